@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* Version, configuration, function qualifiers, feature macros: the only ladder of
+ * compiler and target tests in the library.
+ *
+ * A user may define, before the first include:
+ *   MPNUM_NO_STDINT   1 = do not include <stdint.h>; the exact-width types are in scope
+ * already MPNUM_ASSERT(x)   called on conditions that only a bug in the caller can break;
+ * default: nothing
+ */
+#ifndef MPNUM_CONFIG_H
+#define MPNUM_CONFIG_H
+
+#define MPNUM_VERSION_MAJOR 0
+#define MPNUM_VERSION_MINOR 1
+#define MPNUM_VERSION_PATCH 0
+#define MPNUM_VERSION \
+ (MPNUM_VERSION_MAJOR * 10000 + MPNUM_VERSION_MINOR * 100 + MPNUM_VERSION_PATCH)
+
+#ifndef MPNUM_NO_STDINT
+# define MPNUM_NO_STDINT 0
+#endif
+
+#ifndef MPNUM_ASSERT
+# define MPNUM_ASSERT(x) ((void)0)
+#endif
+
+/* Compiler. Every feature macro is 0 or 1 and is tested with #if. */
+#if defined(__GNUC__) || defined(__clang__)
+# define MPNUM_HAS_GNU 1
+#else
+# define MPNUM_HAS_GNU 0
+#endif
+
+#if defined(_MSC_VER) && !defined(__clang__)
+# define MPNUM_HAS_MSVC 1
+#else
+# define MPNUM_HAS_MSVC 0
+#endif
+
+/* NVRTC compiles without any system header. */
+#if defined(__CUDACC_RTC__)
+# define MPNUM_HAS_NVRTC 1
+#else
+# define MPNUM_HAS_NVRTC 0
+#endif
+
+/* nvcc and NVRTC define __CUDACC__; clang in CUDA mode defines __CUDA__, without any
+ * header too. */
+#if defined(__CUDACC__) || defined(__CUDA__) || MPNUM_HAS_NVRTC
+# define MPNUM_HAS_CUDA 1
+#else
+# define MPNUM_HAS_CUDA 0
+#endif
+
+/* 1 while the device half of a CUDA source is compiled. */
+#if MPNUM_HAS_CUDA && defined(__CUDA_ARCH__)
+# define MPNUM_ON_DEVICE 1
+#else
+# define MPNUM_ON_DEVICE 0
+#endif
+
+#if defined(__cplusplus)
+# define MPNUM_HAS_CXX 1
+#else
+# define MPNUM_HAS_CXX 0
+#endif
+
+/* With relaxed constexpr and a bit cast that the compiler can evaluate, every conversion
+ * is a constant expression in C++. gcc has the cast from 11 on, clang and MSVC tell. */
+#if MPNUM_HAS_CXX && !MPNUM_HAS_CUDA
+# if __cplusplus >= 201402L
+#  if defined(__clang__)
+#   if __has_builtin(__builtin_bit_cast)
+#    define MPNUM_HAS_CONSTEXPR 1
+#   endif
+#  elif defined(__GNUC__)
+#   if __GNUC__ >= 11
+#    define MPNUM_HAS_CONSTEXPR 1
+#   endif
+#  endif
+# endif
+#endif
+#ifndef MPNUM_HAS_CONSTEXPR
+# define MPNUM_HAS_CONSTEXPR 0
+#endif
+
+/* MPNUM_INLINE: conversions and queries, inlined always, so that a format or a rounding
+ * mode known to the caller folds away. MPNUM_FUNC: the same without the force, for longer
+ * functions. */
+#if MPNUM_HAS_CUDA && defined(__clang__)
+# define MPNUM_INLINE static inline __attribute__((host, device, always_inline, unused))
+# define MPNUM_FUNC   static inline __attribute__((host, device, unused))
+#elif MPNUM_HAS_CUDA
+# define MPNUM_INLINE static __host__ __device__ __forceinline__
+# define MPNUM_FUNC   static __host__ __device__ inline
+#elif MPNUM_HAS_CONSTEXPR
+# define MPNUM_INLINE static constexpr inline __attribute__((always_inline, unused))
+# define MPNUM_FUNC   static constexpr inline __attribute__((unused))
+#elif MPNUM_HAS_GNU
+# define MPNUM_INLINE static inline __attribute__((always_inline, unused))
+# define MPNUM_FUNC   static inline __attribute__((unused))
+#elif MPNUM_HAS_MSVC
+# define MPNUM_INLINE static __forceinline
+# define MPNUM_FUNC   static __inline
+#else
+# define MPNUM_INLINE static inline
+# define MPNUM_FUNC   static inline
+#endif
+
+#if MPNUM_HAS_NVRTC && !MPNUM_NO_STDINT
+/* The identical typedef may be repeated in C++, so a caller's own do not clash. */
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned int uint32_t;
+typedef signed char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef unsigned long long uint64_t;
+typedef long long int64_t;
+#elif !MPNUM_NO_STDINT
+# include <stdint.h>
+#endif
+
+/* nvcc and NVRTC bring memcpy themselves; gcc and clang need no header for it. */
+#if MPNUM_HAS_GNU && (defined(__clang__) || !MPNUM_HAS_CUDA)
+# define MPNUM_MEMCPY_(dst, src, size) __builtin_memcpy(dst, src, size)
+#else
+# if !MPNUM_HAS_CUDA
+#  include <string.h>
+# endif
+# define MPNUM_MEMCPY_(dst, src, size) memcpy(dst, src, size)
+#endif
+
+#endif

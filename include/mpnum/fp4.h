@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* e2m1: OCP MX FP4, the elements of MXFP4 and NVFP4.
+ *
+ *     0 0 0 0 | sign | exponent 2 | mantissa 1
+ *     7     4      3   2         1            0
+ *
+ *     bias 1, the values are 0 0.5 1 1.5 2 3 4 6 (codes 0 to 7) and their negatives
+ *     no Inf, no NaN
+ *
+ * Every conversion saturates: Inf gives the largest value of its sign, NaN the positive
+ * one.
+ */
+#ifndef MPNUM_FP4_H
+#define MPNUM_FP4_H
+
+#include "query.h"
+
+#define MPNUM_E2M1_MAX      6.0f
+#define MPNUM_E2M1_MIN      1.0f
+#define MPNUM_E2M1_TRUE_MIN 0.5f
+#define MPNUM_E2M1_EPSILON  0.5f
+#define MPNUM_E2M1_MANT_DIG 2
+#define MPNUM_E2M1_DIG      0
+#define MPNUM_E2M1_MIN_EXP  1
+#define MPNUM_E2M1_MAX_EXP  3
+
+MPNUM_INLINE mpnum_e2m1 mpnum_from_bits_e2m1(uint32_t code) {
+  const mpnum_e2m1 x = {(uint8_t)code};
+  return x;
+}
+
+/* From f32 and f64, rounded once: nearest even without suffix, stochastic (_sr; random
+ * as in mpnum_encode), or the mode given (_round). All forms saturate; the overflow
+ * argument is ignored. */
+MPNUM_INLINE mpnum_e2m1 mpnum_f32_to_e2m1_round(float x, mpnum_rounding rounding,
+                                                mpnum_overflow overflow,
+                                                uint32_t random) {
+  return mpnum_from_bits_e2m1(
+      mpnum_encode(mpnum_format_of(MPNUM_TYPE_E2M1), x, rounding, overflow, random));
+}
+MPNUM_INLINE mpnum_e2m1 mpnum_f64_to_e2m1_round(double x, mpnum_rounding rounding,
+                                                mpnum_overflow overflow,
+                                                uint32_t random) {
+  return mpnum_from_bits_e2m1(
+      mpnum_encode_f64(mpnum_format_of(MPNUM_TYPE_E2M1), x, rounding, overflow, random));
+}
+MPNUM_INLINE mpnum_e2m1 mpnum_f32_to_e2m1_sat(float x) {
+  return mpnum_f32_to_e2m1_round(x, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0);
+}
+MPNUM_INLINE mpnum_e2m1 mpnum_f64_to_e2m1_sat(double x) {
+  return mpnum_f64_to_e2m1_round(x, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0);
+}
+MPNUM_INLINE mpnum_e2m1 mpnum_f32_to_e2m1_sr_sat(float x, uint32_t random) {
+  return mpnum_f32_to_e2m1_round(x, MPNUM_ROUND_STOCHASTIC, MPNUM_OVERFLOW_SATURATE,
+                                 random);
+}
+
+/* To f32 and f64, exact. */
+MPNUM_INLINE float mpnum_e2m1_to_f32(mpnum_e2m1 x) {
+  return mpnum_decode(mpnum_format_of(MPNUM_TYPE_E2M1), x.bits);
+}
+MPNUM_INLINE double mpnum_e2m1_to_f64(mpnum_e2m1 x) {
+  return mpnum_decode_f64(mpnum_format_of(MPNUM_TYPE_E2M1), x.bits);
+}
+
+/* Queries, as in query.h. */
+MPNUM_INLINE int mpnum_isnan_e2m1(mpnum_e2m1 x) {
+  return mpnum_isnan(mpnum_format_of(MPNUM_TYPE_E2M1), x.bits);
+}
+MPNUM_INLINE int mpnum_isinf_e2m1(mpnum_e2m1 x) {
+  return mpnum_isinf(mpnum_format_of(MPNUM_TYPE_E2M1), x.bits);
+}
+MPNUM_INLINE int mpnum_isfinite_e2m1(mpnum_e2m1 x) {
+  return mpnum_isfinite(mpnum_format_of(MPNUM_TYPE_E2M1), x.bits);
+}
+MPNUM_INLINE int mpnum_is_normal_e2m1(mpnum_e2m1 x) {
+  return mpnum_is_normal(mpnum_format_of(MPNUM_TYPE_E2M1), x.bits);
+}
+MPNUM_INLINE int mpnum_is_subnormal_e2m1(mpnum_e2m1 x) {
+  return mpnum_is_subnormal(mpnum_format_of(MPNUM_TYPE_E2M1), x.bits);
+}
+MPNUM_INLINE int mpnum_is_zero_e2m1(mpnum_e2m1 x) {
+  return mpnum_is_zero(mpnum_format_of(MPNUM_TYPE_E2M1), x.bits);
+}
+MPNUM_INLINE int mpnum_signbit_e2m1(mpnum_e2m1 x) {
+  return mpnum_signbit(mpnum_format_of(MPNUM_TYPE_E2M1), x.bits);
+}
+MPNUM_INLINE mpnum_e2m1 mpnum_next_up_e2m1(mpnum_e2m1 x) {
+  return mpnum_from_bits_e2m1(mpnum_next_up(mpnum_format_of(MPNUM_TYPE_E2M1), x.bits));
+}
+MPNUM_INLINE mpnum_e2m1 mpnum_next_down_e2m1(mpnum_e2m1 x) {
+  return mpnum_from_bits_e2m1(mpnum_next_down(mpnum_format_of(MPNUM_TYPE_E2M1), x.bits));
+}
+MPNUM_INLINE float mpnum_ulp_e2m1(mpnum_e2m1 x) {
+  return mpnum_ulp(mpnum_format_of(MPNUM_TYPE_E2M1), x.bits);
+}
+MPNUM_INLINE uint32_t mpnum_ulp_distance_e2m1(mpnum_e2m1 a, mpnum_e2m1 b) {
+  return mpnum_ulp_distance(mpnum_format_of(MPNUM_TYPE_E2M1), a.bits, b.bits);
+}
+MPNUM_INLINE int mpnum_compare_e2m1(mpnum_e2m1 a, mpnum_e2m1 b) {
+  return mpnum_compare(mpnum_format_of(MPNUM_TYPE_E2M1), a.bits, b.bits);
+}
+MPNUM_INLINE int mpnum_total_order_e2m1(mpnum_e2m1 a, mpnum_e2m1 b) {
+  return mpnum_total_order(mpnum_format_of(MPNUM_TYPE_E2M1), a.bits, b.bits);
+}
+
+/* Packed nibbles, element 0 in the low nibble of the first byte. */
+typedef struct mpnum_e2m1x2 {
+  uint8_t bits;
+} mpnum_e2m1x2;
+typedef struct mpnum_e2m1x4 {
+  uint16_t bits;
+} mpnum_e2m1x4;
+
+MPNUM_INLINE mpnum_e2m1x2 mpnum_pack_e2m1_x2(mpnum_e2m1 a, mpnum_e2m1 b) {
+  const mpnum_e2m1x2 packed = {
+      (uint8_t)((uint32_t)(a.bits & 0xfu) | (uint32_t)(b.bits & 0xfu) << 4)};
+  return packed;
+}
+/* Element index, 0 to 1. */
+MPNUM_INLINE mpnum_e2m1 mpnum_unpack_e2m1_x2(mpnum_e2m1x2 packed, int index) {
+  return mpnum_from_bits_e2m1((uint32_t)packed.bits >> (index * 4) & 0xfu);
+}
+MPNUM_INLINE mpnum_e2m1x2 mpnum_f32_to_e2m1_sat_x2(float a, float b) {
+  return mpnum_pack_e2m1_x2(mpnum_f32_to_e2m1_sat(a), mpnum_f32_to_e2m1_sat(b));
+}
+MPNUM_INLINE mpnum_f32x2 mpnum_e2m1_to_f32_x2(mpnum_e2m1x2 packed) {
+  const mpnum_f32x2 values = {mpnum_e2m1_to_f32(mpnum_unpack_e2m1_x2(packed, 0)),
+                              mpnum_e2m1_to_f32(mpnum_unpack_e2m1_x2(packed, 1))};
+  return values;
+}
+
+MPNUM_INLINE mpnum_e2m1x4 mpnum_pack_e2m1_x4(mpnum_e2m1 a, mpnum_e2m1 b, mpnum_e2m1 c,
+                                             mpnum_e2m1 d) {
+  const mpnum_e2m1x4 packed = {
+      (uint16_t)((uint32_t)(a.bits & 0xfu) | (uint32_t)(b.bits & 0xfu) << 4 |
+                 (uint32_t)(c.bits & 0xfu) << 8 | (uint32_t)(d.bits & 0xfu) << 12)};
+  return packed;
+}
+/* Element index, 0 to 3. */
+MPNUM_INLINE mpnum_e2m1 mpnum_unpack_e2m1_x4(mpnum_e2m1x4 packed, int index) {
+  return mpnum_from_bits_e2m1((uint32_t)packed.bits >> (index * 4) & 0xfu);
+}
+MPNUM_INLINE mpnum_e2m1x4 mpnum_f32_to_e2m1_sat_x4(float a, float b, float c, float d) {
+  return mpnum_pack_e2m1_x4(mpnum_f32_to_e2m1_sat(a), mpnum_f32_to_e2m1_sat(b),
+                            mpnum_f32_to_e2m1_sat(c), mpnum_f32_to_e2m1_sat(d));
+}
+MPNUM_INLINE mpnum_f32x4 mpnum_e2m1_to_f32_x4(mpnum_e2m1x4 packed) {
+  const mpnum_f32x4 values = {mpnum_e2m1_to_f32(mpnum_unpack_e2m1_x4(packed, 0)),
+                              mpnum_e2m1_to_f32(mpnum_unpack_e2m1_x4(packed, 1)),
+                              mpnum_e2m1_to_f32(mpnum_unpack_e2m1_x4(packed, 2)),
+                              mpnum_e2m1_to_f32(mpnum_unpack_e2m1_x4(packed, 3))};
+  return values;
+}
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* mpnum: mixed-precision numerics primitives. Everything but the opt-in headers. */
+#ifndef MPNUM_MPNUM_H
+#define MPNUM_MPNUM_H
+
+#include "preset.h"
+#include "f32.h"
+#include "tf32.h"
+#include "bf16.h"
+#include "f16.h"
+#include "fp8.h"
+#include "fp6.h"
+#include "fp4.h"
+#include "e8m0.h"
+#include "rng.h"
+
+#endif
