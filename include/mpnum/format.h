@@ -16,6 +16,7 @@ typedef enum mpnum_type {
   MPNUM_TYPE_E4M3 = 7,
   MPNUM_TYPE_E5M2FNUZ = 8,
   MPNUM_TYPE_E4M3FNUZ = 9,
+  MPNUM_TYPE_E3M4 = 10,
   MPNUM_TYPE_E8M0 = 11,
   MPNUM_TYPE_E3M2 = 12,
   MPNUM_TYPE_E2M3 = 13,
@@ -114,6 +115,7 @@ typedef struct mpnum_format {
  ROW(e4m3, E4M3, 1, 4, 3, 7, FN, 0x7f)            \
  ROW(e5m2fnuz, E5M2FNUZ, 1, 5, 2, 16, FNUZ, 0x80) \
  ROW(e4m3fnuz, E4M3FNUZ, 1, 4, 3, 8, FNUZ, 0x80)  \
+ ROW(e3m4, E3M4, 1, 3, 4, 3, IEEE, 0x78)          \
  ROW(e8m0, E8M0, 0, 8, 0, 127, E8M0, 0xff)        \
  ROW(e3m2, E3M2, 1, 3, 2, 3, FINITE, 0)           \
  ROW(e2m3, E2M3, 1, 2, 3, 1, FINITE, 0)           \
@@ -207,6 +209,9 @@ typedef struct mpnum_e5m2fnuz {
 typedef struct mpnum_e4m3fnuz {
   uint8_t bits;
 } mpnum_e4m3fnuz;
+typedef struct mpnum_e3m4 {
+  uint8_t bits;
+} mpnum_e3m4;
 typedef struct mpnum_e8m0 {
   uint8_t bits;
 } mpnum_e8m0;

@@ -7,5 +7,6 @@
 #include "e4m3.h"
 #include "e5m2fnuz.h"
 #include "e4m3fnuz.h"
+#include "e3m4.h"
 
 #endif
