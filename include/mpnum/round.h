@@ -71,36 +71,52 @@ MPNUM_INLINE mpnum_source_ mpnum_source_f64_(double x) {
   }
 }
 
-/* Code and fraction of a source, as in the picture above; bits below the fraction are
- * folded into its last bit, unless rounding is stochastic, which takes the floor. */
+/* Code and fraction of an f32, for every rounding mode but stochastic and a format whose
+ * subnormals end well above f32's. Where the first bit is 9 places or more below the last
+ * place of the result, all bits fit the fraction and are far below one half; one such
+ * value is as good as another, so the exponent field is kept at or above that point. */
+MPNUM_INLINE uint64_t mpnum_align_f32_(mpnum_format format, uint32_t magnitude,
+                                       mpnum_rounding rounding) {
+  const int min_field = 128 - format.bias; /* f32 exponent field of the smallest normal */
+  const int least_field = min_field - 9 - format.mantissa_bits;
+  const uint32_t least = (uint32_t)least_field << 23;
+  const int moves_any = rounding == MPNUM_ROUND_UP || rounding == MPNUM_ROUND_DOWN ||
+                        rounding == MPNUM_ROUND_TO_ODD;
+  const uint32_t raised = magnitude < least ? least : magnitude;
+  const int field = (int)(raised >> 23);
+  const int kept = field < min_field ? field : min_field;
+  if (moves_any && magnitude == 0) return 0; /* the other modes take least to 0 as well */
+  return (uint64_t)(raised - ((uint32_t)(kept - 1) << 23)) << (kept - least_field);
+}
+
+/* Code and fraction of any source; bits below the fraction are folded into its last bit,
+ * unless rounding is stochastic, which takes the floor. */
 MPNUM_INLINE uint64_t mpnum_align_(mpnum_format format, mpnum_source_ source,
                                    mpnum_rounding rounding) {
-  const int min_field = 128 - format.bias; /* f32 exponent field of the smallest normal */
+  const int min_field = 128 - format.bias;
   const int is_stochastic = rounding == MPNUM_ROUND_STOCHASTIC;
+  const int has_room = min_field > 9 + format.mantissa_bits;
   uint64_t magnitude = source.magnitude;
   uint64_t aligned = 0;
   uint32_t sticky = source.sticky;
   int shift = 23 - format.mantissa_bits;
+  if (!source.is_wide && !is_stochastic && has_room)
+    return mpnum_align_f32_(format, (uint32_t)(magnitude >> 32), rounding);
   if (!format.has_zero) {
-    /* Code 0 is 2^-127: below 2^-126 the codes count from there, and nothing is below
-     * 2^-127. */
+    /* Code 0 is 2^-127 and nothing is below: under 2^-126 codes count from there. */
     const uint64_t least = (uint64_t)1 << 54;
     if (magnitude < least) sticky = 0;
     magnitude = magnitude < least ? least : magnitude;
     if (magnitude < 2 * least) magnitude = (magnitude - least) * 2;
   }
   if (min_field > 1) {
-    /* Take the exponent off, so far as it reaches below the smallest normal; shift by
-     * that. */
+    /* Take the exponent off, as far as it is below the smallest normal; shift by that. */
     const int source_field = (int)(magnitude >> 55);
     const int exponent = source_field + (source_field == 0);
     const int kept = exponent < min_field ? exponent : min_field;
-    /* From 32 on, an f32's whole significand is fraction, far below one half: no need to
-     * go on. */
-    const int limit = source.is_wide || is_stochastic ? 63 : 32;
     magnitude -= (uint64_t)(kept - 1) << 55;
     shift += min_field - kept;
-    shift = shift < limit ? shift : limit;
+    shift = shift < 63 ? shift : 63;
   }
   aligned = magnitude >> shift;
   if (source.is_wide) sticky |= (aligned << shift) != magnitude;
