@@ -5,11 +5,20 @@
     sys.exit(tap.run(headers_install))
 """
 
+import os
 import traceback
 
 
 class Skip(Exception):
     """Raised by a property that cannot be tested here; its text says why."""
+
+
+def describe(error):
+    """Where a check failed and its text; for any other exception the whole trace."""
+    if not isinstance(error, AssertionError) or not str(error):
+        return "".join(traceback.format_exception(error))
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{os.path.basename(place.filename)}:{place.lineno}: {error}"
 
 
 def run(*properties):
@@ -20,10 +29,10 @@ def run(*properties):
             test()
         except Skip as reason:
             directive = f" # SKIP {reason}"
-        except Exception:
+        except Exception as error:
             failed += 1
             result = "not ok"
-            for line in traceback.format_exc().splitlines():
+            for line in describe(error).splitlines():
                 print("#", line)
         print(f"{result} {number} - {test.__name__}{directive}", flush=True)
     print(f"1..{len(properties)}")

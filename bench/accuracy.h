@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* What each format does to the values of a tensor. */
+#ifndef MPNUM_BENCH_ACCURACY_H
+#define MPNUM_BENCH_ACCURACY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "distributions.h"
+#include "formats.h"
+#include "input.h"
+#include "progress.h"
+
+enum { SCALING_NONE, SCALING_AMAX, SCALING_COUNT };
+
+/* Sums over the nonzero finite values x, y = decode(encode_sat(x * 2^k)) / 2^k. */
+typedef struct accuracy {
+  int scale_exponent;           /* k */
+  uint64_t overflow, underflow; /* values that round past max; values that become 0 */
+  double max_relative;          /* of |y - x| / |x| */
+  double sum_relative_squares;
+  double signal, noise; /* sums of x^2 and of (y - x)^2 */
+} accuracy;
+
+/* A tensor of a file, or a distribution. */
+typedef struct subject {
+  const input *file; /* NULL: synthetic */
+  const tensor *values;
+  const distribution *law;
+  uint64_t count;
+  uint64_t nonzero, zeros, nonfinite; /* results: count by class */
+  double amax;                        /* result: largest finite magnitude */
+  accuracy results[SCALING_COUNT][FORMAT_COUNT];
+} subject;
+
+const char *subject_name(const subject *about);
+const char *subject_source(const subject *about); /* path of the file, or "synthetic" */
+const char *subject_type(const subject *about);   /* "f32", ... */
+
+/* Reads the values twice. The bar moves by accuracy_work(...). */
+bool accuracy_measure(subject *about, const bool scaling[SCALING_COUNT], progress *bar,
+                      refusal *why);
+uint64_t accuracy_work(const subject *about, const bool scaling[SCALING_COUNT]);
+
+/* Derived figures; NaN where the tensor has no nonzero finite value. */
+double rms_relative_error(const subject *about, const accuracy *result);
+double overflow_share(const subject *about, const accuracy *result);
+double underflow_share(const subject *about, const accuracy *result);
+/* Signal to quantisation noise in dB; +Inf when every value is exact. */
+double sqnr(const accuracy *result);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#include "formats.h"
+
+#include <string.h>
+
+#define FORMAT_LOOPS(name, NAME, sign_bits, exponent_bits, mantissa_bits, bias, \
+                     specials, nan)                                             \
+ static void round_trip_##name(double *dst, const double *src, size_t count) {  \
+  size_t i;                                                                     \
+  for (i = 0; i < count; ++i)                                                   \
+   dst[i] = mpnum_##name##_to_f64(mpnum_f64_to_##name##_sat(src[i]));           \
+ }                                                                              \
+ static void encode_##name(void *dst, const void *src, size_t count) {          \
+  mpnum_##name *to = dst;                                                       \
+  const float *from = src;                                                      \
+  size_t i;                                                                     \
+  for (i = 0; i < count; ++i)                                                   \
+   to[i] = mpnum_f32_to_##name##_sat(from[i]);                                  \
+ }                                                                              \
+ static void decode_##name(void *dst, const void *src, size_t count) {          \
+  float *to = dst;                                                              \
+  const mpnum_##name *from = src;                                               \
+  size_t i;                                                                     \
+  for (i = 0; i < count; ++i)                                                   \
+   to[i] = mpnum_##name##_to_f32(from[i]);                                      \
+ }
+
+MPNUM_FORMATS(FORMAT_LOOPS)
+#undef FORMAT_LOOPS
+
+#define FORMAT_ENTRY(name, NAME, sign_bits, exponent_bits, mantissa_bits, bias, \
+                     specials, nan)                                             \
+ {MPNUM_TYPE_##NAME, sizeof(mpnum_##name), round_trip_##name, encode_##name,    \
+  decode_##name},
+
+const bench_format bench_formats[FORMAT_COUNT] = {MPNUM_FORMATS(FORMAT_ENTRY)};
+#undef FORMAT_ENTRY
+
+unsigned format_bits(mpnum_format format) {
+  return (unsigned)(format.sign_bits + format.exponent_bits + format.mantissa_bits);
+}
+
+void random_codes(const bench_format *format, void *dst, size_t count) {
+  mpnum_format descriptor = mpnum_format_of(format->type);
+  uint32_t mask = (UINT32_C(1) << format_bits(descriptor)) - 1;
+  unsigned char *to = dst;
+  size_t i;
+  for (i = 0; i < count; ++i) {
+    uint32_t code = mpnum_random(1, i) & mask;
+    uint8_t narrow = (uint8_t)code;
+    uint16_t middle = (uint16_t)code;
+    uint32_t wide = code << descriptor.storage_shift;
+    const void *from = format->storage_size == 1   ? (const void *)&narrow
+                       : format->storage_size == 2 ? (const void *)&middle
+                                                   : (const void *)&wide;
+    memcpy(to + i * format->storage_size, from, format->storage_size);
+  }
+}

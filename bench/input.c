@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include "input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <mpnum/mpnum.h>
+
+const char *element_name(element_type type) {
+  return type == ELEMENT_F32 ? "f32" : type == ELEMENT_F16 ? "f16" : "bf16";
+}
+
+unsigned element_size(element_type type) { return type == ELEMENT_F32 ? 4 : 2; }
+
+bool multiply(uint64_t a, uint64_t b, uint64_t *product) {
+  if (a != 0 && b > UINT64_MAX / a) return false;
+  *product = a * b;
+  return true;
+}
+
+bool input_bytes(const input *file, uint64_t offset, void *dst, size_t size,
+                 refusal *why) {
+  unsigned char *to = dst;
+  while (size > 0) {
+    ssize_t got = pread(file->descriptor, to, size, (off_t)offset);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return refuse(why, "cannot be read: %s", strerror(errno));
+    if (got == 0) return refuse(why, "became shorter while it was read");
+    to += got;
+    offset += (uint64_t)got;
+    size -= (size_t)got;
+  }
+  return true;
+}
+
+bool input_add(input *file, const char *name, const tensor *found, refusal *why) {
+  size_t bytes = (file->tensor_count + 1) * sizeof(tensor);
+  tensor *grown = realloc(file->tensors, bytes);
+  if (!grown) return refuse(why, "out of memory");
+  file->tensors = grown;
+  grown += file->tensor_count;
+  *grown = *found;
+  grown->name = copy_text(name);
+  if (!grown->name) return refuse(why, "out of memory");
+  ++file->tensor_count;
+  return true;
+}
+
+bool input_note(input *file, refusal *why, const char *format, ...) {
+  char line[320], **grown = realloc(file->notes, (file->note_count + 1) * sizeof *grown);
+  va_list arguments;
+  if (!grown) return refuse(why, "out of memory");
+  file->notes = grown;
+  va_start(arguments, format);
+  vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  clean_text(line);
+  grown[file->note_count] = copy_text(line);
+  if (!grown[file->note_count]) return refuse(why, "out of memory");
+  ++file->note_count;
+  return true;
+}
+
+static bool ends_in(const char *text, const char *ending) {
+  size_t length = strlen(text), ending_length = strlen(ending);
+  return length >= ending_length && strcmp(text + length - ending_length, ending) == 0;
+}
+
+static bool read_table(input *file, refusal *why) {
+  struct stat status;
+  bool npy = ends_in(file->path, ".npy");
+  if (fstat(file->descriptor, &status) != 0)
+    return refuse(why, "cannot be examined: %s", strerror(errno));
+  if (!S_ISREG(status.st_mode)) return refuse(why, "is not a regular file");
+  if (status.st_size == 0) return refuse(why, "is empty");
+  if (!npy && !ends_in(file->path, ".safetensors"))
+    return refuse(why, "has a name that ends in neither .npy nor .safetensors");
+  file->size = (uint64_t)status.st_size;
+  if (!(npy ? npy_read(file, why) : safetensors_read(file, why))) return false;
+  if (file->tensor_count == 0) return refuse(why, "holds no f32, f16 or bf16 values");
+  return true;
+}
+
+bool input_open_descriptor(input *file, const char *path, int descriptor, refusal *why) {
+  memset(file, 0, sizeof *file);
+  file->path = path;
+  file->descriptor = descriptor;
+  if (read_table(file, why)) return true;
+  input_close(file);
+  return false;
+}
+
+bool input_open(input *file, const char *path, refusal *why) {
+  /* O_NONBLOCK: opening a FIFO without a writer would wait for one. */
+  int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  if (descriptor < 0) return refuse(why, "cannot be opened: %s", strerror(errno));
+  return input_open_descriptor(file, path, descriptor, why);
+}
+
+void input_close(input *file) {
+  size_t i;
+  for (i = 0; i < file->tensor_count; ++i)
+    free(file->tensors[i].name);
+  for (i = 0; i < file->note_count; ++i)
+    free(file->notes[i]);
+  free(file->tensors);
+  free(file->notes);
+  close(file->descriptor);
+  memset(file, 0, sizeof *file);
+  file->descriptor = -1;
+}
+
+static uint32_t load_code(const unsigned char *at, unsigned size, bool big_endian) {
+  uint32_t code = 0;
+  unsigned i;
+  for (i = 0; i < size; ++i)
+    code = code << 8 | at[big_endian ? i : size - 1 - i];
+  return code;
+}
+
+static float code_to_float(element_type type, uint32_t code) {
+  if (type == ELEMENT_F32) return mpnum_from_bits_f32(code);
+  if (type == ELEMENT_F16) return mpnum_f16_to_f32(mpnum_from_bits_f16((uint16_t)code));
+  return mpnum_bf16_to_f32(mpnum_from_bits_bf16((uint16_t)code));
+}
+
+bool input_floats(const input *file, const tensor *source, uint64_t first, float *dst,
+                  size_t count, refusal *why) {
+  unsigned char raw[4096];
+  unsigned size = element_size(source->type);
+  while (count > 0) {
+    size_t i, now = count < sizeof raw / size ? count : sizeof raw / size;
+    if (!input_bytes(file, source->offset + first * size, raw, now * size, why))
+      return false;
+    for (i = 0; i < now; ++i)
+      dst[i] = code_to_float(source->type,
+                             load_code(raw + i * size, size, source->big_endian));
+    dst += now;
+    first += now;
+    count -= now;
+  }
+  return true;
+}

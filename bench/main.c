@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* mpnum bench. All inputs are checked before anything is measured, all is measured before
+ * anything is written: what goes wrong leaves one line on stderr and nothing else. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host.h"
+#include "output.h"
+#include "results.h"
+
+enum { DONE = 0, NO_RESULT = 1, WRONG_INPUT = 2 };
+enum {
+  ROUNDS = 21,
+  QUICK_ROUNDS = 3,
+  HEADER_ROUNDS = 11,
+  VALUES = 1 << 20,
+  QUICK_VALUES = 4096
+};
+
+static bool open_inputs(results *found, const char **paths, size_t count) {
+  size_t i;
+  refusal why;
+  found->files = calloc(count + 1, sizeof *found->files);
+  if (!found->files) return complain(NULL, "out of memory"), false;
+  for (i = 0; i < count; ++i) {
+    if (!input_open(&found->files[i], paths[i], &why))
+      return complain(paths[i], why.text), false;
+    ++found->file_count;
+  }
+  return true;
+}
+
+static bool list_subjects(results *found) {
+  size_t i, t, count = DISTRIBUTION_COUNT;
+  subject *next;
+  for (i = 0; i < found->file_count; ++i)
+    count += found->files[i].tensor_count;
+  next = found->subjects = calloc(count, sizeof *found->subjects);
+  if (!next) return complain(NULL, "out of memory"), false;
+  found->subject_count = count;
+  for (i = 0; i < DISTRIBUTION_COUNT; ++i, ++next) {
+    next->law = &distributions[i];
+    next->count = found->chosen->quick ? QUICK_VALUES : VALUES;
+  }
+  for (i = 0; i < found->file_count; ++i) {
+    for (t = 0; t < found->files[i].tensor_count; ++t, ++next) {
+      next->file = &found->files[i];
+      next->values = &found->files[i].tensors[t];
+      next->count = next->values->count;
+    }
+  }
+  return true;
+}
+
+static bool check_outputs(const results *found) {
+  const char *paths[2], *json = found->chosen->json, *csv = found->chosen->csv;
+  refusal why;
+  size_t i;
+  paths[0] = json;
+  paths[1] = csv;
+  if (json && csv && strcmp(json, csv) == 0)
+    return complain(json, "is named for JSON and for CSV"), false;
+  for (i = 0; i < 2; ++i) {
+    if (paths[i] && !output_check(paths[i], found, &why))
+      return complain(paths[i], why.text), false;
+  }
+  return true;
+}
+
+static int measure_accuracy(results *found, progress *bar) {
+  size_t i;
+  refusal why;
+  uint64_t work = 0;
+  for (i = 0; i < found->subject_count; ++i)
+    work += accuracy_work(&found->subjects[i], found->chosen->scaling);
+  progress_begin(bar, work);
+  for (i = 0; i < found->subject_count; ++i) {
+    subject *about = &found->subjects[i];
+    if (accuracy_measure(about, found->chosen->scaling, bar, &why)) continue;
+    progress_end(bar);
+    return complain(subject_source(about), why.text), WRONG_INPUT;
+  }
+  progress_end(bar);
+  return DONE;
+}
+
+static int measure_times(results *found, progress *bar) {
+  const options *chosen = found->chosen;
+  unsigned rounds = chosen->quick ? QUICK_ROUNDS : ROUNDS;
+  size_t calls = chosen->quick ? QUICK_VALUES : SCALAR_VALUES;
+  bool good = true;
+  progress_begin(bar, (chosen->speed ? speed_work(rounds) : 0) +
+                          (chosen->scalar ? scalar_work(rounds) : 0));
+  found->scalar_rounds = rounds;
+  if (chosen->speed) good = speed_measure(&found->speed, chosen->size, rounds, bar);
+  if (chosen->scalar) good = good && scalar_measure(found->scalar, calls, rounds, bar);
+  progress_end(bar);
+  return good ? DONE : (complain(NULL, "out of memory"), NO_RESULT);
+}
+
+static int measure_headers(results *found) {
+  refusal why;
+  unsigned rounds = found->chosen->quick ? 1 : HEADER_ROUNDS;
+  if (headers_measure(&found->headers, rounds, &why)) return DONE;
+  return complain("tools/include-cost", why.text), NO_RESULT;
+}
+
+static int measure(results *found) {
+  progress bar;
+  int status = DONE;
+  host_cpu(found->cpu, sizeof found->cpu);
+  if (found->chosen->accuracy) status = measure_accuracy(found, &bar);
+  if (status == DONE) status = measure_times(found, &bar);
+  if (status == DONE && found->chosen->headers) status = measure_headers(found);
+  return status;
+}
+
+static bool write_file(const results *found, const char *path,
+                       bool (*report)(const results *, FILE *)) {
+  refusal why;
+  if (!path || output_write(path, report, found, &why)) return true;
+  return complain(path, why.text), false;
+}
+
+static int write_all(const results *found) {
+  bool good = report_text(found, stdout);
+  if (fflush(stdout) != 0 || ferror(stdout) || !good)
+    return complain("standard output", strerror(errno)), NO_RESULT;
+  return write_file(found, found->chosen->json, report_json) &&
+                 write_file(found, found->chosen->csv, report_csv)
+             ? DONE
+             : NO_RESULT;
+}
+
+static int run(results *found, const options *chosen) {
+  static const char *sample[] = {BENCH_SOURCE_ROOT "/bench/sample/digits.safetensors"};
+  bool given = chosen->input_count > 0;
+  const char **paths = given ? chosen->inputs : sample;
+  size_t count = given ? chosen->input_count : chosen->accuracy;
+  int status;
+  found->chosen = chosen;
+  if (!open_inputs(found, paths, count) || !list_subjects(found) || !check_outputs(found))
+    return WRONG_INPUT;
+  status = measure(found);
+  return status == DONE ? write_all(found) : status;
+}
+
+static void release(results *found) {
+  size_t i;
+  for (i = 0; i < found->file_count; ++i)
+    input_close(&found->files[i]);
+  free(found->files);
+  free(found->subjects);
+  headers_free(&found->headers);
+}
+
+int main(int argc, char **argv) {
+  static results found;
+  options chosen;
+  refusal why;
+  int status = DONE;
+  if (!options_read(&chosen, argc, argv, &why)) {
+    complain(NULL, why.text);
+    status = WRONG_INPUT;
+  } else if (chosen.help) {
+    options_help();
+  } else {
+    status = run(&found, &chosen);
+  }
+  release(&found);
+  options_free(&chosen);
+  return status;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "message.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SUBJECT_WIDTH = 160 };
+
+bool refuse(refusal *why, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(why->text, sizeof why->text, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+/* C1 controls are U+0080..U+009F, in UTF-8 the byte c2 and one of 80..9f. */
+static bool starts_c1_control(const unsigned char *at) {
+  return at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f;
+}
+
+void clean_text(char *text) {
+  unsigned char *at;
+  for (at = (unsigned char *)text; *at != 0; ++at) {
+    if (starts_c1_control(at)) at[0] = at[1] = '?';
+    if (*at < 0x20 || *at == 0x7f) *at = '?';
+  }
+}
+
+void complain(const char *subject, const char *text) {
+  char shown[4 * SUBJECT_WIDTH + 4], line[sizeof(refusal)];
+  shorten(shown, sizeof shown, SUBJECT_WIDTH, subject ? subject : "");
+  snprintf(line, sizeof line, "%s", text);
+  clean_text(line);
+  fprintf(stderr, "mpnum bench: %s%s%s\n", shown, subject ? ": " : "", line);
+}
+
+static bool continues_character(char byte) {
+  return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+size_t columns(const char *text) {
+  size_t count = 0;
+  for (; *text; ++text)
+    count += !continues_character(*text);
+  return count;
+}
+
+/* The byte at which character number `index` starts. */
+static const char *character_at(const char *text, size_t index) {
+  while (*text && (index > 0 || continues_character(*text))) {
+    if (!continues_character(*text)) --index;
+    ++text;
+  }
+  return text;
+}
+
+void shorten(char *dst, size_t size, size_t width, const char *text) {
+  size_t total = columns(text);
+  if (total <= width) {
+    snprintf(dst, size, "%s", text);
+  } else {
+    size_t tail = (width - 3) / 2, head = width - 3 - tail;
+    int head_bytes = (int)(character_at(text, head) - text);
+    snprintf(dst, size, "%.*s...%s", head_bytes, text, character_at(text, total - tail));
+  }
+  clean_text(dst);
+}
+
+char *copy_text(const char *text) {
+  size_t size = strlen(text) + 1;
+  char *copy = malloc(size);
+  if (copy) memcpy(copy, text, size);
+  return copy;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* One clear line for a person: reasons for refusing an input, and text that is safe to
+ * print. */
+#ifndef MPNUM_BENCH_MESSAGE_H
+#define MPNUM_BENCH_MESSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#if defined(__GNUC__)
+# define BENCH_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+# define BENCH_PRINTF(text, first)
+#endif
+
+typedef struct refusal {
+  char text[320];
+} refusal;
+
+/* Writes why; always false, so that a check reads `return refuse(why, ...)`. */
+bool refuse(refusal *why, const char *format, ...) BENCH_PRINTF(2, 3);
+
+/* Prints `mpnum bench: [subject: ]text` as one line on stderr. subject may be NULL. */
+void complain(const char *subject, const char *text);
+
+/* Replaces each byte that could start a new line or drive the terminal by '?'. Names come
+ * out of files and file names out of directories: neither may forge a line of the report.
+ */
+void clean_text(char *text);
+
+/* A cleaned copy of at most width columns, the middle cut out of a longer one.
+ * dst has room for size bytes; cuts fall between UTF-8 characters. */
+void shorten(char *dst, size_t size, size_t width, const char *text);
+
+/* Columns that UTF-8 text takes, one for each character. */
+size_t columns(const char *text);
+
+/* malloc'd copy, NULL when out of memory. */
+char *copy_text(const char *text);
+
+#endif

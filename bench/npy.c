@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* The .npy format 1.0, 2.0 and 3.0 (NumPy Enhancement Proposal 1 and numpy.lib.format):
+ *
+ *   93 'N' 'U' 'M' 'P' 'Y'  major minor  header length (u16 in 1.0, else u32,
+ * little-endian)
+ *   {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }  spaces, newline
+ *   the values
+ *
+ * The header is a Python literal; the part of that language which writers use is read
+ * here and nothing else. The order of the values does not matter to statistics. */
+#include "input.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HEADER_LIMIT = 65536, RANK_LIMIT = 64, WORD_SIZE = 32 };
+
+typedef struct cursor {
+  const char *at, *end;
+} cursor;
+
+typedef struct header {
+  char descr[WORD_SIZE];
+  uint64_t count; /* product of the shape */
+  bool has_descr, has_order, has_shape;
+} header;
+
+static void skip_space(cursor *text) {
+  while (text->at < text->end && memchr(" \t\r\n", *text->at, 4))
+    ++text->at;
+}
+
+static bool accept(cursor *text, char wanted) {
+  skip_space(text);
+  if (text->at == text->end || *text->at != wanted) return false;
+  ++text->at;
+  return true;
+}
+
+/* A quoted word without escapes. */
+static bool read_word(cursor *text, char *dst) {
+  size_t length = 0;
+  char quote = accept(text, '\'') ? '\'' : accept(text, '"') ? '"' : 0;
+  if (!quote) return false;
+  while (text->at < text->end && *text->at != quote) {
+    if (*text->at == '\\' || *text->at == 0 || length == WORD_SIZE - 1) return false;
+    dst[length++] = *text->at++;
+  }
+  dst[length] = 0;
+  return text->at++ < text->end;
+}
+
+static bool read_dimension(cursor *text, uint64_t *dst) {
+  uint64_t value = 0;
+  skip_space(text);
+  if (text->at == text->end || *text->at < '0' || *text->at > '9') return false;
+  for (; text->at < text->end && *text->at >= '0' && *text->at <= '9'; ++text->at) {
+    uint64_t digit = (uint64_t)(*text->at - '0');
+    if (!multiply(value, 10, &value) || value > UINT64_MAX - digit) return false;
+    value += digit;
+  }
+  *dst = value;
+  return true;
+}
+
+/* (), (3,) or (3, 4); the product is what counts. */
+static bool read_shape(cursor *text, uint64_t *count, refusal *why) {
+  int rank = 0;
+  *count = 1;
+  if (!accept(text, '(')) return refuse(why, "npy header: the shape is not a tuple");
+  while (!accept(text, ')')) {
+    uint64_t dimension;
+    if (++rank > RANK_LIMIT || !read_dimension(text, &dimension))
+      return refuse(why, "npy header: the shape is not a tuple of sizes");
+    if (!multiply(*count, dimension, count))
+      return refuse(why, "npy header: the shape has more than 2^64 elements");
+    if (!accept(text, ',') && (rank == 1 || text->at == text->end || *text->at != ')'))
+      return refuse(why, "npy header: the shape is not a tuple of sizes");
+  }
+  return true;
+}
+
+static bool read_truth(cursor *text) {
+  size_t left;
+  skip_space(text);
+  left = (size_t)(text->end - text->at);
+  if (left >= 5 && memcmp(text->at, "False", 5) == 0) return text->at += 5, true;
+  if (left >= 4 && memcmp(text->at, "True", 4) == 0) return text->at += 4, true;
+  return false;
+}
+
+static bool read_entry(cursor *text, header *found, refusal *why) {
+  char key[WORD_SIZE];
+  bool *seen;
+  if (!read_word(text, key) || !accept(text, ':'))
+    return refuse(why, "npy header: not a dictionary of named fields");
+  seen = strcmp(key, "descr") == 0           ? &found->has_descr
+         : strcmp(key, "fortran_order") == 0 ? &found->has_order
+         : strcmp(key, "shape") == 0         ? &found->has_shape
+                                             : NULL;
+  if (!seen) return refuse(why, "npy header: unknown field '%s'", key);
+  if (*seen) return refuse(why, "npy header: field '%s' stands twice", key);
+  *seen = true;
+  if (seen == &found->has_shape) return read_shape(text, &found->count, why);
+  if (seen == &found->has_order)
+    return read_truth(text) ||
+           refuse(why, "npy header: fortran_order is not True or False");
+  return read_word(text, found->descr) ||
+         refuse(why, "npy header: descr is not the name of one plain type");
+}
+
+static bool read_header(cursor text, header *found, refusal *why) {
+  if (!accept(&text, '{')) return refuse(why, "npy header: not a dictionary");
+  while (!accept(&text, '}')) {
+    if (!read_entry(&text, found, why)) return false;
+    if (!accept(&text, ',') && (text.at == text.end || *text.at != '}'))
+      return refuse(why, "npy header: no comma or brace after a field");
+  }
+  skip_space(&text);
+  if (text.at != text.end) return refuse(why, "npy header: text after the dictionary");
+  if (!found->has_descr || !found->has_order || !found->has_shape)
+    return refuse(why, "npy header: descr, fortran_order or shape is missing");
+  return true;
+}
+
+/* NumPy has no bf16 of its own: ml_dtypes' bfloat16 is saved as two opaque bytes, '<V2'.
+ */
+static bool read_type(const char *descr, tensor *found, refusal *why) {
+  static const struct {
+    const char *name;
+    element_type type;
+    bool big_endian;
+  } types[] = {
+      {"<f4", ELEMENT_F32, false},  {">f4", ELEMENT_F32, true},
+      {"<f2", ELEMENT_F16, false},  {">f2", ELEMENT_F16, true},
+      {"<V2", ELEMENT_BF16, false}, {"|V2", ELEMENT_BF16, false},
+  };
+  size_t i;
+  for (i = 0; i < sizeof types / sizeof *types; ++i) {
+    if (strcmp(descr, types[i].name) != 0) continue;
+    found->type = types[i].type;
+    found->big_endian = types[i].big_endian;
+    return true;
+  }
+  return refuse(why, "npy type '%s' is none of f32 (f4), f16 (f2), bf16 (V2)", descr);
+}
+
+static const char *base_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+/* The header text lies in [start, start + length). */
+static bool find_header(input *file, uint64_t *start, size_t *length, refusal *why) {
+  unsigned char lead[12] = {0};
+  size_t lead_size = file->size < sizeof lead ? (size_t)file->size : sizeof lead;
+  uint64_t claimed;
+  if (!input_bytes(file, 0, lead, lead_size, why)) return false;
+  if (lead_size < 10 || memcmp(lead, "\x93NUMPY", 6) != 0)
+    return refuse(why, "is not an npy file: it does not start with 93 NUMPY");
+  if (lead[6] < 1 || lead[6] > 3 || lead[7] != 0)
+    return refuse(why, "npy version %d.%d is none of 1.0, 2.0, 3.0", lead[6], lead[7]);
+  *start = lead[6] == 1 ? 10 : 12;
+  claimed = (uint64_t)lead[8] | (uint64_t)lead[9] << 8;
+  if (lead[6] > 1) claimed |= (uint64_t)lead[10] << 16 | (uint64_t)lead[11] << 24;
+  if (claimed > HEADER_LIMIT)
+    return refuse(why, "npy header of %" PRIu64 " bytes, the limit is %d", claimed,
+                  HEADER_LIMIT);
+  if (file->size < *start || claimed > file->size - *start)
+    return refuse(why, "ends inside its npy header");
+  *length = (size_t)claimed;
+  return true;
+}
+
+static bool read_text(input *file, uint64_t start, size_t length, header *found,
+                      refusal *why) {
+  char *text = malloc(length + 1);
+  bool good;
+  cursor whole;
+  if (!text) return refuse(why, "out of memory");
+  whole.at = text;
+  whole.end = text + length;
+  good = input_bytes(file, start, text, length, why) && read_header(whole, found, why);
+  free(text);
+  return good;
+}
+
+bool npy_read(input *file, refusal *why) {
+  header found = {"", 0, false, false, false};
+  tensor array = {NULL, ELEMENT_F32, false, 0, 0};
+  uint64_t bytes, held;
+  size_t length = 0;
+  if (!find_header(file, &array.offset, &length, why) ||
+      !read_text(file, array.offset, length, &found, why) ||
+      !read_type(found.descr, &array, why))
+    return false;
+  array.offset += length;
+  array.count = found.count;
+  held = file->size - array.offset;
+  if (!multiply(array.count, element_size(array.type), &bytes) || bytes > held)
+    return refuse(why, "holds %" PRIu64 " bytes of values where its shape asks for more",
+                  held);
+  if (bytes < held)
+    return refuse(why, "holds %" PRIu64 " bytes after its last value", held - bytes);
+  if (array.count == 0) return true;
+  return input_add(file, base_name(file->path), &array, why);
+}

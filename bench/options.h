@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef MPNUM_BENCH_OPTIONS_H
+#define MPNUM_BENCH_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "accuracy.h"
+#include "message.h"
+
+typedef struct options {
+  bool help, quick;
+  bool formats, speed, scalar, accuracy, headers; /* sections to run */
+  bool scaling[SCALING_COUNT];
+  size_t size;         /* bytes of the f32 array in the timings */
+  const char **inputs; /* input_count of them, in argv; none: the shipped sample */
+  size_t input_count;
+  const char *json, *csv; /* NULL: not written */
+} options;
+
+/* False with the reason when the command line is wrong. options_free in either case. */
+bool options_read(options *chosen, int argc, char **argv, refusal *why);
+void options_free(options *chosen);
+void options_help(void);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+#include "results.h"
+
+#include <math.h>
+
+#include <jansson.h>
+
+#include "host.h"
+
+enum { SCHEMA = 1 };
+
+static const char *const scaling_names[SCALING_COUNT] = {"none", "amax"};
+
+/* JSON has neither Inf nor NaN. */
+static json_t *number(double value) {
+  return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *whole(uint64_t value) { return json_integer((json_int_t)value); }
+
+/* A path may be no valid UTF-8. */
+static json_t *text(const char *value) {
+  char plain[4096], *at;
+  json_t *made = json_string(value);
+  if (made) return made;
+  snprintf(plain, sizeof plain, "%s", value);
+  for (at = plain; *at; ++at) {
+    if ((unsigned char)*at >= 0x80) *at = '?';
+  }
+  return json_string(plain);
+}
+
+static const char *format_name(int index) {
+  return mpnum_type_name(bench_formats[index].type);
+}
+
+static json_t *formats_json(void) {
+  json_t *rows = json_array();
+  int i;
+  for (i = 0; i < FORMAT_COUNT; ++i) {
+    mpnum_format format = mpnum_format_of(bench_formats[i].type);
+    json_array_append_new(
+        rows,
+        json_pack(
+            "{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:b, s:b, s:b}",
+            "format", format_name(i), "bits", (int)format_bits(format), "storage_bytes",
+            (int)bench_formats[i].storage_size, "sign_bits", (int)format.sign_bits,
+            "exponent_bits", (int)format.exponent_bits, "mantissa_bits",
+            (int)format.mantissa_bits, "bias", (int)format.bias, "max",
+            number((double)mpnum_format_max(format)), "min_normal",
+            number((double)mpnum_format_min(format)), "smallest",
+            number((double)mpnum_format_true_min(format)), "epsilon",
+            number((double)mpnum_format_epsilon(format)), "has_inf",
+            (int)format_has_inf(format), "has_nan", (int)format_has_nan(format),
+            "has_negative_zero", (int)format.has_negative_zero));
+  }
+  return rows;
+}
+
+static json_t *speed_row(int index, const char *operation, const speed *row) {
+  return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "format", format_name(index),
+                   "operation", operation, "ns_per_value", number(row->ns), "gb_per_s",
+                   number(row->rate), "copy_gb_per_s", number(row->limit),
+                   "share_of_copy", number(row->rate / row->limit));
+}
+
+static json_t *speed_json(const speed_results *found) {
+  json_t *rows = json_array();
+  int i;
+  for (i = 0; i < FORMAT_COUNT; ++i) {
+    json_array_append_new(rows, speed_row(i, "encode", &found->encode[i]));
+    json_array_append_new(rows, speed_row(i, "decode", &found->decode[i]));
+  }
+  return json_pack("{s:o, s:i, s:o}", "values", whole(found->count), "rounds",
+                   (int)found->rounds, "rows", rows);
+}
+
+static json_t *scalar_json(const results *found) {
+  json_t *rows = json_array();
+  int i;
+  for (i = 0; i < SCALAR_COUNT; ++i) {
+    const scalar_result *row = &found->scalar[i];
+    json_array_append_new(
+        rows, json_pack("{s:s, s:s, s:s, s:o, s:o, s:s?}", "operation", row->operation,
+                        "library", row->library, "function", row->function, "ns_per_call",
+                        row->missing ? json_null() : number(row->ns), "ratio_to_mpnum",
+                        row->missing ? json_null() : number(row->ratio), "missing",
+                        row->missing));
+  }
+  return json_pack("{s:i, s:o}", "rounds", (int)found->scalar_rounds, "rows", rows);
+}
+
+static json_t *headers_json(const header_costs *costs) {
+  json_t *rows = json_array();
+  size_t i;
+  for (i = 0; i < costs->count; ++i)
+    json_array_append_new(rows,
+                          json_pack("{s:s, s:s, s:o}", "header", costs->rows[i].header,
+                                    "compiler", costs->rows[i].compiler, "seconds",
+                                    number(costs->rows[i].seconds)));
+  return json_pack("{s:i, s:o}", "rounds", (int)costs->rounds, "rows", rows);
+}
+
+static json_t *accuracy_row(const subject *about, int scale, int index) {
+  const accuracy *result = &about->results[scale][index];
+  return json_pack(
+      "{s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o}", "format", format_name(index), "scale",
+      scaling_names[scale], "scale_exponent", result->scale_exponent,
+      "max_relative_error", number(result->max_relative), "rms_relative_error",
+      number(rms_relative_error(about, result)), "sqnr_db", number(sqnr(result)),
+      "overflow_share", number(overflow_share(about, result)), "underflow_share",
+      number(underflow_share(about, result)));
+}
+
+static json_t *subject_json(const subject *about, const bool scaling[SCALING_COUNT]) {
+  json_t *rows = json_array();
+  int i, s;
+  for (s = 0; s < SCALING_COUNT; ++s) {
+    for (i = 0; i < FORMAT_COUNT && scaling[s] && about->nonzero > 0; ++i)
+      json_array_append_new(rows, accuracy_row(about, s, i));
+  }
+  return json_pack("{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "source",
+                   text(subject_source(about)), "name", text(subject_name(about)), "type",
+                   subject_type(about), "values", whole(about->count), "zeros",
+                   whole(about->zeros), "non_finite", whole(about->nonfinite), "amax",
+                   number(about->amax), "rows", rows);
+}
+
+static json_t *accuracy_json(const results *found) {
+  json_t *subjects = json_array();
+  size_t i;
+  for (i = 0; i < found->subject_count; ++i)
+    json_array_append_new(subjects,
+                          subject_json(&found->subjects[i], found->chosen->scaling));
+  return subjects;
+}
+
+static json_t *notes_json(const results *found) {
+  json_t *notes = json_array();
+  size_t i, n;
+  for (i = 0; i < found->file_count; ++i) {
+    for (n = 0; n < found->files[i].note_count; ++n)
+      json_array_append_new(notes,
+                            json_pack("{s:o, s:o}", "source", text(found->files[i].path),
+                                      "note", text(found->files[i].notes[n])));
+  }
+  return notes;
+}
+
+bool report_json(const results *found, FILE *to) {
+  const options *chosen = found->chosen;
+  char version[32];
+  json_t *root;
+  bool good;
+  snprintf(version, sizeof version, "%d.%d.%d", MPNUM_VERSION_MAJOR, MPNUM_VERSION_MINOR,
+           MPNUM_VERSION_PATCH);
+  root = json_pack("{s:i, s:s, s:s, s:s, s:s}", "schema", SCHEMA, "mpnum", version, "cpu",
+                   found->cpu, "compiler", host_compiler(), "optimization",
+                   BENCH_OPTIMIZATION);
+  if (chosen->formats) json_object_set_new(root, "formats", formats_json());
+  if (chosen->speed) json_object_set_new(root, "speed", speed_json(&found->speed));
+  if (chosen->scalar) json_object_set_new(root, "scalar", scalar_json(found));
+  if (chosen->headers)
+    json_object_set_new(root, "headers", headers_json(&found->headers));
+  if (chosen->accuracy) json_object_set_new(root, "accuracy", accuracy_json(found));
+  json_object_set_new(root, "notes", notes_json(found));
+  good = root && json_dumpf(root, to, JSON_INDENT(1)) == 0 && fputc('\n', to) != EOF;
+  json_decref(root);
+  return good;
+}

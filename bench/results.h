@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Everything a run measured, and the three ways to write it. */
+#ifndef MPNUM_BENCH_RESULTS_H
+#define MPNUM_BENCH_RESULTS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "accuracy.h"
+#include "headers.h"
+#include "input.h"
+#include "options.h"
+#include "scalar.h"
+#include "speed.h"
+
+typedef struct results {
+  const options *chosen; /* which sections hold results */
+  char cpu[96];
+  input *files;
+  size_t file_count;
+  subject *subjects;
+  size_t subject_count;
+  unsigned scalar_rounds;
+  speed_results speed;
+  scalar_result scalar[SCALAR_COUNT];
+  header_costs headers;
+} results;
+
+const char *compiler_name(void); /* "gcc 12.2.0 -O2" */
+
+/* False when out of memory or when the stream refused. */
+bool report_text(const results *found, FILE *to);
+bool report_json(const results *found, FILE *to);
+bool report_csv(const results *found, FILE *to);
+
+/* Whether the parts of a format's name stand for something in it. */
+bool format_has_inf(mpnum_format format);
+bool format_has_nan(mpnum_format format);
+
+#endif

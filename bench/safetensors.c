@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* The safetensors format: header length (u64, little-endian), a JSON object, the values.
+ *
+ *   {"__metadata__": {"any": "text"},
+ *    "fc1.weight": {"dtype": "F32", "shape": [128, 64], "data_offsets": [0, 32768]}, ...}
+ *
+ * Offsets count from the first byte after the header. As in the format's own reader the
+ * tensors must fill the rest of the file, without holes or overlaps. */
+#include "input.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+/* The largest models need about 2 MB. Parsed JSON takes up to 25 times its text. */
+enum { HEADER_LIMIT = 8 << 20, SHOWN_NAME = 64 };
+
+typedef struct span {
+  uint64_t begin, end;
+} span;
+
+static bool is_size(const json_t *value) {
+  return json_is_integer(value) && json_integer_value(value) >= 0;
+}
+
+static uint64_t size_of(const json_t *value) {
+  return (uint64_t)json_integer_value(value);
+}
+
+static bool read_offsets(const json_t *entry, const char *shown, uint64_t limit,
+                         span *found, refusal *why) {
+  const json_t *offsets = json_object_get(entry, "data_offsets");
+  const json_t *begin = json_array_get(offsets, 0), *end = json_array_get(offsets, 1);
+  if (json_array_size(offsets) != 2 || !is_size(begin) || !is_size(end))
+    return refuse(why, "tensor '%s': data_offsets is not [begin, end]", shown);
+  found->begin = size_of(begin);
+  found->end = size_of(end);
+  if (found->begin > found->end || found->end > limit)
+    return refuse(why,
+                  "tensor '%s': data_offsets [%" PRIu64 ", %" PRIu64
+                  "] lie outside the %" PRIu64 " bytes of values",
+                  shown, found->begin, found->end, limit);
+  return true;
+}
+
+static bool read_count(const json_t *entry, const char *shown, uint64_t *count,
+                       refusal *why) {
+  const json_t *shape = json_object_get(entry, "shape");
+  size_t i;
+  *count = 1;
+  if (!json_is_array(shape))
+    return refuse(why, "tensor '%s': shape is not a list", shown);
+  for (i = 0; i < json_array_size(shape); ++i) {
+    const json_t *dimension = json_array_get(shape, i);
+    if (!is_size(dimension))
+      return refuse(why, "tensor '%s': shape is not a list of sizes", shown);
+    if (!multiply(*count, size_of(dimension), count))
+      return refuse(why, "tensor '%s': shape has more than 2^64 elements", shown);
+  }
+  return true;
+}
+
+static bool read_type(const char *dtype, element_type *type) {
+  if (strcmp(dtype, "F32") == 0) return *type = ELEMENT_F32, true;
+  if (strcmp(dtype, "F16") == 0) return *type = ELEMENT_F16, true;
+  if (strcmp(dtype, "BF16") == 0) return *type = ELEMENT_BF16, true;
+  return false;
+}
+
+/* A type of another kind and a tensor without values leave a note. */
+static bool read_entry(input *file, uint64_t values, const char *name,
+                       const json_t *entry, span *place, refusal *why) {
+  const char *dtype = json_string_value(json_object_get(entry, "dtype"));
+  char shown[4 * SHOWN_NAME + 4], shown_type[4 * SHOWN_NAME + 4];
+  tensor found = {NULL, ELEMENT_F32, false, 0, 0};
+  uint64_t bytes;
+  shorten(shown, sizeof shown, SHOWN_NAME, name);
+  if (!json_is_object(entry) || !dtype)
+    return refuse(why, "tensor '%s' has no dtype", shown);
+  if (!read_offsets(entry, shown, file->size - values, place, why) ||
+      !read_count(entry, shown, &found.count, why))
+    return false;
+  if (!read_type(dtype, &found.type)) {
+    shorten(shown_type, sizeof shown_type, 16, dtype);
+    return input_note(file, why, "tensor '%s' left out: %s is none of F32, F16, BF16",
+                      shown, shown_type);
+  }
+  if (!multiply(found.count, element_size(found.type), &bytes) ||
+      bytes != place->end - place->begin)
+    return refuse(why, "tensor '%s': its shape does not fit its %" PRIu64 " bytes", shown,
+                  place->end - place->begin);
+  if (bytes == 0)
+    return input_note(file, why, "tensor '%s' left out: it has no values", shown);
+  found.offset = values + place->begin;
+  return input_add(file, name, &found, why);
+}
+
+static int compare_spans(const void *a, const void *b) {
+  const span *left = a, *right = b;
+  if (left->begin != right->begin) return left->begin < right->begin ? -1 : 1;
+  return (left->end > right->end) - (left->end < right->end);
+}
+
+static bool check_spans(span *spans, size_t count, uint64_t values_size, refusal *why) {
+  uint64_t expected = 0;
+  size_t i;
+  if (count > 0) qsort(spans, count, sizeof *spans, compare_spans);
+  for (i = 0; i < count; ++i) {
+    if (spans[i].begin != expected)
+      return refuse(why, "tensors %s at byte %" PRIu64 " of the values",
+                    spans[i].begin < expected ? "overlap" : "leave a hole",
+                    spans[i].begin);
+    expected = spans[i].end;
+  }
+  if (expected != values_size)
+    return refuse(why, "holds %" PRIu64 " bytes after its last tensor",
+                  values_size - expected);
+  return true;
+}
+
+static bool read_metadata(json_t *metadata, refusal *why) {
+  const char *key;
+  json_t *value;
+  if (!json_is_object(metadata)) return refuse(why, "__metadata__ is not an object");
+  json_object_foreach(metadata, key, value) {
+    if (!json_is_string(value))
+      return refuse(why, "__metadata__ holds something not text");
+  }
+  return true;
+}
+
+static bool read_entries(input *file, uint64_t values, json_t *root, span *spans,
+                         refusal *why) {
+  size_t count = 0;
+  const char *name;
+  json_t *entry;
+  json_object_foreach(root, name, entry) {
+    bool metadata = strcmp(name, "__metadata__") == 0;
+    if (!(metadata ? read_metadata(entry, why)
+                   : read_entry(file, values, name, entry, &spans[count], why)))
+      return false;
+    count += !metadata;
+  }
+  return check_spans(spans, count, file->size - values, why);
+}
+
+static bool read_json(input *file, const char *text, size_t length, refusal *why) {
+  json_error_t error;
+  json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+  span *spans;
+  bool good;
+  if (!root) return refuse(why, "safetensors header is not valid JSON: %s", error.text);
+  if (!json_is_object(root)) {
+    json_decref(root);
+    return refuse(why, "safetensors header is not a JSON object");
+  }
+  spans = malloc((json_object_size(root) + 1) * sizeof *spans);
+  good = spans ? read_entries(file, 8 + (uint64_t)length, root, spans, why)
+               : refuse(why, "out of memory");
+  free(spans);
+  json_decref(root);
+  return good;
+}
+
+bool safetensors_read(input *file, refusal *why) {
+  unsigned char lead[8];
+  uint64_t length = 0;
+  char *text;
+  bool good;
+  int i;
+  if (file->size < sizeof lead) return refuse(why, "is too short for a safetensors file");
+  if (!input_bytes(file, 0, lead, sizeof lead, why)) return false;
+  for (i = 7; i >= 0; --i)
+    length = length << 8 | lead[i];
+  if (length > HEADER_LIMIT)
+    return refuse(why, "safetensors header of %" PRIu64 " bytes, the limit is %d", length,
+                  HEADER_LIMIT);
+  if (length > file->size - sizeof lead)
+    return refuse(why, "ends inside its safetensors header");
+  text = malloc((size_t)length + 1);
+  if (!text) return refuse(why, "out of memory");
+  good = input_bytes(file, sizeof lead, text, (size_t)length, why) &&
+         read_json(file, text, (size_t)length, why);
+  free(text);
+  return good;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#include "timing.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* A pass of 10 ms is past the caches, where warming them up gains nothing. */
+static const double sample_seconds = 200e-6, warm_seconds = 10e-3;
+
+double clock_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void *timing_buffer(size_t bytes) {
+  void *buffer = NULL;
+  if (posix_memalign(&buffer, 64, bytes) != 0) return NULL;
+  memset(buffer, 0, bytes);
+  return buffer;
+}
+
+void array_pass(const contender *self) { self->array(self->dst, self->src, self->count); }
+
+/* Reads the whole result: no pass is dead code, and the next contender does not pay for
+ * writing this one's lines back. */
+static void consume(const contender *self) {
+  const unsigned char *from = self->dst;
+  size_t i, bytes = self->count * self->dst_size;
+  uint64_t sum = 0, word;
+  for (i = 0; i + sizeof word <= bytes; i += sizeof word) {
+    memcpy(&word, from + i, sizeof word);
+    sum += word;
+  }
+  __asm__ volatile("" : : "r"(sum)); /* as good as used */
+}
+
+static double seconds_of(const contender *self, size_t passes) {
+  double start = clock_seconds();
+  size_t i;
+  for (i = 0; i < passes; ++i)
+    self->pass(self);
+  return clock_seconds() - start;
+}
+
+static void calibrate(contender *self) {
+  double once;
+  self->pass(self);
+  once = seconds_of(self, 1);
+  self->repeats =
+      once >= sample_seconds ? 1 : (size_t)(sample_seconds / (once + 1e-9)) + 1;
+  self->warm = once < warm_seconds;
+  consume(self);
+}
+
+static int compare_doubles(const void *a, const void *b) {
+  double left = *(const double *)a, right = *(const double *)b;
+  return (left > right) - (left < right);
+}
+
+static double median(double *values, unsigned count) {
+  qsort(values, count, sizeof *values, compare_doubles);
+  return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+bool timing_measure(contender *list, size_t count, unsigned rounds, progress *bar,
+                    const char *what) {
+  double *samples = malloc(count * rounds * sizeof *samples);
+  size_t i;
+  unsigned round;
+  if (!samples) return false;
+  for (i = 0; i < count; ++i) {
+    list[i].samples = samples + i * rounds;
+    calibrate(&list[i]);
+  }
+  for (round = 0; round < rounds; ++round) {
+    for (i = 0; i < count; ++i) {
+      contender *self = &list[i];
+      if (self->warm) self->pass(self);
+      self->samples[round] = seconds_of(self, self->repeats);
+      consume(self);
+      progress_step(bar, 1, what);
+    }
+  }
+  for (i = 0; i < count; ++i) {
+    double passes = (double)list[i].repeats * (double)list[i].count;
+    list[i].ns = 1e9 * median(list[i].samples, rounds) / passes;
+    list[i].samples = NULL;
+  }
+  free(samples);
+  return true;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* The library's conversions of arrays as a shared object, for tests in other languages.
+ * Formats are opaque: codes_format_size() bytes, written by the first three functions. */
+#include "mpnum/mpnum.h"
+
+#include <stddef.h>
+#include <string.h>
+
+size_t codes_format_size(void);
+int codes_format_named(mpnum_format *dst, const char *name);
+int codes_format_make(mpnum_format *dst, int sign_bits, int exponent_bits,
+                      int mantissa_bits, int bias, int specials);
+int codes_preset_named(mpnum_format *dst, int preset, const char *name);
+void codes_encode_f32(const mpnum_format *format, const float *src, uint32_t *dst,
+                      size_t count, int rounding, int overflow, const uint32_t *random);
+void codes_encode_f64(const mpnum_format *format, const double *src, uint32_t *dst,
+                      size_t count, int rounding, int overflow, const uint32_t *random);
+void codes_decode_f32(const mpnum_format *format, const uint32_t *src, float *dst,
+                      size_t count);
+void codes_decode_f64(const mpnum_format *format, const uint32_t *src, double *dst,
+                      size_t count);
+
+size_t codes_format_size(void) { return sizeof(mpnum_format); }
+
+static mpnum_type type_named(const char *name) {
+  int type = MPNUM_TYPE_F64;
+  for (; type <= MPNUM_TYPE_E2M1; ++type)
+    if (strcmp(mpnum_type_name((mpnum_type)type), name) == 0) break;
+  return (mpnum_type)type;
+}
+
+int codes_format_named(mpnum_format *dst, const char *name) {
+  *dst = mpnum_format_of(type_named(name));
+  return dst->exponent_bits == 0;
+}
+
+int codes_format_make(mpnum_format *dst, int sign_bits, int exponent_bits,
+                      int mantissa_bits, int bias, int specials) {
+  return (int)mpnum_format_make(dst, sign_bits, exponent_bits, mantissa_bits, bias,
+                                (mpnum_specials)specials);
+}
+
+/* Returns the preset's overflow. */
+int codes_preset_named(mpnum_format *dst, int preset, const char *name) {
+  *dst = mpnum_preset_format((mpnum_preset)preset, type_named(name));
+  return (int)mpnum_preset_overflow((mpnum_preset)preset, type_named(name));
+}
+
+void codes_encode_f32(const mpnum_format *format, const float *src, uint32_t *dst,
+                      size_t count, int rounding, int overflow, const uint32_t *random) {
+  size_t i = 0;
+  for (; i < count; ++i)
+    dst[i] = mpnum_encode(*format, src[i], (mpnum_rounding)rounding,
+                          (mpnum_overflow)overflow, random ? random[i] : 0);
+}
+
+void codes_encode_f64(const mpnum_format *format, const double *src, uint32_t *dst,
+                      size_t count, int rounding, int overflow, const uint32_t *random) {
+  size_t i = 0;
+  for (; i < count; ++i)
+    dst[i] = mpnum_encode_f64(*format, src[i], (mpnum_rounding)rounding,
+                              (mpnum_overflow)overflow, random ? random[i] : 0);
+}
+
+void codes_decode_f32(const mpnum_format *format, const uint32_t *src, float *dst,
+                      size_t count) {
+  size_t i = 0;
+  for (; i < count; ++i)
+    dst[i] = mpnum_decode(*format, src[i]);
+}
+
+void codes_decode_f64(const mpnum_format *format, const uint32_t *src, double *dst,
+                      size_t count) {
+  size_t i = 0;
+  for (; i < count; ++i)
+    dst[i] = mpnum_decode_f64(*format, src[i]);
+}

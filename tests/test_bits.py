@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The results of every public function are the same for each compiler, flag and floating-point environment:
+builds tests/bits.c many ways and compares what it prints with tests/bits.txt.
+
+usage: tests/test_bits.py [full | --update]
+
+Without an argument the quick builds run, with full the others. --update writes tests/bits.txt; a line that
+changes is a change of the API and has its entry under 'Changed bits' in CHANGELOG.md.
+"""
+
+import os
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import tap
+import toolchain
+from tree import ROOT, check, need
+
+SOURCE = ROOT / "tests" / "bits.c"
+EXPECTED = ROOT / "tests" / "bits.txt"
+HEADER = """\
+# SPDX-License-Identifier: MIT
+# A hash of all results of each public function, as tests/bits.c prints it. See tests/test_bits.py.
+"""
+NOT_HERE = 77
+
+DEFAULT = ["default"]
+ALL = ["default", "upward", "downward", "toward_zero", "flush"]
+SANITIZE = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+NATIVE = ["-O3", "-march=native"]
+FAST = ["-O3", "-ffast-math"]
+FAST_NATIVE = ["-O3", "-march=native", "-ffast-math"]
+C99 = ["-std=c99"]
+CXX17 = ["-x", "c++", "-std=c++17"]  # conversions are constexpr
+CXX11 = ["-x", "c++", "-std=c++11"]  # and here not
+
+# (compiler, flags, environments). -O0 builds are the slow ones.
+QUICK = [
+    ("gcc", C99 + ["-O0"], ["upward"]),
+    ("gcc", C99 + ["-O2"], ALL),
+    ("g++", CXX17 + FAST, ALL),
+    ("clang", C99 + SANITIZE, DEFAULT),
+    ("clang", C99 + FAST_NATIVE, ALL),
+    ("clang++", CXX17 + ["-O2"], ALL),
+]
+FULL = [
+    ("gcc", C99 + ["-O0"], ["default", "downward", "toward_zero", "flush"]),
+    ("gcc", C99 + NATIVE, ALL),
+    ("gcc", C99 + FAST, ALL),
+    ("gcc", C99 + FAST_NATIVE, ALL),
+    ("gcc", C99 + SANITIZE, DEFAULT),
+    ("g++", CXX17 + ["-O0"], ALL),
+    ("g++", CXX17 + NATIVE, ALL),
+    ("g++", CXX17 + SANITIZE, DEFAULT),
+    ("g++", CXX11 + ["-O2"], ALL),
+    ("clang", C99 + ["-O0"], ALL),
+    ("clang", C99 + ["-O2"], ALL),
+    ("clang", C99 + NATIVE, ALL),
+    ("clang++", CXX17 + ["-O0"], ALL),
+    ("clang++", CXX17 + FAST, ALL),
+    ("clang++", CXX17 + SANITIZE, DEFAULT),
+    ("clang++", CXX11 + ["-O2"], ALL),
+]
+
+
+def read_lines(text):
+    return dict(line.split() for line in text.splitlines() if line and not line.startswith("#"))
+
+
+def compare(printed):
+    """Fails with the names of the functions whose results are not those of tests/bits.txt."""
+    expected, got = read_lines(EXPECTED.read_text()), read_lines(printed)
+    problems = [f"{name}: {expected.get(name, 'not there')} became {got.get(name, 'not there')}"
+                for name in {**expected, **got} if expected.get(name) != got.get(name)]
+    shown = problems[:20] + ([f"and {len(problems) - 20} more"] if len(problems) > 20 else [])
+    assert not problems, "\n".join([
+        "", *shown,
+        "If only some builds print this, results depend on the build or its environment: a defect.",
+        "If all do, results have changed: a changed line needs a 'changed bits' entry in CHANGELOG.md;",
+        "then run tests/test_bits.py --update."])
+
+
+def run_everywhere(compiler, flags, environments, emulator=()):
+    """Builds bits.c and returns {environment: the finished run in it}."""
+    need(compiler)
+    command = [need(*emulator)] if emulator else []
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "bits"
+        check(compiler, *flags, *toolchain.WARNINGS, "-I", toolchain.INCLUDE, SOURCE, "-o", program, "-lm")
+        return {environment: toolchain.run(*command, program, environment) for environment in environments}
+
+
+def compare_run(runs, environment):
+    result = runs.result()[environment]
+    if result.returncode == NOT_HERE:
+        raise tap.Skip(result.stdout.strip())
+    assert result.returncode == 0, f"exit status {result.returncode}\n{result.stdout[:4000]}"
+    compare(result.stdout)
+
+
+def properties(pool, title, environments, compiler, flags, emulator=()):
+    """One for each environment of a build, which the pool makes and runs."""
+    runs = pool.submit(run_everywhere, compiler, flags, environments, emulator)
+    return [toolchain.named(f"same bits from {title} in environment {environment}", compare_run, runs, environment)
+            for environment in environments]
+
+
+def main():
+    if sys.argv[1:] == ["--update"]:
+        printed = run_everywhere(toolchain.cc()[0], C99 + ["-O2"], DEFAULT)["default"].stdout
+        EXPECTED.write_text(HEADER + printed)
+        return 0
+    if sys.argv[1:] not in ([], ["full"]):
+        print(__doc__.strip(), file=sys.stderr)
+        return 2
+    tests = []
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for compiler, flags, environments in FULL if sys.argv[1:] else QUICK:
+            tests += properties(pool, " ".join([compiler, *flags]), environments, compiler, flags)
+        return tap.run(*tests)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

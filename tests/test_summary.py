@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""tools/test-summary counts what the test programs report, and anything broken as a failure."""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import tap
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def summarize(script, protocol="tap", tier="quick", names=(), suite="quick"):
+    """The exit status and the output lines for one test program, given as a shell script."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        program = folder / "program"
+        program.write_text("#!/bin/sh\n" + script)
+        program.chmod(0o755)
+        (folder / "meson.build").write_text(
+            "project('summary', meson_version: '>=1.0')\n"
+            f"test('it', find_program('program'), protocol: '{protocol}', suite: '{suite}', timeout: 1)\n")
+        subprocess.run(["meson", "setup", folder / "build", folder], check=True, stdout=subprocess.DEVNULL)
+        done = subprocess.run([ROOT / "tools" / "test-summary", folder / "build", tier, *names],
+                              capture_output=True, text=True)
+        return done.returncode, (done.stdout + done.stderr).splitlines()
+
+
+def expect(result, status, last, *lines):
+    assert result[0] == status, result
+    assert result[1][-1] == last, result
+    for line in lines:
+        assert line in result[1], (line, result)
+
+
+def passes_and_skips_are_counted():
+    expect(summarize("echo 'ok 1 - a'; echo 'ok 2 - b # SKIP no nvcc'; echo 1..2"),
+           0, "1 passed, 0 failed, 1 skipped", "SKIP it: b: no nvcc")
+
+
+def skips_for_one_reason_share_a_line():
+    expect(summarize("echo 1..3; for n in 1 2 3; do echo \"ok $n - p$n # SKIP no nvcc\"; done"),
+           1, "0 passed, 0 failed, 3 skipped", "SKIP it: p1 and 2 more: no nvcc")
+
+
+def failures_are_shown_with_their_comments():
+    expect(summarize("echo 1..2; echo '# x.c:3: got 7e'; echo 'not ok 1 - a'; echo 'ok 2 - b'; exit 1"),
+           1, "1 passed, 1 failed, 0 skipped", "FAIL it: a", "     # x.c:3: got 7e")
+
+
+def crash_is_a_failure():
+    expect(summarize("echo 'ok 1 - a'; echo why >&2; kill -ABRT $$"),
+           1, "1 passed, 1 failed, 0 skipped", "FAIL it: killed by SIGABRT", "     why")
+
+
+def crash_after_all_properties_is_a_failure():
+    expect(summarize("echo 'ok 1 - a'; echo 1..1; exit 1"),
+           1, "1 passed, 1 failed, 0 skipped", "FAIL it: exit status 1")
+
+
+def missing_properties_are_a_failure():
+    expect(summarize("echo 1..3; echo 'ok 1 - a'"),
+           1, "1 passed, 1 failed, 0 skipped", "FAIL it: planned 3 properties and reported 1")
+
+
+def silence_is_a_failure():
+    expect(summarize(":"), 1, "0 passed, 1 failed, 0 skipped", "FAIL it: printed no TAP plan")
+
+
+def time_out_is_a_failure():
+    result = summarize("echo 'ok 1 - a'; sleep 30")
+    expect(result, 1, "1 passed, 1 failed, 0 skipped")
+    assert any(line.startswith("FAIL it: timed out after") for line in result[1]), result
+
+
+def bail_out_is_a_failure():
+    expect(summarize("echo 'Bail out! no memory'"),
+           1, "0 passed, 1 failed, 0 skipped", "FAIL it: Bail out! no memory")
+
+
+def skipped_program_says_why():
+    expect(summarize("echo '1..0 # SKIP no MPFR'"),
+           1, "0 passed, 0 failed, 1 skipped", "SKIP it: no MPFR", "no test ran")
+
+
+def exit_status_alone_counts_once():
+    expect(summarize("exit 0", "exitcode"), 0, "1 passed, 0 failed, 0 skipped")
+    expect(summarize("echo seen; exit 3", "exitcode"),
+           1, "0 passed, 1 failed, 0 skipped", "FAIL it: FAIL, exit status 3", "     seen")
+    expect(summarize("echo no GPU; exit 77", "exitcode"),
+           1, "0 passed, 0 failed, 1 skipped", "SKIP it: no GPU")
+
+
+def tiers_hold_those_below():
+    expect(summarize("echo 1..1; echo ok", tier="full", suite="quick"), 0, "1 passed, 0 failed, 0 skipped")
+    expect(summarize("echo 1..1; echo ok", tier="quick", suite="full"),
+           1, "0 passed, 0 failed, 0 skipped", "no test ran")
+
+
+def name_selects_from_every_tier():
+    expect(summarize("echo 1..1; echo ok", names=["it"], suite="full"), 0, "1 passed, 0 failed, 0 skipped")
+
+
+def unknown_name_lists_the_known():
+    expect(summarize(":", names=["other"]), 2, "no test named other; there are: it")
+
+
+sys.exit(tap.run(
+    passes_and_skips_are_counted,
+    skips_for_one_reason_share_a_line,
+    failures_are_shown_with_their_comments,
+    crash_is_a_failure,
+    crash_after_all_properties_is_a_failure,
+    missing_properties_are_a_failure,
+    silence_is_a_failure,
+    time_out_is_a_failure,
+    bail_out_is_a_failure,
+    skipped_program_says_why,
+    exit_status_alone_counts_once,
+    tiers_hold_those_below,
+    name_selects_from_every_tier,
+    unknown_name_lists_the_known,
+))
