@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The test harness: one named property per line, printed as TAP, which Meson counts.
  *
- *   static void e4m3_ties_go_to_even(void) { CHECK(code == 0x7e, "got %02x, want 7e", code); }
- *   int main(void) { TAP_RUN(e4m3_ties_go_to_even); return tap_done(); }
+ *   static void e4m3_ties_go_to_even(void) { CHECK(code == 0x7e, "%02x", code); }
+ *
+ *   int main(void) {
+ *     TAP_RUN(e4m3_ties_go_to_even);
+ *     return tap_done();
+ *   }
  */
 #ifndef MPNUM_TESTS_TAP_H
 #define MPNUM_TESTS_TAP_H
@@ -25,7 +29,7 @@ static inline void tap_error(const char *file, int line, const char *message, ..
 }
 
 #define CHECK(condition, ...) \
-  ((condition) ? (void)0 : tap_error(__FILE__, __LINE__, __VA_ARGS__))
+ ((condition) ? (void)0 : tap_error(__FILE__, __LINE__, __VA_ARGS__))
 
 static inline void tap_result(const char *name) {
   ++tap_count;
@@ -59,7 +63,7 @@ static inline int tap_done(void) {
   return tap_failed ? 1 : 0;
 }
 
-#define TAP_RUN(property) tap_run(#property, property)
+#define TAP_RUN(property)      tap_run(#property, property)
 #define TAP_SKIP(name, reason) tap_skip(name, reason)
 
 #endif

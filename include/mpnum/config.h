@@ -2,11 +2,8 @@
 /* Version, configuration, function qualifiers, feature macros: the only ladder of
  * compiler and target tests in the library.
  *
- * A user may define, before the first include:
- *   MPNUM_NO_STDINT   1 = do not include <stdint.h>; the exact-width types are in scope
- * already MPNUM_ASSERT(x)   called on conditions that only a bug in the caller can break;
- * default: nothing
- */
+ * A user may define MPNUM_NO_STDINT to 1 before the first include, where the exact-width
+ * integer types are in scope already and <stdint.h> is not to be included. */
 #ifndef MPNUM_CONFIG_H
 #define MPNUM_CONFIG_H
 
@@ -18,10 +15,6 @@
 
 #ifndef MPNUM_NO_STDINT
 # define MPNUM_NO_STDINT 0
-#endif
-
-#ifndef MPNUM_ASSERT
-# define MPNUM_ASSERT(x) ((void)0)
 #endif
 
 /* Compiler. Every feature macro is 0 or 1 and is tested with #if. */
@@ -88,17 +81,17 @@
  * mode known to the caller folds away. MPNUM_FUNC: the same without the force, for longer
  * functions. */
 #if MPNUM_HAS_CUDA && defined(__clang__)
-# define MPNUM_INLINE static inline __attribute__((host, device, always_inline, unused))
-# define MPNUM_FUNC   static inline __attribute__((host, device, unused))
+# define MPNUM_INLINE static inline __attribute__((host, device, __always_inline__))
+# define MPNUM_FUNC   static inline __attribute__((host, device))
 #elif MPNUM_HAS_CUDA
 # define MPNUM_INLINE static __host__ __device__ __forceinline__
 # define MPNUM_FUNC   static __host__ __device__ inline
 #elif MPNUM_HAS_CONSTEXPR
-# define MPNUM_INLINE static constexpr inline __attribute__((always_inline, unused))
-# define MPNUM_FUNC   static constexpr inline __attribute__((unused))
+# define MPNUM_INLINE static constexpr inline __attribute__((__always_inline__))
+# define MPNUM_FUNC   static constexpr inline
 #elif MPNUM_HAS_GNU
-# define MPNUM_INLINE static inline __attribute__((always_inline, unused))
-# define MPNUM_FUNC   static inline __attribute__((unused))
+# define MPNUM_INLINE static inline __attribute__((__always_inline__))
+# define MPNUM_FUNC   static inline
 #elif MPNUM_HAS_MSVC
 # define MPNUM_INLINE static __forceinline
 # define MPNUM_FUNC   static __inline

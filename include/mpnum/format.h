@@ -30,14 +30,13 @@ typedef enum mpnum_rounding {
   MPNUM_ROUND_DOWN = 3,         /* toward -Inf */
   MPNUM_ROUND_NEAREST_AWAY = 4, /* ties away from zero */
   MPNUM_ROUND_TO_ODD = 5,       /* inexact: the neighbour with the odd code */
-  MPNUM_ROUND_STOCHASTIC =
-      6 /* away from zero with the probability of the discarded fraction */
+  MPNUM_ROUND_STOCHASTIC = 6    /* up in magnitude as likely as the discarded fraction */
 } mpnum_rounding;
 
 /* What becomes of a magnitude that rounds past the largest finite value. */
 typedef enum mpnum_overflow {
   MPNUM_OVERFLOW_IEEE = 0,    /* Inf or the largest, as IEEE 754 has it for the rounding
-                                 mode; NaN    stands in where a format has no Inf */
+                                 mode; NaN stands in where a format has no Inf */
   MPNUM_OVERFLOW_SATURATE = 1 /* the largest finite value, for a source Inf too */
 } mpnum_overflow;
 

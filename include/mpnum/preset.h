@@ -37,7 +37,7 @@ MPNUM_FUNC mpnum_status mpnum_format_make(mpnum_format *dst, int sign_bits,
         sign_bits, exponent_bits, mantissa_bits, bias, specials, nan_code);
     const int max_exponent = (int)(format.max_code >> mantissa_bits) - bias;
     if (format.max_code < mpnum_min_code_(format)) return MPNUM_ERROR_SPECIALS;
-    if (max_exponent > 127 || 1 - bias - mantissa_bits < -149) return MPNUM_ERROR_RANGE;
+    if (max_exponent > 127) return MPNUM_ERROR_RANGE;
     *dst = format;
   }
   return MPNUM_OK;
@@ -45,18 +45,25 @@ MPNUM_FUNC mpnum_status mpnum_format_make(mpnum_format *dst, int sign_bits,
 
 /* How another stack converts: its NaNs as fields of a format, its overflow as an
  * argument, to be given to mpnum_encode. Rounding is nearest even in all of them. e8m0 is
- * outside presets: its rounding differs by stack and is named in each call. */
+ * outside presets: its rounding differs by stack and is named in each call.
+ *
+ * CUDA: f16 and bf16 to Inf; fp8, fp6, fp4 saturate; canonical NaN.
+ * ML_DTYPES (0.6): to Inf or NaN; a NaN keeps its sign, f16 7e00, bf16 7fc0. (Its f16 is
+ *   NumPy's, which keeps payloads: 7e00 is what the default NaN gives.)
+ * PYTORCH_2_11, scalar conversion on the CPU: to Inf or NaN; a NaN keeps its sign but in
+ *   bf16, 7fc0. (Its vector code differs in NaNs: bf16 ffff, f16 as F16C.)
+ * F16C: as IEEE 754 hardware: a NaN keeps sign and payload, made quiet. */
 typedef enum mpnum_preset {
-  MPNUM_PRESET_CUDA = 0, /* f16, bf16 to Inf, fp8, fp6, fp4 saturate; canonical NaN */
-  MPNUM_PRESET_ML_DTYPES = 1, /* to Inf or NaN; NaN keeps its sign, f16 7e00, bf16 7fc0 */
-  MPNUM_PRESET_PYTORCH_2_11 =
-      2,                /* to Inf or NaN; NaN keeps its sign but in bf16 (7fc0) */
-  MPNUM_PRESET_F16C = 3 /* as IEEE 754 hardware: NaN keeps sign and payload, made quiet */
+  MPNUM_PRESET_CUDA = 0,
+  MPNUM_PRESET_ML_DTYPES = 1,
+  MPNUM_PRESET_PYTORCH_2_11 = 2,
+  MPNUM_PRESET_F16C = 3
 } mpnum_preset;
 
 MPNUM_FUNC mpnum_format mpnum_preset_format(mpnum_preset preset, mpnum_type type) {
   mpnum_format format = mpnum_format_of(type);
   const int has_quiet_bit_nan = type == MPNUM_TYPE_F16 || type == MPNUM_TYPE_BF16;
+  if (format.exponent_bits == 0) return format; /* no format */
   if (type == MPNUM_TYPE_E8M0 || preset == MPNUM_PRESET_CUDA) return format;
   format.nan_policy =
       (uint8_t)(preset == MPNUM_PRESET_F16C ? MPNUM_NAN_PAYLOAD : MPNUM_NAN_SIGN);
@@ -72,8 +79,8 @@ MPNUM_FUNC mpnum_format mpnum_preset_format(mpnum_preset preset, mpnum_type type
 MPNUM_FUNC mpnum_overflow mpnum_preset_overflow(mpnum_preset preset, mpnum_type type) {
   const mpnum_format format = mpnum_format_of(type);
   const int width = format.sign_bits + format.exponent_bits + format.mantissa_bits;
-  return preset == MPNUM_PRESET_CUDA && width <= 8 ? MPNUM_OVERFLOW_SATURATE
-                                                   : MPNUM_OVERFLOW_IEEE;
+  return preset == MPNUM_PRESET_CUDA && width > 0 && width <= 8 ? MPNUM_OVERFLOW_SATURATE
+                                                                : MPNUM_OVERFLOW_IEEE;
 }
 
 #endif
