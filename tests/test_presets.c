@@ -435,6 +435,22 @@ static void unknown_types_have_no_name_and_no_format(void) {
   CHECK(same_format(mpnum_format_of(MPNUM_TYPE_F64), none), "f64 has a format");
 }
 
+static void presets_of_unknown_types_are_no_format(void) {
+  static const int unknown[] = {0, MPNUM_TYPE_F64, MPNUM_TYPE_E2M1 + 1};
+  mpnum_format none;
+  size_t i = 0;
+  int preset = 0;
+  memset(&none, 0, sizeof none);
+  for (i = 0; i < sizeof unknown / sizeof *unknown; ++i)
+    for (preset = MPNUM_PRESET_CUDA; preset <= MPNUM_PRESET_F16C; ++preset) {
+      const mpnum_type type = (mpnum_type)unknown[i];
+      CHECK(same_format(mpnum_preset_format((mpnum_preset)preset, type), none),
+            "preset %d of type %d is a format", preset, unknown[i]);
+      CHECK(mpnum_preset_overflow((mpnum_preset)preset, type) == IEEE,
+            "preset %d of type %d saturates", preset, unknown[i]);
+    }
+}
+
 int main(void) {
   TAP_RUN(format_make_takes_exactly_what_a_float_holds);
   TAP_RUN(format_make_refuses_huge_arguments);
@@ -447,5 +463,6 @@ int main(void) {
   TAP_RUN(status_strings_are_distinct);
   TAP_RUN(types_have_their_names);
   TAP_RUN(unknown_types_have_no_name_and_no_format);
+  TAP_RUN(presets_of_unknown_types_are_no_format);
   return tap_done();
 }

@@ -204,13 +204,13 @@ template <class T> MPNUM_INLINE T from_double_sat(double x) {
 template <class T> T from_float(double x) = delete;
 template <class T> T from_float_sat(double x) = delete;
 template <class T>
-MPNUM_INLINE T round(float x, mpnum_rounding rounding, mpnum_overflow overflow,
-                     uint32_t random) {
+MPNUM_INLINE T(round)(float x, mpnum_rounding rounding, mpnum_overflow overflow,
+                      uint32_t random) {
   return functions_<T>::round_f32(x, rounding, overflow, random);
 }
 template <class T>
-MPNUM_INLINE T round(double x, mpnum_rounding rounding, mpnum_overflow overflow,
-                     uint32_t random) {
+MPNUM_INLINE T(round)(double x, mpnum_rounding rounding, mpnum_overflow overflow,
+                      uint32_t random) {
   return functions_<T>::round_f64(x, rounding, overflow, random);
 }
 

@@ -9,7 +9,7 @@
  * of a normal code (-1)^sign * 2^(exponent - bias) * 1.mantissa. Domain: sign_bits 0 or
  * 1, exponent_bits 1 to 8, 2 to 16 bits in all, at least one normal number; every value
  * must be a float, the normal ones normal floats; IEEE needs 2 exponent bits and a
- *   mantissa bit, FNUZ and P3109 a sign. The canonical NaN has all ones below the sign
+ * mantissa bit, FNUZ and P3109 a sign. The canonical NaN has all ones below the sign
  * (IEEE, FN) or is the code of -0. Returns MPNUM_OK; MPNUM_ERROR_WIDTH, _SPECIALS or
  * _RANGE, *dst unchanged. */
 MPNUM_FUNC mpnum_status mpnum_format_make(mpnum_format *dst, int sign_bits,

@@ -46,7 +46,7 @@ MPNUM_INLINE mpnum_source_ mpnum_source_f32_(float x) {
 MPNUM_INLINE mpnum_source_ mpnum_source_f64_(double x) {
   const uint64_t bits = mpnum_bits_f64(x);
   const uint64_t magnitude = bits & 0x7fffffffffffffffu;
-  const uint64_t inf = (uint64_t)0x7ff << 52;
+  const uint64_t infinity = (uint64_t)0x7ff << 52;
   const int field = (int)(magnitude >> 52);
   const uint64_t mantissa = magnitude & (((uint64_t)1 << 52) - 1);
   uint64_t result = 0;
@@ -64,8 +64,13 @@ MPNUM_INLINE mpnum_source_ mpnum_source_f64_(double x) {
   }
   {
     const mpnum_source_ source = {
-        result, (uint32_t)(bits >> 63), sticky,          (uint32_t)(mantissa >> 29),
-        1,      magnitude == inf,       magnitude > inf,
+        result,
+        (uint32_t)(bits >> 63),
+        sticky,
+        (uint32_t)(mantissa >> 29),
+        1,
+        magnitude == infinity,
+        magnitude > infinity,
     };
     return source;
   }
@@ -206,9 +211,9 @@ MPNUM_INLINE uint32_t mpnum_code_(mpnum_format format, uint32_t stored) {
   const uint32_t mask = ((uint32_t)2 << (sign_shift - 1 + format.sign_bits)) - 1;
   const uint32_t code = stored >> format.storage_shift & mask;
   if (format.storage_shift) {
-    const uint32_t inf = format.inf_code << format.storage_shift;
+    const uint32_t infinity = format.inf_code << format.storage_shift;
     const uint32_t magnitude = stored & 0x7fffffffu;
-    if (magnitude > inf && magnitude >> format.storage_shift == format.inf_code)
+    if (magnitude > infinity && magnitude >> format.storage_shift == format.inf_code)
       return format.nan_code | (code & (uint32_t)1 << sign_shift);
   }
   return code;
