@@ -461,11 +461,19 @@ PAIR(e2m1)
 #define PACKED_SAT(name) \
  PACKED_X2(name) TO_X2(name, _sat_) PACKED_X4(name) TO_X4(name, _sat_)
 
+#define F16_PAIRS(name)                                      \
+ HASH(mpnum_f16_to_##name##_x2, FOR_PAIRS,                   \
+      put(mpnum_f16_to_##name##_x2(PACK_X2(f16)).bits));     \
+ HASH(mpnum_f16_to_##name##_sat_x2, FOR_PAIRS,               \
+      put(mpnum_f16_to_##name##_sat_x2(PACK_X2(f16)).bits)); \
+ HASH(mpnum_##name##_to_f16_x2, FOR_PAIRS,                   \
+      put(mpnum_##name##_to_f16_x2(PACK_X2(name)).bits));
+
 #define PACKED_tf32
 #define PACKED_bf16     PACKED_X2(bf16) TO_X2(bf16, _) TO_X2(bf16, _sat_)
 #define PACKED_f16      PACKED_X2(f16) TO_X2(f16, _) TO_X2(f16, _sat_)
-#define PACKED_e5m2     PACKED_ALL(e5m2)
-#define PACKED_e4m3     PACKED_ALL(e4m3)
+#define PACKED_e5m2     PACKED_ALL(e5m2) F16_PAIRS(e5m2)
+#define PACKED_e4m3     PACKED_ALL(e4m3) F16_PAIRS(e4m3)
 #define PACKED_e5m2fnuz PACKED_ALL(e5m2fnuz)
 #define PACKED_e4m3fnuz PACKED_ALL(e4m3fnuz)
 #define PACKED_e3m4     PACKED_ALL(e3m4)
@@ -528,6 +536,8 @@ static void print_formats(void) {
   static const int biases[] = {-128, -127, -20, 0, 1, 3, 15, 40, 127, 128};
   HASH(mpnum_status_string, for (int status = 0; status < 8; ++status),
        put_text(mpnum_status_string((mpnum_status)status)));
+  HASH(mpnum_has_hw, for (int type = 0; type < 16; ++type),
+       put((uint32_t)mpnum_has_hw((mpnum_type)type)));
   HASH(mpnum_type_name, for (int type = 0; type < 16; ++type),
        put_text(mpnum_type_name((mpnum_type)type)));
   HASH(mpnum_format_of, for (int type = 0; type < 16; ++type), {

@@ -161,7 +161,48 @@ static void lanes_hold_the_scalars(void) {
   free(f64.bits);
 }
 
+/* All f16 beside each other, to two 8-bit codes; all pairs of codes back to f16. */
+#define F16_PAIRS(name)                                                               \
+ static void f16_pairs_become_##name##_pairs(void) {                                  \
+  const ref_format *f16 = ref_format_named("f16"), *type = ref_format_named(#name);   \
+  for (uint32_t low = 0; low < 65536; ++low) {                                        \
+   const uint32_t high =                                                              \
+       (low * 40503u + 1) & 0xffffu; /* odd factor: all, out of step */               \
+   const mpnum_f16x2 values = {low | high << 16};                                     \
+   const uint64_t a = ref_widen(ref_decode_f32(f16, low));                            \
+   const uint64_t b = ref_widen(ref_decode_f32(f16, high));                           \
+   const uint32_t want = ref_encode(type, a, REF_NEAREST_EVEN, REF_IEEE, 0) |         \
+                         ref_encode(type, b, REF_NEAREST_EVEN, REF_IEEE, 0) << 8;     \
+   const uint32_t want_sat = ref_encode(type, a, REF_NEAREST_EVEN, REF_SATURATE, 0) | \
+                             ref_encode(type, b, REF_NEAREST_EVEN, REF_SATURATE, 0)   \
+                                 << 8;                                                \
+   const uint32_t got = mpnum_f16_to_##name##_x2(values).bits;                        \
+   const uint32_t got_sat = mpnum_f16_to_##name##_sat_x2(values).bits;                \
+   CHECK(got == want, "%04x %04x: got %04x, want %04x", low, high, got, want);        \
+   CHECK(got_sat == want_sat, "%04x %04x saturating: got %04x, want %04x", low, high, \
+         got_sat, want_sat);                                                          \
+  }                                                                                   \
+ }                                                                                    \
+ static void name##_pairs_become_f16_pairs(void) {                                    \
+  const ref_format *f16 = ref_format_named("f16"), *type = ref_format_named(#name);   \
+  for (uint32_t codes = 0; codes < 65536; ++codes) {                                  \
+   const mpnum_##name##x2 packed = {(uint16_t)codes};                                 \
+   const uint64_t low = ref_widen(ref_decode_f32(type, codes & 0xffu));               \
+   const uint64_t high = ref_widen(ref_decode_f32(type, codes >> 8));                 \
+   const uint32_t want = ref_encode(f16, low, REF_NEAREST_EVEN, REF_IEEE, 0) |        \
+                         ref_encode(f16, high, REF_NEAREST_EVEN, REF_IEEE, 0) << 16;  \
+   const uint32_t got = mpnum_##name##_to_f16_x2(packed).bits;                        \
+   CHECK(got == want, "%04x: got %08x, want %08x", codes, got, want);                 \
+  }                                                                                   \
+ }
+F16_PAIRS(e4m3)
+F16_PAIRS(e5m2)
+
 int main(void) {
+  TAP_RUN(f16_pairs_become_e4m3_pairs);
+  TAP_RUN(f16_pairs_become_e5m2_pairs);
+  TAP_RUN(e4m3_pairs_become_f16_pairs);
+  TAP_RUN(e5m2_pairs_become_f16_pairs);
   for (size_t i = 0; i < sizeof forms / sizeof forms[0]; ++i) {
     char name[80];
     form = &forms[i];

@@ -32,12 +32,20 @@ MPNUM_INLINE mpnum_bf16 mpnum_from_bits_bf16(uint32_t code) {
 MPNUM_INLINE mpnum_bf16 mpnum_f32_to_bf16_round(float x, mpnum_rounding rounding,
                                                 mpnum_overflow overflow,
                                                 uint32_t random) {
+#if MPNUM_HAS_HW_BF16
+  if (rounding <= MPNUM_ROUND_TOWARD_ZERO)
+    return mpnum_from_bits_bf16(mpnum_cvt_bf16_(x, rounding, overflow));
+#endif
   return mpnum_from_bits_bf16(
       mpnum_encode(mpnum_format_of(MPNUM_TYPE_BF16), x, rounding, overflow, random));
 }
 MPNUM_INLINE mpnum_bf16 mpnum_f64_to_bf16_round(double x, mpnum_rounding rounding,
                                                 mpnum_overflow overflow,
                                                 uint32_t random) {
+#if MPNUM_HAS_HW_BF16_F64
+  if (rounding == MPNUM_ROUND_NEAREST_EVEN)
+    return mpnum_from_bits_bf16(mpnum_cvt_f64_to_bf16_(x, overflow));
+#endif
   return mpnum_from_bits_bf16(
       mpnum_encode_f64(mpnum_format_of(MPNUM_TYPE_BF16), x, rounding, overflow, random));
 }
@@ -131,7 +139,12 @@ MPNUM_INLINE mpnum_bf16 mpnum_unpack_bf16_x2(mpnum_bf16x2 packed, int index) {
   return mpnum_from_bits_bf16((uint32_t)packed.bits >> (index * 16) & 0xffffu);
 }
 MPNUM_INLINE mpnum_bf16x2 mpnum_f32_to_bf16_x2(float a, float b) {
+#if MPNUM_HAS_HW_BF16
+  const mpnum_bf16x2 packed = {mpnum_cvt_bf16x2_(a, b)};
+  return packed;
+#else
   return mpnum_pack_bf16_x2(mpnum_f32_to_bf16(a), mpnum_f32_to_bf16(b));
+#endif
 }
 MPNUM_INLINE mpnum_bf16x2 mpnum_f32_to_bf16_sat_x2(float a, float b) {
   return mpnum_pack_bf16_x2(mpnum_f32_to_bf16_sat(a), mpnum_f32_to_bf16_sat(b));

@@ -52,6 +52,35 @@
 # define MPNUM_ON_DEVICE 0
 #endif
 
+/* Compute capability times 100 + 10 times its minor number, 0 on a host. */
+#if MPNUM_ON_DEVICE
+# define MPNUM_DEVICE_ARCH_ __CUDA_ARCH__
+#else
+# define MPNUM_DEVICE_ARCH_ 0
+#endif
+
+/* 1 for the a and f targets (100a, 120f, ...), which alone have the instructions for
+ * block-scaled formats. Plain sm_100 and sm_120 do without. */
+#if MPNUM_DEVICE_ARCH_ >= 1000 && \
+    (defined(__CUDA_ARCH_SPECIFIC__) || defined(__CUDA_ARCH_FAMILY_SPECIFIC__))
+# define MPNUM_DEVICE_HAS_BLOCK_FORMATS_ 1
+#else
+# define MPNUM_DEVICE_HAS_BLOCK_FORMATS_ 0
+#endif
+
+/* Which conversions are an instruction of the target, see hardware.h; the others are
+ * integer arithmetic. The bits are the same. */
+#define MPNUM_HAS_HW_F16      (MPNUM_DEVICE_ARCH_ >= 530)
+#define MPNUM_HAS_HW_F16X2    (MPNUM_DEVICE_ARCH_ >= 800)
+#define MPNUM_HAS_HW_BF16     (MPNUM_DEVICE_ARCH_ >= 800)
+#define MPNUM_HAS_HW_BF16_F64 (MPNUM_DEVICE_ARCH_ >= 900)
+#define MPNUM_HAS_HW_TF32_RNA (MPNUM_DEVICE_ARCH_ >= 800)
+#define MPNUM_HAS_HW_TF32     (MPNUM_DEVICE_ARCH_ >= 900)
+#define MPNUM_HAS_HW_FP8      (MPNUM_DEVICE_ARCH_ >= 890)
+#define MPNUM_HAS_HW_FP6      MPNUM_DEVICE_HAS_BLOCK_FORMATS_
+#define MPNUM_HAS_HW_FP4      MPNUM_DEVICE_HAS_BLOCK_FORMATS_
+#define MPNUM_HAS_HW_E8M0     MPNUM_DEVICE_HAS_BLOCK_FORMATS_
+
 #if defined(__cplusplus)
 # define MPNUM_HAS_CXX 1
 #else

@@ -35,6 +35,10 @@ MPNUM_INLINE mpnum_e2m3 mpnum_from_bits_e2m3(uint32_t code) {
 MPNUM_INLINE mpnum_e2m3 mpnum_f32_to_e2m3_round(float x, mpnum_rounding rounding,
                                                 mpnum_overflow overflow,
                                                 uint32_t random) {
+#if MPNUM_HAS_HW_FP6
+  if (rounding == MPNUM_ROUND_NEAREST_EVEN)
+    return mpnum_from_bits_e2m3(mpnum_cvt_e2m3x2_(x, 0.0f) & 0xffu);
+#endif
   return mpnum_from_bits_e2m3(
       mpnum_encode(mpnum_format_of(MPNUM_TYPE_E2M3), x, rounding, overflow, random));
 }
@@ -57,7 +61,11 @@ MPNUM_INLINE mpnum_e2m3 mpnum_f32_to_e2m3_sr_sat(float x, uint32_t random) {
 
 /* To f32 and f64, exact. */
 MPNUM_INLINE float mpnum_e2m3_to_f32(mpnum_e2m3 x) {
+#if MPNUM_HAS_HW_FP6
+  return mpnum_cvt_f16_to_f32_(mpnum_cvt_e2m3x2_to_f16x2_(x.bits) & 0xffffu);
+#else
   return mpnum_decode(mpnum_format_of(MPNUM_TYPE_E2M3), x.bits);
+#endif
 }
 MPNUM_INLINE double mpnum_e2m3_to_f64(mpnum_e2m3 x) {
   return mpnum_decode_f64(mpnum_format_of(MPNUM_TYPE_E2M3), x.bits);
@@ -119,12 +127,24 @@ MPNUM_INLINE mpnum_e2m3 mpnum_unpack_e2m3_x2(mpnum_e2m3x2 packed, int index) {
   return mpnum_from_bits_e2m3((uint32_t)packed.bits >> (index * 8) & 0xffu);
 }
 MPNUM_INLINE mpnum_e2m3x2 mpnum_f32_to_e2m3_sat_x2(float a, float b) {
+#if MPNUM_HAS_HW_FP6
+  const mpnum_e2m3x2 packed = {(uint16_t)mpnum_cvt_e2m3x2_(a, b)};
+  return packed;
+#else
   return mpnum_pack_e2m3_x2(mpnum_f32_to_e2m3_sat(a), mpnum_f32_to_e2m3_sat(b));
+#endif
 }
 MPNUM_INLINE mpnum_f32x2 mpnum_e2m3_to_f32_x2(mpnum_e2m3x2 packed) {
+#if MPNUM_HAS_HW_FP6
+  const uint32_t halves = mpnum_cvt_e2m3x2_to_f16x2_(packed.bits);
+  const mpnum_f32x2 values = {mpnum_cvt_f16_to_f32_(halves & 0xffffu),
+                              mpnum_cvt_f16_to_f32_(halves >> 16)};
+  return values;
+#else
   const mpnum_f32x2 values = {mpnum_e2m3_to_f32(mpnum_unpack_e2m3_x2(packed, 0)),
                               mpnum_e2m3_to_f32(mpnum_unpack_e2m3_x2(packed, 1))};
   return values;
+#endif
 }
 
 /* Dense: four codes in three bytes, little end first: element i is bits 6i to 6i + 5. */

@@ -35,6 +35,10 @@ MPNUM_INLINE mpnum_e3m2 mpnum_from_bits_e3m2(uint32_t code) {
 MPNUM_INLINE mpnum_e3m2 mpnum_f32_to_e3m2_round(float x, mpnum_rounding rounding,
                                                 mpnum_overflow overflow,
                                                 uint32_t random) {
+#if MPNUM_HAS_HW_FP6
+  if (rounding == MPNUM_ROUND_NEAREST_EVEN)
+    return mpnum_from_bits_e3m2(mpnum_cvt_e3m2x2_(x, 0.0f) & 0xffu);
+#endif
   return mpnum_from_bits_e3m2(
       mpnum_encode(mpnum_format_of(MPNUM_TYPE_E3M2), x, rounding, overflow, random));
 }
@@ -57,7 +61,11 @@ MPNUM_INLINE mpnum_e3m2 mpnum_f32_to_e3m2_sr_sat(float x, uint32_t random) {
 
 /* To f32 and f64, exact. */
 MPNUM_INLINE float mpnum_e3m2_to_f32(mpnum_e3m2 x) {
+#if MPNUM_HAS_HW_FP6
+  return mpnum_cvt_f16_to_f32_(mpnum_cvt_e3m2x2_to_f16x2_(x.bits) & 0xffffu);
+#else
   return mpnum_decode(mpnum_format_of(MPNUM_TYPE_E3M2), x.bits);
+#endif
 }
 MPNUM_INLINE double mpnum_e3m2_to_f64(mpnum_e3m2 x) {
   return mpnum_decode_f64(mpnum_format_of(MPNUM_TYPE_E3M2), x.bits);
@@ -119,12 +127,24 @@ MPNUM_INLINE mpnum_e3m2 mpnum_unpack_e3m2_x2(mpnum_e3m2x2 packed, int index) {
   return mpnum_from_bits_e3m2((uint32_t)packed.bits >> (index * 8) & 0xffu);
 }
 MPNUM_INLINE mpnum_e3m2x2 mpnum_f32_to_e3m2_sat_x2(float a, float b) {
+#if MPNUM_HAS_HW_FP6
+  const mpnum_e3m2x2 packed = {(uint16_t)mpnum_cvt_e3m2x2_(a, b)};
+  return packed;
+#else
   return mpnum_pack_e3m2_x2(mpnum_f32_to_e3m2_sat(a), mpnum_f32_to_e3m2_sat(b));
+#endif
 }
 MPNUM_INLINE mpnum_f32x2 mpnum_e3m2_to_f32_x2(mpnum_e3m2x2 packed) {
+#if MPNUM_HAS_HW_FP6
+  const uint32_t halves = mpnum_cvt_e3m2x2_to_f16x2_(packed.bits);
+  const mpnum_f32x2 values = {mpnum_cvt_f16_to_f32_(halves & 0xffffu),
+                              mpnum_cvt_f16_to_f32_(halves >> 16)};
+  return values;
+#else
   const mpnum_f32x2 values = {mpnum_e3m2_to_f32(mpnum_unpack_e3m2_x2(packed, 0)),
                               mpnum_e3m2_to_f32(mpnum_unpack_e3m2_x2(packed, 1))};
   return values;
+#endif
 }
 
 /* Dense: four codes in three bytes, little end first: element i is bits 6i to 6i + 5. */

@@ -10,7 +10,7 @@
 #ifndef MPNUM_E4M3_H
 #define MPNUM_E4M3_H
 
-#include "query.h"
+#include "f16.h"
 
 #define MPNUM_E4M3_MAX      448.0f
 #define MPNUM_E4M3_MIN      0.015625f
@@ -32,6 +32,10 @@ MPNUM_INLINE mpnum_e4m3 mpnum_from_bits_e4m3(uint32_t code) {
 MPNUM_INLINE mpnum_e4m3 mpnum_f32_to_e4m3_round(float x, mpnum_rounding rounding,
                                                 mpnum_overflow overflow,
                                                 uint32_t random) {
+#if MPNUM_HAS_HW_FP8
+  if (rounding == MPNUM_ROUND_NEAREST_EVEN)
+    return mpnum_from_bits_e4m3(mpnum_cvt_e4m3x2_(x, 0.0f, overflow) & 0xffu);
+#endif
   return mpnum_from_bits_e4m3(
       mpnum_encode(mpnum_format_of(MPNUM_TYPE_E4M3), x, rounding, overflow, random));
 }
@@ -63,7 +67,11 @@ MPNUM_INLINE mpnum_e4m3 mpnum_f32_to_e4m3_sr_sat(float x, uint32_t random) {
 
 /* To f32 and f64, exact. NaN: canonical, 0x7fffffff and 0x7fffffffffffffff. */
 MPNUM_INLINE float mpnum_e4m3_to_f32(mpnum_e4m3 x) {
+#if MPNUM_HAS_HW_FP8
+  return mpnum_cvt_f16_to_f32_(mpnum_cvt_e4m3x2_to_f16x2_(x.bits) & 0xffffu);
+#else
   return mpnum_decode(mpnum_format_of(MPNUM_TYPE_E4M3), x.bits);
+#endif
 }
 MPNUM_INLINE double mpnum_e4m3_to_f64(mpnum_e4m3 x) {
   return mpnum_decode_f64(mpnum_format_of(MPNUM_TYPE_E4M3), x.bits);
@@ -127,15 +135,64 @@ MPNUM_INLINE mpnum_e4m3 mpnum_unpack_e4m3_x2(mpnum_e4m3x2 packed, int index) {
   return mpnum_from_bits_e4m3((uint32_t)packed.bits >> (index * 8) & 0xffu);
 }
 MPNUM_INLINE mpnum_e4m3x2 mpnum_f32_to_e4m3_x2(float a, float b) {
+#if MPNUM_HAS_HW_FP8
+  const mpnum_e4m3x2 packed = {(uint16_t)mpnum_cvt_e4m3x2_(a, b, MPNUM_OVERFLOW_IEEE)};
+  return packed;
+#else
   return mpnum_pack_e4m3_x2(mpnum_f32_to_e4m3(a), mpnum_f32_to_e4m3(b));
+#endif
 }
 MPNUM_INLINE mpnum_e4m3x2 mpnum_f32_to_e4m3_sat_x2(float a, float b) {
+#if MPNUM_HAS_HW_FP8
+  const mpnum_e4m3x2 packed = {
+      (uint16_t)mpnum_cvt_e4m3x2_(a, b, MPNUM_OVERFLOW_SATURATE)};
+  return packed;
+#else
   return mpnum_pack_e4m3_x2(mpnum_f32_to_e4m3_sat(a), mpnum_f32_to_e4m3_sat(b));
+#endif
 }
 MPNUM_INLINE mpnum_f32x2 mpnum_e4m3_to_f32_x2(mpnum_e4m3x2 packed) {
+#if MPNUM_HAS_HW_FP8
+  const uint32_t halves = mpnum_cvt_e4m3x2_to_f16x2_(packed.bits);
+  const mpnum_f32x2 values = {mpnum_cvt_f16_to_f32_(halves & 0xffffu),
+                              mpnum_cvt_f16_to_f32_(halves >> 16)};
+  return values;
+#else
   const mpnum_f32x2 values = {mpnum_e4m3_to_f32(mpnum_unpack_e4m3_x2(packed, 0)),
                               mpnum_e4m3_to_f32(mpnum_unpack_e4m3_x2(packed, 1))};
   return values;
+#endif
+}
+
+/* From and to two f16: rounded once, and exact. */
+MPNUM_INLINE mpnum_e4m3x2 mpnum_f16_to_e4m3_x2(mpnum_f16x2 values) {
+#if MPNUM_HAS_HW_FP8
+  const mpnum_e4m3x2 packed = {
+      (uint16_t)mpnum_cvt_f16x2_to_e4m3x2_(values.bits, MPNUM_OVERFLOW_IEEE)};
+  return packed;
+#else
+  const mpnum_f32x2 wide = mpnum_f16_to_f32_x2(values);
+  return mpnum_f32_to_e4m3_x2(wide.x, wide.y);
+#endif
+}
+MPNUM_INLINE mpnum_e4m3x2 mpnum_f16_to_e4m3_sat_x2(mpnum_f16x2 values) {
+#if MPNUM_HAS_HW_FP8
+  const mpnum_e4m3x2 packed = {
+      (uint16_t)mpnum_cvt_f16x2_to_e4m3x2_(values.bits, MPNUM_OVERFLOW_SATURATE)};
+  return packed;
+#else
+  const mpnum_f32x2 wide = mpnum_f16_to_f32_x2(values);
+  return mpnum_f32_to_e4m3_sat_x2(wide.x, wide.y);
+#endif
+}
+MPNUM_INLINE mpnum_f16x2 mpnum_e4m3_to_f16_x2(mpnum_e4m3x2 packed) {
+#if MPNUM_HAS_HW_FP8
+  const mpnum_f16x2 values = {mpnum_cvt_e4m3x2_to_f16x2_(packed.bits)};
+  return values;
+#else
+  const mpnum_f32x2 wide = mpnum_e4m3_to_f32_x2(packed);
+  return mpnum_f32_to_f16_x2(wide.x, wide.y);
+#endif
 }
 
 MPNUM_INLINE mpnum_e4m3x4 mpnum_pack_e4m3_x4(mpnum_e4m3 a, mpnum_e4m3 b, mpnum_e4m3 c,
@@ -149,18 +206,23 @@ MPNUM_INLINE mpnum_e4m3 mpnum_unpack_e4m3_x4(mpnum_e4m3x4 packed, int index) {
   return mpnum_from_bits_e4m3((uint32_t)packed.bits >> (index * 8) & 0xffu);
 }
 MPNUM_INLINE mpnum_e4m3x4 mpnum_f32_to_e4m3_x4(float a, float b, float c, float d) {
-  return mpnum_pack_e4m3_x4(mpnum_f32_to_e4m3(a), mpnum_f32_to_e4m3(b),
-                            mpnum_f32_to_e4m3(c), mpnum_f32_to_e4m3(d));
+  const mpnum_e4m3x2 low = mpnum_f32_to_e4m3_x2(a, b);
+  const mpnum_e4m3x2 high = mpnum_f32_to_e4m3_x2(c, d);
+  const mpnum_e4m3x4 packed = {low.bits | (uint32_t)high.bits << 16};
+  return packed;
 }
 MPNUM_INLINE mpnum_e4m3x4 mpnum_f32_to_e4m3_sat_x4(float a, float b, float c, float d) {
-  return mpnum_pack_e4m3_x4(mpnum_f32_to_e4m3_sat(a), mpnum_f32_to_e4m3_sat(b),
-                            mpnum_f32_to_e4m3_sat(c), mpnum_f32_to_e4m3_sat(d));
+  const mpnum_e4m3x2 low = mpnum_f32_to_e4m3_sat_x2(a, b);
+  const mpnum_e4m3x2 high = mpnum_f32_to_e4m3_sat_x2(c, d);
+  const mpnum_e4m3x4 packed = {low.bits | (uint32_t)high.bits << 16};
+  return packed;
 }
 MPNUM_INLINE mpnum_f32x4 mpnum_e4m3_to_f32_x4(mpnum_e4m3x4 packed) {
-  const mpnum_f32x4 values = {mpnum_e4m3_to_f32(mpnum_unpack_e4m3_x4(packed, 0)),
-                              mpnum_e4m3_to_f32(mpnum_unpack_e4m3_x4(packed, 1)),
-                              mpnum_e4m3_to_f32(mpnum_unpack_e4m3_x4(packed, 2)),
-                              mpnum_e4m3_to_f32(mpnum_unpack_e4m3_x4(packed, 3))};
+  const mpnum_e4m3x2 low_half = {(uint16_t)packed.bits};
+  const mpnum_e4m3x2 high_half = {(uint16_t)(packed.bits >> 16)};
+  const mpnum_f32x2 low = mpnum_e4m3_to_f32_x2(low_half);
+  const mpnum_f32x2 high = mpnum_e4m3_to_f32_x2(high_half);
+  const mpnum_f32x4 values = {low.x, low.y, high.x, high.y};
   return values;
 }
 

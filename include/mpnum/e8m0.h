@@ -36,6 +36,10 @@ MPNUM_INLINE mpnum_e8m0 mpnum_from_bits_e8m0(uint32_t code) {
 MPNUM_INLINE mpnum_e8m0 mpnum_f32_to_e8m0_round(float x, mpnum_rounding rounding,
                                                 mpnum_overflow overflow,
                                                 uint32_t random) {
+#if MPNUM_HAS_HW_E8M0
+  if (rounding == MPNUM_ROUND_UP || rounding == MPNUM_ROUND_TOWARD_ZERO)
+    return mpnum_from_bits_e8m0(mpnum_cvt_e8m0x2_(x, 0.0f, rounding, overflow) & 0xffu);
+#endif
   return mpnum_from_bits_e8m0(
       mpnum_encode(mpnum_format_of(MPNUM_TYPE_E8M0), x, rounding, overflow, random));
 }
@@ -140,10 +144,22 @@ MPNUM_INLINE mpnum_e8m0 mpnum_unpack_e8m0_x2(mpnum_e8m0x2 packed, int index) {
   return mpnum_from_bits_e8m0((uint32_t)packed.bits >> (index * 8) & 0xffu);
 }
 MPNUM_INLINE mpnum_e8m0x2 mpnum_f32_to_e8m0_ru_sat_x2(float a, float b) {
+#if MPNUM_HAS_HW_E8M0
+  const mpnum_e8m0x2 packed = {
+      (uint16_t)mpnum_cvt_e8m0x2_(a, b, MPNUM_ROUND_UP, MPNUM_OVERFLOW_SATURATE)};
+  return packed;
+#else
   return mpnum_pack_e8m0_x2(mpnum_f32_to_e8m0_ru_sat(a), mpnum_f32_to_e8m0_ru_sat(b));
+#endif
 }
 MPNUM_INLINE mpnum_e8m0x2 mpnum_f32_to_e8m0_rz_sat_x2(float a, float b) {
+#if MPNUM_HAS_HW_E8M0
+  const mpnum_e8m0x2 packed = {(uint16_t)mpnum_cvt_e8m0x2_(a, b, MPNUM_ROUND_TOWARD_ZERO,
+                                                           MPNUM_OVERFLOW_SATURATE)};
+  return packed;
+#else
   return mpnum_pack_e8m0_x2(mpnum_f32_to_e8m0_rz_sat(a), mpnum_f32_to_e8m0_rz_sat(b));
+#endif
 }
 MPNUM_INLINE mpnum_f32x2 mpnum_e8m0_to_f32_x2(mpnum_e8m0x2 packed) {
   const mpnum_f32x2 values = {mpnum_e8m0_to_f32(mpnum_unpack_e8m0_x2(packed, 0)),

@@ -31,6 +31,10 @@ MPNUM_INLINE mpnum_f16 mpnum_from_bits_f16(uint32_t code) {
  * saturates; the other forms overflow as IEEE 754 has it for the mode. NaN: canonical. */
 MPNUM_INLINE mpnum_f16 mpnum_f32_to_f16_round(float x, mpnum_rounding rounding,
                                               mpnum_overflow overflow, uint32_t random) {
+#if MPNUM_HAS_HW_F16
+  if (rounding <= MPNUM_ROUND_DOWN)
+    return mpnum_from_bits_f16(mpnum_cvt_f16_(x, rounding, overflow));
+#endif
   return mpnum_from_bits_f16(
       mpnum_encode(mpnum_format_of(MPNUM_TYPE_F16), x, rounding, overflow, random));
 }
@@ -67,7 +71,11 @@ MPNUM_INLINE mpnum_f16 mpnum_f32_to_f16_sr_sat(float x, uint32_t random) {
 
 /* To f32 and f64, exact. NaN: canonical, 0x7fffffff and 0x7fffffffffffffff. */
 MPNUM_INLINE float mpnum_f16_to_f32(mpnum_f16 x) {
+#if MPNUM_HAS_HW_F16
+  return mpnum_cvt_f16_to_f32_(x.bits);
+#else
   return mpnum_decode(mpnum_format_of(MPNUM_TYPE_F16), x.bits);
+#endif
 }
 MPNUM_INLINE double mpnum_f16_to_f64(mpnum_f16 x) {
   return mpnum_decode_f64(mpnum_format_of(MPNUM_TYPE_F16), x.bits);
@@ -128,7 +136,12 @@ MPNUM_INLINE mpnum_f16 mpnum_unpack_f16_x2(mpnum_f16x2 packed, int index) {
   return mpnum_from_bits_f16((uint32_t)packed.bits >> (index * 16) & 0xffffu);
 }
 MPNUM_INLINE mpnum_f16x2 mpnum_f32_to_f16_x2(float a, float b) {
+#if MPNUM_HAS_HW_F16X2
+  const mpnum_f16x2 packed = {mpnum_cvt_f16x2_(a, b)};
+  return packed;
+#else
   return mpnum_pack_f16_x2(mpnum_f32_to_f16(a), mpnum_f32_to_f16(b));
+#endif
 }
 MPNUM_INLINE mpnum_f16x2 mpnum_f32_to_f16_sat_x2(float a, float b) {
   return mpnum_pack_f16_x2(mpnum_f32_to_f16_sat(a), mpnum_f32_to_f16_sat(b));

@@ -35,6 +35,10 @@ MPNUM_INLINE mpnum_e2m1 mpnum_from_bits_e2m1(uint32_t code) {
 MPNUM_INLINE mpnum_e2m1 mpnum_f32_to_e2m1_round(float x, mpnum_rounding rounding,
                                                 mpnum_overflow overflow,
                                                 uint32_t random) {
+#if MPNUM_HAS_HW_FP4
+  if (rounding == MPNUM_ROUND_NEAREST_EVEN)
+    return mpnum_from_bits_e2m1(mpnum_cvt_e2m1x2_(x, 0.0f));
+#endif
   return mpnum_from_bits_e2m1(
       mpnum_encode(mpnum_format_of(MPNUM_TYPE_E2M1), x, rounding, overflow, random));
 }
@@ -57,7 +61,11 @@ MPNUM_INLINE mpnum_e2m1 mpnum_f32_to_e2m1_sr_sat(float x, uint32_t random) {
 
 /* To f32 and f64, exact. */
 MPNUM_INLINE float mpnum_e2m1_to_f32(mpnum_e2m1 x) {
+#if MPNUM_HAS_HW_FP4
+  return mpnum_cvt_f16_to_f32_(mpnum_cvt_e2m1x2_to_f16x2_(x.bits) & 0xffffu);
+#else
   return mpnum_decode(mpnum_format_of(MPNUM_TYPE_E2M1), x.bits);
+#endif
 }
 MPNUM_INLINE double mpnum_e2m1_to_f64(mpnum_e2m1 x) {
   return mpnum_decode_f64(mpnum_format_of(MPNUM_TYPE_E2M1), x.bits);
@@ -122,12 +130,24 @@ MPNUM_INLINE mpnum_e2m1 mpnum_unpack_e2m1_x2(mpnum_e2m1x2 packed, int index) {
   return mpnum_from_bits_e2m1((uint32_t)packed.bits >> (index * 4) & 0xfu);
 }
 MPNUM_INLINE mpnum_e2m1x2 mpnum_f32_to_e2m1_sat_x2(float a, float b) {
+#if MPNUM_HAS_HW_FP4
+  const mpnum_e2m1x2 packed = {(uint8_t)mpnum_cvt_e2m1x2_(a, b)};
+  return packed;
+#else
   return mpnum_pack_e2m1_x2(mpnum_f32_to_e2m1_sat(a), mpnum_f32_to_e2m1_sat(b));
+#endif
 }
 MPNUM_INLINE mpnum_f32x2 mpnum_e2m1_to_f32_x2(mpnum_e2m1x2 packed) {
+#if MPNUM_HAS_HW_FP4
+  const uint32_t halves = mpnum_cvt_e2m1x2_to_f16x2_(packed.bits);
+  const mpnum_f32x2 values = {mpnum_cvt_f16_to_f32_(halves & 0xffffu),
+                              mpnum_cvt_f16_to_f32_(halves >> 16)};
+  return values;
+#else
   const mpnum_f32x2 values = {mpnum_e2m1_to_f32(mpnum_unpack_e2m1_x2(packed, 0)),
                               mpnum_e2m1_to_f32(mpnum_unpack_e2m1_x2(packed, 1))};
   return values;
+#endif
 }
 
 MPNUM_INLINE mpnum_e2m1x4 mpnum_pack_e2m1_x4(mpnum_e2m1 a, mpnum_e2m1 b, mpnum_e2m1 c,
@@ -142,14 +162,17 @@ MPNUM_INLINE mpnum_e2m1 mpnum_unpack_e2m1_x4(mpnum_e2m1x4 packed, int index) {
   return mpnum_from_bits_e2m1((uint32_t)packed.bits >> (index * 4) & 0xfu);
 }
 MPNUM_INLINE mpnum_e2m1x4 mpnum_f32_to_e2m1_sat_x4(float a, float b, float c, float d) {
-  return mpnum_pack_e2m1_x4(mpnum_f32_to_e2m1_sat(a), mpnum_f32_to_e2m1_sat(b),
-                            mpnum_f32_to_e2m1_sat(c), mpnum_f32_to_e2m1_sat(d));
+  const mpnum_e2m1x2 low = mpnum_f32_to_e2m1_sat_x2(a, b);
+  const mpnum_e2m1x2 high = mpnum_f32_to_e2m1_sat_x2(c, d);
+  const mpnum_e2m1x4 packed = {(uint16_t)(low.bits | (uint32_t)high.bits << 8)};
+  return packed;
 }
 MPNUM_INLINE mpnum_f32x4 mpnum_e2m1_to_f32_x4(mpnum_e2m1x4 packed) {
-  const mpnum_f32x4 values = {mpnum_e2m1_to_f32(mpnum_unpack_e2m1_x4(packed, 0)),
-                              mpnum_e2m1_to_f32(mpnum_unpack_e2m1_x4(packed, 1)),
-                              mpnum_e2m1_to_f32(mpnum_unpack_e2m1_x4(packed, 2)),
-                              mpnum_e2m1_to_f32(mpnum_unpack_e2m1_x4(packed, 3))};
+  const mpnum_e2m1x2 low_half = {(uint8_t)(packed.bits & 0xffu)};
+  const mpnum_e2m1x2 high_half = {(uint8_t)(packed.bits >> 8)};
+  const mpnum_f32x2 low = mpnum_e2m1_to_f32_x2(low_half);
+  const mpnum_f32x2 high = mpnum_e2m1_to_f32_x2(high_half);
+  const mpnum_f32x4 values = {low.x, low.y, high.x, high.y};
   return values;
 }
 

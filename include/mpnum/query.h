@@ -5,6 +5,7 @@
 #ifndef MPNUM_QUERY_H
 #define MPNUM_QUERY_H
 
+#include "hardware.h"
 #include "round.h"
 
 #define MPNUM_UNORDERED 2 /* result of a comparison with a NaN */
