@@ -528,6 +528,37 @@ static void add_format(mpnum_format format) {
   if (format.max_code) formats[format_count++] = format;
 }
 
+static void put_stats(mpnum_stats stats) {
+  put((uint32_t)stats.count);
+  put((uint32_t)stats.zeros);
+  put((uint32_t)stats.subnormals);
+  put((uint32_t)stats.infs);
+  put((uint32_t)stats.nans);
+  put_f32(stats.amax);
+  put_f32(stats.min_nonzero);
+}
+
+/* Of three codes, the last one a neighbour of the first. */
+static mpnum_stats stats_of(const mpnum_format *format, uint32_t i) {
+  mpnum_stats stats = mpnum_stats_add(mpnum_stats_empty(), *format, i);
+  stats = mpnum_stats_add(stats, *format, (uint32_t)mix(i));
+  return mpnum_stats_add(stats, *format, i + 1);
+}
+
+static void print_stats(void) {
+  HASH(mpnum_stats_empty, , put_stats(mpnum_stats_empty()));
+  HASH(mpnum_stats_add, for (uint32_t i = 0; i < 16 * 65536; ++i), {
+    const mpnum_format format = mpnum_format_of((mpnum_type)(i >> 16));
+    if (format.max_code) put_stats(stats_of(&format, i & 0xffffu));
+  });
+  HASH(mpnum_stats_merge, for (uint32_t i = 0; i < 16 * 65536; i += 5), {
+    const mpnum_format format = mpnum_format_of((mpnum_type)(i >> 16));
+    if (format.max_code)
+      put_stats(mpnum_stats_merge(stats_of(&format, i & 0xffffu),
+                                  stats_of(&format, (uint32_t)mix(i + 1))));
+  });
+}
+
 static void print_formats(void) {
   CONSTANT(MPNUM_UNORDERED, put_int)
   CONSTANT(MPNUM_NAN_CANONICAL, put_int)
@@ -752,6 +783,8 @@ int main(int argc, char **argv) {
   MPNUM_FORMATS(PRINT_TYPE)
   print_f32();
   print_formats();
+  print_stats();
+  print_stats();
   print_generic();
   print_random();
   print_text();

@@ -63,7 +63,7 @@ def call(name):
 
 
 def kernels():
-    lines = [f"#include <mpnum/{header}>" for header in api.headers] + [PREAMBLE]
+    lines = [f"#include <mpnum/{header}>" for header in api.headers if not header.endswith(".cuh")] + [PREAMBLE]
     for header in HEADERS:
         name = "use_" + header.replace(".", "_")
         lines += [f"__host__ __device__ void {name}(const uint32_t *in, uint32_t *out) {{",

@@ -45,6 +45,13 @@ def skips_for_one_reason_share_a_line():
            1, "0 passed, 0 failed, 3 skipped", "SKIP it: p1 and 2 more: no nvcc")
 
 
+def gpu_tier_is_apart_from_the_quick_one():
+    expect(summarize("echo '1..0 # SKIP no GPU'", tier="gpu", suite="gpu"),
+           1, "0 passed, 0 failed, 1 skipped", "SKIP it: no GPU")
+    expect(summarize("echo 'ok 1 - a'; echo 1..1", tier="full", suite="gpu"), 0, "1 passed, 0 failed, 0 skipped")
+    expect(summarize("echo 'ok 1 - a'; echo 1..1", suite="gpu"), 1, "0 passed, 0 failed, 0 skipped")
+
+
 def failures_are_shown_with_their_comments():
     expect(summarize("echo 1..2; echo '# x.c:3: got 7e'; echo 'not ok 1 - a'; echo 'ok 2 - b'; exit 1"),
            1, "1 passed, 1 failed, 0 skipped", "FAIL it: a", "     # x.c:3: got 7e")
@@ -110,6 +117,7 @@ def unknown_name_lists_the_known():
 sys.exit(tap.run(
     passes_and_skips_are_counted,
     skips_for_one_reason_share_a_line,
+    gpu_tier_is_apart_from_the_quick_one,
     failures_are_shown_with_their_comments,
     crash_is_a_failure,
     crash_after_all_properties_is_a_failure,

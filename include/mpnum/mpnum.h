@@ -13,5 +13,6 @@
 #include "fp4.h"
 #include "e8m0.h"
 #include "rng.h"
+#include "stats.h"
 
 #endif

@@ -37,12 +37,9 @@ MPNUM_INLINE mpnum_u32x4 mpnum_random_x4(uint64_t seed, uint64_t counter) {
 /* Word number index of the stream of a seed: word index % 4 of counter index / 4. */
 MPNUM_INLINE uint32_t mpnum_random(uint64_t seed, uint64_t index) {
   const mpnum_u32x4 words = mpnum_random_x4(seed, index >> 2);
-  switch (index & 3) {
-  case 0: return words.x;
-  case 1: return words.y;
-  case 2: return words.z;
-  default: return words.w;
-  }
+  const uint32_t first = index & 1 ? words.y : words.x;
+  const uint32_t second = index & 1 ? words.w : words.z;
+  return index & 2 ? second : first;
 }
 
 #endif

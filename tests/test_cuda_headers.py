@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The headers of include/mpnum/cuda: nvcc compiles each alone and twice, without a warning, spill or local memory,
+two units with all of them link, NVRTC compiles device.cuh, and interop.cuh is a move of bits. No GPU is needed.
+
+usage: tests/test_cuda_headers.py [full]
+
+Without an argument a few architectures and dialects run, with full the others.
+"""
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+import tap
+import test_device_headers
+import toolchain
+from test_device_headers import MORE_ARCHS, QUICK_ARCHS, STANDARDS, Nvrtc, archs_of_nvcc, nvcc
+from toolchain import INCLUDE, named
+from tree import check
+
+HEADERS = ["cuda/device.cuh", "cuda/interop.cuh", "cuda/kernels.cuh"]
+TYPES = [match[1] for match in re.finditer(r"ROW\((\w+), \w+, \d", test_device_headers.api.macros["MPNUM_FORMATS"][0][1])]
+ONLY_SATURATING = ["e3m2", "e2m3", "e2m1"]
+
+# Kernels that call what device.cuh has; no function of the runtime, so that NVRTC takes them.
+DEVICE = """\
+#include <mpnum/cuda/device.cuh>
+__global__ void reduce(float *out, int *flags, uint32_t *words, const float *in, size_t n) {
+  __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
+  float amax = 0;
+  for (size_t i = mpnum_grid_index(); i < n; i += mpnum_grid_size()) amax = mpnum_amax(amax, in[i]);
+  const float x = in[mpnum_thread_index()];
+  out[0] = mpnum_warp_sum_f32(x);
+  out[1] = mpnum_warp_max_f32(x);
+  out[2] = mpnum_warp_amax_f32(x);
+  out[3] = mpnum_block_sum_f32(x, scratch);
+  out[4] = mpnum_block_max_f32(x, scratch);
+  out[5] = mpnum_block_amax_f32(amax, scratch);
+  flags[0] = mpnum_warp_all_finite_f32(x);
+  flags[1] = mpnum_block_all_finite_f32(x);
+  words[0] = mpnum_block_sum_u32(words[mpnum_thread_index()], scratch);
+  words[1] = mpnum_block_max_u32(words[mpnum_thread_index()], scratch);
+  mpnum_atomic_amax(out + 6, x);
+  mpnum_atomic_min_magnitude(out + 7, amax);
+}
+__global__ void move(mpnum_e4m3 *dst, const float *src, size_t n) {
+  const size_t i = 8 * mpnum_grid_index();
+  if (i >= n) return;
+  const mpnum_lanes<float, 8> in = mpnum_load<8>(src + i, n - i);
+  mpnum_lanes<mpnum_e4m3, 8> out;
+  for (unsigned j = 0; j < 8; ++j) out.at[j] = mpnum_f32_to_e4m3_sat(in.at[j]);
+  mpnum_store(dst + i, out, n - i);
+}
+"""
+
+
+def launches():
+    """A unit that launches every kernel for every type, and each conversion from and to float."""
+    lines = ["#include <mpnum/cuda/kernels.cuh>",
+             "#define LAUNCH(call) if ((error = mpnum_launch_##call) != cudaSuccess) return error;",
+             "cudaError_t launch_all(void *to, const void *from, size_t n, cudaStream_t stream);",
+             "cudaError_t launch_all(void *to, const void *from, size_t n, cudaStream_t stream) {",
+             "  cudaError_t error = cudaSuccess;"]
+
+    def launch(what, dst, src, more=""):
+        lines.append(f"  LAUNCH({what}(static_cast<{dst} *>(to), static_cast<const {src} *>(from), n, {more}stream))")
+
+    rounding = "MPNUM_ROUND_STOCHASTIC, MPNUM_OVERFLOW_IEEE, 1, 2, "
+    for name in TYPES:
+        if name not in ONLY_SATURATING:
+            launch("convert", f"mpnum_{name}", "float")
+        launch("convert_sat", f"mpnum_{name}", "float")
+        launch("convert", "float", f"mpnum_{name}")
+        for what, result in (("all_finite", "int"), ("amax", "float"), ("stats", "mpnum_stats")):
+            launch(what, result, f"mpnum_{name}")
+    launch("convert_round", "mpnum_bf16", "float", rounding)
+    launch("convert_sat", "mpnum_e4m3", "double")
+    launch("convert_sat", "mpnum_e4m3", "mpnum_f16")
+    launch("convert", "double", "mpnum_e5m2")
+    launch("convert", "float", "double")
+    for packed in ("e2m1x2", "e3m2x4", "e2m3x4"):
+        launch("convert_sat", f"mpnum_{packed}", "float")
+        launch("convert", "float", f"mpnum_{packed}")
+    for what, result in (("all_finite", "int"), ("amax", "float"), ("stats", "mpnum_stats")):
+        launch(what, result, "float")
+    launch("all_finite", "int", "double")
+    return "\n".join([*lines, "  return error;", "}"]) + "\n"
+
+
+def compile_text(text, *flags):
+    """What nvcc said, and the text of what it made."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, made = Path(folder) / "unit.cu", Path(folder) / "unit.out"
+        source.write_text(text)
+        said = check(nvcc(), "-Werror", "all-warnings", "-I", INCLUDE, *flags, source, "-o", made)
+        return said, made.read_text(errors="replace")
+
+
+def gencode(arch):
+    if arch.rstrip("af") not in archs_of_nvcc():
+        raise tap.Skip(f"this nvcc does not compile for sm_{arch}")
+    return f"-gencode=arch=compute_{arch},code=sm_{arch}"
+
+
+def each_header_alone_and_twice(standard):
+    for header in HEADERS:
+        compile_text(f"#include <mpnum/{header}>\n" * 2, f"-std={standard}", gencode(QUICK_ARCHS[0]), "-c")
+
+
+def kernels_need_no_local_memory(arch, *flags):
+    said, _ = compile_text(DEVICE + launches(), gencode(arch), "-Xptxas", "-v", "-cubin", *flags)
+    kernels = said.count("Compiling entry function")
+    clean = said.count("0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads")
+    assert kernels > 50 and clean == kernels, f"{clean} of {kernels} kernels without local memory"
+
+
+def device_header_compiles_with_nvrtc(arch):
+    nvrtc = Nvrtc()
+    if arch.rstrip("af") not in nvrtc.archs():
+        raise tap.Skip(f"this NVRTC does not compile for sm_{arch}")
+    status, log, ptx = nvrtc.compile(DEVICE, f"--gpu-architecture=compute_{arch}", f"--include-path={INCLUDE}")
+    assert status == 0 and not log, f"status {status}\n{log[:4000]}"
+    assert "reduce" in ptx and "move" in ptx
+
+
+def two_units_link():
+    with tempfile.TemporaryDirectory() as folder:
+        includes = "".join(f"#include <mpnum/{header}>\n" for header in HEADERS)
+        (Path(folder) / "one.cu").write_text(
+            includes + "cudaError_t other(float *result, const float *src);\n"
+            "int main() { return mpnum_launch_amax<float>(0, 0, 0, 0) == other(0, 0) ? 0 : 1; }\n")
+        (Path(folder) / "two.cu").write_text(
+            includes + "cudaError_t other(float *result, const float *src);\n"
+            "cudaError_t other(float *result, const float *src) { return mpnum_launch_amax(result, src, 0, 0); }\n")
+        program = Path(folder) / "program"
+        check(nvcc(), "-Werror", "all-warnings", "-I", INCLUDE, gencode(QUICK_ARCHS[0]), Path(folder) / "one.cu",
+              Path(folder) / "two.cu", "-o", program)
+        check(program)  # both get the same error where there is no GPU
+
+
+def pairs():
+    text = (INCLUDE / "mpnum" / "cuda" / "interop.cuh").read_text()
+    rows = re.findall(r"ROW\((__\w+), (mpnum_\w+)\)", text)
+    assert len(rows) > 15, rows
+    return rows
+
+
+def interop_is_a_move_of_bits():
+    lines = ["#include <mpnum/cuda/interop.cuh>"]
+    for index, (theirs, ours) in enumerate(pairs()):
+        for name, dst, src, call in (("from", ours, theirs, "mpnum_from_cuda"), ("to", theirs, ours, "mpnum_to_cuda")):
+            lines += [f"__global__ void {name}_{index}({dst} *dst, const {src} *src) {{",
+                      f"  dst[threadIdx.x] = {call}(src[threadIdx.x]);", "}"]
+    _, ptx = compile_text("\n".join(lines) + "\n", gencode(QUICK_ARCHS[-1]).replace("code=sm", "code=compute"), "-ptx")
+    body = re.findall(r"^\t(?!\.)(?:@\S+\s+)?([\w.]+)", ptx, re.M)
+    moves = re.compile(r"ld\.param\.[ub]64|cvta\.to\.global\.u64|mov\.u32|mul\.wide\.u32|add\.s64|shl\.b64|cvt\.u64\.u32|"
+                       r"ld\.global(\.nc)?\.[ub](8|16|32)|st\.global\.[ub](8|16|32)|ret")
+    strangers = sorted({word for word in body if not moves.fullmatch(word)})
+    assert len(body) > 8 * 2 * len(pairs()) and not strangers, strangers
+    loads = sum(word.startswith("ld.global") for word in body)
+    assert loads == 2 * len(pairs()), f"{loads} loads for {2 * len(pairs())} kernels"
+
+
+def quick_properties():
+    yield named("each header alone and twice in c++11", each_header_alone_and_twice, "c++11")
+    for arch in QUICK_ARCHS:
+        yield named(f"kernels need no local memory on sm_{arch}", kernels_need_no_local_memory, arch)
+        yield named(f"device.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
+    yield two_units_link
+    yield interop_is_a_move_of_bits
+
+
+def full_properties():
+    try:
+        archs = archs_of_nvcc() + MORE_ARCHS
+    except tap.Skip:
+        archs = QUICK_ARCHS  # each says why it is skipped
+    for standard in STANDARDS[1:]:
+        yield named(f"each header alone and twice in {standard}", each_header_alone_and_twice, standard)
+    for arch in archs:
+        for flags in ([], ["-use_fast_math"]):
+            if arch not in QUICK_ARCHS or flags:
+                yield named(" ".join([f"kernels need no local memory on sm_{arch}", *flags]),
+                            kernels_need_no_local_memory, arch, *flags)
+        if arch not in QUICK_ARCHS:
+            yield named(f"device.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] not in ([], ["full"]):
+        print(__doc__.strip(), file=sys.stderr)
+        sys.exit(2)
+    sys.exit(toolchain.run_on_all_cores(list(full_properties() if sys.argv[1:] else quick_properties())))

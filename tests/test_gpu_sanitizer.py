@@ -1,0 +1,35 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""compute-sanitizer finds nothing in the kernels: no access outside an array, no race in shared memory, no use of
+memory that nothing wrote, no barrier that some threads miss.
+
+usage: tests/test_gpu_sanitizer.py TEST_GPU
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import tap
+from toolchain import named
+from tree import need
+
+
+def sanitizer():
+    nvcc = os.environ.get("MPNUM_NVCC")
+    return need("compute-sanitizer", *([str(Path(os.path.realpath(nvcc)).parent / "compute-sanitizer")] if nvcc else []))
+
+
+def finds_nothing(tool):
+    program = sys.argv[1]
+    if subprocess.run([program, "--short"], stdout=subprocess.DEVNULL).returncode == 77:
+        raise tap.Skip("no GPU")
+    done = subprocess.run([sanitizer(), "--tool", tool, "--error-exitcode", "99", program, "--short"],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+if __name__ == "__main__":
+    sys.exit(tap.run(*[named(f"{tool}_finds_nothing", finds_nothing, tool)
+                       for tool in ("memcheck", "racecheck", "initcheck", "synccheck")]))
