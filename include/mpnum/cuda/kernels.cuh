@@ -88,25 +88,25 @@ template <> struct cast_<float, double> {
   }
 };
 
-/* One of the three, with one signature: x is element number index of its array. */
+/* One of the three, with one signature. */
 template <class Dst, class Src> struct cast_plain_ {
   typedef Dst result;
-  MPNUM_INLINE Dst at(Src x, size_t, const mpnum_launch_rounding_ &) {
+  enum { takes_random = 0 };
+  MPNUM_INLINE Dst at(Src x, const mpnum_launch_rounding_ &, uint32_t) {
     return cast_<Dst, Src>::plain(x);
   }
 };
 template <class Dst, class Src> struct cast_sat_ {
   typedef Dst result;
-  MPNUM_INLINE Dst at(Src x, size_t, const mpnum_launch_rounding_ &) {
+  enum { takes_random = 0 };
+  MPNUM_INLINE Dst at(Src x, const mpnum_launch_rounding_ &, uint32_t) {
     return cast_<Dst, Src>::sat(x);
   }
 };
 template <class Dst, class Src> struct cast_rounded_ {
   typedef Dst result;
-  MPNUM_INLINE Dst at(Src x, size_t index, const mpnum_launch_rounding_ &how) {
-    const uint32_t random = how.rounding == MPNUM_ROUND_STOCHASTIC
-                                ? mpnum_random(how.seed, how.offset + index)
-                                : 0;
+  enum { takes_random = 1 };
+  MPNUM_INLINE Dst at(Src x, const mpnum_launch_rounding_ &how, uint32_t random) {
     return cast_<Dst, Src>::rounded(x, how.rounding, how.overflow, random);
   }
 };
@@ -174,6 +174,26 @@ template <class Dst, class Src> struct lanes_per_thread_ {
 
 /* Kernels. */
 
+/* Words index to index + N - 1 of a seed; four at a time where they come together. */
+template <unsigned N>
+static __device__ __forceinline__ void
+mpnum_random_words_(uint32_t (&words)[N], uint64_t seed, uint64_t index) {
+  if (N % 4 == 0 && index % 4 == 0) {
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j + 4 <= N; j += 4) {
+      const mpnum_u32x4 four = mpnum_random_x4(seed, (index + j) / 4);
+      words[j] = four.x;
+      words[j + 1] = four.y;
+      words[j + 2] = four.z;
+      words[j + 3] = four.w;
+    }
+  } else {
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < N; ++j)
+      words[j] = mpnum_random(seed, index + j);
+  }
+}
+
 /* Any one-dimensional grid and block. */
 template <class Cast, class Dst, class Src>
 __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
@@ -203,15 +223,17 @@ __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
       const size_t i = tile + v * step + threadIdx.x * static_cast<size_t>(lanes);
       if (i < n) {
         typename Cast::result codes[lanes];
+        uint32_t random[lanes] = {0};
+        if (Cast::takes_random && how.rounding == MPNUM_ROUND_STOCHASTIC)
+          mpnum_random_words_(random, how.seed, how.offset + i);
         mpnum_lanes<Dst, lanes / dst_count> out;
         MPNUM_UNROLL_
-        for (unsigned j = 0; j < lanes; ++j)
-          codes[j] =
-              dst_count == 1 ||
-                      i + j < n /* those past the end are stored if packed only */
-                  ? Cast::at(src_pack::unpack(in[v].at[j / src_count], j % src_count),
-                             i + j, how)
-                  : typename Cast::result();
+        for (unsigned j = 0; j < lanes; ++j) {
+          /* What is past the end is stored in a packed dst only. */
+          const bool exists = dst_count == 1 || i + j < n;
+          const auto x = src_pack::unpack(in[v].at[j / src_count], j % src_count);
+          codes[j] = exists ? Cast::at(x, how, random[j]) : typename Cast::result();
+        }
         MPNUM_UNROLL_
         for (unsigned j = 0; j < lanes / dst_count; ++j)
           out.at[j] = dst_pack::pack(codes + j * dst_count);
