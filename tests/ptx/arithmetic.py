@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: MIT
+"""Floating-point instructions other than cvt, on bits. Exact but for the .approx ones, which give the nearest value
+where a GPU may be some units in the last place off.
+
+A NaN result is the canonical NaN of the format, also where the ISA leaves it open, as in neg and abs.
+"""
+
+import math
+
+from ptx.values import FINITE, FORMATS, INFINITE, NAN, NOT_A_NUMBER, finite, infinity
+
+
+def add_numbers(a, b, rounding):
+    if NAN in (a.kind, b.kind):
+        return NOT_A_NUMBER
+    if INFINITE in (a.kind, b.kind):
+        if a.kind == b.kind and a.negative != b.negative:
+            return NOT_A_NUMBER
+        return a if a.kind == INFINITE else b
+    exponent = min(a.exponent, b.exponent)
+    total = sum((-1 if x.negative else 1) * x.significand << (x.exponent - exponent) for x in (a, b))
+    if total == 0:  # an exact zero is negative only as the sum of two negative zeros, or when rounding down
+        both = a.is_zero and b.is_zero and a.negative == b.negative
+        return finite(a.negative if both else rounding == "rm", 0, 0)
+    return finite(total < 0, abs(total), exponent)
+
+
+def multiply_numbers(a, b):
+    negative = a.negative != b.negative
+    if NAN in (a.kind, b.kind):
+        return NOT_A_NUMBER
+    if INFINITE in (a.kind, b.kind):
+        return NOT_A_NUMBER if a.is_zero or b.is_zero else infinity(negative)
+    return finite(negative, a.significand * b.significand, a.exponent + b.exponent)
+
+
+def divide_numbers(a, b, _rounding):
+    """The quotient with enough bits for one rounding: what is cut off sets the last bit."""
+    negative = a.negative != b.negative
+    if NAN in (a.kind, b.kind) or a.kind == b.kind == INFINITE or (a.is_zero and b.is_zero):
+        return NOT_A_NUMBER
+    if a.kind == INFINITE or b.is_zero:
+        return infinity(negative)
+    if b.kind == INFINITE:
+        return finite(negative, 0, 0)
+    shift = 130 + b.significand.bit_length()
+    quotient, rest = divmod(a.significand << shift, b.significand)
+    return finite(negative, quotient << 1 | (rest > 0), a.exponent - b.exponent - shift - 1)
+
+
+def root_number(a, _rounding):
+    if a.kind == NAN or a.is_zero:
+        return a
+    if a.negative:
+        return NOT_A_NUMBER
+    if a.kind == INFINITE:
+        return a
+    shift = 260 + (a.exponent & 1)
+    radicand = a.significand << shift
+    root = math.isqrt(radicand)
+    return finite(False, root << 1 | (root * root < radicand), ((a.exponent - shift) >> 1) - 1)
+
+
+def reciprocal_number(a, rounding):
+    return divide_numbers(finite(False, 1, 0), a, rounding)
+
+
+def subtract_numbers(a, b, rounding):
+    return add_numbers(a, b._replace(negative=not b.negative), rounding)
+
+
+def fused_numbers(a, b, c, rounding):
+    return add_numbers(multiply_numbers(a, b), c, rounding)
+
+
+EXACT = {"add": add_numbers, "sub": subtract_numbers, "mul": lambda a, b, _rounding: multiply_numbers(a, b),
+         "fma": fused_numbers, "mad": fused_numbers, "div": divide_numbers, "sqrt": root_number,
+         "rcp": reciprocal_number}
+
+
+def near(function):
+    """An approximate instruction by a function of the math module."""
+    def number_of(a):
+        if a.kind == NAN:
+            return NOT_A_NUMBER
+        x = -math.inf if a.negative else math.inf
+        if a.kind == FINITE:
+            x = math.ldexp(-a.significand if a.negative else a.significand, a.exponent)
+            x = math.copysign(x, -1.0 if a.negative else 1.0)
+        try:
+            return FORMATS["f64"].decode(double_bits(function(x)))
+        except (OverflowError, ZeroDivisionError):
+            return infinity(False)
+        except ValueError:
+            return NOT_A_NUMBER
+    return number_of
+
+
+def double_bits(x):
+    negative = math.copysign(1.0, x) < 0
+    if math.isnan(x):
+        return FORMATS["f64"].canonical_nan
+    if math.isinf(x):
+        return FORMATS["f64"].encode(infinity(negative))
+    numerator, denominator = abs(x).as_integer_ratio()
+    return FORMATS["f64"].encode(finite(negative, numerator, 1 - denominator.bit_length()))
+
+
+def logarithm(x):
+    return -math.inf if x == 0 else math.inf if x == math.inf else math.log2(x)
+
+
+APPROXIMATE = {"ex2": near(lambda x: 2.0 ** x), "lg2": near(logarithm), "rsqrt": near(lambda x: 1 / math.sqrt(x)),
+               "sin": near(math.sin), "cos": near(math.cos), "tanh": near(math.tanh)}
+
+
+def smaller(a, b):
+    """-0 is less than +0."""
+    def key(x):
+        if x.kind == INFINITE:
+            return (-1 if x.negative else 1, 0)
+        return (0, 0)
+    if key(a) != key(b):
+        return key(a) < key(b)
+    exponent = min(a.exponent, b.exponent)
+    left, right = ((-1 if x.negative else 1) * x.significand << (x.exponent - exponent) for x in (a, b))
+    return left < right or (left == right and a.negative > b.negative)
+
+
+def flush(form, bits):
+    """A subnormal becomes the zero of its sign."""
+    return bits & form.sign_bit if form.is_subnormal(bits) else bits
+
+
+def operation(name, kind, rounding="rn", flushes=False, saturates=False):
+    """A function from the bits of the operands to the bits of the result; kind is f16, bf16, f32 or f64."""
+    form = FORMATS[kind]
+    exact, approximate = EXACT.get(name), APPROXIMATE.get(name)
+
+    def run(*operands):
+        if flushes:
+            operands = [flush(form, bits) for bits in operands]
+        numbers = [form.decode(bits) for bits in operands]
+        bits = form.encode(exact(*numbers, rounding) if exact else approximate(*numbers), rounding)
+        if flushes:
+            bits = flush(form, bits)
+        return saturated(form, bits) if saturates else bits
+    return run
+
+
+def saturated(form, bits):
+    """.sat: clamped to [0, 1], NaN to 0."""
+    number, one = form.decode(bits), form.encode(finite(False, 1, 0))
+    if number.kind == NAN or number.negative:
+        return 0
+    return min(bits, one)
+
+
+def extreme(name, kind, nan=False, flushes=False):
+    """min and max: a NaN operand loses, with .NaN it wins."""
+    form = FORMATS[kind]
+
+    def run(*operands):
+        if flushes:
+            operands = [flush(form, bits) for bits in operands]
+        numbers = [(form.decode(bits), bits) for bits in operands]
+        valid = [pair for pair in numbers if pair[0].kind != NAN]
+        if not valid or (nan and len(valid) < len(numbers)):
+            return form.canonical_nan
+        best = valid[0]
+        for pair in valid[1:]:
+            if smaller(pair[0], best[0]) == (name == "min"):
+                best = pair
+        return best[1]
+    return run
+
+
+def sign_operation(name, kind, flushes=False):
+    form = FORMATS[kind]
+
+    def run(bits):
+        if form.decode(bits).kind == NAN:
+            return form.canonical_nan
+        if flushes:
+            bits = flush(form, bits)
+        return bits ^ form.sign_bit if name == "neg" else bits & ~form.sign_bit
+    return run
+
+
+def comparison(name, kind, flushes=False):
+    """eq ne lt le gt ge: false with a NaN; with a u at the end true with a NaN; num, nan."""
+    form = FORMATS[kind]
+    ordered = {"eq": (0,), "ne": (-1, 1), "lt": (-1,), "le": (-1, 0), "gt": (1,), "ge": (0, 1)}
+    base = name[:-1] if name.endswith("u") and name[:-1] in ordered else name
+    if base not in ordered and name not in ("num", "nan"):
+        raise ValueError(f"no such comparison: {name}")
+
+    def run(left, right):
+        if flushes:
+            left, right = flush(form, left), flush(form, right)
+        a, b = form.decode(left), form.decode(right)
+        unordered = NAN in (a.kind, b.kind)
+        if name in ("num", "nan"):
+            return unordered == (name == "nan")
+        if unordered:
+            return base != name
+        order = 0 if left == right or (a.is_zero and b.is_zero) else -1 if smaller(a, b) else 1
+        return order in ordered[base]
+    return run
+
+
+def pairwise(function):
+    """The same for both halves of registers that hold two 16-bit numbers."""
+    def run(*operands):
+        return (function(*[bits & 0xffff for bits in operands])
+                | function(*[bits >> 16 for bits in operands]) << 16)
+    return run

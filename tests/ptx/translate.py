@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: MIT
+"""One function of PTX to one function of Python, which is then run once for each thread.
+
+Registers become local variables, so that Python itself reports the use of one that was never written. Control flow
+becomes a loop over blocks, found by bisection of their number. A function in which threads wait for each other becomes
+a generator.
+"""
+
+import re
+from bisect import bisect
+
+from ptx import access, operations, warp
+from ptx.syntax import Arguments, Negated, PtxError, Register
+from ptx.values import WIDTHS
+
+COLLECTIVES = ("shfl", "vote", "match", "redux", "bar", "barrier")
+INSTRUCTIONS = (operations, access, warp)  # modules that add to the table of operations.py
+ENDS = ("bra", "brx", "ret", "exit", "trap")
+MOST_INSTRUCTIONS = 50_000_000  # of one thread; more is taken for an endless loop
+
+SPECIAL = {
+    **{f"%{name}.{axis}": f"t.{path}[{place}]" for place, axis in enumerate("xyz") for name, path in
+       (("tid", "tid"), ("ntid", "block.shape"), ("ctaid", "block.place"), ("nctaid", "block.grid"))},
+    "%laneid": "t.lane", "%warpid": "t.warp.number", "%nwarpid": "len(t.block.warps)",
+    "%lanemask_eq": "(1 << t.lane)", "%lanemask_lt": "((1 << t.lane) - 1)", "%lanemask_le": "((2 << t.lane) - 1)",
+    "%lanemask_gt": "(0xffffffff & -2 << t.lane)", "%lanemask_ge": "(0xffffffff & -1 << t.lane)",
+    "%dynamic_smem_size": "t.block.dynamic_size"}
+
+
+def quotient(a, b):
+    """Toward zero, as PTX divides; by zero the ISA says nothing."""
+    if b == 0:
+        raise PtxError("division by zero")
+    return -(-a // b) if (a < 0) != (b < 0) and a % b else a // b
+
+
+class Translation:
+    """code is the Python function's source; helpers are the objects that it names."""
+
+    def __init__(self, function, module, addresses):
+        self.function, self.module, self.addresses = function, module, addresses
+        self.helpers = {"quotient": quotient, "Request": warp.Request}
+        self.lines, self.instructions = [], {}  # the instruction of each line of Python
+        self.instruction, self.place = None, 0  # the one that is being written
+        self.depth = 0
+        self.is_generator = waits(function, module)
+        self.write()
+
+    # What operations.py, access.py and warp.py ask for.
+
+    def helper(self, function):
+        name = f"{getattr(function, '__name__', 'helper').strip('<>')}_{len(self.helpers)}"
+        self.helpers[name] = function
+        return name
+
+    def target(self, operand, width):
+        if operand == "_":
+            return "_"
+        if isinstance(operand, str):
+            raise ValueError(f"no register {operand}")
+        if not isinstance(operand, Register) or WIDTHS[operand.kind] != width:
+            raise ValueError(f"the target is no register of {width} bits")
+        return f"r_{operand.name}"
+
+    def loose_target(self, operand, width):
+        if not isinstance(operand, Register) or operand.kind == "pred" or WIDTHS[operand.kind] < width:
+            raise ValueError(f"the target is no register of {width} bits or more")
+        return f"r_{operand.name}"
+
+    def extended(self, operand, width, text, is_signed):
+        """Lines that assign a value of some bits to a register that may be wider."""
+        target = self.loose_target(operand, width)
+        wide = WIDTHS[operand.kind]
+        if is_signed and wide > width:
+            text = f"{operations.as_signed(f'({text})', width)} & {(1 << wide) - 1:#x}"
+        return [f"{target} = {text}"]
+
+    def value(self, operand, width):
+        if isinstance(operand, Negated) and width == 1:
+            return f"(not {self.value(operand.register, 1)})"
+        if isinstance(operand, Register):
+            if WIDTHS[operand.kind] != width:
+                raise ValueError(f"{operand.name} has {WIDTHS[operand.kind]} bits, not {width}")
+            return f"r_{operand.name}"
+        if isinstance(operand, int):
+            return str(bool(operand)) if width == 1 else str(operand & ((1 << width) - 1))
+        if operand in SPECIAL:
+            return SPECIAL[operand]
+        if isinstance(operand, str):
+            return self.symbol(operand)
+        raise ValueError(f"no operand: {operand}")
+
+    def loose_value(self, operand):
+        return self.value(operand, WIDTHS[operand.kind] if isinstance(operand, Register) else 64)
+
+    def symbol(self, name):
+        """The address of a variable."""
+        if name in self.addresses:
+            return str(self.addresses[name])
+        variable = self.function.variables.get(name) or self.module.variables.get(name)
+        if variable and variable.space in ("shared", "local"):
+            return f"t.{'block.shared_addresses' if variable.space == 'shared' else 'local_addresses'}[{name!r}]"
+        raise ValueError(f"unknown name {name}")
+
+    def address(self, address):
+        if address.base is None:
+            return str(address.offset)
+        base = address.base
+        text = self.value(base, WIDTHS[base.kind]) if isinstance(base, Register) else self.symbol(base)
+        return f"{text} + {address.offset}" if address.offset else text
+
+    def parameter(self, name):
+        """(the buffer, the address) of a parameter, or of a variable that holds a call's; None for another name."""
+        if self.function.is_entry and name in self.addresses:
+            return "t.params", self.addresses[name]
+        if name in self.own_parameters:
+            return f"p_{clean(name)}", 1 << 32
+        return None
+
+    # The function.
+
+    @property
+    def own_parameters(self):
+        found = {variable.name: variable.size for variable in self.function.variables.values()
+                 if variable.space == "param"}
+        if not self.function.is_entry:
+            found.update({variable.name: variable.size
+                          for variable in self.function.parameters + self.function.results})
+        return found
+
+    def emit(self, text):
+        self.lines.append("  " * self.depth + text)
+        if self.instruction:
+            self.instructions[len(self.lines)] = self.instruction
+
+    def write(self):
+        function = self.function
+        parameters = [] if function.is_entry else [f"p_{clean(item.name)}" for item in function.parameters]
+        self.emit(f"def run({', '.join(['t', *parameters])}):")
+        self.depth = 1
+        for name, size in self.own_parameters.items():
+            if f"p_{clean(name)}" not in parameters:
+                self.emit(f"p_{clean(name)} = new_parameter({name!r}, {size})")
+        self.emit("count = 0")
+        starts = self.block_starts()
+        back = {self.target_block(starts, instruction) for place, instruction in enumerate(function.instructions)
+                if instruction.opcode == "bra"
+                and self.function.labels.get(instruction.operands[0], -1) <= place}
+        if len(starts) > 1:
+            self.emit("at = 0")
+            self.emit("while True:")
+            self.depth += 1
+        self.tree(starts, back, 0, len(starts))
+
+    def block_starts(self):
+        instructions = self.function.instructions
+        starts = {0, *self.function.labels.values()}
+        starts |= {place + 1 for place, instruction in enumerate(instructions) if instruction.opcode in ("bra", "brx")}
+        return sorted(start for start in starts if start < len(instructions)) or [0]
+
+    def target_block(self, starts, instruction):
+        label = instruction.operands[0]
+        if label not in self.function.labels:
+            raise PtxError(f"line {instruction.line}: {instruction.text}: no label {label}")
+        return self.block_of(starts, self.function.labels[label])
+
+    def block_of(self, starts, place):
+        """The number of the block at an instruction; past the last one is the end of the function."""
+        return bisect(starts, place) - 1 if place < len(self.function.instructions) else len(starts)
+
+    def tree(self, starts, back, low, high):
+        if high - low == 1:
+            end = starts[high] if high < len(starts) else len(self.function.instructions)
+            self.block(starts, low, self.function.instructions[starts[low]:end], low in back)
+            return
+        middle = (low + high) // 2
+        for condition, first, last in ((f"if at < {middle}:", low, middle), ("else:", middle, high)):
+            self.emit(condition)
+            self.depth += 1
+            self.tree(starts, back, first, last)
+            self.depth -= 1
+
+    def block(self, starts, number, instructions, is_loop):
+        self.emit(f"count += {len(instructions)}")
+        if is_loop:
+            self.emit(f"if count > {MOST_INSTRUCTIONS}: t.fail('an endless loop, it seems')")
+        for place, instruction in enumerate(instructions, starts[number]):
+            self.instruction, self.place = instruction, place
+            if instruction.opcode == "bra":
+                self.branch(starts, number, instruction)
+                self.instruction = None
+                return
+            self.guarded(instruction, lambda: self.one(starts, instruction))
+        self.instruction = None
+        if instructions and instructions[-1].opcode in ENDS and not instructions[-1].guard:
+            return
+        if len(starts) == 1 or number + 1 == len(starts):
+            self.leave()
+        else:
+            self.emit(f"at = {number + 1}")
+
+    def guard_text(self, instruction):
+        return ("not " if instruction.is_guard_negated else "") + self.value(instruction.guard, 1)
+
+    def guarded(self, instruction, write):
+        if not instruction.guard:
+            write()
+            return
+        self.emit(f"if {self.guard_text(instruction)}:")
+        self.depth += 1
+        before = len(self.lines)
+        write()
+        if len(self.lines) == before:
+            self.emit("pass")
+        self.depth -= 1
+
+    def branch(self, starts, number, instruction):
+        check_words(instruction, "uni")
+        there = self.target_block(starts, instruction)
+        for place, needed in ((there, True), (number + 1, bool(instruction.guard))):
+            if place == len(starts) and needed:
+                raise PtxError(f"line {instruction.line}: {instruction.text}: it runs past the end")
+        if instruction.guard:
+            self.emit(f"at = {there} if {self.guard_text(instruction)} else {number + 1}")
+        else:
+            self.emit(f"at = {there}")
+        if len(starts) == 1:
+            self.emit("t.fail('an endless loop')")
+
+    def one(self, starts, instruction):
+        if instruction.opcode in ("ret", "exit"):
+            check_words(instruction, "uni")
+            self.leave()
+        elif instruction.opcode == "trap":
+            self.emit("t.fail('trap')")
+        elif instruction.opcode == "call":
+            self.call(instruction)
+        elif instruction.opcode == "brx":
+            check_words(instruction, "idx", "uni")
+            index, table = instruction.operands
+            labels = self.function.tables[table]
+            places = [self.block_of(starts, self.function.labels[label]) for label in labels]
+            self.emit(f"at = {tuple(places)}[{self.value(index, 32)}]")
+        else:
+            try:
+                lines = operations.write(instruction, self)
+            except (ValueError, KeyError, IndexError, TypeError) as error:
+                raise PtxError(f"{self.function.name}, line {instruction.line}: {instruction.text}: {error}") from error
+            for line in lines:
+                self.emit(line)
+
+    def leave(self):
+        self.emit("t.block.machine.executed += count")
+        results = [f"p_{clean(item.name)}" for item in self.function.results]
+        self.emit(f"return {', '.join(results)}")
+
+    def call(self, instruction):
+        check_words(instruction, "uni")
+        operands = list(instruction.operands)
+        results = operands.pop(0).names if isinstance(operands[0], Arguments) else []
+        name = operands.pop(0)
+        arguments = operands.pop(0).names if operands else []
+        callee = name in self.module.functions and self.module.function(name)
+        if operands or not callee or callee.is_entry:
+            raise PtxError(f"line {instruction.line}: {instruction.text}: no function {name} to call")
+        texts = [self.parameter(argument)[0] for argument in arguments]
+        call = f"machine.compiled({name!r}).run({', '.join(['t', *texts])})"
+        if waits(callee, self.module):
+            call = f"(yield from {call})"
+        targets = ", ".join(self.parameter(result)[0] for result in results)
+        self.emit(f"{targets} = {call}" if targets else call)
+
+
+def check_words(instruction, *known):
+    if set(instruction.modifiers) - set(known):
+        raise PtxError(f"line {instruction.line}: {instruction.text}: unknown modifiers")
+
+
+def clean(name):
+    return re.sub(r"\W", "_", name)
+
+
+def waits(function, module, seen=()):
+    """Whether threads may wait for each other in a function or in one that it calls."""
+    if function.name in seen:
+        return False
+    for instruction in function.instructions:
+        if instruction.opcode in COLLECTIVES:
+            return True
+        if instruction.opcode == "call":
+            names = [operand for operand in instruction.operands
+                     if isinstance(operand, str) and operand in module.functions]
+            if any(waits(module.function(name), module, (*seen, function.name)) for name in names):
+                return True
+    return False
