@@ -16,7 +16,9 @@ enum {
   QUICK_ROUNDS = 3,
   HEADER_ROUNDS = 11,
   VALUES = 1 << 20,
-  QUICK_VALUES = 4096
+  QUICK_VALUES = 4096,
+  GPU_PATTERNS = 1 << 24,
+  GPU_QUICK_PATTERNS = 1 << 18
 };
 
 static bool open_inputs(results *found, const char **paths, size_t count) {
@@ -55,16 +57,21 @@ static bool list_subjects(results *found) {
 }
 
 static bool check_outputs(const results *found) {
-  const char *paths[2], *json = found->chosen->json, *csv = found->chosen->csv;
+  static const char *const kinds[] = {"JSON", "CSV", "SVG"};
+  const char *paths[3];
   refusal why;
-  size_t i;
-  paths[0] = json;
-  paths[1] = csv;
-  if (json && csv && strcmp(json, csv) == 0)
-    return complain(json, "is named for JSON and for CSV"), false;
-  for (i = 0; i < 2; ++i) {
-    if (paths[i] && !output_check(paths[i], found, &why))
+  size_t i, other;
+  paths[0] = found->chosen->json;
+  paths[1] = found->chosen->csv;
+  paths[2] = found->chosen->svg;
+  for (i = 0; i < 3; ++i) {
+    if (!paths[i]) continue;
+    for (other = 0; other < i; ++other) {
+      if (!paths[other] || strcmp(paths[i], paths[other]) != 0) continue;
+      refuse(&why, "is named for %s and for %s", kinds[other], kinds[i]);
       return complain(paths[i], why.text), false;
+    }
+    if (!output_check(paths[i], found, &why)) return complain(paths[i], why.text), false;
   }
   return true;
 }
@@ -107,6 +114,21 @@ static int measure_headers(results *found) {
   return complain("tools/include-cost", why.text), NO_RESULT;
 }
 
+/* Without a GPU the others' results stand, with a line that says so. */
+static int measure_gpu(results *found, progress *bar) {
+  const options *chosen = found->chosen;
+  gpu_plan plan;
+  plan.size = chosen->gpu_size;
+  plan.rounds = chosen->quick ? QUICK_ROUNDS : ROUNDS;
+  plan.patterns = chosen->quick ? GPU_QUICK_PATTERNS : GPU_PATTERNS;
+  plan.m = chosen->mnk[0];
+  plan.n = chosen->mnk[1];
+  plan.k = chosen->mnk[2];
+  gpu_measure(&found->gpu, &plan, bar);
+  if (!chosen->gpu_alone || !found->gpu.absent[0]) return DONE;
+  return complain("GPU", found->gpu.absent), NO_RESULT;
+}
+
 static int measure(results *found) {
   progress bar;
   int status = DONE;
@@ -114,6 +136,7 @@ static int measure(results *found) {
   if (found->chosen->accuracy) status = measure_accuracy(found, &bar);
   if (status == DONE) status = measure_times(found, &bar);
   if (status == DONE && found->chosen->headers) status = measure_headers(found);
+  if (status == DONE && found->chosen->gpu) status = measure_gpu(found, &bar);
   return status;
 }
 
@@ -129,7 +152,8 @@ static int write_all(const results *found) {
   if (fflush(stdout) != 0 || ferror(stdout) || !good)
     return complain("standard output", strerror(errno)), NO_RESULT;
   return write_file(found, found->chosen->json, report_json) &&
-                 write_file(found, found->chosen->csv, report_csv)
+                 write_file(found, found->chosen->csv, report_csv) &&
+                 write_file(found, found->chosen->svg, report_svg)
              ? DONE
              : NO_RESULT;
 }
@@ -144,7 +168,9 @@ static int run(results *found, const options *chosen) {
   if (!open_inputs(found, paths, count) || !list_subjects(found) || !check_outputs(found))
     return WRONG_INPUT;
   status = measure(found);
-  return status == DONE ? write_all(found) : status;
+  if (status == DONE) status = write_all(found);
+  /* An error on the GPU is in the report. */
+  return status == DONE && chosen->gpu_alone && found->gpu.failed ? NO_RESULT : status;
 }
 
 static void release(results *found) {

@@ -13,6 +13,10 @@
 # define BENCH_PRINTF(text, first)
 #endif
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct refusal {
   char text[320];
 } refusal;
@@ -37,5 +41,9 @@ size_t columns(const char *text);
 
 /* malloc'd copy, NULL when out of memory. */
 char *copy_text(const char *text);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -4,18 +4,22 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "accuracy.h"
 #include "message.h"
 
 typedef struct options {
   bool help, quick;
-  bool formats, speed, scalar, accuracy, headers; /* sections to run */
+  bool formats, speed, scalar, accuracy, headers, gpu; /* sections to run */
+  bool gpu_alone; /* no section but the GPU's: without one there is no result */
   bool scaling[SCALING_COUNT];
   size_t size;         /* bytes of the f32 array in the timings */
+  size_t gpu_size;     /* the same on the GPU */
+  uint64_t mnk[3];     /* sizes of the matrix product on the GPU */
   const char **inputs; /* input_count of them, in argv; none: the shipped sample */
   size_t input_count;
-  const char *json, *csv; /* NULL: not written */
+  const char *json, *csv, *svg; /* NULL: not written */
 } options;
 
 /* False with the reason when the command line is wrong. options_free in either case. */

@@ -7,6 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct progress {
   bool enabled, shown;
   uint64_t done, total;
@@ -16,5 +20,9 @@ typedef struct progress {
 void progress_begin(progress *bar, uint64_t total);
 void progress_step(progress *bar, uint64_t amount, const char *what);
 void progress_end(progress *bar);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

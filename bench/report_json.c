@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include "report_json.h"
 #include "results.h"
 
 #include <math.h>
 
-#include <jansson.h>
+#include "gpu/report.h"
 
 #include "host.h"
 
@@ -11,15 +12,13 @@ enum { SCHEMA = 1 };
 
 static const char *const scaling_names[SCALING_COUNT] = {"none", "amax"};
 
-/* JSON has neither Inf nor NaN. */
-static json_t *number(double value) {
+json_t *json_number(double value) {
   return isfinite(value) ? json_real(value) : json_null();
 }
 
-static json_t *whole(uint64_t value) { return json_integer((json_int_t)value); }
+json_t *json_whole(uint64_t value) { return json_integer((json_int_t)value); }
 
-/* A path may be no valid UTF-8. */
-static json_t *text(const char *value) {
+json_t *json_text(const char *value) {
   char plain[4096], *at;
   json_t *made = json_string(value);
   if (made) return made;
@@ -47,10 +46,10 @@ static json_t *formats_json(void) {
             (int)bench_formats[i].storage_size, "sign_bits", (int)format.sign_bits,
             "exponent_bits", (int)format.exponent_bits, "mantissa_bits",
             (int)format.mantissa_bits, "bias", (int)format.bias, "max",
-            number((double)mpnum_format_max(format)), "min_normal",
-            number((double)mpnum_format_min(format)), "smallest",
-            number((double)mpnum_format_true_min(format)), "epsilon",
-            number((double)mpnum_format_epsilon(format)), "has_inf",
+            json_number((double)mpnum_format_max(format)), "min_normal",
+            json_number((double)mpnum_format_min(format)), "smallest",
+            json_number((double)mpnum_format_true_min(format)), "epsilon",
+            json_number((double)mpnum_format_epsilon(format)), "has_inf",
             (int)format_has_inf(format), "has_nan", (int)format_has_nan(format),
             "has_negative_zero", (int)format.has_negative_zero));
   }
@@ -59,9 +58,10 @@ static json_t *formats_json(void) {
 
 static json_t *speed_row(int index, const char *operation, const speed *row) {
   return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "format", format_name(index),
-                   "operation", operation, "ns_per_value", number(row->ns), "gb_per_s",
-                   number(row->rate), "copy_gb_per_s", number(row->limit),
-                   "share_of_copy", number(row->rate / row->limit));
+                   "operation", operation, "ns_per_value", json_number(row->ns),
+                   "gb_per_s", json_number(row->rate), "copy_gb_per_s",
+                   json_number(row->limit), "share_of_copy",
+                   json_number(row->rate / row->limit));
 }
 
 static json_t *speed_json(const speed_results *found) {
@@ -71,7 +71,7 @@ static json_t *speed_json(const speed_results *found) {
     json_array_append_new(rows, speed_row(i, "encode", &found->encode[i]));
     json_array_append_new(rows, speed_row(i, "decode", &found->decode[i]));
   }
-  return json_pack("{s:o, s:i, s:o}", "values", whole(found->count), "rounds",
+  return json_pack("{s:o, s:i, s:o}", "values", json_whole(found->count), "rounds",
                    (int)found->rounds, "rows", rows);
 }
 
@@ -81,11 +81,12 @@ static json_t *scalar_json(const results *found) {
   for (i = 0; i < SCALAR_COUNT; ++i) {
     const scalar_result *row = &found->scalar[i];
     json_array_append_new(
-        rows, json_pack("{s:s, s:s, s:s, s:o, s:o, s:s?}", "operation", row->operation,
-                        "library", row->library, "function", row->function, "ns_per_call",
-                        row->missing ? json_null() : number(row->ns), "ratio_to_mpnum",
-                        row->missing ? json_null() : number(row->ratio), "missing",
-                        row->missing));
+        rows,
+        json_pack("{s:s, s:s, s:s, s:o, s:o, s:s?}", "operation", row->operation,
+                  "library", row->library, "function", row->function, "ns_per_call",
+                  row->missing ? json_null() : json_number(row->ns), "ratio_to_mpnum",
+                  row->missing ? json_null() : json_number(row->ratio), "missing",
+                  row->missing));
   }
   return json_pack("{s:i, s:o}", "rounds", (int)found->scalar_rounds, "rows", rows);
 }
@@ -97,19 +98,20 @@ static json_t *headers_json(const header_costs *costs) {
     json_array_append_new(rows,
                           json_pack("{s:s, s:s, s:o}", "header", costs->rows[i].header,
                                     "compiler", costs->rows[i].compiler, "seconds",
-                                    number(costs->rows[i].seconds)));
+                                    json_number(costs->rows[i].seconds)));
   return json_pack("{s:i, s:o}", "rounds", (int)costs->rounds, "rows", rows);
 }
 
 static json_t *accuracy_row(const subject *about, int scale, int index) {
   const accuracy *result = &about->results[scale][index];
-  return json_pack(
-      "{s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o}", "format", format_name(index), "scale",
-      scaling_names[scale], "scale_exponent", result->scale_exponent,
-      "max_relative_error", number(result->max_relative), "rms_relative_error",
-      number(rms_relative_error(about, result)), "sqnr_db", number(sqnr(result)),
-      "overflow_share", number(overflow_share(about, result)), "underflow_share",
-      number(underflow_share(about, result)));
+  return json_pack("{s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o}", "format",
+                   format_name(index), "scale", scaling_names[scale], "scale_exponent",
+                   result->scale_exponent, "max_relative_error",
+                   json_number(result->max_relative), "rms_relative_error",
+                   json_number(rms_relative_error(about, result)), "sqnr_db",
+                   json_number(sqnr(result)), "overflow_share",
+                   json_number(overflow_share(about, result)), "underflow_share",
+                   json_number(underflow_share(about, result)));
 }
 
 static json_t *subject_json(const subject *about, const bool scaling[SCALING_COUNT]) {
@@ -120,10 +122,11 @@ static json_t *subject_json(const subject *about, const bool scaling[SCALING_COU
       json_array_append_new(rows, accuracy_row(about, s, i));
   }
   return json_pack("{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "source",
-                   text(subject_source(about)), "name", text(subject_name(about)), "type",
-                   subject_type(about), "values", whole(about->count), "zeros",
-                   whole(about->zeros), "non_finite", whole(about->nonfinite), "amax",
-                   number(about->amax), "rows", rows);
+                   json_text(subject_source(about)), "name",
+                   json_text(subject_name(about)), "type", subject_type(about), "values",
+                   json_whole(about->count), "zeros", json_whole(about->zeros),
+                   "non_finite", json_whole(about->nonfinite), "amax",
+                   json_number(about->amax), "rows", rows);
 }
 
 static json_t *accuracy_json(const results *found) {
@@ -140,9 +143,9 @@ static json_t *notes_json(const results *found) {
   size_t i, n;
   for (i = 0; i < found->file_count; ++i) {
     for (n = 0; n < found->files[i].note_count; ++n)
-      json_array_append_new(notes,
-                            json_pack("{s:o, s:o}", "source", text(found->files[i].path),
-                                      "note", text(found->files[i].notes[n])));
+      json_array_append_new(notes, json_pack("{s:o, s:o}", "source",
+                                             json_text(found->files[i].path), "note",
+                                             json_text(found->files[i].notes[n])));
   }
   return notes;
 }
@@ -163,6 +166,7 @@ bool report_json(const results *found, FILE *to) {
   if (chosen->headers)
     json_object_set_new(root, "headers", headers_json(&found->headers));
   if (chosen->accuracy) json_object_set_new(root, "accuracy", accuracy_json(found));
+  if (chosen->gpu) json_object_set_new(root, "gpu", gpu_json(&found->gpu));
   json_object_set_new(root, "notes", notes_json(found));
   good = root && json_dumpf(root, to, JSON_INDENT(1)) == 0 && fputc('\n', to) != EOF;
   json_decref(root);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "gpu/report.h"
 #include "host.h"
 #include "limit.h"
 #include "table.h"
@@ -18,13 +19,6 @@ static const char *format_name(int index) {
   return mpnum_type_name(bench_formats[index].type);
 }
 
-static void heading(table *made, size_t columns, const char *const *names) {
-  size_t i;
-  table_begin(made, columns);
-  for (i = 0; i < columns; ++i)
-    table_add(made, "%s", names[i]);
-}
-
 static const char *yes(bool truth) { return truth ? "yes" : "-"; }
 
 static bool print_formats(FILE *to) {
@@ -32,7 +26,7 @@ static bool print_formats(FILE *to) {
                                       "smallest", "epsilon", "Inf",   "NaN", "-0"};
   table made;
   int i;
-  heading(&made, sizeof names / sizeof *names, names);
+  table_heading(&made, sizeof names / sizeof *names, names);
   for (i = 0; i < FORMAT_COUNT; ++i) {
     mpnum_format format = mpnum_format_of(bench_formats[i].type);
     table_add(&made, "%s", format_name(i));
@@ -64,7 +58,7 @@ static bool print_speed(const speed_results *found, FILE *to) {
                                       "GB/s",      "copy GB/s", "of copy"};
   table made;
   int i;
-  heading(&made, sizeof names / sizeof *names, names);
+  table_heading(&made, sizeof names / sizeof *names, names);
   table_group(&made, 1, 4, "encode: f32 to format");
   table_group(&made, 5, 4, "decode: format to f32");
   for (i = 0; i < FORMAT_COUNT; ++i) {
@@ -87,7 +81,7 @@ static bool print_scalar(const results *found, FILE *to) {
                                       "x mpnum"};
   table made;
   int i;
-  heading(&made, sizeof names / sizeof *names, names);
+  table_heading(&made, sizeof names / sizeof *names, names);
   made.left[1] = made.left[2] = true;
   for (i = 0; i < SCALAR_COUNT; ++i) {
     const scalar_result *row = &found->scalar[i];
@@ -291,6 +285,7 @@ bool report_text(const results *found, FILE *to) {
   if (chosen->scalar) good = good && print_scalar(found, to);
   if (chosen->headers) good = good && print_headers(&found->headers, to);
   if (chosen->accuracy) good = good && print_accuracy(found, to);
+  if (chosen->gpu) good = good && gpu_text(&found->gpu, to);
   print_notes(found, to);
   return good;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Everything a run measured, and the three ways to write it. */
+/* Everything a run measured, and the ways to write it. */
 #ifndef MPNUM_BENCH_RESULTS_H
 #define MPNUM_BENCH_RESULTS_H
 
@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "accuracy.h"
+#include "gpu/gpu.h"
 #include "headers.h"
 #include "input.h"
 #include "options.h"
@@ -24,6 +25,7 @@ typedef struct results {
   speed_results speed;
   scalar_result scalar[SCALAR_COUNT];
   header_costs headers;
+  gpu_results gpu;
 } results;
 
 const char *compiler_name(void); /* "gcc 12.2.0 -O2" */
@@ -32,6 +34,7 @@ const char *compiler_name(void); /* "gcc 12.2.0 -O2" */
 bool report_text(const results *found, FILE *to);
 bool report_json(const results *found, FILE *to);
 bool report_csv(const results *found, FILE *to);
+bool report_svg(const results *found, FILE *to);
 
 /* Whether the parts of a format's name stand for something in it. */
 bool format_has_inf(mpnum_format format);

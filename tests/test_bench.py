@@ -408,7 +408,7 @@ def default_run_has_every_section_of_every_format():
     assert {row["type"] for row in subjects[3:]} == {"f32", "f16", "bf16"}, "the sample has every type"
     assert all(len(row["rows"]) == 2 * len(FORMATS) for row in subjects)
     assert max(map(len, out.splitlines())) <= 100, max(out.splitlines(), key=len)
-    assert {row["section"] for row in rows} == set(SECTIONS)
+    assert {row["section"] for row in rows if not row["section"].startswith("gpu_")} == set(SECTIONS)
     check_csv_is_the_json(rows, result)
 
 

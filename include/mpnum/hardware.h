@@ -25,18 +25,16 @@
  * CUDA source the answer on the device is that of the target the kernel was compiled
  * for. */
 MPNUM_FUNC int mpnum_has_hw(mpnum_type type) {
-  switch (type) {
-  case MPNUM_TYPE_TF32: return MPNUM_HAS_HW_TF32;
-  case MPNUM_TYPE_BF16: return MPNUM_HAS_HW_BF16;
-  case MPNUM_TYPE_F16: return MPNUM_HAS_HW_F16;
-  case MPNUM_TYPE_E5M2:
-  case MPNUM_TYPE_E4M3: return MPNUM_HAS_HW_FP8;
-  case MPNUM_TYPE_E8M0: return MPNUM_HAS_HW_E8M0;
-  case MPNUM_TYPE_E3M2:
-  case MPNUM_TYPE_E2M3: return MPNUM_HAS_HW_FP6;
-  case MPNUM_TYPE_E2M1: return MPNUM_HAS_HW_FP4;
-  default: return 0;
-  }
+  const uint32_t types = (uint32_t)MPNUM_HAS_HW_TF32 << MPNUM_TYPE_TF32 |
+                         (uint32_t)MPNUM_HAS_HW_BF16 << MPNUM_TYPE_BF16 |
+                         (uint32_t)MPNUM_HAS_HW_F16 << MPNUM_TYPE_F16 |
+                         (uint32_t)MPNUM_HAS_HW_FP8 << MPNUM_TYPE_E5M2 |
+                         (uint32_t)MPNUM_HAS_HW_FP8 << MPNUM_TYPE_E4M3 |
+                         (uint32_t)MPNUM_HAS_HW_E8M0 << MPNUM_TYPE_E8M0 |
+                         (uint32_t)MPNUM_HAS_HW_FP6 << MPNUM_TYPE_E3M2 |
+                         (uint32_t)MPNUM_HAS_HW_FP6 << MPNUM_TYPE_E2M3 |
+                         (uint32_t)MPNUM_HAS_HW_FP4 << MPNUM_TYPE_E2M1;
+  return (uint32_t)type < 32 ? (int)(types >> type & 1) : 0;
 }
 
 /* The largest finite code in place of Inf, if overflow saturates: the code below. */

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#include "blas.h"
+
+#if BENCH_HAVE_CUBLASLT
+
+# include <dlfcn.h>
+# include <stdio.h>
+# include <stdlib.h>
+# include <string.h>
+
+# include <cublasLt.h>
+
+enum { ALGORITHMS = 8 };
+
+/* The functions that are called, under their own names. */
+# define FUNCTIONS(DO)                     \
+  DO(cublasLtCreate)                       \
+  DO(cublasLtDestroy)                      \
+  DO(cublasLtGetVersion)                   \
+  DO(cublasLtGetStatusString)              \
+  DO(cublasLtMatmulDescCreate)             \
+  DO(cublasLtMatmulDescDestroy)            \
+  DO(cublasLtMatmulDescSetAttribute)       \
+  DO(cublasLtMatrixLayoutCreate)           \
+  DO(cublasLtMatrixLayoutDestroy)          \
+  DO(cublasLtMatmulPreferenceCreate)       \
+  DO(cublasLtMatmulPreferenceDestroy)      \
+  DO(cublasLtMatmulPreferenceSetAttribute) \
+  DO(cublasLtMatmulAlgoGetHeuristic)       \
+  DO(cublasLtMatmul)
+
+# define MEMBER(name) __typeof__(&name) name;
+struct blas {
+  void *file;
+  cublasLtHandle_t handle;
+  char version[48];
+  FUNCTIONS(MEMBER)
+};
+# undef MEMBER
+
+struct blas_plan {
+  blas *library;
+  blas_problem problem;
+  cublasLtMatmulDesc_t operation;
+  cublasLtMatrixLayout_t a, b, d;
+  cublasLtMatmulHeuristicResult_t found[ALGORITHMS];
+  int count;
+};
+
+static void *open_file(void) {
+  char own_major[32];
+  static const char in_toolkit[] = BENCH_CUDA_ROOT "/lib64/libcublasLt.so";
+  const char *const names[] = {own_major, "libcublasLt.so.13", "libcublasLt.so.12",
+                               "libcublasLt.so", in_toolkit};
+  void *file = NULL;
+  size_t i;
+  snprintf(own_major, sizeof own_major, "libcublasLt.so.%d", CUBLAS_VER_MAJOR);
+  for (i = 0; i < sizeof names / sizeof *names && !file; ++i)
+    file = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+  return file;
+}
+
+/* ISO C has no cast from an object to a function. */
+static bool find(void *file, const char *name, void *function, refusal *why) {
+  void *found = dlsym(file, name);
+  memcpy(function, &found, sizeof found);
+  return found || refuse(why, "cuBLASLt has no function %s", name);
+}
+
+blas *blas_open(refusal *why) {
+  blas *made = calloc(1, sizeof *made);
+  cublasStatus_t status;
+  size_t version;
+  bool good;
+  if (!made) {
+    refuse(why, "out of memory");
+    return NULL;
+  }
+  made->file = open_file();
+  good = made->file || refuse(why, "libcublasLt.so was not found");
+# define FIND(name) good = good && find(made->file, # name, &made->name, why);
+  FUNCTIONS(FIND)
+# undef FIND
+  if (good) {
+    version = made->cublasLtGetVersion();
+    snprintf(made->version, sizeof made->version, "cuBLASLt %zu.%zu.%zu", version / 10000,
+             version / 100 % 100, version % 100);
+    status = made->cublasLtCreate(&made->handle);
+    good = status == CUBLAS_STATUS_SUCCESS ||
+           refuse(why, "cuBLASLt: %s", made->cublasLtGetStatusString(status));
+  }
+  if (good) return made;
+  blas_close(made);
+  return NULL;
+}
+
+void blas_close(blas *library) {
+  if (!library) return;
+  if (library->handle) library->cublasLtDestroy(library->handle);
+  free(library); /* the file stays loaded: CUDA's libraries are not made for unloading */
+}
+
+const char *blas_version(const blas *library) { return library->version; }
+
+static cudaDataType_t type_of(blas_kind kind, bool is_a) {
+  switch (kind) {
+  case BLAS_F16: return CUDA_R_16F;
+  case BLAS_BF16: return CUDA_R_16BF;
+  case BLAS_E4M3: return CUDA_R_8F_E4M3;
+  case BLAS_E5M2_E4M3: return is_a ? CUDA_R_8F_E5M2 : CUDA_R_8F_E4M3;
+  case BLAS_F32:
+  case BLAS_TF32: break;
+  }
+  return CUDA_R_32F;
+}
+
+/* cuBLASLt's matrices are columns first: rows of k values are columns, to be transposed
+ * on the left. */
+static cublasStatus_t describe(blas_plan *plan) {
+  const blas *library = plan->library;
+  const blas_problem *at = &plan->problem;
+  const cublasOperation_t transposed = CUBLAS_OP_T;
+  const cublasComputeType_t compute =
+      at->kind == BLAS_TF32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+  cublasStatus_t status =
+      library->cublasLtMatmulDescCreate(&plan->operation, compute, CUDA_R_32F);
+# define SET(attribute, value)                                                         \
+  if (status == CUBLAS_STATUS_SUCCESS)                                                 \
+  status = library->cublasLtMatmulDescSetAttribute(plan->operation, attribute, &value, \
+                                                   sizeof value)
+  SET(CUBLASLT_MATMUL_DESC_TRANSA, transposed);
+  if (at->kind == BLAS_E4M3 || at->kind == BLAS_E5M2_E4M3) {
+    SET(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, at->a_scale);
+    SET(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, at->b_scale);
+  }
+# undef SET
+  if (status == CUBLAS_STATUS_SUCCESS)
+    status = library->cublasLtMatrixLayoutCreate(&plan->a, type_of(at->kind, true), at->k,
+                                                 at->m, (int64_t)at->k);
+  if (status == CUBLAS_STATUS_SUCCESS)
+    status = library->cublasLtMatrixLayoutCreate(&plan->b, type_of(at->kind, false),
+                                                 at->k, at->n, (int64_t)at->k);
+  if (status == CUBLAS_STATUS_SUCCESS)
+    status = library->cublasLtMatrixLayoutCreate(&plan->d, CUDA_R_32F, at->m, at->n,
+                                                 (int64_t)at->m);
+  return status;
+}
+
+static cublasStatus_t propose(blas_plan *plan) {
+  const blas *library = plan->library;
+  cublasLtMatmulPreference_t preference = NULL;
+  int i, good;
+  cublasStatus_t status = library->cublasLtMatmulPreferenceCreate(&preference);
+  if (status != CUBLAS_STATUS_SUCCESS) return status;
+  status = library->cublasLtMatmulPreferenceSetAttribute(
+      preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &plan->problem.workspace_size,
+      sizeof plan->problem.workspace_size);
+  if (status == CUBLAS_STATUS_SUCCESS)
+    status = library->cublasLtMatmulAlgoGetHeuristic(
+        library->handle, plan->operation, plan->a, plan->b, plan->d, plan->d, preference,
+        ALGORITHMS, plan->found, &plan->count);
+  library->cublasLtMatmulPreferenceDestroy(preference);
+  for (i = 0, good = 0; i < plan->count; ++i) { /* each has a status of its own */
+    if (plan->found[i].state == CUBLAS_STATUS_SUCCESS)
+      plan->found[good++] = plan->found[i];
+  }
+  plan->count = good;
+  return status;
+}
+
+blas_plan *blas_plan_make(blas *library, const blas_problem *problem, bool *supported,
+                          refusal *why) {
+  blas_plan *made = calloc(1, sizeof *made);
+  cublasStatus_t status;
+  *supported = true;
+  if (!made) {
+    refuse(why, "out of memory");
+    return NULL;
+  }
+  made->library = library;
+  made->problem = *problem;
+  status = describe(made);
+  if (status == CUBLAS_STATUS_SUCCESS) status = propose(made);
+  if (status == CUBLAS_STATUS_SUCCESS && made->count > 0) return made;
+  *supported = status != CUBLAS_STATUS_SUCCESS && status != CUBLAS_STATUS_NOT_SUPPORTED &&
+               status != CUBLAS_STATUS_INVALID_VALUE &&
+               status != CUBLAS_STATUS_ARCH_MISMATCH;
+  refuse(why, *supported ? "cuBLASLt: %s" : "cuBLASLt has none for these sizes (%s)",
+         library->cublasLtGetStatusString(status));
+  blas_plan_free(made);
+  return NULL;
+}
+
+void blas_plan_free(blas_plan *plan) {
+  if (!plan) return;
+  if (plan->operation) plan->library->cublasLtMatmulDescDestroy(plan->operation);
+  if (plan->a) plan->library->cublasLtMatrixLayoutDestroy(plan->a);
+  if (plan->b) plan->library->cublasLtMatrixLayoutDestroy(plan->b);
+  if (plan->d) plan->library->cublasLtMatrixLayoutDestroy(plan->d);
+  free(plan);
+}
+
+unsigned blas_plan_count(const blas_plan *plan) { return (unsigned)plan->count; }
+
+bool blas_run(const blas_plan *plan, unsigned index, refusal *why) {
+  const float one = 1, zero = 0;
+  const blas_problem *at = &plan->problem;
+  const cublasLtMatmulHeuristicResult_t *chosen = &plan->found[index];
+  cublasStatus_t status = plan->library->cublasLtMatmul(
+      plan->library->handle, plan->operation, &one, at->a, plan->a, at->b, plan->b, &zero,
+      at->d, plan->d, at->d, plan->d, &chosen->algo, at->workspace, at->workspace_size,
+      NULL);
+  return status == CUBLAS_STATUS_SUCCESS ||
+         refuse(why, "cuBLASLt: %s", plan->library->cublasLtGetStatusString(status));
+}
+
+#else
+
+blas *blas_open(refusal *why) {
+  refuse(why, "cublasLt.h was not found when this program was built");
+  return NULL;
+}
+void blas_close(blas *library) { (void)library; }
+const char *blas_version(const blas *library) { return library ? "" : "none"; }
+blas_plan *blas_plan_make(blas *library, const blas_problem *problem, bool *supported,
+                          refusal *why) {
+  (void)library;
+  (void)problem;
+  *supported = false;
+  refuse(why, "built without cuBLASLt");
+  return NULL;
+}
+void blas_plan_free(blas_plan *plan) { (void)plan; }
+unsigned blas_plan_count(const blas_plan *plan) { return plan != NULL; }
+bool blas_run(const blas_plan *plan, unsigned index, refusal *why) {
+  return refuse(why, "no algorithm %u of %p", index, (const void *)plan);
+}
+
+#endif

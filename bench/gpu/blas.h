@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Matrix products through cuBLASLt, which is looked for when the program runs. Only its
+ * header is needed to build; without that, blas_open says so. */
+#ifndef MPNUM_BENCH_GPU_BLAS_H
+#define MPNUM_BENCH_GPU_BLAS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../message.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum blas_kind {
+  BLAS_F32,
+  BLAS_TF32, /* f32 in memory */
+  BLAS_F16,
+  BLAS_BF16,
+  BLAS_E4M3,
+  BLAS_E5M2_E4M3 /* a is e5m2, b is e4m3: cuBLASLt does not multiply e5m2 by e5m2 */
+} blas_kind;
+
+/* d = a * b^T, accumulated in f32. a is m rows of k values, b is n rows of k values, d is
+ * n columns of m floats: the one layout that fp8 has on every GPU. Device memory. */
+typedef struct blas_problem {
+  blas_kind kind;
+  uint64_t m, n, k;
+  const void *a, *b;
+  float *d;
+  const float *a_scale, *b_scale; /* of fp8: a value is its code times this */
+  void *workspace;
+  size_t workspace_size;
+} blas_problem;
+
+typedef struct blas blas;
+typedef struct blas_plan blas_plan;
+
+/* NULL with the reason. blas_close(NULL) does nothing. */
+blas *blas_open(refusal *why);
+void blas_close(blas *library);
+const char *blas_version(const blas *library); /* "cuBLASLt 13.1.0" */
+
+/* The algorithms that cuBLASLt proposes, best first by its own estimate. NULL with the
+ * reason: *supported is false where cuBLASLt has none, true after an error. */
+blas_plan *blas_plan_make(blas *library, const blas_problem *problem, bool *supported,
+                          refusal *why);
+void blas_plan_free(blas_plan *plan);
+unsigned blas_plan_count(const blas_plan *plan);
+
+/* Starts algorithm number `index` in the default stream. False with the reason. */
+bool blas_run(const blas_plan *plan, unsigned index, refusal *why);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds the GPU and runs the parts. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure.cuh"
+
+#include "launch.cuh"
+
+namespace {
+
+bool absent(gpu_results *results, const char *what, cudaError_t error) {
+  snprintf(results->absent, sizeof results->absent, "%s: %s", what,
+           cudaGetErrorString(error));
+  clean_text(results->absent);
+  return false;
+}
+
+bool find_device(gpu_results *results) {
+  int driver = 0, count = 0;
+  cudaError_t error;
+  if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) {
+    snprintf(results->absent, sizeof results->absent, "no NVIDIA driver is loaded");
+    return false;
+  }
+  error = cudaGetDeviceCount(&count);
+  if (error != cudaSuccess) return absent(results, "no GPU can be used", error);
+  if (count == 0) {
+    snprintf(results->absent, sizeof results->absent, "there is no NVIDIA GPU");
+    return false;
+  }
+  results->device.driver = driver;
+  results->device.others = count - 1;
+  return true;
+}
+
+bool describe(gpu_results *results) {
+  gpu_device *device = &results->device;
+  cudaDeviceProp found;
+  cudaError_t error = cudaGetDeviceProperties(&found, 0);
+  if (error == cudaSuccess) error = cudaSetDevice(0);
+  if (error == cudaSuccess) error = cudaRuntimeGetVersion(&device->runtime);
+  if (error != cudaSuccess) return absent(results, "the GPU cannot be used", error);
+  gpu_set_text(device->name, sizeof device->name, found.name);
+  device->major = found.major;
+  device->minor = found.minor;
+  device->multiprocessors = found.multiProcessorCount;
+  device->memory = static_cast<double>(found.totalGlobalMem);
+  device->cache = found.l2CacheSize;
+  return true;
+}
+
+__global__ void arch_kernel(int *arch) {
+#if defined(__CUDA_ARCH__)
+  *arch = __CUDA_ARCH__;
+#else
+  *arch = 0;
+#endif
+}
+
+/* Runs a first kernel: a GPU older than all code in this program has none. */
+bool try_kernel(gpu_results *results) {
+  gpu_device *device = &results->device;
+  gpu_buffer memory;
+  int arch = 0;
+  cudaError_t error = memory.make(sizeof arch);
+  if (error == cudaSuccess) error = gpu_launch(arch_kernel, 1, 1, memory.as<int>());
+  if (error == cudaSuccess)
+    error = cudaMemcpy(&arch, memory.at, sizeof arch, cudaMemcpyDeviceToHost);
+  if (error == cudaErrorNoKernelImageForDevice ||
+      error == cudaErrorInvalidDeviceFunction ||
+      error == cudaErrorUnsupportedPtxVersion) {
+    snprintf(results->absent, sizeof results->absent,
+             "%s, compute capability %d.%d, cannot run the code of this build (%s): %s",
+             device->name, device->major, device->minor, BENCH_GPU_ARCHS,
+             cudaGetErrorString(error));
+    return false;
+  }
+  if (error != cudaSuccess) return absent(results, device->name, error);
+  device->code_major = arch / 100;
+  device->code_minor = arch / 10 % 10;
+  return true;
+}
+
+} // namespace
+
+void gpu_measure(gpu_results *results, const gpu_plan *plan, progress *bar) {
+  memset(results, 0, sizeof *results);
+  results->plan = *plan;
+  if (!find_device(results) || !describe(results) || !try_kernel(results)) return;
+  gpu_run run(results, bar);
+  progress_begin(bar, GPU_CONVERSIONS * 3 + GPU_REDUCTIONS * 2 + GPU_PRODUCTS * 5);
+  results->failed = !(run.open() && gpu_measure_conversions(&run) &&
+                      gpu_measure_reductions(&run) && gpu_measure_products(&run));
+  progress_end(bar);
+  if (results->failed) gpu_note(results, "measuring ended early: %s", run.why.text);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* What the measuring files share: memory that frees itself, errors as one line, and cold
+ * timing. Everything runs in the default stream. */
+#ifndef MPNUM_BENCH_GPU_MEASURE_CUH
+#define MPNUM_BENCH_GPU_MEASURE_CUH
+
+#include <mpnum/cuda/kernels.cuh>
+
+#include "gpu.h"
+
+/* Device memory. */
+struct gpu_buffer {
+  void *at;
+  gpu_buffer() : at(nullptr) {}
+  gpu_buffer(const gpu_buffer &) = delete;
+  gpu_buffer &operator=(const gpu_buffer &) = delete;
+  ~gpu_buffer() { release(); }
+  cudaError_t make(size_t bytes) {
+    release();
+    return cudaMalloc(&at, bytes);
+  }
+  void release() {
+    if (at) cudaFree(at);
+    at = nullptr;
+  }
+  template <class T> T *as() const { return static_cast<T *>(at); }
+};
+
+/* Memory of the host, of `count` elements; at is NULL when there was none left. */
+template <class T> struct gpu_host_array {
+  T *at;
+  explicit gpu_host_array(size_t count)
+      : at(static_cast<T *>(calloc(count ? count : 1, sizeof(T)))) {}
+  gpu_host_array(const gpu_host_array &) = delete;
+  gpu_host_array &operator=(const gpu_host_array &) = delete;
+  ~gpu_host_array() { free(at); }
+};
+
+struct gpu_run {
+  gpu_results *results;
+  progress *bar;
+  cudaEvent_t begin, end;
+  gpu_buffer flush, sink; /* sink: a float */
+  size_t flush_count;     /* floats */
+  refusal why;
+
+  gpu_run(gpu_results *into, progress *shown)
+      : results(into), bar(shown), begin(nullptr), end(nullptr), flush_count(0), why() {}
+  gpu_run(const gpu_run &) = delete;
+  gpu_run &operator=(const gpu_run &) = delete;
+  ~gpu_run();
+  bool open();
+
+  /* Whether a call went well; if not, why says what it was to do. */
+  bool done(cudaError_t error, const char *what);
+};
+
+/* A contender of a timing. run starts work in the default stream and waits for nothing.
+ */
+struct gpu_contender {
+  cudaError_t (*run)(void *context);
+  void *context;
+  gpu_time time; /* result */
+};
+
+/* One cold run of a contender. `what` is told when it fails. */
+bool gpu_time_once(gpu_run *run, const gpu_contender *self, const char *what, double *ms);
+
+enum { GPU_CONTENDERS = 4 };
+
+/* Up to GPU_CONTENDERS take turns in each round, each with a cold L2. Work that takes
+ * long gets fewer rounds, at least three. */
+bool gpu_time_cold(gpu_run *run, gpu_contender *list, unsigned count, const char *what);
+
+/* The parts. Each fills its rows; false when the run cannot go on, with the reason in
+ * run->why. */
+bool gpu_measure_conversions(gpu_run *run);
+bool gpu_measure_reductions(gpu_run *run);
+bool gpu_measure_products(gpu_run *run);
+
+/* Arrays of the timings: values, normal; codes and result, each as large. */
+struct gpu_arrays {
+  gpu_buffer values, codes, result;
+  size_t count;
+};
+
+/* As large as the plan says, or, with a note, the largest half, quarter, ... of it that
+ * the free memory holds. */
+bool gpu_arrays_make(gpu_run *run, gpu_arrays *arrays);
+
+/* cudaMemcpy of bytes, as a contender. */
+struct gpu_copy {
+  void *dst;
+  const void *src;
+  size_t bytes;
+};
+cudaError_t gpu_run_copy(void *context);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+#include "svg.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+enum { HEAD = 50, LEFT = 70, RIGHT = 20, TOP = 46, BOTTOM = 46 };
+enum { PLOT_WIDTH = SVG_WIDTH - LEFT - RIGHT };
+enum { PLOT_HEIGHT = SVG_CHART_HEIGHT - TOP - BOTTOM };
+enum { LABEL_HEIGHT = 12, MOST_BITS = 34 };
+
+static const char *const colours[SVG_SERIES] = {"#0072b2", "#e69f00"};
+
+/* What XML does not take as it is. Bytes past ASCII may be no UTF-8. */
+static void put_text(FILE *to, const char *text) {
+  for (; *text; ++text) {
+    const unsigned char byte = (unsigned char)*text;
+    switch (byte) {
+    case '&': fputs("&amp;", to); break;
+    case '<': fputs("&lt;", to); break;
+    case '>': fputs("&gt;", to); break;
+    case '"': fputs("&quot;", to); break;
+    default: fputc(byte < 0x20 || byte >= 0x7f ? '?' : byte, to);
+    }
+  }
+}
+
+static void label(FILE *to, double x, double y, const char *anchor, const char *text) {
+  fprintf(to, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
+  put_text(to, text);
+  fputs("</text>\n", to);
+}
+
+static void line(FILE *to, double x1, double y1, double x2, double y2,
+                 const char *colour) {
+  fprintf(to, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\"/>\n",
+          x1, y1, x2, y2, colour);
+}
+
+static double top_of(unsigned place) {
+  return HEAD + (double)place * SVG_CHART_HEIGHT + TOP;
+}
+
+static void draw_title(FILE *to, unsigned place, const char *title) {
+  fprintf(to, "<text x=\"%d\" y=\"%.1f\" font-size=\"15\" font-weight=\"bold\">", LEFT,
+          top_of(place) - 22);
+  put_text(to, title);
+  fputs("</text>\n", to);
+}
+
+void svg_begin(FILE *to, const char *title, unsigned charts) {
+  const unsigned height = HEAD + charts * SVG_CHART_HEIGHT;
+  fprintf(to,
+          "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+          "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
+          "viewBox=\"0 0 %d %u\" font-family=\"sans-serif\" font-size=\"11\">\n"
+          "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
+          SVG_WIDTH, height, SVG_WIDTH, height);
+  fprintf(to, "<text x=\"%d\" y=\"26\" font-size=\"13\">", LEFT);
+  put_text(to, title);
+  fputs("</text>\n", to);
+}
+
+void svg_end(FILE *to) { fputs("</svg>\n", to); }
+
+void svg_draw_note(FILE *to, unsigned place, const char *text) {
+  label(to, LEFT, top_of(place), "start", text);
+}
+
+/* 1, 2 or 5 times a power of ten: at most five steps to the largest. */
+static double step_of(double largest) {
+  const double step = largest / 5;
+  const double power = pow(10, floor(log10(step)));
+  const double share = step / power;
+  return power * (share <= 1 ? 1 : share <= 2 ? 2 : share <= 5 ? 5 : 10);
+}
+
+static double largest_bar(const svg_bars *chart) {
+  double largest = 0;
+  unsigned i, s;
+  for (i = 0; i < chart->count; ++i) {
+    for (s = 0; s < chart->series_count; ++s) {
+      if (chart->values[i][s] > largest) largest = chart->values[i][s];
+    }
+  }
+  return largest > 0 ? largest : 1;
+}
+
+static void draw_scale(FILE *to, double top, double largest, const char *unit) {
+  const double step = step_of(largest);
+  unsigned i;
+  char text[32];
+  for (i = 0; i * step <= largest; ++i) {
+    const double y = top + PLOT_HEIGHT * (1 - i * step / largest);
+    snprintf(text, sizeof text, "%g", i * step);
+    line(to, LEFT, y, SVG_WIDTH - RIGHT, y, "#ddd");
+    label(to, LEFT - 6, y + 4, "end", text);
+  }
+  label(to, LEFT - 6, top - 12, "end", unit);
+}
+
+static void draw_series_names(FILE *to, double top, const svg_bars *chart) {
+  unsigned s;
+  for (s = 0; s < SVG_SERIES && chart->series_count == SVG_SERIES; ++s) {
+    const double x = SVG_WIDTH - RIGHT - 110.0 * (SVG_SERIES - s);
+    fprintf(to, "<rect x=\"%.1f\" y=\"%.1f\" width=\"10\" height=\"10\" fill=\"%s\"/>\n",
+            x, top - 30, colours[s]);
+    label(to, x + 14, top - 21, "start", chart->series[s]);
+  }
+}
+
+void svg_draw_bars(FILE *to, unsigned place, const svg_bars *chart) {
+  const double top = top_of(place), bottom = top + PLOT_HEIGHT;
+  const double largest = largest_bar(chart);
+  const double group = (double)PLOT_WIDTH / (chart->count ? chart->count : 1);
+  const double width = 0.8 * group / chart->series_count;
+  unsigned i, s;
+  draw_title(to, place, chart->title);
+  draw_scale(to, top, largest, chart->unit);
+  draw_series_names(to, top, chart);
+  for (i = 0; i < chart->count; ++i) {
+    const double left = LEFT + group * (i + 0.1);
+    for (s = 0; s < SVG_SERIES && s < chart->series_count; ++s) {
+      const double value = chart->values[i][s];
+      const double height = PLOT_HEIGHT * value / largest;
+      if (!isfinite(value)) continue;
+      fprintf(to,
+              "<rect class=\"bar\" x=\"%.2f\" y=\"%.4f\" width=\"%.2f\" height=\"%.4f\" "
+              "fill=\"%s\" data-value=\"%.9g\"><title>",
+              left + width * s, bottom - height, width, height, colours[s], value);
+      put_text(to, chart->names[i]);
+      fprintf(to, " %s: %.4g %s</title></rect>\n", chart->series[s], value, chart->unit);
+    }
+    label(to, left + 0.4 * group, bottom + 14 + (double)(i % 2) * LABEL_HEIGHT, "middle",
+          chart->names[i]);
+  }
+  line(to, LEFT, bottom, SVG_WIDTH - RIGHT, bottom, "#333");
+}
+
+static bool is_drawn(double error) { return isfinite(error) && error > 0; }
+
+/* Whole decades around the errors. */
+static void decades_of(const svg_points *chart, double *low, double *high) {
+  unsigned i;
+  *low = 0;
+  *high = -1;
+  for (i = 0; i < chart->count; ++i) {
+    double decade;
+    if (!is_drawn(chart->errors[i])) continue;
+    decade = log10(chart->errors[i]);
+    if (*high < *low || decade < *low) *low = floor(decade);
+    if (*high < *low || decade > *high) *high = ceil(decade);
+    if (*high <= *low) *high = *low + 1;
+  }
+  if (*high < *low) *high = *low + 1;
+}
+
+static double bits_place(double bits) { return LEFT + PLOT_WIDTH * bits / MOST_BITS; }
+
+static void draw_axes(FILE *to, double top, double low, double high) {
+  static const unsigned ticks[] = {4, 6, 8, 16, 19, 32};
+  const double bottom = top + PLOT_HEIGHT;
+  char text[32];
+  int decade;
+  unsigned i;
+  for (decade = (int)low; decade <= (int)high; ++decade) {
+    const double y = bottom - PLOT_HEIGHT * (decade - low) / (high - low);
+    snprintf(text, sizeof text, "1e%d", decade);
+    line(to, LEFT, y, SVG_WIDTH - RIGHT, y, "#ddd");
+    label(to, LEFT - 6, y + 4, "end", text);
+  }
+  for (i = 0; i < sizeof ticks / sizeof *ticks; ++i) {
+    snprintf(text, sizeof text, "%u", ticks[i]);
+    label(to, bits_place(ticks[i]), bottom + 16, "middle", text);
+  }
+  label(to, SVG_WIDTH - RIGHT, bottom + 30, "end", "bits");
+  line(to, LEFT, bottom, SVG_WIDTH - RIGHT, bottom, "#333");
+}
+
+/* Moves a name down until it is clear of those of other points in its column. */
+static double clear_place(const svg_points *chart, const double *taken, unsigned index,
+                          double y) {
+  unsigned i;
+  for (i = 0; i < index; ++i) {
+    if (!is_drawn(chart->errors[i]) || fabs(chart->bits[i] - chart->bits[index]) > 0.5)
+      continue;
+    if (fabs(taken[i] - y) < LABEL_HEIGHT) {
+      y = taken[i] + LABEL_HEIGHT;
+      i = (unsigned)-1; /* from the first again */
+    }
+  }
+  return y;
+}
+
+void svg_draw_points(FILE *to, unsigned place, const svg_points *chart) {
+  const double top = top_of(place), bottom = top + PLOT_HEIGHT;
+  double low, high, taken[SVG_BARS];
+  unsigned i;
+  decades_of(chart, &low, &high);
+  draw_title(to, place, chart->title);
+  draw_axes(to, top, low, high);
+  for (i = 0; i < chart->count; ++i) {
+    const double x = bits_place(chart->bits[i]);
+    double y;
+    if (!is_drawn(chart->errors[i])) continue;
+    y = bottom - PLOT_HEIGHT * (log10(chart->errors[i]) - low) / (high - low);
+    fprintf(to,
+            "<circle class=\"point\" cx=\"%.2f\" cy=\"%.4f\" r=\"4\" fill=\"%s\" "
+            "data-value=\"%.9g\"><title>",
+            x, y, colours[0], chart->errors[i]);
+    put_text(to, chart->names[i]);
+    fprintf(to, ": %.4g bits, error %.3g</title></circle>\n", chart->bits[i],
+            chart->errors[i]);
+    taken[i] = clear_place(chart, taken, i, y + 4);
+    label(to, x + 8, taken[i], "start", chart->names[i]);
+  }
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* CUDA's runtime, as far as launchers need it. Streams have no meaning: everything is
+ * done when a function returns. */
+#ifndef MPNUM_TESTS_SIMT_RUNTIME_HPP
+#define MPNUM_TESTS_SIMT_RUNTIME_HPP
+
+#include "block.hpp"
+#include "faults.hpp"
+#include "language.hpp"
+#include "shared.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorInvalidConfiguration = 9,
+  cudaErrorInvalidDevicePointer = 17,
+  cudaErrorInvalidDeviceFunction = 98,
+  cudaErrorInvalidResourceHandle = 400,
+  cudaErrorLaunchFailure = 719,
+  cudaErrorNotSupported = 801,
+  cudaErrorUnknown = 999
+};
+
+inline const char *cudaGetErrorName(cudaError_t error) {
+  switch (error) {
+  case cudaSuccess: return "cudaSuccess";
+  case cudaErrorInvalidValue: return "cudaErrorInvalidValue";
+  case cudaErrorMemoryAllocation: return "cudaErrorMemoryAllocation";
+  case cudaErrorInvalidConfiguration: return "cudaErrorInvalidConfiguration";
+  case cudaErrorInvalidDevicePointer: return "cudaErrorInvalidDevicePointer";
+  case cudaErrorInvalidDeviceFunction: return "cudaErrorInvalidDeviceFunction";
+  case cudaErrorInvalidResourceHandle: return "cudaErrorInvalidResourceHandle";
+  case cudaErrorLaunchFailure: return "cudaErrorLaunchFailure";
+  case cudaErrorNotSupported: return "cudaErrorNotSupported";
+  case cudaErrorUnknown: return "cudaErrorUnknown";
+  }
+  return "unrecognized error code";
+}
+
+/* CUDA's own text, or that of the rule that the latest kernel broke. */
+inline const char *cudaGetErrorString(cudaError_t error) {
+  if (error == cudaErrorLaunchFailure) return simt::last_fault().text.c_str();
+  return error == cudaSuccess ? "no error" : cudaGetErrorName(error);
+}
+
+typedef struct CUstream_st *cudaStream_t;
+
+enum cudaMemcpyKind {
+  cudaMemcpyHostToHost = 0,
+  cudaMemcpyHostToDevice = 1,
+  cudaMemcpyDeviceToHost = 2,
+  cudaMemcpyDeviceToDevice = 3,
+  cudaMemcpyDefault = 4
+};
+
+inline cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes,
+                                   cudaMemcpyKind, cudaStream_t = nullptr) {
+  if (bytes != 0) std::memcpy(to, from, bytes);
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemsetAsync(void *to, int byte, std::size_t bytes,
+                                   cudaStream_t = nullptr) {
+  if (bytes != 0) std::memset(to, byte, bytes);
+  return cudaSuccess;
+}
+
+namespace simt {
+
+/* For tests of what a launcher does with an error: every launch returns it, and runs
+ * nothing, as long as it is not cudaSuccess. */
+inline cudaError_t launch_error = cudaSuccess;
+
+inline cudaError_t check_launch(dim3 grid, dim3 block, std::size_t shared_bytes) {
+  const std::uint64_t size = static_cast<std::uint64_t>(block.x) * block.y * block.z;
+  if (block.x > 1024 || block.y > 1024 || block.z > 64 || size == 0 || size > 1024)
+    return cudaErrorInvalidConfiguration;
+  if (grid.x == 0 || grid.x > 0x7fffffff || grid.y == 0 || grid.y > 65535 ||
+      grid.z == 0 || grid.z > 65535)
+    return cudaErrorInvalidConfiguration;
+  return shared_bytes > shared_limit ? cudaErrorInvalidValue : launch_error;
+}
+
+/* One block after another; the first fault ends the grid. */
+inline void run_grid(dim3 grid, dim3 block, std::size_t shared_bytes) {
+  machine &m = the_machine();
+  m.size = block.x * block.y * block.z;
+  while (m.threads.size() < m.size)
+    m.threads.push_back(
+        std::make_unique<thread>(static_cast<unsigned>(m.threads.size())));
+  for (unsigned i = 0; i < m.size; ++i)
+    m.threads[i]->index = {i % block.x, i / block.x % block.y, i / block.x / block.y};
+  gridDim = grid;
+  blockDim = block;
+  for (unsigned z = 0; z < grid.z; ++z) {
+    for (unsigned y = 0; y < grid.y; ++y) {
+      for (unsigned x = 0; x < grid.x; ++x) {
+        blockIdx = {x, y, z};
+        fill_shared(shared_bytes, active_schedule.poison);
+        run_block();
+        check_shared(shared_bytes, active_schedule.poison);
+        if (has_fault()) return;
+      }
+    }
+  }
+}
+
+/* The kernel with a copy of its arguments, as a launch takes one. */
+template <class... A, std::size_t... I>
+auto bind(void (*kernel)(A...), void *const *arguments, std::index_sequence<I...>) {
+  (void)arguments;
+  return [kernel, copies = std::tuple<std::remove_cv_t<A>...>(
+                      *static_cast<std::remove_cv_t<A> *>(arguments[I])...)] {
+    std::apply(kernel, copies);
+  };
+}
+
+} // namespace simt
+
+/* Unlike CUDA's, it also reports what happens while the kernel runs. */
+template <class... A>
+cudaError_t cudaLaunchKernel(void (*kernel)(A...), dim3 grid, dim3 block,
+                             void **arguments, std::size_t shared_bytes = 0,
+                             cudaStream_t = nullptr) {
+  simt::latest_fault = {};
+  if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+  const cudaError_t status = simt::check_launch(grid, block, shared_bytes);
+  if (status != cudaSuccess) return status;
+  simt::the_machine().kernel =
+      simt::bind(kernel, arguments, std::index_sequence_for<A...>());
+  simt::run_grid(grid, block, shared_bytes);
+  simt::the_machine().kernel = nullptr;
+  return simt::has_fault() ? cudaErrorLaunchFailure : cudaSuccess;
+}
+
+#endif
