@@ -285,6 +285,14 @@ void atomics_reduce_floats_and_words(void) {
 
 constexpr unsigned char guard = 0xb5;
 
+/* A type whose size is no power of two, as mpnum_e3m2x4. */
+struct three_bytes {
+  std::uint8_t at[3];
+  three_bytes() : at{} {}
+  explicit three_bytes(std::uint_fast32_t word)
+      : at{std::uint8_t(word), std::uint8_t(word >> 8), std::uint8_t(word >> 16)} {}
+};
+
 template <class T, unsigned N>
 __global__ void move(const T *src, T *dst, std::size_t left, mpnum_lanes<T, N> *loaded) {
   *loaded = mpnum_load<N>(src, left);
@@ -304,7 +312,7 @@ void check_move(std::size_t src_at, std::size_t dst_at, std::size_t left) {
   for (T &x : src)
     x = static_cast<T>(random());
   mpnum_lanes<T, N> loaded;
-  std::memset(&loaded, guard, sizeof loaded);
+  std::memset(static_cast<void *>(&loaded), guard, sizeof loaded);
   CHECK_LAUNCH(launch(move<T, N>, {1, 1}, src.data() + src_at, dst.data() + dst_at, left,
                       &loaded));
   for (unsigned i = 0; i < N; ++i) {
@@ -325,6 +333,8 @@ template <class T, unsigned N> void check_moves(void) {
 }
 
 void lanes_move_from_anywhere_to_anywhere(void) {
+  check_moves<three_bytes, 2>();
+  check_moves<three_bytes, 8>(); /* 24 bytes: accesses of 8 */
   check_moves<std::uint8_t, 1>();
   check_moves<std::uint8_t, 2>();
   check_moves<std::uint8_t, 4>();

@@ -32,7 +32,7 @@ endian byteswap values ieee754 fpu_control memory malloc search sched semaphore 
 
 # Reserved identifiers that compilers give, and we only use.
 GIVEN = re.compile(r"__cplusplus|_MSC_VER|__GNUC__|__clang__|__CUDA\w*__|__host__|__device__|__forceinline(__)?|"
-                   r"__inline|__attribute__|__has_include|__global__|__shared__|__launch_bounds__|__syncthreads(_and)?|"
+                   r"__inline|__attribute__|__has_include|__global__|__shared__|__launch_bounds__|__syncthreads(_and)?|__fadd_rn|_Pragma|"
                    r"__\w+_sync|__half2?|__nv_\w+|__always_inline__|__unused__|__clz|__builtin_\w+|__has_builtin")
 
 # Macros of other people, in any file before ours: complex.h, termios.h, windows.h, sys/sysmacros.h, X11, compilers,

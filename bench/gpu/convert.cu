@@ -143,6 +143,7 @@ struct check_space {
   bool complete() const { return floats.at && codes.at && ours.at && theirs.at; }
 };
 
+/* A group with one wrong value or more counts as one wrong. */
 void compare(gpu_match *match, const unsigned char *ours, const unsigned char *theirs,
              size_t groups, unsigned group_bytes, unsigned group) {
   for (size_t i = 0; i < groups; ++i) {

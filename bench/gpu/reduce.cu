@@ -129,8 +129,8 @@ bool equal(const reduction *how, const any_result *a, const any_result *b) {
          mpnum_bits_f32(a->stats.min_nonzero) == mpnum_bits_f32(b->stats.min_nonzero);
 }
 
-/* Random bits: values of every kind. Parts of every length, so that the first have no Inf
- * or NaN and later ones have. */
+/* Random bits: values of every kind. Parts of 1, 2, 4, ... values, of which the first
+ * have no Inf or NaN and later ones have. */
 bool check_row(gpu_run *run, const gpu_arrays *arrays, const reduction *how,
                gpu_match *match) {
   const size_t room = arrays->count < checked_values ? arrays->count : checked_values;

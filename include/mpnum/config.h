@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Version, configuration, function qualifiers, feature macros: the only ladder of
- * compiler and target tests in the library.
+/* Version, configuration, function qualifiers, feature macros: what depends on the
+ * compiler and the target is decided here.
  *
  * A user may define MPNUM_NO_STDINT to 1 before the first include, where the exact-width
  * integer types are in scope already and <stdint.h> is not to be included. */
@@ -52,7 +52,8 @@
 # define MPNUM_ON_DEVICE 0
 #endif
 
-/* Compute capability times 100 + 10 times its minor number, 0 on a host. */
+/* 100 times the major number of the compute capability and 10 times the minor one, as in
+ * __CUDA_ARCH__; 0 on a host. */
 #if MPNUM_ON_DEVICE
 # define MPNUM_DEVICE_ARCH_ __CUDA_ARCH__
 #else
@@ -60,7 +61,8 @@
 #endif
 
 /* 1 for the a and f targets (100a, 120f, ...), which alone have the instructions for
- * block-scaled formats. Plain sm_100 and sm_120 do without. */
+ * block-scaled formats. Plain sm_100 and sm_120 do without; CUDA 12.9 is the first to
+ * tell them apart by these macros. */
 #if MPNUM_DEVICE_ARCH_ >= 1000 && \
     (defined(__CUDA_ARCH_SPECIFIC__) || defined(__CUDA_ARCH_FAMILY_SPECIFIC__))
 # define MPNUM_DEVICE_HAS_BLOCK_FORMATS_ 1
@@ -68,15 +70,24 @@
 # define MPNUM_DEVICE_HAS_BLOCK_FORMATS_ 0
 #endif
 
+/* fp8: from sm_89 on, there from CUDA 12.1 on. */
+#if MPNUM_DEVICE_ARCH_ >= 900
+# define MPNUM_DEVICE_HAS_FP8_ 1
+#elif MPNUM_DEVICE_ARCH_ >= 890 && defined(__CUDACC_VER_MAJOR__)
+# define MPNUM_DEVICE_HAS_FP8_ (__CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1201)
+#else
+# define MPNUM_DEVICE_HAS_FP8_ 0
+#endif
+
 /* Which conversions are an instruction of the target, see hardware.h; the others are
  * integer arithmetic. The bits are the same. */
-#define MPNUM_HAS_HW_F16      (MPNUM_DEVICE_ARCH_ >= 530)
+#define MPNUM_HAS_HW_F16      MPNUM_ON_DEVICE
 #define MPNUM_HAS_HW_F16X2    (MPNUM_DEVICE_ARCH_ >= 800)
 #define MPNUM_HAS_HW_BF16     (MPNUM_DEVICE_ARCH_ >= 800)
 #define MPNUM_HAS_HW_BF16_F64 (MPNUM_DEVICE_ARCH_ >= 900)
 #define MPNUM_HAS_HW_TF32_RNA (MPNUM_DEVICE_ARCH_ >= 800)
 #define MPNUM_HAS_HW_TF32     (MPNUM_DEVICE_ARCH_ >= 900)
-#define MPNUM_HAS_HW_FP8      (MPNUM_DEVICE_ARCH_ >= 890)
+#define MPNUM_HAS_HW_FP8      MPNUM_DEVICE_HAS_FP8_
 #define MPNUM_HAS_HW_FP6      MPNUM_DEVICE_HAS_BLOCK_FORMATS_
 #define MPNUM_HAS_HW_FP4      MPNUM_DEVICE_HAS_BLOCK_FORMATS_
 #define MPNUM_HAS_HW_E8M0     MPNUM_DEVICE_HAS_BLOCK_FORMATS_
@@ -88,7 +99,7 @@
 #endif
 
 /* With relaxed constexpr and a bit cast that the compiler can evaluate, every conversion
- * is a constant expression in C++. gcc has the cast from 11 on, clang and MSVC tell. */
+ * is a constant expression in C++. gcc has the cast from 11 on, clang tells. */
 #if MPNUM_HAS_CXX && !MPNUM_HAS_CUDA
 # if __cplusplus >= 201402L
 #  if defined(__clang__)

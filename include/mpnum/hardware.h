@@ -2,15 +2,15 @@
 /* Conversions that the target has an instruction for: the cvt instructions of PTX, one
  * function each, which the conversions of the types call. Every function gives the bits
  * of the core in round.h. What the PTX ISA leaves open (the low bits of a tf32, the
- * payload of a widened NaN) is set here, and what cvt lacks (fp8 that does not saturate,
- * f16 that does) is a compare after it.
+ * payload of a NaN as f32) is set here, and what cvt lacks (fp8 that does not saturate;
+ * f16 and bf16 that do, before PTX 8.1) is a compare after it.
  *
  *     f16           rn rz rp rm                           every GPU
  *     f16x2, bf16   rn (bf16 rz too), two values at once  sm_80 on
  *     tf32          rna                                   sm_80 on
  *     tf32          rn rz                                 sm_90 on
  *     bf16 of f64   rn                                    sm_90 on
- *     e4m3, e5m2    rn, of two f32 or two f16, and back   sm_89 on
+ *     e4m3, e5m2    rn, of two f32 or two f16, and back   sm_90 on, sm_89 from CUDA 12.1
  *     e3m2, e2m3, e2m1 rn and back, e8m0 rz rp            100a 103a 110a 120a 121a, and f
  *
  * The MPNUM_HAS_HW_* macros of config.h say which of them a compilation has. Source: PTX

@@ -11,15 +11,21 @@
   static __host__ __device__ uint32_t at(uint32_t word) { return (result); } \
  };
 
-/* A float, and a double near it: its mantissa goes on with hashed bits, or with a single
- * one, or with none. */
 static __host__ __device__ float float_at(uint32_t word) {
   return mpnum_from_bits_f32(word);
 }
+/* A double near that float: its mantissa goes on with hashed bits, with a single one, or
+ * with none. */
 static __host__ __device__ double double_at(uint32_t word) {
   const uint32_t hash = word * 0x9e3779b1u ^ word >> 15;
   const uint64_t tail = hash & 1 ? hash >> 3 : hash >> 1 & 1;
   return mpnum_from_bits_f64(mpnum_bits_f64(mpnum_f32_to_f64(float_at(word))) | tail);
+}
+/* A double of any size, with a mantissa of its own: the word is its upper half. */
+static __host__ __device__ double any_double_at(uint32_t word) {
+  const uint32_t hash = word * 0x85ebca6bu ^ word >> 13;
+  return mpnum_from_bits_f64(static_cast<uint64_t>(word) << 32 |
+                             (hash & 3 ? hash : hash >> 2 & 1));
 }
 /* Another float, to stand beside one. */
 static __host__ __device__ float partner_at(uint32_t word) {
@@ -28,7 +34,10 @@ static __host__ __device__ float partner_at(uint32_t word) {
 
 #define FROM_FLOATS(name, suffix)                                                  \
  FUNCTION(f32_to_##name##suffix, mpnum_f32_to_##name##suffix(float_at(word)).bits) \
- FUNCTION(f64_to_##name##suffix, mpnum_f64_to_##name##suffix(double_at(word)).bits)
+ FUNCTION(f64_to_##name##suffix,                                                   \
+          mpnum_f64_to_##name##suffix(double_at(word)).bits +                      \
+              (uint32_t)mpnum_f64_to_##name##suffix(any_double_at(word)).bits *    \
+                  0x9e3779b1u)
 #define FROM_F32(name, suffix) \
  FUNCTION(f32_to_##name##suffix, mpnum_f32_to_##name##suffix(float_at(word)).bits)
 #define TO_F32(name)                                                                  \

@@ -22,13 +22,15 @@ static std::vector<float> some_floats(size_t n, uint64_t seed, bool with_special
   return values;
 }
 
-/* In device memory, offset elements past an aligned place, guard bytes around it. */
+/* In device memory, offset elements past an aligned place. A destination has guard
+ * elements after it; a source ends where its memory ends, so that tools see a read beyond
+ * it. */
 template <class T> struct device_array {
   unsigned char *memory;
   size_t bytes;
   T *at;
-  device_array(size_t n, size_t offset)
-      : memory(0), bytes((n + offset + 64) * sizeof(T)) {
+  device_array(size_t n, size_t offset, size_t guards)
+      : memory(0), bytes((n + offset + guards) * sizeof(T)) {
     if (is_ok(cudaMalloc(&memory, bytes), "memory")) cudaMemset(memory, 0xa5, bytes);
     at = reinterpret_cast<T *>(memory) + offset;
   }
@@ -51,8 +53,8 @@ static void check_sizes(const char *name, const std::vector<Src> &values, Launch
   for (size_t n : sizes)
     for (size_t src_offset : offsets)
       for (size_t dst_offset : offsets) {
-        device_array<Src> src(n, src_offset);
-        device_array<Dst> dst(n, dst_offset);
+        device_array<Src> src(n, src_offset, 0);
+        device_array<Dst> dst(n, dst_offset, 64);
         std::vector<Dst> got(n);
         cudaMemcpy(src.at, values.data(), n * sizeof(Src), cudaMemcpyHostToDevice);
         if (!is_ok(launch(dst.at, src.at, n), name)) return;
@@ -104,8 +106,8 @@ static void launchers_take_any_size_and_pointer() {
 
 template <class Result, class Launch>
 static Result reduce(const std::vector<float> &values, size_t n, Launch launch) {
-  device_array<float> src(n, n % 5);
-  device_array<Result> result(1, 0);
+  device_array<float> src(n, n % 5, 0);
+  device_array<Result> result(1, 0, 64);
   Result got = Result();
   cudaMemcpy(src.at, values.data(), n * sizeof(float), cudaMemcpyHostToDevice);
   is_ok(launch(result.at, src.at, n), "reduction");
@@ -139,6 +141,73 @@ static void check_reductions(const std::vector<float> &values, size_t n) {
   CHECK(std::memcmp(&got, &want, sizeof got) == 0, "%zu elements: statistics", n);
 }
 
+/* Both types of a packed pair, and a type in the place of another. */
+static void packed_and_in_place_launches_are_right() {
+  const size_t n = 100001;
+  const std::vector<float> values = some_floats(n, 4, true);
+  device_array<float> src(n, 1, 0), back(n, 3, 64);
+  device_array<mpnum_e2m1x2> packed((n + 1) / 2, 1, 64);
+  device_array<mpnum_e2m3x4> dense((n + 3) / 4, 0, 64);
+  std::vector<float> got(n);
+  cudaMemcpy(src.at, values.data(), n * sizeof(float), cudaMemcpyHostToDevice);
+  is_ok(mpnum_launch_convert_sat(packed.at, src.at, n, 0), "to e2m1x2");
+  is_ok(mpnum_launch_convert(back.at, packed.at, n, 0), "from e2m1x2");
+  is_ok(cudaMemcpy(got.data(), back.at, n * sizeof(float), cudaMemcpyDeviceToHost),
+        "e2m1x2");
+  for (size_t i = 0; i < n; ++i)
+    CHECK(mpnum_bits_f32(got[i]) ==
+              mpnum_bits_f32(mpnum_e2m1_to_f32(mpnum_f32_to_e2m1_sat(values[i]))),
+          "e2m1 %zu", i);
+  is_ok(mpnum_launch_convert_sat(dense.at, src.at, n, 0), "to e2m3x4");
+  is_ok(mpnum_launch_convert(back.at, dense.at, n, 0), "from e2m3x4");
+  is_ok(cudaMemcpy(got.data(), back.at, n * sizeof(float), cudaMemcpyDeviceToHost),
+        "e2m3x4");
+  for (size_t i = 0; i < n; ++i)
+    CHECK(mpnum_bits_f32(got[i]) ==
+              mpnum_bits_f32(mpnum_e2m3_to_f32(mpnum_f32_to_e2m3_sat(values[i]))),
+          "e2m3 %zu", i);
+  CHECK(packed.is_intact((n + 1) / 2) && dense.is_intact((n + 3) / 4) &&
+            back.is_intact(n),
+        "wrote outside");
+  is_ok(mpnum_launch_convert(reinterpret_cast<mpnum_tf32 *>(src.at), src.at, n, 0),
+        "in place");
+  is_ok(cudaMemcpy(got.data(), src.at, n * sizeof(float), cudaMemcpyDeviceToHost),
+        "in place");
+  for (size_t i = 0; i < n; ++i)
+    CHECK(mpnum_bits_f32(got[i]) == mpnum_f32_to_tf32(values[i]).bits, "tf32 %zu", i);
+}
+
+/* One byte an element, the only NaN after the first 2^31; skipped where memory is short.
+ */
+static void more_than_2_to_the_31_elements_are_counted() {
+  const size_t n = (size_t{1} << 31) + 17;
+  mpnum_e4m3 *src = nullptr;
+  mpnum_stats got = mpnum_stats_empty();
+  device_array<mpnum_stats> result(1, 0, 0);
+  if (words < UINT64_C(1) << 32) {
+    tap_skip_reason = "a short run";
+    return;
+  }
+  if (cudaMalloc(&src, n) != cudaSuccess) {
+    cudaGetLastError();
+    tap_skip_reason = "less than 2 GiB of memory are free";
+    return;
+  }
+  cudaMemset(src, 0x38, n); /* 1 */
+  cudaMemset(src + n - 1, 0x7f, 1);
+  cudaMemset(src + n - 3, 0x01, 1);
+  is_ok(mpnum_launch_stats(result.at, src, n, 0), "statistics");
+  is_ok(cudaMemcpy(&got, result.at, sizeof got, cudaMemcpyDeviceToHost), "statistics");
+  CHECK(got.count == n && got.nans == 1 && got.subnormals == 1 && got.zeros == 0 &&
+            got.infs == 0,
+        "nans %d, subnormals %d, zeros %d", static_cast<int>(got.nans),
+        static_cast<int>(got.subnormals), static_cast<int>(got.zeros));
+  CHECK(mpnum_bits_f32(got.amax) == 0x3f800000, "amax %08x", mpnum_bits_f32(got.amax));
+  CHECK(mpnum_bits_f32(got.min_nonzero) == 0x3b000000, "least %08x", /* 2^-9 */
+        mpnum_bits_f32(got.min_nonzero));
+  cudaFree(src);
+}
+
 static void reductions_are_those_of_a_loop() {
   const std::vector<float> finite = some_floats(99991, 2, false);
   const std::vector<float> special = some_floats(99991, 3, true);
@@ -146,6 +215,7 @@ static void reductions_are_those_of_a_loop() {
     check_reductions(finite, n);
     check_reductions(special, n);
   }
+  check_reductions(some_floats((size_t{1} << 22) + 5, 6, true), (size_t{1} << 22) + 5);
   for (size_t place = 0; place < 5000; place += 37) { /* one NaN, one Inf, anywhere */
     std::vector<float> values(finite.begin(), finite.begin() + 5000);
     values[place] = mpnum_from_bits_f32(place % 2 ? 0xffc00001 : 0xff800000);

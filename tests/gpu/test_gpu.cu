@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* On a GPU: every conversion gives the host's bits, scalar over all 2^32 words and in the
- * launchers' wide kernels, and the reductions those of a loop on the host.
+/* On a GPU: every conversion named for its rounding gives the host's bits, scalar over
+ * all 2^32 words and, saturating, in the launchers' wide kernels; other launchers and the
+ * reductions give those of a loop on the host.
  *
  *     test_gpu [--short]     (2^24 words of each: for tools that slow a program down)
  *
@@ -168,7 +169,7 @@ CHECK_FEW_BITS(e3m2) CHECK_FEW_BITS(e2m3) CHECK_FEW_BITS(e2m1)
 /* The wide kernels, over the words as an array of floats in place of their index. */
 __global__ void write_words(uint32_t *dst, uint64_t first, uint64_t stride) {
   const size_t i = mpnum_grid_index();
-  dst[i] = word_at(first + i, stride);
+  if (dst) dst[i] = word_at(first + i, stride);
 }
 __global__ void write_codes(uint32_t *dst, const unsigned char *codes, unsigned bytes) {
   const size_t i = mpnum_grid_index();
@@ -211,17 +212,25 @@ static void launchers_give_the_bits_of_the_host() {
 
 #include "reductions.hpp"
 
-/* The first problem with the GPU, or null. */
+/* Why there is nothing to test on, or null; other errors fail the first test. */
 static const char *find_problem() {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
-  if (error != cudaSuccess) return cudaGetErrorString(error);
-  if (count == 0) return "no CUDA device";
-  const cudaError_t memory = cudaMalloc(&device_words, chunk * sizeof *device_words);
-  if (memory != cudaSuccess) return cudaGetErrorString(memory);
-  write_words<<<1, 1>>>(device_words, 0, 1); /* no code for this GPU shows here */
-  const cudaError_t launch = cudaDeviceSynchronize();
-  return launch != cudaSuccess ? cudaGetErrorString(launch) : nullptr;
+  if (error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver)
+    return cudaGetErrorString(error);
+  write_words<<<1, 1>>>(nullptr, 0, 0);
+  const cudaError_t launch = cudaGetLastError();
+  if (launch == cudaErrorNoKernelImageForDevice ||
+      launch == cudaErrorInvalidDeviceFunction ||
+      launch == cudaErrorUnsupportedPtxVersion)
+    return cudaGetErrorString(launch);
+  return nullptr;
+}
+
+static void the_gpu_works() {
+  is_ok(cudaDeviceSynchronize(), "the first kernel");
+  is_ok(cudaMalloc(&device_words, chunk * sizeof *device_words), "memory");
+  is_ok(cudaMallocHost(&host_words, chunk * sizeof *host_words), "memory of the host");
 }
 
 int main(int argument_count, char **arguments) {
@@ -231,11 +240,12 @@ int main(int argument_count, char **arguments) {
     printf("1..0 # SKIP no GPU: %s\n", problem);
     return 77;
   }
-  if (cudaMallocHost(&host_words, chunk * sizeof *host_words) != cudaSuccess) return 1;
   cudaDeviceProp properties;
   if (cudaGetDeviceProperties(&properties, 0) == cudaSuccess)
     printf("# %s, compute capability %d.%d\n", properties.name, properties.major,
            properties.minor);
+  TAP_RUN(the_gpu_works);
+  if (!device_words || !host_words) return tap_done();
   TAP_RUN(f16_is_that_of_the_host);
   TAP_RUN(bf16_is_that_of_the_host);
   TAP_RUN(tf32_is_that_of_the_host);
@@ -251,6 +261,8 @@ int main(int argument_count, char **arguments) {
   TAP_RUN(packed_forms_are_those_of_the_host);
   TAP_RUN(launchers_give_the_bits_of_the_host);
   TAP_RUN(launchers_take_any_size_and_pointer);
+  TAP_RUN(packed_and_in_place_launches_are_right);
+  TAP_RUN(more_than_2_to_the_31_elements_are_counted);
   TAP_RUN(reductions_are_those_of_a_loop);
   return tap_done();
 }

@@ -11,7 +11,7 @@
  * Warp functions are called by all 32 lanes of a warp together; block functions by all
  * threads of a block of 1 to 3 dimensions whose number of threads is a multiple of 32.
  * Every caller gets the result. A block function leaves scratch free for the next: no
- * further sync is needed.
+ * further sync is needed. Before one, sync if scratch held something of your own.
  *
  * Results do not depend on the architecture: where a reduction instruction exists (sm_80
  * on) it gives the bits of the shuffles.
@@ -43,9 +43,15 @@ MPNUM_DEVICE_ size_t mpnum_grid_size() {
   return gridDim.x * static_cast<size_t>(blockDim.x);
 }
 
-/* N neighbouring elements, moved in accesses of up to 16 bytes. N is a power of two. */
+/* N neighbouring elements, moved in accesses of up to 16 bytes: as many as their size in
+ * bytes is a multiple of. */
+template <unsigned N, class T> struct mpnum_lanes_alignment_ {
+  static constexpr size_t bytes = sizeof(T) * N;
+  static constexpr size_t lowest_bit = bytes & (~bytes + 1);
+  static constexpr size_t value = lowest_bit < 16 ? lowest_bit : 16;
+};
 template <class T, unsigned N>
-struct alignas(sizeof(T) * N < 16 ? alignof(T) * N : 16) mpnum_lanes {
+struct alignas(mpnum_lanes_alignment_<N, T>::value) mpnum_lanes {
   T at[N];
 };
 
@@ -55,6 +61,7 @@ struct alignas(sizeof(T) * N < 16 ? alignof(T) * N : 16) mpnum_lanes {
 template <unsigned N, class T>
 MPNUM_DEVICE_ mpnum_lanes<T, N> mpnum_load(const T *src, size_t left) {
   typedef mpnum_lanes<T, N> lanes;
+  static_assert(sizeof(lanes) == sizeof(T) * N, "no padding");
   if (left >= N && reinterpret_cast<size_t>(src) % alignof(lanes) == 0)
     return *reinterpret_cast<const lanes *>(src);
   lanes values = lanes();
@@ -67,6 +74,7 @@ MPNUM_DEVICE_ mpnum_lanes<T, N> mpnum_load(const T *src, size_t left) {
 template <class T, unsigned N>
 MPNUM_DEVICE_ void mpnum_store(T *dst, const mpnum_lanes<T, N> &values, size_t left) {
   typedef mpnum_lanes<T, N> lanes;
+  static_assert(sizeof(lanes) == sizeof(T) * N, "no padding");
   if (left >= N && reinterpret_cast<size_t>(dst) % alignof(lanes) == 0) {
     *reinterpret_cast<lanes *>(dst) = values;
   } else {
@@ -75,7 +83,7 @@ MPNUM_DEVICE_ void mpnum_store(T *dst, const mpnum_lanes<T, N> &values, size_t l
   }
 }
 
-/* Reductions of words. */
+/* The sum, modulo 2^32, and the largest of a word of each lane. */
 
 MPNUM_DEVICE_ uint32_t mpnum_warp_sum_u32(uint32_t value) {
 #if MPNUM_DEVICE_ARCH_ >= 800
@@ -108,8 +116,8 @@ MPNUM_DEVICE_ float mpnum_from_ordered_f32_(uint32_t word) {
   return mpnum_from_bits_f32(word >> 31 ? word & 0x7fffffffu : ~word);
 }
 
-/* The larger of an amax, 0 to begin with, and the magnitude of x. NaN, in x or before, is
- * never dropped: 0x7fffffff. */
+/* The larger of an amax, +0 to begin with, and the magnitude of x. NaN, in x or before,
+ * is never dropped: 0x7fffffff. */
 MPNUM_DEVICE_ float mpnum_amax(float amax, float x) {
   const uint32_t magnitude = mpnum_bits_f32(x) & 0x7fffffffu;
   const uint32_t word = magnitude > 0x7f800000u ? 0x7fffffffu : magnitude;
@@ -122,7 +130,7 @@ MPNUM_DEVICE_ float mpnum_amax(float amax, float x) {
  * 0x7fffffff. Under -use_fast_math subnormals are flushed. */
 MPNUM_DEVICE_ float mpnum_warp_sum_f32(float value) {
   for (int step = 16; step > 0; step /= 2)
-    value += __shfl_xor_sync(MPNUM_ALL_LANES_, value, step);
+    value = __fadd_rn(value, __shfl_xor_sync(MPNUM_ALL_LANES_, value, step));
   return mpnum_isnan_f32(value) ? mpnum_from_bits_f32(0x7fffffffu) : value;
 }
 /* The largest; -0 is less than +0. NaN in any lane: 0x7fffffff. */
@@ -153,6 +161,7 @@ MPNUM_DEVICE_ uint32_t mpnum_share_warp_words_(uint32_t word, uint32_t identity,
   return word;
 }
 
+/* As mpnum_warp_sum_u32 and mpnum_warp_max_u32. */
 MPNUM_DEVICE_ uint32_t mpnum_block_sum_u32(uint32_t value, uint32_t *scratch) {
   value = mpnum_share_warp_words_(mpnum_warp_sum_u32(value), 0, scratch);
   return mpnum_warp_sum_u32(value);
@@ -194,6 +203,7 @@ MPNUM_DEVICE_ void mpnum_atomic_amax(float *amax, float x) {
 MPNUM_DEVICE_ void mpnum_atomic_min_magnitude(float *min, float x) {
   atomicMin(reinterpret_cast<unsigned *>(min), mpnum_bits_f32(x));
 }
+/* *sum becomes *sum + value, modulo 2^64; no access if value is 0. */
 MPNUM_DEVICE_ void mpnum_atomic_add_u64(uint64_t *sum, uint64_t value) {
   if (value) atomicAdd(reinterpret_cast<unsigned long long *>(sum), value);
 }

@@ -9,10 +9,11 @@
  * kernel shows where the caller next synchronises. n may be 0 or above 2^31. Pointers are
  * to device memory, aligned for their type; arrays aligned to 16 bytes are moved 16 bytes
  * at a time, others element by element. dst may be src only where both types have the
- * same size; otherwise arrays do not overlap.
+ * same size and hold as many elements; otherwise arrays do not overlap.
  *
  * Every element is the scalar conversion of mpnum.h, bit for bit. T is float, double or
- * any storage struct (mpnum_f16, mpnum_e4m3, ...).
+ * any storage struct (mpnum_f16, mpnum_e4m3, ...); in conversions the packed
+ * mpnum_e2m1x2, mpnum_e3m2x4 and mpnum_e2m3x4, too.
  */
 #ifndef MPNUM_CUDA_KERNELS_CUH
 #define MPNUM_CUDA_KERNELS_CUH
@@ -194,9 +195,9 @@ mpnum_random_words_(uint32_t (&words)[N], uint64_t seed, uint64_t index) {
   }
 }
 
-/* Any one-dimensional grid and block. */
+/* A one-dimensional grid, blocks of at most 256 threads. */
 template <class Cast, class Dst, class Src>
-__global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
     mpnum_convert_kernel_(Dst *dst, const Src *src, size_t n,
                           mpnum_launch_rounding_ how) {
   typedef mpnum::packed_<Dst> dst_pack;
@@ -280,19 +281,21 @@ template <class T> struct mpnum_visit_stats_ {
   }
 };
 
-template <class T> __global__ void mpnum_assign_kernel_(T *dst, T value) { *dst = value; }
+template <class T> static __global__ void mpnum_assign_kernel_(T *dst, T value) {
+  *dst = value;
+}
 
-/* The reductions fold into *result, which holds the result of no elements. Any
- * one-dimensional grid, blocks of a multiple of 32 threads. */
+/* The reductions fold into *result, which holds the result of no elements. A
+ * one-dimensional grid, blocks of a multiple of 32 threads, at most 256. */
 template <class T>
-__global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
     mpnum_all_finite_kernel_(int *result, const T *src, size_t n) {
   mpnum_visit_finite_<T> visit = {1};
   mpnum_visit_(src, n, visit);
   if (!__syncthreads_and(visit.all_finite) && threadIdx.x == 0) atomicAnd(result, 0);
 }
 template <class T>
-__global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
     mpnum_amax_kernel_(float *result, const T *src, size_t n) {
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   mpnum_visit_amax_<T> visit = {0.0f};
@@ -300,9 +303,9 @@ __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
   visit.amax = mpnum_block_amax_f32(visit.amax, scratch);
   if (threadIdx.x == 0) mpnum_atomic_amax(result, visit.amax);
 }
-/* Counts of a block are summed in 32 bits: n below 2^40. */
+/* The counts of a block are summed in 32 bits: 2048 blocks count up to 2^40 elements. */
 template <class T>
-__global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
     mpnum_stats_kernel_(mpnum_stats *result, const T *src, size_t n) {
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   mpnum_visit_stats_<T> visit = {mpnum_stats_empty()};
