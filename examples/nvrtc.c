@@ -3,7 +3,9 @@
  *
  *     nvrtc INCLUDE_FOLDER [ARCHITECTURE]      (compute_90 if none is named)
  *
- * NVRTC needs no GPU, no driver and no include folder but mpnum's. Load the PTX with
+ * NVRTC needs no GPU, no driver and no include folder but mpnum's; it opens its builtins
+ * library by name, so LD_LIBRARY_PATH names the toolkit's libraries where the system does
+ * not know them. Load the PTX with
  * cuModuleLoadData and launch the kernel by its name. */
 #include <nvrtc.h>
 

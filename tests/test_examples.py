@@ -8,6 +8,7 @@ usage: tests/test_examples.py CONVERT QUANTIZE_KERNEL|- NVRTC|-
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import tap
 from tree import ROOT
@@ -18,8 +19,11 @@ CONVERT, QUANTIZE, NVRTC = sys.argv[1:]
 def run(program, *arguments):
     if program == "-":
         raise tap.Skip("not built: no nvcc or no NVRTC")
+    # NVRTC opens a library beside its own by name.
+    toolkit = Path(os.path.realpath(os.environ.get("MPNUM_NVCC") or "/usr/local/cuda/bin/nvcc")).parents[1]
+    folders = [str(toolkit / folder) for folder in ("lib64", "lib")]
     done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True,
-                          env={**os.environ, "LC_ALL": "C"})
+                          env={**os.environ, "LC_ALL": "C", "LD_LIBRARY_PATH": ":".join(folders)})
     return done.returncode, done.stdout, done.stderr
 
 
