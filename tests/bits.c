@@ -161,9 +161,9 @@ static uint64_t f64_near(mpnum_format format, uint32_t i) {
 
 static void print_generic(void) {
   HASH(mpnum_encode, FOR_FORMATS,
-       put(mpnum_encode(FORMAT, f32_of(f32_near(FORMAT, i)), ANY_MODE)));
+       put(mpnum_encode(FORMAT, mpnum_from_bits_f32(f32_near(FORMAT, i)), ANY_MODE)));
   HASH(mpnum_encode_f64, FOR_FORMATS,
-       put(mpnum_encode_f64(FORMAT, f64_of(f64_near(FORMAT, i)), ANY_MODE)));
+       put(mpnum_encode_f64(FORMAT, mpnum_from_bits_f64(f64_near(FORMAT, i)), ANY_MODE)));
   HASH(mpnum_decode, FOR_FORMATS, put_f32(mpnum_decode(FORMAT, ANY_CODE)));
   HASH(mpnum_decode_f64, FOR_FORMATS, put_f64(mpnum_decode_f64(FORMAT, ANY_CODE)));
   HASH(mpnum_isnan, FOR_FORMATS, put_int(mpnum_isnan(FORMAT, ANY_CODE)));

@@ -28,24 +28,12 @@ static uint32_t f32_count, f32_edges;
 static uint64_t f64_inputs[ROOM];
 static uint32_t f64_count, f64_edges;
 
-static float f32_of(uint32_t bits) {
-  float x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
-
-static double f64_of(uint64_t bits) {
-  double x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
-
 static float f32_at(uint32_t index) {
-  return f32_of(f32_inputs[index / 2] | (index & 1) << 31);
+  return mpnum_from_bits_f32(f32_inputs[index / 2] | (index & 1) << 31);
 }
 
 static double f64_at(uint32_t index) {
-  return f64_of(f64_inputs[index / 2] | (uint64_t)(index & 1) << 63);
+  return mpnum_from_bits_f64(f64_inputs[index / 2] | (uint64_t)(index & 1) << 63);
 }
 
 static void add_f32(uint32_t bits) {

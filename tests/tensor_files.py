@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tensor files made by hand: good ones, and ones that a reader of files must refuse.
 
-GOOD and HOSTILE map a file name to its bytes. They feed tests/test_bench.py and, through
+GOOD and HOSTILE map a file name to its bytes. They feed the tests/test_bench_*.py and, through
 tests/fuzz/make-seeds, the fuzzers."""
 
 import json

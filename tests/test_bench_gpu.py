@@ -23,7 +23,7 @@ SECONDS = 600
 # Made up in test_bench_gpu_report.c: ms of the product, with converting, verdict of the latter over f32's 10 ms.
 PRODUCTS = {"f32": (10, 10, "stay"), "tf32": (9, 9.5, "stay"), "f16": (4, 8, "optional"), "bf16": (4, 5, "use"),
             "e4m3": (2, 3, "excellent")}
-OTHERS = {"e5m2 e4m3": "UNSUPPORTED", "mxfp8": "NOT IMPLEMENTED", "nvfp4": "FAILED"}
+OTHERS = {"e5m2 e4m3": "UNSUPPORTED", "mxfp8": "UNSUPPORTED", "nvfp4": "FAILED"}
 
 
 def bench(*arguments, folder=None):

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A small libcublasLt for tests: the functions that the benchmark calls, on host memory,
  * in double. It takes what the real one takes of them, and nothing else. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,8 @@
 struct operation {
   cublasComputeType_t compute;
   cublasOperation_t transposed;
-  const float *a_scale, *b_scale;
+  const void *a_scale, *b_scale;
+  int32_t a_mode, b_mode; /* of the scales */
 };
 struct layout {
   cudaDataType_t type;
@@ -20,11 +22,14 @@ struct layout {
 };
 
 /* Objects that are alive; and how to misbehave: "wrong" doubles products, "refuse" has no
- * algorithm that runs. */
+ * algorithm that runs, "rows" takes the rows of a tile of block scales in order, "tiles"
+ * the tiles column by column, "old" is a version before block scales. */
 int fake_cublaslt_objects;
 const char *fake_cublaslt_fault = "";
 
-size_t cublasLtGetVersion(void) { return 139902; }
+static int fault(const char *name) { return strcmp(fake_cublaslt_fault, name) == 0; }
+
+size_t cublasLtGetVersion(void) { return fault("old") ? 120699 : 139902; }
 const char *cublasLtGetStatusString(cublasStatus_t status) {
   return status == CUBLAS_STATUS_NOT_SUPPORTED ? "not supported" : "another status";
 }
@@ -55,12 +60,19 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t at,
                                               cublasLtMatmulDescAttributes_t attribute,
                                               const void *value, size_t size) {
   struct operation *operation = (void *)at;
-  void *dst =
-      attribute == CUBLASLT_MATMUL_DESC_TRANSA            ? (void *)&operation->transposed
-      : attribute == CUBLASLT_MATMUL_DESC_A_SCALE_POINTER ? (void *)&operation->a_scale
-      : attribute == CUBLASLT_MATMUL_DESC_B_SCALE_POINTER ? (void *)&operation->b_scale
-                                                          : NULL;
-  if (!dst || size != (attribute == CUBLASLT_MATMUL_DESC_TRANSA ? 4 : sizeof(void *)))
+  void *dst;
+  switch ((int)attribute) {
+  case CUBLASLT_MATMUL_DESC_TRANSA: dst = &operation->transposed; break;
+  case CUBLASLT_MATMUL_DESC_A_SCALE_POINTER: dst = &operation->a_scale; break;
+  case CUBLASLT_MATMUL_DESC_B_SCALE_POINTER: dst = &operation->b_scale; break;
+  case CUBLASLT_MATMUL_DESC_A_SCALE_MODE: dst = &operation->a_mode; break;
+  case CUBLASLT_MATMUL_DESC_B_SCALE_MODE: dst = &operation->b_mode; break;
+  default: return CUBLAS_STATUS_INVALID_VALUE;
+  }
+  if (size != (attribute == CUBLASLT_MATMUL_DESC_A_SCALE_POINTER ||
+                       attribute == CUBLASLT_MATMUL_DESC_B_SCALE_POINTER
+                   ? sizeof(void *)
+                   : 4))
     return CUBLAS_STATUS_INVALID_VALUE;
   memcpy(dst, value, size);
   return CUBLAS_STATUS_SUCCESS;
@@ -105,11 +117,23 @@ static int is_fp8(cudaDataType_t type) {
   return type == CUDA_R_8F_E4M3 || type == CUDA_R_8F_E5M2;
 }
 
-/* The pairs of types of the manual's table, fp8 in multiples of 16. */
-static int takes(const struct layout *a, const struct layout *b) {
-  if (!is_fp8(a->type)) return a->type == b->type;
-  return (a->type == CUDA_R_8F_E4M3 || b->type == CUDA_R_8F_E4M3) && is_fp8(b->type) &&
-         a->rows % 16 == 0 && a->columns % 16 == 0 && b->columns % 16 == 0;
+/* The pairs of types of the manual's table with their scales: fp8 in multiples of 16,
+ * block scales in rows of whole blocks that begin at multiples of 16 bytes. */
+static int takes(const struct operation *how, const struct layout *a,
+                 const struct layout *b) {
+  const int scaled = how->a_scale && how->b_scale;
+  const int fours = a->type == CUDA_R_4F_E2M1;
+  const int tall = a->columns % 16 == 0 && b->columns % 16 == 0;
+  if (how->a_mode != how->b_mode) return 0;
+  if (how->a_mode == CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0)
+    return scaled && tall && a->type == CUDA_R_8F_E4M3 && b->type == a->type &&
+           a->rows % 32 == 0;
+  if (how->a_mode == CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3)
+    return scaled && tall && fours && b->type == a->type && a->rows % 32 == 0;
+  if (how->a_mode != CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F || fours) return 0;
+  if (!is_fp8(a->type)) return a->type == b->type && !how->a_scale && !how->b_scale;
+  return scaled && tall && (a->type == CUDA_R_8F_E4M3 || b->type == CUDA_R_8F_E4M3) &&
+         is_fp8(b->type) && a->rows % 16 == 0;
 }
 
 /* Two algorithms; the first cannot be run. */
@@ -121,12 +145,12 @@ cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t ope
                                cublasLtMatmulHeuristicResult_t *found, int *count) {
   int i;
   (void)handle;
-  (void)operation;
   (void)c;
   (void)d;
   (void)preference;
   *count = 0;
-  if (!takes((void *)a, (void *)b) || wanted < 3) return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (!takes((void *)operation, (void *)a, (void *)b) || wanted < 3)
+    return CUBLAS_STATUS_NOT_SUPPORTED;
   for (i = 0; i < 3; ++i) {
     memset(&found[i], 0, sizeof found[i]);
     found[i].state = i == 0 ? CUBLAS_STATUS_INVALID_VALUE : CUBLAS_STATUS_SUCCESS;
@@ -136,25 +160,101 @@ cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t ope
   return CUBLAS_STATUS_SUCCESS;
 }
 
-static double value_at(const struct layout *layout, const void *matrix, uint64_t row,
-                       uint64_t column) {
-  const uint64_t i = column * (uint64_t)layout->leading + row;
+/* The finite value of a code: sign, exponent, fraction. */
+static double decode(unsigned code, int exponent_bits, int fraction_bits, int bias) {
+  const unsigned fractions = 1u << fraction_bits;
+  const int exponent = (int)(code >> fraction_bits & ((1u << exponent_bits) - 1));
+  const double fraction = (double)(code % fractions) / fractions;
+  const double sign = code >> (exponent_bits + fraction_bits) & 1 ? -1 : 1;
+  return exponent ? ldexp(sign * (1 + fraction), exponent - bias)
+                  : ldexp(sign * fraction, 1 - bias);
+}
+
+static double value_at(const struct layout *layout, const void *matrix, uint64_t i) {
   const uint8_t *bytes = matrix;
   const uint16_t *halves = matrix;
   switch ((int)layout->type) {
-  case CUDA_R_8F_E4M3: return mpnum_e4m3_to_f64(mpnum_from_bits_e4m3(bytes[i]));
-  case CUDA_R_8F_E5M2: return mpnum_e5m2_to_f64(mpnum_from_bits_e5m2(bytes[i]));
-  case CUDA_R_16F: return mpnum_f16_to_f64(mpnum_from_bits_f16(halves[i]));
-  case CUDA_R_16BF: return mpnum_bf16_to_f64(mpnum_from_bits_bf16(halves[i]));
+  case CUDA_R_4F_E2M1:
+    return decode(i % 2 ? bytes[i / 2] >> 4 : bytes[i / 2] & 15, 2, 1, 1);
+  case CUDA_R_8F_E4M3: return decode(bytes[i], 4, 3, 7);
+  case CUDA_R_8F_E5M2: return decode(bytes[i], 5, 2, 15);
+  case CUDA_R_16F: return decode(halves[i], 5, 10, 15);
+  case CUDA_R_16BF: return decode(halves[i], 8, 7, 127);
   case CUDA_R_32F: return (double)((const float *)matrix)[i];
   default: abort();
   }
 }
 
-/* tf32 is f32 that loses its low bits on the way in. */
-static double taken(const struct operation *operation, double value) {
-  if (operation->compute != CUBLAS_COMPUTE_32F_FAST_TF32) return value;
-  return mpnum_tf32_to_f64(mpnum_f64_to_tf32(value));
+/* Multiplies the values, `rows` in each of `columns` columns, by the scales of their
+ * blocks. Scales lie in tiles of 4 blocks of 128 columns; a line of a tile holds the 4
+ * of column c, of c + 32, c + 64 and c + 96. False where one of no block is not 0. */
+static int scale_blocks(double *values, uint64_t rows, uint64_t columns, unsigned size,
+                        const uint8_t *scales) {
+  const uint64_t blocks = rows / size, wide = (blocks + 3) / 4,
+                 tall = (columns + 127) / 128;
+  uint64_t tile, place, i;
+  for (tile = 0; tile < wide * tall; ++tile) {
+    const uint64_t across = fault("tiles") ? tile / tall : tile % wide;
+    const uint64_t down = fault("tiles") ? tile % tall : tile / wide;
+    for (place = 0; place < 512; ++place) {
+      const uint64_t line = place / 16, quarter = place % 16 / 4;
+      const uint64_t column =
+          down * 128 + (fault("rows") ? line * 4 + quarter : line + 32 * quarter);
+      const uint64_t block = across * 4 + place % 4;
+      const uint8_t code = *scales++;
+      const double scale =
+          size == 32 ? ldexp(1, code - 127) : decode(code & 127, 4, 3, 7);
+      if (column >= columns || block >= blocks) {
+        if (code) return 0;
+        continue;
+      }
+      for (i = 0; i < size; ++i)
+        values[column * rows + block * size + i] *= scale;
+    }
+  }
+  return 1;
+}
+
+/* The values of a matrix in double, without gaps. tf32 is f32 that loses its low bits on
+ * the way in. NULL where its scales are wrong. */
+static double *take(const struct layout *layout, const void *matrix, const void *scales,
+                    int32_t mode, cublasComputeType_t compute) {
+  const uint64_t rows = layout->rows, columns = layout->columns;
+  double *values = calloc(rows * columns, sizeof *values);
+  const double scale = scales && mode == CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F
+                           ? (double)*(const float *)scales
+                           : 1;
+  uint64_t row, column;
+  if (!values) abort();
+  for (column = 0; column < columns; ++column) {
+    for (row = 0; row < rows; ++row) {
+      double value = value_at(layout, matrix, column * (uint64_t)layout->leading + row);
+      if (compute == CUBLAS_COMPUTE_32F_FAST_TF32)
+        value = mpnum_tf32_to_f64(mpnum_f64_to_tf32(value));
+      values[column * rows + row] = scale * value;
+    }
+  }
+  if (mode == CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F ||
+      (scales &&
+       scale_blocks(values, rows, columns,
+                    mode == CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0 ? 32 : 16, scales)))
+    return values;
+  free(values);
+  return NULL;
+}
+
+static void multiply(const double *a, const double *b, uint64_t k, float *d,
+                     const struct layout *layout) {
+  const double factor = fault("wrong") ? 2 : 1;
+  uint64_t row, column, i;
+  for (column = 0; column < layout->columns; ++column) {
+    for (row = 0; row < layout->rows; ++row) {
+      double sum = 0;
+      for (i = 0; i < k; ++i)
+        sum += a[row * k + i] * b[column * k + i];
+      d[column * (uint64_t)layout->leading + row] = (float)(factor * sum);
+    }
+  }
 }
 
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation,
@@ -168,26 +268,18 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t oper
   const struct operation *how = (const void *)operation;
   const struct layout *at = (const void *)a_layout, *bt = (const void *)b_layout;
   const struct layout *dt = (const void *)d_layout;
-  const double scale = (how->a_scale ? (double)*how->a_scale : 1) *
-                       (how->b_scale ? (double)*how->b_scale : 1) *
-                       (strcmp(fake_cublaslt_fault, "wrong") == 0 ? 2 : 1);
-  uint64_t row, column, i;
+  double *left, *right;
   if (!handle || !workspace || !workspace_size || stream || c != d ||
       c_layout != d_layout || *(const float *)alpha != 1 || *(const float *)beta != 0)
     return CUBLAS_STATUS_INVALID_VALUE;
-  if (algorithm->data[0] == 1 || strcmp(fake_cublaslt_fault, "refuse") == 0)
-    return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (algorithm->data[0] == 1 || fault("refuse")) return CUBLAS_STATUS_NOT_SUPPORTED;
   if (how->transposed != CUBLAS_OP_T || dt->type != CUDA_R_32F || at->rows != bt->rows ||
       dt->rows != at->columns || dt->columns != bt->columns)
     return CUBLAS_STATUS_INVALID_VALUE;
-  for (column = 0; column < dt->columns; ++column) {
-    for (row = 0; row < dt->rows; ++row) {
-      double sum = 0;
-      for (i = 0; i < at->rows; ++i)
-        sum +=
-            taken(how, value_at(at, a, i, row)) * taken(how, value_at(bt, b, i, column));
-      ((float *)d)[column * (uint64_t)dt->leading + row] = (float)(scale * sum);
-    }
-  }
-  return CUBLAS_STATUS_SUCCESS;
+  left = take(at, a, how->a_scale, how->a_mode, how->compute);
+  right = take(bt, b, how->b_scale, how->b_mode, how->compute);
+  if (left && right) multiply(left, right, at->rows, d, dt);
+  free(left);
+  free(right);
+  return left && right ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }

@@ -154,7 +154,7 @@ static void make_results(gpu_results *found) {
   make_product(&rows[3], "bf16", 16, 4, 5, 2.5e-3);
   make_product(&rows[4], "e4m3", 8, 2, 3, 3.5e-2);
   fail_product(&rows[5], "e5m2 e4m3", GPU_UNSUPPORTED, "needs compute capability 8.9");
-  fail_product(&rows[6], "mxfp8", GPU_MISSING, "block scales are not measured");
+  fail_product(&rows[6], "mxfp8", GPU_UNSUPPORTED, "needs compute capability 10.0");
   fail_product(&rows[7], "nvfp4", GPU_FAILED, "cuBLASLt: internal error");
   gpu_note(found, "arrays of 131072 KiB: memory for 262144 KiB is not free");
 }

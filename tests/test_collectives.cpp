@@ -11,7 +11,7 @@
 #endif
 #include <mpnum/cuda/device.cuh>
 
-#include "tap.h"
+#include "simt_checks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -27,18 +27,6 @@ namespace {
 const float infinity = std::numeric_limits<float>::infinity();
 const float canonical_nan = mpnum_from_bits_f32(0x7fffffff);
 const float nan_with_payload = mpnum_from_bits_f32(0xffa00001);
-
-/* CHECK that a launch in the active schedule went well. */
-#define CHECK_LAUNCH(...)                                                  \
- CHECK((__VA_ARGS__) == cudaSuccess, "%s: %s", simt::active_schedule.name, \
-       simt::last_fault().text.c_str())
-
-template <class F> void in_every_schedule(F body) {
-  for (const simt::schedule &schedule : simt::schedules) {
-    simt::use(schedule);
-    body();
-  }
-}
 
 /* Values of many magnitudes, of which sums round, and a few equal ones. */
 std::vector<float> random_values(std::size_t n, unsigned seed) {

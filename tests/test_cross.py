@@ -28,8 +28,8 @@ MACHINES = [
     ("riscv64", ["qemu-riscv64", "qemu-riscv64-static"], False),
     ("i686", [] if platform.machine() == "x86_64" else ["qemu-i386", "qemu-i386-static"], False),
 ]
-PROGRAMS = ["test_conversions", "test_text", "test_user_formats", "test_queries", "test_decoding", "test_disagreements",
-            "test_packed", "test_rng"]
+PROGRAMS = ["test_conversions", "test_text_parse", "test_text_print", "test_user_formats", "test_queries",
+            "test_decoding", "test_disagreements", "test_packed", "test_rng"]
 REFERENCE = ["reference.c", "conversion_inputs.c"]
 
 

@@ -3,10 +3,11 @@
 """Device code gives the host's bytes: what nvcc makes of every conversion runs in the PTX interpreter of tests/ptx,
 and the same calls run here as a C compiler makes them. No GPU is needed.
 
-usage: tests/test_ptx.py [full]
+usage: tests/test_ptx.py [full | every TYPE]
 
 Without an argument three architectures run, two of them with -use_fast_math as well; with full there are more
-architectures and inputs.
+architectures and inputs. every: each boundary, midpoint and code of one type: f16, bf16 or tf32. Of a build whose PTX
+is that of another, to the byte, the results are those of the other.
 """
 
 import multiprocessing
@@ -19,56 +20,75 @@ from pathlib import Path
 import tap
 import toolchain
 from ptx import calls
-from ptx.inputs import Inputs
+from ptx.inputs import EveryCode, Inputs
 from ptx.machine import Machine
 from toolchain import named
 
 QUICK_BUILDS = [("75",), ("90",), ("120a",), ("75", "-use_fast_math"), ("120a", "-use_fast_math")]
 FULL_BUILDS = [*QUICK_BUILDS, ("80",), ("89",), ("100a",), ("90", "-use_fast_math")]
+EVERY_BUILDS = [*QUICK_BUILDS, ("90", "-use_fast_math")]
+EVERY_TYPES = {"f16": 15, "bf16": 15, "tf32": 18}  # bits of a magnitude
+MOST_PROBLEMS = 40  # shown of a build
+STRETCH = 4096  # magnitudes in one job of the pool
 
 
 class Work:
     """What the processes of the pool share: they are forked when it is complete."""
 
-    def __init__(self, is_dense):
+    def __init__(self, is_dense, only=None):
         self.api = toolchain.load_api().Api()
-        self.inputs = Inputs(self.api, is_dense)
         self.calls = calls.conversions(self.api)
+        self.inputs = [Inputs(self.api, is_dense)]
+        if only:
+            self.inputs = [EveryCode(self.api, only, range(start, start + STRETCH))
+                           for start in range(0, 1 << EVERY_TYPES[only], STRETCH)]
+            self.calls = [call for call in self.calls if self.inputs[0].takes(call)]
         self.source = calls.source(self.api, self.calls)
         self.machines = {}
+        self.first = {}  # PTX: the first build that gave it
 
     def build(self, folder, builds):
-        """Compiles for the host and for every architecture that nvcc knows; returns those builds."""
+        """Compiles for the host and for every architecture that nvcc knows; returns {build: whose results it has}."""
         known = calls.archs_of_nvcc()
         chosen = [build for build in builds if build[0].rstrip("af") in known]
         self.host = calls.Host(self.source, folder)
-        for arch, *flags in chosen:
-            self.machines[arch, *flags] = Machine(calls.compile_ptx(self.source, folder, arch, *flags))
-        return chosen
+        same = {}
+        for build in chosen:
+            text = calls.compile_ptx(self.source, folder, *build)
+            same[build] = self.first.setdefault(text, build)
+            if same[build] == build:
+                self.machines[build] = Machine(text)
+        return same
+
+    def jobs(self):
+        """(inputs, calls) by their places: a call each, or a stretch of one type each with all its calls."""
+        places = range(len(self.calls))
+        if len(self.inputs) == 1:
+            return [(0, [place]) for place in places]
+        return [(stretch, list(places)) for stretch in range(len(self.inputs))]
 
 
-def run(build, place):
-    """Runs one call of a build over all its inputs; returns (conversions, instructions, the first difference)."""
-    machine, call = WORK.machines[build], WORK.calls[place]
-    records = WORK.inputs.records(call)
+def run(build, part, places):
+    """Runs calls of a build over all inputs of a part; returns (conversions, instructions, differences)."""
+    machine, conversions, problems = WORK.machines[build], 0, []
     before = machine.executed
-    got, expected = calls.run_on(machine, call, records), WORK.host.run(call, records)
-    return (len(expected) // call.size, machine.executed - before,
-            calls.differences(call, records, got, expected, most=1))
-
-
-def host_bytes_are_given(futures):
-    total, executed, problems = 0, 0, []
-    for name, future in futures:
+    for call in (WORK.calls[place] for place in places):
         try:
-            count, instructions, found = future.result()
+            records = WORK.inputs[part].records(call)
+            got, expected = calls.run_on(machine, call, records), WORK.host.run(call, records)
+            conversions += len(expected) // call.size
+            problems += calls.differences(call, records, got, expected, most=1)
         except Exception as error:
-            problems.append(f"{name}: {error}")
-            continue
-        total, executed = total + count, executed + instructions
-        problems += found
-    print(f"# {total} conversions, {executed / 1e6:.1f} million instructions")
-    assert not problems, "\n".join(problems)
+            problems.append(f"{call.name}: {error}")
+    return conversions, machine.executed - before, problems
+
+
+def host_bytes_are_given(futures, twin):
+    results = [future.result() for future in futures]
+    conversions, executed = sum(result[0] for result in results), sum(result[1] for result in results)
+    problems = [problem for result in results for problem in result[2]]
+    print(f"# {conversions} conversions, {executed / 1e6:.1f} million instructions{twin}")
+    assert not problems, "\n".join(problems[:MOST_PROBLEMS])
 
 
 def every_conversion_is_called():
@@ -77,33 +97,39 @@ def every_conversion_is_called():
     missing = sorted(set(missing) - {call.function for call in WORK.calls})
     assert not missing, f"no kernel calls {missing}"
     for call in WORK.calls:
-        assert len(WORK.inputs.records(call)), call.name
+        assert len(WORK.inputs[0].records(call)), call.name
+
+
+def properties(pool, builds, same):
+    futures = {}
+    for build in builds:
+        title = f"sm_{' '.join(build)} gives the host's bytes"
+        if build not in same:
+            yield named(title, skip, f"this nvcc does not compile for sm_{build[0]}")
+            continue
+        if same[build] == build:
+            futures[build] = [pool.submit(run, build, *job) for job in WORK.jobs()]
+        twin = "" if same[build] == build else f": the PTX is that of sm_{' '.join(same[build])}"
+        yield named(title, host_bytes_are_given, futures[same[build]], twin)
 
 
 def main():
     global WORK
-    if sys.argv[1:] not in ([], ["full"]):
+    arguments = sys.argv[1:]
+    only = arguments[1] if arguments[:1] == ["every"] and len(arguments) == 2 else None
+    if only not in EVERY_TYPES and arguments not in ([], ["full"]):
         print(__doc__.strip(), file=sys.stderr)
         return 2
-    is_full = len(sys.argv) > 1
-    builds = FULL_BUILDS if is_full else QUICK_BUILDS
-    WORK = Work(is_full)
+    builds = EVERY_BUILDS if only else FULL_BUILDS if arguments else QUICK_BUILDS
+    WORK = Work(bool(arguments), only)
     with tempfile.TemporaryDirectory() as folder:
         try:
-            chosen = WORK.build(Path(folder), builds)
+            same = WORK.build(Path(folder), builds)
         except tap.Skip as reason:
             return tap.run(named("device code gives the host's bytes", skip, str(reason)))
         with ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context("fork")) as pool:
-            properties = [every_conversion_is_called]
-            for build in builds:
-                title = f"sm_{' '.join(build)} gives the host's bytes"
-                if build not in chosen:
-                    properties.append(named(title, skip, f"this nvcc does not compile for sm_{build[0]}"))
-                    continue
-                futures = [(call.name, pool.submit(run, build, place))
-                           for place, call in enumerate(WORK.calls)]
-                properties.append(named(title, host_bytes_are_given, futures))
-            return tap.run(*properties)
+            first = [] if only else [every_conversion_is_called]
+            return tap.run(*first, *properties(pool, builds, same))
 
 
 def skip(reason):

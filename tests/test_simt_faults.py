@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Faults planted in the device headers are seen: with each of them, a test that runs kernels on the CPU fails. A test
-of tests/test_collectives.cpp and of tests/test_kernels.cpp.
+of tests/test_collectives.cpp, tests/test_kernels_convert.cpp and tests/test_kernels_reduce.cpp.
 
 usage: tests/test_simt_faults.py [full]
 
@@ -24,76 +24,79 @@ from tree import ROOT
 
 # Three types and short programs: these builds only have to fail.
 FLAGS = ["-std=c++17", "-O1", "-I", str(ROOT / "tests")]
+FEW_TYPES = "-DTEST_TYPES=float,mpnum_e4m3,mpnum_e3m2x4"
+# The header under test, the program that tests it, flags to build with.
 PROGRAMS = {
-    "device.cuh": ("test_collectives.cpp", []),
-    "kernels.cuh": ("test_kernels.cpp", ["-DTEST_TYPES=float,mpnum_e4m3,mpnum_e3m2x4"]),
+    "collectives": ("device.cuh", "test_collectives", []),
+    "convert": ("kernels.cuh", "test_kernels_convert", [FEW_TYPES]),
+    "reduce": ("kernels.cuh", "test_kernels_reduce", [FEW_TYPES]),
 }
 SM_80 = "-DTEST_DEVICE_ARCH=800"
 ALIGNED = "-fsanitize=alignment"  # where the processor takes any address
 
-# What is wrong, in which header, what to replace, by what, and flags to build with. The first match in a header is
+# What is wrong, who sees it, what to replace in the header, by what, and flags to build with. The first match is
 # replaced; (?s:.*?) skips what is before it.
 QUICK_FAULTS = [
-    ("no barrier before the read of the warps' words", "device.cuh", r"__syncthreads\(\);", ""),
-    ("no barrier after the read of the warps' words", "device.cuh",
+    ("no barrier before the read of the warps' words", "collectives", r"__syncthreads\(\);", ""),
+    ("no barrier after the read of the warps' words", "collectives",
      r"(__syncthreads\(\);(?s:.*?))__syncthreads\(\);", r"\1"),
-    ("a mask without the last lane", "device.cuh", r"(MPNUM_ALL_LANES_ )0xffffffffu", r"\g<1>0x7fffffffu"),
-    ("a sum of floats that goes one way", "device.cuh", r"(?s)(mpnum_warp_sum_f32\(.*?)__shfl_xor_sync",
+    ("a mask without the last lane", "collectives", r"(MPNUM_ALL_LANES_ )0xffffffffu", r"\g<1>0x7fffffffu"),
+    ("a sum of floats that goes one way", "collectives", r"(?s)(mpnum_warp_sum_f32\(.*?)__shfl_xor_sync",
      r"\1__shfl_down_sync"),
-    ("another reduction for the largest", "device.cuh", "__reduce_max_sync", "__reduce_min_sync", SM_80),
-    ("words of warps that do not exist", "device.cuh", r"lane < warps \? scratch\[lane\] : identity", "scratch[lane]"),
-    ("a largest value that drops NaN", "device.cuh", r"if \(mpnum_isnan_f32\(x\)\) return 0xffffffffu;", ""),
-    ("a load of one element too many", "device.cuh", r"i < left\) values", "i <= left) values"),
-    ("a load that takes any address", "device.cuh", r" && reinterpret_cast<size_t>\(src\) % alignof\(lanes\) == 0", "",
+    ("another reduction for the largest", "collectives", "__reduce_max_sync", "__reduce_min_sync", SM_80),
+    ("words of warps that do not exist", "collectives", r"lane < warps \? scratch\[lane\] : identity", "scratch[lane]"),
+    ("a largest value that drops NaN", "collectives", r"if \(mpnum_isnan_f32\(x\)\) return 0xffffffffu;", ""),
+    ("a load of one element too many", "collectives", r"i < left\) values", "i <= left) values"),
+    ("a load that takes any address", "collectives", r" && reinterpret_cast<size_t>\(src\) % alignof\(lanes\) == 0", "",
      ALIGNED),
-    ("a store of one element too many", "device.cuh", r"i < left\) dst", "i <= left) dst"),
-    ("a conversion past the end", "kernels.cuh", r"\(n - i \+ dst_count - 1\) / dst_count", "lanes / dst_count"),
-    ("codes past the end of a packed array", "kernels.cuh", r"dst_count == 1 \|\|\s*i \+ j < n", "true"),
-    ("a random word for all elements", "kernels.cuh", r"mpnum_random\(seed, index \+ j\)",
+    ("a store of one element too many", "collectives", r"i < left\) dst", "i <= left) dst"),
+    ("a conversion past the end", "convert", r"\(n - i \+ dst_count - 1\) / dst_count", "lanes / dst_count"),
+    ("codes past the end of a packed array", "convert", r"dst_count == 1 \|\|\s*i \+ j < n", "true"),
+    ("a random word for all elements", "convert", r"mpnum_random\(seed, index \+ j\)",
      "mpnum_random(seed, index)"),
-    ("one element too many reduced", "kernels.cuh", r"i \+ j < n\) visit", "i + j <= n) visit"),
-    ("a grid without its last tile", "kernels.cuh", r"n / tile \+ \(n % tile != 0\)", "(n + tile / 2) / tile"),
+    ("one element too many reduced", "reduce", r"i \+ j < n\) visit", "i + j <= n) visit"),
+    ("a grid without its last tile", "convert", r"n / tile \+ \(n % tile != 0\)", "(n + tile / 2) / tile"),
 ]
 MORE_FAULTS = [
-    ("a barrier in a branch", "device.cuh", r"(?=__syncthreads\(\);)", "if (lane < 16) "),
-    ("a mask of lanes that do not come", "device.cuh", r"(mpnum_warp_sum_u32\(uint32_t value\) {)",
+    ("a barrier in a branch", "collectives", r"(?=__syncthreads\(\);)", "if (lane < 16) "),
+    ("a mask of lanes that do not come", "collectives", r"(mpnum_warp_sum_u32\(uint32_t value\) {)",
      r"\1 if (threadIdx.x % 32 == 31) return value;"),
-    ("a sum of words that begins at half a warp", "device.cuh", r"(?s)(mpnum_warp_sum_u32.*?step = )16", r"\g<1>8"),
-    ("a largest word that begins at half a warp", "device.cuh", r"(?s)(mpnum_warp_max_u32.*?step = )16", r"\g<1>8"),
-    ("a sum of floats that ends early", "device.cuh", r"(?s)(mpnum_warp_sum_f32\(.*?step > )0", r"\g<1>1"),
-    ("a sum of floats in another order", "device.cuh",
+    ("a sum of words that begins at half a warp", "collectives", r"(?s)(mpnum_warp_sum_u32.*?step = )16", r"\g<1>8"),
+    ("a largest word that begins at half a warp", "collectives", r"(?s)(mpnum_warp_max_u32.*?step = )16", r"\g<1>8"),
+    ("a sum of floats that ends early", "collectives", r"(?s)(mpnum_warp_sum_f32\(.*?step > )0", r"\g<1>1"),
+    ("a sum of floats in another order", "collectives",
      r"(?s)(mpnum_warp_sum_f32\(.*?)step = 16; step > 0; step /= 2", r"\1step = 1; step < 32; step *= 2"),
-    ("another reduction for sums", "device.cuh", "__reduce_add_sync", "__reduce_or_sync", SM_80),
-    ("a word of one warp too many", "device.cuh", "lane < warps", "lane <= warps"),
-    ("a word of one warp too few", "device.cuh", "lane < warps", "lane + 1 < warps"),
-    ("all warps in one word", "device.cuh", r"scratch\[warp\] = word", "scratch[lane] = word"),
-    ("a sum that loses -0", "device.cuh", "minus_zero = 0x80000000u", "minus_zero = 0"),
-    ("negative values in the wrong order", "device.cuh", r"bits >> 31 \? ~bits : (bits \| 0x80000000u)", r"\1"),
-    ("an amax that keeps a payload", "device.cuh", r"magnitude > 0x7f800000u \? 0x7fffffffu : magnitude", "magnitude"),
-    ("an amax with a sign", "device.cuh", r"mpnum_bits_f32\(x\) & 0x7fffffffu", "mpnum_bits_f32(x)"),
-    ("a sum whose NaN is not canonical", "device.cuh",
+    ("another reduction for sums", "collectives", "__reduce_add_sync", "__reduce_or_sync", SM_80),
+    ("a word of one warp too many", "collectives", "lane < warps", "lane <= warps"),
+    ("a word of one warp too few", "collectives", "lane < warps", "lane + 1 < warps"),
+    ("all warps in one word", "collectives", r"scratch\[warp\] = word", "scratch[lane] = word"),
+    ("a sum that loses -0", "collectives", "minus_zero = 0x80000000u", "minus_zero = 0"),
+    ("negative values in the wrong order", "collectives", r"bits >> 31 \? ~bits : (bits \| 0x80000000u)", r"\1"),
+    ("an amax that keeps a payload", "collectives", r"magnitude > 0x7f800000u \? 0x7fffffffu : magnitude", "magnitude"),
+    ("an amax with a sign", "collectives", r"mpnum_bits_f32\(x\) & 0x7fffffffu", "mpnum_bits_f32(x)"),
+    ("a sum whose NaN is not canonical", "collectives",
      r"return mpnum_isnan_f32\(value\) \? .*? : value;", "return value;"),
-    ("all finite if one is", "device.cuh", "__syncthreads_and", "__syncthreads_or"),
-    ("threads numbered by columns", "device.cuh", r"threadIdx\.y \+ blockDim\.y \* threadIdx\.z",
+    ("all finite if one is", "collectives", "__syncthreads_and", "__syncthreads_or"),
+    ("threads numbered by columns", "collectives", r"threadIdx\.y \+ blockDim\.y \* threadIdx\.z",
      "threadIdx.z + blockDim.z * threadIdx.y"),
-    ("a load past the end", "device.cuh", r"left >= N && (?=reinterpret_cast<size_t>\(src\))", ""),
-    ("a store past the end", "device.cuh", r"left >= N && (?=reinterpret_cast<size_t>\(dst\))", ""),
-    ("a store that takes any address", "device.cuh", r" && reinterpret_cast<size_t>\(dst\) % alignof\(lanes\) == 0", "",
-     ALIGNED),
-    ("an atomic amax with a sign", "device.cuh", r"(amax\), )mpnum_bits_f32\(mpnum_amax\(0, x\)\)",
+    ("a load past the end", "collectives", r"left >= N && (?=reinterpret_cast<size_t>\(src\))", ""),
+    ("a store past the end", "collectives", r"left >= N && (?=reinterpret_cast<size_t>\(dst\))", ""),
+    ("a store that takes any address", "collectives", r" && reinterpret_cast<size_t>\(dst\) % alignof\(lanes\) == 0",
+     "", ALIGNED),
+    ("an atomic amax with a sign", "collectives", r"(amax\), )mpnum_bits_f32\(mpnum_amax\(0, x\)\)",
      r"\1mpnum_bits_f32(x)"),
-    ("a conversion without its tail", "kernels.cuh", r"\(n - i \+ src_count - 1\) / src_count",
+    ("a conversion without its tail", "convert", r"\(n - i \+ src_count - 1\) / src_count",
      "(n - i) / src_count"),
-    ("a second vector that is the first", "kernels.cuh", r"tile \+ v \* step", "tile"),
-    ("vectors of neighbours that overlap", "kernels.cuh", r"threadIdx\.x \* static_cast<size_t>\(lanes\)",
+    ("a second vector that is the first", "convert", r"tile \+ v \* step", "tile"),
+    ("vectors of neighbours that overlap", "convert", r"threadIdx\.x \* static_cast<size_t>\(lanes\)",
      "threadIdx.x * static_cast<size_t>(lanes - 1)"),
-    ("a grid that strides too far", "kernels.cuh", r"tile \+= gridDim\.x", "tile += 2 * gridDim.x"),
-    ("a reduction of whole vectors alone", "kernels.cuh", r"if \(i \+ j < n\) visit", "if (false) visit"),
-    ("finite if one is not", "kernels.cuh", "!__syncthreads_and", "__syncthreads_and"),
-    ("counts of every thread", "kernels.cuh", r"(?s)(mpnum_stats_kernel_.*?)if \(threadIdx\.x == 0\) ", r"\1"),
-    ("the largest for the smallest", "kernels.cuh", r"~(mpnum_block_max_u32\()~", r"\1"),
-    ("a reduction that begins with what was there", "kernels.cuh", r"\*dst = value;", "(void)dst, (void)value;"),
-    ("a launch without blocks", "kernels.cuh", r"if \(n == 0\) return cudaSuccess;", ""),
+    ("a grid that strides too far", "convert", r"tile \+= gridDim\.x", "tile += 2 * gridDim.x"),
+    ("a reduction of whole vectors alone", "reduce", r"if \(i \+ j < n\) visit", "if (false) visit"),
+    ("finite if one is not", "reduce", "!__syncthreads_and", "__syncthreads_and"),
+    ("counts of every thread", "reduce", r"(?s)(mpnum_stats_kernel_.*?)if \(threadIdx\.x == 0\) ", r"\1"),
+    ("the largest for the smallest", "reduce", r"~(mpnum_block_max_u32\()~", r"\1"),
+    ("a reduction that begins with what was there", "reduce", r"\*dst = value;", "(void)dst, (void)value;"),
+    ("a launch without blocks", "convert", r"if \(n == 0\) return cudaSuccess;", ""),
 ]
 
 
@@ -117,49 +120,49 @@ def first_failure(program):
     return f"exit status {status}" if status else None
 
 
-def failure_with(header, change, *flags):
-    """What fails with the text of a header changed."""
+def failure_with(who, change, *flags):
+    """What fails with the text of the header changed."""
     if not sys.platform.startswith("linux"):
         raise tap.Skip("kernels run on the CPU of Linux only")
-    source, program_flags = PROGRAMS[header]
+    header, source, program_flags = PROGRAMS[who]
     with tempfile.TemporaryDirectory() as folder:
         include = Path(folder) / "include"
         shutil.copytree(INCLUDE, include)
         path = include / "mpnum" / "cuda" / header
         path.write_text(change(path.read_text()))
         program = Path(folder) / "program"
-        done = run(*cpp_compiler(), *FLAGS, *program_flags, *flags, "-I", include, ROOT / "tests" / source,
-                   "-o", program)
+        done = run(*cpp_compiler(), *FLAGS, *program_flags, *flags, "-I", include,
+                   ROOT / "tests" / f"{source}.cpp", "-o", program)
         assert done.returncode == 0, done.stdout[:4000]
         return first_failure(program)
 
 
-def fault_is_seen(header, pattern, replacement, *flags):
+def fault_is_seen(who, pattern, replacement, *flags):
     def plant(text):
         changed, times = re.subn(pattern, replacement, text, count=1)
         assert times and changed != text, f"nothing to change: {pattern}"
         return changed
-    assert failure_with(header, plant, "-fno-sanitize-recover=all", *flags), f"{PROGRAMS[header][0]} does not see it"
+    assert failure_with(who, plant, "-fno-sanitize-recover=all", *flags), f"{PROGRAMS[who][1]} does not see it"
 
 
-def tests_pass_without_a_fault(header, *flags):
-    failed = failure_with(header, lambda text: text, *flags)
+def tests_pass_without_a_fault(who, *flags):
+    failed = failure_with(who, lambda text: text, *flags)
     assert not failed, failed
 
 
 def seen(faults):
-    for what, *fault in faults:
-        yield named(f"{fault[0]} with {what} fails", fault_is_seen, *fault)
+    for what, who, *fault in faults:
+        yield named(f"{PROGRAMS[who][0]} with {what} fails", fault_is_seen, who, *fault)
 
 
 def quick_properties():
-    yield named("test_collectives passes without a fault", tests_pass_without_a_fault, "device.cuh")
-    yield named("test_kernels passes without a fault", tests_pass_without_a_fault, "kernels.cuh")
+    for who, (_, program, _) in PROGRAMS.items():
+        yield named(f"{program} passes without a fault", tests_pass_without_a_fault, who)
     yield from seen(QUICK_FAULTS)
 
 
 def full_properties():
-    yield named("test_collectives passes without a fault on sm_80", tests_pass_without_a_fault, "device.cuh", SM_80)
+    yield named("test_collectives passes without a fault on sm_80", tests_pass_without_a_fault, "collectives", SM_80)
     yield from seen(MORE_FAULTS)
 
 

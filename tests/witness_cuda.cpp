@@ -79,46 +79,52 @@ static void check_bf16(uint32_t source) {
         bits_of(__float2bfloat16_ru(x)));
 }
 
+/* Conversions of x from f32 or f64, named from, against those that CUDA names for the
+ * type of raw, the same value. */
+#define AGREE_FP8(from, x, cuda, raw)                              \
+ (AGREE(mpnum_##from##_to_e4m3_sat(x).bits,                        \
+        __nv_cvt_##cuda##_to_fp8(raw, __NV_SATFINITE, __NV_E4M3)), \
+  AGREE(mpnum_##from##_to_e4m3(x).bits,                            \
+        __nv_cvt_##cuda##_to_fp8(raw, __NV_NOSAT, __NV_E4M3)),     \
+  AGREE(mpnum_##from##_to_e5m2_sat(x).bits,                        \
+        __nv_cvt_##cuda##_to_fp8(raw, __NV_SATFINITE, __NV_E5M2)), \
+  AGREE(mpnum_##from##_to_e5m2(x).bits,                            \
+        __nv_cvt_##cuda##_to_fp8(raw, __NV_NOSAT, __NV_E5M2)))
+#define AGREE_FP6_OR_FP4(from, x, cuda, raw, fp, name, NAME)                \
+ (AGREE(mpnum_##from##_to_##name##_sat(x).bits,                             \
+        __nv_cvt_##cuda##_to_##fp(raw, NAME, cudaRoundNearest)),            \
+  AGREE(mpnum_##from##_to_##name##_round(x, TOWARD_ZERO, SATURATE, 0).bits, \
+        __nv_cvt_##cuda##_to_##fp(raw, NAME, cudaRoundZero)))
+#define AGREE_FP6(from, x, cuda, raw)                         \
+ (AGREE_FP6_OR_FP4(from, x, cuda, raw, fp6, e3m2, __NV_E3M2), \
+  AGREE_FP6_OR_FP4(from, x, cuda, raw, fp6, e2m3, __NV_E2M3))
+#define AGREE_FP4(from, x, cuda, raw) \
+ AGREE_FP6_OR_FP4(from, x, cuda, raw, fp4, e2m1, __NV_E2M1)
+#define AGREE_E8M0(x, cuda, raw)                                          \
+ (AGREE(mpnum_f32_to_e8m0_ru_sat(x).bits,                                 \
+        __nv_cvt_##cuda##_to_e8m0(raw, __NV_SATFINITE, cudaRoundPosInf)), \
+  AGREE(mpnum_f32_to_e8m0_ru(x).bits,                                     \
+        __nv_cvt_##cuda##_to_e8m0(raw, __NV_NOSAT, cudaRoundPosInf)),     \
+  AGREE(mpnum_f32_to_e8m0_rz_sat(x).bits,                                 \
+        __nv_cvt_##cuda##_to_e8m0(raw, __NV_SATFINITE, cudaRoundZero)),   \
+  AGREE(mpnum_f32_to_e8m0_rz(x).bits,                                     \
+        __nv_cvt_##cuda##_to_e8m0(raw, __NV_NOSAT, cudaRoundZero)))
+
 static void check_fp8(uint32_t source) {
   const float x = mpnum_from_bits_f32(source);
-  AGREE(mpnum_f32_to_e4m3_sat(x).bits,
-        __nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E4M3));
-  AGREE(mpnum_f32_to_e4m3(x).bits, __nv_cvt_float_to_fp8(x, __NV_NOSAT, __NV_E4M3));
-  AGREE(mpnum_f32_to_e5m2_sat(x).bits,
-        __nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E5M2));
-  AGREE(mpnum_f32_to_e5m2(x).bits, __nv_cvt_float_to_fp8(x, __NV_NOSAT, __NV_E5M2));
+  AGREE_FP8(f32, x, float, x);
 }
-
 static void check_fp6(uint32_t source) {
   const float x = mpnum_from_bits_f32(source);
-  AGREE(mpnum_f32_to_e3m2_sat(x).bits,
-        __nv_cvt_float_to_fp6(x, __NV_E3M2, cudaRoundNearest));
-  AGREE(mpnum_f32_to_e3m2_round(x, TOWARD_ZERO, SATURATE, 0).bits,
-        __nv_cvt_float_to_fp6(x, __NV_E3M2, cudaRoundZero));
-  AGREE(mpnum_f32_to_e2m3_sat(x).bits,
-        __nv_cvt_float_to_fp6(x, __NV_E2M3, cudaRoundNearest));
-  AGREE(mpnum_f32_to_e2m3_round(x, TOWARD_ZERO, SATURATE, 0).bits,
-        __nv_cvt_float_to_fp6(x, __NV_E2M3, cudaRoundZero));
+  AGREE_FP6(f32, x, float, x);
 }
-
 static void check_fp4(uint32_t source) {
   const float x = mpnum_from_bits_f32(source);
-  AGREE(mpnum_f32_to_e2m1_sat(x).bits,
-        __nv_cvt_float_to_fp4(x, __NV_E2M1, cudaRoundNearest));
-  AGREE(mpnum_f32_to_e2m1_round(x, TOWARD_ZERO, SATURATE, 0).bits,
-        __nv_cvt_float_to_fp4(x, __NV_E2M1, cudaRoundZero));
+  AGREE_FP4(f32, x, float, x);
 }
-
 static void check_e8m0(uint32_t source) {
   const float x = mpnum_from_bits_f32(source);
-  AGREE(mpnum_f32_to_e8m0_ru_sat(x).bits,
-        __nv_cvt_float_to_e8m0(x, __NV_SATFINITE, cudaRoundPosInf));
-  AGREE(mpnum_f32_to_e8m0_ru(x).bits,
-        __nv_cvt_float_to_e8m0(x, __NV_NOSAT, cudaRoundPosInf));
-  AGREE(mpnum_f32_to_e8m0_rz_sat(x).bits,
-        __nv_cvt_float_to_e8m0(x, __NV_SATFINITE, cudaRoundZero));
-  AGREE(mpnum_f32_to_e8m0_rz(x).bits,
-        __nv_cvt_float_to_e8m0(x, __NV_NOSAT, cudaRoundZero));
+  AGREE_E8M0(x, float, x);
 }
 
 static const uint32_t edges[] = {0x000, 0x001, 0x002, 0x7ff, 0x800, 0x801, 0xffe, 0xfff};
@@ -185,28 +191,12 @@ static void check_double(uint64_t source) {
   const double x = mpnum_from_bits_f64(source);
   AGREE(mpnum_f64_to_f16(x).bits, bits_of(__double2half(x)));
   AGREE(mpnum_f64_to_bf16(x).bits, bits_of(__double2bfloat16(x)));
-  if ((source & 0x7fffffffffffffffu) > 0x7ff0000000000000u) {
+  if ((source & 0x7fffffffffffffffu) > 0x7ff0000000000000u)
     check_double_nan(source);
-  } else {
-    AGREE(mpnum_f64_to_e4m3_sat(x).bits,
-          __nv_cvt_double_to_fp8(x, __NV_SATFINITE, __NV_E4M3));
-    AGREE(mpnum_f64_to_e4m3(x).bits, __nv_cvt_double_to_fp8(x, __NV_NOSAT, __NV_E4M3));
-    AGREE(mpnum_f64_to_e5m2_sat(x).bits,
-          __nv_cvt_double_to_fp8(x, __NV_SATFINITE, __NV_E5M2));
-    AGREE(mpnum_f64_to_e5m2(x).bits, __nv_cvt_double_to_fp8(x, __NV_NOSAT, __NV_E5M2));
-  }
-  AGREE(mpnum_f64_to_e3m2_sat(x).bits,
-        __nv_cvt_double_to_fp6(x, __NV_E3M2, cudaRoundNearest));
-  AGREE(mpnum_f64_to_e3m2_round(x, TOWARD_ZERO, SATURATE, 0).bits,
-        __nv_cvt_double_to_fp6(x, __NV_E3M2, cudaRoundZero));
-  AGREE(mpnum_f64_to_e2m3_sat(x).bits,
-        __nv_cvt_double_to_fp6(x, __NV_E2M3, cudaRoundNearest));
-  AGREE(mpnum_f64_to_e2m3_round(x, TOWARD_ZERO, SATURATE, 0).bits,
-        __nv_cvt_double_to_fp6(x, __NV_E2M3, cudaRoundZero));
-  AGREE(mpnum_f64_to_e2m1_sat(x).bits,
-        __nv_cvt_double_to_fp4(x, __NV_E2M1, cudaRoundNearest));
-  AGREE(mpnum_f64_to_e2m1_round(x, TOWARD_ZERO, SATURATE, 0).bits,
-        __nv_cvt_double_to_fp4(x, __NV_E2M1, cudaRoundZero));
+  else
+    AGREE_FP8(f64, x, double, x);
+  AGREE_FP6(f64, x, double, x);
+  AGREE_FP4(f64, x, double, x);
   AGREE(mpnum_f64_to_e8m0_round(x, MPNUM_ROUND_UP, SATURATE, 0).bits,
         __nv_cvt_double_to_e8m0(x, __NV_SATFINITE, cudaRoundPosInf));
   AGREE(mpnum_f64_to_e8m0_round(x, MPNUM_ROUND_UP, IEEE, 0).bits,
@@ -250,45 +240,14 @@ static void f64_agrees_with_cuda() {
 
 /* f16 and bf16 sources: all codes. */
 
-template <typename Raw>
-static void check_narrow_fp8(uint32_t source, float x, Raw raw,
-                             __nv_fp8_storage_t (*convert)(Raw, __nv_saturation_t,
-                                                           __nv_fp8_interpretation_t)) {
-  AGREE(mpnum_f32_to_e4m3_sat(x).bits, convert(raw, __NV_SATFINITE, __NV_E4M3));
-  AGREE(mpnum_f32_to_e4m3(x).bits, convert(raw, __NV_NOSAT, __NV_E4M3));
-  AGREE(mpnum_f32_to_e5m2_sat(x).bits, convert(raw, __NV_SATFINITE, __NV_E5M2));
-  AGREE(mpnum_f32_to_e5m2(x).bits, convert(raw, __NV_NOSAT, __NV_E5M2));
-}
-
-template <typename Raw>
-static void check_narrow_fp6(uint32_t source, float x, Raw raw,
-                             __nv_fp6_storage_t (*convert)(Raw, __nv_fp6_interpretation_t,
-                                                           cudaRoundMode)) {
-  AGREE(mpnum_f32_to_e3m2_sat(x).bits, convert(raw, __NV_E3M2, cudaRoundNearest));
-  AGREE(mpnum_f32_to_e2m3_sat(x).bits, convert(raw, __NV_E2M3, cudaRoundNearest));
-  AGREE(mpnum_f32_to_e3m2_round(x, TOWARD_ZERO, SATURATE, 0).bits,
-        convert(raw, __NV_E3M2, cudaRoundZero));
-  AGREE(mpnum_f32_to_e2m3_round(x, TOWARD_ZERO, SATURATE, 0).bits,
-        convert(raw, __NV_E2M3, cudaRoundZero));
-}
-
-template <typename Raw>
-static void check_narrow_fp4(uint32_t source, float x, Raw raw,
-                             __nv_fp4_storage_t (*convert)(Raw, __nv_fp4_interpretation_t,
-                                                           cudaRoundMode)) {
-  AGREE(mpnum_f32_to_e2m1_sat(x).bits, convert(raw, __NV_E2M1, cudaRoundNearest));
-  AGREE(mpnum_f32_to_e2m1_round(x, TOWARD_ZERO, SATURATE, 0).bits,
-        convert(raw, __NV_E2M1, cudaRoundZero));
-}
-
 static void f16_to_smaller_types_agrees_with_cuda() {
   for (uint32_t source = 0; source < 0x10000; ++source) {
     const float x = mpnum_f16_to_f32(mpnum_from_bits_f16(source));
     __half_raw raw;
     raw.x = static_cast<unsigned short>(source);
-    check_narrow_fp8<const __half_raw>(source, x, raw, __nv_cvt_halfraw_to_fp8);
-    check_narrow_fp6<const __half_raw>(source, x, raw, __nv_cvt_halfraw_to_fp6);
-    check_narrow_fp4<const __half_raw>(source, x, raw, __nv_cvt_halfraw_to_fp4);
+    AGREE_FP8(f32, x, halfraw, raw);
+    AGREE_FP6(f32, x, halfraw, raw);
+    AGREE_FP4(f32, x, halfraw, raw);
   }
 }
 
@@ -297,20 +256,10 @@ static void bf16_to_smaller_types_agrees_with_cuda() {
     const float x = mpnum_bf16_to_f32(mpnum_from_bits_bf16(source));
     __nv_bfloat16_raw raw;
     raw.x = static_cast<unsigned short>(source);
-    check_narrow_fp8<const __nv_bfloat16_raw>(source, x, raw,
-                                              __nv_cvt_bfloat16raw_to_fp8);
-    check_narrow_fp6<const __nv_bfloat16_raw>(source, x, raw,
-                                              __nv_cvt_bfloat16raw_to_fp6);
-    check_narrow_fp4<const __nv_bfloat16_raw>(source, x, raw,
-                                              __nv_cvt_bfloat16raw_to_fp4);
-    AGREE(mpnum_f32_to_e8m0_ru_sat(x).bits,
-          __nv_cvt_bfloat16raw_to_e8m0(raw, __NV_SATFINITE, cudaRoundPosInf));
-    AGREE(mpnum_f32_to_e8m0_ru(x).bits,
-          __nv_cvt_bfloat16raw_to_e8m0(raw, __NV_NOSAT, cudaRoundPosInf));
-    AGREE(mpnum_f32_to_e8m0_rz_sat(x).bits,
-          __nv_cvt_bfloat16raw_to_e8m0(raw, __NV_SATFINITE, cudaRoundZero));
-    AGREE(mpnum_f32_to_e8m0_rz(x).bits,
-          __nv_cvt_bfloat16raw_to_e8m0(raw, __NV_NOSAT, cudaRoundZero));
+    AGREE_FP8(f32, x, bfloat16raw, raw);
+    AGREE_FP6(f32, x, bfloat16raw, raw);
+    AGREE_FP4(f32, x, bfloat16raw, raw);
+    AGREE_E8M0(x, bfloat16raw, raw);
   }
 }
 

@@ -10,6 +10,10 @@
 
 # include <cublasLt.h>
 
+/* The first cuBLASLt with block scales, that of CUDA 12.8. */
+# define BLOCKS_VERSION    120800
+# define HEADER_HAS_BLOCKS (CUBLAS_VERSION >= BLOCKS_VERSION)
+
 enum { ALGORITHMS = 8 };
 
 /* The functions that are called, under their own names. */
@@ -102,21 +106,33 @@ void blas_close(blas *library) {
 
 const char *blas_version(const blas *library) { return library->version; }
 
+/* Whether block scales are known to the header and to the library. */
+static bool has_blocks(const blas *library, refusal *why) {
+  if (!HEADER_HAS_BLOCKS)
+    return refuse(why, "built with a cublasLt.h before 12.8, which has no block scales");
+  return library->cublasLtGetVersion() >= BLOCKS_VERSION ||
+         refuse(why, "%s has no block scales, which came with 12.8", library->version);
+}
+
 static cudaDataType_t type_of(blas_kind kind, bool is_a) {
   switch (kind) {
   case BLAS_F16: return CUDA_R_16F;
   case BLAS_BF16: return CUDA_R_16BF;
   case BLAS_E4M3: return CUDA_R_8F_E4M3;
   case BLAS_E5M2_E4M3: return is_a ? CUDA_R_8F_E5M2 : CUDA_R_8F_E4M3;
+  case BLAS_MXFP8: return CUDA_R_8F_E4M3;
+# if HEADER_HAS_BLOCKS
+  case BLAS_NVFP4: return CUDA_R_4F_E2M1;
+# else
+  case BLAS_NVFP4:
+# endif
   case BLAS_F32:
   case BLAS_TF32: break;
   }
   return CUDA_R_32F;
 }
 
-/* cuBLASLt's matrices are columns first: rows of k values are columns, to be transposed
- * on the left. */
-static cublasStatus_t describe(blas_plan *plan) {
+static cublasStatus_t describe_operation(blas_plan *plan) {
   const blas *library = plan->library;
   const blas_problem *at = &plan->problem;
   const cublasOperation_t transposed = CUBLAS_OP_T;
@@ -129,11 +145,29 @@ static cublasStatus_t describe(blas_plan *plan) {
   status = library->cublasLtMatmulDescSetAttribute(plan->operation, attribute, &value, \
                                                    sizeof value)
   SET(CUBLASLT_MATMUL_DESC_TRANSA, transposed);
-  if (at->kind == BLAS_E4M3 || at->kind == BLAS_E5M2_E4M3) {
+  if (at->kind >= BLAS_E4M3) {
     SET(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, at->a_scale);
     SET(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, at->b_scale);
   }
+# if HEADER_HAS_BLOCKS
+  if (at->kind >= BLAS_MXFP8) {
+    const int32_t mode = at->kind == BLAS_MXFP8
+                             ? CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0
+                             : CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3;
+    SET(CUBLASLT_MATMUL_DESC_A_SCALE_MODE, mode);
+    SET(CUBLASLT_MATMUL_DESC_B_SCALE_MODE, mode);
+  }
+# endif
 # undef SET
+  return status;
+}
+
+/* cuBLASLt's matrices are columns first: rows of k values are columns, to be transposed
+ * on the left. */
+static cublasStatus_t describe(blas_plan *plan) {
+  const blas *library = plan->library;
+  const blas_problem *at = &plan->problem;
+  cublasStatus_t status = describe_operation(plan);
   if (status == CUBLAS_STATUS_SUCCESS)
     status = library->cublasLtMatrixLayoutCreate(&plan->a, type_of(at->kind, true), at->k,
                                                  at->m, (int64_t)at->k);
@@ -170,9 +204,11 @@ static cublasStatus_t propose(blas_plan *plan) {
 
 blas_plan *blas_plan_make(blas *library, const blas_problem *problem, bool *supported,
                           refusal *why) {
-  blas_plan *made = calloc(1, sizeof *made);
+  blas_plan *made;
   cublasStatus_t status;
-  *supported = true;
+  *supported = problem->kind < BLAS_MXFP8 || has_blocks(library, why);
+  if (!*supported) return NULL;
+  made = calloc(1, sizeof *made);
   if (!made) {
     refuse(why, "out of memory");
     return NULL;

@@ -19,8 +19,10 @@ typedef enum blas_kind {
   BLAS_TF32, /* f32 in memory */
   BLAS_F16,
   BLAS_BF16,
-  BLAS_E4M3,
-  BLAS_E5M2_E4M3 /* a is e5m2, b is e4m3: cuBLASLt does not multiply e5m2 by e5m2 */
+  BLAS_E4M3,      /* from here on with scales */
+  BLAS_E5M2_E4M3, /* a is e5m2, b is e4m3: cuBLASLt does not multiply e5m2 by e5m2 */
+  BLAS_MXFP8,     /* from here on with block scales: e4m3, an e8m0 for each 32 along k */
+  BLAS_NVFP4      /* e2m1, two in a byte, an e4m3 for each 16 */
 } blas_kind;
 
 /* d = a * b^T, accumulated in f32. a is m rows of k values, b is n rows of k values, d is
@@ -30,7 +32,9 @@ typedef struct blas_problem {
   uint64_t m, n, k;
   const void *a, *b;
   float *d;
-  const float *a_scale, *b_scale; /* of fp8: a value is its code times this */
+  /* A value is its code times this: a float with fp8, with block scales an array in the
+   * layout of cuBLASLt. Other kinds have none. */
+  const void *a_scale, *b_scale;
   void *workspace;
   size_t workspace_size;
 } blas_problem;

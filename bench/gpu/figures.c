@@ -94,7 +94,6 @@ const char *gpu_state_name(gpu_state state) {
   case GPU_NOT_RUN: return "NOT RUN";
   case GPU_MEASURED: return "MEASURED";
   case GPU_UNSUPPORTED: return "UNSUPPORTED";
-  case GPU_MISSING: return "NOT IMPLEMENTED";
   case GPU_FAILED: return "FAILED";
   }
   return "?";

@@ -71,7 +71,6 @@ typedef enum gpu_state {
   GPU_NOT_RUN,
   GPU_MEASURED,
   GPU_UNSUPPORTED, /* by this GPU or by cuBLASLt */
-  GPU_MISSING,     /* in this version of the benchmark */
   GPU_FAILED       /* an error, or a product that is not that of its operands */
 } gpu_state;
 

@@ -28,12 +28,15 @@ __global__ void scaled_kernel(T *dst, float *inverse, const float *src, const fl
   }
 }
 
-template <class T> cudaError_t convert_plain(gpu_operand *operand, size_t n) {
+template <class T>
+cudaError_t convert_plain(gpu_operand *operand, size_t rows, size_t k) {
   return mpnum_launch_convert_sat(operand->converted.as<T>(),
-                                  operand->original.as<float>(), n, 0);
+                                  operand->original.as<float>(), rows * k, 0);
 }
 
-template <class T> cudaError_t convert_scaled(gpu_operand *operand, size_t n) {
+template <class T>
+cudaError_t convert_scaled(gpu_operand *operand, size_t rows, size_t k) {
+  const size_t n = rows * k;
   const size_t blocks = (n + THREADS * LANES - 1) / (THREADS * LANES);
   const cudaError_t error =
       mpnum_launch_amax(operand->amax.as<float>(), operand->original.as<float>(), n, 0);
@@ -50,26 +53,29 @@ float decode_f32(const void *values, size_t index) {
 template <class T> float decode(const void *codes, size_t index) {
   return mpnum::to_float(static_cast<const T *>(codes)[index]);
 }
+float only_scale(const void *scales, size_t, size_t, size_t) {
+  return *static_cast<const float *>(scales);
+}
 
 } // namespace
 
-const gpu_operand_format gpu_f32_operand = {MPNUM_TYPE_F32, 4, nullptr, decode_f32,
-                                            false};
-const gpu_operand_format gpu_f16_operand = {MPNUM_TYPE_F16, 2, convert_plain<mpnum_f16>,
-                                            decode<mpnum_f16>, false};
-const gpu_operand_format gpu_bf16_operand = {
-    MPNUM_TYPE_BF16, 2, convert_plain<mpnum_bf16>, decode<mpnum_bf16>, false};
-const gpu_operand_format gpu_e4m3_operand = {
-    MPNUM_TYPE_E4M3, 1, convert_scaled<mpnum_e4m3>, decode<mpnum_e4m3>, true};
-const gpu_operand_format gpu_e5m2_operand = {
-    MPNUM_TYPE_E5M2, 1, convert_scaled<mpnum_e5m2>, decode<mpnum_e5m2>, true};
+const gpu_operand_format gpu_f32_operand = {32, 1, nullptr, decode_f32, nullptr};
+const gpu_operand_format gpu_f16_operand = {16, 1, convert_plain<mpnum_f16>,
+                                            decode<mpnum_f16>, nullptr};
+const gpu_operand_format gpu_bf16_operand = {16, 1, convert_plain<mpnum_bf16>,
+                                             decode<mpnum_bf16>, nullptr};
+const gpu_operand_format gpu_e4m3_operand = {8, 1, convert_scaled<mpnum_e4m3>,
+                                             decode<mpnum_e4m3>, only_scale};
+const gpu_operand_format gpu_e5m2_operand = {8, 1, convert_scaled<mpnum_e5m2>,
+                                             decode<mpnum_e5m2>, only_scale};
 
-cudaError_t gpu_operand_make(gpu_operand *operand, size_t count, uint64_t seed) {
+cudaError_t gpu_operand_make(gpu_operand *operand, size_t rows, size_t k, uint64_t seed) {
+  const size_t count = rows * k;
   cudaError_t error = operand->original.make(count * sizeof(float));
+  operand->scale_bytes = gpu_scale_bytes(rows, k); /* a float is less */
   if (error == cudaSuccess) error = operand->converted.make(count * 2);
   if (error == cudaSuccess) error = operand->amax.make(sizeof(float));
-  if (error == cudaSuccess) error = operand->scale.make(sizeof(float));
-  operand->count = count;
+  if (error == cudaSuccess) error = operand->scale.make(operand->scale_bytes);
   if (error == cudaSuccess)
     error = gpu_fill_normal(operand->original.as<float>(), count, seed);
   return error;

@@ -24,7 +24,7 @@ struct product_row {
   double bits;
   int capability; /* ten times the compute capability that has it */
   blas_kind kind;
-  const gpu_operand_format *a, *b; /* NULL: not in this version */
+  const gpu_operand_format *a, *b;
 };
 
 const product_row rows[] = {
@@ -34,8 +34,8 @@ const product_row rows[] = {
     {"bf16", 16, 80, BLAS_BF16, &gpu_bf16_operand, &gpu_bf16_operand},
     {"e4m3", 8, 89, BLAS_E4M3, &gpu_e4m3_operand, &gpu_e4m3_operand},
     {"e5m2 e4m3", 8, 89, BLAS_E5M2_E4M3, &gpu_e5m2_operand, &gpu_e4m3_operand},
-    {"mxfp8", 8.25, 100, BLAS_E4M3, nullptr, nullptr},
-    {"nvfp4", 4.5, 100, BLAS_E4M3, nullptr, nullptr},
+    {"mxfp8", 8.25, 100, BLAS_MXFP8, &gpu_mxfp8_operand, &gpu_mxfp8_operand},
+    {"nvfp4", 4.5, 100, BLAS_NVFP4, &gpu_nvfp4_operand, &gpu_nvfp4_operand},
 };
 
 struct workbench {
@@ -49,9 +49,9 @@ struct workbench {
 struct work {
   workbench *bench;
   const product_row *how;
+  uint64_t m, n, k;
   blas_plan *plan;
   unsigned algorithm;
-  uint64_t a_count, b_count;
   refusal why; /* of cuBLASLt */
   ~work() { blas_plan_free(plan); }
 };
@@ -63,10 +63,9 @@ cudaError_t run_product(void *context) {
 cudaError_t convert_operands(void *context) {
   const work *one = static_cast<const work *>(context);
   cudaError_t error = cudaSuccess;
-  if (one->how->a->convert)
-    error = one->how->a->convert(&one->bench->a, static_cast<size_t>(one->a_count));
+  if (one->how->a->convert) error = one->how->a->convert(&one->bench->a, one->m, one->k);
   if (error == cudaSuccess && one->how->b->convert)
-    error = one->how->b->convert(&one->bench->b, static_cast<size_t>(one->b_count));
+    error = one->how->b->convert(&one->bench->b, one->n, one->k);
   return error;
 }
 cudaError_t run_total(void *context) {
@@ -74,24 +73,27 @@ cudaError_t run_total(void *context) {
   return error == cudaSuccess ? run_product(context) : error;
 }
 
-/* Makes the plan of a product of these sizes. */
-gpu_state begin_work(work *one, uint64_t m, uint64_t n, uint64_t k) {
+/* Makes the plan of the product. */
+gpu_state begin_work(work *one) {
   workbench *bench = one->bench;
+  const unsigned block = one->how->a->block;
   const bool a_original = !one->how->a->convert, b_original = !one->how->b->convert;
   const blas_problem problem = {one->how->kind,
-                                m,
-                                n,
-                                k,
+                                one->m,
+                                one->n,
+                                one->k,
                                 a_original ? bench->a.original.at : bench->a.converted.at,
                                 b_original ? bench->b.original.at : bench->b.converted.at,
                                 bench->d.as<float>(),
-                                bench->a.scale.as<float>(),
-                                bench->b.scale.as<float>(),
+                                bench->a.scale.at,
+                                bench->b.scale.at,
                                 bench->workspace.at,
                                 workspace_bytes};
   bool supported;
-  one->a_count = m * k;
-  one->b_count = n * k;
+  if (one->k % block != 0) {
+    refuse(&one->why, "K is not a multiple of %u, the values that share a scale", block);
+    return GPU_UNSUPPORTED;
+  }
   one->plan = blas_plan_make(bench->library, &problem, &supported, &one->why);
   if (one->plan) return GPU_MEASURED;
   return supported ? GPU_FAILED : GPU_UNSUPPORTED;
@@ -155,11 +157,12 @@ bool find_error(work *one, gpu_sample *sample, const double *exact, gpu_product 
 void measure_shape(workbench *bench, const product_row *how, int index,
                    gpu_product *row) {
   const gpu_shape *shape = &bench->run->results->shapes[index];
-  work one = {bench, how, nullptr, 0, 0, 0, refusal()};
+  work one = {bench, how, shape->m, shape->n, shape->k, nullptr, 0, refusal()};
   gpu_contender self = {run_product, &one, gpu_time()};
-  row->shape_states[index] = begin_work(&one, shape->m, shape->n, shape->k);
+  row->shape_states[index] = begin_work(&one);
   if (row->shape_states[index] != GPU_MEASURED) return;
-  if (!choose_algorithm(&one) || !gpu_time_cold(bench->run, &self, 1, what))
+  if (!bench->run->done(convert_operands(&one), "converting") ||
+      !choose_algorithm(&one) || !gpu_time_cold(bench->run, &self, 1, what))
     row->shape_states[index] = GPU_FAILED;
   row->shapes[index] = self.time;
 }
@@ -168,16 +171,13 @@ void measure_shape(workbench *bench, const product_row *how, int index,
 bool measure_row(workbench *bench, const product_row *how, gpu_sample *sample,
                  const double *exact, gpu_product *row) {
   const gpu_plan *plan = &bench->run->results->plan;
-  work one = {bench, how, nullptr, 0, 0, 0, refusal()};
-  row->state = begin_work(&one, plan->m, plan->n, plan->k);
+  work one = {bench, how, plan->m, plan->n, plan->k, nullptr, 0, refusal()};
+  row->state = begin_work(&one);
   if (row->state != GPU_MEASURED) {
     gpu_set_text(row->why, sizeof row->why, one.why.text);
   } else if (time_row(&one, row) && !find_error(&one, sample, exact, row)) {
     return false;
   }
-  one.a_count = bench->a.count; /* larger shapes read further */
-  one.b_count = bench->b.count;
-  if (!bench->run->done(convert_operands(&one), "converting")) return false;
   for (int i = 0; i < GPU_SHAPES; ++i)
     measure_shape(bench, how, i, row);
   return bench->run->done(cudaDeviceSynchronize(), what);
@@ -192,9 +192,6 @@ bool row_is_possible(const gpu_results *results, const product_row *how,
     row->state = GPU_UNSUPPORTED;
     snprintf(row->why, sizeof row->why, "needs compute capability %d.%d",
              how->capability / 10, how->capability % 10);
-  } else if (!how->a) {
-    row->state = GPU_MISSING;
-    snprintf(row->why, sizeof row->why, "block scales are not measured by this version");
   } else {
     return true;
   }
@@ -227,9 +224,8 @@ cudaError_t make_room(workbench *bench) {
   const uint64_t m = larger(results->plan.m, largest->m);
   const uint64_t n = larger(results->plan.n, largest->n);
   const uint64_t k = larger(results->plan.k, largest->k);
-  cudaError_t error = gpu_operand_make(&bench->a, static_cast<size_t>(m * k), 21);
-  if (error == cudaSuccess)
-    error = gpu_operand_make(&bench->b, static_cast<size_t>(n * k), 22);
+  cudaError_t error = gpu_operand_make(&bench->a, m, k, 21);
+  if (error == cudaSuccess) error = gpu_operand_make(&bench->b, n, k, 22);
   if (error == cudaSuccess)
     error = bench->d.make(static_cast<size_t>(m * n) * sizeof(float));
   if (error == cudaSuccess) error = bench->workspace.make(workspace_bytes);

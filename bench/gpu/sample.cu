@@ -16,21 +16,24 @@ bool read_rows(gpu_run *run, float *dst, uint64_t count, uint64_t size, uint64_t
   const bool original = format->convert == nullptr;
   const unsigned char *src = original ? operand->original.as<unsigned char>()
                                       : operand->converted.as<unsigned char>();
-  gpu_host_array<unsigned char> codes(k * format->size);
-  float scale = 1;
-  if (!codes.at) return refuse(&run->why, "out of memory");
-  if (format->scaled && !run->done(cudaMemcpy(&scale, operand->scale.at, sizeof scale,
-                                              cudaMemcpyDeviceToHost),
-                                   "reading a scale"))
+  const uint64_t bytes = k * format->bits / 8;
+  gpu_host_array<unsigned char> codes(bytes), scales(operand->scale_bytes);
+  if (!codes.at || !scales.at) return refuse(&run->why, "out of memory");
+  if (format->scale &&
+      !run->done(cudaMemcpy(scales.at, operand->scale.at, operand->scale_bytes,
+                            cudaMemcpyDeviceToHost),
+                 "reading scales"))
     return false;
   for (uint64_t row = 0; row < count; ++row) {
-    const uint64_t offset = place(row, count, size) * k * format->size;
+    const uint64_t from = place(row, count, size);
     if (!run->done(
-            cudaMemcpy(codes.at, src + offset, k * format->size, cudaMemcpyDeviceToHost),
+            cudaMemcpy(codes.at, src + from * bytes, bytes, cudaMemcpyDeviceToHost),
             "reading an operand"))
       return false;
-    for (uint64_t i = 0; i < k; ++i)
+    for (uint64_t i = 0; i < k; ++i) {
+      const float scale = format->scale ? format->scale(scales.at, from, i, k) : 1;
       dst[row * k + i] = scale * format->decode(codes.at, i);
+    }
   }
   return true;
 }

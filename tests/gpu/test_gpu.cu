@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* On a GPU: every conversion named for its rounding gives the host's bits, scalar over
- * all 2^32 words and, saturating, in the launchers' wide kernels; other launchers and the
- * reductions give those of a loop on the host.
+/* On a GPU: every conversion gives the host's bits over all 2^32 words, from float in
+ * every rounding with either overflow, from double with one rounding a word and those
+ * named; nearest even and saturating in the launchers' wide kernels too. Other launchers
+ * and the reductions give those of a loop on the host.
  *
  *     test_gpu [--short]     (2^24 words of each: for tools that slow a program down)
  *
@@ -31,9 +32,10 @@ static __host__ __device__ uint32_t word_at(uint64_t k, uint64_t stride) {
 }
 
 template <class Function>
-__global__ void convert_words(uint32_t *dst, uint64_t first, uint64_t stride) {
+__global__ void convert_words(uint32_t *dst, uint64_t first, uint64_t stride,
+                              Function function) {
   const size_t i = mpnum_grid_index();
-  dst[i] = Function::at(word_at(first + i, stride));
+  dst[i] = function.at(word_at(first + i, stride));
 }
 
 /* Counts what differs, on all cores; the first one is reported. */
@@ -65,21 +67,38 @@ static uint64_t stride_of(uint64_t inputs) {
   return inputs <= chunk ? 1 : inputs / tried | (inputs > tried); /* odd: all kinds */
 }
 
-template <class Function> static void check_function(uint64_t inputs) {
+template <class Function>
+static void check_words(const char *name, uint64_t inputs, const Function &function) {
   const uint64_t count = inputs < words ? inputs : words;
+  const uint64_t stride = stride_of(inputs);
   for (uint64_t first = 0; first < count && tap_errors < 10; first += chunk) {
-    convert_words<Function><<<chunk / 256, 256>>>(device_words, first, stride_of(inputs));
-    if (!is_ok(cudaGetLastError(), Function::name()) ||
+    convert_words<Function><<<chunk / 256, 256>>>(device_words, first, stride, function);
+    if (!is_ok(cudaGetLastError(), name) ||
         !is_ok(cudaMemcpy(host_words, device_words, chunk * sizeof *host_words,
                           cudaMemcpyDeviceToHost),
-               Function::name()))
+               name))
       return;
-    compare(Function::name(), first, stride_of(inputs),
-            [](uint32_t word) { return Function::at(word); });
+    compare(name, first, stride, [&](uint32_t word) { return function.at(word); });
   }
 }
 
 static const uint64_t all_words = UINT64_C(1) << 32;
+
+template <class Function> static void check_function(uint64_t inputs) {
+  check_words(Function::name(), inputs, Function());
+}
+
+/* Every rounding, the stochastic one too, with either overflow. */
+template <class Function> static void check_modes(const char *name) {
+  for (int mode = 0; mode < 14; ++mode) {
+    const Function function = {static_cast<mpnum_rounding>(mode % 7),
+                               static_cast<mpnum_overflow>(mode / 7)};
+    char title[64];
+    snprintf(title, sizeof title, "%s, rounding %d, overflow %d", name, mode % 7,
+             mode / 7);
+    check_words(title, all_words, function);
+  }
+}
 
 #define CHECK_FLOATS(name, suffix)                 \
  check_function<f32_to_##name##suffix>(all_words); \
@@ -90,6 +109,11 @@ static const uint64_t all_words = UINT64_C(1) << 32;
  check_function<name##_to_f32>(codes); \
  check_function<name##_to_f64>(codes);
 
+static void f32_is_that_of_the_host() {
+  check_function<f64_to_f32>(all_words);
+  check_function<f64_to_f32_sat>(all_words);
+  check_function<f64_to_f32_round>(all_words);
+}
 static void f16_is_that_of_the_host() {
   CHECK_FLOATS(f16, )
   CHECK_FLOATS(f16, _sat)
@@ -131,25 +155,33 @@ CHECK_EIGHT_BITS(e5m2) CHECK_EIGHT_BITS(e4m3) CHECK_EIGHT_BITS(e5m2fnuz)
  }
 CHECK_FEW_BITS(e3m2) CHECK_FEW_BITS(e2m3) CHECK_FEW_BITS(e2m1)
 
-    static void packed_forms_are_those_of_the_host() {
-  CHECK_F32(f16, _x2)
-  CHECK_F32(f16, _sat_x2)
-  CHECK_F32(bf16, _x2)
-  CHECK_F32(bf16, _sat_x2)
-  CHECK_F32(e5m2, _x2)
-  CHECK_F32(e5m2, _sat_x2)
-  CHECK_F32(e4m3, _x2)
-  CHECK_F32(e4m3, _sat_x2)
+    static void packed_forms_from_f32_are_those_of_the_host() {
+#define CHECK_PACKED(name, form) \
+ CHECK_F32(name, form)           \
+ CHECK_F32(name, _sat##form)
+  CHECK_PACKED(f16, _x2)
+  CHECK_PACKED(bf16, _x2)
+  CHECK_PACKED(e5m2, _x2)
+  CHECK_PACKED(e4m3, _x2)
+  CHECK_PACKED(e5m2fnuz, _x2)
+  CHECK_PACKED(e4m3fnuz, _x2)
+  CHECK_PACKED(e3m4, _x2)
   CHECK_F32(e8m0, _ru_sat_x2)
   CHECK_F32(e8m0, _rz_sat_x2)
   CHECK_F32(e3m2, _sat_x2)
   CHECK_F32(e2m3, _sat_x2)
   CHECK_F32(e2m1, _sat_x2)
-  CHECK_F32(e5m2, _x4)
-  CHECK_F32(e5m2, _sat_x4)
-  CHECK_F32(e4m3, _x4)
-  CHECK_F32(e4m3, _sat_x4)
+  CHECK_PACKED(e5m2, _x4)
+  CHECK_PACKED(e4m3, _x4)
+  CHECK_PACKED(e5m2fnuz, _x4)
+  CHECK_PACKED(e4m3fnuz, _x4)
+  CHECK_PACKED(e3m4, _x4)
   CHECK_F32(e2m1, _sat_x4)
+  check_function<e3m2_sat_x4_and_back>(all_words);
+  check_function<e2m3_sat_x4_and_back>(all_words);
+}
+
+static void packed_forms_from_small_types_are_those_of_the_host() {
   check_function<f16_to_e4m3_x2>(all_words);
   check_function<f16_to_e4m3_sat_x2>(all_words);
   check_function<f16_to_e5m2_x2>(all_words);
@@ -160,10 +192,41 @@ CHECK_FEW_BITS(e3m2) CHECK_FEW_BITS(e2m3) CHECK_FEW_BITS(e2m1)
   check_function<bf16_to_f32_x2>(all_words);
   check_function<e5m2_to_f32_x2>(65536);
   check_function<e4m3_to_f32_x2>(65536);
+  check_function<e5m2fnuz_to_f32_x2>(65536);
+  check_function<e4m3fnuz_to_f32_x2>(65536);
+  check_function<e3m4_to_f32_x2>(65536);
   check_function<e3m2_to_f32_x2>(65536);
   check_function<e2m3_to_f32_x2>(65536);
   check_function<e2m1_to_f32_x2>(256);
   check_function<e8m0_to_f32_x2>(65536);
+  check_function<e5m2_to_f32_x4>(all_words);
+  check_function<e4m3_to_f32_x4>(all_words);
+  check_function<e5m2fnuz_to_f32_x4>(all_words);
+  check_function<e4m3fnuz_to_f32_x4>(all_words);
+  check_function<e3m4_to_f32_x4>(all_words);
+  check_function<e2m1_to_f32_x4>(65536);
+}
+
+static void stochastic_forms_are_those_of_the_host() {
+#define CHECK_STOCHASTIC(name, NAME, sign, exponent, mantissa, bias, specials, nan) \
+ check_function<f32_to_##name##_sr_sat>(all_words);
+  CHECK_F32(f16, _sr)
+  CHECK_F32(bf16, _sr)
+  CHECK_F32(tf32, _sr)
+  CHECK_F32(e5m2, _sr)
+  CHECK_F32(e4m3, _sr)
+  CHECK_F32(e5m2fnuz, _sr)
+  CHECK_F32(e4m3fnuz, _sr)
+  CHECK_F32(e3m4, _sr)
+  CHECK_F32(e8m0, _sr)
+  MPNUM_FORMATS(CHECK_STOCHASTIC)
+}
+
+static void roundings_at_run_time_are_those_of_the_host() {
+#define CHECK_MODES(name, NAME, sign, exponent, mantissa, bias, specials, nan) \
+ check_modes<f32_to_##name##_round>("f32_to_" #name "_round");                 \
+ check_function<f64_to_##name##_round>(all_words);
+  MPNUM_FORMATS(CHECK_MODES)
 }
 
 /* The wide kernels, over the words as an array of floats in place of their index. */
@@ -179,7 +242,9 @@ __global__ void write_codes(uint32_t *dst, const unsigned char *codes, unsigned 
   dst[i] = code;
 }
 
-template <class T, class Function> static void check_launcher() {
+template <class T, class Function>
+static void check_launcher(cudaError_t (*launch)(T *, const float *, size_t,
+                                                 cudaStream_t)) {
   T *codes = nullptr;
   float *floats = nullptr;
   const uint64_t stride = stride_of(all_words);
@@ -189,8 +254,7 @@ template <class T, class Function> static void check_launcher() {
   for (uint64_t first = 0; first < words && tap_errors < 10; first += chunk) {
     write_words<<<chunk / 256, 256>>>(reinterpret_cast<uint32_t *>(floats), first,
                                       stride);
-    if (!is_ok(mpnum_launch_convert_sat(codes, floats, chunk, 0), Function::name()))
-      break;
+    if (!is_ok(launch(codes, floats, chunk, 0), Function::name())) break;
     write_codes<<<chunk / 256, 256>>>(
         device_words, reinterpret_cast<unsigned char *>(codes), sizeof(T));
     if (!is_ok(cudaMemcpy(host_words, device_words, chunk * sizeof *host_words,
@@ -205,9 +269,20 @@ template <class T, class Function> static void check_launcher() {
 }
 
 static void launchers_give_the_bits_of_the_host() {
-#define CHECK_LAUNCHER(name, NAME, sign, exponent, mantissa, bias, specials, nan) \
- check_launcher<mpnum_##name, f32_to_##name##_sat>();
-  MPNUM_FORMATS(CHECK_LAUNCHER)
+#define CHECK_PLAIN(name) \
+ check_launcher<mpnum_##name, f32_to_##name>(mpnum_launch_convert);
+#define CHECK_SAT(name, NAME, sign, exponent, mantissa, bias, specials, nan) \
+ check_launcher<mpnum_##name, f32_to_##name##_sat>(mpnum_launch_convert_sat);
+  CHECK_PLAIN(tf32)
+  CHECK_PLAIN(bf16)
+  CHECK_PLAIN(f16)
+  CHECK_PLAIN(e5m2)
+  CHECK_PLAIN(e4m3)
+  CHECK_PLAIN(e5m2fnuz)
+  CHECK_PLAIN(e4m3fnuz)
+  CHECK_PLAIN(e3m4)
+  CHECK_PLAIN(e8m0)
+  MPNUM_FORMATS(CHECK_SAT)
 }
 
 #include "reductions.hpp"
@@ -246,6 +321,7 @@ int main(int argument_count, char **arguments) {
            properties.minor);
   TAP_RUN(the_gpu_works);
   if (!device_words || !host_words) return tap_done();
+  TAP_RUN(f32_is_that_of_the_host);
   TAP_RUN(f16_is_that_of_the_host);
   TAP_RUN(bf16_is_that_of_the_host);
   TAP_RUN(tf32_is_that_of_the_host);
@@ -258,7 +334,10 @@ int main(int argument_count, char **arguments) {
   TAP_RUN(e3m2_is_that_of_the_host);
   TAP_RUN(e2m3_is_that_of_the_host);
   TAP_RUN(e2m1_is_that_of_the_host);
-  TAP_RUN(packed_forms_are_those_of_the_host);
+  TAP_RUN(packed_forms_from_f32_are_those_of_the_host);
+  TAP_RUN(packed_forms_from_small_types_are_those_of_the_host);
+  TAP_RUN(stochastic_forms_are_those_of_the_host);
+  TAP_RUN(roundings_at_run_time_are_those_of_the_host);
   TAP_RUN(launchers_give_the_bits_of_the_host);
   TAP_RUN(launchers_take_any_size_and_pointer);
   TAP_RUN(packed_and_in_place_launches_are_right);

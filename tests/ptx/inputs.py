@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The inputs at which a conversion can go wrong, as records of 64-bit words for the kernels of calls.py: every value
 and every midpoint of the target, each with the source's numbers on both sides; the edges of the source; NaNs with
-payloads, signalling ones too; powers of two far outside the range; random numbers. Formats of 16 bits and more give
-some of their values, and all near their edges.
+payloads, signalling ones too; powers of two far outside the range; random numbers. Of formats of 16 bits and more
+Inputs has some values, and all near their edges; EveryCode has all of one such format, a stretch at a time.
 """
 
 import random
@@ -59,6 +59,9 @@ class Target:
         (low, exponent), (high, next_exponent) = self.twice(code), self.twice(code + 1)
         return (low + (high << (next_exponent - exponent))) // 2, exponent
 
+    def points(self, codes):
+        return [point for code in codes for point in (self.twice(code), self.midpoint(code))]
+
     def codes(self, most, generator):
         """All magnitudes of a small format; else the edges, powers of two and some random ones."""
         if self.largest < 256:
@@ -79,6 +82,17 @@ def targets_of(api):
     return {target.name: target for target in [*found, Target("f32", 1, 8, 23, 127, "IEEE")]}
 
 
+def around(form, points):
+    """Bits of a source's number at each point, or below it, and of those next to that."""
+    found = [form.encode(finite(False, *point), "rz") for point in points]
+    return [bits + step for bits in found for step in (-1, 0, 1)]
+
+
+def both_signs(form, magnitudes):
+    magnitudes = dict.fromkeys(bits for bits in magnitudes if 0 <= bits < form.sign_bit)
+    return [bits | sign for bits in magnitudes for sign in (0, form.sign_bit)]
+
+
 class Inputs:
     """dense: more of everything."""
 
@@ -91,24 +105,18 @@ class Inputs:
         """Bits of source numbers for a target, both signs."""
         target, form = self.targets[target_name], FORMATS[source]
         generator = random.Random(f"{source} to {target_name}")
-        points = []
-        for code in target.codes(500 if self.is_dense else 60, generator):
-            points += [target.twice(code), target.midpoint(code)]
-        found = list(SPECIALS[source])
-        for point in points:
-            bits = form.encode(finite(False, *point), "rz")
-            found += [bits - 1, bits, bits + 1]
-            if source == "f64" and self.is_dense:
-                narrow = FORMATS["f32"].encode(finite(False, *point), "rz")
-                found += [FORMATS["f64"].encode(FORMATS["f32"].decode(bits)) for bits in (narrow, narrow + 1)]
+        points = target.points(target.codes(500 if self.is_dense else 60, generator))
+        found = SPECIALS[source] + around(form, points)
+        if source == "f64" and self.is_dense:
+            narrow = [FORMATS["f32"].encode(finite(False, *point), "rz") for point in points]
+            found += [form.encode(FORMATS["f32"].decode(bits + step)) for bits in narrow for step in (0, 1)]
         fields = range(0, 1 << form.exponent_bits, 1 if self.is_dense else 1 << max(form.exponent_bits - 5, 0))
         found += [field << form.mantissa_bits | 1 << form.mantissa_bits >> 1 for field in fields]
         found += [generator.getrandbits(form.width - 1) for _ in range(500 if self.is_dense else 40)]
         # Any bits between one value of the target and the next.
         low, high = [form.encode(finite(False, *target.twice(code)), "rz") for code in (1, target.largest)]
         found += [generator.randint(low, high) for _ in range(500 if self.is_dense else 100)]
-        found = list(dict.fromkeys(bits for bits in found if 0 <= bits < form.sign_bit))
-        return [bits | sign for bits in found for sign in (0, form.sign_bit)]
+        return both_signs(form, found)
 
     @lru_cache(maxsize=None)
     def codes(self, name):
@@ -201,3 +209,32 @@ class Inputs:
                     generator.sample(reals, 400 if self.is_dense else 30), product(range(7), range(2))):
                 found.append([number, bits, rounding, overflow, generator.getrandbits(32)])
         return found
+
+
+class EveryCode(Inputs):
+    """Of a type of 16 bits, or of tf32: each value and each midpoint with the source's numbers on both sides, and each
+    code, of a stretch of its magnitudes. Its own calls alone."""
+
+    def __init__(self, api, name, magnitudes):
+        super().__init__(api, is_dense=True)
+        self.name, self.magnitudes = name, magnitudes
+
+    def takes(self, call):
+        own = rf"mpnum_(f(32|64)_to_{self.name}|{self.name}_to|(un)?pack_{self.name})(_|$)"
+        return bool(re.match(own, call.function))
+
+    @lru_cache(maxsize=4)
+    def reals(self, source, target_name):
+        target, form = self.targets[target_name], FORMATS[source]
+        codes = [code for code in self.magnitudes if code <= target.largest]
+        return both_signs(form, SPECIALS[source] + around(form, target.points(codes)))
+
+    @lru_cache(maxsize=4)
+    def codes(self, name):
+        """Of tf32 with and without bits below the format's."""
+        width = self.targets[name].width
+        bits, generator = 16 if width == 16 else 32, random.Random(self.magnitudes.start)
+        low = bits - width
+        found = [code << low | extra for code in self.magnitudes
+                 for extra in ([0, generator.getrandbits(low)] if low else [0])]
+        return [code | sign for code in found for sign in (0, 1 << bits - 1)]

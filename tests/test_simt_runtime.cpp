@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* The stand-in for CUDA that tests run device code on: grids, launches and the functions
+ * of its runtime, and what a thread calls alone, against values from CUDA's manual. */
+#include "simt_checks.hpp"
+
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+using simt::launch;
+
+namespace {
+
+/* Bits */
+
+void bit_functions_have_the_values_of_the_manual(void) {
+  CHECK(__popc(0xf0f00001) == 9 && __popcll(0xf00000000000000f) == 8, "__popc");
+  CHECK(__clz(0) == 32 && __clz(1) == 31 && __clz(-1) == 0, "__clz");
+  CHECK(__clzll(0) == 64 && __clzll(1) == 63, "__clzll");
+  CHECK(__ffs(0) == 0 && __ffs(8) == 4 && __ffsll(1ll << 40) == 41, "__ffs");
+  CHECK(__brev(1) == 0x80000000 && __brev(0x12345678) == 0x1e6a2c48, "__brev");
+  CHECK(__byte_perm(0x33221100, 0x77665544, 0x7531) == 0x77553311, "__byte_perm");
+  CHECK(__byte_perm(0x33221100, 0x77665544, 0xc098) == 0x44001100,
+        "__byte_perm: 3 bits count");
+  CHECK(__float_as_uint(-1.0f) == 0xbf800000 && __float_as_int(-0.0f) < 0,
+        "__float_as_uint");
+  CHECK(__uint_as_float(0x40490fdb) > 3.14f && __int_as_float(0) == 0, "__uint_as_float");
+  CHECK(__double_as_longlong(1.0) == 0x3ff0000000000000, "__double_as_longlong");
+  CHECK(__longlong_as_double(0x4000000000000000) == 2, "__longlong_as_double");
+  /* (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24, of which a float keeps the first two. */
+  const float x = 1 + 0x1p-12f, product = __fmul_rn(x, x);
+  CHECK(__fmaf_rn(x, x, -product) == 0x1p-24f, "__fmaf_rn is exact inside");
+  CHECK(__fadd_rn(product, -1) == 0x1p-11f && __fsub_rn(product, 1) == 0x1p-11f,
+        "__fadd_rn");
+  CHECK(__fdiv_rn(1, 8) == __frcp_rn(8) && __fsqrt_rn(81) == 9, "__fdiv_rn");
+  const int seven = 7;
+  int eight = 0;
+  __stcs(&eight, 8);
+  CHECK(__ldg(&seven) + __ldcs(&seven) + __ldcg(&eight) == 22, "loads");
+}
+
+void vector_types_are_laid_out_as_in_cuda(void) {
+  static_assert(sizeof(uint2) == 8 && alignof(uint2) == 8, "uint2");
+  static_assert(sizeof(uint4) == 16 && alignof(uint4) == 16, "uint4");
+  static_assert(sizeof(float3) == 12 && alignof(float3) == 4, "float3");
+  static_assert(sizeof(float4) == 16 && alignof(float4) == 16, "float4");
+  static_assert(sizeof(uchar4) == 4 && alignof(uchar4) == 4, "uchar4");
+  static_assert(sizeof(ushort4) == 8 && alignof(ushort4) == 8, "ushort4");
+  static_assert(sizeof(double2) == 16 && alignof(double2) == 16, "double2");
+  struct __align__(8) pair {
+    float a, b;
+  };
+  static_assert(alignof(pair) == 8, "__align__");
+  const float4 f = make_float4(1, 2, 3, 4);
+  const uint2 u = make_uint2(5, 6);
+  CHECK(f.x == 1 && f.w == 4 && u.x == 5 && u.y == 6, "make_");
+}
+
+/* Geometry and launches */
+
+__global__ void coordinates(uint4 *out) {
+  const unsigned block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+  const unsigned thread =
+      (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+  const unsigned size = blockDim.x * blockDim.y * blockDim.z;
+  uint4 &mine = out[block * size + thread];
+  mine.x += 1;
+  mine.y = threadIdx.x + 10 * threadIdx.y + 100 * threadIdx.z;
+  mine.z = blockIdx.x + 10 * blockIdx.y + 100 * blockIdx.z;
+  /* Lanes go on from one row of the block to the next. */
+  mine.w = __reduce_min_sync(thread < 32 ? 0xffffffffu : 0xfffffffu, thread);
+}
+
+void grids_and_blocks_have_three_dimensions(void) {
+  in_every_schedule([] {
+    std::vector<uint4> out(12 * 60, make_uint4(0, 0, 0, 0));
+    CHECK_LAUNCH(launch(coordinates, {dim3(2, 3, 2), dim3(5, 3, 4)}, out.data()));
+    for (const uint4 &one : out)
+      CHECK(one.x == 1, "%u threads are the same", one.x);
+    /* Thread (2, 1, 3) is 3 * 15 + 1 * 5 + 2 = 52, block (1, 2, 0) is 2 * 2 + 1 = 5. */
+    const uint4 &one = out[5 * 60 + 52];
+    CHECK(one.y == 312 && one.z == 21 && one.w == 32, "%u %u %u", one.y, one.z, one.w);
+    CHECK(out[31].w == 0 && out[719].y == 324 && out[719].z == 121, "%u", out[719].y);
+  });
+}
+
+__global__ void nothing() {}
+__global__ void store(int *out, int x, double y, float4 z, const char *text) {
+  out[0] = x + static_cast<int>(y) + static_cast<int>(z.w) + text[1];
+}
+
+void launches_check_their_limits(void) {
+  const cudaError_t configuration = cudaErrorInvalidConfiguration;
+  CHECK(launch(nothing, {1, 1024}) == cudaSuccess, "1024 threads");
+  CHECK(launch(nothing, {1, dim3(4, 4, 64)}) == cudaSuccess, "64 threads along z");
+  CHECK(launch(nothing, {1, 1, 48 << 10}) == cudaSuccess, "48 KiB of shared memory");
+  CHECK(launch(nothing, {1, 1, (48 << 10) + 1}) == cudaErrorInvalidValue, "49153 bytes");
+  for (dim3 block : {dim3(0), dim3(1, 0), dim3(1, 1, 0), dim3(1025), dim3(32, 33),
+                     dim3(1, 1, 65), dim3(65536, 65536)})
+    CHECK(launch(nothing, {1, block}) == configuration, "block %u %u", block.x, block.y);
+  for (dim3 grid : {dim3(0), dim3(1, 0), dim3(1, 1, 0), dim3(0x80000000), dim3(1, 65536),
+                    dim3(1, 1, 65536)})
+    CHECK(launch(nothing, {grid, 1}) == configuration, "grid %u %u", grid.x, grid.y);
+  void (*no_kernel)() = nullptr;
+  CHECK(launch(no_kernel, {1, 1}) == cudaErrorInvalidDeviceFunction, "no kernel");
+}
+
+void launches_copy_arguments_of_any_type(void) {
+  int out[1];
+  CHECK_LAUNCH(launch(store, {1, 1}, out, 1, 10.5, make_float4(0, 0, 0, 100), "ab"));
+  CHECK(out[0] == 111 + 'b', "%d", out[0]);
+}
+
+void memory_functions_copy_and_fill(void) {
+  unsigned from = 0x01020304, to = 0;
+  CHECK(cudaMemcpyAsync(&to, &from, 4, cudaMemcpyDefault) == cudaSuccess, "copy");
+  CHECK(to == from, "%x", to);
+  CHECK(cudaMemsetAsync(&to, 0xab, 3, nullptr) == cudaSuccess, "fill");
+  CHECK(to == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0x01ababab : 0xababab04), "%x",
+        to);
+  CHECK(std::strcmp(cudaGetErrorName(cudaErrorInvalidValue), "cudaErrorInvalidValue") ==
+            0,
+        "");
+}
+
+__global__ void arrive(unsigned *next, unsigned *order) {
+  order[(*next)++] = threadIdx.x;
+}
+
+std::vector<unsigned> arrivals(const simt::schedule &schedule, unsigned size) {
+  simt::use(schedule);
+  unsigned next = 0;
+  std::vector<unsigned> order(size);
+  CHECK_LAUNCH(launch(arrive, {1, size}, &next, order.data()));
+  return order;
+}
+
+void threads_run_in_three_orders(void) {
+  for (unsigned size : {32u, 100u}) {
+    std::vector<unsigned> forward(size);
+    std::iota(forward.begin(), forward.end(), 0u);
+    const std::vector<unsigned> backward(forward.rbegin(), forward.rend());
+    CHECK(arrivals(simt::schedules[0], size) == forward, "forward");
+    CHECK(arrivals(simt::schedules[2], size) == backward, "backward");
+    const std::vector<unsigned> shuffled = arrivals(simt::schedules[4], size);
+    CHECK(shuffled != forward && shuffled != backward, "shuffled");
+    CHECK(arrivals(simt::schedules[5], size) != shuffled,
+          "another seed is another order");
+    CHECK(arrivals(simt::schedules[4], size) == shuffled, "a seed gives an order again");
+  }
+}
+
+} // namespace
+
+int main(void) {
+  TAP_RUN(bit_functions_have_the_values_of_the_manual);
+  TAP_RUN(vector_types_are_laid_out_as_in_cuda);
+  TAP_RUN(grids_and_blocks_have_three_dimensions);
+  TAP_RUN(launches_check_their_limits);
+  TAP_RUN(launches_copy_arguments_of_any_type);
+  TAP_RUN(memory_functions_copy_and_fill);
+  TAP_RUN(threads_run_in_three_orders);
+  return tap_done();
+}
