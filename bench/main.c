@@ -14,6 +14,8 @@ enum { DONE = 0, NO_RESULT = 1, WRONG_INPUT = 2 };
 enum {
   ROUNDS = 21,
   QUICK_ROUNDS = 3,
+  ARRAY_ROUNDS = 11,
+  LONG_ROUNDS = 5,
   HEADER_ROUNDS = 11,
   VALUES = 1 << 20,
   QUICK_VALUES = 4096,
@@ -107,6 +109,17 @@ static int measure_times(results *found, progress *bar) {
   return good ? DONE : (complain(NULL, "out of memory"), NO_RESULT);
 }
 
+static int measure_arrays(results *found, progress *bar) {
+  static const array_plan full = {
+      {4 << 10, 256 << 10, 256 << 20}, {ARRAY_ROUNDS, ARRAY_ROUNDS, LONG_ROUNDS}, 1};
+  static const array_plan quick = {
+      {4 << 10, 16 << 10, 64 << 10}, {QUICK_ROUNDS, QUICK_ROUNDS, QUICK_ROUNDS}, 1};
+  array_plan plan = found->chosen->quick ? quick : full;
+  plan.threads = found->chosen->threads;
+  if (arrays_measure(&found->arrays, &plan, bar)) return DONE;
+  return complain(NULL, "out of memory, or of threads"), NO_RESULT;
+}
+
 static int measure_headers(results *found) {
   refusal why;
   unsigned rounds = found->chosen->quick ? 1 : HEADER_ROUNDS;
@@ -135,6 +148,7 @@ static int measure(results *found) {
   host_cpu(found->cpu, sizeof found->cpu);
   if (found->chosen->accuracy) status = measure_accuracy(found, &bar);
   if (status == DONE) status = measure_times(found, &bar);
+  if (status == DONE && found->chosen->arrays) status = measure_arrays(found, &bar);
   if (status == DONE && found->chosen->headers) status = measure_headers(found);
   if (status == DONE && found->chosen->gpu) status = measure_gpu(found, &bar);
   return status;
@@ -165,6 +179,8 @@ static int run(results *found, const options *chosen) {
   size_t count = given ? chosen->input_count : chosen->accuracy;
   int status;
   found->chosen = chosen;
+  if (chosen->isa >= 0 && !arrays_force_isa(chosen->isa))
+    return complain("--isa", "this CPU has no such instructions"), WRONG_INPUT;
   if (!open_inputs(found, paths, count) || !list_subjects(found) || !check_outputs(found))
     return WRONG_INPUT;
   status = measure(found);
@@ -179,6 +195,7 @@ static void release(results *found) {
     input_close(&found->files[i]);
   free(found->files);
   free(found->subjects);
+  arrays_free(&found->arrays);
   headers_free(&found->headers);
 }
 

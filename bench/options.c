@@ -7,8 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <mpnum/isa.h>
+
 enum { SIZE_DEFAULT = 256 << 10, SIZE_QUICK = 16 << 10, SIZE_STEP = 4 << 10 };
 enum { GPU_SIZE_DEFAULT = 256 << 20, GPU_SIZE_QUICK = 4 << 20, GPU_SIZE_STEP = 64 << 10 };
+enum { THREADS_LIMIT = 256 };
 enum { MNK_DEFAULT = 4096, MNK_QUICK = 512, MNK_LIMIT = 65536 };
 static const unsigned long long size_limit = 1ull << 30, gpu_size_limit = 16ull << 30;
 
@@ -28,10 +31,12 @@ void options_help(void) {
       "  --speed        conversion of arrays against the copy limit of the same run\n"
       "  --scalar       one out-of-line call, beside FP16, F16C and the CUDA headers\n"
       "  --accuracy     error, overflow and underflow of each tensor in each format\n"
+      "  --arrays       array functions at 4 KiB, 256 KiB and 256 MiB, beside other\n"
+      "                 libraries (minutes, 768 MiB of memory)\n"
       "  --headers      compile time of each header (runs the compilers)\n"
       "  --gpu          conversions, reductions and matrix products on an NVIDIA GPU\n"
       "  --cpu          the first four\n"
-      "  --all          all six\n"
+      "  --all          all seven\n"
       "\n"
       "Settings\n"
       "  --scale WHICH  none: values as they are; amax: each tensor times the power of\n"
@@ -43,6 +48,10 @@ void options_help(void) {
       "                 the same on the GPU, 64K to 16G (default 256M)\n"
       "  --mnk M,N,K    sizes of the matrix product on the GPU, M rows of K values by N\n"
       "                 columns, 1 to 65536 each (default 4096,4096,4096)\n"
+      "  --isa NAME     scalar, sse2, avx2, avx512 or neon: what array functions use\n"
+      "                 (default: the best of this CPU)\n"
+      "  --threads N    threads among which --arrays splits each array, 1 to 256\n"
+      "                 (default 1)\n"
       "  --quick        little data, few rounds: shows that it runs, measures nothing\n"
       "\n"
       "Output\n"
@@ -97,6 +106,24 @@ static bool read_mnk(const char *text, uint64_t mnk[3]) {
   return true;
 }
 
+static bool read_threads(const char *text, unsigned *dst) {
+  char *end;
+  unsigned long value;
+  if (*text < '0' || *text > '9') return false;
+  errno = 0;
+  value = strtoul(text, &end, 10);
+  *dst = (unsigned)value;
+  return errno == 0 && *end == 0 && value >= 1 && value <= THREADS_LIMIT;
+}
+
+static bool read_isa(const char *text, int *dst) {
+  const char *name;
+  for (*dst = 0; (name = mpnum_isa_name((mpnum_isa)*dst)) != NULL; ++*dst) {
+    if (strcmp(text, name) == 0) return true;
+  }
+  return false;
+}
+
 static bool read_scale(const char *text, bool scaling[SCALING_COUNT]) {
   bool both = strcmp(text, "both") == 0;
   scaling[SCALING_NONE] = both || strcmp(text, "none") == 0;
@@ -114,11 +141,14 @@ enum {
   OPTION_SIZE,
   OPTION_GPU_SIZE,
   OPTION_MNK,
+  OPTION_ISA,
+  OPTION_THREADS,
   OPTION_QUICK,
   OPTION_FORMATS,
   OPTION_SPEED,
   OPTION_SCALAR,
   OPTION_ACCURACY,
+  OPTION_ARRAYS,
   OPTION_HEADERS,
   OPTION_GPU,
   OPTION_CPU,
@@ -135,11 +165,14 @@ static const struct option long_options[] = {
     {"size", required_argument, NULL, OPTION_SIZE},
     {"gpu-size", required_argument, NULL, OPTION_GPU_SIZE},
     {"mnk", required_argument, NULL, OPTION_MNK},
+    {"isa", required_argument, NULL, OPTION_ISA},
+    {"threads", required_argument, NULL, OPTION_THREADS},
     {"quick", no_argument, NULL, OPTION_QUICK},
     {"formats", no_argument, NULL, OPTION_FORMATS},
     {"speed", no_argument, NULL, OPTION_SPEED},
     {"scalar", no_argument, NULL, OPTION_SCALAR},
     {"accuracy", no_argument, NULL, OPTION_ACCURACY},
+    {"arrays", no_argument, NULL, OPTION_ARRAYS},
     {"headers", no_argument, NULL, OPTION_HEADERS},
     {"gpu", no_argument, NULL, OPTION_GPU},
     {"cpu", no_argument, NULL, OPTION_CPU},
@@ -153,6 +186,7 @@ static void choose_section(options *chosen, int option) {
   chosen->speed |= cpu || option == OPTION_SPEED;
   chosen->scalar |= cpu || option == OPTION_SCALAR;
   chosen->accuracy |= cpu || option == OPTION_ACCURACY;
+  chosen->arrays |= all || option == OPTION_ARRAYS;
   chosen->headers |= all || option == OPTION_HEADERS;
   chosen->gpu |= all || option == OPTION_GPU;
 }
@@ -177,6 +211,13 @@ static bool read_option(options *chosen, int option, char **argv, refusal *why) 
   case OPTION_MNK:
     return read_mnk(optarg, chosen->mnk) ||
            refuse(why, "--mnk takes M,N,K, each 1 to %d, not '%s'", MNK_LIMIT, optarg);
+  case OPTION_ISA:
+    return read_isa(optarg, &chosen->isa) ||
+           refuse(why, "--isa takes scalar, sse2, avx2, avx512 or neon, not '%s'",
+                  optarg);
+  case OPTION_THREADS:
+    return read_threads(optarg, &chosen->threads) ||
+           refuse(why, "--threads takes 1 to %d, not '%s'", THREADS_LIMIT, optarg);
   case ':': return refuse(why, "%s needs a value; see --help", argv[optind - 1]);
   case '?': return refuse(why, "no such option: '%s'; see --help", argv[optind - 1]);
   default: choose_section(chosen, option); return true;
@@ -185,7 +226,7 @@ static bool read_option(options *chosen, int option, char **argv, refusal *why) 
 
 static void set_defaults(options *chosen) {
   bool cpu = chosen->formats || chosen->speed || chosen->scalar || chosen->accuracy ||
-             chosen->headers;
+             chosen->headers || chosen->arrays;
   int i;
   chosen->gpu_alone = chosen->gpu && !cpu;
   if (!chosen->gpu && !cpu)
@@ -203,6 +244,8 @@ bool options_read(options *chosen, int argc, char **argv, refusal *why) {
   int option;
   memset(chosen, 0, sizeof *chosen);
   chosen->scaling[SCALING_NONE] = chosen->scaling[SCALING_AMAX] = true;
+  chosen->isa = -1;
+  chosen->threads = 1;
   chosen->inputs = calloc((size_t)argc + 1, sizeof *chosen->inputs);
   if (!chosen->inputs) return refuse(why, "out of memory");
   opterr = 0;

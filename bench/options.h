@@ -11,12 +11,14 @@
 
 typedef struct options {
   bool help, quick;
-  bool formats, speed, scalar, accuracy, headers, gpu; /* sections to run */
+  bool formats, speed, scalar, accuracy, headers, gpu, arrays; /* sections to run */
   bool gpu_alone; /* no section but the GPU's: without one there is no result */
   bool scaling[SCALING_COUNT];
   size_t size;         /* bytes of the f32 array in the timings */
   size_t gpu_size;     /* the same on the GPU */
   uint64_t mnk[3];     /* sizes of the matrix product on the GPU */
+  int isa;             /* mpnum_isa of the array functions; negative: the CPU's best */
+  unsigned threads;    /* that each array is split among */
   const char **inputs; /* input_count of them, in argv; none: the shipped sample */
   size_t input_count;
   const char *json, *csv, *svg; /* NULL: not written */

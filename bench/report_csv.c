@@ -3,6 +3,7 @@
  * section, so new sections and metrics add lines and never move a column. */
 #include "report_csv.h"
 #include "results.h"
+#include "arrays/report.h"
 #include "gpu/report.h"
 
 #include <math.h>
@@ -137,6 +138,7 @@ bool report_csv(const results *found, FILE *to) {
   if (chosen->formats) put_formats(at);
   if (chosen->speed) put_speed(at, &found->speed);
   if (chosen->scalar) put_scalar(at, found);
+  if (chosen->arrays) arrays_csv(at, &found->arrays);
   if (chosen->headers) put_headers(at, &found->headers);
   if (chosen->gpu) gpu_csv(at, &found->gpu);
   for (i = 0; chosen->accuracy && i < found->subject_count; ++i)

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "arrays/report.h"
 #include "gpu/report.h"
 
 #include "host.h"
@@ -163,6 +164,7 @@ bool report_json(const results *found, FILE *to) {
   if (chosen->formats) json_object_set_new(root, "formats", formats_json());
   if (chosen->speed) json_object_set_new(root, "speed", speed_json(&found->speed));
   if (chosen->scalar) json_object_set_new(root, "scalar", scalar_json(found));
+  if (chosen->arrays) json_object_set_new(root, "arrays", arrays_json(&found->arrays));
   if (chosen->headers)
     json_object_set_new(root, "headers", headers_json(&found->headers));
   if (chosen->accuracy) json_object_set_new(root, "accuracy", accuracy_json(found));

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "arrays/report.h"
 #include "gpu/report.h"
 #include "host.h"
 #include "limit.h"
@@ -283,6 +284,7 @@ bool report_text(const results *found, FILE *to) {
   if (chosen->formats) good = print_formats(to);
   if (chosen->speed) good = good && print_speed(&found->speed, to);
   if (chosen->scalar) good = good && print_scalar(found, to);
+  if (chosen->arrays) good = good && arrays_text(&found->arrays, to);
   if (chosen->headers) good = good && print_headers(&found->headers, to);
   if (chosen->accuracy) good = good && print_accuracy(found, to);
   if (chosen->gpu) good = good && gpu_text(&found->gpu, to);

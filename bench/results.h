@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "accuracy.h"
+#include "arrays/arrays.h"
 #include "gpu/gpu.h"
 #include "headers.h"
 #include "input.h"
@@ -24,6 +25,7 @@ typedef struct results {
   unsigned scalar_rounds;
   speed_results speed;
   scalar_result scalar[SCALAR_COUNT];
+  array_results arrays;
   header_costs headers;
   gpu_results gpu;
 } results;

@@ -126,7 +126,7 @@ static contender scalar_contender(const scalar_call *call, void *dst, const floa
   made.dst = dst;
   made.src = call->code_bits ? (const void *)codes[call->code_bits == 16] : values;
   made.count = count;
-  made.dst_size = 4;
+  made.dst_bytes = 4 * count;
   return made;
 }
 

@@ -7,7 +7,14 @@
 #include "distributions.h"
 #include "limit.h"
 
-enum { CONTENDER_LIMIT = 2 * FORMAT_COUNT + COPY_LOOP_LIMIT };
+static const byte_shape shapes[] = {
+    {32, 32, false}, {32, 16, false}, {32, 8, false}, {16, 32, false}, {8, 32, false},
+};
+enum {
+  SHAPE_COUNT = sizeof shapes / sizeof *shapes,
+  LOOP_LIMIT = SHAPE_COUNT * COPY_LOOP_LIMIT,
+  CONTENDER_LIMIT = 2 * FORMAT_COUNT + LOOP_LIMIT
+};
 
 /* One result buffer for all, as large as the widest result. */
 typedef struct workspace {
@@ -56,14 +63,21 @@ static contender array_contender(void (*array)(void *, const void *, size_t), vo
   made.dst = dst;
   made.src = src;
   made.count = count;
-  made.dst_size = dst_size;
+  made.dst_bytes = count * dst_size;
   return made;
 }
 
-static speed speed_of(double ns, unsigned src_size, unsigned dst_size, double limit) {
+static size_t list_loops(copy_loop *list) {
+  size_t i, used = 0;
+  for (i = 0; i < SHAPE_COUNT; ++i)
+    used += copy_loops(shapes[i], list + used);
+  return used;
+}
+
+static speed speed_of(double ns, byte_shape shape, double limit) {
   speed found;
   found.ns = ns;
-  found.rate = (src_size + dst_size) / ns;
+  found.rate = shape_rate(shape, ns);
   found.limit = limit;
   return found;
 }
@@ -73,11 +87,12 @@ static void collect(speed_results *results, const contender *timed,
   const contender *copies = timed + 2 * FORMAT_COUNT;
   int i;
   for (i = 0; i < FORMAT_COUNT; ++i) {
-    unsigned size = bench_formats[i].storage_size;
-    results->encode[i] = speed_of(timed[2 * i].ns, 4, size,
-                                  copy_limit(loops, copies, loop_count, 4, size));
-    results->decode[i] = speed_of(timed[2 * i + 1].ns, size, 4,
-                                  copy_limit(loops, copies, loop_count, size, 4));
+    unsigned bits = 8 * bench_formats[i].storage_size;
+    byte_shape to = {32, bits, false}, from = {bits, 32, false};
+    results->encode[i] =
+        speed_of(timed[2 * i].ns, to, copy_limit(loops, copies, loop_count, to));
+    results->decode[i] =
+        speed_of(timed[2 * i + 1].ns, from, copy_limit(loops, copies, loop_count, from));
   }
 }
 
@@ -93,19 +108,19 @@ static size_t list_contenders(contender *list, const workspace *space, size_t co
   }
   for (i = 0; i < loop_count; ++i)
     list[used++] = array_contender(loops[i].copy, space->result, space->values, count,
-                                   loops[i].dst_size);
+                                   loops[i].shape.dst_bits / 8);
   return used;
 }
 
 uint64_t speed_work(unsigned rounds) {
-  copy_loop loops[COPY_LOOP_LIMIT];
-  return (uint64_t)rounds * (2 * FORMAT_COUNT + copy_loops(loops));
+  copy_loop loops[LOOP_LIMIT];
+  return (uint64_t)rounds * (2 * FORMAT_COUNT + list_loops(loops));
 }
 
 bool speed_measure(speed_results *results, size_t size, unsigned rounds, progress *bar) {
-  copy_loop loops[COPY_LOOP_LIMIT];
+  copy_loop loops[LOOP_LIMIT];
   contender list[CONTENDER_LIMIT];
-  size_t used, loop_count = copy_loops(loops), count = size / sizeof(float);
+  size_t used, loop_count = list_loops(loops), count = size / sizeof(float);
   workspace space;
   bool done = false;
   if (workspace_make(&space, count)) {

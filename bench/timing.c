@@ -27,7 +27,7 @@ void array_pass(const contender *self) { self->array(self->dst, self->src, self-
  * writing this one's lines back. */
 static void consume(const contender *self) {
   const unsigned char *from = self->dst;
-  size_t i, bytes = self->count * self->dst_size;
+  size_t i, bytes = self->dst_bytes;
   uint64_t sum = 0, word;
   for (i = 0; i + sizeof word <= bytes; i += sizeof word) {
     memcpy(&word, from + i, sizeof word);
@@ -45,9 +45,8 @@ static double seconds_of(const contender *self, size_t passes) {
 }
 
 static void calibrate(contender *self) {
-  double once;
-  self->pass(self);
-  once = seconds_of(self, 1);
+  double once = seconds_of(self, 1);
+  if (once < warm_seconds) once = seconds_of(self, 1);
   self->repeats =
       once >= sample_seconds ? 1 : (size_t)(sample_seconds / (once + 1e-9)) + 1;
   self->warm = once < warm_seconds;
@@ -59,9 +58,22 @@ static int compare_doubles(const void *a, const void *b) {
   return (left > right) - (left < right);
 }
 
-static double median(double *values, unsigned count) {
-  qsort(values, count, sizeof *values, compare_doubles);
-  return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+/* Between neighbours, in proportion. */
+static double quantile(const double *sorted, unsigned count, double share) {
+  double place = share * (count - 1);
+  unsigned below = (unsigned)place;
+  unsigned above = below + 1 < count ? below + 1 : below;
+  return sorted[below] + (place - below) * (sorted[above] - sorted[below]);
+}
+
+static void sum_up(contender *self, unsigned rounds) {
+  double *samples = self->samples, median;
+  qsort(samples, rounds, sizeof *samples, compare_doubles);
+  median = quantile(samples, rounds, 0.5);
+  self->ns = 1e9 * median / ((double)self->repeats * (double)self->count);
+  self->noise =
+      (quantile(samples, rounds, 0.75) - quantile(samples, rounds, 0.25)) / 2 / median;
+  self->samples = NULL;
 }
 
 bool timing_measure(contender *list, size_t count, unsigned rounds, progress *bar,
@@ -83,11 +95,8 @@ bool timing_measure(contender *list, size_t count, unsigned rounds, progress *ba
       progress_step(bar, 1, what);
     }
   }
-  for (i = 0; i < count; ++i) {
-    double passes = (double)list[i].repeats * (double)list[i].count;
-    list[i].ns = 1e9 * median(list[i].samples, rounds) / passes;
-    list[i].samples = NULL;
-  }
+  for (i = 0; i < count; ++i)
+    sum_up(&list[i], rounds);
   free(samples);
   return true;
 }

@@ -13,14 +13,16 @@ typedef struct contender {
   /* One pass over the data. */
   void (*pass)(const struct contender *self);
   void (*array)(void *dst, const void *src, size_t count); /* for array_pass */
+  const void *more; /* for a pass of the caller's */
   void *dst;
   const void *src;
-  size_t count;    /* elements */
-  size_t dst_size; /* bytes of one */
-  size_t repeats;  /* passes in a sample, set by timing_measure */
-  bool warm;       /* run once untimed before each sample, set likewise */
+  size_t count;     /* elements */
+  size_t dst_bytes; /* of the result, read between samples */
+  size_t repeats;   /* passes in a sample, set by timing_measure */
+  bool warm;        /* run once untimed before each sample, set likewise */
   double *samples;
-  double ns; /* result: median time of one element */
+  double ns;    /* result: median time of one element */
+  double noise; /* result: half of what lies between the quartiles, over the median */
 } contender;
 
 /* The pass of a contender with an array function. */

@@ -16,9 +16,9 @@ from tree import ROOT, check
 tools_api = toolchain.load_api()
 api = tools_api.Api()
 
-MOST_NAMES = 800
+MOST_NAMES = 900  # half of them the scalar and array conversions of 12 formats
 # Names that a program sees without naming them.
-CONFIGURATION = re.compile(r"MPNUM_(HAS_\w+|ON_DEVICE|INLINE|FUNC|VERSION\w*)")
+CONFIGURATION = re.compile(r"MPNUM_(HAS_\w+|NO_\w+|CUDA_HOST_SIMD|ON_DEVICE|INLINE|FUNC|HOST|VERSION\w*)")
 
 
 def every_declaration_is_understood():
@@ -32,7 +32,7 @@ def api_txt_is_current():
     assert not difference, "\n".join(["", *difference[:60], "Where this is meant, run tools/api --update."])
 
 
-def surface_is_below_800_names():
+def surface_is_small():
     names = api.names()
     print(f"# {len(names)} public names: {len(api.functions)} functions, {len(api.types)} types, "
           f"{len(api.enumerators)} enumerators, {len(api.macros)} macros")
@@ -81,5 +81,5 @@ def every_public_name_has_a_user():
     assert not unused, f"no test, benchmark or example uses {' '.join(unused)}"
 
 
-sys.exit(tap.run(every_declaration_is_understood, api_txt_is_current, surface_is_below_800_names,
+sys.exit(tap.run(every_declaration_is_understood, api_txt_is_current, surface_is_small,
                  no_public_name_is_left_out, compiler_agrees_with_the_list, every_public_name_has_a_user))

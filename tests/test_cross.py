@@ -31,6 +31,9 @@ MACHINES = [
 PROGRAMS = ["test_conversions", "test_text_parse", "test_text_print", "test_user_formats", "test_queries",
             "test_decoding", "test_disagreements", "test_packed", "test_rng"]
 REFERENCE = ["reference.c", "conversion_inputs.c"]
+# Programs that call the functions of array_functions.c, compiled once for each machine: with NEON on aarch64.
+ARRAY_PROGRAMS = ["test_array_values", "test_array_any", "test_array_edges", "test_array_environment", "test_array_round",
+                  "test_array_stochastic"]
 
 
 def compiler(machine):
@@ -41,19 +44,40 @@ def flags(machine):
     return ["-std=c99", "-O2", "-static", *FLAGS.get(machine, [])]
 
 
-def passes(machine, emulators, name):
-    need(compiler(machine))
+def build_and_run(machine, emulators, name, *more):
     sources = [ROOT / "tests" / source for source in [f"{name}.c", *REFERENCE]]
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / name
-        check(compiler(machine), *flags(machine), "-I", INCLUDE, *sources, "-o", program, "-lm")
+        check(compiler(machine), *flags(machine), "-I", INCLUDE, *sources, *more, "-o", program, "-lm", "-pthread")
         said = check(need(*emulators), program)
     assert "ok 1 " in said, said
+    return said
+
+
+def passes(machine, emulators, name):
+    need(compiler(machine))
+    build_and_run(machine, emulators, name)
+
+
+def arrays_pass(machine, emulators):
+    """All of them, one after the other, as they share what takes longest to compile."""
+    need(compiler(machine))
+    with tempfile.TemporaryDirectory() as folder:
+        functions = Path(folder) / "array_functions.o"
+        source = ROOT / "tests/array_functions.c"
+        check(compiler(machine), *flags(machine), "-I", INCLUDE, "-c", source, "-o", functions)
+        said = "".join(build_and_run(machine, emulators, name, functions) for name in ARRAY_PROGRAMS)
+    neon = [line for line in said.splitlines() if " - neon " in line]
+    assert (machine == "aarch64") == any("# SKIP" not in line for line in neon), "\n".join(neon)
 
 
 def main():
     tests = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for machine, emulators, runs_tests in MACHINES:
+            if runs_tests:
+                done = pool.submit(arrays_pass, machine, emulators)
+                tests.append(named(f"array functions on {machine}", done.result))
         for name in PROGRAMS:
             for machine, emulators, runs_tests in MACHINES:
                 if runs_tests:

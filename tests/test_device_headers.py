@@ -22,7 +22,8 @@ from toolchain import INCLUDE, named, run
 from tree import check, need
 
 api = toolchain.load_api().Api()
-HEADERS = [header for header in api.headers if api.functions_of(header)]
+FUNCTIONS = {header: [name for name in api.functions_of(header) if name not in api.host_only]
+             for header in api.headers}
 
 STANDARDS = ["c++11", "c++14", "c++17", "c++20"]
 QUICK_ARCHS = os.environ.get("MPNUM_GPU_ARCHS", "75 90 120").split()
@@ -63,11 +64,11 @@ def call(name):
 
 
 def kernels():
-    lines = [f"#include <mpnum/{header}>" for header in api.headers if not header.endswith(".cuh")] + [PREAMBLE]
-    for header in HEADERS:
+    lines = [f"#include <mpnum/{header}>" for header in api.headers if header.endswith((".h", ".hpp"))] + [PREAMBLE]
+    for header in filter(FUNCTIONS.get, api.headers):
         name = "use_" + header.replace(".", "_")
         lines += [f"__host__ __device__ void {name}(const uint32_t *in, uint32_t *out) {{",
-                  *[call(function) for function in api.functions_of(header)], "}",
+                  *[call(function) for function in FUNCTIONS[header]], "}",
                   # clang without a toolkit cannot build the host's half of a kernel.
                   "#if !defined(__clang__) || defined(__CUDA_ARCH__)",
                   f"__global__ void {name}_kernel(const uint32_t *in, uint32_t *out) {{ {name}(in, out); }}", "#endif"]

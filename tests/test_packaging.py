@@ -225,6 +225,17 @@ def script_runs_from_anywhere():
     assert mpnum("mpnum", "help", script="sh", cwd=ROOT, env={**os.environ, "CDPATH": f".:{SCRATCH}"}) == wanted
 
 
+def a_peer_that_is_not_where_it_was_named_ends_the_bench():
+    copy = SCRATCH / "peers"
+    copy_project(copy)
+    status, output = mpnum("bench", "--formats", script=copy / "mpnum", env={**os.environ, "GGML": "no/such/folder"})
+    if "missing:" in output:
+        raise tap.Skip("the benchmark's packages are not installed")
+    assert status == 1 and output == "mpnum: there is no folder no/such/folder\n", output
+    status, output = mpnum("bench", "--formats", script=copy / "mpnum", env={**os.environ, "NUMKONG": str(SCRATCH)})
+    assert status == 1 and "option numkong: no numkong/cast.h" in output, output
+
+
 def unwritable_build_folder_is_named():
     copy = SCRATCH / "unwritable"
     copy_project(copy)
@@ -251,6 +262,7 @@ try:
         without_a_terminal_the_command_is_printed_and_run,
         on_a_terminal_nothing_is_installed_without_a_yes,
         script_runs_from_anywhere,
+        a_peer_that_is_not_where_it_was_named_ends_the_bench,
         unwritable_build_folder_is_named,
     )
 finally:

@@ -2,8 +2,14 @@
 /* Version, configuration, function qualifiers, feature macros: what depends on the
  * compiler and the target is decided here.
  *
- * A user may define MPNUM_NO_STDINT to 1 before the first include, where the exact-width
- * integer types are in scope already and <stdint.h> is not to be included. */
+ * A user may define to 1, before the first include:
+ *   MPNUM_NO_STDINT       the exact-width integer types are in scope already and
+ *                         <stdint.h> is not to be included; there are no array functions
+ *   MPNUM_NO_SIMD         array functions are scalar loops; no intrinsics are included
+ *   MPNUM_NO_DISPATCH     array functions use the vector instructions that the compiler
+ *                         was told to use, and do not look at the CPU
+ *   MPNUM_CUDA_HOST_SIMD  vector instructions on the host in CUDA sources, too, where
+ *                         their headers would add half a second to every compilation */
 #ifndef MPNUM_CONFIG_H
 #define MPNUM_CONFIG_H
 
@@ -15,6 +21,15 @@
 
 #ifndef MPNUM_NO_STDINT
 # define MPNUM_NO_STDINT 0
+#endif
+#ifndef MPNUM_NO_SIMD
+# define MPNUM_NO_SIMD 0
+#endif
+#ifndef MPNUM_NO_DISPATCH
+# define MPNUM_NO_DISPATCH 0
+#endif
+#ifndef MPNUM_CUDA_HOST_SIMD
+# define MPNUM_CUDA_HOST_SIMD 0
 #endif
 
 /* Compiler. Every feature macro is 0 or 1 and is tested with #if. */
@@ -117,9 +132,33 @@
 # define MPNUM_HAS_CONSTEXPR 0
 #endif
 
+/* 0 where there is no <stddef.h>, and then no function of arrays. */
+#if MPNUM_NO_STDINT || MPNUM_HAS_NVRTC
+# define MPNUM_HAS_ARRAYS 0
+#else
+# define MPNUM_HAS_ARRAYS 1
+#endif
+
+/* Vector code, on the host: GNU vectors and intrinsics, whose headers want an operating
+ * system's. */
+#if MPNUM_HAS_GNU && MPNUM_HAS_ARRAYS && __STDC_HOSTED__ && !MPNUM_NO_SIMD && \
+    (!MPNUM_HAS_CUDA || MPNUM_CUDA_HOST_SIMD)
+# if defined(__x86_64__)
+#  define MPNUM_HAS_X86_SIMD 1
+# elif defined(__aarch64__) && defined(__ARM_NEON) && !defined(__AARCH64EB__)
+#  define MPNUM_HAS_NEON 1
+# endif
+#endif
+#ifndef MPNUM_HAS_X86_SIMD
+# define MPNUM_HAS_X86_SIMD 0
+#endif
+#ifndef MPNUM_HAS_NEON
+# define MPNUM_HAS_NEON 0
+#endif
+
 /* MPNUM_INLINE: conversions and queries, inlined always, so that a format or a rounding
  * mode known to the caller folds away. MPNUM_FUNC: the same without the force, for longer
- * functions. */
+ * functions. MPNUM_HOST: functions of arrays, which are not for device code. */
 #if MPNUM_HAS_CUDA && defined(__clang__)
 # define MPNUM_INLINE static inline __attribute__((host, device, __always_inline__))
 # define MPNUM_FUNC   static inline __attribute__((host, device))
@@ -138,6 +177,17 @@
 #else
 # define MPNUM_INLINE static inline
 # define MPNUM_FUNC   static inline
+#endif
+
+#if MPNUM_HAS_MSVC
+# define MPNUM_HOST         static __inline
+# define MPNUM_HOST_INLINE_ static __forceinline
+#elif MPNUM_HAS_GNU
+# define MPNUM_HOST         static inline
+# define MPNUM_HOST_INLINE_ static inline __attribute__((__always_inline__))
+#else
+# define MPNUM_HOST         static inline
+# define MPNUM_HOST_INLINE_ static inline
 #endif
 
 #if MPNUM_HAS_NVRTC && !MPNUM_NO_STDINT

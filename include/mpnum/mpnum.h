@@ -14,5 +14,7 @@
 #include "e8m0.h"
 #include "rng.h"
 #include "stats.h"
+#include "array.h"
+#include "reduce.h"
 
 #endif

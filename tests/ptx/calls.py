@@ -77,7 +77,7 @@ def conversions(api):
     """A call for every conversion among the public names; one more with the modes as constants for each _round."""
     found = []
     for name, (result, parameters) in api.functions.items():
-        if not is_conversion(name):
+        if not is_conversion(name) or name in api.host_only:
             continue
         kinds = [kind for kind, _ in parameters]
         arguments = [f"get_{kind}(in[{place}])" for place, kind in enumerate(kinds)]

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+/* Conversions of arrays, at the speed of memory under plain -O2: the best vector
+ * instructions of the CPU, chosen at run time (isa.h), the same bits from each.
+ *
+ *     mpnum_f32_to_e4m3_sat_array(codes, values, n);
+ *
+ * Every element is the scalar conversion of the same name without _array, bit for bit,
+ * whatever the compiler's flags and the floating-point environment.
+ * Domain: n elements, 0 and up; any alignment. dst may be src where their elements have
+ *   the same size; otherwise arrays do not overlap.
+ * Host only. */
+#ifndef MPNUM_ARRAY_H
+#define MPNUM_ARRAY_H
+
+#include "loops.h"
+
+#if MPNUM_HAS_ARRAYS
+
+/* f32 to a small type, nearest even; overflow as in IEEE 754, or saturating (_sat). */
+MPNUM_HOST void mpnum_f32_to_tf32_array(mpnum_tf32 *dst, const float *src, size_t n){
+    MPNUM_CALL_(f32_to_tf32, (dst, src, n))} MPNUM_HOST
+    void mpnum_f32_to_tf32_sat_array(mpnum_tf32 *dst, const float *src, size_t n){
+        MPNUM_CALL_(f32_to_tf32_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_f32_to_bf16_array(mpnum_bf16 *dst, const float *src, size_t n){
+        MPNUM_CALL_(f32_to_bf16, (dst, src, n))} MPNUM_HOST
+    void mpnum_f32_to_bf16_sat_array(mpnum_bf16 *dst, const float *src, size_t n){
+        MPNUM_CALL_(f32_to_bf16_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_f32_to_f16_array(mpnum_f16 *dst, const float *src, size_t n){
+        MPNUM_CALL_(f32_to_f16, (dst, src, n))} MPNUM_HOST
+    void mpnum_f32_to_f16_sat_array(mpnum_f16 *dst, const float *src, size_t n){
+        MPNUM_CALL_(f32_to_f16_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_f32_to_e5m2_array(mpnum_e5m2 *dst, const float *src, size_t n){
+        MPNUM_CALL_(f32_to_e5m2, (dst, src, n))} MPNUM_HOST
+    void mpnum_f32_to_e5m2_sat_array(mpnum_e5m2 *dst, const float *src, size_t n){
+        MPNUM_CALL_(f32_to_e5m2_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_f32_to_e4m3_array(mpnum_e4m3 *dst, const float *src, size_t n){
+        MPNUM_CALL_(f32_to_e4m3, (dst, src, n))} MPNUM_HOST
+    void mpnum_f32_to_e4m3_sat_array(mpnum_e4m3 *dst, const float *src, size_t n){
+        MPNUM_CALL_(f32_to_e4m3_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_f32_to_e5m2fnuz_array(mpnum_e5m2fnuz *dst, const float *src, size_t n){
+        MPNUM_CALL_(f32_to_e5m2fnuz, (dst, src, n))} MPNUM_HOST
+    void mpnum_f32_to_e5m2fnuz_sat_array(mpnum_e5m2fnuz *dst, const float *src, size_t n){
+        MPNUM_CALL_(f32_to_e5m2fnuz_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_f32_to_e4m3fnuz_array(mpnum_e4m3fnuz *dst, const float *src, size_t n){
+        MPNUM_CALL_(f32_to_e4m3fnuz, (dst, src, n))} MPNUM_HOST
+    void mpnum_f32_to_e4m3fnuz_sat_array(mpnum_e4m3fnuz *dst, const float *src, size_t n){
+        MPNUM_CALL_(f32_to_e4m3fnuz_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_f32_to_e3m4_array(mpnum_e3m4 *dst, const float *src, size_t n){
+        MPNUM_CALL_(f32_to_e3m4, (dst, src, n))} MPNUM_HOST
+    void mpnum_f32_to_e3m4_sat_array(mpnum_e3m4 *dst, const float *src, size_t n){
+        MPNUM_CALL_(f32_to_e3m4_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_f32_to_e8m0_array(mpnum_e8m0 *dst, const float *src, size_t n){
+        MPNUM_CALL_(f32_to_e8m0, (dst, src, n))} MPNUM_HOST
+    void mpnum_f32_to_e8m0_sat_array(mpnum_e8m0 *dst, const float *src, size_t n){
+        MPNUM_CALL_(f32_to_e8m0_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_f32_to_e3m2_sat_array(mpnum_e3m2 *dst, const float *src, size_t n){
+        MPNUM_CALL_(f32_to_e3m2_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_f32_to_e2m3_sat_array(mpnum_e2m3 *dst, const float *src, size_t n){
+        MPNUM_CALL_(f32_to_e2m3_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_f32_to_e2m1_sat_array(mpnum_e2m1 *dst, const float *src, size_t n){
+        MPNUM_CALL_(f32_to_e2m1_sat, (dst, src, n))}
+
+/* A small type to f32, exact. */
+MPNUM_HOST void mpnum_tf32_to_f32_array(float *dst, const mpnum_tf32 *src, size_t n){
+    MPNUM_CALL_(tf32_to_f32, (dst, src, n))} MPNUM_HOST
+    void mpnum_bf16_to_f32_array(float *dst, const mpnum_bf16 *src, size_t n){
+        MPNUM_CALL_(bf16_to_f32, (dst, src, n))} MPNUM_HOST
+    void mpnum_f16_to_f32_array(float *dst, const mpnum_f16 *src, size_t n){
+        MPNUM_CALL_(f16_to_f32, (dst, src, n))} MPNUM_HOST
+    void mpnum_e5m2_to_f32_array(float *dst, const mpnum_e5m2 *src, size_t n){
+        MPNUM_CALL_(e5m2_to_f32, (dst, src, n))} MPNUM_HOST
+    void mpnum_e4m3_to_f32_array(float *dst, const mpnum_e4m3 *src, size_t n){
+        MPNUM_CALL_(e4m3_to_f32, (dst, src, n))} MPNUM_HOST
+    void mpnum_e5m2fnuz_to_f32_array(float *dst, const mpnum_e5m2fnuz *src, size_t n){
+        MPNUM_CALL_(e5m2fnuz_to_f32, (dst, src, n))} MPNUM_HOST
+    void mpnum_e4m3fnuz_to_f32_array(float *dst, const mpnum_e4m3fnuz *src, size_t n){
+        MPNUM_CALL_(e4m3fnuz_to_f32, (dst, src, n))} MPNUM_HOST
+    void mpnum_e3m4_to_f32_array(float *dst, const mpnum_e3m4 *src, size_t n){
+        MPNUM_CALL_(e3m4_to_f32, (dst, src, n))} MPNUM_HOST
+    void mpnum_e8m0_to_f32_array(float *dst, const mpnum_e8m0 *src, size_t n){
+        MPNUM_CALL_(e8m0_to_f32, (dst, src, n))} MPNUM_HOST
+    void mpnum_e3m2_to_f32_array(float *dst, const mpnum_e3m2 *src, size_t n){
+        MPNUM_CALL_(e3m2_to_f32, (dst, src, n))} MPNUM_HOST
+    void mpnum_e2m3_to_f32_array(float *dst, const mpnum_e2m3 *src, size_t n){
+        MPNUM_CALL_(e2m3_to_f32, (dst, src, n))} MPNUM_HOST
+    void mpnum_e2m1_to_f32_array(float *dst, const mpnum_e2m1 *src,
+                                 size_t n){MPNUM_CALL_(e2m1_to_f32, (dst, src, n))}
+
+/* The same where several codes are packed, element 0 in the lowest bits: two e2m1 in a
+ * byte, four e3m2 or e2m3 in three bytes. n counts elements; codes past the last one are
+ * 0 in dst. */
+MPNUM_HOST
+    void mpnum_f32_to_e3m2x4_sat_array(mpnum_e3m2x4 *dst, const float *src, size_t n){
+        MPNUM_CALL_(f32_to_e3m2x4_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_e3m2x4_to_f32_array(float *dst, const mpnum_e3m2x4 *src, size_t n){
+        MPNUM_CALL_(e3m2x4_to_f32, (dst, src, n))} MPNUM_HOST
+    void mpnum_f32_to_e2m3x4_sat_array(mpnum_e2m3x4 *dst, const float *src, size_t n){
+        MPNUM_CALL_(f32_to_e2m3x4_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_e2m3x4_to_f32_array(float *dst, const mpnum_e2m3x4 *src, size_t n){
+        MPNUM_CALL_(e2m3x4_to_f32, (dst, src, n))} MPNUM_HOST
+    void mpnum_f32_to_e2m1x2_sat_array(mpnum_e2m1x2 *dst, const float *src, size_t n){
+        MPNUM_CALL_(f32_to_e2m1x2_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_e2m1x2_to_f32_array(float *dst, const mpnum_e2m1x2 *src,
+                                   size_t n){MPNUM_CALL_(e2m1x2_to_f32, (dst, src, n))}
+
+/* f16 and bf16 to types of 8 bits and fewer, rounded once. */
+MPNUM_HOST void mpnum_f16_to_e5m2_array(mpnum_e5m2 *dst, const mpnum_f16 *src, size_t n){
+    MPNUM_CALL_(f16_to_e5m2, (dst, src, n))} MPNUM_HOST
+    void mpnum_f16_to_e5m2_sat_array(mpnum_e5m2 *dst, const mpnum_f16 *src, size_t n){
+        MPNUM_CALL_(f16_to_e5m2_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_f16_to_e4m3_array(mpnum_e4m3 *dst, const mpnum_f16 *src, size_t n){
+        MPNUM_CALL_(f16_to_e4m3, (dst, src, n))} MPNUM_HOST
+    void mpnum_f16_to_e4m3_sat_array(mpnum_e4m3 *dst, const mpnum_f16 *src, size_t n){
+        MPNUM_CALL_(f16_to_e4m3_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_f16_to_e5m2fnuz_array(mpnum_e5m2fnuz *dst, const mpnum_f16 *src, size_t n){
+        MPNUM_CALL_(f16_to_e5m2fnuz, (dst, src, n))} MPNUM_HOST
+    void mpnum_f16_to_e5m2fnuz_sat_array(mpnum_e5m2fnuz *dst, const mpnum_f16 *src,
+                                         size_t n){
+        MPNUM_CALL_(f16_to_e5m2fnuz_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_f16_to_e4m3fnuz_array(mpnum_e4m3fnuz *dst, const mpnum_f16 *src, size_t n){
+        MPNUM_CALL_(f16_to_e4m3fnuz, (dst, src, n))} MPNUM_HOST
+    void mpnum_f16_to_e4m3fnuz_sat_array(mpnum_e4m3fnuz *dst, const mpnum_f16 *src,
+                                         size_t n){
+        MPNUM_CALL_(f16_to_e4m3fnuz_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_f16_to_e3m4_array(mpnum_e3m4 *dst, const mpnum_f16 *src, size_t n){
+        MPNUM_CALL_(f16_to_e3m4, (dst, src, n))} MPNUM_HOST
+    void mpnum_f16_to_e3m4_sat_array(mpnum_e3m4 *dst, const mpnum_f16 *src, size_t n){
+        MPNUM_CALL_(f16_to_e3m4_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_f16_to_e8m0_array(mpnum_e8m0 *dst, const mpnum_f16 *src, size_t n){
+        MPNUM_CALL_(f16_to_e8m0, (dst, src, n))} MPNUM_HOST
+    void mpnum_f16_to_e8m0_sat_array(mpnum_e8m0 *dst, const mpnum_f16 *src, size_t n){
+        MPNUM_CALL_(f16_to_e8m0_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_f16_to_e3m2_sat_array(mpnum_e3m2 *dst, const mpnum_f16 *src, size_t n){
+        MPNUM_CALL_(f16_to_e3m2_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_f16_to_e2m3_sat_array(mpnum_e2m3 *dst, const mpnum_f16 *src, size_t n){
+        MPNUM_CALL_(f16_to_e2m3_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_f16_to_e2m1_sat_array(mpnum_e2m1 *dst, const mpnum_f16 *src, size_t n){
+        MPNUM_CALL_(f16_to_e2m1_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_f16_to_e3m2x4_sat_array(mpnum_e3m2x4 *dst, const mpnum_f16 *src, size_t n){
+        MPNUM_CALL_(f16_to_e3m2x4_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_f16_to_e2m3x4_sat_array(mpnum_e2m3x4 *dst, const mpnum_f16 *src, size_t n){
+        MPNUM_CALL_(f16_to_e2m3x4_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_f16_to_e2m1x2_sat_array(mpnum_e2m1x2 *dst, const mpnum_f16 *src, size_t n){
+        MPNUM_CALL_(f16_to_e2m1x2_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_bf16_to_e5m2_array(mpnum_e5m2 *dst, const mpnum_bf16 *src, size_t n){
+        MPNUM_CALL_(bf16_to_e5m2, (dst, src, n))} MPNUM_HOST
+    void mpnum_bf16_to_e5m2_sat_array(mpnum_e5m2 *dst, const mpnum_bf16 *src, size_t n){
+        MPNUM_CALL_(bf16_to_e5m2_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_bf16_to_e4m3_array(mpnum_e4m3 *dst, const mpnum_bf16 *src, size_t n){
+        MPNUM_CALL_(bf16_to_e4m3, (dst, src, n))} MPNUM_HOST
+    void mpnum_bf16_to_e4m3_sat_array(mpnum_e4m3 *dst, const mpnum_bf16 *src, size_t n){
+        MPNUM_CALL_(bf16_to_e4m3_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_bf16_to_e5m2fnuz_array(mpnum_e5m2fnuz *dst, const mpnum_bf16 *src,
+                                      size_t n){
+        MPNUM_CALL_(bf16_to_e5m2fnuz, (dst, src, n))} MPNUM_HOST
+    void mpnum_bf16_to_e5m2fnuz_sat_array(mpnum_e5m2fnuz *dst, const mpnum_bf16 *src,
+                                          size_t n){
+        MPNUM_CALL_(bf16_to_e5m2fnuz_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_bf16_to_e4m3fnuz_array(mpnum_e4m3fnuz *dst, const mpnum_bf16 *src,
+                                      size_t n){
+        MPNUM_CALL_(bf16_to_e4m3fnuz, (dst, src, n))} MPNUM_HOST
+    void mpnum_bf16_to_e4m3fnuz_sat_array(mpnum_e4m3fnuz *dst, const mpnum_bf16 *src,
+                                          size_t n){
+        MPNUM_CALL_(bf16_to_e4m3fnuz_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_bf16_to_e3m4_array(mpnum_e3m4 *dst, const mpnum_bf16 *src, size_t n){
+        MPNUM_CALL_(bf16_to_e3m4, (dst, src, n))} MPNUM_HOST
+    void mpnum_bf16_to_e3m4_sat_array(mpnum_e3m4 *dst, const mpnum_bf16 *src, size_t n){
+        MPNUM_CALL_(bf16_to_e3m4_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_bf16_to_e8m0_array(mpnum_e8m0 *dst, const mpnum_bf16 *src, size_t n){
+        MPNUM_CALL_(bf16_to_e8m0, (dst, src, n))} MPNUM_HOST
+    void mpnum_bf16_to_e8m0_sat_array(mpnum_e8m0 *dst, const mpnum_bf16 *src, size_t n){
+        MPNUM_CALL_(bf16_to_e8m0_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_bf16_to_e3m2_sat_array(mpnum_e3m2 *dst, const mpnum_bf16 *src, size_t n){
+        MPNUM_CALL_(bf16_to_e3m2_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_bf16_to_e2m3_sat_array(mpnum_e2m3 *dst, const mpnum_bf16 *src, size_t n){
+        MPNUM_CALL_(bf16_to_e2m3_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_bf16_to_e2m1_sat_array(mpnum_e2m1 *dst, const mpnum_bf16 *src, size_t n){
+        MPNUM_CALL_(bf16_to_e2m1_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_bf16_to_e3m2x4_sat_array(mpnum_e3m2x4 *dst, const mpnum_bf16 *src,
+                                        size_t n){
+        MPNUM_CALL_(bf16_to_e3m2x4_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_bf16_to_e2m3x4_sat_array(mpnum_e2m3x4 *dst, const mpnum_bf16 *src,
+                                        size_t n){
+        MPNUM_CALL_(bf16_to_e2m3x4_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_bf16_to_e2m1x2_sat_array(mpnum_e2m1x2 *dst, const mpnum_bf16 *src,
+                                        size_t n){
+        MPNUM_CALL_(bf16_to_e2m1x2_sat, (dst, src, n))}
+
+/* f64 to narrower types, rounded once. */
+MPNUM_HOST void mpnum_f64_to_f32_array(float *dst, const double *src, size_t n){
+    MPNUM_CALL_(f64_to_f32, (dst, src, n))} MPNUM_HOST
+    void mpnum_f64_to_f32_sat_array(float *dst, const double *src, size_t n){
+        MPNUM_CALL_(f64_to_f32_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_f64_to_bf16_array(mpnum_bf16 *dst, const double *src, size_t n){
+        MPNUM_CALL_(f64_to_bf16, (dst, src, n))} MPNUM_HOST
+    void mpnum_f64_to_bf16_sat_array(mpnum_bf16 *dst, const double *src, size_t n){
+        MPNUM_CALL_(f64_to_bf16_sat, (dst, src, n))} MPNUM_HOST
+    void mpnum_f64_to_f16_array(mpnum_f16 *dst, const double *src, size_t n){
+        MPNUM_CALL_(f64_to_f16, (dst, src, n))} MPNUM_HOST
+    void mpnum_f64_to_f16_sat_array(mpnum_f16 *dst, const double *src,
+                                    size_t n){MPNUM_CALL_(f64_to_f16_sat, (dst, src, n))}
+
+/* f32 to a small type, rounded stochastically: element i takes the random word
+ * mpnum_random(seed, offset + i), so an array may be split anywhere. */
+MPNUM_HOST void mpnum_stochastic_array_(mpnum_type type, mpnum_overflow overflow,
+                                        void *dst, const float *src, size_t n,
+                                        uint64_t seed, uint64_t offset) {
+  mpnum_conversion_ how =
+      mpnum_conversion_of_(mpnum_format_of(MPNUM_TYPE_F32), 32, mpnum_format_of(type),
+                           mpnum_type_bits_(type), overflow);
+  how.rounding = MPNUM_ROUND_STOCHASTIC;
+  how.seed = seed;
+  how.offset = offset;
+  mpnum_convert_any_(how, dst, src, n);
+}
+MPNUM_HOST void mpnum_f32_to_tf32_sr_array(mpnum_tf32 *dst, const float *src, size_t n,
+                                           uint64_t seed, uint64_t offset) {
+  mpnum_stochastic_array_(MPNUM_TYPE_TF32, MPNUM_OVERFLOW_IEEE, dst, src, n, seed,
+                          offset);
+}
+MPNUM_HOST void mpnum_f32_to_tf32_sr_sat_array(mpnum_tf32 *dst, const float *src,
+                                               size_t n, uint64_t seed, uint64_t offset) {
+  mpnum_stochastic_array_(MPNUM_TYPE_TF32, MPNUM_OVERFLOW_SATURATE, dst, src, n, seed,
+                          offset);
+}
+MPNUM_HOST void mpnum_f32_to_bf16_sr_array(mpnum_bf16 *dst, const float *src, size_t n,
+                                           uint64_t seed, uint64_t offset) {
+  mpnum_stochastic_array_(MPNUM_TYPE_BF16, MPNUM_OVERFLOW_IEEE, dst, src, n, seed,
+                          offset);
+}
+MPNUM_HOST void mpnum_f32_to_bf16_sr_sat_array(mpnum_bf16 *dst, const float *src,
+                                               size_t n, uint64_t seed, uint64_t offset) {
+  mpnum_stochastic_array_(MPNUM_TYPE_BF16, MPNUM_OVERFLOW_SATURATE, dst, src, n, seed,
+                          offset);
+}
+MPNUM_HOST void mpnum_f32_to_f16_sr_array(mpnum_f16 *dst, const float *src, size_t n,
+                                          uint64_t seed, uint64_t offset) {
+  mpnum_stochastic_array_(MPNUM_TYPE_F16, MPNUM_OVERFLOW_IEEE, dst, src, n, seed, offset);
+}
+MPNUM_HOST void mpnum_f32_to_f16_sr_sat_array(mpnum_f16 *dst, const float *src, size_t n,
+                                              uint64_t seed, uint64_t offset) {
+  mpnum_stochastic_array_(MPNUM_TYPE_F16, MPNUM_OVERFLOW_SATURATE, dst, src, n, seed,
+                          offset);
+}
+MPNUM_HOST void mpnum_f32_to_e5m2_sr_array(mpnum_e5m2 *dst, const float *src, size_t n,
+                                           uint64_t seed, uint64_t offset) {
+  mpnum_stochastic_array_(MPNUM_TYPE_E5M2, MPNUM_OVERFLOW_IEEE, dst, src, n, seed,
+                          offset);
+}
+MPNUM_HOST void mpnum_f32_to_e5m2_sr_sat_array(mpnum_e5m2 *dst, const float *src,
+                                               size_t n, uint64_t seed, uint64_t offset) {
+  mpnum_stochastic_array_(MPNUM_TYPE_E5M2, MPNUM_OVERFLOW_SATURATE, dst, src, n, seed,
+                          offset);
+}
+MPNUM_HOST void mpnum_f32_to_e4m3_sr_array(mpnum_e4m3 *dst, const float *src, size_t n,
+                                           uint64_t seed, uint64_t offset) {
+  mpnum_stochastic_array_(MPNUM_TYPE_E4M3, MPNUM_OVERFLOW_IEEE, dst, src, n, seed,
+                          offset);
+}
+MPNUM_HOST void mpnum_f32_to_e4m3_sr_sat_array(mpnum_e4m3 *dst, const float *src,
+                                               size_t n, uint64_t seed, uint64_t offset) {
+  mpnum_stochastic_array_(MPNUM_TYPE_E4M3, MPNUM_OVERFLOW_SATURATE, dst, src, n, seed,
+                          offset);
+}
+MPNUM_HOST void mpnum_f32_to_e5m2fnuz_sr_array(mpnum_e5m2fnuz *dst, const float *src,
+                                               size_t n, uint64_t seed, uint64_t offset) {
+  mpnum_stochastic_array_(MPNUM_TYPE_E5M2FNUZ, MPNUM_OVERFLOW_IEEE, dst, src, n, seed,
+                          offset);
+}
+MPNUM_HOST void mpnum_f32_to_e5m2fnuz_sr_sat_array(mpnum_e5m2fnuz *dst, const float *src,
+                                                   size_t n, uint64_t seed,
+                                                   uint64_t offset) {
+  mpnum_stochastic_array_(MPNUM_TYPE_E5M2FNUZ, MPNUM_OVERFLOW_SATURATE, dst, src, n, seed,
+                          offset);
+}
+MPNUM_HOST void mpnum_f32_to_e4m3fnuz_sr_array(mpnum_e4m3fnuz *dst, const float *src,
+                                               size_t n, uint64_t seed, uint64_t offset) {
+  mpnum_stochastic_array_(MPNUM_TYPE_E4M3FNUZ, MPNUM_OVERFLOW_IEEE, dst, src, n, seed,
+                          offset);
+}
+MPNUM_HOST void mpnum_f32_to_e4m3fnuz_sr_sat_array(mpnum_e4m3fnuz *dst, const float *src,
+                                                   size_t n, uint64_t seed,
+                                                   uint64_t offset) {
+  mpnum_stochastic_array_(MPNUM_TYPE_E4M3FNUZ, MPNUM_OVERFLOW_SATURATE, dst, src, n, seed,
+                          offset);
+}
+MPNUM_HOST void mpnum_f32_to_e3m4_sr_array(mpnum_e3m4 *dst, const float *src, size_t n,
+                                           uint64_t seed, uint64_t offset) {
+  mpnum_stochastic_array_(MPNUM_TYPE_E3M4, MPNUM_OVERFLOW_IEEE, dst, src, n, seed,
+                          offset);
+}
+MPNUM_HOST void mpnum_f32_to_e3m4_sr_sat_array(mpnum_e3m4 *dst, const float *src,
+                                               size_t n, uint64_t seed, uint64_t offset) {
+  mpnum_stochastic_array_(MPNUM_TYPE_E3M4, MPNUM_OVERFLOW_SATURATE, dst, src, n, seed,
+                          offset);
+}
+MPNUM_HOST void mpnum_f32_to_e8m0_sr_array(mpnum_e8m0 *dst, const float *src, size_t n,
+                                           uint64_t seed, uint64_t offset) {
+  mpnum_stochastic_array_(MPNUM_TYPE_E8M0, MPNUM_OVERFLOW_IEEE, dst, src, n, seed,
+                          offset);
+}
+MPNUM_HOST void mpnum_f32_to_e8m0_sr_sat_array(mpnum_e8m0 *dst, const float *src,
+                                               size_t n, uint64_t seed, uint64_t offset) {
+  mpnum_stochastic_array_(MPNUM_TYPE_E8M0, MPNUM_OVERFLOW_SATURATE, dst, src, n, seed,
+                          offset);
+}
+MPNUM_HOST void mpnum_f32_to_e3m2_sr_sat_array(mpnum_e3m2 *dst, const float *src,
+                                               size_t n, uint64_t seed, uint64_t offset) {
+  mpnum_stochastic_array_(MPNUM_TYPE_E3M2, MPNUM_OVERFLOW_SATURATE, dst, src, n, seed,
+                          offset);
+}
+MPNUM_HOST void mpnum_f32_to_e2m3_sr_sat_array(mpnum_e2m3 *dst, const float *src,
+                                               size_t n, uint64_t seed, uint64_t offset) {
+  mpnum_stochastic_array_(MPNUM_TYPE_E2M3, MPNUM_OVERFLOW_SATURATE, dst, src, n, seed,
+                          offset);
+}
+MPNUM_HOST void mpnum_f32_to_e2m1_sr_sat_array(mpnum_e2m1 *dst, const float *src,
+                                               size_t n, uint64_t seed, uint64_t offset) {
+  mpnum_stochastic_array_(MPNUM_TYPE_E2M1, MPNUM_OVERFLOW_SATURATE, dst, src, n, seed,
+                          offset);
+}
+
+/* Any type to any type, any rounding. Types of 6 and 4 bits take a byte each. Between two
+ * small types the value is exact in f32 and is rounded once; a type to itself gives
+ * canonical NaNs, f32 and f64 to themselves a copy. offset and seed count for
+ * MPNUM_ROUND_STOCHASTIC only, as above.
+ * Status: MPNUM_ERROR_ARGUMENT for an unknown type, rounding or overflow; nothing is
+ *   written then. */
+MPNUM_HOST mpnum_status mpnum_convert_array(mpnum_type dst_type, void *dst,
+                                            mpnum_type src_type, const void *src,
+                                            size_t n, mpnum_rounding rounding,
+                                            mpnum_overflow overflow, uint64_t seed,
+                                            uint64_t offset) {
+  const int src_bits = mpnum_type_bits_(src_type);
+  const int dst_bits = mpnum_type_bits_(dst_type);
+  mpnum_conversion_ how;
+  if (!src_bits || !dst_bits || !mpnum_is_mode_(rounding, overflow))
+    return MPNUM_ERROR_ARGUMENT;
+  if (dst_bits == 64) {
+    mpnum_to_f64_array_((uint8_t *)dst, src_type, (const uint8_t *)src, n);
+    return MPNUM_OK;
+  }
+  how = mpnum_conversion_of_(mpnum_format_or_f32_(src_type), src_bits,
+                             mpnum_format_of(dst_type), dst_bits, overflow);
+  how.rounding = rounding;
+  how.seed = seed;
+  how.offset = offset;
+  mpnum_convert_any_(how, dst, src, n);
+  return MPNUM_OK;
+}
+
+/* The same for rows of a matrix, whose first elements lie stride elements apart: columns
+ * elements of each of rows rows. Stochastic rounding counts elements row by row without
+ * gaps. Rows of dst do not overlap. */
+MPNUM_HOST mpnum_status mpnum_convert_array_2d(
+    mpnum_type dst_type, void *dst, size_t dst_stride, mpnum_type src_type,
+    const void *src, size_t src_stride, size_t rows, size_t columns,
+    mpnum_rounding rounding, mpnum_overflow overflow, uint64_t seed, uint64_t offset) {
+  const size_t dst_step = dst_stride * (size_t)(mpnum_type_bits_(dst_type) / 8);
+  const size_t src_step = src_stride * (size_t)(mpnum_type_bits_(src_type) / 8);
+  mpnum_status status = mpnum_convert_array(dst_type, dst, src_type, src, 0, rounding,
+                                            overflow, seed, offset);
+  size_t row = 0;
+  if (rows > 1 && dst_stride < columns) return MPNUM_ERROR_ARGUMENT;
+  for (; row < rows && status == MPNUM_OK; ++row)
+    status = mpnum_convert_array(dst_type, (uint8_t *)dst + row * dst_step, src_type,
+                                 (const uint8_t *)src + row * src_step, columns, rounding,
+                                 overflow, seed, offset + (uint64_t)row * columns);
+  return status;
+}
+
+/* Each value rounded to the nearest value of a format, or as rounding says, and left a
+ * float: what arithmetic in that format would have stored. Any format, user-made ones too
+ * (mpnum_format_make). dst may be src.
+ * Status: MPNUM_ERROR_ARGUMENT for the all-zero format, an unknown rounding or overflow;
+ *   nothing is written then. */
+MPNUM_HOST mpnum_status mpnum_round_array(float *dst, const float *src, size_t n,
+                                          mpnum_format format, mpnum_rounding rounding,
+                                          mpnum_overflow overflow, uint64_t seed,
+                                          uint64_t offset) {
+  mpnum_conversion_ how =
+      mpnum_conversion_of_(mpnum_format_of(MPNUM_TYPE_F32), 32, format, 32, overflow);
+  if (!format.max_code || !mpnum_is_mode_(rounding, overflow))
+    return MPNUM_ERROR_ARGUMENT;
+  how.rounding = rounding;
+  how.is_rounding = format.mantissa_bits < 23;
+  how.seed = seed;
+  how.offset = offset;
+  mpnum_convert_any_(how, dst, src, n);
+  return MPNUM_OK;
+}
+
+#endif
+#endif

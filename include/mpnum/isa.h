@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* Which vector instructions array functions use. The CPU is asked once, by the first
+ * call; the answer is kept for each translation unit. Every instruction set gives the
+ * same bits, so the choice is one of speed alone. */
+#ifndef MPNUM_ISA_H
+#define MPNUM_ISA_H
+
+#include "format.h"
+
+#if MPNUM_HAS_X86_SIMD
+# include <cpuid.h>
+#endif
+
+/* The loops that are compiled: all, or, without dispatch, the best that the compiler's
+ * flags allow. */
+#if !MPNUM_HAS_X86_SIMD
+# define MPNUM_LOOPS_SSE2_   0
+# define MPNUM_LOOPS_AVX2_   0
+# define MPNUM_LOOPS_AVX512_ 0
+#elif !MPNUM_NO_DISPATCH
+# define MPNUM_LOOPS_SSE2_   1
+# define MPNUM_LOOPS_AVX2_   1
+# define MPNUM_LOOPS_AVX512_ 1
+#elif defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && \
+    defined(__AVX512VL__) && defined(__AVX512VBMI__)
+# define MPNUM_LOOPS_SSE2_   0
+# define MPNUM_LOOPS_AVX2_   0
+# define MPNUM_LOOPS_AVX512_ 1
+#elif defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
+# define MPNUM_LOOPS_SSE2_   0
+# define MPNUM_LOOPS_AVX2_   1
+# define MPNUM_LOOPS_AVX512_ 0
+#else
+# define MPNUM_LOOPS_SSE2_   1
+# define MPNUM_LOOPS_AVX2_   0
+# define MPNUM_LOOPS_AVX512_ 0
+#endif
+
+typedef enum mpnum_isa {
+  MPNUM_ISA_SCALAR = 0,
+  MPNUM_ISA_SSE2 = 1, /* any x86-64 */
+  MPNUM_ISA_AVX2 = 2, /* with FMA and F16C: Intel from Haswell, AMD from Zen on */
+  MPNUM_ISA_AVX512 =
+      3,             /* with BW, DQ, VL and VBMI: Intel from Ice Lake, AMD from Zen 4 */
+  MPNUM_ISA_NEON = 4 /* any aarch64 */
+} mpnum_isa;
+
+#if MPNUM_HAS_ARRAYS
+
+/* "scalar", "avx2", ...; NULL for an unknown value. */
+MPNUM_HOST const char *mpnum_isa_name(mpnum_isa isa) {
+  switch (isa) {
+  case MPNUM_ISA_SCALAR: return "scalar";
+  case MPNUM_ISA_SSE2: return "sse2";
+  case MPNUM_ISA_AVX2: return "avx2";
+  case MPNUM_ISA_AVX512: return "avx512";
+  case MPNUM_ISA_NEON: return "neon";
+  default: return 0;
+  }
+}
+
+/* The best of this CPU, or, without dispatch, of the compiler's flags. */
+# if MPNUM_HAS_X86_SIMD && !MPNUM_NO_DISPATCH
+MPNUM_HOST int mpnum_has_bits_(uint32_t word, uint32_t bits) {
+  return (word & bits) == bits;
+}
+MPNUM_HOST mpnum_isa mpnum_isa_probe_(void) {
+  unsigned a, b, c, d, saved, saved_high;
+  if (!__get_cpuid_count(1, 0, &a, &b, &c, &d)) return MPNUM_ISA_SSE2;
+  /* FMA, XSAVE enabled by the system, AVX, F16C */
+  if (!mpnum_has_bits_(c, 1u << 12 | 1u << 27 | 1u << 28 | 1u << 29))
+    return MPNUM_ISA_SSE2;
+  __asm__("xgetbv" : "=a"(saved), "=d"(saved_high) : "c"(0)); /* registers it saves */
+  (void)saved_high;
+  if (!mpnum_has_bits_(saved, 0x6) || !__get_cpuid_count(7, 0, &a, &b, &c, &d) ||
+      !mpnum_has_bits_(b, 1u << 5)) /* AVX2 */
+    return MPNUM_ISA_SSE2;
+  /* masks and 512-bit registers; F, DQ, BW, VL; VBMI */
+  if (!mpnum_has_bits_(saved, 0xe0) ||
+      !mpnum_has_bits_(b, 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31) ||
+      !mpnum_has_bits_(c, 1u << 1))
+    return MPNUM_ISA_AVX2;
+  return MPNUM_ISA_AVX512;
+}
+# else
+MPNUM_HOST mpnum_isa mpnum_isa_probe_(void) {
+#  if MPNUM_HAS_NEON
+  return MPNUM_ISA_NEON;
+#  elif MPNUM_LOOPS_AVX512_
+  return MPNUM_ISA_AVX512;
+#  elif MPNUM_LOOPS_AVX2_
+  return MPNUM_ISA_AVX2;
+#  elif MPNUM_LOOPS_SSE2_
+  return MPNUM_ISA_SSE2;
+#  else
+  return MPNUM_ISA_SCALAR;
+#  endif
+}
+# endif
+
+# if (MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON) && !MPNUM_NO_DISPATCH
+/* 1 more than the set in use; 0 before the CPU was asked. */
+MPNUM_HOST int *mpnum_isa_cache_(void) {
+  static int cache = 0;
+  return &cache;
+}
+
+/* The instruction set that array functions of this translation unit use. */
+MPNUM_HOST mpnum_isa mpnum_isa_in_use(void) {
+  int *cache = mpnum_isa_cache_();
+  int known = __atomic_load_n(cache, __ATOMIC_RELAXED);
+  if (known == 0) {
+    known = (int)mpnum_isa_probe_() + 1;
+    __atomic_store_n(cache, known, __ATOMIC_RELAXED);
+  }
+  return (mpnum_isa)(known - 1);
+}
+
+/* Makes array functions of this translation unit use another set, for tests and
+ * measurements. One that this CPU or this build has not: MPNUM_ERROR_ARGUMENT, and
+ * nothing changes. */
+MPNUM_HOST mpnum_status mpnum_isa_force(mpnum_isa isa) {
+  const mpnum_isa best = mpnum_isa_probe_();
+  const int is_lower = best == MPNUM_ISA_NEON ? isa == best : (int)isa > 0 && isa <= best;
+  if (isa != MPNUM_ISA_SCALAR && !is_lower) return MPNUM_ERROR_ARGUMENT;
+  __atomic_store_n(mpnum_isa_cache_(), (int)isa + 1, __ATOMIC_RELAXED);
+  return MPNUM_OK;
+}
+# else
+/* The one set of this build. */
+MPNUM_HOST mpnum_isa mpnum_isa_in_use(void) { return mpnum_isa_probe_(); }
+MPNUM_HOST mpnum_status mpnum_isa_force(mpnum_isa isa) {
+  return isa == mpnum_isa_probe_() ? MPNUM_OK : MPNUM_ERROR_ARGUMENT;
+}
+# endif
+
+#endif
+#endif

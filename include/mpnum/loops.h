@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT */
+/* The loops behind array.h: what a conversion of an array is, the scalar loop, and the
+ * loops of each instruction set of the target. */
+#ifndef MPNUM_LOOPS_H
+#define MPNUM_LOOPS_H
+
+#include "isa.h"
+#include "f32.h"
+#include "tf32.h"
+#include "bf16.h"
+#include "fp8.h"
+#include "fp6.h"
+#include "fp4.h"
+#include "e8m0.h"
+#include "rng.h"
+
+#if MPNUM_HAS_ARRAYS
+
+# include <stddef.h>
+
+/* Bits of an element in memory: 64, 32, 16, 8; 6 and 4 are dense, little end first. */
+typedef struct mpnum_conversion_ {
+  mpnum_format src, dst; /* a double is written as a float */
+  int src_bits, dst_bits;
+  mpnum_rounding rounding;
+  mpnum_overflow overflow;
+  int is_rounding; /* results are not codes but their values, as floats */
+  uint64_t seed, offset;
+} mpnum_conversion_;
+
+MPNUM_INLINE mpnum_conversion_ mpnum_conversion_of_(mpnum_format src, int src_bits,
+                                                    mpnum_format dst, int dst_bits,
+                                                    mpnum_overflow overflow) {
+  const mpnum_conversion_ how = {
+      src, dst, src_bits, dst_bits, MPNUM_ROUND_NEAREST_EVEN, overflow, 0, 0, 0};
+  return how;
+}
+
+/* Bytes that n elements take; dense ones come in groups of two in a byte and four in
+ * three. */
+MPNUM_INLINE size_t mpnum_bytes_(int bits, size_t n) {
+  if (bits == 4) return n / 2 + n % 2;
+  if (bits == 6) return (n / 4 + (n % 4 != 0)) * 3;
+  return n * (size_t)(bits / 8);
+}
+
+/* Bits of a type in memory; 0 for an unknown one. */
+MPNUM_INLINE int mpnum_type_bits_(mpnum_type type) {
+  switch (type) {
+  case MPNUM_TYPE_F64: return 64;
+  case MPNUM_TYPE_F32:
+  case MPNUM_TYPE_TF32: return 32;
+  case MPNUM_TYPE_BF16:
+  case MPNUM_TYPE_F16: return 16;
+  default: return mpnum_format_of(type).max_code ? 8 : 0;
+  }
+}
+MPNUM_INLINE mpnum_format mpnum_format_or_f32_(mpnum_type type) {
+  return mpnum_format_of(type == MPNUM_TYPE_F64 ? MPNUM_TYPE_F32 : type);
+}
+MPNUM_INLINE int mpnum_is_mode_(mpnum_rounding rounding, mpnum_overflow overflow) {
+  return (int)rounding >= 0 && rounding <= MPNUM_ROUND_STOCHASTIC && (int)overflow >= 0 &&
+         overflow <= MPNUM_OVERFLOW_SATURATE;
+}
+/* 1 if what rounds past the largest value, and Inf, gives the largest value. */
+MPNUM_INLINE int mpnum_saturates_(mpnum_format format, mpnum_overflow overflow) {
+  return overflow == MPNUM_OVERFLOW_SATURATE || (format.inf_code | format.nan_code) == 0;
+}
+MPNUM_INLINE int mpnum_is_e4m3_(mpnum_format format) {
+  return format.exponent_bits == 4 && format.mantissa_bits == 3 && format.bias == 7 &&
+         format.max_code == 0x7e && format.nan_code == 0x7f;
+}
+MPNUM_INLINE int mpnum_is_e5m2_(mpnum_format format) {
+  return format.exponent_bits == 5 && format.mantissa_bits == 2 && format.bias == 15 &&
+         format.inf_code == 0x7c && format.nan_policy == MPNUM_NAN_CANONICAL;
+}
+/* The leading bits of f32: bf16, tf32. */
+MPNUM_INLINE int mpnum_is_prefix_(mpnum_format format) {
+  return format.bias == 127 && format.exponent_bits == 8 && format.sign_bits &&
+         format.inf_code && format.nan_policy == MPNUM_NAN_CANONICAL;
+}
+/* Codes that, shifted, are f16 codes of the values times a power of two, but for NaN. */
+MPNUM_INLINE int mpnum_fits_f16_(mpnum_format format) {
+  const int is_short_f16 =
+      format.bias == 15 && format.exponent_bits == 5 && format.inf_code;
+  return format.sign_bits &&
+         (is_short_f16 || (!format.inf_code && format.exponent_bits <= 4));
+}
+MPNUM_INLINE int mpnum_is_f16_(mpnum_format format) {
+  return format.exponent_bits == 5 && format.mantissa_bits == 10 && format.bias == 15 &&
+         format.inf_code == 0x7c00 && format.sign_bits;
+}
+
+/* Eight codes, one in each byte, and the same in 4 or 6 bits each. */
+MPNUM_INLINE uint64_t mpnum_pack_x8_(int bits, uint64_t x) {
+  if (bits == 4) {
+    x = (x | x >> 4) & 0x00ff00ff00ff00ffu;
+    x = (x | x >> 8) & 0x0000ffff0000ffffu;
+    return (x | x >> 16) & 0xffffffffu;
+  }
+  x = (x & 0x003f003f003f003fu) | (x & 0x3f003f003f003f00u) >> 2;
+  x = (x & 0x00000fff00000fffu) | (x & 0x0fff00000fff0000u) >> 4;
+  return (x & 0xffffffu) | (x & 0x00ffffff00000000u) >> 8;
+}
+MPNUM_INLINE uint64_t mpnum_unpack_x8_(int bits, uint64_t x) {
+  if (bits == 4) {
+    x = (x | x << 16) & 0x0000ffff0000ffffu;
+    x = (x | x << 8) & 0x00ff00ff00ff00ffu;
+    return (x | x << 4) & 0x0f0f0f0f0f0f0f0fu;
+  }
+  x = (x & 0xffffffu) | (x & 0xffffff000000u) << 8;
+  x = (x & 0x00000fff00000fffu) | (x & 0x00fff00000fff000u) << 4;
+  return (x & 0x003f003f003f003fu) | (x & 0x0fc00fc00fc00fc0u) << 2;
+}
+
+/* n codes, a multiple of 8, one in each byte, to bits each and back. (Written so that
+ * compilers see one load and one store.) */
+MPNUM_HOST_INLINE_ uint64_t mpnum_load_x8_(const uint8_t *src) {
+  return (uint64_t)src[0] | (uint64_t)src[1] << 8 | (uint64_t)src[2] << 16 |
+         (uint64_t)src[3] << 24 | (uint64_t)src[4] << 32 | (uint64_t)src[5] << 40 |
+         (uint64_t)src[6] << 48 | (uint64_t)src[7] << 56;
+}
+MPNUM_HOST_INLINE_ void mpnum_store_x8_(uint8_t *dst, uint64_t x, int count) {
+  dst[0] = (uint8_t)x;
+  dst[1] = (uint8_t)(x >> 8);
+  dst[2] = (uint8_t)(x >> 16);
+  dst[3] = (uint8_t)(x >> 24);
+  if (count == 4) return;
+  dst[4] = (uint8_t)(x >> 32);
+  dst[5] = (uint8_t)(x >> 40);
+  if (count == 6) return;
+  dst[6] = (uint8_t)(x >> 48);
+  dst[7] = (uint8_t)(x >> 56);
+}
+MPNUM_HOST_INLINE_ void mpnum_pack_(int bits, uint8_t *dst, const uint8_t *src,
+                                    size_t n) {
+  size_t i = 0;
+  for (; i < n; i += 8)
+    mpnum_store_x8_(dst + i / 8 * (size_t)bits,
+                    mpnum_pack_x8_(bits, mpnum_load_x8_(src + i)), bits);
+}
+MPNUM_HOST_INLINE_ void mpnum_unpack_(int bits, uint8_t *dst, const uint8_t *src,
+                                      size_t n) {
+  size_t i = 0;
+  for (; i < n; i += 8) {
+    const uint8_t *at = src + i / 8 * (size_t)bits;
+    uint64_t x = (uint64_t)at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 |
+                 (uint64_t)at[3] << 24;
+    if (bits == 6) x |= (uint64_t)at[4] << 32 | (uint64_t)at[5] << 40;
+    mpnum_store_x8_(dst + i, mpnum_unpack_x8_(bits, x), 8);
+  }
+}
+
+/* The scalar loops, which are the meaning of all others. */
+MPNUM_HOST_INLINE_ uint32_t mpnum_convert_one_(mpnum_conversion_ how, uint64_t element,
+                                               uint64_t index) {
+  const uint32_t random = how.rounding == MPNUM_ROUND_STOCHASTIC
+                              ? mpnum_random(how.seed, how.offset + index)
+                              : 0;
+  uint32_t code = 0;
+  if (how.src_bits == 64) {
+    const double x = mpnum_from_bits_f64(element);
+    if (how.dst.mantissa_bits == 23)
+      return mpnum_bits_f32(
+          mpnum_f64_to_f32_round(x, how.rounding, how.overflow, random));
+    code = mpnum_encode_f64(how.dst, x, how.rounding, how.overflow, random);
+  } else {
+    const uint32_t bits = how.src.mantissa_bits == 23
+                              ? (uint32_t)element
+                              : mpnum_decode_bits_(how.src, (uint32_t)element);
+    if (how.dst.mantissa_bits == 23) return bits;
+    code = mpnum_encode(how.dst, mpnum_from_bits_f32(bits), how.rounding, how.overflow,
+                        random);
+  }
+  return how.is_rounding ? mpnum_decode_bits_(how.dst, code) : code;
+}
+MPNUM_HOST_INLINE_ uint64_t mpnum_element_(int bits, const uint8_t *src, size_t i) {
+  uint64_t x64 = 0;
+  uint32_t x32 = 0;
+  uint16_t x16 = 0;
+  if (bits == 64) {
+    MPNUM_MEMCPY_(&x64, src + 8 * i, 8);
+    return x64;
+  }
+  if (bits == 32) {
+    MPNUM_MEMCPY_(&x32, src + 4 * i, 4);
+    return x32;
+  }
+  if (bits == 16) {
+    MPNUM_MEMCPY_(&x16, src + 2 * i, 2);
+    return x16;
+  }
+  return src[i];
+}
+MPNUM_HOST_INLINE_ void mpnum_set_element_(int bits, uint8_t *dst, size_t i, uint32_t x) {
+  if (bits == 32) {
+    MPNUM_MEMCPY_(dst + 4 * i, &x, 4);
+  } else if (bits == 16) {
+    const uint16_t x16 = (uint16_t)x;
+    MPNUM_MEMCPY_(dst + 2 * i, &x16, 2);
+  } else {
+    dst[i] = (uint8_t)x;
+  }
+}
+MPNUM_HOST_INLINE_ void mpnum_convert_scalar_(mpnum_conversion_ how, void *to,
+                                              const void *from, size_t n) {
+  uint8_t *dst = (uint8_t *)to;
+  const uint8_t *src = (const uint8_t *)from;
+  uint8_t unpacked[8], codes[8] = {0};
+  size_t i = 0, k = 0;
+  if (how.src_bits >= 8 && how.dst_bits >= 8) {
+    for (; i < n; ++i)
+      mpnum_set_element_(
+          how.dst_bits, dst, i,
+          mpnum_convert_one_(how, mpnum_element_(how.src_bits, src, i), i));
+    return;
+  }
+  for (; i < n; i += k) { /* eight at a time, one side dense */
+    const size_t left = n - i < 8 ? n - i : 8;
+    if (how.src_bits < 8) {
+      uint8_t dense[8] = {0};
+      MPNUM_MEMCPY_(dense, src + i / 8 * (size_t)how.src_bits,
+                    mpnum_bytes_(how.src_bits, left));
+      mpnum_unpack_(how.src_bits, unpacked, dense, 8);
+      for (k = 0; k < left; ++k)
+        mpnum_set_element_(how.dst_bits, dst, i + k,
+                           mpnum_convert_one_(how, unpacked[k], i + k));
+    } else {
+      uint8_t dense[8];
+      for (k = 0; k < 8; ++k)
+        codes[k] = k < left ? (uint8_t)mpnum_convert_one_(
+                                  how, mpnum_element_(how.src_bits, src, i + k), i + k)
+                            : 0;
+      mpnum_pack_(how.dst_bits, dense, codes, 8);
+      MPNUM_MEMCPY_(dst + i / 8 * (size_t)how.dst_bits, dense,
+                    mpnum_bytes_(how.dst_bits, left));
+      k = left;
+    }
+  }
+}
+/* To f64, exact; f64 to itself is a copy. */
+MPNUM_HOST void mpnum_to_f64_array_(uint8_t *dst, mpnum_type src_type, const uint8_t *src,
+                                    size_t n) {
+  const mpnum_format format = mpnum_format_or_f32_(src_type);
+  const int bits = mpnum_type_bits_(src_type);
+  size_t i = 0;
+  for (; i < n; ++i) {
+    const uint64_t element = mpnum_element_(bits, src, i);
+    uint64_t x = element;
+    if (bits < 64) {
+      const uint32_t narrow = format.mantissa_bits == 23
+                                  ? (uint32_t)element
+                                  : mpnum_decode_bits_(format, (uint32_t)element);
+      x = mpnum_bits_f64(mpnum_widen_bits_(narrow));
+    }
+    MPNUM_MEMCPY_(dst + 8 * i, &x, 8);
+  }
+}
+
+/* A conversion known at run time only. */
+MPNUM_HOST void mpnum_convert_any_scalar_(mpnum_conversion_ how, void *to,
+                                          const void *from, size_t n) {
+  mpnum_convert_scalar_(how, to, from, n);
+}
+
+# define MPNUM_A_(name) mpnum_##name##_scalar_
+# define MPNUM_LOOP_    MPNUM_HOST
+# include "array.inc"
+# undef MPNUM_A_
+# undef MPNUM_LOOP_
+
+# if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
+/* Bytes read and written together from which on stores go past the caches, so that a line
+ * is not read before it is overwritten. Measured where a last-level cache has 32 MiB
+ * (docs/arrays.md): below, the caches keep most of it and such stores cost up to half the
+ * speed; above, they gain up to twice of it. Dense codes of 6 bits end within lines. */
+#  define MPNUM_STREAM_BYTES_ ((size_t)24 << 20)
+MPNUM_HOST_INLINE_ int mpnum_streams_(mpnum_conversion_ how, const void *dst,
+                                      const void *src, size_t n) {
+  return how.dst_bits != 6 && dst != src && ((size_t)dst & 63) == 0 &&
+         n >= MPNUM_STREAM_BYTES_ * 2 / (size_t)((how.src_bits + how.dst_bits) / 4);
+}
+# endif
+
+# if MPNUM_LOOPS_SSE2_
+#  include "vector_sse2.h"
+#  define MPNUM_V_(name)    mpnum_##name##_sse2_
+#  define MPNUM_A_(name)    mpnum_##name##_sse2_
+#  define MPNUM_VECTOR_     MPNUM_SSE2_
+#  define MPNUM_LOOP_       MPNUM_HOST
+#  define MPNUM_LANES_      4
+#  define MPNUM_HAS_F16C_   0
+#  define MPNUM_HAS_TABLES_ 0
+#  include "vector.inc"
+#  include "convert.inc"
+#  include "array.inc"
+#  undef MPNUM_V_
+#  undef MPNUM_A_
+#  undef MPNUM_VECTOR_
+#  undef MPNUM_LOOP_
+#  undef MPNUM_LANES_
+#  undef MPNUM_HAS_F16C_
+#  undef MPNUM_HAS_TABLES_
+# endif
+
+# if MPNUM_LOOPS_AVX2_
+#  include "vector_avx2.h"
+#  define MPNUM_V_(name)    mpnum_##name##_avx2_
+#  define MPNUM_A_(name)    mpnum_##name##_avx2_
+#  define MPNUM_VECTOR_     MPNUM_AVX2_
+#  define MPNUM_LOOP_       MPNUM_HOST MPNUM_TARGET_AVX2_
+#  define MPNUM_LANES_      8
+#  define MPNUM_HAS_F16C_   1
+#  define MPNUM_HAS_TABLES_ 0
+#  include "vector.inc"
+#  include "convert.inc"
+#  include "array.inc"
+#  undef MPNUM_V_
+#  undef MPNUM_A_
+#  undef MPNUM_VECTOR_
+#  undef MPNUM_LOOP_
+#  undef MPNUM_LANES_
+#  undef MPNUM_HAS_F16C_
+#  undef MPNUM_HAS_TABLES_
+# endif
+
+# if MPNUM_LOOPS_AVX512_
+#  include "vector_avx512.h"
+#  define MPNUM_V_(name)    mpnum_##name##_avx512_
+#  define MPNUM_A_(name)    mpnum_##name##_avx512_
+#  define MPNUM_VECTOR_     MPNUM_AVX512_
+#  define MPNUM_LOOP_       MPNUM_HOST MPNUM_TARGET_AVX512_
+#  define MPNUM_LANES_      16
+#  define MPNUM_HAS_F16C_   1
+#  define MPNUM_HAS_TABLES_ 1
+#  include "vector.inc"
+#  include "convert.inc"
+#  include "array.inc"
+#  undef MPNUM_V_
+#  undef MPNUM_A_
+#  undef MPNUM_VECTOR_
+#  undef MPNUM_LOOP_
+#  undef MPNUM_LANES_
+#  undef MPNUM_HAS_F16C_
+#  undef MPNUM_HAS_TABLES_
+# endif
+
+# if MPNUM_HAS_NEON
+#  include "vector_neon.h"
+#  define MPNUM_V_(name)    mpnum_##name##_neon_
+#  define MPNUM_A_(name)    mpnum_##name##_neon_
+#  define MPNUM_VECTOR_     MPNUM_NEON_
+#  define MPNUM_LOOP_       MPNUM_HOST
+#  define MPNUM_LANES_      4
+#  define MPNUM_HAS_F16C_   1
+#  define MPNUM_HAS_TABLES_ 0
+#  include "vector.inc"
+#  include "convert.inc"
+#  include "array.inc"
+#  undef MPNUM_V_
+#  undef MPNUM_A_
+#  undef MPNUM_VECTOR_
+#  undef MPNUM_LOOP_
+#  undef MPNUM_LANES_
+#  undef MPNUM_HAS_F16C_
+#  undef MPNUM_HAS_TABLES_
+# endif
+
+/* Calls the loop of the set in use. */
+# if MPNUM_HAS_X86_SIMD && !MPNUM_NO_DISPATCH
+#  define MPNUM_CALL_(name, arguments)                             \
+   switch (mpnum_isa_in_use()) {                                   \
+   case MPNUM_ISA_AVX512: mpnum_##name##_avx512_ arguments; break; \
+   case MPNUM_ISA_AVX2: mpnum_##name##_avx2_ arguments; break;     \
+   case MPNUM_ISA_SSE2: mpnum_##name##_sse2_ arguments; break;     \
+   default: mpnum_##name##_scalar_ arguments; break;               \
+   }
+# elif MPNUM_HAS_NEON && !MPNUM_NO_DISPATCH
+#  define MPNUM_CALL_(name, arguments)         \
+   if (mpnum_isa_in_use() == MPNUM_ISA_NEON) { \
+    mpnum_##name##_neon_ arguments;            \
+   } else {                                    \
+    mpnum_##name##_scalar_ arguments;          \
+   }
+# elif MPNUM_HAS_NEON
+#  define MPNUM_CALL_(name, arguments) mpnum_##name##_neon_ arguments;
+# elif MPNUM_LOOPS_AVX512_
+#  define MPNUM_CALL_(name, arguments) mpnum_##name##_avx512_ arguments;
+# elif MPNUM_LOOPS_AVX2_
+#  define MPNUM_CALL_(name, arguments) mpnum_##name##_avx2_ arguments;
+# elif MPNUM_LOOPS_SSE2_
+#  define MPNUM_CALL_(name, arguments) mpnum_##name##_sse2_ arguments;
+# else
+#  define MPNUM_CALL_(name, arguments) mpnum_##name##_scalar_ arguments;
+# endif
+
+/* Whether the loops have vectors for a format: the places of its subnormals are normal
+ * floats. Of the types all are; of user-made formats some are not. */
+MPNUM_INLINE int mpnum_has_vectors_(mpnum_format format) {
+  return format.bias == 127 || format.bias + format.mantissa_bits <= 127;
+}
+
+/* A conversion known at run time only. */
+MPNUM_HOST void mpnum_convert_any_(mpnum_conversion_ how, void *dst, const void *src,
+                                   size_t n) {
+  const int is_stochastic = how.rounding == MPNUM_ROUND_STOCHASTIC;
+  const size_t dst_size = (size_t)how.dst_bits / 8;
+  const size_t src_size = (size_t)how.src_bits / 8;
+  size_t head = 0;
+  const int is_slow =
+      !mpnum_has_vectors_(how.dst) || !mpnum_has_vectors_(how.src) ||
+      (how.src_bits == 64 && (is_stochastic || how.dst.mantissa_bits == 23));
+  if (is_slow) {
+    mpnum_convert_any_scalar_(how, dst, src, n);
+    return;
+  }
+  if (is_stochastic) head = (size_t)(0 - how.offset) & 3; /* words come in fours */
+  head = head < n ? head : n;
+  if (head) {
+    mpnum_convert_any_scalar_(how, dst, src, head);
+    how.offset += head;
+  }
+  MPNUM_CALL_(convert_any, (how, (uint8_t *)dst + head * dst_size,
+                            (const uint8_t *)src + head * src_size, n - head))
+}
+
+#endif
+#endif

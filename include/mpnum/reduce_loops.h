@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/* The loops behind reduce.h: the scalar ones, which are the meaning of all others, and
+ * those of each instruction set of the target. */
+#ifndef MPNUM_REDUCE_LOOPS_H
+#define MPNUM_REDUCE_LOOPS_H
+
+#include "array.h"
+#include "reduce_order.h"
+#include "stats.h"
+#include "total.h"
+
+#if MPNUM_HAS_ARRAYS
+
+# include <stddef.h>
+
+# define MPNUM_TILE_ 2048 /* elements of a tile */
+
+typedef enum mpnum_sum_ {
+  MPNUM_SUM_VALUES_,
+  MPNUM_SUM_SQUARES_,
+  MPNUM_SUM_PRODUCTS_
+} mpnum_sum_;
+
+/* What statistics are made of: counts, and codes of magnitudes. */
+typedef struct mpnum_codes_ {
+  uint64_t count, zeros, subnormals, infs, nans;
+  uint32_t max, min; /* of finite ones; of nonzero ones, past the largest finite one if
+                        there are none */
+} mpnum_codes_;
+
+MPNUM_HOST_INLINE_ mpnum_codes_ mpnum_no_codes_(void) {
+  const mpnum_codes_ codes = {0, 0, 0, 0, 0, 0, 0xffffffffu};
+  return codes;
+}
+MPNUM_HOST_INLINE_ mpnum_codes_ mpnum_codes_merge_(mpnum_codes_ a, mpnum_codes_ b) {
+  a.count += b.count;
+  a.zeros += b.zeros;
+  a.subnormals += b.subnormals;
+  a.infs += b.infs;
+  a.nans += b.nans;
+  a.max = a.max > b.max ? a.max : b.max;
+  a.min = a.min < b.min ? a.min : b.min;
+  return a;
+}
+
+/* What the loops have to know of a format, in two registers: the magnitudes of codes. */
+typedef struct mpnum_limits_ {
+  uint32_t ones;       /* all bits of a magnitude */
+  uint32_t max;        /* the largest finite one */
+  uint32_t last;       /* the largest that is not NaN */
+  uint32_t min_normal; /* the smallest normal one */
+} mpnum_limits_;
+
+MPNUM_HOST_INLINE_ mpnum_limits_ mpnum_limits_of_(mpnum_type type) {
+  const mpnum_format format = mpnum_format_of(type);
+  const mpnum_limits_ limits = {mpnum_magnitude_(format, 0xffffffffu), format.max_code,
+                                format.inf_code ? format.inf_code : format.max_code,
+                                mpnum_min_code_(format)};
+  return limits;
+}
+
+/* A code in all places of a word. */
+MPNUM_HOST_INLINE_ uint32_t mpnum_repeated_(int bits, uint32_t code) {
+  return code * (bits == 8 ? 0x01010101u : bits == 16 ? 0x00010001u : 1u);
+}
+
+MPNUM_HOST_INLINE_ uint32_t mpnum_magnitude_at_(int bits, mpnum_limits_ limits,
+                                                const uint8_t *src, size_t i) {
+  return (uint32_t)mpnum_element_(bits, src, i) & limits.ones;
+}
+MPNUM_HOST_INLINE_ void mpnum_max_code_scalar_(int bits, mpnum_limits_ limits,
+                                               uint32_t *result, const uint8_t *src,
+                                               size_t n) {
+  uint32_t max = 0;
+  size_t i = 0;
+  for (; i < n; ++i) {
+    const uint32_t x = mpnum_magnitude_at_(bits, limits, src, i);
+    max = x > max ? x : max;
+  }
+  *result = max;
+}
+MPNUM_HOST_INLINE_ void mpnum_first_nonfinite_scalar_(int bits, mpnum_limits_ limits,
+                                                      size_t *result, const uint8_t *src,
+                                                      size_t n) {
+  size_t i = 0;
+  while (i < n && mpnum_magnitude_at_(bits, limits, src, i) <= limits.max)
+    ++i;
+  *result = i;
+}
+MPNUM_HOST_INLINE_ void mpnum_count_nonfinite_scalar_(int bits, mpnum_limits_ limits,
+                                                      size_t *result, const uint8_t *src,
+                                                      size_t n) {
+  size_t count = 0, i = 0;
+  for (; i < n; ++i)
+    count += mpnum_magnitude_at_(bits, limits, src, i) > limits.max;
+  *result = count;
+}
+MPNUM_HOST_INLINE_ void mpnum_stats_scalar_(int bits, mpnum_limits_ limits,
+                                            mpnum_codes_ *result, const uint8_t *src,
+                                            size_t n) {
+  mpnum_codes_ codes = mpnum_no_codes_();
+  size_t i = 0;
+  for (; i < n; ++i) {
+    const uint32_t x = mpnum_magnitude_at_(bits, limits, src, i);
+    codes.zeros += x == 0;
+    codes.subnormals += x != 0 && x < limits.min_normal;
+    codes.infs += x > limits.max && x <= limits.last;
+    codes.nans += x > limits.last;
+    if (x > codes.max && x <= limits.max) codes.max = x;
+    if (x < codes.min && x != 0) codes.min = x;
+  }
+  codes.count = n;
+  *result = codes;
+}
+
+/* Sums of floats. In a tile element i is added to lane i % 64, then the upper half of the
+ * lanes to the lower one, until there is one lane. */
+MPNUM_HOST_INLINE_ void mpnum_tile_scalar_(mpnum_sum_ kind, double *result,
+                                           const uint8_t *a, const uint8_t *b, size_t n) {
+  double lanes[64] = {0};
+  size_t width = 32, i = 0;
+  for (; i < n; ++i) {
+    const double x = mpnum_widen_bits_((uint32_t)mpnum_element_(32, a, i));
+    double y = 1.0;
+    if (kind == MPNUM_SUM_SQUARES_) y = x;
+    if (kind == MPNUM_SUM_PRODUCTS_)
+      y = mpnum_widen_bits_((uint32_t)mpnum_element_(32, b, i));
+    lanes[i % 64] = mpnum_plus_f64_(lanes[i % 64], x * y);
+  }
+  for (; width > 0; width /= 2)
+    for (i = 0; i < width; ++i)
+      lanes[i] = mpnum_plus_f64_(lanes[i], lanes[width + i]);
+  *result = lanes[0];
+}
+MPNUM_HOST_INLINE_ void mpnum_sum_scalar_(mpnum_sum_ kind, mpnum_total *total,
+                                          const uint8_t *a, const uint8_t *b, size_t n) {
+  while (n > 0) {
+    const size_t count = n < MPNUM_TILE_ ? n : MPNUM_TILE_;
+    double sum = 0;
+    mpnum_tile_scalar_(kind, &sum, a, b, count);
+    mpnum_total_add_f64_(total, sum);
+    a += count * 4;
+    b += count * 4;
+    n -= count;
+  }
+}
+
+/* A tile, or the last one, of fewer elements: what is past its last multiple of 64 is
+ * copied, with zeros behind it. */
+typedef struct mpnum_tile_ {
+  const uint8_t *a, *b;
+  size_t bytes; /* of the part that is not copied */
+  int has_rest;
+  uint8_t rest_a[256], rest_b[256];
+} mpnum_tile_;
+
+MPNUM_HOST_INLINE_ void mpnum_cut_tile_(mpnum_tile_ *tile, mpnum_sum_ kind,
+                                        const uint8_t *a, const uint8_t *b, size_t n) {
+  const size_t bytes = n / 64 * 256, rest = n % 64 * 4;
+  tile->a = a;
+  tile->b = b;
+  tile->bytes = bytes;
+  tile->has_rest = rest != 0;
+  if (rest != 0) {
+    int i = 0;
+    for (; i < 256; ++i)
+      tile->rest_a[i] = tile->rest_b[i] = 0;
+    MPNUM_MEMCPY_(tile->rest_a, a + bytes, rest);
+    if (kind == MPNUM_SUM_PRODUCTS_) MPNUM_MEMCPY_(tile->rest_b, b + bytes, rest);
+  }
+}
+
+# define MPNUM_A_(name) mpnum_##name##_scalar_
+# define MPNUM_LOOP_    MPNUM_HOST
+# include "reduce_loops.inc"
+# undef MPNUM_A_
+# undef MPNUM_LOOP_
+
+# if MPNUM_HAS_X86_SIMD
+#  include "reduce_x86.h"
+# elif MPNUM_HAS_NEON
+#  include "reduce_neon.h"
+# else
+MPNUM_HOST_INLINE_ uint64_t mpnum_enter_sum_(void) { return 0; }
+MPNUM_HOST_INLINE_ void mpnum_leave_sum_(uint64_t saved) { (void)saved; }
+# endif
+
+# if MPNUM_LOOPS_SSE2_
+#  define MPNUM_V_(name)  mpnum_##name##_sse2_
+#  define MPNUM_A_(name)  mpnum_##name##_sse2_
+#  define MPNUM_VECTOR_   MPNUM_SSE2_
+#  define MPNUM_LOOP_     MPNUM_HOST
+#  define MPNUM_LANES_    4
+#  define MPNUM_HAS_F16C_ 0
+#  include "reduce.inc"
+#  undef MPNUM_V_
+#  undef MPNUM_A_
+#  undef MPNUM_VECTOR_
+#  undef MPNUM_LOOP_
+#  undef MPNUM_LANES_
+#  undef MPNUM_HAS_F16C_
+# endif
+
+# if MPNUM_LOOPS_AVX2_
+#  define MPNUM_V_(name)  mpnum_##name##_avx2_
+#  define MPNUM_A_(name)  mpnum_##name##_avx2_
+#  define MPNUM_VECTOR_   MPNUM_AVX2_
+#  define MPNUM_LOOP_     MPNUM_HOST MPNUM_TARGET_AVX2_
+#  define MPNUM_LANES_    8
+#  define MPNUM_HAS_F16C_ 1
+#  include "reduce.inc"
+#  undef MPNUM_V_
+#  undef MPNUM_A_
+#  undef MPNUM_VECTOR_
+#  undef MPNUM_LOOP_
+#  undef MPNUM_LANES_
+#  undef MPNUM_HAS_F16C_
+# endif
+
+# if MPNUM_LOOPS_AVX512_
+#  define MPNUM_V_(name)  mpnum_##name##_avx512_
+#  define MPNUM_A_(name)  mpnum_##name##_avx512_
+#  define MPNUM_VECTOR_   MPNUM_AVX512_
+#  define MPNUM_LOOP_     MPNUM_HOST MPNUM_TARGET_AVX512_
+#  define MPNUM_LANES_    16
+#  define MPNUM_HAS_F16C_ 1
+#  include "reduce.inc"
+#  undef MPNUM_V_
+#  undef MPNUM_A_
+#  undef MPNUM_VECTOR_
+#  undef MPNUM_LOOP_
+#  undef MPNUM_LANES_
+#  undef MPNUM_HAS_F16C_
+# endif
+
+# if MPNUM_HAS_NEON
+#  define MPNUM_V_(name)  mpnum_##name##_neon_
+#  define MPNUM_A_(name)  mpnum_##name##_neon_
+#  define MPNUM_VECTOR_   MPNUM_NEON_
+#  define MPNUM_LOOP_     MPNUM_HOST
+#  define MPNUM_LANES_    4
+#  define MPNUM_HAS_F16C_ 1
+#  include "reduce.inc"
+#  undef MPNUM_V_
+#  undef MPNUM_A_
+#  undef MPNUM_VECTOR_
+#  undef MPNUM_LOOP_
+#  undef MPNUM_LANES_
+#  undef MPNUM_HAS_F16C_
+# endif
+
+/* Adds sums of elements of any type, tile by tile as floats. */
+MPNUM_HOST void mpnum_floats_of_(mpnum_type type, float *dst, const uint8_t *src,
+                                 size_t n) {
+  switch (type) {
+  case MPNUM_TYPE_BF16: MPNUM_CALL_(bf16_to_f32, (dst, src, n)) break;
+  case MPNUM_TYPE_F16: MPNUM_CALL_(f16_to_f32, (dst, src, n)) break;
+  case MPNUM_TYPE_E5M2: MPNUM_CALL_(e5m2_to_f32, (dst, src, n)) break;
+  case MPNUM_TYPE_E4M3: MPNUM_CALL_(e4m3_to_f32, (dst, src, n)) break;
+  default: break;
+  }
+}
+MPNUM_HOST double mpnum_sum_of_tile_(mpnum_sum_ kind, const void *a, const void *b,
+                                     size_t n) {
+  const uint64_t saved = mpnum_enter_sum_();
+  double sum = 0;
+  if (kind == MPNUM_SUM_VALUES_) {
+    MPNUM_CALL_(values_tile, (&sum, a, b, n))
+  }
+  if (kind == MPNUM_SUM_SQUARES_) {
+    MPNUM_CALL_(squares_tile, (&sum, a, b, n))
+  }
+  if (kind == MPNUM_SUM_PRODUCTS_) {
+    MPNUM_CALL_(products_tile, (&sum, a, b, n))
+  }
+  mpnum_leave_sum_(saved);
+  return sum;
+}
+MPNUM_HOST void mpnum_sum_floats_(mpnum_sum_ kind, mpnum_total *total, const void *a,
+                                  const void *b, size_t n) {
+  const uint64_t saved = mpnum_enter_sum_();
+  if (kind == MPNUM_SUM_VALUES_) {
+    MPNUM_CALL_(sum_values, (total, a, b, n))
+  }
+  if (kind == MPNUM_SUM_SQUARES_) {
+    MPNUM_CALL_(sum_squares, (total, a, b, n))
+  }
+  if (kind == MPNUM_SUM_PRODUCTS_) {
+    MPNUM_CALL_(sum_products, (total, a, b, n))
+  }
+  mpnum_leave_sum_(saved);
+}
+MPNUM_HOST double mpnum_sum_of_any_tile_(mpnum_sum_ kind, mpnum_type type, const void *a,
+                                         const void *b, size_t n) {
+  float x[MPNUM_TILE_], y[MPNUM_TILE_];
+  if (type == MPNUM_TYPE_F32) return mpnum_sum_of_tile_(kind, a, b, n);
+  mpnum_floats_of_(type, x, (const uint8_t *)a, n);
+  if (kind == MPNUM_SUM_PRODUCTS_) mpnum_floats_of_(type, y, (const uint8_t *)b, n);
+  return mpnum_sum_of_tile_(kind, x, y, n);
+}
+MPNUM_HOST void mpnum_sum_array_(mpnum_sum_ kind, mpnum_type type, mpnum_total *total,
+                                 const void *a, const void *b, size_t n) {
+  const size_t size = (size_t)mpnum_type_bits_(type) / 8;
+  const uint8_t *from_a = (const uint8_t *)a, *from_b = (const uint8_t *)b;
+  size_t i = 0;
+  for (; i < n; i += MPNUM_TILE_) {
+    const size_t count = n - i < MPNUM_TILE_ ? n - i : MPNUM_TILE_;
+    mpnum_total_add_f64_(total, mpnum_sum_of_any_tile_(kind, type, from_a + i * size,
+                                                       from_b + i * size, count));
+  }
+}
+MPNUM_HOST mpnum_status mpnum_sum_any_(mpnum_sum_ kind, mpnum_type type,
+                                       mpnum_total *total, const void *a, const void *b,
+                                       size_t n) {
+  switch (type) {
+  case MPNUM_TYPE_F32: mpnum_sum_floats_(kind, total, a, b, n); return MPNUM_OK;
+  case MPNUM_TYPE_BF16:
+  case MPNUM_TYPE_F16:
+  case MPNUM_TYPE_E5M2:
+  case MPNUM_TYPE_E4M3: mpnum_sum_array_(kind, type, total, a, b, n); return MPNUM_OK;
+  default: return MPNUM_ERROR_ARGUMENT;
+  }
+}
+/* To 53 bits at least; of a tile its sum is all there is to know. */
+MPNUM_HOST double mpnum_sum_to_odd_(mpnum_sum_ kind, mpnum_type type, const void *a,
+                                    const void *b, size_t n) {
+  mpnum_total total;
+  if (n <= MPNUM_TILE_) return mpnum_sum_of_any_tile_(kind, type, a, b, n);
+  total = mpnum_total_empty();
+  (void)mpnum_sum_any_(kind, type, &total, a, b, n);
+  return mpnum_total_to_odd_(total);
+}
+
+/* The statistics that codes stand for. */
+MPNUM_HOST_INLINE_ mpnum_stats mpnum_stats_of_codes_(mpnum_format format,
+                                                     mpnum_codes_ codes) {
+  mpnum_stats stats = mpnum_stats_empty();
+  stats.count = codes.count;
+  stats.zeros = codes.zeros;
+  stats.subnormals = codes.subnormals;
+  stats.infs = codes.infs;
+  stats.nans = codes.nans;
+  stats.amax = mpnum_decode(format, codes.max);
+  if (codes.min <= format.max_code) stats.min_nonzero = mpnum_decode(format, codes.min);
+  return stats;
+}
+/* The largest magnitude, NaN above all. */
+MPNUM_HOST_INLINE_ float mpnum_amax_of_code_(mpnum_format format, uint32_t code) {
+  if (mpnum_isnan(format, code)) return mpnum_from_bits_f32(0x7fffffffu);
+  return mpnum_decode(format, code);
+}
+
+#endif
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* The words in which vector.inc is written, as explained in vector_avx512.h, for AVX2
+ * with FMA and F16C. */
+#ifndef MPNUM_VECTOR_AVX2_H
+#define MPNUM_VECTOR_AVX2_H
+
+#include "isa.h"
+
+#if MPNUM_HAS_X86_SIMD
+
+# include <immintrin.h>
+
+# define MPNUM_TARGET_AVX2_ __attribute__((__target__("avx2,fma,f16c")))
+# define MPNUM_AVX2_        static inline __attribute__((__always_inline__)) MPNUM_TARGET_AVX2_
+
+typedef uint32_t mpnum_vector_avx2_ __attribute__((__vector_size__(32)));
+typedef uint16_t mpnum_halves_avx2_ __attribute__((__vector_size__(32)));
+typedef uint8_t mpnum_bytes_avx2_ __attribute__((__vector_size__(32)));
+typedef __m256i mpnum_mask_avx2_;
+
+MPNUM_AVX2_ uint64_t mpnum_enter_avx2_(void) {
+  const uint32_t saved = _mm_getcsr();
+  if ((saved & 0xffc0u) != 0x1f80u) _mm_setcsr(0x1f80u);
+  __asm__ volatile("" ::: "memory");
+  return saved;
+}
+MPNUM_AVX2_ void mpnum_leave_avx2_(uint64_t saved) {
+  __asm__ volatile("" ::: "memory");
+  if (_mm_getcsr() != saved) _mm_setcsr((uint32_t)saved); /* flags of exceptions, too */
+}
+
+MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_set_avx2_(uint32_t x) {
+  return (mpnum_vector_avx2_)_mm256_set1_epi32((int)x);
+}
+MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_iota_avx2_(void) {
+  return (mpnum_vector_avx2_)_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+}
+MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_min_avx2_(mpnum_vector_avx2_ a,
+                                               mpnum_vector_avx2_ b) {
+  return (mpnum_vector_avx2_)_mm256_min_epu32((__m256i)a, (__m256i)b);
+}
+MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_max_avx2_(mpnum_vector_avx2_ a,
+                                               mpnum_vector_avx2_ b) {
+  return (mpnum_vector_avx2_)_mm256_max_epu32((__m256i)a, (__m256i)b);
+}
+MPNUM_AVX2_ mpnum_mask_avx2_ mpnum_greater_avx2_(mpnum_vector_avx2_ a,
+                                                 mpnum_vector_avx2_ b) {
+  return _mm256_cmpgt_epi32((__m256i)a, (__m256i)b);
+}
+MPNUM_AVX2_ mpnum_mask_avx2_ mpnum_below_avx2_(mpnum_vector_avx2_ a,
+                                               mpnum_vector_avx2_ b) {
+  return _mm256_cmpgt_epi32((__m256i)(b ^ 0x80000000u), (__m256i)(a ^ 0x80000000u));
+}
+MPNUM_AVX2_ mpnum_mask_avx2_ mpnum_equal_avx2_(mpnum_vector_avx2_ a,
+                                               mpnum_vector_avx2_ b) {
+  return _mm256_cmpeq_epi32((__m256i)a, (__m256i)b);
+}
+MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_select_avx2_(mpnum_mask_avx2_ mask,
+                                                  mpnum_vector_avx2_ a,
+                                                  mpnum_vector_avx2_ b) {
+  return (mpnum_vector_avx2_)_mm256_blendv_epi8((__m256i)b, (__m256i)a, mask);
+}
+MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_left_avx2_(mpnum_vector_avx2_ x,
+                                                mpnum_vector_avx2_ count) {
+  return (mpnum_vector_avx2_)_mm256_sllv_epi32((__m256i)x, (__m256i)count);
+}
+MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_right_avx2_(mpnum_vector_avx2_ x,
+                                                 mpnum_vector_avx2_ count) {
+  return (mpnum_vector_avx2_)_mm256_srlv_epi32((__m256i)x, (__m256i)count);
+}
+
+MPNUM_AVX2_ mpnum_mask_avx2_ mpnum_is_nan_avx2_(mpnum_vector_avx2_ x) {
+  return mpnum_greater_avx2_(x & 0x7fffffffu, mpnum_set_avx2_(0x7f800000u));
+}
+MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_clamped_magnitude_avx2_(mpnum_vector_avx2_ x,
+                                                             uint32_t limit) {
+  return mpnum_min_avx2_(x & 0x7fffffffu, mpnum_set_avx2_(limit));
+}
+MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_add_floats_avx2_(mpnum_vector_avx2_ a,
+                                                      mpnum_vector_avx2_ b) {
+  __m256 sum = _mm256_add_ps((__m256)a, (__m256)b);
+  __asm__("" : "+x"(sum)); /* -ffast-math must not see through it */
+  return (mpnum_vector_avx2_)sum;
+}
+MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_add_scaled_avx2_(mpnum_vector_avx2_ power,
+                                                      mpnum_vector_avx2_ x, float scale) {
+  __m256 sum = _mm256_fmadd_ps((__m256)x, _mm256_set1_ps(scale), (__m256)power);
+  __asm__("" : "+x"(sum)); /* -ffast-math must not see through it */
+  return (mpnum_vector_avx2_)sum;
+}
+MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_scaled_avx2_(mpnum_vector_avx2_ x, float scale) {
+  return (mpnum_vector_avx2_)_mm256_mul_ps(_mm256_cvtepi32_ps((__m256i)x),
+                                           _mm256_set1_ps(scale));
+}
+MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_times_avx2_(mpnum_vector_avx2_ x, float scale) {
+  return (mpnum_vector_avx2_)_mm256_mul_ps((__m256)x, _mm256_set1_ps(scale));
+}
+
+MPNUM_AVX2_ void mpnum_multiply_avx2_(mpnum_vector_avx2_ a, uint32_t b,
+                                      mpnum_vector_avx2_ *high, mpnum_vector_avx2_ *low) {
+  const __m256i factor = _mm256_set1_epi64x((long long)b);
+  const __m256i even = _mm256_mul_epu32((__m256i)a, factor);
+  const __m256i odd = _mm256_mul_epu32(_mm256_srli_epi64((__m256i)a, 32), factor);
+  *high = (mpnum_vector_avx2_)_mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xaa);
+  *low = (mpnum_vector_avx2_)_mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xaa);
+}
+MPNUM_AVX2_ void mpnum_transpose_avx2_(mpnum_vector_avx2_ rows[4]) {
+  const __m256i low01 = _mm256_unpacklo_epi32((__m256i)rows[0], (__m256i)rows[1]);
+  const __m256i high01 = _mm256_unpackhi_epi32((__m256i)rows[0], (__m256i)rows[1]);
+  const __m256i low23 = _mm256_unpacklo_epi32((__m256i)rows[2], (__m256i)rows[3]);
+  const __m256i high23 = _mm256_unpackhi_epi32((__m256i)rows[2], (__m256i)rows[3]);
+  rows[0] = (mpnum_vector_avx2_)_mm256_unpacklo_epi64(low01, low23);
+  rows[1] = (mpnum_vector_avx2_)_mm256_unpackhi_epi64(low01, low23);
+  rows[2] = (mpnum_vector_avx2_)_mm256_unpacklo_epi64(high01, high23);
+  rows[3] = (mpnum_vector_avx2_)_mm256_unpackhi_epi64(high01, high23);
+}
+
+MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_load8_avx2_(const uint8_t *src) {
+  return (mpnum_vector_avx2_)_mm256_cvtepu8_epi32(
+      _mm_loadl_epi64((const __m128i *)(const void *)src));
+}
+MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_load16_avx2_(const uint8_t *src) {
+  return (mpnum_vector_avx2_)_mm256_cvtepu16_epi32(
+      _mm_loadu_si128((const __m128i *)(const void *)src));
+}
+MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_load32_avx2_(const uint8_t *src) {
+  return (mpnum_vector_avx2_)_mm256_loadu_si256((const __m256i *)(const void *)src);
+}
+MPNUM_AVX2_ void mpnum_load64_avx2_(const uint8_t *src, mpnum_vector_avx2_ *high,
+                                    mpnum_vector_avx2_ *low) {
+  const __m256 a = (__m256)mpnum_load32_avx2_(src);
+  const __m256 b = (__m256)mpnum_load32_avx2_(src + 32);
+  const __m256i even = (__m256i)_mm256_shuffle_ps(a, b, 0x88);
+  const __m256i odd = (__m256i)_mm256_shuffle_ps(a, b, 0xdd);
+  *low = (mpnum_vector_avx2_)_mm256_permute4x64_epi64(even, 0xd8);
+  *high = (mpnum_vector_avx2_)_mm256_permute4x64_epi64(odd, 0xd8);
+}
+MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_load_nearest64_avx2_(const uint8_t *src) {
+  const __m128 low = _mm256_cvtpd_ps((__m256d)mpnum_load32_avx2_(src));
+  const __m128 high = _mm256_cvtpd_ps((__m256d)mpnum_load32_avx2_(src + 32));
+  return (mpnum_vector_avx2_)_mm256_insertf128_ps(_mm256_castps128_ps256(low), high, 1);
+}
+
+MPNUM_AVX2_ void mpnum_put_avx2_(uint8_t *dst, __m256i x, int streams) {
+  if (streams) {
+    _mm256_stream_si256((__m256i *)(void *)dst, x);
+  } else {
+    _mm256_storeu_si256((__m256i *)(void *)dst, x);
+  }
+}
+MPNUM_AVX2_ void mpnum_store32_avx2_(uint8_t *dst, mpnum_vector_avx2_ x, int streams) {
+  mpnum_put_avx2_(dst, (__m256i)x, streams);
+}
+/* Each of the lanes fits what is stored: packing saturates. */
+MPNUM_AVX2_ void mpnum_store16_avx2_(uint8_t *dst, mpnum_vector_avx2_ a,
+                                     mpnum_vector_avx2_ b, int streams) {
+  const __m256i packed = _mm256_packus_epi32((__m256i)a, (__m256i)b);
+  mpnum_put_avx2_(dst, _mm256_permute4x64_epi64(packed, 0xd8), streams);
+}
+MPNUM_AVX2_ void mpnum_store_high_avx2_(uint8_t *dst, mpnum_vector_avx2_ a,
+                                        mpnum_vector_avx2_ b, int streams) {
+  mpnum_store16_avx2_(dst, a >> 16, b >> 16, streams);
+}
+MPNUM_AVX2_ void mpnum_store_f16_avx2_(uint8_t *dst, mpnum_vector_avx2_ a,
+                                       mpnum_vector_avx2_ b, int saturates, int streams) {
+  const mpnum_vector_avx2_ max = mpnum_set_avx2_(0x477fe000u); /* 65504 */
+  const mpnum_vector_avx2_ infinity = mpnum_set_avx2_(0x7f800000u);
+  const mpnum_vector_avx2_ abs_a = a & 0x7fffffffu, abs_b = b & 0x7fffffffu;
+  const __m256i nan_result = _mm256_set1_epi16(0x7fff);
+  __m256i halves, is_nan;
+  if (saturates) {
+    a = mpnum_min_avx2_(abs_a, max) | (a & 0x80000000u);
+    b = mpnum_min_avx2_(abs_b, max) | (b & 0x80000000u);
+  }
+  halves = _mm256_inserti128_si256(
+      _mm256_castsi128_si256(_mm256_cvtps_ph((__m256)a, _MM_FROUND_TO_NEAREST_INT)),
+      _mm256_cvtps_ph((__m256)b, _MM_FROUND_TO_NEAREST_INT), 1);
+  if (saturates) {
+    is_nan =
+        _mm256_permute4x64_epi64(_mm256_packs_epi32(mpnum_greater_avx2_(abs_a, infinity),
+                                                    mpnum_greater_avx2_(abs_b, infinity)),
+                                 0xd8);
+  } else {
+    is_nan = _mm256_cmpgt_epi16(_mm256_and_si256(halves, nan_result),
+                                _mm256_set1_epi16(0x7c00));
+  }
+  mpnum_put_avx2_(dst, _mm256_blendv_epi8(halves, nan_result, is_nan), streams);
+}
+MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_load_f16_avx2_(const uint8_t *src, int is_nan_kept) {
+  const mpnum_vector_avx2_ x = (mpnum_vector_avx2_)_mm256_cvtph_ps(
+      _mm_loadu_si128((const __m128i *)(const void *)src));
+  if (is_nan_kept) return x;
+  return mpnum_select_avx2_(
+      mpnum_greater_avx2_(x & 0x7fffffffu, mpnum_set_avx2_(0x7f800000u)),
+      mpnum_set_avx2_(0x7fffffffu), x);
+}
+
+/* Packing mixes the halves of vectors; this puts their bytes in order. */
+MPNUM_AVX2_ mpnum_bytes_avx2_ mpnum_in_order_avx2_(__m256i bytes) {
+  return (mpnum_bytes_avx2_)_mm256_permutevar8x32_epi32(
+      bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+}
+MPNUM_AVX2_ mpnum_bytes_avx2_ mpnum_sign_bytes_avx2_(const mpnum_vector_avx2_ x[4]) {
+  const __m256i low = _mm256_packs_epi32((__m256i)x[0], (__m256i)x[1]);
+  const __m256i high = _mm256_packs_epi32((__m256i)x[2], (__m256i)x[3]);
+  return mpnum_in_order_avx2_(_mm256_packs_epi16(low, high));
+}
+MPNUM_AVX2_ mpnum_bytes_avx2_ mpnum_where_nan_avx2_(const mpnum_vector_avx2_ x[4],
+                                                    uint8_t nan_result,
+                                                    mpnum_bytes_avx2_ bytes) {
+  const __m256i mask = _mm256_packs_epi16(
+      _mm256_packs_epi32(mpnum_is_nan_avx2_(x[0]), mpnum_is_nan_avx2_(x[1])),
+      _mm256_packs_epi32(mpnum_is_nan_avx2_(x[2]), mpnum_is_nan_avx2_(x[3])));
+  return (mpnum_bytes_avx2_)_mm256_blendv_epi8((__m256i)bytes,
+                                               _mm256_set1_epi8((char)nan_result),
+                                               (__m256i)mpnum_in_order_avx2_(mask));
+}
+MPNUM_AVX2_ mpnum_bytes_avx2_ mpnum_low_bytes_avx2_(const mpnum_vector_avx2_ x[4]) {
+  const __m256i low =
+      _mm256_packus_epi32((__m256i)(x[0] & 0xffu), (__m256i)(x[1] & 0xffu));
+  const __m256i high =
+      _mm256_packus_epi32((__m256i)(x[2] & 0xffu), (__m256i)(x[3] & 0xffu));
+  return mpnum_in_order_avx2_(_mm256_packus_epi16(low, high));
+}
+MPNUM_AVX2_ mpnum_bytes_avx2_ mpnum_bytes_right_avx2_(mpnum_bytes_avx2_ x, int count) {
+  return (mpnum_bytes_avx2_)((mpnum_halves_avx2_)x >> count);
+}
+MPNUM_AVX2_ void mpnum_store_bytes_avx2_(uint8_t *dst, mpnum_bytes_avx2_ x, int streams) {
+  mpnum_put_avx2_(dst, (__m256i)x, streams);
+}
+MPNUM_AVX2_ void mpnum_store_nibbles_avx2_(uint8_t *dst, mpnum_bytes_avx2_ x,
+                                           int streams) {
+  const __m256i pairs = _mm256_maddubs_epi16((__m256i)x, _mm256_set1_epi16(0x1001));
+  const __m256i packed =
+      _mm256_permute4x64_epi64(_mm256_packus_epi16(pairs, pairs), 0x08);
+  if (streams) {
+    _mm_stream_si128((__m128i *)(void *)dst, _mm256_castsi256_si128(packed));
+  } else {
+    _mm_storeu_si128((__m128i *)(void *)dst, _mm256_castsi256_si128(packed));
+  }
+}
+MPNUM_AVX2_ mpnum_bytes_avx2_ mpnum_load_nibbles_avx2_(const uint8_t *src) {
+  const mpnum_halves_avx2_ pairs = (mpnum_halves_avx2_)_mm256_cvtepu8_epi16(
+      _mm_loadu_si128((const __m128i *)(const void *)src));
+  return (mpnum_bytes_avx2_)((pairs | pairs << 4) & 0x0f0f);
+}
+MPNUM_AVX2_ void mpnum_load_f16_bytes_avx2_(const uint8_t *src, int sign, int up,
+                                            uint32_t mask, mpnum_vector_avx2_ x[4]) {
+  int i = 0;
+  for (; i < 2; ++i) {
+    const mpnum_halves_avx2_ codes = (mpnum_halves_avx2_)_mm256_cvtepu8_epi16(
+        _mm_loadu_si128((const __m128i *)(const void *)(src + 16 * i)));
+    const __m256i halves =
+        (__m256i)((codes << sign & 0x8000) | (codes << up & (uint16_t)mask));
+    x[2 * i] = (mpnum_vector_avx2_)_mm256_cvtph_ps(_mm256_castsi256_si128(halves));
+    x[2 * i + 1] =
+        (mpnum_vector_avx2_)_mm256_cvtph_ps(_mm256_extracti128_si256(halves, 1));
+  }
+}
+MPNUM_AVX2_ void mpnum_fence_avx2_(void) { _mm_sfence(); }
+
+#endif
+#endif

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/* The words in which vector.inc is written, as explained in vector_avx512.h, for NEON,
+ * which every aarch64 has. */
+#ifndef MPNUM_VECTOR_NEON_H
+#define MPNUM_VECTOR_NEON_H
+
+#include "isa.h"
+
+#if MPNUM_HAS_NEON
+
+# include <arm_neon.h>
+
+# define MPNUM_NEON_ static inline __attribute__((__always_inline__))
+
+typedef uint32_t mpnum_vector_neon_ __attribute__((__vector_size__(16)));
+typedef uint8_t mpnum_bytes_neon_ __attribute__((__vector_size__(16)));
+typedef uint32x4_t mpnum_mask_neon_;
+
+/* Control in the low word, flags of exceptions in the high one. */
+MPNUM_NEON_ uint64_t mpnum_enter_neon_(void) {
+  uint64_t control, flags;
+  __asm__ volatile("mrs %0, fpcr\n\tmrs %1, fpsr"
+                   : "=r"(control), "=r"(flags)
+                   :
+                   : "memory");
+  if (control) __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)0) : "memory");
+  return control | flags << 32;
+}
+MPNUM_NEON_ void mpnum_leave_neon_(uint64_t saved) {
+  const uint64_t control = saved & 0xffffffffu;
+  __asm__ volatile("msr fpsr, %0" : : "r"(saved >> 32) : "memory");
+  if (control) __asm__ volatile("msr fpcr, %0" : : "r"(control) : "memory");
+}
+
+MPNUM_NEON_ mpnum_vector_neon_ mpnum_set_neon_(uint32_t x) {
+  return (mpnum_vector_neon_)vdupq_n_u32(x);
+}
+MPNUM_NEON_ mpnum_vector_neon_ mpnum_iota_neon_(void) {
+  const mpnum_vector_neon_ lanes = {0, 1, 2, 3};
+  return lanes;
+}
+MPNUM_NEON_ mpnum_vector_neon_ mpnum_min_neon_(mpnum_vector_neon_ a,
+                                               mpnum_vector_neon_ b) {
+  return (mpnum_vector_neon_)vminq_u32((uint32x4_t)a, (uint32x4_t)b);
+}
+MPNUM_NEON_ mpnum_vector_neon_ mpnum_max_neon_(mpnum_vector_neon_ a,
+                                               mpnum_vector_neon_ b) {
+  return (mpnum_vector_neon_)vmaxq_u32((uint32x4_t)a, (uint32x4_t)b);
+}
+MPNUM_NEON_ mpnum_mask_neon_ mpnum_greater_neon_(mpnum_vector_neon_ a,
+                                                 mpnum_vector_neon_ b) {
+  return vcgtq_u32((uint32x4_t)a, (uint32x4_t)b);
+}
+MPNUM_NEON_ mpnum_mask_neon_ mpnum_below_neon_(mpnum_vector_neon_ a,
+                                               mpnum_vector_neon_ b) {
+  return vcltq_u32((uint32x4_t)a, (uint32x4_t)b);
+}
+MPNUM_NEON_ mpnum_mask_neon_ mpnum_equal_neon_(mpnum_vector_neon_ a,
+                                               mpnum_vector_neon_ b) {
+  return vceqq_u32((uint32x4_t)a, (uint32x4_t)b);
+}
+MPNUM_NEON_ mpnum_vector_neon_ mpnum_select_neon_(mpnum_mask_neon_ mask,
+                                                  mpnum_vector_neon_ a,
+                                                  mpnum_vector_neon_ b) {
+  return (mpnum_vector_neon_)vbslq_u32(mask, (uint32x4_t)a, (uint32x4_t)b);
+}
+/* The instruction takes counts from the low byte, of either sign: bounded to 32, which
+ * gives 0. */
+MPNUM_NEON_ mpnum_vector_neon_ mpnum_left_neon_(mpnum_vector_neon_ x,
+                                                mpnum_vector_neon_ count) {
+  const uint32x4_t bounded = vminq_u32((uint32x4_t)count, vdupq_n_u32(32));
+  return (mpnum_vector_neon_)vshlq_u32((uint32x4_t)x, vreinterpretq_s32_u32(bounded));
+}
+MPNUM_NEON_ mpnum_vector_neon_ mpnum_right_neon_(mpnum_vector_neon_ x,
+                                                 mpnum_vector_neon_ count) {
+  const uint32x4_t bounded = vminq_u32((uint32x4_t)count, vdupq_n_u32(32));
+  return (mpnum_vector_neon_)vshlq_u32((uint32x4_t)x,
+                                       vnegq_s32(vreinterpretq_s32_u32(bounded)));
+}
+
+MPNUM_NEON_ mpnum_mask_neon_ mpnum_is_nan_neon_(mpnum_vector_neon_ x) {
+  return mpnum_greater_neon_(x & 0x7fffffffu, mpnum_set_neon_(0x7f800000u));
+}
+MPNUM_NEON_ mpnum_vector_neon_ mpnum_clamped_magnitude_neon_(mpnum_vector_neon_ x,
+                                                             uint32_t limit) {
+  return mpnum_min_neon_(x & 0x7fffffffu, mpnum_set_neon_(limit));
+}
+MPNUM_NEON_ mpnum_vector_neon_ mpnum_add_floats_neon_(mpnum_vector_neon_ a,
+                                                      mpnum_vector_neon_ b) {
+  float32x4_t sum = vaddq_f32((float32x4_t)a, (float32x4_t)b);
+  __asm__("" : "+w"(sum)); /* -ffast-math must not see through it */
+  return (mpnum_vector_neon_)sum;
+}
+MPNUM_NEON_ mpnum_vector_neon_ mpnum_add_scaled_neon_(mpnum_vector_neon_ power,
+                                                      mpnum_vector_neon_ x, float scale) {
+  float32x4_t sum = vfmaq_n_f32((float32x4_t)power, (float32x4_t)x, scale);
+  __asm__("" : "+w"(sum)); /* -ffast-math must not see through it */
+  return (mpnum_vector_neon_)sum;
+}
+MPNUM_NEON_ mpnum_vector_neon_ mpnum_scaled_neon_(mpnum_vector_neon_ x, float scale) {
+  return (mpnum_vector_neon_)vmulq_n_f32(vcvtq_f32_u32((uint32x4_t)x), scale);
+}
+MPNUM_NEON_ mpnum_vector_neon_ mpnum_times_neon_(mpnum_vector_neon_ x, float scale) {
+  return (mpnum_vector_neon_)vmulq_n_f32((float32x4_t)x, scale);
+}
+
+MPNUM_NEON_ void mpnum_multiply_neon_(mpnum_vector_neon_ a, uint32_t b,
+                                      mpnum_vector_neon_ *high, mpnum_vector_neon_ *low) {
+  const uint32x2_t factor = vdup_n_u32(b);
+  const uint32x4_t first = (uint32x4_t)vmull_u32(vget_low_u32((uint32x4_t)a), factor);
+  const uint32x4_t second = (uint32x4_t)vmull_u32(vget_high_u32((uint32x4_t)a), factor);
+  *low = (mpnum_vector_neon_)vuzp1q_u32(first, second);
+  *high = (mpnum_vector_neon_)vuzp2q_u32(first, second);
+}
+MPNUM_NEON_ void mpnum_transpose_neon_(mpnum_vector_neon_ rows[4]) {
+  const uint32x4_t low01 = vzip1q_u32((uint32x4_t)rows[0], (uint32x4_t)rows[1]);
+  const uint32x4_t high01 = vzip2q_u32((uint32x4_t)rows[0], (uint32x4_t)rows[1]);
+  const uint32x4_t low23 = vzip1q_u32((uint32x4_t)rows[2], (uint32x4_t)rows[3]);
+  const uint32x4_t high23 = vzip2q_u32((uint32x4_t)rows[2], (uint32x4_t)rows[3]);
+  rows[0] = (mpnum_vector_neon_)vzip1q_u64((uint64x2_t)low01, (uint64x2_t)low23);
+  rows[1] = (mpnum_vector_neon_)vzip2q_u64((uint64x2_t)low01, (uint64x2_t)low23);
+  rows[2] = (mpnum_vector_neon_)vzip1q_u64((uint64x2_t)high01, (uint64x2_t)high23);
+  rows[3] = (mpnum_vector_neon_)vzip2q_u64((uint64x2_t)high01, (uint64x2_t)high23);
+}
+
+MPNUM_NEON_ mpnum_vector_neon_ mpnum_load8_neon_(const uint8_t *src) {
+  uint32_t word;
+  __builtin_memcpy(&word, src, 4);
+  return (mpnum_vector_neon_)vmovl_u16(
+      vget_low_u16(vmovl_u8((uint8x8_t)vdup_n_u32(word))));
+}
+MPNUM_NEON_ mpnum_vector_neon_ mpnum_load16_neon_(const uint8_t *src) {
+  return (mpnum_vector_neon_)vmovl_u16((uint16x4_t)vld1_u8(src));
+}
+MPNUM_NEON_ mpnum_vector_neon_ mpnum_load32_neon_(const uint8_t *src) {
+  return (mpnum_vector_neon_)vld1q_u8(src);
+}
+MPNUM_NEON_ void mpnum_load64_neon_(const uint8_t *src, mpnum_vector_neon_ *high,
+                                    mpnum_vector_neon_ *low) {
+  const uint32x4_t a = (uint32x4_t)vld1q_u8(src);
+  const uint32x4_t b = (uint32x4_t)vld1q_u8(src + 16);
+  *low = (mpnum_vector_neon_)vuzp1q_u32(a, b);
+  *high = (mpnum_vector_neon_)vuzp2q_u32(a, b);
+}
+MPNUM_NEON_ mpnum_vector_neon_ mpnum_load_nearest64_neon_(const uint8_t *src) {
+  const float32x2_t low = vcvt_f32_f64((float64x2_t)vld1q_u8(src));
+  return (mpnum_vector_neon_)vcvt_high_f32_f64(low, (float64x2_t)vld1q_u8(src + 16));
+}
+
+/* Stores are the same whether they are to stream or not. */
+MPNUM_NEON_ void mpnum_store32_neon_(uint8_t *dst, mpnum_vector_neon_ x, int streams) {
+  (void)streams;
+  vst1q_u8(dst, (uint8x16_t)x);
+}
+MPNUM_NEON_ void mpnum_store16_neon_(uint8_t *dst, mpnum_vector_neon_ a,
+                                     mpnum_vector_neon_ b, int streams) {
+  (void)streams;
+  vst1q_u8(dst, (uint8x16_t)vuzp1q_u16((uint16x8_t)a, (uint16x8_t)b));
+}
+MPNUM_NEON_ void mpnum_store_high_neon_(uint8_t *dst, mpnum_vector_neon_ a,
+                                        mpnum_vector_neon_ b, int streams) {
+  (void)streams;
+  vst1q_u8(dst, (uint8x16_t)vuzp2q_u16((uint16x8_t)a, (uint16x8_t)b));
+}
+MPNUM_NEON_ void mpnum_store_f16_neon_(uint8_t *dst, mpnum_vector_neon_ a,
+                                       mpnum_vector_neon_ b, int saturates, int streams) {
+  const mpnum_vector_neon_ max = mpnum_set_neon_(0x477fe000u); /* 65504 */
+  const mpnum_vector_neon_ infinity = mpnum_set_neon_(0x7f800000u);
+  const mpnum_vector_neon_ abs_a = a & 0x7fffffffu, abs_b = b & 0x7fffffffu;
+  const uint16x8_t is_nan = vuzp1q_u16((uint16x8_t)mpnum_greater_neon_(abs_a, infinity),
+                                       (uint16x8_t)mpnum_greater_neon_(abs_b, infinity));
+  uint16x8_t halves;
+  (void)streams;
+  if (saturates) {
+    a = mpnum_min_neon_(abs_a, max) | (a & 0x80000000u);
+    b = mpnum_min_neon_(abs_b, max) | (b & 0x80000000u);
+  }
+  halves = vcombine_u16((uint16x4_t)vcvt_f16_f32((float32x4_t)a),
+                        (uint16x4_t)vcvt_f16_f32((float32x4_t)b));
+  vst1q_u8(dst, (uint8x16_t)vbslq_u16(is_nan, vdupq_n_u16(0x7fff), halves));
+}
+MPNUM_NEON_ mpnum_vector_neon_ mpnum_load_f16_neon_(const uint8_t *src, int is_nan_kept) {
+  const mpnum_vector_neon_ x =
+      (mpnum_vector_neon_)vcvt_f32_f16((float16x4_t)vld1_u8(src));
+  if (is_nan_kept) return x;
+  return mpnum_select_neon_(
+      mpnum_greater_neon_(x & 0x7fffffffu, mpnum_set_neon_(0x7f800000u)),
+      mpnum_set_neon_(0x7fffffffu), x);
+}
+
+/* Byte number 0 or 3 of each lane. */
+MPNUM_NEON_ mpnum_bytes_neon_ mpnum_low_bytes_neon_(const mpnum_vector_neon_ x[4]) {
+  const uint16x8_t low = vuzp1q_u16((uint16x8_t)x[0], (uint16x8_t)x[1]);
+  const uint16x8_t high = vuzp1q_u16((uint16x8_t)x[2], (uint16x8_t)x[3]);
+  return (mpnum_bytes_neon_)vuzp1q_u8((uint8x16_t)low, (uint8x16_t)high);
+}
+MPNUM_NEON_ mpnum_bytes_neon_ mpnum_sign_bytes_neon_(const mpnum_vector_neon_ x[4]) {
+  const uint16x8_t low = vuzp2q_u16((uint16x8_t)x[0], (uint16x8_t)x[1]);
+  const uint16x8_t high = vuzp2q_u16((uint16x8_t)x[2], (uint16x8_t)x[3]);
+  return (mpnum_bytes_neon_)vuzp2q_u8((uint8x16_t)low, (uint8x16_t)high);
+}
+MPNUM_NEON_ mpnum_bytes_neon_ mpnum_where_nan_neon_(const mpnum_vector_neon_ x[4],
+                                                    uint8_t nan_result,
+                                                    mpnum_bytes_neon_ bytes) {
+  const uint16x8_t low = vuzp1q_u16((uint16x8_t)mpnum_is_nan_neon_(x[0]),
+                                    (uint16x8_t)mpnum_is_nan_neon_(x[1]));
+  const uint16x8_t high = vuzp1q_u16((uint16x8_t)mpnum_is_nan_neon_(x[2]),
+                                     (uint16x8_t)mpnum_is_nan_neon_(x[3]));
+  return (mpnum_bytes_neon_)vbslq_u8(vuzp1q_u8((uint8x16_t)low, (uint8x16_t)high),
+                                     vdupq_n_u8(nan_result), (uint8x16_t)bytes);
+}
+MPNUM_NEON_ mpnum_bytes_neon_ mpnum_bytes_right_neon_(mpnum_bytes_neon_ x, int count) {
+  return x >> count;
+}
+MPNUM_NEON_ void mpnum_store_bytes_neon_(uint8_t *dst, mpnum_bytes_neon_ x, int streams) {
+  (void)streams;
+  vst1q_u8(dst, (uint8x16_t)x);
+}
+MPNUM_NEON_ void mpnum_store_nibbles_neon_(uint8_t *dst, mpnum_bytes_neon_ x,
+                                           int streams) {
+  const uint16x8_t pairs = (uint16x8_t)x;
+  (void)streams;
+  vst1_u8(dst, vmovn_u16(vsraq_n_u16(pairs, pairs, 4)));
+}
+MPNUM_NEON_ mpnum_bytes_neon_ mpnum_load_nibbles_neon_(const uint8_t *src) {
+  const uint16x8_t pairs = vmovl_u8(vld1_u8(src));
+  return (mpnum_bytes_neon_)((pairs | pairs << 4) & 0x0f0f);
+}
+MPNUM_NEON_ void mpnum_load_f16_bytes_neon_(const uint8_t *src, int sign, int up,
+                                            uint32_t mask, mpnum_vector_neon_ x[4]) {
+  int i = 0;
+  for (; i < 2; ++i) {
+    const uint16x8_t codes = vmovl_u8(vld1_u8(src + 8 * i));
+    const uint16x8_t halves = (codes << sign & 0x8000) | (codes << up & (uint16_t)mask);
+    x[2 * i] = (mpnum_vector_neon_)vcvt_f32_f16((float16x4_t)vget_low_u16(halves));
+    x[2 * i + 1] = (mpnum_vector_neon_)vcvt_f32_f16((float16x4_t)vget_high_u16(halves));
+  }
+}
+MPNUM_NEON_ void mpnum_fence_neon_(void) {}
+
+#endif
+#endif

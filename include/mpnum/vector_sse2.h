@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* The words in which vector.inc is written, as explained in vector_avx512.h, for SSE2,
+ * which every x86-64 has. */
+#ifndef MPNUM_VECTOR_SSE2_H
+#define MPNUM_VECTOR_SSE2_H
+
+#include "isa.h"
+
+#if MPNUM_HAS_X86_SIMD
+
+# include <emmintrin.h>
+
+# define MPNUM_SSE2_ static inline __attribute__((__always_inline__))
+
+typedef uint32_t mpnum_vector_sse2_ __attribute__((__vector_size__(16)));
+typedef uint16_t mpnum_halves_sse2_ __attribute__((__vector_size__(16)));
+typedef uint8_t mpnum_bytes_sse2_ __attribute__((__vector_size__(16)));
+typedef __m128i mpnum_mask_sse2_;
+
+MPNUM_SSE2_ uint64_t mpnum_enter_sse2_(void) {
+  const uint32_t saved = _mm_getcsr();
+  if ((saved & 0xffc0u) != 0x1f80u) _mm_setcsr(0x1f80u);
+  __asm__ volatile("" ::: "memory");
+  return saved;
+}
+MPNUM_SSE2_ void mpnum_leave_sse2_(uint64_t saved) {
+  __asm__ volatile("" ::: "memory");
+  if (_mm_getcsr() != saved) _mm_setcsr((uint32_t)saved); /* flags of exceptions, too */
+}
+
+MPNUM_SSE2_ mpnum_vector_sse2_ mpnum_set_sse2_(uint32_t x) {
+  return (mpnum_vector_sse2_)_mm_set1_epi32((int)x);
+}
+MPNUM_SSE2_ mpnum_vector_sse2_ mpnum_iota_sse2_(void) {
+  return (mpnum_vector_sse2_)_mm_setr_epi32(0, 1, 2, 3);
+}
+MPNUM_SSE2_ mpnum_mask_sse2_ mpnum_greater_sse2_(mpnum_vector_sse2_ a,
+                                                 mpnum_vector_sse2_ b) {
+  return _mm_cmpgt_epi32((__m128i)a, (__m128i)b);
+}
+MPNUM_SSE2_ mpnum_mask_sse2_ mpnum_below_sse2_(mpnum_vector_sse2_ a,
+                                               mpnum_vector_sse2_ b) {
+  return _mm_cmpgt_epi32((__m128i)(b ^ 0x80000000u), (__m128i)(a ^ 0x80000000u));
+}
+MPNUM_SSE2_ mpnum_mask_sse2_ mpnum_equal_sse2_(mpnum_vector_sse2_ a,
+                                               mpnum_vector_sse2_ b) {
+  return _mm_cmpeq_epi32((__m128i)a, (__m128i)b);
+}
+MPNUM_SSE2_ mpnum_vector_sse2_ mpnum_select_sse2_(mpnum_mask_sse2_ mask,
+                                                  mpnum_vector_sse2_ a,
+                                                  mpnum_vector_sse2_ b) {
+  const mpnum_vector_sse2_ lanes = (mpnum_vector_sse2_)mask;
+  return (a & lanes) | (b & ~lanes);
+}
+MPNUM_SSE2_ mpnum_vector_sse2_ mpnum_min_sse2_(mpnum_vector_sse2_ a,
+                                               mpnum_vector_sse2_ b) {
+  return mpnum_select_sse2_(mpnum_greater_sse2_(a, b), b, a);
+}
+MPNUM_SSE2_ mpnum_vector_sse2_ mpnum_max_sse2_(mpnum_vector_sse2_ a,
+                                               mpnum_vector_sse2_ b) {
+  return mpnum_select_sse2_(mpnum_greater_sse2_(a, b), a, b);
+}
+/* There is no shift by counts of a vector: one shift for each bit of the count. */
+MPNUM_SSE2_ mpnum_vector_sse2_ mpnum_left_sse2_(mpnum_vector_sse2_ x,
+                                                mpnum_vector_sse2_ count) {
+  const mpnum_vector_sse2_ zero = mpnum_set_sse2_(0);
+  int bit = 1;
+  for (; bit < 32; bit *= 2)
+    x = mpnum_select_sse2_(mpnum_equal_sse2_(count & (uint32_t)bit, zero), x, x << bit);
+  return mpnum_select_sse2_(mpnum_equal_sse2_(count >> 5, zero), x, zero);
+}
+MPNUM_SSE2_ mpnum_vector_sse2_ mpnum_right_sse2_(mpnum_vector_sse2_ x,
+                                                 mpnum_vector_sse2_ count) {
+  const mpnum_vector_sse2_ zero = mpnum_set_sse2_(0);
+  int bit = 1;
+  for (; bit < 32; bit *= 2)
+    x = mpnum_select_sse2_(mpnum_equal_sse2_(count & (uint32_t)bit, zero), x, x >> bit);
+  return mpnum_select_sse2_(mpnum_equal_sse2_(count >> 5, zero), x, zero);
+}
+
+MPNUM_SSE2_ mpnum_mask_sse2_ mpnum_is_nan_sse2_(mpnum_vector_sse2_ x) {
+  return mpnum_greater_sse2_(x & 0x7fffffffu, mpnum_set_sse2_(0x7f800000u));
+}
+MPNUM_SSE2_ mpnum_vector_sse2_ mpnum_clamped_magnitude_sse2_(mpnum_vector_sse2_ x,
+                                                             uint32_t limit) {
+  return mpnum_min_sse2_(x & 0x7fffffffu, mpnum_set_sse2_(limit));
+}
+MPNUM_SSE2_ mpnum_vector_sse2_ mpnum_add_floats_sse2_(mpnum_vector_sse2_ a,
+                                                      mpnum_vector_sse2_ b) {
+  __m128 sum = _mm_add_ps((__m128)a, (__m128)b);
+  __asm__("" : "+x"(sum)); /* -ffast-math must not see through it */
+  return (mpnum_vector_sse2_)sum;
+}
+MPNUM_SSE2_ mpnum_vector_sse2_ mpnum_add_scaled_sse2_(mpnum_vector_sse2_ power,
+                                                      mpnum_vector_sse2_ x, float scale) {
+  __m128 sum = _mm_mul_ps((__m128)x, _mm_set1_ps(scale)); /* exact, or far below half */
+  sum = _mm_add_ps(sum, (__m128)power);
+  __asm__("" : "+x"(sum)); /* -ffast-math must not see through it */
+  return (mpnum_vector_sse2_)sum;
+}
+MPNUM_SSE2_ mpnum_vector_sse2_ mpnum_scaled_sse2_(mpnum_vector_sse2_ x, float scale) {
+  return (mpnum_vector_sse2_)_mm_mul_ps(_mm_cvtepi32_ps((__m128i)x), _mm_set1_ps(scale));
+}
+
+MPNUM_SSE2_ void mpnum_multiply_sse2_(mpnum_vector_sse2_ a, uint32_t b,
+                                      mpnum_vector_sse2_ *high, mpnum_vector_sse2_ *low) {
+  const __m128i factor = (__m128i)mpnum_set_sse2_(b);
+  const __m128i even = _mm_mul_epu32((__m128i)a, factor);
+  const __m128i odd = _mm_mul_epu32(_mm_srli_epi64((__m128i)a, 32), factor);
+  const __m128i low_word = _mm_set1_epi64x(0xffffffffLL);
+  *high = (mpnum_vector_sse2_)_mm_or_si128(_mm_srli_epi64(even, 32),
+                                           _mm_andnot_si128(low_word, odd));
+  *low = (mpnum_vector_sse2_)_mm_or_si128(_mm_and_si128(even, low_word),
+                                          _mm_slli_epi64(odd, 32));
+}
+MPNUM_SSE2_ void mpnum_transpose_sse2_(mpnum_vector_sse2_ rows[4]) {
+  const __m128i low01 = _mm_unpacklo_epi32((__m128i)rows[0], (__m128i)rows[1]);
+  const __m128i high01 = _mm_unpackhi_epi32((__m128i)rows[0], (__m128i)rows[1]);
+  const __m128i low23 = _mm_unpacklo_epi32((__m128i)rows[2], (__m128i)rows[3]);
+  const __m128i high23 = _mm_unpackhi_epi32((__m128i)rows[2], (__m128i)rows[3]);
+  rows[0] = (mpnum_vector_sse2_)_mm_unpacklo_epi64(low01, low23);
+  rows[1] = (mpnum_vector_sse2_)_mm_unpackhi_epi64(low01, low23);
+  rows[2] = (mpnum_vector_sse2_)_mm_unpacklo_epi64(high01, high23);
+  rows[3] = (mpnum_vector_sse2_)_mm_unpackhi_epi64(high01, high23);
+}
+
+MPNUM_SSE2_ mpnum_vector_sse2_ mpnum_load8_sse2_(const uint8_t *src) {
+  const __m128i zero = _mm_setzero_si128();
+  int word;
+  __builtin_memcpy(&word, src, 4);
+  return (mpnum_vector_sse2_)_mm_unpacklo_epi16(
+      _mm_unpacklo_epi8(_mm_cvtsi32_si128(word), zero), zero);
+}
+MPNUM_SSE2_ mpnum_vector_sse2_ mpnum_load16_sse2_(const uint8_t *src) {
+  return (mpnum_vector_sse2_)_mm_unpacklo_epi16(
+      _mm_loadl_epi64((const __m128i *)(const void *)src), _mm_setzero_si128());
+}
+MPNUM_SSE2_ mpnum_vector_sse2_ mpnum_load32_sse2_(const uint8_t *src) {
+  return (mpnum_vector_sse2_)_mm_loadu_si128((const __m128i *)(const void *)src);
+}
+MPNUM_SSE2_ void mpnum_load64_sse2_(const uint8_t *src, mpnum_vector_sse2_ *high,
+                                    mpnum_vector_sse2_ *low) {
+  const __m128 a = (__m128)mpnum_load32_sse2_(src);
+  const __m128 b = (__m128)mpnum_load32_sse2_(src + 16);
+  *low = (mpnum_vector_sse2_)_mm_shuffle_ps(a, b, 0x88);
+  *high = (mpnum_vector_sse2_)_mm_shuffle_ps(a, b, 0xdd);
+}
+MPNUM_SSE2_ mpnum_vector_sse2_ mpnum_load_nearest64_sse2_(const uint8_t *src) {
+  const __m128 low = _mm_cvtpd_ps((__m128d)mpnum_load32_sse2_(src));
+  const __m128 high = _mm_cvtpd_ps((__m128d)mpnum_load32_sse2_(src + 16));
+  return (mpnum_vector_sse2_)_mm_movelh_ps(low, high);
+}
+
+MPNUM_SSE2_ void mpnum_put_sse2_(uint8_t *dst, __m128i x, int streams) {
+  if (streams) {
+    _mm_stream_si128((__m128i *)(void *)dst, x);
+  } else {
+    _mm_storeu_si128((__m128i *)(void *)dst, x);
+  }
+}
+MPNUM_SSE2_ void mpnum_store32_sse2_(uint8_t *dst, mpnum_vector_sse2_ x, int streams) {
+  mpnum_put_sse2_(dst, (__m128i)x, streams);
+}
+/* The low halves of a and b: their signs are spread, for packing saturates. */
+MPNUM_SSE2_ __m128i mpnum_low_halves_sse2_(mpnum_vector_sse2_ a, mpnum_vector_sse2_ b) {
+  return _mm_packs_epi32(_mm_srai_epi32(_mm_slli_epi32((__m128i)a, 16), 16),
+                         _mm_srai_epi32(_mm_slli_epi32((__m128i)b, 16), 16));
+}
+MPNUM_SSE2_ void mpnum_store16_sse2_(uint8_t *dst, mpnum_vector_sse2_ a,
+                                     mpnum_vector_sse2_ b, int streams) {
+  mpnum_put_sse2_(dst, mpnum_low_halves_sse2_(a, b), streams);
+}
+MPNUM_SSE2_ void mpnum_store_high_sse2_(uint8_t *dst, mpnum_vector_sse2_ a,
+                                        mpnum_vector_sse2_ b, int streams) {
+  mpnum_put_sse2_(
+      dst,
+      _mm_packs_epi32(_mm_srai_epi32((__m128i)a, 16), _mm_srai_epi32((__m128i)b, 16)),
+      streams);
+}
+MPNUM_SSE2_ mpnum_bytes_sse2_ mpnum_sign_bytes_sse2_(const mpnum_vector_sse2_ x[4]) {
+  return (mpnum_bytes_sse2_)_mm_packs_epi16(
+      _mm_packs_epi32((__m128i)x[0], (__m128i)x[1]),
+      _mm_packs_epi32((__m128i)x[2], (__m128i)x[3]));
+}
+MPNUM_SSE2_ mpnum_bytes_sse2_ mpnum_where_nan_sse2_(const mpnum_vector_sse2_ x[4],
+                                                    uint8_t nan_result,
+                                                    mpnum_bytes_sse2_ bytes) {
+  const mpnum_bytes_sse2_ mask = (mpnum_bytes_sse2_)_mm_packs_epi16(
+      _mm_packs_epi32(mpnum_is_nan_sse2_(x[0]), mpnum_is_nan_sse2_(x[1])),
+      _mm_packs_epi32(mpnum_is_nan_sse2_(x[2]), mpnum_is_nan_sse2_(x[3])));
+  return (mask & nan_result) | (~mask & bytes);
+}
+MPNUM_SSE2_ mpnum_bytes_sse2_ mpnum_low_bytes_sse2_(const mpnum_vector_sse2_ x[4]) {
+  const __m128i low = _mm_packs_epi32((__m128i)(x[0] & 0xffu), (__m128i)(x[1] & 0xffu));
+  const __m128i high = _mm_packs_epi32((__m128i)(x[2] & 0xffu), (__m128i)(x[3] & 0xffu));
+  return (mpnum_bytes_sse2_)_mm_packus_epi16(low, high);
+}
+MPNUM_SSE2_ mpnum_bytes_sse2_ mpnum_bytes_right_sse2_(mpnum_bytes_sse2_ x, int count) {
+  return (mpnum_bytes_sse2_)((mpnum_halves_sse2_)x >> count);
+}
+MPNUM_SSE2_ void mpnum_store_bytes_sse2_(uint8_t *dst, mpnum_bytes_sse2_ x, int streams) {
+  mpnum_put_sse2_(dst, (__m128i)x, streams);
+}
+MPNUM_SSE2_ void mpnum_store_nibbles_sse2_(uint8_t *dst, mpnum_bytes_sse2_ x,
+                                           int streams) {
+  const mpnum_halves_sse2_ pairs = (mpnum_halves_sse2_)x;
+  const __m128i joined = (__m128i)((pairs | pairs >> 4) & 0xff);
+  (void)streams;
+  _mm_storel_epi64((__m128i *)(void *)dst, _mm_packus_epi16(joined, joined));
+}
+MPNUM_SSE2_ mpnum_bytes_sse2_ mpnum_load_nibbles_sse2_(const uint8_t *src) {
+  const mpnum_halves_sse2_ pairs = (mpnum_halves_sse2_)_mm_unpacklo_epi8(
+      _mm_loadl_epi64((const __m128i *)(const void *)src), _mm_setzero_si128());
+  return (mpnum_bytes_sse2_)((pairs | pairs << 4) & 0x0f0f);
+}
+MPNUM_SSE2_ void mpnum_fence_sse2_(void) { _mm_sfence(); }
+
+#endif
+#endif
