@@ -150,7 +150,7 @@ def nvrtc_compiles(arch, standard):
     status, log, ptx = nvrtc.compile(kernels(), f"--gpu-architecture=compute_{arch}", f"--std={standard}",
                                      f"--include-path={INCLUDE}")
     assert status == 0 and not log, f"status {status}\n{log[:4000]}"
-    assert all(f"use_{header.replace('.', '_')}_kernel" in ptx for header in HEADERS)
+    assert all(f"use_{header.replace('.', '_')}_kernel" in ptx for header in filter(FUNCTIONS.get, FUNCTIONS))
     # setp and abs are fine: a compiler that makes them of a test of bits keeps its meaning. cvt is the hardware's.
     arithmetic = re.findall(r"^\s*((?:add|sub|mul|fma|div|min|max|sqrt|rcp|ex2|lg2)\.[\w.]*f(?:16|32|64)\b.*|"
                             r"cvt\.[\w.]*ftz.*)", ptx, re.M)
