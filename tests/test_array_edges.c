@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where arrays lie: every length from 0 to 300 next to pages that cannot be touched,
  * every misalignment, in place, nowhere (NULL), with every instruction set. */
-#define _GNU_SOURCE /* MAP_ANONYMOUS */
+#define _GNU_SOURCE /* MAP_ANONYMOUS */ /* NOLINT(bugprone-reserved-identifier) */
 #include "array_checks.h"
 #include "array_pages.h"
 

@@ -2,7 +2,7 @@
 /* Arrays in every floating-point environment, with every instruction set: rounding modes,
  * subnormals flushed, exceptions that trap. The bits are those of the scalar functions,
  * and the control word is as it was. */
-#define _GNU_SOURCE /* feenableexcept */
+#define _GNU_SOURCE /* feenableexcept */ /* NOLINT(bugprone-reserved-identifier) */
 #include "array_checks.h"
 
 #include <mpnum/preset.h>
@@ -102,7 +102,7 @@ static void convert_in_rounding(mpnum_rounding rounding) {
 
 /* A format of usual range, and one whose subnormals are those of f32. */
 static void round_all(void) {
-  mpnum_format small;
+  mpnum_format small = mpnum_format_of(MPNUM_TYPE_F16);
   CHECK(mpnum_format_make(&small, 1, 5, 10, 126, MPNUM_SPECIALS_IEEE) == MPNUM_OK,
         "made");
   for (int mode = 0; mode <= MPNUM_ROUND_STOCHASTIC; ++mode) {

@@ -2,7 +2,7 @@
 /* Arrays larger than caches, whose results are stored past these, and an array of more
  * than 2^32 elements. Little memory is used: a source is one block mapped again and
  * again, so its result repeats, too. */
-#define _GNU_SOURCE /* memfd_create */
+#define _GNU_SOURCE /* memfd_create */ /* NOLINT(bugprone-reserved-identifier) */
 #include "array_checks.h"
 
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Checks, amax and statistics of arrays: each against a loop over scalar decodes, for
  * every instruction set, length and address, in every floating-point environment. */
-#define _GNU_SOURCE /* mmap */
+#define _GNU_SOURCE /* mmap */ /* NOLINT(bugprone-reserved-identifier) */
 
 #include "reduce_inputs.h"
 
@@ -175,7 +175,7 @@ static void check_long(const char *isa) {
   for (; k < TYPES; ++k) {
     for (i = 0; i < sizeof bytes / sizeof *bytes; ++i) {
       for (off = -1; off <= 1; ++off) {
-        const size_t n = (size_t)((int)(bytes[i] / types[k].size) + off);
+        const size_t n = bytes[i] / types[k].size + (size_t)off;
         uint8_t *src = array_before_end(n * types[k].size, 0);
         fill(&types[k], (int)(i + 1) % SORTS, src, n);
         check(isa, &types[k], src, n);

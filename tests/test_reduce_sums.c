@@ -2,7 +2,7 @@
 /* Sums, dot products and norms: against the tiles and lanes that reduce.h describes,
  * added here in doubles and then bit by bit; and against the exact sum, within the error
  * that it states. */
-#define _GNU_SOURCE /* mmap */
+#define _GNU_SOURCE /* mmap */ /* NOLINT(bugprone-reserved-identifier) */
 
 #include "reduce_inputs.h"
 
