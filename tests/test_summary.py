@@ -110,6 +110,21 @@ def name_selects_from_every_tier():
     expect(summarize("echo 1..1; echo ok", names=["it"], suite="full"), 0, "1 passed, 0 failed, 0 skipped")
 
 
+def targets_are_what_the_tests_need():
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        (folder / "main.c").write_text("int main(void) { return 0; }\n")
+        (folder / "meson.build").write_text(
+            "project('summary', 'c', meson_version: '>=1.0')\n"
+            "first = executable('first', 'main.c')\nsecond = executable('second', 'main.c')\n"
+            "test('one', first, args: second, suite: 'quick')\ntest('two', second, suite: 'full')\n")
+        subprocess.run(["meson", "setup", folder / "build", folder], check=True, stdout=subprocess.DEVNULL)
+        for arguments, targets in ((["quick"], ["first", "second"]), (["quick", "two"], ["second"])):
+            done = subprocess.run([ROOT / "tools" / "test-summary", "--targets", folder / "build", *arguments],
+                                  capture_output=True, text=True)
+            assert (done.returncode, done.stdout.split()) == (0, targets), done
+
+
 def unknown_name_lists_the_known():
     expect(summarize(":", names=["other"]), 2, "no test named other; there are: it")
 
@@ -129,5 +144,6 @@ sys.exit(tap.run(
     exit_status_alone_counts_once,
     tiers_hold_those_below,
     name_selects_from_every_tier,
+    targets_are_what_the_tests_need,
     unknown_name_lists_the_known,
 ))

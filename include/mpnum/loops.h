@@ -4,6 +4,7 @@
 #ifndef MPNUM_LOOPS_H
 #define MPNUM_LOOPS_H
 
+#include "environment.h"
 #include "isa.h"
 #include "f32.h"
 #include "tf32.h"
@@ -73,6 +74,15 @@ MPNUM_INLINE int mpnum_is_e4m3_(mpnum_format format) {
 MPNUM_INLINE int mpnum_is_e5m2_(mpnum_format format) {
   return format.exponent_bits == 5 && format.mantissa_bits == 2 && format.bias == 15 &&
          format.inf_code == 0x7c && format.nan_policy == MPNUM_NAN_CANONICAL;
+}
+/* Whether nearest_magnitude of vector.inc serves: the sums there are far below Inf, their
+ * low bits even. */
+MPNUM_INLINE int mpnum_has_nearest_magnitude_(mpnum_format format,
+                                              mpnum_rounding rounding) {
+  const int max_field =
+      (int)(format.max_code >> format.mantissa_bits) + 127 - format.bias;
+  return rounding == MPNUM_ROUND_NEAREST_EVEN && format.bias < 100 &&
+         format.mantissa_bits >= 1 && max_field < 220 && !format.storage_shift;
 }
 /* The leading bits of f32: bf16, tf32. */
 MPNUM_INLINE int mpnum_is_prefix_(mpnum_format format) {
@@ -263,11 +273,9 @@ MPNUM_HOST void mpnum_convert_any_scalar_(mpnum_conversion_ how, void *to,
   mpnum_convert_scalar_(how, to, from, n);
 }
 
-# define MPNUM_A_(name) mpnum_##name##_scalar_
-# define MPNUM_LOOP_    MPNUM_HOST
+# define MPNUM_SET_ 0
+# include "set.inc"
 # include "array.inc"
-# undef MPNUM_A_
-# undef MPNUM_LOOP_
 
 # if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
 /* Bytes read and written together from which on stores go past the caches, so that a line
@@ -284,87 +292,38 @@ MPNUM_HOST_INLINE_ int mpnum_streams_(mpnum_conversion_ how, const void *dst,
 
 # if MPNUM_LOOPS_SSE2_
 #  include "vector_sse2.h"
-#  define MPNUM_V_(name)    mpnum_##name##_sse2_
-#  define MPNUM_A_(name)    mpnum_##name##_sse2_
-#  define MPNUM_VECTOR_     MPNUM_SSE2_
-#  define MPNUM_LOOP_       MPNUM_HOST
-#  define MPNUM_LANES_      4
-#  define MPNUM_HAS_F16C_   0
-#  define MPNUM_HAS_TABLES_ 0
+#  define MPNUM_SET_ 1
+#  include "set.inc"
 #  include "vector.inc"
 #  include "convert.inc"
 #  include "array.inc"
-#  undef MPNUM_V_
-#  undef MPNUM_A_
-#  undef MPNUM_VECTOR_
-#  undef MPNUM_LOOP_
-#  undef MPNUM_LANES_
-#  undef MPNUM_HAS_F16C_
-#  undef MPNUM_HAS_TABLES_
 # endif
-
 # if MPNUM_LOOPS_AVX2_
 #  include "vector_avx2.h"
-#  define MPNUM_V_(name)    mpnum_##name##_avx2_
-#  define MPNUM_A_(name)    mpnum_##name##_avx2_
-#  define MPNUM_VECTOR_     MPNUM_AVX2_
-#  define MPNUM_LOOP_       MPNUM_HOST MPNUM_TARGET_AVX2_
-#  define MPNUM_LANES_      8
-#  define MPNUM_HAS_F16C_   1
-#  define MPNUM_HAS_TABLES_ 0
+#  define MPNUM_SET_ 2
+#  include "set.inc"
 #  include "vector.inc"
 #  include "convert.inc"
 #  include "array.inc"
-#  undef MPNUM_V_
-#  undef MPNUM_A_
-#  undef MPNUM_VECTOR_
-#  undef MPNUM_LOOP_
-#  undef MPNUM_LANES_
-#  undef MPNUM_HAS_F16C_
-#  undef MPNUM_HAS_TABLES_
 # endif
-
 # if MPNUM_LOOPS_AVX512_
 #  include "vector_avx512.h"
-#  define MPNUM_V_(name)    mpnum_##name##_avx512_
-#  define MPNUM_A_(name)    mpnum_##name##_avx512_
-#  define MPNUM_VECTOR_     MPNUM_AVX512_
-#  define MPNUM_LOOP_       MPNUM_HOST MPNUM_TARGET_AVX512_
-#  define MPNUM_LANES_      16
-#  define MPNUM_HAS_F16C_   1
-#  define MPNUM_HAS_TABLES_ 1
+#  define MPNUM_SET_ 3
+#  include "set.inc"
 #  include "vector.inc"
 #  include "convert.inc"
 #  include "array.inc"
-#  undef MPNUM_V_
-#  undef MPNUM_A_
-#  undef MPNUM_VECTOR_
-#  undef MPNUM_LOOP_
-#  undef MPNUM_LANES_
-#  undef MPNUM_HAS_F16C_
-#  undef MPNUM_HAS_TABLES_
 # endif
-
 # if MPNUM_HAS_NEON
 #  include "vector_neon.h"
-#  define MPNUM_V_(name)    mpnum_##name##_neon_
-#  define MPNUM_A_(name)    mpnum_##name##_neon_
-#  define MPNUM_VECTOR_     MPNUM_NEON_
-#  define MPNUM_LOOP_       MPNUM_HOST
-#  define MPNUM_LANES_      4
-#  define MPNUM_HAS_F16C_   1
-#  define MPNUM_HAS_TABLES_ 0
+#  define MPNUM_SET_ 4
+#  include "set.inc"
 #  include "vector.inc"
 #  include "convert.inc"
 #  include "array.inc"
-#  undef MPNUM_V_
-#  undef MPNUM_A_
-#  undef MPNUM_VECTOR_
-#  undef MPNUM_LOOP_
-#  undef MPNUM_LANES_
-#  undef MPNUM_HAS_F16C_
-#  undef MPNUM_HAS_TABLES_
 # endif
+# define MPNUM_SET_ (-1)
+# include "set.inc"
 
 /* Calls the loop of the set in use. */
 # if MPNUM_HAS_X86_SIMD && !MPNUM_NO_DISPATCH
@@ -407,9 +366,10 @@ MPNUM_HOST void mpnum_convert_any_(mpnum_conversion_ how, void *dst, const void 
   const size_t dst_size = (size_t)how.dst_bits / 8;
   const size_t src_size = (size_t)how.src_bits / 8;
   size_t head = 0;
-  const int is_slow =
-      !mpnum_has_vectors_(how.dst) || !mpnum_has_vectors_(how.src) ||
-      (how.src_bits == 64 && (is_stochastic || how.dst.mantissa_bits == 23));
+  const int is_slow = !mpnum_has_vectors_(how.dst) || !mpnum_has_vectors_(how.src) ||
+                      (how.src_bits == 64 && how.dst.mantissa_bits == 23 &&
+                       how.rounding != MPNUM_ROUND_NEAREST_EVEN) ||
+                      (how.src_bits == 64 && is_stochastic);
   if (is_slow) {
     mpnum_convert_any_scalar_(how, dst, src, n);
     return;

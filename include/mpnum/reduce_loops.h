@@ -5,7 +5,6 @@
 #define MPNUM_REDUCE_LOOPS_H
 
 #include "array.h"
-#include "reduce_order.h"
 #include "stats.h"
 #include "total.h"
 
@@ -170,84 +169,38 @@ MPNUM_HOST_INLINE_ void mpnum_cut_tile_(mpnum_tile_ *tile, mpnum_sum_ kind,
   }
 }
 
-# define MPNUM_A_(name) mpnum_##name##_scalar_
-# define MPNUM_LOOP_    MPNUM_HOST
+# define MPNUM_SET_ 0
+# include "set.inc"
 # include "reduce_loops.inc"
-# undef MPNUM_A_
-# undef MPNUM_LOOP_
 
-# if MPNUM_HAS_X86_SIMD
-#  include "reduce_x86.h"
-# elif MPNUM_HAS_NEON
-#  include "reduce_neon.h"
-# else
-MPNUM_HOST_INLINE_ uint64_t mpnum_enter_sum_(void) { return 0; }
-MPNUM_HOST_INLINE_ void mpnum_leave_sum_(uint64_t saved) { (void)saved; }
-# endif
-
+# include "reduce_x86.h"
+# include "reduce_neon.h"
 # if MPNUM_LOOPS_SSE2_
-#  define MPNUM_V_(name)  mpnum_##name##_sse2_
-#  define MPNUM_A_(name)  mpnum_##name##_sse2_
-#  define MPNUM_VECTOR_   MPNUM_SSE2_
-#  define MPNUM_LOOP_     MPNUM_HOST
-#  define MPNUM_LANES_    4
-#  define MPNUM_HAS_F16C_ 0
+#  define MPNUM_SET_ 1
+#  include "set.inc"
 #  include "reduce.inc"
-#  undef MPNUM_V_
-#  undef MPNUM_A_
-#  undef MPNUM_VECTOR_
-#  undef MPNUM_LOOP_
-#  undef MPNUM_LANES_
-#  undef MPNUM_HAS_F16C_
+#  include "reduce_loops.inc"
 # endif
-
 # if MPNUM_LOOPS_AVX2_
-#  define MPNUM_V_(name)  mpnum_##name##_avx2_
-#  define MPNUM_A_(name)  mpnum_##name##_avx2_
-#  define MPNUM_VECTOR_   MPNUM_AVX2_
-#  define MPNUM_LOOP_     MPNUM_HOST MPNUM_TARGET_AVX2_
-#  define MPNUM_LANES_    8
-#  define MPNUM_HAS_F16C_ 1
+#  define MPNUM_SET_ 2
+#  include "set.inc"
 #  include "reduce.inc"
-#  undef MPNUM_V_
-#  undef MPNUM_A_
-#  undef MPNUM_VECTOR_
-#  undef MPNUM_LOOP_
-#  undef MPNUM_LANES_
-#  undef MPNUM_HAS_F16C_
+#  include "reduce_loops.inc"
 # endif
-
 # if MPNUM_LOOPS_AVX512_
-#  define MPNUM_V_(name)  mpnum_##name##_avx512_
-#  define MPNUM_A_(name)  mpnum_##name##_avx512_
-#  define MPNUM_VECTOR_   MPNUM_AVX512_
-#  define MPNUM_LOOP_     MPNUM_HOST MPNUM_TARGET_AVX512_
-#  define MPNUM_LANES_    16
-#  define MPNUM_HAS_F16C_ 1
+#  define MPNUM_SET_ 3
+#  include "set.inc"
 #  include "reduce.inc"
-#  undef MPNUM_V_
-#  undef MPNUM_A_
-#  undef MPNUM_VECTOR_
-#  undef MPNUM_LOOP_
-#  undef MPNUM_LANES_
-#  undef MPNUM_HAS_F16C_
+#  include "reduce_loops.inc"
 # endif
-
 # if MPNUM_HAS_NEON
-#  define MPNUM_V_(name)  mpnum_##name##_neon_
-#  define MPNUM_A_(name)  mpnum_##name##_neon_
-#  define MPNUM_VECTOR_   MPNUM_NEON_
-#  define MPNUM_LOOP_     MPNUM_HOST
-#  define MPNUM_LANES_    4
-#  define MPNUM_HAS_F16C_ 1
+#  define MPNUM_SET_ 4
+#  include "set.inc"
 #  include "reduce.inc"
-#  undef MPNUM_V_
-#  undef MPNUM_A_
-#  undef MPNUM_VECTOR_
-#  undef MPNUM_LOOP_
-#  undef MPNUM_LANES_
-#  undef MPNUM_HAS_F16C_
+#  include "reduce_loops.inc"
 # endif
+# define MPNUM_SET_ (-1)
+# include "set.inc"
 
 /* Adds sums of elements of any type, tile by tile as floats. */
 MPNUM_HOST void mpnum_floats_of_(mpnum_type type, float *dst, const uint8_t *src,
@@ -262,7 +215,7 @@ MPNUM_HOST void mpnum_floats_of_(mpnum_type type, float *dst, const uint8_t *src
 }
 MPNUM_HOST double mpnum_sum_of_tile_(mpnum_sum_ kind, const void *a, const void *b,
                                      size_t n) {
-  const uint64_t saved = mpnum_enter_sum_();
+  const uint64_t saved = mpnum_enter_();
   double sum = 0;
   if (kind == MPNUM_SUM_VALUES_) {
     MPNUM_CALL_(values_tile, (&sum, a, b, n))
@@ -273,12 +226,12 @@ MPNUM_HOST double mpnum_sum_of_tile_(mpnum_sum_ kind, const void *a, const void 
   if (kind == MPNUM_SUM_PRODUCTS_) {
     MPNUM_CALL_(products_tile, (&sum, a, b, n))
   }
-  mpnum_leave_sum_(saved);
+  mpnum_leave_(saved);
   return sum;
 }
 MPNUM_HOST void mpnum_sum_floats_(mpnum_sum_ kind, mpnum_total *total, const void *a,
                                   const void *b, size_t n) {
-  const uint64_t saved = mpnum_enter_sum_();
+  const uint64_t saved = mpnum_enter_();
   if (kind == MPNUM_SUM_VALUES_) {
     MPNUM_CALL_(sum_values, (total, a, b, n))
   }
@@ -288,7 +241,7 @@ MPNUM_HOST void mpnum_sum_floats_(mpnum_sum_ kind, mpnum_total *total, const voi
   if (kind == MPNUM_SUM_PRODUCTS_) {
     MPNUM_CALL_(sum_products, (total, a, b, n))
   }
-  mpnum_leave_sum_(saved);
+  mpnum_leave_(saved);
 }
 MPNUM_HOST double mpnum_sum_of_any_tile_(mpnum_sum_ kind, mpnum_type type, const void *a,
                                          const void *b, size_t n) {

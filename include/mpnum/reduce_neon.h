@@ -5,14 +5,10 @@
 #define MPNUM_REDUCE_NEON_H
 
 #include "loops.h"
-#include "reduce_order.h"
 
 #if MPNUM_HAS_NEON
 
 # include <arm_neon.h>
-
-MPNUM_HOST_INLINE_ uint64_t mpnum_enter_sum_(void) { return mpnum_enter_neon_(); }
-MPNUM_HOST_INLINE_ void mpnum_leave_sum_(uint64_t saved) { mpnum_leave_neon_(saved); }
 
 MPNUM_NEON_ mpnum_vector_neon_ mpnum_max_codes_neon_(int bits, mpnum_vector_neon_ a,
                                                      mpnum_vector_neon_ b) {

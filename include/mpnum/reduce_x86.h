@@ -6,23 +6,10 @@
 #define MPNUM_REDUCE_X86_H
 
 #include "loops.h"
-#include "reduce_order.h"
 
 #if MPNUM_HAS_X86_SIMD
 
 # include <immintrin.h>
-
-/* The environment of sums: to nearest, nothing flushed, no trap. */
-MPNUM_HOST_INLINE_ uint64_t mpnum_enter_sum_(void) {
-  const uint32_t saved = _mm_getcsr();
-  if ((saved & 0xffc0u) != 0x1f80u) _mm_setcsr(0x1f80u);
-  __asm__ volatile("" ::: "memory");
-  return saved;
-}
-MPNUM_HOST_INLINE_ void mpnum_leave_sum_(uint64_t saved) {
-  __asm__ volatile("" ::: "memory");
-  if ((saved & 0xffc0u) != 0x1f80u) _mm_setcsr((uint32_t)saved);
-}
 
 # if MPNUM_LOOPS_SSE2_
 /* Lane by lane the larger one. */

@@ -18,17 +18,6 @@ typedef uint16_t mpnum_halves_avx2_ __attribute__((__vector_size__(32)));
 typedef uint8_t mpnum_bytes_avx2_ __attribute__((__vector_size__(32)));
 typedef __m256i mpnum_mask_avx2_;
 
-MPNUM_AVX2_ uint64_t mpnum_enter_avx2_(void) {
-  const uint32_t saved = _mm_getcsr();
-  if ((saved & 0xffc0u) != 0x1f80u) _mm_setcsr(0x1f80u);
-  __asm__ volatile("" ::: "memory");
-  return saved;
-}
-MPNUM_AVX2_ void mpnum_leave_avx2_(uint64_t saved) {
-  __asm__ volatile("" ::: "memory");
-  if (_mm_getcsr() != saved) _mm_setcsr((uint32_t)saved); /* flags of exceptions, too */
-}
-
 MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_set_avx2_(uint32_t x) {
   return (mpnum_vector_avx2_)_mm256_set1_epi32((int)x);
 }

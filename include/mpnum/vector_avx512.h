@@ -30,20 +30,6 @@ typedef uint16_t mpnum_halves_avx512_ __attribute__((__vector_size__(64)));
 typedef uint8_t mpnum_bytes_avx512_ __attribute__((__vector_size__(64)));
 typedef __mmask16 mpnum_mask_avx512_;
 
-/* The environment of floating point between enter and leave: to nearest, nothing flushed,
- * no trap; afterwards as before, flags of exceptions, too. The loads and stores between
- * them stay there, and with them what lies between. */
-MPNUM_AVX512_ uint64_t mpnum_enter_avx512_(void) {
-  const uint32_t saved = _mm_getcsr();
-  if ((saved & 0xffc0u) != 0x1f80u) _mm_setcsr(0x1f80u);
-  __asm__ volatile("" ::: "memory");
-  return saved;
-}
-MPNUM_AVX512_ void mpnum_leave_avx512_(uint64_t saved) {
-  __asm__ volatile("" ::: "memory");
-  if (_mm_getcsr() != saved) _mm_setcsr((uint32_t)saved);
-}
-
 MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_set_avx512_(uint32_t x) {
   return (mpnum_vector_avx512_)_mm512_set1_epi32((int)x);
 }
@@ -309,11 +295,6 @@ MPNUM_AVX512_ void mpnum_store_nibbles_avx512_(uint8_t *dst, mpnum_bytes_avx512_
   } else {
     _mm256_storeu_si256((__m256i *)(void *)dst, packed);
   }
-}
-MPNUM_AVX512_ mpnum_bytes_avx512_ mpnum_load_nibbles_avx512_(const uint8_t *src) {
-  const mpnum_halves_avx512_ pairs = (mpnum_halves_avx512_)_mm512_maskz_cvtepu8_epi16(
-      0xffffffffu, _mm256_loadu_si256((const __m256i *)(const void *)src));
-  return (mpnum_bytes_avx512_)((pairs | pairs << 4) & 0x0f0f);
 }
 /* Floats of codes that are f16 codes once their sign and magnitude are shifted. */
 MPNUM_AVX512_ void mpnum_load_f16_bytes_avx512_(const uint8_t *src, int sign, int up,

@@ -16,22 +16,6 @@ typedef uint32_t mpnum_vector_neon_ __attribute__((__vector_size__(16)));
 typedef uint8_t mpnum_bytes_neon_ __attribute__((__vector_size__(16)));
 typedef uint32x4_t mpnum_mask_neon_;
 
-/* Control in the low word, flags of exceptions in the high one. */
-MPNUM_NEON_ uint64_t mpnum_enter_neon_(void) {
-  uint64_t control, flags;
-  __asm__ volatile("mrs %0, fpcr\n\tmrs %1, fpsr"
-                   : "=r"(control), "=r"(flags)
-                   :
-                   : "memory");
-  if (control) __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)0) : "memory");
-  return control | flags << 32;
-}
-MPNUM_NEON_ void mpnum_leave_neon_(uint64_t saved) {
-  const uint64_t control = saved & 0xffffffffu;
-  __asm__ volatile("msr fpsr, %0" : : "r"(saved >> 32) : "memory");
-  if (control) __asm__ volatile("msr fpcr, %0" : : "r"(control) : "memory");
-}
-
 MPNUM_NEON_ mpnum_vector_neon_ mpnum_set_neon_(uint32_t x) {
   return (mpnum_vector_neon_)vdupq_n_u32(x);
 }

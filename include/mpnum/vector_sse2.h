@@ -17,17 +17,6 @@ typedef uint16_t mpnum_halves_sse2_ __attribute__((__vector_size__(16)));
 typedef uint8_t mpnum_bytes_sse2_ __attribute__((__vector_size__(16)));
 typedef __m128i mpnum_mask_sse2_;
 
-MPNUM_SSE2_ uint64_t mpnum_enter_sse2_(void) {
-  const uint32_t saved = _mm_getcsr();
-  if ((saved & 0xffc0u) != 0x1f80u) _mm_setcsr(0x1f80u);
-  __asm__ volatile("" ::: "memory");
-  return saved;
-}
-MPNUM_SSE2_ void mpnum_leave_sse2_(uint64_t saved) {
-  __asm__ volatile("" ::: "memory");
-  if (_mm_getcsr() != saved) _mm_setcsr((uint32_t)saved); /* flags of exceptions, too */
-}
-
 MPNUM_SSE2_ mpnum_vector_sse2_ mpnum_set_sse2_(uint32_t x) {
   return (mpnum_vector_sse2_)_mm_set1_epi32((int)x);
 }
