@@ -15,6 +15,7 @@
  * the source's numbers on both sides, NaNs, and random numbers; for _round in every mode.
  */
 #include "bits_types.h"
+#include "bits_functions.h"
 
 #include <mpnum/text.h>
 
@@ -319,9 +320,12 @@ int main(int argc, char **argv) {
   print_f32();
   print_formats();
   print_stats();
-  print_stats();
   print_generic();
   print_random();
   print_text();
+#if !defined(__FAST_MATH__)
+  has_f32_functions = strcmp(environment, "default") == 0;
+#endif
+  print_functions();
   return 0;
 }

@@ -4,34 +4,13 @@
  * and the control word is as it was. */
 #define _GNU_SOURCE /* feenableexcept */ /* NOLINT(bugprone-reserved-identifier) */
 #include "array_checks.h"
+#include "control_word.h"
 
 #include <mpnum/preset.h>
 
 #include <fenv.h>
 #include <setjmp.h>
 #include <signal.h>
-
-#if defined(__x86_64__)
-# include <xmmintrin.h>
-/* MXCSR: FTZ and DAZ. Its low six bits say which exceptions were raised. */
-enum { FLUSHES = 0x8040 };
-static uint64_t control_word(void) { return _mm_getcsr(); }
-static void set_control_word(uint64_t word) { _mm_setcsr((unsigned)word); }
-#elif defined(__aarch64__)
-enum { FLUSHES = 1 << 24 };
-static uint64_t control_word(void) {
-  uint64_t word;
-  __asm__ volatile("mrs %0, fpcr" : "=r"(word));
-  return word;
-}
-static void set_control_word(uint64_t word) {
-  __asm__ volatile("msr fpcr, %0" : : "r"(word));
-}
-#else
-enum { FLUSHES = 0 };
-static uint64_t control_word(void) { return 0; }
-static void set_control_word(uint64_t word) { (void)word; }
-#endif
 
 enum { ELEMENTS = 5000 };
 static expectation *some;

@@ -70,9 +70,13 @@ def read_lines(text):
     return dict(line.split() for line in text.splitlines() if line and not line.startswith("#"))
 
 
-def compare(printed):
-    """Fails with the names of the functions whose results are not those of tests/bits.txt."""
+def compare(printed, promises_f32=True):
+    """Fails with the names of the functions whose results are not those of tests/bits.txt. Functions of f32 have
+    no hash where they promise none."""
     expected, got = read_lines(EXPECTED.read_text()), read_lines(printed)
+    if not promises_f32:
+        expected = {name: "-" if got.get(name) == "-" and name.endswith("_f32") else line
+                    for name, line in expected.items()}
     problems = [f"{name}: {expected.get(name, 'not there')} became {got.get(name, 'not there')}"
                 for name in {**expected, **got} if expected.get(name) != got.get(name)]
     shown = problems[:20] + ([f"and {len(problems) - 20} more"] if len(problems) > 20 else [])
@@ -93,18 +97,19 @@ def run_everywhere(compiler, flags, environments, emulator=()):
         return {environment: toolchain.run(*command, program, environment) for environment in environments}
 
 
-def compare_run(runs, environment):
+def compare_run(runs, environment, flags):
     result = runs.result()[environment]
     if result.returncode == NOT_HERE:
         raise tap.Skip(result.stdout.strip())
     assert result.returncode == 0, f"exit status {result.returncode}\n{result.stdout[:4000]}"
-    compare(result.stdout)
+    compare(result.stdout, environment == "default" and "-ffast-math" not in flags)
 
 
 def properties(pool, title, environments, compiler, flags, emulator=()):
     """One for each environment of a build, which the pool makes and runs."""
     runs = pool.submit(run_everywhere, compiler, flags, environments, emulator)
-    return [toolchain.named(f"same bits from {title} in environment {environment}", compare_run, runs, environment)
+    return [toolchain.named(f"same bits from {title} in environment {environment}", compare_run, runs, environment,
+                            flags)
             for environment in environments]
 
 

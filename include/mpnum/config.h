@@ -179,6 +179,16 @@
 # define MPNUM_FUNC   static inline
 #endif
 
+/* MPNUM_MATH_: as MPNUM_FUNC, for functions of floats, which are no constant expressions;
+ * MPNUM_REAL_: of these what is inlined always. */
+#if MPNUM_HAS_CONSTEXPR
+# define MPNUM_MATH_ static inline
+# define MPNUM_REAL_ static inline __attribute__((__always_inline__))
+#else
+# define MPNUM_MATH_ MPNUM_FUNC
+# define MPNUM_REAL_ MPNUM_INLINE
+#endif
+
 #if MPNUM_HAS_MSVC
 # define MPNUM_HOST         static __inline
 # define MPNUM_HOST_INLINE_ static __forceinline

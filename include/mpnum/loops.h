@@ -101,6 +101,20 @@ MPNUM_INLINE int mpnum_is_f16_(mpnum_format format) {
          format.inf_code == 0x7c00 && format.sign_bits;
 }
 
+/* Whether halves_to_bytes serves: what is normal in dst is normal in src, where whatever
+ * is halfway between two codes is a code. */
+MPNUM_INLINE int mpnum_has_halves_(mpnum_format src, mpnum_format dst) {
+  const int is_bf16 = mpnum_is_prefix_(src) && src.mantissa_bits == 7;
+  return (mpnum_is_f16_(src) || is_bf16) && dst.exponent_bits <= 5 &&
+         dst.mantissa_bits <= 4 && dst.bias <= src.bias &&
+         mpnum_has_nearest_magnitude_(dst, MPNUM_ROUND_NEAREST_EVEN);
+}
+/* The code of a float that the format has. */
+MPNUM_INLINE uint32_t mpnum_exact_code_(mpnum_format format, uint32_t bits) {
+  return (bits >> (23 - format.mantissa_bits)) -
+         ((uint32_t)(127 - format.bias) << format.mantissa_bits);
+}
+
 /* Eight codes, one in each byte, and the same in 4 or 6 bits each. */
 MPNUM_INLINE uint64_t mpnum_pack_x8_(int bits, uint64_t x) {
   if (bits == 4) {
@@ -308,6 +322,7 @@ MPNUM_HOST_INLINE_ int mpnum_streams_(mpnum_conversion_ how, const void *dst,
 # endif
 # if MPNUM_LOOPS_AVX512_
 #  include "vector_avx512.h"
+#  include "vector_avx512_halves.h"
 #  define MPNUM_SET_ 3
 #  include "set.inc"
 #  include "vector.inc"

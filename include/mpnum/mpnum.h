@@ -16,5 +16,6 @@
 #include "stats.h"
 #include "array.h"
 #include "reduce.h"
+#include "func.h"
 
 #endif

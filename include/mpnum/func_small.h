@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* How func.h gives f16 and bf16 the code nearest to a function's value: by the float
+ * function where that is far enough from the middle of two codes, else by wide.h. */
+#ifndef MPNUM_FUNC_SMALL_H
+#define MPNUM_FUNC_SMALL_H
+
+#include "bf16.h"
+#include "f16.h"
+#include "real.h"
+
+#define MPNUM_SET_ 0
+#include "set.inc"
+#include "func.inc"
+#define MPNUM_SET_ (-1)
+#include "set.inc"
+
+typedef enum mpnum_function_ {
+  MPNUM_FUNCTION_EXP_,
+  MPNUM_FUNCTION_EXP2_,
+  MPNUM_FUNCTION_EXP10_,
+  MPNUM_FUNCTION_EXPM1_,
+  MPNUM_FUNCTION_LOG_,
+  MPNUM_FUNCTION_LOG2_,
+  MPNUM_FUNCTION_LOG10_,
+  MPNUM_FUNCTION_LOG1P_,
+  MPNUM_FUNCTION_SQRT_,
+  MPNUM_FUNCTION_RSQRT_,
+  MPNUM_FUNCTION_RECIPROCAL_,
+  MPNUM_FUNCTION_SIGMOID_,
+  MPNUM_FUNCTION_TANH_,
+  MPNUM_FUNCTION_SOFTPLUS_,
+  MPNUM_FUNCTION_SILU_,
+  MPNUM_FUNCTION_GELU_,
+  MPNUM_FUNCTION_GELU_TANH_,
+  MPNUM_FUNCTION_ERF_,
+  MPNUM_FUNCTION_SIGMOID_DERIVATIVE_,
+  MPNUM_FUNCTION_TANH_DERIVATIVE_,
+  MPNUM_FUNCTION_SILU_DERIVATIVE_,
+  MPNUM_FUNCTION_GELU_DERIVATIVE_
+} mpnum_function_;
+
+MPNUM_REAL_ float mpnum_float_of_(mpnum_function_ function, float x) {
+  switch (function) {
+  case MPNUM_FUNCTION_EXP_: return mpnum_exp_scalar_(x);
+  case MPNUM_FUNCTION_EXP2_: return mpnum_exp2_scalar_(x);
+  case MPNUM_FUNCTION_EXP10_: return mpnum_exp10_scalar_(x);
+  case MPNUM_FUNCTION_EXPM1_: return mpnum_expm1_scalar_(x);
+  case MPNUM_FUNCTION_LOG_: return mpnum_log_scalar_(x);
+  case MPNUM_FUNCTION_LOG2_: return mpnum_log2_scalar_(x);
+  case MPNUM_FUNCTION_LOG10_: return mpnum_log10_scalar_(x);
+  case MPNUM_FUNCTION_LOG1P_: return mpnum_log1p_scalar_(x);
+  case MPNUM_FUNCTION_SQRT_: return mpnum_sqrt_scalar_(x);
+  case MPNUM_FUNCTION_RSQRT_: return mpnum_rsqrt_scalar_(x);
+  case MPNUM_FUNCTION_RECIPROCAL_: return mpnum_reciprocal_scalar_(x);
+  case MPNUM_FUNCTION_SIGMOID_: return mpnum_sigmoid_scalar_(x);
+  case MPNUM_FUNCTION_TANH_: return mpnum_tanh_scalar_(x);
+  case MPNUM_FUNCTION_SOFTPLUS_: return mpnum_softplus_scalar_(x);
+  case MPNUM_FUNCTION_SILU_: return mpnum_silu_scalar_(x);
+  case MPNUM_FUNCTION_GELU_: return mpnum_gelu_scalar_(x);
+  case MPNUM_FUNCTION_GELU_TANH_: return mpnum_gelu_tanh_scalar_(x);
+  case MPNUM_FUNCTION_ERF_: return mpnum_erf_scalar_(x);
+  case MPNUM_FUNCTION_SIGMOID_DERIVATIVE_: return mpnum_sigmoid_derivative_scalar_(x);
+  case MPNUM_FUNCTION_TANH_DERIVATIVE_: return mpnum_tanh_derivative_scalar_(x);
+  case MPNUM_FUNCTION_SILU_DERIVATIVE_: return mpnum_silu_derivative_scalar_(x);
+  case MPNUM_FUNCTION_GELU_DERIVATIVE_: return mpnum_gelu_derivative_scalar_(x);
+  default: return x;
+  }
+}
+/* x is finite, not 0 and in the domain. */
+MPNUM_MATH_ mpnum_wide_ mpnum_wide_of_(mpnum_function_ function, mpnum_wide_ x) {
+  const mpnum_wide_ one = mpnum_wide_int_(1), minus = mpnum_wide_neg_(x);
+  switch (function) {
+  case MPNUM_FUNCTION_EXP_: return mpnum_wide_exp_(x);
+  case MPNUM_FUNCTION_EXP2_: return mpnum_wide_exp2_(x);
+  case MPNUM_FUNCTION_EXP10_:
+    return mpnum_wide_exp_(mpnum_wide_mul_(x, mpnum_wide_ln10_()));
+  case MPNUM_FUNCTION_EXPM1_: return mpnum_wide_expm1_(x);
+  case MPNUM_FUNCTION_LOG_: return mpnum_wide_log_(x);
+  case MPNUM_FUNCTION_LOG2_: return mpnum_wide_log2_(x);
+  case MPNUM_FUNCTION_LOG10_:
+    return mpnum_wide_mul_(mpnum_wide_log_(x), mpnum_wide_log10_e_());
+  case MPNUM_FUNCTION_LOG1P_: return mpnum_wide_log1p_(x);
+  case MPNUM_FUNCTION_SQRT_: return mpnum_wide_sqrt_(x);
+  case MPNUM_FUNCTION_RSQRT_: return mpnum_wide_sqrt_(mpnum_wide_div_(one, x));
+  case MPNUM_FUNCTION_RECIPROCAL_: return mpnum_wide_div_(one, x);
+  case MPNUM_FUNCTION_SIGMOID_: return mpnum_wide_sigmoid_(x);
+  case MPNUM_FUNCTION_TANH_: return mpnum_wide_tanh_(x);
+  case MPNUM_FUNCTION_SOFTPLUS_: return mpnum_wide_softplus_(x);
+  case MPNUM_FUNCTION_SILU_: return mpnum_wide_mul_(x, mpnum_wide_sigmoid_(x));
+  case MPNUM_FUNCTION_GELU_: return mpnum_wide_mul_(x, mpnum_wide_normal_cdf_(x));
+  case MPNUM_FUNCTION_GELU_TANH_: return mpnum_wide_gelu_tanh_(x);
+  case MPNUM_FUNCTION_ERF_: return mpnum_wide_erf_(x);
+  case MPNUM_FUNCTION_SIGMOID_DERIVATIVE_:
+    return mpnum_wide_mul_(mpnum_wide_sigmoid_(x), mpnum_wide_sigmoid_(minus));
+  case MPNUM_FUNCTION_TANH_DERIVATIVE_:
+    return mpnum_wide_scaled_(
+        mpnum_wide_of_(MPNUM_FUNCTION_SIGMOID_DERIVATIVE_, mpnum_wide_scaled_(x, 1)), 2);
+  case MPNUM_FUNCTION_SILU_DERIVATIVE_:
+    return mpnum_wide_mul_(
+        mpnum_wide_sigmoid_(x),
+        mpnum_wide_add_(one, mpnum_wide_mul_(x, mpnum_wide_sigmoid_(minus))));
+  case MPNUM_FUNCTION_GELU_DERIVATIVE_:
+    return mpnum_wide_add_(
+        mpnum_wide_normal_cdf_(x),
+        mpnum_wide_mul_(x, mpnum_wide_density_(mpnum_wide_half_square_(x))));
+  default: return x;
+  }
+}
+
+/* The code nearest to a function's value. The float y is off by less than slack places,
+ * whatever the environment; where all floats that near it have one code, that is it. */
+MPNUM_REAL_ int mpnum_is_decided_(mpnum_format format, uint32_t y, uint32_t slack,
+                                  mpnum_overflow overflow, uint32_t *code) {
+  const uint32_t sign = y & 0x80000000u, magnitude = y ^ sign;
+  const uint32_t low = magnitude > slack ? magnitude - slack : 0;
+  const uint32_t high = magnitude < 0x7f800000u - slack ? magnitude + slack : 0x7f800000u;
+  *code = mpnum_encode(format, mpnum_from_bits_f32(sign | low), MPNUM_ROUND_NEAREST_EVEN,
+                       overflow, 0);
+  return *code == mpnum_encode(format, mpnum_from_bits_f32(sign | high),
+                               MPNUM_ROUND_NEAREST_EVEN, overflow, 0);
+}
+/* Whether floats may be flushed to zero in an environment where that is on. */
+MPNUM_REAL_ int mpnum_may_vanish_(mpnum_format format, uint32_t x, uint32_t y) {
+  return format.bias == 127 && ((x & 0x7fffffffu) < 0x03800000u || /* 2^-120 */
+                                (y & 0x7fffffffu) < 0x03800000u);
+}
+MPNUM_MATH_ uint32_t mpnum_wide_code_(mpnum_format format, mpnum_function_ function,
+                                      uint32_t x, mpnum_overflow overflow) {
+  const mpnum_wide_ value = mpnum_wide_of_(function, mpnum_wide_f32_(x));
+  return mpnum_encode(format, mpnum_from_bits_f32(mpnum_wide_to_f32_(value)),
+                      MPNUM_ROUND_NEAREST_EVEN, overflow, 0);
+}
+/* Places that the float functions may be off, with room for directed rounding;
+ * derivatives that change their sign are left to wide.h near there. */
+MPNUM_REAL_ uint32_t mpnum_slack_(mpnum_function_ function, uint32_t y) {
+  const int has_root = function == MPNUM_FUNCTION_SILU_DERIVATIVE_ ||
+                       function == MPNUM_FUNCTION_GELU_DERIVATIVE_;
+  if (!has_root) return 16;
+  return (y & 0x7fffffffu) < 0x3d000000u /* 2^-5 */ ? 0x00800000u : 256;
+}
+MPNUM_REAL_ uint32_t mpnum_function_code_(mpnum_format format, mpnum_function_ function,
+                                          uint32_t x, mpnum_overflow overflow) {
+  const uint32_t y = mpnum_bits_f32(mpnum_float_of_(function, mpnum_from_bits_f32(x)));
+  const uint32_t magnitude = x & 0x7fffffffu;
+  uint32_t code = 0;
+  if (magnitude == 0 || magnitude >= 0x7f800000u || (y & 0x7fffffffu) > 0x7f800000u)
+    return mpnum_encode(format, mpnum_from_bits_f32(y), MPNUM_ROUND_NEAREST_EVEN,
+                        overflow, 0);
+  if (!mpnum_may_vanish_(format, x, y) &&
+      mpnum_is_decided_(format, y, mpnum_slack_(function, y), overflow, &code))
+    return code;
+  return mpnum_wide_code_(format, function, x, overflow);
+}
+MPNUM_REAL_ mpnum_f16 mpnum_f16_function_(mpnum_function_ function, mpnum_f16 x,
+                                          mpnum_overflow overflow) {
+  const mpnum_f16 y = {
+      (uint16_t)mpnum_function_code_(mpnum_format_of(MPNUM_TYPE_F16), function,
+                                     mpnum_bits_f32(mpnum_f16_to_f32(x)), overflow)};
+  return y;
+}
+MPNUM_REAL_ mpnum_bf16 mpnum_bf16_function_(mpnum_function_ function, mpnum_bf16 x,
+                                            mpnum_overflow overflow) {
+  const mpnum_bf16 y = {(uint16_t)mpnum_function_code_(
+      mpnum_format_of(MPNUM_TYPE_BF16), function, (uint32_t)x.bits << 16, overflow)};
+  return y;
+}
+/* For logarithms that saturate: the smallest positive argument instead of a zero. */
+MPNUM_REAL_ float mpnum_positive_f32_(float x) {
+  const uint32_t bits = mpnum_bits_f32(x);
+  return mpnum_from_bits_f32((bits & 0x7fffffffu) == 0 ? 1 : bits);
+}
+MPNUM_REAL_ mpnum_f16 mpnum_positive_f16_(mpnum_f16 x) {
+  const mpnum_f16 y = {(uint16_t)((x.bits & 0x7fff) == 0 ? 1 : x.bits)};
+  return y;
+}
+MPNUM_REAL_ mpnum_bf16 mpnum_positive_bf16_(mpnum_bf16 x) {
+  const mpnum_bf16 y = {(uint16_t)((x.bits & 0x7fff) == 0 ? 1 : x.bits)};
+  return y;
+}
+MPNUM_REAL_ float mpnum_saturated_(float y) {
+  const uint32_t bits = mpnum_bits_f32(y);
+  return mpnum_from_bits_f32(bits - (uint32_t)((bits & 0x7fffffffu) == 0x7f800000u));
+}
+
+MPNUM_MATH_ uint32_t mpnum_wide_logaddexp_(mpnum_format format, uint32_t a, uint32_t b) {
+  const mpnum_wide_ x = mpnum_wide_f32_(a), y = mpnum_wide_f32_(b);
+  const mpnum_wide_ difference = mpnum_wide_sub_(x, y);
+  const mpnum_wide_ value = mpnum_wide_add_(
+      difference.negative ? y : x, mpnum_wide_softplus_(mpnum_wide_make_(
+                                       difference.significand, difference.exponent, 1)));
+  return mpnum_encode(format, mpnum_from_bits_f32(mpnum_wide_to_f32_(value)),
+                      MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0);
+}
+MPNUM_REAL_ uint32_t mpnum_logaddexp_code_(mpnum_format format, uint32_t a, uint32_t b) {
+  const uint32_t y = mpnum_bits_f32(
+      mpnum_logaddexp_scalar_(mpnum_from_bits_f32(a), mpnum_from_bits_f32(b)));
+  uint32_t code = 0;
+  if ((a & 0x7fffffffu) >= 0x7f800000u || (b & 0x7fffffffu) >= 0x7f800000u)
+    return mpnum_encode(format, mpnum_from_bits_f32(y), MPNUM_ROUND_NEAREST_EVEN,
+                        MPNUM_OVERFLOW_IEEE, 0);
+  if ((y & 0x7fffffffu) >= 0x3d800000u /* 2^-4 */ &&
+      mpnum_is_decided_(format, y, 64, MPNUM_OVERFLOW_IEEE, &code))
+    return code;
+  return mpnum_wide_logaddexp_(format, a, b);
+}
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* For bits.c: a line for each function of func.h. Those of f32 promise their bits only
+ * where nothing is flushed, rounding is to nearest and -ffast-math is off; elsewhere
+ * their lines hold no hash. */
+#ifndef MPNUM_TESTS_BITS_FUNCTIONS_H
+#define MPNUM_TESTS_BITS_FUNCTIONS_H
+
+#include "bits_inputs.h"
+
+static int has_f32_functions;
+
+#define SMALL_FUNCTION(function, type)            \
+ HASH(mpnum_##function##_##type, FOR_CODES(type), \
+      put(mpnum_##function##_##type(CODE(type)).bits));
+#define F32_FUNCTION(function)                      \
+ if (has_f32_functions)                             \
+  HASH(mpnum_##function##_f32, FOR_FUNCTION_F32,    \
+       put_f32(mpnum_##function##_f32(f32_at(i)))); \
+ else                                               \
+  printf("mpnum_" #function "_f32 -\n");
+#define FOR_FUNCTION_F32 for (uint32_t i = 0, n = 2 * f32_count; i < n; i += 13)
+
+#define FUNCTION(function)     \
+ F32_FUNCTION(function)        \
+ SMALL_FUNCTION(function, f16) \
+ SMALL_FUNCTION(function, bf16)
+#define FUNCTION_AND_SAT(function) \
+ FUNCTION(function)                \
+ FUNCTION(function##_sat)
+#define FUNCTION_OF_TWO(function, type)     \
+ HASH(mpnum_##function##_##type, FOR_PAIRS, \
+      put(mpnum_##function##_##type(LEFT(type), RIGHT(type)).bits));
+
+static void print_functions(void) {
+  collect_f32();
+  FUNCTION_AND_SAT(exp)
+  FUNCTION_AND_SAT(exp2)
+  FUNCTION_AND_SAT(exp10)
+  FUNCTION_AND_SAT(expm1)
+  FUNCTION_AND_SAT(log)
+  FUNCTION_AND_SAT(log2)
+  FUNCTION_AND_SAT(log10)
+  FUNCTION(log1p)
+  FUNCTION(sqrt)
+  FUNCTION_AND_SAT(rsqrt)
+  FUNCTION_AND_SAT(reciprocal)
+  FUNCTION(sigmoid)
+  FUNCTION(tanh)
+  FUNCTION(softplus)
+  FUNCTION(silu)
+  FUNCTION(gelu)
+  FUNCTION(gelu_tanh)
+  FUNCTION(erf)
+  FUNCTION(sigmoid_derivative)
+  FUNCTION(tanh_derivative)
+  FUNCTION(silu_derivative)
+  FUNCTION(gelu_derivative)
+  FUNCTION_OF_TWO(logaddexp, f16)
+  FUNCTION_OF_TWO(logaddexp, bf16)
+  if (has_f32_functions)
+    HASH(mpnum_logaddexp_f32, FOR_FUNCTION_F32,
+         put_f32(mpnum_logaddexp_f32(f32_at(i), f32_at(n - 1 - i))));
+  else
+    printf("mpnum_logaddexp_f32 -\n");
+}
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* The control word of floating point: rounding, flushing of subnormals, traps. */
+#ifndef MPNUM_TESTS_CONTROL_WORD_H
+#define MPNUM_TESTS_CONTROL_WORD_H
+
+#include <stdint.h>
+
+#if defined(__x86_64__)
+# include <xmmintrin.h>
+/* MXCSR: FTZ and DAZ. Its low six bits say which exceptions were raised. */
+enum { FLUSHES = 0x8040 };
+static inline uint64_t control_word(void) { return _mm_getcsr(); }
+static inline void set_control_word(uint64_t word) { _mm_setcsr((unsigned)word); }
+#elif defined(__aarch64__)
+enum { FLUSHES = 1 << 24 };
+static inline uint64_t control_word(void) {
+  uint64_t word;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(word));
+  return word;
+}
+static inline void set_control_word(uint64_t word) {
+  __asm__ volatile("msr fpcr, %0" : : "r"(word));
+}
+#else
+enum { FLUSHES = 0 };
+static inline uint64_t control_word(void) { return 0; }
+static inline void set_control_word(uint64_t word) { (void)word; }
+#endif
+
+#endif

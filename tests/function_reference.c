@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+#include "function_reference.h"
+
+#include <math.h>
+#include <string.h>
+
+static mpfr_t work[3]; /* for the formulas below */
+static mpfr_t argument, second, result;
+
+void start_function_references(void) {
+  mpfr_set_default_prec(300);
+  for (int i = 0; i < 3; ++i)
+    mpfr_init(work[i]);
+  mpfr_inits(argument, second, result, (mpfr_ptr)0);
+}
+void end_function_references(void) {
+  for (int i = 0; i < 3; ++i)
+    mpfr_clear(work[i]);
+  mpfr_clears(argument, second, result, (mpfr_ptr)0);
+  mpfr_free_cache();
+}
+
+#define BY_MPFR(name, function) \
+ static void name##_by_mpfr(mpfr_t y, const mpfr_t x) { function(y, x, MPFR_RNDN); }
+BY_MPFR(exp, mpfr_exp)
+BY_MPFR(exp2, mpfr_exp2)
+BY_MPFR(exp10, mpfr_exp10)
+BY_MPFR(expm1, mpfr_expm1)
+BY_MPFR(log, mpfr_log)
+BY_MPFR(log2, mpfr_log2)
+BY_MPFR(log10, mpfr_log10)
+BY_MPFR(log1p, mpfr_log1p)
+BY_MPFR(sqrt, mpfr_sqrt)
+BY_MPFR(rsqrt, mpfr_rec_sqrt)
+BY_MPFR(tanh, mpfr_tanh)
+BY_MPFR(erf, mpfr_erf)
+
+static void reciprocal_by_mpfr(mpfr_t y, const mpfr_t x) {
+  mpfr_ui_div(y, 1, x, MPFR_RNDN);
+}
+static void sigmoid_by_mpfr(mpfr_t y, const mpfr_t x) {
+  mpfr_neg(y, x, MPFR_RNDN);
+  mpfr_exp(y, y, MPFR_RNDN);
+  mpfr_add_ui(y, y, 1, MPFR_RNDN);
+  mpfr_ui_div(y, 1, y, MPFR_RNDN);
+}
+static void softplus_by_mpfr(mpfr_t y, const mpfr_t x) {
+  if (mpfr_number_p(x) && mpfr_cmp_ui(x, 10000) > 0) { /* e^-x is out of reach */
+    mpfr_set(y, x, MPFR_RNDN);
+    mpfr_nextabove(y);
+    return;
+  }
+  mpfr_exp(y, x, MPFR_RNDN);
+  mpfr_log1p(y, y, MPFR_RNDN);
+}
+static void silu_by_mpfr(mpfr_t y, const mpfr_t x) {
+  sigmoid_by_mpfr(y, x);
+  mpfr_mul(y, y, x, MPFR_RNDN);
+}
+static void normal_by_mpfr(mpfr_t y, const mpfr_t x) { /* erfc(-x / sqrt 2) / 2 */
+  mpfr_sqrt_ui(work[0], 2, MPFR_RNDN);
+  mpfr_div(y, x, work[0], MPFR_RNDN);
+  mpfr_neg(y, y, MPFR_RNDN);
+  mpfr_erfc(y, y, MPFR_RNDN);
+  mpfr_div_2ui(y, y, 1, MPFR_RNDN);
+}
+static void gelu_by_mpfr(mpfr_t y, const mpfr_t x) {
+  normal_by_mpfr(y, x);
+  mpfr_mul(y, y, x, MPFR_RNDN);
+}
+static void gelu_tanh_by_mpfr(mpfr_t y, const mpfr_t x) { /* x sigmoid(2 u) */
+  mpfr_sqr(work[0], x, MPFR_RNDN);
+  mpfr_mul_ui(work[0], work[0], 44715, MPFR_RNDN);
+  mpfr_div_ui(work[0], work[0], 1000000, MPFR_RNDN);
+  mpfr_add_ui(work[0], work[0], 1, MPFR_RNDN);
+  mpfr_mul(work[0], work[0], x, MPFR_RNDN);
+  mpfr_const_pi(work[1], MPFR_RNDN);
+  mpfr_ui_div(work[1], 8, work[1], MPFR_RNDN);
+  mpfr_sqrt(work[1], work[1], MPFR_RNDN);
+  mpfr_mul(work[0], work[0], work[1], MPFR_RNDN);
+  sigmoid_by_mpfr(y, work[0]);
+  mpfr_mul(y, y, x, MPFR_RNDN);
+}
+static void sigmoid_derivative_by_mpfr(mpfr_t y, const mpfr_t x) {
+  mpfr_neg(work[0], x, MPFR_RNDN);
+  sigmoid_by_mpfr(work[1], work[0]);
+  sigmoid_by_mpfr(y, x);
+  mpfr_mul(y, y, work[1], MPFR_RNDN);
+}
+static void tanh_derivative_by_mpfr(mpfr_t y, const mpfr_t x) {
+  mpfr_sech(y, x, MPFR_RNDN);
+  mpfr_sqr(y, y, MPFR_RNDN);
+}
+static void silu_derivative_by_mpfr(mpfr_t y, const mpfr_t x) {
+  mpfr_neg(work[0], x, MPFR_RNDN);
+  sigmoid_by_mpfr(work[1], work[0]);
+  mpfr_mul(work[1], work[1], x, MPFR_RNDN);
+  mpfr_add_ui(work[1], work[1], 1, MPFR_RNDN);
+  sigmoid_by_mpfr(y, x);
+  mpfr_mul(y, y, work[1], MPFR_RNDN);
+}
+static void gelu_derivative_by_mpfr(mpfr_t y, const mpfr_t x) {
+  if (mpfr_number_p(x) && mpfr_cmp_si(x, -10000) < 0) { /* e^(-x^2) is out of reach */
+    mpfr_set_si_2exp(y, -1, -100000, MPFR_RNDN);
+    return;
+  }
+  mpfr_sqr(work[1], x, MPFR_RNDN);
+  mpfr_div_2ui(work[1], work[1], 1, MPFR_RNDN);
+  mpfr_neg(work[1], work[1], MPFR_RNDN);
+  mpfr_exp(work[1], work[1], MPFR_RNDN);
+  mpfr_const_pi(work[2], MPFR_RNDN);
+  mpfr_mul_2ui(work[2], work[2], 1, MPFR_RNDN);
+  mpfr_sqrt(work[2], work[2], MPFR_RNDN);
+  mpfr_div(work[1], work[1], work[2], MPFR_RNDN);
+  mpfr_mul(work[1], work[1], x, MPFR_RNDN);
+  normal_by_mpfr(y, x);
+  mpfr_add(y, y, work[1], MPFR_RNDN);
+}
+
+#define PLAIN(name) \
+ { #name, name##_by_mpfr, 0, 0, 0, 0, 0, 0 }
+const function_reference function_references[] = {
+    PLAIN(exp),
+    PLAIN(exp2),
+    PLAIN(exp10),
+    PLAIN(expm1),
+    PLAIN(log),
+    PLAIN(log2),
+    PLAIN(log10),
+    PLAIN(log1p),
+    PLAIN(sqrt),
+    {"rsqrt", rsqrt_by_mpfr, -(double)INFINITY, 0, 0, 1, 0, 0},
+    PLAIN(reciprocal),
+    PLAIN(sigmoid),
+    PLAIN(tanh),
+    PLAIN(softplus),
+    {"silu", silu_by_mpfr, 0, 0, -0.0, 0, 0, 1},
+    {"gelu", gelu_by_mpfr, 0, 0, -0.0, 0, 0, 1},
+    {"gelu_tanh", gelu_tanh_by_mpfr, 0, 0, -0.0, 0, 0, 1},
+    PLAIN(erf),
+    PLAIN(sigmoid_derivative),
+    PLAIN(tanh_derivative),
+    {"silu_derivative", silu_derivative_by_mpfr, 0, 1, -0.0, 0, 1, 1},
+    {"gelu_derivative", gelu_derivative_by_mpfr, 0, 1, -0.0, 0, 1, 1},
+    {NULL, NULL, 0, 0, 0, 0, 0, 0}};
+
+static uint64_t bits_of(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+/* Toward zero and to odd. Far outside the range of every float it is the smallest normal
+ * double or the largest. */
+static uint64_t odd_double(const mpfr_t y) {
+  const uint64_t sign = mpfr_signbit(y) ? UINT64_C(1) << 63 : 0;
+  if (mpfr_regular_p(y) && mpfr_get_exp(y) > 1000)
+    return sign | UINT64_C(0x7fefffffffffffff);
+  if (mpfr_regular_p(y) && mpfr_get_exp(y) < -1000)
+    return sign | UINT64_C(0x0010000000000001);
+  const double value = mpfr_get_d(y, MPFR_RNDZ);
+  const uint64_t bits = bits_of(value);
+  return mpfr_regular_p(y) && mpfr_cmp_d(y, value) != 0 ? bits | 1 : bits;
+}
+
+uint64_t reference_of_function(const function_reference *function, double x) {
+  if (x == 0 && signbit(x) && function->has_minus_zero)
+    return bits_of(function->at_minus_zero);
+  if (isinf(x) && x > 0 && function->has_inf) return bits_of(function->at_inf);
+  if (isinf(x) && x < 0 && function->has_minus_inf)
+    return bits_of(function->at_minus_inf);
+  mpfr_set_d(argument, x, MPFR_RNDN);
+  function->value(result, argument);
+  return odd_double(result);
+}
+
+uint64_t reference_of_logaddexp(double a, double b) {
+  if (isnan(a) || isnan(b)) return bits_of((double)NAN);
+  const double high = a > b ? a : b, low = a > b ? b : a;
+  if (isinf(a) || isinf(b)) return bits_of(high);
+  mpfr_set_d(argument, low, MPFR_RNDN);
+  mpfr_sub_d(argument, argument, high, MPFR_RNDN);
+  softplus_by_mpfr(result, argument);
+  mpfr_set_d(second, high, MPFR_RNDN);
+  mpfr_add(result, result, second, MPFR_RNDN);
+  return odd_double(result);
+}
