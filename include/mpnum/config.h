@@ -180,13 +180,26 @@
 #endif
 
 /* MPNUM_MATH_: as MPNUM_FUNC, for functions of floats, which are no constant expressions;
- * MPNUM_REAL_: of these what is inlined always. */
+ * MPNUM_REAL_: of these what is inlined always. MPNUM_RARE_: what is seldom called, and
+ * never inlined. */
 #if MPNUM_HAS_CONSTEXPR
 # define MPNUM_MATH_ static inline
 # define MPNUM_REAL_ static inline __attribute__((__always_inline__))
 #else
 # define MPNUM_MATH_ MPNUM_FUNC
 # define MPNUM_REAL_ MPNUM_INLINE
+#endif
+
+#if MPNUM_HAS_CUDA && !defined(__clang__)
+# define MPNUM_RARE_ static __host__ __device__ __noinline__ __attribute__((__unused__))
+#elif MPNUM_HAS_CUDA
+# define MPNUM_RARE_ static __attribute__((host, device, __noinline__, __unused__))
+#elif MPNUM_HAS_GNU
+# define MPNUM_RARE_ static __attribute__((__noinline__, __unused__))
+#elif MPNUM_HAS_MSVC
+# define MPNUM_RARE_ static __inline __declspec(noinline)
+#else
+# define MPNUM_RARE_ static inline
 #endif
 
 #if MPNUM_HAS_MSVC

@@ -67,7 +67,7 @@ MPNUM_REAL_ float mpnum_float_of_(mpnum_function_ function, float x) {
   }
 }
 /* x is finite, not 0 and in the domain. */
-MPNUM_MATH_ mpnum_wide_ mpnum_wide_of_(mpnum_function_ function, mpnum_wide_ x) {
+MPNUM_RARE_ mpnum_wide_ mpnum_wide_of_(mpnum_function_ function, mpnum_wide_ x) {
   const mpnum_wide_ one = mpnum_wide_int_(1), minus = mpnum_wide_neg_(x);
   switch (function) {
   case MPNUM_FUNCTION_EXP_: return mpnum_wide_exp_(x);
@@ -90,11 +90,9 @@ MPNUM_MATH_ mpnum_wide_ mpnum_wide_of_(mpnum_function_ function, mpnum_wide_ x) 
   case MPNUM_FUNCTION_GELU_: return mpnum_wide_mul_(x, mpnum_wide_normal_cdf_(x));
   case MPNUM_FUNCTION_GELU_TANH_: return mpnum_wide_gelu_tanh_(x);
   case MPNUM_FUNCTION_ERF_: return mpnum_wide_erf_(x);
-  case MPNUM_FUNCTION_SIGMOID_DERIVATIVE_:
-    return mpnum_wide_mul_(mpnum_wide_sigmoid_(x), mpnum_wide_sigmoid_(minus));
+  case MPNUM_FUNCTION_SIGMOID_DERIVATIVE_: return mpnum_wide_bell_(x);
   case MPNUM_FUNCTION_TANH_DERIVATIVE_:
-    return mpnum_wide_scaled_(
-        mpnum_wide_of_(MPNUM_FUNCTION_SIGMOID_DERIVATIVE_, mpnum_wide_scaled_(x, 1)), 2);
+    return mpnum_wide_scaled_(mpnum_wide_bell_(mpnum_wide_scaled_(x, 1)), 2);
   case MPNUM_FUNCTION_SILU_DERIVATIVE_:
     return mpnum_wide_mul_(
         mpnum_wide_sigmoid_(x),
@@ -124,7 +122,7 @@ MPNUM_REAL_ int mpnum_may_vanish_(mpnum_format format, uint32_t x, uint32_t y) {
   return format.bias == 127 && ((x & 0x7fffffffu) < 0x03800000u || /* 2^-120 */
                                 (y & 0x7fffffffu) < 0x03800000u);
 }
-MPNUM_MATH_ uint32_t mpnum_wide_code_(mpnum_format format, mpnum_function_ function,
+MPNUM_RARE_ uint32_t mpnum_wide_code_(mpnum_format format, mpnum_function_ function,
                                       uint32_t x, mpnum_overflow overflow) {
   const mpnum_wide_ value = mpnum_wide_of_(function, mpnum_wide_f32_(x));
   return mpnum_encode(format, mpnum_from_bits_f32(mpnum_wide_to_f32_(value)),
@@ -182,7 +180,7 @@ MPNUM_REAL_ float mpnum_saturated_(float y) {
   return mpnum_from_bits_f32(bits - (uint32_t)((bits & 0x7fffffffu) == 0x7f800000u));
 }
 
-MPNUM_MATH_ uint32_t mpnum_wide_logaddexp_(mpnum_format format, uint32_t a, uint32_t b) {
+MPNUM_RARE_ uint32_t mpnum_wide_logaddexp_(mpnum_format format, uint32_t a, uint32_t b) {
   const mpnum_wide_ x = mpnum_wide_f32_(a), y = mpnum_wide_f32_(b);
   const mpnum_wide_ difference = mpnum_wide_sub_(x, y);
   const mpnum_wide_ value = mpnum_wide_add_(

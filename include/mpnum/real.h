@@ -20,7 +20,7 @@ typedef int mpnum_mask_scalar_;
   }
 #else
 /* The same float, which the compiler takes for another one. */
-# if MPNUM_HAS_GNU && (defined(__x86_64__) || defined(__SSE_MATH__))
+# if MPNUM_HAS_GNU && (defined(__x86_64__) || defined(__SSE2__))
 #  define MPNUM_KEEP_F32_(x) __asm__("" : "+x"(x))
 # elif MPNUM_HAS_GNU && defined(__aarch64__)
 #  define MPNUM_KEEP_F32_(x) __asm__("" : "+w"(x))
@@ -62,7 +62,7 @@ MPNUM_REAL_ float mpnum_root_scalar_(float x) {
   float root;
   asm("sqrt.rn.f32 %0, %1;" : "=f"(root) : "f"(x));
   return root;
-#elif MPNUM_HAS_GNU && (defined(__x86_64__) || defined(__SSE_MATH__))
+#elif MPNUM_HAS_GNU && (defined(__x86_64__) || defined(__SSE2__))
   float root;
   __asm__("sqrtss %1, %0" : "=x"(root) : "x"(x));
   return root;
