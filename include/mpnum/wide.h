@@ -134,8 +134,8 @@ MPNUM_RARE_ mpnum_wide_ mpnum_wide_div_(mpnum_wide_ a, mpnum_wide_ b) {
 MPNUM_MATH_ mpnum_wide_ mpnum_wide_sqrt_(mpnum_wide_ x) {
   const int odd = x.exponent & 1;
   const mpnum_wide_ y = mpnum_wide_make_(x.significand, odd - 64, 0); /* 1/2 to 2 */
-  const mpnum_wide_ half = mpnum_wide_make_((uint64_t)1 << 63, -64, 0);
-  mpnum_wide_ root = mpnum_wide_add_(mpnum_wide_mul_(y, half), half);
+  const mpnum_wide_ one_half = mpnum_wide_make_((uint64_t)1 << 63, -64, 0);
+  mpnum_wide_ root = mpnum_wide_add_(mpnum_wide_mul_(y, one_half), one_half);
   int i = 0;
   for (; i < 5; ++i)
     root = mpnum_wide_scaled_(mpnum_wide_add_(root, mpnum_wide_div_(y, root)), -1);
@@ -312,9 +312,9 @@ MPNUM_MATH_ mpnum_wide_ mpnum_wide_half_square_(mpnum_wide_ x) {
 /* The normal distribution below x. */
 MPNUM_MATH_ mpnum_wide_ mpnum_wide_normal_cdf_(mpnum_wide_ x) {
   const mpnum_wide_ half_square = mpnum_wide_half_square_(x);
-  const mpnum_wide_ half = mpnum_wide_scaled_(mpnum_wide_int_(1), -1);
+  const mpnum_wide_ one_half = mpnum_wide_scaled_(mpnum_wide_int_(1), -1);
   if (mpnum_wide_is_middle_(half_square))
-    return mpnum_wide_add_(half, mpnum_wide_middle_(x, half_square));
+    return mpnum_wide_add_(one_half, mpnum_wide_middle_(x, half_square));
   if (x.negative) return mpnum_wide_tail_(mpnum_wide_neg_(x), half_square);
   return mpnum_wide_sub_(mpnum_wide_int_(1), mpnum_wide_tail_(x, half_square));
 }
