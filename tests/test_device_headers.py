@@ -90,8 +90,8 @@ def nvcc_compiles(arch, *flags):
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "kernels.cu"
         source.write_text(kernels())
-        check(nvcc(), *flags, "-Werror", "all-warnings", "-I", INCLUDE, f"-gencode=arch=compute_{arch},code=sm_{arch}",
-              source, "-o", Path(folder) / "kernels.out")
+        target = [f"-arch=compute_{arch}"] if "-ptx" in flags else [f"-gencode=arch=compute_{arch},code=sm_{arch}"]
+        check(nvcc(), *flags, "-Werror", "all-warnings", "-I", INCLUDE, *target, source, "-o", Path(folder) / "kernels.out")
 
 
 class Nvrtc:
@@ -143,12 +143,12 @@ class Nvrtc:
         return (status, *texts)
 
 
-def nvrtc_compiles(arch, standard):
+def nvrtc_compiles(arch, standard, *flags):
     nvrtc = Nvrtc()
     if arch.rstrip("af") not in nvrtc.archs():
         raise tap.Skip(f"this NVRTC does not compile for sm_{arch}")
     status, log, ptx = nvrtc.compile(kernels(), f"--gpu-architecture=compute_{arch}", f"--std={standard}",
-                                     f"--include-path={INCLUDE}")
+                                     f"--include-path={INCLUDE}", *flags)
     assert status == 0 and not log, f"status {status}\n{log[:4000]}"
     assert all(f"use_{header.replace('.', '_')}_kernel" in ptx for header in filter(FUNCTIONS.get, FUNCTIONS))
     # setp and abs are fine: a compiler that makes them of a test of bits keeps its meaning. cvt is the hardware's.
@@ -178,12 +178,15 @@ def quick_properties():
         yield named(f"NVRTC compiles every function for sm_{arch}", nvrtc_compiles, arch, "c++17")
     yield named("nvcc compiles every function for sm_75 with -use_fast_math", nvcc_compiles, "75", "-std=c++11",
                 "-use_fast_math", "-cubin")
+    yield named("NVRTC compiles every function for sm_75 with --use_fast_math", nvrtc_compiles, "75", "c++17",
+                "--use_fast_math")
     yield named("nvcc compiles every function for host and device", nvcc_compiles, "75", "-std=c++20", "-c")
     yield named("clang compiles every function for a device", clang_compiles, "c++11", "--cuda-device-only")
     yield named("clang compiles every function for the host of a device", clang_compiles, "c++17", "--cuda-host-only")
 
 
 def full_properties():
+    """ptxas sees each architecture once; the dialects and -use_fast_math are a matter of the compiler before it."""
     try:
         archs = archs_of_nvcc() + MORE_ARCHS
     except tap.Skip:
@@ -192,14 +195,14 @@ def full_properties():
         for flags in ([], ["-use_fast_math"]):
             if arch not in QUICK_ARCHS or flags:
                 yield named(" ".join([f"nvcc compiles every function for sm_{arch}", *flags]),
-                            nvcc_compiles, arch, "-std=c++17", "-cubin", *flags)
+                            nvcc_compiles, arch, "-std=c++17", "-ptx" if flags else "-cubin", *flags)
         if arch not in QUICK_ARCHS:
             yield named(f"NVRTC compiles every function for sm_{arch}", nvrtc_compiles, arch, "c++17")
     for standard in STANDARDS:
         for arch in QUICK_ARCHS:
             for flags in ([], ["-use_fast_math"]):
                 yield named(" ".join([f"nvcc compiles every function for sm_{arch} in {standard}", *flags]),
-                            nvcc_compiles, arch, f"-std={standard}", "-cubin", *flags)
+                            nvcc_compiles, arch, f"-std={standard}", "-ptx", *flags)
         yield named(f"NVRTC compiles every function in {standard}", nvrtc_compiles, "90", standard)
         for half in ("--cuda-device-only", "--cuda-host-only"):
             yield named(f"clang compiles every function in {standard} with {half}", clang_compiles, standard, half)

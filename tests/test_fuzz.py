@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""libFuzzer on the readers of tensor files, from the seeds of fuzz/make-seeds, and on array functions.
-test_fuzz.py [SECONDS]  for each target, 20 without it. A failing input is printed in base64."""
+"""libFuzzer on the readers of tensor files, from the seeds of fuzz/make-seeds, or on array functions, which take
+minutes to compile.
+test_fuzz.py readers|arrays [SECONDS]  for each target, 20 without it. A failing input is printed in base64."""
 
 import os
 import shlex
@@ -12,7 +13,7 @@ import tap
 from toolchain import INCLUDE, named, run
 from tree import ROOT, check, need
 
-SECONDS = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+SECONDS = int(sys.argv[2]) if len(sys.argv) > 2 else 20
 SOURCES = [ROOT / "tests/fuzz/fuzz_reader.c",
            *(ROOT / "bench" / name for name in ("input.c", "message.c", "npy.c", "safetensors.c"))]
 ARRAY_SOURCES = [ROOT / "tests" / name for name in ("fuzz/fuzz_array.c", "array_functions.c")]
@@ -59,5 +60,8 @@ def array_functions_survive_libfuzzer():
         fuzz(build("arrays", folder, *ARRAY_SOURCES), folder)
 
 
-sys.exit(tap.run(*(named(f"{kind}_reader_survives_libfuzzer", fuzz_reader, kind) for kind in ("npy", "safetensors")),
-                 array_functions_survive_libfuzzer))
+READERS = [named(f"{kind}_reader_survives_libfuzzer", fuzz_reader, kind) for kind in ("npy", "safetensors")]
+TARGETS = {"readers": READERS, "arrays": [array_functions_survive_libfuzzer]}
+if sys.argv[1:2] == [] or sys.argv[1] not in TARGETS:
+    sys.exit(__doc__)
+sys.exit(tap.run(*TARGETS[sys.argv[1]]))

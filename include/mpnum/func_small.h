@@ -107,20 +107,36 @@ MPNUM_RARE_ mpnum_wide_ mpnum_wide_of_(mpnum_function_ function, mpnum_wide_ x) 
 
 /* The code nearest to a function's value. The float y is off by less than slack places,
  * whatever the environment; where all floats that near it have one code, that is it. */
+MPNUM_REAL_ uint32_t mpnum_nearest_code_(mpnum_format format, uint32_t y,
+                                         mpnum_overflow overflow) {
+  return mpnum_encode(format, mpnum_from_bits_f32(y), MPNUM_ROUND_NEAREST_EVEN, overflow,
+                      0);
+}
 MPNUM_REAL_ int mpnum_is_decided_(mpnum_format format, uint32_t y, uint32_t slack,
                                   mpnum_overflow overflow, uint32_t *code) {
   const uint32_t sign = y & 0x80000000u, magnitude = y ^ sign;
-  const uint32_t low = magnitude > slack ? magnitude - slack : 0;
-  const uint32_t high = magnitude < 0x7f800000u - slack ? magnitude + slack : 0x7f800000u;
-  *code = mpnum_encode(format, mpnum_from_bits_f32(sign | low), MPNUM_ROUND_NEAREST_EVEN,
-                       overflow, 0);
-  return *code == mpnum_encode(format, mpnum_from_bits_f32(sign | high),
-                               MPNUM_ROUND_NEAREST_EVEN, overflow, 0);
+  const uint32_t last = (uint32_t)1 << (23 - format.mantissa_bits);
+  const uint32_t normal = (uint32_t)(128 - format.bias) << 23; /* smallest one */
+  uint32_t low = 0, high = 0x7f800000u;
+  *code = mpnum_nearest_code_(format, y, overflow);
+  if (magnitude >= normal && magnitude < 0x7f000000u)
+    return ((magnitude - (last / 2 - slack)) & (last - 1)) > 2 * slack;
+  if (magnitude > slack) low = magnitude - slack;
+  if (magnitude < high - slack) high = magnitude + slack;
+  return *code == mpnum_nearest_code_(format, sign | low, overflow) &&
+         *code == mpnum_nearest_code_(format, sign | high, overflow);
 }
-/* Whether floats may be flushed to zero in an environment where that is on. */
+/* Whether a float may have been flushed to zero: one is subnormal, or could be off from
+ * being so, and the environment flushes. */
 MPNUM_REAL_ int mpnum_may_vanish_(mpnum_format format, uint32_t x, uint32_t y) {
-  return format.bias == 127 && ((x & 0x7fffffffu) < 0x03800000u || /* 2^-120 */
-                                (y & 0x7fffffffu) < 0x03800000u);
+  const float least = mpnum_from_bits_f32(0x00800000u);
+  float half_of_it, sum;
+  if (format.bias != 127 ||
+      ((x & 0x7fffffffu) >= 0x03800000u /* 2^-120 */ && (y & 0x7fffffffu) >= 0x03800000u))
+    return 0;
+  half_of_it = mpnum_times_scalar_(least, 0.5f);    /* 0 if results are flushed */
+  sum = mpnum_plus_scalar_(half_of_it, half_of_it); /* 0 if arguments are */
+  return mpnum_bits_f32(sum) != 0x00800000u;
 }
 MPNUM_RARE_ uint32_t mpnum_wide_code_(mpnum_format format, mpnum_function_ function,
                                       uint32_t x, mpnum_overflow overflow) {
@@ -130,11 +146,15 @@ MPNUM_RARE_ uint32_t mpnum_wide_code_(mpnum_format format, mpnum_function_ funct
 }
 /* Places that the float functions may be off, with room for directed rounding;
  * derivatives that change their sign are left to wide.h near there. */
-MPNUM_REAL_ uint32_t mpnum_slack_(mpnum_function_ function, uint32_t y) {
+MPNUM_REAL_ uint32_t mpnum_slack_(mpnum_function_ function, uint32_t x, uint32_t y) {
   const int has_root = function == MPNUM_FUNCTION_SILU_DERIVATIVE_ ||
                        function == MPNUM_FUNCTION_GELU_DERIVATIVE_;
+  const uint32_t magnitude = y & 0x7fffffffu;
   if (!has_root) return 16;
-  return (y & 0x7fffffffu) < 0x3d000000u /* 2^-5 */ ? 0x00800000u : 256;
+  if (magnitude >= 0x3e800000u) return 32; /* 2^-2 */
+  if (magnitude >= 0x3d000000u || (x & 0x7fffffffu) >= 0x40800000u)
+    return 256; /* 2^-5, 4 */
+  return 0x00800000u;
 }
 MPNUM_REAL_ uint32_t mpnum_function_code_(mpnum_format format, mpnum_function_ function,
                                           uint32_t x, mpnum_overflow overflow) {
@@ -145,7 +165,7 @@ MPNUM_REAL_ uint32_t mpnum_function_code_(mpnum_format format, mpnum_function_ f
     return mpnum_encode(format, mpnum_from_bits_f32(y), MPNUM_ROUND_NEAREST_EVEN,
                         overflow, 0);
   if (!mpnum_may_vanish_(format, x, y) &&
-      mpnum_is_decided_(format, y, mpnum_slack_(function, y), overflow, &code))
+      mpnum_is_decided_(format, y, mpnum_slack_(function, x, y), overflow, &code))
     return code;
   return mpnum_wide_code_(format, function, x, overflow);
 }
