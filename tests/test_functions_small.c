@@ -137,8 +137,8 @@ static void saturating_forms_give_no_inf(void) {
   }
 }
 
-/* What decides the close calls is off by a 2^50th at most, and near the zeros of the last
- * two functions, where a sum cancels, by a 2^46th. */
+/* What decides the close calls is off by a 2^50th at most, and near the zeros of the
+ * last two functions, where a sum cancels, by a 2^46th. */
 static void wide_values_are_precise(void) {
   for (int i = 0; i < PLAIN; ++i)
     for (int type = 0; type < 2; ++type)
@@ -154,11 +154,12 @@ static void wide_values_are_precise(void) {
           abort();
         const mpnum_wide_ value =
             mpnum_wide_of_((mpnum_function_)i, mpnum_wide_f32_(x_bits));
-        const double got = (value.negative ? -1 : 1) *
-                           ldexp((double)(value.significand >> 11), value.exponent + 11);
+        const double found =
+            (value.negative ? -1 : 1) *
+            ldexp((double)(value.significand >> 11), value.exponent + 11);
         const int bits = i < PLAIN - 2 ? 50 : 46;
-        CHECK(fabs(got - want) <= ldexp(fabs(want), -bits), "%s at %a: got %a, want %a",
-              plain[i].name, x, got, want);
+        CHECK(fabs(found - want) <= ldexp(fabs(want), -bits), "%s at %a: got %a, want %a",
+              plain[i].name, x, found, want);
       }
 }
 
