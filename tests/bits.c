@@ -16,14 +16,11 @@
  */
 #include "bits_types.h"
 #include "bits_functions.h"
+#include "control_word.h"
 
 #include <mpnum/text.h>
 
 #include <fenv.h>
-
-#if defined(__SSE2__)
-# include <xmmintrin.h>
-#endif
 
 MPNUM_FORMATS(TYPE_FUNCTIONS)
 
@@ -264,18 +261,8 @@ static void print_random(void) {
 static int set_environment(const char *name) {
   if (strcmp(name, "default") == 0) return 1;
   if (strcmp(name, "flush") == 0) {
-#if defined(__SSE2__)
-    _mm_setcsr(_mm_getcsr() | 0x8040); /* FTZ and DAZ */
-    return 1;
-#elif defined(__aarch64__)
-    uint64_t fpcr;
-    __asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
-    fpcr |= UINT64_C(1) << 24; /* FZ */
-    __asm__ volatile("msr fpcr, %0" : : "r"(fpcr));
-    return 1;
-#else
-    return 0;
-#endif
+    set_control_word(control_word() | FLUSHES);
+    return FLUSHES != 0;
   }
 #if defined(FE_UPWARD)
   if (strcmp(name, "upward") == 0) return fesetround(FE_UPWARD) == 0;

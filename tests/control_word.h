@@ -3,16 +3,17 @@
 #ifndef MPNUM_TESTS_CONTROL_WORD_H
 #define MPNUM_TESTS_CONTROL_WORD_H
 
+#include <fenv.h>
 #include <stdint.h>
 
-#if defined(__x86_64__)
+#if defined(__SSE2__)
 # include <xmmintrin.h>
 /* MXCSR: FTZ and DAZ. Its low six bits say which exceptions were raised. */
-enum { FLUSHES = 0x8040 };
+enum { FLUSHES_RESULTS = 0x8000, FLUSHES_ARGUMENTS = 0x0040, FLUSHES = 0x8040 };
 static inline uint64_t control_word(void) { return _mm_getcsr(); }
 static inline void set_control_word(uint64_t word) { _mm_setcsr((unsigned)word); }
 #elif defined(__aarch64__)
-enum { FLUSHES = 1 << 24 };
+enum { FLUSHES = 1 << 24, FLUSHES_RESULTS = FLUSHES, FLUSHES_ARGUMENTS = FLUSHES };
 static inline uint64_t control_word(void) {
   uint64_t word;
   __asm__ volatile("mrs %0, fpcr" : "=r"(word));
@@ -22,9 +23,19 @@ static inline void set_control_word(uint64_t word) {
   __asm__ volatile("msr fpcr, %0" : : "r"(word));
 }
 #else
-enum { FLUSHES = 0 };
+enum { FLUSHES = 0, FLUSHES_RESULTS = 0, FLUSHES_ARGUMENTS = 0 };
 static inline uint64_t control_word(void) { return 0; }
 static inline void set_control_word(uint64_t word) { (void)word; }
 #endif
+
+/* The word for a rounding mode of fenv.h, with no exception raised and nothing flushed.
+ */
+static inline uint64_t control_word_of(int mode) {
+  fesetround(mode);
+  feclearexcept(FE_ALL_EXCEPT);
+  const uint64_t word = control_word();
+  fesetround(FE_TONEAREST);
+  return word & ~(uint64_t)FLUSHES;
+}
 
 #endif

@@ -113,15 +113,6 @@ static void run_in(const char *what, uint64_t word) {
   run_for_each_isa(name, bits_and_control_word_stay);
 }
 
-/* The control word of a rounding mode, or of trapping, without exceptions raised yet. */
-static uint64_t word_of_mode(int mode) {
-  fesetround(mode);
-  feclearexcept(FE_ALL_EXCEPT);
-  const uint64_t word = control_word();
-  fesetround(FE_TONEAREST);
-  return word & ~(uint64_t)FLUSHES;
-}
-
 int main(void) {
   static const int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_UPWARD, FE_DOWNWARD};
   static const char *const words[] = {"to nearest", "toward zero", "up", "down"};
@@ -132,16 +123,17 @@ int main(void) {
   for (size_t i = 0; i < 4; ++i) {
     char what[80];
     snprintf(what, sizeof what, "where arithmetic rounds %s", words[i]);
-    run_in(what, word_of_mode(modes[i]));
+    run_in(what, control_word_of(modes[i]));
     snprintf(what, sizeof what, "where it rounds %s and flushes subnormals", words[i]);
-    if (FLUSHES) run_in(what, word_of_mode(modes[i]) | FLUSHES);
+    if (FLUSHES) run_in(what, control_word_of(modes[i]) | FLUSHES);
     if (!FLUSHES) tap_skip(what, "no control word known for this machine");
   }
 #if defined(__x86_64__)
-  run_in("where every exception traps", word_of_mode(FE_TONEAREST) & ~UINT64_C(0x1f80));
+  run_in("where every exception traps",
+         control_word_of(FE_TONEAREST) & ~UINT64_C(0x1f80));
   run_in("where subnormal results alone are flushed", 0x9f80);
   run_in("where subnormal operands alone are flushed", 0x1fc0);
-  run_in("after every exception", word_of_mode(FE_UPWARD) | 0x3f);
+  run_in("after every exception", control_word_of(FE_UPWARD) | 0x3f);
 #else
   tap_skip("bits are the same where every exception traps", "only known for MXCSR");
 #endif

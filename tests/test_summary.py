@@ -117,9 +117,13 @@ def targets_are_what_the_tests_need():
         (folder / "meson.build").write_text(
             "project('summary', 'c', meson_version: '>=1.0')\n"
             "first = executable('first', 'main.c')\nsecond = executable('second', 'main.c')\n"
-            "test('one', first, args: second, suite: 'quick')\ntest('two', second, suite: 'full')\n")
+            "executable('apart', 'main.c')\n"
+            "third = executable('third', 'main.c', build_by_default: false)\n"
+            "test('one', first, args: second, suite: 'quick')\ntest('two', second, suite: 'full')\n"
+            "test('three', third, suite: 'full')\n")
         subprocess.run(["meson", "setup", folder / "build", folder], check=True, stdout=subprocess.DEVNULL)
-        for arguments, targets in ((["quick"], ["first", "second"]), (["quick", "two"], ["second"])):
+        for arguments, targets in ((["quick"], ["apart", "first", "second"]), (["quick", "two"], ["second"]),
+                                   (["full"], ["apart", "first", "second", "third"])):
             done = subprocess.run([ROOT / "tools" / "test-summary", "--targets", folder / "build", *arguments],
                                   capture_output=True, text=True)
             assert (done.returncode, done.stdout.split()) == (0, targets), done

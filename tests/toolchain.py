@@ -50,10 +50,16 @@ def run_on_all_cores(properties):
         return tap.run(*[named(test.__name__, pool.submit(test).result) for test in properties])
 
 
-def load_api():
-    """tools/api as a module; its Api() lists every public name."""
+def load_tool(name):
+    """A script of tools/ as a module."""
     sys.dont_write_bytecode = True
-    loader = SourceFileLoader("tools_api", str(ROOT / "tools" / "api"))
-    module = module_from_spec(spec_from_loader("tools_api", loader))
+    module_name = "tools_" + name.replace("-", "_")
+    loader = SourceFileLoader(module_name, str(ROOT / "tools" / name))
+    module = module_from_spec(spec_from_loader(module_name, loader))
     loader.exec_module(module)
     return module
+
+
+def load_api():
+    """tools/api; its Api() lists every public name."""
+    return load_tool("api")

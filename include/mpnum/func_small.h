@@ -14,57 +14,32 @@
 #define MPNUM_SET_ (-1)
 #include "set.inc"
 
+/* The functions of one argument: ROW(name, NAME). */
+/* clang-format off */
+#define MPNUM_FUNCTION_ROWS_(ROW) \
+  ROW(exp, EXP) ROW(exp2, EXP2) ROW(exp10, EXP10) ROW(expm1, EXPM1) ROW(log, LOG) \
+  ROW(log2, LOG2) ROW(log10, LOG10) ROW(log1p, LOG1P) ROW(sqrt, SQRT) \
+  ROW(rsqrt, RSQRT) ROW(reciprocal, RECIPROCAL) ROW(sigmoid, SIGMOID) ROW(tanh, TANH) \
+  ROW(softplus, SOFTPLUS) ROW(silu, SILU) ROW(gelu, GELU) ROW(gelu_tanh, GELU_TANH) \
+  ROW(erf, ERF) ROW(sigmoid_derivative, SIGMOID_DERIVATIVE) \
+  ROW(tanh_derivative, TANH_DERIVATIVE) ROW(silu_derivative, SILU_DERIVATIVE) \
+  ROW(gelu_derivative, GELU_DERIVATIVE)
+/* clang-format on */
+
+#define MPNUM_ROW_(name, NAME) MPNUM_FUNCTION_##NAME##_,
 typedef enum mpnum_function_ {
-  MPNUM_FUNCTION_EXP_,
-  MPNUM_FUNCTION_EXP2_,
-  MPNUM_FUNCTION_EXP10_,
-  MPNUM_FUNCTION_EXPM1_,
-  MPNUM_FUNCTION_LOG_,
-  MPNUM_FUNCTION_LOG2_,
-  MPNUM_FUNCTION_LOG10_,
-  MPNUM_FUNCTION_LOG1P_,
-  MPNUM_FUNCTION_SQRT_,
-  MPNUM_FUNCTION_RSQRT_,
-  MPNUM_FUNCTION_RECIPROCAL_,
-  MPNUM_FUNCTION_SIGMOID_,
-  MPNUM_FUNCTION_TANH_,
-  MPNUM_FUNCTION_SOFTPLUS_,
-  MPNUM_FUNCTION_SILU_,
-  MPNUM_FUNCTION_GELU_,
-  MPNUM_FUNCTION_GELU_TANH_,
-  MPNUM_FUNCTION_ERF_,
-  MPNUM_FUNCTION_SIGMOID_DERIVATIVE_,
-  MPNUM_FUNCTION_TANH_DERIVATIVE_,
-  MPNUM_FUNCTION_SILU_DERIVATIVE_,
-  MPNUM_FUNCTION_GELU_DERIVATIVE_
+  MPNUM_FUNCTION_ROWS_(MPNUM_ROW_) MPNUM_FUNCTION_COUNT_
 } mpnum_function_;
+#undef MPNUM_ROW_
 
 MPNUM_REAL_ float mpnum_float_of_(mpnum_function_ function, float x) {
+#define MPNUM_ROW_(name, NAME) \
+case MPNUM_FUNCTION_##NAME##_: return mpnum_##name##_scalar_(x);
   switch (function) {
-  case MPNUM_FUNCTION_EXP_: return mpnum_exp_scalar_(x);
-  case MPNUM_FUNCTION_EXP2_: return mpnum_exp2_scalar_(x);
-  case MPNUM_FUNCTION_EXP10_: return mpnum_exp10_scalar_(x);
-  case MPNUM_FUNCTION_EXPM1_: return mpnum_expm1_scalar_(x);
-  case MPNUM_FUNCTION_LOG_: return mpnum_log_scalar_(x);
-  case MPNUM_FUNCTION_LOG2_: return mpnum_log2_scalar_(x);
-  case MPNUM_FUNCTION_LOG10_: return mpnum_log10_scalar_(x);
-  case MPNUM_FUNCTION_LOG1P_: return mpnum_log1p_scalar_(x);
-  case MPNUM_FUNCTION_SQRT_: return mpnum_sqrt_scalar_(x);
-  case MPNUM_FUNCTION_RSQRT_: return mpnum_rsqrt_scalar_(x);
-  case MPNUM_FUNCTION_RECIPROCAL_: return mpnum_reciprocal_scalar_(x);
-  case MPNUM_FUNCTION_SIGMOID_: return mpnum_sigmoid_scalar_(x);
-  case MPNUM_FUNCTION_TANH_: return mpnum_tanh_scalar_(x);
-  case MPNUM_FUNCTION_SOFTPLUS_: return mpnum_softplus_scalar_(x);
-  case MPNUM_FUNCTION_SILU_: return mpnum_silu_scalar_(x);
-  case MPNUM_FUNCTION_GELU_: return mpnum_gelu_scalar_(x);
-  case MPNUM_FUNCTION_GELU_TANH_: return mpnum_gelu_tanh_scalar_(x);
-  case MPNUM_FUNCTION_ERF_: return mpnum_erf_scalar_(x);
-  case MPNUM_FUNCTION_SIGMOID_DERIVATIVE_: return mpnum_sigmoid_derivative_scalar_(x);
-  case MPNUM_FUNCTION_TANH_DERIVATIVE_: return mpnum_tanh_derivative_scalar_(x);
-  case MPNUM_FUNCTION_SILU_DERIVATIVE_: return mpnum_silu_derivative_scalar_(x);
-  case MPNUM_FUNCTION_GELU_DERIVATIVE_: return mpnum_gelu_derivative_scalar_(x);
+    MPNUM_FUNCTION_ROWS_(MPNUM_ROW_)
   default: return x;
   }
+#undef MPNUM_ROW_
 }
 /* x is finite, not 0 and in the domain. */
 MPNUM_RARE_ mpnum_wide_ mpnum_wide_of_(mpnum_function_ function, mpnum_wide_ x) {
@@ -105,13 +80,13 @@ MPNUM_RARE_ mpnum_wide_ mpnum_wide_of_(mpnum_function_ function, mpnum_wide_ x) 
   }
 }
 
-/* The code nearest to a function's value. The float y is off by less than slack places,
- * whatever the environment; where all floats that near it have one code, that is it. */
 MPNUM_REAL_ uint32_t mpnum_nearest_code_(mpnum_format format, uint32_t y,
                                          mpnum_overflow overflow) {
   return mpnum_encode(format, mpnum_from_bits_f32(y), MPNUM_ROUND_NEAREST_EVEN, overflow,
                       0);
 }
+/* The code nearest to a function's value. The float y is off by less than slack places,
+ * whatever the environment; where all floats that near it have one code, that is it. */
 MPNUM_REAL_ int mpnum_is_decided_(mpnum_format format, uint32_t y, uint32_t slack,
                                   mpnum_overflow overflow, uint32_t *code) {
   const uint32_t sign = y & 0x80000000u, magnitude = y ^ sign;
@@ -129,11 +104,11 @@ MPNUM_REAL_ int mpnum_is_decided_(mpnum_format format, uint32_t y, uint32_t slac
 /* Whether a float may have been flushed to zero: one is subnormal, or could be off from
  * being so, and the environment flushes. */
 MPNUM_REAL_ int mpnum_may_vanish_(mpnum_format format, uint32_t x, uint32_t y) {
-  const float least = mpnum_from_bits_f32(0x00800000u);
-  float half_of_it, sum;
+  float least, half_of_it, sum;
   if (format.bias != 127 ||
       ((x & 0x7fffffffu) >= 0x03800000u /* 2^-120 */ && (y & 0x7fffffffu) >= 0x03800000u))
     return 0;
+  least = mpnum_plus_scalar_(mpnum_from_bits_f32(0x00800000u), 0.0f); /* not a constant */
   half_of_it = mpnum_times_scalar_(least, 0.5f);    /* 0 if results are flushed */
   sum = mpnum_plus_scalar_(half_of_it, half_of_it); /* 0 if arguments are */
   return mpnum_bits_f32(sum) != 0x00800000u;
@@ -141,8 +116,7 @@ MPNUM_REAL_ int mpnum_may_vanish_(mpnum_format format, uint32_t x, uint32_t y) {
 MPNUM_RARE_ uint32_t mpnum_wide_code_(mpnum_format format, mpnum_function_ function,
                                       uint32_t x, mpnum_overflow overflow) {
   const mpnum_wide_ value = mpnum_wide_of_(function, mpnum_wide_f32_(x));
-  return mpnum_encode(format, mpnum_from_bits_f32(mpnum_wide_to_f32_(value)),
-                      MPNUM_ROUND_NEAREST_EVEN, overflow, 0);
+  return mpnum_nearest_code_(format, mpnum_wide_to_f32_(value), overflow);
 }
 /* Places that the float functions may be off, with room for directed rounding;
  * derivatives that change their sign are left to wide.h near there. */
@@ -162,8 +136,7 @@ MPNUM_REAL_ uint32_t mpnum_function_code_(mpnum_format format, mpnum_function_ f
   const uint32_t magnitude = x & 0x7fffffffu;
   uint32_t code = 0;
   if (magnitude == 0 || magnitude >= 0x7f800000u || (y & 0x7fffffffu) > 0x7f800000u)
-    return mpnum_encode(format, mpnum_from_bits_f32(y), MPNUM_ROUND_NEAREST_EVEN,
-                        overflow, 0);
+    return mpnum_nearest_code_(format, y, overflow);
   if (!mpnum_may_vanish_(format, x, y) &&
       mpnum_is_decided_(format, y, mpnum_slack_(function, x, y), overflow, &code))
     return code;
@@ -206,16 +179,14 @@ MPNUM_RARE_ uint32_t mpnum_wide_logaddexp_(mpnum_format format, uint32_t a, uint
   const mpnum_wide_ value = mpnum_wide_add_(
       difference.negative ? y : x, mpnum_wide_softplus_(mpnum_wide_make_(
                                        difference.significand, difference.exponent, 1)));
-  return mpnum_encode(format, mpnum_from_bits_f32(mpnum_wide_to_f32_(value)),
-                      MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0);
+  return mpnum_nearest_code_(format, mpnum_wide_to_f32_(value), MPNUM_OVERFLOW_IEEE);
 }
 MPNUM_REAL_ uint32_t mpnum_logaddexp_code_(mpnum_format format, uint32_t a, uint32_t b) {
   const uint32_t y = mpnum_bits_f32(
       mpnum_logaddexp_scalar_(mpnum_from_bits_f32(a), mpnum_from_bits_f32(b)));
   uint32_t code = 0;
   if ((a & 0x7fffffffu) >= 0x7f800000u || (b & 0x7fffffffu) >= 0x7f800000u)
-    return mpnum_encode(format, mpnum_from_bits_f32(y), MPNUM_ROUND_NEAREST_EVEN,
-                        MPNUM_OVERFLOW_IEEE, 0);
+    return mpnum_nearest_code_(format, y, MPNUM_OVERFLOW_IEEE);
   if ((y & 0x7fffffffu) >= 0x3d800000u /* 2^-4 */ &&
       mpnum_is_decided_(format, y, 64, MPNUM_OVERFLOW_IEEE, &code))
     return code;
