@@ -202,23 +202,4 @@ const stochastic_function stochastic_functions[] = {STOCHASTIC_FUNCTIONS(ROW_STO
 const size_t stochastic_function_count =
     sizeof stochastic_functions / sizeof stochastic_functions[0];
 
-mpnum_status convert_array(mpnum_type dst_type, void *dst, mpnum_type src_type,
-                           const void *src, size_t n, mpnum_rounding rounding,
-                           mpnum_overflow overflow, uint64_t seed, uint64_t offset) {
-  return mpnum_convert_array(dst_type, dst, src_type, src, n, rounding, overflow, seed,
-                             offset);
-}
-mpnum_status convert_array_2d(mpnum_type dst_type, void *dst, size_t dst_stride,
-                              mpnum_type src_type, const void *src, size_t src_stride,
-                              size_t rows, size_t columns, mpnum_rounding rounding,
-                              mpnum_overflow overflow, uint64_t seed, uint64_t offset) {
-  return mpnum_convert_array_2d(dst_type, dst, dst_stride, src_type, src, src_stride,
-                                rows, columns, rounding, overflow, seed, offset);
-}
-mpnum_status round_array(float *dst, const float *src, size_t n, mpnum_format format,
-                         mpnum_rounding rounding, mpnum_overflow overflow, uint64_t seed,
-                         uint64_t offset) {
-  return mpnum_round_array(dst, src, n, format, rounding, overflow, seed, offset);
-}
-mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
-mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }
+#include "array_entries.inc"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The array functions of the library behind one signature for each kind, so that a test
- * takes them in a loop. They are compiled once for all tests, in array_functions.c, and
- * use the instruction set that force_isa names. */
+ * takes them in a loop. They are compiled once for all tests, in array_functions.c or,
+ * the functions of func_array.h, in function_arrays.c, and use the instruction set that
+ * force_isa names. */
 #ifndef MPNUM_TESTS_ARRAY_FUNCTIONS_H
 #define MPNUM_TESTS_ARRAY_FUNCTIONS_H
 

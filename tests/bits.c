@@ -15,7 +15,7 @@
  * the source's numbers on both sides, NaNs, and random numbers; for _round in every mode.
  */
 #include "bits_types.h"
-#include "bits_functions.h"
+#include "bits_rows.h"
 #include "control_word.h"
 
 #include <mpnum/text.h>
@@ -314,5 +314,6 @@ int main(int argc, char **argv) {
   has_f32_functions = strcmp(environment, "default") == 0;
 #endif
   print_functions();
+  print_rows();
   return 0;
 }

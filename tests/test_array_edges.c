@@ -81,7 +81,7 @@ static void one_array_may_be_source_and_result(void) {
                      array, some[i].want, n);
     }
   }
-  CHECK(functions == 3, "%d functions", functions); /* f32 to tf32 and back */
+  CHECK(functions >= 3, "%d functions", functions); /* f32 to tf32 and back */
 }
 
 static void nothing_may_be_nowhere(void) {

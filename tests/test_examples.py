@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """The examples do what they say.
 
-usage: tests/test_examples.py CONVERT QUANTIZE_KERNEL|- NVRTC|-
+usage: tests/test_examples.py CONVERT CONTRASTIVE_LOSS QUANTIZE_KERNEL|- NVRTC|-
 """
 
+import math
 import os
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from pathlib import Path
 import tap
 from tree import ROOT
 
-CONVERT, QUANTIZE, NVRTC = sys.argv[1:]
+CONVERT, CONTRASTIVE_LOSS, QUANTIZE, NVRTC = sys.argv[1:]
 
 
 def run(program, *arguments):
@@ -32,6 +33,16 @@ def convert_rounds_the_numbers_it_is_given():
     assert code == 0 and "e4m3  code 007e  value 448" in output, output  # 500 is past the largest
     assert run(CONVERT, "five")[::2] == (2, "convert: not a number: five\n")
     assert run(CONVERT)[::2] == (2, "usage: convert NUMBER...\n")
+
+
+def contrastive_loss_shows_where_the_textbook_overflows():
+    code, output, _ = run(CONTRASTIVE_LOSS)
+    rows = [tuple(map(float, line.split())) for line in output.splitlines()[1:]]
+    assert code == 0 and len(rows) == 8, output
+    for temperature, textbook, stable in rows:
+        assert 0 <= stable < 5, output
+        # e^(1 / temperature) is above 65504 from 1 / 0.09 on
+        assert math.isinf(textbook) if temperature < 0.09 else abs(textbook - stable) < 0.005, output
 
 
 def quantize_kernel_agrees_with_the_host_or_says_what_is_missing():
@@ -56,5 +67,7 @@ def nvrtc_says_what_it_cannot_compile():
     assert run(NVRTC)[::2] == (2, "usage: nvrtc INCLUDE_FOLDER [ARCHITECTURE]\n")
 
 
-sys.exit(tap.run(convert_rounds_the_numbers_it_is_given, quantize_kernel_agrees_with_the_host_or_says_what_is_missing,
+sys.exit(tap.run(convert_rounds_the_numbers_it_is_given,
+                 contrastive_loss_shows_where_the_textbook_overflows,
+                 quantize_kernel_agrees_with_the_host_or_says_what_is_missing,
                  nvrtc_compiles_a_kernel_that_includes_mpnum, nvrtc_says_what_it_cannot_compile))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Device code gives the host's bytes: what nvcc makes of every conversion runs in the PTX interpreter of tests/ptx,
-and the same calls run here as a C compiler makes them. No GPU is needed.
+"""Device code gives the host's bytes: what nvcc makes of every conversion and of every function of floats runs in the
+PTX interpreter of tests/ptx, and the same calls run here as a C compiler makes them. No GPU is needed.
 
 usage: tests/test_ptx.py [full | every TYPE]
 
@@ -37,7 +37,7 @@ class Work:
 
     def __init__(self, is_dense, only=None):
         self.api = toolchain.load_api().Api()
-        self.calls = calls.conversions(self.api)
+        self.calls = calls.conversions(self.api) + calls.functions(self.api)
         self.inputs = [Inputs(self.api, is_dense)]
         if only:
             self.inputs = [EveryCode(self.api, only, range(start, start + STRETCH))

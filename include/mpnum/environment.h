@@ -10,19 +10,22 @@
 /* Between enter and leave results are rounded to nearest, nothing is flushed to zero,
  * nothing traps; afterwards all is as before, flags of exceptions, too. Loads and stores
  * between them stay there, and with them what lies between. */
-# if MPNUM_HAS_X86_SIMD
-#  include <xmmintrin.h>
+# if MPNUM_HAS_GNU && (defined(__x86_64__) || defined(__SSE2__))
 MPNUM_HOST_INLINE_ uint64_t mpnum_enter_(void) {
-  const uint32_t saved = _mm_getcsr();
-  if ((saved & 0xffc0u) != 0x1f80u) _mm_setcsr(0x1f80u);
-  __asm__ volatile("" ::: "memory");
+  const uint32_t usual = 0x1f80u;
+  uint32_t saved;
+  __asm__ volatile("stmxcsr %0" : "=m"(saved) : : "memory");
+  if ((saved & 0xffc0u) != usual)
+    __asm__ volatile("ldmxcsr %0" : : "m"(usual) : "memory");
   return saved;
 }
 MPNUM_HOST_INLINE_ void mpnum_leave_(uint64_t saved) {
-  __asm__ volatile("" ::: "memory");
-  if (_mm_getcsr() != saved) _mm_setcsr((uint32_t)saved);
+  const uint32_t before = (uint32_t)saved;
+  uint32_t now;
+  __asm__ volatile("stmxcsr %0" : "=m"(now) : : "memory");
+  if (now != before) __asm__ volatile("ldmxcsr %0" : : "m"(before) : "memory");
 }
-# elif MPNUM_HAS_NEON
+# elif MPNUM_HAS_GNU && defined(__aarch64__)
 /* Control in the low word, flags of exceptions in the high one. */
 MPNUM_HOST_INLINE_ uint64_t mpnum_enter_(void) {
   uint64_t control, flags;
@@ -60,6 +63,19 @@ MPNUM_HOST_INLINE_ double mpnum_kept_f64_(double x) {
 }
 MPNUM_HOST_INLINE_ double mpnum_plus_f64_(double a, double b) {
   return mpnum_kept_f64_(a + b);
+}
+/* By hand, as -ffast-math would multiply by a reciprocal. */
+MPNUM_HOST_INLINE_ double mpnum_over_f64_(double a, double b) {
+# if MPNUM_HAS_GNU && (defined(__x86_64__) || defined(__SSE2__))
+  __asm__("divsd %1, %0" : "+x"(a) : "x"(b));
+  return a;
+# elif MPNUM_HAS_GNU && defined(__aarch64__)
+  double x;
+  __asm__("fdiv %d0, %d1, %d2" : "=w"(x) : "w"(a), "w"(b));
+  return x;
+# else
+  return mpnum_kept_f64_(a / b);
+# endif
 }
 
 #endif

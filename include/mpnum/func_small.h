@@ -28,7 +28,7 @@
 
 #define MPNUM_ROW_(name, NAME) MPNUM_FUNCTION_##NAME##_,
 typedef enum mpnum_function_ {
-  MPNUM_FUNCTION_ROWS_(MPNUM_ROW_) MPNUM_FUNCTION_COUNT_
+  MPNUM_FUNCTION_ROWS_(MPNUM_ROW_) MPNUM_FUNCTION_LOGADDEXP_
 } mpnum_function_;
 #undef MPNUM_ROW_
 
@@ -94,6 +94,7 @@ MPNUM_REAL_ int mpnum_is_decided_(mpnum_format format, uint32_t y, uint32_t slac
   const uint32_t normal = (uint32_t)(128 - format.bias) << 23; /* smallest one */
   uint32_t low = 0, high = 0x7f800000u;
   *code = mpnum_nearest_code_(format, y, overflow);
+  if (slack > 0x007fffffu) return 0; /* the sign is open, too */
   if (magnitude >= normal && magnitude < 0x7f000000u)
     return ((magnitude - (last / 2 - slack)) & (last - 1)) > 2 * slack;
   if (magnitude > slack) low = magnitude - slack;
@@ -118,17 +119,27 @@ MPNUM_RARE_ uint32_t mpnum_wide_code_(mpnum_format format, mpnum_function_ funct
   const mpnum_wide_ value = mpnum_wide_of_(function, mpnum_wide_f32_(x));
   return mpnum_nearest_code_(format, mpnum_wide_to_f32_(value), overflow);
 }
-/* Places that the float functions may be off, with room for directed rounding;
- * derivatives that change their sign are left to wide.h near there. */
+/* Of a derivative that changes its sign: the floats between which its error is an
+ * absolute one. */
+typedef struct mpnum_near_root_ {
+  uint32_t from, to;
+} mpnum_near_root_;
+MPNUM_REAL_ mpnum_near_root_ mpnum_root_of_(mpnum_function_ function) {
+  const mpnum_near_root_ silu = {0xbf900000u, 0xbfc00000u}; /* -1.125, -1.5 */
+  const mpnum_near_root_ gelu = {0xbf000000u, 0xbf800000u}; /* -0.5, -1 */
+  const mpnum_near_root_ none = {0xffffffffu, 0};
+  if (function == MPNUM_FUNCTION_SILU_DERIVATIVE_) return silu;
+  if (function == MPNUM_FUNCTION_GELU_DERIVATIVE_) return gelu;
+  return none;
+}
+/* Places that the float functions may be off, with room for directed rounding. Near a
+ * root the absolute error is below 2^-20. */
 MPNUM_REAL_ uint32_t mpnum_slack_(mpnum_function_ function, uint32_t x, uint32_t y) {
-  const int has_root = function == MPNUM_FUNCTION_SILU_DERIVATIVE_ ||
-                       function == MPNUM_FUNCTION_GELU_DERIVATIVE_;
-  const uint32_t magnitude = y & 0x7fffffffu;
-  if (!has_root) return 16;
-  if (magnitude >= 0x3e800000u) return 32; /* 2^-2 */
-  if (magnitude >= 0x3d000000u || (x & 0x7fffffffu) >= 0x40800000u)
-    return 256; /* 2^-5, 4 */
-  return 0x00800000u;
+  const mpnum_near_root_ root = mpnum_root_of_(function);
+  const uint32_t field = y >> 23 & 0xff;
+  if (root.to == 0) return 16;
+  if (x < root.from || x > root.to) return 64;
+  return field < 107 ? 0x00800000u : field > 124 ? 64 : (uint32_t)1 << (130 - field);
 }
 MPNUM_REAL_ uint32_t mpnum_function_code_(mpnum_format format, mpnum_function_ function,
                                           uint32_t x, mpnum_overflow overflow) {

@@ -17,5 +17,9 @@
 #include "array.h"
 #include "reduce.h"
 #include "func.h"
+#include "func_array.h"
+#include "softmax.h"
+#include "normalize.h"
+#include "cross_entropy.h"
 
 #endif

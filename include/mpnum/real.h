@@ -40,18 +40,52 @@ typedef int mpnum_mask_scalar_;
 MPNUM_REAL_OF_TWO_(plus, "add.rn.f32", +)
 MPNUM_REAL_OF_TWO_(minus, "sub.rn.f32", -)
 MPNUM_REAL_OF_TWO_(times, "mul.rn.f32", *)
+#if MPNUM_ON_DEVICE
 MPNUM_REAL_OF_TWO_(over, "div.rn.f32", /)
+#else
+/* By hand, as -ffast-math would multiply by a reciprocal that a loop has in common. */
+MPNUM_REAL_ float mpnum_over_scalar_(float a, float b) {
+# if MPNUM_HAS_GNU && (defined(__x86_64__) || defined(__SSE2__))
+  __asm__("divss %1, %0" : "+x"(a) : "x"(b));
+  return a;
+# elif MPNUM_HAS_GNU && defined(__aarch64__)
+  float x;
+  __asm__("fdiv %s0, %s1, %s2" : "=w"(x) : "w"(a), "w"(b));
+  return x;
+# else
+  float x = a / b;
+  MPNUM_KEEP_F32_(x);
+  return x;
+# endif
+}
+#endif
 #undef MPNUM_REAL_OF_TWO_
 
 MPNUM_REAL_ float mpnum_constant_scalar_(uint32_t bits) {
   return mpnum_from_bits_f32(bits);
 }
+/* By hand on devices: nvcc makes abs and neg of steps on a float's bits, which flush
+ * subnormals under -use_fast_math. */
+#if MPNUM_ON_DEVICE
+MPNUM_REAL_ float mpnum_real_of_scalar_(uint32_t bits) {
+  float x;
+  asm("mov.b32 %0, %1;" : "=f"(x) : "r"(bits));
+  return x;
+}
+MPNUM_REAL_ uint32_t mpnum_bits_of_scalar_(float x) {
+  uint32_t bits;
+  asm("mov.b32 %0, %1;" : "=r"(bits) : "f"(x));
+  return bits;
+}
+#else
 MPNUM_REAL_ float mpnum_real_of_scalar_(uint32_t bits) {
   return mpnum_from_bits_f32(bits);
 }
 MPNUM_REAL_ uint32_t mpnum_bits_of_scalar_(float x) { return mpnum_bits_f32(x); }
+#endif
 MPNUM_REAL_ uint32_t mpnum_set_scalar_(uint32_t x) { return x; }
 MPNUM_REAL_ int mpnum_greater_scalar_(uint32_t a, uint32_t b) { return a > b; }
+MPNUM_REAL_ int mpnum_below_scalar_(uint32_t a, uint32_t b) { return a < b; }
 MPNUM_REAL_ uint32_t mpnum_select_scalar_(int mask, uint32_t a, uint32_t b) {
   return mask ? a : b;
 }

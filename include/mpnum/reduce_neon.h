@@ -63,8 +63,8 @@ MPNUM_NEON_ mpnum_doubles_neon_ mpnum_load_doubles_neon_(const uint8_t *src) {
   return (mpnum_doubles_neon_)vcvt_f64_f32((float32x2_t)vld1_u8(src));
 }
 
-MPNUM_NEON_ mpnum_doubles_neon_ mpnum_plus_neon_(mpnum_doubles_neon_ a,
-                                                 mpnum_doubles_neon_ b) {
+MPNUM_NEON_ mpnum_doubles_neon_ mpnum_plus_doubles_neon_(mpnum_doubles_neon_ a,
+                                                         mpnum_doubles_neon_ b) {
   mpnum_doubles_neon_ sum = a + b;
   __asm__("" : "+w"(sum));
   return sum;

@@ -70,8 +70,8 @@ MPNUM_SSE2_ mpnum_doubles_sse2_ mpnum_load_doubles_sse2_(const uint8_t *src) {
   return _mm_cvtps_pd((__m128)_mm_loadl_epi64((const __m128i *)(const void *)src));
 }
 
-MPNUM_SSE2_ mpnum_doubles_sse2_ mpnum_plus_sse2_(mpnum_doubles_sse2_ a,
-                                                 mpnum_doubles_sse2_ b) {
+MPNUM_SSE2_ mpnum_doubles_sse2_ mpnum_plus_doubles_sse2_(mpnum_doubles_sse2_ a,
+                                                         mpnum_doubles_sse2_ b) {
   mpnum_doubles_sse2_ sum = a + b;
   __asm__("" : "+x"(sum));
   return sum;
@@ -79,7 +79,7 @@ MPNUM_SSE2_ mpnum_doubles_sse2_ mpnum_plus_sse2_(mpnum_doubles_sse2_ a,
 MPNUM_SSE2_ mpnum_doubles_sse2_ mpnum_plus_product_sse2_(mpnum_doubles_sse2_ sum,
                                                          mpnum_doubles_sse2_ x,
                                                          mpnum_doubles_sse2_ y) {
-  return mpnum_plus_sse2_(sum, x * y);
+  return mpnum_plus_doubles_sse2_(sum, x * y);
 }
 MPNUM_SSE2_ double mpnum_sum_of_doubles_sse2_(mpnum_doubles_sse2_ x) {
   return mpnum_plus_f64_(_mm_cvtsd_f64(x), _mm_cvtsd_f64(_mm_unpackhi_pd(x, x)));
@@ -142,8 +142,8 @@ MPNUM_AVX2_ mpnum_doubles_avx2_ mpnum_load_doubles_avx2_(const uint8_t *src) {
   return _mm256_cvtps_pd((__m128)_mm_loadu_si128((const __m128i *)(const void *)src));
 }
 
-MPNUM_AVX2_ mpnum_doubles_avx2_ mpnum_plus_avx2_(mpnum_doubles_avx2_ a,
-                                                 mpnum_doubles_avx2_ b) {
+MPNUM_AVX2_ mpnum_doubles_avx2_ mpnum_plus_doubles_avx2_(mpnum_doubles_avx2_ a,
+                                                         mpnum_doubles_avx2_ b) {
   mpnum_doubles_avx2_ sum = a + b;
   __asm__("" : "+x"(sum));
   return sum;
@@ -238,8 +238,8 @@ MPNUM_AVX512_ mpnum_doubles_avx512_ mpnum_load_doubles_avx512_(const uint8_t *sr
       _mm256_cvtps_pd((__m128)_mm_loadu_si128((const __m128i *)(const void *)(src + 16)));
   return x;
 }
-MPNUM_AVX512_ mpnum_doubles_avx512_ mpnum_plus_avx512_(mpnum_doubles_avx512_ a,
-                                                       mpnum_doubles_avx512_ b) {
+MPNUM_AVX512_ mpnum_doubles_avx512_ mpnum_plus_doubles_avx512_(mpnum_doubles_avx512_ a,
+                                                               mpnum_doubles_avx512_ b) {
   a.low += b.low;
   a.high += b.high;
   __asm__("" : "+v"(a.low), "+v"(a.high));

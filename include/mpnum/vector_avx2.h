@@ -81,8 +81,29 @@ MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_scaled_avx2_(mpnum_vector_avx2_ x, float sc
   return (mpnum_vector_avx2_)_mm256_mul_ps(_mm256_cvtepi32_ps((__m256i)x),
                                            _mm256_set1_ps(scale));
 }
-MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_times_avx2_(mpnum_vector_avx2_ x, float scale) {
+MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_times_power_avx2_(mpnum_vector_avx2_ x,
+                                                       float scale) {
   return (mpnum_vector_avx2_)_mm256_mul_ps((__m256)x, _mm256_set1_ps(scale));
+}
+
+/* Words of func.inc, on floats as bits: rounded once. The asm hides them from
+ * -ffast-math, which would divide by way of an estimate, too. */
+# define MPNUM_REAL_OF_TWO_(name, instruction)                                    \
+  MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_##name##_avx2_(mpnum_vector_avx2_ a,       \
+                                                      mpnum_vector_avx2_ b) {     \
+   __m256 x;                                                                      \
+   __asm__(instruction " %2, %1, %0" : "=x"(x) : "x"((__m256)a), "x"((__m256)b)); \
+   return (mpnum_vector_avx2_)x;                                                  \
+  }
+MPNUM_REAL_OF_TWO_(plus, "vaddps")
+MPNUM_REAL_OF_TWO_(minus, "vsubps")
+MPNUM_REAL_OF_TWO_(times, "vmulps")
+MPNUM_REAL_OF_TWO_(over, "vdivps")
+# undef MPNUM_REAL_OF_TWO_
+MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_root_avx2_(mpnum_vector_avx2_ x) {
+  __m256 root;
+  __asm__("vsqrtps %1, %0" : "=x"(root) : "x"((__m256)x));
+  return (mpnum_vector_avx2_)root;
 }
 
 MPNUM_AVX2_ void mpnum_multiply_avx2_(mpnum_vector_avx2_ a, uint32_t b,

@@ -113,9 +113,26 @@ MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_scaled_avx512_(mpnum_vector_avx512_ x,
       _mm512_maskz_cvtepi32_ps(MPNUM_ALL_, (__m512i)x), _mm512_set1_ps(scale));
 }
 /* The bits of x * scale, which is exact and normal. */
-MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_times_avx512_(mpnum_vector_avx512_ x,
-                                                       float scale) {
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_times_power_avx512_(mpnum_vector_avx512_ x,
+                                                             float scale) {
   return (mpnum_vector_avx512_)_mm512_mul_ps((__m512)x, _mm512_set1_ps(scale));
+}
+
+/* Words of func.inc, on floats as bits: rounded once, to nearest even. */
+# define MPNUM_REAL_OF_TWO_(name, intrinsic)                                             \
+  MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_##name##_avx512_(mpnum_vector_avx512_ a,      \
+                                                            mpnum_vector_avx512_ b) {    \
+   return (mpnum_vector_avx512_)intrinsic(                                               \
+       MPNUM_ALL_, (__m512)a, (__m512)b, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); \
+  }
+MPNUM_REAL_OF_TWO_(plus, _mm512_maskz_add_round_ps)
+MPNUM_REAL_OF_TWO_(minus, _mm512_maskz_sub_round_ps)
+MPNUM_REAL_OF_TWO_(times, _mm512_maskz_mul_round_ps)
+MPNUM_REAL_OF_TWO_(over, _mm512_maskz_div_round_ps)
+# undef MPNUM_REAL_OF_TWO_
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_root_avx512_(mpnum_vector_avx512_ x) {
+  return (mpnum_vector_avx512_)_mm512_maskz_sqrt_round_ps(
+      MPNUM_ALL_, (__m512)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
 /* The halves of a * b. */

@@ -84,8 +84,31 @@ MPNUM_NEON_ mpnum_vector_neon_ mpnum_add_scaled_neon_(mpnum_vector_neon_ power,
 MPNUM_NEON_ mpnum_vector_neon_ mpnum_scaled_neon_(mpnum_vector_neon_ x, float scale) {
   return (mpnum_vector_neon_)vmulq_n_f32(vcvtq_f32_u32((uint32x4_t)x), scale);
 }
-MPNUM_NEON_ mpnum_vector_neon_ mpnum_times_neon_(mpnum_vector_neon_ x, float scale) {
+MPNUM_NEON_ mpnum_vector_neon_ mpnum_times_power_neon_(mpnum_vector_neon_ x,
+                                                       float scale) {
   return (mpnum_vector_neon_)vmulq_n_f32((float32x4_t)x, scale);
+}
+
+/* Words of func.inc, on floats as bits: rounded once. The asm hides them from
+ * -ffast-math. */
+# define MPNUM_REAL_OF_TWO_(name, instruction)                                \
+  MPNUM_NEON_ mpnum_vector_neon_ mpnum_##name##_neon_(mpnum_vector_neon_ a,   \
+                                                      mpnum_vector_neon_ b) { \
+   float32x4_t x;                                                             \
+   __asm__(instruction " %0.4s, %1.4s, %2.4s"                                 \
+           : "=w"(x)                                                          \
+           : "w"((float32x4_t)a), "w"((float32x4_t)b));                       \
+   return (mpnum_vector_neon_)x;                                              \
+  }
+MPNUM_REAL_OF_TWO_(plus, "fadd")
+MPNUM_REAL_OF_TWO_(minus, "fsub")
+MPNUM_REAL_OF_TWO_(times, "fmul")
+MPNUM_REAL_OF_TWO_(over, "fdiv")
+# undef MPNUM_REAL_OF_TWO_
+MPNUM_NEON_ mpnum_vector_neon_ mpnum_root_neon_(mpnum_vector_neon_ x) {
+  float32x4_t root;
+  __asm__("fsqrt %0.4s, %1.4s" : "=w"(root) : "w"((float32x4_t)x));
+  return (mpnum_vector_neon_)root;
 }
 
 MPNUM_NEON_ void mpnum_multiply_neon_(mpnum_vector_neon_ a, uint32_t b,

@@ -91,6 +91,26 @@ MPNUM_SSE2_ mpnum_vector_sse2_ mpnum_scaled_sse2_(mpnum_vector_sse2_ x, float sc
   return (mpnum_vector_sse2_)_mm_mul_ps(_mm_cvtepi32_ps((__m128i)x), _mm_set1_ps(scale));
 }
 
+/* Words of func.inc, on floats as bits: rounded once. The asm hides them from
+ * -ffast-math, which would divide by way of an estimate, too. */
+# define MPNUM_REAL_OF_TWO_(name, instruction)                                \
+  MPNUM_SSE2_ mpnum_vector_sse2_ mpnum_##name##_sse2_(mpnum_vector_sse2_ a,   \
+                                                      mpnum_vector_sse2_ b) { \
+   __m128 x = (__m128)a;                                                      \
+   __asm__(instruction " %1, %0" : "+x"(x) : "x"((__m128)b));                 \
+   return (mpnum_vector_sse2_)x;                                              \
+  }
+MPNUM_REAL_OF_TWO_(plus, "addps")
+MPNUM_REAL_OF_TWO_(minus, "subps")
+MPNUM_REAL_OF_TWO_(times, "mulps")
+MPNUM_REAL_OF_TWO_(over, "divps")
+# undef MPNUM_REAL_OF_TWO_
+MPNUM_SSE2_ mpnum_vector_sse2_ mpnum_root_sse2_(mpnum_vector_sse2_ x) {
+  __m128 root;
+  __asm__("sqrtps %1, %0" : "=x"(root) : "x"((__m128)x));
+  return (mpnum_vector_sse2_)root;
+}
+
 MPNUM_SSE2_ void mpnum_multiply_sse2_(mpnum_vector_sse2_ a, uint32_t b,
                                       mpnum_vector_sse2_ *high, mpnum_vector_sse2_ *low) {
   const __m128i factor = (__m128i)mpnum_set_sse2_(b);

@@ -90,6 +90,19 @@ def conversions(api):
     return found
 
 
+def functions(api):
+    """A call for every function of floats in func.h. Those of f16 and bf16 are left out: they call functions of PTX,
+    which the interpreter does not have."""
+    found = []
+    for name in api.functions_of("func.h"):
+        result, parameters = api.functions[name]
+        kinds = [kind for kind, _ in parameters]
+        if {result, *kinds} == {"float"}:
+            arguments = ", ".join(f"get_float(in[{place}])" for place in range(len(kinds)))
+            found.append(Call(name, name, kinds, result, 4, 1, f"*out = {name}({arguments});"))
+    return found
+
+
 def modes():
     return [(rounding, overflow) for rounding in ROUNDINGS for overflow in OVERFLOWS]
 

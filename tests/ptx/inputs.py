@@ -170,7 +170,7 @@ class Inputs:
 
     def scalars(self, kind, source, target):
         return self.reals(source, target) if kind in ("float", "double") and target in self.targets else self.codes(
-            source or kind.removeprefix("mpnum_"))
+            source or ("f32" if kind == "float" else kind.removeprefix("mpnum_")))
 
     def mode_rows(self, call, source, target, generator):
         """Each input in every mode, for the kernel that takes modes; the constants' kernel has them all by itself."""

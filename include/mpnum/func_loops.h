@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* The loops behind func_array.h. */
+#ifndef MPNUM_FUNC_LOOPS_H
+#define MPNUM_FUNC_LOOPS_H
+
+#include "func_small.h"
+#include "loops.h"
+
+#if MPNUM_HAS_ARRAYS
+
+/* A function of floats a (and b, else any floats); for zeros in a it takes the float
+ * zero, unless that is 0. */
+typedef void mpnum_f32_loop_(float *dst, const float *a, const float *b, size_t n,
+                             mpnum_overflow overflow, uint32_t zero);
+
+/* A function of f16 or bf16. */
+typedef struct mpnum_small_function_ {
+  mpnum_type type;
+  mpnum_format format;
+  mpnum_function_ function;
+  mpnum_overflow overflow;
+  uint32_t zero; /* as above */
+} mpnum_small_function_;
+
+/* Elements done at a time, as floats. */
+# define MPNUM_CHUNK_ 960
+
+MPNUM_INLINE int mpnum_is_log_(mpnum_function_ function) {
+  return function == MPNUM_FUNCTION_LOG_ || function == MPNUM_FUNCTION_LOG2_ ||
+         function == MPNUM_FUNCTION_LOG10_;
+}
+MPNUM_INLINE mpnum_small_function_ mpnum_small_function_of_(mpnum_type type,
+                                                            mpnum_function_ function,
+                                                            mpnum_overflow overflow) {
+  const mpnum_format format = mpnum_format_of(type);
+  const int has_zero = mpnum_is_log_(function) && overflow == MPNUM_OVERFLOW_SATURATE;
+  const mpnum_small_function_ how = {type, format, function, overflow,
+                                     has_zero ? mpnum_decode_bits_(format, 1) : 0};
+  return how;
+}
+
+/* Places that the float functions may be off at the values of f16 and bf16, to nearest;
+ * the tests of all of these values show that it is enough. Near the roots of derivatives
+ * the absolute error is below 2^-22, that of logaddexp is where the result is small. */
+MPNUM_INLINE uint32_t mpnum_near_slack_(mpnum_function_ function) {
+  switch (function) {
+  case MPNUM_FUNCTION_EXPM1_:
+  case MPNUM_FUNCTION_RSQRT_:
+  case MPNUM_FUNCTION_SOFTPLUS_:
+  case MPNUM_FUNCTION_ERF_: return 2;
+  case MPNUM_FUNCTION_SIGMOID_:
+  case MPNUM_FUNCTION_TANH_:
+  case MPNUM_FUNCTION_SILU_:
+  case MPNUM_FUNCTION_GELU_TANH_: return 3;
+  case MPNUM_FUNCTION_SIGMOID_DERIVATIVE_:
+  case MPNUM_FUNCTION_TANH_DERIVATIVE_: return 4;
+  case MPNUM_FUNCTION_GELU_: return 6;
+  case MPNUM_FUNCTION_SILU_DERIVATIVE_:
+  case MPNUM_FUNCTION_GELU_DERIVATIVE_: return 16;
+  case MPNUM_FUNCTION_LOGADDEXP_: return 64;
+  default: return 1;
+  }
+}
+
+MPNUM_HOST_INLINE_ float mpnum_argument_(const float *src, size_t i, uint32_t zero) {
+  const uint32_t x = (uint32_t)mpnum_element_(32, (const uint8_t *)src, i);
+  return mpnum_from_bits_f32(zero && (x & 0x7fffffffu) == 0 ? zero : x);
+}
+MPNUM_HOST uint32_t mpnum_decoded16_(mpnum_small_function_ how, const void *src,
+                                     size_t i) {
+  return mpnum_decode_bits_(how.format,
+                            (uint32_t)mpnum_element_(16, (const uint8_t *)src, i));
+}
+/* The code of a function at a float that the type holds, and at another one. */
+MPNUM_HOST uint32_t mpnum_small_code_(mpnum_small_function_ how, uint32_t a, uint32_t b) {
+  if (how.function == MPNUM_FUNCTION_LOGADDEXP_)
+    return mpnum_logaddexp_code_(how.format, a, b);
+  if (how.zero && (a & 0x7fffffffu) == 0) a = how.zero;
+  return mpnum_function_code_(how.format, how.function, a, how.overflow);
+}
+/* Puts right the codes that differ from those on the other side of the result. Past the
+ * last of them there are others up to a multiple of 32. */
+MPNUM_HOST void mpnum_decide_(mpnum_small_function_ how, uint16_t *codes,
+                              const uint16_t *others, const float *a, const float *b,
+                              size_t n) {
+  size_t i = 0, k = 0;
+  for (; i < n; i += 32) {
+    const size_t end = n - i < 32 ? n : i + 32;
+    uint64_t differing = 0;
+    for (k = i; k < i + 32; k += 4)
+      differing |= mpnum_element_(64, (const uint8_t *)(codes + k), 0) ^
+                   mpnum_element_(64, (const uint8_t *)(others + k), 0);
+    if (differing == 0) continue;
+    for (k = i; k < end; ++k)
+      if (codes[k] != others[k])
+        codes[k] =
+            (uint16_t)mpnum_small_code_(how, mpnum_bits_f32(a[k]), mpnum_bits_f32(b[k]));
+  }
+}
+
+# define MPNUM_SET_ 0
+# include "set.inc"
+# include "func_array.inc"
+# if MPNUM_LOOPS_SSE2_
+#  define MPNUM_SET_ 1
+#  include "set.inc"
+#  include "func.inc"
+#  include "func_array.inc"
+# endif
+# if MPNUM_LOOPS_AVX2_
+#  define MPNUM_SET_ 2
+#  include "set.inc"
+#  include "func.inc"
+#  include "func_array.inc"
+# endif
+# if MPNUM_LOOPS_AVX512_
+#  define MPNUM_SET_ 3
+#  include "set.inc"
+#  include "func.inc"
+#  include "func_array.inc"
+# endif
+# if MPNUM_HAS_NEON
+#  define MPNUM_SET_ 4
+#  include "set.inc"
+#  include "func.inc"
+#  include "func_array.inc"
+# endif
+# define MPNUM_SET_ (-1)
+# include "set.inc"
+
+#endif
+#endif

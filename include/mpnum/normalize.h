@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows divided by their length or deviation, which neither overflows nor vanishes: layer
+ * norm, RMS norm, L2 normalisation.
+ *
+ *     mpnum_rms_norm_rows(MPNUM_TYPE_BF16, y, n, MPNUM_TYPE_BF16, x, n, rows, n, weight,
+ *                         1e-6f);
+ *
+ * Sums are doubles, in one order (reduce.h); the denominator is a float of [1, 2) and a
+ * power of two, so rows of the largest or of subnormal numbers are as precise as others.
+ * Domain: rows of f32, f16, bf16, e5m2 or e4m3; strides count elements; epsilon finite, 0
+ *   and up. weight and bias are columns floats, or NULL: 1, 0. dst may be src where both
+ *   have one type and stride; otherwise arrays do not overlap.
+ * NaN: a row with NaN or Inf is NaN, but for l2, where finite elements beside Inf are 0.
+ * Error: 3 places of the result before weight and bias, cancelling in x - mean aside.
+ * Status: MPNUM_ERROR_ARGUMENT for another type or epsilon, or a dst_stride below
+ * columns; nothing is written then. Host only. */
+#ifndef MPNUM_NORMALIZE_H
+#define MPNUM_NORMALIZE_H
+
+#include "reduce.h"
+#include "softmax_loops.h"
+
+#if MPNUM_HAS_ARRAYS
+
+/* root / inverse_power, root of [1, 2). Of a square that is 0: 1, of Inf or NaN the same
+ * and 1. */
+typedef struct mpnum_length_ {
+  float root;
+  double inverse_power;
+} mpnum_length_;
+MPNUM_HOST mpnum_length_ mpnum_length_of_(double square) {
+  const uint64_t bits = mpnum_bits_f64(square);
+  const int exponent = (int)(bits >> 52 & 0x7ff) - 1023;
+  const int half_way = (exponent + 2046) / 2 - 1023; /* rounded down */
+  mpnum_length_ length = {1, 1};
+  if ((bits & 0x7fffffffffffffffu) == 0) return length;
+  if (bits >> 63 || exponent == 1024) {
+    length.root = mpnum_root_(square);
+    return length;
+  }
+  length.root = mpnum_root_(mpnum_from_bits_f64(
+      bits - ((uint64_t)(uint32_t)(2 * half_way + 2046) << 52) + ((uint64_t)2046 << 52)));
+  length.inverse_power = mpnum_from_bits_f64((uint64_t)(1023 - half_way) << 52);
+  return length;
+}
+/* x / length, rounded to a float and once more. */
+MPNUM_HOST_INLINE_ float mpnum_over_length_(double x, mpnum_length_ length) {
+  return mpnum_over_scalar_((float)mpnum_kept_f64_(x * length.inverse_power),
+                            length.root);
+}
+
+typedef enum mpnum_norm_ {
+  MPNUM_NORM_LAYER_,
+  MPNUM_NORM_RMS_,
+  MPNUM_NORM_L2_
+} mpnum_norm_;
+
+/* The sum of (x - mean)^2 of a row. */
+MPNUM_HOST double mpnum_row_deviation_(mpnum_type type, const uint8_t *src, size_t n,
+                                       double mean) {
+  float x[MPNUM_ROW_TILE_];
+  double lanes[8] = {0};
+  size_t i = 0, k = 0;
+  for (; i < n; i += MPNUM_ROW_TILE_) {
+    const size_t count = n - i < MPNUM_ROW_TILE_ ? n - i : MPNUM_ROW_TILE_;
+    mpnum_row_decode_(type, x, mpnum_row_at_(type, src, i), count);
+    for (k = 0; k < count; ++k) {
+      const double difference = mpnum_kept_f64_((double)x[k] - mean);
+      lanes[k % 8] =
+          mpnum_plus_f64_(lanes[k % 8], mpnum_kept_f64_(difference * difference));
+    }
+  }
+  for (k = 1; k < 8; ++k)
+    lanes[0] = mpnum_plus_f64_(lanes[0], lanes[k]);
+  return lanes[0];
+}
+MPNUM_HOST void mpnum_norm_row_(mpnum_norm_ norm, mpnum_type dst_type, uint8_t *dst,
+                                mpnum_type src_type, const uint8_t *src, size_t n,
+                                const float *weight, const float *bias, float epsilon) {
+  const size_t dst_size = (size_t)(mpnum_row_bits_(dst_type) / 8);
+  float x[MPNUM_ROW_TILE_];
+  double mean = 0, square = 0;
+  mpnum_length_ length;
+  size_t i = 0, k = 0;
+  if (norm == MPNUM_NORM_LAYER_) {
+    mean = mpnum_over_f64_(mpnum_sum_to_odd_(MPNUM_SUM_VALUES_, src_type, src, src, n),
+                           (double)n);
+    square = mpnum_row_deviation_(src_type, src, n, mean);
+  } else {
+    square = mpnum_sum_to_odd_(MPNUM_SUM_SQUARES_, src_type, src, src, n);
+  }
+  if (norm == MPNUM_NORM_L2_) {
+    const double least = mpnum_kept_f64_((double)epsilon * (double)epsilon);
+    if (square < least) square = least;
+  } else {
+    square = mpnum_plus_f64_(mpnum_over_f64_(square, (double)n), (double)epsilon);
+  }
+  length = mpnum_length_of_(square);
+  for (; i < n; i += MPNUM_ROW_TILE_) {
+    const size_t count = n - i < MPNUM_ROW_TILE_ ? n - i : MPNUM_ROW_TILE_;
+    mpnum_row_decode_(src_type, x, mpnum_row_at_(src_type, src, i), count);
+    for (k = 0; k < count; ++k) {
+      float y = mpnum_over_length_(mpnum_kept_f64_((double)x[k] - mean), length);
+      if (weight) y = mpnum_times_scalar_(y, mpnum_float_at_(weight, i + k));
+      if (bias) y = mpnum_plus_scalar_(y, mpnum_float_at_(bias, i + k));
+      x[k] = mpnum_canonical_(y);
+    }
+    mpnum_row_encode_(dst_type, dst + i * dst_size, x, count);
+  }
+}
+MPNUM_HOST mpnum_status mpnum_norm_rows_(mpnum_norm_ norm, mpnum_type dst_type, void *dst,
+                                         size_t dst_stride, mpnum_type src_type,
+                                         const void *src, size_t src_stride, size_t rows,
+                                         size_t columns, const float *weight,
+                                         const float *bias, float epsilon) {
+  const mpnum_status status =
+      mpnum_rows_check_(dst_type, dst_stride, src_type, rows, columns, epsilon);
+  uint64_t saved = 0;
+  size_t i = 0;
+  if (status != MPNUM_OK) return status;
+  saved = mpnum_enter_();
+  for (; columns && i < rows; ++i)
+    mpnum_norm_row_(norm, dst_type,
+                    (uint8_t *)dst +
+                        i * dst_stride * (size_t)(mpnum_row_bits_(dst_type) / 8),
+                    src_type, mpnum_row_at_(src_type, src, i * src_stride), columns,
+                    weight, bias, epsilon);
+  mpnum_leave_(saved);
+  return MPNUM_OK;
+}
+
+/* (x - mean) / sqrt(variance + epsilon) * weight + bias, the variance with 1 / columns
+ * (Ba, Kiros, Hinton 2016). Of a row of equal elements and epsilon 0: the bias. */
+MPNUM_HOST mpnum_status mpnum_layer_norm_rows(mpnum_type dst_type, void *dst,
+                                              size_t dst_stride, mpnum_type src_type,
+                                              const void *src, size_t src_stride,
+                                              size_t rows, size_t columns,
+                                              const float *weight, const float *bias,
+                                              float epsilon) {
+  return mpnum_norm_rows_(MPNUM_NORM_LAYER_, dst_type, dst, dst_stride, src_type, src,
+                          src_stride, rows, columns, weight, bias, epsilon);
+}
+/* x / sqrt(mean of squares + epsilon) * weight (Zhang, Sennrich 2019). A row of zeros is
+ * zeros. */
+MPNUM_HOST mpnum_status mpnum_rms_norm_rows(mpnum_type dst_type, void *dst,
+                                            size_t dst_stride, mpnum_type src_type,
+                                            const void *src, size_t src_stride,
+                                            size_t rows, size_t columns,
+                                            const float *weight, float epsilon) {
+  return mpnum_norm_rows_(MPNUM_NORM_RMS_, dst_type, dst, dst_stride, src_type, src,
+                          src_stride, rows, columns, weight, 0, epsilon);
+}
+/* x / max(length, epsilon). A row of zeros is zeros; a tiny row, of subnormals say, has
+ * length 1 like others, unless epsilon is larger. */
+MPNUM_HOST mpnum_status mpnum_l2_normalize_rows(mpnum_type dst_type, void *dst,
+                                                size_t dst_stride, mpnum_type src_type,
+                                                const void *src, size_t src_stride,
+                                                size_t rows, size_t columns,
+                                                float epsilon) {
+  return mpnum_norm_rows_(MPNUM_NORM_L2_, dst_type, dst, dst_stride, src_type, src,
+                          src_stride, rows, columns, 0, 0, epsilon);
+}
+
+#endif
+#endif

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/* Softmax, log-softmax and log-sum-exp of rows, which neither overflow nor lose a NaN.
+ *
+ *     mpnum_softmax_options how = mpnum_softmax_default();
+ *     how.scale = 0.125f;
+ *     how.lengths = lengths;
+ *     mpnum_softmax_rows(MPNUM_TYPE_F16, weights, n, MPNUM_TYPE_F16, scores, n, rows, n,
+ *                        &how, NULL);
+ *
+ * With m the largest element and t = (x - m) scale: softmax is e^t / s, s the sum of all
+ * e^t; log-softmax t - log s; log-sum-exp m scale + log s. In floats; each result is then
+ * rounded once to its type.
+ * Domain: rows of f32, f16, bf16, e5m2 or e4m3, of any length; strides count elements.
+ * dst may be src where both have one type and stride; otherwise they do not overlap.
+ * Error: docs/softmax.md. Every instruction set gives the same bits.
+ * Host only, but for the streaming state. */
+#ifndef MPNUM_SOFTMAX_H
+#define MPNUM_SOFTMAX_H
+
+#include "func.h"
+#include "softmax_loops.h"
+
+/* What a row was. */
+typedef enum mpnum_row_status {
+  MPNUM_ROW_OK = 0,
+  MPNUM_ROW_EMPTY = 1,        /* it has no elements, or all are masked */
+  MPNUM_ROW_NEGATIVE_INF = 2, /* all are -Inf and none is masked: NaN */
+  MPNUM_ROW_INF = 3,    /* some are +Inf: NaN, or with MPNUM_SOFTMAX_LIMIT a limit */
+  MPNUM_ROW_NAN = 4,    /* some are NaN: NaN */
+  MPNUM_ROW_IGNORED = 5 /* its target is ignore_index */
+} mpnum_row_status;
+
+/* The largest element so far, and the sum of e^((x - max) scale); of none -Inf and 0. */
+typedef struct mpnum_softmax_state {
+  float max, sum;
+} mpnum_softmax_state;
+
+MPNUM_MATH_ mpnum_softmax_state mpnum_softmax_state_empty(void) {
+  const mpnum_softmax_state state = {mpnum_from_bits_f32(0xff800000u), 0};
+  return state;
+}
+MPNUM_REAL_ int mpnum_is_nan_f32_(float x) {
+  return (mpnum_bits_f32(x) & 0x7fffffffu) > 0x7f800000u;
+}
+/* The larger one, +0 above -0; canonical NaN if one is. */
+MPNUM_REAL_ float mpnum_larger_(float a, float b) {
+  const uint32_t a_bits = mpnum_bits_f32(a), b_bits = mpnum_bits_f32(b);
+  const uint32_t a_key = a_bits ^ ((0u - (a_bits >> 31)) | 0x80000000u);
+  const uint32_t b_key = b_bits ^ ((0u - (b_bits >> 31)) | 0x80000000u);
+  if (mpnum_is_nan_f32_(a) || mpnum_is_nan_f32_(b))
+    return mpnum_from_bits_f32(0x7fffffffu);
+  return a_key > b_key ? a : b;
+}
+/* sum e^((from - to) scale), from <= to. */
+MPNUM_REAL_ float mpnum_rescaled_(float sum, float from, float to, float scale) {
+  const uint32_t from_bits = mpnum_bits_f32(from);
+  if (from_bits == mpnum_bits_f32(to)) return sum;
+  if (from_bits == 0xff800000u || mpnum_bits_f32(to) == 0x7f800000u) return 0;
+  return mpnum_times_scalar_(
+      sum, mpnum_exp_scalar_(mpnum_times_scalar_(mpnum_minus_scalar_(from, to), scale)));
+}
+/* Of two parts of a row. Commutative to the bit, not associative: for reproducible
+ * results merge in a fixed order. */
+MPNUM_MATH_ mpnum_softmax_state mpnum_softmax_merge(mpnum_softmax_state a,
+                                                    mpnum_softmax_state b, float scale) {
+  const mpnum_softmax_state empty = mpnum_softmax_state_empty();
+  mpnum_softmax_state state = empty;
+  state.max = mpnum_larger_(a.max, b.max);
+  if (mpnum_is_nan_f32_(state.max)) {
+    state.sum = state.max;
+  } else if (mpnum_bits_f32(state.max) != mpnum_bits_f32(empty.max)) {
+    state.sum = mpnum_plus_scalar_(mpnum_rescaled_(a.sum, a.max, state.max, scale),
+                                   mpnum_rescaled_(b.sum, b.max, state.max, scale));
+  }
+  return state;
+}
+/* With one more element. */
+MPNUM_MATH_ mpnum_softmax_state mpnum_softmax_add(mpnum_softmax_state state, float x,
+                                                  float scale) {
+  const mpnum_softmax_state one = {x, mpnum_bits_f32(x) == 0xff800000u ? 0.0f : 1.0f};
+  return mpnum_softmax_merge(state, one, scale);
+}
+/* log of the sum of e^(x scale): -Inf of none, +Inf if one is, NaN if one is. */
+MPNUM_MATH_ float mpnum_softmax_logsumexp(mpnum_softmax_state state, float scale) {
+  const uint32_t bits = mpnum_bits_f32(state.max);
+  if (bits == 0x7f800000u || bits == 0xff800000u || mpnum_is_nan_f32_(state.max))
+    return state.max;
+  return mpnum_plus_scalar_(mpnum_times_scalar_(state.max, scale),
+                            mpnum_log_scalar_(state.sum));
+}
+/* The weight of an element of the row, e^t / s, and its loss, log s - t. */
+MPNUM_MATH_ float mpnum_softmax_weight(mpnum_softmax_state state, float x, float scale) {
+  return mpnum_canonical_(mpnum_over_scalar_(
+      mpnum_exp_scalar_(mpnum_exponent_(x, state.max, scale)), state.sum));
+}
+MPNUM_MATH_ float mpnum_softmax_loss(mpnum_softmax_state state, float x, float scale) {
+  return mpnum_canonical_(mpnum_minus_scalar_(mpnum_log_scalar_(state.sum),
+                                              mpnum_exponent_(x, state.max, scale)));
+}
+
+#if MPNUM_HAS_ARRAYS
+
+/* Flags. -Inf counts as masked: a row of nothing else is empty, not NaN. */
+# define MPNUM_SOFTMAX_MASKED 1
+/* Of k elements +Inf each gets 1 / k, and all others 0. */
+# define MPNUM_SOFTMAX_LIMIT 2
+
+typedef struct mpnum_softmax_options {
+  float scale;           /* finite, 0 and up; 0 makes what is not masked uniform */
+  const uint8_t *mask;   /* NULL, or a byte for each element, 0 where it is masked */
+  size_t mask_stride;    /* bytes between the masks of rows; 0 if all share one */
+  const size_t *lengths; /* NULL, or for each row how many elements are not masked */
+  int flags;
+} mpnum_softmax_options;
+
+/* Scale 1, nothing masked. */
+MPNUM_HOST mpnum_softmax_options mpnum_softmax_default(void) {
+  const mpnum_softmax_options options = {1, 0, 0, 0, 0};
+  return options;
+}
+
+/* One row: its elements, how many may count, which do. What is masked is read as -Inf. */
+typedef struct mpnum_row_ {
+  mpnum_type type;
+  const uint8_t *src, *mask;
+  size_t count;
+  int is_masked, takes_limit;
+  float scale, max;
+  double sum;
+  mpnum_row_status status;
+} mpnum_row_;
+
+/* Floats from element first on; of f32 without a mask they stay where they are. */
+MPNUM_HOST const float *mpnum_row_tile_(const mpnum_row_ *row, size_t first, size_t count,
+                                        float *buffer) {
+  const uint8_t *src = mpnum_row_at_(row->type, row->src, first);
+  size_t i = 0;
+  if (row->type == MPNUM_TYPE_F32 && !row->mask) return (const float *)(const void *)src;
+  mpnum_row_decode_(row->type, buffer, src, count);
+  for (; row->mask && i < count; ++i)
+    if (!row->mask[first + i]) buffer[i] = mpnum_from_bits_f32(0xff800000u);
+  return buffer;
+}
+MPNUM_HOST_INLINE_ size_t mpnum_tile_size_(size_t n, size_t first) {
+  return n - first < MPNUM_ROW_TILE_ ? n - first : MPNUM_ROW_TILE_;
+}
+/* Finds max and status. */
+MPNUM_HOST void mpnum_row_look_(mpnum_row_ *row) {
+  mpnum_extremes_ extremes = {0x007fffffu /* -Inf */, 0};
+  float buffer[MPNUM_ROW_TILE_];
+  size_t i = 0;
+  for (; i < row->count; i += MPNUM_ROW_TILE_) {
+    const size_t n = mpnum_tile_size_(row->count, i);
+    mpnum_row_extremes_(&extremes, mpnum_row_tile_(row, i, n, buffer), n);
+  }
+  row->max = mpnum_float_of_key_(extremes.key);
+  row->status = MPNUM_ROW_OK;
+  if (extremes.magnitude > 0x7f800000u) {
+    row->status = MPNUM_ROW_NAN;
+    row->max = mpnum_from_bits_f32(0x7fffffffu);
+  } else if (mpnum_bits_f32(row->max) == 0x7f800000u) {
+    row->status = MPNUM_ROW_INF;
+  } else if (row->count == 0 || mpnum_bits_f32(row->max) == 0xff800000u) {
+    row->status =
+        row->is_masked || row->count == 0 ? MPNUM_ROW_EMPTY : MPNUM_ROW_NEGATIVE_INF;
+  }
+}
+/* Finds the sum of an ordinary row; leaves e^t in dst, unless that is NULL. */
+MPNUM_HOST void mpnum_row_sum_(mpnum_row_ *row, float *dst) {
+  float buffer[MPNUM_ROW_TILE_];
+  size_t i = 0;
+  row->sum = 0;
+  for (; i < row->count; i += MPNUM_ROW_TILE_) {
+    const size_t n = mpnum_tile_size_(row->count, i);
+    const float *x = mpnum_row_tile_(row, i, n, buffer);
+    const float sum = mpnum_row_exp_(dst ? dst + i : dst, x, n, row->max, row->scale);
+    row->sum = mpnum_plus_f64_(row->sum, (double)sum);
+  }
+}
+MPNUM_HOST float mpnum_row_log_sum_(const mpnum_row_ *row) {
+  return mpnum_log_scalar_((float)row->sum);
+}
+
+MPNUM_HOST mpnum_row_ mpnum_row_of_(mpnum_type type, const void *src, size_t stride,
+                                    size_t row_number, size_t columns,
+                                    const mpnum_softmax_options *options) {
+  mpnum_row_ row;
+  row.type = type;
+  row.src = mpnum_row_at_(type, src, row_number * stride);
+  row.mask = options->mask ? options->mask + row_number * options->mask_stride : 0;
+  row.count = columns;
+  if (options->lengths && options->lengths[row_number] < columns)
+    row.count = options->lengths[row_number];
+  row.is_masked =
+      options->mask || options->lengths || (options->flags & MPNUM_SOFTMAX_MASKED) != 0;
+  row.takes_limit = (options->flags & MPNUM_SOFTMAX_LIMIT) != 0;
+  row.scale = options->scale;
+  mpnum_row_look_(&row);
+  return row;
+}
+
+/* What a row that is not ordinary gives, whole. */
+MPNUM_HOST void mpnum_softmax_special_(const mpnum_row_ *row, mpnum_type dst_type,
+                                       uint8_t *dst, size_t columns, int is_log) {
+  const float none = is_log ? mpnum_from_bits_f32(0xff800000u) : 0;
+  const float nan_result = mpnum_from_bits_f32(0x7fffffffu);
+  float buffer[MPNUM_ROW_TILE_], share = 0;
+  size_t i = 0, k = 0, infinite = 0;
+  if (row->status != MPNUM_ROW_INF || !row->takes_limit) {
+    mpnum_row_fill_(dst_type, dst, columns,
+                    row->status == MPNUM_ROW_EMPTY ? none : nan_result);
+    return;
+  }
+  for (; i < row->count; i += MPNUM_ROW_TILE_) {
+    const size_t n = mpnum_tile_size_(row->count, i);
+    const float *x = mpnum_row_tile_(row, i, n, buffer);
+    for (k = 0; k < n; ++k)
+      infinite += mpnum_bits_f32(mpnum_float_at_(x, k)) == 0x7f800000u;
+  }
+  share = is_log ? mpnum_minus_scalar_(0, mpnum_log_scalar_((float)infinite))
+                 : mpnum_over_scalar_(1, (float)infinite);
+  for (i = 0; i < row->count; i += MPNUM_ROW_TILE_) {
+    const size_t n = mpnum_tile_size_(row->count, i);
+    const float *x = mpnum_row_tile_(row, i, n, buffer);
+    for (k = 0; k < n; ++k)
+      buffer[k] = mpnum_bits_f32(mpnum_float_at_(x, k)) == 0x7f800000u ? share : none;
+    mpnum_row_encode_(dst_type,
+                      (uint8_t *)dst + i * (size_t)(mpnum_row_bits_(dst_type) / 8),
+                      buffer, n);
+  }
+}
+MPNUM_HOST void mpnum_softmax_row_(mpnum_row_ *row, mpnum_type dst_type, uint8_t *dst,
+                                   size_t columns, int is_log) {
+  const size_t dst_size = (size_t)(mpnum_row_bits_(dst_type) / 8);
+  const int is_direct = dst_type == MPNUM_TYPE_F32;
+  float buffer[MPNUM_ROW_TILE_];
+  float *kept = is_log                          ? 0
+                : is_direct                     ? (float *)(void *)dst
+                : row->count <= MPNUM_ROW_TILE_ ? buffer
+                                                : 0;
+  mpnum_row_map_ map;
+  size_t i = 0;
+  if (row->status != MPNUM_ROW_OK) {
+    mpnum_softmax_special_(row, dst_type, dst, columns, is_log);
+    return;
+  }
+  mpnum_row_sum_(row, kept);
+  map = is_log ? mpnum_row_map_of_(MPNUM_MAP_LOG_, row->max, row->scale,
+                                   mpnum_row_log_sum_(row))
+               : mpnum_row_map_of_(MPNUM_MAP_SCALED_,
+                                   mpnum_over_scalar_(1, (float)row->sum), 0, 0);
+  for (; i < row->count; i += MPNUM_ROW_TILE_) {
+    const size_t n = mpnum_tile_size_(row->count, i);
+    const float *x = kept ? kept + i : mpnum_row_tile_(row, i, n, buffer);
+    float *to = is_direct ? (float *)(void *)dst + i : buffer;
+    if (!kept && !is_log) {
+      (void)mpnum_row_exp_(buffer, x, n, row->max, row->scale);
+      x = buffer;
+    }
+    mpnum_row_mapped_(map, to, x, n);
+    mpnum_row_encode_(dst_type, dst + i * dst_size, to, n);
+  }
+  mpnum_row_fill_(dst_type, dst + row->count * dst_size, columns - row->count,
+                  is_log ? mpnum_from_bits_f32(0xff800000u) : 0);
+}
+MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_type dst_type, void *dst,
+                                            size_t dst_stride, mpnum_type src_type,
+                                            const void *src, size_t src_stride,
+                                            size_t rows, size_t columns,
+                                            const mpnum_softmax_options *options,
+                                            mpnum_row_status *row_status) {
+  const mpnum_softmax_options usual = mpnum_softmax_default();
+  const size_t dst_size = (size_t)(mpnum_row_bits_(dst_type) / 8);
+  const mpnum_softmax_options *how = options ? options : &usual;
+  const mpnum_status status =
+      mpnum_rows_check_(dst_type, dst_stride, src_type, rows, columns, how->scale);
+  uint64_t saved = 0;
+  size_t i = 0;
+  if (status != MPNUM_OK) return status;
+  saved = mpnum_enter_();
+  for (; i < rows; ++i) {
+    mpnum_row_ row = mpnum_row_of_(src_type, src, src_stride, i, columns, how);
+    if (row_status) row_status[i] = row.status;
+    mpnum_softmax_row_(&row, dst_type, (uint8_t *)dst + i * dst_stride * dst_size,
+                       columns, is_log);
+  }
+  mpnum_leave_(saved);
+  return MPNUM_OK;
+}
+
+/* Softmax of each row. The largest element of a row of one is exactly 1; what is masked
+ * is 0. A row with NaN, with +Inf, or all -Inf is NaN, see the flags and row statuses.
+ * NULL for options means the defaults, for row_status that nobody asks.
+ * Status: MPNUM_ERROR_ARGUMENT for another type, a scale that is negative or not finite,
+ * a dst_stride below columns; nothing is written then. */
+MPNUM_HOST mpnum_status mpnum_softmax_rows(mpnum_type dst_type, void *dst,
+                                           size_t dst_stride, mpnum_type src_type,
+                                           const void *src, size_t src_stride,
+                                           size_t rows, size_t columns,
+                                           const mpnum_softmax_options *options,
+                                           mpnum_row_status *row_status) {
+  return mpnum_softmax_rows_(0, dst_type, dst, dst_stride, src_type, src, src_stride,
+                             rows, columns, options, row_status);
+}
+/* Its logarithm, as precise where softmax vanishes. What is masked is -Inf. */
+MPNUM_HOST mpnum_status mpnum_log_softmax_rows(mpnum_type dst_type, void *dst,
+                                               size_t dst_stride, mpnum_type src_type,
+                                               const void *src, size_t src_stride,
+                                               size_t rows, size_t columns,
+                                               const mpnum_softmax_options *options,
+                                               mpnum_row_status *row_status) {
+  return mpnum_softmax_rows_(1, dst_type, dst, dst_stride, src_type, src, src_stride,
+                             rows, columns, options, row_status);
+}
+/* log of the sum of e^(x scale) of each row: -Inf of an empty row and of one that is all
+ * -Inf, +Inf if an element is, NaN if one is. */
+MPNUM_HOST mpnum_status mpnum_logsumexp_rows(float *dst, mpnum_type src_type,
+                                             const void *src, size_t src_stride,
+                                             size_t rows, size_t columns,
+                                             const mpnum_softmax_options *options,
+                                             mpnum_row_status *row_status) {
+  const mpnum_softmax_options usual = mpnum_softmax_default();
+  const mpnum_softmax_options *how = options ? options : &usual;
+  const mpnum_status status =
+      mpnum_rows_check_(MPNUM_TYPE_F32, columns, src_type, rows, columns, how->scale);
+  uint64_t saved = 0;
+  size_t i = 0;
+  if (status != MPNUM_OK) return status;
+  saved = mpnum_enter_();
+  for (; i < rows; ++i) {
+    mpnum_row_ row = mpnum_row_of_(src_type, src, src_stride, i, columns, how);
+    float result = row.max;
+    if (row.status == MPNUM_ROW_OK) {
+      mpnum_row_sum_(&row, 0);
+      result = mpnum_plus_scalar_(mpnum_times_scalar_(row.max, row.scale),
+                                  mpnum_row_log_sum_(&row));
+    }
+    if (row_status) row_status[i] = row.status;
+    mpnum_set_float_(dst, i, result);
+  }
+  mpnum_leave_(saved);
+  return MPNUM_OK;
+}
+
+#endif
+#endif

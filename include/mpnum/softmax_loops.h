@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* What softmax.h and cross_entropy.h are made of: rows of any type as tiles of floats,
+ * and the steps over a tile. */
+#ifndef MPNUM_SOFTMAX_LOOPS_H
+#define MPNUM_SOFTMAX_LOOPS_H
+
+#include "func_loops.h"
+
+/* (x - max) scale; -Inf stays so where scale is 0. */
+MPNUM_REAL_ float mpnum_exponent_(float x, float max, float scale) {
+  const int is_flat = (mpnum_bits_f32(scale) & 0x7fffffffu) == 0;
+  if (is_flat && mpnum_bits_f32(x) == 0xff800000u) return x;
+  return mpnum_times_scalar_(mpnum_minus_scalar_(x, max), scale);
+}
+/* One NaN for all, as machines make different ones. */
+MPNUM_REAL_ float mpnum_canonical_(float x) {
+  const uint32_t bits = mpnum_bits_f32(x);
+  return mpnum_from_bits_f32((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fffffffu : bits);
+}
+
+#if MPNUM_HAS_ARRAYS
+
+/* Floats of a row done at a time, and the lanes in which those are summed: element i of a
+ * tile into lane i % 64, the lanes then by halves. */
+# define MPNUM_ROW_TILE_  2048
+# define MPNUM_SUM_LANES_ 64
+
+MPNUM_HOST_INLINE_ float mpnum_float_at_(const float *src, size_t i) {
+  return mpnum_from_bits_f32((uint32_t)mpnum_element_(32, (const uint8_t *)src, i));
+}
+MPNUM_HOST_INLINE_ void mpnum_set_float_(float *dst, size_t i, float x) {
+  mpnum_set_element_(32, (uint8_t *)dst, i, mpnum_bits_f32(x));
+}
+
+/* row_extremes adds floats to these: the largest, as a word that orders as floats do, and
+ * the largest magnitude, above Inf's if one is NaN. */
+typedef struct mpnum_extremes_ {
+  uint32_t key, magnitude;
+} mpnum_extremes_;
+MPNUM_HOST_INLINE_ void mpnum_add_extreme_(mpnum_extremes_ *extremes, float x) {
+  const uint32_t bits = mpnum_bits_f32(x);
+  const uint32_t key = bits ^ ((0u - (bits >> 31)) | 0x80000000u);
+  if (key > extremes->key) extremes->key = key;
+  if ((bits & 0x7fffffffu) > extremes->magnitude)
+    extremes->magnitude = bits & 0x7fffffffu;
+}
+MPNUM_INLINE float mpnum_float_of_key_(uint32_t key) {
+  return mpnum_from_bits_f32(key ^ (key >> 31 ? 0x80000000u : 0xffffffffu));
+}
+
+/* row_exp: e to that power for each float of a tile, and their sum; dst may be NULL. */
+MPNUM_HOST float mpnum_folded_(float *lanes, size_t count) {
+  size_t width = count / 2, i = 0;
+  for (; width; width /= 2)
+    for (i = 0; i < width; ++i)
+      lanes[i] = mpnum_plus_scalar_(lanes[i], lanes[width + i]);
+  return lanes[0];
+}
+
+/* row_map: of each float x a; (x - a) b - c; or (x a - b) c. */
+typedef enum mpnum_map_kind_ {
+  MPNUM_MAP_SCALED_,
+  MPNUM_MAP_LOG_,
+  MPNUM_MAP_GRADIENT_
+} mpnum_map_kind_;
+typedef struct mpnum_row_map_ {
+  mpnum_map_kind_ kind;
+  float a, b, c;
+} mpnum_row_map_;
+MPNUM_INLINE mpnum_row_map_ mpnum_row_map_of_(mpnum_map_kind_ kind, float a, float b,
+                                              float c) {
+  const mpnum_row_map_ map = {kind, a, b, c};
+  return map;
+}
+MPNUM_HOST_INLINE_ float mpnum_mapped_(mpnum_row_map_ map, float x) {
+  if (map.kind == MPNUM_MAP_SCALED_) return mpnum_times_scalar_(x, map.a);
+  if (map.kind == MPNUM_MAP_LOG_)
+    return mpnum_minus_scalar_(mpnum_exponent_(x, map.a, map.b), map.c);
+  return mpnum_times_scalar_(mpnum_minus_scalar_(mpnum_times_scalar_(x, map.a), map.b),
+                             map.c);
+}
+
+# define MPNUM_SET_ 0
+# include "set.inc"
+# include "softmax.inc"
+# if MPNUM_LOOPS_SSE2_
+#  define MPNUM_SET_ 1
+#  include "set.inc"
+#  include "softmax.inc"
+# endif
+# if MPNUM_LOOPS_AVX2_
+#  define MPNUM_SET_ 2
+#  include "set.inc"
+#  include "softmax.inc"
+# endif
+# if MPNUM_LOOPS_AVX512_
+#  define MPNUM_SET_ 3
+#  include "set.inc"
+#  include "softmax.inc"
+# endif
+# if MPNUM_HAS_NEON
+#  define MPNUM_SET_ 4
+#  include "set.inc"
+#  include "softmax.inc"
+# endif
+# define MPNUM_SET_ (-1)
+# include "set.inc"
+
+MPNUM_HOST void mpnum_row_extremes_(mpnum_extremes_ *extremes, const float *src,
+                                    size_t n) {
+  MPNUM_CALL_(row_extremes, (extremes, src, n));
+}
+MPNUM_HOST float mpnum_row_exp_(float *dst, const float *src, size_t n, float max,
+                                float scale) {
+  float sum = 0;
+  MPNUM_CALL_(row_exp, (&sum, dst, src, n, max, scale));
+  return sum;
+}
+MPNUM_HOST void mpnum_row_mapped_(mpnum_row_map_ map, float *dst, const float *src,
+                                  size_t n) {
+  MPNUM_CALL_(row_map, (map, dst, src, n));
+}
+
+/* Bits of an element of the types that rows are of; 0 for others. */
+MPNUM_INLINE int mpnum_row_bits_(mpnum_type type) {
+  switch (type) {
+  case MPNUM_TYPE_F32: return 32;
+  case MPNUM_TYPE_F16:
+  case MPNUM_TYPE_BF16: return 16;
+  case MPNUM_TYPE_E5M2:
+  case MPNUM_TYPE_E4M3: return 8;
+  default: return 0;
+  }
+}
+MPNUM_HOST const uint8_t *mpnum_row_at_(mpnum_type type, const void *src, size_t i) {
+  return (const uint8_t *)src + i * (size_t)(mpnum_row_bits_(type) / 8);
+}
+MPNUM_HOST void mpnum_row_decode_(mpnum_type type, float *dst, const void *src,
+                                  size_t n) {
+  switch (type) {
+  case MPNUM_TYPE_F16: MPNUM_CALL_(f16_to_f32, (dst, src, n)) break;
+  case MPNUM_TYPE_BF16: MPNUM_CALL_(bf16_to_f32, (dst, src, n)) break;
+  case MPNUM_TYPE_E5M2: MPNUM_CALL_(e5m2_to_f32, (dst, src, n)) break;
+  case MPNUM_TYPE_E4M3: MPNUM_CALL_(e4m3_to_f32, (dst, src, n)) break;
+  default: MPNUM_MEMCPY_(dst, src, 4 * n); break;
+  }
+}
+MPNUM_HOST void mpnum_row_encode_(mpnum_type type, void *dst, const float *src,
+                                  size_t n) {
+  switch (type) {
+  case MPNUM_TYPE_F16: MPNUM_CALL_(f32_to_f16, (dst, src, n)) break;
+  case MPNUM_TYPE_BF16: MPNUM_CALL_(f32_to_bf16, (dst, src, n)) break;
+  case MPNUM_TYPE_E5M2: MPNUM_CALL_(f32_to_e5m2, (dst, src, n)) break;
+  case MPNUM_TYPE_E4M3: MPNUM_CALL_(f32_to_e4m3, (dst, src, n)) break;
+  default:
+    if (dst != (const void *)src) MPNUM_MEMCPY_(dst, src, 4 * n);
+    break;
+  }
+}
+MPNUM_HOST void mpnum_row_fill_(mpnum_type type, void *dst, size_t n, float x) {
+  float tile[64];
+  size_t i = 0;
+  if (n == 0) return;
+  for (; i < 64; ++i)
+    tile[i] = x;
+  for (i = 0; i < n; i += 64)
+    mpnum_row_encode_(type, (uint8_t *)dst + i * (size_t)(mpnum_row_bits_(type) / 8),
+                      tile, n - i < 64 ? n - i : 64);
+}
+
+/* factor is the scale of a softmax, or an epsilon. */
+MPNUM_HOST mpnum_status mpnum_rows_check_(mpnum_type dst_type, size_t dst_stride,
+                                          mpnum_type src_type, size_t rows,
+                                          size_t columns, float factor) {
+  const uint32_t bits = mpnum_bits_f32(factor);
+  if (!mpnum_row_bits_(dst_type) || !mpnum_row_bits_(src_type))
+    return MPNUM_ERROR_ARGUMENT;
+  if (rows > 1 && dst_stride < columns) return MPNUM_ERROR_ARGUMENT;
+  return bits < 0x7f800000u || bits == 0x80000000u ? MPNUM_OK : MPNUM_ERROR_ARGUMENT;
+}
+
+#endif
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Every function of func_array.h with one source, in place of the conversions of
+ * array_functions.c: the tests of these then test those. */
+#include "array_functions.h"
+
+#include <mpnum/array.h>
+#include <mpnum/func_array.h>
+
+#include <string.h>
+
+#define SATURATING(ROW) \
+ ROW(exp_sat, )         \
+ ROW(exp2_sat, )        \
+ ROW(exp10_sat, )       \
+ ROW(expm1_sat, )       \
+ ROW(log_sat, ) ROW(log2_sat, ) ROW(log10_sat, ) ROW(rsqrt_sat, ) ROW(reciprocal_sat, )
+
+static uint32_t scalar_word(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+static float value_of(uint64_t element) {
+  const uint32_t bits = (uint32_t)element;
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+/* In a build with vectors the scalar ones of f32 are called in the default environment.
+ */
+#define DEFINE(name, NAME)                                                  \
+ static void name##_f32(void *dst, const void *src, size_t n) {             \
+  mpnum_##name##_f32_array((float *)dst, (const float *)src, n);            \
+ }                                                                          \
+ static void name##_f16(void *dst, const void *src, size_t n) {             \
+  mpnum_##name##_f16_array((mpnum_f16 *)dst, (const mpnum_f16 *)src, n);    \
+ }                                                                          \
+ static void name##_bf16(void *dst, const void *src, size_t n) {            \
+  mpnum_##name##_bf16_array((mpnum_bf16 *)dst, (const mpnum_bf16 *)src, n); \
+ }                                                                          \
+ static uint32_t scalar_##name##_f32(uint64_t element) {                    \
+  return scalar_word(mpnum_##name##_f32(value_of(element)));                \
+ }                                                                          \
+ static uint32_t scalar_##name##_f16(uint64_t element) {                    \
+  return mpnum_##name##_f16(mpnum_from_bits_f16((uint32_t)element)).bits;   \
+ }                                                                          \
+ static uint32_t scalar_##name##_bf16(uint64_t element) {                   \
+  return mpnum_##name##_bf16(mpnum_from_bits_bf16((uint32_t)element)).bits; \
+ }
+MPNUM_FUNCTION_ROWS_(DEFINE)
+SATURATING(DEFINE)
+
+#define ROW(name, type, TYPE, bits)  \
+ {"mpnum_" #name "_" #type "_array", \
+  MPNUM_TYPE_##TYPE,                 \
+  MPNUM_TYPE_##TYPE,                 \
+  bits,                              \
+  bits,                              \
+  name##_##type,                     \
+  scalar_##name##_##type},
+#define ROWS(name, NAME) \
+ ROW(name, f32, F32, 32) ROW(name, f16, F16, 16) ROW(name, bf16, BF16, 16)
+const array_function array_functions[] = {MPNUM_FUNCTION_ROWS_(ROWS) SATURATING(ROWS)};
+const size_t array_function_count = sizeof array_functions / sizeof array_functions[0];
+
+/* None of these. */
+const stochastic_function stochastic_functions[] = {
+    {NULL, MPNUM_TYPE_F32, 0, NULL, NULL}};
+const size_t stochastic_function_count = 0;
+#include "array_entries.inc"

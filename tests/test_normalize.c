@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* normalize.h against its definition in double with MPFR's range: rows of any size, zero,
+ * tiny and huge ones, in every type. */
+#include "array_checks.h"
+
+#include <mpnum/array.h>
+#include <mpnum/normalize.h>
+
+#include <math.h>
+
+mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
+mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }
+
+enum { MOST = 5000 };
+static float x[3 * MOST], y[3 * MOST], weight[MOST], bias[MOST];
+
+static uint32_t bits_of(float value) { return mpnum_bits_f32(value); }
+static uint32_t state = 1;
+static double uniform(double from, double to) {
+  state = state * 1664525u + 1013904223u;
+  const uint32_t mixed = (state ^ state >> 15) * 2246822519u;
+  return from + (to - from) * (double)(mixed ^ mixed >> 13) * 0x1p-32;
+}
+static void fill(float *dst, size_t n, double from, double to) {
+  for (size_t i = 0; i < n; ++i)
+    dst[i] = (float)uniform(from, to);
+}
+
+/* What x becomes before weight and bias: (x - mean) / sqrt(square + epsilon). In long
+ * doubles, which have room for these squares on every machine that has 80 bits, and in
+ * doubles elsewhere, which have it, too. */
+typedef long double real;
+static real mean_of(const float *row, size_t n) {
+  real sum = 0;
+  for (size_t i = 0; i < n; ++i)
+    sum += (real)row[i];
+  return sum / (real)n;
+}
+static real square_of(const float *row, size_t n, real mean) {
+  real sum = 0;
+  for (size_t i = 0; i < n; ++i)
+    sum += ((real)row[i] - mean) * ((real)row[i] - mean);
+  return sum;
+}
+static void check_near(const char *what, size_t i, float got, real want, real bound) {
+  CHECK(fabsl((real)got - want) <= bound, "%s: element %zu is %a, want %La", what, i,
+        (double)got, want);
+}
+static void check_rows(size_t n, float epsilon, const char *what) {
+  CHECK(mpnum_layer_norm_rows(MPNUM_TYPE_F32, y, n, MPNUM_TYPE_F32, x, n, 1, n, NULL,
+                              NULL, epsilon) == MPNUM_OK,
+        "%s", what);
+  const real mean = mean_of(x, n);
+  const real deviation = sqrtl(square_of(x, n, mean) / (real)n + (real)epsilon);
+  for (size_t i = 0; i < n; ++i) {
+    const real want = deviation > 0 ? ((real)x[i] - mean) / deviation : 0;
+    check_near(what, i, y[i], want, fabsl(want) * 3 * 0x1p-24L + 0x1p-148L);
+  }
+  mpnum_layer_norm_rows(MPNUM_TYPE_F32, y, n, MPNUM_TYPE_F32, x, n, 1, n, weight, bias,
+                        epsilon);
+  for (size_t i = 0; i < n; ++i) {
+    const real plain = deviation > 0 ? ((real)x[i] - mean) / deviation : 0;
+    const real want = plain * (real)weight[i] + (real)bias[i];
+    check_near(what, i, y[i], want,
+               (fabsl(plain * (real)weight[i]) * 4 + fabsl(want)) * 0x1p-24L + 0x1p-148L);
+  }
+  mpnum_rms_norm_rows(MPNUM_TYPE_F32, y, n, MPNUM_TYPE_F32, x, n, 1, n, weight, epsilon);
+  const real rms = sqrtl(square_of(x, n, 0) / (real)n + (real)epsilon);
+  for (size_t i = 0; i < n; ++i) {
+    const real want = rms > 0 ? (real)x[i] / rms * (real)weight[i] : 0;
+    check_near(what, i, y[i], want, fabsl(want) * 4 * 0x1p-24L + 0x1p-148L);
+  }
+  mpnum_l2_normalize_rows(MPNUM_TYPE_F32, y, n, MPNUM_TYPE_F32, x, n, 1, n, epsilon);
+  const real length = sqrtl(square_of(x, n, 0));
+  const real divisor = length < (real)epsilon ? (real)epsilon : length;
+  for (size_t i = 0; i < n; ++i) {
+    const real want = divisor > 0 ? (real)x[i] / divisor : 0;
+    check_near(what, i, y[i], want, fabsl(want) * 3 * 0x1p-24L + 0x1p-148L);
+  }
+}
+static void rows_of_any_size_are_precise(void) {
+  static const double sizes[] = {1, 3e38, 1e25, 1e-15, 1e-30, 1e-38, 1e-43};
+  static const float epsilons[] = {0, 1e-5f, 1e-38f};
+  static const size_t lengths[] = {1, 2, 100, 2048, MOST};
+  fill(weight, MOST, -2, 2);
+  fill(bias, MOST, -1, 1);
+  for (int k = 0; k < 7 * 3 * 5; ++k) {
+    const double size = sizes[k % 7];
+    char what[80];
+    snprintf(what, sizeof what, "elements to %g, epsilon %g", size,
+             (double)epsilons[k / 7 % 3]);
+    fill(x, lengths[k / 21], -size, size);
+    check_rows(lengths[k / 21], epsilons[k / 7 % 3], what);
+    fill(x, lengths[k / 21], size * 0.75, size); /* far from 0 */
+    check_rows(lengths[k / 21], epsilons[k / 7 % 3], what);
+  }
+}
+static void rows_of_equal_elements(void) {
+  static const float values[] = {0, 3, -1e38f, 1e-45f};
+  for (int k = 0; k < 4; ++k) {
+    for (size_t i = 0; i < 100; ++i) {
+      x[i] = values[k];
+      bias[i] = 0.25f;
+    }
+    mpnum_layer_norm_rows(MPNUM_TYPE_F32, y, 100, MPNUM_TYPE_F32, x, 100, 1, 100, NULL,
+                          bias, 0);
+    for (size_t i = 0; i < 100; ++i)
+      CHECK(bits_of(y[i]) == 0x3e800000u, "layer norm of %g: %a", (double)values[k],
+            (double)y[i]);
+    mpnum_l2_normalize_rows(MPNUM_TYPE_F32, y, 100, MPNUM_TYPE_F32, x, 100, 1, 100, 0);
+    for (size_t i = 0; i < 100; ++i)
+      CHECK(fabs((double)y[i] - (k == 0   ? 0
+                                 : k == 2 ? -0.1
+                                          : 0.1)) < 1e-8,
+            "l2 of %g: %a", (double)values[k], (double)y[i]);
+  }
+}
+static void nan_and_inf_are_not_hidden(void) {
+  for (int k = 0; k < 3; ++k) {
+    fill(x, 50, -1, 1);
+    x[7] = mpnum_from_bits_f32(k == 0 ? 0xffc12345u : k == 1 ? 0x7f800000u : 0xff800000u);
+    mpnum_layer_norm_rows(MPNUM_TYPE_F32, y, 50, MPNUM_TYPE_F32, x, 50, 1, 50, NULL, NULL,
+                          1e-5f);
+    for (int i = 0; i < 50; ++i)
+      CHECK(bits_of(y[i]) == 0x7fffffffu, "layer norm, %d", i);
+    mpnum_l2_normalize_rows(MPNUM_TYPE_F32, y, 50, MPNUM_TYPE_F32, x, 50, 1, 50, 0);
+    for (int i = 0; i < 50; ++i)
+      CHECK((bits_of(y[i]) & (k ? 0x7fffffffu : 0xffffffffu)) ==
+                (i == 7 || k == 0 ? 0x7fffffffu : 0),
+            "l2, %d: %x", i, (unsigned)bits_of(y[i]));
+  }
+}
+static void types_are_rounded_once(void) {
+  static const mpnum_type types[] = {MPNUM_TYPE_F32, MPNUM_TYPE_F16, MPNUM_TYPE_BF16,
+                                     MPNUM_TYPE_E5M2, MPNUM_TYPE_E4M3};
+  static const size_t sizes[] = {4, 2, 2, 1, 1};
+  static uint8_t src[4 * MOST], dst[4 * MOST], want[4 * MOST];
+  enum { COLUMNS = 130, STRIDE = 133 };
+  for (int k = 0; k < 25; ++k) {
+    const int s = k % 5, d = k / 5;
+    fill(x, (size_t)3 * STRIDE, -3, 5);
+    mpnum_convert_array(types[s], src, MPNUM_TYPE_F32, x, (size_t)3 * STRIDE,
+                        MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0);
+    mpnum_convert_array(MPNUM_TYPE_F32, x, types[s], src, (size_t)3 * STRIDE,
+                        MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0);
+    memset(dst, 0x5c, sizeof dst);
+    memset(want, 0x5c, sizeof want);
+    mpnum_layer_norm_rows(MPNUM_TYPE_F32, y, COLUMNS, MPNUM_TYPE_F32, x, STRIDE, 3,
+                          COLUMNS, NULL, NULL, 1e-5f);
+    for (size_t i = 0; i < 3; ++i)
+      mpnum_convert_array(types[d], want + i * (COLUMNS + 1) * sizes[d], MPNUM_TYPE_F32,
+                          y + i * COLUMNS, COLUMNS, MPNUM_ROUND_NEAREST_EVEN,
+                          MPNUM_OVERFLOW_IEEE, 0, 0);
+    mpnum_layer_norm_rows(types[d], dst, COLUMNS + 1, types[s], src, STRIDE, 3, COLUMNS,
+                          NULL, NULL, 1e-5f);
+    CHECK(memcmp(dst, want, sizeof dst) == 0, "%s to %s", mpnum_type_name(types[s]),
+          mpnum_type_name(types[d]));
+    if (s != d) continue;
+    mpnum_layer_norm_rows(types[d], src, STRIDE, types[s], src, STRIDE, 3, COLUMNS, NULL,
+                          NULL, 1e-5f);
+    for (size_t i = 0; i < 3; ++i)
+      CHECK(memcmp(src + i * STRIDE * sizes[d], want + i * (COLUMNS + 1) * sizes[d],
+                   COLUMNS * sizes[d]) == 0,
+            "%s in place", mpnum_type_name(types[s]));
+  }
+}
+static void other_arguments_are_refused(void) {
+  static const uint32_t bad[] = {0xbf800000u, 0x7f800000u, 0x7fc00000u};
+  y[0] = 42;
+  for (int i = 0; i < 3; ++i)
+    CHECK(mpnum_rms_norm_rows(MPNUM_TYPE_F32, y, 2, MPNUM_TYPE_F32, x, 2, 1, 2, NULL,
+                              mpnum_from_bits_f32(bad[i])) == MPNUM_ERROR_ARGUMENT,
+          "epsilon %d", i);
+  CHECK(mpnum_layer_norm_rows(MPNUM_TYPE_E8M0, y, 2, MPNUM_TYPE_F32, x, 2, 1, 2, NULL,
+                              NULL, 0) == MPNUM_ERROR_ARGUMENT,
+        "type");
+  CHECK(mpnum_l2_normalize_rows(MPNUM_TYPE_F32, y, 1, MPNUM_TYPE_F32, x, 2, 2, 2, 0) ==
+            MPNUM_ERROR_ARGUMENT,
+        "stride");
+  CHECK(mpnum_rms_norm_rows(MPNUM_TYPE_F32, y, 0, MPNUM_TYPE_F32, x, 0, 3, 0, NULL, 1) ==
+            MPNUM_OK,
+        "no columns");
+  CHECK(y[0] > 41, "something was written");
+}
+
+int main(void) {
+  RUN_FOR_EACH_ISA(rows_of_any_size_are_precise);
+  TAP_RUN(rows_of_equal_elements);
+  TAP_RUN(nan_and_inf_are_not_hidden);
+  RUN_FOR_EACH_ISA(types_are_rounded_once);
+  TAP_RUN(other_arguments_are_refused);
+  return tap_done();
+}
