@@ -120,6 +120,13 @@ static int measure_arrays(results *found, progress *bar) {
   return complain(NULL, "out of memory, or of threads"), NO_RESULT;
 }
 
+static int measure_math(results *found, progress *bar) {
+  static const math_plan full = {64 << 10, 256 << 20, ARRAY_ROUNDS};
+  static const math_plan quick = {QUICK_VALUES, 1 << 20, QUICK_ROUNDS};
+  if (math_measure(&found->math, found->chosen->quick ? &quick : &full, bar)) return DONE;
+  return complain(NULL, "out of memory"), NO_RESULT;
+}
+
 static int measure_headers(results *found) {
   refusal why;
   unsigned rounds = found->chosen->quick ? 1 : HEADER_ROUNDS;
@@ -149,6 +156,7 @@ static int measure(results *found) {
   if (found->chosen->accuracy) status = measure_accuracy(found, &bar);
   if (status == DONE) status = measure_times(found, &bar);
   if (status == DONE && found->chosen->arrays) status = measure_arrays(found, &bar);
+  if (status == DONE && found->chosen->math) status = measure_math(found, &bar);
   if (status == DONE && found->chosen->headers) status = measure_headers(found);
   if (status == DONE && found->chosen->gpu) status = measure_gpu(found, &bar);
   return status;
@@ -179,7 +187,7 @@ static int run(results *found, const options *chosen) {
   size_t count = given ? chosen->input_count : chosen->accuracy;
   int status;
   found->chosen = chosen;
-  if (chosen->isa >= 0 && !arrays_force_isa(chosen->isa))
+  if (chosen->isa >= 0 && !(arrays_force_isa(chosen->isa) && math_force_isa(chosen->isa)))
     return complain("--isa", "this CPU has no such instructions"), WRONG_INPUT;
   if (!open_inputs(found, paths, count) || !list_subjects(found) || !check_outputs(found))
     return WRONG_INPUT;

@@ -33,10 +33,12 @@ void options_help(void) {
       "  --accuracy     error, overflow and underflow of each tensor in each format\n"
       "  --arrays       array functions at 4 KiB, 256 KiB and 256 MiB, beside other\n"
       "                 libraries (minutes, 768 MiB of memory)\n"
+      "  --math         functions of arrays, and softmax: time and error, beside libm,\n"
+      "                 SLEEF and ggml (512 MiB of memory)\n"
       "  --headers      compile time of each header (runs the compilers)\n"
       "  --gpu          conversions, reductions and matrix products on an NVIDIA GPU\n"
       "  --cpu          the first four\n"
-      "  --all          all seven\n"
+      "  --all          all eight\n"
       "\n"
       "Settings\n"
       "  --scale WHICH  none: values as they are; amax: each tensor times the power of\n"
@@ -149,6 +151,7 @@ enum {
   OPTION_SCALAR,
   OPTION_ACCURACY,
   OPTION_ARRAYS,
+  OPTION_MATH,
   OPTION_HEADERS,
   OPTION_GPU,
   OPTION_CPU,
@@ -173,6 +176,7 @@ static const struct option long_options[] = {
     {"scalar", no_argument, NULL, OPTION_SCALAR},
     {"accuracy", no_argument, NULL, OPTION_ACCURACY},
     {"arrays", no_argument, NULL, OPTION_ARRAYS},
+    {"math", no_argument, NULL, OPTION_MATH},
     {"headers", no_argument, NULL, OPTION_HEADERS},
     {"gpu", no_argument, NULL, OPTION_GPU},
     {"cpu", no_argument, NULL, OPTION_CPU},
@@ -187,6 +191,7 @@ static void choose_section(options *chosen, int option) {
   chosen->scalar |= cpu || option == OPTION_SCALAR;
   chosen->accuracy |= cpu || option == OPTION_ACCURACY;
   chosen->arrays |= all || option == OPTION_ARRAYS;
+  chosen->math |= all || option == OPTION_MATH;
   chosen->headers |= all || option == OPTION_HEADERS;
   chosen->gpu |= all || option == OPTION_GPU;
 }
@@ -226,7 +231,7 @@ static bool read_option(options *chosen, int option, char **argv, refusal *why) 
 
 static void set_defaults(options *chosen) {
   bool cpu = chosen->formats || chosen->speed || chosen->scalar || chosen->accuracy ||
-             chosen->headers || chosen->arrays;
+             chosen->arrays || chosen->math || chosen->headers;
   int i;
   chosen->gpu_alone = chosen->gpu && !cpu;
   if (!chosen->gpu && !cpu)

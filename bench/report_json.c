@@ -6,6 +6,7 @@
 
 #include "arrays/report.h"
 #include "gpu/report.h"
+#include "math/report.h"
 
 #include "host.h"
 
@@ -165,6 +166,7 @@ bool report_json(const results *found, FILE *to) {
   if (chosen->speed) json_object_set_new(root, "speed", speed_json(&found->speed));
   if (chosen->scalar) json_object_set_new(root, "scalar", scalar_json(found));
   if (chosen->arrays) json_object_set_new(root, "arrays", arrays_json(&found->arrays));
+  if (chosen->math) json_object_set_new(root, "math", math_json(&found->math));
   if (chosen->headers)
     json_object_set_new(root, "headers", headers_json(&found->headers));
   if (chosen->accuracy) json_object_set_new(root, "accuracy", accuracy_json(found));

@@ -9,6 +9,7 @@
 #include "gpu/report.h"
 #include "host.h"
 #include "limit.h"
+#include "math/report.h"
 #include "table.h"
 
 enum { LINE_WIDTH = 100, NOTES_SHOWN = 20 };
@@ -285,6 +286,7 @@ bool report_text(const results *found, FILE *to) {
   if (chosen->speed) good = good && print_speed(&found->speed, to);
   if (chosen->scalar) good = good && print_scalar(found, to);
   if (chosen->arrays) good = good && arrays_text(&found->arrays, to);
+  if (chosen->math) good = good && math_text(&found->math, to);
   if (chosen->headers) good = good && print_headers(&found->headers, to);
   if (chosen->accuracy) good = good && print_accuracy(found, to);
   if (chosen->gpu) good = good && gpu_text(&found->gpu, to);

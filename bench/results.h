@@ -11,6 +11,7 @@
 #include "gpu/gpu.h"
 #include "headers.h"
 #include "input.h"
+#include "math/measure.h"
 #include "options.h"
 #include "scalar.h"
 #include "speed.h"
@@ -26,6 +27,7 @@ typedef struct results {
   speed_results speed;
   scalar_result scalar[SCALAR_COUNT];
   array_results arrays;
+  math_results math;
   header_costs headers;
   gpu_results gpu;
 } results;

@@ -56,7 +56,7 @@ static float textbook(float temperature) {
   return total / PAIRS;
 }
 static float stable(float temperature) {
-  float loss[PAIRS], total = 0;
+  float loss[PAIRS] = {0}, total = 0;
   int i = 0;
   mpnum_contrastive_loss(loss, NULL, MPNUM_TYPE_F16, similarity, PAIRS, PAIRS,
                          1 / temperature);

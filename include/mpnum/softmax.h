@@ -184,17 +184,14 @@ MPNUM_HOST float mpnum_row_log_sum_(const mpnum_row_ *row) {
 MPNUM_HOST mpnum_row_ mpnum_row_of_(mpnum_type type, const void *src, size_t stride,
                                     size_t row_number, size_t columns,
                                     const mpnum_softmax_options *options) {
-  mpnum_row_ row;
-  row.type = type;
+  mpnum_row_ row = {type, 0, 0, columns, 0, 0, options->scale, 0, 0, MPNUM_ROW_OK};
   row.src = mpnum_row_at_(type, src, row_number * stride);
   row.mask = options->mask ? options->mask + row_number * options->mask_stride : 0;
-  row.count = columns;
   if (options->lengths && options->lengths[row_number] < columns)
     row.count = options->lengths[row_number];
   row.is_masked =
       options->mask || options->lengths || (options->flags & MPNUM_SOFTMAX_MASKED) != 0;
   row.takes_limit = (options->flags & MPNUM_SOFTMAX_LIMIT) != 0;
-  row.scale = options->scale;
   mpnum_row_look_(&row);
   return row;
 }
