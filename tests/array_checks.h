@@ -23,7 +23,8 @@ static inline void run_for_each_isa(const char *what, void (*property)(void)) {
   const mpnum_isa before = isa_in_use();
   for (size_t i = 0; i < ISAS; ++i) {
     char name[160];
-    snprintf(name, sizeof name, "%s %s", mpnum_isa_name(isas[i]), what);
+    const char *isa_name = mpnum_isa_name(isas[i]);
+    snprintf(name, sizeof name, "%s %s", isa_name ? isa_name : "?", what);
     if (force_isa(isas[i]) == MPNUM_OK) {
       tap_run(name, property);
     } else {

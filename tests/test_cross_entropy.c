@@ -126,6 +126,17 @@ static void soft_targets_are_shares(void) {
   mpnum_soft_cross_entropy_rows(loss, MPNUM_TYPE_F32, NULL, 0, MPNUM_TYPE_F32, x, COLUMNS,
                                 1, COLUMNS, soft, COLUMNS, &how, NULL);
   CHECK(bits_of(loss[0]) == 0x7f800000u, "a share past the length");
+  static const size_t two[] = {2};
+  static const float shares_of_three[] = {0.5f, 0.25f, 0.25f};
+  how.softmax.lengths = two;
+  mpnum_soft_cross_entropy_rows(loss, MPNUM_TYPE_F32, NULL, 0, MPNUM_TYPE_F32, x, 3, 1, 3,
+                                shares_of_three, 3, &how, NULL);
+  CHECK(bits_of(loss[0]) == 0x7f800000u, "a share past a short length");
+  how.label_smoothing = 0.1f;
+  CHECK(mpnum_soft_cross_entropy_rows(loss, MPNUM_TYPE_F32, NULL, 0, MPNUM_TYPE_F32, x, 3,
+                                      1, 3, shares_of_three, 3, &how,
+                                      NULL) == MPNUM_ERROR_ARGUMENT,
+        "smoothing of shares");
 }
 /* Logits that e^x turns into Inf or 0. */
 static void huge_logits_are_safe(void) {
@@ -169,8 +180,9 @@ static void targets_that_are_no_class_are_refused(void) {
 }
 static void other_options_are_refused(void) {
   targets[0] = 0;
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < 7; ++i) {
     how = mpnum_cross_entropy_default();
+    if (i == 6) how.factor = how.softmax.scale = 1e30f;
     if (i == 0) how.label_smoothing = 1.5f;
     if (i == 1) how.label_smoothing = -0.1f;
     if (i == 2) how.label_smoothing = A_NAN;
@@ -180,6 +192,10 @@ static void other_options_are_refused(void) {
     loss[0] = 42;
     CHECK(run(1, 10) == MPNUM_ERROR_ARGUMENT && loss[0] > 41, "option %d", i);
   }
+  how = mpnum_cross_entropy_default();
+  CHECK(mpnum_cross_entropy_rows(loss, MPNUM_TYPE_F32, NULL, 0, MPNUM_TYPE_F32, x, 10, 1,
+                                 10, NULL, &how, NULL) == MPNUM_ERROR_ARGUMENT,
+        "no targets");
 }
 static void masks_leave_classes_out(void) {
   uint8_t mask[20];
@@ -213,6 +229,13 @@ static void masks_leave_classes_out(void) {
   targets[0] = 3;
   run(1, 20);
   CHECK(bits_of(loss[0]) == 0x7f800000u, "a masked target");
+  CHECK(bits_of(gradient[3]) == 0 && bits_of(gradient[0]) != 0, "its gradient");
+  how.label_smoothing = 0;
+  run(1, 20);
+  CHECK(bits_of(loss[0]) == 0x7f800000u && bits_of(gradient[3]) == 0, "unsmoothed");
+  how.label_smoothing = 1; /* the target does not count */
+  run(1, 20);
+  CHECK(loss[0] > 0 && loss[0] < 20, "all of it spread: %a", (double)loss[0]);
   memset(mask, 0, sizeof mask);
   run(1, 20);
   CHECK(row_status[0] == MPNUM_ROW_EMPTY && bits_of(loss[0]) == 0x7f800000u,
@@ -293,6 +316,9 @@ static void contrastive_losses_go_both_ways(void) {
   mpnum_contrastive_loss(rows, columns, MPNUM_TYPE_F32, similarity, N, N, 20);
   CHECK(bits_of(rows[7]) == 0x7fffffffu && bits_of(columns[9]) == 0x7fffffffu, "NaN");
   CHECK(rows[6] < 100 && columns[8] < 100, "and no further");
+  similarity[7 * N + 9] = INF;
+  mpnum_contrastive_loss(rows, columns, MPNUM_TYPE_F32, similarity, N, N, 20);
+  CHECK(bits_of(rows[7]) == 0x7fffffffu && bits_of(columns[9]) == 0x7fffffffu, "Inf");
   CHECK(mpnum_contrastive_loss(rows, columns, MPNUM_TYPE_F64, similarity, N, N, 20) ==
             MPNUM_ERROR_ARGUMENT,
         "of f64");

@@ -123,6 +123,9 @@ static void nan_and_inf_are_not_hidden(void) {
                           1e-5f);
     for (int i = 0; i < 50; ++i)
       CHECK(bits_of(y[i]) == 0x7fffffffu, "layer norm, %d", i);
+    mpnum_rms_norm_rows(MPNUM_TYPE_F32, y, 50, MPNUM_TYPE_F32, x, 50, 1, 50, NULL, 1e-5f);
+    for (int i = 0; i < 50; ++i)
+      CHECK(bits_of(y[i]) == 0x7fffffffu, "RMS norm, %d", i);
     mpnum_l2_normalize_rows(MPNUM_TYPE_F32, y, 50, MPNUM_TYPE_F32, x, 50, 1, 50, 0);
     for (int i = 0; i < 50; ++i)
       CHECK((bits_of(y[i]) & (k ? 0x7fffffffu : 0xffffffffu)) ==

@@ -116,6 +116,14 @@ static void plus_inf_is_not_hidden(void) {
       CHECK(bits_of(y[i]) == (is_inf ? 0x3f000000u : 0), "limit at %zu", i);
       CHECK(bits_of(z[i]) == (is_inf ? 0xbf317218u : 0xff800000u), "log limit at %zu", i);
     }
+    const size_t length = n - 1; /* leaves one of the two */
+    how.lengths = &length;
+    memset(y, 0x5c, n * sizeof *y);
+    CHECK(softmax(y, n) == MPNUM_ROW_INF, "limit and length: status");
+    for (size_t i = 0; i < n; ++i)
+      CHECK(bits_of(y[i]) == (i == n / 2 ? 0x3f800000u : 0), "limit and length at %zu",
+            i);
+    how.lengths = NULL;
     options = NULL;
   }
 }
@@ -181,6 +189,15 @@ static void scale_is_applied_after_the_subtraction(void) {
     CHECK(bits_of(y[i]) == (i == 5 ? 0 : bits_of(1.0f / 99)), "scale 0 is uniform");
   log_softmax(y, 100);
   CHECK(bits_of(y[5]) == 0xff800000u && y[6] < -4.5f && y[6] > -4.7f, "scale 0");
+  x[0] = 3e38f;
+  x[1] = -3e38f;
+  x[2] = 0;
+  softmax(y, 3);
+  log_softmax(z, 3);
+  for (int i = 0; i < 3; ++i)
+    CHECK(bits_of(y[i]) == bits_of(1.0f / 3) && fabs((double)z[i] + log(3)) < 1e-6,
+          "scale 0 of any range: %a, %a", (double)y[i], (double)z[i]);
+  CHECK(fabs((double)logsumexp(3) - log(3)) < 1e-6, "scale 0 of any range");
   how.scale = 1e-38f;
   x[0] = 3e38f;
   x[1] = -3e38f; /* the difference overflows */
@@ -220,6 +237,12 @@ static void states_merge(void) {
       mpnum_softmax_add(mpnum_softmax_add(empty, 2, 0), INF, 0);
   CHECK(bits_of(flat.max) == bits_of(INF) && bits_of(flat.sum) == 0x3f800000u,
         "scale 0 beside Inf: %a", (double)flat.sum);
+  CHECK(bits_of(mpnum_softmax_weight(flat, 1, 0)) == NAN_BITS &&
+            bits_of(mpnum_softmax_loss(flat, 1, 0)) == NAN_BITS,
+        "beside Inf");
+  const mpnum_softmax_state far_apart =
+      mpnum_softmax_add(mpnum_softmax_add(empty, 3e38f, 0), -3e38f, 0);
+  CHECK(bits_of(far_apart.sum) == 0x40000000u, "scale 0: %a", (double)far_apart.sum);
   static const float values[] = {0, -0.0f, 1, -1, 88, -200, 3e38f, -3e38f};
   for (int i = 0; i < 11; ++i)
     for (int k = 0; k < 11; ++k) {

@@ -20,6 +20,8 @@
 
 #if MPNUM_HAS_ARRAYS
 
+/* Begin with mpnum_cross_entropy_default(): all zeros mean scale 0, factor 0, class 0
+ * ignored. */
 typedef struct mpnum_cross_entropy_options {
   mpnum_softmax_options softmax;
   float
@@ -36,7 +38,7 @@ MPNUM_HOST mpnum_cross_entropy_options mpnum_cross_entropy_default(void) {
 
 /* What a row is asked for: its targets, one of these. */
 typedef struct mpnum_target_ {
-  int64_t index;     /* -1: soft */
+  int64_t index;     /* unless soft is not NULL */
   const float *soft; /* what each element should be */
   float smoothing;
   double weight; /* the sum of soft */
@@ -70,9 +72,11 @@ MPNUM_HOST float mpnum_soft_loss_(const mpnum_row_ *row, float log_sum, size_t c
       count = mpnum_plus_f64_(count, 1);
     }
   }
-  for (; weights && i < columns; ++i) /* masked by a length, yet asked for */
-    if ((mpnum_bits_f32(mpnum_float_at_(weights, i)) & 0x7fffffffu) != 0)
-      return mpnum_from_bits_f32(0x7f800000u);
+  for (i = row->count; weights && i < columns; ++i) { /* masked, yet asked for */
+    const uint32_t share = mpnum_bits_f32(mpnum_float_at_(weights, i)) & 0x7fffffffu;
+    if (share != 0)
+      return mpnum_from_bits_f32(share > 0x7f800000u ? 0x7fffffffu : 0x7f800000u);
+  }
   return mpnum_canonical_(weights ? (float)sum : (float)mpnum_over_f64_(sum, count));
 }
 MPNUM_HOST float mpnum_row_loss_(const mpnum_row_ *row, size_t columns,
@@ -84,12 +88,13 @@ MPNUM_HOST float mpnum_row_loss_(const mpnum_row_ *row, size_t columns,
                       row->scale);
   loss = mpnum_minus_scalar_(log_sum, t);
   if (target->smoothing > 0) {
-    const float spread = mpnum_soft_loss_(row, log_sum, columns, 0);
-    loss = mpnum_plus_scalar_(
-        mpnum_times_scalar_(mpnum_minus_scalar_(1, target->smoothing), loss),
-        mpnum_times_scalar_(target->smoothing, spread));
+    const float kept = mpnum_minus_scalar_(1, target->smoothing);
+    const float spread = mpnum_times_scalar_(target->smoothing,
+                                             mpnum_soft_loss_(row, log_sum, columns, 0));
+    loss =
+        kept > 0 ? mpnum_plus_scalar_(mpnum_times_scalar_(kept, loss), spread) : spread;
   }
-  return loss;
+  return mpnum_canonical_(loss);
 }
 /* What is not masked of an ordinary row. */
 MPNUM_HOST size_t mpnum_row_unmasked_(const mpnum_row_ *row) {
@@ -131,9 +136,9 @@ MPNUM_HOST void mpnum_row_gradient_(mpnum_row_ *row, mpnum_type dst_type, uint8_
         powers[at] = mpnum_times_scalar_(
             mpnum_minus_scalar_(mpnum_minus_scalar_(p, kept), share), factor);
     }
-    if (row->is_masked && share > 0) {
+    if (row->is_masked) {
       for (k = 0; k < n; ++k)
-        if (mpnum_bits_f32(mpnum_row_element_(row, i + k)) == 0xff800000u) powers[k] = 0;
+        if (mpnum_bits_f32(mpnum_float_at_(x, k)) == 0xff800000u) powers[k] = 0;
     }
     mpnum_row_encode_(dst_type, dst + i * dst_size, powers, n);
   }
@@ -165,6 +170,7 @@ mpnum_cross_entropy_check_(size_t rows, size_t columns, const int64_t *targets,
   if (bits > 0x3f800000u && bits != 0x80000000u) return MPNUM_ERROR_ARGUMENT;
   if ((mpnum_bits_f32(options->factor) & 0x7fffffffu) >= 0x7f800000u)
     return MPNUM_ERROR_ARGUMENT;
+  if (!targets && (bits & 0x7fffffffu) != 0) return MPNUM_ERROR_ARGUMENT;
   for (; targets && i < rows; ++i)
     if (targets[i] != options->ignore_index &&
         (targets[i] < 0 || (uint64_t)targets[i] >= columns))
@@ -191,6 +197,10 @@ MPNUM_HOST mpnum_status mpnum_cross_entropy_(
   if (status != MPNUM_OK) return status;
   saved = mpnum_enter_();
   factor = mpnum_times_scalar_(how->factor, how->softmax.scale);
+  if ((mpnum_bits_f32(factor) & 0x7fffffffu) >= 0x7f800000u || (!targets && !soft)) {
+    mpnum_leave_(saved);
+    return MPNUM_ERROR_ARGUMENT;
+  }
   for (; i < rows; ++i) {
     uint8_t *dst = gradient ? (uint8_t *)gradient + i * gradient_stride * dst_size : 0;
     if (targets && targets[i] == how->ignore_index) {
@@ -221,7 +231,8 @@ MPNUM_HOST mpnum_status mpnum_cross_entropy_(
 /* The loss of each row against the index of its class, and its gradient, unless gradient
  * is NULL. A target that is masked, or whose logit is -Inf: +Inf. A row with NaN or +Inf,
  * or all -Inf: NaN; all masked: loss +Inf, gradient 0. With smoothing a the target counts
- * 1 - a, and each class that is not masked a / k, if there are k of them.
+ * 1 - a, and each class that is not masked a / k, if there are k of them. The gradient of
+ * what is masked is 0.
  * Status: as softmax; MPNUM_ERROR_ARGUMENT, too, for a smoothing outside 0 to 1 or a
  *   factor that is not finite; MPNUM_ERROR_RANGE for a target that is no class and not
  *   ignore_index. Nothing is written then. */
@@ -250,6 +261,44 @@ MPNUM_HOST mpnum_status mpnum_soft_cross_entropy_rows(
 /* Columns done at a time. */
 # define MPNUM_STRIP_ 256
 
+/* The loss of an element of a row that was summed in parts. */
+MPNUM_HOST float mpnum_loss_of_(float max, double sum, float x, float scale) {
+  const mpnum_softmax_state state = {max, (float)sum};
+  return mpnum_softmax_loss(state, x, scale);
+}
+/* Losses of a strip of columns at the diagonal: their largest elements first, then their
+ * sums, as doubles. */
+MPNUM_HOST void mpnum_column_losses_(float *loss, mpnum_type type, const void *src,
+                                     size_t stride, size_t n, size_t first, size_t count,
+                                     float scale) {
+  float x[MPNUM_STRIP_], max[MPNUM_STRIP_];
+  double sums[MPNUM_STRIP_];
+  size_t i = 0, k = 0;
+  for (k = 0; k < count; ++k) {
+    max[k] = mpnum_from_bits_f32(0xff800000u);
+    sums[k] = 0;
+  }
+  for (i = 0; i < n; ++i) {
+    mpnum_row_decode_(type, x, mpnum_row_at_(type, src, i * stride + first), count);
+    for (k = 0; k < count; ++k)
+      max[k] = mpnum_larger_(max[k], x[k]);
+  }
+  for (i = 0; i < n; ++i) {
+    mpnum_row_decode_(type, x, mpnum_row_at_(type, src, i * stride + first), count);
+    for (k = 0; k < count; ++k)
+      sums[k] = mpnum_plus_f64_(
+          sums[k], (double)mpnum_exp_scalar_(mpnum_exponent_(x[k], max[k], scale)));
+  }
+  for (k = 0; k < count; ++k) {
+    const size_t at = first + k;
+    mpnum_row_decode_(type, x, mpnum_row_at_(type, src, at * stride + at), 1);
+    mpnum_set_float_(loss, at,
+                     mpnum_is_nan_f32_(max[k])
+                         ? max[k]
+                         : mpnum_loss_of_(max[k], sums[k], x[0], scale));
+  }
+}
+
 /* Contrastive loss (InfoNCE; van den Oord, Li, Vinyals 2018) on an n by n matrix of
  * similarities whose diagonal holds the pairs that belong together: the cross-entropy of
  * each row at its diagonal, and of each column, of the similarities times scale, 1 over
@@ -261,10 +310,8 @@ MPNUM_HOST mpnum_status mpnum_contrastive_loss(float *row_loss, float *column_lo
                                                size_t src_stride, size_t n, float scale) {
   const mpnum_status status = mpnum_rows_check_(MPNUM_TYPE_F32, n, src_type, n, n, scale);
   mpnum_softmax_options how = mpnum_softmax_default();
-  mpnum_softmax_state states[MPNUM_STRIP_];
-  float x[MPNUM_STRIP_];
   uint64_t saved = 0;
-  size_t i = 0, first = 0, k = 0;
+  size_t i = 0, first = 0;
   if (status != MPNUM_OK) return status;
   how.scale = scale;
   saved = mpnum_enter_();
@@ -273,23 +320,9 @@ MPNUM_HOST mpnum_status mpnum_contrastive_loss(float *row_loss, float *column_lo
     mpnum_target_ target = {(int64_t)i, 0, 0, 1};
     mpnum_cross_entropy_row_(&row, row_loss, i, MPNUM_TYPE_F32, 0, n, &target, 1);
   }
-  for (; column_loss && first < n; first += MPNUM_STRIP_) {
-    const size_t count = n - first < MPNUM_STRIP_ ? n - first : MPNUM_STRIP_;
-    for (k = 0; k < count; ++k)
-      states[k] = mpnum_softmax_state_empty();
-    for (i = 0; i < n; ++i) {
-      mpnum_row_decode_(src_type, x, mpnum_row_at_(src_type, src, i * src_stride + first),
-                        count);
-      for (k = 0; k < count; ++k)
-        states[k] = mpnum_softmax_add(states[k], x[k], scale);
-    }
-    for (k = 0; k < count; ++k) {
-      const size_t at = first + k;
-      mpnum_row_decode_(src_type, x, mpnum_row_at_(src_type, src, at * src_stride + at),
-                        1);
-      mpnum_set_float_(column_loss, at, mpnum_softmax_loss(states[k], x[0], scale));
-    }
-  }
+  for (; column_loss && first < n; first += MPNUM_STRIP_)
+    mpnum_column_losses_(column_loss, src_type, src, src_stride, n, first,
+                         n - first < MPNUM_STRIP_ ? n - first : MPNUM_STRIP_, scale);
   mpnum_leave_(saved);
   return MPNUM_OK;
 }
@@ -313,20 +346,28 @@ MPNUM_HOST mpnum_status mpnum_contrastive_loss_of_embeddings(
     size_t b_stride, size_t n, size_t size, float scale) {
   const mpnum_status status = mpnum_rows_check_(type, n, type, n, n, scale);
   uint64_t saved = 0;
-  size_t i = 0, k = 0;
+  size_t i = 0, k = 0, first = 0;
   if (status != MPNUM_OK) return status;
   saved = mpnum_enter_();
   for (; i < n; ++i) {
     const uint8_t *row = mpnum_row_at_(type, a, i * a_stride);
-    mpnum_softmax_state state = mpnum_softmax_state_empty();
-    float own = 0;
-    for (k = 0; k < n; ++k) {
-      const float x =
-          mpnum_cosine_(type, row, mpnum_row_at_(type, b, k * b_stride), size);
-      state = mpnum_softmax_add(state, x, scale);
-      if (k == i) own = x;
+    float x[MPNUM_ROW_TILE_], max = mpnum_from_bits_f32(0xff800000u), own = 0;
+    double sum = 0;
+    for (first = 0; first < n; first += MPNUM_ROW_TILE_) {
+      const size_t count = mpnum_tile_size_(n, first);
+      float larger = max;
+      for (k = 0; k < count; ++k) {
+        x[k] = mpnum_cosine_(type, row, mpnum_row_at_(type, b, (first + k) * b_stride),
+                             size);
+        larger = mpnum_larger_(larger, x[k]);
+      }
+      if (i - first < count) own = x[i - first];
+      sum = mpnum_kept_f64_(sum * (double)mpnum_rescaled_(1, max, larger, scale));
+      sum = mpnum_plus_f64_(sum, (double)mpnum_row_exp_(0, x, count, larger, scale));
+      max = larger;
     }
-    mpnum_set_float_(loss, i, mpnum_softmax_loss(state, own, scale));
+    mpnum_set_float_(loss, i,
+                     mpnum_is_nan_f32_(max) ? max : mpnum_loss_of_(max, sum, own, scale));
   }
   mpnum_leave_(saved);
   return MPNUM_OK;

@@ -6,11 +6,10 @@
  *
  * Every element is that of the scalar function of the same name without _array: for f16
  * and bf16 the code nearest to the value, for f32 within the errors of docs/errors.md.
- * The caller's rounding mode and flags, and -ffast-math, change nothing, but for f32
- * where there is no SIMD (MPNUM_NO_SIMD): there the rounding mode does.
- * Domain: n elements, 0 and up; any alignment. dst may be a source; otherwise arrays do
- *   not overlap.
- * Host only. */
+ * The caller's rounding mode and flags, and -ffast-math, change nothing; but they change
+ * f32 on machines other than x86 and aarch64, and with compilers other than gcc and
+ * clang. Domain: n elements, 0 and up; any alignment. dst may be a source; otherwise
+ * arrays do not overlap. Host only. */
 #ifndef MPNUM_FUNC_ARRAY_H
 #define MPNUM_FUNC_ARRAY_H
 

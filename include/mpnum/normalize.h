@@ -22,8 +22,8 @@
 
 #if MPNUM_HAS_ARRAYS
 
-/* root / inverse_power, root of [1, 2). Of a square that is 0: 1, of Inf or NaN the same
- * and 1. */
+/* root / inverse_power, root from 1 to 2. Of a square that is 0: 1, of Inf or NaN the
+ * same and 1. */
 typedef struct mpnum_length_ {
   float root;
   double inverse_power;
@@ -91,11 +91,14 @@ MPNUM_HOST void mpnum_norm_row_(mpnum_norm_ norm, mpnum_type dst_type, uint8_t *
   }
   if (norm == MPNUM_NORM_L2_) {
     const double least = mpnum_kept_f64_((double)epsilon * (double)epsilon);
-    if (square < least) square = least;
+    if (mpnum_bits_f64(square) < mpnum_bits_f64(least))
+      square = least; /* both are >= 0 */
   } else {
     square = mpnum_plus_f64_(mpnum_over_f64_(square, (double)n), (double)epsilon);
   }
   length = mpnum_length_of_(square);
+  if (norm == MPNUM_NORM_RMS_ && mpnum_bits_f64(square) >> 52 == 0x7ff)
+    length.root = mpnum_from_bits_f32(0x7fffffffu);
   for (; i < n; i += MPNUM_ROW_TILE_) {
     const size_t count = n - i < MPNUM_ROW_TILE_ ? n - i : MPNUM_ROW_TILE_;
     mpnum_row_decode_(src_type, x, mpnum_row_at_(src_type, src, i), count);

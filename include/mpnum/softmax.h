@@ -56,6 +56,7 @@ MPNUM_REAL_ float mpnum_rescaled_(float sum, float from, float to, float scale) 
   const uint32_t from_bits = mpnum_bits_f32(from);
   if (from_bits == mpnum_bits_f32(to)) return sum;
   if (from_bits == 0xff800000u || mpnum_bits_f32(to) == 0x7f800000u) return 0;
+  if ((mpnum_bits_f32(scale) & 0x7fffffffu) == 0) return sum;
   return mpnum_times_scalar_(
       sum, mpnum_exp_scalar_(mpnum_times_scalar_(mpnum_minus_scalar_(from, to), scale)));
 }
@@ -74,7 +75,8 @@ MPNUM_MATH_ mpnum_softmax_state mpnum_softmax_merge(mpnum_softmax_state a,
   }
   return state;
 }
-/* With one more element. */
+/* With one more element. n of them added one by one are off by n roundings: of a long row
+ * merge states of parts. */
 MPNUM_MATH_ mpnum_softmax_state mpnum_softmax_add(mpnum_softmax_state state, float x,
                                                   float scale) {
   const mpnum_softmax_state one = {x, mpnum_bits_f32(x) == 0xff800000u ? 0.0f : 1.0f};
@@ -88,12 +90,15 @@ MPNUM_MATH_ float mpnum_softmax_logsumexp(mpnum_softmax_state state, float scale
   return mpnum_plus_scalar_(mpnum_times_scalar_(state.max, scale),
                             mpnum_log_scalar_(state.sum));
 }
-/* The weight of an element of the row, e^t / s, and its loss, log s - t. */
+/* The weight of an element of the row, e^t / s, and its loss, log s - t; NaN where one is
+ * NaN or +Inf. */
 MPNUM_MATH_ float mpnum_softmax_weight(mpnum_softmax_state state, float x, float scale) {
+  if (mpnum_bits_f32(state.max) == 0x7f800000u) return mpnum_from_bits_f32(0x7fffffffu);
   return mpnum_canonical_(mpnum_over_scalar_(
       mpnum_exp_scalar_(mpnum_exponent_(x, state.max, scale)), state.sum));
 }
 MPNUM_MATH_ float mpnum_softmax_loss(mpnum_softmax_state state, float x, float scale) {
+  if (mpnum_bits_f32(state.max) == 0x7f800000u) return mpnum_from_bits_f32(0x7fffffffu);
   return mpnum_canonical_(mpnum_minus_scalar_(mpnum_log_scalar_(state.sum),
                                               mpnum_exponent_(x, state.max, scale)));
 }
@@ -105,6 +110,8 @@ MPNUM_MATH_ float mpnum_softmax_loss(mpnum_softmax_state state, float x, float s
 /* Of k elements +Inf each gets 1 / k, and all others 0. */
 # define MPNUM_SOFTMAX_LIMIT 2
 
+/* Begin with mpnum_softmax_default(), as all zeros mean scale 0. With a mask or lengths
+ * -Inf counts as masked, too. */
 typedef struct mpnum_softmax_options {
   float scale;           /* finite, 0 and up; 0 makes what is not masked uniform */
   const uint8_t *mask;   /* NULL, or a byte for each element, 0 where it is masked */
@@ -225,6 +232,8 @@ MPNUM_HOST void mpnum_softmax_special_(const mpnum_row_ *row, mpnum_type dst_typ
                       (uint8_t *)dst + i * (size_t)(mpnum_row_bits_(dst_type) / 8),
                       buffer, n);
   }
+  mpnum_row_fill_(dst_type, dst + row->count * (size_t)(mpnum_row_bits_(dst_type) / 8),
+                  columns - row->count, none);
 }
 MPNUM_HOST void mpnum_softmax_row_(mpnum_row_ *row, mpnum_type dst_type, uint8_t *dst,
                                    size_t columns, int is_log) {
@@ -285,11 +294,11 @@ MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_type dst_type, voi
   return MPNUM_OK;
 }
 
-/* Softmax of each row. The largest element of a row of one is exactly 1; what is masked
- * is 0. A row with NaN, with +Inf, or all -Inf is NaN, see the flags and row statuses.
- * NULL for options means the defaults, for row_status that nobody asks.
- * Status: MPNUM_ERROR_ARGUMENT for another type, a scale that is negative or not finite,
- * a dst_stride below columns; nothing is written then. */
+/* Softmax of each row. A row of one finite element is exactly 1; what is masked is 0. A
+ * row with NaN, with +Inf, or all -Inf is NaN, see the flags and row statuses. NULL for
+ * options means the defaults, for row_status that nobody asks. Status:
+ * MPNUM_ERROR_ARGUMENT for another type, a scale that is negative or not finite, a
+ * dst_stride below columns; nothing is written then. */
 MPNUM_HOST mpnum_status mpnum_softmax_rows(mpnum_type dst_type, void *dst,
                                            size_t dst_stride, mpnum_type src_type,
                                            const void *src, size_t src_stride,

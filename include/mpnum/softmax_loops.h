@@ -6,10 +6,10 @@
 
 #include "func_loops.h"
 
-/* (x - max) scale; -Inf stays so where scale is 0. */
+/* (x - max) scale; where scale is 0, 0, but -Inf stays so. */
 MPNUM_REAL_ float mpnum_exponent_(float x, float max, float scale) {
   const int is_flat = (mpnum_bits_f32(scale) & 0x7fffffffu) == 0;
-  if (is_flat && mpnum_bits_f32(x) == 0xff800000u) return x;
+  if (is_flat) return mpnum_bits_f32(x) == 0xff800000u ? x : 0.0f;
   return mpnum_times_scalar_(mpnum_minus_scalar_(x, max), scale);
 }
 /* One NaN for all, as machines make different ones. */
