@@ -9,7 +9,8 @@
 /* (x - max) scale; where scale is 0, 0, but -Inf stays so. */
 MPNUM_REAL_ float mpnum_exponent_(float x, float max, float scale) {
   const int is_flat = (mpnum_bits_f32(scale) & 0x7fffffffu) == 0;
-  if (is_flat) return mpnum_bits_f32(x) == 0xff800000u ? x : 0.0f;
+  if (is_flat && mpnum_bits_f32(x) != 0xff800000u) return 0;
+  if (is_flat) return x;
   return mpnum_times_scalar_(mpnum_minus_scalar_(x, max), scale);
 }
 /* One NaN for all, as machines make different ones. */
