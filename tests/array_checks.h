@@ -35,6 +35,12 @@ static inline void run_for_each_isa(const char *what, void (*property)(void)) {
 }
 #define RUN_FOR_EACH_ISA(property) run_for_each_isa(#property, property)
 
+/* A random number between two, the next one of a sequence of this program. */
+static inline double uniform(double from, double to) {
+  static uint64_t state = 1;
+  return from + (to - from) * (double)(random_bits(&state) >> 11) * 0x1p-53;
+}
+
 /* Bytes of n elements of bits each: two in a byte, four in three bytes. */
 static inline size_t bytes_of(int bits, size_t n) {
   if (bits == 4) return (n + 1) / 2;

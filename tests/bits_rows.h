@@ -12,7 +12,7 @@ static float row_values[ROW], row_results[ROW], row_losses[1];
 /* Of 1 to 2500 elements, multiples of 2^-9, the last few near each other. */
 static void make_row(uint32_t n) {
   for (uint32_t i = 0; i < n; ++i)
-    row_values[i] = (float)((int)(mix(i) % (i % 9 ? 8192 : 64)) - 4096) * 0x1p-9f;
+    row_values[i] = (float)((int)(mix(i) % (i % 9 ? 8192 : 64)) - 4096) / 512;
 }
 static void put_row(uint32_t n) {
   for (uint32_t i = 0; i < n; ++i)
@@ -48,8 +48,8 @@ static void print_rows(void) {
     mpnum_cross_entropy_rows(row_losses, F32_ROW, &target, NULL, NULL);
     put_f32(row_losses[0]);
   });
-  ROWS(mpnum_layer_norm_rows, mpnum_layer_norm_rows(F32_ROW, NULL, NULL, 0x1p-16f));
-  ROWS(mpnum_rms_norm_rows, mpnum_rms_norm_rows(F32_ROW, NULL, 0x1p-16f));
+  ROWS(mpnum_layer_norm_rows, mpnum_layer_norm_rows(F32_ROW, NULL, NULL, 1.0f / 65536));
+  ROWS(mpnum_rms_norm_rows, mpnum_rms_norm_rows(F32_ROW, NULL, 1.0f / 65536));
   ROWS(mpnum_l2_normalize_rows, mpnum_l2_normalize_rows(F32_ROW, 0));
 }
 

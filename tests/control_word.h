@@ -38,4 +38,20 @@ static inline uint64_t control_word_of(int mode) {
   return word & ~(uint64_t)FLUSHES;
 }
 
+/* A function of a float with a word in force, while which nothing else happens. */
+static inline float called_with(uint64_t word, float (*function)(float), float x) {
+  float (*volatile called)(float) = function;
+  const uint64_t before = control_word();
+  set_control_word(word);
+  const float y = called(x);
+  set_control_word(before);
+  return y;
+}
+/* In the default environment, which -ffast-math leaves as soon as a program begins. */
+static inline float called_by_default(float (*function)(float), float x) {
+  static uint64_t word;
+  if (word == 0) word = control_word_of(FE_TONEAREST);
+  return called_with(word, function, x);
+}
+
 #endif

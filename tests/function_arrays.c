@@ -7,8 +7,6 @@
 #include <mpnum/array.h>
 #include <mpnum/func_array.h>
 
-#include <string.h>
-
 #define SATURATING(ROW) \
  ROW(exp_sat, )         \
  ROW(exp2_sat, )        \
@@ -16,28 +14,10 @@
  ROW(expm1_sat, )       \
  ROW(log_sat, ) ROW(log2_sat, ) ROW(log10_sat, ) ROW(rsqrt_sat, ) ROW(reciprocal_sat, )
 
-static uint32_t scalar_word(float x) {
-  uint32_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-static float value_of(uint64_t element) {
-  const uint32_t bits = (uint32_t)element;
-  float x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
-/* The scalar functions of f32 promise their bits in the default environment alone, which
- * -ffast-math leaves as soon as a program begins. */
+/* The scalar functions of f32 promise their bits in the default environment alone. */
 static uint32_t in_default_environment(float (*function)(float), uint64_t element) {
-  float (*volatile called)(float) = function;
-  static uint64_t word;
-  const uint64_t before = control_word();
-  if (word == 0) word = control_word_of(FE_TONEAREST);
-  set_control_word(word);
-  const float y = called(value_of(element));
-  set_control_word(before);
-  return scalar_word(y);
+  return mpnum_bits_f32(
+      called_by_default(function, mpnum_from_bits_f32((uint32_t)element)));
 }
 #define DEFINE(name, NAME)                                                  \
  static void name##_f32(void *dst, const void *src, size_t n) {             \

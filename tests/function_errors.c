@@ -120,17 +120,11 @@ static double place_of(const finding *found, double value) {
 static int is_special(float x) { return isnan(x) || isinf(x) || x == 0; }
 static int same_bits(float a, float b) { return memcmp(&a, &b, sizeof a) == 0; }
 
-/* In the mode that was asked for, in which nothing else happens. */
+/* In the mode that was asked for. */
 static uint64_t mode;
 static int has_mode;
 static float called(float (*function)(float), float x) {
-  if (!has_mode) return function(x);
-  float (*volatile kept)(float) = function;
-  const uint64_t before = control_word();
-  set_control_word(mode);
-  const float y = kept(x);
-  set_control_word(before);
-  return y;
+  return has_mode ? called_with(mode, function, x) : function(x);
 }
 /* 0: there is no such mode here. */
 static int set_mode(const char *name) {

@@ -21,12 +21,6 @@ static float special(uint32_t bits) { return mpnum_from_bits_f32(bits); }
 #define MINUS special(0xff800000u)
 #define A_NAN special(0xffc12345u)
 
-static uint32_t state = 1;
-static double uniform(double from, double to) {
-  state = state * 1664525u + 1013904223u;
-  const uint32_t mixed = (state ^ state >> 15) * 2246822519u;
-  return from + (to - from) * (double)(mixed ^ mixed >> 13) * 0x1p-32;
-}
 static void fill(size_t n, double from, double to) {
   for (size_t i = 0; i < n; ++i)
     x[i] = (float)uniform(from, to);

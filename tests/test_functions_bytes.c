@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions of types of 8 bits and fewer: decode, the f32 function, encode. At every code
  * of every type that is the code nearest to the value, in each overflow mode. */
+#include "control_word.h"
 #include "function_reference.h"
 #include "reference.h"
 #include "tap.h"
@@ -16,7 +17,7 @@
 static float function_at(int function, float x) {
   switch (function) {
 #define CASE(name, NAME) \
- case MPNUM_FUNCTION_##NAME##_: return mpnum_##name##_f32(x);
+ case MPNUM_FUNCTION_##NAME##_: return called_by_default(mpnum_##name##_f32, x);
     MPNUM_FUNCTION_ROWS_(CASE)
   default: return x;
   }

@@ -24,22 +24,6 @@ enum {
 };
 #define NEGATIVE(bits) (0x80000000u | (uint32_t)(bits))
 
-static float float_of(uint32_t bits) {
-  float x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
-static uint32_t float_bits(float x) {
-  uint32_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-static uint64_t double_bits(uint32_t bits) {
-  const double x = (double)float_of(bits);
-  uint64_t wide;
-  memcpy(&wide, &x, sizeof wide);
-  return wide;
-}
 /* The code of a type for a float; its smallest and largest values stand for f32's. */
 static uint16_t code_of(const char *type, uint32_t bits) {
   const int is_f16 = strcmp(type, "f16") == 0;
@@ -47,8 +31,9 @@ static uint16_t code_of(const char *type, uint32_t bits) {
   const uint32_t magnitude = bits & 0x7fffffffu;
   if (magnitude == SMALLEST) return sign | 1;
   if (magnitude == LARGEST) return sign | (is_f16 ? 0x7bff : 0x7f7f);
-  return (uint16_t)ref_encode(ref_format_named(type), double_bits(bits), REF_NEAREST_EVEN,
-                              REF_IEEE, 0);
+  return (uint16_t)ref_encode(ref_format_named(type),
+                              mpnum_bits_f64((double)mpnum_from_bits_f32(bits)),
+                              REF_NEAREST_EVEN, REF_IEEE, 0);
 }
 static void check(const char *name, const char *type, uint32_t x, uint32_t got,
                   uint32_t want) {
@@ -57,13 +42,14 @@ static void check(const char *name, const char *type, uint32_t x, uint32_t got,
 }
 
 /* A function of each type at x, where f32, f16 and bf16 are wanted. */
-#define CODES(name, x, f32_want, f16_want, bf16_want)                            \
- do {                                                                            \
-  const mpnum_f16 half = {code_of("f16", x)};                                    \
-  const mpnum_bf16 brain = {code_of("bf16", x)};                                 \
-  check(#name, "f32", x, float_bits(mpnum_##name##_f32(float_of(x))), f32_want); \
-  check(#name, "f16", half.bits, mpnum_##name##_f16(half).bits, f16_want);       \
-  check(#name, "bf16", brain.bits, mpnum_##name##_bf16(brain).bits, bf16_want);  \
+#define CODES(name, x, f32_want, f16_want, bf16_want)                                \
+ do {                                                                                \
+  const mpnum_f16 half = {code_of("f16", x)};                                        \
+  const mpnum_bf16 brain = {code_of("bf16", x)};                                     \
+  check(#name, "f32", x, mpnum_bits_f32(mpnum_##name##_f32(mpnum_from_bits_f32(x))), \
+        f32_want);                                                                   \
+  check(#name, "f16", half.bits, mpnum_##name##_f16(half).bits, f16_want);           \
+  check(#name, "bf16", brain.bits, mpnum_##name##_bf16(brain).bits, bf16_want);      \
  } while (0)
 #define VALUE(name, x, want) \
  CODES(name, x, (uint32_t)(want), code_of("f16", want), code_of("bf16", want))
@@ -172,8 +158,10 @@ static void saturating_forms_are_never_infinite(void) {
 static void logaddexp_of(uint32_t a, uint32_t b, uint32_t want) {
   const mpnum_f16 half_a = {code_of("f16", a)}, half_b = {code_of("f16", b)};
   const mpnum_bf16 brain_a = {code_of("bf16", a)}, brain_b = {code_of("bf16", b)};
-  check("logaddexp", "f32", a, float_bits(mpnum_logaddexp_f32(float_of(a), float_of(b))),
-        want);
+  check(
+      "logaddexp", "f32", a,
+      mpnum_bits_f32(mpnum_logaddexp_f32(mpnum_from_bits_f32(a), mpnum_from_bits_f32(b))),
+      want);
   check("logaddexp", "f16", a, mpnum_logaddexp_f16(half_a, half_b).bits,
         code_of("f16", want));
   check("logaddexp", "bf16", a, mpnum_logaddexp_bf16(brain_a, brain_b).bits,

@@ -15,12 +15,6 @@ enum { MOST = 5000 };
 static float x[3 * MOST], y[3 * MOST], weight[MOST], bias[MOST];
 
 static uint32_t bits_of(float value) { return mpnum_bits_f32(value); }
-static uint32_t state = 1;
-static double uniform(double from, double to) {
-  state = state * 1664525u + 1013904223u;
-  const uint32_t mixed = (state ^ state >> 15) * 2246822519u;
-  return from + (to - from) * (double)(mixed ^ mixed >> 13) * 0x1p-32;
-}
 static void fill(float *dst, size_t n, double from, double to) {
   for (size_t i = 0; i < n; ++i)
     dst[i] = (float)uniform(from, to);

@@ -24,9 +24,8 @@
  * ignored. */
 typedef struct mpnum_cross_entropy_options {
   mpnum_softmax_options softmax;
-  float
-      label_smoothing;  /* 0 to 1: the share of the target spread over what is unmasked */
-  float factor;         /* of gradients; 1 over the rows that count, for their mean */
+  float label_smoothing; /* 0 to 1: what of the target all unmasked classes share */
+  float factor; /* of gradients alone; 1 over the rows that count, for their mean */
   int64_t ignore_index; /* rows with this target have loss 0 and gradient 0 */
 } mpnum_cross_entropy_options;
 
@@ -45,7 +44,7 @@ typedef struct mpnum_target_ {
 } mpnum_target_;
 
 MPNUM_HOST float mpnum_row_element_(const mpnum_row_ *row, size_t i) {
-  float x[1];
+  float x[1] = {0};
   mpnum_row_decode_(row->type, x, mpnum_row_at_(row->type, row->src, i), 1);
   if (i >= row->count || (row->mask && !row->mask[i]))
     return mpnum_from_bits_f32(0xff800000u);
@@ -55,10 +54,10 @@ MPNUM_HOST float mpnum_row_element_(const mpnum_row_ *row, size_t i) {
  * each with 1 over their count. */
 MPNUM_HOST float mpnum_soft_loss_(const mpnum_row_ *row, float log_sum, size_t columns,
                                   const float *weights) {
-  float buffer[MPNUM_ROW_TILE_];
+  float buffer[MPNUM_TILE_];
   double sum = 0, count = 0;
   size_t i = 0, k = 0;
-  for (; i < row->count; i += MPNUM_ROW_TILE_) {
+  for (; i < row->count; i += MPNUM_TILE_) {
     const size_t n = mpnum_tile_size_(row->count, i);
     const float *x = mpnum_row_tile_(row, i, n, buffer);
     for (k = 0; k < n; ++k) {
@@ -96,18 +95,22 @@ MPNUM_HOST float mpnum_row_loss_(const mpnum_row_ *row, size_t columns,
   }
   return mpnum_canonical_(loss);
 }
-/* What is not masked of an ordinary row. */
+/* How many elements of an ordinary row are not masked. */
 MPNUM_HOST size_t mpnum_row_unmasked_(const mpnum_row_ *row) {
-  size_t count = 0, i = 0;
+  float buffer[MPNUM_TILE_];
+  size_t count = 0, i = 0, k = 0;
   if (!row->is_masked) return row->count;
-  for (; i < row->count; ++i)
-    count += mpnum_bits_f32(mpnum_row_element_(row, i)) != 0xff800000u;
+  for (; i < row->count; i += MPNUM_TILE_) {
+    const size_t n = mpnum_tile_size_(row->count, i);
+    const float *x = mpnum_row_tile_(row, i, n, buffer);
+    for (k = 0; k < n; ++k)
+      count += mpnum_bits_f32(mpnum_float_at_(x, k)) != 0xff800000u;
+  }
   return count;
 }
 MPNUM_HOST void mpnum_row_gradient_(mpnum_row_ *row, mpnum_type dst_type, uint8_t *dst,
                                     size_t columns, const mpnum_target_ *target,
                                     float factor) {
-  const size_t dst_size = (size_t)(mpnum_row_bits_(dst_type) / 8);
   const float inverse = mpnum_over_scalar_(1, (float)row->sum);
   const float share =
       target->smoothing > 0
@@ -116,9 +119,9 @@ MPNUM_HOST void mpnum_row_gradient_(mpnum_row_ *row, mpnum_type dst_type, uint8_
   const float kept = mpnum_minus_scalar_(1, target->smoothing);
   const mpnum_row_map_ map =
       mpnum_row_map_of_(MPNUM_MAP_GRADIENT_, inverse, share, factor);
-  float buffer[MPNUM_ROW_TILE_], powers[MPNUM_ROW_TILE_];
+  float buffer[MPNUM_TILE_], powers[MPNUM_TILE_];
   size_t i = 0, k = 0;
-  for (; i < row->count; i += MPNUM_ROW_TILE_) {
+  for (; i < row->count; i += MPNUM_TILE_) {
     const size_t n = mpnum_tile_size_(row->count, i);
     const float *x = mpnum_row_tile_(row, i, n, buffer);
     (void)mpnum_row_exp_(powers, x, n, row->max, row->scale);
@@ -140,9 +143,10 @@ MPNUM_HOST void mpnum_row_gradient_(mpnum_row_ *row, mpnum_type dst_type, uint8_
       for (k = 0; k < n; ++k)
         if (mpnum_bits_f32(mpnum_float_at_(x, k)) == 0xff800000u) powers[k] = 0;
     }
-    mpnum_row_encode_(dst_type, dst + i * dst_size, powers, n);
+    mpnum_row_encode_(dst_type, mpnum_row_to_(dst_type, dst, i), powers, n);
   }
-  mpnum_row_fill_(dst_type, dst + row->count * dst_size, columns - row->count, 0);
+  mpnum_row_fill_(dst_type, mpnum_row_to_(dst_type, dst, row->count),
+                  columns - row->count, 0);
 }
 /* Loss and gradient of one row of any status. */
 MPNUM_HOST void mpnum_cross_entropy_row_(mpnum_row_ *row, float *loss, size_t i,
@@ -162,15 +166,14 @@ MPNUM_HOST void mpnum_cross_entropy_row_(mpnum_row_ *row, float *loss, size_t i,
     if (dst) mpnum_row_fill_(dst_type, dst, columns, nan_result);
   }
 }
-MPNUM_HOST mpnum_status
-mpnum_cross_entropy_check_(size_t rows, size_t columns, const int64_t *targets,
-                           const mpnum_cross_entropy_options *options) {
+MPNUM_HOST mpnum_status mpnum_cross_entropy_check_(
+    size_t rows, size_t columns, const int64_t *targets, const float *soft, float factor,
+    const mpnum_cross_entropy_options *options) {
   const uint32_t bits = mpnum_bits_f32(options->label_smoothing);
   size_t i = 0;
   if (bits > 0x3f800000u && bits != 0x80000000u) return MPNUM_ERROR_ARGUMENT;
-  if ((mpnum_bits_f32(options->factor) & 0x7fffffffu) >= 0x7f800000u)
-    return MPNUM_ERROR_ARGUMENT;
-  if (!targets && (bits & 0x7fffffffu) != 0) return MPNUM_ERROR_ARGUMENT;
+  if ((mpnum_bits_f32(factor) & 0x7fffffffu) >= 0x7f800000u) return MPNUM_ERROR_ARGUMENT;
+  if (!targets && (!soft || (bits & 0x7fffffffu) != 0)) return MPNUM_ERROR_ARGUMENT;
   for (; targets && i < rows; ++i)
     if (targets[i] != options->ignore_index &&
         (targets[i] < 0 || (uint64_t)targets[i] >= columns))
@@ -185,24 +188,19 @@ MPNUM_HOST mpnum_status mpnum_cross_entropy_(
   const mpnum_cross_entropy_options usual = mpnum_cross_entropy_default();
   const mpnum_cross_entropy_options *how = options ? options : &usual;
   const mpnum_type dst_type = gradient ? gradient_type : MPNUM_TYPE_F32;
-  const size_t dst_size = (size_t)(mpnum_row_bits_(dst_type) / 8);
   mpnum_status status = mpnum_rows_check_(dst_type, gradient ? gradient_stride : columns,
                                           src_type, rows, columns, how->softmax.scale);
   mpnum_target_ target = {0, 0, how->label_smoothing, 1};
   uint64_t saved = 0;
   float factor = 0;
   size_t i = 0, k = 0;
-  if (status == MPNUM_OK)
-    status = mpnum_cross_entropy_check_(rows, columns, targets, how);
-  if (status != MPNUM_OK) return status;
   saved = mpnum_enter_();
   factor = mpnum_times_scalar_(how->factor, how->softmax.scale);
-  if ((mpnum_bits_f32(factor) & 0x7fffffffu) >= 0x7f800000u || (!targets && !soft)) {
-    mpnum_leave_(saved);
-    return MPNUM_ERROR_ARGUMENT;
-  }
+  if (status == MPNUM_OK)
+    status = mpnum_cross_entropy_check_(rows, columns, targets, soft, factor, how);
+  if (status != MPNUM_OK) rows = 0;
   for (; i < rows; ++i) {
-    uint8_t *dst = gradient ? (uint8_t *)gradient + i * gradient_stride * dst_size : 0;
+    uint8_t *dst = gradient ? mpnum_row_to_(dst_type, gradient, i * gradient_stride) : 0;
     if (targets && targets[i] == how->ignore_index) {
       mpnum_set_float_(loss, i, 0);
       if (dst) mpnum_row_fill_(dst_type, dst, columns, 0);
@@ -225,7 +223,7 @@ MPNUM_HOST mpnum_status mpnum_cross_entropy_(
     }
   }
   mpnum_leave_(saved);
-  return MPNUM_OK;
+  return status;
 }
 
 /* The loss of each row against the index of its class, and its gradient, unless gradient
@@ -247,7 +245,8 @@ MPNUM_HOST mpnum_status mpnum_cross_entropy_rows(
 }
 /* The same against a share for each class, in rows of target_stride floats: the sum of
  * share (log s - t), and softmax times the sum of the shares less the shares. A share of
- * 0 asks for nothing, also where the logit is -Inf. Nothing is smoothed. */
+ * 0 asks for nothing, also where the logit is -Inf. Status: as above; a label_smoothing
+ * other than 0 is MPNUM_ERROR_ARGUMENT: smooth the shares. */
 MPNUM_HOST mpnum_status mpnum_soft_cross_entropy_rows(
     float *loss, mpnum_type gradient_type, void *gradient, size_t gradient_stride,
     mpnum_type src_type, const void *src, size_t src_stride, size_t rows, size_t columns,
@@ -292,10 +291,7 @@ MPNUM_HOST void mpnum_column_losses_(float *loss, mpnum_type type, const void *s
   for (k = 0; k < count; ++k) {
     const size_t at = first + k;
     mpnum_row_decode_(type, x, mpnum_row_at_(type, src, at * stride + at), 1);
-    mpnum_set_float_(loss, at,
-                     mpnum_is_nan_f32_(max[k])
-                         ? max[k]
-                         : mpnum_loss_of_(max[k], sums[k], x[0], scale));
+    mpnum_set_float_(loss, at, mpnum_loss_of_(max[k], sums[k], x[0], scale));
   }
 }
 
@@ -351,9 +347,9 @@ MPNUM_HOST mpnum_status mpnum_contrastive_loss_of_embeddings(
   saved = mpnum_enter_();
   for (; i < n; ++i) {
     const uint8_t *row = mpnum_row_at_(type, a, i * a_stride);
-    float x[MPNUM_ROW_TILE_], max = mpnum_from_bits_f32(0xff800000u), own = 0;
+    float x[MPNUM_TILE_], max = mpnum_from_bits_f32(0xff800000u), own = 0;
     double sum = 0;
-    for (first = 0; first < n; first += MPNUM_ROW_TILE_) {
+    for (first = 0; first < n; first += MPNUM_TILE_) {
       const size_t count = mpnum_tile_size_(n, first);
       float larger = max;
       for (k = 0; k < count; ++k) {
@@ -366,8 +362,7 @@ MPNUM_HOST mpnum_status mpnum_contrastive_loss_of_embeddings(
       sum = mpnum_plus_f64_(sum, (double)mpnum_row_exp_(0, x, count, larger, scale));
       max = larger;
     }
-    mpnum_set_float_(loss, i,
-                     mpnum_is_nan_f32_(max) ? max : mpnum_loss_of_(max, sum, own, scale));
+    mpnum_set_float_(loss, i, mpnum_loss_of_(max, sum, own, scale));
   }
   mpnum_leave_(saved);
   return MPNUM_OK;

@@ -58,11 +58,11 @@ typedef enum mpnum_norm_ {
 /* The sum of (x - mean)^2 of a row. */
 MPNUM_HOST double mpnum_row_deviation_(mpnum_type type, const uint8_t *src, size_t n,
                                        double mean) {
-  float x[MPNUM_ROW_TILE_];
+  float x[MPNUM_TILE_];
   double lanes[8] = {0};
   size_t i = 0, k = 0;
-  for (; i < n; i += MPNUM_ROW_TILE_) {
-    const size_t count = n - i < MPNUM_ROW_TILE_ ? n - i : MPNUM_ROW_TILE_;
+  for (; i < n; i += MPNUM_TILE_) {
+    const size_t count = mpnum_tile_size_(n, i);
     mpnum_row_decode_(type, x, mpnum_row_at_(type, src, i), count);
     for (k = 0; k < count; ++k) {
       const double difference = mpnum_kept_f64_((double)x[k] - mean);
@@ -77,8 +77,7 @@ MPNUM_HOST double mpnum_row_deviation_(mpnum_type type, const uint8_t *src, size
 MPNUM_HOST void mpnum_norm_row_(mpnum_norm_ norm, mpnum_type dst_type, uint8_t *dst,
                                 mpnum_type src_type, const uint8_t *src, size_t n,
                                 const float *weight, const float *bias, float epsilon) {
-  const size_t dst_size = (size_t)(mpnum_row_bits_(dst_type) / 8);
-  float x[MPNUM_ROW_TILE_];
+  float x[MPNUM_TILE_];
   double mean = 0, square = 0;
   mpnum_length_ length;
   size_t i = 0, k = 0;
@@ -99,8 +98,8 @@ MPNUM_HOST void mpnum_norm_row_(mpnum_norm_ norm, mpnum_type dst_type, uint8_t *
   length = mpnum_length_of_(square);
   if (norm == MPNUM_NORM_RMS_ && mpnum_bits_f64(square) >> 52 == 0x7ff)
     length.root = mpnum_from_bits_f32(0x7fffffffu);
-  for (; i < n; i += MPNUM_ROW_TILE_) {
-    const size_t count = n - i < MPNUM_ROW_TILE_ ? n - i : MPNUM_ROW_TILE_;
+  for (; i < n; i += MPNUM_TILE_) {
+    const size_t count = mpnum_tile_size_(n, i);
     mpnum_row_decode_(src_type, x, mpnum_row_at_(src_type, src, i), count);
     for (k = 0; k < count; ++k) {
       float y = mpnum_over_length_(mpnum_kept_f64_((double)x[k] - mean), length);
@@ -108,7 +107,7 @@ MPNUM_HOST void mpnum_norm_row_(mpnum_norm_ norm, mpnum_type dst_type, uint8_t *
       if (bias) y = mpnum_plus_scalar_(y, mpnum_float_at_(bias, i + k));
       x[k] = mpnum_canonical_(y);
     }
-    mpnum_row_encode_(dst_type, dst + i * dst_size, x, count);
+    mpnum_row_encode_(dst_type, mpnum_row_to_(dst_type, dst, i), x, count);
   }
 }
 MPNUM_HOST mpnum_status mpnum_norm_rows_(mpnum_norm_ norm, mpnum_type dst_type, void *dst,
@@ -123,9 +122,7 @@ MPNUM_HOST mpnum_status mpnum_norm_rows_(mpnum_norm_ norm, mpnum_type dst_type, 
   if (status != MPNUM_OK) return status;
   saved = mpnum_enter_();
   for (; columns && i < rows; ++i)
-    mpnum_norm_row_(norm, dst_type,
-                    (uint8_t *)dst +
-                        i * dst_stride * (size_t)(mpnum_row_bits_(dst_type) / 8),
+    mpnum_norm_row_(norm, dst_type, mpnum_row_to_(dst_type, dst, i * dst_stride),
                     src_type, mpnum_row_at_(src_type, src, i * src_stride), columns,
                     weight, bias, epsilon);
   mpnum_leave_(saved);

@@ -39,17 +39,10 @@ MPNUM_MATH_ mpnum_softmax_state mpnum_softmax_state_empty(void) {
   const mpnum_softmax_state state = {mpnum_from_bits_f32(0xff800000u), 0};
   return state;
 }
-MPNUM_REAL_ int mpnum_is_nan_f32_(float x) {
-  return (mpnum_bits_f32(x) & 0x7fffffffu) > 0x7f800000u;
-}
 /* The larger one, +0 above -0; canonical NaN if one is. */
 MPNUM_REAL_ float mpnum_larger_(float a, float b) {
-  const uint32_t a_bits = mpnum_bits_f32(a), b_bits = mpnum_bits_f32(b);
-  const uint32_t a_key = a_bits ^ ((0u - (a_bits >> 31)) | 0x80000000u);
-  const uint32_t b_key = b_bits ^ ((0u - (b_bits >> 31)) | 0x80000000u);
-  if (mpnum_is_nan_f32_(a) || mpnum_is_nan_f32_(b))
-    return mpnum_from_bits_f32(0x7fffffffu);
-  return a_key > b_key ? a : b;
+  if (mpnum_isnan_f32(a) || mpnum_isnan_f32(b)) return mpnum_from_bits_f32(0x7fffffffu);
+  return mpnum_order_(mpnum_bits_f32(a)) > mpnum_order_(mpnum_bits_f32(b)) ? a : b;
 }
 /* sum e^((from - to) scale), from <= to. */
 MPNUM_REAL_ float mpnum_rescaled_(float sum, float from, float to, float scale) {
@@ -67,7 +60,7 @@ MPNUM_MATH_ mpnum_softmax_state mpnum_softmax_merge(mpnum_softmax_state a,
   const mpnum_softmax_state empty = mpnum_softmax_state_empty();
   mpnum_softmax_state state = empty;
   state.max = mpnum_larger_(a.max, b.max);
-  if (mpnum_is_nan_f32_(state.max)) {
+  if (mpnum_isnan_f32(state.max)) {
     state.sum = state.max;
   } else if (mpnum_bits_f32(state.max) != mpnum_bits_f32(empty.max)) {
     state.sum = mpnum_plus_scalar_(mpnum_rescaled_(a.sum, a.max, state.max, scale),
@@ -85,7 +78,7 @@ MPNUM_MATH_ mpnum_softmax_state mpnum_softmax_add(mpnum_softmax_state state, flo
 /* log of the sum of e^(x scale): -Inf of none, +Inf if one is, NaN if one is. */
 MPNUM_MATH_ float mpnum_softmax_logsumexp(mpnum_softmax_state state, float scale) {
   const uint32_t bits = mpnum_bits_f32(state.max);
-  if (bits == 0x7f800000u || bits == 0xff800000u || mpnum_is_nan_f32_(state.max))
+  if (bits == 0x7f800000u || bits == 0xff800000u || mpnum_isnan_f32(state.max))
     return state.max;
   return mpnum_plus_scalar_(mpnum_times_scalar_(state.max, scale),
                             mpnum_log_scalar_(state.sum));
@@ -93,12 +86,14 @@ MPNUM_MATH_ float mpnum_softmax_logsumexp(mpnum_softmax_state state, float scale
 /* The weight of an element of the row, e^t / s, and its loss, log s - t; NaN where one is
  * NaN or +Inf. */
 MPNUM_MATH_ float mpnum_softmax_weight(mpnum_softmax_state state, float x, float scale) {
-  if (mpnum_bits_f32(state.max) == 0x7f800000u) return mpnum_from_bits_f32(0x7fffffffu);
+  if (mpnum_bits_f32(state.max) == 0x7f800000u || mpnum_isnan_f32(state.max))
+    return mpnum_from_bits_f32(0x7fffffffu);
   return mpnum_canonical_(mpnum_over_scalar_(
       mpnum_exp_scalar_(mpnum_exponent_(x, state.max, scale)), state.sum));
 }
 MPNUM_MATH_ float mpnum_softmax_loss(mpnum_softmax_state state, float x, float scale) {
-  if (mpnum_bits_f32(state.max) == 0x7f800000u) return mpnum_from_bits_f32(0x7fffffffu);
+  if (mpnum_bits_f32(state.max) == 0x7f800000u || mpnum_isnan_f32(state.max))
+    return mpnum_from_bits_f32(0x7fffffffu);
   return mpnum_canonical_(mpnum_minus_scalar_(mpnum_log_scalar_(state.sum),
                                               mpnum_exponent_(x, state.max, scale)));
 }
@@ -148,15 +143,12 @@ MPNUM_HOST const float *mpnum_row_tile_(const mpnum_row_ *row, size_t first, siz
     if (!row->mask[first + i]) buffer[i] = mpnum_from_bits_f32(0xff800000u);
   return buffer;
 }
-MPNUM_HOST_INLINE_ size_t mpnum_tile_size_(size_t n, size_t first) {
-  return n - first < MPNUM_ROW_TILE_ ? n - first : MPNUM_ROW_TILE_;
-}
 /* Finds max and status. */
 MPNUM_HOST void mpnum_row_look_(mpnum_row_ *row) {
   mpnum_extremes_ extremes = {0x007fffffu /* -Inf */, 0};
-  float buffer[MPNUM_ROW_TILE_];
+  float buffer[MPNUM_TILE_];
   size_t i = 0;
-  for (; i < row->count; i += MPNUM_ROW_TILE_) {
+  for (; i < row->count; i += MPNUM_TILE_) {
     const size_t n = mpnum_tile_size_(row->count, i);
     mpnum_row_extremes_(&extremes, mpnum_row_tile_(row, i, n, buffer), n);
   }
@@ -174,10 +166,10 @@ MPNUM_HOST void mpnum_row_look_(mpnum_row_ *row) {
 }
 /* Finds the sum of an ordinary row; leaves e^t in dst, unless that is NULL. */
 MPNUM_HOST void mpnum_row_sum_(mpnum_row_ *row, float *dst) {
-  float buffer[MPNUM_ROW_TILE_];
+  float buffer[MPNUM_TILE_];
   size_t i = 0;
   row->sum = 0;
-  for (; i < row->count; i += MPNUM_ROW_TILE_) {
+  for (; i < row->count; i += MPNUM_TILE_) {
     const size_t n = mpnum_tile_size_(row->count, i);
     const float *x = mpnum_row_tile_(row, i, n, buffer);
     const float sum = mpnum_row_exp_(dst ? dst + i : dst, x, n, row->max, row->scale);
@@ -208,14 +200,14 @@ MPNUM_HOST void mpnum_softmax_special_(const mpnum_row_ *row, mpnum_type dst_typ
                                        uint8_t *dst, size_t columns, int is_log) {
   const float none = is_log ? mpnum_from_bits_f32(0xff800000u) : 0;
   const float nan_result = mpnum_from_bits_f32(0x7fffffffu);
-  float buffer[MPNUM_ROW_TILE_], share = 0;
+  float buffer[MPNUM_TILE_], share = 0;
   size_t i = 0, k = 0, infinite = 0;
   if (row->status != MPNUM_ROW_INF || !row->takes_limit) {
     mpnum_row_fill_(dst_type, dst, columns,
                     row->status == MPNUM_ROW_EMPTY ? none : nan_result);
     return;
   }
-  for (; i < row->count; i += MPNUM_ROW_TILE_) {
+  for (; i < row->count; i += MPNUM_TILE_) {
     const size_t n = mpnum_tile_size_(row->count, i);
     const float *x = mpnum_row_tile_(row, i, n, buffer);
     for (k = 0; k < n; ++k)
@@ -223,27 +215,24 @@ MPNUM_HOST void mpnum_softmax_special_(const mpnum_row_ *row, mpnum_type dst_typ
   }
   share = is_log ? mpnum_minus_scalar_(0, mpnum_log_scalar_((float)infinite))
                  : mpnum_over_scalar_(1, (float)infinite);
-  for (i = 0; i < row->count; i += MPNUM_ROW_TILE_) {
+  for (i = 0; i < row->count; i += MPNUM_TILE_) {
     const size_t n = mpnum_tile_size_(row->count, i);
     const float *x = mpnum_row_tile_(row, i, n, buffer);
     for (k = 0; k < n; ++k)
       buffer[k] = mpnum_bits_f32(mpnum_float_at_(x, k)) == 0x7f800000u ? share : none;
-    mpnum_row_encode_(dst_type,
-                      (uint8_t *)dst + i * (size_t)(mpnum_row_bits_(dst_type) / 8),
-                      buffer, n);
+    mpnum_row_encode_(dst_type, mpnum_row_to_(dst_type, dst, i), buffer, n);
   }
-  mpnum_row_fill_(dst_type, dst + row->count * (size_t)(mpnum_row_bits_(dst_type) / 8),
+  mpnum_row_fill_(dst_type, mpnum_row_to_(dst_type, dst, row->count),
                   columns - row->count, none);
 }
 MPNUM_HOST void mpnum_softmax_row_(mpnum_row_ *row, mpnum_type dst_type, uint8_t *dst,
                                    size_t columns, int is_log) {
-  const size_t dst_size = (size_t)(mpnum_row_bits_(dst_type) / 8);
   const int is_direct = dst_type == MPNUM_TYPE_F32;
-  float buffer[MPNUM_ROW_TILE_];
-  float *kept = is_log                          ? 0
-                : is_direct                     ? (float *)(void *)dst
-                : row->count <= MPNUM_ROW_TILE_ ? buffer
-                                                : 0;
+  float buffer[MPNUM_TILE_];
+  float *kept = is_log                      ? 0
+                : is_direct                 ? (float *)(void *)dst
+                : row->count <= MPNUM_TILE_ ? buffer
+                                            : 0;
   mpnum_row_map_ map;
   size_t i = 0;
   if (row->status != MPNUM_ROW_OK) {
@@ -255,7 +244,7 @@ MPNUM_HOST void mpnum_softmax_row_(mpnum_row_ *row, mpnum_type dst_type, uint8_t
                                    mpnum_row_log_sum_(row))
                : mpnum_row_map_of_(MPNUM_MAP_SCALED_,
                                    mpnum_over_scalar_(1, (float)row->sum), 0, 0);
-  for (; i < row->count; i += MPNUM_ROW_TILE_) {
+  for (; i < row->count; i += MPNUM_TILE_) {
     const size_t n = mpnum_tile_size_(row->count, i);
     const float *x = kept ? kept + i : mpnum_row_tile_(row, i, n, buffer);
     float *to = is_direct ? (float *)(void *)dst + i : buffer;
@@ -264,10 +253,10 @@ MPNUM_HOST void mpnum_softmax_row_(mpnum_row_ *row, mpnum_type dst_type, uint8_t
       x = buffer;
     }
     mpnum_row_mapped_(map, to, x, n);
-    mpnum_row_encode_(dst_type, dst + i * dst_size, to, n);
+    mpnum_row_encode_(dst_type, mpnum_row_to_(dst_type, dst, i), to, n);
   }
-  mpnum_row_fill_(dst_type, dst + row->count * dst_size, columns - row->count,
-                  is_log ? mpnum_from_bits_f32(0xff800000u) : 0);
+  mpnum_row_fill_(dst_type, mpnum_row_to_(dst_type, dst, row->count),
+                  columns - row->count, is_log ? mpnum_from_bits_f32(0xff800000u) : 0);
 }
 MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_type dst_type, void *dst,
                                             size_t dst_stride, mpnum_type src_type,
@@ -276,7 +265,6 @@ MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_type dst_type, voi
                                             const mpnum_softmax_options *options,
                                             mpnum_row_status *row_status) {
   const mpnum_softmax_options usual = mpnum_softmax_default();
-  const size_t dst_size = (size_t)(mpnum_row_bits_(dst_type) / 8);
   const mpnum_softmax_options *how = options ? options : &usual;
   const mpnum_status status =
       mpnum_rows_check_(dst_type, dst_stride, src_type, rows, columns, how->scale);
@@ -287,7 +275,7 @@ MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_type dst_type, voi
   for (; i < rows; ++i) {
     mpnum_row_ row = mpnum_row_of_(src_type, src, src_stride, i, columns, how);
     if (row_status) row_status[i] = row.status;
-    mpnum_softmax_row_(&row, dst_type, (uint8_t *)dst + i * dst_stride * dst_size,
+    mpnum_softmax_row_(&row, dst_type, mpnum_row_to_(dst_type, dst, i * dst_stride),
                        columns, is_log);
   }
   mpnum_leave_(saved);
@@ -296,9 +284,9 @@ MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_type dst_type, voi
 
 /* Softmax of each row. A row of one finite element is exactly 1; what is masked is 0. A
  * row with NaN, with +Inf, or all -Inf is NaN, see the flags and row statuses. NULL for
- * options means the defaults, for row_status that nobody asks. Status:
- * MPNUM_ERROR_ARGUMENT for another type, a scale that is negative or not finite, a
- * dst_stride below columns; nothing is written then. */
+ * options means the defaults, for row_status that nobody asks.
+ * Status: MPNUM_ERROR_ARGUMENT for another type, a scale that is negative or not finite,
+ * a dst_stride below columns; nothing is written then. */
 MPNUM_HOST mpnum_status mpnum_softmax_rows(mpnum_type dst_type, void *dst,
                                            size_t dst_stride, mpnum_type src_type,
                                            const void *src, size_t src_stride,

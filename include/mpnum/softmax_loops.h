@@ -5,6 +5,7 @@
 #define MPNUM_SOFTMAX_LOOPS_H
 
 #include "func_loops.h"
+#include "reduce_loops.h"
 
 /* (x - max) scale; where scale is 0, 0, but -Inf stays so. */
 MPNUM_REAL_ float mpnum_exponent_(float x, float max, float scale) {
@@ -19,12 +20,20 @@ MPNUM_REAL_ float mpnum_canonical_(float x) {
   return mpnum_from_bits_f32((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fffffffu : bits);
 }
 
+/* A word that orders as floats do, -0 below +0; NaNs are at both ends. */
+MPNUM_REAL_ uint32_t mpnum_order_(uint32_t bits) {
+  return bits ^ ((0u - (bits >> 31)) | 0x80000000u);
+}
+
 #if MPNUM_HAS_ARRAYS
 
-/* Floats of a row done at a time, and the lanes in which those are summed: element i of a
- * tile into lane i % 64, the lanes then by halves. */
-# define MPNUM_ROW_TILE_  2048
+/* Lanes in which the floats of a tile are summed: element i into lane i % 64, the lanes
+ * then by halves. */
 # define MPNUM_SUM_LANES_ 64
+
+MPNUM_HOST_INLINE_ size_t mpnum_tile_size_(size_t n, size_t first) {
+  return n - first < MPNUM_TILE_ ? n - first : MPNUM_TILE_;
+}
 
 MPNUM_HOST_INLINE_ float mpnum_float_at_(const float *src, size_t i) {
   return mpnum_from_bits_f32((uint32_t)mpnum_element_(32, (const uint8_t *)src, i));
@@ -40,7 +49,7 @@ typedef struct mpnum_extremes_ {
 } mpnum_extremes_;
 MPNUM_HOST_INLINE_ void mpnum_add_extreme_(mpnum_extremes_ *extremes, float x) {
   const uint32_t bits = mpnum_bits_f32(x);
-  const uint32_t key = bits ^ ((0u - (bits >> 31)) | 0x80000000u);
+  const uint32_t key = mpnum_order_(bits);
   if (key > extremes->key) extremes->key = key;
   if ((bits & 0x7fffffffu) > extremes->magnitude)
     extremes->magnitude = bits & 0x7fffffffu;
@@ -49,7 +58,7 @@ MPNUM_INLINE float mpnum_float_of_key_(uint32_t key) {
   return mpnum_from_bits_f32(key ^ (key >> 31 ? 0x80000000u : 0xffffffffu));
 }
 
-/* row_exp: e to that power for each float of a tile, and their sum; dst may be NULL. */
+/* The sum of lanes, by halves. */
 MPNUM_HOST float mpnum_folded_(float *lanes, size_t count) {
   size_t width = count / 2, i = 0;
   for (; width; width /= 2)
@@ -111,6 +120,7 @@ MPNUM_HOST void mpnum_row_extremes_(mpnum_extremes_ *extremes, const float *src,
                                     size_t n) {
   MPNUM_CALL_(row_extremes, (extremes, src, n));
 }
+/* e^((x - max) scale) of each float of a tile, and their sum; dst may be NULL. */
 MPNUM_HOST float mpnum_row_exp_(float *dst, const float *src, size_t n, float max,
                                 float scale) {
   float sum = 0;
@@ -122,28 +132,23 @@ MPNUM_HOST void mpnum_row_mapped_(mpnum_row_map_ map, float *dst, const float *s
   MPNUM_CALL_(row_map, (map, dst, src, n));
 }
 
-/* Bits of an element of the types that rows are of; 0 for others. */
-MPNUM_INLINE int mpnum_row_bits_(mpnum_type type) {
-  switch (type) {
-  case MPNUM_TYPE_F32: return 32;
-  case MPNUM_TYPE_F16:
-  case MPNUM_TYPE_BF16: return 16;
-  case MPNUM_TYPE_E5M2:
-  case MPNUM_TYPE_E4M3: return 8;
-  default: return 0;
-  }
+MPNUM_INLINE int mpnum_has_rows_(mpnum_type type) {
+  return type == MPNUM_TYPE_F32 || type == MPNUM_TYPE_F16 || type == MPNUM_TYPE_BF16 ||
+         type == MPNUM_TYPE_E5M2 || type == MPNUM_TYPE_E4M3;
 }
+/* Element i of an array. */
 MPNUM_HOST const uint8_t *mpnum_row_at_(mpnum_type type, const void *src, size_t i) {
-  return (const uint8_t *)src + i * (size_t)(mpnum_row_bits_(type) / 8);
+  return (const uint8_t *)src + i * (size_t)(mpnum_type_bits_(type) / 8);
+}
+MPNUM_HOST uint8_t *mpnum_row_to_(mpnum_type type, void *dst, size_t i) {
+  return (uint8_t *)dst + i * (size_t)(mpnum_type_bits_(type) / 8);
 }
 MPNUM_HOST void mpnum_row_decode_(mpnum_type type, float *dst, const void *src,
                                   size_t n) {
-  switch (type) {
-  case MPNUM_TYPE_F16: MPNUM_CALL_(f16_to_f32, (dst, src, n)) break;
-  case MPNUM_TYPE_BF16: MPNUM_CALL_(bf16_to_f32, (dst, src, n)) break;
-  case MPNUM_TYPE_E5M2: MPNUM_CALL_(e5m2_to_f32, (dst, src, n)) break;
-  case MPNUM_TYPE_E4M3: MPNUM_CALL_(e4m3_to_f32, (dst, src, n)) break;
-  default: MPNUM_MEMCPY_(dst, src, 4 * n); break;
+  if (type == MPNUM_TYPE_F32) {
+    MPNUM_MEMCPY_(dst, src, 4 * n);
+  } else {
+    mpnum_floats_of_(type, dst, (const uint8_t *)src, n);
   }
 }
 MPNUM_HOST void mpnum_row_encode_(mpnum_type type, void *dst, const float *src,
@@ -165,8 +170,7 @@ MPNUM_HOST void mpnum_row_fill_(mpnum_type type, void *dst, size_t n, float x) {
   for (; i < 64; ++i)
     tile[i] = x;
   for (i = 0; i < n; i += 64)
-    mpnum_row_encode_(type, (uint8_t *)dst + i * (size_t)(mpnum_row_bits_(type) / 8),
-                      tile, n - i < 64 ? n - i : 64);
+    mpnum_row_encode_(type, mpnum_row_to_(type, dst, i), tile, n - i < 64 ? n - i : 64);
 }
 
 /* factor is the scale of a softmax, or an epsilon. */
@@ -174,7 +178,7 @@ MPNUM_HOST mpnum_status mpnum_rows_check_(mpnum_type dst_type, size_t dst_stride
                                           mpnum_type src_type, size_t rows,
                                           size_t columns, float factor) {
   const uint32_t bits = mpnum_bits_f32(factor);
-  if (!mpnum_row_bits_(dst_type) || !mpnum_row_bits_(src_type))
+  if (!mpnum_has_rows_(dst_type) || !mpnum_has_rows_(src_type))
     return MPNUM_ERROR_ARGUMENT;
   if (rows > 1 && dst_stride < columns) return MPNUM_ERROR_ARGUMENT;
   return bits < 0x7f800000u || bits == 0x80000000u ? MPNUM_OK : MPNUM_ERROR_ARGUMENT;
