@@ -47,26 +47,24 @@ QUICK = [
 FULL = [
     ("gcc", C99 + ["-O0"], ["upward", "flush"]),
     ("clang", C99 + SANITIZE, DEFAULT),
-    ("gcc", C99 + NATIVE, ALL),
     ("gcc", C99 + FAST_NATIVE, ALL),
-    ("gcc", C99 + SANITIZE, DEFAULT),
-    ("g++", CXX17 + ["-O0"], ["downward"]),
-    ("g++", CXX17 + NATIVE, ALL),
     ("g++", CXX11 + ["-O2"], ALL),
-    ("clang", C99 + ["-O0"], ["toward_zero"]),
-    ("clang", C99 + ["-O2"], ALL),
     ("clang", C99 + NATIVE, ALL),
-    ("clang++", CXX17 + FAST, ALL),
-    ("clang++", CXX17 + SANITIZE, DEFAULT),
-    ("clang++", CXX11 + ["-O2"], ALL),
 ]
 EXHAUSTIVE = [
     ("gcc", C99 + ["-O0"], ["default", "downward", "toward_zero"]),
     ("gcc", C99 + FAST, ALL),
-    ("g++", CXX17 + ["-O0"], ["default", "upward", "toward_zero", "flush"]),
+    ("gcc", C99 + NATIVE, ALL),
+    ("gcc", C99 + SANITIZE, DEFAULT),
+    ("g++", CXX17 + ["-O0"], ALL),
+    ("g++", CXX17 + NATIVE, ALL),
     ("g++", CXX17 + SANITIZE, DEFAULT),
-    ("clang", C99 + ["-O0"], ["default", "upward", "downward", "flush"]),
+    ("clang", C99 + ["-O0"], ALL),
+    ("clang", C99 + ["-O2"], ALL),
+    ("clang++", CXX17 + FAST, ALL),
     ("clang++", CXX17 + ["-O0"], ALL),
+    ("clang++", CXX17 + SANITIZE, DEFAULT),
+    ("clang++", CXX11 + ["-O2"], ALL),
 ]
 TIERS = {"quick": QUICK, "full": FULL, "exhaustive": EXHAUSTIVE}
 

@@ -4,9 +4,9 @@
 architecture without a warning, spill or local memory, two units with all of them link, NVRTC compiles device.cuh, and
 interop.cuh is a move of bits. No GPU is needed.
 
-usage: tests/test_cuda_headers.py [full]
+usage: tests/test_cuda_headers.py [full | exhaustive]
 
-Without an argument a few architectures and dialects run, with full the others.
+Without an argument a few architectures and dialects run, with full more, with exhaustive all.
 """
 
 import re
@@ -17,7 +17,7 @@ from pathlib import Path
 import tap
 import test_device_headers
 import toolchain
-from test_device_headers import MORE_ARCHS, QUICK_ARCHS, STANDARDS, Nvrtc, archs_of_nvcc, nvcc
+from test_device_headers import FULL_ARCHS, QUICK_ARCHS, STANDARDS, Nvrtc, all_archs, archs_of_nvcc, nvcc
 from toolchain import INCLUDE, named
 from tree import check
 
@@ -178,23 +178,27 @@ def quick_properties():
 
 
 def full_properties():
-    try:
-        archs = archs_of_nvcc() + MORE_ARCHS
-    except tap.Skip:
-        archs = QUICK_ARCHS  # each says why it is skipped
-    for standard in STANDARDS[1:]:
+    yield named("each header alone and twice in c++20", each_header_alone_and_twice, "c++20")
+    for arch in FULL_ARCHS:
+        yield named(f"kernels need no local memory on sm_{arch} with -use_fast_math", kernels_need_no_local_memory, arch,
+                    "-use_fast_math")
+        yield named(f"device.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
+
+
+def exhaustive_properties():
+    for standard in STANDARDS:
         yield named(f"each header alone and twice in {standard}", each_header_alone_and_twice, standard)
-    for arch in archs:
+    for arch in all_archs():
         for flags in ([], ["-use_fast_math"]):
-            if arch not in QUICK_ARCHS or flags:
-                yield named(" ".join([f"kernels need no local memory on sm_{arch}", *flags]),
-                            kernels_need_no_local_memory, arch, *flags)
-        if arch not in QUICK_ARCHS:
-            yield named(f"device.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
+            yield named(" ".join([f"kernels need no local memory on sm_{arch}", *flags]),
+                        kernels_need_no_local_memory, arch, *flags)
+        yield named(f"device.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
 
 
+PROPERTIES = {"quick": quick_properties, "full": full_properties, "exhaustive": exhaustive_properties}
 if __name__ == "__main__":
-    if sys.argv[1:] not in ([], ["full"]):
+    tier = sys.argv[1] if sys.argv[1:] else "quick"
+    if tier not in PROPERTIES:
         print(__doc__.strip(), file=sys.stderr)
         sys.exit(2)
-    sys.exit(toolchain.run_on_all_cores(list(full_properties() if sys.argv[1:] else quick_properties())))
+    sys.exit(toolchain.run_on_all_cores(list(PROPERTIES[tier]())))
