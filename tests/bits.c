@@ -16,6 +16,7 @@
  */
 #include "bits_types.h"
 #include "bits_rows.h"
+#include "bits_scaler.h"
 #include "control_word.h"
 
 #include <mpnum/text.h>
@@ -315,5 +316,6 @@ int main(int argc, char **argv) {
 #endif
   print_functions();
   print_rows();
+  print_scaler();
   return 0;
 }

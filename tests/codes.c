@@ -20,6 +20,10 @@ void codes_decode_f32(const mpnum_format *format, const uint32_t *src, float *ds
 void codes_decode_f64(const mpnum_format *format, const uint32_t *src, double *dst,
                       size_t count);
 
+void codes_scale_trace(double growth, double backoff, int interval, float init,
+                       const uint8_t *found, size_t count, float *scales,
+                       float *inverses);
+
 size_t codes_format_size(void) { return sizeof(mpnum_format); }
 
 static mpnum_type type_named(const char *name) {
@@ -74,4 +78,27 @@ void codes_decode_f64(const mpnum_format *format, const uint32_t *src, double *d
   size_t i = 0;
   for (; i < count; ++i)
     dst[i] = mpnum_decode_f64(*format, src[i]);
+}
+
+/* The scale and its inverse after each update of PyTorch's rule; init is within limits.
+ */
+void codes_scale_trace(double growth, double backoff, int interval, float init,
+                       const uint8_t *found, size_t count, float *scales,
+                       float *inverses) {
+  mpnum_grad_scaler_config config = mpnum_grad_scaler_torch();
+  mpnum_grad_scaler scaler;
+  config.growth_factor = growth;
+  config.backoff_factor = backoff;
+  config.growth_interval = interval;
+  config.init_scale = init;
+  for (size_t i = 0; i < count; ++i)
+    scales[i] = inverses[i] = 0;
+  if (mpnum_grad_scaler_init(&scaler, config) != MPNUM_OK) return;
+  for (size_t i = 0; i < count; ++i) {
+    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready();
+    (void)mpnum_grad_scaler_unscaled(&scaler, &optimizer, found[i], 0);
+    (void)mpnum_grad_scaler_update(&scaler, &optimizer, 1);
+    scales[i] = scaler.scale;
+    inverses[i] = scaler.inverse;
+  }
 }

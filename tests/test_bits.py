@@ -45,14 +45,13 @@ QUICK = [
     ("clang++", CXX17 + ["-O2"], ALL),
 ]
 FULL = [
-    ("gcc", C99 + ["-O0"], ["upward", "flush"]),
     ("clang", C99 + SANITIZE, DEFAULT),
     ("gcc", C99 + FAST_NATIVE, ALL),
     ("g++", CXX11 + ["-O2"], ALL),
     ("clang", C99 + NATIVE, ALL),
 ]
 EXHAUSTIVE = [
-    ("gcc", C99 + ["-O0"], ["default", "downward", "toward_zero"]),
+    ("gcc", C99 + ["-O0"], ALL),
     ("gcc", C99 + FAST, ALL),
     ("gcc", C99 + NATIVE, ALL),
     ("gcc", C99 + SANITIZE, DEFAULT),

@@ -31,7 +31,9 @@ MACHINES = [
     ("i686", [] if platform.machine() == "x86_64" else ["qemu-i386", "qemu-i386-static"], False),
 ]
 PROGRAMS = ["test_queries", "test_decoding", "test_disagreements", "test_packed", "test_rng", "test_cross_entropy",
-            "test_normalize", "test_function_array_pairs"]
+            "test_normalize", "test_function_array_pairs", "test_scaler", "test_scaler_io",
+            "test_grad"]
+MORE_SOURCES = {"test_scaler_io": ["fuzz/fuzz_scaler.c"]}
 SLOW_PROGRAMS = ["test_conversions", "test_user_formats", "test_text_parse", "test_text_print"]  # all in bits.txt, too
 REFERENCE = ["reference.c", "conversion_inputs.c"]
 # What programs call, compiled once for each machine, and the programs: with NEON on aarch64.
@@ -63,7 +65,7 @@ def build_and_run(machine, emulators, name, *more):
 
 def passes(machine, emulators, name):
     need(compiler(machine))
-    build_and_run(machine, emulators, name)
+    build_and_run(machine, emulators, name, *[ROOT / "tests" / more for more in MORE_SOURCES.get(name, [])])
 
 
 def arrays_pass(machine, emulators, functions, is_slow):

@@ -61,8 +61,10 @@ def call(name):
             arguments.append(f"reinterpret_cast<{kind}>({memory} + {8 * place})")
         else:
             arguments.append(f"get<{kind}>(in + {8 * place})")
-    star = "*" if result.endswith("*") else ""
-    return f"  put(out, {star}{name}({', '.join(arguments)}));"
+    made = f"{name}({', '.join(arguments)})"
+    if result == "void":
+        return f"  {made};"
+    return f"  put(out, {'*' if result.endswith('*') else ''}{made});"
 
 
 def kernels():

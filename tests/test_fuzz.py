@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""libFuzzer on the readers of tensor files, from the seeds of fuzz/make-seeds, or on array functions, which take
-minutes to compile.
+"""libFuzzer on the readers of tensor files, from the seeds of fuzz/make-seeds, and of saved scalers, or on array
+functions, which take minutes to compile.
 test_fuzz.py readers|arrays [SECONDS]  for each target, 20 without it. A failing input is printed in base64."""
 
 import os
@@ -60,7 +60,13 @@ def array_functions_survive_libfuzzer():
         fuzz(build("arrays", folder, *ARRAY_SOURCES), folder)
 
 
+def saved_scalers_survive_libfuzzer():
+    with tempfile.TemporaryDirectory() as folder:
+        fuzz(build("scaler", folder, ROOT / "tests/fuzz/fuzz_scaler.c", "-lm"), folder)
+
+
 READERS = [named(f"{kind}_reader_survives_libfuzzer", fuzz_reader, kind) for kind in ("npy", "safetensors")]
+READERS.append(saved_scalers_survive_libfuzzer)
 TARGETS = {"readers": READERS, "arrays": [array_functions_survive_libfuzzer]}
 if sys.argv[1:2] == [] or sys.argv[1] not in TARGETS:
     sys.exit(__doc__)

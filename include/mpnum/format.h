@@ -67,7 +67,26 @@ typedef enum mpnum_status {
   MPNUM_ERROR_WIDTH = 2,
   MPNUM_ERROR_SPECIALS = 3,
   MPNUM_ERROR_RANGE = 4,
-  MPNUM_ERROR_SYNTAX = 5
+  MPNUM_ERROR_SYNTAX = 5,
+  MPNUM_ERROR_UNREPRESENTABLE = 6,
+  MPNUM_ERROR_NONFINITE = 7,
+  MPNUM_ERROR_CORRUPT = 8,
+  MPNUM_ERROR_VERSION = 9,
+  /* of a loss scaler's configuration */
+  MPNUM_ERROR_GROWTH_FACTOR = 16,
+  MPNUM_ERROR_BACKOFF_FACTOR = 17,
+  MPNUM_ERROR_GROWTH_INTERVAL = 18,
+  MPNUM_ERROR_HYSTERESIS = 19,
+  MPNUM_ERROR_SCALE_LIMITS = 20,
+  MPNUM_ERROR_INIT_SCALE = 21,
+  /* of the order of its calls */
+  MPNUM_ERROR_ALREADY_CHECKED = 32,
+  MPNUM_ERROR_ALREADY_UNSCALED = 33,
+  MPNUM_ERROR_ALREADY_STEPPED = 34,
+  MPNUM_ERROR_NOT_CHECKED = 35,
+  MPNUM_ERROR_STILL_SCALED = 36,
+  MPNUM_ERROR_ACCUMULATING = 37,
+  MPNUM_ERROR_NOT_ACCUMULATING = 38
 } mpnum_status;
 
 /* One sentence for a status; never NULL. */
@@ -79,6 +98,28 @@ MPNUM_FUNC const char *mpnum_status_string(mpnum_status status) {
   case MPNUM_ERROR_SPECIALS: return "the format has no room for these special values";
   case MPNUM_ERROR_RANGE: return "the format has values that float does not have";
   case MPNUM_ERROR_SYNTAX: return "the text is not a number";
+  case MPNUM_ERROR_UNREPRESENTABLE:
+    return "the result is too large or too small for its type";
+  case MPNUM_ERROR_NONFINITE: return "gradients hold Inf or NaN";
+  case MPNUM_ERROR_CORRUPT: return "the bytes are not a saved state, or are damaged";
+  case MPNUM_ERROR_VERSION: return "the state was saved by another version";
+  case MPNUM_ERROR_GROWTH_FACTOR: return "growth_factor is not above 1 and below 2^127";
+  case MPNUM_ERROR_BACKOFF_FACTOR: return "backoff_factor is not between 2^-126 and 1";
+  case MPNUM_ERROR_GROWTH_INTERVAL: return "growth_interval is below 1";
+  case MPNUM_ERROR_HYSTERESIS: return "hysteresis is below 1";
+  case MPNUM_ERROR_SCALE_LIMITS:
+    return "not 2^-126 <= min_scale <= max_scale <= 2^126 (2^127 where any_scale is set)";
+  case MPNUM_ERROR_INIT_SCALE: return "not min_scale <= scale <= max_scale";
+  case MPNUM_ERROR_ALREADY_CHECKED:
+    return "these gradients were checked since the last update";
+  case MPNUM_ERROR_ALREADY_UNSCALED:
+    return "these gradients were unscaled since the last update";
+  case MPNUM_ERROR_ALREADY_STEPPED: return "this optimizer stepped since the last update";
+  case MPNUM_ERROR_NOT_CHECKED:
+    return "these gradients were neither checked nor unscaled since the last update";
+  case MPNUM_ERROR_STILL_SCALED: return "these gradients are still scaled: unscale first";
+  case MPNUM_ERROR_ACCUMULATING: return "gradients are still being accumulated";
+  case MPNUM_ERROR_NOT_ACCUMULATING: return "no gradients are being accumulated";
   default: return "unknown status";
   }
 }

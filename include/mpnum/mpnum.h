@@ -14,6 +14,7 @@
 #include "e8m0.h"
 #include "rng.h"
 #include "stats.h"
+#include "scaler.h"
 #include "array.h"
 #include "reduce.h"
 #include "func.h"
@@ -21,5 +22,6 @@
 #include "softmax.h"
 #include "normalize.h"
 #include "cross_entropy.h"
+#include "grad.h"
 
 #endif

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/* One pass over gradients: divided by the scale, checked, counted, summed, in one read
+ * and at most one write; and the calls of a loss scaler (scaler.h) that make it.
+ *
+ *     mpnum_grad_tensor tensors[2] = {
+ *         mpnum_grad_tensor_of(MPNUM_TYPE_F16, half_gradients, n, MPNUM_TYPE_F32,
+ * gradients), mpnum_grad_tensor_of(MPNUM_TYPE_F32, others, k, MPNUM_TYPE_F32, others)};
+ *     mpnum_grad_findings findings;
+ *     mpnum_grad_scaler_unscale(&scaler, &optimizer, tensors, 2, 0, &findings);
+ *     mpnum_grad_scaler_clip(&scaler, &optimizer, tensors, 2, 1.0f);
+ *     mpnum_grad_scaler_step(&scaler, &optimizer, &verdict);
+ *
+ * Domain: lists of tensors, each of its own types; any alignment, strides and sizes, 0
+ *   included. In place where dst is src and the types have one size; else the memory of
+ *   all tensors is apart.
+ * Rounding: an element is widened to f32, which is exact, multiplied, rounded to f32 and
+ *   then to the type of dst; f64 is multiplied in f64 and rounded once to its dst.
+ * Nearest even; a result past the largest value is Inf, and is found. NaN: stays NaN, and
+ * is found. Bits: the same from every instruction set, in every floating-point
+ * environment, and, of findings, however a list is cut into lists, and tensors into
+ * tensors at multiples of 2048 elements. Host only. */
+#ifndef MPNUM_GRAD_H
+#define MPNUM_GRAD_H
+
+#include "scaler.h"
+#include "softmax_loops.h"
+
+#if MPNUM_HAS_ARRAYS
+
+/* rows of columns neighbours each, from one row to the next stride elements. */
+typedef struct mpnum_grad_tensor {
+  const void *src;
+  void *dst; /* NULL: nothing is written */
+  size_t rows, columns, src_stride, dst_stride;
+  mpnum_type src_type; /* f32, bf16, f16, e5m2, e4m3, f64 */
+  mpnum_type dst_type; /* the same */
+} mpnum_grad_tensor;
+
+/* n neighbours. */
+MPNUM_HOST mpnum_grad_tensor mpnum_grad_tensor_of(mpnum_type src_type, const void *src,
+                                                  size_t n, mpnum_type dst_type,
+                                                  void *dst) {
+  mpnum_grad_tensor tensor;
+  tensor.src = src;
+  tensor.dst = dst;
+  tensor.rows = 1;
+  tensor.columns = tensor.src_stride = tensor.dst_stride = n;
+  tensor.src_type = src_type;
+  tensor.dst_type = dst_type;
+  return tensor;
+}
+
+/* What a pass found. Of results as they are stored, rounded to f32 where they are f64. */
+typedef struct mpnum_grad_findings {
+  mpnum_total squares;    /* the square of the norm, see total.h */
+  mpnum_stats stats;      /* count, zeros, Infs, NaNs, amax, ... */
+  uint64_t first_tensor;  /* the first one with an Inf or NaN; its place in the list */
+  uint64_t first_element; /* and its place in that tensor, without what strides skip */
+} mpnum_grad_findings;
+
+/* Of no tensors; first_tensor is then UINT64_MAX, as where nothing is Inf or NaN. */
+MPNUM_HOST mpnum_grad_findings mpnum_grad_findings_empty(void) {
+  mpnum_grad_findings findings;
+  findings.squares = mpnum_total_empty();
+  findings.stats = mpnum_stats_empty();
+  findings.first_tensor = findings.first_element = ~(uint64_t)0;
+  return findings;
+}
+/* Of the tensors of both, whose numbers are those of one list. */
+MPNUM_HOST mpnum_grad_findings mpnum_grad_findings_merge(mpnum_grad_findings a,
+                                                         mpnum_grad_findings b) {
+  a.squares = mpnum_total_merge(a.squares, b.squares);
+  a.stats = mpnum_stats_merge(a.stats, b.stats);
+  if (b.first_tensor < a.first_tensor ||
+      (b.first_tensor == a.first_tensor && b.first_element < a.first_element)) {
+    a.first_tensor = b.first_tensor;
+    a.first_element = b.first_element;
+  }
+  return a;
+}
+/* 1 if a result is Inf or NaN. */
+MPNUM_HOST int mpnum_grad_found_inf(const mpnum_grad_findings *findings) {
+  return findings->stats.infs != 0 || findings->stats.nans != 0;
+}
+/* The L2 norm of all results; it neither overflows nor vanishes on the way. */
+MPNUM_HOST float mpnum_grad_norm(const mpnum_grad_findings *findings) {
+  return mpnum_total_root(findings->squares);
+}
+
+/* Flags of a pass. */
+# define MPNUM_GRAD_NARROW                                    \
+  1u /* dst may be f16, e5m2, e4m3, where small results are 0 \
+      */
+
+MPNUM_HOST_INLINE_ int mpnum_grad_is_narrow_(mpnum_type type) {
+  return type == MPNUM_TYPE_F16 || type == MPNUM_TYPE_E5M2 || type == MPNUM_TYPE_E4M3;
+}
+MPNUM_HOST mpnum_status mpnum_grad_tensors_check_(const mpnum_grad_tensor *tensors,
+                                                  size_t count, uint32_t flags) {
+  size_t i = 0;
+  if (flags & ~MPNUM_GRAD_NARROW) return MPNUM_ERROR_ARGUMENT;
+  for (; i < count; ++i) {
+    const mpnum_grad_tensor *t = tensors + i;
+    const int has_types =
+        (mpnum_has_rows_(t->src_type) || t->src_type == MPNUM_TYPE_F64) &&
+        (mpnum_has_rows_(t->dst_type) || t->dst_type == MPNUM_TYPE_F64);
+    if (!has_types) return MPNUM_ERROR_ARGUMENT;
+    if (t->rows > 1 && t->dst && t->dst_stride < t->columns) return MPNUM_ERROR_ARGUMENT;
+    if (t->dst && mpnum_grad_is_narrow_(t->dst_type) && !(flags & MPNUM_GRAD_NARROW))
+      return MPNUM_ERROR_ARGUMENT;
+    if (t->dst == t->src && t->dst &&
+        (mpnum_type_bits_(t->dst_type) != mpnum_type_bits_(t->src_type) ||
+         (t->rows > 1 && t->src_stride != t->dst_stride)))
+      return MPNUM_ERROR_ARGUMENT;
+  }
+  return MPNUM_OK;
+}
+
+MPNUM_HOST_INLINE_ double mpnum_f64_at_(const uint8_t *src, size_t i) {
+  return mpnum_from_bits_f64(mpnum_element_(64, src, i));
+}
+MPNUM_HOST_INLINE_ void mpnum_set_f64_(uint8_t *dst, size_t i, double x) {
+  const uint64_t bits = mpnum_bits_f64(x);
+  MPNUM_MEMCPY_(dst + 8 * i, &bits, 8);
+}
+/* Products of a tile of doubles, written to dst unless it is NULL, and as floats. */
+MPNUM_HOST void mpnum_grad_f64_tile_(mpnum_type dst_type, uint8_t *dst,
+                                     const uint8_t *src, float *floats, size_t n,
+                                     float factor) {
+  const mpnum_format format = mpnum_format_of(dst_type);
+  size_t k = 0;
+  for (; k < n; ++k) {
+    const double product = mpnum_kept_f64_(mpnum_f64_at_(src, k) * (double)factor);
+    float result = mpnum_f64_to_f32(product);
+    if (dst && dst_type == MPNUM_TYPE_F64) {
+      mpnum_set_f64_(dst, k, product);
+    } else if (dst && dst_type != MPNUM_TYPE_F32) {
+      const uint32_t code = mpnum_encode_f64(format, product, MPNUM_ROUND_NEAREST_EVEN,
+                                             MPNUM_OVERFLOW_IEEE, 0);
+      result = mpnum_decode(format, code);
+      if (format.exponent_bits + format.mantissa_bits < 8) {
+        dst[k] = (uint8_t)code;
+      } else {
+        const uint16_t half = (uint16_t)code;
+        MPNUM_MEMCPY_(dst + 2 * k, &half, 2);
+      }
+    } else if (dst) {
+      mpnum_set_float_((float *)(void *)dst, k, result);
+    }
+    floats[k] = result;
+  }
+}
+/* The results of a tile as floats, in floats or, of f32, in dst. */
+MPNUM_HOST const float *mpnum_grad_tile_(const mpnum_grad_tensor *t, const uint8_t *src,
+                                         uint8_t *dst, float *floats, size_t n,
+                                         float factor) {
+  const mpnum_row_map_ map = mpnum_row_map_of_(MPNUM_MAP_SCALED_, factor, 0, 0);
+  const float *x = (const float *)(const void *)src;
+  size_t k = 0;
+  if (t->src_type == MPNUM_TYPE_F64) {
+    mpnum_grad_f64_tile_(t->dst_type, dst, src, floats, n, factor);
+    return floats;
+  }
+  if (t->src_type != MPNUM_TYPE_F32) {
+    mpnum_row_decode_(t->src_type, floats, src, n);
+    x = floats;
+  }
+  if (dst && t->dst_type == MPNUM_TYPE_F32) floats = (float *)(void *)dst;
+  mpnum_row_mapped_(map, floats, x, n);
+  if (dst && t->dst_type == MPNUM_TYPE_F64) {
+    for (; k < n; ++k)
+      mpnum_set_f64_(dst, k, mpnum_f32_to_f64(floats[k]));
+  } else if (dst && t->dst_type != MPNUM_TYPE_F32) {
+    mpnum_row_encode_(t->dst_type, dst, floats, n);
+    mpnum_row_decode_(t->dst_type, floats, dst, n);
+  }
+  return floats;
+}
+MPNUM_HOST void mpnum_grad_row_(mpnum_grad_findings *findings, const mpnum_grad_tensor *t,
+                                uint64_t tensor, uint64_t element, const uint8_t *src,
+                                uint8_t *dst, size_t n, float factor) {
+  const mpnum_limits_ limits = mpnum_limits_of_(MPNUM_TYPE_F32);
+  float floats[MPNUM_TILE_];
+  size_t i = 0;
+  for (; i < n; i += MPNUM_TILE_) {
+    const size_t count = mpnum_tile_size_(n, i);
+    const float *results = mpnum_grad_tile_(t, mpnum_row_at_(t->src_type, src, i),
+                                            dst ? mpnum_row_to_(t->dst_type, dst, i) : 0,
+                                            floats, count, factor);
+    mpnum_codes_ codes = mpnum_no_codes_();
+    double squares = 0;
+    size_t first = 0;
+    MPNUM_CALL_(stats_32, (limits, &codes, results, count))
+    MPNUM_CALL_(squares_tile, (&squares, results, results, count))
+    findings->stats = mpnum_stats_merge(
+        findings->stats, mpnum_stats_of_codes_(mpnum_format_of(MPNUM_TYPE_F32), codes));
+    mpnum_total_add_f64_(&findings->squares, squares);
+    if ((codes.infs != 0 || codes.nans != 0) && tensor < findings->first_tensor) {
+      MPNUM_CALL_(first_nonfinite_32, (limits, &first, results, count))
+      findings->first_tensor = tensor;
+      findings->first_element = element + i + first;
+    }
+  }
+}
+
+MPNUM_HOST void mpnum_grad_pass_(const mpnum_grad_tensor *t, uint64_t tensor,
+                                 float factor, mpnum_grad_findings *findings) {
+  const int is_whole = t->src_stride == t->columns &&
+                       (!t->dst || t->dst_stride == t->columns); /* one long row */
+  const size_t rows = is_whole && t->rows != 0 ? 1 : t->rows;
+  const size_t columns = is_whole ? t->rows * t->columns : t->columns;
+  size_t row = 0;
+  for (; row < rows; ++row)
+    mpnum_grad_row_(findings, t, tensor, (uint64_t)row * columns,
+                    mpnum_row_at_(t->src_type, t->src, row * t->src_stride),
+                    t->dst ? mpnum_row_to_(t->dst_type, t->dst, row * t->dst_stride) : 0,
+                    columns, factor);
+}
+
+/* Multiplies by a factor, and says what was found in the results. read only says it, as
+ * if each dst were NULL. Status codes: MPNUM_ERROR_ARGUMENT: a factor that is not finite,
+ * another type, a dst_stride below columns, a narrow dst without the flag, in place with
+ * types of two sizes or two strides; nothing is written then. */
+MPNUM_HOST mpnum_status mpnum_grad_multiply(const mpnum_grad_tensor *tensors,
+                                            size_t count, float factor, uint32_t flags,
+                                            mpnum_grad_findings *findings) {
+  const mpnum_status status = mpnum_grad_tensors_check_(tensors, count, flags);
+  uint64_t saved = 0;
+  size_t i = 0;
+  if (status != MPNUM_OK) return status;
+  if ((mpnum_bits_f32(factor) & 0x7fffffffu) >= 0x7f800000u) return MPNUM_ERROR_ARGUMENT;
+  *findings = mpnum_grad_findings_empty();
+  saved = mpnum_enter_();
+  for (; i < count; ++i)
+    mpnum_grad_pass_(tensors + i, i, factor, findings);
+  mpnum_leave_(saved);
+  return MPNUM_OK;
+}
+MPNUM_HOST mpnum_status mpnum_grad_read(const mpnum_grad_tensor *tensors, size_t count,
+                                        float factor, mpnum_grad_findings *findings) {
+  const mpnum_status status =
+      mpnum_grad_tensors_check_(tensors, count, MPNUM_GRAD_NARROW);
+  uint64_t saved = 0;
+  size_t i = 0;
+  if (status != MPNUM_OK) return status;
+  if ((mpnum_bits_f32(factor) & 0x7fffffffu) >= 0x7f800000u) return MPNUM_ERROR_ARGUMENT;
+  *findings = mpnum_grad_findings_empty();
+  saved = mpnum_enter_();
+  for (; i < count; ++i) {
+    mpnum_grad_tensor t = tensors[i];
+    t.dst = 0;
+    mpnum_grad_pass_(&t, i, factor, findings);
+  }
+  mpnum_leave_(saved);
+  return MPNUM_OK;
+}
+
+/* The loss scaler's passes over the gradients of an optimizer: check reads them, unscale
+ * writes each dst. Status codes: those of mpnum_grad_scaler_may_unscale, then those of
+ * mpnum_grad_multiply; nothing has changed then. */
+MPNUM_HOST mpnum_status mpnum_grad_scaler_check(const mpnum_grad_scaler *scaler,
+                                                mpnum_grad_optimizer *optimizer,
+                                                const mpnum_grad_tensor *tensors,
+                                                size_t count,
+                                                mpnum_grad_findings *findings) {
+  mpnum_status status = mpnum_grad_scaler_may_unscale(scaler, optimizer);
+  if (status == MPNUM_OK)
+    status = mpnum_grad_read(tensors, count, scaler->inverse, findings);
+  if (status != MPNUM_OK) return status;
+  return mpnum_grad_scaler_checked(scaler, optimizer,
+                                   (uint32_t)mpnum_grad_found_inf(findings),
+                                   mpnum_grad_norm(findings));
+}
+MPNUM_HOST mpnum_status mpnum_grad_scaler_unscale(const mpnum_grad_scaler *scaler,
+                                                  mpnum_grad_optimizer *optimizer,
+                                                  const mpnum_grad_tensor *tensors,
+                                                  size_t count, uint32_t flags,
+                                                  mpnum_grad_findings *findings) {
+  mpnum_status status = mpnum_grad_scaler_may_unscale(scaler, optimizer);
+  if (status == MPNUM_OK)
+    status = mpnum_grad_multiply(tensors, count, scaler->inverse, flags, findings);
+  if (status != MPNUM_OK) return status;
+  return mpnum_grad_scaler_unscaled(scaler, optimizer,
+                                    (uint32_t)mpnum_grad_found_inf(findings),
+                                    mpnum_grad_norm(findings));
+}
+/* Makes the norm of unscaled gradients, each dst, max_norm at most: multiplies them by
+ * mpnum_grad_clip_coefficient unless it is 1. Status codes: those of
+ * mpnum_grad_scaler_may_clip; MPNUM_ERROR_NONFINITE: an Inf or NaN was found, or the norm
+ * overflows; MPNUM_ERROR_ARGUMENT: another max_norm, or a dst that is NULL. The gradients
+ * are then as before. */
+MPNUM_HOST mpnum_status mpnum_grad_scaler_clip(const mpnum_grad_scaler *scaler,
+                                               const mpnum_grad_optimizer *optimizer,
+                                               const mpnum_grad_tensor *tensors,
+                                               size_t count, float max_norm) {
+  mpnum_grad_findings findings = mpnum_grad_findings_empty();
+  mpnum_status status = mpnum_grad_scaler_may_clip(scaler, optimizer);
+  float coefficient = 1;
+  uint64_t saved = 0;
+  size_t i = 0;
+  if (status != MPNUM_OK) return status;
+  if (optimizer->found_inf) return MPNUM_ERROR_NONFINITE;
+  status = mpnum_grad_clip_coefficient(optimizer->norm, max_norm, &coefficient);
+  if (status == MPNUM_OK)
+    status = mpnum_grad_tensors_check_(tensors, count, MPNUM_GRAD_NARROW);
+  for (; i < count; ++i)
+    if (!tensors[i].dst) return MPNUM_ERROR_ARGUMENT;
+  if (status != MPNUM_OK || mpnum_bits_f32(coefficient) == 0x3f800000u) return status;
+  saved = mpnum_enter_();
+  for (i = 0; i < count; ++i) {
+    mpnum_grad_tensor t = tensors[i];
+    t.src = t.dst;
+    t.src_type = t.dst_type;
+    t.src_stride = t.dst_stride;
+    mpnum_grad_pass_(&t, i, coefficient, &findings);
+  }
+  mpnum_leave_(saved);
+  return MPNUM_OK;
+}
+
+#endif
+#endif
