@@ -225,6 +225,31 @@ static void tensors_of_any_number_and_size(void) {
   free(x);
 }
 
+/* Past the last cache lines are written without being read, where dst is aligned. */
+static void large_results_are_those_of_small_ones(void) {
+  const size_t n = 5000001;
+  mpnum_f16 *x = (mpnum_f16 *)malloc(n * sizeof *x);
+  uint8_t *memory = (uint8_t *)malloc(8 * n + 192);
+  if (!x || !memory) abort();
+  uint8_t *aligned = memory + (64 - (size_t)memory % 64) % 64;
+  uint8_t *unaligned = aligned + 4 * n / 64 * 64 + 68;
+  for (size_t i = 0; i < n; ++i)
+    x[i].bits = (uint16_t)(i * 40503 % 0x7c00);
+  const mpnum_grad_tensor streamed =
+      mpnum_grad_tensor_of(MPNUM_TYPE_F16, x, n, MPNUM_TYPE_F32, aligned);
+  const mpnum_grad_tensor stored =
+      mpnum_grad_tensor_of(MPNUM_TYPE_F16, x, n, MPNUM_TYPE_F32, unaligned);
+  CHECK(are_same(findings_of(&streamed, 1, 0.37f), findings_of(&stored, 1, 0.37f)),
+        "findings");
+  CHECK(memcmp(aligned, unaligned, 4 * n) == 0, "results");
+  for (size_t i = 0; i < n; i += 997)
+    CHECK(get_element(32, aligned, i) ==
+              wanted(MPNUM_TYPE_F16, x[i].bits, 0.37f, MPNUM_TYPE_F32),
+          "element %zu", i);
+  free(x);
+  free(memory);
+}
+
 /* Norms neither overflow nor vanish on the way. */
 static void norms_reach_the_ends(void) {
   float x[3000];
@@ -364,6 +389,16 @@ static void clipping_follows_unscaling(void) {
                 MPNUM_ERROR_ARGUMENT &&
             x[0] == 3,
         "max_norm 0");
+  float rows[8] = {3, 0, 7, 7, 4, 0, 7, 7};
+  mpnum_grad_tensor strided =
+      mpnum_grad_tensor_of(MPNUM_TYPE_F32, NULL, 2, MPNUM_TYPE_F32, rows);
+  strided.rows = 2;
+  strided.src_stride = 77;
+  strided.dst_stride = 4;
+  CHECK(mpnum_grad_scaler_clip(&scaler, &optimizer, &strided, 1, 6.5f) == MPNUM_OK &&
+            rows[0] < 1.51f && rows[2] == 7 && fabs((double)rows[4] - 2) < 0.01 &&
+            rows[6] == 7,
+        "strided");
   CHECK(mpnum_grad_scaler_clip(&scaler, &optimizer, tensors, 2, 6.5f) == MPNUM_OK &&
             x[0] == (float)(3 * (6.5 / 13.000001)) && x[1] == 0 &&
             mpnum_bf16_to_f32(y[0]) == 6,
@@ -406,6 +441,7 @@ int main(void) {
   RUN_FOR_EACH_ISA(findings_are_those_of_every_isa);
   TAP_RUN(what_lies_between_strides_does_not_count);
   TAP_RUN(tensors_of_any_number_and_size);
+  RUN_FOR_EACH_ISA(large_results_are_those_of_small_ones);
   TAP_RUN(norms_reach_the_ends);
   TAP_RUN(other_arguments_are_refused);
   TAP_RUN(what_overflows_when_unscaled_is_found);

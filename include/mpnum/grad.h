@@ -23,7 +23,7 @@
 #define MPNUM_GRAD_H
 
 #include "scaler.h"
-#include "softmax_loops.h"
+#include "grad_loops.h"
 
 #if MPNUM_HAS_ARRAYS
 
@@ -150,71 +150,81 @@ MPNUM_HOST void mpnum_grad_f64_tile_(mpnum_type dst_type, uint8_t *dst,
     floats[k] = result;
   }
 }
-/* The results of a tile as floats, in floats or, of f32, in dst. */
-MPNUM_HOST const float *mpnum_grad_tile_(const mpnum_grad_tensor *t, const uint8_t *src,
-                                         uint8_t *dst, float *floats, size_t n,
-                                         float factor) {
-  const mpnum_row_map_ map = mpnum_row_map_of_(MPNUM_MAP_SCALED_, factor, 0, 0);
+/* The results of a tile that is not of doubles. */
+MPNUM_HOST void mpnum_grad_tile_(mpnum_codes_ *codes, double *squares,
+                                 const mpnum_grad_tensor *t, const uint8_t *src,
+                                 uint8_t *dst, float *floats, size_t n, float factor,
+                                 int streams) {
   const float *x = (const float *)(const void *)src;
+  const int is_f32 = dst && t->dst_type == MPNUM_TYPE_F32;
+  float *results = is_f32 && !streams ? (float *)(void *)dst : floats;
   size_t k = 0;
-  if (t->src_type == MPNUM_TYPE_F64) {
-    mpnum_grad_f64_tile_(t->dst_type, dst, src, floats, n, factor);
-    return floats;
-  }
   if (t->src_type != MPNUM_TYPE_F32) {
     mpnum_row_decode_(t->src_type, floats, src, n);
     x = floats;
   }
-  if (dst && t->dst_type == MPNUM_TYPE_F32) floats = (float *)(void *)dst;
-  mpnum_row_mapped_(map, floats, x, n);
+  mpnum_grad_tile_of_floats_(codes, squares, factor, results, streams ? dst : 0, x, n);
   if (dst && t->dst_type == MPNUM_TYPE_F64) {
     for (; k < n; ++k)
-      mpnum_set_f64_(dst, k, mpnum_f32_to_f64(floats[k]));
-  } else if (dst && t->dst_type != MPNUM_TYPE_F32) {
-    mpnum_row_encode_(t->dst_type, dst, floats, n);
+      mpnum_set_f64_(dst, k, mpnum_f32_to_f64(results[k]));
+  } else if (dst && !is_f32) {
+    mpnum_row_encode_(t->dst_type, dst, results, n);
     mpnum_row_decode_(t->dst_type, floats, dst, n);
+    MPNUM_CALL_(stats_32, (mpnum_limits_of_(MPNUM_TYPE_F32), codes, floats, n))
+    MPNUM_CALL_(squares_tile, (squares, floats, floats, n))
   }
-  return floats;
 }
 MPNUM_HOST void mpnum_grad_row_(mpnum_grad_findings *findings, const mpnum_grad_tensor *t,
                                 uint64_t tensor, uint64_t element, const uint8_t *src,
-                                uint8_t *dst, size_t n, float factor) {
+                                uint8_t *dst, size_t n, float factor, int streams) {
   const mpnum_limits_ limits = mpnum_limits_of_(MPNUM_TYPE_F32);
   float floats[MPNUM_TILE_];
   size_t i = 0;
   for (; i < n; i += MPNUM_TILE_) {
     const size_t count = mpnum_tile_size_(n, i);
-    const float *results = mpnum_grad_tile_(t, mpnum_row_at_(t->src_type, src, i),
-                                            dst ? mpnum_row_to_(t->dst_type, dst, i) : 0,
-                                            floats, count, factor);
+    const uint8_t *from = mpnum_row_at_(t->src_type, src, i);
+    uint8_t *to = dst ? mpnum_row_to_(t->dst_type, dst, i) : 0;
     mpnum_codes_ codes = mpnum_no_codes_();
     double squares = 0;
     size_t first = 0;
-    MPNUM_CALL_(stats_32, (limits, &codes, results, count))
-    MPNUM_CALL_(squares_tile, (&squares, results, results, count))
+    if (t->src_type == MPNUM_TYPE_F64) {
+      mpnum_grad_f64_tile_(t->dst_type, to, from, floats, count, factor);
+      MPNUM_CALL_(stats_32, (limits, &codes, floats, count))
+      MPNUM_CALL_(squares_tile, (&squares, floats, floats, count))
+    } else {
+      mpnum_grad_tile_(&codes, &squares, t, from, to, floats, count, factor, streams);
+    }
     findings->stats = mpnum_stats_merge(
         findings->stats, mpnum_stats_of_codes_(mpnum_format_of(MPNUM_TYPE_F32), codes));
     mpnum_total_add_f64_(&findings->squares, squares);
     if ((codes.infs != 0 || codes.nans != 0) && tensor < findings->first_tensor) {
-      MPNUM_CALL_(first_nonfinite_32, (limits, &first, results, count))
+      const int is_in_dst = to && t->dst_type == MPNUM_TYPE_F32;
+      MPNUM_CALL_(first_nonfinite_32,
+                  (limits, &first, is_in_dst ? (const void *)to : floats, count))
       findings->first_tensor = tensor;
       findings->first_element = element + i + first;
     }
   }
 }
-
 MPNUM_HOST void mpnum_grad_pass_(const mpnum_grad_tensor *t, uint64_t tensor,
                                  float factor, mpnum_grad_findings *findings) {
   const int is_whole = t->src_stride == t->columns &&
                        (!t->dst || t->dst_stride == t->columns); /* one long row */
   const size_t rows = is_whole && t->rows != 0 ? 1 : t->rows;
   const size_t columns = is_whole ? t->rows * t->columns : t->columns;
+  const size_t bits = (size_t)(mpnum_type_bits_(t->src_type) + 32);
+  const int streams = t->dst != t->src && t->dst_type == MPNUM_TYPE_F32 &&
+                      ((size_t)t->dst & 63) == 0 && is_whole &&
+                      columns >= MPNUM_STREAM_BYTES_ / bits * 8;
   size_t row = 0;
   for (; row < rows; ++row)
     mpnum_grad_row_(findings, t, tensor, (uint64_t)row * columns,
                     mpnum_row_at_(t->src_type, t->src, row * t->src_stride),
                     t->dst ? mpnum_row_to_(t->dst_type, t->dst, row * t->dst_stride) : 0,
-                    columns, factor);
+                    columns, factor, streams);
+  if (streams) {
+    MPNUM_CALL_(grad_fence, ())
+  }
 }
 
 /* Multiplies by a factor, and says what was found in the results. read only says it, as

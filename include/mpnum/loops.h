@@ -291,12 +291,12 @@ MPNUM_HOST void mpnum_convert_any_scalar_(mpnum_conversion_ how, void *to,
 # include "set.inc"
 # include "array.inc"
 
-# if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
 /* Bytes read and written together from which on stores go past the caches, so that a line
  * is not read before it is overwritten. Measured where a last-level cache has 32 MiB
  * (docs/arrays.md): below, the caches keep most of it and such stores cost up to half the
  * speed; above, they gain up to twice of it. Dense codes of 6 bits end within lines. */
-#  define MPNUM_STREAM_BYTES_ ((size_t)24 << 20)
+# define MPNUM_STREAM_BYTES_ ((size_t)24 << 20)
+# if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
 MPNUM_HOST_INLINE_ int mpnum_streams_(mpnum_conversion_ how, const void *dst,
                                       const void *src, size_t n) {
   return how.dst_bits != 6 && dst != src && ((size_t)dst & 63) == 0 &&
