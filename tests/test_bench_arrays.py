@@ -37,6 +37,9 @@ def shape_of(row):
     return row["src_bits"], row["dst_bits"], row["in_place"]
 
 
+GRADIENTS = {"unscale f32": (32, 32, True), "unscale f32 small": (32, 32, True), "unscale f32 in passes": (32, 32, True),
+             "unscale bf16": (16, 16, True), "unscale f16 to f32": (16, 32, False),
+             "unscale bf16 to f32": (16, 32, False), "check f32": (32, 0, False)}
 REDUCTIONS = ("all_finite", "first_nonfinite", "count_nonfinite", "amax", "stats", "norm", "sum", "dot")
 
 
@@ -50,7 +53,7 @@ def every_function_has_a_row():
     wanted |= {"f32 to bf16 sr", "f32 to e4m3 sr", "f16 to e4m3 any", "f16 to e4m3 2d"}
     wanted |= {"round to e4m3", "round to e4m3 rz", "round to e4m3 sr"}
     wanted |= {f"{what} {name}" for what in REDUCTIONS for name in ("f32", "bf16", "f16", "e5m2", "e4m3")}
-    wanted |= {"amax e2m1", "stats e2m1"}
+    wanted |= {"amax e2m1", "stats e2m1", *GRADIENTS}
     assert names == wanted, names ^ wanted
 
 
@@ -58,7 +61,9 @@ def bytes_are_those_of_the_types():
     for row in quick_run()[0]["rows"]:
         words = row["operation"].split()
         wanted = (32, 32, True)
-        if words[0] in REDUCTIONS:
+        if row["operation"] in GRADIENTS:
+            wanted = GRADIENTS[row["operation"]]
+        elif words[0] in REDUCTIONS:
             wanted = (BITS.get(words[1], 8), 0, False)
             assert row["function"] == f"mpnum_{words[0]}_{words[1]}", row["function"]
         elif words[0] != "round":

@@ -40,14 +40,14 @@ typedef struct mpnum_grad_tensor {
 MPNUM_HOST mpnum_grad_tensor mpnum_grad_tensor_of(mpnum_type src_type, const void *src,
                                                   size_t n, mpnum_type dst_type,
                                                   void *dst) {
-  mpnum_grad_tensor tensor;
-  tensor.src = src;
-  tensor.dst = dst;
-  tensor.rows = 1;
-  tensor.columns = tensor.src_stride = tensor.dst_stride = n;
-  tensor.src_type = src_type;
-  tensor.dst_type = dst_type;
-  return tensor;
+  mpnum_grad_tensor made;
+  made.src = src;
+  made.dst = dst;
+  made.rows = 1;
+  made.columns = made.src_stride = made.dst_stride = n;
+  made.src_type = src_type;
+  made.dst_type = dst_type;
+  return made;
 }
 
 /* What a pass found. Of results as they are stored, rounded to f32 where they are f64. */
@@ -175,7 +175,7 @@ MPNUM_HOST void mpnum_grad_tile_(mpnum_codes_ *codes, double *squares,
   }
 }
 MPNUM_HOST void mpnum_grad_row_(mpnum_grad_findings *findings, const mpnum_grad_tensor *t,
-                                uint64_t tensor, uint64_t element, const uint8_t *src,
+                                uint64_t place, uint64_t element, const uint8_t *src,
                                 uint8_t *dst, size_t n, float factor, int streams) {
   const mpnum_limits_ limits = mpnum_limits_of_(MPNUM_TYPE_F32);
   float floats[MPNUM_TILE_];
@@ -197,17 +197,17 @@ MPNUM_HOST void mpnum_grad_row_(mpnum_grad_findings *findings, const mpnum_grad_
     findings->stats = mpnum_stats_merge(
         findings->stats, mpnum_stats_of_codes_(mpnum_format_of(MPNUM_TYPE_F32), codes));
     mpnum_total_add_f64_(&findings->squares, squares);
-    if ((codes.infs != 0 || codes.nans != 0) && tensor < findings->first_tensor) {
+    if ((codes.infs != 0 || codes.nans != 0) && place < findings->first_tensor) {
       const int is_in_dst = to && t->dst_type == MPNUM_TYPE_F32;
       MPNUM_CALL_(first_nonfinite_32,
                   (limits, &first, is_in_dst ? (const void *)to : floats, count))
-      findings->first_tensor = tensor;
+      findings->first_tensor = place;
       findings->first_element = element + i + first;
     }
   }
 }
-MPNUM_HOST void mpnum_grad_pass_(const mpnum_grad_tensor *t, uint64_t tensor,
-                                 float factor, mpnum_grad_findings *findings) {
+MPNUM_HOST void mpnum_grad_pass_(const mpnum_grad_tensor *t, uint64_t place, float factor,
+                                 mpnum_grad_findings *findings) {
   const int is_whole = t->src_stride == t->columns &&
                        (!t->dst || t->dst_stride == t->columns); /* one long row */
   const size_t rows = is_whole && t->rows != 0 ? 1 : t->rows;
@@ -218,7 +218,7 @@ MPNUM_HOST void mpnum_grad_pass_(const mpnum_grad_tensor *t, uint64_t tensor,
                       columns >= MPNUM_STREAM_BYTES_ / bits * 8;
   size_t row = 0;
   for (; row < rows; ++row)
-    mpnum_grad_row_(findings, t, tensor, (uint64_t)row * columns,
+    mpnum_grad_row_(findings, t, place, (uint64_t)row * columns,
                     mpnum_row_at_(t->src_type, t->src, row * t->src_stride),
                     t->dst ? mpnum_row_to_(t->dst_type, t->dst, row * t->dst_stride) : 0,
                     columns, factor, streams);
