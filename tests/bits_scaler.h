@@ -11,6 +11,7 @@
 static mpnum_grad_scaler scaler_of(uint32_t i) {
   mpnum_grad_scaler_config config = mpnum_grad_scaler_torch();
   mpnum_grad_scaler scaler;
+  memset(&scaler, 0, sizeof scaler);
   config.growth_factor = mpnum_from_bits_f64((mix(i) >> 10) + (UINT64_C(1023) << 52) + 1);
   config.backoff_factor =
       mpnum_from_bits_f64((mix(i + 9) >> 12) + (UINT64_C(1022) << 52));

@@ -212,7 +212,7 @@ MPNUM_HOST void mpnum_grad_pass_(const mpnum_grad_tensor *t, uint64_t place, flo
                        (!t->dst || t->dst_stride == t->columns); /* one long row */
   const size_t rows = is_whole && t->rows != 0 ? 1 : t->rows;
   const size_t columns = is_whole ? t->rows * t->columns : t->columns;
-  const size_t bits = (size_t)(mpnum_type_bits_(t->src_type) + 32);
+  const size_t bits = (size_t)mpnum_type_bits_(t->src_type) + 32;
   const int streams = t->dst != t->src && t->dst_type == MPNUM_TYPE_F32 &&
                       ((size_t)t->dst & 63) == 0 && is_whole &&
                       columns >= MPNUM_STREAM_BYTES_ / bits * 8;

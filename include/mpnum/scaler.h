@@ -215,23 +215,25 @@ MPNUM_MATH_ mpnum_status mpnum_grad_scaler_validate(mpnum_grad_scaler_config con
   return init < min || init > max ? MPNUM_ERROR_INIT_SCALE : MPNUM_OK;
 }
 
-/* Status codes: those of mpnum_grad_scaler_validate; the scaler is then unchanged. */
-MPNUM_MATH_ mpnum_status mpnum_grad_scaler_init(mpnum_grad_scaler *scaler,
-                                                mpnum_grad_scaler_config config) {
-  const uint64_t fraction = 0xfffffffffffffu;
+MPNUM_MATH_ void mpnum_grad_start_(mpnum_grad_scaler *scaler,
+                                   mpnum_grad_scaler_config config) {
   const uint64_t factors =
       mpnum_bits_f64(config.growth_factor) | mpnum_bits_f64(config.backoff_factor);
-  const mpnum_status status = mpnum_grad_scaler_validate(config);
-  if (status != MPNUM_OK) return status;
   scaler->config = config;
   mpnum_grad_set_scale_(scaler, config.enabled ? config.init_scale : 1.0f);
   scaler->updates = scaler->overflows = scaler->applied = scaler->skipped = 0;
   scaler->count = config.first_count;
   scaler->hysteresis_left = config.hysteresis;
   scaler->consecutive_overflows = 0;
-  scaler->is_inexact =
-      (factors & fraction) != 0 || (mpnum_bits_f32(config.init_scale) & 0x7fffffu) != 0;
-  return MPNUM_OK;
+  scaler->is_inexact = (factors & 0xfffffffffffffu) != 0 ||
+                       (mpnum_bits_f32(config.init_scale) & 0x7fffffu) != 0;
+}
+/* Status codes: those of mpnum_grad_scaler_validate; the scaler is then unchanged. */
+MPNUM_MATH_ mpnum_status mpnum_grad_scaler_init(mpnum_grad_scaler *scaler,
+                                                mpnum_grad_scaler_config config) {
+  const mpnum_status status = mpnum_grad_scaler_validate(config);
+  if (status == MPNUM_OK) mpnum_grad_start_(scaler, config);
+  return status;
 }
 /* The scale from now on; counts begin anew. Not while gradients of another scale are
  * about. Status codes: MPNUM_ERROR_INIT_SCALE: not within the limits. */

@@ -134,7 +134,7 @@ MPNUM_MATH_ mpnum_status mpnum_grad_scaler_load(mpnum_grad_scaler *scaler,
   mpnum_grad_scaler loaded;
   if (size != MPNUM_GRAD_SCALER_BYTES) return MPNUM_ERROR_CORRUPT;
   MPNUM_MEMCPY_(copy, bytes, MPNUM_GRAD_SCALER_BYTES);
-  (void)mpnum_grad_scaler_init(&loaded, mpnum_grad_scaler_default());
+  mpnum_grad_start_(&loaded, mpnum_grad_scaler_default());
   if (mpnum_stored_number_(&in, 0, 4) != 0x5347706du ||
       mpnum_stored_number_(&end, 0, 4) != mpnum_crc32_(copy, MPNUM_GRAD_SCALER_BYTES - 4))
     return MPNUM_ERROR_CORRUPT;
