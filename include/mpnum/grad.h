@@ -2,10 +2,11 @@
 /* One pass over gradients: divided by the scale, checked, counted, summed, in one read
  * and at most one write; and the calls of a loss scaler (scaler.h) that make it.
  *
- *     mpnum_grad_tensor tensors[2] = {
- *         mpnum_grad_tensor_of(MPNUM_TYPE_F16, half_gradients, n, MPNUM_TYPE_F32,
- * gradients), mpnum_grad_tensor_of(MPNUM_TYPE_F32, others, k, MPNUM_TYPE_F32, others)};
+ *     const mpnum_type f16 = MPNUM_TYPE_F16, f32 = MPNUM_TYPE_F32;
+ *     mpnum_grad_tensor tensors[2];
  *     mpnum_grad_findings findings;
+ *     tensors[0] = mpnum_grad_tensor_of(f16, half_gradients, n, f32, gradients);
+ *     tensors[1] = mpnum_grad_tensor_of(f32, others, k, f32, others);
  *     mpnum_grad_scaler_unscale(&scaler, &optimizer, tensors, 2, 0, &findings);
  *     mpnum_grad_scaler_clip(&scaler, &optimizer, tensors, 2, 1.0f);
  *     mpnum_grad_scaler_step(&scaler, &optimizer, &verdict);
@@ -13,12 +14,14 @@
  * Domain: lists of tensors, each of its own types; any alignment, strides and sizes, 0
  *   included. In place where dst is src and the types have one size; else the memory of
  *   all tensors is apart.
- * Rounding: an element is widened to f32, which is exact, multiplied, rounded to f32 and
- *   then to the type of dst; f64 is multiplied in f64 and rounded once to its dst.
- * Nearest even; a result past the largest value is Inf, and is found. NaN: stays NaN, and
- * is found. Bits: the same from every instruction set, in every floating-point
- * environment, and, of findings, however a list is cut into lists, and tensors into
- * tensors at multiples of 2048 elements. Host only. */
+ * Rounding: to nearest even. An element is widened to f32, which is exact, multiplied,
+ *   rounded to f32 and then to the type of dst; f64 is multiplied in f64.
+ * Overflow: a result past the largest value is Inf, and is found.
+ * NaN: stays NaN, and is found.
+ * Bits: the same from every instruction set, in every floating-point environment; of
+ *   findings also however a list is cut into lists, and a tensor into tensors at
+ *   multiples of 2048 elements.
+ * Host only. */
 #ifndef MPNUM_GRAD_H
 #define MPNUM_GRAD_H
 
@@ -170,8 +173,8 @@ MPNUM_HOST void mpnum_grad_tile_(mpnum_codes_ *codes, double *squares,
   } else if (dst && !is_f32) {
     mpnum_row_encode_(t->dst_type, dst, results, n);
     mpnum_row_decode_(t->dst_type, floats, dst, n);
-    MPNUM_CALL_(stats_32, (mpnum_limits_of_(MPNUM_TYPE_F32), codes, floats, n))
-    MPNUM_CALL_(squares_tile, (squares, floats, floats, n))
+    MPNUM_CALL_(stats_32, (mpnum_limits_of_(MPNUM_TYPE_F32), codes, floats, n));
+    MPNUM_CALL_(squares_tile, (squares, floats, floats, n));
   }
 }
 MPNUM_HOST void mpnum_grad_row_(mpnum_grad_findings *findings, const mpnum_grad_tensor *t,
@@ -189,8 +192,8 @@ MPNUM_HOST void mpnum_grad_row_(mpnum_grad_findings *findings, const mpnum_grad_
     size_t first = 0;
     if (t->src_type == MPNUM_TYPE_F64) {
       mpnum_grad_f64_tile_(t->dst_type, to, from, floats, count, factor);
-      MPNUM_CALL_(stats_32, (limits, &codes, floats, count))
-      MPNUM_CALL_(squares_tile, (&squares, floats, floats, count))
+      MPNUM_CALL_(stats_32, (limits, &codes, floats, count));
+      MPNUM_CALL_(squares_tile, (&squares, floats, floats, count));
     } else {
       mpnum_grad_tile_(&codes, &squares, t, from, to, floats, count, factor, streams);
     }
@@ -200,7 +203,7 @@ MPNUM_HOST void mpnum_grad_row_(mpnum_grad_findings *findings, const mpnum_grad_
     if ((codes.infs != 0 || codes.nans != 0) && place < findings->first_tensor) {
       const int is_in_dst = to && t->dst_type == MPNUM_TYPE_F32;
       MPNUM_CALL_(first_nonfinite_32,
-                  (limits, &first, is_in_dst ? (const void *)to : floats, count))
+                  (limits, &first, is_in_dst ? (const void *)to : floats, count));
       findings->first_tensor = place;
       findings->first_element = element + i + first;
     }
@@ -223,7 +226,7 @@ MPNUM_HOST void mpnum_grad_pass_(const mpnum_grad_tensor *t, uint64_t place, flo
                     t->dst ? mpnum_row_to_(t->dst_type, t->dst, row * t->dst_stride) : 0,
                     columns, factor, streams);
   if (streams) {
-    MPNUM_CALL_(grad_fence, ())
+    MPNUM_CALL_(grad_fence, ());
   }
 }
 

@@ -60,7 +60,7 @@ MPNUM_HOST void mpnum_grad_tile_of_floats_(mpnum_codes_ *codes, double *squares,
   at.src = (const uint8_t *)src;
   at.bytes = 4 * n;
   if (n % 64 == 0) {
-    MPNUM_CALL_(grad_tile, (&seen, factor, at))
+    MPNUM_CALL_(grad_tile, (&seen, factor, at));
     codes->count = n;
     codes->zeros = n - seen.nonzeros;
     codes->max = seen.max;
@@ -71,9 +71,9 @@ MPNUM_HOST void mpnum_grad_tile_of_floats_(mpnum_codes_ *codes, double *squares,
     const mpnum_row_map_ map = mpnum_row_map_of_(MPNUM_MAP_SCALED_, factor, 0, 0);
     mpnum_row_mapped_(map, dst, src, n);
     if (streamed) MPNUM_MEMCPY_(streamed, dst, 4 * n);
-    MPNUM_CALL_(squares_tile, (squares, dst, dst, n))
+    MPNUM_CALL_(squares_tile, (squares, dst, dst, n));
   }
-  MPNUM_CALL_(stats_32, (limits, codes, dst, n))
+  MPNUM_CALL_(stats_32, (limits, codes, dst, n));
 }
 
 #endif

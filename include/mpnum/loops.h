@@ -342,30 +342,34 @@ MPNUM_HOST_INLINE_ int mpnum_streams_(mpnum_conversion_ how, const void *dst,
 
 /* Calls the loop of the set in use. */
 # if MPNUM_HAS_X86_SIMD && !MPNUM_NO_DISPATCH
-#  define MPNUM_CALL_(name, arguments)                             \
-   switch (mpnum_isa_in_use()) {                                   \
-   case MPNUM_ISA_AVX512: mpnum_##name##_avx512_ arguments; break; \
-   case MPNUM_ISA_AVX2: mpnum_##name##_avx2_ arguments; break;     \
-   case MPNUM_ISA_SSE2: mpnum_##name##_sse2_ arguments; break;     \
-   default: mpnum_##name##_scalar_ arguments; break;               \
-   }
+#  define MPNUM_CALL_(name, arguments)                              \
+   do {                                                             \
+    switch (mpnum_isa_in_use()) {                                   \
+    case MPNUM_ISA_AVX512: mpnum_##name##_avx512_ arguments; break; \
+    case MPNUM_ISA_AVX2: mpnum_##name##_avx2_ arguments; break;     \
+    case MPNUM_ISA_SSE2: mpnum_##name##_sse2_ arguments; break;     \
+    default: mpnum_##name##_scalar_ arguments; break;               \
+    }                                                               \
+   } while (0)
 # elif MPNUM_HAS_NEON && !MPNUM_NO_DISPATCH
-#  define MPNUM_CALL_(name, arguments)         \
-   if (mpnum_isa_in_use() == MPNUM_ISA_NEON) { \
-    mpnum_##name##_neon_ arguments;            \
-   } else {                                    \
-    mpnum_##name##_scalar_ arguments;          \
-   }
+#  define MPNUM_CALL_(name, arguments)          \
+   do {                                         \
+    if (mpnum_isa_in_use() == MPNUM_ISA_NEON) { \
+     mpnum_##name##_neon_ arguments;            \
+    } else {                                    \
+     mpnum_##name##_scalar_ arguments;          \
+    }                                           \
+   } while (0)
 # elif MPNUM_HAS_NEON
-#  define MPNUM_CALL_(name, arguments) mpnum_##name##_neon_ arguments;
+#  define MPNUM_CALL_(name, arguments) mpnum_##name##_neon_ arguments
 # elif MPNUM_LOOPS_AVX512_
-#  define MPNUM_CALL_(name, arguments) mpnum_##name##_avx512_ arguments;
+#  define MPNUM_CALL_(name, arguments) mpnum_##name##_avx512_ arguments
 # elif MPNUM_LOOPS_AVX2_
-#  define MPNUM_CALL_(name, arguments) mpnum_##name##_avx2_ arguments;
+#  define MPNUM_CALL_(name, arguments) mpnum_##name##_avx2_ arguments
 # elif MPNUM_LOOPS_SSE2_
-#  define MPNUM_CALL_(name, arguments) mpnum_##name##_sse2_ arguments;
+#  define MPNUM_CALL_(name, arguments) mpnum_##name##_sse2_ arguments
 # else
-#  define MPNUM_CALL_(name, arguments) mpnum_##name##_scalar_ arguments;
+#  define MPNUM_CALL_(name, arguments) mpnum_##name##_scalar_ arguments
 # endif
 
 /* Whether the loops have vectors for a format: the places of its subnormals are normal
@@ -396,7 +400,7 @@ MPNUM_HOST void mpnum_convert_any_(mpnum_conversion_ how, void *dst, const void 
     how.offset += head;
   }
   MPNUM_CALL_(convert_any, (how, (uint8_t *)dst + head * dst_size,
-                            (const uint8_t *)src + head * src_size, n - head))
+                            (const uint8_t *)src + head * src_size, n - head));
 }
 
 #endif

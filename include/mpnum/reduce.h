@@ -23,27 +23,27 @@
 /* The index of the first element that is Inf or NaN; n if none is. */
 MPNUM_HOST size_t mpnum_first_nonfinite_f32(const float *src, size_t n) {
   size_t result = 0;
-  MPNUM_CALL_(first_nonfinite_32, (mpnum_limits_of_(MPNUM_TYPE_F32), &result, src, n))
+  MPNUM_CALL_(first_nonfinite_32, (mpnum_limits_of_(MPNUM_TYPE_F32), &result, src, n));
   return result;
 }
 MPNUM_HOST size_t mpnum_first_nonfinite_bf16(const mpnum_bf16 *src, size_t n) {
   size_t result = 0;
-  MPNUM_CALL_(first_nonfinite_16, (mpnum_limits_of_(MPNUM_TYPE_BF16), &result, src, n))
+  MPNUM_CALL_(first_nonfinite_16, (mpnum_limits_of_(MPNUM_TYPE_BF16), &result, src, n));
   return result;
 }
 MPNUM_HOST size_t mpnum_first_nonfinite_f16(const mpnum_f16 *src, size_t n) {
   size_t result = 0;
-  MPNUM_CALL_(first_nonfinite_16, (mpnum_limits_of_(MPNUM_TYPE_F16), &result, src, n))
+  MPNUM_CALL_(first_nonfinite_16, (mpnum_limits_of_(MPNUM_TYPE_F16), &result, src, n));
   return result;
 }
 MPNUM_HOST size_t mpnum_first_nonfinite_e5m2(const mpnum_e5m2 *src, size_t n) {
   size_t result = 0;
-  MPNUM_CALL_(first_nonfinite_8, (mpnum_limits_of_(MPNUM_TYPE_E5M2), &result, src, n))
+  MPNUM_CALL_(first_nonfinite_8, (mpnum_limits_of_(MPNUM_TYPE_E5M2), &result, src, n));
   return result;
 }
 MPNUM_HOST size_t mpnum_first_nonfinite_e4m3(const mpnum_e4m3 *src, size_t n) {
   size_t result = 0;
-  MPNUM_CALL_(first_nonfinite_8, (mpnum_limits_of_(MPNUM_TYPE_E4M3), &result, src, n))
+  MPNUM_CALL_(first_nonfinite_8, (mpnum_limits_of_(MPNUM_TYPE_E4M3), &result, src, n));
   return result;
 }
 
@@ -68,27 +68,27 @@ MPNUM_HOST int mpnum_all_finite_e4m3(const mpnum_e4m3 *src, size_t n) {
 /* How many elements are Inf or NaN. Statistics count the two apart. */
 MPNUM_HOST size_t mpnum_count_nonfinite_f32(const float *src, size_t n) {
   size_t result = 0;
-  MPNUM_CALL_(count_nonfinite_32, (mpnum_limits_of_(MPNUM_TYPE_F32), &result, src, n))
+  MPNUM_CALL_(count_nonfinite_32, (mpnum_limits_of_(MPNUM_TYPE_F32), &result, src, n));
   return result;
 }
 MPNUM_HOST size_t mpnum_count_nonfinite_bf16(const mpnum_bf16 *src, size_t n) {
   size_t result = 0;
-  MPNUM_CALL_(count_nonfinite_16, (mpnum_limits_of_(MPNUM_TYPE_BF16), &result, src, n))
+  MPNUM_CALL_(count_nonfinite_16, (mpnum_limits_of_(MPNUM_TYPE_BF16), &result, src, n));
   return result;
 }
 MPNUM_HOST size_t mpnum_count_nonfinite_f16(const mpnum_f16 *src, size_t n) {
   size_t result = 0;
-  MPNUM_CALL_(count_nonfinite_16, (mpnum_limits_of_(MPNUM_TYPE_F16), &result, src, n))
+  MPNUM_CALL_(count_nonfinite_16, (mpnum_limits_of_(MPNUM_TYPE_F16), &result, src, n));
   return result;
 }
 MPNUM_HOST size_t mpnum_count_nonfinite_e5m2(const mpnum_e5m2 *src, size_t n) {
   size_t result = 0;
-  MPNUM_CALL_(count_nonfinite_8, (mpnum_limits_of_(MPNUM_TYPE_E5M2), &result, src, n))
+  MPNUM_CALL_(count_nonfinite_8, (mpnum_limits_of_(MPNUM_TYPE_E5M2), &result, src, n));
   return result;
 }
 MPNUM_HOST size_t mpnum_count_nonfinite_e4m3(const mpnum_e4m3 *src, size_t n) {
   size_t result = 0;
-  MPNUM_CALL_(count_nonfinite_8, (mpnum_limits_of_(MPNUM_TYPE_E4M3), &result, src, n))
+  MPNUM_CALL_(count_nonfinite_8, (mpnum_limits_of_(MPNUM_TYPE_E4M3), &result, src, n));
   return result;
 }
 
@@ -96,32 +96,32 @@ MPNUM_HOST size_t mpnum_count_nonfinite_e4m3(const mpnum_e4m3 *src, size_t n) {
  * NaN: 0x7fffffff if any element is NaN. */
 MPNUM_HOST float mpnum_amax_f32(const float *src, size_t n) {
   uint32_t code = 0;
-  MPNUM_CALL_(max_code_32, (mpnum_limits_of_(MPNUM_TYPE_F32), &code, src, n))
+  MPNUM_CALL_(max_code_32, (mpnum_limits_of_(MPNUM_TYPE_F32), &code, src, n));
   return mpnum_amax_of_code_(mpnum_format_of(MPNUM_TYPE_F32), code);
 }
 MPNUM_HOST float mpnum_amax_bf16(const mpnum_bf16 *src, size_t n) {
   uint32_t code = 0;
-  MPNUM_CALL_(max_code_16, (mpnum_limits_of_(MPNUM_TYPE_BF16), &code, src, n))
+  MPNUM_CALL_(max_code_16, (mpnum_limits_of_(MPNUM_TYPE_BF16), &code, src, n));
   return mpnum_amax_of_code_(mpnum_format_of(MPNUM_TYPE_BF16), code);
 }
 MPNUM_HOST float mpnum_amax_f16(const mpnum_f16 *src, size_t n) {
   uint32_t code = 0;
-  MPNUM_CALL_(max_code_16, (mpnum_limits_of_(MPNUM_TYPE_F16), &code, src, n))
+  MPNUM_CALL_(max_code_16, (mpnum_limits_of_(MPNUM_TYPE_F16), &code, src, n));
   return mpnum_amax_of_code_(mpnum_format_of(MPNUM_TYPE_F16), code);
 }
 MPNUM_HOST float mpnum_amax_e5m2(const mpnum_e5m2 *src, size_t n) {
   uint32_t code = 0;
-  MPNUM_CALL_(max_code_8, (mpnum_limits_of_(MPNUM_TYPE_E5M2), &code, src, n))
+  MPNUM_CALL_(max_code_8, (mpnum_limits_of_(MPNUM_TYPE_E5M2), &code, src, n));
   return mpnum_amax_of_code_(mpnum_format_of(MPNUM_TYPE_E5M2), code);
 }
 MPNUM_HOST float mpnum_amax_e4m3(const mpnum_e4m3 *src, size_t n) {
   uint32_t code = 0;
-  MPNUM_CALL_(max_code_8, (mpnum_limits_of_(MPNUM_TYPE_E4M3), &code, src, n))
+  MPNUM_CALL_(max_code_8, (mpnum_limits_of_(MPNUM_TYPE_E4M3), &code, src, n));
   return mpnum_amax_of_code_(mpnum_format_of(MPNUM_TYPE_E4M3), code);
 }
 MPNUM_HOST float mpnum_amax_e2m1(const mpnum_e2m1 *src, size_t n) {
   uint32_t code = 0;
-  MPNUM_CALL_(max_code_8, (mpnum_limits_of_(MPNUM_TYPE_E2M1), &code, src, n))
+  MPNUM_CALL_(max_code_8, (mpnum_limits_of_(MPNUM_TYPE_E2M1), &code, src, n));
   return mpnum_amax_of_code_(mpnum_format_of(MPNUM_TYPE_E2M1), code);
 }
 
@@ -129,32 +129,32 @@ MPNUM_HOST float mpnum_amax_e2m1(const mpnum_e2m1 *src, size_t n) {
  * where there are subnormals, Infs or NaNs, up to four times. */
 MPNUM_HOST mpnum_stats mpnum_stats_f32(const float *src, size_t n) {
   mpnum_codes_ codes = mpnum_no_codes_();
-  MPNUM_CALL_(stats_32, (mpnum_limits_of_(MPNUM_TYPE_F32), &codes, src, n))
+  MPNUM_CALL_(stats_32, (mpnum_limits_of_(MPNUM_TYPE_F32), &codes, src, n));
   return mpnum_stats_of_codes_(mpnum_format_of(MPNUM_TYPE_F32), codes);
 }
 MPNUM_HOST mpnum_stats mpnum_stats_bf16(const mpnum_bf16 *src, size_t n) {
   mpnum_codes_ codes = mpnum_no_codes_();
-  MPNUM_CALL_(stats_16, (mpnum_limits_of_(MPNUM_TYPE_BF16), &codes, src, n))
+  MPNUM_CALL_(stats_16, (mpnum_limits_of_(MPNUM_TYPE_BF16), &codes, src, n));
   return mpnum_stats_of_codes_(mpnum_format_of(MPNUM_TYPE_BF16), codes);
 }
 MPNUM_HOST mpnum_stats mpnum_stats_f16(const mpnum_f16 *src, size_t n) {
   mpnum_codes_ codes = mpnum_no_codes_();
-  MPNUM_CALL_(stats_16, (mpnum_limits_of_(MPNUM_TYPE_F16), &codes, src, n))
+  MPNUM_CALL_(stats_16, (mpnum_limits_of_(MPNUM_TYPE_F16), &codes, src, n));
   return mpnum_stats_of_codes_(mpnum_format_of(MPNUM_TYPE_F16), codes);
 }
 MPNUM_HOST mpnum_stats mpnum_stats_e5m2(const mpnum_e5m2 *src, size_t n) {
   mpnum_codes_ codes = mpnum_no_codes_();
-  MPNUM_CALL_(stats_8, (mpnum_limits_of_(MPNUM_TYPE_E5M2), &codes, src, n))
+  MPNUM_CALL_(stats_8, (mpnum_limits_of_(MPNUM_TYPE_E5M2), &codes, src, n));
   return mpnum_stats_of_codes_(mpnum_format_of(MPNUM_TYPE_E5M2), codes);
 }
 MPNUM_HOST mpnum_stats mpnum_stats_e4m3(const mpnum_e4m3 *src, size_t n) {
   mpnum_codes_ codes = mpnum_no_codes_();
-  MPNUM_CALL_(stats_8, (mpnum_limits_of_(MPNUM_TYPE_E4M3), &codes, src, n))
+  MPNUM_CALL_(stats_8, (mpnum_limits_of_(MPNUM_TYPE_E4M3), &codes, src, n));
   return mpnum_stats_of_codes_(mpnum_format_of(MPNUM_TYPE_E4M3), codes);
 }
 MPNUM_HOST mpnum_stats mpnum_stats_e2m1(const mpnum_e2m1 *src, size_t n) {
   mpnum_codes_ codes = mpnum_no_codes_();
-  MPNUM_CALL_(stats_8, (mpnum_limits_of_(MPNUM_TYPE_E2M1), &codes, src, n))
+  MPNUM_CALL_(stats_8, (mpnum_limits_of_(MPNUM_TYPE_E2M1), &codes, src, n));
   return mpnum_stats_of_codes_(mpnum_format_of(MPNUM_TYPE_E2M1), codes);
 }
 

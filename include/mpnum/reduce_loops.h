@@ -206,10 +206,10 @@ MPNUM_HOST_INLINE_ void mpnum_cut_tile_(mpnum_tile_ *tile, mpnum_sum_ kind,
 MPNUM_HOST void mpnum_floats_of_(mpnum_type type, float *dst, const uint8_t *src,
                                  size_t n) {
   switch (type) {
-  case MPNUM_TYPE_BF16: MPNUM_CALL_(bf16_to_f32, (dst, src, n)) break;
-  case MPNUM_TYPE_F16: MPNUM_CALL_(f16_to_f32, (dst, src, n)) break;
-  case MPNUM_TYPE_E5M2: MPNUM_CALL_(e5m2_to_f32, (dst, src, n)) break;
-  case MPNUM_TYPE_E4M3: MPNUM_CALL_(e4m3_to_f32, (dst, src, n)) break;
+  case MPNUM_TYPE_BF16: MPNUM_CALL_(bf16_to_f32, (dst, src, n)); break;
+  case MPNUM_TYPE_F16: MPNUM_CALL_(f16_to_f32, (dst, src, n)); break;
+  case MPNUM_TYPE_E5M2: MPNUM_CALL_(e5m2_to_f32, (dst, src, n)); break;
+  case MPNUM_TYPE_E4M3: MPNUM_CALL_(e4m3_to_f32, (dst, src, n)); break;
   default: break;
   }
 }
@@ -218,13 +218,13 @@ MPNUM_HOST double mpnum_sum_of_tile_(mpnum_sum_ kind, const void *a, const void 
   const uint64_t saved = mpnum_enter_();
   double sum = 0;
   if (kind == MPNUM_SUM_VALUES_) {
-    MPNUM_CALL_(values_tile, (&sum, a, b, n))
+    MPNUM_CALL_(values_tile, (&sum, a, b, n));
   }
   if (kind == MPNUM_SUM_SQUARES_) {
-    MPNUM_CALL_(squares_tile, (&sum, a, b, n))
+    MPNUM_CALL_(squares_tile, (&sum, a, b, n));
   }
   if (kind == MPNUM_SUM_PRODUCTS_) {
-    MPNUM_CALL_(products_tile, (&sum, a, b, n))
+    MPNUM_CALL_(products_tile, (&sum, a, b, n));
   }
   mpnum_leave_(saved);
   return sum;
@@ -233,13 +233,13 @@ MPNUM_HOST void mpnum_sum_floats_(mpnum_sum_ kind, mpnum_total *total, const voi
                                   const void *b, size_t n) {
   const uint64_t saved = mpnum_enter_();
   if (kind == MPNUM_SUM_VALUES_) {
-    MPNUM_CALL_(sum_values, (total, a, b, n))
+    MPNUM_CALL_(sum_values, (total, a, b, n));
   }
   if (kind == MPNUM_SUM_SQUARES_) {
-    MPNUM_CALL_(sum_squares, (total, a, b, n))
+    MPNUM_CALL_(sum_squares, (total, a, b, n));
   }
   if (kind == MPNUM_SUM_PRODUCTS_) {
-    MPNUM_CALL_(sum_products, (total, a, b, n))
+    MPNUM_CALL_(sum_products, (total, a, b, n));
   }
   mpnum_leave_(saved);
 }

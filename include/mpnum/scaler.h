@@ -40,8 +40,8 @@ typedef enum mpnum_grad_refill {
 
 /* An update without overflow adds 1 to a count; when it reaches growth_interval, the
  * scale is multiplied by growth_factor. Overflow number hysteresis since the last refill,
- * and each one after it, multiplies by backoff_factor. Products are those of
- * doubles, rounded to float, as in PyTorch, and stay between min_scale and max_scale. */
+ * and each one after it, multiplies by backoff_factor. Products are those of doubles,
+ * rounded to float, as in PyTorch, and stay between min_scale and max_scale. */
 typedef struct mpnum_grad_scaler_config {
   double growth_factor;    /* above 1 */
   double backoff_factor;   /* 2^-126 to below 1 */
