@@ -49,7 +49,7 @@ OBJECT_POISON = """
 I B0 B50 small near far hyper interface pascal cdecl IN OUT OPTIONAL CONST VOID TRUE FALSE ERROR DELETE STRICT NAN
 INFINITY HUGE_VAL OVERFLOW UNDERFLOW DOMAIN PI EPSILON INF EOF None Bool Status Always Success True False Min Max
 unix linux i386 major minor makedev emit slots signals foreach complex imaginary
-A B C D E F G H J K L M N O P Q R S U V W X Y Z e pi eps inf nan ROW NAME TYPE FORMAT ROUND SIGN MAX MIN ABS SWAP
+half half2 tensor A B C D E F G H J K L M N O P Q R S U V W X Y Z e pi eps inf nan ROW NAME TYPE FORMAT ROUND SIGN MAX MIN ABS SWAP
 EXP EXP2 LOG LOG2 SQRT TANH ERF SIGMOID SILU GELU SOFTPLUS
 """.split()
 FUNCTION_POISON = """

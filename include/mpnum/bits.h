@@ -48,11 +48,11 @@ MPNUM_INLINE int mpnum_clz_u32_(uint32_t x) { return __builtin_clz(x); }
 #else
 MPNUM_INLINE int mpnum_clz_u32_(uint32_t x) {
   int zeros = 0;
-  int half = 16;
-  for (; half > 0; half >>= 1) {
-    if ((x >> (32 - half)) == 0) {
-      zeros += half;
-      x <<= half;
+  int step = 16;
+  for (; step > 0; step >>= 1) {
+    if ((x >> (32 - step)) == 0) {
+      zeros += step;
+      x <<= step;
     }
   }
   return zeros;

@@ -144,8 +144,8 @@ MPNUM_HOST void mpnum_grad_f64_tile_(mpnum_type dst_type, uint8_t *dst,
       if (format.exponent_bits + format.mantissa_bits < 8) {
         dst[k] = (uint8_t)code;
       } else {
-        const uint16_t half = (uint16_t)code;
-        MPNUM_MEMCPY_(dst + 2 * k, &half, 2);
+        const uint16_t code16 = (uint16_t)code;
+        MPNUM_MEMCPY_(dst + 2 * k, &code16, 2);
       }
     } else if (dst) {
       mpnum_set_float_((float *)(void *)dst, k, result);
