@@ -219,8 +219,10 @@ MPNUM_MATH_ void mpnum_grad_start_(mpnum_grad_scaler *scaler,
                                    mpnum_grad_scaler_config config) {
   const uint64_t factors =
       mpnum_bits_f64(config.growth_factor) | mpnum_bits_f64(config.backoff_factor);
+  float scale = 1;
+  if (config.enabled) scale = config.init_scale;
   scaler->config = config;
-  mpnum_grad_set_scale_(scaler, config.enabled ? config.init_scale : 1.0f);
+  mpnum_grad_set_scale_(scaler, scale);
   scaler->updates = scaler->overflows = scaler->applied = scaler->skipped = 0;
   scaler->count = config.first_count;
   scaler->hysteresis_left = config.hysteresis;
