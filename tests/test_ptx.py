@@ -5,9 +5,9 @@ PTX interpreter of tests/ptx, and the same calls run here as a C compiler makes 
 
 usage: tests/test_ptx.py [full | exhaustive | every TYPE]
 
-Without an argument three architectures run, two of them with -use_fast_math as well; with full another
-with more inputs, with exhaustive all of them with those. every: each boundary, midpoint and code of one type: f16, bf16 or tf32. Of a build whose PTX
-is that of another, to the byte, the results are those of the other.
+Without an argument three architectures run, two of them with -use_fast_math as well; with full another with more
+inputs, with exhaustive all of them with those. every: each boundary, midpoint and code of one type: f16, bf16 or tf32.
+Of a build whose PTX is that of another, to the byte, the results are those of the other.
 """
 
 import multiprocessing
@@ -27,7 +27,8 @@ from toolchain import named
 QUICK_BUILDS = [("75",), ("90",), ("120a",), ("75", "-use_fast_math"), ("120a", "-use_fast_math")]
 FULL_BUILDS = [("89",)]
 EVERY_BUILDS = [*QUICK_BUILDS, ("90", "-use_fast_math")]
-BUILDS = {"quick": QUICK_BUILDS, "full": FULL_BUILDS, "exhaustive": [*QUICK_BUILDS, *FULL_BUILDS, ("80",), ("100a",), ("90", "-use_fast_math")]}
+BUILDS = {"quick": QUICK_BUILDS, "full": FULL_BUILDS,
+          "exhaustive": [*EVERY_BUILDS, *FULL_BUILDS, ("80",), ("100a",)]}
 EVERY_TYPES = {"f16": 15, "bf16": 15, "tf32": 18}  # bits of a magnitude
 MOST_PROBLEMS = 40  # shown of a build
 STRETCH = 4096  # magnitudes in one job of the pool
