@@ -20,9 +20,12 @@ void codes_decode_f32(const mpnum_format *format, const uint32_t *src, float *ds
 void codes_decode_f64(const mpnum_format *format, const uint32_t *src, double *dst,
                       size_t count);
 
+enum { OPTIMIZERS = 2, MOST_TENSORS = 32 };
 void codes_scale_trace(double growth, double backoff, int interval, float init,
-                       const uint8_t *found, size_t count, float *scales,
-                       float *inverses);
+                       const uint8_t *found, size_t count, float *scales, float *inverses,
+                       uint8_t *applied);
+int codes_unscale(const char *type, uint8_t *gradients, const size_t *sizes, size_t count,
+                  float scale);
 
 size_t codes_format_size(void) { return sizeof(mpnum_format); }
 
@@ -80,25 +83,58 @@ void codes_decode_f64(const mpnum_format *format, const uint32_t *src, double *d
     dst[i] = mpnum_decode_f64(*format, src[i]);
 }
 
-/* The scale and its inverse after each update of PyTorch's rule; init is within limits.
- */
-void codes_scale_trace(double growth, double backoff, int interval, float init,
-                       const uint8_t *found, size_t count, float *scales,
-                       float *inverses) {
+static mpnum_grad_scaler scaler_of(double growth, double backoff, int interval,
+                                   float init) {
   mpnum_grad_scaler_config config = mpnum_grad_scaler_torch();
   mpnum_grad_scaler scaler;
+  memset(&scaler, 0, sizeof scaler);
   config.growth_factor = growth;
   config.backoff_factor = backoff;
   config.growth_interval = interval;
   config.init_scale = init;
-  for (size_t i = 0; i < count; ++i)
-    scales[i] = inverses[i] = 0;
-  if (mpnum_grad_scaler_init(&scaler, config) != MPNUM_OK) return;
+  (void)mpnum_grad_scaler_init(&scaler, config); /* else all 0, which no test expects */
+  return scaler;
+}
+
+/* PyTorch's rule with OPTIMIZERS optimizers: what each found in each update gives who
+ * applies a step, and the scale and its inverse afterwards. */
+void codes_scale_trace(double growth, double backoff, int interval, float init,
+                       const uint8_t *found, size_t count, float *scales, float *inverses,
+                       uint8_t *applied) {
+  mpnum_grad_scaler scaler = scaler_of(growth, backoff, interval, init);
   for (size_t i = 0; i < count; ++i) {
-    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready();
-    (void)mpnum_grad_scaler_unscaled(&scaler, &optimizer, found[i], 0);
-    (void)mpnum_grad_scaler_update(&scaler, &optimizer, 1);
+    mpnum_grad_optimizer optimizers[OPTIMIZERS];
+    for (size_t k = 0; k < OPTIMIZERS; ++k) {
+      const size_t place = OPTIMIZERS * i + k;
+      mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
+      optimizers[k] = mpnum_grad_optimizer_ready();
+      (void)mpnum_grad_scaler_unscaled(&scaler, &optimizers[k], found[place], 0);
+      (void)mpnum_grad_scaler_step(&scaler, &optimizers[k], &verdict);
+      applied[place] = verdict == MPNUM_GRAD_APPLY;
+    }
+    (void)mpnum_grad_scaler_update(&scaler, optimizers, OPTIMIZERS);
     scales[i] = scaler.scale;
     inverses[i] = scaler.inverse;
   }
+}
+
+/* Divides gradients of a type by a scale, in place: tensors of these sizes, one after
+ * the other. Returns whether Inf or NaN was found, or -1 where it is refused. */
+int codes_unscale(const char *type, uint8_t *gradients, const size_t *sizes, size_t count,
+                  float scale) {
+  const mpnum_grad_scaler scaler = scaler_of(2, 0.5, 1, scale);
+  const mpnum_type named = type_named(type);
+  const size_t bytes = (size_t)mpnum_type_bits_(named) / 8;
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready();
+  mpnum_grad_tensor tensors[MOST_TENSORS];
+  mpnum_grad_findings findings;
+  if (count > MOST_TENSORS) return -1;
+  for (size_t i = 0; i < count; ++i) {
+    tensors[i] = mpnum_grad_tensor_of(named, gradients, sizes[i], named, gradients);
+    gradients += bytes * sizes[i];
+  }
+  if (mpnum_grad_scaler_unscale(&scaler, &optimizer, tensors, count, MPNUM_GRAD_NARROW,
+                                &findings) != MPNUM_OK)
+    return -1;
+  return (int)optimizer.found_inf;
 }

@@ -35,8 +35,11 @@ typedef struct mpnum_grad_tensor {
   const void *src;
   void *dst; /* NULL: nothing is written */
   size_t rows, columns, src_stride, dst_stride;
-  mpnum_type src_type; /* f32, bf16, f16, e5m2, e4m3, f64 */
-  mpnum_type dst_type; /* the same */
+  mpnum_type src_type;        /* f32, bf16, f16, e5m2, e4m3, f64 */
+  mpnum_type dst_type;        /* the same */
+  mpnum_histogram *histogram; /* NULL, or what counts results, too: one for many tensors,
+                                 one for each */
+  size_t histogram_step;      /* 1: all; k: of every k-th 2048 elements of a row */
 } mpnum_grad_tensor;
 
 /* n neighbours. */
@@ -50,6 +53,8 @@ MPNUM_HOST mpnum_grad_tensor mpnum_grad_tensor_of(mpnum_type src_type, const voi
   made.columns = made.src_stride = made.dst_stride = n;
   made.src_type = src_type;
   made.dst_type = dst_type;
+  made.histogram = 0;
+  made.histogram_step = 1;
   return made;
 }
 
@@ -59,6 +64,7 @@ typedef struct mpnum_grad_findings {
   mpnum_stats stats;      /* count, zeros, Infs, NaNs, amax, ... */
   uint64_t first_tensor;  /* the first one with an Inf or NaN; its place in the list */
   uint64_t first_element; /* and its place in that tensor, without what strides skip */
+  uint64_t first_bits;    /* and the bits of its result as a float; 0 if there is none */
 } mpnum_grad_findings;
 
 /* Of no tensors; first_tensor is then UINT64_MAX, as where nothing is Inf or NaN. */
@@ -67,6 +73,7 @@ MPNUM_HOST mpnum_grad_findings mpnum_grad_findings_empty(void) {
   findings.squares = mpnum_total_empty();
   findings.stats = mpnum_stats_empty();
   findings.first_tensor = findings.first_element = ~(uint64_t)0;
+  findings.first_bits = 0;
   return findings;
 }
 /* Of the tensors of both, whose numbers are those of one list. */
@@ -78,6 +85,7 @@ MPNUM_HOST mpnum_grad_findings mpnum_grad_findings_merge(mpnum_grad_findings a,
       (b.first_tensor == a.first_tensor && b.first_element < a.first_element)) {
     a.first_tensor = b.first_tensor;
     a.first_element = b.first_element;
+    a.first_bits = b.first_bits;
   }
   return a;
 }
@@ -90,10 +98,8 @@ MPNUM_HOST float mpnum_grad_norm(const mpnum_grad_findings *findings) {
   return mpnum_total_root(findings->squares);
 }
 
-/* Flags of a pass. */
-# define MPNUM_GRAD_NARROW                                    \
-  1u /* dst may be f16, e5m2, e4m3, where small results are 0 \
-      */
+/* A flag of a pass: dst may be f16, e5m2, e4m3, where small results are 0. */
+# define MPNUM_GRAD_NARROW 1u
 
 MPNUM_HOST_INLINE_ int mpnum_grad_is_narrow_(mpnum_type type) {
   return type == MPNUM_TYPE_F16 || type == MPNUM_TYPE_E5M2 || type == MPNUM_TYPE_E4M3;
@@ -115,157 +121,202 @@ MPNUM_HOST mpnum_status mpnum_grad_tensors_check_(const mpnum_grad_tensor *tenso
         (mpnum_type_bits_(t->dst_type) != mpnum_type_bits_(t->src_type) ||
          (t->rows > 1 && t->src_stride != t->dst_stride)))
       return MPNUM_ERROR_ARGUMENT;
+    if (t->histogram && t->histogram_step == 0) return MPNUM_ERROR_ARGUMENT;
   }
   return MPNUM_OK;
 }
 
-MPNUM_HOST_INLINE_ double mpnum_f64_at_(const uint8_t *src, size_t i) {
-  return mpnum_from_bits_f64(mpnum_element_(64, src, i));
+/* A tensor on its way through a pass. */
+typedef struct mpnum_grad_pass_ {
+  mpnum_grad_tensor t;
+  uint64_t place;
+  float factor;
+  int streams;
+  mpnum_grad_counters_ *counters; /* where the tensor has a histogram */
+  mpnum_grad_findings *findings;
+} mpnum_grad_pass_;
+
+MPNUM_HOST void mpnum_grad_convert_(mpnum_type dst_type, void *dst, mpnum_type src_type,
+                                    const void *src, size_t n) {
+  (void)mpnum_convert_array(dst_type, dst, src_type, src, n, MPNUM_ROUND_NEAREST_EVEN,
+                            MPNUM_OVERFLOW_IEEE, 0, 0);
 }
-MPNUM_HOST_INLINE_ void mpnum_set_f64_(uint8_t *dst, size_t i, double x) {
-  const uint64_t bits = mpnum_bits_f64(x);
-  MPNUM_MEMCPY_(dst + 8 * i, &bits, 8);
+MPNUM_HOST const float *mpnum_grad_seen_floats_(mpnum_codes_ *codes, double *squares,
+                                                const float *floats, size_t n) {
+  MPNUM_CALL_(stats_32, (mpnum_limits_of_(MPNUM_TYPE_F32), codes, floats, n));
+  MPNUM_CALL_(squares_tile, (squares, floats, floats, n));
+  return floats;
 }
-/* Products of a tile of doubles, written to dst unless it is NULL, and as floats. */
-MPNUM_HOST void mpnum_grad_f64_tile_(mpnum_type dst_type, uint8_t *dst,
-                                     const uint8_t *src, float *floats, size_t n,
-                                     float factor) {
-  const mpnum_format format = mpnum_format_of(dst_type);
+/* The results of a tile, written to dst unless it is NULL, as floats: there or in
+ * scratch. */
+MPNUM_HOST const float *mpnum_grad_tile_of_doubles_(const mpnum_grad_pass_ *pass,
+                                                    mpnum_codes_ *codes, double *squares,
+                                                    const uint8_t *src, uint8_t *dst,
+                                                    float *scratch, size_t n) {
+  const mpnum_type type = pass->t.dst_type;
+  double products[MPNUM_TILE_];
   size_t k = 0;
-  for (; k < n; ++k) {
-    const double product = mpnum_kept_f64_(mpnum_f64_at_(src, k) * (double)factor);
-    float result = mpnum_f64_to_f32(product);
-    if (dst && dst_type == MPNUM_TYPE_F64) {
-      mpnum_set_f64_(dst, k, product);
-    } else if (dst && dst_type != MPNUM_TYPE_F32) {
-      const uint32_t code = mpnum_encode_f64(format, product, MPNUM_ROUND_NEAREST_EVEN,
-                                             MPNUM_OVERFLOW_IEEE, 0);
-      result = mpnum_decode(format, code);
-      if (format.exponent_bits + format.mantissa_bits < 8) {
-        dst[k] = (uint8_t)code;
-      } else {
-        const uint16_t code16 = (uint16_t)code;
-        MPNUM_MEMCPY_(dst + 2 * k, &code16, 2);
-      }
-    } else if (dst) {
-      mpnum_set_float_((float *)(void *)dst, k, result);
-    }
-    floats[k] = result;
+  for (; k < n; ++k)
+    products[k] = mpnum_kept_f64_(mpnum_from_bits_f64(mpnum_element_(64, src, k)) *
+                                  (double)pass->factor);
+  if (dst) mpnum_grad_convert_(type, dst, MPNUM_TYPE_F64, products, n);
+  if (dst && type != MPNUM_TYPE_F64) {
+    mpnum_row_decode_(type, scratch, dst, n);
+  } else {
+    mpnum_grad_convert_(MPNUM_TYPE_F32, scratch, MPNUM_TYPE_F64, products, n);
   }
+  return mpnum_grad_seen_floats_(codes, squares, scratch, n);
 }
-/* The results of a tile that is not of doubles. */
-MPNUM_HOST void mpnum_grad_tile_(mpnum_codes_ *codes, double *squares,
-                                 const mpnum_grad_tensor *t, const uint8_t *src,
-                                 uint8_t *dst, float *floats, size_t n, float factor,
-                                 int streams) {
-  const float *x = (const float *)(const void *)src;
-  const int is_f32 = dst && t->dst_type == MPNUM_TYPE_F32;
-  float *results = is_f32 && !streams ? (float *)(void *)dst : floats;
-  size_t k = 0;
-  if (t->src_type != MPNUM_TYPE_F32) {
-    mpnum_row_decode_(t->src_type, floats, src, n);
-    x = floats;
+MPNUM_HOST const float *mpnum_grad_tile_(const mpnum_grad_pass_ *pass,
+                                         mpnum_codes_ *codes, double *squares,
+                                         const uint8_t *src, uint8_t *dst, float *scratch,
+                                         size_t n) {
+  const mpnum_type type = pass->t.dst_type;
+  mpnum_type src_type = pass->t.src_type;
+  float *results = scratch;
+  if (src_type == MPNUM_TYPE_F64)
+    return mpnum_grad_tile_of_doubles_(pass, codes, squares, src, dst, scratch, n);
+  if (src_type == MPNUM_TYPE_E5M2 || src_type == MPNUM_TYPE_E4M3) {
+    mpnum_row_decode_(src_type, scratch, src, n);
+    src = (const uint8_t *)scratch;
+    src_type = MPNUM_TYPE_F32;
   }
-  mpnum_grad_tile_of_floats_(codes, squares, factor, results, streams ? dst : 0, x, n);
-  if (dst && t->dst_type == MPNUM_TYPE_F64) {
-    for (; k < n; ++k)
-      mpnum_set_f64_(dst, k, mpnum_f32_to_f64(results[k]));
-  } else if (dst && !is_f32) {
-    mpnum_row_encode_(t->dst_type, dst, results, n);
-    mpnum_row_decode_(t->dst_type, floats, dst, n);
-    MPNUM_CALL_(stats_32, (mpnum_limits_of_(MPNUM_TYPE_F32), codes, floats, n));
-    MPNUM_CALL_(squares_tile, (squares, floats, floats, n));
-  }
+  if (dst && type == MPNUM_TYPE_F32 && !pass->streams) results = (float *)(void *)dst;
+  mpnum_grad_tile_seen_(codes, squares, pass->factor, results, pass->streams ? dst : 0,
+                        src_type, src, n);
+  if (!dst || type == MPNUM_TYPE_F32) return results;
+  mpnum_grad_convert_(type, dst, MPNUM_TYPE_F32, results, n);
+  if (type == MPNUM_TYPE_F64) return results;
+  mpnum_row_decode_(type, scratch, dst, n);
+  return mpnum_grad_seen_floats_(codes, squares, scratch, n);
 }
-MPNUM_HOST void mpnum_grad_row_(mpnum_grad_findings *findings, const mpnum_grad_tensor *t,
-                                uint64_t place, uint64_t element, const uint8_t *src,
-                                uint8_t *dst, size_t n, float factor, int streams) {
-  const mpnum_limits_ limits = mpnum_limits_of_(MPNUM_TYPE_F32);
-  float floats[MPNUM_TILE_];
+
+MPNUM_HOST void mpnum_grad_first_(const mpnum_grad_pass_ *pass, uint64_t element,
+                                  const float *results, size_t n) {
+  mpnum_grad_findings *findings = pass->findings;
+  size_t first = 0;
+  MPNUM_CALL_(first_nonfinite_32, (mpnum_limits_of_(MPNUM_TYPE_F32), &first, results, n));
+  findings->first_tensor = pass->place;
+  findings->first_element = element + first;
+  findings->first_bits = mpnum_element_(32, (const uint8_t *)results, first);
+}
+MPNUM_HOST void mpnum_grad_row_(const mpnum_grad_pass_ *pass, uint64_t element,
+                                const uint8_t *src, uint8_t *dst, size_t n) {
+  mpnum_grad_findings *findings = pass->findings;
+  const size_t step = MPNUM_TILE_ * pass->t.histogram_step;
+  float scratch[MPNUM_TILE_];
   size_t i = 0;
   for (; i < n; i += MPNUM_TILE_) {
     const size_t count = mpnum_tile_size_(n, i);
-    const uint8_t *from = mpnum_row_at_(t->src_type, src, i);
-    uint8_t *to = dst ? mpnum_row_to_(t->dst_type, dst, i) : 0;
     mpnum_codes_ codes = mpnum_no_codes_();
     double squares = 0;
-    size_t first = 0;
-    if (t->src_type == MPNUM_TYPE_F64) {
-      mpnum_grad_f64_tile_(t->dst_type, to, from, floats, count, factor);
-      MPNUM_CALL_(stats_32, (limits, &codes, floats, count));
-      MPNUM_CALL_(squares_tile, (&squares, floats, floats, count));
-    } else {
-      mpnum_grad_tile_(&codes, &squares, t, from, to, floats, count, factor, streams);
-    }
+    const float *results = mpnum_grad_tile_(
+        pass, &codes, &squares, mpnum_row_at_(pass->t.src_type, src, i),
+        dst ? mpnum_row_to_(pass->t.dst_type, dst, i) : 0, scratch, count);
     findings->stats = mpnum_stats_merge(
         findings->stats, mpnum_stats_of_codes_(mpnum_format_of(MPNUM_TYPE_F32), codes));
     mpnum_total_add_f64_(&findings->squares, squares);
-    if ((codes.infs != 0 || codes.nans != 0) && place < findings->first_tensor) {
-      const int is_in_dst = to && t->dst_type == MPNUM_TYPE_F32;
-      MPNUM_CALL_(first_nonfinite_32,
-                  (limits, &first, is_in_dst ? (const void *)to : floats, count));
-      findings->first_tensor = place;
-      findings->first_element = element + i + first;
-    }
+    if ((codes.infs != 0 || codes.nans != 0) && pass->place < findings->first_tensor)
+      mpnum_grad_first_(pass, element + i, results, count);
+    if (pass->t.histogram && i % step == 0)
+      mpnum_grad_count_(pass->counters, codes.zeros, results, count);
   }
 }
-MPNUM_HOST void mpnum_grad_pass_(const mpnum_grad_tensor *t, uint64_t place, float factor,
-                                 mpnum_grad_findings *findings) {
+MPNUM_HOST void mpnum_grad_rows_(mpnum_grad_pass_ *pass) {
+  const mpnum_grad_tensor *t = &pass->t;
   const int is_whole = t->src_stride == t->columns &&
                        (!t->dst || t->dst_stride == t->columns); /* one long row */
   const size_t rows = is_whole && t->rows != 0 ? 1 : t->rows;
   const size_t columns = is_whole ? t->rows * t->columns : t->columns;
   const size_t bits = (size_t)mpnum_type_bits_(t->src_type) + 32;
-  const int streams = t->dst != t->src && t->dst_type == MPNUM_TYPE_F32 &&
-                      ((size_t)t->dst & 63) == 0 && is_whole &&
-                      columns >= MPNUM_STREAM_BYTES_ / bits * 8;
   size_t row = 0;
+  pass->streams = t->dst != t->src && t->dst_type == MPNUM_TYPE_F32 &&
+                  ((size_t)t->dst & 63) == 0 && is_whole &&
+                  columns >= MPNUM_STREAM_BYTES_ / bits * 8;
   for (; row < rows; ++row)
-    mpnum_grad_row_(findings, t, place, (uint64_t)row * columns,
+    mpnum_grad_row_(pass, (uint64_t)row * columns,
                     mpnum_row_at_(t->src_type, t->src, row * t->src_stride),
                     t->dst ? mpnum_row_to_(t->dst_type, t->dst, row * t->dst_stride) : 0,
-                    columns, factor, streams);
-  if (streams) {
+                    columns);
+  if (pass->streams) {
     MPNUM_CALL_(grad_fence, ());
   }
+}
+
+/* What becomes of results: they are forgotten, go to each dst, or have come from there.
+ */
+typedef enum mpnum_grad_kind_ {
+  MPNUM_GRAD_READ_,
+  MPNUM_GRAD_WRITE_,
+  MPNUM_GRAD_AGAIN_
+} mpnum_grad_kind_;
+
+MPNUM_HOST void mpnum_grad_tensors_(mpnum_grad_kind_ kind,
+                                    const mpnum_grad_tensor *tensors, size_t count,
+                                    float factor, mpnum_grad_counters_ *counters,
+                                    mpnum_grad_findings *findings) {
+  mpnum_grad_pass_ pass;
+  pass.factor = factor;
+  pass.counters = counters;
+  pass.findings = findings;
+  for (pass.place = 0; pass.place < count; ++pass.place) {
+    pass.t = tensors[pass.place];
+    if (kind == MPNUM_GRAD_READ_) pass.t.dst = 0;
+    if (kind == MPNUM_GRAD_AGAIN_) {
+      pass.t.src = pass.t.dst;
+      pass.t.src_type = pass.t.dst_type;
+      pass.t.src_stride = pass.t.dst_stride;
+      pass.t.histogram = 0;
+    }
+    if (pass.t.histogram && counters->histogram != pass.t.histogram)
+      mpnum_grad_counted_(counters, pass.t.histogram);
+    mpnum_grad_rows_(&pass);
+  }
+}
+MPNUM_HOST void mpnum_grad_count_tensors_(mpnum_grad_kind_ kind,
+                                          const mpnum_grad_tensor *tensors, size_t count,
+                                          float factor, mpnum_grad_findings *findings) {
+  mpnum_grad_counters_ counters;
+  mpnum_grad_empty_counters_(&counters);
+  mpnum_grad_tensors_(kind, tensors, count, factor, &counters, findings);
+  mpnum_grad_counted_(&counters, 0);
+}
+MPNUM_HOST mpnum_status mpnum_grad_run_(mpnum_grad_kind_ kind,
+                                        const mpnum_grad_tensor *tensors, size_t count,
+                                        float factor, uint32_t flags,
+                                        mpnum_grad_findings *findings) {
+  const mpnum_status status = mpnum_grad_tensors_check_(tensors, count, flags);
+  int counts = 0;
+  uint64_t saved = 0;
+  size_t i = 0;
+  if (status != MPNUM_OK) return status;
+  if ((mpnum_bits_f32(factor) & 0x7fffffffu) >= 0x7f800000u) return MPNUM_ERROR_ARGUMENT;
+  for (; i < count; ++i)
+    counts |= tensors[i].histogram != 0;
+  *findings = mpnum_grad_findings_empty();
+  saved = mpnum_enter_();
+  if (counts) {
+    mpnum_grad_count_tensors_(kind, tensors, count, factor, findings);
+  } else {
+    mpnum_grad_tensors_(kind, tensors, count, factor, 0, findings);
+  }
+  mpnum_leave_(saved);
+  return MPNUM_OK;
 }
 
 /* Multiplies by a factor, and says what was found in the results. read only says it, as
  * if each dst were NULL. Status codes: MPNUM_ERROR_ARGUMENT: a factor that is not finite,
  * another type, a dst_stride below columns, a narrow dst without the flag, in place with
- * types of two sizes or two strides; nothing is written then. */
+ * types of two sizes or two strides, a histogram_step of 0; nothing is written then. */
 MPNUM_HOST mpnum_status mpnum_grad_multiply(const mpnum_grad_tensor *tensors,
                                             size_t count, float factor, uint32_t flags,
                                             mpnum_grad_findings *findings) {
-  const mpnum_status status = mpnum_grad_tensors_check_(tensors, count, flags);
-  uint64_t saved = 0;
-  size_t i = 0;
-  if (status != MPNUM_OK) return status;
-  if ((mpnum_bits_f32(factor) & 0x7fffffffu) >= 0x7f800000u) return MPNUM_ERROR_ARGUMENT;
-  *findings = mpnum_grad_findings_empty();
-  saved = mpnum_enter_();
-  for (; i < count; ++i)
-    mpnum_grad_pass_(tensors + i, i, factor, findings);
-  mpnum_leave_(saved);
-  return MPNUM_OK;
+  return mpnum_grad_run_(MPNUM_GRAD_WRITE_, tensors, count, factor, flags, findings);
 }
 MPNUM_HOST mpnum_status mpnum_grad_read(const mpnum_grad_tensor *tensors, size_t count,
                                         float factor, mpnum_grad_findings *findings) {
-  const mpnum_status status =
-      mpnum_grad_tensors_check_(tensors, count, MPNUM_GRAD_NARROW);
-  uint64_t saved = 0;
-  size_t i = 0;
-  if (status != MPNUM_OK) return status;
-  if ((mpnum_bits_f32(factor) & 0x7fffffffu) >= 0x7f800000u) return MPNUM_ERROR_ARGUMENT;
-  *findings = mpnum_grad_findings_empty();
-  saved = mpnum_enter_();
-  for (; i < count; ++i) {
-    mpnum_grad_tensor t = tensors[i];
-    t.dst = 0;
-    mpnum_grad_pass_(&t, i, factor, findings);
-  }
-  mpnum_leave_(saved);
-  return MPNUM_OK;
+  return mpnum_grad_run_(MPNUM_GRAD_READ_, tensors, count, factor, MPNUM_GRAD_NARROW,
+                         findings);
 }
 
 /* The loss scaler's passes over the gradients of an optimizer: check reads them, unscale
@@ -306,10 +357,9 @@ MPNUM_HOST mpnum_status mpnum_grad_scaler_clip(const mpnum_grad_scaler *scaler,
                                                const mpnum_grad_optimizer *optimizer,
                                                const mpnum_grad_tensor *tensors,
                                                size_t count, float max_norm) {
-  mpnum_grad_findings findings = mpnum_grad_findings_empty();
+  mpnum_grad_findings findings;
   mpnum_status status = mpnum_grad_scaler_may_clip(scaler, optimizer);
   float coefficient = 1;
-  uint64_t saved = 0;
   size_t i = 0;
   if (status != MPNUM_OK) return status;
   if (optimizer->found_inf) return MPNUM_ERROR_NONFINITE;
@@ -319,16 +369,8 @@ MPNUM_HOST mpnum_status mpnum_grad_scaler_clip(const mpnum_grad_scaler *scaler,
   for (; i < count; ++i)
     if (!tensors[i].dst) return MPNUM_ERROR_ARGUMENT;
   if (status != MPNUM_OK || mpnum_bits_f32(coefficient) == 0x3f800000u) return status;
-  saved = mpnum_enter_();
-  for (i = 0; i < count; ++i) {
-    mpnum_grad_tensor t = tensors[i];
-    t.src = t.dst;
-    t.src_type = t.dst_type;
-    t.src_stride = t.dst_stride;
-    mpnum_grad_pass_(&t, i, coefficient, &findings);
-  }
-  mpnum_leave_(saved);
-  return MPNUM_OK;
+  return mpnum_grad_run_(MPNUM_GRAD_AGAIN_, tensors, count, coefficient,
+                         MPNUM_GRAD_NARROW, &findings);
 }
 
 #endif

@@ -14,6 +14,7 @@
 #include "e8m0.h"
 #include "rng.h"
 #include "stats.h"
+#include "histogram.h"
 #include "scaler.h"
 #include "array.h"
 #include "reduce.h"

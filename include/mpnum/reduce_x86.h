@@ -250,7 +250,8 @@ MPNUM_AVX512_ mpnum_doubles_avx512_ mpnum_plus_product_avx512_(mpnum_doubles_avx
                                                                mpnum_doubles_avx512_ y) {
   sum.low = _mm256_fmadd_pd(x.low, y.low, sum.low);
   sum.high = _mm256_fmadd_pd(x.high, y.high, sum.high);
-  __asm__("" : "+v"(sum.low), "+v"(sum.high));
+  /* x is read, so that clang adds to the sum in its place and copies nothing. */
+  __asm__("" : "+v"(sum.low), "+v"(sum.high) : "v"(x.low), "v"(x.high));
   return sum;
 }
 MPNUM_AVX512_ double mpnum_sum_of_doubles_avx512_(mpnum_doubles_avx512_ x) {

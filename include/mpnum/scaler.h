@@ -26,7 +26,6 @@
 #ifndef MPNUM_SCALER_H
 #define MPNUM_SCALER_H
 
-#include "f32.h"
 #include "f16.h"
 #include "bf16.h"
 #include "wide.h"
@@ -153,28 +152,6 @@ MPNUM_FUNC mpnum_grad_scaler_config mpnum_grad_scaler_jmp(void) {
   return config;
 }
 
-/* A positive normal double. */
-MPNUM_MATH_ mpnum_wide_ mpnum_wide_f64_(double x) {
-  const uint64_t bits = mpnum_bits_f64(x);
-  return mpnum_wide_normal_((bits & 0xfffffffffffffu) | (uint64_t)1 << 52,
-                            (int)(bits >> 52) - 1075, 0);
-}
-/* A positive number of a normal double's size, of which 53 bits are taken, as a float. */
-MPNUM_MATH_ float mpnum_wide_f64_to_f32_(mpnum_wide_ x, uint64_t significand) {
-  return mpnum_f64_to_f32(mpnum_from_bits_f64(((uint64_t)(x.exponent + 63 + 1023) << 52) +
-                                              (significand - ((uint64_t)1 << 52))));
-}
-/* The nearest float; and the one nearest to the nearest double, as of a product in
- * double.
- */
-MPNUM_MATH_ float mpnum_wide_rounded_f32_(mpnum_wide_ x) {
-  return mpnum_wide_f64_to_f32_(x, x.significand >> 11 |
-                                       (uint64_t)((x.significand & 0x7ff) != 0));
-}
-MPNUM_MATH_ float mpnum_wide_rounded_twice_f32_(mpnum_wide_ x) {
-  const uint64_t kept = x.significand >> 11, rest = x.significand & 0x7ff;
-  return mpnum_wide_f64_to_f32_(x, kept + (rest + (kept & 1) > 0x400));
-}
 MPNUM_MATH_ void mpnum_grad_set_scale_(mpnum_grad_scaler *scaler, float scale) {
   scaler->scale = scale;
   scaler->inverse = mpnum_wide_rounded_f32_(
@@ -387,15 +364,23 @@ MPNUM_FUNC mpnum_status mpnum_grad_scaler_checked_again(const mpnum_grad_scaler 
   return MPNUM_OK;
 }
 
-/* norm + 1e-6 */
-MPNUM_MATH_ mpnum_status mpnum_grad_clip_parts_(mpnum_wide_ *divisor, float norm,
-                                                float max_norm) {
+/* min(1, max_norm / (norm + 1e-6)) / scale, rounded once; 1 / scale is given. */
+MPNUM_MATH_ mpnum_status mpnum_grad_clip_over_(float scale, float inverse, float norm,
+                                               float max_norm, float *result) {
   const uint32_t bits = mpnum_bits_f32(norm), max = mpnum_bits_f32(max_norm);
   if (max - 1 >= 0x7f800000u) return MPNUM_ERROR_ARGUMENT;
   if ((bits & 0x7fffffffu) >= 0x7f800000u) return MPNUM_ERROR_NONFINITE;
   if (bits > 0x80000000u) return MPNUM_ERROR_ARGUMENT;
-  *divisor = mpnum_wide_add_(mpnum_wide_f32_(bits & 0x7fffffffu),
-                             mpnum_wide_f32_(0x358637bdu)); /* 1e-6 */
+  *result = inverse;
+  if (max != 0x7f800000u) {
+    const mpnum_wide_ limit = mpnum_wide_f32_(max);
+    const mpnum_wide_ divisor = mpnum_wide_add_(mpnum_wide_f32_(bits & 0x7fffffffu),
+                                                mpnum_wide_f32_(0x358637bdu)); /* 1e-6 */
+    const float ratio = mpnum_wide_rounded_f32_(mpnum_wide_div_(limit, divisor));
+    if (mpnum_bits_f32(ratio) < 0x3f800000u)
+      *result = mpnum_wide_rounded_f32_(mpnum_wide_div_(
+          limit, mpnum_wide_mul_(divisor, mpnum_wide_f32_(mpnum_bits_f32(scale)))));
+  }
   return MPNUM_OK;
 }
 
@@ -404,15 +389,7 @@ MPNUM_MATH_ mpnum_status mpnum_grad_clip_parts_(mpnum_wide_ *divisor, float norm
  * none; MPNUM_ERROR_ARGUMENT: another max_norm, or a norm below 0. */
 MPNUM_MATH_ mpnum_status mpnum_grad_clip_coefficient(float norm, float max_norm,
                                                      float *coefficient) {
-  mpnum_wide_ divisor = mpnum_wide_int_(1);
-  const mpnum_status status = mpnum_grad_clip_parts_(&divisor, norm, max_norm);
-  uint32_t bits = 0x3f800000u;
-  if (status != MPNUM_OK) return status;
-  if (mpnum_bits_f32(max_norm) != 0x7f800000u)
-    bits = mpnum_bits_f32(mpnum_wide_rounded_f32_(
-        mpnum_wide_div_(mpnum_wide_f32_(mpnum_bits_f32(max_norm)), divisor)));
-  *coefficient = mpnum_from_bits_f32(bits < 0x3f800000u ? bits : 0x3f800000u);
-  return MPNUM_OK;
+  return mpnum_grad_clip_over_(1.0f, 1.0f, norm, max_norm, coefficient);
 }
 
 /* What checked gradients are to be multiplied by: the inverse of the scale times the clip
@@ -423,22 +400,16 @@ MPNUM_MATH_ mpnum_status mpnum_grad_clip_coefficient(float norm, float max_norm,
 MPNUM_MATH_ mpnum_status mpnum_grad_scaler_multiplier(
     const mpnum_grad_scaler *scaler, const mpnum_grad_optimizer *optimizer,
     float max_norm, float *multiplier) {
-  mpnum_wide_ divisor = mpnum_wide_int_(1);
   mpnum_status status = MPNUM_OK;
-  float coefficient = 0, product = scaler->inverse;
+  float product = 0;
   if (scaler->config.enabled && optimizer->stage != MPNUM_GRAD_CHECKED)
     return optimizer->stage == MPNUM_GRAD_READY
                ? MPNUM_ERROR_NOT_CHECKED
                : mpnum_grad_order_(scaler, optimizer->stage);
   if (optimizer->found_inf) return MPNUM_ERROR_NONFINITE;
-  status = mpnum_grad_clip_coefficient(optimizer->norm, max_norm, &coefficient);
+  status = mpnum_grad_clip_over_(scaler->scale, scaler->inverse, optimizer->norm,
+                                 max_norm, &product);
   if (status != MPNUM_OK) return status;
-  if (mpnum_bits_f32(coefficient) != 0x3f800000u) {
-    (void)mpnum_grad_clip_parts_(&divisor, optimizer->norm, max_norm);
-    product = mpnum_wide_rounded_f32_(mpnum_wide_div_(
-        mpnum_wide_f32_(mpnum_bits_f32(max_norm)),
-        mpnum_wide_mul_(divisor, mpnum_wide_f32_(mpnum_bits_f32(scaler->scale)))));
-  }
   if (mpnum_bits_f32(product) < 0x00800000u && !scaler->config.any_scale)
     return MPNUM_ERROR_UNREPRESENTABLE;
   *multiplier = product;

@@ -4,7 +4,7 @@
 #ifndef MPNUM_WIDE_H
 #define MPNUM_WIDE_H
 
-#include "bits.h"
+#include "f32.h"
 
 /* +-significand * 2^exponent. The significand's top bit is set, or it is 0, and then so
  * is the exponent. Its lowest bit is set, too, where what lies below was cut off: such a
@@ -59,6 +59,32 @@ MPNUM_MATH_ uint32_t mpnum_wide_nearest_f32_(mpnum_wide_ x) {
   const uint32_t down = (uint32_t)(x.significand >> 39);
   return ((uint32_t)x.negative << 31 | (uint32_t)(x.exponent + 189) << 23) +
          ((down & 1) + (down >> 1));
+}
+
+/* A positive normal double. */
+MPNUM_MATH_ mpnum_wide_ mpnum_wide_f64_(double x) {
+  const uint64_t bits = mpnum_bits_f64(x);
+  return mpnum_wide_normal_((bits & 0xfffffffffffffu) | (uint64_t)1 << 52,
+                            (int)(bits >> 52) - 1075, 0);
+}
+/* A positive number of a normal double's size, of which 53 bits are taken. */
+MPNUM_MATH_ double mpnum_wide_cut_to_f64_(mpnum_wide_ x, uint64_t significand) {
+  return mpnum_from_bits_f64(((uint64_t)(x.exponent + 63 + 1023) << 52) +
+                             (significand - ((uint64_t)1 << 52)));
+}
+/* To odd: what is rounded from it to a float is rounded right. */
+MPNUM_MATH_ double mpnum_wide_odd_f64_(mpnum_wide_ x) {
+  return mpnum_wide_cut_to_f64_(x, x.significand >> 11 |
+                                       (uint64_t)((x.significand & 0x7ff) != 0));
+}
+/* The nearest float. */
+MPNUM_MATH_ float mpnum_wide_rounded_f32_(mpnum_wide_ x) {
+  return mpnum_f64_to_f32(mpnum_wide_odd_f64_(x));
+}
+/* The float nearest to the nearest double, as a product in double becomes a float. */
+MPNUM_MATH_ float mpnum_wide_rounded_twice_f32_(mpnum_wide_ x) {
+  const uint64_t kept = x.significand >> 11, rest = x.significand & 0x7ff;
+  return mpnum_f64_to_f32(mpnum_wide_cut_to_f64_(x, kept + (rest + (kept & 1) > 0x400)));
 }
 
 MPNUM_MATH_ mpnum_wide_ mpnum_wide_neg_(mpnum_wide_ x) {

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* Advice on formats: which one values fit, at which scale; what a GPU can do with it;
+ * what it costs; which operations it suits; when to leave it and when to come back.
+ * Opt-in. Nothing here acts: whoever asks decides.
+ *
+ *     const mpnum_type candidates[] = {MPNUM_TYPE_E5M2, MPNUM_TYPE_F16, MPNUM_TYPE_BF16};
+ *     float scale;
+ *     mpnum_type type = mpnum_best_type(&histogram, candidates, 3, 0.01f, 1, &scale);
+ *     if (!(mpnum_gpu_support(type, 80) & MPNUM_GPU_TENSOR_CORES)) ...
+ *
+ * Bits: integers, so the same on hosts and devices, whatever the flags and the
+ *   floating-point environment. */
+#ifndef MPNUM_ADVICE_H
+#define MPNUM_ADVICE_H
+
+#include "health.h"
+
+/* 1 where gradients of common models underflow, so that their loss is to be scaled: the
+ * exponent has fewer bits than that of f32. */
+MPNUM_FUNC int mpnum_needs_loss_scaling(mpnum_type type) {
+  const mpnum_format format = mpnum_format_of(type);
+  return format.max_code != 0 && format.exponent_bits < 8;
+}
+
+/* The largest power of two by which amax may be multiplied for 2^headroom times the
+ * product to be within a format; from 2^-126 to 2^126. 1 where amax is 0, Inf or NaN. */
+MPNUM_MATH_ float mpnum_best_scale(mpnum_format format, float amax, int headroom) {
+  const uint32_t magnitude = mpnum_bits_f32(amax) & 0x7fffffffu;
+  const mpnum_wide_ largest = mpnum_wide_f32_(mpnum_bits_f32(mpnum_format_max(format)));
+  int exponent = 0;
+  if (magnitude - 1 < 0x7f7fffffu && format.max_code != 0) {
+    const mpnum_wide_ x = mpnum_wide_f32_(magnitude);
+    exponent = largest.exponent - x.exponent - (x.significand > largest.significand);
+    headroom = headroom < -300 ? -300 : headroom > 300 ? 300 : headroom;
+    exponent -= headroom;
+  }
+  return mpnum_pow2_(exponent < -126 ? -126 : exponent > 126 ? 126 : exponent);
+}
+
+/* The first of count candidates of which, at its scale, at most a share of the values
+ * counted is lost, bounds taken at their worst; f32, at 1, if there is none. The scale is
+ * mpnum_best_scale of the largest value where the type needs loss scaling, else 1. Name
+ * candidates in the order you would like them. */
+MPNUM_MATH_ mpnum_type mpnum_best_type(const mpnum_histogram *histogram,
+                                       const mpnum_type *candidates, int count,
+                                       float lost_share, int headroom, float *scale) {
+  uint32_t top = 254;
+  int i = 0;
+  while (top > 0 && histogram->counts[top] == 0)
+    --top;
+  for (; i < count; ++i) {
+    const mpnum_format format = mpnum_format_of(candidates[i]);
+    const float amax = mpnum_from_bits_f32(top << 23 | 0x7fffffu);
+    mpnum_lost least, most;
+    *scale = 1.0f;
+    if (mpnum_needs_loss_scaling(candidates[i]))
+      *scale = mpnum_best_scale(format, amax, headroom);
+    mpnum_histogram_lost(histogram, format, *scale, &least, &most);
+    if (!mpnum_is_above_(mpnum_share(most.underflows + most.overflows,
+                                     mpnum_histogram_total(histogram)),
+                         lost_share))
+      return candidates[i];
+  }
+  *scale = 1.0f;
+  return MPNUM_TYPE_F32;
+}
+
+/* An upper bound of the magnitudes of sums of k products, and of all partial ones:
+ * k amax_a amax_b, rounded up; Inf from beyond the floats. Inf and NaN give Inf. */
+MPNUM_MATH_ float mpnum_dot_bound(uint64_t k, float amax_a, float amax_b) {
+  const uint32_t a = mpnum_bits_f32(amax_a) & 0x7fffffffu;
+  const uint32_t b = mpnum_bits_f32(amax_b) & 0x7fffffffu;
+  if (a >= 0x7f800000u || b >= 0x7f800000u) return mpnum_from_bits_f32(0x7f800000u);
+  if (k == 0 || a == 0 || b == 0) return 0.0f;
+  return mpnum_f64_to_f32_round(
+      mpnum_wide_odd_f64_(
+          mpnum_wide_mul_(mpnum_wide_normal_(k, 0, 0),
+                          mpnum_wide_mul_(mpnum_wide_f32_(a), mpnum_wide_f32_(b)))),
+      MPNUM_ROUND_UP, MPNUM_OVERFLOW_IEEE, 0);
+}
+/* 1 if such a sum may be past the largest value of a format. */
+MPNUM_MATH_ int mpnum_dot_may_overflow(mpnum_format format, uint64_t k, float amax_a,
+                                       float amax_b) {
+  return mpnum_is_above_(mpnum_dot_bound(k, amax_a, amax_b), mpnum_format_max(format));
+}
+
+/* What a GPU has instructions for, or-ed. capability: 10 times the major and once the
+ * minor number, 89 for 8.9. Formats of 6 and 4 bits and e8m0: where code is compiled for
+ * the architecture's own target (sm_100a, ...). Source: the PTX ISA, CUDA's programming
+ * guide. */
+typedef enum mpnum_gpu {
+  MPNUM_GPU_CONVERTS = 1,
+  MPNUM_GPU_ARITHMETIC = 2,
+  MPNUM_GPU_TENSOR_CORES = 4 /* as operands; e8m0: as scales of blocks */
+} mpnum_gpu;
+MPNUM_FUNC uint32_t mpnum_gpu_support(mpnum_type type, int capability) {
+  int converts = 1000, computes = 1000, multiplies = 1000; /* from which one on */
+  switch (type) {
+  case MPNUM_TYPE_F64:
+    converts = computes = 0;
+    multiplies = 80;
+    break;
+  case MPNUM_TYPE_F32: converts = computes = 0; break;
+  case MPNUM_TYPE_TF32: converts = multiplies = 80; break;
+  case MPNUM_TYPE_BF16: converts = computes = multiplies = 80; break;
+  case MPNUM_TYPE_F16:
+    converts = 0;
+    computes = 53;
+    multiplies = 70;
+    break;
+  case MPNUM_TYPE_E5M2:
+  case MPNUM_TYPE_E4M3: converts = multiplies = 89; break;
+  case MPNUM_TYPE_E8M0:
+  case MPNUM_TYPE_E3M2:
+  case MPNUM_TYPE_E2M3:
+  case MPNUM_TYPE_E2M1: converts = multiplies = 100; break;
+  default: break;
+  }
+  return (uint32_t)(capability >= converts) * MPNUM_GPU_CONVERTS |
+         (uint32_t)(capability >= computes) * MPNUM_GPU_ARITHMETIC |
+         (uint32_t)(capability >= multiplies) * MPNUM_GPU_TENSOR_CORES;
+}
+
+/* Bits of an element that is stored densely; 0 for an unknown type. */
+MPNUM_FUNC int mpnum_dense_bits_(mpnum_type type) {
+  const mpnum_format format = mpnum_format_of(type);
+  if (type == MPNUM_TYPE_F64) return 64;
+  if (type == MPNUM_TYPE_TF32) return 32;
+  return format.sign_bits + format.exponent_bits + format.mantissa_bits;
+}
+/* n rounded up to what tensor cores take at full speed along a dimension: 16 bytes, as 8
+ * for f16 and bf16, 16 for fp8, 32 for fp4; 128 elements of 6 bits (96 bytes). 0 for an
+ * unknown type, and where the result is past SIZE_MAX. Source: NVIDIA's matrix
+ * multiplication guide, the tensor maps of the CUDA driver API. */
+MPNUM_FUNC size_t mpnum_round_up_dim(mpnum_type type, size_t n) {
+  const int bits = mpnum_dense_bits_(type);
+  const size_t multiple = bits == 6 ? 128 : bits == 0 ? 1 : (size_t)(128 / bits);
+  if (bits == 0) return 0;
+  return (n + (multiple - 1)) / multiple * multiple; /* past SIZE_MAX: 0 */
+}
+
+/* What training keeps of each parameter; 0 for what it does not. */
+typedef struct mpnum_training {
+  mpnum_type weights, gradients;
+  mpnum_type master; /* a copy of the weights that the optimizer works on */
+  mpnum_type first_moment, second_moment;
+} mpnum_training;
+
+/* Adam or AdamW in f32, weights and gradients in a type: 16 bytes a parameter for f16 and
+ * bf16, and for f32, where there is no copy, too. */
+MPNUM_FUNC mpnum_training mpnum_training_adam(mpnum_type type) {
+  const mpnum_training training = {
+      type, type, type == MPNUM_TYPE_F32 ? (mpnum_type)0 : MPNUM_TYPE_F32, MPNUM_TYPE_F32,
+      MPNUM_TYPE_F32};
+  return training;
+}
+/* Without activations and scales of blocks. Exact. */
+MPNUM_FUNC double mpnum_bytes_per_parameter(mpnum_training training) {
+  return (double)(mpnum_dense_bits_(training.weights) +
+                  mpnum_dense_bits_(training.gradients) +
+                  mpnum_dense_bits_(training.master) +
+                  mpnum_dense_bits_(training.first_moment) +
+                  mpnum_dense_bits_(training.second_moment)) *
+         0.125;
+}
+
+/* 1 if each value of a type, Inf, NaN and sign too, is one of another. */
+MPNUM_MATH_ int mpnum_is_held_(mpnum_type type, mpnum_type by) {
+  const mpnum_format a = mpnum_format_of(type), b = mpnum_format_of(by);
+  if (by == MPNUM_TYPE_F64 || type == by) return 1;
+  return type != MPNUM_TYPE_F64 && a.mantissa_bits <= b.mantissa_bits &&
+         !mpnum_is_above_(mpnum_format_max(a), mpnum_format_max(b)) &&
+         !mpnum_is_above_(mpnum_format_true_min(b), mpnum_format_true_min(a)) &&
+         a.sign_bits <= b.sign_bits && (a.inf_code == 0 || b.inf_code != 0) &&
+         (a.nan_code == 0 || b.nan_code != 0);
+}
+/* The type in which operands of two types meet without a loss: the first of a, b, f16,
+ * bf16, f32, f64 that has all values of both; f16 and bf16 give f32, as in PyTorch and
+ * JAX, e4m3 and e5m2 give f16. 0 for an unknown type. */
+MPNUM_MATH_ mpnum_type mpnum_promote(mpnum_type a, mpnum_type b) {
+  const mpnum_type types[6] = {
+      a, b, MPNUM_TYPE_F16, MPNUM_TYPE_BF16, MPNUM_TYPE_F32, MPNUM_TYPE_F64};
+  int i = 0;
+  if (mpnum_dense_bits_(a) == 0 || mpnum_dense_bits_(b) == 0) return (mpnum_type)0;
+  while (!mpnum_is_held_(a, types[i]) || !mpnum_is_held_(b, types[i]))
+    ++i;
+  return types[i];
+}
+
+/* In which type an operation of mixed-precision training runs. */
+typedef enum mpnum_policy {
+  MPNUM_POLICY_UNKNOWN = 0, /* not listed: in the type of its inputs */
+  MPNUM_POLICY_LOW = 1,     /* f16 or bf16 */
+  MPNUM_POLICY_F32 = 2,
+  MPNUM_POLICY_WIDEST = 3, /* the widest type of its inputs, see mpnum_promote */
+  MPNUM_POLICY_UNSAFE = 4  /* not in f16 at all: use the form that takes logits */
+} mpnum_policy;
+
+/* 1 if a list of words between spaces has a word. */
+MPNUM_FUNC int mpnum_has_word_(const char *list, const char *word) {
+  while (*list) {
+    const char *at = word;
+    while (*at && *at != ' ' && *list == *at) {
+      ++at;
+      ++list;
+    }
+    if (*at == 0 && (*list == ' ' || *list == 0)) return 1;
+    while (*list && *list != ' ')
+      ++list;
+    if (*list) ++list;
+  }
+  return 0;
+}
+/* By the operation's name in PyTorch ("matmul", "softmax", ...). Source: the reference of
+ * torch.amp, CUDA operations. */
+MPNUM_FUNC mpnum_policy mpnum_operation_policy(const char *name) {
+  const char *low =
+      "__matmul__ addbmm addmm addmv addr baddbmm bmm chain_matmul multi_dot conv1d "
+      "conv2d "
+      "conv3d conv_transpose1d conv_transpose2d conv_transpose3d GRUCell linear LSTMCell "
+      "matmul mm mv prelu RNNCell";
+  const char *f32 =
+      "__pow__ __rdiv__ __rpow__ __rtruediv__ acos asin binary_cross_entropy_with_logits "
+      "cosh cosine_embedding_loss cdist cosine_similarity cross_entropy cumprod cumsum "
+      "dist "
+      "erfinv exp expm1 group_norm hinge_embedding_loss kl_div l1_loss layer_norm log "
+      "log10 log_softmax log1p log2 margin_ranking_loss mse_loss multilabel_margin_loss "
+      "multi_margin_loss nll_loss norm normalize pdist poisson_nll_loss pow prod "
+      "reciprocal "
+      "rsqrt sinh smooth_l1_loss soft_margin_loss softmax softmin softplus sum renorm "
+      "tan "
+      "triplet_margin_loss";
+  const char *widest = "addcdiv addcmul atan2 bilinear cross dot grid_sample index_put "
+                       "scatter_add tensordot";
+  if (mpnum_has_word_(low, name)) return MPNUM_POLICY_LOW;
+  if (mpnum_has_word_(f32, name)) return MPNUM_POLICY_F32;
+  if (mpnum_has_word_(widest, name)) return MPNUM_POLICY_WIDEST;
+  if (mpnum_has_word_("binary_cross_entropy", name)) return MPNUM_POLICY_UNSAFE;
+  return MPNUM_POLICY_UNKNOWN;
+}
+
+/* When to leave a format, to return to it, to keep a snapshot and to go back to it. */
+typedef struct mpnum_fallback_config {
+  mpnum_type narrow, wide;
+  int32_t bad_steps;      /* so many in a row: wide from now on; 1 or more */
+  int32_t calm_steps;     /* so many good ones in a row: narrow again; 0: never */
+  int32_t stable_steps;   /* so many good ones in a row: the state is stable; 1 or more */
+  int32_t rollback_steps; /* so many bad ones in a row: roll back; 1 or more */
+} mpnum_fallback_config;
+
+typedef struct mpnum_fallback {
+  mpnum_fallback_config config;
+  int32_t bad_run, good_run; /* steps since the last one that was not */
+  int32_t is_wide, has_snapshot;
+} mpnum_fallback;
+
+typedef struct mpnum_fallback_advice {
+  mpnum_type type;   /* of the next step */
+  int32_t snapshot;  /* 1: the state is stable: keep a copy */
+  int32_t roll_back; /* 1: return to the last copy that was advised */
+} mpnum_fallback_advice;
+
+/* f16, after 3 bad steps in a row bf16, f16 again after 2000 good ones; stable after 20
+ * good ones, back to that after 5 bad ones. A loss scaler that looks for its first scale
+ * skips more than 3: give it a scale to begin with, or a larger number here. */
+MPNUM_FUNC mpnum_fallback_config mpnum_fallback_default(void) {
+  const mpnum_fallback_config config = {MPNUM_TYPE_F16, MPNUM_TYPE_BF16, 3, 2000, 20, 5};
+  return config;
+}
+/* Status codes: MPNUM_ERROR_ARGUMENT: an unknown type, both the same, or a number of
+ * steps outside its range; the machine is then unchanged. */
+MPNUM_FUNC mpnum_status mpnum_fallback_init(mpnum_fallback *fallback,
+                                            mpnum_fallback_config config) {
+  if (mpnum_dense_bits_(config.narrow) == 0 || mpnum_dense_bits_(config.wide) == 0 ||
+      config.narrow == config.wide || config.bad_steps < 1 || config.calm_steps < 0 ||
+      config.stable_steps < 1 || config.rollback_steps < 1)
+    return MPNUM_ERROR_ARGUMENT;
+  fallback->config = config;
+  fallback->bad_run = fallback->good_run = 0;
+  fallback->is_wide = fallback->has_snapshot = 0;
+  return MPNUM_OK;
+}
+MPNUM_FUNC int32_t mpnum_next_run_(int32_t run) {
+  return run < 0x7fffffff ? run + 1 : run;
+}
+/* After each step. is_bad: it was skipped, or its loss was not finite. */
+MPNUM_FUNC mpnum_fallback_advice mpnum_fallback_step(mpnum_fallback *fallback,
+                                                     int is_bad) {
+  const mpnum_fallback_config config = fallback->config;
+  mpnum_fallback_advice advice = {MPNUM_TYPE_F32, 0, 0};
+  fallback->bad_run = is_bad ? mpnum_next_run_(fallback->bad_run) : 0;
+  fallback->good_run = is_bad ? 0 : mpnum_next_run_(fallback->good_run);
+  if (is_bad) {
+    if (fallback->bad_run >= config.bad_steps) fallback->is_wide = 1;
+    advice.roll_back =
+        fallback->has_snapshot && fallback->bad_run % config.rollback_steps == 0;
+  } else {
+    advice.snapshot = fallback->good_run % config.stable_steps == 0;
+    fallback->has_snapshot |= advice.snapshot;
+    if (fallback->is_wide && config.calm_steps != 0 &&
+        fallback->good_run >= config.calm_steps) {
+      fallback->is_wide = 0;
+      fallback->good_run = 0;
+    }
+  }
+  advice.type = fallback->is_wide ? config.wide : config.narrow;
+  return advice;
+}
+
+#endif
