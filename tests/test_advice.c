@@ -177,17 +177,16 @@ static void dimensions_are_rounded_up(void) {
 }
 
 static void parameters_cost_memory(void) {
-  CHECK(mpnum_bytes_per_parameter(mpnum_training_adam(MPNUM_TYPE_F32)) == 16 &&
-            mpnum_bytes_per_parameter(mpnum_training_adam(MPNUM_TYPE_F16)) == 16 &&
-            mpnum_bytes_per_parameter(mpnum_training_adam(MPNUM_TYPE_BF16)) == 16 &&
-            mpnum_bytes_per_parameter(mpnum_training_adam(MPNUM_TYPE_E4M3)) == 14,
+  CHECK(mpnum_bits_per_parameter(mpnum_training_adam(MPNUM_TYPE_F32)) == 128 &&
+            mpnum_bits_per_parameter(mpnum_training_adam(MPNUM_TYPE_F16)) == 128 &&
+            mpnum_bits_per_parameter(mpnum_training_adam(MPNUM_TYPE_BF16)) == 128 &&
+            mpnum_bits_per_parameter(mpnum_training_adam(MPNUM_TYPE_E4M3)) == 112,
         "Adam");
   mpnum_training training = mpnum_training_adam(MPNUM_TYPE_BF16);
   training.weights = MPNUM_TYPE_E2M1;
   training.gradients = MPNUM_TYPE_E3M2;
   training.second_moment = (mpnum_type)0;
-  CHECK(mpnum_bytes_per_parameter(training) == 0.5 + 0.75 + 4 + 4,
-        "dense, without a moment");
+  CHECK(mpnum_bits_per_parameter(training) == 4 + 6 + 32 + 32, "dense, without a moment");
 }
 
 /* Every value of both is one of the result, by the slow reference; and the order of the

@@ -40,17 +40,17 @@ CXX11 = ["-x", "c++", "-std=c++11"]  # and here not
 # (compiler, flags, environments). -O0 builds are the slow ones.
 QUICK = [
     ("gcc", C99 + ["-O2"], ALL),
-    ("g++", CXX17 + FAST, ALL),
     ("clang", C99 + FAST_NATIVE, ALL),
-    ("clang++", CXX17 + ["-O2"], ALL),
 ]
 FULL = [
     ("clang", C99 + SANITIZE, DEFAULT),
+    ("clang++", CXX17 + ["-O2"], ALL),
     ("gcc", C99 + FAST_NATIVE, ALL),
-    ("g++", CXX11 + ["-O2"], ALL),
-    ("clang", C99 + NATIVE, ALL),
+    ("g++", CXX17 + FAST, ALL),
 ]
 EXHAUSTIVE = [
+    ("clang", C99 + NATIVE, ALL),
+    ("g++", CXX11 + ["-O2"], ALL),
     ("gcc", C99 + ["-O0"], ALL),
     ("gcc", C99 + FAST, ALL),
     ("gcc", C99 + NATIVE, ALL),

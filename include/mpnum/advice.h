@@ -154,14 +154,11 @@ MPNUM_FUNC mpnum_training mpnum_training_adam(mpnum_type type) {
       MPNUM_TYPE_F32};
   return training;
 }
-/* Without activations and scales of blocks. Exact. */
-MPNUM_FUNC double mpnum_bytes_per_parameter(mpnum_training training) {
-  return (double)(mpnum_dense_bits_(training.weights) +
-                  mpnum_dense_bits_(training.gradients) +
-                  mpnum_dense_bits_(training.master) +
-                  mpnum_dense_bits_(training.first_moment) +
-                  mpnum_dense_bits_(training.second_moment)) *
-         0.125;
+/* Without activations and scales of blocks; a byte has 8. */
+MPNUM_FUNC int mpnum_bits_per_parameter(mpnum_training training) {
+  return mpnum_dense_bits_(training.weights) + mpnum_dense_bits_(training.gradients) +
+         mpnum_dense_bits_(training.master) + mpnum_dense_bits_(training.first_moment) +
+         mpnum_dense_bits_(training.second_moment);
 }
 
 /* 1 if each value of a type, Inf, NaN and sign too, is one of another. */

@@ -136,16 +136,27 @@ typedef struct mpnum_grad_pass_ {
   mpnum_grad_findings *findings;
 } mpnum_grad_pass_;
 
-MPNUM_HOST void mpnum_grad_convert_(mpnum_type dst_type, void *dst, mpnum_type src_type,
-                                    const void *src, size_t n) {
-  (void)mpnum_convert_array(dst_type, dst, src_type, src, n, MPNUM_ROUND_NEAREST_EVEN,
-                            MPNUM_OVERFLOW_IEEE, 0, 0);
-}
 MPNUM_HOST const float *mpnum_grad_seen_floats_(mpnum_codes_ *codes, double *squares,
                                                 const float *floats, size_t n) {
   MPNUM_CALL_(stats_32, (mpnum_limits_of_(MPNUM_TYPE_F32), codes, floats, n));
   MPNUM_CALL_(squares_tile, (squares, floats, floats, n));
   return floats;
+}
+/* A double as an element of a type; the float that it then is. */
+MPNUM_HOST float mpnum_grad_set_(mpnum_type type, uint8_t *dst, size_t i, double x) {
+  const mpnum_format format = mpnum_format_of(type);
+  const uint64_t bits = mpnum_bits_f64(x);
+  const float nearest = mpnum_f64_to_f32(x);
+  uint32_t code = mpnum_bits_f32(nearest);
+  if (!dst) return nearest;
+  if (type == MPNUM_TYPE_F64) {
+    MPNUM_MEMCPY_(dst + 8 * i, &bits, 8);
+    return nearest;
+  }
+  if (type != MPNUM_TYPE_F32)
+    code = mpnum_encode_f64(format, x, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0);
+  mpnum_set_element_(mpnum_type_bits_(type), dst, i, code);
+  return type == MPNUM_TYPE_F32 ? nearest : mpnum_decode(format, code);
 }
 /* The results of a tile, written to dst unless it is NULL, as floats: there or in
  * scratch. */
@@ -153,17 +164,11 @@ MPNUM_HOST const float *mpnum_grad_tile_of_doubles_(const mpnum_grad_pass_ *pass
                                                     mpnum_codes_ *codes, double *squares,
                                                     const uint8_t *src, uint8_t *dst,
                                                     float *scratch, size_t n) {
-  const mpnum_type type = pass->t.dst_type;
-  double products[MPNUM_TILE_];
   size_t k = 0;
-  for (; k < n; ++k)
-    products[k] = mpnum_kept_f64_(mpnum_from_bits_f64(mpnum_element_(64, src, k)) *
-                                  (double)pass->factor);
-  if (dst) mpnum_grad_convert_(type, dst, MPNUM_TYPE_F64, products, n);
-  if (dst && type != MPNUM_TYPE_F64) {
-    mpnum_row_decode_(type, scratch, dst, n);
-  } else {
-    mpnum_grad_convert_(MPNUM_TYPE_F32, scratch, MPNUM_TYPE_F64, products, n);
+  for (; k < n; ++k) {
+    const double x = mpnum_from_bits_f64(mpnum_element_(64, src, k));
+    scratch[k] = mpnum_grad_set_(pass->t.dst_type, dst, k,
+                                 mpnum_kept_f64_(x * (double)pass->factor));
   }
   return mpnum_grad_seen_floats_(codes, squares, scratch, n);
 }
@@ -185,8 +190,11 @@ MPNUM_HOST const float *mpnum_grad_tile_(const mpnum_grad_pass_ *pass,
   mpnum_grad_tile_seen_(codes, squares, pass->factor, results, pass->streams ? dst : 0,
                         src_type, src, n);
   if (!dst || type == MPNUM_TYPE_F32) return results;
-  mpnum_grad_convert_(type, dst, MPNUM_TYPE_F32, results, n);
-  if (type == MPNUM_TYPE_F64) return results;
+  if (type == MPNUM_TYPE_F64) {
+    mpnum_to_f64_array_(dst, MPNUM_TYPE_F32, (const uint8_t *)results, n);
+    return results;
+  }
+  mpnum_row_encode_(type, dst, results, n);
   mpnum_row_decode_(type, scratch, dst, n);
   return mpnum_grad_seen_floats_(codes, squares, scratch, n);
 }
