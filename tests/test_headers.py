@@ -59,7 +59,9 @@ unpack encode decode format print parse code magnitude shift
 
 
 def includes(header):
-    return re.findall(r'^[ \t]*#[ \t]*include[ \t]*([<"][^>"]+[>"])', (api.include / header).read_text(), re.M)
+    """What each_set.inc includes in the name of a header counts as the header's."""
+    return re.findall(r'^[ \t]*#[ \t]*(?:include|define MPNUM_EACH_SET_)[ \t]*([<"][^>"]+[>"])',
+                      (api.include / header).read_text(), re.M)
 
 
 def without_comments(text):

@@ -98,35 +98,8 @@ MPNUM_HOST void mpnum_decide_(mpnum_small_function_ how, uint16_t *codes,
   }
 }
 
-# define MPNUM_SET_ 0
-# include "set.inc"
-# include "func_array.inc"
-# if MPNUM_LOOPS_SSE2_
-#  define MPNUM_SET_ 1
-#  include "set.inc"
-#  include "func.inc"
-#  include "func_array.inc"
-# endif
-# if MPNUM_LOOPS_AVX2_
-#  define MPNUM_SET_ 2
-#  include "set.inc"
-#  include "func.inc"
-#  include "func_array.inc"
-# endif
-# if MPNUM_LOOPS_AVX512_
-#  define MPNUM_SET_ 3
-#  include "set.inc"
-#  include "func.inc"
-#  include "func_array.inc"
-# endif
-# if MPNUM_HAS_NEON
-#  define MPNUM_SET_ 4
-#  include "set.inc"
-#  include "func.inc"
-#  include "func_array.inc"
-# endif
-# define MPNUM_SET_ (-1)
-# include "set.inc"
+# define MPNUM_EACH_SET_ "func_array.inc"
+# include "each_set.inc"
 
 #endif
 #endif

@@ -29,31 +29,8 @@ MPNUM_HOST_INLINE_ mpnum_conversion_ mpnum_grad_from_(mpnum_type type, int bits)
                               mpnum_format_of(MPNUM_TYPE_F32), 32, MPNUM_OVERFLOW_IEEE);
 }
 
-# define MPNUM_SET_ 0
-# include "set.inc"
-# include "grad.inc"
-# if MPNUM_LOOPS_SSE2_
-#  define MPNUM_SET_ 1
-#  include "set.inc"
-#  include "grad.inc"
-# endif
-# if MPNUM_LOOPS_AVX2_
-#  define MPNUM_SET_ 2
-#  include "set.inc"
-#  include "grad.inc"
-# endif
-# if MPNUM_LOOPS_AVX512_
-#  define MPNUM_SET_ 3
-#  include "set.inc"
-#  include "grad.inc"
-# endif
-# if MPNUM_HAS_NEON
-#  define MPNUM_SET_ 4
-#  include "set.inc"
-#  include "grad.inc"
-# endif
-# define MPNUM_SET_ (-1)
-# include "set.inc"
+# define MPNUM_EACH_SET_ "grad.inc"
+# include "each_set.inc"
 
 /* A tile of n elements of f32, f16 or bf16, and its statistics. */
 MPNUM_HOST void mpnum_grad_tile_seen_(mpnum_codes_ *codes, double *squares, float factor,

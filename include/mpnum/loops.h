@@ -287,10 +287,6 @@ MPNUM_HOST void mpnum_convert_any_scalar_(mpnum_conversion_ how, void *to,
   mpnum_convert_scalar_(how, to, from, n);
 }
 
-# define MPNUM_SET_ 0
-# include "set.inc"
-# include "array.inc"
-
 /* Bytes read and written together from which on stores go past the caches, so that a line
  * is not read before it is overwritten. Measured where a last-level cache has 32 MiB
  * (docs/arrays.md): below, the caches keep most of it and such stores cost up to half the
@@ -306,39 +302,19 @@ MPNUM_HOST_INLINE_ int mpnum_streams_(mpnum_conversion_ how, const void *dst,
 
 # if MPNUM_LOOPS_SSE2_
 #  include "vector_sse2.h"
-#  define MPNUM_SET_ 1
-#  include "set.inc"
-#  include "vector.inc"
-#  include "convert.inc"
-#  include "array.inc"
 # endif
 # if MPNUM_LOOPS_AVX2_
 #  include "vector_avx2.h"
-#  define MPNUM_SET_ 2
-#  include "set.inc"
-#  include "vector.inc"
-#  include "convert.inc"
-#  include "array.inc"
 # endif
 # if MPNUM_LOOPS_AVX512_
 #  include "vector_avx512.h"
 #  include "vector_avx512_halves.h"
-#  define MPNUM_SET_ 3
-#  include "set.inc"
-#  include "vector.inc"
-#  include "convert.inc"
-#  include "array.inc"
 # endif
 # if MPNUM_HAS_NEON
 #  include "vector_neon.h"
-#  define MPNUM_SET_ 4
-#  include "set.inc"
-#  include "vector.inc"
-#  include "convert.inc"
-#  include "array.inc"
 # endif
-# define MPNUM_SET_ (-1)
-# include "set.inc"
+# define MPNUM_EACH_SET_ "array.inc"
+# include "each_set.inc"
 
 /* Calls the loop of the set in use. */
 # if MPNUM_HAS_X86_SIMD && !MPNUM_NO_DISPATCH

@@ -169,38 +169,10 @@ MPNUM_HOST_INLINE_ void mpnum_cut_tile_(mpnum_tile_ *tile, mpnum_sum_ kind,
   }
 }
 
-# define MPNUM_SET_ 0
-# include "set.inc"
-# include "reduce_loops.inc"
-
 # include "reduce_x86.h"
 # include "reduce_neon.h"
-# if MPNUM_LOOPS_SSE2_
-#  define MPNUM_SET_ 1
-#  include "set.inc"
-#  include "reduce.inc"
-#  include "reduce_loops.inc"
-# endif
-# if MPNUM_LOOPS_AVX2_
-#  define MPNUM_SET_ 2
-#  include "set.inc"
-#  include "reduce.inc"
-#  include "reduce_loops.inc"
-# endif
-# if MPNUM_LOOPS_AVX512_
-#  define MPNUM_SET_ 3
-#  include "set.inc"
-#  include "reduce.inc"
-#  include "reduce_loops.inc"
-# endif
-# if MPNUM_HAS_NEON
-#  define MPNUM_SET_ 4
-#  include "set.inc"
-#  include "reduce.inc"
-#  include "reduce_loops.inc"
-# endif
-# define MPNUM_SET_ (-1)
-# include "set.inc"
+# define MPNUM_EACH_SET_ "reduce_loops.inc"
+# include "each_set.inc"
 
 /* Adds sums of elements of any type, tile by tile as floats. */
 MPNUM_HOST void mpnum_floats_of_(mpnum_type type, float *dst, const uint8_t *src,

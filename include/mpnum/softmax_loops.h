@@ -90,31 +90,8 @@ MPNUM_HOST_INLINE_ float mpnum_mapped_(mpnum_row_map_ map, float x) {
                              map.c);
 }
 
-# define MPNUM_SET_ 0
-# include "set.inc"
-# include "softmax.inc"
-# if MPNUM_LOOPS_SSE2_
-#  define MPNUM_SET_ 1
-#  include "set.inc"
-#  include "softmax.inc"
-# endif
-# if MPNUM_LOOPS_AVX2_
-#  define MPNUM_SET_ 2
-#  include "set.inc"
-#  include "softmax.inc"
-# endif
-# if MPNUM_LOOPS_AVX512_
-#  define MPNUM_SET_ 3
-#  include "set.inc"
-#  include "softmax.inc"
-# endif
-# if MPNUM_HAS_NEON
-#  define MPNUM_SET_ 4
-#  include "set.inc"
-#  include "softmax.inc"
-# endif
-# define MPNUM_SET_ (-1)
-# include "set.inc"
+# define MPNUM_EACH_SET_ "softmax.inc"
+# include "each_set.inc"
 
 MPNUM_HOST void mpnum_row_extremes_(mpnum_extremes_ *extremes, const float *src,
                                     size_t n) {
