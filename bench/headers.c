@@ -1,48 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "headers.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <jansson.h>
-
-static const char tool[] = BENCH_SOURCE_ROOT "/tools/include-cost";
-
-/* Never returns. */
-static void become_tool(int out, unsigned rounds) {
-  char number[16];
-  snprintf(number, sizeof number, "%u", rounds);
-  dup2(out, STDOUT_FILENO);
-  execl(tool, tool, "--json", "--rounds", number, (char *)NULL);
-  _exit(127);
-}
+#include "program.h"
 
 static json_t *run_tool(unsigned rounds, refusal *why) {
-  int ends[2], status = 0;
-  FILE *from;
-  json_t *root;
-  json_error_t error;
-  pid_t child;
-  if (pipe(ends) != 0) return refuse(why, "no pipe: %s", strerror(errno)), NULL;
-  child = fork();
-  if (child == 0) become_tool(ends[1], rounds);
-  close(ends[1]);
-  from = child > 0 ? fdopen(ends[0], "r") : NULL;
-  if (!from) return refuse(why, "cannot be run: %s", strerror(errno)), NULL;
-  root = json_loadf(from, JSON_REJECT_DUPLICATES, &error);
-  fclose(from);
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (root && WIFEXITED(status) && WEXITSTATUS(status) == 0) return root;
-  json_decref(root);
-  return refuse(why, WIFEXITED(status) && WEXITSTATUS(status) == 127
-                         ? "cannot be run; it needs python3"
-                         : "failed"),
-         NULL;
+  char tool[] = BENCH_SOURCE_ROOT "/tools/include-cost", json[] = "--json";
+  char option[] = "--rounds", number[16];
+  char *const arguments[] = {tool, json, option, number, NULL};
+  snprintf(number, sizeof number, "%u", rounds);
+  return program_json(arguments, "python3", why);
 }
 
 static bool read_rows(header_costs *costs, json_t *rows, refusal *why) {

@@ -109,14 +109,15 @@ static int measure_times(results *found, progress *bar) {
   return good ? DONE : (complain(NULL, "out of memory"), NO_RESULT);
 }
 
-static int measure_arrays(results *found, progress *bar) {
+static int measure_arrays(results *found, array_results *dst, const array_set *set,
+                          progress *bar) {
   static const array_plan full = {
       {4 << 10, 256 << 10, 256 << 20}, {ARRAY_ROUNDS, ARRAY_ROUNDS, LONG_ROUNDS}, 1};
   static const array_plan quick = {
       {4 << 10, 16 << 10, 64 << 10}, {QUICK_ROUNDS, QUICK_ROUNDS, QUICK_ROUNDS}, 1};
   array_plan plan = found->chosen->quick ? quick : full;
   plan.threads = found->chosen->threads;
-  if (arrays_measure(&found->arrays, &plan, bar)) return DONE;
+  if (arrays_measure(dst, set, &plan, bar)) return DONE;
   return complain(NULL, "out of memory, or of threads"), NO_RESULT;
 }
 
@@ -155,7 +156,10 @@ static int measure(results *found) {
   host_cpu(found->cpu, sizeof found->cpu);
   if (found->chosen->accuracy) status = measure_accuracy(found, &bar);
   if (status == DONE) status = measure_times(found, &bar);
-  if (status == DONE && found->chosen->arrays) status = measure_arrays(found, &bar);
+  if (status == DONE && found->chosen->arrays)
+    status = measure_arrays(found, &found->arrays, &arrays_set, &bar);
+  if (status == DONE && found->chosen->grad)
+    status = measure_arrays(found, &found->grad, &grad_set, &bar);
   if (status == DONE && found->chosen->math) status = measure_math(found, &bar);
   if (status == DONE && found->chosen->headers) status = measure_headers(found);
   if (status == DONE && found->chosen->gpu) status = measure_gpu(found, &bar);
@@ -187,7 +191,9 @@ static int run(results *found, const options *chosen) {
   size_t count = given ? chosen->input_count : chosen->accuracy;
   int status;
   found->chosen = chosen;
-  if (chosen->isa >= 0 && !(arrays_force_isa(chosen->isa) && math_force_isa(chosen->isa)))
+  if (chosen->isa >= 0 &&
+      !(array_functions.force_isa(chosen->isa) && grad_functions.force_isa(chosen->isa) &&
+        math_force_isa(chosen->isa)))
     return complain("--isa", "this CPU has no such instructions"), WRONG_INPUT;
   if (!open_inputs(found, paths, count) || !list_subjects(found) || !check_outputs(found))
     return WRONG_INPUT;
@@ -204,6 +210,7 @@ static void release(results *found) {
   free(found->files);
   free(found->subjects);
   arrays_free(&found->arrays);
+  arrays_free(&found->grad);
   headers_free(&found->headers);
 }
 

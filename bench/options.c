@@ -33,12 +33,14 @@ void options_help(void) {
       "  --accuracy     error, overflow and underflow of each tensor in each format\n"
       "  --arrays       array functions at 4 KiB, 256 KiB and 256 MiB, beside other\n"
       "                 libraries (minutes, 768 MiB of memory)\n"
+      "  --grad         the pass over gradients at the same sizes, beside separate\n"
+      "                 passes and PyTorch (1 GiB of memory)\n"
       "  --math         functions of arrays, and softmax: time and error, beside libm,\n"
       "                 SLEEF and ggml (512 MiB of memory)\n"
       "  --headers      compile time of each header (runs the compilers)\n"
       "  --gpu          conversions, reductions and matrix products on an NVIDIA GPU\n"
       "  --cpu          the first four\n"
-      "  --all          all eight\n"
+      "  --all          all nine\n"
       "\n"
       "Settings\n"
       "  --scale WHICH  none: values as they are; amax: each tensor times the power of\n"
@@ -52,8 +54,8 @@ void options_help(void) {
       "                 columns, 1 to 65536 each (default 4096,4096,4096)\n"
       "  --isa NAME     scalar, sse2, avx2, avx512 or neon: what array functions use\n"
       "                 (default: the best of this CPU)\n"
-      "  --threads N    threads among which --arrays splits each array, 1 to 256\n"
-      "                 (default 1)\n"
+      "  --threads N    threads among which --arrays and --grad split each array, 1 to\n"
+      "                 256 (default 1)\n"
       "  --quick        little data, few rounds: shows that it runs, measures nothing\n"
       "\n"
       "Output\n"
@@ -151,6 +153,7 @@ enum {
   OPTION_SCALAR,
   OPTION_ACCURACY,
   OPTION_ARRAYS,
+  OPTION_GRAD,
   OPTION_MATH,
   OPTION_HEADERS,
   OPTION_GPU,
@@ -176,6 +179,7 @@ static const struct option long_options[] = {
     {"scalar", no_argument, NULL, OPTION_SCALAR},
     {"accuracy", no_argument, NULL, OPTION_ACCURACY},
     {"arrays", no_argument, NULL, OPTION_ARRAYS},
+    {"grad", no_argument, NULL, OPTION_GRAD},
     {"math", no_argument, NULL, OPTION_MATH},
     {"headers", no_argument, NULL, OPTION_HEADERS},
     {"gpu", no_argument, NULL, OPTION_GPU},
@@ -191,6 +195,7 @@ static void choose_section(options *chosen, int option) {
   chosen->scalar |= cpu || option == OPTION_SCALAR;
   chosen->accuracy |= cpu || option == OPTION_ACCURACY;
   chosen->arrays |= all || option == OPTION_ARRAYS;
+  chosen->grad |= all || option == OPTION_GRAD;
   chosen->math |= all || option == OPTION_MATH;
   chosen->headers |= all || option == OPTION_HEADERS;
   chosen->gpu |= all || option == OPTION_GPU;
@@ -231,7 +236,7 @@ static bool read_option(options *chosen, int option, char **argv, refusal *why) 
 
 static void set_defaults(options *chosen) {
   bool cpu = chosen->formats || chosen->speed || chosen->scalar || chosen->accuracy ||
-             chosen->arrays || chosen->math || chosen->headers;
+             chosen->arrays || chosen->grad || chosen->math || chosen->headers;
   int i;
   chosen->gpu_alone = chosen->gpu && !cpu;
   if (!chosen->gpu && !cpu)

@@ -11,7 +11,8 @@
 
 typedef struct options {
   bool help, quick;
-  bool formats, speed, scalar, accuracy, arrays, math, headers, gpu; /* sections to run */
+  bool formats, speed, scalar, accuracy, arrays, grad, math, headers,
+      gpu;        /* sections to run */
   bool gpu_alone; /* no section but the GPU's: without one there is no result */
   bool scaling[SCALING_COUNT];
   size_t size;         /* bytes of the f32 array in the timings */

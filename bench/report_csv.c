@@ -140,6 +140,7 @@ bool report_csv(const results *found, FILE *to) {
   if (chosen->speed) put_speed(at, &found->speed);
   if (chosen->scalar) put_scalar(at, found);
   if (chosen->arrays) arrays_csv(at, &found->arrays);
+  if (chosen->grad) arrays_csv(at, &found->grad);
   if (chosen->math) math_csv(at, &found->math);
   if (chosen->headers) put_headers(at, &found->headers);
   if (chosen->gpu) gpu_csv(at, &found->gpu);

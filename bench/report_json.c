@@ -166,6 +166,7 @@ bool report_json(const results *found, FILE *to) {
   if (chosen->speed) json_object_set_new(root, "speed", speed_json(&found->speed));
   if (chosen->scalar) json_object_set_new(root, "scalar", scalar_json(found));
   if (chosen->arrays) json_object_set_new(root, "arrays", arrays_json(&found->arrays));
+  if (chosen->grad) json_object_set_new(root, "grad", arrays_json(&found->grad));
   if (chosen->math) json_object_set_new(root, "math", math_json(&found->math));
   if (chosen->headers)
     json_object_set_new(root, "headers", headers_json(&found->headers));

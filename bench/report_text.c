@@ -286,6 +286,7 @@ bool report_text(const results *found, FILE *to) {
   if (chosen->speed) good = good && print_speed(&found->speed, to);
   if (chosen->scalar) good = good && print_scalar(found, to);
   if (chosen->arrays) good = good && arrays_text(&found->arrays, to);
+  if (chosen->grad) good = good && grad_text(&found->grad, to);
   if (chosen->math) good = good && math_text(&found->math, to);
   if (chosen->headers) good = good && print_headers(&found->headers, to);
   if (chosen->accuracy) good = good && print_accuracy(found, to);

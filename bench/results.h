@@ -9,6 +9,7 @@
 #include "accuracy.h"
 #include "arrays/arrays.h"
 #include "gpu/gpu.h"
+#include "grad/grad.h"
 #include "headers.h"
 #include "input.h"
 #include "math/measure.h"
@@ -26,7 +27,7 @@ typedef struct results {
   unsigned scalar_rounds;
   speed_results speed;
   scalar_result scalar[SCALAR_COUNT];
-  array_results arrays;
+  array_results arrays, grad;
   math_results math;
   header_costs headers;
   gpu_results gpu;

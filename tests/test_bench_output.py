@@ -40,8 +40,8 @@ def wrong_options_are_refused():
 def help_names_every_option():
     code, out, errors = bench("--help")
     assert code == 0 and errors == ""
-    for option in ("input", "formats", "speed", "scalar", "accuracy", "arrays", "math", "headers", "gpu", "cpu", "all",
-                   "scale", "size", "isa", "threads", "quick", "json", "csv", "help"):
+    for option in ("input", "formats", "speed", "scalar", "accuracy", "arrays", "grad", "math", "headers", "gpu", "cpu",
+                   "all", "scale", "size", "isa", "threads", "quick", "json", "csv", "help"):
         assert f"--{option}" in out, option
     assert max(map(len, out.splitlines())) <= 90, max(out.splitlines(), key=len)
 

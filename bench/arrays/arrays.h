@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The array functions of mpnum at three sizes, beside the fastest copy of the same bytes
- * and beside other libraries. */
+/* Array functions of mpnum at three sizes, beside the fastest copy of the same bytes and
+ * beside other libraries. */
 #ifndef MPNUM_BENCH_ARRAYS_H
 #define MPNUM_BENCH_ARRAYS_H
 
@@ -12,7 +12,7 @@
 #include "../peers.h"
 #include "../progress.h"
 
-enum { ARRAY_SIZES = 3, ARRAY_SHAPES = 19, ARRAY_PEERS = 9 };
+enum { ARRAY_SIZES = 3, ARRAY_SHAPES = 19 };
 
 /* What an array holds before an operation. */
 typedef enum array_source {
@@ -35,10 +35,30 @@ typedef struct array_operation {
   array_loop run;
 } array_operation;
 
-extern const array_operation array_operations[];
-extern const size_t array_operation_count;
+/* Operations of one compiled file, which have an instruction set in use. */
+typedef struct array_code {
+  const array_operation *operations;
+  size_t count;
+  bool (*force_isa)(int isa); /* false where this CPU has it not */
+  const char *(*isa)(void);   /* in use */
+} array_code;
 
-extern const array_peer *const array_peers[ARRAY_PEERS];
+/* A section of the reports: operations, and who else does the same. */
+struct array_results;
+typedef struct array_set {
+  const char *title;                  /* "Arrays" */
+  const char *section, *peer_section; /* of the CSV */
+  const char *peer_note;              /* how they run, what the columns are */
+  const array_code *own;
+  const array_peer *const *peers;
+  size_t peer_count;
+  /* NULL, or adds the rows of peers that are programs of their own. */
+  void (*measure_outside)(struct array_results *results);
+} array_set;
+
+extern const array_code array_functions;
+extern const array_set arrays_set;
+
 /* Why a peer is not measured, or NULL. */
 const char *arrays_missing(const array_peer *peer);
 
@@ -60,10 +80,10 @@ typedef struct array_row {
 } array_row;
 
 typedef struct array_peer_row {
-  size_t operation; /* index of array_operations */
+  size_t operation; /* index of the set's operations */
   const array_peer *peer;
-  const array_peer_loop *loop;
-  bool differs; /* gives other results than mpnum */
+  const array_peer_loop *loop; /* without run: of another program */
+  bool differs;                /* gives other results than mpnum */
   array_row row;
 } array_peer_row;
 
@@ -74,21 +94,25 @@ typedef struct array_limit {
 } array_limit;
 
 typedef struct array_results {
+  const array_set *set;
   array_plan plan;
   const char *isa;
   array_row *rows; /* one for each operation */
   array_peer_row *peers;
   size_t peer_count;
-  array_limit limits[ARRAY_SHAPES];
+  array_limit limits[ARRAY_SHAPES]; /* of the shapes that operations have */
+  size_t limit_count;
 } array_results;
 
-/* Has mpnum's array functions use an instruction set; false where this CPU has it not. */
-bool arrays_force_isa(int isa);
-const char *arrays_isa(void); /* in use */
-
 /* False when out of memory. arrays_free in either case. */
-bool arrays_measure(array_results *results, const array_plan *plan, progress *bar);
+bool arrays_measure(array_results *results, const array_set *set, const array_plan *plan,
+                    progress *bar);
 void arrays_free(array_results *results);
+/* The index of an operation; the number of them for a name that there is not. */
+size_t arrays_find(const array_set *set, const char *name);
+/* One more row of a peer, for measure_outside; NULL where there is no such operation. */
+array_peer_row *arrays_add_peer(array_results *results, const array_peer *peer,
+                                const array_peer_loop *loop);
 
 /* The fastest peer of an operation at a size, of those with mpnum's results if there are
  * any; or NULL. */

@@ -28,6 +28,7 @@ typedef struct job {
 } job;
 
 typedef struct group {
+  const array_code *own;
   byte_shape shape;
   int size;     /* index */
   size_t count; /* elements */
@@ -82,7 +83,7 @@ static void add_contender(group *at, array_loop run, void *src) {
 }
 
 static bool belongs(const group *at, size_t operation) {
-  return same_shape(at->shape, array_operations[operation].shape);
+  return same_shape(at->shape, at->own->operations[operation].shape);
 }
 
 /* The arrays of a group; the copies read any of them. In place each source is the result,
@@ -92,33 +93,30 @@ static bool make_arrays(group *at, void **any) {
   *any = NULL;
   at->dst = at->shape.in_place ? NULL : timing_buffer(dst_bytes(at));
   if (!at->dst && !at->shape.in_place) return false;
-  for (i = 0; i < array_operation_count; ++i) {
-    array_source source = array_operations[i].source;
+  for (i = 0; i < at->own->count; ++i) {
+    array_source source = at->own->operations[i].source;
     if (!belongs(at, i)) continue;
     if (!at->sources[source])
       at->sources[source] = source_make(source, at->shape.src_bits, at->count);
     if (!at->sources[source]) return false;
     *any = at->sources[source];
   }
-  if (!*any)
-    *any = at->sources[SOURCE_BITS] =
-        source_make(SOURCE_BITS, at->shape.src_bits, at->count);
-  return *any != NULL;
+  return true;
 }
 
 static size_t list_all(group *at, const array_results *results, void *any,
                        copy_loop loops[COPY_LOOP_LIMIT]) {
   size_t i, loop_count = copy_loops(at->shape, loops);
   at->used = 0;
-  for (i = 0; i < array_operation_count; ++i) {
-    const array_operation *operation = &array_operations[i];
+  for (i = 0; i < at->own->count; ++i) {
+    const array_operation *operation = &at->own->operations[i];
     if (belongs(at, i)) add_contender(at, operation->run, at->sources[operation->source]);
   }
   for (i = 0; i < results->peer_count; ++i) {
     const array_peer_row *row = &results->peers[i];
     if (belongs(at, row->operation))
       add_contender(at, row->loop->run,
-                    at->sources[array_operations[row->operation].source]);
+                    at->sources[at->own->operations[row->operation].source]);
   }
   for (i = 0; i < loop_count; ++i)
     add_contender(at, loops[i].copy, any);
@@ -151,7 +149,7 @@ static void collect(array_results *results, const group *at, const copy_loop *lo
   const double limit =
       copy_limit(loops, at->list + at->used - loop_count, loop_count, at->shape);
   size_t i;
-  for (i = 0; i < array_operation_count; ++i) {
+  for (i = 0; i < at->own->count; ++i) {
     if (belongs(at, i))
       results->rows[i].sizes[at->size] = figure_of(timed++, at->shape, limit);
   }
@@ -175,7 +173,7 @@ static bool same_results(const void *a, const void *b, size_t bytes, bool floats
 }
 
 static bool compare_peer(array_peer_row *row, const group *at) {
-  const array_operation *operation = &array_operations[row->operation];
+  const array_operation *operation = &at->own->operations[row->operation];
   const size_t bytes = dst_bytes(at);
   void *ours = timing_buffer(bytes), *theirs = timing_buffer(bytes);
   void *fresh = source_make(operation->source, at->shape.src_bits, at->count);
@@ -225,42 +223,59 @@ static bool measure_shape(array_results *results, array_limit *limit, group *at,
   return done;
 }
 
-static size_t find_operation(const char *name) {
+size_t arrays_find(const array_set *set, const char *name) {
   size_t i = 0;
-  while (i < array_operation_count && strcmp(array_operations[i].name, name) != 0)
+  while (i < set->own->count && strcmp(set->own->operations[i].name, name) != 0)
     ++i;
   return i;
+}
+
+array_peer_row *arrays_add_peer(array_results *results, const array_peer *peer,
+                                const array_peer_loop *loop) {
+  array_peer_row *next = &results->peers[results->peer_count];
+  next->operation = arrays_find(results->set, loop->operation);
+  if (next->operation == results->set->own->count) return NULL;
+  next->peer = peer;
+  next->loop = loop;
+  ++results->peer_count;
+  return next;
 }
 
 /* A loop for an operation that there is not would be left out unseen: tests count them.
  */
 static bool list_peers(array_results *results) {
+  const array_set *set = results->set;
   size_t i, p, count = 0;
-  for (p = 0; p < ARRAY_PEERS; ++p)
-    count += array_peers[p]->count;
+  for (p = 0; p < set->peer_count; ++p)
+    count += set->peers[p]->count;
   results->peers = calloc(count + 1, sizeof *results->peers);
-  for (p = 0; results->peers && p < ARRAY_PEERS; ++p) {
-    const array_peer *peer = array_peers[p];
+  for (p = 0; results->peers && p < set->peer_count; ++p) {
+    const array_peer *peer = set->peers[p];
     if (arrays_missing(peer)) continue;
     for (i = 0; i < peer->count; ++i) {
-      size_t operation = find_operation(peer->loops[i].operation);
-      array_peer_row *next = &results->peers[results->peer_count];
-      if (operation == array_operation_count) continue;
-      next->operation = operation;
-      next->peer = peer;
-      next->loop = &peer->loops[i];
-      ++results->peer_count;
+      if (peer->loops[i].run) arrays_add_peer(results, peer, &peer->loops[i]);
     }
   }
   return results->peers != NULL;
 }
 
+/* The shapes that operations have. */
+static void list_limits(array_results *results, group *at) {
+  size_t i, s;
+  for (s = 0; s < ARRAY_SHAPES; ++s) {
+    at->shape = shapes[s];
+    for (i = 0; i < at->own->count && !belongs(at, i); ++i) {
+    }
+    if (i < at->own->count) results->limits[results->limit_count++].shape = shapes[s];
+  }
+}
+
 static uint64_t work(const array_results *results) {
   copy_loop loops[COPY_LOOP_LIMIT];
-  uint64_t contenders = array_operation_count + results->peer_count, rounds = 0;
-  int i;
-  for (i = 0; i < ARRAY_SHAPES; ++i)
-    contenders += copy_loops(shapes[i], loops);
+  uint64_t contenders = results->set->own->count + results->peer_count, rounds = 0;
+  size_t i;
+  for (i = 0; i < results->limit_count; ++i)
+    contenders += copy_loops(results->limits[i].shape, loops);
   for (i = 0; i < ARRAY_SIZES; ++i)
     rounds += results->plan.rounds[i];
   return contenders * rounds;
@@ -268,11 +283,12 @@ static uint64_t work(const array_results *results) {
 
 static bool measure_all(array_results *results, group *at, progress *bar) {
   bool done = true;
-  int s, size;
+  size_t s;
+  int size;
   progress_begin(bar, work(results));
   for (size = 0; size < ARRAY_SIZES; ++size) {
-    for (s = 0; s < ARRAY_SHAPES && done; ++s) {
-      at->shape = results->limits[s].shape = shapes[s];
+    for (s = 0; s < results->limit_count && done; ++s) {
+      at->shape = results->limits[s].shape;
       at->size = size;
       at->count = results->plan.sizes[size] / sizeof(float);
       done = measure_shape(results, &results->limits[s], at, bar);
@@ -282,16 +298,20 @@ static bool measure_all(array_results *results, group *at, progress *bar) {
   return done;
 }
 
-bool arrays_measure(array_results *results, const array_plan *plan, progress *bar) {
+bool arrays_measure(array_results *results, const array_set *set, const array_plan *plan,
+                    progress *bar) {
   group at;
   size_t limit;
   bool done;
   memset(&at, 0, sizeof at);
+  at.own = set->own;
+  results->set = set;
   results->plan = *plan;
-  results->isa = arrays_isa();
-  results->rows = calloc(array_operation_count, sizeof *results->rows);
+  results->isa = set->own->isa();
+  results->rows = calloc(set->own->count, sizeof *results->rows);
   if (!results->rows || !list_peers(results)) return false;
-  limit = array_operation_count + results->peer_count + COPY_LOOP_LIMIT;
+  list_limits(results, &at);
+  limit = set->own->count + results->peer_count + COPY_LOOP_LIMIT;
   at.list = calloc(limit, sizeof *at.list);
   at.jobs = calloc(limit, sizeof *at.jobs);
   at.thread_count = plan->threads;
@@ -301,6 +321,7 @@ bool arrays_measure(array_results *results, const array_plan *plan, progress *ba
   team_stop(at.threads);
   free(at.list);
   free(at.jobs);
+  if (done && set->measure_outside) set->measure_outside(results);
   return done;
 }
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include <mpnum/array.h>
-#include <mpnum/grad.h>
 #include <mpnum/reduce.h>
 
 enum { SEED = 20240229, COLUMNS = 256 };
@@ -116,73 +115,6 @@ static void round_stochastic(void *dst, const void *src, size_t count) {
   round_values(dst, src, count, MPNUM_ROUND_STOCHASTIC);
 }
 
-/* Gradients, with a factor that the compiler does not know and that leaves them as they
- * are; and what the pass over them does, one after the other. */
-static float volatile inverse_scale = 1;
-
-static void unscale(mpnum_type src_type, mpnum_type dst_type, void *dst, const void *src,
-                    size_t count) {
-  const mpnum_grad_tensor tensor =
-      mpnum_grad_tensor_of(src_type, src, count, dst_type, dst);
-  mpnum_grad_findings findings;
-  mpnum_grad_multiply(&tensor, 1, inverse_scale, MPNUM_GRAD_NARROW, &findings);
-}
-
-static void unscale_f32(void *dst, const void *src, size_t count) {
-  unscale(MPNUM_TYPE_F32, MPNUM_TYPE_F32, dst, src, count);
-}
-
-static void unscale_bf16(void *dst, const void *src, size_t count) {
-  unscale(MPNUM_TYPE_BF16, MPNUM_TYPE_BF16, dst, src, count);
-}
-
-static void unscale_f16_to_f32(void *dst, const void *src, size_t count) {
-  unscale(MPNUM_TYPE_F16, MPNUM_TYPE_F32, dst, src, count);
-}
-
-static void unscale_bf16_to_f32(void *dst, const void *src, size_t count) {
-  unscale(MPNUM_TYPE_BF16, MPNUM_TYPE_F32, dst, src, count);
-}
-
-static void check_f32(void *dst, const void *src, size_t count) {
-  const mpnum_grad_tensor tensor =
-      mpnum_grad_tensor_of(MPNUM_TYPE_F32, src, count, MPNUM_TYPE_F32, NULL);
-  mpnum_grad_findings findings;
-  mpnum_grad_read(&tensor, 1, inverse_scale, &findings);
-  memcpy(dst, &findings.stats.amax, sizeof findings.stats.amax);
-}
-
-/* Tensors of 671 elements, 10^5 of them in 256 MiB. */
-static void unscale_small_f32(void *dst, const void *src, size_t count) {
-  enum { SMALL = 671, MOST = 64 };
-  mpnum_grad_tensor tensors[MOST];
-  mpnum_grad_findings all = mpnum_grad_findings_empty(), findings;
-  size_t done = 0, used = 0;
-  while (done < count) {
-    const size_t n = count - done < SMALL ? count - done : SMALL;
-    tensors[used++] = mpnum_grad_tensor_of(MPNUM_TYPE_F32, (const float *)src + done, n,
-                                           MPNUM_TYPE_F32, (float *)dst + done);
-    done += n;
-    if (used < MOST && done < count) continue;
-    mpnum_grad_multiply(tensors, used, inverse_scale, 0, &findings);
-    all = mpnum_grad_findings_merge(all, findings);
-    used = 0;
-  }
-}
-
-static void unscale_in_passes_f32(void *dst, const void *src, size_t count) {
-  const float factor = inverse_scale, *from = src;
-  float *to = dst;
-  volatile float norm;
-  size_t i;
-  for (i = 0; i < count; ++i)
-    to[i] = from[i] * factor;
-  if (!mpnum_all_finite_f32(to, count)) return;
-  (void)mpnum_stats_f32(to, count);
-  norm = mpnum_norm_f32(to, count);
-  (void)norm;
-}
-
 /* Reductions, which read only; finite values. A dot product takes the halves of its
  * array. ROW(function, result, name, what src holds, its bits) */
 #define REDUCTIONS(ROW)                                                            \
@@ -249,7 +181,7 @@ DOT_PRODUCTS(DOT_FUNCTION)
 #define CONVERSION_ROW(function, name, source, src_bits, dst_bits) \
  {name, "mpnum_" #function "_array", source, {src_bits, dst_bits, false}, function},
 
-const array_operation array_operations[] = {
+static const array_operation operations[] = {
     CONVERSIONS(CONVERSION_ROW){"f32 to bf16 sr",
                                 "mpnum_f32_to_bf16_sr_array",
                                 SOURCE_F32,
@@ -273,31 +205,10 @@ const array_operation array_operations[] = {
      SOURCE_F32,
      {32, 32, true},
      round_stochastic},
-    {"unscale f32", "mpnum_grad_multiply", SOURCE_F32, {32, 32, true}, unscale_f32},
-    {"unscale f32 small",
-     "mpnum_grad_multiply",
-     SOURCE_F32,
-     {32, 32, true},
-     unscale_small_f32},
-    {"unscale f32 in passes",
-     "a loop, mpnum_all_finite_f32, mpnum_stats_f32, mpnum_norm_f32",
-     SOURCE_F32,
-     {32, 32, true},
-     unscale_in_passes_f32},
-    {"unscale bf16", "mpnum_grad_multiply", SOURCE_BF16, {16, 16, true}, unscale_bf16},
-    {"unscale f16 to f32",
-     "mpnum_grad_multiply",
-     SOURCE_F16,
-     {16, 32, false},
-     unscale_f16_to_f32},
-    {"unscale bf16 to f32",
-     "mpnum_grad_multiply",
-     SOURCE_BF16,
-     {16, 32, false},
-     unscale_bf16_to_f32},
-    {"check f32", "mpnum_grad_read", SOURCE_F32, {32, 0, false}, check_f32},
     REDUCTIONS(REDUCTION_ROW) DOT_PRODUCTS(REDUCTION_ROW)};
-const size_t array_operation_count = sizeof array_operations / sizeof *array_operations;
 
-bool arrays_force_isa(int isa) { return mpnum_isa_force((mpnum_isa)isa) == MPNUM_OK; }
-const char *arrays_isa(void) { return mpnum_isa_name(mpnum_isa_in_use()); }
+static bool force_isa(int isa) { return mpnum_isa_force((mpnum_isa)isa) == MPNUM_OK; }
+static const char *isa(void) { return mpnum_isa_name(mpnum_isa_in_use()); }
+
+const array_code array_functions = {operations, sizeof operations / sizeof *operations,
+                                    force_isa, isa};

@@ -40,10 +40,22 @@ const array_peer peer_cpfloat = {
     0, NULL};
 #endif
 
-const array_peer *const array_peers[ARRAY_PEERS] = {
+enum { PEERS = 9 };
+static const array_peer *const peers[PEERS] = {
     &peer_cuda, &peer_f16c,    &peer_highway, &peer_imath,   &peer_eigen,
     &peer_fp16, &peer_numkong, &peer_ggml,    &peer_cpfloat,
 };
+
+const array_set arrays_set = {
+    "Arrays",
+    "arrays",
+    "arrays_peer",
+    "plain -O2, as many threads. x: the peer's time over mpnum's. *: "
+    "other results\nthan mpnum's on these data",
+    &array_functions,
+    peers,
+    PEERS,
+    NULL};
 
 const char *arrays_missing(const array_peer *peer) {
   if (peer->missing) return peer->missing;

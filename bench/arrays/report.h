@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The array functions' part of each report. */
+/* The part of each report for a set of array functions. */
 #ifndef MPNUM_BENCH_ARRAYS_REPORT_H
 #define MPNUM_BENCH_ARRAYS_REPORT_H
 
@@ -8,6 +8,12 @@
 #include "../report_csv.h"
 #include "../report_json.h"
 #include "arrays.h"
+
+/* "256 KiB" */
+typedef struct array_label {
+  char text[24];
+} array_label;
+array_label array_size_label(size_t bytes);
 
 /* False when out of memory. */
 bool arrays_text(const array_results *found, FILE *to);

@@ -18,16 +18,17 @@ static void put_row(csv_place at, const array_results *found, const array_row *r
 
 void arrays_csv(csv_place at, const array_results *found) {
   size_t i;
-  at.section = "arrays";
+  const array_operation *operations = found->set->own->operations;
+  at.section = found->set->section;
   at.source = found->isa;
-  for (i = 0; i < array_operation_count; ++i) {
-    at.name = array_operations[i].name;
+  for (i = 0; i < found->set->own->count; ++i) {
+    at.name = operations[i].name;
     put_row(at, found, &found->rows[i]);
   }
-  at.section = "arrays_peer";
+  at.section = found->set->peer_section;
   for (i = 0; i < found->peer_count; ++i) {
     at.source = found->peers[i].peer->name;
-    at.name = array_operations[found->peers[i].operation].name;
+    at.name = operations[found->peers[i].operation].name;
     put_row(at, found, &found->peers[i].row);
   }
 }

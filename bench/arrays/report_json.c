@@ -23,8 +23,8 @@ static json_t *figures_json(const array_results *found, const array_row *row,
 static json_t *operations_json(const array_results *found) {
   json_t *rows = json_array();
   size_t i;
-  for (i = 0; i < array_operation_count; ++i) {
-    const array_operation *operation = &array_operations[i];
+  for (i = 0; i < found->set->own->count; ++i) {
+    const array_operation *operation = &found->set->own->operations[i];
     json_array_append_new(rows,
                           json_pack("{s:s, s:s, s:i, s:i, s:b, s:o}", "operation",
                                     operation->name, "function", operation->function,
@@ -43,10 +43,12 @@ static json_t *peer_rows_json(const array_results *found, const array_peer *peer
     const array_peer_row *row = &found->peers[i];
     if (row->peer != peer) continue;
     json_array_append_new(
-        rows, json_pack("{s:s, s:s, s:b, s:o}", "operation",
-                        array_operations[row->operation].name, "function",
-                        row->loop->function, "same_results", (int)!row->differs, "sizes",
-                        figures_json(found, &row->row, &found->rows[row->operation])));
+        rows,
+        json_pack("{s:s, s:s, s:o, s:o}", "operation",
+                  found->set->own->operations[row->operation].name, "function",
+                  row->loop->function, "same_results",
+                  row->loop->run ? json_boolean(!row->differs) : json_null(), "sizes",
+                  figures_json(found, &row->row, &found->rows[row->operation])));
   }
   return rows;
 }
@@ -54,8 +56,8 @@ static json_t *peer_rows_json(const array_results *found, const array_peer *peer
 static json_t *peers_json(const array_results *found) {
   json_t *peers = json_array();
   size_t i;
-  for (i = 0; i < ARRAY_PEERS; ++i) {
-    const array_peer *peer = array_peers[i];
+  for (i = 0; i < found->set->peer_count; ++i) {
+    const array_peer *peer = found->set->peers[i];
     json_array_append_new(peers, json_pack("{s:s, s:s?, s:o, s:o}", "library", peer->name,
                                            "missing", arrays_missing(peer), "functions",
                                            json_whole(peer->count), "rows",
@@ -70,8 +72,9 @@ static json_t *rate_json(double rate) {
 
 static json_t *limits_json(const array_results *found) {
   json_t *limits = json_array();
-  int i, s;
-  for (i = 0; i < ARRAY_SHAPES; ++i) {
+  size_t i;
+  int s;
+  for (i = 0; i < found->limit_count; ++i) {
     const array_limit *shown = &found->limits[i];
     json_t *sizes = json_array();
     for (s = 0; s < ARRAY_SIZES; ++s)

@@ -7,20 +7,16 @@
 
 enum { MIDDLE = 1 };
 
-typedef struct label {
-  char text[24];
-} label;
-
-static label size_label(size_t bytes) {
-  label made;
+array_label array_size_label(size_t bytes) {
+  array_label made;
   const bool mebi = bytes >= 1 << 20;
   snprintf(made.text, sizeof made.text, "%zu %s", bytes >> (mebi ? 20 : 10),
            mebi ? "MiB" : "KiB");
   return made;
 }
 
-static label shape_label(byte_shape shape) {
-  label made;
+static array_label shape_label(byte_shape shape) {
+  array_label made;
   if (shape.in_place) {
     snprintf(made.text, sizeof made.text, "%u bits in place", shape.src_bits);
   } else if (shape.dst_bits == 0) {
@@ -34,10 +30,10 @@ static label shape_label(byte_shape shape) {
 
 /* A heading of three groups of columns, one for each size. */
 static void group_sizes(table *made, const array_results *found, size_t first,
-                        size_t width, label labels[ARRAY_SIZES]) {
+                        size_t width, array_label labels[ARRAY_SIZES]) {
   size_t i;
   for (i = 0; i < ARRAY_SIZES; ++i) {
-    labels[i] = size_label(found->plan.sizes[i]);
+    labels[i] = array_size_label(found->plan.sizes[i]);
     table_group(made, first + i * width, width, labels[i].text);
   }
 }
@@ -71,15 +67,15 @@ static bool print_operations(const array_results *found, FILE *to) {
   static const char *const names[] = {"operation", "GB/s",  "+-",        "limit",
                                       "GB/s",      "+-",    "limit",     "GB/s",
                                       "+-",        "limit", "best peer", "x"};
-  label labels[ARRAY_SIZES];
+  array_label labels[ARRAY_SIZES];
   table made;
   size_t i;
   int s;
   table_heading(&made, sizeof names / sizeof *names, names);
   made.left[10] = true;
   group_sizes(&made, found, 1, 3, labels);
-  for (i = 0; i < array_operation_count; ++i) {
-    table_add(&made, "%s", array_operations[i].name);
+  for (i = 0; i < found->set->own->count; ++i) {
+    table_add(&made, "%s", found->set->own->operations[i].name);
     for (s = 0; s < ARRAY_SIZES; ++s) {
       const array_figure *shown = &found->rows[i].sizes[s];
       table_add(&made, "%.1f", shown->rate);
@@ -90,19 +86,19 @@ static bool print_operations(const array_results *found, FILE *to) {
   }
   fprintf(
       to,
-      "\nArrays: %s, %u thread%s. A size is that of as many f32 as there are elements; "
+      "\n%s: %s, %u thread%s. A size is that of as many f32 as there are elements; "
       "medians\nof %u, %u and %u rounds. limit: share of the fastest copy of the same "
       "bytes in this run. x: the\nbest peer's time over mpnum's at %s.\n",
-      found->isa, found->plan.threads, found->plan.threads > 1 ? "s" : "",
-      found->plan.rounds[0], found->plan.rounds[1], found->plan.rounds[2],
-      size_label(found->plan.sizes[MIDDLE]).text);
+      found->set->title, found->isa, found->plan.threads,
+      found->plan.threads > 1 ? "s" : "", found->plan.rounds[0], found->plan.rounds[1],
+      found->plan.rounds[2], array_size_label(found->plan.sizes[MIDDLE]).text);
   return table_end(&made, to);
 }
 
 static bool print_peers(const array_results *found, FILE *to) {
   static const char *const names[] = {"operation", "peer", "function", "GB/s", "x",
                                       "GB/s",      "x",    "GB/s",     "x"};
-  label labels[ARRAY_SIZES];
+  array_label labels[ARRAY_SIZES];
   table made;
   size_t i, p;
   int s;
@@ -110,11 +106,11 @@ static bool print_peers(const array_results *found, FILE *to) {
   table_heading(&made, sizeof names / sizeof *names, names);
   made.left[1] = made.left[2] = true;
   group_sizes(&made, found, 3, 2, labels);
-  for (i = 0; i < array_operation_count; ++i) {
+  for (i = 0; i < found->set->own->count; ++i) {
     for (p = 0; p < found->peer_count; ++p) {
       const array_peer_row *row = &found->peers[p];
       if (row->operation != i) continue;
-      table_add(&made, "%s", array_operations[i].name);
+      table_add(&made, "%s", found->set->own->operations[i].name);
       table_add(&made, "%s%s", row->peer->name, star(row));
       table_add(&made, "%s", row->loop->function);
       for (s = 0; s < ARRAY_SIZES; ++s) {
@@ -123,10 +119,7 @@ static bool print_peers(const array_results *found, FILE *to) {
       }
     }
   }
-  fputs(
-      "\nArrays, peers: plain -O2, as many threads. x: the peer's time over mpnum's. *: "
-      "other results\nthan mpnum's on these data.\n",
-      to);
+  fprintf(to, "\n%s, peers: %s.\n", found->set->title, found->set->peer_note);
   return table_end(&made, to);
 }
 
@@ -141,12 +134,13 @@ static void add_rate(table *made, double rate) {
 static bool print_limits(const array_results *found, FILE *to) {
   static const char *const names[] = {"an element", "regular", "past", "regular",
                                       "past",       "regular", "past"};
-  label labels[ARRAY_SIZES];
+  array_label labels[ARRAY_SIZES];
   table made;
-  int i, s;
+  size_t i;
+  int s;
   table_heading(&made, sizeof names / sizeof *names, names);
   group_sizes(&made, found, 1, 2, labels);
-  for (i = 0; i < ARRAY_SHAPES; ++i) {
+  for (i = 0; i < found->limit_count; ++i) {
     const array_limit *shown = &found->limits[i];
     table_add(&made, "%s", shape_label(shown->shape).text);
     for (s = 0; s < ARRAY_SIZES; ++s) {
@@ -154,9 +148,10 @@ static bool print_limits(const array_results *found, FILE *to) {
       add_rate(&made, shown->streaming[s]);
     }
   }
-  fputs("\nArrays, limits: GB/s of the fastest copy, with regular stores and with stores "
-        "past the caches\n",
-        to);
+  fprintf(to,
+          "\n%s, limits: GB/s of the fastest copy, with regular stores and with stores "
+          "past the caches\n",
+          found->set->title);
   return table_end(&made, to);
 }
 
@@ -165,11 +160,11 @@ bool arrays_text(const array_results *found, FILE *to) {
       print_operations(found, to) && print_peers(found, to) && print_limits(found, to);
   bool first = true;
   size_t i;
-  for (i = 0; i < ARRAY_PEERS; ++i) {
-    const char *missing = arrays_missing(array_peers[i]);
-    if (!missing) continue;
-    fprintf(to, "%sPeer absent: %s, %s\n", first ? "\n" : "", array_peers[i]->name,
-            missing);
+  for (i = 0; i < found->set->peer_count; ++i) {
+    const array_peer *peer = found->set->peers[i];
+    if (!arrays_missing(peer)) continue;
+    fprintf(to, "%sPeer absent: %s, %s\n", first ? "\n" : "", peer->name,
+            arrays_missing(peer));
     first = false;
   }
   return good;

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* The pass over gradients, and what it does, one after the other. */
+#include "grad.h"
+
+#include <string.h>
+
+#include <mpnum/grad.h>
+#include <mpnum/reduce.h>
+
+/* Of 256 MiB of f32 10^5 tensors. */
+enum { SMALL = 671, MOST = 64 };
+
+/* Factors that the compiler does not know. The first leaves gradients as they are. */
+static float volatile one = 1, two = 2;
+
+static void unscale(mpnum_type src_type, mpnum_type dst_type, void *dst, const void *src,
+                    size_t count) {
+  const mpnum_grad_tensor tensor =
+      mpnum_grad_tensor_of(src_type, src, count, dst_type, dst);
+  mpnum_grad_findings findings;
+  mpnum_grad_multiply(&tensor, 1, one, MPNUM_GRAD_NARROW, &findings);
+}
+
+static void unscale_f32(void *dst, const void *src, size_t count) {
+  unscale(MPNUM_TYPE_F32, MPNUM_TYPE_F32, dst, src, count);
+}
+
+static void unscale_bf16(void *dst, const void *src, size_t count) {
+  unscale(MPNUM_TYPE_BF16, MPNUM_TYPE_BF16, dst, src, count);
+}
+
+static void unscale_f16_to_f32(void *dst, const void *src, size_t count) {
+  unscale(MPNUM_TYPE_F16, MPNUM_TYPE_F32, dst, src, count);
+}
+
+static void unscale_bf16_to_f32(void *dst, const void *src, size_t count) {
+  unscale(MPNUM_TYPE_BF16, MPNUM_TYPE_F32, dst, src, count);
+}
+
+static void unscale_small_f32(void *dst, const void *src, size_t count) {
+  mpnum_grad_tensor tensors[MOST];
+  mpnum_grad_findings all = mpnum_grad_findings_empty(), findings;
+  size_t done = 0, used = 0;
+  while (done < count) {
+    const size_t n = count - done < SMALL ? count - done : SMALL;
+    tensors[used++] = mpnum_grad_tensor_of(MPNUM_TYPE_F32, (const float *)src + done, n,
+                                           MPNUM_TYPE_F32, (float *)dst + done);
+    done += n;
+    if (used < MOST && done < count) continue;
+    mpnum_grad_multiply(tensors, used, one, 0, &findings);
+    all = mpnum_grad_findings_merge(all, findings);
+    used = 0;
+  }
+}
+
+/* What multiplying costs at least, in vectors of so many bytes. */
+#define MULTIPLY(name, target, bytes)                                        \
+ typedef float name##_vector __attribute__((vector_size(bytes), may_alias)); \
+ target static void name(void *dst, const void *src, size_t count) {         \
+  const name##_vector *from = src;                                           \
+  const float factor = one;                                                  \
+  name##_vector *to = dst;                                                   \
+  size_t i;                                                                  \
+  for (i = 0; i < count * sizeof(float) / (bytes); i += 4) {                 \
+   to[i] = from[i] * factor;                                                 \
+   to[i + 1] = from[i + 1] * factor;                                         \
+   to[i + 2] = from[i + 2] * factor;                                         \
+   to[i + 3] = from[i + 3] * factor;                                         \
+  }                                                                          \
+ }
+MULTIPLY(multiply_16, , 16)
+#if defined(__x86_64__)
+MULTIPLY(multiply_32, __attribute__((target("avx2"))), 32)
+MULTIPLY(multiply_64, __attribute__((target("avx512f"))), 64)
+#endif
+
+static void multiply_f32(void *dst, const void *src, size_t count) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) {
+    multiply_64(dst, src, count);
+    return;
+  }
+  if (__builtin_cpu_supports("avx2")) {
+    multiply_32(dst, src, count);
+    return;
+  }
+#endif
+  multiply_16(dst, src, count);
+}
+
+static void unscale_in_passes_f32(void *dst, const void *src, size_t count) {
+  volatile float norm;
+  multiply_f32(dst, src, count);
+  if (!mpnum_all_finite_f32(dst, count)) return;
+  (void)mpnum_stats_f32(dst, count);
+  norm = mpnum_norm_f32(dst, count);
+  (void)norm;
+}
+
+/* Doubled and clipped to a norm of 1, so that both passes write, time after time. */
+static void unscale_and_clip_f32(void *dst, const void *src, size_t count) {
+  static const mpnum_grad_scaler half = {.config = {.enabled = 1}, .scale = 0.5f};
+  const mpnum_grad_tensor tensor =
+      mpnum_grad_tensor_of(MPNUM_TYPE_F32, src, count, MPNUM_TYPE_F32, dst);
+  mpnum_grad_scaler scaler = half;
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready();
+  mpnum_grad_findings findings;
+  scaler.inverse = two;
+  mpnum_grad_scaler_unscale(&scaler, &optimizer, &tensor, 1, 0, &findings);
+  mpnum_grad_scaler_clip(&scaler, &optimizer, &tensor, 1, 1);
+}
+
+static void check_f32(void *dst, const void *src, size_t count) {
+  const mpnum_grad_tensor tensor =
+      mpnum_grad_tensor_of(MPNUM_TYPE_F32, src, count, MPNUM_TYPE_F32, NULL);
+  mpnum_grad_findings findings;
+  mpnum_grad_read(&tensor, 1, one, &findings);
+  memcpy(dst, &findings.stats.amax, sizeof findings.stats.amax);
+}
+
+/* Every step-th 2048 elements are counted. */
+static void unscale_counting(void *dst, const void *src, size_t count, size_t step) {
+  mpnum_grad_tensor tensor =
+      mpnum_grad_tensor_of(MPNUM_TYPE_F32, src, count, MPNUM_TYPE_F32, dst);
+  mpnum_histogram histogram = mpnum_histogram_empty();
+  mpnum_grad_findings findings;
+  tensor.histogram = &histogram;
+  tensor.histogram_step = step;
+  mpnum_grad_multiply(&tensor, 1, one, 0, &findings);
+}
+
+static void unscale_counting_all(void *dst, const void *src, size_t count) {
+  unscale_counting(dst, src, count, 1);
+}
+
+static void unscale_counting_16th(void *dst, const void *src, size_t count) {
+  unscale_counting(dst, src, count, 16);
+}
+
+/* What counting costs at least. Four tables, since an increment waits for the one before
+ * it of the same place. */
+static void count_exponents_f32(void *dst, const void *src, size_t count) {
+  const float *from = src;
+  uint64_t counts[4][256], sum = 0;
+  size_t i;
+  memset(counts, 0, sizeof counts);
+  for (i = 0; i < count; i += 4) {
+    ++counts[0][mpnum_bits_f32(from[i]) >> 23 & 255];
+    ++counts[1][mpnum_bits_f32(from[i + 1]) >> 23 & 255];
+    ++counts[2][mpnum_bits_f32(from[i + 2]) >> 23 & 255];
+    ++counts[3][mpnum_bits_f32(from[i + 3]) >> 23 & 255];
+  }
+  for (i = 0; i < 256; ++i)
+    sum ^= counts[0][i] + counts[1][i] + counts[2][i] + counts[3][i];
+  memcpy(dst, &sum, sizeof sum);
+}
+
+#define IN_PLACE \
+ { 32, 32, true }
+#define READ \
+ { 32, 0, false }
+#define WIDENED \
+ { 16, 32, false }
+
+static const array_operation operations[] = {
+    {"unscale f32", "mpnum_grad_multiply", SOURCE_F32, IN_PLACE, unscale_f32},
+    {"unscale f32 small", "mpnum_grad_multiply", SOURCE_F32, IN_PLACE, unscale_small_f32},
+    {"unscale f32 in passes",
+     "multiply f32, mpnum_all_finite_f32, mpnum_stats_f32, mpnum_norm_f32", SOURCE_F32,
+     IN_PLACE, unscale_in_passes_f32},
+    {"multiply f32", "x * factor", SOURCE_F32, IN_PLACE, multiply_f32},
+    {"unscale and clip f32", "mpnum_grad_scaler_unscale, mpnum_grad_scaler_clip",
+     SOURCE_F32, IN_PLACE, unscale_and_clip_f32},
+    {"unscale f32 histogram", "mpnum_grad_multiply", SOURCE_F32, IN_PLACE,
+     unscale_counting_all},
+    {"unscale f32 histogram/16", "mpnum_grad_multiply", SOURCE_F32, IN_PLACE,
+     unscale_counting_16th},
+    {"count exponents f32", "++counts[bits >> 23 & 255]", SOURCE_F32, READ,
+     count_exponents_f32},
+    {"check f32", "mpnum_grad_read", SOURCE_F32, READ, check_f32},
+    {"unscale bf16", "mpnum_grad_multiply", SOURCE_BF16, {16, 16, true}, unscale_bf16},
+    {"unscale f16 to f32", "mpnum_grad_multiply", SOURCE_F16, WIDENED,
+     unscale_f16_to_f32},
+    {"unscale bf16 to f32", "mpnum_grad_multiply", SOURCE_BF16, WIDENED,
+     unscale_bf16_to_f32},
+};
+
+static bool force_isa(int isa) { return mpnum_isa_force((mpnum_isa)isa) == MPNUM_OK; }
+static const char *isa(void) { return mpnum_isa_name(mpnum_isa_in_use()); }
+
+const array_code grad_functions = {operations, sizeof operations / sizeof *operations,
+                                   force_isa, isa};

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`mpnum bench --grad`: the pass over gradients at three sizes, beside what it is made of and PyTorch.
+test_bench_grad.py PROGRAM"""
+
+import functools
+import importlib.util
+import os
+import re
+import sys
+
+import bench_sections
+import tap
+from bench_program import Folder, bench
+from bench_sections import QUICK_SIZES, shape_of
+
+IN_PLACE, READ, WIDENED = (32, 32, True), (32, 0, False), (16, 32, False)
+ROWS = {"unscale f32": IN_PLACE, "unscale f32 small": IN_PLACE, "unscale f32 in passes": IN_PLACE,
+        "multiply f32": IN_PLACE, "unscale and clip f32": IN_PLACE, "unscale f32 histogram": IN_PLACE,
+        "unscale f32 histogram/16": IN_PLACE, "count exponents f32": READ, "check f32": READ,
+        "unscale bf16": (16, 16, True), "unscale f16 to f32": WIDENED, "unscale bf16 to f32": WIDENED}
+OF_PYTORCH = ["unscale f32", "unscale f32 small", "multiply f32", "unscale and clip f32", "check f32"]
+ADDED = [("unscale f32", "multiply f32"), ("unscale f32 in passes", "unscale f32"),
+         ("unscale f32 small", "unscale f32"), ("unscale f32 histogram", "unscale f32"),
+         ("unscale f32 histogram/16", "unscale f32")]
+
+# PyTorch takes seconds to load: only tests that are about it name a Python.
+ABSENT = os.environ["TORCH_PYTHON"] = "no-such-python"
+
+
+def times(size_factor=1):
+    return [{"bytes": size * size_factor, "ns_per_value": 0.5 + i, "noise": 0.01 * i}
+            for i, size in enumerate(QUICK_SIZES)]
+
+
+def run_with(program):
+    """A run with this text for PyTorch's Python."""
+    with Folder() as folder:
+        path = os.path.join(folder, "python")
+        with open(path, "w") as file:
+            file.write(f"#!{sys.executable}\nimport json, sys\n{program}\n")
+        os.chmod(path, 0o755)
+        return bench_sections.quick_run("grad", env={**os.environ, "TORCH_PYTHON": path})
+
+
+@functools.cache
+def quick_run():
+    return bench_sections.quick_run("grad")
+
+
+@functools.cache
+def run_with_times():
+    """PyTorch's times are given, where it was asked for those of this plan."""
+    said = {"version": "9.8.7+cpu", "rows": {name: times() for name in OF_PYTORCH}}
+    plan = ["1", *(word for size in QUICK_SIZES for word in (str(size), "3"))]
+    return run_with(f"json.dump({said} if sys.argv[2:] == {plan} else sys.argv, sys.stdout)")
+
+
+def every_pass_has_a_row():
+    found = quick_run()[0]
+    assert {row["operation"]: shape_of(row) for row in found["rows"]} == ROWS, found["rows"]
+
+
+def figures_follow_from_times():
+    for found, _, _ in (quick_run(), run_with_times()):
+        bench_sections.check_all_figures(found)
+
+
+def limits_are_those_of_the_rows():
+    bench_sections.check_limits(quick_run()[0])
+
+
+def pytorch_is_absent_with_its_reason():
+    found, out, _ = quick_run()
+    why = f"cannot be run; it needs {ABSENT} (TORCH_PYTHON names another python3)"
+    assert [(peer["library"], peer["missing"]) for peer in found["peers"]] == [("PyTorch", why)], found["peers"]
+    bench_sections.check_peers(found, out)
+
+
+def the_times_that_pytorch_gives_are_reported():
+    found, out, _ = run_with_times()
+    peer, = found["peers"]
+    assert (peer["library"], peer["missing"]) == ("PyTorch 9.8.7", None), peer
+    assert [row["operation"] for row in peer["rows"]] == OF_PYTORCH, peer
+    for row in peer["rows"]:
+        assert [{name: figure[name] for name in times()[0]} for figure in row["sizes"]] == times(), row
+        assert row["same_results"] is None, row
+    bench_sections.check_peers(found, out)
+
+
+def what_is_no_answer_is_a_reason():
+    one_less = {name: times() for name in OF_PYTORCH[:-1]}
+    cases = {"json.dump({'missing': 'no\\nluck'}, sys.stdout)": "no?luck",
+             "print('rubbish')": "failed", "sys.exit(3)": "failed", "json.dump([], sys.stdout)": "no times",
+             f"json.dump({{'version': '1', 'rows': {one_less}}}, sys.stdout)": f"no times of {OF_PYTORCH[-1]}",
+             f"json.dump({{'version': '1', 'rows': {{'unscale f32': {times(2)}}}}}, sys.stdout)":
+                 "no times of unscale f32"}
+    for program, why in cases.items():
+        found, out, _ = run_with(program)
+        peer, = found["peers"]
+        assert peer["library"] == "PyTorch" and peer["missing"].startswith(f"{why} (TORCH_PYTHON "), (program, peer)
+        bench_sections.check_peers(found, out)
+
+
+def pytorch_is_measured_where_it_is():
+    if importlib.util.find_spec("torch") is None:
+        raise tap.Skip("no module torch")
+    found, out, _ = bench_sections.quick_run("grad", env={**os.environ, "TORCH_PYTHON": sys.executable})
+    peer, = found["peers"]
+    assert peer["missing"] is None and re.fullmatch(r"PyTorch \d+(\.\w+)+", peer["library"]), peer
+    bench_sections.check_all_figures(found)
+    bench_sections.check_table(found, out, "Gradients")
+
+
+def the_table_is_the_json():
+    for found, out, _ in (quick_run(), run_with_times()):
+        bench_sections.check_table(found, out, "Gradients")
+
+
+def what_is_added_follows_from_times():
+    found, out, _ = quick_run()
+    rows = {row["operation"]: row["sizes"] for row in found["rows"]}
+    lines = out.split("\nGradients, what is added")[1].splitlines()[2:]
+    assert len(lines) == len(ADDED), lines
+    for line, (operation, over) in zip(lines, ADDED):
+        pairs = [(a["ns_per_value"], b["ns_per_value"]) for a, b in zip(rows[operation], rows[over])]
+        wanted = [f"{100 * (with_it / without - 1):+.0f}%" for with_it, without in pairs]
+        assert line.split()[-3:] == wanted, (line, wanted)
+
+
+def csv_lines_are_the_json():
+    for found, _, lines in (quick_run(), run_with_times()):
+        bench_sections.check_csv(found, lines, "grad")
+
+
+def every_isa_of_the_cpu_can_be_forced():
+    bench_sections.check_forced_isas("grad", quick_run()[0]["isa"])
+
+
+def threads_split_the_arrays():
+    bench_sections.check_threads("grad")
+
+
+def it_is_no_default_section():
+    code, out, _ = bench("--quick", "--cpu")
+    assert code == 0 and "Gradients" not in out
+
+
+sys.exit(tap.run(
+    every_pass_has_a_row,
+    figures_follow_from_times,
+    limits_are_those_of_the_rows,
+    pytorch_is_absent_with_its_reason,
+    the_times_that_pytorch_gives_are_reported,
+    what_is_no_answer_is_a_reason,
+    pytorch_is_measured_where_it_is,
+    the_table_is_the_json,
+    what_is_added_follows_from_times,
+    csv_lines_are_the_json,
+    every_isa_of_the_cpu_can_be_forced,
+    threads_split_the_arrays,
+    it_is_no_default_section))
