@@ -274,10 +274,12 @@ MPNUM_HOST void mpnum_grad_tensors_(mpnum_grad_kind_ kind,
       pass.t.src = pass.t.dst;
       pass.t.src_type = pass.t.dst_type;
       pass.t.src_stride = pass.t.dst_stride;
-      pass.t.histogram = 0;
     }
-    if (pass.t.histogram && counters->histogram != pass.t.histogram)
+    if (!counters || kind == MPNUM_GRAD_AGAIN_) {
+      pass.t.histogram = 0;
+    } else if (pass.t.histogram && counters->histogram != pass.t.histogram) {
       mpnum_grad_counted_(counters, pass.t.histogram);
+    }
     mpnum_grad_rows_(&pass);
   }
 }

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* The state of a training run as bytes: in memory, to return to, and in a file, to resume
+ * from. Numbers are as this machine stores them, but for the scaler. */
+#ifndef EXAMPLES_TRAIN_STATE_H
+#define EXAMPLES_TRAIN_STATE_H
+
+#include <mpnum/advice.h>
+#include <mpnum/scaler_io.h>
+
+#include "../adam.h"
+#include "../digits.h"
+#include "../mlp.h"
+#include "options.h"
+
+#include <sys/stat.h>
+
+typedef struct training {
+  settings run;
+  digits data;
+  mlp net;
+  adam optimizer_state;
+  mpnum_grad_scaler scaler;
+  mpnum_grad_optimizer optimizer;
+  mpnum_health health;
+  mpnum_fallback fallback;
+  uint64_t step, skipped;
+  uint32_t has_snapshot;
+  uint8_t *snapshot; /* state_model's bytes */
+  float *images, *losses, *gradients;
+  int64_t *labels;
+} training;
+
+/* A place in bytes, to which or from which values go; NULL: they are only counted. */
+typedef struct state_place {
+  uint8_t *at;
+  size_t size;
+  int is_loading, is_wrong;
+} state_place;
+
+static inline void state_pass(state_place *place, void *value, size_t size) {
+  if (place->at && place->is_loading) memcpy(value, place->at + place->size, size);
+  if (place->at && !place->is_loading) memcpy(place->at + place->size, value, size);
+  place->size += size;
+}
+/* What learning changes: weights, Adam's means, the scaler. */
+static inline void state_model(state_place *place, training *t) {
+  const size_t count = mlp_count(&t->net);
+  uint8_t bytes[MPNUM_GRAD_SCALER_BYTES];
+  state_pass(place, t->net.master, count * sizeof(float));
+  state_pass(place, t->optimizer_state.first, count * sizeof(float));
+  state_pass(place, t->optimizer_state.second, count * sizeof(float));
+  state_pass(place, &t->optimizer_state.first_decay, sizeof(float));
+  state_pass(place, &t->optimizer_state.second_decay, sizeof(float));
+  mpnum_grad_scaler_save(bytes, &t->scaler);
+  state_pass(place, bytes, sizeof bytes);
+  if (place->is_loading &&
+      mpnum_grad_scaler_load(&t->scaler, bytes, sizeof bytes) != MPNUM_OK)
+    place->is_wrong = 1;
+}
+/* All that the next steps depend on, behind a name and the settings. */
+static inline void state_run(state_place *place, training *t) {
+  char name[8] = {'m', 'p', 't', 'r', 'a', 'i', 'n', '1'};
+  settings run = t->run;
+  state_place model = {NULL, 0, 0, 0};
+  state_pass(place, name, sizeof name);
+  state_pass(place, &run, sizeof run);
+  state_pass(place, &t->step, sizeof t->step);
+  state_pass(place, &t->skipped, sizeof t->skipped);
+  state_pass(place, &t->net.value_type, sizeof t->net.value_type);
+  state_pass(place, &t->net.gradient_type, sizeof t->net.gradient_type);
+  state_pass(place, &t->optimizer, sizeof t->optimizer);
+  state_pass(place, &t->health, sizeof t->health);
+  state_pass(place, &t->fallback, sizeof t->fallback);
+  state_pass(place, &t->has_snapshot, sizeof t->has_snapshot);
+  state_model(place, t);
+  state_model(&model, t);
+  state_pass(place, t->snapshot, model.size);
+}
+
+static inline size_t state_model_size(training *t) {
+  state_place place = {NULL, 0, 0, 0};
+  state_model(&place, t);
+  return place.size;
+}
+static inline void state_keep(training *t) {
+  state_place place = {t->snapshot, 0, 0, 0};
+  state_model(&place, t);
+  t->has_snapshot = 1;
+}
+static inline void state_return(training *t) {
+  state_place place = {t->snapshot, 0, 1, 0};
+  if (t->has_snapshot) state_model(&place, t);
+}
+
+/* The bytes of a file, which ends with a checksum; NULL: there is not enough memory. */
+static inline uint8_t *state_bytes(training *t, size_t *size) {
+  state_place place = {NULL, 0, 0, 0};
+  uint32_t sum = 0;
+  state_run(&place, t);
+  *size = place.size + sizeof sum;
+  place.at = (uint8_t *)malloc(*size);
+  place.size = 0;
+  if (!place.at) return NULL;
+  state_run(&place, t);
+  sum = checksum(0, place.at, place.size);
+  memcpy(place.at + place.size, &sum, sizeof sum);
+  return place.at;
+}
+/* Into a new file, which then takes the name of the old one: who is stopped in between
+ * still has that. NULL, or what is wrong. */
+static inline const char *state_save(training *t, const char *path) {
+  const size_t length = strlen(path);
+  char *fresh = (char *)malloc(length + 5);
+  size_t size = 0;
+  uint8_t *bytes = state_bytes(t, &size);
+  const char *wrong = NULL;
+  struct stat old;
+  if (!fresh || !bytes) {
+    wrong = "there is not enough memory";
+  } else if (stat(path, &old) == 0 && !S_ISREG(old.st_mode)) {
+    wrong = "this is no ordinary file";
+  } else {
+    FILE *file;
+    memcpy(fresh, path, length);
+    memcpy(fresh + length, ".new", 5);
+    file = fopen(fresh, "wb");
+    if (!file) {
+      wrong = strerror(errno);
+    } else {
+      const int is_short = fwrite(bytes, 1, size, file) != size;
+      if ((fclose(file) != 0) | is_short || rename(fresh, path) != 0)
+        wrong = strerror(errno);
+      if (wrong) remove(fresh);
+    }
+  }
+  free(bytes);
+  free(fresh);
+  return wrong;
+}
+/* NULL, or what is wrong; the run is then not to be used. */
+static inline const char *state_resume(training *t, const char *path) {
+  state_place size = {NULL, 0, 0, 0}, place = {NULL, 0, 1, 0};
+  size_t bytes = 0;
+  const char *wrong = NULL;
+  uint32_t sum = 0;
+  state_run(&size, t);
+  place.at = digits_read_file(path, &bytes);
+  if (!place.at) return strerror(errno);
+  if (bytes >= 8 + sizeof sum) memcpy(&sum, place.at + bytes - sizeof sum, sizeof sum);
+  if (bytes < 8 + sizeof t->run + sizeof sum || memcmp(place.at, "mptrain1", 8) != 0) {
+    wrong = "this is no state of train_f16";
+  } else if (sum != checksum(0, place.at, bytes - sizeof sum)) {
+    wrong = "the file is damaged: its checksum is wrong";
+  } else if (memcmp(place.at + 8, &t->run, sizeof t->run) != 0 ||
+             bytes != size.size + sizeof sum) {
+    wrong = "it was saved with other options";
+  } else {
+    state_run(&place, t);
+    if (place.is_wrong) wrong = "it holds no scaler of this version";
+  }
+  free(place.at);
+  return wrong;
+}
+
+#endif
