@@ -133,6 +133,7 @@ typedef struct mpnum_grad_pass_ {
   float factor;
   int streams;
   mpnum_grad_counters_ *counters; /* where the tensor has a histogram */
+  mpnum_codes_ codes;             /* of all results so far */
   mpnum_grad_findings *findings;
 } mpnum_grad_pass_;
 
@@ -177,18 +178,22 @@ MPNUM_HOST const float *mpnum_grad_tile_(const mpnum_grad_pass_ *pass,
                                          const uint8_t *src, uint8_t *dst, float *scratch,
                                          size_t n) {
   const mpnum_type type = pass->t.dst_type;
-  mpnum_type src_type = pass->t.src_type;
+  mpnum_grad_memory_ at;
   float *results = scratch;
-  if (src_type == MPNUM_TYPE_F64)
+  at.src = src;
+  at.src_type = pass->t.src_type;
+  if (at.src_type == MPNUM_TYPE_F64)
     return mpnum_grad_tile_of_doubles_(pass, codes, squares, src, dst, scratch, n);
-  if (src_type == MPNUM_TYPE_E5M2 || src_type == MPNUM_TYPE_E4M3) {
-    mpnum_row_decode_(src_type, scratch, src, n);
-    src = (const uint8_t *)scratch;
-    src_type = MPNUM_TYPE_F32;
+  if (at.src_type == MPNUM_TYPE_E5M2 || at.src_type == MPNUM_TYPE_E4M3) {
+    mpnum_row_decode_(at.src_type, scratch, src, n);
+    at.src = (const uint8_t *)scratch;
+    at.src_type = MPNUM_TYPE_F32;
   }
   if (dst && type == MPNUM_TYPE_F32 && !pass->streams) results = (float *)(void *)dst;
-  mpnum_grad_tile_seen_(codes, squares, pass->factor, results, pass->streams ? dst : 0,
-                        src_type, src, n);
+  at.dst = (uint8_t *)results;
+  at.streamed = pass->streams ? dst : 0;
+  at.n = n;
+  mpnum_grad_tile_seen_(codes, squares, pass->factor, &at);
   if (!dst || type == MPNUM_TYPE_F32) return results;
   if (type == MPNUM_TYPE_F64) {
     mpnum_to_f64_array_(dst, MPNUM_TYPE_F32, (const uint8_t *)results, n);
@@ -208,7 +213,7 @@ MPNUM_HOST void mpnum_grad_first_(const mpnum_grad_pass_ *pass, uint64_t element
   findings->first_element = element + first;
   findings->first_bits = mpnum_element_(32, (const uint8_t *)results, first);
 }
-MPNUM_HOST void mpnum_grad_row_(const mpnum_grad_pass_ *pass, uint64_t element,
+MPNUM_HOST void mpnum_grad_row_(mpnum_grad_pass_ *pass, uint64_t element,
                                 const uint8_t *src, uint8_t *dst, size_t n) {
   mpnum_grad_findings *findings = pass->findings;
   const size_t step = MPNUM_TILE_ * pass->t.histogram_step;
@@ -221,8 +226,7 @@ MPNUM_HOST void mpnum_grad_row_(const mpnum_grad_pass_ *pass, uint64_t element,
     const float *results = mpnum_grad_tile_(
         pass, &codes, &squares, mpnum_row_at_(pass->t.src_type, src, i),
         dst ? mpnum_row_to_(pass->t.dst_type, dst, i) : 0, scratch, count);
-    findings->stats = mpnum_stats_merge(
-        findings->stats, mpnum_stats_of_codes_(mpnum_format_of(MPNUM_TYPE_F32), codes));
+    pass->codes = mpnum_codes_merge_(pass->codes, codes);
     mpnum_total_add_f64_(&findings->squares, squares);
     if ((codes.infs != 0 || codes.nans != 0) && pass->place < findings->first_tensor)
       mpnum_grad_first_(pass, element + i, results, count);
@@ -267,6 +271,7 @@ MPNUM_HOST void mpnum_grad_tensors_(mpnum_grad_kind_ kind,
   pass.factor = factor;
   pass.counters = counters;
   pass.findings = findings;
+  pass.codes = mpnum_no_codes_();
   for (pass.place = 0; pass.place < count; ++pass.place) {
     pass.t = tensors[pass.place];
     if (kind == MPNUM_GRAD_READ_) pass.t.dst = 0;
@@ -282,6 +287,7 @@ MPNUM_HOST void mpnum_grad_tensors_(mpnum_grad_kind_ kind,
     }
     mpnum_grad_rows_(&pass);
   }
+  findings->stats = mpnum_stats_of_codes_(mpnum_format_of(MPNUM_TYPE_F32), pass.codes);
 }
 MPNUM_HOST void mpnum_grad_count_tensors_(mpnum_grad_kind_ kind,
                                           const mpnum_grad_tensor *tensors, size_t count,

@@ -15,15 +15,49 @@ typedef struct mpnum_grad_seen_ {
   uint32_t max, min; /* magnitudes; min: nonzero, 0x7fffffff if there is none */
 } mpnum_grad_seen_;
 
-/* Elements as floats times a factor, to dst; and past the caches to streamed, unless it
- * is NULL. */
+/* n elements, a tile at most, that become floats times a factor: to dst, and past the
+ * caches to streamed unless it is NULL. */
 typedef struct mpnum_grad_memory_ {
   uint8_t *dst, *streamed; /* streamed: a multiple of 64 */
   const uint8_t *src;
   mpnum_type src_type; /* f32, f16, bf16 */
-  size_t bytes;        /* of dst: a multiple of 256, a tile at most */
+  size_t n;
 } mpnum_grad_memory_;
 
+/* The same for vectors: the first multiple of 64 elements, and a copy of those behind,
+ * zeros filled up, in buffers. */
+typedef struct mpnum_grad_part_ {
+  uint8_t *dst, *streamed;
+  const uint8_t *src;
+  size_t bytes; /* of dst */
+} mpnum_grad_part_;
+typedef struct mpnum_grad_parts_ {
+  mpnum_grad_part_ part[2];
+  uint8_t rest_dst[256], rest_src[256];
+} mpnum_grad_parts_;
+
+MPNUM_HOST_INLINE_ void mpnum_grad_cut_(mpnum_grad_parts_ *parts,
+                                        const mpnum_grad_memory_ *at) {
+  const size_t size = at->src_type == MPNUM_TYPE_F32 ? 4 : 2;
+  const size_t whole = at->n / 64 * 64, rest = at->n - whole;
+  const mpnum_grad_part_ first = {at->dst, at->streamed, at->src, 4 * whole};
+  const mpnum_grad_part_ last = {parts->rest_dst, 0, parts->rest_src,
+                                 (size_t)256 * (rest != 0)};
+  size_t i = 0;
+  parts->part[0] = first;
+  parts->part[1] = last;
+  if (rest == 0) return;
+  for (; i < 256; ++i)
+    parts->rest_src[i] = 0;
+  MPNUM_MEMCPY_(parts->rest_src, at->src + size * whole, size * rest);
+}
+MPNUM_HOST_INLINE_ void mpnum_grad_join_(const mpnum_grad_parts_ *parts,
+                                         const mpnum_grad_memory_ *at) {
+  const size_t bytes = parts->part[0].bytes, rest = 4 * at->n - bytes;
+  if (rest == 0) return;
+  MPNUM_MEMCPY_(at->dst + bytes, parts->rest_dst, rest);
+  if (at->streamed) MPNUM_MEMCPY_(at->streamed + bytes, parts->rest_dst, rest);
+}
 MPNUM_HOST_INLINE_ mpnum_conversion_ mpnum_grad_from_(mpnum_type type, int bits) {
   return mpnum_conversion_of_(mpnum_format_of(type), bits,
                               mpnum_format_of(MPNUM_TYPE_F32), 32, MPNUM_OVERFLOW_IEEE);
@@ -32,38 +66,19 @@ MPNUM_HOST_INLINE_ mpnum_conversion_ mpnum_grad_from_(mpnum_type type, int bits)
 # define MPNUM_EACH_SET_ "grad.inc"
 # include "each_set.inc"
 
-/* A tile of n elements of f32, f16 or bf16, and its statistics. */
+/* A tile, and its statistics. */
 MPNUM_HOST void mpnum_grad_tile_seen_(mpnum_codes_ *codes, double *squares, float factor,
-                                      float *dst, void *streamed, mpnum_type src_type,
-                                      const void *src, size_t n) {
+                                      const mpnum_grad_memory_ *at) {
   const mpnum_limits_ limits = mpnum_limits_of_(MPNUM_TYPE_F32);
-  mpnum_grad_memory_ at;
   mpnum_grad_seen_ seen = {0, 0, 0, 0x7fffffffu};
-  at.dst = (uint8_t *)dst;
-  at.streamed = (uint8_t *)streamed;
-  at.src = (const uint8_t *)src;
-  at.src_type = src_type;
-  at.bytes = 4 * n;
-  if (n % 64 == 0) {
-    MPNUM_CALL_(grad_tile, (&seen, factor, at));
-    codes->count = n;
-    codes->zeros = n - seen.nonzeros;
-    codes->max = seen.max;
-    codes->min = seen.min == 0x7fffffffu && seen.nonzeros == 0 ? 0xffffffffu : seen.min;
-    *squares = seen.squares;
-    if (seen.max <= limits.max && codes->min >= limits.min_normal) return;
-  } else {
-    const mpnum_row_map_ map = mpnum_row_map_of_(MPNUM_MAP_SCALED_, factor, 0, 0);
-    const float *floats = (const float *)src;
-    if (src_type != MPNUM_TYPE_F32) {
-      mpnum_row_decode_(src_type, dst, src, n);
-      floats = dst;
-    }
-    mpnum_row_mapped_(map, dst, floats, n);
-    if (streamed) MPNUM_MEMCPY_(streamed, dst, 4 * n);
-    MPNUM_CALL_(squares_tile, (squares, dst, dst, n));
-  }
-  MPNUM_CALL_(stats_32, (limits, codes, dst, n));
+  MPNUM_CALL_(grad_tile, (&seen, factor, at));
+  *squares = seen.squares;
+  codes->count = at->n;
+  codes->zeros = at->n - seen.nonzeros;
+  codes->max = seen.max;
+  codes->min = seen.nonzeros == 0 ? 0xffffffffu : seen.min;
+  if (seen.max > limits.max || codes->min < limits.min_normal)
+    MPNUM_CALL_(stats_32, (limits, codes, at->dst, at->n));
 }
 
 /* Counts for a histogram that are not in it yet. Eight neighbouring elements have
