@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Loss scaling over the GPUs of one machine, by NCCL: what distributed_scaler.c does over
  * MPI ranks, with scaler, verdict and optimizer in device memory, so that a step waits
- * for the host nowhere. It has been compiled and never been run: its authors had no
- * machine with GPUs.
+ * for the host nowhere. It compiles, and has never been run on GPUs.
  *
  *     nvcc -arch=sm_90 -I include examples/distributed_scaler_nccl.cu -lnccl
  *     ./a.out examples/digits.bin

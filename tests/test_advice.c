@@ -193,12 +193,11 @@ static void parameters_cost_memory(void) {
  * two does not matter. */
 static int holds(mpnum_type type, mpnum_type by) {
   const mpnum_format format = mpnum_format_of(type);
+  if (type == by || by == MPNUM_TYPE_F64) return 1;
+  if (type == MPNUM_TYPE_F64 || type == MPNUM_TYPE_F32) return 0;
+  if (by == MPNUM_TYPE_F32) return 1;
   const uint32_t codes =
       1u << (format.sign_bits + format.exponent_bits + format.mantissa_bits);
-  if (type == by || by == MPNUM_TYPE_F64) return 1;
-  if (type == MPNUM_TYPE_F64) return 0;
-  if (type == MPNUM_TYPE_F32) return 0;
-  if (by == MPNUM_TYPE_F32) return 1;
   for (uint32_t code = 0; code < codes; ++code) {
     const uint32_t stored = code << format.storage_shift;
     const uint64_t x = ref_decode(ref_format_named(mpnum_type_name(type)), stored);
