@@ -237,6 +237,7 @@ static int parse(options *chosen, char **at) {
 int main(int count, char **arguments) {
   static trainer t;
   options chosen;
+  setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* who is aborted has said what came before */
   MPI_Init(&count, &arguments);
   MPI_Comm_rank(MPI_COMM_WORLD, &t.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &t.ranks);

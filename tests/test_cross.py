@@ -34,6 +34,7 @@ PROGRAMS = ["test_queries", "test_decoding", "test_disagreements", "test_packed"
             "test_normalize", "test_function_array_pairs", "test_scaler_rule", "test_scaler_calls",
             "test_scaler_io", "test_grad", "test_health", "test_advice"]
 MORE_SOURCES = {"test_scaler_io": ["fuzz/fuzz_scaler.c"]}
+ENVIRONMENTS = ["default", "upward"]  # of bits.c; emulators take half a minute for each
 SLOW_PROGRAMS = ["test_conversions", "test_user_formats", "test_text_parse", "test_text_print"]  # all in bits.txt, too
 REFERENCE = ["reference.c", "conversion_inputs.c"]
 # What programs call, compiled once for each machine, and the programs: with NEON on aarch64.
@@ -98,8 +99,9 @@ def main():
                 if runs_tests:
                     done = pool.submit(passes, machine, emulators, name)
                     tests.append(named(f"{name} on {machine}", done.result))
-        for machine, emulators, _ in [] if is_slow else MACHINES:
-            tests += test_bits.properties(pool, machine, test_bits.ALL, compiler(machine), flags(machine), emulators)
+        environments = [name for name in test_bits.ALL if (name not in ENVIRONMENTS) == is_slow]
+        for machine, emulators, _ in MACHINES:
+            tests += test_bits.properties(pool, machine, environments, compiler(machine), flags(machine), emulators)
         return tap.run(*tests)
 
 
