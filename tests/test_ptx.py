@@ -24,9 +24,9 @@ from ptx.inputs import EveryCode, Inputs
 from ptx.machine import Machine
 from toolchain import named
 
-QUICK_BUILDS = [("75",), ("90",), ("120a",), ("75", "-use_fast_math"), ("120a", "-use_fast_math")]
+QUICK_BUILDS = [("75",), ("120a",), ("120a", "-use_fast_math")]  # 120a has the ways of 80 and 90, too
 FULL_BUILDS = [("89",)]
-EVERY_BUILDS = [*QUICK_BUILDS, ("90", "-use_fast_math")]
+EVERY_BUILDS = [*QUICK_BUILDS, ("75", "-use_fast_math"), ("90",), ("90", "-use_fast_math")]
 BUILDS = {"quick": QUICK_BUILDS, "full": FULL_BUILDS,
           "exhaustive": [*EVERY_BUILDS, *FULL_BUILDS, ("80",), ("100a",)]}
 EVERY_TYPES = {"f16": 15, "bf16": 15, "tf32": 18}  # bits of a magnitude

@@ -173,35 +173,42 @@ MPNUM_HOST const float *mpnum_grad_tile_of_doubles_(const mpnum_grad_pass_ *pass
   }
   return mpnum_grad_seen_floats_(codes, squares, scratch, n);
 }
+/* The same for types of 16 and 8 bits; what is found is what is stored. */
+MPNUM_HOST const float *mpnum_grad_tile_of_codes_(const mpnum_grad_pass_ *pass,
+                                                  mpnum_codes_ *codes, double *squares,
+                                                  const uint8_t *src, uint8_t *dst,
+                                                  float *scratch, size_t n) {
+  const mpnum_row_map_ map = mpnum_row_map_of_(MPNUM_MAP_SCALED_, pass->factor, 0, 0);
+  mpnum_row_decode_(pass->t.src_type, scratch, src, n);
+  mpnum_row_mapped_(map, scratch, scratch, n);
+  mpnum_row_encode_(pass->t.dst_type, dst, scratch, n);
+  mpnum_row_decode_(pass->t.dst_type, scratch, dst, n);
+  return mpnum_grad_seen_floats_(codes, squares, scratch, n);
+}
 MPNUM_HOST const float *mpnum_grad_tile_(const mpnum_grad_pass_ *pass,
                                          mpnum_codes_ *codes, double *squares,
                                          const uint8_t *src, uint8_t *dst, float *scratch,
                                          size_t n) {
   const mpnum_type type = pass->t.dst_type;
   mpnum_grad_memory_ at;
-  float *results = scratch;
   at.src = src;
   at.src_type = pass->t.src_type;
   if (at.src_type == MPNUM_TYPE_F64)
     return mpnum_grad_tile_of_doubles_(pass, codes, squares, src, dst, scratch, n);
+  if (dst && type != MPNUM_TYPE_F32 && type != MPNUM_TYPE_F64)
+    return mpnum_grad_tile_of_codes_(pass, codes, squares, src, dst, scratch, n);
   if (at.src_type == MPNUM_TYPE_E5M2 || at.src_type == MPNUM_TYPE_E4M3) {
     mpnum_row_decode_(at.src_type, scratch, src, n);
     at.src = (const uint8_t *)scratch;
     at.src_type = MPNUM_TYPE_F32;
   }
-  if (dst && type == MPNUM_TYPE_F32 && !pass->streams) results = (float *)(void *)dst;
-  at.dst = (uint8_t *)results;
+  at.dst = (uint8_t *)scratch;
+  if (dst && type == MPNUM_TYPE_F32 && !pass->streams) at.dst = dst;
   at.streamed = pass->streams ? dst : 0;
   at.n = n;
   mpnum_grad_tile_seen_(codes, squares, pass->factor, &at);
-  if (!dst || type == MPNUM_TYPE_F32) return results;
-  if (type == MPNUM_TYPE_F64) {
-    mpnum_to_f64_array_(dst, MPNUM_TYPE_F32, (const uint8_t *)results, n);
-    return results;
-  }
-  mpnum_row_encode_(type, dst, results, n);
-  mpnum_row_decode_(type, scratch, dst, n);
-  return mpnum_grad_seen_floats_(codes, squares, scratch, n);
+  if (dst && type == MPNUM_TYPE_F64) mpnum_to_f64_array_(dst, MPNUM_TYPE_F32, at.dst, n);
+  return (const float *)(const void *)at.dst;
 }
 
 MPNUM_HOST void mpnum_grad_first_(const mpnum_grad_pass_ *pass, uint64_t element,
