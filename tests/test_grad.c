@@ -410,6 +410,39 @@ static void clipping_follows_unscaling(void) {
         "with Inf");
 }
 
+static void a_disabled_scaler_clips_too(void) {
+  mpnum_grad_scaler_config config = mpnum_grad_scaler_default();
+  mpnum_grad_scaler scaler;
+  const mpnum_grad_optimizer fresh = mpnum_grad_optimizer_ready();
+  float x[2] = {3, 4};
+  mpnum_grad_tensor tensors[2];
+  tensors[0] = mpnum_grad_tensor_of(MPNUM_TYPE_F32, x, 2, MPNUM_TYPE_F32, x);
+  tensors[1] = mpnum_grad_tensor_of(MPNUM_TYPE_F32, NULL, 0, MPNUM_TYPE_F32, NULL);
+  config.enabled = 0;
+  CHECK(mpnum_grad_scaler_init(&scaler, config) == MPNUM_OK, "init");
+  CHECK(mpnum_grad_scaler_clip(&scaler, &fresh, tensors, 2, 1) == MPNUM_OK &&
+            fabs((double)x[0] - 0.6) < 1e-6 && fabs((double)x[1] - 0.8) < 1e-6,
+        "%a %a", (double)x[0], (double)x[1]);
+  x[1] = mpnum_from_bits_f32(0x7f800000u);
+  CHECK(mpnum_grad_scaler_clip(&scaler, &fresh, tensors, 2, 0.1f) ==
+                MPNUM_ERROR_NONFINITE &&
+            fabs((double)x[0] - 0.6) < 1e-6,
+        "Inf");
+}
+static void reading_does_not_ask_for_dst(void) {
+  const float x[2] = {3, 4};
+  mpnum_grad_findings findings;
+  mpnum_grad_tensor odd = mpnum_grad_tensor_of(MPNUM_TYPE_F32, x, 2, (mpnum_type)0, NULL);
+  CHECK(mpnum_grad_read(&odd, 1, 1.0f, &findings) == MPNUM_OK &&
+            mpnum_bits_f32(mpnum_grad_norm(&findings)) == 0x40a00000u,
+        "norm 5");
+  odd.rows = SIZE_MAX;
+  odd.columns = 0;
+  CHECK(mpnum_grad_read(&odd, 1, 1.0f, &findings) == MPNUM_OK &&
+            findings.stats.count == 0,
+        "rows of nothing");
+}
+
 /* A pass in an environment of the caller's gives the same bits and leaves it as it was.
  */
 static void environments_do_not_matter(void) {
@@ -447,6 +480,8 @@ int main(void) {
   TAP_RUN(what_overflows_when_unscaled_is_found);
   TAP_RUN(narrow_results_lose_what_is_small);
   TAP_RUN(clipping_follows_unscaling);
+  TAP_RUN(a_disabled_scaler_clips_too);
+  TAP_RUN(reading_does_not_ask_for_dst);
   RUN_FOR_EACH_ISA(environments_do_not_matter);
   return tap_done();
 }

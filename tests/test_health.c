@@ -72,7 +72,7 @@ static void a_pass_counts_exponents(void) {
 }
 
 /* Two tensors of other types share a histogram, a third has its own; added to what is
- * there; rows apart; what is only read and what is clipped. */
+ * there; rows apart; what is only read. */
 static void tensors_share_histograms(void) {
   enum { ROWS = 5, COLUMNS = 700, STRIDE = 1000 };
   static mpnum_f16 halves[MOST];
@@ -135,6 +135,13 @@ static void a_step_counts_every_kth_tile(void) {
   for (size_t i = 0; i < MOST; i += 3 * 2048)
     count_plainly(&want, values + i, MOST - i < 2048 ? MOST - i : 2048);
   check_histogram(&got, &want, "every third");
+  for (int i = 0; i < 2; ++i) { /* far apart: the first alone */
+    tensor.histogram_step = i ? SIZE_MAX : SIZE_MAX / 2048 + 1;
+    got = want = mpnum_histogram_empty();
+    CHECK(mpnum_grad_multiply(&tensor, 1, 1.0f, 0, &findings) == MPNUM_OK, "multiply");
+    count_plainly(&want, values, 2048);
+    check_histogram(&got, &want, "the first");
+  }
   tensor.histogram_step = 0;
   values[0] = 1;
   CHECK(mpnum_grad_multiply(&tensor, 1, 1.5f, 0, &findings) == MPNUM_ERROR_ARGUMENT &&
@@ -345,6 +352,10 @@ static void trends_are_smoothed_twice(void) {
               fabs((double)mpnum_trend_slope(&trend) - (once - twice) / 15) < 1e-7,
           "%d", i);
   }
+  trend = mpnum_trend_start(20);
+  for (int i = 0; i < 5000000; ++i)
+    mpnum_trend_add(&trend, i > 0, 1000000); /* near 0 for long */
+  CHECK(mpnum_trend_level(&trend) > 0.9e-6f, "%g", (double)mpnum_trend_level(&trend));
   CHECK(mpnum_trend_start(-7).memory == 1 && mpnum_trend_start(99).memory == 20,
         "memory");
 }
@@ -382,6 +393,17 @@ static void alarms_are_raised(void) {
                 (MPNUM_HEALTH_INF | MPNUM_HEALTH_NAN) &&
             memcmp(&before, &health.zeros, sizeof before) == 0,
         "Inf and NaN, not in the trend");
+  findings = findings_of(1000, 0, 2);
+  findings.squares =
+      mpnum_total_merge(findings.squares, findings_of(1, 0, 3e38f).squares);
+  findings.squares =
+      mpnum_total_merge(findings.squares, findings_of(1, 0, 3e38f).squares);
+  limits.max_norm = mpnum_from_bits_f32(0x7f800000u);
+  health.limits = limits;
+  CHECK(mpnum_health_watch(&health, &findings, NULL, f16, 1) == MPNUM_HEALTH_LARGE_NORM,
+        "a norm past the floats");
+  findings = mpnum_grad_findings_empty();
+  CHECK(mpnum_health_watch(&health, &findings, NULL, f16, 1) == 0, "nothing");
   mpnum_histogram histogram = mpnum_histogram_empty();
   histogram.counts[127] = 94;
   histogram.counts[127 - 30] = 6; /* below 2^-25 */

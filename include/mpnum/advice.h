@@ -22,6 +22,14 @@ MPNUM_FUNC int mpnum_needs_loss_scaling(mpnum_type type) {
   return format.max_code != 0 && format.exponent_bits < 8;
 }
 
+/* Bits of an element that is stored densely; 0 for an unknown type. */
+MPNUM_FUNC int mpnum_dense_bits_(mpnum_type type) {
+  const mpnum_format format = mpnum_format_of(type);
+  if (type == MPNUM_TYPE_F64) return 64;
+  if (type == MPNUM_TYPE_TF32) return 32;
+  return format.sign_bits + format.exponent_bits + format.mantissa_bits;
+}
+
 /* The largest power of two by which amax may be multiplied for 2^headroom times the
  * product to be within a format; from 2^-126 to 2^126. 1 where amax is 0, Inf or NaN. */
 MPNUM_MATH_ float mpnum_best_scale(mpnum_format format, float amax, int headroom) {
@@ -40,7 +48,7 @@ MPNUM_MATH_ float mpnum_best_scale(mpnum_format format, float amax, int headroom
 /* The first of count candidates of which, at its scale, at most a share of the values
  * counted is lost, bounds taken at their worst; f32, at 1, if there is none. The scale is
  * mpnum_best_scale of the largest value where the type needs loss scaling, else 1. Name
- * candidates in the order you would like them. */
+ * candidates in the order you would like them; e8m0 has neither signs nor 0. */
 MPNUM_MATH_ mpnum_type mpnum_best_type(const mpnum_histogram *histogram,
                                        const mpnum_type *candidates, int count,
                                        float lost_share, int headroom, float *scale) {
@@ -50,8 +58,10 @@ MPNUM_MATH_ mpnum_type mpnum_best_type(const mpnum_histogram *histogram,
     --top;
   for (; i < count; ++i) {
     const mpnum_format format = mpnum_format_of(candidates[i]);
-    const float amax = mpnum_from_bits_f32(top << 23 | 0x7fffffu);
+    const float amax = mpnum_from_bits_f32(
+        top != 0 || histogram->counts[0] != 0 ? top << 23 | 0x7fffffu : 0);
     mpnum_lost least, most;
+    if (mpnum_dense_bits_(candidates[i]) == 0) continue; /* no type */
     *scale = 1.0f;
     if (mpnum_needs_loss_scaling(candidates[i]))
       *scale = mpnum_best_scale(format, amax, headroom);
@@ -78,9 +88,12 @@ MPNUM_MATH_ float mpnum_dot_bound(uint64_t k, float amax_a, float amax_b) {
                           mpnum_wide_mul_(mpnum_wide_f32_(a), mpnum_wide_f32_(b)))),
       MPNUM_ROUND_UP, MPNUM_OVERFLOW_IEEE, 0);
 }
-/* 1 if such a sum may be past the largest value of a format. */
+/* 1 if such a sum may be past the largest value of a format; one without fields (f64)
+ * counts as f32. Sums in a wider type, as in tensor cores: who rounds each partial sum to
+ * the format may get past it sooner. */
 MPNUM_MATH_ int mpnum_dot_may_overflow(mpnum_format format, uint64_t k, float amax_a,
                                        float amax_b) {
+  if (format.max_code == 0) format = mpnum_format_of(MPNUM_TYPE_F32);
   return mpnum_is_above_(mpnum_dot_bound(k, amax_a, amax_b), mpnum_format_max(format));
 }
 
@@ -121,13 +134,6 @@ MPNUM_FUNC uint32_t mpnum_gpu_support(mpnum_type type, int capability) {
          (uint32_t)(capability >= multiplies) * MPNUM_GPU_TENSOR_CORES;
 }
 
-/* Bits of an element that is stored densely; 0 for an unknown type. */
-MPNUM_FUNC int mpnum_dense_bits_(mpnum_type type) {
-  const mpnum_format format = mpnum_format_of(type);
-  if (type == MPNUM_TYPE_F64) return 64;
-  if (type == MPNUM_TYPE_TF32) return 32;
-  return format.sign_bits + format.exponent_bits + format.mantissa_bits;
-}
 /* n rounded up to what tensor cores take at full speed along a dimension: 16 bytes, as 8
  * for f16 and bf16, 16 for fp8, 32 for fp4; 128 elements of 6 bits (96 bytes). 0 for an
  * unknown type, and where the result is past SIZE_MAX. Source: NVIDIA's matrix
@@ -146,8 +152,8 @@ typedef struct mpnum_training {
   mpnum_type first_moment, second_moment;
 } mpnum_training;
 
-/* Adam or AdamW in f32, weights and gradients in a type: 16 bytes a parameter for f16 and
- * bf16, and for f32, where there is no copy, too. */
+/* Adam or AdamW in f32, weights and gradients in f32 or a narrower type: 16 bytes a
+ * parameter for f16 and bf16, and for f32, where there is no copy, too. */
 MPNUM_FUNC mpnum_training mpnum_training_adam(mpnum_type type) {
   const mpnum_training training = {
       type, type, type == MPNUM_TYPE_F32 ? (mpnum_type)0 : MPNUM_TYPE_F32, MPNUM_TYPE_F32,
@@ -161,15 +167,15 @@ MPNUM_FUNC int mpnum_bits_per_parameter(mpnum_training training) {
          mpnum_dense_bits_(training.second_moment);
 }
 
-/* 1 if each value of a type, Inf, NaN and sign too, is one of another. */
+/* 1 if each value of a type, Inf, NaN and -0 too, is one of another. */
 MPNUM_MATH_ int mpnum_is_held_(mpnum_type type, mpnum_type by) {
   const mpnum_format a = mpnum_format_of(type), b = mpnum_format_of(by);
   if (by == MPNUM_TYPE_F64 || type == by) return 1;
   return type != MPNUM_TYPE_F64 && a.mantissa_bits <= b.mantissa_bits &&
          !mpnum_is_above_(mpnum_format_max(a), mpnum_format_max(b)) &&
          !mpnum_is_above_(mpnum_format_true_min(b), mpnum_format_true_min(a)) &&
-         a.sign_bits <= b.sign_bits && (a.inf_code == 0 || b.inf_code != 0) &&
-         (a.nan_code == 0 || b.nan_code != 0);
+         a.sign_bits <= b.sign_bits && a.has_negative_zero <= b.has_negative_zero &&
+         (a.inf_code == 0 || b.inf_code != 0) && (a.nan_code == 0 || b.nan_code != 0);
 }
 /* The type in which operands of two types meet without a loss: the first of a, b, f16,
  * bf16, f32, f64 that has all values of both; f16 and bf16 give f32, as in PyTorch and
@@ -295,10 +301,8 @@ MPNUM_FUNC mpnum_fallback_advice mpnum_fallback_step(mpnum_fallback *fallback,
     advice.snapshot = fallback->good_run % config.stable_steps == 0;
     fallback->has_snapshot |= advice.snapshot;
     if (fallback->is_wide && config.calm_steps != 0 &&
-        fallback->good_run >= config.calm_steps) {
+        fallback->good_run >= config.calm_steps)
       fallback->is_wide = 0;
-      fallback->good_run = 0;
-    }
   }
   advice.type = fallback->is_wide ? config.wide : config.narrow;
   return advice;

@@ -16,7 +16,8 @@
  *   all tensors is apart.
  * Rounding: to nearest even. An element is widened to f32, which is exact, multiplied,
  *   rounded to f32 and then to the type of dst; f64 is multiplied in f64.
- * Overflow: a result past the largest value is Inf, and is found.
+ * Overflow: a result past the largest value is Inf, or NaN in e4m3, and is found; so is
+ *   an f64 past the floats.
  * NaN: stays NaN, and is found.
  * Bits: the same from every instruction set, in every floating-point environment; of
  *   findings also however a list is cut into lists, and a tensor into tensors at
@@ -39,7 +40,8 @@ typedef struct mpnum_grad_tensor {
   mpnum_type dst_type;        /* the same */
   mpnum_histogram *histogram; /* NULL, or what counts results, too: one for many tensors,
                                  one for each */
-  size_t histogram_step;      /* 1: all; k: of every k-th 2048 elements of a row */
+  size_t histogram_step;      /* 1: all; k: of every k-th 2048 elements of a row, or of
+                                 the tensor, where there is nothing between rows */
 } mpnum_grad_tensor;
 
 /* n neighbours. */
@@ -58,7 +60,8 @@ MPNUM_HOST mpnum_grad_tensor mpnum_grad_tensor_of(mpnum_type src_type, const voi
   return made;
 }
 
-/* What a pass found. Of results as they are stored, rounded to f32 where they are f64. */
+/* What a pass found. Of results as they are stored, as floats: f64 is rounded to f32, and
+ * only subnormal floats count as subnormal. */
 typedef struct mpnum_grad_findings {
   mpnum_total squares;    /* the square of the norm, see total.h */
   mpnum_stats stats;      /* count, zeros, Infs, NaNs, amax, ... */
@@ -104,24 +107,50 @@ MPNUM_HOST float mpnum_grad_norm(const mpnum_grad_findings *findings) {
 MPNUM_HOST_INLINE_ int mpnum_grad_is_narrow_(mpnum_type type) {
   return type == MPNUM_TYPE_F16 || type == MPNUM_TYPE_E5M2 || type == MPNUM_TYPE_E4M3;
 }
-MPNUM_HOST mpnum_status mpnum_grad_tensors_check_(const mpnum_grad_tensor *tensors,
+/* What becomes of results: they are forgotten; go to each dst; have come from there, too;
+ * or have come from there and are forgotten. */
+typedef enum mpnum_grad_kind_ {
+  MPNUM_GRAD_READ_,
+  MPNUM_GRAD_WRITE_,
+  MPNUM_GRAD_AGAIN_,
+  MPNUM_GRAD_READ_AGAIN_
+} mpnum_grad_kind_;
+
+/* In place: where a tensor is passed and returned, gcc 12 takes its memory for not being
+ * read (its pass ipa-modref). */
+MPNUM_HOST_INLINE_ void mpnum_grad_see_as_(mpnum_grad_kind_ kind, mpnum_grad_tensor *t) {
+  if (kind == MPNUM_GRAD_AGAIN_ || kind == MPNUM_GRAD_READ_AGAIN_) {
+    t->src = t->dst;
+    t->src_type = t->dst_type;
+    t->src_stride = t->dst_stride;
+    t->histogram = 0;
+  }
+  if (kind == MPNUM_GRAD_READ_ || kind == MPNUM_GRAD_READ_AGAIN_) {
+    t->dst = 0;
+    t->dst_type = t->src_type;
+  }
+}
+MPNUM_HOST int mpnum_grad_has_type_(mpnum_type type) {
+  return mpnum_has_rows_(type) || type == MPNUM_TYPE_F64;
+}
+MPNUM_HOST mpnum_status mpnum_grad_tensors_check_(mpnum_grad_kind_ kind,
+                                                  const mpnum_grad_tensor *tensors,
                                                   size_t count, uint32_t flags) {
   size_t i = 0;
   if (flags & ~MPNUM_GRAD_NARROW) return MPNUM_ERROR_ARGUMENT;
   for (; i < count; ++i) {
-    const mpnum_grad_tensor *t = tensors + i;
-    const int has_types =
-        (mpnum_has_rows_(t->src_type) || t->src_type == MPNUM_TYPE_F64) &&
-        (mpnum_has_rows_(t->dst_type) || t->dst_type == MPNUM_TYPE_F64);
-    if (!has_types) return MPNUM_ERROR_ARGUMENT;
-    if (t->rows > 1 && t->dst && t->dst_stride < t->columns) return MPNUM_ERROR_ARGUMENT;
-    if (t->dst && mpnum_grad_is_narrow_(t->dst_type) && !(flags & MPNUM_GRAD_NARROW))
+    mpnum_grad_tensor t = tensors[i];
+    mpnum_grad_see_as_(kind, &t);
+    if (!mpnum_grad_has_type_(t.src_type) || !mpnum_grad_has_type_(t.dst_type))
       return MPNUM_ERROR_ARGUMENT;
-    if (t->dst == t->src && t->dst &&
-        (mpnum_type_bits_(t->dst_type) != mpnum_type_bits_(t->src_type) ||
-         (t->rows > 1 && t->src_stride != t->dst_stride)))
+    if (t.rows > 1 && t.dst && t.dst_stride < t.columns) return MPNUM_ERROR_ARGUMENT;
+    if (t.dst && mpnum_grad_is_narrow_(t.dst_type) && !(flags & MPNUM_GRAD_NARROW))
       return MPNUM_ERROR_ARGUMENT;
-    if (t->histogram && t->histogram_step == 0) return MPNUM_ERROR_ARGUMENT;
+    if (t.dst == t.src && t.dst &&
+        (mpnum_type_bits_(t.dst_type) != mpnum_type_bits_(t.src_type) ||
+         (t.rows > 1 && t.src_stride != t.dst_stride)))
+      return MPNUM_ERROR_ARGUMENT;
+    if (t.histogram && t.histogram_step == 0) return MPNUM_ERROR_ARGUMENT;
   }
   return MPNUM_OK;
 }
@@ -223,7 +252,6 @@ MPNUM_HOST void mpnum_grad_first_(const mpnum_grad_pass_ *pass, uint64_t element
 MPNUM_HOST void mpnum_grad_row_(mpnum_grad_pass_ *pass, uint64_t element,
                                 const uint8_t *src, uint8_t *dst, size_t n) {
   mpnum_grad_findings *findings = pass->findings;
-  const size_t step = MPNUM_TILE_ * pass->t.histogram_step;
   float scratch[MPNUM_TILE_];
   size_t i = 0;
   for (; i < n; i += MPNUM_TILE_) {
@@ -237,7 +265,7 @@ MPNUM_HOST void mpnum_grad_row_(mpnum_grad_pass_ *pass, uint64_t element,
     mpnum_total_add_f64_(&findings->squares, squares);
     if ((codes.infs != 0 || codes.nans != 0) && pass->place < findings->first_tensor)
       mpnum_grad_first_(pass, element + i, results, count);
-    if (pass->t.histogram && i % step == 0)
+    if (pass->t.histogram && i / MPNUM_TILE_ % pass->t.histogram_step == 0)
       mpnum_grad_count_(pass->counters, codes.zeros, results, count);
   }
 }
@@ -249,6 +277,7 @@ MPNUM_HOST void mpnum_grad_rows_(mpnum_grad_pass_ *pass) {
   const size_t columns = is_whole ? t->rows * t->columns : t->columns;
   const size_t bits = (size_t)mpnum_type_bits_(t->src_type) + 32;
   size_t row = 0;
+  if (columns == 0) return;
   pass->streams = t->dst != t->src && t->dst_type == MPNUM_TYPE_F32 &&
                   ((size_t)t->dst & 63) == 0 && is_whole &&
                   columns >= MPNUM_STREAM_BYTES_ / bits * 8;
@@ -262,14 +291,6 @@ MPNUM_HOST void mpnum_grad_rows_(mpnum_grad_pass_ *pass) {
   }
 }
 
-/* What becomes of results: they are forgotten, go to each dst, or have come from there.
- */
-typedef enum mpnum_grad_kind_ {
-  MPNUM_GRAD_READ_,
-  MPNUM_GRAD_WRITE_,
-  MPNUM_GRAD_AGAIN_
-} mpnum_grad_kind_;
-
 MPNUM_HOST void mpnum_grad_tensors_(mpnum_grad_kind_ kind,
                                     const mpnum_grad_tensor *tensors, size_t count,
                                     float factor, mpnum_grad_counters_ *counters,
@@ -281,13 +302,8 @@ MPNUM_HOST void mpnum_grad_tensors_(mpnum_grad_kind_ kind,
   pass.codes = mpnum_no_codes_();
   for (pass.place = 0; pass.place < count; ++pass.place) {
     pass.t = tensors[pass.place];
-    if (kind == MPNUM_GRAD_READ_) pass.t.dst = 0;
-    if (kind == MPNUM_GRAD_AGAIN_) {
-      pass.t.src = pass.t.dst;
-      pass.t.src_type = pass.t.dst_type;
-      pass.t.src_stride = pass.t.dst_stride;
-    }
-    if (!counters || kind == MPNUM_GRAD_AGAIN_) {
+    mpnum_grad_see_as_(kind, &pass.t);
+    if (!counters) {
       pass.t.histogram = 0;
     } else if (pass.t.histogram && counters->histogram != pass.t.histogram) {
       mpnum_grad_counted_(counters, pass.t.histogram);
@@ -308,7 +324,7 @@ MPNUM_HOST mpnum_status mpnum_grad_run_(mpnum_grad_kind_ kind,
                                         const mpnum_grad_tensor *tensors, size_t count,
                                         float factor, uint32_t flags,
                                         mpnum_grad_findings *findings) {
-  const mpnum_status status = mpnum_grad_tensors_check_(tensors, count, flags);
+  const mpnum_status status = mpnum_grad_tensors_check_(kind, tensors, count, flags);
   int counts = 0;
   uint64_t saved = 0;
   size_t i = 0;
@@ -329,8 +345,9 @@ MPNUM_HOST mpnum_status mpnum_grad_run_(mpnum_grad_kind_ kind,
 
 /* Multiplies by a factor, and says what was found in the results. read only says it, as
  * if each dst were NULL. Status codes: MPNUM_ERROR_ARGUMENT: a factor that is not finite,
- * another type, a dst_stride below columns, a narrow dst without the flag, in place with
- * types of two sizes or two strides, a histogram_step of 0; nothing is written then. */
+ * another type or flag, a dst_stride below columns, a narrow dst without the flag, in
+ * place with types of two sizes or two strides, a histogram_step of 0; nothing is written
+ * then. */
 MPNUM_HOST mpnum_status mpnum_grad_multiply(const mpnum_grad_tensor *tensors,
                                             size_t count, float factor, uint32_t flags,
                                             mpnum_grad_findings *findings) {
@@ -371,26 +388,40 @@ MPNUM_HOST mpnum_status mpnum_grad_scaler_unscale(const mpnum_grad_scaler *scale
                                     (uint32_t)mpnum_grad_found_inf(findings),
                                     mpnum_grad_norm(findings));
 }
-/* Makes the norm of unscaled gradients, each dst, max_norm at most: multiplies them by
- * mpnum_grad_clip_coefficient unless it is 1. Status codes: those of
- * mpnum_grad_scaler_may_clip; MPNUM_ERROR_NONFINITE: an Inf or NaN was found, or the norm
- * overflows; MPNUM_ERROR_ARGUMENT: another max_norm, or a dst that is NULL. The gradients
- * are then as before. */
+/* Makes the norm of unscaled gradients, each dst, max_norm at most, but for the rounding
+ * of each element: multiplies them by mpnum_grad_clip_coefficient unless it is 1. Once
+ * for all tensors of an optimizer, of which it has the norm; after it the norm is
+ * max_norm (mpnum_grad_scaler_checked_again). With a scaler that is not enabled, and
+ * gradients that nobody has looked at, it takes their norm first. Histograms stay as they
+ * are. Status codes: those of mpnum_grad_scaler_may_clip; MPNUM_ERROR_NONFINITE: an Inf
+ * or NaN was found, or the norm overflows; MPNUM_ERROR_ARGUMENT: another max_norm, a dst
+ * that is NULL and not empty, or what mpnum_grad_multiply refuses. The gradients are then
+ * as before. */
 MPNUM_HOST mpnum_status mpnum_grad_scaler_clip(const mpnum_grad_scaler *scaler,
                                                const mpnum_grad_optimizer *optimizer,
                                                const mpnum_grad_tensor *tensors,
                                                size_t count, float max_norm) {
   mpnum_grad_findings findings;
   mpnum_status status = mpnum_grad_scaler_may_clip(scaler, optimizer);
-  float coefficient = 1;
+  int found_inf = optimizer->found_inf != 0;
+  float coefficient = 1, norm = optimizer->norm;
   size_t i = 0;
   if (status != MPNUM_OK) return status;
-  if (optimizer->found_inf) return MPNUM_ERROR_NONFINITE;
-  status = mpnum_grad_clip_coefficient(optimizer->norm, max_norm, &coefficient);
-  if (status == MPNUM_OK)
-    status = mpnum_grad_tensors_check_(tensors, count, MPNUM_GRAD_NARROW);
   for (; i < count; ++i)
-    if (!tensors[i].dst) return MPNUM_ERROR_ARGUMENT;
+    if (!tensors[i].dst && tensors[i].rows != 0 && tensors[i].columns != 0)
+      return MPNUM_ERROR_ARGUMENT;
+  if (optimizer->stage == MPNUM_GRAD_READY) {
+    status = mpnum_grad_run_(MPNUM_GRAD_READ_AGAIN_, tensors, count, 1.0f,
+                             MPNUM_GRAD_NARROW, &findings);
+    if (status != MPNUM_OK) return status;
+    found_inf = mpnum_grad_found_inf(&findings);
+    norm = mpnum_grad_norm(&findings);
+  }
+  if (found_inf) return MPNUM_ERROR_NONFINITE;
+  status = mpnum_grad_clip_coefficient(norm, max_norm, &coefficient);
+  if (status == MPNUM_OK)
+    status =
+        mpnum_grad_tensors_check_(MPNUM_GRAD_AGAIN_, tensors, count, MPNUM_GRAD_NARROW);
   if (status != MPNUM_OK || mpnum_bits_f32(coefficient) == 0x3f800000u) return status;
   return mpnum_grad_run_(MPNUM_GRAD_AGAIN_, tensors, count, coefficient,
                          MPNUM_GRAD_NARROW, &findings);

@@ -81,7 +81,7 @@ MPNUM_HOST void mpnum_grad_tile_seen_(mpnum_codes_ *codes, double *squares, floa
     MPNUM_CALL_(stats_32, (limits, codes, at->dst, at->n));
 }
 
-/* Counts for a histogram that are not in it yet. Eight neighbouring elements have
+/* Counts for a histogram that are not in it yet. Four neighbouring elements have
  * counters of their own, so that an increment need not wait for the one before. */
 typedef struct mpnum_grad_counters_ {
   mpnum_histogram *histogram;

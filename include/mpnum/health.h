@@ -3,10 +3,10 @@
  * lose of them, whether zeros are on the rise, and when to raise an alarm. Opt-in.
  *
  *     mpnum_health health = mpnum_health_start(mpnum_health_default());
- *     const mpnum_format f16 = mpnum_format_of(MPNUM_TYPE_F16);
+ *     const mpnum_format e5m2 = mpnum_format_of(MPNUM_TYPE_E5M2); // would it do?
  *     for (;;) {
  *       ...
- *       alarms = mpnum_health_watch(&health, &findings, &histogram, f16, scaler.scale);
+ *       alarms = mpnum_health_watch(&health, &findings, &histogram, e5m2, scaler.scale);
  *       for (; alarms; alarms &= alarms - 1) puts(mpnum_health_string(alarms));
  *     }
  *
@@ -169,7 +169,7 @@ MPNUM_MATH_ int mpnum_is_above_(float x, float limit) {
  * the past best when each value counts 1 - 2^-memory times as much as the next one.
  * Source: Brown, Smoothing, Forecasting and Prediction of Discrete Time Series, 1963. */
 typedef struct mpnum_trend {
-  int64_t once, twice; /* smoothed, in units of 2^-32 */
+  int64_t once, twice; /* smoothed, in units of 2^-52 */
   int32_t memory;      /* log2 of how many values count, 1 to 20 */
   uint32_t is_started;
 } mpnum_trend;
@@ -186,7 +186,7 @@ MPNUM_FUNC void mpnum_trend_add(mpnum_trend *trend, uint64_t part, uint64_t whol
   if (whole == 0) return;
   for (; whole >> 31 != 0; whole >>= 1)
     part >>= 1;
-  share = (int64_t)(((part < whole ? part : whole) << 32) / whole);
+  share = (int64_t)(((part < whole ? part : whole) << 32) / whole) << 20;
   if (!trend->is_started) trend->once = trend->twice = share;
   trend->is_started = 1;
   trend->once += (share - trend->once) / weight;
@@ -197,13 +197,13 @@ MPNUM_MATH_ float mpnum_trend_float_(int64_t x, int divisor) {
   uint32_t bits = 0;
   if (magnitude == 0) return 0.0f;
   bits = mpnum_bits_f32(mpnum_wide_rounded_f32_(
-      mpnum_wide_div_(mpnum_wide_normal_(magnitude, -32, 0), mpnum_wide_int_(divisor))));
+      mpnum_wide_div_(mpnum_wide_normal_(magnitude, -52, 0), mpnum_wide_int_(divisor))));
   return mpnum_from_bits_f32(bits | (x < 0 ? 0x80000000u : 0));
 }
 /* The line's value now, from 0 to 1, and its slope: the change from one value to the next
  * one. */
 MPNUM_MATH_ float mpnum_trend_level(const mpnum_trend *trend) {
-  const int64_t one = (int64_t)1 << 32;
+  const int64_t one = (int64_t)1 << 52;
   const int64_t level = 2 * trend->once - trend->twice;
   return mpnum_trend_float_(level < 0 ? 0 : level > one ? one : level, 1);
 }
@@ -268,7 +268,9 @@ MPNUM_FUNC const char *mpnum_health_string(uint32_t alarms) {
 
 /* Alarms, or-ed, for what a pass found. With a histogram (else NULL) of the same results
  * also whether the format would lose them at that scale: alarms are sure, made of the
- * lower bounds. Findings with Inf or NaN do not count in the trend. */
+ * lower bounds. What comes from that very format and scale has lost it before: there look
+ * at the zeros. A norm that overflows is large. The trend is that of all calls but those
+ * with Inf or NaN, and forgets a jump as slowly as it learns it. */
 MPNUM_HOST uint32_t mpnum_health_watch(mpnum_health *health,
                                        const mpnum_grad_findings *findings,
                                        const mpnum_histogram *histogram,
@@ -285,8 +287,11 @@ MPNUM_HOST uint32_t mpnum_health_watch(mpnum_health *health,
     mpnum_trend_add(&health->zeros, stats->zeros, stats->count);
   if (mpnum_is_above_(mpnum_trend_slope(&health->zeros), limits.zero_slope))
     alarms |= MPNUM_HEALTH_RISING_ZEROS;
-  if (mpnum_is_above_(limits.min_norm, norm)) alarms |= MPNUM_HEALTH_SMALL_NORM;
-  if (mpnum_is_above_(norm, limits.max_norm)) alarms |= MPNUM_HEALTH_LARGE_NORM;
+  if (stats->count != 0 && mpnum_is_above_(limits.min_norm, norm))
+    alarms |= MPNUM_HEALTH_SMALL_NORM;
+  if (mpnum_is_above_(norm, limits.max_norm) ||
+      (mpnum_bits_f32(norm) == 0x7f800000u && !stats->infs && !stats->nans))
+    alarms |= MPNUM_HEALTH_LARGE_NORM;
   if (histogram) {
     const uint64_t total = mpnum_histogram_total(histogram);
     mpnum_lost least, most;
