@@ -419,6 +419,7 @@ static void a_disabled_scaler_clips_too(void) {
   tensors[0] = mpnum_grad_tensor_of(MPNUM_TYPE_F32, x, 2, MPNUM_TYPE_F32, x);
   tensors[1] = mpnum_grad_tensor_of(MPNUM_TYPE_F32, NULL, 0, MPNUM_TYPE_F32, NULL);
   config.enabled = 0;
+  memset(&scaler, 0, sizeof scaler);
   CHECK(mpnum_grad_scaler_init(&scaler, config) == MPNUM_OK, "init");
   CHECK(mpnum_grad_scaler_clip(&scaler, &fresh, tensors, 2, 1) == MPNUM_OK &&
             fabs((double)x[0] - 0.6) < 1e-6 && fabs((double)x[1] - 0.8) < 1e-6,
