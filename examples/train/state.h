@@ -24,7 +24,6 @@ typedef struct training {
   mpnum_health health;
   mpnum_fallback fallback;
   uint64_t step, skipped;
-  uint32_t has_snapshot;
   uint8_t *snapshot; /* state_model's bytes */
   float *images, *losses, *gradients;
   int64_t *labels;
@@ -71,7 +70,6 @@ static inline void state_run(state_place *place, training *t) {
   state_pass(place, &t->optimizer, sizeof t->optimizer);
   state_pass(place, &t->health, sizeof t->health);
   state_pass(place, &t->fallback, sizeof t->fallback);
-  state_pass(place, &t->has_snapshot, sizeof t->has_snapshot);
   state_model(place, t);
   state_model(&model, t);
   state_pass(place, t->snapshot, model.size);
@@ -85,11 +83,10 @@ static inline size_t state_model_size(training *t) {
 static inline void state_keep(training *t) {
   state_place place = {t->snapshot, 0, 0, 0};
   state_model(&place, t);
-  t->has_snapshot = 1;
 }
 static inline void state_return(training *t) {
   state_place place = {t->snapshot, 0, 1, 0};
-  if (t->has_snapshot) state_model(&place, t);
+  state_model(&place, t);
 }
 
 /* The bytes of a file, which ends with a checksum; NULL: there is not enough memory. */

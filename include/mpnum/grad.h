@@ -166,6 +166,7 @@ typedef struct mpnum_grad_pass_ {
   mpnum_grad_findings *findings;
 } mpnum_grad_pass_;
 
+/* Statistics of floats that no fused loop has looked at; returns the floats. */
 MPNUM_HOST const float *mpnum_grad_seen_floats_(mpnum_codes_ *codes, double *squares,
                                                 const float *floats, size_t n) {
   MPNUM_CALL_(stats_32, (mpnum_limits_of_(MPNUM_TYPE_F32), codes, floats, n));
@@ -419,10 +420,10 @@ MPNUM_HOST mpnum_status mpnum_grad_scaler_clip(const mpnum_grad_scaler *scaler,
   }
   if (found_inf) return MPNUM_ERROR_NONFINITE;
   status = mpnum_grad_clip_coefficient(norm, max_norm, &coefficient);
-  if (status == MPNUM_OK)
-    status =
-        mpnum_grad_tensors_check_(MPNUM_GRAD_AGAIN_, tensors, count, MPNUM_GRAD_NARROW);
-  if (status != MPNUM_OK || mpnum_bits_f32(coefficient) == 0x3f800000u) return status;
+  if (status != MPNUM_OK) return status;
+  if (mpnum_bits_f32(coefficient) == 0x3f800000u)
+    return mpnum_grad_tensors_check_(MPNUM_GRAD_AGAIN_, tensors, count,
+                                     MPNUM_GRAD_NARROW);
   return mpnum_grad_run_(MPNUM_GRAD_AGAIN_, tensors, count, coefficient,
                          MPNUM_GRAD_NARROW, &findings);
 }

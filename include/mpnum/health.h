@@ -28,10 +28,10 @@ typedef struct mpnum_lost {
   uint64_t overflows;  /* finite values that round past the largest one */
 } mpnum_lost;
 
-/* Magnitudes, as codes of the format that they are in: those up to the first one become
- * 0, those from the second one on overflow. */
+/* Magnitudes, as codes of the format that they are in: up to the first one they become 0,
+ * above the second one they overflow. */
 typedef struct mpnum_loss_limits_ {
-  uint32_t last_lost, first_over;
+  uint32_t last_lost, last_kept;
 } mpnum_loss_limits_;
 
 /* The code of a finite magnitude times a scale, its exponent unbounded. */
@@ -58,15 +58,14 @@ MPNUM_MATH_ mpnum_loss_limits_ mpnum_loss_limits_of_(mpnum_format src, mpnum_for
   uint32_t bit = (uint32_t)1 << 30;
   if (dst.max_code == 0) dst = mpnum_format_of(MPNUM_TYPE_F32);
   for (; bit != 0; bit >>= 1) {
-    const uint32_t last = limits.last_lost | bit, over = limits.first_over | bit;
+    const uint32_t last = limits.last_lost | bit, kept = limits.last_kept | bit;
     if (last <= src.max_code && dst.has_zero &&
         mpnum_scaled_code_(dst, mpnum_decode_finite_(src, last), factor) == 0)
       limits.last_lost = last;
-    if (over <= src.max_code &&
-        mpnum_scaled_code_(dst, mpnum_decode_finite_(src, over), factor) <= dst.max_code)
-      limits.first_over = over;
+    if (kept <= src.max_code &&
+        mpnum_scaled_code_(dst, mpnum_decode_finite_(src, kept), factor) <= dst.max_code)
+      limits.last_kept = kept;
   }
-  limits.first_over += 1;
   return limits;
 }
 
@@ -86,8 +85,8 @@ MPNUM_MATH_ void mpnum_histogram_lost(const mpnum_histogram *histogram,
     const uint64_t count = histogram->counts[k];
     if (last <= limits.last_lost) at_least->underflows += count;
     if (first <= limits.last_lost) at_most->underflows += count;
-    if (first >= limits.first_over) at_least->overflows += count;
-    if (last >= limits.first_over) at_most->overflows += count;
+    if (first > limits.last_kept) at_least->overflows += count;
+    if (last > limits.last_kept) at_most->overflows += count;
   }
 }
 
@@ -122,8 +121,8 @@ MPNUM_HOST mpnum_lost mpnum_count_lost_(mpnum_type type, const void *src, size_t
     if (limits.last_lost != 0)
       lost.underflows += mpnum_count_above_(bits, ones, 0, at, count) -
                          mpnum_count_above_(bits, ones, limits.last_lost, at, count);
-    if (limits.first_over <= from.max_code)
-      lost.overflows += mpnum_count_above_(bits, ones, limits.first_over - 1, at, count) -
+    if (limits.last_kept < from.max_code)
+      lost.overflows += mpnum_count_above_(bits, ones, limits.last_kept, at, count) -
                         mpnum_count_above_(bits, ones, from.max_code, at, count);
   }
   return lost;
@@ -283,14 +282,14 @@ MPNUM_HOST uint32_t mpnum_health_watch(mpnum_health *health,
   if (stats->nans) alarms |= MPNUM_HEALTH_NAN;
   if (mpnum_is_above_(mpnum_share(stats->zeros, stats->count), limits.zero_share))
     alarms |= MPNUM_HEALTH_ZEROS;
-  if (!alarms || alarms == MPNUM_HEALTH_ZEROS)
+  if (!mpnum_grad_found_inf(findings))
     mpnum_trend_add(&health->zeros, stats->zeros, stats->count);
   if (mpnum_is_above_(mpnum_trend_slope(&health->zeros), limits.zero_slope))
     alarms |= MPNUM_HEALTH_RISING_ZEROS;
   if (stats->count != 0 && mpnum_is_above_(limits.min_norm, norm))
     alarms |= MPNUM_HEALTH_SMALL_NORM;
   if (mpnum_is_above_(norm, limits.max_norm) ||
-      (mpnum_bits_f32(norm) == 0x7f800000u && !stats->infs && !stats->nans))
+      (mpnum_bits_f32(norm) == 0x7f800000u && !mpnum_grad_found_inf(findings)))
     alarms |= MPNUM_HEALTH_LARGE_NORM;
   if (histogram) {
     const uint64_t total = mpnum_histogram_total(histogram);
