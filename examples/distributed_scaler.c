@@ -89,7 +89,7 @@ static void start(trainer *t, const options *chosen) {
   t->net.value_type = t->net.gradient_type = MPNUM_TYPE_F16;
   scaling.growth_interval = 50;
   must("scaler", mpnum_grad_scaler_init(&t->scaler, scaling));
-  t->optimizer = mpnum_grad_optimizer_ready();
+  t->optimizer = mpnum_grad_optimizer_ready(&t->scaler);
 }
 static void end(trainer *t) {
   free(t->data.bytes);
@@ -138,11 +138,9 @@ static void sum_gradients(trainer *t) {
   const size_t n = mlp_count(&t->net);
   const mpnum_grad_tensor sum =
       mpnum_grad_tensor_of(MPNUM_TYPE_F32, t->gradients, n, MPNUM_TYPE_F32, t->gradients);
-  mpnum_grad_findings findings;
   mlp_load(t->gradients, MPNUM_TYPE_F16, t->net.gradients, n);
   MPI_Allreduce(MPI_IN_PLACE, t->gradients, (int)n, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-  must("unscale",
-       mpnum_grad_scaler_unscale(&t->scaler, &t->optimizer, &sum, 1, 0, &findings));
+  must("unscale", mpnum_grad_scaler_unscale(&t->scaler, &t->optimizer, &sum, 1, 0, NULL));
 }
 /* Ranks that agree on the largest checksum and on the largest complement of it have the
  * same one. */
@@ -161,7 +159,7 @@ static progress take_step(trainer *t, uint64_t step, int is_injected) {
   now.loss = take_gradients(t, step, is_injected);
   share_findings(t, &now);
   if (now.found_inf) {
-    must("check", mpnum_grad_scaler_checked(&t->scaler, &t->optimizer, 1, 0));
+    must("check", mpnum_grad_scaler_report_checked(&t->scaler, &t->optimizer, 1, 0));
   } else {
     sum_gradients(t);
   }
@@ -169,7 +167,7 @@ static progress take_step(trainer *t, uint64_t step, int is_injected) {
   if (now.verdict == MPNUM_GRAD_APPLY)
     adam_step(&t->optimizer_state, t->net.master, t->gradients, mlp_count(&t->net),
               0.002f);
-  must("update", mpnum_grad_scaler_update(&t->scaler, &t->optimizer, 1));
+  must("update", mpnum_grad_scaler_update(&t->scaler, &t->optimizer));
   compare_ranks(t);
   return now;
 }

@@ -67,9 +67,9 @@ __global__ void unscale(shared_state *state, float *gradients, size_t n) {
 /* One thread. Statuses are those of a wrong order of calls, and this order is right. */
 __global__ void decide(shared_state *state) {
   mpnum_grad_scaler *scaler = &state->scaler;
-  mpnum_grad_scaler_unscaled(scaler, &state->optimizer, state->found_inf, 0);
+  mpnum_grad_scaler_report_unscaled(scaler, &state->optimizer, state->found_inf, 0);
   mpnum_grad_scaler_step(scaler, &state->optimizer, &state->verdict);
-  mpnum_grad_scaler_update(scaler, &state->optimizer, 1);
+  mpnum_grad_scaler_update(scaler, &state->optimizer);
   state->found_inf = 0;
   if (state->verdict != MPNUM_GRAD_APPLY) return;
   state->first_decay *= 0.9f;
@@ -232,7 +232,7 @@ int main(int count, char **arguments) {
   mlp_start(&net, 1, 0);
   net.value_type = net.gradient_type = MPNUM_TYPE_F16;
   mpnum_grad_scaler_init(&state.scaler, mpnum_grad_scaler_default());
-  state.optimizer = mpnum_grad_optimizer_ready();
+  state.optimizer = mpnum_grad_optimizer_ready(&state.scaler);
   state.first_decay = state.second_decay = 1;
   std::vector<gpu> gpus = start(&net, &state, used);
   train(&net, &data, gpus, &state, images);

@@ -70,7 +70,7 @@ static void start(training *t, const options *chosen) {
   scaling.enabled = (int16_t)t->run.scaling;
   scaling.growth_interval = (int32_t)t->run.growth_interval;
   must("scaler", mpnum_grad_scaler_init(&t->scaler, scaling));
-  t->optimizer = mpnum_grad_optimizer_ready();
+  t->optimizer = mpnum_grad_optimizer_ready(&t->scaler);
   t->health = mpnum_health_start(mpnum_health_default());
   fallback.narrow = (mpnum_type)t->run.format;
   if (t->run.automatic) must("--auto", mpnum_fallback_init(&t->fallback, fallback));
@@ -113,16 +113,13 @@ static void take_verdict(training *t, const options *chosen,
   mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
   if (chosen->clip_first) /* refused: they would be clipped to 1 / scale */
     must("clip", mpnum_grad_scaler_clip(&t->scaler, &t->optimizer, tensors, count, 1));
-  must("unscale",
-       mpnum_grad_scaler_unscale(&t->scaler, &t->optimizer, tensors, count, 0, findings));
-  if (t->run.clip > 0 && !t->optimizer.found_inf)
-    must("clip",
-         mpnum_grad_scaler_clip(&t->scaler, &t->optimizer, tensors, count, t->run.clip));
-  must("step", mpnum_grad_scaler_step(&t->scaler, &t->optimizer, &verdict));
+  must("step",
+       mpnum_grad_scaler_unscale_clip_step(&t->scaler, &t->optimizer, tensors, count,
+                                           t->run.clip, 0, findings, &verdict));
   if (verdict == MPNUM_GRAD_APPLY)
     adam_step(&t->optimizer_state, t->net.master, t->gradients, mlp_count(&t->net),
               t->run.rate);
-  must("update", mpnum_grad_scaler_update(&t->scaler, &t->optimizer, 1));
+  must("update", mpnum_grad_scaler_update(&t->scaler, &t->optimizer));
 }
 static progress take_step(training *t, const options *chosen) {
   mpnum_grad_tensor tensors[MLP_LAYERS];

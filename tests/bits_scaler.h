@@ -30,20 +30,21 @@ static void put_updates(uint32_t i) {
   mpnum_grad_scaler scaler = scaler_of(i);
   uint8_t bytes[MPNUM_GRAD_SCALER_BYTES];
   for (uint32_t step = 0; step < 16; ++step) {
-    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready();
-    (void)mpnum_grad_scaler_unscaled(&scaler, &optimizer, mix(i + step) % 3 == 0, 1);
-    (void)mpnum_grad_scaler_update(&scaler, &optimizer, 1);
+    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+    (void)mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, mix(i + step) % 3 == 0,
+                                            1);
+    (void)mpnum_grad_scaler_update(&scaler, &optimizer);
     put_f32(scaler.scale);
     put_f32(scaler.inverse);
   }
-  mpnum_grad_scaler_save(bytes, &scaler);
+  (void)mpnum_grad_scaler_save(bytes, &scaler);
   put_bytes(bytes, sizeof bytes);
 }
 static void put_multiplier(uint32_t i) {
   const mpnum_grad_scaler scaler = scaler_of(i);
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready();
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
   float multiplier = 0;
-  (void)mpnum_grad_scaler_checked(&scaler, &optimizer, 0, positive_at(i));
+  (void)mpnum_grad_scaler_report_checked(&scaler, &optimizer, 0, positive_at(i));
   put_int((int)mpnum_grad_scaler_multiplier(&scaler, &optimizer, positive_at(i + 1),
                                             &multiplier));
   put_f32(multiplier);

@@ -103,16 +103,17 @@ void codes_scale_trace(double growth, double backoff, int interval, float init,
                        uint8_t *applied) {
   mpnum_grad_scaler scaler = scaler_of(growth, backoff, interval, init);
   for (size_t i = 0; i < count; ++i) {
-    mpnum_grad_optimizer optimizers[OPTIMIZERS];
+    mpnum_grad_optimizer optimizers[OPTIMIZERS], *all[OPTIMIZERS];
     for (size_t k = 0; k < OPTIMIZERS; ++k) {
       const size_t place = OPTIMIZERS * i + k;
       mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
-      optimizers[k] = mpnum_grad_optimizer_ready();
-      (void)mpnum_grad_scaler_unscaled(&scaler, &optimizers[k], found[place], 0);
+      all[k] = &optimizers[k];
+      optimizers[k] = mpnum_grad_optimizer_ready(&scaler);
+      (void)mpnum_grad_scaler_report_unscaled(&scaler, &optimizers[k], found[place], 0);
       (void)mpnum_grad_scaler_step(&scaler, &optimizers[k], &verdict);
       applied[place] = verdict == MPNUM_GRAD_APPLY;
     }
-    (void)mpnum_grad_scaler_update(&scaler, optimizers, OPTIMIZERS);
+    (void)mpnum_grad_scaler_update_all(&scaler, all, OPTIMIZERS);
     scales[i] = scaler.scale;
     inverses[i] = scaler.inverse;
   }
@@ -125,16 +126,15 @@ int codes_unscale(const char *type, uint8_t *gradients, const size_t *sizes, siz
   const mpnum_grad_scaler scaler = scaler_of(2, 0.5, 1, scale);
   const mpnum_type named = type_named(type);
   const size_t bytes = (size_t)mpnum_type_bits_(named) / 8;
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready();
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
   mpnum_grad_tensor tensors[MOST_TENSORS];
-  mpnum_grad_findings findings;
   if (count > MOST_TENSORS) return -1;
   for (size_t i = 0; i < count; ++i) {
     tensors[i] = mpnum_grad_tensor_of(named, gradients, sizes[i], named, gradients);
     gradients += bytes * sizes[i];
   }
   if (mpnum_grad_scaler_unscale(&scaler, &optimizer, tensors, count, MPNUM_GRAD_NARROW,
-                                &findings) != MPNUM_OK)
+                                NULL) != MPNUM_OK)
     return -1;
   return (int)optimizer.found_inf;
 }

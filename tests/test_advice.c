@@ -2,6 +2,7 @@
 /* Advice: against tables written by hand, and properties checked in doubles. */
 #include "conversion_inputs.h"
 #include "control_word.h"
+#include "stored_checks.h"
 #include "reference.h"
 #include "tap.h"
 
@@ -327,6 +328,54 @@ static void other_fallbacks_are_refused(void) {
   }
 }
 
+static mpnum_status save_fallback(uint8_t *bytes, const void *from) {
+  return mpnum_fallback_save(bytes, (const mpnum_fallback *)from);
+}
+static mpnum_status load_fallback(void *to, const uint8_t *bytes, uint64_t size) {
+  return mpnum_fallback_load((mpnum_fallback *)to, bytes, size);
+}
+static void write_fallback(uint8_t *bytes, const void *from) {
+  mpnum_fallback copy = *(const mpnum_fallback *)from;
+  mpnum_stored_ out = mpnum_stored_begin_(bytes, 0x4246706du, MPNUM_FALLBACK_VERSION);
+  mpnum_stored_fallback_(&out, &copy);
+  mpnum_stored_seal_(bytes, MPNUM_FALLBACK_BYTES);
+}
+static void fallbacks_are_saved(void) {
+  const stored_kind kind = {"fallback",    MPNUM_FALLBACK_BYTES, sizeof(mpnum_fallback),
+                            save_fallback, load_fallback,        write_fallback};
+  /* By hand from the members: the default, 7 good steps, wide, with a snapshot; the CRC
+   * is zlib's of these bytes. */
+  static const uint8_t want[MPNUM_FALLBACK_BYTES] = {
+      0x6d, 0x70, 0x46, 0x42, 0x01, 0x00, 0x00, 0x00, 0x05, 0x00, 0x00, 0x00, 0x04,
+      0x00, 0x00, 0x00, 0x03, 0x00, 0x00, 0x00, 0xd0, 0x07, 0x00, 0x00, 0x14, 0x00,
+      0x00, 0x00, 0x05, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x07, 0x00, 0x00,
+      0x00, 0x01, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0xaa, 0x04, 0x0d, 0x30};
+  mpnum_fallback machine, other;
+  uint8_t bytes[MPNUM_FALLBACK_BYTES];
+  mpnum_fallback_init(&machine, mpnum_fallback_default());
+  machine.good_run = 7;
+  machine.is_wide = machine.has_snapshot = 1;
+  check_stored(&kind, &machine, want);
+#define UNSOUND(change)                  \
+ do {                                    \
+  other = machine;                       \
+  other.change;                          \
+  check_unsound(&kind, &other, #change); \
+ } while (0)
+  UNSOUND(config.narrow = (mpnum_type)0);
+  UNSOUND(config.narrow = MPNUM_TYPE_BF16);
+  UNSOUND(config.bad_steps = 0);
+  UNSOUND(config.rollback_steps = -1);
+  UNSOUND(bad_run = 1);
+  UNSOUND(good_run = -1);
+  UNSOUND(is_wide = 2);
+  UNSOUND(has_snapshot = -1);
+#undef UNSOUND
+  memcpy(bytes, want, sizeof bytes);
+  bytes[8] = 15; /* no type */
+  mpnum_stored_seal_(bytes, MPNUM_FALLBACK_BYTES);
+  check_not_loaded(&kind, bytes, sizeof bytes, MPNUM_ERROR_CORRUPT, "type 15");
+}
 int main(void) {
   set_control_word(control_word_of(FE_TONEAREST)); /* -ffast-math starts in another */
   TAP_RUN(types_that_need_loss_scaling);
@@ -343,5 +392,6 @@ int main(void) {
   TAP_RUN(operations_have_policies);
   TAP_RUN(the_fallback_machine_advises);
   TAP_RUN(other_fallbacks_are_refused);
+  TAP_RUN(fallbacks_are_saved);
   return tap_done();
 }

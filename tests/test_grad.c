@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The pass over gradients: each result against products rounded by the slow reference,
  * what it finds against plain loops over the results, and the loss scaler's calls. */
+#define _GNU_SOURCE /* MAP_ANONYMOUS */ /* NOLINT(bugprone-reserved-identifier) */
 #include "array_checks.h"
+#include "array_pages.h"
 #include "control_word.h"
 
 #include <mpnum/array.h>
@@ -305,6 +307,8 @@ static void other_arguments_are_refused(void) {
   t.rows = 2;
   t.dst_stride = 15;
   refused(t, 1, 0, "rows over each other");
+  t.rows = 1;
+  refused(t, 1, 0, "a row longer than its stride");
   t = usual;
   t.src = t.dst;
   t.dst_type = MPNUM_TYPE_BF16;
@@ -326,7 +330,7 @@ static mpnum_grad_scaler scaler_of(float scale) {
 /* Checked before it is divided, this gradient would be applied as Inf. */
 static void what_overflows_when_unscaled_is_found(void) {
   const mpnum_grad_scaler scaler = scaler_of(0.25f);
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready();
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
   float x[4] = {1, FLT_MAX / 2, 3, 4};
   const mpnum_grad_tensor tensor =
       mpnum_grad_tensor_of(MPNUM_TYPE_F32, x, 4, MPNUM_TYPE_F32, x);
@@ -334,7 +338,7 @@ static void what_overflows_when_unscaled_is_found(void) {
   CHECK(mpnum_grad_scaler_check(&scaler, &optimizer, &tensor, 1, &findings) == MPNUM_OK &&
             optimizer.found_inf == 1 && x[0] == 1,
         "check");
-  optimizer = mpnum_grad_optimizer_ready();
+  optimizer = mpnum_grad_optimizer_ready(&scaler);
   CHECK(mpnum_grad_scaler_unscale(&scaler, &optimizer, &tensor, 1, 0, &findings) ==
                 MPNUM_OK &&
             optimizer.found_inf == 1 && findings.first_element == 1 && x[0] == 4,
@@ -342,7 +346,7 @@ static void what_overflows_when_unscaled_is_found(void) {
 }
 static void narrow_results_lose_what_is_small(void) {
   const mpnum_grad_scaler scaler = scaler_of(65536);
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready();
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
   mpnum_f16 x[1] = {mpnum_f32_to_f16(0x1p-10f)};
   float y[1] = {0};
   mpnum_grad_findings findings;
@@ -350,7 +354,7 @@ static void narrow_results_lose_what_is_small(void) {
       mpnum_grad_tensor_of(MPNUM_TYPE_F16, x, 1, MPNUM_TYPE_F32, y);
   mpnum_grad_scaler_unscale(&scaler, &optimizer, &tensor, 1, 0, &findings);
   CHECK(y[0] == 0x1p-26f, "f16 to f32: %a", (double)y[0]);
-  optimizer = mpnum_grad_optimizer_ready();
+  optimizer = mpnum_grad_optimizer_ready(&scaler);
   tensor = mpnum_grad_tensor_of(MPNUM_TYPE_F16, x, 1, MPNUM_TYPE_F16, x);
   CHECK(mpnum_grad_scaler_unscale(&scaler, &optimizer, &tensor, 1, 0, &findings) ==
                 MPNUM_ERROR_ARGUMENT &&
@@ -363,22 +367,26 @@ static void narrow_results_lose_what_is_small(void) {
 }
 static void clipping_follows_unscaling(void) {
   const mpnum_grad_scaler scaler = scaler_of(1024);
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready();
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
   float x[3] = {3 * 1024, 0, 4 * 1024};
   mpnum_bf16 y[1] = {mpnum_f32_to_bf16(12 * 1024)};
   const mpnum_grad_tensor tensors[2] = {
       mpnum_grad_tensor_of(MPNUM_TYPE_F32, x, 3, MPNUM_TYPE_F32, x),
       mpnum_grad_tensor_of(MPNUM_TYPE_BF16, y, 1, MPNUM_TYPE_BF16, y)};
-  mpnum_grad_findings findings;
+  mpnum_grad_tensor unwritten = tensors[0];
   CHECK(mpnum_grad_scaler_clip(&scaler, &optimizer, tensors, 2, 1) ==
                 MPNUM_ERROR_STILL_SCALED &&
             x[0] == 3072,
         "before unscaling");
-  CHECK(mpnum_grad_scaler_unscale(&scaler, &optimizer, tensors, 2, 0, &findings) ==
-                MPNUM_OK &&
+  unwritten.dst = NULL;
+  CHECK(mpnum_grad_scaler_unscale(&scaler, &optimizer, &unwritten, 1, 0, NULL) ==
+                MPNUM_ERROR_ARGUMENT &&
+            optimizer.stage == MPNUM_GRAD_READY,
+        "unscaled to nowhere");
+  CHECK(mpnum_grad_scaler_unscale(&scaler, &optimizer, tensors, 2, 0, NULL) == MPNUM_OK &&
             optimizer.norm == 13 && x[0] == 3 && mpnum_bf16_to_f32(y[0]) == 12,
         "norm %a", (double)optimizer.norm);
-  CHECK(mpnum_grad_scaler_unscale(&scaler, &optimizer, tensors, 2, 0, &findings) ==
+  CHECK(mpnum_grad_scaler_unscale(&scaler, &optimizer, tensors, 2, 0, NULL) ==
                 MPNUM_ERROR_ALREADY_UNSCALED &&
             x[0] == 3,
         "twice");
@@ -389,13 +397,18 @@ static void clipping_follows_unscaling(void) {
                 MPNUM_ERROR_ARGUMENT &&
             x[0] == 3,
         "max_norm 0");
+  CHECK(mpnum_grad_scaler_clip(&scaler, &optimizer, tensors, 2, NAN) ==
+                MPNUM_ERROR_ARGUMENT &&
+            x[0] == 3,
+        "max_norm NaN");
+  mpnum_grad_optimizer twin = optimizer;
   float rows[8] = {3, 0, 7, 7, 4, 0, 7, 7};
   mpnum_grad_tensor strided =
       mpnum_grad_tensor_of(MPNUM_TYPE_F32, NULL, 2, MPNUM_TYPE_F32, rows);
   strided.rows = 2;
   strided.src_stride = 77;
   strided.dst_stride = 4;
-  CHECK(mpnum_grad_scaler_clip(&scaler, &optimizer, &strided, 1, 6.5f) == MPNUM_OK &&
+  CHECK(mpnum_grad_scaler_clip(&scaler, &twin, &strided, 1, 6.5f) == MPNUM_OK &&
             rows[0] < 1.51f && rows[2] == 7 && fabs((double)rows[4] - 2) < 0.01 &&
             rows[6] == 7,
         "strided");
@@ -403,32 +416,228 @@ static void clipping_follows_unscaling(void) {
             x[0] == (float)(3 * (6.5 / 13.000001)) && x[1] == 0 &&
             mpnum_bf16_to_f32(y[0]) == 6,
         "%a", (double)x[0]);
-  optimizer.found_inf = 1;
-  CHECK(mpnum_grad_scaler_clip(&scaler, &optimizer, tensors, 2, 1) ==
-                MPNUM_ERROR_NONFINITE &&
-            mpnum_bf16_to_f32(y[0]) == 6,
-        "with Inf");
 }
 
-static void a_disabled_scaler_clips_too(void) {
+/* The norm of values, in long doubles. */
+static double norm_of(mpnum_type type, const void *array, size_t n) {
+  long double squares = 0;
+  for (size_t i = 0; i < n; ++i) {
+    const double x =
+        mpnum_from_bits_f64(value_of(type, get_element(bits_of(type), array, i)));
+    squares += (long double)x * (long double)x;
+  }
+  return (double)sqrtl(squares);
+}
+static void clipping_twice_with_one_bound_changes_nothing(void) {
+  enum { N = 5000 };
+  static const mpnum_type clipped[] = {MPNUM_TYPE_F32, MPNUM_TYPE_BF16, MPNUM_TYPE_F64,
+                                       MPNUM_TYPE_F16};
+  for (int k = 0; k < 4; ++k) {
+    const mpnum_type type = clipped[k];
+    const size_t bytes = (size_t)bits_of(type) / 8 * N;
+    const mpnum_grad_scaler scaler = scaler_of(1);
+    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+    const mpnum_grad_tensor tensor = mpnum_grad_tensor_of(type, result, N, type, result);
+    double norm = 0;
+    for (size_t i = 0; i < N; ++i)
+      set_element(bits_of(type), result, i,
+                  rounded(type, mpnum_bits_f64(0.01 * (double)(i % 97) - 0.3)));
+    CHECK(mpnum_grad_scaler_unscale(&scaler, &optimizer, &tensor, 1, MPNUM_GRAD_NARROW,
+                                    NULL) == MPNUM_OK,
+          "unscale");
+    for (int step = 0; step < 3; ++step) {
+      static const float bounds[] = {7.3f, 1.1f, 0.037f};
+      CHECK(mpnum_grad_scaler_clip(&scaler, &optimizer, &tensor, 1, bounds[step]) ==
+                MPNUM_OK,
+            "clip");
+      norm = norm_of(type, result, N);
+      CHECK(fabs(norm / (double)bounds[step] - 1) < 0.005, "%s: to %a, not %a",
+            mpnum_type_name(type), norm, (double)bounds[step]);
+      CHECK(fabs((double)optimizer.norm / norm - 1) < 1e-7,
+            "%s: the handle has %a, the gradients %a", mpnum_type_name(type),
+            (double)optimizer.norm, norm);
+      memcpy(other, result, bytes);
+      for (int again = 0; again < 3; ++again) {
+        CHECK(mpnum_grad_scaler_clip(&scaler, &optimizer, &tensor, 1,
+                                     bounds[step] * (again == 2 ? 2 : 1)) == MPNUM_OK,
+              "clip once more");
+        CHECK(memcmp(other, result, bytes) == 0, "%s: clipped twice to %a",
+              mpnum_type_name(type), (double)bounds[step]);
+      }
+    }
+  }
+}
+/* What they hold is no error, and no work: the verdict tells. */
+static void gradients_with_inf_are_not_clipped_and_are_skipped(void) {
+  mpnum_grad_scaler scaler = scaler_of(1024);
+  for (int k = 0; k < 3; ++k) {
+    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+    mpnum_grad_verdict verdict = MPNUM_GRAD_APPLY;
+    float x[4] = {3 * 1024, FLT_MAX, FLT_MAX, FLT_MAX}, y[4];
+    const mpnum_grad_tensor tensor =
+        mpnum_grad_tensor_of(MPNUM_TYPE_F32, x, 4, MPNUM_TYPE_F32, x);
+    x[1] = k == 0 ? INFINITY : k == 1 ? -NAN : FLT_MAX; /* the norm alone overflows */
+    if (k == 2) mpnum_grad_scaler_set_scale(&scaler, 1);
+    mpnum_grad_scaler_discard(&scaler, &optimizer);
+    CHECK(mpnum_grad_scaler_unscale(&scaler, &optimizer, &tensor, 1, 0, NULL) == MPNUM_OK,
+          "unscale");
+    CHECK(optimizer.found_inf == (k < 2), "%d: found", k);
+    memcpy(y, x, sizeof x);
+    CHECK(mpnum_grad_scaler_clip(&scaler, &optimizer, &tensor, 1, 1) == MPNUM_OK &&
+              memcmp(x, y, sizeof x) == 0,
+          "%d: clip", k);
+    CHECK(mpnum_grad_scaler_step(&scaler, &optimizer, &verdict) == MPNUM_OK &&
+              verdict == MPNUM_GRAD_SKIP,
+          "%d: verdict", k);
+    CHECK(mpnum_grad_scaler_update(&scaler, &optimizer) == MPNUM_OK, "%d: update", k);
+  }
+}
+static void one_call_unscales_clips_and_steps(void) {
+  static const float bounds[] = {1, 0, 100, INFINITY, -0.0f};
+  for (int k = 0; k < 6; ++k) {
+    mpnum_grad_scaler scaler = scaler_of(1024);
+    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+    mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
+    mpnum_grad_findings findings;
+    float x[2] = {3 * 1024, 4 * 1024};
+    const double shrink = k == 0 ? 1 / 5.000001 : 1;
+    const mpnum_grad_tensor tensor =
+        mpnum_grad_tensor_of(MPNUM_TYPE_F32, x, 2, MPNUM_TYPE_F32, x);
+    if (k == 5) x[1] = NAN;
+    CHECK(mpnum_grad_scaler_unscale_clip_step(&scaler, &optimizer, &tensor, 1,
+                                              bounds[k % 5], 0, k % 2 ? &findings : NULL,
+                                              &verdict) == MPNUM_OK,
+          "%d: status", k);
+    CHECK(verdict == (k == 5 ? MPNUM_GRAD_SKIP : MPNUM_GRAD_APPLY), "%d: verdict", k);
+    CHECK(x[0] == (float)(3 * (double)(float)shrink), "%d: %a", k, (double)x[0]);
+    if (k % 2) CHECK(findings.stats.count == 2, "%d: findings", k);
+    CHECK(mpnum_grad_scaler_update(&scaler, &optimizer) == MPNUM_OK &&
+              scaler.overflows == (k == 5) && scaler.applied == (k != 5),
+          "%d: update", k);
+  }
+  mpnum_grad_scaler scaler = scaler_of(1024), scaler_before = scaler;
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  const mpnum_grad_optimizer before = optimizer;
+  mpnum_grad_verdict verdict = (mpnum_grad_verdict)7;
+  float x[2] = {3, 4};
+  mpnum_grad_tensor tensor =
+      mpnum_grad_tensor_of(MPNUM_TYPE_F32, x, 2, MPNUM_TYPE_F32, x);
+  for (int k = 0; k < 4; ++k) {
+    const float bound = k == 0 ? -1.0f : k == 1 ? NAN : k == 2 ? -INFINITY : 1;
+    if (k == 3) tensor.dst = NULL;
+    CHECK(mpnum_grad_scaler_unscale_clip_step(&scaler, &optimizer, &tensor, 1, bound, 0,
+                                              NULL, &verdict) == MPNUM_ERROR_ARGUMENT &&
+              x[0] == 3 && (int)verdict == 7 &&
+              memcmp(&optimizer, &before, sizeof before) == 0 &&
+              memcmp(&scaler, &scaler_before, sizeof scaler) == 0,
+          "refused %d", k);
+  }
+}
+
+/* Each reads its first and its last byte, and writes no other. */
+static void tensors_end_where_memory_ends(void) {
+  enum { SIZES = 14 };
+  static const size_t sizes[SIZES] = {1,  2,  3,  15,   16,   17,   31,
+                                      33, 63, 64, 2047, 2048, 2049, 4200};
+  guarded_pages from = map_guarded_pages(8 * 4200), to = map_guarded_pages(8 * 4200);
+  memset(from.start, 0, (size_t)(from.end - from.start));
+  for (int k = 0; k < SIZES * TYPES * TYPES * 2; ++k) {
+    const size_t n = sizes[k % SIZES];
+    const mpnum_type src = types[k / SIZES % TYPES],
+                     dst = types[k / SIZES / TYPES % TYPES];
+    const int is_at_end = k / SIZES / TYPES / TYPES;
+    const size_t src_bytes = (size_t)bits_of(src) / 8 * n;
+    const size_t dst_bytes = (size_t)bits_of(dst) / 8 * n;
+    uint8_t *x = is_at_end ? from.end - src_bytes : from.start;
+    uint8_t *y = is_at_end ? to.end - dst_bytes : to.start;
+    mpnum_histogram histogram = mpnum_histogram_empty();
+    mpnum_grad_findings findings;
+    mpnum_grad_tensor tensors[3];
+    tensors[0] = mpnum_grad_tensor_of(src, x, n, dst, y);
+    tensors[1] = mpnum_grad_tensor_of(src, x, n, dst, NULL);
+    tensors[2] = mpnum_grad_tensor_of(dst, y, n, dst, y); /* in place */
+    tensors[0].histogram = k % 2 ? &histogram : NULL;
+    if (n % 3 == 0 && !is_at_end) { /* rows of one element */
+      tensors[1].rows = n / 3;
+      tensors[1].columns = 1;
+      tensors[1].src_stride = 3;
+    }
+    memset(x, k & 0x3f, src_bytes);
+    memset(to.start, 0x55, (size_t)(to.end - to.start));
+    CHECK(mpnum_grad_multiply(tensors, 3, 0.5f, MPNUM_GRAD_NARROW, &findings) == MPNUM_OK,
+          "%s to %s, %zu", mpnum_type_name(src), mpnum_type_name(dst), n);
+    for (uint8_t *at = to.start; at < to.end; ++at)
+      CHECK(*at == 0x55 || (at >= y && at < y + dst_bytes), "%s to %s, %zu: outside",
+            mpnum_type_name(src), mpnum_type_name(dst), n);
+  }
+  unmap_guarded_pages(from);
+  unmap_guarded_pages(to);
+}
+
+static mpnum_grad_scaler scaler_that_is_off(void) {
   mpnum_grad_scaler_config config = mpnum_grad_scaler_default();
   mpnum_grad_scaler scaler;
-  const mpnum_grad_optimizer fresh = mpnum_grad_optimizer_ready();
-  float x[2] = {3, 4};
-  mpnum_grad_tensor tensors[2];
-  tensors[0] = mpnum_grad_tensor_of(MPNUM_TYPE_F32, x, 2, MPNUM_TYPE_F32, x);
-  tensors[1] = mpnum_grad_tensor_of(MPNUM_TYPE_F32, NULL, 0, MPNUM_TYPE_F32, NULL);
   config.enabled = 0;
   memset(&scaler, 0, sizeof scaler);
   CHECK(mpnum_grad_scaler_init(&scaler, config) == MPNUM_OK, "init");
-  CHECK(mpnum_grad_scaler_clip(&scaler, &fresh, tensors, 2, 1) == MPNUM_OK &&
+  return scaler;
+}
+static void a_disabled_scaler_clips_too(void) {
+  mpnum_grad_scaler scaler = scaler_that_is_off();
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  float x[2] = {3, 4}, before = 0;
+  mpnum_grad_tensor tensors[2];
+  tensors[0] = mpnum_grad_tensor_of(MPNUM_TYPE_F32, x, 2, MPNUM_TYPE_F32, x);
+  tensors[1] = mpnum_grad_tensor_of(MPNUM_TYPE_F32, NULL, 0, MPNUM_TYPE_F32, NULL);
+  CHECK(mpnum_grad_scaler_clip(&scaler, &optimizer, tensors, 2, 1) == MPNUM_OK &&
             fabs((double)x[0] - 0.6) < 1e-6 && fabs((double)x[1] - 0.8) < 1e-6,
         "%a %a", (double)x[0], (double)x[1]);
+  before = x[0];
+  CHECK(mpnum_grad_scaler_clip(&scaler, &optimizer, tensors, 2, 1) == MPNUM_OK &&
+            x[0] == before,
+        "twice: %a", (double)x[0]);
   x[1] = mpnum_from_bits_f32(0x7f800000u);
-  CHECK(mpnum_grad_scaler_clip(&scaler, &fresh, tensors, 2, 0.1f) ==
-                MPNUM_ERROR_NONFINITE &&
-            fabs((double)x[0] - 0.6) < 1e-6,
-        "Inf");
+  CHECK(mpnum_grad_scaler_clip(&scaler, &optimizer, tensors, 2, 0.1f) == MPNUM_OK &&
+            x[0] == before,
+        "with Inf");
+}
+/* With update left out, with and without unscale. */
+static void a_disabled_scaler_clips_in_every_step(void) {
+  for (int how = 0; how < 4; ++how) {
+    mpnum_grad_scaler scaler = scaler_that_is_off();
+    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+    mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
+    float x[1];
+    const mpnum_grad_tensor tensor =
+        mpnum_grad_tensor_of(MPNUM_TYPE_F32, x, 1, MPNUM_TYPE_F32, x);
+    for (int i = 0; i < 4; ++i) {
+      x[0] = 100.0f * (float)(i + 1);
+      if (how & 1) mpnum_grad_scaler_unscale(&scaler, &optimizer, &tensor, 1, 0, NULL);
+      CHECK(mpnum_grad_scaler_clip(&scaler, &optimizer, &tensor, 1, 1) == MPNUM_OK &&
+                fabs((double)x[0] - 1) < 1e-6,
+            "%d, step %d: %a", how, i, (double)x[0]);
+      if (how & 2) mpnum_grad_scaler_step(&scaler, &optimizer, &verdict);
+    }
+  }
+}
+static void findings_merge_in_any_order(void) {
+  static const uint32_t found[] = {0x7f800000u, 0xff800000u, 0x7fc00000u, 0xffc12345u};
+  for (int i = 0; i < 4; ++i)
+    for (int k = 0; k < 4; ++k) {
+      mpnum_grad_findings each[2], merged[2];
+      for (int rank = 0; rank < 2; ++rank) {
+        const float x[3] = {1, 2, mpnum_from_bits_f32(found[rank ? k : i])};
+        const mpnum_grad_tensor tensor =
+            mpnum_grad_tensor_of(MPNUM_TYPE_F32, x, 3, MPNUM_TYPE_F32, NULL);
+        CHECK(mpnum_grad_read(&tensor, 1, 1, &each[rank]) == MPNUM_OK, "read");
+      }
+      merged[0] = mpnum_grad_findings_merge(each[0], each[1]);
+      merged[1] = mpnum_grad_findings_merge(each[1], each[0]);
+      CHECK(merged[0].first_bits == merged[1].first_bits && merged[0].first_bits != 0 &&
+                merged[0].first_element == 2 && merged[1].first_element == 2,
+            "%08x and %08x: %" PRIx64 ", %" PRIx64, (unsigned)found[i],
+            (unsigned)found[k], merged[0].first_bits, merged[1].first_bits);
+    }
 }
 static void reading_does_not_ask_for_dst(void) {
   const float x[2] = {3, 4};
@@ -481,7 +690,13 @@ int main(void) {
   TAP_RUN(what_overflows_when_unscaled_is_found);
   TAP_RUN(narrow_results_lose_what_is_small);
   TAP_RUN(clipping_follows_unscaling);
+  TAP_RUN(clipping_twice_with_one_bound_changes_nothing);
+  TAP_RUN(gradients_with_inf_are_not_clipped_and_are_skipped);
+  TAP_RUN(one_call_unscales_clips_and_steps);
+  RUN_FOR_EACH_ISA(tensors_end_where_memory_ends);
+  TAP_RUN(findings_merge_in_any_order);
   TAP_RUN(a_disabled_scaler_clips_too);
+  TAP_RUN(a_disabled_scaler_clips_in_every_step);
   TAP_RUN(reading_does_not_ask_for_dst);
   RUN_FOR_EACH_ISA(environments_do_not_matter);
   return tap_done();

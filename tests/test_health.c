@@ -3,6 +3,7 @@
  * doubles. */
 #include "array_checks.h"
 #include "control_word.h"
+#include "stored_checks.h"
 
 #include <mpnum/health.h>
 #include <mpnum/preset.h>
@@ -435,6 +436,78 @@ static void rising_zeros_are_told_of(void) {
   CHECK(first_alarm(MPNUM_HEALTH_RISING_ZEROS, 9) == -1, "0.09 %% a step");
   CHECK(first_alarm(MPNUM_HEALTH_ZEROS, 12) == 134, "5 %% after 34 steps");
 }
+static mpnum_status save_health(uint8_t *bytes, const void *from) {
+  return mpnum_health_save(bytes, (const mpnum_health *)from);
+}
+static mpnum_status load_health(void *to, const uint8_t *bytes, uint64_t size) {
+  return mpnum_health_load((mpnum_health *)to, bytes, size);
+}
+static void write_health(uint8_t *bytes, const void *from) {
+  mpnum_health copy = *(const mpnum_health *)from;
+  mpnum_stored_ out = mpnum_stored_begin_(bytes, 0x4548706du, MPNUM_HEALTH_VERSION);
+  mpnum_stored_health_(&out, &copy);
+  mpnum_stored_seal_(bytes, MPNUM_HEALTH_BYTES);
+}
+static void monitors_are_saved(void) {
+  const stored_kind kind = {"monitor",   MPNUM_HEALTH_BYTES, sizeof(mpnum_health),
+                            save_health, load_health,        write_health};
+  /* By hand from the members below; the CRC is zlib's of these bytes. */
+  static const uint8_t want[MPNUM_HEALTH_BYTES] = {
+      0x6d, 0x70, 0x48, 0x45, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x80, 0x3e,
+      0x00, 0x00, 0x00, 0x3f, 0x00, 0x00, 0x00, 0x3e, 0x00, 0x00, 0x00, 0x40,
+      0x00, 0x00, 0x80, 0x42, 0xfd, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+      0xff, 0xff, 0x0f, 0x00, 0xbc, 0x9a, 0x78, 0x56, 0x34, 0x12, 0x00, 0x00,
+      0x01, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0xd7, 0xf5, 0x9a, 0xa0};
+  const int64_t one = (int64_t)1 << 52;
+  mpnum_health monitor, other;
+  memset(&monitor, 0, sizeof monitor);
+  monitor.limits.zero_share = 0.25f;
+  monitor.limits.zero_slope = 0.5f;
+  monitor.limits.lost_share = 0.125f;
+  monitor.limits.min_norm = 2;
+  monitor.limits.max_norm = 64;
+  monitor.limits.memory = -3; /* taken for 1 */
+  monitor.zeros.once = one - 1;
+  monitor.zeros.twice = 0x0123456789abc;
+  monitor.zeros.memory = 1;
+  monitor.zeros.is_started = 1;
+  check_stored(&kind, &monitor, want);
+#define UNSOUND(change)                  \
+ do {                                    \
+  other = monitor;                       \
+  other.change;                          \
+  check_unsound(&kind, &other, #change); \
+ } while (0)
+  UNSOUND(zeros.once = one + 1);
+  UNSOUND(zeros.once = -1);
+  UNSOUND(zeros.twice = one + 1);
+  UNSOUND(zeros.twice = -1);
+  UNSOUND(zeros.memory = 0);
+  UNSOUND(zeros.memory = 5);
+  UNSOUND(zeros.is_started = 2);
+  UNSOUND(zeros.is_started = 0);
+  UNSOUND(limits.memory = 6);
+#undef UNSOUND
+}
+/* A run that is saved and loaded before every step has the alarms of one that is not. */
+static void resumed_monitors_raise_the_same_alarms(void) {
+  const mpnum_format f16 = mpnum_format_of(MPNUM_TYPE_F16);
+  mpnum_health health = mpnum_health_start(mpnum_health_default()), resumed = health;
+  uint32_t seen = 0;
+  for (uint64_t i = 0; i < 400; ++i) {
+    const uint64_t zeros = i < 100 ? 100 : 100 + (i - 100) * 12;
+    const mpnum_grad_findings findings = findings_of(10000, zeros, 1);
+    uint8_t bytes[MPNUM_HEALTH_BYTES];
+    CHECK(mpnum_health_save(bytes, &resumed) == MPNUM_OK, "save");
+    memset(&resumed, 0x33, sizeof resumed);
+    CHECK(mpnum_health_load(&resumed, bytes, sizeof bytes) == MPNUM_OK, "load");
+    const uint32_t alarms = mpnum_health_watch(&health, &findings, NULL, f16, 1);
+    CHECK(mpnum_health_watch(&resumed, &findings, NULL, f16, 1) == alarms, "step %d",
+          (int)i);
+    seen |= alarms;
+  }
+  CHECK(seen == (MPNUM_HEALTH_ZEROS | MPNUM_HEALTH_RISING_ZEROS), "%x", (unsigned)seen);
+}
 static void every_alarm_has_a_sentence(void) {
   const mpnum_health_alarm last = MPNUM_HEALTH_LARGE_NORM;
   CHECK(strcmp(mpnum_health_string((uint32_t)last),
@@ -463,6 +536,8 @@ int main(void) {
   TAP_RUN(trends_are_smoothed_twice);
   TAP_RUN(alarms_are_raised);
   TAP_RUN(rising_zeros_are_told_of);
+  TAP_RUN(monitors_are_saved);
+  TAP_RUN(resumed_monitors_raise_the_same_alarms);
   TAP_RUN(every_alarm_has_a_sentence);
   return tap_done();
 }

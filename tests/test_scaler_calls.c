@@ -7,33 +7,88 @@
 #include <float.h>
 #include <math.h>
 
-/* What each call says at each stage, with and without an open window. */
-enum { OK = MPNUM_OK, CALLS = 9 };
-static const char *const call_names[CALLS] = {
-    "begin_accumulation", "end_accumulation", "checked", "unscaled", "checked_again",
-    "may_clip",           "multiplier",       "step",    "update"};
-static const int wanted[5][CALLS] = {
+/* What each call says at each stage, and where it leads. */
+enum { OK = MPNUM_OK, CALLS = 10, STAGES = 6 };
+enum { READY, CHECKED, UNSCALED, STEPPED, OPEN, CLOSED, SAME = -1 };
+static const char *const call_names[CALLS] = {"begin_accumulation",
+                                              "end_accumulation",
+                                              "ready_to_unscale",
+                                              "report_checked",
+                                              "report_unscaled",
+                                              "ready_to_clip",
+                                              "report_changed",
+                                              "multiplier",
+                                              "step",
+                                              "update"};
+static const struct {
+  int status, next;
+} wanted[STAGES][CALLS] = {
     /* READY */
-    {OK, MPNUM_ERROR_NOT_ACCUMULATING, OK, OK, MPNUM_ERROR_STILL_SCALED,
-     MPNUM_ERROR_STILL_SCALED, MPNUM_ERROR_NOT_CHECKED, MPNUM_ERROR_NOT_CHECKED,
-     MPNUM_ERROR_NOT_CHECKED},
+    {{OK, OPEN},
+     {MPNUM_ERROR_NOT_ACCUMULATING, SAME},
+     {OK, SAME},
+     {OK, CHECKED},
+     {OK, UNSCALED},
+     {MPNUM_ERROR_STILL_SCALED, SAME},
+     {MPNUM_ERROR_STILL_SCALED, SAME},
+     {MPNUM_ERROR_NOT_CHECKED, SAME},
+     {MPNUM_ERROR_NOT_CHECKED, SAME},
+     {MPNUM_ERROR_NOT_CHECKED, SAME}},
     /* CHECKED */
-    {MPNUM_ERROR_ALREADY_CHECKED, MPNUM_ERROR_NOT_ACCUMULATING,
-     MPNUM_ERROR_ALREADY_CHECKED, MPNUM_ERROR_ALREADY_CHECKED, MPNUM_ERROR_STILL_SCALED,
-     MPNUM_ERROR_STILL_SCALED, OK, OK, OK},
+    {{MPNUM_ERROR_ALREADY_CHECKED, SAME},
+     {MPNUM_ERROR_NOT_ACCUMULATING, SAME},
+     {MPNUM_ERROR_ALREADY_CHECKED, SAME},
+     {MPNUM_ERROR_ALREADY_CHECKED, SAME},
+     {MPNUM_ERROR_ALREADY_CHECKED, SAME},
+     {MPNUM_ERROR_STILL_SCALED, SAME},
+     {MPNUM_ERROR_STILL_SCALED, SAME},
+     {OK, SAME},
+     {OK, STEPPED},
+     {OK, READY}},
     /* UNSCALED */
-    {MPNUM_ERROR_ALREADY_UNSCALED, MPNUM_ERROR_NOT_ACCUMULATING,
-     MPNUM_ERROR_ALREADY_UNSCALED, MPNUM_ERROR_ALREADY_UNSCALED, OK, OK,
-     MPNUM_ERROR_ALREADY_UNSCALED, OK, OK},
+    {{MPNUM_ERROR_ALREADY_UNSCALED, SAME},
+     {MPNUM_ERROR_NOT_ACCUMULATING, SAME},
+     {MPNUM_ERROR_ALREADY_UNSCALED, SAME},
+     {MPNUM_ERROR_ALREADY_UNSCALED, SAME},
+     {MPNUM_ERROR_ALREADY_UNSCALED, SAME},
+     {OK, SAME},
+     {OK, SAME},
+     {MPNUM_ERROR_ALREADY_UNSCALED, SAME},
+     {OK, STEPPED},
+     {OK, READY}},
     /* STEPPED */
-    {MPNUM_ERROR_ALREADY_STEPPED, MPNUM_ERROR_NOT_ACCUMULATING,
-     MPNUM_ERROR_ALREADY_STEPPED, MPNUM_ERROR_ALREADY_STEPPED,
-     MPNUM_ERROR_ALREADY_STEPPED, MPNUM_ERROR_ALREADY_STEPPED,
-     MPNUM_ERROR_ALREADY_STEPPED, MPNUM_ERROR_ALREADY_STEPPED, OK},
-    /* READY, accumulating */
-    {MPNUM_ERROR_ACCUMULATING, OK, MPNUM_ERROR_ACCUMULATING, MPNUM_ERROR_ACCUMULATING,
-     MPNUM_ERROR_STILL_SCALED, MPNUM_ERROR_STILL_SCALED, MPNUM_ERROR_NOT_CHECKED,
-     MPNUM_ERROR_ACCUMULATING, MPNUM_ERROR_ACCUMULATING}};
+    {{MPNUM_ERROR_ALREADY_STEPPED, SAME},
+     {MPNUM_ERROR_NOT_ACCUMULATING, SAME},
+     {MPNUM_ERROR_ALREADY_STEPPED, SAME},
+     {MPNUM_ERROR_ALREADY_STEPPED, SAME},
+     {MPNUM_ERROR_ALREADY_STEPPED, SAME},
+     {MPNUM_ERROR_ALREADY_STEPPED, SAME},
+     {MPNUM_ERROR_ALREADY_STEPPED, SAME},
+     {MPNUM_ERROR_ALREADY_STEPPED, SAME},
+     {MPNUM_ERROR_ALREADY_STEPPED, SAME},
+     {OK, READY}},
+    /* OPEN: ready, gradients are being added */
+    {{MPNUM_ERROR_ACCUMULATING, SAME},
+     {OK, CLOSED},
+     {MPNUM_ERROR_ACCUMULATING, SAME},
+     {MPNUM_ERROR_ACCUMULATING, SAME},
+     {MPNUM_ERROR_ACCUMULATING, SAME},
+     {MPNUM_ERROR_STILL_SCALED, SAME},
+     {MPNUM_ERROR_STILL_SCALED, SAME},
+     {MPNUM_ERROR_NOT_CHECKED, SAME},
+     {MPNUM_ERROR_ACCUMULATING, SAME},
+     {MPNUM_ERROR_ACCUMULATING, SAME}},
+    /* CLOSED: ready, gradients were added */
+    {{OK, OPEN},
+     {MPNUM_ERROR_NOT_ACCUMULATING, SAME},
+     {OK, SAME},
+     {OK, CHECKED},
+     {OK, UNSCALED},
+     {MPNUM_ERROR_STILL_SCALED, SAME},
+     {MPNUM_ERROR_STILL_SCALED, SAME},
+     {MPNUM_ERROR_NOT_CHECKED, SAME},
+     {MPNUM_ERROR_NOT_CHECKED, SAME},
+     {MPNUM_ERROR_NOT_CHECKED, SAME}}};
 
 static mpnum_status call_of(int call, mpnum_grad_scaler *scaler,
                             mpnum_grad_optimizer *optimizer, uint32_t found,
@@ -42,38 +97,62 @@ static mpnum_status call_of(int call, mpnum_grad_scaler *scaler,
   switch (call) {
   case 0: return mpnum_grad_scaler_begin_accumulation(scaler, optimizer);
   case 1: return mpnum_grad_scaler_end_accumulation(scaler, optimizer);
-  case 2: return mpnum_grad_scaler_checked(scaler, optimizer, found, 3);
-  case 3: return mpnum_grad_scaler_unscaled(scaler, optimizer, found, 3);
-  case 4: return mpnum_grad_scaler_checked_again(scaler, optimizer, found, 2);
-  case 5: return mpnum_grad_scaler_may_clip(scaler, optimizer);
-  case 6: return mpnum_grad_scaler_multiplier(scaler, optimizer, infinity, multiplier);
-  case 7: return mpnum_grad_scaler_step(scaler, optimizer, verdict);
-  default: return mpnum_grad_scaler_update(scaler, optimizer, 1);
+  case 2: return mpnum_grad_scaler_ready_to_unscale(scaler, optimizer);
+  case 3: return mpnum_grad_scaler_report_checked(scaler, optimizer, found, 3);
+  case 4: return mpnum_grad_scaler_report_unscaled(scaler, optimizer, found, 3);
+  case 5: return mpnum_grad_scaler_ready_to_clip(scaler, optimizer);
+  case 6: return mpnum_grad_scaler_report_changed(scaler, optimizer, found, 2);
+  case 7: return mpnum_grad_scaler_multiplier(scaler, optimizer, infinity, multiplier);
+  case 8: return mpnum_grad_scaler_step(scaler, optimizer, verdict);
+  default: return mpnum_grad_scaler_update(scaler, optimizer);
   }
 }
+static mpnum_grad_optimizer at_stage(const mpnum_grad_scaler *scaler, int stage) {
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(scaler);
+  if (stage < OPEN) {
+    optimizer.stage = (uint32_t)(mpnum_grad_stage)stage;
+  } else {
+    optimizer.window = (uint32_t)(mpnum_grad_window)(stage - OPEN + 1);
+  }
+  return optimizer;
+}
+static int stage_of(const mpnum_grad_optimizer *optimizer) {
+  if (optimizer->stage != MPNUM_GRAD_READY) return (int)optimizer->stage;
+  if (optimizer->window == MPNUM_GRAD_WINDOW_NONE) return READY;
+  return optimizer->window == MPNUM_GRAD_WINDOW_OPEN ? OPEN : CLOSED;
+}
+/* How: 0 as it is, 1 not enabled, 2 the scale has changed, 3 an update left it out. */
 static void each_call_at_each_stage(void) {
-  for (int stage = 0; stage < 5; ++stage)
+  for (int stage = 0; stage < STAGES; ++stage)
     for (int call = 0; call < CALLS; ++call)
-      for (int enabled = 0; enabled < 2; ++enabled) {
+      for (int how = 0; how < 4; ++how) {
         mpnum_grad_scaler_config config = mpnum_grad_scaler_default();
-        config.enabled = (int16_t)enabled;
+        config.enabled = how != 1;
         mpnum_grad_scaler scaler = made(config);
-        mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready();
+        mpnum_grad_optimizer optimizer = at_stage(&scaler, stage);
         mpnum_grad_verdict verdict = (mpnum_grad_verdict)7;
         float multiplier = 7;
-        optimizer.stage = (uint32_t)(mpnum_grad_stage)(stage % 4);
-        optimizer.accumulating = stage == 4;
-        CHECK(mpnum_grad_scaler_may_unscale(&scaler, &optimizer) ==
-                  (mpnum_status)(enabled ? wanted[stage][2] : MPNUM_OK),
-              "may_unscale at stage %d", stage);
+        if (how == 2) mpnum_grad_scaler_set_scale(&scaler, 1024);
+        if (how == 3) {
+          mpnum_grad_optimizer other = at_stage(&scaler, STEPPED);
+          mpnum_grad_scaler_update(&scaler, &other);
+        }
         const mpnum_grad_scaler scaler_before = scaler;
         const mpnum_grad_optimizer optimizer_before = optimizer;
         const mpnum_status status =
             call_of(call, &scaler, &optimizer, 0, &verdict, &multiplier);
-        const int want = enabled ? wanted[stage][call] : MPNUM_OK;
-        CHECK((int)status == want, "%s at stage %d, enabled %d: %s, want %s",
-              call_names[call], stage, enabled, mpnum_status_string(status),
+        const int is_stale = how == 3 || (how == 2 && stage != READY);
+        int want = how == 1 ? OK : wanted[stage][call].status;
+        if (is_stale && (call != 9 || (stage != READY && stage < OPEN)))
+          want = MPNUM_ERROR_STALE_SCALE;
+        CHECK((int)status == want, "%s at stage %d, %d: %s, want %s", call_names[call],
+              stage, how, mpnum_status_string(status),
               mpnum_status_string((mpnum_status)want));
+        if (status == MPNUM_OK && how != 1)
+          CHECK(stage_of(&optimizer) ==
+                    (wanted[stage][call].next == SAME ? stage : wanted[stage][call].next),
+                "%s at stage %d leads to %d", call_names[call], stage,
+                stage_of(&optimizer));
         if (status != MPNUM_OK)
           CHECK(memcmp(&scaler, &scaler_before, sizeof scaler) == 0 &&
                     memcmp(&optimizer, &optimizer_before, sizeof optimizer) == 0 &&
@@ -86,7 +165,7 @@ static void a_scaler_that_is_off_passes_everything(void) {
   mpnum_grad_scaler_config config = mpnum_grad_scaler_default();
   config.enabled = 0;
   mpnum_grad_scaler scaler = made(config);
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready();
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
   mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
   float scaled = 0;
   CHECK(scaler.scale == 1 && scaler.inverse == 1, "%a", (double)scaler.scale);
@@ -94,148 +173,354 @@ static void a_scaler_that_is_off_passes_everything(void) {
             scaled == FLT_MAX,
         "%a", (double)scaled);
   for (int i = 0; i < 5; ++i) {
-    mpnum_grad_scaler_unscaled(&scaler, &optimizer, 1, 1);
+    mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, 1, 1);
     CHECK(mpnum_grad_scaler_step(&scaler, &optimizer, &verdict) == MPNUM_OK &&
               verdict == MPNUM_GRAD_APPLY,
           "verdict %d", (int)verdict);
-    mpnum_grad_scaler_update(&scaler, &optimizer, 1);
+    mpnum_grad_scaler_update(&scaler, &optimizer);
     CHECK(mpnum_grad_scaler_set_scale(&scaler, 2) == MPNUM_OK, "set_scale");
   }
   CHECK(scaler.scale == 1 && scaler.updates == 0, "%a", (double)scaler.scale);
 }
+static void an_unknown_norm_is_no_norm_of_0(void) {
+  const float infinity = mpnum_from_bits_f32(0x7f800000u);
+  mpnum_grad_scaler_config config = mpnum_grad_scaler_default();
+  config.enabled = 0;
+  mpnum_grad_scaler scaler = made(config);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
+  float multiplier = 7;
+  for (int i = 0; i < 3; ++i) { /* update is left out */
+    CHECK(mpnum_grad_scaler_multiplier(&scaler, &optimizer, 1, &multiplier) ==
+                  MPNUM_ERROR_NOT_CHECKED &&
+              multiplier == 7,
+          "step %d: %a", i, (double)multiplier);
+    CHECK(mpnum_grad_scaler_multiplier(&scaler, &optimizer, infinity, &multiplier) ==
+                  MPNUM_OK &&
+              multiplier == 1,
+          "without a limit the norm is not needed");
+    mpnum_grad_scaler_report_checked(&scaler, &optimizer, 0, 100);
+    CHECK(mpnum_grad_scaler_multiplier(&scaler, &optimizer, 1, &multiplier) == MPNUM_OK &&
+              fabs((double)multiplier - 0.01) < 1e-9,
+          "%a", (double)multiplier);
+    mpnum_grad_scaler_report_checked(&scaler, &optimizer, 1, 100);
+    CHECK(mpnum_grad_scaler_multiplier(&scaler, &optimizer, 1, &multiplier) == MPNUM_OK &&
+              multiplier == 1,
+          "with Inf: %a", (double)multiplier);
+    mpnum_grad_scaler_step(&scaler, &optimizer, &verdict);
+    multiplier = 7;
+  }
+}
 
 static void each_optimizer_has_its_own_verdict(void) {
   mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
-  mpnum_grad_optimizer optimizers[3] = {mpnum_grad_optimizer_ready(),
-                                        mpnum_grad_optimizer_ready(),
-                                        mpnum_grad_optimizer_ready()};
+  mpnum_grad_optimizer optimizers[3] = {mpnum_grad_optimizer_ready(&scaler),
+                                        mpnum_grad_optimizer_ready(&scaler),
+                                        mpnum_grad_optimizer_ready(&scaler)};
+  mpnum_grad_optimizer *all[3] = {&optimizers[0], &optimizers[1], &optimizers[2]};
   mpnum_grad_verdict verdicts[2] = {MPNUM_GRAD_SKIP, MPNUM_GRAD_APPLY};
   for (int i = 0; i < 3; ++i) {
-    mpnum_grad_scaler_unscaled(&scaler, &optimizers[0], 0, 1);
-    mpnum_grad_scaler_checked(&scaler, &optimizers[1], 4, 1);
+    mpnum_grad_scaler_report_unscaled(&scaler, &optimizers[0], 0, 1);
+    mpnum_grad_scaler_report_checked(&scaler, &optimizers[1], 4, 1);
     mpnum_grad_scaler_step(&scaler, &optimizers[0], &verdicts[0]);
     mpnum_grad_scaler_step(&scaler, &optimizers[1], &verdicts[1]);
     CHECK(verdicts[0] == MPNUM_GRAD_APPLY && verdicts[1] == MPNUM_GRAD_SKIP, "verdicts");
     CHECK(optimizers[1].consecutive_skips == (uint32_t)i + 1, "skips");
-    mpnum_grad_scaler_update(&scaler, optimizers, 3);
+    mpnum_grad_scaler_update_all(&scaler, all, 3);
     CHECK(scaler.scale == 65536.0f / (float)(2 << i), "%a", (double)scaler.scale);
   }
   CHECK(scaler.applied == 3 && scaler.skipped == 3 && scaler.overflows == 3 &&
             scaler.updates == 3 && scaler.consecutive_overflows == 3,
         "counters");
-  mpnum_grad_scaler_unscaled(&scaler, &optimizers[1], 0, 1);
+  mpnum_grad_scaler_report_unscaled(&scaler, &optimizers[1], 0, 1);
   mpnum_grad_scaler_step(&scaler, &optimizers[1], &verdicts[1]);
   CHECK(optimizers[1].consecutive_skips == 0, "a step ends the skips");
 }
 static void a_smaller_scale_is_no_sign_of_a_skip(void) {
   mpnum_grad_scaler scaler = made(mpnum_grad_scaler_apex(2));
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready();
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
   mpnum_grad_verdict verdict = MPNUM_GRAD_APPLY;
-  mpnum_grad_scaler_unscaled(&scaler, &optimizer, 1, 1);
+  mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, 1, 1);
   mpnum_grad_scaler_step(&scaler, &optimizer, &verdict);
-  mpnum_grad_scaler_update(&scaler, &optimizer, 1);
+  mpnum_grad_scaler_update(&scaler, &optimizer);
   CHECK(verdict == MPNUM_GRAD_SKIP && scaler.scale == 65536, "skipped at the same scale");
 }
 static void what_was_found_is_not_forgotten(void) {
   mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready();
-  mpnum_grad_scaler_unscaled(&scaler, &optimizer, 0x80000000u, 1);
-  mpnum_grad_scaler_checked_again(&scaler, &optimizer, 0, 2);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, 0x80000000u, 1);
+  mpnum_grad_scaler_report_changed(&scaler, &optimizer, 0, 2);
   CHECK(optimizer.found_inf == 1 && optimizer.norm == 2, "found");
 }
+/* A sum over four ranks that all found Inf. */
+static void a_found_inf_of_4_is_one_overflow(void) {
+  mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_verdict verdict = MPNUM_GRAD_APPLY;
+  float multiplier = 7;
+  mpnum_grad_scaler_report_checked(&scaler, &optimizer, 1, 1);
+  optimizer.found_inf = 4;
+  CHECK(mpnum_grad_scaler_multiplier(&scaler, &optimizer, 1, &multiplier) == MPNUM_OK &&
+            multiplier == 0,
+        "%a", (double)multiplier);
+  CHECK(mpnum_grad_scaler_step(&scaler, &optimizer, &verdict) == MPNUM_OK &&
+            verdict == MPNUM_GRAD_SKIP,
+        "verdict");
+  CHECK(mpnum_grad_scaler_update(&scaler, &optimizer) == MPNUM_OK &&
+            scaler.overflows == 1 && scaler.consecutive_overflows == 1,
+        "%u overflows", (unsigned)scaler.overflows);
+}
+static void norms_that_are_none_are_refused(void) {
+  mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  const mpnum_grad_optimizer before = optimizer;
+  CHECK(mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, 0, -1) ==
+                MPNUM_ERROR_ARGUMENT &&
+            memcmp(&optimizer, &before, sizeof before) == 0,
+        "-1");
+  CHECK(mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, 0,
+                                          mpnum_from_bits_f32(0x80000000u)) == MPNUM_OK &&
+            mpnum_bits_f32(optimizer.norm) == 0,
+        "-0 is 0");
+  CHECK(mpnum_grad_scaler_report_changed(&scaler, &optimizer, 0,
+                                         mpnum_from_bits_f32(0xff800000u)) ==
+            MPNUM_ERROR_ARGUMENT,
+        "-Inf");
+}
+/* A norm past the floats, of finite gradients: nothing can be clipped to it. */
+static void a_norm_that_overflows_is_skipped(void) {
+  const float infinity = mpnum_from_bits_f32(0x7f800000u);
+  mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_verdict verdict = MPNUM_GRAD_APPLY;
+  float multiplier = 7;
+  mpnum_grad_scaler_report_checked(&scaler, &optimizer, 0, infinity);
+  CHECK(mpnum_grad_scaler_multiplier(&scaler, &optimizer, infinity, &multiplier) ==
+                MPNUM_OK &&
+            multiplier == scaler.inverse && optimizer.found_inf == 0,
+        "without a limit");
+  CHECK(mpnum_grad_scaler_multiplier(&scaler, &optimizer, 1, &multiplier) == MPNUM_OK &&
+            multiplier == 0,
+        "%a", (double)multiplier);
+  CHECK(mpnum_grad_scaler_step(&scaler, &optimizer, &verdict) == MPNUM_OK &&
+            verdict == MPNUM_GRAD_SKIP,
+        "verdict");
+}
 
-/* The model: stages by name, the scale as an exponent. */
-typedef struct model {
-  int exponent, clean;
+static void a_scale_set_after_a_check_is_refused(void) {
+  mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_verdict verdict = MPNUM_GRAD_APPLY;
+  float multiplier = 7;
+  mpnum_grad_scaler_report_checked(&scaler, &optimizer, 0, 1);
+  CHECK(mpnum_grad_scaler_set_scale(&scaler, 65536) == MPNUM_OK &&
+            mpnum_grad_scaler_multiplier(&scaler, &optimizer, 1, &multiplier) == MPNUM_OK,
+        "the same scale is none other");
+  multiplier = 7;
+  mpnum_grad_scaler_set_scale(&scaler, 1024);
+  CHECK(mpnum_grad_scaler_multiplier(&scaler, &optimizer, 1, &multiplier) ==
+                MPNUM_ERROR_STALE_SCALE &&
+            multiplier == 7,
+        "%a", (double)multiplier);
+  CHECK(mpnum_grad_scaler_step(&scaler, &optimizer, &verdict) == MPNUM_ERROR_STALE_SCALE,
+        "step");
+  optimizer.consecutive_skips = 3;
+  mpnum_grad_scaler_discard(&scaler, &optimizer);
+  CHECK(optimizer.consecutive_skips == 3 &&
+            mpnum_grad_scaler_report_checked(&scaler, &optimizer, 0, 1) == MPNUM_OK &&
+            mpnum_grad_scaler_multiplier(&scaler, &optimizer, 1, &multiplier) == MPNUM_OK,
+        "discarded");
+}
+static void a_scale_set_inside_a_window_is_refused(void) {
+  for (int at = 0; at < 2; ++at) {
+    mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
+    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+    mpnum_grad_scaler_set_scale(&scaler, 4096); /* between an update and a window */
+    CHECK(mpnum_grad_scaler_begin_accumulation(&scaler, &optimizer) == MPNUM_OK, "begin");
+    if (at == 0) mpnum_grad_scaler_set_scale(&scaler, 1024);
+    CHECK(mpnum_grad_scaler_end_accumulation(&scaler, &optimizer) ==
+              (at == 0 ? MPNUM_ERROR_STALE_SCALE : MPNUM_OK),
+          "end");
+    if (at == 1) mpnum_grad_scaler_set_scale(&scaler, 1024);
+    CHECK(mpnum_grad_scaler_ready_to_unscale(&scaler, &optimizer) ==
+              MPNUM_ERROR_STALE_SCALE,
+          "ready_to_unscale");
+    CHECK(mpnum_grad_scaler_begin_accumulation(&scaler, &optimizer) ==
+              MPNUM_ERROR_STALE_SCALE,
+          "begin once more");
+  }
+}
+static void an_update_between_two_optimizers_is_refused(void) {
+  for (int found = 0; found < 2; ++found) {
+    mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
+    mpnum_grad_optimizer first = mpnum_grad_optimizer_ready(&scaler), second = first;
+    mpnum_grad_optimizer *both[] = {&second, &first};
+    mpnum_grad_verdict verdict = MPNUM_GRAD_APPLY;
+    mpnum_grad_scaler_report_unscaled(&scaler, &first, (uint32_t)found, 1);
+    mpnum_grad_scaler_step(&scaler, &first, &verdict);
+    CHECK(mpnum_grad_scaler_update(&scaler, &first) == MPNUM_OK, "update");
+    CHECK(mpnum_grad_scaler_ready_to_unscale(&scaler, &second) == MPNUM_ERROR_STALE_SCALE,
+          "the second one's gradients have the scale before");
+    CHECK(mpnum_grad_scaler_report_unscaled(&scaler, &second, 0, 1) ==
+              MPNUM_ERROR_STALE_SCALE,
+          "report_unscaled");
+    mpnum_grad_scaler_report_unscaled(&scaler, &first, 0, 1);
+    CHECK(mpnum_grad_scaler_update_all(&scaler, both, 2) == MPNUM_OK &&
+              mpnum_grad_scaler_ready_to_unscale(&scaler, &second) == MPNUM_OK,
+          "an update that names both");
+  }
+}
+/* Where optimizers are structs of the user's, handles do not lie side by side. */
+static void handles_may_live_anywhere(void) {
   struct {
-    char stage; /* r, c, u, s */
-    int found, open;
+    double rate;
+    mpnum_grad_optimizer handle;
+  } a = {0, {0, 0, 0, 0, 0, 0, 0, 0}}, b = a;
+  mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
+  mpnum_grad_optimizer *handles[] = {&b.handle, &a.handle};
+  a.handle = b.handle = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_scaler_report_unscaled(&scaler, &a.handle, 0, 1);
+  mpnum_grad_scaler_report_unscaled(&scaler, &b.handle, 1, 1);
+  CHECK(mpnum_grad_scaler_update_all(&scaler, handles, 2) == MPNUM_OK &&
+            scaler.scale == 32768 && a.handle.stage == MPNUM_GRAD_READY &&
+            b.handle.stage == MPNUM_GRAD_READY,
+        "%a", (double)scaler.scale);
+}
+
+/* The model: where each handle stands, by the table above; the scale as an exponent. */
+typedef struct model {
+  int exponent, clean, updates, changes, overflows, applied, skipped;
+  struct {
+    int stage, found, skips, updates, changes;
   } at[3];
 } model;
+static void model_scale(model *m, int exponent) {
+  m->changes += m->exponent != exponent;
+  m->exponent = exponent;
+}
+static int model_is_stale(const model *m, int place) {
+  return m->at[place].updates != m->updates ||
+         (m->at[place].stage != READY && m->at[place].changes != m->changes);
+}
+static void model_ready(model *m, int place) {
+  m->at[place].stage = READY;
+  m->at[place].found = 0;
+  m->at[place].updates = m->updates;
+}
 static int model_says(model *m, int call, int place, int found) {
-  const char stage = m->at[place].stage;
-  const int open = m->at[place].open;
-  const int already = stage == 'c'   ? MPNUM_ERROR_ALREADY_CHECKED
-                      : stage == 'u' ? MPNUM_ERROR_ALREADY_UNSCALED
-                                     : MPNUM_ERROR_ALREADY_STEPPED;
-  if (call == 0) {
-    if (stage != 'r') return already;
-    if (open) return MPNUM_ERROR_ACCUMULATING;
-    m->at[place].open = 1;
-  } else if (call == 1) {
-    if (!open) return MPNUM_ERROR_NOT_ACCUMULATING;
-    m->at[place].open = 0;
-  } else if (call == 2 || call == 3) {
-    if (open) return MPNUM_ERROR_ACCUMULATING;
-    if (stage != 'r') return already;
-    m->at[place].stage = call == 2 ? 'c' : 'u';
-    m->at[place].found = found;
-  } else if (call == 4 || call == 5) {
-    if (stage == 's') return already;
-    if (stage != 'u') return MPNUM_ERROR_STILL_SCALED;
-    if (call == 4) m->at[place].found |= found;
-  } else if (call == 6) {
-    if (stage == 'r') return MPNUM_ERROR_NOT_CHECKED;
-    if (stage != 'c') return already;
-    if (m->at[place].found) return MPNUM_ERROR_NONFINITE;
-  } else if (call == 7) {
-    if (open) return MPNUM_ERROR_ACCUMULATING;
-    if (stage == 'r') return MPNUM_ERROR_NOT_CHECKED;
-    if (stage == 's') return already;
-    m->at[place].stage = 's';
-  } else {
-    int any = 0, overflow = 0;
-    for (int i = 0; i < 3; ++i) {
-      if (m->at[i].open) return MPNUM_ERROR_ACCUMULATING;
-      any |= m->at[i].stage != 'r';
-      overflow |= m->at[i].found;
-    }
-    if (!any) return MPNUM_ERROR_NOT_CHECKED;
-    for (int i = 0; i < 3; ++i) {
-      m->at[i].stage = 'r';
-      m->at[i].found = 0;
-    }
-    m->clean = overflow ? 0 : m->clean + 1;
-    if (overflow && m->exponent > 0) m->exponent -= 1;
-    if (m->clean == 3) {
-      m->clean = 0;
-      if (m->exponent < 126) m->exponent += 1;
-    }
+  const int stage = m->at[place].stage, next = wanted[stage][call].next;
+  if (model_is_stale(m, place)) return MPNUM_ERROR_STALE_SCALE;
+  if (wanted[stage][call].status != OK) return wanted[stage][call].status;
+  if (call == 3 || call == 4) m->at[place].found = found;
+  if (call == 6) m->at[place].found |= found;
+  if (call == 8) {
+    m->at[place].skips = m->at[place].found ? m->at[place].skips + 1 : 0;
+    m->applied += !m->at[place].found;
+    m->skipped += m->at[place].found;
   }
+  if (stage == READY && next != SAME) m->at[place].changes = m->changes;
+  if (next != SAME) m->at[place].stage = next;
   return MPNUM_OK;
 }
-static void a_million_random_calls_follow_the_model(void) {
+static int model_updates(model *m, const int *places, int count) {
+  int any = 0, overflow = 0, is_open = 0, is_stale = 0;
+  for (int i = 0; i < count; ++i) {
+    const int stage = m->at[places[i]].stage;
+    is_open |= stage == OPEN;
+    is_stale |= stage != READY && stage < OPEN && model_is_stale(m, places[i]);
+    any |= stage != READY && stage < OPEN;
+    overflow |= m->at[places[i]].found;
+  }
+  if (is_open) return MPNUM_ERROR_ACCUMULATING;
+  if (is_stale) return MPNUM_ERROR_STALE_SCALE;
+  if (!any) return MPNUM_ERROR_NOT_CHECKED;
+  m->updates += 1;
+  m->overflows += overflow;
+  m->clean = overflow ? 0 : m->clean + 1;
+  if (overflow && m->exponent > 0) model_scale(m, m->exponent - 1);
+  if (m->clean == 3) {
+    m->clean = 0;
+    if (m->exponent < 126) model_scale(m, m->exponent + 1);
+  }
+  for (int i = 0; i < count; ++i)
+    model_ready(m, places[i]);
+  return MPNUM_OK;
+}
+/* Three of them in any order, of which most updates name all. */
+static int any_places(int *places) {
+  static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                   {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  const int *order = orders[draw(6)];
+  for (int i = 0; i < 3; ++i)
+    places[i] = order[i];
+  return draw(4) ? 3 : (int)draw(2) + 1;
+}
+static void three_handles_in_any_order_follow_the_table(void) {
   mpnum_grad_scaler_config config = mpnum_grad_scaler_default();
   config.growth_interval = 3;
   mpnum_grad_scaler scaler = made(config);
-  mpnum_grad_optimizer optimizers[3] = {mpnum_grad_optimizer_ready(),
-                                        mpnum_grad_optimizer_ready(),
-                                        mpnum_grad_optimizer_ready()};
-  model m = {16, 0, {{'r', 0, 0}, {'r', 0, 0}, {'r', 0, 0}}};
-  int counts[CALLS] = {0};
+  mpnum_grad_optimizer optimizers[3];
+  model m;
+  int counts[CALLS] = {0}, stale = 0, updates = 0;
+  memset(&m, 0, sizeof m);
+  m.exponent = 16;
+  for (int i = 0; i < 3; ++i)
+    optimizers[i] = mpnum_grad_optimizer_ready(&scaler);
   for (int i = 0; i < 1000000; ++i) {
-    const int call = (int)draw(CALLS), place = (int)draw(3);
+    const int call = (int)draw(CALLS + 2), place = (int)draw(3);
     const int found = draw(8) < (i / 50000 % 2 ? 1u : 4u);
+    mpnum_grad_optimizer *optimizer = &optimizers[place];
     mpnum_grad_verdict verdict = MPNUM_GRAD_APPLY;
-    float multiplier = 0;
+    float multiplier = 7;
     const int skips = m.at[place].found;
-    const int want = model_says(&m, call, place, found);
-    const mpnum_status status = call == 8
-                                    ? mpnum_grad_scaler_update(&scaler, optimizers, 3)
-                                    : call_of(call, &scaler, &optimizers[place],
-                                              (uint32_t)found, &verdict, &multiplier);
-    CHECK((int)status == want, "call %d, %s: %s, want %s", i, call_names[call],
+    int want = OK, places[3] = {0, 1, 2};
+    mpnum_status status = MPNUM_OK;
+    if (call == CALLS) { /* few, as gradients of another scale are lost */
+      if (draw(10)) continue;
+      const int exponent = (int)draw(30);
+      model_scale(&m, exponent);
+      m.clean = 0;
+      status = mpnum_grad_scaler_set_scale(&scaler, ldexpf(1, exponent));
+    } else if (call == CALLS + 1) {
+      if (!model_is_stale(&m, place) && draw(20)) continue;
+      model_ready(&m, place);
+      mpnum_grad_scaler_discard(&scaler, optimizer);
+    } else if (call == 9) {
+      const int count = any_places(places);
+      mpnum_grad_optimizer *named[3];
+      for (int k = 0; k < count; ++k)
+        named[k] = &optimizers[places[k]];
+      want = model_updates(&m, places, count);
+      status = mpnum_grad_scaler_update_all(&scaler, named, count);
+      updates += status == MPNUM_OK && count < 3;
+    } else {
+      want = model_says(&m, call, place, found);
+      status = call_of(call, &scaler, optimizer, (uint32_t)found, &verdict, &multiplier);
+      if (optimizer->found_inf && draw(2)) optimizer->found_inf += draw(1000);
+    }
+    CHECK((int)status == want, "call %d, %d: %s, want %s", i, call,
           mpnum_status_string(status), mpnum_status_string((mpnum_status)want));
     CHECK((double)scaler.scale == ldexp(1, m.exponent), "call %d: %a, want 2^%d", i,
           (double)scaler.scale, m.exponent);
-    if (call == 7 && status == MPNUM_OK)
+    CHECK(stage_of(optimizer) == m.at[place].stage, "call %d: stage", i);
+    CHECK(optimizer->consecutive_skips == (uint32_t)m.at[place].skips, "call %d: skips",
+          i);
+    if (call == 8 && status == MPNUM_OK)
       CHECK((verdict == MPNUM_GRAD_SKIP) == skips, "call %d: verdict", i);
-    if (call == 6 && status == MPNUM_OK)
-      CHECK(multiplier == scaler.inverse, "call %d: multiplier", i);
-    counts[call] += status == MPNUM_OK;
+    if (call == 7 && status == MPNUM_OK)
+      CHECK(multiplier == (skips ? 0 : scaler.inverse), "call %d: multiplier", i);
+    if (call < CALLS) counts[call] += status == MPNUM_OK;
+    stale += status == MPNUM_ERROR_STALE_SCALE;
   }
+  CHECK(scaler.updates == (uint64_t)m.updates && scaler.count == m.clean &&
+            scaler.overflows == (uint64_t)m.overflows &&
+            scaler.applied == (uint64_t)m.applied &&
+            scaler.skipped == (uint64_t)m.skipped &&
+            scaler.scale_changes == (uint32_t)m.changes,
+        "counters");
   for (int call = 0; call < CALLS; ++call)
     CHECK(counts[call] > 1000, "%s: %d times", call_names[call], counts[call]);
+  CHECK(stale > 1000 && updates > 1000, "%d stale, %d updates of some", stale, updates);
 }
 
 static void losses_never_overflow_silently(void) {
@@ -295,7 +580,7 @@ static void clipping_is_rounded_once(void) {
   const float infinity = mpnum_from_bits_f32(0x7f800000u);
   const float little = 1e-6f; /* a constant may have more digits, as on s390x */
   mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready();
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
   float got = 7;
   for (int i = 0; i < 200000; ++i) {
     const float norm = mpnum_from_bits_f32(mpnum_random(7, (uint64_t)i) % 0x7f800000u);
@@ -306,8 +591,8 @@ static void clipping_is_rounded_once(void) {
     CHECK(status == MPNUM_OK && got == (float)(ratio < 1 ? ratio : 1),
           "%a to %a: %a, want %a", (double)norm, (double)max_norm, (double)got, ratio);
     mpnum_grad_scaler_set_scale(&scaler, (float)ldexp(1, (int)draw(100)));
-    optimizer.stage = MPNUM_GRAD_CHECKED;
-    optimizer.norm = norm;
+    mpnum_grad_scaler_discard(&scaler, &optimizer);
+    mpnum_grad_scaler_report_checked(&scaler, &optimizer, 0, norm);
     const double product = (ratio < 1 ? ratio : 1) * (double)scaler.inverse;
     float multiplier = 7;
     const mpnum_status said =
@@ -338,10 +623,18 @@ int main(void) {
   set_control_word(control_word_of(FE_TONEAREST)); /* -ffast-math starts in another */
   TAP_RUN(each_call_at_each_stage);
   TAP_RUN(a_scaler_that_is_off_passes_everything);
+  TAP_RUN(an_unknown_norm_is_no_norm_of_0);
   TAP_RUN(each_optimizer_has_its_own_verdict);
   TAP_RUN(a_smaller_scale_is_no_sign_of_a_skip);
   TAP_RUN(what_was_found_is_not_forgotten);
-  TAP_RUN(a_million_random_calls_follow_the_model);
+  TAP_RUN(a_found_inf_of_4_is_one_overflow);
+  TAP_RUN(norms_that_are_none_are_refused);
+  TAP_RUN(a_norm_that_overflows_is_skipped);
+  TAP_RUN(a_scale_set_after_a_check_is_refused);
+  TAP_RUN(a_scale_set_inside_a_window_is_refused);
+  TAP_RUN(an_update_between_two_optimizers_is_refused);
+  TAP_RUN(handles_may_live_anywhere);
+  TAP_RUN(three_handles_in_any_order_follow_the_table);
   TAP_RUN(losses_never_overflow_silently);
   TAP_RUN(clipping_is_rounded_once);
   return tap_done();

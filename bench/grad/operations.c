@@ -103,10 +103,9 @@ static void unscale_and_clip_f32(void *dst, const void *src, size_t count) {
   const mpnum_grad_tensor tensor =
       mpnum_grad_tensor_of(MPNUM_TYPE_F32, src, count, MPNUM_TYPE_F32, dst);
   mpnum_grad_scaler scaler = half;
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready();
-  mpnum_grad_findings findings;
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
   scaler.inverse = two;
-  mpnum_grad_scaler_unscale(&scaler, &optimizer, &tensor, 1, 0, &findings);
+  mpnum_grad_scaler_unscale(&scaler, &optimizer, &tensor, 1, 0, NULL);
   mpnum_grad_scaler_clip(&scaler, &optimizer, &tensor, 1, 1);
 }
 

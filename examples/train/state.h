@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of a training run as bytes: in memory, to return to, and in a file, to resume
- * from. Numbers are as this machine stores them, but for the scaler. */
+ * from. Numbers are as this machine stores them, but for scaler, handle, monitor and
+ * fallback, whose bytes are the same on every machine. */
 #ifndef EXAMPLES_TRAIN_STATE_H
 #define EXAMPLES_TRAIN_STATE_H
 
@@ -41,24 +42,52 @@ static inline void state_pass(state_place *place, void *value, size_t size) {
   if (place->at && !place->is_loading) memcpy(place->at + place->size, value, size);
   place->size += size;
 }
+/* A state of the library's: its bytes, made when they are saved, or to be loaded. */
+static inline void state_check(state_place *place, mpnum_status status) {
+  if (status != MPNUM_OK) place->is_wrong = 1;
+}
+static inline void state_scaler(state_place *place, mpnum_grad_scaler *scaler) {
+  uint8_t bytes[MPNUM_GRAD_SCALER_BYTES];
+  if (!place->is_loading) state_check(place, mpnum_grad_scaler_save(bytes, scaler));
+  state_pass(place, bytes, sizeof bytes);
+  if (place->is_loading)
+    state_check(place, mpnum_grad_scaler_load(scaler, bytes, sizeof bytes));
+}
+static inline void state_optimizer(state_place *place, mpnum_grad_optimizer *optimizer) {
+  uint8_t bytes[MPNUM_GRAD_OPTIMIZER_BYTES];
+  if (!place->is_loading) state_check(place, mpnum_grad_optimizer_save(bytes, optimizer));
+  state_pass(place, bytes, sizeof bytes);
+  if (place->is_loading)
+    state_check(place, mpnum_grad_optimizer_load(optimizer, bytes, sizeof bytes));
+}
+static inline void state_health(state_place *place, mpnum_health *health) {
+  uint8_t bytes[MPNUM_HEALTH_BYTES];
+  if (!place->is_loading) state_check(place, mpnum_health_save(bytes, health));
+  state_pass(place, bytes, sizeof bytes);
+  if (place->is_loading)
+    state_check(place, mpnum_health_load(health, bytes, sizeof bytes));
+}
+/* There is one only in a run that is automatic. */
+static inline void state_fallback(state_place *place, mpnum_fallback *fallback) {
+  uint8_t bytes[MPNUM_FALLBACK_BYTES];
+  if (!place->is_loading) state_check(place, mpnum_fallback_save(bytes, fallback));
+  state_pass(place, bytes, sizeof bytes);
+  if (place->is_loading)
+    state_check(place, mpnum_fallback_load(fallback, bytes, sizeof bytes));
+}
 /* What learning changes: weights, Adam's means, the scaler. */
 static inline void state_model(state_place *place, training *t) {
   const size_t count = mlp_count(&t->net);
-  uint8_t bytes[MPNUM_GRAD_SCALER_BYTES];
   state_pass(place, t->net.master, count * sizeof(float));
   state_pass(place, t->optimizer_state.first, count * sizeof(float));
   state_pass(place, t->optimizer_state.second, count * sizeof(float));
   state_pass(place, &t->optimizer_state.first_decay, sizeof(float));
   state_pass(place, &t->optimizer_state.second_decay, sizeof(float));
-  mpnum_grad_scaler_save(bytes, &t->scaler);
-  state_pass(place, bytes, sizeof bytes);
-  if (place->is_loading &&
-      mpnum_grad_scaler_load(&t->scaler, bytes, sizeof bytes) != MPNUM_OK)
-    place->is_wrong = 1;
+  state_scaler(place, &t->scaler);
 }
 /* All that the next steps depend on, behind a name and the settings. */
 static inline void state_run(state_place *place, training *t) {
-  char name[8] = {'m', 'p', 't', 'r', 'a', 'i', 'n', '1'};
+  char name[8] = {'m', 'p', 't', 'r', 'a', 'i', 'n', '2'};
   settings run = t->run;
   state_place model = {NULL, 0, 0, 0};
   state_pass(place, name, sizeof name);
@@ -67,9 +96,9 @@ static inline void state_run(state_place *place, training *t) {
   state_pass(place, &t->skipped, sizeof t->skipped);
   state_pass(place, &t->net.value_type, sizeof t->net.value_type);
   state_pass(place, &t->net.gradient_type, sizeof t->net.gradient_type);
-  state_pass(place, &t->optimizer, sizeof t->optimizer);
-  state_pass(place, &t->health, sizeof t->health);
-  state_pass(place, &t->fallback, sizeof t->fallback);
+  state_optimizer(place, &t->optimizer);
+  state_health(place, &t->health);
+  if (t->run.automatic) state_fallback(place, &t->fallback);
   state_model(place, t);
   state_model(&model, t);
   state_pass(place, t->snapshot, model.size);
@@ -87,6 +116,7 @@ static inline void state_keep(training *t) {
 static inline void state_return(training *t) {
   state_place place = {t->snapshot, 0, 1, 0};
   state_model(&place, t);
+  mpnum_grad_scaler_discard(&t->scaler, &t->optimizer); /* it was the later scaler's */
 }
 
 /* The bytes of a file, which ends with a checksum; NULL: there is not enough memory. */
@@ -144,7 +174,7 @@ static inline const char *state_resume(training *t, const char *path) {
   place.at = digits_read_file(path, &bytes);
   if (!place.at) return strerror(errno);
   if (bytes >= 8 + sizeof sum) memcpy(&sum, place.at + bytes - sizeof sum, sizeof sum);
-  if (bytes < 8 + sizeof t->run + sizeof sum || memcmp(place.at, "mptrain1", 8) != 0) {
+  if (bytes < 8 + sizeof t->run + sizeof sum || memcmp(place.at, "mptrain2", 8) != 0) {
     wrong = "this is no state of train_f16";
   } else if (sum != checksum(0, place.at, bytes - sizeof sum)) {
     wrong = "the file is damaged: its checksum is wrong";
@@ -153,7 +183,7 @@ static inline const char *state_resume(training *t, const char *path) {
     wrong = "it was saved with other options";
   } else {
     state_run(&place, t);
-    if (place.is_wrong) wrong = "it holds no scaler of this version";
+    if (place.is_wrong) wrong = "it holds a state of another version";
   }
   free(place.at);
   return wrong;

@@ -268,14 +268,16 @@ MPNUM_FUNC mpnum_fallback_config mpnum_fallback_default(void) {
   const mpnum_fallback_config config = {MPNUM_TYPE_F16, MPNUM_TYPE_BF16, 3, 2000, 20, 5};
   return config;
 }
+MPNUM_FUNC int mpnum_fallback_is_valid_(mpnum_fallback_config config) {
+  return mpnum_dense_bits_(config.narrow) != 0 && mpnum_dense_bits_(config.wide) != 0 &&
+         config.narrow != config.wide && config.bad_steps >= 1 &&
+         config.calm_steps >= 0 && config.stable_steps >= 1 && config.rollback_steps >= 1;
+}
 /* Status codes: MPNUM_ERROR_ARGUMENT: an unknown type, both the same, or a number of
  * steps outside its range; the machine is then unchanged. */
 MPNUM_FUNC mpnum_status mpnum_fallback_init(mpnum_fallback *fallback,
                                             mpnum_fallback_config config) {
-  if (mpnum_dense_bits_(config.narrow) == 0 || mpnum_dense_bits_(config.wide) == 0 ||
-      config.narrow == config.wide || config.bad_steps < 1 || config.calm_steps < 0 ||
-      config.stable_steps < 1 || config.rollback_steps < 1)
-    return MPNUM_ERROR_ARGUMENT;
+  if (!mpnum_fallback_is_valid_(config)) return MPNUM_ERROR_ARGUMENT;
   fallback->config = config;
   fallback->bad_run = fallback->good_run = 0;
   fallback->is_wide = fallback->has_snapshot = 0;
@@ -304,6 +306,63 @@ MPNUM_FUNC mpnum_fallback_advice mpnum_fallback_step(mpnum_fallback *fallback,
   }
   advice.type = fallback->is_wide ? config.wide : config.narrow;
   return advice;
+}
+
+/* The machine as bytes that are the same on every machine (stored.h): "mpFB" and its
+ * members. Status codes: those of mpnum_health_save and mpnum_health_load. */
+#define MPNUM_FALLBACK_BYTES   52
+#define MPNUM_FALLBACK_VERSION 1
+/* A number that is no type loads as 0, which is none. */
+MPNUM_FUNC void mpnum_stored_type_(mpnum_stored_ *stored, mpnum_type *type) {
+  uint32_t number = (uint32_t)*type;
+  mpnum_stored_u32_(stored, &number);
+  *type = number <= (uint32_t)MPNUM_TYPE_E2M1 ? (mpnum_type)number : (mpnum_type)0;
+}
+MPNUM_FUNC void mpnum_stored_fallback_(mpnum_stored_ *stored, mpnum_fallback *fallback) {
+  mpnum_fallback_config *config = &fallback->config;
+  mpnum_stored_type_(stored, &config->narrow);
+  mpnum_stored_type_(stored, &config->wide);
+  mpnum_stored_i32_(stored, &config->bad_steps);
+  mpnum_stored_i32_(stored, &config->calm_steps);
+  mpnum_stored_i32_(stored, &config->stable_steps);
+  mpnum_stored_i32_(stored, &config->rollback_steps);
+  mpnum_stored_i32_(stored, &fallback->bad_run);
+  mpnum_stored_i32_(stored, &fallback->good_run);
+  mpnum_stored_i32_(stored, &fallback->is_wide);
+  mpnum_stored_i32_(stored, &fallback->has_snapshot);
+}
+MPNUM_FUNC int mpnum_fallback_is_sound_(const mpnum_fallback *fallback) {
+  return mpnum_fallback_is_valid_(fallback->config) && fallback->bad_run >= 0 &&
+         fallback->good_run >= 0 && (fallback->bad_run == 0 || fallback->good_run == 0) &&
+         (fallback->is_wide == 0 || fallback->is_wide == 1) &&
+         (fallback->has_snapshot == 0 || fallback->has_snapshot == 1);
+}
+/* Writes MPNUM_FALLBACK_BYTES bytes. */
+MPNUM_FUNC mpnum_status mpnum_fallback_save(uint8_t *bytes,
+                                            const mpnum_fallback *fallback) {
+  mpnum_fallback copy = *fallback;
+  mpnum_stored_ out;
+  if (!mpnum_fallback_is_sound_(fallback)) return MPNUM_ERROR_CORRUPT;
+  out = mpnum_stored_begin_(bytes, 0x4246706du, MPNUM_FALLBACK_VERSION);
+  mpnum_stored_fallback_(&out, &copy);
+  mpnum_stored_seal_(bytes, MPNUM_FALLBACK_BYTES);
+  return MPNUM_OK;
+}
+MPNUM_FUNC mpnum_status mpnum_fallback_load(mpnum_fallback *fallback,
+                                            const uint8_t *bytes, uint64_t size) {
+  uint8_t copy[MPNUM_FALLBACK_BYTES] = {0};
+  mpnum_stored_ in;
+  mpnum_fallback loaded;
+  uint32_t version = 0;
+  const mpnum_status status =
+      mpnum_stored_open_(&in, copy, bytes, size, MPNUM_FALLBACK_BYTES, 0x4246706du,
+                         MPNUM_FALLBACK_VERSION, &version);
+  if (status != MPNUM_OK) return status;
+  loaded.config = mpnum_fallback_default(); /* types that can be read */
+  mpnum_stored_fallback_(&in, &loaded);
+  if (!mpnum_fallback_is_sound_(&loaded)) return MPNUM_ERROR_CORRUPT;
+  *fallback = loaded;
+  return MPNUM_OK;
 }
 
 #endif

@@ -86,7 +86,8 @@ typedef enum mpnum_status {
   MPNUM_ERROR_NOT_CHECKED = 35,
   MPNUM_ERROR_STILL_SCALED = 36,
   MPNUM_ERROR_ACCUMULATING = 37,
-  MPNUM_ERROR_NOT_ACCUMULATING = 38
+  MPNUM_ERROR_NOT_ACCUMULATING = 38,
+  MPNUM_ERROR_STALE_SCALE = 39
 } mpnum_status;
 
 /* One sentence for a status; never NULL. */
@@ -103,12 +104,15 @@ MPNUM_FUNC const char *mpnum_status_string(mpnum_status status) {
   case MPNUM_ERROR_NONFINITE: return "gradients hold Inf or NaN";
   case MPNUM_ERROR_CORRUPT: return "the bytes are not a saved state, or are damaged";
   case MPNUM_ERROR_VERSION: return "the state was saved by another version";
-  case MPNUM_ERROR_GROWTH_FACTOR: return "growth_factor is not above 1 and below 2^127";
-  case MPNUM_ERROR_BACKOFF_FACTOR: return "backoff_factor is not between 2^-126 and 1";
+  case MPNUM_ERROR_GROWTH_FACTOR:
+    return "growth_factor is not above 1 and below 2^127 (or 1 with a static scale)";
+  case MPNUM_ERROR_BACKOFF_FACTOR:
+    return "backoff_factor is not between 2^-126 and 1 (or 1 with a static scale)";
   case MPNUM_ERROR_GROWTH_INTERVAL: return "growth_interval is below 1";
   case MPNUM_ERROR_HYSTERESIS: return "hysteresis is below 1";
   case MPNUM_ERROR_SCALE_LIMITS:
-    return "not 2^-126 <= min_scale <= max_scale <= 2^126 (2^127 where any_scale is set)";
+    return "not 2^-126 <= min_scale <= max_scale <= 2^126 (FLT_MAX where any_scale is "
+           "set)";
   case MPNUM_ERROR_INIT_SCALE: return "not min_scale <= scale <= max_scale";
   case MPNUM_ERROR_ALREADY_CHECKED:
     return "these gradients were checked since the last update";
@@ -120,6 +124,8 @@ MPNUM_FUNC const char *mpnum_status_string(mpnum_status status) {
   case MPNUM_ERROR_STILL_SCALED: return "these gradients are still scaled: unscale first";
   case MPNUM_ERROR_ACCUMULATING: return "gradients are still being accumulated";
   case MPNUM_ERROR_NOT_ACCUMULATING: return "no gradients are being accumulated";
+  case MPNUM_ERROR_STALE_SCALE:
+    return "the scale has changed since these gradients were taken: discard them";
   default: return "unknown status";
   }
 }

@@ -7,9 +7,10 @@
  *     mpnum_grad_findings findings;
  *     tensors[0] = mpnum_grad_tensor_of(f16, half_gradients, n, f32, gradients);
  *     tensors[1] = mpnum_grad_tensor_of(f32, others, k, f32, others);
- *     mpnum_grad_scaler_unscale(&scaler, &optimizer, tensors, 2, 0, &findings);
- *     mpnum_grad_scaler_clip(&scaler, &optimizer, tensors, 2, 1.0f);
- *     mpnum_grad_scaler_step(&scaler, &optimizer, &verdict);
+ *     mpnum_grad_scaler_unscale_clip_step(&scaler, &optimizer, tensors, 2, 1.0f, 0,
+ *                                         &findings, &verdict);
+ *     if (verdict == MPNUM_GRAD_APPLY) ...
+ *     mpnum_grad_scaler_update(&scaler, &optimizer);
  *
  * Domain: lists of tensors, each of its own types; any alignment, strides and sizes, 0
  *   included. In place where dst is src and the types have one size; else the memory of
@@ -79,13 +80,16 @@ MPNUM_HOST mpnum_grad_findings mpnum_grad_findings_empty(void) {
   findings.first_bits = 0;
   return findings;
 }
-/* Of the tensors of both, whose numbers are those of one list. */
+/* Of the tensors of both, whose numbers are those of one list. Where both have the same
+ * first Inf or NaN, as ranks with the same gradients, the larger bits stay. */
 MPNUM_HOST mpnum_grad_findings mpnum_grad_findings_merge(mpnum_grad_findings a,
                                                          mpnum_grad_findings b) {
   a.squares = mpnum_total_merge(a.squares, b.squares);
   a.stats = mpnum_stats_merge(a.stats, b.stats);
-  if (b.first_tensor < a.first_tensor ||
-      (b.first_tensor == a.first_tensor && b.first_element < a.first_element)) {
+  if (a.first_tensor == b.first_tensor && a.first_element == b.first_element) {
+    if (b.first_bits > a.first_bits) a.first_bits = b.first_bits;
+  } else if (b.first_tensor < a.first_tensor ||
+             (b.first_tensor == a.first_tensor && b.first_element < a.first_element)) {
     a.first_tensor = b.first_tensor;
     a.first_element = b.first_element;
     a.first_bits = b.first_bits;
@@ -143,7 +147,7 @@ MPNUM_HOST mpnum_status mpnum_grad_tensors_check_(mpnum_grad_kind_ kind,
     mpnum_grad_see_as_(kind, &t);
     if (!mpnum_grad_has_type_(t.src_type) || !mpnum_grad_has_type_(t.dst_type))
       return MPNUM_ERROR_ARGUMENT;
-    if (t.rows > 1 && t.dst && t.dst_stride < t.columns) return MPNUM_ERROR_ARGUMENT;
+    if (t.dst && t.dst_stride < t.columns) return MPNUM_ERROR_ARGUMENT;
     if (t.dst && mpnum_grad_is_narrow_(t.dst_type) && !(flags & MPNUM_GRAD_NARROW))
       return MPNUM_ERROR_ARGUMENT;
     if (t.dst == t.src && t.dst &&
@@ -326,10 +330,12 @@ MPNUM_HOST mpnum_status mpnum_grad_run_(mpnum_grad_kind_ kind,
                                         float factor, uint32_t flags,
                                         mpnum_grad_findings *findings) {
   const mpnum_status status = mpnum_grad_tensors_check_(kind, tensors, count, flags);
+  mpnum_grad_findings unasked;
   int counts = 0;
   uint64_t saved = 0;
   size_t i = 0;
   if (status != MPNUM_OK) return status;
+  if (!findings) findings = &unasked;
   if ((mpnum_bits_f32(factor) & 0x7fffffffu) >= 0x7f800000u) return MPNUM_ERROR_ARGUMENT;
   for (; i < count; ++i)
     counts |= tensors[i].histogram != 0;
@@ -344,11 +350,11 @@ MPNUM_HOST mpnum_status mpnum_grad_run_(mpnum_grad_kind_ kind,
   return MPNUM_OK;
 }
 
-/* Multiplies by a factor, and says what was found in the results. read only says it, as
- * if each dst were NULL. Status codes: MPNUM_ERROR_ARGUMENT: a factor that is not finite,
- * another type or flag, a dst_stride below columns, a narrow dst without the flag, in
- * place with types of two sizes or two strides, a histogram_step of 0; nothing is written
- * then. */
+/* Multiplies by a factor, and says what was found in the results, unless findings is
+ * NULL. read only says it, as if each dst were NULL. Status codes: MPNUM_ERROR_ARGUMENT:
+ * a factor that is not finite, another type or flag, a dst_stride below columns, a narrow
+ * dst without the flag, in place with types of two sizes or two strides, a histogram_step
+ * of 0; nothing is written then. */
 MPNUM_HOST mpnum_status mpnum_grad_multiply(const mpnum_grad_tensor *tensors,
                                             size_t count, float factor, uint32_t flags,
                                             mpnum_grad_findings *findings) {
@@ -360,72 +366,120 @@ MPNUM_HOST mpnum_status mpnum_grad_read(const mpnum_grad_tensor *tensors, size_t
                          findings);
 }
 
+/* Whether each tensor has a dst, unless it is empty. */
+MPNUM_HOST int mpnum_grad_have_dst_(const mpnum_grad_tensor *tensors, size_t count) {
+  size_t i = 0;
+  for (; i < count; ++i)
+    if (!tensors[i].dst && tensors[i].rows != 0 && tensors[i].columns != 0) return 0;
+  return 1;
+}
 /* The loss scaler's passes over the gradients of an optimizer: check reads them, unscale
- * writes each dst. Status codes: those of mpnum_grad_scaler_may_unscale, then those of
- * mpnum_grad_multiply; nothing has changed then. */
+ * writes each dst. findings may be NULL. Status codes: those of
+ * mpnum_grad_scaler_ready_to_unscale, then those of mpnum_grad_multiply; unscale:
+ * MPNUM_ERROR_ARGUMENT, too, for a dst that is NULL and not empty. Nothing has changed
+ * then. */
 MPNUM_HOST mpnum_status mpnum_grad_scaler_check(const mpnum_grad_scaler *scaler,
                                                 mpnum_grad_optimizer *optimizer,
                                                 const mpnum_grad_tensor *tensors,
                                                 size_t count,
                                                 mpnum_grad_findings *findings) {
-  mpnum_status status = mpnum_grad_scaler_may_unscale(scaler, optimizer);
+  mpnum_grad_findings unasked;
+  mpnum_grad_findings *found = findings ? findings : &unasked;
+  mpnum_status status = mpnum_grad_scaler_ready_to_unscale(scaler, optimizer);
   if (status == MPNUM_OK)
-    status = mpnum_grad_read(tensors, count, scaler->inverse, findings);
+    status = mpnum_grad_read(tensors, count, scaler->inverse, found);
   if (status != MPNUM_OK) return status;
-  return mpnum_grad_scaler_checked(scaler, optimizer,
-                                   (uint32_t)mpnum_grad_found_inf(findings),
-                                   mpnum_grad_norm(findings));
+  return mpnum_grad_scaler_report_checked(
+      scaler, optimizer, (uint32_t)mpnum_grad_found_inf(found), mpnum_grad_norm(found));
 }
 MPNUM_HOST mpnum_status mpnum_grad_scaler_unscale(const mpnum_grad_scaler *scaler,
                                                   mpnum_grad_optimizer *optimizer,
                                                   const mpnum_grad_tensor *tensors,
                                                   size_t count, uint32_t flags,
                                                   mpnum_grad_findings *findings) {
-  mpnum_status status = mpnum_grad_scaler_may_unscale(scaler, optimizer);
+  mpnum_grad_findings unasked;
+  mpnum_grad_findings *found = findings ? findings : &unasked;
+  mpnum_status status = mpnum_grad_scaler_ready_to_unscale(scaler, optimizer);
+  if (status == MPNUM_OK && !mpnum_grad_have_dst_(tensors, count))
+    status = MPNUM_ERROR_ARGUMENT;
   if (status == MPNUM_OK)
-    status = mpnum_grad_multiply(tensors, count, scaler->inverse, flags, findings);
+    status = mpnum_grad_multiply(tensors, count, scaler->inverse, flags, found);
   if (status != MPNUM_OK) return status;
-  return mpnum_grad_scaler_unscaled(scaler, optimizer,
-                                    (uint32_t)mpnum_grad_found_inf(findings),
-                                    mpnum_grad_norm(findings));
+  return mpnum_grad_scaler_report_unscaled(
+      scaler, optimizer, (uint32_t)mpnum_grad_found_inf(found), mpnum_grad_norm(found));
+}
+
+/* The norm of gradients that no pass has looked at since the last step, where a scaler is
+ * not enabled. As it was left by a clip: they were clipped. */
+MPNUM_HOST mpnum_status mpnum_grad_look_(mpnum_grad_optimizer *optimizer,
+                                         const mpnum_grad_tensor *tensors, size_t count) {
+  mpnum_grad_findings findings;
+  float norm = 0;
+  const mpnum_status status = mpnum_grad_run_(MPNUM_GRAD_READ_AGAIN_, tensors, count,
+                                              1.0f, MPNUM_GRAD_NARROW, &findings);
+  if (status != MPNUM_OK) return status;
+  norm = mpnum_grad_norm(&findings);
+  if (mpnum_bits_f32(norm) != mpnum_bits_f32(optimizer->norm))
+    mpnum_grad_set_norm_(optimizer, norm, mpnum_from_bits_f32(0x7f800000u));
+  optimizer->found_inf = (uint32_t)mpnum_grad_found_inf(&findings);
+  return MPNUM_OK;
 }
 /* Makes the norm of unscaled gradients, each dst, max_norm at most, but for the rounding
- * of each element: multiplies them by mpnum_grad_clip_coefficient unless it is 1. Once
- * for all tensors of an optimizer, of which it has the norm; after it the norm is
- * max_norm (mpnum_grad_scaler_checked_again). With a scaler that is not enabled, and
- * gradients that nobody has looked at, it takes their norm first. Histograms stay as they
- * are. Status codes: those of mpnum_grad_scaler_may_clip; MPNUM_ERROR_NONFINITE: an Inf
- * or NaN was found, or the norm overflows; MPNUM_ERROR_ARGUMENT: another max_norm, a dst
- * that is NULL and not empty, or what mpnum_grad_multiply refuses. The gradients are then
- * as before. */
+ * of each element: multiplies them by mpnum_grad_clip_coefficient unless it is 1. For all
+ * tensors of an optimizer at once, of which it has the norm; afterwards it has the norm
+ * of what is left, and another clip with the same max_norm, or a larger one, does
+ * nothing. Gradients that hold Inf or NaN stay as they are, and the verdict will be to
+ * skip; so do gradients whose norm overflows, which counts as found. With a scaler that
+ * is not enabled, and gradients that nobody has looked at since the last step, it takes
+ * their norm first; those that hold Inf or NaN, or whose norm overflows, stay as they
+ * are, and are applied. Histograms stay as they are. Status codes: those of
+ * mpnum_grad_scaler_ready_to_clip; MPNUM_ERROR_ARGUMENT: max_norm is not above 0, a dst
+ * is NULL and not empty, or what mpnum_grad_multiply refuses. The gradients are then as
+ * before. */
 MPNUM_HOST mpnum_status mpnum_grad_scaler_clip(const mpnum_grad_scaler *scaler,
-                                               const mpnum_grad_optimizer *optimizer,
+                                               mpnum_grad_optimizer *optimizer,
                                                const mpnum_grad_tensor *tensors,
                                                size_t count, float max_norm) {
   mpnum_grad_findings findings;
-  mpnum_status status = mpnum_grad_scaler_may_clip(scaler, optimizer);
-  int found_inf = optimizer->found_inf != 0;
-  float coefficient = 1, norm = optimizer->norm;
-  size_t i = 0;
+  mpnum_status status = mpnum_grad_scaler_ready_to_clip(scaler, optimizer);
+  float coefficient = 1;
+  if (status == MPNUM_OK && (mpnum_bits_f32(max_norm) - 1 >= 0x7f800000u ||
+                             !mpnum_grad_have_dst_(tensors, count)))
+    status = MPNUM_ERROR_ARGUMENT;
+  if (status == MPNUM_OK)
+    status =
+        mpnum_grad_tensors_check_(MPNUM_GRAD_AGAIN_, tensors, count, MPNUM_GRAD_NARROW);
+  if (status == MPNUM_OK && mpnum_bits_f32(max_norm) != 0x7f800000u &&
+      (optimizer->stage == MPNUM_GRAD_READY || optimizer->stage == MPNUM_GRAD_STEPPED))
+    status = mpnum_grad_look_(optimizer, tensors, count);
+  if (status != MPNUM_OK || !mpnum_grad_can_clip_(scaler, optimizer, max_norm) ||
+      mpnum_bits_f32(max_norm) >= mpnum_bits_f32(optimizer->clipped_to))
+    return status;
+  status = mpnum_grad_clip_coefficient(optimizer->norm, max_norm, &coefficient);
+  if (status != MPNUM_OK || mpnum_bits_f32(coefficient) == 0x3f800000u) return status;
+  status = mpnum_grad_run_(MPNUM_GRAD_AGAIN_, tensors, count, coefficient,
+                           MPNUM_GRAD_NARROW, &findings);
+  if (status == MPNUM_OK)
+    mpnum_grad_set_norm_(optimizer, mpnum_grad_norm(&findings), max_norm);
+  return status;
+}
+
+/* All between a backward pass and apply: unscale, clip to max_norm (0 or Inf: no limit),
+ * step. findings may be NULL; they are those of unscale. Status codes: those of unscale
+ * and step; MPNUM_ERROR_ARGUMENT: a max_norm below 0 or NaN; nothing has changed then. */
+MPNUM_HOST mpnum_status mpnum_grad_scaler_unscale_clip_step(
+    mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer,
+    const mpnum_grad_tensor *tensors, size_t count, float max_norm, uint32_t flags,
+    mpnum_grad_findings *findings, mpnum_grad_verdict *verdict) {
+  const uint32_t limit = mpnum_bits_f32(max_norm);
+  mpnum_status status = MPNUM_ERROR_ARGUMENT;
+  if (limit <= 0x7f800000u || limit == 0x80000000u)
+    status =
+        mpnum_grad_scaler_unscale(scaler, optimizer, tensors, count, flags, findings);
+  if (status == MPNUM_OK && (limit & 0x7fffffffu) != 0)
+    status = mpnum_grad_scaler_clip(scaler, optimizer, tensors, count, max_norm);
   if (status != MPNUM_OK) return status;
-  for (; i < count; ++i)
-    if (!tensors[i].dst && tensors[i].rows != 0 && tensors[i].columns != 0)
-      return MPNUM_ERROR_ARGUMENT;
-  if (optimizer->stage == MPNUM_GRAD_READY) {
-    status = mpnum_grad_run_(MPNUM_GRAD_READ_AGAIN_, tensors, count, 1.0f,
-                             MPNUM_GRAD_NARROW, &findings);
-    if (status != MPNUM_OK) return status;
-    found_inf = mpnum_grad_found_inf(&findings);
-    norm = mpnum_grad_norm(&findings);
-  }
-  if (found_inf) return MPNUM_ERROR_NONFINITE;
-  status = mpnum_grad_clip_coefficient(norm, max_norm, &coefficient);
-  if (status != MPNUM_OK) return status;
-  if (mpnum_bits_f32(coefficient) == 0x3f800000u)
-    return mpnum_grad_tensors_check_(MPNUM_GRAD_AGAIN_, tensors, count,
-                                     MPNUM_GRAD_NARROW);
-  return mpnum_grad_run_(MPNUM_GRAD_AGAIN_, tensors, count, coefficient,
-                         MPNUM_GRAD_NARROW, &findings);
+  return mpnum_grad_scaler_step(scaler, optimizer, verdict);
 }
 
 #endif

@@ -18,6 +18,7 @@
 #define MPNUM_HEALTH_H
 
 #include "histogram.h"
+#include "stored.h"
 #include "wide.h"
 #include "grad.h"
 
@@ -245,6 +246,60 @@ MPNUM_FUNC mpnum_health_limits mpnum_health_default(void) {
 MPNUM_FUNC mpnum_health mpnum_health_start(mpnum_health_limits limits) {
   const mpnum_health health = {limits, mpnum_trend_start(limits.memory)};
   return health;
+}
+
+/* A monitor as bytes that are the same on every machine (stored.h): "mpHE", limits,
+ * trend. Status codes: MPNUM_ERROR_CORRUPT: save: members that no calls can have left;
+ * load: another size, or bytes that save did not write; MPNUM_ERROR_VERSION. What is
+ * written is then unchanged. */
+#define MPNUM_HEALTH_BYTES   60
+#define MPNUM_HEALTH_VERSION 1
+MPNUM_MATH_ void mpnum_stored_health_(mpnum_stored_ *stored, mpnum_health *health) {
+  mpnum_health_limits *limits = &health->limits;
+  mpnum_trend *zeros = &health->zeros;
+  mpnum_stored_f32_(stored, &limits->zero_share);
+  mpnum_stored_f32_(stored, &limits->zero_slope);
+  mpnum_stored_f32_(stored, &limits->lost_share);
+  mpnum_stored_f32_(stored, &limits->min_norm);
+  mpnum_stored_f32_(stored, &limits->max_norm);
+  mpnum_stored_i32_(stored, &limits->memory);
+  mpnum_stored_i64_(stored, &zeros->once);
+  mpnum_stored_i64_(stored, &zeros->twice);
+  mpnum_stored_i32_(stored, &zeros->memory);
+  mpnum_stored_u32_(stored, &zeros->is_started);
+}
+MPNUM_FUNC int mpnum_health_is_sound_(const mpnum_health *health) {
+  const mpnum_trend *zeros = &health->zeros;
+  const int64_t one = (int64_t)1 << 52;
+  return zeros->memory == mpnum_trend_start(health->limits.memory).memory &&
+         zeros->is_started <= 1 && zeros->once >= 0 && zeros->once <= one &&
+         zeros->twice >= 0 && zeros->twice <= one &&
+         (zeros->is_started || (zeros->once == 0 && zeros->twice == 0));
+}
+/* Writes MPNUM_HEALTH_BYTES bytes. */
+MPNUM_MATH_ mpnum_status mpnum_health_save(uint8_t *bytes, const mpnum_health *health) {
+  mpnum_health copy = *health;
+  mpnum_stored_ out;
+  if (!mpnum_health_is_sound_(health)) return MPNUM_ERROR_CORRUPT;
+  out = mpnum_stored_begin_(bytes, 0x4548706du, MPNUM_HEALTH_VERSION);
+  mpnum_stored_health_(&out, &copy);
+  mpnum_stored_seal_(bytes, MPNUM_HEALTH_BYTES);
+  return MPNUM_OK;
+}
+MPNUM_MATH_ mpnum_status mpnum_health_load(mpnum_health *health, const uint8_t *bytes,
+                                           uint64_t size) {
+  uint8_t copy[MPNUM_HEALTH_BYTES] = {0};
+  mpnum_stored_ in;
+  mpnum_health loaded;
+  uint32_t version = 0;
+  const mpnum_status status =
+      mpnum_stored_open_(&in, copy, bytes, size, MPNUM_HEALTH_BYTES, 0x4548706du,
+                         MPNUM_HEALTH_VERSION, &version);
+  if (status != MPNUM_OK) return status;
+  mpnum_stored_health_(&in, &loaded);
+  if (!mpnum_health_is_sound_(&loaded)) return MPNUM_ERROR_CORRUPT;
+  *health = loaded;
+  return MPNUM_OK;
 }
 
 /* One sentence for the lowest alarm among alarms; never NULL. */

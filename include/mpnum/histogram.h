@@ -5,8 +5,8 @@
  *     mpnum_histogram histogram = mpnum_histogram_empty();
  *     mpnum_grad_tensor tensor = mpnum_grad_tensor_of(f16, src, n, f32, dst);
  *     tensor.histogram = &histogram;             // filled by a pass of grad.h
- *     printf("%llu from 2^-25 to below 2^-24\n", (unsigned long long)histogram.counts[127
- * - 25]);
+ *     small = histogram.counts[127 - 25];        // of magnitudes from 2^-25 to below
+ * 2^-24
  *
  * Exact in any order and grouping: tensors, devices and ranks merge to the same counts.
  */

@@ -1,24 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /* Loss scaling for training with narrow gradients: the state machine, on hosts and
- * devices. It touches no gradient: whoever reads them reports what was found.
+ * devices. It touches no gradient: whoever reads them reports what was found. grad.h has
+ * a pass that does, and one call for all between backward and apply.
  *
  *     mpnum_grad_scaler scaler;
- *     mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready();
+ *     mpnum_grad_optimizer optimizer;
  *     mpnum_grad_scaler_init(&scaler, mpnum_grad_scaler_default());
+ *     optimizer = mpnum_grad_optimizer_ready(&scaler);
  *     for (;;) {
  *       mpnum_grad_verdict verdict;
  *       mpnum_grad_scaler_scale_f32(&scaler, loss(), &scaled);
  *       backward(scaled);
  *       found = multiply(gradients, scaler.inverse, &norm); // 1: a product was Inf, NaN
- *       mpnum_grad_scaler_unscaled(&scaler, &optimizer, found, norm);
+ *       mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, found, norm);
  *       mpnum_grad_scaler_step(&scaler, &optimizer, &verdict);
  *       if (verdict == MPNUM_GRAD_APPLY) apply(gradients);
- *       mpnum_grad_scaler_update(&scaler, &optimizer, 1);
+ *       mpnum_grad_scaler_update(&scaler, &optimizer);
  *     }
  *
  * All structs are plain, without pointers and padding: copy them, put them into device
  * memory, compare two ranks' copies byte for byte. Each optimizer has a handle.
- * Status codes: a call out of order says so and changes nothing, see each function.
+ * Status codes: a call out of order says so and changes nothing, see each function. What
+ *   gradients hold is no error: calls return MPNUM_OK, and the verdict tells.
+ * Stale handles: the scaler counts its updates and the changes of its scale. A handle
+ *   that an update left out, or whose gradients were accumulated, checked or unscaled at
+ *   another scale than the one now, gets MPNUM_ERROR_STALE_SCALE from every call but
+ *   mpnum_grad_scaler_discard.
  * Bits: integers, so the same on hosts and devices, whatever the flags and the
  *   floating-point environment.
  * A scaler that is not enabled has scale 1, refuses no order, applies every step.
@@ -28,34 +35,8 @@
 
 #include "f16.h"
 #include "bf16.h"
+#include "scaler_config.h"
 #include "wide.h"
-
-/* When the overflows that may pass without a smaller scale are counted anew. */
-typedef enum mpnum_grad_refill {
-  MPNUM_GRAD_REFILL_NEVER = 0,
-  MPNUM_GRAD_REFILL_CLEAN = 1, /* after each update without overflow */
-  MPNUM_GRAD_REFILL_GROWTH = 2
-} mpnum_grad_refill;
-
-/* An update without overflow adds 1 to a count; when it reaches growth_interval, the
- * scale is multiplied by growth_factor. Overflow number hysteresis since the last refill,
- * and each one after it, multiplies by backoff_factor. Products are those of doubles,
- * rounded to float, as in PyTorch, and stay between min_scale and max_scale. */
-typedef struct mpnum_grad_scaler_config {
-  double growth_factor;    /* above 1 */
-  double backoff_factor;   /* 2^-126 to below 1 */
-  float init_scale;        /* min_scale to max_scale */
-  float min_scale;         /* 2^-126 or more, so that 1 / scale is finite */
-  float max_scale;         /* at most 2^126, so that 1 / scale is no subnormal number */
-  int32_t growth_interval; /* 1 or more */
-  int32_t hysteresis;      /* 1 or more */
-  int16_t refill;          /* enum mpnum_grad_refill */
-  int16_t first_count;     /* the count at the start, 0 or -1 */
-  int16_t overflow_count;  /* after an overflow, 0 or -1 */
-  int16_t growth_count;    /* after a growth, 0 or -1 */
-  int16_t any_scale;       /* 1: max_scale may be 2^127, as in frameworks */
-  int16_t enabled;         /* 0: scale 1, nothing is skipped */
-} mpnum_grad_scaler_config;
 
 typedef struct mpnum_grad_scaler {
   mpnum_grad_scaler_config config;
@@ -66,7 +47,7 @@ typedef struct mpnum_grad_scaler {
   int32_t count;                  /* of updates without overflow, towards a growth */
   int32_t hysteresis_left;        /* 1: the next overflow makes the scale smaller */
   uint32_t consecutive_overflows; /* updates with overflow since the last one without */
-  uint32_t is_inexact; /* 1: a factor is no power of two, so scaling rounds gradients */
+  uint32_t scale_changes;         /* how often the scale has become another */
 } mpnum_grad_scaler;
 
 typedef enum mpnum_grad_stage {
@@ -76,13 +57,24 @@ typedef enum mpnum_grad_stage {
   MPNUM_GRAD_STEPPED = 3
 } mpnum_grad_stage;
 
+/* Gradients that are added up over several batches. */
+typedef enum mpnum_grad_window {
+  MPNUM_GRAD_WINDOW_NONE = 0,
+  MPNUM_GRAD_WINDOW_OPEN = 1, /* further ones will be added */
+  MPNUM_GRAD_WINDOW_CLOSED = 2
+} mpnum_grad_window;
+
 /* An optimizer, and what is known of the gradients of its parameters. */
 typedef struct mpnum_grad_optimizer {
-  uint32_t stage;        /* enum mpnum_grad_stage */
-  uint32_t found_inf;    /* 0, 1; over ranks: the maximum */
-  uint32_t accumulating; /* 1: further gradients will be added */
+  uint32_t stage; /* enum mpnum_grad_stage */
+  uint32_t
+      found_inf;   /* not 0: found; a reduction over ranks may write its maximum or sum */
+  uint32_t window; /* enum mpnum_grad_window */
   uint32_t consecutive_skips;
-  float norm; /* of the gradients divided by the scale */
+  float norm; /* of the gradients divided by the scale; after a clip, what it left */
+  float clipped_to;       /* max_norm of the last clip that changed them, or Inf */
+  uint32_t updates;       /* the scaler's, as of the last one with this handle */
+  uint32_t scale_changes; /* the scaler's, when the window opened, or at check, unscale */
 } mpnum_grad_optimizer;
 
 typedef enum mpnum_grad_verdict {
@@ -90,122 +82,37 @@ typedef enum mpnum_grad_verdict {
   MPNUM_GRAD_APPLY = 1
 } mpnum_grad_verdict;
 
-/* Configurations. default: 65536, twice after 2000 updates, half at once, from 1 to
- * 2^126. The others are those of the frameworks, with their default values:
- * torch:     torch.amp.GradScaler; no floor there, here 2^-126
- * apex:      update_scale_hysteresis of apex and Transformer Engine
- * megatron:  DynamicGradScaler of Megatron-LM
- * deepspeed: DynamicLossScaler with its delayed_shift and consecutive_hysteresis (0, 1)
- * flax:      flax.training.dynamic_scale.DynamicScale
- * jmp:       jmp.DynamicLossScale
- * In all of them a scale that would overflow stays at max_scale. */
-MPNUM_FUNC mpnum_grad_scaler_config mpnum_grad_scaler_default(void) {
-  const mpnum_grad_scaler_config config = {
-      2.0, 0.5, 65536.0f, 1.0f, mpnum_pow2_(126), 2000, 1, MPNUM_GRAD_REFILL_NEVER, 0,
-      0,   0,   0,        1};
-  return config;
-}
-MPNUM_FUNC mpnum_grad_scaler_config mpnum_grad_scaler_torch(void) {
-  mpnum_grad_scaler_config config = mpnum_grad_scaler_default();
-  config.min_scale = mpnum_pow2_(-126);
-  config.max_scale = mpnum_pow2_(127);
-  config.any_scale = 1;
-  return config;
-}
-MPNUM_FUNC mpnum_grad_scaler_config mpnum_grad_scaler_apex(int hysteresis) {
-  mpnum_grad_scaler_config config = mpnum_grad_scaler_torch();
-  config.hysteresis = hysteresis;
-  config.refill = MPNUM_GRAD_REFILL_CLEAN;
-  return config;
-}
-MPNUM_FUNC mpnum_grad_scaler_config mpnum_grad_scaler_megatron(void) {
-  mpnum_grad_scaler_config config = mpnum_grad_scaler_torch();
-  config.init_scale = mpnum_pow2_(32);
-  config.min_scale = 1.0f;
-  config.growth_interval = 1000;
-  config.hysteresis = 2;
-  config.refill = MPNUM_GRAD_REFILL_GROWTH;
-  return config;
-}
-MPNUM_FUNC mpnum_grad_scaler_config
-mpnum_grad_scaler_deepspeed(int delayed_shift, int consecutive_hysteresis) {
-  mpnum_grad_scaler_config config = mpnum_grad_scaler_torch();
-  config.min_scale = 1.0f;
-  config.growth_interval = 1000;
-  config.hysteresis = delayed_shift;
-  config.refill = (int16_t)(consecutive_hysteresis ? MPNUM_GRAD_REFILL_CLEAN
-                                                   : MPNUM_GRAD_REFILL_GROWTH);
-  config.first_count = -1;
-  config.overflow_count = -1;
-  return config;
-}
-MPNUM_FUNC mpnum_grad_scaler_config mpnum_grad_scaler_flax(void) {
-  mpnum_grad_scaler_config config = mpnum_grad_scaler_torch();
-  config.first_count = -1;
-  config.overflow_count = -1;
-  config.growth_count = -1;
-  return config;
-}
-MPNUM_FUNC mpnum_grad_scaler_config mpnum_grad_scaler_jmp(void) {
-  mpnum_grad_scaler_config config = mpnum_grad_scaler_torch();
-  config.min_scale = 1.0f;
-  return config;
-}
-
 MPNUM_MATH_ void mpnum_grad_set_scale_(mpnum_grad_scaler *scaler, float scale) {
+  scaler->scale_changes += mpnum_bits_f32(scaler->scale) != mpnum_bits_f32(scale);
   scaler->scale = scale;
   scaler->inverse = mpnum_wide_rounded_f32_(
       mpnum_wide_div_(mpnum_wide_int_(1), mpnum_wide_f32_(mpnum_bits_f32(scale))));
 }
+/* The nearest scale within the limits; sizes of positive floats order as their bits. */
+MPNUM_MATH_ float mpnum_grad_limited_(const mpnum_grad_scaler_config *config,
+                                      uint32_t bits) {
+  const uint32_t min = mpnum_bits_f32(config->min_scale);
+  const uint32_t max = mpnum_bits_f32(config->max_scale);
+  return mpnum_from_bits_f32(bits < min ? min : bits > max ? max : bits);
+}
 MPNUM_MATH_ void mpnum_grad_rescale_(mpnum_grad_scaler *scaler, double factor) {
   const mpnum_wide_ scale = mpnum_wide_f32_(mpnum_bits_f32(scaler->scale));
-  const uint32_t min = mpnum_bits_f32(scaler->config.min_scale);
-  const uint32_t max = mpnum_bits_f32(scaler->config.max_scale);
-  uint32_t bits = mpnum_bits_f32(
+  const uint32_t bits = mpnum_bits_f32(
       mpnum_wide_rounded_twice_f32_(mpnum_wide_mul_(scale, mpnum_wide_f64_(factor))));
-  bits = bits < min ? min : bits > max ? max : bits;
-  mpnum_grad_set_scale_(scaler, mpnum_from_bits_f32(bits));
-}
-
-/* Whether a configuration is one. Status codes: each names the field that is wrong;
- * MPNUM_ERROR_ARGUMENT: refill, a count or a switch. */
-MPNUM_MATH_ mpnum_status mpnum_grad_scaler_validate(mpnum_grad_scaler_config config) {
-  const uint64_t one = (uint64_t)1023 << 52;
-  const uint64_t growth = mpnum_bits_f64(config.growth_factor);
-  const uint64_t backoff = mpnum_bits_f64(config.backoff_factor);
-  const uint32_t min = mpnum_bits_f32(config.min_scale);
-  const uint32_t max = mpnum_bits_f32(config.max_scale);
-  const uint32_t init = mpnum_bits_f32(config.init_scale);
-  if (growth <= one || growth >= (uint64_t)1150 << 52) return MPNUM_ERROR_GROWTH_FACTOR;
-  if (backoff < (uint64_t)897 << 52 || backoff >= one) return MPNUM_ERROR_BACKOFF_FACTOR;
-  if (config.growth_interval < 1) return MPNUM_ERROR_GROWTH_INTERVAL;
-  if (config.hysteresis < 1) return MPNUM_ERROR_HYSTERESIS;
-  if (config.refill < 0 || config.refill > MPNUM_GRAD_REFILL_GROWTH ||
-      config.first_count < -1 || config.first_count > 0 || config.overflow_count < -1 ||
-      config.overflow_count > 0 || config.growth_count < -1 || config.growth_count > 0 ||
-      config.any_scale < 0 || config.any_scale > 1 || config.enabled < 0 ||
-      config.enabled > 1)
-    return MPNUM_ERROR_ARGUMENT;
-  if (min < 0x00800000u || min > max ||
-      max > (config.any_scale ? 0x7f000000u : 0x7e800000u))
-    return MPNUM_ERROR_SCALE_LIMITS;
-  return init < min || init > max ? MPNUM_ERROR_INIT_SCALE : MPNUM_OK;
+  if (bits >= 0x7f800000u && scaler->config.any_scale) return;
+  mpnum_grad_set_scale_(scaler, mpnum_grad_limited_(&scaler->config, bits));
 }
 
 MPNUM_MATH_ void mpnum_grad_start_(mpnum_grad_scaler *scaler,
                                    mpnum_grad_scaler_config config) {
-  const uint64_t factors =
-      mpnum_bits_f64(config.growth_factor) | mpnum_bits_f64(config.backoff_factor);
-  float scale = 1;
-  if (config.enabled) scale = config.init_scale;
   scaler->config = config;
-  mpnum_grad_set_scale_(scaler, scale);
+  scaler->scale = config.enabled ? config.init_scale : 1.0f;
   scaler->updates = scaler->overflows = scaler->applied = scaler->skipped = 0;
   scaler->count = config.first_count;
   scaler->hysteresis_left = config.hysteresis;
   scaler->consecutive_overflows = 0;
-  scaler->is_inexact = (factors & 0xfffffffffffffu) != 0 ||
-                       (mpnum_bits_f32(config.init_scale) & 0x7fffffu) != 0;
+  scaler->scale_changes = 0;
+  mpnum_grad_set_scale_(scaler, scaler->scale);
 }
 /* Status codes: those of mpnum_grad_scaler_validate; the scaler is then unchanged. */
 MPNUM_MATH_ mpnum_status mpnum_grad_scaler_init(mpnum_grad_scaler *scaler,
@@ -214,8 +121,34 @@ MPNUM_MATH_ mpnum_status mpnum_grad_scaler_init(mpnum_grad_scaler *scaler,
   if (status == MPNUM_OK) mpnum_grad_start_(scaler, config);
   return status;
 }
-/* The scale from now on; counts begin anew. Not while gradients of another scale are
- * about. Status codes: MPNUM_ERROR_INIT_SCALE: not within the limits. */
+/* Another configuration from now on, made from scaler.config. The scale comes to the
+ * nearest limit, the count below growth_interval, the overflows left to hysteresis; all
+ * counters go on. A scaler that was not enabled begins at init_scale. Status codes: those
+ * of mpnum_grad_scaler_validate; the scaler is then unchanged. */
+MPNUM_MATH_ mpnum_status mpnum_grad_scaler_configure(mpnum_grad_scaler *scaler,
+                                                     mpnum_grad_scaler_config config) {
+  const mpnum_status status = mpnum_grad_scaler_validate(config);
+  const int was_enabled = scaler->config.enabled;
+  if (status != MPNUM_OK) return status;
+  scaler->config = config;
+  if (!config.enabled) {
+    mpnum_grad_set_scale_(scaler, 1.0f);
+  } else if (was_enabled) {
+    mpnum_grad_set_scale_(scaler,
+                          mpnum_grad_limited_(&config, mpnum_bits_f32(scaler->scale)));
+  } else {
+    mpnum_grad_set_scale_(scaler, config.init_scale);
+    scaler->count = config.first_count;
+    scaler->hysteresis_left = config.hysteresis;
+  }
+  if (scaler->count >= config.growth_interval) scaler->count = config.growth_interval - 1;
+  if (scaler->hysteresis_left > config.hysteresis)
+    scaler->hysteresis_left = config.hysteresis;
+  return MPNUM_OK;
+}
+/* The scale from now on; counts begin anew. Call it between an update and the next
+ * backward pass: a window that is open, and gradients that were checked or unscaled, are
+ * stale then. Status codes: MPNUM_ERROR_INIT_SCALE: not within the limits. */
 MPNUM_MATH_ mpnum_status mpnum_grad_scaler_set_scale(mpnum_grad_scaler *scaler,
                                                      float scale) {
   const uint32_t bits = mpnum_bits_f32(scale);
@@ -226,8 +159,14 @@ MPNUM_MATH_ mpnum_status mpnum_grad_scaler_set_scale(mpnum_grad_scaler *scaler,
   mpnum_grad_set_scale_(scaler, scale);
   scaler->count = scaler->config.first_count;
   scaler->hysteresis_left = scaler->config.hysteresis;
-  scaler->is_inexact |= (bits & 0x7fffffu) != 0;
   return MPNUM_OK;
+}
+/* 1: the scale or a factor is no power of two, so that scaling rounds gradients. */
+MPNUM_FUNC int mpnum_grad_scaler_is_inexact(const mpnum_grad_scaler *scaler) {
+  const uint64_t factors = mpnum_bits_f64(scaler->config.growth_factor) |
+                           mpnum_bits_f64(scaler->config.backoff_factor);
+  return (factors & 0xfffffffffffffu) != 0 ||
+         (mpnum_bits_f32(scaler->scale) & 0x7fffffu) != 0;
 }
 
 /* loss * scale. A loss that is Inf or NaN stays so, as its gradients will tell.
@@ -273,15 +212,39 @@ MPNUM_MATH_ mpnum_status mpnum_grad_scaler_scale_bf16(const mpnum_grad_scaler *s
   return MPNUM_OK;
 }
 
-/* A new handle. */
-MPNUM_FUNC mpnum_grad_optimizer mpnum_grad_optimizer_ready(void) {
-  const mpnum_grad_optimizer optimizer = {MPNUM_GRAD_READY, 0, 0, 0, 0.0f};
+/* A new handle for gradients of a scaler, which has been initialised. */
+MPNUM_FUNC mpnum_grad_optimizer
+mpnum_grad_optimizer_ready(const mpnum_grad_scaler *scaler) {
+  mpnum_grad_optimizer optimizer = {MPNUM_GRAD_READY, 0, 0, 0, 0, 0, 0, 0};
+  optimizer.clipped_to = mpnum_from_bits_f32(0x7f800000u);
+  optimizer.updates = (uint32_t)(scaler->updates & 0xffffffffu);
+  optimizer.scale_changes = scaler->scale_changes;
   return optimizer;
 }
+/* For gradients that will not be used: the handle is ready, whatever it was. Set the
+ * gradients to 0. */
+MPNUM_FUNC void mpnum_grad_scaler_discard(const mpnum_grad_scaler *scaler,
+                                          mpnum_grad_optimizer *optimizer) {
+  const uint32_t skips = optimizer->consecutive_skips;
+  *optimizer = mpnum_grad_optimizer_ready(scaler);
+  optimizer->consecutive_skips = skips;
+}
+
+/* Whether the scale is another than that of the gradients. Those of a handle that is
+ * ready have the scale of now, unless an update left it out. */
+MPNUM_FUNC int mpnum_grad_is_stale_(const mpnum_grad_scaler *scaler,
+                                    const mpnum_grad_optimizer *optimizer) {
+  return optimizer->updates != (scaler->updates & 0xffffffffu) ||
+         ((optimizer->stage != MPNUM_GRAD_READY ||
+           optimizer->window != MPNUM_GRAD_WINDOW_NONE) &&
+          optimizer->scale_changes != scaler->scale_changes);
+}
+/* MPNUM_OK at stage READY. */
 MPNUM_FUNC mpnum_status mpnum_grad_order_(const mpnum_grad_scaler *scaler,
-                                          uint32_t stage) {
+                                          const mpnum_grad_optimizer *optimizer) {
   if (!scaler->config.enabled) return MPNUM_OK;
-  switch (stage) {
+  if (mpnum_grad_is_stale_(scaler, optimizer)) return MPNUM_ERROR_STALE_SCALE;
+  switch (optimizer->stage) {
   case MPNUM_GRAD_READY: return MPNUM_OK;
   case MPNUM_GRAD_CHECKED: return MPNUM_ERROR_ALREADY_CHECKED;
   case MPNUM_GRAD_UNSCALED: return MPNUM_ERROR_ALREADY_UNSCALED;
@@ -290,77 +253,104 @@ MPNUM_FUNC mpnum_status mpnum_grad_order_(const mpnum_grad_scaler *scaler,
 }
 
 /* Between begin and end the gradients of several batches are added: neither can they be
- * checked nor may the scale change. Status codes: MPNUM_ERROR_ALREADY_CHECKED, _UNSCALED,
- * _STEPPED: update first; MPNUM_ERROR_ACCUMULATING, MPNUM_ERROR_NOT_ACCUMULATING. */
+ * checked nor may the scale change. Status codes: MPNUM_ERROR_STALE_SCALE;
+ * MPNUM_ERROR_ALREADY_CHECKED, _UNSCALED, _STEPPED: update first;
+ * MPNUM_ERROR_ACCUMULATING, MPNUM_ERROR_NOT_ACCUMULATING. */
 MPNUM_FUNC mpnum_status mpnum_grad_scaler_begin_accumulation(
     const mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer) {
-  const mpnum_status status = mpnum_grad_order_(scaler, optimizer->stage);
+  const mpnum_status status = mpnum_grad_order_(scaler, optimizer);
   if (status != MPNUM_OK) return status;
-  if (optimizer->accumulating && scaler->config.enabled) return MPNUM_ERROR_ACCUMULATING;
-  optimizer->accumulating = 1;
+  if (optimizer->window == MPNUM_GRAD_WINDOW_OPEN && scaler->config.enabled)
+    return MPNUM_ERROR_ACCUMULATING;
+  optimizer->window = MPNUM_GRAD_WINDOW_OPEN;
+  optimizer->scale_changes = scaler->scale_changes;
   return MPNUM_OK;
 }
 MPNUM_FUNC mpnum_status mpnum_grad_scaler_end_accumulation(
     const mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer) {
-  if (!optimizer->accumulating && scaler->config.enabled)
-    return MPNUM_ERROR_NOT_ACCUMULATING;
-  optimizer->accumulating = 0;
+  if (scaler->config.enabled) {
+    if (mpnum_grad_is_stale_(scaler, optimizer)) return MPNUM_ERROR_STALE_SCALE;
+    if (optimizer->window != MPNUM_GRAD_WINDOW_OPEN) return MPNUM_ERROR_NOT_ACCUMULATING;
+  }
+  optimizer->window = MPNUM_GRAD_WINDOW_CLOSED;
   return MPNUM_OK;
 }
 
-/* Whether this optimizer's gradients may be checked or unscaled: ask before they are
- * touched. Status codes: MPNUM_ERROR_ACCUMULATING; MPNUM_ERROR_ALREADY_CHECKED,
- * _UNSCALED, _STEPPED since the last update. */
-MPNUM_FUNC mpnum_status mpnum_grad_scaler_may_unscale(
+/* Whether this optimizer's gradients are ready to be checked or unscaled by a kernel of
+ * the caller's: ask before they are touched. Status codes: MPNUM_ERROR_STALE_SCALE;
+ * MPNUM_ERROR_ACCUMULATING; MPNUM_ERROR_ALREADY_CHECKED, _UNSCALED, _STEPPED since the
+ * last update. */
+MPNUM_FUNC mpnum_status mpnum_grad_scaler_ready_to_unscale(
     const mpnum_grad_scaler *scaler, const mpnum_grad_optimizer *optimizer) {
-  if (optimizer->accumulating && scaler->config.enabled) return MPNUM_ERROR_ACCUMULATING;
-  return mpnum_grad_order_(scaler, optimizer->stage);
+  const mpnum_status status = mpnum_grad_order_(scaler, optimizer);
+  if (status == MPNUM_OK && optimizer->window == MPNUM_GRAD_WINDOW_OPEN &&
+      scaler->config.enabled)
+    return MPNUM_ERROR_ACCUMULATING;
+  return status;
 }
-MPNUM_FUNC mpnum_status mpnum_grad_record_(const mpnum_grad_scaler *scaler,
-                                           mpnum_grad_optimizer *optimizer,
-                                           uint32_t stage, uint32_t found_inf,
-                                           float norm) {
-  const mpnum_status status = mpnum_grad_scaler_may_unscale(scaler, optimizer);
-  if (status != MPNUM_OK) return status;
-  optimizer->stage = stage;
-  optimizer->found_inf = found_inf != 0;
-  optimizer->norm = norm;
-  return MPNUM_OK;
-}
-/* Records what a pass over the gradients found: whether any product of a gradient and
- * scaler->inverse is Inf or NaN, and the norm of the products (0 if nobody asks).
- * checked: the gradients were read, and are as they were; the optimizer's kernel will
- * multiply them (mpnum_grad_scaler_multiplier). unscaled: they are the products now.
- * Status codes: those of mpnum_grad_scaler_may_unscale. */
-MPNUM_FUNC mpnum_status mpnum_grad_scaler_checked(const mpnum_grad_scaler *scaler,
-                                                  mpnum_grad_optimizer *optimizer,
-                                                  uint32_t found_inf, float norm) {
-  return mpnum_grad_record_(scaler, optimizer, MPNUM_GRAD_CHECKED, found_inf, norm);
-}
-MPNUM_FUNC mpnum_status mpnum_grad_scaler_unscaled(const mpnum_grad_scaler *scaler,
-                                                   mpnum_grad_optimizer *optimizer,
-                                                   uint32_t found_inf, float norm) {
-  return mpnum_grad_record_(scaler, optimizer, MPNUM_GRAD_UNSCALED, found_inf, norm);
-}
-/* Whether this optimizer's gradients may be clipped in place or else changed. Status
- * codes: MPNUM_ERROR_STILL_SCALED: clipping them would clip to max_norm / scale;
- * MPNUM_ERROR_ALREADY_STEPPED. */
-MPNUM_FUNC mpnum_status mpnum_grad_scaler_may_clip(
+/* Whether they are ready to be clipped in place, or else changed. Status codes:
+ * MPNUM_ERROR_STALE_SCALE; MPNUM_ERROR_STILL_SCALED: clipping them would clip to max_norm
+ * / scale; MPNUM_ERROR_ALREADY_STEPPED. */
+MPNUM_FUNC mpnum_status mpnum_grad_scaler_ready_to_clip(
     const mpnum_grad_scaler *scaler, const mpnum_grad_optimizer *optimizer) {
-  if (!scaler->config.enabled || optimizer->stage == MPNUM_GRAD_UNSCALED) return MPNUM_OK;
+  if (!scaler->config.enabled) return MPNUM_OK;
+  if (mpnum_grad_is_stale_(scaler, optimizer)) return MPNUM_ERROR_STALE_SCALE;
+  if (optimizer->stage == MPNUM_GRAD_UNSCALED) return MPNUM_OK;
   return optimizer->stage == MPNUM_GRAD_STEPPED ? MPNUM_ERROR_ALREADY_STEPPED
                                                 : MPNUM_ERROR_STILL_SCALED;
 }
 
-/* After gradients that are unscaled were changed: what was found is not forgotten.
- * Status codes: those of mpnum_grad_scaler_may_clip. */
-MPNUM_FUNC mpnum_status mpnum_grad_scaler_checked_again(const mpnum_grad_scaler *scaler,
-                                                        mpnum_grad_optimizer *optimizer,
-                                                        uint32_t found_inf, float norm) {
-  const mpnum_status status = mpnum_grad_scaler_may_clip(scaler, optimizer);
+/* A norm that is reported is 0 and up, Inf or NaN; -0 is 0. */
+MPNUM_FUNC int mpnum_grad_is_norm_(float norm) {
+  const uint32_t bits = mpnum_bits_f32(norm);
+  return bits <= 0x80000000u || (bits & 0x7fffffffu) > 0x7f800000u;
+}
+MPNUM_FUNC void mpnum_grad_set_norm_(mpnum_grad_optimizer *optimizer, float norm,
+                                     float clipped_to) {
+  optimizer->norm = mpnum_bits_f32(norm) == 0x80000000u ? 0.0f : norm;
+  optimizer->clipped_to = clipped_to;
+}
+MPNUM_FUNC mpnum_status mpnum_grad_report_(const mpnum_grad_scaler *scaler,
+                                           mpnum_grad_optimizer *optimizer,
+                                           uint32_t stage, uint32_t found_inf,
+                                           float norm) {
+  const mpnum_status status = mpnum_grad_scaler_ready_to_unscale(scaler, optimizer);
   if (status != MPNUM_OK) return status;
-  optimizer->found_inf |= found_inf != 0;
-  optimizer->norm = norm;
+  if (!mpnum_grad_is_norm_(norm)) return MPNUM_ERROR_ARGUMENT;
+  optimizer->scale_changes = scaler->scale_changes;
+  optimizer->stage = stage;
+  optimizer->found_inf = found_inf != 0;
+  mpnum_grad_set_norm_(optimizer, norm, mpnum_from_bits_f32(0x7f800000u));
+  return MPNUM_OK;
+}
+/* Reports of what a kernel of the caller's found in the gradients: whether any product of
+ * a gradient and scaler->inverse is Inf or NaN, and the norm of the products (0 if nobody
+ * asks). checked: the gradients were read, and are as they were; the optimizer's kernel
+ * will multiply them (mpnum_grad_scaler_multiplier). unscaled: they are the products now.
+ * Status codes: those of mpnum_grad_scaler_ready_to_unscale; MPNUM_ERROR_ARGUMENT: a norm
+ * below 0. */
+MPNUM_FUNC mpnum_status mpnum_grad_scaler_report_checked(const mpnum_grad_scaler *scaler,
+                                                         mpnum_grad_optimizer *optimizer,
+                                                         uint32_t found_inf, float norm) {
+  return mpnum_grad_report_(scaler, optimizer, MPNUM_GRAD_CHECKED, found_inf, norm);
+}
+MPNUM_FUNC mpnum_status mpnum_grad_scaler_report_unscaled(const mpnum_grad_scaler *scaler,
+                                                          mpnum_grad_optimizer *optimizer,
+                                                          uint32_t found_inf,
+                                                          float norm) {
+  return mpnum_grad_report_(scaler, optimizer, MPNUM_GRAD_UNSCALED, found_inf, norm);
+}
+/* changed: gradients that are unscaled were clipped, or else changed, and this is their
+ * norm now; what was found before is not forgotten. Status codes: those of
+ * mpnum_grad_scaler_ready_to_clip; MPNUM_ERROR_ARGUMENT: a norm below 0. */
+MPNUM_FUNC mpnum_status mpnum_grad_scaler_report_changed(const mpnum_grad_scaler *scaler,
+                                                         mpnum_grad_optimizer *optimizer,
+                                                         uint32_t found_inf, float norm) {
+  const mpnum_status status = mpnum_grad_scaler_ready_to_clip(scaler, optimizer);
+  if (status != MPNUM_OK) return status;
+  if (!mpnum_grad_is_norm_(norm)) return MPNUM_ERROR_ARGUMENT;
+  optimizer->found_inf = (optimizer->found_inf | found_inf) != 0;
+  mpnum_grad_set_norm_(optimizer, norm, mpnum_from_bits_f32(0x7f800000u));
   return MPNUM_OK;
 }
 
@@ -392,26 +382,44 @@ MPNUM_MATH_ mpnum_status mpnum_grad_clip_coefficient(float norm, float max_norm,
   return mpnum_grad_clip_over_(1.0f, 1.0f, norm, max_norm, coefficient);
 }
 
+/* Whether there is something to clip: not without a limit, and not where an Inf or NaN
+ * was found. A norm that overflows cannot be clipped to: it counts as found. */
+MPNUM_FUNC int mpnum_grad_can_clip_(const mpnum_grad_scaler *scaler,
+                                    mpnum_grad_optimizer *optimizer, float max_norm) {
+  const uint32_t norm = mpnum_bits_f32(optimizer->norm) & 0x7fffffffu;
+  if (mpnum_bits_f32(max_norm) == 0x7f800000u || optimizer->found_inf) return 0;
+  if (norm >= 0x7f800000u && scaler->config.enabled) optimizer->found_inf = 1;
+  return norm < 0x7f800000u;
+}
 /* What checked gradients are to be multiplied by: the inverse of the scale times the clip
- * coefficient, rounded once; max_norm Inf: the inverse. Status codes: those above;
- * MPNUM_ERROR_NOT_CHECKED, MPNUM_ERROR_ALREADY_UNSCALED, MPNUM_ERROR_ALREADY_STEPPED;
- * MPNUM_ERROR_NONFINITE: an Inf or NaN was found; MPNUM_ERROR_UNREPRESENTABLE: the
- * product is below 2^-126. The multiplier is then unchanged. */
-MPNUM_MATH_ mpnum_status mpnum_grad_scaler_multiplier(
-    const mpnum_grad_scaler *scaler, const mpnum_grad_optimizer *optimizer,
-    float max_norm, float *multiplier) {
-  mpnum_status status = MPNUM_OK;
-  float product = 0;
-  if (scaler->config.enabled && optimizer->stage != MPNUM_GRAD_CHECKED)
-    return optimizer->stage == MPNUM_GRAD_READY
-               ? MPNUM_ERROR_NOT_CHECKED
-               : mpnum_grad_order_(scaler, optimizer->stage);
-  if (optimizer->found_inf) return MPNUM_ERROR_NONFINITE;
-  status = mpnum_grad_clip_over_(scaler->scale, scaler->inverse, optimizer->norm,
-                                 max_norm, &product);
-  if (status != MPNUM_OK) return status;
-  if (mpnum_bits_f32(product) < 0x00800000u && !scaler->config.any_scale)
-    return MPNUM_ERROR_UNREPRESENTABLE;
+ * coefficient, rounded once; max_norm Inf: the inverse. 0 where the verdict will be to
+ * skip: an Inf or NaN was found, or the norm overflows and max_norm is not Inf. Status
+ * codes: MPNUM_ERROR_STALE_SCALE; MPNUM_ERROR_NOT_CHECKED, MPNUM_ERROR_ALREADY_UNSCALED,
+ * MPNUM_ERROR_ALREADY_STEPPED; MPNUM_ERROR_ARGUMENT: max_norm is not above 0;
+ * MPNUM_ERROR_UNREPRESENTABLE: the product is below 2^-126. The multiplier is then
+ * unchanged. A scaler that is not enabled says MPNUM_ERROR_NOT_CHECKED, too, where
+ * max_norm is not Inf and nobody has taken the norm since the last step; its multiplier
+ * is never 0, but 1 where there is nothing to clip. */
+MPNUM_MATH_ mpnum_status mpnum_grad_scaler_multiplier(const mpnum_grad_scaler *scaler,
+                                                      mpnum_grad_optimizer *optimizer,
+                                                      float max_norm, float *multiplier) {
+  const int is_enabled = scaler->config.enabled;
+  const int is_known = optimizer->stage == MPNUM_GRAD_CHECKED ||
+                       (!is_enabled && optimizer->stage == MPNUM_GRAD_UNSCALED);
+  mpnum_status status = mpnum_grad_order_(scaler, optimizer);
+  float product = scaler->inverse;
+  if (mpnum_bits_f32(max_norm) - 1 >= 0x7f800000u) return MPNUM_ERROR_ARGUMENT;
+  if (status == MPNUM_ERROR_STALE_SCALE) return status;
+  if (!is_known && (is_enabled || mpnum_bits_f32(max_norm) != 0x7f800000u))
+    return status == MPNUM_OK ? MPNUM_ERROR_NOT_CHECKED : status;
+  if (mpnum_grad_can_clip_(scaler, optimizer, max_norm)) {
+    status = mpnum_grad_clip_over_(scaler->scale, scaler->inverse, optimizer->norm,
+                                   max_norm, &product);
+    if (status != MPNUM_OK) return status;
+    if (mpnum_bits_f32(product) < 0x00800000u && !scaler->config.any_scale)
+      return MPNUM_ERROR_UNREPRESENTABLE;
+  }
+  if (is_enabled && optimizer->found_inf) product = 0.0f;
   *multiplier = product;
   return MPNUM_OK;
 }
@@ -419,14 +427,15 @@ MPNUM_MATH_ mpnum_status mpnum_grad_scaler_multiplier(
 /* Whether this optimizer shall apply its gradients: not if an Inf or NaN was found in
  * them, whatever others found. A schedule of learning rates goes on with
  * MPNUM_GRAD_APPLY; a smaller scale is no sign of a skip. Status codes:
- * MPNUM_ERROR_NOT_CHECKED, MPNUM_ERROR_ALREADY_STEPPED, MPNUM_ERROR_ACCUMULATING; the
- * verdict is then unchanged. */
+ * MPNUM_ERROR_STALE_SCALE, MPNUM_ERROR_ACCUMULATING, MPNUM_ERROR_NOT_CHECKED,
+ * MPNUM_ERROR_ALREADY_STEPPED; the verdict is then unchanged. */
 MPNUM_FUNC mpnum_status mpnum_grad_scaler_step(mpnum_grad_scaler *scaler,
                                                mpnum_grad_optimizer *optimizer,
                                                mpnum_grad_verdict *verdict) {
   const int is_skipped = scaler->config.enabled && optimizer->found_inf;
   if (scaler->config.enabled) {
-    if (optimizer->accumulating) return MPNUM_ERROR_ACCUMULATING;
+    if (mpnum_grad_is_stale_(scaler, optimizer)) return MPNUM_ERROR_STALE_SCALE;
+    if (optimizer->window == MPNUM_GRAD_WINDOW_OPEN) return MPNUM_ERROR_ACCUMULATING;
     if (optimizer->stage == MPNUM_GRAD_READY) return MPNUM_ERROR_NOT_CHECKED;
     if (optimizer->stage == MPNUM_GRAD_STEPPED) return MPNUM_ERROR_ALREADY_STEPPED;
   }
@@ -438,33 +447,12 @@ MPNUM_FUNC mpnum_status mpnum_grad_scaler_step(mpnum_grad_scaler *scaler,
   return MPNUM_OK;
 }
 
-/* The scale of the next iteration, from what all optimizers of this one found; their
- * handles are ready then. Optimizers that were not used may be among them. Status codes:
- * MPNUM_ERROR_ACCUMULATING: one of them is; MPNUM_ERROR_NOT_CHECKED: none of them was
- * checked or unscaled. */
-MPNUM_MATH_ mpnum_status mpnum_grad_scaler_update(mpnum_grad_scaler *scaler,
-                                                  mpnum_grad_optimizer *optimizers,
-                                                  int count) {
+/* The next scale, and the counts that lead to it. */
+MPNUM_MATH_ void mpnum_grad_next_scale_(mpnum_grad_scaler *scaler, int is_found) {
   const mpnum_grad_scaler_config *config = &scaler->config;
-  uint32_t found = 0, checked = 0, accumulating = 0;
-  int i = 0;
-  for (; i < count; ++i) {
-    found |= optimizers[i].found_inf;
-    checked |= optimizers[i].stage;
-    accumulating |= optimizers[i].accumulating;
-  }
-  if (config->enabled && accumulating) return MPNUM_ERROR_ACCUMULATING;
-  if (config->enabled && !checked) return MPNUM_ERROR_NOT_CHECKED;
-  for (i = 0; i < count; ++i) {
-    optimizers[i].stage = MPNUM_GRAD_READY;
-    optimizers[i].found_inf = 0;
-    optimizers[i].accumulating = 0;
-    optimizers[i].norm = 0;
-  }
-  if (!config->enabled) return MPNUM_OK;
   scaler->updates += 1;
-  scaler->overflows += found;
-  if (found) {
+  if (is_found) {
+    scaler->overflows += 1;
     scaler->consecutive_overflows += 1;
     scaler->count = config->overflow_count;
     if (scaler->hysteresis_left > 1) {
@@ -472,7 +460,7 @@ MPNUM_MATH_ mpnum_status mpnum_grad_scaler_update(mpnum_grad_scaler *scaler,
     } else {
       mpnum_grad_rescale_(scaler, config->backoff_factor);
     }
-    return MPNUM_OK;
+    return;
   }
   scaler->consecutive_overflows = 0;
   if (config->refill == MPNUM_GRAD_REFILL_CLEAN)
@@ -484,7 +472,37 @@ MPNUM_MATH_ mpnum_status mpnum_grad_scaler_update(mpnum_grad_scaler *scaler,
     if (config->refill == MPNUM_GRAD_REFILL_GROWTH)
       scaler->hysteresis_left = config->hysteresis;
   }
+}
+/* The scale of the next iteration, from what all optimizers of this one found; their
+ * handles are ready then. Name all handles of the scaler, those that were not used, too.
+ * Status codes: MPNUM_ERROR_ACCUMULATING: one of them is; MPNUM_ERROR_STALE_SCALE: one of
+ * them is; MPNUM_ERROR_NOT_CHECKED: none of them was checked or unscaled. */
+MPNUM_MATH_ mpnum_status mpnum_grad_scaler_update_all(
+    mpnum_grad_scaler *scaler, mpnum_grad_optimizer *const *optimizers, int count) {
+  uint32_t found = 0, checked = 0;
+  int i = 0, is_stale = 0, is_open = 0;
+  for (; i < count; ++i) {
+    const mpnum_grad_optimizer *optimizer = optimizers[i];
+    found |= optimizer->found_inf;
+    checked |= optimizer->stage;
+    is_open |= optimizer->window == MPNUM_GRAD_WINDOW_OPEN;
+    is_stale |=
+        optimizer->stage != MPNUM_GRAD_READY && mpnum_grad_is_stale_(scaler, optimizer);
+  }
+  if (scaler->config.enabled) {
+    if (is_open) return MPNUM_ERROR_ACCUMULATING;
+    if (is_stale) return MPNUM_ERROR_STALE_SCALE;
+    if (!checked) return MPNUM_ERROR_NOT_CHECKED;
+    mpnum_grad_next_scale_(scaler, found != 0);
+  }
+  for (i = 0; i < count; ++i)
+    mpnum_grad_scaler_discard(scaler, optimizers[i]);
   return MPNUM_OK;
+}
+/* Where there is one optimizer. */
+MPNUM_MATH_ mpnum_status mpnum_grad_scaler_update(mpnum_grad_scaler *scaler,
+                                                  mpnum_grad_optimizer *optimizer) {
+  return mpnum_grad_scaler_update_all(scaler, &optimizer, 1);
 }
 
 #endif
