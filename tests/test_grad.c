@@ -620,6 +620,23 @@ static void a_disabled_scaler_clips_in_every_step(void) {
     }
   }
 }
+/* What was found in gradients of a step before is not found in those of now. */
+static void a_disabled_scaler_clips_after_an_inf(void) {
+  mpnum_grad_scaler scaler = scaler_that_is_off();
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
+  float x[1] = {INFINITY};
+  const mpnum_grad_tensor tensor =
+      mpnum_grad_tensor_of(MPNUM_TYPE_F32, x, 1, MPNUM_TYPE_F32, x);
+  CHECK(mpnum_grad_scaler_unscale_clip_step(&scaler, &optimizer, &tensor, 1, 1, 0, NULL,
+                                            &verdict) == MPNUM_OK &&
+            verdict == MPNUM_GRAD_APPLY && mpnum_bits_f32(x[0]) == 0x7f800000u,
+        "Inf is applied as it is");
+  x[0] = 100;
+  CHECK(mpnum_grad_scaler_clip(&scaler, &optimizer, &tensor, 1, 1) == MPNUM_OK &&
+            fabs((double)x[0] - 1) < 1e-6,
+        "%a", (double)x[0]);
+}
 static void findings_merge_in_any_order(void) {
   static const uint32_t found[] = {0x7f800000u, 0xff800000u, 0x7fc00000u, 0xffc12345u};
   for (int i = 0; i < 4; ++i)
@@ -638,6 +655,18 @@ static void findings_merge_in_any_order(void) {
             "%08x and %08x: %" PRIx64 ", %" PRIx64, (unsigned)found[i],
             (unsigned)found[k], merged[0].first_bits, merged[1].first_bits);
     }
+}
+static void findings_need_not_be_asked_for(void) {
+  float x[2] = {3, INFINITY};
+  const mpnum_grad_tensor tensor =
+      mpnum_grad_tensor_of(MPNUM_TYPE_F32, x, 2, MPNUM_TYPE_F32, x);
+  const mpnum_grad_scaler scaler = scaler_of(1024);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  CHECK(mpnum_grad_read(&tensor, 1, 2, NULL) == MPNUM_OK && x[0] == 3, "read");
+  CHECK(mpnum_grad_multiply(&tensor, 1, 2, 0, NULL) == MPNUM_OK && x[0] == 6, "multiply");
+  CHECK(mpnum_grad_scaler_check(&scaler, &optimizer, &tensor, 1, NULL) == MPNUM_OK &&
+            optimizer.found_inf == 1,
+        "check");
 }
 static void reading_does_not_ask_for_dst(void) {
   const float x[2] = {3, 4};
@@ -697,6 +726,8 @@ int main(void) {
   TAP_RUN(findings_merge_in_any_order);
   TAP_RUN(a_disabled_scaler_clips_too);
   TAP_RUN(a_disabled_scaler_clips_in_every_step);
+  TAP_RUN(a_disabled_scaler_clips_after_an_inf);
+  TAP_RUN(findings_need_not_be_asked_for);
   TAP_RUN(reading_does_not_ask_for_dst);
   RUN_FOR_EACH_ISA(environments_do_not_matter);
   return tap_done();
