@@ -5,6 +5,7 @@
 
 #include "tap.h"
 
+#include <mpnum/rng.h>
 #include <mpnum/stored.h>
 
 #include <string.h>
@@ -52,6 +53,30 @@ static inline void check_stored(const stored_kind *kind, const void *state,
   bytes[4] = 0;
   mpnum_stored_seal_(bytes, (int)kind->bytes);
   check_not_loaded(kind, bytes, kind->bytes, MPNUM_ERROR_VERSION, "version 0");
+}
+/* Members that were changed at random, with the right CRC: refused, or a state that is
+ * saved as these bytes. */
+static inline void check_changed_members(const stored_kind *kind, const void *from) {
+  int loads = 0;
+  for (uint64_t i = 0; i < 20000; ++i) {
+    uint8_t bytes[MOST_STORED] = {0}, again[MOST_STORED] = {0}, to[MOST_STORED];
+    const uint32_t changes = mpnum_random(4, i) % 4 + 1;
+    kind->write(bytes, from);
+    for (uint64_t k = 0; k < changes; ++k) {
+      const uint32_t x = mpnum_random(5, 4 * i + k);
+      bytes[8 + x % (uint32_t)(kind->bytes - 12)] ^= (uint8_t)(1 << (x >> 16) % 8);
+    }
+    mpnum_stored_seal_(bytes, (int)kind->bytes);
+    memset(to, 0x33, sizeof to);
+    if (kind->load(to, bytes, kind->bytes) != MPNUM_OK) {
+      check_not_loaded(kind, bytes, kind->bytes, MPNUM_ERROR_CORRUPT, "changed members");
+    } else {
+      ++loads;
+      CHECK(kind->save(again, to) == MPNUM_OK && memcmp(bytes, again, kind->bytes) == 0,
+            "%s: loaded, and not saved again", kind->name);
+    }
+  }
+  CHECK(loads > 100 && loads < 19900, "%s: %d of 20000 load", kind->name, loads);
 }
 /* A state that cannot be is neither saved nor loaded. */
 static inline void check_unsound(const stored_kind *kind, const void *state,

@@ -356,6 +356,7 @@ static void fallbacks_are_saved(void) {
   machine.good_run = 7;
   machine.is_wide = machine.has_snapshot = 1;
   check_stored(&kind, &machine, want);
+  check_changed_members(&kind, &machine);
 #define UNSOUND(change)                  \
  do {                                    \
   other = machine;                       \

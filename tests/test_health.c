@@ -472,6 +472,7 @@ static void monitors_are_saved(void) {
   monitor.zeros.memory = 1;
   monitor.zeros.is_started = 1;
   check_stored(&kind, &monitor, want);
+  check_changed_members(&kind, &monitor);
 #define UNSOUND(change)                  \
  do {                                    \
   other = monitor;                       \

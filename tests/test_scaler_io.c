@@ -310,6 +310,7 @@ static void handles_are_saved(void) {
       0x77, 0x66, 0x55, 0xcc, 0xbb, 0xaa, 0x99, 0x2f, 0x81, 0xe0, 0xf4};
   mpnum_grad_optimizer other = handle;
   check_stored(&kind, &handle, want);
+  check_changed_members(&kind, &handle);
   other.found_inf = 4; /* a sum over ranks */
   uint8_t bytes[HANDLE_BYTES];
   CHECK(mpnum_grad_optimizer_save(bytes, &other) == MPNUM_OK &&
