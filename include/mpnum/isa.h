@@ -73,15 +73,14 @@ MPNUM_HOST mpnum_cpuid_ mpnum_cpuid_of_(uint32_t leaf) {
   return is;
 }
 MPNUM_HOST mpnum_isa mpnum_isa_probe_(void) {
-  uint32_t saved, saved_high;
+  uint32_t saved;
   mpnum_cpuid_ has;
   if (mpnum_cpuid_of_(0).a < 7) return MPNUM_ISA_SSE2; /* the last leaf */
   has = mpnum_cpuid_of_(1);
   /* FMA, XSAVE enabled by the system, AVX, F16C */
   if (!mpnum_has_bits_(has.c, 1u << 12 | 1u << 27 | 1u << 28 | 1u << 29))
     return MPNUM_ISA_SSE2;
-  __asm__("xgetbv" : "=a"(saved), "=d"(saved_high) : "c"(0)); /* registers it saves */
-  (void)saved_high;
+  __asm__("xgetbv" : "=a"(saved) : "c"(0) : "edx"); /* registers it saves */
   has = mpnum_cpuid_of_(7);
   if (!mpnum_has_bits_(saved, 0x6) || !mpnum_has_bits_(has.b, 1u << 5)) /* AVX2 */
     return MPNUM_ISA_SSE2;
