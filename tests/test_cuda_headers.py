@@ -11,6 +11,7 @@ Without an argument a few architectures and dialects run, with full more, with e
 
 import platform
 import re
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -20,7 +21,7 @@ import test_device_headers
 import toolchain
 from test_device_headers import FULL_ARCHS, QUICK_ARCHS, STANDARDS, Nvrtc, all_archs, archs_of_nvcc, nvcc
 from toolchain import INCLUDE, named
-from tree import check
+from tree import check, need
 
 HEADERS = ["cuda/device.cuh", "cuda/interop.cuh", "cuda/kernels.cuh"]
 TYPES = [match[1] for match in re.finditer(r"ROW\((\w+), \w+, \d", test_device_headers.api.macros["MPNUM_FORMATS"][0][1])]
@@ -228,6 +229,18 @@ def interop_is_a_move_of_bits():
     assert loads == 2 * len(pairs()), f"{loads} loads for {2 * len(pairs())} kernels"
 
 
+def interop_is_quiet_whatever_cudas_headers_say(host):
+    """As a host compiler sees it, behind nvcc and alone, with CUDA's headers not those of the system."""
+    need(host)
+    compile_text("#include <mpnum/cuda/interop.cuh>\n", gencode(QUICK_ARCHS[0]), "-c", "-ccbin", host, "-Xcompiler",
+                 "-Wextra,-Wunused-parameter,-Wconversion,-Werror")
+    with tempfile.TemporaryDirectory() as folder:
+        (source := Path(folder) / "unit.cpp").write_text("#include <mpnum/cuda/interop.cuh>\n")
+        toolkit = Path(shutil.which(nvcc())).resolve().parents[1] / "include"
+        check(host, "-std=c++11", *toolchain.WARNINGS, *(toolchain.CLANG_WARNINGS if "clang" in host else []), "-I", toolkit,
+              "-I", INCLUDE, "-fsyntax-only", source)
+
+
 def quick_properties():
     yield named("each header alone and twice in c++11", each_header_alone_and_twice, "c++11")
     for arch in QUICK_ARCHS:
@@ -236,6 +249,7 @@ def quick_properties():
     yield host_simd_compiles_without_a_warning
     yield two_units_link
     yield interop_is_a_move_of_bits
+    yield named("interop is quiet whatever CUDA's headers say, g++", interop_is_quiet_whatever_cudas_headers_say, "g++")
 
 
 def full_properties():
@@ -245,6 +259,8 @@ def full_properties():
                     "-use_fast_math")
         yield named(f"device.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
     yield host_simd_gives_the_bits_of_the_plain_build
+    yield named("interop is quiet whatever CUDA's headers say, clang++", interop_is_quiet_whatever_cudas_headers_say,
+                "clang++")
 
 
 def exhaustive_properties():
