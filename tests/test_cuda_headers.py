@@ -128,6 +128,21 @@ def device_header_compiles_with_nvrtc(arch):
     assert "reduce" in ptx and "move" in ptx
 
 
+def kernels_compile_with_nvrtc(arch):
+    """Without the launchers, which are the runtime's."""
+    nvrtc = Nvrtc()
+    if arch.rstrip("af") not in nvrtc.archs():
+        raise tap.Skip(f"this NVRTC does not compile for sm_{arch}")
+    instances = ["mpnum_convert_kernel_<mpnum::cast_sat_<mpnum_e4m3, float>, mpnum_e4m3, float>",
+                 "mpnum_convert_kernel_<mpnum::cast_plain_<float, mpnum_f16>, float, mpnum_f16>",
+                 "mpnum_convert_kernel_<mpnum::cast_rounded_<mpnum_e2m1, float>, mpnum_e2m1x2, float>",
+                 "mpnum_all_finite_kernel_<double>", "mpnum_amax_kernel_<mpnum_bf16>", "mpnum_stats_kernel_<float>"]
+    status, log, ptx = nvrtc.compile("#include <mpnum/cuda/kernels.cuh>\n" * 2, f"--gpu-architecture=compute_{arch}",
+                                     f"--include-path={INCLUDE}", instances=instances)
+    assert status == 0 and not log, f"status {status}\n{log[:4000]}"
+    assert ptx.count(".entry") == len(instances), ptx.count(".entry")
+
+
 # What a host program makes of arrays, rows and sums: every byte of its results, and the instruction set behind them.
 HOST_PROGRAM = """\
 #include <mpnum/mpnum.h>
@@ -246,6 +261,7 @@ def quick_properties():
     for arch in QUICK_ARCHS:
         yield named(f"kernels need no local memory on sm_{arch}", kernels_need_no_local_memory, arch)
         yield named(f"device.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
+    yield named(f"kernels.cuh compiles with NVRTC for sm_{QUICK_ARCHS[0]}", kernels_compile_with_nvrtc, QUICK_ARCHS[0])
     yield host_simd_compiles_without_a_warning
     yield two_units_link
     yield interop_is_a_move_of_bits
@@ -258,6 +274,7 @@ def full_properties():
         yield named(f"kernels need no local memory on sm_{arch} with -use_fast_math", kernels_need_no_local_memory, arch,
                     "-use_fast_math")
         yield named(f"device.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
+    yield named("kernels.cuh compiles with NVRTC for sm_100a", kernels_compile_with_nvrtc, "100a")
     yield host_simd_gives_the_bits_of_the_plain_build
     yield named("interop is quiet whatever CUDA's headers say, clang++", interop_is_quiet_whatever_cudas_headers_say,
                 "clang++")
