@@ -173,10 +173,14 @@ static bool write_file(const results *found, const char *path,
   return complain(path, why.text), false;
 }
 
+/* Brings out what was printed, all of it if good. */
+static bool finish_output(bool good) {
+  if (fflush(stdout) == 0 && !ferror(stdout) && good) return true;
+  return complain("standard output", strerror(errno)), false;
+}
+
 static int write_all(const results *found) {
-  bool good = report_text(found, stdout);
-  if (fflush(stdout) != 0 || ferror(stdout) || !good)
-    return complain("standard output", strerror(errno)), NO_RESULT;
+  if (!finish_output(report_text(found, stdout))) return NO_RESULT;
   return write_file(found, found->chosen->json, report_json) &&
                  write_file(found, found->chosen->csv, report_csv) &&
                  write_file(found, found->chosen->svg, report_svg)
@@ -224,6 +228,7 @@ int main(int argc, char **argv) {
     status = WRONG_INPUT;
   } else if (chosen.help) {
     options_help();
+    status = finish_output(true) ? DONE : NO_RESULT;
   } else {
     status = run(&found, &chosen);
   }

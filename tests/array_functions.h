@@ -33,7 +33,8 @@ typedef struct stochastic_function {
 extern const stochastic_function stochastic_functions[];
 extern const size_t stochastic_function_count;
 
-/* mpnum_convert_array, mpnum_convert_array_2d, mpnum_round_array. */
+/* mpnum_convert_array, mpnum_convert_array_2d, mpnum_convert_array_formats,
+ * mpnum_round_array. */
 mpnum_status convert_array(mpnum_type dst_type, void *dst, mpnum_type src_type,
                            const void *src, size_t n, mpnum_rounding rounding,
                            mpnum_overflow overflow, uint64_t seed, uint64_t offset);
@@ -41,6 +42,10 @@ mpnum_status convert_array_2d(mpnum_type dst_type, void *dst, size_t dst_stride,
                               mpnum_type src_type, const void *src, size_t src_stride,
                               size_t rows, size_t columns, mpnum_rounding rounding,
                               mpnum_overflow overflow, uint64_t seed, uint64_t offset);
+mpnum_status convert_array_formats(mpnum_format dst_format, void *dst,
+                                   mpnum_format src_format, const void *src, size_t n,
+                                   mpnum_rounding rounding, mpnum_overflow overflow,
+                                   uint64_t seed, uint64_t offset);
 mpnum_status round_array(float *dst, const float *src, size_t n, mpnum_format format,
                          mpnum_rounding rounding, mpnum_overflow overflow, uint64_t seed,
                          uint64_t offset);

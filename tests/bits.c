@@ -98,6 +98,7 @@ static void print_formats(void) {
   CONSTANT(MPNUM_NAN_CANONICAL, put_int)
   CONSTANT(MPNUM_NAN_SIGN, put_int)
   CONSTANT(MPNUM_NAN_PAYLOAD, put_int)
+  CONSTANT(MPNUM_NAN_ZERO, put_int)
   static const int biases[] = {-128, -127, -20, 0, 1, 3, 15, 40, 127, 128};
   HASH(mpnum_status_string, for (int status = 0; status < 8; ++status),
        put_text(mpnum_status_string((mpnum_status)status)));

@@ -9,6 +9,8 @@ import sys
 import tempfile
 
 import tap
+import test_device_headers
+import tree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TOOL = ROOT / "tools/amalgamate"
@@ -54,6 +56,25 @@ def one_type_brings_only_what_it_needs():
     assert "mpnum_f32_to_f16(" in text and "mpnum_f32_to_e4m3(" not in text
 
 
+def cuda_headers_compile_with_nvcc():
+    """As the headers do, launchers too; and interop.cuh in plain C++."""
+    nvcc = test_device_headers.nvcc()
+    with tempfile.TemporaryDirectory() as folder:
+        one = pathlib.Path(folder) / "one.cuh"
+        one.write_text(amalgamate("cuda/kernels.cuh").stdout)
+        assert '#include "' not in one.read_text()
+        source = pathlib.Path(folder) / "unit.cu"
+        source.write_text('#include "one.cuh"\n#include "one.cuh"\n'
+                          "cudaError_t f(mpnum_e4m3 *dst, const float *src, size_t n);\n"
+                          "cudaError_t f(mpnum_e4m3 *dst, const float *src, size_t n) {\n"
+                          "  return mpnum_launch_convert_sat(dst, src, n, 0);\n}\n")
+        tree.check(nvcc, "-Werror", "all-warnings", "-std=c++11", "-c", source, "-o", pathlib.Path(folder) / "unit.o")
+        one.write_text(amalgamate("cuda/interop.cuh").stdout)
+        source.write_text('#include "one.cuh"\nmpnum_f16 f(__half x);\nmpnum_f16 f(__half x) { return mpnum_from_cuda(x); }\n')
+        toolkit = pathlib.Path(shutil.which(nvcc)).resolve().parents[1] / "include"
+        tree.check(tree.need("g++"), "-x", "c++", "-std=c++11", *WARNINGS, "-I", toolkit, "-fsyntax-only", source)
+
+
 def an_unknown_header_is_an_error():
     done = amalgamate("nothing.h")
     assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1
@@ -62,4 +83,4 @@ def an_unknown_header_is_an_error():
 if __name__ == "__main__":
     sys.exit(tap.run(compiles_as_c99_with_gcc, compiles_as_cxx11_with_clang,
                      holds_every_line_of_every_header, one_type_brings_only_what_it_needs,
-                     an_unknown_header_is_an_error))
+                     cuda_headers_compile_with_nvcc, an_unknown_header_is_an_error))

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* mpnum_round_array, with every instruction set: each type, formats of a user's own, odd
- * ones among them, and presets, in each rounding mode with both overflow rules, against
- * mpnum_encode and mpnum_decode. */
+/* mpnum_round_array and mpnum_convert_array_formats, with every instruction set: each
+ * type, formats of a user's own, odd ones among them, and presets, in each rounding mode
+ * with both overflow rules, against mpnum_encode and mpnum_decode. */
 #include "array_checks.h"
 #include "conversion_types.h"
 
 #include <mpnum/preset.h>
 #include <mpnum/rng.h>
+
+#include <math.h>
 
 enum { FORMATS = 120 };
 typedef struct named_format {
@@ -33,7 +35,7 @@ static void add_types_and_presets(void) {
     for (int preset = MPNUM_PRESET_ML_DTYPES; preset <= MPNUM_PRESET_F16C; ++preset) {
       const mpnum_format format =
           mpnum_preset_format((mpnum_preset)preset, (mpnum_type)type);
-      if (format.nan_policy == MPNUM_NAN_CANONICAL) continue;
+      if (format.nan_policy == MPNUM_NAN_CANONICAL) continue; /* the format itself */
       snprintf(name, sizeof name, "%s of %s", mpnum_type_name((mpnum_type)type),
                presets[preset]);
       add_format(format, name);
@@ -73,10 +75,14 @@ static void add_user_formats(void) {
       continue;
     }
     add_format(made, name);
-    if (i % 4 != 0 || !made.nan_code) continue;
+    if (i % 4 != 0 && made.nan_code) continue;
     const int keeps_payload = n[4] == MPNUM_SPECIALS_IEEE;
     made.nan_policy = keeps_payload ? MPNUM_NAN_PAYLOAD : MPNUM_NAN_SIGN;
     strcat(name, keeps_payload ? ", payloads" : ", signs");
+    add_format(made, name);
+    if (made.nan_code) continue;
+    made.nan_policy = MPNUM_NAN_ZERO;
+    strcat(name, ", zeros");
     add_format(made, name);
   }
 }
@@ -154,6 +160,105 @@ static void is_rounded_to(void) {
   free(got);
 }
 
+/* Bits of an element of a format in memory. */
+static int memory_bits(mpnum_format format) {
+  const int width = format.sign_bits + format.exponent_bits + format.mantissa_bits;
+  return width > 16 ? 32 : width > 8 ? 16 : 8;
+}
+
+/* n elements of one format to another, any way, against the scalar functions. */
+static void check_conversion(mpnum_format target, mpnum_format source,
+                             const void *elements, size_t n, mpnum_rounding rounding,
+                             mpnum_overflow overflow) {
+  const int src_bits = memory_bits(source), dst_bits = memory_bits(target);
+  const expectation pair = allocate_expectation(src_bits, dst_bits, n);
+  char what[140];
+  for (size_t i = 0; i < n; ++i) {
+    const uint32_t word = (uint32_t)get_element(src_bits, elements, i);
+    const float x = src_bits == 32 && source.mantissa_bits == 23
+                        ? float_of(word)
+                        : mpnum_decode(source, word);
+    const uint32_t random =
+        rounding == MPNUM_ROUND_STOCHASTIC ? mpnum_random(seed, offset + i) : 0;
+    set_element(dst_bits, pair.want, i,
+                target.mantissa_bits == 23
+                    ? bits_of_float(x)
+                    : mpnum_encode(target, x, rounding, overflow, random));
+  }
+  for (size_t i = 0; i < ISAS; ++i) {
+    if (force_isa(isas[i]) != MPNUM_OK) continue;
+    snprintf(what, sizeof what, "%s: %.60s, %d to %d bits, rounding %d, overflow %d",
+             mpnum_isa_name(isa_in_use()), current->name, src_bits, dst_bits,
+             (int)rounding, (int)overflow);
+    memset(pair.got, 0xa5, bytes_of(dst_bits, n));
+    CHECK(convert_array_formats(target, pair.got, source, elements, n, rounding, overflow,
+                                seed, offset) == MPNUM_OK,
+          "%s: status", what);
+    check_elements(what, src_bits, elements, dst_bits, pair.got, pair.want, n);
+  }
+  free_expectation(pair);
+}
+
+/* Floats to the format; every code, or a part of them, to floats, to f16 with payloads,
+ * to bf16 with signs and to e2m1 with zeros for NaN. */
+static void converts_both_ways(void) {
+  const mpnum_isa before = isa_in_use();
+  const mpnum_format format = current->format, f32 = mpnum_format_of(MPNUM_TYPE_F32);
+  const mpnum_format narrow[] = {
+      mpnum_format_of(MPNUM_TYPE_F16),
+      mpnum_preset_format(MPNUM_PRESET_F16C, MPNUM_TYPE_F16),
+      mpnum_preset_format(MPNUM_PRESET_ML_DTYPES, MPNUM_TYPE_BF16),
+      mpnum_preset_format(MPNUM_PRESET_ML_DTYPES, MPNUM_TYPE_E2M1)};
+  const int bits = memory_bits(format);
+  const size_t codes = bits == 8 ? 256 + 3 : 65536 + 3;
+  uint8_t *elements = (uint8_t *)allocate(bytes_of(bits, codes));
+  for (size_t i = 0; i < codes; ++i)
+    set_element(bits, elements, i,
+                (uint64_t)i << (bits == 32 ? 16 : 0) | i % 3 * (bits == 32));
+  check_conversion(f32, format, elements, codes, MPNUM_ROUND_NEAREST_EVEN,
+                   MPNUM_OVERFLOW_IEEE);
+  for (size_t i = 0; i < sizeof narrow / sizeof *narrow; ++i)
+    check_conversion(narrow[i], format, elements, bits == 8 ? codes : codes / 7,
+                     MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE);
+  free(elements);
+  fill_inputs();
+  for (int rounding = 0; rounding < REF_ROUNDINGS; rounding += 2)
+    check_conversion(format, f32, src, count / 2, (mpnum_rounding)rounding,
+                     rounding == MPNUM_ROUND_UP ? MPNUM_OVERFLOW_SATURATE
+                                                : MPNUM_OVERFLOW_IEEE);
+  free(src);
+  free(want);
+  free(got);
+  force_isa(before);
+}
+
+/* IEEE 754 and the F16C instructions: sign and payload of a NaN stay, the first bit of
+ * the payload, which is set where it is quiet, is set. Numbers by their value. */
+static uint32_t widened_f16(uint32_t code) {
+  const uint32_t sign = code >> 15 << 31, payload = code & 0x3ff;
+  const int field = (int)(code >> 10 & 31);
+  if (field == 31)
+    return sign | 0x7f800000u | (payload ? 0x00400000u | payload << 13 : 0);
+  return sign | bits_of_float((float)(field ? ldexp(1024 + payload, field - 25)
+                                            : ldexp(payload, -24)));
+}
+static void f16_of_f16c_widens_with_sign_and_payload(void) {
+  const mpnum_format f16c = mpnum_preset_format(MPNUM_PRESET_F16C, MPNUM_TYPE_F16);
+  const expectation all = allocate_expectation(16, 32, 65536);
+  for (uint32_t code = 0; code < 65536; ++code) {
+    const uint32_t wide = widened_f16(code);
+    CHECK(bits_of_float(mpnum_decode(f16c, code)) == wide, "%x: want %x", code, wide);
+    set_element(16, all.src, code, code);
+    set_element(32, all.want, code, wide);
+  }
+  CHECK(convert_array_formats(mpnum_format_of(MPNUM_TYPE_F32), all.got, f16c, all.src,
+                              all.n, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0,
+                              0) == MPNUM_OK,
+        "status");
+  check_elements("f16 to f32", 16, all.src, 32, all.got, all.want, all.n);
+  free_expectation(all);
+}
+
 /* f32 itself: every float stays, NaNs too. */
 static void floats_stay_in_their_own_format(void) {
   const uint32_t from[] = {0x80000000, 0x00000001, 0x7f800000, 0x7f812345, 0x3f800001};
@@ -184,6 +289,18 @@ static void what_is_no_format_or_mode_is_refused(void) {
         "no overflow rule");
   CHECK(bits_of_float(to[0]) == 0x40e00000 && memcmp(to, to + 1, 8) == 0,
         "the result was written");
+  CHECK(convert_array_formats(none, to, e4m3, from, 3, MPNUM_ROUND_UP,
+                              MPNUM_OVERFLOW_IEEE, 0, 0) == MPNUM_ERROR_ARGUMENT &&
+            convert_array_formats(e4m3, to, none, from, 3, MPNUM_ROUND_UP,
+                                  MPNUM_OVERFLOW_IEEE, 0, 0) == MPNUM_ERROR_ARGUMENT &&
+            convert_array_formats(e4m3, to, e4m3, from, 3, (mpnum_rounding)7,
+                                  MPNUM_OVERFLOW_IEEE, 0, 0) == MPNUM_ERROR_ARGUMENT,
+        "no format or rounding of codes");
+  CHECK(bits_of_float(to[0]) == 0x40e00000 && memcmp(to, to + 1, 8) == 0,
+        "the result was written");
+  CHECK(convert_array_formats(e4m3, NULL, e4m3, NULL, 0, MPNUM_ROUND_UP,
+                              MPNUM_OVERFLOW_IEEE, 0, 0) == MPNUM_OK,
+        "no codes, nowhere");
   CHECK(round_array(NULL, NULL, 0, e4m3, MPNUM_ROUND_STOCHASTIC, MPNUM_OVERFLOW_IEEE, 0,
                     1) == MPNUM_OK,
         "nothing, nowhere");
@@ -197,7 +314,10 @@ int main(void) {
     snprintf(name, sizeof name, "%.60s in every mode with every instruction set",
              current->name);
     tap_run(name, is_rounded_to);
+    snprintf(name, sizeof name, "codes of %.60s from and to others", current->name);
+    tap_run(name, converts_both_ways);
   }
+  RUN_FOR_EACH_ISA(f16_of_f16c_widens_with_sign_and_payload);
   RUN_FOR_EACH_ISA(floats_stay_in_their_own_format);
   RUN_FOR_EACH_ISA(what_is_no_format_or_mode_is_refused);
   return tap_done();

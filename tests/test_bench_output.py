@@ -47,11 +47,16 @@ def help_names_every_option():
 
 
 def an_output_that_fails_is_told():
-    with open("/dev/full", "w") as full:
-        done = subprocess.run([PROGRAM, "--formats"], stdout=full, stderr=subprocess.PIPE, text=True)
-    assert done.returncode == 1 and done.stderr.count("\n") == 1, done
-    code, _, errors = bench("--formats", "--json", "/dev/full")
-    assert code == 1 and errors.count("\n") == 1, (code, errors)
+    for arguments in (["--formats"], ["--quick", "--cpu"], ["--help"]):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True)
+        assert done.returncode == 1, (arguments, done)
+        assert done.stderr == "mpnum bench: standard output: No space left on device\n", (arguments, done)
+        done = subprocess.run([PROGRAM, *arguments], stderr=subprocess.PIPE, text=True, preexec_fn=lambda: os.close(1))
+        assert done.returncode == 1 and done.stderr.count("\n") == 1, (arguments, done)
+    for kind in ("json", "csv", "svg"):
+        code, _, errors = bench("--quick", "--cpu", f"--{kind}", "/dev/full")
+        assert code == 1 and errors == "mpnum bench: /dev/full: cannot be written: No space left on device\n", errors
 
 
 def refuse_long_files():

@@ -9,7 +9,9 @@ usage: tests/test_cuda_headers.py [full | exhaustive]
 Without an argument a few architectures and dialects run, with full more, with exhaustive all.
 """
 
+import platform
 import re
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -19,7 +21,7 @@ import test_device_headers
 import toolchain
 from test_device_headers import FULL_ARCHS, QUICK_ARCHS, STANDARDS, Nvrtc, all_archs, archs_of_nvcc, nvcc
 from toolchain import INCLUDE, named
-from tree import check
+from tree import check, need
 
 HEADERS = ["cuda/device.cuh", "cuda/interop.cuh", "cuda/kernels.cuh"]
 TYPES = [match[1] for match in re.finditer(r"ROW\((\w+), \w+, \d", test_device_headers.api.macros["MPNUM_FORMATS"][0][1])]
@@ -126,6 +128,80 @@ def device_header_compiles_with_nvrtc(arch):
     assert "reduce" in ptx and "move" in ptx
 
 
+def kernels_compile_with_nvrtc(arch):
+    """Without the launchers, which are the runtime's."""
+    nvrtc = Nvrtc()
+    if arch.rstrip("af") not in nvrtc.archs():
+        raise tap.Skip(f"this NVRTC does not compile for sm_{arch}")
+    instances = ["mpnum_convert_kernel_<mpnum::cast_sat_<mpnum_e4m3, float>, mpnum_e4m3, float>",
+                 "mpnum_convert_kernel_<mpnum::cast_plain_<float, mpnum_f16>, float, mpnum_f16>",
+                 "mpnum_convert_kernel_<mpnum::cast_rounded_<mpnum_e2m1, float>, mpnum_e2m1x2, float>",
+                 "mpnum_all_finite_kernel_<double>", "mpnum_amax_kernel_<mpnum_bf16>", "mpnum_stats_kernel_<float>"]
+    status, log, ptx = nvrtc.compile("#include <mpnum/cuda/kernels.cuh>\n" * 2, f"--gpu-architecture=compute_{arch}",
+                                     f"--include-path={INCLUDE}", instances=instances)
+    assert status == 0 and not log, f"status {status}\n{log[:4000]}"
+    assert ptx.count(".entry") == len(instances), ptx.count(".entry")
+
+
+# What a host program makes of arrays, rows and sums: every byte of its results, and the instruction set behind them.
+HOST_PROGRAM = """\
+#include <mpnum/mpnum.h>
+#include <stdio.h>
+#include <string.h>
+enum { COUNT = 1003 };
+static float floats[COUNT], back[COUNT];
+static double doubles[COUNT];
+static unsigned char codes[4 * COUNT];
+static uint64_t hash = 1;
+static void take(const void *memory, size_t size) {
+  const unsigned char *bytes = static_cast<const unsigned char *>(memory);
+  for (size_t i = 0; i < size; ++i) hash = (hash ^ bytes[i]) * 0x100000001b3u;
+}
+#define CONVERT(type, form)                                                                \\
+  mpnum_f32_to_##type##form##_array(reinterpret_cast<mpnum_##type *>(codes), floats, COUNT); \\
+  take(codes, COUNT);                                                                      \\
+  mpnum_##type##_to_f32_array(back, reinterpret_cast<mpnum_##type *>(codes), COUNT);       \\
+  take(back, sizeof back)
+int main() {
+  for (uint32_t i = 0; i < COUNT; ++i) {
+    const uint32_t bits = i % 5 ? mpnum_random(1, i) : (mpnum_random(1, i) & 0x87ffffffu) | 0x38000000u;
+    floats[i] = mpnum_from_bits_f32(bits);
+    doubles[i] = mpnum_from_bits_f64(static_cast<uint64_t>(bits) << 32 | i);
+  }
+  CONVERT(f16, );
+  CONVERT(e4m3, _sat);
+  CONVERT(e2m1x2, _sat);
+  mpnum_f64_to_f16_array(reinterpret_cast<mpnum_f16 *>(codes), doubles, COUNT);
+  take(codes, 2 * COUNT);
+  const float amax = mpnum_amax_f32(floats, COUNT - 700), sum = mpnum_sum_bf16(reinterpret_cast<mpnum_bf16 *>(codes), 7);
+  take(&amax, sizeof amax);
+  take(&sum, sizeof sum);
+  mpnum_exp_f32_array(back, floats, COUNT);
+  take(back, sizeof back);
+  printf("%016llx %s\\n", static_cast<unsigned long long>(hash), mpnum_isa_name(mpnum_isa_in_use()));
+}
+"""
+HOST_SIMD = ["-D", "MPNUM_CUDA_HOST_SIMD=1"]
+
+
+def host_simd_compiles_without_a_warning():
+    """Without optimisation, where gcc's intrinsics are macros; what nvcc itself says, without the host's compiler."""
+    compile_text("#include <mpnum/mpnum.h>\n#include <mpnum/cuda/kernels.cuh>\n", "-std=c++11", *HOST_SIMD, "-cuda")
+
+
+def host_simd_gives_the_bits_of_the_plain_build():
+    said = []
+    with tempfile.TemporaryDirectory() as folder:
+        (source := Path(folder) / "host.cu").write_text(HOST_PROGRAM)
+        for index, flags in enumerate(([], ["-O2", *HOST_SIMD])):
+            program = Path(folder) / f"program{index}"
+            check(nvcc(), "-Werror", "all-warnings", "-I", INCLUDE, gencode(QUICK_ARCHS[0]), *flags, source, "-o", program)
+            said.append(check(program).split())
+    (plain, scalar), (vectors, isa) = said
+    assert plain == vectors and scalar == "scalar", said
+    assert isa != "scalar" or platform.machine() not in ("x86_64", "aarch64"), said
+
+
 def two_units_link():
     with tempfile.TemporaryDirectory() as folder:
         includes = "".join(f"#include <mpnum/{header}>\n" for header in HEADERS)
@@ -168,13 +244,28 @@ def interop_is_a_move_of_bits():
     assert loads == 2 * len(pairs()), f"{loads} loads for {2 * len(pairs())} kernels"
 
 
+def interop_is_quiet_whatever_cudas_headers_say(host):
+    """As a host compiler sees it, behind nvcc and alone, with CUDA's headers not those of the system."""
+    need(host)
+    compile_text("#include <mpnum/cuda/interop.cuh>\n", gencode(QUICK_ARCHS[0]), "-c", "-ccbin", host, "-Xcompiler",
+                 "-Wextra,-Wunused-parameter,-Wconversion,-Werror")
+    with tempfile.TemporaryDirectory() as folder:
+        (source := Path(folder) / "unit.cpp").write_text("#include <mpnum/cuda/interop.cuh>\n")
+        toolkit = Path(shutil.which(nvcc())).resolve().parents[1] / "include"
+        check(host, "-std=c++11", *toolchain.WARNINGS, *(toolchain.CLANG_WARNINGS if "clang" in host else []), "-I", toolkit,
+              "-I", INCLUDE, "-fsyntax-only", source)
+
+
 def quick_properties():
     yield named("each header alone and twice in c++11", each_header_alone_and_twice, "c++11")
     for arch in QUICK_ARCHS:
         yield named(f"kernels need no local memory on sm_{arch}", kernels_need_no_local_memory, arch)
         yield named(f"device.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
+    yield named(f"kernels.cuh compiles with NVRTC for sm_{QUICK_ARCHS[0]}", kernels_compile_with_nvrtc, QUICK_ARCHS[0])
+    yield host_simd_compiles_without_a_warning
     yield two_units_link
     yield interop_is_a_move_of_bits
+    yield named("interop is quiet whatever CUDA's headers say, g++", interop_is_quiet_whatever_cudas_headers_say, "g++")
 
 
 def full_properties():
@@ -183,6 +274,10 @@ def full_properties():
         yield named(f"kernels need no local memory on sm_{arch} with -use_fast_math", kernels_need_no_local_memory, arch,
                     "-use_fast_math")
         yield named(f"device.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
+    yield named("kernels.cuh compiles with NVRTC for sm_100a", kernels_compile_with_nvrtc, "100a")
+    yield host_simd_gives_the_bits_of_the_plain_build
+    yield named("interop is quiet whatever CUDA's headers say, clang++", interop_is_quiet_whatever_cudas_headers_say,
+                "clang++")
 
 
 def exhaustive_properties():

@@ -129,10 +129,12 @@ class Nvrtc:
         self.call("nvrtcGetSupportedArchs", numbers)
         return [str(number) for number in numbers]
 
-    def compile(self, source, *options):
-        """Returns (status, log, PTX)."""
+    def compile(self, source, *options, instances=()):
+        """Returns (status, log, PTX); instances are kernels of templates that the PTX is to hold."""
         program = ctypes.c_void_p()
         self.call("nvrtcCreateProgram", ctypes.byref(program), source.encode(), b"kernels.cu", 0, None, None)
+        for instance in instances:
+            self.call("nvrtcAddNameExpression", program, instance.encode())
         given = (ctypes.c_char_p * len(options))(*[option.encode() for option in options])
         status = self.library.nvrtcCompileProgram(program, len(options), given)
         texts = []

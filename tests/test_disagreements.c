@@ -107,6 +107,48 @@ static void f64_just_past_a_tie_rounds_once(void) {
   expect(mpnum_f64_to_f16(f64(0x3e60000000000000)).bits, 0x0000, "2^-25 to f16");
 }
 
+/* 1, half a gap and 2^-40: by way of f32 it is the tie, which goes to 1. */
+static void f64_rounds_once_to_every_format(void) {
+  size_t tried = 0;
+  for (size_t i = 0; i < CONVERSION_TYPES; ++i) {
+    const conversion_type *type = &conversion_types[i];
+    const mpnum_format format = mpnum_format_of(type->type);
+    const uint32_t one = (uint32_t)format.bias << format.mantissa_bits;
+    const uint64_t half = (uint64_t)1 << (51 - format.mantissa_bits);
+    const uint64_t above = UINT64_C(0x3ff0000000000000) | half | 0x1000;
+    if (format.mantissa_bits < 1 || format.mantissa_bits == 23) continue;
+    ++tried;
+    expect(type->round_f64(f64(above), MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0),
+           (one + 1) << format.storage_shift, type->name);
+    expect(type->round_f32(mpnum_f64_to_f32(f64(above)), MPNUM_ROUND_NEAREST_EVEN,
+                           MPNUM_OVERFLOW_IEEE, 0),
+           one << format.storage_shift, type->name);
+  }
+  CHECK(tried == 11, "%zu formats", tried);
+  /* e8m0 from just below and just above 3. */
+  expect(mpnum_f64_to_e8m0(f64(0x4007ffffffffffff)).bits, 0x80, "e8m0 below 3");
+  expect(mpnum_f64_to_e8m0(f64(0x4008000000000001)).bits, 0x81, "e8m0 above 3");
+}
+
+/* Elsewhere ties go away from zero, what is above 2^-127 becomes 2^-126, and zero and
+ * negatives are NaN. */
+static void e8m0_is_nearest_even_and_has_no_nan_for_numbers(void) {
+  expect(mpnum_f32_to_e8m0(f32(0x40400000)).bits, 0x80, "3");
+  expect(mpnum_f32_to_e8m0(f32(0x3f400000)).bits, 0x7e, "0.75");
+  expect(mpnum_f32_to_e8m0(f32(0x3fc00000)).bits, 0x80, "1.5");
+  expect(mpnum_f32_to_e8m0(f32(0x40c00000)).bits, 0x82, "6");
+  expect(mpnum_f32_to_e8m0(f32(0x7f400000)).bits, 0xfe, "1.5 * 2^127");
+  expect(mpnum_f32_to_e8m0(f32(0x7f400001)).bits, 0xff, "above 1.5 * 2^127");
+  for (uint32_t bits = 0x00400001; bits <= 0x00600000; bits += 0xff) {
+    expect(mpnum_f32_to_e8m0(f32(bits)).bits, 0x00, "00400001..00600000");
+  }
+  expect(mpnum_f32_to_e8m0(f32(0x00600000)).bits, 0x00, "00600000");
+  expect(mpnum_f32_to_e8m0(f32(0x00600001)).bits, 0x01, "00600001");
+  expect(mpnum_f32_to_e8m0(f32(0x00000000)).bits, 0x00, "0");
+  expect(mpnum_f32_to_e8m0(f32(0x80000000)).bits, 0x00, "-0");
+  expect(mpnum_f32_to_e8m0(f32(0xbf800000)).bits, 0x7f, "-1");
+}
+
 /* In the order of conversion_types: the NaN of each format, and its -0, or 00 for none.
  */
 static const struct {
@@ -243,6 +285,8 @@ static const struct {
     PROPERTY(15, f16_signalling_nan_is_canonical),
     PROPERTY(16, negative_zero_survives_directed_rounding),
     PROPERTY(17, e4m3_nan_is_7f),
+    PROPERTY(18, f64_rounds_once_to_every_format),
+    PROPERTY(19, e8m0_is_nearest_even_and_has_no_nan_for_numbers),
 #undef PROPERTY
 };
 

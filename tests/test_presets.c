@@ -322,6 +322,10 @@ static const preset_row preset_rows[] = {
   {ML_DTYPES, MPNUM_TYPE_E5M2FNUZ, 0x80, 0x80, 0x80, IEEE},
   {ML_DTYPES, MPNUM_TYPE_E4M3FNUZ, 0x80, 0x80, 0x80, IEEE},
   {ML_DTYPES, MPNUM_TYPE_E3M4,     0x78, 0xf8, 0xf8, IEEE},
+  /* No NaN: a zero of the other sign. */
+  {ML_DTYPES, MPNUM_TYPE_E3M2,     0x20, 0x00, 0x00, IEEE},
+  {ML_DTYPES, MPNUM_TYPE_E2M3,     0x20, 0x00, 0x00, IEEE},
+  {ML_DTYPES, MPNUM_TYPE_E2M1,     0x08, 0x00, 0x00, IEEE},
   {PYTORCH_2_11, MPNUM_TYPE_F16,      0x7e00, 0xfe00, 0xfe00, IEEE},
   {PYTORCH_2_11, MPNUM_TYPE_BF16,     0x7fc0, 0x7fc0, 0x7fc0, IEEE},
   {PYTORCH_2_11, MPNUM_TYPE_E5M2,     0x7f, 0xff, 0xff, IEEE},
@@ -334,6 +338,7 @@ static const preset_row preset_rows[] = {
   {F16C, MPNUM_TYPE_TF32,     0x7fc00000, 0xffc00000, 0xffe12000, IEEE},
   {F16C, MPNUM_TYPE_E5M2,     0x7e, 0xfe, 0xff, IEEE},
   {F16C, MPNUM_TYPE_E3M4,     0x78, 0xf8, 0xfc, IEEE},
+  {F16C, MPNUM_TYPE_E3M2,     0x1f, 0x1f, 0x1f, IEEE}, /* unknown there */
 };
 /* clang-format on */
 
@@ -387,10 +392,39 @@ static void presets_differ_from_the_formats_in_nan_only(void) {
       format.nan_policy = plain.nan_policy;
       CHECK(same_format(format, plain), "preset %d of %s", preset,
             mpnum_type_name((mpnum_type)type));
-      CHECK((preset != MPNUM_PRESET_CUDA && type != MPNUM_TYPE_E8M0) || is_plain,
+      CHECK(is_plain || (preset != MPNUM_PRESET_CUDA && type != MPNUM_TYPE_E8M0 &&
+                         (plain.nan_code || preset == MPNUM_PRESET_ML_DTYPES)),
             "preset %d of %s is not the plain format", preset,
             mpnum_type_name((mpnum_type)type));
     }
+}
+
+/* A format without NaN, as the alternative f16 of ARM: a NaN is the largest value, and
+ * keeps its sign where that is asked for. */
+static void nan_keeps_its_sign_in_a_format_without(void) {
+  static const uint32_t want[][2] = {{0x7fff, 0x7fff}, /* canonical */
+                                     {0x7fff, 0xffff}, /* sign */
+                                     {0x7fff, 0xffff}, /* payload */
+                                     {0x8000, 0x0000}};
+  mpnum_format format;
+  CHECK(mpnum_format_make(&format, 1, 5, 10, 15, MPNUM_SPECIALS_FINITE) == MPNUM_OK,
+        "made");
+  for (int policy = MPNUM_NAN_CANONICAL; policy <= MPNUM_NAN_ZERO; ++policy)
+    for (uint32_t sign = 0; sign < 2; ++sign) {
+      uint32_t code = 0;
+      format.nan_policy = (uint8_t)policy;
+      code = mpnum_encode(format, mpnum_from_bits_f32(sign << 31 | 0x7fc12345),
+                          MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0);
+      CHECK(code == want[policy][sign], "policy %d, sign %u: got %x", policy, sign, code);
+      CHECK(mpnum_bits_f32(mpnum_decode(format, 0x8000)) == 0x80000000u, "policy %d: -0",
+            policy);
+    }
+  CHECK(mpnum_format_make(&format, 0, 2, 2, 1, MPNUM_SPECIALS_FINITE) == MPNUM_OK,
+        "made");
+  format.nan_policy = MPNUM_NAN_ZERO;
+  CHECK(mpnum_encode(format, mpnum_from_bits_f32(0xffc00000u), MPNUM_ROUND_NEAREST_EVEN,
+                     MPNUM_OVERFLOW_IEEE, 0) == 0,
+        "without a sign there is one zero");
 }
 
 /* Names, statuses, types that are none. */
@@ -460,6 +494,7 @@ int main(void) {
   TAP_RUN(preset_nan_codes_are_those_of_the_stacks);
   TAP_RUN(presets_overflow_as_the_stacks);
   TAP_RUN(presets_differ_from_the_formats_in_nan_only);
+  TAP_RUN(nan_keeps_its_sign_in_a_format_without);
   TAP_RUN(status_strings_are_distinct);
   TAP_RUN(types_have_their_names);
   TAP_RUN(unknown_types_have_no_name_and_no_format);

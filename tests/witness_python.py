@@ -217,6 +217,45 @@ def e8m0_rounds_to_nearest_away_as_ml_dtypes():
               f"e8m0 from {dtype.__name__}")
 
 
+def e8m0_differs_from_ml_dtypes_where_documented():
+    """docs/conventions.md: ties over an even code, subnormals, zero, negatives; elsewhere the two agree."""
+    ml_dtypes = load("ml_dtypes")
+    np = load("numpy")
+    ties = np.array([0x00c00000, 0x3f400000, 0x3fc00000, 0x40400000, 0x7f400000], np.uint32)
+    around = np.concatenate([ties - np.uint32(1), ties, ties + np.uint32(1)])
+    low = np.arange(0x003ff000, 0x00800010, 0xff, np.uint32)
+    edges = np.array([0, 1, 0x00400000, 0x00400001, 0x00600000, 0x00600001, 0x7f7fffff, 0x7f800000], np.uint32)
+    positive = np.concatenate([around, low, edges])
+    bits = np.concatenate([positive, positive | np.uint32(1 << 31)])
+    source = bits.view(np.float32)
+    ours, theirs = named("e8m0").encode(source), ml_dtypes_codes(ml_dtypes, "float8_e8m0fnu", source)
+    even_tie = ((bits & 0x7fffff) == 0x400000) & ((bits >> 23) % 2 == 0) & (bits >> 23 > 0) & (bits < 1 << 31)
+    subnormal = (bits > 0x00400000) & (bits <= 0x00600000)
+    no_power = (bits == 0) | (bits >> 31 == 1)
+    documented = even_tie | subnormal | no_power
+    agree(ours[~documented], theirs[~documented], source[~documented], "e8m0")
+    assert even_tie.sum() == 3 and subnormal.sum() > 1000, (even_tie.sum(), subnormal.sum())
+    agree(theirs[even_tie], ours[even_tie] + 1, source[even_tie], "ties of ml_dtypes")
+    agree(theirs[subnormal], ours[subnormal] + 1, source[subnormal], "subnormals of ml_dtypes")
+    agree(theirs[no_power], np.full(no_power.sum(), 0xff), source[no_power], "zero and negatives in ml_dtypes")
+
+
+def f64_goes_by_way_of_f32_in_ml_dtypes():
+    """1, half a gap and 2^-40, in every small format."""
+    ml_dtypes = load("ml_dtypes")
+    np = load("numpy")
+    for theirs, ours in ML_DTYPES.items():
+        format = named(ours)
+        source = np.array([1 + 2.0 ** -(format.mantissa_bits + 1) + 2.0**-40])
+        one = format.bias << format.mantissa_bits
+        assert format.encode(source)[0] == one + 1, ours
+        assert format.encode(source.astype(np.float32))[0] == one, ours
+        assert ml_dtypes_codes(ml_dtypes, theirs, source)[0] == one, theirs
+    below_3 = np.nextafter(np.array([3.0]), 0)
+    assert named("e8m0").encode(below_3)[0] == 0x80
+    assert ml_dtypes_codes(ml_dtypes, "float8_e8m0fnu", below_3)[0] == 0x81
+
+
 def nan_sources():
     np = load("numpy")
     f32 = np.array([0x7fc00000, 0x7f800001, 0x7fffffff, 0x7f812345, 0x7fd12345], np.uint32)
@@ -226,11 +265,9 @@ def nan_sources():
 
 
 def nan_codes_agree_with_ml_dtypes():
-    """ml_dtypes turns a NaN into a zero where a format has none; there the library gives max."""
+    """ml_dtypes turns a NaN into a zero of the other sign where a format has none; so does the preset."""
     ml_dtypes = load("ml_dtypes")
     for theirs, ours in ML_DTYPES.items():
-        if ours in ("e3m2", "e2m3", "e2m1"):
-            continue
         for source in nan_sources():
             agree(preset(PRESET_ML_DTYPES, ours).encode(source),
                   ml_dtypes_codes(ml_dtypes, theirs, source), source, f"{ours} of NaN")
@@ -446,6 +483,8 @@ if __name__ == "__main__":
         conversions_agree_with_ml_dtypes,
         made_formats_agree_with_ml_dtypes,
         e8m0_rounds_to_nearest_away_as_ml_dtypes,
+        e8m0_differs_from_ml_dtypes_where_documented,
+        f64_goes_by_way_of_f32_in_ml_dtypes,
         nan_codes_agree_with_ml_dtypes,
         decoders_agree_with_ml_dtypes,
         directed_and_nearest_rounding_agrees_with_gfloat,

@@ -462,9 +462,34 @@ MPNUM_HOST mpnum_status mpnum_convert_array(mpnum_type dst_type, void *dst,
   return MPNUM_OK;
 }
 
-/* The same for rows of a matrix, whose first elements lie stride elements apart: columns
- * elements of each of rows rows. Stochastic rounding counts elements row by row without
- * gaps. Rows of dst do not overlap. */
+/* The same from one format to another, presets and user-made ones too; a code takes a
+ * byte, or 2 bytes if it has more than 8 bits, or 4 if it has more than 16.
+ * NaN: as mpnum_decode and mpnum_encode have it by the formats' nan_policy: from f16 of
+ *   MPNUM_PRESET_F16C to f32 it keeps sign and payload; f32 to itself is a copy.
+ * Status: MPNUM_ERROR_ARGUMENT for the all-zero format, an unknown rounding or overflow;
+ *   nothing is written then. */
+MPNUM_HOST mpnum_status mpnum_convert_array_formats(mpnum_format dst_format, void *dst,
+                                                    mpnum_format src_format,
+                                                    const void *src, size_t n,
+                                                    mpnum_rounding rounding,
+                                                    mpnum_overflow overflow,
+                                                    uint64_t seed, uint64_t offset) {
+  const int src_bits = mpnum_format_bits_(src_format);
+  const int dst_bits = mpnum_format_bits_(dst_format);
+  mpnum_conversion_ how;
+  if (!src_bits || !dst_bits || !mpnum_is_mode_(rounding, overflow))
+    return MPNUM_ERROR_ARGUMENT;
+  how = mpnum_conversion_of_(src_format, src_bits, dst_format, dst_bits, overflow);
+  how.rounding = rounding;
+  how.seed = seed;
+  how.offset = offset;
+  mpnum_convert_any_(how, dst, src, n);
+  return MPNUM_OK;
+}
+
+/* As mpnum_convert_array for rows of a matrix, whose first elements lie stride elements
+ * apart: columns elements of each of rows rows. Stochastic rounding counts elements row
+ * by row without gaps. Rows of dst do not overlap. */
 MPNUM_HOST mpnum_status mpnum_convert_array_2d(
     mpnum_type dst_type, void *dst, size_t dst_stride, mpnum_type src_type,
     const void *src, size_t src_stride, size_t rows, size_t columns,

@@ -53,12 +53,14 @@ typedef enum mpnum_specials {
       5 /* as FN, and code 0 is a power of two like the others: no zero */
 } mpnum_specials;
 
-/* What a NaN becomes in a conversion. */
+/* What a NaN becomes in a conversion to a format, and from it to f32. In a format without
+ * NaN it becomes the largest value, with the sign of the source unless CANONICAL. */
 typedef enum mpnum_nan_policy {
   MPNUM_NAN_CANONICAL = 0, /* the canonical NaN, sign dropped */
   MPNUM_NAN_SIGN = 1,      /* the canonical NaN with the sign of the source */
   MPNUM_NAN_PAYLOAD =
-      2 /* sign and leading payload bits kept, made quiet (formats with Inf) */
+      2, /* sign and leading payload bits kept, made quiet (formats with Inf) */
+  MPNUM_NAN_ZERO = 3 /* as SIGN; in a format without NaN a zero of the other sign */
 } mpnum_nan_policy;
 
 typedef enum mpnum_status {

@@ -7,10 +7,6 @@
 
 #include "format.h"
 
-#if MPNUM_HAS_X86_SIMD
-# include <cpuid.h>
-#endif
-
 /* The loops that are compiled: all, or, without dispatch, the best that the compiler's
  * flags allow. */
 #if !MPNUM_HAS_X86_SIMD
@@ -64,21 +60,34 @@ MPNUM_HOST const char *mpnum_isa_name(mpnum_isa isa) {
 MPNUM_HOST int mpnum_has_bits_(uint32_t word, uint32_t bits) {
   return (word & bits) == bits;
 }
+/* What CPUID says of a leaf. The compiler may hold an address in rbx. (<cpuid.h> would do
+ * it, and leave a hundred macros.) */
+typedef struct mpnum_cpuid_ {
+  uint32_t a, b, c, d;
+} mpnum_cpuid_;
+MPNUM_HOST mpnum_cpuid_ mpnum_cpuid_of_(uint32_t leaf) {
+  mpnum_cpuid_ is;
+  __asm__("xchgq %%rbx, %q1\n\tcpuid\n\txchgq %%rbx, %q1"
+          : "=a"(is.a), "=&r"(is.b), "=c"(is.c), "=d"(is.d)
+          : "0"(leaf), "2"(0));
+  return is;
+}
 MPNUM_HOST mpnum_isa mpnum_isa_probe_(void) {
-  unsigned a, b, c, d, saved, saved_high;
-  if (!__get_cpuid_count(1, 0, &a, &b, &c, &d)) return MPNUM_ISA_SSE2;
+  uint32_t saved;
+  mpnum_cpuid_ has;
+  if (mpnum_cpuid_of_(0).a < 7) return MPNUM_ISA_SSE2; /* the last leaf */
+  has = mpnum_cpuid_of_(1);
   /* FMA, XSAVE enabled by the system, AVX, F16C */
-  if (!mpnum_has_bits_(c, 1u << 12 | 1u << 27 | 1u << 28 | 1u << 29))
+  if (!mpnum_has_bits_(has.c, 1u << 12 | 1u << 27 | 1u << 28 | 1u << 29))
     return MPNUM_ISA_SSE2;
-  __asm__("xgetbv" : "=a"(saved), "=d"(saved_high) : "c"(0)); /* registers it saves */
-  (void)saved_high;
-  if (!mpnum_has_bits_(saved, 0x6) || !__get_cpuid_count(7, 0, &a, &b, &c, &d) ||
-      !mpnum_has_bits_(b, 1u << 5)) /* AVX2 */
+  __asm__("xgetbv" : "=a"(saved) : "c"(0) : "edx"); /* registers it saves */
+  has = mpnum_cpuid_of_(7);
+  if (!mpnum_has_bits_(saved, 0x6) || !mpnum_has_bits_(has.b, 1u << 5)) /* AVX2 */
     return MPNUM_ISA_SSE2;
   /* masks and 512-bit registers; F, DQ, BW, VL; VBMI */
   if (!mpnum_has_bits_(saved, 0xe0) ||
-      !mpnum_has_bits_(b, 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31) ||
-      !mpnum_has_bits_(c, 1u << 1))
+      !mpnum_has_bits_(has.b, 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31) ||
+      !mpnum_has_bits_(has.c, 1u << 1))
     return MPNUM_ISA_AVX2;
   return MPNUM_ISA_AVX512;
 }

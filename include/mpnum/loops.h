@@ -56,6 +56,12 @@ MPNUM_INLINE int mpnum_type_bits_(mpnum_type type) {
   default: return mpnum_format_of(type).max_code ? 8 : 0;
   }
 }
+/* The same of a format; 0 for none. */
+MPNUM_INLINE int mpnum_format_bits_(mpnum_format format) {
+  const int width = format.sign_bits + format.exponent_bits + format.mantissa_bits;
+  if (!format.max_code) return 0;
+  return width > 16 ? 32 : width > 8 ? 16 : 8;
+}
 MPNUM_INLINE mpnum_format mpnum_format_or_f32_(mpnum_type type) {
   return mpnum_format_of(type == MPNUM_TYPE_F64 ? MPNUM_TYPE_F32 : type);
 }
@@ -99,6 +105,11 @@ MPNUM_INLINE int mpnum_fits_f16_(mpnum_format format) {
 MPNUM_INLINE int mpnum_is_f16_(mpnum_format format) {
   return format.exponent_bits == 5 && format.mantissa_bits == 10 && format.bias == 15 &&
          format.inf_code == 0x7c00 && format.sign_bits;
+}
+/* f16 whose NaNs an instruction widens, or that are made canonical after it. */
+MPNUM_INLINE int mpnum_is_widened_(mpnum_format format) {
+  return mpnum_is_f16_(format) && (format.nan_policy == MPNUM_NAN_CANONICAL ||
+                                   format.nan_policy == MPNUM_NAN_PAYLOAD);
 }
 
 /* Whether halves_to_bytes serves: what is normal in dst is normal in src, where whatever

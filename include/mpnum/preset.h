@@ -44,15 +44,17 @@ MPNUM_FUNC mpnum_status mpnum_format_make(mpnum_format *dst, int sign_bits,
 }
 
 /* How another stack converts: its NaNs as fields of a format, its overflow as an
- * argument, to be given to mpnum_encode. Rounding is nearest even in all of them. e8m0 is
+ * argument, to be given to mpnum_encode, mpnum_decode or, for arrays,
+ * mpnum_convert_array_formats. Rounding is nearest even in all of them. e8m0 is
  * outside presets: its rounding differs by stack and is named in each call.
  *
  * CUDA: f16 and bf16 to Inf; fp8, fp6, fp4 saturate; canonical NaN.
- * ML_DTYPES (0.6): to Inf or NaN; a NaN keeps its sign, f16 7e00, bf16 7fc0. (Its f16 is
- *   NumPy's, which keeps payloads: 7e00 is what the default NaN gives.)
+ * ML_DTYPES (0.6): to Inf or NaN; a NaN keeps its sign, f16 7e00, bf16 7fc0, and becomes
+ *   a zero of the other sign in e3m2, e2m3 and e2m1. (Its f16 is NumPy's, which keeps
+ *   payloads: 7e00 is what the default NaN gives.)
  * PYTORCH_2_11, scalar conversion on the CPU: to Inf or NaN; a NaN keeps its sign but in
  *   bf16, 7fc0. (Its vector code differs in NaNs: bf16 ffff, f16 as F16C.)
- * F16C: as IEEE 754 hardware: a NaN keeps sign and payload, made quiet. */
+ * F16C: as IEEE 754 hardware, ggml and FP16: a NaN keeps sign and payload, made quiet. */
 typedef enum mpnum_preset {
   MPNUM_PRESET_CUDA = 0,
   MPNUM_PRESET_ML_DTYPES = 1,
@@ -65,6 +67,10 @@ MPNUM_FUNC mpnum_format mpnum_preset_format(mpnum_preset preset, mpnum_type type
   const int has_quiet_bit_nan = type == MPNUM_TYPE_F16 || type == MPNUM_TYPE_BF16;
   if (format.exponent_bits == 0) return format; /* no format */
   if (type == MPNUM_TYPE_E8M0 || preset == MPNUM_PRESET_CUDA) return format;
+  if (format.nan_code == 0) {
+    if (preset == MPNUM_PRESET_ML_DTYPES) format.nan_policy = MPNUM_NAN_ZERO;
+    return format;
+  }
   format.nan_policy =
       (uint8_t)(preset == MPNUM_PRESET_F16C ? MPNUM_NAN_PAYLOAD : MPNUM_NAN_SIGN);
   if (preset == MPNUM_PRESET_F16C) return format;

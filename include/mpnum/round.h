@@ -151,10 +151,20 @@ MPNUM_INLINE int mpnum_overflows_to_max_(mpnum_rounding rounding, uint32_t sign)
          (rounding == MPNUM_ROUND_UP && sign) || (rounding == MPNUM_ROUND_DOWN && !sign);
 }
 
-/* The NaN code for a source NaN; formats without NaN turn it into the largest value. */
+/* What stands for a NaN where the format has none; sign is that of the source, in its
+ * place. */
+MPNUM_INLINE uint32_t mpnum_no_nan_(mpnum_format format, uint32_t sign) {
+  const int sign_shift = format.exponent_bits + format.mantissa_bits;
+  if (format.nan_policy == MPNUM_NAN_CANONICAL) return format.max_code;
+  if (format.nan_policy == MPNUM_NAN_ZERO)
+    return sign ^ (uint32_t)format.has_negative_zero << sign_shift;
+  return format.max_code | sign;
+}
+
+/* The code for a source NaN. */
 MPNUM_INLINE uint32_t mpnum_encode_nan_(mpnum_format format, mpnum_source_ source,
                                         uint32_t sign) {
-  if (format.nan_code == 0) return format.max_code;
+  if (format.nan_code == 0) return mpnum_no_nan_(format, sign);
   if (format.nan_policy == MPNUM_NAN_PAYLOAD && format.inf_code)
     return sign | format.inf_code | (uint32_t)1 << (format.mantissa_bits - 1) |
            source.payload >> (23 - format.mantissa_bits);
@@ -191,7 +201,7 @@ MPNUM_INLINE uint32_t mpnum_encode_core_(mpnum_format format, mpnum_source_ sour
  *   MPNUM_ROUND_STOCHASTIC: away from zero exactly when floor(r * 2^32) + random >= 2^32,
  * r the discarded part of the magnitude as a fraction of the gap; an exact value never
  * moves. Overflow: as mpnum_overflow says; formats without Inf and NaN always saturate.
- * NaN: as the format's nan_policy says; formats without NaN give the largest value.
+ * NaN: as the format's nan_policy says.
  * Error: rounded once, from f64 too. Proven in tests/test_conversions.c and
  * tests/sweep.c. */
 MPNUM_INLINE uint32_t mpnum_encode(mpnum_format format, float x, mpnum_rounding rounding,
@@ -267,8 +277,9 @@ MPNUM_INLINE uint32_t mpnum_decode_bits_(mpnum_format format, uint32_t stored) {
 }
 
 /* The exact value of a code.
- * NaN: 0x7fffffff; bf16 and tf32, whose codes are the leading bits of an f32, keep sign
- * and payload. Presets that keep sign or payload say so in their format. */
+ * NaN: as the format's nan_policy says: 0x7fffffff, the quiet NaN 0x7fc00000 with the
+ * sign, or sign and payload kept and made quiet, as the F16C instructions and ggml widen
+ * f16. bf16 and tf32, whose codes are the leading bits of an f32, keep all bits. */
 MPNUM_INLINE float mpnum_decode(mpnum_format format, uint32_t code) {
   return mpnum_from_bits_f32(mpnum_decode_bits_(format, code));
 }

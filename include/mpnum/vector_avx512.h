@@ -14,6 +14,10 @@
 #  pragma GCC diagnostic push
 #  pragma GCC diagnostic ignored "-Wsign-conversion"
 # endif
+# if defined(__NVCC_DIAG_PRAGMA_SUPPORT__) /* so does nvcc */
+#  pragma nv_diagnostic push
+#  pragma nv_diag_suppress 68
+# endif
 
 # define MPNUM_TARGET_AVX512_ \
   __attribute__((             \
@@ -496,6 +500,9 @@ MPNUM_AVX512_ void mpnum_decode_dense_avx512_(int bits, mpnum_format format,
 }
 MPNUM_AVX512_ void mpnum_fence_avx512_(void) { _mm_sfence(); }
 
+# if defined(__NVCC_DIAG_PRAGMA_SUPPORT__)
+#  pragma nv_diagnostic pop
+# endif
 # if !defined(__clang__)
 #  pragma GCC diagnostic pop
 # endif

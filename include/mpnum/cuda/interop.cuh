@@ -14,6 +14,20 @@
 
 #include "../mpnum.h"
 
+/* What a host compiler finds in CUDA's headers is not the user's to mend. */
+#if MPNUM_HAS_GNU
+# pragma GCC diagnostic push
+# pragma GCC diagnostic ignored "-Wunused-parameter"
+# pragma GCC diagnostic ignored "-Wconversion"
+# pragma GCC diagnostic ignored "-Wold-style-cast"
+# if defined(__clang__)
+#  pragma GCC diagnostic ignored "-Wunknown-warning-option"
+#  pragma GCC diagnostic ignored "-Wgnu-zero-variadic-macro-arguments"
+#  pragma GCC diagnostic ignored "-Wreserved-identifier"
+#  pragma GCC diagnostic ignored "-Wreserved-macro-identifier"
+# endif
+#endif
+
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
@@ -27,6 +41,10 @@
 #endif
 #ifndef MPNUM_HAS_CUDA_FP4_
 # define MPNUM_HAS_CUDA_FP4_ 0
+#endif
+
+#if MPNUM_HAS_GNU
+# pragma GCC diagnostic pop
 #endif
 
 /* ROW(CUDA's type, ours) */

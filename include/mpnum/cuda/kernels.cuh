@@ -14,6 +14,9 @@
  * Every element is the scalar conversion of mpnum.h, bit for bit. T is float, double or
  * any storage struct (mpnum_f16, mpnum_e4m3, ...); in conversions the packed
  * mpnum_e2m1x2, mpnum_e3m2x4 and mpnum_e2m3x4, too.
+ *
+ * NVRTC has no runtime: there it is the kernels alone, named for nvrtcAddNameExpression
+ * as the launchers below name them, grid and block as there.
  */
 #ifndef MPNUM_CUDA_KERNELS_CUH
 #define MPNUM_CUDA_KERNELS_CUH
@@ -329,6 +332,8 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
   }
 }
 
+#if !MPNUM_HAS_NVRTC
+
 /* Launchers. */
 
 template <class T> struct mpnum_same_ { typedef T type; };
@@ -431,6 +436,8 @@ static inline cudaError_t mpnum_launch_stats(mpnum_stats *result, const T *src, 
   return mpnum_launch_reduce_<mpnum_stats, T>(mpnum_stats_kernel_<T>, result, empty, src,
                                               n, stream);
 }
+
+#endif
 
 #undef MPNUM_UNROLL_
 
