@@ -12,10 +12,10 @@ enum { OK = MPNUM_OK, CALLS = 10, STAGES = 6 };
 enum { READY, CHECKED, UNSCALED, STEPPED, OPEN, CLOSED, SAME = -1 };
 static const char *const call_names[CALLS] = {"begin_accumulation",
                                               "end_accumulation",
-                                              "ready_to_unscale",
+                                              "can_unscale",
                                               "report_checked",
                                               "report_unscaled",
-                                              "ready_to_clip",
+                                              "can_clip",
                                               "report_changed",
                                               "multiplier",
                                               "step",
@@ -97,10 +97,10 @@ static mpnum_status call_of(int call, mpnum_grad_scaler *scaler,
   switch (call) {
   case 0: return mpnum_grad_scaler_begin_accumulation(scaler, optimizer);
   case 1: return mpnum_grad_scaler_end_accumulation(scaler, optimizer);
-  case 2: return mpnum_grad_scaler_ready_to_unscale(scaler, optimizer);
+  case 2: return mpnum_grad_scaler_can_unscale(scaler, optimizer);
   case 3: return mpnum_grad_scaler_report_checked(scaler, optimizer, found, 3);
   case 4: return mpnum_grad_scaler_report_unscaled(scaler, optimizer, found, 3);
-  case 5: return mpnum_grad_scaler_ready_to_clip(scaler, optimizer);
+  case 5: return mpnum_grad_scaler_can_clip(scaler, optimizer);
   case 6: return mpnum_grad_scaler_report_changed(scaler, optimizer, found, 2);
   case 7: return mpnum_grad_scaler_multiplier(scaler, optimizer, infinity, multiplier);
   case 8: return mpnum_grad_scaler_step(scaler, optimizer, verdict);
@@ -342,9 +342,8 @@ static void a_scale_set_inside_a_window_is_refused(void) {
               (at == 0 ? MPNUM_ERROR_STALE_SCALE : MPNUM_OK),
           "end");
     if (at == 1) mpnum_grad_scaler_set_scale(&scaler, 1024);
-    CHECK(mpnum_grad_scaler_ready_to_unscale(&scaler, &optimizer) ==
-              MPNUM_ERROR_STALE_SCALE,
-          "ready_to_unscale");
+    CHECK(mpnum_grad_scaler_can_unscale(&scaler, &optimizer) == MPNUM_ERROR_STALE_SCALE,
+          "can_unscale");
     CHECK(mpnum_grad_scaler_begin_accumulation(&scaler, &optimizer) ==
               MPNUM_ERROR_STALE_SCALE,
           "begin once more");
@@ -359,14 +358,14 @@ static void an_update_between_two_optimizers_is_refused(void) {
     mpnum_grad_scaler_report_unscaled(&scaler, &first, (uint32_t)found, 1);
     mpnum_grad_scaler_step(&scaler, &first, &verdict);
     CHECK(mpnum_grad_scaler_update(&scaler, &first) == MPNUM_OK, "update");
-    CHECK(mpnum_grad_scaler_ready_to_unscale(&scaler, &second) == MPNUM_ERROR_STALE_SCALE,
+    CHECK(mpnum_grad_scaler_can_unscale(&scaler, &second) == MPNUM_ERROR_STALE_SCALE,
           "the second one's gradients have the scale before");
     CHECK(mpnum_grad_scaler_report_unscaled(&scaler, &second, 0, 1) ==
               MPNUM_ERROR_STALE_SCALE,
           "report_unscaled");
     mpnum_grad_scaler_report_unscaled(&scaler, &first, 0, 1);
     CHECK(mpnum_grad_scaler_update_all(&scaler, both, 2) == MPNUM_OK &&
-              mpnum_grad_scaler_ready_to_unscale(&scaler, &second) == MPNUM_OK,
+              mpnum_grad_scaler_can_unscale(&scaler, &second) == MPNUM_OK,
           "an update that names both");
   }
 }

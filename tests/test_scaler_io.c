@@ -73,10 +73,10 @@ static void the_bytes_are_these_on_every_machine(void) {
                                   "00000000"
                                   "194b9d37";
   mpnum_grad_scaler scaler;
-  uint8_t bytes[BYTES];
+  uint8_t bytes[BYTES] = {0};
   char got[2 * BYTES + 1];
   mpnum_grad_scaler_init(&scaler, mpnum_grad_scaler_default());
-  mpnum_grad_scaler_save(bytes, &scaler);
+  CHECK(mpnum_grad_scaler_save(bytes, &scaler) == MPNUM_OK, "save");
   for (int i = 0; i < BYTES; ++i)
     snprintf(got + 2 * i, 3, "%02x", bytes[i]);
   CHECK(strcmp(got, want) == 0, "%s", got);

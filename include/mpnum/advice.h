@@ -351,14 +351,13 @@ MPNUM_MATH_ mpnum_status mpnum_fallback_save(uint8_t *bytes,
 MPNUM_MATH_ mpnum_status mpnum_fallback_load(mpnum_fallback *fallback,
                                              const uint8_t *bytes, uint64_t size) {
   uint8_t copy[MPNUM_FALLBACK_BYTES] = {0};
-  mpnum_stored_ in;
-  mpnum_fallback loaded;
+  mpnum_stored_ in = {copy, 1};
+  mpnum_fallback loaded = {mpnum_fallback_default(), 0, 0, 0, 0};
   uint32_t version = 0;
   const mpnum_status status =
       mpnum_stored_open_(&in, copy, bytes, size, MPNUM_FALLBACK_BYTES, 0x4246706du,
                          MPNUM_FALLBACK_VERSION, &version);
   if (status != MPNUM_OK) return status;
-  loaded.config = mpnum_fallback_default(); /* types that can be read */
   mpnum_stored_fallback_(&in, &loaded);
   if (!mpnum_fallback_is_sound_(&loaded)) return MPNUM_ERROR_CORRUPT;
   *fallback = loaded;

@@ -330,7 +330,7 @@ MPNUM_HOST mpnum_status mpnum_grad_run_(mpnum_grad_kind_ kind,
                                         float factor, uint32_t flags,
                                         mpnum_grad_findings *findings) {
   const mpnum_status status = mpnum_grad_tensors_check_(kind, tensors, count, flags);
-  mpnum_grad_findings unasked;
+  mpnum_grad_findings unasked = mpnum_grad_findings_empty();
   int counts = 0;
   uint64_t saved = 0;
   size_t i = 0;
@@ -375,7 +375,7 @@ MPNUM_HOST int mpnum_grad_have_dst_(const mpnum_grad_tensor *tensors, size_t cou
 }
 /* The loss scaler's passes over the gradients of an optimizer: check reads them, unscale
  * writes each dst. findings may be NULL. Status codes: those of
- * mpnum_grad_scaler_ready_to_unscale, then those of mpnum_grad_multiply; unscale:
+ * mpnum_grad_scaler_can_unscale, then those of mpnum_grad_multiply; unscale:
  * MPNUM_ERROR_ARGUMENT, too, for a dst that is NULL and not empty. Nothing has changed
  * then. */
 MPNUM_HOST mpnum_status mpnum_grad_scaler_check(const mpnum_grad_scaler *scaler,
@@ -383,9 +383,9 @@ MPNUM_HOST mpnum_status mpnum_grad_scaler_check(const mpnum_grad_scaler *scaler,
                                                 const mpnum_grad_tensor *tensors,
                                                 size_t count,
                                                 mpnum_grad_findings *findings) {
-  mpnum_grad_findings unasked;
+  mpnum_grad_findings unasked = mpnum_grad_findings_empty();
   mpnum_grad_findings *found = findings ? findings : &unasked;
-  mpnum_status status = mpnum_grad_scaler_ready_to_unscale(scaler, optimizer);
+  mpnum_status status = mpnum_grad_scaler_can_unscale(scaler, optimizer);
   if (status == MPNUM_OK)
     status = mpnum_grad_read(tensors, count, scaler->inverse, found);
   if (status != MPNUM_OK) return status;
@@ -397,9 +397,9 @@ MPNUM_HOST mpnum_status mpnum_grad_scaler_unscale(const mpnum_grad_scaler *scale
                                                   const mpnum_grad_tensor *tensors,
                                                   size_t count, uint32_t flags,
                                                   mpnum_grad_findings *findings) {
-  mpnum_grad_findings unasked;
+  mpnum_grad_findings unasked = mpnum_grad_findings_empty();
   mpnum_grad_findings *found = findings ? findings : &unasked;
-  mpnum_status status = mpnum_grad_scaler_ready_to_unscale(scaler, optimizer);
+  mpnum_status status = mpnum_grad_scaler_can_unscale(scaler, optimizer);
   if (status == MPNUM_OK && !mpnum_grad_have_dst_(tensors, count))
     status = MPNUM_ERROR_ARGUMENT;
   if (status == MPNUM_OK)
@@ -433,7 +433,7 @@ MPNUM_HOST mpnum_status mpnum_grad_look_(mpnum_grad_optimizer *optimizer,
  * is not enabled, and gradients that nobody has looked at since the last step, it takes
  * their norm first; those that hold Inf or NaN, or whose norm overflows, stay as they
  * are, and are applied. Histograms stay as they are. Status codes: those of
- * mpnum_grad_scaler_ready_to_clip; MPNUM_ERROR_ARGUMENT: max_norm is not above 0, a dst
+ * mpnum_grad_scaler_can_clip; MPNUM_ERROR_ARGUMENT: max_norm is not above 0, a dst
  * is NULL and not empty, or what mpnum_grad_multiply refuses. The gradients are then as
  * before. */
 MPNUM_HOST mpnum_status mpnum_grad_scaler_clip(const mpnum_grad_scaler *scaler,
@@ -441,7 +441,7 @@ MPNUM_HOST mpnum_status mpnum_grad_scaler_clip(const mpnum_grad_scaler *scaler,
                                                const mpnum_grad_tensor *tensors,
                                                size_t count, float max_norm) {
   mpnum_grad_findings findings;
-  mpnum_status status = mpnum_grad_scaler_ready_to_clip(scaler, optimizer);
+  mpnum_status status = mpnum_grad_scaler_can_clip(scaler, optimizer);
   float coefficient = 1;
   if (status == MPNUM_OK && (mpnum_bits_f32(max_norm) - 1 >= 0x7f800000u ||
                              !mpnum_grad_have_dst_(tensors, count)))

@@ -289,8 +289,8 @@ MPNUM_MATH_ mpnum_status mpnum_health_save(uint8_t *bytes, const mpnum_health *h
 MPNUM_MATH_ mpnum_status mpnum_health_load(mpnum_health *health, const uint8_t *bytes,
                                            uint64_t size) {
   uint8_t copy[MPNUM_HEALTH_BYTES] = {0};
-  mpnum_stored_ in;
-  mpnum_health loaded;
+  mpnum_stored_ in = {copy, 1};
+  mpnum_health loaded = mpnum_health_start(mpnum_health_default());
   uint32_t version = 0;
   const mpnum_status status =
       mpnum_stored_open_(&in, copy, bytes, size, MPNUM_HEALTH_BYTES, 0x4548706du,

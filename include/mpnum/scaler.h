@@ -106,7 +106,8 @@ MPNUM_MATH_ void mpnum_grad_rescale_(mpnum_grad_scaler *scaler, double factor) {
 MPNUM_MATH_ void mpnum_grad_start_(mpnum_grad_scaler *scaler,
                                    mpnum_grad_scaler_config config) {
   scaler->config = config;
-  scaler->scale = config.enabled ? config.init_scale : 1.0f;
+  scaler->scale = 1.0f;
+  if (config.enabled) scaler->scale = config.init_scale;
   scaler->updates = scaler->overflows = scaler->applied = scaler->skipped = 0;
   scaler->count = config.first_count;
   scaler->hysteresis_left = config.hysteresis;
@@ -276,11 +277,11 @@ MPNUM_FUNC mpnum_status mpnum_grad_scaler_end_accumulation(
   return MPNUM_OK;
 }
 
-/* Whether this optimizer's gradients are ready to be checked or unscaled by a kernel of
- * the caller's: ask before they are touched. Status codes: MPNUM_ERROR_STALE_SCALE;
+/* Whether this optimizer's gradients can be checked or unscaled by a kernel of the
+ * caller's: ask before they are touched. Status codes: MPNUM_ERROR_STALE_SCALE;
  * MPNUM_ERROR_ACCUMULATING; MPNUM_ERROR_ALREADY_CHECKED, _UNSCALED, _STEPPED since the
  * last update. */
-MPNUM_FUNC mpnum_status mpnum_grad_scaler_ready_to_unscale(
+MPNUM_FUNC mpnum_status mpnum_grad_scaler_can_unscale(
     const mpnum_grad_scaler *scaler, const mpnum_grad_optimizer *optimizer) {
   const mpnum_status status = mpnum_grad_order_(scaler, optimizer);
   if (status == MPNUM_OK && optimizer->window == MPNUM_GRAD_WINDOW_OPEN &&
@@ -288,10 +289,10 @@ MPNUM_FUNC mpnum_status mpnum_grad_scaler_ready_to_unscale(
     return MPNUM_ERROR_ACCUMULATING;
   return status;
 }
-/* Whether they are ready to be clipped in place, or else changed. Status codes:
+/* Whether they can be clipped in place, or else changed. Status codes:
  * MPNUM_ERROR_STALE_SCALE; MPNUM_ERROR_STILL_SCALED: clipping them would clip to max_norm
  * / scale; MPNUM_ERROR_ALREADY_STEPPED. */
-MPNUM_FUNC mpnum_status mpnum_grad_scaler_ready_to_clip(
+MPNUM_FUNC mpnum_status mpnum_grad_scaler_can_clip(
     const mpnum_grad_scaler *scaler, const mpnum_grad_optimizer *optimizer) {
   if (!scaler->config.enabled) return MPNUM_OK;
   if (mpnum_grad_is_stale_(scaler, optimizer)) return MPNUM_ERROR_STALE_SCALE;
@@ -307,14 +308,15 @@ MPNUM_FUNC int mpnum_grad_is_norm_(float norm) {
 }
 MPNUM_FUNC void mpnum_grad_set_norm_(mpnum_grad_optimizer *optimizer, float norm,
                                      float clipped_to) {
-  optimizer->norm = mpnum_bits_f32(norm) == 0x80000000u ? 0.0f : norm;
+  optimizer->norm = norm;
+  if (mpnum_bits_f32(norm) == 0x80000000u) optimizer->norm = 0.0f;
   optimizer->clipped_to = clipped_to;
 }
 MPNUM_FUNC mpnum_status mpnum_grad_report_(const mpnum_grad_scaler *scaler,
                                            mpnum_grad_optimizer *optimizer,
                                            uint32_t stage, uint32_t found_inf,
                                            float norm) {
-  const mpnum_status status = mpnum_grad_scaler_ready_to_unscale(scaler, optimizer);
+  const mpnum_status status = mpnum_grad_scaler_can_unscale(scaler, optimizer);
   if (status != MPNUM_OK) return status;
   if (!mpnum_grad_is_norm_(norm)) return MPNUM_ERROR_ARGUMENT;
   optimizer->scale_changes = scaler->scale_changes;
@@ -327,7 +329,7 @@ MPNUM_FUNC mpnum_status mpnum_grad_report_(const mpnum_grad_scaler *scaler,
  * a gradient and scaler->inverse is Inf or NaN, and the norm of the products (0 if nobody
  * asks). checked: the gradients were read, and are as they were; the optimizer's kernel
  * will multiply them (mpnum_grad_scaler_multiplier). unscaled: they are the products now.
- * Status codes: those of mpnum_grad_scaler_ready_to_unscale; MPNUM_ERROR_ARGUMENT: a norm
+ * Status codes: those of mpnum_grad_scaler_can_unscale; MPNUM_ERROR_ARGUMENT: a norm
  * below 0. */
 MPNUM_FUNC mpnum_status mpnum_grad_scaler_report_checked(const mpnum_grad_scaler *scaler,
                                                          mpnum_grad_optimizer *optimizer,
@@ -342,11 +344,11 @@ MPNUM_FUNC mpnum_status mpnum_grad_scaler_report_unscaled(const mpnum_grad_scale
 }
 /* changed: gradients that are unscaled were clipped, or else changed, and this is their
  * norm now; what was found before is not forgotten. Status codes: those of
- * mpnum_grad_scaler_ready_to_clip; MPNUM_ERROR_ARGUMENT: a norm below 0. */
+ * mpnum_grad_scaler_can_clip; MPNUM_ERROR_ARGUMENT: a norm below 0. */
 MPNUM_FUNC mpnum_status mpnum_grad_scaler_report_changed(const mpnum_grad_scaler *scaler,
                                                          mpnum_grad_optimizer *optimizer,
                                                          uint32_t found_inf, float norm) {
-  const mpnum_status status = mpnum_grad_scaler_ready_to_clip(scaler, optimizer);
+  const mpnum_status status = mpnum_grad_scaler_can_clip(scaler, optimizer);
   if (status != MPNUM_OK) return status;
   if (!mpnum_grad_is_norm_(norm)) return MPNUM_ERROR_ARGUMENT;
   optimizer->found_inf = (optimizer->found_inf | found_inf) != 0;

@@ -85,7 +85,7 @@ MPNUM_MATH_ mpnum_status mpnum_grad_scaler_save(uint8_t *bytes,
 MPNUM_MATH_ mpnum_status mpnum_grad_scaler_load(mpnum_grad_scaler *scaler,
                                                 const uint8_t *bytes, uint64_t size) {
   uint8_t copy[MPNUM_GRAD_SCALER_BYTES] = {0};
-  mpnum_stored_ in;
+  mpnum_stored_ in = {copy, 1};
   mpnum_grad_scaler loaded;
   uint32_t version = 0;
   const mpnum_status status =
@@ -134,8 +134,8 @@ mpnum_grad_optimizer_save(uint8_t *bytes, const mpnum_grad_optimizer *optimizer)
 MPNUM_MATH_ mpnum_status mpnum_grad_optimizer_load(mpnum_grad_optimizer *optimizer,
                                                    const uint8_t *bytes, uint64_t size) {
   uint8_t copy[MPNUM_GRAD_OPTIMIZER_BYTES] = {0};
-  mpnum_stored_ in;
-  mpnum_grad_optimizer loaded;
+  mpnum_stored_ in = {copy, 1};
+  mpnum_grad_optimizer loaded = {0, 0, 0, 0, 0, 0, 0, 0};
   uint32_t version = 0;
   const mpnum_status status =
       mpnum_stored_open_(&in, copy, bytes, size, MPNUM_GRAD_OPTIMIZER_BYTES, 0x4f47706du,
