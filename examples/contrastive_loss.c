@@ -26,10 +26,10 @@ static void make_embeddings(void) {
     images[i] = rounded(x);
     texts[i] = rounded(x + noise / 2);
   }
-  mpnum_l2_normalize_rows(MPNUM_TYPE_F16, images, SIZE, MPNUM_TYPE_F16, images, SIZE,
-                          PAIRS, SIZE, 0);
-  mpnum_l2_normalize_rows(MPNUM_TYPE_F16, texts, SIZE, MPNUM_TYPE_F16, texts, SIZE, PAIRS,
-                          SIZE, 0);
+  mpnum_l2_normalize_rows(mpnum_rows_of(MPNUM_TYPE_F16, images, PAIRS, SIZE),
+                          mpnum_const_rows_of(MPNUM_TYPE_F16, images, PAIRS, SIZE), 0);
+  mpnum_l2_normalize_rows(mpnum_rows_of(MPNUM_TYPE_F16, texts, PAIRS, SIZE),
+                          mpnum_const_rows_of(MPNUM_TYPE_F16, texts, PAIRS, SIZE), 0);
 }
 static void make_similarities(void) {
   int i = 0, k = 0;
@@ -58,7 +58,8 @@ static float textbook(float temperature) {
 static float stable(float temperature) {
   float loss[PAIRS] = {0}, total = 0;
   int i = 0;
-  mpnum_contrastive_loss(loss, NULL, MPNUM_TYPE_F16, similarity, PAIRS, PAIRS,
+  mpnum_contrastive_loss(loss, NULL,
+                         mpnum_const_rows_of(MPNUM_TYPE_F16, similarity, PAIRS, PAIRS),
                          1 / temperature);
   for (; i < PAIRS; ++i)
     total += loss[i];

@@ -188,9 +188,10 @@ static inline mpnum_status mlp_losses(mlp *net, float *losses, const int64_t *la
   const size_t classes = net->widths[net->layers];
   mpnum_cross_entropy_options how = mpnum_cross_entropy_default();
   how.factor = factor;
-  return mpnum_cross_entropy_rows(losses, net->gradient_type, net->flow, classes,
-                                  net->value_type, net->sums[net->layers - 1], classes, n,
-                                  classes, labels, &how, NULL);
+  return mpnum_cross_entropy_rows(
+      losses, mpnum_rows_of(net->gradient_type, net->flow, n, classes),
+      mpnum_const_rows_of(net->value_type, net->sums[net->layers - 1], n, classes),
+      labels, &how, NULL);
 }
 /* A tensor for each layer's gradients, which a pass of grad.h unscales into floats. */
 static inline void mlp_tensors(mlp *net, mpnum_grad_tensor *tensors, float *floats) {

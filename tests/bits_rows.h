@@ -25,32 +25,204 @@ make_row(n);                 \
 call;                        \
 put_row(n);                  \
  })
-#define F32_ROW MPNUM_TYPE_F32, row_results, n, MPNUM_TYPE_F32, row_values, n, 1, n
+#define DST_ROW mpnum_rows_of(MPNUM_TYPE_F32, row_results, 1, n)
+#define SRC_ROW mpnum_const_rows_of(MPNUM_TYPE_F32, row_values, 1, n)
 
+/* Rows that are not ordinary, of every type, with and without masks, lengths and flags,
+ * at scale 0, too: row k of a matrix is of kind + k. */
+enum { KINDS = 12, WAYS = 10, MOST_ROWS = 67, SPECIAL_ROOM = 3 * 2049 };
+static mpnum_type special_type;
+static size_t special_rows, special_columns;
+static uint8_t special_src[4 * SPECIAL_ROOM], special_dst[4 * SPECIAL_ROOM];
+static uint8_t special_mask[SPECIAL_ROOM];
+static float special_shares[SPECIAL_ROOM];
+static size_t special_lengths[MOST_ROWS];
+static int64_t special_targets[MOST_ROWS];
+static mpnum_row_status special_status[MOST_ROWS];
+static float special_losses[MOST_ROWS], special_others[MOST_ROWS];
+
+static uint32_t special_element(uint32_t kind, size_t i, size_t n) {
+  const uint32_t minus = 0xff800000u, plus = 0x7f800000u, no_number = 0xffc12345u;
+  const uint32_t usual = 0x3f000000u + (uint32_t)(mix(i) % 0x01800000u);
+  switch (kind % KINDS) {
+  case 0: return usual | (uint32_t)(i & 1) << 31;
+  case 1: return minus;
+  case 2: return i == n / 2 ? plus : usual;
+  case 3: return i == n / 2 ? plus : minus;
+  case 4: return i % 3 == 1 ? plus : i % 3 ? usual : minus;
+  case 5: return plus;
+  case 6: return i == n / 3 ? no_number : usual;
+  case 7: return i == n / 3 ? no_number : i % 2 ? plus : minus;
+  case 8: return i % 3 == 1 ? minus : usual;
+  case 9: return i == n - 1 ? usual : minus;
+  case 10: return i % 2 ? 0 : 0x80000000u;
+  default: return (i % 2 ? 0x7f7fffffu : 0xff7fffffu) - (uint32_t)(i % 5);
+  }
+}
+/* Shares are 0, -0, those of a few classes, and sometimes NaN or +Inf. */
+static uint32_t special_share(uint32_t kind, size_t i, size_t n) {
+  const uint32_t signed_zero = (uint32_t)(i & 1) << 31;
+  if (kind % 7 == 6) return special_element(kind / 7 % 2 ? 6 : 2, i, n);
+  return mix(i + kind) % 4 ? signed_zero : 0x3d000000u + (uint32_t)(mix(i) % 0x01000000u);
+}
+static void make_special(uint32_t kind) {
+  static float values[SPECIAL_ROOM];
+  const size_t n = special_columns;
+  for (size_t i = 0; i < special_rows * n; ++i) {
+    const uint32_t row_kind = kind + (uint32_t)(i / n);
+    values[i] = mpnum_from_bits_f32(special_element(row_kind, i % n, n));
+    special_shares[i] = mpnum_from_bits_f32(special_share(row_kind, i % n, n));
+    special_mask[i] = mix(i + kind) % 3 != 0;
+  }
+  for (size_t i = 0; i < special_rows; ++i) {
+    special_lengths[i] = i % 3 == 0 ? n / 2 + 1 : i % 3 == 1 ? 0 : n;
+    special_targets[i] = (int64_t)(mix(i + kind) % (n + 1)) - 1;
+  }
+  mpnum_convert_array(special_type, special_src, MPNUM_TYPE_F32, values, special_rows * n,
+                      MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0);
+  memset(special_dst, 0x5c, sizeof special_dst);
+  memset(special_losses, 0, sizeof special_losses);
+  memset(special_others, 0, sizeof special_others);
+  memset(special_status, 0, sizeof special_status);
+}
+static mpnum_cross_entropy_options special_way(uint32_t kind, uint32_t way) {
+  mpnum_cross_entropy_options how = mpnum_cross_entropy_default();
+  how.label_smoothing = 0.25f * (float)(kind % 5);
+  how.ignore_index = -1;
+  if (way % 2) how.softmax.flags = MPNUM_SOFTMAX_LIMIT;
+  if (way / 2 == 1) how.softmax.flags |= MPNUM_SOFTMAX_MASKED;
+  if (way / 2 == 2) how.softmax.mask = special_mask;
+  if (way == 5) how.softmax.mask_stride = special_columns;
+  if (way / 2 == 3) how.softmax.lengths = special_lengths;
+  if (way / 2 >= 3 && way != 7) how.softmax.scale = 0;
+  return how;
+}
+static void put_special(mpnum_status status) {
+  put_int((int)status);
+  for (size_t i = 0; i < special_rows * special_columns; ++i) {
+    const int bytes = special_type == MPNUM_TYPE_F32 ? 4
+                      : special_type == MPNUM_TYPE_F16 || special_type == MPNUM_TYPE_BF16
+                          ? 2
+                          : 1;
+    uint32_t word = special_dst[i];
+    uint16_t half = 0;
+    if (bytes == 4) memcpy(&word, special_dst + 4 * i, 4);
+    if (bytes == 2) memcpy(&half, special_dst + 2 * i, 2);
+    put(bytes == 2 ? half : word);
+  }
+  for (size_t i = 0; i < special_rows; ++i) {
+    put_f32(special_losses[i]);
+    put_f32(special_others[i]);
+    put_int((int)special_status[i]);
+  }
+}
+/* The line of a function, as name_special; of square matrices where it has no columns. */
+typedef mpnum_status special_call(const mpnum_cross_entropy_options *how, uint32_t kind);
+static void print_special(const char *name, uint32_t ways, int is_square,
+                          special_call *call) {
+  static const mpnum_type types[] = {MPNUM_TYPE_F32, MPNUM_TYPE_F16, MPNUM_TYPE_BF16,
+                                     MPNUM_TYPE_E5M2, MPNUM_TYPE_E4M3};
+  static const size_t lengths[] = {1, 2, 3, 8, 67, 2049};
+  for (int t = 0; t < 5; ++t)
+    for (int l = 0; l < (is_square ? 5 : 6); ++l)
+      for (uint32_t i = 0; i < KINDS * ways; ++i) {
+        mpnum_cross_entropy_options how;
+        special_type = types[t];
+        special_columns = lengths[l];
+        special_rows = is_square ? special_columns : 3;
+        make_special(i / ways);
+        how = special_way(i / ways, i % ways);
+        put_special(call(&how, i / ways));
+      }
+  print_line(name);
+}
+#define SPECIAL_DST \
+ mpnum_rows_of(special_type, special_dst, special_rows, special_columns)
+#define SPECIAL_SRC \
+ mpnum_const_rows_of(special_type, special_src, special_rows, special_columns)
+#define SPECIAL(function, ways, is_square, call)                             \
+ static mpnum_status function##_call(const mpnum_cross_entropy_options *how, \
+                                     uint32_t kind) {                        \
+  (void)how;                                                                 \
+  (void)kind;                                                                \
+  return call;                                                               \
+ }                                                                           \
+ static void print_##function(void) {                                        \
+  print_special(#function "_special", ways, is_square, function##_call);     \
+ }
+SPECIAL(mpnum_softmax_rows, WAYS, 0,
+        mpnum_softmax_rows(SPECIAL_DST, SPECIAL_SRC, &how->softmax, special_status))
+SPECIAL(mpnum_log_softmax_rows, WAYS, 0,
+        mpnum_log_softmax_rows(SPECIAL_DST, SPECIAL_SRC, &how->softmax, special_status))
+SPECIAL(mpnum_logsumexp_rows, WAYS, 0,
+        mpnum_logsumexp_rows(special_losses, SPECIAL_SRC, &how->softmax, special_status))
+SPECIAL(mpnum_cross_entropy_rows, WAYS, 0,
+        mpnum_cross_entropy_rows(special_losses, SPECIAL_DST, SPECIAL_SRC,
+                                 special_targets, how, special_status))
+static mpnum_status with_shares(mpnum_cross_entropy_options how) {
+  how.label_smoothing = 0;
+  return mpnum_soft_cross_entropy_rows(
+      special_losses, SPECIAL_DST, SPECIAL_SRC,
+      mpnum_const_rows_of(MPNUM_TYPE_F32, special_shares, special_rows, special_columns),
+      &how, special_status);
+}
+SPECIAL(mpnum_soft_cross_entropy_rows, WAYS, 0, with_shares(*how))
+SPECIAL(mpnum_layer_norm_rows, 1, 0,
+        mpnum_layer_norm_rows(SPECIAL_DST, SPECIAL_SRC, special_shares,
+                              kind % 2 ? special_shares : NULL, 0))
+SPECIAL(mpnum_rms_norm_rows, 1, 0,
+        mpnum_rms_norm_rows(SPECIAL_DST, SPECIAL_SRC, special_shares, 1.0f / 65536))
+SPECIAL(mpnum_l2_normalize_rows, 1, 0,
+        mpnum_l2_normalize_rows(SPECIAL_DST, SPECIAL_SRC, 1.0f / 65536))
+SPECIAL(mpnum_contrastive_loss, 2, 1,
+        mpnum_contrastive_loss(special_losses, special_others, SPECIAL_SRC,
+                               how->softmax.flags ? 0 : 1.5f))
+SPECIAL(mpnum_contrastive_loss_of_embeddings, 1, 1,
+        mpnum_contrastive_loss_of_embeddings(special_losses, SPECIAL_SRC, SPECIAL_SRC,
+                                             20))
+
+static void print_ordinary_rows(void) {
+  const int64_t target = 0;
+  ROWS(mpnum_softmax_rows, mpnum_softmax_rows(DST_ROW, SRC_ROW, NULL, NULL));
+  ROWS(mpnum_log_softmax_rows, mpnum_log_softmax_rows(DST_ROW, SRC_ROW, NULL, NULL));
+  ROWS(mpnum_logsumexp_rows, mpnum_logsumexp_rows(row_results, SRC_ROW, NULL, NULL));
+  ROWS(mpnum_cross_entropy_rows, {
+    mpnum_cross_entropy_rows(row_losses, DST_ROW, SRC_ROW, &target, NULL, NULL);
+    put_f32(row_losses[0]);
+  });
+  ROWS(mpnum_layer_norm_rows,
+       mpnum_layer_norm_rows(DST_ROW, SRC_ROW, NULL, NULL, 1.0f / 65536));
+  ROWS(mpnum_rms_norm_rows, mpnum_rms_norm_rows(DST_ROW, SRC_ROW, NULL, 1.0f / 65536));
+  ROWS(mpnum_l2_normalize_rows, mpnum_l2_normalize_rows(DST_ROW, SRC_ROW, 0));
+}
 static void print_rows(void) {
 #if defined(__GNUC__) && (defined(__SSE2__) || defined(__aarch64__))
   const int has_rows = 1;
 #else
   const int has_rows = has_f32_functions;
 #endif
-  const int64_t target = 0;
   if (!has_rows) {
     printf("mpnum_softmax_rows -\nmpnum_log_softmax_rows -\nmpnum_logsumexp_rows -\n"
            "mpnum_cross_entropy_rows -\nmpnum_layer_norm_rows -\nmpnum_rms_norm_rows -\n"
-           "mpnum_l2_normalize_rows -\n");
+           "mpnum_l2_normalize_rows -\nmpnum_softmax_rows_special -\n"
+           "mpnum_log_softmax_rows_special -\nmpnum_logsumexp_rows_special -\n"
+           "mpnum_cross_entropy_rows_special -\nmpnum_soft_cross_entropy_rows_special -\n"
+           "mpnum_layer_norm_rows_special -\nmpnum_rms_norm_rows_special -\n"
+           "mpnum_l2_normalize_rows_special -\nmpnum_contrastive_loss_special -\n"
+           "mpnum_contrastive_loss_of_embeddings_special -\n");
     return;
   }
-  ROWS(mpnum_softmax_rows, mpnum_softmax_rows(F32_ROW, NULL, NULL));
-  ROWS(mpnum_log_softmax_rows, mpnum_log_softmax_rows(F32_ROW, NULL, NULL));
-  ROWS(mpnum_logsumexp_rows, mpnum_logsumexp_rows(row_results, MPNUM_TYPE_F32, row_values,
-                                                  n, 1, n, NULL, NULL));
-  ROWS(mpnum_cross_entropy_rows, {
-    mpnum_cross_entropy_rows(row_losses, F32_ROW, &target, NULL, NULL);
-    put_f32(row_losses[0]);
-  });
-  ROWS(mpnum_layer_norm_rows, mpnum_layer_norm_rows(F32_ROW, NULL, NULL, 1.0f / 65536));
-  ROWS(mpnum_rms_norm_rows, mpnum_rms_norm_rows(F32_ROW, NULL, 1.0f / 65536));
-  ROWS(mpnum_l2_normalize_rows, mpnum_l2_normalize_rows(F32_ROW, 0));
+  print_ordinary_rows();
+  print_mpnum_softmax_rows();
+  print_mpnum_log_softmax_rows();
+  print_mpnum_logsumexp_rows();
+  print_mpnum_cross_entropy_rows();
+  print_mpnum_soft_cross_entropy_rows();
+  print_mpnum_layer_norm_rows();
+  print_mpnum_rms_norm_rows();
+  print_mpnum_l2_normalize_rows();
+  print_mpnum_contrastive_loss();
+  print_mpnum_contrastive_loss_of_embeddings();
 }
 
 #endif

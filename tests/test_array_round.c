@@ -199,8 +199,8 @@ static void check_conversion(mpnum_format target, mpnum_format source,
   free_expectation(pair);
 }
 
-/* Floats to the format; every code, or a part of them, to floats, to f16 with payloads,
- * to bf16 with signs and to e2m1 with zeros for NaN. */
+/* Floats to the format; every code of a byte, of others each eleventh, to floats, to f16
+ * with payloads, to bf16 with signs and to e2m1 with zeros for NaN. */
 static void converts_both_ways(void) {
   const mpnum_isa before = isa_in_use();
   const mpnum_format format = current->format, f32 = mpnum_format_of(MPNUM_TYPE_F32);
@@ -210,20 +210,27 @@ static void converts_both_ways(void) {
       mpnum_preset_format(MPNUM_PRESET_ML_DTYPES, MPNUM_TYPE_BF16),
       mpnum_preset_format(MPNUM_PRESET_ML_DTYPES, MPNUM_TYPE_E2M1)};
   const int bits = memory_bits(format);
-  const size_t codes = bits == 8 ? 256 + 3 : 65536 + 3;
+  const size_t codes = bits == 8 ? 256 + 3 : 65536 / 11;
+  const uint32_t edges = format.max_code - 8; /* and Inf and the first NaNs */
   uint8_t *elements = (uint8_t *)allocate(bytes_of(bits, codes));
-  for (size_t i = 0; i < codes; ++i)
+  for (size_t i = 0; i < codes; ++i) {
+    const uint32_t code = (uint32_t)(bits == 8 ? i
+                                     : i < 40  ? edges + i % 20
+                                               : i * (bits == 32 ? 22u : 11u));
+    const uint32_t negative = bits == 16 && i < 20 ? 0x8000u : 0;
     set_element(bits, elements, i,
-                (uint64_t)i << (bits == 32 ? 16 : 0) | i % 3 * (bits == 32));
+                bits == 32 ? (uint64_t)code << format.storage_shift | i % 3
+                           : (code | negative) & 0xffffu);
+  }
   check_conversion(f32, format, elements, codes, MPNUM_ROUND_NEAREST_EVEN,
                    MPNUM_OVERFLOW_IEEE);
   for (size_t i = 0; i < sizeof narrow / sizeof *narrow; ++i)
-    check_conversion(narrow[i], format, elements, bits == 8 ? codes : codes / 7,
-                     MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE);
+    check_conversion(narrow[i], format, elements, codes, MPNUM_ROUND_NEAREST_EVEN,
+                     MPNUM_OVERFLOW_IEEE);
   free(elements);
   fill_inputs();
   for (int rounding = 0; rounding < REF_ROUNDINGS; rounding += 2)
-    check_conversion(format, f32, src, count / 2, (mpnum_rounding)rounding,
+    check_conversion(format, f32, src, count / 3, (mpnum_rounding)rounding,
                      rounding == MPNUM_ROUND_UP ? MPNUM_OVERFLOW_SATURATE
                                                 : MPNUM_OVERFLOW_IEEE);
   free(src);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* cross_entropy.h: losses and gradients against their definition in double, the rules for
- * targets, masks and special logits, contrastive losses both ways. */
-#include "array_checks.h"
+ * targets, masks and special logits, contrastive losses both ways; at every address, in
+ * every floating-point environment. */
+#define _GNU_SOURCE /* mmap */ /* NOLINT(bugprone-reserved-identifier) */
+#include "row_checks.h"
 
 #include <mpnum/array.h>
 #include <mpnum/cross_entropy.h>
@@ -29,8 +31,9 @@ static void fill(size_t n, double from, double to) {
 static mpnum_cross_entropy_options how;
 static mpnum_row_status row_status[ROWS];
 static mpnum_status run(size_t rows, size_t columns) {
-  return mpnum_cross_entropy_rows(loss, MPNUM_TYPE_F32, gradient, columns, MPNUM_TYPE_F32,
-                                  x, columns, rows, columns, targets, &how, row_status);
+  return mpnum_cross_entropy_rows(
+      loss, mpnum_rows_of(MPNUM_TYPE_F32, gradient, rows, columns),
+      mpnum_const_rows_of(MPNUM_TYPE_F32, x, rows, columns), targets, &how, row_status);
 }
 
 /* By definition, in double: of one row, which counts where not masked. */
@@ -100,9 +103,11 @@ static void soft_targets_are_shares(void) {
   for (size_t i = 0; i < ROWS * COLUMNS; ++i)
     soft[i] = i % 3 ? (float)uniform(0, 1.0 / COLUMNS) : 0;
   x[3] = MINUS; /* its share is 0 */
-  CHECK(mpnum_soft_cross_entropy_rows(loss, MPNUM_TYPE_F32, gradient, COLUMNS,
-                                      MPNUM_TYPE_F32, x, COLUMNS, ROWS, COLUMNS, soft,
-                                      COLUMNS, &how, NULL) == MPNUM_OK,
+  CHECK(mpnum_soft_cross_entropy_rows(
+            loss, mpnum_rows_of(MPNUM_TYPE_F32, gradient, ROWS, COLUMNS),
+            mpnum_const_rows_of(MPNUM_TYPE_F32, x, ROWS, COLUMNS),
+            mpnum_const_rows_of(MPNUM_TYPE_F32, soft, ROWS, COLUMNS), &how,
+            NULL) == MPNUM_OK,
         "run");
   for (size_t row = 0; row < ROWS; ++row) {
     for (size_t i = 0; i < COLUMNS; ++i)
@@ -111,26 +116,126 @@ static void soft_targets_are_shares(void) {
               "soft");
   }
   soft[3] = 0.5f;
-  mpnum_soft_cross_entropy_rows(loss, MPNUM_TYPE_F32, NULL, 0, MPNUM_TYPE_F32, x, COLUMNS,
-                                1, COLUMNS, soft, COLUMNS, &how, NULL);
+  mpnum_soft_cross_entropy_rows(
+      loss, mpnum_rows_none(), mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, COLUMNS),
+      mpnum_const_rows_of(MPNUM_TYPE_F32, soft, 1, COLUMNS), &how, NULL);
   CHECK(bits_of(loss[0]) == 0x7f800000u, "a share where the logit is -Inf");
   static const size_t lengths[] = {2000};
   how.softmax.lengths = lengths;
   x[3] = 0;
-  mpnum_soft_cross_entropy_rows(loss, MPNUM_TYPE_F32, NULL, 0, MPNUM_TYPE_F32, x, COLUMNS,
-                                1, COLUMNS, soft, COLUMNS, &how, NULL);
+  mpnum_soft_cross_entropy_rows(
+      loss, mpnum_rows_none(), mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, COLUMNS),
+      mpnum_const_rows_of(MPNUM_TYPE_F32, soft, 1, COLUMNS), &how, NULL);
   CHECK(bits_of(loss[0]) == 0x7f800000u, "a share past the length");
   static const size_t two[] = {2};
   static const float shares_of_three[] = {0.5f, 0.25f, 0.25f};
   how.softmax.lengths = two;
-  mpnum_soft_cross_entropy_rows(loss, MPNUM_TYPE_F32, NULL, 0, MPNUM_TYPE_F32, x, 3, 1, 3,
-                                shares_of_three, 3, &how, NULL);
+  mpnum_soft_cross_entropy_rows(
+      loss, mpnum_rows_none(), mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 3),
+      mpnum_const_rows_of(MPNUM_TYPE_F32, shares_of_three, 1, 3), &how, NULL);
   CHECK(bits_of(loss[0]) == 0x7f800000u, "a share past a short length");
   how.label_smoothing = 0.1f;
-  CHECK(mpnum_soft_cross_entropy_rows(loss, MPNUM_TYPE_F32, NULL, 0, MPNUM_TYPE_F32, x, 3,
-                                      1, 3, shares_of_three, 3, &how,
-                                      NULL) == MPNUM_ERROR_ARGUMENT,
+  CHECK(mpnum_soft_cross_entropy_rows(
+            loss, mpnum_rows_none(), mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 3),
+            mpnum_const_rows_of(MPNUM_TYPE_F32, shares_of_three, 1, 3), &how,
+            NULL) == MPNUM_ERROR_ARGUMENT,
         "smoothing of shares");
+}
+/* Shares of one row each: of which sign, and at which place; nothing is written. */
+static void shares_below_0_are_refused(void) {
+  static const uint32_t below[] = {0x80000001u, 0xbdcccccdu, 0xff7fffffu, 0xff800000u};
+  static const uint32_t others[] = {0x80000000u, 0,           0x7fc00000u,
+                                    0xffc00000u, 0xff800001u, 0x7f800000u};
+  enum { COLUMNS = 5 };
+  const mpnum_rows dst = mpnum_rows_of(MPNUM_TYPE_F32, gradient, 2, COLUMNS);
+  const mpnum_const_rows src = mpnum_const_rows_of(MPNUM_TYPE_F32, x, 2, COLUMNS);
+  const mpnum_const_rows wanted = src_rows(MPNUM_TYPE_F32, soft, 2, COLUMNS, COLUMNS + 1);
+  how = mpnum_cross_entropy_default();
+  fill((size_t)2 * COLUMNS, -3, 3);
+  for (int i = 0; i < 4 * 2 * COLUMNS; ++i) {
+    const int row = i / 4 / COLUMNS, column = i / 4 % COLUMNS;
+    const size_t length = (size_t)column, lengths[] = {length, length};
+    how.softmax.lengths = i % 2 ? lengths : NULL; /* masked or not */
+    for (int k = 0; k < 2 * COLUMNS + 1; ++k)
+      soft[k] = 0.25f;
+    soft[COLUMNS] = -1; /* between the rows */
+    soft[row * (COLUMNS + 1) + column] = special(below[i % 4]);
+    loss[0] = loss[1] = gradient[0] = gradient[COLUMNS] = 42;
+    row_status[0] = row_status[1] = MPNUM_ROW_IGNORED;
+    CHECK(mpnum_soft_cross_entropy_rows(loss, dst, src, wanted, &how, row_status) ==
+              MPNUM_ERROR_ARGUMENT,
+          "share %x in row %d", (unsigned)below[i % 4], row);
+    CHECK(loss[0] > 41 && loss[1] > 41 && gradient[0] > 41 && gradient[COLUMNS] > 41 &&
+              row_status[0] == MPNUM_ROW_IGNORED,
+          "something was written");
+  }
+  how.softmax.lengths = NULL;
+  for (int i = 0; i < 6; ++i) {
+    for (int k = 0; k < 2 * COLUMNS + 1; ++k)
+      soft[k] = special(others[i]);
+    CHECK(mpnum_soft_cross_entropy_rows(loss, dst, src, wanted, &how, row_status) ==
+              MPNUM_OK,
+          "share %x", (unsigned)others[i]);
+  }
+}
+/* A share at an element that is masked by a byte, by a length, as -Inf, or not at all. */
+static void masks_of_all_kinds_agree_for_every_share(void) {
+  static const uint32_t at_mask[] = {0,           0x80000000u, 1,           0x3e800000u,
+                                     0x7f7fffffu, 0x7f800000u, 0x7fc00000u, 0xffc12345u};
+  static const uint8_t bytes[] = {1, 1, 1, 0, 0, 0};
+  static const size_t length[] = {3}, none[] = {0};
+  enum { COLUMNS = 6, WAYS = 3 };
+  const mpnum_rows dst = mpnum_rows_of(MPNUM_TYPE_F32, gradient, 1, COLUMNS);
+  for (int i = 0; i < 8 * 8 * 2 * 2; ++i) {
+    const uint32_t one = at_mask[i % 8], other = at_mask[i / 8 % 8];
+    const int is_empty = i / 64 % 2, place = i < 128 ? 3 : 1; /* masked or not */
+    const uint32_t magnitude = (one > other ? one : other) & 0x7fffffffu;
+    const int is_sane = (one & 0x7fffffffu) < 0x7f800000u &&
+                        (other & 0x7fffffffu) < 0x7f800000u && magnitude < 0x7f800000u;
+    const int is_asked = (one << 1 && place >= 3) || other << 1;
+    uint32_t losses[WAYS], gradients[WAYS][COLUMNS];
+    for (int way = 0; way < WAYS; ++way) {
+      static const uint8_t all[COLUMNS] = {0};
+      how = mpnum_cross_entropy_default();
+      for (int k = 0; k < COLUMNS; ++k) {
+        x[k] = (float)k / 4;
+        soft[k] = k < 3 ? 0.25f : 0;
+        if (way == 2 && (k >= 3 || is_empty)) x[k] = MINUS;
+      }
+      soft[place] = special(one);
+      soft[5] = special(other); /* masked */
+      if (way == 0) how.softmax.mask = is_empty ? all : bytes;
+      if (way == 1) how.softmax.lengths = is_empty ? none : length;
+      if (way == 2) how.softmax.flags = MPNUM_SOFTMAX_MASKED;
+      CHECK(mpnum_soft_cross_entropy_rows(
+                loss, dst, mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, COLUMNS),
+                mpnum_const_rows_of(MPNUM_TYPE_F32, soft, 1, COLUMNS), &how,
+                row_status) == MPNUM_OK,
+            "run");
+      CHECK(row_status[0] == (is_empty ? MPNUM_ROW_EMPTY : MPNUM_ROW_OK), "status");
+      losses[way] = bits_of(loss[0]);
+      memcpy(gradients[way], gradient, sizeof gradients[way]);
+    }
+    for (int way = 1; way < WAYS; ++way)
+      CHECK(losses[way] == losses[0] &&
+                memcmp(gradients[way], gradients[0], sizeof gradients[0]) == 0,
+            "shares %x and %x: %x with a byte, else %x", (unsigned)one, (unsigned)other,
+            (unsigned)losses[0], (unsigned)losses[way]);
+    if (!is_sane) {
+      CHECK(losses[0] == 0x7fffffffu, "shares %x and %x: %x, not NaN", (unsigned)one,
+            (unsigned)other, (unsigned)losses[0]);
+      for (int k = 0; k < COLUMNS; ++k)
+        CHECK(gradients[0][k] == 0x7fffffffu, "shares %x and %x: gradient %x",
+              (unsigned)one, (unsigned)other, (unsigned)gradients[0][k]);
+    } else {
+      CHECK((losses[0] == 0x7f800000u) ==
+                (is_empty || is_asked || (place == 1 && one == 0x7f7fffffu)),
+            "shares %x and %x: %x", (unsigned)one, (unsigned)other, (unsigned)losses[0]);
+      for (int k = 3; k < COLUMNS; ++k)
+        CHECK(gradients[0][k] == 0, "gradient of what is masked: %x",
+              (unsigned)gradients[0][k]);
+    }
+  }
 }
 /* Logits that e^x turns into Inf or 0. */
 static void huge_logits_are_safe(void) {
@@ -172,10 +277,21 @@ static void targets_that_are_no_class_are_refused(void) {
           "something was written");
   }
 }
+static void lengths_past_the_columns_are_refused(void) {
+  static const size_t lengths[] = {10, 11, 3};
+  how = mpnum_cross_entropy_default();
+  how.softmax.lengths = lengths;
+  fill(33, -3, 3);
+  targets[0] = targets[1] = targets[2] = 1;
+  loss[0] = gradient[0] = 42;
+  CHECK(run(3, 10) == MPNUM_ERROR_RANGE && loss[0] > 41 && gradient[0] > 41, "hard");
+  CHECK(run(3, 11) == MPNUM_OK, "with more columns");
+}
 static void other_options_are_refused(void) {
   targets[0] = 0;
-  for (int i = 0; i < 7; ++i) {
+  for (int i = 0; i < 8; ++i) {
     how = mpnum_cross_entropy_default();
+    if (i == 7) how.softmax.flags = 4;
     if (i == 6) how.factor = how.softmax.scale = 1e30f;
     if (i == 0) how.label_smoothing = 1.5f;
     if (i == 1) how.label_smoothing = -0.1f;
@@ -187,9 +303,82 @@ static void other_options_are_refused(void) {
     CHECK(run(1, 10) == MPNUM_ERROR_ARGUMENT && loss[0] > 41, "option %d", i);
   }
   how = mpnum_cross_entropy_default();
-  CHECK(mpnum_cross_entropy_rows(loss, MPNUM_TYPE_F32, NULL, 0, MPNUM_TYPE_F32, x, 10, 1,
-                                 10, NULL, &how, NULL) == MPNUM_ERROR_ARGUMENT,
+  CHECK(mpnum_cross_entropy_rows(loss, mpnum_rows_none(),
+                                 mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 10), NULL,
+                                 &how, NULL) == MPNUM_ERROR_ARGUMENT,
         "no targets");
+}
+static void other_shapes_are_refused(void) {
+  const mpnum_const_rows src = mpnum_const_rows_of(MPNUM_TYPE_F32, x, 2, 4);
+  const mpnum_const_rows wanted = mpnum_const_rows_of(MPNUM_TYPE_F32, soft, 2, 4);
+  const mpnum_rows dst = mpnum_rows_of(MPNUM_TYPE_F32, gradient, 2, 4);
+  how = mpnum_cross_entropy_default();
+  targets[0] = targets[1] = 0;
+  fill(8, -1, 1);
+  memset(soft, 0, sizeof soft);
+  loss[0] = gradient[0] = 42;
+  for (int i = 0; i < 6; ++i) {
+    mpnum_rows wrong = dst;
+    if (i == 0) wrong.rows = 1;
+    if (i == 1) wrong.columns = 3;
+    if (i == 2) wrong.stride = 3;
+    if (i == 3) wrong.type = MPNUM_TYPE_TF32;
+    if (i >= 4) wrong.data = x;
+    if (i == 4) wrong.stride = 5;
+    if (i == 5) wrong.type = MPNUM_TYPE_F16;
+    CHECK(mpnum_cross_entropy_rows(loss, wrong, src, targets, &how, NULL) ==
+                  MPNUM_ERROR_ARGUMENT &&
+              mpnum_soft_cross_entropy_rows(loss, wrong, src, wanted, &how, NULL) ==
+                  MPNUM_ERROR_ARGUMENT,
+          "gradient %d", i);
+  }
+  for (int i = 0; i < 4; ++i) {
+    mpnum_const_rows wrong = wanted;
+    if (i == 0) wrong.rows = 3;
+    if (i == 1) wrong.columns = 5;
+    if (i == 2) wrong.type = MPNUM_TYPE_BF16;
+    if (i == 3) wrong.data = NULL;
+    CHECK(mpnum_soft_cross_entropy_rows(loss, dst, src, wrong, &how, NULL) ==
+              MPNUM_ERROR_ARGUMENT,
+          "shares %d", i);
+  }
+  CHECK(mpnum_contrastive_loss(loss, NULL, src, 1) == MPNUM_ERROR_ARGUMENT, "2 by 4");
+  for (int i = 0; i < 3; ++i) {
+    mpnum_const_rows wrong = src;
+    if (i == 0) wrong.rows = 1;
+    if (i == 1) wrong.columns = 3;
+    if (i == 2) wrong.type = MPNUM_TYPE_F16;
+    CHECK(mpnum_contrastive_loss_of_embeddings(loss, src, wrong, 1) ==
+              MPNUM_ERROR_ARGUMENT,
+          "embeddings %d", i);
+  }
+  CHECK(loss[0] > 41 && gradient[0] > 41, "something was written");
+  CHECK(mpnum_soft_cross_entropy_rows(loss, dst, src, wanted, &how, NULL) == MPNUM_OK,
+        "what fits");
+}
+/* With smoothing 1 the target counts 0, so that it may be masked; below 1 it may not. */
+static void smoothing_1_asks_nothing_of_the_target(void) {
+  static const uint8_t mask[] = {1, 0, 1, 1};
+  static const float kept[] = {1, -2, 0.5f};
+  const double all = log(exp(1) + exp(-2) + exp(0.5));
+  how = mpnum_cross_entropy_default();
+  how.softmax.mask = mask;
+  for (int target = 0; target < 4; ++target) {
+    const double spread = all - (1 - 2 + 0.5) / 3;
+    x[0] = kept[0], x[1] = A_NAN, x[2] = kept[1], x[3] = kept[2];
+    targets[0] = target;
+    how.label_smoothing = 1;
+    CHECK(run(1, 4) == MPNUM_OK && fabs((double)loss[0] - spread) < 1e-6,
+          "target %d: %a, want %a", target, (double)loss[0], spread);
+    for (int i = 0; i < 4; ++i) {
+      const double want = mask[i] ? exp((double)x[i] - all) - 1.0 / 3 : 0;
+      CHECK(fabs((double)gradient[i] - want) < 1e-6, "target %d: gradient %d is %a",
+            target, i, (double)gradient[i]);
+    }
+    how.label_smoothing = 0.9999999f;
+    CHECK(run(1, 4) == MPNUM_OK && (bits_of(loss[0]) == 0x7f800000u) == (target == 1),
+          "target %d, nearly 1: %a", target, (double)loss[0]);
+  }
 }
 static void masks_leave_classes_out(void) {
   uint8_t mask[20];
@@ -266,16 +455,16 @@ static void gradients_may_replace_logits(void) {
   fill((size_t)2 * COLUMNS, -6, 6);
   mpnum_f32_to_bf16_array(logits, x, (size_t)2 * COLUMNS);
   targets[0] = 2999, targets[1] = 0;
-  CHECK(mpnum_cross_entropy_rows(loss, MPNUM_TYPE_BF16, want, COLUMNS, MPNUM_TYPE_BF16,
-                                 logits, COLUMNS, 2, COLUMNS, targets, &how,
-                                 NULL) == MPNUM_OK,
+  CHECK(mpnum_cross_entropy_rows(loss, mpnum_rows_of(MPNUM_TYPE_BF16, want, 2, COLUMNS),
+                                 mpnum_const_rows_of(MPNUM_TYPE_BF16, logits, 2, COLUMNS),
+                                 targets, &how, NULL) == MPNUM_OK,
         "apart");
   const float first = loss[0];
   mpnum_bf16_to_f32_array(x, logits, (size_t)2 * COLUMNS);
   CHECK(run(2, COLUMNS) == MPNUM_OK && bits_of(first) == bits_of(loss[0]), "as floats");
-  CHECK(mpnum_cross_entropy_rows(loss, MPNUM_TYPE_BF16, logits, COLUMNS, MPNUM_TYPE_BF16,
-                                 logits, COLUMNS, 2, COLUMNS, targets, &how,
-                                 NULL) == MPNUM_OK,
+  CHECK(mpnum_cross_entropy_rows(loss, mpnum_rows_of(MPNUM_TYPE_BF16, logits, 2, COLUMNS),
+                                 mpnum_const_rows_of(MPNUM_TYPE_BF16, logits, 2, COLUMNS),
+                                 targets, &how, NULL) == MPNUM_OK,
         "in place");
   CHECK(memcmp(want, logits, sizeof want) == 0, "in place");
   CHECK(bits_of(first) == bits_of(loss[0]), "in place");
@@ -292,11 +481,13 @@ static void contrastive_losses_go_both_ways(void) {
   for (int i = 0; i < N; ++i)
     for (int k = 0; k < N; ++k)
       transposed[k * N + i] = similarity[i * N + k];
-  CHECK(mpnum_contrastive_loss(rows, columns, MPNUM_TYPE_F32, similarity, N, N, 20) ==
-            MPNUM_OK,
+  CHECK(mpnum_contrastive_loss(rows, columns,
+                               mpnum_const_rows_of(MPNUM_TYPE_F32, similarity, N, N),
+                               20) == MPNUM_OK,
         "both");
-  CHECK(mpnum_contrastive_loss(other, NULL, MPNUM_TYPE_F32, transposed, N, N, 20) ==
-            MPNUM_OK,
+  CHECK(mpnum_contrastive_loss(other, NULL,
+                               mpnum_const_rows_of(MPNUM_TYPE_F32, transposed, N, N),
+                               20) == MPNUM_OK,
         "rows of the transposed");
   for (int i = 0; i < N; ++i) {
     memset(shares, 0, sizeof shares);
@@ -307,15 +498,37 @@ static void contrastive_losses_go_both_ways(void) {
           "column %d: %a, want %a", i, (double)columns[i], (double)other[i]);
   }
   similarity[7 * N + 9] = A_NAN;
-  mpnum_contrastive_loss(rows, columns, MPNUM_TYPE_F32, similarity, N, N, 20);
+  mpnum_contrastive_loss(rows, columns,
+                         mpnum_const_rows_of(MPNUM_TYPE_F32, similarity, N, N), 20);
   CHECK(bits_of(rows[7]) == 0x7fffffffu && bits_of(columns[9]) == 0x7fffffffu, "NaN");
   CHECK(rows[6] < 100 && columns[8] < 100, "and no further");
   similarity[7 * N + 9] = INF;
-  mpnum_contrastive_loss(rows, columns, MPNUM_TYPE_F32, similarity, N, N, 20);
+  mpnum_contrastive_loss(rows, columns,
+                         mpnum_const_rows_of(MPNUM_TYPE_F32, similarity, N, N), 20);
   CHECK(bits_of(rows[7]) == 0x7fffffffu && bits_of(columns[9]) == 0x7fffffffu, "Inf");
-  CHECK(mpnum_contrastive_loss(rows, columns, MPNUM_TYPE_F64, similarity, N, N, 20) ==
-            MPNUM_ERROR_ARGUMENT,
+  CHECK(mpnum_contrastive_loss(rows, columns,
+                               mpnum_const_rows_of(MPNUM_TYPE_F64, similarity, N, N),
+                               20) == MPNUM_ERROR_ARGUMENT,
         "of f64");
+}
+/* All -Inf and nothing masked: NaN, by rows and by columns. */
+static void contrastive_losses_of_minus_inf_are_nan(void) {
+  enum { N = 4 };
+  float rows[N], columns[N];
+  fill((size_t)N * N, -1, 1);
+  for (int i = 0; i < N; ++i)
+    x[1 * N + i] = x[i * N + 2] = MINUS;
+  CHECK(mpnum_contrastive_loss(
+            rows, columns, mpnum_const_rows_of(MPNUM_TYPE_F32, x, N, N), 1) == MPNUM_OK,
+        "both");
+  for (int i = 0; i < N; ++i) {
+    CHECK((bits_of(rows[i]) == 0x7fffffffu) == (i == 1), "row %d: %a", i,
+          (double)rows[i]);
+    CHECK((bits_of(columns[i]) == 0x7fffffffu) == (i == 2), "column %d: %a", i,
+          (double)columns[i]);
+  }
+  CHECK(bits_of(rows[2]) == 0x7f800000u && bits_of(columns[1]) == 0x7f800000u,
+        "a pair of -Inf");
 }
 static void embeddings_may_have_any_length(void) {
   enum { N = 20, SIZE = 70 };
@@ -331,8 +544,9 @@ static void embeddings_may_have_any_length(void) {
       unit_a[i] = (double)a[i];
       unit_b[i] = (double)b[i];
     }
-    CHECK(mpnum_contrastive_loss_of_embeddings(got, MPNUM_TYPE_F32, a, SIZE, b, SIZE, N,
-                                               SIZE, 14.3f) == MPNUM_OK,
+    CHECK(mpnum_contrastive_loss_of_embeddings(
+              got, mpnum_const_rows_of(MPNUM_TYPE_F32, a, N, SIZE),
+              mpnum_const_rows_of(MPNUM_TYPE_F32, b, N, SIZE), 14.3f) == MPNUM_OK,
           "embeddings");
     for (int i = 0; i < N; ++i) {
       float row[N];
@@ -354,21 +568,115 @@ static void embeddings_may_have_any_length(void) {
     }
   }
   memset(a, 0, SIZE * sizeof *a);
-  mpnum_contrastive_loss_of_embeddings(got, MPNUM_TYPE_F32, a, SIZE, b, SIZE, N, SIZE, 1);
+  mpnum_contrastive_loss_of_embeddings(
+      got, mpnum_const_rows_of(MPNUM_TYPE_F32, a, N, SIZE),
+      mpnum_const_rows_of(MPNUM_TYPE_F32, b, N, SIZE), 1);
   CHECK(fabs((double)got[0] - log(N)) < 1e-6, "a zero is like all others");
+}
+
+/* Call number i of many: against classes or shares, with and without a gradient, a mask
+ * and lengths; contrastive losses of both kinds. Of each type. */
+enum { CALL_COLUMNS = 4, FUNCTIONS = 5, CALLS = 5 * CALL_COLUMNS * FUNCTIONS };
+enum { CALL_ROOM = 3 * 2053 };
+static uint8_t call_elements[5][4 * CALL_ROOM], call_mask[CALL_ROOM];
+static float call_shares[CALL_ROOM];
+static void make_elements_of_calls(void) {
+  fill(CALL_ROOM, -40, 30);
+  for (size_t i = 7; i < CALL_ROOM; i += 91)
+    x[i] = MINUS;
+  for (int t = 0; t < 5; ++t)
+    mpnum_convert_array(row_types[t], call_elements[t], MPNUM_TYPE_F32, x, CALL_ROOM,
+                        MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0);
+  for (size_t i = 0; i < CALL_ROOM; ++i) {
+    call_mask[i] = i % 5 != 1;
+    call_shares[i] = i % 3 ? 0 : i % 2 ? 0x1p-10f : 0x1.8p-140f;
+  }
+}
+static mpnum_status contrastive_call(int is_of_embeddings, mpnum_type type,
+                                     const uint8_t *elements, size_t n) {
+  const size_t bytes = (n - 1) * (n + 2) + n;
+  const mpnum_const_rows src =
+      src_rows(type, input_row(elements, bytes * size_of(type)), n, n, n + 2);
+  float *losses = (float *)output_row(n * sizeof(float));
+  if (is_of_embeddings)
+    return mpnum_contrastive_loss_of_embeddings(
+        losses, src,
+        src_rows(type, input_row(elements + size_of(type), bytes * size_of(type)), n, n,
+                 n + 2),
+        14.3f);
+  return mpnum_contrastive_loss(losses, (float *)output_row(n * sizeof(float)), src,
+                                1.5f);
+}
+static mpnum_status call_of_rows(int i) {
+  static const size_t columns_of[CALL_COLUMNS] = {1, 7, 70, 2050};
+  static const int64_t classes[] = {0, -100, 0};
+  const int s = i % 5, function = i / 5 % FUNCTIONS, c = i / 5 / FUNCTIONS;
+  const mpnum_type type = row_types[s], other = row_types[(s + c) % 5];
+  const size_t columns = columns_of[c], stride = columns + 3;
+  const size_t lengths[] = {columns, columns / 2 + 1, columns};
+  const int has_mask = function % 2;
+  mpnum_cross_entropy_options options = mpnum_cross_entropy_default();
+  mpnum_const_rows src;
+  mpnum_rows dst = mpnum_rows_none();
+  mpnum_row_status *status;
+  float *losses;
+  if (function == 4)
+    return contrastive_call(i % 2, type, call_elements[s], columns < 71 ? columns : 71);
+  src =
+      src_rows(type, input_row(call_elements[s], (2 * stride + columns) * size_of(type)),
+               3, columns, stride);
+  losses = (float *)output_row(3 * sizeof(float));
+  status = (mpnum_row_status *)output_words(3 * sizeof(mpnum_row_status));
+  options.factor = 1e-36f;
+  if (has_mask) {
+    options.softmax.mask =
+        (const uint8_t *)input_row(call_mask, 2 * (columns + 1) + columns);
+    options.softmax.mask_stride = columns + 1;
+    options.softmax.lengths = (const size_t *)input_words(lengths, sizeof lengths);
+    options.softmax.scale = 0.7f;
+  }
+  if (c != 1)
+    dst = dst_rows(other, output_row((2 * (columns + 2) + columns) * size_of(other)), 3,
+                   columns, columns + 2);
+  if (function >= 2)
+    return mpnum_soft_cross_entropy_rows(
+        losses, dst, src,
+        src_rows(MPNUM_TYPE_F32,
+                 input_row(call_shares, (2 * (columns + 1) + columns) * sizeof(float)), 3,
+                 columns, columns + 1),
+        &options, status);
+  options.label_smoothing = 0.1f;
+  return mpnum_cross_entropy_rows(losses, dst, src,
+                                  (const int64_t *)input_words(classes, sizeof classes),
+                                  &options, status);
+}
+static void nothing_beside_rows_is_touched_at_any_address(void) {
+  check_places(call_of_rows, CALLS);
+}
+static void rows_are_the_same_in_every_environment(void) {
+  check_environments(call_of_rows, CALLS);
 }
 
 int main(void) {
   RUN_FOR_EACH_ISA(losses_and_gradients_are_those_defined);
   RUN_FOR_EACH_ISA(soft_targets_are_shares);
+  TAP_RUN(shares_below_0_are_refused);
+  RUN_FOR_EACH_ISA(masks_of_all_kinds_agree_for_every_share);
   RUN_FOR_EACH_ISA(huge_logits_are_safe);
   TAP_RUN(ignored_rows_are_zero);
   TAP_RUN(targets_that_are_no_class_are_refused);
+  TAP_RUN(lengths_past_the_columns_are_refused);
   TAP_RUN(other_options_are_refused);
+  TAP_RUN(other_shapes_are_refused);
+  TAP_RUN(smoothing_1_asks_nothing_of_the_target);
   RUN_FOR_EACH_ISA(masks_leave_classes_out);
   RUN_FOR_EACH_ISA(special_logits);
   RUN_FOR_EACH_ISA(gradients_may_replace_logits);
   RUN_FOR_EACH_ISA(contrastive_losses_go_both_ways);
+  TAP_RUN(contrastive_losses_of_minus_inf_are_nan);
   TAP_RUN(embeddings_may_have_any_length);
+  make_elements_of_calls();
+  RUN_FOR_EACH_ISA(nothing_beside_rows_is_touched_at_any_address);
+  RUN_FOR_EACH_ISA(rows_are_the_same_in_every_environment);
   return tap_done();
 }

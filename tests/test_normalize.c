@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* normalize.h against its definition in double with MPFR's range: rows of any size, zero,
- * tiny and huge ones, in every type. */
-#include "array_checks.h"
+ * tiny and huge ones, in every type, at every address, in every floating-point
+ * environment. */
+#define _GNU_SOURCE /* mmap */ /* NOLINT(bugprone-reserved-identifier) */
+#include "row_checks.h"
 
 #include <mpnum/array.h>
 #include <mpnum/normalize.h>
@@ -41,8 +43,9 @@ static void check_near(const char *what, size_t i, float got, real want, real bo
         (double)got, want);
 }
 static void check_rows(size_t n, float epsilon, const char *what) {
-  CHECK(mpnum_layer_norm_rows(MPNUM_TYPE_F32, y, n, MPNUM_TYPE_F32, x, n, 1, n, NULL,
-                              NULL, epsilon) == MPNUM_OK,
+  CHECK(mpnum_layer_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, n),
+                              mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, n), NULL, NULL,
+                              epsilon) == MPNUM_OK,
         "%s", what);
   const real mean = mean_of(x, n);
   const real deviation = sqrtl(square_of(x, n, mean) / (real)n + (real)epsilon);
@@ -50,7 +53,8 @@ static void check_rows(size_t n, float epsilon, const char *what) {
     const real want = deviation > 0 ? ((real)x[i] - mean) / deviation : 0;
     check_near(what, i, y[i], want, fabsl(want) * 3 * 0x1p-24L + 0x1p-148L);
   }
-  mpnum_layer_norm_rows(MPNUM_TYPE_F32, y, n, MPNUM_TYPE_F32, x, n, 1, n, weight, bias,
+  mpnum_layer_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, n),
+                        mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, n), weight, bias,
                         epsilon);
   for (size_t i = 0; i < n; ++i) {
     const real plain = deviation > 0 ? ((real)x[i] - mean) / deviation : 0;
@@ -58,13 +62,15 @@ static void check_rows(size_t n, float epsilon, const char *what) {
     check_near(what, i, y[i], want,
                (fabsl(plain * (real)weight[i]) * 4 + fabsl(want)) * 0x1p-24L + 0x1p-148L);
   }
-  mpnum_rms_norm_rows(MPNUM_TYPE_F32, y, n, MPNUM_TYPE_F32, x, n, 1, n, weight, epsilon);
+  mpnum_rms_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, n),
+                      mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, n), weight, epsilon);
   const real rms = sqrtl(square_of(x, n, 0) / (real)n + (real)epsilon);
   for (size_t i = 0; i < n; ++i) {
     const real want = rms > 0 ? (real)x[i] / rms * (real)weight[i] : 0;
     check_near(what, i, y[i], want, fabsl(want) * 4 * 0x1p-24L + 0x1p-148L);
   }
-  mpnum_l2_normalize_rows(MPNUM_TYPE_F32, y, n, MPNUM_TYPE_F32, x, n, 1, n, epsilon);
+  mpnum_l2_normalize_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, n),
+                          mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, n), epsilon);
   const real length = sqrtl(square_of(x, n, 0));
   const real divisor = length < (real)epsilon ? (real)epsilon : length;
   for (size_t i = 0; i < n; ++i) {
@@ -96,12 +102,13 @@ static void rows_of_equal_elements(void) {
       x[i] = values[k];
       bias[i] = 0.25f;
     }
-    mpnum_layer_norm_rows(MPNUM_TYPE_F32, y, 100, MPNUM_TYPE_F32, x, 100, 1, 100, NULL,
-                          bias, 0);
+    mpnum_layer_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 100),
+                          mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 100), NULL, bias, 0);
     for (size_t i = 0; i < 100; ++i)
       CHECK(bits_of(y[i]) == 0x3e800000u, "layer norm of %g: %a", (double)values[k],
             (double)y[i]);
-    mpnum_l2_normalize_rows(MPNUM_TYPE_F32, y, 100, MPNUM_TYPE_F32, x, 100, 1, 100, 0);
+    mpnum_l2_normalize_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 100),
+                            mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 100), 0);
     for (size_t i = 0; i < 100; ++i)
       CHECK(fabs((double)y[i] - (k == 0   ? 0
                                  : k == 2 ? -0.1
@@ -113,14 +120,17 @@ static void nan_and_inf_are_not_hidden(void) {
   for (int k = 0; k < 3; ++k) {
     fill(x, 50, -1, 1);
     x[7] = mpnum_from_bits_f32(k == 0 ? 0xffc12345u : k == 1 ? 0x7f800000u : 0xff800000u);
-    mpnum_layer_norm_rows(MPNUM_TYPE_F32, y, 50, MPNUM_TYPE_F32, x, 50, 1, 50, NULL, NULL,
+    mpnum_layer_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 50),
+                          mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 50), NULL, NULL,
                           1e-5f);
     for (int i = 0; i < 50; ++i)
       CHECK(bits_of(y[i]) == 0x7fffffffu, "layer norm, %d", i);
-    mpnum_rms_norm_rows(MPNUM_TYPE_F32, y, 50, MPNUM_TYPE_F32, x, 50, 1, 50, NULL, 1e-5f);
+    mpnum_rms_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 50),
+                        mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 50), NULL, 1e-5f);
     for (int i = 0; i < 50; ++i)
       CHECK(bits_of(y[i]) == 0x7fffffffu, "RMS norm, %d", i);
-    mpnum_l2_normalize_rows(MPNUM_TYPE_F32, y, 50, MPNUM_TYPE_F32, x, 50, 1, 50, 0);
+    mpnum_l2_normalize_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 50),
+                            mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 50), 0);
     for (int i = 0; i < 50; ++i)
       CHECK((bits_of(y[i]) & (k ? 0x7fffffffu : 0xffffffffu)) ==
                 (i == 7 || k == 0 ? 0x7fffffffu : 0),
@@ -128,8 +138,7 @@ static void nan_and_inf_are_not_hidden(void) {
   }
 }
 static void types_are_rounded_once(void) {
-  static const mpnum_type types[] = {MPNUM_TYPE_F32, MPNUM_TYPE_F16, MPNUM_TYPE_BF16,
-                                     MPNUM_TYPE_E5M2, MPNUM_TYPE_E4M3};
+  static const mpnum_type *const types = row_types;
   static const size_t sizes[] = {4, 2, 2, 1, 1};
   static uint8_t src[4 * MOST], dst[4 * MOST], want[4 * MOST];
   enum { COLUMNS = 130, STRIDE = 133 };
@@ -142,19 +151,20 @@ static void types_are_rounded_once(void) {
                         MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0);
     memset(dst, 0x5c, sizeof dst);
     memset(want, 0x5c, sizeof want);
-    mpnum_layer_norm_rows(MPNUM_TYPE_F32, y, COLUMNS, MPNUM_TYPE_F32, x, STRIDE, 3,
-                          COLUMNS, NULL, NULL, 1e-5f);
+    mpnum_layer_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 3, COLUMNS),
+                          src_rows(MPNUM_TYPE_F32, x, 3, COLUMNS, STRIDE), NULL, NULL,
+                          1e-5f);
     for (size_t i = 0; i < 3; ++i)
       mpnum_convert_array(types[d], want + i * (COLUMNS + 1) * sizes[d], MPNUM_TYPE_F32,
                           y + i * COLUMNS, COLUMNS, MPNUM_ROUND_NEAREST_EVEN,
                           MPNUM_OVERFLOW_IEEE, 0, 0);
-    mpnum_layer_norm_rows(types[d], dst, COLUMNS + 1, types[s], src, STRIDE, 3, COLUMNS,
-                          NULL, NULL, 1e-5f);
+    mpnum_layer_norm_rows(dst_rows(types[d], dst, 3, COLUMNS, COLUMNS + 1),
+                          src_rows(types[s], src, 3, COLUMNS, STRIDE), NULL, NULL, 1e-5f);
     CHECK(memcmp(dst, want, sizeof dst) == 0, "%s to %s", mpnum_type_name(types[s]),
           mpnum_type_name(types[d]));
     if (s != d) continue;
-    mpnum_layer_norm_rows(types[d], src, STRIDE, types[s], src, STRIDE, 3, COLUMNS, NULL,
-                          NULL, 1e-5f);
+    mpnum_layer_norm_rows(dst_rows(types[d], src, 3, COLUMNS, STRIDE),
+                          src_rows(types[s], src, 3, COLUMNS, STRIDE), NULL, NULL, 1e-5f);
     for (size_t i = 0; i < 3; ++i)
       CHECK(memcmp(src + i * STRIDE * sizes[d], want + i * (COLUMNS + 1) * sizes[d],
                    COLUMNS * sizes[d]) == 0,
@@ -165,19 +175,90 @@ static void other_arguments_are_refused(void) {
   static const uint32_t bad[] = {0xbf800000u, 0x7f800000u, 0x7fc00000u};
   y[0] = 42;
   for (int i = 0; i < 3; ++i)
-    CHECK(mpnum_rms_norm_rows(MPNUM_TYPE_F32, y, 2, MPNUM_TYPE_F32, x, 2, 1, 2, NULL,
+    CHECK(mpnum_rms_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 2),
+                              mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 2), NULL,
                               mpnum_from_bits_f32(bad[i])) == MPNUM_ERROR_ARGUMENT,
           "epsilon %d", i);
-  CHECK(mpnum_layer_norm_rows(MPNUM_TYPE_E8M0, y, 2, MPNUM_TYPE_F32, x, 2, 1, 2, NULL,
-                              NULL, 0) == MPNUM_ERROR_ARGUMENT,
+  CHECK(mpnum_layer_norm_rows(mpnum_rows_of(MPNUM_TYPE_E8M0, y, 1, 2),
+                              mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 2), NULL, NULL,
+                              0) == MPNUM_ERROR_ARGUMENT,
         "type");
-  CHECK(mpnum_l2_normalize_rows(MPNUM_TYPE_F32, y, 1, MPNUM_TYPE_F32, x, 2, 2, 2, 0) ==
-            MPNUM_ERROR_ARGUMENT,
-        "stride");
-  CHECK(mpnum_rms_norm_rows(MPNUM_TYPE_F32, y, 0, MPNUM_TYPE_F32, x, 0, 3, 0, NULL, 1) ==
-            MPNUM_OK,
+  CHECK(mpnum_rms_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 2),
+                            mpnum_const_rows_of(MPNUM_TYPE_F32, x, 2, 2), NULL,
+                            0) == MPNUM_ERROR_ARGUMENT,
+        "rows");
+  CHECK(mpnum_layer_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 3),
+                              mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 2), NULL, NULL,
+                              0) == MPNUM_ERROR_ARGUMENT,
+        "columns");
+  CHECK(mpnum_l2_normalize_rows(mpnum_rows_of(MPNUM_TYPE_F16, y, 1, 2),
+                                mpnum_const_rows_of(MPNUM_TYPE_F32, y, 1, 2),
+                                0) == MPNUM_ERROR_ARGUMENT,
+        "another type in place");
+  CHECK(mpnum_rms_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 3, 0),
+                            mpnum_const_rows_of(MPNUM_TYPE_F32, x, 3, 0), NULL,
+                            1) == MPNUM_OK,
         "no columns");
   CHECK(y[0] > 41, "something was written");
+}
+
+static void a_stride_below_the_columns_is_refused_for_any_number_of_rows(void) {
+  y[0] = 42;
+  for (size_t rows = 0; rows < 4; ++rows) {
+    const mpnum_rows dst = dst_rows(MPNUM_TYPE_F32, y, rows, 2, 1);
+    const mpnum_const_rows src = mpnum_const_rows_of(MPNUM_TYPE_F32, x, rows, 2);
+    CHECK(mpnum_layer_norm_rows(dst, src, NULL, NULL, 0) == MPNUM_ERROR_ARGUMENT &&
+              mpnum_rms_norm_rows(dst, src, NULL, 0) == MPNUM_ERROR_ARGUMENT &&
+              mpnum_l2_normalize_rows(dst, src, 0) == MPNUM_ERROR_ARGUMENT,
+          "%zu rows", rows);
+  }
+  CHECK(y[0] > 41, "something was written");
+}
+
+/* Call number i of many: each function of each type, rows of ordinary and of subnormal
+ * numbers, with and without weights and biases, which are subnormal in part, as is
+ * epsilon. */
+enum { CALL_COLUMNS = 4, CALLS = 3 * 5 * CALL_COLUMNS * 2, CALL_ROOM = 3 * 2053 };
+static uint8_t call_elements[2][5][4 * CALL_ROOM];
+static float call_factors[CALL_ROOM];
+static void make_elements_of_calls(void) {
+  for (int way = 0; way < 2; ++way) {
+    for (size_t i = 0; i < CALL_ROOM; ++i)
+      x[i] = (float)(uniform(-3, 5) * (way ? 1e-39 : 1));
+    for (int t = 0; t < 5; ++t)
+      mpnum_convert_array(row_types[t], call_elements[way][t], MPNUM_TYPE_F32, x,
+                          CALL_ROOM, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0);
+  }
+  for (size_t i = 0; i < CALL_ROOM; ++i)
+    call_factors[i] = i % 3 ? (float)uniform(-2, 2) : 0x1.8p-140f;
+}
+static mpnum_status call_of_rows(int i) {
+  static const size_t columns_of[CALL_COLUMNS] = {1, 7, 130, 2050};
+  const int function = i % 3, s = i / 3 % 5, c = i / 15 % CALL_COLUMNS, way = i / 60;
+  const mpnum_type type = row_types[s], other = row_types[(s + c) % 5];
+  const size_t columns = columns_of[c], stride = columns + 3;
+  const float epsilon = i % 4 == 0 ? 0 : i % 4 == 1 ? 1e-5f : 0x1p-140f;
+  const mpnum_const_rows src = src_rows(
+      type, input_row(call_elements[way][s], (2 * stride + columns) * size_of(type)), 3,
+      columns, stride);
+  const mpnum_rows dst =
+      dst_rows(other, output_row((2 * (columns + 2) + columns) * size_of(other)), 3,
+               columns, columns + 2);
+  const float *some_weight = NULL, *some_bias = NULL;
+  if (i % 2 == 0) {
+    some_weight = (const float *)input_row(call_factors, columns * sizeof(float));
+    some_bias = (const float *)input_row(call_factors + 1, columns * sizeof(float));
+  }
+  if (function == 0)
+    return mpnum_layer_norm_rows(dst, src, some_weight, some_bias, epsilon);
+  if (function == 1) return mpnum_rms_norm_rows(dst, src, some_weight, epsilon);
+  return mpnum_l2_normalize_rows(dst, src, epsilon);
+}
+static void nothing_beside_rows_is_touched_at_any_address(void) {
+  check_places(call_of_rows, CALLS);
+}
+static void rows_are_the_same_in_every_environment(void) {
+  check_environments(call_of_rows, CALLS);
 }
 
 int main(void) {
@@ -186,5 +267,9 @@ int main(void) {
   TAP_RUN(nan_and_inf_are_not_hidden);
   RUN_FOR_EACH_ISA(types_are_rounded_once);
   TAP_RUN(other_arguments_are_refused);
+  TAP_RUN(a_stride_below_the_columns_is_refused_for_any_number_of_rows);
+  make_elements_of_calls();
+  RUN_FOR_EACH_ISA(nothing_beside_rows_is_touched_at_any_address);
+  RUN_FOR_EACH_ISA(rows_are_the_same_in_every_environment);
   return tap_done();
 }

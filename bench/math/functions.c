@@ -76,8 +76,8 @@ FUNCTIONS(LOOPS)
 const math_function math_functions[MATH_FUNCTIONS] = {FUNCTIONS(ROW)};
 
 static void run_softmax(float *dst, const float *src, size_t rows, size_t columns) {
-  mpnum_softmax_rows(MPNUM_TYPE_F32, dst, columns, MPNUM_TYPE_F32, src, columns, rows,
-                     columns, NULL, NULL);
+  mpnum_softmax_rows(mpnum_rows_of(MPNUM_TYPE_F32, dst, rows, columns),
+                     mpnum_const_rows_of(MPNUM_TYPE_F32, src, rows, columns), NULL, NULL);
 }
 const softmax_way softmax_mpnum = {"mpnum", NULL, run_softmax, false, NULL};
 

@@ -338,8 +338,8 @@ MPNUM_FUNC int mpnum_fallback_is_sound_(const mpnum_fallback *fallback) {
          (fallback->has_snapshot == 0 || fallback->has_snapshot == 1);
 }
 /* Writes MPNUM_FALLBACK_BYTES bytes. */
-MPNUM_FUNC mpnum_status mpnum_fallback_save(uint8_t *bytes,
-                                            const mpnum_fallback *fallback) {
+MPNUM_MATH_ mpnum_status mpnum_fallback_save(uint8_t *bytes,
+                                             const mpnum_fallback *fallback) {
   mpnum_fallback copy = *fallback;
   mpnum_stored_ out;
   if (!mpnum_fallback_is_sound_(fallback)) return MPNUM_ERROR_CORRUPT;
@@ -348,8 +348,8 @@ MPNUM_FUNC mpnum_status mpnum_fallback_save(uint8_t *bytes,
   mpnum_stored_seal_(bytes, MPNUM_FALLBACK_BYTES);
   return MPNUM_OK;
 }
-MPNUM_FUNC mpnum_status mpnum_fallback_load(mpnum_fallback *fallback,
-                                            const uint8_t *bytes, uint64_t size) {
+MPNUM_MATH_ mpnum_status mpnum_fallback_load(mpnum_fallback *fallback,
+                                             const uint8_t *bytes, uint64_t size) {
   uint8_t copy[MPNUM_FALLBACK_BYTES] = {0};
   mpnum_stored_ in;
   mpnum_fallback loaded;

@@ -99,7 +99,7 @@ MPNUM_FUNC const char *mpnum_status_string(mpnum_status status) {
   case MPNUM_ERROR_ARGUMENT: return "an argument is outside its range";
   case MPNUM_ERROR_WIDTH: return "a format has 2 to 16 bits, 1 to 8 of them exponent";
   case MPNUM_ERROR_SPECIALS: return "the format has no room for these special values";
-  case MPNUM_ERROR_RANGE: return "the format has values that float does not have";
+  case MPNUM_ERROR_RANGE: return "a format, a class or a length is outside its range";
   case MPNUM_ERROR_SYNTAX: return "the text is not a number";
   case MPNUM_ERROR_UNREPRESENTABLE:
     return "the result is too large or too small for its type";

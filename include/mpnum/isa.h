@@ -67,7 +67,7 @@ typedef struct mpnum_cpuid_ {
 } mpnum_cpuid_;
 MPNUM_HOST mpnum_cpuid_ mpnum_cpuid_of_(uint32_t leaf) {
   mpnum_cpuid_ is;
-  __asm__("xchgq %%rbx, %q1\n\tcpuid\n\txchgq %%rbx, %q1"
+  __asm__("xchg{q}\t{%%}rbx, %q1\n\tcpuid\n\txchg{q}\t{%%}rbx, %q1"
           : "=a"(is.a), "=&r"(is.b), "=c"(is.c), "=d"(is.d)
           : "0"(leaf), "2"(0));
   return is;

@@ -2,22 +2,26 @@
 /* Rows divided by their length or deviation, which neither overflows nor vanishes: layer
  * norm, RMS norm, L2 normalisation.
  *
- *     mpnum_rms_norm_rows(MPNUM_TYPE_BF16, y, n, MPNUM_TYPE_BF16, x, n, rows, n, weight,
+ *     mpnum_rms_norm_rows(mpnum_rows_of(MPNUM_TYPE_BF16, y, rows, n),
+ *                         mpnum_const_rows_of(MPNUM_TYPE_BF16, x, rows, n), weight,
  *                         1e-6f);
  *
  * Sums are doubles, in one order (reduce.h); the denominator is a float of [1, 2) and a
  * power of two, so rows of the largest or of subnormal numbers are as precise as others.
- * Domain: rows of f32, f16, bf16, e5m2 or e4m3; strides count elements; epsilon finite, 0
- *   and up. weight and bias are columns floats, or NULL: 1, 0. dst may be src where both
- *   have one type and stride; otherwise arrays do not overlap.
+ * Domain: rows (rows.h) of f32, f16, bf16, e5m2 or e4m3; dst has as many as src; epsilon
+ *   finite, 0 and up. weight and bias are columns floats, or NULL: 1, 0. All at any
+ *   address. dst may be src where both have one type and stride; otherwise arrays do not
+ *   overlap.
  * NaN: a row with NaN or Inf is NaN, but for l2, where finite elements beside Inf are 0.
  * Error: 3 places of the result before weight and bias, cancelling in x - mean aside.
- * Status: MPNUM_ERROR_ARGUMENT for another type or epsilon, or a dst_stride below
- * columns; nothing is written then. Host only. */
+ * Status: MPNUM_ERROR_ARGUMENT for another type or epsilon, rows or columns that differ,
+ *   a stride of dst below its columns, dst in the place of src with another type or
+ *   stride; nothing is written then. Host only. */
 #ifndef MPNUM_NORMALIZE_H
 #define MPNUM_NORMALIZE_H
 
 #include "reduce.h"
+#include "rows.h"
 #include "softmax_loops.h"
 
 #if MPNUM_HAS_ARRAYS
@@ -56,14 +60,13 @@ typedef enum mpnum_norm_ {
 } mpnum_norm_;
 
 /* The sum of (x - mean)^2 of a row. */
-MPNUM_HOST double mpnum_row_deviation_(mpnum_type type, const uint8_t *src, size_t n,
-                                       double mean) {
+MPNUM_HOST double mpnum_row_deviation_(mpnum_const_rows src, size_t row, double mean) {
   float x[MPNUM_TILE_];
   double lanes[8] = {0};
   size_t i = 0, k = 0;
-  for (; i < n; i += MPNUM_TILE_) {
-    const size_t count = mpnum_tile_size_(n, i);
-    mpnum_row_decode_(type, x, mpnum_row_at_(type, src, i), count);
+  for (; i < src.columns; i += MPNUM_TILE_) {
+    const size_t count = mpnum_tile_size_(src.columns, i);
+    mpnum_row_decode_(src.type, x, mpnum_rows_at_(src, row, i), count);
     for (k = 0; k < count; ++k) {
       const double difference = mpnum_kept_f64_((double)x[k] - mean);
       lanes[k % 8] =
@@ -74,91 +77,79 @@ MPNUM_HOST double mpnum_row_deviation_(mpnum_type type, const uint8_t *src, size
     lanes[0] = mpnum_plus_f64_(lanes[0], lanes[k]);
   return lanes[0];
 }
-MPNUM_HOST void mpnum_norm_row_(mpnum_norm_ norm, mpnum_type dst_type, uint8_t *dst,
-                                mpnum_type src_type, const uint8_t *src, size_t n,
-                                const float *weight, const float *bias, float epsilon) {
+MPNUM_HOST double mpnum_row_total_(mpnum_sum_ kind, mpnum_const_rows src, size_t row) {
+  const uint8_t *at = mpnum_rows_at_(src, row, 0);
+  return mpnum_sum_to_odd_(kind, src.type, at, at, src.columns);
+}
+MPNUM_HOST void mpnum_norm_row_(mpnum_norm_ norm, mpnum_rows dst, mpnum_const_rows src,
+                                size_t row, const float *weight, const float *bias,
+                                float epsilon) {
+  const double columns = (double)src.columns;
   float x[MPNUM_TILE_];
   double mean = 0, square = 0;
   mpnum_length_ length;
   size_t i = 0, k = 0;
   if (norm == MPNUM_NORM_LAYER_) {
-    mean = mpnum_over_f64_(mpnum_sum_to_odd_(MPNUM_SUM_VALUES_, src_type, src, src, n),
-                           (double)n);
-    square = mpnum_row_deviation_(src_type, src, n, mean);
+    mean = mpnum_over_f64_(mpnum_row_total_(MPNUM_SUM_VALUES_, src, row), columns);
+    square = mpnum_row_deviation_(src, row, mean);
   } else {
-    square = mpnum_sum_to_odd_(MPNUM_SUM_SQUARES_, src_type, src, src, n);
+    square = mpnum_row_total_(MPNUM_SUM_SQUARES_, src, row);
   }
   if (norm == MPNUM_NORM_L2_) {
     const double least = mpnum_kept_f64_((double)epsilon * (double)epsilon);
     if (mpnum_bits_f64(square) < mpnum_bits_f64(least))
       square = least; /* both are >= 0 */
   } else {
-    square = mpnum_plus_f64_(mpnum_over_f64_(square, (double)n), (double)epsilon);
+    square = mpnum_plus_f64_(mpnum_over_f64_(square, columns), (double)epsilon);
   }
   length = mpnum_length_of_(square);
   if (norm == MPNUM_NORM_RMS_ && mpnum_bits_f64(square) >> 52 == 0x7ff)
     length.root = mpnum_from_bits_f32(0x7fffffffu);
-  for (; i < n; i += MPNUM_TILE_) {
-    const size_t count = mpnum_tile_size_(n, i);
-    mpnum_row_decode_(src_type, x, mpnum_row_at_(src_type, src, i), count);
+  for (; i < src.columns; i += MPNUM_TILE_) {
+    const size_t count = mpnum_tile_size_(src.columns, i);
+    mpnum_row_decode_(src.type, x, mpnum_rows_at_(src, row, i), count);
     for (k = 0; k < count; ++k) {
       float y = mpnum_over_length_(mpnum_kept_f64_((double)x[k] - mean), length);
       if (weight) y = mpnum_times_scalar_(y, mpnum_float_at_(weight, i + k));
       if (bias) y = mpnum_plus_scalar_(y, mpnum_float_at_(bias, i + k));
       x[k] = mpnum_canonical_(y);
     }
-    mpnum_row_encode_(dst_type, mpnum_row_to_(dst_type, dst, i), x, count);
+    mpnum_row_encode_(dst.type, mpnum_rows_to_(dst, row, i), x, count);
   }
 }
-MPNUM_HOST mpnum_status mpnum_norm_rows_(mpnum_norm_ norm, mpnum_type dst_type, void *dst,
-                                         size_t dst_stride, mpnum_type src_type,
-                                         const void *src, size_t src_stride, size_t rows,
-                                         size_t columns, const float *weight,
+MPNUM_HOST mpnum_status mpnum_norm_rows_(mpnum_norm_ norm, mpnum_rows dst,
+                                         mpnum_const_rows src, const float *weight,
                                          const float *bias, float epsilon) {
-  const mpnum_status status =
-      mpnum_rows_check_(dst_type, dst_stride, src_type, rows, columns, epsilon);
+  const mpnum_status status = mpnum_rows_check_(dst, src);
   uint64_t saved = 0;
   size_t i = 0;
   if (status != MPNUM_OK) return status;
+  if (!mpnum_is_factor_(epsilon)) return MPNUM_ERROR_ARGUMENT;
   saved = mpnum_enter_();
-  for (; columns && i < rows; ++i)
-    mpnum_norm_row_(norm, dst_type, mpnum_row_to_(dst_type, dst, i * dst_stride),
-                    src_type, mpnum_row_at_(src_type, src, i * src_stride), columns,
-                    weight, bias, epsilon);
+  for (; src.columns && i < src.rows; ++i)
+    mpnum_norm_row_(norm, dst, src, i, weight, bias, epsilon);
   mpnum_leave_(saved);
   return MPNUM_OK;
 }
 
 /* (x - mean) / sqrt(variance + epsilon) * weight + bias, the variance with 1 / columns
  * (Ba, Kiros, Hinton 2016). Of a row of equal elements and epsilon 0: the bias. */
-MPNUM_HOST mpnum_status mpnum_layer_norm_rows(mpnum_type dst_type, void *dst,
-                                              size_t dst_stride, mpnum_type src_type,
-                                              const void *src, size_t src_stride,
-                                              size_t rows, size_t columns,
+MPNUM_HOST mpnum_status mpnum_layer_norm_rows(mpnum_rows dst, mpnum_const_rows src,
                                               const float *weight, const float *bias,
                                               float epsilon) {
-  return mpnum_norm_rows_(MPNUM_NORM_LAYER_, dst_type, dst, dst_stride, src_type, src,
-                          src_stride, rows, columns, weight, bias, epsilon);
+  return mpnum_norm_rows_(MPNUM_NORM_LAYER_, dst, src, weight, bias, epsilon);
 }
 /* x / sqrt(mean of squares + epsilon) * weight (Zhang, Sennrich 2019). A row of zeros is
  * zeros. */
-MPNUM_HOST mpnum_status mpnum_rms_norm_rows(mpnum_type dst_type, void *dst,
-                                            size_t dst_stride, mpnum_type src_type,
-                                            const void *src, size_t src_stride,
-                                            size_t rows, size_t columns,
+MPNUM_HOST mpnum_status mpnum_rms_norm_rows(mpnum_rows dst, mpnum_const_rows src,
                                             const float *weight, float epsilon) {
-  return mpnum_norm_rows_(MPNUM_NORM_RMS_, dst_type, dst, dst_stride, src_type, src,
-                          src_stride, rows, columns, weight, 0, epsilon);
+  return mpnum_norm_rows_(MPNUM_NORM_RMS_, dst, src, weight, 0, epsilon);
 }
 /* x / max(length, epsilon). A row of zeros is zeros; a tiny row, of subnormals say, has
  * length 1 like others, unless epsilon is larger. */
-MPNUM_HOST mpnum_status mpnum_l2_normalize_rows(mpnum_type dst_type, void *dst,
-                                                size_t dst_stride, mpnum_type src_type,
-                                                const void *src, size_t src_stride,
-                                                size_t rows, size_t columns,
+MPNUM_HOST mpnum_status mpnum_l2_normalize_rows(mpnum_rows dst, mpnum_const_rows src,
                                                 float epsilon) {
-  return mpnum_norm_rows_(MPNUM_NORM_L2_, dst_type, dst, dst_stride, src_type, src,
-                          src_stride, rows, columns, 0, 0, epsilon);
+  return mpnum_norm_rows_(MPNUM_NORM_L2_, dst, src, 0, 0, epsilon);
 }
 
 #endif

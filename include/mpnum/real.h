@@ -61,6 +61,14 @@ MPNUM_REAL_ float mpnum_over_scalar_(float a, float b) {
 #endif
 #undef MPNUM_REAL_OF_TWO_
 
+/* The same float, which the compiler takes for another one: of a constant 0 less x
+ * -ffast-math makes -x, which is -0 where x is 0. */
+MPNUM_REAL_ float mpnum_kept_scalar_(float x) {
+#if !MPNUM_ON_DEVICE
+  MPNUM_KEEP_F32_(x);
+#endif
+  return x;
+}
 MPNUM_REAL_ float mpnum_constant_scalar_(uint32_t bits) {
   return mpnum_from_bits_f32(bits);
 }

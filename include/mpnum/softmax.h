@@ -4,20 +4,23 @@
  *     mpnum_softmax_options how = mpnum_softmax_default();
  *     how.scale = 0.125f;
  *     how.lengths = lengths;
- *     mpnum_softmax_rows(MPNUM_TYPE_F16, weights, n, MPNUM_TYPE_F16, scores, n, rows, n,
- *                        &how, NULL);
+ *     mpnum_softmax_rows(mpnum_rows_of(MPNUM_TYPE_F16, weights, rows, n),
+ *                        mpnum_const_rows_of(MPNUM_TYPE_F16, scores, rows, n), &how,
+ *                        NULL);
  *
  * With m the largest element and t = (x - m) scale: softmax is e^t / s, s the sum of all
  * e^t; log-softmax t - log s; log-sum-exp m scale + log s. In floats; each result is then
  * rounded once to its type.
- * Domain: rows of f32, f16, bf16, e5m2 or e4m3, of any length; strides count elements.
- * dst may be src where both have one type and stride; otherwise they do not overlap.
+ * Domain: rows (rows.h) of f32, f16, bf16, e5m2 or e4m3, of any length; dst has as many
+ * as src. Data, floats and masks may lie at any address. dst may be src where both have
+ * one type and stride; otherwise they do not overlap.
  * Error: docs/softmax.md. Every instruction set gives the same bits.
  * Host only, but for the streaming state. */
 #ifndef MPNUM_SOFTMAX_H
 #define MPNUM_SOFTMAX_H
 
 #include "func.h"
+#include "rows.h"
 #include "softmax_loops.h"
 
 /* What a row was. */
@@ -30,7 +33,9 @@ typedef enum mpnum_row_status {
   MPNUM_ROW_IGNORED = 5 /* its target is ignore_index */
 } mpnum_row_status;
 
-/* The largest element so far, and the sum of e^((x - max) scale); of none -Inf and 0. */
+/* The largest element so far, and the sum of e^((x - max) scale); of none -Inf and 0. An
+ * element -Inf counts as masked, so results are those of rows with MPNUM_SOFTMAX_MASKED.
+ */
 typedef struct mpnum_softmax_state {
   float max, sum;
 } mpnum_softmax_state;
@@ -84,15 +89,19 @@ MPNUM_MATH_ float mpnum_softmax_logsumexp(mpnum_softmax_state state, float scale
                             mpnum_log_scalar_(state.sum));
 }
 /* The weight of an element of the row, e^t / s, and its loss, log s - t; NaN where one is
- * NaN or +Inf. */
+ * NaN or +Inf. Of an empty state, where all are masked: 0 and +Inf. */
 MPNUM_MATH_ float mpnum_softmax_weight(mpnum_softmax_state state, float x, float scale) {
-  if (mpnum_bits_f32(state.max) == 0x7f800000u || mpnum_isnan_f32(state.max))
+  const uint32_t bits = mpnum_bits_f32(state.max);
+  if (bits == 0xff800000u) return 0;
+  if (bits == 0x7f800000u || mpnum_isnan_f32(state.max))
     return mpnum_from_bits_f32(0x7fffffffu);
   return mpnum_canonical_(mpnum_over_scalar_(
       mpnum_exp_scalar_(mpnum_exponent_(x, state.max, scale)), state.sum));
 }
 MPNUM_MATH_ float mpnum_softmax_loss(mpnum_softmax_state state, float x, float scale) {
-  if (mpnum_bits_f32(state.max) == 0x7f800000u || mpnum_isnan_f32(state.max))
+  const uint32_t bits = mpnum_bits_f32(state.max);
+  if (bits == 0xff800000u) return mpnum_from_bits_f32(0x7f800000u);
+  if (bits == 0x7f800000u || mpnum_isnan_f32(state.max))
     return mpnum_from_bits_f32(0x7fffffffu);
   return mpnum_canonical_(mpnum_minus_scalar_(mpnum_log_scalar_(state.sum),
                                               mpnum_exponent_(x, state.max, scale)));
@@ -112,7 +121,7 @@ typedef struct mpnum_softmax_options {
   const uint8_t *mask;   /* NULL, or a byte for each element, 0 where it is masked */
   size_t mask_stride;    /* bytes between the masks of rows; 0 if all share one */
   const size_t *lengths; /* NULL, or for each row how many elements are not masked */
-  int flags;
+  int flags;             /* of those above */
 } mpnum_softmax_options;
 
 /* Scale 1, nothing masked. */
@@ -121,11 +130,12 @@ MPNUM_HOST mpnum_softmax_options mpnum_softmax_default(void) {
   return options;
 }
 
-/* One row: its elements, how many may count, which do. What is masked is read as -Inf. */
+/* One row of a view: how many elements may count, which do. What is masked is read as
+ * -Inf. */
 typedef struct mpnum_row_ {
-  mpnum_type type;
-  const uint8_t *src, *mask;
-  size_t count;
+  mpnum_const_rows src;
+  size_t number, count;
+  const uint8_t *mask;
   int is_masked, takes_limit;
   float scale, max;
   double sum;
@@ -135,10 +145,11 @@ typedef struct mpnum_row_ {
 /* Floats from element first on; of f32 without a mask they stay where they are. */
 MPNUM_HOST const float *mpnum_row_tile_(const mpnum_row_ *row, size_t first, size_t count,
                                         float *buffer) {
-  const uint8_t *src = mpnum_row_at_(row->type, row->src, first);
+  const uint8_t *src = mpnum_rows_at_(row->src, row->number, first);
   size_t i = 0;
-  if (row->type == MPNUM_TYPE_F32 && !row->mask) return (const float *)(const void *)src;
-  mpnum_row_decode_(row->type, buffer, src, count);
+  if (row->src.type == MPNUM_TYPE_F32 && !row->mask)
+    return (const float *)(const void *)src;
+  mpnum_row_decode_(row->src.type, buffer, src, count);
   for (; row->mask && i < count; ++i)
     if (!row->mask[first + i]) buffer[i] = mpnum_from_bits_f32(0xff800000u);
   return buffer;
@@ -180,31 +191,32 @@ MPNUM_HOST float mpnum_row_log_sum_(const mpnum_row_ *row) {
   return mpnum_log_scalar_((float)row->sum);
 }
 
-MPNUM_HOST mpnum_row_ mpnum_row_of_(mpnum_type type, const void *src, size_t stride,
-                                    size_t row_number, size_t columns,
-                                    const mpnum_softmax_options *options) {
-  mpnum_row_ row = {type, 0, 0, columns, 0, 0, options->scale, 0, 0, MPNUM_ROW_OK};
-  row.src = mpnum_row_at_(type, src, row_number * stride);
-  row.mask = options->mask ? options->mask + row_number * options->mask_stride : 0;
-  if (options->lengths && options->lengths[row_number] < columns)
-    row.count = options->lengths[row_number];
-  row.is_masked =
+/* In place: where a view is passed and returned, gcc 12 takes its memory for not being
+ * read (its pass ipa-modref). */
+MPNUM_HOST void mpnum_row_begin_(mpnum_row_ *row, mpnum_const_rows src, size_t number,
+                                 const mpnum_softmax_options *options) {
+  row->src = src;
+  row->number = number;
+  row->count = options->lengths ? options->lengths[number] : src.columns;
+  row->mask = options->mask ? options->mask + number * options->mask_stride : 0;
+  row->is_masked =
       options->mask || options->lengths || (options->flags & MPNUM_SOFTMAX_MASKED) != 0;
-  row.takes_limit = (options->flags & MPNUM_SOFTMAX_LIMIT) != 0;
-  mpnum_row_look_(&row);
-  return row;
+  row->takes_limit = (options->flags & MPNUM_SOFTMAX_LIMIT) != 0;
+  row->scale = options->scale;
+  row->sum = 0;
+  mpnum_row_look_(row);
 }
 
 /* What a row that is not ordinary gives, whole. */
-MPNUM_HOST void mpnum_softmax_special_(const mpnum_row_ *row, mpnum_type dst_type,
-                                       uint8_t *dst, size_t columns, int is_log) {
+MPNUM_HOST void mpnum_softmax_special_(const mpnum_row_ *row, mpnum_rows dst,
+                                       int is_log) {
   const float none = is_log ? mpnum_from_bits_f32(0xff800000u) : 0;
   const float nan_result = mpnum_from_bits_f32(0x7fffffffu);
   float buffer[MPNUM_TILE_], share = 0;
   size_t i = 0, k = 0, infinite = 0;
   if (row->status != MPNUM_ROW_INF || !row->takes_limit) {
-    mpnum_row_fill_(dst_type, dst, columns,
-                    row->status == MPNUM_ROW_EMPTY ? none : nan_result);
+    mpnum_rows_fill_(dst, row->number, 0,
+                     row->status == MPNUM_ROW_EMPTY ? none : nan_result);
     return;
   }
   for (; i < row->count; i += MPNUM_TILE_) {
@@ -213,32 +225,31 @@ MPNUM_HOST void mpnum_softmax_special_(const mpnum_row_ *row, mpnum_type dst_typ
     for (k = 0; k < n; ++k)
       infinite += mpnum_bits_f32(mpnum_float_at_(x, k)) == 0x7f800000u;
   }
-  share = is_log ? mpnum_minus_scalar_(0, mpnum_log_scalar_((float)infinite))
-                 : mpnum_over_scalar_(1, (float)infinite);
+  if (!is_log) share = mpnum_over_scalar_(1, (float)infinite);
+  if (is_log && infinite > 1) /* the sign by its bit: of one +0, not -0 */
+    share = mpnum_from_bits_f32(mpnum_bits_f32(mpnum_log_scalar_((float)infinite)) |
+                                0x80000000u);
   for (i = 0; i < row->count; i += MPNUM_TILE_) {
     const size_t n = mpnum_tile_size_(row->count, i);
     const float *x = mpnum_row_tile_(row, i, n, buffer);
     for (k = 0; k < n; ++k)
       buffer[k] = mpnum_bits_f32(mpnum_float_at_(x, k)) == 0x7f800000u ? share : none;
-    mpnum_row_encode_(dst_type, mpnum_row_to_(dst_type, dst, i), buffer, n);
+    mpnum_row_encode_(dst.type, mpnum_rows_to_(dst, row->number, i), buffer, n);
   }
-  mpnum_row_fill_(dst_type, mpnum_row_to_(dst_type, dst, row->count),
-                  columns - row->count, none);
+  mpnum_rows_fill_(dst, row->number, row->count, none);
 }
-MPNUM_HOST void mpnum_softmax_row_(mpnum_row_ *row, mpnum_type dst_type, uint8_t *dst,
-                                   size_t columns, int is_log) {
-  const int is_direct = dst_type == MPNUM_TYPE_F32;
+MPNUM_HOST void mpnum_softmax_row_(mpnum_row_ *row, mpnum_rows dst, int is_log) {
+  const int is_direct = dst.type == MPNUM_TYPE_F32;
   float buffer[MPNUM_TILE_];
-  float *kept = is_log                      ? 0
-                : is_direct                 ? (float *)(void *)dst
-                : row->count <= MPNUM_TILE_ ? buffer
-                                            : 0;
+  float *kept = 0; /* e^t, where there is room for all of them */
   mpnum_row_map_ map;
   size_t i = 0;
   if (row->status != MPNUM_ROW_OK) {
-    mpnum_softmax_special_(row, dst_type, dst, columns, is_log);
+    mpnum_softmax_special_(row, dst, is_log);
     return;
   }
+  if (!is_log && is_direct) kept = (float *)(void *)mpnum_rows_to_(dst, row->number, 0);
+  if (!is_log && !is_direct && row->count <= MPNUM_TILE_) kept = buffer;
   mpnum_row_sum_(row, kept);
   map = is_log ? mpnum_row_map_of_(MPNUM_MAP_LOG_, row->max, row->scale,
                                    mpnum_row_log_sum_(row))
@@ -247,36 +258,46 @@ MPNUM_HOST void mpnum_softmax_row_(mpnum_row_ *row, mpnum_type dst_type, uint8_t
   for (; i < row->count; i += MPNUM_TILE_) {
     const size_t n = mpnum_tile_size_(row->count, i);
     const float *x = kept ? kept + i : mpnum_row_tile_(row, i, n, buffer);
-    float *to = is_direct ? (float *)(void *)dst + i : buffer;
+    uint8_t *at = mpnum_rows_to_(dst, row->number, i);
+    float *to = is_direct ? (float *)(void *)at : buffer;
     if (!kept && !is_log) {
       (void)mpnum_row_exp_(buffer, x, n, row->max, row->scale);
       x = buffer;
     }
     mpnum_row_mapped_(map, to, x, n);
-    mpnum_row_encode_(dst_type, mpnum_row_to_(dst_type, dst, i), to, n);
+    mpnum_row_encode_(dst.type, at, to, n);
   }
-  mpnum_row_fill_(dst_type, mpnum_row_to_(dst_type, dst, row->count),
-                  columns - row->count, is_log ? mpnum_from_bits_f32(0xff800000u) : 0);
+  mpnum_rows_fill_(dst, row->number, row->count,
+                   is_log ? mpnum_from_bits_f32(0xff800000u) : 0);
 }
-MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_type dst_type, void *dst,
-                                            size_t dst_stride, mpnum_type src_type,
-                                            const void *src, size_t src_stride,
-                                            size_t rows, size_t columns,
+MPNUM_HOST mpnum_status mpnum_softmax_check_(mpnum_const_rows src,
+                                             const mpnum_softmax_options *options) {
+  const int known = MPNUM_SOFTMAX_MASKED | MPNUM_SOFTMAX_LIMIT;
+  size_t i = 0;
+  if (!mpnum_has_rows_(src.type) || !mpnum_is_factor_(options->scale) ||
+      (options->flags & ~known) != 0)
+    return MPNUM_ERROR_ARGUMENT;
+  for (; options->lengths && i < src.rows; ++i)
+    if (options->lengths[i] > src.columns) return MPNUM_ERROR_RANGE;
+  return MPNUM_OK;
+}
+MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_rows dst,
+                                            mpnum_const_rows src,
                                             const mpnum_softmax_options *options,
                                             mpnum_row_status *row_status) {
   const mpnum_softmax_options usual = mpnum_softmax_default();
   const mpnum_softmax_options *how = options ? options : &usual;
-  const mpnum_status status =
-      mpnum_rows_check_(dst_type, dst_stride, src_type, rows, columns, how->scale);
+  mpnum_status status = mpnum_rows_check_(dst, src);
   uint64_t saved = 0;
   size_t i = 0;
+  if (status == MPNUM_OK) status = mpnum_softmax_check_(src, how);
   if (status != MPNUM_OK) return status;
   saved = mpnum_enter_();
-  for (; i < rows; ++i) {
-    mpnum_row_ row = mpnum_row_of_(src_type, src, src_stride, i, columns, how);
+  for (; i < src.rows; ++i) {
+    mpnum_row_ row;
+    mpnum_row_begin_(&row, src, i, how);
     if (row_status) row_status[i] = row.status;
-    mpnum_softmax_row_(&row, dst_type, mpnum_row_to_(dst_type, dst, i * dst_stride),
-                       columns, is_log);
+    mpnum_softmax_row_(&row, dst, is_log);
   }
   mpnum_leave_(saved);
   return MPNUM_OK;
@@ -285,45 +306,38 @@ MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_type dst_type, voi
 /* Softmax of each row. A row of one finite element is exactly 1; what is masked is 0. A
  * row with NaN, with +Inf, or all -Inf is NaN, see the flags and row statuses. NULL for
  * options means the defaults, for row_status that nobody asks.
- * Status: MPNUM_ERROR_ARGUMENT for another type, a scale that is negative or not finite,
- * a dst_stride below columns; nothing is written then. */
-MPNUM_HOST mpnum_status mpnum_softmax_rows(mpnum_type dst_type, void *dst,
-                                           size_t dst_stride, mpnum_type src_type,
-                                           const void *src, size_t src_stride,
-                                           size_t rows, size_t columns,
+ * Status: MPNUM_ERROR_ARGUMENT for another type, rows or columns that differ, a stride of
+ *   dst below its columns, dst in the place of src with another type or stride, a scale
+ *   that is negative or not finite, a flag that is not above; MPNUM_ERROR_RANGE for a
+ *   length past the columns. Nothing is written then. */
+MPNUM_HOST mpnum_status mpnum_softmax_rows(mpnum_rows dst, mpnum_const_rows src,
                                            const mpnum_softmax_options *options,
                                            mpnum_row_status *row_status) {
-  return mpnum_softmax_rows_(0, dst_type, dst, dst_stride, src_type, src, src_stride,
-                             rows, columns, options, row_status);
+  return mpnum_softmax_rows_(0, dst, src, options, row_status);
 }
 /* Its logarithm, as precise where softmax vanishes. What is masked is -Inf. */
-MPNUM_HOST mpnum_status mpnum_log_softmax_rows(mpnum_type dst_type, void *dst,
-                                               size_t dst_stride, mpnum_type src_type,
-                                               const void *src, size_t src_stride,
-                                               size_t rows, size_t columns,
+MPNUM_HOST mpnum_status mpnum_log_softmax_rows(mpnum_rows dst, mpnum_const_rows src,
                                                const mpnum_softmax_options *options,
                                                mpnum_row_status *row_status) {
-  return mpnum_softmax_rows_(1, dst_type, dst, dst_stride, src_type, src, src_stride,
-                             rows, columns, options, row_status);
+  return mpnum_softmax_rows_(1, dst, src, options, row_status);
 }
-/* log of the sum of e^(x scale) of each row: -Inf of an empty row and of one that is all
- * -Inf, +Inf if an element is, NaN if one is. */
-MPNUM_HOST mpnum_status mpnum_logsumexp_rows(float *dst, mpnum_type src_type,
-                                             const void *src, size_t src_stride,
-                                             size_t rows, size_t columns,
+/* log of the sum of e^(x scale) of each row, a float a row: -Inf of an empty row and of
+ * one that is all -Inf, +Inf if an element is, NaN if one is. */
+MPNUM_HOST mpnum_status mpnum_logsumexp_rows(float *dst, mpnum_const_rows src,
                                              const mpnum_softmax_options *options,
                                              mpnum_row_status *row_status) {
   const mpnum_softmax_options usual = mpnum_softmax_default();
   const mpnum_softmax_options *how = options ? options : &usual;
-  const mpnum_status status =
-      mpnum_rows_check_(MPNUM_TYPE_F32, columns, src_type, rows, columns, how->scale);
+  const mpnum_status status = mpnum_softmax_check_(src, how);
   uint64_t saved = 0;
   size_t i = 0;
   if (status != MPNUM_OK) return status;
   saved = mpnum_enter_();
-  for (; i < rows; ++i) {
-    mpnum_row_ row = mpnum_row_of_(src_type, src, src_stride, i, columns, how);
-    float result = row.max;
+  for (; i < src.rows; ++i) {
+    mpnum_row_ row;
+    float result = 0;
+    mpnum_row_begin_(&row, src, i, how);
+    result = row.max;
     if (row.status == MPNUM_ROW_OK) {
       mpnum_row_sum_(&row, 0);
       result = mpnum_plus_scalar_(mpnum_times_scalar_(row.max, row.scale),

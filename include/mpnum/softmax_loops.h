@@ -6,11 +6,12 @@
 
 #include "func_loops.h"
 #include "reduce_loops.h"
+#include "rows.h"
 
 /* (x - max) scale; where scale is 0, 0, but -Inf stays so. */
 MPNUM_REAL_ float mpnum_exponent_(float x, float max, float scale) {
   const int is_flat = (mpnum_bits_f32(scale) & 0x7fffffffu) == 0;
-  if (is_flat && mpnum_bits_f32(x) != 0xff800000u) return 0;
+  if (is_flat && mpnum_bits_f32(x) != 0xff800000u) return mpnum_kept_scalar_(0);
   if (is_flat) return x;
   return mpnum_times_scalar_(mpnum_minus_scalar_(x, max), scale);
 }
@@ -145,22 +146,40 @@ MPNUM_HOST void mpnum_row_encode_(mpnum_type type, void *dst, const float *src,
 MPNUM_HOST void mpnum_row_fill_(mpnum_type type, void *dst, size_t n, float x) {
   float tile[64];
   size_t i = 0;
-  if (n == 0) return;
   for (; i < 64; ++i)
     tile[i] = x;
   for (i = 0; i < n; i += 64)
     mpnum_row_encode_(type, mpnum_row_to_(type, dst, i), tile, n - i < 64 ? n - i : 64);
 }
 
-/* factor is the scale of a softmax, or an epsilon. */
-MPNUM_HOST mpnum_status mpnum_rows_check_(mpnum_type dst_type, size_t dst_stride,
-                                          mpnum_type src_type, size_t rows,
-                                          size_t columns, float factor) {
-  const uint32_t bits = mpnum_bits_f32(factor);
-  if (!mpnum_has_rows_(dst_type) || !mpnum_has_rows_(src_type))
+/* An element of a view. */
+MPNUM_HOST const uint8_t *mpnum_rows_at_(mpnum_const_rows src, size_t row,
+                                         size_t column) {
+  return mpnum_row_at_(src.type, src.data, row * src.stride + column);
+}
+MPNUM_HOST uint8_t *mpnum_rows_to_(mpnum_rows dst, size_t row, size_t column) {
+  return mpnum_row_to_(dst.type, dst.data, row * dst.stride + column);
+}
+/* All elements of a row from the first one on. */
+MPNUM_HOST void mpnum_rows_fill_(mpnum_rows dst, size_t row, size_t first, float x) {
+  if (first < dst.columns)
+    mpnum_row_fill_(dst.type, mpnum_rows_to_(dst, row, first), dst.columns - first, x);
+}
+
+MPNUM_HOST mpnum_status mpnum_rows_check_(mpnum_rows dst, mpnum_const_rows src) {
+  const int is_in_place = dst.data && dst.data == src.data;
+  if (!mpnum_has_rows_(dst.type) || !mpnum_has_rows_(src.type))
     return MPNUM_ERROR_ARGUMENT;
-  if (rows > 1 && dst_stride < columns) return MPNUM_ERROR_ARGUMENT;
-  return bits < 0x7f800000u || bits == 0x80000000u ? MPNUM_OK : MPNUM_ERROR_ARGUMENT;
+  if (dst.rows != src.rows || dst.columns != src.columns || dst.stride < dst.columns)
+    return MPNUM_ERROR_ARGUMENT;
+  if (is_in_place && (dst.type != src.type || dst.stride != src.stride))
+    return MPNUM_ERROR_ARGUMENT;
+  return MPNUM_OK;
+}
+/* The scale of a softmax, or an epsilon: finite, 0 and up. */
+MPNUM_HOST int mpnum_is_factor_(float x) {
+  const uint32_t bits = mpnum_bits_f32(x);
+  return bits < 0x7f800000u || bits == 0x80000000u;
 }
 
 #endif

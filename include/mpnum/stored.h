@@ -88,7 +88,7 @@ MPNUM_FUNC mpnum_status mpnum_stored_open_(mpnum_stored_ *stored, uint8_t *copy,
   stored->at = copy;
   stored->is_loading = 1;
   if (size != (uint64_t)wanted) return MPNUM_ERROR_CORRUPT;
-  MPNUM_MEMCPY_(copy, bytes, (size_t)size);
+  MPNUM_MEMCPY_(copy, bytes, (uint32_t)wanted);
   if (mpnum_stored_number_(stored, 0, 4) != name ||
       mpnum_stored_number_(&end, 0, 4) != mpnum_crc32_(copy, wanted - 4))
     return MPNUM_ERROR_CORRUPT;
