@@ -137,6 +137,7 @@ typedef struct mpnum_encoding_ {
   int sign_right;     /* of 8 bits and fewer: from the top bit to the sign */
   int has_negative_zero;
   uint32_t nan_result; /* a code */
+  int dst_bits;
   mpnum_overflow overflow;
   mpnum_type type; /* for the scalar loop */
 } mpnum_encoding_;
@@ -144,7 +145,7 @@ MPNUM_INLINE mpnum_encoding_ mpnum_encoding_of_(mpnum_format format,
                                                 mpnum_overflow overflow) {
   const uint32_t past = (uint32_t)!mpnum_saturates_(format, overflow);
   const uint32_t min_field = (uint32_t)(128 - format.bias);
-  mpnum_encoding_ e = {0, 0, 0, 0, 0, 0, 0, 0, overflow, MPNUM_TYPE_F32};
+  mpnum_encoding_ e = {0, 0, 0, 0, 0, 0, 0, 0, 8, overflow, MPNUM_TYPE_F32};
   e.limit = mpnum_decode_finite_(format, format.max_code + past);
   e.min_power = min_field << 23;
   e.up = 23 - format.mantissa_bits;
@@ -331,6 +332,29 @@ MPNUM_HOST_INLINE_ int mpnum_streams_(int dst_bits, int src_bits, const void *ds
   return dst_bits != 6 && dst != src && ((size_t)dst & 63) == 0 &&
          n >= MPNUM_STREAM_BYTES_ * 2 / (size_t)((src_bits + dst_bits) / 4);
 }
+
+/* A loop over whole blocks of elements, 64 at most; how is what it needs to know. */
+typedef void mpnum_blocks_(const void *how, uint8_t *dst, const uint8_t *src,
+                           size_t blocks, int streams);
+/* Runs it over n elements: what does not fill a block is copied to one that does. */
+MPNUM_HOST void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size, const void *how,
+                                  int dst_bits, void *to, int src_bits, const void *from,
+                                  size_t n) {
+  const size_t blocks = n / size, rest = n % size;
+  const uint64_t saved = mpnum_enter_();
+  uint8_t *dst = (uint8_t *)to;
+  const uint8_t *src = (const uint8_t *)from;
+  run(how, dst, src, blocks, mpnum_streams_(dst_bits, src_bits, dst, src, n));
+  if (rest) {
+    uint8_t in[8 * 64] = {0}, out[8 * 64];
+    src += mpnum_bytes_(src_bits, blocks * size);
+    dst += mpnum_bytes_(dst_bits, blocks * size);
+    MPNUM_MEMCPY_(in, src, mpnum_bytes_(src_bits, rest));
+    run(how, out, in, 1, 0);
+    MPNUM_MEMCPY_(dst, out, mpnum_bytes_(dst_bits, rest));
+  }
+  mpnum_leave_(saved);
+}
 # endif
 
 # if MPNUM_LOOPS_SSE2_
@@ -383,12 +407,24 @@ MPNUM_HOST_INLINE_ int mpnum_streams_(int dst_bits, int src_bits, const void *ds
 
 /* Floats to codes of 8 bits and fewer, to nearest even; nearest_magnitude serves. (Type
  * and overflow are known to the compiler, which makes numbers of them.) */
-MPNUM_HOST void mpnum_encode_bytes_scalar_(mpnum_encoding_ e, int bits, void *dst,
-                                           const void *src, size_t n) {
-  mpnum_convert_any_scalar_(mpnum_conversion_of_(mpnum_format_of(MPNUM_TYPE_F32), 32,
-                                                 mpnum_format_of(e.type), bits,
-                                                 e.overflow),
-                            dst, src, n);
+MPNUM_HOST void mpnum_encode_bytes_scalar_(const mpnum_encoding_ *e, void *to,
+                                           const void *from, size_t n) {
+  const mpnum_format format = mpnum_format_of(e->type);
+  const uint8_t *src = (const uint8_t *)from;
+  uint8_t *dst = (uint8_t *)to;
+  size_t i = 0, k = 0;
+  for (; i < n; i += 8) {
+    const size_t count = n - i < 8 ? n - i : 8;
+    uint8_t codes[8] = {0};
+    for (k = 0; k < count; ++k) {
+      const uint32_t bits = (uint32_t)mpnum_element_(32, src, i + k);
+      codes[k] = (uint8_t)mpnum_encode(format, mpnum_from_bits_f32(bits),
+                                       MPNUM_ROUND_NEAREST_EVEN, e->overflow, 0);
+    }
+    if (e->dst_bits < 8) mpnum_pack_(e->dst_bits, codes, codes, 8);
+    MPNUM_MEMCPY_(dst + i / 8 * (size_t)e->dst_bits, codes,
+                  mpnum_bytes_(e->dst_bits, count));
+  }
 }
 MPNUM_HOST_INLINE_ void mpnum_encode_bytes_(mpnum_type type, int bits,
                                             mpnum_overflow overflow, void *dst,
@@ -396,7 +432,8 @@ MPNUM_HOST_INLINE_ void mpnum_encode_bytes_(mpnum_type type, int bits,
 # if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
   mpnum_encoding_ e = mpnum_encoding_of_(mpnum_format_of(type), overflow);
   e.type = type;
-  MPNUM_CALL_(encode_bytes, (e, bits, dst, src, n));
+  e.dst_bits = bits;
+  MPNUM_CALL_(encode_bytes, (&e, dst, src, n));
 # else
   mpnum_convert_scalar_(mpnum_conversion_of_(mpnum_format_of(MPNUM_TYPE_F32), 32,
                                              mpnum_format_of(type), bits, overflow),
