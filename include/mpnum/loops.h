@@ -157,6 +157,16 @@ MPNUM_INLINE mpnum_encoding_ mpnum_encoding_of_(mpnum_format format,
   return e;
 }
 
+/* The same for formats that are the leading bits of f32, results as floats. */
+MPNUM_INLINE mpnum_encoding_ mpnum_prefix_encoding_of_(mpnum_format format,
+                                                       mpnum_overflow overflow) {
+  mpnum_encoding_ e = {0, 0, 0, 0, 0, 0, 0, 0, 8, overflow, MPNUM_TYPE_F32};
+  e.up = 23 - format.mantissa_bits;
+  e.limit = format.max_code << e.up;
+  e.nan_result = format.nan_code << e.up;
+  return e;
+}
+
 /* Eight codes, one in each byte, and the same in 4 or 6 bits each. */
 MPNUM_INLINE uint64_t mpnum_pack_x8_(int bits, uint64_t x) {
   if (bits == 4) {
@@ -337,9 +347,9 @@ MPNUM_HOST_INLINE_ int mpnum_streams_(int dst_bits, int src_bits, const void *ds
 typedef void mpnum_blocks_(const void *how, uint8_t *dst, const uint8_t *src,
                            size_t blocks, int streams);
 /* Runs it over n elements: what does not fill a block is copied to one that does. */
-MPNUM_HOST void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size, const void *how,
-                                  int dst_bits, void *to, int src_bits, const void *from,
-                                  size_t n) {
+MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size, const void *how,
+                                        int dst_bits, void *to, int src_bits,
+                                        const void *from, size_t n) {
   const size_t blocks = n / size, rest = n % size;
   const uint64_t saved = mpnum_enter_();
   uint8_t *dst = (uint8_t *)to;
@@ -405,41 +415,72 @@ MPNUM_HOST void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size, const void *h
 #  define MPNUM_CALL_(name, arguments) mpnum_##name##_scalar_ arguments
 # endif
 
-/* Floats to codes of 8 bits and fewer, to nearest even; nearest_magnitude serves. (Type
- * and overflow are known to the compiler, which makes numbers of them.) */
-MPNUM_HOST void mpnum_encode_bytes_scalar_(const mpnum_encoding_ *e, void *to,
+/* Floats to codes, to nearest even: the meaning of the loops below. */
+MPNUM_HOST_RARE_ void mpnum_encode_scalar_(const mpnum_encoding_ *e, void *to,
                                            const void *from, size_t n) {
   const mpnum_format format = mpnum_format_of(e->type);
+  const int bits = e->dst_bits < 8 ? 8 : e->dst_bits;
   const uint8_t *src = (const uint8_t *)from;
   uint8_t *dst = (uint8_t *)to;
   size_t i = 0, k = 0;
   for (; i < n; i += 8) {
     const size_t count = n - i < 8 ? n - i : 8;
-    uint8_t codes[8] = {0};
+    uint8_t codes[8 * 4] = {0};
     for (k = 0; k < count; ++k) {
-      const uint32_t bits = (uint32_t)mpnum_element_(32, src, i + k);
-      codes[k] = (uint8_t)mpnum_encode(format, mpnum_from_bits_f32(bits),
-                                       MPNUM_ROUND_NEAREST_EVEN, e->overflow, 0);
+      const uint32_t x = (uint32_t)mpnum_element_(32, src, i + k);
+      mpnum_set_element_(bits, codes, k,
+                         mpnum_encode(format, mpnum_from_bits_f32(x),
+                                      MPNUM_ROUND_NEAREST_EVEN, e->overflow, 0));
     }
     if (e->dst_bits < 8) mpnum_pack_(e->dst_bits, codes, codes, 8);
-    MPNUM_MEMCPY_(dst + i / 8 * (size_t)e->dst_bits, codes,
+    MPNUM_MEMCPY_(dst + i * (size_t)e->dst_bits / 8, codes,
                   mpnum_bytes_(e->dst_bits, count));
   }
 }
+MPNUM_HOST void mpnum_encode_bytes_scalar_(const mpnum_encoding_ *e, void *dst,
+                                           const void *src, size_t n) {
+  mpnum_encode_scalar_(e, dst, src, n);
+}
+MPNUM_HOST void mpnum_encode_prefix_scalar_(const mpnum_encoding_ *e, void *dst,
+                                            const void *src, size_t n) {
+  mpnum_encode_scalar_(e, dst, src, n);
+}
+MPNUM_HOST void mpnum_encode_f16_scalar_(const mpnum_encoding_ *e, void *dst,
+                                         const void *src, size_t n) {
+  mpnum_encode_scalar_(e, dst, src, n);
+}
+
+/* Floats to codes, to nearest even: of 8 bits and fewer, where nearest_magnitude serves;
+ * of bf16 and tf32; of f16. Type and overflow are known to the compiler, which makes
+ * numbers of them. */
+# if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
+#  define MPNUM_ENCODE_(loop, maker)                           \
+   mpnum_encoding_ e = maker(mpnum_format_of(type), overflow); \
+   e.type = type;                                              \
+   e.dst_bits = bits;                                          \
+   MPNUM_CALL_(loop, (&e, dst, src, n))
+# else
+#  define MPNUM_ENCODE_(loop, maker)                                                  \
+   mpnum_convert_scalar_(mpnum_conversion_of_(mpnum_format_of(MPNUM_TYPE_F32), 32,    \
+                                              mpnum_format_of(type), bits, overflow), \
+                         dst, src, n)
+# endif
 MPNUM_HOST_INLINE_ void mpnum_encode_bytes_(mpnum_type type, int bits,
                                             mpnum_overflow overflow, void *dst,
                                             const void *src, size_t n) {
-# if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
-  mpnum_encoding_ e = mpnum_encoding_of_(mpnum_format_of(type), overflow);
-  e.type = type;
-  e.dst_bits = bits;
-  MPNUM_CALL_(encode_bytes, (&e, dst, src, n));
-# else
-  mpnum_convert_scalar_(mpnum_conversion_of_(mpnum_format_of(MPNUM_TYPE_F32), 32,
-                                             mpnum_format_of(type), bits, overflow),
-                        dst, src, n);
-# endif
+  MPNUM_ENCODE_(encode_bytes, mpnum_encoding_of_);
 }
+MPNUM_HOST_INLINE_ void mpnum_encode_prefix_(mpnum_type type, int bits,
+                                             mpnum_overflow overflow, void *dst,
+                                             const void *src, size_t n) {
+  MPNUM_ENCODE_(encode_prefix, mpnum_prefix_encoding_of_);
+}
+MPNUM_HOST_INLINE_ void mpnum_encode_f16_(mpnum_type type, int bits,
+                                          mpnum_overflow overflow, void *dst,
+                                          const void *src, size_t n) {
+  MPNUM_ENCODE_(encode_f16, mpnum_encoding_of_);
+}
+# undef MPNUM_ENCODE_
 
 /* Whether the loops have vectors for a format: the places of its subnormals are normal
  * floats. Of the types all are; of user-made formats some are not. */
