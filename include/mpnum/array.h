@@ -18,56 +18,56 @@
 
 /* f32 to a small type, nearest even; overflow as in IEEE 754, or saturating (_sat). */
 MPNUM_HOST void mpnum_f32_to_tf32_array(mpnum_tf32 *dst, const float *src, size_t n) {
-  MPNUM_CALL_(f32_to_tf32, (dst, src, n));
+  mpnum_encode_prefix_(MPNUM_TYPE_TF32, 32, MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_tf32_sat_array(mpnum_tf32 *dst, const float *src, size_t n) {
-  MPNUM_CALL_(f32_to_tf32_sat, (dst, src, n));
+  mpnum_encode_prefix_(MPNUM_TYPE_TF32, 32, MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_bf16_array(mpnum_bf16 *dst, const float *src, size_t n) {
-  MPNUM_CALL_(f32_to_bf16, (dst, src, n));
+  mpnum_encode_prefix_(MPNUM_TYPE_BF16, 16, MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_bf16_sat_array(mpnum_bf16 *dst, const float *src, size_t n) {
-  MPNUM_CALL_(f32_to_bf16_sat, (dst, src, n));
+  mpnum_encode_prefix_(MPNUM_TYPE_BF16, 16, MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_f16_array(mpnum_f16 *dst, const float *src, size_t n) {
-  MPNUM_CALL_(f32_to_f16, (dst, src, n));
+  mpnum_encode_f16_(MPNUM_TYPE_F16, 16, MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_f16_sat_array(mpnum_f16 *dst, const float *src, size_t n) {
-  MPNUM_CALL_(f32_to_f16_sat, (dst, src, n));
+  mpnum_encode_f16_(MPNUM_TYPE_F16, 16, MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_e5m2_array(mpnum_e5m2 *dst, const float *src, size_t n) {
-  MPNUM_CALL_(f32_to_e5m2, (dst, src, n));
+  mpnum_encode_bytes_(MPNUM_TYPE_E5M2, 8, MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_e5m2_sat_array(mpnum_e5m2 *dst, const float *src, size_t n) {
-  MPNUM_CALL_(f32_to_e5m2_sat, (dst, src, n));
+  mpnum_encode_bytes_(MPNUM_TYPE_E5M2, 8, MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_e4m3_array(mpnum_e4m3 *dst, const float *src, size_t n) {
-  MPNUM_CALL_(f32_to_e4m3, (dst, src, n));
+  mpnum_encode_bytes_(MPNUM_TYPE_E4M3, 8, MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_e4m3_sat_array(mpnum_e4m3 *dst, const float *src, size_t n) {
-  MPNUM_CALL_(f32_to_e4m3_sat, (dst, src, n));
+  mpnum_encode_bytes_(MPNUM_TYPE_E4M3, 8, MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_e5m2fnuz_array(mpnum_e5m2fnuz *dst, const float *src,
                                             size_t n) {
-  MPNUM_CALL_(f32_to_e5m2fnuz, (dst, src, n));
+  mpnum_encode_bytes_(MPNUM_TYPE_E5M2FNUZ, 8, MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_e5m2fnuz_sat_array(mpnum_e5m2fnuz *dst, const float *src,
                                                 size_t n) {
-  MPNUM_CALL_(f32_to_e5m2fnuz_sat, (dst, src, n));
+  mpnum_encode_bytes_(MPNUM_TYPE_E5M2FNUZ, 8, MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_e4m3fnuz_array(mpnum_e4m3fnuz *dst, const float *src,
                                             size_t n) {
-  MPNUM_CALL_(f32_to_e4m3fnuz, (dst, src, n));
+  mpnum_encode_bytes_(MPNUM_TYPE_E4M3FNUZ, 8, MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_e4m3fnuz_sat_array(mpnum_e4m3fnuz *dst, const float *src,
                                                 size_t n) {
-  MPNUM_CALL_(f32_to_e4m3fnuz_sat, (dst, src, n));
+  mpnum_encode_bytes_(MPNUM_TYPE_E4M3FNUZ, 8, MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_e3m4_array(mpnum_e3m4 *dst, const float *src, size_t n) {
-  MPNUM_CALL_(f32_to_e3m4, (dst, src, n));
+  mpnum_encode_bytes_(MPNUM_TYPE_E3M4, 8, MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_e3m4_sat_array(mpnum_e3m4 *dst, const float *src, size_t n) {
-  MPNUM_CALL_(f32_to_e3m4_sat, (dst, src, n));
+  mpnum_encode_bytes_(MPNUM_TYPE_E3M4, 8, MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_e8m0_array(mpnum_e8m0 *dst, const float *src, size_t n) {
   MPNUM_CALL_(f32_to_e8m0, (dst, src, n));
@@ -76,13 +76,13 @@ MPNUM_HOST void mpnum_f32_to_e8m0_sat_array(mpnum_e8m0 *dst, const float *src, s
   MPNUM_CALL_(f32_to_e8m0_sat, (dst, src, n));
 }
 MPNUM_HOST void mpnum_f32_to_e3m2_sat_array(mpnum_e3m2 *dst, const float *src, size_t n) {
-  MPNUM_CALL_(f32_to_e3m2_sat, (dst, src, n));
+  mpnum_encode_bytes_(MPNUM_TYPE_E3M2, 8, MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_e2m3_sat_array(mpnum_e2m3 *dst, const float *src, size_t n) {
-  MPNUM_CALL_(f32_to_e2m3_sat, (dst, src, n));
+  mpnum_encode_bytes_(MPNUM_TYPE_E2M3, 8, MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_e2m1_sat_array(mpnum_e2m1 *dst, const float *src, size_t n) {
-  MPNUM_CALL_(f32_to_e2m1_sat, (dst, src, n));
+  mpnum_encode_bytes_(MPNUM_TYPE_E2M1, 8, MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 
 /* A small type to f32, exact. */
@@ -130,21 +130,21 @@ MPNUM_HOST void mpnum_e2m1_to_f32_array(float *dst, const mpnum_e2m1 *src, size_
  * 0 in dst. */
 MPNUM_HOST void mpnum_f32_to_e3m2x4_sat_array(mpnum_e3m2x4 *dst, const float *src,
                                               size_t n) {
-  MPNUM_CALL_(f32_to_e3m2x4_sat, (dst, src, n));
+  mpnum_encode_bytes_(MPNUM_TYPE_E3M2, 6, MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_e3m2x4_to_f32_array(float *dst, const mpnum_e3m2x4 *src, size_t n) {
   MPNUM_CALL_(e3m2x4_to_f32, (dst, src, n));
 }
 MPNUM_HOST void mpnum_f32_to_e2m3x4_sat_array(mpnum_e2m3x4 *dst, const float *src,
                                               size_t n) {
-  MPNUM_CALL_(f32_to_e2m3x4_sat, (dst, src, n));
+  mpnum_encode_bytes_(MPNUM_TYPE_E2M3, 6, MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_e2m3x4_to_f32_array(float *dst, const mpnum_e2m3x4 *src, size_t n) {
   MPNUM_CALL_(e2m3x4_to_f32, (dst, src, n));
 }
 MPNUM_HOST void mpnum_f32_to_e2m1x2_sat_array(mpnum_e2m1x2 *dst, const float *src,
                                               size_t n) {
-  MPNUM_CALL_(f32_to_e2m1x2_sat, (dst, src, n));
+  mpnum_encode_bytes_(MPNUM_TYPE_E2M1, 4, MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_e2m1x2_to_f32_array(float *dst, const mpnum_e2m1x2 *src, size_t n) {
   MPNUM_CALL_(e2m1x2_to_f32, (dst, src, n));

@@ -126,6 +126,47 @@ MPNUM_INLINE uint32_t mpnum_exact_code_(mpnum_format format, uint32_t bits) {
          ((uint32_t)(127 - format.bias) << format.mantissa_bits);
 }
 
+/* A format of 16 bits and fewer for which nearest_magnitude serves, and an overflow, as
+ * numbers that a loop keeps in registers. */
+typedef struct mpnum_encoding_ {
+  uint32_t limit;     /* the magnitude that larger ones count as */
+  uint32_t min_power; /* the smallest normal value, as the bits of a float */
+  uint32_t low;       /* added to a power of two */
+  float scale;        /* 2^-up */
+  int up;             /* bits of a float's mantissa that the format has not */
+  int sign_right;     /* of 8 bits and fewer: from the top bit to the sign */
+  int has_negative_zero;
+  uint32_t nan_result; /* a code */
+  int dst_bits;
+  mpnum_overflow overflow;
+  mpnum_type type; /* for the scalar loop */
+} mpnum_encoding_;
+MPNUM_INLINE mpnum_encoding_ mpnum_encoding_of_(mpnum_format format,
+                                                mpnum_overflow overflow) {
+  const uint32_t past = (uint32_t)!mpnum_saturates_(format, overflow);
+  const uint32_t min_field = (uint32_t)(128 - format.bias);
+  mpnum_encoding_ e = {0, 0, 0, 0, 0, 0, 0, 0, 8, overflow, MPNUM_TYPE_F32};
+  e.limit = mpnum_decode_finite_(format, format.max_code + past);
+  e.min_power = min_field << 23;
+  e.up = 23 - format.mantissa_bits;
+  e.low = (0u - (min_field << format.mantissa_bits)) & 0xffff;
+  e.scale = mpnum_pow2_(-e.up);
+  e.sign_right = 7 - format.exponent_bits - format.mantissa_bits;
+  e.has_negative_zero = format.has_negative_zero;
+  e.nan_result = format.nan_code ? format.nan_code : format.max_code;
+  return e;
+}
+
+/* The same for formats that are the leading bits of f32, results as floats. */
+MPNUM_INLINE mpnum_encoding_ mpnum_prefix_encoding_of_(mpnum_format format,
+                                                       mpnum_overflow overflow) {
+  mpnum_encoding_ e = {0, 0, 0, 0, 0, 0, 0, 0, 8, overflow, MPNUM_TYPE_F32};
+  e.up = 23 - format.mantissa_bits;
+  e.limit = format.max_code << e.up;
+  e.nan_result = format.nan_code << e.up;
+  return e;
+}
+
 /* Eight codes, one in each byte, and the same in 4 or 6 bits each. */
 MPNUM_INLINE uint64_t mpnum_pack_x8_(int bits, uint64_t x) {
   if (bits == 4) {
@@ -237,39 +278,32 @@ MPNUM_HOST_INLINE_ void mpnum_set_element_(int bits, uint8_t *dst, size_t i, uin
     dst[i] = (uint8_t)x;
   }
 }
+/* Eight elements at a time, as many as dense codes come in. */
 MPNUM_HOST_INLINE_ void mpnum_convert_scalar_(mpnum_conversion_ how, void *to,
                                               const void *from, size_t n) {
   uint8_t *dst = (uint8_t *)to;
   const uint8_t *src = (const uint8_t *)from;
-  uint8_t unpacked[8], codes[8] = {0};
   size_t i = 0, k = 0;
-  if (how.src_bits >= 8 && how.dst_bits >= 8) {
-    for (; i < n; ++i)
-      mpnum_set_element_(
-          how.dst_bits, dst, i,
-          mpnum_convert_one_(how, mpnum_element_(how.src_bits, src, i), i));
-    return;
-  }
-  for (; i < n; i += k) { /* eight at a time, one side dense */
-    const size_t left = n - i < 8 ? n - i : 8;
+  for (; i < n; i += 8) {
+    const size_t count = n - i < 8 ? n - i : 8;
+    uint8_t dense[8] = {0}, unpacked[8], codes[8] = {0};
+    const int src_bits = how.src_bits < 8 ? 8 : how.src_bits;
+    const uint8_t *x = src + i * (size_t)src_bits / 8;
+    uint8_t *y = dst + i * (size_t)how.dst_bits / 8;
     if (how.src_bits < 8) {
-      uint8_t dense[8] = {0};
       MPNUM_MEMCPY_(dense, src + i / 8 * (size_t)how.src_bits,
-                    mpnum_bytes_(how.src_bits, left));
+                    mpnum_bytes_(how.src_bits, count));
       mpnum_unpack_(how.src_bits, unpacked, dense, 8);
-      for (k = 0; k < left; ++k)
-        mpnum_set_element_(how.dst_bits, dst, i + k,
-                           mpnum_convert_one_(how, unpacked[k], i + k));
-    } else {
-      uint8_t dense[8];
-      for (k = 0; k < 8; ++k)
-        codes[k] = k < left ? (uint8_t)mpnum_convert_one_(
-                                  how, mpnum_element_(how.src_bits, src, i + k), i + k)
-                            : 0;
+      x = unpacked;
+    }
+    if (how.dst_bits < 8) y = codes;
+    for (k = 0; k < count; ++k)
+      mpnum_set_element_(how.dst_bits, y, k,
+                         mpnum_convert_one_(how, mpnum_element_(src_bits, x, k), i + k));
+    if (how.dst_bits < 8) {
       mpnum_pack_(how.dst_bits, dense, codes, 8);
       MPNUM_MEMCPY_(dst + i / 8 * (size_t)how.dst_bits, dense,
-                    mpnum_bytes_(how.dst_bits, left));
-      k = left;
+                    mpnum_bytes_(how.dst_bits, count));
     }
   }
 }
@@ -297,17 +331,39 @@ MPNUM_HOST void mpnum_convert_any_scalar_(mpnum_conversion_ how, void *to,
                                           const void *from, size_t n) {
   mpnum_convert_scalar_(how, to, from, n);
 }
-
 /* Bytes read and written together from which on stores go past the caches, so that a line
  * is not read before it is overwritten. Measured where a last-level cache has 32 MiB
  * (docs/arrays.md): below, the caches keep most of it and such stores cost up to half the
  * speed; above, they gain up to twice of it. Dense codes of 6 bits end within lines. */
 # define MPNUM_STREAM_BYTES_ ((size_t)24 << 20)
 # if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
-MPNUM_HOST_INLINE_ int mpnum_streams_(mpnum_conversion_ how, const void *dst,
+MPNUM_HOST_INLINE_ int mpnum_streams_(int dst_bits, int src_bits, const void *dst,
                                       const void *src, size_t n) {
-  return how.dst_bits != 6 && dst != src && ((size_t)dst & 63) == 0 &&
-         n >= MPNUM_STREAM_BYTES_ * 2 / (size_t)((how.src_bits + how.dst_bits) / 4);
+  return dst_bits != 6 && dst != src && ((size_t)dst & 63) == 0 &&
+         n >= MPNUM_STREAM_BYTES_ * 2 / (size_t)((src_bits + dst_bits) / 4);
+}
+
+/* A loop over whole blocks of elements, 64 at most; how is what it needs to know. */
+typedef void mpnum_blocks_(const void *how, uint8_t *dst, const uint8_t *src,
+                           size_t blocks, int streams);
+/* Runs it over n elements: what does not fill a block is copied to one that does. */
+MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size, const void *how,
+                                        int dst_bits, void *to, int src_bits,
+                                        const void *from, size_t n) {
+  const size_t blocks = n / size, rest = n % size;
+  const uint64_t saved = mpnum_enter_();
+  uint8_t *dst = (uint8_t *)to;
+  const uint8_t *src = (const uint8_t *)from;
+  run(how, dst, src, blocks, mpnum_streams_(dst_bits, src_bits, dst, src, n));
+  if (rest) {
+    uint8_t in[8 * 64] = {0}, out[8 * 64];
+    src += mpnum_bytes_(src_bits, blocks * size);
+    dst += mpnum_bytes_(dst_bits, blocks * size);
+    MPNUM_MEMCPY_(in, src, mpnum_bytes_(src_bits, rest));
+    run(how, out, in, 1, 0);
+    MPNUM_MEMCPY_(dst, out, mpnum_bytes_(dst_bits, rest));
+  }
+  mpnum_leave_(saved);
 }
 # endif
 
@@ -358,6 +414,73 @@ MPNUM_HOST_INLINE_ int mpnum_streams_(mpnum_conversion_ how, const void *dst,
 # else
 #  define MPNUM_CALL_(name, arguments) mpnum_##name##_scalar_ arguments
 # endif
+
+/* Floats to codes, to nearest even: the meaning of the loops below. */
+MPNUM_HOST_RARE_ void mpnum_encode_scalar_(const mpnum_encoding_ *e, void *to,
+                                           const void *from, size_t n) {
+  const mpnum_format format = mpnum_format_of(e->type);
+  const int bits = e->dst_bits < 8 ? 8 : e->dst_bits;
+  const uint8_t *src = (const uint8_t *)from;
+  uint8_t *dst = (uint8_t *)to;
+  size_t i = 0, k = 0;
+  for (; i < n; i += 8) {
+    const size_t count = n - i < 8 ? n - i : 8;
+    uint8_t codes[8 * 4] = {0};
+    for (k = 0; k < count; ++k) {
+      const uint32_t x = (uint32_t)mpnum_element_(32, src, i + k);
+      mpnum_set_element_(bits, codes, k,
+                         mpnum_encode(format, mpnum_from_bits_f32(x),
+                                      MPNUM_ROUND_NEAREST_EVEN, e->overflow, 0));
+    }
+    if (e->dst_bits < 8) mpnum_pack_(e->dst_bits, codes, codes, 8);
+    MPNUM_MEMCPY_(dst + i * (size_t)e->dst_bits / 8, codes,
+                  mpnum_bytes_(e->dst_bits, count));
+  }
+}
+MPNUM_HOST void mpnum_encode_bytes_scalar_(const mpnum_encoding_ *e, void *dst,
+                                           const void *src, size_t n) {
+  mpnum_encode_scalar_(e, dst, src, n);
+}
+MPNUM_HOST void mpnum_encode_prefix_scalar_(const mpnum_encoding_ *e, void *dst,
+                                            const void *src, size_t n) {
+  mpnum_encode_scalar_(e, dst, src, n);
+}
+MPNUM_HOST void mpnum_encode_f16_scalar_(const mpnum_encoding_ *e, void *dst,
+                                         const void *src, size_t n) {
+  mpnum_encode_scalar_(e, dst, src, n);
+}
+
+/* Floats to codes, to nearest even: of 8 bits and fewer, where nearest_magnitude serves;
+ * of bf16 and tf32; of f16. Type and overflow are known to the compiler, which makes
+ * numbers of them. */
+# if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
+#  define MPNUM_ENCODE_(loop, maker)                           \
+   mpnum_encoding_ e = maker(mpnum_format_of(type), overflow); \
+   e.type = type;                                              \
+   e.dst_bits = bits;                                          \
+   MPNUM_CALL_(loop, (&e, dst, src, n))
+# else
+#  define MPNUM_ENCODE_(loop, maker)                                                  \
+   mpnum_convert_scalar_(mpnum_conversion_of_(mpnum_format_of(MPNUM_TYPE_F32), 32,    \
+                                              mpnum_format_of(type), bits, overflow), \
+                         dst, src, n)
+# endif
+MPNUM_HOST_INLINE_ void mpnum_encode_bytes_(mpnum_type type, int bits,
+                                            mpnum_overflow overflow, void *dst,
+                                            const void *src, size_t n) {
+  MPNUM_ENCODE_(encode_bytes, mpnum_encoding_of_);
+}
+MPNUM_HOST_INLINE_ void mpnum_encode_prefix_(mpnum_type type, int bits,
+                                             mpnum_overflow overflow, void *dst,
+                                             const void *src, size_t n) {
+  MPNUM_ENCODE_(encode_prefix, mpnum_prefix_encoding_of_);
+}
+MPNUM_HOST_INLINE_ void mpnum_encode_f16_(mpnum_type type, int bits,
+                                          mpnum_overflow overflow, void *dst,
+                                          const void *src, size_t n) {
+  MPNUM_ENCODE_(encode_f16, mpnum_encoding_of_);
+}
+# undef MPNUM_ENCODE_
 
 /* Whether the loops have vectors for a format: the places of its subnormals are normal
  * floats. Of the types all are; of user-made formats some are not. */

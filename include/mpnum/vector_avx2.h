@@ -57,6 +57,10 @@ MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_right_avx2_(mpnum_vector_avx2_ x,
                                                  mpnum_vector_avx2_ count) {
   return (mpnum_vector_avx2_)_mm256_srlv_epi32((__m256i)x, (__m256i)count);
 }
+MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_right_by_avx2_(mpnum_vector_avx2_ x, int count) {
+  if (__builtin_constant_p(count)) return x >> count;
+  return mpnum_right_avx2_(x, mpnum_set_avx2_((uint32_t)count));
+}
 
 MPNUM_AVX2_ mpnum_mask_avx2_ mpnum_is_nan_avx2_(mpnum_vector_avx2_ x) {
   return mpnum_greater_avx2_(x & 0x7fffffffu, mpnum_set_avx2_(0x7f800000u));
@@ -206,14 +210,14 @@ MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_load_f16_avx2_(const uint8_t *src, int is_n
 }
 
 /* Packing mixes the halves of vectors; this puts their bytes in order. */
-MPNUM_AVX2_ mpnum_bytes_avx2_ mpnum_in_order_avx2_(__m256i bytes) {
+MPNUM_AVX2_ mpnum_bytes_avx2_ mpnum_in_order_avx2_(mpnum_bytes_avx2_ bytes) {
   return (mpnum_bytes_avx2_)_mm256_permutevar8x32_epi32(
-      bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+      (__m256i)bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 MPNUM_AVX2_ mpnum_bytes_avx2_ mpnum_sign_bytes_avx2_(const mpnum_vector_avx2_ x[4]) {
   const __m256i low = _mm256_packs_epi32((__m256i)x[0], (__m256i)x[1]);
   const __m256i high = _mm256_packs_epi32((__m256i)x[2], (__m256i)x[3]);
-  return mpnum_in_order_avx2_(_mm256_packs_epi16(low, high));
+  return (mpnum_bytes_avx2_)_mm256_packs_epi16(low, high);
 }
 MPNUM_AVX2_ mpnum_bytes_avx2_ mpnum_where_nan_avx2_(const mpnum_vector_avx2_ x[4],
                                                     uint8_t nan_result,
@@ -222,15 +226,17 @@ MPNUM_AVX2_ mpnum_bytes_avx2_ mpnum_where_nan_avx2_(const mpnum_vector_avx2_ x[4
       _mm256_packs_epi32(mpnum_is_nan_avx2_(x[0]), mpnum_is_nan_avx2_(x[1])),
       _mm256_packs_epi32(mpnum_is_nan_avx2_(x[2]), mpnum_is_nan_avx2_(x[3])));
   return (mpnum_bytes_avx2_)_mm256_blendv_epi8((__m256i)bytes,
-                                               _mm256_set1_epi8((char)nan_result),
-                                               (__m256i)mpnum_in_order_avx2_(mask));
+                                               _mm256_set1_epi8((char)nan_result), mask);
 }
-MPNUM_AVX2_ mpnum_bytes_avx2_ mpnum_low_bytes_avx2_(const mpnum_vector_avx2_ x[4]) {
+MPNUM_AVX2_ mpnum_bytes_avx2_ mpnum_packed_low_avx2_(const mpnum_vector_avx2_ x[4]) {
   const __m256i low =
       _mm256_packus_epi32((__m256i)(x[0] & 0xffu), (__m256i)(x[1] & 0xffu));
   const __m256i high =
       _mm256_packus_epi32((__m256i)(x[2] & 0xffu), (__m256i)(x[3] & 0xffu));
-  return mpnum_in_order_avx2_(_mm256_packus_epi16(low, high));
+  return (mpnum_bytes_avx2_)_mm256_packus_epi16(low, high);
+}
+MPNUM_AVX2_ mpnum_bytes_avx2_ mpnum_low_bytes_avx2_(const mpnum_vector_avx2_ x[4]) {
+  return mpnum_in_order_avx2_(mpnum_packed_low_avx2_(x));
 }
 MPNUM_AVX2_ mpnum_bytes_avx2_ mpnum_bytes_right_avx2_(mpnum_bytes_avx2_ x, int count) {
   return (mpnum_bytes_avx2_)((mpnum_halves_avx2_)x >> count);

@@ -82,6 +82,12 @@ MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_right_avx512_(mpnum_vector_avx512_ x,
   return (mpnum_vector_avx512_)_mm512_maskz_srlv_epi32(MPNUM_ALL_, (__m512i)x,
                                                        (__m512i)count);
 }
+/* All lanes by one count. */
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_right_by_avx512_(mpnum_vector_avx512_ x,
+                                                          int count) {
+  if (__builtin_constant_p(count)) return x >> count;
+  return mpnum_right_avx512_(x, mpnum_set_avx512_((uint32_t)count));
+}
 
 MPNUM_AVX512_ mpnum_mask_avx512_ mpnum_is_nan_avx512_(mpnum_vector_avx512_ x) {
   return _mm512_fpclass_ps_mask((__m512)x, 0x81); /* quiet and signalling */
@@ -296,6 +302,15 @@ mpnum_low_bytes_avx512_(const mpnum_vector_avx512_ x[4]) {
 MPNUM_AVX512_ mpnum_bytes_avx512_
 mpnum_sign_bytes_avx512_(const mpnum_vector_avx512_ x[4]) {
   return mpnum_gather_avx512_(x, 3);
+}
+/* The same low bytes, and bytes of them, of signs and of NaN, in the order in which
+ * packing leaves them; and in that of the lanes. */
+MPNUM_AVX512_ mpnum_bytes_avx512_
+mpnum_packed_low_avx512_(const mpnum_vector_avx512_ x[4]) {
+  return mpnum_gather_avx512_(x, 0);
+}
+MPNUM_AVX512_ mpnum_bytes_avx512_ mpnum_in_order_avx512_(mpnum_bytes_avx512_ x) {
+  return x;
 }
 /* Bytes of one bit each, shifted. */
 MPNUM_AVX512_ mpnum_bytes_avx512_ mpnum_bytes_right_avx512_(mpnum_bytes_avx512_ x,

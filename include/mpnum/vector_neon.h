@@ -61,6 +61,9 @@ MPNUM_NEON_ mpnum_vector_neon_ mpnum_right_neon_(mpnum_vector_neon_ x,
   return (mpnum_vector_neon_)vshlq_u32((uint32x4_t)x,
                                        vnegq_s32(vreinterpretq_s32_u32(bounded)));
 }
+MPNUM_NEON_ mpnum_vector_neon_ mpnum_right_by_neon_(mpnum_vector_neon_ x, int count) {
+  return x >> (uint32_t)count;
+}
 
 MPNUM_NEON_ mpnum_mask_neon_ mpnum_is_nan_neon_(mpnum_vector_neon_ x) {
   return mpnum_greater_neon_(x & 0x7fffffffu, mpnum_set_neon_(0x7f800000u));
@@ -216,6 +219,10 @@ MPNUM_NEON_ mpnum_bytes_neon_ mpnum_where_nan_neon_(const mpnum_vector_neon_ x[4
   return (mpnum_bytes_neon_)vbslq_u8(vuzp1q_u8((uint8x16_t)low, (uint8x16_t)high),
                                      vdupq_n_u8(nan_result), (uint8x16_t)bytes);
 }
+MPNUM_NEON_ mpnum_bytes_neon_ mpnum_packed_low_neon_(const mpnum_vector_neon_ x[4]) {
+  return mpnum_low_bytes_neon_(x);
+}
+MPNUM_NEON_ mpnum_bytes_neon_ mpnum_in_order_neon_(mpnum_bytes_neon_ x) { return x; }
 MPNUM_NEON_ mpnum_bytes_neon_ mpnum_bytes_right_neon_(mpnum_bytes_neon_ x, int count) {
   return x >> count;
 }

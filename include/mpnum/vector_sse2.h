@@ -66,6 +66,9 @@ MPNUM_SSE2_ mpnum_vector_sse2_ mpnum_right_sse2_(mpnum_vector_sse2_ x,
     x = mpnum_select_sse2_(mpnum_equal_sse2_(count & (uint32_t)bit, zero), x, x >> bit);
   return mpnum_select_sse2_(mpnum_equal_sse2_(count >> 5, zero), x, zero);
 }
+MPNUM_SSE2_ mpnum_vector_sse2_ mpnum_right_by_sse2_(mpnum_vector_sse2_ x, int count) {
+  return (mpnum_vector_sse2_)_mm_srl_epi32((__m128i)x, _mm_cvtsi32_si128(count));
+}
 
 MPNUM_SSE2_ mpnum_mask_sse2_ mpnum_is_nan_sse2_(mpnum_vector_sse2_ x) {
   return mpnum_greater_sse2_(x & 0x7fffffffu, mpnum_set_sse2_(0x7f800000u));
@@ -204,6 +207,10 @@ MPNUM_SSE2_ mpnum_bytes_sse2_ mpnum_low_bytes_sse2_(const mpnum_vector_sse2_ x[4
   const __m128i high = _mm_packs_epi32((__m128i)(x[2] & 0xffu), (__m128i)(x[3] & 0xffu));
   return (mpnum_bytes_sse2_)_mm_packus_epi16(low, high);
 }
+MPNUM_SSE2_ mpnum_bytes_sse2_ mpnum_packed_low_sse2_(const mpnum_vector_sse2_ x[4]) {
+  return mpnum_low_bytes_sse2_(x);
+}
+MPNUM_SSE2_ mpnum_bytes_sse2_ mpnum_in_order_sse2_(mpnum_bytes_sse2_ x) { return x; }
 MPNUM_SSE2_ mpnum_bytes_sse2_ mpnum_bytes_right_sse2_(mpnum_bytes_sse2_ x, int count) {
   return (mpnum_bytes_sse2_)((mpnum_halves_sse2_)x >> count);
 }
