@@ -20,7 +20,7 @@ CALLS = {
     "mpnum_f32_to_f16_array":
         ("void f(mpnum_f16 *y, const float *x, size_t n) { mpnum_f32_to_f16_array(y, x, n); }", 6 << 10, 56 << 10),
     "mpnum_f32_to_bf16_sat_array":
-        ("void f(mpnum_bf16 *y, const float *x, size_t n) { mpnum_f32_to_bf16_sat_array(y, x, n); }", 7500, 104 << 10),
+        ("void f(mpnum_bf16 *y, const float *x, size_t n) { mpnum_f32_to_bf16_sat_array(y, x, n); }", 6500, 144 << 10),
     "mpnum_f32_to_e4m3_sat_array":
         ("void f(mpnum_e4m3 *y, const float *x, size_t n) { mpnum_f32_to_e4m3_sat_array(y, x, n); }", 7500, 80 << 10),
     "no function": ("typedef int none;", 0, 0),

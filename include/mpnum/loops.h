@@ -441,8 +441,12 @@ MPNUM_HOST void mpnum_encode_bytes_scalar_(const mpnum_encoding_ *e, void *dst,
                                            const void *src, size_t n) {
   mpnum_encode_scalar_(e, dst, src, n);
 }
-MPNUM_HOST void mpnum_encode_prefix_scalar_(const mpnum_encoding_ *e, void *dst,
-                                            const void *src, size_t n) {
+MPNUM_HOST void mpnum_encode_bf16_scalar_(const mpnum_encoding_ *e, void *dst,
+                                          const void *src, size_t n) {
+  mpnum_encode_scalar_(e, dst, src, n);
+}
+MPNUM_HOST void mpnum_encode_tf32_scalar_(const mpnum_encoding_ *e, void *dst,
+                                          const void *src, size_t n) {
   mpnum_encode_scalar_(e, dst, src, n);
 }
 MPNUM_HOST void mpnum_encode_f16_scalar_(const mpnum_encoding_ *e, void *dst,
@@ -470,10 +474,15 @@ MPNUM_HOST_INLINE_ void mpnum_encode_bytes_(mpnum_type type, int bits,
                                             const void *src, size_t n) {
   MPNUM_ENCODE_(encode_bytes, mpnum_encoding_of_);
 }
-MPNUM_HOST_INLINE_ void mpnum_encode_prefix_(mpnum_type type, int bits,
-                                             mpnum_overflow overflow, void *dst,
-                                             const void *src, size_t n) {
-  MPNUM_ENCODE_(encode_prefix, mpnum_prefix_encoding_of_);
+MPNUM_HOST_INLINE_ void mpnum_encode_bf16_(mpnum_type type, int bits,
+                                           mpnum_overflow overflow, void *dst,
+                                           const void *src, size_t n) {
+  MPNUM_ENCODE_(encode_bf16, mpnum_prefix_encoding_of_);
+}
+MPNUM_HOST_INLINE_ void mpnum_encode_tf32_(mpnum_type type, int bits,
+                                           mpnum_overflow overflow, void *dst,
+                                           const void *src, size_t n) {
+  MPNUM_ENCODE_(encode_tf32, mpnum_prefix_encoding_of_);
 }
 MPNUM_HOST_INLINE_ void mpnum_encode_f16_(mpnum_type type, int bits,
                                           mpnum_overflow overflow, void *dst,

@@ -136,7 +136,7 @@ MPNUM_HOST void mpnum_row_encode_(mpnum_type type, void *dst, const float *src,
     mpnum_encode_f16_(MPNUM_TYPE_F16, 16, MPNUM_OVERFLOW_IEEE, dst, src, n);
     break;
   case MPNUM_TYPE_BF16:
-    mpnum_encode_prefix_(MPNUM_TYPE_BF16, 16, MPNUM_OVERFLOW_IEEE, dst, src, n);
+    mpnum_encode_bf16_(MPNUM_TYPE_BF16, 16, MPNUM_OVERFLOW_IEEE, dst, src, n);
     break;
   case MPNUM_TYPE_E5M2:
   case MPNUM_TYPE_E4M3:
