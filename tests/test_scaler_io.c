@@ -34,7 +34,7 @@ static mpnum_grad_scaler lived(void) {
 static void what_is_saved_is_loaded(void) {
   const mpnum_grad_scaler saved = lived();
   mpnum_grad_scaler loaded;
-  uint8_t bytes[BYTES];
+  uint8_t bytes[BYTES] = {0};
   memset(&loaded, 0, sizeof loaded);
   CHECK(mpnum_grad_scaler_save(bytes, &saved) == MPNUM_OK, "save");
   const mpnum_status status = mpnum_grad_scaler_load(&loaded, bytes, BYTES);
@@ -75,6 +75,7 @@ static void the_bytes_are_these_on_every_machine(void) {
   mpnum_grad_scaler scaler;
   uint8_t bytes[BYTES] = {0};
   char got[2 * BYTES + 1];
+  memset(&scaler, 0, sizeof scaler);
   mpnum_grad_scaler_init(&scaler, mpnum_grad_scaler_default());
   CHECK(mpnum_grad_scaler_save(bytes, &scaler) == MPNUM_OK, "save");
   for (int i = 0; i < BYTES; ++i)
@@ -111,7 +112,7 @@ static void write_bytes(uint8_t *bytes, mpnum_grad_scaler scaler) {
 /* Neither is it loaded, nor is it saved. */
 static void members_that_cannot_be_are_refused(void) {
   const mpnum_grad_scaler saved = lived();
-  uint8_t bytes[BYTES];
+  uint8_t bytes[BYTES] = {0};
 #define REFUSED(change)                                                \
  do {                                                                  \
   mpnum_grad_scaler scaler = saved;                                    \
@@ -147,7 +148,7 @@ static void members_that_cannot_be_are_refused(void) {
 static void configured_scalers_are_saved(void) {
   mpnum_grad_scaler scaler = lived(), loaded = scaler;
   mpnum_grad_scaler_config config = scaler.config;
-  uint8_t bytes[BYTES];
+  uint8_t bytes[BYTES] = {0};
   config.growth_interval = 1;
   config.hysteresis = 1;
   config.min_scale = 1000;
@@ -160,7 +161,8 @@ static void configured_scalers_are_saved(void) {
 /* Overflows counted by a sum over ranks once made such a state. */
 static void sums_of_found_inf_are_saved(void) {
   mpnum_grad_scaler scaler, loaded;
-  uint8_t bytes[BYTES];
+  uint8_t bytes[BYTES] = {0};
+  memset(&scaler, 0, sizeof scaler);
   mpnum_grad_scaler_init(&scaler, mpnum_grad_scaler_default());
   memset(&loaded, 0, sizeof loaded);
   for (int i = 0; i < 3; ++i) {
@@ -187,7 +189,7 @@ static void version_1_is_loaded(void) {
       "0000000001000000"
       "00000000"
       "01000000"; /* is_inexact */
-  uint8_t bytes[BYTES];
+  uint8_t bytes[BYTES] = {0};
   mpnum_grad_scaler want, loaded;
   for (int i = 0; i < BYTES - 4; ++i) {
     unsigned byte = 0;
@@ -195,6 +197,7 @@ static void version_1_is_loaded(void) {
     bytes[i] = (uint8_t)byte;
   }
   mpnum_stored_seal_(bytes, BYTES);
+  memset(&want, 0, sizeof want);
   mpnum_grad_scaler_init(&want, mpnum_grad_scaler_default());
   mpnum_grad_scaler_set_scale(&want, 3);
   want.scale_changes = 0;
@@ -208,7 +211,7 @@ static void version_1_is_loaded(void) {
 }
 static void another_version_is_said_to_be_one(void) {
   const mpnum_grad_scaler saved = lived();
-  uint8_t bytes[BYTES];
+  uint8_t bytes[BYTES] = {0};
   mpnum_grad_scaler_save(bytes, &saved);
   for (int version = 0; version < 256; ++version) {
     if (version == 1 || version == MPNUM_GRAD_SCALER_VERSION) continue;
@@ -223,7 +226,7 @@ static void the_checksum_is_crc32(void) {
 }
 static void random_bytes_do_no_harm(void) {
   const mpnum_grad_scaler saved = lived();
-  uint8_t bytes[BYTES];
+  uint8_t bytes[BYTES] = {0};
   int loaded = 0;
   for (uint64_t i = 0; i < 200000; ++i) {
     mpnum_grad_scaler_save(bytes, &saved);
