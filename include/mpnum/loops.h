@@ -145,26 +145,26 @@ MPNUM_INLINE mpnum_encoding_ mpnum_encoding_of_(mpnum_format format,
                                                 mpnum_overflow overflow) {
   const uint32_t past = (uint32_t)!mpnum_saturates_(format, overflow);
   const uint32_t min_field = (uint32_t)(128 - format.bias);
-  mpnum_encoding_ e = {0, 0, 0, 0, 0, 0, 0, 0, 8, overflow, MPNUM_TYPE_F32};
-  e.limit = mpnum_decode_finite_(format, format.max_code + past);
-  e.min_power = min_field << 23;
-  e.up = 23 - format.mantissa_bits;
-  e.low = (0u - (min_field << format.mantissa_bits)) & 0xffff;
-  e.scale = mpnum_pow2_(-e.up);
-  e.sign_right = 7 - format.exponent_bits - format.mantissa_bits;
-  e.has_negative_zero = format.has_negative_zero;
-  e.nan_result = format.nan_code ? format.nan_code : format.max_code;
-  return e;
+  mpnum_encoding_ encoding = {0, 0, 0, 0, 0, 0, 0, 0, 8, overflow, MPNUM_TYPE_F32};
+  encoding.limit = mpnum_decode_finite_(format, format.max_code + past);
+  encoding.min_power = min_field << 23;
+  encoding.up = 23 - format.mantissa_bits;
+  encoding.low = (0u - (min_field << format.mantissa_bits)) & 0xffff;
+  encoding.scale = mpnum_pow2_(-encoding.up);
+  encoding.sign_right = 7 - format.exponent_bits - format.mantissa_bits;
+  encoding.has_negative_zero = format.has_negative_zero;
+  encoding.nan_result = format.nan_code ? format.nan_code : format.max_code;
+  return encoding;
 }
 
 /* The same for formats that are the leading bits of f32, results as floats. */
 MPNUM_INLINE mpnum_encoding_ mpnum_prefix_encoding_of_(mpnum_format format,
                                                        mpnum_overflow overflow) {
-  mpnum_encoding_ e = {0, 0, 0, 0, 0, 0, 0, 0, 8, overflow, MPNUM_TYPE_F32};
-  e.up = 23 - format.mantissa_bits;
-  e.limit = format.max_code << e.up;
-  e.nan_result = format.nan_code << e.up;
-  return e;
+  mpnum_encoding_ encoding = {0, 0, 0, 0, 0, 0, 0, 0, 8, overflow, MPNUM_TYPE_F32};
+  encoding.up = 23 - format.mantissa_bits;
+  encoding.limit = format.max_code << encoding.up;
+  encoding.nan_result = format.nan_code << encoding.up;
+  return encoding;
 }
 
 /* Eight codes, one in each byte, and the same in 4 or 6 bits each. */
@@ -416,10 +416,10 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size, const v
 # endif
 
 /* Floats to codes, to nearest even: the meaning of the loops below. */
-MPNUM_HOST_RARE_ void mpnum_encode_scalar_(const mpnum_encoding_ *e, void *to,
+MPNUM_HOST_RARE_ void mpnum_encode_scalar_(const mpnum_encoding_ *encoding, void *to,
                                            const void *from, size_t n) {
-  const mpnum_format format = mpnum_format_of(e->type);
-  const int bits = e->dst_bits < 8 ? 8 : e->dst_bits;
+  const mpnum_format format = mpnum_format_of(encoding->type);
+  const int bits = encoding->dst_bits < 8 ? 8 : encoding->dst_bits;
   const uint8_t *src = (const uint8_t *)from;
   uint8_t *dst = (uint8_t *)to;
   size_t i = 0, k = 0;
@@ -430,39 +430,39 @@ MPNUM_HOST_RARE_ void mpnum_encode_scalar_(const mpnum_encoding_ *e, void *to,
       const uint32_t x = (uint32_t)mpnum_element_(32, src, i + k);
       mpnum_set_element_(bits, codes, k,
                          mpnum_encode(format, mpnum_from_bits_f32(x),
-                                      MPNUM_ROUND_NEAREST_EVEN, e->overflow, 0));
+                                      MPNUM_ROUND_NEAREST_EVEN, encoding->overflow, 0));
     }
-    if (e->dst_bits < 8) mpnum_pack_(e->dst_bits, codes, codes, 8);
-    MPNUM_MEMCPY_(dst + i * (size_t)e->dst_bits / 8, codes,
-                  mpnum_bytes_(e->dst_bits, count));
+    if (encoding->dst_bits < 8) mpnum_pack_(encoding->dst_bits, codes, codes, 8);
+    MPNUM_MEMCPY_(dst + i * (size_t)encoding->dst_bits / 8, codes,
+                  mpnum_bytes_(encoding->dst_bits, count));
   }
 }
-MPNUM_HOST void mpnum_encode_bytes_scalar_(const mpnum_encoding_ *e, void *dst,
+MPNUM_HOST void mpnum_encode_bytes_scalar_(const mpnum_encoding_ *encoding, void *dst,
                                            const void *src, size_t n) {
-  mpnum_encode_scalar_(e, dst, src, n);
+  mpnum_encode_scalar_(encoding, dst, src, n);
 }
-MPNUM_HOST void mpnum_encode_bf16_scalar_(const mpnum_encoding_ *e, void *dst,
+MPNUM_HOST void mpnum_encode_bf16_scalar_(const mpnum_encoding_ *encoding, void *dst,
                                           const void *src, size_t n) {
-  mpnum_encode_scalar_(e, dst, src, n);
+  mpnum_encode_scalar_(encoding, dst, src, n);
 }
-MPNUM_HOST void mpnum_encode_tf32_scalar_(const mpnum_encoding_ *e, void *dst,
+MPNUM_HOST void mpnum_encode_tf32_scalar_(const mpnum_encoding_ *encoding, void *dst,
                                           const void *src, size_t n) {
-  mpnum_encode_scalar_(e, dst, src, n);
+  mpnum_encode_scalar_(encoding, dst, src, n);
 }
-MPNUM_HOST void mpnum_encode_f16_scalar_(const mpnum_encoding_ *e, void *dst,
+MPNUM_HOST void mpnum_encode_f16_scalar_(const mpnum_encoding_ *encoding, void *dst,
                                          const void *src, size_t n) {
-  mpnum_encode_scalar_(e, dst, src, n);
+  mpnum_encode_scalar_(encoding, dst, src, n);
 }
 
 /* Floats to codes, to nearest even: of 8 bits and fewer, where nearest_magnitude serves;
  * of bf16 and tf32; of f16. Type and overflow are known to the compiler, which makes
  * numbers of them. */
 # if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
-#  define MPNUM_ENCODE_(loop, maker)                           \
-   mpnum_encoding_ e = maker(mpnum_format_of(type), overflow); \
-   e.type = type;                                              \
-   e.dst_bits = bits;                                          \
-   MPNUM_CALL_(loop, (&e, dst, src, n))
+#  define MPNUM_ENCODE_(loop, maker)                                  \
+   mpnum_encoding_ encoding = maker(mpnum_format_of(type), overflow); \
+   encoding.type = type;                                              \
+   encoding.dst_bits = bits;                                          \
+   MPNUM_CALL_(loop, (&encoding, dst, src, n))
 # else
 #  define MPNUM_ENCODE_(loop, maker)                                                  \
    mpnum_convert_scalar_(mpnum_conversion_of_(mpnum_format_of(MPNUM_TYPE_F32), 32,    \
