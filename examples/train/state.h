@@ -42,39 +42,22 @@ static inline void state_pass(state_place *place, void *value, size_t size) {
   if (place->at && !place->is_loading) memcpy(place->at + place->size, value, size);
   place->size += size;
 }
-/* A state of the library's: its bytes, made when they are saved, or to be loaded. */
+/* A state of the library's passes as its bytes: state_scaler and so on. */
 static inline void state_check(state_place *place, mpnum_status status) {
   if (status != MPNUM_OK) place->is_wrong = 1;
 }
-static inline void state_scaler(state_place *place, mpnum_grad_scaler *scaler) {
-  uint8_t bytes[MPNUM_GRAD_SCALER_BYTES];
-  if (!place->is_loading) state_check(place, mpnum_grad_scaler_save(bytes, scaler));
-  state_pass(place, bytes, sizeof bytes);
-  if (place->is_loading)
-    state_check(place, mpnum_grad_scaler_load(scaler, bytes, sizeof bytes));
-}
-static inline void state_optimizer(state_place *place, mpnum_grad_optimizer *optimizer) {
-  uint8_t bytes[MPNUM_GRAD_OPTIMIZER_BYTES];
-  if (!place->is_loading) state_check(place, mpnum_grad_optimizer_save(bytes, optimizer));
-  state_pass(place, bytes, sizeof bytes);
-  if (place->is_loading)
-    state_check(place, mpnum_grad_optimizer_load(optimizer, bytes, sizeof bytes));
-}
-static inline void state_health(state_place *place, mpnum_health *health) {
-  uint8_t bytes[MPNUM_HEALTH_BYTES];
-  if (!place->is_loading) state_check(place, mpnum_health_save(bytes, health));
-  state_pass(place, bytes, sizeof bytes);
-  if (place->is_loading)
-    state_check(place, mpnum_health_load(health, bytes, sizeof bytes));
-}
-/* There is one only in a run that is automatic. */
-static inline void state_fallback(state_place *place, mpnum_fallback *fallback) {
-  uint8_t bytes[MPNUM_FALLBACK_BYTES];
-  if (!place->is_loading) state_check(place, mpnum_fallback_save(bytes, fallback));
-  state_pass(place, bytes, sizeof bytes);
-  if (place->is_loading)
-    state_check(place, mpnum_fallback_load(fallback, bytes, sizeof bytes));
-}
+#define STATE_OF_BYTES(name, type, size)                                               \
+ static inline void name(state_place *place, type *passed) {                           \
+  uint8_t bytes[size] = {0};                                                           \
+  if (!place->is_loading) state_check(place, type##_save(bytes, passed));              \
+  state_pass(place, bytes, sizeof bytes);                                              \
+  if (place->is_loading) state_check(place, type##_load(passed, bytes, sizeof bytes)); \
+ }
+STATE_OF_BYTES(state_scaler, mpnum_grad_scaler, MPNUM_GRAD_SCALER_BYTES)
+STATE_OF_BYTES(state_optimizer, mpnum_grad_optimizer, MPNUM_GRAD_OPTIMIZER_BYTES)
+STATE_OF_BYTES(state_health, mpnum_health, MPNUM_HEALTH_BYTES)
+STATE_OF_BYTES(state_fallback, mpnum_fallback, MPNUM_FALLBACK_BYTES)
+
 /* What learning changes: weights, Adam's means, the scaler. */
 static inline void state_model(state_place *place, training *t) {
   const size_t count = mlp_count(&t->net);
@@ -98,7 +81,7 @@ static inline void state_run(state_place *place, training *t) {
   state_pass(place, &t->net.gradient_type, sizeof t->net.gradient_type);
   state_optimizer(place, &t->optimizer);
   state_health(place, &t->health);
-  if (t->run.automatic) state_fallback(place, &t->fallback);
+  if (t->run.automatic) state_fallback(place, &t->fallback); /* else there is none */
   state_model(place, t);
   state_model(&model, t);
   state_pass(place, t->snapshot, model.size);
@@ -119,16 +102,18 @@ static inline void state_return(training *t) {
   mpnum_grad_scaler_discard(&t->scaler, &t->optimizer); /* it was the later scaler's */
 }
 
-/* The bytes of a file, which ends with a checksum; NULL: there is not enough memory. */
-static inline uint8_t *state_bytes(training *t, size_t *size) {
+/* The bytes of a file, which ends with a checksum; NULL: what is wrong. */
+static inline uint8_t *state_bytes(training *t, size_t *size, const char **wrong) {
   state_place place = {NULL, 0, 0, 0};
   uint32_t sum = 0;
   state_run(&place, t);
   *size = place.size + sizeof sum;
   place.at = (uint8_t *)malloc(*size);
   place.size = 0;
+  *wrong = "there is not enough memory";
   if (!place.at) return NULL;
   state_run(&place, t);
+  *wrong = place.is_wrong ? "a state of the scaler's cannot be saved" : NULL;
   sum = checksum(0, place.at, place.size);
   memcpy(place.at + place.size, &sum, sizeof sum);
   return place.at;
@@ -139,11 +124,12 @@ static inline const char *state_save(training *t, const char *path) {
   const size_t length = strlen(path);
   char *fresh = (char *)malloc(length + 5);
   size_t size = 0;
-  uint8_t *bytes = state_bytes(t, &size);
   const char *wrong = NULL;
+  uint8_t *bytes = state_bytes(t, &size, &wrong);
   struct stat old;
-  if (!fresh || !bytes) {
-    wrong = "there is not enough memory";
+  if (!fresh) wrong = "there is not enough memory";
+  if (wrong) {
+    /* and nothing is written */
   } else if (stat(path, &old) == 0 && !S_ISREG(old.st_mode)) {
     wrong = "this is no ordinary file";
   } else {

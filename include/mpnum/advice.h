@@ -355,7 +355,7 @@ MPNUM_MATH_ mpnum_status mpnum_fallback_load(mpnum_fallback *fallback,
   mpnum_fallback loaded = {mpnum_fallback_default(), 0, 0, 0, 0};
   uint32_t version = 0;
   const mpnum_status status =
-      mpnum_stored_open_(&in, copy, bytes, size, MPNUM_FALLBACK_BYTES, 0x4246706du,
+      mpnum_stored_open_(&in, bytes, size, MPNUM_FALLBACK_BYTES, 0x4246706du,
                          MPNUM_FALLBACK_VERSION, &version);
   if (status != MPNUM_OK) return status;
   mpnum_stored_fallback_(&in, &loaded);

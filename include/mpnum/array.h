@@ -18,22 +18,22 @@
 
 /* f32 to a small type, nearest even; overflow as in IEEE 754, or saturating (_sat). */
 MPNUM_HOST void mpnum_f32_to_tf32_array(mpnum_tf32 *dst, const float *src, size_t n) {
-  mpnum_encode_tf32_(MPNUM_TYPE_TF32, 32, MPNUM_OVERFLOW_IEEE, dst, src, n);
+  mpnum_encode_tf32_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_tf32_sat_array(mpnum_tf32 *dst, const float *src, size_t n) {
-  mpnum_encode_tf32_(MPNUM_TYPE_TF32, 32, MPNUM_OVERFLOW_SATURATE, dst, src, n);
+  mpnum_encode_tf32_(MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_bf16_array(mpnum_bf16 *dst, const float *src, size_t n) {
-  mpnum_encode_bf16_(MPNUM_TYPE_BF16, 16, MPNUM_OVERFLOW_IEEE, dst, src, n);
+  mpnum_encode_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_bf16_sat_array(mpnum_bf16 *dst, const float *src, size_t n) {
-  mpnum_encode_bf16_(MPNUM_TYPE_BF16, 16, MPNUM_OVERFLOW_SATURATE, dst, src, n);
+  mpnum_encode_bf16_(MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_f16_array(mpnum_f16 *dst, const float *src, size_t n) {
-  mpnum_encode_f16_(MPNUM_TYPE_F16, 16, MPNUM_OVERFLOW_IEEE, dst, src, n);
+  mpnum_encode_f16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_f16_sat_array(mpnum_f16 *dst, const float *src, size_t n) {
-  mpnum_encode_f16_(MPNUM_TYPE_F16, 16, MPNUM_OVERFLOW_SATURATE, dst, src, n);
+  mpnum_encode_f16_(MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_e5m2_array(mpnum_e5m2 *dst, const float *src, size_t n) {
   mpnum_encode_bytes_(MPNUM_TYPE_E5M2, 8, MPNUM_OVERFLOW_IEEE, dst, src, n);

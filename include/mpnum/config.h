@@ -202,29 +202,24 @@
 # define MPNUM_RARE_ static inline
 #endif
 
-/* MPNUM_HOST_ONCE_: of arrays, what is called once for each and is not worth inlining;
- * MPNUM_HOST_RARE_: what is seldom called at all. (gcc has no noinline for functions that
- * are inline, and compiles others at -O0, called or not.) */
+/* MPNUM_HOST_ONCE_: what is called once for an array, and not worth inlining. (gcc has no
+ * noinline for functions that are inline, and compiles others at -O0, called or not.) */
 #if MPNUM_HAS_MSVC
 # define MPNUM_HOST         static __inline
 # define MPNUM_HOST_INLINE_ static __forceinline
 # define MPNUM_HOST_ONCE_   static __inline __declspec(noinline)
-# define MPNUM_HOST_RARE_   static __inline __declspec(noinline)
-#elif defined(__clang__)
-# define MPNUM_HOST         static inline
-# define MPNUM_HOST_INLINE_ static inline __attribute__((__always_inline__))
-# define MPNUM_HOST_ONCE_   static inline __attribute__((__noinline__))
-# define MPNUM_HOST_RARE_   static inline __attribute__((__noinline__))
 #elif MPNUM_HAS_GNU
 # define MPNUM_HOST         static inline
 # define MPNUM_HOST_INLINE_ static inline __attribute__((__always_inline__))
-# define MPNUM_HOST_ONCE_   static inline
-# define MPNUM_HOST_RARE_   static inline __attribute__((__cold__))
+# if defined(__clang__)
+#  define MPNUM_HOST_ONCE_ static inline __attribute__((__noinline__))
+# else
+#  define MPNUM_HOST_ONCE_ static inline
+# endif
 #else
 # define MPNUM_HOST         static inline
 # define MPNUM_HOST_INLINE_ static inline
 # define MPNUM_HOST_ONCE_   static inline
-# define MPNUM_HOST_RARE_   static inline
 #endif
 
 #if MPNUM_HAS_NVRTC && !MPNUM_NO_STDINT

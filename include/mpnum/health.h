@@ -292,9 +292,8 @@ MPNUM_MATH_ mpnum_status mpnum_health_load(mpnum_health *health, const uint8_t *
   mpnum_stored_ in = {copy, 1};
   mpnum_health loaded = mpnum_health_start(mpnum_health_default());
   uint32_t version = 0;
-  const mpnum_status status =
-      mpnum_stored_open_(&in, copy, bytes, size, MPNUM_HEALTH_BYTES, 0x4548706du,
-                         MPNUM_HEALTH_VERSION, &version);
+  const mpnum_status status = mpnum_stored_open_(
+      &in, bytes, size, MPNUM_HEALTH_BYTES, 0x4548706du, MPNUM_HEALTH_VERSION, &version);
   if (status != MPNUM_OK) return status;
   mpnum_stored_health_(&in, &loaded);
   if (!mpnum_health_is_sound_(&loaded)) return MPNUM_ERROR_CORRUPT;

@@ -137,15 +137,14 @@ typedef struct mpnum_encoding_ {
   int sign_right;     /* of 8 bits and fewer: from the top bit to the sign */
   int has_negative_zero;
   uint32_t nan_result; /* a code */
-  int dst_bits;
   mpnum_overflow overflow;
-  mpnum_type type; /* for the scalar loop */
+  int dst_bits;
 } mpnum_encoding_;
 MPNUM_INLINE mpnum_encoding_ mpnum_encoding_of_(mpnum_format format,
                                                 mpnum_overflow overflow) {
   const uint32_t past = (uint32_t)!mpnum_saturates_(format, overflow);
   const uint32_t min_field = (uint32_t)(128 - format.bias);
-  mpnum_encoding_ encoding = {0, 0, 0, 0, 0, 0, 0, 0, 8, overflow, MPNUM_TYPE_F32};
+  mpnum_encoding_ encoding = {0, 0, 0, 0, 0, 0, 0, 0, overflow, 0};
   encoding.limit = mpnum_decode_finite_(format, format.max_code + past);
   encoding.min_power = min_field << 23;
   encoding.up = 23 - format.mantissa_bits;
@@ -160,10 +159,20 @@ MPNUM_INLINE mpnum_encoding_ mpnum_encoding_of_(mpnum_format format,
 /* The same for formats that are the leading bits of f32, results as floats. */
 MPNUM_INLINE mpnum_encoding_ mpnum_prefix_encoding_of_(mpnum_format format,
                                                        mpnum_overflow overflow) {
-  mpnum_encoding_ encoding = {0, 0, 0, 0, 0, 0, 0, 0, 8, overflow, MPNUM_TYPE_F32};
+  mpnum_encoding_ encoding = {0, 0, 0, 0, 0, 0, 0, 0, overflow, 0};
   encoding.up = 23 - format.mantissa_bits;
   encoding.limit = format.max_code << encoding.up;
   encoding.nan_result = format.nan_code << encoding.up;
+  return encoding;
+}
+
+MPNUM_INLINE mpnum_encoding_ mpnum_encoding_of_type_(mpnum_type type, int dst_bits,
+                                                     mpnum_overflow overflow) {
+  const mpnum_format format = mpnum_format_of(type);
+  mpnum_encoding_ encoding = mpnum_is_prefix_(format)
+                                 ? mpnum_prefix_encoding_of_(format, overflow)
+                                 : mpnum_encoding_of_(format, overflow);
+  encoding.dst_bits = dst_bits;
   return encoding;
 }
 
@@ -331,11 +340,15 @@ MPNUM_HOST void mpnum_convert_any_scalar_(mpnum_conversion_ how, void *to,
                                           const void *from, size_t n) {
   mpnum_convert_scalar_(how, to, from, n);
 }
+
 /* Bytes read and written together from which on stores go past the caches, so that a line
  * is not read before it is overwritten. Measured where a last-level cache has 32 MiB
  * (docs/arrays.md): below, the caches keep most of it and such stores cost up to half the
  * speed; above, they gain up to twice of it. Dense codes of 6 bits end within lines. */
 # define MPNUM_STREAM_BYTES_ ((size_t)24 << 20)
+/* A loop over whole blocks of elements; how is what it needs to know. */
+typedef void mpnum_blocks_(const void *how, uint8_t *dst, const uint8_t *src,
+                           size_t blocks, int streams);
 # if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
 MPNUM_HOST_INLINE_ int mpnum_streams_(int dst_bits, int src_bits, const void *dst,
                                       const void *src, size_t n) {
@@ -343,10 +356,12 @@ MPNUM_HOST_INLINE_ int mpnum_streams_(int dst_bits, int src_bits, const void *ds
          n >= MPNUM_STREAM_BYTES_ * 2 / (size_t)((src_bits + dst_bits) / 4);
 }
 
-/* A loop over whole blocks of elements, 64 at most; how is what it needs to know. */
-typedef void mpnum_blocks_(const void *how, uint8_t *dst, const uint8_t *src,
-                           size_t blocks, int streams);
-/* Runs it over n elements: what does not fill a block is copied to one that does. */
+/* Four vectors of 32-bit lanes. */
+MPNUM_HOST_INLINE_ size_t mpnum_block_size_(mpnum_isa isa) {
+  return isa == MPNUM_ISA_AVX512 ? 64 : isa == MPNUM_ISA_AVX2 ? 32 : 16;
+}
+/* Runs such a loop over n elements: what does not fill a block is copied to one that
+ * does. */
 MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size, const void *how,
                                         int dst_bits, void *to, int src_bits,
                                         const void *from, size_t n) {
@@ -383,8 +398,14 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size, const v
 # define MPNUM_EACH_SET_ "array.inc"
 # include "each_set.inc"
 
-/* Calls the loop of the set in use. */
+/* Calls the loop of the set in use; names the loop over blocks of a set, NULL of the
+ * scalar one. */
 # if MPNUM_HAS_X86_SIMD && !MPNUM_NO_DISPATCH
+#  define MPNUM_PICK_(isa, name)                       \
+   ((isa) == MPNUM_ISA_AVX512 ? mpnum_##name##_avx512_ \
+    : (isa) == MPNUM_ISA_AVX2 ? mpnum_##name##_avx2_   \
+    : (isa) == MPNUM_ISA_SSE2 ? mpnum_##name##_sse2_   \
+                              : (mpnum_blocks_ *)0)
 #  define MPNUM_CALL_(name, arguments)                              \
    do {                                                             \
     switch (mpnum_isa_in_use()) {                                   \
@@ -395,6 +416,8 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size, const v
     }                                                               \
    } while (0)
 # elif MPNUM_HAS_NEON && !MPNUM_NO_DISPATCH
+#  define MPNUM_PICK_(isa, name) \
+   ((isa) == MPNUM_ISA_NEON ? mpnum_##name##_neon_ : (mpnum_blocks_ *)0)
 #  define MPNUM_CALL_(name, arguments)          \
    do {                                         \
     if (mpnum_isa_in_use() == MPNUM_ISA_NEON) { \
@@ -404,92 +427,80 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size, const v
     }                                           \
    } while (0)
 # elif MPNUM_HAS_NEON
+#  define MPNUM_PICK_(isa, name)       ((void)(isa), mpnum_##name##_neon_)
 #  define MPNUM_CALL_(name, arguments) mpnum_##name##_neon_ arguments
 # elif MPNUM_LOOPS_AVX512_
+#  define MPNUM_PICK_(isa, name)       ((void)(isa), mpnum_##name##_avx512_)
 #  define MPNUM_CALL_(name, arguments) mpnum_##name##_avx512_ arguments
 # elif MPNUM_LOOPS_AVX2_
+#  define MPNUM_PICK_(isa, name)       ((void)(isa), mpnum_##name##_avx2_)
 #  define MPNUM_CALL_(name, arguments) mpnum_##name##_avx2_ arguments
 # elif MPNUM_LOOPS_SSE2_
+#  define MPNUM_PICK_(isa, name)       ((void)(isa), mpnum_##name##_sse2_)
 #  define MPNUM_CALL_(name, arguments) mpnum_##name##_sse2_ arguments
 # else
+#  define MPNUM_PICK_(isa, name)       ((void)(isa), (mpnum_blocks_ *)0)
 #  define MPNUM_CALL_(name, arguments) mpnum_##name##_scalar_ arguments
 # endif
 
-/* Floats to codes, to nearest even: the meaning of the loops below. */
-MPNUM_HOST_RARE_ void mpnum_encode_scalar_(const mpnum_encoding_ *encoding, void *to,
-                                           const void *from, size_t n) {
-  const mpnum_format format = mpnum_format_of(encoding->type);
-  const int bits = encoding->dst_bits < 8 ? 8 : encoding->dst_bits;
-  const uint8_t *src = (const uint8_t *)from;
-  uint8_t *dst = (uint8_t *)to;
-  size_t i = 0, k = 0;
-  for (; i < n; i += 8) {
-    const size_t count = n - i < 8 ? n - i : 8;
-    uint8_t codes[8 * 4] = {0};
-    for (k = 0; k < count; ++k) {
-      const uint32_t x = (uint32_t)mpnum_element_(32, src, i + k);
-      mpnum_set_element_(bits, codes, k,
-                         mpnum_encode(format, mpnum_from_bits_f32(x),
-                                      MPNUM_ROUND_NEAREST_EVEN, encoding->overflow, 0));
-    }
-    if (encoding->dst_bits < 8) mpnum_pack_(encoding->dst_bits, codes, codes, 8);
-    MPNUM_MEMCPY_(dst + i * (size_t)encoding->dst_bits / 8, codes,
-                  mpnum_bytes_(encoding->dst_bits, count));
-  }
-}
-MPNUM_HOST void mpnum_encode_bytes_scalar_(const mpnum_encoding_ *encoding, void *dst,
+/* Floats to codes, to nearest even, one after the other. */
+MPNUM_HOST_INLINE_ void mpnum_encode_each_(mpnum_type type, int dst_bits,
+                                           mpnum_overflow overflow, void *dst,
                                            const void *src, size_t n) {
-  mpnum_encode_scalar_(encoding, dst, src, n);
+  mpnum_convert_scalar_(mpnum_conversion_of_(mpnum_format_of(MPNUM_TYPE_F32), 32,
+                                             mpnum_format_of(type), dst_bits, overflow),
+                        dst, src, n);
 }
-MPNUM_HOST void mpnum_encode_bf16_scalar_(const mpnum_encoding_ *encoding, void *dst,
-                                          const void *src, size_t n) {
-  mpnum_encode_scalar_(encoding, dst, src, n);
+MPNUM_HOST_ONCE_ void mpnum_encode_scalar_(mpnum_type type, int dst_bits,
+                                           mpnum_overflow overflow, void *dst,
+                                           const void *src, size_t n) {
+  mpnum_encode_each_(type, dst_bits, overflow, dst, src, n);
 }
-MPNUM_HOST void mpnum_encode_tf32_scalar_(const mpnum_encoding_ *encoding, void *dst,
-                                          const void *src, size_t n) {
-  mpnum_encode_scalar_(encoding, dst, src, n);
-}
-MPNUM_HOST void mpnum_encode_f16_scalar_(const mpnum_encoding_ *encoding, void *dst,
+/* By a loop over blocks. Type and overflow are known to the compiler, which makes numbers
+ * of them; without vectors it makes a loop of them. */
+MPNUM_HOST_INLINE_ void mpnum_encode_by_(mpnum_isa isa, mpnum_blocks_ *run,
+                                         mpnum_type type, int dst_bits,
+                                         mpnum_overflow overflow, void *dst,
                                          const void *src, size_t n) {
-  mpnum_encode_scalar_(encoding, dst, src, n);
-}
-
-/* Floats to codes, to nearest even: of 8 bits and fewer, where nearest_magnitude serves;
- * of bf16 and tf32; of f16. Type and overflow are known to the compiler, which makes
- * numbers of them. */
 # if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
-#  define MPNUM_ENCODE_(loop, maker)                                  \
-   mpnum_encoding_ encoding = maker(mpnum_format_of(type), overflow); \
-   encoding.type = type;                                              \
-   encoding.dst_bits = bits;                                          \
-   MPNUM_CALL_(loop, (&encoding, dst, src, n))
+  if (run) {
+    const mpnum_encoding_ encoding = mpnum_encoding_of_type_(type, dst_bits, overflow);
+    mpnum_run_blocks_(run, mpnum_block_size_(isa), &encoding, dst_bits, dst, 32, src, n);
+  } else {
+    mpnum_encode_scalar_(type, dst_bits, overflow, dst, src, n);
+  }
 # else
-#  define MPNUM_ENCODE_(loop, maker)                                                  \
-   mpnum_convert_scalar_(mpnum_conversion_of_(mpnum_format_of(MPNUM_TYPE_F32), 32,    \
-                                              mpnum_format_of(type), bits, overflow), \
-                         dst, src, n)
+  (void)isa;
+  (void)run;
+  mpnum_encode_each_(type, dst_bits, overflow, dst, src, n);
 # endif
-MPNUM_HOST_INLINE_ void mpnum_encode_bytes_(mpnum_type type, int bits,
+}
+/* To 8 bits and fewer, where nearest_magnitude serves; to bf16, tf32, f16. */
+MPNUM_HOST_INLINE_ void mpnum_encode_bytes_(mpnum_type type, int dst_bits,
                                             mpnum_overflow overflow, void *dst,
                                             const void *src, size_t n) {
-  MPNUM_ENCODE_(encode_bytes, mpnum_encoding_of_);
+  const mpnum_isa isa = mpnum_isa_in_use();
+  mpnum_encode_by_(isa, MPNUM_PICK_(isa, encode_byte_blocks), type, dst_bits, overflow,
+                   dst, src, n);
 }
-MPNUM_HOST_INLINE_ void mpnum_encode_bf16_(mpnum_type type, int bits,
-                                           mpnum_overflow overflow, void *dst,
+MPNUM_HOST_INLINE_ void mpnum_encode_bf16_(mpnum_overflow overflow, void *dst,
                                            const void *src, size_t n) {
-  MPNUM_ENCODE_(encode_bf16, mpnum_prefix_encoding_of_);
+  const mpnum_isa isa = mpnum_isa_in_use();
+  mpnum_encode_by_(isa, MPNUM_PICK_(isa, encode_bf16_blocks), MPNUM_TYPE_BF16, 16,
+                   overflow, dst, src, n);
 }
-MPNUM_HOST_INLINE_ void mpnum_encode_tf32_(mpnum_type type, int bits,
-                                           mpnum_overflow overflow, void *dst,
+MPNUM_HOST_INLINE_ void mpnum_encode_tf32_(mpnum_overflow overflow, void *dst,
                                            const void *src, size_t n) {
-  MPNUM_ENCODE_(encode_tf32, mpnum_prefix_encoding_of_);
+  const mpnum_isa isa = mpnum_isa_in_use();
+  mpnum_encode_by_(isa, MPNUM_PICK_(isa, encode_tf32_blocks), MPNUM_TYPE_TF32, 32,
+                   overflow, dst, src, n);
 }
-MPNUM_HOST_INLINE_ void mpnum_encode_f16_(mpnum_type type, int bits,
-                                          mpnum_overflow overflow, void *dst,
+MPNUM_HOST_INLINE_ void mpnum_encode_f16_(mpnum_overflow overflow, void *dst,
                                           const void *src, size_t n) {
-  MPNUM_ENCODE_(encode_f16, mpnum_encoding_of_);
+  const mpnum_isa isa = mpnum_isa_in_use();
+  mpnum_encode_by_(isa, MPNUM_PICK_(isa, encode_f16_blocks), MPNUM_TYPE_F16, 16, overflow,
+                   dst, src, n);
 }
-# undef MPNUM_ENCODE_
 
 /* Whether the loops have vectors for a format: the places of its subnormals are normal
  * floats. Of the types all are; of user-made formats some are not. */

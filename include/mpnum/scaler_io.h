@@ -89,7 +89,7 @@ MPNUM_MATH_ mpnum_status mpnum_grad_scaler_load(mpnum_grad_scaler *scaler,
   mpnum_grad_scaler loaded;
   uint32_t version = 0;
   const mpnum_status status =
-      mpnum_stored_open_(&in, copy, bytes, size, MPNUM_GRAD_SCALER_BYTES, 0x5347706du,
+      mpnum_stored_open_(&in, bytes, size, MPNUM_GRAD_SCALER_BYTES, 0x5347706du,
                          MPNUM_GRAD_SCALER_VERSION, &version);
   if (status != MPNUM_OK) return status;
   mpnum_grad_start_(&loaded, mpnum_grad_scaler_default());
@@ -138,7 +138,7 @@ MPNUM_MATH_ mpnum_status mpnum_grad_optimizer_load(mpnum_grad_optimizer *optimiz
   mpnum_grad_optimizer loaded = {0, 0, 0, 0, 0, 0, 0, 0};
   uint32_t version = 0;
   const mpnum_status status =
-      mpnum_stored_open_(&in, copy, bytes, size, MPNUM_GRAD_OPTIMIZER_BYTES, 0x4f47706du,
+      mpnum_stored_open_(&in, bytes, size, MPNUM_GRAD_OPTIMIZER_BYTES, 0x4f47706du,
                          MPNUM_GRAD_OPTIMIZER_VERSION, &version);
   if (status != MPNUM_OK) return status;
   mpnum_stored_optimizer_(&in, &loaded);

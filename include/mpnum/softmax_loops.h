@@ -132,12 +132,8 @@ MPNUM_HOST void mpnum_row_decode_(mpnum_type type, float *dst, const void *src,
 MPNUM_HOST void mpnum_row_encode_(mpnum_type type, void *dst, const float *src,
                                   size_t n) {
   switch (type) {
-  case MPNUM_TYPE_F16:
-    mpnum_encode_f16_(MPNUM_TYPE_F16, 16, MPNUM_OVERFLOW_IEEE, dst, src, n);
-    break;
-  case MPNUM_TYPE_BF16:
-    mpnum_encode_bf16_(MPNUM_TYPE_BF16, 16, MPNUM_OVERFLOW_IEEE, dst, src, n);
-    break;
+  case MPNUM_TYPE_F16: mpnum_encode_f16_(MPNUM_OVERFLOW_IEEE, dst, src, n); break;
+  case MPNUM_TYPE_BF16: mpnum_encode_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n); break;
   case MPNUM_TYPE_E5M2:
   case MPNUM_TYPE_E4M3:
     mpnum_encode_bytes_(type, 8, MPNUM_OVERFLOW_IEEE, dst, src, n);

@@ -78,15 +78,13 @@ MPNUM_FUNC void mpnum_stored_seal_(uint8_t *bytes, int size) {
   mpnum_stored_ end = {bytes + (size - 4), 0};
   (void)mpnum_stored_number_(&end, mpnum_crc32_(bytes, size - 4), 4);
 }
-/* Bytes to be read, by way of a copy that has room for wanted of them: the place behind
- * name and version, and the version, from 1 to newest. */
-MPNUM_FUNC mpnum_status mpnum_stored_open_(mpnum_stored_ *stored, uint8_t *copy,
-                                           const uint8_t *bytes, uint64_t size,
-                                           int wanted, uint32_t name, uint32_t newest,
-                                           uint32_t *version) {
+/* Bytes to be read, by way of a copy at stored->at, which has room for wanted of them:
+ * the place behind name and version, and the version, from 1 to newest. */
+MPNUM_FUNC mpnum_status mpnum_stored_open_(mpnum_stored_ *stored, const uint8_t *bytes,
+                                           uint64_t size, int wanted, uint32_t name,
+                                           uint32_t newest, uint32_t *version) {
+  uint8_t *copy = stored->at;
   mpnum_stored_ end = {copy + (wanted - 4), 1};
-  stored->at = copy;
-  stored->is_loading = 1;
   if (size != (uint64_t)wanted) return MPNUM_ERROR_CORRUPT;
   MPNUM_MEMCPY_(copy, bytes, (uint32_t)wanted);
   if (mpnum_stored_number_(stored, 0, 4) != name ||

@@ -303,11 +303,10 @@ MPNUM_AVX512_ mpnum_bytes_avx512_
 mpnum_sign_bytes_avx512_(const mpnum_vector_avx512_ x[4]) {
   return mpnum_gather_avx512_(x, 3);
 }
-/* The same low bytes, and bytes of them, of signs and of NaN, in the order in which
- * packing leaves them; and in that of the lanes. */
+/* Low bytes in any order, which sign_bytes and where_nan share; and in that of lanes. */
 MPNUM_AVX512_ mpnum_bytes_avx512_
 mpnum_packed_low_avx512_(const mpnum_vector_avx512_ x[4]) {
-  return mpnum_gather_avx512_(x, 0);
+  return mpnum_low_bytes_avx512_(x);
 }
 MPNUM_AVX512_ mpnum_bytes_avx512_ mpnum_in_order_avx512_(mpnum_bytes_avx512_ x) {
   return x;
