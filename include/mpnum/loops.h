@@ -443,13 +443,29 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size, const v
 #  define MPNUM_CALL_(name, arguments) mpnum_##name##_scalar_ arguments
 # endif
 
-/* Floats to codes, to nearest even, one after the other. */
+/* Floats to codes, to nearest even, one after the other: eight at a time, as many as
+ * dense codes come in. (mpnum_convert_scalar_ does it, too, and takes a compiler as long
+ * as all else here.) */
 MPNUM_HOST_INLINE_ void mpnum_encode_each_(mpnum_type type, int dst_bits,
-                                           mpnum_overflow overflow, void *dst,
-                                           const void *src, size_t n) {
-  mpnum_convert_scalar_(mpnum_conversion_of_(mpnum_format_of(MPNUM_TYPE_F32), 32,
-                                             mpnum_format_of(type), dst_bits, overflow),
-                        dst, src, n);
+                                           mpnum_overflow overflow, void *to,
+                                           const void *from, size_t n) {
+  const mpnum_format format = mpnum_format_of(type);
+  const int bits = dst_bits < 8 ? 8 : dst_bits;
+  const uint8_t *src = (const uint8_t *)from;
+  uint8_t *dst = (uint8_t *)to;
+  size_t i = 0, k = 0;
+  for (; i < n; i += 8) {
+    const size_t count = n - i < 8 ? n - i : 8;
+    uint8_t codes[8 * 4] = {0};
+    for (k = 0; k < count; ++k) {
+      const uint32_t x = (uint32_t)mpnum_element_(32, src, i + k);
+      mpnum_set_element_(bits, codes, k,
+                         mpnum_encode(format, mpnum_from_bits_f32(x),
+                                      MPNUM_ROUND_NEAREST_EVEN, overflow, 0));
+    }
+    if (dst_bits < 8) mpnum_pack_(dst_bits, codes, codes, 8);
+    MPNUM_MEMCPY_(dst + i * (size_t)dst_bits / 8, codes, mpnum_bytes_(dst_bits, count));
+  }
 }
 MPNUM_HOST_ONCE_ void mpnum_encode_scalar_(mpnum_type type, int dst_bits,
                                            mpnum_overflow overflow, void *dst,
