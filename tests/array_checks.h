@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const mpnum_isa isas[] = {MPNUM_ISA_SCALAR, MPNUM_ISA_SSE2, MPNUM_ISA_AVX2,
-                                 MPNUM_ISA_AVX512, MPNUM_ISA_NEON};
+static const mpnum_isa isas[] = {MPNUM_ISA_SCALAR, MPNUM_ISA_SSE2,        MPNUM_ISA_AVX2,
+                                 MPNUM_ISA_AVX512, MPNUM_ISA_AVX512_VBMI, MPNUM_ISA_NEON};
 enum { ISAS = sizeof isas / sizeof isas[0] };
 
 /* Runs a property for each instruction set, named by it; those that this machine or this

@@ -58,6 +58,7 @@ typedef struct tally {
 static tally tallies[] = {{MPNUM_ISA_SSE2, 0, 0, 0, 0, 0, 0},
                           {MPNUM_ISA_AVX2, 0, 0, 0, 0, 0, 0},
                           {MPNUM_ISA_AVX512, 0, 0, 0, 0, 0, 0},
+                          {MPNUM_ISA_AVX512_VBMI, 0, 0, 0, 0, 0, 0},
                           {MPNUM_ISA_NEON, 0, 0, 0, 0, 0, 0}};
 enum { TALLIES = sizeof tallies / sizeof tallies[0] };
 

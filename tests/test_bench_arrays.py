@@ -96,8 +96,8 @@ def threads_split_the_arrays():
 
 def wrong_settings_are_refused():
     absent = "neon" if platform.machine() == "x86_64" else "avx512"
-    cases = {("--isa", "mmx"): "--isa takes scalar, sse2, avx2, avx512 or neon, not 'mmx'",
-             ("--isa", ""): "--isa takes scalar, sse2, avx2, avx512 or neon, not ''",
+    cases = {("--isa", "mmx"): "--isa takes scalar, sse2, avx2, avx512, avx512vbmi or neon, not 'mmx'",
+             ("--isa", ""): "--isa takes scalar, sse2, avx2, avx512, avx512vbmi or neon, not ''",
              ("--isa", absent): "--isa: this CPU has no such instructions",
              ("--threads", "0"): "--threads takes 1 to 256, not '0'",
              ("--threads", "257"): "--threads takes 1 to 256, not '257'",

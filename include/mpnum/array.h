@@ -70,10 +70,10 @@ MPNUM_HOST void mpnum_f32_to_e3m4_sat_array(mpnum_e3m4 *dst, const float *src, s
   mpnum_encode_bytes_(MPNUM_TYPE_E3M4, 8, MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_e8m0_array(mpnum_e8m0 *dst, const float *src, size_t n) {
-  MPNUM_CALL_(f32_to_e8m0, (dst, src, n));
+  mpnum_encode_e8m0_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_e8m0_sat_array(mpnum_e8m0 *dst, const float *src, size_t n) {
-  MPNUM_CALL_(f32_to_e8m0_sat, (dst, src, n));
+  mpnum_encode_e8m0_(MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_e3m2_sat_array(mpnum_e3m2 *dst, const float *src, size_t n) {
   mpnum_encode_bytes_(MPNUM_TYPE_E3M2, 8, MPNUM_OVERFLOW_SATURATE, dst, src, n);
@@ -87,42 +87,42 @@ MPNUM_HOST void mpnum_f32_to_e2m1_sat_array(mpnum_e2m1 *dst, const float *src, s
 
 /* A small type to f32, exact. */
 MPNUM_HOST void mpnum_tf32_to_f32_array(float *dst, const mpnum_tf32 *src, size_t n) {
-  MPNUM_CALL_(tf32_to_f32, (dst, src, n));
+  mpnum_decode_tf32_(dst, src, n);
 }
 MPNUM_HOST void mpnum_bf16_to_f32_array(float *dst, const mpnum_bf16 *src, size_t n) {
-  MPNUM_CALL_(bf16_to_f32, (dst, src, n));
+  mpnum_decode_bf16_(dst, src, n);
 }
 MPNUM_HOST void mpnum_f16_to_f32_array(float *dst, const mpnum_f16 *src, size_t n) {
-  MPNUM_CALL_(f16_to_f32, (dst, src, n));
+  mpnum_decode_f16_(dst, src, n);
 }
 MPNUM_HOST void mpnum_e5m2_to_f32_array(float *dst, const mpnum_e5m2 *src, size_t n) {
-  MPNUM_CALL_(e5m2_to_f32, (dst, src, n));
+  mpnum_decode_bytes_(MPNUM_TYPE_E5M2, 8, dst, src, n);
 }
 MPNUM_HOST void mpnum_e4m3_to_f32_array(float *dst, const mpnum_e4m3 *src, size_t n) {
-  MPNUM_CALL_(e4m3_to_f32, (dst, src, n));
+  mpnum_decode_bytes_(MPNUM_TYPE_E4M3, 8, dst, src, n);
 }
 MPNUM_HOST void mpnum_e5m2fnuz_to_f32_array(float *dst, const mpnum_e5m2fnuz *src,
                                             size_t n) {
-  MPNUM_CALL_(e5m2fnuz_to_f32, (dst, src, n));
+  mpnum_decode_e5m2fnuz_(dst, src, n);
 }
 MPNUM_HOST void mpnum_e4m3fnuz_to_f32_array(float *dst, const mpnum_e4m3fnuz *src,
                                             size_t n) {
-  MPNUM_CALL_(e4m3fnuz_to_f32, (dst, src, n));
+  mpnum_decode_bytes_(MPNUM_TYPE_E4M3FNUZ, 8, dst, src, n);
 }
 MPNUM_HOST void mpnum_e3m4_to_f32_array(float *dst, const mpnum_e3m4 *src, size_t n) {
-  MPNUM_CALL_(e3m4_to_f32, (dst, src, n));
+  mpnum_decode_bytes_(MPNUM_TYPE_E3M4, 8, dst, src, n);
 }
 MPNUM_HOST void mpnum_e8m0_to_f32_array(float *dst, const mpnum_e8m0 *src, size_t n) {
-  MPNUM_CALL_(e8m0_to_f32, (dst, src, n));
+  mpnum_decode_e8m0_(dst, src, n);
 }
 MPNUM_HOST void mpnum_e3m2_to_f32_array(float *dst, const mpnum_e3m2 *src, size_t n) {
-  MPNUM_CALL_(e3m2_to_f32, (dst, src, n));
+  mpnum_decode_bytes_(MPNUM_TYPE_E3M2, 8, dst, src, n);
 }
 MPNUM_HOST void mpnum_e2m3_to_f32_array(float *dst, const mpnum_e2m3 *src, size_t n) {
-  MPNUM_CALL_(e2m3_to_f32, (dst, src, n));
+  mpnum_decode_bytes_(MPNUM_TYPE_E2M3, 8, dst, src, n);
 }
 MPNUM_HOST void mpnum_e2m1_to_f32_array(float *dst, const mpnum_e2m1 *src, size_t n) {
-  MPNUM_CALL_(e2m1_to_f32, (dst, src, n));
+  mpnum_decode_bytes_(MPNUM_TYPE_E2M1, 8, dst, src, n);
 }
 
 /* The same where several codes are packed, element 0 in the lowest bits: two e2m1 in a
@@ -133,184 +133,220 @@ MPNUM_HOST void mpnum_f32_to_e3m2x4_sat_array(mpnum_e3m2x4 *dst, const float *sr
   mpnum_encode_bytes_(MPNUM_TYPE_E3M2, 6, MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_e3m2x4_to_f32_array(float *dst, const mpnum_e3m2x4 *src, size_t n) {
-  MPNUM_CALL_(e3m2x4_to_f32, (dst, src, n));
+  mpnum_decode_bytes_(MPNUM_TYPE_E3M2, 6, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_e2m3x4_sat_array(mpnum_e2m3x4 *dst, const float *src,
                                               size_t n) {
   mpnum_encode_bytes_(MPNUM_TYPE_E2M3, 6, MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_e2m3x4_to_f32_array(float *dst, const mpnum_e2m3x4 *src, size_t n) {
-  MPNUM_CALL_(e2m3x4_to_f32, (dst, src, n));
+  mpnum_decode_bytes_(MPNUM_TYPE_E2M3, 6, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_e2m1x2_sat_array(mpnum_e2m1x2 *dst, const float *src,
                                               size_t n) {
   mpnum_encode_bytes_(MPNUM_TYPE_E2M1, 4, MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_e2m1x2_to_f32_array(float *dst, const mpnum_e2m1x2 *src, size_t n) {
-  MPNUM_CALL_(e2m1x2_to_f32, (dst, src, n));
+  mpnum_decode_bytes_(MPNUM_TYPE_E2M1, 4, dst, src, n);
 }
 
 /* f16 and bf16 to types of 8 bits and fewer, rounded once. */
 MPNUM_HOST void mpnum_f16_to_e5m2_array(mpnum_e5m2 *dst, const mpnum_f16 *src, size_t n) {
-  MPNUM_CALL_(f16_to_e5m2, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E5M2, 8, MPNUM_OVERFLOW_IEEE, dst, src,
+                        n);
 }
 MPNUM_HOST void mpnum_f16_to_e5m2_sat_array(mpnum_e5m2 *dst, const mpnum_f16 *src,
                                             size_t n) {
-  MPNUM_CALL_(f16_to_e5m2_sat, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E5M2, 8, MPNUM_OVERFLOW_SATURATE, dst,
+                        src, n);
 }
 MPNUM_HOST void mpnum_f16_to_e4m3_array(mpnum_e4m3 *dst, const mpnum_f16 *src, size_t n) {
-  MPNUM_CALL_(f16_to_e4m3, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E4M3, 8, MPNUM_OVERFLOW_IEEE, dst, src,
+                        n);
 }
 MPNUM_HOST void mpnum_f16_to_e4m3_sat_array(mpnum_e4m3 *dst, const mpnum_f16 *src,
                                             size_t n) {
-  MPNUM_CALL_(f16_to_e4m3_sat, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E4M3, 8, MPNUM_OVERFLOW_SATURATE, dst,
+                        src, n);
 }
 MPNUM_HOST void mpnum_f16_to_e5m2fnuz_array(mpnum_e5m2fnuz *dst, const mpnum_f16 *src,
                                             size_t n) {
-  MPNUM_CALL_(f16_to_e5m2fnuz, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E5M2FNUZ, 8, MPNUM_OVERFLOW_IEEE, dst,
+                        src, n);
 }
 MPNUM_HOST void mpnum_f16_to_e5m2fnuz_sat_array(mpnum_e5m2fnuz *dst, const mpnum_f16 *src,
                                                 size_t n) {
-  MPNUM_CALL_(f16_to_e5m2fnuz_sat, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E5M2FNUZ, 8, MPNUM_OVERFLOW_SATURATE,
+                        dst, src, n);
 }
 MPNUM_HOST void mpnum_f16_to_e4m3fnuz_array(mpnum_e4m3fnuz *dst, const mpnum_f16 *src,
                                             size_t n) {
-  MPNUM_CALL_(f16_to_e4m3fnuz, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E4M3FNUZ, 8, MPNUM_OVERFLOW_IEEE, dst,
+                        src, n);
 }
 MPNUM_HOST void mpnum_f16_to_e4m3fnuz_sat_array(mpnum_e4m3fnuz *dst, const mpnum_f16 *src,
                                                 size_t n) {
-  MPNUM_CALL_(f16_to_e4m3fnuz_sat, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E4M3FNUZ, 8, MPNUM_OVERFLOW_SATURATE,
+                        dst, src, n);
 }
 MPNUM_HOST void mpnum_f16_to_e3m4_array(mpnum_e3m4 *dst, const mpnum_f16 *src, size_t n) {
-  MPNUM_CALL_(f16_to_e3m4, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E3M4, 8, MPNUM_OVERFLOW_IEEE, dst, src,
+                        n);
 }
 MPNUM_HOST void mpnum_f16_to_e3m4_sat_array(mpnum_e3m4 *dst, const mpnum_f16 *src,
                                             size_t n) {
-  MPNUM_CALL_(f16_to_e3m4_sat, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E3M4, 8, MPNUM_OVERFLOW_SATURATE, dst,
+                        src, n);
 }
 MPNUM_HOST void mpnum_f16_to_e8m0_array(mpnum_e8m0 *dst, const mpnum_f16 *src, size_t n) {
-  MPNUM_CALL_(f16_to_e8m0, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E8M0, 8, MPNUM_OVERFLOW_IEEE, dst, src,
+                        n);
 }
 MPNUM_HOST void mpnum_f16_to_e8m0_sat_array(mpnum_e8m0 *dst, const mpnum_f16 *src,
                                             size_t n) {
-  MPNUM_CALL_(f16_to_e8m0_sat, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E8M0, 8, MPNUM_OVERFLOW_SATURATE, dst,
+                        src, n);
 }
 MPNUM_HOST void mpnum_f16_to_e3m2_sat_array(mpnum_e3m2 *dst, const mpnum_f16 *src,
                                             size_t n) {
-  MPNUM_CALL_(f16_to_e3m2_sat, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E3M2, 8, MPNUM_OVERFLOW_SATURATE, dst,
+                        src, n);
 }
 MPNUM_HOST void mpnum_f16_to_e2m3_sat_array(mpnum_e2m3 *dst, const mpnum_f16 *src,
                                             size_t n) {
-  MPNUM_CALL_(f16_to_e2m3_sat, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E2M3, 8, MPNUM_OVERFLOW_SATURATE, dst,
+                        src, n);
 }
 MPNUM_HOST void mpnum_f16_to_e2m1_sat_array(mpnum_e2m1 *dst, const mpnum_f16 *src,
                                             size_t n) {
-  MPNUM_CALL_(f16_to_e2m1_sat, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E2M1, 8, MPNUM_OVERFLOW_SATURATE, dst,
+                        src, n);
 }
 MPNUM_HOST void mpnum_f16_to_e3m2x4_sat_array(mpnum_e3m2x4 *dst, const mpnum_f16 *src,
                                               size_t n) {
-  MPNUM_CALL_(f16_to_e3m2x4_sat, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E3M2, 6, MPNUM_OVERFLOW_SATURATE, dst,
+                        src, n);
 }
 MPNUM_HOST void mpnum_f16_to_e2m3x4_sat_array(mpnum_e2m3x4 *dst, const mpnum_f16 *src,
                                               size_t n) {
-  MPNUM_CALL_(f16_to_e2m3x4_sat, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E2M3, 6, MPNUM_OVERFLOW_SATURATE, dst,
+                        src, n);
 }
 MPNUM_HOST void mpnum_f16_to_e2m1x2_sat_array(mpnum_e2m1x2 *dst, const mpnum_f16 *src,
                                               size_t n) {
-  MPNUM_CALL_(f16_to_e2m1x2_sat, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E2M1, 4, MPNUM_OVERFLOW_SATURATE, dst,
+                        src, n);
 }
 MPNUM_HOST void mpnum_bf16_to_e5m2_array(mpnum_e5m2 *dst, const mpnum_bf16 *src,
                                          size_t n) {
-  MPNUM_CALL_(bf16_to_e5m2, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E5M2, 8, MPNUM_OVERFLOW_IEEE, dst,
+                        src, n);
 }
 MPNUM_HOST void mpnum_bf16_to_e5m2_sat_array(mpnum_e5m2 *dst, const mpnum_bf16 *src,
                                              size_t n) {
-  MPNUM_CALL_(bf16_to_e5m2_sat, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E5M2, 8, MPNUM_OVERFLOW_SATURATE, dst,
+                        src, n);
 }
 MPNUM_HOST void mpnum_bf16_to_e4m3_array(mpnum_e4m3 *dst, const mpnum_bf16 *src,
                                          size_t n) {
-  MPNUM_CALL_(bf16_to_e4m3, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E4M3, 8, MPNUM_OVERFLOW_IEEE, dst,
+                        src, n);
 }
 MPNUM_HOST void mpnum_bf16_to_e4m3_sat_array(mpnum_e4m3 *dst, const mpnum_bf16 *src,
                                              size_t n) {
-  MPNUM_CALL_(bf16_to_e4m3_sat, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E4M3, 8, MPNUM_OVERFLOW_SATURATE, dst,
+                        src, n);
 }
 MPNUM_HOST void mpnum_bf16_to_e5m2fnuz_array(mpnum_e5m2fnuz *dst, const mpnum_bf16 *src,
                                              size_t n) {
-  MPNUM_CALL_(bf16_to_e5m2fnuz, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E5M2FNUZ, 8, MPNUM_OVERFLOW_IEEE, dst,
+                        src, n);
 }
 MPNUM_HOST void mpnum_bf16_to_e5m2fnuz_sat_array(mpnum_e5m2fnuz *dst,
                                                  const mpnum_bf16 *src, size_t n) {
-  MPNUM_CALL_(bf16_to_e5m2fnuz_sat, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E5M2FNUZ, 8, MPNUM_OVERFLOW_SATURATE,
+                        dst, src, n);
 }
 MPNUM_HOST void mpnum_bf16_to_e4m3fnuz_array(mpnum_e4m3fnuz *dst, const mpnum_bf16 *src,
                                              size_t n) {
-  MPNUM_CALL_(bf16_to_e4m3fnuz, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E4M3FNUZ, 8, MPNUM_OVERFLOW_IEEE, dst,
+                        src, n);
 }
 MPNUM_HOST void mpnum_bf16_to_e4m3fnuz_sat_array(mpnum_e4m3fnuz *dst,
                                                  const mpnum_bf16 *src, size_t n) {
-  MPNUM_CALL_(bf16_to_e4m3fnuz_sat, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E4M3FNUZ, 8, MPNUM_OVERFLOW_SATURATE,
+                        dst, src, n);
 }
 MPNUM_HOST void mpnum_bf16_to_e3m4_array(mpnum_e3m4 *dst, const mpnum_bf16 *src,
                                          size_t n) {
-  MPNUM_CALL_(bf16_to_e3m4, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E3M4, 8, MPNUM_OVERFLOW_IEEE, dst,
+                        src, n);
 }
 MPNUM_HOST void mpnum_bf16_to_e3m4_sat_array(mpnum_e3m4 *dst, const mpnum_bf16 *src,
                                              size_t n) {
-  MPNUM_CALL_(bf16_to_e3m4_sat, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E3M4, 8, MPNUM_OVERFLOW_SATURATE, dst,
+                        src, n);
 }
 MPNUM_HOST void mpnum_bf16_to_e8m0_array(mpnum_e8m0 *dst, const mpnum_bf16 *src,
                                          size_t n) {
-  MPNUM_CALL_(bf16_to_e8m0, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E8M0, 8, MPNUM_OVERFLOW_IEEE, dst,
+                        src, n);
 }
 MPNUM_HOST void mpnum_bf16_to_e8m0_sat_array(mpnum_e8m0 *dst, const mpnum_bf16 *src,
                                              size_t n) {
-  MPNUM_CALL_(bf16_to_e8m0_sat, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E8M0, 8, MPNUM_OVERFLOW_SATURATE, dst,
+                        src, n);
 }
 MPNUM_HOST void mpnum_bf16_to_e3m2_sat_array(mpnum_e3m2 *dst, const mpnum_bf16 *src,
                                              size_t n) {
-  MPNUM_CALL_(bf16_to_e3m2_sat, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E3M2, 8, MPNUM_OVERFLOW_SATURATE, dst,
+                        src, n);
 }
 MPNUM_HOST void mpnum_bf16_to_e2m3_sat_array(mpnum_e2m3 *dst, const mpnum_bf16 *src,
                                              size_t n) {
-  MPNUM_CALL_(bf16_to_e2m3_sat, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E2M3, 8, MPNUM_OVERFLOW_SATURATE, dst,
+                        src, n);
 }
 MPNUM_HOST void mpnum_bf16_to_e2m1_sat_array(mpnum_e2m1 *dst, const mpnum_bf16 *src,
                                              size_t n) {
-  MPNUM_CALL_(bf16_to_e2m1_sat, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E2M1, 8, MPNUM_OVERFLOW_SATURATE, dst,
+                        src, n);
 }
 MPNUM_HOST void mpnum_bf16_to_e3m2x4_sat_array(mpnum_e3m2x4 *dst, const mpnum_bf16 *src,
                                                size_t n) {
-  MPNUM_CALL_(bf16_to_e3m2x4_sat, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E3M2, 6, MPNUM_OVERFLOW_SATURATE, dst,
+                        src, n);
 }
 MPNUM_HOST void mpnum_bf16_to_e2m3x4_sat_array(mpnum_e2m3x4 *dst, const mpnum_bf16 *src,
                                                size_t n) {
-  MPNUM_CALL_(bf16_to_e2m3x4_sat, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E2M3, 6, MPNUM_OVERFLOW_SATURATE, dst,
+                        src, n);
 }
 MPNUM_HOST void mpnum_bf16_to_e2m1x2_sat_array(mpnum_e2m1x2 *dst, const mpnum_bf16 *src,
                                                size_t n) {
-  MPNUM_CALL_(bf16_to_e2m1x2_sat, (dst, src, n));
+  mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E2M1, 4, MPNUM_OVERFLOW_SATURATE, dst,
+                        src, n);
 }
 
 /* f64 to narrower types, rounded once. */
 MPNUM_HOST void mpnum_f64_to_f32_array(float *dst, const double *src, size_t n) {
-  MPNUM_CALL_(f64_to_f32, (dst, src, n));
+  mpnum_encode_f64_f32_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f64_to_f32_sat_array(float *dst, const double *src, size_t n) {
-  MPNUM_CALL_(f64_to_f32_sat, (dst, src, n));
+  mpnum_encode_f64_f32_(MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f64_to_bf16_array(mpnum_bf16 *dst, const double *src, size_t n) {
-  MPNUM_CALL_(f64_to_bf16, (dst, src, n));
+  mpnum_encode_f64_16_(MPNUM_TYPE_BF16, MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f64_to_bf16_sat_array(mpnum_bf16 *dst, const double *src,
                                             size_t n) {
-  MPNUM_CALL_(f64_to_bf16_sat, (dst, src, n));
+  mpnum_encode_f64_16_(MPNUM_TYPE_BF16, MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f64_to_f16_array(mpnum_f16 *dst, const double *src, size_t n) {
-  MPNUM_CALL_(f64_to_f16, (dst, src, n));
+  mpnum_encode_f64_16_(MPNUM_TYPE_F16, MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f64_to_f16_sat_array(mpnum_f16 *dst, const double *src, size_t n) {
-  MPNUM_CALL_(f64_to_f16_sat, (dst, src, n));
+  mpnum_encode_f64_16_(MPNUM_TYPE_F16, MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 
 /* f32 to a small type, rounded stochastically: element i takes the random word

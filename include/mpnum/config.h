@@ -202,15 +202,18 @@
 # define MPNUM_RARE_ static inline
 #endif
 
-/* MPNUM_HOST_ONCE_: what is called once for an array, and not worth inlining. (gcc has no
+/* MPNUM_HOST_ONCE_: what is called once for an array, and not worth inlining; _COLD_: and
+ * hardly ever. (gcc has no
  * noinline for functions that are inline, and compiles others at -O0, called or not.) */
 #if MPNUM_HAS_MSVC
 # define MPNUM_HOST         static __inline
 # define MPNUM_HOST_INLINE_ static __forceinline
 # define MPNUM_HOST_ONCE_   static __inline __declspec(noinline)
+# define MPNUM_HOST_COLD_   static __inline __declspec(noinline)
 #elif MPNUM_HAS_GNU
 # define MPNUM_HOST         static inline
 # define MPNUM_HOST_INLINE_ static inline __attribute__((__always_inline__))
+# define MPNUM_HOST_COLD_   static inline __attribute__((__cold__))
 # if defined(__clang__)
 #  define MPNUM_HOST_ONCE_ static inline __attribute__((__noinline__))
 # else
@@ -220,6 +223,7 @@
 # define MPNUM_HOST         static inline
 # define MPNUM_HOST_INLINE_ static inline
 # define MPNUM_HOST_ONCE_   static inline
+# define MPNUM_HOST_COLD_   static inline
 #endif
 
 #if MPNUM_HAS_NVRTC && !MPNUM_NO_STDINT

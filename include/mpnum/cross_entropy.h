@@ -48,7 +48,7 @@ typedef struct mpnum_target_ {
 
 MPNUM_HOST float mpnum_row_element_(const mpnum_row_ *row, size_t i) {
   float x[1] = {0};
-  mpnum_row_decode_(row->src.type, x, mpnum_rows_at_(row->src, row->number, i), 1);
+  mpnum_floats_from_(row->src.type, x, mpnum_rows_at_(row->src, row->number, i), 1);
   if (i >= row->count || (row->mask && !row->mask[i]))
     return mpnum_from_bits_f32(0xff800000u);
   return x[0];
@@ -142,7 +142,7 @@ MPNUM_HOST void mpnum_row_gradient_(const mpnum_row_ *row, mpnum_rows dst,
       for (k = 0; k < n; ++k)
         if (mpnum_bits_f32(mpnum_float_at_(x, k)) == 0xff800000u) powers[k] = 0;
     }
-    mpnum_row_encode_(dst.type, mpnum_rows_to_(dst, row->number, i), powers, n);
+    mpnum_floats_to_(dst.type, MPNUM_OVERFLOW_IEEE, mpnum_rows_to_(dst, row->number, i), powers, n);
   }
   mpnum_rows_fill_(dst, row->number, row->count, 0);
 }
@@ -295,19 +295,19 @@ MPNUM_HOST void mpnum_column_losses_(float *loss, mpnum_const_rows src, size_t f
     sums[k] = 0;
   }
   for (i = 0; i < src.rows; ++i) {
-    mpnum_row_decode_(src.type, x, mpnum_rows_at_(src, i, first), count);
+    mpnum_floats_from_(src.type, x, mpnum_rows_at_(src, i, first), count);
     for (k = 0; k < count; ++k)
       max[k] = mpnum_larger_(max[k], x[k]);
   }
   for (i = 0; i < src.rows; ++i) {
-    mpnum_row_decode_(src.type, x, mpnum_rows_at_(src, i, first), count);
+    mpnum_floats_from_(src.type, x, mpnum_rows_at_(src, i, first), count);
     for (k = 0; k < count; ++k)
       sums[k] = mpnum_plus_f64_(
           sums[k], (double)mpnum_exp_scalar_(mpnum_exponent_(x[k], max[k], scale)));
   }
   for (k = 0; k < count; ++k) {
     const size_t at = first + k;
-    mpnum_row_decode_(src.type, x, mpnum_rows_at_(src, at, at), 1);
+    mpnum_floats_from_(src.type, x, mpnum_rows_at_(src, at, at), 1);
     mpnum_set_float_(loss, at, mpnum_loss_of_(max[k], sums[k], x[0], scale));
   }
 }

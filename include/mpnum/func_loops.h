@@ -21,6 +21,8 @@ typedef struct mpnum_small_function_ {
   mpnum_overflow overflow;
   uint32_t zero; /* as above */
 } mpnum_small_function_;
+/* Its code at a float that the type holds, and at another one. */
+typedef uint32_t mpnum_small_code_(mpnum_small_function_ how, uint32_t a, uint32_t b);
 
 /* Elements done at a time, as floats. */
 # define MPNUM_CHUNK_ 960
@@ -71,18 +73,24 @@ MPNUM_HOST uint32_t mpnum_decoded16_(mpnum_small_function_ how, const void *src,
   return mpnum_decode_bits_(how.format,
                             (uint32_t)mpnum_element_(16, (const uint8_t *)src, i));
 }
-/* The code of a function at a float that the type holds, and at another one. */
-MPNUM_HOST uint32_t mpnum_small_code_(mpnum_small_function_ how, uint32_t a, uint32_t b) {
-  if (how.function == MPNUM_FUNCTION_LOGADDEXP_)
-    return mpnum_logaddexp_code_(how.format, a, b);
-  if (how.zero && (a & 0x7fffffffu) == 0) a = how.zero;
-  return mpnum_function_code_(how.format, how.function, a, how.overflow);
+# define MPNUM_CODE_OF_(name, NAME)                                                    \
+  MPNUM_HOST uint32_t mpnum_##name##_code_(mpnum_small_function_ how, uint32_t a,      \
+                                           uint32_t b) {                               \
+   (void)b;                                                                            \
+   if (how.zero && (a & 0x7fffffffu) == 0) a = how.zero;                               \
+   return mpnum_function_code_(how.format, MPNUM_FUNCTION_##NAME##_, a, how.overflow); \
+  }
+MPNUM_FUNCTION_ROWS_(MPNUM_CODE_OF_)
+# undef MPNUM_CODE_OF_
+MPNUM_HOST uint32_t mpnum_logaddexp_of_(mpnum_small_function_ how, uint32_t a,
+                                        uint32_t b) {
+  return mpnum_logaddexp_code_(how.format, a, b);
 }
 /* Puts right the codes that differ from those on the other side of the result. Past the
  * last of them there are others up to a multiple of 32. */
-MPNUM_HOST void mpnum_decide_(mpnum_small_function_ how, uint16_t *codes,
-                              const uint16_t *others, const float *a, const float *b,
-                              size_t n) {
+MPNUM_HOST void mpnum_decide_(mpnum_small_function_ how, mpnum_small_code_ *code,
+                              uint16_t *codes, const uint16_t *others, const float *a,
+                              const float *b, size_t n) {
   size_t i = 0, k = 0;
   for (; i < n; i += 32) {
     const size_t end = n - i < 32 ? n : i + 32;
@@ -93,8 +101,7 @@ MPNUM_HOST void mpnum_decide_(mpnum_small_function_ how, uint16_t *codes,
     if (differing == 0) continue;
     for (k = i; k < end; ++k)
       if (codes[k] != others[k])
-        codes[k] =
-            (uint16_t)mpnum_small_code_(how, mpnum_bits_f32(a[k]), mpnum_bits_f32(b[k]));
+        codes[k] = (uint16_t)code(how, mpnum_bits_f32(a[k]), mpnum_bits_f32(b[k]));
   }
 }
 

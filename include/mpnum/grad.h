@@ -174,7 +174,7 @@ typedef struct mpnum_grad_pass_ {
 MPNUM_HOST const float *mpnum_grad_seen_floats_(mpnum_codes_ *codes, double *squares,
                                                 const float *floats, size_t n) {
   MPNUM_CALL_(stats_32, (mpnum_limits_of_(MPNUM_TYPE_F32), codes, floats, n));
-  MPNUM_CALL_(squares_tile, (squares, floats, floats, n));
+  *squares = mpnum_tile_of_(MPNUM_SUM_SQUARES_, floats, floats, n);
   return floats;
 }
 /* A double as an element of a type; the float that it then is. */
@@ -213,10 +213,10 @@ MPNUM_HOST const float *mpnum_grad_tile_of_codes_(const mpnum_grad_pass_ *pass,
                                                   const uint8_t *src, uint8_t *dst,
                                                   float *scratch, size_t n) {
   const mpnum_row_map_ map = mpnum_row_map_of_(MPNUM_MAP_SCALED_, pass->factor, 0, 0);
-  mpnum_row_decode_(pass->t.src_type, scratch, src, n);
+  mpnum_floats_from_(pass->t.src_type, scratch, src, n);
   mpnum_row_mapped_(map, scratch, scratch, n);
-  mpnum_row_encode_(pass->t.dst_type, dst, scratch, n);
-  mpnum_row_decode_(pass->t.dst_type, scratch, dst, n);
+  mpnum_floats_to_(pass->t.dst_type, MPNUM_OVERFLOW_IEEE, dst, scratch, n);
+  mpnum_floats_from_(pass->t.dst_type, scratch, dst, n);
   return mpnum_grad_seen_floats_(codes, squares, scratch, n);
 }
 MPNUM_HOST const float *mpnum_grad_tile_(const mpnum_grad_pass_ *pass,
@@ -232,7 +232,7 @@ MPNUM_HOST const float *mpnum_grad_tile_(const mpnum_grad_pass_ *pass,
   if (dst && type != MPNUM_TYPE_F32 && type != MPNUM_TYPE_F64)
     return mpnum_grad_tile_of_codes_(pass, codes, squares, src, dst, scratch, n);
   if (at.src_type == MPNUM_TYPE_E5M2 || at.src_type == MPNUM_TYPE_E4M3) {
-    mpnum_row_decode_(at.src_type, scratch, src, n);
+    mpnum_floats_from_(at.src_type, scratch, src, n);
     at.src = (const uint8_t *)scratch;
     at.src_type = MPNUM_TYPE_F32;
   }

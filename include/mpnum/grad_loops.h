@@ -58,11 +58,6 @@ MPNUM_HOST_INLINE_ void mpnum_grad_join_(const mpnum_grad_parts_ *parts,
   MPNUM_MEMCPY_(at->dst + bytes, parts->rest_dst, rest);
   if (at->streamed) MPNUM_MEMCPY_(at->streamed + bytes, parts->rest_dst, rest);
 }
-MPNUM_HOST_INLINE_ mpnum_conversion_ mpnum_grad_from_(mpnum_type type, int bits) {
-  return mpnum_conversion_of_(mpnum_format_of(type), bits,
-                              mpnum_format_of(MPNUM_TYPE_F32), 32, MPNUM_OVERFLOW_IEEE);
-}
-
 # define MPNUM_EACH_SET_ "grad.inc"
 # include "each_set.inc"
 

@@ -13,32 +13,41 @@
 # define MPNUM_LOOPS_SSE2_   0
 # define MPNUM_LOOPS_AVX2_   0
 # define MPNUM_LOOPS_AVX512_ 0
+# define MPNUM_LOOPS_VBMI_   0
 #elif !MPNUM_NO_DISPATCH
 # define MPNUM_LOOPS_SSE2_   1
 # define MPNUM_LOOPS_AVX2_   1
 # define MPNUM_LOOPS_AVX512_ 1
+# define MPNUM_LOOPS_VBMI_   1
 #elif defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && \
-    defined(__AVX512VL__) && defined(__AVX512VBMI__)
+    defined(__AVX512VL__)
 # define MPNUM_LOOPS_SSE2_   0
 # define MPNUM_LOOPS_AVX2_   0
 # define MPNUM_LOOPS_AVX512_ 1
+# if defined(__AVX512VBMI__)
+#  define MPNUM_LOOPS_VBMI_ 1
+# else
+#  define MPNUM_LOOPS_VBMI_ 0
+# endif
 #elif defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
 # define MPNUM_LOOPS_SSE2_   0
 # define MPNUM_LOOPS_AVX2_   1
 # define MPNUM_LOOPS_AVX512_ 0
+# define MPNUM_LOOPS_VBMI_   0
 #else
 # define MPNUM_LOOPS_SSE2_   1
 # define MPNUM_LOOPS_AVX2_   0
 # define MPNUM_LOOPS_AVX512_ 0
+# define MPNUM_LOOPS_VBMI_   0
 #endif
 
 typedef enum mpnum_isa {
   MPNUM_ISA_SCALAR = 0,
-  MPNUM_ISA_SSE2 = 1, /* any x86-64 */
-  MPNUM_ISA_AVX2 = 2, /* with FMA and F16C: Intel from Haswell, AMD from Zen on */
-  MPNUM_ISA_AVX512 =
-      3,             /* with BW, DQ, VL and VBMI: Intel from Ice Lake, AMD from Zen 4 */
-  MPNUM_ISA_NEON = 4 /* any aarch64 */
+  MPNUM_ISA_SSE2 = 1,       /* any x86-64 */
+  MPNUM_ISA_AVX2 = 2,       /* with FMA and F16C: Intel from Haswell, AMD from Zen on */
+  MPNUM_ISA_AVX512 = 3,     /* F, BW, DQ, VL: Intel from Skylake-X on */
+  MPNUM_ISA_NEON = 4,       /* any aarch64 */
+  MPNUM_ISA_AVX512_VBMI = 5 /* the same and VBMI: Intel from Ice Lake, AMD from Zen 4 */
 } mpnum_isa;
 
 #if MPNUM_HAS_ARRAYS
@@ -51,6 +60,7 @@ MPNUM_HOST const char *mpnum_isa_name(mpnum_isa isa) {
   case MPNUM_ISA_AVX2: return "avx2";
   case MPNUM_ISA_AVX512: return "avx512";
   case MPNUM_ISA_NEON: return "neon";
+  case MPNUM_ISA_AVX512_VBMI: return "avx512vbmi";
   default: return 0;
   }
 }
@@ -86,15 +96,16 @@ MPNUM_HOST mpnum_isa mpnum_isa_probe_(void) {
     return MPNUM_ISA_SSE2;
   /* masks and 512-bit registers; F, DQ, BW, VL; VBMI */
   if (!mpnum_has_bits_(saved, 0xe0) ||
-      !mpnum_has_bits_(has.b, 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31) ||
-      !mpnum_has_bits_(has.c, 1u << 1))
+      !mpnum_has_bits_(has.b, 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31))
     return MPNUM_ISA_AVX2;
-  return MPNUM_ISA_AVX512;
+  return mpnum_has_bits_(has.c, 1u << 1) ? MPNUM_ISA_AVX512_VBMI : MPNUM_ISA_AVX512;
 }
 # else
 MPNUM_HOST mpnum_isa mpnum_isa_probe_(void) {
 #  if MPNUM_HAS_NEON
   return MPNUM_ISA_NEON;
+#  elif MPNUM_LOOPS_VBMI_
+  return MPNUM_ISA_AVX512_VBMI;
 #  elif MPNUM_LOOPS_AVX512_
   return MPNUM_ISA_AVX512;
 #  elif MPNUM_LOOPS_AVX2_
@@ -130,8 +141,9 @@ MPNUM_HOST mpnum_isa mpnum_isa_in_use(void) {
  * nothing changes. */
 MPNUM_HOST mpnum_status mpnum_isa_force(mpnum_isa isa) {
   const mpnum_isa best = mpnum_isa_probe_();
-  const int is_lower = best == MPNUM_ISA_NEON ? isa == best : (int)isa > 0 && isa <= best;
-  if (isa != MPNUM_ISA_SCALAR && !is_lower) return MPNUM_ERROR_ARGUMENT;
+  const int is_x86 = best != MPNUM_ISA_NEON && isa != MPNUM_ISA_NEON;
+  const int is_lower = is_x86 && (int)isa > 0 && isa < best;
+  if (isa != MPNUM_ISA_SCALAR && isa != best && !is_lower) return MPNUM_ERROR_ARGUMENT;
   __atomic_store_n(mpnum_isa_cache_(), (int)isa + 1, __ATOMIC_RELAXED);
   return MPNUM_OK;
 }

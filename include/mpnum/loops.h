@@ -73,14 +73,6 @@ MPNUM_INLINE int mpnum_is_mode_(mpnum_rounding rounding, mpnum_overflow overflow
 MPNUM_INLINE int mpnum_saturates_(mpnum_format format, mpnum_overflow overflow) {
   return overflow == MPNUM_OVERFLOW_SATURATE || (format.inf_code | format.nan_code) == 0;
 }
-MPNUM_INLINE int mpnum_is_e4m3_(mpnum_format format) {
-  return format.exponent_bits == 4 && format.mantissa_bits == 3 && format.bias == 7 &&
-         format.max_code == 0x7e && format.nan_code == 0x7f;
-}
-MPNUM_INLINE int mpnum_is_e5m2_(mpnum_format format) {
-  return format.exponent_bits == 5 && format.mantissa_bits == 2 && format.bias == 15 &&
-         format.inf_code == 0x7c && format.nan_policy == MPNUM_NAN_CANONICAL;
-}
 /* Whether nearest_magnitude of vector.inc serves: the sums there are far below Inf, their
  * low bits even. */
 MPNUM_INLINE int mpnum_has_nearest_magnitude_(mpnum_format format,
@@ -90,17 +82,18 @@ MPNUM_INLINE int mpnum_has_nearest_magnitude_(mpnum_format format,
   return rounding == MPNUM_ROUND_NEAREST_EVEN && format.bias < 100 &&
          format.mantissa_bits >= 1 && max_field < 220 && !format.storage_shift;
 }
+/* Whether encode_byte_blocks serves. */
+MPNUM_INLINE int mpnum_has_byte_blocks_(mpnum_format format, mpnum_rounding rounding,
+                                        mpnum_overflow overflow) {
+  const uint32_t inf_code = format.inf_code ? format.inf_code : format.nan_code;
+  return mpnum_has_nearest_magnitude_(format, rounding) &&
+         format.nan_policy == MPNUM_NAN_CANONICAL && format.sign_bits &&
+         (mpnum_saturates_(format, overflow) || inf_code == format.max_code + 1);
+}
 /* The leading bits of f32: bf16, tf32. */
 MPNUM_INLINE int mpnum_is_prefix_(mpnum_format format) {
   return format.bias == 127 && format.exponent_bits == 8 && format.sign_bits &&
          format.inf_code && format.nan_policy == MPNUM_NAN_CANONICAL;
-}
-/* Codes that, shifted, are f16 codes of the values times a power of two, but for NaN. */
-MPNUM_INLINE int mpnum_fits_f16_(mpnum_format format) {
-  const int is_short_f16 =
-      format.bias == 15 && format.exponent_bits == 5 && format.inf_code;
-  return format.sign_bits &&
-         (is_short_f16 || (!format.inf_code && format.exponent_bits <= 4));
 }
 MPNUM_INLINE int mpnum_is_f16_(mpnum_format format) {
   return format.exponent_bits == 5 && format.mantissa_bits == 10 && format.bias == 15 &&
@@ -110,20 +103,6 @@ MPNUM_INLINE int mpnum_is_f16_(mpnum_format format) {
 MPNUM_INLINE int mpnum_is_widened_(mpnum_format format) {
   return mpnum_is_f16_(format) && (format.nan_policy == MPNUM_NAN_CANONICAL ||
                                    format.nan_policy == MPNUM_NAN_PAYLOAD);
-}
-
-/* Whether halves_to_bytes serves: what is normal in dst is normal in src, where whatever
- * is halfway between two codes is a code. */
-MPNUM_INLINE int mpnum_has_halves_(mpnum_format src, mpnum_format dst) {
-  const int is_bf16 = mpnum_is_prefix_(src) && src.mantissa_bits == 7;
-  return (mpnum_is_f16_(src) || is_bf16) && dst.exponent_bits <= 5 &&
-         dst.mantissa_bits <= 4 && dst.bias <= src.bias &&
-         mpnum_has_nearest_magnitude_(dst, MPNUM_ROUND_NEAREST_EVEN);
-}
-/* The code of a float that the format has. */
-MPNUM_INLINE uint32_t mpnum_exact_code_(mpnum_format format, uint32_t bits) {
-  return (bits >> (23 - format.mantissa_bits)) -
-         ((uint32_t)(127 - format.bias) << format.mantissa_bits);
 }
 
 /* A format of 16 bits and fewer for which nearest_magnitude serves, and an overflow, as
@@ -138,13 +117,14 @@ typedef struct mpnum_encoding_ {
   int has_negative_zero;
   uint32_t nan_result; /* a code */
   mpnum_overflow overflow;
-  int dst_bits;
+  int dst_bits, src_bits;
+  mpnum_type src_type;
 } mpnum_encoding_;
 MPNUM_INLINE mpnum_encoding_ mpnum_encoding_of_(mpnum_format format,
                                                 mpnum_overflow overflow) {
   const uint32_t past = (uint32_t)!mpnum_saturates_(format, overflow);
   const uint32_t min_field = (uint32_t)(128 - format.bias);
-  mpnum_encoding_ encoding = {0, 0, 0, 0, 0, 0, 0, 0, overflow, 0};
+  mpnum_encoding_ encoding = {0, 0, 0, 0, 0, 0, 0, 0, overflow, 0, 32, MPNUM_TYPE_F32};
   encoding.limit = mpnum_decode_finite_(format, format.max_code + past);
   encoding.min_power = min_field << 23;
   encoding.up = 23 - format.mantissa_bits;
@@ -159,21 +139,190 @@ MPNUM_INLINE mpnum_encoding_ mpnum_encoding_of_(mpnum_format format,
 /* The same for formats that are the leading bits of f32, results as floats. */
 MPNUM_INLINE mpnum_encoding_ mpnum_prefix_encoding_of_(mpnum_format format,
                                                        mpnum_overflow overflow) {
-  mpnum_encoding_ encoding = {0, 0, 0, 0, 0, 0, 0, 0, overflow, 0};
+  mpnum_encoding_ encoding = {0, 0, 0, 0, 0, 0, 0, 0, overflow, 0, 32, MPNUM_TYPE_F32};
   encoding.up = 23 - format.mantissa_bits;
   encoding.limit = format.max_code << encoding.up;
   encoding.nan_result = format.nan_code << encoding.up;
   return encoding;
 }
 
+/* The same for e8m0; its limit is a code. */
+MPNUM_INLINE mpnum_encoding_ mpnum_e8m0_encoding_of_(mpnum_format format,
+                                                     mpnum_overflow overflow) {
+  mpnum_encoding_ encoding = {0, 0, 0, 0, 0, 0, 0, 0, overflow, 0, 32, MPNUM_TYPE_F32};
+  encoding.limit = mpnum_saturates_(format, overflow) ? format.max_code : format.nan_code;
+  encoding.nan_result = format.nan_code;
+  return encoding;
+}
+
 MPNUM_INLINE mpnum_encoding_ mpnum_encoding_of_type_(mpnum_type type, int dst_bits,
                                                      mpnum_overflow overflow) {
   const mpnum_format format = mpnum_format_of(type);
-  mpnum_encoding_ encoding = mpnum_is_prefix_(format)
-                                 ? mpnum_prefix_encoding_of_(format, overflow)
-                                 : mpnum_encoding_of_(format, overflow);
+  mpnum_encoding_ encoding =
+      mpnum_is_prefix_(format)  ? mpnum_prefix_encoding_of_(format, overflow)
+      : type == MPNUM_TYPE_E8M0 ? mpnum_e8m0_encoding_of_(format, overflow)
+                                : mpnum_encoding_of_(format, overflow);
   encoding.dst_bits = dst_bits;
   return encoding;
+}
+
+/* Codes of 8 bits and fewer, but not of e8m0 and e5m2fnuz, as numbers to make floats
+ * with.
+ */
+typedef struct mpnum_decoding_ {
+  int src_bits;
+  int left, right; /* to the f16 code of the value times a power of two, and ... */
+  uint16_t mask;   /* its bits */
+  float scale;     /* 2^(15 - bias) */
+  uint32_t ones,
+      flipped;        /* with these bits kept, then flipped, a code or a float above */
+  uint32_t last_code; /* ... this number, with a sign, is special, ... */
+  uint32_t last;
+  uint32_t infinity; /* Inf where it is this one, or NaN */
+} mpnum_decoding_;
+MPNUM_INLINE mpnum_decoding_ mpnum_decoding_of_(mpnum_type type, int src_bits) {
+  const mpnum_format format = mpnum_format_of(type);
+  const int sign_shift = format.exponent_bits + format.mantissa_bits;
+  const int is_short_f16 = format.exponent_bits == 5 && format.inf_code != 0;
+  mpnum_decoding_ decoding = {0, 0, 0, 0, 0, 0x7fffffffu, 0, 0x7f, 0x7fffffffu, 0};
+  decoding.src_bits = src_bits;
+  decoding.left = 7 - sign_shift;
+  decoding.right = 5 - format.exponent_bits;
+  decoding.mask = (uint16_t)(0x8000u | (((uint32_t)1 << sign_shift) - 1)
+                                           << (10 - format.mantissa_bits));
+  decoding.scale = mpnum_pow2_(15 - format.bias);
+  decoding.infinity = 0xffffffffu;     /* is none */
+  if (format.nan_code >> sign_shift) { /* -0, the only one in the lowest place */
+    decoding.ones = decoding.flipped = 0xffffffffu;
+    decoding.last_code = 0x7e;
+    decoding.last = 0x7ffffffeu;
+  } else if (is_short_f16) { /* NaN is special; Inf is Inf in f16, too */
+    decoding.last_code = format.inf_code;
+    decoding.last = 0x7f800000u;
+  } else if (format.nan_code) {
+    decoding.last_code = format.max_code;
+    decoding.last = mpnum_decode_finite_(format, format.max_code);
+    if (format.inf_code)
+      decoding.infinity = mpnum_decode_finite_(format, format.inf_code);
+  }
+  return decoding;
+}
+
+/* Any format, rounding and overflow as numbers. */
+typedef struct mpnum_any_encoding_ {
+  mpnum_encoding_ nearest; /* where nearest_magnitude serves, less past of its code */
+  int has_nearest;
+  uint32_t past;
+  int is_stochastic, is_toward_zero;
+  int has_zero;
+  uint32_t
+      min_field;  /* the exponent field of the smallest normal value in f32, 1 and up */
+  uint32_t right; /* bits of the mantissa cut off there, and the field */
+  /* What is added to the fraction cut off, of 32 bits: these bits flipped where the
+   * source is negative, and 1 more where the code is odd. What a carry does to the code.
+   */
+  uint32_t added, flipped, odd, carry, set;
+  uint32_t below_half; /* in place, where min_field is 1 */
+  uint32_t max_code, over_plus, over_minus, inf_result; /* past the largest; for Inf */
+  int sign_right;
+  uint32_t sign_bit, signed_zero;              /* of codes that may have it; of 0 */
+  uint32_t nan_signs, nan_number, nan_payload; /* NaN: sign, changed, and payload kept */
+  int nan_right, storage_shift;
+} mpnum_any_encoding_;
+MPNUM_HOST mpnum_any_encoding_ mpnum_any_encoding_of_(mpnum_format format,
+                                                      mpnum_rounding rounding,
+                                                      mpnum_overflow overflow) {
+  const int sign_shift = format.exponent_bits + format.mantissa_bits;
+  const int saturates = mpnum_saturates_(format, overflow);
+  const uint32_t inf_code = format.inf_code ? format.inf_code : format.nan_code;
+  const uint32_t inf_result = saturates ? format.max_code : inf_code;
+  const int is_up = rounding == MPNUM_ROUND_UP, is_down = rounding == MPNUM_ROUND_DOWN;
+  const int is_nearest = rounding == MPNUM_ROUND_NEAREST_EVEN;
+  const int is_to_odd = rounding == MPNUM_ROUND_TO_ODD;
+  const int has_payload =
+      format.nan_policy == MPNUM_NAN_PAYLOAD && format.inf_code && format.nan_code;
+  mpnum_any_encoding_ any;
+  any.has_nearest = mpnum_has_nearest_magnitude_(format, rounding);
+  any.nearest = mpnum_encoding_of_(format, overflow);
+  any.past = any.nearest.low >> any.nearest.up;
+  any.is_stochastic = rounding == MPNUM_ROUND_STOCHASTIC;
+  any.is_toward_zero = rounding == MPNUM_ROUND_TOWARD_ZERO;
+  any.has_zero = format.has_zero;
+  any.min_field = (uint32_t)(128 - format.bias);
+  any.right = (uint32_t)(23 - format.mantissa_bits) + any.min_field;
+  any.added = is_nearest                             ? 0x7fffffffu
+              : rounding == MPNUM_ROUND_NEAREST_AWAY ? 0x80000000u
+              : is_up || is_to_odd                   ? 0xffffffffu
+                                                     : 0;
+  any.flipped = (is_up || is_down) && format.sign_bits ? 0xffffffffu : 0;
+  any.odd = (uint32_t)is_nearest;
+  any.carry = (uint32_t)!is_to_odd;
+  any.set = (uint32_t)is_to_odd;
+  any.below_half = ((uint32_t)1 << (22 - format.mantissa_bits)) - 1;
+  any.max_code = format.max_code;
+  any.inf_result = inf_result;
+  any.over_plus = mpnum_overflows_to_max_(rounding, 0) ? format.max_code : inf_result;
+  any.over_minus =
+      mpnum_overflows_to_max_(rounding, format.sign_bits) ? format.max_code : inf_result;
+  any.sign_right = 31 - sign_shift;
+  any.sign_bit = (uint32_t)format.sign_bits << sign_shift;
+  any.signed_zero = format.has_negative_zero ? any.sign_bit : 0;
+  any.nan_payload = has_payload ? 0x7fffffu : 0;
+  any.nan_right = 23 - format.mantissa_bits;
+  any.nan_signs = format.nan_policy == MPNUM_NAN_CANONICAL ? 0 : any.sign_bit;
+  any.nan_number = format.nan_code;
+  if (!format.nan_code) any.nan_number = mpnum_no_nan_(format, 0);
+  if (has_payload)
+    any.nan_number = format.inf_code | (uint32_t)1 << (format.mantissa_bits - 1);
+  if (format.nan_code >> sign_shift) any.nan_signs = 0;
+  any.storage_shift = format.storage_shift;
+  return any;
+}
+
+/* Codes of any format as numbers to make floats with. */
+typedef struct mpnum_any_decoding_ {
+  int storage_shift, sign_left, up;
+  uint32_t sign_bit, ones;
+  int is_prefix;
+  uint32_t low_nan; /* of a prefix */
+  int is_power;     /* floats but for a zero, which may be another number */
+  uint32_t zero;
+  uint32_t min_normal, to_normal; /* below, integers times the last place */
+  float last_place;
+  uint32_t inf_code, last, nan_code; /* NaN is above the last one, or that code */
+  uint32_t nan_number, nan_signs, nan_payload;
+} mpnum_any_decoding_;
+MPNUM_HOST mpnum_any_decoding_ mpnum_any_decoding_of_(mpnum_format format) {
+  const int sign_shift = format.exponent_bits + format.mantissa_bits;
+  const int is_canonical = format.nan_policy == MPNUM_NAN_CANONICAL;
+  const int has_payload = format.nan_policy == MPNUM_NAN_PAYLOAD && format.inf_code;
+  mpnum_any_decoding_ any;
+  any.storage_shift = format.storage_shift;
+  any.sign_left = 31 - sign_shift;
+  any.up = 23 - format.mantissa_bits;
+  any.sign_bit = (uint32_t)format.sign_bits << sign_shift;
+  any.ones = ((uint32_t)1 << sign_shift) - 1;
+  any.is_prefix = format.bias == 127 && format.exponent_bits == 8 && format.inf_code != 0;
+  any.low_nan = format.nan_code << any.up;
+  any.is_power = format.bias == 127 && !any.is_prefix;
+  any.zero = format.has_zero ? 0 : 0x00400000u;
+  any.min_normal = any.is_prefix ? 0 : (uint32_t)1 << format.mantissa_bits;
+  any.to_normal = (uint32_t)(127 - format.bias) << 23;
+  any.last_place =
+      any.is_prefix ? 0 : mpnum_pow2_(1 - format.bias - format.mantissa_bits);
+  any.inf_code = format.inf_code ? format.inf_code : 0xffffffffu;
+  any.last = format.inf_code ? format.inf_code : format.max_code;
+  any.nan_code = format.nan_code >> sign_shift ? format.nan_code : 0;
+  if (any.nan_code) any.last = any.ones;
+  any.nan_number = is_canonical ? 0x7fffffffu : 0x7fc00000u;
+  any.nan_signs = is_canonical ? 0 : 0x80000000u;
+  any.nan_payload = has_payload && !is_canonical ? 0x7fffffu : 0;
+  return any;
+}
+
+/* A code in all places of a word. */
+MPNUM_HOST_INLINE_ uint32_t mpnum_repeated_(int bits, uint32_t code) {
+  return code * (bits == 8 ? 0x01010101u : bits == 16 ? 0x00010001u : 1u);
 }
 
 /* Eight codes, one in each byte, and the same in 4 or 6 bits each. */
@@ -217,15 +366,14 @@ MPNUM_HOST_INLINE_ void mpnum_store_x8_(uint8_t *dst, uint64_t x, int count) {
   dst[6] = (uint8_t)(x >> 48);
   dst[7] = (uint8_t)(x >> 56);
 }
-MPNUM_HOST_INLINE_ void mpnum_pack_(int bits, uint8_t *dst, const uint8_t *src,
-                                    size_t n) {
+MPNUM_HOST_ONCE_ void mpnum_pack_(int bits, uint8_t *dst, const uint8_t *src, size_t n) {
   size_t i = 0;
   for (; i < n; i += 8)
     mpnum_store_x8_(dst + i / 8 * (size_t)bits,
                     mpnum_pack_x8_(bits, mpnum_load_x8_(src + i)), bits);
 }
-MPNUM_HOST_INLINE_ void mpnum_unpack_(int bits, uint8_t *dst, const uint8_t *src,
-                                      size_t n) {
+MPNUM_HOST_ONCE_ void mpnum_unpack_(int bits, uint8_t *dst, const uint8_t *src,
+                                    size_t n) {
   size_t i = 0;
   for (; i < n; i += 8) {
     const uint8_t *at = src + i / 8 * (size_t)bits;
@@ -336,8 +484,8 @@ MPNUM_HOST void mpnum_to_f64_array_(uint8_t *dst, mpnum_type src_type, const uin
 }
 
 /* A conversion known at run time only. */
-MPNUM_HOST void mpnum_convert_any_scalar_(mpnum_conversion_ how, void *to,
-                                          const void *from, size_t n) {
+MPNUM_HOST_COLD_ void mpnum_convert_any_scalar_(mpnum_conversion_ how, void *to,
+                                                const void *from, size_t n) {
   mpnum_convert_scalar_(how, to, from, n);
 }
 
@@ -358,7 +506,8 @@ MPNUM_HOST_INLINE_ int mpnum_streams_(int dst_bits, int src_bits, const void *ds
 
 /* Four vectors of 32-bit lanes. */
 MPNUM_HOST_INLINE_ size_t mpnum_block_size_(mpnum_isa isa) {
-  return isa == MPNUM_ISA_AVX512 ? 64 : isa == MPNUM_ISA_AVX2 ? 32 : 16;
+  const int is_512 = isa == MPNUM_ISA_AVX512 || isa == MPNUM_ISA_AVX512_VBMI;
+  return is_512 ? 64 : isa == MPNUM_ISA_AVX2 ? 32 : 16;
 }
 /* Runs such a loop over n elements: what does not fill a block is copied to one that
  * does. */
@@ -395,26 +544,39 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size, const v
 # if MPNUM_HAS_NEON
 #  include "vector_neon.h"
 # endif
-# define MPNUM_EACH_SET_ "array.inc"
+# define MPNUM_EACH_SET_ "convert.inc"
 # include "each_set.inc"
+# if MPNUM_LOOPS_VBMI_
+#  include "vector_avx512_vbmi.h"
+# endif
 
 /* Calls the loop of the set in use; names the loop over blocks of a set, NULL of the
- * scalar one. */
+ * scalar one, and, PICK_VBMI, one that AVX-512 with VBMI has, too. */
 # if MPNUM_HAS_X86_SIMD && !MPNUM_NO_DISPATCH
-#  define MPNUM_PICK_(isa, name)                       \
-   ((isa) == MPNUM_ISA_AVX512 ? mpnum_##name##_avx512_ \
-    : (isa) == MPNUM_ISA_AVX2 ? mpnum_##name##_avx2_   \
-    : (isa) == MPNUM_ISA_SSE2 ? mpnum_##name##_sse2_   \
-                              : (mpnum_blocks_ *)0)
+#  define MPNUM_PICK_(isa, name)                            \
+   ((isa) == MPNUM_ISA_AVX512_VBMI ? mpnum_##name##_avx512_ \
+    : (isa) == MPNUM_ISA_AVX512    ? mpnum_##name##_avx512_ \
+    : (isa) == MPNUM_ISA_AVX2      ? mpnum_##name##_avx2_   \
+    : (isa) == MPNUM_ISA_SSE2      ? mpnum_##name##_sse2_   \
+                                   : (mpnum_blocks_ *)0)
+#  define MPNUM_PICK_VBMI_(isa, name) \
+   ((isa) == MPNUM_ISA_AVX512_VBMI ? mpnum_##name##_vbmi_ : MPNUM_PICK_(isa, name))
 #  define MPNUM_CALL_(name, arguments)                              \
    do {                                                             \
     switch (mpnum_isa_in_use()) {                                   \
+    case MPNUM_ISA_AVX512_VBMI:                                     \
     case MPNUM_ISA_AVX512: mpnum_##name##_avx512_ arguments; break; \
     case MPNUM_ISA_AVX2: mpnum_##name##_avx2_ arguments; break;     \
     case MPNUM_ISA_SSE2: mpnum_##name##_sse2_ arguments; break;     \
     default: mpnum_##name##_scalar_ arguments; break;               \
     }                                                               \
    } while (0)
+# elif MPNUM_LOOPS_VBMI_
+#  define MPNUM_PICK_VBMI_(isa, name) ((void)(isa), mpnum_##name##_vbmi_)
+# else
+#  define MPNUM_PICK_VBMI_(isa, name) MPNUM_PICK_(isa, name)
+# endif
+# if MPNUM_HAS_X86_SIMD && !MPNUM_NO_DISPATCH
 # elif MPNUM_HAS_NEON && !MPNUM_NO_DISPATCH
 #  define MPNUM_PICK_(isa, name) \
    ((isa) == MPNUM_ISA_NEON ? mpnum_##name##_neon_ : (mpnum_blocks_ *)0)
@@ -446,9 +608,9 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size, const v
 /* Floats to codes, to nearest even, one after the other: eight at a time, as many as
  * dense codes come in. (mpnum_convert_scalar_ does it, too, and takes a compiler as long
  * as all else here.) */
-MPNUM_HOST_INLINE_ void mpnum_encode_each_(mpnum_type type, int dst_bits,
-                                           mpnum_overflow overflow, void *to,
-                                           const void *from, size_t n) {
+MPNUM_HOST_INLINE_ void mpnum_encode_floats_(mpnum_type type, int dst_bits,
+                                             mpnum_overflow overflow, void *to,
+                                             const void *from, size_t n) {
   const mpnum_format format = mpnum_format_of(type);
   const int bits = dst_bits < 8 ? 8 : dst_bits;
   const uint8_t *src = (const uint8_t *)from;
@@ -467,37 +629,121 @@ MPNUM_HOST_INLINE_ void mpnum_encode_each_(mpnum_type type, int dst_bits,
     MPNUM_MEMCPY_(dst + i * (size_t)dst_bits / 8, codes, mpnum_bytes_(dst_bits, count));
   }
 }
-MPNUM_HOST_ONCE_ void mpnum_encode_scalar_(mpnum_type type, int dst_bits,
-                                           mpnum_overflow overflow, void *dst,
-                                           const void *src, size_t n) {
-  mpnum_encode_each_(type, dst_bits, overflow, dst, src, n);
+/* Doubles to f32, f16 and bf16. */
+MPNUM_HOST_INLINE_ void mpnum_encode_doubles_(mpnum_type type, int dst_bits,
+                                              mpnum_overflow overflow, void *to,
+                                              const void *from, size_t n) {
+  const mpnum_format format = mpnum_format_of(type);
+  size_t i = 0;
+  for (; i < n; ++i) {
+    const double x = mpnum_from_bits_f64(mpnum_element_(64, (const uint8_t *)from, i));
+    const mpnum_rounding nearest = MPNUM_ROUND_NEAREST_EVEN;
+    mpnum_set_element_(
+        dst_bits, (uint8_t *)to, i,
+        dst_bits == 32 ? mpnum_bits_f32(mpnum_f64_to_f32_round(x, nearest, overflow, 0))
+                       : mpnum_encode_f64(format, x, nearest, overflow, 0));
+  }
 }
-/* By a loop over blocks. Type and overflow are known to the compiler, which makes numbers
- * of them; without vectors it makes a loop of them. */
+/* Codes as floats, in the same way. */
+MPNUM_HOST_INLINE_ void mpnum_decode_each_(mpnum_type type, int src_bits, void *to,
+                                           const void *from, size_t n) {
+  const mpnum_format format = mpnum_format_of(type);
+  const int bits = src_bits < 8 ? 8 : src_bits;
+  const uint8_t *src = (const uint8_t *)from;
+  uint8_t *dst = (uint8_t *)to;
+  size_t i = 0, k = 0;
+  for (; i < n; i += 8) {
+    const size_t count = n - i < 8 ? n - i : 8;
+    uint8_t codes[8 * 4] = {0};
+    MPNUM_MEMCPY_(codes, src + i * (size_t)src_bits / 8, mpnum_bytes_(src_bits, count));
+    if (src_bits < 8) mpnum_unpack_(src_bits, codes, codes, 8);
+    for (k = 0; k < count; ++k)
+      mpnum_set_element_(
+          32, dst, i + k,
+          mpnum_decode_bits_(format, (uint32_t)mpnum_element_(bits, codes, k)));
+  }
+}
+/* f16 and bf16 to codes. */
+MPNUM_HOST_INLINE_ void mpnum_encode_halves_(mpnum_type src_type, mpnum_type type,
+                                             int dst_bits, mpnum_overflow overflow,
+                                             void *dst, const void *src, size_t n) {
+  float x[64];
+  size_t i = 0;
+  for (; i < n; i += 64) {
+    const size_t count = n - i < 64 ? n - i : 64;
+    mpnum_decode_each_(src_type, 16, x, (const uint8_t *)src + 2 * i, count);
+    mpnum_encode_floats_(type, dst_bits, overflow,
+                         (uint8_t *)dst + i / 8 * (size_t)dst_bits, x, count);
+  }
+}
+
+/* The same once, for those that call the vectors of other CPUs. */
+MPNUM_HOST_COLD_ void mpnum_encode_floats_scalar_(mpnum_type type, int dst_bits,
+                                                  mpnum_overflow overflow, void *dst,
+                                                  const void *src, size_t n) {
+  mpnum_encode_floats_(type, dst_bits, overflow, dst, src, n);
+}
+MPNUM_HOST_COLD_ void mpnum_encode_halves_scalar_(mpnum_type src_type, mpnum_type type,
+                                                  int dst_bits, mpnum_overflow overflow,
+                                                  void *dst, const void *src, size_t n) {
+  mpnum_encode_halves_(src_type, type, dst_bits, overflow, dst, src, n);
+}
+MPNUM_HOST_COLD_ void mpnum_encode_doubles_scalar_(mpnum_type type, int dst_bits,
+                                                   mpnum_overflow overflow, void *dst,
+                                                   const void *src, size_t n) {
+  mpnum_encode_doubles_(type, dst_bits, overflow, dst, src, n);
+}
+MPNUM_HOST_COLD_ void mpnum_decode_each_scalar_(mpnum_type type, int src_bits, void *dst,
+                                                const void *src, size_t n) {
+  mpnum_decode_each_(type, src_bits, dst, src, n);
+}
+/* By a loop over blocks, if there is one. Types and overflow are known to the compiler,
+ * which makes numbers of them; without vectors it makes a loop of them. */
+# if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
+#  define MPNUM_SCALAR_(name) mpnum_##name##_scalar_
+# else
+#  define MPNUM_SCALAR_(name) mpnum_##name##_
+# endif
+MPNUM_HOST_INLINE_ int mpnum_encode_blocks_(mpnum_isa isa, mpnum_blocks_ *run,
+                                            mpnum_type src_type, mpnum_type type,
+                                            int dst_bits, mpnum_overflow overflow,
+                                            void *dst, const void *src, size_t n) {
+# if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
+  mpnum_encoding_ encoding = mpnum_encoding_of_type_(type, dst_bits, overflow);
+  if (!run) return 0;
+  encoding.src_type = src_type;
+  encoding.src_bits = mpnum_type_bits_(src_type);
+  mpnum_run_blocks_(run, mpnum_block_size_(isa), &encoding, dst_bits, dst,
+                    encoding.src_bits, src, n);
+  return 1;
+# else
+  (void)isa;
+  (void)run;
+  (void)src_type;
+  (void)type;
+  (void)dst_bits;
+  (void)overflow;
+  (void)dst;
+  (void)src;
+  (void)n;
+  return 0;
+# endif
+}
 MPNUM_HOST_INLINE_ void mpnum_encode_by_(mpnum_isa isa, mpnum_blocks_ *run,
                                          mpnum_type type, int dst_bits,
                                          mpnum_overflow overflow, void *dst,
                                          const void *src, size_t n) {
-# if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
-  if (run) {
-    const mpnum_encoding_ encoding = mpnum_encoding_of_type_(type, dst_bits, overflow);
-    mpnum_run_blocks_(run, mpnum_block_size_(isa), &encoding, dst_bits, dst, 32, src, n);
-  } else {
-    mpnum_encode_scalar_(type, dst_bits, overflow, dst, src, n);
-  }
-# else
-  (void)isa;
-  (void)run;
-  mpnum_encode_each_(type, dst_bits, overflow, dst, src, n);
-# endif
+  if (!mpnum_encode_blocks_(isa, run, MPNUM_TYPE_F32, type, dst_bits, overflow, dst, src,
+                            n))
+    MPNUM_SCALAR_(encode_floats)(type, dst_bits, overflow, dst, src, n);
 }
-/* To 8 bits and fewer, where nearest_magnitude serves; to bf16, tf32, f16. */
+/* f32 to 8 bits and fewer, where nearest_magnitude serves; to bf16, tf32, f16. */
 MPNUM_HOST_INLINE_ void mpnum_encode_bytes_(mpnum_type type, int dst_bits,
                                             mpnum_overflow overflow, void *dst,
                                             const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_encode_by_(isa, MPNUM_PICK_(isa, encode_byte_blocks), type, dst_bits, overflow,
-                   dst, src, n);
+  mpnum_encode_by_(isa, MPNUM_PICK_VBMI_(isa, encode_byte_blocks), type, dst_bits,
+                   overflow, dst, src, n);
 }
 MPNUM_HOST_INLINE_ void mpnum_encode_bf16_(mpnum_overflow overflow, void *dst,
                                            const void *src, size_t n) {
@@ -517,6 +763,133 @@ MPNUM_HOST_INLINE_ void mpnum_encode_f16_(mpnum_overflow overflow, void *dst,
   mpnum_encode_by_(isa, MPNUM_PICK_(isa, encode_f16_blocks), MPNUM_TYPE_F16, 16, overflow,
                    dst, src, n);
 }
+/* f32 to e8m0; f16 and bf16 to 8 bits and fewer; f64 to f32; f64 to f16 and bf16. */
+MPNUM_HOST_INLINE_ void mpnum_encode_e8m0_(mpnum_overflow overflow, void *dst,
+                                           const void *src, size_t n) {
+  const mpnum_isa isa = mpnum_isa_in_use();
+  mpnum_encode_by_(isa, MPNUM_PICK_(isa, encode_e8m0_blocks), MPNUM_TYPE_E8M0, 8,
+                   overflow, dst, src, n);
+}
+MPNUM_HOST_INLINE_ void mpnum_encode_bytes16_(mpnum_type src_type, mpnum_type type,
+                                              int dst_bits, mpnum_overflow overflow,
+                                              void *dst, const void *src, size_t n) {
+  const mpnum_isa isa = mpnum_isa_in_use();
+  mpnum_blocks_ *const run = type == MPNUM_TYPE_E8M0
+                                 ? MPNUM_PICK_(isa, encode_e8m0_blocks)
+                                 : MPNUM_PICK_(isa, encode_half_blocks);
+  if (!mpnum_encode_blocks_(isa, run, src_type, type, dst_bits, overflow, dst, src, n))
+    MPNUM_SCALAR_(encode_halves)(src_type, type, dst_bits, overflow, dst, src, n);
+}
+MPNUM_HOST_INLINE_ void mpnum_encode_f64_f32_(mpnum_overflow overflow, void *dst,
+                                              const void *src, size_t n) {
+  const mpnum_isa isa = mpnum_isa_in_use();
+  if (!mpnum_encode_blocks_(isa, MPNUM_PICK_(isa, encode_f64_f32_blocks), MPNUM_TYPE_F64,
+                            MPNUM_TYPE_F32, 32, overflow, dst, src, n))
+    MPNUM_SCALAR_(encode_doubles)(MPNUM_TYPE_F32, 32, overflow, dst, src, n);
+}
+MPNUM_HOST_INLINE_ void mpnum_encode_f64_16_(mpnum_type type, mpnum_overflow overflow,
+                                             void *dst, const void *src, size_t n) {
+  const mpnum_isa isa = mpnum_isa_in_use();
+  mpnum_blocks_ *const run = type == MPNUM_TYPE_F16
+                                 ? MPNUM_PICK_(isa, encode_f64_f16_blocks)
+                                 : MPNUM_PICK_(isa, encode_f64_bf16_blocks);
+  if (!mpnum_encode_blocks_(isa, run, MPNUM_TYPE_F64, type, 16, overflow, dst, src, n))
+    MPNUM_SCALAR_(encode_doubles)(type, 16, overflow, dst, src, n);
+}
+
+/* Codes as floats. */
+MPNUM_HOST_INLINE_ void mpnum_decode_by_(mpnum_isa isa, mpnum_blocks_ *run,
+                                         mpnum_type type, int src_bits, void *dst,
+                                         const void *src, size_t n) {
+# if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
+  const mpnum_decoding_ decoding = mpnum_decoding_of_(type, src_bits);
+  if (run) {
+    mpnum_run_blocks_(run, mpnum_block_size_(isa), &decoding, 32, dst, src_bits, src, n);
+    return;
+  }
+# endif
+  (void)isa;
+  (void)run;
+  MPNUM_SCALAR_(decode_each)(type, src_bits, dst, src, n);
+}
+MPNUM_HOST_INLINE_ void mpnum_decode_bytes_(mpnum_type type, int src_bits, void *dst,
+                                            const void *src, size_t n) {
+  const mpnum_isa isa = mpnum_isa_in_use();
+  mpnum_decode_by_(isa, MPNUM_PICK_VBMI_(isa, decode_byte_blocks), type, src_bits, dst,
+                   src, n);
+}
+MPNUM_HOST_INLINE_ void mpnum_decode_e5m2fnuz_(void *dst, const void *src, size_t n) {
+  const mpnum_isa isa = mpnum_isa_in_use();
+  mpnum_decode_by_(isa, MPNUM_PICK_(isa, decode_e5m2fnuz_blocks), MPNUM_TYPE_E5M2FNUZ, 8,
+                   dst, src, n);
+}
+MPNUM_HOST_INLINE_ void mpnum_decode_e8m0_(void *dst, const void *src, size_t n) {
+  const mpnum_isa isa = mpnum_isa_in_use();
+  mpnum_decode_by_(isa, MPNUM_PICK_(isa, decode_e8m0_blocks), MPNUM_TYPE_E8M0, 8, dst,
+                   src, n);
+}
+MPNUM_HOST_INLINE_ void mpnum_decode_f16_(void *dst, const void *src, size_t n) {
+  const mpnum_isa isa = mpnum_isa_in_use();
+  mpnum_decode_by_(isa, MPNUM_PICK_(isa, decode_f16_blocks), MPNUM_TYPE_F16, 16, dst, src,
+                   n);
+}
+MPNUM_HOST_INLINE_ void mpnum_decode_bf16_(void *dst, const void *src, size_t n) {
+  const mpnum_isa isa = mpnum_isa_in_use();
+  mpnum_decode_by_(isa, MPNUM_PICK_(isa, decode_bf16_blocks), MPNUM_TYPE_BF16, 16, dst,
+                   src, n);
+}
+MPNUM_HOST_INLINE_ void mpnum_decode_tf32_(void *dst, const void *src, size_t n) {
+  const mpnum_isa isa = mpnum_isa_in_use();
+  mpnum_decode_by_(isa, MPNUM_PICK_(isa, decode_tf32_blocks), MPNUM_TYPE_TF32, 32, dst,
+                   src, n);
+}
+
+/* Floats from and to a type known at run time only: f16 or bf16; f32, f16, bf16, e5m2 or
+ * e4m3. */
+MPNUM_HOST_ONCE_ void mpnum_floats_from16_(mpnum_type type, float *dst, const void *src,
+                                           size_t n) {
+  if (type == MPNUM_TYPE_F16) {
+    mpnum_decode_f16_(dst, src, n);
+  } else {
+    mpnum_decode_bf16_(dst, src, n);
+  }
+}
+MPNUM_HOST_ONCE_ void mpnum_floats_to16_(mpnum_type type, mpnum_overflow overflow,
+                                         void *dst, const float *src, size_t n) {
+  if (type == MPNUM_TYPE_F16) {
+    mpnum_encode_f16_(overflow, dst, src, n);
+  } else {
+    mpnum_encode_bf16_(overflow, dst, src, n);
+  }
+}
+MPNUM_HOST_ONCE_ void mpnum_floats_from_(mpnum_type type, float *dst, const void *src,
+                                         size_t n) {
+  switch (type) {
+  case MPNUM_TYPE_F16:
+  case MPNUM_TYPE_BF16: mpnum_floats_from16_(type, dst, src, n); break;
+  case MPNUM_TYPE_E5M2: mpnum_decode_bytes_(MPNUM_TYPE_E5M2, 8, dst, src, n); break;
+  case MPNUM_TYPE_E4M3: mpnum_decode_bytes_(MPNUM_TYPE_E4M3, 8, dst, src, n); break;
+  default:
+    if (src != (const void *)dst) MPNUM_MEMCPY_(dst, src, 4 * n);
+    break;
+  }
+}
+MPNUM_HOST_ONCE_ void mpnum_floats_to_(mpnum_type type, mpnum_overflow overflow,
+                                       void *dst, const float *src, size_t n) {
+  switch (type) {
+  case MPNUM_TYPE_F16:
+  case MPNUM_TYPE_BF16: mpnum_floats_to16_(type, overflow, dst, src, n); break;
+  case MPNUM_TYPE_E5M2:
+    mpnum_encode_bytes_(MPNUM_TYPE_E5M2, 8, overflow, dst, src, n);
+    break;
+  case MPNUM_TYPE_E4M3:
+    mpnum_encode_bytes_(MPNUM_TYPE_E4M3, 8, overflow, dst, src, n);
+    break;
+  default:
+    if (dst != (const void *)src) MPNUM_MEMCPY_(dst, src, 4 * n);
+    break;
+  }
+}
 
 /* Whether the loops have vectors for a format: the places of its subnormals are normal
  * floats. Of the types all are; of user-made formats some are not. */
@@ -532,9 +905,13 @@ MPNUM_HOST void mpnum_convert_any_(mpnum_conversion_ how, void *dst, const void 
   const size_t src_size = (size_t)how.src_bits / 8;
   size_t head = 0;
   const int is_slow = !mpnum_has_vectors_(how.dst) || !mpnum_has_vectors_(how.src) ||
-                      (how.src_bits == 64 && how.dst.mantissa_bits == 23 &&
-                       how.rounding != MPNUM_ROUND_NEAREST_EVEN) ||
+                      (how.src_bits == 64 && how.dst.mantissa_bits == 23) ||
                       (how.src_bits == 64 && is_stochastic);
+  if (how.src_bits == 64 && how.dst.mantissa_bits == 23 &&
+      how.rounding == MPNUM_ROUND_NEAREST_EVEN) {
+    mpnum_encode_f64_f32_(how.overflow, dst, src, n);
+    return;
+  }
   if (is_slow) {
     mpnum_convert_any_scalar_(how, dst, src, n);
     return;

@@ -66,7 +66,7 @@ MPNUM_HOST double mpnum_row_deviation_(mpnum_const_rows src, size_t row, double 
   size_t i = 0, k = 0;
   for (; i < src.columns; i += MPNUM_TILE_) {
     const size_t count = mpnum_tile_size_(src.columns, i);
-    mpnum_row_decode_(src.type, x, mpnum_rows_at_(src, row, i), count);
+    mpnum_floats_from_(src.type, x, mpnum_rows_at_(src, row, i), count);
     for (k = 0; k < count; ++k) {
       const double difference = mpnum_kept_f64_((double)x[k] - mean);
       lanes[k % 8] =
@@ -107,14 +107,14 @@ MPNUM_HOST void mpnum_norm_row_(mpnum_norm_ norm, mpnum_rows dst, mpnum_const_ro
     length.root = mpnum_from_bits_f32(0x7fffffffu);
   for (; i < src.columns; i += MPNUM_TILE_) {
     const size_t count = mpnum_tile_size_(src.columns, i);
-    mpnum_row_decode_(src.type, x, mpnum_rows_at_(src, row, i), count);
+    mpnum_floats_from_(src.type, x, mpnum_rows_at_(src, row, i), count);
     for (k = 0; k < count; ++k) {
       float y = mpnum_over_length_(mpnum_kept_f64_((double)x[k] - mean), length);
       if (weight) y = mpnum_times_scalar_(y, mpnum_float_at_(weight, i + k));
       if (bias) y = mpnum_plus_scalar_(y, mpnum_float_at_(bias, i + k));
       x[k] = mpnum_canonical_(y);
     }
-    mpnum_row_encode_(dst.type, mpnum_rows_to_(dst, row, i), x, count);
+    mpnum_floats_to_(dst.type, MPNUM_OVERFLOW_IEEE, mpnum_rows_to_(dst, row, i), x, count);
   }
 }
 MPNUM_HOST mpnum_status mpnum_norm_rows_(mpnum_norm_ norm, mpnum_rows dst,

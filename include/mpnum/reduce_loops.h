@@ -58,11 +58,6 @@ MPNUM_HOST_INLINE_ mpnum_limits_ mpnum_limits_of_(mpnum_type type) {
   return limits;
 }
 
-/* A code in all places of a word. */
-MPNUM_HOST_INLINE_ uint32_t mpnum_repeated_(int bits, uint32_t code) {
-  return code * (bits == 8 ? 0x01010101u : bits == 16 ? 0x00010001u : 1u);
-}
-
 MPNUM_HOST_INLINE_ uint32_t mpnum_magnitude_at_(int bits, mpnum_limits_ limits,
                                                 const uint8_t *src, size_t i) {
   return (uint32_t)mpnum_element_(bits, src, i) & limits.ones;
@@ -112,38 +107,6 @@ MPNUM_HOST_INLINE_ void mpnum_stats_scalar_(int bits, mpnum_limits_ limits,
   *result = codes;
 }
 
-/* Sums of floats. In a tile element i is added to lane i % 64, then the upper half of the
- * lanes to the lower one, until there is one lane. */
-MPNUM_HOST_INLINE_ void mpnum_tile_scalar_(mpnum_sum_ kind, double *result,
-                                           const uint8_t *a, const uint8_t *b, size_t n) {
-  double lanes[64] = {0};
-  size_t width = 32, i = 0;
-  for (; i < n; ++i) {
-    const double x = mpnum_widen_bits_((uint32_t)mpnum_element_(32, a, i));
-    double y = 1.0;
-    if (kind == MPNUM_SUM_SQUARES_) y = x;
-    if (kind == MPNUM_SUM_PRODUCTS_)
-      y = mpnum_widen_bits_((uint32_t)mpnum_element_(32, b, i));
-    lanes[i % 64] = mpnum_plus_f64_(lanes[i % 64], x * y);
-  }
-  for (; width > 0; width /= 2)
-    for (i = 0; i < width; ++i)
-      lanes[i] = mpnum_plus_f64_(lanes[i], lanes[width + i]);
-  *result = lanes[0];
-}
-MPNUM_HOST_INLINE_ void mpnum_sum_scalar_(mpnum_sum_ kind, mpnum_total *total,
-                                          const uint8_t *a, const uint8_t *b, size_t n) {
-  while (n > 0) {
-    const size_t count = n < MPNUM_TILE_ ? n : MPNUM_TILE_;
-    double sum = 0;
-    mpnum_tile_scalar_(kind, &sum, a, b, count);
-    mpnum_total_add_f64_(total, sum);
-    a += count * 4;
-    b += count * 4;
-    n -= count;
-  }
-}
-
 /* A tile, or the last one, of fewer elements: what is past its last multiple of 64 is
  * copied, with zeros behind it. */
 typedef struct mpnum_tile_ {
@@ -169,58 +132,64 @@ MPNUM_HOST_INLINE_ void mpnum_cut_tile_(mpnum_tile_ *tile, mpnum_sum_ kind,
   }
 }
 
+/* Sums of floats. In a tile element i is added to lane i % 64, then the upper half of the
+ * lanes to the lower one, until there is one lane. */
+MPNUM_HOST void mpnum_add_terms_(mpnum_sum_ kind, double lanes[64], const uint8_t *a,
+                                 const uint8_t *b, size_t n) {
+  size_t i = 0;
+  for (; i < n; ++i) {
+    const double x = mpnum_widen_bits_((uint32_t)mpnum_element_(32, a, i));
+    double y = 1.0;
+    if (kind == MPNUM_SUM_SQUARES_) y = x;
+    if (kind == MPNUM_SUM_PRODUCTS_)
+      y = mpnum_widen_bits_((uint32_t)mpnum_element_(32, b, i));
+    lanes[i % 64] = mpnum_plus_f64_(lanes[i % 64], x * y);
+  }
+}
+MPNUM_HOST double mpnum_sum_tile_scalar_(mpnum_sum_ kind, const mpnum_tile_ *tile) {
+  double lanes[64] = {0};
+  size_t width = 32, i = 0;
+  mpnum_add_terms_(kind, lanes, tile->a, tile->b, tile->bytes / 4);
+  if (tile->has_rest) mpnum_add_terms_(kind, lanes, tile->rest_a, tile->rest_b, 64);
+  for (; width > 0; width /= 2)
+    for (i = 0; i < width; ++i)
+      lanes[i] = mpnum_plus_f64_(lanes[i], lanes[width + i]);
+  return lanes[0];
+}
+
 # include "reduce_x86.h"
 # include "reduce_neon.h"
 # define MPNUM_EACH_SET_ "reduce_loops.inc"
 # include "each_set.inc"
 
-/* Adds sums of elements of any type, tile by tile as floats. */
-MPNUM_HOST void mpnum_floats_of_(mpnum_type type, float *dst, const uint8_t *src,
+/* The sum of a tile of floats. */
+MPNUM_HOST double mpnum_tile_of_(mpnum_sum_ kind, const void *a, const void *b,
                                  size_t n) {
-  switch (type) {
-  case MPNUM_TYPE_BF16: MPNUM_CALL_(bf16_to_f32, (dst, src, n)); break;
-  case MPNUM_TYPE_F16: MPNUM_CALL_(f16_to_f32, (dst, src, n)); break;
-  case MPNUM_TYPE_E5M2: MPNUM_CALL_(e5m2_to_f32, (dst, src, n)); break;
-  case MPNUM_TYPE_E4M3: MPNUM_CALL_(e4m3_to_f32, (dst, src, n)); break;
-  default: break;
+  mpnum_tile_ tile;
+  double sum = 0;
+  mpnum_cut_tile_(&tile, kind, (const uint8_t *)a, (const uint8_t *)b, n);
+  if (kind == MPNUM_SUM_VALUES_) {
+    MPNUM_CALL_(values_tile, (&sum, &tile));
+  } else if (kind == MPNUM_SUM_SQUARES_) {
+    MPNUM_CALL_(squares_tile, (&sum, &tile));
+  } else {
+    MPNUM_CALL_(products_tile, (&sum, &tile));
   }
+  return sum;
 }
 MPNUM_HOST double mpnum_sum_of_tile_(mpnum_sum_ kind, const void *a, const void *b,
                                      size_t n) {
   const uint64_t saved = mpnum_enter_();
-  double sum = 0;
-  if (kind == MPNUM_SUM_VALUES_) {
-    MPNUM_CALL_(values_tile, (&sum, a, b, n));
-  }
-  if (kind == MPNUM_SUM_SQUARES_) {
-    MPNUM_CALL_(squares_tile, (&sum, a, b, n));
-  }
-  if (kind == MPNUM_SUM_PRODUCTS_) {
-    MPNUM_CALL_(products_tile, (&sum, a, b, n));
-  }
+  const double sum = mpnum_tile_of_(kind, a, b, n);
   mpnum_leave_(saved);
   return sum;
-}
-MPNUM_HOST void mpnum_sum_floats_(mpnum_sum_ kind, mpnum_total *total, const void *a,
-                                  const void *b, size_t n) {
-  const uint64_t saved = mpnum_enter_();
-  if (kind == MPNUM_SUM_VALUES_) {
-    MPNUM_CALL_(sum_values, (total, a, b, n));
-  }
-  if (kind == MPNUM_SUM_SQUARES_) {
-    MPNUM_CALL_(sum_squares, (total, a, b, n));
-  }
-  if (kind == MPNUM_SUM_PRODUCTS_) {
-    MPNUM_CALL_(sum_products, (total, a, b, n));
-  }
-  mpnum_leave_(saved);
 }
 MPNUM_HOST double mpnum_sum_of_any_tile_(mpnum_sum_ kind, mpnum_type type, const void *a,
                                          const void *b, size_t n) {
   float x[MPNUM_TILE_], y[MPNUM_TILE_];
   if (type == MPNUM_TYPE_F32) return mpnum_sum_of_tile_(kind, a, b, n);
-  mpnum_floats_of_(type, x, (const uint8_t *)a, n);
-  if (kind == MPNUM_SUM_PRODUCTS_) mpnum_floats_of_(type, y, (const uint8_t *)b, n);
+  mpnum_floats_from_(type, x, a, n);
+  if (kind == MPNUM_SUM_PRODUCTS_) mpnum_floats_from_(type, y, b, n);
   return mpnum_sum_of_tile_(kind, x, y, n);
 }
 MPNUM_HOST void mpnum_sum_array_(mpnum_sum_ kind, mpnum_type type, mpnum_total *total,
@@ -238,7 +207,7 @@ MPNUM_HOST mpnum_status mpnum_sum_any_(mpnum_sum_ kind, mpnum_type type,
                                        mpnum_total *total, const void *a, const void *b,
                                        size_t n) {
   switch (type) {
-  case MPNUM_TYPE_F32: mpnum_sum_floats_(kind, total, a, b, n); return MPNUM_OK;
+  case MPNUM_TYPE_F32:
   case MPNUM_TYPE_BF16:
   case MPNUM_TYPE_F16:
   case MPNUM_TYPE_E5M2:

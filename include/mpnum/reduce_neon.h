@@ -27,12 +27,6 @@ MPNUM_NEON_ mpnum_vector_neon_ mpnum_min_nonzero_neon_(int bits, mpnum_vector_ne
   return (mpnum_vector_neon_)vminq_u32(
       (uint32x4_t)least, vorrq_u32((uint32x4_t)x, vceqzq_u32((uint32x4_t)x)));
 }
-MPNUM_NEON_ mpnum_vector_neon_ mpnum_above_neon_(int bits, mpnum_vector_neon_ x,
-                                                 mpnum_vector_neon_ limit) {
-  if (bits == 8) return (mpnum_vector_neon_)vcgtq_u8((uint8x16_t)x, (uint8x16_t)limit);
-  if (bits == 16) return (mpnum_vector_neon_)vcgtq_u16((uint16x8_t)x, (uint16x8_t)limit);
-  return (mpnum_vector_neon_)vcgtq_u32((uint32x4_t)x, (uint32x4_t)limit);
-}
 MPNUM_NEON_ mpnum_vector_neon_ mpnum_count_above_neon_(int bits, mpnum_vector_neon_ count,
                                                        mpnum_vector_neon_ x,
                                                        mpnum_vector_neon_ limit) {
@@ -42,10 +36,6 @@ MPNUM_NEON_ mpnum_vector_neon_ mpnum_count_above_neon_(int bits, mpnum_vector_ne
   if (bits == 16)
     return (mpnum_vector_neon_)vsubq_u16((uint16x8_t)count, (uint16x8_t)above);
   return (mpnum_vector_neon_)vsubq_u32((uint32x4_t)count, (uint32x4_t)above);
-}
-MPNUM_NEON_ int mpnum_any_above_neon_(int bits, mpnum_vector_neon_ x,
-                                      mpnum_vector_neon_ limit) {
-  return vmaxvq_u32((uint32x4_t)mpnum_above_neon_(bits, x, limit)) != 0;
 }
 MPNUM_NEON_ mpnum_vector_neon_ mpnum_wide_counts_neon_(int bits,
                                                        mpnum_vector_neon_ count) {

@@ -40,14 +40,6 @@ MPNUM_SSE2_ mpnum_vector_sse2_ mpnum_count_above_sse2_(int bits, mpnum_vector_ss
   if (bits == 16) return (mpnum_vector_sse2_)_mm_sub_epi16(from, _mm_cmpgt_epi16(a, b));
   return (mpnum_vector_sse2_)_mm_sub_epi32(from, _mm_cmpgt_epi32(a, b));
 }
-/* Whether x > limit in any lane. */
-MPNUM_SSE2_ int mpnum_any_above_sse2_(int bits, mpnum_vector_sse2_ x,
-                                      mpnum_vector_sse2_ limit) {
-  const __m128i a = (__m128i)x, b = (__m128i)limit;
-  if (bits == 8) return _mm_movemask_epi8(_mm_cmpgt_epi8(a, b)) != 0;
-  if (bits == 16) return _mm_movemask_epi8(_mm_cmpgt_epi16(a, b)) != 0;
-  return _mm_movemask_epi8(_mm_cmpgt_epi32(a, b)) != 0;
-}
 /* Counts below 256, whatever their width, as fewer ones of 32 bits. */
 MPNUM_SSE2_ mpnum_vector_sse2_ mpnum_wide_counts_sse2_(int bits,
                                                        mpnum_vector_sse2_ count) {
@@ -114,13 +106,6 @@ MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_count_above_avx2_(int bits, mpnum_vector_av
   if (bits == 16)
     return (mpnum_vector_avx2_)_mm256_sub_epi16(from, _mm256_cmpgt_epi16(a, b));
   return (mpnum_vector_avx2_)_mm256_sub_epi32(from, _mm256_cmpgt_epi32(a, b));
-}
-MPNUM_AVX2_ int mpnum_any_above_avx2_(int bits, mpnum_vector_avx2_ x,
-                                      mpnum_vector_avx2_ limit) {
-  const __m256i a = (__m256i)x, b = (__m256i)limit;
-  if (bits == 8) return _mm256_movemask_epi8(_mm256_cmpgt_epi8(a, b)) != 0;
-  if (bits == 16) return _mm256_movemask_epi8(_mm256_cmpgt_epi16(a, b)) != 0;
-  return _mm256_movemask_epi8(_mm256_cmpgt_epi32(a, b)) != 0;
 }
 MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_wide_counts_avx2_(int bits,
                                                        mpnum_vector_avx2_ count) {
@@ -200,13 +185,6 @@ MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_count_above_avx512_(int bits,
         from, _mm512_cmpgt_epi16_mask(a, b), from, minus_one);
   return (mpnum_vector_avx512_)_mm512_mask_sub_epi32(from, _mm512_cmpgt_epi32_mask(a, b),
                                                      from, minus_one);
-}
-MPNUM_AVX512_ int mpnum_any_above_avx512_(int bits, mpnum_vector_avx512_ x,
-                                          mpnum_vector_avx512_ limit) {
-  const __m512i a = (__m512i)x, b = (__m512i)limit;
-  if (bits == 8) return _mm512_cmpgt_epi8_mask(a, b) != 0;
-  if (bits == 16) return _mm512_cmpgt_epi16_mask(a, b) != 0;
-  return _mm512_cmpgt_epi32_mask(a, b) != 0;
 }
 MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_wide_counts_avx512_(int bits,
                                                              mpnum_vector_avx512_ count) {

@@ -149,7 +149,7 @@ MPNUM_HOST const float *mpnum_row_tile_(const mpnum_row_ *row, size_t first, siz
   size_t i = 0;
   if (row->src.type == MPNUM_TYPE_F32 && !row->mask)
     return (const float *)(const void *)src;
-  mpnum_row_decode_(row->src.type, buffer, src, count);
+  mpnum_floats_from_(row->src.type, buffer, src, count);
   for (; row->mask && i < count; ++i)
     if (!row->mask[first + i]) buffer[i] = mpnum_from_bits_f32(0xff800000u);
   return buffer;
@@ -234,7 +234,7 @@ MPNUM_HOST void mpnum_softmax_special_(const mpnum_row_ *row, mpnum_rows dst,
     const float *x = mpnum_row_tile_(row, i, n, buffer);
     for (k = 0; k < n; ++k)
       buffer[k] = mpnum_bits_f32(mpnum_float_at_(x, k)) == 0x7f800000u ? share : none;
-    mpnum_row_encode_(dst.type, mpnum_rows_to_(dst, row->number, i), buffer, n);
+    mpnum_floats_to_(dst.type, MPNUM_OVERFLOW_IEEE, mpnum_rows_to_(dst, row->number, i), buffer, n);
   }
   mpnum_rows_fill_(dst, row->number, row->count, none);
 }
@@ -265,7 +265,7 @@ MPNUM_HOST void mpnum_softmax_row_(mpnum_row_ *row, mpnum_rows dst, int is_log) 
       x = buffer;
     }
     mpnum_row_mapped_(map, to, x, n);
-    mpnum_row_encode_(dst.type, at, to, n);
+    mpnum_floats_to_(dst.type, MPNUM_OVERFLOW_IEEE, at, to, n);
   }
   mpnum_rows_fill_(dst, row->number, row->count,
                    is_log ? mpnum_from_bits_f32(0xff800000u) : 0);

@@ -121,35 +121,14 @@ MPNUM_HOST const uint8_t *mpnum_row_at_(mpnum_type type, const void *src, size_t
 MPNUM_HOST uint8_t *mpnum_row_to_(mpnum_type type, void *dst, size_t i) {
   return (uint8_t *)dst + i * (size_t)(mpnum_type_bits_(type) / 8);
 }
-MPNUM_HOST void mpnum_row_decode_(mpnum_type type, float *dst, const void *src,
-                                  size_t n) {
-  if (type == MPNUM_TYPE_F32) {
-    MPNUM_MEMCPY_(dst, src, 4 * n);
-  } else {
-    mpnum_floats_of_(type, dst, (const uint8_t *)src, n);
-  }
-}
-MPNUM_HOST void mpnum_row_encode_(mpnum_type type, void *dst, const float *src,
-                                  size_t n) {
-  switch (type) {
-  case MPNUM_TYPE_F16: mpnum_encode_f16_(MPNUM_OVERFLOW_IEEE, dst, src, n); break;
-  case MPNUM_TYPE_BF16: mpnum_encode_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n); break;
-  case MPNUM_TYPE_E5M2:
-  case MPNUM_TYPE_E4M3:
-    mpnum_encode_bytes_(type, 8, MPNUM_OVERFLOW_IEEE, dst, src, n);
-    break;
-  default:
-    if (dst != (const void *)src) MPNUM_MEMCPY_(dst, src, 4 * n);
-    break;
-  }
-}
 MPNUM_HOST void mpnum_row_fill_(mpnum_type type, void *dst, size_t n, float x) {
   float tile[64];
   size_t i = 0;
   for (; i < 64; ++i)
     tile[i] = x;
   for (i = 0; i < n; i += 64)
-    mpnum_row_encode_(type, mpnum_row_to_(type, dst, i), tile, n - i < 64 ? n - i : 64);
+    mpnum_floats_to_(type, MPNUM_OVERFLOW_IEEE, mpnum_row_to_(type, dst, i), tile,
+                     n - i < 64 ? n - i : 64);
 }
 
 /* An element of a view. */

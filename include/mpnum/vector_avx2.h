@@ -61,6 +61,10 @@ MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_right_by_avx2_(mpnum_vector_avx2_ x, int co
   if (__builtin_constant_p(count)) return x >> count;
   return mpnum_right_avx2_(x, mpnum_set_avx2_((uint32_t)count));
 }
+MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_left_by_avx2_(mpnum_vector_avx2_ x, int count) {
+  if (__builtin_constant_p(count)) return x << count;
+  return mpnum_left_avx2_(x, mpnum_set_avx2_((uint32_t)count));
+}
 
 MPNUM_AVX2_ mpnum_mask_avx2_ mpnum_is_nan_avx2_(mpnum_vector_avx2_ x) {
   return mpnum_greater_avx2_(x & 0x7fffffffu, mpnum_set_avx2_(0x7f800000u));
@@ -110,6 +114,13 @@ MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_root_avx2_(mpnum_vector_avx2_ x) {
   return (mpnum_vector_avx2_)root;
 }
 
+MPNUM_AVX2_ int mpnum_any_above_avx2_(int bits, mpnum_vector_avx2_ x,
+                                      mpnum_vector_avx2_ limit) {
+  const __m256i a = (__m256i)x, b = (__m256i)limit;
+  if (bits == 8) return _mm256_movemask_epi8(_mm256_cmpgt_epi8(a, b)) != 0;
+  if (bits == 16) return _mm256_movemask_epi8(_mm256_cmpgt_epi16(a, b)) != 0;
+  return _mm256_movemask_epi8(_mm256_cmpgt_epi32(a, b)) != 0;
+}
 MPNUM_AVX2_ void mpnum_multiply_avx2_(mpnum_vector_avx2_ a, uint32_t b,
                                       mpnum_vector_avx2_ *high, mpnum_vector_avx2_ *low) {
   const __m256i factor = _mm256_set1_epi64x((long long)b);
@@ -140,19 +151,34 @@ MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_load16_avx2_(const uint8_t *src) {
 MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_load32_avx2_(const uint8_t *src) {
   return (mpnum_vector_avx2_)_mm256_loadu_si256((const __m256i *)(const void *)src);
 }
-MPNUM_AVX2_ void mpnum_load64_avx2_(const uint8_t *src, mpnum_vector_avx2_ *high,
-                                    mpnum_vector_avx2_ *low) {
-  const __m256 a = (__m256)mpnum_load32_avx2_(src);
-  const __m256 b = (__m256)mpnum_load32_avx2_(src + 32);
-  const __m256i even = (__m256i)_mm256_shuffle_ps(a, b, 0x88);
-  const __m256i odd = (__m256i)_mm256_shuffle_ps(a, b, 0xdd);
-  *low = (mpnum_vector_avx2_)_mm256_permute4x64_epi64(even, 0xd8);
-  *high = (mpnum_vector_avx2_)_mm256_permute4x64_epi64(odd, 0xd8);
-}
 MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_load_nearest64_avx2_(const uint8_t *src) {
   const __m128 low = _mm256_cvtpd_ps((__m256d)mpnum_load32_avx2_(src));
   const __m128 high = _mm256_cvtpd_ps((__m256d)mpnum_load32_avx2_(src + 32));
   return (mpnum_vector_avx2_)_mm256_insertf128_ps(_mm256_castps128_ps256(low), high, 1);
+}
+
+/* The nearest float, less one where it is past the double, its last bit set where it is
+ * another number. */
+MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_load_odd64_avx2_(const uint8_t *src) {
+  const __m256i abs = _mm256_set1_epi64x(0x7fffffffffffffff);
+  const mpnum_vector_avx2_ nearest = mpnum_load_nearest64_avx2_(src);
+  const __m256i low = (__m256i)mpnum_load32_avx2_(src);
+  const __m256i high = (__m256i)mpnum_load32_avx2_(src + 32);
+  const __m256i wide_low =
+      (__m256i)_mm256_cvtps_pd(_mm256_castps256_ps128((__m256)nearest));
+  const __m256i wide_high =
+      (__m256i)_mm256_cvtps_pd(_mm256_extractf128_ps((__m256)nearest, 1));
+  const __m256 past_low = (__m256)_mm256_cmpgt_epi64(_mm256_and_si256(wide_low, abs),
+                                                     _mm256_and_si256(low, abs));
+  const __m256 past_high = (__m256)_mm256_cmpgt_epi64(_mm256_and_si256(wide_high, abs),
+                                                      _mm256_and_si256(high, abs));
+  const __m256 is_low = (__m256)_mm256_cmpeq_epi64(wide_low, low);
+  const __m256 is_high = (__m256)_mm256_cmpeq_epi64(wide_high, high);
+  const mpnum_vector_avx2_ past = (mpnum_vector_avx2_)_mm256_permute4x64_epi64(
+      (__m256i)_mm256_shuffle_ps(past_low, past_high, 0x88), 0xd8);
+  const mpnum_vector_avx2_ exact = (mpnum_vector_avx2_)_mm256_permute4x64_epi64(
+      (__m256i)_mm256_shuffle_ps(is_low, is_high, 0x88), 0xd8);
+  return (nearest + past) | (~exact & 1);
 }
 
 MPNUM_AVX2_ void mpnum_put_avx2_(uint8_t *dst, __m256i x, int streams) {
@@ -200,13 +226,9 @@ MPNUM_AVX2_ void mpnum_store_f16_avx2_(uint8_t *dst, mpnum_vector_avx2_ a,
   }
   mpnum_put_avx2_(dst, _mm256_blendv_epi8(halves, nan_result, is_nan), streams);
 }
-MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_load_f16_avx2_(const uint8_t *src, int is_nan_kept) {
-  const mpnum_vector_avx2_ x = (mpnum_vector_avx2_)_mm256_cvtph_ps(
+MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_load_f16_avx2_(const uint8_t *src) {
+  return (mpnum_vector_avx2_)_mm256_cvtph_ps(
       _mm_loadu_si128((const __m128i *)(const void *)src));
-  if (is_nan_kept) return x;
-  return mpnum_select_avx2_(
-      mpnum_greater_avx2_(x & 0x7fffffffu, mpnum_set_avx2_(0x7f800000u)),
-      mpnum_set_avx2_(0x7fffffffu), x);
 }
 
 /* Packing mixes the halves of vectors; this puts their bytes in order. */
@@ -219,14 +241,21 @@ MPNUM_AVX2_ mpnum_bytes_avx2_ mpnum_sign_bytes_avx2_(const mpnum_vector_avx2_ x[
   const __m256i high = _mm256_packs_epi32((__m256i)x[2], (__m256i)x[3]);
   return (mpnum_bytes_avx2_)_mm256_packs_epi16(low, high);
 }
+MPNUM_AVX2_ int mpnum_any_nan_avx2_(const mpnum_vector_avx2_ x[4]) {
+  __m256 low, high; /* -ffast-math must not see it */
+  __asm__("vcmpunordps %2, %1, %0" : "=x"(low) : "x"((__m256)x[0]), "x"((__m256)x[1]));
+  __asm__("vcmpunordps %2, %1, %0" : "=x"(high) : "x"((__m256)x[2]), "x"((__m256)x[3]));
+  return _mm256_movemask_ps(_mm256_or_ps(low, high)) != 0;
+}
 MPNUM_AVX2_ mpnum_bytes_avx2_ mpnum_where_nan_avx2_(const mpnum_vector_avx2_ x[4],
                                                     uint8_t nan_result,
                                                     mpnum_bytes_avx2_ bytes) {
-  const __m256i mask = _mm256_packs_epi16(
+  const mpnum_bytes_avx2_ mask = (mpnum_bytes_avx2_)_mm256_packs_epi16(
       _mm256_packs_epi32(mpnum_is_nan_avx2_(x[0]), mpnum_is_nan_avx2_(x[1])),
       _mm256_packs_epi32(mpnum_is_nan_avx2_(x[2]), mpnum_is_nan_avx2_(x[3])));
   return (mpnum_bytes_avx2_)_mm256_blendv_epi8((__m256i)bytes,
-                                               _mm256_set1_epi8((char)nan_result), mask);
+                                               _mm256_set1_epi8((char)nan_result),
+                                               (__m256i)mpnum_in_order_avx2_(mask));
 }
 MPNUM_AVX2_ mpnum_bytes_avx2_ mpnum_packed_low_avx2_(const mpnum_vector_avx2_ x[4]) {
   const __m256i low =
@@ -240,6 +269,12 @@ MPNUM_AVX2_ mpnum_bytes_avx2_ mpnum_low_bytes_avx2_(const mpnum_vector_avx2_ x[4
 }
 MPNUM_AVX2_ mpnum_bytes_avx2_ mpnum_bytes_right_avx2_(mpnum_bytes_avx2_ x, int count) {
   return (mpnum_bytes_avx2_)((mpnum_halves_avx2_)x >> count);
+}
+MPNUM_AVX2_ mpnum_bytes_avx2_ mpnum_bytes_left_avx2_(mpnum_bytes_avx2_ x, int count) {
+  return (mpnum_bytes_avx2_)((mpnum_halves_avx2_)x << count);
+}
+MPNUM_AVX2_ mpnum_bytes_avx2_ mpnum_load_bytes_avx2_(const uint8_t *src) {
+  return (mpnum_bytes_avx2_)mpnum_load32_avx2_(src);
 }
 MPNUM_AVX2_ void mpnum_store_bytes_avx2_(uint8_t *dst, mpnum_bytes_avx2_ x, int streams) {
   mpnum_put_avx2_(dst, (__m256i)x, streams);
@@ -258,20 +293,45 @@ MPNUM_AVX2_ void mpnum_store_nibbles_avx2_(uint8_t *dst, mpnum_bytes_avx2_ x,
 MPNUM_AVX2_ mpnum_bytes_avx2_ mpnum_load_nibbles_avx2_(const uint8_t *src) {
   const mpnum_halves_avx2_ pairs = (mpnum_halves_avx2_)_mm256_cvtepu8_epi16(
       _mm_loadu_si128((const __m128i *)(const void *)src));
-  return (mpnum_bytes_avx2_)((pairs | pairs << 4) & 0x0f0f);
+  return (mpnum_bytes_avx2_)(pairs | pairs << 4);
 }
-MPNUM_AVX2_ void mpnum_load_f16_bytes_avx2_(const uint8_t *src, int sign, int up,
-                                            uint32_t mask, mpnum_vector_avx2_ x[4]) {
-  int i = 0;
-  for (; i < 2; ++i) {
-    const mpnum_halves_avx2_ codes = (mpnum_halves_avx2_)_mm256_cvtepu8_epi16(
-        _mm_loadu_si128((const __m128i *)(const void *)(src + 16 * i)));
-    const __m256i halves =
-        (__m256i)((codes << sign & 0x8000) | (codes << up & (uint16_t)mask));
-    x[2 * i] = (mpnum_vector_avx2_)_mm256_cvtph_ps(_mm256_castsi256_si128(halves));
-    x[2 * i + 1] =
-        (mpnum_vector_avx2_)_mm256_cvtph_ps(_mm256_extracti128_si256(halves, 1));
-  }
+MPNUM_AVX2_ mpnum_bytes_avx2_ mpnum_load_sixes_avx2_(const uint8_t *src) {
+  const __m256i threes = _mm256_shuffle_epi8(
+      _mm256_permutevar8x32_epi32(
+          _mm256_maskload_epi32((const int *)(const void *)src,
+                                _mm256_setr_epi32(-1, -1, -1, -1, -1, -1, 0, 0)),
+          _mm256_setr_epi32(0, 1, 2, 0, 3, 4, 5, 0)),
+      _mm256_broadcastsi128_si256(
+          _mm_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1)));
+  const mpnum_vector_avx2_ x = (mpnum_vector_avx2_)threes;
+  return (mpnum_bytes_avx2_)((x & 0x3fu) | (x << 2 & 0x3f00u) | (x << 4 & 0x3f0000u) |
+                             (x << 6 & 0x3f000000u));
+}
+MPNUM_AVX2_ void mpnum_store_sixes_avx2_(uint8_t *dst, mpnum_bytes_avx2_ x) {
+  const __m256i pairs = _mm256_maddubs_epi16((__m256i)x, _mm256_set1_epi16(0x4001));
+  const __m256i fours = _mm256_madd_epi16(pairs, _mm256_set1_epi32(0x10000001));
+  const __m256i twelves = _mm256_permutevar8x32_epi32(
+      _mm256_shuffle_epi8(
+          fours, _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12,
+                                                           13, 14, -1, -1, -1, -1))),
+      _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 0, 0));
+  _mm_storeu_si128((__m128i *)(void *)dst, _mm256_castsi256_si128(twelves));
+  _mm_storel_epi64((__m128i *)(void *)(dst + 16), _mm256_extracti128_si256(twelves, 1));
+}
+MPNUM_AVX2_ void mpnum_f16_of_bytes_avx2_(mpnum_bytes_avx2_ codes, int right,
+                                          uint16_t mask, mpnum_vector_avx2_ x[4]) {
+  const __m256i quarters = _mm256_permute4x64_epi64((__m256i)codes, 0xd8);
+  const __m256i zero = _mm256_setzero_si256();
+  const __m256i ones = _mm256_set1_epi16((short)mask);
+  const __m128i count = _mm_cvtsi32_si128(right);
+  const __m256i low = _mm256_and_si256(
+      _mm256_sra_epi16(_mm256_unpacklo_epi8(zero, quarters), count), ones);
+  const __m256i high = _mm256_and_si256(
+      _mm256_sra_epi16(_mm256_unpackhi_epi8(zero, quarters), count), ones);
+  x[0] = (mpnum_vector_avx2_)_mm256_cvtph_ps(_mm256_castsi256_si128(low));
+  x[1] = (mpnum_vector_avx2_)_mm256_cvtph_ps(_mm256_extracti128_si256(low, 1));
+  x[2] = (mpnum_vector_avx2_)_mm256_cvtph_ps(_mm256_castsi256_si128(high));
+  x[3] = (mpnum_vector_avx2_)_mm256_cvtph_ps(_mm256_extracti128_si256(high, 1));
 }
 MPNUM_AVX2_ void mpnum_fence_avx2_(void) { _mm_sfence(); }
 

@@ -20,8 +20,7 @@
 # endif
 
 # define MPNUM_TARGET_AVX512_ \
-  __attribute__((             \
-      __target__("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx2,fma,f16c")))
+  __attribute__((__target__("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")))
 # define MPNUM_AVX512_ \
   static inline __attribute__((__always_inline__)) MPNUM_TARGET_AVX512_
 
@@ -51,10 +50,10 @@ MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_max_avx512_(mpnum_vector_avx512_ a,
                                                      mpnum_vector_avx512_ b) {
   return (mpnum_vector_avx512_)_mm512_maskz_max_epu32(MPNUM_ALL_, (__m512i)a, (__m512i)b);
 }
-/* a > b, of values below 2^31. */
+/* a > b, as numbers with a sign. */
 MPNUM_AVX512_ mpnum_mask_avx512_ mpnum_greater_avx512_(mpnum_vector_avx512_ a,
                                                        mpnum_vector_avx512_ b) {
-  return _mm512_cmpgt_epu32_mask((__m512i)a, (__m512i)b);
+  return _mm512_cmpgt_epi32_mask((__m512i)a, (__m512i)b);
 }
 /* a < b, of any values. */
 MPNUM_AVX512_ mpnum_mask_avx512_ mpnum_below_avx512_(mpnum_vector_avx512_ a,
@@ -87,6 +86,11 @@ MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_right_by_avx512_(mpnum_vector_avx512_ x
                                                           int count) {
   if (__builtin_constant_p(count)) return x >> count;
   return mpnum_right_avx512_(x, mpnum_set_avx512_((uint32_t)count));
+}
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_left_by_avx512_(mpnum_vector_avx512_ x,
+                                                         int count) {
+  if (__builtin_constant_p(count)) return x << count;
+  return mpnum_left_avx512_(x, mpnum_set_avx512_((uint32_t)count));
 }
 
 MPNUM_AVX512_ mpnum_mask_avx512_ mpnum_is_nan_avx512_(mpnum_vector_avx512_ x) {
@@ -145,6 +149,14 @@ MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_root_avx512_(mpnum_vector_avx512_ x) {
       MPNUM_ALL_, (__m512)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
+/* Whether x > limit, as numbers with a sign, in any lane of 8, 16 or 32 bits. */
+MPNUM_AVX512_ int mpnum_any_above_avx512_(int bits, mpnum_vector_avx512_ x,
+                                          mpnum_vector_avx512_ limit) {
+  const __m512i a = (__m512i)x, b = (__m512i)limit;
+  if (bits == 8) return _mm512_cmpgt_epi8_mask(a, b) != 0;
+  if (bits == 16) return _mm512_cmpgt_epi16_mask(a, b) != 0;
+  return _mm512_cmpgt_epi32_mask(a, b) != 0;
+}
 /* The halves of a * b. */
 MPNUM_AVX512_ void mpnum_multiply_avx512_(mpnum_vector_avx512_ a, uint32_t b,
                                           mpnum_vector_avx512_ *high,
@@ -186,24 +198,28 @@ MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_load16_avx512_(const uint8_t *src) {
 MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_load32_avx512_(const uint8_t *src) {
   return (mpnum_vector_avx512_)_mm512_loadu_si512(src);
 }
-/* The halves of 16 words of 64 bits. */
-MPNUM_AVX512_ void mpnum_load64_avx512_(const uint8_t *src, mpnum_vector_avx512_ *high,
-                                        mpnum_vector_avx512_ *low) {
-  const __m512i a = _mm512_loadu_si512(src);
-  const __m512i b = _mm512_loadu_si512(src + 64);
-  const __m512i even =
-      _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-  const __m512i odd =
-      _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
-  *low = (mpnum_vector_avx512_)_mm512_permutex2var_epi32(a, even, b);
-  *high = (mpnum_vector_avx512_)_mm512_permutex2var_epi32(a, odd, b);
-}
 /* Floats nearest to 16 doubles. NaN is not canonical. */
 MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_load_nearest64_avx512_(const uint8_t *src) {
   const __m256 low = _mm512_maskz_cvtpd_ps(0xff, _mm512_loadu_pd(src));
   const __m256 high = _mm512_maskz_cvtpd_ps(0xff, _mm512_loadu_pd(src + 64));
   return (mpnum_vector_avx512_)_mm512_maskz_inserti64x4(
       0xff, _mm512_castsi256_si512((__m256i)low), (__m256i)high, 1);
+}
+
+/* Floats rounded to odd, from which any narrower format rounds as from the double itself:
+ * truncated, the last bit set where something was cut off. NaN is any NaN. */
+MPNUM_AVX512_ __m256i mpnum_odd_of_eight_avx512_(const uint8_t *src) {
+  const __m512d x = _mm512_loadu_pd(src);
+  const __m256i truncated = (__m256i)_mm512_maskz_cvt_roundpd_ps(
+      0xff, x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+  const __mmask8 is_cut = _mm512_cmpneq_epi64_mask(
+      (__m512i)_mm512_maskz_cvtps_pd(0xff, (__m256)truncated), (__m512i)x);
+  return _mm256_mask_or_epi32(truncated, is_cut, truncated, _mm256_set1_epi32(1));
+}
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_load_odd64_avx512_(const uint8_t *src) {
+  return (mpnum_vector_avx512_)_mm512_maskz_inserti64x4(
+      0xff, _mm512_castsi256_si512(mpnum_odd_of_eight_avx512_(src)),
+      mpnum_odd_of_eight_avx512_(src + 64), 1);
 }
 
 /* 64 bytes; past the caches where streams, to an aligned address. */
@@ -261,15 +277,45 @@ MPNUM_AVX512_ void mpnum_store_f16_avx512_(uint8_t *dst, mpnum_vector_avx512_ a,
         _mm512_cmpgt_epu16_mask(_mm512_and_si512(halves, abs), _mm512_set1_epi16(0x7c00));
   mpnum_put_avx512_(dst, _mm512_mask_mov_epi16(halves, is_nan, abs), streams);
 }
-MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_load_f16_avx512_(const uint8_t *src,
-                                                          int is_nan_kept) {
-  const mpnum_vector_avx512_ x = (mpnum_vector_avx512_)_mm512_maskz_cvtph_ps(
+/* NaN keeps sign and payload, quiet. */
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_load_f16_avx512_(const uint8_t *src) {
+  return (mpnum_vector_avx512_)_mm512_maskz_cvtph_ps(
       MPNUM_ALL_, _mm256_loadu_si256((const __m256i *)(const void *)src));
-  if (is_nan_kept) return x;
-  return mpnum_select_avx512_(mpnum_is_nan_avx512_(x), mpnum_set_avx512_(0x7fffffffu), x);
 }
 
-/* The bytes of a block, but the byte nan where a lane is NaN. */
+/* The low bytes of lanes, and their sign bits as those of bytes, whose other bits are
+ * anything: packed within 128 bits, and put in the order of lanes. */
+MPNUM_AVX512_ mpnum_bytes_avx512_
+mpnum_packed_low_avx512_(const mpnum_vector_avx512_ x[4]) {
+  const __m512i low = _mm512_maskz_packus_epi32(0xffffffffu, (__m512i)(x[0] & 0xffu),
+                                                (__m512i)(x[1] & 0xffu));
+  const __m512i high = _mm512_maskz_packus_epi32(0xffffffffu, (__m512i)(x[2] & 0xffu),
+                                                 (__m512i)(x[3] & 0xffu));
+  return (mpnum_bytes_avx512_)_mm512_maskz_packus_epi16(~(__mmask64)0, low, high);
+}
+MPNUM_AVX512_ mpnum_bytes_avx512_
+mpnum_sign_bytes_avx512_(const mpnum_vector_avx512_ x[4]) {
+  const __m512i low = _mm512_maskz_packs_epi32(0xffffffffu, (__m512i)x[0], (__m512i)x[1]);
+  const __m512i high =
+      _mm512_maskz_packs_epi32(0xffffffffu, (__m512i)x[2], (__m512i)x[3]);
+  return (mpnum_bytes_avx512_)_mm512_maskz_packs_epi16(~(__mmask64)0, low, high);
+}
+MPNUM_AVX512_ mpnum_bytes_avx512_ mpnum_in_order_avx512_(mpnum_bytes_avx512_ bytes) {
+  return (mpnum_bytes_avx512_)_mm512_maskz_permutexvar_epi32(
+      MPNUM_ALL_, _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15),
+      (__m512i)bytes);
+}
+MPNUM_AVX512_ mpnum_bytes_avx512_
+mpnum_low_bytes_avx512_(const mpnum_vector_avx512_ x[4]) {
+  return mpnum_in_order_avx512_(mpnum_packed_low_avx512_(x));
+}
+/* Whether a lane of x is NaN; the byte nan_result where one is, else those given. */
+MPNUM_AVX512_ int mpnum_any_nan_avx512_(const mpnum_vector_avx512_ x[4]) {
+  __mmask16 low, high; /* -ffast-math must not see it */
+  __asm__("vcmpunordps %2, %1, %0" : "=k"(low) : "v"((__m512)x[0]), "v"((__m512)x[1]));
+  __asm__("vcmpunordps %2, %1, %0" : "=k"(high) : "v"((__m512)x[2]), "v"((__m512)x[3]));
+  return !_mm512_kortestz(low, high);
+}
 MPNUM_AVX512_ mpnum_bytes_avx512_ mpnum_where_nan_avx512_(const mpnum_vector_avx512_ x[4],
                                                           uint8_t nan_result,
                                                           mpnum_bytes_avx512_ bytes) {
@@ -280,41 +326,18 @@ MPNUM_AVX512_ mpnum_bytes_avx512_ mpnum_where_nan_avx512_(const mpnum_vector_avx
   return (mpnum_bytes_avx512_)_mm512_mask_mov_epi8(
       (__m512i)bytes, _mm512_kunpackd(high, low), _mm512_set1_epi8((char)nan_result));
 }
-/* Byte number 0 or 3 of each lane. */
-MPNUM_AVX512_ mpnum_bytes_avx512_ mpnum_gather_avx512_(const mpnum_vector_avx512_ x[4],
-                                                       uint8_t number) {
-  const mpnum_bytes_avx512_ every_fourth = {
-      0,  4,  8,  12, 16, 20, 24, 28, 32, 36,  40,  44,  48,  52,  56,  60,
-      64, 68, 72, 76, 80, 84, 88, 92, 96, 100, 104, 108, 112, 116, 120, 124,
-      0,  4,  8,  12, 16, 20, 24, 28, 32, 36,  40,  44,  48,  52,  56,  60,
-      64, 68, 72, 76, 80, 84, 88, 92, 96, 100, 104, 108, 112, 116, 120, 124};
-  const __m512i at = (__m512i)(every_fourth + number);
-  const __m512i low = _mm512_permutex2var_epi8((__m512i)x[0], at, (__m512i)x[1]);
-  const __m512i high = _mm512_permutex2var_epi8((__m512i)x[2], at, (__m512i)x[3]);
-  return (mpnum_bytes_avx512_)_mm512_mask_mov_epi64(low, 0xf0, high);
-}
-/* The low bytes of lanes, and their sign bits as those of bytes, whose other bits are
- * anything. */
-MPNUM_AVX512_ mpnum_bytes_avx512_
-mpnum_low_bytes_avx512_(const mpnum_vector_avx512_ x[4]) {
-  return mpnum_gather_avx512_(x, 0);
-}
-MPNUM_AVX512_ mpnum_bytes_avx512_
-mpnum_sign_bytes_avx512_(const mpnum_vector_avx512_ x[4]) {
-  return mpnum_gather_avx512_(x, 3);
-}
-/* Low bytes in any order, which sign_bytes and where_nan share; and in that of lanes. */
-MPNUM_AVX512_ mpnum_bytes_avx512_
-mpnum_packed_low_avx512_(const mpnum_vector_avx512_ x[4]) {
-  return mpnum_low_bytes_avx512_(x);
-}
-MPNUM_AVX512_ mpnum_bytes_avx512_ mpnum_in_order_avx512_(mpnum_bytes_avx512_ x) {
-  return x;
-}
 /* Bytes of one bit each, shifted. */
 MPNUM_AVX512_ mpnum_bytes_avx512_ mpnum_bytes_right_avx512_(mpnum_bytes_avx512_ x,
                                                             int count) {
   return (mpnum_bytes_avx512_)((mpnum_halves_avx512_)x >> count);
+}
+/* Bytes shifted; the bits that come in are anything. */
+MPNUM_AVX512_ mpnum_bytes_avx512_ mpnum_bytes_left_avx512_(mpnum_bytes_avx512_ x,
+                                                           int count) {
+  return (mpnum_bytes_avx512_)((mpnum_halves_avx512_)x << count);
+}
+MPNUM_AVX512_ mpnum_bytes_avx512_ mpnum_load_bytes_avx512_(const uint8_t *src) {
+  return (mpnum_bytes_avx512_)mpnum_load32_avx512_(src);
 }
 MPNUM_AVX512_ void mpnum_store_bytes_avx512_(uint8_t *dst, mpnum_bytes_avx512_ x,
                                              int streams) {
@@ -331,186 +354,70 @@ MPNUM_AVX512_ void mpnum_store_nibbles_avx512_(uint8_t *dst, mpnum_bytes_avx512_
     _mm256_storeu_si256((__m256i *)(void *)dst, packed);
   }
 }
-/* Floats of codes that are f16 codes once their sign and magnitude are shifted. */
-MPNUM_AVX512_ void mpnum_load_f16_bytes_avx512_(const uint8_t *src, int sign, int up,
-                                                uint32_t mask,
-                                                mpnum_vector_avx512_ x[4]) {
-  int i = 0;
-  for (; i < 2; ++i) { /* of 8 bits: the sign is spread, and stays in the top bit */
-    const mpnum_halves_avx512_ codes = (mpnum_halves_avx512_)_mm512_maskz_cvtepi8_epi16(
-        0xffffffffu, _mm256_loadu_si256((const __m256i *)(const void *)(src + 32 * i)));
-    const __m512i halves =
-        (__m512i)(sign == 8 ? codes << up & (uint16_t)(mask | 0x8000)
-                            : (codes << sign & 0x8000) | (codes << up & (uint16_t)mask));
-    x[2 * i] = (mpnum_vector_avx512_)_mm512_maskz_cvtph_ps(
-        MPNUM_ALL_, _mm512_maskz_extracti64x4_epi64(0xf, halves, 0));
-    x[2 * i + 1] = (mpnum_vector_avx512_)_mm512_maskz_cvtph_ps(
-        MPNUM_ALL_, _mm512_maskz_extracti64x4_epi64(0xf, halves, 1));
-  }
+/* Codes of 4 and of 6 bits, one in each byte, whose upper bits are anything. */
+MPNUM_AVX512_ mpnum_bytes_avx512_ mpnum_load_nibbles_avx512_(const uint8_t *src) {
+  const mpnum_halves_avx512_ pairs = (mpnum_halves_avx512_)_mm512_maskz_cvtepu8_epi16(
+      0xffffffffu, _mm256_loadu_si256((const __m256i *)(const void *)src));
+  return (mpnum_bytes_avx512_)(pairs | pairs << 4);
 }
-
-/* e4m3 and e5m2: byte 3 and byte 2 of a float are looked up, 128 magnitudes at once, the
- * two bytes below are 0 or those of NaN. */
-MPNUM_AVX512_ void mpnum_decode_by_table_avx512_(int is_e4m3, const uint8_t *src,
-                                                 mpnum_vector_avx512_ x[4]) {
-  static const uint8_t e4m3_high[128] = {
-      0x00, 0x3b, 0x3b, 0x3b, 0x3c, 0x3c, 0x3c, 0x3c, 0x3c, 0x3c, 0x3c, 0x3c, 0x3c,
-      0x3c, 0x3c, 0x3c, 0x3d, 0x3d, 0x3d, 0x3d, 0x3d, 0x3d, 0x3d, 0x3d, 0x3d, 0x3d,
-      0x3d, 0x3d, 0x3d, 0x3d, 0x3d, 0x3d, 0x3e, 0x3e, 0x3e, 0x3e, 0x3e, 0x3e, 0x3e,
-      0x3e, 0x3e, 0x3e, 0x3e, 0x3e, 0x3e, 0x3e, 0x3e, 0x3e, 0x3f, 0x3f, 0x3f, 0x3f,
-      0x3f, 0x3f, 0x3f, 0x3f, 0x3f, 0x3f, 0x3f, 0x3f, 0x3f, 0x3f, 0x3f, 0x3f, 0x40,
-      0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40,
-      0x40, 0x40, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41,
-      0x41, 0x41, 0x41, 0x41, 0x41, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42,
-      0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x43, 0x43, 0x43, 0x43, 0x43,
-      0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x43, 0x7f};
-  static const uint8_t e4m3_middle[128] = {
-      0x00, 0x00, 0x80, 0xc0, 0x00, 0x20, 0x40, 0x60, 0x80, 0x90, 0xa0, 0xb0, 0xc0,
-      0xd0, 0xe0, 0xf0, 0x00, 0x10, 0x20, 0x30, 0x40, 0x50, 0x60, 0x70, 0x80, 0x90,
-      0xa0, 0xb0, 0xc0, 0xd0, 0xe0, 0xf0, 0x00, 0x10, 0x20, 0x30, 0x40, 0x50, 0x60,
-      0x70, 0x80, 0x90, 0xa0, 0xb0, 0xc0, 0xd0, 0xe0, 0xf0, 0x00, 0x10, 0x20, 0x30,
-      0x40, 0x50, 0x60, 0x70, 0x80, 0x90, 0xa0, 0xb0, 0xc0, 0xd0, 0xe0, 0xf0, 0x00,
-      0x10, 0x20, 0x30, 0x40, 0x50, 0x60, 0x70, 0x80, 0x90, 0xa0, 0xb0, 0xc0, 0xd0,
-      0xe0, 0xf0, 0x00, 0x10, 0x20, 0x30, 0x40, 0x50, 0x60, 0x70, 0x80, 0x90, 0xa0,
-      0xb0, 0xc0, 0xd0, 0xe0, 0xf0, 0x00, 0x10, 0x20, 0x30, 0x40, 0x50, 0x60, 0x70,
-      0x80, 0x90, 0xa0, 0xb0, 0xc0, 0xd0, 0xe0, 0xf0, 0x00, 0x10, 0x20, 0x30, 0x40,
-      0x50, 0x60, 0x70, 0x80, 0x90, 0xa0, 0xb0, 0xc0, 0xd0, 0xe0, 0xff};
-  static const uint8_t e5m2_high[128] = {
-      0x00, 0x37, 0x38, 0x38, 0x38, 0x38, 0x38, 0x38, 0x39, 0x39, 0x39, 0x39, 0x39,
-      0x39, 0x39, 0x39, 0x3a, 0x3a, 0x3a, 0x3a, 0x3a, 0x3a, 0x3a, 0x3a, 0x3b, 0x3b,
-      0x3b, 0x3b, 0x3b, 0x3b, 0x3b, 0x3b, 0x3c, 0x3c, 0x3c, 0x3c, 0x3c, 0x3c, 0x3c,
-      0x3c, 0x3d, 0x3d, 0x3d, 0x3d, 0x3d, 0x3d, 0x3d, 0x3d, 0x3e, 0x3e, 0x3e, 0x3e,
-      0x3e, 0x3e, 0x3e, 0x3e, 0x3f, 0x3f, 0x3f, 0x3f, 0x3f, 0x3f, 0x3f, 0x3f, 0x40,
-      0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41,
-      0x41, 0x41, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x43, 0x43, 0x43,
-      0x43, 0x43, 0x43, 0x43, 0x43, 0x44, 0x44, 0x44, 0x44, 0x44, 0x44, 0x44, 0x44,
-      0x45, 0x45, 0x45, 0x45, 0x45, 0x45, 0x45, 0x45, 0x46, 0x46, 0x46, 0x46, 0x46,
-      0x46, 0x46, 0x46, 0x47, 0x47, 0x47, 0x47, 0x7f, 0x7f, 0x7f, 0x7f};
-  static const uint8_t e5m2_middle[128] = {
-      0x00, 0x80, 0x00, 0x40, 0x80, 0xa0, 0xc0, 0xe0, 0x00, 0x20, 0x40, 0x60, 0x80,
-      0xa0, 0xc0, 0xe0, 0x00, 0x20, 0x40, 0x60, 0x80, 0xa0, 0xc0, 0xe0, 0x00, 0x20,
-      0x40, 0x60, 0x80, 0xa0, 0xc0, 0xe0, 0x00, 0x20, 0x40, 0x60, 0x80, 0xa0, 0xc0,
-      0xe0, 0x00, 0x20, 0x40, 0x60, 0x80, 0xa0, 0xc0, 0xe0, 0x00, 0x20, 0x40, 0x60,
-      0x80, 0xa0, 0xc0, 0xe0, 0x00, 0x20, 0x40, 0x60, 0x80, 0xa0, 0xc0, 0xe0, 0x00,
-      0x20, 0x40, 0x60, 0x80, 0xa0, 0xc0, 0xe0, 0x00, 0x20, 0x40, 0x60, 0x80, 0xa0,
-      0xc0, 0xe0, 0x00, 0x20, 0x40, 0x60, 0x80, 0xa0, 0xc0, 0xe0, 0x00, 0x20, 0x40,
-      0x60, 0x80, 0xa0, 0xc0, 0xe0, 0x00, 0x20, 0x40, 0x60, 0x80, 0xa0, 0xc0, 0xe0,
-      0x00, 0x20, 0x40, 0x60, 0x80, 0xa0, 0xc0, 0xe0, 0x00, 0x20, 0x40, 0x60, 0x80,
-      0xa0, 0xc0, 0xe0, 0x00, 0x20, 0x40, 0x60, 0x80, 0xff, 0xff, 0xff};
-  const uint8_t *const high_bytes = is_e4m3 ? e4m3_high : e5m2_high;
-  const uint8_t *const middle_bytes = is_e4m3 ? e4m3_middle : e5m2_middle;
-  const int last_number = is_e4m3 ? 0x7e : 0x7c;
-  /* Unpacking works within 128 bits: quarters of each are put where its results are to
-   * be. */
-  const __m512i order =
-      _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  const __m512i code =
-      _mm512_maskz_permutexvar_epi32(MPNUM_ALL_, order, _mm512_loadu_si512(src));
-  const __mmask64 is_nan =
-      _mm512_cmpgt_epu8_mask(_mm512_and_si512(code, _mm512_set1_epi8(0x7f)),
-                             _mm512_set1_epi8((char)last_number));
-  const __m512i low = _mm512_movm_epi8(is_nan);
-  const __m512i sign = _mm512_maskz_mov_epi8(
-      ~is_nan, _mm512_and_si512(code, _mm512_set1_epi8((char)0x80)));
-  const __m512i high = _mm512_or_si512(
-      sign, _mm512_permutex2var_epi8(_mm512_loadu_si512(high_bytes), code,
-                                     _mm512_loadu_si512(high_bytes + 64)));
-  const __m512i middle = _mm512_permutex2var_epi8(_mm512_loadu_si512(middle_bytes), code,
-                                                  _mm512_loadu_si512(middle_bytes + 64));
-  const __m512i upper0 = _mm512_unpacklo_epi8(middle, high);
-  const __m512i upper1 = _mm512_unpackhi_epi8(middle, high);
-  const __m512i lower0 = _mm512_unpacklo_epi8(low, low);
-  const __m512i lower1 = _mm512_unpackhi_epi8(low, low);
-  x[0] = (mpnum_vector_avx512_)_mm512_unpacklo_epi16(lower0, upper0);
-  x[1] = (mpnum_vector_avx512_)_mm512_unpackhi_epi16(lower0, upper0);
-  x[2] = (mpnum_vector_avx512_)_mm512_unpacklo_epi16(lower1, upper1);
-  x[3] = (mpnum_vector_avx512_)_mm512_unpackhi_epi16(lower1, upper1);
+MPNUM_AVX512_ __m512i mpnum_load_48_avx512_(const uint8_t *src) {
+  return _mm512_maskz_inserti32x4(
+      MPNUM_ALL_,
+      _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)(const void *)src)),
+      _mm_loadu_si128((const __m128i *)(const void *)(src + 32)), 2);
 }
-
-/* Magnitudes of up to 5 bits are looked up as floats, 32 at once; no code is special. */
-MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_magnitudes_avx512_(mpnum_format format,
-                                                            int first) {
-  const mpnum_vector_avx512_ table = {
-# define MPNUM_ENTRY_(i) \
-  mpnum_decode_finite_(format, ((uint32_t)(first + i)) & format.max_code)
-      MPNUM_ENTRY_(0),  MPNUM_ENTRY_(1),  MPNUM_ENTRY_(2),  MPNUM_ENTRY_(3),
-      MPNUM_ENTRY_(4),  MPNUM_ENTRY_(5),  MPNUM_ENTRY_(6),  MPNUM_ENTRY_(7),
-      MPNUM_ENTRY_(8),  MPNUM_ENTRY_(9),  MPNUM_ENTRY_(10), MPNUM_ENTRY_(11),
-      MPNUM_ENTRY_(12), MPNUM_ENTRY_(13), MPNUM_ENTRY_(14), MPNUM_ENTRY_(15)};
-# undef MPNUM_ENTRY_
-  return table;
+MPNUM_AVX512_ mpnum_bytes_avx512_ mpnum_load_sixes_avx512_(const uint8_t *src) {
+  const __m512i three_of_four = _mm512_maskz_broadcast_i32x4(
+      MPNUM_ALL_, _mm_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1));
+  __m512i twelves = _mm512_maskz_permutexvar_epi32(
+      MPNUM_ALL_, _mm512_setr_epi32(0, 1, 2, 0, 3, 4, 5, 0, 6, 7, 8, 0, 9, 10, 11, 0),
+      mpnum_load_48_avx512_(src));
+  mpnum_vector_avx512_ x;
+  __asm__("" : "+v"(twelves)); /* clang would make many shuffles of two */
+  x = (mpnum_vector_avx512_)_mm512_maskz_shuffle_epi8(~(__mmask64)0, twelves,
+                                                      three_of_four);
+  return (mpnum_bytes_avx512_)((x & 0x3fu) | (x << 2 & 0x3f00u) | (x << 4 & 0x3f0000u) |
+                               (x << 6 & 0x3f000000u));
 }
-MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_look_up_avx512_(mpnum_format format,
-                                                         mpnum_vector_avx512_ code) {
-  const int sign_shift = format.exponent_bits + format.mantissa_bits;
-  const __m512i low = (__m512i)mpnum_magnitudes_avx512_(format, 0);
-  const mpnum_vector_avx512_ magnitude =
-      (mpnum_vector_avx512_)(sign_shift < 5
-                                 ? _mm512_maskz_permutexvar_epi32(MPNUM_ALL_,
-                                                                  (__m512i)code, low)
-                                 : _mm512_permutex2var_epi32(
-                                       low, (__m512i)code,
-                                       (__m512i)mpnum_magnitudes_avx512_(format, 16)));
-  return magnitude | (code << (31 - sign_shift) & 0x80000000u);
-}
-MPNUM_AVX512_ void mpnum_decode_short_avx512_(mpnum_format format, const uint8_t *src,
-                                              mpnum_vector_avx512_ x[4]) {
-  x[0] = mpnum_look_up_avx512_(format, mpnum_load8_avx512_(src));
-  x[1] = mpnum_look_up_avx512_(format, mpnum_load8_avx512_(src + 16));
-  x[2] = mpnum_look_up_avx512_(format, mpnum_load8_avx512_(src + 32));
-  x[3] = mpnum_look_up_avx512_(format, mpnum_load8_avx512_(src + 48));
-}
-/* Sixteen codes of 4 bits, from 8 bytes that every lane sees: lane i has code i in its
- * low bits, anything above. */
-MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_load4_avx512_(const uint8_t *src) {
-  const __m512i at =
-      _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60);
-  long long codes;
-  MPNUM_MEMCPY_(&codes, src, 8);
-  return (mpnum_vector_avx512_)_mm512_maskz_multishift_epi64_epi8(
-      ~(__mmask64)0, at, _mm512_set1_epi64(codes));
-}
-/* 48 bytes: codes of 6 bits, four in three bytes. */
+/* Codes of 6 bits, four in three bytes. */
 MPNUM_AVX512_ void mpnum_store_sixes_avx512_(uint8_t *dst, mpnum_bytes_avx512_ x) {
-  const mpnum_bytes_avx512_ three_of_four = {
-      0,  1,  2,  4,  5,  6,  8,  9,  10, 12, 13, 14, 16, 17, 18, 20,
-      21, 22, 24, 25, 26, 28, 29, 30, 32, 33, 34, 36, 37, 38, 40, 41,
-      42, 44, 45, 46, 48, 49, 50, 52, 53, 54, 56, 57, 58, 60, 61, 62};
+  const __m512i three_of_four = _mm512_maskz_broadcast_i32x4(
+      MPNUM_ALL_, _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
   const __m512i pairs = _mm512_maddubs_epi16((__m512i)x, _mm512_set1_epi16(0x4001));
-  const __m512i fours = _mm512_madd_epi16(pairs, _mm512_set1_epi32(0x10000001));
-  const __mmask64 first_48 = 0xffffffffffffu;
-  _mm512_mask_storeu_epi8(
-      dst, first_48,
-      _mm512_maskz_permutexvar_epi8(first_48, (__m512i)three_of_four, fours));
+  const __m512i fours =
+      _mm512_maskz_madd_epi16(MPNUM_ALL_, pairs, _mm512_set1_epi32(0x10000001));
+  __m512i twelves = _mm512_maskz_shuffle_epi8(~(__mmask64)0, fours, three_of_four);
+  __m512i packed;
+  __asm__("" : "+v"(twelves)); /* as above */
+  packed = _mm512_maskz_permutexvar_epi32(
+      MPNUM_ALL_, _mm512_setr_epi32(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 0, 0, 0, 0),
+      twelves);
+  _mm256_storeu_si256((__m256i *)(void *)dst, _mm512_castsi512_si256(packed));
+  _mm_storeu_si128((__m128i *)(void *)(dst + 32),
+                   _mm512_maskz_extracti32x4_epi32(0xf, packed, 2));
 }
-/* Sixteen of them, from 12 bytes at src + 12 * part of 48: the three bytes that hold four
- * go to two words of 64 bits, of which each takes two codes. */
-MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_load6_avx512_(const uint8_t *src, int part) {
-  const __m512i bytes = _mm512_maskz_loadu_epi8(0xffffffffffffu, src);
-  const mpnum_bytes_avx512_ threes = {0, 1,  2,  0, 0, 0, 0, 0, 0, 1,  2,  0, 0, 0, 0, 0,
-                                      3, 4,  5,  0, 0, 0, 0, 0, 3, 4,  5,  0, 0, 0, 0, 0,
-                                      6, 7,  8,  0, 0, 0, 0, 0, 6, 7,  8,  0, 0, 0, 0, 0,
-                                      9, 10, 11, 0, 0, 0, 0, 0, 9, 10, 11, 0, 0, 0, 0, 0};
-  const __m512i at =
-      _mm512_setr_epi32(0, 6, 12, 18, 0, 6, 12, 18, 0, 6, 12, 18, 0, 6, 12, 18);
-  return (mpnum_vector_avx512_)_mm512_maskz_multishift_epi64_epi8(
-      ~(__mmask64)0, at,
-      _mm512_maskz_permutexvar_epi8(~(__mmask64)0,
-                                    (__m512i)(threes + (uint8_t)(12 * part)), bytes));
-}
-/* Dense codes of 4 or 6 bits. */
-MPNUM_AVX512_ void mpnum_decode_dense_avx512_(int bits, mpnum_format format,
-                                              const uint8_t *src,
-                                              mpnum_vector_avx512_ x[4]) {
-  const int is_four = bits == 4;
-  x[0] = mpnum_look_up_avx512_(format, is_four ? mpnum_load4_avx512_(src)
-                                               : mpnum_load6_avx512_(src, 0));
-  x[1] = mpnum_look_up_avx512_(format, is_four ? mpnum_load4_avx512_(src + 8)
-                                               : mpnum_load6_avx512_(src, 1));
-  x[2] = mpnum_look_up_avx512_(format, is_four ? mpnum_load4_avx512_(src + 16)
-                                               : mpnum_load6_avx512_(src, 2));
-  x[3] = mpnum_look_up_avx512_(format, is_four ? mpnum_load4_avx512_(src + 24)
-                                               : mpnum_load6_avx512_(src, 3));
+/* Floats of bytes that are the upper bits of f16 codes once they are shifted to the
+ * right, the sign spread, and masked. */
+MPNUM_AVX512_ void mpnum_f16_of_bytes_avx512_(mpnum_bytes_avx512_ codes, int right,
+                                              uint16_t mask, mpnum_vector_avx512_ x[4]) {
+  /* Unpacking works within 128 bits: quarters are put where their results are to be. */
+  const __m512i quarters = _mm512_maskz_permutexvar_epi64(
+      0xff, _mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7), (__m512i)codes);
+  const __m512i zero = _mm512_setzero_si512();
+  const __m512i ones = _mm512_set1_epi16((short)mask);
+  const __m512i count = _mm512_set1_epi16((short)right);
+  const __m512i low = _mm512_and_si512(
+      _mm512_srav_epi16(_mm512_unpacklo_epi8(zero, quarters), count), ones);
+  const __m512i high = _mm512_and_si512(
+      _mm512_srav_epi16(_mm512_unpackhi_epi8(zero, quarters), count), ones);
+  x[0] = (mpnum_vector_avx512_)_mm512_maskz_cvtph_ps(
+      MPNUM_ALL_, _mm512_maskz_extracti64x4_epi64(0xf, low, 0));
+  x[1] = (mpnum_vector_avx512_)_mm512_maskz_cvtph_ps(
+      MPNUM_ALL_, _mm512_maskz_extracti64x4_epi64(0xf, low, 1));
+  x[2] = (mpnum_vector_avx512_)_mm512_maskz_cvtph_ps(
+      MPNUM_ALL_, _mm512_maskz_extracti64x4_epi64(0xf, high, 0));
+  x[3] = (mpnum_vector_avx512_)_mm512_maskz_cvtph_ps(
+      MPNUM_ALL_, _mm512_maskz_extracti64x4_epi64(0xf, high, 1));
 }
 MPNUM_AVX512_ void mpnum_fence_avx512_(void) { _mm_sfence(); }
 

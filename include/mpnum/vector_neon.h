@@ -33,7 +33,7 @@ MPNUM_NEON_ mpnum_vector_neon_ mpnum_max_neon_(mpnum_vector_neon_ a,
 }
 MPNUM_NEON_ mpnum_mask_neon_ mpnum_greater_neon_(mpnum_vector_neon_ a,
                                                  mpnum_vector_neon_ b) {
-  return vcgtq_u32((uint32x4_t)a, (uint32x4_t)b);
+  return vcgtq_s32((int32x4_t)a, (int32x4_t)b);
 }
 MPNUM_NEON_ mpnum_mask_neon_ mpnum_below_neon_(mpnum_vector_neon_ a,
                                                mpnum_vector_neon_ b) {
@@ -63,6 +63,9 @@ MPNUM_NEON_ mpnum_vector_neon_ mpnum_right_neon_(mpnum_vector_neon_ x,
 }
 MPNUM_NEON_ mpnum_vector_neon_ mpnum_right_by_neon_(mpnum_vector_neon_ x, int count) {
   return x >> (uint32_t)count;
+}
+MPNUM_NEON_ mpnum_vector_neon_ mpnum_left_by_neon_(mpnum_vector_neon_ x, int count) {
+  return x << (uint32_t)count;
 }
 
 MPNUM_NEON_ mpnum_mask_neon_ mpnum_is_nan_neon_(mpnum_vector_neon_ x) {
@@ -114,6 +117,16 @@ MPNUM_NEON_ mpnum_vector_neon_ mpnum_root_neon_(mpnum_vector_neon_ x) {
   return (mpnum_vector_neon_)root;
 }
 
+MPNUM_NEON_ mpnum_vector_neon_ mpnum_above_neon_(int bits, mpnum_vector_neon_ x,
+                                                 mpnum_vector_neon_ limit) {
+  if (bits == 8) return (mpnum_vector_neon_)vcgtq_s8((int8x16_t)x, (int8x16_t)limit);
+  if (bits == 16) return (mpnum_vector_neon_)vcgtq_s16((int16x8_t)x, (int16x8_t)limit);
+  return (mpnum_vector_neon_)vcgtq_s32((int32x4_t)x, (int32x4_t)limit);
+}
+MPNUM_NEON_ int mpnum_any_above_neon_(int bits, mpnum_vector_neon_ x,
+                                      mpnum_vector_neon_ limit) {
+  return vmaxvq_u32((uint32x4_t)mpnum_above_neon_(bits, x, limit)) != 0;
+}
 MPNUM_NEON_ void mpnum_multiply_neon_(mpnum_vector_neon_ a, uint32_t b,
                                       mpnum_vector_neon_ *high, mpnum_vector_neon_ *low) {
   const uint32x2_t factor = vdup_n_u32(b);
@@ -145,12 +158,9 @@ MPNUM_NEON_ mpnum_vector_neon_ mpnum_load16_neon_(const uint8_t *src) {
 MPNUM_NEON_ mpnum_vector_neon_ mpnum_load32_neon_(const uint8_t *src) {
   return (mpnum_vector_neon_)vld1q_u8(src);
 }
-MPNUM_NEON_ void mpnum_load64_neon_(const uint8_t *src, mpnum_vector_neon_ *high,
-                                    mpnum_vector_neon_ *low) {
-  const uint32x4_t a = (uint32x4_t)vld1q_u8(src);
-  const uint32x4_t b = (uint32x4_t)vld1q_u8(src + 16);
-  *low = (mpnum_vector_neon_)vuzp1q_u32(a, b);
-  *high = (mpnum_vector_neon_)vuzp2q_u32(a, b);
+MPNUM_NEON_ mpnum_vector_neon_ mpnum_load_odd64_neon_(const uint8_t *src) {
+  const float32x2_t low = vcvtx_f32_f64((float64x2_t)vld1q_u8(src));
+  return (mpnum_vector_neon_)vcvtx_high_f32_f64(low, (float64x2_t)vld1q_u8(src + 16));
 }
 MPNUM_NEON_ mpnum_vector_neon_ mpnum_load_nearest64_neon_(const uint8_t *src) {
   const float32x2_t low = vcvt_f32_f64((float64x2_t)vld1q_u8(src));
@@ -189,13 +199,8 @@ MPNUM_NEON_ void mpnum_store_f16_neon_(uint8_t *dst, mpnum_vector_neon_ a,
                         (uint16x4_t)vcvt_f16_f32((float32x4_t)b));
   vst1q_u8(dst, (uint8x16_t)vbslq_u16(is_nan, vdupq_n_u16(0x7fff), halves));
 }
-MPNUM_NEON_ mpnum_vector_neon_ mpnum_load_f16_neon_(const uint8_t *src, int is_nan_kept) {
-  const mpnum_vector_neon_ x =
-      (mpnum_vector_neon_)vcvt_f32_f16((float16x4_t)vld1_u8(src));
-  if (is_nan_kept) return x;
-  return mpnum_select_neon_(
-      mpnum_greater_neon_(x & 0x7fffffffu, mpnum_set_neon_(0x7f800000u)),
-      mpnum_set_neon_(0x7fffffffu), x);
+MPNUM_NEON_ mpnum_vector_neon_ mpnum_load_f16_neon_(const uint8_t *src) {
+  return (mpnum_vector_neon_)vcvt_f32_f16((float16x4_t)vld1_u8(src));
 }
 
 /* Byte number 0 or 3 of each lane. */
@@ -208,6 +213,11 @@ MPNUM_NEON_ mpnum_bytes_neon_ mpnum_sign_bytes_neon_(const mpnum_vector_neon_ x[
   const uint16x8_t low = vuzp2q_u16((uint16x8_t)x[0], (uint16x8_t)x[1]);
   const uint16x8_t high = vuzp2q_u16((uint16x8_t)x[2], (uint16x8_t)x[3]);
   return (mpnum_bytes_neon_)vuzp2q_u8((uint8x16_t)low, (uint8x16_t)high);
+}
+MPNUM_NEON_ int mpnum_any_nan_neon_(const mpnum_vector_neon_ x[4]) {
+  const mpnum_vector_neon_ low = mpnum_max_neon_(x[0] & 0x7fffffffu, x[1] & 0x7fffffffu);
+  const mpnum_vector_neon_ high = mpnum_max_neon_(x[2] & 0x7fffffffu, x[3] & 0x7fffffffu);
+  return vmaxvq_u32((uint32x4_t)mpnum_max_neon_(low, high)) > 0x7f800000u;
 }
 MPNUM_NEON_ mpnum_bytes_neon_ mpnum_where_nan_neon_(const mpnum_vector_neon_ x[4],
                                                     uint8_t nan_result,
@@ -226,6 +236,12 @@ MPNUM_NEON_ mpnum_bytes_neon_ mpnum_in_order_neon_(mpnum_bytes_neon_ x) { return
 MPNUM_NEON_ mpnum_bytes_neon_ mpnum_bytes_right_neon_(mpnum_bytes_neon_ x, int count) {
   return x >> count;
 }
+MPNUM_NEON_ mpnum_bytes_neon_ mpnum_bytes_left_neon_(mpnum_bytes_neon_ x, int count) {
+  return (mpnum_bytes_neon_)((mpnum_halves_neon_)x << count);
+}
+MPNUM_NEON_ mpnum_bytes_neon_ mpnum_load_bytes_neon_(const uint8_t *src) {
+  return (mpnum_bytes_neon_)mpnum_load32_neon_(src);
+}
 MPNUM_NEON_ void mpnum_store_bytes_neon_(uint8_t *dst, mpnum_bytes_neon_ x, int streams) {
   (void)streams;
   vst1q_u8(dst, (uint8x16_t)x);
@@ -236,19 +252,35 @@ MPNUM_NEON_ void mpnum_store_nibbles_neon_(uint8_t *dst, mpnum_bytes_neon_ x,
   (void)streams;
   vst1_u8(dst, vmovn_u16(vsraq_n_u16(pairs, pairs, 4)));
 }
+MPNUM_NEON_ void mpnum_store_sixes_neon_(uint8_t *dst, mpnum_bytes_neon_ x) {
+  uint8_t codes[16];
+  mpnum_store_bytes_neon_(codes, x, 0);
+  mpnum_pack_(6, dst, codes, 16);
+}
 MPNUM_NEON_ mpnum_bytes_neon_ mpnum_load_nibbles_neon_(const uint8_t *src) {
   const uint16x8_t pairs = vmovl_u8(vld1_u8(src));
-  return (mpnum_bytes_neon_)((pairs | pairs << 4) & 0x0f0f);
+  return (mpnum_bytes_neon_)(pairs | pairs << 4);
 }
-MPNUM_NEON_ void mpnum_load_f16_bytes_neon_(const uint8_t *src, int sign, int up,
-                                            uint32_t mask, mpnum_vector_neon_ x[4]) {
-  int i = 0;
-  for (; i < 2; ++i) {
-    const uint16x8_t codes = vmovl_u8(vld1_u8(src + 8 * i));
-    const uint16x8_t halves = (codes << sign & 0x8000) | (codes << up & (uint16_t)mask);
-    x[2 * i] = (mpnum_vector_neon_)vcvt_f32_f16((float16x4_t)vget_low_u16(halves));
-    x[2 * i + 1] = (mpnum_vector_neon_)vcvt_f32_f16((float16x4_t)vget_high_u16(halves));
-  }
+MPNUM_NEON_ mpnum_bytes_neon_ mpnum_load_sixes_neon_(const uint8_t *src) {
+  uint8_t codes[16];
+  mpnum_unpack_(6, codes, src, 16);
+  return (mpnum_bytes_neon_)vld1q_u8(codes);
+}
+MPNUM_NEON_ void mpnum_f16_of_bytes_neon_(mpnum_bytes_neon_ codes, int right,
+                                          uint16_t mask, mpnum_vector_neon_ x[4]) {
+  const int16x8_t right_by = vdupq_n_s16((int16_t)-right);
+  const uint16x8_t low =
+      (uint16x8_t)vshlq_s16((int16x8_t)vshll_n_u8(vget_low_u8((uint8x16_t)codes), 8),
+                            right_by) &
+      vdupq_n_u16(mask);
+  const uint16x8_t high =
+      (uint16x8_t)vshlq_s16((int16x8_t)vshll_n_u8(vget_high_u8((uint8x16_t)codes), 8),
+                            right_by) &
+      vdupq_n_u16(mask);
+  x[0] = (mpnum_vector_neon_)vcvt_f32_f16((float16x4_t)vget_low_u16(low));
+  x[1] = (mpnum_vector_neon_)vcvt_f32_f16((float16x4_t)vget_high_u16(low));
+  x[2] = (mpnum_vector_neon_)vcvt_f32_f16((float16x4_t)vget_low_u16(high));
+  x[3] = (mpnum_vector_neon_)vcvt_f32_f16((float16x4_t)vget_high_u16(high));
 }
 MPNUM_NEON_ void mpnum_fence_neon_(void) {}
 
