@@ -52,7 +52,8 @@ void options_help(void) {
       "                 the same on the GPU, 64K to 16G (default 256M)\n"
       "  --mnk M,N,K    sizes of the matrix product on the GPU, M rows of K values by N\n"
       "                 columns, 1 to 65536 each (default 4096,4096,4096)\n"
-      "  --isa NAME     scalar, sse2, avx2, avx512, avx512vbmi or neon: what array functions use\n"
+      "  --isa NAME     scalar, sse2, avx2, avx512, avx512vbmi or neon: what array "
+      "functions use\n"
       "                 (default: the best of this CPU)\n"
       "  --threads N    threads among which --arrays and --grad split each array, 1 to\n"
       "                 256 (default 1)\n"
@@ -223,7 +224,8 @@ static bool read_option(options *chosen, int option, char **argv, refusal *why) 
            refuse(why, "--mnk takes M,N,K, each 1 to %d, not '%s'", MNK_LIMIT, optarg);
   case OPTION_ISA:
     return read_isa(optarg, &chosen->isa) ||
-           refuse(why, "--isa takes scalar, sse2, avx2, avx512, avx512vbmi or neon, not '%s'",
+           refuse(why,
+                  "--isa takes scalar, sse2, avx2, avx512, avx512vbmi or neon, not '%s'",
                   optarg);
   case OPTION_THREADS:
     return read_threads(optarg, &chosen->threads) ||

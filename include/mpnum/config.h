@@ -156,6 +156,15 @@
 # define MPNUM_HAS_NEON 0
 #endif
 
+/* GNU's forced inlining, so that constants fold. Where nothing is optimised nothing
+ * folds, and it would only make code large and its compilation slow. */
+#if !MPNUM_HAS_GNU
+#elif defined(__OPTIMIZE__)
+# define MPNUM_FORCED_ static inline __attribute__((__always_inline__))
+#else
+# define MPNUM_FORCED_ static inline
+#endif
+
 /* MPNUM_INLINE: conversions and queries, inlined always, so that a format or a rounding
  * mode known to the caller folds away. MPNUM_FUNC: the same without the force, for longer
  * functions. MPNUM_HOST: functions of arrays, which are not for device code. */
@@ -166,10 +175,10 @@
 # define MPNUM_INLINE static __host__ __device__ __forceinline__
 # define MPNUM_FUNC   static __host__ __device__ inline
 #elif MPNUM_HAS_CONSTEXPR
-# define MPNUM_INLINE static constexpr inline __attribute__((__always_inline__))
+# define MPNUM_INLINE constexpr MPNUM_FORCED_
 # define MPNUM_FUNC   static constexpr inline
 #elif MPNUM_HAS_GNU
-# define MPNUM_INLINE static inline __attribute__((__always_inline__))
+# define MPNUM_INLINE MPNUM_FORCED_
 # define MPNUM_FUNC   static inline
 #elif MPNUM_HAS_MSVC
 # define MPNUM_INLINE static __forceinline
@@ -184,7 +193,7 @@
  * never inlined. */
 #if MPNUM_HAS_CONSTEXPR
 # define MPNUM_MATH_ static inline
-# define MPNUM_REAL_ static inline __attribute__((__always_inline__))
+# define MPNUM_REAL_ MPNUM_FORCED_
 #else
 # define MPNUM_MATH_ MPNUM_FUNC
 # define MPNUM_REAL_ MPNUM_INLINE
@@ -212,7 +221,7 @@
 # define MPNUM_HOST_COLD_   static __inline __declspec(noinline)
 #elif MPNUM_HAS_GNU
 # define MPNUM_HOST         static inline
-# define MPNUM_HOST_INLINE_ static inline __attribute__((__always_inline__))
+# define MPNUM_HOST_INLINE_ MPNUM_FORCED_
 # define MPNUM_HOST_COLD_   static inline __attribute__((__cold__))
 # if defined(__clang__)
 #  define MPNUM_HOST_ONCE_ static inline __attribute__((__noinline__))

@@ -142,7 +142,7 @@ MPNUM_HOST void mpnum_row_gradient_(const mpnum_row_ *row, mpnum_rows dst,
       for (k = 0; k < n; ++k)
         if (mpnum_bits_f32(mpnum_float_at_(x, k)) == 0xff800000u) powers[k] = 0;
     }
-    mpnum_floats_to_(dst.type, MPNUM_OVERFLOW_IEEE, mpnum_rows_to_(dst, row->number, i), powers, n);
+    mpnum_floats_to_(dst.type, mpnum_rows_to_(dst, row->number, i), powers, n);
   }
   mpnum_rows_fill_(dst, row->number, row->count, 0);
 }
@@ -345,13 +345,11 @@ MPNUM_HOST mpnum_status mpnum_contrastive_loss(float *row_loss, float *column_lo
 /* The cosine of row i of a and row k of b, whatever their size; 0 if one is zero. */
 MPNUM_HOST float mpnum_cosine_(mpnum_const_rows a, size_t i, mpnum_const_rows b,
                                size_t k) {
-  const double product =
-      mpnum_sum_to_odd_(MPNUM_SUM_PRODUCTS_, a.type, mpnum_rows_at_(a, i, 0),
-                        mpnum_rows_at_(b, k, 0), a.columns);
-  const mpnum_length_ length_a =
-      mpnum_length_of_(mpnum_row_total_(MPNUM_SUM_SQUARES_, a, i));
-  const mpnum_length_ length_b =
-      mpnum_length_of_(mpnum_row_total_(MPNUM_SUM_SQUARES_, b, k));
+  const double product = mpnum_sum_to_odd_(
+      mpnum_products_, mpnum_floats_of_(a.type), (size_t)mpnum_type_bits_(a.type) / 8,
+      mpnum_rows_at_(a, i, 0), mpnum_rows_at_(b, k, 0), a.columns);
+  const mpnum_length_ length_a = mpnum_length_of_(mpnum_row_total_(mpnum_squares_, a, i));
+  const mpnum_length_ length_b = mpnum_length_of_(mpnum_row_total_(mpnum_squares_, b, k));
   const double unit = mpnum_kept_f64_(mpnum_kept_f64_(product * length_a.inverse_power) *
                                       length_b.inverse_power);
   return mpnum_over_scalar_(mpnum_over_scalar_((float)unit, length_a.root),

@@ -13,9 +13,23 @@
 typedef void mpnum_f32_loop_(float *dst, const float *a, const float *b, size_t n,
                              mpnum_overflow overflow, uint32_t zero);
 
+/* f16 or bf16. */
+typedef struct mpnum_small_type_ {
+  mpnum_type type;
+  mpnum_floats_ *floats;
+  mpnum_codes_of_ *codes;
+} mpnum_small_type_;
+MPNUM_HOST_INLINE_ mpnum_small_type_ mpnum_small_f16_(void) {
+  const mpnum_small_type_ type = {MPNUM_TYPE_F16, mpnum_f16_floats_, mpnum_f16_codes_};
+  return type;
+}
+MPNUM_HOST_INLINE_ mpnum_small_type_ mpnum_small_bf16_(void) {
+  const mpnum_small_type_ type = {MPNUM_TYPE_BF16, mpnum_bf16_floats_, mpnum_bf16_codes_};
+  return type;
+}
 /* A function of f16 or bf16. */
 typedef struct mpnum_small_function_ {
-  mpnum_type type;
+  mpnum_small_type_ type;
   mpnum_format format;
   mpnum_function_ function;
   mpnum_overflow overflow;
@@ -31,10 +45,10 @@ MPNUM_INLINE int mpnum_is_log_(mpnum_function_ function) {
   return function == MPNUM_FUNCTION_LOG_ || function == MPNUM_FUNCTION_LOG2_ ||
          function == MPNUM_FUNCTION_LOG10_;
 }
-MPNUM_INLINE mpnum_small_function_ mpnum_small_function_of_(mpnum_type type,
+MPNUM_INLINE mpnum_small_function_ mpnum_small_function_of_(mpnum_small_type_ type,
                                                             mpnum_function_ function,
                                                             mpnum_overflow overflow) {
-  const mpnum_format format = mpnum_format_of(type);
+  const mpnum_format format = mpnum_format_of(type.type);
   const int has_zero = mpnum_is_log_(function) && overflow == MPNUM_OVERFLOW_SATURATE;
   const mpnum_small_function_ how = {type, format, function, overflow,
                                      has_zero ? mpnum_decode_bits_(format, 1) : 0};
@@ -88,20 +102,26 @@ MPNUM_HOST uint32_t mpnum_logaddexp_of_(mpnum_small_function_ how, uint32_t a,
 }
 /* Puts right the codes that differ from those on the other side of the result. Past the
  * last of them there are others up to a multiple of 32. */
+MPNUM_HOST_COLD_ void mpnum_put_right_(mpnum_small_function_ how, mpnum_small_code_ *code,
+                                       uint16_t *codes, const uint16_t *others,
+                                       const float *a, const float *b, size_t n) {
+  size_t k = 0;
+  for (; k < n; ++k)
+    if (codes[k] != others[k])
+      codes[k] = (uint16_t)(*code)(how, mpnum_bits_f32(a[k]), mpnum_bits_f32(b[k]));
+}
 MPNUM_HOST void mpnum_decide_(mpnum_small_function_ how, mpnum_small_code_ *code,
                               uint16_t *codes, const uint16_t *others, const float *a,
                               const float *b, size_t n) {
   size_t i = 0, k = 0;
   for (; i < n; i += 32) {
-    const size_t end = n - i < 32 ? n : i + 32;
     uint64_t differing = 0;
     for (k = i; k < i + 32; k += 4)
       differing |= mpnum_element_(64, (const uint8_t *)(codes + k), 0) ^
                    mpnum_element_(64, (const uint8_t *)(others + k), 0);
-    if (differing == 0) continue;
-    for (k = i; k < end; ++k)
-      if (codes[k] != others[k])
-        codes[k] = (uint16_t)code(how, mpnum_bits_f32(a[k]), mpnum_bits_f32(b[k]));
+    if (differing != 0)
+      mpnum_put_right_(how, code, codes + i, others + i, a + i, b + i,
+                       n - i < 32 ? n - i : 32);
   }
 }
 

@@ -137,9 +137,9 @@ MPNUM_HOST_INLINE_ void mpnum_grad_see_as_(mpnum_grad_kind_ kind, mpnum_grad_ten
 MPNUM_HOST int mpnum_grad_has_type_(mpnum_type type) {
   return mpnum_has_rows_(type) || type == MPNUM_TYPE_F64;
 }
-MPNUM_HOST mpnum_status mpnum_grad_tensors_check_(mpnum_grad_kind_ kind,
-                                                  const mpnum_grad_tensor *tensors,
-                                                  size_t count, uint32_t flags) {
+MPNUM_HOST_ONCE_ mpnum_status mpnum_grad_tensors_check_(mpnum_grad_kind_ kind,
+                                                        const mpnum_grad_tensor *tensors,
+                                                        size_t count, uint32_t flags) {
   size_t i = 0;
   if (flags & ~MPNUM_GRAD_NARROW) return MPNUM_ERROR_ARGUMENT;
   for (; i < count; ++i) {
@@ -171,14 +171,16 @@ typedef struct mpnum_grad_pass_ {
 } mpnum_grad_pass_;
 
 /* Statistics of floats that no fused loop has looked at; returns the floats. */
-MPNUM_HOST const float *mpnum_grad_seen_floats_(mpnum_codes_ *codes, double *squares,
-                                                const float *floats, size_t n) {
+MPNUM_HOST_ONCE_ const float *mpnum_grad_seen_floats_(mpnum_codes_ *codes,
+                                                      double *squares,
+                                                      const float *floats, size_t n) {
   MPNUM_CALL_(stats_32, (mpnum_limits_of_(MPNUM_TYPE_F32), codes, floats, n));
-  *squares = mpnum_tile_of_(MPNUM_SUM_SQUARES_, floats, floats, n);
+  *squares = mpnum_squares_(floats, 0, n);
   return floats;
 }
 /* A double as an element of a type; the float that it then is. */
-MPNUM_HOST float mpnum_grad_set_(mpnum_type type, uint8_t *dst, size_t i, double x) {
+MPNUM_HOST_COLD_ float mpnum_grad_set_(mpnum_type type, uint8_t *dst, size_t i,
+                                       double x) {
   const mpnum_format format = mpnum_format_of(type);
   const uint64_t bits = mpnum_bits_f64(x);
   const float nearest = mpnum_f64_to_f32(x);
@@ -195,10 +197,10 @@ MPNUM_HOST float mpnum_grad_set_(mpnum_type type, uint8_t *dst, size_t i, double
 }
 /* The results of a tile, written to dst unless it is NULL, as floats: there or in
  * scratch. */
-MPNUM_HOST const float *mpnum_grad_tile_of_doubles_(const mpnum_grad_pass_ *pass,
-                                                    mpnum_codes_ *codes, double *squares,
-                                                    const uint8_t *src, uint8_t *dst,
-                                                    float *scratch, size_t n) {
+MPNUM_HOST_COLD_ const float *
+mpnum_grad_tile_of_doubles_(const mpnum_grad_pass_ *pass, mpnum_codes_ *codes,
+                            double *squares, const uint8_t *src, uint8_t *dst,
+                            float *scratch, size_t n) {
   size_t k = 0;
   for (; k < n; ++k) {
     const double x = mpnum_from_bits_f64(mpnum_element_(64, src, k));
@@ -208,21 +210,22 @@ MPNUM_HOST const float *mpnum_grad_tile_of_doubles_(const mpnum_grad_pass_ *pass
   return mpnum_grad_seen_floats_(codes, squares, scratch, n);
 }
 /* The same for types of 16 and 8 bits; what is found is what is stored. */
-MPNUM_HOST const float *mpnum_grad_tile_of_codes_(const mpnum_grad_pass_ *pass,
-                                                  mpnum_codes_ *codes, double *squares,
-                                                  const uint8_t *src, uint8_t *dst,
-                                                  float *scratch, size_t n) {
+MPNUM_HOST_ONCE_ const float *mpnum_grad_tile_of_codes_(const mpnum_grad_pass_ *pass,
+                                                        mpnum_codes_ *codes,
+                                                        double *squares,
+                                                        const uint8_t *src, uint8_t *dst,
+                                                        float *scratch, size_t n) {
   const mpnum_row_map_ map = mpnum_row_map_of_(MPNUM_MAP_SCALED_, pass->factor, 0, 0);
   mpnum_floats_from_(pass->t.src_type, scratch, src, n);
   mpnum_row_mapped_(map, scratch, scratch, n);
-  mpnum_floats_to_(pass->t.dst_type, MPNUM_OVERFLOW_IEEE, dst, scratch, n);
+  mpnum_floats_to_(pass->t.dst_type, dst, scratch, n);
   mpnum_floats_from_(pass->t.dst_type, scratch, dst, n);
   return mpnum_grad_seen_floats_(codes, squares, scratch, n);
 }
-MPNUM_HOST const float *mpnum_grad_tile_(const mpnum_grad_pass_ *pass,
-                                         mpnum_codes_ *codes, double *squares,
-                                         const uint8_t *src, uint8_t *dst, float *scratch,
-                                         size_t n) {
+MPNUM_HOST_ONCE_ const float *mpnum_grad_tile_(const mpnum_grad_pass_ *pass,
+                                               mpnum_codes_ *codes, double *squares,
+                                               const uint8_t *src, uint8_t *dst,
+                                               float *scratch, size_t n) {
   const mpnum_type type = pass->t.dst_type;
   mpnum_grad_memory_ at;
   at.src = src;
@@ -245,8 +248,8 @@ MPNUM_HOST const float *mpnum_grad_tile_(const mpnum_grad_pass_ *pass,
   return (const float *)(const void *)at.dst;
 }
 
-MPNUM_HOST void mpnum_grad_first_(const mpnum_grad_pass_ *pass, uint64_t element,
-                                  const float *results, size_t n) {
+MPNUM_HOST_COLD_ void mpnum_grad_first_(const mpnum_grad_pass_ *pass, uint64_t element,
+                                        const float *results, size_t n) {
   mpnum_grad_findings *findings = pass->findings;
   size_t first = 0;
   MPNUM_CALL_(first_nonfinite_32, (mpnum_limits_of_(MPNUM_TYPE_F32), &first, results, n));

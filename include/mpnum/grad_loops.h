@@ -85,7 +85,7 @@ typedef struct mpnum_grad_counters_ {
   uint32_t counts[4][256];
 } mpnum_grad_counters_;
 
-MPNUM_HOST void mpnum_grad_empty_counters_(mpnum_grad_counters_ *counters) {
+MPNUM_HOST_ONCE_ void mpnum_grad_empty_counters_(mpnum_grad_counters_ *counters) {
   int i = 0, k = 0;
   counters->histogram = 0;
   counters->zeros = counters->pending = 0;
@@ -94,8 +94,8 @@ MPNUM_HOST void mpnum_grad_empty_counters_(mpnum_grad_counters_ *counters) {
       counters->counts[i][k] = 0;
 }
 /* Moves them into the histogram; the next ones are for another. */
-MPNUM_HOST void mpnum_grad_counted_(mpnum_grad_counters_ *counters,
-                                    mpnum_histogram *next) {
+MPNUM_HOST_ONCE_ void mpnum_grad_counted_(mpnum_grad_counters_ *counters,
+                                          mpnum_histogram *next) {
   mpnum_histogram *histogram = counters->histogram;
   int i = 0, k = 0;
   if (counters->pending != 0) {
@@ -108,8 +108,8 @@ MPNUM_HOST void mpnum_grad_counted_(mpnum_grad_counters_ *counters,
   }
   counters->histogram = next;
 }
-MPNUM_HOST void mpnum_grad_count_(mpnum_grad_counters_ *counters, uint64_t zeros,
-                                  const float *src, size_t n) {
+MPNUM_HOST_ONCE_ void mpnum_grad_count_(mpnum_grad_counters_ *counters, uint64_t zeros,
+                                        const float *src, size_t n) {
   const uint8_t *at = (const uint8_t *)src;
   size_t i = 0;
   for (; i + 4 <= n; i += 4) {

@@ -82,7 +82,7 @@ MPNUM_HOST mpnum_cpuid_ mpnum_cpuid_of_(uint32_t leaf) {
           : "0"(leaf), "2"(0));
   return is;
 }
-MPNUM_HOST mpnum_isa mpnum_isa_probe_(void) {
+MPNUM_HOST_COLD_ mpnum_isa mpnum_isa_probe_(void) {
   uint32_t saved;
   mpnum_cpuid_ has;
   if (mpnum_cpuid_of_(0).a < 7) return MPNUM_ISA_SSE2; /* the last leaf */
@@ -101,7 +101,7 @@ MPNUM_HOST mpnum_isa mpnum_isa_probe_(void) {
   return mpnum_has_bits_(has.c, 1u << 1) ? MPNUM_ISA_AVX512_VBMI : MPNUM_ISA_AVX512;
 }
 # else
-MPNUM_HOST mpnum_isa mpnum_isa_probe_(void) {
+MPNUM_HOST_COLD_ mpnum_isa mpnum_isa_probe_(void) {
 #  if MPNUM_HAS_NEON
   return MPNUM_ISA_NEON;
 #  elif MPNUM_LOOPS_VBMI_

@@ -77,9 +77,11 @@ MPNUM_HOST double mpnum_row_deviation_(mpnum_const_rows src, size_t row, double 
     lanes[0] = mpnum_plus_f64_(lanes[0], lanes[k]);
   return lanes[0];
 }
-MPNUM_HOST double mpnum_row_total_(mpnum_sum_ kind, mpnum_const_rows src, size_t row) {
-  const uint8_t *at = mpnum_rows_at_(src, row, 0);
-  return mpnum_sum_to_odd_(kind, src.type, at, at, src.columns);
+MPNUM_HOST double mpnum_row_total_(mpnum_tile_sum_ *sum, mpnum_const_rows src,
+                                   size_t row) {
+  return mpnum_sum_to_odd_(sum, mpnum_floats_of_(src.type),
+                           (size_t)mpnum_type_bits_(src.type) / 8,
+                           mpnum_rows_at_(src, row, 0), 0, src.columns);
 }
 MPNUM_HOST void mpnum_norm_row_(mpnum_norm_ norm, mpnum_rows dst, mpnum_const_rows src,
                                 size_t row, const float *weight, const float *bias,
@@ -90,10 +92,10 @@ MPNUM_HOST void mpnum_norm_row_(mpnum_norm_ norm, mpnum_rows dst, mpnum_const_ro
   mpnum_length_ length;
   size_t i = 0, k = 0;
   if (norm == MPNUM_NORM_LAYER_) {
-    mean = mpnum_over_f64_(mpnum_row_total_(MPNUM_SUM_VALUES_, src, row), columns);
+    mean = mpnum_over_f64_(mpnum_row_total_(mpnum_values_, src, row), columns);
     square = mpnum_row_deviation_(src, row, mean);
   } else {
-    square = mpnum_row_total_(MPNUM_SUM_SQUARES_, src, row);
+    square = mpnum_row_total_(mpnum_squares_, src, row);
   }
   if (norm == MPNUM_NORM_L2_) {
     const double least = mpnum_kept_f64_((double)epsilon * (double)epsilon);
@@ -114,7 +116,7 @@ MPNUM_HOST void mpnum_norm_row_(mpnum_norm_ norm, mpnum_rows dst, mpnum_const_ro
       if (bias) y = mpnum_plus_scalar_(y, mpnum_float_at_(bias, i + k));
       x[k] = mpnum_canonical_(y);
     }
-    mpnum_floats_to_(dst.type, MPNUM_OVERFLOW_IEEE, mpnum_rows_to_(dst, row, i), x, count);
+    mpnum_floats_to_(dst.type, mpnum_rows_to_(dst, row, i), x, count);
   }
 }
 MPNUM_HOST mpnum_status mpnum_norm_rows_(mpnum_norm_ norm, mpnum_rows dst,

@@ -172,15 +172,15 @@ MPNUM_HOST mpnum_stats mpnum_stats_e2m1(const mpnum_e2m1 *src, size_t n) {
  * Status codes: MPNUM_ERROR_ARGUMENT for another type; nothing is added. */
 MPNUM_HOST mpnum_status mpnum_total_add(mpnum_total *total, mpnum_type type,
                                         const void *src, size_t n) {
-  return mpnum_sum_any_(MPNUM_SUM_VALUES_, type, total, src, src, n);
+  return mpnum_sum_any_(mpnum_values_, type, total, src, 0, n);
 }
 MPNUM_HOST mpnum_status mpnum_total_add_squares(mpnum_total *total, mpnum_type type,
                                                 const void *src, size_t n) {
-  return mpnum_sum_any_(MPNUM_SUM_SQUARES_, type, total, src, src, n);
+  return mpnum_sum_any_(mpnum_squares_, type, total, src, 0, n);
 }
 MPNUM_HOST mpnum_status mpnum_total_add_products(mpnum_total *total, mpnum_type type,
                                                  const void *a, const void *b, size_t n) {
-  return mpnum_sum_any_(MPNUM_SUM_PRODUCTS_, type, total, a, b, n);
+  return mpnum_sum_any_(mpnum_products_, type, total, a, b, n);
 }
 
 /* The same of one array, rounded: the sum; the sum of a[i] * b[i], where a may be b; the
@@ -189,61 +189,59 @@ MPNUM_HOST mpnum_status mpnum_total_add_products(mpnum_total *total, mpnum_type 
  * NaN: 0x7fffffff.
  * Error: as above; 0.5001 ulp where no sign differs. (test_reduce_sums.c) */
 MPNUM_HOST float mpnum_sum_f32(const float *src, size_t n) {
-  return mpnum_f64_to_f32(
-      mpnum_sum_to_odd_(MPNUM_SUM_VALUES_, MPNUM_TYPE_F32, src, src, n));
+  return mpnum_f64_to_f32(mpnum_sum_to_odd_(mpnum_values_, 0, 4, src, 0, n));
 }
 MPNUM_HOST float mpnum_sum_bf16(const mpnum_bf16 *src, size_t n) {
   return mpnum_f64_to_f32(
-      mpnum_sum_to_odd_(MPNUM_SUM_VALUES_, MPNUM_TYPE_BF16, src, src, n));
+      mpnum_sum_to_odd_(mpnum_values_, mpnum_bf16_floats_, 2, src, 0, n));
 }
 MPNUM_HOST float mpnum_sum_f16(const mpnum_f16 *src, size_t n) {
   return mpnum_f64_to_f32(
-      mpnum_sum_to_odd_(MPNUM_SUM_VALUES_, MPNUM_TYPE_F16, src, src, n));
+      mpnum_sum_to_odd_(mpnum_values_, mpnum_f16_floats_, 2, src, 0, n));
 }
 MPNUM_HOST float mpnum_sum_e5m2(const mpnum_e5m2 *src, size_t n) {
   return mpnum_f64_to_f32(
-      mpnum_sum_to_odd_(MPNUM_SUM_VALUES_, MPNUM_TYPE_E5M2, src, src, n));
+      mpnum_sum_to_odd_(mpnum_values_, mpnum_e5m2_floats_, 1, src, 0, n));
 }
 MPNUM_HOST float mpnum_sum_e4m3(const mpnum_e4m3 *src, size_t n) {
   return mpnum_f64_to_f32(
-      mpnum_sum_to_odd_(MPNUM_SUM_VALUES_, MPNUM_TYPE_E4M3, src, src, n));
+      mpnum_sum_to_odd_(mpnum_values_, mpnum_e4m3_floats_, 1, src, 0, n));
 }
 
 MPNUM_HOST float mpnum_dot_f32(const float *a, const float *b, size_t n) {
-  return mpnum_f64_to_f32(
-      mpnum_sum_to_odd_(MPNUM_SUM_PRODUCTS_, MPNUM_TYPE_F32, a, b, n));
+  return mpnum_f64_to_f32(mpnum_sum_to_odd_(mpnum_products_, 0, 4, a, b, n));
 }
 MPNUM_HOST float mpnum_dot_bf16(const mpnum_bf16 *a, const mpnum_bf16 *b, size_t n) {
   return mpnum_f64_to_f32(
-      mpnum_sum_to_odd_(MPNUM_SUM_PRODUCTS_, MPNUM_TYPE_BF16, a, b, n));
+      mpnum_sum_to_odd_(mpnum_products_, mpnum_bf16_floats_, 2, a, b, n));
 }
 MPNUM_HOST float mpnum_dot_f16(const mpnum_f16 *a, const mpnum_f16 *b, size_t n) {
   return mpnum_f64_to_f32(
-      mpnum_sum_to_odd_(MPNUM_SUM_PRODUCTS_, MPNUM_TYPE_F16, a, b, n));
+      mpnum_sum_to_odd_(mpnum_products_, mpnum_f16_floats_, 2, a, b, n));
 }
 MPNUM_HOST float mpnum_dot_e5m2(const mpnum_e5m2 *a, const mpnum_e5m2 *b, size_t n) {
   return mpnum_f64_to_f32(
-      mpnum_sum_to_odd_(MPNUM_SUM_PRODUCTS_, MPNUM_TYPE_E5M2, a, b, n));
+      mpnum_sum_to_odd_(mpnum_products_, mpnum_e5m2_floats_, 1, a, b, n));
 }
 MPNUM_HOST float mpnum_dot_e4m3(const mpnum_e4m3 *a, const mpnum_e4m3 *b, size_t n) {
   return mpnum_f64_to_f32(
-      mpnum_sum_to_odd_(MPNUM_SUM_PRODUCTS_, MPNUM_TYPE_E4M3, a, b, n));
+      mpnum_sum_to_odd_(mpnum_products_, mpnum_e4m3_floats_, 1, a, b, n));
 }
 
 MPNUM_HOST float mpnum_norm_f32(const float *src, size_t n) {
-  return mpnum_root_(mpnum_sum_to_odd_(MPNUM_SUM_SQUARES_, MPNUM_TYPE_F32, src, src, n));
+  return mpnum_root_(mpnum_sum_to_odd_(mpnum_squares_, 0, 4, src, 0, n));
 }
 MPNUM_HOST float mpnum_norm_bf16(const mpnum_bf16 *src, size_t n) {
-  return mpnum_root_(mpnum_sum_to_odd_(MPNUM_SUM_SQUARES_, MPNUM_TYPE_BF16, src, src, n));
+  return mpnum_root_(mpnum_sum_to_odd_(mpnum_squares_, mpnum_bf16_floats_, 2, src, 0, n));
 }
 MPNUM_HOST float mpnum_norm_f16(const mpnum_f16 *src, size_t n) {
-  return mpnum_root_(mpnum_sum_to_odd_(MPNUM_SUM_SQUARES_, MPNUM_TYPE_F16, src, src, n));
+  return mpnum_root_(mpnum_sum_to_odd_(mpnum_squares_, mpnum_f16_floats_, 2, src, 0, n));
 }
 MPNUM_HOST float mpnum_norm_e5m2(const mpnum_e5m2 *src, size_t n) {
-  return mpnum_root_(mpnum_sum_to_odd_(MPNUM_SUM_SQUARES_, MPNUM_TYPE_E5M2, src, src, n));
+  return mpnum_root_(mpnum_sum_to_odd_(mpnum_squares_, mpnum_e5m2_floats_, 1, src, 0, n));
 }
 MPNUM_HOST float mpnum_norm_e4m3(const mpnum_e4m3 *src, size_t n) {
-  return mpnum_root_(mpnum_sum_to_odd_(MPNUM_SUM_SQUARES_, MPNUM_TYPE_E4M3, src, src, n));
+  return mpnum_root_(mpnum_sum_to_odd_(mpnum_squares_, mpnum_e4m3_floats_, 1, src, 0, n));
 }
 
 #endif

@@ -116,11 +116,12 @@ typedef struct mpnum_tile_ {
   uint8_t rest_a[256], rest_b[256];
 } mpnum_tile_;
 
-MPNUM_HOST_INLINE_ void mpnum_cut_tile_(mpnum_tile_ *tile, mpnum_sum_ kind,
-                                        const uint8_t *a, const uint8_t *b, size_t n) {
+/* Of one array b is NULL. */
+MPNUM_HOST_INLINE_ void mpnum_cut_tile_(mpnum_tile_ *tile, const uint8_t *a,
+                                        const uint8_t *b, size_t n) {
   const size_t bytes = n / 64 * 256, rest = n % 64 * 4;
   tile->a = a;
-  tile->b = b;
+  tile->b = b ? b : a;
   tile->bytes = bytes;
   tile->has_rest = rest != 0;
   if (rest != 0) {
@@ -128,7 +129,7 @@ MPNUM_HOST_INLINE_ void mpnum_cut_tile_(mpnum_tile_ *tile, mpnum_sum_ kind,
     for (; i < 256; ++i)
       tile->rest_a[i] = tile->rest_b[i] = 0;
     MPNUM_MEMCPY_(tile->rest_a, a + bytes, rest);
-    if (kind == MPNUM_SUM_PRODUCTS_) MPNUM_MEMCPY_(tile->rest_b, b + bytes, rest);
+    if (b) MPNUM_MEMCPY_(tile->rest_b, b + bytes, rest);
   }
 }
 
@@ -162,66 +163,62 @@ MPNUM_HOST double mpnum_sum_tile_scalar_(mpnum_sum_ kind, const mpnum_tile_ *til
 # define MPNUM_EACH_SET_ "reduce_loops.inc"
 # include "each_set.inc"
 
-/* The sum of a tile of floats. */
-MPNUM_HOST double mpnum_tile_of_(mpnum_sum_ kind, const void *a, const void *b,
-                                 size_t n) {
-  mpnum_tile_ tile;
-  double sum = 0;
-  mpnum_cut_tile_(&tile, kind, (const uint8_t *)a, (const uint8_t *)b, n);
-  if (kind == MPNUM_SUM_VALUES_) {
-    MPNUM_CALL_(values_tile, (&sum, &tile));
-  } else if (kind == MPNUM_SUM_SQUARES_) {
-    MPNUM_CALL_(squares_tile, (&sum, &tile));
-  } else {
-    MPNUM_CALL_(products_tile, (&sum, &tile));
+/* The sum of a tile of floats; of one array b is NULL. */
+typedef double mpnum_tile_sum_(const void *a, const void *b, size_t n);
+# define MPNUM_SUM_OF_(name)                                                        \
+  MPNUM_HOST_ONCE_ double mpnum_##name##_(const void *a, const void *b, size_t n) { \
+   const uint64_t saved = mpnum_enter_();                                           \
+   mpnum_tile_ tile;                                                                \
+   double sum = 0;                                                                  \
+   mpnum_cut_tile_(&tile, (const uint8_t *)a, (const uint8_t *)b, n);               \
+   MPNUM_CALL_(name##_tile, (&sum, &tile));                                         \
+   mpnum_leave_(saved);                                                             \
+   return sum;                                                                      \
   }
-  return sum;
-}
-MPNUM_HOST double mpnum_sum_of_tile_(mpnum_sum_ kind, const void *a, const void *b,
-                                     size_t n) {
-  const uint64_t saved = mpnum_enter_();
-  const double sum = mpnum_tile_of_(kind, a, b, n);
-  mpnum_leave_(saved);
-  return sum;
-}
-MPNUM_HOST double mpnum_sum_of_any_tile_(mpnum_sum_ kind, mpnum_type type, const void *a,
-                                         const void *b, size_t n) {
+MPNUM_SUM_OF_(values)
+MPNUM_SUM_OF_(squares)
+MPNUM_SUM_OF_(products)
+# undef MPNUM_SUM_OF_
+
+/* Of elements that a function makes floats, unless it is NULL. */
+MPNUM_HOST double mpnum_sum_of_tile_(mpnum_tile_sum_ *sum, mpnum_floats_ *floats,
+                                     const void *a, const void *b, size_t n) {
   float x[MPNUM_TILE_], y[MPNUM_TILE_];
-  if (type == MPNUM_TYPE_F32) return mpnum_sum_of_tile_(kind, a, b, n);
-  mpnum_floats_from_(type, x, a, n);
-  if (kind == MPNUM_SUM_PRODUCTS_) mpnum_floats_from_(type, y, b, n);
-  return mpnum_sum_of_tile_(kind, x, y, n);
+  if (!floats) return (*sum)(a, b, n);
+  (*floats)(x, a, n);
+  if (!b) return (*sum)(x, 0, n);
+  (*floats)(y, b, n);
+  return (*sum)(x, y, n);
 }
-MPNUM_HOST void mpnum_sum_array_(mpnum_sum_ kind, mpnum_type type, mpnum_total *total,
-                                 const void *a, const void *b, size_t n) {
-  const size_t size = (size_t)mpnum_type_bits_(type) / 8;
+/* Adds the sums of tiles of elements of so many bytes. */
+MPNUM_HOST void mpnum_sum_array_(mpnum_tile_sum_ *sum, mpnum_floats_ *floats, size_t size,
+                                 mpnum_total *total, const void *a, const void *b,
+                                 size_t n) {
   const uint8_t *from_a = (const uint8_t *)a, *from_b = (const uint8_t *)b;
   size_t i = 0;
   for (; i < n; i += MPNUM_TILE_) {
     const size_t count = n - i < MPNUM_TILE_ ? n - i : MPNUM_TILE_;
-    mpnum_total_add_f64_(total, mpnum_sum_of_any_tile_(kind, type, from_a + i * size,
-                                                       from_b + i * size, count));
+    const uint8_t *part_b = from_b ? from_b + i * size : from_b;
+    mpnum_total_add_f64_(
+        total, mpnum_sum_of_tile_(sum, floats, from_a + i * size, part_b, count));
   }
 }
-MPNUM_HOST mpnum_status mpnum_sum_any_(mpnum_sum_ kind, mpnum_type type,
+MPNUM_HOST mpnum_status mpnum_sum_any_(mpnum_tile_sum_ *sum, mpnum_type type,
                                        mpnum_total *total, const void *a, const void *b,
                                        size_t n) {
-  switch (type) {
-  case MPNUM_TYPE_F32:
-  case MPNUM_TYPE_BF16:
-  case MPNUM_TYPE_F16:
-  case MPNUM_TYPE_E5M2:
-  case MPNUM_TYPE_E4M3: mpnum_sum_array_(kind, type, total, a, b, n); return MPNUM_OK;
-  default: return MPNUM_ERROR_ARGUMENT;
-  }
+  const size_t size = (size_t)mpnum_type_bits_(type) / 8;
+  mpnum_floats_ *const floats = mpnum_floats_of_(type);
+  if (!floats && type != MPNUM_TYPE_F32) return MPNUM_ERROR_ARGUMENT;
+  mpnum_sum_array_(sum, floats, size, total, a, b, n);
+  return MPNUM_OK;
 }
 /* To 53 bits at least; of a tile its sum is all there is to know. */
-MPNUM_HOST double mpnum_sum_to_odd_(mpnum_sum_ kind, mpnum_type type, const void *a,
-                                    const void *b, size_t n) {
+MPNUM_HOST double mpnum_sum_to_odd_(mpnum_tile_sum_ *sum, mpnum_floats_ *floats,
+                                    size_t size, const void *a, const void *b, size_t n) {
   mpnum_total total;
-  if (n <= MPNUM_TILE_) return mpnum_sum_of_any_tile_(kind, type, a, b, n);
+  if (n <= MPNUM_TILE_) return mpnum_sum_of_tile_(sum, floats, a, b, n);
   total = mpnum_total_empty();
-  (void)mpnum_sum_any_(kind, type, &total, a, b, n);
+  mpnum_sum_array_(sum, floats, size, &total, a, b, n);
   return mpnum_total_to_odd_(total);
 }
 

@@ -234,7 +234,7 @@ MPNUM_HOST void mpnum_softmax_special_(const mpnum_row_ *row, mpnum_rows dst,
     const float *x = mpnum_row_tile_(row, i, n, buffer);
     for (k = 0; k < n; ++k)
       buffer[k] = mpnum_bits_f32(mpnum_float_at_(x, k)) == 0x7f800000u ? share : none;
-    mpnum_floats_to_(dst.type, MPNUM_OVERFLOW_IEEE, mpnum_rows_to_(dst, row->number, i), buffer, n);
+    mpnum_floats_to_(dst.type, mpnum_rows_to_(dst, row->number, i), buffer, n);
   }
   mpnum_rows_fill_(dst, row->number, row->count, none);
 }
@@ -265,7 +265,7 @@ MPNUM_HOST void mpnum_softmax_row_(mpnum_row_ *row, mpnum_rows dst, int is_log) 
       x = buffer;
     }
     mpnum_row_mapped_(map, to, x, n);
-    mpnum_floats_to_(dst.type, MPNUM_OVERFLOW_IEEE, at, to, n);
+    mpnum_floats_to_(dst.type, at, to, n);
   }
   mpnum_rows_fill_(dst, row->number, row->count,
                    is_log ? mpnum_from_bits_f32(0xff800000u) : 0);

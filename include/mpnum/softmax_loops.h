@@ -127,8 +127,7 @@ MPNUM_HOST void mpnum_row_fill_(mpnum_type type, void *dst, size_t n, float x) {
   for (; i < 64; ++i)
     tile[i] = x;
   for (i = 0; i < n; i += 64)
-    mpnum_floats_to_(type, MPNUM_OVERFLOW_IEEE, mpnum_row_to_(type, dst, i), tile,
-                     n - i < 64 ? n - i : 64);
+    mpnum_floats_to_(type, mpnum_row_to_(type, dst, i), tile, n - i < 64 ? n - i : 64);
 }
 
 /* An element of a view. */

@@ -11,7 +11,7 @@
 # include <immintrin.h>
 
 # define MPNUM_TARGET_AVX2_ __attribute__((__target__("avx2,fma,f16c")))
-# define MPNUM_AVX2_        static inline __attribute__((__always_inline__)) MPNUM_TARGET_AVX2_
+# define MPNUM_AVX2_        MPNUM_FORCED_ MPNUM_TARGET_AVX2_
 
 typedef uint32_t mpnum_vector_avx2_ __attribute__((__vector_size__(32)));
 typedef uint16_t mpnum_halves_avx2_ __attribute__((__vector_size__(32)));

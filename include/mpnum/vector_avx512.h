@@ -21,8 +21,7 @@
 
 # define MPNUM_TARGET_AVX512_ \
   __attribute__((__target__("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")))
-# define MPNUM_AVX512_ \
-  static inline __attribute__((__always_inline__)) MPNUM_TARGET_AVX512_
+# define MPNUM_AVX512_ MPNUM_FORCED_ MPNUM_TARGET_AVX512_
 
 /* Intrinsics are taken in their masked form with all lanes on, the same instruction: the
  * plain ones make gcc 12 warn of its own header in C++. */
@@ -211,7 +210,7 @@ MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_load_nearest64_avx512_(const uint8_t *s
 MPNUM_AVX512_ __m256i mpnum_odd_of_eight_avx512_(const uint8_t *src) {
   const __m512d x = _mm512_loadu_pd(src);
   const __m256i truncated = (__m256i)_mm512_maskz_cvt_roundpd_ps(
-      0xff, x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+      (__mmask8)0xff, x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
   const __mmask8 is_cut = _mm512_cmpneq_epi64_mask(
       (__m512i)_mm512_maskz_cvtps_pd(0xff, (__m256)truncated), (__m512i)x);
   return _mm256_mask_or_epi32(truncated, is_cut, truncated, _mm256_set1_epi32(1));

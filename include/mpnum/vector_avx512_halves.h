@@ -3,6 +3,7 @@
 #ifndef MPNUM_VECTOR_AVX512_HALVES_H
 #define MPNUM_VECTOR_AVX512_HALVES_H
 
+#include "codings.h"
 #include "vector_avx512.h"
 
 #if MPNUM_HAS_X86_SIMD

@@ -4,13 +4,14 @@
 #ifndef MPNUM_VECTOR_NEON_H
 #define MPNUM_VECTOR_NEON_H
 
+#include "codings.h"
 #include "isa.h"
 
 #if MPNUM_HAS_NEON
 
 # include <arm_neon.h>
 
-# define MPNUM_NEON_ static inline __attribute__((__always_inline__))
+# define MPNUM_NEON_ MPNUM_FORCED_
 
 typedef uint32_t mpnum_vector_neon_ __attribute__((__vector_size__(16)));
 typedef uint8_t mpnum_bytes_neon_ __attribute__((__vector_size__(16)));

@@ -4,13 +4,14 @@
 #ifndef MPNUM_VECTOR_SSE2_H
 #define MPNUM_VECTOR_SSE2_H
 
+#include "codings.h"
 #include "isa.h"
 
 #if MPNUM_HAS_X86_SIMD
 
 # include <emmintrin.h>
 
-# define MPNUM_SSE2_ static inline __attribute__((__always_inline__))
+# define MPNUM_SSE2_ MPNUM_FORCED_
 
 typedef uint32_t mpnum_vector_sse2_ __attribute__((__vector_size__(16)));
 typedef uint16_t mpnum_halves_sse2_ __attribute__((__vector_size__(16)));
