@@ -30,6 +30,9 @@ MPNUM_INLINE mpnum_conversion_ mpnum_conversion_of_(mpnum_format src, int src_bi
   return how;
 }
 
+/* Elements that a conversion known at run time only takes at a time. */
+# define MPNUM_CONVERTED_ 256
+
 /* Bytes that n elements take; dense ones come in groups of two in a byte and four in
  * three. */
 MPNUM_INLINE size_t mpnum_bytes_(int bits, size_t n) {
@@ -163,7 +166,7 @@ MPNUM_INLINE mpnum_encoding_ mpnum_encoding_of_type_(mpnum_type type, int dst_bi
  * with.
  */
 typedef struct mpnum_decoding_ {
-  int src_bits;
+  int src_bits, is_short_f16;
   int left, right; /* to the f16 code of the value times a power of two, and ... */
   uint16_t mask;   /* its bits */
   float scale;     /* 2^(15 - bias) */
@@ -176,9 +179,10 @@ typedef struct mpnum_decoding_ {
 MPNUM_INLINE mpnum_decoding_ mpnum_decoding_of_(mpnum_type type, int src_bits) {
   const mpnum_format format = mpnum_format_of(type);
   const int sign_shift = format.exponent_bits + format.mantissa_bits;
-  const int is_short_f16 = format.exponent_bits == 5 && format.inf_code != 0;
-  mpnum_decoding_ decoding = {0, 0, 0, 0, 0, 0x7fffffffu, 0, 0x7f, 0x7fffffffu, 0};
+  const int is_short_f16 = format.exponent_bits == 5; /* Inf and NaN are those of f16 */
+  mpnum_decoding_ decoding = {0, 0, 0, 0, 0, 0, 0x7fffffffu, 0, 0x7f, 0x7fffffffu, 0};
   decoding.src_bits = src_bits;
+  decoding.is_short_f16 = is_short_f16;
   decoding.left = 7 - sign_shift;
   decoding.right = 5 - format.exponent_bits;
   decoding.mask = (uint16_t)(0x8000u | (((uint32_t)1 << sign_shift) - 1)
@@ -189,10 +193,7 @@ MPNUM_INLINE mpnum_decoding_ mpnum_decoding_of_(mpnum_type type, int src_bits) {
     decoding.ones = decoding.flipped = 0xffffffffu;
     decoding.last_code = 0x7e;
     decoding.last = 0x7ffffffeu;
-  } else if (is_short_f16) { /* NaN is special; Inf is Inf in f16, too */
-    decoding.last_code = format.inf_code;
-    decoding.last = 0x7f800000u;
-  } else if (format.nan_code) {
+  } else if (format.nan_code && !is_short_f16) {
     decoding.last_code = format.max_code;
     decoding.last = mpnum_decode_finite_(format, format.max_code);
     if (format.inf_code)
@@ -270,6 +271,28 @@ MPNUM_HOST mpnum_any_encoding_ mpnum_any_encoding_of_(mpnum_format format,
   if (format.nan_code >> sign_shift) any.nan_signs = 0;
   any.storage_shift = format.storage_shift;
   return any;
+}
+
+/* A format for which nearest_magnitude serves, to round floats to its values. */
+typedef struct mpnum_nearest_value_ {
+  uint32_t limit, max, min_normal, up, signs;
+  int has_negative_zero;
+  uint32_t over, over_signs, nan_result;
+} mpnum_nearest_value_;
+MPNUM_HOST mpnum_nearest_value_ mpnum_nearest_value_of_(mpnum_format format,
+                                                        mpnum_overflow overflow) {
+  const mpnum_encoding_ encoding = mpnum_encoding_of_(format, overflow);
+  mpnum_nearest_value_ how;
+  how.limit = encoding.limit;
+  how.max = mpnum_decode_finite_(format, format.max_code);
+  how.min_normal = encoding.min_power;
+  how.up = (uint32_t)encoding.up << 23;
+  how.signs = (uint32_t)format.sign_bits << 31;
+  how.has_negative_zero = format.has_negative_zero;
+  how.nan_result = format.nan_code ? 0x7fffffffu : how.max;
+  how.over = format.inf_code ? 0x7f800000u : how.nan_result;
+  how.over_signs = format.inf_code ? 0x80000000u : 0;
+  return how;
 }
 
 /* Codes of any format as numbers to make floats with. */

@@ -102,7 +102,7 @@ MPNUM_HOST uint32_t mpnum_logaddexp_of_(mpnum_small_function_ how, uint32_t a,
 }
 /* Puts right the codes that differ from those on the other side of the result. Past the
  * last of them there are others up to a multiple of 32. */
-MPNUM_HOST_COLD_ void mpnum_put_right_(mpnum_small_function_ how, mpnum_small_code_ *code,
+MPNUM_HOST_ONCE_ void mpnum_put_right_(mpnum_small_function_ how, mpnum_small_code_ *code,
                                        uint16_t *codes, const uint16_t *others,
                                        const float *a, const float *b, size_t n) {
   size_t k = 0;

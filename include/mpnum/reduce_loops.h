@@ -163,16 +163,14 @@ MPNUM_HOST double mpnum_sum_tile_scalar_(mpnum_sum_ kind, const mpnum_tile_ *til
 # define MPNUM_EACH_SET_ "reduce_loops.inc"
 # include "each_set.inc"
 
-/* The sum of a tile of floats; of one array b is NULL. */
+/* The sum of a tile of floats, in the environment of loops; of one array b is NULL. */
 typedef double mpnum_tile_sum_(const void *a, const void *b, size_t n);
 # define MPNUM_SUM_OF_(name)                                                        \
   MPNUM_HOST_ONCE_ double mpnum_##name##_(const void *a, const void *b, size_t n) { \
-   const uint64_t saved = mpnum_enter_();                                           \
    mpnum_tile_ tile;                                                                \
    double sum = 0;                                                                  \
    mpnum_cut_tile_(&tile, (const uint8_t *)a, (const uint8_t *)b, n);               \
    MPNUM_CALL_(name##_tile, (&sum, &tile));                                         \
-   mpnum_leave_(saved);                                                             \
    return sum;                                                                      \
   }
 MPNUM_SUM_OF_(values)
@@ -195,6 +193,7 @@ MPNUM_HOST void mpnum_sum_array_(mpnum_tile_sum_ *sum, mpnum_floats_ *floats, si
                                  mpnum_total *total, const void *a, const void *b,
                                  size_t n) {
   const uint8_t *from_a = (const uint8_t *)a, *from_b = (const uint8_t *)b;
+  const uint64_t saved = mpnum_enter_();
   size_t i = 0;
   for (; i < n; i += MPNUM_TILE_) {
     const size_t count = n - i < MPNUM_TILE_ ? n - i : MPNUM_TILE_;
@@ -202,6 +201,7 @@ MPNUM_HOST void mpnum_sum_array_(mpnum_tile_sum_ *sum, mpnum_floats_ *floats, si
     mpnum_total_add_f64_(
         total, mpnum_sum_of_tile_(sum, floats, from_a + i * size, part_b, count));
   }
+  mpnum_leave_(saved);
 }
 MPNUM_HOST mpnum_status mpnum_sum_any_(mpnum_tile_sum_ *sum, mpnum_type type,
                                        mpnum_total *total, const void *a, const void *b,
@@ -216,7 +216,12 @@ MPNUM_HOST mpnum_status mpnum_sum_any_(mpnum_tile_sum_ *sum, mpnum_type type,
 MPNUM_HOST double mpnum_sum_to_odd_(mpnum_tile_sum_ *sum, mpnum_floats_ *floats,
                                     size_t size, const void *a, const void *b, size_t n) {
   mpnum_total total;
-  if (n <= MPNUM_TILE_) return mpnum_sum_of_tile_(sum, floats, a, b, n);
+  if (n <= MPNUM_TILE_) {
+    const uint64_t saved = mpnum_enter_();
+    const double of_all = mpnum_sum_of_tile_(sum, floats, a, b, n);
+    mpnum_leave_(saved);
+    return of_all;
+  }
   total = mpnum_total_empty();
   mpnum_sum_array_(sum, floats, size, &total, a, b, n);
   return mpnum_total_to_odd_(total);

@@ -67,7 +67,9 @@ MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_left_by_avx2_(mpnum_vector_avx2_ x, int cou
 }
 
 MPNUM_AVX2_ mpnum_mask_avx2_ mpnum_is_nan_avx2_(mpnum_vector_avx2_ x) {
-  return mpnum_greater_avx2_(x & 0x7fffffffu, mpnum_set_avx2_(0x7f800000u));
+  __m256 mask; /* -ffast-math must not see it */
+  __asm__("vcmpunordps %1, %1, %0" : "=x"(mask) : "x"((__m256)x));
+  return (__m256i)mask;
 }
 MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_clamped_magnitude_avx2_(mpnum_vector_avx2_ x,
                                                              uint32_t limit) {
@@ -318,20 +320,31 @@ MPNUM_AVX2_ void mpnum_store_sixes_avx2_(uint8_t *dst, mpnum_bytes_avx2_ x) {
   _mm_storeu_si128((__m128i *)(void *)dst, _mm256_castsi256_si128(twelves));
   _mm_storel_epi64((__m128i *)(void *)(dst + 16), _mm256_extracti128_si256(twelves, 1));
 }
-MPNUM_AVX2_ void mpnum_f16_of_bytes_avx2_(mpnum_bytes_avx2_ codes, int right,
-                                          uint16_t mask, mpnum_vector_avx2_ x[4]) {
-  const __m256i quarters = _mm256_permute4x64_epi64((__m256i)codes, 0xd8);
-  const __m256i zero = _mm256_setzero_si256();
-  const __m256i ones = _mm256_set1_epi16((short)mask);
-  const __m128i count = _mm_cvtsi32_si128(right);
-  const __m256i low = _mm256_and_si256(
-      _mm256_sra_epi16(_mm256_unpacklo_epi8(zero, quarters), count), ones);
-  const __m256i high = _mm256_and_si256(
-      _mm256_sra_epi16(_mm256_unpackhi_epi8(zero, quarters), count), ones);
+MPNUM_AVX2_ void mpnum_floats_of_halves_avx2_(__m256i low, __m256i high,
+                                              mpnum_vector_avx2_ x[4]) {
   x[0] = (mpnum_vector_avx2_)_mm256_cvtph_ps(_mm256_castsi256_si128(low));
   x[1] = (mpnum_vector_avx2_)_mm256_cvtph_ps(_mm256_extracti128_si256(low, 1));
   x[2] = (mpnum_vector_avx2_)_mm256_cvtph_ps(_mm256_castsi256_si128(high));
   x[3] = (mpnum_vector_avx2_)_mm256_cvtph_ps(_mm256_extracti128_si256(high, 1));
+}
+MPNUM_AVX2_ void mpnum_f16_of_bytes_avx2_(mpnum_bytes_avx2_ codes,
+                                          mpnum_vector_avx2_ x[4]) {
+  const __m256i quarters = _mm256_permute4x64_epi64((__m256i)codes, 0xd8);
+  const __m256i zero = _mm256_setzero_si256();
+  mpnum_floats_of_halves_avx2_(_mm256_unpacklo_epi8(zero, quarters),
+                               _mm256_unpackhi_epi8(zero, quarters), x);
+}
+MPNUM_AVX2_ void mpnum_shifted_f16_of_bytes_avx2_(mpnum_bytes_avx2_ codes, int right,
+                                                  uint16_t mask,
+                                                  mpnum_vector_avx2_ x[4]) {
+  const __m256i quarters = _mm256_permute4x64_epi64((__m256i)codes, 0xd8);
+  const __m256i zero = _mm256_setzero_si256();
+  const __m256i ones = _mm256_set1_epi16((short)mask);
+  const __m128i count = _mm_cvtsi32_si128(right);
+  const __m256i low = _mm256_sra_epi16(_mm256_unpacklo_epi8(zero, quarters), count);
+  const __m256i high = _mm256_sra_epi16(_mm256_unpackhi_epi8(zero, quarters), count);
+  mpnum_floats_of_halves_avx2_(_mm256_and_si256(low, ones), _mm256_and_si256(high, ones),
+                               x);
 }
 MPNUM_AVX2_ void mpnum_fence_avx2_(void) { _mm_sfence(); }
 

@@ -162,8 +162,9 @@ MPNUM_AVX512_ void mpnum_multiply_avx512_(mpnum_vector_avx512_ a, uint32_t b,
                                           mpnum_vector_avx512_ *low) {
   const __m512i factor = _mm512_set1_epi64((long long)b);
   const __m512i even = _mm512_maskz_mul_epu32(0xff, (__m512i)a, factor);
-  const __m512i odd =
+  __m512i odd =
       _mm512_maskz_mul_epu32(0xff, _mm512_maskz_srli_epi64(0xff, (__m512i)a, 32), factor);
+  __asm__("" : "+v"(odd)); /* clang would multiply once more instead of a shift */
   *high = (mpnum_vector_avx512_)_mm512_mask_mov_epi32(
       _mm512_maskz_srli_epi64(0xff, even, 32), 0xaaaa, odd);
   *low = (mpnum_vector_avx512_)_mm512_mask_mov_epi32(
@@ -395,20 +396,11 @@ MPNUM_AVX512_ void mpnum_store_sixes_avx512_(uint8_t *dst, mpnum_bytes_avx512_ x
   _mm_storeu_si128((__m128i *)(void *)(dst + 32),
                    _mm512_maskz_extracti32x4_epi32(0xf, packed, 2));
 }
-/* Floats of bytes that are the upper bits of f16 codes once they are shifted to the
- * right, the sign spread, and masked. */
-MPNUM_AVX512_ void mpnum_f16_of_bytes_avx512_(mpnum_bytes_avx512_ codes, int right,
-                                              uint16_t mask, mpnum_vector_avx512_ x[4]) {
-  /* Unpacking works within 128 bits: quarters are put where their results are to be. */
-  const __m512i quarters = _mm512_maskz_permutexvar_epi64(
-      0xff, _mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7), (__m512i)codes);
-  const __m512i zero = _mm512_setzero_si512();
-  const __m512i ones = _mm512_set1_epi16((short)mask);
-  const __m512i count = _mm512_set1_epi16((short)right);
-  const __m512i low = _mm512_and_si512(
-      _mm512_srav_epi16(_mm512_unpacklo_epi8(zero, quarters), count), ones);
-  const __m512i high = _mm512_and_si512(
-      _mm512_srav_epi16(_mm512_unpackhi_epi8(zero, quarters), count), ones);
+/* Floats of bytes that are the upper halves of f16 codes, and that become so once they
+ * are shifted to the right, the sign spread, and masked. Unpacking works within 128 bits:
+ * quarters are put where their results are to be. */
+MPNUM_AVX512_ void mpnum_floats_of_halves_avx512_(__m512i low, __m512i high,
+                                                  mpnum_vector_avx512_ x[4]) {
   x[0] = (mpnum_vector_avx512_)_mm512_maskz_cvtph_ps(
       MPNUM_ALL_, _mm512_maskz_extracti64x4_epi64(0xf, low, 0));
   x[1] = (mpnum_vector_avx512_)_mm512_maskz_cvtph_ps(
@@ -417,6 +409,27 @@ MPNUM_AVX512_ void mpnum_f16_of_bytes_avx512_(mpnum_bytes_avx512_ codes, int rig
       MPNUM_ALL_, _mm512_maskz_extracti64x4_epi64(0xf, high, 0));
   x[3] = (mpnum_vector_avx512_)_mm512_maskz_cvtph_ps(
       MPNUM_ALL_, _mm512_maskz_extracti64x4_epi64(0xf, high, 1));
+}
+MPNUM_AVX512_ __m512i mpnum_quarters_avx512_(mpnum_bytes_avx512_ codes) {
+  return _mm512_maskz_permutexvar_epi64(0xff, _mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7),
+                                        (__m512i)codes);
+}
+MPNUM_AVX512_ void mpnum_f16_of_bytes_avx512_(mpnum_bytes_avx512_ codes,
+                                              mpnum_vector_avx512_ x[4]) {
+  const __m512i quarters = mpnum_quarters_avx512_(codes), zero = _mm512_setzero_si512();
+  mpnum_floats_of_halves_avx512_(_mm512_unpacklo_epi8(zero, quarters),
+                                 _mm512_unpackhi_epi8(zero, quarters), x);
+}
+MPNUM_AVX512_ void mpnum_shifted_f16_of_bytes_avx512_(mpnum_bytes_avx512_ codes,
+                                                      int right, uint16_t mask,
+                                                      mpnum_vector_avx512_ x[4]) {
+  const __m512i quarters = mpnum_quarters_avx512_(codes), zero = _mm512_setzero_si512();
+  const __m512i ones = _mm512_set1_epi16((short)mask);
+  const __m512i count = _mm512_set1_epi16((short)right);
+  const __m512i low = _mm512_srav_epi16(_mm512_unpacklo_epi8(zero, quarters), count);
+  const __m512i high = _mm512_srav_epi16(_mm512_unpackhi_epi8(zero, quarters), count);
+  mpnum_floats_of_halves_avx512_(_mm512_and_si512(low, ones),
+                                 _mm512_and_si512(high, ones), x);
 }
 MPNUM_AVX512_ void mpnum_fence_avx512_(void) { _mm_sfence(); }
 

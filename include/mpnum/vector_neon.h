@@ -267,21 +267,22 @@ MPNUM_NEON_ mpnum_bytes_neon_ mpnum_load_sixes_neon_(const uint8_t *src) {
   mpnum_unpack_(6, codes, src, 16);
   return (mpnum_bytes_neon_)vld1q_u8(codes);
 }
-MPNUM_NEON_ void mpnum_f16_of_bytes_neon_(mpnum_bytes_neon_ codes, int right,
-                                          uint16_t mask, mpnum_vector_neon_ x[4]) {
+MPNUM_NEON_ void mpnum_shifted_f16_of_bytes_neon_(mpnum_bytes_neon_ codes, int right,
+                                                  uint16_t mask,
+                                                  mpnum_vector_neon_ x[4]) {
   const int16x8_t right_by = vdupq_n_s16((int16_t)-right);
-  const uint16x8_t low =
-      (uint16x8_t)vshlq_s16((int16x8_t)vshll_n_u8(vget_low_u8((uint8x16_t)codes), 8),
-                            right_by) &
-      vdupq_n_u16(mask);
-  const uint16x8_t high =
-      (uint16x8_t)vshlq_s16((int16x8_t)vshll_n_u8(vget_high_u8((uint8x16_t)codes), 8),
-                            right_by) &
-      vdupq_n_u16(mask);
+  const int16x8_t first = (int16x8_t)vshll_n_u8(vget_low_u8((uint8x16_t)codes), 8);
+  const int16x8_t second = (int16x8_t)vshll_n_u8(vget_high_u8((uint8x16_t)codes), 8);
+  const uint16x8_t low = (uint16x8_t)vshlq_s16(first, right_by) & vdupq_n_u16(mask);
+  const uint16x8_t high = (uint16x8_t)vshlq_s16(second, right_by) & vdupq_n_u16(mask);
   x[0] = (mpnum_vector_neon_)vcvt_f32_f16((float16x4_t)vget_low_u16(low));
   x[1] = (mpnum_vector_neon_)vcvt_f32_f16((float16x4_t)vget_high_u16(low));
   x[2] = (mpnum_vector_neon_)vcvt_f32_f16((float16x4_t)vget_low_u16(high));
   x[3] = (mpnum_vector_neon_)vcvt_f32_f16((float16x4_t)vget_high_u16(high));
+}
+MPNUM_NEON_ void mpnum_f16_of_bytes_neon_(mpnum_bytes_neon_ codes,
+                                          mpnum_vector_neon_ x[4]) {
+  mpnum_shifted_f16_of_bytes_neon_(codes, 0, 0xffff, x);
 }
 MPNUM_NEON_ void mpnum_fence_neon_(void) {}
 

@@ -329,18 +329,26 @@ MPNUM_SSE2_ mpnum_vector_sse2_ mpnum_load_f16_sse2_(const uint8_t *src) {
   return mpnum_f16_floats_sse2_(_mm_unpacklo_epi16(
       _mm_setzero_si128(), _mm_loadl_epi64((const __m128i *)(const void *)src)));
 }
-MPNUM_SSE2_ void mpnum_f16_of_bytes_sse2_(mpnum_bytes_sse2_ codes, int right,
-                                          uint16_t mask, mpnum_vector_sse2_ x[4]) {
-  const __m128i zero = _mm_setzero_si128(), ones = _mm_set1_epi16((short)mask);
-  const __m128i count = _mm_cvtsi32_si128(right);
-  const __m128i low =
-      _mm_and_si128(_mm_sra_epi16(_mm_unpacklo_epi8(zero, (__m128i)codes), count), ones);
-  const __m128i high =
-      _mm_and_si128(_mm_sra_epi16(_mm_unpackhi_epi8(zero, (__m128i)codes), count), ones);
+MPNUM_SSE2_ void mpnum_floats_of_halves_sse2_(__m128i low, __m128i high,
+                                              mpnum_vector_sse2_ x[4]) {
+  const __m128i zero = _mm_setzero_si128();
   x[0] = mpnum_f16_floats_sse2_(_mm_unpacklo_epi16(zero, low));
   x[1] = mpnum_f16_floats_sse2_(_mm_unpackhi_epi16(zero, low));
   x[2] = mpnum_f16_floats_sse2_(_mm_unpacklo_epi16(zero, high));
   x[3] = mpnum_f16_floats_sse2_(_mm_unpackhi_epi16(zero, high));
+}
+MPNUM_SSE2_ void mpnum_shifted_f16_of_bytes_sse2_(mpnum_bytes_sse2_ codes, int right,
+                                                  uint16_t mask,
+                                                  mpnum_vector_sse2_ x[4]) {
+  const __m128i zero = _mm_setzero_si128(), ones = _mm_set1_epi16((short)mask);
+  const __m128i count = _mm_cvtsi32_si128(right);
+  const __m128i low = _mm_sra_epi16(_mm_unpacklo_epi8(zero, (__m128i)codes), count);
+  const __m128i high = _mm_sra_epi16(_mm_unpackhi_epi8(zero, (__m128i)codes), count);
+  mpnum_floats_of_halves_sse2_(_mm_and_si128(low, ones), _mm_and_si128(high, ones), x);
+}
+MPNUM_SSE2_ void mpnum_f16_of_bytes_sse2_(mpnum_bytes_sse2_ codes,
+                                          mpnum_vector_sse2_ x[4]) {
+  mpnum_shifted_f16_of_bytes_sse2_(codes, 0, 0xffff, x);
 }
 MPNUM_SSE2_ void mpnum_fence_sse2_(void) { _mm_sfence(); }
 
