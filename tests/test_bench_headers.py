@@ -165,6 +165,17 @@ def rounds_are_interleaved():
     assert drivers["gcc", "-O0"] == drivers["clang", "-O2"] == len(CALLS) - 1 and drivers["g++", "-O0"] == 1, drivers
 
 
+def the_tool_prints_tables_of_its_own():
+    with compilers(*COMPILERS, headers=False) as env:
+        done = subprocess.run([TOOL.__file__, "--rounds", "1", "--call-rounds", "1"], env=env, capture_output=True,
+                              text=True)
+    assert done.returncode == 0 and done.stderr == "", done
+    headers, calls = done.stdout.split("\n\none call to ")
+    assert re.search(r"^mpnum/mpnum.h( +-?\d+\.\d){4}$", headers, re.M), headers
+    assert re.search(r"^mpnum_norm_f16( +\d+\.\d\d +- +\d+){4}$", calls, re.M), calls
+    assert re.search(rf"^Highway DemoteTo( +-){{4}} {re.escape(ABSENT['Highway'])}$", calls, re.M), calls
+
+
 def a_call_that_does_not_compile_is_an_error():
     text = COMPILER.replace("exit 0", 'case $code in *mpnum_norm_f16*) echo no luck; exit 1 ;; esac')
     with compilers(*COMPILERS, text=text) as env:
@@ -214,6 +225,7 @@ sys.exit(tap.run(
     the_table_is_the_json,
     csv_lines_are_the_json,
     rounds_are_interleaved,
+    the_tool_prints_tables_of_its_own,
     a_call_that_does_not_compile_is_an_error,
     progress_is_shown_on_a_terminal,
     real_calls_compile,
