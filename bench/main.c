@@ -17,6 +17,7 @@ enum {
   ARRAY_ROUNDS = 11,
   LONG_ROUNDS = 5,
   HEADER_ROUNDS = 11,
+  CALL_ROUNDS = 3,
   VALUES = 1 << 20,
   QUICK_VALUES = 4096,
   GPU_PATTERNS = 1 << 24,
@@ -130,8 +131,10 @@ static int measure_math(results *found, progress *bar) {
 
 static int measure_headers(results *found) {
   refusal why;
-  unsigned rounds = found->chosen->quick ? 1 : HEADER_ROUNDS;
-  if (headers_measure(&found->headers, rounds, &why)) return DONE;
+  bool quick = found->chosen->quick;
+  if (headers_measure(&found->headers, quick ? 1 : HEADER_ROUNDS, quick ? 1 : CALL_ROUNDS,
+                      &why))
+    return DONE;
   return complain("tools/include-cost", why.text), NO_RESULT;
 }
 

@@ -99,6 +99,22 @@ static void put_headers(csv_place at, const header_costs *costs) {
   }
 }
 
+static void put_calls(csv_place at, const header_costs *costs) {
+  char variant[32];
+  size_t i;
+  at.section = "calls";
+  at.variant = variant;
+  for (i = 0; i < costs->call_count; ++i) {
+    const call_cost *call = &costs->calls[i];
+    at.source = call->library;
+    at.name = call->call;
+    snprintf(variant, sizeof variant, "%s %s", call->compiler, call->optimization);
+    csv_put(&at, "compile_time", call->seconds, "s");
+    csv_put(&at, "ratio_to_immintrin", call->ratio, "");
+    csv_put(&at, "peak_memory", call->peak_bytes, "byte");
+  }
+}
+
 static void put_accuracy_row(const csv_place *at, const subject *about,
                              const accuracy *result) {
   csv_put(at, "scale_exponent", result->scale_exponent, "");
@@ -143,6 +159,7 @@ bool report_csv(const results *found, FILE *to) {
   if (chosen->grad) arrays_csv(at, &found->grad);
   if (chosen->math) math_csv(at, &found->math);
   if (chosen->headers) put_headers(at, &found->headers);
+  if (chosen->headers) put_calls(at, &found->headers);
   if (chosen->gpu) gpu_csv(at, &found->gpu);
   for (i = 0; chosen->accuracy && i < found->subject_count; ++i)
     put_subject(at, &found->subjects[i], chosen->scaling);

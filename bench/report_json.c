@@ -93,15 +93,27 @@ static json_t *scalar_json(const results *found) {
   return json_pack("{s:i, s:o}", "rounds", (int)found->scalar_rounds, "rows", rows);
 }
 
+static json_t *call_json(const call_cost *call) {
+  return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:s?}", "library", call->library,
+                   "call", call->call, "compiler", call->compiler, "optimization",
+                   call->optimization, "seconds", json_number(call->seconds),
+                   "ratio_to_immintrin", json_number(call->ratio), "peak_bytes",
+                   json_number(call->peak_bytes), "missing",
+                   call->missing[0] ? call->missing : NULL);
+}
+
 static json_t *headers_json(const header_costs *costs) {
-  json_t *rows = json_array();
+  json_t *rows = json_array(), *calls = json_array();
   size_t i;
   for (i = 0; i < costs->count; ++i)
     json_array_append_new(rows,
                           json_pack("{s:s, s:s, s:o}", "header", costs->rows[i].header,
                                     "compiler", costs->rows[i].compiler, "seconds",
                                     json_number(costs->rows[i].seconds)));
-  return json_pack("{s:i, s:o}", "rounds", (int)costs->rounds, "rows", rows);
+  for (i = 0; i < costs->call_count; ++i)
+    json_array_append_new(calls, call_json(&costs->calls[i]));
+  return json_pack("{s:i, s:o, s:i, s:o}", "rounds", (int)costs->rounds, "rows", rows,
+                   "call_rounds", (int)costs->call_rounds, "calls", calls);
 }
 
 static json_t *accuracy_row(const subject *about, int scale, int index) {

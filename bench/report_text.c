@@ -277,6 +277,68 @@ static bool print_headers(const header_costs *costs, FILE *to) {
   return table_end(&made, to);
 }
 
+static void add_call_heading(table *made, const header_costs *costs,
+                             char groups[CALL_COLUMNS][32]) {
+  size_t n;
+  table_begin(made, 1 + 3 * costs->call_columns);
+  table_add(made, "one call to");
+  for (n = 0; n < costs->call_columns; ++n) {
+    snprintf(groups[n], sizeof groups[n], "%s %s", costs->calls[n].compiler,
+             costs->calls[n].optimization);
+    table_group(made, 1 + 3 * n, 3, groups[n]);
+    table_add(made, "s");
+    table_add(made, "x");
+    table_add(made, "MiB");
+  }
+}
+
+static void add_number(table *made, int digits, double number) {
+  if (isnan(number)) {
+    table_add(made, "-");
+  } else {
+    table_add(made, "%.*f", digits, number);
+  }
+}
+
+static void add_call_name(table *made, const call_cost *call) {
+  bool own = strcmp(call->library, "mpnum") == 0;
+  table_add(made, "%s%s%s", own ? "" : call->library, own ? "" : " ", call->call);
+}
+
+/* One line for each reason of a call. */
+static void print_missing_calls(const header_costs *costs, FILE *to) {
+  const char *last = "";
+  size_t i;
+  for (i = 0; i < costs->call_count; ++i) {
+    const call_cost *call = &costs->calls[i];
+    if (call->missing[0] && strcmp(call->missing, last) != 0)
+      fprintf(to, "Absent: %s, %s\n", call->library, call->missing);
+    last = call->missing;
+  }
+}
+
+static bool print_calls(const header_costs *costs, FILE *to) {
+  char groups[CALL_COLUMNS][32];
+  table made;
+  size_t i;
+  if (costs->call_count == 0) return true;
+  add_call_heading(&made, costs, groups);
+  for (i = 0; i < costs->call_count; ++i) {
+    const call_cost *call = &costs->calls[i];
+    if (i % costs->call_columns == 0) add_call_name(&made, call);
+    add_number(&made, 2, call->seconds);
+    add_number(&made, 1, call->ratio);
+    add_number(&made, 0, call->peak_bytes / (1 << 20));
+  }
+  fprintf(to,
+          "\nCalls: a file that includes mpnum.h and makes one call. Seconds of CPU, x: "
+          "over immintrin.h\nalone, MiB at the peak, median of %u\n",
+          costs->call_rounds);
+  if (!table_end(&made, to)) return false;
+  print_missing_calls(costs, to);
+  return true;
+}
+
 bool report_text(const results *found, FILE *to) {
   const options *chosen = found->chosen;
   bool good = true;
@@ -289,6 +351,7 @@ bool report_text(const results *found, FILE *to) {
   if (chosen->grad) good = good && grad_text(&found->grad, to);
   if (chosen->math) good = good && math_text(&found->math, to);
   if (chosen->headers) good = good && print_headers(&found->headers, to);
+  if (chosen->headers) good = good && print_calls(&found->headers, to);
   if (chosen->accuracy) good = good && print_accuracy(found, to);
   if (chosen->gpu) good = good && gpu_text(&found->gpu, to);
   print_notes(found, to);

@@ -3,9 +3,12 @@
 
 import json
 import os
+import select
 import subprocess
 import sys
 import tempfile
+
+from tree import open_terminal
 
 PROGRAM = os.path.abspath(sys.argv[1])
 SECONDS = 240
@@ -32,6 +35,23 @@ def bench(*arguments, folder=None, **settings):
     done = subprocess.run([PROGRAM, *arguments], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
                           timeout=SECONDS, **settings)
     return done.returncode, done.stdout.decode(), done.stderr.decode(errors="surrogateescape")
+
+
+def terminal_output(command, **settings):
+    """What a command writes to stderr when that is a terminal."""
+    ours, theirs = open_terminal()
+    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs,
+                             **settings)
+    os.close(theirs)
+    text = b""
+    try:
+        while select.select([ours], [], [], SECONDS)[0]:
+            text += os.read(ours, 65536)
+    except OSError:  # EIO: the other end is closed
+        pass
+    os.close(ours)
+    assert child.wait(SECONDS) == 0, text
+    return text.decode()
 
 
 class Folder(tempfile.TemporaryDirectory):

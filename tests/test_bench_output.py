@@ -9,7 +9,6 @@ import math
 import os
 import re
 import resource
-import select
 import signal
 import stat
 import subprocess
@@ -17,9 +16,8 @@ import sys
 
 import tap
 import tensor_files
-from bench_program import FORMATS, PROGRAM, SECONDS, Folder, bench, result_of
+from bench_program import FORMATS, PROGRAM, Folder, bench, result_of, terminal_output
 from tensor_files import floats, npy
-from tree import open_terminal
 
 SECTIONS = ["formats", "speed", "scalar", "accuracy"]
 
@@ -132,22 +130,6 @@ def limits_are_those_of_the_standards():
         assert row["epsilon"] == 2.0 ** -row["mantissa_bits"]
     assert {row["format"] for row in rows if row["has_inf"]} == {"tf32", "bf16", "f16", "e5m2", "e3m4"}
     assert {row["format"] for row in rows if not row["has_nan"]} == {"e3m2", "e2m3", "e2m1"}
-
-
-def terminal_output(command):
-    """What a command writes to stderr when that is a terminal."""
-    ours, theirs = open_terminal()
-    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs)
-    os.close(theirs)
-    text = b""
-    try:
-        while select.select([ours], [], [], SECONDS)[0]:
-            text += os.read(ours, 65536)
-    except OSError:  # EIO: the other end is closed
-        pass
-    os.close(ours)
-    assert child.wait(SECONDS) == 0, text
-    return text.decode()
 
 
 def long_inputs_have_a_progress_bar_on_a_terminal():
