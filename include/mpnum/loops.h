@@ -189,12 +189,11 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size, const v
 /* Calls the loop of the set in use; names the loop over blocks of a set, NULL of the
  * scalar one, and, PICK_VBMI, one that AVX-512 with VBMI has, too. */
 # if MPNUM_HAS_X86_SIMD && !MPNUM_NO_DISPATCH
-#  define MPNUM_PICK_(isa, name)                            \
-   ((isa) == MPNUM_ISA_AVX512_VBMI ? mpnum_##name##_avx512_ \
-    : (isa) == MPNUM_ISA_AVX512    ? mpnum_##name##_avx512_ \
-    : (isa) == MPNUM_ISA_AVX2      ? mpnum_##name##_avx2_   \
-    : (isa) == MPNUM_ISA_SSE2      ? mpnum_##name##_sse2_   \
-                                   : (mpnum_blocks_ *)0)
+#  define MPNUM_PICK_(isa, name)                                                         \
+   ((isa) == MPNUM_ISA_AVX512 || (isa) == MPNUM_ISA_AVX512_VBMI ? mpnum_##name##_avx512_ \
+    : (isa) == MPNUM_ISA_AVX2                                   ? mpnum_##name##_avx2_   \
+    : (isa) == MPNUM_ISA_SSE2                                   ? mpnum_##name##_sse2_   \
+                                                                : (mpnum_blocks_ *)0)
 #  define MPNUM_PICK_VBMI_(isa, name) \
    ((isa) == MPNUM_ISA_AVX512_VBMI ? mpnum_##name##_vbmi_ : MPNUM_PICK_(isa, name))
 #  define MPNUM_CALL_(name, arguments)                              \
@@ -241,10 +240,17 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size, const v
 #  define MPNUM_CALL_(name, arguments) mpnum_##name##_scalar_ arguments
 # endif
 
-/* A loop that has its overflow in its name. */
-# define MPNUM_PICK_SAT_(isa, overflow, name)                                  \
-  ((overflow) == MPNUM_OVERFLOW_SATURATE ? MPNUM_PICK_(isa, name##_sat_blocks) \
-                                         : MPNUM_PICK_(isa, name##_blocks))
+/* One of two loops; one that has its overflow in its name. */
+# if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
+#  define MPNUM_PICK_OF_(isa, is_first, first, second) \
+   ((is_first) ? MPNUM_PICK_(isa, first) : MPNUM_PICK_(isa, second))
+# else
+#  define MPNUM_PICK_OF_(isa, is_first, first, second) \
+   ((void)(is_first), MPNUM_PICK_(isa, first))
+# endif
+# define MPNUM_PICK_SAT_(isa, overflow, name)                                   \
+  MPNUM_PICK_OF_(isa, (overflow) == MPNUM_OVERFLOW_SATURATE, name##_sat_blocks, \
+                 name##_blocks)
 
 /* Floats to codes, to nearest even, one after the other: eight at a time, as many as
  * dense codes come in. (mpnum_convert_scalar_ does it, too, and takes a compiler as long
@@ -415,9 +421,8 @@ MPNUM_HOST_INLINE_ void mpnum_encode_bytes16_(mpnum_type src_type, mpnum_type ty
                                               int dst_bits, mpnum_overflow overflow,
                                               void *dst, const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_blocks_ *const run = type == MPNUM_TYPE_E8M0
-                                 ? MPNUM_PICK_(isa, encode_e8m0_blocks)
-                                 : MPNUM_PICK_(isa, encode_half_blocks);
+  mpnum_blocks_ *const run = MPNUM_PICK_OF_(isa, type == MPNUM_TYPE_E8M0,
+                                            encode_e8m0_blocks, encode_half_blocks);
   if (!mpnum_encode_blocks_(isa, run, src_type, type, dst_bits, overflow, dst, src, n))
     MPNUM_SCALAR_(encode_halves)(src_type, type, dst_bits, overflow, dst, src, n);
 }
@@ -431,9 +436,8 @@ MPNUM_HOST_INLINE_ void mpnum_encode_f64_f32_(mpnum_overflow overflow, void *dst
 MPNUM_HOST_INLINE_ void mpnum_encode_f64_16_(mpnum_type type, mpnum_overflow overflow,
                                              void *dst, const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_blocks_ *const run = type == MPNUM_TYPE_F16
-                                 ? MPNUM_PICK_(isa, encode_f64_f16_blocks)
-                                 : MPNUM_PICK_(isa, encode_f64_bf16_blocks);
+  mpnum_blocks_ *const run = MPNUM_PICK_OF_(
+      isa, type == MPNUM_TYPE_F16, encode_f64_f16_blocks, encode_f64_bf16_blocks);
   if (!mpnum_encode_blocks_(isa, run, MPNUM_TYPE_F64, type, 16, overflow, dst, src, n))
     MPNUM_SCALAR_(encode_doubles)(type, 16, overflow, dst, src, n);
 }
@@ -461,8 +465,8 @@ MPNUM_HOST_INLINE_ void mpnum_decode_bytes_(mpnum_type type, int src_bits, void 
 }
 MPNUM_HOST_INLINE_ void mpnum_decode_e5m2fnuz_(void *dst, const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_decode_by_(isa, MPNUM_PICK_(isa, decode_e5m2fnuz_blocks), MPNUM_TYPE_E5M2FNUZ, 8,
-                   dst, src, n);
+  mpnum_decode_by_(isa, MPNUM_PICK_VBMI_(isa, decode_e5m2fnuz_blocks),
+                   MPNUM_TYPE_E5M2FNUZ, 8, dst, src, n);
 }
 MPNUM_HOST_INLINE_ void mpnum_decode_e8m0_(void *dst, const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();

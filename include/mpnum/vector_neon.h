@@ -238,7 +238,7 @@ MPNUM_NEON_ mpnum_bytes_neon_ mpnum_bytes_right_neon_(mpnum_bytes_neon_ x, int c
   return x >> count;
 }
 MPNUM_NEON_ mpnum_bytes_neon_ mpnum_bytes_left_neon_(mpnum_bytes_neon_ x, int count) {
-  return (mpnum_bytes_neon_)((mpnum_halves_neon_)x << count);
+  return (mpnum_bytes_neon_)vshlq_u16((uint16x8_t)x, vdupq_n_s16((int16_t)count));
 }
 MPNUM_NEON_ mpnum_bytes_neon_ mpnum_load_bytes_neon_(const uint8_t *src) {
   return (mpnum_bytes_neon_)mpnum_load32_neon_(src);
