@@ -162,19 +162,18 @@ MPNUM_INLINE mpnum_encoding_ mpnum_encoding_of_type_(mpnum_type type, int dst_bi
   return encoding;
 }
 
-/* Codes of 8 bits and fewer, but not of e8m0 and e5m2fnuz, as numbers to make floats
- * with.
- */
+/* How codes of 8 bits and fewer, but not of e8m0 and e5m2fnuz, become floats. */
 typedef struct mpnum_decoding_ {
-  int src_bits, is_short_f16;
-  int left, right; /* to the f16 code of the value times a power of two, and ... */
-  uint16_t mask;   /* its bits */
-  float scale;     /* 2^(15 - bias) */
-  uint32_t ones,
-      flipped;        /* with these bits kept, then flipped, a code or a float above */
-  uint32_t last_code; /* ... this number, with a sign, is special, ... */
-  uint32_t last;
-  uint32_t infinity; /* Inf where it is this one, or NaN */
+  int src_bits;
+  int is_short_f16; /* Inf and NaN are those of f16 */
+  int left;         /* shifts to the top of a byte, */
+  int right;        /* and from there to an f16 code, a power of two away, */
+  uint16_t mask;    /* which has these bits */
+  float scale;      /* that power, 2^(15 - bias) */
+  /* Special is a code whose bits ones, flipped where flipped has a bit, are a number,
+   * with a sign, above last_code; and a float, where they are above last. */
+  uint32_t ones, flipped, last_code, last;
+  uint32_t infinity; /* the special float that is Inf; others are NaN */
 } mpnum_decoding_;
 MPNUM_INLINE mpnum_decoding_ mpnum_decoding_of_(mpnum_type type, int src_bits) {
   const mpnum_format format = mpnum_format_of(type);
@@ -209,9 +208,8 @@ typedef struct mpnum_any_encoding_ {
   uint32_t past;
   int is_stochastic, is_toward_zero;
   int has_zero;
-  uint32_t
-      min_field;  /* the exponent field of the smallest normal value in f32, 1 and up */
-  uint32_t right; /* bits of the mantissa cut off there, and the field */
+  uint32_t min_field; /* the smallest normal value's exponent field in f32, 1 and up */
+  uint32_t right;     /* bits of the mantissa cut off there, and the field */
   /* What is added to the fraction cut off, of 32 bits: these bits flipped where the
    * source is negative, and 1 more where the code is odd. What a carry does to the code.
    */
