@@ -125,8 +125,75 @@ MPNUM_HOST void mpnum_decide_(mpnum_small_function_ how, mpnum_small_code_ *code
   }
 }
 
+/* Of results in high and their arguments x, the floats below and above by what they may
+ * be off; n fills vectors. */
+typedef void mpnum_bounds_(mpnum_function_ function, float *low, float *high,
+                           const float *x, size_t n);
+
 # define MPNUM_EACH_SET_ "func_array.inc"
 # include "each_set.inc"
+
+/* As func_small.h does it: where the floats on both sides have one code, that is it. */
+MPNUM_HOST void mpnum_small_chunk_(mpnum_small_function_ how, mpnum_small_code_ *code,
+                                   mpnum_f32_loop_ *loop, mpnum_bounds_ *bounds,
+                                   uint8_t *dst, const uint8_t *a, const uint8_t *b,
+                                   size_t n) {
+  float x[MPNUM_CHUNK_], y[MPNUM_CHUNK_], low[MPNUM_CHUNK_], high[MPNUM_CHUNK_];
+  uint16_t codes[MPNUM_CHUNK_], others[MPNUM_CHUNK_];
+  const size_t filled = n + (0 - n) % 32;
+  const float *second = x;
+  size_t i = n;
+  for (; i < filled; ++i) {
+    x[i] = high[i] = 0;
+    codes[i] = others[i] = 0;
+  }
+  (*how.type.floats)(x, a, n);
+  if (how.function == MPNUM_FUNCTION_LOGADDEXP_) {
+    (*how.type.floats)(y, b, n);
+    second = y;
+  }
+  (*loop)(high, x, second, n, MPNUM_OVERFLOW_IEEE, how.zero);
+  (*bounds)(how.function, low, high, x, filled);
+  (*how.type.codes)(how.overflow, codes, low, n);
+  (*how.type.codes)(how.overflow, others, high, n);
+  mpnum_decide_(how, code, codes, others, x, second, n);
+  MPNUM_MEMCPY_(dst, codes, 2 * n);
+}
+/* Without vectors, where there is no loop, one element after the other. */
+MPNUM_HOST void mpnum_small_array_(mpnum_small_function_ how, mpnum_small_code_ *code,
+                                   mpnum_f32_loop_ *loop, mpnum_bounds_ *bounds, void *to,
+                                   const void *from, const void *second, size_t n) {
+  uint8_t *dst = (uint8_t *)to;
+  const uint8_t *a = (const uint8_t *)from, *b = (const uint8_t *)second;
+  const uint64_t saved = mpnum_enter_();
+  size_t i = 0;
+  if (loop) {
+    for (; i < n; i += MPNUM_CHUNK_)
+      mpnum_small_chunk_(how, code, loop, bounds, dst + 2 * i, a + 2 * i, b + 2 * i,
+                         n - i < MPNUM_CHUNK_ ? n - i : MPNUM_CHUNK_);
+  } else {
+    for (; i < n; ++i)
+      mpnum_set_element_(
+          16, dst, i,
+          (*code)(how, mpnum_decoded16_(how, a, i), mpnum_decoded16_(how, b, i)));
+  }
+  mpnum_leave_(saved);
+}
+# define MPNUM_SMALL_ARRAY_(name, number, code)                                       \
+  MPNUM_HOST void mpnum_##name##_16_(mpnum_small_type_ type, mpnum_overflow overflow, \
+                                     void *dst, const void *a, const void *b,         \
+                                     size_t n) {                                      \
+   const mpnum_isa isa = mpnum_isa_in_use();                                          \
+   mpnum_small_array_(mpnum_small_function_of_(type, number, overflow), code,         \
+                      MPNUM_PICK_AS_(mpnum_f32_loop_, isa, name##_f32),               \
+                      MPNUM_PICK_AS_(mpnum_bounds_, isa, bounds), dst, a, b, n);      \
+  }
+# define MPNUM_ROW_(name, NAME) \
+  MPNUM_SMALL_ARRAY_(name, MPNUM_FUNCTION_##NAME##_, mpnum_##name##_code_)
+MPNUM_FUNCTION_ROWS_(MPNUM_ROW_)
+MPNUM_SMALL_ARRAY_(logaddexp, MPNUM_FUNCTION_LOGADDEXP_, mpnum_logaddexp_of_)
+# undef MPNUM_ROW_
+# undef MPNUM_SMALL_ARRAY_
 
 #endif
 #endif

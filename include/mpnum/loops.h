@@ -189,11 +189,11 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size, const v
 /* Calls the loop of the set in use; names the loop over blocks of a set, NULL of the
  * scalar one, and, PICK_VBMI, one that AVX-512 with VBMI has, too. */
 # if MPNUM_HAS_X86_SIMD && !MPNUM_NO_DISPATCH
-#  define MPNUM_PICK_(isa, name)                                                         \
+#  define MPNUM_PICK_AS_(type, isa, name)                                                \
    ((isa) == MPNUM_ISA_AVX512 || (isa) == MPNUM_ISA_AVX512_VBMI ? mpnum_##name##_avx512_ \
     : (isa) == MPNUM_ISA_AVX2                                   ? mpnum_##name##_avx2_   \
     : (isa) == MPNUM_ISA_SSE2                                   ? mpnum_##name##_sse2_   \
-                                                                : (mpnum_blocks_ *)0)
+                                                                : (type *)0)
 #  define MPNUM_PICK_VBMI_(isa, name) \
    ((isa) == MPNUM_ISA_AVX512_VBMI ? mpnum_##name##_vbmi_ : MPNUM_PICK_(isa, name))
 #  define MPNUM_CALL_(name, arguments)                              \
@@ -213,8 +213,8 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size, const v
 # endif
 # if MPNUM_HAS_X86_SIMD && !MPNUM_NO_DISPATCH
 # elif MPNUM_HAS_NEON && !MPNUM_NO_DISPATCH
-#  define MPNUM_PICK_(isa, name) \
-   ((isa) == MPNUM_ISA_NEON ? mpnum_##name##_neon_ : (mpnum_blocks_ *)0)
+#  define MPNUM_PICK_AS_(type, isa, name) \
+   ((isa) == MPNUM_ISA_NEON ? mpnum_##name##_neon_ : (type *)0)
 #  define MPNUM_CALL_(name, arguments)          \
    do {                                         \
     if (mpnum_isa_in_use() == MPNUM_ISA_NEON) { \
@@ -224,22 +224,23 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size, const v
     }                                           \
    } while (0)
 # elif MPNUM_HAS_NEON
-#  define MPNUM_PICK_(isa, name)       ((void)(isa), mpnum_##name##_neon_)
-#  define MPNUM_CALL_(name, arguments) mpnum_##name##_neon_ arguments
+#  define MPNUM_PICK_AS_(type, isa, name) ((void)(isa), mpnum_##name##_neon_)
+#  define MPNUM_CALL_(name, arguments)    mpnum_##name##_neon_ arguments
 # elif MPNUM_LOOPS_AVX512_
-#  define MPNUM_PICK_(isa, name)       ((void)(isa), mpnum_##name##_avx512_)
-#  define MPNUM_CALL_(name, arguments) mpnum_##name##_avx512_ arguments
+#  define MPNUM_PICK_AS_(type, isa, name) ((void)(isa), mpnum_##name##_avx512_)
+#  define MPNUM_CALL_(name, arguments)    mpnum_##name##_avx512_ arguments
 # elif MPNUM_LOOPS_AVX2_
-#  define MPNUM_PICK_(isa, name)       ((void)(isa), mpnum_##name##_avx2_)
-#  define MPNUM_CALL_(name, arguments) mpnum_##name##_avx2_ arguments
+#  define MPNUM_PICK_AS_(type, isa, name) ((void)(isa), mpnum_##name##_avx2_)
+#  define MPNUM_CALL_(name, arguments)    mpnum_##name##_avx2_ arguments
 # elif MPNUM_LOOPS_SSE2_
-#  define MPNUM_PICK_(isa, name)       ((void)(isa), mpnum_##name##_sse2_)
-#  define MPNUM_CALL_(name, arguments) mpnum_##name##_sse2_ arguments
+#  define MPNUM_PICK_AS_(type, isa, name) ((void)(isa), mpnum_##name##_sse2_)
+#  define MPNUM_CALL_(name, arguments)    mpnum_##name##_sse2_ arguments
 # else
-#  define MPNUM_PICK_(isa, name)       ((void)(isa), (mpnum_blocks_ *)0)
-#  define MPNUM_CALL_(name, arguments) mpnum_##name##_scalar_ arguments
+#  define MPNUM_PICK_AS_(type, isa, name) ((void)(isa), (type *)0)
+#  define MPNUM_CALL_(name, arguments)    mpnum_##name##_scalar_ arguments
 # endif
 
+# define MPNUM_PICK_(isa, name) MPNUM_PICK_AS_(mpnum_blocks_, isa, name)
 /* One of two loops; one that has its overflow in its name. */
 # if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
 #  define MPNUM_PICK_OF_(isa, is_first, first, second) \
