@@ -392,7 +392,8 @@ MPNUM_AVX512_ void mpnum_store_sixes_avx512_(uint8_t *dst, mpnum_bytes_avx512_ x
   packed = _mm512_maskz_permutexvar_epi32(
       MPNUM_ALL_, _mm512_setr_epi32(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 0, 0, 0, 0),
       twelves);
-  _mm256_storeu_si256((__m256i *)(void *)dst, _mm512_maskz_extracti64x4_epi64(0xf, packed, 0));
+  _mm256_storeu_si256((__m256i *)(void *)dst,
+                      _mm512_maskz_extracti64x4_epi64(0xf, packed, 0));
   _mm_storeu_si128((__m128i *)(void *)(dst + 32),
                    _mm512_maskz_extracti32x4_epi32(0xf, packed, 2));
 }
