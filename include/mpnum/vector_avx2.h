@@ -298,16 +298,20 @@ MPNUM_AVX2_ mpnum_bytes_avx2_ mpnum_load_nibbles_avx2_(const uint8_t *src) {
   return (mpnum_bytes_avx2_)(pairs | pairs << 4);
 }
 MPNUM_AVX2_ mpnum_bytes_avx2_ mpnum_load_sixes_avx2_(const uint8_t *src) {
-  const __m256i threes = _mm256_shuffle_epi8(
-      _mm256_permutevar8x32_epi32(
-          _mm256_maskload_epi32((const int *)(const void *)src,
-                                _mm256_setr_epi32(-1, -1, -1, -1, -1, -1, 0, 0)),
-          _mm256_setr_epi32(0, 1, 2, 0, 3, 4, 5, 0)),
-      _mm256_broadcastsi128_si256(
-          _mm_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1)));
-  const mpnum_vector_avx2_ x = (mpnum_vector_avx2_)threes;
-  return (mpnum_bytes_avx2_)((x & 0x3fu) | (x << 2 & 0x3f00u) | (x << 4 & 0x3f0000u) |
-                             (x << 6 & 0x3f000000u));
+  const __m256i twelves =
+      _mm256_inserti128_si256(/* of bytes 0 to 15, and of 8 to 23 */
+                              _mm256_castsi128_si256(
+                                  _mm_loadu_si128((const __m128i *)(const void *)src)),
+                              _mm_loadu_si128((const __m128i *)(const void *)(src + 8)),
+                              1);
+  const __m256i x = _mm256_shuffle_epi8(
+      twelves, _mm256_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1, 4,
+                                5, 6, -1, 7, 8, 9, -1, 10, 11, 12, -1, 13, 14, 15, -1));
+  const __m256i odd = _mm256_set1_epi16((short)0xff00);
+  const __m256i low = _mm256_blendv_epi8(x, _mm256_slli_epi32(x, 2), odd);
+  const __m256i high =
+      _mm256_blendv_epi8(_mm256_slli_epi32(x, 4), _mm256_slli_epi32(x, 6), odd);
+  return (mpnum_bytes_avx2_)_mm256_blend_epi16(low, high, 0xaa);
 }
 MPNUM_AVX2_ void mpnum_store_sixes_avx2_(uint8_t *dst, mpnum_bytes_avx2_ x) {
   const __m256i pairs = _mm256_maddubs_epi16((__m256i)x, _mm256_set1_epi16(0x4001));
