@@ -376,8 +376,11 @@ MPNUM_AVX512_ mpnum_bytes_avx512_ mpnum_load_sixes_avx512_(const uint8_t *src) {
   __asm__("" : "+v"(twelves)); /* clang would make many shuffles of two */
   x = (mpnum_vector_avx512_)_mm512_maskz_shuffle_epi8(~(__mmask64)0, twelves,
                                                       three_of_four);
-  return (mpnum_bytes_avx512_)((x & 0x3fu) | (x << 2 & 0x3f00u) | (x << 4 & 0x3f0000u) |
-                               (x << 6 & 0x3f000000u));
+  return (mpnum_bytes_avx512_)_mm512_mask_mov_epi8(
+      _mm512_mask_mov_epi8(
+          _mm512_mask_mov_epi8((__m512i)x, 0x2222222222222222u, (__m512i)(x << 2)),
+          0x4444444444444444u, (__m512i)(x << 4)),
+      0x8888888888888888u, (__m512i)(x << 6));
 }
 /* Codes of 6 bits, four in three bytes. */
 MPNUM_AVX512_ void mpnum_store_sixes_avx512_(uint8_t *dst, mpnum_bytes_avx512_ x) {
