@@ -8,10 +8,13 @@
 #include <float.h>
 #include <math.h>
 
-static void a_scaler_that_is_off_passes_everything(void) {
+static mpnum_grad_scaler switched_off(void) {
   mpnum_grad_scaler_config config = mpnum_grad_scaler_default();
   config.enabled = 0;
-  mpnum_grad_scaler scaler = made(config);
+  return made(config);
+}
+static void a_scaler_that_is_off_passes_everything(void) {
+  mpnum_grad_scaler scaler = switched_off();
   mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
   mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
   float scaled = 0;
@@ -31,9 +34,7 @@ static void a_scaler_that_is_off_passes_everything(void) {
 }
 static void an_unknown_norm_is_no_norm_of_0(void) {
   const float infinity = mpnum_from_bits_f32(0x7f800000u);
-  mpnum_grad_scaler_config config = mpnum_grad_scaler_default();
-  config.enabled = 0;
-  mpnum_grad_scaler scaler = made(config);
+  mpnum_grad_scaler scaler = switched_off();
   mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
   mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
   float multiplier = 7;

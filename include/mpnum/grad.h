@@ -181,19 +181,18 @@ MPNUM_HOST_ONCE_ const float *mpnum_grad_seen_floats_(mpnum_codes_ *codes,
 /* A double as an element of a type; the float that it then is. */
 MPNUM_HOST_COLD_ float mpnum_grad_set_(mpnum_type type, uint8_t *dst, size_t i,
                                        double x) {
-  const mpnum_format format = mpnum_format_of(type);
+  const mpnum_format format = mpnum_format_or_f32_(type);
   const uint64_t bits = mpnum_bits_f64(x);
-  const float nearest = mpnum_f64_to_f32(x);
-  uint32_t code = mpnum_bits_f32(nearest);
-  if (!dst) return nearest;
+  uint32_t code;
+  if (!dst) return mpnum_f64_to_f32(x);
+  code = mpnum_narrow_(format, x, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0);
   if (type == MPNUM_TYPE_F64) {
     MPNUM_MEMCPY_(dst + 8 * i, &bits, 8);
-    return nearest;
+  } else {
+    mpnum_set_element_(mpnum_type_bits_(type), dst, i, code);
   }
-  if (type != MPNUM_TYPE_F32)
-    code = mpnum_encode_f64(format, x, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0);
-  mpnum_set_element_(mpnum_type_bits_(type), dst, i, code);
-  return type == MPNUM_TYPE_F32 ? nearest : mpnum_decode(format, code);
+  return format.mantissa_bits == 23 ? mpnum_from_bits_f32(code)
+                                    : mpnum_decode(format, code);
 }
 /* The results of a tile, written to dst unless it is NULL, as floats: there or in
  * scratch. */

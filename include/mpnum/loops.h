@@ -21,6 +21,17 @@
 # include <stddef.h>
 
 /* The scalar loops, which are the meaning of all others. */
+MPNUM_HOST_INLINE_ uint32_t mpnum_narrow_(mpnum_format format, double x,
+                                          mpnum_rounding rounding,
+                                          mpnum_overflow overflow, uint32_t random) {
+  if (format.mantissa_bits == 23)
+    return mpnum_bits_f32(mpnum_f64_to_f32_round(x, rounding, overflow, random));
+  return mpnum_encode_f64(format, x, rounding, overflow, random);
+}
+MPNUM_HOST_INLINE_ uint32_t mpnum_widen_(mpnum_format format, uint64_t element) {
+  const uint32_t code = (uint32_t)element;
+  return format.mantissa_bits == 23 ? code : mpnum_decode_bits_(format, code);
+}
 MPNUM_HOST_INLINE_ uint32_t mpnum_convert_one_(mpnum_conversion_ how, uint64_t element,
                                                uint64_t index) {
   const uint32_t random = how.rounding == MPNUM_ROUND_STOCHASTIC
@@ -28,15 +39,10 @@ MPNUM_HOST_INLINE_ uint32_t mpnum_convert_one_(mpnum_conversion_ how, uint64_t e
                               : 0;
   uint32_t code = 0;
   if (how.src_bits == 64) {
-    const double x = mpnum_from_bits_f64(element);
-    if (how.dst.mantissa_bits == 23)
-      return mpnum_bits_f32(
-          mpnum_f64_to_f32_round(x, how.rounding, how.overflow, random));
-    code = mpnum_encode_f64(how.dst, x, how.rounding, how.overflow, random);
+    code = mpnum_narrow_(how.dst, mpnum_from_bits_f64(element), how.rounding,
+                         how.overflow, random);
   } else {
-    const uint32_t bits = how.src.mantissa_bits == 23
-                              ? (uint32_t)element
-                              : mpnum_decode_bits_(how.src, (uint32_t)element);
+    const uint32_t bits = mpnum_widen_(how.src, element);
     if (how.dst.mantissa_bits == 23) return bits;
     code = mpnum_encode(how.dst, mpnum_from_bits_f32(bits), how.rounding, how.overflow,
                         random);
@@ -71,35 +77,6 @@ MPNUM_HOST_INLINE_ void mpnum_set_element_(int bits, uint8_t *dst, size_t i, uin
     dst[i] = (uint8_t)x;
   }
 }
-/* Eight elements at a time, as many as dense codes come in. */
-MPNUM_HOST_INLINE_ void mpnum_convert_scalar_(mpnum_conversion_ how, void *to,
-                                              const void *from, size_t n) {
-  uint8_t *dst = (uint8_t *)to;
-  const uint8_t *src = (const uint8_t *)from;
-  size_t i = 0, k = 0;
-  for (; i < n; i += 8) {
-    const size_t count = n - i < 8 ? n - i : 8;
-    uint8_t dense[8] = {0}, unpacked[8], codes[8] = {0};
-    const int src_bits = how.src_bits < 8 ? 8 : how.src_bits;
-    const uint8_t *x = src + i * (size_t)src_bits / 8;
-    uint8_t *y = dst + i * (size_t)how.dst_bits / 8;
-    if (how.src_bits < 8) {
-      MPNUM_MEMCPY_(dense, src + i / 8 * (size_t)how.src_bits,
-                    mpnum_bytes_(how.src_bits, count));
-      mpnum_unpack_(how.src_bits, unpacked, dense, 8);
-      x = unpacked;
-    }
-    if (how.dst_bits < 8) y = codes;
-    for (k = 0; k < count; ++k)
-      mpnum_set_element_(how.dst_bits, y, k,
-                         mpnum_convert_one_(how, mpnum_element_(src_bits, x, k), i + k));
-    if (how.dst_bits < 8) {
-      mpnum_pack_(how.dst_bits, dense, codes, 8);
-      MPNUM_MEMCPY_(dst + i / 8 * (size_t)how.dst_bits, dense,
-                    mpnum_bytes_(how.dst_bits, count));
-    }
-  }
-}
 /* To f64, exact; f64 to itself is a copy. */
 MPNUM_HOST void mpnum_to_f64_array_(uint8_t *dst, mpnum_type src_type, const uint8_t *src,
                                     size_t n) {
@@ -109,20 +86,20 @@ MPNUM_HOST void mpnum_to_f64_array_(uint8_t *dst, mpnum_type src_type, const uin
   for (; i < n; ++i) {
     const uint64_t element = mpnum_element_(bits, src, i);
     uint64_t x = element;
-    if (bits < 64) {
-      const uint32_t narrow = format.mantissa_bits == 23
-                                  ? (uint32_t)element
-                                  : mpnum_decode_bits_(format, (uint32_t)element);
-      x = mpnum_bits_f64(mpnum_widen_bits_(narrow));
-    }
+    if (bits < 64) x = mpnum_bits_f64(mpnum_widen_bits_(mpnum_widen_(format, element)));
     MPNUM_MEMCPY_(dst + 8 * i, &x, 8);
   }
 }
 
-/* A conversion known at run time only. */
-MPNUM_HOST_COLD_ void mpnum_convert_any_scalar_(mpnum_conversion_ how, void *to,
-                                                const void *from, size_t n) {
-  mpnum_convert_scalar_(how, to, from, n);
+/* A conversion known at run time only, which no dense one is. */
+MPNUM_HOST_COLD_ void mpnum_convert_any_scalar_(mpnum_conversion_ how, void *dst,
+                                                const void *src, size_t n) {
+  size_t i = 0;
+  for (; i < n; ++i) {
+    const uint64_t element = mpnum_element_(how.src_bits, (const uint8_t *)src, i);
+    mpnum_set_element_(how.dst_bits, (uint8_t *)dst, i,
+                       mpnum_convert_one_(how, element, i));
+  }
 }
 
 /* Bytes read and written together from which on stores go past the caches, so that a line
@@ -254,8 +231,7 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size, const v
                  name##_blocks)
 
 /* Floats to codes, to nearest even, one after the other: eight at a time, as many as
- * dense codes come in. (mpnum_convert_scalar_ does it, too, and takes a compiler as long
- * as all else here.) */
+ * dense codes come in. */
 MPNUM_HOST_INLINE_ void mpnum_encode_floats_(mpnum_type type, int dst_bits,
                                              mpnum_overflow overflow, void *to,
                                              const void *from, size_t n) {
@@ -285,11 +261,8 @@ MPNUM_HOST_INLINE_ void mpnum_encode_doubles_(mpnum_type type, int dst_bits,
   size_t i = 0;
   for (; i < n; ++i) {
     const double x = mpnum_from_bits_f64(mpnum_element_(64, (const uint8_t *)from, i));
-    const mpnum_rounding nearest = MPNUM_ROUND_NEAREST_EVEN;
-    mpnum_set_element_(
-        dst_bits, (uint8_t *)to, i,
-        dst_bits == 32 ? mpnum_bits_f32(mpnum_f64_to_f32_round(x, nearest, overflow, 0))
-                       : mpnum_encode_f64(format, x, nearest, overflow, 0));
+    mpnum_set_element_(dst_bits, (uint8_t *)to, i,
+                       mpnum_narrow_(format, x, MPNUM_ROUND_NEAREST_EVEN, overflow, 0));
   }
 }
 /* Codes as floats, in the same way. */
@@ -565,11 +538,10 @@ MPNUM_HOST void mpnum_convert_any_(mpnum_conversion_ how, void *dst, const void 
   const size_t dst_size = (size_t)how.dst_bits / 8;
   const size_t src_size = (size_t)how.src_bits / 8;
   size_t head = 0;
+  const int is_f64_to_f32 = how.src_bits == 64 && how.dst.mantissa_bits == 23;
   const int is_slow = !mpnum_has_vectors_(how.dst) || !mpnum_has_vectors_(how.src) ||
-                      (how.src_bits == 64 && how.dst.mantissa_bits == 23) ||
-                      (how.src_bits == 64 && is_stochastic);
-  if (how.src_bits == 64 && how.dst.mantissa_bits == 23 &&
-      how.rounding == MPNUM_ROUND_NEAREST_EVEN) {
+                      is_f64_to_f32 || (how.src_bits == 64 && is_stochastic);
+  if (is_f64_to_f32 && how.rounding == MPNUM_ROUND_NEAREST_EVEN) {
     mpnum_encode_f64_f32_(how.overflow, dst, src, n);
     return;
   }
