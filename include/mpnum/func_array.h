@@ -23,79 +23,79 @@ MPNUM_HOST void mpnum_exp_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(exp_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
 }
 MPNUM_HOST void mpnum_exp_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_exp_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_exp_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_exp_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_exp_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_exp_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_exp_sat_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(exp_f32, (dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 0));
 }
 MPNUM_HOST void mpnum_exp_sat_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_exp_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_SATURATE, dst, src, src, n);
+  mpnum_exp_16_(mpnum_small_f16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_exp_sat_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                          size_t n) {
-  mpnum_exp_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_SATURATE, dst, src, src, n);
+  mpnum_exp_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_exp2_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(exp2_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
 }
 MPNUM_HOST void mpnum_exp2_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_exp2_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_exp2_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_exp2_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_exp2_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_exp2_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_exp2_sat_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(exp2_f32, (dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 0));
 }
 MPNUM_HOST void mpnum_exp2_sat_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_exp2_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_SATURATE, dst, src, src, n);
+  mpnum_exp2_16_(mpnum_small_f16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_exp2_sat_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                           size_t n) {
-  mpnum_exp2_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_SATURATE, dst, src, src, n);
+  mpnum_exp2_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_exp10_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(exp10_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
 }
 MPNUM_HOST void mpnum_exp10_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_exp10_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_exp10_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_exp10_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_exp10_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_exp10_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_exp10_sat_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(exp10_f32, (dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 0));
 }
 MPNUM_HOST void mpnum_exp10_sat_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                           size_t n) {
-  mpnum_exp10_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_SATURATE, dst, src, src, n);
+  mpnum_exp10_16_(mpnum_small_f16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_exp10_sat_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                            size_t n) {
-  mpnum_exp10_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_SATURATE, dst, src, src, n);
+  mpnum_exp10_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_expm1_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(expm1_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
 }
 MPNUM_HOST void mpnum_expm1_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_expm1_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_expm1_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_expm1_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_expm1_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_expm1_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_expm1_sat_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(expm1_f32, (dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 0));
 }
 MPNUM_HOST void mpnum_expm1_sat_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                           size_t n) {
-  mpnum_expm1_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_SATURATE, dst, src, src, n);
+  mpnum_expm1_16_(mpnum_small_f16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_expm1_sat_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                            size_t n) {
-  mpnum_expm1_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_SATURATE, dst, src, src, n);
+  mpnum_expm1_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
 }
 
 /* Logarithms. */
@@ -103,68 +103,68 @@ MPNUM_HOST void mpnum_log_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(log_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
 }
 MPNUM_HOST void mpnum_log_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_log_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_log_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_log_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_log_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_log_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_log_sat_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(log_f32, (dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 1));
 }
 MPNUM_HOST void mpnum_log_sat_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_log_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_SATURATE, dst, src, src, n);
+  mpnum_log_16_(mpnum_small_f16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_log_sat_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                          size_t n) {
-  mpnum_log_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_SATURATE, dst, src, src, n);
+  mpnum_log_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_log2_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(log2_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
 }
 MPNUM_HOST void mpnum_log2_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_log2_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_log2_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_log2_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_log2_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_log2_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_log2_sat_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(log2_f32, (dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 1));
 }
 MPNUM_HOST void mpnum_log2_sat_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_log2_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_SATURATE, dst, src, src, n);
+  mpnum_log2_16_(mpnum_small_f16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_log2_sat_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                           size_t n) {
-  mpnum_log2_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_SATURATE, dst, src, src, n);
+  mpnum_log2_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_log10_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(log10_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
 }
 MPNUM_HOST void mpnum_log10_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_log10_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_log10_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_log10_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_log10_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_log10_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_log10_sat_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(log10_f32, (dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 1));
 }
 MPNUM_HOST void mpnum_log10_sat_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                           size_t n) {
-  mpnum_log10_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_SATURATE, dst, src, src, n);
+  mpnum_log10_16_(mpnum_small_f16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_log10_sat_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                            size_t n) {
-  mpnum_log10_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_SATURATE, dst, src, src, n);
+  mpnum_log10_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_log1p_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(log1p_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
 }
 MPNUM_HOST void mpnum_log1p_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_log1p_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_log1p_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_log1p_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_log1p_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_log1p_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 
 /* Roots and reciprocals. */
@@ -172,52 +172,52 @@ MPNUM_HOST void mpnum_sqrt_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(sqrt_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
 }
 MPNUM_HOST void mpnum_sqrt_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_sqrt_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_sqrt_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_sqrt_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_sqrt_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_sqrt_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_rsqrt_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(rsqrt_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
 }
 MPNUM_HOST void mpnum_rsqrt_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_rsqrt_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_rsqrt_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_rsqrt_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_rsqrt_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_rsqrt_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_rsqrt_sat_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(rsqrt_f32, (dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 0));
 }
 MPNUM_HOST void mpnum_rsqrt_sat_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                           size_t n) {
-  mpnum_rsqrt_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_SATURATE, dst, src, src, n);
+  mpnum_rsqrt_16_(mpnum_small_f16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_rsqrt_sat_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                            size_t n) {
-  mpnum_rsqrt_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_SATURATE, dst, src, src, n);
+  mpnum_rsqrt_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_reciprocal_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(reciprocal_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
 }
 MPNUM_HOST void mpnum_reciprocal_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                            size_t n) {
-  mpnum_reciprocal_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_reciprocal_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_reciprocal_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                             size_t n) {
-  mpnum_reciprocal_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_reciprocal_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_reciprocal_sat_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(reciprocal_f32, (dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 0));
 }
 MPNUM_HOST void mpnum_reciprocal_sat_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                                size_t n) {
-  mpnum_reciprocal_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_SATURATE, dst, src, src, n);
+  mpnum_reciprocal_16_(mpnum_small_f16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_reciprocal_sat_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                                 size_t n) {
-  mpnum_reciprocal_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_SATURATE, dst, src, src, n);
+  mpnum_reciprocal_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
 }
 
 /* Activations. */
@@ -225,68 +225,68 @@ MPNUM_HOST void mpnum_sigmoid_f32_array(float *dst, const float *src, size_t n) 
   MPNUM_CALL_(sigmoid_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
 }
 MPNUM_HOST void mpnum_sigmoid_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_sigmoid_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_sigmoid_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_sigmoid_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                          size_t n) {
-  mpnum_sigmoid_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_sigmoid_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_tanh_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(tanh_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
 }
 MPNUM_HOST void mpnum_tanh_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_tanh_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_tanh_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_tanh_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_tanh_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_tanh_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_softplus_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(softplus_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
 }
 MPNUM_HOST void mpnum_softplus_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_softplus_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_softplus_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_softplus_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                           size_t n) {
-  mpnum_softplus_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_softplus_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_silu_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(silu_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
 }
 MPNUM_HOST void mpnum_silu_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_silu_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_silu_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_silu_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_silu_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_silu_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_gelu_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(gelu_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
 }
 MPNUM_HOST void mpnum_gelu_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_gelu_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_gelu_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_gelu_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_gelu_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_gelu_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_gelu_tanh_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(gelu_tanh_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
 }
 MPNUM_HOST void mpnum_gelu_tanh_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                           size_t n) {
-  mpnum_gelu_tanh_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_gelu_tanh_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_gelu_tanh_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                            size_t n) {
-  mpnum_gelu_tanh_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_gelu_tanh_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_erf_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(erf_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
 }
 MPNUM_HOST void mpnum_erf_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_erf_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_erf_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_erf_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_erf_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_erf_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 
 /* Their derivatives; that of softplus is sigmoid. */
@@ -296,45 +296,44 @@ MPNUM_HOST void mpnum_sigmoid_derivative_f32_array(float *dst, const float *src,
 }
 MPNUM_HOST void mpnum_sigmoid_derivative_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                                    size_t n) {
-  mpnum_sigmoid_derivative_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_sigmoid_derivative_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_sigmoid_derivative_bf16_array(mpnum_bf16 *dst,
                                                     const mpnum_bf16 *src, size_t n) {
-  mpnum_sigmoid_derivative_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_IEEE, dst, src, src,
-                               n);
+  mpnum_sigmoid_derivative_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_tanh_derivative_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(tanh_derivative_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
 }
 MPNUM_HOST void mpnum_tanh_derivative_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                                 size_t n) {
-  mpnum_tanh_derivative_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_tanh_derivative_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_tanh_derivative_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                                  size_t n) {
-  mpnum_tanh_derivative_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_tanh_derivative_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_silu_derivative_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(silu_derivative_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
 }
 MPNUM_HOST void mpnum_silu_derivative_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                                 size_t n) {
-  mpnum_silu_derivative_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_silu_derivative_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_silu_derivative_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                                  size_t n) {
-  mpnum_silu_derivative_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_silu_derivative_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_gelu_derivative_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(gelu_derivative_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
 }
 MPNUM_HOST void mpnum_gelu_derivative_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                                 size_t n) {
-  mpnum_gelu_derivative_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_gelu_derivative_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_gelu_derivative_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                                  size_t n) {
-  mpnum_gelu_derivative_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_IEEE, dst, src, src, n);
+  mpnum_gelu_derivative_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 
 /* log(e^a + e^b). */
@@ -344,11 +343,11 @@ MPNUM_HOST void mpnum_logaddexp_f32_array(float *dst, const float *a, const floa
 }
 MPNUM_HOST void mpnum_logaddexp_f16_array(mpnum_f16 *dst, const mpnum_f16 *a,
                                           const mpnum_f16 *b, size_t n) {
-  mpnum_logaddexp_16_(mpnum_small_f16_(), MPNUM_OVERFLOW_IEEE, dst, a, b, n);
+  mpnum_logaddexp_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, a, b, n);
 }
 MPNUM_HOST void mpnum_logaddexp_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *a,
                                            const mpnum_bf16 *b, size_t n) {
-  mpnum_logaddexp_16_(mpnum_small_bf16_(), MPNUM_OVERFLOW_IEEE, dst, a, b, n);
+  mpnum_logaddexp_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, a, b, n);
 }
 
 #endif

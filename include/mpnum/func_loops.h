@@ -13,18 +13,23 @@
 typedef void mpnum_f32_loop_(float *dst, const float *a, const float *b, size_t n,
                              mpnum_overflow overflow, uint32_t zero);
 
-/* f16 or bf16. */
+/* f16 or bf16, and what becomes of overflow. */
 typedef struct mpnum_small_type_ {
   mpnum_type type;
+  mpnum_overflow overflow;
   mpnum_floats_ *floats;
   mpnum_codes_of_ *codes;
 } mpnum_small_type_;
-MPNUM_HOST_INLINE_ mpnum_small_type_ mpnum_small_f16_(void) {
-  const mpnum_small_type_ type = {MPNUM_TYPE_F16, mpnum_f16_floats_, mpnum_f16_codes_};
+MPNUM_HOST_INLINE_ mpnum_small_type_ mpnum_small_f16_(mpnum_overflow overflow) {
+  const int saturates = overflow == MPNUM_OVERFLOW_SATURATE;
+  const mpnum_small_type_ type = {MPNUM_TYPE_F16, overflow, mpnum_f16_floats_,
+                                  saturates ? mpnum_f16_sat_codes_ : mpnum_f16_codes_};
   return type;
 }
-MPNUM_HOST_INLINE_ mpnum_small_type_ mpnum_small_bf16_(void) {
-  const mpnum_small_type_ type = {MPNUM_TYPE_BF16, mpnum_bf16_floats_, mpnum_bf16_codes_};
+MPNUM_HOST_INLINE_ mpnum_small_type_ mpnum_small_bf16_(mpnum_overflow overflow) {
+  const int saturates = overflow == MPNUM_OVERFLOW_SATURATE;
+  const mpnum_small_type_ type = {MPNUM_TYPE_BF16, overflow, mpnum_bf16_floats_,
+                                  saturates ? mpnum_bf16_sat_codes_ : mpnum_bf16_codes_};
   return type;
 }
 /* A function of f16 or bf16. */
@@ -32,7 +37,6 @@ typedef struct mpnum_small_function_ {
   mpnum_small_type_ type;
   mpnum_format format;
   mpnum_function_ function;
-  mpnum_overflow overflow;
   uint32_t zero; /* as above */
 } mpnum_small_function_;
 /* Its code at a float that the type holds, and at another one. */
@@ -46,11 +50,11 @@ MPNUM_INLINE int mpnum_is_log_(mpnum_function_ function) {
          function == MPNUM_FUNCTION_LOG10_;
 }
 MPNUM_INLINE mpnum_small_function_ mpnum_small_function_of_(mpnum_small_type_ type,
-                                                            mpnum_function_ function,
-                                                            mpnum_overflow overflow) {
+                                                            mpnum_function_ function) {
   const mpnum_format format = mpnum_format_of(type.type);
-  const int has_zero = mpnum_is_log_(function) && overflow == MPNUM_OVERFLOW_SATURATE;
-  const mpnum_small_function_ how = {type, format, function, overflow,
+  const int has_zero =
+      mpnum_is_log_(function) && type.overflow == MPNUM_OVERFLOW_SATURATE;
+  const mpnum_small_function_ how = {type, format, function,
                                      has_zero ? mpnum_decode_bits_(format, 1) : 0};
   return how;
 }
@@ -87,12 +91,13 @@ MPNUM_HOST uint32_t mpnum_decoded16_(mpnum_small_function_ how, const void *src,
   return mpnum_decode_bits_(how.format,
                             (uint32_t)mpnum_element_(16, (const uint8_t *)src, i));
 }
-# define MPNUM_CODE_OF_(name, NAME)                                                    \
-  MPNUM_HOST uint32_t mpnum_##name##_code_(mpnum_small_function_ how, uint32_t a,      \
-                                           uint32_t b) {                               \
-   (void)b;                                                                            \
-   if (how.zero && (a & 0x7fffffffu) == 0) a = how.zero;                               \
-   return mpnum_function_code_(how.format, MPNUM_FUNCTION_##NAME##_, a, how.overflow); \
+# define MPNUM_CODE_OF_(name, NAME)                                               \
+  MPNUM_HOST uint32_t mpnum_##name##_code_(mpnum_small_function_ how, uint32_t a, \
+                                           uint32_t b) {                          \
+   (void)b;                                                                       \
+   if (how.zero && (a & 0x7fffffffu) == 0) a = how.zero;                          \
+   return mpnum_function_code_(how.format, MPNUM_FUNCTION_##NAME##_, a,           \
+                               how.type.overflow);                                \
   }
 MPNUM_FUNCTION_ROWS_(MPNUM_CODE_OF_)
 # undef MPNUM_CODE_OF_
@@ -154,8 +159,8 @@ MPNUM_HOST void mpnum_small_chunk_(mpnum_small_function_ how, mpnum_small_code_ 
   }
   (*loop)(high, x, second, n, MPNUM_OVERFLOW_IEEE, how.zero);
   (*bounds)(how.function, low, high, x, filled);
-  (*how.type.codes)(how.overflow, codes, low, n);
-  (*how.type.codes)(how.overflow, others, high, n);
+  (*how.type.codes)(codes, low, n);
+  (*how.type.codes)(others, high, n);
   mpnum_decide_(how, code, codes, others, x, second, n);
   MPNUM_MEMCPY_(dst, codes, 2 * n);
 }
@@ -179,14 +184,13 @@ MPNUM_HOST void mpnum_small_array_(mpnum_small_function_ how, mpnum_small_code_ 
   }
   mpnum_leave_(saved);
 }
-# define MPNUM_SMALL_ARRAY_(name, number, code)                                       \
-  MPNUM_HOST void mpnum_##name##_16_(mpnum_small_type_ type, mpnum_overflow overflow, \
-                                     void *dst, const void *a, const void *b,         \
-                                     size_t n) {                                      \
-   const mpnum_isa isa = mpnum_isa_in_use();                                          \
-   mpnum_small_array_(mpnum_small_function_of_(type, number, overflow), code,         \
-                      MPNUM_PICK_AS_(mpnum_f32_loop_, isa, name##_f32),               \
-                      MPNUM_PICK_AS_(mpnum_bounds_, isa, bounds), dst, a, b, n);      \
+# define MPNUM_SMALL_ARRAY_(name, number, code)                                        \
+  MPNUM_HOST void mpnum_##name##_16_(mpnum_small_type_ type, void *dst, const void *a, \
+                                     const void *b, size_t n) {                        \
+   const mpnum_isa isa = mpnum_isa_in_use();                                           \
+   mpnum_small_array_(mpnum_small_function_of_(type, number), code,                    \
+                      MPNUM_PICK_AS_(mpnum_f32_loop_, isa, name##_f32),                \
+                      MPNUM_PICK_AS_(mpnum_bounds_, isa, bounds), dst, a, b, n);       \
   }
 # define MPNUM_ROW_(name, NAME) \
   MPNUM_SMALL_ARRAY_(name, MPNUM_FUNCTION_##NAME##_, mpnum_##name##_code_)

@@ -497,22 +497,22 @@ MPNUM_HOST void mpnum_floats_from_(mpnum_type type, float *dst, const void *src,
     MPNUM_MEMCPY_(dst, src, 4 * n);
   }
 }
-typedef void mpnum_codes_of_(mpnum_overflow overflow, void *dst, const float *src,
-                             size_t n);
-MPNUM_HOST_ONCE_ void mpnum_f16_codes_(mpnum_overflow overflow, void *dst,
-                                       const float *src, size_t n) {
-  mpnum_encode_f16_(overflow, dst, src, n);
-}
-MPNUM_HOST_ONCE_ void mpnum_bf16_codes_(mpnum_overflow overflow, void *dst,
-                                        const float *src, size_t n) {
-  mpnum_encode_bf16_(overflow, dst, src, n);
-}
+typedef void mpnum_codes_of_(void *dst, const float *src, size_t n);
+# define MPNUM_CODES_OF_(name, OVERFLOW, encode)                                       \
+  MPNUM_HOST_ONCE_ void mpnum_##name##_codes_(void *dst, const float *src, size_t n) { \
+   encode(MPNUM_OVERFLOW_##OVERFLOW, dst, src, n);                                     \
+  }
+MPNUM_CODES_OF_(f16, IEEE, mpnum_encode_f16_)
+MPNUM_CODES_OF_(f16_sat, SATURATE, mpnum_encode_f16_)
+MPNUM_CODES_OF_(bf16, IEEE, mpnum_encode_bf16_)
+MPNUM_CODES_OF_(bf16_sat, SATURATE, mpnum_encode_bf16_)
+# undef MPNUM_CODES_OF_
 MPNUM_HOST_ONCE_ void mpnum_floats_to_(mpnum_type type, void *dst, const float *src,
                                        size_t n) {
   const mpnum_overflow overflow = MPNUM_OVERFLOW_IEEE;
   switch (type) {
-  case MPNUM_TYPE_F16: mpnum_encode_f16_(overflow, dst, src, n); break;
-  case MPNUM_TYPE_BF16: mpnum_encode_bf16_(overflow, dst, src, n); break;
+  case MPNUM_TYPE_F16: mpnum_f16_codes_(dst, src, n); break;
+  case MPNUM_TYPE_BF16: mpnum_bf16_codes_(dst, src, n); break;
   case MPNUM_TYPE_E5M2:
     mpnum_encode_bytes_(MPNUM_TYPE_E5M2, 8, overflow, dst, src, n);
     break;
