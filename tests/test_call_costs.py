@@ -29,16 +29,16 @@ CALLS = {
         ("void f(mpnum_e4m3 *y, const mpnum_f16 *x, size_t n) { mpnum_f16_to_e4m3_sat_array(y, x, n); }", 12, 62),
     "mpnum_f64_to_f32_array": ("void f(float *y, const double *x, size_t n) { mpnum_f64_to_f32_array(y, x, n); }", 3, 28),
     "mpnum_f32_to_e4m3_sr_sat_array":
-        ("void f(mpnum_e4m3 *y, const float *x, size_t n) { mpnum_f32_to_e4m3_sr_sat_array(y, x, n, 1, 2); }", 39, 122),
+        ("void f(mpnum_e4m3 *y, const float *x, size_t n) { mpnum_f32_to_e4m3_sr_sat_array(y, x, n, 1, 2); }", 21.5, 80),
     "mpnum_convert_array":
         ("void f(void *y, const void *x, size_t n) { (void)mpnum_convert_array(MPNUM_TYPE_E4M3, y, MPNUM_TYPE_F16, x, n, "
-         "MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0, 0); }", 39, 122),
+         "MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0, 0); }", 37, 122),
     "mpnum_exp_f32_array": ("void f(float *y, const float *x, size_t n) { mpnum_exp_f32_array(y, x, n); }", 5.5, 32),
-    "mpnum_gelu_bf16_array": ("void f(mpnum_bf16 *y, const mpnum_bf16 *x, size_t n) { mpnum_gelu_bf16_array(y, x, n); }", 32, 108),
+    "mpnum_gelu_bf16_array": ("void f(mpnum_bf16 *y, const mpnum_bf16 *x, size_t n) { mpnum_gelu_bf16_array(y, x, n); }", 26.5, 108),
     "mpnum_amax_bf16": ("float f(const mpnum_bf16 *x, size_t n) { return mpnum_amax_bf16(x, n); }", 3.5, 27),
     "mpnum_norm_f16": ("float f(const mpnum_f16 *x, size_t n) { return mpnum_norm_f16(x, n); }", 13.5, 48),
     "mpnum_softmax_rows":
-        ("int f(mpnum_rows y, mpnum_const_rows x) { return mpnum_softmax_rows(y, x, 0, 0) == MPNUM_OK; }", 42, 138),
+        ("int f(mpnum_rows y, mpnum_const_rows x) { return mpnum_softmax_rows(y, x, 0, 0) == MPNUM_OK; }", 40, 138),
     "mpnum_grad_multiply":
         ("int f(const mpnum_grad_tensor *x, size_t n) { return mpnum_grad_multiply(x, n, 2, 0, 0) == MPNUM_OK; }", 62, 180),
     "no function": ("typedef int none;", 0, 13),

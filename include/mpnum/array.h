@@ -360,7 +360,7 @@ MPNUM_HOST void mpnum_stochastic_array_(mpnum_type type, mpnum_overflow overflow
   how.rounding = MPNUM_ROUND_STOCHASTIC;
   how.seed = seed;
   how.offset = offset;
-  mpnum_convert_any_(how, dst, src, n);
+  mpnum_convert_floats_(how, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_tf32_sr_array(mpnum_tf32 *dst, const float *src, size_t n,
                                            uint64_t seed, uint64_t offset) {
@@ -556,11 +556,15 @@ MPNUM_HOST mpnum_status mpnum_round_array(float *dst, const float *src, size_t n
       mpnum_conversion_of_(mpnum_format_of(MPNUM_TYPE_F32), 32, format, 32, overflow);
   if (!format.max_code || !mpnum_is_mode_(rounding, overflow))
     return MPNUM_ERROR_ARGUMENT;
+  if (format.mantissa_bits == 23) { /* f32 itself */
+    if (dst != src) MPNUM_MEMCPY_(dst, src, n * sizeof *src);
+    return MPNUM_OK;
+  }
   how.rounding = rounding;
-  how.is_rounding = format.mantissa_bits < 23;
+  how.is_rounding = 1;
   how.seed = seed;
   how.offset = offset;
-  mpnum_convert_any_(how, dst, src, n);
+  mpnum_convert_floats_(how, dst, src, n);
   return MPNUM_OK;
 }
 

@@ -91,15 +91,24 @@ MPNUM_HOST void mpnum_to_f64_array_(uint8_t *dst, mpnum_type src_type, const uin
   }
 }
 
-/* A conversion known at run time only, which no dense one is. */
-MPNUM_HOST_COLD_ void mpnum_convert_any_scalar_(mpnum_conversion_ how, void *dst,
-                                                const void *src, size_t n) {
+/* A conversion known at run time only, which no dense one is, and one of floats. */
+typedef void mpnum_chunk_(mpnum_conversion_ how, uint8_t *dst, const uint8_t *src,
+                          size_t n);
+MPNUM_HOST_COLD_ void mpnum_convert_each_(mpnum_conversion_ how, uint8_t *dst,
+                                          const uint8_t *src, size_t n) {
   size_t i = 0;
-  for (; i < n; ++i) {
-    const uint64_t element = mpnum_element_(how.src_bits, (const uint8_t *)src, i);
-    mpnum_set_element_(how.dst_bits, (uint8_t *)dst, i,
-                       mpnum_convert_one_(how, element, i));
-  }
+  for (; i < n; ++i)
+    mpnum_set_element_(how.dst_bits, dst, i,
+                       mpnum_convert_one_(how, mpnum_element_(how.src_bits, src, i), i));
+}
+MPNUM_HOST_COLD_ void mpnum_convert_each_float_(mpnum_conversion_ how, uint8_t *dst,
+                                                const uint8_t *src, size_t n) {
+  size_t i = 0;
+  how.src = mpnum_format_of(MPNUM_TYPE_F32);
+  how.src_bits = 32;
+  for (; i < n; ++i)
+    mpnum_set_element_(how.dst_bits, dst, i,
+                       mpnum_convert_one_(how, mpnum_element_(32, src, i), i));
 }
 
 /* Bytes read and written together from which on stores go past the caches, so that a line
@@ -110,6 +119,11 @@ MPNUM_HOST_COLD_ void mpnum_convert_any_scalar_(mpnum_conversion_ how, void *dst
 /* A loop over whole blocks of elements; how is what it needs to know. */
 typedef void mpnum_blocks_(const void *how, uint8_t *dst, const uint8_t *src,
                            size_t blocks, int streams);
+/* Four vectors of 32-bit lanes. */
+MPNUM_HOST_INLINE_ size_t mpnum_block_size_(mpnum_isa isa) {
+  const int is_512 = isa == MPNUM_ISA_AVX512 || isa == MPNUM_ISA_AVX512_VBMI;
+  return is_512 ? 64 : isa == MPNUM_ISA_AVX2 ? 32 : 16;
+}
 # if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
 MPNUM_HOST_INLINE_ int mpnum_streams_(int dst_bits, int src_bits, const void *dst,
                                       const void *src, size_t n) {
@@ -117,11 +131,6 @@ MPNUM_HOST_INLINE_ int mpnum_streams_(int dst_bits, int src_bits, const void *ds
          n >= MPNUM_STREAM_BYTES_ * 2 / (size_t)((src_bits + dst_bits) / 4);
 }
 
-/* Four vectors of 32-bit lanes. */
-MPNUM_HOST_INLINE_ size_t mpnum_block_size_(mpnum_isa isa) {
-  const int is_512 = isa == MPNUM_ISA_AVX512 || isa == MPNUM_ISA_AVX512_VBMI;
-  return is_512 ? 64 : isa == MPNUM_ISA_AVX2 ? 32 : 16;
-}
 /* Runs such a loop over n elements: what does not fill a block is copied to one that
  * does. */
 MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size, const void *how,
@@ -531,13 +540,44 @@ MPNUM_INLINE int mpnum_has_vectors_(mpnum_format format) {
   return format.bias == 127 || format.bias + format.mantissa_bits <= 127;
 }
 
-/* A conversion known at run time only. */
+/* Runs a loop that takes a few hundred elements at a time, in whole blocks; one that
+ * rounds stochastically counts them from how.offset, and words come in fours. Without
+ * such a loop, and up to the first four, elements are converted one by one. */
+MPNUM_HOST_ONCE_ void mpnum_convert_chunks_(mpnum_chunk_ *convert, mpnum_chunk_ *each,
+                                            size_t block, mpnum_conversion_ how, void *to,
+                                            const void *from, size_t n) {
+  const size_t dst_size = (size_t)how.dst_bits / 8, src_size = (size_t)how.src_bits / 8;
+  const int is_stochastic = how.rounding == MPNUM_ROUND_STOCHASTIC;
+  const uint8_t *src = (const uint8_t *)from;
+  uint8_t *dst = (uint8_t *)to;
+  uint8_t in[8 * 64] = {0}, out[4 * 64];
+  uint64_t saved;
+  size_t count = convert ? (is_stochastic ? (size_t)(0 - how.offset) & 3 : 0) : n;
+  count = count < n ? count : n;
+  if (count) (*each)(how, dst, src, count);
+  if (count == n) return;
+  saved = mpnum_enter_();
+  for (;;) {
+    dst += count * dst_size;
+    src += count * src_size;
+    n -= count;
+    how.offset += count;
+    if (n < block) break;
+    count = n < MPNUM_CONVERTED_ ? n - n % block : MPNUM_CONVERTED_;
+    (*convert)(how, dst, src, count);
+  }
+  if (n) {
+    MPNUM_MEMCPY_(in, src, n * src_size);
+    (*convert)(how, out, in, block);
+    MPNUM_MEMCPY_(dst, out, n * dst_size);
+  }
+  mpnum_leave_(saved);
+}
+/* A conversion known at run time only, and one of floats. */
 MPNUM_HOST void mpnum_convert_any_(mpnum_conversion_ how, void *dst, const void *src,
                                    size_t n) {
+  const mpnum_isa isa = mpnum_isa_in_use();
   const int is_stochastic = how.rounding == MPNUM_ROUND_STOCHASTIC;
-  const size_t dst_size = (size_t)how.dst_bits / 8;
-  const size_t src_size = (size_t)how.src_bits / 8;
-  size_t head = 0;
   const int is_f64_to_f32 = how.src_bits == 64 && how.dst.mantissa_bits == 23;
   const int is_slow = !mpnum_has_vectors_(how.dst) || !mpnum_has_vectors_(how.src) ||
                       is_f64_to_f32 || (how.src_bits == 64 && is_stochastic);
@@ -545,18 +585,15 @@ MPNUM_HOST void mpnum_convert_any_(mpnum_conversion_ how, void *dst, const void 
     mpnum_encode_f64_f32_(how.overflow, dst, src, n);
     return;
   }
-  if (is_slow) {
-    mpnum_convert_any_scalar_(how, dst, src, n);
-    return;
-  }
-  if (is_stochastic) head = (size_t)(0 - how.offset) & 3; /* words come in fours */
-  head = head < n ? head : n;
-  if (head) {
-    mpnum_convert_any_scalar_(how, dst, src, head);
-    how.offset += head;
-  }
-  MPNUM_CALL_(convert_any, (how, (uint8_t *)dst + head * dst_size,
-                            (const uint8_t *)src + head * src_size, n - head));
+  mpnum_convert_chunks_(is_slow ? 0 : MPNUM_PICK_AS_(mpnum_chunk_, isa, convert_chunk),
+                        mpnum_convert_each_, mpnum_block_size_(isa), how, dst, src, n);
+}
+MPNUM_HOST void mpnum_convert_floats_(mpnum_conversion_ how, void *dst, const void *src,
+                                      size_t n) {
+  const mpnum_isa isa = mpnum_isa_in_use();
+  mpnum_convert_chunks_(
+      mpnum_has_vectors_(how.dst) ? MPNUM_PICK_AS_(mpnum_chunk_, isa, convert_floats) : 0,
+      mpnum_convert_each_float_, mpnum_block_size_(isa), how, dst, src, n);
 }
 
 #endif
