@@ -6,7 +6,7 @@
 #include "tap.h"
 
 #include <mpnum/rng.h>
-#include <mpnum/stored.h>
+#include <mpnum/detail/core/stored.h>
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "array_checks.h"
 
 #include <mpnum/rng.h>
-#include <mpnum/round.h>
+#include <mpnum/detail/core/round.h>
 
 #include <math.h>
 #include <pthread.h>

@@ -97,7 +97,7 @@ def adding_a_format_quotes_the_headers():
              for line in block.splitlines() if line.startswith("+")]
     lines += [line for block in re.findall(r"^```c\n(.*?)^```", text, re.M | re.S)
               for line in block.splitlines()]
-    headers = {line for path in (ROOT / "include/mpnum").glob("*.h")
+    headers = {line for path in (ROOT / "include/mpnum").rglob("*.h")
                for line in path.read_text().splitlines()}
     assert lines and not set(lines) - headers, set(lines) - headers
 

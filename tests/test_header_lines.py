@@ -48,11 +48,11 @@ def measure():
     if not target.startswith("x86_64"):
         raise tap.Skip(f"the limits are those of x86-64, and gcc compiles for {target}")
     lines = {}
-    for path in sorted(OWN.glob("*.h")):
-        done = subprocess.run(["gcc", *FLAGS, "-I", INCLUDE, "-x", "c", "-"], input=f"#include <mpnum/{path.name}>\n",
+    for path in sorted(OWN.rglob("*.h")):
+        done = subprocess.run(["gcc", *FLAGS, "-I", INCLUDE, "-x", "c", "-"], input=f"#include <mpnum/{path.relative_to(OWN)}>\n",
                               capture_output=True, text=True)
-        assert done.returncode == 0, f"{path.name}: {done.stderr}"
-        lines[path.name] = own_lines(done.stdout)
+        assert done.returncode == 0, f"{path}: {done.stderr}"
+        lines[str(path.relative_to(OWN))] = own_lines(done.stdout)
     return lines
 
 

@@ -59,7 +59,7 @@ unpack encode decode format print parse code magnitude shift
 
 
 def includes(header):
-    """What each_set.inc includes in the name of a header counts as the header's."""
+    """What each_isa.inc includes in the name of a header counts as the header's."""
     return re.findall(r'^[ \t]*#[ \t]*(?:include|define MPNUM_EACH_SET_)[ \t]*([<"][^>"]+[>"])',
                       (api.include / header).read_text(), re.M)
 
@@ -68,15 +68,19 @@ def without_comments(text):
     return re.sub(r"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'", " ", text, flags=re.S)
 
 
+def beside(header, name):
+    """The path from include/mpnum of what a header includes."""
+    return os.path.normpath(os.path.join(os.path.dirname(header), name.strip('"')))
+
+
 def headers_include_only_what_is_above_them():
     above = set()
     for layer in tools_api.LAYERS + tools_api.OPT_IN_LAYERS:
         for header in filter(api.headers.__contains__, layer):
             for name in includes(header):
-                ours = os.path.normpath(os.path.join(os.path.dirname(header), name.strip('"')))
-                known = name in ("<stdint.h>", "<stddef.h>", "<string.h>") or ours in above
+                known = name in ("<stdint.h>", "<stddef.h>", "<string.h>") or beside(header, name) in above
                 known = known or header == "cuda/interop.cuh" and name.startswith("<cuda_")
-                known = known or header.startswith(("vector_", "reduce_")) and name in ("<immintrin.h>", "<emmintrin.h>", "<arm_neon.h>")
+                known = known or header.startswith("detail/simd/") and name in ("<immintrin.h>", "<emmintrin.h>", "<arm_neon.h>")
                 assert known, f"{header} includes {name}, which is not above it"
         above.update(layer)
 
@@ -86,7 +90,7 @@ def all_of(header):
     seen, left = set(), [header]
     while left:
         seen.add(header := left.pop())
-        left += {name.strip('"') for name in includes(header) if name.startswith('"')} - seen
+        left += {beside(header, name) for name in includes(header) if name.startswith('"')} - seen
     return seen
 
 

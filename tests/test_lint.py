@@ -28,7 +28,7 @@ def commands():
     by_file = {os.path.realpath(os.path.join(entry["directory"], entry["file"])): entry
                for entry in reversed(listed)}
     headers = SCRATCH / "headers.c"
-    headers.write_text("".join(f'#include "{path}"\n' for path in sorted((ROOT / "include/mpnum").glob("*.h"))))
+    headers.write_text("".join(f'#include "{path}"\n' for path in sorted((ROOT / "include/mpnum").rglob("*.h"))))
     by_file[str(headers)] = {"directory": build, "file": str(headers),
                              "command": f"cc -std=c99 -c '{headers}'"}
     for path, entry in by_file.items():

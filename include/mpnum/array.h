@@ -12,7 +12,7 @@
 #ifndef MPNUM_ARRAY_H
 #define MPNUM_ARRAY_H
 
-#include "loops.h"
+#include "detail/simd/convert_loops.h"
 
 #if MPNUM_HAS_ARRAYS
 

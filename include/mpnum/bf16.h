@@ -10,7 +10,7 @@
 #ifndef MPNUM_BF16_H
 #define MPNUM_BF16_H
 
-#include "query.h"
+#include "detail/core/query.h"
 
 #define MPNUM_BF16_MAX      3.38953139e+38f
 #define MPNUM_BF16_MIN      1.17549435e-38f

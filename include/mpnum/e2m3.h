@@ -13,7 +13,7 @@
 #ifndef MPNUM_E2M3_H
 #define MPNUM_E2M3_H
 
-#include "query.h"
+#include "detail/core/query.h"
 
 #define MPNUM_E2M3_MAX      7.5f
 #define MPNUM_E2M3_MIN      1.0f

@@ -13,7 +13,7 @@
 #ifndef MPNUM_E3M2_H
 #define MPNUM_E3M2_H
 
-#include "query.h"
+#include "detail/core/query.h"
 
 #define MPNUM_E3M2_MAX      28.0f
 #define MPNUM_E3M2_MIN      0.25f

@@ -10,7 +10,7 @@
 #ifndef MPNUM_E3M4_H
 #define MPNUM_E3M4_H
 
-#include "query.h"
+#include "detail/core/query.h"
 
 #define MPNUM_E3M4_MAX      15.5f
 #define MPNUM_E3M4_MIN      0.25f

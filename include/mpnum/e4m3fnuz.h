@@ -10,7 +10,7 @@
 #ifndef MPNUM_E4M3FNUZ_H
 #define MPNUM_E4M3FNUZ_H
 
-#include "query.h"
+#include "detail/core/query.h"
 
 #define MPNUM_E4M3FNUZ_MAX      240.0f
 #define MPNUM_E4M3FNUZ_MIN      0.0078125f

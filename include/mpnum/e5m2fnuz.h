@@ -10,7 +10,7 @@
 #ifndef MPNUM_E5M2FNUZ_H
 #define MPNUM_E5M2FNUZ_H
 
-#include "query.h"
+#include "detail/core/query.h"
 
 #define MPNUM_E5M2FNUZ_MAX      57344.0f
 #define MPNUM_E5M2FNUZ_MIN      3.0517578125e-05f

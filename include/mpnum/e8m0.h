@@ -13,7 +13,7 @@
 #ifndef MPNUM_E8M0_H
 #define MPNUM_E8M0_H
 
-#include "query.h"
+#include "detail/core/query.h"
 
 #define MPNUM_E8M0_MAX      1.70141183e+38f
 #define MPNUM_E8M0_MIN      5.87747175e-39f

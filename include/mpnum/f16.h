@@ -10,7 +10,7 @@
 #ifndef MPNUM_F16_H
 #define MPNUM_F16_H
 
-#include "query.h"
+#include "detail/core/query.h"
 
 #define MPNUM_F16_MAX      65504.0f
 #define MPNUM_F16_MIN      6.103515625e-05f

@@ -4,7 +4,7 @@
 #ifndef MPNUM_F32_H
 #define MPNUM_F32_H
 
-#include "query.h"
+#include "detail/core/query.h"
 
 /* f64 to f32, rounded once whatever the floating-point environment: the mode given, or
  * nearest even. _sat saturates; without it overflow is as in IEEE 754 for the mode. NaN:

@@ -13,7 +13,7 @@
 #ifndef MPNUM_FP4_H
 #define MPNUM_FP4_H
 
-#include "query.h"
+#include "detail/core/query.h"
 
 #define MPNUM_E2M1_MAX      6.0f
 #define MPNUM_E2M1_MIN      1.0f

@@ -19,7 +19,7 @@
 #ifndef MPNUM_FUNC_H
 #define MPNUM_FUNC_H
 
-#include "func_small.h"
+#include "detail/math/func_small.h"
 
 /* e^x, 2^x, 10^x and e^x - 1, the last exact to the place near 0. */
 MPNUM_MATH_ float mpnum_exp_f32(float x) { return mpnum_exp_scalar_(x); }

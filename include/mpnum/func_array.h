@@ -14,7 +14,7 @@
 #define MPNUM_FUNC_ARRAY_H
 
 #include "func.h"
-#include "func_loops.h"
+#include "detail/simd/func_loops.h"
 
 #if MPNUM_HAS_ARRAYS
 

@@ -28,7 +28,7 @@
 #define MPNUM_GRAD_H
 
 #include "scaler.h"
-#include "grad_loops.h"
+#include "detail/simd/grad_loops.h"
 
 #if MPNUM_HAS_ARRAYS
 

@@ -18,8 +18,8 @@
 #define MPNUM_HEALTH_H
 
 #include "histogram.h"
-#include "stored.h"
-#include "wide.h"
+#include "detail/core/stored.h"
+#include "detail/math/wide.h"
 #include "grad.h"
 
 /* What a format does not keep of values that are multiplied by a scale, rounded to f32

@@ -13,7 +13,7 @@
 #ifndef MPNUM_HISTOGRAM_H
 #define MPNUM_HISTOGRAM_H
 
-#include "bits.h"
+#include "detail/core/bits.h"
 
 /* By the exponent field of a value as a float: counts[k] of magnitudes from 2^(k - 127)
  * to below 2^(k - 126), counts[0] of subnormal floats, counts[255] of Inf and NaN. */

@@ -5,7 +5,7 @@
 #ifndef MPNUM_ISA_H
 #define MPNUM_ISA_H
 
-#include "format.h"
+#include "detail/core/format.h"
 
 /* The loops that are compiled: all, or, without dispatch, the best that the compiler's
  * flags allow. */

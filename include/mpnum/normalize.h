@@ -22,7 +22,7 @@
 
 #include "reduce.h"
 #include "rows.h"
-#include "softmax_loops.h"
+#include "detail/simd/rows_loops.h"
 
 #if MPNUM_HAS_ARRAYS
 

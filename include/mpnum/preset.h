@@ -3,7 +3,7 @@
 #ifndef MPNUM_PRESET_H
 #define MPNUM_PRESET_H
 
-#include "query.h"
+#include "detail/core/query.h"
 
 /* Writes to *dst the format with these numbers of sign, exponent and mantissa bits, value
  * of a normal code (-1)^sign * 2^(exponent - bias) * 1.mantissa. Domain: sign_bits 0 or

@@ -16,7 +16,7 @@
 #ifndef MPNUM_REDUCE_H
 #define MPNUM_REDUCE_H
 
-#include "reduce_loops.h"
+#include "detail/simd/reduce_loops.h"
 
 #if MPNUM_HAS_ARRAYS
 

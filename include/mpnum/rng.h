@@ -4,7 +4,7 @@
 #ifndef MPNUM_RNG_H
 #define MPNUM_RNG_H
 
-#include "config.h"
+#include "detail/core/config.h"
 
 typedef struct mpnum_u32x4 {
   uint32_t x, y, z, w;

@@ -9,7 +9,7 @@
 #ifndef MPNUM_ROWS_H
 #define MPNUM_ROWS_H
 
-#include "format.h"
+#include "detail/core/format.h"
 
 #if MPNUM_HAS_ARRAYS
 

@@ -36,7 +36,7 @@
 #include "f16.h"
 #include "bf16.h"
 #include "scaler_config.h"
-#include "wide.h"
+#include "detail/math/wide.h"
 
 typedef struct mpnum_grad_scaler {
   mpnum_grad_scaler_config config;

@@ -3,8 +3,8 @@
 #ifndef MPNUM_SCALER_CONFIG_H
 #define MPNUM_SCALER_CONFIG_H
 
-#include "format.h"
-#include "bits.h"
+#include "detail/core/format.h"
+#include "detail/core/bits.h"
 
 /* When the overflows that may pass without a smaller scale are counted anew. */
 typedef enum mpnum_grad_refill {

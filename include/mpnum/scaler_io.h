@@ -17,7 +17,7 @@
 #define MPNUM_SCALER_IO_H
 
 #include "scaler.h"
-#include "stored.h"
+#include "detail/core/stored.h"
 
 /* "mpGS" and the members of mpnum_grad_scaler in their order. Version 1, which is loaded,
  * too, has an is_inexact of 0 or 1 for scale_changes. */

@@ -21,7 +21,7 @@
 
 #include "func.h"
 #include "rows.h"
-#include "softmax_loops.h"
+#include "detail/simd/rows_loops.h"
 
 /* What a row was. */
 typedef enum mpnum_row_status {

@@ -5,7 +5,7 @@
 #ifndef MPNUM_STATS_H
 #define MPNUM_STATS_H
 
-#include "query.h"
+#include "detail/core/query.h"
 
 typedef struct mpnum_stats {
   uint64_t count;      /* of all values */

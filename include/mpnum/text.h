@@ -8,8 +8,8 @@
 #ifndef MPNUM_TEXT_H
 #define MPNUM_TEXT_H
 
-#include "query.h"
-#include "decimal.h"
+#include "detail/core/query.h"
+#include "detail/core/decimal.h"
 
 #if !MPNUM_HAS_NVRTC
 # include <stddef.h>

@@ -13,7 +13,7 @@
 #ifndef MPNUM_TF32_H
 #define MPNUM_TF32_H
 
-#include "query.h"
+#include "detail/core/query.h"
 
 #define MPNUM_TF32_MAX      3.40116213e+38f
 #define MPNUM_TF32_MIN      1.17549435e-38f

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* How func.h gives f16 and bf16 the code nearest to a function's value: by the float
+ * function where that is far enough from the middle of two codes, else by wide.h. */
+#ifndef MPNUM_DETAIL_MATH_FUNC_SMALL_H
+#define MPNUM_DETAIL_MATH_FUNC_SMALL_H
+
+#include "../../bf16.h"
+#include "../../f16.h"
+#include "f32_ops.h"
+
+#define MPNUM_SET_ 0
+#include "../simd/isa_begin.inc"
+#include "func.inc"
+#define MPNUM_SET_ (-1)
+#include "../simd/isa_begin.inc"
+
+/* The functions of one argument: ROW(name, NAME). */
+/* clang-format off */
+#define MPNUM_FUNCTION_ROWS_(ROW) \
+  ROW(exp, EXP) ROW(exp2, EXP2) ROW(exp10, EXP10) ROW(expm1, EXPM1) ROW(log, LOG) \
+  ROW(log2, LOG2) ROW(log10, LOG10) ROW(log1p, LOG1P) ROW(sqrt, SQRT) \
+  ROW(rsqrt, RSQRT) ROW(reciprocal, RECIPROCAL) ROW(sigmoid, SIGMOID) ROW(tanh, TANH) \
+  ROW(softplus, SOFTPLUS) ROW(silu, SILU) ROW(gelu, GELU) ROW(gelu_tanh, GELU_TANH) \
+  ROW(erf, ERF) ROW(sigmoid_derivative, SIGMOID_DERIVATIVE) \
+  ROW(tanh_derivative, TANH_DERIVATIVE) ROW(silu_derivative, SILU_DERIVATIVE) \
+  ROW(gelu_derivative, GELU_DERIVATIVE)
+/* clang-format on */
+
+#define MPNUM_ROW_(name, NAME) MPNUM_FUNCTION_##NAME##_,
+typedef enum mpnum_function_ {
+  MPNUM_FUNCTION_ROWS_(MPNUM_ROW_) MPNUM_FUNCTION_LOGADDEXP_
+} mpnum_function_;
+#undef MPNUM_ROW_
+
+MPNUM_REAL_ float mpnum_float_of_(mpnum_function_ function, float x) {
+#define MPNUM_ROW_(name, NAME) \
+case MPNUM_FUNCTION_##NAME##_: return mpnum_##name##_scalar_(x);
+  switch (function) {
+    MPNUM_FUNCTION_ROWS_(MPNUM_ROW_)
+  default: return x;
+  }
+#undef MPNUM_ROW_
+}
+/* x is finite, not 0 and in the domain. */
+MPNUM_RARE_ mpnum_wide_ mpnum_wide_of_(mpnum_function_ function, mpnum_wide_ x) {
+  const mpnum_wide_ one = mpnum_wide_int_(1), minus = mpnum_wide_neg_(x);
+  switch (function) {
+  case MPNUM_FUNCTION_EXP_: return mpnum_wide_exp_(x);
+  case MPNUM_FUNCTION_EXP2_: return mpnum_wide_exp2_(x);
+  case MPNUM_FUNCTION_EXP10_:
+    return mpnum_wide_exp_(mpnum_wide_mul_(x, mpnum_wide_ln10_()));
+  case MPNUM_FUNCTION_EXPM1_: return mpnum_wide_expm1_(x);
+  case MPNUM_FUNCTION_LOG_: return mpnum_wide_log_(x);
+  case MPNUM_FUNCTION_LOG2_: return mpnum_wide_log2_(x);
+  case MPNUM_FUNCTION_LOG10_:
+    return mpnum_wide_mul_(mpnum_wide_log_(x), mpnum_wide_log10_e_());
+  case MPNUM_FUNCTION_LOG1P_: return mpnum_wide_log1p_(x);
+  case MPNUM_FUNCTION_SQRT_: return mpnum_wide_sqrt_(x);
+  case MPNUM_FUNCTION_RSQRT_: return mpnum_wide_sqrt_(mpnum_wide_div_(one, x));
+  case MPNUM_FUNCTION_RECIPROCAL_: return mpnum_wide_div_(one, x);
+  case MPNUM_FUNCTION_SIGMOID_: return mpnum_wide_sigmoid_(x);
+  case MPNUM_FUNCTION_TANH_: return mpnum_wide_tanh_(x);
+  case MPNUM_FUNCTION_SOFTPLUS_: return mpnum_wide_softplus_(x);
+  case MPNUM_FUNCTION_SILU_: return mpnum_wide_mul_(x, mpnum_wide_sigmoid_(x));
+  case MPNUM_FUNCTION_GELU_: return mpnum_wide_mul_(x, mpnum_wide_normal_cdf_(x));
+  case MPNUM_FUNCTION_GELU_TANH_: return mpnum_wide_gelu_tanh_(x);
+  case MPNUM_FUNCTION_ERF_: return mpnum_wide_erf_(x);
+  case MPNUM_FUNCTION_SIGMOID_DERIVATIVE_: return mpnum_wide_bell_(x);
+  case MPNUM_FUNCTION_TANH_DERIVATIVE_:
+    return mpnum_wide_scaled_(mpnum_wide_bell_(mpnum_wide_scaled_(x, 1)), 2);
+  case MPNUM_FUNCTION_SILU_DERIVATIVE_:
+    return mpnum_wide_mul_(
+        mpnum_wide_sigmoid_(x),
+        mpnum_wide_add_(one, mpnum_wide_mul_(x, mpnum_wide_sigmoid_(minus))));
+  case MPNUM_FUNCTION_GELU_DERIVATIVE_:
+    return mpnum_wide_add_(
+        mpnum_wide_normal_cdf_(x),
+        mpnum_wide_mul_(x, mpnum_wide_density_(mpnum_wide_half_square_(x))));
+  default: return x;
+  }
+}
+
+MPNUM_REAL_ uint32_t mpnum_nearest_code_(mpnum_format format, uint32_t y,
+                                         mpnum_overflow overflow) {
+  return mpnum_encode(format, mpnum_from_bits_f32(y), MPNUM_ROUND_NEAREST_EVEN, overflow,
+                      0);
+}
+/* The code nearest to a function's value. The float y is off by less than slack places,
+ * whatever the environment; where all floats that near it have one code, that is it. */
+MPNUM_REAL_ int mpnum_is_decided_(mpnum_format format, uint32_t y, uint32_t slack,
+                                  mpnum_overflow overflow, uint32_t *code) {
+  const uint32_t sign = y & 0x80000000u, magnitude = y ^ sign;
+  const uint32_t last = (uint32_t)1 << (23 - format.mantissa_bits);
+  const uint32_t normal = (uint32_t)(128 - format.bias) << 23; /* smallest one */
+  uint32_t low = 0, high = 0x7f800000u;
+  *code = mpnum_nearest_code_(format, y, overflow);
+  if (slack > 0x007fffffu) return 0; /* the sign is open, too */
+  if (magnitude >= normal && magnitude < 0x7f000000u)
+    return ((magnitude - (last / 2 - slack)) & (last - 1)) > 2 * slack;
+  if (magnitude > slack) low = magnitude - slack;
+  if (magnitude < high - slack) high = magnitude + slack;
+  return *code == mpnum_nearest_code_(format, sign | low, overflow) &&
+         *code == mpnum_nearest_code_(format, sign | high, overflow);
+}
+/* Whether a float may have been flushed to zero: one is subnormal, or could be off from
+ * being so, and the environment flushes. */
+MPNUM_REAL_ int mpnum_may_vanish_(mpnum_format format, uint32_t x, uint32_t y) {
+  float least, half_of_it, sum;
+  if (format.bias != 127 ||
+      ((x & 0x7fffffffu) >= 0x03800000u /* 2^-120 */ && (y & 0x7fffffffu) >= 0x03800000u))
+    return 0;
+  least = mpnum_plus_scalar_(mpnum_from_bits_f32(0x00800000u), 0.0f); /* not a constant */
+  half_of_it = mpnum_times_scalar_(least, 0.5f);    /* 0 if results are flushed */
+  sum = mpnum_plus_scalar_(half_of_it, half_of_it); /* 0 if arguments are */
+  return mpnum_bits_f32(sum) != 0x00800000u;
+}
+MPNUM_RARE_ uint32_t mpnum_wide_code_(mpnum_format format, mpnum_function_ function,
+                                      uint32_t x, mpnum_overflow overflow) {
+  const mpnum_wide_ value = mpnum_wide_of_(function, mpnum_wide_f32_(x));
+  return mpnum_nearest_code_(format, mpnum_wide_to_f32_(value), overflow);
+}
+/* Of a derivative that changes its sign: the floats between which its error is an
+ * absolute one. */
+typedef struct mpnum_near_root_ {
+  uint32_t from, to;
+} mpnum_near_root_;
+MPNUM_REAL_ mpnum_near_root_ mpnum_root_of_(mpnum_function_ function) {
+  const mpnum_near_root_ silu = {0xbf900000u, 0xbfc00000u}; /* -1.125, -1.5 */
+  const mpnum_near_root_ gelu = {0xbf000000u, 0xbf800000u}; /* -0.5, -1 */
+  const mpnum_near_root_ none = {0xffffffffu, 0};
+  if (function == MPNUM_FUNCTION_SILU_DERIVATIVE_) return silu;
+  if (function == MPNUM_FUNCTION_GELU_DERIVATIVE_) return gelu;
+  return none;
+}
+/* Places that the float functions may be off, with room for directed rounding. Near a
+ * root the absolute error is below 2^-20. */
+MPNUM_REAL_ uint32_t mpnum_slack_(mpnum_function_ function, uint32_t x, uint32_t y) {
+  const mpnum_near_root_ root = mpnum_root_of_(function);
+  const uint32_t field = y >> 23 & 0xff;
+  if (root.to == 0) return 16;
+  if (x < root.from || x > root.to) return 64;
+  return field < 107 ? 0x00800000u : field > 124 ? 64 : (uint32_t)1 << (130 - field);
+}
+MPNUM_REAL_ uint32_t mpnum_function_code_(mpnum_format format, mpnum_function_ function,
+                                          uint32_t x, mpnum_overflow overflow) {
+  const uint32_t y = mpnum_bits_f32(mpnum_float_of_(function, mpnum_from_bits_f32(x)));
+  const uint32_t magnitude = x & 0x7fffffffu;
+  uint32_t code = 0;
+  if (magnitude == 0 || magnitude >= 0x7f800000u || (y & 0x7fffffffu) > 0x7f800000u)
+    return mpnum_nearest_code_(format, y, overflow);
+  if (!mpnum_may_vanish_(format, x, y) &&
+      mpnum_is_decided_(format, y, mpnum_slack_(function, x, y), overflow, &code))
+    return code;
+  return mpnum_wide_code_(format, function, x, overflow);
+}
+MPNUM_REAL_ mpnum_f16 mpnum_f16_function_(mpnum_function_ function, mpnum_f16 x,
+                                          mpnum_overflow overflow) {
+  const mpnum_f16 y = {
+      (uint16_t)mpnum_function_code_(mpnum_format_of(MPNUM_TYPE_F16), function,
+                                     mpnum_bits_f32(mpnum_f16_to_f32(x)), overflow)};
+  return y;
+}
+MPNUM_REAL_ mpnum_bf16 mpnum_bf16_function_(mpnum_function_ function, mpnum_bf16 x,
+                                            mpnum_overflow overflow) {
+  const mpnum_bf16 y = {(uint16_t)mpnum_function_code_(
+      mpnum_format_of(MPNUM_TYPE_BF16), function, (uint32_t)x.bits << 16, overflow)};
+  return y;
+}
+/* For logarithms that saturate: the smallest positive argument instead of a zero. */
+MPNUM_REAL_ float mpnum_positive_f32_(float x) {
+  const uint32_t bits = mpnum_bits_f32(x);
+  return mpnum_from_bits_f32((bits & 0x7fffffffu) == 0 ? 1 : bits);
+}
+MPNUM_REAL_ mpnum_f16 mpnum_positive_f16_(mpnum_f16 x) {
+  const mpnum_f16 y = {(uint16_t)((x.bits & 0x7fff) == 0 ? 1 : x.bits)};
+  return y;
+}
+MPNUM_REAL_ mpnum_bf16 mpnum_positive_bf16_(mpnum_bf16 x) {
+  const mpnum_bf16 y = {(uint16_t)((x.bits & 0x7fff) == 0 ? 1 : x.bits)};
+  return y;
+}
+MPNUM_REAL_ float mpnum_saturated_(float y) {
+  const uint32_t bits = mpnum_bits_f32(y);
+  return mpnum_from_bits_f32(bits - (uint32_t)((bits & 0x7fffffffu) == 0x7f800000u));
+}
+
+MPNUM_RARE_ uint32_t mpnum_wide_logaddexp_(mpnum_format format, uint32_t a, uint32_t b) {
+  const mpnum_wide_ x = mpnum_wide_f32_(a), y = mpnum_wide_f32_(b);
+  const mpnum_wide_ difference = mpnum_wide_sub_(x, y);
+  const mpnum_wide_ value = mpnum_wide_add_(
+      difference.negative ? y : x, mpnum_wide_softplus_(mpnum_wide_make_(
+                                       difference.significand, difference.exponent, 1)));
+  return mpnum_nearest_code_(format, mpnum_wide_to_f32_(value), MPNUM_OVERFLOW_IEEE);
+}
+MPNUM_REAL_ uint32_t mpnum_logaddexp_code_(mpnum_format format, uint32_t a, uint32_t b) {
+  const uint32_t y = mpnum_bits_f32(
+      mpnum_logaddexp_scalar_(mpnum_from_bits_f32(a), mpnum_from_bits_f32(b)));
+  uint32_t code = 0;
+  if ((a & 0x7fffffffu) >= 0x7f800000u || (b & 0x7fffffffu) >= 0x7f800000u)
+    return mpnum_nearest_code_(format, y, MPNUM_OVERFLOW_IEEE);
+  if ((y & 0x7fffffffu) >= 0x3d800000u /* 2^-4 */ &&
+      mpnum_is_decided_(format, y, 64, MPNUM_OVERFLOW_IEEE, &code))
+    return code;
+  return mpnum_wide_logaddexp_(format, a, b);
+}
+#endif

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: MIT */
+/* The words in which vector.inc is written, for AVX-512. */
+#ifndef MPNUM_DETAIL_SIMD_AVX512_H
+#define MPNUM_DETAIL_SIMD_AVX512_H
+
+#include "../core/round.h"
+#include "../../isa.h"
+
+#if MPNUM_HAS_X86_SIMD
+
+# include <immintrin.h>
+
+# if !defined(__clang__) /* gcc's intrinsics are macros at -O0, and it warns of them */
+#  pragma GCC diagnostic push
+#  pragma GCC diagnostic ignored "-Wsign-conversion"
+# endif
+# if defined(__NVCC_DIAG_PRAGMA_SUPPORT__) /* so does nvcc */
+#  pragma nv_diagnostic push
+#  pragma nv_diag_suppress 68
+# endif
+
+# define MPNUM_TARGET_AVX512_ \
+  __attribute__((__target__("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")))
+# define MPNUM_AVX512_ MPNUM_FORCED_ MPNUM_TARGET_AVX512_
+
+/* Intrinsics are taken in their masked form with all lanes on, the same instruction: the
+ * plain ones make gcc 12 warn of its own header in C++. */
+# define MPNUM_ALL_ ((__mmask16)0xffff)
+
+typedef uint32_t mpnum_vector_avx512_ __attribute__((__vector_size__(64)));
+typedef uint16_t mpnum_halves_avx512_ __attribute__((__vector_size__(64)));
+typedef uint8_t mpnum_bytes_avx512_ __attribute__((__vector_size__(64)));
+typedef __mmask16 mpnum_mask_avx512_;
+
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_set_avx512_(uint32_t x) {
+  return (mpnum_vector_avx512_)_mm512_set1_epi32((int)x);
+}
+/* 0, 1, 2, ... */
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_iota_avx512_(void) {
+  return (mpnum_vector_avx512_)_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
+                                                 13, 14, 15);
+}
+/* Of values below 2^31. */
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_min_avx512_(mpnum_vector_avx512_ a,
+                                                     mpnum_vector_avx512_ b) {
+  return (mpnum_vector_avx512_)_mm512_maskz_min_epu32(MPNUM_ALL_, (__m512i)a, (__m512i)b);
+}
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_max_avx512_(mpnum_vector_avx512_ a,
+                                                     mpnum_vector_avx512_ b) {
+  return (mpnum_vector_avx512_)_mm512_maskz_max_epu32(MPNUM_ALL_, (__m512i)a, (__m512i)b);
+}
+/* a > b, as numbers with a sign. */
+MPNUM_AVX512_ mpnum_mask_avx512_ mpnum_greater_avx512_(mpnum_vector_avx512_ a,
+                                                       mpnum_vector_avx512_ b) {
+  return _mm512_cmpgt_epi32_mask((__m512i)a, (__m512i)b);
+}
+/* a < b, of any values. */
+MPNUM_AVX512_ mpnum_mask_avx512_ mpnum_below_avx512_(mpnum_vector_avx512_ a,
+                                                     mpnum_vector_avx512_ b) {
+  return _mm512_cmplt_epu32_mask((__m512i)a, (__m512i)b);
+}
+MPNUM_AVX512_ mpnum_mask_avx512_ mpnum_equal_avx512_(mpnum_vector_avx512_ a,
+                                                     mpnum_vector_avx512_ b) {
+  return _mm512_cmpeq_epu32_mask((__m512i)a, (__m512i)b);
+}
+/* Where the mask is set a, else b. */
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_select_avx512_(mpnum_mask_avx512_ mask,
+                                                        mpnum_vector_avx512_ a,
+                                                        mpnum_vector_avx512_ b) {
+  return (mpnum_vector_avx512_)_mm512_mask_mov_epi32((__m512i)b, mask, (__m512i)a);
+}
+/* Each lane shifted by its own count; 0 for counts of 32 and more. */
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_left_avx512_(mpnum_vector_avx512_ x,
+                                                      mpnum_vector_avx512_ count) {
+  return (mpnum_vector_avx512_)_mm512_maskz_sllv_epi32(MPNUM_ALL_, (__m512i)x,
+                                                       (__m512i)count);
+}
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_right_avx512_(mpnum_vector_avx512_ x,
+                                                       mpnum_vector_avx512_ count) {
+  return (mpnum_vector_avx512_)_mm512_maskz_srlv_epi32(MPNUM_ALL_, (__m512i)x,
+                                                       (__m512i)count);
+}
+/* All lanes by one count. */
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_right_by_avx512_(mpnum_vector_avx512_ x,
+                                                          int count) {
+  if (__builtin_constant_p(count)) return x >> count;
+  return mpnum_right_avx512_(x, mpnum_set_avx512_((uint32_t)count));
+}
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_left_by_avx512_(mpnum_vector_avx512_ x,
+                                                         int count) {
+  if (__builtin_constant_p(count)) return x << count;
+  return mpnum_left_avx512_(x, mpnum_set_avx512_((uint32_t)count));
+}
+
+MPNUM_AVX512_ mpnum_mask_avx512_ mpnum_is_nan_avx512_(mpnum_vector_avx512_ x) {
+  return _mm512_fpclass_ps_mask((__m512)x, 0x81); /* quiet and signalling */
+}
+/* The magnitude of a float, or the limit where that is less; anything where it is NaN. A
+ * subnormal may be flushed to zero. */
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_clamped_magnitude_avx512_(mpnum_vector_avx512_ x,
+                                                                   uint32_t limit) {
+  enum { smaller_magnitude = 2, sign_cleared = 2 << 2 };
+  return (mpnum_vector_avx512_)_mm512_range_round_ps(
+      (__m512)x, (__m512)mpnum_set_avx512_(limit), smaller_magnitude | sign_cleared,
+      _MM_FROUND_NO_EXC);
+}
+
+/* Sum of floats, as bits, to nearest even. */
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_add_floats_avx512_(mpnum_vector_avx512_ a,
+                                                            mpnum_vector_avx512_ b) {
+  return (mpnum_vector_avx512_)_mm512_maskz_add_round_ps(
+      MPNUM_ALL_, (__m512)a, (__m512)b, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+/* Power + x * scale, as bits, to nearest even. */
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_add_scaled_avx512_(mpnum_vector_avx512_ power,
+                                                            mpnum_vector_avx512_ x,
+                                                            float scale) {
+  return (mpnum_vector_avx512_)_mm512_fmadd_round_ps(
+      (__m512)x, _mm512_set1_ps(scale), (__m512)power,
+      _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+/* The bits of (float)x * scale, which is exact and normal; x below 2^24. */
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_scaled_avx512_(mpnum_vector_avx512_ x,
+                                                        float scale) {
+  return (mpnum_vector_avx512_)_mm512_mul_ps(
+      _mm512_maskz_cvtepi32_ps(MPNUM_ALL_, (__m512i)x), _mm512_set1_ps(scale));
+}
+/* The bits of x * scale, which is exact and normal. */
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_times_power_avx512_(mpnum_vector_avx512_ x,
+                                                             float scale) {
+  return (mpnum_vector_avx512_)_mm512_mul_ps((__m512)x, _mm512_set1_ps(scale));
+}
+
+/* Words of func.inc, on floats as bits: rounded once, to nearest even. */
+# define MPNUM_REAL_OF_TWO_(name, intrinsic)                                             \
+  MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_##name##_avx512_(mpnum_vector_avx512_ a,      \
+                                                            mpnum_vector_avx512_ b) {    \
+   return (mpnum_vector_avx512_)intrinsic(                                               \
+       MPNUM_ALL_, (__m512)a, (__m512)b, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); \
+  }
+MPNUM_REAL_OF_TWO_(plus, _mm512_maskz_add_round_ps)
+MPNUM_REAL_OF_TWO_(minus, _mm512_maskz_sub_round_ps)
+MPNUM_REAL_OF_TWO_(times, _mm512_maskz_mul_round_ps)
+MPNUM_REAL_OF_TWO_(over, _mm512_maskz_div_round_ps)
+# undef MPNUM_REAL_OF_TWO_
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_root_avx512_(mpnum_vector_avx512_ x) {
+  return (mpnum_vector_avx512_)_mm512_maskz_sqrt_round_ps(
+      MPNUM_ALL_, (__m512)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+/* Whether x > limit, as numbers with a sign, in any lane of 8, 16 or 32 bits. */
+MPNUM_AVX512_ int mpnum_any_above_avx512_(int bits, mpnum_vector_avx512_ x,
+                                          mpnum_vector_avx512_ limit) {
+  const __m512i a = (__m512i)x, b = (__m512i)limit;
+  if (bits == 8) return _mm512_cmpgt_epi8_mask(a, b) != 0;
+  if (bits == 16) return _mm512_cmpgt_epi16_mask(a, b) != 0;
+  return _mm512_cmpgt_epi32_mask(a, b) != 0;
+}
+/* The halves of a * b. */
+MPNUM_AVX512_ void mpnum_multiply_avx512_(mpnum_vector_avx512_ a, uint32_t b,
+                                          mpnum_vector_avx512_ *high,
+                                          mpnum_vector_avx512_ *low) {
+  const __m512i factor = _mm512_set1_epi64((long long)b);
+  const __m512i even = _mm512_maskz_mul_epu32(0xff, (__m512i)a, factor);
+  __m512i odd =
+      _mm512_maskz_mul_epu32(0xff, _mm512_maskz_srli_epi64(0xff, (__m512i)a, 32), factor);
+  __asm__("" : "+v"(odd)); /* clang would multiply once more instead of a shift */
+  *high = (mpnum_vector_avx512_)_mm512_mask_mov_epi32(
+      _mm512_maskz_srli_epi64(0xff, even, 32), 0xaaaa, odd);
+  *low = (mpnum_vector_avx512_)_mm512_mask_mov_epi32(
+      even, 0xaaaa, _mm512_maskz_slli_epi64(0xff, odd, 32));
+}
+/* Rows of 4 by 4 within each 128 bits become columns. */
+MPNUM_AVX512_ void mpnum_transpose_avx512_(mpnum_vector_avx512_ rows[4]) {
+  const __m512i low01 =
+      _mm512_maskz_unpacklo_epi32(0xffff, (__m512i)rows[0], (__m512i)rows[1]);
+  const __m512i high01 =
+      _mm512_maskz_unpackhi_epi32(0xffff, (__m512i)rows[0], (__m512i)rows[1]);
+  const __m512i low23 =
+      _mm512_maskz_unpacklo_epi32(0xffff, (__m512i)rows[2], (__m512i)rows[3]);
+  const __m512i high23 =
+      _mm512_maskz_unpackhi_epi32(0xffff, (__m512i)rows[2], (__m512i)rows[3]);
+  rows[0] = (mpnum_vector_avx512_)_mm512_maskz_unpacklo_epi64(0xff, low01, low23);
+  rows[1] = (mpnum_vector_avx512_)_mm512_maskz_unpackhi_epi64(0xff, low01, low23);
+  rows[2] = (mpnum_vector_avx512_)_mm512_maskz_unpacklo_epi64(0xff, high01, high23);
+  rows[3] = (mpnum_vector_avx512_)_mm512_maskz_unpackhi_epi64(0xff, high01, high23);
+}
+
+/* 16 elements of memory, any alignment. */
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_load8_avx512_(const uint8_t *src) {
+  return (mpnum_vector_avx512_)_mm512_maskz_cvtepu8_epi32(
+      MPNUM_ALL_, _mm_loadu_si128((const __m128i *)(const void *)src));
+}
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_load16_avx512_(const uint8_t *src) {
+  return (mpnum_vector_avx512_)_mm512_maskz_cvtepu16_epi32(
+      MPNUM_ALL_, _mm256_loadu_si256((const __m256i *)(const void *)src));
+}
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_load32_avx512_(const uint8_t *src) {
+  return (mpnum_vector_avx512_)_mm512_loadu_si512(src);
+}
+/* Floats nearest to 16 doubles. NaN is not canonical. */
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_load_nearest64_avx512_(const uint8_t *src) {
+  const __m256 low = _mm512_maskz_cvtpd_ps(0xff, _mm512_loadu_pd(src));
+  const __m256 high = _mm512_maskz_cvtpd_ps(0xff, _mm512_loadu_pd(src + 64));
+  return (mpnum_vector_avx512_)_mm512_maskz_inserti64x4(
+      0xff, _mm512_castsi256_si512((__m256i)low), (__m256i)high, 1);
+}
+
+/* Floats rounded to odd, from which any narrower format rounds as from the double itself:
+ * truncated, the last bit set where something was cut off. NaN is any NaN. */
+MPNUM_AVX512_ __m256i mpnum_odd_of_eight_avx512_(const uint8_t *src) {
+  const __m512d x = _mm512_loadu_pd(src);
+  const __m256i truncated = (__m256i)_mm512_maskz_cvt_roundpd_ps(
+      (__mmask8)0xff, x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+  const __mmask8 is_cut = _mm512_cmpneq_epi64_mask(
+      (__m512i)_mm512_maskz_cvtps_pd(0xff, (__m256)truncated), (__m512i)x);
+  return _mm256_mask_or_epi32(truncated, is_cut, truncated, _mm256_set1_epi32(1));
+}
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_load_odd64_avx512_(const uint8_t *src) {
+  return (mpnum_vector_avx512_)_mm512_maskz_inserti64x4(
+      0xff, _mm512_castsi256_si512(mpnum_odd_of_eight_avx512_(src)),
+      mpnum_odd_of_eight_avx512_(src + 64), 1);
+}
+
+/* 64 bytes; past the caches where streams, to an aligned address. */
+MPNUM_AVX512_ void mpnum_put_avx512_(uint8_t *dst, __m512i x, int streams) {
+  if (streams) {
+    _mm512_stream_si512((__m512i *)(void *)dst, x);
+  } else {
+    _mm512_storeu_si512(dst, x);
+  }
+}
+MPNUM_AVX512_ void mpnum_store32_avx512_(uint8_t *dst, mpnum_vector_avx512_ x,
+                                         int streams) {
+  mpnum_put_avx512_(dst, (__m512i)x, streams);
+}
+/* The low halves of two vectors; the high halves. */
+MPNUM_AVX512_ void mpnum_store16_avx512_(uint8_t *dst, mpnum_vector_avx512_ a,
+                                         mpnum_vector_avx512_ b, int streams) {
+  const mpnum_halves_avx512_ even = {0,  2,  4,  6,  8,  10, 12, 14, 16, 18, 20,
+                                     22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 42,
+                                     44, 46, 48, 50, 52, 54, 56, 58, 60, 62};
+  mpnum_put_avx512_(dst, _mm512_permutex2var_epi16((__m512i)a, (__m512i)even, (__m512i)b),
+                    streams);
+}
+MPNUM_AVX512_ void mpnum_store_high_avx512_(uint8_t *dst, mpnum_vector_avx512_ a,
+                                            mpnum_vector_avx512_ b, int streams) {
+  const mpnum_halves_avx512_ odd = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21,
+                                    23, 25, 27, 29, 31, 33, 35, 37, 39, 41, 43,
+                                    45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
+  mpnum_put_avx512_(dst, _mm512_permutex2var_epi16((__m512i)a, (__m512i)odd, (__m512i)b),
+                    streams);
+}
+
+/* f16 codes of floats, nearest even, canonical NaN, and back. */
+MPNUM_AVX512_ void mpnum_store_f16_avx512_(uint8_t *dst, mpnum_vector_avx512_ a,
+                                           mpnum_vector_avx512_ b, int saturates,
+                                           int streams) {
+  enum { mode = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
+  const __m512i abs = _mm512_set1_epi16(0x7fff);
+  __mmask32 is_nan;
+  __m512i halves;
+  if (saturates) {
+    const mpnum_vector_avx512_ max = mpnum_set_avx512_(0x477fe000u); /* 65504 */
+    const mpnum_vector_avx512_ infinity = mpnum_set_avx512_(0x7f800000u);
+    const mpnum_vector_avx512_ abs_a = a & 0x7fffffffu, abs_b = b & 0x7fffffffu;
+    is_nan = _mm512_kunpackw(mpnum_greater_avx512_(abs_b, infinity),
+                             mpnum_greater_avx512_(abs_a, infinity));
+    a = mpnum_min_avx512_(abs_a, max) | (a & 0x80000000u);
+    b = mpnum_min_avx512_(abs_b, max) | (b & 0x80000000u);
+  }
+  halves = _mm512_maskz_inserti64x4(
+      0xff, _mm512_castsi256_si512(_mm512_maskz_cvtps_ph(MPNUM_ALL_, (__m512)a, mode)),
+      _mm512_maskz_cvtps_ph(MPNUM_ALL_, (__m512)b, mode), 1);
+  if (!saturates)
+    is_nan =
+        _mm512_cmpgt_epu16_mask(_mm512_and_si512(halves, abs), _mm512_set1_epi16(0x7c00));
+  mpnum_put_avx512_(dst, _mm512_mask_mov_epi16(halves, is_nan, abs), streams);
+}
+/* NaN keeps sign and payload, quiet. */
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_load_f16_avx512_(const uint8_t *src) {
+  return (mpnum_vector_avx512_)_mm512_maskz_cvtph_ps(
+      MPNUM_ALL_, _mm256_loadu_si256((const __m256i *)(const void *)src));
+}
+
+/* The low bytes of lanes, and their sign bits as those of bytes, whose other bits are
+ * anything: packed within 128 bits, and put in the order of lanes. */
+MPNUM_AVX512_ mpnum_bytes_avx512_
+mpnum_packed_low_avx512_(const mpnum_vector_avx512_ x[4]) {
+  const __m512i low = _mm512_maskz_packus_epi32(0xffffffffu, (__m512i)(x[0] & 0xffu),
+                                                (__m512i)(x[1] & 0xffu));
+  const __m512i high = _mm512_maskz_packus_epi32(0xffffffffu, (__m512i)(x[2] & 0xffu),
+                                                 (__m512i)(x[3] & 0xffu));
+  return (mpnum_bytes_avx512_)_mm512_maskz_packus_epi16(~(__mmask64)0, low, high);
+}
+MPNUM_AVX512_ mpnum_bytes_avx512_
+mpnum_sign_bytes_avx512_(const mpnum_vector_avx512_ x[4]) {
+  const __m512i low = _mm512_maskz_packs_epi32(0xffffffffu, (__m512i)x[0], (__m512i)x[1]);
+  const __m512i high =
+      _mm512_maskz_packs_epi32(0xffffffffu, (__m512i)x[2], (__m512i)x[3]);
+  return (mpnum_bytes_avx512_)_mm512_maskz_packs_epi16(~(__mmask64)0, low, high);
+}
+MPNUM_AVX512_ mpnum_bytes_avx512_ mpnum_in_order_avx512_(mpnum_bytes_avx512_ bytes) {
+  return (mpnum_bytes_avx512_)_mm512_maskz_permutexvar_epi32(
+      MPNUM_ALL_, _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15),
+      (__m512i)bytes);
+}
+MPNUM_AVX512_ mpnum_bytes_avx512_
+mpnum_low_bytes_avx512_(const mpnum_vector_avx512_ x[4]) {
+  return mpnum_in_order_avx512_(mpnum_packed_low_avx512_(x));
+}
+/* Whether a lane of x is NaN; the byte nan_result where one is, else those given. */
+MPNUM_AVX512_ int mpnum_any_nan_avx512_(const mpnum_vector_avx512_ x[4]) {
+  __mmask16 low, high; /* -ffast-math must not see it */
+  __asm__("vcmpunordps %2, %1, %0" : "=k"(low) : "v"((__m512)x[0]), "v"((__m512)x[1]));
+  __asm__("vcmpunordps %2, %1, %0" : "=k"(high) : "v"((__m512)x[2]), "v"((__m512)x[3]));
+  return !_mm512_kortestz(low, high);
+}
+MPNUM_AVX512_ mpnum_bytes_avx512_ mpnum_where_nan_avx512_(const mpnum_vector_avx512_ x[4],
+                                                          uint8_t nan_result,
+                                                          mpnum_bytes_avx512_ bytes) {
+  const __mmask32 low =
+      _mm512_kunpackw(mpnum_is_nan_avx512_(x[1]), mpnum_is_nan_avx512_(x[0]));
+  const __mmask32 high =
+      _mm512_kunpackw(mpnum_is_nan_avx512_(x[3]), mpnum_is_nan_avx512_(x[2]));
+  return (mpnum_bytes_avx512_)_mm512_mask_mov_epi8(
+      (__m512i)bytes, _mm512_kunpackd(high, low), _mm512_set1_epi8((char)nan_result));
+}
+/* Bytes of one bit each, shifted. */
+MPNUM_AVX512_ mpnum_bytes_avx512_ mpnum_bytes_right_avx512_(mpnum_bytes_avx512_ x,
+                                                            int count) {
+  return (mpnum_bytes_avx512_)((mpnum_halves_avx512_)x >> count);
+}
+/* Bytes shifted; the bits that come in are anything. */
+MPNUM_AVX512_ mpnum_bytes_avx512_ mpnum_bytes_left_avx512_(mpnum_bytes_avx512_ x,
+                                                           int count) {
+  return (mpnum_bytes_avx512_)((mpnum_halves_avx512_)x << count);
+}
+MPNUM_AVX512_ mpnum_bytes_avx512_ mpnum_load_bytes_avx512_(const uint8_t *src) {
+  return (mpnum_bytes_avx512_)mpnum_load32_avx512_(src);
+}
+MPNUM_AVX512_ void mpnum_store_bytes_avx512_(uint8_t *dst, mpnum_bytes_avx512_ x,
+                                             int streams) {
+  mpnum_put_avx512_(dst, (__m512i)x, streams);
+}
+/* Codes of 4 bits, two in a byte. */
+MPNUM_AVX512_ void mpnum_store_nibbles_avx512_(uint8_t *dst, mpnum_bytes_avx512_ x,
+                                               int streams) {
+  const __m512i pairs = _mm512_maddubs_epi16((__m512i)x, _mm512_set1_epi16(0x1001));
+  const __m256i packed = _mm512_maskz_cvtepi16_epi8(0xffffffffu, pairs);
+  if (streams) {
+    _mm256_stream_si256((__m256i *)(void *)dst, packed);
+  } else {
+    _mm256_storeu_si256((__m256i *)(void *)dst, packed);
+  }
+}
+/* Codes of 4 and of 6 bits, one in each byte, whose upper bits are anything. */
+MPNUM_AVX512_ mpnum_bytes_avx512_ mpnum_load_nibbles_avx512_(const uint8_t *src) {
+  const mpnum_halves_avx512_ pairs = (mpnum_halves_avx512_)_mm512_maskz_cvtepu8_epi16(
+      0xffffffffu, _mm256_loadu_si256((const __m256i *)(const void *)src));
+  return (mpnum_bytes_avx512_)(pairs | pairs << 4);
+}
+MPNUM_AVX512_ __m512i mpnum_load_48_avx512_(const uint8_t *src) {
+  return _mm512_maskz_inserti32x4(
+      MPNUM_ALL_,
+      _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)(const void *)src)),
+      _mm_loadu_si128((const __m128i *)(const void *)(src + 32)), 2);
+}
+MPNUM_AVX512_ mpnum_bytes_avx512_ mpnum_load_sixes_avx512_(const uint8_t *src) {
+  const __m512i three_of_four = _mm512_maskz_broadcast_i32x4(
+      MPNUM_ALL_, _mm_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1));
+  __m512i twelves = _mm512_maskz_permutexvar_epi32(
+      MPNUM_ALL_, _mm512_setr_epi32(0, 1, 2, 0, 3, 4, 5, 0, 6, 7, 8, 0, 9, 10, 11, 0),
+      mpnum_load_48_avx512_(src));
+  mpnum_vector_avx512_ x;
+  __asm__("" : "+v"(twelves)); /* clang would make many shuffles of two */
+  x = (mpnum_vector_avx512_)_mm512_maskz_shuffle_epi8(~(__mmask64)0, twelves,
+                                                      three_of_four);
+  return (mpnum_bytes_avx512_)_mm512_mask_mov_epi8(
+      _mm512_mask_mov_epi8(
+          _mm512_mask_mov_epi8((__m512i)x, 0x2222222222222222u, (__m512i)(x << 2)),
+          0x4444444444444444u, (__m512i)(x << 4)),
+      0x8888888888888888u, (__m512i)(x << 6));
+}
+/* Codes of 6 bits, four in three bytes. */
+MPNUM_AVX512_ void mpnum_store_sixes_avx512_(uint8_t *dst, mpnum_bytes_avx512_ x) {
+  const __m512i three_of_four = _mm512_maskz_broadcast_i32x4(
+      MPNUM_ALL_, _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
+  const __m512i pairs = _mm512_maddubs_epi16((__m512i)x, _mm512_set1_epi16(0x4001));
+  const __m512i fours =
+      _mm512_maskz_madd_epi16(MPNUM_ALL_, pairs, _mm512_set1_epi32(0x10000001));
+  __m512i twelves = _mm512_maskz_shuffle_epi8(~(__mmask64)0, fours, three_of_four);
+  __m512i packed;
+  __asm__("" : "+v"(twelves)); /* as above */
+  packed = _mm512_maskz_permutexvar_epi32(
+      MPNUM_ALL_, _mm512_setr_epi32(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 0, 0, 0, 0),
+      twelves);
+  _mm256_storeu_si256((__m256i *)(void *)dst,
+                      _mm512_maskz_extracti64x4_epi64(0xf, packed, 0));
+  _mm_storeu_si128((__m128i *)(void *)(dst + 32),
+                   _mm512_maskz_extracti32x4_epi32(0xf, packed, 2));
+}
+/* Floats of bytes that are the upper halves of f16 codes, and that become so once they
+ * are shifted to the right, the sign spread, and masked. Unpacking works within 128 bits:
+ * quarters are put where their results are to be. */
+MPNUM_AVX512_ void mpnum_floats_of_halves_avx512_(__m512i low, __m512i high,
+                                                  mpnum_vector_avx512_ x[4]) {
+  x[0] = (mpnum_vector_avx512_)_mm512_maskz_cvtph_ps(
+      MPNUM_ALL_, _mm512_maskz_extracti64x4_epi64(0xf, low, 0));
+  x[1] = (mpnum_vector_avx512_)_mm512_maskz_cvtph_ps(
+      MPNUM_ALL_, _mm512_maskz_extracti64x4_epi64(0xf, low, 1));
+  x[2] = (mpnum_vector_avx512_)_mm512_maskz_cvtph_ps(
+      MPNUM_ALL_, _mm512_maskz_extracti64x4_epi64(0xf, high, 0));
+  x[3] = (mpnum_vector_avx512_)_mm512_maskz_cvtph_ps(
+      MPNUM_ALL_, _mm512_maskz_extracti64x4_epi64(0xf, high, 1));
+}
+MPNUM_AVX512_ __m512i mpnum_quarters_avx512_(mpnum_bytes_avx512_ codes) {
+  return _mm512_maskz_permutexvar_epi64(0xff, _mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7),
+                                        (__m512i)codes);
+}
+MPNUM_AVX512_ void mpnum_f16_of_bytes_avx512_(mpnum_bytes_avx512_ codes,
+                                              mpnum_vector_avx512_ x[4]) {
+  const __m512i quarters = mpnum_quarters_avx512_(codes), zero = _mm512_setzero_si512();
+  mpnum_floats_of_halves_avx512_(_mm512_unpacklo_epi8(zero, quarters),
+                                 _mm512_unpackhi_epi8(zero, quarters), x);
+}
+MPNUM_AVX512_ void mpnum_shifted_f16_of_bytes_avx512_(mpnum_bytes_avx512_ codes,
+                                                      int right, uint16_t mask,
+                                                      mpnum_vector_avx512_ x[4]) {
+  const __m512i quarters = mpnum_quarters_avx512_(codes), zero = _mm512_setzero_si512();
+  const __m512i ones = _mm512_set1_epi16((short)mask);
+  const __m512i count = _mm512_set1_epi16((short)right);
+  const __m512i low = _mm512_srav_epi16(_mm512_unpacklo_epi8(zero, quarters), count);
+  const __m512i high = _mm512_srav_epi16(_mm512_unpackhi_epi8(zero, quarters), count);
+  mpnum_floats_of_halves_avx512_(_mm512_and_si512(low, ones),
+                                 _mm512_and_si512(high, ones), x);
+}
+MPNUM_AVX512_ void mpnum_fence_avx512_(void) { _mm_sfence(); }
+
+# if defined(__NVCC_DIAG_PRAGMA_SUPPORT__)
+#  pragma nv_diagnostic pop
+# endif
+# if !defined(__clang__)
+#  pragma GCC diagnostic pop
+# endif
+
+#endif
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* The loops behind func_array.h. */
+#ifndef MPNUM_DETAIL_SIMD_FUNC_LOOPS_H
+#define MPNUM_DETAIL_SIMD_FUNC_LOOPS_H
+
+#include "../math/func_small.h"
+#include "convert_loops.h"
+
+#if MPNUM_HAS_ARRAYS
+
+/* A function of floats a (and b, else any floats); for zeros in a it takes the float
+ * zero, unless that is 0. */
+typedef void mpnum_f32_loop_(float *dst, const float *a, const float *b, size_t n,
+                             mpnum_overflow overflow, uint32_t zero);
+
+/* f16 or bf16, and what becomes of overflow. */
+typedef struct mpnum_small_type_ {
+  mpnum_type type;
+  mpnum_overflow overflow;
+  mpnum_floats_ *floats;
+  mpnum_codes_of_ *codes;
+} mpnum_small_type_;
+MPNUM_HOST_INLINE_ mpnum_small_type_ mpnum_small_f16_(mpnum_overflow overflow) {
+  const int saturates = overflow == MPNUM_OVERFLOW_SATURATE;
+  const mpnum_small_type_ type = {MPNUM_TYPE_F16, overflow, mpnum_f16_floats_,
+                                  saturates ? mpnum_f16_sat_codes_ : mpnum_f16_codes_};
+  return type;
+}
+MPNUM_HOST_INLINE_ mpnum_small_type_ mpnum_small_bf16_(mpnum_overflow overflow) {
+  const int saturates = overflow == MPNUM_OVERFLOW_SATURATE;
+  const mpnum_small_type_ type = {MPNUM_TYPE_BF16, overflow, mpnum_bf16_floats_,
+                                  saturates ? mpnum_bf16_sat_codes_ : mpnum_bf16_codes_};
+  return type;
+}
+/* A function of f16 or bf16. */
+typedef struct mpnum_small_function_ {
+  mpnum_small_type_ type;
+  mpnum_format format;
+  mpnum_function_ function;
+  uint32_t zero; /* as above */
+} mpnum_small_function_;
+/* Its code at a float that the type holds, and at another one. */
+typedef uint32_t mpnum_small_code_(mpnum_small_function_ how, uint32_t a, uint32_t b);
+
+/* Elements done at a time, as floats. */
+# define MPNUM_CHUNK_ 960
+
+MPNUM_INLINE int mpnum_is_log_(mpnum_function_ function) {
+  return function == MPNUM_FUNCTION_LOG_ || function == MPNUM_FUNCTION_LOG2_ ||
+         function == MPNUM_FUNCTION_LOG10_;
+}
+MPNUM_INLINE mpnum_small_function_ mpnum_small_function_of_(mpnum_small_type_ type,
+                                                            mpnum_function_ function) {
+  const mpnum_format format = mpnum_format_of(type.type);
+  const int has_zero =
+      mpnum_is_log_(function) && type.overflow == MPNUM_OVERFLOW_SATURATE;
+  const mpnum_small_function_ how = {type, format, function,
+                                     has_zero ? mpnum_decode_bits_(format, 1) : 0};
+  return how;
+}
+
+/* Places that the float functions may be off at the values of f16 and bf16, to nearest;
+ * the tests of all of these values show that it is enough. Near the roots of derivatives
+ * the absolute error is below 2^-22, that of logaddexp is where the result is small. */
+MPNUM_INLINE uint32_t mpnum_near_slack_(mpnum_function_ function) {
+  switch (function) {
+  case MPNUM_FUNCTION_EXPM1_:
+  case MPNUM_FUNCTION_RSQRT_:
+  case MPNUM_FUNCTION_SOFTPLUS_:
+  case MPNUM_FUNCTION_ERF_: return 2;
+  case MPNUM_FUNCTION_SIGMOID_:
+  case MPNUM_FUNCTION_TANH_:
+  case MPNUM_FUNCTION_SILU_:
+  case MPNUM_FUNCTION_GELU_TANH_: return 3;
+  case MPNUM_FUNCTION_SIGMOID_DERIVATIVE_:
+  case MPNUM_FUNCTION_TANH_DERIVATIVE_: return 4;
+  case MPNUM_FUNCTION_GELU_: return 6;
+  case MPNUM_FUNCTION_SILU_DERIVATIVE_:
+  case MPNUM_FUNCTION_GELU_DERIVATIVE_: return 16;
+  case MPNUM_FUNCTION_LOGADDEXP_: return 64;
+  default: return 1;
+  }
+}
+
+MPNUM_HOST_INLINE_ float mpnum_argument_(const float *src, size_t i, uint32_t zero) {
+  const uint32_t x = (uint32_t)mpnum_element_(32, (const uint8_t *)src, i);
+  return mpnum_from_bits_f32(zero && (x & 0x7fffffffu) == 0 ? zero : x);
+}
+MPNUM_HOST uint32_t mpnum_decoded16_(mpnum_small_function_ how, const void *src,
+                                     size_t i) {
+  return mpnum_decode_bits_(how.format,
+                            (uint32_t)mpnum_element_(16, (const uint8_t *)src, i));
+}
+# define MPNUM_CODE_OF_(name, NAME)                                               \
+  MPNUM_HOST uint32_t mpnum_##name##_code_(mpnum_small_function_ how, uint32_t a, \
+                                           uint32_t b) {                          \
+   (void)b;                                                                       \
+   if (how.zero && (a & 0x7fffffffu) == 0) a = how.zero;                          \
+   return mpnum_function_code_(how.format, MPNUM_FUNCTION_##NAME##_, a,           \
+                               how.type.overflow);                                \
+  }
+MPNUM_FUNCTION_ROWS_(MPNUM_CODE_OF_)
+# undef MPNUM_CODE_OF_
+MPNUM_HOST uint32_t mpnum_logaddexp_of_(mpnum_small_function_ how, uint32_t a,
+                                        uint32_t b) {
+  return mpnum_logaddexp_code_(how.format, a, b);
+}
+/* Puts right the codes that differ from those on the other side of the result. Past the
+ * last of them there are others up to a multiple of 32. */
+MPNUM_HOST_ONCE_ void mpnum_put_right_(mpnum_small_function_ how, mpnum_small_code_ *code,
+                                       uint16_t *codes, const uint16_t *others,
+                                       const float *a, const float *b, size_t n) {
+  size_t k = 0;
+  for (; k < n; ++k)
+    if (codes[k] != others[k])
+      codes[k] = (uint16_t)(*code)(how, mpnum_bits_f32(a[k]), mpnum_bits_f32(b[k]));
+}
+MPNUM_HOST void mpnum_decide_(mpnum_small_function_ how, mpnum_small_code_ *code,
+                              uint16_t *codes, const uint16_t *others, const float *a,
+                              const float *b, size_t n) {
+  size_t i = 0, k = 0;
+  for (; i < n; i += 32) {
+    uint64_t differing = 0;
+    for (k = i; k < i + 32; k += 4)
+      differing |= mpnum_element_(64, (const uint8_t *)(codes + k), 0) ^
+                   mpnum_element_(64, (const uint8_t *)(others + k), 0);
+    if (differing != 0)
+      mpnum_put_right_(how, code, codes + i, others + i, a + i, b + i,
+                       n - i < 32 ? n - i : 32);
+  }
+}
+
+/* Of results in high and their arguments x, the floats below and above by what they may
+ * be off; n fills vectors. */
+typedef void mpnum_bounds_(mpnum_function_ function, float *low, float *high,
+                           const float *x, size_t n);
+
+# define MPNUM_EACH_SET_ "func_loops.inc"
+# include "each_isa.inc"
+
+/* As func_small.h does it: where the floats on both sides have one code, that is it. */
+MPNUM_HOST void mpnum_small_chunk_(mpnum_small_function_ how, mpnum_small_code_ *code,
+                                   mpnum_f32_loop_ *loop, mpnum_bounds_ *bounds,
+                                   uint8_t *dst, const uint8_t *a, const uint8_t *b,
+                                   size_t n) {
+  float x[MPNUM_CHUNK_], y[MPNUM_CHUNK_], low[MPNUM_CHUNK_], high[MPNUM_CHUNK_];
+  uint16_t codes[MPNUM_CHUNK_], others[MPNUM_CHUNK_];
+  const size_t filled = n + (0 - n) % 32;
+  const float *second = x;
+  size_t i = n;
+  for (; i < filled; ++i) {
+    x[i] = high[i] = 0;
+    codes[i] = others[i] = 0;
+  }
+  (*how.type.floats)(x, a, n);
+  if (how.function == MPNUM_FUNCTION_LOGADDEXP_) {
+    (*how.type.floats)(y, b, n);
+    second = y;
+  }
+  (*loop)(high, x, second, n, MPNUM_OVERFLOW_IEEE, how.zero);
+  (*bounds)(how.function, low, high, x, filled);
+  (*how.type.codes)(codes, low, n);
+  (*how.type.codes)(others, high, n);
+  mpnum_decide_(how, code, codes, others, x, second, n);
+  MPNUM_MEMCPY_(dst, codes, 2 * n);
+}
+/* Without vectors, where there is no loop, one element after the other. */
+MPNUM_HOST void mpnum_small_array_(mpnum_small_function_ how, mpnum_small_code_ *code,
+                                   mpnum_f32_loop_ *loop, mpnum_bounds_ *bounds, void *to,
+                                   const void *from, const void *second, size_t n) {
+  uint8_t *dst = (uint8_t *)to;
+  const uint8_t *a = (const uint8_t *)from, *b = (const uint8_t *)second;
+  const uint64_t saved = mpnum_enter_();
+  size_t i = 0;
+  if (loop) {
+    for (; i < n; i += MPNUM_CHUNK_)
+      mpnum_small_chunk_(how, code, loop, bounds, dst + 2 * i, a + 2 * i, b + 2 * i,
+                         n - i < MPNUM_CHUNK_ ? n - i : MPNUM_CHUNK_);
+  } else {
+    for (; i < n; ++i)
+      mpnum_set_element_(
+          16, dst, i,
+          (*code)(how, mpnum_decoded16_(how, a, i), mpnum_decoded16_(how, b, i)));
+  }
+  mpnum_leave_(saved);
+}
+# define MPNUM_SMALL_ARRAY_(name, number, code)                                        \
+  MPNUM_HOST void mpnum_##name##_16_(mpnum_small_type_ type, void *dst, const void *a, \
+                                     const void *b, size_t n) {                        \
+   const mpnum_isa isa = mpnum_isa_in_use();                                           \
+   mpnum_small_array_(mpnum_small_function_of_(type, number), code,                    \
+                      MPNUM_PICK_AS_(mpnum_f32_loop_, isa, name##_f32),                \
+                      MPNUM_PICK_AS_(mpnum_bounds_, isa, bounds), dst, a, b, n);       \
+  }
+# define MPNUM_ROW_(name, NAME) \
+  MPNUM_SMALL_ARRAY_(name, MPNUM_FUNCTION_##NAME##_, mpnum_##name##_code_)
+MPNUM_FUNCTION_ROWS_(MPNUM_ROW_)
+MPNUM_SMALL_ARRAY_(logaddexp, MPNUM_FUNCTION_LOGADDEXP_, mpnum_logaddexp_of_)
+# undef MPNUM_ROW_
+# undef MPNUM_SMALL_ARRAY_
+
+#endif
+#endif
