@@ -51,6 +51,10 @@ template <class T> __host__ __device__ void put(uint32_t *out, T value) {
 """
 
 
+def caller_of(header):
+    return "use_" + re.sub(r"\W", "_", header)
+
+
 def call(name):
     """A statement that calls a function with arguments from memory; a pointer points to memory too."""
     result, parameters = api.functions[name]
@@ -70,7 +74,7 @@ def call(name):
 def kernels():
     lines = [f"#include <mpnum/{header}>" for header in api.headers if header.endswith((".h", ".hpp"))] + [PREAMBLE]
     for header in filter(FUNCTIONS.get, api.headers):
-        name = "use_" + header.replace(".", "_")
+        name = caller_of(header)
         lines += [f"__host__ __device__ void {name}(const uint32_t *in, uint32_t *out) {{",
                   *[call(function) for function in FUNCTIONS[header]], "}",
                   # clang without a toolkit cannot build the host's half of a kernel.
@@ -156,7 +160,7 @@ def nvrtc_compiles(arch, standard, *flags):
     status, log, ptx = nvrtc.compile(kernels(), f"--gpu-architecture=compute_{arch}", f"--std={standard}",
                                      f"--include-path={INCLUDE}", *flags)
     assert status == 0 and not log, f"status {status}\n{log[:4000]}"
-    assert all(f"use_{header.replace('.', '_')}_kernel" in ptx for header in filter(FUNCTIONS.get, FUNCTIONS))
+    assert all(f"{caller_of(header)}_kernel" in ptx for header in filter(FUNCTIONS.get, FUNCTIONS))
     # setp and abs are fine: a compiler that makes them of a test of bits keeps its meaning. cvt is the hardware's.
     # .rn.f32 without .ftz is f32_ops.h's assembly; compilers write add.f32.
     arithmetic = re.findall(r"^\s*((?:add|sub|mul|fma|div|min|max|sqrt|rcp|ex2|lg2)\.(?!rn\.f32\b)[\w.]*f(?:16|32|64)\b.*|"

@@ -189,7 +189,7 @@ def only_our_macros_are_added(compiler, standard):
     with tempfile.TemporaryDirectory() as folder:
         for header in headers_for(standard):
             theirs = ["#include <stdint.h>", "#include <stddef.h>"]
-            if any(header.startswith("vector_") for header in all_of(header)):
+            if any(name.startswith("detail/simd/") for name in all_of(header)):
                 theirs += INTRINSICS
             added = macros_of(command, folder, include_lines([header])) - macros_of(command, folder, theirs)
             strangers = [name for name in added if not re.fullmatch(r"MPNUM_\w+", name)]
