@@ -4,6 +4,7 @@
 #ifndef MPNUM_DETAIL_SIMD_AVX2_H
 #define MPNUM_DETAIL_SIMD_AVX2_H
 
+#include "../core/environment.h"
 #include "../../isa.h"
 
 #if MPNUM_HAS_X86_SIMD
@@ -351,6 +352,74 @@ MPNUM_AVX2_ void mpnum_shifted_f16_of_bytes_avx2_(mpnum_bytes_avx2_ codes, int r
                                x);
 }
 MPNUM_AVX2_ void mpnum_fence_avx2_(void) { _mm_sfence(); }
+
+MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_max_codes_avx2_(int bits, mpnum_vector_avx2_ a,
+                                                     mpnum_vector_avx2_ b) {
+  if (bits == 8) return (mpnum_vector_avx2_)_mm256_max_epu8((__m256i)a, (__m256i)b);
+  if (bits == 16) return (mpnum_vector_avx2_)_mm256_max_epu16((__m256i)a, (__m256i)b);
+  return mpnum_max_avx2_(a, b);
+}
+MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_min_nonzero_avx2_(int bits, mpnum_vector_avx2_ least,
+                                                       mpnum_vector_avx2_ x) {
+  const __m256i zero = _mm256_setzero_si256(), y = (__m256i)x;
+  if (bits == 8)
+    return (mpnum_vector_avx2_)_mm256_min_epu8(
+        (__m256i)least, _mm256_or_si256(y, _mm256_cmpeq_epi8(y, zero)));
+  if (bits == 16)
+    return (mpnum_vector_avx2_)_mm256_min_epu16(
+        (__m256i)least, _mm256_or_si256(y, _mm256_cmpeq_epi16(y, zero)));
+  return (mpnum_vector_avx2_)_mm256_min_epu32(
+      (__m256i)least, _mm256_or_si256(y, _mm256_cmpeq_epi32(y, zero)));
+}
+MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_count_above_avx2_(int bits, mpnum_vector_avx2_ count,
+                                                       mpnum_vector_avx2_ x,
+                                                       mpnum_vector_avx2_ limit) {
+  const __m256i a = (__m256i)x, b = (__m256i)limit, from = (__m256i)count;
+  if (bits == 8)
+    return (mpnum_vector_avx2_)_mm256_sub_epi8(from, _mm256_cmpgt_epi8(a, b));
+  if (bits == 16)
+    return (mpnum_vector_avx2_)_mm256_sub_epi16(from, _mm256_cmpgt_epi16(a, b));
+  return (mpnum_vector_avx2_)_mm256_sub_epi32(from, _mm256_cmpgt_epi32(a, b));
+}
+MPNUM_AVX2_ mpnum_vector_avx2_ mpnum_wide_counts_avx2_(int bits,
+                                                       mpnum_vector_avx2_ count) {
+  if (bits == 8)
+    return (mpnum_vector_avx2_)_mm256_sad_epu8((__m256i)count, _mm256_setzero_si256());
+  if (bits == 16)
+    return (mpnum_vector_avx2_)_mm256_madd_epi16((__m256i)count, _mm256_set1_epi16(1));
+  return count;
+}
+
+typedef double mpnum_doubles_avx2_ __attribute__((__vector_size__(32)));
+
+MPNUM_AVX2_ mpnum_doubles_avx2_ mpnum_set_doubles_avx2_(double x) {
+  mpnum_doubles_avx2_ result = _mm256_set1_pd(x);
+  __asm__("" : "+x"(result));
+  return result;
+}
+MPNUM_AVX2_ mpnum_doubles_avx2_ mpnum_load_doubles_avx2_(const uint8_t *src) {
+  return _mm256_cvtps_pd((__m128)_mm_loadu_si128((const __m128i *)(const void *)src));
+}
+
+MPNUM_AVX2_ mpnum_doubles_avx2_ mpnum_plus_doubles_avx2_(mpnum_doubles_avx2_ a,
+                                                         mpnum_doubles_avx2_ b) {
+  mpnum_doubles_avx2_ sum = a + b;
+  __asm__("" : "+x"(sum));
+  return sum;
+}
+MPNUM_AVX2_ mpnum_doubles_avx2_ mpnum_plus_product_avx2_(mpnum_doubles_avx2_ sum,
+                                                         mpnum_doubles_avx2_ x,
+                                                         mpnum_doubles_avx2_ y) {
+  sum = _mm256_fmadd_pd(x, y, sum);
+  __asm__("" : "+x"(sum));
+  return sum;
+}
+MPNUM_AVX2_ double mpnum_sum_of_doubles_avx2_(mpnum_doubles_avx2_ x) {
+  __m128d sum =
+      _mm_add_pd(_mm256_castpd256_pd128(x), _mm256_extractf128_pd((__m256d)x, 1));
+  __asm__("" : "+x"(sum));
+  return mpnum_plus_f64_(_mm_cvtsd_f64(sum), _mm_cvtsd_f64(_mm_unpackhi_pd(sum, sum)));
+}
 
 #endif
 #endif

@@ -3,6 +3,8 @@
 #ifndef MPNUM_DETAIL_SIMD_AVX512_H
 #define MPNUM_DETAIL_SIMD_AVX512_H
 
+#include "codings.h"
+#include "../core/environment.h"
 #include "../core/round.h"
 #include "../../isa.h"
 
@@ -436,6 +438,203 @@ MPNUM_AVX512_ void mpnum_shifted_f16_of_bytes_avx512_(mpnum_bytes_avx512_ codes,
                                  _mm512_and_si512(high, ones), x);
 }
 MPNUM_AVX512_ void mpnum_fence_avx512_(void) { _mm_sfence(); }
+
+/* Reductions: a vector holds codes of 8, 16 or 32 bits: magnitudes, whose highest bit is
+ * 0, so that it is the same whether an instruction compares numbers with or without a
+ * sign. */
+/* Lane by lane the larger one. */
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_max_codes_avx512_(int bits,
+                                                           mpnum_vector_avx512_ a,
+                                                           mpnum_vector_avx512_ b) {
+  const __m512i x = (__m512i)a, y = (__m512i)b;
+  if (bits == 8) return (mpnum_vector_avx512_)_mm512_maskz_max_epu8(~(__mmask64)0, x, y);
+  if (bits == 16)
+    return (mpnum_vector_avx512_)_mm512_maskz_max_epu16(~(__mmask32)0, x, y);
+  return (mpnum_vector_avx512_)_mm512_maskz_max_epu32(MPNUM_ALL_, x, y);
+}
+/* Lane by lane the smaller one, least where x is 0. */
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_min_nonzero_avx512_(int bits,
+                                                             mpnum_vector_avx512_ least,
+                                                             mpnum_vector_avx512_ x) {
+  const __m512i a = (__m512i)least, b = (__m512i)x, zero = _mm512_setzero_si512();
+  if (bits == 8)
+    return (mpnum_vector_avx512_)_mm512_mask_min_epu8(a, _mm512_cmpgt_epi8_mask(b, zero),
+                                                      a, b);
+  if (bits == 16)
+    return (mpnum_vector_avx512_)_mm512_mask_min_epu16(
+        a, _mm512_cmpgt_epi16_mask(b, zero), a, b);
+  return (mpnum_vector_avx512_)_mm512_mask_min_epu32(a, _mm512_cmpgt_epi32_mask(b, zero),
+                                                     a, b);
+}
+/* 1 more in each lane where x > limit. */
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_count_above_avx512_(int bits,
+                                                             mpnum_vector_avx512_ count,
+                                                             mpnum_vector_avx512_ x,
+                                                             mpnum_vector_avx512_ limit) {
+  const __m512i a = (__m512i)x, b = (__m512i)limit, from = (__m512i)count;
+  const __m512i minus_one = _mm512_set1_epi32(-1);
+  if (bits == 8)
+    return (mpnum_vector_avx512_)_mm512_mask_sub_epi8(from, _mm512_cmpgt_epi8_mask(a, b),
+                                                      from, minus_one);
+  if (bits == 16)
+    return (mpnum_vector_avx512_)_mm512_mask_sub_epi16(
+        from, _mm512_cmpgt_epi16_mask(a, b), from, minus_one);
+  return (mpnum_vector_avx512_)_mm512_mask_sub_epi32(from, _mm512_cmpgt_epi32_mask(a, b),
+                                                     from, minus_one);
+}
+/* Counts below 256, whatever their width, as fewer ones of 32 bits. */
+MPNUM_AVX512_ mpnum_vector_avx512_ mpnum_wide_counts_avx512_(int bits,
+                                                             mpnum_vector_avx512_ count) {
+  if (bits == 8)
+    return (mpnum_vector_avx512_)_mm512_sad_epu8((__m512i)count, _mm512_setzero_si512());
+  if (bits == 16)
+    return (mpnum_vector_avx512_)_mm512_maskz_madd_epi16(MPNUM_ALL_, (__m512i)count,
+                                                         _mm512_set1_epi16(1));
+  return count;
+}
+
+/* Doubles, half as many as there are lanes: in memory; of floats in memory; sums; sum + x
+ * * y, where the product is exact, so that one rounding is the same as two. The assembly,
+ * which is empty, keeps compilers from adding in another order.
+ *
+ * Here two vectors of 256 bits, as Zen 4 converts to two faster than to one of 512 (111
+ * against 60 GB/s). */
+typedef struct mpnum_doubles_avx512_ {
+  __m256d low, high;
+} mpnum_doubles_avx512_;
+
+MPNUM_AVX512_ mpnum_doubles_avx512_ mpnum_set_doubles_avx512_(double x) {
+  mpnum_doubles_avx512_ result;
+  result.low = _mm256_set1_pd(x);
+  __asm__("" : "+v"(result.low));
+  result.high = result.low;
+  return result;
+}
+MPNUM_AVX512_ mpnum_doubles_avx512_ mpnum_load_doubles_avx512_(const uint8_t *src) {
+  mpnum_doubles_avx512_ x;
+  x.low = _mm256_cvtps_pd((__m128)_mm_loadu_si128((const __m128i *)(const void *)src));
+  x.high =
+      _mm256_cvtps_pd((__m128)_mm_loadu_si128((const __m128i *)(const void *)(src + 16)));
+  return x;
+}
+MPNUM_AVX512_ mpnum_doubles_avx512_ mpnum_plus_doubles_avx512_(mpnum_doubles_avx512_ a,
+                                                               mpnum_doubles_avx512_ b) {
+  a.low += b.low;
+  a.high += b.high;
+  __asm__("" : "+v"(a.low), "+v"(a.high));
+  return a;
+}
+MPNUM_AVX512_ mpnum_doubles_avx512_ mpnum_plus_product_avx512_(mpnum_doubles_avx512_ sum,
+                                                               mpnum_doubles_avx512_ x,
+                                                               mpnum_doubles_avx512_ y) {
+  sum.low = _mm256_fmadd_pd(x.low, y.low, sum.low);
+  sum.high = _mm256_fmadd_pd(x.high, y.high, sum.high);
+  /* x is read, so that clang adds to the sum in its place and copies nothing. */
+  __asm__("" : "+v"(sum.low), "+v"(sum.high) : "v"(x.low), "v"(x.high));
+  return sum;
+}
+MPNUM_AVX512_ double mpnum_sum_of_doubles_avx512_(mpnum_doubles_avx512_ x) {
+  __m256d four = x.low + x.high;
+  __m128d two;
+  __asm__("" : "+v"(four));
+  two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+  __asm__("" : "+v"(two));
+  return mpnum_plus_f64_(_mm_cvtsd_f64(two), _mm_cvtsd_f64(_mm_unpackhi_pd(two, two)));
+}
+
+/* f16 and bf16 to 8 bits and fewer, nearest even, in 32 lanes of 16 bits. */
+
+/* What to do with a magnitude, by its exponent field: less an offset it keeps its leading
+ * one, or none if it is subnormal in dst, too; then it is shifted. Tables of 32 entries,
+ * that of a field in place field % 32. */
+typedef struct mpnum_halves_steps_avx512_ {
+  __m512i offset, shift, below_half;
+  __m512i limit;             /* the magnitude that larger ones count as */
+  __m512i least, last_field; /* of bf16: that smaller ones do; larger fields */
+  int is_wide;               /* whether there are any */
+} mpnum_halves_steps_avx512_;
+
+/* Whether there are such steps: what is normal in dst is normal in src. */
+MPNUM_AVX512_ int mpnum_has_halves_avx512_(mpnum_encoding_ encoding) {
+  const int src_bias = encoding.src_type == MPNUM_TYPE_F16 ? 15 : 127;
+  return (int)(encoding.min_power >> 23) - 127 + src_bias >= 1;
+}
+MPNUM_AVX512_ mpnum_halves_steps_avx512_
+mpnum_halves_steps_of_avx512_(mpnum_encoding_ encoding) {
+  const int is_f16 = encoding.src_type == MPNUM_TYPE_F16;
+  const int src_mantissa = is_f16 ? 10 : 7, src_bias = is_f16 ? 15 : 127;
+  const int up = src_mantissa - (23 - encoding.up);
+  /* The field in src of the smallest normal of dst, and of half its smallest subnormal.
+   */
+  const int normal = (int)(encoding.min_power >> 23) - 127 + src_bias;
+  const int first = is_f16 ? 0 : normal - (23 - encoding.up) - 1;
+  const uint32_t limit = (encoding.limit >> (23 - src_mantissa)) -
+                         ((uint32_t)(127 - src_bias) << src_mantissa);
+  const __m512i one = _mm512_set1_epi16(1);
+  const mpnum_halves_avx512_ place = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+                                      11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+                                      22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+  const mpnum_halves_avx512_ field = ((place - (uint16_t)first) & 31) + (uint16_t)first;
+  const mpnum_halves_avx512_ kept = (mpnum_halves_avx512_)_mm512_min_epi16(
+      _mm512_max_epi16((__m512i)field, one), _mm512_set1_epi16((short)normal));
+  mpnum_halves_steps_avx512_ steps;
+  steps.offset = (__m512i)((kept - 1) << src_mantissa);
+  steps.shift = (__m512i)((uint16_t)(up + normal) - kept);
+  steps.below_half =
+      _mm512_sub_epi16(_mm512_sllv_epi16(one, _mm512_sub_epi16(steps.shift, one)), one);
+  steps.least = _mm512_set1_epi16((short)(first << src_mantissa));
+  steps.limit = _mm512_set1_epi16((short)limit);
+  steps.last_field = _mm512_set1_epi16((short)(first + 31));
+  steps.is_wide = (int)(limit >> src_mantissa) > first + 31;
+  return steps;
+}
+/* Codes of 32 magnitudes; is_f16 is known to the compiler. */
+MPNUM_AVX512_ __m512i mpnum_nearest_halves_avx512_(int is_f16,
+                                                   mpnum_halves_steps_avx512_ steps,
+                                                   __m512i magnitude) {
+  __m512i field, base, shift, code, odd;
+  if (is_f16) {
+    magnitude = _mm512_min_epu16(magnitude, steps.limit);
+    field = _mm512_srli_epi16(magnitude, 10);
+  } else {
+    magnitude = _mm512_min_epu16(_mm512_max_epu16(magnitude, steps.least), steps.limit);
+    field = _mm512_srli_epi16(magnitude, 7);
+    if (steps.is_wide) field = _mm512_min_epu16(field, steps.last_field);
+  }
+  base = _mm512_sub_epi16(magnitude, _mm512_permutexvar_epi16(field, steps.offset));
+  shift = _mm512_permutexvar_epi16(field, steps.shift);
+  odd = _mm512_and_si512(_mm512_srlv_epi16(base, shift), _mm512_set1_epi16(1));
+  code = _mm512_add_epi16(base, _mm512_permutexvar_epi16(field, steps.below_half));
+  return _mm512_srlv_epi16(_mm512_add_epi16(code, odd), shift); /* by 16 and more: 0 */
+}
+/* Codes of 64 elements, a byte each. */
+MPNUM_AVX512_ mpnum_bytes_avx512_
+mpnum_halves_to_bytes_avx512_(int is_f16, mpnum_encoding_ encoding,
+                              mpnum_halves_steps_avx512_ steps, const uint8_t *src) {
+  const __m512i low = _mm512_loadu_si512(src), high = _mm512_loadu_si512(src + 64);
+  const __m512i abs = _mm512_set1_epi16(0x7fff);
+  const __m512i abs_low = _mm512_and_si512(low, abs);
+  const __m512i abs_high = _mm512_and_si512(high, abs);
+  const __m512i infinity = _mm512_set1_epi16(is_f16 ? 0x7c00 : 0x7f80);
+  const __mmask32 nan_low = _mm512_cmpgt_epu16_mask(abs_low, infinity);
+  const __mmask32 nan_high = _mm512_cmpgt_epu16_mask(abs_high, infinity);
+  const __m512i in_order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+  const mpnum_bytes_avx512_ zero = {0};
+  const mpnum_bytes_avx512_ bytes = (mpnum_bytes_avx512_)_mm512_maskz_packus_epi16(
+      ~(__mmask64)0, mpnum_nearest_halves_avx512_(is_f16, steps, abs_low),
+      mpnum_nearest_halves_avx512_(is_f16, steps, abs_high));
+  mpnum_bytes_avx512_ sign =
+      (mpnum_bytes_avx512_)_mm512_maskz_packs_epi16(~(__mmask64)0, low, high) &
+      (uint8_t)0x80;
+  __m512i result;
+  if (encoding.sign_right) sign = mpnum_bytes_right_avx512_(sign, encoding.sign_right);
+  if (!encoding.has_negative_zero) sign &= (mpnum_bytes_avx512_)(bytes != zero);
+  result = _mm512_maskz_permutexvar_epi64(0xff, in_order, (__m512i)(bytes | sign));
+  if (nan_low | nan_high)
+    result = _mm512_mask_mov_epi8(result, _mm512_kunpackd(nan_high, nan_low),
+                                  _mm512_set1_epi8((char)encoding.nan_result));
+  return (mpnum_bytes_avx512_)result;
+}
 
 # if defined(__NVCC_DIAG_PRAGMA_SUPPORT__)
 #  pragma nv_diagnostic pop

@@ -161,7 +161,6 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size, const v
 # endif
 # if MPNUM_LOOPS_AVX512_
 #  include "avx512.h"
-#  include "avx512_u16.h"
 # endif
 # if MPNUM_HAS_NEON
 #  include "neon.h"

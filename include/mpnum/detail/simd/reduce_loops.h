@@ -158,8 +158,6 @@ MPNUM_HOST double mpnum_sum_tile_scalar_(mpnum_sum_ kind, const mpnum_tile_ *til
   return lanes[0];
 }
 
-# include "reduce_x86.h"
-# include "reduce_neon.h"
 # define MPNUM_EACH_SET_ "reduce_loops.inc"
 # include "each_isa.inc"
 

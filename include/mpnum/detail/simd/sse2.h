@@ -4,6 +4,7 @@
 #ifndef MPNUM_DETAIL_SIMD_SSE2_H
 #define MPNUM_DETAIL_SIMD_SSE2_H
 
+#include "../core/environment.h"
 #include "codings.h"
 #include "../../isa.h"
 
@@ -351,6 +352,64 @@ MPNUM_SSE2_ void mpnum_f16_of_bytes_sse2_(mpnum_bytes_sse2_ codes,
   mpnum_shifted_f16_of_bytes_sse2_(codes, 0, 0xffff, x);
 }
 MPNUM_SSE2_ void mpnum_fence_sse2_(void) { _mm_sfence(); }
+
+MPNUM_SSE2_ mpnum_vector_sse2_ mpnum_max_codes_sse2_(int bits, mpnum_vector_sse2_ a,
+                                                     mpnum_vector_sse2_ b) {
+  if (bits == 8) return (mpnum_vector_sse2_)_mm_max_epu8((__m128i)a, (__m128i)b);
+  if (bits == 16) return (mpnum_vector_sse2_)_mm_max_epi16((__m128i)a, (__m128i)b);
+  return mpnum_max_sse2_(a, b);
+}
+MPNUM_SSE2_ mpnum_vector_sse2_ mpnum_min_nonzero_sse2_(int bits, mpnum_vector_sse2_ least,
+                                                       mpnum_vector_sse2_ x) {
+  const __m128i zero = _mm_setzero_si128(), y = (__m128i)x;
+  if (bits == 8)
+    return (mpnum_vector_sse2_)_mm_min_epu8((__m128i)least,
+                                            _mm_or_si128(y, _mm_cmpeq_epi8(y, zero)));
+  if (bits == 16)
+    return (mpnum_vector_sse2_)_mm_min_epi16(
+        (__m128i)least, _mm_or_si128(y, _mm_srli_epi16(_mm_cmpeq_epi16(y, zero), 1)));
+  return mpnum_min_sse2_(least, x | (mpnum_vector_sse2_)_mm_cmpeq_epi32(y, zero) >> 1);
+}
+MPNUM_SSE2_ mpnum_vector_sse2_ mpnum_count_above_sse2_(int bits, mpnum_vector_sse2_ count,
+                                                       mpnum_vector_sse2_ x,
+                                                       mpnum_vector_sse2_ limit) {
+  const __m128i a = (__m128i)x, b = (__m128i)limit, from = (__m128i)count;
+  if (bits == 8) return (mpnum_vector_sse2_)_mm_sub_epi8(from, _mm_cmpgt_epi8(a, b));
+  if (bits == 16) return (mpnum_vector_sse2_)_mm_sub_epi16(from, _mm_cmpgt_epi16(a, b));
+  return (mpnum_vector_sse2_)_mm_sub_epi32(from, _mm_cmpgt_epi32(a, b));
+}
+MPNUM_SSE2_ mpnum_vector_sse2_ mpnum_wide_counts_sse2_(int bits,
+                                                       mpnum_vector_sse2_ count) {
+  if (bits == 8)
+    return (mpnum_vector_sse2_)_mm_sad_epu8((__m128i)count, _mm_setzero_si128());
+  if (bits == 16)
+    return (mpnum_vector_sse2_)_mm_madd_epi16((__m128i)count, _mm_set1_epi16(1));
+  return count;
+}
+
+typedef double mpnum_doubles_sse2_ __attribute__((__vector_size__(16)));
+
+MPNUM_SSE2_ mpnum_doubles_sse2_ mpnum_set_doubles_sse2_(double x) {
+  return _mm_set1_pd(x);
+}
+MPNUM_SSE2_ mpnum_doubles_sse2_ mpnum_load_doubles_sse2_(const uint8_t *src) {
+  return _mm_cvtps_pd((__m128)_mm_loadl_epi64((const __m128i *)(const void *)src));
+}
+
+MPNUM_SSE2_ mpnum_doubles_sse2_ mpnum_plus_doubles_sse2_(mpnum_doubles_sse2_ a,
+                                                         mpnum_doubles_sse2_ b) {
+  mpnum_doubles_sse2_ sum = a + b;
+  __asm__("" : "+x"(sum));
+  return sum;
+}
+MPNUM_SSE2_ mpnum_doubles_sse2_ mpnum_plus_product_sse2_(mpnum_doubles_sse2_ sum,
+                                                         mpnum_doubles_sse2_ x,
+                                                         mpnum_doubles_sse2_ y) {
+  return mpnum_plus_doubles_sse2_(sum, x * y);
+}
+MPNUM_SSE2_ double mpnum_sum_of_doubles_sse2_(mpnum_doubles_sse2_ x) {
+  return mpnum_plus_f64_(_mm_cvtsd_f64(x), _mm_cvtsd_f64(_mm_unpackhi_pd(x, x)));
+}
 
 #endif
 #endif
