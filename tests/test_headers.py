@@ -60,7 +60,7 @@ unpack encode decode format print parse code magnitude shift
 
 def includes(header):
     """What each_isa.inc includes in the name of a header counts as the header's."""
-    return re.findall(r'^[ \t]*#[ \t]*(?:include|define MPNUM_EACH_SET_)[ \t]*([<"][^>"]+[>"])',
+    return re.findall(r'^[ \t]*#[ \t]*(?:include|define MPNUM_EACH_ISA_)[ \t]*([<"][^>"]+[>"])',
                       (api.include / header).read_text(), re.M)
 
 
@@ -99,6 +99,22 @@ def umbrella_includes_all_but_the_opt_in_headers():
     assert seen == set(CORE_HEADERS), seen ^ set(CORE_HEADERS)
 
 
+def operations_are_bound_where_used_and_released():
+    simd, short = api.include / "detail/simd", re.compile(r"\bmpnumv_(\w+)")
+    bound = re.findall(r"^#define mpnumv_(\w+) +MPNUM_V_\(\1\)$", (simd / "operations.inc").read_text(), re.M)
+    released = re.findall(r"^#undef mpnumv_(\w+)$", (simd / "isa_end.inc").read_text(), re.M)
+    assert bound and bound == sorted(set(bound)) == released, set(bound) ^ set(released)
+    used, pasted = set(), set()
+    for path in [*simd.iterdir(), *(api.include / "detail/math").iterdir()]:
+        if path.name not in ("operations.inc", "isa_end.inc"):
+            text = without_comments(path.read_text())
+            pasted |= set(re.findall(r"\bmpnumv_(\w*##\w+(?:##\w+)*)", text))
+            used |= set(short.findall(re.sub(r"\bmpnumv_\w*##[\w#]+", "", text)))
+    made = re.compile("|".join(re.sub(r"##\w+##|\w+##$|^##\w+|(?<=_)##\w+", r"\\w+", word) for word in pasted) or "(?!)")
+    unbound, unused = used - set(bound), {word for word in set(bound) - used if not made.fullmatch(word)}
+    assert not unbound and not unused, (unbound, unused)
+
+
 def no_header_is_named_like_one_of_libc():
     clash = [header for header in api.headers if Path(header).stem.lower() in LIBC_HEADERS]
     assert not clash, clash
@@ -117,7 +133,7 @@ def every_declaration_has_our_prefix():
         text = without_comments((api.include / header).read_text())
         functions = re.findall(r"^MPNUM_(?:INLINE|FUNC|HOST)\b[^(]*?(\w+)\s*\(", text, re.M)
         types = re.findall(r"^\}\s*(\w+)\s*;", text, re.M)
-        strangers = [name for name in functions + types if not name.startswith("mpnum_")]
+        strangers = [name for name in functions + types if not name.startswith(("mpnum_", "mpnumv_"))]
         assert not strangers, f"{header}: {strangers}"
     assert all(name.startswith("MPNUM_") for name in api.enumerators), list(api.enumerators)
 
@@ -292,6 +308,7 @@ PROBES = [each_header_alone_and_twice, only_our_macros_are_added, poisoned_macro
 
 def quick_properties():
     yield from (headers_include_only_what_is_above_them, umbrella_includes_all_but_the_opt_in_headers,
+                operations_are_bound_where_used_and_released,
                 no_header_is_named_like_one_of_libc, no_reserved_identifier_is_ours, every_declaration_has_our_prefix)
     yield named("every body without a warning, clang c++20", every_body_without_a_warning, "clang", "c++20")
     for test in PROBES:

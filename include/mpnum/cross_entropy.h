@@ -69,15 +69,15 @@ MPNUM_HOST float mpnum_soft_loss_(const mpnum_row_ *row, float log_sum,
       const float t = mpnum_exponent_(element, row->max, row->scale);
       const int is_out = row->is_masked && mpnum_bits_f32(element) == 0xff800000u;
       if ((mpnum_bits_f32(weight) & 0x7fffffffu) == 0 || (is_out && !weights)) continue;
-      sum = mpnum_plus_f64_(
-          sum, mpnum_kept_f64_((double)weight * (double)mpnum_minus_scalar_(log_sum, t)));
-      count = mpnum_plus_f64_(count, 1);
+      sum = mpnum_add_f64_(
+          sum, mpnum_opt_barrier_f64_((double)weight * (double)mpnum_sub_scalar_(log_sum, t)));
+      count = mpnum_add_f64_(count, 1);
     }
   }
   for (i = row->count; weights && i < row->src.columns; ++i) /* masked, yet asked for */
     if ((mpnum_bits_f32(mpnum_float_at_(weights, i)) & 0x7fffffffu) != 0)
       return mpnum_from_bits_f32(0x7f800000u);
-  return mpnum_canonical_(weights ? (float)sum : (float)mpnum_over_f64_(sum, count));
+  return mpnum_canonical_(weights ? (float)sum : (float)mpnum_div_f64_(sum, count));
 }
 MPNUM_HOST float mpnum_row_loss_(const mpnum_row_ *row, const mpnum_target_ *target) {
   const float log_sum = mpnum_row_log_sum_(row);
@@ -85,13 +85,13 @@ MPNUM_HOST float mpnum_row_loss_(const mpnum_row_ *row, const mpnum_target_ *tar
   if (target->soft) return mpnum_soft_loss_(row, log_sum, target->soft);
   t = mpnum_exponent_(mpnum_row_element_(row, (size_t)target->index), row->max,
                       row->scale);
-  loss = mpnum_minus_scalar_(log_sum, t);
+  loss = mpnum_sub_scalar_(log_sum, t);
   if (target->smoothing > 0) {
-    const float kept = mpnum_minus_scalar_(1, target->smoothing);
+    const float kept = mpnum_sub_scalar_(1, target->smoothing);
     const float spread =
-        mpnum_times_scalar_(target->smoothing, mpnum_soft_loss_(row, log_sum, 0));
+        mpnum_mul_scalar_(target->smoothing, mpnum_soft_loss_(row, log_sum, 0));
     loss =
-        kept > 0 ? mpnum_plus_scalar_(mpnum_times_scalar_(kept, loss), spread) : spread;
+        kept > 0 ? mpnum_add_scalar_(mpnum_mul_scalar_(kept, loss), spread) : spread;
   }
   return mpnum_canonical_(loss);
 }
@@ -110,12 +110,12 @@ MPNUM_HOST size_t mpnum_row_unmasked_(const mpnum_row_ *row) {
 }
 MPNUM_HOST void mpnum_row_gradient_(const mpnum_row_ *row, mpnum_rows dst,
                                     const mpnum_target_ *target, float factor) {
-  const float inverse = mpnum_over_scalar_(1, (float)row->sum);
+  const float inverse = mpnum_div_scalar_(1, (float)row->sum);
   const float share =
       target->smoothing > 0
-          ? mpnum_over_scalar_(target->smoothing, (float)mpnum_row_unmasked_(row))
+          ? mpnum_div_scalar_(target->smoothing, (float)mpnum_row_unmasked_(row))
           : 0;
-  const float kept = mpnum_minus_scalar_(1, target->smoothing);
+  const float kept = mpnum_sub_scalar_(1, target->smoothing);
   const mpnum_row_map_ map =
       mpnum_row_map_of_(MPNUM_MAP_GRADIENT_, inverse, share, factor);
   float buffer[MPNUM_TILE_], powers[MPNUM_TILE_];
@@ -125,18 +125,18 @@ MPNUM_HOST void mpnum_row_gradient_(const mpnum_row_ *row, mpnum_rows dst,
     const float *x = mpnum_row_tile_(row, i, n, buffer);
     (void)mpnum_row_exp_(powers, x, n, row->max, row->scale);
     for (k = 0; target->soft && k < n; ++k) {
-      const float p = mpnum_times_scalar_(mpnum_times_scalar_(powers[k], inverse),
+      const float p = mpnum_mul_scalar_(mpnum_mul_scalar_(powers[k], inverse),
                                           (float)target->weight);
-      powers[k] = mpnum_canonical_(mpnum_times_scalar_(
-          mpnum_minus_scalar_(p, mpnum_float_at_(target->soft, i + k)), factor));
+      powers[k] = mpnum_canonical_(mpnum_mul_scalar_(
+          mpnum_sub_scalar_(p, mpnum_float_at_(target->soft, i + k)), factor));
     }
     if (!target->soft) {
       const size_t at = (size_t)target->index - i; /* of the target, if below n */
-      const float p = at < n ? mpnum_times_scalar_(powers[at], inverse) : 0;
+      const float p = at < n ? mpnum_mul_scalar_(powers[at], inverse) : 0;
       mpnum_row_mapped_(map, powers, powers, n);
       if (at < n)
-        powers[at] = mpnum_times_scalar_(
-            mpnum_minus_scalar_(mpnum_minus_scalar_(p, kept), share), factor);
+        powers[at] = mpnum_mul_scalar_(
+            mpnum_sub_scalar_(mpnum_sub_scalar_(p, kept), share), factor);
     }
     if (row->is_masked) {
       for (k = 0; k < n; ++k)
@@ -177,7 +177,7 @@ MPNUM_HOST void mpnum_target_of_shares_(mpnum_target_ *target, mpnum_const_rows 
   target->weight = 0;
   for (; k < shares.columns; ++k)
     target->weight =
-        mpnum_plus_f64_(target->weight, (double)mpnum_float_at_(target->soft, k));
+        mpnum_add_f64_(target->weight, (double)mpnum_float_at_(target->soft, k));
 }
 MPNUM_HOST mpnum_status mpnum_shares_check_(mpnum_const_rows shares,
                                             mpnum_const_rows src) {
@@ -220,8 +220,8 @@ MPNUM_HOST mpnum_status mpnum_cross_entropy_(float *loss, mpnum_rows gradient,
                                              mpnum_row_status *row_status) {
   const mpnum_cross_entropy_options usual = mpnum_cross_entropy_default();
   const mpnum_cross_entropy_options *how = options ? options : &usual;
-  const uint64_t saved = mpnum_enter_();
-  const float factor = mpnum_times_scalar_(how->factor, how->softmax.scale);
+  const uint64_t saved = mpnum_fenv_save_();
+  const float factor = mpnum_mul_scalar_(how->factor, how->softmax.scale);
   const mpnum_status status =
       mpnum_cross_entropy_check_(gradient, src, targets, shares, factor, how);
   mpnum_target_ target = {0, 0, how->label_smoothing, 1};
@@ -242,7 +242,7 @@ MPNUM_HOST mpnum_status mpnum_cross_entropy_(float *loss, mpnum_rows gradient,
     }
     mpnum_cross_entropy_row_(&row, loss, gradient, &target, factor);
   }
-  mpnum_leave_(saved);
+  mpnum_fenv_restore_(saved);
   return status;
 }
 
@@ -302,7 +302,7 @@ MPNUM_HOST void mpnum_column_losses_(float *loss, mpnum_const_rows src, size_t f
   for (i = 0; i < src.rows; ++i) {
     mpnum_floats_from_(src.type, x, mpnum_rows_at_(src, i, first), count);
     for (k = 0; k < count; ++k)
-      sums[k] = mpnum_plus_f64_(
+      sums[k] = mpnum_add_f64_(
           sums[k], (double)mpnum_exp_scalar_(mpnum_exponent_(x[k], max[k], scale)));
   }
   for (k = 0; k < count; ++k) {
@@ -328,7 +328,7 @@ MPNUM_HOST mpnum_status mpnum_contrastive_loss(float *row_loss, float *column_lo
   how.scale = scale;
   if (src.columns != n || mpnum_softmax_check_(src, &how) != MPNUM_OK)
     return MPNUM_ERROR_ARGUMENT;
-  saved = mpnum_enter_();
+  saved = mpnum_fenv_save_();
   for (; row_loss && i < n; ++i) {
     const mpnum_target_ target = {(int64_t)i, 0, 0, 1};
     mpnum_row_ row;
@@ -338,7 +338,7 @@ MPNUM_HOST mpnum_status mpnum_contrastive_loss(float *row_loss, float *column_lo
   for (; column_loss && first < n; first += MPNUM_STRIP_)
     mpnum_column_losses_(column_loss, src, first,
                          n - first < MPNUM_STRIP_ ? n - first : MPNUM_STRIP_, scale);
-  mpnum_leave_(saved);
+  mpnum_fenv_restore_(saved);
   return MPNUM_OK;
 }
 
@@ -350,9 +350,9 @@ MPNUM_HOST float mpnum_cosine_(mpnum_const_rows a, size_t i, mpnum_const_rows b,
       mpnum_rows_at_(a, i, 0), mpnum_rows_at_(b, k, 0), a.columns);
   const mpnum_length_ length_a = mpnum_length_of_(mpnum_row_total_(mpnum_squares_, a, i));
   const mpnum_length_ length_b = mpnum_length_of_(mpnum_row_total_(mpnum_squares_, b, k));
-  const double unit = mpnum_kept_f64_(mpnum_kept_f64_(product * length_a.inverse_power) *
+  const double unit = mpnum_opt_barrier_f64_(mpnum_opt_barrier_f64_(product * length_a.inverse_power) *
                                       length_b.inverse_power);
-  return mpnum_over_scalar_(mpnum_over_scalar_((float)unit, length_a.root),
+  return mpnum_div_scalar_(mpnum_div_scalar_((float)unit, length_a.root),
                             length_b.root);
 }
 /* The same from two sets of embeddings, a row each, by their cosines: the loss of each of
@@ -368,7 +368,7 @@ MPNUM_HOST mpnum_status mpnum_contrastive_loss_of_embeddings(float *loss,
   if (a.type != b.type || n != b.rows || a.columns != b.columns ||
       !mpnum_has_rows_(a.type) || !mpnum_is_factor_(scale))
     return MPNUM_ERROR_ARGUMENT;
-  saved = mpnum_enter_();
+  saved = mpnum_fenv_save_();
   for (; i < n; ++i) {
     float x[MPNUM_TILE_], max = mpnum_from_bits_f32(0xff800000u), own = 0;
     double sum = 0;
@@ -380,13 +380,13 @@ MPNUM_HOST mpnum_status mpnum_contrastive_loss_of_embeddings(float *loss,
         larger = mpnum_larger_(larger, x[k]);
       }
       if (i - first < count) own = x[i - first];
-      sum = mpnum_kept_f64_(sum * (double)mpnum_rescaled_(1, max, larger, scale));
-      sum = mpnum_plus_f64_(sum, (double)mpnum_row_exp_(0, x, count, larger, scale));
+      sum = mpnum_opt_barrier_f64_(sum * (double)mpnum_rescaled_(1, max, larger, scale));
+      sum = mpnum_add_f64_(sum, (double)mpnum_row_exp_(0, x, count, larger, scale));
       max = larger;
     }
     mpnum_set_float_(loss, i, mpnum_loss_of_(max, sum, own, scale));
   }
-  mpnum_leave_(saved);
+  mpnum_fenv_restore_(saved);
   return MPNUM_OK;
 }
 

@@ -164,7 +164,7 @@ typedef struct mpnum_grad_pass_ {
   mpnum_grad_tensor t;
   uint64_t place;
   float factor;
-  int streams;
+  int non_temporal;
   mpnum_grad_counters_ *counters; /* where the tensor has a histogram */
   mpnum_codes_ codes;             /* of all results so far */
   mpnum_grad_findings *findings;
@@ -204,7 +204,7 @@ mpnum_grad_tile_of_doubles_(const mpnum_grad_pass_ *pass, mpnum_codes_ *codes,
   for (; k < n; ++k) {
     const double x = mpnum_from_bits_f64(mpnum_element_(64, src, k));
     scratch[k] = mpnum_grad_set_(pass->t.dst_type, dst, k,
-                                 mpnum_kept_f64_(x * (double)pass->factor));
+                                 mpnum_opt_barrier_f64_(x * (double)pass->factor));
   }
   return mpnum_grad_seen_floats_(codes, squares, scratch, n);
 }
@@ -239,8 +239,8 @@ MPNUM_HOST_ONCE_ const float *mpnum_grad_tile_(const mpnum_grad_pass_ *pass,
     at.src_type = MPNUM_TYPE_F32;
   }
   at.dst = (uint8_t *)scratch;
-  if (dst && type == MPNUM_TYPE_F32 && !pass->streams) at.dst = dst;
-  at.streamed = pass->streams ? dst : 0;
+  if (dst && type == MPNUM_TYPE_F32 && !pass->non_temporal) at.dst = dst;
+  at.streamed = pass->non_temporal ? dst : 0;
   at.n = n;
   mpnum_grad_tile_seen_(codes, squares, pass->factor, &at);
   if (dst && type == MPNUM_TYPE_F64) mpnum_to_f64_array_(dst, MPNUM_TYPE_F32, at.dst, n);
@@ -285,15 +285,15 @@ MPNUM_HOST void mpnum_grad_rows_(mpnum_grad_pass_ *pass) {
   const size_t bits = (size_t)mpnum_type_bits_(t->src_type) + 32;
   size_t row = 0;
   if (columns == 0) return;
-  pass->streams = t->dst != t->src && t->dst_type == MPNUM_TYPE_F32 &&
+  pass->non_temporal = t->dst != t->src && t->dst_type == MPNUM_TYPE_F32 &&
                   ((size_t)t->dst & 63) == 0 && is_whole &&
-                  columns >= MPNUM_STREAM_BYTES_ / bits * 8;
+                  columns >= MPNUM_NON_TEMPORAL_BYTES_ / bits * 8;
   for (; row < rows; ++row)
     mpnum_grad_row_(pass, (uint64_t)row * columns,
                     mpnum_row_at_(t->src_type, t->src, row * t->src_stride),
                     t->dst ? mpnum_row_to_(t->dst_type, t->dst, row * t->dst_stride) : 0,
                     columns);
-  if (pass->streams) {
+  if (pass->non_temporal) {
     MPNUM_CALL_(grad_fence, ());
   }
 }
@@ -342,13 +342,13 @@ MPNUM_HOST mpnum_status mpnum_grad_run_(mpnum_grad_kind_ kind,
   for (; i < count; ++i)
     counts |= tensors[i].histogram != 0;
   *findings = mpnum_grad_findings_empty();
-  saved = mpnum_enter_();
+  saved = mpnum_fenv_save_();
   if (counts) {
     mpnum_grad_count_tensors_(kind, tensors, count, factor, findings);
   } else {
     mpnum_grad_tensors_(kind, tensors, count, factor, 0, findings);
   }
-  mpnum_leave_(saved);
+  mpnum_fenv_restore_(saved);
   return MPNUM_OK;
 }
 

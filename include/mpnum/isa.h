@@ -119,7 +119,7 @@ MPNUM_HOST_COLD_ mpnum_isa mpnum_isa_probe_(void) {
 # endif
 
 # if (MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON) && !MPNUM_NO_DISPATCH
-/* 1 more than the set in use; 0 before the CPU was asked. */
+/* 1 more than the ISA in use; 0 before the CPU was asked. */
 MPNUM_HOST int *mpnum_isa_cache_(void) {
   static int cache = 0;
   return &cache;
@@ -136,7 +136,7 @@ MPNUM_HOST mpnum_isa mpnum_isa_in_use(void) {
   return (mpnum_isa)(known - 1);
 }
 
-/* Makes array functions of this translation unit use another set, for tests and
+/* Makes array functions of this translation unit use another ISA, for tests and
  * measurements. One that this CPU or this build has not: MPNUM_ERROR_ARGUMENT, and
  * nothing changes. */
 MPNUM_HOST mpnum_status mpnum_isa_force(mpnum_isa isa) {
@@ -148,7 +148,7 @@ MPNUM_HOST mpnum_status mpnum_isa_force(mpnum_isa isa) {
   return MPNUM_OK;
 }
 # else
-/* The one set of this build. */
+/* The one ISA of this build. */
 MPNUM_HOST mpnum_isa mpnum_isa_in_use(void) { return mpnum_isa_probe_(); }
 MPNUM_HOST mpnum_status mpnum_isa_force(mpnum_isa isa) {
   return isa == mpnum_isa_probe_() ? MPNUM_OK : MPNUM_ERROR_ARGUMENT;

@@ -49,7 +49,7 @@ MPNUM_HOST mpnum_length_ mpnum_length_of_(double square) {
 }
 /* x / length, rounded to a float and once more. */
 MPNUM_HOST_INLINE_ float mpnum_over_length_(double x, mpnum_length_ length) {
-  return mpnum_over_scalar_((float)mpnum_kept_f64_(x * length.inverse_power),
+  return mpnum_div_scalar_((float)mpnum_opt_barrier_f64_(x * length.inverse_power),
                             length.root);
 }
 
@@ -68,13 +68,13 @@ MPNUM_HOST double mpnum_row_deviation_(mpnum_const_rows src, size_t row, double 
     const size_t count = mpnum_tile_size_(src.columns, i);
     mpnum_floats_from_(src.type, x, mpnum_rows_at_(src, row, i), count);
     for (k = 0; k < count; ++k) {
-      const double difference = mpnum_kept_f64_((double)x[k] - mean);
+      const double difference = mpnum_opt_barrier_f64_((double)x[k] - mean);
       lanes[k % 8] =
-          mpnum_plus_f64_(lanes[k % 8], mpnum_kept_f64_(difference * difference));
+          mpnum_add_f64_(lanes[k % 8], mpnum_opt_barrier_f64_(difference * difference));
     }
   }
   for (k = 1; k < 8; ++k)
-    lanes[0] = mpnum_plus_f64_(lanes[0], lanes[k]);
+    lanes[0] = mpnum_add_f64_(lanes[0], lanes[k]);
   return lanes[0];
 }
 MPNUM_HOST double mpnum_row_total_(mpnum_tile_sum_ *sum, mpnum_const_rows src,
@@ -92,17 +92,17 @@ MPNUM_HOST void mpnum_norm_row_(mpnum_norm_ norm, mpnum_rows dst, mpnum_const_ro
   mpnum_length_ length;
   size_t i = 0, k = 0;
   if (norm == MPNUM_NORM_LAYER_) {
-    mean = mpnum_over_f64_(mpnum_row_total_(mpnum_values_, src, row), columns);
+    mean = mpnum_div_f64_(mpnum_row_total_(mpnum_values_, src, row), columns);
     square = mpnum_row_deviation_(src, row, mean);
   } else {
     square = mpnum_row_total_(mpnum_squares_, src, row);
   }
   if (norm == MPNUM_NORM_L2_) {
-    const double least = mpnum_kept_f64_((double)epsilon * (double)epsilon);
+    const double least = mpnum_opt_barrier_f64_((double)epsilon * (double)epsilon);
     if (mpnum_bits_f64(square) < mpnum_bits_f64(least))
       square = least; /* both are >= 0 */
   } else {
-    square = mpnum_plus_f64_(mpnum_over_f64_(square, columns), (double)epsilon);
+    square = mpnum_add_f64_(mpnum_div_f64_(square, columns), (double)epsilon);
   }
   length = mpnum_length_of_(square);
   if (norm == MPNUM_NORM_RMS_ && mpnum_bits_f64(square) >> 52 == 0x7ff)
@@ -111,9 +111,9 @@ MPNUM_HOST void mpnum_norm_row_(mpnum_norm_ norm, mpnum_rows dst, mpnum_const_ro
     const size_t count = mpnum_tile_size_(src.columns, i);
     mpnum_floats_from_(src.type, x, mpnum_rows_at_(src, row, i), count);
     for (k = 0; k < count; ++k) {
-      float y = mpnum_over_length_(mpnum_kept_f64_((double)x[k] - mean), length);
-      if (weight) y = mpnum_times_scalar_(y, mpnum_float_at_(weight, i + k));
-      if (bias) y = mpnum_plus_scalar_(y, mpnum_float_at_(bias, i + k));
+      float y = mpnum_over_length_(mpnum_opt_barrier_f64_((double)x[k] - mean), length);
+      if (weight) y = mpnum_mul_scalar_(y, mpnum_float_at_(weight, i + k));
+      if (bias) y = mpnum_add_scalar_(y, mpnum_float_at_(bias, i + k));
       x[k] = mpnum_canonical_(y);
     }
     mpnum_floats_to_(dst.type, mpnum_rows_to_(dst, row, i), x, count);
@@ -127,10 +127,10 @@ MPNUM_HOST mpnum_status mpnum_norm_rows_(mpnum_norm_ norm, mpnum_rows dst,
   size_t i = 0;
   if (status != MPNUM_OK) return status;
   if (!mpnum_is_factor_(epsilon)) return MPNUM_ERROR_ARGUMENT;
-  saved = mpnum_enter_();
+  saved = mpnum_fenv_save_();
   for (; src.columns && i < src.rows; ++i)
     mpnum_norm_row_(norm, dst, src, i, weight, bias, epsilon);
-  mpnum_leave_(saved);
+  mpnum_fenv_restore_(saved);
   return MPNUM_OK;
 }
 

@@ -55,8 +55,8 @@ MPNUM_REAL_ float mpnum_rescaled_(float sum, float from, float to, float scale) 
   if (from_bits == mpnum_bits_f32(to)) return sum;
   if (from_bits == 0xff800000u || mpnum_bits_f32(to) == 0x7f800000u) return 0;
   if ((mpnum_bits_f32(scale) & 0x7fffffffu) == 0) return sum;
-  return mpnum_times_scalar_(
-      sum, mpnum_exp_scalar_(mpnum_times_scalar_(mpnum_minus_scalar_(from, to), scale)));
+  return mpnum_mul_scalar_(
+      sum, mpnum_exp_scalar_(mpnum_mul_scalar_(mpnum_sub_scalar_(from, to), scale)));
 }
 /* Of two parts of a row. Commutative to the bit, not associative: for reproducible
  * results merge in a fixed order. */
@@ -68,7 +68,7 @@ MPNUM_MATH_ mpnum_softmax_state mpnum_softmax_merge(mpnum_softmax_state a,
   if (mpnum_isnan_f32(state.max)) {
     state.sum = state.max;
   } else if (mpnum_bits_f32(state.max) != mpnum_bits_f32(empty.max)) {
-    state.sum = mpnum_plus_scalar_(mpnum_rescaled_(a.sum, a.max, state.max, scale),
+    state.sum = mpnum_add_scalar_(mpnum_rescaled_(a.sum, a.max, state.max, scale),
                                    mpnum_rescaled_(b.sum, b.max, state.max, scale));
   }
   return state;
@@ -85,7 +85,7 @@ MPNUM_MATH_ float mpnum_softmax_logsumexp(mpnum_softmax_state state, float scale
   const uint32_t bits = mpnum_bits_f32(state.max);
   if (bits == 0x7f800000u || bits == 0xff800000u || mpnum_isnan_f32(state.max))
     return state.max;
-  return mpnum_plus_scalar_(mpnum_times_scalar_(state.max, scale),
+  return mpnum_add_scalar_(mpnum_mul_scalar_(state.max, scale),
                             mpnum_log_scalar_(state.sum));
 }
 /* The weight of an element of the row, e^t / s, and its loss, log s - t; NaN where one is
@@ -95,7 +95,7 @@ MPNUM_MATH_ float mpnum_softmax_weight(mpnum_softmax_state state, float x, float
   if (bits == 0xff800000u) return 0;
   if (bits == 0x7f800000u || mpnum_isnan_f32(state.max))
     return mpnum_from_bits_f32(0x7fffffffu);
-  return mpnum_canonical_(mpnum_over_scalar_(
+  return mpnum_canonical_(mpnum_div_scalar_(
       mpnum_exp_scalar_(mpnum_exponent_(x, state.max, scale)), state.sum));
 }
 MPNUM_MATH_ float mpnum_softmax_loss(mpnum_softmax_state state, float x, float scale) {
@@ -103,7 +103,7 @@ MPNUM_MATH_ float mpnum_softmax_loss(mpnum_softmax_state state, float x, float s
   if (bits == 0xff800000u) return mpnum_from_bits_f32(0x7f800000u);
   if (bits == 0x7f800000u || mpnum_isnan_f32(state.max))
     return mpnum_from_bits_f32(0x7fffffffu);
-  return mpnum_canonical_(mpnum_minus_scalar_(mpnum_log_scalar_(state.sum),
+  return mpnum_canonical_(mpnum_sub_scalar_(mpnum_log_scalar_(state.sum),
                                               mpnum_exponent_(x, state.max, scale)));
 }
 
@@ -184,7 +184,7 @@ MPNUM_HOST void mpnum_row_sum_(mpnum_row_ *row, float *dst) {
     const size_t n = mpnum_tile_size_(row->count, i);
     const float *x = mpnum_row_tile_(row, i, n, buffer);
     const float sum = mpnum_row_exp_(dst ? dst + i : dst, x, n, row->max, row->scale);
-    row->sum = mpnum_plus_f64_(row->sum, (double)sum);
+    row->sum = mpnum_add_f64_(row->sum, (double)sum);
   }
 }
 MPNUM_HOST float mpnum_row_log_sum_(const mpnum_row_ *row) {
@@ -225,7 +225,7 @@ MPNUM_HOST void mpnum_softmax_special_(const mpnum_row_ *row, mpnum_rows dst,
     for (k = 0; k < n; ++k)
       infinite += mpnum_bits_f32(mpnum_float_at_(x, k)) == 0x7f800000u;
   }
-  if (!is_log) share = mpnum_over_scalar_(1, (float)infinite);
+  if (!is_log) share = mpnum_div_scalar_(1, (float)infinite);
   if (is_log && infinite > 1) /* the sign by its bit: of one +0, not -0 */
     share = mpnum_from_bits_f32(mpnum_bits_f32(mpnum_log_scalar_((float)infinite)) |
                                 0x80000000u);
@@ -254,7 +254,7 @@ MPNUM_HOST void mpnum_softmax_row_(mpnum_row_ *row, mpnum_rows dst, int is_log) 
   map = is_log ? mpnum_row_map_of_(MPNUM_MAP_LOG_, row->max, row->scale,
                                    mpnum_row_log_sum_(row))
                : mpnum_row_map_of_(MPNUM_MAP_SCALED_,
-                                   mpnum_over_scalar_(1, (float)row->sum), 0, 0);
+                                   mpnum_div_scalar_(1, (float)row->sum), 0, 0);
   for (; i < row->count; i += MPNUM_TILE_) {
     const size_t n = mpnum_tile_size_(row->count, i);
     const float *x = kept ? kept + i : mpnum_row_tile_(row, i, n, buffer);
@@ -292,14 +292,14 @@ MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_rows dst,
   size_t i = 0;
   if (status == MPNUM_OK) status = mpnum_softmax_check_(src, how);
   if (status != MPNUM_OK) return status;
-  saved = mpnum_enter_();
+  saved = mpnum_fenv_save_();
   for (; i < src.rows; ++i) {
     mpnum_row_ row;
     mpnum_row_begin_(&row, src, i, how);
     if (row_status) row_status[i] = row.status;
     mpnum_softmax_row_(&row, dst, is_log);
   }
-  mpnum_leave_(saved);
+  mpnum_fenv_restore_(saved);
   return MPNUM_OK;
 }
 
@@ -332,7 +332,7 @@ MPNUM_HOST mpnum_status mpnum_logsumexp_rows(float *dst, mpnum_const_rows src,
   uint64_t saved = 0;
   size_t i = 0;
   if (status != MPNUM_OK) return status;
-  saved = mpnum_enter_();
+  saved = mpnum_fenv_save_();
   for (; i < src.rows; ++i) {
     mpnum_row_ row;
     float result = 0;
@@ -340,13 +340,13 @@ MPNUM_HOST mpnum_status mpnum_logsumexp_rows(float *dst, mpnum_const_rows src,
     result = row.max;
     if (row.status == MPNUM_ROW_OK) {
       mpnum_row_sum_(&row, 0);
-      result = mpnum_plus_scalar_(mpnum_times_scalar_(row.max, row.scale),
+      result = mpnum_add_scalar_(mpnum_mul_scalar_(row.max, row.scale),
                                   mpnum_row_log_sum_(&row));
     }
     if (row_status) row_status[i] = row.status;
     mpnum_set_float_(dst, i, result);
   }
-  mpnum_leave_(saved);
+  mpnum_fenv_restore_(saved);
   return MPNUM_OK;
 }
 

@@ -11,7 +11,7 @@
  * nothing traps; afterwards all is as before, flags of exceptions, too. Loads and stores
  * between them stay there, and with them what lies between. */
 # if MPNUM_HAS_GNU && (defined(__x86_64__) || defined(__SSE2__))
-MPNUM_HOST_INLINE_ uint64_t mpnum_enter_(void) {
+MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_save_(void) {
   const uint32_t usual = 0x1f80u;
   uint32_t saved;
   __asm__ volatile("stmxcsr %0" : "=m"(saved) : : "memory");
@@ -19,7 +19,7 @@ MPNUM_HOST_INLINE_ uint64_t mpnum_enter_(void) {
     __asm__ volatile("ldmxcsr %0" : : "m"(usual) : "memory");
   return saved;
 }
-MPNUM_HOST_INLINE_ void mpnum_leave_(uint64_t saved) {
+MPNUM_HOST_INLINE_ void mpnum_fenv_restore_(uint64_t saved) {
   const uint32_t before = (uint32_t)saved;
   uint32_t now;
   __asm__ volatile("stmxcsr %0" : "=m"(now) : : "memory");
@@ -27,7 +27,7 @@ MPNUM_HOST_INLINE_ void mpnum_leave_(uint64_t saved) {
 }
 # elif MPNUM_HAS_GNU && defined(__aarch64__)
 /* Control in the low word, flags of exceptions in the high one. */
-MPNUM_HOST_INLINE_ uint64_t mpnum_enter_(void) {
+MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_save_(void) {
   uint64_t control, flags;
   __asm__ volatile("mrs %0, fpcr\n\tmrs %1, fpsr"
                    : "=r"(control), "=r"(flags)
@@ -36,36 +36,36 @@ MPNUM_HOST_INLINE_ uint64_t mpnum_enter_(void) {
   if (control) __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)0) : "memory");
   return control | flags << 32;
 }
-MPNUM_HOST_INLINE_ void mpnum_leave_(uint64_t saved) {
+MPNUM_HOST_INLINE_ void mpnum_fenv_restore_(uint64_t saved) {
   const uint64_t control = saved & 0xffffffffu;
   __asm__ volatile("msr fpsr, %0" : : "r"(saved >> 32) : "memory");
   if (control) __asm__ volatile("msr fpcr, %0" : : "r"(control) : "memory");
 }
 # else
-MPNUM_HOST_INLINE_ uint64_t mpnum_enter_(void) { return 0; }
-MPNUM_HOST_INLINE_ void mpnum_leave_(uint64_t saved) { (void)saved; }
+MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_save_(void) { return 0; }
+MPNUM_HOST_INLINE_ void mpnum_fenv_restore_(uint64_t saved) { (void)saved; }
 # endif
 
 /* The same double, which the compiler takes for another one: it neither reorders what
  * made it nor computes it after the environment has changed. */
 # if MPNUM_HAS_GNU && (defined(__x86_64__) || defined(__i386__)) && defined(__SSE2__)
-#  define MPNUM_KEEP_F64_(x) __asm__ volatile("" : "+x"(x))
+#  define MPNUM_OPT_BARRIER_F64_(x) __asm__ volatile("" : "+x"(x))
 # elif MPNUM_HAS_GNU && defined(__aarch64__)
-#  define MPNUM_KEEP_F64_(x) __asm__ volatile("" : "+w"(x))
+#  define MPNUM_OPT_BARRIER_F64_(x) __asm__ volatile("" : "+w"(x))
 # elif MPNUM_HAS_GNU
-#  define MPNUM_KEEP_F64_(x) __asm__ volatile("" : "+m"(x))
+#  define MPNUM_OPT_BARRIER_F64_(x) __asm__ volatile("" : "+m"(x))
 # else
-#  define MPNUM_KEEP_F64_(x) ((void)0)
+#  define MPNUM_OPT_BARRIER_F64_(x) ((void)0)
 # endif
-MPNUM_HOST_INLINE_ double mpnum_kept_f64_(double x) {
-  MPNUM_KEEP_F64_(x);
+MPNUM_HOST_INLINE_ double mpnum_opt_barrier_f64_(double x) {
+  MPNUM_OPT_BARRIER_F64_(x);
   return x;
 }
-MPNUM_HOST_INLINE_ double mpnum_plus_f64_(double a, double b) {
-  return mpnum_kept_f64_(a + b);
+MPNUM_HOST_INLINE_ double mpnum_add_f64_(double a, double b) {
+  return mpnum_opt_barrier_f64_(a + b);
 }
 /* By hand, as -ffast-math would multiply by a reciprocal. */
-MPNUM_HOST_INLINE_ double mpnum_over_f64_(double a, double b) {
+MPNUM_HOST_INLINE_ double mpnum_div_f64_(double a, double b) {
 # if MPNUM_HAS_GNU && (defined(__x86_64__) || defined(__SSE2__))
   __asm__("divsd %1, %0" : "+x"(a) : "x"(b));
   return a;
@@ -74,7 +74,7 @@ MPNUM_HOST_INLINE_ double mpnum_over_f64_(double a, double b) {
   __asm__("fdiv %d0, %d1, %d2" : "=w"(x) : "w"(a), "w"(b));
   return x;
 # else
-  return mpnum_kept_f64_(a / b);
+  return mpnum_opt_barrier_f64_(a / b);
 # endif
 }
 

@@ -8,11 +8,11 @@
 #include "../../f16.h"
 #include "f32_ops.h"
 
-#define MPNUM_SET_ 0
+#include "../simd/operations.inc"
+#define MPNUM_ISA_HERE_ 0
 #include "../simd/isa_begin.inc"
 #include "func.inc"
-#define MPNUM_SET_ (-1)
-#include "../simd/isa_begin.inc"
+#include "../simd/isa_end.inc"
 
 /* The functions of one argument: ROW(name, NAME). */
 /* clang-format off */
@@ -109,9 +109,9 @@ MPNUM_REAL_ int mpnum_may_vanish_(mpnum_format format, uint32_t x, uint32_t y) {
   if (format.bias != 127 ||
       ((x & 0x7fffffffu) >= 0x03800000u /* 2^-120 */ && (y & 0x7fffffffu) >= 0x03800000u))
     return 0;
-  least = mpnum_plus_scalar_(mpnum_from_bits_f32(0x00800000u), 0.0f); /* not a constant */
-  half_of_it = mpnum_times_scalar_(least, 0.5f);    /* 0 if results are flushed */
-  sum = mpnum_plus_scalar_(half_of_it, half_of_it); /* 0 if arguments are */
+  least = mpnum_add_scalar_(mpnum_from_bits_f32(0x00800000u), 0.0f); /* not a constant */
+  half_of_it = mpnum_mul_scalar_(least, 0.5f);     /* 0 if results are flushed */
+  sum = mpnum_add_scalar_(half_of_it, half_of_it); /* 0 if arguments are */
   return mpnum_bits_f32(sum) != 0x00800000u;
 }
 MPNUM_RARE_ uint32_t mpnum_wide_code_(mpnum_format format, mpnum_function_ function,

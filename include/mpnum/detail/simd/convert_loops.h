@@ -115,20 +115,20 @@ MPNUM_HOST_COLD_ void mpnum_convert_each_float_(mpnum_conversion_ how, uint8_t *
  * is not read before it is overwritten. Measured where a last-level cache has 32 MiB
  * (docs/arrays.md): below, the caches keep most of it and such stores cost up to half the
  * speed; above, they gain up to twice of it. Dense codes of 6 bits end within lines. */
-# define MPNUM_STREAM_BYTES_ ((size_t)24 << 20)
+# define MPNUM_NON_TEMPORAL_BYTES_ ((size_t)24 << 20)
 /* A loop over whole blocks of elements; how is what it needs to know. */
 typedef void mpnum_blocks_(const void *how, uint8_t *dst, const uint8_t *src,
-                           size_t blocks, int streams);
+                           size_t blocks, int non_temporal);
 /* Four vectors of 32-bit lanes. */
 MPNUM_HOST_INLINE_ size_t mpnum_block_size_(mpnum_isa isa) {
   const int is_512 = isa == MPNUM_ISA_AVX512 || isa == MPNUM_ISA_AVX512_VBMI;
   return is_512 ? 64 : isa == MPNUM_ISA_AVX2 ? 32 : 16;
 }
 # if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
-MPNUM_HOST_INLINE_ int mpnum_streams_(int dst_bits, int src_bits, const void *dst,
-                                      const void *src, size_t n) {
+MPNUM_HOST_INLINE_ int mpnum_is_non_temporal_(int dst_bits, int src_bits, const void *dst,
+                                              const void *src, size_t n) {
   return dst_bits != 6 && dst != src && ((size_t)dst & 63) == 0 &&
-         n >= MPNUM_STREAM_BYTES_ * 2 / (size_t)((src_bits + dst_bits) / 4);
+         n >= MPNUM_NON_TEMPORAL_BYTES_ * 2 / (size_t)((src_bits + dst_bits) / 4);
 }
 
 /* Runs such a loop over n elements: what does not fill a block is copied to one that
@@ -137,10 +137,10 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size, const v
                                         int dst_bits, void *to, int src_bits,
                                         const void *from, size_t n) {
   const size_t blocks = n / size, rest = n % size;
-  const uint64_t saved = mpnum_enter_();
+  const uint64_t saved = mpnum_fenv_save_();
   uint8_t *dst = (uint8_t *)to;
   const uint8_t *src = (const uint8_t *)from;
-  (*run)(how, dst, src, blocks, mpnum_streams_(dst_bits, src_bits, dst, src, n));
+  (*run)(how, dst, src, blocks, mpnum_is_non_temporal_(dst_bits, src_bits, dst, src, n));
   if (rest) {
     uint8_t in[8 * 64] = {0}, out[8 * 64];
     src += mpnum_bytes_(src_bits, blocks * size);
@@ -149,7 +149,7 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size, const v
     (*run)(how, out, in, 1, 0);
     MPNUM_MEMCPY_(dst, out, mpnum_bytes_(dst_bits, rest));
   }
-  mpnum_leave_(saved);
+  mpnum_fenv_restore_(saved);
 }
 # endif
 
@@ -165,13 +165,17 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size, const v
 # if MPNUM_HAS_NEON
 #  include "neon.h"
 # endif
-# define MPNUM_EACH_SET_ "convert.inc"
+# define MPNUM_EACH_ISA_ "convert.inc"
 # include "each_isa.inc"
 # if MPNUM_LOOPS_VBMI_
+#  include "operations.inc"
+#  define MPNUM_ISA_HERE_ 3
+#  include "isa_begin.inc"
 #  include "avx512_vbmi.inc"
+#  include "isa_end.inc"
 # endif
 
-/* Calls the loop of the set in use; names the loop over blocks of a set, NULL of the
+/* Calls the loop of the ISA in use; names the loop over blocks of an ISA, NULL of the
  * scalar one, and, PICK_VBMI, one that AVX-512 with VBMI has, too. */
 # if MPNUM_HAS_X86_SIMD && !MPNUM_NO_DISPATCH
 #  define MPNUM_PICK_AS_(type, isa, name)                                                \
@@ -555,7 +559,7 @@ MPNUM_HOST_ONCE_ void mpnum_convert_chunks_(mpnum_chunk_ *convert, mpnum_chunk_ 
   count = count < n ? count : n;
   if (count) (*each)(how, dst, src, count);
   if (count == n) return;
-  saved = mpnum_enter_();
+  saved = mpnum_fenv_save_();
   for (;;) {
     dst += count * dst_size;
     src += count * src_size;
@@ -570,7 +574,7 @@ MPNUM_HOST_ONCE_ void mpnum_convert_chunks_(mpnum_chunk_ *convert, mpnum_chunk_ 
     (*convert)(how, out, in, block);
     MPNUM_MEMCPY_(dst, out, n * dst_size);
   }
-  mpnum_leave_(saved);
+  mpnum_fenv_restore_(saved);
 }
 /* A conversion known at run time only, and one of floats. */
 MPNUM_HOST void mpnum_convert_any_(mpnum_conversion_ how, void *dst, const void *src,

@@ -135,7 +135,7 @@ MPNUM_HOST void mpnum_decide_(mpnum_small_function_ how, mpnum_small_code_ *code
 typedef void mpnum_bounds_(mpnum_function_ function, float *low, float *high,
                            const float *x, size_t n);
 
-# define MPNUM_EACH_SET_ "func_loops.inc"
+# define MPNUM_EACH_ISA_ "func_loops.inc"
 # include "each_isa.inc"
 
 /* As func_small.h does it: where the floats on both sides have one code, that is it. */
@@ -170,7 +170,7 @@ MPNUM_HOST void mpnum_small_array_(mpnum_small_function_ how, mpnum_small_code_ 
                                    const void *from, const void *second, size_t n) {
   uint8_t *dst = (uint8_t *)to;
   const uint8_t *a = (const uint8_t *)from, *b = (const uint8_t *)second;
-  const uint64_t saved = mpnum_enter_();
+  const uint64_t saved = mpnum_fenv_save_();
   size_t i = 0;
   if (loop) {
     for (; i < n; i += MPNUM_CHUNK_)
@@ -182,7 +182,7 @@ MPNUM_HOST void mpnum_small_array_(mpnum_small_function_ how, mpnum_small_code_ 
           16, dst, i,
           (*code)(how, mpnum_decoded16_(how, a, i), mpnum_decoded16_(how, b, i)));
   }
-  mpnum_leave_(saved);
+  mpnum_fenv_restore_(saved);
 }
 # define MPNUM_SMALL_ARRAY_(name, number, code)                                        \
   MPNUM_HOST void mpnum_##name##_16_(mpnum_small_type_ type, void *dst, const void *a, \

@@ -58,7 +58,7 @@ MPNUM_HOST_INLINE_ void mpnum_grad_join_(const mpnum_grad_parts_ *parts,
   MPNUM_MEMCPY_(at->dst + bytes, parts->rest_dst, rest);
   if (at->streamed) MPNUM_MEMCPY_(at->streamed + bytes, parts->rest_dst, rest);
 }
-# define MPNUM_EACH_SET_ "grad.inc"
+# define MPNUM_EACH_ISA_ "grad.inc"
 # include "each_isa.inc"
 
 /* A tile, and its statistics. */

@@ -144,7 +144,7 @@ MPNUM_HOST void mpnum_add_terms_(mpnum_sum_ kind, double lanes[64], const uint8_
     if (kind == MPNUM_SUM_SQUARES_) y = x;
     if (kind == MPNUM_SUM_PRODUCTS_)
       y = mpnum_widen_bits_((uint32_t)mpnum_element_(32, b, i));
-    lanes[i % 64] = mpnum_plus_f64_(lanes[i % 64], x * y);
+    lanes[i % 64] = mpnum_add_f64_(lanes[i % 64], x * y);
   }
 }
 MPNUM_HOST double mpnum_sum_tile_scalar_(mpnum_sum_ kind, const mpnum_tile_ *tile) {
@@ -154,11 +154,11 @@ MPNUM_HOST double mpnum_sum_tile_scalar_(mpnum_sum_ kind, const mpnum_tile_ *til
   if (tile->has_rest) mpnum_add_terms_(kind, lanes, tile->rest_a, tile->rest_b, 64);
   for (; width > 0; width /= 2)
     for (i = 0; i < width; ++i)
-      lanes[i] = mpnum_plus_f64_(lanes[i], lanes[width + i]);
+      lanes[i] = mpnum_add_f64_(lanes[i], lanes[width + i]);
   return lanes[0];
 }
 
-# define MPNUM_EACH_SET_ "reduce_loops.inc"
+# define MPNUM_EACH_ISA_ "reduce_loops.inc"
 # include "each_isa.inc"
 
 /* The sum of a tile of floats, in the environment of loops; of one array b is NULL. */
@@ -191,7 +191,7 @@ MPNUM_HOST void mpnum_sum_array_(mpnum_tile_sum_ *sum, mpnum_floats_ *floats, si
                                  mpnum_total *total, const void *a, const void *b,
                                  size_t n) {
   const uint8_t *from_a = (const uint8_t *)a, *from_b = (const uint8_t *)b;
-  const uint64_t saved = mpnum_enter_();
+  const uint64_t saved = mpnum_fenv_save_();
   size_t i = 0;
   for (; i < n; i += MPNUM_TILE_) {
     const size_t count = n - i < MPNUM_TILE_ ? n - i : MPNUM_TILE_;
@@ -199,7 +199,7 @@ MPNUM_HOST void mpnum_sum_array_(mpnum_tile_sum_ *sum, mpnum_floats_ *floats, si
     mpnum_total_add_f64_(
         total, mpnum_sum_of_tile_(sum, floats, from_a + i * size, part_b, count));
   }
-  mpnum_leave_(saved);
+  mpnum_fenv_restore_(saved);
 }
 MPNUM_HOST mpnum_status mpnum_sum_any_(mpnum_tile_sum_ *sum, mpnum_type type,
                                        mpnum_total *total, const void *a, const void *b,
@@ -215,9 +215,9 @@ MPNUM_HOST double mpnum_sum_to_odd_(mpnum_tile_sum_ *sum, mpnum_floats_ *floats,
                                     size_t size, const void *a, const void *b, size_t n) {
   mpnum_total total;
   if (n <= MPNUM_TILE_) {
-    const uint64_t saved = mpnum_enter_();
+    const uint64_t saved = mpnum_fenv_save_();
     const double of_all = mpnum_sum_of_tile_(sum, floats, a, b, n);
-    mpnum_leave_(saved);
+    mpnum_fenv_restore_(saved);
     return of_all;
   }
   total = mpnum_total_empty();

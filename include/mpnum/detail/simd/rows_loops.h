@@ -11,9 +11,9 @@
 /* (x - max) scale; where scale is 0, 0, but -Inf stays so. */
 MPNUM_REAL_ float mpnum_exponent_(float x, float max, float scale) {
   const int is_flat = (mpnum_bits_f32(scale) & 0x7fffffffu) == 0;
-  if (is_flat && mpnum_bits_f32(x) != 0xff800000u) return mpnum_kept_scalar_(0);
+  if (is_flat && mpnum_bits_f32(x) != 0xff800000u) return mpnum_opt_barrier_scalar_(0);
   if (is_flat) return x;
-  return mpnum_times_scalar_(mpnum_minus_scalar_(x, max), scale);
+  return mpnum_mul_scalar_(mpnum_sub_scalar_(x, max), scale);
 }
 /* One NaN for all, as machines make different ones. */
 MPNUM_REAL_ float mpnum_canonical_(float x) {
@@ -64,7 +64,7 @@ MPNUM_HOST float mpnum_folded_(float *lanes, size_t count) {
   size_t width = count / 2, i = 0;
   for (; width; width /= 2)
     for (i = 0; i < width; ++i)
-      lanes[i] = mpnum_plus_scalar_(lanes[i], lanes[width + i]);
+      lanes[i] = mpnum_add_scalar_(lanes[i], lanes[width + i]);
   return lanes[0];
 }
 
@@ -84,14 +84,13 @@ MPNUM_INLINE mpnum_row_map_ mpnum_row_map_of_(mpnum_map_kind_ kind, float a, flo
   return map;
 }
 MPNUM_HOST_INLINE_ float mpnum_mapped_(mpnum_row_map_ map, float x) {
-  if (map.kind == MPNUM_MAP_SCALED_) return mpnum_times_scalar_(x, map.a);
+  if (map.kind == MPNUM_MAP_SCALED_) return mpnum_mul_scalar_(x, map.a);
   if (map.kind == MPNUM_MAP_LOG_)
-    return mpnum_minus_scalar_(mpnum_exponent_(x, map.a, map.b), map.c);
-  return mpnum_times_scalar_(mpnum_minus_scalar_(mpnum_times_scalar_(x, map.a), map.b),
-                             map.c);
+    return mpnum_sub_scalar_(mpnum_exponent_(x, map.a, map.b), map.c);
+  return mpnum_mul_scalar_(mpnum_sub_scalar_(mpnum_mul_scalar_(x, map.a), map.b), map.c);
 }
 
-# define MPNUM_EACH_SET_ "rows.inc"
+# define MPNUM_EACH_ISA_ "rows.inc"
 # include "each_isa.inc"
 
 MPNUM_HOST void mpnum_row_extremes_(mpnum_extremes_ *extremes, const float *src,
