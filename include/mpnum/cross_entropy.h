@@ -70,7 +70,8 @@ MPNUM_HOST float mpnum_soft_loss_(const mpnum_row_ *row, float log_sum,
       const int is_out = row->is_masked && mpnum_bits_f32(element) == 0xff800000u;
       if ((mpnum_bits_f32(weight) & 0x7fffffffu) == 0 || (is_out && !weights)) continue;
       sum = mpnum_add_f64_(
-          sum, mpnum_opt_barrier_f64_((double)weight * (double)mpnum_sub_scalar_(log_sum, t)));
+          sum,
+          mpnum_opt_barrier_f64_((double)weight * (double)mpnum_sub_scalar_(log_sum, t)));
       count = mpnum_add_f64_(count, 1);
     }
   }
@@ -90,8 +91,7 @@ MPNUM_HOST float mpnum_row_loss_(const mpnum_row_ *row, const mpnum_target_ *tar
     const float kept = mpnum_sub_scalar_(1, target->smoothing);
     const float spread =
         mpnum_mul_scalar_(target->smoothing, mpnum_soft_loss_(row, log_sum, 0));
-    loss =
-        kept > 0 ? mpnum_add_scalar_(mpnum_mul_scalar_(kept, loss), spread) : spread;
+    loss = kept > 0 ? mpnum_add_scalar_(mpnum_mul_scalar_(kept, loss), spread) : spread;
   }
   return mpnum_canonical_(loss);
 }
@@ -125,8 +125,8 @@ MPNUM_HOST void mpnum_row_gradient_(const mpnum_row_ *row, mpnum_rows dst,
     const float *x = mpnum_row_tile_(row, i, n, buffer);
     (void)mpnum_row_exp_(powers, x, n, row->max, row->scale);
     for (k = 0; target->soft && k < n; ++k) {
-      const float p = mpnum_mul_scalar_(mpnum_mul_scalar_(powers[k], inverse),
-                                          (float)target->weight);
+      const float p =
+          mpnum_mul_scalar_(mpnum_mul_scalar_(powers[k], inverse), (float)target->weight);
       powers[k] = mpnum_canonical_(mpnum_mul_scalar_(
           mpnum_sub_scalar_(p, mpnum_float_at_(target->soft, i + k)), factor));
     }
@@ -350,10 +350,9 @@ MPNUM_HOST float mpnum_cosine_(mpnum_const_rows a, size_t i, mpnum_const_rows b,
       mpnum_rows_at_(a, i, 0), mpnum_rows_at_(b, k, 0), a.columns);
   const mpnum_length_ length_a = mpnum_length_of_(mpnum_row_total_(mpnum_squares_, a, i));
   const mpnum_length_ length_b = mpnum_length_of_(mpnum_row_total_(mpnum_squares_, b, k));
-  const double unit = mpnum_opt_barrier_f64_(mpnum_opt_barrier_f64_(product * length_a.inverse_power) *
-                                      length_b.inverse_power);
-  return mpnum_div_scalar_(mpnum_div_scalar_((float)unit, length_a.root),
-                            length_b.root);
+  const double unit = mpnum_opt_barrier_f64_(
+      mpnum_opt_barrier_f64_(product * length_a.inverse_power) * length_b.inverse_power);
+  return mpnum_div_scalar_(mpnum_div_scalar_((float)unit, length_a.root), length_b.root);
 }
 /* The same from two sets of embeddings, a row each, by their cosines: the loss of each of
  * a against all of b. For the other direction swap a and b. Status: MPNUM_ERROR_ARGUMENT,

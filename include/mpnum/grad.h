@@ -286,8 +286,8 @@ MPNUM_HOST void mpnum_grad_rows_(mpnum_grad_pass_ *pass) {
   size_t row = 0;
   if (columns == 0) return;
   pass->non_temporal = t->dst != t->src && t->dst_type == MPNUM_TYPE_F32 &&
-                  ((size_t)t->dst & 63) == 0 && is_whole &&
-                  columns >= MPNUM_NON_TEMPORAL_BYTES_ / bits * 8;
+                       ((size_t)t->dst & 63) == 0 && is_whole &&
+                       columns >= MPNUM_NON_TEMPORAL_BYTES_ / bits * 8;
   for (; row < rows; ++row)
     mpnum_grad_row_(pass, (uint64_t)row * columns,
                     mpnum_row_at_(t->src_type, t->src, row * t->src_stride),

@@ -50,7 +50,7 @@ MPNUM_HOST mpnum_length_ mpnum_length_of_(double square) {
 /* x / length, rounded to a float and once more. */
 MPNUM_HOST_INLINE_ float mpnum_over_length_(double x, mpnum_length_ length) {
   return mpnum_div_scalar_((float)mpnum_opt_barrier_f64_(x * length.inverse_power),
-                            length.root);
+                           length.root);
 }
 
 typedef enum mpnum_norm_ {

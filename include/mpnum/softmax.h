@@ -69,7 +69,7 @@ MPNUM_MATH_ mpnum_softmax_state mpnum_softmax_merge(mpnum_softmax_state a,
     state.sum = state.max;
   } else if (mpnum_bits_f32(state.max) != mpnum_bits_f32(empty.max)) {
     state.sum = mpnum_add_scalar_(mpnum_rescaled_(a.sum, a.max, state.max, scale),
-                                   mpnum_rescaled_(b.sum, b.max, state.max, scale));
+                                  mpnum_rescaled_(b.sum, b.max, state.max, scale));
   }
   return state;
 }
@@ -86,7 +86,7 @@ MPNUM_MATH_ float mpnum_softmax_logsumexp(mpnum_softmax_state state, float scale
   if (bits == 0x7f800000u || bits == 0xff800000u || mpnum_isnan_f32(state.max))
     return state.max;
   return mpnum_add_scalar_(mpnum_mul_scalar_(state.max, scale),
-                            mpnum_log_scalar_(state.sum));
+                           mpnum_log_scalar_(state.sum));
 }
 /* The weight of an element of the row, e^t / s, and its loss, log s - t; NaN where one is
  * NaN or +Inf. Of an empty state, where all are masked: 0 and +Inf. */
@@ -104,7 +104,7 @@ MPNUM_MATH_ float mpnum_softmax_loss(mpnum_softmax_state state, float x, float s
   if (bits == 0x7f800000u || mpnum_isnan_f32(state.max))
     return mpnum_from_bits_f32(0x7fffffffu);
   return mpnum_canonical_(mpnum_sub_scalar_(mpnum_log_scalar_(state.sum),
-                                              mpnum_exponent_(x, state.max, scale)));
+                                            mpnum_exponent_(x, state.max, scale)));
 }
 
 #if MPNUM_HAS_ARRAYS
@@ -341,7 +341,7 @@ MPNUM_HOST mpnum_status mpnum_logsumexp_rows(float *dst, mpnum_const_rows src,
     if (row.status == MPNUM_ROW_OK) {
       mpnum_row_sum_(&row, 0);
       result = mpnum_add_scalar_(mpnum_mul_scalar_(row.max, row.scale),
-                                  mpnum_row_log_sum_(&row));
+                                 mpnum_row_log_sum_(&row));
     }
     if (row_status) row_status[i] = row.status;
     mpnum_set_float_(dst, i, result);
