@@ -5,6 +5,7 @@
 #include "control_word.h"
 #include "stored_checks.h"
 
+#include <mpnum/array.h>
 #include <mpnum/health.h>
 #include <mpnum/preset.h>
 

@@ -55,7 +55,7 @@ static void threads_may_call_first_at_once(void) {
   }
 }
 
-static void each_set_has_its_name(void) {
+static void each_isa_has_its_name(void) {
   for (int i = 0; i < SETS; ++i)
     CHECK(strcmp(mpnum_isa_name(sets[i].isa), sets[i].name) == 0, "%s", sets[i].name);
   CHECK(mpnum_isa_name((mpnum_isa)6) == NULL, "6 has a name");
@@ -164,7 +164,7 @@ static void the_best_set_of_the_cpu_is_in_use(void) {
 int main(void) {
   TAP_RUN(threads_may_call_first_at_once);
   TAP_RUN(the_best_set_of_the_cpu_is_in_use);
-  TAP_RUN(each_set_has_its_name);
+  TAP_RUN(each_isa_has_its_name);
   TAP_RUN(the_forced_set_is_in_use);
   TAP_RUN(other_sets_are_refused);
   return tap_done();

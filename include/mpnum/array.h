@@ -354,13 +354,13 @@ MPNUM_HOST void mpnum_f64_to_f16_sat_array(mpnum_f16 *dst, const double *src, si
 MPNUM_HOST void mpnum_stochastic_array_(mpnum_type type, mpnum_overflow overflow,
                                         void *dst, const float *src, size_t n,
                                         uint64_t seed, uint64_t offset) {
-  mpnum_conversion_ how =
+  mpnum_conversion_ conversion =
       mpnum_conversion_of_(mpnum_format_of(MPNUM_TYPE_F32), 32, mpnum_format_of(type),
                            mpnum_type_bits_(type), overflow);
-  how.rounding = MPNUM_ROUND_STOCHASTIC;
-  how.seed = seed;
-  how.offset = offset;
-  mpnum_convert_floats_(how, dst, src, n);
+  conversion.rounding = MPNUM_ROUND_STOCHASTIC;
+  conversion.seed = seed;
+  conversion.offset = offset;
+  mpnum_convert_floats_(conversion, dst, src, n);
 }
 MPNUM_HOST void mpnum_f32_to_tf32_sr_array(mpnum_tf32 *dst, const float *src, size_t n,
                                            uint64_t seed, uint64_t offset) {
@@ -482,19 +482,19 @@ MPNUM_HOST mpnum_status mpnum_convert_array(mpnum_type dst_type, void *dst,
                                             uint64_t offset) {
   const int src_bits = mpnum_type_bits_(src_type);
   const int dst_bits = mpnum_type_bits_(dst_type);
-  mpnum_conversion_ how;
+  mpnum_conversion_ conversion;
   if (!src_bits || !dst_bits || !mpnum_is_mode_(rounding, overflow))
     return MPNUM_ERROR_ARGUMENT;
   if (dst_bits == 64) {
     mpnum_to_f64_array_((uint8_t *)dst, src_type, (const uint8_t *)src, n);
     return MPNUM_OK;
   }
-  how = mpnum_conversion_of_(mpnum_format_or_f32_(src_type), src_bits,
-                             mpnum_format_of(dst_type), dst_bits, overflow);
-  how.rounding = rounding;
-  how.seed = seed;
-  how.offset = offset;
-  mpnum_convert_any_(how, dst, src, n);
+  conversion = mpnum_conversion_of_(mpnum_format_or_f32_(src_type), src_bits,
+                                    mpnum_format_of(dst_type), dst_bits, overflow);
+  conversion.rounding = rounding;
+  conversion.seed = seed;
+  conversion.offset = offset;
+  mpnum_convert_any_(conversion, dst, src, n);
   return MPNUM_OK;
 }
 
@@ -512,14 +512,14 @@ MPNUM_HOST mpnum_status mpnum_convert_array_formats(mpnum_format dst_format, voi
                                                     uint64_t seed, uint64_t offset) {
   const int src_bits = mpnum_format_bits_(src_format);
   const int dst_bits = mpnum_format_bits_(dst_format);
-  mpnum_conversion_ how;
+  mpnum_conversion_ conversion;
   if (!src_bits || !dst_bits || !mpnum_is_mode_(rounding, overflow))
     return MPNUM_ERROR_ARGUMENT;
-  how = mpnum_conversion_of_(src_format, src_bits, dst_format, dst_bits, overflow);
-  how.rounding = rounding;
-  how.seed = seed;
-  how.offset = offset;
-  mpnum_convert_any_(how, dst, src, n);
+  conversion = mpnum_conversion_of_(src_format, src_bits, dst_format, dst_bits, overflow);
+  conversion.rounding = rounding;
+  conversion.seed = seed;
+  conversion.offset = offset;
+  mpnum_convert_any_(conversion, dst, src, n);
   return MPNUM_OK;
 }
 
@@ -552,7 +552,7 @@ MPNUM_HOST mpnum_status mpnum_round_array(float *dst, const float *src, size_t n
                                           mpnum_format format, mpnum_rounding rounding,
                                           mpnum_overflow overflow, uint64_t seed,
                                           uint64_t offset) {
-  mpnum_conversion_ how =
+  mpnum_conversion_ conversion =
       mpnum_conversion_of_(mpnum_format_of(MPNUM_TYPE_F32), 32, format, 32, overflow);
   if (!format.max_code || !mpnum_is_mode_(rounding, overflow))
     return MPNUM_ERROR_ARGUMENT;
@@ -560,11 +560,11 @@ MPNUM_HOST mpnum_status mpnum_round_array(float *dst, const float *src, size_t n
     if (dst != src) MPNUM_MEMCPY_(dst, src, n * sizeof *src);
     return MPNUM_OK;
   }
-  how.rounding = rounding;
-  how.is_rounding = 1;
-  how.seed = seed;
-  how.offset = offset;
-  mpnum_convert_floats_(how, dst, src, n);
+  conversion.rounding = rounding;
+  conversion.is_rounding = 1;
+  conversion.seed = seed;
+  conversion.offset = offset;
+  mpnum_convert_floats_(conversion, dst, src, n);
   return MPNUM_OK;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Cross-entropy of rows of logits, its gradient, and contrastive losses.
  *
- *     mpnum_cross_entropy_options how = mpnum_cross_entropy_default();
- *     how.factor = 1.0f / (float)rows;
+ *     mpnum_cross_entropy_options options = mpnum_cross_entropy_default();
+ *     options.factor = 1.0f / (float)rows;
  *     mpnum_cross_entropy_rows(loss, mpnum_rows_of(MPNUM_TYPE_BF16, gradients, rows, n),
  *                              mpnum_const_rows_of(MPNUM_TYPE_BF16, logits, rows, n),
- *                              targets, &how, NULL);
+ *                              targets, &options, NULL);
  *
  * With t and s as in softmax.h the loss of a row is log s - t at its target: never
  * negative, whatever the logits. Its gradient is softmax less 1 at the target, times the
@@ -219,21 +219,21 @@ MPNUM_HOST mpnum_status mpnum_cross_entropy_(float *loss, mpnum_rows gradient,
                                              const mpnum_cross_entropy_options *options,
                                              mpnum_row_status *row_status) {
   const mpnum_cross_entropy_options usual = mpnum_cross_entropy_default();
-  const mpnum_cross_entropy_options *how = options ? options : &usual;
+  const mpnum_cross_entropy_options *chosen = options ? options : &usual;
   const uint64_t saved = mpnum_fenv_save_();
-  const float factor = mpnum_mul_scalar_(how->factor, how->softmax.scale);
+  const float factor = mpnum_mul_scalar_(chosen->factor, chosen->softmax.scale);
   const mpnum_status status =
-      mpnum_cross_entropy_check_(gradient, src, targets, shares, factor, how);
-  mpnum_target_ target = {0, 0, how->label_smoothing, 1};
+      mpnum_cross_entropy_check_(gradient, src, targets, shares, factor, chosen);
+  mpnum_target_ target = {0, 0, chosen->label_smoothing, 1};
   size_t i = 0;
   for (; status == MPNUM_OK && i < src.rows; ++i) {
     mpnum_row_ row;
-    if (targets && targets[i] == how->ignore_index) {
+    if (targets && targets[i] == chosen->ignore_index) {
       mpnum_cross_entropy_fill_(loss, gradient, i, 0, 0);
       if (row_status) row_status[i] = MPNUM_ROW_IGNORED;
       continue;
     }
-    mpnum_row_begin_(&row, src, i, &how->softmax);
+    mpnum_row_begin_(&row, src, i, &chosen->softmax);
     if (row_status) row_status[i] = row.status;
     if (targets) {
       target.index = targets[i];
@@ -321,18 +321,18 @@ MPNUM_HOST void mpnum_column_losses_(float *loss, mpnum_const_rows src, size_t f
  *   another type, a matrix that is not square, a scale that is negative or not finite. */
 MPNUM_HOST mpnum_status mpnum_contrastive_loss(float *row_loss, float *column_loss,
                                                mpnum_const_rows src, float scale) {
-  mpnum_softmax_options how = mpnum_softmax_default();
+  mpnum_softmax_options options = mpnum_softmax_default();
   const size_t n = src.rows;
   uint64_t saved = 0;
   size_t i = 0, first = 0;
-  how.scale = scale;
-  if (src.columns != n || mpnum_softmax_check_(src, &how) != MPNUM_OK)
+  options.scale = scale;
+  if (src.columns != n || mpnum_softmax_check_(src, &options) != MPNUM_OK)
     return MPNUM_ERROR_ARGUMENT;
   saved = mpnum_fenv_save_();
   for (; row_loss && i < n; ++i) {
     const mpnum_target_ target = {(int64_t)i, 0, 0, 1};
     mpnum_row_ row;
-    mpnum_row_begin_(&row, src, i, &how);
+    mpnum_row_begin_(&row, src, i, &options);
     mpnum_cross_entropy_row_(&row, row_loss, mpnum_rows_none(), &target, 1);
   }
   for (; column_loss && first < n; first += MPNUM_STRIP_)

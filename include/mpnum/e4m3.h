@@ -153,9 +153,9 @@ MPNUM_INLINE mpnum_e4m3x2 mpnum_f32_to_e4m3_sat_x2(float a, float b) {
 }
 MPNUM_INLINE mpnum_f32x2 mpnum_e4m3_to_f32_x2(mpnum_e4m3x2 packed) {
 #if MPNUM_HAS_HW_FP8
-  const uint32_t halves = mpnum_cvt_e4m3x2_to_f16x2_(packed.bits);
-  const mpnum_f32x2 values = {mpnum_cvt_f16_to_f32_(halves & 0xffffu),
-                              mpnum_cvt_f16_to_f32_(halves >> 16)};
+  const uint32_t f16_codes = mpnum_cvt_e4m3x2_to_f16x2_(packed.bits);
+  const mpnum_f32x2 values = {mpnum_cvt_f16_to_f32_(f16_codes & 0xffffu),
+                              mpnum_cvt_f16_to_f32_(f16_codes >> 16)};
   return values;
 #else
   const mpnum_f32x2 values = {mpnum_e4m3_to_f32(mpnum_unpack_e4m3_x2(packed, 0)),

@@ -153,9 +153,9 @@ MPNUM_INLINE mpnum_e5m2x2 mpnum_f32_to_e5m2_sat_x2(float a, float b) {
 }
 MPNUM_INLINE mpnum_f32x2 mpnum_e5m2_to_f32_x2(mpnum_e5m2x2 packed) {
 #if MPNUM_HAS_HW_FP8
-  const uint32_t halves = mpnum_cvt_e5m2x2_to_f16x2_(packed.bits);
-  const mpnum_f32x2 values = {mpnum_cvt_f16_to_f32_(halves & 0xffffu),
-                              mpnum_cvt_f16_to_f32_(halves >> 16)};
+  const uint32_t f16_codes = mpnum_cvt_e5m2x2_to_f16x2_(packed.bits);
+  const mpnum_f32x2 values = {mpnum_cvt_f16_to_f32_(f16_codes & 0xffffu),
+                              mpnum_cvt_f16_to_f32_(f16_codes >> 16)};
   return values;
 #else
   const mpnum_f32x2 values = {mpnum_e5m2_to_f32(mpnum_unpack_e5m2_x2(packed, 0)),

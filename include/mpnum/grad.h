@@ -114,22 +114,22 @@ MPNUM_HOST_INLINE_ int mpnum_grad_is_narrow_(mpnum_type type) {
 /* What becomes of results: they are forgotten; go to each dst; have come from there, too;
  * or have come from there and are forgotten. */
 typedef enum mpnum_grad_kind_ {
-  MPNUM_GRAD_READ_,
-  MPNUM_GRAD_WRITE_,
-  MPNUM_GRAD_AGAIN_,
-  MPNUM_GRAD_READ_AGAIN_
+  MPNUM_GRAD_SCAN_,
+  MPNUM_GRAD_SCALE_,
+  MPNUM_GRAD_RESCALE_,
+  MPNUM_GRAD_RESCAN_
 } mpnum_grad_kind_;
 
 /* In place: where a tensor is passed and returned, gcc 12 takes its memory for not being
  * read (its pass ipa-modref). */
 MPNUM_HOST_INLINE_ void mpnum_grad_see_as_(mpnum_grad_kind_ kind, mpnum_grad_tensor *t) {
-  if (kind == MPNUM_GRAD_AGAIN_ || kind == MPNUM_GRAD_READ_AGAIN_) {
+  if (kind == MPNUM_GRAD_RESCALE_ || kind == MPNUM_GRAD_RESCAN_) {
     t->src = t->dst;
     t->src_type = t->dst_type;
     t->src_stride = t->dst_stride;
     t->histogram = 0;
   }
-  if (kind == MPNUM_GRAD_READ_ || kind == MPNUM_GRAD_READ_AGAIN_) {
+  if (kind == MPNUM_GRAD_SCAN_ || kind == MPNUM_GRAD_RESCAN_) {
     t->dst = 0;
     t->dst_type = t->src_type;
   }
@@ -360,11 +360,11 @@ MPNUM_HOST mpnum_status mpnum_grad_run_(mpnum_grad_kind_ kind,
 MPNUM_HOST mpnum_status mpnum_grad_multiply(const mpnum_grad_tensor *tensors,
                                             size_t count, float factor, uint32_t flags,
                                             mpnum_grad_findings *findings) {
-  return mpnum_grad_run_(MPNUM_GRAD_WRITE_, tensors, count, factor, flags, findings);
+  return mpnum_grad_run_(MPNUM_GRAD_SCALE_, tensors, count, factor, flags, findings);
 }
 MPNUM_HOST mpnum_status mpnum_grad_read(const mpnum_grad_tensor *tensors, size_t count,
                                         float factor, mpnum_grad_findings *findings) {
-  return mpnum_grad_run_(MPNUM_GRAD_READ_, tensors, count, factor, MPNUM_GRAD_NARROW,
+  return mpnum_grad_run_(MPNUM_GRAD_SCAN_, tensors, count, factor, MPNUM_GRAD_NARROW,
                          findings);
 }
 
@@ -417,8 +417,8 @@ MPNUM_HOST mpnum_status mpnum_grad_look_(mpnum_grad_optimizer *optimizer,
                                          const mpnum_grad_tensor *tensors, size_t count) {
   mpnum_grad_findings findings;
   float norm = 0;
-  const mpnum_status status = mpnum_grad_run_(MPNUM_GRAD_READ_AGAIN_, tensors, count,
-                                              1.0f, MPNUM_GRAD_NARROW, &findings);
+  const mpnum_status status = mpnum_grad_run_(MPNUM_GRAD_RESCAN_, tensors, count, 1.0f,
+                                              MPNUM_GRAD_NARROW, &findings);
   if (status != MPNUM_OK) return status;
   norm = mpnum_grad_norm(&findings);
   if (mpnum_bits_f32(norm) != mpnum_bits_f32(optimizer->norm))
@@ -450,7 +450,7 @@ MPNUM_HOST mpnum_status mpnum_grad_scaler_clip(const mpnum_grad_scaler *scaler,
     status = MPNUM_ERROR_ARGUMENT;
   if (status == MPNUM_OK)
     status =
-        mpnum_grad_tensors_check_(MPNUM_GRAD_AGAIN_, tensors, count, MPNUM_GRAD_NARROW);
+        mpnum_grad_tensors_check_(MPNUM_GRAD_RESCALE_, tensors, count, MPNUM_GRAD_NARROW);
   if (status == MPNUM_OK && mpnum_bits_f32(max_norm) != 0x7f800000u &&
       (optimizer->stage == MPNUM_GRAD_READY || optimizer->stage == MPNUM_GRAD_STEPPED))
     status = mpnum_grad_look_(optimizer, tensors, count);
@@ -459,7 +459,7 @@ MPNUM_HOST mpnum_status mpnum_grad_scaler_clip(const mpnum_grad_scaler *scaler,
     return status;
   status = mpnum_grad_clip_coefficient(optimizer->norm, max_norm, &coefficient);
   if (status != MPNUM_OK || mpnum_bits_f32(coefficient) == 0x3f800000u) return status;
-  status = mpnum_grad_run_(MPNUM_GRAD_AGAIN_, tensors, count, coefficient,
+  status = mpnum_grad_run_(MPNUM_GRAD_RESCALE_, tensors, count, coefficient,
                            MPNUM_GRAD_NARROW, &findings);
   if (status == MPNUM_OK)
     mpnum_grad_set_norm_(optimizer, mpnum_grad_norm(&findings), max_norm);

@@ -13,7 +13,7 @@
  *   address. dst may be src where both have one type and stride; otherwise arrays do not
  *   overlap.
  * NaN: a row with NaN or Inf is NaN, but for l2, where finite elements beside Inf are 0.
- * Error: 3 places of the result before weight and bias, cancelling in x - mean aside.
+ * Error: 3 ulps of the result before weight and bias, cancelling in x - mean aside.
  * Status: MPNUM_ERROR_ARGUMENT for another type or epsilon, rows or columns that differ,
  *   a stride of dst below its columns, dst in the place of src with another type or
  *   stride; nothing is written then. Host only. */

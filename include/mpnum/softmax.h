@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Softmax, log-softmax and log-sum-exp of rows, which neither overflow nor lose a NaN.
  *
- *     mpnum_softmax_options how = mpnum_softmax_default();
- *     how.scale = 0.125f;
- *     how.lengths = lengths;
+ *     mpnum_softmax_options options = mpnum_softmax_default();
+ *     options.scale = 0.125f;
+ *     options.lengths = lengths;
  *     mpnum_softmax_rows(mpnum_rows_of(MPNUM_TYPE_F16, weights, rows, n),
- *                        mpnum_const_rows_of(MPNUM_TYPE_F16, scores, rows, n), &how,
+ *                        mpnum_const_rows_of(MPNUM_TYPE_F16, scores, rows, n), &options,
  *                        NULL);
  *
  * With m the largest element and t = (x - m) scale: softmax is e^t / s, s the sum of all
@@ -286,16 +286,16 @@ MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_rows dst,
                                             const mpnum_softmax_options *options,
                                             mpnum_row_status *row_status) {
   const mpnum_softmax_options usual = mpnum_softmax_default();
-  const mpnum_softmax_options *how = options ? options : &usual;
+  const mpnum_softmax_options *chosen = options ? options : &usual;
   mpnum_status status = mpnum_rows_check_(dst, src);
   uint64_t saved = 0;
   size_t i = 0;
-  if (status == MPNUM_OK) status = mpnum_softmax_check_(src, how);
+  if (status == MPNUM_OK) status = mpnum_softmax_check_(src, chosen);
   if (status != MPNUM_OK) return status;
   saved = mpnum_fenv_save_();
   for (; i < src.rows; ++i) {
     mpnum_row_ row;
-    mpnum_row_begin_(&row, src, i, how);
+    mpnum_row_begin_(&row, src, i, chosen);
     if (row_status) row_status[i] = row.status;
     mpnum_softmax_row_(&row, dst, is_log);
   }
@@ -327,8 +327,8 @@ MPNUM_HOST mpnum_status mpnum_logsumexp_rows(float *dst, mpnum_const_rows src,
                                              const mpnum_softmax_options *options,
                                              mpnum_row_status *row_status) {
   const mpnum_softmax_options usual = mpnum_softmax_default();
-  const mpnum_softmax_options *how = options ? options : &usual;
-  const mpnum_status status = mpnum_softmax_check_(src, how);
+  const mpnum_softmax_options *chosen = options ? options : &usual;
+  const mpnum_status status = mpnum_softmax_check_(src, chosen);
   uint64_t saved = 0;
   size_t i = 0;
   if (status != MPNUM_OK) return status;
@@ -336,7 +336,7 @@ MPNUM_HOST mpnum_status mpnum_logsumexp_rows(float *dst, mpnum_const_rows src,
   for (; i < src.rows; ++i) {
     mpnum_row_ row;
     float result = 0;
-    mpnum_row_begin_(&row, src, i, how);
+    mpnum_row_begin_(&row, src, i, chosen);
     result = row.max;
     if (row.status == MPNUM_ROW_OK) {
       mpnum_row_sum_(&row, 0);

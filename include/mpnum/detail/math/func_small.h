@@ -85,20 +85,20 @@ MPNUM_REAL_ uint32_t mpnum_nearest_code_(mpnum_format format, uint32_t y,
   return mpnum_encode(format, mpnum_from_bits_f32(y), MPNUM_ROUND_NEAREST_EVEN, overflow,
                       0);
 }
-/* The code nearest to a function's value. The float y is off by less than slack places,
+/* The code nearest to a function's value. The float y is off by less than ulps,
  * whatever the environment; where all floats that near it have one code, that is it. */
-MPNUM_REAL_ int mpnum_is_decided_(mpnum_format format, uint32_t y, uint32_t slack,
+MPNUM_REAL_ int mpnum_is_decided_(mpnum_format format, uint32_t y, uint32_t ulps,
                                   mpnum_overflow overflow, uint32_t *code) {
   const uint32_t sign = y & 0x80000000u, magnitude = y ^ sign;
   const uint32_t last = (uint32_t)1 << (23 - format.mantissa_bits);
   const uint32_t normal = (uint32_t)(128 - format.bias) << 23; /* smallest one */
   uint32_t low = 0, high = 0x7f800000u;
   *code = mpnum_nearest_code_(format, y, overflow);
-  if (slack > 0x007fffffu) return 0; /* the sign is open, too */
+  if (ulps > 0x007fffffu) return 0; /* the sign is open, too */
   if (magnitude >= normal && magnitude < 0x7f000000u)
-    return ((magnitude - (last / 2 - slack)) & (last - 1)) > 2 * slack;
-  if (magnitude > slack) low = magnitude - slack;
-  if (magnitude < high - slack) high = magnitude + slack;
+    return ((magnitude - (last / 2 - ulps)) & (last - 1)) > 2 * ulps;
+  if (magnitude > ulps) low = magnitude - ulps;
+  if (magnitude < high - ulps) high = magnitude + ulps;
   return *code == mpnum_nearest_code_(format, sign | low, overflow) &&
          *code == mpnum_nearest_code_(format, sign | high, overflow);
 }
@@ -132,9 +132,9 @@ MPNUM_REAL_ mpnum_near_root_ mpnum_root_of_(mpnum_function_ function) {
   if (function == MPNUM_FUNCTION_GELU_DERIVATIVE_) return gelu;
   return none;
 }
-/* Places that the float functions may be off, with room for directed rounding. Near a
+/* Ulps that the float functions may be off, with room for directed rounding. Near a
  * root the absolute error is below 2^-20. */
-MPNUM_REAL_ uint32_t mpnum_slack_(mpnum_function_ function, uint32_t x, uint32_t y) {
+MPNUM_REAL_ uint32_t mpnum_ulps_(mpnum_function_ function, uint32_t x, uint32_t y) {
   const mpnum_near_root_ root = mpnum_root_of_(function);
   const uint32_t field = y >> 23 & 0xff;
   if (root.to == 0) return 16;
@@ -149,7 +149,7 @@ MPNUM_REAL_ uint32_t mpnum_function_code_(mpnum_format format, mpnum_function_ f
   if (magnitude == 0 || magnitude >= 0x7f800000u || (y & 0x7fffffffu) > 0x7f800000u)
     return mpnum_nearest_code_(format, y, overflow);
   if (!mpnum_may_vanish_(format, x, y) &&
-      mpnum_is_decided_(format, y, mpnum_slack_(function, x, y), overflow, &code))
+      mpnum_is_decided_(format, y, mpnum_ulps_(function, x, y), overflow, &code))
     return code;
   return mpnum_wide_code_(format, function, x, overflow);
 }

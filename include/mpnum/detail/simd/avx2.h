@@ -205,12 +205,12 @@ MPNUM_AVX2_ void mpnumv_store_f16(uint8_t *dst, mpnumv_vector a, mpnumv_vector b
   const mpnumv_vector infinity = mpnumv_splat(0x7f800000u);
   const mpnumv_vector abs_a = a & 0x7fffffffu, abs_b = b & 0x7fffffffu;
   const __m256i nan_result = _mm256_set1_epi16(0x7fff);
-  __m256i halves, is_nan;
+  __m256i f16_codes, is_nan;
   if (saturates) {
     a = mpnumv_min(abs_a, max) | (a & 0x80000000u);
     b = mpnumv_min(abs_b, max) | (b & 0x80000000u);
   }
-  halves = _mm256_inserti128_si256(
+  f16_codes = _mm256_inserti128_si256(
       _mm256_castsi128_si256(_mm256_cvtps_ph((__m256)a, _MM_FROUND_TO_NEAREST_INT)),
       _mm256_cvtps_ph((__m256)b, _MM_FROUND_TO_NEAREST_INT), 1);
   if (saturates) {
@@ -218,10 +218,10 @@ MPNUM_AVX2_ void mpnumv_store_f16(uint8_t *dst, mpnumv_vector a, mpnumv_vector b
                                                          mpnumv_greater(abs_b, infinity)),
                                       0xd8);
   } else {
-    is_nan = _mm256_cmpgt_epi16(_mm256_and_si256(halves, nan_result),
+    is_nan = _mm256_cmpgt_epi16(_mm256_and_si256(f16_codes, nan_result),
                                 _mm256_set1_epi16(0x7c00));
   }
-  mpnum_put_avx2_(dst, _mm256_blendv_epi8(halves, nan_result, is_nan), non_temporal);
+  mpnum_put_avx2_(dst, _mm256_blendv_epi8(f16_codes, nan_result, is_nan), non_temporal);
 }
 MPNUM_AVX2_ mpnumv_vector mpnumv_load_f16(const uint8_t *src) {
   return (mpnumv_vector)_mm256_cvtph_ps(

@@ -247,7 +247,7 @@ MPNUM_AVX512_ void mpnumv_store_f16(uint8_t *dst, mpnumv_vector a, mpnumv_vector
   enum { mode = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
   const __m512i abs = _mm512_set1_epi16(0x7fff);
   __mmask32 is_nan;
-  __m512i halves;
+  __m512i f16_codes;
   if (saturates) {
     const mpnumv_vector max = mpnumv_splat(0x477fe000u); /* 65504 */
     const mpnumv_vector infinity = mpnumv_splat(0x7f800000u);
@@ -257,13 +257,13 @@ MPNUM_AVX512_ void mpnumv_store_f16(uint8_t *dst, mpnumv_vector a, mpnumv_vector
     a = mpnumv_min(abs_a, max) | (a & 0x80000000u);
     b = mpnumv_min(abs_b, max) | (b & 0x80000000u);
   }
-  halves = _mm512_maskz_inserti64x4(
+  f16_codes = _mm512_maskz_inserti64x4(
       0xff, _mm512_castsi256_si512(_mm512_maskz_cvtps_ph(MPNUM_ALL_, (__m512)a, mode)),
       _mm512_maskz_cvtps_ph(MPNUM_ALL_, (__m512)b, mode), 1);
   if (!saturates)
-    is_nan =
-        _mm512_cmpgt_epu16_mask(_mm512_and_si512(halves, abs), _mm512_set1_epi16(0x7c00));
-  mpnum_put_avx512_(dst, _mm512_mask_mov_epi16(halves, is_nan, abs), non_temporal);
+    is_nan = _mm512_cmpgt_epu16_mask(_mm512_and_si512(f16_codes, abs),
+                                     _mm512_set1_epi16(0x7c00));
+  mpnum_put_avx512_(dst, _mm512_mask_mov_epi16(f16_codes, is_nan, abs), non_temporal);
 }
 /* NaN keeps sign and payload, quiet. */
 MPNUM_AVX512_ mpnumv_vector mpnumv_load_f16(const uint8_t *src) {

@@ -25,9 +25,9 @@ typedef struct mpnum_conversion_ {
 MPNUM_INLINE mpnum_conversion_ mpnum_conversion_of_(mpnum_format src, int src_bits,
                                                     mpnum_format dst, int dst_bits,
                                                     mpnum_overflow overflow) {
-  const mpnum_conversion_ how = {
+  const mpnum_conversion_ conversion = {
       src, dst, src_bits, dst_bits, MPNUM_ROUND_NEAREST_EVEN, overflow, 0, 0, 0};
-  return how;
+  return conversion;
 }
 
 /* Elements that a conversion known at run time only takes at a time. */
@@ -280,17 +280,17 @@ typedef struct mpnum_nearest_value_ {
 MPNUM_HOST mpnum_nearest_value_ mpnum_nearest_value_of_(mpnum_format format,
                                                         mpnum_overflow overflow) {
   const mpnum_encoding_ encoding = mpnum_encoding_of_(format, overflow);
-  mpnum_nearest_value_ how;
-  how.limit = encoding.limit;
-  how.max = mpnum_decode_finite_(format, format.max_code);
-  how.min_normal = encoding.min_power;
-  how.up = (uint32_t)encoding.up << 23;
-  how.signs = (uint32_t)format.sign_bits << 31;
-  how.has_negative_zero = format.has_negative_zero;
-  how.nan_result = format.nan_code ? 0x7fffffffu : how.max;
-  how.over = format.inf_code ? 0x7f800000u : how.nan_result;
-  how.over_signs = format.inf_code ? 0x80000000u : 0;
-  return how;
+  mpnum_nearest_value_ nearest;
+  nearest.limit = encoding.limit;
+  nearest.max = mpnum_decode_finite_(format, format.max_code);
+  nearest.min_normal = encoding.min_power;
+  nearest.up = (uint32_t)encoding.up << 23;
+  nearest.signs = (uint32_t)format.sign_bits << 31;
+  nearest.has_negative_zero = format.has_negative_zero;
+  nearest.nan_result = format.nan_code ? 0x7fffffffu : nearest.max;
+  nearest.over = format.inf_code ? 0x7f800000u : nearest.nan_result;
+  nearest.over_signs = format.inf_code ? 0x80000000u : 0;
+  return nearest;
 }
 
 /* Codes of any format as numbers to make floats with. */

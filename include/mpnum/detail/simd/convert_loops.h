@@ -32,22 +32,22 @@ MPNUM_HOST_INLINE_ uint32_t mpnum_widen_(mpnum_format format, uint64_t element) 
   const uint32_t code = (uint32_t)element;
   return format.mantissa_bits == 23 ? code : mpnum_decode_bits_(format, code);
 }
-MPNUM_HOST_INLINE_ uint32_t mpnum_convert_one_(mpnum_conversion_ how, uint64_t element,
-                                               uint64_t index) {
-  const uint32_t random = how.rounding == MPNUM_ROUND_STOCHASTIC
-                              ? mpnum_random(how.seed, how.offset + index)
+MPNUM_HOST_INLINE_ uint32_t mpnum_convert_one_(mpnum_conversion_ conversion,
+                                               uint64_t element, uint64_t index) {
+  const uint32_t random = conversion.rounding == MPNUM_ROUND_STOCHASTIC
+                              ? mpnum_random(conversion.seed, conversion.offset + index)
                               : 0;
   uint32_t code = 0;
-  if (how.src_bits == 64) {
-    code = mpnum_narrow_(how.dst, mpnum_from_bits_f64(element), how.rounding,
-                         how.overflow, random);
+  if (conversion.src_bits == 64) {
+    code = mpnum_narrow_(conversion.dst, mpnum_from_bits_f64(element),
+                         conversion.rounding, conversion.overflow, random);
   } else {
-    const uint32_t bits = mpnum_widen_(how.src, element);
-    if (how.dst.mantissa_bits == 23) return bits;
-    code = mpnum_encode(how.dst, mpnum_from_bits_f32(bits), how.rounding, how.overflow,
-                        random);
+    const uint32_t bits = mpnum_widen_(conversion.src, element);
+    if (conversion.dst.mantissa_bits == 23) return bits;
+    code = mpnum_encode(conversion.dst, mpnum_from_bits_f32(bits), conversion.rounding,
+                        conversion.overflow, random);
   }
-  return how.is_rounding ? mpnum_decode_bits_(how.dst, code) : code;
+  return conversion.is_rounding ? mpnum_decode_bits_(conversion.dst, code) : code;
 }
 MPNUM_HOST_INLINE_ uint64_t mpnum_element_(int bits, const uint8_t *src, size_t i) {
   uint64_t x64 = 0;
@@ -92,23 +92,25 @@ MPNUM_HOST void mpnum_to_f64_array_(uint8_t *dst, mpnum_type src_type, const uin
 }
 
 /* A conversion known at run time only, which no dense one is, and one of floats. */
-typedef void mpnum_chunk_(mpnum_conversion_ how, uint8_t *dst, const uint8_t *src,
+typedef void mpnum_chunk_(mpnum_conversion_ conversion, uint8_t *dst, const uint8_t *src,
                           size_t n);
-MPNUM_HOST_COLD_ void mpnum_convert_each_(mpnum_conversion_ how, uint8_t *dst,
+MPNUM_HOST_COLD_ void mpnum_convert_each_(mpnum_conversion_ conversion, uint8_t *dst,
                                           const uint8_t *src, size_t n) {
   size_t i = 0;
   for (; i < n; ++i)
-    mpnum_set_element_(how.dst_bits, dst, i,
-                       mpnum_convert_one_(how, mpnum_element_(how.src_bits, src, i), i));
+    mpnum_set_element_(
+        conversion.dst_bits, dst, i,
+        mpnum_convert_one_(conversion, mpnum_element_(conversion.src_bits, src, i), i));
 }
-MPNUM_HOST_COLD_ void mpnum_convert_each_float_(mpnum_conversion_ how, uint8_t *dst,
-                                                const uint8_t *src, size_t n) {
+MPNUM_HOST_COLD_ void mpnum_convert_each_float_(mpnum_conversion_ conversion,
+                                                uint8_t *dst, const uint8_t *src,
+                                                size_t n) {
   size_t i = 0;
-  how.src = mpnum_format_of(MPNUM_TYPE_F32);
-  how.src_bits = 32;
+  conversion.src = mpnum_format_of(MPNUM_TYPE_F32);
+  conversion.src_bits = 32;
   for (; i < n; ++i)
-    mpnum_set_element_(how.dst_bits, dst, i,
-                       mpnum_convert_one_(how, mpnum_element_(32, src, i), i));
+    mpnum_set_element_(conversion.dst_bits, dst, i,
+                       mpnum_convert_one_(conversion, mpnum_element_(32, src, i), i));
 }
 
 /* Bytes read and written together from which on stores go past the caches, so that a line
@@ -116,8 +118,8 @@ MPNUM_HOST_COLD_ void mpnum_convert_each_float_(mpnum_conversion_ how, uint8_t *
  * (docs/arrays.md): below, the caches keep most of it and such stores cost up to half the
  * speed; above, they gain up to twice of it. Dense codes of 6 bits end within lines. */
 # define MPNUM_NON_TEMPORAL_BYTES_ ((size_t)24 << 20)
-/* A loop over whole blocks of elements; how is what it needs to know. */
-typedef void mpnum_blocks_(const void *how, uint8_t *dst, const uint8_t *src,
+/* A loop over whole blocks of elements; options are what it needs to know. */
+typedef void mpnum_blocks_(const void *options, uint8_t *dst, const uint8_t *src,
                            size_t blocks, int non_temporal);
 /* Four vectors of 32-bit lanes. */
 MPNUM_HOST_INLINE_ size_t mpnum_block_size_(mpnum_isa isa) {
@@ -133,20 +135,21 @@ MPNUM_HOST_INLINE_ int mpnum_is_non_temporal_(int dst_bits, int src_bits, const 
 
 /* Runs such a loop over n elements: what does not fill a block is copied to one that
  * does. */
-MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size, const void *how,
-                                        int dst_bits, void *to, int src_bits,
-                                        const void *from, size_t n) {
+MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size,
+                                        const void *options, int dst_bits, void *to,
+                                        int src_bits, const void *from, size_t n) {
   const size_t blocks = n / size, rest = n % size;
   const uint64_t saved = mpnum_fenv_save_();
   uint8_t *dst = (uint8_t *)to;
   const uint8_t *src = (const uint8_t *)from;
-  (*run)(how, dst, src, blocks, mpnum_is_non_temporal_(dst_bits, src_bits, dst, src, n));
+  (*run)(options, dst, src, blocks,
+         mpnum_is_non_temporal_(dst_bits, src_bits, dst, src, n));
   if (rest) {
     uint8_t in[8 * 64] = {0}, out[8 * 64];
     src += mpnum_bytes_(src_bits, blocks * size);
     dst += mpnum_bytes_(dst_bits, blocks * size);
     MPNUM_MEMCPY_(in, src, mpnum_bytes_(src_bits, rest));
-    (*run)(how, out, in, 1, 0);
+    (*run)(options, out, in, 1, 0);
     MPNUM_MEMCPY_(dst, out, mpnum_bytes_(dst_bits, rest));
   }
   mpnum_fenv_restore_(saved);
@@ -297,9 +300,9 @@ MPNUM_HOST_INLINE_ void mpnum_decode_each_(mpnum_type type, int src_bits, void *
   }
 }
 /* f16 and bf16 to codes. */
-MPNUM_HOST_INLINE_ void mpnum_encode_halves_(mpnum_type src_type, mpnum_type type,
-                                             int dst_bits, mpnum_overflow overflow,
-                                             void *dst, const void *src, size_t n) {
+MPNUM_HOST_INLINE_ void mpnum_encode_u16_(mpnum_type src_type, mpnum_type type,
+                                          int dst_bits, mpnum_overflow overflow,
+                                          void *dst, const void *src, size_t n) {
   float x[64];
   size_t i = 0;
   for (; i < n; i += 64) {
@@ -316,10 +319,10 @@ MPNUM_HOST_COLD_ void mpnum_encode_floats_scalar_(mpnum_type type, int dst_bits,
                                                   const void *src, size_t n) {
   mpnum_encode_floats_(type, dst_bits, overflow, dst, src, n);
 }
-MPNUM_HOST_COLD_ void mpnum_encode_halves_scalar_(mpnum_type src_type, mpnum_type type,
-                                                  int dst_bits, mpnum_overflow overflow,
-                                                  void *dst, const void *src, size_t n) {
-  mpnum_encode_halves_(src_type, type, dst_bits, overflow, dst, src, n);
+MPNUM_HOST_COLD_ void mpnum_encode_u16_scalar_(mpnum_type src_type, mpnum_type type,
+                                               int dst_bits, mpnum_overflow overflow,
+                                               void *dst, const void *src, size_t n) {
+  mpnum_encode_u16_(src_type, type, dst_bits, overflow, dst, src, n);
 }
 MPNUM_HOST_COLD_ void mpnum_encode_doubles_scalar_(mpnum_type type, int dst_bits,
                                                    mpnum_overflow overflow, void *dst,
@@ -407,10 +410,10 @@ MPNUM_HOST_INLINE_ void mpnum_encode_bytes16_(mpnum_type src_type, mpnum_type ty
                                               int dst_bits, mpnum_overflow overflow,
                                               void *dst, const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_blocks_ *const run = MPNUM_PICK_OF_(isa, type == MPNUM_TYPE_E8M0,
-                                            encode_e8m0_blocks, encode_half_blocks);
+  mpnum_blocks_ *const run =
+      MPNUM_PICK_OF_(isa, type == MPNUM_TYPE_E8M0, encode_e8m0_blocks, encode_u16_blocks);
   if (!mpnum_encode_blocks_(isa, run, src_type, type, dst_bits, overflow, dst, src, n))
-    MPNUM_SCALAR_(encode_halves)(src_type, type, dst_bits, overflow, dst, src, n);
+    MPNUM_SCALAR_(encode_u16)(src_type, type, dst_bits, overflow, dst, src, n);
 }
 MPNUM_HOST_INLINE_ void mpnum_encode_f64_f32_(mpnum_overflow overflow, void *dst,
                                               const void *src, size_t n) {
@@ -544,59 +547,65 @@ MPNUM_INLINE int mpnum_has_vectors_(mpnum_format format) {
 }
 
 /* Runs a loop that takes a few hundred elements at a time, in whole blocks; one that
- * rounds stochastically counts them from how.offset, and words come in fours. Without
- * such a loop, and up to the first four, elements are converted one by one. */
+ * rounds stochastically counts them from conversion.offset, and words come in fours.
+ * Without such a loop, and up to the first four, elements are converted one by one. */
 MPNUM_HOST_ONCE_ void mpnum_convert_chunks_(mpnum_chunk_ *convert, mpnum_chunk_ *each,
-                                            size_t block, mpnum_conversion_ how, void *to,
-                                            const void *from, size_t n) {
-  const size_t dst_size = (size_t)how.dst_bits / 8, src_size = (size_t)how.src_bits / 8;
-  const int is_stochastic = how.rounding == MPNUM_ROUND_STOCHASTIC;
+                                            size_t block, mpnum_conversion_ conversion,
+                                            void *to, const void *from, size_t n) {
+  const size_t dst_size = (size_t)conversion.dst_bits / 8,
+               src_size = (size_t)conversion.src_bits / 8;
+  const int is_stochastic = conversion.rounding == MPNUM_ROUND_STOCHASTIC;
   const uint8_t *src = (const uint8_t *)from;
   uint8_t *dst = (uint8_t *)to;
   uint8_t in[8 * 64] = {0}, out[4 * 64];
   uint64_t saved;
-  size_t count = convert ? (is_stochastic ? (size_t)(0 - how.offset) & 3 : 0) : n;
+  size_t count = convert ? (is_stochastic ? (size_t)(0 - conversion.offset) & 3 : 0) : n;
   count = count < n ? count : n;
-  if (count) (*each)(how, dst, src, count);
+  if (count) (*each)(conversion, dst, src, count);
   if (count == n) return;
   saved = mpnum_fenv_save_();
   for (;;) {
     dst += count * dst_size;
     src += count * src_size;
     n -= count;
-    how.offset += count;
+    conversion.offset += count;
     if (n < block) break;
     count = n < MPNUM_CONVERTED_ ? n - n % block : MPNUM_CONVERTED_;
-    (*convert)(how, dst, src, count);
+    (*convert)(conversion, dst, src, count);
   }
   if (n) {
     MPNUM_MEMCPY_(in, src, n * src_size);
-    (*convert)(how, out, in, block);
+    (*convert)(conversion, out, in, block);
     MPNUM_MEMCPY_(dst, out, n * dst_size);
   }
   mpnum_fenv_restore_(saved);
 }
 /* A conversion known at run time only, and one of floats. */
-MPNUM_HOST void mpnum_convert_any_(mpnum_conversion_ how, void *dst, const void *src,
-                                   size_t n) {
+MPNUM_HOST void mpnum_convert_any_(mpnum_conversion_ conversion, void *dst,
+                                   const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  const int is_stochastic = how.rounding == MPNUM_ROUND_STOCHASTIC;
-  const int is_f64_to_f32 = how.src_bits == 64 && how.dst.mantissa_bits == 23;
-  const int is_slow = !mpnum_has_vectors_(how.dst) || !mpnum_has_vectors_(how.src) ||
-                      is_f64_to_f32 || (how.src_bits == 64 && is_stochastic);
-  if (is_f64_to_f32 && how.rounding == MPNUM_ROUND_NEAREST_EVEN) {
-    mpnum_encode_f64_f32_(how.overflow, dst, src, n);
+  const int is_stochastic = conversion.rounding == MPNUM_ROUND_STOCHASTIC;
+  const int is_f64_to_f32 =
+      conversion.src_bits == 64 && conversion.dst.mantissa_bits == 23;
+  const int is_slow = !mpnum_has_vectors_(conversion.dst) ||
+                      !mpnum_has_vectors_(conversion.src) || is_f64_to_f32 ||
+                      (conversion.src_bits == 64 && is_stochastic);
+  if (is_f64_to_f32 && conversion.rounding == MPNUM_ROUND_NEAREST_EVEN) {
+    mpnum_encode_f64_f32_(conversion.overflow, dst, src, n);
     return;
   }
   mpnum_convert_chunks_(is_slow ? 0 : MPNUM_PICK_AS_(mpnum_chunk_, isa, convert_chunk),
-                        mpnum_convert_each_, mpnum_block_size_(isa), how, dst, src, n);
+                        mpnum_convert_each_, mpnum_block_size_(isa), conversion, dst, src,
+                        n);
 }
-MPNUM_HOST void mpnum_convert_floats_(mpnum_conversion_ how, void *dst, const void *src,
-                                      size_t n) {
+MPNUM_HOST void mpnum_convert_floats_(mpnum_conversion_ conversion, void *dst,
+                                      const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_convert_chunks_(
-      mpnum_has_vectors_(how.dst) ? MPNUM_PICK_AS_(mpnum_chunk_, isa, convert_floats) : 0,
-      mpnum_convert_each_float_, mpnum_block_size_(isa), how, dst, src, n);
+  mpnum_convert_chunks_(mpnum_has_vectors_(conversion.dst)
+                            ? MPNUM_PICK_AS_(mpnum_chunk_, isa, convert_floats)
+                            : 0,
+                        mpnum_convert_each_float_, mpnum_block_size_(isa), conversion,
+                        dst, src, n);
 }
 
 #endif

@@ -185,15 +185,15 @@ MPNUM_NEON_ void mpnumv_store_f16(uint8_t *dst, mpnumv_vector a, mpnumv_vector b
   const mpnumv_vector abs_a = a & 0x7fffffffu, abs_b = b & 0x7fffffffu;
   const uint16x8_t is_nan = vuzp1q_u16((uint16x8_t)mpnumv_greater(abs_a, infinity),
                                        (uint16x8_t)mpnumv_greater(abs_b, infinity));
-  uint16x8_t halves;
+  uint16x8_t f16_codes;
   (void)non_temporal;
   if (saturates) {
     a = mpnumv_min(abs_a, max) | (a & 0x80000000u);
     b = mpnumv_min(abs_b, max) | (b & 0x80000000u);
   }
-  halves = vcombine_u16((uint16x4_t)vcvt_f16_f32((float32x4_t)a),
-                        (uint16x4_t)vcvt_f16_f32((float32x4_t)b));
-  vst1q_u8(dst, (uint8x16_t)vbslq_u16(is_nan, vdupq_n_u16(0x7fff), halves));
+  f16_codes = vcombine_u16((uint16x4_t)vcvt_f16_f32((float32x4_t)a),
+                           (uint16x4_t)vcvt_f16_f32((float32x4_t)b));
+  vst1q_u8(dst, (uint8x16_t)vbslq_u16(is_nan, vdupq_n_u16(0x7fff), f16_codes));
 }
 MPNUM_NEON_ mpnumv_vector mpnumv_load_f16(const uint8_t *src) {
   return (mpnumv_vector)vcvt_f32_f16((float16x4_t)vld1_u8(src));

@@ -222,13 +222,13 @@ MPNUM_SSE2_ void mpnumv_store32(uint8_t *dst, mpnumv_vector x, int non_temporal)
   mpnum_put_sse2_(dst, (__m128i)x, non_temporal);
 }
 /* The low halves of a and b: their signs are spread, for packing saturates. */
-MPNUM_SSE2_ __m128i mpnum_low_halves_sse2_(mpnumv_vector a, mpnumv_vector b) {
+MPNUM_SSE2_ __m128i mpnum_low_u16_sse2_(mpnumv_vector a, mpnumv_vector b) {
   return _mm_packs_epi32(_mm_srai_epi32(_mm_slli_epi32((__m128i)a, 16), 16),
                          _mm_srai_epi32(_mm_slli_epi32((__m128i)b, 16), 16));
 }
 MPNUM_SSE2_ void mpnumv_store16(uint8_t *dst, mpnumv_vector a, mpnumv_vector b,
                                 int non_temporal) {
-  mpnum_put_sse2_(dst, mpnum_low_halves_sse2_(a, b), non_temporal);
+  mpnum_put_sse2_(dst, mpnum_low_u16_sse2_(a, b), non_temporal);
 }
 MPNUM_SSE2_ void mpnumv_store_high(uint8_t *dst, mpnumv_vector a, mpnumv_vector b,
                                    int non_temporal) {
@@ -298,8 +298,8 @@ MPNUM_SSE2_ mpnumv_bytes mpnumv_load_sixes(const uint8_t *src) {
 }
 /* Of f16 codes in the high halves of lanes, which are spread by their sign: the
  * multiplication is exact, and makes floats of subnormals, too. */
-MPNUM_SSE2_ mpnumv_vector mpnum_f16_floats_sse2_(__m128i halves) {
-  const mpnumv_vector x = (mpnumv_vector)_mm_srai_epi32(halves, 16);
+MPNUM_SSE2_ mpnumv_vector mpnum_f16_floats_sse2_(__m128i f16_codes) {
+  const mpnumv_vector x = (mpnumv_vector)_mm_srai_epi32(f16_codes, 16);
   const mpnumv_vector magnitude = x & 0x7fffu, bits = magnitude << 13;
   const mpnumv_vector quiet =
       mpnumv_select(mpnumv_greater(magnitude, mpnumv_splat(0x7c00)),
