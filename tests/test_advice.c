@@ -7,6 +7,7 @@
 #include "tap.h"
 
 #include <mpnum/advice.h>
+#include <mpnum/operation_policy.h>
 #include <mpnum/mpnum.h>
 
 #include <math.h>

@@ -9,6 +9,8 @@
 
 #if MPNUM_HAS_ARRAYS
 
+# include <stddef.h>
+
 /* rows of columns neighbours each, from one row to the next stride elements. */
 typedef struct mpnum_grad_tensor {
   const void *src;

@@ -165,69 +165,69 @@
 # define MPNUM_FORCED_ static inline
 #endif
 
-/* MPNUM_INLINE: conversions and queries, inlined always, so that a format or a rounding
- * mode known to the caller folds away. MPNUM_FUNC: the same without the force, for longer
- * functions. MPNUM_HOST: functions of arrays, which are not for device code. */
+/* How functions that devices may call are declared, a block for each compiler.
+ *   MPNUM_INLINE  conversions and queries: inlined always, so that a format or a rounding
+ *                 mode known to the caller folds away
+ *   MPNUM_FUNC    longer ones: the same without the force
+ *   MPNUM_REAL_   as INLINE, MPNUM_MATH_ as FUNC, of floats: no constant expressions
+ *   MPNUM_RARE_   seldom called, never inlined */
 #if MPNUM_HAS_CUDA && defined(__clang__)
 # define MPNUM_INLINE static inline __attribute__((host, device, __always_inline__))
 # define MPNUM_FUNC   static inline __attribute__((host, device))
+# define MPNUM_REAL_  MPNUM_INLINE
+# define MPNUM_MATH_  MPNUM_FUNC
+# define MPNUM_RARE_  static __attribute__((host, device, __noinline__, __unused__))
 #elif MPNUM_HAS_CUDA
 # define MPNUM_INLINE static __host__ __device__ __forceinline__
 # define MPNUM_FUNC   static __host__ __device__ inline
-#elif MPNUM_HAS_CONSTEXPR
+# define MPNUM_REAL_  MPNUM_INLINE
+# define MPNUM_MATH_  MPNUM_FUNC
+# define MPNUM_RARE_  static __host__ __device__ __noinline__ __attribute__((__unused__))
+#elif MPNUM_HAS_CONSTEXPR /* GNU's */
 # define MPNUM_INLINE constexpr MPNUM_FORCED_
 # define MPNUM_FUNC   static constexpr inline
+# define MPNUM_REAL_  MPNUM_FORCED_
+# define MPNUM_MATH_  static inline
+# define MPNUM_RARE_  static __attribute__((__noinline__, __unused__))
 #elif MPNUM_HAS_GNU
 # define MPNUM_INLINE MPNUM_FORCED_
 # define MPNUM_FUNC   static inline
+# define MPNUM_REAL_  MPNUM_INLINE
+# define MPNUM_MATH_  MPNUM_FUNC
+# define MPNUM_RARE_  static __attribute__((__noinline__, __unused__))
 #elif MPNUM_HAS_MSVC
 # define MPNUM_INLINE static __forceinline
 # define MPNUM_FUNC   static __inline
+# define MPNUM_REAL_  MPNUM_INLINE
+# define MPNUM_MATH_  MPNUM_FUNC
+# define MPNUM_RARE_  static __inline __declspec(noinline)
 #else
 # define MPNUM_INLINE static inline
 # define MPNUM_FUNC   static inline
+# define MPNUM_REAL_  static inline
+# define MPNUM_MATH_  static inline
+# define MPNUM_RARE_  static inline
 #endif
 
-/* MPNUM_MATH_: as MPNUM_FUNC, for functions of floats, which are no constant expressions;
- * MPNUM_REAL_: of these what is inlined always. MPNUM_RARE_: what is seldom called, and
- * never inlined. */
-#if MPNUM_HAS_CONSTEXPR
-# define MPNUM_MATH_ static inline
-# define MPNUM_REAL_ MPNUM_FORCED_
-#else
-# define MPNUM_MATH_ MPNUM_FUNC
-# define MPNUM_REAL_ MPNUM_INLINE
-#endif
-
-#if MPNUM_HAS_CUDA && !defined(__clang__)
-# define MPNUM_RARE_ static __host__ __device__ __noinline__ __attribute__((__unused__))
-#elif MPNUM_HAS_CUDA
-# define MPNUM_RARE_ static __attribute__((host, device, __noinline__, __unused__))
-#elif MPNUM_HAS_GNU
-# define MPNUM_RARE_ static __attribute__((__noinline__, __unused__))
-#elif MPNUM_HAS_MSVC
-# define MPNUM_RARE_ static __inline __declspec(noinline)
-#else
-# define MPNUM_RARE_ static inline
-#endif
-
-/* MPNUM_HOST_ONCE_: what is called once for an array, and not worth inlining; _COLD_: and
- * hardly ever. (gcc has no
- * noinline for functions that are inline, and compiles others at -O0, called or not.) */
+/* The same of functions of arrays, which are for the host alone, nvcc's host compiler
+ * included. MPNUM_HOST_ONCE_ is called once for an array, and not worth inlining; _COLD_
+ * hardly ever. gcc has no noinline for functions that are inline, and compiles others at
+ * -O0, called or not. */
 #if MPNUM_HAS_MSVC
 # define MPNUM_HOST         static __inline
 # define MPNUM_HOST_INLINE_ static __forceinline
 # define MPNUM_HOST_ONCE_   static __inline __declspec(noinline)
 # define MPNUM_HOST_COLD_   static __inline __declspec(noinline)
+#elif MPNUM_HAS_GNU && defined(__clang__)
+# define MPNUM_HOST         static inline
+# define MPNUM_HOST_INLINE_ MPNUM_FORCED_
+# define MPNUM_HOST_ONCE_   static inline __attribute__((__noinline__))
+# define MPNUM_HOST_COLD_   static inline __attribute__((__cold__))
 #elif MPNUM_HAS_GNU
 # define MPNUM_HOST         static inline
 # define MPNUM_HOST_INLINE_ MPNUM_FORCED_
+# define MPNUM_HOST_ONCE_   static inline
 # define MPNUM_HOST_COLD_   static inline __attribute__((__cold__))
-# if defined(__clang__)
-#  define MPNUM_HOST_ONCE_ static inline __attribute__((__noinline__))
-# else
-#  define MPNUM_HOST_ONCE_ static inline
-# endif
 #else
 # define MPNUM_HOST         static inline
 # define MPNUM_HOST_INLINE_ static inline
