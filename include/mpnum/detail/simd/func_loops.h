@@ -40,7 +40,7 @@ typedef struct mpnum_small_function_ {
   uint32_t zero; /* as above */
 } mpnum_small_function_;
 /* Its code at a float that the type holds, and at another one. */
-typedef uint32_t mpnum_small_code_(mpnum_small_function_ small, uint32_t a, uint32_t b);
+typedef uint32_t mpnum_small_code_(mpnum_small_function_ task, uint32_t a, uint32_t b);
 
 /* Elements done at a time, as floats. */
 # define MPNUM_CHUNK_ 960
@@ -54,14 +54,14 @@ MPNUM_INLINE mpnum_small_function_ mpnum_small_function_of_(mpnum_small_type_ ty
   const mpnum_format format = mpnum_format_of(type.type);
   const int has_zero =
       mpnum_is_log_(function) && type.overflow == MPNUM_OVERFLOW_SATURATE;
-  const mpnum_small_function_ small = {type, format, function,
-                                       has_zero ? mpnum_decode_bits_(format, 1) : 0};
-  return small;
+  const mpnum_small_function_ task = {type, format, function,
+                                      has_zero ? mpnum_decode_bits_(format, 1) : 0};
+  return task;
 }
 
 /* Ulps that the float functions may be off at the values of f16 and bf16, to nearest;
  * the tests of all of these values show that it is enough. Near the roots of derivatives
- * the absolute error is below 2^-22, that of logaddexp is where the result is small. */
+ * the absolute error is below 2^-22, that of logaddexp is where the result is task. */
 MPNUM_INLINE uint32_t mpnum_near_ulps_(mpnum_function_ function) {
   switch (function) {
   case MPNUM_FUNCTION_EXPM1_:
@@ -86,37 +86,37 @@ MPNUM_HOST_INLINE_ float mpnum_argument_(const float *src, size_t i, uint32_t ze
   const uint32_t x = (uint32_t)mpnum_element_(32, (const uint8_t *)src, i);
   return mpnum_from_bits_f32(zero && (x & 0x7fffffffu) == 0 ? zero : x);
 }
-MPNUM_HOST uint32_t mpnum_decoded16_(mpnum_small_function_ small, const void *src,
+MPNUM_HOST uint32_t mpnum_decoded16_(mpnum_small_function_ task, const void *src,
                                      size_t i) {
-  return mpnum_decode_bits_(small.format,
+  return mpnum_decode_bits_(task.format,
                             (uint32_t)mpnum_element_(16, (const uint8_t *)src, i));
 }
-# define MPNUM_CODE_OF_(name, NAME)                                                 \
-  MPNUM_HOST uint32_t mpnum_##name##_code_(mpnum_small_function_ small, uint32_t a, \
-                                           uint32_t b) {                            \
-   (void)b;                                                                         \
-   if (small.zero && (a & 0x7fffffffu) == 0) a = small.zero;                        \
-   return mpnum_function_code_(small.format, MPNUM_FUNCTION_##NAME##_, a,           \
-                               small.type.overflow);                                \
+# define MPNUM_CODE_OF_(name, NAME)                                                \
+  MPNUM_HOST uint32_t mpnum_##name##_code_(mpnum_small_function_ task, uint32_t a, \
+                                           uint32_t b) {                           \
+   (void)b;                                                                        \
+   if (task.zero && (a & 0x7fffffffu) == 0) a = task.zero;                         \
+   return mpnum_function_code_(task.format, MPNUM_FUNCTION_##NAME##_, a,           \
+                               task.type.overflow);                                \
   }
 MPNUM_FUNCTION_ROWS_(MPNUM_CODE_OF_)
 # undef MPNUM_CODE_OF_
-MPNUM_HOST uint32_t mpnum_logaddexp_of_(mpnum_small_function_ small, uint32_t a,
+MPNUM_HOST uint32_t mpnum_logaddexp_of_(mpnum_small_function_ task, uint32_t a,
                                         uint32_t b) {
-  return mpnum_logaddexp_code_(small.format, a, b);
+  return mpnum_logaddexp_code_(task.format, a, b);
 }
 /* Puts right the codes that differ from those on the other side of the result. Past the
  * last of them there are others up to a multiple of 32. */
-MPNUM_HOST_ONCE_ void mpnum_put_right_(mpnum_small_function_ small,
+MPNUM_HOST_ONCE_ void mpnum_put_right_(mpnum_small_function_ task,
                                        mpnum_small_code_ *code, uint16_t *codes,
                                        const uint16_t *others, const float *a,
                                        const float *b, size_t n) {
   size_t k = 0;
   for (; k < n; ++k)
     if (codes[k] != others[k])
-      codes[k] = (uint16_t)(*code)(small, mpnum_bits_f32(a[k]), mpnum_bits_f32(b[k]));
+      codes[k] = (uint16_t)(*code)(task, mpnum_bits_f32(a[k]), mpnum_bits_f32(b[k]));
 }
-MPNUM_HOST void mpnum_decide_(mpnum_small_function_ small, mpnum_small_code_ *code,
+MPNUM_HOST void mpnum_decide_(mpnum_small_function_ task, mpnum_small_code_ *code,
                               uint16_t *codes, const uint16_t *others, const float *a,
                               const float *b, size_t n) {
   size_t i = 0, k = 0;
@@ -126,7 +126,7 @@ MPNUM_HOST void mpnum_decide_(mpnum_small_function_ small, mpnum_small_code_ *co
       differing |= mpnum_element_(64, (const uint8_t *)(codes + k), 0) ^
                    mpnum_element_(64, (const uint8_t *)(others + k), 0);
     if (differing != 0)
-      mpnum_put_right_(small, code, codes + i, others + i, a + i, b + i,
+      mpnum_put_right_(task, code, codes + i, others + i, a + i, b + i,
                        n - i < 32 ? n - i : 32);
   }
 }
@@ -140,7 +140,7 @@ typedef void mpnum_bounds_(mpnum_function_ function, float *low, float *high,
 # include "each_isa.inc"
 
 /* As func_small.h does it: where the floats on both sides have one code, that is it. */
-MPNUM_HOST void mpnum_small_chunk_(mpnum_small_function_ small, mpnum_small_code_ *code,
+MPNUM_HOST void mpnum_small_chunk_(mpnum_small_function_ task, mpnum_small_code_ *code,
                                    mpnum_f32_loop_ *loop, mpnum_bounds_ *bounds,
                                    uint8_t *dst, const uint8_t *a, const uint8_t *b,
                                    size_t n) {
@@ -153,20 +153,20 @@ MPNUM_HOST void mpnum_small_chunk_(mpnum_small_function_ small, mpnum_small_code
     x[i] = high[i] = 0;
     codes[i] = others[i] = 0;
   }
-  (*small.type.floats)(x, a, n);
-  if (small.function == MPNUM_FUNCTION_LOGADDEXP_) {
-    (*small.type.floats)(y, b, n);
+  (*task.type.floats)(x, a, n);
+  if (task.function == MPNUM_FUNCTION_LOGADDEXP_) {
+    (*task.type.floats)(y, b, n);
     second = y;
   }
-  (*loop)(high, x, second, n, MPNUM_OVERFLOW_IEEE, small.zero);
-  (*bounds)(small.function, low, high, x, filled);
-  (*small.type.codes)(codes, low, n);
-  (*small.type.codes)(others, high, n);
-  mpnum_decide_(small, code, codes, others, x, second, n);
+  (*loop)(high, x, second, n, MPNUM_OVERFLOW_IEEE, task.zero);
+  (*bounds)(task.function, low, high, x, filled);
+  (*task.type.codes)(codes, low, n);
+  (*task.type.codes)(others, high, n);
+  mpnum_decide_(task, code, codes, others, x, second, n);
   MPNUM_MEMCPY_(dst, codes, 2 * n);
 }
 /* Without vectors, where there is no loop, one element after the other. */
-MPNUM_HOST void mpnum_small_array_(mpnum_small_function_ small, mpnum_small_code_ *code,
+MPNUM_HOST void mpnum_small_array_(mpnum_small_function_ task, mpnum_small_code_ *code,
                                    mpnum_f32_loop_ *loop, mpnum_bounds_ *bounds, void *to,
                                    const void *from, const void *second, size_t n) {
   uint8_t *dst = (uint8_t *)to;
@@ -175,13 +175,13 @@ MPNUM_HOST void mpnum_small_array_(mpnum_small_function_ small, mpnum_small_code
   size_t i = 0;
   if (loop) {
     for (; i < n; i += MPNUM_CHUNK_)
-      mpnum_small_chunk_(small, code, loop, bounds, dst + 2 * i, a + 2 * i, b + 2 * i,
+      mpnum_small_chunk_(task, code, loop, bounds, dst + 2 * i, a + 2 * i, b + 2 * i,
                          n - i < MPNUM_CHUNK_ ? n - i : MPNUM_CHUNK_);
   } else {
     for (; i < n; ++i)
       mpnum_set_element_(
           16, dst, i,
-          (*code)(small, mpnum_decoded16_(small, a, i), mpnum_decoded16_(small, b, i)));
+          (*code)(task, mpnum_decoded16_(task, a, i), mpnum_decoded16_(task, b, i)));
   }
   mpnum_fenv_restore_(saved);
 }
