@@ -102,9 +102,26 @@ def adding_a_format_quotes_the_headers():
     assert lines and not set(lines) - headers, set(lines) - headers
 
 
+def map_shows_every_header_and_walks_of_nine_files():
+    text = (ROOT / "docs/map.md").read_text()
+    own = {path.relative_to(ROOT / "include/mpnum") for path in (ROOT / "include/mpnum").rglob("*.*")}
+    words = set(re.findall(r"[\w.]+", text))
+    missing = [str(path) for path in own if path.parts[0] != "cuda" and not {path.name, path.stem} & words]
+    assert not missing, missing
+    walks = re.split(r"^\*\*", text[text.index("## Three walks"):], flags=re.M)[1:]
+    names = {path.name for path in own}
+    for walk in walks:
+        files = {name.split("/")[-1] for name in re.findall(r"[\w/]+\.(?:h|inc)\b", walk.split("\n\n")[0])}
+        assert len(files) <= 9 and files <= names, (len(files), files - names)
+        for name in re.findall(r"`(mpnumv?_\w+)`", walk):
+            assert any(name in (ROOT / "include/mpnum" / path).read_text() for path in own if path.name in files), name
+    assert len(walks) == 3, len(walks)
+
+
 if __name__ == "__main__":
     if "--update" in sys.argv:
         update_tables(run([sys.argv[1]])[1])
     sys.exit(tap.run(format_tables_are_those_of_the_code, readme_c_runs_as_printed_with_gcc,
                      readme_c_runs_as_printed_with_clang, readme_cuda_compiles_as_printed,
-                     adding_a_format_quotes_the_headers, documents_name_files_that_exist))
+                     adding_a_format_quotes_the_headers,
+                     map_shows_every_header_and_walks_of_nine_files, documents_name_files_that_exist))

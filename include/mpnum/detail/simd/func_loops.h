@@ -61,7 +61,7 @@ MPNUM_INLINE mpnum_small_function_ mpnum_small_function_of_(mpnum_small_type_ ty
 
 /* Ulps that the float functions may be off at the values of f16 and bf16, to nearest;
  * the tests of all of these values show that it is enough. Near the roots of derivatives
- * the absolute error is below 2^-22, that of logaddexp is where the result is task. */
+ * the absolute error is below 2^-22, that of logaddexp is where the result is small. */
 MPNUM_INLINE uint32_t mpnum_near_ulps_(mpnum_function_ function) {
   switch (function) {
   case MPNUM_FUNCTION_EXPM1_:
