@@ -15,6 +15,7 @@
 
 #include "query.h"
 
+/* Written by tools/wrappers (format e2m3): do not edit. */
 #define MPNUM_E2M3_MAX      7.5f
 #define MPNUM_E2M3_MIN      1.0f
 #define MPNUM_E2M3_TRUE_MIN 0.125f
@@ -176,5 +177,6 @@ MPNUM_INLINE mpnum_f32x4 mpnum_e2m3_to_f32_x4(mpnum_e2m3x4 packed) {
                               mpnum_e2m3_to_f32(mpnum_unpack_e2m3_x4(packed, 3))};
   return values;
 }
+/* End of what tools/wrappers wrote. */
 
 #endif

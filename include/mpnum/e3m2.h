@@ -15,6 +15,7 @@
 
 #include "query.h"
 
+/* Written by tools/wrappers (format e3m2): do not edit. */
 #define MPNUM_E3M2_MAX      28.0f
 #define MPNUM_E3M2_MIN      0.25f
 #define MPNUM_E3M2_TRUE_MIN 0.0625f
@@ -176,5 +177,6 @@ MPNUM_INLINE mpnum_f32x4 mpnum_e3m2_to_f32_x4(mpnum_e3m2x4 packed) {
                               mpnum_e3m2_to_f32(mpnum_unpack_e3m2_x4(packed, 3))};
   return values;
 }
+/* End of what tools/wrappers wrote. */
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "query.h"
 
+/* Written by tools/wrappers (format e3m4): do not edit. */
 #define MPNUM_E3M4_MAX      15.5f
 #define MPNUM_E3M4_MIN      0.25f
 #define MPNUM_E3M4_TRUE_MIN 0.015625f
@@ -163,5 +164,6 @@ MPNUM_INLINE mpnum_f32x4 mpnum_e3m4_to_f32_x4(mpnum_e3m4x4 packed) {
                               mpnum_e3m4_to_f32(mpnum_unpack_e3m4_x4(packed, 3))};
   return values;
 }
+/* End of what tools/wrappers wrote. */
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "query.h"
 
+/* Written by tools/wrappers (format e4m3fnuz): do not edit. */
 #define MPNUM_E4M3FNUZ_MAX      240.0f
 #define MPNUM_E4M3FNUZ_MIN      0.0078125f
 #define MPNUM_E4M3FNUZ_TRUE_MIN 0.0009765625f
@@ -172,5 +173,6 @@ MPNUM_INLINE mpnum_f32x4 mpnum_e4m3fnuz_to_f32_x4(mpnum_e4m3fnuzx4 packed) {
                               mpnum_e4m3fnuz_to_f32(mpnum_unpack_e4m3fnuz_x4(packed, 3))};
   return values;
 }
+/* End of what tools/wrappers wrote. */
 
 #endif

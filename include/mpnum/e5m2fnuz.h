@@ -12,6 +12,7 @@
 
 #include "query.h"
 
+/* Written by tools/wrappers (format e5m2fnuz): do not edit. */
 #define MPNUM_E5M2FNUZ_MAX      57344.0f
 #define MPNUM_E5M2FNUZ_MIN      3.0517578125e-05f
 #define MPNUM_E5M2FNUZ_TRUE_MIN 7.62939453125e-06f
@@ -172,5 +173,6 @@ MPNUM_INLINE mpnum_f32x4 mpnum_e5m2fnuz_to_f32_x4(mpnum_e5m2fnuzx4 packed) {
                               mpnum_e5m2fnuz_to_f32(mpnum_unpack_e5m2fnuz_x4(packed, 3))};
   return values;
 }
+/* End of what tools/wrappers wrote. */
 
 #endif

@@ -15,6 +15,7 @@
 
 #include "query.h"
 
+/* Written by tools/wrappers (format e8m0): do not edit. */
 #define MPNUM_E8M0_MAX      1.70141183e+38f
 #define MPNUM_E8M0_MIN      5.87747175e-39f
 #define MPNUM_E8M0_TRUE_MIN 5.87747175e-39f
@@ -166,5 +167,6 @@ MPNUM_INLINE mpnum_f32x2 mpnum_e8m0_to_f32_x2(mpnum_e8m0x2 packed) {
                               mpnum_e8m0_to_f32(mpnum_unpack_e8m0_x2(packed, 1))};
   return values;
 }
+/* End of what tools/wrappers wrote. */
 
 #endif

@@ -15,6 +15,7 @@
 
 #include "query.h"
 
+/* Written by tools/wrappers (format e2m1): do not edit. */
 #define MPNUM_E2M1_MAX      6.0f
 #define MPNUM_E2M1_MIN      1.0f
 #define MPNUM_E2M1_TRUE_MIN 0.5f
@@ -175,5 +176,6 @@ MPNUM_INLINE mpnum_f32x4 mpnum_e2m1_to_f32_x4(mpnum_e2m1x4 packed) {
   const mpnum_f32x4 values = {low.x, low.y, high.x, high.y};
   return values;
 }
+/* End of what tools/wrappers wrote. */
 
 #endif
