@@ -5,8 +5,7 @@
 #ifndef MPNUM_TESTS_CONVERSION_TYPES_H
 #define MPNUM_TESTS_CONVERSION_TYPES_H
 
-#include <mpnum/mpnum.h>
-
+#include "generic_forms.h"
 #include "reference.h"
 
 #include <stddef.h>

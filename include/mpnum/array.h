@@ -414,63 +414,6 @@ MPNUM_HOST void mpnum_f32_to_e4m3_sr_sat_array(mpnum_e4m3 *dst, const float *src
   mpnum_stochastic_array_(MPNUM_TYPE_E4M3, MPNUM_OVERFLOW_SATURATE, dst, src, n, seed,
                           offset);
 }
-MPNUM_HOST void mpnum_f32_to_e5m2fnuz_sr_array(mpnum_e5m2fnuz *dst, const float *src,
-                                               size_t n, uint64_t seed, uint64_t offset) {
-  mpnum_stochastic_array_(MPNUM_TYPE_E5M2FNUZ, MPNUM_OVERFLOW_IEEE, dst, src, n, seed,
-                          offset);
-}
-MPNUM_HOST void mpnum_f32_to_e5m2fnuz_sr_sat_array(mpnum_e5m2fnuz *dst, const float *src,
-                                                   size_t n, uint64_t seed,
-                                                   uint64_t offset) {
-  mpnum_stochastic_array_(MPNUM_TYPE_E5M2FNUZ, MPNUM_OVERFLOW_SATURATE, dst, src, n, seed,
-                          offset);
-}
-MPNUM_HOST void mpnum_f32_to_e4m3fnuz_sr_array(mpnum_e4m3fnuz *dst, const float *src,
-                                               size_t n, uint64_t seed, uint64_t offset) {
-  mpnum_stochastic_array_(MPNUM_TYPE_E4M3FNUZ, MPNUM_OVERFLOW_IEEE, dst, src, n, seed,
-                          offset);
-}
-MPNUM_HOST void mpnum_f32_to_e4m3fnuz_sr_sat_array(mpnum_e4m3fnuz *dst, const float *src,
-                                                   size_t n, uint64_t seed,
-                                                   uint64_t offset) {
-  mpnum_stochastic_array_(MPNUM_TYPE_E4M3FNUZ, MPNUM_OVERFLOW_SATURATE, dst, src, n, seed,
-                          offset);
-}
-MPNUM_HOST void mpnum_f32_to_e3m4_sr_array(mpnum_e3m4 *dst, const float *src, size_t n,
-                                           uint64_t seed, uint64_t offset) {
-  mpnum_stochastic_array_(MPNUM_TYPE_E3M4, MPNUM_OVERFLOW_IEEE, dst, src, n, seed,
-                          offset);
-}
-MPNUM_HOST void mpnum_f32_to_e3m4_sr_sat_array(mpnum_e3m4 *dst, const float *src,
-                                               size_t n, uint64_t seed, uint64_t offset) {
-  mpnum_stochastic_array_(MPNUM_TYPE_E3M4, MPNUM_OVERFLOW_SATURATE, dst, src, n, seed,
-                          offset);
-}
-MPNUM_HOST void mpnum_f32_to_e8m0_sr_array(mpnum_e8m0 *dst, const float *src, size_t n,
-                                           uint64_t seed, uint64_t offset) {
-  mpnum_stochastic_array_(MPNUM_TYPE_E8M0, MPNUM_OVERFLOW_IEEE, dst, src, n, seed,
-                          offset);
-}
-MPNUM_HOST void mpnum_f32_to_e8m0_sr_sat_array(mpnum_e8m0 *dst, const float *src,
-                                               size_t n, uint64_t seed, uint64_t offset) {
-  mpnum_stochastic_array_(MPNUM_TYPE_E8M0, MPNUM_OVERFLOW_SATURATE, dst, src, n, seed,
-                          offset);
-}
-MPNUM_HOST void mpnum_f32_to_e3m2_sr_sat_array(mpnum_e3m2 *dst, const float *src,
-                                               size_t n, uint64_t seed, uint64_t offset) {
-  mpnum_stochastic_array_(MPNUM_TYPE_E3M2, MPNUM_OVERFLOW_SATURATE, dst, src, n, seed,
-                          offset);
-}
-MPNUM_HOST void mpnum_f32_to_e2m3_sr_sat_array(mpnum_e2m3 *dst, const float *src,
-                                               size_t n, uint64_t seed, uint64_t offset) {
-  mpnum_stochastic_array_(MPNUM_TYPE_E2M3, MPNUM_OVERFLOW_SATURATE, dst, src, n, seed,
-                          offset);
-}
-MPNUM_HOST void mpnum_f32_to_e2m1_sr_sat_array(mpnum_e2m1 *dst, const float *src,
-                                               size_t n, uint64_t seed, uint64_t offset) {
-  mpnum_stochastic_array_(MPNUM_TYPE_E2M1, MPNUM_OVERFLOW_SATURATE, dst, src, n, seed,
-                          offset);
-}
 /* End of what tools/wrappers wrote. */
 
 /* Any type to any type, any rounding. Types of 6 and 4 bits take a byte each. Between two
