@@ -112,7 +112,8 @@ def the_document_adds_a_format():
         said = compile_and_run(root, "program", source).stdout.splitlines()
         for number, line in zip(NUMBERS, said):
             plain, saturated = nearest(number, False), nearest(number, True)
-            assert line == f"{plain:02x} {saturated:02x} {saturated:02x}", f"{number}: {line}, not {plain:02x} {saturated:02x}"
+            want = f"{plain:02x} {saturated:02x} {saturated:02x}"
+            assert line == want, f"{number}: {line}, not {want}"
         for code, line in enumerate(said[count:count + 256]):
             want = value(code & 0x7f) * (-1 if code & 0x80 else 1)
             assert line == "nan" if code & 0x7f == 0x7f else Fraction(line) == want, f"{code:02x} is {line}, not {want}"
