@@ -119,12 +119,11 @@ def the_document_adds_a_format():
             assert line == "nan" if code & 0x7f == 0x7f else Fraction(line) == want, f"{code:02x} is {line}, not {want}"
         assert said[count + 256:] == ["e2m5 6"], said[count + 256:]
         assert "e2m5" in (root / "docs/api.txt").read_text()
-        # The tests of the project know it, and see it right.
-        for output, sources, line in (("queries", ["test_queries.c"], "e2m5_limits"),
-                                      ("decoding", ["test_decoding.c", "reference.c", "conversion_inputs.c"], "e2m5")):
-            done = compile_and_run(root, output, *[in_tests(root, name) for name in sources])
-            assert done.returncode == 0 and line in done.stdout, done.stdout[-2000:]
-        check(*compiler(root), "-fsyntax-only", in_tests(root, "bits.c"))
+        # The tests of the project know it; one of them is run.
+        done = compile_and_run(root, "decoding", *[in_tests(root, name) for name in (
+            "test_decoding.c", "reference.c", "conversion_inputs.c")])
+        assert done.returncode == 0 and "e2m5" in done.stdout, done.stdout[-2000:]
+        check(*compiler(root), "-fsyntax-only", in_tests(root, "bits.c"), in_tests(root, "test_queries.c"))
 
 
 sys.exit(tap.run(the_document_adds_a_format))
