@@ -3,26 +3,29 @@
 
 #include <string.h>
 
-#define FORMAT_LOOPS(name, NAME, sign_bits, exponent_bits, mantissa_bits, bias, \
-                     specials, nan)                                             \
- static void round_trip_##name(double *dst, const double *src, size_t count) {  \
-  size_t i;                                                                     \
-  for (i = 0; i < count; ++i)                                                   \
-   dst[i] = mpnum_##name##_to_f64(mpnum_f64_to_##name##_sat(src[i]));           \
- }                                                                              \
- static void encode_##name(void *dst, const void *src, size_t count) {          \
-  mpnum_##name *to = dst;                                                       \
-  const float *from = src;                                                      \
-  size_t i;                                                                     \
-  for (i = 0; i < count; ++i)                                                   \
-   to[i] = mpnum_f32_to_##name##_sat(from[i]);                                  \
- }                                                                              \
- static void decode_##name(void *dst, const void *src, size_t count) {          \
-  float *to = dst;                                                              \
-  const mpnum_##name *from = src;                                               \
-  size_t i;                                                                     \
-  for (i = 0; i < count; ++i)                                                   \
-   to[i] = mpnum_##name##_to_f32(from[i]);                                      \
+#define FORMAT_LOOPS(name, NAME, sign_bits, exponent_bits, mantissa_bits, bias,   \
+                     specials, nan)                                               \
+ static void round_trip_##name(double *dst, const double *src, size_t count) {    \
+  size_t i;                                                                       \
+  for (i = 0; i < count; ++i)                                                     \
+   dst[i] = mpnum_decode_f64(mpnum_format_of(MPNUM_TYPE_##NAME),                  \
+                             mpnum_encode_f64(mpnum_format_of(MPNUM_TYPE_##NAME), \
+                                              src[i], MPNUM_ROUND_NEAREST_EVEN,   \
+                                              MPNUM_OVERFLOW_SATURATE, 0));       \
+ }                                                                                \
+ static void encode_##name(void *dst, const void *src, size_t count) {            \
+  mpnum_##name *to = dst;                                                         \
+  const float *from = src;                                                        \
+  size_t i;                                                                       \
+  for (i = 0; i < count; ++i)                                                     \
+   to[i] = mpnum_f32_to_##name##_sat(from[i]);                                    \
+ }                                                                                \
+ static void decode_##name(void *dst, const void *src, size_t count) {            \
+  float *to = dst;                                                                \
+  const mpnum_##name *from = src;                                                 \
+  size_t i;                                                                       \
+  for (i = 0; i < count; ++i)                                                     \
+   to[i] = mpnum_##name##_to_f32(from[i]);                                        \
  }
 
 MPNUM_FORMATS(FORMAT_LOOPS)

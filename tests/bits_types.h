@@ -6,20 +6,28 @@
 #include "bits_inputs.h"
 
 /* Functions that every small type has. */
-#define EVERY_TYPE(name, NAME)                                                           \
- HASH(mpnum_from_bits_##name, FOR_PAIRS, put(LEFT(name).bits));                          \
- HASH(mpnum_f32_to_##name##_round, FOR_ROUND(f32_edges),                                 \
-      put(mpnum_f32_to_##name##_round(f32_at(i), MODE).bits));                           \
+#define EVERY_TYPE(name, NAME)                                  \
+ HASH(mpnum_from_bits_##name, FOR_PAIRS, put(LEFT(name).bits)); \
+ HASH(mpnum_f32_to_##name##_round, FOR_ROUND(f32_edges),        \
+      put(mpnum_f32_to_##name##_round(f32_at(i), MODE).bits));  \
+ HASH(mpnum_f32_to_##name##_sat, FOR_F32,                       \
+      put(mpnum_f32_to_##name##_sat(f32_at(i)).bits));          \
+ HASH(mpnum_##name##_to_f32, FOR_CODES(name),                   \
+      put_f32(mpnum_##name##_to_f32(CODE(name))));              \
+ CONSTANT(MPNUM_TYPE_##NAME, put_int)                           \
+ CONSTANT(MPNUM_##NAME##_MAX, put_f32)                          \
+ CONSTANT(MPNUM_##NAME##_MIN, put_f32)                          \
+ CONSTANT(MPNUM_##NAME##_TRUE_MIN, put_f32)                     \
+ CONSTANT(MPNUM_##NAME##_EPSILON, put_f32)
+
+/* What the main ones have beside them. */
+#define MAIN_TYPE(name, NAME)                                                            \
  HASH(mpnum_f64_to_##name##_round, FOR_ROUND(f64_edges),                                 \
       put(mpnum_f64_to_##name##_round(f64_at(i), MODE).bits));                           \
- HASH(mpnum_f32_to_##name##_sat, FOR_F32,                                                \
-      put(mpnum_f32_to_##name##_sat(f32_at(i)).bits));                                   \
  HASH(mpnum_f64_to_##name##_sat, FOR_F64,                                                \
       put(mpnum_f64_to_##name##_sat(f64_at(i)).bits));                                   \
  HASH(mpnum_f32_to_##name##_sr_sat, FOR_F32,                                             \
       put(mpnum_f32_to_##name##_sr_sat(f32_at(i), word_at(i)).bits));                    \
- HASH(mpnum_##name##_to_f32, FOR_CODES(name),                                            \
-      put_f32(mpnum_##name##_to_f32(CODE(name))));                                       \
  HASH(mpnum_##name##_to_f64, FOR_CODES(name),                                            \
       put_f64(mpnum_##name##_to_f64(CODE(name))));                                       \
  HASH(mpnum_isnan_##name, FOR_CODES(name), put_int(mpnum_isnan_##name(CODE(name))));     \
@@ -43,27 +51,36 @@
       put_int(mpnum_compare_##name(LEFT(name), RIGHT(name))));                           \
  HASH(mpnum_total_order_##name, FOR_PAIRS,                                               \
       put_int(mpnum_total_order_##name(LEFT(name), RIGHT(name))));                       \
- CONSTANT(MPNUM_TYPE_##NAME, put_int)                                                    \
- CONSTANT(MPNUM_##NAME##_MAX, put_f32)                                                   \
- CONSTANT(MPNUM_##NAME##_MIN, put_f32)                                                   \
- CONSTANT(MPNUM_##NAME##_TRUE_MIN, put_f32)                                              \
- CONSTANT(MPNUM_##NAME##_EPSILON, put_f32)                                               \
  CONSTANT(MPNUM_##NAME##_MANT_DIG, put_int)                                              \
  CONSTANT(MPNUM_##NAME##_DIG, put_int)                                                   \
  CONSTANT(MPNUM_##NAME##_MIN_EXP, put_int)                                               \
  CONSTANT(MPNUM_##NAME##_MAX_EXP, put_int)
 
 /* Functions of types in which an overflow can give Inf or NaN. */
-#define OVERFLOWING_TYPE(name)                                                 \
- HASH(mpnum_f32_to_##name, FOR_F32, put(mpnum_f32_to_##name(f32_at(i)).bits)); \
- HASH(mpnum_f64_to_##name, FOR_F64, put(mpnum_f64_to_##name(f64_at(i)).bits)); \
- HASH(mpnum_f32_to_##name##_sr, FOR_F32,                                       \
-      put(mpnum_f32_to_##name##_sr(f32_at(i), word_at(i)).bits));
+#define OVERFLOWING_TYPE(name) \
+ HASH(mpnum_f32_to_##name, FOR_F32, put(mpnum_f32_to_##name(f32_at(i)).bits));
 #define TYPE_IEEE(name)   OVERFLOWING_TYPE(name)
 #define TYPE_FN(name)     OVERFLOWING_TYPE(name)
 #define TYPE_FNUZ(name)   OVERFLOWING_TYPE(name)
 #define TYPE_E8M0(name)   OVERFLOWING_TYPE(name)
 #define TYPE_FINITE(name) /* _sat names only */
+#define OVERFLOWING_MAIN_TYPE(name)                                            \
+ HASH(mpnum_f64_to_##name, FOR_F64, put(mpnum_f64_to_##name(f64_at(i)).bits)); \
+ HASH(mpnum_f32_to_##name##_sr, FOR_F32,                                       \
+      put(mpnum_f32_to_##name##_sr(f32_at(i), word_at(i)).bits));
+#define MAIN(name, NAME) MAIN_TYPE(name, NAME) OVERFLOWING_MAIN_TYPE(name)
+#define MAIN_tf32        MAIN(tf32, TF32)
+#define MAIN_bf16        MAIN(bf16, BF16)
+#define MAIN_f16         MAIN(f16, F16)
+#define MAIN_e5m2        MAIN(e5m2, E5M2)
+#define MAIN_e4m3        MAIN(e4m3, E4M3)
+#define MAIN_e5m2fnuz
+#define MAIN_e4m3fnuz
+#define MAIN_e3m4
+#define MAIN_e8m0
+#define MAIN_e3m2
+#define MAIN_e2m3
+#define MAIN_e2m1
 
 /* A rounding mode with names of its own. */
 #define ROUNDED_TYPE(name, mode)                          \
@@ -94,9 +111,6 @@
  }
 FOUR_IN_WORD(e5m2)
 FOUR_IN_WORD(e4m3)
-FOUR_IN_WORD(e5m2fnuz)
-FOUR_IN_WORD(e4m3fnuz)
-FOUR_IN_WORD(e3m4)
 FOUR_IN_BYTES(e3m2)
 FOUR_IN_BYTES(e2m3)
 FOUR_IN_WORD(e2m1)
@@ -114,9 +128,6 @@ PAIR(bf16)
 PAIR(f16)
 PAIR(e5m2)
 PAIR(e4m3)
-PAIR(e5m2fnuz)
-PAIR(e4m3fnuz)
-PAIR(e3m4)
 PAIR(e8m0)
 PAIR(e3m2)
 PAIR(e2m3)
@@ -156,24 +167,24 @@ PAIR(e2m1)
       put(mpnum_##name##_to_f16_x2(PACK_X2(name)).bits));
 
 #define PACKED_tf32
-#define PACKED_bf16     PACKED_X2(bf16) TO_X2(bf16, _) TO_X2(bf16, _sat_)
-#define PACKED_f16      PACKED_X2(f16) TO_X2(f16, _) TO_X2(f16, _sat_)
-#define PACKED_e5m2     PACKED_ALL(e5m2) F16_PAIRS(e5m2)
-#define PACKED_e4m3     PACKED_ALL(e4m3) F16_PAIRS(e4m3)
-#define PACKED_e5m2fnuz PACKED_ALL(e5m2fnuz)
-#define PACKED_e4m3fnuz PACKED_ALL(e4m3fnuz)
-#define PACKED_e3m4     PACKED_ALL(e3m4)
-#define PACKED_e8m0     PACKED_X2(e8m0) TO_X2(e8m0, _ru_sat_) TO_X2(e8m0, _rz_sat_)
-#define PACKED_e3m2     PACKED_SAT(e3m2)
-#define PACKED_e2m3     PACKED_SAT(e2m3)
-#define PACKED_e2m1     PACKED_SAT(e2m1)
+#define PACKED_bf16 PACKED_X2(bf16) TO_X2(bf16, _) TO_X2(bf16, _sat_)
+#define PACKED_f16  PACKED_X2(f16) TO_X2(f16, _) TO_X2(f16, _sat_)
+#define PACKED_e5m2 PACKED_ALL(e5m2) F16_PAIRS(e5m2)
+#define PACKED_e4m3 PACKED_ALL(e4m3) F16_PAIRS(e4m3)
+#define PACKED_e5m2fnuz
+#define PACKED_e4m3fnuz
+#define PACKED_e3m4
+#define PACKED_e8m0 PACKED_X2(e8m0) TO_X2(e8m0, _ru_sat_) TO_X2(e8m0, _rz_sat_)
+#define PACKED_e3m2 PACKED_SAT(e3m2)
+#define PACKED_e2m3 PACKED_SAT(e2m3)
+#define PACKED_e2m1 PACKED_SAT(e2m1)
 
 #define TYPE_FUNCTIONS(name, NAME, sign_bits, exponent_bits, mantissa_bits, bias, \
                        specials, nan)                                             \
  static void print_##name(void) {                                                 \
   collect(exponent_bits, mantissa_bits, bias);                                    \
   EVERY_TYPE(name, NAME)                                                          \
-  TYPE_##specials(name) MODES_##name PACKED_##name                                \
+  MAIN_##name TYPE_##specials(name) MODES_##name PACKED_##name                    \
  }
 
 #endif

@@ -5,8 +5,7 @@
 #ifndef MPNUM_TESTS_CONVERSION_TYPES_H
 #define MPNUM_TESTS_CONVERSION_TYPES_H
 
-#include <mpnum/mpnum.h>
-
+#include "generic_forms.h"
 #include "reference.h"
 
 #include <stddef.h>
@@ -98,11 +97,20 @@ MPNUM_FORMATS(EVERY)
 
 /* clang-format off */
 /* What the formats that do not always saturate have. */
-#define PLAIN(name) FROM_F32(name, ) FROM_F64(name, ) FROM_F32_RANDOM(name, _sr)
-PLAIN(tf32) PLAIN(bf16) PLAIN(f16)
-PLAIN(e5m2) PLAIN(e4m3) PLAIN(e5m2fnuz) PLAIN(e4m3fnuz) PLAIN(e3m4)
-PLAIN(e8m0)
+#define PLAIN_IEEE(name) FROM_F32(name, ) FROM_F64(name, ) FROM_F32_RANDOM(name, _sr)
+#define PLAIN_FN(name)   PLAIN_IEEE(name)
+#define PLAIN_FNUZ(name) PLAIN_IEEE(name)
+#define PLAIN_E8M0(name) PLAIN_IEEE(name)
+#define PLAIN_FINITE(name)
+#define PLAIN(name, NAME, SPECIALS) PLAIN_##SPECIALS(name)
+MAIN_FORMATS(PLAIN)
+OTHER_FORMATS(PLAIN)
 #undef PLAIN
+#undef PLAIN_FINITE
+#undef PLAIN_E8M0
+#undef PLAIN_FNUZ
+#undef PLAIN_FN
+#undef PLAIN_IEEE
 
 /* The roundings that only some formats have a name for. */
 FROM_F32(f16, _rz) FROM_F32(f16, _rz_sat)

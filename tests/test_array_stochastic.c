@@ -163,8 +163,7 @@ static const between betweens[] = {
     {"mpnum_f32_to_f16_sr_array", 1.000732421875f, 0x3c00, 0.75},
     {"mpnum_f32_to_f16_sr_sat_array", 1e-7f, 1, 0.67772157}, /* 2^-24 to 2^-23 */
     {"mpnum_f32_to_tf32_sr_array", 1.00048828125f, 0x3f800000, 0.5},
-    {"mpnum_f32_to_e2m1_sr_sat_array", 2.25f, 4, 0.25}, /* 2 to 3 */
-    {"mpnum_f32_to_e8m0_sr_array", 1.25f, 0x7f, 0.25},  /* 1 to 2 */
+    {"mpnum_f32_to_e5m2_sr_sat_array", 4.25f, 0x44, 0.25}, /* 4 to 5 */
 };
 
 /* Binomial: the count of n roundings that move has mean n * fraction and variance

@@ -169,19 +169,23 @@ template <class T> void conversions_are_the_functions_of_c(const char *name) {
   }
 }
 
-#define PROPERTIES(name, NAME, sign, exponent, mantissa, bias, specials, nan) \
- void name##_traits_are_the_limits() {                                        \
-  const macros limits = {MPNUM_##NAME##_MAX,      MPNUM_##NAME##_MIN,         \
-                         MPNUM_##NAME##_TRUE_MIN, MPNUM_##NAME##_EPSILON,     \
-                         MPNUM_##NAME##_MANT_DIG, MPNUM_##NAME##_DIG,         \
-                         MPNUM_##NAME##_MIN_EXP,  MPNUM_##NAME##_MAX_EXP};    \
-  traits_are_the_limits<mpnum_##name>(#name, limits);                         \
- }                                                                            \
- void name##_flags_are_what_the_codes_show() {                                \
-  flags_are_what_the_codes_show<mpnum_##name>(#name);                         \
- }                                                                            \
- void name##_conversions_are_the_functions_of_c() {                           \
-  conversions_are_the_functions_of_c<mpnum_##name>(#name);                    \
+#define PROPERTIES(name, NAME, sign, exponent, mantissa, bias, specials, nan)       \
+ void name##_traits_are_the_limits() {                                              \
+  const macros limits = {MPNUM_##NAME##_MAX,                                        \
+                         MPNUM_##NAME##_MIN,                                        \
+                         MPNUM_##NAME##_TRUE_MIN,                                   \
+                         MPNUM_##NAME##_EPSILON,                                    \
+                         mpnum_format_mant_dig(mpnum_format_of(MPNUM_TYPE_##NAME)), \
+                         mpnum_format_dig(mpnum_format_of(MPNUM_TYPE_##NAME)),      \
+                         mpnum_format_min_exp(mpnum_format_of(MPNUM_TYPE_##NAME)),  \
+                         mpnum_format_max_exp(mpnum_format_of(MPNUM_TYPE_##NAME))}; \
+  traits_are_the_limits<mpnum_##name>(#name, limits);                               \
+ }                                                                                  \
+ void name##_flags_are_what_the_codes_show() {                                      \
+  flags_are_what_the_codes_show<mpnum_##name>(#name);                               \
+ }                                                                                  \
+ void name##_conversions_are_the_functions_of_c() {                                 \
+  conversions_are_the_functions_of_c<mpnum_##name>(#name);                          \
  }
 MPNUM_FORMATS(PROPERTIES)
 #undef PROPERTIES

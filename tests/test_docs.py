@@ -91,17 +91,6 @@ def documents_name_files_that_exist():
         assert not missing, f"{path.name}: {missing}"
 
 
-def adding_a_format_quotes_the_headers():
-    text = (ROOT / "docs/adding-a-format.md").read_text()
-    lines = [line[1:] for block in re.findall(r"^```diff\n(.*?)^```", text, re.M | re.S)
-             for line in block.splitlines() if line.startswith("+")]
-    lines += [line for block in re.findall(r"^```c\n(.*?)^```", text, re.M | re.S)
-              for line in block.splitlines()]
-    headers = {line for path in (ROOT / "include/mpnum").rglob("*.h")
-               for line in path.read_text().splitlines()}
-    assert lines and not set(lines) - headers, set(lines) - headers
-
-
 def map_shows_every_header_and_walks_of_nine_files():
     text = (ROOT / "docs/map.md").read_text()
     own = {path.relative_to(ROOT / "include/mpnum") for path in (ROOT / "include/mpnum").rglob("*.*")}
@@ -123,5 +112,4 @@ if __name__ == "__main__":
         update_tables(run([sys.argv[1]])[1])
     sys.exit(tap.run(format_tables_are_those_of_the_code, readme_c_runs_as_printed_with_gcc,
                      readme_c_runs_as_printed_with_clang, readme_cuda_compiles_as_printed,
-                     adding_a_format_quotes_the_headers,
                      map_shows_every_header_and_walks_of_nine_files, documents_name_files_that_exist))

@@ -79,9 +79,6 @@ PACK_2(f16, IN_BITS) FROM_2(f16, , IN_BITS) FROM_2(f16, _sat, IN_BITS)
 PACK_2(bf16, IN_BITS) FROM_2(bf16, , IN_BITS) FROM_2(bf16, _sat, IN_BITS)
 PACK_24(e5m2) FROM_24(e5m2, ) FROM_24(e5m2, _sat)
 PACK_24(e4m3) FROM_24(e4m3, ) FROM_24(e4m3, _sat)
-PACK_24(e5m2fnuz) FROM_24(e5m2fnuz, ) FROM_24(e5m2fnuz, _sat)
-PACK_24(e4m3fnuz) FROM_24(e4m3fnuz, ) FROM_24(e4m3fnuz, _sat)
-PACK_24(e3m4) FROM_24(e3m4, ) FROM_24(e3m4, _sat)
 PACK_2(e8m0, IN_BITS) FROM_2(e8m0, _ru_sat, IN_BITS) FROM_2(e8m0, _rz_sat, IN_BITS)
 PACK_2(e3m2, IN_BITS) FROM_2(e3m2, _sat, IN_BITS)
 PACK_2(e2m3, IN_BITS) FROM_2(e2m3, _sat, IN_BITS)
@@ -99,8 +96,6 @@ PACK_24(e2m1) FROM_24(e2m1, _sat)
 static const packed_form forms[] = {
   BOTH(f16, 2, 16), BOTH(bf16, 2, 16),
   BOTH(e5m2, 2, 8), BOTH(e5m2, 4, 8), BOTH(e4m3, 2, 8), BOTH(e4m3, 4, 8),
-  BOTH(e5m2fnuz, 2, 8), BOTH(e5m2fnuz, 4, 8), BOTH(e4m3fnuz, 2, 8), BOTH(e4m3fnuz, 4, 8),
-  BOTH(e3m4, 2, 8), BOTH(e3m4, 4, 8),
   FORM(e8m0, _ru_sat, 2, 8, REF_UP, REF_SATURATE),
   FORM(e8m0, _rz_sat, 2, 8, REF_TOWARD_ZERO, REF_SATURATE),
   FORM(e3m2, _sat, 2, 8, REF_NEAREST_EVEN, REF_SATURATE),

@@ -3,7 +3,7 @@
  * round away from zero are exactly the floor(r * 2^32) largest ones, r being the
  * discarded part as a fraction of the gap. That number is found by bisection over the
  * random word and compared with the one computed here in exact doubles. */
-#include "mpnum/mpnum.h"
+#include "generic_forms.h"
 
 #include "tap.h"
 

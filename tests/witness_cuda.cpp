@@ -19,7 +19,7 @@
 #define QUALIFIERS static inline
 #include <curand_philox4x32_x.h>
 
-#include "mpnum/mpnum.h"
+#include "generic_forms.h"
 
 #include "tap.h"
 

@@ -12,7 +12,7 @@
  *
  * Numbers of the formats are typed here from their definitions.
  */
-#include "mpnum/mpnum.h"
+#include "generic_forms.h"
 
 #include "tap.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The array functions that are measured: one row each. Where a conversion has two forms,
- * it is the one that is used most: IEEE overflow for tf32, bf16 and f16, saturating for
- * narrower types. The other runs the same loop with another constant. */
+ * it is the one that is used most; the other runs the same loop with another constant. */
 #include "arrays.h"
+#include "../../tests/array_conversions.h"
 
 #include <string.h>
 
@@ -11,69 +11,33 @@
 
 enum { SEED = 20240229, COLUMNS = 256 };
 
-/* Expanded once for the functions, once for their rows:
- * ROW(function without mpnum_ and _array, name, what src holds, bits of src and dst) */
-#define FROM_F32(ROW)                                           \
- ROW(f32_to_tf32, "f32 to tf32", SOURCE_F32, 32, 32)            \
- ROW(f32_to_bf16, "f32 to bf16", SOURCE_F32, 32, 16)            \
- ROW(f32_to_f16, "f32 to f16", SOURCE_F32, 32, 16)              \
- ROW(f32_to_e5m2_sat, "f32 to e5m2", SOURCE_F32, 32, 8)         \
- ROW(f32_to_e4m3_sat, "f32 to e4m3", SOURCE_F32, 32, 8)         \
- ROW(f32_to_e5m2fnuz_sat, "f32 to e5m2fnuz", SOURCE_F32, 32, 8) \
- ROW(f32_to_e4m3fnuz_sat, "f32 to e4m3fnuz", SOURCE_F32, 32, 8) \
- ROW(f32_to_e3m4_sat, "f32 to e3m4", SOURCE_F32, 32, 8)         \
- ROW(f32_to_e8m0_sat, "f32 to e8m0", SOURCE_F32, 32, 8)         \
- ROW(f32_to_e3m2_sat, "f32 to e3m2", SOURCE_F32, 32, 8)         \
- ROW(f32_to_e2m3_sat, "f32 to e2m3", SOURCE_F32, 32, 8)         \
- ROW(f32_to_e2m1_sat, "f32 to e2m1", SOURCE_F32, 32, 8)         \
- ROW(f32_to_e3m2x4_sat, "f32 to e3m2x4", SOURCE_F32, 32, 6)     \
- ROW(f32_to_e2m3x4_sat, "f32 to e2m3x4", SOURCE_F32, 32, 6)     \
- ROW(f32_to_e2m1x2_sat, "f32 to e2m1x2", SOURCE_F32, 32, 4)
-#define TO_F32(ROW)                                          \
- ROW(tf32_to_f32, "tf32 to f32", SOURCE_TF32, 32, 32)        \
- ROW(bf16_to_f32, "bf16 to f32", SOURCE_BITS, 16, 32)        \
- ROW(f16_to_f32, "f16 to f32", SOURCE_BITS, 16, 32)          \
- ROW(e5m2_to_f32, "e5m2 to f32", SOURCE_BITS, 8, 32)         \
- ROW(e4m3_to_f32, "e4m3 to f32", SOURCE_BITS, 8, 32)         \
- ROW(e5m2fnuz_to_f32, "e5m2fnuz to f32", SOURCE_BITS, 8, 32) \
- ROW(e4m3fnuz_to_f32, "e4m3fnuz to f32", SOURCE_BITS, 8, 32) \
- ROW(e3m4_to_f32, "e3m4 to f32", SOURCE_BITS, 8, 32)         \
- ROW(e8m0_to_f32, "e8m0 to f32", SOURCE_BITS, 8, 32)         \
- ROW(e3m2_to_f32, "e3m2 to f32", SOURCE_CODES6, 8, 32)       \
- ROW(e2m3_to_f32, "e2m3 to f32", SOURCE_CODES6, 8, 32)       \
- ROW(e2m1_to_f32, "e2m1 to f32", SOURCE_CODES4, 8, 32)       \
- ROW(e3m2x4_to_f32, "e3m2x4 to f32", SOURCE_BITS, 6, 32)     \
- ROW(e2m3x4_to_f32, "e2m3x4 to f32", SOURCE_BITS, 6, 32)     \
- ROW(e2m1x2_to_f32, "e2m1x2 to f32", SOURCE_BITS, 4, 32)
-#define FROM_16(ROW, from, SOURCE)                                \
- ROW(from##_to_e5m2_sat, #from " to e5m2", SOURCE, 16, 8)         \
- ROW(from##_to_e4m3_sat, #from " to e4m3", SOURCE, 16, 8)         \
- ROW(from##_to_e5m2fnuz_sat, #from " to e5m2fnuz", SOURCE, 16, 8) \
- ROW(from##_to_e4m3fnuz_sat, #from " to e4m3fnuz", SOURCE, 16, 8) \
- ROW(from##_to_e3m4_sat, #from " to e3m4", SOURCE, 16, 8)         \
- ROW(from##_to_e8m0_sat, #from " to e8m0", SOURCE, 16, 8)         \
- ROW(from##_to_e3m2_sat, #from " to e3m2", SOURCE, 16, 8)         \
- ROW(from##_to_e2m3_sat, #from " to e2m3", SOURCE, 16, 8)         \
- ROW(from##_to_e2m1_sat, #from " to e2m1", SOURCE, 16, 8)         \
- ROW(from##_to_e3m2x4_sat, #from " to e3m2x4", SOURCE, 16, 6)     \
- ROW(from##_to_e2m3x4_sat, #from " to e2m3x4", SOURCE, 16, 6)     \
- ROW(from##_to_e2m1x2_sat, #from " to e2m1x2", SOURCE, 16, 4)
-#define FROM_F64(ROW)                                \
- ROW(f64_to_f32, "f64 to f32", SOURCE_F64, 64, 32)   \
- ROW(f64_to_bf16, "f64 to bf16", SOURCE_F64, 64, 16) \
- ROW(f64_to_f16, "f64 to f16", SOURCE_F64, 64, 16)
-#define CONVERSIONS(ROW)         \
- FROM_F32(ROW)                   \
- TO_F32(ROW)                     \
- FROM_16(ROW, f16, SOURCE_F16)   \
- FROM_16(ROW, bf16, SOURCE_BF16) \
- FROM_F64(ROW)
+/* What the sources of conversions hold: values, or codes of every kind. Their bits. */
+enum {
+  values_f64 = SOURCE_F64,
+  values_f32 = SOURCE_F32,
+  values_f16 = SOURCE_F16,
+  values_bf16 = SOURCE_BF16,
+  bits_f32 = 32,
+  bits_f64 = 64
+};
+#define TYPE(name, TYPE, bits, width)           \
+ enum {                                         \
+   bits_##name = bits,                          \
+   codes_##name = width == bits ? SOURCE_BITS   \
+                  : width == 4  ? SOURCE_CODES4 \
+                  : width == 6  ? SOURCE_CODES6 \
+                                : SOURCE_TF32   \
+ };
+ARRAY_TYPES(TYPE)
 
-#define CONVERSION_FUNCTION(function, name, source, src_bits, dst_bits) \
- static void function(void *dst, const void *src, size_t count) {       \
-  mpnum_##function##_array(dst, src, count);                            \
+#define CONVERSION_FUNCTION(function)                                   \
+ static void run_##function(void *dst, const void *src, size_t count) { \
+  function(dst, src, count);                                            \
  }
-CONVERSIONS(CONVERSION_FUNCTION)
+#define NARROW_FUNCTION(function, src, dst, scalar)      CONVERSION_FUNCTION(function)
+#define TO_F32_FUNCTION(function, scalar)                CONVERSION_FUNCTION(function)
+#define WIDEN_FUNCTION(function, src, scalar, from_bits) CONVERSION_FUNCTION(function)
+ARRAY_CONVERSIONS(NARROW_FUNCTION, TO_F32_FUNCTION, WIDEN_FUNCTION)
 
 static void f32_to_bf16_sr(void *dst, const void *src, size_t count) {
   mpnum_f32_to_bf16_sr_array(dst, src, count, SEED, 0);
@@ -178,15 +142,23 @@ DOT_PRODUCTS(DOT_FUNCTION)
 #define REDUCTION_ROW(function, type, name, source, bits) \
  {name, #function, source, {bits, 0, false}, run_##function},
 
-#define CONVERSION_ROW(function, name, source, src_bits, dst_bits) \
- {name, "mpnum_" #function "_array", source, {src_bits, dst_bits, false}, function},
+#define CONVERSION_ROW(function, source, src, dst) \
+ {#src " to " #dst,                                \
+  #function,                                       \
+  (array_source)source##_##src,                    \
+  {bits_##src, bits_##dst, false},                 \
+  run_##function},
+#define NARROW_ROW(function, src, dst, scalar) CONVERSION_ROW(function, values, src, dst)
+#define TO_F32_ROW(function, scalar)           CONVERSION_ROW(function, values, f64, f32)
+#define WIDEN_ROW(function, src, scalar, from_bits) \
+ CONVERSION_ROW(function, codes, src, f32)
 
 static const array_operation operations[] = {
-    CONVERSIONS(CONVERSION_ROW){"f32 to bf16 sr",
-                                "mpnum_f32_to_bf16_sr_array",
-                                SOURCE_F32,
-                                {32, 16, false},
-                                f32_to_bf16_sr},
+    ARRAY_CONVERSIONS(NARROW_ROW, TO_F32_ROW, WIDEN_ROW){"f32 to bf16 sr",
+                                                         "mpnum_f32_to_bf16_sr_array",
+                                                         SOURCE_F32,
+                                                         {32, 16, false},
+                                                         f32_to_bf16_sr},
     {"f32 to e4m3 sr",
      "mpnum_f32_to_e4m3_sr_sat_array",
      SOURCE_F32,

@@ -16,6 +16,7 @@
 
 #if MPNUM_HAS_ARRAYS
 
+/* Written by tools/wrappers (conversions of arrays): do not edit. */
 /* f32 to a small type, nearest even; overflow as in IEEE 754, or saturating (_sat). */
 MPNUM_HOST void mpnum_f32_to_tf32_array(mpnum_tf32 *dst, const float *src, size_t n) {
   mpnum_encode_tf32_(MPNUM_OVERFLOW_IEEE, dst, src, n);
@@ -348,6 +349,7 @@ MPNUM_HOST void mpnum_f64_to_f16_array(mpnum_f16 *dst, const double *src, size_t
 MPNUM_HOST void mpnum_f64_to_f16_sat_array(mpnum_f16 *dst, const double *src, size_t n) {
   mpnum_encode_f64_16_(MPNUM_TYPE_F16, MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
+/* End of what tools/wrappers wrote. */
 
 /* f32 to a small type, rounded stochastically: element i takes the random word
  * mpnum_random(seed, offset + i), so an array may be split anywhere. */
@@ -362,6 +364,7 @@ MPNUM_HOST void mpnum_stochastic_array_(mpnum_type type, mpnum_overflow overflow
   conversion.offset = offset;
   mpnum_convert_floats_(conversion, dst, src, n);
 }
+/* Written by tools/wrappers (stochastic conversions of arrays): do not edit. */
 MPNUM_HOST void mpnum_f32_to_tf32_sr_array(mpnum_tf32 *dst, const float *src, size_t n,
                                            uint64_t seed, uint64_t offset) {
   mpnum_stochastic_array_(MPNUM_TYPE_TF32, MPNUM_OVERFLOW_IEEE, dst, src, n, seed,
@@ -411,63 +414,7 @@ MPNUM_HOST void mpnum_f32_to_e4m3_sr_sat_array(mpnum_e4m3 *dst, const float *src
   mpnum_stochastic_array_(MPNUM_TYPE_E4M3, MPNUM_OVERFLOW_SATURATE, dst, src, n, seed,
                           offset);
 }
-MPNUM_HOST void mpnum_f32_to_e5m2fnuz_sr_array(mpnum_e5m2fnuz *dst, const float *src,
-                                               size_t n, uint64_t seed, uint64_t offset) {
-  mpnum_stochastic_array_(MPNUM_TYPE_E5M2FNUZ, MPNUM_OVERFLOW_IEEE, dst, src, n, seed,
-                          offset);
-}
-MPNUM_HOST void mpnum_f32_to_e5m2fnuz_sr_sat_array(mpnum_e5m2fnuz *dst, const float *src,
-                                                   size_t n, uint64_t seed,
-                                                   uint64_t offset) {
-  mpnum_stochastic_array_(MPNUM_TYPE_E5M2FNUZ, MPNUM_OVERFLOW_SATURATE, dst, src, n, seed,
-                          offset);
-}
-MPNUM_HOST void mpnum_f32_to_e4m3fnuz_sr_array(mpnum_e4m3fnuz *dst, const float *src,
-                                               size_t n, uint64_t seed, uint64_t offset) {
-  mpnum_stochastic_array_(MPNUM_TYPE_E4M3FNUZ, MPNUM_OVERFLOW_IEEE, dst, src, n, seed,
-                          offset);
-}
-MPNUM_HOST void mpnum_f32_to_e4m3fnuz_sr_sat_array(mpnum_e4m3fnuz *dst, const float *src,
-                                                   size_t n, uint64_t seed,
-                                                   uint64_t offset) {
-  mpnum_stochastic_array_(MPNUM_TYPE_E4M3FNUZ, MPNUM_OVERFLOW_SATURATE, dst, src, n, seed,
-                          offset);
-}
-MPNUM_HOST void mpnum_f32_to_e3m4_sr_array(mpnum_e3m4 *dst, const float *src, size_t n,
-                                           uint64_t seed, uint64_t offset) {
-  mpnum_stochastic_array_(MPNUM_TYPE_E3M4, MPNUM_OVERFLOW_IEEE, dst, src, n, seed,
-                          offset);
-}
-MPNUM_HOST void mpnum_f32_to_e3m4_sr_sat_array(mpnum_e3m4 *dst, const float *src,
-                                               size_t n, uint64_t seed, uint64_t offset) {
-  mpnum_stochastic_array_(MPNUM_TYPE_E3M4, MPNUM_OVERFLOW_SATURATE, dst, src, n, seed,
-                          offset);
-}
-MPNUM_HOST void mpnum_f32_to_e8m0_sr_array(mpnum_e8m0 *dst, const float *src, size_t n,
-                                           uint64_t seed, uint64_t offset) {
-  mpnum_stochastic_array_(MPNUM_TYPE_E8M0, MPNUM_OVERFLOW_IEEE, dst, src, n, seed,
-                          offset);
-}
-MPNUM_HOST void mpnum_f32_to_e8m0_sr_sat_array(mpnum_e8m0 *dst, const float *src,
-                                               size_t n, uint64_t seed, uint64_t offset) {
-  mpnum_stochastic_array_(MPNUM_TYPE_E8M0, MPNUM_OVERFLOW_SATURATE, dst, src, n, seed,
-                          offset);
-}
-MPNUM_HOST void mpnum_f32_to_e3m2_sr_sat_array(mpnum_e3m2 *dst, const float *src,
-                                               size_t n, uint64_t seed, uint64_t offset) {
-  mpnum_stochastic_array_(MPNUM_TYPE_E3M2, MPNUM_OVERFLOW_SATURATE, dst, src, n, seed,
-                          offset);
-}
-MPNUM_HOST void mpnum_f32_to_e2m3_sr_sat_array(mpnum_e2m3 *dst, const float *src,
-                                               size_t n, uint64_t seed, uint64_t offset) {
-  mpnum_stochastic_array_(MPNUM_TYPE_E2M3, MPNUM_OVERFLOW_SATURATE, dst, src, n, seed,
-                          offset);
-}
-MPNUM_HOST void mpnum_f32_to_e2m1_sr_sat_array(mpnum_e2m1 *dst, const float *src,
-                                               size_t n, uint64_t seed, uint64_t offset) {
-  mpnum_stochastic_array_(MPNUM_TYPE_E2M1, MPNUM_OVERFLOW_SATURATE, dst, src, n, seed,
-                          offset);
-}
+/* End of what tools/wrappers wrote. */
 
 /* Any type to any type, any rounding. Types of 6 and 4 bits take a byte each. Between two
  * small types the value is exact in f32 and is rounded once; a type to itself gives

@@ -12,6 +12,7 @@
 
 #include "detail/core/query.h"
 
+/* Written by tools/wrappers (format bf16): do not edit. */
 #define MPNUM_BF16_MAX      3.38953139e+38f
 #define MPNUM_BF16_MIN      1.17549435e-38f
 #define MPNUM_BF16_TRUE_MIN 9.18354962e-41f
@@ -154,5 +155,6 @@ MPNUM_INLINE mpnum_f32x2 mpnum_bf16_to_f32_x2(mpnum_bf16x2 packed) {
                               mpnum_bf16_to_f32(mpnum_unpack_bf16_x2(packed, 1))};
   return values;
 }
+/* End of what tools/wrappers wrote. */
 
 #endif

@@ -15,23 +15,19 @@
 
 #include "detail/core/query.h"
 
+/* Written by tools/wrappers (format e2m3): do not edit. */
 #define MPNUM_E2M3_MAX      7.5f
 #define MPNUM_E2M3_MIN      1.0f
 #define MPNUM_E2M3_TRUE_MIN 0.125f
 #define MPNUM_E2M3_EPSILON  0.125f
-#define MPNUM_E2M3_MANT_DIG 4
-#define MPNUM_E2M3_DIG      0
-#define MPNUM_E2M3_MIN_EXP  1
-#define MPNUM_E2M3_MAX_EXP  3
 
 MPNUM_INLINE mpnum_e2m3 mpnum_from_bits_e2m3(uint32_t code) {
   const mpnum_e2m3 x = {(uint8_t)code};
   return x;
 }
 
-/* From f32 and f64, rounded once: nearest even without suffix, stochastic (_sr; random
- * as in mpnum_encode), or the mode given (_round). All forms saturate; the overflow
- * argument is ignored. */
+/* From f32, rounded once: nearest even without suffix, or the mode given (_round;
+ * random as in mpnum_encode). All forms saturate; the overflow argument is ignored. */
 MPNUM_INLINE mpnum_e2m3 mpnum_f32_to_e2m3_round(float x, mpnum_rounding rounding,
                                                 mpnum_overflow overflow,
                                                 uint32_t random) {
@@ -42,24 +38,11 @@ MPNUM_INLINE mpnum_e2m3 mpnum_f32_to_e2m3_round(float x, mpnum_rounding rounding
   return mpnum_from_bits_e2m3(
       mpnum_encode(mpnum_format_of(MPNUM_TYPE_E2M3), x, rounding, overflow, random));
 }
-MPNUM_INLINE mpnum_e2m3 mpnum_f64_to_e2m3_round(double x, mpnum_rounding rounding,
-                                                mpnum_overflow overflow,
-                                                uint32_t random) {
-  return mpnum_from_bits_e2m3(
-      mpnum_encode_f64(mpnum_format_of(MPNUM_TYPE_E2M3), x, rounding, overflow, random));
-}
 MPNUM_INLINE mpnum_e2m3 mpnum_f32_to_e2m3_sat(float x) {
   return mpnum_f32_to_e2m3_round(x, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0);
 }
-MPNUM_INLINE mpnum_e2m3 mpnum_f64_to_e2m3_sat(double x) {
-  return mpnum_f64_to_e2m3_round(x, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0);
-}
-MPNUM_INLINE mpnum_e2m3 mpnum_f32_to_e2m3_sr_sat(float x, uint32_t random) {
-  return mpnum_f32_to_e2m3_round(x, MPNUM_ROUND_STOCHASTIC, MPNUM_OVERFLOW_SATURATE,
-                                 random);
-}
 
-/* To f32 and f64, exact. */
+/* To f32, exact. */
 MPNUM_INLINE float mpnum_e2m3_to_f32(mpnum_e2m3 x) {
 #if MPNUM_HAS_HW_FP6
   return mpnum_cvt_f16_to_f32_(mpnum_cvt_e2m3x2_to_f16x2_(x.bits) & 0xffffu);
@@ -67,50 +50,9 @@ MPNUM_INLINE float mpnum_e2m3_to_f32(mpnum_e2m3 x) {
   return mpnum_decode(mpnum_format_of(MPNUM_TYPE_E2M3), x.bits);
 #endif
 }
-MPNUM_INLINE double mpnum_e2m3_to_f64(mpnum_e2m3 x) {
-  return mpnum_decode_f64(mpnum_format_of(MPNUM_TYPE_E2M3), x.bits);
-}
 
-/* Queries, as in query.h. */
-MPNUM_INLINE int mpnum_isnan_e2m3(mpnum_e2m3 x) {
-  return mpnum_isnan(mpnum_format_of(MPNUM_TYPE_E2M3), x.bits);
-}
-MPNUM_INLINE int mpnum_isinf_e2m3(mpnum_e2m3 x) {
-  return mpnum_isinf(mpnum_format_of(MPNUM_TYPE_E2M3), x.bits);
-}
-MPNUM_INLINE int mpnum_isfinite_e2m3(mpnum_e2m3 x) {
-  return mpnum_isfinite(mpnum_format_of(MPNUM_TYPE_E2M3), x.bits);
-}
-MPNUM_INLINE int mpnum_is_normal_e2m3(mpnum_e2m3 x) {
-  return mpnum_is_normal(mpnum_format_of(MPNUM_TYPE_E2M3), x.bits);
-}
-MPNUM_INLINE int mpnum_is_subnormal_e2m3(mpnum_e2m3 x) {
-  return mpnum_is_subnormal(mpnum_format_of(MPNUM_TYPE_E2M3), x.bits);
-}
-MPNUM_INLINE int mpnum_is_zero_e2m3(mpnum_e2m3 x) {
-  return mpnum_is_zero(mpnum_format_of(MPNUM_TYPE_E2M3), x.bits);
-}
-MPNUM_INLINE int mpnum_signbit_e2m3(mpnum_e2m3 x) {
-  return mpnum_signbit(mpnum_format_of(MPNUM_TYPE_E2M3), x.bits);
-}
-MPNUM_INLINE mpnum_e2m3 mpnum_next_up_e2m3(mpnum_e2m3 x) {
-  return mpnum_from_bits_e2m3(mpnum_next_up(mpnum_format_of(MPNUM_TYPE_E2M3), x.bits));
-}
-MPNUM_INLINE mpnum_e2m3 mpnum_next_down_e2m3(mpnum_e2m3 x) {
-  return mpnum_from_bits_e2m3(mpnum_next_down(mpnum_format_of(MPNUM_TYPE_E2M3), x.bits));
-}
-MPNUM_INLINE float mpnum_ulp_e2m3(mpnum_e2m3 x) {
-  return mpnum_ulp(mpnum_format_of(MPNUM_TYPE_E2M3), x.bits);
-}
-MPNUM_INLINE uint32_t mpnum_ulp_distance_e2m3(mpnum_e2m3 a, mpnum_e2m3 b) {
-  return mpnum_ulp_distance(mpnum_format_of(MPNUM_TYPE_E2M3), a.bits, b.bits);
-}
-MPNUM_INLINE int mpnum_compare_e2m3(mpnum_e2m3 a, mpnum_e2m3 b) {
-  return mpnum_compare(mpnum_format_of(MPNUM_TYPE_E2M3), a.bits, b.bits);
-}
-MPNUM_INLINE int mpnum_total_order_e2m3(mpnum_e2m3 a, mpnum_e2m3 b) {
-  return mpnum_total_order(mpnum_format_of(MPNUM_TYPE_E2M3), a.bits, b.bits);
-}
+/* Doubles and queries: mpnum_encode_f64, mpnum_decode_f64, mpnum_isnan and their like
+ * take mpnum_format_of(MPNUM_TYPE_E2M3). */
 
 /* Two in 16 bits, a byte each, element 0 in the low byte: what the PTX conversions take
  * and give. */
@@ -176,5 +118,6 @@ MPNUM_INLINE mpnum_f32x4 mpnum_e2m3_to_f32_x4(mpnum_e2m3x4 packed) {
                               mpnum_e2m3_to_f32(mpnum_unpack_e2m3_x4(packed, 3))};
   return values;
 }
+/* End of what tools/wrappers wrote. */
 
 #endif

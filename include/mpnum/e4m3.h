@@ -12,6 +12,7 @@
 
 #include "f16.h"
 
+/* Written by tools/wrappers (format e4m3): do not edit. */
 #define MPNUM_E4M3_MAX      448.0f
 #define MPNUM_E4M3_MIN      0.015625f
 #define MPNUM_E4M3_TRUE_MIN 0.001953125f
@@ -225,5 +226,6 @@ MPNUM_INLINE mpnum_f32x4 mpnum_e4m3_to_f32_x4(mpnum_e4m3x4 packed) {
   const mpnum_f32x4 values = {low.x, low.y, high.x, high.y};
   return values;
 }
+/* End of what tools/wrappers wrote. */
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "f16.h"
 
+/* Written by tools/wrappers (format e5m2): do not edit. */
 #define MPNUM_E5M2_MAX      57344.0f
 #define MPNUM_E5M2_MIN      6.103515625e-05f
 #define MPNUM_E5M2_TRUE_MIN 1.52587890625e-05f
@@ -225,5 +226,6 @@ MPNUM_INLINE mpnum_f32x4 mpnum_e5m2_to_f32_x4(mpnum_e5m2x4 packed) {
   const mpnum_f32x4 values = {low.x, low.y, high.x, high.y};
   return values;
 }
+/* End of what tools/wrappers wrote. */
 
 #endif

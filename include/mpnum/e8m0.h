@@ -15,24 +15,20 @@
 
 #include "detail/core/query.h"
 
+/* Written by tools/wrappers (format e8m0): do not edit. */
 #define MPNUM_E8M0_MAX      1.70141183e+38f
 #define MPNUM_E8M0_MIN      5.87747175e-39f
 #define MPNUM_E8M0_TRUE_MIN 5.87747175e-39f
 #define MPNUM_E8M0_EPSILON  1.0f
-#define MPNUM_E8M0_MANT_DIG 1
-#define MPNUM_E8M0_DIG      0
-#define MPNUM_E8M0_MIN_EXP  (-126)
-#define MPNUM_E8M0_MAX_EXP  128
 
 MPNUM_INLINE mpnum_e8m0 mpnum_from_bits_e8m0(uint32_t code) {
   const mpnum_e8m0 x = {(uint8_t)code};
   return x;
 }
 
-/* From f32 and f64, rounded once: nearest even without suffix, up (_ru), toward zero
- * (_rz), stochastic (_sr; random as in mpnum_encode), or the mode given (_round). _sat
- * saturates; the other forms overflow as IEEE 754 has it for the mode, NaN standing in
- * for Inf. */
+/* From f32, rounded once: nearest even without suffix, up (_ru), toward zero (_rz), or
+ * the mode given (_round; random as in mpnum_encode). _sat saturates; the other forms
+ * overflow as IEEE 754 has it for the mode, NaN standing in for Inf. */
 MPNUM_INLINE mpnum_e8m0 mpnum_f32_to_e8m0_round(float x, mpnum_rounding rounding,
                                                 mpnum_overflow overflow,
                                                 uint32_t random) {
@@ -43,23 +39,11 @@ MPNUM_INLINE mpnum_e8m0 mpnum_f32_to_e8m0_round(float x, mpnum_rounding rounding
   return mpnum_from_bits_e8m0(
       mpnum_encode(mpnum_format_of(MPNUM_TYPE_E8M0), x, rounding, overflow, random));
 }
-MPNUM_INLINE mpnum_e8m0 mpnum_f64_to_e8m0_round(double x, mpnum_rounding rounding,
-                                                mpnum_overflow overflow,
-                                                uint32_t random) {
-  return mpnum_from_bits_e8m0(
-      mpnum_encode_f64(mpnum_format_of(MPNUM_TYPE_E8M0), x, rounding, overflow, random));
-}
 MPNUM_INLINE mpnum_e8m0 mpnum_f32_to_e8m0(float x) {
   return mpnum_f32_to_e8m0_round(x, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_INLINE mpnum_e8m0 mpnum_f32_to_e8m0_sat(float x) {
   return mpnum_f32_to_e8m0_round(x, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0);
-}
-MPNUM_INLINE mpnum_e8m0 mpnum_f64_to_e8m0(double x) {
-  return mpnum_f64_to_e8m0_round(x, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0);
-}
-MPNUM_INLINE mpnum_e8m0 mpnum_f64_to_e8m0_sat(double x) {
-  return mpnum_f64_to_e8m0_round(x, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0);
 }
 MPNUM_INLINE mpnum_e8m0 mpnum_f32_to_e8m0_ru(float x) {
   return mpnum_f32_to_e8m0_round(x, MPNUM_ROUND_UP, MPNUM_OVERFLOW_IEEE, 0);
@@ -73,62 +57,14 @@ MPNUM_INLINE mpnum_e8m0 mpnum_f32_to_e8m0_rz(float x) {
 MPNUM_INLINE mpnum_e8m0 mpnum_f32_to_e8m0_rz_sat(float x) {
   return mpnum_f32_to_e8m0_round(x, MPNUM_ROUND_TOWARD_ZERO, MPNUM_OVERFLOW_SATURATE, 0);
 }
-MPNUM_INLINE mpnum_e8m0 mpnum_f32_to_e8m0_sr(float x, uint32_t random) {
-  return mpnum_f32_to_e8m0_round(x, MPNUM_ROUND_STOCHASTIC, MPNUM_OVERFLOW_IEEE, random);
-}
-MPNUM_INLINE mpnum_e8m0 mpnum_f32_to_e8m0_sr_sat(float x, uint32_t random) {
-  return mpnum_f32_to_e8m0_round(x, MPNUM_ROUND_STOCHASTIC, MPNUM_OVERFLOW_SATURATE,
-                                 random);
-}
 
-/* To f32 and f64, exact. NaN: canonical, 0x7fffffff and 0x7fffffffffffffff. */
+/* To f32, exact. NaN: canonical, 0x7fffffff. */
 MPNUM_INLINE float mpnum_e8m0_to_f32(mpnum_e8m0 x) {
   return mpnum_decode(mpnum_format_of(MPNUM_TYPE_E8M0), x.bits);
 }
-MPNUM_INLINE double mpnum_e8m0_to_f64(mpnum_e8m0 x) {
-  return mpnum_decode_f64(mpnum_format_of(MPNUM_TYPE_E8M0), x.bits);
-}
 
-/* Queries, as in query.h. */
-MPNUM_INLINE int mpnum_isnan_e8m0(mpnum_e8m0 x) {
-  return mpnum_isnan(mpnum_format_of(MPNUM_TYPE_E8M0), x.bits);
-}
-MPNUM_INLINE int mpnum_isinf_e8m0(mpnum_e8m0 x) {
-  return mpnum_isinf(mpnum_format_of(MPNUM_TYPE_E8M0), x.bits);
-}
-MPNUM_INLINE int mpnum_isfinite_e8m0(mpnum_e8m0 x) {
-  return mpnum_isfinite(mpnum_format_of(MPNUM_TYPE_E8M0), x.bits);
-}
-MPNUM_INLINE int mpnum_is_normal_e8m0(mpnum_e8m0 x) {
-  return mpnum_is_normal(mpnum_format_of(MPNUM_TYPE_E8M0), x.bits);
-}
-MPNUM_INLINE int mpnum_is_subnormal_e8m0(mpnum_e8m0 x) {
-  return mpnum_is_subnormal(mpnum_format_of(MPNUM_TYPE_E8M0), x.bits);
-}
-MPNUM_INLINE int mpnum_is_zero_e8m0(mpnum_e8m0 x) {
-  return mpnum_is_zero(mpnum_format_of(MPNUM_TYPE_E8M0), x.bits);
-}
-MPNUM_INLINE int mpnum_signbit_e8m0(mpnum_e8m0 x) {
-  return mpnum_signbit(mpnum_format_of(MPNUM_TYPE_E8M0), x.bits);
-}
-MPNUM_INLINE mpnum_e8m0 mpnum_next_up_e8m0(mpnum_e8m0 x) {
-  return mpnum_from_bits_e8m0(mpnum_next_up(mpnum_format_of(MPNUM_TYPE_E8M0), x.bits));
-}
-MPNUM_INLINE mpnum_e8m0 mpnum_next_down_e8m0(mpnum_e8m0 x) {
-  return mpnum_from_bits_e8m0(mpnum_next_down(mpnum_format_of(MPNUM_TYPE_E8M0), x.bits));
-}
-MPNUM_INLINE float mpnum_ulp_e8m0(mpnum_e8m0 x) {
-  return mpnum_ulp(mpnum_format_of(MPNUM_TYPE_E8M0), x.bits);
-}
-MPNUM_INLINE uint32_t mpnum_ulp_distance_e8m0(mpnum_e8m0 a, mpnum_e8m0 b) {
-  return mpnum_ulp_distance(mpnum_format_of(MPNUM_TYPE_E8M0), a.bits, b.bits);
-}
-MPNUM_INLINE int mpnum_compare_e8m0(mpnum_e8m0 a, mpnum_e8m0 b) {
-  return mpnum_compare(mpnum_format_of(MPNUM_TYPE_E8M0), a.bits, b.bits);
-}
-MPNUM_INLINE int mpnum_total_order_e8m0(mpnum_e8m0 a, mpnum_e8m0 b) {
-  return mpnum_total_order(mpnum_format_of(MPNUM_TYPE_E8M0), a.bits, b.bits);
-}
+/* Doubles and queries: mpnum_encode_f64, mpnum_decode_f64, mpnum_isnan and their like
+ * take mpnum_format_of(MPNUM_TYPE_E8M0). */
 
 /* Two in 16 bits, element 0 in the low byte. */
 typedef struct mpnum_e8m0x2 {
@@ -166,5 +102,6 @@ MPNUM_INLINE mpnum_f32x2 mpnum_e8m0_to_f32_x2(mpnum_e8m0x2 packed) {
                               mpnum_e8m0_to_f32(mpnum_unpack_e8m0_x2(packed, 1))};
   return values;
 }
+/* End of what tools/wrappers wrote. */
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "detail/core/query.h"
 
+/* Written by tools/wrappers (format f16): do not edit. */
 #define MPNUM_F16_MAX      65504.0f
 #define MPNUM_F16_MIN      6.103515625e-05f
 #define MPNUM_F16_TRUE_MIN 5.96046448e-08f
@@ -151,5 +152,6 @@ MPNUM_INLINE mpnum_f32x2 mpnum_f16_to_f32_x2(mpnum_f16x2 packed) {
                               mpnum_f16_to_f32(mpnum_unpack_f16_x2(packed, 1))};
   return values;
 }
+/* End of what tools/wrappers wrote. */
 
 #endif

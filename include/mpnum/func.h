@@ -21,6 +21,7 @@
 
 #include "detail/math/func_small.h"
 
+/* Written by tools/wrappers (functions): do not edit. */
 /* e^x, 2^x, 10^x and e^x - 1, the last exact to the place near 0. */
 MPNUM_MATH_ float mpnum_exp_f32(float x) { return mpnum_exp_scalar_(x); }
 MPNUM_MATH_ mpnum_f16 mpnum_exp_f16(mpnum_f16 x) {
@@ -279,6 +280,7 @@ MPNUM_MATH_ mpnum_f16 mpnum_gelu_derivative_f16(mpnum_f16 x) {
 MPNUM_MATH_ mpnum_bf16 mpnum_gelu_derivative_bf16(mpnum_bf16 x) {
   return mpnum_bf16_function_(MPNUM_FUNCTION_GELU_DERIVATIVE_, x, MPNUM_OVERFLOW_IEEE);
 }
+/* End of what tools/wrappers wrote. */
 /* log(e^a + e^b). Near 0, where the two parts cancel, f32 has an absolute error of 2^-23.
  */
 MPNUM_MATH_ float mpnum_logaddexp_f32(float a, float b) {

@@ -18,6 +18,7 @@
 
 #if MPNUM_HAS_ARRAYS
 
+/* Written by tools/wrappers (functions of arrays): do not edit. */
 /* Exponentials. */
 MPNUM_HOST void mpnum_exp_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_CALL_(exp_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
@@ -349,6 +350,7 @@ MPNUM_HOST void mpnum_logaddexp_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *a,
                                            const mpnum_bf16 *b, size_t n) {
   mpnum_logaddexp_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, a, b, n);
 }
+/* End of what tools/wrappers wrote. */
 
 #endif
 #endif

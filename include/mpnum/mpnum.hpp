@@ -147,34 +147,33 @@ MPNUM_FORMATS(MPNUM_NUMERIC_LIMITS_)
 
 /* The named functions of a type; the types that always saturate have no plain ones. */
 template <class T> struct functions_;
-#define MPNUM_PLAIN_(name)                                                      \
- MPNUM_INLINE mpnum_##name from_f32(float x) { return mpnum_f32_to_##name(x); } \
- MPNUM_INLINE mpnum_##name from_f64(double x) { return mpnum_f64_to_##name(x); }
+#define MPNUM_PLAIN_(name) \
+ MPNUM_INLINE mpnum_##name from_f32(float x) { return mpnum_f32_to_##name(x); }
 #define MPNUM_PLAIN_IEEE_(name) MPNUM_PLAIN_(name)
 #define MPNUM_PLAIN_FN_(name)   MPNUM_PLAIN_(name)
 #define MPNUM_PLAIN_FNUZ_(name) MPNUM_PLAIN_(name)
 #define MPNUM_PLAIN_E8M0_(name) MPNUM_PLAIN_(name)
 #define MPNUM_PLAIN_FINITE_(name)
-#define MPNUM_FUNCTIONS_(name, NAME, sign, exponent, mantissa, bias, specials, nan) \
- template <> struct functions_<mpnum_##name> {                                      \
-  MPNUM_PLAIN_##specials##_(name) MPNUM_INLINE mpnum_##name from_f32_sat(float x) { \
-   return mpnum_f32_to_##name##_sat(x);                                             \
-  }                                                                                 \
-  MPNUM_INLINE mpnum_##name from_f64_sat(double x) {                                \
-   return mpnum_f64_to_##name##_sat(x);                                             \
-  }                                                                                 \
-  MPNUM_INLINE mpnum_##name round_f32(float x, mpnum_rounding rounding,             \
-                                      mpnum_overflow overflow, uint32_t random) {   \
-   return mpnum_f32_to_##name##_round(x, rounding, overflow, random);               \
-  }                                                                                 \
-  MPNUM_INLINE mpnum_##name round_f64(double x, mpnum_rounding rounding,            \
-                                      mpnum_overflow overflow, uint32_t random) {   \
-   return mpnum_f64_to_##name##_round(x, rounding, overflow, random);               \
-  }                                                                                 \
- };                                                                                 \
- /* To float and double, exact. */                                                  \
- MPNUM_INLINE float to_float(mpnum_##name x) { return mpnum_##name##_to_f32(x); }   \
- MPNUM_INLINE double to_double(mpnum_##name x) { return mpnum_##name##_to_f64(x); }
+#define MPNUM_FUNCTIONS_(name, NAME, sign, exponent, mantissa, bias, specials, nan)      \
+ template <> struct functions_<mpnum_##name> {                                           \
+  MPNUM_PLAIN_##specials##_(name) MPNUM_INLINE mpnum_##name from_f32_sat(float x) {      \
+   return mpnum_f32_to_##name##_sat(x);                                                  \
+  }                                                                                      \
+  MPNUM_INLINE mpnum_##name round_f32(float x, mpnum_rounding rounding,                  \
+                                      mpnum_overflow overflow, uint32_t random) {        \
+   return mpnum_f32_to_##name##_round(x, rounding, overflow, random);                    \
+  }                                                                                      \
+  MPNUM_INLINE mpnum_##name round_f64(double x, mpnum_rounding rounding,                 \
+                                      mpnum_overflow overflow, uint32_t random) {        \
+   return mpnum_from_bits_##name(mpnum_encode_f64(mpnum_format_of(MPNUM_TYPE_##NAME), x, \
+                                                  rounding, overflow, random));          \
+  }                                                                                      \
+ };                                                                                      \
+ /* To float and double, exact. */                                                       \
+ MPNUM_INLINE float to_float(mpnum_##name x) { return mpnum_##name##_to_f32(x); }        \
+ MPNUM_INLINE double to_double(mpnum_##name x) {                                         \
+  return mpnum_decode_f64(mpnum_format_of(MPNUM_TYPE_##NAME), x.bits);                   \
+ }
 MPNUM_FORMATS(MPNUM_FUNCTIONS_)
 #undef MPNUM_FUNCTIONS_
 #undef MPNUM_PLAIN_FINITE_
@@ -184,22 +183,23 @@ MPNUM_FORMATS(MPNUM_FUNCTIONS_)
 #undef MPNUM_PLAIN_IEEE_
 #undef MPNUM_PLAIN_
 
-/* To T, rounded once: mpnum_f32_to_T and mpnum_f64_to_T, their _sat forms, which are the
- * only ones of mpnum_e3m2, e2m3 and e2m1, and their _round forms. A double is not taken
- * for a float, which would round twice. */
+/* To T, rounded once: mpnum_f32_to_T, mpnum_f32_to_T_sat, which is the only one of
+ * mpnum_e3m2, e2m3 and e2m1, mpnum_f32_to_T_round, and the same from doubles. A double is
+ * not taken for a float, which would round twice. */
 template <class T> MPNUM_INLINE T from_float(float x) {
   static_assert(numeric_limits<T>::has_quiet_NaN, "this type has from_float_sat only");
   return functions_<T>::from_f32(x);
 }
 template <class T> MPNUM_INLINE T from_double(double x) {
   static_assert(numeric_limits<T>::has_quiet_NaN, "this type has from_double_sat only");
-  return functions_<T>::from_f64(x);
+  return functions_<T>::round_f64(x, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0);
 }
 template <class T> MPNUM_INLINE T from_float_sat(float x) {
   return functions_<T>::from_f32_sat(x);
 }
 template <class T> MPNUM_INLINE T from_double_sat(double x) {
-  return functions_<T>::from_f64_sat(x);
+  return functions_<T>::round_f64(x, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE,
+                                  0);
 }
 template <class T> T from_float(double x) = delete;
 template <class T> T from_float_sat(double x) = delete;

@@ -20,6 +20,7 @@
 
 #if MPNUM_HAS_ARRAYS
 
+/* Written by tools/wrappers (reductions): do not edit. */
 /* The index of the first element that is Inf or NaN; n if none is. */
 MPNUM_HOST size_t mpnum_first_nonfinite_f32(const float *src, size_t n) {
   size_t result = 0;
@@ -157,6 +158,7 @@ MPNUM_HOST mpnum_stats mpnum_stats_e2m1(const mpnum_e2m1 *src, size_t n) {
   MPNUM_CALL_(stats_8, (mpnum_limits_of_(MPNUM_TYPE_E2M1), &codes, src, n));
   return mpnum_stats_of_codes_(mpnum_format_of(MPNUM_TYPE_E2M1), codes);
 }
+/* End of what tools/wrappers wrote. */
 
 /* Sums, in a total that merges with others (total.h): of the values, of their squares, of
  * products of two arrays. An array is cut into tiles of 2048 elements, from its start.
@@ -188,6 +190,7 @@ MPNUM_HOST mpnum_status mpnum_total_add_products(mpnum_total *total, mpnum_type 
  * Inf, and only then: norms of 1e38 and of 1e-45 are what they should be.
  * NaN: 0x7fffffff.
  * Error: as above; 0.5001 ulp where no sign differs. (test_reduce_sums.c) */
+/* Written by tools/wrappers (sums): do not edit. */
 MPNUM_HOST float mpnum_sum_f32(const float *src, size_t n) {
   return mpnum_f64_to_f32(mpnum_sum_to_odd_(mpnum_values_, 0, 4, src, 0, n));
 }
@@ -243,6 +246,7 @@ MPNUM_HOST float mpnum_norm_e5m2(const mpnum_e5m2 *src, size_t n) {
 MPNUM_HOST float mpnum_norm_e4m3(const mpnum_e4m3 *src, size_t n) {
   return mpnum_root_(mpnum_sum_to_odd_(mpnum_squares_, mpnum_e4m3_floats_, 1, src, 0, n));
 }
+/* End of what tools/wrappers wrote. */
 
 #endif
 #endif

@@ -15,6 +15,7 @@
 
 #include "detail/core/query.h"
 
+/* Written by tools/wrappers (format tf32): do not edit. */
 #define MPNUM_TF32_MAX      3.40116213e+38f
 #define MPNUM_TF32_MIN      1.17549435e-38f
 #define MPNUM_TF32_TRUE_MIN 1.14794370e-41f
@@ -131,5 +132,6 @@ MPNUM_INLINE int mpnum_compare_tf32(mpnum_tf32 a, mpnum_tf32 b) {
 MPNUM_INLINE int mpnum_total_order_tf32(mpnum_tf32 a, mpnum_tf32 b) {
   return mpnum_total_order(mpnum_format_of(MPNUM_TYPE_TF32), a.bits, b.bits);
 }
+/* End of what tools/wrappers wrote. */
 
 #endif

@@ -5,7 +5,7 @@
 #ifndef MPNUM_TESTS_GPU_CONVERSIONS_HPP
 #define MPNUM_TESTS_GPU_CONVERSIONS_HPP
 
-#include <mpnum/mpnum.h>
+#include "../generic_forms.h"
 
 #define FUNCTION(function, result)                                           \
  struct function {                                                           \
@@ -200,12 +200,6 @@ X2(e5m2, )
 X2(e5m2, _sat)
 X2(e4m3, )
 X2(e4m3, _sat)
-X2(e5m2fnuz, )
-X2(e5m2fnuz, _sat)
-X2(e4m3fnuz, )
-X2(e4m3fnuz, _sat)
-X2(e3m4, )
-X2(e3m4, _sat)
 X2(e8m0, _ru_sat)
 X2(e8m0, _rz_sat)
 X2(e3m2, _sat)
@@ -215,12 +209,6 @@ X4(e5m2, )
 X4(e5m2, _sat)
 X4(e4m3, )
 X4(e4m3, _sat)
-X4(e5m2fnuz, )
-X4(e5m2fnuz, _sat)
-X4(e4m3fnuz, )
-X4(e4m3fnuz, _sat)
-X4(e3m4, )
-X4(e3m4, _sat)
 X4(e2m1, _sat)
 F16_PAIRS(e4m3)
 F16_PAIRS(e5m2)
@@ -240,9 +228,6 @@ TO_F32_X2(f16, uint32_t)
 TO_F32_X2(bf16, uint32_t)
 TO_F32_X2(e5m2, uint16_t)
 TO_F32_X2(e4m3, uint16_t)
-TO_F32_X2(e5m2fnuz, uint16_t)
-TO_F32_X2(e4m3fnuz, uint16_t)
-TO_F32_X2(e3m4, uint16_t)
 TO_F32_X2(e3m2, uint16_t)
 TO_F32_X2(e2m3, uint16_t)
 TO_F32_X2(e2m1, uint8_t)
@@ -251,9 +236,6 @@ DENSE_X4(e3m2)
 DENSE_X4(e2m3)
 TO_F32_X4(e5m2, uint32_t)
 TO_F32_X4(e4m3, uint32_t)
-TO_F32_X4(e5m2fnuz, uint32_t)
-TO_F32_X4(e4m3fnuz, uint32_t)
-TO_F32_X4(e3m4, uint32_t)
 TO_F32_X4(e2m1, uint16_t)
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Questions about one code of any format: class, neighbours, gap, order; and the limits
- * of a format. The functions of a type (mpnum_isnan_e4m3, ...) are these with its format
- * filled in. Integers only: -ffast-math does not remove a NaN test. */
+ * of a format. The functions of tf32, bf16, f16, e5m2 and e4m3 (mpnum_isnan_e4m3, ...)
+ * are these with the format filled in. Integers only: -ffast-math does not remove a NaN
+ * test. */
 #ifndef MPNUM_DETAIL_CORE_QUERY_H
 #define MPNUM_DETAIL_CORE_QUERY_H
 

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* What the formats beside the main ones do by the functions that take a format, under the
+ * names that it has for the main ones, so that a test has one body for all. */
+#ifndef MPNUM_TESTS_GENERIC_FORMS_H
+#define MPNUM_TESTS_GENERIC_FORMS_H
+
+#include <mpnum/mpnum.h>
+
+/* clang-format off */
+/* Written by tools/wrappers (list of formats): do not edit. */
+/* ROW(name, NAME, special values): the formats with every form under a name of its own. */
+#define MAIN_FORMATS(ROW) \
+ ROW(tf32, TF32, IEEE) \
+ ROW(bf16, BF16, IEEE) \
+ ROW(f16, F16, IEEE) \
+ ROW(e5m2, E5M2, IEEE) \
+ ROW(e4m3, E4M3, FN)
+/* The others. */
+#define OTHER_FORMATS(ROW) \
+ ROW(e5m2fnuz, E5M2FNUZ, FNUZ) \
+ ROW(e4m3fnuz, E4M3FNUZ, FNUZ) \
+ ROW(e3m4, E3M4, IEEE) \
+ ROW(e8m0, E8M0, E8M0) \
+ ROW(e3m2, E3M2, FINITE) \
+ ROW(e2m3, E2M3, FINITE) \
+ ROW(e2m1, E2M1, FINITE)
+/* End of what tools/wrappers wrote. */
+/* clang-format on */
+
+#define FORM_OF(NAME) mpnum_format_of(MPNUM_TYPE_##NAME)
+#define FORM_CLASS(name, NAME, query)                      \
+ MPNUM_INLINE int mpnum_##query##_##name(mpnum_##name x) { \
+  return mpnum_##query(FORM_OF(NAME), x.bits);             \
+ }
+#define FORM_STEP(name, NAME, query)                                   \
+ MPNUM_INLINE mpnum_##name mpnum_##query##_##name(mpnum_##name x) {    \
+  return mpnum_from_bits_##name(mpnum_##query(FORM_OF(NAME), x.bits)); \
+ }
+#define FORM_PAIR(name, NAME, query, result)                                  \
+ MPNUM_INLINE result mpnum_##query##_##name(mpnum_##name a, mpnum_##name b) { \
+  return mpnum_##query(FORM_OF(NAME), a.bits, b.bits);                        \
+ }
+#define FORM_ROUNDED(name, suffix, OVERFLOW)                                            \
+ MPNUM_INLINE mpnum_##name mpnum_f64_to_##name##suffix(double x) {                      \
+  return mpnum_f64_to_##name##_round(x, MPNUM_ROUND_NEAREST_EVEN,                       \
+                                     MPNUM_OVERFLOW_##OVERFLOW, 0);                     \
+ }                                                                                      \
+ MPNUM_INLINE mpnum_##name mpnum_f32_to_##name##_sr##suffix(float x, uint32_t random) { \
+  return mpnum_f32_to_##name##_round(x, MPNUM_ROUND_STOCHASTIC,                         \
+                                     MPNUM_OVERFLOW_##OVERFLOW, random);                \
+ }
+#define FORM_PLAIN_IEEE(name)   FORM_ROUNDED(name, , IEEE)
+#define FORM_PLAIN_FN(name)     FORM_ROUNDED(name, , IEEE)
+#define FORM_PLAIN_FNUZ(name)   FORM_ROUNDED(name, , IEEE)
+#define FORM_PLAIN_E8M0(name)   FORM_ROUNDED(name, , IEEE)
+#define FORM_PLAIN_FINITE(name) /* _sat names only */
+#define FORMS(name, NAME, SPECIALS)                                                      \
+ MPNUM_INLINE mpnum_##name mpnum_f64_to_##name##_round(                                  \
+     double x, mpnum_rounding rounding, mpnum_overflow overflow, uint32_t random) {      \
+  return mpnum_from_bits_##name(                                                         \
+      mpnum_encode_f64(FORM_OF(NAME), x, rounding, overflow, random));                   \
+ }                                                                                       \
+ MPNUM_INLINE double mpnum_##name##_to_f64(mpnum_##name x) {                             \
+  return mpnum_decode_f64(FORM_OF(NAME), x.bits);                                        \
+ }                                                                                       \
+ FORM_ROUNDED(name, _sat, SATURATE)                                                      \
+ FORM_PLAIN_##SPECIALS(name) FORM_CLASS(name, NAME, isnan) FORM_CLASS(name, NAME, isinf) \
+     FORM_CLASS(name, NAME, isfinite) FORM_CLASS(name, NAME, is_normal)                  \
+         FORM_CLASS(name, NAME, is_subnormal) FORM_CLASS(name, NAME, is_zero)            \
+             FORM_CLASS(name, NAME, signbit) FORM_STEP(name, NAME, next_up)              \
+                 FORM_STEP(name, NAME, next_down)                                        \
+                     MPNUM_INLINE float mpnum_ulp_##name(mpnum_##name x) {               \
+  return mpnum_ulp(FORM_OF(NAME), x.bits);                                               \
+ }                                                                                       \
+ FORM_PAIR(name, NAME, ulp_distance, uint32_t)                                           \
+ FORM_PAIR(name, NAME, compare, int)                                                     \
+ FORM_PAIR(name, NAME, total_order, int)
+OTHER_FORMATS(FORMS)
+#undef FORMS
+#undef FORM_PLAIN_FINITE
+#undef FORM_PLAIN_E8M0
+#undef FORM_PLAIN_FNUZ
+#undef FORM_PLAIN_FN
+#undef FORM_PLAIN_IEEE
+#undef FORM_ROUNDED
+#undef FORM_PAIR
+#undef FORM_STEP
+#undef FORM_CLASS
+#undef FORM_OF
+
+#endif
