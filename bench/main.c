@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host.h"
-#include "output.h"
-#include "results.h"
+#include "core/host.h"
+#include "report/output.h"
+#include "report/results.h"
 
 enum { DONE = 0, NO_RESULT = 1, WRONG_INPUT = 2 };
 enum {
@@ -192,7 +192,8 @@ static int write_all(const results *found) {
 }
 
 static int run(results *found, const options *chosen) {
-  static const char *sample[] = {BENCH_SOURCE_ROOT "/bench/sample/digits.safetensors"};
+  static const char *sample[] = {BENCH_SOURCE_ROOT
+                                 "/bench/input/sample/digits.safetensors"};
   bool given = chosen->input_count > 0;
   const char **paths = given ? chosen->inputs : sample;
   size_t count = given ? chosen->input_count : chosen->accuracy;

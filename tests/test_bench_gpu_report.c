@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The GPU's results of the benchmark, made up: what follows from them, and with an
  * argument (text, json, csv, svg) the report of them on stdout, for test_bench_gpu.py. */
-#include "../bench/results.h"
+#include "../bench/report/results.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "accuracy.h"
+#include "../sections/accuracy.h"
 #include "message.h"
 
 typedef struct options {

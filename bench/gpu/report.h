@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "../report_csv.h"
-#include "../report_json.h"
+#include "../report/report_csv.h"
+#include "../report/report_json.h"
 #include "gpu.h"
 
 /* False when out of memory. */

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "../table.h"
+#include "../report/table.h"
 
 static const double mebibyte = 1 << 20;
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "message.h"
+#include "../core/message.h"
 
 typedef enum element_type { ELEMENT_F32, ELEMENT_F16, ELEMENT_BF16 } element_type;
 

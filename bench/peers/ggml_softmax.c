@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ggml's kernel for a row of softmax, which its CPU backend calls between a pass for the
  * largest element and one for the scale. Those two are the reference's, or loops. */
-#include "measure.h"
+#include "../sections/math/measure.h"
 #include "reference.h"
 
 /* No header that ggml installs has it: stores e^(x - max), returns the sum. */

@@ -4,7 +4,7 @@
 #include "peers.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "peer_highway.cpp"
+#define HWY_TARGET_INCLUDE "peers/highway.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

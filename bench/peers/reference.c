@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Softmax in three passes of AVX-512, as fast as it goes without regard to NaN, to rows
  * of nothing but -Inf or to the same bits elsewhere: the mark for mpnum's. */
-#include "measure.h"
+#include "../sections/math/measure.h"
 #include "reference.h"
 
 #if defined(__x86_64__)

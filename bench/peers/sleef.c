@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SLEEF's functions with errors up to 1 ulp (u10), and its square root: those of the
  * widest vectors that this CPU has. */
-#include "measure.h"
+#include "../sections/math/measure.h"
 
 #include <immintrin.h>
 

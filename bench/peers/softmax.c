@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Softmax as a user would write it, and what it costs at least: the copy of a matrix. */
-#include "measure.h"
+#include "../sections/math/measure.h"
 
 #include <math.h>
 #include <string.h>

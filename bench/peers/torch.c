@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* PyTorch runs in a program of its own, which is Python's, after all others. */
-#include "grad.h"
+#include "../sections/grad/grad.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../program.h"
+#include "../core/program.h"
 
 enum { FIRST = 3, NUMBERS = 2 * ARRAY_SIZES };
 
-/* What peer_torch.py calls for an operation of ours; unscale_ is the function under that
+/* What torch_times.py calls for an operation of ours; unscale_ is the function under that
  * method of torch.amp.GradScaler, _amp_foreach_non_finite_check_and_unscale_. */
 static const array_peer_loop loops[] = {
     {"unscale f32", "unscale_, get_total_norm", NULL},
@@ -25,7 +25,7 @@ static refusal missing;
 
 /* The numbers of the plan: threads, and of each size its bytes and rounds. */
 static json_t *run_script(const array_plan *plan, refusal *why) {
-  char script[] = BENCH_SOURCE_ROOT "/bench/grad/peer_torch.py", usual[] = "python3";
+  char script[] = BENCH_SOURCE_ROOT "/bench/peers/torch_times.py", usual[] = "python3";
   char *named = getenv("TORCH_PYTHON"), *python = named && *named ? named : usual;
   char *arguments[FIRST + NUMBERS + 1] = {python, script};
   char threads[24], numbers[NUMBERS][24];

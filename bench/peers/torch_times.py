@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""PyTorch's passes over f32 gradients on the CPU, timed as bench/timing.c times.
+"""PyTorch's passes over f32 gradients on the CPU, timed as bench/core/timing.c times.
 
-usage: peer_torch.py THREADS BYTES ROUNDS [BYTES ROUNDS]...
+usage: torch_times.py THREADS BYTES ROUNDS [BYTES ROUNDS]...
 
 Prints JSON: version, and rows by operation, for each size bytes, ns_per_value and noise; or missing,
 the reason why there are none.
@@ -17,7 +17,7 @@ import time
 import warnings
 
 SAMPLE_SECONDS, WARM_SECONDS = 200e-6, 10e-3
-SMALL, TILE = 671, 1 << 20  # as in operations.c and source.c
+SMALL, TILE = 671, 1 << 20  # as in sections/grad/operations.c and sections/arrays/source.c
 
 
 def operations(torch, count):

@@ -3,9 +3,9 @@
  * section, so new sections and metrics add lines and never move a column. */
 #include "report_csv.h"
 #include "results.h"
-#include "arrays/report.h"
-#include "gpu/report.h"
-#include "math/report.h"
+#include "../sections/arrays/report.h"
+#include "../gpu/report.h"
+#include "../sections/math/report.h"
 
 #include <math.h>
 #include <string.h>

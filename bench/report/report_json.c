@@ -4,11 +4,11 @@
 
 #include <math.h>
 
-#include "arrays/report.h"
-#include "gpu/report.h"
-#include "math/report.h"
+#include "../sections/arrays/report.h"
+#include "../gpu/report.h"
+#include "../sections/math/report.h"
 
-#include "host.h"
+#include "../core/host.h"
 
 enum { SCHEMA = 1 };
 

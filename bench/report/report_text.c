@@ -5,11 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "arrays/report.h"
-#include "gpu/report.h"
-#include "host.h"
-#include "limit.h"
-#include "math/report.h"
+#include "../sections/arrays/report.h"
+#include "../gpu/report.h"
+#include "../core/host.h"
+#include "../core/limit.h"
+#include "../sections/math/report.h"
 #include "table.h"
 
 enum { LINE_WIDTH = 100, NOTES_SHOWN = 20 };

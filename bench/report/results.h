@@ -6,16 +6,16 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "accuracy.h"
-#include "arrays/arrays.h"
-#include "gpu/gpu.h"
-#include "grad/grad.h"
-#include "headers.h"
-#include "input.h"
-#include "math/measure.h"
-#include "options.h"
-#include "scalar.h"
-#include "speed.h"
+#include "../sections/accuracy.h"
+#include "../sections/arrays/arrays.h"
+#include "../gpu/gpu.h"
+#include "../sections/grad/grad.h"
+#include "../sections/headers.h"
+#include "../input/input.h"
+#include "../sections/math/measure.h"
+#include "../core/options.h"
+#include "../sections/scalar.h"
+#include "../sections/speed.h"
 
 typedef struct results {
   const options *chosen; /* which sections hold results */

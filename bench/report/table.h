@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "message.h"
+#include "../core/message.h"
 
 enum { TABLE_COLUMNS = 16, TABLE_CELL = 64, TABLE_GROUPS = 4 };
 

@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "distributions.h"
-#include "formats.h"
-#include "input.h"
-#include "progress.h"
+#include "../core/distributions.h"
+#include "../core/formats.h"
+#include "../input/input.h"
+#include "../core/progress.h"
 
 enum { SCALING_NONE, SCALING_AMAX, SCALING_COUNT };
 

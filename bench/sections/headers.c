@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "program.h"
+#include "../core/program.h"
 
 static json_t *run_tool(unsigned rounds, unsigned call_rounds, refusal *why) {
   char tool[] = BENCH_SOURCE_ROOT "/tools/include-cost", json[] = "--json";

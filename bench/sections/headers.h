@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "message.h"
+#include "../core/message.h"
 
 typedef struct header_cost {
   char header[64], compiler[16];

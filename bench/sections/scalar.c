@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats.h"
-#include "peers.h"
+#include "../core/formats.h"
+#include "../peers/peers.h"
 #include "speed.h"
-#include "timing.h"
+#include "../core/timing.h"
 
 typedef struct scalar_call {
   const char *operation, *library, *function;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "progress.h"
+#include "../core/progress.h"
 
 enum { SCALAR_COUNT = 18, SCALAR_VALUES = 65536 };
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "distributions.h"
-#include "limit.h"
+#include "../core/distributions.h"
+#include "../core/limit.h"
 
 static const byte_shape shapes[] = {
     {32, 32, false}, {32, 16, false}, {32, 8, false}, {16, 32, false}, {8, 32, false},

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "formats.h"
-#include "progress.h"
+#include "../core/formats.h"
+#include "../core/progress.h"
 
 typedef struct speed {
   double ns;    /* for one value */

@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "../limit.h"
-#include "../message.h"
-#include "../peers.h"
-#include "../progress.h"
+#include "../../core/limit.h"
+#include "../../core/message.h"
+#include "../../peers/peers.h"
+#include "../../core/progress.h"
 
 enum { ARRAY_SIZES = 3, ARRAY_SHAPES = 19 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "source.h"
-#include "team.h"
+#include "../../core/team.h"
 
 enum { PART = 256, MIDDLE = 1, LINE = 64 };
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "../table.h"
+#include "../../report/table.h"
 
 enum { MIDDLE = 1 };
 

@@ -6,7 +6,7 @@
 
 #include <mpnum/mpnum.h>
 
-#include "../distributions.h"
+#include "../../core/distributions.h"
 
 enum { TILE = 1 << 20, SEED = 3 };
 

@@ -2,7 +2,7 @@
 #include "grad.h"
 
 #include "../arrays/report.h"
-#include "../table.h"
+#include "../../report/table.h"
 
 /* What an operation does more than another one. */
 static const struct {

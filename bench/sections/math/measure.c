@@ -10,7 +10,7 @@
 #include <mpnum/mpnum.h>
 
 #include "../arrays/source.h"
-#include "../timing.h"
+#include "../../core/timing.h"
 
 static const char label[] = "functions and softmax";
 

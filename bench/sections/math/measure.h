@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "../peers.h"
-#include "../progress.h"
+#include "../../peers/peers.h"
+#include "../../core/progress.h"
 
 enum { MATH_FUNCTIONS = 18, SOFTMAX_MATRICES = 5 };
 

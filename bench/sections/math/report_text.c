@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "../table.h"
+#include "../../report/table.h"
 
 /* In six columns. */
 static void add_error(table *made, double error) {
