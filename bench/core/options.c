@@ -190,7 +190,7 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static void choose_section(options *chosen, int option) {
+static void choose_section(bench_options *chosen, int option) {
   bool all = option == OPTION_ALL, cpu = all || option == OPTION_CPU;
   chosen->formats |= cpu || option == OPTION_FORMATS;
   chosen->speed |= cpu || option == OPTION_SPEED;
@@ -203,7 +203,7 @@ static void choose_section(options *chosen, int option) {
   chosen->gpu |= all || option == OPTION_GPU;
 }
 
-static bool read_option(options *chosen, int option, char **argv, refusal *why) {
+static bool read_option(bench_options *chosen, int option, char **argv, refusal *why) {
   switch (option) {
   case OPTION_HELP: chosen->help = true; return true;
   case OPTION_QUICK: chosen->quick = true; return true;
@@ -237,7 +237,7 @@ static bool read_option(options *chosen, int option, char **argv, refusal *why) 
   }
 }
 
-static void set_defaults(options *chosen) {
+static void set_defaults(bench_options *chosen) {
   bool cpu = chosen->formats || chosen->speed || chosen->scalar || chosen->accuracy ||
              chosen->arrays || chosen->grad || chosen->math || chosen->headers;
   int i;
@@ -253,7 +253,7 @@ static void set_defaults(options *chosen) {
   }
 }
 
-bool options_read(options *chosen, int argc, char **argv, refusal *why) {
+bool options_read(bench_options *chosen, int argc, char **argv, refusal *why) {
   int option;
   memset(chosen, 0, sizeof *chosen);
   chosen->scaling[SCALING_NONE] = chosen->scaling[SCALING_AMAX] = true;
@@ -271,4 +271,4 @@ bool options_read(options *chosen, int argc, char **argv, refusal *why) {
   return true;
 }
 
-void options_free(options *chosen) { free(chosen->inputs); }
+void options_free(bench_options *chosen) { free(chosen->inputs); }

@@ -6,10 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../sections/accuracy.h"
 #include "message.h"
 
-typedef struct options {
+enum { SCALING_NONE, SCALING_AMAX, SCALING_COUNT };
+
+typedef struct bench_options {
   bool help, quick;
   bool formats, speed, scalar, accuracy, arrays, grad, math, headers,
       gpu;        /* sections to run */
@@ -23,11 +24,11 @@ typedef struct options {
   const char **inputs; /* input_count of them, in argv; none: the shipped sample */
   size_t input_count;
   const char *json, *csv, *svg; /* NULL: not written */
-} options;
+} bench_options;
 
 /* False with the reason when the command line is wrong. options_free in either case. */
-bool options_read(options *chosen, int argc, char **argv, refusal *why);
-void options_free(options *chosen);
+bool options_read(bench_options *chosen, int argc, char **argv, refusal *why);
+void options_free(bench_options *chosen);
 void options_help(void);
 
 #endif

@@ -20,7 +20,7 @@ static const array_peer_loop loops[] = {
     {"check f32", "get_total_norm", NULL},
 };
 static array_peer torch = {"PyTorch", NULL, loops, PEER_COUNT(loops), NULL};
-static char name[40];
+static char version[40];
 static refusal missing;
 
 /* The numbers of the plan: threads, and of each size its bytes and rounds. */
@@ -45,14 +45,14 @@ static bool read_figures(array_results *found, array_peer_row *row, json_t *size
   const byte_shape shape = found->set->own->operations[row->operation].shape;
   int s;
   for (s = 0; s < ARRAY_SIZES; ++s) {
-    array_figure *figure = &row->row.sizes[s];
+    array_figure *shown = &row->row.sizes[s];
     json_int_t bytes;
     if (json_unpack(json_array_get(sizes, (size_t)s), "{s:I, s:F, s:F}", "bytes", &bytes,
-                    "ns_per_value", &figure->ns, "noise", &figure->noise) != 0)
+                    "ns_per_value", &shown->ns, "noise", &shown->noise) != 0)
       return false;
-    if ((size_t)bytes != found->plan.sizes[s] || !(figure->ns > 0)) return false;
-    figure->rate = shape_rate(shape, figure->ns);
-    figure->limit = found->rows[row->operation].sizes[s].limit;
+    if ((size_t)bytes != found->plan.sizes[s] || !(shown->ns > 0)) return false;
+    shown->rate = shape_rate(shape, shown->ns);
+    shown->limit = found->rows[row->operation].sizes[s].limit;
   }
   return true;
 }
@@ -73,9 +73,8 @@ static bool read_result(array_results *found, json_t *root, refusal *why) {
   if (json_unpack(root, "{s:s}", "missing", &said) == 0) return refuse(why, "%s", said);
   if (json_unpack(root, "{s:s, s:o}", "version", &said, "rows", &rows) != 0)
     return refuse(why, "no times");
-  snprintf(name, sizeof name, "PyTorch %.*s", (int)strcspn(said, "+"), said);
-  clean_text(name);
-  torch.name = name;
+  snprintf(version, sizeof version, "%.*s", (int)strcspn(said, "+"), said);
+  clean_text(version);
   return read_rows(found, rows, why);
 }
 
@@ -87,7 +86,7 @@ static void measure_torch(array_results *found) {
     found->peer_count = before;
     clean_text(why.text);
     refuse(&missing, "%.200s (TORCH_PYTHON names another python3)", why.text);
-    torch.name = "PyTorch";
+    version[0] = 0;
     torch.missing = missing.text;
   }
   json_decref(root);
@@ -98,10 +97,10 @@ static const array_peer *const peers[] = {&torch};
 const array_set grad_set = {
     "Gradients",
     "grad",
-    "grad_peer",
-    "called from Python, after all others. x: the peer's time over "
-    "mpnum's",
+    "grad_limit",
+    "called from Python, after all others. x: the peer's\ntime over mpnum's",
     &grad_functions,
     peers,
     1,
+    version,
     measure_torch};

@@ -22,24 +22,25 @@ static char *folder_of(const char *path) {
   return folder;
 }
 
-static bool is_input(const char *path, const results *found) {
+static bool is_input(const char *path, const input *files, size_t count) {
   struct stat out, in;
   size_t i;
   if (stat(path, &out) != 0) return false;
-  for (i = 0; i < found->file_count; ++i) {
-    if (fstat(found->files[i].descriptor, &in) == 0 && in.st_dev == out.st_dev &&
+  for (i = 0; i < count; ++i) {
+    if (fstat(files[i].descriptor, &in) == 0 && in.st_dev == out.st_dev &&
         in.st_ino == out.st_ino)
       return true;
   }
   return false;
 }
 
-bool output_check(const char *path, const results *found, refusal *why) {
+bool output_check(const char *path, const input *files, size_t count, refusal *why) {
   struct stat status;
   char *folder;
   bool good;
   if (path[0] == 0) return refuse(why, "an output file has no name");
-  if (is_input(path, found)) return refuse(why, "is an input; it is not overwritten");
+  if (is_input(path, files, count))
+    return refuse(why, "is an input; it is not overwritten");
   if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
     return refuse(why, "cannot be written: %s", strerror(EISDIR));
   if (is_special(path)) return true;
@@ -56,10 +57,10 @@ static bool finish(FILE *to, bool written) {
   return fclose(to) == 0 && good;
 }
 
-static bool write_special(const char *path, bool (*report)(const results *, FILE *),
-                          const results *found, refusal *why) {
+static bool write_special(const char *path, report_writer *write, const report *about,
+                          refusal *why) {
   FILE *to = fopen(path, "w");
-  if (to && finish(to, report(found, to))) return true;
+  if (to && finish(to, write(about, to))) return true;
   return refuse(why, "cannot be written: %s", strerror(errno));
 }
 
@@ -70,30 +71,30 @@ static void set_usual_mode(int descriptor) {
   if (fchmod(descriptor, 0666 & ~mask) != 0) return; /* readable by the owner is enough */
 }
 
-static bool write_beside(const char *path, char *temporary,
-                         bool (*report)(const results *, FILE *), const results *found) {
+static bool write_beside(const char *path, char *temporary, report_writer *write,
+                         const report *about) {
   int descriptor = mkstemp(temporary), error;
   FILE *to = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
   if (!to) return false;
   set_usual_mode(descriptor);
-  if (finish(to, report(found, to)) && rename(temporary, path) == 0) return true;
+  if (finish(to, write(about, to)) && rename(temporary, path) == 0) return true;
   error = errno;
   unlink(temporary);
   errno = error;
   return false;
 }
 
-bool output_write(const char *path, bool (*report)(const results *, FILE *),
-                  const results *found, refusal *why) {
+bool output_write(const char *path, report_writer *write, const report *about,
+                  refusal *why) {
   static const char suffix[] = ".XXXXXX";
   char *real, *temporary;
   bool good;
-  if (is_special(path)) return write_special(path, report, found, why);
+  if (is_special(path)) return write_special(path, write, about, why);
   real = realpath(path, NULL); /* through a symbolic link, which stays */
   if (!real) real = copy_text(path);
   temporary = real ? malloc(strlen(real) + sizeof suffix) : NULL;
   if (temporary) strcat(strcpy(temporary, real), suffix);
-  good = temporary && write_beside(real, temporary, report, found);
+  good = temporary && write_beside(real, temporary, write, about);
   if (!good) refuse(why, "cannot be written: %s", strerror(errno));
   free(real);
   free(temporary);

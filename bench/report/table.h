@@ -9,7 +9,7 @@
 
 #include "../core/message.h"
 
-enum { TABLE_COLUMNS = 16, TABLE_CELL = 64, TABLE_GROUPS = 4 };
+enum { TABLE_COLUMNS = 20, TABLE_CELL = 64, TABLE_GROUPS = 8 };
 
 typedef struct table {
   size_t columns, count;

@@ -2,9 +2,14 @@
 #include "accuracy.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 2048 };
+#include "../report/view.h"
+
+enum { CHUNK = 2048, LINE_WIDTH = 100 };
+static const char section[] = "accuracy";
+static const char *const scalings[SCALING_COUNT] = {"as they are", "times 2^k"};
 
 const char *subject_name(const subject *about) {
   return about->file ? about->values->name : about->law->name;
@@ -14,7 +19,7 @@ const char *subject_source(const subject *about) {
   return about->file ? about->file->path : "synthetic";
 }
 
-const char *subject_type(const subject *about) {
+static const char *subject_type(const subject *about) {
   return about->file ? element_name(about->values->type) : "f32";
 }
 
@@ -152,16 +157,139 @@ bool accuracy_measure(subject *about, const bool scaling[SCALING_COUNT], progres
   return scan(about, bar, why) && quantise(about, scaling, bar, why);
 }
 
-double rms_relative_error(const subject *about, const accuracy *result) {
-  return sqrt(result->sum_relative_squares / (double)about->nonzero);
+static void add_results(figures *to, const subject *about, const accuracy *result) {
+  const double count = (double)about->nonzero;
+  figures_add(to, "max_relative_error", result->max_relative, "");
+  figures_add(to, "rms_relative_error", sqrt(result->sum_relative_squares / count), "");
+  /* +Inf when every value is exact */
+  figures_add(to, "sqnr", 10 * log10(result->signal / result->noise), "dB");
+  figures_add(to, "overflow_share", (double)result->overflow / count, "");
+  figures_add(to, "underflow_share", (double)result->underflow / count, "");
 }
 
-double overflow_share(const subject *about, const accuracy *result) {
-  return (double)result->overflow / (double)about->nonzero;
+/* A tensor's own figures begin with `file`. */
+void accuracy_figures(figures *to, const subject *about,
+                      const bool scaling[SCALING_COUNT]) {
+  const char *file = subject_source(about), *name = subject_name(about);
+  char *source = malloc(strlen(file) + strlen(name) + sizeof ": ");
+  int i, s;
+  if (!source) {
+    to->failed = true;
+    return;
+  }
+  sprintf(source, "%s: %s", file, name);
+  figures_at(to, section, source, "", "");
+  figures_say(to, "file", "%s", file);
+  figures_say(to, "tensor", "%s", name);
+  figures_say(to, "type", "%s", subject_type(about));
+  if (about->law) figures_say(to, "law", "%s", about->law->law);
+  figures_add(to, "values", (double)about->count, "");
+  figures_add(to, "zeros", (double)about->zeros, "");
+  figures_add(to, "non_finite", (double)about->nonfinite, "");
+  figures_add(to, "amax", about->amax, "");
+  for (i = 0; i < FORMAT_COUNT && about->nonzero > 0; ++i) {
+    const mpnum_type type = bench_formats[i].type;
+    figures_at(to, section, source, mpnum_type_name(type), "");
+    figures_add(to, "bits", format_bits(mpnum_format_of(type)), "bit");
+    for (s = 0; s < SCALING_COUNT; ++s) {
+      if (!scaling[s]) continue;
+      figures_at(to, section, source, mpnum_type_name(type), scalings[s]);
+      add_results(to, about, &about->results[s][i]);
+      if (s == SCALING_AMAX)
+        figures_add(to, "scale_exponent", about->results[s][i].scale_exponent, "");
+    }
+  }
+  free(source);
 }
 
-double underflow_share(const subject *about, const accuracy *result) {
-  return (double)result->underflow / (double)about->nonzero;
+/* 0 and 100 only for none at all and for all. */
+static void show_share(char cell[TABLE_CELL], double share) {
+  if (share <= 0 || share >= 1) {
+    snprintf(cell, TABLE_CELL, "%g", 100 * share);
+  } else if (share < 0.00005) {
+    snprintf(cell, TABLE_CELL, "<0.01");
+  } else if (share > 0.99995) {
+    snprintf(cell, TABLE_CELL, ">99.99");
+  } else {
+    snprintf(cell, TABLE_CELL, "%.2f", 100 * share);
+  }
 }
 
-double sqnr(const accuracy *result) { return 10 * log10(result->signal / result->noise); }
+/* 4.88e-4: three digits in the fewest columns. */
+static void show_error(char cell[TABLE_CELL], double error) {
+  char text[32];
+  int power = 0;
+  snprintf(text, sizeof text, "%.2e", error);
+  if (sscanf(text + 4, "e%d", &power) != 1 || error <= 0) {
+    snprintf(cell, TABLE_CELL, "%g", error);
+  } else {
+    snprintf(cell, TABLE_CELL, "%.4se%d", text, power);
+  }
+}
+
+static void show_sqnr(char cell[TABLE_CELL], double quality) {
+  snprintf(cell, TABLE_CELL, isinf(quality) ? "exact" : "%.1f", quality);
+}
+
+static bool print_tensor(const figures *from, FILE *to) {
+  static const view_column columns[] = {
+      {.heading = "format", .metric = VIEW_NAME},
+      {.heading = "max rel",
+       .metric = "max_relative_error",
+       .show = show_error,
+       .each = true},
+      {.heading = "rms rel",
+       .metric = "rms_relative_error",
+       .show = show_error,
+       .each = true},
+      {.heading = "SQNR dB", .metric = "sqnr", .show = show_sqnr, .each = true},
+      {.heading = "over%", .metric = "overflow_share", .show = show_share, .each = true},
+      {.heading = "under%",
+       .metric = "underflow_share",
+       .show = show_share,
+       .each = true},
+      {.heading = "k", .metric = "scale_exponent", .format = "%.0f", .each = true},
+  };
+  static const view shown = {.section = section, VIEW_COLUMNS(columns)};
+  const char *law = figures_words(from, section, "law");
+  const double zeros = figures_value(from, section, "zeros");
+  const double nonfinite = figures_value(from, section, "non_finite");
+  char name[4 * LINE_WIDTH];
+  shorten(name, sizeof name, LINE_WIDTH - 45, figures_words(from, section, "tensor"));
+  fprintf(to, "\n%s: %.0f %s values, amax %.4g", name,
+          figures_value(from, section, "values"), figures_words(from, section, "type"),
+          figures_value(from, section, "amax"));
+  if (zeros > 0) fprintf(to, ", %.0f zeros", zeros);
+  if (nonfinite > 0) fprintf(to, ", %.0f not finite", nonfinite);
+  fputc('\n', to);
+  if (law[0]) fprintf(to, "(%s)\n", law);
+  if (!figures_find(from, section, NULL, NULL, NULL, "sqnr"))
+    fputs("no nonzero finite value, so no errors\n", to);
+  return view_print(&shown, from, to, "%s", "");
+}
+
+static bool begins_tensor(const figure *row) {
+  return strcmp(row->section, section) == 0 && strcmp(row->metric, "file") == 0;
+}
+
+bool accuracy_print(const figures *from, FILE *to) {
+  const char *file = "";
+  size_t i;
+  for (i = 0; i < from->count; ++i) {
+    figures part = *from;
+    if (!begins_tensor(&from->rows[i])) continue;
+    part.rows += i;
+    for (part.count = 1; i + part.count < from->count; ++part.count) {
+      if (begins_tensor(&part.rows[part.count])) break;
+    }
+    if (strcmp(file, part.rows->words) != 0) {
+      char source[4 * LINE_WIDTH];
+      file = part.rows->words;
+      shorten(source, sizeof source, LINE_WIDTH - 15, file);
+      fprintf(to, "\nAccuracy: %s%s\n", source,
+              strcmp(file, "synthetic") == 0 ? " distributions" : "");
+    }
+    if (!print_tensor(&part, to)) return false;
+  }
+  return true;
+}

@@ -5,13 +5,14 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "../core/distributions.h"
+#include "../core/figures.h"
 #include "../core/formats.h"
+#include "../core/options.h"
 #include "../input/input.h"
 #include "../core/progress.h"
-
-enum { SCALING_NONE, SCALING_AMAX, SCALING_COUNT };
 
 /* Sums over the nonzero finite values x, y = decode(encode_sat(x * 2^k)) / 2^k. */
 typedef struct accuracy {
@@ -35,18 +36,15 @@ typedef struct subject {
 
 const char *subject_name(const subject *about);
 const char *subject_source(const subject *about); /* path of the file, or "synthetic" */
-const char *subject_type(const subject *about);   /* "f32", ... */
 
 /* Reads the values twice. The bar moves by accuracy_work(...). */
 bool accuracy_measure(subject *about, const bool scaling[SCALING_COUNT], progress *bar,
                       refusal *why);
 uint64_t accuracy_work(const subject *about, const bool scaling[SCALING_COUNT]);
 
-/* Derived figures; NaN where the tensor has no nonzero finite value. */
-double rms_relative_error(const subject *about, const accuracy *result);
-double overflow_share(const subject *about, const accuracy *result);
-double underflow_share(const subject *about, const accuracy *result);
-/* Signal to quantisation noise in dB; +Inf when every value is exact. */
-double sqnr(const accuracy *result);
+/* Appends what was measured. */
+void accuracy_figures(figures *to, const subject *about,
+                      const bool scaling[SCALING_COUNT]);
+bool accuracy_print(const figures *from, FILE *to);
 
 #endif

@@ -3,10 +3,11 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "../core/program.h"
+#include "../report/view.h"
+
+static const char section[] = "headers", call_section[] = "calls";
 
 static json_t *run_tool(unsigned rounds, unsigned call_rounds, refusal *why) {
   char tool[] = BENCH_SOURCE_ROOT "/tools/include-cost", json[] = "--json";
@@ -19,23 +20,17 @@ static json_t *run_tool(unsigned rounds, unsigned call_rounds, refusal *why) {
   return program_json(arguments, "python3", why);
 }
 
-static bool no_costs(refusal *why) {
-  return refuse(why, "gave something other than rows of costs");
-}
-
-static bool read_rows(header_costs *costs, json_t *rows, refusal *why) {
+static bool read_headers(figures *to, json_t *rows) {
+  json_t *row;
   size_t i;
-  costs->rows = calloc(json_array_size(rows) + 1, sizeof *costs->rows);
-  if (!costs->rows) return refuse(why, "out of memory");
-  costs->count = json_array_size(rows);
-  for (i = 0; i < costs->count; ++i) {
+  json_array_foreach(rows, i, row) {
     const char *header, *compiler;
-    header_cost *row = &costs->rows[i];
-    if (json_unpack(json_array_get(rows, i), "{s:s, s:s, s:F}", "header", &header,
-                    "compiler", &compiler, "seconds", &row->seconds) != 0)
-      return no_costs(why);
-    snprintf(row->header, sizeof row->header, "%s", header);
-    snprintf(row->compiler, sizeof row->compiler, "%s", compiler);
+    double seconds;
+    if (json_unpack(row, "{s:s, s:s, s:F}", "header", &header, "compiler", &compiler,
+                    "seconds", &seconds) != 0)
+      return false;
+    figures_at(to, section, "", header, compiler);
+    figures_add(to, "compile_time", seconds, "s");
   }
   return true;
 }
@@ -44,57 +39,74 @@ static double number_or_nan(const json_t *value) {
   return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
-static bool read_call(call_cost *call, json_t *from) {
-  const char *library, *name, *compiler, *optimization;
-  json_t *seconds, *ratio, *peak, *missing;
-  if (json_unpack(from, "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "library", &library,
-                  "call", &name, "compiler", &compiler, "optimization", &optimization,
-                  "seconds", &seconds, "ratio_to_immintrin", &ratio, "peak_bytes", &peak,
-                  "missing", &missing) != 0)
-    return false;
-  snprintf(call->library, sizeof call->library, "%s", library);
-  snprintf(call->call, sizeof call->call, "%s", name);
-  snprintf(call->compiler, sizeof call->compiler, "%s", compiler);
-  snprintf(call->optimization, sizeof call->optimization, "%s", optimization);
-  if (json_is_string(missing))
-    snprintf(call->missing, sizeof call->missing, "%s", json_string_value(missing));
-  call->seconds = number_or_nan(seconds);
-  call->ratio = number_or_nan(ratio);
-  call->peak_bytes = number_or_nan(peak);
+static bool read_calls(figures *to, json_t *rows) {
+  json_t *row;
+  size_t i;
+  json_array_foreach(rows, i, row) {
+    const char *library, *call, *compiler, *optimization;
+    json_t *seconds, *ratio, *peak, *missing;
+    char variant[32];
+    if (json_unpack(row, "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "library", &library,
+                    "call", &call, "compiler", &compiler, "optimization", &optimization,
+                    "seconds", &seconds, "ratio_to_immintrin", &ratio, "peak_bytes",
+                    &peak, "missing", &missing) != 0)
+      return false;
+    snprintf(variant, sizeof variant, "%s %s", compiler, optimization);
+    figures_at(to, call_section, library, call, variant);
+    figures_add(to, "compile_time", number_or_nan(seconds), "s");
+    figures_add(to, "ratio_to_immintrin", number_or_nan(ratio), "");
+    figures_add(to, "peak_memory", number_or_nan(peak), "byte");
+    if (json_is_string(missing))
+      figures_say(to, "missing", "%s", json_string_value(missing));
+  }
   return true;
 }
 
-static bool same_call(const call_cost *a, const call_cost *b) {
-  return strcmp(a->library, b->library) == 0 && strcmp(a->call, b->call) == 0;
-}
-
-static bool read_calls(header_costs *costs, json_t *calls, refusal *why) {
-  size_t i, columns = 0;
-  costs->calls = calloc(json_array_size(calls) + 1, sizeof *costs->calls);
-  if (!costs->calls) return refuse(why, "out of memory");
-  costs->call_count = json_array_size(calls);
-  for (i = 0; i < costs->call_count; ++i) {
-    if (!read_call(&costs->calls[i], json_array_get(calls, i))) return no_costs(why);
-    if (columns == i && same_call(costs->calls, &costs->calls[i])) ++columns;
-    if (!same_call(&costs->calls[i], &costs->calls[i - i % columns]))
-      return no_costs(why);
-  }
-  costs->call_columns = columns;
-  return columns <= CALL_COLUMNS || no_costs(why);
-}
-
-bool headers_measure(header_costs *costs, unsigned rounds, unsigned call_rounds,
-                     refusal *why) {
+bool headers_measure(figures *to, unsigned rounds, unsigned call_rounds, refusal *why) {
   json_t *root = run_tool(rounds, call_rounds, why);
-  bool good = root && read_rows(costs, json_object_get(root, "rows"), why) &&
-              read_calls(costs, json_object_get(root, "calls"), why);
-  costs->rounds = rounds;
-  costs->call_rounds = call_rounds;
+  bool good = root != NULL;
+  figures_at(to, section, "", "", "");
+  figures_add(to, "rounds", rounds, "");
+  figures_at(to, call_section, "", "", "");
+  figures_add(to, "rounds", call_rounds, "");
+  if (good && !(read_headers(to, json_object_get(root, "rows")) &&
+                read_calls(to, json_object_get(root, "calls"))))
+    good = refuse(why, "gave something other than rows of costs");
   json_decref(root);
   return good;
 }
 
-void headers_free(header_costs *costs) {
-  free(costs->rows);
-  free(costs->calls);
+/* Less than nothing is noise. */
+static void show_milliseconds(char cell[TABLE_CELL], double seconds) {
+  snprintf(cell, TABLE_CELL, "%.1f", fmax(0, 1000 * seconds));
+}
+
+bool headers_print(const figures *from, FILE *to) {
+  static const view_column columns[] = {
+      {.heading = "header", .metric = VIEW_NAME},
+      {.metric = "compile_time", .show = show_milliseconds, .each = true},
+  };
+  static const view_column call_columns[] = {
+      {.heading = "one call to", .metric = VIEW_LABEL},
+      {.heading = "s", .metric = "compile_time", .show = show_three, .each = true},
+      {.heading = "x", .metric = "ratio_to_immintrin", .format = "%.1f", .each = true},
+      {.heading = "MiB",
+       .metric = "peak_memory",
+       .format = "%.0f",
+       .factor = 0x1p-20,
+       .each = true},
+  };
+  static const view headers = {.section = section, VIEW_COLUMNS(columns)};
+  static const view calls = {.section = call_section, VIEW_COLUMNS(call_columns)};
+  const bool good =
+      view_print(&headers, from, to,
+                 "\nHeaders: ms to compile #include <header> over an empty file, median "
+                 "of %.0f\n",
+                 figures_value(from, section, "rounds")) &&
+      view_print(&calls, from, to,
+                 "\nCalls: a file that includes mpnum.h and makes one call. Seconds of "
+                 "CPU, x: over immintrin.h\nalone, MiB at the peak, median of %.0f\n",
+                 figures_value(from, call_section, "rounds"));
+  view_absent(from, call_section, false, to);
+  return good;
 }

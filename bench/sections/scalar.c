@@ -6,6 +6,7 @@
 
 #include "../core/formats.h"
 #include "../peers/peers.h"
+#include "../report/view.h"
 #include "speed.h"
 #include "../core/timing.h"
 
@@ -71,11 +72,12 @@ DECODE_PASS(cuda_e4m3_to_f32)
 # define CUDA_PASS(call) NULL
 #endif
 
+static const char section[] = "scalar";
 static const char own[] = "mpnum", fp16[] = "FP16", f16c[] = "F16C",
                   cuda[] = "CUDA headers";
 
-/* The rows of an operation start with mpnum's. */
-static const scalar_call calls[SCALAR_COUNT] = {
+/* Those of an operation start with mpnum's. */
+static const scalar_call calls[] = {
     {"f32 to f16", own, "mpnum_f32_to_f16", pass_call_f32_to_f16, 0},
     {"f32 to f16", fp16, "fp16_ieee_from_fp32_value", FP16_PASS(fp16_f32_to_f16), 0},
     {"f32 to f16", f16c, "_cvtss_sh", F16C_PASS(f16c_f32_to_f16), 0},
@@ -95,6 +97,8 @@ static const scalar_call calls[SCALAR_COUNT] = {
     {"e4m3 to f32", own, "mpnum_e4m3_to_f32", pass_call_e4m3_to_f32, 8},
     {"e4m3 to f32", cuda, "__nv_cvt_fp8_to_halfraw", CUDA_PASS(cuda_e4m3_to_f32), 8},
 };
+
+enum { CALL_COUNT = sizeof calls / sizeof *calls };
 
 static const char *missing(const scalar_call *call) {
   if (!call->pass)
@@ -130,53 +134,69 @@ static contender scalar_contender(const scalar_call *call, void *dst, const floa
   return made;
 }
 
-static void describe(scalar_result *result, const scalar_call *call) {
-  memset(result, 0, sizeof *result);
-  result->operation = call->operation;
-  result->library = call->library;
-  result->function = call->function;
-  result->missing = missing(call);
-}
-
-static void collect(scalar_result results[SCALAR_COUNT], const contender *timed) {
+static void collect(figures *to, const contender *timed) {
   double base = 0;
   int i;
-  for (i = 0; i < SCALAR_COUNT; ++i) {
-    if (results[i].missing) continue;
-    results[i].ns = timed++->ns;
-    if (i == 0 || strcmp(results[i].operation, results[i - 1].operation) != 0)
-      base = results[i].ns;
-    results[i].ratio = results[i].ns / base;
+  for (i = 0; i < CALL_COUNT; ++i) {
+    const scalar_call *call = &calls[i];
+    figures_at(to, section, call->library, call->operation, "");
+    figures_say(to, "function", "%s", call->function);
+    if (missing(call)) {
+      figures_say(to, "missing", "%s", missing(call));
+      continue;
+    }
+    if (call->library == own) base = timed->ns;
+    figures_add(to, "time_per_call", timed->ns, "ns");
+    figures_add(to, "ratio_to_mpnum", timed++->ns / base, "");
   }
 }
 
 uint64_t scalar_work(unsigned rounds) {
   uint64_t present = 0;
   int i;
-  for (i = 0; i < SCALAR_COUNT; ++i)
+  for (i = 0; i < CALL_COUNT; ++i)
     present += !missing(&calls[i]);
   return present * rounds;
 }
 
-bool scalar_measure(scalar_result results[SCALAR_COUNT], size_t count, unsigned rounds,
-                    progress *bar) {
-  contender list[SCALAR_COUNT];
+bool scalar_measure(figures *to, size_t count, unsigned rounds, progress *bar) {
+  contender list[CALL_COUNT];
   uint32_t *codes[2] = {NULL, NULL};
   void *dst = timing_buffer(count * 4);
   float *values = speed_values(count);
   bool done = dst && values && make_codes(codes, count);
   size_t used = 0;
   int i;
-  for (i = 0; i < SCALAR_COUNT && done; ++i) {
-    describe(&results[i], &calls[i]);
-    if (!results[i].missing)
+  for (i = 0; i < CALL_COUNT && done; ++i) {
+    if (!missing(&calls[i]))
       list[used++] = scalar_contender(&calls[i], dst, values, codes, count);
   }
   done = done && timing_measure(list, used, rounds, bar, "scalar calls");
-  if (done) collect(results, list);
+  if (done) {
+    figures_at(to, section, "", "", "");
+    figures_add(to, "rounds", rounds, "");
+    collect(to, list);
+  }
   free(dst);
   free(values);
   free(codes[0]);
   free(codes[1]);
   return done;
+}
+
+bool scalar_print(const figures *from, FILE *to) {
+  static const view_column columns[] = {
+      {.heading = "operation", .metric = VIEW_NAME},
+      {.heading = "library", .metric = VIEW_SOURCE, .left = true},
+      {.heading = "function", .metric = "function", .left = true},
+      {.heading = "ns/call", .metric = "time_per_call", .format = "%.2f"},
+      {.heading = "x mpnum", .metric = "ratio_to_mpnum", .format = "%.2f"},
+  };
+  static const view shown = {.section = section, VIEW_COLUMNS(columns)};
+  const bool good =
+      view_print(&shown, from, to,
+                 "\nScalar: one out-of-line call at a time, median of %.0f rounds\n",
+                 figures_value(from, section, "rounds"));
+  view_absent(from, section, false, to);
+  return good;
 }

@@ -6,21 +6,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
+#include "../core/figures.h"
 #include "../core/progress.h"
 
-enum { SCALAR_COUNT = 18, SCALAR_VALUES = 65536 };
+enum { SCALAR_VALUES = 65536 };
 
-typedef struct scalar_result {
-  const char *operation, *library, *function;
-  const char *missing; /* why there is no time, or NULL */
-  double ns;           /* of one call */
-  double ratio;        /* to mpnum's call of the same operation */
-} scalar_result;
-
-/* False when out of memory. */
-bool scalar_measure(scalar_result results[SCALAR_COUNT], size_t count, unsigned rounds,
-                    progress *bar);
+/* Appends the figures; false when out of memory. */
+bool scalar_measure(figures *to, size_t count, unsigned rounds, progress *bar);
 uint64_t scalar_work(unsigned rounds);
+bool scalar_print(const figures *from, FILE *to);
 
 #endif

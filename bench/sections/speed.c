@@ -6,6 +6,9 @@
 
 #include "../core/distributions.h"
 #include "../core/limit.h"
+#include "../report/view.h"
+
+static const char section[] = "speed";
 
 static const byte_shape shapes[] = {
     {32, 32, false}, {32, 16, false}, {32, 8, false}, {16, 32, false}, {8, 32, false},
@@ -74,25 +77,28 @@ static size_t list_loops(copy_loop *list) {
   return used;
 }
 
-static speed speed_of(double ns, byte_shape shape, double limit) {
-  speed found;
-  found.ns = ns;
-  found.rate = shape_rate(shape, ns);
-  found.limit = limit;
-  return found;
+static void add_figures(figures *to, const bench_format *format, const char *variant,
+                        byte_shape shape, double ns, double limit) {
+  const double rate = shape_rate(shape, ns);
+  figures_at(to, section, "mpnum", mpnum_type_name(format->type), variant);
+  figures_add(to, "time_per_value", ns, "ns");
+  figures_add(to, "rate", rate, "GB/s");
+  figures_add(to, "copy_rate", limit, "GB/s");
+  figures_add(to, "share_of_copy", rate / limit, "");
 }
 
-static void collect(speed_results *results, const contender *timed,
-                    const copy_loop *loops, size_t loop_count) {
+static void collect(figures *to, const contender *timed, const copy_loop *loops,
+                    size_t loop_count) {
   const contender *copies = timed + 2 * FORMAT_COUNT;
   int i;
   for (i = 0; i < FORMAT_COUNT; ++i) {
-    unsigned bits = 8 * bench_formats[i].storage_size;
-    byte_shape to = {32, bits, false}, from = {bits, 32, false};
-    results->encode[i] =
-        speed_of(timed[2 * i].ns, to, copy_limit(loops, copies, loop_count, to));
-    results->decode[i] =
-        speed_of(timed[2 * i + 1].ns, from, copy_limit(loops, copies, loop_count, from));
+    const bench_format *format = &bench_formats[i];
+    const unsigned bits = 8 * format->storage_size;
+    const byte_shape encode = {32, bits, false}, decode = {bits, 32, false};
+    add_figures(to, format, "encode", encode, timed[2 * i].ns,
+                copy_limit(loops, copies, loop_count, encode));
+    add_figures(to, format, "decode", decode, timed[2 * i + 1].ns,
+                copy_limit(loops, copies, loop_count, decode));
   }
 }
 
@@ -117,7 +123,7 @@ uint64_t speed_work(unsigned rounds) {
   return (uint64_t)rounds * (2 * FORMAT_COUNT + list_loops(loops));
 }
 
-bool speed_measure(speed_results *results, size_t size, unsigned rounds, progress *bar) {
+bool speed_measure(figures *to, size_t size, unsigned rounds, progress *bar) {
   copy_loop loops[LOOP_LIMIT];
   contender list[CONTENDER_LIMIT];
   size_t used, loop_count = list_loops(loops), count = size / sizeof(float);
@@ -128,10 +134,35 @@ bool speed_measure(speed_results *results, size_t size, unsigned rounds, progres
     done = timing_measure(list, used, rounds, bar, "array conversions");
   }
   if (done) {
-    results->count = count;
-    results->rounds = rounds;
-    collect(results, list, loops, loop_count);
+    figures_at(to, section, "", "", "");
+    figures_add(to, "values", (double)count, "");
+    figures_add(to, "rounds", rounds, "");
+    collect(to, list, loops, loop_count);
   }
   workspace_free(&space);
   return done;
+}
+
+bool speed_print(const figures *from, FILE *to) {
+  static const view_column columns[] = {
+      {.heading = "format", .metric = VIEW_NAME},
+      {.heading = "ns/value", .metric = "time_per_value", .format = "%.3f", .each = true},
+      {.heading = "GB/s", .metric = "rate", .format = "%.2f", .each = true},
+      {.heading = "copy GB/s", .metric = "copy_rate", .format = "%.1f", .each = true},
+      {.heading = "of copy",
+       .metric = "share_of_copy",
+       .format = "%.1f %%",
+       .factor = 100,
+       .each = true},
+  };
+  static const view shown = {.section = section, VIEW_COLUMNS(columns)};
+  const double values = figures_value(from, section, "values");
+  return view_print(
+      &shown, from, to,
+      "\nSpeed: arrays of %.0f values (%.0f KiB of f32), one thread, median of %.0f "
+      "rounds.\nencode: f32 to format, decode: format to f32. GB/s counts bytes read and "
+      "written; copy is the\nfastest loop of this run that reads and writes the same "
+      "bytes "
+      "and computes nothing.\n",
+      values, values * sizeof(float) / 1024, figures_value(from, section, "rounds"));
 }

@@ -6,7 +6,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
+#include "../../core/figures.h"
 #include "../../core/limit.h"
 #include "../../core/message.h"
 #include "../../peers/peers.h"
@@ -43,15 +45,16 @@ typedef struct array_code {
   const char *(*isa)(void);   /* in use */
 } array_code;
 
-/* A section of the reports: operations, and who else does the same. */
+/* A section: operations, and who else does the same. */
 struct array_results;
 typedef struct array_set {
-  const char *title;                  /* "Arrays" */
-  const char *section, *peer_section; /* of the CSV */
-  const char *peer_note;              /* how they run, what the columns are */
+  const char *title; /* "Arrays" */
+  const char *section, *limit_section;
+  const char *peer_note; /* how they run, what the columns are */
   const array_code *own;
   const array_peer *const *peers;
   size_t peer_count;
+  const char *version; /* of the first peer, or "" */
   /* NULL, or adds the rows of peers that are programs of their own. */
   void (*measure_outside)(struct array_results *results);
 } array_set;
@@ -118,5 +121,8 @@ array_peer_row *arrays_add_peer(array_results *results, const array_peer *peer,
  * any; or NULL. */
 const array_peer_row *arrays_best_peer(const array_results *results, size_t operation,
                                        int size);
+
+void arrays_figures(figures *to, const array_results *found);
+bool arrays_print(const array_set *set, const figures *from, FILE *to);
 
 #endif

@@ -49,12 +49,13 @@ static const array_peer *const peers[PEERS] = {
 const array_set arrays_set = {
     "Arrays",
     "arrays",
-    "arrays_peer",
+    "arrays_limit",
     "plain -O2, as many threads. x: the peer's time over mpnum's. *: "
     "other results\nthan mpnum's on these data",
     &array_functions,
     peers,
     PEERS,
+    "",
     NULL};
 
 const char *arrays_missing(const array_peer *peer) {

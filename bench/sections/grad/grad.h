@@ -11,7 +11,7 @@
 extern const array_code grad_functions;
 extern const array_set grad_set;
 
-/* False when out of memory. */
-bool grad_text(const array_results *found, FILE *to);
+void grad_figures(figures *to, const array_results *found);
+bool grad_print(const figures *from, FILE *to);
 
 #endif

@@ -120,9 +120,9 @@ static bool measure_function(math_results *found, size_t index, const inputs *fr
   size_t i, used = list_ways(list, places, function, from, dst, found->plan.values);
   if (!timing_measure(list, used, found->plan.rounds, bar, label)) return false;
   for (i = 0; i < used; ++i) {
-    math_figure *figure = &found->functions[index][places[i]];
-    *figure = figure_of(&list[i]);
-    if (list[i].src == from->f32) figure->error = function_error(function, &list[i]);
+    math_figure *shown = &found->functions[index][places[i]];
+    *shown = figure_of(&list[i]);
+    if (list[i].src == from->f32) shown->error = function_error(function, &list[i]);
   }
   return true;
 }

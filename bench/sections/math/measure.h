@@ -6,7 +6,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
+#include "../../core/figures.h"
 #include "../../peers/peers.h"
 #include "../../core/progress.h"
 
@@ -92,5 +94,7 @@ const char *math_isa(void); /* in use */
 
 /* False when out of memory. */
 bool math_measure(math_results *found, const math_plan *plan, progress *bar);
+void math_figures(figures *to, const math_results *found);
+bool math_print(const figures *from, FILE *to);
 
 #endif
