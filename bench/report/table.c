@@ -27,13 +27,6 @@ void table_add(table *made, const char *format, ...) {
   va_end(arguments);
 }
 
-void table_heading(table *made, size_t column_count, const char *const *names) {
-  size_t i;
-  table_begin(made, column_count);
-  for (i = 0; i < column_count; ++i)
-    table_add(made, "%s", names[i]);
-}
-
 void table_group(table *made, size_t first, size_t count, const char *text) {
   made->groups[made->group_count].first = first;
   made->groups[made->group_count].count = count;

@@ -24,8 +24,6 @@ typedef struct table {
 } table;
 
 void table_begin(table *made, size_t columns);
-/* Begins with a row of names. */
-void table_heading(table *made, size_t columns, const char *const *names);
 void table_add(table *made, const char *format, ...) BENCH_PRINTF(2, 3);
 void table_group(table *made, size_t first, size_t count, const char *text);
 /* Prints and releases; false when memory ran out and nothing was printed. */

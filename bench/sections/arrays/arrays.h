@@ -117,11 +117,6 @@ size_t arrays_find(const array_set *set, const char *name);
 array_peer_row *arrays_add_peer(array_results *results, const array_peer *peer,
                                 const array_peer_loop *loop);
 
-/* The fastest peer of an operation at a size, of those with mpnum's results if there are
- * any; or NULL. */
-const array_peer_row *arrays_best_peer(const array_results *results, size_t operation,
-                                       int size);
-
 void arrays_figures(figures *to, const array_results *found);
 bool arrays_print(const array_set *set, const figures *from, FILE *to);
 

@@ -329,20 +329,3 @@ void arrays_free(array_results *results) {
   free(results->rows);
   free(results->peers);
 }
-
-static bool is_better(const array_peer_row *row, const array_peer_row *best, int size) {
-  if (!best) return true;
-  if (row->differs != best->differs) return best->differs;
-  return row->row.sizes[size].rate > best->row.sizes[size].rate;
-}
-
-const array_peer_row *arrays_best_peer(const array_results *results, size_t operation,
-                                       int size) {
-  const array_peer_row *best = NULL;
-  size_t i;
-  for (i = 0; i < results->peer_count; ++i) {
-    const array_peer_row *row = &results->peers[i];
-    if (row->operation == operation && is_better(row, best, size)) best = row;
-  }
-  return best;
-}

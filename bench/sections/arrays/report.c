@@ -26,9 +26,27 @@ static void add_row(figures *to, const array_results *found, const char *source,
   }
 }
 
+static bool is_better(const array_peer_row *row, const array_peer_row *best) {
+  if (!best) return true;
+  if (row->differs != best->differs) return best->differs;
+  return row->row.sizes[MIDDLE].rate > best->row.sizes[MIDDLE].rate;
+}
+
+/* The fastest peer of an operation at the middle size, of those with mpnum's results if
+ * there are any; or NULL. */
+static const array_peer_row *best_peer(const array_results *results, size_t operation) {
+  const array_peer_row *best = NULL;
+  size_t i;
+  for (i = 0; i < results->peer_count; ++i) {
+    const array_peer_row *row = &results->peers[i];
+    if (row->operation == operation && is_better(row, best)) best = row;
+  }
+  return best;
+}
+
 static void add_operation(figures *to, const array_results *found, size_t index) {
   const array_operation *operation = &found->set->own->operations[index];
-  const array_peer_row *best = arrays_best_peer(found, index, MIDDLE);
+  const array_peer_row *best = best_peer(found, index);
   figures_at(to, found->set->section, own, operation->name, "");
   figures_say(to, "function", "%s", operation->function);
   figures_add(to, "src_bits", operation->shape.src_bits, "bit");
