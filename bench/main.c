@@ -38,8 +38,6 @@ typedef struct work {
   const bench_options *chosen;
   input *files;
   size_t file_count;
-  subject *subjects;
-  size_t subject_count;
   bool gpu_failed;
   progress bar;
   report about;
@@ -54,28 +52,6 @@ static bool open_inputs(work *run, const char **paths, size_t count) {
     if (!input_open(&run->files[i], paths[i], &why))
       return complain(paths[i], why.text), false;
     ++run->file_count;
-  }
-  return true;
-}
-
-static bool list_subjects(work *run) {
-  size_t i, t, count = DISTRIBUTION_COUNT;
-  subject *next;
-  for (i = 0; i < run->file_count; ++i)
-    count += run->files[i].tensor_count;
-  next = run->subjects = calloc(count, sizeof *run->subjects);
-  if (!next) return complain(NULL, "out of memory"), false;
-  run->subject_count = count;
-  for (i = 0; i < DISTRIBUTION_COUNT; ++i, ++next) {
-    next->law = &distributions[i];
-    next->count = run->chosen->quick ? QUICK_VALUES : VALUES;
-  }
-  for (i = 0; i < run->file_count; ++i) {
-    for (t = 0; t < run->files[i].tensor_count; ++t, ++next) {
-      next->file = &run->files[i];
-      next->values = &run->files[i].tensors[t];
-      next->count = next->values->count;
-    }
   }
   return true;
 }
@@ -102,24 +78,11 @@ static bool check_outputs(const work *run) {
 }
 
 static int measure_accuracy(work *run) {
-  const bool *scaling = run->chosen->scaling;
-  size_t i;
-  refusal why;
-  uint64_t amount = 0;
-  for (i = 0; i < run->subject_count; ++i)
-    amount += accuracy_work(&run->subjects[i], scaling);
-  progress_begin(&run->bar, amount);
-  for (i = 0; i < run->subject_count; ++i) {
-    subject *about = &run->subjects[i];
-    if (accuracy_measure(about, scaling, &run->bar, &why)) {
-      accuracy_figures(&run->about.found, about, scaling);
-      continue;
-    }
-    progress_end(&run->bar);
-    return complain(subject_source(about), why.text), WRONG_INPUT;
-  }
-  progress_end(&run->bar);
-  return DONE;
+  const uint64_t drawn = run->chosen->quick ? QUICK_VALUES : VALUES;
+  return accuracy_measure(&run->about.found, run->files, run->file_count, drawn,
+                          run->chosen->scaling, &run->bar)
+             ? DONE
+             : WRONG_INPUT;
 }
 
 static int measure_times(work *run) {
@@ -255,8 +218,7 @@ static int perform(work *run, const bench_options *chosen) {
       !(array_functions.force_isa(chosen->isa) && grad_functions.force_isa(chosen->isa) &&
         math_force_isa(chosen->isa)))
     return complain("--isa", "this CPU has no such instructions"), WRONG_INPUT;
-  if (!open_inputs(run, paths, count) || !list_subjects(run) || !check_outputs(run))
-    return WRONG_INPUT;
+  if (!open_inputs(run, paths, count) || !check_outputs(run)) return WRONG_INPUT;
   status = measure(run);
   if (status == DONE) status = write_all(run);
   /* An error on the GPU is in the report. */
@@ -268,7 +230,6 @@ static void release(work *run) {
   for (i = 0; i < run->file_count; ++i)
     input_close(&run->files[i]);
   free(run->files);
-  free(run->subjects);
   figures_free(&run->about.found);
 }
 

@@ -5,27 +5,40 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../core/distributions.h"
+#include "../core/formats.h"
 #include "../report/view.h"
 
 enum { CHUNK = 2048, LINE_WIDTH = 100 };
 static const char section[] = "accuracy";
 static const char *const scalings[SCALING_COUNT] = {"as they are", "times 2^k"};
 
-const char *subject_name(const subject *about) {
+/* Sums over the nonzero finite values x, y = decode(encode_sat(x * 2^k)) / 2^k. */
+typedef struct accuracy {
+  int scale_exponent;           /* k */
+  uint64_t overflow, underflow; /* values that round past max; values that become 0 */
+  double max_relative;          /* of |y - x| / |x| */
+  double sum_relative_squares;
+  double signal, noise; /* sums of x^2 and of (y - x)^2 */
+} accuracy;
+
+/* A tensor of a file, or a distribution. */
+typedef struct subject {
+  const input *file; /* NULL: synthetic */
+  const tensor *values;
+  const distribution *law;
+  uint64_t count;
+  uint64_t nonzero, zeros, nonfinite; /* results: count by class */
+  double amax;                        /* result: largest finite magnitude */
+  accuracy results[SCALING_COUNT][FORMAT_COUNT];
+} subject;
+
+static const char *subject_name(const subject *about) {
   return about->file ? about->values->name : about->law->name;
 }
 
-const char *subject_source(const subject *about) {
+static const char *subject_source(const subject *about) {
   return about->file ? about->file->path : "synthetic";
-}
-
-static const char *subject_type(const subject *about) {
-  return about->file ? element_name(about->values->type) : "f32";
-}
-
-uint64_t accuracy_work(const subject *about, const bool scaling[SCALING_COUNT]) {
-  unsigned passes = (unsigned)scaling[SCALING_NONE] + (unsigned)scaling[SCALING_AMAX];
-  return about->count * (2 + passes * FORMAT_COUNT);
 }
 
 static bool read_values(const subject *about, uint64_t first, float *dst, size_t count,
@@ -150,13 +163,6 @@ static bool quantise(subject *about, const bool scaling[SCALING_COUNT], progress
   return true;
 }
 
-bool accuracy_measure(subject *about, const bool scaling[SCALING_COUNT], progress *bar,
-                      refusal *why) {
-  about->nonzero = about->zeros = about->nonfinite = 0;
-  about->amax = 0;
-  return scan(about, bar, why) && quantise(about, scaling, bar, why);
-}
-
 static void add_results(figures *to, const subject *about, const accuracy *result) {
   const double count = (double)about->nonzero;
   figures_add(to, "max_relative_error", result->max_relative, "");
@@ -168,20 +174,21 @@ static void add_results(figures *to, const subject *about, const accuracy *resul
 }
 
 /* A tensor's own figures begin with `file`. */
-void accuracy_figures(figures *to, const subject *about,
-                      const bool scaling[SCALING_COUNT]) {
+static void add_figures(figures *to, const subject *about,
+                        const bool scaling[SCALING_COUNT]) {
   const char *file = subject_source(about), *name = subject_name(about);
-  char *source = malloc(strlen(file) + strlen(name) + sizeof ": ");
+  const size_t size = strlen(file) + strlen(name) + sizeof ": ";
+  char *source = malloc(size);
   int i, s;
   if (!source) {
     to->failed = true;
     return;
   }
-  sprintf(source, "%s: %s", file, name);
+  snprintf(source, size, "%s: %s", file, name);
   figures_at(to, section, source, "", "");
   figures_say(to, "file", "%s", file);
   figures_say(to, "tensor", "%s", name);
-  figures_say(to, "type", "%s", subject_type(about));
+  figures_say(to, "type", "%s", about->file ? element_name(about->values->type) : "f32");
   if (about->law) figures_say(to, "law", "%s", about->law->law);
   figures_add(to, "values", (double)about->count, "");
   figures_add(to, "zeros", (double)about->zeros, "");
@@ -200,6 +207,49 @@ void accuracy_figures(figures *to, const subject *about,
     }
   }
   free(source);
+}
+
+static bool measure(figures *to, subject *about, const bool scaling[SCALING_COUNT],
+                    progress *bar) {
+  refusal why;
+  if (scan(about, bar, &why) && quantise(about, scaling, bar, &why)) {
+    add_figures(to, about, scaling);
+    return true;
+  }
+  progress_end(bar);
+  complain(subject_source(about), why.text);
+  return false;
+}
+
+bool accuracy_measure(figures *to, const input *files, size_t file_count, uint64_t drawn,
+                      const bool scaling[SCALING_COUNT], progress *bar) {
+  static const subject none;
+  const unsigned passes = (unsigned)scaling[SCALING_NONE] + scaling[SCALING_AMAX];
+  uint64_t values = DISTRIBUTION_COUNT * drawn;
+  size_t i, t;
+  bool good = true;
+  for (i = 0; i < file_count; ++i) {
+    for (t = 0; t < files[i].tensor_count; ++t)
+      values += files[i].tensors[t].count;
+  }
+  progress_begin(bar, values * (2 + passes * FORMAT_COUNT));
+  for (i = 0; i < DISTRIBUTION_COUNT && good; ++i) {
+    subject about = none;
+    about.law = &distributions[i];
+    about.count = drawn;
+    good = measure(to, &about, scaling, bar);
+  }
+  for (i = 0; i < file_count; ++i) {
+    for (t = 0; t < files[i].tensor_count && good; ++t) {
+      subject about = none;
+      about.file = &files[i];
+      about.values = &files[i].tensors[t];
+      about.count = about.values->count;
+      good = measure(to, &about, scaling, bar);
+    }
+  }
+  progress_end(bar);
+  return good;
 }
 
 /* 0 and 100 only for none at all and for all. */

@@ -7,44 +7,15 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "../core/distributions.h"
 #include "../core/figures.h"
-#include "../core/formats.h"
 #include "../core/options.h"
-#include "../input/input.h"
 #include "../core/progress.h"
+#include "../input/input.h"
 
-/* Sums over the nonzero finite values x, y = decode(encode_sat(x * 2^k)) / 2^k. */
-typedef struct accuracy {
-  int scale_exponent;           /* k */
-  uint64_t overflow, underflow; /* values that round past max; values that become 0 */
-  double max_relative;          /* of |y - x| / |x| */
-  double sum_relative_squares;
-  double signal, noise; /* sums of x^2 and of (y - x)^2 */
-} accuracy;
-
-/* A tensor of a file, or a distribution. */
-typedef struct subject {
-  const input *file; /* NULL: synthetic */
-  const tensor *values;
-  const distribution *law;
-  uint64_t count;
-  uint64_t nonzero, zeros, nonfinite; /* results: count by class */
-  double amax;                        /* result: largest finite magnitude */
-  accuracy results[SCALING_COUNT][FORMAT_COUNT];
-} subject;
-
-const char *subject_name(const subject *about);
-const char *subject_source(const subject *about); /* path of the file, or "synthetic" */
-
-/* Reads the values twice. The bar moves by accuracy_work(...). */
-bool accuracy_measure(subject *about, const bool scaling[SCALING_COUNT], progress *bar,
-                      refusal *why);
-uint64_t accuracy_work(const subject *about, const bool scaling[SCALING_COUNT]);
-
-/* Appends what was measured. */
-void accuracy_figures(figures *to, const subject *about,
-                      const bool scaling[SCALING_COUNT]);
+/* Of each distribution, as many values as are drawn, and of each tensor of the files,
+ * which is read twice. False where one could not be read, which is then told. */
+bool accuracy_measure(figures *to, const input *files, size_t file_count, uint64_t drawn,
+                      const bool scaling[SCALING_COUNT], progress *bar);
 bool accuracy_print(const figures *from, FILE *to);
 
 #endif
