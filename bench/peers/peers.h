@@ -53,16 +53,16 @@ float call_f16_to_f32(uint32_t code);
 float call_bf16_to_f32(uint32_t code);
 float call_e4m3_to_f32(uint32_t code);
 
-/* peer_fp16.c */
+/* fp16.c */
 uint32_t fp16_f32_to_f16(float x);
 float fp16_f16_to_f32(uint32_t code);
 
-/* peer_f16c.c */
+/* f16c.c */
 int f16c_present(void);
 uint32_t f16c_f32_to_f16(float x);
 float f16c_f16_to_f32(uint32_t code);
 
-/* peer_cuda.cpp */
+/* cuda.cpp */
 uint32_t cuda_f32_to_f16(float x);
 uint32_t cuda_f32_to_bf16(float x);
 uint32_t cuda_f32_to_e4m3_sat(float x);
