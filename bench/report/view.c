@@ -14,7 +14,7 @@ typedef struct placed {
 typedef struct grid {
   const view *what;
   const figures *from;
-  const figure **lines; /* the first figure of each */
+  size_t *lines; /* indices of the first figure of each */
   size_t line_count;
   placed columns[TABLE_COLUMNS];
   size_t column_count;
@@ -60,11 +60,11 @@ static void list_lines(grid *made) {
     const figure *row = &made->from->rows[i];
     if (!is_shown(made->what, row)) continue;
     for (known = 0; known < made->line_count; ++known) {
-      const figure *line = made->lines[known];
+      const figure *line = &made->from->rows[made->lines[known]];
       if (same(line->name, row->name) && (!by_source || same(line->source, row->source)))
         break;
     }
-    if (known == made->line_count) made->lines[made->line_count++] = row;
+    if (known == made->line_count) made->lines[made->line_count++] = i;
   }
 }
 
@@ -79,8 +79,9 @@ static const figure *figure_at(const grid *made, const figure *line, const place
 static bool is_empty(const grid *made, const placed *column) {
   size_t i;
   for (i = 0; i < made->line_count && !is_key(column->how); ++i) {
-    if (figure_at(made, made->lines[i], column, column->how->metric) ||
-        figure_at(made, made->lines[i], column, column->how->instead))
+    const figure *line = &made->from->rows[made->lines[i]];
+    if (figure_at(made, line, column, column->how->metric) ||
+        figure_at(made, line, column, column->how->instead))
       return false;
   }
   return !is_key(column->how);
@@ -176,7 +177,7 @@ static bool print_grid(const grid *made, FILE *to) {
   }
   for (i = 0; i < made->line_count; ++i) {
     for (k = 0; k < made->column_count; ++k)
-      add_cell(&out, made, made->lines[i], &made->columns[k]);
+      add_cell(&out, made, &made->from->rows[made->lines[i]], &made->columns[k]);
   }
   return table_end(&out, to);
 }

@@ -21,17 +21,20 @@ static bool print_array_functions(const figures *from, FILE *to) {
   return arrays_print(&arrays_set, from, to);
 }
 
+static void print_rest(size_t shown, FILE *to) {
+  if (shown > NOTES_SHOWN) fprintf(to, "and %zu more\n", shown - NOTES_SHOWN);
+}
+
 /* What was left out of the input files. */
 static void print_notes(const figures *from, FILE *to) {
   const char *file = "";
   size_t i, shown = 0;
-  for (i = 0; i <= from->count; ++i) {
-    const figure *row = i < from->count ? &from->rows[i] : NULL;
-    if (row && strcmp(row->section, "input") != 0) continue;
-    if (!row || strcmp(row->source, file) != 0) {
+  for (i = 0; i < from->count; ++i) {
+    const figure *row = &from->rows[i];
+    if (strcmp(row->section, "input") != 0) continue;
+    if (strcmp(row->source, file) != 0) {
       char path[4 * LINE_WIDTH];
-      if (shown > NOTES_SHOWN) fprintf(to, "and %zu more\n", shown - NOTES_SHOWN);
-      if (!row) break;
+      print_rest(shown, to);
       file = row->source;
       shown = 0;
       shorten(path, sizeof path, LINE_WIDTH - 10, file);
@@ -39,6 +42,7 @@ static void print_notes(const figures *from, FILE *to) {
     }
     if (shown++ < NOTES_SHOWN) fprintf(to, "%s\n", row->words);
   }
+  print_rest(shown, to);
 }
 
 bool sections_print(const report *about, FILE *to) {
