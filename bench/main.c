@@ -6,9 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host.h"
-#include "output.h"
-#include "results.h"
+#include "core/host.h"
+#include "core/options.h"
+#include "gpu/report.h"
+#include "report/output.h"
+#include "sections/accuracy.h"
+#include "sections/formats.h"
+#include "sections/grad/grad.h"
+#include "sections/headers.h"
+#include "sections/math/measure.h"
+#include "sections/scalar.h"
+#include "sections/sections.h"
+#include "sections/speed.h"
 
 enum { DONE = 0, NO_RESULT = 1, WRONG_INPUT = 2 };
 enum {
@@ -24,49 +33,37 @@ enum {
   GPU_QUICK_PATTERNS = 1 << 18
 };
 
-static bool open_inputs(results *found, const char **paths, size_t count) {
+/* A run. */
+typedef struct work {
+  const bench_options *chosen;
+  input *files;
+  size_t file_count;
+  bool gpu_failed;
+  progress bar;
+  report about;
+} work;
+
+static bool open_inputs(work *run, const char **paths, size_t count) {
   size_t i;
   refusal why;
-  found->files = calloc(count + 1, sizeof *found->files);
-  if (!found->files) return complain(NULL, "out of memory"), false;
+  run->files = calloc(count + 1, sizeof *run->files);
+  if (!run->files) return complain(NULL, "out of memory"), false;
   for (i = 0; i < count; ++i) {
-    if (!input_open(&found->files[i], paths[i], &why))
+    if (!input_open(&run->files[i], paths[i], &why))
       return complain(paths[i], why.text), false;
-    ++found->file_count;
+    ++run->file_count;
   }
   return true;
 }
 
-static bool list_subjects(results *found) {
-  size_t i, t, count = DISTRIBUTION_COUNT;
-  subject *next;
-  for (i = 0; i < found->file_count; ++i)
-    count += found->files[i].tensor_count;
-  next = found->subjects = calloc(count, sizeof *found->subjects);
-  if (!next) return complain(NULL, "out of memory"), false;
-  found->subject_count = count;
-  for (i = 0; i < DISTRIBUTION_COUNT; ++i, ++next) {
-    next->law = &distributions[i];
-    next->count = found->chosen->quick ? QUICK_VALUES : VALUES;
-  }
-  for (i = 0; i < found->file_count; ++i) {
-    for (t = 0; t < found->files[i].tensor_count; ++t, ++next) {
-      next->file = &found->files[i];
-      next->values = &found->files[i].tensors[t];
-      next->count = next->values->count;
-    }
-  }
-  return true;
-}
-
-static bool check_outputs(const results *found) {
+static bool check_outputs(const work *run) {
   static const char *const kinds[] = {"JSON", "CSV", "SVG"};
   const char *paths[3];
   refusal why;
   size_t i, other;
-  paths[0] = found->chosen->json;
-  paths[1] = found->chosen->csv;
-  paths[2] = found->chosen->svg;
+  paths[0] = run->chosen->json;
+  paths[1] = run->chosen->csv;
+  paths[2] = run->chosen->svg;
   for (i = 0; i < 3; ++i) {
     if (!paths[i]) continue;
     for (other = 0; other < i; ++other) {
@@ -74,73 +71,74 @@ static bool check_outputs(const results *found) {
       refuse(&why, "is named for %s and for %s", kinds[other], kinds[i]);
       return complain(paths[i], why.text), false;
     }
-    if (!output_check(paths[i], found, &why)) return complain(paths[i], why.text), false;
+    if (!output_check(paths[i], run->files, run->file_count, &why))
+      return complain(paths[i], why.text), false;
   }
   return true;
 }
 
-static int measure_accuracy(results *found, progress *bar) {
-  size_t i;
-  refusal why;
-  uint64_t work = 0;
-  for (i = 0; i < found->subject_count; ++i)
-    work += accuracy_work(&found->subjects[i], found->chosen->scaling);
-  progress_begin(bar, work);
-  for (i = 0; i < found->subject_count; ++i) {
-    subject *about = &found->subjects[i];
-    if (accuracy_measure(about, found->chosen->scaling, bar, &why)) continue;
-    progress_end(bar);
-    return complain(subject_source(about), why.text), WRONG_INPUT;
-  }
-  progress_end(bar);
-  return DONE;
+static int measure_accuracy(work *run) {
+  const uint64_t drawn = run->chosen->quick ? QUICK_VALUES : VALUES;
+  return accuracy_measure(&run->about.found, run->files, run->file_count, drawn,
+                          run->chosen->scaling, &run->bar)
+             ? DONE
+             : WRONG_INPUT;
 }
 
-static int measure_times(results *found, progress *bar) {
-  const options *chosen = found->chosen;
+static int measure_times(work *run) {
+  const bench_options *chosen = run->chosen;
+  figures *to = &run->about.found;
   unsigned rounds = chosen->quick ? QUICK_ROUNDS : ROUNDS;
   size_t calls = chosen->quick ? QUICK_VALUES : SCALAR_VALUES;
   bool good = true;
-  progress_begin(bar, (chosen->speed ? speed_work(rounds) : 0) +
-                          (chosen->scalar ? scalar_work(rounds) : 0));
-  found->scalar_rounds = rounds;
-  if (chosen->speed) good = speed_measure(&found->speed, chosen->size, rounds, bar);
-  if (chosen->scalar) good = good && scalar_measure(found->scalar, calls, rounds, bar);
-  progress_end(bar);
+  progress_begin(&run->bar, (chosen->speed ? speed_work(rounds) : 0) +
+                                (chosen->scalar ? scalar_work(rounds) : 0));
+  if (chosen->speed) good = speed_measure(to, chosen->size, rounds, &run->bar);
+  if (chosen->scalar) good = good && scalar_measure(to, calls, rounds, &run->bar);
+  progress_end(&run->bar);
   return good ? DONE : (complain(NULL, "out of memory"), NO_RESULT);
 }
 
-static int measure_arrays(results *found, array_results *dst, const array_set *set,
-                          progress *bar) {
+static int measure_arrays(work *run, const array_set *set,
+                          void (*append)(figures *to, const array_results *found)) {
   static const array_plan full = {
       {4 << 10, 256 << 10, 256 << 20}, {ARRAY_ROUNDS, ARRAY_ROUNDS, LONG_ROUNDS}, 1};
   static const array_plan quick = {
       {4 << 10, 16 << 10, 64 << 10}, {QUICK_ROUNDS, QUICK_ROUNDS, QUICK_ROUNDS}, 1};
-  array_plan plan = found->chosen->quick ? quick : full;
-  plan.threads = found->chosen->threads;
-  if (arrays_measure(dst, set, &plan, bar)) return DONE;
-  return complain(NULL, "out of memory, or of threads"), NO_RESULT;
+  array_plan plan = run->chosen->quick ? quick : full;
+  array_results found;
+  bool good;
+  memset(&found, 0, sizeof found);
+  plan.threads = run->chosen->threads;
+  good = arrays_measure(&found, set, &plan, &run->bar);
+  if (good) append(&run->about.found, &found);
+  arrays_free(&found);
+  return good ? DONE : (complain(NULL, "out of memory, or of threads"), NO_RESULT);
 }
 
-static int measure_math(results *found, progress *bar) {
+static int measure_math(work *run) {
   static const math_plan full = {64 << 10, 256 << 20, ARRAY_ROUNDS};
   static const math_plan quick = {QUICK_VALUES, 1 << 20, QUICK_ROUNDS};
-  if (math_measure(&found->math, found->chosen->quick ? &quick : &full, bar)) return DONE;
-  return complain(NULL, "out of memory"), NO_RESULT;
+  static math_results found;
+  if (!math_measure(&found, run->chosen->quick ? &quick : &full, &run->bar))
+    return complain(NULL, "out of memory"), NO_RESULT;
+  math_figures(&run->about.found, &found);
+  return DONE;
 }
 
-static int measure_headers(results *found) {
+static int measure_headers(work *run) {
   refusal why;
-  bool quick = found->chosen->quick;
-  if (headers_measure(&found->headers, quick ? 1 : HEADER_ROUNDS, quick ? 1 : CALL_ROUNDS,
-                      &why))
+  bool quick = run->chosen->quick;
+  if (headers_measure(&run->about.found, quick ? 1 : HEADER_ROUNDS,
+                      quick ? 1 : CALL_ROUNDS, &why))
     return DONE;
   return complain("tools/include-cost", why.text), NO_RESULT;
 }
 
 /* Without a GPU the others' results stand, with a line that says so. */
-static int measure_gpu(results *found, progress *bar) {
-  const options *chosen = found->chosen;
+static int measure_gpu(work *run) {
+  static gpu_results found;
+  const bench_options *chosen = run->chosen;
   gpu_plan plan;
   plan.size = chosen->gpu_size;
   plan.rounds = chosen->quick ? QUICK_ROUNDS : ROUNDS;
@@ -148,31 +146,48 @@ static int measure_gpu(results *found, progress *bar) {
   plan.m = chosen->mnk[0];
   plan.n = chosen->mnk[1];
   plan.k = chosen->mnk[2];
-  gpu_measure(&found->gpu, &plan, bar);
-  if (!chosen->gpu_alone || !found->gpu.absent[0]) return DONE;
-  return complain("GPU", found->gpu.absent), NO_RESULT;
+  gpu_measure(&found, &plan, &run->bar);
+  gpu_figures(&run->about.found, &found);
+  run->gpu_failed = found.failed;
+  if (!chosen->gpu_alone || !found.absent[0]) return DONE;
+  return complain("GPU", found.absent), NO_RESULT;
 }
 
-static int measure(results *found) {
-  progress bar;
+/* What was left out of the input files. */
+static void add_notes(work *run) {
+  char number[24];
+  size_t i, n;
+  for (i = 0; i < run->file_count; ++i) {
+    for (n = 0; n < run->files[i].note_count; ++n) {
+      snprintf(number, sizeof number, "%zu", n + 1);
+      figures_at(&run->about.found, "input", run->files[i].path, "", number);
+      figures_say(&run->about.found, "note", "%s", run->files[i].notes[n]);
+    }
+  }
+}
+
+static int measure(work *run) {
+  const bench_options *chosen = run->chosen;
   int status = DONE;
-  host_cpu(found->cpu, sizeof found->cpu);
-  if (found->chosen->accuracy) status = measure_accuracy(found, &bar);
-  if (status == DONE) status = measure_times(found, &bar);
-  if (status == DONE && found->chosen->arrays)
-    status = measure_arrays(found, &found->arrays, &arrays_set, &bar);
-  if (status == DONE && found->chosen->grad)
-    status = measure_arrays(found, &found->grad, &grad_set, &bar);
-  if (status == DONE && found->chosen->math) status = measure_math(found, &bar);
-  if (status == DONE && found->chosen->headers) status = measure_headers(found);
-  if (status == DONE && found->chosen->gpu) status = measure_gpu(found, &bar);
-  return status;
+  host_cpu(run->about.cpu, sizeof run->about.cpu);
+  if (chosen->formats) formats_list(&run->about.found);
+  if (chosen->accuracy) status = measure_accuracy(run);
+  if (status == DONE) status = measure_times(run);
+  if (status == DONE && chosen->arrays)
+    status = measure_arrays(run, &arrays_set, arrays_figures);
+  if (status == DONE && chosen->grad)
+    status = measure_arrays(run, &grad_set, grad_figures);
+  if (status == DONE && chosen->math) status = measure_math(run);
+  if (status == DONE && chosen->headers) status = measure_headers(run);
+  if (status == DONE && chosen->gpu) status = measure_gpu(run);
+  add_notes(run);
+  if (status != DONE || !run->about.found.failed) return status;
+  return complain(NULL, "out of memory"), NO_RESULT;
 }
 
-static bool write_file(const results *found, const char *path,
-                       bool (*report)(const results *, FILE *)) {
+static bool write_file(const work *run, const char *path, report_writer *write) {
   refusal why;
-  if (!path || output_write(path, report, found, &why)) return true;
+  if (!path || output_write(path, write, &run->about, &why)) return true;
   return complain(path, why.text), false;
 }
 
@@ -182,50 +197,48 @@ static bool finish_output(bool good) {
   return complain("standard output", strerror(errno)), false;
 }
 
-static int write_all(const results *found) {
-  if (!finish_output(report_text(found, stdout))) return NO_RESULT;
-  return write_file(found, found->chosen->json, report_json) &&
-                 write_file(found, found->chosen->csv, report_csv) &&
-                 write_file(found, found->chosen->svg, report_svg)
+static int write_all(const work *run) {
+  if (!finish_output(sections_print(&run->about, stdout))) return NO_RESULT;
+  return write_file(run, run->chosen->json, report_json) &&
+                 write_file(run, run->chosen->csv, report_csv) &&
+                 write_file(run, run->chosen->svg, report_svg)
              ? DONE
              : NO_RESULT;
 }
 
-static int run(results *found, const options *chosen) {
-  static const char *sample[] = {BENCH_SOURCE_ROOT "/bench/sample/digits.safetensors"};
+static int perform(work *run, const bench_options *chosen) {
+  static const char *sample[] = {BENCH_SOURCE_ROOT
+                                 "/bench/input/sample/digits.safetensors"};
   bool given = chosen->input_count > 0;
   const char **paths = given ? chosen->inputs : sample;
   size_t count = given ? chosen->input_count : chosen->accuracy;
   int status;
-  found->chosen = chosen;
+  run->chosen = chosen;
   if (chosen->isa >= 0 &&
       !(array_functions.force_isa(chosen->isa) && grad_functions.force_isa(chosen->isa) &&
         math_force_isa(chosen->isa)))
     return complain("--isa", "this CPU has no such instructions"), WRONG_INPUT;
-  if (!open_inputs(found, paths, count) || !list_subjects(found) || !check_outputs(found))
-    return WRONG_INPUT;
-  status = measure(found);
-  if (status == DONE) status = write_all(found);
+  if (!open_inputs(run, paths, count) || !check_outputs(run)) return WRONG_INPUT;
+  status = measure(run);
+  if (status == DONE) status = write_all(run);
   /* An error on the GPU is in the report. */
-  return status == DONE && chosen->gpu_alone && found->gpu.failed ? NO_RESULT : status;
+  return status == DONE && chosen->gpu_alone && run->gpu_failed ? NO_RESULT : status;
 }
 
-static void release(results *found) {
+static void release(work *run) {
   size_t i;
-  for (i = 0; i < found->file_count; ++i)
-    input_close(&found->files[i]);
-  free(found->files);
-  free(found->subjects);
-  arrays_free(&found->arrays);
-  arrays_free(&found->grad);
-  headers_free(&found->headers);
+  for (i = 0; i < run->file_count; ++i)
+    input_close(&run->files[i]);
+  free(run->files);
+  figures_free(&run->about.found);
 }
 
 int main(int argc, char **argv) {
-  static results found;
-  options chosen;
+  static work run;
+  bench_options chosen;
   refusal why;
   int status = DONE;
+  run.about.options = argv + 1;
   if (!options_read(&chosen, argc, argv, &why)) {
     complain(NULL, why.text);
     status = WRONG_INPUT;
@@ -233,9 +246,9 @@ int main(int argc, char **argv) {
     options_help();
     status = finish_output(true) ? DONE : NO_RESULT;
   } else {
-    status = run(&found, &chosen);
+    status = perform(&run, &chosen);
   }
-  release(&found);
+  release(&run);
   options_free(&chosen);
   return status;
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs `mpnum bench` for the tests of it: the program named on the command line, in a folder of its own."""
 
+import csv
 import json
 import os
 import select
@@ -64,16 +65,93 @@ class Folder(tempfile.TemporaryDirectory):
                 file.write(data)
 
 
+PLACE = ("section", "source", "name", "variant", "metric")
+
+
+class Figures:
+    """The rows of a JSON result. Each has a place of its own, the last member its value: a number or words."""
+
+    def __init__(self, result):
+        assert list(result) == ["schema", "mpnum", "cpu", "compiler", "optimization", "options", "figures"]
+        assert result["schema"] == 2, result["schema"]
+        self.head, self.rows, self.values, self.places = result, result["figures"], {}, {}
+        for row in self.rows:
+            assert tuple(row) == (*PLACE, "value", "unit"), row
+            if row["value"] in ("inf", "-inf"):
+                row["value"] = float(row["value"])
+            place = tuple(row[key] for key in PLACE)
+            assert place not in self.values, f"a place stands twice: {place}"
+            self.values[place] = row["value"]
+            self.places.setdefault(place[:-1], {})[place[-1]] = row["value"]
+
+    def get(self, section, source="", name="", variant="", metric=None):
+        """The value of a place, None where there is none."""
+        return self.values.get((section, source, name, variant, metric))
+
+    def metrics(self, section, source="", name="", variant=""):
+        """All values of a place, by metric."""
+        return dict(self.places.get((section, source, name, variant), {}))
+
+    def select(self, *place):
+        """The rows of a place, whose parts may be None: any."""
+        return [row for row in self.rows
+                if all(part is None or row[key] == part for key, part in zip(PLACE, place))]
+
+    def all_of(self, key, *place):
+        """What rows of a place have as source, name, ...: each once, in their order."""
+        return list(dict.fromkeys(row[key] for row in self.select(*place) if row[key]))
+
+
+def check_csv(lines, figures):
+    """The lines of the CSV are the rows of the JSON, to the last bit."""
+    assert len(lines) == len(figures.rows) > 0, (len(lines), len(figures.rows))
+    for line, row in zip(lines, figures.rows):
+        assert tuple(line) == (*PLACE, "value", "unit"), line
+        words = isinstance(row["value"], str)
+        assert {**line, "value": line["value"] if words else float(line["value"])} == row, (line, row)
+
+
+def full_run(*arguments, **settings):
+    """(the figures, the output) of a run, whose CSV is its JSON."""
+    with Folder() as folder:
+        code, out, errors = bench(*arguments, "--json", "j", "--csv", "c", folder=folder, **settings)
+        assert code == 0 and errors == "", (code, errors)
+        with open(os.path.join(folder, "j")) as file:
+            figures = Figures(json.load(file))
+        with open(os.path.join(folder, "c"), newline="") as file:
+            check_csv(list(csv.DictReader(file)), figures)
+    assert figures.head["options"] == [*arguments, "--json", "j", "--csv", "c"], figures.head["options"]
+    assert max(map(len, out.splitlines())) <= 100, max(out.splitlines(), key=len)
+    return figures, out
+
+
 def result_of(*arguments, **files):
-    """The JSON of a run in a folder with these files, and what it printed."""
+    """The figures of a run in a folder with these files, and what it printed."""
     with Folder(**files) as folder:
         code, out, errors = bench("--json", "result.json", *arguments, folder=folder)
         assert code == 0 and errors == "", (arguments, code, errors)
         with open(os.path.join(folder, "result.json")) as file:
-            return json.load(file), out
+            return Figures(json.load(file)), out
+
+
+SCALES = {"as they are": "none", "times 2^k": "amax"}
+
+
+def tensors(figures):
+    """What --accuracy found: of each tensor its own figures, and rows by format and scale."""
+    found = []
+    for source in figures.all_of("source", "accuracy"):
+        about = {**figures.metrics("accuracy", source), "rows": []}
+        for variant, scale in SCALES.items():
+            for name in figures.all_of("name", "accuracy", source, None, variant):
+                metrics = figures.metrics("accuracy", source, name, variant)
+                about["rows"].append({"format": name, "scale": scale, **metrics})
+        assert source == f"{about['file']}: {about['tensor']}", about
+        found.append(about)
+    return found
 
 
 def measured(data, name, *arguments):
     """The tensors of an accuracy run over one file, by name."""
-    result, _ = result_of("--accuracy", "--quick", name, *arguments, **{name: data})
-    return {row["name"]: row for row in result["accuracy"] if row["source"] != "synthetic"}
+    figures, _ = result_of("--accuracy", "--quick", name, *arguments, **{name: data})
+    return {about["tensor"]: about for about in tensors(figures) if about["file"] != "synthetic"}

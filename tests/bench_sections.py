@@ -1,113 +1,155 @@
 # SPDX-License-Identifier: MIT
 """What the tests of --arrays and of --grad have in common: sections with operations at three sizes, copies, peers."""
 
-import csv
-import json
 import math
-import os
 import platform
 import re
 
-from bench_program import Folder, bench, result_of
+from bench_program import full_run, result_of
 
-QUICK_SIZES = [4096, 16384, 65536]
+QUICK_SIZES = {"4 KiB": 4096, "16 KiB": 16384, "64 KiB": 65536}
+OF_A_SIZE = {"time_per_value", "noise", "rate", "limit_rate", "share_of_limit"}
 
 
 def quick_run(section, **settings):
-    """(the section, the output, the lines of the CSV) of one run."""
-    with Folder() as folder:
-        code, out, errors = bench(f"--{section}", "--quick", "--json", "j", "--csv", "c", folder=folder, **settings)
-        assert code == 0 and errors == "", (code, errors)
-        with open(os.path.join(folder, "j")) as file:
-            result = json.load(file)
-        with open(os.path.join(folder, "c"), newline="") as file:
-            return result[section], out, list(csv.DictReader(file))
+    """(the figures, the output) of one run."""
+    return full_run(f"--{section}", "--quick", **settings)
 
 
-def shape_of(row):
-    return row["src_bits"], row["dst_bits"], row["in_place"]
+def operations(figures, section):
+    return figures.all_of("name", section, "mpnum")
 
 
-def check_figures(row, name, limits):
+def peers(figures, section):
+    return [source for source in figures.all_of("source", section) if source != "mpnum"]
+
+
+def shape_of(figures, section, name, source="mpnum"):
+    row = figures.metrics(section, source, name)
+    return row["src_bits"], row["dst_bits"], bool(row["in_place"])
+
+
+def limits_of(figures, section):
+    """Of each shape by size: the rates of the fastest copies, 0 where there is none."""
+    return {shape_of(figures, f"{section}_limit", name, ""): {
+        size: [figures.get(f"{section}_limit", "", name, size, metric) or 0
+               for metric in ("regular_rate", "streaming_rate")]
+        for size in QUICK_SIZES} for name in figures.all_of("name", f"{section}_limit")}
+
+
+def check_figures(figures, section, source, name, limits):
     """A rate follows from the time, a share from the rates, the limit from the copies."""
-    assert [figure["bytes"] for figure in row["sizes"]] == QUICK_SIZES, row["sizes"]
-    for figure, limit in zip(row["sizes"], limits["sizes"]):
-        rate = (limits["src_bits"] + limits["dst_bits"]) / 8 / figure["ns_per_value"]
-        best = max(limit["regular_gb_per_s"], limit["streaming_gb_per_s"] or 0)
-        assert math.isclose(figure["gb_per_s"], rate, rel_tol=1e-9), (name, figure, rate)
-        assert math.isclose(figure["limit_gb_per_s"], best, rel_tol=1e-9), (name, figure, best)
-        assert math.isclose(figure["share_of_limit"], rate / best, rel_tol=1e-9), (name, figure)
-        assert figure["noise"] >= 0, (name, figure)
+    assert figures.all_of("variant", section, source, name) == list(QUICK_SIZES), (source, name)
+    shape = shape_of(figures, section, name)
+    for size in QUICK_SIZES:
+        row = figures.metrics(section, source, name, size)
+        rate = (shape[0] + shape[1]) / 8 / row["time_per_value"]
+        best = max(limits[shape][size])
+        assert set(row) == (OF_A_SIZE if source == "mpnum" else {*OF_A_SIZE, "ratio_to_mpnum"}), row
+        assert math.isclose(row["rate"], rate, rel_tol=1e-9), (source, name, row, rate)
+        assert math.isclose(row["limit_rate"], best, rel_tol=1e-9), (source, name, row, best)
+        assert math.isclose(row["share_of_limit"], rate / best, rel_tol=1e-9), (source, name, row)
+        assert row["noise"] >= 0, (source, name, row)
 
 
-def check_all_figures(found):
-    limits = {shape_of(limit): limit for limit in found["limits"]}
-    rows = {row["operation"]: row for row in found["rows"]}
-    for name, row in rows.items():
-        check_figures(row, name, limits[shape_of(row)])
-    for peer in found["peers"]:
-        for row in peer["rows"]:
-            own = rows[row["operation"]]
-            check_figures(row, (peer["library"], row["operation"]), limits[shape_of(own)])
-            for ours, theirs in zip(own["sizes"], row["sizes"]):
-                speedup = theirs["ns_per_value"] / ours["ns_per_value"]
-                assert math.isclose(theirs["mpnum_speedup"], speedup, rel_tol=1e-9), (peer["library"], row)
+def check_all_figures(figures, section):
+    limits = limits_of(figures, section)
+    for name in operations(figures, section):
+        check_figures(figures, section, "mpnum", name, limits)
+    for peer in peers(figures, section):
+        for name in figures.all_of("name", section, peer):
+            check_figures(figures, section, peer, name, limits)
+            for size in QUICK_SIZES:
+                ours, theirs = (figures.metrics(section, source, name, size) for source in ("mpnum", peer))
+                ratio = theirs["time_per_value"] / ours["time_per_value"]
+                assert math.isclose(theirs["ratio_to_mpnum"], ratio, rel_tol=1e-9), (peer, name, size)
 
 
-def check_limits(found):
+def check_limits(figures, section):
     """Copies were measured for the shapes that operations have, and no others."""
-    shapes = [shape_of(limit) for limit in found["limits"]]
-    assert sorted(shapes) == sorted({shape_of(row) for row in found["rows"]}), shapes
-    for limit in found["limits"]:
-        streams = platform.machine() == "x86_64" and not limit["in_place"] and limit["dst_bits"] > 0
-        for figure in limit["sizes"]:
-            assert figure["regular_gb_per_s"] > 0, limit
-            assert (figure["streaming_gb_per_s"] is not None) == streams, limit
+    limits = limits_of(figures, section)
+    shapes = [shape_of(figures, section, name) for name in operations(figures, section)]
+    assert set(limits) == set(shapes), (limits, shapes)
+    assert len(figures.all_of("name", f"{section}_limit")) == len(limits), "a shape stands twice"
+    for (_, dst_bits, in_place), sizes in limits.items():
+        streams = platform.machine() == "x86_64" and not in_place and dst_bits > 0
+        for regular, streaming in sizes.values():
+            assert regular > 0 and (streaming > 0) == streams, sizes
 
 
-def check_peers(found, out):
-    for peer in found["peers"]:
-        line = f"Peer absent: {peer['library']}, {peer['missing']}\n"
-        assert (peer["missing"] is None) != (line in out), peer["library"]
-        wanted = 0 if peer["missing"] else peer["functions"]
-        assert len(peer["rows"]) == wanted, (peer["library"], "a loop is for no operation, or was left out")
-        assert peer["missing"] or wanted > 0, peer["library"]
+def check_peers(figures, section, out):
+    for peer in peers(figures, section):
+        about = figures.metrics(section, peer)
+        missing = about.get("missing")
+        assert (missing is None) != (f"\nAbsent: {peer}, {missing}\n" in out), peer
+        wanted = 0 if missing else about["functions"]
+        names = figures.all_of("name", section, peer)
+        assert len(names) == wanted, (peer, "a loop is for no operation, or was left out")
+        assert missing or wanted > 0, peer
+        assert set(names) <= set(operations(figures, section)), names
 
 
-def check_table(found, out, title):
+def best_peer(figures, section, name, all_peers):
+    """As it is shown: the fastest at the middle size, of those with mpnum's results if there are any."""
+    middle = list(QUICK_SIZES)[1]
+    found = [(figures.get(section, peer, name, "", "same_results") != 0,
+              figures.get(section, peer, name, middle, "rate"), peer)
+             for peer in all_peers if figures.metrics(section, peer, name)]
+    if not found:
+        return None
+    same, _, peer = max(found)
+    return peer + ("" if same else "*"), figures.get(section, peer, name, middle, "ratio_to_mpnum")
+
+
+def shown_three(value):
+    return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f}"
+
+
+def check_table(figures, section, out, title):
+    all_peers = peers(figures, section)
+    any_rows = any(figures.all_of("name", section, peer) for peer in all_peers)
     table = out.split(f"\n{title}: ")[1].split("\n\n")[0].splitlines()
-    for row in found["rows"]:
-        line = next(line for line in table if line.startswith(row["operation"] + "  "))
-        figures = re.findall(r"\d+(?:\.\d)?%?|>99%", line[len(row["operation"]):])
-        for i, figure in enumerate(row["sizes"]):
-            assert figures[3 * i] == f"{figure['gb_per_s']:.1f}", (line, figure)
-            assert figures[3 * i + 2] == f"{100 * figure['share_of_limit']:.0f}%", (line, figure)
-        peers = [p["library"] for p in found["peers"] for r in p["rows"] if r["operation"] == row["operation"]]
-        assert any(peer in line for peer in peers) or (not peers and line.rstrip().endswith("-")), line
-    assert max(map(len, out.splitlines())) <= 110, max(out.splitlines(), key=len)
+    for name in operations(figures, section):
+        line = next(line for line in table if line.startswith(name + "  "))
+        shown = re.findall(r"\d+(?:\.\d)?%?|>99%", line[len(name):])
+        for i, size in enumerate(QUICK_SIZES):
+            row = figures.metrics(section, "mpnum", name, size)
+            assert shown[3 * i] == f"{row['rate']:.1f}", (line, row)
+            assert shown[3 * i + 2] == f"{100 * row['share_of_limit']:.0f}%", (line, row)
+        best = best_peer(figures, section, name, all_peers)
+        got = figures.metrics(section, "mpnum", name)
+        assert (got.get("best_peer"), got.get("best_peer_ratio")) == (best or (None, None)), (name, got, best)
+        if any_rows:
+            words = [best[0], shown_three(best[1])] if best else ["-", "-"]
+            assert re.search(" +".join(map(re.escape, words)) + "$", line), (line, words)
+    check_peers_table(figures, section, out, title)
 
 
-def check_csv(found, lines, section):
-    table = {(r["section"], r["source"], r["name"], r["variant"], r["metric"]): r["value"] for r in lines}
-    assert len(table) == len(lines), "a place stands twice"
-    sources = [(section, found["isa"], found["rows"])]
-    sources += [(f"{section}_peer", peer["library"], peer["rows"]) for peer in found["peers"]]
-    for name, source, rows in sources:
-        for row in rows:
-            for figure in row["sizes"]:
-                place = (name, source, row["operation"], str(figure["bytes"]))
-                for metric, field in (("rate", "gb_per_s"), ("share_of_limit",) * 2, ("noise",) * 2):
-                    assert float(table.pop((*place, metric))) == figure[field], (place, metric)
-    assert {metric for *_, metric in table} == {"time_per_value", "limit_rate"}, "a line of nothing in the JSON"
+def check_peers_table(figures, section, out, title):
+    wanted, all_peers = [], peers(figures, section)
+    for name in operations(figures, section):
+        for peer in all_peers:
+            about = figures.metrics(section, peer, name)
+            sizes = [figures.metrics(section, peer, name, size) for size in QUICK_SIZES]
+            star = "*" if about.get("same_results") == 0 else ""
+            if about:
+                wanted.append([*name.split(), *(peer + star).split(), *about["function"].split(),
+                               *(word for row in sizes for word in (f"{row['rate']:.1f}",
+                                                                    shown_three(row["ratio_to_mpnum"])))])
+    lines = out.split(f"\n{title}, peers: ")[1].split("\n\n")[0].splitlines() if wanted else []
+    assert [line.split() for line in lines[len(lines) - len(wanted):]] == wanted, lines
+    assert bool(wanted) == (f"\n{title}, peers: " in out), wanted
 
 
 def check_forced_isas(section, best):
     names = ["scalar", "sse2", "avx2", "avx512", "avx512vbmi"] if platform.machine() == "x86_64" else ["scalar", best]
     for name in names[:names.index(best) + 1]:
-        assert result_of(f"--{section}", "--quick", "--isa", name)[0][section]["isa"] == name
+        figures, out = result_of(f"--{section}", "--quick", "--isa", name)
+        assert figures.get(section, "mpnum", metric="isa") == name and f": {name}, 1 thread." in out
 
 
 def check_threads(section):
-    found, out = result_of(f"--{section}", "--quick", "--threads", "3")
-    assert found[section]["threads"] == 3 and "3 threads" in out
-    assert all(figure["gb_per_s"] > 0 for row in found[section]["rows"] for figure in row["sizes"])
+    figures, out = result_of(f"--{section}", "--quick", "--threads", "3")
+    assert figures.get(section, "mpnum", metric="threads") == 3 and "3 threads" in out
+    for name in operations(figures, section):
+        assert all(figures.get(section, "mpnum", name, size, "rate") > 0 for size in QUICK_SIZES), name

@@ -10,7 +10,7 @@ import sys
 
 import tap
 import tensor_files
-from bench_program import FORMATS, measured, result_of
+from bench_program import FORMATS, measured, result_of, tensors
 from tensor_files import entry, floats, npy, safetensors
 
 # What a value becomes, in exact arithmetic: nearest even on the format's own grid.
@@ -58,18 +58,16 @@ def expected_row(name, values, scaled):
         noise, signal = noise + error ** 2, signal + x ** 2
         over, under = over + overflowed, under + (result == 0)
     return {
-        "scale_exponent": power,
+        **({"scale_exponent": power} if scaled else {}),
         "max_relative_error": float(max(relative)),
         "rms_relative_error": math.sqrt(sum(r * r for r in relative) / len(values)),
-        "sqnr_db": 10 * math.log10(signal / noise) if noise else None,
+        "sqnr": 10 * math.log10(signal / noise) if noise else math.inf,
         "overflow_share": over / len(values),
         "underflow_share": under / len(values),
     }
 
 
 def same(got, wanted):
-    if got is None or wanted is None:
-        return got is wanted
     return math.isclose(got, wanted, rel_tol=1e-9, abs_tol=1e-300)
 
 
@@ -78,8 +76,10 @@ def check_rows(about, values):
     rows = {(row["format"], row["scale"]): row for row in about["rows"]}
     assert len(rows) == 2 * len(FORMATS), len(rows)
     for (name, scale), row in rows.items():
-        for metric, wanted in expected_row(name, values, scale == "amax").items():
-            assert same(row[metric], wanted), (about["name"], name, scale, metric, row[metric], wanted)
+        expected = expected_row(name, values, scale == "amax")
+        assert set(row) == {"format", "scale", *expected}, row
+        for metric, wanted in expected.items():
+            assert same(row[metric], wanted), (about["tensor"], name, scale, metric, row[metric], wanted)
 
 
 def pseudo_random_bits(count, width):
@@ -101,7 +101,7 @@ def split(values):
 def check_tensor(about, values):
     zeros, nonfinite, others = split(values)
     got = (about["values"], about["zeros"], about["non_finite"], about["amax"])
-    assert got == (len(values), zeros, nonfinite, float(max(map(abs, others)))), (about["name"], got)
+    assert got == (len(values), zeros, nonfinite, float(max(map(abs, others)))), (about["tensor"], got)
     check_rows(about, others)
 
 
@@ -140,8 +140,8 @@ def f16_agrees_with_the_struct_module():
 
 
 def distributions_are_what_they_say():
-    result, _ = result_of("--accuracy", "--scale", "none")
-    subjects = {row["name"]: row for row in result["accuracy"]}
+    figures, _ = result_of("--accuracy", "--scale", "none")
+    subjects = {about["tensor"]: about for about in tensors(figures)}
     count = 2 ** 20
     # Shares of values that become zero, |x| <= half the smallest value, from the laws' distribution functions.
     u = 0.25 / math.sqrt(3)

@@ -24,7 +24,7 @@ def quick_run():
 
 
 def every_function_has_a_row():
-    names = {row["operation"] for row in quick_run()[0]["rows"]}
+    names = set(bench_sections.operations(quick_run()[0], "arrays"))
     small = [name for name in FORMATS if BITS.get(name, 8) < 16]
     packed = ["e3m2x4", "e2m3x4", "e2m1x2"]
     wanted = {f"f32 to {name}" for name in [*FORMATS, *packed]} | {f"{name} to f32" for name in [*FORMATS, *packed]}
@@ -38,56 +38,56 @@ def every_function_has_a_row():
 
 
 def bytes_are_those_of_the_types():
-    for row in quick_run()[0]["rows"]:
-        words = row["operation"].split()
+    figures = quick_run()[0]
+    for name in bench_sections.operations(figures, "arrays"):
+        words, function = name.split(), figures.get("arrays", "mpnum", name, "", "function")
         wanted = (32, 32, True)
         if words[0] in REDUCTIONS:
             wanted = (BITS.get(words[1], 8), 0, False)
-            assert row["function"] == f"mpnum_{words[0]}_{words[1]}", row["function"]
+            assert function == f"mpnum_{words[0]}_{words[1]}", function
         elif words[0] != "round":
             wanted = (BITS.get(words[0], 8), BITS.get(words[2], 8), False)
-            assert f"mpnum_{words[0]}_to_{words[2]}" in row["function"] or words[-1] in ("any", "2d"), row["function"]
-        assert shape_of(row) == wanted, (row["operation"], shape_of(row))
+            assert f"mpnum_{words[0]}_to_{words[2]}" in function or words[-1] in ("any", "2d"), function
+        assert shape_of(figures, "arrays", name) == wanted, (name, shape_of(figures, "arrays", name))
 
 
 def figures_follow_from_times():
-    bench_sections.check_all_figures(quick_run()[0])
+    bench_sections.check_all_figures(quick_run()[0], "arrays")
 
 
 def limits_have_every_byte_shape():
-    found = quick_run()[0]
-    bench_sections.check_limits(found)
-    shapes = {shape_of(limit) for limit in found["limits"]}
+    figures = quick_run()[0]
+    bench_sections.check_limits(figures, "arrays")
+    shapes = set(bench_sections.limits_of(figures, "arrays"))
     assert {(32, 4, False), (4, 32, False), (64, 32, False), (32, 32, True), (32, 0, False)} <= shapes, shapes
 
 
 def peers_are_measured_or_named_absent():
-    found, out, _ = quick_run()
-    assert [peer["library"] for peer in found["peers"]] == PEERS
-    bench_sections.check_peers(found, out)
+    figures, out = quick_run()
+    assert bench_sections.peers(figures, "arrays") == PEERS
+    bench_sections.check_peers(figures, "arrays", out)
 
 
 def exact_peers_agree_with_mpnum():
     """These round as IEEE 754 does: another result would be a mistake in how one of the two is called."""
-    for peer in quick_run()[0]["peers"]:
-        for row in peer["rows"]:
-            words = row["operation"].split()
-            if words[-1] == "f32" or (peer["library"] in ("F16C", "FP16", "Imath", "CUDA headers") and "f16" in words):
-                assert row["same_results"], (peer["library"], row["operation"])
+    figures = quick_run()[0]
+    for row in figures.select("arrays", None, None, None, "same_results"):
+        words = row["name"].split()
+        assert row["value"] in (0, 1), row
+        if words[-1] == "f32" or (row["source"] in ("F16C", "FP16", "Imath", "CUDA headers") and "f16" in words):
+            assert row["value"] == 1, row
+    functions = figures.select("arrays", None, None, "", "function")
+    assert [row for row in functions if row["source"] != "mpnum" and figures.get(
+        "arrays", row["source"], row["name"], "", "same_results") is None] == [], "not compared"
 
 
-def the_table_is_the_json():
-    found, out, _ = quick_run()
-    bench_sections.check_table(found, out, "Arrays")
-
-
-def csv_lines_are_the_json():
-    found, _, lines = quick_run()
-    bench_sections.check_csv(found, lines, "arrays")
+def the_table_is_the_figures():
+    figures, out = quick_run()
+    bench_sections.check_table(figures, "arrays", out, "Arrays")
 
 
 def every_isa_of_the_cpu_can_be_forced():
-    bench_sections.check_forced_isas("arrays", quick_run()[0]["isa"])
+    bench_sections.check_forced_isas("arrays", quick_run()[0].get("arrays", "mpnum", metric="isa"))
 
 
 def threads_split_the_arrays():
@@ -120,8 +120,7 @@ sys.exit(tap.run(
     limits_have_every_byte_shape,
     peers_are_measured_or_named_absent,
     exact_peers_agree_with_mpnum,
-    the_table_is_the_json,
-    csv_lines_are_the_json,
+    the_table_is_the_figures,
     every_isa_of_the_cpu_can_be_forced,
     threads_split_the_arrays,
     wrong_settings_are_refused,

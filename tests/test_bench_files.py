@@ -67,7 +67,7 @@ def names_cannot_forge_output():
         assert code == 0 and errors == "", errors
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", out), re.findall(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", out)
         assert "\nmpnum bench:" not in out
-        assert max(map(len, out.splitlines())) <= 110, max(out.splitlines(), key=len)
+        assert max(map(len, out.splitlines())) <= 100, max(out.splitlines(), key=len)
 
 
 def check_refused(folder, path, *arguments):

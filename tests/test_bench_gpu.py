@@ -16,13 +16,16 @@ import tempfile
 import xml.etree.ElementTree as xml
 
 import tap
+from bench_program import PLACE, Figures, check_csv, tensors
 
 PROGRAM, REPORT = map(os.path.abspath, sys.argv[1:3])
+GPU = 'Fake "GPU" <&> 1'
 SVG = "{http://www.w3.org/2000/svg}"
 SECONDS = 600
 # Made up in test_bench_gpu_report.c: ms of the product, with converting, verdict of the latter over f32's 10 ms.
 PRODUCTS = {"f32": (10, 10, "stay"), "tf32": (9, 9.5, "stay"), "f16": (4, 8, "optional"), "bf16": (4, 5, "use"),
             "e4m3": (2, 3, "excellent")}
+ALONE = {"f32": "stay", "tf32": "optional", "f16": "use", "bf16": "use", "e4m3": "excellent"}  # of the product
 OTHERS = {"e5m2 e4m3": "UNSUPPORTED", "mxfp8": "UNSUPPORTED", "nvfp4": "FAILED"}
 
 
@@ -42,7 +45,8 @@ def absence():
         code, out, errors = bench("--gpu", "--formats", "--quick", "--json", "j", folder=folder)
         assert code == 0 and errors == "", (code, errors)
         with open(os.path.join(folder, "j")) as file:
-            why = json.load(file)["gpu"]["absent"]
+            figures = Figures(json.load(file))
+    why = figures.get("gpu", metric="missing")
     if why is None:
         raise tap.Skip("this machine has a GPU")
     assert f"\nGPU: {why}\n" in out, out
@@ -104,14 +108,12 @@ def charts_of_the_cpu_alone():
         assert code == 0 and errors == "", errors
         root = xml.parse(os.path.join(folder, "s.svg")).getroot()
         with open(os.path.join(folder, "j")) as file:
-            result = json.load(file)
+            figures = Figures(json.load(file))
         assert bench("--formats", "--svg", "f.svg", folder=folder)[0] == 0
         assert "no section with a chart" in "".join(xml.parse(os.path.join(folder, "f.svg")).getroot().itertext())
-    rates = [row["gb_per_s"] for row in result["speed"]["rows"]]
-    check_bars(root, rates)
-    errors = {row["format"]: 10 ** (-row["sqnr_db"] / 20) for row in result["accuracy"][0]["rows"]
-              if row["scale"] == "amax" and row["sqnr_db"] is not None}
-    check_points(root, list(errors.values()))
+    check_bars(root, [row["value"] for row in figures.select("speed", None, None, None, "rate")])
+    check_points(root, [10 ** (-row["sqnr"] / 20) for row in tensors(figures)[0]["rows"]
+                        if row["scale"] == "amax" and row["sqnr"] < math.inf])
 
 
 def check_bars(root, values):
@@ -149,62 +151,72 @@ def text_tells_every_row():
         assert fields[6:10] == [f"{total:.3f}", "0.4%", f"{flops / total:.1f}", f"{10 / total:.2f}"], fields
     for name, state in OTHERS.items():
         assert re.search(rf"^{name} +{state} +-", text, re.M), (name, text)
-    assert "\ne5m2 e4m3: needs compute capability 8.9\n" in text, text
+    assert "\nAbsent: e5m2 e4m3, needs compute capability 8.9\n" in text, text
     assert re.search(r"^e4m3 +software .* 7 wrong ", text, re.M), text
     assert re.search(r"^tf32 +hardware .* yes .* yes ", text, re.M), text
     assert re.search(r"^e2m1 packed +software ", text, re.M), text
     assert "\nGPU: arrays of 131072 KiB: memory for 262144 KiB is not free\n" in text, text
 
 
-def json_and_csv_hold_the_same_numbers():
-    gpu = json.loads(report("json"))["gpu"]
-    rows = list(csv.DictReader(io.StringIO(report("csv"))))
-    table = {(r["section"], r["name"], r["variant"], r["metric"]): r["value"] for r in rows}
-    assert len(table) == len(rows), "a place stands twice"
-    assert {r["source"] for r in rows} == {'Fake "GPU" <&> 1'}
-    assert gpu["absent"] is None and gpu["failed"] is False
-    assert gpu["device"]["compute_capability"] == "9.0" and gpu["device"]["runtime"] == "12.8"
-    assert len(gpu["conversions"]) == 30 and len(gpu["reductions"]) == 9
-    for row in gpu["conversions"]:
-        place = ("gpu_conversion", row["format"] + (" packed" if row["packed"] else ""), row["operation"])
-        assert float(table[(*place, "rate")]) == row["gb_per_s"], place
-        assert float(table[(*place, "wrong")]) == row["wrong"], place
-        assert row["bit_exact"] == (row["wrong"] == 0), row
-        assert math.isclose(row["share_of_copy"], row["gb_per_s"] / 4000), row
-    for row in gpu["reductions"]:
-        assert float(table["gpu_reduction", row["format"], row["operation"], "rate"]) == row["gb_per_s"], row
-    products = {row["format"]: row for row in gpu["product"]["rows"]}
-    assert list(products) == [*PRODUCTS, *OTHERS]
+def figures_are_those_of_the_results():
+    figures = Figures(json.loads(report("json")))
+    check_csv(list(csv.DictReader(io.StringIO(report("csv")))), figures)
+    assert figures.all_of("source") == [GPU]
+    assert all(row["source"] == GPU for row in figures.rows)
+    about = figures.metrics("gpu", GPU)
+    assert "missing" not in about and about["failed"] == 0
+    assert about["compute_capability"] == about["code"] == "9.0" and about["runtime"] == "12.8"
+    conversions = figures.all_of("name", "gpu_conversion")
+    assert len(conversions) == 15 and len(figures.all_of("name", "gpu_reduction")) == 9
+    assert conversions[-1] == "e2m1 packed", conversions
+    for at, name in enumerate(conversions):
+        assert figures.get("gpu_conversion", GPU, name, "", "path") == ("hardware" if at < 3 else "software"), name
+        for way, ms in (("encode", 0.1 + 0.01 * at), ("decode", 0.09 + 0.01 * at)):
+            row = figures.metrics("gpu_conversion", GPU, name, way)
+            assert math.isclose(row["time"], ms) and math.isclose(row["rate"], 335.54432 / ms), (name, row)
+            assert row["wrong"] == (7 if name == "e4m3" and way == "encode" else 0), (name, row)
+            assert row["exact"] == (f"{row['wrong']:.0f} wrong" if row["wrong"] else "yes") and row["checked"] > 0, row
+            assert math.isclose(row["share_of_copy"], row["rate"] / 4000), row
+    for name in figures.all_of("name", "gpu_reduction"):
+        row = figures.metrics("gpu_reduction", GPU, name)
+        assert math.isclose(row["rate"], 268.435456 / 0.07) and row["exact"] == "yes", (name, row)
+    assert figures.all_of("name", "gpu_product") == figures.all_of("name", "gpu_shape") == [*PRODUCTS, *OTHERS]
     for name, (ms, total, verdict) in PRODUCTS.items():
-        row = products[name]
-        assert (row["state"], row["why"], row["ms"], row["total_ms"]) == ("MEASURED", None, ms, total), row
-        assert row["verdict"] == verdict and math.isclose(row["total_speedup"], 10 / total), row
-        assert math.isclose(row["tflops"], 2 * 4096 ** 3 / ms / 1e9), row
-        assert float(table["gpu_product", name, "", "error"]) == row["error"], row
-        shapes = row["shapes"]
-        assert [shape["m"] for shape in shapes] == [4096, 4104, 4097], shapes
-        assert math.isclose(shapes[2]["share_of_first"], (4097 / 4096) ** 3 / 3), shapes
+        about, plain, whole = (figures.metrics("gpu_product", GPU, name, variant)
+                               for variant in ("", "product", "with converting"))
+        assert about["state"] == "MEASURED" and "missing" not in about, about
+        assert (plain["time"], whole["time"], about["verdict"]) == (ms, total, verdict), (name, about)
+        assert math.isclose(plain["speedup"], 10 / ms) and math.isclose(whole["speedup"], 10 / total), (plain, whole)
+        assert math.isclose(plain["rate"], 2 * 4096 ** 3 / ms / 1e9), plain
+        assert math.isclose(whole["rate"], 2 * 4096 ** 3 / total / 1e9), whole
+        assert plain["verdict"] == ALONE[name], (name, plain)
+        assert about["error"] > 0 and about["bits"] in (8, 16, 19, 32), about
+        odd = figures.metrics("gpu_shape", GPU, name, "odd")
+        assert math.isclose(odd["share_of_first"], (4097 / 4096) ** 3 / 3), odd
+        assert odd["state"] == "MEASURED" and odd["time"] == 3 * ms, odd
+    assert [figures.get("gpu_shape", GPU, "", variant, "m") for variant in figures.all_of(
+        "variant", "gpu_shape")] == [4096, 4104, 4097]
     for name, state in OTHERS.items():
-        row = products[name]
-        assert row["state"] == state and row["why"] and row["verdict"] == "-", row
-        assert all(row[key] is None for key in ("ms", "tflops", "total_ms", "speedup", "error")), row
-        assert ("gpu_product", name, "", "time") not in table, name
-    assert gpu["notes"] == ["arrays of 131072 KiB: memory for 262144 KiB is not free"]
+        about = figures.metrics("gpu_product", GPU, name)
+        assert about == {"bits": 8, "state": state, "missing": about["missing"]} and about["missing"], about
+        assert figures.all_of("variant", "gpu_product", GPU, name) == [], name
+        assert {row["metric"] for row in figures.select("gpu_shape", GPU, name)} == {"state"}, name
+    notes = [row["value"] for row in figures.select("gpu", GPU, None, None, "note")]
+    assert notes == ["arrays of 131072 KiB: memory for 262144 KiB is not free"]
 
 
 def charts_show_what_was_measured():
     text = report("svg")
     root = xml.fromstring(text.encode())
-    gpu = json.loads(report("json"))["gpu"]
+    figures = Figures(json.loads(report("json")))
     charts = [xml.Element("g"), xml.Element("g")]
     bars = [rect for rect in root.iter(SVG + "rect") if rect.get("class") == "bar"]
     charts[0].extend(bars[:30])
     charts[1].extend(bars[30:])
-    measured = [row for row in gpu["product"]["rows"] if row["state"] == "MEASURED"]
-    check_bars(charts[0], [row["gb_per_s"] for row in gpu["conversions"]])
-    check_bars(charts[1], [row[key] for row in measured for key in ("tflops", "total_tflops")])
-    check_points(root, [row["error"] for row in measured])
-    assert "Fake &quot;GPU&quot; &lt;&amp;&gt; 1" in text and "Fake \"GPU\" <&> 1" in "".join(root.itertext())
+    check_bars(charts[0], [row["value"] for row in figures.select("gpu_conversion", GPU, None, None, "rate")])
+    check_bars(charts[1], [row["value"] for row in figures.select("gpu_product", GPU, None, None, "rate")])
+    check_points(root, [row["value"] for row in figures.select("gpu_product", GPU, None, None, "error")])
+    assert "Fake &quot;GPU&quot; &lt;&amp;&gt; 1" in text and GPU in "".join(root.itertext())
 
 
 def a_gpu_agrees_with_the_cpu():
@@ -214,9 +226,11 @@ def a_gpu_agrees_with_the_cpu():
             raise tap.Skip(errors.split("GPU: ", 1)[1].strip())
         assert code == 0 and errors == "", (code, errors, out)
         with open(os.path.join(folder, "j")) as file:
-            gpu = json.load(file)["gpu"]
-    assert all(row["bit_exact"] for row in gpu["conversions"] + gpu["reductions"]), out
-    assert not [row for row in gpu["product"]["rows"] if row["state"] == "FAILED"], out
+            figures = Figures(json.load(file))
+    checked = figures.select("gpu_conversion", None, None, None, "wrong")
+    checked += figures.select("gpu_reduction", None, None, None, "wrong")
+    assert checked and all(figures.get(*(row[key] for key in PLACE[:4]), "exact") == "yes" for row in checked), out
+    assert "FAILED" not in [row["value"] for row in figures.select("gpu_product", None, None, None, "state")], out
 
 
 sys.exit(tap.run(
@@ -227,6 +241,6 @@ sys.exit(tap.run(
     without_a_gpu_only_gpu_alone_fails,
     charts_of_the_cpu_alone,
     text_tells_every_row,
-    json_and_csv_hold_the_same_numbers,
+    figures_are_those_of_the_results,
     charts_show_what_was_measured,
     a_gpu_agrees_with_the_cpu))

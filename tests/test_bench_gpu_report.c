@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The GPU's results of the benchmark, made up: what follows from them, and with an
  * argument (text, json, csv, svg) the report of them on stdout, for test_bench_gpu.py. */
-#include "../bench/results.h"
+#include "../bench/gpu/report.h"
+#include "../bench/sections/sections.h"
 
 #include <math.h>
 #include <string.h>
@@ -160,16 +161,19 @@ static void make_results(gpu_results *found) {
 }
 
 static int write_report(const char *kind) {
-  static results found;
-  static options chosen;
-  chosen.gpu = true;
-  found.chosen = &chosen;
-  gpu_set_text(found.cpu, sizeof found.cpu, "a CPU");
-  make_results(&found.gpu);
-  if (strcmp(kind, "text") == 0) return !report_text(&found, stdout);
-  if (strcmp(kind, "json") == 0) return !report_json(&found, stdout);
-  if (strcmp(kind, "csv") == 0) return !report_csv(&found, stdout);
-  return strcmp(kind, "svg") != 0 || !report_svg(&found, stdout);
+  static gpu_results found;
+  static report about;
+  bool good = false;
+  gpu_set_text(about.cpu, sizeof about.cpu, "a CPU");
+  make_results(&found);
+  gpu_figures(&about.found, &found);
+  if (strcmp(kind, "text") == 0) good = sections_print(&about, stdout);
+  if (strcmp(kind, "json") == 0) good = report_json(&about, stdout);
+  if (strcmp(kind, "csv") == 0) good = report_csv(&about, stdout);
+  if (strcmp(kind, "svg") == 0) good = report_svg(&about, stdout);
+  good = good && !about.found.failed;
+  figures_free(&about.found);
+  return !good;
 }
 
 int main(int argc, char **argv) {

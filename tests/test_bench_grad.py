@@ -5,6 +5,7 @@ test_bench_grad.py PROGRAM"""
 
 import functools
 import importlib.util
+import math
 import os
 import re
 import sys
@@ -30,7 +31,7 @@ ABSENT = os.environ["TORCH_PYTHON"] = "no-such-python"
 
 def times(size_factor=1):
     return [{"bytes": size * size_factor, "ns_per_value": 0.5 + i, "noise": 0.01 * i}
-            for i, size in enumerate(QUICK_SIZES)]
+            for i, size in enumerate(QUICK_SIZES.values())]
 
 
 def run_with(program):
@@ -52,40 +53,43 @@ def quick_run():
 def run_with_times():
     """PyTorch's times are given, where it was asked for those of this plan."""
     said = {"version": "9.8.7+cpu", "rows": {name: times() for name in OF_PYTORCH}}
-    plan = ["1", *(word for size in QUICK_SIZES for word in (str(size), "3"))]
+    plan = ["1", *(word for size in QUICK_SIZES.values() for word in (str(size), "3"))]
     return run_with(f"json.dump({said} if sys.argv[2:] == {plan} else sys.argv, sys.stdout)")
 
 
 def every_pass_has_a_row():
-    found = quick_run()[0]
-    assert {row["operation"]: shape_of(row) for row in found["rows"]} == ROWS, found["rows"]
+    figures = quick_run()[0]
+    names = bench_sections.operations(figures, "grad")
+    assert {name: shape_of(figures, "grad", name) for name in names} == ROWS, names
 
 
 def figures_follow_from_times():
-    for found, _, _ in (quick_run(), run_with_times()):
-        bench_sections.check_all_figures(found)
+    for figures, _ in (quick_run(), run_with_times()):
+        bench_sections.check_all_figures(figures, "grad")
 
 
 def limits_are_those_of_the_rows():
-    bench_sections.check_limits(quick_run()[0])
+    bench_sections.check_limits(quick_run()[0], "grad")
 
 
 def pytorch_is_absent_with_its_reason():
-    found, out, _ = quick_run()
+    figures, out = quick_run()
     why = f"cannot be run; it needs {ABSENT} (TORCH_PYTHON names another python3)"
-    assert [(peer["library"], peer["missing"]) for peer in found["peers"]] == [("PyTorch", why)], found["peers"]
-    bench_sections.check_peers(found, out)
+    assert bench_sections.peers(figures, "grad") == ["PyTorch"]
+    assert figures.get("grad", "PyTorch", metric="missing") == why, figures.metrics("grad", "PyTorch")
+    bench_sections.check_peers(figures, "grad", out)
 
 
 def the_times_that_pytorch_gives_are_reported():
-    found, out, _ = run_with_times()
-    peer, = found["peers"]
-    assert (peer["library"], peer["missing"]) == ("PyTorch 9.8.7", None), peer
-    assert [row["operation"] for row in peer["rows"]] == OF_PYTORCH, peer
-    for row in peer["rows"]:
-        assert [{name: figure[name] for name in times()[0]} for figure in row["sizes"]] == times(), row
-        assert row["same_results"] is None, row
-    bench_sections.check_peers(found, out)
+    figures, out = run_with_times()
+    assert figures.metrics("grad", "PyTorch") == {"functions": len(OF_PYTORCH), "version": "9.8.7"}
+    assert figures.all_of("name", "grad", "PyTorch") == OF_PYTORCH and "; version 9.8.7.\n" in out
+    for name in OF_PYTORCH:
+        for size, given in zip(QUICK_SIZES, times()):
+            row = figures.metrics("grad", "PyTorch", name, size)
+            assert (row["time_per_value"], row["noise"]) == (given["ns_per_value"], given["noise"]), (name, row)
+        assert set(figures.metrics("grad", "PyTorch", name)) == {"function"}, "compared, in another process"
+    bench_sections.check_peers(figures, "grad", out)
 
 
 def what_is_no_answer_is_a_reason():
@@ -96,45 +100,43 @@ def what_is_no_answer_is_a_reason():
              f"json.dump({{'version': '1', 'rows': {{'unscale f32': {times(2)}}}}}, sys.stdout)":
                  "no times of unscale f32"}
     for program, why in cases.items():
-        found, out, _ = run_with(program)
-        peer, = found["peers"]
-        assert peer["library"] == "PyTorch" and peer["missing"].startswith(f"{why} (TORCH_PYTHON "), (program, peer)
-        bench_sections.check_peers(found, out)
+        figures, out = run_with(program)
+        about = figures.metrics("grad", "PyTorch")
+        assert about["missing"].startswith(f"{why} (TORCH_PYTHON ") and "version" not in about, (program, about)
+        bench_sections.check_peers(figures, "grad", out)
 
 
 def pytorch_is_measured_where_it_is():
     if importlib.util.find_spec("torch") is None:
         raise tap.Skip("no module torch")
-    found, out, _ = bench_sections.quick_run("grad", env={**os.environ, "TORCH_PYTHON": sys.executable})
-    peer, = found["peers"]
-    assert peer["missing"] is None and re.fullmatch(r"PyTorch \d+(\.\w+)+", peer["library"]), peer
-    bench_sections.check_all_figures(found)
-    bench_sections.check_table(found, out, "Gradients")
+    figures, out = bench_sections.quick_run("grad", env={**os.environ, "TORCH_PYTHON": sys.executable})
+    about = figures.metrics("grad", "PyTorch")
+    assert "missing" not in about and re.fullmatch(r"\d+(\.\w+)+", about["version"]), about
+    bench_sections.check_all_figures(figures, "grad")
+    bench_sections.check_table(figures, "grad", out, "Gradients")
 
 
-def the_table_is_the_json():
-    for found, out, _ in (quick_run(), run_with_times()):
-        bench_sections.check_table(found, out, "Gradients")
+def the_table_is_the_figures():
+    for figures, out in (quick_run(), run_with_times()):
+        bench_sections.check_table(figures, "grad", out, "Gradients")
 
 
 def what_is_added_follows_from_times():
-    found, out, _ = quick_run()
-    rows = {row["operation"]: row["sizes"] for row in found["rows"]}
+    figures, out = quick_run()
     lines = out.split("\nGradients, what is added")[1].splitlines()[2:]
-    assert len(lines) == len(ADDED), lines
-    for line, (operation, over) in zip(lines, ADDED):
-        pairs = [(a["ns_per_value"], b["ns_per_value"]) for a, b in zip(rows[operation], rows[over])]
-        wanted = [f"{100 * (with_it / without - 1):+.0f}%" for with_it, without in pairs]
-        assert line.split()[-3:] == wanted, (line, wanted)
-
-
-def csv_lines_are_the_json():
-    for found, _, lines in (quick_run(), run_with_times()):
-        bench_sections.check_csv(found, lines, "grad")
+    added = figures.all_of("name", "grad_added", "mpnum")
+    assert len(lines) == len(added) == len(ADDED), lines
+    for line, what, (operation, over) in zip(lines, added, ADDED):
+        pairs = [[figures.get("grad", "mpnum", name, size, "time_per_value") for name in (operation, over)]
+                 for size in QUICK_SIZES]
+        got = [figures.get("grad_added", "mpnum", what, size, "added_time") for size in QUICK_SIZES]
+        assert all(math.isclose(1 + one, with_it / without, rel_tol=1e-9)
+                   for one, (with_it, without) in zip(got, pairs)), (what, got, pairs)
+        assert line.startswith(what) and line.split()[-3:] == [f"{100 * one:+.0f}%" for one in got], (line, got)
 
 
 def every_isa_of_the_cpu_can_be_forced():
-    bench_sections.check_forced_isas("grad", quick_run()[0]["isa"])
+    bench_sections.check_forced_isas("grad", quick_run()[0].get("grad", "mpnum", metric="isa"))
 
 
 def threads_split_the_arrays():
@@ -154,9 +156,8 @@ sys.exit(tap.run(
     the_times_that_pytorch_gives_are_reported,
     what_is_no_answer_is_a_reason,
     pytorch_is_measured_where_it_is,
-    the_table_is_the_json,
+    the_table_is_the_figures,
     what_is_added_follows_from_times,
-    csv_lines_are_the_json,
     every_isa_of_the_cpu_can_be_forced,
     threads_split_the_arrays,
     it_is_no_default_section))

@@ -3,7 +3,6 @@
 """What `mpnum bench` takes and gives: its options, sections, JSON and CSV, and what it says where it cannot write.
 test_bench_output.py PROGRAM"""
 
-import csv
 import json
 import math
 import os
@@ -16,10 +15,9 @@ import sys
 
 import tap
 import tensor_files
-from bench_program import FORMATS, PROGRAM, Folder, bench, result_of, terminal_output
+from bench_program import FORMATS, PROGRAM, Folder, bench, full_run, result_of, tensors, terminal_output
 from tensor_files import floats, npy
-
-SECTIONS = ["formats", "speed", "scalar", "accuracy"]
+from tree import ROOT
 
 
 def wrong_options_are_refused():
@@ -80,56 +78,81 @@ def results_replace_whole_files():
         assert code == 0 and sorted(os.listdir(folder)) == ["link.json", "old.json"], os.listdir(folder)
         assert os.path.islink(os.path.join(folder, "link.json"))
         with open(os.path.join(folder, "old.json")) as file:
-            assert json.load(file)["schema"] == 1
+            assert json.load(file)["schema"] == 2
         assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
 
 def default_run_has_every_section_of_every_format():
-    with Folder() as folder:
-        code, out, errors = bench("--quick", "--json", "j", "--csv", "c", folder=folder)
-        assert code == 0 and errors == "", errors
-        with open(os.path.join(folder, "j")) as file:
-            result = json.load(file)
-        with open(os.path.join(folder, "c"), newline="") as file:
-            rows = list(csv.DictReader(file))
-    assert [key for key in result if key in SECTIONS] == SECTIONS, list(result)
-    assert [row["format"] for row in result["formats"]] == list(FORMATS)
-    assert len(result["speed"]["rows"]) == 2 * len(FORMATS)
-    subjects = result["accuracy"]
-    assert [row["name"] for row in subjects[:3]] == ["normal", "gradients", "activations"]
+    figures, _ = full_run("--quick")
+    sections = figures.all_of("section")
+    of_cpu = [name for name in sections if not name.startswith("gpu")]
+    assert of_cpu == ["formats", "accuracy", "speed", "scalar"] and "gpu" in sections, sections
+    assert figures.all_of("name", "formats") == figures.all_of("name", "speed") == list(FORMATS)
+    for name in FORMATS:
+        assert figures.all_of("variant", "speed", "mpnum", name) == ["encode", "decode"], name
+    for about in figures.select("speed", "mpnum", None, None, "time_per_value"):
+        row = figures.metrics("speed", "mpnum", about["name"], about["variant"])
+        assert set(row) == {"time_per_value", "rate", "copy_rate", "share_of_copy"}, row
+        assert math.isclose(row["share_of_copy"], row["rate"] / row["copy_rate"]), row
+    subjects = tensors(figures)
+    assert [row["tensor"] for row in subjects[:3]] == ["normal", "gradients", "activations"]
     assert {row["type"] for row in subjects[3:]} == {"f32", "f16", "bf16"}, "the sample has every type"
     assert all(len(row["rows"]) == 2 * len(FORMATS) for row in subjects)
-    assert max(map(len, out.splitlines())) <= 100, max(out.splitlines(), key=len)
-    assert {row["section"] for row in rows if not row["section"].startswith("gpu_")} == set(SECTIONS)
-    check_csv_is_the_json(rows, result)
+    # Exact in the format's own type, and in one that holds it: infinite in the CSV as in the JSON.
+    sqnr = {row["sqnr"] for about in subjects for row in about["rows"] if about["type"] == row["format"]}
+    assert sqnr == {math.inf}, sqnr
 
 
-def check_csv_is_the_json(rows, result):
-    table = {(r["section"], r["source"], r["name"], r["variant"], r["metric"]): r["value"] for r in rows}
-    assert len(table) == len(rows), "a place stands twice"
-    for row in result["speed"]["rows"]:
-        place = ("speed", "", row["format"], row["operation"])
-        assert float(table[(*place, "time_per_value")]) == row["ns_per_value"], place
-        assert float(table[(*place, "share_of_copy")]) == row["share_of_copy"], place
-    for row in result["formats"]:
-        assert float(table["formats", "", row["format"], "", "max"]) == row["max"], row
-    for about in result["accuracy"]:
-        for row in about["rows"]:
-            place = ("accuracy", about["source"], about["name"], f"{row['format']} {row['scale']}")
-            for metric, key in (("sqnr", "sqnr_db"), ("max_relative_error",) * 2, ("underflow_share",) * 2):
-                number = float(table[(*place, metric)])
-                assert number == (math.inf if row[key] is None else row[key]), (place, metric, number)
+def every_figure_is_documented():
+    with open(os.path.join(ROOT, "docs/bench.md")) as file:
+        rows = [line.split("|")[1:] for line in file if line.startswith("|")]
+    known = {(section, metric) for row in rows if len(row) > 4 for section in re.findall(r"`(\w+)`", row[0])
+             for metric in re.findall(r"`(\w+)`", row[4])}
+    known |= {(section.replace("arrays", "grad"), metric) for section, metric in known}
+    figures, _ = full_run("--quick", "--cpu", "--arrays", "--grad", "--math", "--gpu")
+    found = {(row["section"], row["metric"]) for row in figures.rows} - {("grad", "version")}
+    assert found <= known, found - known
+
+
+def words_of(out, title):
+    """The lines of a table, split at spaces."""
+    return [line.split() for line in out.split(f"\n{title}")[1].split("\n\n")[0].splitlines()]
+
+
+def tables_are_the_figures():
+    figures, out = full_run("--quick", "--formats", "--speed", "--scalar")
+    for words in words_of(out, "Formats: ")[-len(FORMATS):]:
+        row = figures.metrics("formats", "", words[0])
+        parts = [row[key] for key in ("bits", "sign_bits", "exponent_bits", "mantissa_bits")]
+        limits = [row[key] for key in ("max", "min_normal", "smallest", "epsilon")]
+        truths = ["yes" if row[key] else "-" for key in ("has_inf", "has_nan", "has_negative_zero")]
+        assert words[1:] == [*(f"{x:.0f}" for x in parts), *(f"{x:.7g}" for x in limits), *truths], words
+    for words in words_of(out, "Speed: ")[-len(FORMATS):]:
+        wanted = []
+        for way in ("encode", "decode"):
+            row = figures.metrics("speed", "mpnum", words[0], way)
+            wanted += [f"{row['time_per_value']:.3f}", f"{row['rate']:.2f}", f"{row['copy_rate']:.1f}",
+                       f"{100 * row['share_of_copy']:.1f}", "%"]
+        assert words[1:] == wanted, (words, wanted)
+    wanted = []
+    for about in figures.select("scalar", None, None, "", "function"):
+        row = figures.metrics("scalar", about["source"], about["name"])
+        times = ["-" if row.get(key) is None else f"{row[key]:.2f}" for key in ("time_per_call", "ratio_to_mpnum")]
+        wanted.append([*about["name"].split(), *about["source"].split(), about["value"], *times])
+    lines = words_of(out, "Scalar: ")
+    assert wanted and lines[len(lines) - len(wanted):] == wanted, (lines, wanted)
 
 
 def limits_are_those_of_the_standards():
-    rows = result_of("--formats")[0]["formats"]
-    for row in rows:
+    figures, _ = result_of("--formats")
+    rows = {name: figures.metrics("formats", "", name) for name in figures.all_of("name", "formats")}
+    for name, row in rows.items():
         got = tuple(row[key] for key in ("sign_bits", "exponent_bits", "mantissa_bits", "bias", "max", "min_normal",
                                          "smallest"))
-        assert got == FORMATS[row["format"]], (row["format"], got)
+        assert got == FORMATS[name], (name, got)
         assert row["epsilon"] == 2.0 ** -row["mantissa_bits"]
-    assert {row["format"] for row in rows if row["has_inf"]} == {"tf32", "bf16", "f16", "e5m2", "e3m4"}
-    assert {row["format"] for row in rows if not row["has_nan"]} == {"e3m2", "e2m3", "e2m1"}
+    assert {name for name, row in rows.items() if row["has_inf"]} == {"tf32", "bf16", "f16", "e5m2", "e3m4"}
+    assert {name for name, row in rows.items() if not row["has_nan"]} == {"e3m2", "e2m3", "e2m1"}
 
 
 def long_inputs_have_a_progress_bar_on_a_terminal():
@@ -144,14 +167,19 @@ def long_inputs_have_a_progress_bar_on_a_terminal():
 
 
 def scalar_calls_name_their_peers():
-    result, out = result_of("--scalar", "--quick")
-    rows = result["scalar"]["rows"]
-    for row in rows:
-        assert (row["ns_per_call"] is None) == (row["missing"] is not None), row
-        assert row["library"] in out and (row["missing"] or row["function"]) in out, row
-    own = [row["operation"] for row in rows if row["library"] == "mpnum"]
+    figures, out = result_of("--scalar", "--quick")
+    for about in figures.select("scalar", None, None, "", "function"):
+        row = figures.metrics("scalar", about["source"], about["name"])
+        assert ("time_per_call" in row) == ("ratio_to_mpnum" in row) == ("missing" not in row), row
+        assert about["value"] in out, row
+        assert "missing" not in row or f"\nAbsent: {about['source']}, {row['missing']}\n" in out, row
+    own = figures.all_of("name", "scalar", "mpnum")
     assert own == ["f32 to f16", "f32 to bf16", "f32 to e4m3", "f32 to e5m2", "f16 to f32", "bf16 to f32",
                    "e4m3 to f32"], own
+    for name in own:
+        row = figures.metrics("scalar", "CUDA headers", name)
+        base = figures.get("scalar", "mpnum", name, "", "time_per_call")
+        assert "missing" in row or math.isclose(row["ratio_to_mpnum"], row["time_per_call"] / base), row
 
 
 sys.exit(tap.run(
@@ -162,5 +190,7 @@ sys.exit(tap.run(
     a_result_that_cannot_be_written_leaves_nothing,
     results_replace_whole_files,
     default_run_has_every_section_of_every_format,
+    tables_are_the_figures,
+    every_figure_is_documented,
     scalar_calls_name_their_peers,
     long_inputs_have_a_progress_bar_on_a_terminal))

@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "input.h"
+#include "input/input.h"
 #include "tap.h"
 
 static const char header[] =

@@ -15,7 +15,8 @@ from tree import ROOT, check, need
 
 SECONDS = int(sys.argv[2]) if len(sys.argv) > 2 else 20
 SOURCES = [ROOT / "tests/fuzz/fuzz_reader.c",
-           *(ROOT / "bench" / name for name in ("input.c", "message.c", "npy.c", "safetensors.c"))]
+           ROOT / "bench/core/message.c",
+           *(ROOT / "bench/input" / name for name in ("input.c", "npy.c", "safetensors.c"))]
 ARRAY_SOURCES = [ROOT / "tests" / name for name in ("fuzz/fuzz_array.c", "array_functions.c")]
 
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../message.h"
+#include "../core/message.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../formats.h"
-#include "../message.h"
-#include "../progress.h"
+#include "../core/formats.h"
+#include "../core/message.h"
+#include "../core/progress.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The GPU's part of each report. */
+/* The GPU's section: its results as figures, and their tables. */
 #ifndef MPNUM_BENCH_GPU_REPORT_H
 #define MPNUM_BENCH_GPU_REPORT_H
 
 #include <stdio.h>
 
-#include "../report_csv.h"
-#include "../report_json.h"
+#include "../core/figures.h"
 #include "gpu.h"
 
-/* False when out of memory. */
-bool gpu_text(const gpu_results *found, FILE *to);
-json_t *gpu_json(const gpu_results *found);
-void gpu_csv(csv_place at, const gpu_results *found);
+void gpu_figures(figures *to, const gpu_results *found);
+bool gpu_print(const figures *from, FILE *to);
 
 #endif

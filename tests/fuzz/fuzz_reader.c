@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "input.h"
+#include "input/input.h"
 
 enum { FLOATS = 256 };
 

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+#include "options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mpnum/isa.h>
+
+enum { SIZE_DEFAULT = 256 << 10, SIZE_QUICK = 16 << 10, SIZE_STEP = 4 << 10 };
+enum { GPU_SIZE_DEFAULT = 256 << 20, GPU_SIZE_QUICK = 4 << 20, GPU_SIZE_STEP = 64 << 10 };
+enum { THREADS_LIMIT = 256 };
+enum { MNK_DEFAULT = 4096, MNK_QUICK = 512, MNK_LIMIT = 65536 };
+static const unsigned long long size_limit = 1ull << 30, gpu_size_limit = 16ull << 30;
+
+void options_help(void) {
+  fputs(
+      "Usage: mpnum bench [OPTION]... [FILE]...\n"
+      "Prints what each small float format holds, how fast this CPU and its GPU convert\n"
+      "to and from it, what it does to synthetic and to real tensors, and what a GPU\n"
+      "gains by multiplying matrices in it.\n"
+      "\n"
+      "Input\n"
+      "  --input FILE   a .npy or .safetensors file of f32, f16 or bf16 values; may be\n"
+      "                 repeated, a bare FILE is the same. Default: the shipped sample\n"
+      "\n"
+      "Sections (default: the first four, and the GPU where there is one)\n"
+      "  --formats      limits of each format\n"
+      "  --speed        conversion of arrays against the copy limit of the same run\n"
+      "  --scalar       one out-of-line call, beside FP16, F16C and the CUDA headers\n"
+      "  --accuracy     error, overflow and underflow of each tensor in each format\n"
+      "  --arrays       array functions at 4 KiB, 256 KiB and 256 MiB, beside other\n"
+      "                 libraries (minutes, 768 MiB of memory)\n"
+      "  --grad         the pass over gradients at the same sizes, beside separate\n"
+      "                 passes and PyTorch (1 GiB of memory)\n"
+      "  --math         functions of arrays, and softmax: time and error, beside libm,\n"
+      "                 SLEEF and ggml (512 MiB of memory)\n"
+      "  --headers      compile time of each header and of single calls, beside NumKong\n"
+      "                 and Highway (runs the compilers, minutes)\n"
+      "  --gpu          conversions, reductions and matrix products on an NVIDIA GPU\n"
+      "  --cpu          the first four\n"
+      "  --all          all nine\n"
+      "\n"
+      "Settings\n"
+      "  --scale WHICH  none: values as they are; amax: each tensor times the power of\n"
+      "                 two that brings its largest magnitude just below the format's;\n"
+      "                 both (default)\n"
+      "  --size BYTES   f32 bytes of a timed array, 4K to 1G (default 256K: an L2 "
+      "cache)\n"
+      "  --gpu-size BYTES\n"
+      "                 the same on the GPU, 64K to 16G (default 256M)\n"
+      "  --mnk M,N,K    sizes of the matrix product on the GPU, M rows of K values by N\n"
+      "                 columns, 1 to 65536 each (default 4096,4096,4096)\n"
+      "  --isa NAME     what array functions use: scalar, sse2, avx2, avx512, "
+      "avx512vbmi\n"
+      "                 or neon (default: the best of this CPU)\n"
+      "  --threads N    threads among which --arrays and --grad split each array, 1 to\n"
+      "                 256 (default 1)\n"
+      "  --quick        little data, few rounds: shows that it runs, measures nothing\n"
+      "\n"
+      "Output\n"
+      "  --json FILE    the same numbers in full precision as JSON\n"
+      "  --csv FILE     the same numbers as CSV, one a line\n"
+      "  --svg FILE     charts: bars by format, error against bits\n"
+      "  --help         this text\n"
+      "\n"
+      "Conversions are nearest even and saturating (mpnum_f32_to_e4m3_sat, ...). Errors\n"
+      "are over the nonzero finite values, in double, against decode(encode(x));\n"
+      "overflow is the share of values that round past the largest finite one, so that\n"
+      "without _sat they would become Inf or NaN; underflow the share that become zero.\n"
+      "e8m0 holds powers of two without a sign: its errors are those of the magnitudes.\n"
+      "\n"
+      "Exit status: 0 done; 1 no results (--gpu without a GPU is that, too), or they\n"
+      "could not be written; 2 wrong option or input file.\n"
+      "Fields of the output files: docs/bench.md.\n",
+      stdout);
+}
+
+/* 4096, 256K, 1M, 1G: up to limit, rounded down to a multiple of step. */
+static bool read_size(const char *text, unsigned long long limit, size_t step,
+                      size_t *dst) {
+  char *end;
+  unsigned long long value;
+  unsigned shift = 0;
+  if (*text < '0' || *text > '9') return false;
+  errno = 0;
+  value = strtoull(text, &end, 10);
+  if (*end == 'K') shift = 10;
+  if (*end == 'M') shift = 20;
+  if (*end == 'G') shift = 30;
+  if (errno != 0 || end[shift != 0] != 0 || value > limit >> shift) return false;
+  value <<= shift;
+  *dst = (size_t)value / step * step;
+  return *dst > 0;
+}
+
+/* 4096,1024,512 */
+static bool read_mnk(const char *text, uint64_t mnk[3]) {
+  char *end;
+  int i;
+  for (i = 0; i < 3; ++i, text = end + 1) {
+    unsigned long long value;
+    if (*text < '0' || *text > '9') return false;
+    errno = 0;
+    value = strtoull(text, &end, 10);
+    if (errno != 0 || value < 1 || value > MNK_LIMIT) return false;
+    if (*end != (i < 2 ? ',' : 0)) return false;
+    mnk[i] = value;
+  }
+  return true;
+}
+
+static bool read_threads(const char *text, unsigned *dst) {
+  char *end;
+  unsigned long value;
+  if (*text < '0' || *text > '9') return false;
+  errno = 0;
+  value = strtoul(text, &end, 10);
+  *dst = (unsigned)value;
+  return errno == 0 && *end == 0 && value >= 1 && value <= THREADS_LIMIT;
+}
+
+static bool read_isa(const char *text, int *dst) {
+  const char *name;
+  for (*dst = 0; (name = mpnum_isa_name((mpnum_isa)*dst)) != NULL; ++*dst) {
+    if (strcmp(text, name) == 0) return true;
+  }
+  return false;
+}
+
+static bool read_scale(const char *text, bool scaling[SCALING_COUNT]) {
+  bool both = strcmp(text, "both") == 0;
+  scaling[SCALING_NONE] = both || strcmp(text, "none") == 0;
+  scaling[SCALING_AMAX] = both || strcmp(text, "amax") == 0;
+  return scaling[SCALING_NONE] || scaling[SCALING_AMAX];
+}
+
+enum {
+  OPTION_HELP = 256,
+  OPTION_INPUT,
+  OPTION_JSON,
+  OPTION_CSV,
+  OPTION_SVG,
+  OPTION_SCALE,
+  OPTION_SIZE,
+  OPTION_GPU_SIZE,
+  OPTION_MNK,
+  OPTION_ISA,
+  OPTION_THREADS,
+  OPTION_QUICK,
+  OPTION_FORMATS,
+  OPTION_SPEED,
+  OPTION_SCALAR,
+  OPTION_ACCURACY,
+  OPTION_ARRAYS,
+  OPTION_GRAD,
+  OPTION_MATH,
+  OPTION_HEADERS,
+  OPTION_GPU,
+  OPTION_CPU,
+  OPTION_ALL
+};
+
+static const struct option long_options[] = {
+    {"help", no_argument, NULL, OPTION_HELP},
+    {"input", required_argument, NULL, OPTION_INPUT},
+    {"json", required_argument, NULL, OPTION_JSON},
+    {"csv", required_argument, NULL, OPTION_CSV},
+    {"svg", required_argument, NULL, OPTION_SVG},
+    {"scale", required_argument, NULL, OPTION_SCALE},
+    {"size", required_argument, NULL, OPTION_SIZE},
+    {"gpu-size", required_argument, NULL, OPTION_GPU_SIZE},
+    {"mnk", required_argument, NULL, OPTION_MNK},
+    {"isa", required_argument, NULL, OPTION_ISA},
+    {"threads", required_argument, NULL, OPTION_THREADS},
+    {"quick", no_argument, NULL, OPTION_QUICK},
+    {"formats", no_argument, NULL, OPTION_FORMATS},
+    {"speed", no_argument, NULL, OPTION_SPEED},
+    {"scalar", no_argument, NULL, OPTION_SCALAR},
+    {"accuracy", no_argument, NULL, OPTION_ACCURACY},
+    {"arrays", no_argument, NULL, OPTION_ARRAYS},
+    {"grad", no_argument, NULL, OPTION_GRAD},
+    {"math", no_argument, NULL, OPTION_MATH},
+    {"headers", no_argument, NULL, OPTION_HEADERS},
+    {"gpu", no_argument, NULL, OPTION_GPU},
+    {"cpu", no_argument, NULL, OPTION_CPU},
+    {"all", no_argument, NULL, OPTION_ALL},
+    {NULL, 0, NULL, 0},
+};
+
+static void choose_section(bench_options *chosen, int option) {
+  bool all = option == OPTION_ALL, cpu = all || option == OPTION_CPU;
+  chosen->formats |= cpu || option == OPTION_FORMATS;
+  chosen->speed |= cpu || option == OPTION_SPEED;
+  chosen->scalar |= cpu || option == OPTION_SCALAR;
+  chosen->accuracy |= cpu || option == OPTION_ACCURACY;
+  chosen->arrays |= all || option == OPTION_ARRAYS;
+  chosen->grad |= all || option == OPTION_GRAD;
+  chosen->math |= all || option == OPTION_MATH;
+  chosen->headers |= all || option == OPTION_HEADERS;
+  chosen->gpu |= all || option == OPTION_GPU;
+}
+
+static bool read_option(bench_options *chosen, int option, char **argv, refusal *why) {
+  switch (option) {
+  case OPTION_HELP: chosen->help = true; return true;
+  case OPTION_QUICK: chosen->quick = true; return true;
+  case OPTION_INPUT: chosen->inputs[chosen->input_count++] = optarg; return true;
+  case OPTION_JSON: chosen->json = optarg; return true;
+  case OPTION_CSV: chosen->csv = optarg; return true;
+  case OPTION_SVG: chosen->svg = optarg; return true;
+  case OPTION_SCALE:
+    return read_scale(optarg, chosen->scaling) ||
+           refuse(why, "--scale takes none, amax or both, not '%s'", optarg);
+  case OPTION_SIZE:
+    return read_size(optarg, size_limit, SIZE_STEP, &chosen->size) ||
+           refuse(why, "--size takes 4K to 1G, not '%s'", optarg);
+  case OPTION_GPU_SIZE:
+    return read_size(optarg, gpu_size_limit, GPU_SIZE_STEP, &chosen->gpu_size) ||
+           refuse(why, "--gpu-size takes 64K to 16G, not '%s'", optarg);
+  case OPTION_MNK:
+    return read_mnk(optarg, chosen->mnk) ||
+           refuse(why, "--mnk takes M,N,K, each 1 to %d, not '%s'", MNK_LIMIT, optarg);
+  case OPTION_ISA:
+    return read_isa(optarg, &chosen->isa) ||
+           refuse(why,
+                  "--isa takes scalar, sse2, avx2, avx512, avx512vbmi or neon, not '%s'",
+                  optarg);
+  case OPTION_THREADS:
+    return read_threads(optarg, &chosen->threads) ||
+           refuse(why, "--threads takes 1 to %d, not '%s'", THREADS_LIMIT, optarg);
+  case ':': return refuse(why, "%s needs a value; see --help", argv[optind - 1]);
+  case '?': return refuse(why, "no such option: '%s'; see --help", argv[optind - 1]);
+  default: choose_section(chosen, option); return true;
+  }
+}
+
+static void set_defaults(bench_options *chosen) {
+  bool cpu = chosen->formats || chosen->speed || chosen->scalar || chosen->accuracy ||
+             chosen->arrays || chosen->grad || chosen->math || chosen->headers;
+  int i;
+  chosen->gpu_alone = chosen->gpu && !cpu;
+  if (!chosen->gpu && !cpu)
+    chosen->formats = chosen->speed = chosen->scalar = chosen->accuracy = chosen->gpu =
+        true;
+  if (chosen->size == 0) chosen->size = chosen->quick ? SIZE_QUICK : SIZE_DEFAULT;
+  if (chosen->gpu_size == 0)
+    chosen->gpu_size = chosen->quick ? GPU_SIZE_QUICK : GPU_SIZE_DEFAULT;
+  for (i = 0; i < 3; ++i) {
+    if (chosen->mnk[i] == 0) chosen->mnk[i] = chosen->quick ? MNK_QUICK : MNK_DEFAULT;
+  }
+}
+
+bool options_read(bench_options *chosen, int argc, char **argv, refusal *why) {
+  int option;
+  memset(chosen, 0, sizeof *chosen);
+  chosen->scaling[SCALING_NONE] = chosen->scaling[SCALING_AMAX] = true;
+  chosen->isa = -1;
+  chosen->threads = 1;
+  chosen->inputs = calloc((size_t)argc + 1, sizeof *chosen->inputs);
+  if (!chosen->inputs) return refuse(why, "out of memory");
+  opterr = 0;
+  while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
+    if (!read_option(chosen, option, argv, why)) return false;
+  }
+  while (optind < argc)
+    chosen->inputs[chosen->input_count++] = argv[optind++];
+  set_defaults(chosen);
+  return true;
+}
+
+void options_free(bench_options *chosen) { free(chosen->inputs); }

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef MPNUM_BENCH_OPTIONS_H
+#define MPNUM_BENCH_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "message.h"
+
+enum { SCALING_NONE, SCALING_AMAX, SCALING_COUNT };
+
+typedef struct bench_options {
+  bool help, quick;
+  bool formats, speed, scalar, accuracy, arrays, grad, math, headers,
+      gpu;        /* sections to run */
+  bool gpu_alone; /* no section but the GPU's: without one there is no result */
+  bool scaling[SCALING_COUNT];
+  size_t size;         /* bytes of the f32 array in the timings */
+  size_t gpu_size;     /* the same on the GPU */
+  uint64_t mnk[3];     /* sizes of the matrix product on the GPU */
+  int isa;             /* mpnum_isa of the array functions; negative: the CPU's best */
+  unsigned threads;    /* that each array is split among */
+  const char **inputs; /* input_count of them, in argv; none: the shipped sample */
+  size_t input_count;
+  const char *json, *csv, *svg; /* NULL: not written */
+} bench_options;
+
+/* False with the reason when the command line is wrong. options_free in either case. */
+bool options_read(bench_options *chosen, int argc, char **argv, refusal *why);
+void options_free(bench_options *chosen);
+void options_help(void);
+
+#endif

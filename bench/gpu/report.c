@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+#include "report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "../report/view.h"
+
+static const char section[] = "gpu", conversions[] = "gpu_conversion",
+                  reductions[] = "gpu_reduction", products[] = "gpu_product",
+                  shapes[] = "gpu_shape";
+/* Variants of a product. */
+static const char plain[] = "product", converting[] = "with converting";
+
+static void add_match(figures *to, const gpu_match *match) {
+  figures_add(to, "checked", (double)match->checked, "");
+  figures_add(to, "wrong", (double)match->wrong, "");
+  if (match->wrong > 0) {
+    figures_say(to, "exact", "%" PRIu64 " wrong", match->wrong);
+  } else if (match->checked > 0) {
+    figures_say(to, "exact", "yes");
+  }
+}
+
+static void add_speed(figures *to, const gpu_speed *speed, const gpu_match *match) {
+  figures_add(to, "time", speed->time.ms, "ms");
+  figures_add(to, "noise", speed->time.noise, "");
+  figures_add(to, "rate", speed->rate, "GB/s");
+  figures_add(to, "copy_rate", speed->limit, "GB/s");
+  figures_add(to, "share_of_copy", speed->rate / speed->limit, "");
+  add_match(to, match);
+}
+
+static void add_conversion(figures *to, const char *gpu, const gpu_conversion *row) {
+  char name[32];
+  gpu_conversion_name(name, sizeof name, row);
+  figures_at(to, conversions, gpu, name, "");
+  figures_say(to, "path", row->hardware ? "hardware" : "software");
+  figures_at(to, conversions, gpu, name, "encode");
+  add_speed(to, &row->encode, &row->encode_match);
+  figures_at(to, conversions, gpu, name, "decode");
+  add_speed(to, &row->decode, &row->decode_match);
+}
+
+static void add_time(figures *to, gpu_time time, double tflops) {
+  figures_add(to, "time", time.ms, "ms");
+  figures_add(to, "noise", time.noise, "");
+  figures_add(to, "rate", tflops, "TFLOP/s");
+}
+
+static void say_verdict(figures *to, double speedup) {
+  if (!isnan(speedup)) figures_say(to, "verdict", "%s", gpu_verdict(speedup));
+}
+
+static void add_product(figures *to, const gpu_results *found, const gpu_product *row) {
+  const gpu_plan *plan = &found->plan;
+  const double speedup = gpu_speedup(found, row), total = gpu_total_speedup(found, row);
+  figures_at(to, products, found->device.name, row->name, "");
+  figures_add(to, "bits", row->bits, "bit");
+  figures_say(to, "state", "%s", gpu_state_name(row->state));
+  if (row->state != GPU_MEASURED) {
+    figures_say(to, "missing", "%s", row->why);
+    return;
+  }
+  say_verdict(to, total);
+  figures_add(to, "error", row->error, "");
+  figures_at(to, products, found->device.name, row->name, plain);
+  add_time(to, row->product, gpu_tflops(plan->m, plan->n, plan->k, row->product));
+  figures_add(to, "speedup", speedup, "");
+  say_verdict(to, speedup);
+  figures_at(to, products, found->device.name, row->name, converting);
+  add_time(to, row->total, gpu_tflops(plan->m, plan->n, plan->k, row->total));
+  figures_add(to, "speedup", total, "");
+}
+
+static void add_shapes(figures *to, const gpu_results *found, const gpu_product *row) {
+  int i;
+  for (i = 0; i < GPU_SHAPES; ++i) {
+    const gpu_shape *shape = &found->shapes[i];
+    figures_at(to, shapes, found->device.name, row->name, shape->what);
+    figures_say(to, "state", "%s", gpu_state_name(row->shape_states[i]));
+    if (row->shape_states[i] != GPU_MEASURED) continue;
+    add_time(to, row->shapes[i],
+             gpu_tflops(shape->m, shape->n, shape->k, row->shapes[i]));
+    figures_add(to, "share_of_first", gpu_shape_share(found, row, i), "");
+  }
+}
+
+static void say_version(figures *to, const char *metric, int version) {
+  figures_say(to, metric, "%d.%d", version / 1000, version / 10 % 100);
+}
+
+static void add_device(figures *to, const gpu_results *found) {
+  const gpu_device *device = &found->device;
+  figures_say(to, "compute_capability", "%d.%d", device->major, device->minor);
+  figures_say(to, "code", "%d.%d", device->code_major, device->code_minor);
+  figures_add(to, "multiprocessors", device->multiprocessors, "");
+  figures_add(to, "memory", device->memory, "byte");
+  figures_add(to, "l2_cache", device->cache, "byte");
+  say_version(to, "driver", device->driver);
+  say_version(to, "runtime", device->runtime);
+  figures_add(to, "others", device->others, "");
+  figures_add(to, "array_bytes", (double)found->plan.size, "byte");
+  figures_add(to, "rounds", found->plan.rounds, "");
+  figures_add(to, "patterns", (double)found->plan.patterns, "");
+  figures_add(to, "failed", found->failed, "");
+}
+
+static void add_sizes(figures *to, uint64_t m, uint64_t n, uint64_t k) {
+  figures_add(to, "m", (double)m, "");
+  figures_add(to, "n", (double)n, "");
+  figures_add(to, "k", (double)k, "");
+}
+
+static void add_products(figures *to, const gpu_results *found) {
+  unsigned i;
+  if (found->product_count == 0) return;
+  figures_at(to, products, found->device.name, "", "");
+  figures_say(to, "library", "%s", found->blas);
+  add_sizes(to, found->plan.m, found->plan.n, found->plan.k);
+  for (i = 0; i < found->product_count; ++i)
+    add_product(to, found, &found->products[i]);
+  for (i = 0; i < GPU_SHAPES; ++i) {
+    const gpu_shape *shape = &found->shapes[i];
+    figures_at(to, shapes, found->device.name, "", shape->what);
+    add_sizes(to, shape->m, shape->n, shape->k);
+  }
+  for (i = 0; i < found->product_count; ++i)
+    add_shapes(to, found, &found->products[i]);
+}
+
+void gpu_figures(figures *to, const gpu_results *found) {
+  const char *gpu = found->device.name;
+  char number[16];
+  unsigned i;
+  figures_at(to, section, gpu, "", "");
+  if (found->absent[0]) {
+    figures_say(to, "missing", "%s", found->absent);
+    return;
+  }
+  add_device(to, found);
+  for (i = 0; i < found->conversion_count; ++i)
+    add_conversion(to, gpu, &found->conversions[i]);
+  for (i = 0; i < found->reduction_count; ++i) {
+    const gpu_reduction *row = &found->reductions[i];
+    char name[48];
+    snprintf(name, sizeof name, "%s %s", row->operation, mpnum_type_name(row->type));
+    figures_at(to, reductions, gpu, name, "");
+    add_speed(to, &row->speed, &row->match);
+  }
+  add_products(to, found);
+  for (i = 0; i < found->note_count; ++i) {
+    snprintf(number, sizeof number, "%u", i + 1);
+    figures_at(to, section, gpu, "", number);
+    figures_say(to, "note", "%s", found->notes[i]);
+  }
+}
+
+static double value(const figures *from, const char *metric) {
+  return figures_value(from, section, metric);
+}
+
+static const char *words(const figures *from, const char *metric) {
+  return figures_words(from, section, metric);
+}
+
+static void print_device(const figures *from, FILE *to) {
+  const double others = value(from, "others"), mebibyte = 1 << 20;
+  const figure *name = figures_find(from, section, NULL, NULL, NULL, "others");
+  fprintf(to,
+          "\nGPU: %s, compute capability %s, %.0f multiprocessors, %.1f GiB, L2 of %.1f "
+          "MiB\n",
+          name->source, words(from, "compute_capability"), value(from, "multiprocessors"),
+          value(from, "memory") / mebibyte / 1024, value(from, "l2_cache") / mebibyte);
+  fprintf(to, "Driver for CUDA %s, runtime %s, code compiled for %s",
+          words(from, "driver"), words(from, "runtime"), words(from, "code"));
+  if (others > 0) fprintf(to, "; %.0f more not measured", others);
+  fputc('\n', to);
+}
+
+static bool print_arrays(const figures *from, FILE *to) {
+  static const view_column columns[] = {
+      {.heading = "format", .metric = VIEW_NAME},
+      {.heading = "path", .metric = "path", .left = true},
+      {.heading = "GB/s", .metric = "rate", .format = "%.0f", .each = true},
+      {.heading = "+-", .metric = "noise", .show = show_noise, .each = true},
+      {.heading = "of copy",
+       .metric = "share_of_copy",
+       .format = "%.1f %%",
+       .factor = 100,
+       .each = true},
+      {.heading = "exact", .metric = "exact", .each = true},
+      {.heading = "copy GB/s",
+       .metric = "copy_rate",
+       .format = "%.0f",
+       .variant = "decode"},
+  };
+  static const view_column reduction_columns[] = {
+      {.heading = "operation", .metric = VIEW_NAME},
+      {.heading = "GB/s", .metric = "rate", .format = "%.0f"},
+      {.heading = "+-", .metric = "noise", .show = show_noise},
+      {.heading = "of copy",
+       .metric = "share_of_copy",
+       .format = "%.1f %%",
+       .factor = 100},
+      {.heading = "exact", .metric = "exact"},
+  };
+  static const view shown = {.section = conversions, VIEW_COLUMNS(columns)};
+  static const view reduced = {.section = reductions, VIEW_COLUMNS(reduction_columns)};
+  const double bytes = value(from, "array_bytes");
+  return view_print(
+             &shown, from, to,
+             "\nGPU arrays: %.0f values (%.0f MiB of f32), L2 flushed before each run, "
+             "median of %.0f.\n"
+             "GB/s counts bytes read and written; copy is cudaMemcpy on the device, in "
+             "turn with them.\n"
+             "exact: every code, %.0f random floats and all boundaries as on the CPU.\n",
+             bytes / sizeof(float), bytes / (1 << 20), value(from, "rounds"),
+             value(from, "patterns")) &&
+         view_print(&reduced, from, to, "\nGPU reductions of the same arrays\n");
+}
+
+static bool print_products(const figures *from, FILE *to) {
+  static const view_column columns[] = {
+      {.heading = "format", .metric = VIEW_NAME},
+      {.heading = "verdict", .metric = "verdict", .instead = "state", .left = true},
+      {.heading = "ms", .metric = "time", .format = "%.3f", .each = true},
+      {.heading = "+-", .metric = "noise", .show = show_noise, .each = true},
+      {.heading = "TFLOP/s", .metric = "rate", .format = "%.1f", .each = true},
+      {.heading = "x f32", .metric = "speedup", .format = "%.2f", .each = true},
+      {.heading = "error", .metric = "error", .format = "%.2e"},
+  };
+  static const view shown = {.section = products, VIEW_COLUMNS(columns)};
+  const bool good = view_print(
+      &shown, from, to,
+      "\nGPU matrix product of %.0f x %.0f x %.0f (M, N, K) through %s, f32 result.\n"
+      "error: relative to the product of the f32 operands in f64. Verdict on the time "
+      "with\nconverting: below 1.1 stay, to 1.5 optional, to 2.5 use, above excellent.\n",
+      figures_value(from, products, "m"), figures_value(from, products, "n"),
+      figures_value(from, products, "k"), figures_words(from, products, "library"));
+  view_absent(from, products, true, to);
+  return good;
+}
+
+static double size_of(const figures *from, const figure *shape, const char *metric) {
+  return figures_find(from, shapes, shape->source, "", shape->variant, metric)->value;
+}
+
+static bool print_shapes(const figures *from, FILE *to) {
+  static const view_column columns[] = {
+      {.heading = "format", .metric = VIEW_NAME},
+      {.heading = "TFLOP/s",
+       .metric = "rate",
+       .format = "%.1f",
+       .instead = "state",
+       .each = true},
+      {.heading = "of first",
+       .metric = "share_of_first",
+       .format = "%.0f %%",
+       .factor = 100,
+       .each = true},
+  };
+  static const view shown = {.section = shapes, VIEW_COLUMNS(columns)};
+  char sizes[3 * TABLE_CELL] = "";
+  size_t i, used = 0;
+  for (i = 0; i < from->count; ++i) {
+    const figure *row = &from->rows[i];
+    if (strcmp(row->section, shapes) != 0 || strcmp(row->metric, "m") != 0) continue;
+    used += (size_t)snprintf(sizes + used, sizeof sizes - used, "%s %.0f %.0f %.0f",
+                             used ? ";" : "", row->value, size_of(from, row, "n"),
+                             size_of(from, row, "k"));
+  }
+  return view_print(&shown, from, to, "\nGPU matrix product by its sizes:%s\n", sizes);
+}
+
+bool gpu_print(const figures *from, FILE *to) {
+  const char *absent = words(from, "missing");
+  bool good, first = true;
+  size_t i;
+  if (absent[0]) fprintf(to, "\nGPU: %s\n", absent);
+  if (!words(from, "compute_capability")[0]) return true;
+  print_device(from, to);
+  good = print_arrays(from, to) && print_products(from, to) && print_shapes(from, to);
+  for (i = 0; i < from->count; ++i) {
+    const figure *row = &from->rows[i];
+    if (strcmp(row->section, section) != 0 || strcmp(row->metric, "note") != 0) continue;
+    fprintf(to, "%sGPU: %s\n", first ? "\n" : "", row->words);
+    first = false;
+  }
+  return good;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* Tensor files: .npy and .safetensors. A file is checked whole before any value is read,
+ * and read in pieces with pread: a file that shrinks under a mapping would end the
+ * process. */
+#ifndef MPNUM_BENCH_INPUT_H
+#define MPNUM_BENCH_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../core/message.h"
+
+typedef enum element_type { ELEMENT_F32, ELEMENT_F16, ELEMENT_BF16 } element_type;
+
+typedef struct tensor {
+  char *name;
+  element_type type;
+  bool big_endian;
+  uint64_t offset; /* of its first byte in the file */
+  uint64_t count;  /* of elements */
+} tensor;
+
+typedef struct input {
+  const char *path;
+  int descriptor;
+  uint64_t size;
+  tensor *tensors;
+  size_t tensor_count;
+  char **notes; /* what was left out and why, one line each */
+  size_t note_count;
+} input;
+
+/* Opens a regular file and reads its table of tensors; the name ends in .npy or
+ * .safetensors. On failure nothing stays open and why says why. */
+bool input_open(input *file, const char *path, refusal *why);
+void input_close(input *file);
+
+/* The same for an open descriptor, which the input then owns. */
+bool input_open_descriptor(input *file, const char *path, int descriptor, refusal *why);
+
+/* Elements [first, first + count) of a tensor as f32, which holds each of them exactly.
+ */
+bool input_floats(const input *file, const tensor *source, uint64_t first, float *dst,
+                  size_t count, refusal *why);
+
+const char *element_name(element_type type); /* "f32", "f16", "bf16" */
+unsigned element_size(element_type type);    /* bytes */
+
+/* For the readers, each of which fills in the table of a file whose size is known. */
+bool npy_read(input *file, refusal *why);
+bool safetensors_read(input *file, refusal *why);
+bool input_bytes(const input *file, uint64_t offset, void *dst, size_t size,
+                 refusal *why);
+bool input_add(input *file, const char *name, const tensor *found, refusal *why);
+bool input_note(input *file, refusal *why, const char *format, ...) BENCH_PRINTF(3, 4);
+
+/* *product = a * b, false where that is over 2^64 - 1. */
+bool multiply(uint64_t a, uint64_t b, uint64_t *product);
+
+#endif

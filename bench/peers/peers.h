@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Other libraries, each built only where it was found; see meson.build. */
+#ifndef MPNUM_BENCH_PEERS_H
+#define MPNUM_BENCH_PEERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* An operation on `count` elements, a multiple of 256. */
+typedef void (*array_loop)(void *dst, const void *src, size_t count);
+
+typedef struct array_peer_loop {
+  const char *operation; /* the name of an array_operation */
+  const char *function;  /* what it calls */
+  array_loop run;
+} array_peer_loop;
+
+typedef struct array_peer {
+  const char *name;
+  const char *missing; /* why it was not built, or NULL */
+  const array_peer_loop *loops;
+  size_t count;
+  int (*present)(void); /* NULL, or whether this CPU can run it */
+} array_peer;
+
+extern const array_peer peer_cpfloat, peer_cuda, peer_eigen, peer_f16c, peer_fp16,
+    peer_ggml, peer_highway, peer_imath, peer_numkong;
+
+/* The loop that a user would write around a function for one element. */
+#define PEER_LOOP(name, from_type, to_type, call)             \
+ static void name(void *dst, const void *src, size_t count) { \
+  const from_type *from = (const from_type *)src;             \
+  to_type *to = (to_type *)dst;                               \
+  size_t i;                                                   \
+  for (i = 0; i < count; ++i)                                 \
+   to[i] = (to_type)call(from[i]);                            \
+ }
+#define PEER_COUNT(loops) (sizeof(loops) / sizeof *(loops))
+
+/* Conversions as out-of-line calls. A code is a uint32_t, so that one loop drives them
+ * all. */
+
+/* calls.c */
+uint32_t call_f32_to_f16(float x);
+uint32_t call_f32_to_bf16(float x);
+uint32_t call_f32_to_e4m3_sat(float x);
+uint32_t call_f32_to_e5m2_sat(float x);
+float call_f16_to_f32(uint32_t code);
+float call_bf16_to_f32(uint32_t code);
+float call_e4m3_to_f32(uint32_t code);
+
+/* fp16.c */
+uint32_t fp16_f32_to_f16(float x);
+float fp16_f16_to_f32(uint32_t code);
+
+/* f16c.c */
+int f16c_present(void);
+uint32_t f16c_f32_to_f16(float x);
+float f16c_f16_to_f32(uint32_t code);
+
+/* cuda.cpp */
+uint32_t cuda_f32_to_f16(float x);
+uint32_t cuda_f32_to_bf16(float x);
+uint32_t cuda_f32_to_e4m3_sat(float x);
+uint32_t cuda_f32_to_e5m2_sat(float x);
+float cuda_f16_to_f32(uint32_t code);
+float cuda_bf16_to_f32(uint32_t code);
+float cuda_e4m3_to_f32(uint32_t code);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

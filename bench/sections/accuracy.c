@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+#include "accuracy.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../core/distributions.h"
+#include "../core/formats.h"
+#include "../report/view.h"
+
+enum { CHUNK = 2048, LINE_WIDTH = 100 };
+static const char section[] = "accuracy";
+static const char *const scalings[SCALING_COUNT] = {"as they are", "times 2^k"};
+
+/* Sums over the nonzero finite values x, y = decode(encode_sat(x * 2^k)) / 2^k. */
+typedef struct accuracy {
+  int scale_exponent;           /* k */
+  uint64_t overflow, underflow; /* values that round past max; values that become 0 */
+  double max_relative;          /* of |y - x| / |x| */
+  double sum_relative_squares;
+  double signal, noise; /* sums of x^2 and of (y - x)^2 */
+} accuracy;
+
+/* A tensor of a file, or a distribution. */
+typedef struct subject {
+  const input *file; /* NULL: synthetic */
+  const tensor *values;
+  const distribution *law;
+  uint64_t count;
+  uint64_t nonzero, zeros, nonfinite; /* results: count by class */
+  double amax;                        /* result: largest finite magnitude */
+  accuracy results[SCALING_COUNT][FORMAT_COUNT];
+} subject;
+
+static const char *subject_name(const subject *about) {
+  return about->file ? about->values->name : about->law->name;
+}
+
+static const char *subject_source(const subject *about) {
+  return about->file ? about->file->path : "synthetic";
+}
+
+static bool read_values(const subject *about, uint64_t first, float *dst, size_t count,
+                        refusal *why) {
+  size_t i;
+  if (about->file)
+    return input_floats(about->file, about->values, first, dst, count, why);
+  for (i = 0; i < count; ++i)
+    dst[i] = (float)about->law->draw(first + i);
+  return true;
+}
+
+static size_t chunk_at(const subject *about, uint64_t first) {
+  return about->count - first < CHUNK ? (size_t)(about->count - first) : CHUNK;
+}
+
+/* First reading: classes and amax. */
+static bool scan(subject *about, progress *bar, refusal *why) {
+  float values[CHUNK];
+  uint64_t first;
+  size_t i, count;
+  for (first = 0; first < about->count; first += count) {
+    count = chunk_at(about, first);
+    if (!read_values(about, first, values, count, why)) return false;
+    for (i = 0; i < count; ++i) {
+      double magnitude = fabs((double)values[i]);
+      if (!isfinite(magnitude)) {
+        ++about->nonfinite;
+      } else {
+        ++*(magnitude == 0 ? &about->zeros : &about->nonzero);
+        if (magnitude > about->amax) about->amax = magnitude;
+      }
+    }
+    progress_step(bar, count, subject_name(about));
+  }
+  return true;
+}
+
+/* The largest k with amax * 2^k <= max. */
+static int amax_exponent(double amax, double max) {
+  int amax_power, max_power;
+  double amax_fraction = frexp(amax, &amax_power), max_fraction = frexp(max, &max_power);
+  if (amax == 0) return 0;
+  return max_power - amax_power - (amax_fraction > max_fraction);
+}
+
+/* Whether a magnitude rounds, nearest even with the exponent unbounded, past the largest
+ * finite value: half a gap above it or more, the half itself only where the largest code
+ * is odd. */
+static bool overflows(mpnum_format format, double half_past_max, double magnitude) {
+  return magnitude > half_past_max ||
+         (magnitude == half_past_max && (format.max_code & 1));
+}
+
+static void add_values(accuracy *result, const bench_format *entry, const double *values,
+                       size_t count) {
+  const mpnum_format format = mpnum_format_of(entry->type);
+  const double scale = ldexp(1, result->scale_exponent);
+  const double unscale = ldexp(1, -result->scale_exponent);
+  const double max = (double)mpnum_format_max(format);
+  const double top = ldexp(1, mpnum_format_max_exp(format) - 1);
+  const double half_past_max = max + ldexp(top, -format.mantissa_bits - 1);
+  double scaled[CHUNK], decoded[CHUNK];
+  size_t i;
+  for (i = 0; i < count; ++i)
+    scaled[i] = values[i] * scale;
+  entry->round_trip(decoded, scaled, count);
+  for (i = 0; i < count; ++i) {
+    double x = format.sign_bits ? values[i] : fabs(values[i]);
+    double error = decoded[i] * unscale - x;
+    double relative = fabs(error / x);
+    result->overflow += overflows(format, half_past_max, fabs(scaled[i]));
+    result->underflow += fpclassify(decoded[i]) == FP_ZERO;
+    if (relative > result->max_relative) result->max_relative = relative;
+    result->sum_relative_squares += relative * relative;
+    result->signal += x * x;
+    result->noise += error * error;
+  }
+}
+
+/* Nonzero finite values, moved together. */
+static size_t select_values(double *dst, const float *src, size_t count) {
+  size_t i, kept = 0;
+  for (i = 0; i < count; ++i) {
+    dst[kept] = (double)src[i];
+    kept += isfinite(src[i]) && fpclassify(src[i]) != FP_ZERO;
+  }
+  return kept;
+}
+
+static void prepare(subject *about) {
+  int i;
+  memset(about->results, 0, sizeof about->results);
+  for (i = 0; i < FORMAT_COUNT; ++i) {
+    double max = (double)mpnum_format_max(mpnum_format_of(bench_formats[i].type));
+    about->results[SCALING_AMAX][i].scale_exponent = amax_exponent(about->amax, max);
+  }
+}
+
+/* Second reading: all formats at once, so that a file is not read for each. */
+static bool quantise(subject *about, const bool scaling[SCALING_COUNT], progress *bar,
+                     refusal *why) {
+  float values[CHUNK];
+  double kept[CHUNK];
+  uint64_t first;
+  size_t count;
+  int i, s;
+  prepare(about);
+  for (first = 0; first < about->count; first += count) {
+    size_t kept_count;
+    count = chunk_at(about, first);
+    if (!read_values(about, first, values, count, why)) return false;
+    kept_count = select_values(kept, values, count);
+    for (s = 0; s < SCALING_COUNT; ++s) {
+      for (i = 0; i < FORMAT_COUNT && scaling[s]; ++i) {
+        add_values(&about->results[s][i], &bench_formats[i], kept, kept_count);
+        progress_step(bar, count, subject_name(about));
+      }
+    }
+    progress_step(bar, count, subject_name(about));
+  }
+  return true;
+}
+
+static void add_results(figures *to, const subject *about, const accuracy *result) {
+  const double count = (double)about->nonzero;
+  figures_add(to, "max_relative_error", result->max_relative, "");
+  figures_add(to, "rms_relative_error", sqrt(result->sum_relative_squares / count), "");
+  /* +Inf when every value is exact */
+  figures_add(to, "sqnr", 10 * log10(result->signal / result->noise), "dB");
+  figures_add(to, "overflow_share", (double)result->overflow / count, "");
+  figures_add(to, "underflow_share", (double)result->underflow / count, "");
+}
+
+/* A tensor's own figures begin with `file`. */
+static void add_figures(figures *to, const subject *about,
+                        const bool scaling[SCALING_COUNT]) {
+  const char *file = subject_source(about), *name = subject_name(about);
+  const size_t size = strlen(file) + strlen(name) + sizeof ": ";
+  char *source = malloc(size);
+  int i, s;
+  if (!source) {
+    to->failed = true;
+    return;
+  }
+  snprintf(source, size, "%s: %s", file, name);
+  figures_at(to, section, source, "", "");
+  figures_say(to, "file", "%s", file);
+  figures_say(to, "tensor", "%s", name);
+  figures_say(to, "type", "%s", about->file ? element_name(about->values->type) : "f32");
+  if (about->law) figures_say(to, "law", "%s", about->law->law);
+  figures_add(to, "values", (double)about->count, "");
+  figures_add(to, "zeros", (double)about->zeros, "");
+  figures_add(to, "non_finite", (double)about->nonfinite, "");
+  figures_add(to, "amax", about->amax, "");
+  for (i = 0; i < FORMAT_COUNT && about->nonzero > 0; ++i) {
+    const mpnum_type type = bench_formats[i].type;
+    figures_at(to, section, source, mpnum_type_name(type), "");
+    figures_add(to, "bits", format_bits(mpnum_format_of(type)), "bit");
+    for (s = 0; s < SCALING_COUNT; ++s) {
+      if (!scaling[s]) continue;
+      figures_at(to, section, source, mpnum_type_name(type), scalings[s]);
+      add_results(to, about, &about->results[s][i]);
+      if (s == SCALING_AMAX)
+        figures_add(to, "scale_exponent", about->results[s][i].scale_exponent, "");
+    }
+  }
+  free(source);
+}
+
+static bool measure(figures *to, subject *about, const bool scaling[SCALING_COUNT],
+                    progress *bar) {
+  refusal why;
+  if (scan(about, bar, &why) && quantise(about, scaling, bar, &why)) {
+    add_figures(to, about, scaling);
+    return true;
+  }
+  progress_end(bar);
+  complain(subject_source(about), why.text);
+  return false;
+}
+
+bool accuracy_measure(figures *to, const input *files, size_t file_count, uint64_t drawn,
+                      const bool scaling[SCALING_COUNT], progress *bar) {
+  static const subject none;
+  const unsigned passes = (unsigned)scaling[SCALING_NONE] + scaling[SCALING_AMAX];
+  uint64_t values = DISTRIBUTION_COUNT * drawn;
+  size_t i, t;
+  bool good = true;
+  for (i = 0; i < file_count; ++i) {
+    for (t = 0; t < files[i].tensor_count; ++t)
+      values += files[i].tensors[t].count;
+  }
+  progress_begin(bar, values * (2 + passes * FORMAT_COUNT));
+  for (i = 0; i < DISTRIBUTION_COUNT && good; ++i) {
+    subject about = none;
+    about.law = &distributions[i];
+    about.count = drawn;
+    good = measure(to, &about, scaling, bar);
+  }
+  for (i = 0; i < file_count; ++i) {
+    for (t = 0; t < files[i].tensor_count && good; ++t) {
+      subject about = none;
+      about.file = &files[i];
+      about.values = &files[i].tensors[t];
+      about.count = about.values->count;
+      good = measure(to, &about, scaling, bar);
+    }
+  }
+  progress_end(bar);
+  return good;
+}
+
+/* 0 and 100 only for none at all and for all. */
+static void show_share(char cell[TABLE_CELL], double share) {
+  if (share <= 0 || share >= 1) {
+    snprintf(cell, TABLE_CELL, "%g", 100 * share);
+  } else if (share < 0.00005) {
+    snprintf(cell, TABLE_CELL, "<0.01");
+  } else if (share > 0.99995) {
+    snprintf(cell, TABLE_CELL, ">99.99");
+  } else {
+    snprintf(cell, TABLE_CELL, "%.2f", 100 * share);
+  }
+}
+
+/* 4.88e-4: three digits in the fewest columns. */
+static void show_error(char cell[TABLE_CELL], double error) {
+  char text[32];
+  int power = 0;
+  snprintf(text, sizeof text, "%.2e", error);
+  if (sscanf(text + 4, "e%d", &power) != 1 || error <= 0) {
+    snprintf(cell, TABLE_CELL, "%g", error);
+  } else {
+    snprintf(cell, TABLE_CELL, "%.4se%d", text, power);
+  }
+}
+
+static void show_sqnr(char cell[TABLE_CELL], double quality) {
+  snprintf(cell, TABLE_CELL, isinf(quality) ? "exact" : "%.1f", quality);
+}
+
+static bool print_tensor(const figures *from, FILE *to) {
+  static const view_column columns[] = {
+      {.heading = "format", .metric = VIEW_NAME},
+      {.heading = "max rel",
+       .metric = "max_relative_error",
+       .show = show_error,
+       .each = true},
+      {.heading = "rms rel",
+       .metric = "rms_relative_error",
+       .show = show_error,
+       .each = true},
+      {.heading = "SQNR dB", .metric = "sqnr", .show = show_sqnr, .each = true},
+      {.heading = "over%", .metric = "overflow_share", .show = show_share, .each = true},
+      {.heading = "under%",
+       .metric = "underflow_share",
+       .show = show_share,
+       .each = true},
+      {.heading = "k", .metric = "scale_exponent", .format = "%.0f", .each = true},
+  };
+  static const view shown = {.section = section, VIEW_COLUMNS(columns)};
+  const char *law = figures_words(from, section, "law");
+  const double zeros = figures_value(from, section, "zeros");
+  const double nonfinite = figures_value(from, section, "non_finite");
+  char name[4 * LINE_WIDTH];
+  shorten(name, sizeof name, LINE_WIDTH - 45, figures_words(from, section, "tensor"));
+  fprintf(to, "\n%s: %.0f %s values, amax %.4g", name,
+          figures_value(from, section, "values"), figures_words(from, section, "type"),
+          figures_value(from, section, "amax"));
+  if (zeros > 0) fprintf(to, ", %.0f zeros", zeros);
+  if (nonfinite > 0) fprintf(to, ", %.0f not finite", nonfinite);
+  fputc('\n', to);
+  if (law[0]) fprintf(to, "(%s)\n", law);
+  if (!figures_find(from, section, NULL, NULL, NULL, "sqnr"))
+    fputs("no nonzero finite value, so no errors\n", to);
+  return view_print(&shown, from, to, "%s", "");
+}
+
+static bool begins_tensor(const figure *row) {
+  return strcmp(row->section, section) == 0 && strcmp(row->metric, "file") == 0;
+}
+
+bool accuracy_print(const figures *from, FILE *to) {
+  const char *file = "";
+  size_t i;
+  for (i = 0; i < from->count; ++i) {
+    figures part = *from;
+    if (!begins_tensor(&from->rows[i])) continue;
+    part.rows += i;
+    for (part.count = 1; i + part.count < from->count; ++part.count) {
+      if (begins_tensor(&part.rows[part.count])) break;
+    }
+    if (strcmp(file, part.rows->words) != 0) {
+      char source[4 * LINE_WIDTH];
+      file = part.rows->words;
+      shorten(source, sizeof source, LINE_WIDTH - 15, file);
+      fprintf(to, "\nAccuracy: %s%s\n", source,
+              strcmp(file, "synthetic") == 0 ? " distributions" : "");
+    }
+    if (!print_tensor(&part, to)) return false;
+  }
+  return true;
+}

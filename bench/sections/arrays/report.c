@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+#include "arrays.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../../report/view.h"
+
+enum { MIDDLE = 1 };
+static const char own[] = "mpnum";
+
+static void add_row(figures *to, const array_results *found, const char *source,
+                    const char *name, const array_row *row, const array_row *base) {
+  int s;
+  for (s = 0; s < ARRAY_SIZES; ++s) {
+    const array_figure *shown = &row->sizes[s];
+    char size[TABLE_CELL];
+    show_bytes(size, (double)found->plan.sizes[s]);
+    figures_at(to, found->set->section, source, name, size);
+    figures_add(to, "time_per_value", shown->ns, "ns");
+    figures_add(to, "noise", shown->noise, "");
+    figures_add(to, "rate", shown->rate, "GB/s");
+    figures_add(to, "limit_rate", shown->limit, "GB/s");
+    figures_add(to, "share_of_limit", shown->rate / shown->limit, "");
+    if (base) figures_add(to, "ratio_to_mpnum", shown->ns / base->sizes[s].ns, "");
+  }
+}
+
+static bool is_better(const array_peer_row *row, const array_peer_row *best) {
+  if (!best) return true;
+  if (row->differs != best->differs) return best->differs;
+  return row->row.sizes[MIDDLE].rate > best->row.sizes[MIDDLE].rate;
+}
+
+/* The fastest peer of an operation at the middle size, of those with mpnum's results if
+ * there are any; or NULL. */
+static const array_peer_row *best_peer(const array_results *results, size_t operation) {
+  const array_peer_row *best = NULL;
+  size_t i;
+  for (i = 0; i < results->peer_count; ++i) {
+    const array_peer_row *row = &results->peers[i];
+    if (row->operation == operation && is_better(row, best)) best = row;
+  }
+  return best;
+}
+
+static void add_operation(figures *to, const array_results *found, size_t index) {
+  const array_operation *operation = &found->set->own->operations[index];
+  const array_peer_row *best = best_peer(found, index);
+  figures_at(to, found->set->section, own, operation->name, "");
+  figures_say(to, "function", "%s", operation->function);
+  figures_add(to, "src_bits", operation->shape.src_bits, "bit");
+  figures_add(to, "dst_bits", operation->shape.dst_bits, "bit");
+  figures_add(to, "in_place", operation->shape.in_place, "");
+  if (best) {
+    figures_say(to, "best_peer", "%s%s", best->peer->name, best->differs ? "*" : "");
+    figures_add(to, "best_peer_ratio",
+                best->row.sizes[MIDDLE].ns / found->rows[index].sizes[MIDDLE].ns, "");
+  }
+  add_row(to, found, own, operation->name, &found->rows[index], NULL);
+}
+
+static void add_peer(figures *to, const array_results *found, const array_peer_row *row) {
+  const char *operation = found->set->own->operations[row->operation].name;
+  figures_at(to, found->set->section, row->peer->name, operation, "");
+  figures_say(to, "function", "%s", row->loop->function);
+  if (row->loop->run) figures_add(to, "same_results", !row->differs, "");
+  add_row(to, found, row->peer->name, operation, &row->row, &found->rows[row->operation]);
+}
+
+static void name_shape(char name[TABLE_CELL], byte_shape shape) {
+  if (shape.in_place) {
+    snprintf(name, TABLE_CELL, "%u bits in place", shape.src_bits);
+  } else if (shape.dst_bits == 0) {
+    snprintf(name, TABLE_CELL, "%u bits, read", shape.src_bits);
+  } else {
+    snprintf(name, TABLE_CELL, "%u bits to %u", shape.src_bits, shape.dst_bits);
+  }
+}
+
+static void add_limit(figures *to, const array_results *found, const array_limit *limit) {
+  const char *section = found->set->limit_section;
+  char name[TABLE_CELL], size[TABLE_CELL];
+  int s;
+  name_shape(name, limit->shape);
+  figures_at(to, section, "", name, "");
+  figures_add(to, "src_bits", limit->shape.src_bits, "bit");
+  figures_add(to, "dst_bits", limit->shape.dst_bits, "bit");
+  figures_add(to, "in_place", limit->shape.in_place, "");
+  for (s = 0; s < ARRAY_SIZES; ++s) {
+    const double streaming = limit->streaming[s];
+    show_bytes(size, (double)found->plan.sizes[s]);
+    figures_at(to, section, "", name, size);
+    figures_add(to, "regular_rate", limit->regular[s], "GB/s");
+    if (streaming > 0) figures_add(to, "streaming_rate", streaming, "GB/s");
+  }
+}
+
+static void add_plan(figures *to, const array_results *found) {
+  char size[TABLE_CELL];
+  size_t i;
+  figures_at(to, found->set->section, own, "", "");
+  figures_say(to, "isa", "%s", found->isa);
+  figures_add(to, "threads", found->plan.threads, "");
+  for (i = 0; i < ARRAY_SIZES; ++i) {
+    show_bytes(size, (double)found->plan.sizes[i]);
+    figures_at(to, found->set->section, "", "", size);
+    figures_add(to, "rounds", found->plan.rounds[i], "");
+  }
+  for (i = 0; i < found->set->peer_count; ++i) {
+    const array_peer *peer = found->set->peers[i];
+    const char *missing = arrays_missing(peer);
+    figures_at(to, found->set->section, peer->name, "", "");
+    figures_add(to, "functions", (double)peer->count, "");
+    if (missing) figures_say(to, "missing", "%s", missing);
+    if (i == 0 && found->set->version[0])
+      figures_say(to, "version", "%s", found->set->version);
+  }
+}
+
+void arrays_figures(figures *to, const array_results *found) {
+  size_t i, p;
+  add_plan(to, found);
+  for (i = 0; i < found->set->own->count; ++i)
+    add_operation(to, found, i);
+  for (i = 0; i < found->set->own->count; ++i) {
+    for (p = 0; p < found->peer_count; ++p) {
+      if (found->peers[p].operation == i) add_peer(to, found, &found->peers[p]);
+    }
+  }
+  for (i = 0; i < found->limit_count; ++i)
+    add_limit(to, found, &found->limits[i]);
+}
+
+static bool print_operations(const array_set *set, const figures *from, FILE *to) {
+  static const view_column columns[] = {
+      {.heading = "operation", .metric = VIEW_NAME},
+      {.heading = "GB/s", .metric = "rate", .format = "%.1f", .each = true},
+      {.heading = "+-", .metric = "noise", .show = show_noise, .each = true},
+      {.heading = "copy",
+       .metric = "share_of_limit",
+       .format = "%.0f%%",
+       .factor = 100,
+       .each = true},
+      {.heading = "best peer", .metric = "best_peer", .left = true},
+      {.heading = "x", .metric = "best_peer_ratio", .show = show_three},
+  };
+  const view shown = {.section = set->section, .source = own, VIEW_COLUMNS(columns)};
+  const double threads = figures_value(from, set->section, "threads");
+  char rounds[ARRAY_SIZES][TABLE_CELL] = {"", "", ""}, middle[TABLE_CELL] = "";
+  size_t i, s = 0;
+  for (i = 0; i < from->count && s < ARRAY_SIZES; ++i) {
+    const figure *row = &from->rows[i];
+    if (strcmp(row->section, set->section) != 0 || strcmp(row->metric, "rounds") != 0)
+      continue;
+    if (s == MIDDLE) snprintf(middle, sizeof middle, "%s", row->variant);
+    snprintf(rounds[s++], TABLE_CELL, "%.0f", row->value);
+  }
+  return view_print(
+      &shown, from, to,
+      "\n%s: %s, %.0f thread%s. A size is that of as many f32 as there are elements; "
+      "medians\nof %s, %s and %s rounds. copy: share of the fastest copy of the same "
+      "bytes in this run. x: the\nbest peer's time over mpnum's at %s.\n",
+      set->title, figures_words(from, set->section, "isa"), threads,
+      threads > 1 ? "s" : "", rounds[0], rounds[1], rounds[2], middle);
+}
+
+static bool print_peers(const array_set *set, const figures *from, FILE *to) {
+  static const view_column columns[] = {
+      {.heading = "operation", .metric = VIEW_NAME},
+      {.heading = "peer",
+       .metric = VIEW_SOURCE,
+       .left = true,
+       .star_for = "same_results"},
+      {.heading = "function", .metric = "function", .left = true},
+      {.heading = "GB/s", .metric = "rate", .format = "%.1f", .each = true},
+      {.heading = "x", .metric = "ratio_to_mpnum", .show = show_three, .each = true},
+  };
+  const view shown = {
+      .section = set->section, .source = own, .others = true, VIEW_COLUMNS(columns)};
+  const char *version = figures_words(from, set->section, "version");
+  return view_print(&shown, from, to, "\n%s, peers: %s%s%s.\n", set->title,
+                    set->peer_note, version[0] ? "; version " : "", version);
+}
+
+static bool print_limits(const array_set *set, const figures *from, FILE *to) {
+  static const view_column columns[] = {
+      {.heading = "an element", .metric = VIEW_NAME},
+      {.heading = "regular", .metric = "regular_rate", .format = "%.1f", .each = true},
+      {.heading = "past", .metric = "streaming_rate", .format = "%.1f", .each = true},
+  };
+  const view shown = {.section = set->limit_section, VIEW_COLUMNS(columns)};
+  return view_print(
+      &shown, from, to,
+      "\n%s, limits: GB/s of the fastest copy, with regular stores and with "
+      "stores past the caches\n",
+      set->title);
+}
+
+bool arrays_print(const array_set *set, const figures *from, FILE *to) {
+  const bool good = print_operations(set, from, to) && print_peers(set, from, to) &&
+                    print_limits(set, from, to);
+  view_absent(from, set->section, false, to);
+  return good;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+#include "scalar.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../core/formats.h"
+#include "../peers/peers.h"
+#include "../report/view.h"
+#include "speed.h"
+#include "../core/timing.h"
+
+typedef struct scalar_call {
+  const char *operation, *library, *function;
+  void (*pass)(const contender *self); /* NULL: not built */
+  unsigned code_bits;                  /* of the source; 0: it is f32 */
+} scalar_call;
+
+/* The call stands in the loop by its name: through a pointer it would take 0.8 ns longer.
+ */
+#define ENCODE_PASS(call)                         \
+ static void pass_##call(const contender *self) { \
+  const float *from = self->src;                  \
+  uint32_t *to = self->dst;                       \
+  size_t i, count = self->count;                  \
+  for (i = 0; i < count; ++i)                     \
+   to[i] = call(from[i]);                         \
+ }
+#define DECODE_PASS(call)                         \
+ static void pass_##call(const contender *self) { \
+  const uint32_t *from = self->src;               \
+  float *to = self->dst;                          \
+  size_t i, count = self->count;                  \
+  for (i = 0; i < count; ++i)                     \
+   to[i] = call(from[i]);                         \
+ }
+
+ENCODE_PASS(call_f32_to_f16)
+ENCODE_PASS(call_f32_to_bf16)
+ENCODE_PASS(call_f32_to_e4m3_sat)
+ENCODE_PASS(call_f32_to_e5m2_sat)
+DECODE_PASS(call_f16_to_f32)
+DECODE_PASS(call_bf16_to_f32)
+DECODE_PASS(call_e4m3_to_f32)
+
+#if BENCH_HAVE_FP16
+ENCODE_PASS(fp16_f32_to_f16)
+DECODE_PASS(fp16_f16_to_f32)
+# define FP16_PASS(call) pass_##call
+#else
+# define FP16_PASS(call) NULL
+#endif
+
+#if BENCH_HAVE_F16C
+ENCODE_PASS(f16c_f32_to_f16)
+DECODE_PASS(f16c_f16_to_f32)
+# define F16C_PASS(call) pass_##call
+#else
+# define F16C_PASS(call) NULL
+#endif
+
+#if BENCH_HAVE_CUDA
+ENCODE_PASS(cuda_f32_to_f16)
+ENCODE_PASS(cuda_f32_to_bf16)
+ENCODE_PASS(cuda_f32_to_e4m3_sat)
+ENCODE_PASS(cuda_f32_to_e5m2_sat)
+DECODE_PASS(cuda_f16_to_f32)
+DECODE_PASS(cuda_bf16_to_f32)
+DECODE_PASS(cuda_e4m3_to_f32)
+# define CUDA_PASS(call) pass_##call
+#else
+# define CUDA_PASS(call) NULL
+#endif
+
+static const char section[] = "scalar";
+static const char own[] = "mpnum", fp16[] = "FP16", f16c[] = "F16C",
+                  cuda[] = "CUDA headers";
+
+/* Those of an operation start with mpnum's. */
+static const scalar_call calls[] = {
+    {"f32 to f16", own, "mpnum_f32_to_f16", pass_call_f32_to_f16, 0},
+    {"f32 to f16", fp16, "fp16_ieee_from_fp32_value", FP16_PASS(fp16_f32_to_f16), 0},
+    {"f32 to f16", f16c, "_cvtss_sh", F16C_PASS(f16c_f32_to_f16), 0},
+    {"f32 to f16", cuda, "__float2half_rn", CUDA_PASS(cuda_f32_to_f16), 0},
+    {"f32 to bf16", own, "mpnum_f32_to_bf16", pass_call_f32_to_bf16, 0},
+    {"f32 to bf16", cuda, "__float2bfloat16_rn", CUDA_PASS(cuda_f32_to_bf16), 0},
+    {"f32 to e4m3", own, "mpnum_f32_to_e4m3_sat", pass_call_f32_to_e4m3_sat, 0},
+    {"f32 to e4m3", cuda, "__nv_cvt_float_to_fp8", CUDA_PASS(cuda_f32_to_e4m3_sat), 0},
+    {"f32 to e5m2", own, "mpnum_f32_to_e5m2_sat", pass_call_f32_to_e5m2_sat, 0},
+    {"f32 to e5m2", cuda, "__nv_cvt_float_to_fp8", CUDA_PASS(cuda_f32_to_e5m2_sat), 0},
+    {"f16 to f32", own, "mpnum_f16_to_f32", pass_call_f16_to_f32, 16},
+    {"f16 to f32", fp16, "fp16_ieee_to_fp32_value", FP16_PASS(fp16_f16_to_f32), 16},
+    {"f16 to f32", f16c, "_cvtsh_ss", F16C_PASS(f16c_f16_to_f32), 16},
+    {"f16 to f32", cuda, "__half2float", CUDA_PASS(cuda_f16_to_f32), 16},
+    {"bf16 to f32", own, "mpnum_bf16_to_f32", pass_call_bf16_to_f32, 16},
+    {"bf16 to f32", cuda, "__bfloat162float", CUDA_PASS(cuda_bf16_to_f32), 16},
+    {"e4m3 to f32", own, "mpnum_e4m3_to_f32", pass_call_e4m3_to_f32, 8},
+    {"e4m3 to f32", cuda, "__nv_cvt_fp8_to_halfraw", CUDA_PASS(cuda_e4m3_to_f32), 8},
+};
+
+enum { CALL_COUNT = sizeof calls / sizeof *calls };
+
+static const char *missing(const scalar_call *call) {
+  if (!call->pass)
+    return call->library == f16c ? "not an x86-64 build"
+                                 : "header not found by the build";
+#if BENCH_HAVE_F16C
+  if (call->library == f16c && !f16c_present()) return "this CPU has none";
+#endif
+  return NULL;
+}
+
+/* 8-bit codes and 16-bit codes in words. */
+static bool make_codes(uint32_t *codes[2], size_t count) {
+  size_t i;
+  codes[0] = timing_buffer(count * sizeof **codes);
+  codes[1] = timing_buffer(count * sizeof **codes);
+  for (i = 0; codes[0] && codes[1] && i < count; ++i) {
+    codes[0][i] = mpnum_random(2, i) & 0xff;
+    codes[1][i] = mpnum_random(2, i) & 0xffff;
+  }
+  return codes[0] && codes[1];
+}
+
+static contender scalar_contender(const scalar_call *call, void *dst, const float *values,
+                                  uint32_t *const codes[2], size_t count) {
+  contender made;
+  memset(&made, 0, sizeof made);
+  made.pass = call->pass;
+  made.dst = dst;
+  made.src = call->code_bits ? (const void *)codes[call->code_bits == 16] : values;
+  made.count = count;
+  made.dst_bytes = 4 * count;
+  return made;
+}
+
+static void collect(figures *to, const contender *timed) {
+  double base = 0;
+  int i;
+  for (i = 0; i < CALL_COUNT; ++i) {
+    const scalar_call *call = &calls[i];
+    figures_at(to, section, call->library, call->operation, "");
+    figures_say(to, "function", "%s", call->function);
+    if (missing(call)) {
+      figures_say(to, "missing", "%s", missing(call));
+      continue;
+    }
+    if (call->library == own) base = timed->ns;
+    figures_add(to, "time_per_call", timed->ns, "ns");
+    figures_add(to, "ratio_to_mpnum", timed++->ns / base, "");
+  }
+}
+
+uint64_t scalar_work(unsigned rounds) {
+  uint64_t present = 0;
+  int i;
+  for (i = 0; i < CALL_COUNT; ++i)
+    present += !missing(&calls[i]);
+  return present * rounds;
+}
+
+bool scalar_measure(figures *to, size_t count, unsigned rounds, progress *bar) {
+  contender list[CALL_COUNT];
+  uint32_t *codes[2] = {NULL, NULL};
+  void *dst = timing_buffer(count * 4);
+  float *values = speed_values(count);
+  bool done = dst && values && make_codes(codes, count);
+  size_t used = 0;
+  int i;
+  for (i = 0; i < CALL_COUNT && done; ++i) {
+    if (!missing(&calls[i]))
+      list[used++] = scalar_contender(&calls[i], dst, values, codes, count);
+  }
+  done = done && timing_measure(list, used, rounds, bar, "scalar calls");
+  if (done) {
+    figures_at(to, section, "", "", "");
+    figures_add(to, "rounds", rounds, "");
+    collect(to, list);
+  }
+  free(dst);
+  free(values);
+  free(codes[0]);
+  free(codes[1]);
+  return done;
+}
+
+bool scalar_print(const figures *from, FILE *to) {
+  static const view_column columns[] = {
+      {.heading = "operation", .metric = VIEW_NAME},
+      {.heading = "library", .metric = VIEW_SOURCE, .left = true},
+      {.heading = "function", .metric = "function", .left = true},
+      {.heading = "ns/call", .metric = "time_per_call", .format = "%.2f"},
+      {.heading = "x mpnum", .metric = "ratio_to_mpnum", .format = "%.2f"},
+  };
+  static const view shown = {.section = section, VIEW_COLUMNS(columns)};
+  const bool good =
+      view_print(&shown, from, to,
+                 "\nScalar: one out-of-line call at a time, median of %.0f rounds\n",
+                 figures_value(from, section, "rounds"));
+  view_absent(from, section, false, to);
+  return good;
+}
