@@ -2,12 +2,13 @@
 /* Codes and floats in memory of a caller's own types: words of 16, 32 and 64 bits and a
  * struct, cast to the library's pointers. A compiler that inlines the loops may see that
  * nobody reads or writes an mpnum_f16 or a float there; it must see that bytes are. For
- * every length from 0 to 70, so that each tail runs. tests/test_aliasing.py builds it.
- * (Vector loops lie between barriers, which hide such a fault from most of these cases.)
+ * every length from 0 to 70, so that each tail runs. tests/array/test_aliasing.py builds
+ * it. (Vector loops lie between barriers, which hide such a fault from most of these
+ * cases.)
  */
 #include <mpnum/mpnum.h>
 
-#include "tap.h"
+#include "../harness/tap.h"
 
 #include <string.h>
 

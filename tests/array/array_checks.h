@@ -6,8 +6,8 @@
 #define MPNUM_TESTS_ARRAY_CHECKS_H
 
 #include "array_functions.h"
-#include "conversion_inputs.h"
-#include "tap.h"
+#include "../reference/conversion_inputs.h"
+#include "../harness/tap.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
  * instruction set. --stride N takes every Nth block. */
 #include <mpnum/array.h>
 
-#include "tap.h"
+#include "../harness/tap.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

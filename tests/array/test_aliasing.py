@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Array functions read and write bytes: tests/aliasing.c, where memory is of a caller's own types, with everything
+"""Array functions read and write bytes: tests/array/aliasing.c, where memory is of a caller's own types, with everything
 inlined, under strict aliasing.
 
-usage: tests/test_aliasing.py [full]
+usage: tests/array/test_aliasing.py [full]
 
 Without an argument gcc's scalar loops, with full clang's and those of each instruction set of the compiler's flags.
 """
@@ -13,6 +13,8 @@ import re
 import sys
 import tempfile
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import toolchain
 from toolchain import INCLUDE, named
@@ -25,7 +27,7 @@ VECTORS = {"x86_64": {"avx2": ["-mavx2", "-mfma", "-mf16c"]}, "aarch64": {"neon"
 def reads_and_writes_bytes(compiler, flags):
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "aliasing"
-        check(need(compiler), "-std=c99", "-O3", "-fstrict-aliasing", *flags, "-I", INCLUDE, ROOT / "tests" / "aliasing.c",
+        check(need(compiler), "-std=c99", "-O3", "-fstrict-aliasing", *flags, "-I", INCLUDE, ROOT / "tests/array/aliasing.c",
               "-o", program, "-lm")
         check(program)
 

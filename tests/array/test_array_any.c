@@ -3,7 +3,7 @@
  * to each, each rounding, both overflow rules, against mpnum_decode and mpnum_encode;
  * strides; arguments that are refused. */
 #include "array_checks.h"
-#include "conversion_types.h"
+#include "../convert/conversion_types.h"
 
 #include <mpnum/rng.h>
 

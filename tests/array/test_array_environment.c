@@ -4,7 +4,7 @@
  * and the control word is as it was. */
 #define _GNU_SOURCE /* feenableexcept */ /* NOLINT(bugprone-reserved-identifier) */
 #include "array_checks.h"
-#include "control_word.h"
+#include "../harness/control_word.h"
 
 #include <mpnum/preset.h>
 

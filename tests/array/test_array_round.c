@@ -3,7 +3,7 @@
  * type, formats of a user's own, odd ones among them, and presets, in each rounding mode
  * with both overflow rules, against mpnum_encode and mpnum_decode. */
 #include "array_checks.h"
-#include "conversion_types.h"
+#include "../convert/conversion_types.h"
 
 #include <mpnum/preset.h>
 #include <mpnum/rng.h>

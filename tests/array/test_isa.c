@@ -4,7 +4,7 @@
  * threads at once. */
 #include <mpnum/array.h>
 
-#include "tap.h"
+#include "../harness/tap.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -6,6 +6,9 @@ test_bench_arrays.py PROGRAM"""
 import functools
 import platform
 import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import bench_sections
 import tap

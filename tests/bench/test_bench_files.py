@@ -7,6 +7,9 @@ import os
 import re
 import socket
 import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
 import tensor_files

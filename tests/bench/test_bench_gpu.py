@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The GPU's part of `mpnum bench`: its options, what it says where there is no GPU, and its reports of made-up
 results. Where there is a GPU it runs on it once.
-test_bench_gpu.py PROGRAM REPORT, PROGRAM the benchmark, REPORT that of tests/test_bench_gpu_report.c"""
+test_bench_gpu.py PROGRAM REPORT, PROGRAM the benchmark, REPORT that of tests/bench/test_bench_gpu_report.c"""
 
 import csv
 import io
@@ -14,6 +14,9 @@ import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as xml
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
 

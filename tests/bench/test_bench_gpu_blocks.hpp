@@ -7,9 +7,9 @@
 #include <cmath>
 #include <vector>
 
-#include "tap.h"
+#include "../harness/tap.h"
 
-#include "../bench/gpu/operand.cuh"
+#include "../../bench/gpu/operand.cuh"
 
 namespace blocks {
 

@@ -7,10 +7,10 @@
 #include <dlfcn.h>
 #include <string>
 
-#include "tap.h"
+#include "../harness/tap.h"
 #include "test_bench_gpu_blocks.hpp"
 
-#include "../bench/gpu/gpu.h"
+#include "../../bench/gpu/gpu.h"
 
 using namespace blocks;
 

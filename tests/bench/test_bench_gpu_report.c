@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The GPU's results of the benchmark, made up: what follows from them, and with an
  * argument (text, json, csv, svg) the report of them on stdout, for test_bench_gpu.py. */
-#include "../bench/results.h"
+#include "../../bench/results.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "tap.h"
+#include "../harness/tap.h"
 
 static void verdicts_change_at_their_thresholds(void) {
   static const struct {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A GPU of the CPU for the benchmark's .cu files: kernels run in tests/simt, what else
- * they call of CUDA's runtime is here. Any call can be made to fail. */
+/* A GPU of the CPU for the benchmark's .cu files: kernels run in tests/cuda/simt, what
+ * else they call of CUDA's runtime is here. Any call can be made to fail. */
 #ifndef MPNUM_TESTS_BENCH_GPU_RUNTIME_HPP
 #define MPNUM_TESTS_BENCH_GPU_RUNTIME_HPP
 
-#include "simt/simt.hpp"
+#include "../cuda/simt/simt.hpp"
 
 #include <chrono>
 #include <cstdlib>

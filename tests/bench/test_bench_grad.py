@@ -8,6 +8,9 @@ import importlib.util
 import os
 import re
 import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import bench_sections
 import tap

@@ -15,6 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
+
 import bench_sections
 import tap
 import toolchain

@@ -11,6 +11,9 @@ import os
 import platform
 import re
 import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
 from bench_program import Folder, bench, result_of

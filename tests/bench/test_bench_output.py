@@ -13,6 +13,9 @@ import signal
 import stat
 import subprocess
 import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
 import tensor_files

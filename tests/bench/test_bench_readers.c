@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "input.h"
-#include "tap.h"
+#include "../harness/tap.h"
 
 static const char header[] =
     "\x93NUMPY\x01\0\x3a\0"

@@ -4,7 +4,7 @@
  *   mpnum_f32_to_e4m3 0123456789abcdef
  *
  * The lines are the same for every compiler, flag, floating-point environment and
- * machine; tests/bits.txt keeps them. That the results are right is shown elsewhere.
+ * machine; tests/bits/bits.txt keeps them. That the results are right is shown elsewhere.
  *
  * usage: bits [default|upward|downward|toward_zero|flush]
  *   The argument is the floating-point environment of the run; flush turns subnormals
@@ -17,7 +17,7 @@
 #include "bits_types.h"
 #include "bits_rows.h"
 #include "bits_scaler.h"
-#include "control_word.h"
+#include "../harness/control_word.h"
 
 #include <mpnum/text.h>
 

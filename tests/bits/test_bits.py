@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The results of every public function are the same for each compiler, flag and floating-point environment:
-builds tests/bits.c many ways and compares what it prints with tests/bits.txt.
+builds tests/bits/bits.c many ways and compares what it prints with tests/bits/bits.txt.
 
-usage: tests/test_bits.py [full | exhaustive | --update]
+usage: tests/bits/test_bits.py [full | exhaustive | --update]
 
-Without an argument the quick builds run, with one the others of that tier. --update writes tests/bits.txt; a line that
+Without an argument the quick builds run, with one the others of that tier. --update writes tests/bits/bits.txt; a line that
 changes is a change of the API and has its entry under 'Changed bits' in CHANGELOG.md.
 """
 
@@ -15,15 +15,17 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
+
 import tap
 import toolchain
 from tree import ROOT, check, need
 
-SOURCE = ROOT / "tests" / "bits.c"
-EXPECTED = ROOT / "tests" / "bits.txt"
+SOURCE = ROOT / "tests/bits/bits.c"
+EXPECTED = ROOT / "tests/bits/bits.txt"
 HEADER = """\
 # SPDX-License-Identifier: MIT
-# A hash of all results of each public function, as tests/bits.c prints it. See tests/test_bits.py.
+# A hash of all results of each public function, as tests/bits/bits.c prints it. See tests/bits/test_bits.py.
 """
 NOT_HERE = 77
 
@@ -73,7 +75,7 @@ def read_lines(text):
 
 
 def compare(printed, promises_f32=True):
-    """Fails with the names of the functions whose results are not those of tests/bits.txt. Functions of f32 and of rows
+    """Fails with the names of the functions whose results are not those of tests/bits/bits.txt. Functions of f32 and of rows
     have no hash where they promise none."""
     expected, got = read_lines(EXPECTED.read_text()), read_lines(printed)
     if not promises_f32:
@@ -86,7 +88,7 @@ def compare(printed, promises_f32=True):
         "", *shown,
         "If only some builds print this, results depend on the build or its environment: a defect.",
         "If all do, results have changed: a changed line needs a 'changed bits' entry in CHANGELOG.md;",
-        "then run tests/test_bits.py --update."])
+        "then run tests/bits/test_bits.py --update."])
 
 
 def run_everywhere(compiler, flags, environments, emulator=()):

@@ -7,7 +7,7 @@
 
 #include <mpnum/mpnum.h>
 
-#include "reference.h"
+#include "../reference/reference.h"
 
 #include <stddef.h>
 #include <string.h>

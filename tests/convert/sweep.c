@@ -13,7 +13,7 @@
  * them; where both ends agree the whole stretch has that code. One thread for each sign.
  */
 #include "conversion_types.h"
-#include "tap.h"
+#include "../harness/tap.h"
 
 #include <inttypes.h>
 #include <pthread.h>

@@ -3,9 +3,9 @@
  * each format, rounding, overflow rule and source, at every value and midpoint of the
  * format with the source's neighbours on both sides, in both signs (conversion_inputs.h).
  * mpnum_encode and every function of its own name must give the reference's code. */
-#include "conversion_inputs.h"
+#include "../reference/conversion_inputs.h"
 #include "conversion_types.h"
-#include "tap.h"
+#include "../harness/tap.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

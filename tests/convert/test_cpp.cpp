@@ -5,7 +5,7 @@
 #include <mpnum/mpnum.hpp>
 #include <mpnum/text.h>
 
-#include "tap.h"
+#include "../harness/tap.h"
 
 #include <cmath>
 #include <cstring>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Every code of every format decodes to the reference's value, in f32 and f64, and
  * encodes back to itself from both, but for NaN. */
-#include "conversion_inputs.h"
+#include "../reference/conversion_inputs.h"
 #include "conversion_types.h"
-#include "tap.h"
+#include "../harness/tap.h"
 
 #include <inttypes.h>
 

@@ -3,7 +3,7 @@
  * expected codes are typed in. Everything is run in each rounding mode of the machine and
  * with subnormals flushed, and compares bits, so it holds with -O3 -ffast-math too. */
 #include "conversion_types.h"
-#include "tap.h"
+#include "../harness/tap.h"
 
 #include <fenv.h>
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The packed forms x2 and x4 are the scalars side by side, element 0 lowest: lanes of 16,
  * 8 or 4 bits, and for the 6-bit types of 8 bits in x2 and 6 bits in x4. */
-#include "conversion_inputs.h"
+#include "../reference/conversion_inputs.h"
 #include "conversion_types.h"
-#include "tap.h"
+#include "../harness/tap.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

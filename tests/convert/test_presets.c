@@ -4,7 +4,7 @@
  * type names. */
 #include "mpnum/mpnum.h"
 
-#include "tap.h"
+#include "../harness/tap.h"
 
 #include <math.h>
 #include <string.h>

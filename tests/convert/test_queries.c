@@ -9,7 +9,7 @@
  * facts as a number past all others, and floats are looked at as bits. */
 #include "mpnum/mpnum.h"
 
-#include "tap.h"
+#include "../harness/tap.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * random word and compared with the one computed here in exact doubles. */
 #include "mpnum/mpnum.h"
 
-#include "tap.h"
+#include "../harness/tap.h"
 
 #include <math.h>
 #include <stdlib.h>

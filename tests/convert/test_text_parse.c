@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Parsing at the points where a rounding turns, one far digit above and below them,
  * against the slow reference; and which text is a number. */
-#include "conversion_inputs.h"
+#include "../reference/conversion_inputs.h"
 #include "text_checks.h"
 
 static uint64_t state = 11;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Printing against the C library's exact printf and the slow reference: the shortest
  * digits that read back, hexadecimal text, and the room that a text takes. */
-#include "conversion_inputs.h"
+#include "../reference/conversion_inputs.h"
 #include "text_checks.h"
 
 static int compare(const number *a, const number *b) {

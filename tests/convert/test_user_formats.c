@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Formats of the caller's own, through mpnum_format_make: some hundreds drawn at random,
  * against the slow reference. */
-#include "conversion_inputs.h"
+#include "../reference/conversion_inputs.h"
 #include "conversion_types.h"
-#include "tap.h"
+#include "../harness/tap.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

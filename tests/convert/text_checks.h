@@ -7,7 +7,7 @@
 #include <mpnum/text.h>
 
 #include "conversion_types.h"
-#include "tap.h"
+#include "../harness/tap.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -21,7 +21,7 @@
 
 #include "mpnum/mpnum.h"
 
-#include "tap.h"
+#include "../harness/tap.h"
 
 #include <cstring>
 

@@ -13,7 +13,7 @@
  */
 #include "mpnum/mpnum.h"
 
-#include "tap.h"
+#include "../harness/tap.h"
 
 #include <string.h>
 

@@ -14,7 +14,7 @@
  */
 #include "mpnum/mpnum.h"
 
-#include "tap.h"
+#include "../harness/tap.h"
 
 #include <math.h>
 #include <mpfr.h>

@@ -11,6 +11,9 @@ written at its property: a source or a code that is left out is named there.
 import ctypes
 import importlib
 import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
 

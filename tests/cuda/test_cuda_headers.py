@@ -4,7 +4,7 @@
 architecture without a warning, spill or local memory, two units with all of them link, NVRTC compiles device.cuh, and
 interop.cuh is a move of bits. No GPU is needed.
 
-usage: tests/test_cuda_headers.py [full | exhaustive]
+usage: tests/cuda/test_cuda_headers.py [full | exhaustive]
 
 Without an argument a few architectures and dialects run, with full more, with exhaustive all.
 """
@@ -15,6 +15,8 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
 import test_device_headers

@@ -3,7 +3,7 @@
 """Device code may call every function: nvcc, NVRTC with no include path but ours, and clang without a CUDA toolkit
 compile a kernel for each header, without a warning and to integer arithmetic and cvt alone. No GPU is needed.
 
-usage: tests/test_device_headers.py [full | exhaustive]
+usage: tests/cuda/test_device_headers.py [full | exhaustive]
 
 Without an argument a few architectures run, with full one for each way through the headers and every dialect, with
 exhaustive every pair of both.
@@ -16,6 +16,8 @@ import re
 import sys
 import tempfile
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
 import toolchain

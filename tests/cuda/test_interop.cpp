@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "tap.h"
+#include "../harness/tap.h"
 
 /* Every code of up to 16 bits, and spread ones of 32, through both directions. */
 template <class Theirs, class Ours> static void check_bits(const char *name) {

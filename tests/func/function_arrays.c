@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Every function of func_array.h with one source, in place of the conversions of
  * array_functions.c: the tests of these then test those. */
-#include "array_functions.h"
-#include "control_word.h"
+#include "../array/array_functions.h"
+#include "../harness/control_word.h"
 
 #include <mpnum/array.h>
 #include <mpnum/func_array.h>
@@ -59,4 +59,4 @@ const size_t array_function_count = sizeof array_functions / sizeof array_functi
 const stochastic_function stochastic_functions[] = {
     {NULL, MPNUM_TYPE_F32, 0, NULL, NULL}};
 const size_t stochastic_function_count = 0;
-#include "array_entries.inc"
+#include "../array/array_entries.inc"

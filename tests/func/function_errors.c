@@ -12,7 +12,7 @@
  * The value is libm's in double, a thousandth of a place off at most; MPFR decides where
  * that is too near to the middle of two floats. Results that are special, and those of
  * special arguments, must be exact: the exit status is 1 where one is not. */
-#include "control_word.h"
+#include "../harness/control_word.h"
 #include "function_reference.h"
 
 #include <mpnum/func.h>

@@ -2,7 +2,7 @@
 /* The functions of func_array.h with two sources, with every instruction set: each
  * element is that of the scalar function, whatever the length, also in place of either
  * source. */
-#include "array_checks.h"
+#include "../array/array_checks.h"
 
 #include <mpnum/func_array.h>
 

@@ -3,14 +3,16 @@
 """The errors of the f32 functions are those of docs/errors.md: a sample finds no larger one (by a tenth where the
 table's row is of a sample, too), and special results are exact.
 
-usage: tests/test_function_errors.py PROGRAM [all]
+usage: tests/func/test_function_errors.py PROGRAM [all]
 
-PROGRAM is tests/function_errors.c. With all it measures every float for the rows that say so, which takes hours,
+PROGRAM is tests/func/function_errors.c. With all it measures every float for the rows that say so, which takes hours,
 and finds the same numbers.
 """
 
 import sys
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
 import toolchain

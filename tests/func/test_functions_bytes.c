@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions of types of 8 bits and fewer: decode, the f32 function, encode. At every code
  * of every type that is the code nearest to the value, in each overflow mode. */
-#include "control_word.h"
+#include "../harness/control_word.h"
 #include "function_reference.h"
-#include "reference.h"
-#include "tap.h"
+#include "../reference/reference.h"
+#include "../harness/tap.h"
 
 #include <mpnum/func.h>
 #include <mpnum/fp4.h>

@@ -2,9 +2,9 @@
 /* Every function of func.h for f16 and bf16 at every code, against MPFR: the code nearest
  * to the value, in every floating-point environment. */
 #include "function_reference.h"
-#include "control_word.h"
-#include "reference.h"
-#include "tap.h"
+#include "../harness/control_word.h"
+#include "../reference/reference.h"
+#include "../harness/tap.h"
 
 #include <mpnum/func.h>
 

@@ -2,8 +2,8 @@
 /* The tables of docs/functions.md: what the functions of func.h give for zeros, Inf, NaN
  * and outside their domain, for every type, as C23 Annex F or the limit has it. */
 #include "function_reference.h"
-#include "reference.h"
-#include "tap.h"
+#include "../reference/reference.h"
+#include "../harness/tap.h"
 
 #include <mpnum/func.h>
 

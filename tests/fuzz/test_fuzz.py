@@ -8,6 +8,9 @@ import os
 import shlex
 import sys
 import tempfile
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
 from toolchain import INCLUDE, named, run
@@ -16,7 +19,7 @@ from tree import ROOT, check, need
 SECONDS = int(sys.argv[2]) if len(sys.argv) > 2 else 20
 SOURCES = [ROOT / "tests/fuzz/fuzz_reader.c",
            *(ROOT / "bench" / name for name in ("input.c", "message.c", "npy.c", "safetensors.c"))]
-ARRAY_SOURCES = [ROOT / "tests" / name for name in ("fuzz/fuzz_array.c", "array_functions.c")]
+ARRAY_SOURCES = [ROOT / "tests" / name for name in ("fuzz/fuzz_array.c", "array/array_functions.c")]
 
 
 def need_libfuzzer(folder):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import tap
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def tracked_files(*suffixes):

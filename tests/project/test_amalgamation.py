@@ -8,11 +8,13 @@ import subprocess
 import sys
 import tempfile
 
+sys.path += [str(pathlib.Path(__file__).resolve().parents[1] / room) for room in ["harness", "cuda"]]
+
 import tap
 import test_device_headers
 import tree
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools/amalgamate"
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wundef", "-Werror"]
 

@@ -9,6 +9,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
+
 import tap
 import toolchain
 from tree import ROOT, check
@@ -70,9 +72,9 @@ def used_words():
         for path in (ROOT / folder).rglob("*"):
             if path.suffix in (".c", ".h", ".inc", ".cpp", ".hpp", ".cu", ".cuh", ".py"):
                 words.update(re.findall(r"\w+", path.read_text(errors="replace")))
-    bits = tools_api.expanded(ROOT / "tests" / "bits.c", ROOT / "tests" / "bits_types.h",
-                              ROOT / "tests" / "bits_functions.h")
-    arrays = tools_api.expanded(ROOT / "tests" / "function_arrays.c")
+    bits = tools_api.expanded(ROOT / "tests/bits/bits.c", ROOT / "tests/bits/bits_types.h",
+                              ROOT / "tests/bits/bits_functions.h")
+    arrays = tools_api.expanded(ROOT / "tests/func/function_arrays.c")
     return words | set(re.findall(r"\w+", bits + arrays))
 
 

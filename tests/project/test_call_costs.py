@@ -12,6 +12,8 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
+
 import tap
 from toolchain import INCLUDE, named
 from tree import check, need

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Other machines, one of them big-endian, one of 32 bits, print the lines of tests/bits.txt and pass the C tests:
+"""Other machines, one of them big-endian, one of 32 bits, print the lines of tests/bits/bits.txt and pass the C tests:
 cross-compiled, statically linked, run under qemu-user.
 
-usage: tests/test_cross.py [slow]
+usage: tests/project/test_cross.py [slow]
 
 With slow it runs the programs that take an emulator minutes, and only these.
 """
@@ -14,6 +14,8 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+sys.path += [str(Path(__file__).resolve().parents[1] / room) for room in ["harness", "bits"]]
 
 import tap
 import test_bits
@@ -33,10 +35,10 @@ MACHINES = [
 PROGRAMS = ["test_queries", "test_decoding", "test_disagreements", "test_packed", "test_rng", "test_cross_entropy",
             "test_normalize", "test_function_array_pairs", "test_scaler_rule", "test_scaler_calls", "test_scaler_verdicts",
             "test_scaler_io", "test_grad", "test_health", "test_advice"]
-MORE_SOURCES = {"test_scaler_io": ["fuzz/fuzz_scaler.c"]}
+MORE_SOURCES = {"test_scaler_io": ["fuzz_scaler"]}
 ENVIRONMENTS = ["default", "upward"]  # of bits.c; emulators take half a minute for each
 SLOW_PROGRAMS = ["test_conversions", "test_user_formats", "test_text_parse", "test_text_print"]  # all in bits.txt, too
-REFERENCE = ["reference.c", "conversion_inputs.c"]
+REFERENCE = ["reference", "conversion_inputs"]
 # What programs call, compiled once for each machine, and the programs: with NEON on aarch64.
 ARRAY_PROGRAMS = {"array_functions": ["test_array_values", "test_array_any", "test_array_edges", "test_array_environment",
                                       "test_array_round", "test_array_stochastic"],
@@ -44,6 +46,11 @@ ARRAY_PROGRAMS = {"array_functions": ["test_array_values", "test_array_any", "te
 # Where no vectors are.
 SLOW_WITHOUT_VECTORS = {"array_functions": ["test_array_any", "test_array_round"],
                         "function_arrays": ["test_array_values", "test_array_edges"]}
+
+
+def source_of(name):
+    """A program lies in the room of what it tests."""
+    return next((ROOT / "tests").glob(f"*/{name}.c"))
 
 
 def compiler(machine):
@@ -55,7 +62,7 @@ def flags(machine):
 
 
 def build_and_run(machine, emulators, name, *more):
-    sources = [ROOT / "tests" / source for source in [f"{name}.c", *REFERENCE]]
+    sources = [source_of(source) for source in [name, *REFERENCE]]
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / name
         check(compiler(machine), *flags(machine), "-I", INCLUDE, *sources, *more, "-o", program, "-lm", "-pthread")
@@ -66,7 +73,7 @@ def build_and_run(machine, emulators, name, *more):
 
 def passes(machine, emulators, name):
     need(compiler(machine))
-    build_and_run(machine, emulators, name, *[ROOT / "tests" / more for more in MORE_SOURCES.get(name, [])])
+    build_and_run(machine, emulators, name, *[source_of(more) for more in MORE_SOURCES.get(name, [])])
 
 
 def arrays_pass(machine, emulators, functions, is_slow):
@@ -76,8 +83,7 @@ def arrays_pass(machine, emulators, functions, is_slow):
     need(compiler(machine))
     with tempfile.TemporaryDirectory() as folder:
         compiled = Path(folder) / f"{functions}.o"
-        source = ROOT / "tests" / f"{functions}.c"
-        check(compiler(machine), *flags(machine), "-I", INCLUDE, "-c", source, "-o", compiled)
+        check(compiler(machine), *flags(machine), "-I", INCLUDE, "-c", source_of(functions), "-o", compiled)
         said = "".join(build_and_run(machine, emulators, name, compiled) for name in names)
     neon = [line for line in said.splitlines() if " - neon " in line]
     assert (machine == "aarch64") == any("# SKIP" not in line for line in neon), "\n".join(neon)

@@ -9,10 +9,12 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "harness"))
+
 import tap
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-START = "<!-- formats: written by tools/format_table, checked by tests/test_docs.py -->\n"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+START = "<!-- formats: written by tools/format_table, checked by tests/project/test_docs.py -->\n"
 END = "<!-- end of formats -->"
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The examples do what they say.
 
-usage: tests/test_examples.py CONVERT CONTRASTIVE_LOSS QUANTIZE_KERNEL|- NVRTC|-
+usage: tests/project/test_examples.py CONVERT CONTRASTIVE_LOSS QUANTIZE_KERNEL|- NVRTC|-
 """
 
 import math
@@ -10,6 +10,8 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
 from tree import ROOT

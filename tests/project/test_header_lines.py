@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What a public header brings into a user's file: the lines of mpnum's own that the preprocessor leaves of it and of
-what it includes, blank ones apart, against the limits of tests/header_lines.txt. Lines of the system's headers do not
+what it includes, blank ones apart, against the limits of tests/project/header_lines.txt. Lines of the system's headers do not
 count, so that the number is that of the headers, not of the machine.
 
-usage: tests/test_header_lines.py [--update]
+usage: tests/project/test_header_lines.py [--update]
 
---update writes tests/header_lines.txt: what was measured now, and 3 % more."""
+--update writes tests/project/header_lines.txt: what was measured now, and 3 % more."""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+sys.path += [str(Path(__file__).resolve().parents[1] / room) for room in ["harness", "bits"]]
 
 import tap
 from test_bits import read_lines
@@ -19,10 +21,10 @@ from toolchain import INCLUDE
 from tree import ROOT, check, need
 
 OWN = INCLUDE / "mpnum"
-LIMITS = ROOT / "tests" / "header_lines.txt"
+LIMITS = ROOT / "tests/project/header_lines.txt"
 HEADER = """\
 # SPDX-License-Identifier: MIT
-# The most lines of mpnum's own that each header may be after preprocessing. See tests/test_header_lines.py.
+# The most lines of mpnum's own that each header may be after preprocessing. See tests/project/test_header_lines.py.
 """
 # The macros of one user: plain C99, every instruction set.
 FLAGS = ["-E", "-std=c99", "-DMPNUM_NO_SIMD=0", "-DMPNUM_NO_DISPATCH=0"]
@@ -63,7 +65,7 @@ def headers_stay_within_their_lines():
     problems += [f"{name}: a limit without a header" for name in limits if name not in lines]
     assert not problems, "\n".join([
         "", *problems,
-        "Every user compiles these lines. If they are meant, tests/test_header_lines.py --update raises the limits;",
+        "Every user compiles these lines. If they are meant, tests/project/test_header_lines.py --update raises the limits;",
         "say in the commit what they are for."])
 
 

@@ -3,7 +3,7 @@
 """The headers are good guests: each stands alone, includes only what is above it in the file map, brings in no
 names but its own, links from any number of units, and compiles without a warning in every dialect.
 
-usage: tests/test_headers.py [full | exhaustive]
+usage: tests/project/test_headers.py [full | exhaustive]
 
 Without an argument few compilers and dialects run, with one the others of that tier.
 """
@@ -13,6 +13,8 @@ import re
 import sys
 import tempfile
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
 import toolchain

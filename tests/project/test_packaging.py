@@ -11,6 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
+
 import tap
 from tree import ROOT, open_terminal
 

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
+
 import tap
 from tree import ROOT, need, text_of, tracked_files
 

@@ -7,7 +7,7 @@
 
 #include "mpnum/reduce.h"
 
-#include "tap.h"
+#include "../harness/tap.h"
 
 #include <fenv.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * grouping. */
 #include "mpnum/mpnum.h"
 
-#include "reference.h"
-#include "tap.h"
+#include "../reference/reference.h"
+#include "../harness/tap.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* The slow reference itself, against figures taken by hand from the formats'
  * specifications. */
 #include "reference.h"
-#include "tap.h"
+#include "../harness/tap.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -5,9 +5,9 @@
 #ifndef MPNUM_TESTS_ROW_CHECKS_H
 #define MPNUM_TESTS_ROW_CHECKS_H
 
-#include "array_checks.h"
-#include "array_pages.h"
-#include "control_word.h"
+#include "../array/array_checks.h"
+#include "../array/array_pages.h"
+#include "../harness/control_word.h"
 
 #include <mpnum/rows.h>
 

@@ -3,7 +3,7 @@
 #ifndef MPNUM_TESTS_SCALER_CHECKS_H
 #define MPNUM_TESTS_SCALER_CHECKS_H
 
-#include "tap.h"
+#include "../harness/tap.h"
 
 #include <mpnum/rng.h>
 #include <mpnum/scaler.h>

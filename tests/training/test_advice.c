@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Advice: against tables written by hand, and properties checked in doubles. */
-#include "conversion_inputs.h"
-#include "control_word.h"
+#include "../reference/conversion_inputs.h"
+#include "../harness/control_word.h"
 #include "stored_checks.h"
-#include "reference.h"
-#include "tap.h"
+#include "../reference/reference.h"
+#include "../harness/tap.h"
 
 #include <mpnum/advice.h>
 #include <mpnum/mpnum.h>

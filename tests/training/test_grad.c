@@ -2,9 +2,9 @@
 /* The pass over gradients: each result against products rounded by the slow reference,
  * what it finds against plain loops over the results, and the loss scaler's calls. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */ /* NOLINT(bugprone-reserved-identifier) */
-#include "array_checks.h"
-#include "array_pages.h"
-#include "control_word.h"
+#include "../array/array_checks.h"
+#include "../array/array_pages.h"
+#include "../harness/control_word.h"
 
 #include <mpnum/array.h>
 #include <mpnum/grad.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Histograms of a pass, what formats lose, trends and alarms, against plain loops in
  * doubles. */
-#include "array_checks.h"
-#include "control_word.h"
+#include "../array/array_checks.h"
+#include "../harness/control_word.h"
 #include "stored_checks.h"
 
 #include <mpnum/health.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The loss scaler's calls: each at each stage, and long random sequences of them with
  * three optimizers against a small model. */
-#include "control_word.h"
+#include "../harness/control_word.h"
 #include "scaler_checks.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Scalers as bytes, and handles of several ranks. */
-#include "control_word.h"
-#include "fuzz/fuzz_scaler.h"
+#include "../harness/control_word.h"
+#include "../fuzz/fuzz_scaler.h"
 #include "stored_checks.h"
-#include "tap.h"
+#include "../harness/tap.h"
 
 #include <mpnum/rng.h>
 #include <mpnum/scaler_io.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The loss scaler's update rule: against traces written by hand, the frameworks' own
  * rules and long adversarial sequences; and its configurations. */
-#include "control_word.h"
+#include "../harness/control_word.h"
 #include "scaler_checks.h"
 
 #include <float.h>

@@ -2,7 +2,7 @@
 /* What the loss scaler says and when it refuses: verdicts, scales that change under
  * gradients, norms that are unknown or none; losses and clipping, which are rounded once.
  */
-#include "control_word.h"
+#include "../harness/control_word.h"
 #include "scaler_checks.h"
 
 #include <float.h>

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The example that trains shows what docs/training.md says of it.
 
-usage: tests/test_training.py TRAIN_F16 [table]
+usage: tests/training/test_training.py TRAIN_F16 [table]
 
 With table the figures of that page are compared to five runs of each line.
 """
@@ -18,6 +18,8 @@ import sys
 import tempfile
 import xml.dom.minidom
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
 from tree import ROOT, open_terminal

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Loss scaling over ranks: what one finds all follow, and who fails is told. The variant for NCCL compiles.
 
-usage: tests/test_training_ranks.py DISTRIBUTED_SCALER|- DISTRIBUTED_SCALER_NCCL|-
+usage: tests/training/test_training_ranks.py DISTRIBUTED_SCALER|- DISTRIBUTED_SCALER_NCCL|-
 """
 
 import os
@@ -12,6 +12,8 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
 from tree import ROOT

@@ -10,6 +10,9 @@ written at the property and in its checks.
 
 import ctypes
 import sys
+from pathlib import Path
+
+sys.path += [str(Path(__file__).resolve().parents[1] / room) for room in ["harness", "convert"]]
 
 import tap
 from witness_python import library, load, pointer

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "../tap.h"
+#include "../../harness/tap.h"
 #include "conversions.hpp"
 
 static uint64_t words = UINT64_C(1) << 32; /* of each conversion */

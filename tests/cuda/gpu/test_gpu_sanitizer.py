@@ -3,7 +3,7 @@
 """compute-sanitizer finds nothing in the kernels: no access outside an array, no race in shared memory, no use of
 memory that nothing wrote, no barrier that some threads miss.
 
-usage: tests/test_gpu_sanitizer.py TEST_GPU
+usage: tests/cuda/gpu/test_gpu_sanitizer.py TEST_GPU
 """
 
 import functools
@@ -11,6 +11,8 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "harness"))
 
 import tap
 from toolchain import named

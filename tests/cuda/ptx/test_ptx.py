@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Device code gives the host's bytes: what nvcc makes of every conversion and of every function of floats runs in the
-PTX interpreter of tests/ptx, and the same calls run here as a C compiler makes them. No GPU is needed.
+PTX interpreter of tests/cuda/ptx, and the same calls run here as a C compiler makes them. No GPU is needed.
 
-usage: tests/test_ptx.py [full | exhaustive | every TYPE]
+usage: tests/cuda/ptx/test_ptx.py [full | exhaustive | every TYPE]
 
 Without an argument three architectures run, two of them with -use_fast_math as well; with full another with more
 inputs, with exhaustive all of them with those. every: each boundary, midpoint and code of one type: f16, bf16 or tf32.
@@ -16,6 +16,8 @@ import sys
 import tempfile
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+
+sys.path += [str(Path(__file__).resolve().parents[2] / room) for room in ["harness", "cuda"]]
 
 import tap
 import toolchain

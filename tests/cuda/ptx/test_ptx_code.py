@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What nvcc makes of each conversion: the conversion instruction of the target where it has one and integer arithmetic
-where it has none, no spills, and as many instructions and registers as tests/ptx/counts.txt says.
+where it has none, no spills, and as many instructions and registers as tests/cuda/ptx/counts.txt says.
 
-usage: tests/test_ptx_code.py [--update]
+usage: tests/cuda/ptx/test_ptx_code.py [--update]
 
 --update writes counts.txt.
 """
@@ -15,6 +15,8 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+sys.path += [str(Path(__file__).resolve().parents[2] / room) for room in ["harness", "cuda"]]
+
 import tap
 import toolchain
 from ptx import calls
@@ -23,11 +25,11 @@ from toolchain import named
 from tree import ROOT, check
 
 ARCHS = ["75", "80", "89", "90", "120a"]
-COUNTS = ROOT / "tests" / "ptx" / "counts.txt"
+COUNTS = ROOT / "tests/cuda/ptx/counts.txt"
 HEADER = """\
 # SPDX-License-Identifier: MIT
 # Instructions of PTX / registers of ptxas for a kernel that calls a function once (for _constants: in each of
-# {modes} modes) and for its load and store. tests/test_ptx_code.py compares, and writes this with --update.
+# {modes} modes) and for its load and store. tests/cuda/ptx/test_ptx_code.py compares, and writes this with --update.
 """
 
 # The MPNUM_HAS_HW_ macro behind a conversion: the least architecture, and whether only a and f targets have it.
@@ -161,7 +163,7 @@ def counts_are_as_recorded(codes, names):
     changed = [f"- {old.get(name, name)}\n+ {new.get(name, name)}" for name in {**old, **new}
                if old.get(name, "").split() != new.get(name, "").split()]
     assert not changed, "\n".join(changed[:60]) + (
-        f"\n{len(changed)} functions have other counts: look at why, then run tests/test_ptx_code.py --update")
+        f"\n{len(changed)} functions have other counts: look at why, then run tests/cuda/ptx/test_ptx_code.py --update")
 
 
 def main():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Faults planted in the PTX of real kernels are seen: what runs in the PTX interpreter differs from the host, or is an
-error. A test of tests/test_ptx.py and of its inputs.
+error. A test of tests/cuda/ptx/test_ptx.py and of its inputs.
 """
 
 import re
@@ -10,6 +10,8 @@ import sys
 import tempfile
 from functools import lru_cache
 from pathlib import Path
+
+sys.path += [str(Path(__file__).resolve().parents[2] / room) for room in ["harness", "cuda"]]
 
 import tap
 import toolchain

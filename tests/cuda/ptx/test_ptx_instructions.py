@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Instructions of one thread give what the PTX ISA says, in the interpreter of tests/ptx. Expected values are worked
+"""Instructions of one thread give what the PTX ISA says, in the interpreter of tests/cuda/ptx. Expected values are worked
 out by hand from the text of the ISA.
 """
 
 import sys
+from pathlib import Path
+
+sys.path += [str(Path(__file__).resolve().parents[2] / room) for room in ["harness", "cuda"]]
 
 import tap
 from ptx.snippets import f32, f64, rows_hold

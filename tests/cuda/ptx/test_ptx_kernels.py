@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Kernels of mpnum/cuda run in the PTX interpreter of tests/ptx as nvcc compiles them: reductions of warps and blocks,
+"""Kernels of mpnum/cuda run in the PTX interpreter of tests/cuda/ptx as nvcc compiles them: reductions of warps and blocks,
 conversions of arrays with any tail and alignment, reductions of arrays. No thread reads or writes past an end, reads
 what nothing has written, or races with another.
 """
@@ -11,6 +11,8 @@ import sys
 import tempfile
 from array import array
 from pathlib import Path
+
+sys.path += [str(Path(__file__).resolve().parents[2] / room) for room in ["harness", "cuda"]]
 
 import tap
 import toolchain

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The PTX interpreter of tests/ptx runs threads, warps and memory as the PTX ISA says; what is wrong is an error."""
+"""The PTX interpreter of tests/cuda/ptx runs threads, warps and memory as the PTX ISA says; what is wrong is an error."""
 
 import struct
 import sys
+from pathlib import Path
+
+sys.path += [str(Path(__file__).resolve().parents[2] / room) for room in ["harness", "cuda"]]
 
 import tap
 from ptx.machine import Machine

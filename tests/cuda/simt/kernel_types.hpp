@@ -5,11 +5,11 @@
 #ifndef MPNUM_TESTS_KERNEL_TYPES_HPP
 #define MPNUM_TESTS_KERNEL_TYPES_HPP
 
-#include "simt/launch.hpp"
+#include "launch.hpp"
 
 #include <mpnum/cuda/kernels.cuh>
 
-#include "tap.h"
+#include "../../harness/tap.h"
 
 #include <algorithm>
 #include <random>

@@ -3,9 +3,9 @@
 #ifndef MPNUM_TESTS_SIMT_CHECKS_HPP
 #define MPNUM_TESTS_SIMT_CHECKS_HPP
 
-#include "simt/launch.hpp"
+#include "launch.hpp"
 
-#include "tap.h"
+#include "../../harness/tap.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 /* mpnum/cuda/device.cuh on the CPU: reductions of a warp and of a block, vector loads and
  * stores, atomics, in every order of threads and with both poisons, against plain loops.
  * TEST_DEVICE_ARCH=800 takes the reduction instructions in place of shuffles. */
-#include "simt/launch.hpp"
+#include "launch.hpp"
 
 #include <mpnum/mpnum.h>
 #ifdef TEST_DEVICE_ARCH

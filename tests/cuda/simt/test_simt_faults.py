@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Faults planted in the device headers are seen: with each of them, a test that runs kernels on the CPU fails. A test
-of tests/test_collectives.cpp, tests/test_kernels_convert.cpp and tests/test_kernels_reduce.cpp.
+of tests/cuda/simt/test_collectives.cpp, tests/cuda/simt/test_kernels_convert.cpp and tests/cuda/simt/test_kernels_reduce.cpp.
 
-usage: tests/test_simt_faults.py [full]
+usage: tests/cuda/simt/test_simt_faults.py [full]
 
 Without an argument a few faults are planted, with full the others.
 """
@@ -17,13 +17,15 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[2] / "harness"))
+
 import tap
 import toolchain
 from toolchain import INCLUDE, named, run
 from tree import ROOT
 
 # Three types and short programs: these builds only have to fail.
-FLAGS = ["-std=c++17", "-O1", "-I", str(ROOT / "tests")]
+FLAGS = ["-std=c++17", "-O1"]
 FEW_TYPES = "-DTEST_TYPES=float,mpnum_e4m3,mpnum_e3m2x4"
 # The header under test, the program that tests it, flags to build with.
 PROGRAMS = {
@@ -132,7 +134,7 @@ def failure_with(who, change, *flags):
         path.write_text(change(path.read_text()))
         program = Path(folder) / "program"
         done = run(*cpp_compiler(), *FLAGS, *program_flags, *flags, "-I", include,
-                   ROOT / "tests" / f"{source}.cpp", "-o", program)
+                   ROOT / "tests/cuda/simt" / f"{source}.cpp", "-o", program)
         assert done.returncode == 0, done.stdout[:4000]
         return first_failure(program)
 

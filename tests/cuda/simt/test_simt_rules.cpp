@@ -3,9 +3,9 @@
  * rule that is broken is named; a race gives other results in some order of threads or
  * with some poison; an access out of bounds is AddressSanitizer's, or changes a guard
  * value. */
-#include "simt/launch.hpp"
+#include "launch.hpp"
 
-#include "tap.h"
+#include "../../harness/tap.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
