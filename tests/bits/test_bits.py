@@ -42,9 +42,9 @@ CXX11 = ["-x", "c++", "-std=c++11"]  # and here not
 # (compiler, flags, environments). -O0 builds are the slow ones.
 QUICK = [
     ("gcc", C99 + ["-O2"], ALL),
-    ("clang", C99 + FAST_NATIVE, ALL),
 ]
 FULL = [
+    ("clang", C99 + FAST_NATIVE, ALL),
     ("clang", C99 + SANITIZE, DEFAULT),
     ("clang++", CXX17 + ["-O2"], ALL),
     ("gcc", C99 + FAST_NATIVE, ALL),

@@ -69,6 +69,7 @@ def a_call_is_small(compiler, level):
     assert not large, f"more bytes than allowed: {', '.join(large)}"
 
 
-# Without optimisation, too, where the argument is full.
+# gcc -O2 without an argument; with full the other compiler and without optimisation, too.
+BUILDS = [(compiler, level) for compiler in COMPILERS for level in LEVELS]
 sys.exit(tap.run(*[named(f"a call is small, {compiler} {level}", a_call_is_small, compiler, level)
-                   for compiler in COMPILERS for level in (LEVELS if "full" in sys.argv else LEVELS[:1])]))
+                   for compiler, level in (BUILDS[1:] if "full" in sys.argv else BUILDS[:1])]))

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """The examples do what they say.
 
-usage: tests/project/test_examples.py CONVERT CONTRASTIVE_LOSS QUANTIZE_KERNEL|- NVRTC|-
+usage: tests/project/test_examples.py host CONVERT CONTRASTIVE_LOSS
+       tests/project/test_examples.py device QUANTIZE_KERNEL|- NVRTC|-
 """
 
 import math
@@ -16,7 +17,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 import tap
 from tree import ROOT
 
-CONVERT, CONTRASTIVE_LOSS, QUANTIZE, NVRTC = sys.argv[1:]
+CONVERT, CONTRASTIVE_LOSS = QUANTIZE, NVRTC = sys.argv[2:]
 
 
 def run(program, *arguments):
@@ -69,7 +70,9 @@ def nvrtc_says_what_it_cannot_compile():
     assert run(NVRTC)[::2] == (2, "usage: nvrtc INCLUDE_FOLDER [ARCHITECTURE]\n")
 
 
-sys.exit(tap.run(convert_rounds_the_numbers_it_is_given,
-                 contrastive_loss_shows_where_the_textbook_overflows,
-                 quantize_kernel_agrees_with_the_host_or_says_what_is_missing,
-                 nvrtc_compiles_a_kernel_that_includes_mpnum, nvrtc_says_what_it_cannot_compile))
+PROPERTIES = {
+    "host": [convert_rounds_the_numbers_it_is_given, contrastive_loss_shows_where_the_textbook_overflows],
+    "device": [quantize_kernel_agrees_with_the_host_or_says_what_is_missing,
+               nvrtc_compiles_a_kernel_that_includes_mpnum, nvrtc_says_what_it_cannot_compile],
+}
+sys.exit(tap.run(*PROPERTIES[sys.argv[1]]))
