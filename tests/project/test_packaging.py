@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Installation, pkg-config, Meson subproject, a vendored copy, and the entry script's errors."""
+"""Installation, pkg-config, Meson subproject, a vendored copy, and the entry script's errors.
+
+usage: tests/project/test_packaging.py [full]
+
+With full alone what a changed environment configures anew."""
 
 import json
 import os
@@ -248,8 +252,33 @@ def unwritable_build_folder_is_named():
     assert status == 1 and "cannot write" in output, output
 
 
+def only_other_compilers_are_configured_anew():
+    copy, links, other = SCRATCH / "paths", SCRATCH / "links", SCRATCH / "other"
+    copy_project(copy)
+    for folder in (links, other):
+        folder.mkdir()
+    (links / "cc").symlink_to(shutil.which(CC[0]))
+    (other / "cc").write_text(f"#!/bin/sh\nexec {shutil.which(CC[0])} \"$@\"\n")
+    (other / "cc").chmod(0o755)
+
+    def says_on(path):
+        environment = {name: text for name, text in os.environ.items() if name not in ("CC", "CXX")}
+        status, output = mpnum("--no-install", "test", "--list", script=copy / "mpnum",
+                               env={**environment, "PATH": f"{path}{os.environ['PATH']}"})
+        if "missing:" in output:
+            raise tap.Skip("the packages of the tests are not installed")
+        assert status == 0 and "\nquick      packaging\n" in output, output
+        return output.splitlines()[0]
+
+    building = f"mpnum: building in {copy}/build/mpnum-test"
+    assert says_on("") == building
+    for same in ("", "/usr/local/cuda/bin:", f"{links}:"):
+        assert says_on(same) != building, same
+    assert says_on(f"{other}:") == building
+
+
 try:
-    status = tap.run(
+    status = tap.run(only_other_compilers_are_configured_anew) if sys.argv[1:] == ["full"] else tap.run(
         install_holds_the_headers_and_nothing_else,
         pkg_config_consumer_compiles,
         versions_agree,
