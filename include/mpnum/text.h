@@ -126,7 +126,7 @@ MPNUM_FUNC mpnum_decimal_ mpnum_shortest_(mpnum_format format, uint32_t magnitud
  * NaN: "nan", whatever its sign and payload, as conversions drop them.
  * Returns the length of the text without its NUL; if size is not above it, or dst is
  * NULL, nothing is written. 0 for a format that is all zero (f64). Proven in
- * tests/test_text_print.c. */
+ * tests/convert/test_text_print.c. */
 MPNUM_FUNC size_t mpnum_print(char *dst, size_t size, mpnum_format format,
                               uint32_t code) {
   mpnum_line_ line = {{0}, 0};
@@ -277,8 +277,8 @@ MPNUM_FUNC int mpnum_scan_number_(const char *text, size_t length, uint64_t *bit
  *   proportional to length.
  * Overflow, NaN: as mpnum_encode.
  * Error: rounded once from the exact value of the text. Proven in
- * tests/test_text_parse.c. Returns MPNUM_OK; MPNUM_ERROR_ARGUMENT (stochastic rounding,
- * or a format that is all zero: f64) or MPNUM_ERROR_SYNTAX, *code unchanged. */
+ * tests/convert/test_text_parse.c. Returns MPNUM_OK; MPNUM_ERROR_ARGUMENT (stochastic
+ * rounding, or a format that is all zero: f64) or MPNUM_ERROR_SYNTAX, *code unchanged. */
 MPNUM_FUNC mpnum_status mpnum_parse(uint32_t *code, mpnum_format format, const char *text,
                                     size_t length, mpnum_rounding rounding,
                                     mpnum_overflow overflow) {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../array_functions.h"
+#include "../array/array_functions.h"
 
 #include <mpnum/preset.h>
 

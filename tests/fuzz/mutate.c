@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../tap.h"
+#include "../harness/tap.h"
 #include "fuzz_reader.h"
 
 enum { SEED_LIMIT = 4096, MUTANT_LIMIT = 2 * SEED_LIMIT, SEEDS = 128 };

@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-#include "../conversion_inputs.h"
-#include "../tap.h"
+#include "../reference/conversion_inputs.h"
+#include "../harness/tap.h"
 
 static unsigned long calls;
 

@@ -2,7 +2,7 @@
 /* The array functions that are measured: one row each. Where a conversion has two forms,
  * it is the one that is used most; the other runs the same loop with another constant. */
 #include "arrays.h"
-#include "../../tests/array_conversions.h"
+#include "../../../tests/array/array_conversions.h"
 
 #include <string.h>
 

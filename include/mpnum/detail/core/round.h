@@ -202,8 +202,8 @@ MPNUM_INLINE uint32_t mpnum_encode_core_(mpnum_format format, mpnum_source_ sour
  * r the discarded part of the magnitude as a fraction of the gap; an exact value never
  * moves. Overflow: as mpnum_overflow says; formats without Inf and NaN always saturate.
  * NaN: as the format's nan_policy says.
- * Error: rounded once, from f64 too. Proven in tests/test_conversions.c and
- * tests/sweep.c. */
+ * Error: rounded once, from f64 too. Proven in tests/convert/test_conversions.c and
+ * tests/convert/sweep.c. */
 MPNUM_INLINE uint32_t mpnum_encode(mpnum_format format, float x, mpnum_rounding rounding,
                                    mpnum_overflow overflow, uint32_t random) {
   return mpnum_encode_core_(format, mpnum_source_f32_(x), rounding, overflow, random);

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* Which instruction set is used: the best that the system says the CPU has, or the one
+ * that was forced, of those that this CPU and this build have; found by any number of
+ * threads at once. */
+#include <mpnum/array.h>
+
+#include "../harness/tap.h"
+
+#include <pthread.h>
+#include <string.h>
+
+static const struct {
+  mpnum_isa isa;
+  const char *name;
+} sets[] = {{MPNUM_ISA_SCALAR, "scalar"}, {MPNUM_ISA_SSE2, "sse2"},
+            {MPNUM_ISA_AVX2, "avx2"},     {MPNUM_ISA_AVX512, "avx512"},
+            {MPNUM_ISA_NEON, "neon"},     {MPNUM_ISA_AVX512_VBMI, "avx512vbmi"}};
+enum { SETS = sizeof sets / sizeof sets[0] };
+
+/* Before any other call of the library: the CPU is asked by these threads. */
+enum { THREADS = 8, ELEMENTS = 1000 };
+typedef struct first_call {
+  mpnum_isa isa;
+  mpnum_e4m3 codes[ELEMENTS];
+} first_call;
+static first_call calls[THREADS];
+static float floats[ELEMENTS];
+static int may_start;
+
+static void *call_first(void *argument) {
+  first_call *call = (first_call *)argument;
+  while (!__atomic_load_n(&may_start, __ATOMIC_ACQUIRE)) {
+  }
+  mpnum_f32_to_e4m3_array(call->codes, floats, ELEMENTS);
+  call->isa = mpnum_isa_in_use();
+  return NULL;
+}
+static void threads_may_call_first_at_once(void) {
+  pthread_t threads[THREADS];
+  for (int i = 0; i < ELEMENTS; ++i)
+    floats[i] = (float)(i - 500);
+  for (int i = 0; i < THREADS; ++i)
+    if (pthread_create(&threads[i], NULL, call_first, &calls[i])) {
+      CHECK(0, "thread %d cannot be started", i);
+      return;
+    }
+  __atomic_store_n(&may_start, 1, __ATOMIC_RELEASE);
+  for (int i = 0; i < THREADS; ++i)
+    pthread_join(threads[i], NULL);
+  for (int i = 0; i < THREADS; ++i) {
+    CHECK(calls[i].isa == mpnum_isa_in_use(), "thread %d used %d", i, (int)calls[i].isa);
+    for (int j = 0; j < ELEMENTS; ++j)
+      CHECK(calls[i].codes[j].bits == mpnum_f32_to_e4m3(floats[j]).bits,
+            "thread %d, element %d", i, j);
+  }
+}
+
+static void each_isa_has_its_name(void) {
+  for (int i = 0; i < SETS; ++i)
+    CHECK(strcmp(mpnum_isa_name(sets[i].isa), sets[i].name) == 0, "%s", sets[i].name);
+  CHECK(mpnum_isa_name((mpnum_isa)6) == NULL, "6 has a name");
+  CHECK(mpnum_isa_name((mpnum_isa)-1) == NULL, "-1 has a name");
+}
+
+static void the_forced_set_is_in_use(void) {
+  const mpnum_isa best = mpnum_isa_in_use();
+  int accepted = 0;
+  for (int i = 0; i < SETS; ++i) {
+    const mpnum_isa before = mpnum_isa_in_use();
+    const mpnum_status status = mpnum_isa_force(sets[i].isa);
+    CHECK(status == MPNUM_OK || status == MPNUM_ERROR_ARGUMENT, "status %d", (int)status);
+    CHECK(mpnum_isa_in_use() == (status == MPNUM_OK ? sets[i].isa : before),
+          "%s: in use %d", sets[i].name, (int)mpnum_isa_in_use());
+    accepted += status == MPNUM_OK;
+  }
+  CHECK(accepted > 0 && mpnum_isa_force(best) == MPNUM_OK, "the best is refused");
+}
+
+static void other_sets_are_refused(void) {
+  static const int unknown[] = {6, 7, 100, -1};
+  const mpnum_isa before = mpnum_isa_in_use();
+  for (int i = 0; i < 4; ++i)
+    CHECK(mpnum_isa_force((mpnum_isa)unknown[i]) == MPNUM_ERROR_ARGUMENT, "%d",
+          unknown[i]);
+#if defined(__x86_64__)
+  CHECK(mpnum_isa_force(MPNUM_ISA_NEON) == MPNUM_ERROR_ARGUMENT, "neon on x86-64");
+#else
+  CHECK(mpnum_isa_force(MPNUM_ISA_SSE2) == MPNUM_ERROR_ARGUMENT, "sse2 elsewhere");
+  CHECK(mpnum_isa_force(MPNUM_ISA_AVX2) == MPNUM_ERROR_ARGUMENT, "avx2 elsewhere");
+  CHECK(mpnum_isa_force(MPNUM_ISA_AVX512) == MPNUM_ERROR_ARGUMENT, "avx512 elsewhere");
+  CHECK(mpnum_isa_force(MPNUM_ISA_AVX512_VBMI) == MPNUM_ERROR_ARGUMENT, "vbmi elsewhere");
+#endif
+  CHECK(mpnum_isa_in_use() == before, "something else is in use");
+}
+
+#if defined(__x86_64__) && !MPNUM_NO_SIMD && !MPNUM_NO_DISPATCH
+/* The flags that Linux lists for the CPU, framed by spaces; "" where it lists none. */
+static const char *cpu_flags(void) {
+  static char line[16384];
+  FILE *from = fopen("/proc/cpuinfo", "r");
+  char *end;
+  while (from && fgets(line, sizeof line, from)) {
+    if (strncmp(line, "flags", 5) != 0) continue;
+    fclose(from);
+    end = strchr(line, '\n');
+    if (end) *end = ' ';
+    return line;
+  }
+  if (from) fclose(from);
+  return "";
+}
+static int has_flags(const char *flags, const char *const *names) {
+  for (; *names; ++names) {
+    char framed[40];
+    snprintf(framed, sizeof framed, " %s ", *names);
+    if (!strstr(flags, framed)) return 0;
+  }
+  return 1;
+}
+static void the_best_set_of_the_cpu_is_in_use(void) {
+  static const char *const avx2[] = {"avx2", "fma", "f16c", NULL};
+  static const char *const avx512[] = {"avx512f", "avx512dq", "avx512bw", "avx512vl",
+                                       NULL};
+  static const char *const vbmi[] = {"avx512vbmi", NULL};
+  static const mpnum_isa by_speed[] = {MPNUM_ISA_SCALAR, MPNUM_ISA_SSE2, MPNUM_ISA_AVX2,
+                                       MPNUM_ISA_AVX512, MPNUM_ISA_AVX512_VBMI};
+  const char *flags = cpu_flags();
+  if (!flags[0]) {
+    tap_skip_reason = "the system does not list the flags of its CPU";
+    return;
+  }
+  const int place = !has_flags(flags, avx2)     ? 1
+                    : !has_flags(flags, avx512) ? 2
+                    : !has_flags(flags, vbmi)   ? 3
+                                                : 4;
+  const mpnum_isa best = by_speed[place];
+  CHECK(mpnum_isa_in_use() == best, "in use: %s, best: %s",
+        mpnum_isa_name(mpnum_isa_in_use()), mpnum_isa_name(best));
+  for (int i = 0; i < 5; ++i)
+    CHECK(mpnum_isa_force(by_speed[i]) == (i <= place ? MPNUM_OK : MPNUM_ERROR_ARGUMENT),
+          "%s", mpnum_isa_name(by_speed[i]));
+  CHECK(mpnum_isa_in_use() == best && mpnum_isa_force(best) == MPNUM_OK, "best");
+}
+#else
+/* One set, that of the compiler's flags. */
+static void the_best_set_of_the_cpu_is_in_use(void) {
+  mpnum_isa only = MPNUM_ISA_SCALAR;
+# if MPNUM_NO_SIMD
+# elif defined(__aarch64__)
+  only = MPNUM_ISA_NEON;
+# elif defined(__AVX512VBMI__) && defined(__AVX512VL__)
+  only = MPNUM_ISA_AVX512_VBMI;
+# elif defined(__AVX512BW__) && defined(__AVX512VL__)
+  only = MPNUM_ISA_AVX512;
+# elif defined(__AVX2__)
+  only = MPNUM_ISA_AVX2;
+# elif defined(__x86_64__)
+  only = MPNUM_ISA_SSE2;
+# endif
+  CHECK(mpnum_isa_in_use() == only, "%d", (int)mpnum_isa_in_use());
+}
+#endif
+
+int main(void) {
+  TAP_RUN(threads_may_call_first_at_once);
+  TAP_RUN(the_best_set_of_the_cpu_is_in_use);
+  TAP_RUN(each_isa_has_its_name);
+  TAP_RUN(the_forced_set_is_in_use);
+  TAP_RUN(other_sets_are_refused);
+  return tap_done();
+}

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`mpnum bench --arrays`: array functions at three sizes, beside copies and other libraries.
+test_bench_arrays.py PROGRAM"""
+
+import functools
+import platform
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
+
+import bench_sections
+import tap
+from bench_program import FORMATS, bench
+from bench_sections import shape_of
+
+PEERS = ["CUDA headers", "F16C", "Highway", "Imath", "Eigen", "FP16", "NumKong", "ggml", "CPFloat"]
+# Bits of an element, other than the type's own; small types that stand alone take a byte.
+BITS = {"f64": 64, "f32": 32, "tf32": 32, "f16": 16, "bf16": 16, "e3m2x4": 6, "e2m3x4": 6, "e2m1x2": 4}
+REDUCTIONS = ("all_finite", "first_nonfinite", "count_nonfinite", "amax", "stats", "norm", "sum", "dot")
+
+
+@functools.cache
+def quick_run():
+    return bench_sections.quick_run("arrays")
+
+
+def every_function_has_a_row():
+    names = set(bench_sections.operations(quick_run()[0], "arrays"))
+    small = [name for name in FORMATS if BITS.get(name, 8) < 16]
+    packed = ["e3m2x4", "e2m3x4", "e2m1x2"]
+    wanted = {f"f32 to {name}" for name in [*FORMATS, *packed]} | {f"{name} to f32" for name in [*FORMATS, *packed]}
+    wanted |= {f"{source} to {name}" for source in ("f16", "bf16") for name in [*small, *packed]}
+    wanted |= {"f64 to f32", "f64 to f16", "f64 to bf16"}
+    wanted |= {"f32 to bf16 sr", "f32 to e4m3 sr", "f16 to e4m3 any", "f16 to e4m3 2d"}
+    wanted |= {"round to e4m3", "round to e4m3 rz", "round to e4m3 sr"}
+    wanted |= {f"{what} {name}" for what in REDUCTIONS for name in ("f32", "bf16", "f16", "e5m2", "e4m3")}
+    wanted |= {"amax e2m1", "stats e2m1"}
+    assert names == wanted, names ^ wanted
+
+
+def bytes_are_those_of_the_types():
+    figures = quick_run()[0]
+    for name in bench_sections.operations(figures, "arrays"):
+        words, function = name.split(), figures.get("arrays", "mpnum", name, "", "function")
+        wanted = (32, 32, True)
+        if words[0] in REDUCTIONS:
+            wanted = (BITS.get(words[1], 8), 0, False)
+            assert function == f"mpnum_{words[0]}_{words[1]}", function
+        elif words[0] != "round":
+            wanted = (BITS.get(words[0], 8), BITS.get(words[2], 8), False)
+            assert f"mpnum_{words[0]}_to_{words[2]}" in function or words[-1] in ("any", "2d"), function
+        assert shape_of(figures, "arrays", name) == wanted, (name, shape_of(figures, "arrays", name))
+
+
+def figures_follow_from_times():
+    bench_sections.check_all_figures(quick_run()[0], "arrays")
+
+
+def limits_have_every_byte_shape():
+    figures = quick_run()[0]
+    bench_sections.check_limits(figures, "arrays")
+    shapes = set(bench_sections.limits_of(figures, "arrays"))
+    assert {(32, 4, False), (4, 32, False), (64, 32, False), (32, 32, True), (32, 0, False)} <= shapes, shapes
+
+
+def peers_are_measured_or_named_absent():
+    figures, out = quick_run()
+    assert bench_sections.peers(figures, "arrays") == PEERS
+    bench_sections.check_peers(figures, "arrays", out)
+
+
+def exact_peers_agree_with_mpnum():
+    """These round as IEEE 754 does: another result would be a mistake in how one of the two is called."""
+    figures = quick_run()[0]
+    for row in figures.select("arrays", None, None, None, "same_results"):
+        words = row["name"].split()
+        assert row["value"] in (0, 1), row
+        if words[-1] == "f32" or (row["source"] in ("F16C", "FP16", "Imath", "CUDA headers") and "f16" in words):
+            assert row["value"] == 1, row
+    functions = figures.select("arrays", None, None, "", "function")
+    assert [row for row in functions if row["source"] != "mpnum" and figures.get(
+        "arrays", row["source"], row["name"], "", "same_results") is None] == [], "not compared"
+
+
+def the_table_is_the_figures():
+    figures, out = quick_run()
+    bench_sections.check_table(figures, "arrays", out, "Arrays")
+
+
+def every_isa_of_the_cpu_can_be_forced():
+    bench_sections.check_forced_isas("arrays", quick_run()[0].get("arrays", "mpnum", metric="isa"))
+
+
+def threads_split_the_arrays():
+    bench_sections.check_threads("arrays")
+
+
+def wrong_settings_are_refused():
+    absent = "neon" if platform.machine() == "x86_64" else "avx512"
+    cases = {("--isa", "mmx"): "--isa takes scalar, sse2, avx2, avx512, avx512vbmi or neon, not 'mmx'",
+             ("--isa", ""): "--isa takes scalar, sse2, avx2, avx512, avx512vbmi or neon, not ''",
+             ("--isa", absent): "--isa: this CPU has no such instructions",
+             ("--threads", "0"): "--threads takes 1 to 256, not '0'",
+             ("--threads", "257"): "--threads takes 1 to 256, not '257'",
+             ("--threads", "-1"): "--threads takes 1 to 256, not '-1'",
+             ("--threads", "2x"): "--threads takes 1 to 256, not '2x'"}
+    for arguments, why in cases.items():
+        code, out, errors = bench("--arrays", "--quick", *arguments)
+        assert (code, out, errors) == (2, "", f"mpnum bench: {why}\n"), (arguments, code, errors)
+
+
+def it_is_no_default_section():
+    code, out, _ = bench("--quick", "--cpu")
+    assert code == 0 and "Arrays" not in out
+
+
+sys.exit(tap.run(
+    every_function_has_a_row,
+    bytes_are_those_of_the_types,
+    figures_follow_from_times,
+    limits_have_every_byte_shape,
+    peers_are_measured_or_named_absent,
+    exact_peers_agree_with_mpnum,
+    the_table_is_the_figures,
+    every_isa_of_the_cpu_can_be_forced,
+    threads_split_the_arrays,
+    wrong_settings_are_refused,
+    it_is_no_default_section))

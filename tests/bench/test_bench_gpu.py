@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The GPU's part of `mpnum bench`: its options, what it says where there is no GPU, and its reports of made-up
+results. Where there is a GPU it runs on it once.
+test_bench_gpu.py PROGRAM REPORT, PROGRAM the benchmark, REPORT that of tests/bench/test_bench_gpu_report.c"""
+
+import csv
+import io
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as xml
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
+
+import tap
+from bench_program import PLACE, Figures, check_csv, tensors
+
+PROGRAM, REPORT = map(os.path.abspath, sys.argv[1:3])
+GPU = 'Fake "GPU" <&> 1'
+SVG = "{http://www.w3.org/2000/svg}"
+SECONDS = 600
+# Made up in test_bench_gpu_report.c: ms of the product, with converting, verdict of the latter over f32's 10 ms.
+PRODUCTS = {"f32": (10, 10, "stay"), "tf32": (9, 9.5, "stay"), "f16": (4, 8, "optional"), "bf16": (4, 5, "use"),
+            "e4m3": (2, 3, "excellent")}
+ALONE = {"f32": "stay", "tf32": "optional", "f16": "use", "bf16": "use", "e4m3": "excellent"}  # of the product
+OTHERS = {"e5m2 e4m3": "UNSUPPORTED", "mxfp8": "UNSUPPORTED", "nvfp4": "FAILED"}
+
+
+def bench(*arguments, folder=None):
+    done = subprocess.run([PROGRAM, *arguments], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, timeout=SECONDS)
+    return done.returncode, done.stdout, done.stderr
+
+
+def report(kind):
+    return subprocess.run([REPORT, kind], capture_output=True, text=True, check=True, timeout=SECONDS).stdout
+
+
+def absence():
+    """Why there is no GPU; skips where there is one."""
+    with tempfile.TemporaryDirectory() as folder:
+        code, out, errors = bench("--gpu", "--formats", "--quick", "--json", "j", folder=folder)
+        assert code == 0 and errors == "", (code, errors)
+        with open(os.path.join(folder, "j")) as file:
+            figures = Figures(json.load(file))
+    why = figures.get("gpu", metric="missing")
+    if why is None:
+        raise tap.Skip("this machine has a GPU")
+    assert f"\nGPU: {why}\n" in out, out
+    return why
+
+
+def wrong_sizes_are_refused():
+    cases = [["--mnk", text] for text in ("", "1", "1,2", "1,2,3,4", "0,1,1", "1,,1", "-1,1,1", "1,1,65537", "1,1,1x",
+                                          " 1,1,1", "1, 1,1", "1x1x1", "99999999999999999999,1,1")]
+    cases += [["--gpu-size", text] for text in ("0", "63K", "17G", "-1", "1T", "18446744073709551617")]
+    for option in ("--mnk", "--gpu-size", "--svg"):
+        cases.append([option])
+    cases += [["--json", "out", "--svg", "out"], ["--csv", "out", "--svg", "out"], ["--svg", "no/such/x"]]
+    for arguments in cases:
+        with tempfile.TemporaryDirectory() as folder:
+            code, out, errors = bench("--formats", *arguments, folder=folder)
+            assert code == 2 and out == "", (arguments, code, out)
+            assert errors.count("\n") == 1 and errors.startswith("mpnum bench: "), (arguments, errors)
+            assert os.listdir(folder) == [], os.listdir(folder)
+
+
+def right_sizes_are_taken():
+    for arguments in (["--mnk", "1,1,1"], ["--mnk", "65536,4096,17"], ["--gpu-size", "64K"], ["--gpu-size", "16G"]):
+        code, _, errors = bench("--formats", *arguments)
+        assert code == 0 and errors == "", (arguments, errors)
+
+
+def help_names_every_option():
+    code, out, _ = bench("--help")
+    assert code == 0
+    for option in ("--gpu ", "--cpu ", "--gpu-size BYTES", "--mnk M,N,K", "--svg FILE"):
+        assert option in out, option
+
+
+def without_a_gpu_only_gpu_alone_fails():
+    why = absence()
+    with tempfile.TemporaryDirectory() as folder:
+        code, out, errors = bench("--gpu", "--json", "j", "--svg", "s", folder=folder)
+        assert (code, out, errors) == (1, "", f"mpnum bench: GPU: {why}\n"), (code, out, errors)
+        assert os.listdir(folder) == [], os.listdir(folder)
+    code, out, errors = bench("--quick")
+    assert code == 0 and errors == "" and f"\nGPU: {why}\n" in out and "\nSpeed: " in out, (code, errors)
+    code, out, _ = bench("--cpu", "--quick")
+    assert code == 0 and "GPU: " not in out and "\nSpeed: " in out, code
+    code, out, _ = bench("--cpu", "--gpu", "--quick")
+    assert code == 0 and f"\nGPU: {why}\n" in out and "\nSpeed: " in out, code
+
+
+def absence_has_a_reason():
+    why = absence()
+    assert re.match(r"no NVIDIA driver is loaded$|there is no NVIDIA GPU$|no GPU can be used: .|the GPU cannot be used: ."
+                    r"|built without CUDA \((nvcc was not found|the option cuda is disabled|nvcc does not work here"
+                    r"|libcudart_static was not found|sanitizers)\)$|.*cannot run the code of this build", why), why
+
+
+def charts_of_the_cpu_alone():
+    with tempfile.TemporaryDirectory() as folder:
+        code, _, errors = bench("--speed", "--accuracy", "--quick", "--svg", "s.svg", "--json", "j", folder=folder)
+        assert code == 0 and errors == "", errors
+        root = xml.parse(os.path.join(folder, "s.svg")).getroot()
+        with open(os.path.join(folder, "j")) as file:
+            figures = Figures(json.load(file))
+        assert bench("--formats", "--svg", "f.svg", folder=folder)[0] == 0
+        assert "no section with a chart" in "".join(xml.parse(os.path.join(folder, "f.svg")).getroot().itertext())
+    check_bars(root, [row["value"] for row in figures.select("speed", None, None, None, "rate")])
+    check_points(root, [10 ** (-row["sqnr"] / 20) for row in tensors(figures)[0]["rows"]
+                        if row["scale"] == "amax" and row["sqnr"] < math.inf])
+
+
+def check_bars(root, values):
+    """The bars are these values, in this order, and as high as they are large."""
+    bars = [rect for rect in root.iter(SVG + "rect") if rect.get("class") == "bar"]
+    assert len(bars) == len(values), (len(bars), len(values))
+    highest = max(float(bar.get("height")) for bar in bars)
+    for bar, value in zip(bars, values):
+        assert math.isclose(float(bar.get("data-value")), value, rel_tol=1e-6), (bar.attrib, value)
+        assert math.isclose(float(bar.get("height")) / highest, value / max(values), abs_tol=1e-4), bar.attrib
+
+
+def check_points(root, values):
+    """Points at equal distances for equal quotients."""
+    points = [point for point in root.iter(SVG + "circle") if point.get("class") == "point"]
+    got = [float(point.get("data-value")) for point in points]
+    assert len(got) == len(values) and all(math.isclose(a, b, rel_tol=1e-6) for a, b in zip(got, values)), (got, values)
+    heights = [float(point.get("cy")) for point in points]
+    scale = (heights[-1] - heights[0]) / math.log(values[-1] / values[0])
+    for height, value in zip(heights, values):
+        assert math.isclose(height - heights[0], scale * math.log(value / values[0]), abs_tol=1e-3), (height, value)
+
+
+def text_tells_every_row():
+    text = report("text")
+    assert max(map(len, text.splitlines())) <= 100, max(text.splitlines(), key=len)
+    assert '\nGPU: Fake "GPU" <&> 1, compute capability 9.0, 132 multiprocessors' in text, text
+    assert "Driver for CUDA 13.0, runtime 12.8, code compiled for 9.0; 1 more not measured\n" in text, text
+    for name, (ms, total, verdict) in PRODUCTS.items():
+        line = re.search(rf"^{name} +{verdict} .*$", text, re.M)
+        assert line, (name, verdict, text)
+        fields = line[0].split()
+        flops = 2 * 4096 ** 3 / 1e9
+        assert fields[2:6] == [f"{ms:.3f}", "0.4%", f"{flops / ms:.1f}", f"{10 / ms:.2f}"], fields
+        assert fields[6:10] == [f"{total:.3f}", "0.4%", f"{flops / total:.1f}", f"{10 / total:.2f}"], fields
+    for name, state in OTHERS.items():
+        assert re.search(rf"^{name} +{state} +-", text, re.M), (name, text)
+    assert "\nAbsent: e5m2 e4m3, needs compute capability 8.9\n" in text, text
+    assert re.search(r"^e4m3 +software .* 7 wrong ", text, re.M), text
+    assert re.search(r"^tf32 +hardware .* yes .* yes ", text, re.M), text
+    assert re.search(r"^e2m1 packed +software ", text, re.M), text
+    assert "\nGPU: arrays of 131072 KiB: memory for 262144 KiB is not free\n" in text, text
+
+
+def figures_are_those_of_the_results():
+    figures = Figures(json.loads(report("json")))
+    check_csv(list(csv.DictReader(io.StringIO(report("csv")))), figures)
+    assert figures.all_of("source") == [GPU]
+    assert all(row["source"] == GPU for row in figures.rows)
+    about = figures.metrics("gpu", GPU)
+    assert "missing" not in about and about["failed"] == 0
+    assert about["compute_capability"] == about["code"] == "9.0" and about["runtime"] == "12.8"
+    conversions = figures.all_of("name", "gpu_conversion")
+    assert len(conversions) == 15 and len(figures.all_of("name", "gpu_reduction")) == 9
+    assert conversions[-1] == "e2m1 packed", conversions
+    for at, name in enumerate(conversions):
+        assert figures.get("gpu_conversion", GPU, name, "", "path") == ("hardware" if at < 3 else "software"), name
+        for way, ms in (("encode", 0.1 + 0.01 * at), ("decode", 0.09 + 0.01 * at)):
+            row = figures.metrics("gpu_conversion", GPU, name, way)
+            assert math.isclose(row["time"], ms) and math.isclose(row["rate"], 335.54432 / ms), (name, row)
+            assert row["wrong"] == (7 if name == "e4m3" and way == "encode" else 0), (name, row)
+            assert row["exact"] == (f"{row['wrong']:.0f} wrong" if row["wrong"] else "yes") and row["checked"] > 0, row
+            assert math.isclose(row["share_of_copy"], row["rate"] / 4000), row
+    for name in figures.all_of("name", "gpu_reduction"):
+        row = figures.metrics("gpu_reduction", GPU, name)
+        assert math.isclose(row["rate"], 268.435456 / 0.07) and row["exact"] == "yes", (name, row)
+    assert figures.all_of("name", "gpu_product") == figures.all_of("name", "gpu_shape") == [*PRODUCTS, *OTHERS]
+    for name, (ms, total, verdict) in PRODUCTS.items():
+        about, plain, whole = (figures.metrics("gpu_product", GPU, name, variant)
+                               for variant in ("", "product", "with converting"))
+        assert about["state"] == "MEASURED" and "missing" not in about, about
+        assert (plain["time"], whole["time"], about["verdict"]) == (ms, total, verdict), (name, about)
+        assert math.isclose(plain["speedup"], 10 / ms) and math.isclose(whole["speedup"], 10 / total), (plain, whole)
+        assert math.isclose(plain["rate"], 2 * 4096 ** 3 / ms / 1e9), plain
+        assert math.isclose(whole["rate"], 2 * 4096 ** 3 / total / 1e9), whole
+        assert plain["verdict"] == ALONE[name], (name, plain)
+        assert about["error"] > 0 and about["bits"] in (8, 16, 19, 32), about
+        odd = figures.metrics("gpu_shape", GPU, name, "odd")
+        assert math.isclose(odd["share_of_first"], (4097 / 4096) ** 3 / 3), odd
+        assert odd["state"] == "MEASURED" and odd["time"] == 3 * ms, odd
+    assert [figures.get("gpu_shape", GPU, "", variant, "m") for variant in figures.all_of(
+        "variant", "gpu_shape")] == [4096, 4104, 4097]
+    for name, state in OTHERS.items():
+        about = figures.metrics("gpu_product", GPU, name)
+        assert about == {"bits": 8, "state": state, "missing": about["missing"]} and about["missing"], about
+        assert figures.all_of("variant", "gpu_product", GPU, name) == [], name
+        assert {row["metric"] for row in figures.select("gpu_shape", GPU, name)} == {"state"}, name
+    notes = [row["value"] for row in figures.select("gpu", GPU, None, None, "note")]
+    assert notes == ["arrays of 131072 KiB: memory for 262144 KiB is not free"]
+
+
+def charts_show_what_was_measured():
+    text = report("svg")
+    root = xml.fromstring(text.encode())
+    figures = Figures(json.loads(report("json")))
+    charts = [xml.Element("g"), xml.Element("g")]
+    bars = [rect for rect in root.iter(SVG + "rect") if rect.get("class") == "bar"]
+    charts[0].extend(bars[:30])
+    charts[1].extend(bars[30:])
+    check_bars(charts[0], [row["value"] for row in figures.select("gpu_conversion", GPU, None, None, "rate")])
+    check_bars(charts[1], [row["value"] for row in figures.select("gpu_product", GPU, None, None, "rate")])
+    check_points(root, [row["value"] for row in figures.select("gpu_product", GPU, None, None, "error")])
+    assert "Fake &quot;GPU&quot; &lt;&amp;&gt; 1" in text and GPU in "".join(root.itertext())
+
+
+def a_gpu_agrees_with_the_cpu():
+    with tempfile.TemporaryDirectory() as folder:
+        code, out, errors = bench("--gpu", "--quick", "--json", "j", folder=folder)
+        if code == 1 and "GPU: " in errors:
+            raise tap.Skip(errors.split("GPU: ", 1)[1].strip())
+        assert code == 0 and errors == "", (code, errors, out)
+        with open(os.path.join(folder, "j")) as file:
+            figures = Figures(json.load(file))
+    checked = figures.select("gpu_conversion", None, None, None, "wrong")
+    checked += figures.select("gpu_reduction", None, None, None, "wrong")
+    assert checked and all(figures.get(*(row[key] for key in PLACE[:4]), "exact") == "yes" for row in checked), out
+    assert "FAILED" not in [row["value"] for row in figures.select("gpu_product", None, None, None, "state")], out
+
+
+sys.exit(tap.run(
+    wrong_sizes_are_refused,
+    right_sizes_are_taken,
+    help_names_every_option,
+    absence_has_a_reason,
+    without_a_gpu_only_gpu_alone_fails,
+    charts_of_the_cpu_alone,
+    text_tells_every_row,
+    figures_are_those_of_the_results,
+    charts_show_what_was_measured,
+    a_gpu_agrees_with_the_cpu))

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/* The GPU's part of the benchmark without a GPU: its .cu files on the CPU, with a small
+ * libcublasLt. Times mean nothing here; everything else does. */
+#include "test_bench_gpu_runtime.hpp"
+
+#include <cmath>
+#include <dlfcn.h>
+#include <string>
+
+#include "../harness/tap.h"
+#include "test_bench_gpu_blocks.hpp"
+
+#include "../../bench/gpu/gpu.h"
+
+using namespace blocks;
+
+namespace {
+
+gpu_results found;
+
+gpu_plan small_plan() {
+  gpu_plan plan = {};
+  plan.size = 64 << 10;
+  plan.rounds = 3;
+  plan.patterns = 5000;
+  plan.m = 48;
+  plan.n = 40;
+  plan.k = 64;
+  return plan;
+}
+
+void measure(const gpu_plan &plan) {
+  progress bar;
+  gpu_measure(&found, &plan, &bar);
+}
+
+std::string last_note() {
+  return found.note_count ? found.notes[found.note_count - 1] : "";
+}
+
+/* The library of this test, if blas.c was built with CUDA's header and found it. */
+void *library() {
+  void *file = dlopen("libcublasLt.so.13", RTLD_NOW | RTLD_NOLOAD);
+  return file && dlsym(file, "fake_cublaslt_fault") ? file : nullptr;
+}
+void set_fault(const char *fault) {
+  void *symbol = library() ? dlsym(library(), "fake_cublaslt_fault") : nullptr;
+  if (symbol) *static_cast<const char **>(symbol) = fault;
+}
+int live_objects() {
+  void *symbol = library() ? dlsym(library(), "fake_cublaslt_objects") : nullptr;
+  return symbol ? *static_cast<int *>(symbol) : 0;
+}
+
+void check_nothing_is_left(const char *when) {
+  CHECK(fake::gpu.used == 0 && fake::gpu.blocks.empty(), "%s: %zu bytes", when,
+        fake::gpu.used);
+  CHECK(fake::gpu.events == 0, "%s: %d events", when, fake::gpu.events);
+  CHECK(live_objects() == 0, "%s: %d objects of cuBLASLt", when, live_objects());
+}
+
+const gpu_product *product(const char *name) {
+  for (unsigned i = 0; i < found.product_count; ++i)
+    if (std::string(found.products[i].name) == name) return &found.products[i];
+  return nullptr;
+}
+
+void every_schedule_measures_everything(void) {
+  for (const simt::schedule &schedule : simt::schedules) {
+    simt::use(schedule);
+    measure(small_plan());
+    CHECK(found.absent[0] == 0 && !found.failed, "%s: %s %s", schedule.name, found.absent,
+          last_note().c_str());
+    CHECK(found.conversion_count == GPU_CONVERSIONS, "%u", found.conversion_count);
+    CHECK(found.reduction_count == GPU_REDUCTIONS, "%u", found.reduction_count);
+    check_nothing_is_left(schedule.name);
+  }
+}
+
+void conversions_match_and_count_what_they_checked(void) {
+  measure(small_plan());
+  for (unsigned i = 0; i < found.conversion_count; ++i) {
+    const gpu_conversion &row = found.conversions[i];
+    const mpnum_format format = mpnum_format_of(row.type);
+    const uint64_t codes =
+        uint64_t{1} << (format.sign_bits + format.exponent_bits + format.mantissa_bits);
+    const uint64_t group = !row.packed ? 1 : row.type == MPNUM_TYPE_E2M1 ? 2 : 4;
+    CHECK(row.encode_match.wrong == 0 && row.decode_match.wrong == 0, "row %u", i);
+    CHECK(row.encode_match.checked >= 5000 + 12 * (uint64_t{format.max_code} + 1),
+          "row %u: %llu", i, static_cast<unsigned long long>(row.encode_match.checked));
+    CHECK(row.decode_match.checked == codes * group, "row %u", i);
+    CHECK(row.encode.rate > 0 && row.decode.rate > 0 && row.encode.limit > 0, "row %u",
+          i);
+  }
+  CHECK(found.conversions[GPU_CONVERSIONS - 1].bytes == 0.5, "e2m1 packed");
+  CHECK(found.conversions[GPU_CONVERSIONS - 2].bytes == 0.75, "e2m3 packed");
+}
+
+void reductions_match(void) {
+  measure(small_plan());
+  for (unsigned i = 0; i < found.reduction_count; ++i) {
+    const gpu_reduction &row = found.reductions[i];
+    CHECK(row.match.wrong == 0 && row.match.checked == 15, "%s %u", row.operation, i);
+    CHECK(row.speed.rate > 0, "%s %u", row.operation, i);
+  }
+}
+
+/* Relative errors of a product of normal values in a format of p bits: a rounding is
+ * uniform in +-2^-p of a binade, so its root mean square is near 2^-p / sqrt(3) times
+ * 0.7, twice. Bounds of a factor of 3 around. */
+void product_errors_are_those_of_the_formats(void) {
+  static const struct {
+    const char *name;
+    double low, high;
+  } want[] = {{"f32", 0, 1e-7},     {"tf32", 1e-4, 1e-3}, {"f16", 1e-4, 1e-3},
+              {"bf16", 8e-4, 8e-3}, {"e4m3", 1e-2, 8e-2}, {"e5m2 e4m3", 2e-2, 1.4e-1}};
+  gpu_plan plan = small_plan();
+  plan.n = 48; /* fp8 takes multiples of 16 */
+  measure(plan);
+  CHECK(std::string(found.blas) == "cuBLASLt 13.99.2", "%s", found.blas);
+  for (const auto &row : want) {
+    const gpu_product *got = product(row.name);
+    if (!got) {
+      CHECK(0, "%s is missing", row.name);
+      continue;
+    }
+    CHECK(got->state == GPU_MEASURED, "%s: %s", row.name, got->why);
+    CHECK(got->error >= row.low && got->error <= row.high, "%s: %g", row.name,
+          got->error);
+    CHECK(got->product.ms > 0 && got->total.ms > 0, "%s", row.name);
+  }
+}
+
+/* Products on a GPU that has block scales. */
+void measure_blocks(const char *fault, uint64_t m, uint64_t n, uint64_t k) {
+  gpu_plan plan = small_plan();
+  plan.m = m;
+  plan.n = n;
+  plan.k = k;
+  fake::gpu.major = 10;
+  set_fault(fault);
+  measure(plan);
+  set_fault("");
+  fake::gpu = fake::state();
+}
+
+/* Normal values quantised in double, apart from this code, are 0.0298 and 0.0954 of
+ * theirs away; a product is root 2 times as far. Neither side fills its
+ * tiles of scales; the left one has two rows of them, of three with mxfp8 and five with
+ * nvfp4. */
+void block_scales_have_the_errors_of_their_formats(void) {
+  const struct {
+    const char *name;
+    double low, high;
+  } want[] = {{"mxfp8", 0.0395, 0.0445}, {"nvfp4", 0.128, 0.142}};
+  measure_blocks("", 176, 48, 320);
+  CHECK(!found.failed, "%s", last_note().c_str());
+  for (const auto &row : want) {
+    const gpu_product *got = product(row.name);
+    CHECK(got->state == GPU_MEASURED, "%s: %s", row.name, got->why);
+    CHECK(got->error >= row.low && got->error <= row.high, "%s: %g", row.name,
+          got->error);
+    CHECK(got->product.ms > 0 && got->total.ms > 0, "%s", row.name);
+    CHECK(got->shape_states[0] == GPU_MEASURED, "%s", row.name);
+    for (int shape : {1, 2}) /* K = 328 and 321 */
+      CHECK(got->shape_states[shape] == GPU_UNSUPPORTED, "%s", row.name);
+  }
+}
+
+/* In full tiles, so that no scale is read for another place than a block's. */
+void block_scales_in_another_layout_are_no_result(void) {
+  for (const char *fault : {"rows", "tiles"}) {
+    measure_blocks(fault, 256, 128, 256);
+    for (const char *name : {"mxfp8", "nvfp4"}) {
+      const gpu_product *got = product(name);
+      CHECK(got->state == GPU_FAILED, "%s: %s", fault, name);
+      CHECK(std::string(got->why).find("from that of its operands") != std::string::npos,
+            "%s: %s: %s", fault, name, got->why);
+    }
+    CHECK(product("e4m3")->state == GPU_MEASURED, "%s: %s", fault, product("e4m3")->why);
+  }
+}
+
+void block_scales_need_whole_blocks_and_a_library_that_has_them(void) {
+  measure_blocks("", 48, 48, 72);
+  for (const char *name : {"mxfp8", "nvfp4"}) {
+    const std::string want = std::string("K is not a multiple of ") +
+                             (name[0] == 'm' ? "32" : "16") +
+                             ", the values that share a scale";
+    CHECK(product(name)->state == GPU_UNSUPPORTED, "%s", name);
+    CHECK(want == product(name)->why, "%s: %s", name, product(name)->why);
+    CHECK(product(name)->shape_states[0] == GPU_MEASURED, "%s: K = 64", name);
+  }
+  measure_blocks("old", 48, 48, 64);
+  for (const char *name : {"mxfp8", "nvfp4"}) {
+    CHECK(product(name)->state == GPU_UNSUPPORTED, "%s", name);
+    CHECK(std::string(product(name)->why) ==
+              "cuBLASLt 12.6.99 has no block scales, which came with 12.8",
+          "%s: %s", name, product(name)->why);
+  }
+  CHECK(product("e4m3")->state == GPU_MEASURED, "%s", product("e4m3")->why);
+}
+
+void sizes_that_cublaslt_lacks_are_unsupported(void) {
+  measure(small_plan()); /* N = 40 */
+  const gpu_product *row = product("e4m3");
+  CHECK(row->state == GPU_UNSUPPORTED, "%d", row->state);
+  CHECK(std::string(row->why).find("none for these sizes") != std::string::npos, "%s",
+        row->why);
+  CHECK(row->shape_states[0] == GPU_MEASURED, "%d", row->shape_states[0]);
+  CHECK(row->shape_states[1] == GPU_UNSUPPORTED, "%d", row->shape_states[1]);
+  CHECK(row->shape_states[2] == GPU_UNSUPPORTED, "%d", row->shape_states[2]);
+  CHECK(product("bf16")->shape_states[2] == GPU_MEASURED, "odd bf16");
+  CHECK(found.shapes[0].n == 32 && found.shapes[1].n == 40 && found.shapes[2].n == 33,
+        "shapes");
+}
+
+void old_gpus_lack_formats(void) {
+  fake::gpu.major = 7;
+  fake::gpu.minor = 5;
+  measure(small_plan());
+  CHECK(product("f16")->state == GPU_MEASURED, "f16");
+  for (const char *name : {"tf32", "bf16", "e4m3", "mxfp8", "nvfp4"})
+    CHECK(product(name)->state == GPU_UNSUPPORTED, "%s", name);
+  CHECK(std::string(product("e4m3")->why) == "needs compute capability 8.9", "%s",
+        product("e4m3")->why);
+  fake::gpu.major = 10;
+  fake::gpu.minor = 0;
+  measure(small_plan());
+  for (const char *name : {"mxfp8", "nvfp4"}) /* N = 40 */
+    CHECK(std::string(product(name)->why).find("none for these sizes") !=
+              std::string::npos,
+          "%s: %s", name, product(name)->why);
+  fake::gpu = fake::state();
+}
+
+void a_product_that_is_not_one_is_no_result(void) {
+  set_fault("wrong");
+  measure(small_plan());
+  for (unsigned i = 0; i < 4; ++i) {
+    CHECK(found.products[i].state == GPU_FAILED, "%s", found.products[i].name);
+    CHECK(std::string(found.products[i].why).find("the product is 1 from") == 0, "%s",
+          found.products[i].why);
+  }
+  set_fault("refuse");
+  measure(small_plan());
+  for (unsigned i = 0; i < 4; ++i)
+    CHECK(found.products[i].state == GPU_FAILED, "%s", found.products[i].name);
+  CHECK(!found.failed, "%s", last_note().c_str());
+  set_fault("");
+  check_nothing_is_left("after faults");
+}
+
+void little_memory_shrinks_or_skips(void) {
+  gpu_plan plan = small_plan();
+  plan.size = 4 << 20;
+  fake::gpu.memory = 2 << 20;
+  measure(plan);
+  CHECK(!found.failed, "%s", last_note().c_str());
+  CHECK(found.plan.size == 512 << 10, "%zu", found.plan.size);
+  CHECK(found.conversion_count == GPU_CONVERSIONS, "%u", found.conversion_count);
+  CHECK(std::string(found.notes[0]).find("arrays of 512 KiB") == 0, "%s", found.notes[0]);
+  CHECK(found.product_count == 0 || !found.blas[0], "%u", found.product_count);
+  fake::gpu.memory = 64 << 10;
+  measure(plan);
+  CHECK(found.failed && last_note().find("memory") != std::string::npos, "%s",
+        last_note().c_str());
+  fake::gpu = fake::state();
+  check_nothing_is_left("little memory");
+}
+
+void absence_is_told(void) {
+  fake::gpu.driver = 0;
+  measure(small_plan());
+  CHECK(std::string(found.absent) == "no NVIDIA driver is loaded", "%s", found.absent);
+  fake::gpu = fake::state();
+  fake::gpu.fail_call = 0;
+  fake::gpu.error = cudaErrorNoDevice;
+  measure(small_plan());
+  CHECK(std::string(found.absent).find("no GPU can be used: ") == 0, "%s", found.absent);
+  fake::gpu = fake::state();
+  fake::gpu.fail_call = 5; /* what the first kernel wrote is read */
+  fake::gpu.error = cudaErrorNoKernelImageForDevice;
+  measure(small_plan());
+  CHECK(std::string(found.absent)
+                .find("Fake? GPU <1>, compute capability 9.0, cannot "
+                      "run the code of this build (") == 0,
+        "%s", found.absent);
+  fake::gpu = fake::state();
+}
+
+/* One call after another fails, each a little later than the last. */
+void any_failing_call_is_told_and_leaves_nothing(void) {
+  long calls, told = 0;
+  measure(small_plan());
+  calls = fake::gpu.calls;
+  for (long call = 0; call < calls; call += 1 + call / 4) {
+    fake::gpu = fake::state();
+    fake::gpu.fail_call = call;
+    measure(small_plan());
+    const bool is_told = found.absent[0] != 0 || found.failed || found.note_count > 0;
+    bool is_in_a_row = false;
+    for (unsigned i = 0; i < found.product_count; ++i) {
+      is_in_a_row |= found.products[i].state == GPU_FAILED;
+      for (int shape = 0; shape < GPU_SHAPES; ++shape)
+        is_in_a_row |= found.products[i].shape_states[shape] == GPU_FAILED;
+    }
+    told += is_told;
+    /* A failed run of one algorithm of several is passed over. */
+    CHECK(is_told || is_in_a_row || found.product_count > 0, "call %ld of %ld", call,
+          calls);
+    check_nothing_is_left("failed call");
+  }
+  CHECK(told > 20, "%ld of %ld calls", told, calls);
+  fake::gpu = fake::state();
+}
+
+} // namespace
+
+int main() {
+  const struct {
+    const char *name;
+    void (*property)(void);
+  } of_products[] = {
+      {"product_errors_are_those_of_the_formats",
+       product_errors_are_those_of_the_formats},
+      {"block_scales_have_the_errors_of_their_formats",
+       block_scales_have_the_errors_of_their_formats},
+      {"block_scales_in_another_layout_are_no_result",
+       block_scales_in_another_layout_are_no_result},
+      {"block_scales_need_whole_blocks_and_a_library_that_has_them",
+       block_scales_need_whole_blocks_and_a_library_that_has_them},
+      {"sizes_that_cublaslt_lacks_are_unsupported",
+       sizes_that_cublaslt_lacks_are_unsupported},
+      {"old_gpus_lack_formats", old_gpus_lack_formats},
+      {"a_product_that_is_not_one_is_no_result", a_product_that_is_not_one_is_no_result},
+  };
+  TAP_RUN(every_schedule_measures_everything);
+  TAP_RUN(conversions_match_and_count_what_they_checked);
+  TAP_RUN(reductions_match);
+  TAP_RUN(nvfp4_codes_lie_low_nibble_first);
+  TAP_RUN(mxfp8_scales_are_those_of_the_ocp);
+  TAP_RUN(scales_lie_in_tiles);
+  for (const auto &test : of_products) {
+    if (library()) {
+      tap_run(test.name, test.property);
+    } else {
+      TAP_SKIP(test.name, last_note().c_str());
+    }
+  }
+  TAP_RUN(little_memory_shrinks_or_skips);
+  TAP_RUN(absence_is_told);
+  TAP_RUN(any_failing_call_is_told_and_leaves_nothing);
+  return tap_done();
+}

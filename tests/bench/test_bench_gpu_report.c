@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* The GPU's results of the benchmark, made up: what follows from them, and with an
+ * argument (text, json, csv, svg) the report of them on stdout, for test_bench_gpu.py. */
+#include "../../bench/gpu/report.h"
+#include "../../bench/sections/sections.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../harness/tap.h"
+
+static void verdicts_change_at_their_thresholds(void) {
+  static const struct {
+    double speedup;
+    const char *verdict;
+  } want[] = {{0.5, "stay"},     {1.0, "stay"},         {1.0999, "stay"},
+              {1.1, "optional"}, {1.5, "optional"},     {1.5001, "use"},
+              {2.5, "use"},      {2.5001, "excellent"}, {10, "excellent"},
+              {(double)NAN, "-"}};
+  size_t i;
+  for (i = 0; i < sizeof want / sizeof *want; ++i)
+    CHECK(strcmp(gpu_verdict(want[i].speedup), want[i].verdict) == 0, "%g: %s",
+          want[i].speedup, gpu_verdict(want[i].speedup));
+}
+
+static void times_are_medians_with_their_spread(void) {
+  double odd[] = {5, 1, 4, 2, 3}, even[] = {4, 1, 3, 2}, one[] = {7};
+  gpu_time time = gpu_time_of(odd, 5);
+  CHECK(time.ms == 3 && time.noise == 1.0 / 3, "%g %g", time.ms, time.noise);
+  time = gpu_time_of(even, 4); /* quartiles 1.75 and 3.25 */
+  CHECK(time.ms == 2.5 && fabs(time.noise - 0.3) < 1e-15, "%g %g", time.ms, time.noise);
+  time = gpu_time_of(one, 1);
+  CHECK(time.ms == 7 && time.noise == 0, "%g %g", time.ms, time.noise);
+  CHECK(isnan(gpu_time_of(one, 0).ms), "of no sample");
+}
+
+static void rates_count_two_operations_for_each_product(void) {
+  const gpu_time time = {2, 0};
+  /* 2 * 1000 * 2000 * 3000 in 2 ms. */
+  CHECK(fabs(gpu_tflops(1000, 2000, 3000, time) - 6) < 1e-12, "%g",
+        gpu_tflops(1000, 2000, 3000, time));
+}
+
+static void notes_are_kept_up_to_the_last(void) {
+  static gpu_results found;
+  int i;
+  for (i = 0; i < GPU_NOTES + 3; ++i)
+    gpu_note(&found, "note\n%d", i);
+  CHECK(found.note_count == GPU_NOTES, "%u", found.note_count);
+  CHECK(strcmp(found.notes[GPU_NOTES - 1], "note?15") == 0, "%s",
+        found.notes[GPU_NOTES - 1]);
+}
+
+static void a_speed_up_needs_a_measured_f32(void) {
+  static gpu_results found;
+  const gpu_time ten = {10, 0}, four = {4, 0};
+  found.product_count = 2;
+  found.products[0].name = "f32";
+  found.products[0].product = found.products[0].total = ten;
+  found.products[1].name = "f16";
+  found.products[1].product = found.products[1].total = four;
+  found.products[1].state = GPU_MEASURED;
+  CHECK(isnan(gpu_speedup(&found, &found.products[1])), "f32 is not measured");
+  found.products[0].state = GPU_MEASURED;
+  CHECK(gpu_speedup(&found, &found.products[1]) == 2.5, "%g",
+        gpu_speedup(&found, &found.products[1]));
+  found.products[1].state = GPU_UNSUPPORTED;
+  CHECK(isnan(gpu_total_speedup(&found, &found.products[1])), "f16 is not measured");
+}
+
+static gpu_speed speed_of(double ms, double bytes) {
+  gpu_speed made;
+  made.time.ms = ms;
+  made.time.noise = 0.01;
+  made.rate = bytes / (ms * 1e6);
+  made.limit = 4000;
+  return made;
+}
+
+static void make_arrays(gpu_results *found) {
+  static const mpnum_type packed[] = {MPNUM_TYPE_E3M2, MPNUM_TYPE_E2M3, MPNUM_TYPE_E2M1};
+  static const char *const operations[] = {"all_finite", "amax", "stats"};
+  static const mpnum_type types[] = {MPNUM_TYPE_F32, MPNUM_TYPE_F16, MPNUM_TYPE_BF16};
+  unsigned i;
+  found->conversion_count = GPU_CONVERSIONS;
+  for (i = 0; i < GPU_CONVERSIONS; ++i) {
+    gpu_conversion *row = &found->conversions[i];
+    row->packed = i >= FORMAT_COUNT;
+    row->type = row->packed ? packed[i - FORMAT_COUNT] : bench_formats[i].type;
+    row->hardware = i < 3;
+    row->bytes = 1;
+    row->encode = speed_of(0.1 + 0.01 * i, 335544320);
+    row->decode = speed_of(0.09 + 0.01 * i, 335544320);
+    row->encode_match.checked = 1 << 24;
+    row->encode_match.wrong = i == 4 ? 7 : 0;
+    row->decode_match.checked = 256;
+  }
+  found->reduction_count = GPU_REDUCTIONS;
+  for (i = 0; i < GPU_REDUCTIONS; ++i) {
+    gpu_reduction *row = &found->reductions[i];
+    row->operation = operations[i / 3];
+    row->type = types[i % 3];
+    row->speed = speed_of(0.07, 268435456);
+    row->match.checked = 19;
+  }
+}
+
+static void make_product(gpu_product *row, const char *name, double bits, double ms,
+                         double total, double error) {
+  int i;
+  row->name = name;
+  row->bits = bits;
+  row->state = GPU_MEASURED;
+  row->product.ms = ms;
+  row->total.ms = total;
+  row->product.noise = row->total.noise = 0.004;
+  row->error = error;
+  for (i = 0; i < GPU_SHAPES; ++i) {
+    row->shape_states[i] = GPU_MEASURED;
+    row->shapes[i].ms = ms * (1 + i);
+    row->shapes[i].noise = 0.004;
+  }
+}
+
+static void fail_product(gpu_product *row, const char *name, gpu_state state,
+                         const char *why) {
+  int i;
+  row->name = name;
+  row->bits = 8;
+  row->state = state;
+  gpu_set_text(row->why, sizeof row->why, why);
+  for (i = 0; i < GPU_SHAPES; ++i)
+    row->shape_states[i] = state;
+}
+
+static void make_results(gpu_results *found) {
+  static const gpu_shape shapes[GPU_SHAPES] = {{"multiples of 16", 4096, 4096, 4096},
+                                               {"multiples of 8", 4104, 4104, 4104},
+                                               {"odd", 4097, 4097, 4097}};
+  static const gpu_device device = {
+      "Fake \"GPU\" <&> 1", 9, 0, 9, 0, 132, 150e9, 50e6, 13000, 12080, 1};
+  gpu_product *rows = found->products;
+  found->device = device;
+  found->plan.size = 256 << 20;
+  found->plan.rounds = 21;
+  found->plan.patterns = 1 << 24;
+  found->plan.m = found->plan.n = found->plan.k = 4096;
+  make_arrays(found);
+  gpu_set_text(found->blas, sizeof found->blas, "cuBLASLt 13.1.0");
+  memcpy(found->shapes, shapes, sizeof shapes);
+  found->product_count = GPU_PRODUCTS;
+  make_product(&rows[0], "f32", 32, 10, 10, 3e-7);
+  make_product(&rows[1], "tf32", 19, 9, 9.5, 4e-4);
+  make_product(&rows[2], "f16", 16, 4, 8, 3e-4);
+  make_product(&rows[3], "bf16", 16, 4, 5, 2.5e-3);
+  make_product(&rows[4], "e4m3", 8, 2, 3, 3.5e-2);
+  fail_product(&rows[5], "e5m2 e4m3", GPU_UNSUPPORTED, "needs compute capability 8.9");
+  fail_product(&rows[6], "mxfp8", GPU_UNSUPPORTED, "needs compute capability 10.0");
+  fail_product(&rows[7], "nvfp4", GPU_FAILED, "cuBLASLt: internal error");
+  gpu_note(found, "arrays of 131072 KiB: memory for 262144 KiB is not free");
+}
+
+static int write_report(const char *kind) {
+  static gpu_results found;
+  static report about;
+  bool good = false;
+  gpu_set_text(about.cpu, sizeof about.cpu, "a CPU");
+  make_results(&found);
+  gpu_figures(&about.found, &found);
+  if (strcmp(kind, "text") == 0) good = sections_print(&about, stdout);
+  if (strcmp(kind, "json") == 0) good = report_json(&about, stdout);
+  if (strcmp(kind, "csv") == 0) good = report_csv(&about, stdout);
+  if (strcmp(kind, "svg") == 0) good = report_svg(&about, stdout);
+  good = good && !about.found.failed;
+  figures_free(&about.found);
+  return !good;
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1) return write_report(argv[1]);
+  TAP_RUN(verdicts_change_at_their_thresholds);
+  TAP_RUN(times_are_medians_with_their_spread);
+  TAP_RUN(rates_count_two_operations_for_each_product);
+  TAP_RUN(notes_are_kept_up_to_the_last);
+  TAP_RUN(a_speed_up_needs_a_measured_f32);
+  return tap_done();
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* A GPU of the CPU for the benchmark's .cu files: kernels run in tests/cuda/simt, what
+ * else they call of CUDA's runtime is here. Any call can be made to fail. */
+#ifndef MPNUM_TESTS_BENCH_GPU_RUNTIME_HPP
+#define MPNUM_TESTS_BENCH_GPU_RUNTIME_HPP
+
+#include "../cuda/simt/simt.hpp"
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+struct cudaDeviceProp {
+  char name[256];
+  int major, minor, multiProcessorCount, l2CacheSize;
+  std::size_t totalGlobalMem;
+};
+
+constexpr cudaError_t cudaErrorNoDevice = static_cast<cudaError_t>(100);
+constexpr cudaError_t cudaErrorNoKernelImageForDevice = static_cast<cudaError_t>(209);
+constexpr cudaError_t cudaErrorUnsupportedPtxVersion = static_cast<cudaError_t>(222);
+
+namespace fake {
+
+struct state {
+  int driver = 13000, devices = 1, major = 9, minor = 0;
+  std::size_t memory = std::size_t{64} << 20; /* that cudaMalloc can give */
+  long fail_call = -1;                        /* number of the call that fails, from 0 */
+  cudaError_t error = cudaErrorUnknown;
+  /* Results. */
+  long calls = 0;
+  std::size_t used = 0;
+  std::map<void *, std::size_t> blocks;
+  int events = 0;
+};
+inline state gpu;
+
+/* What a call that could fail returns. */
+inline cudaError_t call() {
+  return gpu.calls++ == gpu.fail_call ? gpu.error : cudaSuccess;
+}
+
+} // namespace fake
+
+inline cudaError_t cudaMalloc(void **at, std::size_t bytes) {
+  const cudaError_t error = fake::call();
+  if (error != cudaSuccess) return error;
+  if (fake::gpu.used + bytes > fake::gpu.memory) return cudaErrorMemoryAllocation;
+  *at = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  std::memset(*at, 0xa5, bytes); /* nothing is zero by chance */
+  fake::gpu.blocks[*at] = bytes;
+  fake::gpu.used += bytes;
+  return cudaSuccess;
+}
+inline cudaError_t cudaFree(void *at) {
+  const auto found = fake::gpu.blocks.find(at);
+  if (found == fake::gpu.blocks.end()) std::abort();
+  fake::gpu.used -= found->second;
+  fake::gpu.blocks.erase(found);
+  std::free(at);
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemcpy(void *to, const void *from, std::size_t bytes,
+                              cudaMemcpyKind) {
+  const cudaError_t error = fake::call();
+  if (error == cudaSuccess && bytes) std::memcpy(to, from, bytes);
+  return error;
+}
+
+struct fake_event {
+  std::chrono::steady_clock::time_point time;
+};
+typedef fake_event *cudaEvent_t;
+
+inline cudaError_t cudaEventCreate(cudaEvent_t *event) {
+  const cudaError_t error = fake::call();
+  if (error != cudaSuccess) return error;
+  ++fake::gpu.events;
+  *event = new fake_event;
+  return cudaSuccess;
+}
+inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  --fake::gpu.events;
+  delete event;
+  return cudaSuccess;
+}
+inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
+  event->time = std::chrono::steady_clock::now();
+  return fake::call();
+}
+inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return fake::call(); }
+inline cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t begin, cudaEvent_t end) {
+  const auto passed = std::chrono::duration<float, std::milli>(end->time - begin->time);
+  *ms = passed.count();
+  return fake::call();
+}
+
+inline cudaError_t cudaGetLastError() { return cudaSuccess; }
+inline cudaError_t cudaDeviceSynchronize() { return fake::call(); }
+inline cudaError_t cudaSetDevice(int) { return fake::call(); }
+inline cudaError_t cudaDriverGetVersion(int *version) {
+  *version = fake::gpu.driver;
+  return cudaSuccess;
+}
+inline cudaError_t cudaRuntimeGetVersion(int *version) {
+  *version = 13000;
+  return fake::call();
+}
+inline cudaError_t cudaGetDeviceCount(int *count) {
+  *count = fake::gpu.devices;
+  return fake::call();
+}
+inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp *found, int) {
+  std::strcpy(found->name, "Fake\x1b GPU <1>");
+  found->major = fake::gpu.major;
+  found->minor = fake::gpu.minor;
+  found->multiProcessorCount = 2;
+  found->l2CacheSize = 4096;
+  found->totalGlobalMem = fake::gpu.memory;
+  return fake::call();
+}
+
+#endif

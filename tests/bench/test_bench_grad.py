@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`mpnum bench --grad`: the pass over gradients at three sizes, beside what it is made of and PyTorch.
+test_bench_grad.py PROGRAM"""
+
+import functools
+import importlib.util
+import math
+import os
+import re
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
+
+import bench_sections
+import tap
+from bench_program import Folder, bench
+from bench_sections import QUICK_SIZES, shape_of
+
+IN_PLACE, READ, WIDENED = (32, 32, True), (32, 0, False), (16, 32, False)
+ROWS = {"unscale f32": IN_PLACE, "unscale f32 small": IN_PLACE, "unscale f32 in passes": IN_PLACE,
+        "multiply f32": IN_PLACE, "unscale and clip f32": IN_PLACE, "unscale f32 histogram": IN_PLACE,
+        "unscale f32 histogram/16": IN_PLACE, "count exponents f32": READ, "check f32": READ,
+        "unscale bf16": (16, 16, True), "unscale f16 to f32": WIDENED, "unscale bf16 to f32": WIDENED}
+OF_PYTORCH = ["unscale f32", "unscale f32 small", "multiply f32", "unscale and clip f32", "check f32"]
+ADDED = [("unscale f32", "multiply f32"), ("unscale f32 in passes", "unscale f32"),
+         ("unscale f32 small", "unscale f32"), ("unscale f32 histogram", "unscale f32"),
+         ("unscale f32 histogram/16", "unscale f32")]
+
+# PyTorch takes seconds to load: only tests that are about it name a Python.
+ABSENT = os.environ["TORCH_PYTHON"] = "no-such-python"
+
+
+def times(size_factor=1):
+    return [{"bytes": size * size_factor, "ns_per_value": 0.5 + i, "noise": 0.01 * i}
+            for i, size in enumerate(QUICK_SIZES.values())]
+
+
+def run_with(program):
+    """A run with this text for PyTorch's Python."""
+    with Folder() as folder:
+        path = os.path.join(folder, "python")
+        with open(path, "w") as file:
+            file.write(f"#!{sys.executable}\nimport json, sys\n{program}\n")
+        os.chmod(path, 0o755)
+        return bench_sections.quick_run("grad", env={**os.environ, "TORCH_PYTHON": path})
+
+
+@functools.cache
+def quick_run():
+    return bench_sections.quick_run("grad")
+
+
+@functools.cache
+def run_with_times():
+    """PyTorch's times are given, where it was asked for those of this plan."""
+    said = {"version": "9.8.7+cpu", "rows": {name: times() for name in OF_PYTORCH}}
+    plan = ["1", *(word for size in QUICK_SIZES.values() for word in (str(size), "3"))]
+    return run_with(f"json.dump({said} if sys.argv[2:] == {plan} else sys.argv, sys.stdout)")
+
+
+def every_pass_has_a_row():
+    figures = quick_run()[0]
+    names = bench_sections.operations(figures, "grad")
+    assert {name: shape_of(figures, "grad", name) for name in names} == ROWS, names
+
+
+def figures_follow_from_times():
+    for figures, _ in (quick_run(), run_with_times()):
+        bench_sections.check_all_figures(figures, "grad")
+
+
+def limits_are_those_of_the_rows():
+    bench_sections.check_limits(quick_run()[0], "grad")
+
+
+def pytorch_is_absent_with_its_reason():
+    figures, out = quick_run()
+    why = f"cannot be run; it needs {ABSENT} (TORCH_PYTHON names another python3)"
+    assert bench_sections.peers(figures, "grad") == ["PyTorch"]
+    assert figures.get("grad", "PyTorch", metric="missing") == why, figures.metrics("grad", "PyTorch")
+    bench_sections.check_peers(figures, "grad", out)
+
+
+def the_times_that_pytorch_gives_are_reported():
+    figures, out = run_with_times()
+    assert figures.metrics("grad", "PyTorch") == {"functions": len(OF_PYTORCH), "version": "9.8.7"}
+    assert figures.all_of("name", "grad", "PyTorch") == OF_PYTORCH and "; version 9.8.7.\n" in out
+    for name in OF_PYTORCH:
+        for size, given in zip(QUICK_SIZES, times()):
+            row = figures.metrics("grad", "PyTorch", name, size)
+            assert (row["time_per_value"], row["noise"]) == (given["ns_per_value"], given["noise"]), (name, row)
+        assert set(figures.metrics("grad", "PyTorch", name)) == {"function"}, "compared, in another process"
+    bench_sections.check_peers(figures, "grad", out)
+
+
+def what_is_no_answer_is_a_reason():
+    one_less = {name: times() for name in OF_PYTORCH[:-1]}
+    cases = {"json.dump({'missing': 'no\\nluck'}, sys.stdout)": "no?luck",
+             "print('rubbish')": "failed", "sys.exit(3)": "failed", "json.dump([], sys.stdout)": "no times",
+             f"json.dump({{'version': '1', 'rows': {one_less}}}, sys.stdout)": f"no times of {OF_PYTORCH[-1]}",
+             f"json.dump({{'version': '1', 'rows': {{'unscale f32': {times(2)}}}}}, sys.stdout)":
+                 "no times of unscale f32"}
+    for program, why in cases.items():
+        figures, out = run_with(program)
+        about = figures.metrics("grad", "PyTorch")
+        assert about["missing"].startswith(f"{why} (TORCH_PYTHON ") and "version" not in about, (program, about)
+        bench_sections.check_peers(figures, "grad", out)
+
+
+def pytorch_is_measured_where_it_is():
+    if importlib.util.find_spec("torch") is None:
+        raise tap.Skip("no module torch")
+    figures, out = bench_sections.quick_run("grad", env={**os.environ, "TORCH_PYTHON": sys.executable})
+    about = figures.metrics("grad", "PyTorch")
+    assert "missing" not in about and re.fullmatch(r"\d+(\.\w+)+", about["version"]), about
+    bench_sections.check_all_figures(figures, "grad")
+    bench_sections.check_table(figures, "grad", out, "Gradients")
+
+
+def the_table_is_the_figures():
+    for figures, out in (quick_run(), run_with_times()):
+        bench_sections.check_table(figures, "grad", out, "Gradients")
+
+
+def what_is_added_follows_from_times():
+    figures, out = quick_run()
+    lines = out.split("\nGradients, what is added")[1].splitlines()[2:]
+    added = figures.all_of("name", "grad_added", "mpnum")
+    assert len(lines) == len(added) == len(ADDED), lines
+    for line, what, (operation, over) in zip(lines, added, ADDED):
+        pairs = [[figures.get("grad", "mpnum", name, size, "time_per_value") for name in (operation, over)]
+                 for size in QUICK_SIZES]
+        got = [figures.get("grad_added", "mpnum", what, size, "added_time") for size in QUICK_SIZES]
+        assert all(math.isclose(1 + one, with_it / without, rel_tol=1e-9)
+                   for one, (with_it, without) in zip(got, pairs)), (what, got, pairs)
+        assert line.startswith(what) and line.split()[-3:] == [f"{100 * one:+.0f}%" for one in got], (line, got)
+
+
+def every_isa_of_the_cpu_can_be_forced():
+    bench_sections.check_forced_isas("grad", quick_run()[0].get("grad", "mpnum", metric="isa"))
+
+
+def threads_split_the_arrays():
+    bench_sections.check_threads("grad")
+
+
+def it_is_no_default_section():
+    code, out, _ = bench("--quick", "--cpu")
+    assert code == 0 and "Gradients" not in out
+
+
+sys.exit(tap.run(
+    every_pass_has_a_row,
+    figures_follow_from_times,
+    limits_are_those_of_the_rows,
+    pytorch_is_absent_with_its_reason,
+    the_times_that_pytorch_gives_are_reported,
+    what_is_no_answer_is_a_reason,
+    pytorch_is_measured_where_it_is,
+    the_table_is_the_figures,
+    what_is_added_follows_from_times,
+    every_isa_of_the_cpu_can_be_forced,
+    threads_split_the_arrays,
+    it_is_no_default_section))

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`mpnum bench --math`: functions of arrays and softmax, beside libm, SLEEF and ggml.
+test_bench_math.py PROGRAM"""
+
+import functools
+import math
+import platform
+import re
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
+
+import tap
+from bench_program import bench, full_run, result_of
+
+FUNCTIONS = ["exp", "exp2", "exp10", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "reciprocal", "sigmoid",
+             "tanh", "softplus", "silu", "gelu", "gelu_tanh", "erf"]
+SLEEF_LACKS = ["rsqrt", "reciprocal", "sigmoid", "softplus", "silu", "gelu", "gelu_tanh"]
+MATRICES = [(64, 64), (4, 1000), (1, 32000), (1, 1000000), (262, 1000)]  # 4096 values, one row, 1 MiB
+
+
+OF_A_TIME = {"time_per_value", "noise", "ratio_to_mpnum"}
+
+
+@functools.cache
+def quick_run():
+    return full_run("--math", "--quick")
+
+
+def missing(library):
+    return quick_run()[0].get("math", library, metric="missing")
+
+
+def functions_of(figures):
+    """Of each function by library and type: its metrics."""
+    found = {}
+    for section, library, name, kind in figures.places:
+        if section == "math" and name:
+            found.setdefault(name, {})[library, kind] = figures.metrics(section, library, name, kind)
+    return found
+
+
+def matrices_of(figures):
+    """Of each matrix by library: its metrics."""
+    return {name: {library: figures.metrics("softmax", library, name)
+                   for library in figures.all_of("source", "softmax", None, name)}
+            for name in figures.all_of("name", "softmax")}
+
+
+def every_function_has_a_row():
+    found = functions_of(quick_run()[0])
+    assert list(found) == FUNCTIONS
+    for name, got in found.items():
+        wanted = {("mpnum", "f32"), ("mpnum", "f16"), ("mpnum", "bf16"), ("libm", "f32")}
+        if not missing("SLEEF") and name not in SLEEF_LACKS:
+            wanted.add(("SLEEF", "f32"))
+        assert set(got) == wanted, (name, set(got) ^ wanted)
+        for (library, kind), row in got.items():
+            assert row["time_per_value"] > 0 and row["noise"] >= 0, (name, row)
+            assert set(row) == {"function", *OF_A_TIME, *(["max_ulp_error"] if kind == "f32" else [])}, (name, row)
+            if library == "mpnum":
+                assert row["function"] == f"mpnum_{name}_{kind}_array", row
+
+
+def every_matrix_has_a_row():
+    found = matrices_of(quick_run()[0])
+    assert list(found) == [f"{rows} x {columns}" for rows, columns in MATRICES]
+    peers = ["loop", *(name for name in ("reference avx512", "ggml") if not missing(name))]
+    for name, got in found.items():
+        wanted = ["mpnum", *(peers if name != list(found)[-1] else []), "memcpy"]
+        assert list(got) == wanted, (name, list(got))
+        for library, row in got.items():
+            assert row["time_per_value"] > 0 and row["noise"] >= 0, row
+            assert set(row) == {*OF_A_TIME, *(["max_relative_error"] if library != "memcpy" else [])}, (library, row)
+
+
+def ratios_follow_from_times():
+    figures = quick_run()[0]
+    for got in functions_of(figures).values():
+        for row in got.values():
+            ratio = row["time_per_value"] / got["mpnum", "f32"]["time_per_value"]
+            assert math.isclose(row["ratio_to_mpnum"], ratio, rel_tol=1e-9), row
+    for got in matrices_of(figures).values():
+        for row in got.values():
+            ratio = row["time_per_value"] / got["mpnum"]["time_per_value"]
+            assert math.isclose(row["ratio_to_mpnum"], ratio, rel_tol=1e-9), row
+
+
+# Where x is below zero these cancel: x * 0.5f * (1 + erff(...)), written as it is in many a program.
+CANCELS = ["gelu", "gelu_tanh"]
+
+
+def errors_are_those_of_good_functions():
+    """0.5 ulp and up is what a rounded result may be off; libm, SLEEF's u10 and mpnum are within a few."""
+    for name, got in functions_of(quick_run()[0]).items():
+        for (library, kind), row in got.items():
+            if kind == "f32" and (library != "libm" or name not in CANCELS):
+                limit = 1.1 if library == "SLEEF" else 10
+                assert 0.4 < row["max_ulp_error"] < limit, (name, library, row)
+
+
+def softmax_errors_are_those_of_its_difference():
+    """x - max is rounded to 2^-19 at the most, as abs(x) < 10: half of that in e^(x - max), which is 16 2^-24."""
+    for name, got in matrices_of(quick_run()[0]).items():
+        for library, row in got.items():
+            limit = {"mpnum": 16 + 8, "loop": math.inf}.get(library, 16 + 16)
+            if library != "memcpy":
+                assert 1 < row["max_relative_error"] * 2 ** 24 < limit, (name, library, row)
+
+
+def peers_are_measured_or_named_absent():
+    figures, out = quick_run()
+    for library in ("SLEEF", "loop", "reference avx512", "ggml"):
+        assert (missing(library) is None) != (f"\nAbsent: {library}, {missing(library)}\n" in out), library
+        assert (missing(library) is None) == any(
+            row["source"] == library for row in figures.select(None, None, None, None, "time_per_value")), library
+    why, isa = missing("SLEEF"), figures.get("math", "SLEEF", metric="isa")
+    assert (isa is None) == (why is not None), (isa, why)
+    assert why is None or "libsleef-dev" in why or platform.machine() != "x86_64", why
+    for got in functions_of(figures).values():
+        row = got.get(("SLEEF", "f32"))
+        assert row is None or re.fullmatch(r"Sleef_\w+f\d+_(u10)?" + isa, row["function"]), row
+
+
+def lines_of(out, title):
+    """The lines of a table, split at spaces."""
+    table = out.split(f"\nMath, {title}")[1].split("\n\n")[0]
+    return [line.split() for line in table.splitlines()]
+
+
+def shown(error):
+    """How the tables show a number that does not exist, is beyond measure, large or small."""
+    if error is None:
+        return "-"
+    return ">99999" if error > 99999 else f"{error:.{2 if error < 100 else 0}f}"
+
+
+def the_functions_table_is_the_figures():
+    figures, out = quick_run()
+    lines = {words[0]: words for words in lines_of(out, "functions") if words and words[0] in FUNCTIONS}
+    assert list(lines) == FUNCTIONS, list(lines)
+    for name, got in functions_of(figures).items():
+        peers = ["libm"] if missing("SLEEF") else ["libm", "SLEEF"]
+        wanted = [f"{got['mpnum', kind]['time_per_value']:.3f}" for kind in ("f32", "f16", "bf16")]
+        wanted.append(f"{got['mpnum', 'f16']['ratio_to_mpnum']:.2f}")
+        for peer in peers:
+            row = got.get((peer, "f32"))
+            wanted += [f"{row['time_per_value']:.3f}", f"{row['ratio_to_mpnum']:.2f}"] if row else ["-", "-"]
+        wanted += [shown(got.get((library, "f32"), {}).get("max_ulp_error")) for library in ("mpnum", *peers)]
+        assert lines[name][1:] == wanted, (lines[name], wanted)
+
+
+def the_softmax_table_is_the_figures():
+    figures, out = quick_run()
+    lines = [words for words in lines_of(out, "softmax") if words and words[0].isdigit()]
+    wanted = []
+    for name, got in matrices_of(figures).items():
+        for library, row in got.items():
+            error = row.get("max_relative_error")
+            wanted.append([*name.split(), *library.split(), f"{row['time_per_value']:.3f}",
+                           f"{row['ratio_to_mpnum']:.2f}", shown(error and error * 2 ** 24)])
+    assert lines == wanted, [pair for pair in zip(lines, wanted) if pair[0] != pair[1]]
+
+
+def every_isa_of_the_cpu_can_be_forced():
+    best = quick_run()[0].get("math", "mpnum", metric="isa")
+    names = ["scalar", "sse2", "avx2", "avx512", "avx512vbmi"] if platform.machine() == "x86_64" else ["scalar", best]
+    errors = {}
+    for name in names[:names.index(best) + 1]:
+        figures, out = result_of("--math", "--quick", "--isa", name)
+        assert figures.get("math", "mpnum", metric="isa") == name and f"Math, functions: {name}" in out
+        own = [got["mpnum", "f32"]["max_ulp_error"] for got in functions_of(figures).values()]
+        own += [got["mpnum"]["max_relative_error"] for got in matrices_of(figures).values()]
+        errors[name] = own
+    assert len({tuple(own) for own in errors.values()}) == 1, "not the same bits"
+
+
+def it_is_no_default_section():
+    code, out, _ = bench("--quick", "--cpu")
+    assert code == 0 and "Math" not in out
+
+
+sys.exit(tap.run(
+    every_function_has_a_row,
+    every_matrix_has_a_row,
+    ratios_follow_from_times,
+    errors_are_those_of_good_functions,
+    softmax_errors_are_those_of_its_difference,
+    peers_are_measured_or_named_absent,
+    the_functions_table_is_the_figures,
+    the_softmax_table_is_the_figures,
+    every_isa_of_the_cpu_can_be_forced,
+    it_is_no_default_section))

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/* On a GPU: every conversion gives the host's bits over all 2^32 words, from float in
+ * every rounding with either overflow, from double with one rounding a word and those
+ * named; nearest even and saturating in the launchers' wide kernels too. Other launchers
+ * and the reductions give those of a loop on the host.
+ *
+ *     test_gpu [--short]     (2^24 words of each: for tools that slow a program down)
+ *
+ * Without a GPU: one line that says why, and exit status 77. */
+#include <mpnum/cuda/kernels.cuh>
+
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "../../harness/tap.h"
+#include "conversions.hpp"
+
+static uint64_t words = UINT64_C(1) << 32; /* of each conversion */
+static const uint32_t chunk = 1u << 24;
+static uint32_t *device_words, *host_words;
+
+static bool is_ok(cudaError_t error, const char *what) {
+  CHECK(error == cudaSuccess, "%s: %s", what, cudaGetErrorString(error));
+  return error == cudaSuccess;
+}
+
+/* Number k of the words to try: all of them in turn, or an even choice. */
+static __host__ __device__ uint32_t word_at(uint64_t k, uint64_t stride) {
+  return static_cast<uint32_t>(k * stride);
+}
+
+template <class Function>
+__global__ void convert_words(uint32_t *dst, uint64_t first, uint64_t stride,
+                              Function function) {
+  const size_t i = mpnum_grid_index();
+  dst[i] = function.at(word_at(first + i, stride));
+}
+
+/* Counts what differs, on all cores; the first one is reported. */
+template <class Want>
+static void compare(const char *name, uint64_t first, uint64_t stride, const Want &want) {
+  const unsigned cores =
+      std::thread::hardware_concurrency() ? std::thread::hardware_concurrency() : 1;
+  std::vector<std::thread> threads;
+  std::vector<uint64_t> wrong(cores, 0), example(cores, 0);
+  for (unsigned core = 0; core < cores; ++core)
+    threads.emplace_back([&, core] {
+      const uint64_t begin = chunk * static_cast<uint64_t>(core) / cores;
+      const uint64_t end = chunk * (static_cast<uint64_t>(core) + 1) / cores;
+      for (uint64_t i = begin; i < end; ++i)
+        if (host_words[i] != want(word_at(first + i, stride)) && wrong[core]++ == 0)
+          example[core] = i;
+    });
+  for (unsigned core = 0; core < cores; ++core) {
+    threads[core].join();
+    const uint32_t i = static_cast<uint32_t>(example[core]);
+    const uint32_t word = word_at(first + i, stride);
+    CHECK(wrong[core] == 0, "%s: %llu differ, first %08x: device %08x, host %08x", name,
+          static_cast<unsigned long long>(wrong[core]), word, host_words[i], want(word));
+  }
+}
+
+static uint64_t stride_of(uint64_t inputs) {
+  const uint64_t tried = inputs < words ? inputs : words;
+  return inputs <= chunk ? 1 : inputs / tried | (inputs > tried); /* odd: all kinds */
+}
+
+template <class Function>
+static void check_words(const char *name, uint64_t inputs, const Function &function) {
+  const uint64_t count = inputs < words ? inputs : words;
+  const uint64_t stride = stride_of(inputs);
+  for (uint64_t first = 0; first < count && tap_errors < 10; first += chunk) {
+    convert_words<Function><<<chunk / 256, 256>>>(device_words, first, stride, function);
+    if (!is_ok(cudaGetLastError(), name) ||
+        !is_ok(cudaMemcpy(host_words, device_words, chunk * sizeof *host_words,
+                          cudaMemcpyDeviceToHost),
+               name))
+      return;
+    compare(name, first, stride, [&](uint32_t word) { return function.at(word); });
+  }
+}
+
+static const uint64_t all_words = UINT64_C(1) << 32;
+
+template <class Function> static void check_function(uint64_t inputs) {
+  check_words(Function::name(), inputs, Function());
+}
+
+/* Every rounding, the stochastic one too, with either overflow. */
+template <class Function> static void check_modes(const char *name) {
+  for (int mode = 0; mode < 14; ++mode) {
+    const Function function = {static_cast<mpnum_rounding>(mode % 7),
+                               static_cast<mpnum_overflow>(mode / 7)};
+    char title[64];
+    snprintf(title, sizeof title, "%s, rounding %d, overflow %d", name, mode % 7,
+             mode / 7);
+    check_words(title, all_words, function);
+  }
+}
+
+#define CHECK_FLOATS(name, suffix)                 \
+ check_function<f32_to_##name##suffix>(all_words); \
+ check_function<f64_to_##name##suffix>(all_words);
+#define CHECK_F32(name, suffix) check_function<f32_to_##name##suffix>(all_words);
+#define CHECK_ROUND(name, mode) check_function<f32_to_##name##_round_##mode>(all_words);
+#define CHECK_DECODERS(name, codes)    \
+ check_function<name##_to_f32>(codes); \
+ check_function<name##_to_f64>(codes);
+
+static void f32_is_that_of_the_host() {
+  check_function<f64_to_f32>(all_words);
+  check_function<f64_to_f32_sat>(all_words);
+  check_function<f64_to_f32_round>(all_words);
+}
+static void f16_is_that_of_the_host() {
+  CHECK_FLOATS(f16, )
+  CHECK_FLOATS(f16, _sat)
+  CHECK_F32(f16, _rz)
+  CHECK_F32(f16, _rz_sat)
+  CHECK_ROUND(f16, up)
+  CHECK_ROUND(f16, down)
+  CHECK_ROUND(f16, away)
+  CHECK_ROUND(f16, odd)
+  CHECK_DECODERS(f16, 65536)
+}
+static void bf16_is_that_of_the_host() {
+  CHECK_FLOATS(bf16, )
+  CHECK_FLOATS(bf16, _sat)
+  CHECK_F32(bf16, _rz)
+  CHECK_F32(bf16, _rz_sat)
+  CHECK_DECODERS(bf16, 65536)
+}
+static void tf32_is_that_of_the_host(){
+    CHECK_FLOATS(tf32, ) CHECK_FLOATS(tf32, _sat) CHECK_F32(tf32, _rz)
+        CHECK_F32(tf32, _rz_sat) CHECK_F32(tf32, _rna) CHECK_F32(tf32, _rna_sat)
+            CHECK_DECODERS(tf32, all_words)}
+#define CHECK_EIGHT_BITS(name)              \
+ static void name##_is_that_of_the_host() { \
+  CHECK_FLOATS(name, )                      \
+  CHECK_FLOATS(name, _sat)                  \
+  CHECK_DECODERS(name, 256)                 \
+ }
+CHECK_EIGHT_BITS(e5m2) CHECK_EIGHT_BITS(e4m3) CHECK_EIGHT_BITS(e5m2fnuz)
+    CHECK_EIGHT_BITS(e4m3fnuz)
+        CHECK_EIGHT_BITS(e3m4) static void e8m0_is_that_of_the_host(){
+            CHECK_FLOATS(e8m0, ) CHECK_FLOATS(e8m0, _sat) CHECK_F32(e8m0, _ru)
+                CHECK_F32(e8m0, _ru_sat) CHECK_F32(e8m0, _rz) CHECK_F32(e8m0, _rz_sat)
+                    CHECK_DECODERS(e8m0, 256)}
+#define CHECK_FEW_BITS(name)                \
+ static void name##_is_that_of_the_host() { \
+  CHECK_FLOATS(name, _sat)                  \
+  CHECK_DECODERS(name, 256)                 \
+ }
+CHECK_FEW_BITS(e3m2) CHECK_FEW_BITS(e2m3) CHECK_FEW_BITS(e2m1)
+
+    static void packed_forms_from_f32_are_those_of_the_host() {
+#define CHECK_PACKED(name, form) \
+ CHECK_F32(name, form)           \
+ CHECK_F32(name, _sat##form)
+  CHECK_PACKED(f16, _x2)
+  CHECK_PACKED(bf16, _x2)
+  CHECK_PACKED(e5m2, _x2)
+  CHECK_PACKED(e4m3, _x2)
+  CHECK_F32(e8m0, _ru_sat_x2)
+  CHECK_F32(e8m0, _rz_sat_x2)
+  CHECK_F32(e3m2, _sat_x2)
+  CHECK_F32(e2m3, _sat_x2)
+  CHECK_F32(e2m1, _sat_x2)
+  CHECK_PACKED(e5m2, _x4)
+  CHECK_PACKED(e4m3, _x4)
+  CHECK_F32(e2m1, _sat_x4)
+  check_function<e3m2_sat_x4_and_back>(all_words);
+  check_function<e2m3_sat_x4_and_back>(all_words);
+}
+
+static void packed_forms_from_small_types_are_those_of_the_host() {
+  check_function<f16_to_e4m3_x2>(all_words);
+  check_function<f16_to_e4m3_sat_x2>(all_words);
+  check_function<f16_to_e5m2_x2>(all_words);
+  check_function<f16_to_e5m2_sat_x2>(all_words);
+  check_function<e4m3_to_f16_x2>(65536);
+  check_function<e5m2_to_f16_x2>(65536);
+  check_function<f16_to_f32_x2>(all_words);
+  check_function<bf16_to_f32_x2>(all_words);
+  check_function<e5m2_to_f32_x2>(65536);
+  check_function<e4m3_to_f32_x2>(65536);
+  check_function<e3m2_to_f32_x2>(65536);
+  check_function<e2m3_to_f32_x2>(65536);
+  check_function<e2m1_to_f32_x2>(256);
+  check_function<e8m0_to_f32_x2>(65536);
+  check_function<e5m2_to_f32_x4>(all_words);
+  check_function<e4m3_to_f32_x4>(all_words);
+  check_function<e2m1_to_f32_x4>(65536);
+}
+
+static void stochastic_forms_are_those_of_the_host() {
+#define CHECK_STOCHASTIC(name, NAME, sign, exponent, mantissa, bias, specials, nan) \
+ check_function<f32_to_##name##_sr_sat>(all_words);
+  CHECK_F32(f16, _sr)
+  CHECK_F32(bf16, _sr)
+  CHECK_F32(tf32, _sr)
+  CHECK_F32(e5m2, _sr)
+  CHECK_F32(e4m3, _sr)
+  CHECK_F32(e5m2fnuz, _sr)
+  CHECK_F32(e4m3fnuz, _sr)
+  CHECK_F32(e3m4, _sr)
+  CHECK_F32(e8m0, _sr)
+  MPNUM_FORMATS(CHECK_STOCHASTIC)
+}
+
+static void roundings_at_run_time_are_those_of_the_host() {
+#define CHECK_MODES(name, NAME, sign, exponent, mantissa, bias, specials, nan) \
+ check_modes<f32_to_##name##_round>("f32_to_" #name "_round");                 \
+ check_function<f64_to_##name##_round>(all_words);
+  MPNUM_FORMATS(CHECK_MODES)
+}
+
+/* The wide kernels, over the words as an array of floats in place of their index. */
+__global__ void write_words(uint32_t *dst, uint64_t first, uint64_t stride) {
+  const size_t i = mpnum_grid_index();
+  if (dst) dst[i] = word_at(first + i, stride);
+}
+__global__ void write_codes(uint32_t *dst, const unsigned char *codes, unsigned bytes) {
+  const size_t i = mpnum_grid_index();
+  uint32_t code = 0;
+  for (unsigned b = 0; b < bytes; ++b)
+    code |= static_cast<uint32_t>(codes[i * bytes + b]) << 8 * b;
+  dst[i] = code;
+}
+
+template <class T, class Function>
+static void check_launcher(cudaError_t (*launch)(T *, const float *, size_t,
+                                                 cudaStream_t)) {
+  T *codes = nullptr;
+  float *floats = nullptr;
+  const uint64_t stride = stride_of(all_words);
+  if (!is_ok(cudaMalloc(&codes, chunk * sizeof *codes), "memory") ||
+      !is_ok(cudaMalloc(&floats, chunk * sizeof *floats), "memory"))
+    return;
+  for (uint64_t first = 0; first < words && tap_errors < 10; first += chunk) {
+    write_words<<<chunk / 256, 256>>>(reinterpret_cast<uint32_t *>(floats), first,
+                                      stride);
+    if (!is_ok(launch(codes, floats, chunk, 0), Function::name())) break;
+    write_codes<<<chunk / 256, 256>>>(
+        device_words, reinterpret_cast<unsigned char *>(codes), sizeof(T));
+    if (!is_ok(cudaMemcpy(host_words, device_words, chunk * sizeof *host_words,
+                          cudaMemcpyDeviceToHost),
+               Function::name()))
+      break;
+    compare(Function::name(), first, stride,
+            [](uint32_t word) { return Function::at(word); });
+  }
+  cudaFree(codes);
+  cudaFree(floats);
+}
+
+static void launchers_give_the_bits_of_the_host() {
+#define CHECK_PLAIN(name) \
+ check_launcher<mpnum_##name, f32_to_##name>(mpnum_launch_convert);
+#define CHECK_SAT(name, NAME, sign, exponent, mantissa, bias, specials, nan) \
+ check_launcher<mpnum_##name, f32_to_##name##_sat>(mpnum_launch_convert_sat);
+  CHECK_PLAIN(tf32)
+  CHECK_PLAIN(bf16)
+  CHECK_PLAIN(f16)
+  CHECK_PLAIN(e5m2)
+  CHECK_PLAIN(e4m3)
+  CHECK_PLAIN(e5m2fnuz)
+  CHECK_PLAIN(e4m3fnuz)
+  CHECK_PLAIN(e3m4)
+  CHECK_PLAIN(e8m0)
+  MPNUM_FORMATS(CHECK_SAT)
+}
+
+#include "reductions.hpp"
+
+/* Why there is nothing to test on, or null; other errors fail the first test. */
+static const char *find_problem() {
+  int count = 0;
+  const cudaError_t error = cudaGetDeviceCount(&count);
+  if (error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver)
+    return cudaGetErrorString(error);
+  write_words<<<1, 1>>>(nullptr, 0, 0);
+  const cudaError_t launch = cudaGetLastError();
+  if (launch == cudaErrorNoKernelImageForDevice ||
+      launch == cudaErrorInvalidDeviceFunction ||
+      launch == cudaErrorUnsupportedPtxVersion)
+    return cudaGetErrorString(launch);
+  return nullptr;
+}
+
+static void the_gpu_works() {
+  is_ok(cudaDeviceSynchronize(), "the first kernel");
+  is_ok(cudaMalloc(&device_words, chunk * sizeof *device_words), "memory");
+  is_ok(cudaMallocHost(&host_words, chunk * sizeof *host_words), "memory of the host");
+}
+
+int main(int argument_count, char **arguments) {
+  if (argument_count > 1 && std::strcmp(arguments[1], "--short") == 0)
+    words = UINT64_C(1) << 24;
+  if (const char *const problem = find_problem()) {
+    printf("1..0 # SKIP no GPU: %s\n", problem);
+    return 77;
+  }
+  cudaDeviceProp properties;
+  if (cudaGetDeviceProperties(&properties, 0) == cudaSuccess)
+    printf("# %s, compute capability %d.%d\n", properties.name, properties.major,
+           properties.minor);
+  TAP_RUN(the_gpu_works);
+  if (!device_words || !host_words) return tap_done();
+  TAP_RUN(f32_is_that_of_the_host);
+  TAP_RUN(f16_is_that_of_the_host);
+  TAP_RUN(bf16_is_that_of_the_host);
+  TAP_RUN(tf32_is_that_of_the_host);
+  TAP_RUN(e5m2_is_that_of_the_host);
+  TAP_RUN(e4m3_is_that_of_the_host);
+  TAP_RUN(e5m2fnuz_is_that_of_the_host);
+  TAP_RUN(e4m3fnuz_is_that_of_the_host);
+  TAP_RUN(e3m4_is_that_of_the_host);
+  TAP_RUN(e8m0_is_that_of_the_host);
+  TAP_RUN(e3m2_is_that_of_the_host);
+  TAP_RUN(e2m3_is_that_of_the_host);
+  TAP_RUN(e2m1_is_that_of_the_host);
+  TAP_RUN(packed_forms_from_f32_are_those_of_the_host);
+  TAP_RUN(packed_forms_from_small_types_are_those_of_the_host);
+  TAP_RUN(stochastic_forms_are_those_of_the_host);
+  TAP_RUN(roundings_at_run_time_are_those_of_the_host);
+  TAP_RUN(launchers_give_the_bits_of_the_host);
+  TAP_RUN(launchers_take_any_size_and_pointer);
+  TAP_RUN(packed_and_in_place_launches_are_right);
+  TAP_RUN(more_than_2_to_the_31_elements_are_counted);
+  TAP_RUN(reductions_are_those_of_a_loop);
+  return tap_done();
+}

@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""compute-sanitizer finds nothing in the kernels: no access outside an array, no race in shared memory, no use of
+memory that nothing wrote, no barrier that some threads miss.
+
+usage: tests/cuda/gpu/test_gpu_sanitizer.py TEST_GPU
+"""
+
+import functools
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "harness"))
+
+import tap
+from toolchain import named
+from tree import need
+
+
+def sanitizer():
+    nvcc = os.environ.get("MPNUM_NVCC")
+    return need("compute-sanitizer", *([str(Path(os.path.realpath(nvcc)).parent / "compute-sanitizer")] if nvcc else []))
+
+
+@functools.cache
+def has_gpu():
+    return subprocess.run([sys.argv[1], "--short"], stdout=subprocess.DEVNULL).returncode != 77
+
+
+def finds_nothing(tool):
+    if not has_gpu():
+        raise tap.Skip("no GPU")
+    done = subprocess.run([sanitizer(), "--tool", tool, "--error-exitcode", "99", sys.argv[1], "--short"],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+if __name__ == "__main__":
+    sys.exit(tap.run(*[named(f"{tool}_finds_nothing", finds_nothing, tool)
+                       for tool in ("memcheck", "racecheck", "initcheck", "synccheck")]))

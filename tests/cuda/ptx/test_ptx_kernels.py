@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Kernels of mpnum/cuda run in the PTX interpreter of tests/cuda/ptx as nvcc compiles them: reductions of warps and blocks,
+conversions of arrays with any tail and alignment, reductions of arrays. No thread reads or writes past an end, reads
+what nothing has written, or races with another.
+"""
+
+import random
+import struct
+import sys
+import tempfile
+from array import array
+from pathlib import Path
+
+sys.path += [str(Path(__file__).resolve().parents[2] / room) for room in ["harness", "cuda"]]
+
+import tap
+import toolchain
+from ptx import arithmetic, calls
+from ptx.machine import Machine
+from ptx.values import FORMATS
+
+ARCHS = ["75", "90", "120a"]
+SOURCE = """\
+#include <mpnum/cuda/kernels.cuh>
+
+/* Every thread takes its word as an integer and as a float. */
+extern "C" __global__ void collectives(const uint32_t *in, uint32_t *out) {
+  __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
+  const unsigned i = mpnum_thread_index();
+  const uint32_t word = in[i];
+  const float x = mpnum_from_bits_f32(word);
+  out += 12 * i;
+  out[0] = mpnum_warp_sum_u32(word);
+  out[1] = mpnum_warp_max_u32(word);
+  out[2] = mpnum_bits_f32(mpnum_warp_sum_f32(x));
+  out[3] = mpnum_bits_f32(mpnum_warp_max_f32(x));
+  out[4] = mpnum_bits_f32(mpnum_warp_amax_f32(x));
+  out[5] = mpnum_warp_all_finite_f32(x);
+  out[6] = mpnum_block_sum_u32(word, scratch);
+  out[7] = mpnum_block_max_u32(word, scratch);
+  out[8] = mpnum_bits_f32(mpnum_block_sum_f32(x, scratch));
+  out[9] = mpnum_bits_f32(mpnum_block_max_f32(x, scratch));
+  out[10] = mpnum_bits_f32(mpnum_block_amax_f32(x, scratch));
+  out[11] = mpnum_block_all_finite_f32(x);
+}
+
+template <class T> struct use {
+  static void reductions() {
+    (void)mpnum_launch_amax((float *)0, (const T *)0, 1, 0);
+    (void)mpnum_launch_all_finite((int *)0, (const T *)0, 1, 0);
+  }
+};
+void instantiate() {
+  use<float>::reductions();
+  use<mpnum_f16>::reductions();
+  (void)mpnum_launch_convert((mpnum_e4m3 *)0, (const float *)0, 1, 0);
+  (void)mpnum_launch_convert_sat((mpnum_e2m1x2 *)0, (const float *)0, 1, 0);
+  (void)mpnum_launch_convert_round((mpnum_bf16 *)0, (const float *)0, 1, MPNUM_ROUND_STOCHASTIC,
+                                   MPNUM_OVERFLOW_IEEE, 0, 0, 0);
+}
+"""
+INFINITY, NAN, CANONICAL = 0x7f800000, 0xffa00001, 0x7fffffff
+ROUND_STOCHASTIC = 6
+add = arithmetic.operation("add", "f32")
+largest = arithmetic.extreme("max", "f32", nan=True)
+
+
+class Kernels:
+    def __init__(self, folder):
+        self.folder = folder
+        api = toolchain.load_api().Api()
+        wanted = ("mpnum_f32_to_e4m3", "mpnum_f32_to_e2m1_sat", "mpnum_f32_to_bf16_sr")
+        self.calls = {call.name: call for call in calls.conversions(api) if call.name in wanted}
+        self.calls["random"] = calls.Call("random", "mpnum_random", ["uint64_t", "uint64_t"], "uint32_t", 4, 1,
+                                          "*out = mpnum_random(in[0], in[1]);")
+        self.host = calls.Host(calls.source(api, self.calls.values()), folder)
+        self.texts = {}
+
+    def machine(self, arch):
+        if arch not in self.texts:
+            self.texts[arch] = calls.compile_ptx(SOURCE, self.folder, arch)
+        return Machine(self.texts[arch])
+
+    def on_host(self, name, records):
+        """What a function of one number gives for each record, as numbers."""
+        call = self.calls[name]
+        words = [word for record in records for word in (record if isinstance(record, tuple) else (record,))]
+        data = self.host.run(call, array("Q", words))
+        return [int.from_bytes(data[place:place + call.size], "little") for place in range(0, len(data), call.size)]
+
+
+KERNELS = None
+
+
+def entry(machine, *parts):
+    """The one kernel whose mangled name has all the parts."""
+    found = [name for name in machine.module.functions if all(part in name for part in parts)]
+    assert len(found) == 1, (parts, found, list(machine.module.functions))
+    return found[0]
+
+
+def sum_of_warp(lanes):
+    for apart in (16, 8, 4, 2, 1):
+        lanes = [add(lanes[lane], lanes[lane ^ apart]) for lane in range(32)]
+    return lanes[0]
+
+
+def is_finite(bits):
+    return bits & 0x7fffffff < INFINITY
+
+
+def summary(words, warps):
+    """The six results for all lanes of a warp, or, over several warps, for all threads of a block."""
+    sums = [sum_of_warp(warp) for warp in warps]
+    total = sums[0] if len(warps) == 1 else sum_of_warp(sums + [0x80000000] * (32 - len(sums)))
+    return [sum(words) & 0xffffffff, max(words), total, largest(*words),
+            largest(*[word & 0x7fffffff for word in words]), int(all(map(is_finite, words)))]
+
+
+def collectives_agree(arch):
+    generator = random.Random(arch)
+    finite = [generator.getrandbits(32) & 0xbfffffff | 0x20000000 for _ in range(1024)]
+    cases = {"finite": finite, "negative": [word | 0x80000000 for word in finite],
+             "zeros": [generator.choice((0, 0x80000000)) for _ in finite],
+             "infinite": [*finite[:40], INFINITY, *finite[41:]],
+             "opposite": [INFINITY, *finite[1:9], INFINITY | 1 << 31, *finite[10:]],
+             "NaN": [*finite[:33], NAN, *finite[34:]]}
+    for shape in (32, 96, (8, 4, 4), 1024):
+        threads = shape if isinstance(shape, int) else shape[0] * shape[1] * shape[2]
+        for title, words in cases.items():
+            if threads == 1024 and title not in ("finite", "NaN"):
+                continue
+            words = words[:threads]
+            warps = [words[place:place + 32] for place in range(0, threads, 32)]
+            block = summary(words, warps if len(warps) > 1 else [words])
+            if len(warps) == 1:
+                block[2] = sum_of_warp([block[2]] + [0x80000000] * 31)
+            expected = [number for warp in warps for _ in warp for number in summary(warp, [warp]) + block]
+            machine = KERNELS.machine(arch)
+            source = machine.allocate(struct.pack(f"<{threads}I", *words))
+            target = machine.allocate(48 * threads)
+            machine.launch("collectives", 1, shape, [source.address, target.address],
+                           order="reverse" if title == "finite" else "forward")
+            got = list(struct.unpack(f"<{12 * threads}I", target.data))
+            wrong = [(place // 12, place % 12, f"{got[place]:#x}", f"{expected[place]:#x}")
+                     for place in range(12 * threads) if got[place] != expected[place]]
+            assert not wrong, f"{title}, {shape}: thread, result, got, expected: {wrong[:4]}"
+
+
+def numbers(count):
+    generator = random.Random(count)
+    special = [0, 0x80000000, 1, INFINITY, NAN, 0x43e80000, 0x43e80001, 0x7f7fffff]
+    return [generator.choice(special) if generator.random() < 0.1 else
+            struct.unpack("<I", struct.pack("<f", generator.gauss(0, 8)))[0] for _ in range(count)]
+
+
+def converted(arch, parts, size_of, count, shifts, grid, how):
+    """The bytes that a conversion of an array writes; the arrays begin some elements after an aligned address."""
+    machine = KERNELS.machine(arch)
+    before, after = shifts
+    source = machine.allocate(bytes(4 * before) + struct.pack(f"<{count}I", *numbers(count)))
+    target = machine.allocate(after + size_of(count))
+    machine.launch(entry(machine, "convert_kernel", *parts), grid, 32,
+                   [target.address + after, source.address + 4 * before, count, how])
+    assert target.undefined == b"\1" * after + bytes(size_of(count)), "written: not what should be"
+    return bytes(target.data[after:])
+
+
+def arrays_convert(arch):
+    plain = struct.pack("<IIQQ", 0, 0, 0, 0)
+    for count in (1, 3, 15, 16, 17, 31, 64, 257, 1000):
+        for shifts, grid in (((0, 0), 1), ((1, 0), 2), ((0, 1), 3), ((3, 2), 1)):
+            got = converted(arch, ["cast_plain", "e4m3"], lambda n: n, count, shifts, grid, plain)
+            expected = bytes(KERNELS.on_host("mpnum_f32_to_e4m3", numbers(count)))
+            assert got == expected, (count, shifts, grid)
+        got = converted(arch, ["cast_sat", "e2m1x2"], lambda n: (n + 1) // 2, count, (0, 0), 2, plain)
+        codes = KERNELS.on_host("mpnum_f32_to_e2m1_sat", numbers(count)) + [0]
+        assert got == bytes(codes[place] | codes[place + 1] << 4 for place in range(0, count, 2)), count
+        seed, offset = 77, 5
+        how = struct.pack("<IIQQ", ROUND_STOCHASTIC, 0, seed, offset)
+        got = converted(arch, ["cast_rounded", "bf16"], lambda n: 2 * n, count, (1, 0), 2, how)
+        words = KERNELS.on_host("random", [(seed, offset + place) for place in range(count)])
+        codes = KERNELS.on_host("mpnum_f32_to_bf16_sr", list(zip(numbers(count), words)))
+        assert got == struct.pack(f"<{count}H", *codes), count
+
+
+def arrays_reduce(arch):
+    half = FORMATS["f16"]
+    for name, mangled, size in (("f32", "If", 4), ("f16", "f16", 2)):
+        for count in (1, 7, 8, 100, 1001):
+            for special in ((), (INFINITY,), (NAN,)):
+                words = [word for word in numbers(count) if is_finite(word)][:-1] + list(special) or [0x3f800000]
+                codes = words if name == "f32" else [half.encode(FORMATS["f32"].decode(word)) for word in words]
+                wide = [FORMATS["f32"].encode(FORMATS[name].decode(code)) for code in codes]
+                content = struct.pack(f"<{len(codes)}{'I' if size == 4 else 'H'}", *codes)
+                machine = KERNELS.machine(arch)
+                source = machine.allocate(content)
+                for kernel, start, expected in (
+                        ("amax_kernel", 0, largest(0, *[word & 0x7fffffff for word in wide])),
+                        ("all_finite_kernel", 1, int(all(map(is_finite, wide))))):
+                    target = machine.allocate(struct.pack("<I", start))
+                    machine.launch(entry(machine, kernel, mangled), 3, 64,
+                                   [target.address, source.address, len(codes)])
+                    got = struct.unpack("<I", target.data)[0]
+                    assert got == expected, f"{kernel} of {count} {name}: {got:#x}, not {expected:#x}"
+
+
+def main():
+    global KERNELS
+    titles = {"sm_{}: reductions of warps and blocks": collectives_agree, "sm_{}: arrays convert": arrays_convert,
+              "sm_{}: arrays reduce": arrays_reduce}
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            known = calls.archs_of_nvcc()
+        except tap.Skip as reason:
+            return tap.run(toolchain.named("kernels run in the PTX interpreter", skip, str(reason)))
+        KERNELS = Kernels(Path(folder))
+        return tap.run(*[
+            toolchain.named(title.format(arch), test, arch) if arch.rstrip("af") in known else
+            toolchain.named(title.format(arch), skip, f"this nvcc does not compile for sm_{arch}")
+            for arch in ARCHS for title, test in titles.items()])
+
+
+def skip(reason):
+    raise tap.Skip(reason)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,366 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The PTX interpreter of tests/cuda/ptx runs threads, warps and memory as the PTX ISA says; what is wrong is an error."""
+
+import struct
+import sys
+from pathlib import Path
+
+sys.path += [str(Path(__file__).resolve().parents[2] / room) for room in ["harness", "cuda"]]
+
+import tap
+from ptx.machine import Machine
+from ptx.snippets import f32, fails, launch
+
+SHUFFLE = """
+  shfl.sync.{mode}.b32 %r3|%p1, %r0, {offset}, {clamp}, {mask};
+  selp.u32 %r4, 100, 0, %p1;
+  add.u32 %r3, %r3, %r4;
+  st.global.u32 [%d1], %r3;
+"""
+
+
+def shuffles_take_from_their_lane():
+    def check(mode, offset, clamp, source):
+        """source: (lane, whether it is inside) for each lane."""
+        got = launch(SHUFFLE.format(mode=mode, offset=offset, clamp=clamp, mask=-1), 32)
+        expected = [(lane if inside else own) + 100 * inside for own, (lane, inside) in enumerate(source)]
+        assert got == expected, (mode, got)
+
+    lanes = range(32)
+    check("idx", 5, 31, [(5, True) for lane in lanes])
+    check("up", 3, 0, [(lane - 3, lane >= 3) for lane in lanes])
+    check("down", 3, 31, [(lane + 3, lane + 3 < 32) for lane in lanes])
+    check("bfly", 1, 31, [(lane ^ 1, True) for lane in lanes])
+    # Segments of 8 lanes: the mask field of the clamp operand is 24.
+    check("idx", 5, 24 << 8 | 7, [(lane & 24 | 5, True) for lane in lanes])
+    check("up", 3, 24 << 8, [(lane - 3, lane % 8 >= 3) for lane in lanes])
+    check("down", 3, 24 << 8 | 7, [(lane + 3, lane % 8 < 5) for lane in lanes])
+    check("bfly", 4, 24 << 8 | 7, [(lane ^ 4, True) for lane in lanes])
+    # An xor of 8 leaves the segment: lanes of lower segments are read, lanes of higher ones are not.
+    check("bfly", 8, 24 << 8 | 7, [(lane ^ 8, bool(lane & 8)) for lane in lanes])
+
+
+def a_lane_outside_a_shuffle_is_undefined():
+    body = """
+  setp.ge.u32 %p2, %r0, 16;
+  @%p2 bra DONE;
+  shfl.sync.down.b32 %r3, %r0, 8, 31, 0xffff;
+  {use}
+  st.global.u32 [%d1], %r3;
+DONE:
+"""
+    fails("undefined value", body.format(use="add.u32 %r3, %r3, 1;"), threads=32)
+    got = launch(body.format(use="setp.ge.u32 %p3, %r0, 8; @%p3 mov.u32 %r3, 7;"), 32)
+    assert got == [*range(8, 16), *[7] * 8, *[None] * 16], got
+
+
+def a_mask_names_those_that_take_part():
+    fails("not in its mask", "shfl.sync.idx.b32 %r3, %r0, 0, 31, 0xfffe;", threads=2)
+    body = """
+  setp.eq.u32 %p1, %r0, 3;
+  @%p1 bra OTHER;
+  vote.sync.ballot.b32 %r3, %p1, -1;
+  ret;
+OTHER:
+  vote.sync.ballot.b32 %r3, %p1, 8;
+  vote.sync.ballot.b32 %r3, %p1, 8;
+  bar.sync 0;
+"""
+    fails("deadlock", body, threads=32)
+    # Lanes that have exited are not waited for.
+    got = launch("setp.eq.u32 %p1, %r0, 3; @%p1 ret; vote.sync.ballot.b32 %r3, %p1, -1; not.b32 %r3, %r3;"
+                 " st.global.u32 [%d1], %r3;", 4)
+    assert got == [0xffffffff] * 3 + [None], got
+
+
+def votes_count_the_lanes_of_the_mask():
+    body = """
+  setp.lt.u32 %p1, %r0, {limit};
+  vote.sync.{mode} {target}, %p1, -1;
+  {store}
+"""
+    ballot = "st.global.u32 [%d1], %r3;"
+    pred = "selp.u32 %r3, 1, 0, %p2; st.global.u32 [%d1], %r3;"
+    assert launch(body.format(limit=5, mode="ballot.b32", target="%r3", store=ballot), 32) == [31] * 32
+    for limit, all_, any_, uni in ((0, 0, 0, 1), (5, 0, 1, 0), (32, 1, 1, 1)):
+        for mode, expected in (("all", all_), ("any", any_), ("uni", uni)):
+            got = launch(body.format(limit=limit, mode=f"{mode}.pred", target="%p2", store=pred), 32)
+            assert got == [expected] * 32, (limit, mode, got)
+    got = launch("and.b32 %r2, %r0, 3; match.any.sync.b32 %r3, %r2, -1; st.global.u32 [%d1], %r3;", 32)
+    assert got == [0x11111111 << lane % 4 for lane in range(32)], got
+    got = launch("match.all.sync.b32 %r3|%p1, 7, -1; st.global.u32 [%d1], %r3;", 32)
+    assert got == [0xffffffff] * 32, got
+
+
+def warps_reduce():
+    def check(action, kind, expected, prepare="mov.u32 %r2, %r0;"):
+        got = launch(f"{prepare} redux.sync.{action}.{kind} %r3, %r2, -1; st.global.u32 [%d1], %r3;", 32)
+        assert got == [expected] * 32, (action, kind, got)
+
+    check("add", "u32", 496)
+    check("max", "u32", 31)
+    check("max", "s32", 15, "sub.u32 %r2, %r0, 16;")
+    check("min", "s32", 0xfffffff0, "sub.u32 %r2, %r0, 16;")
+    check("max", "u32", 0xffffffff, "sub.u32 %r2, %r0, 16;")
+    check("or", "b32", 31)
+    check("and", "b32", 0)
+    check("xor", "b32", 0)
+    check("max", "f32", f32(31.0), "cvt.rn.f32.u32 %r2, %r0;")
+
+
+EXCHANGE = """
+  mov.u32 %r2, words;
+  shl.b32 %r3, %r0, 2;
+  add.u32 %r4, %r2, %r3;
+  st.shared.u32 [%r4], %r0;
+  {barrier}
+  xor.b32 %r5, %r3, {other};
+  add.u32 %r5, %r5, %r2;
+  ld.shared.u32 %r6, [%r5];
+  st.global.u32 [%d1], %r6;
+"""
+WORDS = ".shared .align 4 .b8 words[256];"
+
+
+def barriers_order_shared_memory():
+    for order in ("forward", "reverse"):
+        got = launch(EXCHANGE.format(barrier="bar.sync 0;", other=128), 64, module=WORDS, order=order)
+        assert got == [lane ^ 32 for lane in range(64)], got
+        got = launch(EXCHANGE.format(barrier="barrier.cta.sync.aligned 0;", other=128), 64, module=WORDS, order=order)
+        assert got == [lane ^ 32 for lane in range(64)], got
+        got = launch(EXCHANGE.format(barrier="bar.warp.sync -1;", other=4), 64, module=WORDS, order=order)
+        assert got == [lane ^ 1 for lane in range(64)], got
+
+
+def a_missing_barrier_is_a_race():
+    # A barrier of the warp does not order another warp; no barrier orders nothing.
+    fails("race", EXCHANGE.format(barrier="bar.warp.sync -1;", other=128), threads=64, module=WORDS, order="reverse")
+    fails("uninitialised", EXCHANGE.format(barrier="", other=128), threads=64, module=WORDS)
+    body = "mov.u32 %r2, words; st.shared.u32 [%r2], %r0;"
+    fails("race", body, threads=2, module=WORDS)
+    # Reading, then writing the same place too early.
+    body = EXCHANGE.format(barrier="bar.sync 0;", other=4) + "st.shared.u32 [%r4], 5;"
+    fails("race", body, threads=64, module=WORDS)
+    launch(body.replace("st.shared.u32 [%r4], 5;", "bar.sync 0; st.shared.u32 [%r4], 5;"), 64, module=WORDS)
+
+
+def barriers_that_not_all_reach_are_a_deadlock():
+    fails("deadlock", "bar.sync 1, 96;", threads=64)
+    body = """
+  setp.lt.u32 %p1, %r0, 32;
+  @%p1 bra LOW;
+  bar.sync 1;
+  ret;
+LOW:
+  bar.sync 2;
+"""
+    fails("deadlock", body, threads=64)
+    body = "setp.lt.u32 %p1, %r0, 16; @%p1 bra LOW; bar.sync 0; ret; LOW: bar.sync 0;"
+    fails("different barriers", body, threads=32)
+
+
+def named_barriers_count_threads():
+    body = """
+  setp.lt.u32 %p1, %r0, 32;
+  mov.u32 %r2, words;
+  @%p1 bra LOW;
+  @!%p1 st.shared.u32 [%r2], 9;
+  bar.arrive 3, 64;
+  ret;
+LOW:
+  bar.sync 3, 64;
+  ld.shared.u32 %r3, [%r2];
+  st.global.u32 [%d1], %r3;
+"""
+    body = body.replace("@!%p1 st", "setp.eq.u32 %p2, %r0, 32; @%p2 st")
+    for order in ("forward", "reverse"):
+        got = launch(body, 64, module=WORDS, order=order)
+        assert got == [9] * 32 + [None] * 32, got
+    got = launch("setp.lt.u32 %p1, %r0, 40; bar.red.popc.u32 %r3, 0, %p1; st.global.u32 [%d1], %r3;", 64)
+    assert got == [40] * 64, got
+    got = launch("setp.lt.u32 %p1, %r0, 40; bar.red.and.pred %p2, 0, %p1; selp.u32 %r3, 1, 0, %p2;"
+                 " st.global.u32 [%d1], %r3;", 64)
+    assert got == [0] * 64, got
+
+
+def atomics_return_the_old_value():
+    def check(operation, start, expected, threads=4):
+        """One word of global memory, then one of shared memory."""
+        for space, module, address in (("global", "", "%d0"), ("shared", WORDS, "%r9")):
+            body = "mov.u32 %r9, words; setp.eq.u32 %p1, %r0, 0; ld.global.u32 %r8, [%d0];" \
+                   " @%p1 st.shared.u32 [%r9], %r8; bar.sync 0;" if module else ""
+            body += operation.format(space=space, address=address) + "bar.sync 0; setp.eq.u32 %p1, %r0, 0;" \
+                f" @%p1 ld.{space}.u32 %r5, [{address}]; @%p1 st.global.u32 [%d1], %r5;"
+            got = launch(body, threads, [start], module=module)
+            assert got[0] == expected, (operation, space, got)
+
+    check("atom.{space}.add.u32 %r4, [{address}], 3;", 10, 22)
+    check("red.{space}.add.s32 [{address}], -1;", 10, 6)
+    check("red.{space}.max.s32 [{address}], %r0;", 0xffffffff, 3)
+    check("red.{space}.max.u32 [{address}], %r0;", 0xffffffff, 0xffffffff)
+    check("red.{space}.min.u32 [{address}], %r0;", 2, 0)
+    check("red.relaxed.gpu.{space}.or.b32 [{address}], %r0;", 4, 7)
+    check("red.{space}.and.b32 [{address}], %r0;", 0xff, 0)
+    check("atom.{space}.exch.b32 %r4, [{address}], 77;", 1, 77)
+    check("atom.{space}.cas.b32 %r4, [{address}], 5, 9;", 5, 9)
+    check("atom.{space}.cas.b32 %r4, [{address}], 6, 9;", 5, 5)
+    check("red.{space}.add.f32 [{address}], 0f3f800000;", f32(0.5), f32(4.5))
+    check("atom.{space}.inc.u32 %r4, [{address}], 2;", 0, 1)
+    got = launch("atom.global.add.u32 %r4, [%d0], 1; st.global.u32 [%d1], %r4;", 4, [100])
+    assert got == [100, 101, 102, 103], got
+    got = launch("mov.u64 %d3, 1; atom.global.min.u64 %d4, [%d0], %d3; cvt.u32.u64 %r4, %d4; st.global.u32 [%d1], %r4;",
+                 1, [7, 0])
+    assert got == [7], got
+
+
+def memory_is_checked():
+    load = "ld.global.u32 %r3, [%d0+{}]; st.global.u32 [%d1], %r3;"
+    assert launch(load.format(4), 1, [1, 2]) == [2]
+    fails("out of bounds", load.format(8), words=[1, 2])
+    fails("out of bounds", load.format(-4), words=[1, 2])
+    fails("misaligned", load.format(2), words=[1, 2])
+    fails("misaligned", "ld.global.v2.u32 {%r2, %r3}, [%d0+4];", words=[1, 2, 3, 4])
+    fails("out of bounds", "ld.global.v4.u32 {%r2, %r3, %r4, %r5}, [%d0];", words=[1, 2])
+    fails("uninitialised", "ld.global.u32 %r3, [%d1];")
+    fails("out of bounds", "mov.u64 %d3, 0; ld.global.u32 %r3, [%d3];")
+    fails("uninitialised", "ld.shared.u32 %r3, [words];", module=WORDS)
+    fails("out of bounds", "st.shared.u32 [words+256], 1;", module=WORDS)
+    fails("which is constant", "mov.u64 %d3, table; st.global.u32 [%d3], 1;", module=".const .b32 table[2] = {5, 6};")
+    fails("out of bounds", "st.shared.u32 [dynamic+16], 1;", module=".extern .shared .align 16 .b8 dynamic[];",
+          dynamic_shared=16)
+    launch("st.shared.u32 [dynamic+12], 1;", module=".extern .shared .align 16 .b8 dynamic[];", dynamic_shared=16)
+
+
+def spaces_and_vectors_work():
+    got = launch("ld.global.v4.u32 {%r2, %r3, %r4, %r5}, [%d0]; add.u32 %r2, %r2, %r5; st.global.u32 [%d1], %r2;", 1,
+                 [1, 2, 3, 4])
+    assert got == [5], got
+    got = launch("ld.const.u32 %r3, [table+4]; mov.u64 %d3, counter; ld.global.u32 %r4, [%d3]; add.u32 %r3, %r3, %r4;"
+                 " st.global.u32 [%d1], %r3;", 1,
+                 module=".const .b32 table[2] = {5, 6};\n.global .align 4 .u32 counter = 100;")
+    assert got == [106], got
+    got = launch(".local .align 8 .b8 depot[16]; mov.u64 %d3, depot; cvta.local.u64 %d4, %d3; st.u32 [%d4+8], %r0;"
+                 " ld.local.u32 %r3, [%d3+8]; st.global.u32 [%d1], %r3;", 3)
+    assert got == [0, 1, 2], got
+    got = launch("mov.u64 %d5, words; cvta.shared.u64 %d4, %d5; st.u8 [%d4+1], 0x1ff; ld.shared.s8 %r3, [words+1];"
+                 " st.global.u32 [%d1], %r3;", 1, module=WORDS)
+    assert got == [0xffffffff], got
+    fails("another space", "cvta.to.shared.u64 %d3, %d0;")
+
+
+def mistakes_are_errors():
+    fails("is read before it is written", "add.u32 %r3, %r5, 1;")
+    fails("r5", "setp.eq.u32 %p1, %r0, 1; @%p1 mov.u32 %r5, 1; st.global.u32 [%d1], %r5;")
+    fails("unknown instruction", "tensormap.replace %r3, %r3;")
+    fails("unknown modifiers", "add.wild.s32 %r3, %r0, %r0;")
+    fails("unknown", "cvt.rn.f8.f32 %r3, %r0;")
+    fails("satfinite is missing", "cvt.rn.e4m3x2.f32 %h1, %r0, %r0;")
+    fails("a rounding is missing", "cvt.f16.f32 %h1, %r0;")
+    fails("has 32 bits, not 64", "add.s64 %d3, %d1, %r0;")
+    fails("no register of 16 bits", "add.s16 %r3, 1, 2;")
+    fails("no register %r99", "add.s32 %r99, 1, 2;")
+    fails("no label", "bra NOWHERE;")
+    fails("endless", "AGAIN: bra AGAIN;")
+    fails("division by zero", "div.u32 %r3, 1, 0;")
+    fails("trap", "trap;")
+    fails("depends on the schedule", "activemask.b32 %r3;")
+    fails("bits above", "mov.u16 %h1, 0xc0; cvt.rn.f16x2.e3m2x2 %r3, %h1;")
+    fails("line 19", "\n\nadd.u32 %r3, %r5, 1;")
+
+
+def control_flow_works():
+    loop = """
+  mov.u32 %r2, 0;
+  mov.u32 %r3, 0;
+AGAIN:
+  add.u32 %r3, %r3, %r2;
+  add.u32 %r2, %r2, 1;
+  setp.le.u32 %p1, %r2, %r0;
+  @%p1 bra AGAIN;
+  st.global.u32 [%d1], %r3;
+"""
+    assert launch(loop, 5) == [0, 1, 3, 6, 10]
+    switch = """
+  brx.idx %r0, targets;
+targets: .branchtargets A, B, C;
+A: mov.u32 %r2, 10; bra.uni END;
+B: mov.u32 %r2, 20; bra.uni END;
+C: mov.u32 %r2, 30;
+END:
+  st.global.u32 [%d1], %r2;
+"""
+    assert launch(switch, 3) == [10, 20, 30]
+    guards = "setp.lt.u32 %p1, %r0, 2; @%p1 mov.u32 %r2, 1; @!%p1 mov.u32 %r2, 2; @%p1 ret; st.global.u32 [%d1], %r2;"
+    assert launch(guards, 4) == [None, None, 2, 2]
+
+
+def scopes_have_their_own_names():
+    body = """
+  mov.u32 %r2, 1;
+  { .reg .b32 x; mov.u32 x, 5; { .reg .b32 x; mov.u32 x, 7; add.u32 %r2, %r2, x; } add.u32 %r2, %r2, x; }
+  { .reg .pred p; setp.ne.u32 p, 1, 0; @p bra L; mov.u32 %r2, 0; L: add.u32 %r2, %r2, 100; }
+  { .reg .pred p; setp.ne.u32 p, 1, 0; @p bra L; mov.u32 %r2, 0; L: add.u32 %r2, %r2, 100; }
+  st.global.u32 [%d1], %r2;
+"""
+    assert launch(body) == [213]
+
+
+CALLEE = """
+.func (.param .b32 result) twice(.param .b32 x)
+{
+  .reg .b32 %r<4>;
+  ld.param.b32 %r1, [x];
+  shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1;
+  add.u32 %r3, %r1, %r2;
+  st.param.b32 [result], %r3;
+  ret;
+}
+"""
+
+
+def functions_are_called():
+    body = """
+  { .param .b32 p0; .param .b32 q; st.param.b32 [p0], %r0; call.uni (q), twice, (p0); ld.param.b32 %r2, [q]; }
+  { .param .b32 p0; .param .b32 q; st.param.b32 [p0], %r2; call.uni (q), twice, (p0); ld.param.b32 %r2, [q]; }
+  st.global.u32 [%d1], %r2;
+"""
+    got = launch(body, 32, module=CALLEE)
+    assert got == [2 * (lane + (lane ^ 1)) for lane in range(32)], got
+
+
+def blocks_have_shapes():
+    text = """
+.visible .entry kernel(.param .u64 out, .param .align 8 .b8 pair[16])
+{
+  .reg .b32 %r<20>;
+  .reg .b64 %d<8>;
+  ld.param.u64 %d1, [out];
+  ld.param.u32 %r9, [pair+8];
+  mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; mov.u32 %r3, %ctaid.y; mov.u32 %r4, %ntid.x; mov.u32 %r5, %nctaid.x;
+  mov.u32 %r6, %ctaid.x;
+  mad.lo.u32 %r7, %r3, %r5, %r6;
+  mov.u32 %r8, %ntid.y;
+  mad.lo.u32 %r7, %r7, %r8, %r2;
+  mad.lo.u32 %r7, %r7, %r4, %r1;
+  mul.wide.u32 %d2, %r7, 4;
+  add.u64 %d1, %d1, %d2;
+  add.u32 %r7, %r7, %r9;
+  st.global.u32 [%d1], %r7;
+  ret;
+}
+"""
+    machine = Machine(text)
+    target = machine.allocate(4 * 2 * 3 * 4 * 5)
+    machine.launch("kernel", (2, 3), (4, 5), [target.address, struct.pack("<QQ", 0, 1000)])
+    assert list(struct.unpack("<120I", target.data)) == list(range(1000, 1120))
+
+
+if __name__ == "__main__":
+    sys.exit(tap.run(
+        shuffles_take_from_their_lane, a_lane_outside_a_shuffle_is_undefined,
+        a_mask_names_those_that_take_part, votes_count_the_lanes_of_the_mask, warps_reduce,
+        barriers_order_shared_memory, a_missing_barrier_is_a_race, barriers_that_not_all_reach_are_a_deadlock,
+        named_barriers_count_threads, atomics_return_the_old_value, memory_is_checked,
+        spaces_and_vectors_work, mistakes_are_errors, control_flow_works, scopes_have_their_own_names,
+        functions_are_called, blocks_have_shapes))

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/* mpnum/cuda/device.cuh on the CPU: reductions of a warp and of a block, vector loads and
+ * stores, atomics, in every order of threads and with both poisons, against plain loops.
+ * TEST_DEVICE_ARCH=800 takes the reduction instructions in place of shuffles. */
+#include "launch.hpp"
+
+#include <mpnum/mpnum.h>
+#ifdef TEST_DEVICE_ARCH
+# undef MPNUM_DEVICE_ARCH_
+# define MPNUM_DEVICE_ARCH_ TEST_DEVICE_ARCH
+#endif
+#include <mpnum/cuda/device.cuh>
+
+#include "simt_checks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+using simt::launch;
+
+namespace {
+
+const float infinity = std::numeric_limits<float>::infinity();
+const float canonical_nan = mpnum_from_bits_f32(0x7fffffff);
+const float nan_with_payload = mpnum_from_bits_f32(0xffa00001);
+
+/* Values of many magnitudes, of which sums round, and a few equal ones. */
+std::vector<float> random_values(std::size_t n, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<float> values(n);
+  for (float &x : values)
+    x = std::ldexp(static_cast<float>(random() % 4001) - 2000,
+                   static_cast<int>(random() % 60) - 30);
+  return values;
+}
+
+/* What the functions promise, by plain loops. */
+
+float sum_of_warp(const float *values) {
+  float lanes[32], next[32];
+  std::copy(values, values + 32, lanes);
+  for (int apart : {16, 8, 4, 2, 1}) {
+    for (int i = 0; i < 32; ++i)
+      next[i] = lanes[i] + lanes[i ^ apart];
+    std::copy(next, next + 32, lanes);
+  }
+  return std::isnan(lanes[0]) ? canonical_nan : lanes[0];
+}
+float sum_of_block(const float *values, unsigned n) {
+  float warps[32];
+  std::fill(warps, warps + 32, -0.0f);
+  for (unsigned i = 0; i < n / 32; ++i)
+    warps[i] = sum_of_warp(values + 32 * i);
+  return sum_of_warp(warps);
+}
+float max_of(const float *values, unsigned n) {
+  float most = -infinity;
+  for (unsigned i = 0; i < n; ++i) {
+    if (std::isnan(values[i])) return canonical_nan;
+    if (values[i] > most || (values[i] == most && !std::signbit(values[i])))
+      most = values[i];
+  }
+  return most;
+}
+float amax_of(const float *values, unsigned n) {
+  float most = 0;
+  for (unsigned i = 0; i < n; ++i) {
+    if (std::isnan(values[i])) return canonical_nan;
+    most = std::max(most, std::fabs(values[i]));
+  }
+  return most;
+}
+
+struct results {
+  std::uint32_t thread, sum_words, max_words, all_finite, sum, max, amax;
+};
+
+results results_of(const float *values, unsigned n, bool is_warp) {
+  results r = {};
+  r.all_finite = 1;
+  for (unsigned i = 0; i < n; ++i) {
+    const std::uint32_t word = mpnum_bits_f32(values[i]);
+    r.sum_words += word;
+    r.max_words = std::max(r.max_words, word);
+    r.all_finite &= std::isfinite(values[i]);
+  }
+  r.sum = mpnum_bits_f32(is_warp ? sum_of_warp(values) : sum_of_block(values, n));
+  r.max = mpnum_bits_f32(max_of(values, n));
+  r.amax = mpnum_bits_f32(amax_of(values, n));
+  return r;
+}
+
+/* Each block takes its own part of the values, and the functions follow each other with
+ * nothing between them. */
+__global__ void reduce(const float *values, results *of_warps, results *of_blocks) {
+  __shared__ std::uint32_t scratch[MPNUM_BLOCK_SCRATCH];
+  const std::size_t i = blockIdx.x * mpnum_block_size() + mpnum_thread_index();
+  const float x = values[i];
+  const std::uint32_t word = mpnum_bits_f32(x);
+  of_warps[i] = {mpnum_thread_index(),
+                 mpnum_warp_sum_u32(word),
+                 mpnum_warp_max_u32(word),
+                 static_cast<std::uint32_t>(mpnum_warp_all_finite_f32(x)),
+                 mpnum_bits_f32(mpnum_warp_sum_f32(x)),
+                 mpnum_bits_f32(mpnum_warp_max_f32(x)),
+                 mpnum_bits_f32(mpnum_warp_amax_f32(x))};
+  of_blocks[i] = {mpnum_thread_index(),
+                  mpnum_block_sum_u32(word, scratch),
+                  mpnum_block_max_u32(word, scratch),
+                  static_cast<std::uint32_t>(mpnum_block_all_finite_f32(x)),
+                  mpnum_bits_f32(mpnum_block_sum_f32(x, scratch)),
+                  mpnum_bits_f32(mpnum_block_max_f32(x, scratch)),
+                  mpnum_bits_f32(mpnum_block_amax_f32(x, scratch))};
+}
+
+void check_results(const char *group, const results &got, const results &want,
+                   unsigned size) {
+  const char *schedule = simt::active_schedule.name;
+#define CHECK_RESULT(name)                                                          \
+ CHECK(got.name == want.name, "%s of %u, thread %u, %s: " #name " %08x, want %08x", \
+       group, size, want.thread, schedule, got.name, want.name)
+  CHECK_RESULT(thread);
+  CHECK_RESULT(sum_words);
+  CHECK_RESULT(max_words);
+  CHECK_RESULT(all_finite);
+  CHECK_RESULT(sum);
+  CHECK_RESULT(max);
+  CHECK_RESULT(amax);
+#undef CHECK_RESULT
+}
+
+void check_reductions(const std::vector<float> &values, dim3 block) {
+  const unsigned size = block.x * block.y * block.z;
+  const std::size_t n = values.size();
+  std::vector<results> of_warps(n), of_blocks(n);
+  CHECK_LAUNCH(launch(reduce, {static_cast<unsigned>(n / size), block}, values.data(),
+                      of_warps.data(), of_blocks.data()));
+  results warp = {}, whole = {};
+  for (unsigned i = 0; i < n; ++i) {
+    if (i % 32 == 0) warp = results_of(&values[i], 32, true);
+    if (i % size == 0) whole = results_of(&values[i], size, false);
+    warp.thread = whole.thread = i % size;
+    check_results("warp", of_warps[i], warp, 32);
+    check_results("block", of_blocks[i], whole, size);
+  }
+}
+
+void reductions_equal_plain_loops_for_every_block_size(void) {
+  in_every_schedule([] {
+    for (unsigned size = 32; size <= 1024; size += 32)
+      check_reductions(random_values(2 * size, size), size);
+  });
+}
+
+void blocks_may_have_three_dimensions(void) {
+  in_every_schedule([] {
+    check_reductions(random_values(96, 1), dim3(8, 12));
+    check_reductions(random_values(240 * 4, 2), dim3(5, 6, 16));
+    check_reductions(random_values(128, 3), dim3(1, 2, 64));
+  });
+}
+
+/* One special value among ordinary ones, at every place of blocks of one and two warps,
+ * and in every lane and every warp of the largest block. */
+void check_special_value(float special, float others) {
+  in_every_schedule([=] {
+    for (unsigned size : {32u, 64u, 1024u}) {
+      const unsigned step = size == 1024 ? 33 : 1;
+      std::vector<float> values;
+      for (unsigned place = 0; place < size; place += step) {
+        values.resize(values.size() + size, others);
+        values[values.size() - size + place] = special;
+      }
+      check_reductions(values, size);
+    }
+  });
+}
+
+void a_nan_anywhere_is_in_every_result(void) { check_special_value(nan_with_payload, 1); }
+void infinities_are_found_anywhere(void) {
+  check_special_value(-infinity, -1);
+  check_special_value(infinity, -1);
+}
+void zeros_keep_their_sign(void) {
+  check_special_value(0.0f, -0.0f);
+  check_special_value(-0.0f, -0.0f);
+}
+
+void mixtures_of_special_values_reduce_as_promised(void) {
+  const float smallest = mpnum_from_bits_f32(1),
+              largest = mpnum_from_bits_f32(0x7f7fffff);
+  const float special[] = {infinity,  -infinity, nan_with_payload, 0.0f,  -0.0f, smallest,
+                           -smallest, largest,   -largest,         -1.0f, 1.0f,  3.0f};
+  in_every_schedule([&] {
+    for (float a : special) {
+      std::vector<float> values;
+      for (float b : special) {
+        values.insert(values.end(), 64, b);
+        values[values.size() - 64] = values[values.size() - 7] = a;
+      }
+      check_reductions(values, 64);
+    }
+  });
+}
+
+void amax_keeps_nan(void) {
+  const float values[] = {0.0f, 1.5f, infinity, mpnum_from_bits_f32(1)};
+  for (float x : values) {
+    CHECK(mpnum_bits_f32(mpnum_amax(x, nan_with_payload)) == 0x7fffffff, "a new NaN");
+    CHECK(mpnum_bits_f32(mpnum_amax(canonical_nan, -x)) == 0x7fffffff, "an old NaN");
+    for (float amax : values)
+      CHECK(mpnum_amax(amax, -x) == std::max(amax, x), "%g of %g",
+            static_cast<double>(mpnum_amax(amax, -x)), static_cast<double>(x));
+  }
+}
+
+/* Atomics */
+
+struct totals {
+  float amax, min;
+  std::uint64_t sum;
+};
+__global__ void accumulate(const float *values, totals *global, totals *of_block) {
+  __shared__ totals shared;
+  if (threadIdx.x == 0) shared = {0.0f, infinity, 0};
+  __syncthreads();
+  const float x = values[mpnum_grid_index()];
+  for (totals *t : {global, &shared}) {
+    mpnum_atomic_amax(&t->amax, x);
+    if (!mpnum_isnan_f32(x)) mpnum_atomic_min_magnitude(&t->min, std::fabs(x));
+    mpnum_atomic_add_u64(&t->sum, static_cast<std::uint64_t>(threadIdx.x) << 30);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) of_block[blockIdx.x] = shared;
+  if (mpnum_grid_size() != gridDim.x * static_cast<std::size_t>(blockDim.x))
+    global->sum = 0;
+}
+
+void atomics_reduce_floats_and_words(void) {
+  const unsigned blocks = 3, size = 96;
+  in_every_schedule([=] {
+    for (float special : {1e-30f, -0.0f, -infinity, nan_with_payload}) {
+      std::vector<float> values = random_values(blocks * size, 5);
+      for (float &x : values)
+        x += std::copysign(1e-9f, x);
+      values[100] = special;
+      totals global = {0.0f, infinity, 0}, of_block[3];
+      CHECK_LAUNCH(launch(accumulate, {blocks, size}, values.data(), &global, of_block));
+      for (unsigned b = 0; b <= blocks; ++b) {
+        const totals &got = b < blocks ? of_block[b] : global;
+        const float *first = values.data() + (b < blocks ? b * size : 0);
+        const unsigned n = b < blocks ? size : blocks * size;
+        float min = infinity;
+        for (unsigned i = 0; i < n; ++i)
+          min = std::fmin(min, std::fabs(first[i]));
+        CHECK(mpnum_bits_f32(got.amax) == mpnum_bits_f32(amax_of(first, n)), "amax %g",
+              static_cast<double>(got.amax));
+        CHECK(mpnum_bits_f32(got.min) == mpnum_bits_f32(min), "min %g",
+              static_cast<double>(got.min));
+        /* 0 + ... + 95 = 4560 */
+        CHECK(got.sum == (4560ull << 30) * (n / size), "%llx",
+              static_cast<unsigned long long>(got.sum));
+      }
+    }
+  });
+}
+
+/* Loads and stores */
+
+constexpr unsigned char guard = 0xb5;
+
+/* A type whose size is no power of two, as mpnum_e3m2x4. */
+struct three_bytes {
+  std::uint8_t at[3];
+  three_bytes() : at{} {}
+  explicit three_bytes(std::uint_fast32_t word)
+      : at{std::uint8_t(word), std::uint8_t(word >> 8), std::uint8_t(word >> 16)} {}
+};
+
+template <class T, unsigned N>
+__global__ void move(const T *src, T *dst, std::size_t left, mpnum_lanes<T, N> *loaded) {
+  *loaded = mpnum_load<N>(src, left);
+  mpnum_store(dst, *loaded, left);
+}
+
+template <class T, unsigned N>
+void check_move(std::size_t src_at, std::size_t dst_at, std::size_t left) {
+  const std::size_t count = std::min<std::size_t>(left, N), after = 2 * N;
+  std::mt19937 random(static_cast<unsigned>(left));
+  /* The source ends with the array if AddressSanitizer is there to see a read behind it,
+   * else values follow that no load may return. */
+  const std::size_t more = SIMT_HAS_ASAN ? 0 : N;
+  std::vector<T> src(src_at + left + more), dst(dst_at + count + after);
+  std::vector<unsigned char> before(dst.size() * sizeof(T), guard);
+  std::memcpy(dst.data(), before.data(), before.size());
+  for (T &x : src)
+    x = static_cast<T>(random());
+  mpnum_lanes<T, N> loaded;
+  std::memset(static_cast<void *>(&loaded), guard, sizeof loaded);
+  CHECK_LAUNCH(launch(move<T, N>, {1, 1}, src.data() + src_at, dst.data() + dst_at, left,
+                      &loaded));
+  for (unsigned i = 0; i < N; ++i) {
+    const T want = i < count ? src[src_at + i] : T();
+    CHECK(std::memcmp(&loaded.at[i], &want, sizeof(T)) == 0,
+          "%zu bytes, %u of %u loaded from %zu, %zu left", sizeof(T), i, N, src_at, left);
+  }
+  std::memcpy(before.data() + dst_at * sizeof(T), src.data() + src_at, count * sizeof(T));
+  CHECK(std::memcmp(before.data(), dst.data(), before.size()) == 0,
+        "%zu bytes, %u stored to %zu, %zu left", sizeof(T), N, dst_at, left);
+}
+
+template <class T, unsigned N> void check_moves(void) {
+  for (std::size_t src_at = 0; src_at < 16 / sizeof(T); ++src_at)
+    for (std::size_t dst_at = 0; dst_at < 16 / sizeof(T); ++dst_at)
+      for (std::size_t left = 1; left <= N + 2; ++left)
+        check_move<T, N>(src_at, dst_at, left);
+}
+
+void lanes_move_from_anywhere_to_anywhere(void) {
+  check_moves<three_bytes, 2>();
+  check_moves<three_bytes, 8>(); /* 24 bytes: accesses of 8 */
+  check_moves<std::uint8_t, 1>();
+  check_moves<std::uint8_t, 2>();
+  check_moves<std::uint8_t, 4>();
+  check_moves<std::uint8_t, 8>();
+  check_moves<std::uint8_t, 16>();
+  check_moves<std::uint8_t, 32>();
+  check_moves<std::uint16_t, 2>();
+  check_moves<std::uint16_t, 8>();
+  check_moves<std::uint16_t, 16>();
+  check_moves<float, 1>();
+  check_moves<float, 2>();
+  check_moves<float, 4>();
+  check_moves<float, 8>();
+  check_moves<double, 1>();
+  check_moves<double, 2>();
+  check_moves<double, 4>();
+}
+
+void lanes_are_aligned_for_one_access(void) {
+  static_assert(alignof(mpnum_lanes<std::uint8_t, 1>) == 1, "1 byte");
+  static_assert(alignof(mpnum_lanes<std::uint8_t, 8>) == 8, "8 bytes");
+  static_assert(alignof(mpnum_lanes<std::uint8_t, 32>) == 16, "32 bytes");
+  static_assert(alignof(mpnum_lanes<float, 4>) == 16, "16 bytes");
+  static_assert(alignof(mpnum_lanes<double, 8>) == 16, "64 bytes");
+  static_assert(sizeof(mpnum_lanes<std::uint16_t, 4>) == 8, "no padding");
+  CHECK(MPNUM_BLOCK_SCRATCH == 32, "one word for each warp of the largest block");
+}
+
+} // namespace
+
+int main(void) {
+  TAP_RUN(reductions_equal_plain_loops_for_every_block_size);
+  TAP_RUN(blocks_may_have_three_dimensions);
+  TAP_RUN(a_nan_anywhere_is_in_every_result);
+  TAP_RUN(infinities_are_found_anywhere);
+  TAP_RUN(zeros_keep_their_sign);
+  TAP_RUN(mixtures_of_special_values_reduce_as_promised);
+  TAP_RUN(amax_keeps_nan);
+  TAP_RUN(atomics_reduce_floats_and_words);
+  TAP_RUN(lanes_move_from_anywhere_to_anywhere);
+  TAP_RUN(lanes_are_aligned_for_one_access);
+  return tap_done();
+}

@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Faults planted in the device headers are seen: with each of them, a test that runs kernels on the CPU fails. A test
+of tests/cuda/simt/test_collectives.cpp, tests/cuda/simt/test_kernels_convert.cpp and tests/cuda/simt/test_kernels_reduce.cpp.
+
+usage: tests/cuda/simt/test_simt_faults.py [full]
+
+Without an argument a few faults are planted, with full the others.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "harness"))
+
+import tap
+import toolchain
+from toolchain import INCLUDE, named, run
+from tree import ROOT
+
+# Three types and short programs: these builds only have to fail.
+FLAGS = ["-std=c++17", "-O1"]
+FEW_TYPES = "-DTEST_TYPES=float,mpnum_e4m3,mpnum_e3m2x4"
+# The header under test, the program that tests it, flags to build with.
+PROGRAMS = {
+    "collectives": ("device.cuh", "test_collectives", []),
+    "convert": ("kernels.cuh", "test_kernels_convert", [FEW_TYPES]),
+    "reduce": ("kernels.cuh", "test_kernels_reduce", [FEW_TYPES]),
+}
+SM_80 = "-DTEST_DEVICE_ARCH=800"
+ALIGNED = "-fsanitize=alignment"  # where the processor takes any address
+
+# What is wrong, who sees it, what to replace in the header, by what, and flags to build with. The first match is
+# replaced; (?s:.*?) skips what is before it.
+QUICK_FAULTS = [
+    ("no barrier before the read of the warps' words", "collectives", r"__syncthreads\(\);", ""),
+    ("no barrier after the read of the warps' words", "collectives",
+     r"(__syncthreads\(\);(?s:.*?))__syncthreads\(\);", r"\1"),
+    ("a mask without the last lane", "collectives", r"(MPNUM_ALL_LANES_ )0xffffffffu", r"\g<1>0x7fffffffu"),
+    ("a sum of floats that goes one way", "collectives", r"(?s)(mpnum_warp_sum_f32\(.*?)__shfl_xor_sync",
+     r"\1__shfl_down_sync"),
+    ("another reduction for the largest", "collectives", "__reduce_max_sync", "__reduce_min_sync", SM_80),
+    ("words of warps that do not exist", "collectives", r"lane < warps \? scratch\[lane\] : identity", "scratch[lane]"),
+    ("a largest value that drops NaN", "collectives", r"if \(mpnum_isnan_f32\(x\)\) return 0xffffffffu;", ""),
+    ("a load of one element too many", "collectives", r"i < left\) values", "i <= left) values"),
+    ("a load that takes any address", "collectives", r" && reinterpret_cast<size_t>\(src\) % alignof\(lanes\) == 0", "",
+     ALIGNED),
+    ("a store of one element too many", "collectives", r"i < left\) dst", "i <= left) dst"),
+    ("a conversion past the end", "convert", r"\(n - i \+ dst_count - 1\) / dst_count", "lanes / dst_count"),
+    ("codes past the end of a packed array", "convert", r"dst_count == 1 \|\|\s*i \+ j < n", "true"),
+    ("a random word for all elements", "convert", r"mpnum_random\(seed, index \+ j\)",
+     "mpnum_random(seed, index)"),
+    ("one element too many reduced", "reduce", r"i \+ j < n\) visit", "i + j <= n) visit"),
+    ("a grid without its last tile", "convert", r"n / tile \+ \(n % tile != 0\)", "(n + tile / 2) / tile"),
+]
+MORE_FAULTS = [
+    ("a barrier in a branch", "collectives", r"(?=__syncthreads\(\);)", "if (lane < 16) "),
+    ("a mask of lanes that do not come", "collectives", r"(mpnum_warp_sum_u32\(uint32_t value\) {)",
+     r"\1 if (threadIdx.x % 32 == 31) return value;"),
+    ("a sum of words that begins at half a warp", "collectives", r"(?s)(mpnum_warp_sum_u32.*?step = )16", r"\g<1>8"),
+    ("a largest word that begins at half a warp", "collectives", r"(?s)(mpnum_warp_max_u32.*?step = )16", r"\g<1>8"),
+    ("a sum of floats that ends early", "collectives", r"(?s)(mpnum_warp_sum_f32\(.*?step > )0", r"\g<1>1"),
+    ("a sum of floats in another order", "collectives",
+     r"(?s)(mpnum_warp_sum_f32\(.*?)step = 16; step > 0; step /= 2", r"\1step = 1; step < 32; step *= 2"),
+    ("another reduction for sums", "collectives", "__reduce_add_sync", "__reduce_or_sync", SM_80),
+    ("a word of one warp too many", "collectives", "lane < warps", "lane <= warps"),
+    ("a word of one warp too few", "collectives", "lane < warps", "lane + 1 < warps"),
+    ("all warps in one word", "collectives", r"scratch\[warp\] = word", "scratch[lane] = word"),
+    ("a sum that loses -0", "collectives", "minus_zero = 0x80000000u", "minus_zero = 0"),
+    ("negative values in the wrong order", "collectives", r"bits >> 31 \? ~bits : (bits \| 0x80000000u)", r"\1"),
+    ("an amax that keeps a payload", "collectives", r"magnitude > 0x7f800000u \? 0x7fffffffu : magnitude", "magnitude"),
+    ("an amax with a sign", "collectives", r"mpnum_bits_f32\(x\) & 0x7fffffffu", "mpnum_bits_f32(x)"),
+    ("a sum whose NaN is not canonical", "collectives",
+     r"return mpnum_isnan_f32\(value\) \? .*? : value;", "return value;"),
+    ("all finite if one is", "collectives", "__syncthreads_and", "__syncthreads_or"),
+    ("threads numbered by columns", "collectives", r"threadIdx\.y \+ blockDim\.y \* threadIdx\.z",
+     "threadIdx.z + blockDim.z * threadIdx.y"),
+    ("a load past the end", "collectives", r"left >= N && (?=reinterpret_cast<size_t>\(src\))", ""),
+    ("a store past the end", "collectives", r"left >= N && (?=reinterpret_cast<size_t>\(dst\))", ""),
+    ("a store that takes any address", "collectives", r" && reinterpret_cast<size_t>\(dst\) % alignof\(lanes\) == 0",
+     "", ALIGNED),
+    ("an atomic amax with a sign", "collectives", r"(amax\), )mpnum_bits_f32\(mpnum_amax\(0, x\)\)",
+     r"\1mpnum_bits_f32(x)"),
+    ("a conversion without its tail", "convert", r"\(n - i \+ src_count - 1\) / src_count",
+     "(n - i) / src_count"),
+    ("a second vector that is the first", "convert", r"tile \+ v \* step", "tile"),
+    ("vectors of neighbours that overlap", "convert", r"threadIdx\.x \* static_cast<size_t>\(lanes\)",
+     "threadIdx.x * static_cast<size_t>(lanes - 1)"),
+    ("a grid that strides too far", "convert", r"tile \+= gridDim\.x", "tile += 2 * gridDim.x"),
+    ("a reduction of whole vectors alone", "reduce", r"if \(i \+ j < n\) visit", "if (false) visit"),
+    ("finite if one is not", "reduce", "!__syncthreads_and", "__syncthreads_and"),
+    ("counts of every thread", "reduce", r"(?s)(mpnum_stats_kernel_.*?)if \(threadIdx\.x == 0\) ", r"\1"),
+    ("the largest for the smallest", "reduce", r"~(mpnum_block_max_u32\()~", r"\1"),
+    ("a reduction that begins with what was there", "reduce", r"\*dst = value;", "(void)dst, (void)value;"),
+    ("a launch without blocks", "convert", r"if \(n == 0\) return cudaSuccess;", ""),
+]
+
+
+def cpp_compiler():
+    for command in (os.environ.get("CXX"), "c++", "g++", "clang++"):
+        if command and shutil.which(shlex.split(command)[0]):
+            return shlex.split(command)
+    raise tap.Skip("no C++ compiler")
+
+
+def first_failure(program):
+    """The first property that fails, which ends the program; None if none does."""
+    process = subprocess.Popen([program], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                               text=True, errors="replace")
+    for line in process.stdout:
+        if line.startswith("not ok"):
+            process.kill()
+            process.wait()
+            return line.strip()
+    status = process.wait()
+    return f"exit status {status}" if status else None
+
+
+def failure_with(who, change, *flags):
+    """What fails with the text of the header changed."""
+    if not sys.platform.startswith("linux"):
+        raise tap.Skip("kernels run on the CPU of Linux only")
+    header, source, program_flags = PROGRAMS[who]
+    with tempfile.TemporaryDirectory() as folder:
+        include = Path(folder) / "include"
+        shutil.copytree(INCLUDE, include)
+        path = include / "mpnum" / "cuda" / header
+        path.write_text(change(path.read_text()))
+        program = Path(folder) / "program"
+        done = run(*cpp_compiler(), *FLAGS, *program_flags, *flags, "-I", include,
+                   ROOT / "tests/cuda/simt" / f"{source}.cpp", "-o", program)
+        assert done.returncode == 0, done.stdout[:4000]
+        return first_failure(program)
+
+
+def fault_is_seen(who, pattern, replacement, *flags):
+    def plant(text):
+        changed, times = re.subn(pattern, replacement, text, count=1)
+        assert times and changed != text, f"nothing to change: {pattern}"
+        return changed
+    assert failure_with(who, plant, "-fno-sanitize-recover=all", *flags), f"{PROGRAMS[who][1]} does not see it"
+
+
+def tests_pass_without_a_fault(who, *flags):
+    failed = failure_with(who, lambda text: text, *flags)
+    assert not failed, failed
+
+
+def seen(faults):
+    for what, who, *fault in faults:
+        yield named(f"{PROGRAMS[who][0]} with {what} fails", fault_is_seen, who, *fault)
+
+
+def quick_properties():
+    for who, (_, program, _) in PROGRAMS.items():
+        yield named(f"{program} passes without a fault", tests_pass_without_a_fault, who)
+    yield from seen(QUICK_FAULTS)
+
+
+def full_properties():
+    yield named("test_collectives passes without a fault on sm_80", tests_pass_without_a_fault, "collectives", SM_80)
+    yield from seen(MORE_FAULTS)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] not in ([], ["full"]):
+        print(__doc__.strip(), file=sys.stderr)
+        sys.exit(2)
+    sys.exit(toolchain.run_on_all_cores(list(full_properties() if sys.argv[1:] else quick_properties())))

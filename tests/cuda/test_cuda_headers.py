@@ -1,0 +1,303 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The headers of include/mpnum/cuda: nvcc compiles each alone and twice, and kernels that use them for every
+architecture without a warning, spill or local memory, two units with all of them link, NVRTC compiles device.cuh, and
+interop.cuh is a move of bits. No GPU is needed.
+
+usage: tests/cuda/test_cuda_headers.py [full | exhaustive]
+
+Without an argument one architecture runs, with full more and more dialects, with exhaustive all.
+"""
+
+import platform
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
+
+import tap
+import test_device_headers
+import toolchain
+from test_device_headers import FULL_ARCHS, QUICK_ARCHS, STANDARDS, Nvrtc, all_archs, archs_of_nvcc, nvcc
+from toolchain import INCLUDE, named
+from tree import check, need
+
+HEADERS = ["cuda/device.cuh", "cuda/interop.cuh", "cuda/kernels.cuh"]
+TYPES = [match[1] for match in re.finditer(r"ROW\((\w+), \w+, \d", test_device_headers.api.macros["MPNUM_FORMATS"][0][1])]
+ONLY_SATURATING = ["e3m2", "e2m3", "e2m1"]
+
+# Kernels that call what device.cuh has; no function of the runtime, so that NVRTC takes them.
+DEVICE = """\
+#include <mpnum/cuda/device.cuh>
+__global__ void reduce(float *out, int *flags, uint32_t *words, const float *in, size_t n) {
+  __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
+  float amax = 0;
+  for (size_t i = mpnum_grid_index(); i < n; i += mpnum_grid_size()) amax = mpnum_amax(amax, in[i]);
+  const float x = in[mpnum_thread_index()];
+  out[0] = mpnum_warp_sum_f32(x);
+  out[1] = mpnum_warp_max_f32(x);
+  out[2] = mpnum_warp_amax_f32(x);
+  out[3] = mpnum_block_sum_f32(x, scratch);
+  out[4] = mpnum_block_max_f32(x, scratch);
+  out[5] = mpnum_block_amax_f32(amax, scratch);
+  flags[0] = mpnum_warp_all_finite_f32(x);
+  flags[1] = mpnum_block_all_finite_f32(x);
+  words[0] = mpnum_block_sum_u32(words[mpnum_thread_index()], scratch);
+  words[1] = mpnum_block_max_u32(words[mpnum_thread_index()], scratch);
+  mpnum_atomic_amax(out + 6, x);
+  mpnum_atomic_min_magnitude(out + 7, amax);
+}
+__global__ void move(mpnum_e4m3 *dst, const float *src, size_t n) {
+  const size_t i = 8 * mpnum_grid_index();
+  if (i >= n) return;
+  const mpnum_lanes<float, 8> in = mpnum_load<8>(src + i, n - i);
+  mpnum_lanes<mpnum_e4m3, 8> out;
+  for (unsigned j = 0; j < 8; ++j) out.at[j] = mpnum_f32_to_e4m3_sat(in.at[j]);
+  mpnum_store(dst + i, out, n - i);
+}
+"""
+
+
+def launches():
+    """A unit that launches every kernel for every type, and each conversion from and to float."""
+    lines = ["#include <mpnum/cuda/kernels.cuh>",
+             "#define LAUNCH(call) if ((error = mpnum_launch_##call) != cudaSuccess) return error;",
+             "cudaError_t launch_all(void *to, const void *from, size_t n, cudaStream_t stream);",
+             "cudaError_t launch_all(void *to, const void *from, size_t n, cudaStream_t stream) {",
+             "  cudaError_t error = cudaSuccess;"]
+
+    def launch(what, dst, src, more=""):
+        lines.append(f"  LAUNCH({what}(static_cast<{dst} *>(to), static_cast<const {src} *>(from), n, {more}stream))")
+
+    rounding = "MPNUM_ROUND_STOCHASTIC, MPNUM_OVERFLOW_IEEE, 1, 2, "
+    for name in TYPES:
+        if name not in ONLY_SATURATING:
+            launch("convert", f"mpnum_{name}", "float")
+        launch("convert_sat", f"mpnum_{name}", "float")
+        launch("convert", "float", f"mpnum_{name}")
+        for what, result in (("all_finite", "int"), ("amax", "float"), ("stats", "mpnum_stats")):
+            launch(what, result, f"mpnum_{name}")
+    launch("convert_round", "mpnum_bf16", "float", rounding)
+    launch("convert_sat", "mpnum_e4m3", "double")
+    launch("convert_sat", "mpnum_e4m3", "mpnum_f16")
+    launch("convert", "double", "mpnum_e5m2")
+    launch("convert", "float", "double")
+    for packed in ("e2m1x2", "e3m2x4", "e2m3x4"):
+        launch("convert_sat", f"mpnum_{packed}", "float")
+        launch("convert", "float", f"mpnum_{packed}")
+    for what, result in (("all_finite", "int"), ("amax", "float"), ("stats", "mpnum_stats")):
+        launch(what, result, "float")
+    launch("all_finite", "int", "double")
+    return "\n".join([*lines, "  return error;", "}"]) + "\n"
+
+
+def compile_text(text, *flags):
+    """What nvcc said, and the text of what it made."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, made = Path(folder) / "unit.cu", Path(folder) / "unit.out"
+        source.write_text(text)
+        said = check(nvcc(), "-Werror", "all-warnings", "-I", INCLUDE, *flags, source, "-o", made)
+        return said, made.read_text(errors="replace")
+
+
+def gencode(arch):
+    if arch.rstrip("af") not in archs_of_nvcc():
+        raise tap.Skip(f"this nvcc does not compile for sm_{arch}")
+    return f"-gencode=arch=compute_{arch},code=sm_{arch}"
+
+
+def each_header_alone_and_twice(standard):
+    for header in HEADERS:
+        compile_text(f"#include <mpnum/{header}>\n" * 2, f"-std={standard}", gencode(QUICK_ARCHS[0]), "-c")
+
+
+def kernels_need_no_local_memory(arch, *flags):
+    said, _ = compile_text(DEVICE + launches() + interop_kernels(), gencode(arch), "-Xptxas", "-v", "-cubin", *flags)
+    kernels = said.count("Compiling entry function")
+    clean = said.count("0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads")
+    assert kernels > 50 + 2 * len(pairs()) and clean == kernels, f"{clean} of {kernels} kernels without local memory"
+
+
+def device_header_compiles_with_nvrtc(arch):
+    nvrtc = Nvrtc()
+    if arch.rstrip("af") not in nvrtc.archs():
+        raise tap.Skip(f"this NVRTC does not compile for sm_{arch}")
+    status, log, ptx = nvrtc.compile(DEVICE, f"--gpu-architecture=compute_{arch}", f"--include-path={INCLUDE}")
+    assert status == 0 and not log, f"status {status}\n{log[:4000]}"
+    assert "reduce" in ptx and "move" in ptx
+
+
+def kernels_compile_with_nvrtc(arch):
+    """Without the launchers, which are the runtime's."""
+    nvrtc = Nvrtc()
+    if arch.rstrip("af") not in nvrtc.archs():
+        raise tap.Skip(f"this NVRTC does not compile for sm_{arch}")
+    instances = ["mpnum_convert_kernel_<mpnum::cast_sat_<mpnum_e4m3, float>, mpnum_e4m3, float>",
+                 "mpnum_convert_kernel_<mpnum::cast_plain_<float, mpnum_f16>, float, mpnum_f16>",
+                 "mpnum_convert_kernel_<mpnum::cast_rounded_<mpnum_e2m1, float>, mpnum_e2m1x2, float>",
+                 "mpnum_all_finite_kernel_<double>", "mpnum_amax_kernel_<mpnum_bf16>", "mpnum_stats_kernel_<float>"]
+    status, log, ptx = nvrtc.compile("#include <mpnum/cuda/kernels.cuh>\n" * 2, f"--gpu-architecture=compute_{arch}",
+                                     f"--include-path={INCLUDE}", instances=instances)
+    assert status == 0 and not log, f"status {status}\n{log[:4000]}"
+    assert ptx.count(".entry") == len(instances), ptx.count(".entry")
+
+
+# What a host program makes of arrays, rows and sums: every byte of its results, and the instruction set behind them.
+HOST_PROGRAM = """\
+#include <mpnum/mpnum.h>
+#include <stdio.h>
+#include <string.h>
+enum { COUNT = 1003 };
+static float floats[COUNT], back[COUNT];
+static double doubles[COUNT];
+static unsigned char codes[4 * COUNT];
+static uint64_t hash = 1;
+static void take(const void *memory, size_t size) {
+  const unsigned char *bytes = static_cast<const unsigned char *>(memory);
+  for (size_t i = 0; i < size; ++i) hash = (hash ^ bytes[i]) * 0x100000001b3u;
+}
+#define CONVERT(type, form)                                                                \\
+  mpnum_f32_to_##type##form##_array(reinterpret_cast<mpnum_##type *>(codes), floats, COUNT); \\
+  take(codes, COUNT);                                                                      \\
+  mpnum_##type##_to_f32_array(back, reinterpret_cast<mpnum_##type *>(codes), COUNT);       \\
+  take(back, sizeof back)
+int main() {
+  for (uint32_t i = 0; i < COUNT; ++i) {
+    const uint32_t bits = i % 5 ? mpnum_random(1, i) : (mpnum_random(1, i) & 0x87ffffffu) | 0x38000000u;
+    floats[i] = mpnum_from_bits_f32(bits);
+    doubles[i] = mpnum_from_bits_f64(static_cast<uint64_t>(bits) << 32 | i);
+  }
+  CONVERT(f16, );
+  CONVERT(e4m3, _sat);
+  CONVERT(e2m1x2, _sat);
+  mpnum_f64_to_f16_array(reinterpret_cast<mpnum_f16 *>(codes), doubles, COUNT);
+  take(codes, 2 * COUNT);
+  const float amax = mpnum_amax_f32(floats, COUNT - 700), sum = mpnum_sum_bf16(reinterpret_cast<mpnum_bf16 *>(codes), 7);
+  take(&amax, sizeof amax);
+  take(&sum, sizeof sum);
+  mpnum_exp_f32_array(back, floats, COUNT);
+  take(back, sizeof back);
+  printf("%016llx %s\\n", static_cast<unsigned long long>(hash), mpnum_isa_name(mpnum_isa_in_use()));
+}
+"""
+HOST_SIMD = ["-D", "MPNUM_CUDA_HOST_SIMD=1"]
+
+
+def host_simd_compiles_without_a_warning():
+    """Without optimisation, where gcc's intrinsics are macros; what nvcc itself says, without the host's compiler."""
+    compile_text("#include <mpnum/mpnum.h>\n#include <mpnum/cuda/kernels.cuh>\n", "-std=c++11", *HOST_SIMD, "-cuda")
+
+
+def host_simd_gives_the_bits_of_the_plain_build():
+    said = []
+    with tempfile.TemporaryDirectory() as folder:
+        (source := Path(folder) / "host.cu").write_text(HOST_PROGRAM)
+        for index, flags in enumerate(([], ["-O2", *HOST_SIMD])):
+            program = Path(folder) / f"program{index}"
+            check(nvcc(), "-Werror", "all-warnings", "-I", INCLUDE, gencode(QUICK_ARCHS[0]), *flags, source, "-o", program)
+            said.append(check(program).split())
+    (plain, scalar), (vectors, isa) = said
+    assert plain == vectors and scalar == "scalar", said
+    assert isa != "scalar" or platform.machine() not in ("x86_64", "aarch64"), said
+
+
+def two_units_link():
+    with tempfile.TemporaryDirectory() as folder:
+        includes = "".join(f"#include <mpnum/{header}>\n" for header in HEADERS)
+        (Path(folder) / "one.cu").write_text(
+            includes + "cudaError_t other(float *result, const float *src);\n"
+            "int main() { return mpnum_launch_amax<float>(0, 0, 0, 0) == other(0, 0) ? 0 : 1; }\n")
+        (Path(folder) / "two.cu").write_text(
+            includes + "cudaError_t other(float *result, const float *src);\n"
+            "cudaError_t other(float *result, const float *src) { return mpnum_launch_amax(result, src, 0, 0); }\n")
+        program = Path(folder) / "program"
+        check(nvcc(), "-Werror", "all-warnings", "-I", INCLUDE, gencode(QUICK_ARCHS[0]), Path(folder) / "one.cu",
+              Path(folder) / "two.cu", "-o", program)
+        check(program)  # both get the same error where there is no GPU
+
+
+def pairs():
+    text = (INCLUDE / "mpnum" / "cuda" / "interop.cuh").read_text()
+    rows = re.findall(r"ROW\((__\w+), (mpnum_\w+)\)", text)
+    assert len(rows) > 15, rows
+    return rows
+
+
+def interop_kernels():
+    lines = ["#include <mpnum/cuda/interop.cuh>"]
+    for index, (theirs, ours) in enumerate(pairs()):
+        for name, dst, src, call in (("from", ours, theirs, "mpnum_from_cuda"), ("to", theirs, ours, "mpnum_to_cuda")):
+            lines += [f"__global__ void {name}_{index}({dst} *dst, const {src} *src) {{",
+                      f"  dst[threadIdx.x] = {call}(src[threadIdx.x]);", "}"]
+    return "\n".join(lines) + "\n"
+
+
+def interop_is_a_move_of_bits():
+    _, ptx = compile_text(interop_kernels(), gencode(QUICK_ARCHS[-1]).replace("code=sm", "code=compute"), "-ptx")
+    body = re.findall(r"^\t(?!\.)(?:@\S+\s+)?([\w.]+)", ptx, re.M)
+    moves = re.compile(r"ld\.param\.[ub]64|cvta\.to\.global\.u64|mov\.u32|mul\.wide\.u32|add\.s64|shl\.b64|cvt\.u64\.u32|"
+                       r"ld\.global(\.nc)?\.[ub](8|16|32)|st\.global\.[ub](8|16|32)|ret")
+    strangers = sorted({word for word in body if not moves.fullmatch(word)})
+    assert len(body) > 8 * 2 * len(pairs()) and not strangers, strangers
+    loads = sum(word.startswith("ld.global") for word in body)
+    assert loads == 2 * len(pairs()), f"{loads} loads for {2 * len(pairs())} kernels"
+
+
+def interop_is_quiet_whatever_cudas_headers_say(host):
+    """As a host compiler sees it, behind nvcc and alone, with CUDA's headers not those of the system."""
+    need(host)
+    compile_text("#include <mpnum/cuda/interop.cuh>\n", gencode(QUICK_ARCHS[0]), "-c", "-ccbin", host, "-Xcompiler",
+                 "-Wextra,-Wunused-parameter,-Wconversion,-Werror")
+    with tempfile.TemporaryDirectory() as folder:
+        (source := Path(folder) / "unit.cpp").write_text("#include <mpnum/cuda/interop.cuh>\n")
+        toolkit = Path(shutil.which(nvcc())).resolve().parents[1] / "include"
+        check(host, "-std=c++11", *toolchain.WARNINGS, *(toolchain.CLANG_WARNINGS if "clang" in host else []), "-I", toolkit,
+              "-I", INCLUDE, "-fsyntax-only", source)
+
+
+def quick_properties():
+    last = QUICK_ARCHS[-1]
+    yield named(f"kernels need no local memory on sm_{last}", kernels_need_no_local_memory, last)
+    yield named(f"device.cuh compiles with NVRTC for sm_{last}", device_header_compiles_with_nvrtc, last)
+
+
+def full_properties():
+    for standard in ("c++11", "c++20"):
+        yield named(f"each header alone and twice in {standard}", each_header_alone_and_twice, standard)
+    for arch in QUICK_ARCHS[:-1]:
+        yield named(f"kernels need no local memory on sm_{arch}", kernels_need_no_local_memory, arch)
+        yield named(f"device.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
+    yield named(f"kernels.cuh compiles with NVRTC for sm_{QUICK_ARCHS[0]}", kernels_compile_with_nvrtc, QUICK_ARCHS[0])
+    yield host_simd_compiles_without_a_warning
+    yield two_units_link
+    yield interop_is_a_move_of_bits
+    for arch in FULL_ARCHS:
+        yield named(f"kernels need no local memory on sm_{arch} with -use_fast_math", kernels_need_no_local_memory, arch,
+                    "-use_fast_math")
+        yield named(f"device.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
+    yield named("kernels.cuh compiles with NVRTC for sm_100a", kernels_compile_with_nvrtc, "100a")
+    yield host_simd_gives_the_bits_of_the_plain_build
+    for host in ("g++", "clang++"):
+        yield named(f"interop is quiet whatever CUDA's headers say, {host}", interop_is_quiet_whatever_cudas_headers_say, host)
+
+
+def exhaustive_properties():
+    for standard in STANDARDS:
+        yield named(f"each header alone and twice in {standard}", each_header_alone_and_twice, standard)
+    for arch in all_archs():
+        for flags in ([], ["-use_fast_math"]):
+            yield named(" ".join([f"kernels need no local memory on sm_{arch}", *flags]),
+                        kernels_need_no_local_memory, arch, *flags)
+        yield named(f"device.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
+
+
+PROPERTIES = {"quick": quick_properties, "full": full_properties, "exhaustive": exhaustive_properties}
+if __name__ == "__main__":
+    tier = sys.argv[1] if sys.argv[1:] else "quick"
+    if tier not in PROPERTIES:
+        print(__doc__.strip(), file=sys.stderr)
+        sys.exit(2)
+    sys.exit(toolchain.run_on_all_cores(list(PROPERTIES[tier]())))

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* Measures the functions of func.h for f32: at every step-th of the 2^32 floats, a line
+ * for each function with the largest error in units in the last place, where it is, and
+ * how many results are not the float nearest to the value.
+ *
+ * usage: function_errors STEP [NAME...]
+ *
+ * MPNUM_TEST_MODE in the environment: upward, downward, toward_zero or flush, which the
+ * functions then run in. What overflows in a directed mode, and what is below 2^-120
+ * where subnormals are flushed, is left out then.
+ *
+ * The value is libm's in double, a thousandth of a place off at most; MPFR decides where
+ * that is too near to the middle of two floats. Results that are special, and those of
+ * special arguments, must be exact: the exit status is 1 where one is not. */
+#include "../harness/control_word.h"
+#include "function_reference.h"
+
+#include <mpnum/func.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double reciprocal_f64(double x) { return 1 / x; }
+static double rsqrt_f64(double x) { return 1 / sqrt(x); }
+static double exp10_f64(double x) { return pow(10, x); }
+static double sigmoid_f64(double x) {
+  return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x));
+}
+static double softplus_f64(double x) { return fmax(x, 0) + log1p(exp(-fabs(x))); }
+static double silu_f64(double x) { return x < -700 ? -0.0 : x * sigmoid_f64(x); }
+static double normal_f64(double x) { return erfc(-x * sqrt(0.5)) / 2; }
+static double gelu_f64(double x) { return x < -50 ? -0.0 : x * normal_f64(x); }
+static double gelu_tanh_f64(double x) {
+  const double factor = sqrt(2 / acos(-1.0)) * 2;
+  return x < -50 ? -0.0 : x * sigmoid_f64(factor * (x + 0.044715 * x * x * x));
+}
+static double bell_f64(double x) { return sigmoid_f64(x) * sigmoid_f64(-x); }
+static double tanh_derivative_f64(double x) { return 4 * bell_f64(2 * x); }
+static double silu_derivative_f64(double x) {
+  if (fabs(x) > 700) return x < 0 ? -0.0 : 1;
+  return sigmoid_f64(x) * (1 + x * sigmoid_f64(-x));
+}
+static double gelu_derivative_f64(double x) {
+  if (fabs(x) > 30) return x < 0 ? -0.0 : 1;
+  return normal_f64(x) + x * exp(-x * x / 2) / sqrt(2 * acos(-1.0));
+}
+
+typedef struct measured_function {
+  const char *name;
+  float (*function)(float);
+  double (*value)(double);
+  int has_root; /* near which the error is counted in places of 1/32 */
+} measured_function;
+
+#define WRAPPED(name, NAME) \
+ static float name##_f32(float x) { return mpnum_##name##_f32(x); }
+MPNUM_FUNCTION_ROWS_(WRAPPED)
+static const measured_function functions[] = {
+    /* in the order of function_references */
+    {"exp", exp_f32, exp, 0},
+    {"exp2", exp2_f32, exp2, 0},
+    {"exp10", exp10_f32, exp10_f64, 0},
+    {"expm1", expm1_f32, expm1, 0},
+    {"log", log_f32, log, 0},
+    {"log2", log2_f32, log2, 0},
+    {"log10", log10_f32, log10, 0},
+    {"log1p", log1p_f32, log1p, 0},
+    {"sqrt", sqrt_f32, sqrt, 0},
+    {"rsqrt", rsqrt_f32, rsqrt_f64, 0},
+    {"reciprocal", reciprocal_f32, reciprocal_f64, 0},
+    {"sigmoid", sigmoid_f32, sigmoid_f64, 0},
+    {"tanh", tanh_f32, tanh, 0},
+    {"softplus", softplus_f32, softplus_f64, 0},
+    {"silu", silu_f32, silu_f64, 0},
+    {"gelu", gelu_f32, gelu_f64, 0},
+    {"gelu_tanh", gelu_tanh_f32, gelu_tanh_f64, 0},
+    {"erf", erf_f32, erf, 0},
+    {"sigmoid_derivative", sigmoid_derivative_f32, bell_f64, 0},
+    {"tanh_derivative", tanh_derivative_f32, tanh_derivative_f64, 0},
+    {"silu_derivative", silu_derivative_f32, silu_derivative_f64, 1},
+    {"gelu_derivative", gelu_derivative_f32, gelu_derivative_f64, 1},
+};
+enum { FUNCTIONS = sizeof functions / sizeof functions[0], THREADS = 2 };
+
+typedef struct finding {
+  const measured_function *function;
+  const function_reference *reference;
+  uint64_t first, step;
+  double error; /* the largest, in places */
+  uint32_t at;
+  uint64_t wrong, bad;
+  uint32_t bad_at;
+} finding;
+
+static pthread_mutex_t mpfr_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static float from_bits(uint32_t bits) {
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+static double exact(const finding *found, double x) {
+  pthread_mutex_lock(&mpfr_lock);
+  const uint64_t bits = reference_of_function(found->reference, x);
+  pthread_mutex_unlock(&mpfr_lock);
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+static double place_of(const finding *found, double value) {
+  int exponent;
+  frexp(value, &exponent);
+  if (found->function->has_root && exponent < -5) exponent = -5;
+  return ldexp(1, exponent < -125 ? -149 : exponent - 24);
+}
+static int is_special(float x) { return isnan(x) || isinf(x) || x == 0; }
+static int same_bits(float a, float b) { return memcmp(&a, &b, sizeof a) == 0; }
+
+/* In the mode that was asked for. */
+static uint64_t mode;
+static int has_mode;
+static float called(float (*function)(float), float x) {
+  return has_mode ? called_with(mode, function, x) : function(x);
+}
+/* 0: there is no such mode here. */
+static int set_mode(const char *name) {
+  const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+  const char *const names[] = {"upward", "downward", "toward_zero"};
+  has_mode = 1;
+  for (int i = 0; i < 3; ++i)
+    if (strcmp(name, names[i]) == 0) {
+      mode = control_word_of(modes[i]);
+      return 1;
+    }
+  mode = control_word() | FLUSHES;
+  return FLUSHES != 0 && strcmp(name, "flush") == 0;
+}
+/* Whether the mode excuses it: directed rounding stops at the largest float, flushing
+ * takes what is subnormal, or is on the way there, for zero. */
+static int is_excused(float x, double value, float nearest) {
+  if (!has_mode || is_special(x)) return 0;
+  return (mode & FLUSHES) == 0 ? isinf(nearest)
+                               : fabs((double)x) < 0x1p-120 || fabs(value) < 0x1p-120;
+}
+
+static void measure(finding *found, uint32_t bits) {
+  const float x = from_bits(bits), y = called(found->function->function, x);
+  double value = found->function->value((double)x);
+  if (isnan(value)) {
+    const int is_canonical = same_bits(y, from_bits(0x7fffffff));
+    if (!is_canonical && found->bad++ == 0) found->bad_at = bits;
+    return;
+  }
+  const double place = place_of(found, value);
+  const double low = fabs(value) / place - 0.5;
+  const double doubt = found->function->has_root ? ldexp(1, -18) : ldexp(1, -16);
+  if (isfinite(value) && fabs(low - floor(low + 0.5)) < doubt && !is_special(x))
+    value = exact(found, (double)x); /* near a middle */
+  const float nearest = (float)value;
+  if (is_excused(x, value, nearest)) return;
+  /* log 2 at 0 is a value like others */
+  const int is_exact = !has_mode || is_special(nearest);
+  if ((is_special(x) && is_exact) || (is_special(nearest) && isinf(value))) {
+    if (!same_bits(y, nearest) && found->bad++ == 0) found->bad_at = bits;
+    return;
+  }
+  found->wrong += !same_bits(y, nearest);
+  if (is_special(y) && same_bits(y, nearest)) return;
+  const double error = fabs((double)y - value) / place;
+  if (!(error <= found->error)) {
+    found->error = error;
+    found->at = bits;
+  }
+}
+static void *measure_part(void *argument) {
+  finding *found = (finding *)argument;
+  for (uint64_t bits = found->first * found->step; bits >> 32 == 0;
+       bits += THREADS * found->step)
+    measure(found, (uint32_t)bits);
+  return NULL;
+}
+static finding measure_all(int which, uint64_t step) {
+  finding parts[THREADS];
+  pthread_t threads[THREADS];
+  for (int i = 0; i < THREADS; ++i) {
+    memset(&parts[i], 0, sizeof parts[i]);
+    parts[i].function = &functions[which];
+    parts[i].reference = &function_references[which];
+    parts[i].first = (uint64_t)i;
+    parts[i].step = step;
+    if (pthread_create(&threads[i], NULL, measure_part, &parts[i])) abort();
+  }
+  for (int i = 0; i < THREADS; ++i)
+    pthread_join(threads[i], NULL);
+  finding all = parts[0];
+  for (int i = 1; i < THREADS; ++i) {
+    if (parts[i].error > all.error ||
+        (parts[i].error == all.error && parts[i].at < all.at)) { /* NOLINT */
+      all.error = parts[i].error;
+      all.at = parts[i].at;
+    }
+    if (parts[i].bad && !all.bad) all.bad_at = parts[i].bad_at;
+    all.wrong += parts[i].wrong;
+    all.bad += parts[i].bad;
+  }
+  return all;
+}
+
+int main(int argc, char **argv) {
+  const uint64_t step = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
+  int status = 0;
+  if (step == 0) {
+    fprintf(stderr, "usage: function_errors STEP [NAME...]\n");
+    return 2;
+  }
+  const char *mode_name = getenv("MPNUM_TEST_MODE");
+  if (mode_name && !set_mode(mode_name)) {
+    fprintf(stderr, "function_errors: no such mode here\n");
+    return 2;
+  }
+  start_function_references();
+  for (int i = 0; i < FUNCTIONS; ++i) {
+    int is_wanted = argc == 2;
+    for (int k = 2; k < argc; ++k)
+      is_wanted |= strcmp(argv[k], functions[i].name) == 0;
+    if (!is_wanted) continue;
+    const finding found = measure_all(i, step);
+    printf("%s %.4f %08" PRIx32 " %" PRIu64 "\n", functions[i].name, found.error,
+           found.at, found.wrong);
+    fflush(stdout);
+    if (found.bad) {
+      printf("# %s: %" PRIu64 " special results are not exact, the first of %08" PRIx32
+             "\n",
+             functions[i].name, found.bad, found.bad_at);
+      status = 1;
+    }
+  }
+  end_function_references();
+  return status;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* The functions of func_array.h with two sources, with every instruction set: each
+ * element is that of the scalar function, whatever the length, also in place of either
+ * source. */
+#include "../array/array_checks.h"
+
+#include <mpnum/func_array.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 3000 };
+static float a32[MOST], b32[MOST], want32[MOST], got32[MOST];
+static mpnum_f16 a16[MOST], b16[MOST], want16[MOST], got16[MOST];
+static mpnum_bf16 ab[MOST], bb[MOST], wantb[MOST], gotb[MOST];
+
+mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
+mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }
+
+/* Floats of any kind: every exponent, Inf, NaN, zeros; pairs near each other and far. */
+static void make_inputs(void) {
+  static const float special[] = {0.0f,  -0.0f,   1.0f,  -1.0f,
+                                  88.0f, -104.0f, 3e38f, -3e38f};
+  uint32_t state = 1;
+  for (int i = 0; i < MOST; ++i) {
+    state = state * 1664525u + 1013904223u;
+    const uint32_t word = (state ^ state >> 15) * 2246822519u;
+    const float x = mpnum_from_bits_f32(word);
+    const float near_x = (float)((double)(word % 40000) / 2000 - 10);
+    a32[i] = i % 3 == 0 ? x : i % 3 == 1 ? near_x : special[word % 8];
+    state = state * 1664525u + 1013904223u;
+    b32[i] =
+        i % 2 ? mpnum_from_bits_f32(state) : (float)((double)(state >> 16) / 4000 - 8);
+    if (i % 50 == 0) a32[i] = mpnum_from_bits_f32(i % 100 ? 0x7f800000u : 0xff800000u);
+    if (i % 50 == 1) b32[i] = mpnum_from_bits_f32(i % 100 ? 0xff800000u : 0x7fc00000u);
+    a16[i] = mpnum_f32_to_f16(a32[i]);
+    b16[i] = mpnum_f32_to_f16(b32[i]);
+    ab[i] = mpnum_f32_to_bf16(a32[i]);
+    bb[i] = mpnum_f32_to_bf16(b32[i]);
+    want32[i] = mpnum_logaddexp_f32(a32[i], b32[i]);
+    want16[i] = mpnum_logaddexp_f16(a16[i], b16[i]);
+    wantb[i] = mpnum_logaddexp_bf16(ab[i], bb[i]);
+  }
+}
+
+static void check(const char *type, size_t n, const void *got, const void *want,
+                  size_t size) {
+  for (size_t i = 0; i < n * size; ++i) {
+    const int is_same = ((const uint8_t *)got)[i] == ((const uint8_t *)want)[i];
+    CHECK(is_same, "%s: element %zu of %zu", type, i / size, n);
+    if (!is_same) return;
+  }
+}
+static void elements_are_the_scalar_ones(void) {
+  for (size_t n = 0; n <= MOST; n += n < 100 ? 1 : 290) {
+    memset(got32, 0x5c, sizeof got32);
+    mpnum_logaddexp_f32_array(got32, a32, b32, n);
+    mpnum_logaddexp_f16_array(got16, a16, b16, n);
+    mpnum_logaddexp_bf16_array(gotb, ab, bb, n);
+    check("f32", n, got32, want32, 4);
+    check("f16", n, got16, want16, 2);
+    check("bf16", n, gotb, wantb, 2);
+    CHECK(n == MOST || mpnum_bits_f32(got32[n]) == 0x5c5c5c5cu, "written past %zu", n);
+  }
+}
+static void the_result_may_be_a_source(void) {
+  memcpy(got32, a32, sizeof got32);
+  memcpy(got16, b16, sizeof got16);
+  mpnum_logaddexp_f32_array(got32, got32, b32, MOST);
+  mpnum_logaddexp_f16_array(got16, a16, got16, MOST);
+  check("f32", MOST, got32, want32, 4);
+  check("f16", MOST, got16, want16, 2);
+}
+
+int main(void) {
+  make_inputs();
+  RUN_FOR_EACH_ISA(elements_are_the_scalar_ones);
+  RUN_FOR_EACH_ISA(the_result_may_be_a_source);
+  return tap_done();
+}

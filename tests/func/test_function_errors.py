@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The errors of the f32 functions are those of docs/errors.md: a sample finds no larger one (by a tenth where the
+table's row is of a sample, too), and special results are exact.
+
+usage: tests/func/test_function_errors.py PROGRAM [all]
+
+PROGRAM is tests/func/function_errors.c. With all it measures every float for the rows that say so, which takes hours,
+and finds the same numbers.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
+
+import tap
+import toolchain
+
+tool = toolchain.load_tool("function-errors")
+
+if len(sys.argv) < 2:
+    print("1..0 # SKIP not found: MPFR")
+    sys.exit()
+PROGRAM = Path(sys.argv[1])
+ROWS = tool.table(tool.DOCUMENT.read_text())
+MODES_ROWS = tool.modes_table(tool.DOCUMENT.read_text())
+
+
+def sampled_errors_are_no_larger():
+    found = tool.measure(PROGRAM, tool.SAMPLE)
+    assert list(found) == list(ROWS), f"the table has {list(ROWS)}, measured were {list(found)}"
+    larger = [f"{name}: {error} at {at:08x}, the table says {ROWS[name][0]}"
+              for name, (error, at, _) in found.items()
+              if error > float(ROWS[name][0]) * (1 if int(ROWS[name][3]) == 2**32 else 1.1)]
+    assert not larger, "\n".join(larger)
+
+
+def errors_in_other_environments_are_those_of_the_table():
+    found = tool.measure_modes(PROGRAM)
+    assert list(found) == list(MODES_ROWS), f"the table has {list(MODES_ROWS)}, measured were {list(found)}"
+    others = [f"{name}: {errors}, the table says {MODES_ROWS[name]}" for name, errors in found.items()
+              if [f"{error:.2f}" for error in errors] != MODES_ROWS[name]]
+    assert not others, "\n".join(others)
+
+
+def promised_errors_hold():
+    """What the README of a function promises: exp 1.01 places, log 0.73."""
+    assert float(ROWS["exp"][0]) <= 1.01 and float(ROWS["log"][0]) <= 0.73, ROWS
+
+
+def all_floats_give_the_table():
+    whole = [name for name, row in ROWS.items() if int(row[3]) == 2**32]
+    if not whole:
+        raise tap.Skip("no row was measured over all floats")
+    for name, found in tool.measure(PROGRAM, 1, whole).items():
+        assert tool.row(1, *found) == ROWS[name], f"{name}: {tool.row(1, *found)}, the table says {ROWS[name]}"
+
+
+sys.exit(tap.run(*([all_floats_give_the_table] if sys.argv[2:] == ["all"]
+                   else [sampled_errors_are_no_larger, errors_in_other_environments_are_those_of_the_table, promised_errors_hold])))

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* Every function of func.h for f16 and bf16 at every code, against MPFR: the code nearest
+ * to the value, in every floating-point environment. */
+#include "function_reference.h"
+#include "../harness/control_word.h"
+#include "../reference/reference.h"
+#include "../harness/tap.h"
+
+#include <mpnum/func.h>
+
+#include <fenv.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CODES = 65536 };
+
+#define SATURATING(function)                                                \
+ function(exp) function(exp2) function(exp10) function(expm1) function(log) \
+     function(log2) function(log10) function(rsqrt) function(reciprocal)
+
+/* MPFR takes some 20 s for all codes; TEST_EVERY=N leaves all but each N-th out, those
+ * beside zero and the last NaN apart. */
+#ifndef TEST_EVERY
+# define TEST_EVERY 1
+#endif
+static uint32_t next(uint32_t code) {
+  const uint32_t magnitude = code & 0x7fff;
+  return code + (magnitude < 64 || magnitude + TEST_EVERY > 0x7fff ? 1 : TEST_EVERY);
+}
+
+typedef uint16_t code_function(uint16_t code);
+#define CODE_FUNCTION(name, type)                      \
+ static uint16_t name##_##type##_code(uint16_t code) { \
+  const mpnum_##type x = {code};                       \
+  return mpnum_##name##_##type(x).bits;                \
+ }
+#define PLAIN_FUNCTION(name, NAME) CODE_FUNCTION(name, f16) CODE_FUNCTION(name, bf16)
+#define SAT_FUNCTION(name)         CODE_FUNCTION(name##_sat, f16) CODE_FUNCTION(name##_sat, bf16)
+MPNUM_FUNCTION_ROWS_(PLAIN_FUNCTION)
+SATURATING(SAT_FUNCTION)
+
+typedef struct named_functions {
+  const char *name;
+  code_function *of[2]; /* f16, bf16 */
+} named_functions;
+#define NAMED(name, NAME) {#name, {name##_f16_code, name##_bf16_code}},
+#define NAMED_SAT(name)   {#name, {name##_sat_f16_code, name##_sat_bf16_code}},
+static const named_functions plain[] = {MPNUM_FUNCTION_ROWS_(NAMED)};
+static const named_functions saturating[] = {SATURATING(NAMED_SAT)};
+enum {
+  PLAIN = sizeof plain / sizeof plain[0],
+  SATURATED = sizeof saturating / sizeof saturating[0]
+};
+static const char *const types[] = {"f16", "bf16"};
+
+static uint16_t wanted[PLAIN][2][CODES];
+static uint16_t got[CODES];
+
+static double value_of(const char *type, uint32_t code) {
+  const uint64_t bits = ref_decode(ref_format_named(type), code);
+  double x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+static void find_wanted(void) {
+  for (int i = 0; i < PLAIN; ++i) {
+    CHECK(strcmp(plain[i].name, function_references[i].name) == 0, "%s is not %s",
+          plain[i].name, function_references[i].name);
+    for (int type = 0; type < 2; ++type)
+      for (uint32_t code = 0; code < CODES; code = next(code))
+        wanted[i][type][code] = (uint16_t)ref_encode(
+            ref_format_named(types[type]),
+            reference_of_function(&function_references[i], value_of(types[type], code)),
+            REF_NEAREST_EVEN, REF_IEEE, 0);
+  }
+}
+
+/* Nothing else happens while the word is in force. */
+static void run_with(uint64_t word, code_function *function) {
+  code_function *volatile called = function;
+  const uint64_t before = control_word();
+  set_control_word(word);
+  for (uint32_t code = 0; code < CODES; code = next(code))
+    got[code] = called((uint16_t)code);
+  set_control_word(before);
+}
+static void check_codes(const char *name, const char *type, const uint16_t *want) {
+  for (uint32_t code = 0; code < CODES; code = next(code))
+    CHECK(got[code] == want[code], "%s of %s %04x (%a): got %04x, want %04x", name, type,
+          code, value_of(type, code), got[code], want[code]);
+}
+static void check_functions(uint64_t word) {
+  for (int i = 0; i < PLAIN; ++i)
+    for (int type = 0; type < 2; ++type) {
+      run_with(word, plain[i].of[type]);
+      check_codes(plain[i].name, types[type], wanted[i][type]);
+    }
+}
+
+static void functions_are_correctly_rounded(void) { check_functions(control_word()); }
+static void functions_do_not_depend_on_the_rounding_mode(void) {
+#if defined(FE_UPWARD) && defined(FE_DOWNWARD) && defined(FE_TOWARDZERO)
+  check_functions(control_word_of(FE_UPWARD));
+  check_functions(control_word_of(FE_DOWNWARD));
+  check_functions(control_word_of(FE_TOWARDZERO));
+#endif
+}
+static void functions_do_not_depend_on_flushing(void) {
+  check_functions(control_word() | FLUSHES);
+  check_functions(control_word() | FLUSHES_RESULTS);
+  check_functions(control_word() | FLUSHES_ARGUMENTS);
+}
+
+/* Instead of Inf the largest of the sign; for a logarithm of zero that of the smallest.
+ */
+static void saturating_forms_give_no_inf(void) {
+  for (int i = 0; i < SATURATED; ++i) {
+    int at = 0;
+    while (strcmp(plain[at].name, saturating[i].name) != 0)
+      ++at;
+    const int is_log = strncmp(plain[at].name, "log", 3) == 0;
+    for (int type = 0; type < 2; ++type) {
+      const uint16_t infinity = type ? 0x7f80 : 0x7c00;
+      uint16_t want[CODES];
+      for (uint32_t code = 0; code < CODES; code = next(code)) {
+        uint16_t one = wanted[at][type][code];
+        if (is_log && (code & 0x7fff) == 0) one = wanted[at][type][1];
+        if ((one & 0x7fff) == infinity) --one;
+        want[code] = one;
+      }
+      run_with(control_word(), saturating[i].of[type]);
+      check_codes(saturating[i].name, types[type], want);
+    }
+  }
+}
+
+/* What decides the close calls is off by a 2^50th at most, and near the zeros of the
+ * last two functions, where a sum cancels, by a 2^46th. */
+static void wide_values_are_precise(void) {
+  for (int i = 0; i < PLAIN; ++i)
+    for (int type = 0; type < 2; ++type)
+      for (uint32_t code = 1; code < CODES; code += 7 * TEST_EVERY) {
+        const double x = value_of(types[type], code);
+        const uint64_t want_bits = reference_of_function(&function_references[i], x);
+        double want;
+        memcpy(&want, &want_bits, sizeof want);
+        if (!isfinite(x) || x == 0 || !isfinite(want) || fabs(log2(fabs(want))) > 300)
+          continue;
+        uint32_t x_bits;
+        if (!ref_narrow(ref_decode(ref_format_named(types[type]), code), &x_bits))
+          abort();
+        const mpnum_wide_ value =
+            mpnum_wide_of_((mpnum_function_)i, mpnum_wide_f32_(x_bits));
+        const double found =
+            (value.negative ? -1 : 1) *
+            ldexp((double)(value.significand >> 11), value.exponent + 11);
+        const int bits = i < PLAIN - 2 ? 50 : 46;
+        CHECK(fabs(found - want) <= ldexp(fabs(want), -bits), "%s at %a: got %a, want %a",
+              plain[i].name, x, found, want);
+      }
+}
+
+static void logaddexp_is_correctly_rounded(void) {
+  uint32_t random = 1;
+  for (int type = 0; type < 2; ++type) {
+    const ref_format *format = ref_format_named(types[type]);
+    static const uint16_t ends[] = {0x0000, 0x8000, 0x0001, 0x8001, 0x7c00,
+                                    0xfc00, 0x7f80, 0xff80, 0x7fff, 0x7bff,
+                                    0xfbff, 0x3c00, 0xbf80, 0x3f80};
+    enum { ENDS = sizeof ends / sizeof ends[0] };
+    for (uint32_t i = 0; i < 100000 / TEST_EVERY + ENDS * ENDS; ++i) {
+      random = random * 1664525 + 1013904223;
+      uint16_t a = (uint16_t)(random >> 16);
+      uint16_t b = (uint16_t)(i % 3 ? a + (random >> 8 & 0x1ff) - 0x100 : random * 40503);
+      if (i % 3 == 2) b ^= 0x8000;
+      if (i < ENDS * ENDS) a = ends[i / ENDS], b = ends[i % ENDS];
+      const uint16_t want = (uint16_t)ref_encode(
+          format,
+          reference_of_logaddexp(value_of(types[type], a), value_of(types[type], b)),
+          REF_NEAREST_EVEN, REF_IEEE, 0);
+      const mpnum_f16 a16 = {a}, b16 = {b};
+      const mpnum_bf16 ab = {a}, bb = {b};
+      const uint16_t code =
+          type ? mpnum_logaddexp_bf16(ab, bb).bits : mpnum_logaddexp_f16(a16, b16).bits;
+      CHECK(code == want, "logaddexp of %s %04x %04x: got %04x, want %04x", types[type],
+            a, b, code, want);
+    }
+  }
+}
+
+int main(void) {
+  start_function_references();
+  TAP_RUN(find_wanted);
+  TAP_RUN(functions_are_correctly_rounded);
+  TAP_RUN(functions_do_not_depend_on_the_rounding_mode);
+  if (FLUSHES != 0) {
+    TAP_RUN(functions_do_not_depend_on_flushing);
+  } else {
+    TAP_SKIP("functions_do_not_depend_on_flushing", "nothing flushes subnormals here");
+  }
+  TAP_RUN(saturating_forms_give_no_inf);
+  TAP_RUN(wide_values_are_precise);
+  TAP_RUN(logaddexp_is_correctly_rounded);
+  end_function_references();
+  return tap_done();
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* The tables of docs/functions.md: what the functions of func.h give for zeros, Inf, NaN
+ * and outside their domain, for every type, as C23 Annex F or the limit has it. */
+#include "function_reference.h"
+#include "../reference/reference.h"
+#include "../harness/tap.h"
+
+#include <mpnum/func.h>
+
+#include <math.h>
+#include <string.h>
+
+/* Bits of floats. */
+enum {
+  ZERO = 0,
+  HALF = 0x3f000000,
+  QUARTER = 0x3e800000,
+  ONE = 0x3f800000,
+  LOG_2 = 0x3f317218,
+  SMALLEST = 1,
+  LARGEST = 0x7f7fffff,
+  INF = 0x7f800000,
+  NOT_A_NUMBER = 0x7fffffff
+};
+#define NEGATIVE(bits) (0x80000000u | (uint32_t)(bits))
+
+/* The code of a type for a float; its smallest and largest values stand for f32's. */
+static uint16_t code_of(const char *type, uint32_t bits) {
+  const int is_f16 = strcmp(type, "f16") == 0;
+  const uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
+  const uint32_t magnitude = bits & 0x7fffffffu;
+  if (magnitude == SMALLEST) return sign | 1;
+  if (magnitude == LARGEST) return sign | (is_f16 ? 0x7bff : 0x7f7f);
+  return (uint16_t)ref_encode(ref_format_named(type),
+                              mpnum_bits_f64((double)mpnum_from_bits_f32(bits)),
+                              REF_NEAREST_EVEN, REF_IEEE, 0);
+}
+static void check(const char *name, const char *type, uint32_t x, uint32_t got,
+                  uint32_t want) {
+  CHECK(got == want, "%s of %s %x: got %x, want %x", name, type, (unsigned)x,
+        (unsigned)got, (unsigned)want);
+}
+
+/* A function of each type at x, where f32, f16 and bf16 are wanted. */
+#define CODES(name, x, f32_want, f16_want, bf16_want)                                \
+ do {                                                                                \
+  const mpnum_f16 half = {code_of("f16", x)};                                        \
+  const mpnum_bf16 brain = {code_of("bf16", x)};                                     \
+  check(#name, "f32", x, mpnum_bits_f32(mpnum_##name##_f32(mpnum_from_bits_f32(x))), \
+        f32_want);                                                                   \
+  check(#name, "f16", half.bits, mpnum_##name##_f16(half).bits, f16_want);           \
+  check(#name, "bf16", brain.bits, mpnum_##name##_bf16(brain).bits, bf16_want);      \
+ } while (0)
+#define VALUE(name, x, want) \
+ CODES(name, x, (uint32_t)(want), code_of("f16", want), code_of("bf16", want))
+/* At -0, +0, -Inf and +Inf. */
+#define VALUES(name, at_minus_zero, at_zero, at_minus_inf, at_inf) \
+ do {                                                              \
+  VALUE(name, NEGATIVE(ZERO), at_minus_zero);                      \
+  VALUE(name, ZERO, at_zero);                                      \
+  VALUE(name, NEGATIVE(INF), at_minus_inf);                        \
+  VALUE(name, INF, at_inf);                                        \
+ } while (0)
+
+static void zeros_and_infinities(void) {
+  VALUES(exp, ONE, ONE, ZERO, INF);
+  VALUES(exp2, ONE, ONE, ZERO, INF);
+  VALUES(exp10, ONE, ONE, ZERO, INF);
+  VALUES(expm1, NEGATIVE(ZERO), ZERO, NEGATIVE(ONE), INF);
+  VALUES(log, NEGATIVE(INF), NEGATIVE(INF), NOT_A_NUMBER, INF);
+  VALUES(log2, NEGATIVE(INF), NEGATIVE(INF), NOT_A_NUMBER, INF);
+  VALUES(log10, NEGATIVE(INF), NEGATIVE(INF), NOT_A_NUMBER, INF);
+  VALUES(log1p, NEGATIVE(ZERO), ZERO, NOT_A_NUMBER, INF);
+  VALUES(sqrt, NEGATIVE(ZERO), ZERO, NOT_A_NUMBER, INF);
+  VALUES(rsqrt, NEGATIVE(INF), INF, NOT_A_NUMBER, ZERO);
+  VALUES(reciprocal, NEGATIVE(INF), INF, NEGATIVE(ZERO), ZERO);
+  VALUES(sigmoid, HALF, HALF, ZERO, ONE);
+  VALUES(tanh, NEGATIVE(ZERO), ZERO, NEGATIVE(ONE), ONE);
+  VALUES(erf, NEGATIVE(ZERO), ZERO, NEGATIVE(ONE), ONE);
+  VALUES(softplus, LOG_2, LOG_2, ZERO, INF);
+  VALUES(silu, NEGATIVE(ZERO), ZERO, NEGATIVE(ZERO), INF);
+  VALUES(gelu, NEGATIVE(ZERO), ZERO, NEGATIVE(ZERO), INF);
+  VALUES(gelu_tanh, NEGATIVE(ZERO), ZERO, NEGATIVE(ZERO), INF);
+  VALUES(sigmoid_derivative, QUARTER, QUARTER, ZERO, ZERO);
+  VALUES(tanh_derivative, ONE, ONE, ZERO, ZERO);
+  VALUES(silu_derivative, HALF, HALF, NEGATIVE(ZERO), ONE);
+  VALUES(gelu_derivative, HALF, HALF, NEGATIVE(ZERO), ONE);
+  VALUE(log1p, NEGATIVE(ONE), NEGATIVE(INF));
+}
+
+static void outside_the_domain_is_nan(void) {
+  static const uint32_t below_zero[] = {SMALLEST, HALF, ONE, LARGEST};
+  for (int i = 0; i < 4; ++i) {
+    const uint32_t x = NEGATIVE(below_zero[i]);
+    VALUE(log, x, NOT_A_NUMBER);
+    VALUE(log2, x, NOT_A_NUMBER);
+    VALUE(log10, x, NOT_A_NUMBER);
+    VALUE(sqrt, x, NOT_A_NUMBER);
+    VALUE(rsqrt, x, NOT_A_NUMBER);
+    VALUE(log_sat, x, NOT_A_NUMBER);
+    VALUE(log2_sat, x, NOT_A_NUMBER);
+    VALUE(log10_sat, x, NOT_A_NUMBER);
+    VALUE(rsqrt_sat, x, NOT_A_NUMBER);
+  }
+  VALUE(log1p, 0xbf810000u /* -1.0078125 */, NOT_A_NUMBER);
+  VALUE(log1p, NEGATIVE(LARGEST), NOT_A_NUMBER);
+}
+
+/* Signalling, negative, with a payload: always the canonical one. */
+static void nan_gives_the_canonical_one(void) {
+  static const uint32_t nans[] = {0x7f810000u, 0x7fc00000u, 0xffff0000u, 0xffc10000u};
+  for (int i = 0; i < 4; ++i) {
+#define NAN_OF(name, NAME) CODES(name, nans[i], 0x7fffffffu, 0x7fffu, 0x7fffu);
+    MPNUM_FUNCTION_ROWS_(NAN_OF)
+    NAN_OF(exp_sat, )
+    NAN_OF(exp2_sat, )
+    NAN_OF(exp10_sat, )
+    NAN_OF(expm1_sat, )
+    NAN_OF(log_sat, )
+    NAN_OF(log2_sat, )
+    NAN_OF(log10_sat, )
+    NAN_OF(rsqrt_sat, )
+    NAN_OF(reciprocal_sat, )
+  }
+}
+
+/* Codes written by hand, in the order f32, f16, bf16. */
+static void saturating_forms_are_never_infinite(void) {
+  static const uint32_t too_large[] = {0x43800000u /* 256 */, LARGEST, INF};
+  for (int i = 0; i < 3; ++i) {
+    CODES(exp_sat, too_large[i], 0x7f7fffffu, 0x7bffu, 0x7f7fu);
+    CODES(exp2_sat, too_large[i], 0x7f7fffffu, 0x7bffu, 0x7f7fu);
+    CODES(exp10_sat, too_large[i], 0x7f7fffffu, 0x7bffu, 0x7f7fu);
+    CODES(expm1_sat, too_large[i], 0x7f7fffffu, 0x7bffu, 0x7f7fu);
+  }
+  VALUES(exp_sat, ONE, ONE, ZERO, LARGEST);
+  VALUES(exp2_sat, ONE, ONE, ZERO, LARGEST);
+  VALUES(exp10_sat, ONE, ONE, ZERO, LARGEST);
+  VALUES(expm1_sat, NEGATIVE(ZERO), ZERO, NEGATIVE(ONE), LARGEST);
+  for (uint32_t sign = 0; sign < 2; ++sign) {
+    const uint32_t zero = sign << 31;
+    CODES(log_sat, zero, 0xc2ce8ed0u, 0xcc29u, 0xc2b8u);
+    CODES(log2_sat, zero, 0xc3150000u, 0xce00u, 0xc305u);
+    CODES(log10_sat, zero, 0xc23369f4u, 0xc73au, 0xc220u);
+  }
+  VALUE(log_sat, INF, LARGEST);
+  VALUE(log2_sat, INF, LARGEST);
+  VALUE(log10_sat, INF, LARGEST);
+  VALUE(log_sat, NEGATIVE(INF), NOT_A_NUMBER);
+  VALUE(log2_sat, NEGATIVE(INF), NOT_A_NUMBER);
+  VALUE(log10_sat, NEGATIVE(INF), NOT_A_NUMBER);
+  VALUES(rsqrt_sat, NEGATIVE(LARGEST), LARGEST, NOT_A_NUMBER, ZERO);
+  VALUES(reciprocal_sat, NEGATIVE(LARGEST), LARGEST, NEGATIVE(ZERO), ZERO);
+  CODES(reciprocal_sat, SMALLEST, 0x7f7fffffu, 0x7bffu, 0x7f7fu);
+  CODES(reciprocal_sat, NEGATIVE(SMALLEST), 0xff7fffffu, 0xfbffu, 0xff7fu);
+}
+
+static void logaddexp_of(uint32_t a, uint32_t b, uint32_t want) {
+  const mpnum_f16 half_a = {code_of("f16", a)}, half_b = {code_of("f16", b)};
+  const mpnum_bf16 brain_a = {code_of("bf16", a)}, brain_b = {code_of("bf16", b)};
+  check(
+      "logaddexp", "f32", a,
+      mpnum_bits_f32(mpnum_logaddexp_f32(mpnum_from_bits_f32(a), mpnum_from_bits_f32(b))),
+      want);
+  check("logaddexp", "f16", a, mpnum_logaddexp_f16(half_a, half_b).bits,
+        code_of("f16", want));
+  check("logaddexp", "bf16", a, mpnum_logaddexp_bf16(brain_a, brain_b).bits,
+        code_of("bf16", want));
+}
+static void logaddexp_of_special_arguments(void) {
+  static const uint32_t any[] = {ZERO,    NEGATIVE(ZERO),    HALF, NEGATIVE(HALF),
+                                 LARGEST, NEGATIVE(LARGEST), INF,  NEGATIVE(INF)};
+  for (int i = 0; i < 8; ++i) {
+    logaddexp_of(any[i], INF, INF);
+    logaddexp_of(INF, any[i], INF);
+    logaddexp_of(any[i], NEGATIVE(INF), any[i]);
+    logaddexp_of(NEGATIVE(INF), any[i], any[i]);
+    logaddexp_of(any[i], NOT_A_NUMBER, NOT_A_NUMBER);
+    logaddexp_of(NOT_A_NUMBER, any[i], NOT_A_NUMBER);
+  }
+  for (int i = 0; i < 4; ++i)
+    logaddexp_of(any[i & 1], any[i >> 1], LOG_2);
+  logaddexp_of(NOT_A_NUMBER, NOT_A_NUMBER, NOT_A_NUMBER);
+}
+
+static uint32_t state = 1;
+static double uniform(double from, double to) {
+  state = state * 1664525u + 1013904223u;
+  const uint32_t mixed = (state ^ state >> 15) * 2246822519u;
+  return from + (to - from) * (double)(mixed ^ mixed >> 13) * 0x1p-32;
+}
+/* Close to each other, far apart, and where the two parts cancel. */
+static void logaddexp_keeps_its_bound(void) {
+  for (int i = 0; i < 300000; ++i) {
+    const double range = i % 3 == 0 ? 100 : 10;
+    float a = (float)uniform(-range, range), b = (float)((double)a + uniform(-20, 20));
+    if (i % 3 == 2) {
+      a = (float)uniform(-30, -0.001);
+      b = (float)(log1p(-exp((double)a)) * (1 + uniform(-8, 8) * 0x1p-24));
+    }
+    const float got = mpnum_logaddexp_f32(a, b);
+    const uint64_t want_bits = reference_of_logaddexp((double)a, (double)b);
+    double want;
+    memcpy(&want, &want_bits, sizeof want);
+    int exponent;
+    frexp(want, &exponent);
+    const double bound = fabs(want) < 0.0625 ? 0x1p-23 : 6 * ldexp(1, exponent - 24);
+    CHECK(fabs((double)got - want) <= bound, "logaddexp of %a and %a: got %a, want %a",
+          (double)a, (double)b, (double)got, want);
+  }
+}
+
+int main(void) {
+  start_function_references();
+  TAP_RUN(zeros_and_infinities);
+  TAP_RUN(outside_the_domain_is_nan);
+  TAP_RUN(nan_gives_the_canonical_one);
+  TAP_RUN(saturating_forms_are_never_infinite);
+  TAP_RUN(logaddexp_of_special_arguments);
+  TAP_RUN(logaddexp_keeps_its_bound);
+  end_function_references();
+  return tap_done();
+}

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What one call of an array function costs a user: bytes of code in the object of a file with that call alone, which
+stand for the time and memory of its compilation and do not depend on the machine. docs/arrays.md says how a loop stays
+this small."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
+
+import tap
+from toolchain import INCLUDE, named
+from tree import check, need
+
+COMPILERS = {"gcc": r"\(.*?\) 12\.", "clang": r"version 14\."}  # others lay code out in their own way
+# One of each kind of loop: (code, most KiB at -O2, at -O0), which is what it is and up to a tenth.
+CALLS = {
+    "mpnum_f32_to_f16_array": ("void f(mpnum_f16 *y, const float *x, size_t n) { mpnum_f32_to_f16_array(y, x, n); }", 3.5, 36),
+    "mpnum_f32_to_bf16_sat_array":
+        ("void f(mpnum_bf16 *y, const float *x, size_t n) { mpnum_f32_to_bf16_sat_array(y, x, n); }", 4, 36),
+    "mpnum_f32_to_e4m3_sat_array":
+        ("void f(mpnum_e4m3 *y, const float *x, size_t n) { mpnum_f32_to_e4m3_sat_array(y, x, n); }", 6.5, 48),
+    "mpnum_e4m3_to_f32_array": ("void f(float *y, const mpnum_e4m3 *x, size_t n) { mpnum_e4m3_to_f32_array(y, x, n); }", 10.5, 50),
+    "mpnum_f16_to_e4m3_sat_array":
+        ("void f(mpnum_e4m3 *y, const mpnum_f16 *x, size_t n) { mpnum_f16_to_e4m3_sat_array(y, x, n); }", 12, 62),
+    "mpnum_f64_to_f32_array": ("void f(float *y, const double *x, size_t n) { mpnum_f64_to_f32_array(y, x, n); }", 3, 28),
+    "mpnum_f32_to_e4m3_sr_sat_array":
+        ("void f(mpnum_e4m3 *y, const float *x, size_t n) { mpnum_f32_to_e4m3_sr_sat_array(y, x, n, 1, 2); }", 21.5, 80),
+    "mpnum_convert_array":
+        ("void f(void *y, const void *x, size_t n) { (void)mpnum_convert_array(MPNUM_TYPE_E4M3, y, MPNUM_TYPE_F16, x, n, "
+         "MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0, 0); }", 37, 122),
+    "mpnum_exp_f32_array": ("void f(float *y, const float *x, size_t n) { mpnum_exp_f32_array(y, x, n); }", 5.5, 32),
+    "mpnum_gelu_bf16_array": ("void f(mpnum_bf16 *y, const mpnum_bf16 *x, size_t n) { mpnum_gelu_bf16_array(y, x, n); }", 26.5, 108),
+    "mpnum_amax_bf16": ("float f(const mpnum_bf16 *x, size_t n) { return mpnum_amax_bf16(x, n); }", 3.5, 27),
+    "mpnum_norm_f16": ("float f(const mpnum_f16 *x, size_t n) { return mpnum_norm_f16(x, n); }", 13.5, 48),
+    "mpnum_softmax_rows":
+        ("int f(mpnum_rows y, mpnum_const_rows x) { return mpnum_softmax_rows(y, x, 0, 0) == MPNUM_OK; }", 40, 138),
+    "mpnum_grad_multiply":
+        ("int f(const mpnum_grad_tensor *x, size_t n) { return mpnum_grad_multiply(x, n, 2, 0, 0) == MPNUM_OK; }", 62, 180),
+    "no function": ("typedef int none;", 0, 13),
+}
+LEVELS = ["-O2", "-O0"]
+
+
+def text_bytes(compiler, level, code):
+    with tempfile.TemporaryDirectory() as folder:
+        source, compiled = Path(folder, "call.c"), Path(folder, "call.o")
+        source.write_text(f"#include <mpnum/mpnum.h>\n{code}\n")
+        check(compiler, level, "-I", INCLUDE, "-c", source, "-o", compiled)
+        return int(check("size", compiled).splitlines()[1].split()[0])
+
+
+def a_call_is_small(compiler, level):
+    need(compiler)
+    need("size")
+    version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout.splitlines()[0]
+    if not re.search(COMPILERS[compiler], version):
+        raise tap.Skip(f"the limits are those of another version: {version}")
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        sizes = dict(zip(CALLS, pool.map(lambda call: text_bytes(compiler, level, call[0]), CALLS.values())))
+    print("#", compiler, level, sizes)
+    large = [f"{call}: {size}" for call, size in sizes.items() if size > 1024 * CALLS[call][1 + LEVELS.index(level)]]
+    assert not large, f"more bytes than allowed: {', '.join(large)}"
+
+
+# gcc -O2 without an argument; with full the other compiler and without optimisation, too.
+BUILDS = [(compiler, level) for compiler in COMPILERS for level in LEVELS]
+sys.exit(tap.run(*[named(f"a call is small, {compiler} {level}", a_call_is_small, compiler, level)
+                   for compiler, level in (BUILDS[1:] if "full" in sys.argv else BUILDS[:1])]))

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Other machines, one of them big-endian, one of 32 bits, print the lines of tests/bits/bits.txt and pass the C tests:
+cross-compiled, statically linked, run under qemu-user.
+
+usage: tests/project/test_cross.py [slow]
+
+With slow it runs the programs that take an emulator minutes, and only these.
+"""
+
+import os
+import platform
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.path += [str(Path(__file__).resolve().parents[1] / room) for room in ["harness", "bits"]]
+
+import tap
+import test_bits
+from toolchain import INCLUDE, named
+from tree import ROOT, check, need
+
+# x87 registers make signalling NaNs quiet on their way out of a function; SSE, as here, does not.
+FLAGS = {"i686": ["-msse2", "-mfpmath=sse"]}
+
+# (machine, its emulators, one of which is enough, whether it runs the C tests too, which take minutes)
+MACHINES = [
+    ("aarch64", ["qemu-aarch64", "qemu-aarch64-static"], True),
+    ("s390x", ["qemu-s390x", "qemu-s390x-static"], True),
+    ("riscv64", ["qemu-riscv64", "qemu-riscv64-static"], False),
+    ("i686", [] if platform.machine() == "x86_64" else ["qemu-i386", "qemu-i386-static"], False),
+]
+PROGRAMS = ["test_queries", "test_decoding", "test_disagreements", "test_packed", "test_rng", "test_cross_entropy",
+            "test_normalize", "test_function_array_pairs", "test_scaler_rule", "test_scaler_calls", "test_scaler_verdicts",
+            "test_scaler_io", "test_grad", "test_health", "test_advice"]
+MORE_SOURCES = {"test_scaler_io": ["fuzz_scaler"]}
+ENVIRONMENTS = ["default", "upward"]  # of bits.c; emulators take half a minute for each
+SLOW_PROGRAMS = ["test_conversions", "test_user_formats", "test_text_parse", "test_text_print"]  # all in bits.txt, too
+REFERENCE = ["reference", "conversion_inputs"]
+# What programs call, compiled once for each machine, and the programs: with NEON on aarch64.
+ARRAY_PROGRAMS = {"array_functions": ["test_array_values", "test_array_any", "test_array_edges", "test_array_environment",
+                                      "test_array_round", "test_array_stochastic"],
+                  "function_arrays": ["test_array_values", "test_array_edges", "test_array_environment"]}
+# Where no vectors are.
+SLOW_WITHOUT_VECTORS = {"array_functions": ["test_array_any", "test_array_round"],
+                        "function_arrays": ["test_array_values", "test_array_edges"]}
+
+
+def source_of(name):
+    """A program lies in the room of what it tests."""
+    return next((ROOT / "tests").glob(f"*/{name}.c"))
+
+
+def compiler(machine):
+    return f"{machine}-linux-gnu-gcc"
+
+
+def flags(machine):
+    return ["-std=c99", "-O2", "-static", *FLAGS.get(machine, [])]
+
+
+def build_and_run(machine, emulators, name, *more):
+    sources = [source_of(source) for source in [name, *REFERENCE]]
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / name
+        check(compiler(machine), *flags(machine), "-I", INCLUDE, *sources, *more, "-o", program, "-lm", "-pthread")
+        said = check(need(*emulators), program)
+    assert "ok 1 " in said, said
+    return said
+
+
+def passes(machine, emulators, name):
+    need(compiler(machine))
+    build_and_run(machine, emulators, name, *[source_of(more) for more in MORE_SOURCES.get(name, [])])
+
+
+def arrays_pass(machine, emulators, functions, is_slow):
+    """One after the other, as they share what takes longest to compile."""
+    slow = SLOW_WITHOUT_VECTORS[functions] if machine != "aarch64" else []
+    names = slow if is_slow else [name for name in ARRAY_PROGRAMS[functions] if name not in slow]
+    need(compiler(machine))
+    with tempfile.TemporaryDirectory() as folder:
+        compiled = Path(folder) / f"{functions}.o"
+        check(compiler(machine), *flags(machine), "-I", INCLUDE, "-c", source_of(functions), "-o", compiled)
+        said = "".join(build_and_run(machine, emulators, name, compiled) for name in names)
+    neon = [line for line in said.splitlines() if " - neon " in line]
+    assert (machine == "aarch64") == any("# SKIP" not in line for line in neon), "\n".join(neon)
+
+
+def main():
+    if sys.argv[1:] not in ([], ["slow"]):
+        print(__doc__.strip(), file=sys.stderr)
+        return 2
+    is_slow = sys.argv[1:] == ["slow"]
+    tests = []
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for machine, emulators, runs_tests in MACHINES:
+            for functions in ARRAY_PROGRAMS if runs_tests and not (is_slow and machine == "aarch64") else []:
+                done = pool.submit(arrays_pass, machine, emulators, functions, is_slow)
+                tests.append(named(f"{functions} on {machine}", done.result))
+        for name in SLOW_PROGRAMS if is_slow else PROGRAMS:
+            for machine, emulators, runs_tests in MACHINES:
+                if runs_tests:
+                    done = pool.submit(passes, machine, emulators, name)
+                    tests.append(named(f"{name} on {machine}", done.result))
+        environments = [name for name in test_bits.ALL if (name not in ENVIRONMENTS) == is_slow]
+        for machine, emulators, _ in MACHINES:
+            tests += test_bits.properties(pool, machine, environments, compiler(machine), flags(machine), emulators)
+        return tap.run(*tests)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

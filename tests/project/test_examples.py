@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The examples do what they say.
+
+usage: tests/project/test_examples.py host CONVERT CONTRASTIVE_LOSS
+       tests/project/test_examples.py device QUANTIZE_KERNEL|- NVRTC|-
+"""
+
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
+
+import tap
+from tree import ROOT
+
+CONVERT, CONTRASTIVE_LOSS = QUANTIZE, NVRTC = sys.argv[2:]
+
+
+def run(program, *arguments):
+    if program == "-":
+        raise tap.Skip("not built: no nvcc or no NVRTC")
+    # NVRTC opens a library beside its own by name.
+    toolkit = Path(os.path.realpath(os.environ.get("MPNUM_NVCC") or "/usr/local/cuda/bin/nvcc")).parents[1]
+    folders = [str(toolkit / folder) for folder in ("lib64", "lib")]
+    done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True,
+                          env={**os.environ, "LC_ALL": "C", "LD_LIBRARY_PATH": ":".join(folders)})
+    return done.returncode, done.stdout, done.stderr
+
+
+def convert_rounds_the_numbers_it_is_given():
+    code, output, _ = run(CONVERT, "500")
+    assert code == 0 and "e4m3  code 007e  value 448" in output, output  # 500 is past the largest
+    assert run(CONVERT, "five")[::2] == (2, "convert: not a number: five\n")
+    assert run(CONVERT)[::2] == (2, "usage: convert NUMBER...\n")
+
+
+def contrastive_loss_shows_where_the_textbook_overflows():
+    code, output, _ = run(CONTRASTIVE_LOSS)
+    rows = [tuple(map(float, line.split())) for line in output.splitlines()[1:]]
+    assert code == 0 and len(rows) == 8, output
+    for temperature, textbook, stable in rows:
+        assert 0 <= stable < 5, output
+        # e^(1 / temperature) is above 65504 from 1 / 0.09 on
+        assert math.isinf(textbook) if temperature < 0.09 else abs(textbook - stable) < 0.005, output
+
+
+def quantize_kernel_agrees_with_the_host_or_says_what_is_missing():
+    code, output, errors = run(QUANTIZE)
+    if code == 0:
+        assert "1000003 values, 0 differ from the host" in output, output
+    else:
+        assert code == 1 and not output and errors.startswith("quantize_kernel: ") and errors.count("\n") == 1, errors
+        raise tap.Skip("no GPU: " + errors.strip())
+
+
+def nvrtc_compiles_a_kernel_that_includes_mpnum():
+    for architecture, instruction in (("compute_80", None), ("compute_90", "cvt.rn.satfinite.e4m3x2.f32")):
+        code, output, errors = run(NVRTC, ROOT / "include", architecture)
+        assert code == 0 and ".visible .entry quantize" in output, errors
+        assert instruction in output if instruction else "satfinite" not in output
+
+
+def nvrtc_says_what_it_cannot_compile():
+    code, output, errors = run(NVRTC, "/nowhere")
+    assert code == 1 and not output and "mpnum/mpnum.h" in errors, errors
+    assert run(NVRTC)[::2] == (2, "usage: nvrtc INCLUDE_FOLDER [ARCHITECTURE]\n")
+
+
+PROPERTIES = {
+    "host": [convert_rounds_the_numbers_it_is_given, contrastive_loss_shows_where_the_textbook_overflows],
+    "device": [quantize_kernel_agrees_with_the_host_or_says_what_is_missing,
+               nvrtc_compiles_a_kernel_that_includes_mpnum, nvrtc_says_what_it_cannot_compile],
+}
+sys.exit(tap.run(*PROPERTIES[sys.argv[1]]))

@@ -1,0 +1,366 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The headers are good guests: each stands alone, includes only what is above it in the file map, brings in no
+names but its own, links from any number of units, and compiles without a warning in every dialect.
+
+usage: tests/project/test_headers.py [full | exhaustive]
+
+Without an argument few compilers and dialects run, with one the others of that tier.
+"""
+
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
+
+import tap
+import toolchain
+from toolchain import C_WARNINGS, CLANG_WARNINGS, INCLUDE, WARNINGS, named, run
+from tree import check, need
+
+tools_api = toolchain.load_api()
+api = tools_api.Api()
+C_HEADERS = [header for header in api.headers if header.endswith(".h")]
+CPP_HEADERS = [header for header in api.headers if header.endswith((".h", ".hpp"))]
+CORE_HEADERS = [header for layer in tools_api.LAYERS for header in layer]
+
+C_STANDARDS = ["c99", "c11", "c17", "c2x", "gnu11"]
+CPP_STANDARDS = ["c++11", "c++14", "c++17", "c++20"]
+
+# No header of ours has one of these names, whatever the case: the file system may not tell.
+LIBC_HEADERS = set("""
+assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic
+stdbit stdbool stdckdint stddef stdint stdio stdlib stdnoreturn string strings tgmath threads time uchar wchar wctype
+endian byteswap values ieee754 fpu_control memory malloc search sched semaphore unistd wait glob regex utime poll
+""".split())
+
+# Reserved identifiers that compilers give, and we only use.
+GIVEN = re.compile(r"__cplusplus|_MSC_VER|__GNUC__|__clang__|__CUDA\w*__|__host__|__device__|__forceinline(__)?|__noinline__|__cold__|__OPTIMIZE__|__declspec|"
+                   r"__inline|__attribute__|__has_include|__global__|__shared__|__launch_bounds__|__syncthreads(_and)?|__fadd_rn|_Pragma|"
+                   r"__\w+_sync|__half2?|__nv_\w+|__always_inline__|__unused__|__clz|__builtin_\w+|__has_builtin|"
+                   r"__asm__|__target__|__vector_size__|__may_alias__|__m(128|256|512)[di]?|__mmask\d+|_mm\d*_\w+|_MM_\w+|__AVX\w+|__SSE2__|"
+                   r"__FMA__|__F16C__|__x86_64__|__i386__|__aarch64__|__AARCH64EB__|__ARM_NEON|__STDC_HOSTED__|__atomic_\w+|"
+                   r"__ATOMIC_\w+|__NVCC_DIAG_PRAGMA_SUPPORT__")
+
+# Macros of other people, in any file before ours: complex.h, termios.h, windows.h, sys/sysmacros.h, X11, compilers,
+# and what programs define for themselves.
+OBJECT_POISON = """
+I B0 B50 small near far hyper interface pascal cdecl IN OUT OPTIONAL CONST VOID TRUE FALSE ERROR DELETE STRICT NAN
+INFINITY HUGE_VAL OVERFLOW UNDERFLOW DOMAIN PI EPSILON INF EOF None Bool Status Always Success True False Min Max
+unix linux i386 major minor makedev emit slots signals foreach complex imaginary
+half half2 tensor A B C D E F G H J K L M N O P Q R S U V W X Y Z e pi eps inf nan ROW NAME TYPE FORMAT ROUND SIGN MAX MIN ABS SWAP
+EXP EXP2 LOG LOG2 SQRT TANH ERF SIGMOID SILU GELU SOFTPLUS
+""".split()
+FUNCTION_POISON = """
+min max abs sign round floor ceil fabs isnan isinf isfinite isnormal signbit swap square clamp log exp bits pack
+unpack encode decode format print parse code magnitude shift
+""".split()
+
+
+def includes(header):
+    """What each_isa.inc includes in the name of a header counts as the header's."""
+    return re.findall(r'^[ \t]*#[ \t]*(?:include|define MPNUM_EACH_ISA_)[ \t]*([<"][^>"]+[>"])',
+                      (api.include / header).read_text(), re.M)
+
+
+def without_comments(text):
+    return re.sub(r"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'", " ", text, flags=re.S)
+
+
+def beside(header, name):
+    """The path from include/mpnum of what a header includes."""
+    return os.path.normpath(os.path.join(os.path.dirname(header), name.strip('"')))
+
+
+def headers_include_only_what_is_above_them():
+    above = set()
+    for layer in tools_api.LAYERS + tools_api.OPT_IN_LAYERS:
+        for header in filter(api.headers.__contains__, layer):
+            for name in includes(header):
+                known = name in ("<stdint.h>", "<stddef.h>", "<string.h>") or beside(header, name) in above
+                known = known or header == "cuda/interop.cuh" and name.startswith("<cuda_")
+                known = known or header.startswith("detail/simd/") and name in ("<immintrin.h>", "<emmintrin.h>", "<arm_neon.h>")
+                assert known, f"{header} includes {name}, which is not above it"
+        above.update(layer)
+
+
+def all_of(header):
+    """The header and every one of ours that it includes."""
+    seen, left = set(), [header]
+    while left:
+        seen.add(header := left.pop())
+        left += {beside(header, name) for name in includes(header) if name.startswith('"')} - seen
+    return seen
+
+
+def umbrella_includes_all_but_the_opt_in_headers():
+    seen = all_of("mpnum.h")
+    assert seen == set(CORE_HEADERS), seen ^ set(CORE_HEADERS)
+
+
+def operations_are_bound_where_used_and_released():
+    simd, short = api.include / "detail/simd", re.compile(r"\bmpnumv_(\w+)")
+    bound = re.findall(r"^#define mpnumv_(\w+) +MPNUM_V_\(\1\)$", (simd / "operations.inc").read_text(), re.M)
+    released = re.findall(r"^#undef mpnumv_(\w+)$", (simd / "isa_end.inc").read_text(), re.M)
+    assert bound and bound == sorted(set(bound)) == released, set(bound) ^ set(released)
+    used, pasted = set(), set()
+    for path in [*simd.iterdir(), *(api.include / "detail/math").iterdir()]:
+        if path.name not in ("operations.inc", "isa_end.inc"):
+            text = without_comments(path.read_text())
+            pasted |= set(re.findall(r"\bmpnumv_(\w*##\w+(?:##\w+)*)", text))
+            used |= set(short.findall(re.sub(r"\bmpnumv_\w*##[\w#]+", "", text)))
+    made = re.compile("|".join(re.sub(r"##\w+##|\w+##$|^##\w+|(?<=_)##\w+", r"\\w+", word) for word in pasted) or "(?!)")
+    unbound, unused = used - set(bound), {word for word in set(bound) - used if not made.fullmatch(word)}
+    assert not unbound and not unused, (unbound, unused)
+
+
+def no_header_is_named_like_one_of_libc():
+    clash = [header for header in api.headers if Path(header).stem.lower() in LIBC_HEADERS]
+    assert not clash, clash
+
+
+def no_reserved_identifier_is_ours():
+    for header in api.headers:
+        text = without_comments((api.include / header).read_text())
+        words = set(re.findall(r"(?<!##)\b(?:_\w*|\w*__\w*)\b", text))
+        reserved = [word for word in words if not GIVEN.fullmatch(word) and word != "__VA_ARGS__"]
+        assert not reserved, f"{header}: {sorted(reserved)}"
+
+
+def every_declaration_has_our_prefix():
+    for header in C_HEADERS:
+        text = without_comments((api.include / header).read_text())
+        functions = re.findall(r"^MPNUM_(?:INLINE|FUNC|HOST)\b[^(]*?(\w+)\s*\(", text, re.M)
+        types = re.findall(r"^\}\s*(\w+)\s*;", text, re.M)
+        strangers = [name for name in functions + types if not name.startswith(("mpnum_", "mpnumv_"))]
+        assert not strangers, f"{header}: {strangers}"
+    assert all(name.startswith("MPNUM_") for name in api.enumerators), list(api.enumerators)
+
+
+# Vector code wants the compiler's intrinsics, whose headers have names of their own.
+INTRINSICS = ["#if defined(__x86_64__)", "#include <immintrin.h>",
+              "#elif defined(__ARM_NEON)", "#include <arm_neon.h>", "#endif"]
+
+
+def write(folder, name, *lines):
+    path = Path(folder) / name
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def include_lines(headers):
+    return [f"#include <mpnum/{header}>" for header in headers]
+
+
+def flags(compiler, standard):
+    cpp = standard.startswith("c++")
+    return ["-x", "c++" if cpp else "c", f"-std={standard}", "-I", INCLUDE, *WARNINGS,
+            *([] if cpp else C_WARNINGS),
+            *(CLANG_WARNINGS + ["-ferror-limit=5"] if "clang" in compiler else ["-fmax-errors=5"])]
+
+
+def driver(compiler, standard):
+    """gcc or g++, clang or clang++."""
+    return need(compiler.replace("gcc", "g++").replace("clang", "clang++") if "++" in standard else compiler)
+
+
+def headers_for(standard):
+    return CPP_HEADERS if standard.startswith("c++") else C_HEADERS
+
+
+def function_table(headers, without=()):
+    """A unit that needs the body of every function of these headers."""
+    functions = [name for header in headers for name in api.functions_of(header) if name not in without]
+    headers = [header for header in headers if header.endswith(".h")]
+    return [*include_lines(headers), "typedef void (*function)(void);",
+            "#if defined(__cplusplus)", 'extern "C" {', "#endif",
+            "extern const function user_table[];", "const function user_table[] = {",
+            *[f"  (function){name}," for name in functions], "};",
+            "#if defined(__cplusplus)", "}", "#endif"]
+
+
+def each_header_alone_and_twice(compiler, standard):
+    compiler_driver = driver(compiler, standard)
+    with tempfile.TemporaryDirectory() as folder:
+        for header in headers_for(standard):
+            source = write(folder, "twice.c", *include_lines([header]), *include_lines([header]))
+            check(compiler_driver, *flags(compiler, standard), "-fsyntax-only", source)
+
+
+def every_body_without_a_warning(compiler, standard):
+    compiler_driver = driver(compiler, standard)
+    with tempfile.TemporaryDirectory() as folder:
+        source = write(folder, "table.c", *function_table(C_HEADERS), *include_lines(headers_for(standard)))
+        check(compiler_driver, *flags(compiler, standard), "-fsyntax-only", source)
+
+
+def macros_of(command, folder, lines):
+    said = check(*command, "-dM", "-E", write(folder, "macros.c", *lines))
+    return set(re.findall(r"^#define (\w+)", said, re.M))
+
+
+def only_our_macros_are_added(compiler, standard):
+    command = [driver(compiler, standard), "-x", "c++" if "++" in standard else "c", f"-std={standard}", "-I", INCLUDE]
+    with tempfile.TemporaryDirectory() as folder:
+        for header in headers_for(standard):
+            theirs = ["#include <stdint.h>", "#include <stddef.h>"]
+            if any(name.startswith("detail/simd/") for name in all_of(header)):
+                theirs += INTRINSICS
+            added = macros_of(command, folder, include_lines([header])) - macros_of(command, folder, theirs)
+            strangers = [name for name in added if not re.fullmatch(r"MPNUM_\w+", name)]
+            assert not strangers, f"{header} adds {sorted(strangers)}"
+
+
+def poisoned_macros_do_no_harm(compiler, standard):
+    """Any use of a poisoned name is a syntax error."""
+    names = OBJECT_POISON + (["T"] if standard.startswith("c9") else [])  # a template's parameter in mpnum.hpp
+    poison = [f"#undef {name}\n#define {name} ?" for name in names]
+    poison += [f"#undef {name}\n#define {name}(...) ?" for name in FUNCTION_POISON]
+    with tempfile.TemporaryDirectory() as folder:
+        source = write(folder, "poison.c", "#include <stdint.h>", "#include <stddef.h>", *INTRINSICS, *poison,
+                       *include_lines(headers_for(standard)))
+        check(driver(compiler, standard), *flags(compiler, standard), "-fsyntax-only", source)
+
+
+def two_units_link(compilers, standards):
+    with tempfile.TemporaryDirectory() as folder:
+        first = write(folder, "first.c", *include_lines(headers_for(standards[0])),
+                      "#if defined(__cplusplus)", 'extern "C"', "#endif", "int other(float x);",
+                      "int main(void) { return other(1.5f) - (int)mpnum_f32_to_f16(1.5f).bits; }")
+        second = write(folder, "second.c", *include_lines(headers_for(standards[1])),
+                       "#if defined(__cplusplus)", 'extern "C"', "#endif", "int other(float x);",
+                       "int other(float x) { return (int)mpnum_f32_to_f16(x).bits; }")
+        objects = []
+        for source, compiler, standard in zip((first, second), compilers, standards):
+            objects.append(source.with_suffix(".o"))
+            check(driver(compiler, standard), *flags(compiler, standard), "-O1", "-c", source, "-o", objects[-1])
+        linker = next((driver(compiler, standard) for compiler, standard in zip(compilers, standards)
+                       if "++" in standard), compilers[0])
+        check(linker, *objects, "-o", Path(folder) / "program")
+        check(Path(folder) / "program")
+
+
+def no_symbol_leaks(compiler, standard, headers, may_call):
+    """An object with every function shows the user's symbol alone and asks for no other, not even of libm, than
+    those that compilers make calls of themselves."""
+    nm = need("nm")
+    with tempfile.TemporaryDirectory() as folder:
+        source = write(folder, "table.c", *function_table(headers))
+        table = source.with_suffix(".o")
+        check(driver(compiler, standard), *flags(compiler, standard), "-O2", "-c", source, "-o", table)
+        symbols = {tuple(line.split()[:2]) for line in check(nm, "-g", "--format=posix", table).splitlines()}
+    defined = {name.lstrip("_") for name, kind in symbols if kind != "U"}
+    undefined = {name for name, kind in symbols if kind == "U"} - set(may_call)
+    assert defined == {"user_table"}, defined
+    assert not undefined, undefined
+
+
+def conversions_are_constant_expressions(compiler, standard):
+    """1 as a code is the bias in the exponent's place."""
+    rows = re.findall(r"ROW\((\w+), \w+, (\d+), (\d+), (\d+), (\d+),", api.macros["MPNUM_FORMATS"][0][1])
+    lines = include_lines(["mpnum.hpp"])
+    for name, sign_bits, exponent_bits, mantissa_bits, bias in rows:
+        width = int(sign_bits) + int(exponent_bits) + int(mantissa_bits)
+        code = int(bias) << int(mantissa_bits) << (32 - width if width > 16 else 0)
+        lines += [f"static_assert(mpnum_f32_to_{name}_sat(1.0f).bits == {code}, \"\");",
+                  f"static_assert(mpnum_{name}_to_f64(mpnum_from_bits_{name}({code})) == 1.0, \"\");"]
+    with tempfile.TemporaryDirectory() as folder:
+        check(driver(compiler, standard), *flags(compiler, standard), "-fsyntax-only",
+              write(folder, "constant.cpp", *lines))
+
+
+CODE = ["-O2", "-c"]  # without which a compiler only reads, in a fiftieth of the time
+
+
+def compiles_for_32_bits(compiler, standard, *how):
+    with tempfile.TemporaryDirectory() as folder:
+        probe = write(folder, "probe.c", "#include <stdint.h>", "int32_t x;")
+        command = [driver(compiler, standard), "-m32", "-ffreestanding"]
+        if run(*command, "-fsyntax-only", probe).returncode:
+            raise tap.Skip(f"this {compiler} has no -m32")
+        source = write(folder, "table.c", *function_table(C_HEADERS))
+        check(*command, *flags(compiler, standard), *(how or CODE), source, "-o", source.with_suffix(".o"))
+
+
+def compiles_freestanding(compiler, standard, *how):
+    """With the headers of the compiler alone."""
+    command = driver(compiler, standard)
+    own = (Path(check(command, "-print-resource-dir").strip()) / "include" if "clang" in compiler
+           else check(command, "-print-file-name=include").strip())
+    with tempfile.TemporaryDirectory() as folder:
+        source = write(folder, "table.c", *function_table(C_HEADERS))
+        check(command, *flags(compiler, standard), "-ffreestanding", "-nostdinc", "-isystem", own, *(how or CODE),
+              source, "-o", source.with_suffix(".o"))
+
+
+def compiles_with_the_users_integer_types(compiler, standard):
+    types = [("unsigned char", "uint8_t"), ("unsigned short", "uint16_t"), ("unsigned int", "uint32_t"),
+             ("unsigned long long", "uint64_t"), ("signed char", "int8_t"), ("short", "int16_t"), ("int", "int32_t"),
+             ("long long", "int64_t")]
+    with tempfile.TemporaryDirectory() as folder:
+        source = write(folder, "table.c", *[f"typedef {kind} {name};" for kind, name in types],
+                       *function_table(CORE_HEADERS, without=api.host_only))
+        check(driver(compiler, standard), *flags(compiler, standard), "-nostdinc", "-D", "MPNUM_NO_STDINT=1",
+              "-fsyntax-only", source)
+
+
+PROBES = [each_header_alone_and_twice, only_our_macros_are_added, poisoned_macros_do_no_harm, compiles_for_32_bits,
+          compiles_freestanding, compiles_with_the_users_integer_types]
+MAKE_CODE = [compiles_for_32_bits, compiles_freestanding]
+
+
+def quick_properties():
+    yield from (headers_include_only_what_is_above_them, umbrella_includes_all_but_the_opt_in_headers,
+                operations_are_bound_where_used_and_released,
+                no_header_is_named_like_one_of_libc, no_reserved_identifier_is_ours, every_declaration_has_our_prefix)
+    yield named("every body without a warning, gcc c99", every_body_without_a_warning, "gcc", "c99")
+    for test in PROBES:
+        how = ["-fsyntax-only"] if test in MAKE_CODE else []
+        yield named(f"{test.__name__}, gcc c99", test, "gcc", "c99", *how)
+    yield named("two units link, gcc c99 and c++17", two_units_link, ("gcc", "gcc"), ("c99", "c++17"))
+
+
+def full_properties():
+    for test in MAKE_CODE:
+        yield named(f"{test.__name__}, gcc c99, with code", test, "gcc", "c99")
+    yield named("two units link, gcc c99 and clang c++17", two_units_link, ("gcc", "clang"), ("c99", "c++17"))
+    for compiler in ("gcc", "clang"):
+        for standard in C_STANDARDS + CPP_STANDARDS:
+            yield named(f"every body without a warning, {compiler} {standard}",
+                        every_body_without_a_warning, compiler, standard)
+        standard = "c++11" if compiler == "gcc" else "c99"
+        for test in PROBES:
+            yield named(f"{test.__name__}, {compiler} {standard}", test, compiler, standard)
+        standard = "c99" if compiler == "gcc" else "c++17"  # one each: it compiles every loop of every ISA
+        yield named(f"no symbol leaks, {compiler} {standard}",
+                    no_symbol_leaks, compiler, standard, CORE_HEADERS, ["memcpy", "memset"])
+        yield named(f"no symbol leaks from the opt-in headers, {compiler} {standard}", no_symbol_leaks, compiler, standard,
+                    [header for header in C_HEADERS if header not in CORE_HEADERS], ["memcpy", "memset"])
+        for standard in ("c++14", "c++17", "c++20"):
+            yield named(f"conversions_are_constant_expressions, {compiler} {standard}",
+                        conversions_are_constant_expressions, compiler, standard)
+        yield named(f"two units link, {compiler} c++11 and c++17", two_units_link, (compiler, compiler),
+                    ("c++11", "c++17"))
+
+
+def exhaustive_properties():
+    """Each way in more dialects."""
+    for compiler in ("gcc", "clang"):
+        for standard in C_STANDARDS + CPP_STANDARDS:
+            for test in PROBES:
+                yield named(f"{test.__name__}, {compiler} {standard}", test, compiler, standard)
+        for standards in (("c99", "c99"), ("c99", "c++17")):
+            yield named(f"two units link, {compiler} {' and '.join(standards)}",
+                        two_units_link, (compiler, compiler), standards)
+
+
+PROPERTIES = {"quick": quick_properties, "full": full_properties, "exhaustive": exhaustive_properties}
+if __name__ == "__main__":
+    tier = sys.argv[1] if sys.argv[1:] else "quick"
+    if tier not in PROPERTIES:
+        print(__doc__.strip(), file=sys.stderr)
+        sys.exit(2)
+    sys.exit(toolchain.run_on_all_cores(list(PROPERTIES[tier]())))

@@ -1,0 +1,301 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Installation, pkg-config, Meson subproject, a vendored copy, and the entry script's errors.
+
+usage: tests/project/test_packaging.py [full]
+
+With full alone what a changed environment configures anew."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
+
+import tap
+from tree import ROOT, open_terminal
+
+SCRATCH = Path(tempfile.mkdtemp(prefix="mpnum packaging "))  # a space on purpose
+CC = os.environ.get("CC", "cc").split()
+
+CONSUMER = """
+#include <mpnum/mpnum.h>
+int main(void) { return mpnum_f32_to_e4m3_sat(1000.0f).bits == 0x7e ? 0 : 1; } /* 448, the largest */
+"""
+
+
+def run(*command, **options):
+    """Runs a command that must succeed; returns its output."""
+    done = subprocess.run([str(part) for part in command], text=True, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
+    assert done.returncode == 0, f"{command}: {done.stdout}"
+    return done.stdout
+
+
+def mpnum(*arguments, script=ROOT / "mpnum", **options):
+    """The entry script's exit status and everything it said."""
+    done = subprocess.run([script, *arguments], text=True, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
+    return done.returncode, done.stdout
+
+
+def copy_project(target):
+    shutil.copytree(ROOT, target, symlinks=True, ignore=shutil.ignore_patterns("build*", ".git", "__pycache__"))
+
+
+def write_consumer(name):
+    source = SCRATCH / f"{name}.c"
+    source.write_text(CONSUMER)
+    return source
+
+
+def project_version():
+    return re.search(r"version: '([0-9.]+)'", (ROOT / "meson.build").read_text())[1]
+
+
+def install(name, prefix, **environment):
+    build = SCRATCH / name
+    run("meson", "setup", build, ROOT, "-Dtests=false", "-Dexamples=false", f"--prefix={prefix}")
+    run("meson", "install", "-C", build, env={**os.environ, **environment})
+
+
+def pkg_config_environment():
+    """The environment in which pkg-config finds an installed mpnum; it is installed once."""
+    prefix = SCRATCH / "prefix"
+    if not prefix.exists():
+        install("build for prefix", prefix)
+    return {**os.environ, "PKG_CONFIG_PATH": str(prefix / "share/pkgconfig")}
+
+
+def consumer_project(folder, lookup):
+    folder.mkdir(parents=True)
+    (folder / "main.c").write_text(CONSUMER)
+    (folder / "meson.build").write_text(
+        "project('consumer', 'c', meson_version: '>=1.0', default_options: ['c_std=c11'])\n"
+        f"test('it', executable('it', 'main.c', dependencies: {lookup}))\n")
+
+
+def build_consumer(folder, **options):
+    """Builds and tests a Meson project, and returns what its introspection says is built."""
+    build = folder / "build"
+    run("meson", "setup", build, folder, **options)
+    run("meson", "test", "-C", build, **options)
+    return json.loads(run("meson", "introspect", "--targets", build))
+
+
+def install_holds_the_headers_and_nothing_else():
+    install("build for DESTDIR", "/opt/mpnum", DESTDIR=str(SCRATCH / "destination"))
+    prefix = SCRATCH / "destination/opt/mpnum"
+    there = {str(path.relative_to(prefix)) for path in (SCRATCH / "destination").rglob("*") if path.is_file()}
+    headers = {".h", ".hpp", ".inc", ".cuh"}
+    wanted = {str(path.relative_to(ROOT)) for path in (ROOT / "include").rglob("*") if path.suffix in headers}
+    assert there == wanted | {"share/pkgconfig/mpnum.pc"}, there ^ wanted
+
+
+def pkg_config_consumer_compiles():
+    environment = pkg_config_environment()
+    flags = run("pkg-config", "--cflags", "mpnum", env=environment)
+    write_consumer("pkg_config")
+    # Through a shell: pkg-config escapes the space in the folder's name.
+    run("sh", "-c", f"{' '.join(CC)} -std=c99 pkg_config.c -o pkg_config {flags}", cwd=SCRATCH)
+    run(SCRATCH / "pkg_config")
+
+
+def versions_agree():
+    version = project_version()
+    assert run("pkg-config", "--modversion", "mpnum", env=pkg_config_environment()).strip() == version
+    config = (ROOT / "include/mpnum/detail/core/config.h").read_text()
+    macros = [re.search(rf"MPNUM_VERSION_{part} (\d+)", config)[1] for part in ("MAJOR", "MINOR", "PATCH")]
+    assert ".".join(macros) == version, macros
+    assert re.search(r"^## \[([0-9.]+)\]", (ROOT / "CHANGELOG.md").read_text(), re.M)[1] == version
+
+
+def installed_dependency_is_found_by_meson():
+    folder = SCRATCH / "by dependency"
+    consumer_project(folder, f"dependency('mpnum', version: '{project_version()}')")
+    build_consumer(folder, env=pkg_config_environment())
+
+
+def subproject_builds_nothing_of_its_own():
+    for name, lookup in [("dependency", "dependency('mpnum')"),
+                         ("variable", "subproject('mpnum').get_variable('mpnum_dep')")]:
+        folder = SCRATCH / f"subproject {name}"
+        consumer_project(folder, lookup)
+        copy_project(folder / "subprojects" / "mpnum")
+        # No mpnum of the system may stand in for the subproject.
+        targets = build_consumer(folder, env={**os.environ, "PKG_CONFIG_LIBDIR": "/nowhere", "PKG_CONFIG_PATH": ""})
+        assert [target["name"] for target in targets] == ["it"], targets
+        tests = json.loads(run("meson", "introspect", "--tests", folder / "build"))
+        assert [test["name"] for test in tests] == ["it"], tests
+
+
+def vendored_headers_suffice():
+    shutil.copytree(ROOT / "include/mpnum", SCRATCH / "vendored/mpnum")
+    run(*CC, "-std=c99", write_consumer("vendor"), "-I", SCRATCH / "vendored", "-o", SCRATCH / "vendor")
+    run(SCRATCH / "vendor")
+
+
+def build_works_without_nvcc():
+    output = run("meson", "setup", SCRATCH / "no cuda", ROOT, "-Dcuda=disabled", "-Dtests=false")
+    assert re.search(r"nvcc skipped|nvcc found: NO", output), output
+
+
+def help_fits_one_screen():
+    status, output = mpnum("help")
+    assert status == 0 and output.startswith("usage: ./mpnum") and output.count("\n") <= 24, output
+    assert mpnum("--help") == (0, output)
+    assert mpnum("test", "--help") == (0, output)
+
+
+def wrong_command_line_exits_2():
+    for arguments in [[], ["tset"], ["--fast", "test"], ["test", "--ful"], ["test", "name", "--full"]]:
+        status, output = mpnum(*arguments)
+        assert status == 2 and "mpnum help" in output, (arguments, status, output)
+    assert "unknown command: tset" in mpnum("tset")[1]
+
+
+def no_install_names_what_is_missing():
+    for command in ["bench", "test"]:
+        status, output = mpnum("--no-install", command, env={"PATH": ""})
+        assert status == 1 and "libjansson-dev" in output and "meson" in output, output
+        assert mpnum(command, "--no-install", env={"PATH": ""}) == (status, output)
+
+
+def other_systems_get_their_package_names():
+    tools = SCRATCH / "tools"
+    tools.mkdir()
+    (tools / "dnf").symlink_to("/bin/true")
+    status, output = mpnum("bench", env={"PATH": str(tools)})
+    assert status == 1 and "jansson-devel" in output and "libjansson-dev" not in output, output
+
+
+def script_with_fake_apt(name, *, answer=None):
+    """Runs `mpnum bench` where no tool is installed and apt-get only notes its arguments; with an answer, on
+    a terminal. Returns the exit status, what was said and what apt-get was told."""
+    folder = SCRATCH / name
+    copy_project(folder / "project")
+    tools = folder / "tools"
+    tools.mkdir()
+    for tool in ("cat", "env", "id", "mkdir", "rm", "sh", "tail"):
+        (tools / tool).symlink_to(shutil.which(tool))
+    for tool, text in (("apt-get", f"echo \"$@\" >>'{folder}/told'"), ("apt-cache", ":"), ("sudo", 'exec "$@"')):
+        (tools / tool).write_text(f"#!/bin/sh\n{text}\n")
+        (tools / tool).chmod(0o755)
+    command, environment = [folder / "project/mpnum", "bench"], {"PATH": str(tools)}
+    if answer is None:
+        status, said = mpnum("bench", script=command[0], env=environment)
+    else:
+        controller, terminal = open_terminal()
+        os.write(controller, answer.encode())
+        process = subprocess.Popen(command, env=environment, stdin=terminal, stdout=terminal, stderr=terminal)
+        os.close(terminal)
+        said = b""
+        while True:
+            try:
+                said += os.read(controller, 4096)
+            except OSError:  # the other side is closed
+                break
+        os.close(controller)
+        status, said = process.wait(), said.decode()
+    told = folder / "told"
+    return status, said, told.read_text() if told.exists() else ""
+
+
+INSTALL = "install -y --no-install-recommends gcc libc6-dev meson ninja-build pkg-config libjansson-dev"
+
+
+def without_a_terminal_the_command_is_printed_and_run():
+    status, said, told = script_with_fake_apt("no terminal")
+    assert status == 1 and "still missing after the installation: cc meson" in said, said
+    assert f"apt-get {INSTALL}\n" in said and INSTALL in told, (said, told)
+
+
+def on_a_terminal_nothing_is_installed_without_a_yes():
+    status, said, told = script_with_fake_apt("answer no", answer="n\n")
+    assert status == 1 and INSTALL in said and "run it now?" in said and told == "", (said, told)
+    status, said, told = script_with_fake_apt("answer yes", answer="\n")
+    assert status == 1 and "run it now?" in said and INSTALL in told, (said, told)
+
+
+def script_runs_from_anywhere():
+    link = SCRATCH / "linked"
+    link.symlink_to(ROOT / "mpnum")
+    wanted = mpnum("help")
+    assert mpnum("help", script=link, cwd="/") == wanted
+    assert mpnum("help", cwd=SCRATCH, env={**os.environ, "CDPATH": f".:{ROOT}"}) == wanted
+    assert mpnum("mpnum", "help", script="sh", cwd=ROOT, env={**os.environ, "CDPATH": f".:{SCRATCH}"}) == wanted
+
+
+def a_peer_that_is_not_where_it_was_named_ends_the_bench():
+    copy = SCRATCH / "peers"
+    copy_project(copy)
+    status, output = mpnum("bench", "--formats", script=copy / "mpnum", env={**os.environ, "GGML": "no/such/folder"})
+    if "missing:" in output:
+        raise tap.Skip("the benchmark's packages are not installed")
+    assert status == 1 and output == "mpnum: there is no folder no/such/folder\n", output
+    status, output = mpnum("bench", "--formats", script=copy / "mpnum", env={**os.environ, "NUMKONG": str(SCRATCH)})
+    assert status == 1 and "option numkong: no numkong/cast.h" in output, output
+
+
+def unwritable_build_folder_is_named():
+    copy = SCRATCH / "unwritable"
+    copy_project(copy)
+    (copy / "build").write_text("in the way")  # root can write everywhere else
+    status, output = mpnum("bench", script=copy / "mpnum")
+    if "missing:" in output:
+        raise tap.Skip("the benchmark's packages are not installed")
+    assert status == 1 and "cannot write" in output, output
+
+
+def only_other_compilers_are_configured_anew():
+    copy, links, other = SCRATCH / "paths", SCRATCH / "links", SCRATCH / "other"
+    copy_project(copy)
+    for folder in (links, other):
+        folder.mkdir()
+    (links / "cc").symlink_to(shutil.which(CC[0]))
+    (other / "cc").write_text(f"#!/bin/sh\nexec {shutil.which(CC[0])} \"$@\"\n")
+    (other / "cc").chmod(0o755)
+
+    def says_on(path):
+        environment = {name: text for name, text in os.environ.items() if name not in ("CC", "CXX")}
+        status, output = mpnum("--no-install", "test", "--list", script=copy / "mpnum",
+                               env={**environment, "PATH": f"{path}{os.environ['PATH']}"})
+        if "missing:" in output:
+            raise tap.Skip("the packages of the tests are not installed")
+        assert status == 0 and "\nquick      packaging\n" in output, output
+        return output.splitlines()[0]
+
+    building = f"mpnum: building in {copy}/build/mpnum-test"
+    assert says_on("") == building
+    for same in ("", "/usr/local/cuda/bin:", f"{links}:"):
+        assert says_on(same) != building, same
+    assert says_on(f"{other}:") == building
+
+
+try:
+    status = tap.run(only_other_compilers_are_configured_anew) if sys.argv[1:] == ["full"] else tap.run(
+        install_holds_the_headers_and_nothing_else,
+        pkg_config_consumer_compiles,
+        versions_agree,
+        installed_dependency_is_found_by_meson,
+        subproject_builds_nothing_of_its_own,
+        vendored_headers_suffice,
+        build_works_without_nvcc,
+        help_fits_one_screen,
+        wrong_command_line_exits_2,
+        no_install_names_what_is_missing,
+        other_systems_get_their_package_names,
+        without_a_terminal_the_command_is_printed_and_run,
+        on_a_terminal_nothing_is_installed_without_a_yes,
+        script_runs_from_anywhere,
+        a_peer_that_is_not_where_it_was_named_ends_the_bench,
+        unwritable_build_folder_is_named,
+    )
+finally:
+    shutil.rmtree(SCRATCH)
+sys.exit(status)

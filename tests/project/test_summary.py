@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""tools/test-summary counts what the test programs report, and anything broken as a failure."""
+
+import functools
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
+
+import tap
+from tree import ROOT, open_terminal
+
+
+def summary(*arguments):
+    return subprocess.run([ROOT / "tools" / "test-summary", *arguments], capture_output=True, text=True)
+
+
+@functools.lru_cache(maxsize=None)
+def project(protocol, suite):
+    """A folder with a Meson project of one test, which runs the file "program", and its build folder."""
+    folder = Path(tempfile.mkdtemp(dir=SCRATCH))
+    (folder / "program").write_text("#!/bin/sh\n")
+    (folder / "program").chmod(0o755)
+    (folder / "meson.build").write_text(
+        "project('summary', meson_version: '>=1.0')\n"
+        f"test('it', find_program('program'), protocol: '{protocol}', suite: '{suite}', timeout: 1)\n")
+    subprocess.run(["meson", "setup", folder / "build", folder], check=True, stdout=subprocess.DEVNULL)
+    return folder
+
+
+def summarize(script, protocol="tap", tier="quick", names=(), suite="quick"):
+    """The exit status and the output lines for one test program, given as a shell script."""
+    folder = project(protocol, suite)
+    (folder / "program").write_text("#!/bin/sh\n" + script)
+    done = summary(folder / "build", tier, *names)
+    return done.returncode, (done.stdout + done.stderr).splitlines()
+
+
+def expect(result, status, last, *lines):
+    assert result[0] == status, result
+    assert result[1][-1] == last, result
+    if "no test ran" not in result[1]:
+        assert re.fullmatch(r"built in \d+ s, ran in \d+ s; the slowest: it \d+ s", result[1][-2]), result
+    for line in lines:
+        assert line in result[1], (line, result)
+
+
+def passes_and_skips_are_counted():
+    expect(summarize("echo 'ok 1 - a'; echo 'ok 2 - b # SKIP no nvcc'; echo 1..2"),
+           0, "1 passed, 0 failed, 1 skipped", "SKIP it: b: no nvcc")
+
+
+def skips_for_one_reason_share_a_line():
+    expect(summarize("echo 1..3; for n in 1 2 3; do echo \"ok $n - p$n # SKIP no nvcc\"; done"),
+           1, "0 passed, 0 failed, 3 skipped", "SKIP it: p1 and 2 more: no nvcc")
+
+
+def gpu_tier_is_apart_from_the_quick_one():
+    expect(summarize("echo '1..0 # SKIP no GPU'", tier="gpu", suite="gpu"),
+           1, "0 passed, 0 failed, 1 skipped", "SKIP it: no GPU")
+    expect(summarize("echo 'ok 1 - a'; echo 1..1", tier="full", suite="gpu"), 0, "1 passed, 0 failed, 0 skipped")
+    expect(summarize("echo 'ok 1 - a'; echo 1..1", suite="gpu"), 1, "0 passed, 0 failed, 0 skipped")
+
+
+def failures_are_shown_with_their_comments():
+    expect(summarize("echo 1..2; echo '# x.c:3: got 7e'; echo 'not ok 1 - a'; echo 'ok 2 - b'; exit 1"),
+           1, "1 passed, 1 failed, 0 skipped", "FAIL it: a", "     # x.c:3: got 7e")
+
+
+def crash_is_a_failure():
+    expect(summarize("echo 'ok 1 - a'; echo why >&2; kill -ABRT $$"),
+           1, "1 passed, 1 failed, 0 skipped", "FAIL it: killed by SIGABRT", "     why")
+
+
+def crash_after_all_properties_is_a_failure():
+    expect(summarize("echo 'ok 1 - a'; echo 1..1; exit 1"),
+           1, "1 passed, 1 failed, 0 skipped", "FAIL it: exit status 1")
+
+
+def missing_properties_are_a_failure():
+    expect(summarize("echo 1..3; echo 'ok 1 - a'"),
+           1, "1 passed, 1 failed, 0 skipped", "FAIL it: planned 3 properties and reported 1")
+
+
+def silence_is_a_failure():
+    expect(summarize(":"), 1, "0 passed, 1 failed, 0 skipped", "FAIL it: printed no TAP plan")
+
+
+def time_out_is_a_failure():
+    result = summarize("echo 'ok 1 - a'; sleep 30")
+    expect(result, 1, "1 passed, 1 failed, 0 skipped")
+    assert any(line.startswith("FAIL it: timed out after") for line in result[1]), result
+
+
+def bail_out_is_a_failure():
+    expect(summarize("echo 'Bail out! no memory'"),
+           1, "0 passed, 1 failed, 0 skipped", "FAIL it: Bail out! no memory")
+
+
+def skipped_program_says_why():
+    expect(summarize("echo '1..0 # SKIP no MPFR'"),
+           1, "0 passed, 0 failed, 1 skipped", "SKIP it: no MPFR", "no test ran")
+
+
+def exit_status_alone_counts_once():
+    expect(summarize("exit 0", "exitcode"), 0, "1 passed, 0 failed, 0 skipped")
+    expect(summarize("echo seen; exit 3", "exitcode"),
+           1, "0 passed, 1 failed, 0 skipped", "FAIL it: FAIL, exit status 3", "     seen")
+    expect(summarize("echo no GPU; exit 77", "exitcode"),
+           1, "0 passed, 0 failed, 1 skipped", "SKIP it: no GPU")
+
+
+def tiers_hold_those_below():
+    expect(summarize("echo 1..1; echo ok", tier="full", suite="quick"), 0, "1 passed, 0 failed, 0 skipped")
+    expect(summarize("echo 1..1; echo ok", tier="quick", suite="full"),
+           1, "0 passed, 0 failed, 0 skipped", "no test ran")
+
+
+def name_selects_from_every_tier():
+    expect(summarize("echo 1..1; echo ok", names=["it"], suite="full"), 0, "1 passed, 0 failed, 0 skipped")
+
+
+@functools.lru_cache(maxsize=None)
+def project_of_programs():
+    """The build folder of a project with programs in C, one of which does not compile."""
+    folder = Path(tempfile.mkdtemp(dir=SCRATCH))
+    (folder / "main.c").write_text("#include <stdio.h>\nint main(void) { return puts(\"1..1\\nok 1 - it\") < 0; }\n")
+    (folder / "broken.c").write_text("int main(void) { return nothing; }\n")
+    (folder / "meson.build").write_text(
+        "project('summary', 'c', meson_version: '>=1.0')\n"
+        "first = executable('first', 'main.c')\nsecond = executable('second', 'main.c')\n"
+        "executable('apart', 'main.c')\n"
+        "third = executable('third', 'main.c', build_by_default: false)\n"
+        "broken = executable('broken', 'broken.c', build_by_default: false)\n"
+        "test('one', first, args: second, suite: 'quick', protocol: 'tap')\n"
+        "test('two', second, suite: 'full', protocol: 'tap')\n"
+        "test('three', third, suite: 'full', protocol: 'tap')\n"
+        "test('broken', broken, suite: 'exhaustive', protocol: 'tap')\n"
+        "foreach name : ['a', 'b', 'c', 'd', 'e']\n"
+        "  test('long_' + name, third, suite: 'exhaustive', protocol: 'tap')\nendforeach\n")
+    subprocess.run(["meson", "setup", folder / "build", folder], check=True, stdout=subprocess.DEVNULL)
+    return folder / "build"
+
+
+def targets_are_what_the_tests_need():
+    for arguments, targets in ((["quick"], ["first", "second"]), (["quick", "two"], ["second"]),
+                               (["full"], ["apart", "first", "second", "third"])):
+        done = summary("--targets", project_of_programs(), *arguments)
+        assert (done.returncode, done.stdout.split()) == (0, targets), done
+
+
+def tests_are_built_before_they_run():
+    done = summary(project_of_programs(), "quick", "one", "three")
+    assert done.returncode == 0 and done.stdout.endswith("\n2 passed, 0 failed, 0 skipped\n"), done
+    assert (project_of_programs() / "third").exists()
+
+
+def failed_build_shows_the_compilers_words():
+    done = summary(project_of_programs(), "quick", "broken")
+    assert done.returncode == 1 and "passed" not in done.stdout, done
+    assert done.stderr.startswith("FAILED") and "nothing" in done.stderr and "cannot build" in done.stderr, done
+
+
+def the_five_slowest_are_named():
+    done = summary(project_of_programs(), "quick", *[f"long_{name}" for name in "abcde"], "two")
+    named = re.search(r"the slowest: (.*)", done.stdout)[1]
+    assert done.returncode == 0 and len(re.findall(r"\w+ \d+ s", named)) == 5, done
+
+
+def progress_is_one_line_on_a_terminal():
+    controller, terminal = open_terminal()
+    process = subprocess.Popen([ROOT / "tools" / "test-summary", project_of_programs(), "quick", "one", "two"],
+                               stdout=terminal, stderr=terminal)
+    os.close(terminal)
+    said = b""
+    while True:
+        try:
+            said += os.read(controller, 4096)
+        except OSError:  # the other side is closed
+            break
+    os.close(controller)
+    said = said.decode()
+    assert process.wait() == 0 and "\r\033[Ktest 2 of 2: " in said, said
+    # Progress is wiped: lines that stay hold results alone.
+    stays = [line.rsplit("\033[K", 1)[-1] for line in said.replace("\r\n", "\n").split("\n")[:-1]]
+    assert len(stays) == 2 and stays[0].startswith("built in ") and stays[1] == "2 passed, 0 failed, 0 skipped", stays
+
+
+def list_names_the_tests_of_a_tier():
+    for tier, names in (("quick", ["quick one"]), ("full", ["quick one", "full three", "full two"])):
+        done = summary("--list", project_of_programs(), tier)
+        assert (done.returncode, [" ".join(line.split()) for line in done.stdout.splitlines()]) == (
+            0, sorted(names, key=lambda name: name.split()[1])), done
+
+
+def unknown_name_brings_the_nearest():
+    for name, said in (("tree", "no test named tree; the nearest: three"), ("tw", "no test named tw; the nearest: two"),
+                       ("zzz", "no test named zzz")):
+        done = summary(project_of_programs(), "quick", "one", name)
+        assert done.returncode == 2 and done.stdout == "", done
+        assert done.stderr == f'{said}\n"./mpnum test --list" names all\n', done
+
+
+PROPERTIES = [
+    passes_and_skips_are_counted,
+    skips_for_one_reason_share_a_line,
+    gpu_tier_is_apart_from_the_quick_one,
+    failures_are_shown_with_their_comments,
+    crash_is_a_failure,
+    crash_after_all_properties_is_a_failure,
+    missing_properties_are_a_failure,
+    silence_is_a_failure,
+    time_out_is_a_failure,
+    bail_out_is_a_failure,
+    skipped_program_says_why,
+    exit_status_alone_counts_once,
+    tiers_hold_those_below,
+    name_selects_from_every_tier,
+    targets_are_what_the_tests_need,
+    tests_are_built_before_they_run,
+    failed_build_shows_the_compilers_words,
+    the_five_slowest_are_named,
+    progress_is_one_line_on_a_terminal,
+    list_names_the_tests_of_a_tier,
+    unknown_name_brings_the_nearest,
+]
+with tempfile.TemporaryDirectory() as SCRATCH:
+    status = tap.run(*PROPERTIES)
+sys.exit(status)

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: MIT */
+/* Scalers as bytes, and handles of several ranks. */
+#include "../harness/control_word.h"
+#include "../fuzz/fuzz_scaler.h"
+#include "stored_checks.h"
+#include "../harness/tap.h"
+
+#include <mpnum/rng.h>
+#include <mpnum/scaler_io.h>
+
+#include <string.h>
+
+enum { BYTES = MPNUM_GRAD_SCALER_BYTES };
+
+/* One with a different value in each member that can have one. */
+static mpnum_grad_scaler lived(void) {
+  mpnum_grad_scaler_config config = mpnum_grad_scaler_deepspeed(3, 1);
+  mpnum_grad_scaler scaler;
+  memset(&scaler, 0, sizeof scaler);
+  config.growth_factor = 3.5;
+  config.growth_interval = 7;
+  config.init_scale = 1000;
+  mpnum_grad_scaler_init(&scaler, config);
+  for (int i = 0; i < 100; ++i) {
+    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+    mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
+    mpnum_grad_scaler_report_checked(&scaler, &optimizer, i % 10 > 7, 1);
+    mpnum_grad_scaler_step(&scaler, &optimizer, &verdict);
+    mpnum_grad_scaler_update(&scaler, &optimizer);
+  }
+  return scaler;
+}
+
+static void what_is_saved_is_loaded(void) {
+  const mpnum_grad_scaler saved = lived();
+  mpnum_grad_scaler loaded;
+  uint8_t bytes[BYTES] = {0};
+  memset(&loaded, 0, sizeof loaded);
+  CHECK(mpnum_grad_scaler_save(bytes, &saved) == MPNUM_OK, "save");
+  const mpnum_status status = mpnum_grad_scaler_load(&loaded, bytes, BYTES);
+  CHECK(status == MPNUM_OK, "%s", mpnum_status_string(status));
+  CHECK(memcmp(&saved, &loaded, sizeof saved) == 0, "another scaler");
+  CHECK(saved.overflows == 20 && saved.skipped == 20 && saved.consecutive_overflows == 2,
+        "what it went through");
+}
+
+/* By hand from the members of the default; the CRC is zlib's of these bytes. */
+static void the_bytes_are_these_on_every_machine(void) {
+  static const char *const want = "6d704753"
+                                  "02000000"
+                                  "0000000000000040"
+                                  "000000000000e03f"
+                                  "00008047"
+                                  "0000803f"
+                                  "0000807e"
+                                  "d0070000"
+                                  "01000000"
+                                  "0000"
+                                  "0000"
+                                  "0000"
+                                  "0000"
+                                  "0000"
+                                  "0100"
+                                  "00008047"
+                                  "00008037"
+                                  "0000000000000000"
+                                  "0000000000000000"
+                                  "0000000000000000"
+                                  "0000000000000000"
+                                  "00000000"
+                                  "01000000"
+                                  "00000000"
+                                  "00000000"
+                                  "194b9d37";
+  mpnum_grad_scaler scaler;
+  uint8_t bytes[BYTES] = {0};
+  char got[2 * BYTES + 1];
+  memset(&scaler, 0, sizeof scaler);
+  mpnum_grad_scaler_init(&scaler, mpnum_grad_scaler_default());
+  CHECK(mpnum_grad_scaler_save(bytes, &scaler) == MPNUM_OK, "save");
+  for (int i = 0; i < BYTES; ++i)
+    snprintf(got + 2 * i, 3, "%02x", bytes[i]);
+  CHECK(strcmp(got, want) == 0, "%s", got);
+}
+
+static void refused(const uint8_t *bytes, size_t size, mpnum_status want,
+                    const char *what) {
+  mpnum_grad_scaler scaler = lived();
+  const mpnum_grad_scaler before = scaler;
+  const mpnum_status status = mpnum_grad_scaler_load(&scaler, bytes, size);
+  CHECK(status == want, "%s: %s", what, mpnum_status_string(status));
+  CHECK(memcmp(&scaler, &before, sizeof scaler) == 0, "%s: the scaler changed", what);
+}
+static void each_damaged_bit_is_noticed(void) {
+  const mpnum_grad_scaler saved = lived();
+  uint8_t bytes[BYTES + 1] = {0};
+  mpnum_grad_scaler_save(bytes, &saved);
+  for (int bit = 0; bit < 8 * BYTES; ++bit) {
+    bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    refused(bytes, BYTES, MPNUM_ERROR_CORRUPT, "a bit");
+    bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+  }
+  for (size_t size = 0; size <= BYTES + 1; ++size)
+    if (size != BYTES) refused(bytes, size, MPNUM_ERROR_CORRUPT, "the size");
+}
+/* A scaler as bytes, whatever it is; the CRC is right. */
+static void write_bytes(uint8_t *bytes, mpnum_grad_scaler scaler) {
+  mpnum_stored_ out = mpnum_stored_begin_(bytes, 0x5347706du, MPNUM_GRAD_SCALER_VERSION);
+  mpnum_stored_scaler_(&out, &scaler);
+  mpnum_stored_seal_(bytes, BYTES);
+}
+/* Neither is it loaded, nor is it saved. */
+static void members_that_cannot_be_are_refused(void) {
+  const mpnum_grad_scaler saved = lived();
+  uint8_t bytes[BYTES] = {0};
+#define REFUSED(change)                                                \
+ do {                                                                  \
+  mpnum_grad_scaler scaler = saved;                                    \
+  scaler.change;                                                       \
+  memset(bytes, 0x5a, BYTES);                                          \
+  CHECK(mpnum_grad_scaler_save(bytes, &scaler) == MPNUM_ERROR_CORRUPT, \
+        #change ": saved");                                            \
+  for (int i = 0; i < BYTES; ++i)                                      \
+   CHECK(bytes[i] == 0x5a, #change ": byte %d is written", i);         \
+  write_bytes(bytes, scaler);                                          \
+  refused(bytes, BYTES, MPNUM_ERROR_CORRUPT, #change);                 \
+ } while (0)
+  REFUSED(scale = 0);
+  REFUSED(scale *= 2);
+  REFUSED(scale = mpnum_from_bits_f32(0x7fc00000u));
+  REFUSED(inverse = 1);
+  REFUSED(count = 7);
+  REFUSED(count = -2);
+  REFUSED(hysteresis_left = 0);
+  REFUSED(hysteresis_left = 4);
+  REFUSED(overflows = saved.updates + 1);
+  REFUSED(consecutive_overflows = 21);
+  REFUSED(config.growth_factor = 1);
+  REFUSED(config.backoff_factor = 2);
+  REFUSED(config.min_scale = 0);
+  REFUSED(config.growth_interval = -1);
+  REFUSED(config.enabled = 0);
+  REFUSED(config.growth_interval = scaler.count =
+              5); /* what mpnum_grad_scaler_configure is for */
+  REFUSED(config.min_scale = 1e30f);
+#undef REFUSED
+}
+static void configured_scalers_are_saved(void) {
+  mpnum_grad_scaler scaler = lived(), loaded = scaler;
+  mpnum_grad_scaler_config config = scaler.config;
+  uint8_t bytes[BYTES] = {0};
+  config.growth_interval = 1;
+  config.hysteresis = 1;
+  config.min_scale = 1000;
+  CHECK(mpnum_grad_scaler_configure(&scaler, config) == MPNUM_OK, "configure");
+  CHECK(mpnum_grad_scaler_save(bytes, &scaler) == MPNUM_OK &&
+            mpnum_grad_scaler_load(&loaded, bytes, BYTES) == MPNUM_OK &&
+            memcmp(&scaler, &loaded, sizeof scaler) == 0,
+        "save and load");
+}
+/* Overflows counted by a sum over ranks once made such a state. */
+static void sums_of_found_inf_are_saved(void) {
+  mpnum_grad_scaler scaler, loaded;
+  uint8_t bytes[BYTES] = {0};
+  memset(&scaler, 0, sizeof scaler);
+  mpnum_grad_scaler_init(&scaler, mpnum_grad_scaler_default());
+  memset(&loaded, 0, sizeof loaded);
+  for (int i = 0; i < 3; ++i) {
+    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+    mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, 1, 1);
+    optimizer.found_inf = 4;
+    mpnum_grad_scaler_update(&scaler, &optimizer);
+  }
+  CHECK(mpnum_grad_scaler_save(bytes, &scaler) == MPNUM_OK &&
+            mpnum_grad_scaler_load(&loaded, bytes, BYTES) == MPNUM_OK &&
+            loaded.overflows == 3,
+        "overflows");
+}
+/* The bytes that version 1 wrote of the default after set_scale(3). */
+static void version_1_is_loaded(void) {
+  static const char *const members =
+      "6d70475301000000"
+      "0000000000000040000000000000e03f"
+      "000080470000803f0000807e"
+      "d007000001000000"
+      "000000000000000000000100"
+      "00004040abaaaa3e"
+      "0000000000000000000000000000000000000000000000000000000000000000"
+      "0000000001000000"
+      "00000000"
+      "01000000"; /* is_inexact */
+  uint8_t bytes[BYTES] = {0};
+  mpnum_grad_scaler want, loaded;
+  for (int i = 0; i < BYTES - 4; ++i) {
+    unsigned byte = 0;
+    sscanf(members + 2 * i, "%2x", &byte);
+    bytes[i] = (uint8_t)byte;
+  }
+  mpnum_stored_seal_(bytes, BYTES);
+  memset(&want, 0, sizeof want);
+  mpnum_grad_scaler_init(&want, mpnum_grad_scaler_default());
+  mpnum_grad_scaler_set_scale(&want, 3);
+  want.scale_changes = 0;
+  memset(&loaded, 0, sizeof loaded);
+  CHECK(mpnum_grad_scaler_load(&loaded, bytes, BYTES) == MPNUM_OK &&
+            memcmp(&loaded, &want, sizeof want) == 0,
+        "version 1");
+  bytes[BYTES - 8] = 2;
+  mpnum_stored_seal_(bytes, BYTES);
+  refused(bytes, BYTES, MPNUM_ERROR_CORRUPT, "is_inexact 2");
+}
+static void another_version_is_said_to_be_one(void) {
+  const mpnum_grad_scaler saved = lived();
+  uint8_t bytes[BYTES] = {0};
+  mpnum_grad_scaler_save(bytes, &saved);
+  for (int version = 0; version < 256; ++version) {
+    if (version == 1 || version == MPNUM_GRAD_SCALER_VERSION) continue;
+    bytes[4] = (uint8_t)version;
+    mpnum_stored_seal_(bytes, BYTES);
+    refused(bytes, BYTES, MPNUM_ERROR_VERSION, "another version");
+  }
+}
+static void the_checksum_is_crc32(void) {
+  const uint8_t digits[] = "123456789"; /* the check value of every CRC catalogue */
+  CHECK(mpnum_crc32_(digits, 9) == 0xcbf43926u, "%08x", mpnum_crc32_(digits, 9));
+}
+static void random_bytes_do_no_harm(void) {
+  const mpnum_grad_scaler saved = lived();
+  uint8_t bytes[BYTES] = {0};
+  int loaded = 0;
+  for (uint64_t i = 0; i < 200000; ++i) {
+    mpnum_grad_scaler_save(bytes, &saved);
+    const uint32_t changes = mpnum_random(1, i) % 4 + 1;
+    for (uint64_t k = 0; k < changes; ++k) {
+      const uint32_t x = mpnum_random(2, 4 * i + k);
+      bytes[8 + x % (BYTES - 12)] ^= (uint8_t)(1 << (x >> 8) % 8);
+    }
+    loaded += fuzz_scaler(bytes + (i & 1 ? 0 : 8), i & 1 ? BYTES : BYTES - 12);
+  }
+  CHECK(loaded > 1000 && loaded < 190000, "%d of them are scalers", loaded);
+}
+
+static void ranks_take_the_same_step(void) {
+  const float not_a_number = mpnum_from_bits_f32(0x7fffffffu);
+  mpnum_grad_optimizer a = {MPNUM_GRAD_UNSCALED, 0, 0, 0, 2, 1, 7, 8};
+  mpnum_grad_optimizer b = {MPNUM_GRAD_UNSCALED, 4, 0, 3, not_a_number, 2, 7, 8};
+  mpnum_grad_optimizer merged[2];
+  CHECK(mpnum_grad_optimizer_merge(&merged[0], a, b) == MPNUM_OK, "merge");
+  CHECK(mpnum_grad_optimizer_merge(&merged[1], b, a) == MPNUM_OK, "merge");
+  CHECK(memcmp(&merged[0], &merged[1], sizeof a) == 0, "in another order");
+  CHECK(merged[0].found_inf == 1 && merged[0].consecutive_skips == 3 &&
+            mpnum_bits_f32(merged[0].norm) == 0x7fffffffu,
+        "what one found, all did");
+  CHECK(merged[0].clipped_to == 2, "clipped to %a", (double)merged[0].clipped_to);
+  merged[0] = a;
+  b.updates = 9;
+  CHECK(mpnum_grad_optimizer_merge(&merged[0], a, b) == MPNUM_ERROR_STALE_SCALE, "late");
+  b.updates = 7;
+  b.scale_changes = 9;
+  CHECK(mpnum_grad_optimizer_merge(&merged[0], a, b) == MPNUM_ERROR_STALE_SCALE, "scale");
+  b.stage = MPNUM_GRAD_STEPPED;
+  CHECK(mpnum_grad_optimizer_merge(&merged[0], a, b) == MPNUM_ERROR_ARGUMENT, "stages");
+  CHECK(memcmp(&merged[0], &a, sizeof a) == 0, "unchanged");
+}
+
+static void norms_merge_by_value(void) {
+  const struct {
+    uint32_t a, b, want;
+  } norms[] = {{0x80000000u, 0x40a00000u, 0x40a00000u}, /* -0 and 5 */
+               {0x80000000u, 0, 0},
+               {0x80000000u, 0x80000000u, 0},
+               {0x40a00000u, 0x40a00001u, 0x40a00001u},
+               {0x7f800000u, 0x40a00000u, 0x7f800000u},
+               {0xffc00000u, 0x7f800000u, 0x7fffffffu},
+               {0x7f800001u, 0, 0x7fffffffu}};
+  for (size_t i = 0; i < sizeof norms / sizeof norms[0]; ++i)
+    for (int swap = 0; swap < 2; ++swap) {
+      mpnum_grad_optimizer a = {MPNUM_GRAD_CHECKED, 0, 0, 0, 0, 1, 0, 0}, b = a, merged;
+      a.norm = mpnum_from_bits_f32(swap ? norms[i].b : norms[i].a);
+      b.norm = mpnum_from_bits_f32(swap ? norms[i].a : norms[i].b);
+      CHECK(mpnum_grad_optimizer_merge(&merged, a, b) == MPNUM_OK &&
+                mpnum_bits_f32(merged.norm) == norms[i].want,
+            "%08x and %08x give %08x", (unsigned)norms[i].a, (unsigned)norms[i].b,
+            (unsigned)mpnum_bits_f32(merged.norm));
+    }
+}
+
+enum { HANDLE_BYTES = MPNUM_GRAD_OPTIMIZER_BYTES };
+static mpnum_status save_handle(uint8_t *bytes, const void *state) {
+  return mpnum_grad_optimizer_save(bytes, (const mpnum_grad_optimizer *)state);
+}
+static mpnum_status load_handle(void *state, const uint8_t *bytes, uint64_t size) {
+  return mpnum_grad_optimizer_load((mpnum_grad_optimizer *)state, bytes, size);
+}
+static void write_handle(uint8_t *bytes, const void *state) {
+  mpnum_grad_optimizer copy = *(const mpnum_grad_optimizer *)state;
+  mpnum_stored_ out =
+      mpnum_stored_begin_(bytes, 0x4f47706du, MPNUM_GRAD_OPTIMIZER_VERSION);
+  mpnum_stored_optimizer_(&out, &copy);
+  mpnum_stored_seal_(bytes, HANDLE_BYTES);
+}
+static void handles_are_saved(void) {
+  const stored_kind kind = {"handle",    HANDLE_BYTES, sizeof(mpnum_grad_optimizer),
+                            save_handle, load_handle,  write_handle};
+  const mpnum_grad_optimizer handle = {
+      MPNUM_GRAD_UNSCALED, 1,          MPNUM_GRAD_WINDOW_CLOSED, 0x11223344u, 1.5f, 2,
+      0x55667788u,         0x99aabbccu};
+  /* By hand from the members; the CRC is zlib's of these bytes. */
+  static const uint8_t want[HANDLE_BYTES] = {
+      0x6d, 0x70, 0x47, 0x4f, 0x01, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00,
+      0x00, 0x01, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x44, 0x33,
+      0x22, 0x11, 0x00, 0x00, 0xc0, 0x3f, 0x00, 0x00, 0x00, 0x40, 0x88,
+      0x77, 0x66, 0x55, 0xcc, 0xbb, 0xaa, 0x99, 0x2f, 0x81, 0xe0, 0xf4};
+  mpnum_grad_optimizer other = handle;
+  check_stored(&kind, &handle, want);
+  check_changed_members(&kind, &handle);
+  other.found_inf = 4; /* a sum over ranks */
+  uint8_t bytes[HANDLE_BYTES];
+  CHECK(mpnum_grad_optimizer_save(bytes, &other) == MPNUM_OK &&
+            memcmp(bytes, want, HANDLE_BYTES) == 0,
+        "found_inf 4");
+#define UNSOUND(change)                  \
+ do {                                    \
+  other = handle;                        \
+  other.change;                          \
+  check_unsound(&kind, &other, #change); \
+ } while (0)
+  UNSOUND(stage = 4);
+  UNSOUND(window = 3);
+  UNSOUND(norm = -1);
+  UNSOUND(norm = mpnum_from_bits_f32(0x80000000u));
+  UNSOUND(clipped_to = 0);
+  UNSOUND(clipped_to = -1);
+  UNSOUND(clipped_to = mpnum_from_bits_f32(0x7fc00000u));
+#undef UNSOUND
+}
+
+/* Random calls, of which each may be followed by saving and loading all there is. */
+static void saving_in_the_middle_of_a_trace_changes_nothing(void) {
+  uint64_t at = 0, updates = 0;
+  for (int run = 0; run < 300; ++run) {
+    mpnum_grad_scaler_config config = mpnum_grad_scaler_deepspeed(2, run % 2);
+    mpnum_grad_scaler scalers[2];
+    mpnum_grad_optimizer handles[2][2];
+    config.growth_interval = run % 5 + 1;
+    memset(scalers, 0, sizeof scalers);
+    for (int k = 0; k < 2; ++k) {
+      mpnum_grad_scaler_init(&scalers[k], config);
+      handles[k][0] = handles[k][1] = mpnum_grad_optimizer_ready(&scalers[k]);
+    }
+    for (int i = 0; i < 200; ++i) {
+      const uint32_t call = mpnum_random(3, at++) % 8, found = mpnum_random(3, at++) % 3;
+      const uint32_t place = mpnum_random(3, at++) % 2;
+      for (int k = 0; k < 2; ++k) {
+        mpnum_grad_optimizer *handle = &handles[k][place];
+        mpnum_grad_optimizer *all[] = {&handles[k][0], &handles[k][1]};
+        mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
+        if (call == 0 && found == 0)
+          mpnum_grad_scaler_begin_accumulation(&scalers[k], handle);
+        if (call == 1) mpnum_grad_scaler_end_accumulation(&scalers[k], handle);
+        if (call == 2) mpnum_grad_scaler_report_checked(&scalers[k], handle, found, 2);
+        if (call == 3) mpnum_grad_scaler_report_unscaled(&scalers[k], handle, found, 3);
+        if (call == 4) mpnum_grad_scaler_report_changed(&scalers[k], handle, 0, 1);
+        if (call == 5) mpnum_grad_scaler_step(&scalers[k], handle, &verdict);
+        if (call == 6) mpnum_grad_scaler_update_all(&scalers[k], all, 2);
+        if (call == 7 && found == 0) mpnum_grad_scaler_set_scale(&scalers[k], 64);
+        if (call == 7 && found == 1) mpnum_grad_scaler_discard(&scalers[k], handle);
+      }
+      if (mpnum_random(3, at++) % 4 == 0) {
+        uint8_t bytes[BYTES], handle_bytes[2][HANDLE_BYTES];
+        CHECK(mpnum_grad_scaler_save(bytes, &scalers[1]) == MPNUM_OK, "save");
+        for (int k = 0; k < 2; ++k)
+          CHECK(mpnum_grad_optimizer_save(handle_bytes[k], &handles[1][k]) == MPNUM_OK,
+                "save a handle");
+        memset(&scalers[1], 0x33, sizeof scalers[1]);
+        memset(handles[1], 0x33, sizeof handles[1]);
+        CHECK(mpnum_grad_scaler_load(&scalers[1], bytes, BYTES) == MPNUM_OK, "load");
+        for (int k = 0; k < 2; ++k)
+          CHECK(mpnum_grad_optimizer_load(&handles[1][k], handle_bytes[k],
+                                          HANDLE_BYTES) == MPNUM_OK,
+                "load a handle");
+      }
+      CHECK(memcmp(&scalers[0], &scalers[1], sizeof scalers[0]) == 0 &&
+                memcmp(handles[0], handles[1], sizeof handles[0]) == 0,
+            "run %d, call %d", run, i);
+    }
+    updates += scalers[0].updates;
+  }
+  CHECK(updates > 1500, "%u updates", (unsigned)updates);
+}
+
+int main(void) {
+  set_control_word(control_word_of(FE_TONEAREST)); /* -ffast-math starts in another */
+  TAP_RUN(what_is_saved_is_loaded);
+  TAP_RUN(the_bytes_are_these_on_every_machine);
+  TAP_RUN(each_damaged_bit_is_noticed);
+  TAP_RUN(members_that_cannot_be_are_refused);
+  TAP_RUN(configured_scalers_are_saved);
+  TAP_RUN(sums_of_found_inf_are_saved);
+  TAP_RUN(version_1_is_loaded);
+  TAP_RUN(another_version_is_said_to_be_one);
+  TAP_RUN(the_checksum_is_crc32);
+  TAP_RUN(random_bytes_do_no_harm);
+  TAP_RUN(ranks_take_the_same_step);
+  TAP_RUN(norms_merge_by_value);
+  TAP_RUN(handles_are_saved);
+  TAP_RUN(saving_in_the_middle_of_a_trace_changes_nothing);
+  return tap_done();
+}
