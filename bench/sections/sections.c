@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include <mpnum/config.h>
+#include <mpnum/detail/core/config.h>
 
 #include "../core/host.h"
 #include "../gpu/report.h"

@@ -110,8 +110,8 @@ template <class Dst, class Src> struct cast_sat_ {
 template <class Dst, class Src> struct cast_rounded_ {
   typedef Dst result;
   enum { takes_random = 1 };
-  MPNUM_INLINE Dst at(Src x, const mpnum_launch_rounding_ &rounding, uint32_t random) {
-    return cast_<Dst, Src>::rounded(x, rounding.rounding, rounding.overflow, random);
+  MPNUM_INLINE Dst at(Src x, const mpnum_launch_rounding_ &options, uint32_t random) {
+    return cast_<Dst, Src>::rounded(x, options.rounding, options.overflow, random);
   }
 };
 
@@ -202,7 +202,7 @@ mpnum_random_words_(uint32_t (&words)[N], uint64_t seed, uint64_t index) {
 template <class Cast, class Dst, class Src>
 static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
     mpnum_convert_kernel_(Dst *dst, const Src *src, size_t n,
-                          mpnum_launch_rounding_ rounding) {
+                          mpnum_launch_rounding_ options) {
   typedef mpnum::packed_<Dst> dst_pack;
   typedef mpnum::packed_<Src> src_pack;
   enum {
@@ -228,15 +228,15 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
       if (i < n) {
         typename Cast::result codes[lanes];
         uint32_t random[lanes] = {0};
-        if (Cast::takes_random && rounding.rounding == MPNUM_ROUND_STOCHASTIC)
-          mpnum_random_words_(random, rounding.seed, rounding.offset + i);
+        if (Cast::takes_random && options.rounding == MPNUM_ROUND_STOCHASTIC)
+          mpnum_random_words_(random, options.seed, options.offset + i);
         mpnum_lanes<Dst, lanes / dst_count> out;
         MPNUM_UNROLL_
         for (unsigned j = 0; j < lanes; ++j) {
           /* What is past the end is stored in a packed dst only. */
           const bool exists = dst_count == 1 || i + j < n;
           const auto x = src_pack::unpack(in[v].at[j / src_count], j % src_count);
-          codes[j] = exists ? Cast::at(x, rounding, random[j]) : typename Cast::result();
+          codes[j] = exists ? Cast::at(x, options, random[j]) : typename Cast::result();
         }
         MPNUM_UNROLL_
         for (unsigned j = 0; j < lanes / dst_count; ++j)
@@ -348,7 +348,7 @@ mpnum_launch_(void (*kernel)(Parameters...), size_t blocks, unsigned threads,
 
 template <class Cast, class Dst, class Src>
 static inline cudaError_t mpnum_launch_cast_(Dst *dst, const Src *src, size_t n,
-                                             const mpnum_launch_rounding_ &rounding,
+                                             const mpnum_launch_rounding_ &options,
                                              cudaStream_t stream) {
   const size_t tile = static_cast<size_t>(MPNUM_LAUNCH_THREADS_) * MPNUM_LAUNCH_VECTORS_ *
                       mpnum::lanes_per_thread_<Dst, Src>::value;
@@ -357,7 +357,7 @@ static inline cudaError_t mpnum_launch_cast_(Dst *dst, const Src *src, size_t n,
   if (n == 0) return cudaSuccess;
   return mpnum_launch_(mpnum_convert_kernel_<Cast, Dst, Src>,
                        tiles < limit ? tiles : limit, MPNUM_LAUNCH_THREADS_, stream, dst,
-                       src, n, rounding);
+                       src, n, options);
 }
 
 /* dst[i] becomes src[i] converted, for i below n: nearest even, overflow as in IEEE 754,
@@ -392,8 +392,8 @@ mpnum_launch_convert_round(Dst *dst, const Src *src, size_t n, mpnum_rounding ro
   typedef mpnum::cast_rounded_<typename mpnum::packed_<Dst>::element,
                                typename mpnum::packed_<Src>::element>
       cast;
-  const mpnum_launch_rounding_ rounding = {rounding, overflow, seed, offset};
-  return mpnum_launch_cast_<cast>(dst, src, n, rounding, stream);
+  const mpnum_launch_rounding_ options = {rounding, overflow, seed, offset};
+  return mpnum_launch_cast_<cast>(dst, src, n, options, stream);
 }
 
 /* Sets *result to that of no elements, then folds the array into it. */
