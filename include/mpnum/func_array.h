@@ -21,7 +21,7 @@
 /* Written by tools/wrappers (functions of arrays): do not edit. */
 /* Exponentials. */
 MPNUM_HOST void mpnum_exp_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(exp_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
+  MPNUM_RUN_F32_(exp, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_exp_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
   mpnum_exp_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
@@ -30,7 +30,7 @@ MPNUM_HOST void mpnum_exp_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, siz
   mpnum_exp_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_exp_sat_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(exp_f32, (dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 0));
+  MPNUM_RUN_F32_(exp, dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 0);
 }
 MPNUM_HOST void mpnum_exp_sat_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
   mpnum_exp_16_(mpnum_small_f16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
@@ -40,7 +40,7 @@ MPNUM_HOST void mpnum_exp_sat_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
   mpnum_exp_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_exp2_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(exp2_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
+  MPNUM_RUN_F32_(exp2, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_exp2_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
   mpnum_exp2_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
@@ -49,7 +49,7 @@ MPNUM_HOST void mpnum_exp2_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, si
   mpnum_exp2_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_exp2_sat_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(exp2_f32, (dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 0));
+  MPNUM_RUN_F32_(exp2, dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 0);
 }
 MPNUM_HOST void mpnum_exp2_sat_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
   mpnum_exp2_16_(mpnum_small_f16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
@@ -59,7 +59,7 @@ MPNUM_HOST void mpnum_exp2_sat_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src
   mpnum_exp2_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_exp10_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(exp10_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
+  MPNUM_RUN_F32_(exp10, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_exp10_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
   mpnum_exp10_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
@@ -68,7 +68,7 @@ MPNUM_HOST void mpnum_exp10_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, s
   mpnum_exp10_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_exp10_sat_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(exp10_f32, (dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 0));
+  MPNUM_RUN_F32_(exp10, dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 0);
 }
 MPNUM_HOST void mpnum_exp10_sat_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                           size_t n) {
@@ -79,7 +79,7 @@ MPNUM_HOST void mpnum_exp10_sat_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *sr
   mpnum_exp10_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_expm1_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(expm1_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
+  MPNUM_RUN_F32_(expm1, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_expm1_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
   mpnum_expm1_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
@@ -88,7 +88,7 @@ MPNUM_HOST void mpnum_expm1_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, s
   mpnum_expm1_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_expm1_sat_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(expm1_f32, (dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 0));
+  MPNUM_RUN_F32_(expm1, dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 0);
 }
 MPNUM_HOST void mpnum_expm1_sat_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                           size_t n) {
@@ -101,7 +101,7 @@ MPNUM_HOST void mpnum_expm1_sat_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *sr
 
 /* Logarithms. */
 MPNUM_HOST void mpnum_log_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(log_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
+  MPNUM_RUN_F32_(log, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_log_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
   mpnum_log_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
@@ -110,7 +110,7 @@ MPNUM_HOST void mpnum_log_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, siz
   mpnum_log_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_log_sat_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(log_f32, (dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 1));
+  MPNUM_RUN_F32_(log, dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 1);
 }
 MPNUM_HOST void mpnum_log_sat_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
   mpnum_log_16_(mpnum_small_f16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
@@ -120,7 +120,7 @@ MPNUM_HOST void mpnum_log_sat_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
   mpnum_log_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_log2_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(log2_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
+  MPNUM_RUN_F32_(log2, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_log2_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
   mpnum_log2_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
@@ -129,7 +129,7 @@ MPNUM_HOST void mpnum_log2_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, si
   mpnum_log2_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_log2_sat_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(log2_f32, (dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 1));
+  MPNUM_RUN_F32_(log2, dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 1);
 }
 MPNUM_HOST void mpnum_log2_sat_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
   mpnum_log2_16_(mpnum_small_f16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
@@ -139,7 +139,7 @@ MPNUM_HOST void mpnum_log2_sat_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src
   mpnum_log2_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_log10_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(log10_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
+  MPNUM_RUN_F32_(log10, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_log10_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
   mpnum_log10_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
@@ -148,7 +148,7 @@ MPNUM_HOST void mpnum_log10_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, s
   mpnum_log10_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_log10_sat_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(log10_f32, (dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 1));
+  MPNUM_RUN_F32_(log10, dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 1);
 }
 MPNUM_HOST void mpnum_log10_sat_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                           size_t n) {
@@ -159,7 +159,7 @@ MPNUM_HOST void mpnum_log10_sat_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *sr
   mpnum_log10_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_log1p_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(log1p_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
+  MPNUM_RUN_F32_(log1p, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_log1p_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
   mpnum_log1p_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
@@ -170,7 +170,7 @@ MPNUM_HOST void mpnum_log1p_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, s
 
 /* Roots and reciprocals. */
 MPNUM_HOST void mpnum_sqrt_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(sqrt_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
+  MPNUM_RUN_F32_(sqrt, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_sqrt_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
   mpnum_sqrt_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
@@ -179,7 +179,7 @@ MPNUM_HOST void mpnum_sqrt_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, si
   mpnum_sqrt_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_rsqrt_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(rsqrt_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
+  MPNUM_RUN_F32_(rsqrt, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_rsqrt_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
   mpnum_rsqrt_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
@@ -188,7 +188,7 @@ MPNUM_HOST void mpnum_rsqrt_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, s
   mpnum_rsqrt_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_rsqrt_sat_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(rsqrt_f32, (dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 0));
+  MPNUM_RUN_F32_(rsqrt, dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 0);
 }
 MPNUM_HOST void mpnum_rsqrt_sat_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                           size_t n) {
@@ -199,7 +199,7 @@ MPNUM_HOST void mpnum_rsqrt_sat_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *sr
   mpnum_rsqrt_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_reciprocal_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(reciprocal_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
+  MPNUM_RUN_F32_(reciprocal, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_reciprocal_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                            size_t n) {
@@ -210,7 +210,7 @@ MPNUM_HOST void mpnum_reciprocal_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *s
   mpnum_reciprocal_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_reciprocal_sat_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(reciprocal_f32, (dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 0));
+  MPNUM_RUN_F32_(reciprocal, dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 0);
 }
 MPNUM_HOST void mpnum_reciprocal_sat_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                                size_t n) {
@@ -223,7 +223,7 @@ MPNUM_HOST void mpnum_reciprocal_sat_bf16_array(mpnum_bf16 *dst, const mpnum_bf1
 
 /* Activations. */
 MPNUM_HOST void mpnum_sigmoid_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(sigmoid_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
+  MPNUM_RUN_F32_(sigmoid, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_sigmoid_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
   mpnum_sigmoid_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
@@ -233,7 +233,7 @@ MPNUM_HOST void mpnum_sigmoid_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
   mpnum_sigmoid_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_tanh_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(tanh_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
+  MPNUM_RUN_F32_(tanh, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_tanh_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
   mpnum_tanh_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
@@ -242,7 +242,7 @@ MPNUM_HOST void mpnum_tanh_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, si
   mpnum_tanh_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_softplus_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(softplus_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
+  MPNUM_RUN_F32_(softplus, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_softplus_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
   mpnum_softplus_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
@@ -252,7 +252,7 @@ MPNUM_HOST void mpnum_softplus_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src
   mpnum_softplus_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_silu_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(silu_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
+  MPNUM_RUN_F32_(silu, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_silu_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
   mpnum_silu_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
@@ -261,7 +261,7 @@ MPNUM_HOST void mpnum_silu_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, si
   mpnum_silu_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_gelu_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(gelu_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
+  MPNUM_RUN_F32_(gelu, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_gelu_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
   mpnum_gelu_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
@@ -270,7 +270,7 @@ MPNUM_HOST void mpnum_gelu_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, si
   mpnum_gelu_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_gelu_tanh_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(gelu_tanh_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
+  MPNUM_RUN_F32_(gelu_tanh, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_gelu_tanh_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                           size_t n) {
@@ -281,7 +281,7 @@ MPNUM_HOST void mpnum_gelu_tanh_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *sr
   mpnum_gelu_tanh_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_erf_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(erf_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
+  MPNUM_RUN_F32_(erf, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_erf_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
   mpnum_erf_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
@@ -293,7 +293,7 @@ MPNUM_HOST void mpnum_erf_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, siz
 /* Their derivatives; that of softplus is sigmoid. */
 MPNUM_HOST void mpnum_sigmoid_derivative_f32_array(float *dst, const float *src,
                                                    size_t n) {
-  MPNUM_CALL_(sigmoid_derivative_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
+  MPNUM_RUN_F32_(sigmoid_derivative, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_sigmoid_derivative_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                                    size_t n) {
@@ -304,7 +304,7 @@ MPNUM_HOST void mpnum_sigmoid_derivative_bf16_array(mpnum_bf16 *dst,
   mpnum_sigmoid_derivative_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_tanh_derivative_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(tanh_derivative_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
+  MPNUM_RUN_F32_(tanh_derivative, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_tanh_derivative_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                                 size_t n) {
@@ -315,7 +315,7 @@ MPNUM_HOST void mpnum_tanh_derivative_bf16_array(mpnum_bf16 *dst, const mpnum_bf
   mpnum_tanh_derivative_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_silu_derivative_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(silu_derivative_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
+  MPNUM_RUN_F32_(silu_derivative, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_silu_derivative_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                                 size_t n) {
@@ -326,7 +326,7 @@ MPNUM_HOST void mpnum_silu_derivative_bf16_array(mpnum_bf16 *dst, const mpnum_bf
   mpnum_silu_derivative_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 MPNUM_HOST void mpnum_gelu_derivative_f32_array(float *dst, const float *src, size_t n) {
-  MPNUM_CALL_(gelu_derivative_f32, (dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0));
+  MPNUM_RUN_F32_(gelu_derivative, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_gelu_derivative_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                                 size_t n) {
@@ -340,7 +340,7 @@ MPNUM_HOST void mpnum_gelu_derivative_bf16_array(mpnum_bf16 *dst, const mpnum_bf
 /* log(e^a + e^b). */
 MPNUM_HOST void mpnum_logaddexp_f32_array(float *dst, const float *a, const float *b,
                                           size_t n) {
-  MPNUM_CALL_(logaddexp_f32, (dst, a, b, n, MPNUM_OVERFLOW_IEEE, 0));
+  MPNUM_RUN_F32_(logaddexp, dst, a, b, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_logaddexp_f16_array(mpnum_f16 *dst, const mpnum_f16 *a,
                                           const mpnum_f16 *b, size_t n) {

@@ -36,7 +36,7 @@ MPNUM_MATH_ mpnum_$T mpnum_$function${suffix}_$T(mpnum_$T x) {
 """
 FUNCTION_F32_ARRAY = """\
 MPNUM_HOST void mpnum_$function${suffix}_f32_array(float *dst, $sources, size_t n) {
-  MPNUM_CALL_(${function}_f32, (dst, $two, n, MPNUM_OVERFLOW_$OVERFLOW, $zero));
+  MPNUM_RUN_F32_($function, dst, $two, n, MPNUM_OVERFLOW_$OVERFLOW, $zero);
 }
 """
 FUNCTION_SMALL_ARRAY = """\

@@ -531,9 +531,8 @@ MPNUM_AVX512_ mpnumv_u16_steps mpnumv_u16_steps_of(mpnum_encoding_ encoding) {
   const uint32_t limit = (encoding.limit >> (23 - src_mantissa)) -
                          ((uint32_t)(127 - src_bias) << src_mantissa);
   const __m512i one = _mm512_set1_epi16(1);
-  const mpnum_u16_avx512_ place = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
-                                   11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-                                   22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+  const mpnum_u16_avx512_ place = /* 0 to 31 */
+      (mpnum_u16_avx512_)(mpnumv_iota() * 0x00020002u + 0x00010000u);
   const mpnum_u16_avx512_ field = ((place - (uint16_t)first) & 31) + (uint16_t)first;
   const mpnum_u16_avx512_ kept = (mpnum_u16_avx512_)_mm512_min_epi16(
       _mm512_max_epi16((__m512i)field, one), _mm512_set1_epi16((short)normal));

@@ -178,26 +178,16 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size,
 #  include "isa_end.inc"
 # endif
 
-/* Calls the loop of the ISA in use; names the loop over blocks of an ISA, NULL of the
- * scalar one, and, PICK_VBMI, one that AVX-512 with VBMI has, too. */
+/* The loop of an ISA, another one for the scalar ISA; NULL for that; one that AVX-512
+ * with VBMI has, too. CALL calls the loop of the ISA in use. */
 # if MPNUM_HAS_X86_SIMD && !MPNUM_NO_DISPATCH
-#  define MPNUM_PICK_AS_(type, isa, name)                                                \
+#  define MPNUM_PICK_ELSE_(scalar, isa, name)                                            \
    ((isa) == MPNUM_ISA_AVX512 || (isa) == MPNUM_ISA_AVX512_VBMI ? mpnum_##name##_avx512_ \
     : (isa) == MPNUM_ISA_AVX2                                   ? mpnum_##name##_avx2_   \
     : (isa) == MPNUM_ISA_SSE2                                   ? mpnum_##name##_sse2_   \
-                                                                : (type *)0)
+                                                                : (scalar))
 #  define MPNUM_PICK_VBMI_(isa, name) \
    ((isa) == MPNUM_ISA_AVX512_VBMI ? mpnum_##name##_vbmi_ : MPNUM_PICK_(isa, name))
-#  define MPNUM_CALL_(name, arguments)                              \
-   do {                                                             \
-    switch (mpnum_isa_in_use()) {                                   \
-    case MPNUM_ISA_AVX512_VBMI:                                     \
-    case MPNUM_ISA_AVX512: mpnum_##name##_avx512_ arguments; break; \
-    case MPNUM_ISA_AVX2: mpnum_##name##_avx2_ arguments; break;     \
-    case MPNUM_ISA_SSE2: mpnum_##name##_sse2_ arguments; break;     \
-    default: mpnum_##name##_scalar_ arguments; break;               \
-    }                                                               \
-   } while (0)
 # elif MPNUM_LOOPS_VBMI_
 #  define MPNUM_PICK_VBMI_(isa, name) ((void)(isa), mpnum_##name##_vbmi_)
 # else
@@ -205,32 +195,25 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size,
 # endif
 # if MPNUM_HAS_X86_SIMD && !MPNUM_NO_DISPATCH
 # elif MPNUM_HAS_NEON && !MPNUM_NO_DISPATCH
-#  define MPNUM_PICK_AS_(type, isa, name) \
-   ((isa) == MPNUM_ISA_NEON ? mpnum_##name##_neon_ : (type *)0)
-#  define MPNUM_CALL_(name, arguments)          \
-   do {                                         \
-    if (mpnum_isa_in_use() == MPNUM_ISA_NEON) { \
-     mpnum_##name##_neon_ arguments;            \
-    } else {                                    \
-     mpnum_##name##_scalar_ arguments;          \
-    }                                           \
-   } while (0)
+#  define MPNUM_PICK_ELSE_(scalar, isa, name) \
+   ((isa) == MPNUM_ISA_NEON ? mpnum_##name##_neon_ : (scalar))
 # elif MPNUM_HAS_NEON
-#  define MPNUM_PICK_AS_(type, isa, name) ((void)(isa), mpnum_##name##_neon_)
-#  define MPNUM_CALL_(name, arguments)    mpnum_##name##_neon_ arguments
+#  define MPNUM_PICK_ELSE_(scalar, isa, name) ((void)(isa), mpnum_##name##_neon_)
 # elif MPNUM_LOOPS_AVX512_
-#  define MPNUM_PICK_AS_(type, isa, name) ((void)(isa), mpnum_##name##_avx512_)
-#  define MPNUM_CALL_(name, arguments)    mpnum_##name##_avx512_ arguments
+#  define MPNUM_PICK_ELSE_(scalar, isa, name) ((void)(isa), mpnum_##name##_avx512_)
 # elif MPNUM_LOOPS_AVX2_
-#  define MPNUM_PICK_AS_(type, isa, name) ((void)(isa), mpnum_##name##_avx2_)
-#  define MPNUM_CALL_(name, arguments)    mpnum_##name##_avx2_ arguments
+#  define MPNUM_PICK_ELSE_(scalar, isa, name) ((void)(isa), mpnum_##name##_avx2_)
 # elif MPNUM_LOOPS_SSE2_
-#  define MPNUM_PICK_AS_(type, isa, name) ((void)(isa), mpnum_##name##_sse2_)
-#  define MPNUM_CALL_(name, arguments)    mpnum_##name##_sse2_ arguments
+#  define MPNUM_PICK_ELSE_(scalar, isa, name) ((void)(isa), mpnum_##name##_sse2_)
 # else
-#  define MPNUM_PICK_AS_(type, isa, name) ((void)(isa), (type *)0)
-#  define MPNUM_CALL_(name, arguments)    mpnum_##name##_scalar_ arguments
+#  define MPNUM_PICK_ELSE_(scalar, isa, name) ((void)(isa), (scalar))
 # endif
+# define MPNUM_PICK_AS_(type, isa, name) MPNUM_PICK_ELSE_((type *)0, isa, name)
+# define MPNUM_CALL_(name, arguments)                                       \
+  do {                                                                      \
+   const mpnum_isa isa_in_use = mpnum_isa_in_use();                         \
+   (*MPNUM_PICK_ELSE_(mpnum_##name##_scalar_, isa_in_use, name)) arguments; \
+  } while (0)
 
 # define MPNUM_PICK_(isa, name) MPNUM_PICK_AS_(mpnum_blocks_, isa, name)
 /* One of two loops; one that has its overflow in its name. */

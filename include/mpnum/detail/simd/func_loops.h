@@ -8,8 +8,8 @@
 
 #if MPNUM_HAS_ARRAYS
 
-/* A function of floats a (and b, else any floats); for zeros in a it takes the float
- * zero, unless that is 0. */
+/* A function of floats a (and b, else any floats); n fills vectors. For zeros in a it
+ * takes the float zero, unless that is 0. */
 typedef void mpnum_f32_loop_(float *dst, const float *a, const float *b, size_t n,
                              mpnum_overflow overflow, uint32_t zero);
 
@@ -139,6 +139,31 @@ typedef void mpnum_bounds_(mpnum_function_ function, float *low, float *high,
 # define MPNUM_EACH_ISA_ "func_loops.inc"
 # include "each_isa.inc"
 
+/* Runs such a loop over any number of floats: what fills no vector is copied to memory
+ * that does. */
+MPNUM_HOST_ONCE_ void mpnum_run_f32_(mpnum_f32_loop_ *loop, float *dst, const float *a,
+                                     const float *b, size_t n, mpnum_overflow overflow,
+                                     uint32_t zero) {
+  enum { lanes = 16 }; /* no ISA has more */
+  const size_t rest = n % lanes, whole = n - rest;
+  const uint64_t saved = mpnum_fenv_save_();
+  (*loop)(dst, a, b, whole, overflow, zero);
+  if (rest) {
+    float x[lanes] = {0}, y[lanes] = {0};
+    MPNUM_MEMCPY_(x, a + whole, rest * sizeof *a);
+    MPNUM_MEMCPY_(y, b + whole, rest * sizeof *b);
+    (*loop)(x, x, y, lanes, overflow, zero);
+    MPNUM_MEMCPY_(dst + whole, x, rest * sizeof *dst);
+  }
+  mpnum_fenv_restore_(saved);
+}
+# define MPNUM_RUN_F32_(name, dst, a, b, n, overflow, zero)                             \
+  do {                                                                                  \
+   const mpnum_isa isa_in_use = mpnum_isa_in_use();                                     \
+   mpnum_run_f32_(MPNUM_PICK_ELSE_(mpnum_##name##_f32_scalar_, isa_in_use, name##_f32), \
+                  dst, a, b, n, overflow, zero);                                        \
+  } while (0)
+
 /* As func_small.h does it: where the floats on both sides have one code, that is it. */
 MPNUM_HOST void mpnum_small_chunk_(mpnum_small_function_ task, mpnum_small_code_ *code,
                                    mpnum_f32_loop_ *loop, mpnum_bounds_ *bounds,
@@ -150,7 +175,8 @@ MPNUM_HOST void mpnum_small_chunk_(mpnum_small_function_ task, mpnum_small_code_
   const float *second = x;
   size_t i = n;
   for (; i < filled; ++i) {
-    x[i] = high[i] = 0;
+    x[i] = 0;
+    y[i] = 0;
     codes[i] = others[i] = 0;
   }
   (*task.type.floats)(x, a, n);
@@ -158,7 +184,7 @@ MPNUM_HOST void mpnum_small_chunk_(mpnum_small_function_ task, mpnum_small_code_
     (*task.type.floats)(y, b, n);
     second = y;
   }
-  (*loop)(high, x, second, n, MPNUM_OVERFLOW_IEEE, task.zero);
+  (*loop)(high, x, second, filled, MPNUM_OVERFLOW_IEEE, task.zero);
   (*bounds)(task.function, low, high, x, filled);
   (*task.type.codes)(codes, low, n);
   (*task.type.codes)(others, high, n);
