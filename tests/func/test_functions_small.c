@@ -25,8 +25,8 @@ enum { CODES = 65536 };
 # define TEST_EVERY 1
 #endif
 static uint32_t next(uint32_t code) {
-  const uint32_t magnitude = code & 0x7fff;
-  return code + (magnitude < 64 || magnitude + TEST_EVERY > 0x7fff ? 1 : TEST_EVERY);
+  const uint32_t magnitude = code & 0x7fff, step = TEST_EVERY;
+  return code + (magnitude < 64 || magnitude + step > 0x7fff ? 1 : step);
 }
 
 typedef uint16_t code_function(uint16_t code);

@@ -266,7 +266,7 @@ def conversions_are_constant_expressions(compiler, standard):
         width = int(sign_bits) + int(exponent_bits) + int(mantissa_bits)
         code = int(bias) << int(mantissa_bits) << (32 - width if width > 16 else 0)
         lines += [f"static_assert(mpnum_f32_to_{name}_sat(1.0f).bits == {code}, \"\");",
-                  f"static_assert(mpnum_{name}_to_f64(mpnum_from_bits_{name}({code})) == 1.0, \"\");"]
+                  f"static_assert(mpnum_{name}_to_f32(mpnum_from_bits_{name}({code})) == 1.0f, \"\");"]
     with tempfile.TemporaryDirectory() as folder:
         check(driver(compiler, standard), *flags(compiler, standard), "-fsyntax-only",
               write(folder, "constant.cpp", *lines))
