@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The loops behind array.h: what a conversion of an array is, the scalar loop, and the
- * loops of each instruction set of the target. */
+ * loops of each ISA of the target. */
 #ifndef MPNUM_DETAIL_SIMD_CONVERT_LOOPS_H
 #define MPNUM_DETAIL_SIMD_CONVERT_LOOPS_H
 
@@ -94,23 +94,24 @@ MPNUM_HOST void mpnum_to_f64_array_(uint8_t *dst, mpnum_type src_type, const uin
 /* A conversion known at run time only, which no dense one is, and one of floats. */
 typedef void mpnum_chunk_(mpnum_conversion_ conversion, uint8_t *dst, const uint8_t *src,
                           size_t n);
-MPNUM_HOST_COLD_ void mpnum_convert_each_(mpnum_conversion_ conversion, uint8_t *dst,
-                                          const uint8_t *src, size_t n) {
+MPNUM_HOST_INLINE_ void mpnum_convert_all_(mpnum_conversion_ conversion, uint8_t *dst,
+                                           const uint8_t *src, size_t n) {
   size_t i = 0;
   for (; i < n; ++i)
     mpnum_set_element_(
         conversion.dst_bits, dst, i,
         mpnum_convert_one_(conversion, mpnum_element_(conversion.src_bits, src, i), i));
 }
+MPNUM_HOST_COLD_ void mpnum_convert_each_(mpnum_conversion_ conversion, uint8_t *dst,
+                                          const uint8_t *src, size_t n) {
+  mpnum_convert_all_(conversion, dst, src, n);
+}
 MPNUM_HOST_COLD_ void mpnum_convert_each_float_(mpnum_conversion_ conversion,
                                                 uint8_t *dst, const uint8_t *src,
                                                 size_t n) {
-  size_t i = 0;
-  conversion.src = mpnum_format_of(MPNUM_TYPE_F32);
+  conversion.src = mpnum_format_of(MPNUM_TYPE_F32); /* a constant, which folds */
   conversion.src_bits = 32;
-  for (; i < n; ++i)
-    mpnum_set_element_(conversion.dst_bits, dst, i,
-                       mpnum_convert_one_(conversion, mpnum_element_(32, src, i), i));
+  mpnum_convert_all_(conversion, dst, src, n);
 }
 
 /* Bytes read and written together from which on stores go past the caches, so that a line
