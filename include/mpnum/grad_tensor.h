@@ -11,7 +11,7 @@
 
 # include <stddef.h>
 
-/* rows of columns neighbours each, from one row to the next stride elements. */
+/* A matrix of rows x columns, row strides in elements. */
 typedef struct mpnum_grad_tensor {
   const void *src;
   void *dst; /* NULL: nothing is written */
@@ -24,7 +24,7 @@ typedef struct mpnum_grad_tensor {
                                  the tensor, where there is nothing between rows */
 } mpnum_grad_tensor;
 
-/* n neighbours. */
+/* One row of n elements. */
 MPNUM_HOST mpnum_grad_tensor mpnum_grad_tensor_of(mpnum_type src_type, const void *src,
                                                   size_t n, mpnum_type dst_type,
                                                   void *dst) {

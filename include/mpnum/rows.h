@@ -19,7 +19,7 @@
 typedef struct mpnum_rows {
   mpnum_type type; /* f32, f16, bf16, e5m2 or e4m3 */
   void *data;
-  size_t rows, columns, stride; /* elements from one row to the next */
+  size_t rows, columns, stride; /* rows x columns, row stride in elements */
 } mpnum_rows;
 
 /* What is read. Any stride; 0 repeats one row. */
