@@ -470,9 +470,9 @@ MPNUM_HOST mpnum_status mpnum_convert_array_formats(mpnum_format dst_format, voi
   return MPNUM_OK;
 }
 
-/* As mpnum_convert_array for rows of a matrix, whose first elements lie stride elements
- * apart: columns elements of each of rows rows. Stochastic rounding counts elements row
- * by row without gaps. Rows of dst do not overlap. */
+/* As mpnum_convert_array for a matrix of rows x columns, row strides in elements.
+ * Stochastic rounding counts elements row by row without gaps. Rows of dst do not
+ * overlap. */
 MPNUM_HOST mpnum_status mpnum_convert_array_2d(
     mpnum_type dst_type, void *dst, size_t dst_stride, mpnum_type src_type,
     const void *src, size_t src_stride, size_t rows, size_t columns,
