@@ -57,7 +57,7 @@ MPNUM_HOST float mpnum_row_element_(const mpnum_row_ *row, size_t i) {
  * each with 1 over their count. */
 MPNUM_HOST float mpnum_soft_loss_(const mpnum_row_ *row, float log_sum,
                                   const float *weights) {
-  float buffer[MPNUM_TILE_];
+  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_];
   double sum = 0, count = 0;
   size_t i = 0, k = 0;
   for (; i < row->count; i += MPNUM_TILE_) {
@@ -97,7 +97,7 @@ MPNUM_HOST float mpnum_row_loss_(const mpnum_row_ *row, const mpnum_target_ *tar
 }
 /* How many elements of an ordinary row are not masked. */
 MPNUM_HOST size_t mpnum_row_unmasked_(const mpnum_row_ *row) {
-  float buffer[MPNUM_TILE_];
+  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_];
   size_t count = 0, i = 0, k = 0;
   if (!row->is_masked) return row->count;
   for (; i < row->count; i += MPNUM_TILE_) {
@@ -118,7 +118,7 @@ MPNUM_HOST void mpnum_row_gradient_(const mpnum_row_ *row, mpnum_rows dst,
   const float kept = mpnum_sub_scalar_(1, target->smoothing);
   const mpnum_row_map_ map =
       mpnum_row_map_of_(MPNUM_MAP_GRADIENT_, inverse, share, factor);
-  float buffer[MPNUM_TILE_], powers[MPNUM_TILE_];
+  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_], powers[MPNUM_TILE_];
   size_t i = 0, k = 0;
   for (; i < row->count; i += MPNUM_TILE_) {
     const size_t n = mpnum_tile_size_(row->count, i);
@@ -369,7 +369,8 @@ MPNUM_HOST mpnum_status mpnum_contrastive_loss_of_embeddings(float *loss,
     return MPNUM_ERROR_ARGUMENT;
   saved = mpnum_fenv_save_();
   for (; i < n; ++i) {
-    float x[MPNUM_TILE_], max = mpnum_from_bits_f32(0xff800000u), own = 0;
+    MPNUM_ALIGNED_ float x[MPNUM_TILE_];
+    float max = mpnum_from_bits_f32(0xff800000u), own = 0;
     double sum = 0;
     for (first = 0; first < n; first += MPNUM_TILE_) {
       const size_t count = mpnum_tile_size_(n, first);

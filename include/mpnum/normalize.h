@@ -61,7 +61,7 @@ typedef enum mpnum_norm_ {
 
 /* The sum of (x - mean)^2 of a row. */
 MPNUM_HOST double mpnum_row_deviation_(mpnum_const_rows src, size_t row, double mean) {
-  float x[MPNUM_TILE_];
+  MPNUM_ALIGNED_ float x[MPNUM_TILE_];
   double lanes[8] = {0};
   size_t i = 0, k = 0;
   for (; i < src.columns; i += MPNUM_TILE_) {
@@ -87,7 +87,7 @@ MPNUM_HOST void mpnum_norm_row_(mpnum_norm_ norm, mpnum_rows dst, mpnum_const_ro
                                 size_t row, const float *weight, const float *bias,
                                 float epsilon) {
   const double columns = (double)src.columns;
-  float x[MPNUM_TILE_];
+  MPNUM_ALIGNED_ float x[MPNUM_TILE_];
   double mean = 0, square = 0;
   mpnum_length_ length;
   size_t i = 0, k = 0;

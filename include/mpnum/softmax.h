@@ -157,7 +157,7 @@ MPNUM_HOST const float *mpnum_row_tile_(const mpnum_row_ *row, size_t first, siz
 /* Finds max and status. */
 MPNUM_HOST void mpnum_row_look_(mpnum_row_ *row) {
   mpnum_extremes_ extremes = {0x007fffffu /* -Inf */, 0};
-  float buffer[MPNUM_TILE_];
+  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_];
   size_t i = 0;
   for (; i < row->count; i += MPNUM_TILE_) {
     const size_t n = mpnum_tile_size_(row->count, i);
@@ -177,7 +177,7 @@ MPNUM_HOST void mpnum_row_look_(mpnum_row_ *row) {
 }
 /* Finds the sum of an ordinary row; leaves e^t in dst, unless that is NULL. */
 MPNUM_HOST void mpnum_row_sum_(mpnum_row_ *row, float *dst) {
-  float buffer[MPNUM_TILE_];
+  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_];
   size_t i = 0;
   row->sum = 0;
   for (; i < row->count; i += MPNUM_TILE_) {
@@ -212,7 +212,8 @@ MPNUM_HOST void mpnum_softmax_special_(const mpnum_row_ *row, mpnum_rows dst,
                                        int is_log) {
   const float none = is_log ? mpnum_from_bits_f32(0xff800000u) : 0;
   const float nan_result = mpnum_from_bits_f32(0x7fffffffu);
-  float buffer[MPNUM_TILE_], share = 0;
+  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_];
+  float share = 0;
   size_t i = 0, k = 0, infinite = 0;
   if (row->status != MPNUM_ROW_INF || !row->takes_limit) {
     mpnum_rows_fill_(dst, row->number, 0,
@@ -240,7 +241,7 @@ MPNUM_HOST void mpnum_softmax_special_(const mpnum_row_ *row, mpnum_rows dst,
 }
 MPNUM_HOST void mpnum_softmax_row_(mpnum_row_ *row, mpnum_rows dst, int is_log) {
   const int is_direct = dst.type == MPNUM_TYPE_F32;
-  float buffer[MPNUM_TILE_];
+  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_];
   float *kept = 0; /* e^t, where there is room for all of them */
   mpnum_row_map_ map;
   size_t i = 0;

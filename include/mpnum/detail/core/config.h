@@ -165,6 +165,16 @@
 # define MPNUM_FORCED_ static inline
 #endif
 
+/* Declares memory that loops go through, from a line of the cache on: a vector of 64
+ * bytes that lies on two lines costs twice. */
+#if MPNUM_HAS_GNU
+# define MPNUM_ALIGNED_ __attribute__((__aligned__(64)))
+#elif MPNUM_HAS_MSVC
+# define MPNUM_ALIGNED_ __declspec(align(64))
+#else
+# define MPNUM_ALIGNED_
+#endif
+
 /* How functions that devices may call are declared, a block for each compiler.
  *   MPNUM_INLINE  conversions and queries: inlined always, so that a format or a rounding
  *                 mode known to the caller folds away

@@ -346,18 +346,26 @@ MPNUM_AVX2_ mpnumv_vector mpnumv_max_codes(int bits, mpnumv_vector a, mpnumv_vec
   if (bits == 16) return (mpnumv_vector)_mm256_max_epu16((__m256i)a, (__m256i)b);
   return mpnumv_max(a, b);
 }
-MPNUM_AVX2_ mpnumv_vector mpnumv_min_nonzero(int bits, mpnumv_vector least,
-                                             mpnumv_vector x) {
-  const __m256i zero = _mm256_setzero_si256(), y = (__m256i)x;
-  if (bits == 8)
-    return (mpnumv_vector)_mm256_min_epu8((__m256i)least,
-                                          _mm256_or_si256(y, _mm256_cmpeq_epi8(y, zero)));
-  if (bits == 16)
-    return (mpnumv_vector)_mm256_min_epu16(
-        (__m256i)least, _mm256_or_si256(y, _mm256_cmpeq_epi16(y, zero)));
-  return (mpnumv_vector)_mm256_min_epu32((__m256i)least,
-                                         _mm256_or_si256(y, _mm256_cmpeq_epi32(y, zero)));
+/* Zeros are counted. */
+MPNUM_AVX2_ void mpnumv_min_nonzero(int bits, mpnumv_vector x, mpnumv_vector *min,
+                                    mpnumv_vector *count) {
+  const __m256i zero = _mm256_setzero_si256(), a = (__m256i)x, least = (__m256i)*min;
+  const __m256i is_zero = bits == 8    ? _mm256_cmpeq_epi8(a, zero)
+                          : bits == 16 ? _mm256_cmpeq_epi16(a, zero)
+                                       : _mm256_cmpeq_epi32(a, zero);
+  const __m256i nonzero = _mm256_or_si256(a, is_zero), from = (__m256i)*count;
+  if (bits == 8) {
+    *min = (mpnumv_vector)_mm256_min_epu8(least, nonzero);
+    *count = (mpnumv_vector)_mm256_sub_epi8(from, is_zero);
+  } else if (bits == 16) {
+    *min = (mpnumv_vector)_mm256_min_epu16(least, nonzero);
+    *count = (mpnumv_vector)_mm256_sub_epi16(from, is_zero);
+  } else {
+    *min = (mpnumv_vector)_mm256_min_epu32(least, nonzero);
+    *count = (mpnumv_vector)_mm256_sub_epi32(from, is_zero);
+  }
 }
+MPNUM_AVX2_ uint64_t mpnumv_nonzeros(uint64_t all, uint64_t count) { return all - count; }
 MPNUM_AVX2_ mpnumv_vector mpnumv_count_above(int bits, mpnumv_vector count,
                                              mpnumv_vector x, mpnumv_vector limit) {
   const __m256i a = (__m256i)x, b = (__m256i)limit, from = (__m256i)count;

@@ -422,16 +422,29 @@ MPNUM_AVX512_ mpnumv_vector mpnumv_max_codes(int bits, mpnumv_vector a, mpnumv_v
   if (bits == 16) return (mpnumv_vector)_mm512_maskz_max_epu16(~(__mmask32)0, x, y);
   return (mpnumv_vector)_mm512_maskz_max_epu32(MPNUM_ALL_, x, y);
 }
-/* Lane by lane the smaller one, least where x is 0. */
-MPNUM_AVX512_ mpnumv_vector mpnumv_min_nonzero(int bits, mpnumv_vector least,
-                                               mpnumv_vector x) {
-  const __m512i a = (__m512i)least, b = (__m512i)x, zero = _mm512_setzero_si512();
-  if (bits == 8)
-    return (mpnumv_vector)_mm512_mask_min_epu8(a, _mm512_cmpgt_epi8_mask(b, zero), a, b);
-  if (bits == 16)
-    return (mpnumv_vector)_mm512_mask_min_epu16(a, _mm512_cmpgt_epi16_mask(b, zero), a,
-                                                b);
-  return (mpnumv_vector)_mm512_mask_min_epu32(a, _mm512_cmpgt_epi32_mask(b, zero), a, b);
+/* What statistics look at: lane by lane the smaller one of min and x, unless that is 0;
+ * and a count of lanes, of which mpnumv_nonzeros makes those that were not 0. */
+MPNUM_AVX512_ void mpnumv_min_nonzero(int bits, mpnumv_vector x, mpnumv_vector *min,
+                                      mpnumv_vector *count) {
+  const __m512i a = (__m512i)x, least = (__m512i)*min, zero = _mm512_setzero_si512();
+  const __m512i from = (__m512i)*count, minus_one = _mm512_set1_epi32(-1);
+  if (bits == 8) {
+    const __mmask64 is_counted = _mm512_cmpgt_epi8_mask(a, zero);
+    *min = (mpnumv_vector)_mm512_mask_min_epu8(least, is_counted, least, a);
+    *count = (mpnumv_vector)_mm512_mask_sub_epi8(from, is_counted, from, minus_one);
+  } else if (bits == 16) {
+    const __mmask32 is_counted = _mm512_cmpgt_epi16_mask(a, zero);
+    *min = (mpnumv_vector)_mm512_mask_min_epu16(least, is_counted, least, a);
+    *count = (mpnumv_vector)_mm512_mask_sub_epi16(from, is_counted, from, minus_one);
+  } else {
+    const __mmask16 is_counted = _mm512_cmpgt_epi32_mask(a, zero);
+    *min = (mpnumv_vector)_mm512_mask_min_epu32(least, is_counted, least, a);
+    *count = (mpnumv_vector)_mm512_mask_sub_epi32(from, is_counted, from, minus_one);
+  }
+}
+MPNUM_AVX512_ uint64_t mpnumv_nonzeros(uint64_t all, uint64_t count) {
+  (void)all;
+  return count;
 }
 /* 1 more in each lane where x > limit. */
 MPNUM_AVX512_ mpnumv_vector mpnumv_count_above(int bits, mpnumv_vector count,

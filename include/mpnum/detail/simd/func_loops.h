@@ -105,30 +105,36 @@ MPNUM_HOST uint32_t mpnum_logaddexp_of_(mpnum_small_function_ task, uint32_t a,
                                         uint32_t b) {
   return mpnum_logaddexp_code_(task.format, a, b);
 }
-/* Puts right the codes that differ from those on the other side of the result. Past the
- * last of them there are others up to a multiple of 32. */
+/* Puts right the codes that differ from those on the other side of the result. */
 MPNUM_HOST_ONCE_ void mpnum_put_right_(mpnum_small_function_ task,
-                                       mpnum_small_code_ *code, uint16_t *codes,
-                                       const uint16_t *others, const float *a,
+                                       mpnum_small_code_ *code, uint8_t *codes,
+                                       const uint8_t *others, const float *a,
                                        const float *b, size_t n) {
   size_t k = 0;
   for (; k < n; ++k)
-    if (codes[k] != others[k])
-      codes[k] = (uint16_t)(*code)(task, mpnum_bits_f32(a[k]), mpnum_bits_f32(b[k]));
+    if (mpnum_element_(16, codes, k) != mpnum_element_(16, others, k))
+      mpnum_set_element_(16, codes, k,
+                         (*code)(task, mpnum_bits_f32(a[k]), mpnum_bits_f32(b[k])));
+}
+/* Whether any of 32 differ. (Written out, as gcc unrolls no loop at -O2.) */
+MPNUM_HOST_INLINE_ uint64_t mpnum_bits_that_differ_(const uint8_t *a, const uint8_t *b,
+                                                    size_t i) {
+  return mpnum_element_(64, a, i) ^ mpnum_element_(64, b, i);
+}
+MPNUM_HOST_INLINE_ int mpnum_any_differs_(const uint8_t *a, const uint8_t *b) {
+  return (mpnum_bits_that_differ_(a, b, 0) | mpnum_bits_that_differ_(a, b, 1) |
+          mpnum_bits_that_differ_(a, b, 2) | mpnum_bits_that_differ_(a, b, 3) |
+          mpnum_bits_that_differ_(a, b, 4) | mpnum_bits_that_differ_(a, b, 5) |
+          mpnum_bits_that_differ_(a, b, 6) | mpnum_bits_that_differ_(a, b, 7)) != 0;
 }
 MPNUM_HOST void mpnum_decide_(mpnum_small_function_ task, mpnum_small_code_ *code,
-                              uint16_t *codes, const uint16_t *others, const float *a,
+                              uint8_t *codes, const uint8_t *others, const float *a,
                               const float *b, size_t n) {
-  size_t i = 0, k = 0;
-  for (; i < n; i += 32) {
-    uint64_t differing = 0;
-    for (k = i; k < i + 32; k += 4)
-      differing |= mpnum_element_(64, (const uint8_t *)(codes + k), 0) ^
-                   mpnum_element_(64, (const uint8_t *)(others + k), 0);
-    if (differing != 0)
-      mpnum_put_right_(task, code, codes + i, others + i, a + i, b + i,
-                       n - i < 32 ? n - i : 32);
-  }
+  size_t i = 0;
+  for (; n - i >= 32; i += 32)
+    if (mpnum_any_differs_(codes + 2 * i, others + 2 * i))
+      mpnum_put_right_(task, code, codes + 2 * i, others + 2 * i, a + i, b + i, 32);
+  mpnum_put_right_(task, code, codes + 2 * i, others + 2 * i, a + i, b + i, n - i);
 }
 
 /* Of results in high and their arguments x, the floats below and above by what they may
@@ -169,15 +175,18 @@ MPNUM_HOST void mpnum_small_chunk_(mpnum_small_function_ task, mpnum_small_code_
                                    mpnum_f32_loop_ *loop, mpnum_bounds_ *bounds,
                                    uint8_t *dst, const uint8_t *a, const uint8_t *b,
                                    size_t n) {
-  float x[MPNUM_CHUNK_], y[MPNUM_CHUNK_], low[MPNUM_CHUNK_], high[MPNUM_CHUNK_];
-  uint16_t codes[MPNUM_CHUNK_], others[MPNUM_CHUNK_];
+  MPNUM_ALIGNED_ float x[MPNUM_CHUNK_];
+  MPNUM_ALIGNED_ float y[MPNUM_CHUNK_];
+  MPNUM_ALIGNED_ float low[MPNUM_CHUNK_];
+  MPNUM_ALIGNED_ float high[MPNUM_CHUNK_];
+  MPNUM_ALIGNED_ uint8_t others[2 * MPNUM_CHUNK_];
+
   const size_t filled = n + (0 - n) % 32;
   const float *second = x;
   size_t i = n;
   for (; i < filled; ++i) {
     x[i] = 0;
     y[i] = 0;
-    codes[i] = others[i] = 0;
   }
   (*task.type.floats)(x, a, n);
   if (task.function == MPNUM_FUNCTION_LOGADDEXP_) {
@@ -186,10 +195,9 @@ MPNUM_HOST void mpnum_small_chunk_(mpnum_small_function_ task, mpnum_small_code_
   }
   (*loop)(high, x, second, filled, MPNUM_OVERFLOW_IEEE, task.zero);
   (*bounds)(task.function, low, high, x, filled);
-  (*task.type.codes)(codes, low, n);
+  (*task.type.codes)(dst, low, n);
   (*task.type.codes)(others, high, n);
-  mpnum_decide_(task, code, codes, others, x, second, n);
-  MPNUM_MEMCPY_(dst, codes, 2 * n);
+  mpnum_decide_(task, code, dst, others, x, second, n);
 }
 /* Without vectors, where there is no loop, one element after the other. */
 MPNUM_HOST void mpnum_small_array_(mpnum_small_function_ task, mpnum_small_code_ *code,

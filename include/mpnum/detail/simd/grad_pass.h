@@ -160,7 +160,7 @@ MPNUM_HOST_COLD_ void mpnum_grad_first_(const mpnum_grad_pass_ *pass, uint64_t e
 MPNUM_HOST void mpnum_grad_row_(mpnum_grad_pass_ *pass, uint64_t element,
                                 const uint8_t *src, uint8_t *dst, size_t n) {
   mpnum_grad_findings *findings = pass->findings;
-  float scratch[MPNUM_TILE_];
+  MPNUM_ALIGNED_ float scratch[MPNUM_TILE_];
   size_t i = 0;
   for (; i < n; i += MPNUM_TILE_) {
     const size_t count = mpnum_tile_size_(n, i);

@@ -282,17 +282,24 @@ MPNUM_NEON_ mpnumv_vector mpnumv_max_codes(int bits, mpnumv_vector a, mpnumv_vec
   if (bits == 16) return (mpnumv_vector)vmaxq_u16((uint16x8_t)a, (uint16x8_t)b);
   return (mpnumv_vector)vmaxq_u32((uint32x4_t)a, (uint32x4_t)b);
 }
-MPNUM_NEON_ mpnumv_vector mpnumv_min_nonzero(int bits, mpnumv_vector least,
-                                             mpnumv_vector x) {
-  if (bits == 8)
-    return (mpnumv_vector)vminq_u8((uint8x16_t)least,
-                                   vorrq_u8((uint8x16_t)x, vceqzq_u8((uint8x16_t)x)));
-  if (bits == 16)
-    return (mpnumv_vector)vminq_u16((uint16x8_t)least,
-                                    vorrq_u16((uint16x8_t)x, vceqzq_u16((uint16x8_t)x)));
-  return (mpnumv_vector)vminq_u32((uint32x4_t)least,
-                                  vorrq_u32((uint32x4_t)x, vceqzq_u32((uint32x4_t)x)));
+/* Zeros are counted. */
+MPNUM_NEON_ void mpnumv_min_nonzero(int bits, mpnumv_vector x, mpnumv_vector *min,
+                                    mpnumv_vector *count) {
+  if (bits == 8) {
+    const uint8x16_t a = (uint8x16_t)x, is_zero = vceqzq_u8(a);
+    *min = (mpnumv_vector)vminq_u8((uint8x16_t)*min, vorrq_u8(a, is_zero));
+    *count = (mpnumv_vector)vsubq_u8((uint8x16_t)*count, is_zero);
+  } else if (bits == 16) {
+    const uint16x8_t a = (uint16x8_t)x, is_zero = vceqzq_u16(a);
+    *min = (mpnumv_vector)vminq_u16((uint16x8_t)*min, vorrq_u16(a, is_zero));
+    *count = (mpnumv_vector)vsubq_u16((uint16x8_t)*count, is_zero);
+  } else {
+    const uint32x4_t a = (uint32x4_t)x, is_zero = vceqzq_u32(a);
+    *min = (mpnumv_vector)vminq_u32((uint32x4_t)*min, vorrq_u32(a, is_zero));
+    *count = (mpnumv_vector)vsubq_u32((uint32x4_t)*count, is_zero);
+  }
 }
+MPNUM_NEON_ uint64_t mpnumv_nonzeros(uint64_t all, uint64_t count) { return all - count; }
 MPNUM_NEON_ mpnumv_vector mpnumv_count_above(int bits, mpnumv_vector count,
                                              mpnumv_vector x, mpnumv_vector limit) {
   const mpnumv_vector above = mpnum_above_neon_(bits, x, limit);

@@ -179,7 +179,7 @@ MPNUM_SUM_OF_(products)
 /* Of elements that a function makes floats, unless it is NULL. */
 MPNUM_HOST double mpnum_sum_of_tile_(mpnum_tile_sum_ *sum, mpnum_floats_ *floats,
                                      const void *a, const void *b, size_t n) {
-  float x[MPNUM_TILE_], y[MPNUM_TILE_];
+  MPNUM_ALIGNED_ float x[MPNUM_TILE_], y[MPNUM_TILE_];
   if (!floats) return (*sum)(a, b, n);
   (*floats)(x, a, n);
   if (!b) return (*sum)(x, 0, n);

@@ -341,17 +341,27 @@ MPNUM_SSE2_ mpnumv_vector mpnumv_max_codes(int bits, mpnumv_vector a, mpnumv_vec
   if (bits == 16) return (mpnumv_vector)_mm_max_epi16((__m128i)a, (__m128i)b);
   return mpnumv_max(a, b);
 }
-MPNUM_SSE2_ mpnumv_vector mpnumv_min_nonzero(int bits, mpnumv_vector least,
-                                             mpnumv_vector x) {
-  const __m128i zero = _mm_setzero_si128(), y = (__m128i)x;
-  if (bits == 8)
-    return (mpnumv_vector)_mm_min_epu8((__m128i)least,
-                                       _mm_or_si128(y, _mm_cmpeq_epi8(y, zero)));
-  if (bits == 16)
-    return (mpnumv_vector)_mm_min_epi16(
-        (__m128i)least, _mm_or_si128(y, _mm_srli_epi16(_mm_cmpeq_epi16(y, zero), 1)));
-  return mpnumv_min(least, x | (mpnumv_vector)_mm_cmpeq_epi32(y, zero) >> 1);
+/* Zeros are counted. */
+MPNUM_SSE2_ void mpnumv_min_nonzero(int bits, mpnumv_vector x, mpnumv_vector *min,
+                                    mpnumv_vector *count) {
+  const __m128i zero = _mm_setzero_si128(), a = (__m128i)x, least = (__m128i)*min;
+  const __m128i is_zero = bits == 8    ? _mm_cmpeq_epi8(a, zero)
+                          : bits == 16 ? _mm_cmpeq_epi16(a, zero)
+                                       : _mm_cmpeq_epi32(a, zero);
+  const __m128i from = (__m128i)*count;
+  if (bits == 8) {
+    *min = (mpnumv_vector)_mm_min_epu8(least, _mm_or_si128(a, is_zero));
+    *count = (mpnumv_vector)_mm_sub_epi8(from, is_zero);
+  } else if (bits == 16) {
+    *min =
+        (mpnumv_vector)_mm_min_epi16(least, _mm_or_si128(a, _mm_srli_epi16(is_zero, 1)));
+    *count = (mpnumv_vector)_mm_sub_epi16(from, is_zero);
+  } else {
+    *min = mpnumv_min(*min, x | (mpnumv_vector)is_zero >> 1);
+    *count = (mpnumv_vector)_mm_sub_epi32(from, is_zero);
+  }
 }
+MPNUM_SSE2_ uint64_t mpnumv_nonzeros(uint64_t all, uint64_t count) { return all - count; }
 MPNUM_SSE2_ mpnumv_vector mpnumv_count_above(int bits, mpnumv_vector count,
                                              mpnumv_vector x, mpnumv_vector limit) {
   const __m128i a = (__m128i)x, b = (__m128i)limit, from = (__m128i)count;
