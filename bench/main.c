@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/formats.h"
 #include "core/host.h"
 #include "core/options.h"
 #include "gpu/report.h"
 #include "report/output.h"
 #include "sections/accuracy.h"
+#include "sections/answer.h"
 #include "sections/formats.h"
 #include "sections/grad/grad.h"
 #include "sections/headers.h"
@@ -78,7 +80,8 @@ static bool check_outputs(const work *run) {
 }
 
 static int measure_accuracy(work *run) {
-  const uint64_t drawn = run->chosen->quick ? QUICK_VALUES : VALUES;
+  const bool is_answer = run->chosen->answer && !run->chosen->details;
+  const uint64_t drawn = is_answer ? 0 : run->chosen->quick ? QUICK_VALUES : VALUES;
   return accuracy_measure(&run->about.found, run->files, run->file_count, drawn,
                           run->chosen->scaling, &run->bar)
              ? DONE
@@ -169,6 +172,9 @@ static void add_notes(work *run) {
 static int measure(work *run) {
   const bench_options *chosen = run->chosen;
   int status = DONE;
+  run->about.answer = chosen->answer;
+  run->about.why = chosen->why;
+  run->about.tables = chosen->details;
   host_cpu(run->about.cpu, sizeof run->about.cpu);
   if (chosen->formats) formats_list(&run->about.found);
   if (chosen->accuracy) status = measure_accuracy(run);
@@ -180,6 +186,7 @@ static int measure(work *run) {
   if (status == DONE && chosen->math) status = measure_math(run);
   if (status == DONE && chosen->headers) status = measure_headers(run);
   if (status == DONE && chosen->gpu) status = measure_gpu(run);
+  if (chosen->answer) answer_choose(&run->about.found);
   add_notes(run);
   if (status != DONE || !run->about.found.failed) return status;
   return complain(NULL, "out of memory"), NO_RESULT;
@@ -216,7 +223,7 @@ static int perform(work *run, const bench_options *chosen) {
   run->chosen = chosen;
   if (chosen->isa >= 0 &&
       !(array_functions.force_isa(chosen->isa) && grad_functions.force_isa(chosen->isa) &&
-        math_force_isa(chosen->isa)))
+        math_force_isa(chosen->isa) && formats_force_isa(chosen->isa)))
     return complain("--isa", "this CPU has no such instructions"), WRONG_INPUT;
   if (!open_inputs(run, paths, count) || !check_outputs(run)) return WRONG_INPUT;
   status = measure(run);
@@ -242,8 +249,12 @@ int main(int argc, char **argv) {
   if (!options_read(&chosen, argc, argv, &why)) {
     complain(NULL, why.text);
     status = WRONG_INPUT;
-  } else if (chosen.help) {
-    options_help();
+  } else if (chosen.help || chosen.version) {
+    if (chosen.help)
+      options_help();
+    else
+      printf("mpnum %d.%d.%d\n", MPNUM_VERSION_MAJOR, MPNUM_VERSION_MINOR,
+             MPNUM_VERSION_PATCH);
     status = finish_output(true) ? DONE : NO_RESULT;
   } else {
     status = perform(&run, &chosen);

@@ -9,7 +9,7 @@
 #include "../core/formats.h"
 #include "../report/view.h"
 
-enum { CHUNK = 2048, LINE_WIDTH = 100 };
+enum { CHUNK = 2048, LINE_WIDTH = 100, MOST_SQNR = 300 };
 static const char section[] = "accuracy";
 static const char *const scalings[SCALING_COUNT] = {"as they are", "times 2^k"};
 
@@ -17,8 +17,8 @@ static const char *const scalings[SCALING_COUNT] = {"as they are", "times 2^k"};
 typedef struct accuracy {
   int scale_exponent;           /* k */
   uint64_t overflow, underflow; /* values that round past max; values that become 0 */
-  double max_relative;          /* of |y - x| / |x| */
-  double sum_relative_squares;
+  /* of |y - x| / |x| of the others, which are rounded */
+  double max_relative, sum_relative_squares;
   double signal, noise; /* sums of x^2 and of (y - x)^2 */
 } accuracy;
 
@@ -110,10 +110,14 @@ static void add_values(accuracy *result, const bench_format *entry, const double
     double x = format.sign_bits ? values[i] : fabs(values[i]);
     double error = decoded[i] * unscale - x;
     double relative = fabs(error / x);
-    result->overflow += overflows(format, half_past_max, fabs(scaled[i]));
-    result->underflow += fpclassify(decoded[i]) == FP_ZERO;
-    if (relative > result->max_relative) result->max_relative = relative;
-    result->sum_relative_squares += relative * relative;
+    bool is_over = overflows(format, half_past_max, fabs(scaled[i]));
+    bool is_under = fpclassify(decoded[i]) == FP_ZERO;
+    result->overflow += is_over;
+    result->underflow += is_under;
+    if (!is_over && !is_under) {
+      if (relative > result->max_relative) result->max_relative = relative;
+      result->sum_relative_squares += relative * relative;
+    }
     result->signal += x * x;
     result->noise += error * error;
   }
@@ -163,12 +167,22 @@ static bool quantise(subject *about, const bool scaling[SCALING_COUNT], progress
   return true;
 }
 
+/* +Inf when every value is exact, and where the noise is below what sums of doubles
+ * tell from none: a value of 1e-30 that is rounded beside one of 1. */
+static double quality(const accuracy *result) {
+  const double sqnr = 10 * log10(result->signal / result->noise);
+  return sqnr > MOST_SQNR ? (double)INFINITY : sqnr;
+}
+
 static void add_results(figures *to, const subject *about, const accuracy *result) {
   const double count = (double)about->nonzero;
-  figures_add(to, "max_relative_error", result->max_relative, "");
-  figures_add(to, "rms_relative_error", sqrt(result->sum_relative_squares / count), "");
-  /* +Inf when every value is exact */
-  figures_add(to, "sqnr", 10 * log10(result->signal / result->noise), "dB");
+  const uint64_t rounded = about->nonzero - result->overflow - result->underflow;
+  if (rounded > 0) {
+    figures_add(to, "max_relative_error", result->max_relative, "");
+    figures_add(to, "rms_relative_error",
+                sqrt(result->sum_relative_squares / (double)rounded), "");
+  }
+  figures_add(to, "sqnr", quality(result), "dB");
   figures_add(to, "overflow_share", (double)result->overflow / count, "");
   figures_add(to, "underflow_share", (double)result->underflow / count, "");
 }
@@ -225,7 +239,8 @@ bool accuracy_measure(figures *to, const input *files, size_t file_count, uint64
                       const bool scaling[SCALING_COUNT], progress *bar) {
   static const subject none;
   const unsigned passes = (unsigned)scaling[SCALING_NONE] + scaling[SCALING_AMAX];
-  uint64_t values = DISTRIBUTION_COUNT * drawn;
+  const size_t laws = drawn > 0 ? DISTRIBUTION_COUNT : 0;
+  uint64_t values = laws * drawn;
   size_t i, t;
   bool good = true;
   for (i = 0; i < file_count; ++i) {
@@ -233,7 +248,7 @@ bool accuracy_measure(figures *to, const input *files, size_t file_count, uint64
       values += files[i].tensors[t].count;
   }
   progress_begin(bar, values * (2 + passes * FORMAT_COUNT));
-  for (i = 0; i < DISTRIBUTION_COUNT && good; ++i) {
+  for (i = 0; i < laws && good; ++i) {
     subject about = none;
     about.law = &distributions[i];
     about.count = drawn;
