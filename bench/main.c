@@ -14,9 +14,8 @@
 #include "sections/accuracy.h"
 #include "sections/answer.h"
 #include "sections/formats.h"
-#include "sections/grad/grad.h"
 #include "sections/headers.h"
-#include "sections/math/measure.h"
+#include "sections/long.h"
 #include "sections/scalar.h"
 #include "sections/sections.h"
 #include "sections/speed.h"
@@ -25,8 +24,6 @@ enum { DONE = 0, NO_RESULT = 1, WRONG_INPUT = 2 };
 enum {
   ROUNDS = 21,
   QUICK_ROUNDS = 3,
-  ARRAY_ROUNDS = 11,
-  LONG_ROUNDS = 5,
   HEADER_ROUNDS = 11,
   CALL_ROUNDS = 3,
   VALUES = 1 << 20,
@@ -102,33 +99,6 @@ static int measure_times(work *run) {
   return good ? DONE : (complain(NULL, "out of memory"), NO_RESULT);
 }
 
-static int measure_arrays(work *run, const array_set *set,
-                          void (*append)(figures *to, const array_results *found)) {
-  static const array_plan full = {
-      {4 << 10, 256 << 10, 256 << 20}, {ARRAY_ROUNDS, ARRAY_ROUNDS, LONG_ROUNDS}, 1};
-  static const array_plan quick = {
-      {4 << 10, 16 << 10, 64 << 10}, {QUICK_ROUNDS, QUICK_ROUNDS, QUICK_ROUNDS}, 1};
-  array_plan plan = run->chosen->quick ? quick : full;
-  array_results found;
-  bool good;
-  memset(&found, 0, sizeof found);
-  plan.threads = run->chosen->threads;
-  good = arrays_measure(&found, set, &plan, &run->bar);
-  if (good) append(&run->about.found, &found);
-  arrays_free(&found);
-  return good ? DONE : (complain(NULL, "out of memory, or of threads"), NO_RESULT);
-}
-
-static int measure_math(work *run) {
-  static const math_plan full = {64 << 10, 256 << 20, ARRAY_ROUNDS};
-  static const math_plan quick = {QUICK_VALUES, 1 << 20, QUICK_ROUNDS};
-  static math_results found;
-  if (!math_measure(&found, run->chosen->quick ? &quick : &full, &run->bar))
-    return complain(NULL, "out of memory"), NO_RESULT;
-  math_figures(&run->about.found, &found);
-  return DONE;
-}
-
 static int measure_headers(work *run) {
   refusal why;
   bool quick = run->chosen->quick;
@@ -179,11 +149,8 @@ static int measure(work *run) {
   if (chosen->formats) formats_list(&run->about.found);
   if (chosen->accuracy) status = measure_accuracy(run);
   if (status == DONE) status = measure_times(run);
-  if (status == DONE && chosen->arrays)
-    status = measure_arrays(run, &arrays_set, arrays_figures);
-  if (status == DONE && chosen->grad)
-    status = measure_arrays(run, &grad_set, grad_figures);
-  if (status == DONE && chosen->math) status = measure_math(run);
+  if (status == DONE && !long_measure(&run->about.found, chosen, &run->bar))
+    status = NO_RESULT;
   if (status == DONE && chosen->headers) status = measure_headers(run);
   if (status == DONE && chosen->gpu) status = measure_gpu(run);
   if (chosen->answer) answer_choose(&run->about.found);
@@ -222,8 +189,7 @@ static int perform(work *run, const bench_options *chosen) {
   int status;
   run->chosen = chosen;
   if (chosen->isa >= 0 &&
-      !(array_functions.force_isa(chosen->isa) && grad_functions.force_isa(chosen->isa) &&
-        math_force_isa(chosen->isa) && formats_force_isa(chosen->isa)))
+      !(long_force_isa(chosen->isa) && formats_force_isa(chosen->isa)))
     return complain("--isa", "this CPU has no such instructions"), WRONG_INPUT;
   if (!open_inputs(run, paths, count) || !check_outputs(run)) return WRONG_INPUT;
   status = measure(run);

@@ -12,17 +12,12 @@
 #include "accuracy.h"
 #include "answer.h"
 #include "formats.h"
-#include "grad/grad.h"
 #include "headers.h"
-#include "math/measure.h"
+#include "long.h"
 #include "scalar.h"
 #include "speed.h"
 
 enum { LINE_WIDTH = 100, NOTES_SHOWN = 20 };
-
-static bool print_array_functions(const figures *from, FILE *to) {
-  return arrays_print(&arrays_set, from, to);
-}
 
 static void print_rest(size_t shown, FILE *to) {
   if (shown > NOTES_SHOWN) fprintf(to, "and %zu more\n", shown - NOTES_SHOWN);
@@ -69,9 +64,8 @@ static void print_answer(const report *about, FILE *to) {
 
 bool sections_print(const report *about, FILE *to) {
   static bool (*const prints[])(const figures *from, FILE *to) = {
-      formats_print,         speed_print,    scalar_print,
-      print_array_functions, grad_print,     math_print,
-      headers_print,         accuracy_print, gpu_print};
+      formats_print, speed_print,    scalar_print, long_print,
+      headers_print, accuracy_print, gpu_print};
   bool good = true;
   size_t i;
   fprintf(to, "mpnum %d.%d.%d on %s, %s -O%s\n", MPNUM_VERSION_MAJOR, MPNUM_VERSION_MINOR,
