@@ -92,6 +92,14 @@ def first_screen_fits():
         assert "\x1b" not in out
 
 
+def large_files_are_measured_in_part():
+    count = 2 ** 24  # halves: 1, and one of 4 at the end
+    figures, _ = result_of("--quick", "x.npy", **{
+        "x.npy": npy("'<f2'", f"({count},)", b"\0\x3c" * (count - 1) + b"\0\x44")})
+    row = figures.metrics("accuracy", figures.all_of("source", "accuracy")[0])
+    assert (row["values"], row["amax"]) == (count, 4) and 2 ** 22 <= row["measured"] <= 2 ** 23, row
+
+
 def zeros_have_no_answer():
     found, _, out = chosen(tensor_file(weight=[0.0] * 8))
     assert found == {"weights": "f32"}, (found, out)
@@ -186,6 +194,7 @@ sys.exit(tap.run(
     the_worst_tensor_decides,
     names_tell_kinds,
     first_screen_fits,
+    large_files_are_measured_in_part,
     zeros_have_no_answer,
     colour_is_for_terminals,
     why_shows_every_candidate,
