@@ -119,24 +119,39 @@ def other_folders_are_found():
                       f"-Dmpnum_DIR={prefix}/{data}/cmake/mpnum")
 
 
-def versions_are_checked(by="mpnum"):
-    """0.2 is what has the API of that series; a range is taken at its word."""
+def versions_found(prefix, questions):
+    """Which of these questions find_package answers with yes."""
     need("cmake")
-    text = (ROOT / "include/mpnum/detail/core/config.h").read_text()
-    major, minor, patch = (int(re.search(rf"MPNUM_VERSION_{part} (\d+)", text)[1]) for part in ("MAJOR", "MINOR", "PATCH"))
-    series, own = f"{major}.{minor}", f"{major}.{minor}.{patch}"
-    will_do = ["", series, own, f"{own} EXACT", f"0.0.1...{major + 1}", f"{series}...<{major}.{minor + 1}", f"0.0.1...{own}"]
-    will_not = [f"{major}.{minor + 1}", f"{major + 1}", f"{major}.{minor}.{patch + 1}", f"{series}.{patch + 1} EXACT",
-                f"0.0.1...<{own}", f"{major + 1}...{major + 2}", f"{major}.{max(minor - 1, 0)}.{99}"]
-    folder = SCRATCH / "versions"
+    folder = SCRATCH / f"asking {prefix.name}"
     folder.mkdir()
     lines = ["cmake_minimum_required(VERSION 3.19)", "project(asks LANGUAGES NONE)"]
-    for asked in will_do + will_not:
+    for asked in questions:
         lines += [f"find_package(mpnum {asked} QUIET CONFIG)", f'message("<{asked}> ${{mpnum_FOUND}}")', "unset(mpnum_DIR CACHE)"]
     (folder / "CMakeLists.txt").write_text("\n".join(lines) + "\n")
-    said = check("cmake", "-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={installed(by)}")
-    answers = dict(re.findall(r"^<(.*)> (\d)$", said, re.M))
-    assert answers == {asked: "1" for asked in will_do} | {asked: "0" for asked in will_not}, answers
+    said = check("cmake", "-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    answers = re.findall(r"^<(.*)> (\d)$", said, re.M)
+    assert len(answers) == len(questions), said
+    return {asked for asked, found in answers if found == "1"}
+
+
+def versions_are_checked(by="mpnum"):
+    text = (ROOT / "include/mpnum/detail/core/config.h").read_text()
+    major, minor, patch = (re.search(rf"MPNUM_VERSION_{part} (\d+)", text)[1] for part in ("MAJOR", "MINOR", "PATCH"))
+    own, next_major = f"{major}.{minor}.{patch}", int(major) + 1
+    will_do = {"", f"{major}.{minor}", own, f"{own} EXACT"}
+    will_not = {f"{major}.{int(minor) + 1}", str(next_major), f"{major}.{minor}.{int(patch) + 1}"}
+    assert versions_found(installed(by), will_do | will_not) == will_do
+
+
+def a_series_has_one_api():
+    """0.2.3 will do for 0.2 and 0.2.1, and not for what is newer, or of another series; a range is taken at its word."""
+    prefix = SCRATCH / "prefix of 0.2.3"
+    shutil.copytree(installed("mpnum"), prefix)
+    file = prefix / "share/cmake/mpnum/mpnumConfigVersion.cmake"
+    file.write_text(re.sub(r'(PACKAGE_VERSION) "[\d.]+"', r'\1 "0.2.3"', file.read_text()))
+    will_do = {"", "0.2", "0.2.1", "0.2.3", "0.2.3 EXACT", "0.1...1", "0.2...<0.3", "0.1...0.2.3"}
+    will_not = {"0.1", "0.1.9", "0.3", "1", "0.2.4", "0.2 EXACT", "0.2.1 EXACT", "0.1...<0.2.3", "0.1...0.2.2", "0.3...1"}
+    assert versions_found(prefix, will_do | will_not) == will_do
 
 
 def versions_are_checked_of_cmakes_installation(): versions_are_checked("cmake")
@@ -180,7 +195,7 @@ install(EXPORT quantise DESTINATION share/cmake/quantise FILE quantiseConfig.cma
 
 
 PROPERTIES = {
-    "quick": [in_the_tree, installed_by_the_script, versions_are_checked],
+    "quick": [in_the_tree, installed_by_the_script, versions_are_checked, a_series_has_one_api],
     "full": [fetched, installed_by_meson, installed_by_cmake, other_folders_are_found, the_three_installations_are_one,
              versions_are_checked_of_cmakes_installation, a_project_that_holds_it_exports_its_own_library],
     "cuda": [in_the_tree, fetched, installed_by_the_script],
