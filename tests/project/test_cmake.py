@@ -19,6 +19,7 @@ SCRATCH = Path(tempfile.mkdtemp(prefix="mpnum cmake "))  # a space on purpose
 TIER = sys.argv[1] if sys.argv[1:] else "quick"
 LANGUAGES = {"CUDA": "cu"} if TIER == "cuda" else {"C": "c", "CXX": "cpp"}
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+USE = "target_link_libraries(program PRIVATE mpnum::mpnum)"
 CONSUMER = """\
 #include <mpnum/mpnum.h>
 int main(void) { return mpnum_f32_to_e4m3_sat(1000.0f).bits == 0x7e ? 0 : 1; } /* 448, the largest */
@@ -36,6 +37,15 @@ def sources(target):
     return target
 
 
+def printed(word):
+    """The lines of docs/vendoring.md that find mpnum with this command, and the one that uses it."""
+    blocks = re.findall(r"^```cmake\n(.*?)^```", (ROOT / "docs/vendoring.md").read_text(), re.M | re.S)
+    block, = [block for block in blocks if word in block]
+    *lookup, use = block.splitlines()
+    assert use == USE, use
+    return "\n".join(lookup)
+
+
 def consumer_runs(name, lookup, *options, languages=None):
     """A project that makes a program in each language, without a warning."""
     need("cmake")
@@ -51,7 +61,7 @@ def consumer_runs(name, lookup, *options, languages=None):
     for suffix in languages.values():
         (folder / f"main.{suffix}").write_text((KERNEL if suffix == "cu" else "") + CONSUMER)
         lines += [f"add_executable(program_{suffix} main.{suffix})",
-                  f"target_link_libraries(program_{suffix} PRIVATE mpnum::mpnum)"]
+                  USE.replace("program", f"program_{suffix}")]
     (folder / "CMakeLists.txt").write_text("\n".join(lines) + "\n")
     said = check("cmake", "-S", folder, "-B", folder / "build", *options)
     said += check("cmake", "--build", folder / "build")
@@ -61,19 +71,21 @@ def consumer_runs(name, lookup, *options, languages=None):
 
 
 def in_the_tree():
-    sources(SCRATCH / "tree/third party/mpnum")
-    consumer_runs("tree", "add_subdirectory([[third party/mpnum]])")
+    sources(SCRATCH / "tree/third_party/mpnum")
+    consumer_runs("tree", printed("add_subdirectory"))
     # What the project installs is its own choice.
     check("cmake", "--install", SCRATCH / "tree/build", "--prefix", SCRATCH / "tree/installed")
     assert not (SCRATCH / "tree/installed").exists()
 
 
 def fetched():
-    """An archive as of a release, and no network."""
-    sources(SCRATCH / "archive/mpnum-source")
-    archive = shutil.make_archive(str(SCRATCH / "mpnum-source"), "gztar", SCRATCH / "archive")
-    consumer_runs("fetched", "include(FetchContent)\n"
-                  f"FetchContent_Declare(mpnum URL [[{archive}]])\nFetchContent_MakeAvailable(mpnum)", "-Wno-dev")
+    """From a repository with the tag of the release, and no network."""
+    git = [need("git"), "-c", "user.name=mpnum", "-c", "user.email=mpnum", "-C", sources(SCRATCH / "repository")]
+    lookup = printed("FetchContent")
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "release"],
+                    ["tag", re.search(r"GIT_TAG (\S+)\)", lookup)[1]]):
+        check(*git, *command)
+    consumer_runs("fetched", lookup, f"-DMPNUM_REPOSITORY={SCRATCH / 'repository'}")
 
 
 def installed(by):
@@ -95,7 +107,7 @@ def installed(by):
 
 
 def installed_by_the_script():
-    consumer_runs("by the script", "find_package(mpnum 0.2 REQUIRED)", f"-DCMAKE_PREFIX_PATH={installed('mpnum')}")
+    consumer_runs("by the script", printed("find_package"), f"-DCMAKE_PREFIX_PATH={installed('mpnum')}")
 
 
 def installed_by_meson():

@@ -177,7 +177,8 @@ def wrap_file_brings_the_subproject():
     git = ["git", "-C", clone, "-c", "user.name=mpnum", "-c", "user.email=mpnum"]
     for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "release"], ["tag", f"v{project_version()}"]):
         run(*git, *command)
-    consumer_project(folder, f"dependency('mpnum', version: '{project_version()}')")
+    text = (ROOT / "docs/vendoring.md").read_text()
+    consumer_project(folder, re.search(r"^```meson\n.* dependencies: (dependency\(.*\))\)\n", text, re.M)[1])
     wrap = (ROOT / "tools/packaging/mpnum.wrap").read_text()
     assert "\nurl =\n" in wrap
     (folder / "subprojects").mkdir()
