@@ -97,6 +97,7 @@ def fetched():
 
 def installed(by):
     """The prefix of an installation by the script, Meson or CMake; each is made once."""
+    need_cmake()
     prefix = SCRATCH / f"prefix of {by}"
     if prefix.exists():
         return prefix
@@ -107,7 +108,6 @@ def installed(by):
         check("meson", "setup", build, ROOT, "-Dtests=false", "-Dexamples=false", "-Dcuda=disabled", f"--prefix={prefix}")
         check("meson", "install", "-C", build)
     else:
-        need_cmake()
         check("cmake", "-S", ROOT, "-B", build)
         check("cmake", "--install", build, "--prefix", prefix)
     return prefix

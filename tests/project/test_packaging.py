@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Installation, pkg-config, Meson subproject, a vendored copy, and the entry script's errors.
 
-usage: tests/project/test_packaging.py [full]
+usage: tests/project/test_packaging.py [full | exhaustive]
 
-With full alone what a changed environment configures anew."""
+With full alone what a changed environment configures anew, and a clone whose path has special characters; with
+exhaustive alone the benchmark of such a clone."""
 
 import json
 import os
@@ -332,8 +333,35 @@ def only_other_compilers_are_configured_anew():
     assert says_on(f"{other}:") == building
 
 
+def odd_clone():
+    """Its script, and an environment in which compilers take little time and give no warnings of -O0."""
+    copy = SCRATCH / "it's \"a\" $HOME `clone` \\1 ü"
+    copy_project(copy)
+    return copy / "mpnum", {**os.environ, "CFLAGS": "-O0 -w -DMPNUM_NO_SIMD=1", "CXXFLAGS": "-O0 -w"}
+
+
+def a_clone_with_special_characters_in_its_path_runs_its_tests():
+    """Tests that see paths in strings of C, in output of the preprocessor and of nvcc, and behind the benchmark."""
+    script, environment = odd_clone()
+    status, output = mpnum("--no-install", "test", "api", "bench_files", "bench_headers", "examples_of_kernels",
+                           script=script, env=environment)
+    if output.startswith("mpnum: missing:"):
+        raise tap.Skip("the packages of the tests are not installed")
+    assert status == 0 and ", 0 failed," in output, output[-4000:]
+
+
+def a_clone_with_special_characters_in_its_path_runs_its_benchmark():
+    script, environment = odd_clone()
+    status, output = mpnum("--no-install", "bench", "--accuracy", script=script, env=environment)
+    if output.startswith("mpnum: missing:"):
+        raise tap.Skip("the packages of the benchmark are not installed")
+    assert status == 0 and "digits" in output, output
+
+
+TIERS = {"full": [only_other_compilers_are_configured_anew, a_clone_with_special_characters_in_its_path_runs_its_tests],
+         "exhaustive": [a_clone_with_special_characters_in_its_path_runs_its_benchmark]}
 try:
-    status = tap.run(only_other_compilers_are_configured_anew) if sys.argv[1:] == ["full"] else tap.run(
+    status = tap.run(*TIERS[sys.argv[1]]) if sys.argv[1:] else tap.run(
         install_holds_the_headers_and_nothing_else,
         install_of_the_script_is_that_of_meson,
         install_says_in_one_line_what_is_wrong,
