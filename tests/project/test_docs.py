@@ -22,7 +22,7 @@ import tap
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 START = "<!-- formats: written by tools/format_table, checked by tests/project/test_docs.py -->\n"
 END = "<!-- end of formats -->"
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")), *sorted((ROOT / "docs").glob("*.md"))]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"]
 
 
