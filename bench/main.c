@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <folders.h> /* of the build folder */
+
 #include "core/formats.h"
 #include "core/host.h"
 #include "core/options.h"

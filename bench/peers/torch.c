@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <folders.h> /* of the build folder */
+
 #include "../core/program.h"
 
 enum { FIRST = 3, NUMBERS = 2 * ARRAY_SIZES };

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include <folders.h> /* of the build folder */
+
 #include "../core/program.h"
 #include "../report/view.h"
 

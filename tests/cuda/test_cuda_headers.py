@@ -22,7 +22,7 @@ import tap
 import test_device_headers
 import toolchain
 from test_device_headers import FULL_ARCHS, QUICK_ARCHS, STANDARDS, Nvrtc, all_archs, archs_of_nvcc, nvcc
-from toolchain import INCLUDE, named
+from toolchain import INCLUDE, INCLUDE_OF_NVCC, named
 from tree import check, need
 
 HEADERS = ["cuda/device.cuh", "cuda/interop.cuh", "cuda/kernels.cuh"]
@@ -99,7 +99,7 @@ def compile_text(text, *flags):
     with tempfile.TemporaryDirectory() as folder:
         source, made = Path(folder) / "unit.cu", Path(folder) / "unit.out"
         source.write_text(text)
-        said = check(nvcc(), "-Werror", "all-warnings", "-I", INCLUDE, *flags, source, "-o", made)
+        said = check(nvcc(), "-Werror", "all-warnings", "-I", INCLUDE_OF_NVCC, *flags, source, "-o", made)
         return said, made.read_text(errors="replace")
 
 
@@ -197,7 +197,7 @@ def host_simd_gives_the_bits_of_the_plain_build():
         (source := Path(folder) / "host.cu").write_text(HOST_PROGRAM)
         for index, flags in enumerate(([], ["-O2", *HOST_SIMD])):
             program = Path(folder) / f"program{index}"
-            check(nvcc(), "-Werror", "all-warnings", "-I", INCLUDE, gencode(QUICK_ARCHS[0]), *flags, source, "-o", program)
+            check(nvcc(), "-Werror", "all-warnings", "-I", INCLUDE_OF_NVCC, gencode(QUICK_ARCHS[0]), *flags, source, "-o", program)
             said.append(check(program).split())
     (plain, scalar), (vectors, isa) = said
     assert plain == vectors and scalar == "scalar", said
@@ -214,7 +214,7 @@ def two_units_link():
             includes + "cudaError_t other(float *result, const float *src);\n"
             "cudaError_t other(float *result, const float *src) { return mpnum_launch_amax(result, src, 0, 0); }\n")
         program = Path(folder) / "program"
-        check(nvcc(), "-Werror", "all-warnings", "-I", INCLUDE, gencode(QUICK_ARCHS[0]), Path(folder) / "one.cu",
+        check(nvcc(), "-Werror", "all-warnings", "-I", INCLUDE_OF_NVCC, gencode(QUICK_ARCHS[0]), Path(folder) / "one.cu",
               Path(folder) / "two.cu", "-o", program)
         check(program)  # both get the same error where there is no GPU
 

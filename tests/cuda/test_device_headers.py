@@ -21,7 +21,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
 import toolchain
-from toolchain import INCLUDE, named, run
+from toolchain import INCLUDE, INCLUDE_OF_NVCC, named, run
 from tree import check, need
 
 api = toolchain.load_api().Api()
@@ -101,7 +101,7 @@ def nvcc_compiles(arch, *flags):
         source = Path(folder) / "kernels.cu"
         source.write_text(kernels())
         target = [f"-arch=compute_{arch}"] if "-ptx" in flags else [f"-gencode=arch=compute_{arch},code=sm_{arch}"]
-        check(nvcc(), *flags, "-Werror", "all-warnings", "-I", INCLUDE, *target, source, "-o", Path(folder) / "kernels.out")
+        check(nvcc(), *flags, "-Werror", "all-warnings", "-I", INCLUDE_OF_NVCC, *target, source, "-o", Path(folder) / "kernels.out")
 
 
 class Nvrtc:

@@ -14,6 +14,8 @@ import tap
 from tree import ROOT
 
 INCLUDE = ROOT / "include"
+# Seen from the root, where tree.check runs: nvcc hands paths to a shell, which takes $ and quotes for its own.
+INCLUDE_OF_NVCC = "include"
 
 # What every header compiles with, as errors; then what only C and only clang have.
 WARNINGS = ["-Werror", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-Wundef",

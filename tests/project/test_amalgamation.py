@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""tools/amalgamate: the one file compiles alone and is the headers, nothing else.
+"""./mpnum amalgamate: the files compile alone, without a warning, and are the headers, nothing else.
 
 usage: tests/project/test_amalgamation.py [full]
 
-Without an argument gcc compiles it, with full clang and nvcc."""
+Without an argument gcc compiles them, with full clang, nvcc and NVRTC."""
 import pathlib
 import re
 import shutil
@@ -16,78 +16,150 @@ sys.path += [str(pathlib.Path(__file__).resolve().parents[1] / room) for room in
 
 import tap
 import test_device_headers
+import toolchain
 import tree
+from toolchain import named
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-TOOL = ROOT / "tools/amalgamate"
-WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wundef", "-Werror"]
+ROOT = tree.ROOT
+HEADERS = ROOT / "include/mpnum"
+SCRATCH = pathlib.Path(tempfile.mkdtemp(prefix="mpnum single "))
+KERNEL = """
+extern "C" __global__ void quantize(mpnum_e4m3 *dst, const float *src) { dst[0] = mpnum_f32_to_e4m3_sat(src[0]); }
+"""
 
 
-def amalgamate(*headers):
-    return subprocess.run([sys.executable, TOOL, *headers], capture_output=True, text=True)
+def amalgamate(*arguments, **options):
+    return subprocess.run([ROOT / "mpnum", "amalgamate", *arguments], capture_output=True, text=True, **options)
+
+
+def written(name, *only):
+    """The folder with what these headers gave, or all without any; made once."""
+    folder = SCRATCH / name / "made on the way"
+    if not folder.exists():
+        done = amalgamate(*(["--only", ",".join(only)] if only else []), folder)
+        assert done.returncode == 0 and done.stderr == "", done
+        assert done.stdout.splitlines() == [str(path) for path in sorted(folder.iterdir())], done.stdout
+    return folder
 
 
 def compiles(compiler, standard, suffix):
-    if not shutil.which(compiler):
-        raise tap.Skip(f"{compiler} is not installed")
-    with tempfile.TemporaryDirectory() as folder:
-        (pathlib.Path(folder) / "one.h").write_text(amalgamate().stdout)
-        source = pathlib.Path(folder) / f"twice{suffix}"
-        source.write_text('#include "one.h"\n#include "one.h"\n'
-                          "unsigned f(float x) { return mpnum_f32_to_e4m3_sat(x).bits; }\n")
-        done = subprocess.run([compiler, f"-std={standard}", *WARNINGS, "-fsyntax-only", source],
-                              capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+    tree.need(compiler)
+    source = SCRATCH / f"twice{suffix}"
+    source.write_text('#include "mpnum.h"\n#include "mpnum.h"\n'
+                      "unsigned f(float x);\nunsigned f(float x) { return mpnum_f32_to_e4m3_sat(x).bits; }\n")
+    extra = toolchain.CLANG_WARNINGS if "clang" in compiler else []
+    tree.check(compiler, f"-std={standard}", *toolchain.WARNINGS, *extra, "-I", written("all"), "-fsyntax-only", source)
 
 
-def compiles_as_c99_with_gcc(): compiles("gcc", "c99", ".c")
+def it_is_the_headers_and_nothing_else():
+    """Every line of every header that mpnum.h and cuda/ include, as often as it stands there at least."""
+    texts = {path.name: path.read_text() for path in written("all").iterdir()}
+    assert list(sorted(texts)) == ["mpnum.h", "mpnum_cuda.cuh"]
+    lines = {line for text in texts.values() for line in text.splitlines()}
+    opt_in = {"advice.h", "health.h", "operation_policy.h", "scaler_io.h", "text.h", "decimal.h", "stored.h"}
+    own = set()
+    for path in HEADERS.rglob("*.*"):
+        if path.name not in opt_in:
+            own |= {line for line in path.read_text().splitlines()
+                    if not re.match(r'#\s*(include ("|MPNUM_EACH_ISA_)|define MPNUM_EACH_ISA_ ")|.*SPDX-License', line)}
+    assert own <= lines, own - lines
+    assert texts["mpnum.h"].count('#include "') == 0
+    assert re.findall(r'#\s*include "(.*)"', texts["mpnum_cuda.cuh"]) == ["mpnum.h"]
+    strangers = {line for line in lines - own if line and not re.match(r"(/\* mpnum/\S+ \*/| \*| \*/|/\* mpnum |/\* SPDX)", line)}
+    assert len(strangers) <= 8, strangers
 
 
-def compiles_as_cxx11_with_clang(): compiles("clang++", "c++11", ".cpp")
+def the_top_says_version_and_contents():
+    config = (HEADERS / "detail/core/config.h").read_text()
+    version = ".".join(re.search(rf"MPNUM_VERSION_{part} (\d+)", config)[1] for part in ("MAJOR", "MINOR", "PATCH"))
+    for name, wanted in (("mpnum.h", {"array.h", "mpnum.h", "softmax.h"}), ("mpnum_cuda.cuh", {"cuda/device.cuh", "mpnum.hpp"})):
+        text = (written("all") / name).read_text()
+        top = text[:text.index("MIT License")]
+        assert f" {version}," in top.splitlines()[1], top
+        listed = set(re.findall(r"\S+\.(?:h|hpp|cuh)\b", top[top.index("Inside:"):]))
+        guards = set(re.findall(r"^/\* mpnum/(?!detail)(\S+) \*/$", text, re.M))
+        assert listed == guards and wanted <= listed, listed ^ guards
+        assert max(map(len, top.splitlines())) <= 100
+        assert "THE SOFTWARE IS PROVIDED" in text[:3000]
 
 
-def holds_every_line_of_every_header():
-    lines = set(amalgamate().stdout.splitlines())
-    text = (ROOT / "include/mpnum/mpnum.h").read_text()
-    for path in (ROOT / "include/mpnum").glob("*.h"):
-        if f'"{path.name}"' not in text:
-            continue
-        own = {line for line in path.read_text().splitlines() if not re.match("#include \"", line)}
-        assert own <= lines, (path.name, own - lines)
-    assert '#include "' not in "".join(lines)
-
-
-def one_type_brings_only_what_it_needs():
-    text = amalgamate("f16.h").stdout
+def only_some_headers_bring_what_they_need():
+    text = (written("f16", "f16") / "mpnum.h").read_text()
     assert "mpnum_f32_to_f16(" in text and "mpnum_f32_to_e4m3(" not in text
+    assert [path.name for path in written("f16", "f16").iterdir()] == ["mpnum.h"]
+    folder = written("more", "mpnum", "text", "mpnum.hpp", "cuda/kernels")
+    source = SCRATCH / "more.cpp"
+    source.write_text('#include "mpnum.h"\n#if !defined(MPNUM_TEXT_H) || !defined(MPNUM_MPNUM_HPP)\n#error\n#endif\n')
+    tree.check(tree.need("g++"), "-std=c++11", *toolchain.WARNINGS, "-I", folder, "-fsyntax-only", source)
+    assert "mpnum_traits" not in (folder / "mpnum_cuda.cuh").read_text()
 
 
-def cuda_headers_compile_with_nvcc():
-    """As the headers do, launchers too; and interop.cuh in plain C++."""
+def without_a_folder_it_writes_into_build():
+    copy = SCRATCH / "copy"
+    shutil.copytree(ROOT, copy, symlinks=True, ignore=shutil.ignore_patterns("build*", ".git", "tests", "bench"))
+    done = subprocess.run([copy / "mpnum", "amalgamate"], capture_output=True, text=True, cwd="/")
+    assert done.returncode == 0 and str(copy / "build/amalgamated/mpnum.h") in done.stdout, done
+    assert (copy / "build/amalgamated/mpnum.h").read_text() == (written("all") / "mpnum.h").read_text()
+
+
+def what_is_wrong_is_said_in_one_line():
+    (SCRATCH / "a file").write_text("in the way")
+    for arguments, words in ((["--only", "nothing"], "no header nothing"), (["--only", "array,"], "without a name"),
+                             (["--only", "detail/core/bits"], "no header detail"), (["--only"], "--only takes"),
+                             (["--all"], "unknown option --all"), (["one", "two"], "one FOLDER"), ([""], "one FOLDER"),
+                             ([SCRATCH / "a file"], "cannot write"), (["/dev/full/x"], "cannot write")):
+        done = amalgamate(*arguments, cwd=SCRATCH)
+        assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1 and words in done.stderr, done
+    assert (SCRATCH / "a file").read_text() == "in the way"
+
+
+def toolkit():
+    include = pathlib.Path(shutil.which(test_device_headers.nvcc())).resolve().parents[1] / "include"
+    if not (include / "cuda_fp16.h").exists():
+        raise tap.Skip("no cuda_fp16.h")
+    return include
+
+
+def cuda_file_compiles_with_nvcc():
+    """As the headers do, twice, launchers and CUDA's types included; and the latter in plain C++."""
     nvcc = test_device_headers.nvcc()
-    with tempfile.TemporaryDirectory() as folder:
-        one = pathlib.Path(folder) / "one.cuh"
-        one.write_text(amalgamate("cuda/kernels.cuh").stdout)
-        assert '#include "' not in one.read_text()
-        source = pathlib.Path(folder) / "unit.cu"
-        source.write_text('#include "one.cuh"\n#include "one.cuh"\n'
-                          "cudaError_t f(mpnum_e4m3 *dst, const float *src, size_t n);\n"
-                          "cudaError_t f(mpnum_e4m3 *dst, const float *src, size_t n) {\n"
-                          "  return mpnum_launch_convert_sat(dst, src, n, 0);\n}\n")
-        tree.check(nvcc, "-Werror", "all-warnings", "-std=c++11", "-c", source, "-o", pathlib.Path(folder) / "unit.o")
-        one.write_text(amalgamate("cuda/interop.cuh").stdout)
-        source.write_text('#include "one.cuh"\nmpnum_f16 f(__half x);\nmpnum_f16 f(__half x) { return mpnum_from_cuda(x); }\n')
-        toolkit = pathlib.Path(shutil.which(nvcc)).resolve().parents[1] / "include"
-        tree.check(tree.need("g++"), "-x", "c++", "-std=c++11", *WARNINGS, "-I", toolkit, "-fsyntax-only", source)
+    source = SCRATCH / "unit.cu"
+    source.write_text('#include "mpnum_cuda.cuh"\n#include "mpnum_cuda.cuh"\n'
+                      "cudaError_t f(mpnum_e4m3 *dst, const float *src, size_t n);\n"
+                      "cudaError_t f(mpnum_e4m3 *dst, const float *src, size_t n) {\n"
+                      "  return mpnum_launch_convert_sat(dst, src, n, 0);\n}\n"
+                      "mpnum_f16 g(__half x);\nmpnum_f16 g(__half x) { return mpnum_from_cuda(x); }\n" + KERNEL)
+    tree.check(nvcc, "-Werror", "all-warnings", "-std=c++11", "-I", written("all"), "-c", source, "-o", SCRATCH / "unit.o")
+    source.write_text('#include "mpnum_cuda.cuh"\nmpnum_f16 f(__half x);\nmpnum_f16 f(__half x) { return mpnum_from_cuda(x); }\n')
+    tree.check(tree.need("g++"), "-x", "c++", "-std=c++11", *toolchain.WARNINGS, "-I", toolkit(),
+               "-I", written("interop", "cuda/interop"), "-fsyntax-only", source)
 
 
-def an_unknown_header_is_an_error():
-    done = amalgamate("nothing.h")
-    assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1
+def nvrtc_is_silent(how):
+    """Whether the files are headers of the program or its own text, and wherever CUDA's headers are."""
+    nvrtc, folder = test_device_headers.Nvrtc(), written("all")
+    host, cuda = ((folder / name).read_text() for name in ("mpnum.h", "mpnum_cuda.cuh"))
+    source, options = {
+        "included": ('#include "mpnum_cuda.cuh"\n', [f"--include-path={folder}"]),
+        "pasted": (host, []),
+        "both pasted": (host + cuda.replace('#include "mpnum.h"\n', ""), []),
+        "with CUDA's types": ('#include "mpnum_cuda.cuh"\n__device__ mpnum_f16 f(__half x) { return mpnum_from_cuda(x); }\n',
+                              [f"--include-path={folder}", f"--include-path={toolkit()}"]),
+    }[how]
+    status, log, ptx = nvrtc.compile(source + KERNEL, "--gpu-architecture=compute_90", *options)
+    assert status == 0 and not log and "quantize" in ptx, f"status {status}\n{log[:2000]}"
 
 
-if __name__ == "__main__":
-    quick = [compiles_as_c99_with_gcc, holds_every_line_of_every_header, one_type_brings_only_what_it_needs,
-             an_unknown_header_is_an_error]
-    full = [compiles_as_cxx11_with_clang, cuda_headers_compile_with_nvcc]
-    sys.exit(tap.run(*(full if sys.argv[1:] == ["full"] else quick)))
+try:
+    quick = [named("compiles as C99 with gcc", compiles, "gcc", "c99", ".c"),
+             named("compiles as C++11 with g++", compiles, "g++", "c++11", ".cpp"),
+             it_is_the_headers_and_nothing_else, the_top_says_version_and_contents, only_some_headers_bring_what_they_need,
+             without_a_folder_it_writes_into_build, what_is_wrong_is_said_in_one_line]
+    full = [named("compiles as C99 with clang", compiles, "clang", "c99", ".c"),
+            named("compiles as C++11 with clang++", compiles, "clang++", "c++11", ".cpp"), cuda_file_compiles_with_nvcc,
+            *(named(f"NVRTC is silent, {how}", nvrtc_is_silent, how)
+              for how in ("included", "pasted", "both pasted", "with CUDA's types"))]
+    status = tap.run(*(full if sys.argv[1:] == ["full"] else quick))
+finally:
+    shutil.rmtree(SCRATCH)
+sys.exit(status)

@@ -197,6 +197,19 @@ def every_body_without_a_warning(compiler, standard):
         check(compiler_driver, *flags(compiler, standard), "-fsyntax-only", source)
 
 
+def system_headers_are_silent(compiler, standard):
+    """By -isystem, whatever a project asks of its own code: the limits, in its code, included."""
+    strict = (["-Weverything", "-Wno-c++98-compat"] if compiler == "clang" else
+              [*WARNINGS, "-Wuseless-cast", "-Wold-style-cast", "-Wzero-as-null-pointer-constant"])
+    limits = [name for name in api.macros if re.fullmatch(r"MPNUM_[A-Z0-9]+_(MAX|MIN|TRUE_MIN|EPSILON)", name)]
+    with tempfile.TemporaryDirectory() as folder:
+        source = write(folder, "user.c", *include_lines(headers_for(standard)), "float limit(int which);",
+                       "float limit(int which) {", *[f"  if (which == {index}) return {name};" for index, name in enumerate(limits)],
+                       "  return mpnum_e4m3_to_f32(mpnum_f32_to_e4m3_sat(1.0f));", "}")
+        check(driver(compiler, standard), "-Werror", *strict, "-x", "c++" if "++" in standard else "c", f"-std={standard}",
+              "-isystem", INCLUDE, "-fsyntax-only", source)
+
+
 def macros_of(command, folder, lines):
     said = check(*command, "-dM", "-E", write(folder, "macros.c", *lines))
     return set(re.findall(r"^#define (\w+)", said, re.M))
@@ -320,6 +333,7 @@ def quick_properties():
     for test in PROBES:
         how = ["-fsyntax-only"] if test in MAKE_CODE else []
         yield named(f"{test.__name__}, gcc c99", test, "gcc", "c99", *how)
+    yield named("system headers are silent, clang c99", system_headers_are_silent, "clang", "c99")
     yield named("two units link, gcc c99 and c++17", two_units_link, ("gcc", "gcc"), ("c99", "c++17"))
 
 
@@ -339,6 +353,7 @@ def full_properties():
                     no_symbol_leaks, compiler, standard, CORE_HEADERS, ["memcpy", "memset"])
         yield named(f"no symbol leaks from the opt-in headers, {compiler} {standard}", no_symbol_leaks, compiler, standard,
                     [header for header in C_HEADERS if header not in CORE_HEADERS], ["memcpy", "memset"])
+        yield named(f"system headers are silent, {compiler} c++11", system_headers_are_silent, compiler, "c++11")
         for standard in ("c++14", "c++17", "c++20"):
             yield named(f"conversions_are_constant_expressions, {compiler} {standard}",
                         conversions_are_constant_expressions, compiler, standard)

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Installation, pkg-config, Meson subproject, a vendored copy, and the entry script's errors.
 
-usage: tests/project/test_packaging.py [full]
+usage: tests/project/test_packaging.py [full | exhaustive]
 
-With full alone what a changed environment configures anew."""
+With full alone what a changed environment configures anew, and a clone whose path has special characters; with
+exhaustive alone the benchmark of such a clone."""
 
 import json
 import os
@@ -94,7 +95,37 @@ def install_holds_the_headers_and_nothing_else():
     there = {str(path.relative_to(prefix)) for path in (SCRATCH / "destination").rglob("*") if path.is_file()}
     headers = {".h", ".hpp", ".inc", ".cuh"}
     wanted = {str(path.relative_to(ROOT)) for path in (ROOT / "include").rglob("*") if path.suffix in headers}
-    assert there == wanted | {"share/pkgconfig/mpnum.pc"}, there ^ wanted
+    wanted |= {"share/pkgconfig/mpnum.pc", "share/cmake/mpnum/mpnumConfig.cmake", "share/cmake/mpnum/mpnumConfigVersion.cmake"}
+    assert there == wanted, there ^ wanted
+
+
+def install_of_the_script_is_that_of_meson():
+    """In a prefix with what is special to sed and to pkg-config, names, bytes and modes; without any tool of the build."""
+    prefix = SCRATCH / "it's a \"prefix\" #1 & $HOME | \\1 ü"
+    install("build for special prefix", prefix)
+    (meson := SCRATCH / "by meson").mkdir()
+    prefix.rename(meson / "prefix")
+    tools = SCRATCH / "few tools"
+    tools.mkdir()
+    for tool in ("cp", "mkdir", "sed", "sh", "tr"):
+        (tools / tool).symlink_to(shutil.which(tool))
+    environment = {"PATH": str(tools)}
+    assert mpnum("install", prefix.name, cwd=SCRATCH, env=environment) == (0, f"mpnum: installed {project_version()} in {prefix}\n")
+    trees = [{str(path.relative_to(base)): (path.stat().st_mode, path.read_bytes()) for path in base.rglob("*") if path.is_file()}
+             for base in (meson / "prefix", prefix)]
+    assert trees[0] == trees[1], [name for name in trees[0].keys() | trees[1].keys() if trees[0].get(name) != trees[1].get(name)]
+    status, output = mpnum("install", "/usr", env={**environment, "DESTDIR": str(SCRATCH / "staged")})
+    assert status == 0 and "prefix=/usr\n" in (SCRATCH / "staged/usr/share/pkgconfig/mpnum.pc").read_text(), output
+
+
+def install_says_in_one_line_what_is_wrong():
+    for arguments in [[], [""], ["one", "two"], ["--prefix=x"]]:
+        status, output = mpnum("install", *arguments, cwd=SCRATCH)
+        assert status == 2 and "mpnum help" in output, (arguments, status, output)
+    (SCRATCH / "a file").write_text("in the way")
+    status, output = mpnum("install", SCRATCH / "a file")
+    assert status == 1 and output.count("\n") == 1 and "cannot install" in output and "a file" in output, output
+    assert (SCRATCH / "a file").read_text() == "in the way"
 
 
 def pkg_config_consumer_compiles():
@@ -113,6 +144,10 @@ def versions_agree():
     macros = [re.search(rf"MPNUM_VERSION_{part} (\d+)", config)[1] for part in ("MAJOR", "MINOR", "PATCH")]
     assert ".".join(macros) == version, macros
     assert re.search(r"^## \[([0-9.]+)\]", (ROOT / "CHANGELOG.md").read_text(), re.M)[1] == version
+    assert f"\nrevision = v{version}\n" in (ROOT / "tools/packaging/mpnum.wrap").read_text()
+    for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        said = re.findall(r"(?:State\.\*\* Version |find_package\(mpnum |GIT_TAG v|revision = v)([\d.]+\d)", path.read_text())
+        assert all(f"{version}.".startswith(f"{number}.") for number in said), (path.name, said)
 
 
 def installed_dependency_is_found_by_meson():
@@ -132,6 +167,25 @@ def subproject_builds_nothing_of_its_own():
         assert [target["name"] for target in targets] == ["it"], targets
         tests = json.loads(run("meson", "introspect", "--tests", folder / "build"))
         assert [test["name"] for test in tests] == ["it"], tests
+
+
+def wrap_file_brings_the_subproject():
+    """By `dependency` alone, from a repository with the tag of the release."""
+    folder, clone = SCRATCH / "wrapped", SCRATCH / "repository"
+    if not shutil.which("git"):
+        raise tap.Skip("git is not installed")
+    copy_project(clone)
+    git = ["git", "-C", clone, "-c", "user.name=mpnum", "-c", "user.email=mpnum"]
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "release"], ["tag", f"v{project_version()}"]):
+        run(*git, *command)
+    text = (ROOT / "docs/vendoring.md").read_text()
+    consumer_project(folder, re.search(r"^```meson\n.* dependencies: (dependency\(.*\))\)\n", text, re.M)[1])
+    wrap = (ROOT / "tools/packaging/mpnum.wrap").read_text()
+    assert "\nurl =\n" in wrap
+    (folder / "subprojects").mkdir()
+    (folder / "subprojects/mpnum.wrap").write_text(wrap.replace("\nurl =\n", f"\nurl = {clone.as_uri()}\n"))
+    targets = build_consumer(folder, env={**os.environ, "PKG_CONFIG_LIBDIR": "/nowhere", "PKG_CONFIG_PATH": ""})
+    assert [target["name"] for target in targets] == ["it"], targets
 
 
 def vendored_headers_suffice():
@@ -280,13 +334,43 @@ def only_other_compilers_are_configured_anew():
     assert says_on(f"{other}:") == building
 
 
+def odd_clone():
+    """Its script, and an environment in which compilers take little time and give no warnings of -O0."""
+    copy = SCRATCH / "it's \"a\" $HOME `clone` \\1 ü"
+    copy_project(copy)
+    return copy / "mpnum", {**os.environ, "CFLAGS": "-O0 -w -DMPNUM_NO_SIMD=1", "CXXFLAGS": "-O0 -w"}
+
+
+def a_clone_with_special_characters_in_its_path_runs_its_tests():
+    """Tests that see paths in strings of C, in output of the preprocessor and of nvcc, and behind the benchmark."""
+    script, environment = odd_clone()
+    status, output = mpnum("--no-install", "test", "api", "bench_files", "bench_headers", "examples_of_kernels",
+                           script=script, env=environment)
+    if output.startswith("mpnum: missing:"):
+        raise tap.Skip("the packages of the tests are not installed")
+    assert status == 0 and ", 0 failed," in output, output[-4000:]
+
+
+def a_clone_with_special_characters_in_its_path_runs_its_benchmark():
+    script, environment = odd_clone()
+    status, output = mpnum("--no-install", "bench", "--accuracy", script=script, env=environment)
+    if output.startswith("mpnum: missing:"):
+        raise tap.Skip("the packages of the benchmark are not installed")
+    assert status == 0 and "digits" in output, output
+
+
+TIERS = {"full": [only_other_compilers_are_configured_anew, a_clone_with_special_characters_in_its_path_runs_its_tests],
+         "exhaustive": [a_clone_with_special_characters_in_its_path_runs_its_benchmark]}
 try:
-    status = tap.run(only_other_compilers_are_configured_anew) if sys.argv[1:] == ["full"] else tap.run(
+    status = tap.run(*TIERS[sys.argv[1]]) if sys.argv[1:] else tap.run(
         install_holds_the_headers_and_nothing_else,
+        install_of_the_script_is_that_of_meson,
+        install_says_in_one_line_what_is_wrong,
         pkg_config_consumer_compiles,
         versions_agree,
         installed_dependency_is_found_by_meson,
         subproject_builds_nothing_of_its_own,
+        wrap_file_brings_the_subproject,
         vendored_headers_suffice,
         build_works_without_nvcc,
         help_fits_one_screen,

@@ -135,7 +135,7 @@ def compile_ptx(text, folder, arch, *flags):
     cuda, ptx = folder / f"{name}.cu", folder / f"{name}.ptx"
     cuda.write_text(text)
     check(nvcc(), "-ptx", "-std=c++17", f"-arch=compute_{arch}", "-Werror", "all-warnings", *flags, "-I",
-          toolchain.INCLUDE, cuda, "-o", ptx)
+          toolchain.INCLUDE_OF_NVCC, cuda, "-o", ptx)
     return ptx.read_text()
 
 
