@@ -99,13 +99,16 @@ def compile_pieces(language, *command):
     assert tried, f"no document has {language}"
 
 
-def c_compiles_as_printed_with_gcc(): compile_pieces("c", "gcc", "-std=c99", "-fsyntax-only", *WARNINGS)
+# Without intrinsics, which say nothing about these pieces and are half of the time; clang has them.
+def c_compiles_as_printed_with_gcc():
+    compile_pieces("c", "gcc", "-std=c99", "-fsyntax-only", "-DMPNUM_NO_SIMD=1", *WARNINGS)
 
 
 def c_compiles_as_printed_with_clang(): compile_pieces("c", "clang", "-std=c99", "-fsyntax-only", *WARNINGS)
 
 
-def cpp_compiles_as_printed_with_gcc(): compile_pieces("cpp", "g++", "-std=c++11", "-fsyntax-only", *WARNINGS)
+def cpp_compiles_as_printed_with_gcc():
+    compile_pieces("cpp", "g++", "-std=c++11", "-fsyntax-only", "-DMPNUM_NO_SIMD=1", *WARNINGS)
 
 
 def cpp_compiles_as_printed_with_clang(): compile_pieces("cpp", "clang++", "-std=c++11", "-fsyntax-only", *WARNINGS)
@@ -126,7 +129,7 @@ def programs_print_what_they_should():
             with tempfile.TemporaryDirectory() as folder:
                 source, program = f"{folder}/program.c", f"{folder}/program"
                 pathlib.Path(source).write_text(code)
-                status, _, errors = run(["gcc", "-std=c99", "-O1", *WARNINGS, source, "-o", program])
+                status, _, errors = run(["gcc", "-std=c99", *WARNINGS, source, "-o", program])
                 assert status == 0, errors
                 printed = run([program])[1]
                 assert printed == output, printed
