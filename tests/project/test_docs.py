@@ -17,7 +17,7 @@ import tempfile
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
-from toolchain import run_on_all_cores
+from toolchain import load_api, run_on_all_cores
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 START = "<!-- formats: written by tools/format_table, checked by tests/project/test_docs.py -->\n"
@@ -166,6 +166,15 @@ def links_lead_somewhere():
         assert not missing, f"{path.name}: {missing}"
 
 
+def names_in_the_text_exist():
+    """Public names of the headers; T stands for a type, and adding-a-format.md has one that is not there."""
+    names = set(load_api().Api().names()) | {"MPNUM_TEST_MODE"}
+    for path in DOCUMENTS:
+        words = set(re.findall(r"\b(?:mpnum|MPNUM)_\w*[A-Za-z0-9]\b(?![<*_.]\w?)", path.read_text()))
+        unknown = sorted(word for word in words - names if not word.endswith("_T"))
+        assert not unknown or path.name == "adding-a-format.md", f"{path.name}: {unknown}"
+
+
 def every_page_is_in_the_index():
     index = (ROOT / "docs" / "README.md").read_text()
     missing = [path.name for path in (ROOT / "docs").glob("*.md") if path.name != "README.md" and f"]({path.name})" not in index]
@@ -194,6 +203,7 @@ if __name__ == "__main__":
     quick = [format_tables_are_those_of_the_code, picture_of_formats_is_that_of_the_code,
              c_compiles_as_printed_with_gcc, cpp_compiles_as_printed_with_gcc,
              programs_print_what_they_should, pieces_are_in_a_language_that_is_tried,
-             map_shows_every_header_and_walks_of_nine_files, links_lead_somewhere, every_page_is_in_the_index]
+             map_shows_every_header_and_walks_of_nine_files, links_lead_somewhere, names_in_the_text_exist,
+             every_page_is_in_the_index]
     full = [c_compiles_as_printed_with_clang, cpp_compiles_as_printed_with_clang, cuda_compiles_as_printed]
     sys.exit(run_on_all_cores(full if "full" in sys.argv else quick))
