@@ -79,6 +79,14 @@ def comments_are_taken_over():
         assert f"\n{line}\n" in texts[file], f"{file}: {line}"
 
 
+def every_section_says_what_it_is():
+    """Above its code or in it; the macros of config.h are explained at its top or named like what they are."""
+    silent = [f"{page.header}: {section.title()}" for page in reference.pages for section in page.sections
+              if section.names and not section.comment and "/*" not in "".join(section.code)]
+    silent = [name for name in silent if not name.startswith("detail/core/config.h: ")]
+    assert not silent, f"no comment: {silent}"
+
+
 if __name__ == "__main__":
     sys.exit(tap.run(pages_are_those_of_the_headers, every_public_name_is_on_one_page, the_list_of_names_leads_to_each,
-                     comments_are_taken_over))
+                     comments_are_taken_over, every_section_says_what_it_is))
