@@ -6,15 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/formats.h"
 #include "core/host.h"
 #include "core/options.h"
 #include "gpu/report.h"
 #include "report/output.h"
 #include "sections/accuracy.h"
+#include "sections/answer.h"
 #include "sections/formats.h"
-#include "sections/grad/grad.h"
 #include "sections/headers.h"
-#include "sections/math/measure.h"
+#include "sections/long.h"
 #include "sections/scalar.h"
 #include "sections/sections.h"
 #include "sections/speed.h"
@@ -23,11 +24,10 @@ enum { DONE = 0, NO_RESULT = 1, WRONG_INPUT = 2 };
 enum {
   ROUNDS = 21,
   QUICK_ROUNDS = 3,
-  ARRAY_ROUNDS = 11,
-  LONG_ROUNDS = 5,
   HEADER_ROUNDS = 11,
   CALL_ROUNDS = 3,
   VALUES = 1 << 20,
+  ANSWER_VALUES = 1 << 23, /* of all tensors: seconds */
   QUICK_VALUES = 4096,
   GPU_PATTERNS = 1 << 24,
   GPU_QUICK_PATTERNS = 1 << 18
@@ -78,8 +78,10 @@ static bool check_outputs(const work *run) {
 }
 
 static int measure_accuracy(work *run) {
-  const uint64_t drawn = run->chosen->quick ? QUICK_VALUES : VALUES;
-  return accuracy_measure(&run->about.found, run->files, run->file_count, drawn,
+  const bool is_answer = run->chosen->answer && !run->chosen->details;
+  const uint64_t drawn = is_answer ? 0 : run->chosen->quick ? QUICK_VALUES : VALUES;
+  const uint64_t most = is_answer ? ANSWER_VALUES : UINT64_MAX;
+  return accuracy_measure(&run->about.found, run->files, run->file_count, drawn, most,
                           run->chosen->scaling, &run->bar)
              ? DONE
              : WRONG_INPUT;
@@ -97,33 +99,6 @@ static int measure_times(work *run) {
   if (chosen->scalar) good = good && scalar_measure(to, calls, rounds, &run->bar);
   progress_end(&run->bar);
   return good ? DONE : (complain(NULL, "out of memory"), NO_RESULT);
-}
-
-static int measure_arrays(work *run, const array_set *set,
-                          void (*append)(figures *to, const array_results *found)) {
-  static const array_plan full = {
-      {4 << 10, 256 << 10, 256 << 20}, {ARRAY_ROUNDS, ARRAY_ROUNDS, LONG_ROUNDS}, 1};
-  static const array_plan quick = {
-      {4 << 10, 16 << 10, 64 << 10}, {QUICK_ROUNDS, QUICK_ROUNDS, QUICK_ROUNDS}, 1};
-  array_plan plan = run->chosen->quick ? quick : full;
-  array_results found;
-  bool good;
-  memset(&found, 0, sizeof found);
-  plan.threads = run->chosen->threads;
-  good = arrays_measure(&found, set, &plan, &run->bar);
-  if (good) append(&run->about.found, &found);
-  arrays_free(&found);
-  return good ? DONE : (complain(NULL, "out of memory, or of threads"), NO_RESULT);
-}
-
-static int measure_math(work *run) {
-  static const math_plan full = {64 << 10, 256 << 20, ARRAY_ROUNDS};
-  static const math_plan quick = {QUICK_VALUES, 1 << 20, QUICK_ROUNDS};
-  static math_results found;
-  if (!math_measure(&found, run->chosen->quick ? &quick : &full, &run->bar))
-    return complain(NULL, "out of memory"), NO_RESULT;
-  math_figures(&run->about.found, &found);
-  return DONE;
 }
 
 static int measure_headers(work *run) {
@@ -169,17 +144,18 @@ static void add_notes(work *run) {
 static int measure(work *run) {
   const bench_options *chosen = run->chosen;
   int status = DONE;
+  run->about.answer = chosen->answer;
+  run->about.why = chosen->why;
+  run->about.tables = chosen->details;
   host_cpu(run->about.cpu, sizeof run->about.cpu);
   if (chosen->formats) formats_list(&run->about.found);
   if (chosen->accuracy) status = measure_accuracy(run);
   if (status == DONE) status = measure_times(run);
-  if (status == DONE && chosen->arrays)
-    status = measure_arrays(run, &arrays_set, arrays_figures);
-  if (status == DONE && chosen->grad)
-    status = measure_arrays(run, &grad_set, grad_figures);
-  if (status == DONE && chosen->math) status = measure_math(run);
+  if (status == DONE && !long_measure(&run->about.found, chosen, &run->bar))
+    status = NO_RESULT;
   if (status == DONE && chosen->headers) status = measure_headers(run);
   if (status == DONE && chosen->gpu) status = measure_gpu(run);
+  if (chosen->answer) answer_choose(&run->about.found);
   add_notes(run);
   if (status != DONE || !run->about.found.failed) return status;
   return complain(NULL, "out of memory"), NO_RESULT;
@@ -215,8 +191,7 @@ static int perform(work *run, const bench_options *chosen) {
   int status;
   run->chosen = chosen;
   if (chosen->isa >= 0 &&
-      !(array_functions.force_isa(chosen->isa) && grad_functions.force_isa(chosen->isa) &&
-        math_force_isa(chosen->isa)))
+      !(long_force_isa(chosen->isa) && formats_force_isa(chosen->isa)))
     return complain("--isa", "this CPU has no such instructions"), WRONG_INPUT;
   if (!open_inputs(run, paths, count) || !check_outputs(run)) return WRONG_INPUT;
   status = measure(run);
@@ -242,8 +217,12 @@ int main(int argc, char **argv) {
   if (!options_read(&chosen, argc, argv, &why)) {
     complain(NULL, why.text);
     status = WRONG_INPUT;
-  } else if (chosen.help) {
-    options_help();
+  } else if (chosen.help || chosen.version) {
+    if (chosen.help)
+      options_help();
+    else
+      printf("mpnum %d.%d.%d\n", MPNUM_VERSION_MAJOR, MPNUM_VERSION_MINOR,
+             MPNUM_VERSION_PATCH);
     status = finish_output(true) ? DONE : NO_RESULT;
   } else {
     status = perform(&run, &chosen);

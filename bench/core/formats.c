@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+bool formats_force_isa(int isa) { return mpnum_isa_force((mpnum_isa)isa) == MPNUM_OK; }
+
 #define FORMAT_LOOPS(name, NAME, sign_bits, exponent_bits, mantissa_bits, bias,   \
                      specials, nan)                                               \
  static void round_trip_##name(double *dst, const double *src, size_t count) {    \
@@ -14,18 +16,10 @@
                                               MPNUM_OVERFLOW_SATURATE, 0));       \
  }                                                                                \
  static void encode_##name(void *dst, const void *src, size_t count) {            \
-  mpnum_##name *to = dst;                                                         \
-  const float *from = src;                                                        \
-  size_t i;                                                                       \
-  for (i = 0; i < count; ++i)                                                     \
-   to[i] = mpnum_f32_to_##name##_sat(from[i]);                                    \
+  mpnum_f32_to_##name##_sat_array(dst, src, count);                               \
  }                                                                                \
  static void decode_##name(void *dst, const void *src, size_t count) {            \
-  float *to = dst;                                                                \
-  const mpnum_##name *from = src;                                                 \
-  size_t i;                                                                       \
-  for (i = 0; i < count; ++i)                                                     \
-   to[i] = mpnum_##name##_to_f32(from[i]);                                        \
+  mpnum_##name##_to_f32_array(dst, src, count);                                   \
  }
 
 MPNUM_FORMATS(FORMAT_LOOPS)

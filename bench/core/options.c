@@ -17,20 +17,29 @@ static const unsigned long long size_limit = 1ull << 30, gpu_size_limit = 16ull 
 
 void options_help(void) {
   fputs(
+      "Examples\n"
+      "  mpnum bench                       which format to use, on the shipped sample\n"
+      "  mpnum bench model.safetensors     the same for your tensors\n"
+      "  mpnum bench --arrays --isa avx2   array functions beside other libraries\n"
+      "\n"
       "Usage: mpnum bench [OPTION]... [FILE]...\n"
-      "Prints what each small float format holds, how fast this CPU and its GPU convert\n"
-      "to and from it, what it does to synthetic and to real tensors, and what a GPU\n"
-      "gains by multiplying matrices in it.\n"
+      "Without a section it prints one screen: how fast this CPU and its GPU convert to\n"
+      "and from each small float format, what that costs the data, and which to use.\n"
       "\n"
       "Input\n"
       "  --input FILE   a .npy or .safetensors file of f32, f16 or bf16 values; may be\n"
       "                 repeated, a bare FILE is the same. Default: the shipped sample\n"
       "\n"
-      "Sections (default: the first four, and the GPU where there is one)\n"
+      "The first screen\n"
+      "  --why          the rules behind the choice, and what each candidate would lose\n"
+      "  --details      with the tables of --cpu and --gpu below\n"
+      "\n"
+      "Sections, whose tables are printed instead\n"
       "  --formats      limits of each format\n"
       "  --speed        conversion of arrays against the copy limit of the same run\n"
       "  --scalar       one out-of-line call, beside FP16, F16C and the CUDA headers\n"
-      "  --accuracy     error, overflow and underflow of each tensor in each format\n"
+      "  --accuracy     error, overflow and underflow of each tensor in each format,\n"
+      "                 and of synthetic ones\n"
       "  --arrays       array functions at 4 KiB, 256 KiB and 256 MiB, beside other\n"
       "                 libraries (minutes, 768 MiB of memory)\n"
       "  --grad         the pass over gradients at the same sizes, beside separate\n"
@@ -47,15 +56,14 @@ void options_help(void) {
       "  --scale WHICH  none: values as they are; amax: each tensor times the power of\n"
       "                 two that brings its largest magnitude just below the format's;\n"
       "                 both (default)\n"
-      "  --size BYTES   f32 bytes of a timed array, 4K to 1G (default 256K: an L2 "
-      "cache)\n"
+      "  --size BYTES   f32 bytes of a timed array, 4K to 1G (default 256K: an L2\n"
+      "                 cache)\n"
       "  --gpu-size BYTES\n"
       "                 the same on the GPU, 64K to 16G (default 256M)\n"
       "  --mnk M,N,K    sizes of the matrix product on the GPU, M rows of K values by N\n"
       "                 columns, 1 to 65536 each (default 4096,4096,4096)\n"
-      "  --isa NAME     what array functions use: scalar, sse2, avx2, avx512, "
-      "avx512vbmi\n"
-      "                 or neon (default: the best of this CPU)\n"
+      "  --isa NAME     what array functions use: scalar, sse2, avx2, avx512,\n"
+      "                 avx512vbmi or neon (default: the best of this CPU)\n"
       "  --threads N    threads among which --arrays and --grad split each array, 1 to\n"
       "                 256 (default 1)\n"
       "  --quick        little data, few rounds: shows that it runs, measures nothing\n"
@@ -63,14 +71,16 @@ void options_help(void) {
       "Output\n"
       "  --json FILE    the same numbers in full precision as JSON\n"
       "  --csv FILE     the same numbers as CSV, one a line\n"
-      "  --svg FILE     charts: bars by format, error against bits\n"
+      "  --svg FILE     charts: ranges of formats, bars by format, error against bits\n"
+      "  --version      the version, and nothing else\n"
       "  --help         this text\n"
       "\n"
-      "Conversions are nearest even and saturating (mpnum_f32_to_e4m3_sat, ...). Errors\n"
-      "are over the nonzero finite values, in double, against decode(encode(x));\n"
-      "overflow is the share of values that round past the largest finite one, so that\n"
-      "without _sat they would become Inf or NaN; underflow the share that become zero.\n"
-      "e8m0 holds powers of two without a sign: its errors are those of the magnitudes.\n"
+      "Conversions are nearest even and saturating (mpnum_f32_to_e4m3_sat, ...).\n"
+      "Errors are in double, against decode(encode(x)). Overflow is the share of\n"
+      "nonzero finite values that round past the largest finite one, so that without\n"
+      "_sat they would become Inf or NaN; underflow the share that become zero.\n"
+      "Relative errors are those of the others, SQNR is that of all. e8m0 holds powers\n"
+      "of two without a sign: its errors are those of the magnitudes.\n"
       "\n"
       "Exit status: 0 done; 1 no results (--gpu without a GPU is that, too), or they\n"
       "could not be written; 2 wrong option or input file.\n"
@@ -139,6 +149,9 @@ static bool read_scale(const char *text, bool scaling[SCALING_COUNT]) {
 
 enum {
   OPTION_HELP = 256,
+  OPTION_VERSION,
+  OPTION_WHY,
+  OPTION_DETAILS,
   OPTION_INPUT,
   OPTION_JSON,
   OPTION_CSV,
@@ -165,6 +178,9 @@ enum {
 
 static const struct option long_options[] = {
     {"help", no_argument, NULL, OPTION_HELP},
+    {"version", no_argument, NULL, OPTION_VERSION},
+    {"why", no_argument, NULL, OPTION_WHY},
+    {"details", no_argument, NULL, OPTION_DETAILS},
     {"input", required_argument, NULL, OPTION_INPUT},
     {"json", required_argument, NULL, OPTION_JSON},
     {"csv", required_argument, NULL, OPTION_CSV},
@@ -206,6 +222,9 @@ static void choose_section(bench_options *chosen, int option) {
 static bool read_option(bench_options *chosen, int option, char **argv, refusal *why) {
   switch (option) {
   case OPTION_HELP: chosen->help = true; return true;
+  case OPTION_VERSION: chosen->version = true; return true;
+  case OPTION_WHY: chosen->why = true; return true;
+  case OPTION_DETAILS: chosen->details = true; return true;
   case OPTION_QUICK: chosen->quick = true; return true;
   case OPTION_INPUT: chosen->inputs[chosen->input_count++] = optarg; return true;
   case OPTION_JSON: chosen->json = optarg; return true;
@@ -237,20 +256,25 @@ static bool read_option(bench_options *chosen, int option, char **argv, refusal 
   }
 }
 
-static void set_defaults(bench_options *chosen) {
+/* Without a section the first screen is made, of what takes seconds. */
+static bool set_defaults(bench_options *chosen, refusal *why) {
   bool cpu = chosen->formats || chosen->speed || chosen->scalar || chosen->accuracy ||
              chosen->arrays || chosen->grad || chosen->math || chosen->headers;
   int i;
   chosen->gpu_alone = chosen->gpu && !cpu;
-  if (!chosen->gpu && !cpu)
-    chosen->formats = chosen->speed = chosen->scalar = chosen->accuracy = chosen->gpu =
-        true;
+  chosen->answer = !chosen->gpu && !cpu;
+  if (!chosen->answer && (chosen->why || chosen->details))
+    return refuse(why, "--why and --details belong to the run without a section");
+  if (chosen->answer)
+    chosen->formats = chosen->speed = chosen->accuracy = chosen->gpu = true;
+  if (chosen->details) chosen->scalar = true;
   if (chosen->size == 0) chosen->size = chosen->quick ? SIZE_QUICK : SIZE_DEFAULT;
   if (chosen->gpu_size == 0)
     chosen->gpu_size = chosen->quick ? GPU_SIZE_QUICK : GPU_SIZE_DEFAULT;
   for (i = 0; i < 3; ++i) {
     if (chosen->mnk[i] == 0) chosen->mnk[i] = chosen->quick ? MNK_QUICK : MNK_DEFAULT;
   }
+  return true;
 }
 
 bool options_read(bench_options *chosen, int argc, char **argv, refusal *why) {
@@ -267,8 +291,7 @@ bool options_read(bench_options *chosen, int argc, char **argv, refusal *why) {
   }
   while (optind < argc)
     chosen->inputs[chosen->input_count++] = argv[optind++];
-  set_defaults(chosen);
-  return true;
+  return set_defaults(chosen, why);
 }
 
 void options_free(bench_options *chosen) { free(chosen->inputs); }

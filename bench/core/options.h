@@ -11,7 +11,8 @@
 enum { SCALING_NONE, SCALING_AMAX, SCALING_COUNT };
 
 typedef struct bench_options {
-  bool help, quick;
+  bool help, version, quick;
+  bool answer, why, details; /* no section is named: the first screen; more of it */
   bool formats, speed, scalar, accuracy, arrays, grad, math, headers,
       gpu;        /* sections to run */
   bool gpu_alone; /* no section but the GPU's: without one there is no result */

@@ -22,23 +22,47 @@ static double value_at(const page *made, const figure *line, const char *variant
   return found ? found->value : (double)NAN;
 }
 
-/* The next figure of a metric, and of the first source that has it; NULL after the last.
- */
+/* What is drawn: a user's tensor rather than a synthetic one. */
+static bool is_second_choice(const figure *row) {
+  return strncmp(row->source, "synthetic: ", 11) == 0;
+}
+
+/* The next figure of a metric, and of the first source that has it, a user's if one has;
+ * NULL after the last. */
 static const figure *next_of(const page *made, const figure *before, const char *section,
                              const char *variant, const char *metric) {
-  const figure *end = made->from->rows + made->from->count, *at;
+  const figure *end = made->from->rows + made->from->count, *at, *second = NULL;
   for (at = before ? before + 1 : made->from->rows; at < end; ++at) {
     if (strcmp(at->section, section) == 0 && strcmp(at->variant, variant) == 0 &&
         strcmp(at->metric, metric) == 0 &&
-        (!before || strcmp(at->source, before->source) == 0))
-      return at;
+        (!before || strcmp(at->source, before->source) == 0)) {
+      if (before || !is_second_choice(at)) return at;
+      if (!second) second = at;
+    }
   }
-  return NULL;
+  return second;
 }
 
 static void set_name(char name[24], const figure *of) {
   snprintf(name, 24, "%.23s", of->name);
   clean_text(name);
+}
+
+static void draw_ranges(page *made) {
+  svg_ranges chart;
+  const figure *at = NULL;
+  chart.title = "What each format holds: normal values, subnormal ones lighter";
+  chart.count = 0;
+  while (chart.count < SVG_BARS &&
+         (at = next_of(made, at, "formats", "", "max")) != NULL) {
+    set_name(chart.names[chart.count], at);
+    chart.max[chart.count] = at->value;
+    chart.min_normal[chart.count] = value_at(made, at, "", "min_normal");
+    chart.smallest[chart.count++] = value_at(made, at, "", "smallest");
+  }
+  if (chart.count == 0) return;
+  if (made->to) svg_draw_ranges(made->to, made->charts, &chart);
+  ++made->charts;
 }
 
 /* Rates in a section by name, a series for each of two variants. */
@@ -69,7 +93,8 @@ static void draw_errors(page *made, const char *section, const char *variant,
                         const char *metric, const char *title) {
   svg_points chart;
   const figure *at = NULL;
-  char text[160], source[64];
+  const char *file_end;
+  char text[320], source[256];
   chart.title = text;
   chart.count = 0;
   while (chart.count < SVG_BARS &&
@@ -78,7 +103,8 @@ static void draw_errors(page *made, const char *section, const char *variant,
     chart.bits[chart.count] = value_at(made, at, "", "bits");
     chart.errors[chart.count++] =
         strcmp(at->unit, "dB") == 0 ? pow(10, -at->value / 20) : at->value;
-    shorten(source, sizeof source, 40, at->source);
+    file_end = strrchr(at->source, '/');
+    shorten(source, sizeof source, 60, file_end ? file_end + 1 : at->source);
     snprintf(text, sizeof text, title, source);
   }
   if (chart.count == 0) return;
@@ -89,6 +115,7 @@ static void draw_errors(page *made, const char *section, const char *variant,
 static void draw_all(page *made) {
   const bool scaled =
       figures_find(made->from, "accuracy", NULL, NULL, "times 2^k", NULL) != NULL;
+  draw_ranges(made);
   draw_rates(made, "speed", "CPU: array conversions", "encode", "decode");
   draw_errors(made, "accuracy", scaled ? "times 2^k" : "as they are", "sqnr",
               scaled ? "Error against bits: %s, times 2^k"
@@ -105,12 +132,14 @@ static void draw_all(page *made) {
 bool report_svg(const report *about, FILE *to) {
   const figure *gpu =
       figures_find(&about->found, "gpu", NULL, NULL, NULL, "compute_capability");
+  const bool is_measured =
+      figures_find(&about->found, NULL, NULL, NULL, NULL, "rate") || gpu;
   char title[256];
   page made = {&about->found, NULL, 0};
   draw_all(&made); /* counts */
-  snprintf(title, sizeof title, "mpnum %d.%d.%d on %s%s%s", MPNUM_VERSION_MAJOR,
-           MPNUM_VERSION_MINOR, MPNUM_VERSION_PATCH, about->cpu, gpu ? ", " : "",
-           gpu ? gpu->source : "");
+  snprintf(title, sizeof title, is_measured ? "mpnum %d.%d.%d on %s%s%s" : "mpnum",
+           MPNUM_VERSION_MAJOR, MPNUM_VERSION_MINOR, MPNUM_VERSION_PATCH, about->cpu,
+           gpu ? ", " : "", gpu ? gpu->source : "");
   svg_begin(to, title, made.charts);
   made.to = to;
   made.charts = 0;

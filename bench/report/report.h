@@ -11,7 +11,8 @@
 
 typedef struct report {
   char cpu[96];
-  char *const *options; /* of the command line, ended by NULL */
+  char *const *options;     /* of the command line, ended by NULL */
+  bool answer, why, tables; /* parts that are printed; none: the tables */
   figures found;
 } report;
 

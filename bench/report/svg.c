@@ -7,7 +7,8 @@
 enum { HEAD = 50, LEFT = 70, RIGHT = 20, TOP = 46, BOTTOM = 46 };
 enum { PLOT_WIDTH = SVG_WIDTH - LEFT - RIGHT };
 enum { PLOT_HEIGHT = SVG_CHART_HEIGHT - TOP - BOTTOM };
-enum { LABEL_HEIGHT = 12, MOST_BITS = 34 };
+enum { LABEL_HEIGHT = 12 };
+static const double least_power = 1.7, most_power = 5.2; /* of bits */
 
 static const char *const colours[SVG_SERIES] = {"#0072b2", "#e69f00"};
 
@@ -155,7 +156,10 @@ static void decades_of(const svg_points *chart, double *low, double *high) {
   if (*high < *low) *high = *low + 1;
 }
 
-static double bits_place(double bits) { return LEFT + PLOT_WIDTH * bits / MOST_BITS; }
+/* Names take room, most of all between 4 and 8 bits: a logarithmic scale has it there. */
+static double bits_place(double bits) {
+  return LEFT + PLOT_WIDTH * (log2(bits) - least_power) / (most_power - least_power);
+}
 
 static void draw_axes(FILE *to, double top, double low, double high) {
   static const unsigned ticks[] = {4, 6, 8, 16, 19, 32};
@@ -177,41 +181,109 @@ static void draw_axes(FILE *to, double top, double low, double high) {
   line(to, LEFT, bottom, SVG_WIDTH - RIGHT, bottom, "#333");
 }
 
-/* Moves a name down until it is clear of those of other points in its column. */
-static double clear_place(const svg_points *chart, const double *taken, unsigned index,
-                          double y) {
-  unsigned i;
-  for (i = 0; i < index; ++i) {
-    if (!is_drawn(chart->errors[i]) || fabs(chart->bits[i] - chart->bits[index]) > 0.5)
-      continue;
-    if (fabs(taken[i] - y) < LABEL_HEIGHT) {
-      y = taken[i] + LABEL_HEIGHT;
-      i = (unsigned)-1; /* from the first again */
+/* Places of names, in their column where they do not overlap: neighbours that do move
+ * apart by halves. */
+static void place_names(const svg_points *chart, const double *at, double *places) {
+  unsigned i, k, round;
+  for (i = 0; i < chart->count; ++i)
+    places[i] = at[i];
+  for (round = 0; round < 200; ++round) {
+    for (i = 0; i < chart->count; ++i) {
+      for (k = 0; k < i; ++k) {
+        const bool is_above = at[k] < at[i] || (at[k] <= at[i] && k < i);
+        const unsigned upper = is_above ? k : i, lower = is_above ? i : k;
+        const double lack = LABEL_HEIGHT - (places[lower] - places[upper]);
+        if (!is_drawn(chart->errors[i]) || !is_drawn(chart->errors[k]) || lack <= 0 ||
+            fabs(chart->bits[i] - chart->bits[k]) > 0.5)
+          continue;
+        places[upper] -= 0.51 * lack;
+        places[lower] += 0.51 * lack;
+      }
     }
   }
-  return y;
+}
+
+/* A name beside its dot, with a line to it where it had to move. */
+static void draw_name(FILE *to, double x, double y, double name_y, const char *name) {
+  if (fabs(name_y - y) > 1)
+    fprintf(to,
+            "<line class=\"leader\" x1=\"%.2f\" y1=\"%.4f\" x2=\"%.2f\" y2=\"%.4f\" "
+            "stroke=\"#999\"/>\n",
+            x, y, x + 14, name_y);
+  fprintf(to, "<text class=\"name\" x=\"%.2f\" y=\"%.4f\">", x + 16, name_y + 4);
+  put_text(to, name);
+  fputs("</text>\n", to);
 }
 
 void svg_draw_points(FILE *to, unsigned place, const svg_points *chart) {
   const double top = top_of(place), bottom = top + PLOT_HEIGHT;
-  double low, high, taken[SVG_BARS];
+  double low, high, at[SVG_BARS], names[SVG_BARS];
   unsigned i;
   decades_of(chart, &low, &high);
   draw_title(to, place, chart->title);
   draw_axes(to, top, low, high);
   for (i = 0; i < chart->count; ++i) {
+    at[i] = bottom;
+    if (is_drawn(chart->errors[i]))
+      at[i] -= PLOT_HEIGHT * (log10(chart->errors[i]) - low) / (high - low);
+  }
+  place_names(chart, at, names);
+  for (i = 0; i < chart->count; ++i) {
     const double x = bits_place(chart->bits[i]);
-    double y;
     if (!is_drawn(chart->errors[i])) continue;
-    y = bottom - PLOT_HEIGHT * (log10(chart->errors[i]) - low) / (high - low);
+    draw_name(to, x, at[i], names[i], chart->names[i]);
     fprintf(to,
             "<circle class=\"point\" cx=\"%.2f\" cy=\"%.4f\" r=\"4\" fill=\"%s\" "
             "data-value=\"%.9g\"><title>",
-            x, y, colours[0], chart->errors[i]);
+            x, at[i], colours[0], chart->errors[i]);
     put_text(to, chart->names[i]);
     fprintf(to, ": %.4g bits, error %.3g</title></circle>\n", chart->bits[i],
             chart->errors[i]);
-    taken[i] = clear_place(chart, taken, i, y + 4);
-    label(to, x + 8, taken[i], "start", chart->names[i]);
   }
+}
+
+enum { LOW_POWER = -152, HIGH_POWER = 164, POWER_STEP = 32, RANGE_LEFT = 40 };
+
+static double power_place(double value) {
+  const double power = log2(value);
+  return LEFT + RANGE_LEFT +
+         (PLOT_WIDTH - RANGE_LEFT) * (power - LOW_POWER) / (HIGH_POWER - LOW_POWER);
+}
+
+static void draw_range(FILE *to, double from, double end, double y, double height,
+                       const char *opacity, const char *name, const char *what) {
+  fprintf(to,
+          "<rect class=\"range\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
+          "fill=\"%s\" fill-opacity=\"%s\"><title>",
+          power_place(from), y, power_place(end) - power_place(from), height, colours[0],
+          opacity);
+  put_text(to, name);
+  fprintf(to, " %s: %.6g to %.6g</title></rect>\n", what, from, end);
+}
+
+void svg_draw_ranges(FILE *to, unsigned place, const svg_ranges *chart) {
+  const double top = top_of(place), bottom = top + PLOT_HEIGHT;
+  const double row = (double)PLOT_HEIGHT / (chart->count ? chart->count : 1);
+  char text[32];
+  unsigned i;
+  int power;
+  draw_title(to, place, chart->title);
+  for (power = -128; power <= 128; power += POWER_STEP) {
+    const double x = power_place(ldexp(1, power));
+    line(to, x, top, x, bottom, "#ddd");
+    snprintf(text, sizeof text, "2^%d", power);
+    label(to, x, bottom + 16, "middle", power == 0 ? "1" : text);
+  }
+  for (i = 0; i < chart->count; ++i) {
+    const double y = top + row * i;
+    label(to, LEFT + RANGE_LEFT - 26, y + 0.5 * row + 4, "end", chart->names[i]);
+    if (chart->smallest[i] < chart->min_normal[i])
+      draw_range(to, chart->smallest[i], chart->min_normal[i], y + 0.15 * row, 0.7 * row,
+                 "0.35", chart->names[i], "subnormal");
+    draw_range(to, chart->min_normal[i], chart->max[i], y + 0.15 * row, 0.7 * row, "1",
+               chart->names[i], "normal");
+    snprintf(text, sizeof text, chart->max[i] < 1e6 ? "%.6g" : "%.2e", chart->max[i]);
+    label(to, power_place(chart->max[i]) + 4, y + 0.5 * row + 4, "start", text);
+  }
+  line(to, LEFT + RANGE_LEFT, bottom, SVG_WIDTH - RIGHT, bottom, "#333");
 }

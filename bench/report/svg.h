@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Charts as one SVG file: bars by name, and points of error against bits. */
+/* Charts as one SVG file: ranges, bars by name, and points of error against bits. */
 #ifndef MPNUM_BENCH_SVG_H
 #define MPNUM_BENCH_SVG_H
 
@@ -23,10 +23,19 @@ typedef struct svg_points {
   double bits[SVG_BARS], errors[SVG_BARS]; /* errors of 0 or NaN are not drawn */
 } svg_points;
 
+/* What lies between, as powers of two. */
+typedef struct svg_ranges {
+  const char *title;
+  unsigned count;
+  char names[SVG_BARS][24];
+  double smallest[SVG_BARS], min_normal[SVG_BARS], max[SVG_BARS];
+} svg_ranges;
+
 /* A page of charts below one another, each SVG_CHART_HEIGHT high. */
 void svg_begin(FILE *to, const char *title, unsigned charts);
 void svg_draw_bars(FILE *to, unsigned place, const svg_bars *chart);
 void svg_draw_points(FILE *to, unsigned place, const svg_points *chart);
+void svg_draw_ranges(FILE *to, unsigned place, const svg_ranges *chart);
 /* A line of text in the place of a chart. */
 void svg_draw_note(FILE *to, unsigned place, const char *text);
 void svg_end(FILE *to);

@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "sections.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <mpnum/detail/core/config.h>
 
 #include "../core/host.h"
 #include "../gpu/report.h"
 #include "accuracy.h"
+#include "answer.h"
 #include "formats.h"
-#include "grad/grad.h"
 #include "headers.h"
-#include "math/measure.h"
+#include "long.h"
 #include "scalar.h"
 #include "speed.h"
 
 enum { LINE_WIDTH = 100, NOTES_SHOWN = 20 };
-
-static bool print_array_functions(const figures *from, FILE *to) {
-  return arrays_print(&arrays_set, from, to);
-}
 
 static void print_rest(size_t shown, FILE *to) {
   if (shown > NOTES_SHOWN) fprintf(to, "and %zu more\n", shown - NOTES_SHOWN);
@@ -45,15 +43,35 @@ static void print_notes(const figures *from, FILE *to) {
   print_rest(shown, to);
 }
 
+/* On a terminal that takes it, unless https://no-color.org says no. */
+static bool wants_colour(FILE *to) {
+  const char *off = getenv("NO_COLOR"), *kind = getenv("TERM");
+  return isatty(fileno(to)) && !(off && off[0]) && kind && strcmp(kind, "dumb") != 0;
+}
+
+static void print_answer(const report *about, FILE *to) {
+  answer_print(&about->found, wants_colour(to), to);
+  if (about->why) {
+    answer_why(&about->found, to);
+    return;
+  }
+  fprintf(to, "More: --why%s; left out: --scalar --arrays --grad --math --headers\n",
+          about->tables ? "" : " --details");
+  if (figures_words(&about->found, "gpu", "missing")[0])
+    fprintf(to, "No GPU: %s. ", figures_words(&about->found, "gpu", "missing"));
+  fputs("Tensor by tensor: ./mpnum inspect FILE\n", to);
+}
+
 bool sections_print(const report *about, FILE *to) {
   static bool (*const prints[])(const figures *from, FILE *to) = {
-      formats_print,         speed_print,    scalar_print,
-      print_array_functions, grad_print,     math_print,
-      headers_print,         accuracy_print, gpu_print};
+      formats_print, speed_print,    scalar_print, long_print,
+      headers_print, accuracy_print, gpu_print};
   bool good = true;
   size_t i;
   fprintf(to, "mpnum %d.%d.%d on %s, %s -O%s\n", MPNUM_VERSION_MAJOR, MPNUM_VERSION_MINOR,
           MPNUM_VERSION_PATCH, about->cpu, host_compiler(), BENCH_OPTIMIZATION);
+  if (about->answer) print_answer(about, to);
+  if (about->answer && !about->tables) return !ferror(to);
   for (i = 0; good && i < sizeof prints / sizeof *prints; ++i)
     good = prints[i](&about->found, to);
   print_notes(&about->found, to);

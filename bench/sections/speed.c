@@ -159,7 +159,8 @@ bool speed_print(const figures *from, FILE *to) {
   const double values = figures_value(from, section, "values");
   return view_print(
       &shown, from, to,
-      "\nSpeed: arrays of %.0f values (%.0f KiB of f32), one thread, median of %.0f "
+      "\nSpeed: array functions over %.0f values (%.0f KiB of f32), one thread, median "
+      "of %.0f "
       "rounds.\nencode: f32 to format, decode: format to f32. GB/s counts bytes read and "
       "written; copy is the\nfastest loop of this run that reads and writes the same "
       "bytes "

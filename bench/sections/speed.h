@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Time of array conversions, scalar functions in a loop, against the copy limit. */
+/* Time of array conversions against the copy limit. */
 #ifndef MPNUM_BENCH_SPEED_H
 #define MPNUM_BENCH_SPEED_H
 

@@ -57,14 +57,15 @@ def expected_row(name, values, scaled):
         result, overflowed = quantise(name, x * factor)
         x = abs(x) if name == "e8m0" else x
         error = result / factor - x
-        relative.append(abs(error / x))
+        if result != 0 and not overflowed:
+            relative.append(abs(error / x))
         noise, signal = noise + error ** 2, signal + x ** 2
         over, under = over + overflowed, under + (result == 0)
     return {
         **({"scale_exponent": power} if scaled else {}),
-        "max_relative_error": float(max(relative)),
-        "rms_relative_error": math.sqrt(sum(r * r for r in relative) / len(values)),
-        "sqnr": 10 * math.log10(signal / noise) if noise else math.inf,
+        **({"max_relative_error": float(max(relative)),
+            "rms_relative_error": math.sqrt(sum(r * r for r in relative) / len(relative))} if relative else {}),
+        "sqnr": math.inf if noise * 10 ** 30 < signal else 10 * math.log10(signal / noise),
         "overflow_share": over / len(values),
         "underflow_share": under / len(values),
     }

@@ -91,6 +91,8 @@ def without_a_gpu_only_gpu_alone_fails():
         assert (code, out, errors) == (1, "", f"mpnum bench: GPU: {why}\n"), (code, out, errors)
         assert os.listdir(folder) == [], os.listdir(folder)
     code, out, errors = bench("--quick")
+    assert code == 0 and errors == "" and f"\nNo GPU: {why}. " in out and "\nSpeed: " not in out, (code, errors)
+    code, out, errors = bench("--quick", "--details")
     assert code == 0 and errors == "" and f"\nGPU: {why}\n" in out and "\nSpeed: " in out, (code, errors)
     code, out, _ = bench("--cpu", "--quick")
     assert code == 0 and "GPU: " not in out and "\nSpeed: " in out, code
@@ -112,10 +114,11 @@ def charts_of_the_cpu_alone():
         root = xml.parse(os.path.join(folder, "s.svg")).getroot()
         with open(os.path.join(folder, "j")) as file:
             figures = Figures(json.load(file))
-        assert bench("--formats", "--svg", "f.svg", folder=folder)[0] == 0
+        first = next(about for about in tensors(figures) if about["file"] != "synthetic")
+        assert bench("--scalar", "--quick", "--svg", "f.svg", folder=folder)[0] == 0
         assert "no section with a chart" in "".join(xml.parse(os.path.join(folder, "f.svg")).getroot().itertext())
     check_bars(root, [row["value"] for row in figures.select("speed", None, None, None, "rate")])
-    check_points(root, [10 ** (-row["sqnr"] / 20) for row in tensors(figures)[0]["rows"]
+    check_points(root, [10 ** (-row["sqnr"] / 20) for row in first["rows"]
                         if row["scale"] == "amax" and row["sqnr"] < math.inf])
 
 

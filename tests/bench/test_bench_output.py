@@ -27,7 +27,7 @@ def wrong_options_are_refused():
     cases = [["--no-such-option"], ["-x"], ["--scale", "some"], ["--scale"], ["--size", "0"], ["--size", "-1"],
              ["--size", "4X"], ["--size", "2G"], ["--size", "99999999999999999999"], ["--size", "1KK"],
              ["--json", "out", "--csv", "out"], ["--json", ""], ["--json", "no/such/folder/x"], ["--json", "."],
-             ["--json", "in.npy", "in.npy"]]
+             ["--json", "in.npy", "in.npy"], ["--why"], ["--details"]]
     for arguments in cases:
         with Folder(**{"in.npy": tensor_files.GOOD["plain.npy"]}) as folder:
             code, out, errors = bench("--quick", "--formats", *arguments, folder=folder)
@@ -39,10 +39,18 @@ def wrong_options_are_refused():
 def help_names_every_option():
     code, out, errors = bench("--help")
     assert code == 0 and errors == ""
-    for option in ("input", "formats", "speed", "scalar", "accuracy", "arrays", "grad", "math", "headers", "gpu", "cpu",
+    for option in ("why", "details", "version", "input", "formats", "speed", "scalar", "accuracy", "arrays", "grad", "math", "headers", "gpu", "cpu",
                    "all", "scale", "size", "isa", "threads", "quick", "json", "csv", "help"):
         assert f"--{option}" in out, option
-    assert max(map(len, out.splitlines())) <= 90, max(out.splitlines(), key=len)
+    assert max(map(len, out.splitlines())) <= 80, max(out.splitlines(), key=len)
+    assert out.startswith("Examples\n") and out.count("\n  mpnum bench ") == 3, out[:200]
+
+
+def version_is_that_of_the_headers():
+    code, out, errors = bench("--version")
+    with open(os.path.join(ROOT, "include/mpnum/detail/core/config.h")) as file:
+        numbers = dict(re.findall(r"# *define MPNUM_VERSION_(MAJOR|MINOR|PATCH) +(\d+)", file.read()))
+    assert (code, out, errors) == (0, f"mpnum {numbers['MAJOR']}.{numbers['MINOR']}.{numbers['PATCH']}\n", "")
 
 
 def an_output_that_fails_is_told():
@@ -85,11 +93,11 @@ def results_replace_whole_files():
         assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
 
-def default_run_has_every_section_of_every_format():
-    figures, _ = full_run("--quick")
+def details_have_every_section_of_every_format():
+    figures, _ = full_run("--quick", "--details")
     sections = figures.all_of("section")
     of_cpu = [name for name in sections if not name.startswith("gpu")]
-    assert of_cpu == ["formats", "accuracy", "speed", "scalar"] and "gpu" in sections, sections
+    assert of_cpu == ["formats", "accuracy", "speed", "scalar", "advice"] and "gpu" in sections, sections
     assert figures.all_of("name", "formats") == figures.all_of("name", "speed") == list(FORMATS)
     for name in FORMATS:
         assert figures.all_of("variant", "speed", "mpnum", name) == ["encode", "decode"], name
@@ -113,7 +121,8 @@ def every_figure_is_documented():
              for metric in re.findall(r"`(\w+)`", row[4])}
     known |= {(section.replace("arrays", "grad"), metric) for section, metric in known}
     figures, _ = full_run("--quick", "--cpu", "--arrays", "--grad", "--math", "--gpu")
-    found = {(row["section"], row["metric"]) for row in figures.rows} - {("grad", "version")}
+    answer, _ = full_run("--quick")
+    found = {(row["section"], row["metric"]) for row in figures.rows + answer.rows} - {("grad", "version")}
     assert found <= known, found - known
 
 
@@ -189,10 +198,11 @@ sys.exit(tap.run(
     limits_are_those_of_the_standards,
     wrong_options_are_refused,
     help_names_every_option,
+    version_is_that_of_the_headers,
     an_output_that_fails_is_told,
     a_result_that_cannot_be_written_leaves_nothing,
     results_replace_whole_files,
-    default_run_has_every_section_of_every_format,
+    details_have_every_section_of_every_format,
     tables_are_the_figures,
     every_figure_is_documented,
     scalar_calls_name_their_peers,

@@ -153,10 +153,11 @@ def help_fits_one_screen():
 
 
 def wrong_command_line_exits_2():
-    for arguments in [[], ["tset"], ["--fast", "test"], ["test", "--ful"], ["test", "name", "--full"]]:
+    for arguments in [["tset"], ["--fast", "test"], ["test", "--ful"], ["test", "name", "--full"]]:
         status, output = mpnum(*arguments)
         assert status == 2 and "mpnum help" in output, (arguments, status, output)
     assert "unknown command: tset" in mpnum("tset")[1]
+    assert mpnum() == mpnum("help") and mpnum()[0] == 0
 
 
 def no_install_names_what_is_missing():

@@ -16,7 +16,7 @@ from tree import ROOT, need, text_of, tracked_files
 C_SUFFIXES = (".h", ".c", ".cpp", ".hpp", ".inc", ".cu", ".cuh")
 CLANG_FORMAT_MAJOR = "14"  # another version formats some lines otherwise
 
-WITHOUT_COMMENTS = {".json", ".csv", ".npy", ".safetensors"}
+WITHOUT_COMMENTS = {".svg", ".json", ".csv", ".npy", ".safetensors"}
 STANDARD_FOLDERS = set("bin boot cdrom dev etc lib lib32 lib64 libx32 lost+found media mnt opt proc run sbin snap "
                        "srv sys tmp usr var".split())
 

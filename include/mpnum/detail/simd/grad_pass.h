@@ -79,21 +79,25 @@ MPNUM_HOST_ONCE_ const float *mpnum_grad_seen_floats_(mpnum_codes_ *codes,
   *squares = mpnum_squares_(floats, 0, n);
   return floats;
 }
-/* A double as an element of a type; the float that it then is. */
-MPNUM_HOST_COLD_ float mpnum_grad_set_(mpnum_type type, uint8_t *dst, size_t i,
-                                       double x) {
-  const mpnum_format format = mpnum_format_or_f32_(type);
-  const uint64_t bits = mpnum_bits_f64(x);
-  uint32_t code;
-  if (!dst) return mpnum_f64_to_f32(x);
-  code = mpnum_narrow_(format, x, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0);
-  if (type == MPNUM_TYPE_F64) {
-    MPNUM_MEMCPY_(dst + 8 * i, &bits, 8);
-  } else {
-    mpnum_set_element_(mpnum_type_bits_(type), dst, i, code);
-  }
-  return format.mantissa_bits == 23 ? mpnum_from_bits_f32(code)
-                                    : mpnum_decode(format, code);
+/* Doubles times the factor, a chunk of a tile: written to dst unless it is NULL, and as
+ * the floats that they then are. */
+MPNUM_HOST_COLD_ void mpnum_grad_doubles_(const mpnum_grad_pass_ *pass,
+                                          const uint8_t *src, uint8_t *dst, float *floats,
+                                          size_t n) {
+  const mpnum_type type = pass->t.dst_type;
+  const int is_float = !dst || type == MPNUM_TYPE_F32 || type == MPNUM_TYPE_F64;
+  const int bits = is_float ? 32 : mpnum_type_bits_(type);
+  double products[64];
+  size_t k = 0;
+  for (; k < n; ++k)
+    products[k] = mpnum_opt_barrier_f64_(mpnum_from_bits_f64(mpnum_element_(64, src, k)) *
+                                         (double)pass->factor);
+  mpnum_encode_doubles_scalar_(is_float ? MPNUM_TYPE_F32 : type, bits,
+                               MPNUM_OVERFLOW_IEEE, is_float ? (void *)floats : dst,
+                               products, n);
+  if (!is_float) mpnum_floats_from_(type, floats, dst, n);
+  if (dst && type == MPNUM_TYPE_F32) MPNUM_MEMCPY_(dst, floats, 4 * n);
+  if (dst && type == MPNUM_TYPE_F64) MPNUM_MEMCPY_(dst, products, 8 * n);
 }
 /* The results of a tile, written to dst unless it is NULL, as floats: there or in
  * scratch. */
@@ -101,12 +105,11 @@ MPNUM_HOST_COLD_ const float *
 mpnum_grad_tile_of_doubles_(const mpnum_grad_pass_ *pass, mpnum_codes_ *codes,
                             double *squares, const uint8_t *src, uint8_t *dst,
                             float *scratch, size_t n) {
-  size_t k = 0;
-  for (; k < n; ++k) {
-    const double x = mpnum_from_bits_f64(mpnum_element_(64, src, k));
-    scratch[k] = mpnum_grad_set_(pass->t.dst_type, dst, k,
-                                 mpnum_opt_barrier_f64_(x * (double)pass->factor));
-  }
+  size_t i = 0;
+  for (; i < n; i += 64)
+    mpnum_grad_doubles_(pass, src + 8 * i,
+                        dst ? mpnum_row_to_(pass->t.dst_type, dst, i) : 0, scratch + i,
+                        n - i < 64 ? n - i : 64);
   return mpnum_grad_seen_floats_(codes, squares, scratch, n);
 }
 /* The same for types of 16 and 8 bits; what is found is what is stored. */

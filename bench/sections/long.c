@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#include "long.h"
+
+#include <string.h>
+
+#include "arrays/arrays.h"
+#include "grad/grad.h"
+#include "math/measure.h"
+
+enum { ROUNDS = 11, LONG_ROUNDS = 5, QUICK_ROUNDS = 3, QUICK_VALUES = 4096 };
+
+bool long_force_isa(int isa) {
+  return array_functions.force_isa(isa) && grad_functions.force_isa(isa) &&
+         math_force_isa(isa);
+}
+
+static bool measure_arrays(figures *to, const bench_options *chosen, progress *bar,
+                           const array_set *set,
+                           void (*append)(figures *to, const array_results *found)) {
+  static const array_plan full = {
+      {4 << 10, 256 << 10, 256 << 20}, {ROUNDS, ROUNDS, LONG_ROUNDS}, 1};
+  static const array_plan quick = {
+      {4 << 10, 16 << 10, 64 << 10}, {QUICK_ROUNDS, QUICK_ROUNDS, QUICK_ROUNDS}, 1};
+  array_plan plan = chosen->quick ? quick : full;
+  array_results found;
+  bool good;
+  memset(&found, 0, sizeof found);
+  plan.threads = chosen->threads;
+  good = arrays_measure(&found, set, &plan, bar);
+  if (good) append(to, &found);
+  arrays_free(&found);
+  return good || (complain(NULL, "out of memory, or of threads"), false);
+}
+
+static bool measure_math(figures *to, const bench_options *chosen, progress *bar) {
+  static const math_plan full = {64 << 10, 256 << 20, ROUNDS};
+  static const math_plan quick = {QUICK_VALUES, 1 << 20, QUICK_ROUNDS};
+  static math_results found;
+  if (!math_measure(&found, chosen->quick ? &quick : &full, bar))
+    return complain(NULL, "out of memory"), false;
+  math_figures(to, &found);
+  return true;
+}
+
+bool long_measure(figures *to, const bench_options *chosen, progress *bar) {
+  if (chosen->arrays && !measure_arrays(to, chosen, bar, &arrays_set, arrays_figures))
+    return false;
+  if (chosen->grad && !measure_arrays(to, chosen, bar, &grad_set, grad_figures))
+    return false;
+  return !chosen->math || measure_math(to, chosen, bar);
+}
+
+bool long_print(const figures *from, FILE *to) {
+  return arrays_print(&arrays_set, from, to) && grad_print(from, to) &&
+         math_print(from, to);
+}

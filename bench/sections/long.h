@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* The sections that take minutes and a long build: --arrays, --grad and --math. A program
+ * without them has no_long.c instead. */
+#ifndef MPNUM_BENCH_LONG_H
+#define MPNUM_BENCH_LONG_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "../core/figures.h"
+#include "../core/options.h"
+#include "../core/progress.h"
+
+/* False where this CPU has no such instructions. */
+bool long_force_isa(int isa);
+
+/* Those that were chosen; false where one failed, which is then told. */
+bool long_measure(figures *to, const bench_options *chosen, progress *bar);
+
+/* False when out of memory. */
+bool long_print(const figures *from, FILE *to);
+
+#endif

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The first screen of `mpnum bench`: which format it chooses for data whose losses are known, what it says of it, and
+its pictures. test_bench_answer.py PROGRAM"""
+
+import math
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as xml
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
+
+import tap
+from bench_program import FORMATS, PROGRAM, Folder, bench, result_of
+from tensor_files import entry, floats, npy, safetensors
+from tree import ROOT, open_terminal
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def tensor_file(**tensors):
+    """A file of f32 tensors, each of 1000 values."""
+    table, data = {}, b""
+    for name, values in tensors.items():
+        table[name] = entry("F32", [len(values)], len(data), len(data) + 4 * len(values))
+        data += floats(*values)
+    return safetensors(table, data)
+
+
+def mostly_ones(small, count):
+    return [1.0] * (1000 - count) + [small] * count
+
+
+def chosen(blob):
+    figures, out = result_of("--quick", "m.safetensors", **{"m.safetensors": blob})
+    found = {kind: figures.get("advice", kind, metric="format") for kind in figures.all_of("source", "advice")}
+    for kind, name in found.items():
+        assert re.search(rf"^{kind} +{name}[ :]", out, re.M), (kind, name, out)
+    return found, figures, out
+
+
+def the_first_format_that_loses_little_is_chosen():
+    # At amax 1 e4m3 is taken times 2^8 and flushes up to 2^-18, e5m2 times 2^15 up to 2^-32, f16 up to 2^-40.
+    cases = [("weight", 2.0 ** -17, 20, "e4m3"), ("weight", 2.0 ** -18, 10, "e4m3"), ("weight", 2.0 ** -18, 11, "e5m2"),
+             ("weight", 2.0 ** -32, 11, "f16"), ("weight", 2.0 ** -40, 11, "bf16"), ("weight", 2.0 ** -140, 11, "f32"),
+             ("grad", 2.0 ** -18, 11, "e5m2"), ("grad", 2.0 ** -32, 11, "f16"), ("grad", 2.0 ** -40, 11, "bf16"),
+             ("hidden", 2.0 ** -18, 11, "e5m2"), ("something", 2.0 ** -17, 20, "e4m3")]
+    kinds = {"weight": "weights", "grad": "gradients", "hidden": "activations", "something": "values"}
+    for name, small, count, wanted in cases:
+        found, figures, _ = chosen(tensor_file(**{name: mostly_ones(small, count)}))
+        assert found == {kinds[name]: wanted}, (name, small, count, found)
+        row = figures.metrics("advice", kinds[name], "e5m2")
+        assert row["lost_share"] == (count / 1000 if small <= 2.0 ** -32 else 0), (name, small, row)
+        assert row["least_scale_exponent"] == row["most_scale_exponent"] == 15, row
+
+
+def the_worst_tensor_decides():
+    found, figures, out = chosen(tensor_file(
+        **{"a.weight": [1.0] * 1000, "b.weight": mostly_ones(2.0 ** -18, 20), "c.weight": [4.0] * 1000}))
+    assert found == {"weights": "e5m2"}, found
+    e4m3 = figures.metrics("advice", "weights", "e4m3")
+    assert (e4m3["worst"], e4m3["lost_share"], e4m3["underflow_share"]) == ("b.weight", 0.02, 0.02), e4m3
+    assert (e4m3["least_scale_exponent"], e4m3["most_scale_exponent"]) == (6, 8), e4m3
+    assert "\nweights     e5m2 times 2^13 to 2^15: SQNR exact, clipped 0, flushed 0\n" in out, out
+
+
+def names_tell_kinds():
+    ones = [1.0] * 8
+    found, figures, out = chosen(tensor_file(**{
+        "fc.WEIGHT": ones, "fc.bias": ones, "q_proj": ones, "fc.weight.grad": ones, "layer.input": ones, "x": ones,
+        "adam.exp_avg.weight": ones, "layer.output.weight": ones}))
+    assert set(found) == {"weights", "gradients", "activations", "values"}, found
+    counts = {kind: figures.get("advice", kind, metric="tensors") for kind in found}
+    assert counts == {"weights": 4, "gradients": 1, "activations": 1, "values": 1}, counts
+    assert "m.safetensors: tensors of weights 4, activations 1, gradients 1, values 1, left out 1\n" in out, out
+
+
+def first_screen_fits():
+    wide = tensor_file(**{name: mostly_ones(2.0 ** -18, 20) for name in ("weight", "grad", "hidden", "x", "optim")})
+    for files in ({}, {"m.safetensors": wide, "n.safetensors": wide}):
+        with Folder(**files) as folder:
+            code, out, errors = bench("--quick", *files, folder=folder)
+        lines = out.splitlines()
+        assert code == 0 and errors == "" and len(lines) <= 24, (len(lines), out)
+        assert max(map(len, lines)) <= 80, max(lines, key=len)
+        assert not [line for line in lines if line != line.rstrip()], out
+        rows = [line.split()[0] for line in lines if line.split()[:1] and line.split()[0] in FORMATS]
+        assert rows == [name for name in FORMATS if name != "e8m0"], rows
+        assert "\x1b" not in out
+
+
+def large_files_are_measured_in_part():
+    count = 2 ** 24  # halves: 1, and one of 4 at the end
+    figures, _ = result_of("--quick", "x.npy", **{
+        "x.npy": npy("'<f2'", f"({count},)", b"\0\x3c" * (count - 1) + b"\0\x44")})
+    row = figures.metrics("accuracy", figures.all_of("source", "accuracy")[0])
+    assert (row["values"], row["amax"]) == (count, 4) and 2 ** 22 <= row["measured"] <= 2 ** 23, row
+
+
+def zeros_have_no_answer():
+    found, _, out = chosen(tensor_file(weight=[0.0] * 8))
+    assert found == {"weights": "f32"}, (found, out)
+
+
+def colour_is_for_terminals():
+    for settings, wanted in (({"TERM": "xterm"}, True), ({"TERM": "xterm", "NO_COLOR": "1"}, False),
+                             ({"TERM": "dumb"}, False)):
+        ours, theirs = open_terminal()
+        environment = {name: text for name, text in os.environ.items() if name not in ("NO_COLOR", "TERM")}
+        child = subprocess.Popen([PROGRAM, "--quick"], stdin=subprocess.DEVNULL, stdout=theirs,
+                                 stderr=subprocess.DEVNULL, env={**environment, **settings})
+        os.close(theirs)
+        text = b""
+        try:
+            while block := os.read(ours, 65536):
+                text += block
+        except OSError:  # EIO: the other end is closed
+            pass
+        os.close(ours)
+        assert child.wait() == 0 and (b"\x1b[1m" in text) == wanted, (settings, text[:200])
+
+
+def why_shows_every_candidate():
+    blob = tensor_file(weight=mostly_ones(2.0 ** -18, 20))
+    _, out = result_of("--quick", "--why", "m.safetensors", **{"m.safetensors": blob})
+    rules = out.split("\nHow it was chosen")[1]
+    assert re.search(r"^  e4m3  times 2\^8 +loses +2 % of weight$", rules, re.M), rules
+    assert re.search(r"^  e5m2  times 2\^15 +loses +0 of weight: chosen$", rules, re.M), rules
+    assert max(map(len, out.splitlines())) <= 80, max(out.splitlines(), key=len)
+
+
+def tiny_noise_is_exact_and_flushed_values_are_apart():
+    figures, _ = result_of("--accuracy", "--quick", "x.npy", **{
+        "x.npy": npy("'<f4'", "(3,)", floats(1.0, 2.0 ** -100, 1.5))})
+    source = next(name for name in figures.all_of("source", "accuracy") if name.startswith("x.npy"))
+    row = figures.metrics("accuracy", source, "e5m2", "times 2^k")
+    assert row["sqnr"] == float("inf") and row["max_relative_error"] == 0 and row["underflow_share"] == 1 / 3, row
+
+
+def drawn(*arguments, **files):
+    with Folder(**files) as folder:
+        assert bench(*arguments, "--svg", "s.svg", folder=folder)[0] == 0
+        return xml.parse(os.path.join(folder, "s.svg")).getroot()
+
+
+def names_stay_with_their_dots():
+    for files in ({}, {"m.safetensors": tensor_file(weight=mostly_ones(0.3, 500))}):
+        root = drawn("--quick", *files, **files)
+        dots = [(float(dot.get("cx")), float(dot.get("cy")), dot.find(SVG + "title").text.split(":")[0])
+                for dot in root.iter(SVG + "circle")]
+        names = {at.text: (float(at.get("x")), float(at.get("y")) - 4) for at in root.iter(SVG + "text")
+                 if at.get("class") == "name"}
+        leaders = {tuple(float(at.get(key)) for key in ("x1", "y1", "x2", "y2")) for at in root.iter(SVG + "line")
+                   if at.get("class") == "leader"}
+        assert len(dots) >= 8 and {name for *_, name in dots} == set(names), (dots, names)
+        for x, y, name in dots:
+            name_x, name_y = names[name]
+            assert name_x == x + 16 and abs(name_y - y) < 45, (name, y, name_y)
+            assert abs(name_y - y) <= 1.01 or (x, y, x + 14, name_y) in leaders, (name, y, name_y, leaders)
+        places = sorted(names.values())
+        for (x, y), (next_x, next_y) in zip(places, places[1:]):
+            assert x != next_x or next_y - y > 11, (x, y, next_y)
+        title = "".join(root.itertext())
+        assert ("m.safetensors: weight" if files else "digits.safetensors: fc1.weight") in title, title
+
+
+def ranges_are_those_of_the_formats():
+    root = drawn("--formats")
+    bars = [(bar.find(SVG + "title").text, float(bar.get("x")), float(bar.get("width"))) for bar in
+            root.iter(SVG + "rect") if bar.get("class") == "range"]
+    wanted = [(name, part) for name in FORMATS for part in (["subnormal"] if name != "e8m0" else []) + ["normal"]]
+    assert [tuple(title.split(":")[0].split()) for title, *_ in bars] == wanted, bars
+    powers = {(name, "normal"): (math.log2(low), math.log2(top)) for name, (*_, top, low, _) in FORMATS.items()}
+    powers |= {(name, "subnormal"): (math.log2(least), math.log2(low)) for name, (*_, low, least) in FORMATS.items()}
+    (_, x0, width0), (low0, high0) = bars[1], powers[("tf32", "normal")]
+    scale = width0 / (high0 - low0)
+    for title, x, width in bars:
+        low, high = powers[tuple(title.split(":")[0].split())]
+        assert abs(x - x0 - scale * (low - low0)) < 0.05 and abs(width - scale * (high - low)) < 0.05, (title, x, width)
+
+
+def the_picture_of_the_docs_is_current():
+    with Folder() as folder:
+        assert bench("--formats", "--svg", "s.svg", folder=folder)[0] == 0
+        got = Path(folder, "s.svg").read_text()
+    assert got == Path(ROOT, "docs/formats.svg").read_text(), "./mpnum bench --formats --svg docs/formats.svg"
+
+
+sys.exit(tap.run(
+    the_first_format_that_loses_little_is_chosen,
+    the_worst_tensor_decides,
+    names_tell_kinds,
+    first_screen_fits,
+    large_files_are_measured_in_part,
+    zeros_have_no_answer,
+    colour_is_for_terminals,
+    why_shows_every_candidate,
+    tiny_noise_is_exact_and_flushed_values_are_apart,
+    names_stay_with_their_dots,
+    ranges_are_those_of_the_formats,
+    the_picture_of_the_docs_is_current))
