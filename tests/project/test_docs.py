@@ -7,6 +7,7 @@ usage: tests/project/test_docs.py FORMAT_TABLE [full | --update]
 
 Without an argument gcc compiles, with full clang and nvcc.
 """
+import math
 import os
 import pathlib
 import re
@@ -68,6 +69,22 @@ def format_tables_are_those_of_the_code():
     for path in with_tables:
         text = path.read_text()
         assert with_table(text, table) == text, f"{path.name}: run test_docs.py ... --update"
+
+
+def figures_of_choosing_a_format_follow_from_the_table():
+    """Binades from the smallest value to the largest, and the error: half a gap, one bit behind the last."""
+    rows = re.findall(r"^\| `(\w+)` \| \d\.\d\.(\d+) \| \d+ \| ([\d.e+]+) \| [^|]+ \| (?:2\^)?(-?\d+) \|",
+                      (ROOT / "docs/formats.md").read_text(), re.M)
+    formats = {name: (math.log2(float(most)) - int(least), int(mantissa) + 1) for name, mantissa, most, least in rows}
+    page = (ROOT / "docs/choosing-a-format.md").read_text()
+    listed = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| ([\d, ]+) \|([^|]*)\|", page, re.M)
+    seen = 0
+    for names, binades, errors in listed:
+        names, binades, errors = re.findall(r"\w+", names), re.findall(r"\d+", binades), re.findall(r"2\^-(\d+)", errors)
+        assert [round(formats[name][0]) for name in names] == [int(one) for one in binades], names
+        assert [formats[name][1] for name in names] == [int(one) for one in errors] or names == ["e8m0"], names
+        seen += len(names)
+    assert seen == 9, seen
 
 
 def compile_pieces(language, *command):
@@ -189,7 +206,8 @@ def map_shows_every_header_and_walks_of_nine_files():
 if __name__ == "__main__":
     if "--update" in sys.argv:
         update_tables()
-    quick = [format_tables_are_those_of_the_code, c_compiles_as_printed_with_gcc, cpp_compiles_as_printed_with_gcc,
+    quick = [format_tables_are_those_of_the_code, figures_of_choosing_a_format_follow_from_the_table,
+             c_compiles_as_printed_with_gcc, cpp_compiles_as_printed_with_gcc,
              programs_print_what_they_should, pieces_are_in_a_language_that_is_tried,
              map_shows_every_header_and_walks_of_nine_files, links_lead_somewhere, names_in_the_text_exist,
              every_page_is_in_the_index]
