@@ -38,7 +38,7 @@ static void a_weight_past_the_format_is_found(void) {
 static mpnum_row_status status_of(const float *row, int flags, float *weight) {
   mpnum_softmax_options how = mpnum_softmax_default();
   mpnum_row_status status = MPNUM_ROW_IGNORED;
-  float weights[2];
+  float weights[2] = {5, 5};
   how.flags = flags;
   const mpnum_status done =
       mpnum_softmax_rows(mpnum_rows_of(MPNUM_TYPE_F32, weights, 1, 2),
