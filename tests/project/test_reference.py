@@ -15,7 +15,8 @@ from tree import ROOT
 
 FOLDER = ROOT / "docs" / "reference"
 tool = toolchain.load_tool("reference")
-reference = tool.Reference(toolchain.load_api().Api())
+tools_api = toolchain.load_api()
+reference = tool.Reference(tools_api.Api(), tools_api.OPT_IN_LAYERS)
 
 
 def pages():
@@ -87,6 +88,11 @@ def every_section_says_what_it_is():
     assert not silent, f"no comment: {silent}"
 
 
+def a_wrong_argument_is_told():
+    done = toolchain.run(sys.executable, ROOT / "tools/reference", "--renew")
+    assert done.returncode == 2 and "usage: tools/reference [--update]" in done.stdout, done.stdout
+
+
 if __name__ == "__main__":
     sys.exit(tap.run(pages_are_those_of_the_headers, every_public_name_is_on_one_page, the_list_of_names_leads_to_each,
-                     comments_are_taken_over, every_section_says_what_it_is))
+                     comments_are_taken_over, every_section_says_what_it_is, a_wrong_argument_is_told))
