@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints the table of formats in Markdown, from the library itself.
- * tests/project/test_docs.py holds README.md and docs/formats.md to it. */
+ * tests/project/test_docs.py holds docs/formats.md to it. */
 #include <mpnum/mpnum.h>
 
 #include <stdio.h>

@@ -200,12 +200,14 @@ typedef struct mpnum_fallback_config {
   int32_t rollback_steps; /* so many bad ones in a row: roll back; 1 or more */
 } mpnum_fallback_config;
 
+/* The machine: how many steps in a row, and in which type. */
 typedef struct mpnum_fallback {
   mpnum_fallback_config config;
   int32_t bad_run, good_run; /* steps since the last one that was not */
   int32_t is_wide, has_snapshot;
 } mpnum_fallback;
 
+/* What to do with the next step. */
 typedef struct mpnum_fallback_advice {
   mpnum_type type;   /* of the next step */
   int32_t snapshot;  /* 1: the state is stable: keep a copy */

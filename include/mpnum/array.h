@@ -8,7 +8,7 @@
  * whatever the compiler's flags and the floating-point environment.
  * Domain: n elements, 0 and up; any alignment. dst may be src where their elements have
  *   the same size; otherwise arrays do not overlap.
- * Host only. */
+ * Host only; in CUDA sources scalar loops, unless MPNUM_CUDA_HOST_SIMD is 1. */
 #ifndef MPNUM_ARRAY_H
 #define MPNUM_ARRAY_H
 

@@ -13,6 +13,7 @@
 #include "detail/core/query.h"
 
 /* Written by tools/wrappers (format bf16): do not edit. */
+/* Limits, as in <float.h>. */
 #define MPNUM_BF16_MAX      3.38953139e+38f
 #define MPNUM_BF16_MIN      1.17549435e-38f
 #define MPNUM_BF16_TRUE_MIN 9.18354962e-41f
@@ -22,6 +23,7 @@
 #define MPNUM_BF16_MIN_EXP  (-125)
 #define MPNUM_BF16_MAX_EXP  128
 
+/* The value of a code. */
 MPNUM_INLINE mpnum_bf16 mpnum_from_bits_bf16(uint32_t code) {
   const mpnum_bf16 x = {(uint16_t)code};
   return x;
@@ -131,6 +133,7 @@ typedef struct mpnum_bf16x2 {
   uint32_t bits;
 } mpnum_bf16x2;
 
+/* Elements in order. */
 MPNUM_INLINE mpnum_bf16x2 mpnum_pack_bf16_x2(mpnum_bf16 a, mpnum_bf16 b) {
   const mpnum_bf16x2 packed = {(uint32_t)a.bits | (uint32_t)b.bits << 16};
   return packed;
@@ -139,6 +142,7 @@ MPNUM_INLINE mpnum_bf16x2 mpnum_pack_bf16_x2(mpnum_bf16 a, mpnum_bf16 b) {
 MPNUM_INLINE mpnum_bf16 mpnum_unpack_bf16_x2(mpnum_bf16x2 packed, int index) {
   return mpnum_from_bits_bf16((uint32_t)packed.bits >> (index * 16) & 0xffffu);
 }
+/* From f32 and to it, each element as alone. */
 MPNUM_INLINE mpnum_bf16x2 mpnum_f32_to_bf16_x2(float a, float b) {
 #if MPNUM_HAS_HW_BF16
   const mpnum_bf16x2 packed = {mpnum_cvt_bf16x2_(a, b)};

@@ -16,11 +16,13 @@
 #include "detail/core/query.h"
 
 /* Written by tools/wrappers (format e2m3): do not edit. */
+/* Limits, as in <float.h>. */
 #define MPNUM_E2M3_MAX      7.5f
 #define MPNUM_E2M3_MIN      1.0f
 #define MPNUM_E2M3_TRUE_MIN 0.125f
 #define MPNUM_E2M3_EPSILON  0.125f
 
+/* The value of a code. */
 MPNUM_INLINE mpnum_e2m3 mpnum_from_bits_e2m3(uint32_t code) {
   const mpnum_e2m3 x = {(uint8_t)code};
   return x;
@@ -60,6 +62,7 @@ typedef struct mpnum_e2m3x2 {
   uint16_t bits;
 } mpnum_e2m3x2;
 
+/* Elements in order. */
 MPNUM_INLINE mpnum_e2m3x2 mpnum_pack_e2m3_x2(mpnum_e2m3 a, mpnum_e2m3 b) {
   const mpnum_e2m3x2 packed = {(uint16_t)((uint32_t)a.bits | (uint32_t)b.bits << 8)};
   return packed;
@@ -68,6 +71,7 @@ MPNUM_INLINE mpnum_e2m3x2 mpnum_pack_e2m3_x2(mpnum_e2m3 a, mpnum_e2m3 b) {
 MPNUM_INLINE mpnum_e2m3 mpnum_unpack_e2m3_x2(mpnum_e2m3x2 packed, int index) {
   return mpnum_from_bits_e2m3((uint32_t)packed.bits >> (index * 8) & 0xffu);
 }
+/* From f32 and to it, each element as alone. */
 MPNUM_INLINE mpnum_e2m3x2 mpnum_f32_to_e2m3_sat_x2(float a, float b) {
 #if MPNUM_HAS_HW_FP6
   const mpnum_e2m3x2 packed = {(uint16_t)mpnum_cvt_e2m3x2_(a, b)};
@@ -107,6 +111,7 @@ MPNUM_INLINE mpnum_e2m3 mpnum_unpack_e2m3_x4(mpnum_e2m3x4 packed, int index) {
       packed.bytes[0] | (uint32_t)packed.bytes[1] << 8 | (uint32_t)packed.bytes[2] << 16;
   return mpnum_from_bits_e2m3(word >> (index * 6) & 0x3fu);
 }
+/* From f32 and to it, each element as alone. */
 MPNUM_INLINE mpnum_e2m3x4 mpnum_f32_to_e2m3_sat_x4(float a, float b, float c, float d) {
   return mpnum_pack_e2m3_x4(mpnum_f32_to_e2m3_sat(a), mpnum_f32_to_e2m3_sat(b),
                             mpnum_f32_to_e2m3_sat(c), mpnum_f32_to_e2m3_sat(d));

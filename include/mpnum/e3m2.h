@@ -16,11 +16,13 @@
 #include "detail/core/query.h"
 
 /* Written by tools/wrappers (format e3m2): do not edit. */
+/* Limits, as in <float.h>. */
 #define MPNUM_E3M2_MAX      28.0f
 #define MPNUM_E3M2_MIN      0.25f
 #define MPNUM_E3M2_TRUE_MIN 0.0625f
 #define MPNUM_E3M2_EPSILON  0.25f
 
+/* The value of a code. */
 MPNUM_INLINE mpnum_e3m2 mpnum_from_bits_e3m2(uint32_t code) {
   const mpnum_e3m2 x = {(uint8_t)code};
   return x;
@@ -60,6 +62,7 @@ typedef struct mpnum_e3m2x2 {
   uint16_t bits;
 } mpnum_e3m2x2;
 
+/* Elements in order. */
 MPNUM_INLINE mpnum_e3m2x2 mpnum_pack_e3m2_x2(mpnum_e3m2 a, mpnum_e3m2 b) {
   const mpnum_e3m2x2 packed = {(uint16_t)((uint32_t)a.bits | (uint32_t)b.bits << 8)};
   return packed;
@@ -68,6 +71,7 @@ MPNUM_INLINE mpnum_e3m2x2 mpnum_pack_e3m2_x2(mpnum_e3m2 a, mpnum_e3m2 b) {
 MPNUM_INLINE mpnum_e3m2 mpnum_unpack_e3m2_x2(mpnum_e3m2x2 packed, int index) {
   return mpnum_from_bits_e3m2((uint32_t)packed.bits >> (index * 8) & 0xffu);
 }
+/* From f32 and to it, each element as alone. */
 MPNUM_INLINE mpnum_e3m2x2 mpnum_f32_to_e3m2_sat_x2(float a, float b) {
 #if MPNUM_HAS_HW_FP6
   const mpnum_e3m2x2 packed = {(uint16_t)mpnum_cvt_e3m2x2_(a, b)};
@@ -107,6 +111,7 @@ MPNUM_INLINE mpnum_e3m2 mpnum_unpack_e3m2_x4(mpnum_e3m2x4 packed, int index) {
       packed.bytes[0] | (uint32_t)packed.bytes[1] << 8 | (uint32_t)packed.bytes[2] << 16;
   return mpnum_from_bits_e3m2(word >> (index * 6) & 0x3fu);
 }
+/* From f32 and to it, each element as alone. */
 MPNUM_INLINE mpnum_e3m2x4 mpnum_f32_to_e3m2_sat_x4(float a, float b, float c, float d) {
   return mpnum_pack_e3m2_x4(mpnum_f32_to_e3m2_sat(a), mpnum_f32_to_e3m2_sat(b),
                             mpnum_f32_to_e3m2_sat(c), mpnum_f32_to_e3m2_sat(d));

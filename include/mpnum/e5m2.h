@@ -13,6 +13,7 @@
 #include "f16.h"
 
 /* Written by tools/wrappers (format e5m2): do not edit. */
+/* Limits, as in <float.h>. */
 #define MPNUM_E5M2_MAX      57344.0f
 #define MPNUM_E5M2_MIN      6.103515625e-05f
 #define MPNUM_E5M2_TRUE_MIN 1.52587890625e-05f
@@ -22,6 +23,7 @@
 #define MPNUM_E5M2_MIN_EXP  (-13)
 #define MPNUM_E5M2_MAX_EXP  16
 
+/* The value of a code. */
 MPNUM_INLINE mpnum_e5m2 mpnum_from_bits_e5m2(uint32_t code) {
   const mpnum_e5m2 x = {(uint8_t)code};
   return x;
@@ -127,6 +129,7 @@ typedef struct mpnum_e5m2x4 {
   uint32_t bits;
 } mpnum_e5m2x4;
 
+/* Elements in order. */
 MPNUM_INLINE mpnum_e5m2x2 mpnum_pack_e5m2_x2(mpnum_e5m2 a, mpnum_e5m2 b) {
   const mpnum_e5m2x2 packed = {(uint16_t)((uint32_t)a.bits | (uint32_t)b.bits << 8)};
   return packed;
@@ -135,6 +138,7 @@ MPNUM_INLINE mpnum_e5m2x2 mpnum_pack_e5m2_x2(mpnum_e5m2 a, mpnum_e5m2 b) {
 MPNUM_INLINE mpnum_e5m2 mpnum_unpack_e5m2_x2(mpnum_e5m2x2 packed, int index) {
   return mpnum_from_bits_e5m2((uint32_t)packed.bits >> (index * 8) & 0xffu);
 }
+/* From f32 and to it, each element as alone. */
 MPNUM_INLINE mpnum_e5m2x2 mpnum_f32_to_e5m2_x2(float a, float b) {
 #if MPNUM_HAS_HW_FP8
   const mpnum_e5m2x2 packed = {(uint16_t)mpnum_cvt_e5m2x2_(a, b, MPNUM_OVERFLOW_IEEE)};
@@ -196,6 +200,7 @@ MPNUM_INLINE mpnum_f16x2 mpnum_e5m2_to_f16_x2(mpnum_e5m2x2 packed) {
 #endif
 }
 
+/* Elements in order. */
 MPNUM_INLINE mpnum_e5m2x4 mpnum_pack_e5m2_x4(mpnum_e5m2 a, mpnum_e5m2 b, mpnum_e5m2 c,
                                              mpnum_e5m2 d) {
   const mpnum_e5m2x4 packed = {(uint32_t)a.bits | (uint32_t)b.bits << 8 |
@@ -206,6 +211,7 @@ MPNUM_INLINE mpnum_e5m2x4 mpnum_pack_e5m2_x4(mpnum_e5m2 a, mpnum_e5m2 b, mpnum_e
 MPNUM_INLINE mpnum_e5m2 mpnum_unpack_e5m2_x4(mpnum_e5m2x4 packed, int index) {
   return mpnum_from_bits_e5m2((uint32_t)packed.bits >> (index * 8) & 0xffu);
 }
+/* From f32 and to it, each element as alone. */
 MPNUM_INLINE mpnum_e5m2x4 mpnum_f32_to_e5m2_x4(float a, float b, float c, float d) {
   const mpnum_e5m2x2 low = mpnum_f32_to_e5m2_x2(a, b);
   const mpnum_e5m2x2 high = mpnum_f32_to_e5m2_x2(c, d);

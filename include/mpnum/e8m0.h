@@ -16,11 +16,13 @@
 #include "detail/core/query.h"
 
 /* Written by tools/wrappers (format e8m0): do not edit. */
+/* Limits, as in <float.h>. */
 #define MPNUM_E8M0_MAX      1.70141183e+38f
 #define MPNUM_E8M0_MIN      5.87747175e-39f
 #define MPNUM_E8M0_TRUE_MIN 5.87747175e-39f
 #define MPNUM_E8M0_EPSILON  1.0f
 
+/* The value of a code. */
 MPNUM_INLINE mpnum_e8m0 mpnum_from_bits_e8m0(uint32_t code) {
   const mpnum_e8m0 x = {(uint8_t)code};
   return x;
@@ -71,6 +73,7 @@ typedef struct mpnum_e8m0x2 {
   uint16_t bits;
 } mpnum_e8m0x2;
 
+/* Elements in order. */
 MPNUM_INLINE mpnum_e8m0x2 mpnum_pack_e8m0_x2(mpnum_e8m0 a, mpnum_e8m0 b) {
   const mpnum_e8m0x2 packed = {(uint16_t)((uint32_t)a.bits | (uint32_t)b.bits << 8)};
   return packed;
@@ -79,6 +82,7 @@ MPNUM_INLINE mpnum_e8m0x2 mpnum_pack_e8m0_x2(mpnum_e8m0 a, mpnum_e8m0 b) {
 MPNUM_INLINE mpnum_e8m0 mpnum_unpack_e8m0_x2(mpnum_e8m0x2 packed, int index) {
   return mpnum_from_bits_e8m0((uint32_t)packed.bits >> (index * 8) & 0xffu);
 }
+/* From f32 and to it, each element as alone. */
 MPNUM_INLINE mpnum_e8m0x2 mpnum_f32_to_e8m0_ru_sat_x2(float a, float b) {
 #if MPNUM_HAS_HW_E8M0
   const mpnum_e8m0x2 packed = {

@@ -13,6 +13,7 @@
 #include "detail/core/query.h"
 
 /* Written by tools/wrappers (format f16): do not edit. */
+/* Limits, as in <float.h>. */
 #define MPNUM_F16_MAX      65504.0f
 #define MPNUM_F16_MIN      6.103515625e-05f
 #define MPNUM_F16_TRUE_MIN 5.96046448e-08f
@@ -22,6 +23,7 @@
 #define MPNUM_F16_MIN_EXP  (-13)
 #define MPNUM_F16_MAX_EXP  16
 
+/* The value of a code. */
 MPNUM_INLINE mpnum_f16 mpnum_from_bits_f16(uint32_t code) {
   const mpnum_f16 x = {(uint16_t)code};
   return x;
@@ -128,6 +130,7 @@ typedef struct mpnum_f16x2 {
   uint32_t bits;
 } mpnum_f16x2;
 
+/* Elements in order. */
 MPNUM_INLINE mpnum_f16x2 mpnum_pack_f16_x2(mpnum_f16 a, mpnum_f16 b) {
   const mpnum_f16x2 packed = {(uint32_t)a.bits | (uint32_t)b.bits << 16};
   return packed;
@@ -136,6 +139,7 @@ MPNUM_INLINE mpnum_f16x2 mpnum_pack_f16_x2(mpnum_f16 a, mpnum_f16 b) {
 MPNUM_INLINE mpnum_f16 mpnum_unpack_f16_x2(mpnum_f16x2 packed, int index) {
   return mpnum_from_bits_f16((uint32_t)packed.bits >> (index * 16) & 0xffffu);
 }
+/* From f32 and to it, each element as alone. */
 MPNUM_INLINE mpnum_f16x2 mpnum_f32_to_f16_x2(float a, float b) {
 #if MPNUM_HAS_HW_F16X2
   const mpnum_f16x2 packed = {mpnum_cvt_f16x2_(a, b)};

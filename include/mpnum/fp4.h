@@ -16,11 +16,13 @@
 #include "detail/core/query.h"
 
 /* Written by tools/wrappers (format e2m1): do not edit. */
+/* Limits, as in <float.h>. */
 #define MPNUM_E2M1_MAX      6.0f
 #define MPNUM_E2M1_MIN      1.0f
 #define MPNUM_E2M1_TRUE_MIN 0.5f
 #define MPNUM_E2M1_EPSILON  0.5f
 
+/* The value of a code. */
 MPNUM_INLINE mpnum_e2m1 mpnum_from_bits_e2m1(uint32_t code) {
   const mpnum_e2m1 x = {(uint8_t)code};
   return x;
@@ -62,6 +64,7 @@ typedef struct mpnum_e2m1x4 {
   uint16_t bits;
 } mpnum_e2m1x4;
 
+/* Elements in order. */
 MPNUM_INLINE mpnum_e2m1x2 mpnum_pack_e2m1_x2(mpnum_e2m1 a, mpnum_e2m1 b) {
   const mpnum_e2m1x2 packed = {
       (uint8_t)((uint32_t)(a.bits & 0xfu) | (uint32_t)(b.bits & 0xfu) << 4)};
@@ -71,6 +74,7 @@ MPNUM_INLINE mpnum_e2m1x2 mpnum_pack_e2m1_x2(mpnum_e2m1 a, mpnum_e2m1 b) {
 MPNUM_INLINE mpnum_e2m1 mpnum_unpack_e2m1_x2(mpnum_e2m1x2 packed, int index) {
   return mpnum_from_bits_e2m1((uint32_t)packed.bits >> (index * 4) & 0xfu);
 }
+/* From f32 and to it, each element as alone. */
 MPNUM_INLINE mpnum_e2m1x2 mpnum_f32_to_e2m1_sat_x2(float a, float b) {
 #if MPNUM_HAS_HW_FP4
   const mpnum_e2m1x2 packed = {(uint8_t)mpnum_cvt_e2m1x2_(a, b)};
@@ -92,6 +96,7 @@ MPNUM_INLINE mpnum_f32x2 mpnum_e2m1_to_f32_x2(mpnum_e2m1x2 packed) {
 #endif
 }
 
+/* Elements in order. */
 MPNUM_INLINE mpnum_e2m1x4 mpnum_pack_e2m1_x4(mpnum_e2m1 a, mpnum_e2m1 b, mpnum_e2m1 c,
                                              mpnum_e2m1 d) {
   const mpnum_e2m1x4 packed = {
@@ -103,6 +108,7 @@ MPNUM_INLINE mpnum_e2m1x4 mpnum_pack_e2m1_x4(mpnum_e2m1 a, mpnum_e2m1 b, mpnum_e
 MPNUM_INLINE mpnum_e2m1 mpnum_unpack_e2m1_x4(mpnum_e2m1x4 packed, int index) {
   return mpnum_from_bits_e2m1((uint32_t)packed.bits >> (index * 4) & 0xfu);
 }
+/* From f32 and to it, each element as alone. */
 MPNUM_INLINE mpnum_e2m1x4 mpnum_f32_to_e2m1_sat_x4(float a, float b, float c, float d) {
   const mpnum_e2m1x2 low = mpnum_f32_to_e2m1_sat_x2(a, b);
   const mpnum_e2m1x2 high = mpnum_f32_to_e2m1_sat_x2(c, d);

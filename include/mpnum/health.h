@@ -226,6 +226,7 @@ typedef struct mpnum_health {
   mpnum_trend zeros;
 } mpnum_health;
 
+/* Alarms, bits of a word. */
 typedef enum mpnum_health_alarm {
   MPNUM_HEALTH_INF = 1,
   MPNUM_HEALTH_NAN = 2,

@@ -41,6 +41,7 @@
 # define MPNUM_LOOPS_VBMI_   0
 #endif
 
+/* The sets of instructions that array functions have loops for. */
 typedef enum mpnum_isa {
   MPNUM_ISA_SCALAR = 0,
   MPNUM_ISA_SSE2 = 1,       /* any x86-64 */

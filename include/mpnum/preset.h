@@ -62,6 +62,7 @@ typedef enum mpnum_preset {
   MPNUM_PRESET_F16C = 3
 } mpnum_preset;
 
+/* A format with the NaNs of a preset. */
 MPNUM_FUNC mpnum_format mpnum_preset_format(mpnum_preset preset, mpnum_type type) {
   mpnum_format format = mpnum_format_of(type);
   const int has_quiet_bit_nan = type == MPNUM_TYPE_F16 || type == MPNUM_TYPE_BF16;
@@ -82,6 +83,7 @@ MPNUM_FUNC mpnum_format mpnum_preset_format(mpnum_preset preset, mpnum_type type
   return format;
 }
 
+/* The overflow that goes with it. */
 MPNUM_FUNC mpnum_overflow mpnum_preset_overflow(mpnum_preset preset, mpnum_type type) {
   const mpnum_format format = mpnum_format_of(type);
   const int width = format.sign_bits + format.exponent_bits + format.mantissa_bits;

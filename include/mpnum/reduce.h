@@ -211,6 +211,7 @@ MPNUM_HOST float mpnum_sum_e4m3(const mpnum_e4m3 *src, size_t n) {
       mpnum_sum_to_odd_(mpnum_values_, mpnum_e4m3_floats_, 1, src, 0, n));
 }
 
+/* Of products: a dot product. */
 MPNUM_HOST float mpnum_dot_f32(const float *a, const float *b, size_t n) {
   return mpnum_f64_to_f32(mpnum_sum_to_odd_(mpnum_products_, 0, 4, a, b, n));
 }
@@ -231,6 +232,7 @@ MPNUM_HOST float mpnum_dot_e4m3(const mpnum_e4m3 *a, const mpnum_e4m3 *b, size_t
       mpnum_sum_to_odd_(mpnum_products_, mpnum_e4m3_floats_, 1, a, b, n));
 }
 
+/* The square root of that of squares: an L2 norm. */
 MPNUM_HOST float mpnum_norm_f32(const float *src, size_t n) {
   return mpnum_root_(mpnum_sum_to_odd_(mpnum_squares_, 0, 4, src, 0, n));
 }

@@ -6,6 +6,7 @@
 
 #include "detail/core/config.h"
 
+/* Four words, what one counter gives. */
 typedef struct mpnum_u32x4 {
   uint32_t x, y, z, w;
 } mpnum_u32x4;

@@ -38,6 +38,7 @@
 #include "scaler_config.h"
 #include "detail/math/wide.h"
 
+/* A scaler: the scale, and what leads to the next one. */
 typedef struct mpnum_grad_scaler {
   mpnum_grad_scaler_config config;
   float scale, inverse; /* 1 / scale, correctly rounded */
@@ -50,6 +51,7 @@ typedef struct mpnum_grad_scaler {
   uint32_t scale_changes;         /* how often the scale has become another */
 } mpnum_grad_scaler;
 
+/* How far the gradients of an optimizer are since the last update. */
 typedef enum mpnum_grad_stage {
   MPNUM_GRAD_READY = 0,
   MPNUM_GRAD_CHECKED = 1,  /* known, and still scaled */
@@ -77,6 +79,7 @@ typedef struct mpnum_grad_optimizer {
   uint32_t scale_changes; /* the scaler's, when the window opened, or at check, unscale */
 } mpnum_grad_optimizer;
 
+/* Whether gradients are to be applied. */
 typedef enum mpnum_grad_verdict {
   MPNUM_GRAD_SKIP = 0,
   MPNUM_GRAD_APPLY = 1

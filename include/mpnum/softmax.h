@@ -40,6 +40,7 @@ typedef struct mpnum_softmax_state {
   float max, sum;
 } mpnum_softmax_state;
 
+/* Of no elements. */
 MPNUM_MATH_ mpnum_softmax_state mpnum_softmax_state_empty(void) {
   const mpnum_softmax_state state = {mpnum_from_bits_f32(0xff800000u), 0};
   return state;

@@ -7,6 +7,7 @@
 
 #include "detail/core/query.h"
 
+/* Of the values of a tensor. */
 typedef struct mpnum_stats {
   uint64_t count;      /* of all values */
   uint64_t zeros;      /* of either sign */

@@ -16,6 +16,7 @@
 #include "detail/core/query.h"
 
 /* Written by tools/wrappers (format tf32): do not edit. */
+/* Limits, as in <float.h>. */
 #define MPNUM_TF32_MAX      3.40116213e+38f
 #define MPNUM_TF32_MIN      1.17549435e-38f
 #define MPNUM_TF32_TRUE_MIN 1.14794370e-41f
@@ -25,6 +26,7 @@
 #define MPNUM_TF32_MIN_EXP  (-125)
 #define MPNUM_TF32_MAX_EXP  128
 
+/* The value of a code. */
 MPNUM_INLINE mpnum_tf32 mpnum_from_bits_tf32(uint32_t code) {
   const mpnum_tf32 x = {code};
   return x;

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""README.md and docs/: the programs compile as printed and run, the format tables are those of the
+"""README.md and docs/: every piece of code compiles as printed, programs run, the format tables are those of the
 code, links lead somewhere.
 
 usage: tests/project/test_docs.py FORMAT_TABLE [full | --update]
 
 Without an argument gcc compiles, with full clang and nvcc.
 """
+import math
 import os
 import pathlib
 import re
@@ -18,16 +19,28 @@ import tempfile
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
+from toolchain import load_api, run_on_all_cores
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 START = "<!-- formats: written by tools/format_table, checked by tests/project/test_docs.py -->\n"
 END = "<!-- end of formats -->"
 DOCUMENTS = [*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")), *sorted((ROOT / "docs").glob("*.md"))]
-WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"]
+REFERENCE = sorted((ROOT / "docs" / "reference").glob("*.md"))  # its code is the headers'
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-I", str(ROOT / "include")]
+SUFFIXES = {"c": "c", "cpp": "cpp", "cuda": "cu"}
+COMMANDS = {"", "sh", "diff", "cmake", "meson"}  # "": what a program prints
+# Programs among the pieces, and what they print. e4m3 holds 1.xxx times a power of two: of 512 times 0.02, -0.5,
+# 0.0003 and 0.125 it keeps 10, -256, 0.15625 and 64.
+# 1e-6 is 2^-20 and 1.5 below 2: e4m3 has 18 binades, and e5m2, up to 1.75 * 2^15, takes 2 * 2^14.
+OUTPUTS = {"README.md": ["52 0.0195312\nf8 -0.5\n22 0.000305176\n68 0.125\n"],
+           "docs/choosing-a-format.md": ["e5m2 times 16384\n"]}
 
 
-def snippets(language):
-    return re.findall(rf"^```{language}\n(.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S)
+def pieces(path):
+    """[(line, language, code)] of a document."""
+    text = path.read_text()
+    return [(text.count("\n", 0, match.start()) + 1, match[1], match[2])
+            for match in re.finditer(r"^```(\w*)\n(.*?)^```", text, re.M | re.S)]
 
 
 def with_table(text, table):
@@ -40,7 +53,8 @@ def run(command):
     return done.returncode, done.stdout, done.stderr
 
 
-def update_tables(table):
+def update_tables():
+    table = run([sys.argv[1]])[1]
     for path in DOCUMENTS:
         text = path.read_text()
         if START in text:
@@ -57,47 +71,121 @@ def format_tables_are_those_of_the_code():
         assert with_table(text, table) == text, f"{path.name}: run test_docs.py ... --update"
 
 
-def compile_and_run_c(compiler):
-    if not shutil.which(compiler):
-        raise tap.Skip(f"{compiler} is not installed")
+def figures_of_choosing_a_format_follow_from_the_table():
+    """Binades from the smallest value to the largest, and the error: half a gap, one bit behind the last."""
+    rows = re.findall(r"^\| `(\w+)` \| \d\.\d\.(\d+) \| \d+ \| ([\d.e+]+) \| [^|]+ \| (?:2\^)?(-?\d+) \|",
+                      (ROOT / "docs/formats.md").read_text(), re.M)
+    formats = {name: (math.log2(float(most)) - int(least), int(mantissa) + 1) for name, mantissa, most, least in rows}
+    page = (ROOT / "docs/choosing-a-format.md").read_text()
+    listed = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| ([\d, ]+) \|([^|]*)\|", page, re.M)
+    seen = 0
+    for names, binades, errors in listed:
+        names, binades, errors = re.findall(r"\w+", names), re.findall(r"\d+", binades), re.findall(r"2\^-(\d+)", errors)
+        assert [round(formats[name][0]) for name in names] == [int(one) for one in binades], names
+        assert [formats[name][1] for name in names] == [int(one) for one in errors] or names == ["e8m0"], names
+        seen += len(names)
+    assert seen == 9, seen
+
+
+def compile_pieces(language, *command):
+    """Each piece alone, as printed; one that includes nothing is about mpnum.h."""
+    if not shutil.which(command[0]):
+        raise tap.Skip(f"{command[0]} is not installed")
+    tried = 0
     with tempfile.TemporaryDirectory() as folder:
-        source, program = f"{folder}/readme.c", f"{folder}/readme"
-        pathlib.Path(source).write_text("".join(snippets("c")))
-        code, _, errors = run([compiler, "-std=c99", "-O2", *WARNINGS, "-I", str(ROOT / "include"),
-                               source, "-o", program])
-        assert code == 0, errors
-        output = run([program])[1]
-    # 500 saturates to 448, code 7e; 1.001 lies between the bf16 values 1 and 1.0078125.
-    assert output in ("1 7e 448 1\n", "1 7e 448 1.00781\n"), output
+        source = pathlib.Path(folder) / f"piece.{SUFFIXES[language]}"
+        for path in DOCUMENTS:
+            for line, _, code in [piece for piece in pieces(path) if piece[1] == language]:
+                head = "" if "#include" in code else "#include <mpnum/mpnum.h>\n"
+                source.write_text(f'{head}#line {line + 1} "{path.name}"\n{code}')
+                status, _, errors = run([*command, str(source)])
+                assert status == 0, errors
+                tried += 1
+    assert tried, f"no document has {language}"
 
 
-def readme_c_runs_as_printed_with_gcc(): compile_and_run_c("gcc")
+# Without intrinsics, which say nothing about these pieces and are half of the time; clang has them.
+def c_compiles_as_printed_with_gcc():
+    compile_pieces("c", "gcc", "-std=c99", "-fsyntax-only", "-DMPNUM_NO_SIMD=1", *WARNINGS)
 
 
-def readme_c_runs_as_printed_with_clang(): compile_and_run_c("clang")
+def c_compiles_as_printed_with_clang(): compile_pieces("c", "clang", "-std=c99", "-fsyntax-only", *WARNINGS)
 
 
-def readme_cuda_compiles_as_printed():
-    nvcc = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
-    if not nvcc:
-        raise tap.Skip("nvcc is not installed")
-    with tempfile.TemporaryDirectory() as folder:
-        source = f"{folder}/readme.cu"
-        pathlib.Path(source).write_text("".join(snippets("cuda")))
-        # A relative path, for nvcc hands it to a shell.
-        code, _, errors = run([nvcc, "-Werror", "all-warnings", "-arch=sm_90", "-I",
-                               os.path.relpath(ROOT / "include"), "-c", source, "-o", f"{folder}/cu.o"])
-        assert code == 0, errors
+def cpp_compiles_as_printed_with_gcc():
+    compile_pieces("cpp", "g++", "-std=c++11", "-fsyntax-only", "-DMPNUM_NO_SIMD=1", *WARNINGS)
 
 
-def documents_name_files_that_exist():
+def cpp_compiles_as_printed_with_clang(): compile_pieces("cpp", "clang++", "-std=c++11", "-fsyntax-only", *WARNINGS)
+
+
+def cuda_compiles_as_printed():
+    nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+    # A relative path, as nvcc hands it to a shell.
+    compile_pieces("cuda", nvcc, "-Werror", "all-warnings", "-arch=sm_90", "-I", os.path.relpath(ROOT / "include"), "-c",
+                   "-o", "/dev/null")
+
+
+def programs_print_what_they_should():
     for path in DOCUMENTS:
-        text = path.read_text()
-        missing = [link for link in re.findall(r"\]\(([^)#:]+)\)", text)
-                   if not (path.parent / link).exists()]
+        programs = [code for _, language, code in pieces(path) if language == "c" and "int main(" in code]
+        expected = OUTPUTS.get(path.relative_to(ROOT).as_posix(), [])
+        assert len(programs) == len(expected), f"{path.name}: {len(programs)} programs, {len(expected)} outputs"
+        for code, output in zip(programs, expected):
+            with tempfile.TemporaryDirectory() as folder:
+                source, program = f"{folder}/program.c", f"{folder}/program"
+                pathlib.Path(source).write_text(code)
+                status, _, errors = run(["gcc", "-std=c99", *WARNINGS, source, "-o", program])
+                assert status == 0, errors
+                printed = run([program])[1]
+                assert printed == output, printed
+
+
+def pieces_are_in_a_language_that_is_tried():
+    for path in DOCUMENTS:
+        for line, language, _ in pieces(path):
+            assert language in {*SUFFIXES, *COMMANDS}, f"{path.name}:{line}: {language}"
+
+
+def anchors(text):
+    """Of the headings, as GitHub makes them."""
+    text = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+    names = [re.sub(r"\[([^]]*)\]\([^)]*\)|`", r"\1", name) for name in re.findall(r"^#+ (.+)$", text, re.M)]
+    return {re.sub(r"[^\w -]", "", name.lower()).replace(" ", "-") for name in names}
+
+
+def links_lead_somewhere():
+    """Files that are linked or named exist, and so do the headings."""
+    headings = {path: anchors(path.read_text()) for path in [*DOCUMENTS, *REFERENCE]}
+    for path in headings:
+        text = re.sub(r"^```.*?^```", "", path.read_text(), flags=re.M | re.S)
+        missing = []
+        for link in re.findall(r"\]\(([^)\s]+)\)", text):
+            if re.match(r"https?:", link):
+                continue
+            file, _, anchor = link.partition("#")
+            target = (path.parent / file).resolve() if file else path
+            if not target.exists() or anchor and anchor not in headings.get(target, ()):
+                missing.append(link)
         named = re.findall(r"`((?:tests|tools|include|bench|docs|examples)/[\w./-]+\.\w+)`", text)
         missing += [file for file in named if not (ROOT / file).exists()]
         assert not missing, f"{path.name}: {missing}"
+
+
+def names_in_the_text_exist():
+    """Public names of the headers, and settings of tests and of CMake; T stands for a type, and adding-a-format.md has
+    one that is not there."""
+    names = set(load_api().Api().names()) | {"MPNUM_TEST_MODE", "MPNUM_INSTALL", "MPNUM_REPOSITORY"}
+    for path in DOCUMENTS:
+        words = set(re.findall(r"\b(?:mpnum|MPNUM)_\w*[A-Za-z0-9]\b(?![<*_.]\w?)", path.read_text()))
+        unknown = sorted(word for word in words - names if not word.endswith("_T"))
+        assert not unknown or path.name == "adding-a-format.md", f"{path.name}: {unknown}"
+
+
+def every_page_is_in_the_index():
+    index = (ROOT / "docs" / "README.md").read_text()
+    missing = [path.name for path in (ROOT / "docs").glob("*.md") if path.name != "README.md" and f"]({path.name})" not in index]
+    assert not missing, missing
 
 
 def map_shows_every_header_and_walks_of_nine_files():
@@ -118,8 +206,11 @@ def map_shows_every_header_and_walks_of_nine_files():
 
 if __name__ == "__main__":
     if "--update" in sys.argv:
-        update_tables(run([sys.argv[1]])[1])
-    quick = [format_tables_are_those_of_the_code, readme_c_runs_as_printed_with_gcc,
-             map_shows_every_header_and_walks_of_nine_files, documents_name_files_that_exist]
-    full = [readme_c_runs_as_printed_with_clang, readme_cuda_compiles_as_printed]
-    sys.exit(tap.run(*(full if "full" in sys.argv else quick)))
+        update_tables()
+    quick = [format_tables_are_those_of_the_code, figures_of_choosing_a_format_follow_from_the_table,
+             c_compiles_as_printed_with_gcc, cpp_compiles_as_printed_with_gcc,
+             programs_print_what_they_should, pieces_are_in_a_language_that_is_tried,
+             map_shows_every_header_and_walks_of_nine_files, links_lead_somewhere, names_in_the_text_exist,
+             every_page_is_in_the_index]
+    full = [c_compiles_as_printed_with_clang, cpp_compiles_as_printed_with_clang, cuda_compiles_as_printed]
+    sys.exit(run_on_all_cores(full if "full" in sys.argv else quick))

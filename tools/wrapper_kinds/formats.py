@@ -50,6 +50,7 @@ $place
 #endif
 """
 FROM_BITS = """
+/* The value of a code. */
 MPNUM_INLINE mpnum_$T mpnum_from_bits_$T(uint32_t code) {
   const mpnum_$T x = {$code};
   return x;
@@ -115,6 +116,7 @@ typedef struct mpnum_${T}x$count {
 } mpnum_${T}x$count;
 """
 PACK = """
+/* Elements in order. */
 MPNUM_INLINE mpnum_${T}x$count mpnum_pack_${T}_x$count($parameters) {
   const mpnum_${T}x$count packed = {$packed};
   return packed;
@@ -143,6 +145,7 @@ MPNUM_INLINE mpnum_$T mpnum_unpack_${T}_x4(mpnum_${T}x4 packed, int index) {
   return mpnum_from_bits_$T(word >> (index * 6) & 0x3fu);
 }
 """
+PACKED_CONVERSIONS = "/* From f32 and to it, each element as alone. */\n"
 TO_PACKED = """\
 MPNUM_INLINE mpnum_${T}x$count mpnum_f32_to_$T${mode}_x$count($parameters) {
 $body}
@@ -211,7 +214,7 @@ def new_header(f, place):
 
 def text(f):
     """All that a format's header has behind its first comment and includes."""
-    out = ["".join(f"#define MPNUM_{f.NAME}_{word:8} {value}\n" for word, value in f.limits().items()),
+    out = ["/* Limits, as in <float.h>. */\n", "".join(f"#define MPNUM_{f.NAME}_{word:8} {value}\n" for word, value in f.limits().items()),
            fill(FROM_BITS, f.words, code="code" if f.bits == 32 else f"(uint{f.bits}_t)code"),
            from_floats(f), to_floats(f)]
     if f.is_main:
@@ -291,6 +294,7 @@ def packed(f):
     if four and not is_dense:
         out.append(fill(STRUCT, f.words, count=4, bits=4 * four))
     out.append(pack(f, 2, two))
+    out.append(PACKED_CONVERSIONS)
     for mode in modes:
         hardware = mode in calls and Template(TO_PAIR_HARDWARE).safe_substitute(cast=cast, call=calls[mode])
         out.append(to_packed(f, 2, mode, leaf(TO_PACKED_CORE, macro * (mode in calls), hardware)))
@@ -301,6 +305,7 @@ def packed(f):
         return out
     out.append(fill(DENSE, f.words) if is_dense else pack(f, 4, four))
     joined = f"low.bits | (uint32_t)high.bits << {2 * two}"
+    out.append(PACKED_CONVERSIONS)
     for mode in modes:
         out.append(to_packed(f, 4, mode, TO_FOUR_BY_PAIRS if four_by_pairs else TO_PACKED_CORE,
                              packed=joined if four == 8 else f"(uint{4 * four}_t)({joined})"))

@@ -143,10 +143,10 @@ def reductions_text():
 
 def sums_text():
     return "\n".join(
-        "".join(fill(SUM, function=name, T=T, terms=terms, round=rounding, two=two,
+        words + "".join(fill(SUM, function=name, T=T, terms=terms, round=rounding, two=two,
                      sources=", ".join(f"const {storage(T)} *{source}" for source in sources),
                      floats=0 if T == "f32" else f"mpnum_{T}_floats_", bytes=BITS.get(T, 8) // 8) for T in REDUCED)
-        for name, terms, rounding, sources, two in (
-            ("sum", "mpnum_values_", "mpnum_f64_to_f32", ["src"], "src, 0"),
-            ("dot", "mpnum_products_", "mpnum_f64_to_f32", ["a", "b"], "a, b"),
-            ("norm", "mpnum_squares_", "mpnum_root_", ["src"], "src, 0")))
+        for words, name, terms, rounding, sources, two in (
+            ("", "sum", "mpnum_values_", "mpnum_f64_to_f32", ["src"], "src, 0"),
+            ("/* Of products: a dot product. */\n", "dot", "mpnum_products_", "mpnum_f64_to_f32", ["a", "b"], "a, b"),
+            ("/* The square root of that of squares: an L2 norm. */\n", "norm", "mpnum_squares_", "mpnum_root_", ["src"], "src, 0")))

@@ -92,6 +92,7 @@ MPNUM_CUDA_BLOCK_TYPES_(MPNUM_SAME_BITS_)
 #endif
 #undef MPNUM_SAME_BITS_
 
+/* One value, as bits. */
 template <class Theirs>
 MPNUM_INTEROP_ typename mpnum_type_from_cuda_<Theirs>::type mpnum_from_cuda(Theirs x) {
   typename mpnum_type_from_cuda_<Theirs>::type y;

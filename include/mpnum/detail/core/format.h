@@ -6,6 +6,7 @@
 
 #include "bits.h"
 
+/* Types by number, in arguments and in saved states. */
 typedef enum mpnum_type {
   MPNUM_TYPE_F64 = 1,
   MPNUM_TYPE_F32 = 2,
@@ -23,6 +24,7 @@ typedef enum mpnum_type {
   MPNUM_TYPE_E2M1 = 14
 } mpnum_type;
 
+/* To which neighbour a value goes that a format does not have. */
 typedef enum mpnum_rounding {
   MPNUM_ROUND_NEAREST_EVEN = 0, /* ties to the even code */
   MPNUM_ROUND_TOWARD_ZERO = 1,
@@ -63,6 +65,7 @@ typedef enum mpnum_nan_policy {
   MPNUM_NAN_ZERO = 3 /* as SIGN; in a format without NaN a zero of the other sign */
 } mpnum_nan_policy;
 
+/* What a function that can fail returns; mpnum_status_string has the sentences. */
 typedef enum mpnum_status {
   MPNUM_OK = 0,
   MPNUM_ERROR_ARGUMENT = 1,
