@@ -204,6 +204,7 @@ def help_fits_one_screen():
     assert status == 0 and output.startswith("usage: ./mpnum") and output.count("\n") <= 24, output
     assert mpnum("--help") == (0, output)
     assert mpnum("test", "--help") == (0, output)
+    assert mpnum("install", "--help") == (0, output)
 
 
 def wrong_command_line_exits_2():
