@@ -67,7 +67,7 @@ def install(name, prefix, **environment):
 
 def pkg_config_environment():
     """The environment in which pkg-config finds an installed mpnum; it is installed once."""
-    prefix = SCRATCH / "prefix"
+    prefix = SCRATCH / "it's a \"prefix\" #1"
     if not prefix.exists():
         install("build for prefix", prefix)
     return {**os.environ, "PKG_CONFIG_PATH": str(prefix / "share/pkgconfig")}
