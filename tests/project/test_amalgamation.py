@@ -152,10 +152,10 @@ def nvrtc_is_silent(how):
 
 try:
     quick = [named("compiles as C99 with gcc", compiles, "gcc", "c99", ".c"),
-             named("compiles as C++11 with g++", compiles, "g++", "c++11", ".cpp"),
              it_is_the_headers_and_nothing_else, the_top_says_version_and_contents, only_some_headers_bring_what_they_need,
              without_a_folder_it_writes_into_build, what_is_wrong_is_said_in_one_line]
-    full = [named("compiles as C99 with clang", compiles, "clang", "c99", ".c"),
+    full = [named("compiles as C++11 with g++", compiles, "g++", "c++11", ".cpp"),
+            named("compiles as C99 with clang", compiles, "clang", "c99", ".c"),
             named("compiles as C++11 with clang++", compiles, "clang++", "c++11", ".cpp"), cuda_file_compiles_with_nvcc,
             *(named(f"NVRTC is silent, {how}", nvrtc_is_silent, how)
               for how in ("included", "pasted", "both pasted", "with CUDA's types"))]

@@ -214,9 +214,9 @@ install(EXPORT quantise DESTINATION share/cmake/quantise FILE quantiseConfig.cma
 
 
 PROPERTIES = {
-    "quick": [in_the_tree, installed_by_the_script, versions_are_checked, a_series_has_one_api],
+    "quick": [in_the_tree, installed_by_the_script, a_series_has_one_api],
     "full": [fetched, installed_by_meson, installed_by_cmake, other_folders_are_found, the_three_installations_are_one,
-             versions_are_checked_of_cmakes_installation, a_project_that_holds_it_exports_its_own_library],
+             versions_are_checked, versions_are_checked_of_cmakes_installation, a_project_that_holds_it_exports_its_own_library],
     "cuda": [in_the_tree, fetched, installed_by_the_script],
 }
 try:

@@ -30,9 +30,10 @@ def commands():
     by_file = {os.path.realpath(os.path.join(entry["directory"], entry["file"])): entry
                for entry in reversed(listed)}
     headers = SCRATCH / "headers.c"
-    headers.write_text("".join(f'#include "{path}"\n' for path in sorted((ROOT / "include/mpnum").rglob("*.h"))))
+    headers.write_text("".join(f"#include <{path.relative_to(ROOT / 'include')}>\n"
+                               for path in sorted((ROOT / "include/mpnum").rglob("*.h"))))
     by_file[str(headers)] = {"directory": build, "file": str(headers),
-                             "command": f"cc -std=c99 -c '{headers}'"}
+                             "command": f"cc -std=c99 -I{os.path.relpath(ROOT / 'include', build)} -c '{headers}'"}
     for path, entry in by_file.items():
         if path not in (str(headers), str(ROOT / "tests/array/array_functions.c")):
             entry["command"] += " -DMPNUM_NO_SIMD=1"

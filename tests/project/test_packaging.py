@@ -4,8 +4,8 @@
 
 usage: tests/project/test_packaging.py [full | exhaustive]
 
-With full alone what a changed environment configures anew, and a clone whose path has special characters; with
-exhaustive alone the benchmark of such a clone."""
+With full alone the wrap file, what a changed environment configures anew, and a clone whose path has special
+characters; with exhaustive alone the benchmark of such a clone."""
 
 import json
 import os
@@ -67,7 +67,7 @@ def install(name, prefix, **environment):
 
 def pkg_config_environment():
     """The environment in which pkg-config finds an installed mpnum; it is installed once."""
-    prefix = SCRATCH / "prefix"
+    prefix = SCRATCH / "it's a \"prefix\" #1"
     if not prefix.exists():
         install("build for prefix", prefix)
     return {**os.environ, "PKG_CONFIG_PATH": str(prefix / "share/pkgconfig")}
@@ -89,33 +89,56 @@ def build_consumer(folder, **options):
     return json.loads(run("meson", "introspect", "--targets", build))
 
 
+# With what is special to sed and to pkg-config.
+PREFIX = "/opt/it's a \"prefix\" #1 & $HOME | \\1 ü"
+
+
+def files_of_meson():
+    """{path below the prefix: its mode and bytes} of Meson's installation under a DESTDIR; it is made once."""
+    destination = SCRATCH / "destination of Meson"
+    if not destination.exists():
+        install("build for DESTDIR", PREFIX, DESTDIR=str(destination))
+    return files_below(destination)
+
+
+def files_below(destination):
+    prefix = Path(f"{destination}{PREFIX}")
+    return {str(path.relative_to(prefix)): (path.stat().st_mode, path.read_bytes())
+            for path in destination.rglob("*") if path.is_file()}
+
+
 def install_holds_the_headers_and_nothing_else():
-    install("build for DESTDIR", "/opt/mpnum", DESTDIR=str(SCRATCH / "destination"))
-    prefix = SCRATCH / "destination/opt/mpnum"
-    there = {str(path.relative_to(prefix)) for path in (SCRATCH / "destination").rglob("*") if path.is_file()}
+    there = set(files_of_meson())
     headers = {".h", ".hpp", ".inc", ".cuh"}
     wanted = {str(path.relative_to(ROOT)) for path in (ROOT / "include").rglob("*") if path.suffix in headers}
     wanted |= {"share/pkgconfig/mpnum.pc", "share/cmake/mpnum/mpnumConfig.cmake", "share/cmake/mpnum/mpnumConfigVersion.cmake"}
     assert there == wanted, there ^ wanted
 
 
-def install_of_the_script_is_that_of_meson():
-    """In a prefix with what is special to sed and to pkg-config, names, bytes and modes; without any tool of the build."""
-    prefix = SCRATCH / "it's a \"prefix\" #1 & $HOME | \\1 ü"
-    install("build for special prefix", prefix)
-    (meson := SCRATCH / "by meson").mkdir()
-    prefix.rename(meson / "prefix")
+def few_tools():
+    """A PATH with what `./mpnum install` may call."""
     tools = SCRATCH / "few tools"
-    tools.mkdir()
-    for tool in ("cp", "mkdir", "sed", "sh", "tr"):
-        (tools / tool).symlink_to(shutil.which(tool))
-    environment = {"PATH": str(tools)}
-    assert mpnum("install", prefix.name, cwd=SCRATCH, env=environment) == (0, f"mpnum: installed {project_version()} in {prefix}\n")
-    trees = [{str(path.relative_to(base)): (path.stat().st_mode, path.read_bytes()) for path in base.rglob("*") if path.is_file()}
-             for base in (meson / "prefix", prefix)]
-    assert trees[0] == trees[1], [name for name in trees[0].keys() | trees[1].keys() if trees[0].get(name) != trees[1].get(name)]
-    status, output = mpnum("install", "/usr", env={**environment, "DESTDIR": str(SCRATCH / "staged")})
-    assert status == 0 and "prefix=/usr\n" in (SCRATCH / "staged/usr/share/pkgconfig/mpnum.pc").read_text(), output
+    if not tools.exists():
+        tools.mkdir()
+        for tool in ("cp", "mkdir", "sed", "sh", "tr"):
+            (tools / tool).symlink_to(shutil.which(tool))
+    return {"PATH": str(tools)}
+
+
+def install_of_the_script_is_that_of_meson():
+    """Names, modes and bytes, without any tool of the build."""
+    destination = SCRATCH / "destination of the script"
+    status, output = mpnum("install", PREFIX, env={**few_tools(), "DESTDIR": str(destination)})
+    assert (status, output) == (0, f"mpnum: installed {project_version()} in {destination}{PREFIX}\n")
+    meson, script = files_of_meson(), files_below(destination)
+    assert script == meson, [name for name in meson.keys() | script.keys() if meson.get(name) != script.get(name)]
+
+
+def install_takes_a_relative_prefix():
+    status, output = mpnum("install", "a folder/", cwd=SCRATCH, env=few_tools())
+    assert status == 0 and output.endswith(f" in {SCRATCH}/a folder\n"), output
+    escaped = str(SCRATCH / "a folder").replace(" ", "\\ ")
+    assert f"\nprefix={escaped}\n" in (SCRATCH / "a folder/share/pkgconfig/mpnum.pc").read_text()
 
 
 def install_says_in_one_line_what_is_wrong():
@@ -360,18 +383,19 @@ def a_clone_with_special_characters_in_its_path_runs_its_benchmark():
     assert status == 0 and "digits" in output, output
 
 
-TIERS = {"full": [only_other_compilers_are_configured_anew, a_clone_with_special_characters_in_its_path_runs_its_tests],
+TIERS = {"full": [wrap_file_brings_the_subproject, only_other_compilers_are_configured_anew,
+                  a_clone_with_special_characters_in_its_path_runs_its_tests],
          "exhaustive": [a_clone_with_special_characters_in_its_path_runs_its_benchmark]}
 try:
     status = tap.run(*TIERS[sys.argv[1]]) if sys.argv[1:] else tap.run(
         install_holds_the_headers_and_nothing_else,
         install_of_the_script_is_that_of_meson,
+        install_takes_a_relative_prefix,
         install_says_in_one_line_what_is_wrong,
         pkg_config_consumer_compiles,
         versions_agree,
         installed_dependency_is_found_by_meson,
         subproject_builds_nothing_of_its_own,
-        wrap_file_brings_the_subproject,
         vendored_headers_suffice,
         build_works_without_nvcc,
         help_fits_one_screen,
