@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <mpnum/array.h>
 #include <mpnum/f32.h>
@@ -389,10 +390,14 @@ static void *judge_rows(void *place) {
   return NULL;
 }
 
+/* That this process may use. */
 static unsigned processors(void) {
+  long count = sysconf(_SC_NPROCESSORS_ONLN);
+#if defined(__linux__)
   cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return (unsigned)CPU_COUNT(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0) count = CPU_COUNT(&set);
+#endif
+  return count < 1 ? 1 : (unsigned)count;
 }
 
 /* In as many threads as there are processors; this one is one of them. */
@@ -420,8 +425,10 @@ bool scan_all(inspection *run, const char **subject, refusal *why) {
     run->rows[i].found = no_findings();
     values += run->rows[i].values->count + judge_work(run, run->rows[i].values);
   }
+#if defined(POSIX_FADV_SEQUENTIAL)
   for (i = 0; i < run->from.count; ++i)
     posix_fadvise(run->from.files[i].descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
+#endif
   progress_begin(&all.bar, values);
   in_threads(&all, count_chunks);
   if (!all.failed) in_threads(&all, judge_rows);
