@@ -120,9 +120,10 @@ static bool read_blocks(const inspection *run, row *about, tally *tallies, doubl
                         refusal *why) {
   const uint64_t count = about->values->count;
   buffers *at = malloc(sizeof *at);
-  bool good = at != NULL || refuse(why, "out of memory");
+  bool good = true;
   uint64_t first;
   unsigned block;
+  if (!at) return refuse(why, "out of memory");
   about->sampled = is_sampled(run, about->values);
   for (block = 0; about->sampled && good && block < BLOCKS; ++block)
     good =

@@ -28,7 +28,7 @@ static bool list_rows(inspection *run) {
   for (f = 0; f < run->from.count; ++f)
     total += run->from.files[f].tensor_count;
   run->rows = calloc(total + 1, sizeof *run->rows);
-  run->order = calloc(total + 1, sizeof *run->order);
+  run->order = calloc(total + 1, sizeof(void *));
   if (!run->rows || !run->order) return complain(NULL, "out of memory"), false;
   for (f = 0; f < run->from.count; ++f) {
     const input *file = &run->from.files[f];

@@ -161,6 +161,12 @@ DATA = {
     "F8_E5M2": bytes(range(256)) * 3,
     "F8_E8M0": bytes(range(256)) * 3,
 }
+FINITE_DATA = {
+    "F64_finite": struct.pack("<500d", *SMALL),
+    "F32_finite": struct.pack("<500f", *SMALL),
+    "F16_finite": struct.pack("<502e", *(x / 1000 for x in SMALL), 2.0 ** -14, 2.0 ** -15),
+    "BF16_finite": DATA["BF16"][:1000],
+}
 NAMES = {"F64": "f64", "F32": "f32", "F16": "f16", "BF16": "bf16", "F8_E4M3": "e4m3", "F8_E5M2": "e5m2",
          "F8_E8M0": "e8m0"}
 SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2}
@@ -168,8 +174,9 @@ SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2}
 
 def all_types():
     header, data = {}, b""
-    for kind, raw in DATA.items():
-        header[kind] = entry(kind, [len(raw) // SIZES.get(kind, 1)], len(data), len(data) + len(raw))
+    for name, raw in (DATA | FINITE_DATA).items():
+        kind = name.removesuffix("_finite")
+        header[name] = entry(kind, [len(raw) // SIZES.get(kind, 1)], len(data), len(data) + len(raw))
         data += raw
     return safetensors(header, data)
 
@@ -178,9 +185,10 @@ def all_types():
 
 def every_type_is_counted():
     rows, _ = inspect("a.safetensors", files={"a.safetensors": all_types()})
-    assert list(sorted(rows)) == sorted(DATA)
-    for kind, raw in DATA.items():
-        check_findings(rows[kind], NAMES[kind], decode(NAMES[kind], raw))
+    assert set(rows) == set(DATA | FINITE_DATA)
+    for name, raw in (DATA | FINITE_DATA).items():
+        kind = NAMES[name.removesuffix("_finite")]
+        check_findings(rows[name], kind, decode(kind, raw))
     big = {"<f8": ("F64", 8), "<f4": ("F32", 4), "<f2": ("F16", 2)}
     for descr, (kind, size) in big.items():
         raw = DATA[kind]
@@ -225,6 +233,13 @@ def large_tensors_are_counted_whole():
         assert math.isclose(sample["flushed"], whole["flushed"], rel_tol=0.2, abs_tol=30), (sample, whole)
     fortran = {"f.npy": npy("", "", raw, header="{'descr':'<f4','fortran_order':True,'shape':(1000,300)}")}
     assert inspect("f.npy", files=fortran)[0]["f.npy"]["first_nonfinite_at"] == [1, 200]
+
+
+def periods_do_not_fool_the_sample():
+    """Half of each 2048 values is zero, that where blocks would begin, were they evenly spread."""
+    raw = (bytes(4096) + floats(*gauss(1024))) * 256
+    row = inspect("a.npy", files={"a.npy": npy("'<f4'", "(524288,)", raw)})[0]["a.npy"]
+    assert row["sampled"] and row["zeros"] == 2 ** 18 and 28 < row["sqnr"] < 34, row
 
 
 def best_scale(name, amax):
@@ -551,6 +566,7 @@ sys.exit(tap.run(
     every_type_is_counted,
     bytes_are_codes_where_a_type_is_named,
     large_tensors_are_counted_whole,
+    periods_do_not_fool_the_sample,
     verdicts_follow_the_rules,
     f16_and_bf16_survive_or_not,
     trouble_comes_first,
