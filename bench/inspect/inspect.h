@@ -52,6 +52,9 @@ typedef struct inspection {
 /* At most this share of the values may be lost for a format to be good enough. */
 #define LOST_SHARE 0.01
 
+/* Of a tensor with more values fits come from so many. */
+enum { SAMPLE = 1 << 17 };
+
 /* Reads all values once for findings, and some of them again for fits. False with the
  * path that why is about. */
 bool scan_all(inspection *run, const char **subject, refusal *why);

@@ -338,9 +338,9 @@ bool print_text(const inspection *run, FILE *to) {
   if (run->from.count > 1) print_totals(run, "All files", &all, to);
   if (all.sampled > 0)
     fprintf(to,
-            "\nSQNR and flush%% of %zu tensor%s come from a sample of 262144 values;\n"
+            "\nSQNR and flush%% of %zu tensor%s come from a sample of %d values;\n"
             "--exact reads all of them again.\n",
-            all.sampled, all.sampled == 1 ? "" : "s");
+            all.sampled, all.sampled == 1 ? "" : "s", SAMPLE);
   return !ferror(to);
 }
 

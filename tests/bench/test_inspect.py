@@ -229,7 +229,7 @@ def large_tensors_are_counted_whole():
     exact, _ = inspect("--details", "--exact", "a.safetensors", files=files)
     assert rows["a"]["sampled"] and not exact["a"]["sampled"]
     for sample, whole in zip(rows["a"]["formats"], exact["a"]["formats"]):
-        assert abs(sample["sqnr"] - whole["sqnr"]) < 0.2, (sample, whole)
+        assert abs(sample["sqnr"] - whole["sqnr"]) < 0.5, (sample, whole)  # the sample may miss the one -3
         assert math.isclose(sample["flushed"], whole["flushed"], rel_tol=0.2, abs_tol=30), (sample, whole)
     fortran = {"f.npy": npy("", "", raw, header="{'descr':'<f4','fortran_order':True,'shape':(1000,300)}")}
     assert inspect("f.npy", files=fortran)[0]["f.npy"]["first_nonfinite_at"] == [1, 200]
