@@ -180,6 +180,13 @@ static int exponent_of(float power) {
   return exponent - 1;
 }
 
+/* Whether there is a finite value, and f32 holds as many as a format has to. */
+static bool is_judged(const row *about) {
+  const findings *found = &about->found;
+  return found->infs + found->nans < about->values->count && found->too_large == 0 &&
+         (double)found->too_small <= LOST_SHARE * (double)about->values->count;
+}
+
 static void choose_scales(const inspection *run, row *about) {
   const inspect_options *chosen = run->chosen;
   const findings *found = &about->found;
@@ -198,7 +205,7 @@ static void choose_scales(const inspection *run, row *about) {
     if (found->too_large == 0)
       what->scale_exponent = exponent_of(
           mpnum_best_scale(mpnum_format_of(what->type), (float)found->amax, 0));
-    if (what->type == best && found->too_large == 0) about->best = (int)i;
+    if (what->type == best && is_judged(about)) about->best = (int)i;
   }
 }
 

@@ -303,6 +303,15 @@ def f16_and_bf16_survive_or_not():
     assert (row["best"], row["amax"], row["bf16"]) == (None, 1e300, {"clipped": 1, "flushed": 1, "survives": False})
 
 
+def what_nothing_holds_has_no_best_format():
+    files = {"nan.npy": npy("'<f4'", "(3,)", floats(math.nan, math.inf, math.nan)),
+             "tiny.npy": npy("'<f8'", "(2,)", struct.pack("<2d", 1e-300, -1e-310)),
+             "large.npy": npy("'<f8'", "(2,)", struct.pack("<2d", 1e300, 1.0)),
+             "small.npy": npy("'<f4'", "(2,)", struct.pack("<2I", 1, 2))}  # past the largest scale
+    rows, out = inspect(*files, "--details", "--svg", "s", files=files)
+    assert [row["best"] for row in rows.values()] == [None] * 4 and "none 1;" in out, rows
+
+
 def names_in(out):
     return [line.split()[0] for line in out.split("\n\n")[0].splitlines()[1:]]
 
@@ -455,7 +464,7 @@ def wrong_options_are_refused():
 
 def help_names_every_option():
     code, out, errors = bench("--help")
-    assert code == 0 and errors == "" and max(map(len, out.splitlines())) <= 84, out
+    assert code == 0 and errors == "" and max(map(len, out.splitlines())) <= 80, out
     with open(os.path.join(ROOT, "bench/inspect/options.c")) as file:
         options = re.findall(r'\{"(\w+)", (?:no|required)_argument', file.read())
     assert len(options) == 13 and all(f"--{name}" in out for name in options), options
@@ -569,6 +578,7 @@ sys.exit(tap.run(
     periods_do_not_fool_the_sample,
     verdicts_follow_the_rules,
     f16_and_bf16_survive_or_not,
+    what_nothing_holds_has_no_best_format,
     trouble_comes_first,
     tensors_are_chosen_by_name,
     a_table_fits_80_columns,
