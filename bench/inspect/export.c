@@ -78,36 +78,43 @@ static void set_survival(json_t *to, const row *about, const fit *what) {
   json_object_set_new(to, element_name(what->type), made);
 }
 
-static json_t *row_of(const inspection *run, const row *about) {
+static void set_findings(json_t *to, const row *about) {
   const findings *found = &about->found;
-  const fit *best = best_of(about);
-  const bool has_nonfinite = found->infs + found->nans > 0;
   char place[24 * RANK_LIMIT];
+  json_object_set_new(to, "amax", real_of(found->amax));
+  json_object_set_new(to, "zeros", integer_of(found->zeros));
+  json_object_set_new(to, "subnormals", integer_of(found->subnormals));
+  json_object_set_new(to, "infs", integer_of(found->infs));
+  json_object_set_new(to, "nans", integer_of(found->nans));
+  json_object_set_new(to, "first_nonfinite", json_null());
+  json_object_set_new(to, "first_nonfinite_at", json_null());
+  if (found->first_nonfinite == UINT64_MAX) return;
+  show_place(place, sizeof place, about->values, found->first_nonfinite);
+  json_object_set_new(to, "first_nonfinite", integer_of(found->first_nonfinite));
+  json_object_set_new(to, "first_nonfinite_at", json_loads(place, 0, NULL));
+}
+
+static void set_best(json_t *to, const row *about) {
+  const fit *best = best_of(about);
+  json_object_set_new(to, "best",
+                      best ? json_string(element_name(best->type)) : json_null());
+  json_object_set_new(to, "scale_exponent",
+                      best ? json_integer(best->scale_exponent) : json_null());
+  json_object_set_new(to, "sqnr", real_of(best ? best->sqnr : (double)NAN));
+  json_object_set_new(to, "clipped", real_of(best ? best->clipped : (double)NAN));
+  json_object_set_new(to, "flushed", real_of(best ? best->flushed : (double)NAN));
+  json_object_set_new(to, "sampled", json_boolean(about->sampled));
+}
+
+static json_t *row_of(const inspection *run, const row *about) {
   json_t *made = json_object();
   json_object_set_new(made, "file", text_of(about->file->path));
   json_object_set_new(made, "tensor", text_of(about->values->name));
   json_object_set_new(made, "type", json_string(element_name(about->values->type)));
   json_object_set_new(made, "shape", shape_of(about->values));
   json_object_set_new(made, "values", integer_of(about->values->count));
-  json_object_set_new(made, "amax", real_of(found->amax));
-  json_object_set_new(made, "zeros", integer_of(found->zeros));
-  json_object_set_new(made, "subnormals", integer_of(found->subnormals));
-  json_object_set_new(made, "infs", integer_of(found->infs));
-  json_object_set_new(made, "nans", integer_of(found->nans));
-  show_place(place, sizeof place, about->values,
-             has_nonfinite ? found->first_nonfinite : 0);
-  json_object_set_new(made, "first_nonfinite",
-                      has_nonfinite ? integer_of(found->first_nonfinite) : json_null());
-  json_object_set_new(made, "first_nonfinite_at",
-                      has_nonfinite ? json_loads(place, 0, NULL) : json_null());
-  json_object_set_new(made, "best",
-                      best ? json_string(element_name(best->type)) : json_null());
-  json_object_set_new(made, "scale_exponent",
-                      best ? json_integer(best->scale_exponent) : json_null());
-  json_object_set_new(made, "sqnr", real_of(best ? best->sqnr : (double)NAN));
-  json_object_set_new(made, "clipped", real_of(best ? best->clipped : (double)NAN));
-  json_object_set_new(made, "flushed", real_of(best ? best->flushed : (double)NAN));
-  json_object_set_new(made, "sampled", json_boolean(about->sampled));
+  set_findings(made, about);
+  set_best(made, about);
   set_survival(made, about, fit_of_f16(run, about));
   set_survival(made, about, fit_of_bf16(run, about));
   json_object_set_new(made, "block_format", json_null());
@@ -118,7 +125,7 @@ static json_t *row_of(const inspection *run, const row *about) {
       json_array_append_new(list, fit_of(&about->fits[f], true));
     json_object_set_new(made, "formats", list);
   }
-  json_object_set_new(made, "exponents", exponents_of(&found->histogram));
+  json_object_set_new(made, "exponents", exponents_of(&about->found.histogram));
   return made;
 }
 
