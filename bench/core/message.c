@@ -8,6 +8,8 @@
 
 enum { SUBJECT_WIDTH = 160 };
 
+const char *program_title = "mpnum bench";
+
 bool refuse(refusal *why, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
@@ -34,7 +36,7 @@ void complain(const char *subject, const char *text) {
   shorten(shown, sizeof shown, SUBJECT_WIDTH, subject ? subject : "");
   snprintf(line, sizeof line, "%s", text);
   clean_text(line);
-  fprintf(stderr, "mpnum bench: %s%s%s\n", shown, subject ? ": " : "", line);
+  fprintf(stderr, "%s: %s%s%s\n", program_title, shown, subject ? ": " : "", line);
 }
 
 static bool continues_character(char byte) {

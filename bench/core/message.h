@@ -24,6 +24,9 @@ typedef struct refusal {
 /* Writes why; always false, so that a check reads `return refuse(why, ...)`. */
 bool refuse(refusal *why, const char *format, ...) BENCH_PRINTF(2, 3);
 
+/* "mpnum bench", or what the program is called instead. */
+extern const char *program_title;
+
 /* Prints `mpnum bench: [subject: ]text` as one line on stderr. subject may be NULL. */
 void complain(const char *subject, const char *text);
 

@@ -10,13 +10,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <mpnum/mpnum.h>
+#include <mpnum/detail/core/round.h>
+#include <mpnum/f32.h>
 
-const char *element_name(element_type type) {
-  return type == ELEMENT_F32 ? "f32" : type == ELEMENT_F16 ? "f16" : "bf16";
+const char *element_name(mpnum_type type) { return mpnum_type_name(type); }
+
+bool is_byte_type(mpnum_type type) {
+  const mpnum_format format = mpnum_format_of(type);
+  return format.sign_bits + format.exponent_bits + format.mantissa_bits == 8;
 }
 
-unsigned element_size(element_type type) { return type == ELEMENT_F32 ? 4 : 2; }
+unsigned element_size(mpnum_type type) {
+  if (type == MPNUM_TYPE_F64) return 8;
+  if (type == MPNUM_TYPE_F32) return 4;
+  return is_byte_type(type) ? 1 : 2;
+}
 
 bool multiply(uint64_t a, uint64_t b, uint64_t *product) {
   if (a != 0 && b > UINT64_MAX / a) return false;
@@ -47,27 +55,41 @@ bool input_add(input *file, const char *name, const tensor *found, refusal *why)
   grown += file->tensor_count;
   *grown = *found;
   grown->name = copy_text(name);
-  if (!grown->name) return refuse(why, "out of memory");
+  grown->shape = malloc((found->rank + 1) * sizeof *grown->shape);
+  if (!grown->name || !grown->shape) {
+    free(grown->name);
+    free(grown->shape);
+    return refuse(why, "out of memory");
+  }
+  if (found->rank > 0)
+    memcpy(grown->shape, found->shape, found->rank * sizeof *grown->shape);
   ++file->tensor_count;
   return true;
 }
 
+static bool append_text(char ***list, size_t *count, const char *text, refusal *why) {
+  char **grown = realloc(*list, (*count + 1) * sizeof *grown);
+  if (grown) *list = grown;
+  if (!grown || !(grown[*count] = copy_text(text))) return refuse(why, "out of memory");
+  ++*count;
+  return true;
+}
+
+bool input_add_name(input *file, const char *name, refusal *why) {
+  return append_text(&file->names, &file->name_count, name, why);
+}
+
 bool input_note(input *file, refusal *why, const char *format, ...) {
-  char line[320], **grown = realloc(file->notes, (file->note_count + 1) * sizeof *grown);
+  char line[320];
   va_list arguments;
-  if (!grown) return refuse(why, "out of memory");
-  file->notes = grown;
   va_start(arguments, format);
   vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
   clean_text(line);
-  grown[file->note_count] = copy_text(line);
-  if (!grown[file->note_count]) return refuse(why, "out of memory");
-  ++file->note_count;
-  return true;
+  return append_text(&file->notes, &file->note_count, line, why);
 }
 
-static bool ends_in(const char *text, const char *ending) {
+bool ends_in(const char *text, const char *ending) {
   size_t length = strlen(text), ending_length = strlen(ending);
   return length >= ending_length && strcmp(text + length - ending_length, ending) == 0;
 }
@@ -83,51 +105,71 @@ static bool read_table(input *file, refusal *why) {
     return refuse(why, "has a name that ends in neither .npy nor .safetensors");
   file->size = (uint64_t)status.st_size;
   if (!(npy ? npy_read(file, why) : safetensors_read(file, why))) return false;
-  if (file->tensor_count == 0) return refuse(why, "holds no f32, f16 or bf16 values");
+  if (file->tensor_count == 0) return refuse(why, "holds no floating-point values");
   return true;
 }
 
-bool input_open_descriptor(input *file, const char *path, int descriptor, refusal *why) {
+static bool open_as(input *file, const char *path, int descriptor, mpnum_type codes,
+                    refusal *why) {
   memset(file, 0, sizeof *file);
   file->path = path;
   file->descriptor = descriptor;
+  file->codes = codes;
   if (read_table(file, why)) return true;
   input_close(file);
   return false;
 }
 
-bool input_open(input *file, const char *path, refusal *why) {
+bool input_open_descriptor(input *file, const char *path, int descriptor, refusal *why) {
+  return open_as(file, path, descriptor, (mpnum_type)0, why);
+}
+
+bool input_open_codes(input *file, const char *path, mpnum_type codes, refusal *why) {
   /* O_NONBLOCK: opening a FIFO without a writer would wait for one. */
   int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
   if (descriptor < 0) return refuse(why, "cannot be opened: %s", strerror(errno));
-  return input_open_descriptor(file, path, descriptor, why);
+  return open_as(file, path, descriptor, codes, why);
+}
+
+bool input_open(input *file, const char *path, refusal *why) {
+  return input_open_codes(file, path, (mpnum_type)0, why);
+}
+
+static void free_texts(char **list, size_t count) {
+  size_t i;
+  for (i = 0; i < count; ++i)
+    free(list[i]);
+  free(list);
 }
 
 void input_close(input *file) {
   size_t i;
-  for (i = 0; i < file->tensor_count; ++i)
+  for (i = 0; i < file->tensor_count; ++i) {
     free(file->tensors[i].name);
-  for (i = 0; i < file->note_count; ++i)
-    free(file->notes[i]);
+    free(file->tensors[i].shape);
+  }
   free(file->tensors);
-  free(file->notes);
+  free_texts(file->names, file->name_count);
+  free_texts(file->notes, file->note_count);
   close(file->descriptor);
   memset(file, 0, sizeof *file);
   file->descriptor = -1;
 }
 
-static uint32_t load_code(const unsigned char *at, unsigned size, bool big_endian) {
-  uint32_t code = 0;
+static uint64_t load_code(const unsigned char *at, unsigned size, bool big_endian) {
+  uint64_t code = 0;
   unsigned i;
   for (i = 0; i < size; ++i)
     code = code << 8 | at[big_endian ? i : size - 1 - i];
   return code;
 }
 
-static float code_to_float(element_type type, uint32_t code) {
-  if (type == ELEMENT_F32) return mpnum_from_bits_f32(code);
-  if (type == ELEMENT_F16) return mpnum_f16_to_f32(mpnum_from_bits_f16((uint16_t)code));
-  return mpnum_bf16_to_f32(mpnum_from_bits_bf16((uint16_t)code));
+static float code_to_float(mpnum_type type, uint64_t code) {
+  double wide;
+  if (type == MPNUM_TYPE_F32) return mpnum_from_bits_f32((uint32_t)code);
+  if (type != MPNUM_TYPE_F64) return mpnum_decode(mpnum_format_of(type), (uint32_t)code);
+  memcpy(&wide, &code, sizeof wide);
+  return mpnum_f64_to_f32(wide);
 }
 
 bool input_floats(const input *file, const tensor *source, uint64_t first, float *dst,

@@ -9,14 +9,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <mpnum/detail/core/format.h>
+
 #include "../core/message.h"
 
-typedef enum element_type { ELEMENT_F32, ELEMENT_F16, ELEMENT_BF16 } element_type;
+enum { RANK_LIMIT = 64 };
 
 typedef struct tensor {
   char *name;
-  element_type type;
+  mpnum_type type;
   bool big_endian;
+  bool fortran_order; /* the first index runs fastest */
+  unsigned rank;
+  uint64_t *shape; /* rank of them */
   uint64_t offset; /* of its first byte in the file */
   uint64_t count;  /* of elements */
 } tensor;
@@ -25,8 +30,11 @@ typedef struct input {
   const char *path;
   int descriptor;
   uint64_t size;
+  mpnum_type codes; /* that plain bytes are codes of; 0: they are left out */
   tensor *tensors;
   size_t tensor_count;
+  char **names; /* of all tensors of a safetensors file, those left out too */
+  size_t name_count;
   char **notes; /* what was left out and why, one line each */
   size_t note_count;
 } input;
@@ -34,18 +42,23 @@ typedef struct input {
 /* Opens a regular file and reads its table of tensors; the name ends in .npy or
  * .safetensors. On failure nothing stays open and why says why. */
 bool input_open(input *file, const char *path, refusal *why);
+/* The same, but bytes (I8, U8) are codes of a type of 8 bits. */
+bool input_open_codes(input *file, const char *path, mpnum_type codes, refusal *why);
 void input_close(input *file);
 
 /* The same for an open descriptor, which the input then owns. */
 bool input_open_descriptor(input *file, const char *path, int descriptor, refusal *why);
 
-/* Elements [first, first + count) of a tensor as f32, which holds each of them exactly.
- */
+/* Elements [first, first + count) of a tensor as f32, which holds each of them exactly
+ * but those of f64, which are rounded to nearest. */
 bool input_floats(const input *file, const tensor *source, uint64_t first, float *dst,
                   size_t count, refusal *why);
 
-const char *element_name(element_type type); /* "f32", "f16", "bf16" */
-unsigned element_size(element_type type);    /* bytes */
+const char *element_name(mpnum_type type); /* "f32", "f16", "bf16", ... */
+unsigned element_size(mpnum_type type);    /* bytes */
+/* Whether its codes have 8 bits. */
+bool is_byte_type(mpnum_type type);
+bool ends_in(const char *text, const char *ending);
 
 /* For the readers, each of which fills in the table of a file whose size is known. */
 bool npy_read(input *file, refusal *why);
@@ -53,6 +66,7 @@ bool safetensors_read(input *file, refusal *why);
 bool input_bytes(const input *file, uint64_t offset, void *dst, size_t size,
                  refusal *why);
 bool input_add(input *file, const char *name, const tensor *found, refusal *why);
+bool input_add_name(input *file, const char *name, refusal *why);
 bool input_note(input *file, refusal *why, const char *format, ...) BENCH_PRINTF(3, 4);
 
 /* *product = a * b, false where that is over 2^64 - 1. */

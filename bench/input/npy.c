@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEADER_LIMIT = 65536, RANK_LIMIT = 64, WORD_SIZE = 32 };
+enum { HEADER_LIMIT = 65536, WORD_SIZE = 32 };
 
 typedef struct cursor {
   const char *at, *end;
@@ -23,6 +23,9 @@ typedef struct cursor {
 typedef struct header {
   char descr[WORD_SIZE];
   uint64_t count; /* product of the shape */
+  unsigned rank;
+  uint64_t shape[RANK_LIMIT];
+  bool fortran_order;
   bool has_descr, has_order, has_shape;
 } header;
 
@@ -64,29 +67,33 @@ static bool read_dimension(cursor *text, uint64_t *dst) {
   return true;
 }
 
-/* (), (3,) or (3, 4); the product is what counts. */
-static bool read_shape(cursor *text, uint64_t *count, refusal *why) {
-  int rank = 0;
-  *count = 1;
+/* (), (3,) or (3, 4) */
+static bool read_shape(cursor *text, header *found, refusal *why) {
+  unsigned rank = 0;
+  found->count = 1;
   if (!accept(text, '(')) return refuse(why, "npy header: the shape is not a tuple");
   while (!accept(text, ')')) {
-    uint64_t dimension;
-    if (++rank > RANK_LIMIT || !read_dimension(text, &dimension))
+    if (rank == RANK_LIMIT)
+      return refuse(why, "npy header: the shape has more than %d sizes", RANK_LIMIT);
+    if (!read_dimension(text, &found->shape[rank]))
       return refuse(why, "npy header: the shape is not a tuple of sizes");
-    if (!multiply(*count, dimension, count))
+    if (!multiply(found->count, found->shape[rank], &found->count))
       return refuse(why, "npy header: the shape has more than 2^64 elements");
+    ++rank;
     if (!accept(text, ',') && (rank == 1 || text->at == text->end || *text->at != ')'))
       return refuse(why, "npy header: the shape is not a tuple of sizes");
   }
+  found->rank = rank;
   return true;
 }
 
-static bool read_truth(cursor *text) {
+static bool read_truth(cursor *text, bool *dst) {
   size_t left;
   skip_space(text);
   left = (size_t)(text->end - text->at);
+  *dst = left >= 4 && memcmp(text->at, "True", 4) == 0;
+  if (*dst) return text->at += 4, true;
   if (left >= 5 && memcmp(text->at, "False", 5) == 0) return text->at += 5, true;
-  if (left >= 4 && memcmp(text->at, "True", 4) == 0) return text->at += 4, true;
   return false;
 }
 
@@ -102,9 +109,9 @@ static bool read_entry(cursor *text, header *found, refusal *why) {
   if (!seen) return refuse(why, "npy header: unknown field '%s'", key);
   if (*seen) return refuse(why, "npy header: field '%s' stands twice", key);
   *seen = true;
-  if (seen == &found->has_shape) return read_shape(text, &found->count, why);
+  if (seen == &found->has_shape) return read_shape(text, found, why);
   if (seen == &found->has_order)
-    return read_truth(text) ||
+    return read_truth(text, &found->fortran_order) ||
            refuse(why, "npy header: fortran_order is not True or False");
   return read_word(text, found->descr) ||
          refuse(why, "npy header: descr is not the name of one plain type");
@@ -124,17 +131,19 @@ static bool read_header(cursor text, header *found, refusal *why) {
   return true;
 }
 
-/* NumPy has no bf16 of its own: ml_dtypes' bfloat16 is saved as two opaque bytes, '<V2'.
- */
-static bool read_type(const char *descr, tensor *found, refusal *why) {
+/* NumPy has no types of ml_dtypes: they are saved as opaque bytes, bfloat16 as '<V2', one
+ * of 8 bits as '|V1'. */
+static bool read_type(const char *descr, mpnum_type codes, tensor *found, refusal *why) {
+  static const char *const bytes[] = {"|u1", "<u1", "|i1", "<i1", "|V1", "<V1", "<f1"};
   static const struct {
     const char *name;
-    element_type type;
+    mpnum_type type;
     bool big_endian;
   } types[] = {
-      {"<f4", ELEMENT_F32, false},  {">f4", ELEMENT_F32, true},
-      {"<f2", ELEMENT_F16, false},  {">f2", ELEMENT_F16, true},
-      {"<V2", ELEMENT_BF16, false}, {"|V2", ELEMENT_BF16, false},
+      {"<f8", MPNUM_TYPE_F64, false},  {">f8", MPNUM_TYPE_F64, true},
+      {"<f4", MPNUM_TYPE_F32, false},  {">f4", MPNUM_TYPE_F32, true},
+      {"<f2", MPNUM_TYPE_F16, false},  {">f2", MPNUM_TYPE_F16, true},
+      {"<V2", MPNUM_TYPE_BF16, false}, {"|V2", MPNUM_TYPE_BF16, false},
   };
   size_t i;
   for (i = 0; i < sizeof types / sizeof *types; ++i) {
@@ -143,7 +152,16 @@ static bool read_type(const char *descr, tensor *found, refusal *why) {
     found->big_endian = types[i].big_endian;
     return true;
   }
-  return refuse(why, "npy type '%s' is none of f32 (f4), f16 (f2), bf16 (V2)", descr);
+  for (i = 0; i < sizeof bytes / sizeof *bytes; ++i) {
+    if (strcmp(descr, bytes[i]) != 0) continue;
+    found->type = codes;
+    return codes != 0 || refuse(why,
+                                "npy type '%s' is bytes; which type they are codes "
+                                "of is to be said (--as e4m3)",
+                                descr);
+  }
+  return refuse(why, "npy type '%s' is none of f64 (f8), f32 (f4), f16 (f2), bf16 (V2)",
+                descr);
 }
 
 static const char *base_name(const char *path) {
@@ -187,16 +205,21 @@ static bool read_text(input *file, uint64_t start, size_t length, header *found,
 }
 
 bool npy_read(input *file, refusal *why) {
-  header found = {"", 0, false, false, false};
-  tensor array = {NULL, ELEMENT_F32, false, 0, 0};
+  header found;
+  tensor array;
   uint64_t bytes, held;
   size_t length = 0;
+  memset(&found, 0, sizeof found);
+  memset(&array, 0, sizeof array);
   if (!find_header(file, &array.offset, &length, why) ||
       !read_text(file, array.offset, length, &found, why) ||
-      !read_type(found.descr, &array, why))
+      !read_type(found.descr, file->codes, &array, why))
     return false;
   array.offset += length;
   array.count = found.count;
+  array.rank = found.rank;
+  array.shape = found.shape;
+  array.fortran_order = found.fortran_order;
   held = file->size - array.offset;
   if (!multiply(array.count, element_size(array.type), &bytes) || bytes > held)
     return refuse(why, "holds %" PRIu64 " bytes of values where its shape asks for more",

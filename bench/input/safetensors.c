@@ -45,28 +45,49 @@ static bool read_offsets(const json_t *entry, const char *shown, uint64_t limit,
   return true;
 }
 
-static bool read_count(const json_t *entry, const char *shown, uint64_t *count,
+/* The sizes go to shape, which has room for RANK_LIMIT. */
+static bool read_shape(const json_t *entry, const char *shown, tensor *found,
                        refusal *why) {
   const json_t *shape = json_object_get(entry, "shape");
   size_t i;
-  *count = 1;
+  found->count = 1;
   if (!json_is_array(shape))
     return refuse(why, "tensor '%s': shape is not a list", shown);
-  for (i = 0; i < json_array_size(shape); ++i) {
+  if (json_array_size(shape) > RANK_LIMIT)
+    return refuse(why, "tensor '%s': shape has more than %d sizes", shown, RANK_LIMIT);
+  found->rank = (unsigned)json_array_size(shape);
+  for (i = 0; i < found->rank; ++i) {
     const json_t *dimension = json_array_get(shape, i);
     if (!is_size(dimension))
       return refuse(why, "tensor '%s': shape is not a list of sizes", shown);
-    if (!multiply(*count, size_of(dimension), count))
+    found->shape[i] = size_of(dimension);
+    if (!multiply(found->count, found->shape[i], &found->count))
       return refuse(why, "tensor '%s': shape has more than 2^64 elements", shown);
   }
   return true;
 }
 
-static bool read_type(const char *dtype, element_type *type) {
-  if (strcmp(dtype, "F32") == 0) return *type = ELEMENT_F32, true;
-  if (strcmp(dtype, "F16") == 0) return *type = ELEMENT_F16, true;
-  if (strcmp(dtype, "BF16") == 0) return *type = ELEMENT_BF16, true;
-  return false;
+/* 0: none that is read. */
+static mpnum_type read_type(const char *dtype, mpnum_type codes) {
+  static const struct {
+    const char *name;
+    mpnum_type type;
+  } types[] = {
+      {"F64", MPNUM_TYPE_F64},
+      {"F32", MPNUM_TYPE_F32},
+      {"F16", MPNUM_TYPE_F16},
+      {"BF16", MPNUM_TYPE_BF16},
+      {"F8_E4M3", MPNUM_TYPE_E4M3},
+      {"F8_E5M2", MPNUM_TYPE_E5M2},
+      {"F8_E8M0", MPNUM_TYPE_E8M0},
+      {"F8_E4M3FNUZ", MPNUM_TYPE_E4M3FNUZ},
+      {"F8_E5M2FNUZ", MPNUM_TYPE_E5M2FNUZ},
+  };
+  size_t i;
+  for (i = 0; i < sizeof types / sizeof *types; ++i) {
+    if (strcmp(dtype, types[i].name) == 0) return types[i].type;
+  }
+  return strcmp(dtype, "I8") == 0 || strcmp(dtype, "U8") == 0 ? codes : (mpnum_type)0;
 }
 
 /* A type of another kind and a tensor without values leave a note. */
@@ -74,17 +95,21 @@ static bool read_entry(input *file, uint64_t values, const char *name,
                        const json_t *entry, span *place, refusal *why) {
   const char *dtype = json_string_value(json_object_get(entry, "dtype"));
   char shown[4 * SHOWN_NAME + 4], shown_type[4 * SHOWN_NAME + 4];
-  tensor found = {NULL, ELEMENT_F32, false, 0, 0};
-  uint64_t bytes;
+  uint64_t shape[RANK_LIMIT], bytes;
+  tensor found;
+  memset(&found, 0, sizeof found);
+  found.shape = shape;
   shorten(shown, sizeof shown, SHOWN_NAME, name);
   if (!json_is_object(entry) || !dtype)
     return refuse(why, "tensor '%s' has no dtype", shown);
   if (!read_offsets(entry, shown, file->size - values, place, why) ||
-      !read_count(entry, shown, &found.count, why))
+      !read_shape(entry, shown, &found, why) || !input_add_name(file, name, why))
     return false;
-  if (!read_type(dtype, &found.type)) {
+  found.type = read_type(dtype, file->codes);
+  if (found.type == 0) {
     shorten(shown_type, sizeof shown_type, 16, dtype);
-    return input_note(file, why, "tensor '%s' left out: %s is none of F32, F16, BF16",
+    return input_note(file, why,
+                      "tensor '%s' left out: %s is none of F64, F32, F16, BF16, F8",
                       shown, shown_type);
   }
   if (!multiply(found.count, element_size(found.type), &bytes) ||

@@ -190,7 +190,7 @@ static void place_names(const svg_points *chart, const double *at, double *place
   for (round = 0; round < 200; ++round) {
     for (i = 0; i < chart->count; ++i) {
       for (k = 0; k < i; ++k) {
-        const bool is_above = at[k] < at[i] || (k < i && at[k] <= at[i]);
+        const bool is_above = at[k] <= at[i];
         const unsigned upper = is_above ? k : i, lower = is_above ? i : k;
         const double lack = LABEL_HEIGHT - (places[lower] - places[upper]);
         if (!is_drawn(chart->errors[i]) || !is_drawn(chart->errors[k]) || lack <= 0 ||

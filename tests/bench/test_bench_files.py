@@ -22,7 +22,10 @@ REASONS = {
     "shape_overflow.npy": "more than 2^64 elements",
     "huge_length.npy": "npy header of 4294967295 bytes, the limit is 65536",
     "cut_header.npy": "ends inside its npy header",
-    "f64.npy": "npy type '<f8' is none of f32 (f4), f16 (f2), bf16 (V2)",
+    "u2.npy": "npy type '<u2' is none of f64 (f8), f32 (f4), f16 (f2), bf16 (V2)",
+    "u1.npy": "npy type '|u1' is bytes; which type they are codes of is to be said",
+    "shape_rank_65.npy": "the shape has more than 64 sizes",
+    "shape_rank_65.safetensors": "shape has more than 64 sizes",
     "length_2_to_63.safetensors": "safetensors header of 9223372036854775808 bytes, the limit is 8388608",
     "length_past_end.safetensors": "ends inside its safetensors header",
     "deep_lists.safetensors": "not valid JSON",
@@ -36,13 +39,13 @@ REASONS = {
     "offsets_outside.safetensors": "data_offsets [0, 28] lie outside the 24 bytes of values",
     "overlap.safetensors": "tensors overlap at byte 8 of the values",
     "hole_between.safetensors": "tensors leave a hole at byte 12 of the values",
-    "only_others.safetensors": "holds no f32, f16 or bf16 values",
+    "only_others.safetensors": "holds no floating-point values",
 }
 
 
 def good_files_are_read():
     counts = {"types.safetensors": 2, "plain.safetensors": 2, "out_of_order.safetensors": 2,
-              "metadata.safetensors": 2, "padded.safetensors": 2}
+              "metadata.safetensors": 2, "padded.safetensors": 2, "bytes.safetensors": 4}
     for name, data in tensor_files.GOOD.items():
         found = measured(data, name)
         assert len(found) == counts.get(name, 1), (name, list(found))
@@ -50,7 +53,8 @@ def good_files_are_read():
     assert (specials["non_finite"], specials["zeros"], specials["amax"]) == (4, 1, 2.0 ** -149), specials
     zeros = measured(tensor_files.GOOD["zeros.npy"], "z.npy")["z.npy"]
     assert (zeros["rows"], zeros["zeros"]) == ([], 2), zeros
-    for name, wanted in (("big_endian.npy", 2.25), ("bfloat16.npy", 2.25), ("big_endian_half.npy", 1.5)):
+    for name, wanted in (("big_endian.npy", 2.25), ("bfloat16.npy", 2.25), ("big_endian_half.npy", 1.5),
+                         ("big_endian_double.npy", 1.5)):
         amax = measured(tensor_files.GOOD[name], name)[name]["amax"]
         assert amax == wanted, (name, amax)
 
@@ -59,7 +63,7 @@ def skipped_tensors_are_named():
     with Folder(**{"types.safetensors": tensor_files.GOOD["types.safetensors"]}) as folder:
         code, out, _ = bench("--accuracy", "--quick", "types.safetensors", folder=folder)
     assert code == 0
-    assert "tensor 'i' left out: I64 is none of F32, F16, BF16" in out, out
+    assert "tensor 'i' left out: I64 is none of F64, F32, F16, BF16, F8" in out, out
     assert "tensor 'empty' left out: it has no values" in out, out
 
 

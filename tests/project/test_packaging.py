@@ -239,7 +239,7 @@ def wrong_command_line_exits_2():
 
 
 def no_install_names_what_is_missing():
-    for command in ["bench", "test"]:
+    for command in ["bench", "inspect", "test"]:
         status, output = mpnum("--no-install", command, env={"PATH": ""})
         assert status == 1 and "libjansson-dev" in output and "meson" in output, output
         assert mpnum(command, "--no-install", env={"PATH": ""}) == (status, output)

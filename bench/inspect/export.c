@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/* All rows, those that --top leaves out too, in full precision. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+#include <mpnum/detail/core/config.h>
+
+#include "inspect.h"
+
+enum { SCHEMA = 1 };
+
+/* The report is the first member of what is written. */
+static const inspection *inspection_of(const report *about) {
+  return (const inspection *)(const void *)about;
+}
+
+/* --- JSON
+ * ------------------------------------------------------------------------------- */
+
+/* A path may be no UTF-8: then '?' for each byte above 0x7f. */
+static json_t *text_of(const char *text) {
+  char plain[4096], *at;
+  json_t *made = json_string(text);
+  if (made) return made;
+  snprintf(plain, sizeof plain, "%s", text);
+  for (at = plain; *at; ++at) {
+    if ((unsigned char)*at >= 0x80) *at = '?';
+  }
+  return json_string(plain);
+}
+
+/* JSON has neither Inf nor NaN: an exact result is "inf", none is null. */
+static json_t *real_of(double value) {
+  if (isnan(value)) return json_null();
+  return isinf(value) ? json_string("inf") : json_real(value);
+}
+
+static json_t *integer_of(uint64_t value) { return json_integer((json_int_t)value); }
+
+static json_t *shape_of(const tensor *values) {
+  json_t *list = json_array();
+  unsigned i;
+  for (i = 0; i < values->rank; ++i)
+    json_array_append_new(list, integer_of(values->shape[i]));
+  return list;
+}
+
+static json_t *fit_of(const fit *what, bool details) {
+  json_t *made = json_object();
+  if (details) {
+    json_object_set_new(made, "format", json_string(element_name(what->type)));
+    json_object_set_new(made, "scale_exponent", json_integer(what->scale_exponent));
+    json_object_set_new(made, "sqnr", real_of(what->sqnr));
+  }
+  json_object_set_new(made, "clipped", json_real(what->clipped));
+  json_object_set_new(made, "flushed", json_real(what->flushed));
+  return made;
+}
+
+/* [[exponent, count], ...] without zeros */
+static json_t *exponents_of(const mpnum_histogram *histogram) {
+  json_t *list = json_array();
+  int k;
+  for (k = 0; k < 255; ++k) {
+    if (histogram->counts[k] > 0)
+      json_array_append_new(
+          list, json_pack("[i, I]", k - 127, (json_int_t)histogram->counts[k]));
+  }
+  return list;
+}
+
+static void set_survival(json_t *to, const row *about, const fit *what) {
+  json_t *made = fit_of(what, false);
+  json_object_set_new(made, "survives", json_boolean(survives(about, what)));
+  json_object_set_new(to, element_name(what->type), made);
+}
+
+static void set_findings(json_t *to, const row *about) {
+  const findings *found = &about->found;
+  char place[24 * RANK_LIMIT];
+  json_object_set_new(to, "amax", real_of(found->amax));
+  json_object_set_new(to, "zeros", integer_of(found->zeros));
+  json_object_set_new(to, "subnormals", integer_of(found->subnormals));
+  json_object_set_new(to, "infs", integer_of(found->infs));
+  json_object_set_new(to, "nans", integer_of(found->nans));
+  json_object_set_new(to, "first_nonfinite", json_null());
+  json_object_set_new(to, "first_nonfinite_at", json_null());
+  if (found->first_nonfinite == UINT64_MAX) return;
+  show_place(place, sizeof place, about->values, found->first_nonfinite);
+  json_object_set_new(to, "first_nonfinite", integer_of(found->first_nonfinite));
+  json_object_set_new(to, "first_nonfinite_at", json_loads(place, 0, NULL));
+}
+
+static void set_best(json_t *to, const row *about) {
+  const fit *best = best_of(about);
+  json_object_set_new(to, "best",
+                      best ? json_string(element_name(best->type)) : json_null());
+  json_object_set_new(to, "scale_exponent",
+                      best ? json_integer(best->scale_exponent) : json_null());
+  json_object_set_new(to, "sqnr", real_of(best ? best->sqnr : (double)NAN));
+  json_object_set_new(to, "clipped", real_of(best ? best->clipped : (double)NAN));
+  json_object_set_new(to, "flushed", real_of(best ? best->flushed : (double)NAN));
+  json_object_set_new(to, "sampled", json_boolean(about->sampled));
+}
+
+static json_t *row_of(const inspection *run, const row *about) {
+  json_t *made = json_object();
+  json_object_set_new(made, "file", text_of(about->file->path));
+  json_object_set_new(made, "tensor", text_of(about->values->name));
+  json_object_set_new(made, "type", json_string(element_name(about->values->type)));
+  json_object_set_new(made, "shape", shape_of(about->values));
+  json_object_set_new(made, "values", integer_of(about->values->count));
+  set_findings(made, about);
+  set_best(made, about);
+  set_survival(made, about, fit_of_f16(run, about));
+  set_survival(made, about, fit_of_bf16(run, about));
+  json_object_set_new(made, "block_format", json_null());
+  if (run->chosen->details) {
+    json_t *list = json_array();
+    unsigned f;
+    for (f = 0; f < run->fit_count; ++f)
+      json_array_append_new(list, fit_of(&about->fits[f], true));
+    json_object_set_new(made, "formats", list);
+  }
+  json_object_set_new(made, "exponents", exponents_of(&about->found.histogram));
+  return made;
+}
+
+static json_t *texts_of(char *const *texts, size_t count) {
+  json_t *list = json_array();
+  size_t i;
+  for (i = 0; i < count; ++i)
+    json_array_append_new(list, text_of(texts[i]));
+  return list;
+}
+
+/* On one line; takes the value. */
+static bool put(FILE *to, const char *before, json_t *value) {
+  const bool good = value && fputs(before, to) != EOF &&
+                    json_dumpf(value, to, JSON_COMPACT | JSON_ENCODE_ANY) == 0;
+  json_decref(value);
+  return good;
+}
+
+bool write_json(const report *about, FILE *to) {
+  const inspection *run = inspection_of(about);
+  size_t count = 0, i;
+  bool good;
+  while (about->options[count])
+    ++count;
+  good = put(to, "{\"schema\":", json_integer(SCHEMA)) &&
+         put(to, ",\n\"mpnum\":",
+             json_sprintf("%d.%d.%d", MPNUM_VERSION_MAJOR, MPNUM_VERSION_MINOR,
+                          MPNUM_VERSION_PATCH)) &&
+         put(to, ",\n\"options\":", texts_of(about->options, count)) &&
+         fputs(",\n\"files\":[", to) != EOF;
+  for (i = 0; good && i < run->from.count; ++i) {
+    const input *file = &run->from.files[i];
+    good = put(to, i ? ",\n" : "\n",
+               json_pack("{s:o, s:o}", "file", text_of(file->path), "notes",
+                         texts_of(file->notes, file->note_count)));
+  }
+  good = good && fputs("\n],\n\"tensors\":[", to) != EOF;
+  for (i = 0; good && i < run->count; ++i)
+    good = put(to, i ? ",\n" : "\n", row_of(run, run->order[i]));
+  return good && fputs("\n]}\n", to) != EOF;
+}
+
+/* --- CSV
+ * -------------------------------------------------------------------------------- */
+
+/* RFC 4180, without characters that drive a terminal or start a line. */
+static void put_text(FILE *to, const char *text) {
+  const bool quoted = strpbrk(text, ",\"\r\n") != NULL;
+  char *clean = copy_text(text), *at;
+  if (!clean) return;
+  clean_text(clean);
+  if (quoted) fputc('"', to);
+  for (at = clean; *at; ++at) {
+    if (*at == '"') fputc('"', to);
+    fputc(*at, to);
+  }
+  if (quoted) fputc('"', to);
+  free(clean);
+}
+
+/* 17 digits give the same double back; nothing for what is not. */
+static void put_real(FILE *to, double value) {
+  fputc(',', to);
+  if (!isnan(value)) fprintf(to, "%.17g", value);
+}
+
+static void put_count(FILE *to, uint64_t value) { fprintf(to, ",%" PRIu64, value); }
+
+static void put_row(FILE *to, const inspection *run, const row *about) {
+  const findings *found = &about->found;
+  const fit *best = best_of(about);
+  const fit *const wide[] = {fit_of_f16(run, about), fit_of_bf16(run, about)};
+  char shape[24 * RANK_LIMIT];
+  int i;
+  show_shape(shape, sizeof shape, about->values);
+  put_text(to, about->file->path);
+  fputc(',', to);
+  put_text(to, about->values->name);
+  fprintf(to, ",%s,%s", element_name(about->values->type), shape);
+  put_count(to, about->values->count);
+  put_real(to, found->amax);
+  put_count(to, found->zeros);
+  put_count(to, found->subnormals);
+  put_count(to, found->infs);
+  put_count(to, found->nans);
+  fputc(',', to);
+  if (found->first_nonfinite != UINT64_MAX)
+    fprintf(to, "%" PRIu64, found->first_nonfinite);
+  fprintf(to, ",%s,", best ? element_name(best->type) : "none");
+  if (best) fprintf(to, "%d", best->scale_exponent);
+  put_real(to, best ? best->sqnr : (double)NAN);
+  put_real(to, best ? best->clipped : (double)NAN);
+  put_real(to, best ? best->flushed : (double)NAN);
+  fprintf(to, ",%d", about->sampled);
+  for (i = 0; i < 2; ++i) {
+    fprintf(to, ",%d", survives(about, wide[i]));
+    put_real(to, wide[i]->clipped);
+    put_real(to, wide[i]->flushed);
+  }
+  fputs(",\n", to);
+}
+
+bool write_csv(const report *about, FILE *to) {
+  const inspection *run = inspection_of(about);
+  size_t i;
+  fputs("file,tensor,type,shape,values,amax,zeros,subnormals,infs,nans,"
+        "first_nonfinite,best,scale_exponent,sqnr,clipped,flushed,sampled,"
+        "f16,f16_clipped,f16_flushed,bf16,bf16_clipped,bf16_flushed,block_format\n",
+        to);
+  for (i = 0; i < run->count; ++i)
+    put_row(to, run, run->order[i]);
+  return !ferror(to);
+}

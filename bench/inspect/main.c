@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* mpnum inspect. As in the bench, all inputs are checked before anything is read through,
+ * and all is read before anything is written: what goes wrong leaves one line on stderr.
+ */
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mpnum/detail/core/config.h>
+
+#include "../report/output.h"
+#include "inspect.h"
+
+enum { DONE = 0, NO_RESULT = 1, WRONG_INPUT = 2 };
+
+static bool is_wanted(const inspect_options *chosen, const char *name) {
+  size_t i;
+  for (i = 0; i < chosen->glob_count; ++i) {
+    if (fnmatch(chosen->globs[i], name, 0) == 0) return true;
+  }
+  return chosen->glob_count == 0;
+}
+
+static bool list_rows(inspection *run) {
+  size_t f, t, total = 0;
+  for (f = 0; f < run->from.count; ++f)
+    total += run->from.files[f].tensor_count;
+  run->rows = calloc(total + 1, sizeof *run->rows);
+  run->order = calloc(total + 1, sizeof(void *));
+  if (!run->rows || !run->order) return complain(NULL, "out of memory"), false;
+  for (f = 0; f < run->from.count; ++f) {
+    const input *file = &run->from.files[f];
+    for (t = 0; t < file->tensor_count; ++t) {
+      if (!is_wanted(run->chosen, file->tensors[t].name)) continue;
+      run->rows[run->count].file = file;
+      run->rows[run->count++].values = &file->tensors[t];
+    }
+  }
+  run->shown = run->count;
+  if (run->chosen->top > 0 && run->chosen->top < run->count)
+    run->shown = run->chosen->top;
+  return run->count > 0 || (complain("--tensor", "no tensor has such a name"), false);
+}
+
+static bool check_outputs(const inspection *run) {
+  const char *const paths[] = {run->chosen->json, run->chosen->csv, run->chosen->svg};
+  refusal why;
+  size_t i, other;
+  for (i = 0; i < 3; ++i) {
+    if (!paths[i]) continue;
+    for (other = 0; other < i; ++other) {
+      if (paths[other] && strcmp(paths[i], paths[other]) == 0)
+        return complain(paths[i], "is named for two outputs"), false;
+    }
+    if (!output_check(paths[i], run->from.files, run->from.count, &why))
+      return complain(paths[i], why.text), false;
+  }
+  return true;
+}
+
+/* Brings out what was printed, all of it if good. */
+static bool finish_output(bool good) {
+  if (fflush(stdout) == 0 && !ferror(stdout) && good) return true;
+  return complain("standard output", strerror(errno)), false;
+}
+
+static bool write_file(const inspection *run, const char *path, report_writer *write) {
+  refusal why;
+  if (!path || output_write(path, write, &run->about, &why)) return true;
+  return complain(path, why.text), false;
+}
+
+static int perform(inspection *run) {
+  const inspect_options *chosen = run->chosen;
+  const char *subject = NULL;
+  refusal why;
+  if (!inputs_open(&run->from, chosen->paths, chosen->path_count, chosen->codes, &why))
+    return complain(run->from.refused, why.text), WRONG_INPUT;
+  if (!check_outputs(run) || !list_rows(run)) return WRONG_INPUT;
+  run->fit_count = chosen->candidate_count + 2;
+  if (!scan_all(run, &subject, &why)) return complain(subject, why.text), WRONG_INPUT;
+  if (!sort_rows(run)) return complain(NULL, "out of memory"), NO_RESULT;
+  if (!finish_output(print_text(run, stdout))) return NO_RESULT;
+  return write_file(run, chosen->json, write_json) &&
+                 write_file(run, chosen->csv, write_csv) &&
+                 write_file(run, chosen->svg, write_svg)
+             ? DONE
+             : NO_RESULT;
+}
+
+int main(int argc, char **argv) {
+  static inspection run;
+  inspect_options chosen;
+  refusal why;
+  int status = WRONG_INPUT;
+  program_title = "mpnum inspect";
+  run.about.options = argv + 1;
+  run.chosen = &chosen;
+  if (!inspect_options_read(&chosen, argc, argv, &why)) {
+    complain(NULL, why.text);
+  } else if (chosen.help || chosen.version) {
+    if (chosen.help) inspect_options_help();
+    if (!chosen.help)
+      printf("mpnum inspect %d.%d.%d\n", MPNUM_VERSION_MAJOR, MPNUM_VERSION_MINOR,
+             MPNUM_VERSION_PATCH);
+    status = finish_output(true) ? DONE : NO_RESULT;
+  } else {
+    status = perform(&run);
+  }
+  free(run.rows);
+  free(run.order);
+  inputs_close(&run.from);
+  inspect_options_free(&chosen);
+  return status;
+}

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: MIT */
+/* The table, and the totals below it. A column in which no row has anything is left out,
+ * so that most models fit 80 columns. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <mpnum/detail/core/query.h>
+
+#include "inspect.h"
+
+enum { CELL = 32, NAME_LEAST = 16, USUAL_WIDTH = 80, NOTES = 4 };
+
+typedef struct column {
+  const char *heading;
+  void (*show)(char *cell, const inspection *run, const row *about);
+  const char *nothing; /* left out where every row shows this */
+} column;
+
+void show_shape(char *dst, size_t size, const tensor *values) {
+  size_t used = 0;
+  unsigned i;
+  snprintf(dst, size, "scalar");
+  for (i = 0; i < values->rank && used < size; ++i)
+    used += (size_t)snprintf(dst + used, size - used, i ? "x%" PRIu64 : "%" PRIu64,
+                             values->shape[i]);
+}
+
+void show_place(char *dst, size_t size, const tensor *values, uint64_t index) {
+  uint64_t at[RANK_LIMIT];
+  size_t used;
+  unsigned i;
+  for (i = 0; i < values->rank; ++i) {
+    const unsigned d = values->fortran_order ? i : values->rank - 1 - i;
+    at[d] = index % values->shape[d];
+    index /= values->shape[d];
+  }
+  used = (size_t)snprintf(dst, size, "[");
+  for (i = 0; i < values->rank && used < size; ++i)
+    used +=
+        (size_t)snprintf(dst + used, size - used, i ? ", %" PRIu64 : "%" PRIu64, at[i]);
+  if (used < size) snprintf(dst + used, size - used, "]");
+}
+
+/* 4 characters at most; 0 and 100 only for none at all and for all. */
+static void show_share(char *cell, double part, double whole) {
+  const double share = 100 * part / whole;
+  if (part <= 0) {
+    snprintf(cell, CELL, "0");
+  } else if (share < 0.01) {
+    snprintf(cell, CELL, "<.01");
+  } else if (share >= 99.95 && part < whole) {
+    snprintf(cell, CELL, ">99");
+  } else {
+    snprintf(cell, CELL, share < 10 ? "%.2f" : share < 99.95 ? "%.1f" : "%.0f", share);
+  }
+}
+
+static void show_type(char *cell, const inspection *run, const row *about) {
+  (void)run;
+  snprintf(cell, CELL, "%s", element_name(about->values->type));
+}
+
+static void show_row_shape(char *cell, const inspection *run, const row *about) {
+  char whole[24 * RANK_LIMIT];
+  (void)run;
+  show_shape(whole, sizeof whole, about->values);
+  shorten(cell, CELL, run->chosen->wide ? CELL - 1 : 15, whole);
+}
+
+/* 0.0312, 3.1e-05 */
+static void show_amax(char *cell, const inspection *run, const row *about) {
+  const double amax = about->found.amax;
+  (void)run;
+  snprintf(cell, CELL, amax > 0 && (amax < 1e-3 || amax >= 1e5) ? "%.1e" : "%.4g", amax);
+}
+
+static void show_zeros(char *cell, const inspection *run, const row *about) {
+  (void)run;
+  show_share(cell, (double)about->found.zeros, (double)about->values->count);
+}
+
+static void show_subnormals(char *cell, const inspection *run, const row *about) {
+  (void)run;
+  show_share(cell, (double)about->found.subnormals, (double)about->values->count);
+}
+
+/* 3@17: three of them, the first at index 17 */
+static void show_nonfinite(char *cell, const inspection *run, const row *about) {
+  const findings *found = &about->found;
+  (void)run;
+  snprintf(cell, CELL, "-");
+  if (found->infs + found->nans > 0)
+    snprintf(cell, CELL, "%" PRIu64 "@%" PRIu64, found->infs + found->nans,
+             found->first_nonfinite);
+}
+
+static void show_best(char *cell, const inspection *run, const row *about) {
+  const fit *best = best_of(about);
+  (void)run;
+  snprintf(cell, CELL, "%s", best ? element_name(best->type) : "none");
+}
+
+static void show_scale(char *cell, const inspection *run, const row *about) {
+  const fit *best = best_of(about);
+  (void)run;
+  snprintf(cell, CELL, "-");
+  if (best) snprintf(cell, CELL, "2^%d", best->scale_exponent);
+}
+
+static void show_quality(char *cell, double sqnr) {
+  if (isnan(sqnr)) {
+    snprintf(cell, CELL, "-");
+  } else if (sqnr >= 100) { /* no error, or one value that outweighs all others */
+    snprintf(cell, CELL, isinf(sqnr) ? "exact" : ">99");
+  } else {
+    snprintf(cell, CELL, "%.1f", sqnr);
+  }
+}
+
+static void show_sqnr(char *cell, const inspection *run, const row *about) {
+  const fit *best = best_of(about);
+  (void)run;
+  show_quality(cell, best ? best->sqnr : (double)NAN);
+}
+
+static void show_clipped(char *cell, const inspection *run, const row *about) {
+  const fit *best = best_of(about);
+  (void)run;
+  snprintf(cell, CELL, "0");
+  if (best) show_share(cell, best->clipped, (double)about->values->count);
+}
+
+static void show_flushed(char *cell, const inspection *run, const row *about) {
+  const fit *best = best_of(about);
+  (void)run;
+  snprintf(cell, CELL, "0");
+  if (best) show_share(cell, best->flushed, (double)about->values->count);
+}
+
+/* What is wrong with it, or nothing. */
+static void show_survival(char *cell, const row *about, const fit *what) {
+  snprintf(cell, CELL, "%s",
+           survives(about, what) ? "ok"
+           : what->clipped > 0   ? "clips"
+                                 : "flush");
+}
+
+static void show_f16(char *cell, const inspection *run, const row *about) {
+  show_survival(cell, about, fit_of_f16(run, about));
+}
+
+static void show_bf16(char *cell, const inspection *run, const row *about) {
+  show_survival(cell, about, fit_of_bf16(run, about));
+}
+
+static const column columns_of_rows[] = {
+    {"type", show_type, NULL},       {"shape", show_row_shape, NULL},
+    {"amax", show_amax, NULL},       {"zero%", show_zeros, "0"},
+    {"subn%", show_subnormals, "0"}, {"Inf/NaN", show_nonfinite, "-"},
+    {"best", show_best, NULL},       {"scale", show_scale, NULL},
+    {"SQNR", show_sqnr, NULL},       {"clip%", show_clipped, "0"},
+    {"flush%", show_flushed, "0"},   {"f16", show_f16, NULL},
+    {"bf16", show_bf16, NULL},
+};
+enum { COLUMNS = sizeof columns_of_rows / sizeof *columns_of_rows };
+
+/* --- the table
+ * -------------------------------------------------------------------------- */
+
+typedef struct layout {
+  size_t widths[COLUMNS]; /* 0: left out */
+  size_t name_width;
+} layout;
+
+static size_t screen_width(void) {
+  struct winsize size;
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < USUAL_WIDTH)
+    return USUAL_WIDTH;
+  return size.ws_col;
+}
+
+static void fit_columns(const inspection *run, layout *made) {
+  size_t i, c, rest = 0, longest = 4;
+  memset(made, 0, sizeof *made);
+  for (c = 0; c < COLUMNS; ++c) {
+    const column *about = &columns_of_rows[c];
+    bool has_any = !about->nothing;
+    for (i = 0; i < run->shown; ++i) {
+      char cell[CELL];
+      about->show(cell, run, run->order[i]);
+      has_any = has_any || strcmp(cell, about->nothing) != 0;
+      if (strlen(cell) > made->widths[c]) made->widths[c] = strlen(cell);
+    }
+    if (strlen(about->heading) > made->widths[c])
+      made->widths[c] = strlen(about->heading);
+    if (!has_any) made->widths[c] = 0;
+    rest += has_any ? made->widths[c] + 1 : 0;
+  }
+  for (i = 0; i < run->shown; ++i) {
+    const size_t width = columns(run->order[i]->values->name);
+    if (width > longest) longest = width;
+  }
+  made->name_width = longest;
+  if (run->chosen->wide || longest + rest <= screen_width()) return;
+  made->name_width =
+      screen_width() > rest + NAME_LEAST ? screen_width() - rest : NAME_LEAST;
+}
+
+static bool has_colour(void) {
+  const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
+  return isatty(STDOUT_FILENO) == 1 && !(none && none[0]) &&
+         !(terminal && strcmp(terminal, "dumb") == 0);
+}
+
+static void print_name(const char *name, size_t width, FILE *to) {
+  const size_t size = 4 * strlen(name) + 8;
+  char *shown = malloc(size);
+  size_t used;
+  if (!shown) return;
+  shorten(shown, size, width, name);
+  fputs(shown, to);
+  for (used = columns(shown); used < width; ++used)
+    fputc(' ', to);
+  free(shown);
+}
+
+/* Red: Inf, NaN, or nothing of 8 bits; yellow: not in f16 or bf16. */
+static const char *colour_of(const inspection *run, const row *about) {
+  if (about->found.infs + about->found.nans > 0 || about->best < 0) return "\033[31m";
+  if (!survives(about, fit_of_f16(run, about)) ||
+      !survives(about, fit_of_bf16(run, about)))
+    return "\033[33m";
+  return "";
+}
+
+static void print_table(const inspection *run, FILE *to) {
+  const bool coloured = has_colour();
+  layout made;
+  size_t i, c;
+  fit_columns(run, &made);
+  fprintf(to, "%-*s", (int)made.name_width, "tensor");
+  for (c = 0; c < COLUMNS; ++c) {
+    if (made.widths[c] > 0)
+      fprintf(to, " %*s", (int)made.widths[c], columns_of_rows[c].heading);
+  }
+  fputc('\n', to);
+  for (i = 0; i < run->shown; ++i) {
+    const row *about = run->order[i];
+    const char *colour = coloured ? colour_of(run, about) : "";
+    fputs(colour, to);
+    print_name(about->values->name, made.name_width, to);
+    for (c = 0; c < COLUMNS; ++c) {
+      char cell[CELL];
+      columns_of_rows[c].show(cell, run, about);
+      if (made.widths[c] > 0) fprintf(to, " %*s", (int)made.widths[c], cell);
+    }
+    fputs(colour[0] ? "\033[0m\n" : "\n", to);
+  }
+  if (run->shown < run->count)
+    fprintf(to, "... and %zu more (--top %zu)\n", run->count - run->shown, run->shown);
+}
+
+/* --- totals
+ * ----------------------------------------------------------------------------- */
+
+typedef struct totals {
+  size_t tensors, nonfinite, none, not_f16, not_bf16, sampled;
+  size_t by_candidate[CANDIDATE_LIMIT];
+  uint64_t values, bytes;
+  double amax;
+} totals;
+
+/* file: NULL for all */
+static totals total_of(const inspection *run, const input *file) {
+  totals sum;
+  size_t i;
+  memset(&sum, 0, sizeof sum);
+  for (i = 0; i < run->count; ++i) {
+    const row *about = &run->rows[i];
+    if (file && about->file != file) continue;
+    ++sum.tensors;
+    sum.values += about->values->count;
+    sum.bytes += about->values->count * element_size(about->values->type);
+    sum.nonfinite += about->found.infs + about->found.nans > 0;
+    sum.none += about->best < 0;
+    sum.not_f16 += !survives(about, fit_of_f16(run, about));
+    sum.not_bf16 += !survives(about, fit_of_bf16(run, about));
+    sum.sampled += about->sampled;
+    if (about->best >= 0) ++sum.by_candidate[about->best];
+    if (about->found.amax > sum.amax) sum.amax = about->found.amax;
+  }
+  return sum;
+}
+
+static void show_size(char *cell, uint64_t bytes) {
+  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double size = (double)bytes;
+  size_t unit = 0;
+  for (; size >= 1024 && unit < 4; ++unit)
+    size /= 1024;
+  snprintf(cell, CELL, unit ? "%.1f %s" : "%.0f %s", size, units[unit]);
+}
+
+static void print_totals(const inspection *run, const char *name, const totals *sum,
+                         FILE *to) {
+  const inspect_options *chosen = run->chosen;
+  char shown[4 * USUAL_WIDTH + 4], size[CELL];
+  unsigned i;
+  shorten(shown, sizeof shown, USUAL_WIDTH - 2, name);
+  show_size(size, sum->bytes);
+  fprintf(to, "\n%s\n  %zu tensor%s, %" PRIu64 " values, %s, amax %.4g\n  best:", shown,
+          sum->tensors, sum->tensors == 1 ? "" : "s", sum->values, size, sum->amax);
+  for (i = 0; i < chosen->candidate_count; ++i)
+    fprintf(to, " %s %zu,", element_name(chosen->candidates[i]), sum->by_candidate[i]);
+  fprintf(to, " none %zu; Inf or NaN in %zu; not in f16 %zu, bf16 %zu\n", sum->none,
+          sum->nonfinite, sum->not_f16, sum->not_bf16);
+}
+
+bool print_text(const inspection *run, FILE *to) {
+  const totals all = total_of(run, NULL);
+  size_t f, n;
+  if (!run->chosen->details) print_table(run, to);
+  for (n = 0; n < run->shown && run->chosen->details; ++n)
+    print_details(run, run->order[n], to);
+  for (f = 0; f < run->from.count; ++f) {
+    const input *file = &run->from.files[f];
+    const totals sum = total_of(run, file);
+    if (sum.tensors > 0) print_totals(run, file->path, &sum, to);
+    for (n = 0; n < file->note_count && n < NOTES; ++n)
+      fprintf(to, "  %s\n", file->notes[n]);
+    if (file->note_count > NOTES)
+      fprintf(to, "  ... and %zu more left out\n", file->note_count - NOTES);
+  }
+  if (run->from.count > 1) print_totals(run, "All files", &all, to);
+  if (all.sampled > 0)
+    fprintf(to,
+            "\nSQNR and flush%% of %zu tensor%s come from a sample of %d values;\n"
+            "--exact reads all of them again.\n",
+            all.sampled, all.sampled == 1 ? "" : "s", SAMPLE);
+  return !ferror(to);
+}
+
+/* --- details
+ * ---------------------------------------------------------------------------- */
+
+enum { BAR_AND_MARKS = 64, MARK = 6, LINES = 24 };
+
+/* How a format, at its scale, holds magnitudes from 2^exponent: '|' normal, ':' with
+ * fewer bits, ' ' not at all. */
+static char mark_of(const fit *what, int exponent) {
+  const mpnum_format format = mpnum_format_of(what->type);
+  const int scaled = exponent + what->scale_exponent;
+  int least;
+  if (scaled >= mpnum_format_max_exp(format)) return ' ';
+  if (scaled >= mpnum_format_min_exp(format) - 1) return '|';
+  frexpf(mpnum_format_true_min(format), &least);
+  return scaled >= least - 2 ? ':' : ' ';
+}
+
+static void print_fit(const row *about, const fit *what, FILE *to) {
+  char sqnr[CELL], clipped[CELL], flushed[CELL], scale[CELL];
+  const double count = (double)about->values->count;
+  show_quality(sqnr, what->sqnr);
+  show_share(clipped, what->clipped, count);
+  show_share(flushed, what->flushed, count);
+  snprintf(scale, sizeof scale, "2^%d", what->scale_exponent);
+  fprintf(to, "  %-8s %6s %8s %6s %7s%s\n", element_name(what->type), scale, sqnr,
+          clipped, flushed, what == best_of(about) ? "  best" : "");
+}
+
+/* Of the counts from `low` on; the marks are those of the highest exponent that occurs.
+ */
+static void print_bin(const inspection *run, const row *about, int low, int step,
+                      uint64_t most, FILE *to) {
+  const uint64_t *counts = about->found.histogram.counts;
+  const int width = BAR_AND_MARKS - MARK * (int)run->fit_count;
+  char label[CELL], share[CELL];
+  uint64_t sum = 0;
+  int k, shown = low, length;
+  unsigned f;
+  for (k = low; k < low + step && k < 255; ++k) {
+    sum += counts[k];
+    if (counts[k] > 0) shown = k;
+  }
+  length = (int)(width * ((double)sum / (double)most) + 0.5);
+  if (sum > 0 && length == 0) length = 1;
+  snprintf(label, sizeof label, "2^%d", low - 127);
+  show_share(share, (double)sum, (double)about->values->count);
+  fprintf(to, "  %7s %5s ", label, share);
+  for (k = 0; k < width; ++k)
+    fputc(k < length ? '#' : ' ', to);
+  for (f = 0; f < run->fit_count; ++f)
+    fprintf(to, "%*c", MARK, mark_of(&about->fits[f], shown - 127));
+  fputc('\n', to);
+}
+
+static void print_histogram(const inspection *run, const row *about, FILE *to) {
+  const uint64_t *counts = about->found.histogram.counts;
+  int low = 0, high = 254, step, k, at;
+  uint64_t most = 0, sum;
+  unsigned f;
+  while (low < 255 && counts[low] == 0)
+    ++low;
+  while (high > low && counts[high] == 0)
+    --high;
+  if (low == 255) return;
+  step = (high - low) / LINES + 1;
+  for (k = low; k <= high; k += step) {
+    for (sum = 0, at = k; at < k + step && at < 255; ++at)
+      sum += counts[at];
+    if (sum > most) most = sum;
+  }
+  fprintf(to, "\n  %7s %5s %-*s", "from", "%", BAR_AND_MARKS - MARK * (int)run->fit_count,
+          "");
+  for (f = 0; f < run->fit_count; ++f)
+    fprintf(to, "%*.5s", MARK, element_name(about->fits[f].type));
+  fputc('\n', to);
+  for (k = high - (high - low) % step; k >= low; k -= step)
+    print_bin(run, about, k, step, most, to);
+}
+
+void print_details(const inspection *run, const row *about, FILE *to) {
+  const findings *found = &about->found;
+  char place[24 * RANK_LIMIT], shape[24 * RANK_LIMIT];
+  char zeros[CELL], subnormals[CELL];
+  unsigned f;
+  show_shape(shape, sizeof shape, about->values);
+  print_name(about->values->name, columns(about->values->name), to);
+  fprintf(to, "\n  %s %s, %" PRIu64 " values, amax %.6g",
+          element_name(about->values->type), shape, about->values->count, found->amax);
+  show_share(zeros, (double)found->zeros, (double)about->values->count);
+  show_share(subnormals, (double)found->subnormals, (double)about->values->count);
+  fprintf(to, "\n  %s %% zeros, %s %% subnormals", zeros, subnormals);
+  if (found->infs + found->nans > 0) {
+    show_place(place, sizeof place, about->values, found->first_nonfinite);
+    fprintf(to, ", %" PRIu64 " Inf, %" PRIu64 " NaN, the first at %s", found->infs,
+            found->nans, place);
+  }
+  if (found->too_large > 0) fprintf(to, ", %" PRIu64 " past f32", found->too_large);
+  fprintf(to, "\n\n  %-8s %6s %8s %6s %7s\n", "format", "scale", "SQNR dB", "clip%",
+          "flush%");
+  for (f = 0; f < run->fit_count; ++f)
+    print_fit(about, &about->fits[f], to);
+  print_histogram(run, about, to);
+  fputc('\n', to);
+}
