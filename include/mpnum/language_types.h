@@ -7,7 +7,7 @@
  *   MPNUM_HAS_FLOAT16   1 where the target has _Float16: gcc 12, clang 15 and newer on
  *                       x86 with SSE2; clang 14 on aarch64
  *   MPNUM_HAS_BFLOAT16  1 where it has __bf16: gcc 13 and clang 15 on x86 with SSE2, gcc
- *                       10 and clang 16 on aarch64; older ones can only move it
+ *                       12 and clang 16 on aarch64; older ones can only move it
  *
  * In C++23 std::float16_t is _Float16 and std::bfloat16_t is __bf16. The move keeps every
  * bit, a signalling NaN's too; with MPNUM_HAS_CONSTEXPR it is a constant expression.
@@ -35,7 +35,7 @@
 #elif defined(__clang__) && defined(__aarch64__)
 # define MPNUM_HAS_BFLOAT16 (__clang_major__ >= 16)
 #elif defined(__GNUC__) && defined(__aarch64__)
-# define MPNUM_HAS_BFLOAT16 (__GNUC__ >= 10)
+# define MPNUM_HAS_BFLOAT16 (__GNUC__ >= 12)
 #else
 # define MPNUM_HAS_BFLOAT16 0
 #endif
