@@ -27,7 +27,7 @@ from toolchain import INCLUDE, WARNINGS, named, run
 from tree import ROOT, check, need
 
 C99, SHORT_OF_STANDARDS = ["-std=c99", "-O2"], ["c99", "c2x", "c++11", "c++17", "c++2b"]
-LANGUAGE_TYPES = ROOT / "tests/convert/test_language_types.c"
+LANGUAGE_TYPES, QUERIES = (ROOT / f"tests/convert/test_{name}.c" for name in ("language_types", "queries"))
 
 MINGW = "x86_64-w64-mingw32-gcc"
 WINE = ["wine64", "/usr/lib/wine/wine64", "wine"]  # Debian's wine asks for a 32-bit one first
@@ -63,13 +63,13 @@ def newer_ones(name):
     return [command for number, command in versions(name).items() if number > int(said.split(".")[0])]
 
 
-def language_types(compiler, standard, flags=(), emulators=()):
+def program_passes(source, compiler, standard, flags=(), emulators=()):
     cpp = standard.startswith("c++")
-    command = [test_headers.driver(compiler, standard) if not flags else need(compiler), *flags]
+    command = [test_headers.driver(compiler, standard), *flags]
     with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder) / "language_types.exe"  # a name that Windows runs, too
-        check(*command, "-x", "c++" if cpp else "c", f"-std={standard}", "-O2", *WARNINGS, "-I", INCLUDE, LANGUAGE_TYPES,
-              "-o", program)
+        program = Path(folder) / "program.exe"  # a name that Windows runs, too
+        check(*command, "-x", "c++" if cpp else "c", f"-std={standard}", "-O2", *WARNINGS, "-I", INCLUDE, source,
+              "-o", program, "-lm")
         said = check(*[need(*emulators)] if emulators else [], program)
     assert "ok 1 " in said, said
 
@@ -92,8 +92,9 @@ def of_version(pool, compiler, builds):
     for standard in SHORT_OF_STANDARDS:
         work = pool.submit(test_headers.every_body_without_a_warning, compiler, standard)
         tests.append(named(f"every body without a warning, {compiler} {standard}", work.result))
-        work = pool.submit(language_types, compiler, standard)
+        work = pool.submit(program_passes, LANGUAGE_TYPES, compiler, standard)
         tests.append(named(f"language types, {compiler} {standard}", work.result))
+    tests.append(named(f"queries, {compiler}", pool.submit(program_passes, QUERIES, compiler, "c99").result))
     for flags, environments in builds:
         command = compiler.replace("gcc", "g++").replace("clang", "clang++") if "c++" in flags else compiler
         tests += test_bits.properties(pool, f"{command} {' '.join(flags)}", environments, command, flags)
@@ -123,7 +124,7 @@ def on_target(pool, target):
     if target == "x86-linux-musl" and os.uname().machine == "x86_64":
         emulators = []
     tests = [named(f"language types of {target}",
-                   pool.submit(language_types, "python-zig", "c99", flags, emulators).result)]
+                   pool.submit(program_passes, LANGUAGE_TYPES, "python-zig", "c99", flags, emulators).result)]
     try:
         wrong_emulator(target)
     except tap.Skip:
@@ -134,7 +135,7 @@ def on_target(pool, target):
 def full(pool):
     tests = []
     for name in ("gcc", "clang"):
-        tests += [named(f"language types, {name} {standard}", pool.submit(language_types, name, standard).result)
+        tests += [named(f"language types, {name} {standard}", pool.submit(program_passes, LANGUAGE_TYPES, name, standard).result)
                   for standard in ("c++11", "c++2b")]
         try:
             newest = newer_ones(name)[-1:]
@@ -159,7 +160,7 @@ def exhaustive(pool):
             tests += of_version(pool, compiler, builds)
     tests += test_bits.properties(pool, MINGW, test_bits.ALL, MINGW, [*C99, "-static"], WINE)
     tests.append(named("language types, MinGW",
-                       pool.submit(language_types, MINGW, "c99", ["-static"], WINE).result))
+                       pool.submit(program_passes, LANGUAGE_TYPES, MINGW, "c99", ["-static"], WINE).result))
     for target in TARGETS:
         tests += on_target(pool, target)
     return tests
