@@ -68,7 +68,9 @@ MPNUM_HOST float mpnum_soft_loss_(const mpnum_row_ *row, float log_sum,
       const float weight = weights ? mpnum_float_at_(weights, i + k) : 1;
       const float t = mpnum_exponent_(element, row->max, row->scale);
       const int is_out = row->is_masked && mpnum_bits_f32(element) == 0xff800000u;
-      if ((mpnum_bits_f32(weight) & 0x7fffffffu) == 0 || (is_out && !weights)) continue;
+      if (mpnum_is_zero_u31_(mpnum_bits_f32(weight) & 0x7fffffffu) ||
+          (is_out && !weights))
+        continue;
       sum = mpnum_add_f64_(
           sum,
           mpnum_opt_barrier_f64_((double)weight * (double)mpnum_sub_scalar_(log_sum, t)));
@@ -76,7 +78,7 @@ MPNUM_HOST float mpnum_soft_loss_(const mpnum_row_ *row, float log_sum,
     }
   }
   for (i = row->count; weights && i < row->src.columns; ++i) /* masked, yet asked for */
-    if ((mpnum_bits_f32(mpnum_float_at_(weights, i)) & 0x7fffffffu) != 0)
+    if (!mpnum_is_zero_u31_(mpnum_bits_f32(mpnum_float_at_(weights, i)) & 0x7fffffffu))
       return mpnum_from_bits_f32(0x7f800000u);
   return mpnum_canonical_(weights ? (float)sum : (float)mpnum_div_f64_(sum, count));
 }
@@ -203,7 +205,7 @@ MPNUM_HOST mpnum_status mpnum_cross_entropy_check_(
     return MPNUM_ERROR_ARGUMENT;
   if (bits > 0x3f800000u && bits != 0x80000000u) return MPNUM_ERROR_ARGUMENT;
   if ((mpnum_bits_f32(factor) & 0x7fffffffu) >= 0x7f800000u) return MPNUM_ERROR_ARGUMENT;
-  if (!targets && (bits & 0x7fffffffu) != 0) return MPNUM_ERROR_ARGUMENT;
+  if (!targets && !mpnum_is_zero_u31_(bits & 0x7fffffffu)) return MPNUM_ERROR_ARGUMENT;
   if (status == MPNUM_OK && !targets) status = mpnum_shares_check_(shares, src);
   if (status != MPNUM_OK) return status;
   for (; targets && i < src.rows; ++i)
@@ -278,7 +280,7 @@ MPNUM_HOST mpnum_status mpnum_soft_cross_entropy_rows(
 
 /* The loss of an element of a row that was summed in parts; NaN where all are -Inf, as
  * none is masked. */
-MPNUM_HOST float mpnum_loss_of_(float max, double sum, float x, float scale) {
+MPNUM_HOST_INLINE_ float mpnum_loss_of_(float max, double sum, float x, float scale) {
   const mpnum_softmax_state state = {max, (float)sum};
   if (mpnum_bits_f32(max) == 0xff800000u) return mpnum_from_bits_f32(0x7fffffffu);
   return mpnum_softmax_loss(state, x, scale);

@@ -159,7 +159,7 @@ MPNUM_HOST mpnum_status mpnum_grad_scaler_unscale_clip_step(
   if (limit <= 0x7f800000u || limit == 0x80000000u)
     status =
         mpnum_grad_scaler_unscale(scaler, optimizer, tensors, count, flags, findings);
-  if (status == MPNUM_OK && (limit & 0x7fffffffu) != 0)
+  if (status == MPNUM_OK && !mpnum_is_zero_u31_(limit & 0x7fffffffu))
     status = mpnum_grad_scaler_clip(scaler, optimizer, tensors, count, max_norm);
   if (status != MPNUM_OK) return status;
   return mpnum_grad_scaler_step(scaler, optimizer, verdict);

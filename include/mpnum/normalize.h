@@ -37,7 +37,7 @@ MPNUM_HOST mpnum_length_ mpnum_length_of_(double square) {
   const int exponent = (int)(bits >> 52 & 0x7ff) - 1023;
   const int half_way = (exponent + 2046) / 2 - 1023; /* rounded down */
   mpnum_length_ length = {1, 1};
-  if ((bits & 0x7fffffffffffffffu) == 0) return length;
+  if (mpnum_is_zero_u63_(bits & 0x7fffffffffffffffu)) return length;
   if (bits >> 63 || exponent == 1024) {
     length.root = mpnum_root_(square);
     return length;

@@ -47,15 +47,17 @@ MPNUM_MATH_ mpnum_softmax_state mpnum_softmax_state_empty(void) {
 }
 /* The larger one, +0 above -0; canonical NaN if one is. */
 MPNUM_REAL_ float mpnum_larger_(float a, float b) {
+  const uint32_t bits_a = mpnum_bits_f32(a), bits_b = mpnum_bits_f32(b);
+  const uint32_t larger = mpnum_order_(bits_a) > mpnum_order_(bits_b) ? bits_a : bits_b;
   if (mpnum_isnan_f32(a) || mpnum_isnan_f32(b)) return mpnum_from_bits_f32(0x7fffffffu);
-  return mpnum_order_(mpnum_bits_f32(a)) > mpnum_order_(mpnum_bits_f32(b)) ? a : b;
+  return mpnum_from_bits_f32(larger);
 }
 /* sum e^((from - to) scale), from <= to. */
 MPNUM_REAL_ float mpnum_rescaled_(float sum, float from, float to, float scale) {
   const uint32_t from_bits = mpnum_bits_f32(from);
   if (from_bits == mpnum_bits_f32(to)) return sum;
   if (from_bits == 0xff800000u || mpnum_bits_f32(to) == 0x7f800000u) return 0;
-  if ((mpnum_bits_f32(scale) & 0x7fffffffu) == 0) return sum;
+  if (mpnum_is_zero_u31_(mpnum_bits_f32(scale) & 0x7fffffffu)) return sum;
   return mpnum_mul_scalar_(
       sum, mpnum_exp_scalar_(mpnum_mul_scalar_(mpnum_sub_scalar_(from, to), scale)));
 }
@@ -82,7 +84,7 @@ MPNUM_MATH_ mpnum_softmax_state mpnum_softmax_add(mpnum_softmax_state state, flo
   return mpnum_softmax_merge(state, one, scale);
 }
 /* log of the sum of e^(x scale): -Inf of none, +Inf if one is, NaN if one is. */
-MPNUM_MATH_ float mpnum_softmax_logsumexp(mpnum_softmax_state state, float scale) {
+MPNUM_REAL_ float mpnum_softmax_logsumexp(mpnum_softmax_state state, float scale) {
   const uint32_t bits = mpnum_bits_f32(state.max);
   if (bits == 0x7f800000u || bits == 0xff800000u || mpnum_isnan_f32(state.max))
     return state.max;
@@ -91,7 +93,7 @@ MPNUM_MATH_ float mpnum_softmax_logsumexp(mpnum_softmax_state state, float scale
 }
 /* The weight of an element of the row, e^t / s, and its loss, log s - t; NaN where one is
  * NaN or +Inf. Of an empty state, where all are masked: 0 and +Inf. */
-MPNUM_MATH_ float mpnum_softmax_weight(mpnum_softmax_state state, float x, float scale) {
+MPNUM_REAL_ float mpnum_softmax_weight(mpnum_softmax_state state, float x, float scale) {
   const uint32_t bits = mpnum_bits_f32(state.max);
   if (bits == 0xff800000u) return 0;
   if (bits == 0x7f800000u || mpnum_isnan_f32(state.max))
@@ -99,7 +101,7 @@ MPNUM_MATH_ float mpnum_softmax_weight(mpnum_softmax_state state, float x, float
   return mpnum_canonical_(mpnum_div_scalar_(
       mpnum_exp_scalar_(mpnum_exponent_(x, state.max, scale)), state.sum));
 }
-MPNUM_MATH_ float mpnum_softmax_loss(mpnum_softmax_state state, float x, float scale) {
+MPNUM_REAL_ float mpnum_softmax_loss(mpnum_softmax_state state, float x, float scale) {
   const uint32_t bits = mpnum_bits_f32(state.max);
   if (bits == 0xff800000u) return mpnum_from_bits_f32(0x7f800000u);
   if (bits == 0x7f800000u || mpnum_isnan_f32(state.max))

@@ -134,7 +134,7 @@ MPNUM_FUNC float mpnum_root_(double square) {
   const uint64_t radicand = significand << (exponent - 2 * half_way);
   /* 17/24 + m/3, of m from 1 to 4; 21845/65536 = 1/3 */
   uint64_t root = 47535446 + ((radicand >> 26) * 21845 >> 16);
-  if ((bits & 0x7fffffffffffffffu) == 0) return 0.0f;
+  if (mpnum_is_zero_u63_(bits & 0x7fffffffffffffffu)) return 0.0f;
   if (bits >> 63 || exponent == 1024)
     return mpnum_from_bits_f32(bits == (uint64_t)0x7ff << 52 ? 0x7f800000u : 0x7fffffffu);
   root = (root + radicand / root) >> 1;

@@ -96,7 +96,7 @@ def run_everywhere(compiler, flags, environments, emulator=()):
     need(compiler)
     command = [need(*emulator)] if emulator else []
     with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder) / "bits"
+        program = Path(folder) / "bits.exe"  # a name that Windows runs, too
         check(compiler, *flags, *toolchain.WARNINGS, "-I", toolchain.INCLUDE, SOURCE, "-o", program, "-lm")
         return {environment: toolchain.run(*command, program, environment) for environment in environments}
 

@@ -57,7 +57,8 @@ def compiler_agrees_with_the_list():
     lines = [f"#include <mpnum/{header}>" for header in api.headers if header.endswith(".h")]
     lines += [f"typedef char size_{name}[sizeof({name}) == {size} ? 1 : -1];" for name, size in api.types.items()]
     lines += [f"typedef char value_{name}[{name} == {value} ? 1 : -1];" for name, value in api.enumerators.items()]
-    lines += [f"{result} (*pointer_{name})({', '.join(kind for kind, _ in parameters) or 'void'}) = {name};"
+    lines += [api.where_there_is(name, f"{result} (*pointer_{name})"
+                                       f"({', '.join(kind for kind, _ in parameters) or 'void'}) = {name};")
               for name, (result, parameters) in api.functions.items()]
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "list.c"

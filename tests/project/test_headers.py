@@ -43,7 +43,7 @@ GIVEN = re.compile(r"__cplusplus|_MSC_VER|__GNUC__|__clang__|__CUDA\w*__|__host_
                    r"__\w+_sync|__half2?|__nv_\w+|__always_inline__|__unused__|__clz|__builtin_\w+|__has_builtin|"
                    r"__asm__|__target__|__vector_size__|__may_alias__|__m(128|256|512)[di]?|__mmask\d+|_mm\d*_\w+|_MM_\w+|__AVX\w+|__SSE2__|"
                    r"__FMA__|__F16C__|__x86_64__|__i386__|__aarch64__|__AARCH64EB__|__ARM_NEON|__STDC_HOSTED__|__atomic_\w+|"
-                   r"__ATOMIC_\w+|__NVCC_DIAG_PRAGMA_SUPPORT__")
+                   r"__ATOMIC_\w+|__NVCC_DIAG_PRAGMA_SUPPORT__|_Float16|__bf16|__B?FLT16_MANT_DIG__|__extension__|__clang_major__")
 
 # Macros of other people, in any file before ours: complex.h, termios.h, windows.h, sys/sysmacros.h, X11, compilers,
 # and what programs define for themselves.
@@ -133,7 +133,7 @@ def no_reserved_identifier_is_ours():
 def every_declaration_has_our_prefix():
     for header in C_HEADERS:
         text = without_comments((api.include / header).read_text())
-        functions = re.findall(r"^MPNUM_(?:INLINE|FUNC|HOST)\b[^(]*?(\w+)\s*\(", text, re.M)
+        functions = re.findall(r"^MPNUM_(?:INLINE|FUNC|HOST|LANGUAGE_)\b[^(]*?(\w+)\s*\(", text, re.M)
         types = re.findall(r"^\}\s*(\w+)\s*;", text, re.M)
         strangers = [name for name in functions + types if not name.startswith(("mpnum_", "mpnumv_"))]
         assert not strangers, f"{header}: {strangers}"
@@ -178,7 +178,7 @@ def function_table(headers, without=()):
     return [*include_lines(headers), "typedef void (*function)(void);",
             "#if defined(__cplusplus)", 'extern "C" {', "#endif",
             "extern const function user_table[];", "const function user_table[] = {",
-            *[f"  (function){name}," for name in functions], "};",
+            *[api.where_there_is(name, f"  (function){name},") for name in functions], "};",
             "#if defined(__cplusplus)", "}", "#endif"]
 
 

@@ -285,7 +285,7 @@ def script_with_fake_apt(name, *, answer=None):
     return status, said, told.read_text() if told.exists() else ""
 
 
-INSTALL = "install -y --no-install-recommends gcc libc6-dev meson ninja-build pkg-config libjansson-dev"
+INSTALL = "install -y --no-install-recommends --no-remove gcc libc6-dev meson ninja-build pkg-config libjansson-dev"
 
 
 def without_a_terminal_the_command_is_printed_and_run():

@@ -115,7 +115,7 @@ MPNUM_REAL_ float mpnumv_sqrt_raw(float x) {
 #else
   const uint32_t bits = mpnum_bits_f32(x);
   if (bits - 1 >= 0x7f7fffffu) /* zeros, negative, Inf, NaN */
-    return (bits & 0x7fffffffu) == 0 || bits == 0x7f800000u
+    return mpnum_is_zero_u31_(bits & 0x7fffffffu) || bits == 0x7f800000u
                ? x
                : mpnum_from_bits_f32(0x7fffffffu);
   return mpnum_from_bits_f32(

@@ -10,7 +10,7 @@
 
 /* (x - max) scale; where scale is 0, 0, but -Inf stays so. */
 MPNUM_REAL_ float mpnum_exponent_(float x, float max, float scale) {
-  const int is_flat = (mpnum_bits_f32(scale) & 0x7fffffffu) == 0;
+  const int is_flat = mpnum_is_zero_u31_(mpnum_bits_f32(scale) & 0x7fffffffu);
   if (is_flat && mpnum_bits_f32(x) != 0xff800000u) return mpnum_opt_barrier_scalar_(0);
   if (is_flat) return x;
   return mpnum_mul_scalar_(mpnum_sub_scalar_(x, max), scale);
