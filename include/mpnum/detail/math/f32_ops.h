@@ -65,14 +65,6 @@ MPNUM_REAL_ float mpnumv_div(float a, float b) {
 #endif
 #undef MPNUM_F32_OPERATION_
 
-/* The same float, which the compiler takes for another one: of a constant 0 less x
- * -ffast-math makes -x, which is -0 where x is 0. */
-MPNUM_REAL_ float mpnumv_opt_barrier(float x) {
-#if !MPNUM_ON_DEVICE
-  MPNUM_OPT_BARRIER_F32_(x);
-#endif
-  return x;
-}
 MPNUM_REAL_ float mpnumv_constant(uint32_t bits) { return mpnum_from_bits_f32(bits); }
 /* By hand on devices: nvcc makes abs and neg of steps on a float's bits, which flush
  * subnormals under -use_fast_math. */
@@ -88,7 +80,14 @@ MPNUM_REAL_ uint32_t mpnumv_bits_of(float x) {
   return bits;
 }
 #else
-MPNUM_REAL_ float mpnumv_f32_of(uint32_t bits) { return mpnum_from_bits_f32(bits); }
+/* A float that the compiler does not know: under -ffast-math gcc takes a 0 for a -0 of
+ * the same function, and 0 less x for -x. */
+MPNUM_REAL_ float mpnumv_f32_of(uint32_t bits) {
+# if MPNUM_HAS_GNU
+  __asm__("" : "+r"(bits));
+# endif
+  return mpnum_from_bits_f32(bits);
+}
 MPNUM_REAL_ uint32_t mpnumv_bits_of(float x) { return mpnum_bits_f32(x); }
 #endif
 MPNUM_REAL_ uint32_t mpnumv_splat(uint32_t x) { return x; }
