@@ -112,7 +112,7 @@ MPNUM_HOST void mpnum_block_runs_(mpnum_block_job_ *job) {
   const size_t run = most < MPNUM_RUN_ ? most : MPNUM_RUN_;
   if (is_power && columns >= 16 && columns <= run) {
     job->shift = mpnum_log2_(columns);
-    job->run = job->strip = run;
+    job->run = job->strip = run / columns * columns;
   } else if (columns < 64) {
     job->shift = -1;
     job->run = job->strip = columns == 1 ? run : run / columns * columns;
@@ -240,15 +240,15 @@ MPNUM_HOST int mpnum_store_scales_(const mpnum_block_job_ *job,
     uint8_t *const at = to + row * job->across + column;
     for (; k < count; ++k) {
       at[k] = (uint8_t)scales->codes[k];
-      is_zero |= scales->codes[k] == 0;
+      is_zero |= scales->codes[k] == 0 || scales->amax[k] == 0;
     }
   }
   for (; k < count; ++k) {
     mpnum_set_element_(bits, to, mpnum_block_place_(job, row, column + k),
                        scales->codes[k]);
-    is_zero |= scales->codes[k] == 0;
+    is_zero |= scales->codes[k] == 0 || scales->amax[k] == 0;
   }
-  return is_zero && bits == 8;
+  return is_zero != 0;
 }
 /* A band of at most a block's rows and a strip's columns. */
 MPNUM_HOST_ONCE_ void mpnum_quantize_band_(const mpnum_block_job_ *job, size_t row,
@@ -278,7 +278,7 @@ MPNUM_HOST_ONCE_ void mpnum_quantize_band_(const mpnum_block_job_ *job, size_t r
       if (job->losses) mpnum_count_losses_(&job->scaling, job->losses, x, factors, size);
     }
     for (k = 0; clears && k < count; ++k)
-      if (scales.codes[k] == 0 && (job->is_two_level || scales.amax[k] == 0)) {
+      if (scales.amax[k] == 0 || (job->is_two_level && scales.codes[k] == 0)) {
         const size_t first = k * wide;
         mpnum_clear_codes_(job, row + r, column + first,
                            n - first < wide ? n - first : wide);
