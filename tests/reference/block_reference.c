@@ -96,7 +96,12 @@ static uint64_t scaled(uint64_t f64, int exponent) {
 static int floor_log2(uint64_t value) { return (int)(value >> 52) - 1023; }
 
 static uint32_t to_f32(uint64_t f64) {
-  return ref_encode(ref_format_named("f32"), f64, REF_NEAREST_EVEN, REF_IEEE, 0);
+  const uint64_t magnitude = f64 & ~F64_SIGN, hidden = UINT64_C(1) << 52;
+  const uint32_t sign = (uint32_t)(f64 >> 63) << 31;
+  if (magnitude == 0) return sign;
+  if (magnitude >= F64_INFINITY) return sign | F32_INFINITY;
+  return sign |
+         rounded((magnitude & (hidden - 1)) | hidden, floor_log2(magnitude) - 52, 0);
 }
 static uint32_t largest(const ref_format *format) {
   return to_f32(ref_value(format, format->max_code));
