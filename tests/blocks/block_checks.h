@@ -237,12 +237,18 @@ static inline uint32_t largest_magnitude(const uint32_t *src, size_t n) {
   }
   return amax;
 }
+static inline uint32_t largest_element(const block_format *format) {
+  const ref_format *element = &format->reference.element;
+  uint32_t bits = 0;
+  ref_narrow(ref_value(element, element->max_code), &bits);
+  return bits;
+}
 /* The scale of the tensor that a format of two levels wants for a matrix; 1 for others.
  */
 static inline uint32_t tensor_scale_of(const block_format *format, const uint32_t *src,
                                        size_t n) {
   if (format->reference.rule != REF_TWO_LEVEL) return F32_ONE;
-  return ref_tensor_scale(largest_magnitude(src, n), F32_SIX);
+  return ref_tensor_scale(largest_magnitude(src, n), largest_element(format));
 }
 
 static const mpnum_quantize_options block_seed = {UINT64_C(0x123456789), 5};

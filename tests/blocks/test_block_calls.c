@@ -125,8 +125,8 @@ static mpnum_blockscaled place_blocks(const block_call *call) {
   blocks.scale_inv_bytes = mpnum_blockscale_scale_bytes(&call->format.format, call->rows,
                                                         call->columns, call->is_swizzled);
   memcpy(&blocks.scale, &call->scale, 4);
-  blocks.codes = output_row(
-      (extent(call->rows, call->columns, blocks.stride) * (size_t)bits + 7) / 8);
+  blocks.codes =
+      output_row(bytes_of(bits, extent(call->rows, call->columns, blocks.stride)));
   blocks.scale_inv = output_row(blocks.scale_inv_bytes);
   return blocks;
 }
@@ -357,19 +357,20 @@ static void check_named(const char *name, mpnum_status status, mpnum_status back
   memset(named_codes, MARKED, sizeof named_codes);
   memset(named_back, MARKED, sizeof named_back);
 }
-#define NAMED_MX(name, storage)                                                       \
- check_named(                                                                         \
-     "mx " #name " RCEIL",                                                            \
-     mpnum_mx_quantize_##name((storage *)(void *)named_codes, scales, NAMED_ROWS * 3, \
-                              named_src, NAMED_ROWS, NAMED_COLUMNS),                  \
-     mpnum_mx_dequantize_##name(named_back, (storage *)(void *)named_codes, scales,   \
-                                NAMED_ROWS * 3, NAMED_ROWS, NAMED_COLUMNS),           \
-     F32_ONE)
+#define NAMED_MX(name, storage)                                              \
+ do {                                                                        \
+  storage *codes = (storage *)(void *)named_codes;                           \
+  const mpnum_status status = mpnum_mx_quantize_##name(                      \
+      codes, scales, NAMED_ROWS * 3, named_src, NAMED_ROWS, NAMED_COLUMNS);  \
+  const mpnum_status again = mpnum_mx_dequantize_##name(                     \
+      named_back, codes, scales, NAMED_ROWS * 3, NAMED_ROWS, NAMED_COLUMNS); \
+  check_named("mx " #name " RCEIL", status, again, F32_ONE);                 \
+ } while (0)
 static void presets_have_names(void) {
   static uint32_t bits[NAMED];
   mpnum_e8m0 *scales = (mpnum_e8m0 *)(void *)named_scales;
   mpnum_e4m3 *block_scales = (mpnum_e4m3 *)(void *)named_scales;
-  mpnum_status status;
+  mpnum_status made, back;
   float scale = 0;
   uint32_t scale_bits = 0;
   fill_random(bits, NAMED, -4, 8, &state);
@@ -380,16 +381,15 @@ static void presets_have_names(void) {
   NAMED_MX(e2m3, mpnum_e2m3x4);
   NAMED_MX(e2m1, mpnum_e2m1x2);
   NAMED_MX(int8, int8_t);
-  status =
+  made =
       mpnum_nvfp4_quantize((mpnum_e2m1x2 *)(void *)named_codes, block_scales,
                            NAMED_ROWS * 5, &scale, named_src, NAMED_ROWS, NAMED_COLUMNS);
   memcpy(&scale_bits, &scale, 4);
   CHECK(scale_bits == ref_tensor_scale(largest_magnitude(bits, NAMED), F32_SIX), "S");
-  check_named("nvfp4 1x16", status,
-              mpnum_nvfp4_dequantize(named_back, (mpnum_e2m1x2 *)(void *)named_codes,
-                                     block_scales, NAMED_ROWS * 5, scale, NAMED_ROWS,
-                                     NAMED_COLUMNS),
-              scale_bits);
+  back = mpnum_nvfp4_dequantize(named_back, (mpnum_e2m1x2 *)(void *)named_codes,
+                                block_scales, NAMED_ROWS * 5, scale, NAMED_ROWS,
+                                NAMED_COLUMNS);
+  check_named("nvfp4 1x16", made, back, scale_bits);
 }
 
 /* What is refused: nothing is written. */

@@ -95,7 +95,8 @@ static void check_errors(const block_format *format) {
     const double y = is_infinite ? x : value_of(values[i] & ~F32_SIGN);
     /* The block scale of two levels has fewer bits below 2^-6, that of f32 below 2^-126.
      */
-    const int is_normal = is_two_level ? words.scales[k] >= 8 : amax > 0x1p-100;
+    const int is_normal =
+        is_two_level ? words.scales[k] >= 8 : amax > 0x1p-100 && step < 0x1p127;
     if (fabs(x - y) > clipped + half_gap + little ||
         (is_infinite && x + half_gap < 0x1p128 - 0x1p103) ||
         (is_normal && clipped > most_clipped(format) * x + little)) {

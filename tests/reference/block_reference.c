@@ -166,7 +166,7 @@ uint32_t ref_block_scale(const ref_blocks *blocks, uint32_t amax, uint32_t tenso
     const uint64_t wide = ref_widen(scale);
     int e = floor_log2(wide);
     if (power(e) != wide) ++e;
-    scale = to_f32(power(e > 127 ? 127 : e));
+    scale = to_f32(power(e < -126 ? -126 : e > 127 ? 127 : e)); /* both normal */
   }
   return scale;
 }
@@ -226,10 +226,12 @@ static uint32_t element_code(const ref_blocks *blocks, uint32_t x, uint32_t scal
   if (blocks->rule != REF_TWO_LEVEL || scale_inv != 0) {
     const uint64_t number = before_rounding(blocks, x, scale_inv, tensor_scale);
     code = magnitude_code(format, number & ~F64_SIGN, blocks->is_stochastic, random);
-    if (code > format->max_code) {
-      code = format->max_code;
-      ++losses->saturated;
-    }
+    /* By definition above the largest value already, where it is chance what comes next.
+     */
+    losses->saturated += blocks->is_stochastic
+                             ? (number & ~F64_SIGN) > ref_value(format, format->max_code)
+                             : code > format->max_code;
+    if (code > format->max_code) code = format->max_code;
     losses->underflowed += code == 0 && (x & ~F32_SIGN) != 0;
     return with_sign(blocks, code, (x & F32_SIGN) != 0);
   }
