@@ -103,12 +103,11 @@ static void expect_words(const block_call *call, block_words *want) {
   free(random);
 }
 
-/* The bits between rows, and those that the matrix has no columns for. */
+/* The bytes between rows; codes of 6 bits are written four at a time. */
 static void check_between(const char *name, const uint8_t *data, int bits, size_t rows,
                           size_t columns, size_t stride) {
   for (size_t row = 0; row + 1 < rows; ++row)
-    for (size_t byte = (row * stride + columns) * (size_t)bits / 8 +
-                       ((row * stride + columns) * (size_t)bits % 8 != 0);
+    for (size_t byte = row * stride * (size_t)bits / 8 + bytes_of(bits, columns);
          byte < (row + 1) * stride * (size_t)bits / 8; ++byte)
       if (data[byte] != MARKED) {
         CHECK(0, "%s: a byte past the columns of row %zu was written", name, row);
