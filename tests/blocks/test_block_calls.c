@@ -222,6 +222,94 @@ static void any_call_is_the_reference_s(void) {
   }
 }
 
+/* Descriptors of any fields: refused by the name of one, with nothing written, or carried
+ * out alike by all instruction sets. */
+
+static mpnum_format any_element(void) {
+  mpnum_format made = mpnum_format_of((mpnum_type)below(16));
+  if (below(3) == 0)
+    (void)mpnum_format_make(&made, (int)below(2), (int)below(9), (int)below(9),
+                            (int)below(60) - 30, (mpnum_specials)below(6));
+  return made;
+}
+static mpnum_blockscale_format any_format(void) {
+  static const int bits[] = {8, 8, 6, 4, 5, 0, -4, 16};
+  static const mpnum_type scale_types[] = {MPNUM_TYPE_E8M0, MPNUM_TYPE_E4M3,
+                                           MPNUM_TYPE_F32, MPNUM_TYPE_BF16};
+  mpnum_blockscale_format format = formats[below((size_t)format_count)].format;
+  const uint32_t floor_bits = (uint32_t)random_bits(&state);
+  for (size_t change = 1 + below(3); change > 0; --change)
+    switch (below(9)) {
+    case 0: format.element = any_element(); break;
+    case 1: format.is_int8 = (int)below(4) - 1; break;
+    case 2: format.element_bits = bits[below(8)]; break;
+    case 3: format.rows = below(40); break;
+    case 4: format.columns = below(70); break;
+    case 5: format.scale_type = scale_types[below(4)]; break;
+    case 6: format.rule = (mpnum_blockscale_rule)((int)below(9) - 1); break;
+    case 7: format.rounding = (mpnum_rounding)below(8); break;
+    default: memcpy(&format.amax_floor, &floor_bits, 4);
+    }
+  return format;
+}
+enum { ANY_ROWS = 9, ANY_COLUMNS = 72, ANY = ANY_ROWS * ANY_COLUMNS };
+typedef struct any_results {
+  uint8_t codes[ANY], scales[4 * ANY], values[4 * ANY];
+} any_results;
+static mpnum_status carry_out(const mpnum_blockscale_format *format, const float *src,
+                              any_results *results) {
+  mpnum_blockscaled blocks;
+  mpnum_status status;
+  memset(results, MARKED, sizeof *results);
+  blocks.codes = results->codes;
+  blocks.stride = ANY_COLUMNS;
+  blocks.scale_inv = results->scales;
+  blocks.scale_inv_bytes = sizeof results->scales;
+  blocks.is_swizzled = 0;
+  blocks.scale = 336;
+  status = mpnum_quantize_blocks(
+      format, blocks, mpnum_const_rows_of(MPNUM_TYPE_F32, src, ANY_ROWS, ANY_COLUMNS),
+      &block_seed, NULL);
+  if (status == MPNUM_OK)
+    status = mpnum_dequantize_blocks(
+        format, mpnum_rows_of(MPNUM_TYPE_F32, results->values, ANY_ROWS, ANY_COLUMNS),
+        blocks);
+  return status;
+}
+static void any_descriptor_is_sound_or_refused(void) {
+  static any_results got, want, untouched;
+  static float src[ANY];
+  static uint32_t bits[ANY];
+  int sound = 0, refused = 0;
+  memset(&untouched, MARKED, sizeof untouched);
+  for (int i = 0; i < 2 * TEST_BLOCK_CALLS; ++i) {
+    const mpnum_blockscale_format format = any_format();
+    const char *field = NULL;
+    const mpnum_status status = mpnum_blockscale_validate(&format, &field);
+    if (i % 50 == 0) fill_random(bits, ANY, -20 + (int)below(20), 20, &state);
+    memcpy(src, bits, sizeof src);
+    if (i % 50 == 0) force_isa(isas[below(ISAS)]);
+    if (status != MPNUM_OK) {
+      ++refused;
+      CHECK(field != NULL, "descriptor %d: no field is named", i);
+      CHECK(carry_out(&format, src, &got) == MPNUM_ERROR_ARGUMENT, "descriptor %d", i);
+      CHECK(memcmp(&got, &untouched, sizeof got) == 0, "descriptor %d: written", i);
+      continue;
+    }
+    ++sound;
+    CHECK(carry_out(&format, src, &got) == MPNUM_OK, "descriptor %d, status", i);
+    if (i % 10) continue;
+    {
+      const mpnum_isa before = isa_in_use();
+      force_isa(isas[below(ISAS)]);
+      CHECK(carry_out(&format, src, &want) == MPNUM_OK, "descriptor %d, status", i);
+      CHECK(memcmp(&got, &want, sizeof got) == 0, "descriptor %d: %s is not %s", i,
+            mpnum_isa_name(before), mpnum_isa_name(isa_in_use()));
+    }
+  }
+  CHECK(sound > 50 && refused > 50, "%d sound, %d refused", sound, refused);
+}
+
 /* Floating-point environments. */
 
 enum { SOME_ROWS = 5, SOME_COLUMNS = 77 };
@@ -590,6 +678,7 @@ int main(void) {
   TAP_RUN(presets_have_names);
   add_user_formats();
   TAP_RUN(any_call_is_the_reference_s);
+  TAP_RUN(any_descriptor_is_sound_or_refused);
   force_isa(best);
   RUN_FOR_EACH_ISA(environments_change_no_bit);
   TAP_RUN(scales_lie_as_cublaslt_has_them);
