@@ -16,7 +16,6 @@
 #include "stats.h"
 #include "histogram.h"
 #include "scaler.h"
-#include "scale.h"
 #include "array.h"
 #include "reduce.h"
 #include "func.h"

@@ -14,7 +14,7 @@
 #ifndef MPNUM_SCALE_IO_H
 #define MPNUM_SCALE_IO_H
 
-#include "scale.h"
+#include "amax_history.h"
 #include "detail/core/stored.h"
 
 /* "mpFR" and the members of mpnum_fp8_recipe in their order. */

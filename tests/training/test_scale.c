@@ -254,6 +254,7 @@ static void windows_of_any_length(void) {
 }
 
 static void recipes_of_transformer_engine(void) {
+  const mpnum_fp8_scaling scalings[] = {MPNUM_FP8_CURRENT, MPNUM_FP8_DELAYED};
   const mpnum_fp8_recipe delayed = mpnum_fp8_recipe_delayed();
   const mpnum_fp8_recipe current = mpnum_fp8_recipe_current();
   const char *field = "untouched";
@@ -265,6 +266,8 @@ static void recipes_of_transformer_engine(void) {
   CHECK(current.forward == MPNUM_TYPE_E4M3 && current.backward == MPNUM_TYPE_E5M2 &&
             current.scaling == MPNUM_FP8_CURRENT,
         "current");
+  CHECK((int)scalings[0] == current.scaling && (int)scalings[1] == delayed.scaling,
+        "scalings");
   CHECK(mpnum_fp8_recipe_validate(&delayed, &field) == MPNUM_OK && !field, "delayed");
   CHECK(mpnum_fp8_recipe_validate(&current, NULL) == MPNUM_OK, "current");
 }

@@ -27,7 +27,7 @@ static mpnum_status load_whole(void *state, const uint8_t *bytes, uint64_t size)
 }
 static void write_whole(uint8_t *bytes, const void *state) {
   whole copy = *(const whole *)state;
-  mpnum_stored_ out = mpnum_stored_begin_(bytes, 0x4841706du, 1);
+  mpnum_stored_ out = mpnum_stored_begin_(bytes, 0x4841706du, MPNUM_AMAX_HISTORY_VERSION);
   mpnum_stored_history_(&out, &copy.history);
   for (int i = 0; i < LENGTH; ++i)
     mpnum_stored_f32_(&out, &copy.amaxes[i]);
@@ -36,18 +36,18 @@ static void write_whole(uint8_t *bytes, const void *state) {
 static const stored_kind whole_kind = {"history",  BYTES,      sizeof(whole),
                                        save_whole, load_whole, write_whole};
 
-static whole started(int algorithm) {
+static whole started(mpnum_amax_algorithm algorithm) {
   mpnum_fp8_recipe recipe = mpnum_fp8_recipe_delayed();
   whole it;
   memset(&it, 0, sizeof it);
   recipe.history_length = LENGTH;
-  recipe.algorithm = algorithm;
+  recipe.algorithm = (int32_t)algorithm;
   CHECK(mpnum_amax_history_init(&it.history, it.amaxes, LENGTH, 448, &recipe) == MPNUM_OK,
         "init");
   return it;
 }
 /* Five amaxes, the first of which has left, two zeros, a NaN: the scale is 448 / 4. */
-static whole lived(int algorithm) {
+static whole lived(mpnum_amax_algorithm algorithm) {
   const float amaxes[] = {9, 1, 4, 0, 2, mpnum_from_bits_f32(0x7fc00000u), 0, 3};
   whole it = started(algorithm);
   for (int i = 0; i < 8; ++i)
