@@ -24,5 +24,7 @@
 #include "normalize.h"
 #include "cross_entropy.h"
 #include "grad.h"
+#include "scale.h"
+#include "blockscale.h"
 
 #endif

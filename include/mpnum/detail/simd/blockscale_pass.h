@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+/* Matrices in blocks, cut into bands of a block's rows and runs of columns. */
+#ifndef MPNUM_DETAIL_SIMD_BLOCKSCALE_PASS_H
+#define MPNUM_DETAIL_SIMD_BLOCKSCALE_PASS_H
+
+#include "scale_loops.h"
+#include "../../blockscale_format.h"
+
+#if MPNUM_HAS_ARRAYS
+
+/* Floats that a band and all its columns may have, so that they stay in the first cache
+ * between the looks at them. */
+# define MPNUM_BAND_ 8192
+
+typedef struct mpnum_block_job_ {
+  mpnum_scaling_ scaling;
+  mpnum_block_rule_ rule;
+  mpnum_blockscaled codes;
+  mpnum_const_rows src; /* when dequantising, what is written */
+  mpnum_quantize_losses *losses;
+  mpnum_type scale_type;
+  uint64_t offset;
+  int is_mx, is_two_level;
+  size_t rows, columns, across; /* of a block; blocks in a row */
+  int shift;                    /* of the factors of a run, as loops take it */
+  size_t run, strip;            /* columns of a run, and of runs that share scales */
+} mpnum_block_job_;
+
+/* --- What is refused --- */
+
+/* Bytes from the first to the last element of rows; 0 if they are too many. */
+MPNUM_HOST size_t mpnum_extent_(size_t rows, size_t columns, size_t stride, int bits) {
+  const size_t most = (size_t)-1 / 16 / (size_t)(bits < 8 ? 8 : bits);
+  if (stride && rows > most / stride) return 0;
+  return mpnum_bytes_(bits, (rows - 1) * stride + columns);
+}
+MPNUM_HOST int mpnum_overlap_(const void *a, size_t a_bytes, const void *b,
+                              size_t b_bytes) {
+  const size_t x = (size_t)a, y = (size_t)b;
+  return x < y + b_bytes && y < x + a_bytes;
+}
+MPNUM_HOST mpnum_status mpnum_block_check_(const mpnum_blockscale_format *format,
+                                           const mpnum_blockscaled *codes,
+                                           const void *data, mpnum_type type, size_t rows,
+                                           size_t columns, size_t stride) {
+  const uint32_t scale = mpnum_bits_f32(codes->scale);
+  size_t scale_bytes = 0, code_extent = 0, data_extent = 0;
+  if (mpnum_blockscale_validate(format, 0) != MPNUM_OK || !mpnum_is_block_source_(type))
+    return MPNUM_ERROR_ARGUMENT;
+  if (!rows || !columns || !data || !codes->codes || !codes->scale_inv ||
+      codes->stride < columns || (codes->is_swizzled & ~1) ||
+      (codes->is_swizzled && format->scale_type == MPNUM_TYPE_F32))
+    return MPNUM_ERROR_ARGUMENT;
+  if (rows > 1 && codes->stride % (format->element_bits == 4   ? 2
+                                   : format->element_bits == 6 ? 4
+                                                               : 1) !=
+                      0)
+    return MPNUM_ERROR_ARGUMENT;
+  if (format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL && scale - 1 >= 0x7f7fffffu)
+    return MPNUM_ERROR_ARGUMENT; /* 0, Inf, NaN, or negative */
+  code_extent = mpnum_extent_(rows, columns, codes->stride, format->element_bits);
+  data_extent = mpnum_extent_(rows, columns, stride, mpnum_type_bits_(type));
+  if (!code_extent || !data_extent) return MPNUM_ERROR_ARGUMENT;
+  scale_bytes = mpnum_blockscale_scale_bytes(format, rows, columns, codes->is_swizzled);
+  if (codes->scale_inv_bytes < scale_bytes) return MPNUM_ERROR_RANGE;
+  if (mpnum_overlap_(codes->codes, code_extent, data, data_extent) ||
+      mpnum_overlap_(codes->scale_inv, scale_bytes, data, data_extent) ||
+      mpnum_overlap_(codes->scale_inv, scale_bytes, codes->codes, code_extent))
+    return MPNUM_ERROR_ARGUMENT;
+  return MPNUM_OK;
+}
+MPNUM_HOST mpnum_status mpnum_quantize_check_(const mpnum_blockscale_format *format,
+                                              const mpnum_blockscaled *dst,
+                                              const mpnum_const_rows *src) {
+  return mpnum_block_check_(format, dst, src->data, src->type, src->rows, src->columns,
+                            src->stride);
+}
+MPNUM_HOST mpnum_status mpnum_dequantize_check_(const mpnum_blockscale_format *format,
+                                                const mpnum_rows *dst,
+                                                const mpnum_blockscaled *src) {
+  const mpnum_status status = mpnum_block_check_(format, src, dst->data, dst->type,
+                                                 dst->rows, dst->columns, dst->stride);
+  size_t i = 0;
+  if (status != MPNUM_OK) return status;
+  if (dst->stride < dst->columns) return MPNUM_ERROR_ARGUMENT;
+  if (format->scale_type != MPNUM_TYPE_F32) return MPNUM_OK;
+  for (; i < mpnum_blockscale_count(format, dst->rows, dst->columns); ++i) {
+    const uint32_t bits =
+        (uint32_t)mpnum_element_(32, (const uint8_t *)src->scale_inv, i);
+    if (bits - 1 >= 0x7f7fffffu && (bits & 0x7fffffffu) <= 0x7f800000u)
+      return MPNUM_ERROR_ARGUMENT; /* 0, Inf, or negative; NaN is that of its block */
+  }
+  return MPNUM_OK;
+}
+
+/* --- What a job is --- */
+
+MPNUM_HOST int mpnum_log2_(size_t n) {
+  int shift = 0;
+  for (; n > 1; n >>= 1)
+    ++shift;
+  return shift;
+}
+/* Runs of whole blocks, where a shift finds the factor or each element has its own; or of
+ * parts of one block. */
+MPNUM_HOST void mpnum_block_runs_(mpnum_block_job_ *job) {
+  const size_t columns = job->columns;
+  const int is_power = (columns & (columns - 1)) == 0;
+  const size_t most = job->rows == 1                 ? MPNUM_RUN_
+                      : job->rows > MPNUM_BAND_ / 64 ? 64
+                                                     : MPNUM_BAND_ / job->rows / 64 * 64;
+  const size_t run = most < MPNUM_RUN_ ? most : MPNUM_RUN_;
+  if (is_power && columns >= 16 && columns <= run) {
+    job->shift = mpnum_log2_(columns);
+    job->run = job->strip = run;
+  } else if (columns < 64) {
+    job->shift = -1;
+    job->run = job->strip = columns == 1 ? run : run / columns * columns;
+  } else {
+    job->shift = 31;
+    job->run = columns < MPNUM_RUN_ ? columns : MPNUM_RUN_;
+    job->strip = columns;
+  }
+}
+MPNUM_HOST void mpnum_block_job_of_(mpnum_block_job_ *job,
+                                    const mpnum_blockscale_format *format,
+                                    mpnum_blockscaled codes, mpnum_const_rows src,
+                                    const mpnum_quantize_options *options,
+                                    mpnum_quantize_losses *losses) {
+  job->is_mx = format->scale_type == MPNUM_TYPE_E8M0;
+  job->is_two_level = format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL;
+  job->rule = mpnum_block_rule_of_(format, job->is_two_level ? codes.scale : 1.0f);
+  job->scaling =
+      format->is_int8
+          ? mpnum_scaling_of_int8_(job->is_mx)
+          : mpnum_scaling_of_(format->element, format->element_bits, format->rounding);
+  job->scaling.divides = job->rule.divides;
+  job->scaling.seed = options ? options->seed : 0;
+  job->offset = options ? options->offset : 0;
+  job->codes = codes;
+  job->src = src;
+  job->losses = losses;
+  job->scale_type = format->scale_type;
+  job->rows = format->rows ? format->rows : src.rows;
+  job->columns = format->columns ? format->columns : src.columns;
+  if (job->rows > src.rows) job->rows = src.rows;
+  job->across = mpnum_blocks_along_(src.columns, job->columns);
+  mpnum_block_runs_(job);
+}
+MPNUM_HOST uint8_t *mpnum_block_codes_(const mpnum_block_job_ *job, size_t row,
+                                       size_t column) {
+  return (uint8_t *)job->codes.codes +
+         mpnum_bytes_(job->scaling.element_bits, row * job->codes.stride + column);
+}
+/* Number of the scale of block (row, column) in scale_inv. */
+MPNUM_HOST_INLINE_ size_t mpnum_block_place_(const mpnum_block_job_ *job, size_t row,
+                                             size_t column) {
+  return job->codes.is_swizzled ? mpnum_scale_place(row, column, job->across)
+                                : row * job->across + column;
+}
+
+/* --- Quantising --- */
+
+/* Scales of a band. */
+typedef struct mpnum_band_scales_ {
+  MPNUM_ALIGNED_ uint32_t amax[MPNUM_RUN_];
+  MPNUM_ALIGNED_ uint32_t codes[MPNUM_RUN_];
+  MPNUM_ALIGNED_ float factors[MPNUM_RUN_];
+} mpnum_band_scales_;
+
+/* Floats of a run; they stay where they are, if they are floats. */
+MPNUM_HOST const float *mpnum_run_floats_(const mpnum_block_job_ *job, size_t row,
+                                          size_t column, size_t n, float *buffer) {
+  const uint8_t *at = mpnum_rows_at_(job->src, row, column);
+  if (job->src.type == MPNUM_TYPE_F32) return (const float *)(const void *)at;
+  mpnum_floats_from_(job->src.type, buffer, at, n);
+  return buffer;
+}
+/* Codes 0, where the block is of zeros, or has a scale of 0: rare. */
+MPNUM_HOST_COLD_ void mpnum_clear_codes_(const mpnum_block_job_ *job, size_t row,
+                                         size_t column, size_t n) {
+  const int bits = job->scaling.element_bits;
+  uint8_t *const codes = mpnum_block_codes_(job, row, 0);
+  for (; n; --n, ++column) {
+    const size_t first =
+        column * (size_t)bits; /* bit; those of a code may be in two bytes */
+    const uint32_t ones = ((1u << bits) - 1) << first % 8;
+    codes[first / 8] = (uint8_t)(codes[first / 8] & ~ones);
+    if (ones >> 8) codes[first / 8 + 1] = (uint8_t)(codes[first / 8 + 1] & ~(ones >> 8));
+  }
+}
+/* The largest magnitudes of blocks; with a shift below 0 of columns, then of blocks. */
+MPNUM_HOST size_t mpnum_band_amax_(const mpnum_block_job_ *job,
+                                   mpnum_band_scales_ *scales, size_t row, size_t column,
+                                   size_t rows, size_t n, const float **floats,
+                                   float *buffer) {
+  const size_t wide = job->columns;
+  const size_t count = job->shift < 0     ? n
+                       : job->shift == 31 ? 1
+                                          : mpnum_blocks_along_(n, wide);
+  const size_t padded = (count + MPNUM_SCALED_ - 1) / MPNUM_SCALED_ * MPNUM_SCALED_;
+  size_t r = 0, c = 0, k = 0, blocks = 0;
+  for (; k < padded; ++k)
+    scales->amax[k] = 0;
+  for (; r < rows; ++r)
+    for (c = 0; c < n; c += job->run) {
+      const size_t size = n - c < job->run ? n - c : job->run;
+      *floats = mpnum_run_floats_(job, row + r, column + c, size, buffer);
+      mpnum_amax_floats_(scales->amax, *floats, job->shift, size);
+    }
+  if (job->shift >= 0 || wide == 1) return count;
+  for (c = 0; c < n;
+       c += wide, ++blocks) { /* in place: blocks are no more than columns */
+    uint32_t largest = 0;
+    for (k = c; k < n && k < c + wide; ++k)
+      largest = scales->amax[k] > largest ? scales->amax[k] : largest;
+    scales->amax[blocks] = largest;
+  }
+  return blocks;
+}
+/* Stores the scales; 1 if codes of a block are to be cleared. */
+MPNUM_HOST int mpnum_store_scales_(const mpnum_block_job_ *job,
+                                   const mpnum_band_scales_ *scales, size_t row,
+                                   size_t column, size_t count) {
+  uint8_t *const to = (uint8_t *)job->codes.scale_inv;
+  const int bits = job->scale_type == MPNUM_TYPE_F32 ? 32 : 8;
+  uint32_t clears = 0;
+  size_t k = 0;
+  for (; k < count; ++k) {
+    mpnum_set_element_(bits, to, mpnum_block_place_(job, row, column + k),
+                       scales->codes[k]);
+    clears |= scales->codes[k] == 0;
+  }
+  return clears && (job->is_mx || job->is_two_level);
+}
+/* A band of at most a block's rows and a strip's columns. */
+MPNUM_HOST_ONCE_ void mpnum_quantize_band_(const mpnum_block_job_ *job, size_t row,
+                                           size_t column, size_t rows, size_t n) {
+  mpnum_band_scales_ scales;
+  MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
+  const float *x = 0;
+  const size_t wide = job->columns, block = column / wide;
+  const size_t count = mpnum_band_amax_(job, &scales, row, column, rows, n, &x, buffer);
+  const int is_kept = rows == 1 && n <= job->run; /* x are the floats still */
+  size_t r = 0, c = 0, k = 0;
+  int clears = 0;
+  mpnum_block_scales_(&job->rule, scales.codes, scales.factors, scales.amax,
+                      (count + 15) / 16 * 16);
+  clears = mpnum_store_scales_(job, &scales, row / job->rows, block, count);
+  if (job->shift < 0 && wide > 1)
+    for (c = n; c-- > 0;) /* a factor for each column, from the last on */
+      scales.factors[c] = scales.factors[c / wide];
+  for (; r < rows; ++r) {
+    for (c = 0; c < n; c += job->run) {
+      const size_t size = n - c < job->run ? n - c : job->run;
+      if (!is_kept) x = mpnum_run_floats_(job, row + r, column + c, size, buffer);
+      mpnum_quantize_floats_(&job->scaling, mpnum_block_codes_(job, row + r, column + c),
+                             x, scales.factors, job->shift, size,
+                             job->offset + (row + r) * job->src.stride + column + c);
+      if (job->losses)
+        mpnum_count_losses_(&job->scaling, job->losses, x, scales.factors, job->shift,
+                            size);
+    }
+    for (k = 0; clears && k < count; ++k)
+      if (scales.codes[k] == 0 && (job->is_two_level || scales.amax[k] == 0)) {
+        const size_t first = k * wide;
+        mpnum_clear_codes_(job, row + r, column + first,
+                           n - first < wide ? n - first : wide);
+      }
+  }
+}
+/* A part of the matrix, of whole blocks but for the ends. */
+MPNUM_HOST void mpnum_quantize_part_(const mpnum_block_job_ *job, size_t row,
+                                     size_t column, size_t rows, size_t n) {
+  size_t r = 0, c = 0, size = 0;
+  for (; r < rows; r += job->rows) {
+    const size_t high = rows - r < job->rows ? rows - r : job->rows;
+    for (c = 0; c < n; c += size) {
+      size = n - c < job->strip ? n - c : job->strip;
+      if (size > MPNUM_SCALED_ && job->shift <= 6 && MPNUM_SCALED_ % job->columns == 0)
+        size -= size % MPNUM_SCALED_; /* what fills no vector apart */
+      mpnum_quantize_band_(job, row + r, column + c, high, size);
+    }
+  }
+}
+/* The least that both divide, if it is not large; else 0. */
+MPNUM_HOST size_t mpnum_common_multiple_(size_t a, size_t b) {
+  size_t x = a;
+  while (x <= 4096 && x % b != 0)
+    x += a;
+  return x <= 4096 ? x : 0;
+}
+MPNUM_HOST void mpnum_quantize_all_(const mpnum_block_job_ *job,
+                                    const mpnum_block_job_ *second) {
+  const size_t rows = job->src.rows, columns = job->src.columns;
+  const uint64_t saved = mpnum_fenv_save_();
+  size_t down = 0, across = 0, r = 0, c = 0;
+  if (second) {
+    down = mpnum_common_multiple_(job->rows, second->rows);
+    across = mpnum_common_multiple_(job->columns, second->columns);
+  }
+  if (!down || !across) { /* one, or two that have no border in common */
+    mpnum_quantize_part_(job, 0, 0, rows, columns);
+    if (second) mpnum_quantize_part_(second, 0, 0, rows, columns);
+  } else {
+    const size_t most = MPNUM_BAND_ / down > 64 ? MPNUM_BAND_ / down : 64;
+    const size_t times = (most + across - 1) / across;
+    across *= times ? times : 1;
+    for (; r < rows; r += down)
+      for (c = 0; c < columns; c += across) {
+        const size_t high = rows - r < down ? rows - r : down;
+        const size_t wide = columns - c < across ? columns - c : across;
+        mpnum_quantize_part_(job, r, c, high, wide);
+        mpnum_quantize_part_(second, r, c, high, wide);
+      }
+  }
+  mpnum_fenv_restore_(saved);
+}
+/* With ERROR: counts what is not finite. */
+MPNUM_HOST mpnum_status mpnum_nonfinite_check_(const mpnum_blockscale_format *format,
+                                               const mpnum_const_rows *src,
+                                               mpnum_quantize_losses *losses) {
+  mpnum_block_job_ job;
+  mpnum_quantize_losses found = {0, 0, 0, 0};
+  const float one = 1;
+  size_t r = 0, c = 0;
+  uint64_t saved = 0;
+  if (format->policy != MPNUM_BLOCKSCALE_ERROR) return MPNUM_OK;
+  saved = mpnum_fenv_save_();
+  job.src = *src;
+  job.scaling = mpnum_scaling_of_int8_(0);
+  for (; r < src->rows; ++r)
+    for (c = 0; c < src->columns; c += MPNUM_RUN_) {
+      MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
+      const size_t left = src->columns - c, n = left < MPNUM_RUN_ ? left : MPNUM_RUN_;
+      const float *const x = mpnum_run_floats_(&job, r, c, n, buffer);
+      uint32_t amax[MPNUM_SCALED_] = {0};
+      mpnum_amax_floats_(amax, x, 31, n);
+      if (amax[0] >= 0x7f800000u)
+        mpnum_count_losses_(&job.scaling, &found, x, &one, 31, n);
+    }
+  mpnum_fenv_restore_(saved);
+  if (losses) losses->nonfinite += found.nonfinite;
+  return found.nonfinite ? MPNUM_ERROR_NONFINITE : MPNUM_OK;
+}
+
+MPNUM_HOST float mpnum_finite_amax_(const mpnum_const_rows *src) {
+  mpnum_block_job_ job;
+  uint32_t largest = 0;
+  size_t r = 0, c = 0, k = 0;
+  if (!mpnum_is_block_source_(src->type) || !src->data) return 0;
+  job.src = *src;
+  for (; r < src->rows; ++r)
+    for (c = 0; c < src->columns; c += MPNUM_RUN_) {
+      MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
+      const size_t left = src->columns - c, n = left < MPNUM_RUN_ ? left : MPNUM_RUN_;
+      const float *const x = mpnum_run_floats_(&job, r, c, n, buffer);
+      uint32_t amax = 0;
+      mpnum_amax_floats_(&amax, x, 31, n);
+      for (k = 0; amax >= 0x7f800000u && k < n; ++k) { /* the others of this run */
+        const uint32_t bits = mpnum_bits_f32(mpnum_float_at_(x, k)) & 0x7fffffffu;
+        if (bits < 0x7f800000u && bits > largest) largest = bits;
+      }
+      if (amax < 0x7f800000u && amax > largest) largest = amax;
+    }
+  return mpnum_from_bits_f32(largest);
+}
+
+/* --- Dequantising --- */
+
+/* Factors of count blocks of a row of them. */
+MPNUM_HOST void mpnum_load_scales_(const mpnum_block_job_ *job, float *factors,
+                                   size_t row, size_t column, size_t count) {
+  const uint8_t *from = (const uint8_t *)job->codes.scale_inv;
+  uint8_t codes[MPNUM_RUN_];
+  size_t k = 0;
+  if (job->scale_type == MPNUM_TYPE_F32) {
+    MPNUM_MEMCPY_(factors, from + 4 * (row * job->across + column), 4 * count);
+    return;
+  }
+  if (job->codes.is_swizzled) {
+    for (; k < count; ++k)
+      codes[k] = from[mpnum_block_place_(job, row, column + k)];
+    from = codes;
+  } else {
+    from += row * job->across + column;
+  }
+  if (job->is_mx) {
+    mpnum_decode_e8m0_(factors, from, count);
+  } else {
+    mpnum_decode_bytes_(MPNUM_TYPE_E4M3, 8, factors, from, count);
+  }
+}
+MPNUM_HOST_ONCE_ void mpnum_dequantize_band_(const mpnum_block_job_ *job, mpnum_rows dst,
+                                             size_t row, size_t column, size_t rows,
+                                             size_t n) {
+  MPNUM_ALIGNED_ float factors[MPNUM_RUN_];
+  MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
+  const size_t wide = job->columns;
+  const size_t count = job->shift == 31 ? 1 : mpnum_blocks_along_(n, wide);
+  size_t r = 0, c = 0;
+  mpnum_load_scales_(job, factors, row / job->rows, column / wide, count);
+  if (job->shift < 0 && wide > 1)
+    for (c = n; c-- > 0;)
+      factors[c] = factors[c / wide];
+  for (; r < rows; ++r)
+    for (c = 0; c < n; c += job->run) {
+      const size_t size = n - c < job->run ? n - c : job->run;
+      uint8_t *const to = mpnum_rows_to_(dst, row + r, column + c);
+      float *const floats = dst.type == MPNUM_TYPE_F32 ? (float *)(void *)to : buffer;
+      mpnum_dequantize_floats_(&job->scaling, floats,
+                               mpnum_block_codes_(job, row + r, column + c), factors,
+                               job->shift, size);
+      if (dst.type != MPNUM_TYPE_F32) mpnum_floats_to_(dst.type, to, floats, size);
+    }
+}
+MPNUM_HOST void mpnum_dequantize_all_(mpnum_block_job_ *job, mpnum_rows dst) {
+  const uint64_t saved = mpnum_fenv_save_();
+  size_t r = 0, c = 0, size = 0;
+  job->scaling.divides = 0;
+  job->scaling.has_divisor = job->is_two_level;
+  job->scaling.divisor = job->codes.scale;
+  for (; r < dst.rows; r += job->rows) {
+    const size_t high = dst.rows - r < job->rows ? dst.rows - r : job->rows;
+    for (c = 0; c < dst.columns; c += size) {
+      size = dst.columns - c < job->strip ? dst.columns - c : job->strip;
+      mpnum_dequantize_band_(job, dst, r, c, high, size);
+    }
+  }
+  mpnum_fenv_restore_(saved);
+}
+
+#endif
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* What scale.h and blockscale.h are made of: runs of floats that are multiplied or
+ * divided by factors and become codes, and back. */
+#ifndef MPNUM_DETAIL_SIMD_SCALE_LOOPS_H
+#define MPNUM_DETAIL_SIMD_SCALE_LOOPS_H
+
+#include "../math/blockscale_rule.h"
+#include "rows_loops.h"
+#include "../../losses.h"
+
+#if MPNUM_HAS_ARRAYS
+
+/* Elements that the loops come in, and that a run has at most. */
+# define MPNUM_SCALED_ 64
+# define MPNUM_RUN_    2048
+
+/* Elements, and what becomes of them, as numbers. */
+typedef struct mpnum_scaling_ {
+  mpnum_format element;
+  int is_int8, element_bits;
+  int divides;     /* elements are divided by factors */
+  int has_divisor; /* and then, or after a multiplication, by this one */
+  float divisor;
+  mpnum_encoding_ encoding;
+  mpnum_decoding_ decoding;
+  int has_encoding, has_decoding; /* there are loops for the format */
+  mpnum_rounding rounding;
+  uint64_t seed;
+  uint32_t int_max, int_magic; /* of int8: the largest; 1.5 * 2^23 units */
+  uint32_t last_kept,
+      last_lost; /* magnitudes that are not past the largest, or become 0 */
+} mpnum_scaling_;
+
+/* Each loop takes n elements, a multiple of 64, and factors[i >> shift] for element i, or
+ * factors[i] where shift is negative.
+ * block_amax: raises amax to the magnitudes of src, as integers.
+ * block_scales: codes and factors of n magnitudes, a multiple of 16.
+ * quantize_run, dequantize_run: floats to codes to nearest even, and back.
+ * scale_run: floats times factors; count_run: of these, beside their sources, how many
+ * are too large, become 0, are not finite; and the largest magnitude of those that are.
+ */
+# define MPNUM_EACH_ISA_ "scale.inc"
+# include "each_isa.inc"
+
+MPNUM_HOST_ONCE_ void mpnum_block_amax_(uint32_t *amax, const float *src, int shift,
+                                        size_t n) {
+  MPNUM_CALL_(block_amax, (amax, src, shift, n));
+}
+MPNUM_HOST_ONCE_ void mpnum_block_scales_(const mpnum_block_rule_ *rule, uint32_t *codes,
+                                          float *factors, const uint32_t *amax,
+                                          size_t n) {
+  MPNUM_CALL_(block_scales, (rule, codes, factors, amax, n));
+}
+
+/* The type whose format this is; 0 of none of 8 bits and fewer. */
+MPNUM_HOST mpnum_type mpnum_byte_type_of_(mpnum_format a) {
+  int type = MPNUM_TYPE_E5M2;
+  for (; type <= MPNUM_TYPE_E2M1; ++type) {
+    const mpnum_format b = mpnum_format_of((mpnum_type)type);
+    if (a.max_code == b.max_code && a.inf_code == b.inf_code &&
+        a.nan_code == b.nan_code && a.bias == b.bias && a.sign_bits == b.sign_bits &&
+        a.exponent_bits == b.exponent_bits && a.mantissa_bits == b.mantissa_bits &&
+        a.has_zero == b.has_zero && a.has_negative_zero == b.has_negative_zero &&
+        a.nan_policy == b.nan_policy)
+      return (mpnum_type)type;
+  }
+  return (mpnum_type)0;
+}
+/* Elements of a format, or int8 of a unit, in so many bits, multiplied by factors. */
+MPNUM_HOST mpnum_scaling_ mpnum_scaling_of_(mpnum_format element, int element_bits,
+                                            mpnum_rounding rounding) {
+  const mpnum_type type = mpnum_byte_type_of_(element);
+  const uint32_t next = mpnum_decode_finite_(element, element.max_code + 1);
+  const uint32_t tie = next - ((uint32_t)1 << (22 - element.mantissa_bits));
+  const uint32_t least = mpnum_decode_finite_(element, 1);
+  mpnum_scaling_ scaling;
+  scaling.element = element;
+  scaling.is_int8 = 0;
+  scaling.element_bits = element_bits;
+  scaling.divides = scaling.has_divisor = 0;
+  scaling.divisor = 1;
+  scaling.rounding = rounding;
+  scaling.seed = 0;
+  scaling.has_encoding =
+      mpnum_has_byte_blocks_(element, rounding, MPNUM_OVERFLOW_SATURATE);
+  scaling.has_decoding =
+      type != 0 && type != MPNUM_TYPE_E8M0 && type != MPNUM_TYPE_E5M2FNUZ;
+  scaling.encoding = mpnum_encoding_of_(
+      scaling.has_encoding ? element : mpnum_format_of(MPNUM_TYPE_E4M3),
+      MPNUM_OVERFLOW_SATURATE);
+  scaling.encoding.dst_bits = element_bits;
+  scaling.decoding =
+      mpnum_decoding_of_(scaling.has_decoding ? type : MPNUM_TYPE_E4M3, element_bits);
+  scaling.int_max = scaling.int_magic = 0;
+  scaling.last_kept = element.max_code & 1 ? tie - 1 : tie;
+  scaling.last_lost = least - 0x00800000u; /* half of it */
+  if (rounding == MPNUM_ROUND_STOCHASTIC) {
+    scaling.last_kept = mpnum_decode_finite_(element, element.max_code);
+    scaling.last_lost = 0;
+  }
+  return scaling;
+}
+MPNUM_HOST mpnum_scaling_ mpnum_scaling_of_int8_(int is_sixty_fourth) {
+  const uint32_t down = is_sixty_fourth ? 6u << 23 : 0;
+  mpnum_scaling_ scaling =
+      mpnum_scaling_of_(mpnum_format_of(MPNUM_TYPE_E4M3), 8, MPNUM_ROUND_NEAREST_EVEN);
+  scaling.is_int8 = 1;
+  scaling.int_max = 0x42fe0000u - down;       /* 127 */
+  scaling.int_magic = 0x4b400000u - down;     /* 1.5 * 2^23 */
+  scaling.last_kept = 0x42ff0000u - 1 - down; /* 127.5 goes to 128 */
+  scaling.last_lost = 0x3f000000u - down;     /* 0.5 goes to 0 */
+  return scaling;
+}
+
+/* n elements, at most MPNUM_RUN_; what does not fill a vector is copied to where it does.
+ * index: of the first one's random word. */
+MPNUM_HOST void mpnum_scale_floats_(const mpnum_scaling_ *scaling, float *dst,
+                                    const float *src, const float *factors, int shift,
+                                    size_t n) {
+  const size_t whole = n - n % MPNUM_SCALED_, rest = n - whole;
+  if (whole) MPNUM_CALL_(scale_run, (scaling, dst, src, factors, shift, whole));
+  if (rest) {
+    MPNUM_ALIGNED_ float x[MPNUM_SCALED_] = {0};
+    const float *const at = factors + (shift < 0 ? whole : whole >> shift);
+    MPNUM_MEMCPY_(x, src + whole, rest * sizeof *x);
+    MPNUM_CALL_(scale_run, (scaling, x, x, at, shift, MPNUM_SCALED_));
+    MPNUM_MEMCPY_(dst + whole, x, rest * sizeof *x);
+  }
+}
+/* By way of conversions of any format and rounding. */
+MPNUM_HOST_ONCE_ void mpnum_quantize_any_(const mpnum_scaling_ *scaling, uint8_t *dst,
+                                          const float *src, const float *factors,
+                                          int shift, size_t n, uint64_t index) {
+  mpnum_conversion_ conversion = mpnum_conversion_of_(
+      mpnum_format_of(MPNUM_TYPE_F32), 32, scaling->element, 8, MPNUM_OVERFLOW_SATURATE);
+  MPNUM_ALIGNED_ float x[MPNUM_RUN_];
+  uint8_t codes[MPNUM_RUN_ + 8];
+  mpnum_scale_floats_(scaling, x, src, factors, shift, n);
+  conversion.rounding = scaling->rounding;
+  conversion.seed = scaling->seed;
+  conversion.offset = index;
+  mpnum_convert_floats_(conversion, codes, x, n);
+  if (scaling->element_bits < 8) {
+    size_t i = n;
+    for (; i % 8 != 0; ++i)
+      codes[i] = 0;
+    mpnum_pack_(scaling->element_bits, codes, codes, i);
+  }
+  MPNUM_MEMCPY_(dst, codes, mpnum_bytes_(scaling->element_bits, n));
+}
+MPNUM_HOST void mpnum_quantize_floats_(const mpnum_scaling_ *scaling, uint8_t *dst,
+                                       const float *src, const float *factors, int shift,
+                                       size_t n, uint64_t index) {
+  const size_t whole = n - n % MPNUM_SCALED_, rest = n - whole;
+  if (!scaling->has_encoding) {
+    mpnum_quantize_any_(scaling, dst, src, factors, shift, n, index);
+    return;
+  }
+  if (whole) MPNUM_CALL_(quantize_run, (scaling, dst, src, factors, shift, whole));
+  if (rest) {
+    MPNUM_ALIGNED_ float x[MPNUM_SCALED_] = {0};
+    uint8_t codes[MPNUM_SCALED_];
+    const float *const at = factors + (shift < 0 ? whole : whole >> shift);
+    MPNUM_MEMCPY_(x, src + whole, rest * sizeof *x);
+    MPNUM_CALL_(quantize_run, (scaling, codes, x, at, shift, MPNUM_SCALED_));
+    MPNUM_MEMCPY_(dst + mpnum_bytes_(scaling->element_bits, whole), codes,
+                  mpnum_bytes_(scaling->element_bits, rest));
+  }
+}
+/* The largest magnitude of each block, of n floats. */
+MPNUM_HOST void mpnum_amax_floats_(uint32_t *amax, const float *src, int shift,
+                                   size_t n) {
+  const size_t whole = n - n % MPNUM_SCALED_, rest = n - whole;
+  if (whole) mpnum_block_amax_(amax, src, shift, whole);
+  if (rest) {
+    MPNUM_ALIGNED_ float x[MPNUM_SCALED_] = {0};
+    MPNUM_MEMCPY_(x, src + whole, rest * sizeof *x);
+    mpnum_block_amax_(amax + (shift < 0 ? whole : whole >> shift), x, shift,
+                      MPNUM_SCALED_);
+  }
+}
+MPNUM_HOST_ONCE_ void mpnum_dequantize_any_(const mpnum_scaling_ *scaling, float *dst,
+                                            const uint8_t *src, const float *factors,
+                                            int shift, size_t n) {
+  const mpnum_conversion_ conversion = mpnum_conversion_of_(
+      scaling->element, 8, mpnum_format_of(MPNUM_TYPE_F32), 32, MPNUM_OVERFLOW_IEEE);
+  uint8_t codes[MPNUM_RUN_ + 8];
+  mpnum_scaling_ back = *scaling;
+  back.divides = 0;
+  if (scaling->element_bits < 8) {
+    MPNUM_MEMCPY_(codes, src, mpnum_bytes_(scaling->element_bits, n));
+    mpnum_unpack_(scaling->element_bits, codes, codes, n + (8 - n % 8) % 8);
+    src = codes;
+  }
+  mpnum_convert_any_(conversion, dst, src, n);
+  mpnum_scale_floats_(&back, dst, dst, factors, shift, n);
+}
+MPNUM_HOST void mpnum_dequantize_floats_(const mpnum_scaling_ *scaling, float *dst,
+                                         const uint8_t *src, const float *factors,
+                                         int shift, size_t n) {
+  const size_t whole = n - n % MPNUM_SCALED_, rest = n - whole;
+  if (!scaling->has_decoding && !scaling->is_int8) {
+    mpnum_dequantize_any_(scaling, dst, src, factors, shift, n);
+    return;
+  }
+  if (whole) MPNUM_CALL_(dequantize_run, (scaling, dst, src, factors, shift, whole));
+  if (rest) {
+    MPNUM_ALIGNED_ float x[MPNUM_SCALED_];
+    uint8_t codes[MPNUM_SCALED_] = {0};
+    const float *const at = factors + (shift < 0 ? whole : whole >> shift);
+    MPNUM_MEMCPY_(codes, src + mpnum_bytes_(scaling->element_bits, whole),
+                  mpnum_bytes_(scaling->element_bits, rest));
+    MPNUM_CALL_(dequantize_run, (scaling, x, codes, at, shift, MPNUM_SCALED_));
+    MPNUM_MEMCPY_(dst + whole, x, rest * sizeof *x);
+  }
+}
+/* Adds what quantising these loses. */
+MPNUM_HOST_ONCE_ void mpnum_count_losses_(const mpnum_scaling_ *scaling,
+                                          mpnum_quantize_losses *losses, const float *src,
+                                          const float *factors, int shift, size_t n) {
+  const size_t whole = n - n % MPNUM_SCALED_, rest = n - whole;
+  MPNUM_ALIGNED_ float scaled[MPNUM_RUN_];
+  uint32_t counts[4] = {0, 0, 0, 0};
+  mpnum_scale_floats_(scaling, scaled, src, factors, shift, n);
+  if (whole) MPNUM_CALL_(count_run, (scaling, counts, scaled, src, whole));
+  if (rest) {
+    MPNUM_ALIGNED_ float x[MPNUM_SCALED_] = {0}, y[MPNUM_SCALED_] = {0};
+    MPNUM_MEMCPY_(x, src + whole, rest * sizeof *x);
+    MPNUM_MEMCPY_(y, scaled + whole, rest * sizeof *y);
+    MPNUM_CALL_(count_run, (scaling, counts, y, x, MPNUM_SCALED_));
+  }
+  losses->saturated += counts[0];
+  losses->underflowed += counts[1];
+  losses->nonfinite += counts[2];
+  if (counts[3] > mpnum_bits_f32(losses->amax))
+    losses->amax = mpnum_from_bits_f32(counts[3]);
+}
+
+/* --- A scale for all elements --- */
+
+MPNUM_HOST int mpnum_is_block_source_(mpnum_type type) {
+  return type == MPNUM_TYPE_F32 || type == MPNUM_TYPE_F16 || type == MPNUM_TYPE_BF16;
+}
+MPNUM_HOST int mpnum_is_scaled_type_(mpnum_type type) {
+  const mpnum_format format = mpnum_format_of(type);
+  return mpnum_type_bits_(type) == 8 && format.sign_bits;
+}
+MPNUM_HOST_ONCE_ void mpnum_quantize_by_(mpnum_type dst_type, void *dst,
+                                         mpnum_type src_type, const void *src, size_t n,
+                                         float scale, mpnum_quantize_losses *losses) {
+  const mpnum_scaling_ scaling =
+      mpnum_scaling_of_(mpnum_format_of(dst_type), 8, MPNUM_ROUND_NEAREST_EVEN);
+  const uint64_t saved = mpnum_fenv_save_();
+  size_t i = 0;
+  for (; i < n; i += MPNUM_RUN_) {
+    MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
+    const size_t count = n - i < MPNUM_RUN_ ? n - i : MPNUM_RUN_;
+    const uint8_t *const at = mpnum_row_at_(src_type, src, i);
+    const float *x = (const float *)(const void *)at;
+    if (src_type != MPNUM_TYPE_F32) {
+      mpnum_floats_from_(src_type, buffer, at, count);
+      x = buffer;
+    }
+    mpnum_quantize_floats_(&scaling, (uint8_t *)dst + i, x, &scale, 31, count, 0);
+    if (losses) mpnum_count_losses_(&scaling, losses, x, &scale, 31, count);
+  }
+  mpnum_fenv_restore_(saved);
+}
+MPNUM_HOST_ONCE_ void mpnum_dequantize_by_(mpnum_type dst_type, void *dst,
+                                           mpnum_type src_type, const void *src, size_t n,
+                                           float scale_inv) {
+  const mpnum_scaling_ scaling =
+      mpnum_scaling_of_(mpnum_format_of(src_type), 8, MPNUM_ROUND_NEAREST_EVEN);
+  const uint64_t saved = mpnum_fenv_save_();
+  size_t i = 0;
+  for (; i < n; i += MPNUM_RUN_) {
+    MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
+    const size_t count = n - i < MPNUM_RUN_ ? n - i : MPNUM_RUN_;
+    uint8_t *const to = mpnum_row_to_(dst_type, dst, i);
+    float *const x = dst_type == MPNUM_TYPE_F32 ? (float *)(void *)to : buffer;
+    mpnum_dequantize_floats_(&scaling, x, (const uint8_t *)src + i, &scale_inv, 31,
+                             count);
+    if (dst_type != MPNUM_TYPE_F32) mpnum_floats_to_(dst_type, to, x, count);
+  }
+  mpnum_fenv_restore_(saved);
+}
+
+#endif
+#endif

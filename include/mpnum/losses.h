@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* What quantising loses, as scale.h and blockscale.h count it. Host and device. */
+#ifndef MPNUM_LOSSES_H
+#define MPNUM_LOSSES_H
+
+#include "detail/core/format.h"
+
+/* What quantising lost, and the largest magnitude it saw. Functions add to it: begin with
+ * zeros. */
+typedef struct mpnum_quantize_losses {
+  uint64_t saturated;   /* finite elements that rounded past the largest value */
+  uint64_t underflowed; /* finite nonzero elements whose code is a zero */
+  uint64_t nonfinite;   /* Inf and NaN */
+  float amax;           /* of finite elements of the source */
+} mpnum_quantize_losses;
+
+#endif
