@@ -5,7 +5,7 @@
 #include "../harness/tap.h"
 
 #include <mpnum/rng.h>
-#include <mpnum/scale.h>
+#include <mpnum/amax_history.h>
 
 #include <float.h>
 #include <string.h>
