@@ -43,6 +43,7 @@ MPNUM_HOST mpnum_status mpnum_quantize_blocks(const mpnum_blockscale_format *for
   if (status == MPNUM_OK) status = mpnum_nonfinite_check_(format, &src, losses);
   if (status != MPNUM_OK) return status;
   mpnum_block_job_of_(&job, format, dst, src, options, losses);
+  mpnum_join_rows_(&job);
   mpnum_quantize_all_(&job, 0);
   return MPNUM_OK;
 }
@@ -69,12 +70,13 @@ MPNUM_HOST mpnum_status mpnum_quantize_blocks_both(
 /* Codes times their scales, rounded to f32 and then to the type of dst. */
 MPNUM_HOST mpnum_status mpnum_dequantize_blocks(const mpnum_blockscale_format *format,
                                                 mpnum_rows dst, mpnum_blockscaled src) {
-  mpnum_block_job_ job;
+  mpnum_const_rows view = mpnum_const_rows_of(dst.type, dst.data, dst.rows, dst.columns);
   const mpnum_status status = mpnum_dequantize_check_(format, &dst, &src);
+  mpnum_block_job_ job;
   if (status != MPNUM_OK) return status;
-  mpnum_block_job_of_(&job, format, src,
-                      mpnum_const_rows_of(dst.type, dst.data, dst.rows, dst.columns), 0,
-                      0);
+  view.stride = dst.stride;
+  mpnum_block_job_of_(&job, format, src, view, 0, 0);
+  mpnum_join_rows_(&job);
   mpnum_dequantize_all_(&job, dst);
   return MPNUM_OK;
 }
