@@ -270,6 +270,34 @@ static void codes_become_products(void) {
         }
 }
 
+/* Scales of all sizes at which no code overflows or loses bits on its way. */
+static void codes_come_back(void) {
+  uint64_t state = 11;
+  uint8_t every[256], again[256];
+  float back[256];
+  for (int s = 0; s < CODES; ++s) {
+    const mpnum_format format = mpnum_format_of(codes_of[s]);
+    const uint32_t bits =
+        format.sign_bits + (uint32_t)format.exponent_bits + format.mantissa_bits;
+    for (int i = 0; i < 2000; ++i) {
+      const int field = 127 - 90 + i % 181; /* 2^-90 to 2^90 */
+      const uint32_t fraction = i % 3 ? (uint32_t)(random_bits(&state) >> 41) : 0;
+      const float scale = from_bits((uint32_t)field << 23 | fraction);
+      size_t n = 0;
+      for (uint32_t code = 0; code < (uint32_t)1 << bits; ++code)
+        if (mpnum_isfinite(format, code)) every[n++] = (uint8_t)code;
+      CHECK(mpnum_dequantize_array(MPNUM_TYPE_F32, back, codes_of[s], every, n,
+                                   mpnum_scale_inv(scale)) == MPNUM_OK,
+            "dequantize");
+      CHECK(mpnum_quantize_array(codes_of[s], again, MPNUM_TYPE_F32, back, n, scale,
+                                 NULL) == MPNUM_OK,
+            "quantize");
+      CHECK(memcmp(every, again, n) == 0, "%s at %a", mpnum_type_name(codes_of[s]),
+            (double)scale);
+    }
+  }
+}
+
 /* Each row as an array, at a scale of its own; what lies between rows stays. */
 enum { ROWS = 5, COLUMNS = 131, STRIDE = 140 };
 static const float channel_scales[ROWS] = {448, 1, 0x1p-20f, 3.5f, 0x1p100f};
@@ -439,6 +467,7 @@ int main(void) {
   RUN_FOR_EACH_ISA(codes_are_those_of_products);
   RUN_FOR_EACH_ISA(any_number_of_elements);
   RUN_FOR_EACH_ISA(codes_become_products);
+  TAP_RUN(codes_come_back);
   RUN_FOR_EACH_ISA(channels_are_arrays);
   RUN_FOR_EACH_ISA(channels_become_arrays);
   TAP_RUN(other_arguments_are_refused);

@@ -8,9 +8,8 @@
 
 #if MPNUM_HAS_ARRAYS
 
-/* Floats that a band and all its columns may have, so that they stay in the first cache
- * between the looks at them. */
-# define MPNUM_BAND_ 8192
+/* Floats of a band of several rows, looked at twice: they stay in the second cache. */
+# define MPNUM_BAND_ 65536
 
 typedef struct mpnum_block_job_ {
   mpnum_scaling_ scaling;
@@ -103,12 +102,10 @@ MPNUM_HOST int mpnum_log2_(size_t n) {
 }
 /* Runs of whole blocks, where a shift finds the factor or each element has its own; or of
  * parts of one block. */
-MPNUM_HOST void mpnum_block_runs_(mpnum_block_job_ *job) {
+MPNUM_HOST void mpnum_block_runs_(mpnum_block_job_ *job, size_t rows) {
   const size_t columns = job->columns;
   const int is_power = (columns & (columns - 1)) == 0;
-  const size_t most = job->rows == 1                 ? MPNUM_RUN_
-                      : job->rows > MPNUM_BAND_ / 64 ? 64
-                                                     : MPNUM_BAND_ / job->rows / 64 * 64;
+  const size_t most = rows > MPNUM_BAND_ / 64 ? 64 : MPNUM_BAND_ / rows / 64 * 64;
   const size_t run = most < MPNUM_RUN_ ? most : MPNUM_RUN_;
   if (is_power && columns >= 16 && columns <= run) {
     job->shift = mpnum_log2_(columns);
@@ -145,7 +142,7 @@ MPNUM_HOST void mpnum_block_job_of_(mpnum_block_job_ *job,
   job->columns = format->columns ? format->columns : src.columns;
   if (job->rows > src.rows) job->rows = src.rows;
   job->across = mpnum_blocks_along_(job->src.columns, job->columns);
-  mpnum_block_runs_(job);
+  mpnum_block_runs_(job, job->rows);
 }
 /* Rows one behind the other, of whole blocks, are as good as one. */
 MPNUM_HOST void mpnum_join_rows_(mpnum_block_job_ *job) {
@@ -209,10 +206,9 @@ MPNUM_HOST size_t mpnum_band_amax_(const mpnum_block_job_ *job,
       mpnum_amax_floats_(r == 0 && c == 0, scales->amax, *floats, job->shift, size);
     }
   if (job->shift >= 0 || wide == 1) return count;
-  for (c = 0; c < n;
-       c += wide, ++blocks) { /* in place: blocks are no more than columns */
+  for (; blocks * wide < n; ++blocks) { /* in place: blocks are no more than columns */
     uint32_t largest = 0;
-    for (k = c; k < n && k < c + wide; ++k)
+    for (k = blocks * wide; k < n && k < (blocks + 1) * wide; ++k)
       largest = scales->amax[k] > largest ? scales->amax[k] : largest;
     scales->amax[blocks] = largest;
   }
@@ -244,20 +240,20 @@ MPNUM_HOST_ONCE_ void mpnum_quantize_band_(const mpnum_block_job_ *job, size_t r
                                            size_t column, size_t rows, size_t n) {
   mpnum_band_scales_ scales;
   MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
-  const float *x = 0;
-  const size_t wide = job->columns, block = column / wide;
-  const size_t count = mpnum_band_amax_(job, &scales, row, column, rows, n, &x, buffer);
-  const int is_kept = rows == 1 && n <= job->run; /* x are the floats still */
-  size_t r = 0, c = 0, k = 0;
   const mpnum_factors_ factors = mpnum_factors_of_(scales.factors, job->shift);
-  mpnum_band_scales_of_(job, &scales, row / job->rows, block, count);
+  const size_t wide = job->columns;
+  const float *x = 0;
+  const size_t count = mpnum_band_amax_(job, &scales, row, column, rows, n, &x, buffer);
+  const int is_one = rows == 1 && n <= job->run; /* x are its floats still */
+  size_t r = 0, c = 0, k = 0;
+  mpnum_band_scales_of_(job, &scales, row / job->rows, column / wide, count);
   if (job->shift < 0 && wide > 1)
     for (c = n; c-- > 0;) /* a factor for each column, from the last on */
       scales.factors[c] = scales.factors[c / wide];
   for (; r < rows; ++r) {
     for (c = 0; c < n; c += job->run) {
       const size_t size = n - c < job->run ? n - c : job->run;
-      if (!is_kept) x = mpnum_run_floats_(job, row + r, column + c, size, buffer);
+      if (!is_one) x = mpnum_run_floats_(job, row + r, column + c, size, buffer);
       mpnum_quantize_floats_(&job->scaling, mpnum_block_codes_(job, row + r, column + c),
                              x, factors, size,
                              job->offset + (row + r) * job->src.stride + column + c);
@@ -420,6 +416,7 @@ MPNUM_HOST void mpnum_dequantize_all_(mpnum_block_job_ *job, mpnum_rows dst) {
   const size_t rows = job->src.rows, columns = job->src.columns;
   const uint64_t saved = mpnum_fenv_save_();
   size_t r = 0, c = 0, size = 0;
+  mpnum_block_runs_(job, 1); /* nothing is looked at twice */
   job->scaling.divides = 0;
   job->scaling.has_divisor = job->is_two_level;
   job->scaling.divisor = job->codes.scale;
