@@ -298,6 +298,32 @@ static void codes_come_back(void) {
   }
 }
 
+/* What the type holds at one power of two it holds at the next one, its ends apart. */
+static void powers_of_two_keep_values(void) {
+  uint8_t every[256], again[256];
+  float values[256], back[256];
+  for (int s = 0; s < CODES; ++s) {
+    const mpnum_format format = mpnum_format_of(codes_of[s]);
+    const uint32_t normal = (uint32_t)1 << format.mantissa_bits;
+    size_t n = 0;
+    for (uint32_t code = 2 * normal; code + normal <= format.max_code; ++code)
+      every[n++] = (uint8_t)code;
+    CHECK(n >= 2, "%s: %zu codes", mpnum_type_name(codes_of[s]), n);
+    for (int k = 0; k < 2; ++k) {
+      const float scale = 0x1p20f, other = k ? 0x1p21f : 0x1p19f;
+      CHECK(mpnum_dequantize_array(MPNUM_TYPE_F32, values, codes_of[s], every, n,
+                                   mpnum_scale_inv(scale)) == MPNUM_OK &&
+                mpnum_quantize_array(codes_of[s], again, MPNUM_TYPE_F32, values, n, other,
+                                     NULL) == MPNUM_OK &&
+                mpnum_dequantize_array(MPNUM_TYPE_F32, back, codes_of[s], again, n,
+                                       mpnum_scale_inv(other)) == MPNUM_OK,
+            "there and back");
+      CHECK(memcmp(values, back, n * sizeof(float)) == 0, "%s at %a",
+            mpnum_type_name(codes_of[s]), (double)other);
+    }
+  }
+}
+
 /* Each row as an array, at a scale of its own; what lies between rows stays. */
 enum { ROWS = 5, COLUMNS = 131, STRIDE = 140 };
 static const float channel_scales[ROWS] = {448, 1, 0x1p-20f, 3.5f, 0x1p100f};
@@ -468,6 +494,7 @@ int main(void) {
   RUN_FOR_EACH_ISA(any_number_of_elements);
   RUN_FOR_EACH_ISA(codes_become_products);
   TAP_RUN(codes_come_back);
+  TAP_RUN(powers_of_two_keep_values);
   RUN_FOR_EACH_ISA(channels_are_arrays);
   RUN_FOR_EACH_ISA(channels_become_arrays);
   TAP_RUN(other_arguments_are_refused);
