@@ -420,6 +420,9 @@ MPNUM_HOST void mpnum_dequantize_all_(mpnum_block_job_ *job, mpnum_rows dst) {
   const uint64_t saved = mpnum_fenv_save_();
   size_t r = 0, c = 0, size = 0;
   mpnum_block_runs_(job, 1); /* nothing is looked at twice */
+  if (dst.type == MPNUM_TYPE_F32 && job->shift >= 4 && job->shift < 12 &&
+      (job->scaling.has_decoding || job->scaling.is_int8))
+    job->run = job->strip = 8 * MPNUM_RUN_; /* loops make tables; half the factors */
   job->scaling.divides = 0;
   job->scaling.has_divisor = job->is_two_level;
   job->scaling.divisor = job->codes.scale;
