@@ -98,7 +98,7 @@ MPNUM_HOST void mpnum_hadamard_all_(mpnum_rows dst, mpnum_const_rows src, int n,
     tile.columns = mpnum_tile_size_(src.columns, i);
     tile.dst = mpnum_rows_to_(dst, 0, i);
     tile.src = mpnum_rows_at_(src, 0, i);
-    MPNUM_CALL_(hadamard_signs, (signs, seed, i, tile.columns));
+    MPNUM_CALL_(hadamard_signs, (signs, seed, i, (tile.columns + 63) / 64 * 64));
     MPNUM_CALL_(hadamard_tile, (&tile, signs));
   }
   mpnum_fenv_restore_(saved);
