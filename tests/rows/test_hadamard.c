@@ -210,6 +210,29 @@ static void blocks_in_registers_are_those_of_rows(void) {
   }
 }
 
+/* Of the source any stride, which may repeat elements; what lies between rows stays. */
+static void rows_lie_where_strides_say(void) {
+  static const size_t strides[] = {0, 7, 2112, 2200};
+  enum { ROWS = 3, COLUMNS = 2112, STRIDE = COLUMNS + 5 };
+  static float row[COLUMNS];
+  fill_with_anything(x, MOST);
+  for (int i = 0; i < 2 * 4; ++i) {
+    const int n = orders[i % 2];
+    const size_t columns = n == 64 ? COLUMNS : COLUMNS - 16, stride = strides[i / 2];
+    memset(y, 0x5c, sizeof y);
+    memcpy(z, y, sizeof z);
+    CHECK(mpnum_hadamard_rows(dst_rows(MPNUM_TYPE_F32, y, ROWS, columns, STRIDE),
+                              src_rows(MPNUM_TYPE_F32, x, ROWS, columns, stride), n,
+                              9) == MPNUM_OK,
+          "stride %zu", stride);
+    for (size_t k = 0; k < ROWS; ++k) {
+      transform_row(0, row, x + k * stride, columns, n, 9);
+      memcpy(z + k * STRIDE, row, columns * sizeof *row);
+    }
+    CHECK(memcmp(y, z, sizeof y) == 0, "%d, stride %zu", n, stride);
+  }
+}
+
 static double length_of(const float *row, size_t n) {
   double sum = 0;
   for (size_t i = 0; i < n; ++i)
@@ -416,6 +439,7 @@ int main(void) {
   RUN_FOR_EACH_ISA(each_stage_rounds_once_in_the_order_of_strides);
   RUN_FOR_EACH_ISA(types_are_rounded_once);
   RUN_FOR_EACH_ISA(blocks_in_registers_are_those_of_rows);
+  RUN_FOR_EACH_ISA(rows_lie_where_strides_say);
   RUN_FOR_EACH_ISA(the_inverse_brings_back_what_was_there);
   RUN_FOR_EACH_ISA(inf_and_nan_stay_in_their_block);
   RUN_FOR_EACH_ISA(below_the_largest_float_by_n_nothing_overflows);
