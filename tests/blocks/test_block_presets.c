@@ -74,18 +74,19 @@ static void presets_are_the_general_functions(void) {
 static void nvfp4_finds_its_scale(void) {
   const mpnum_const_rows view = mpnum_const_rows_of(MPNUM_TYPE_F32, x, ROWS, COLUMNS);
   const mpnum_blockscale_format format = mpnum_blockscale_nvfp4(1);
-  float scale = 0, largest = 0;
+  float scale = 0, largest = 0, wanted_scale = 0; /* variables, so that they are floats */
   fill();
   for (int i = 0; i < ELEMENTS; ++i) {
     const float magnitude = x[i] < 0 ? -x[i] : x[i];
     if (magnitude > largest) largest = magnitude;
   }
   CHECK(mpnum_finite_amax_rows(view) == largest, "largest magnitude");
-  general(format, 2688.0f / largest);
+  wanted_scale = 2688.0f / largest;
+  general(format, wanted_scale);
   CHECK(mpnum_nvfp4_quantize((mpnum_e2m1x2 *)(void *)codes, (mpnum_e4m3 *)scales,
                              sizeof scales, &scale, x, ROWS, COLUMNS) == MPNUM_OK,
         "quantise");
-  CHECK(scale == 2688.0f / largest, "scale %a", (double)scale);
+  CHECK(scale == wanted_scale, "scale %a", (double)scale);
   CHECK(mpnum_nvfp4_dequantize(y, (const mpnum_e2m1x2 *)(const void *)codes,
                                (const mpnum_e4m3 *)scales, sizeof scales, scale, ROWS,
                                COLUMNS) == MPNUM_OK,
