@@ -17,6 +17,7 @@
 #include "bits_types.h"
 #include "bits_rows.h"
 #include "bits_scaler.h"
+#include "bits_scale.h"
 #include "../harness/control_word.h"
 
 #include <mpnum/text.h>
@@ -318,5 +319,6 @@ int main(int argc, char **argv) {
   print_functions();
   print_rows();
   print_scaler();
+  print_scale();
   return 0;
 }

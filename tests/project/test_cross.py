@@ -34,8 +34,8 @@ MACHINES = [
 ]
 PROGRAMS = ["test_queries", "test_decoding", "test_disagreements", "test_packed", "test_rng", "test_cross_entropy",
             "test_normalize", "test_function_array_pairs", "test_scaler_rule", "test_scaler_calls", "test_scaler_verdicts",
-            "test_scaler_io", "test_grad", "test_health", "test_advice"]
-MORE_SOURCES = {"test_scaler_io": ["fuzz_scaler"]}
+            "test_scaler_io", "test_scale", "test_scale_io", "test_grad", "test_health", "test_advice"]
+MORE_SOURCES = {"test_scaler_io": ["fuzz_scaler"], "test_scale_io": ["fuzz_history"]}
 ENVIRONMENTS = ["default", "upward"]  # of bits.c; emulators take half a minute for each
 SLOW_PROGRAMS = ["test_conversions", "test_user_formats", "test_text_parse", "test_text_print"]  # all in bits.txt, too
 REFERENCE = ["reference", "conversion_inputs"]

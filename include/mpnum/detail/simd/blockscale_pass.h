@@ -28,9 +28,6 @@ typedef struct mpnum_block_job_ {
 
 /* --- What is refused --- */
 
-MPNUM_HOST int mpnum_is_block_source_(mpnum_type type) {
-  return type == MPNUM_TYPE_F32 || type == MPNUM_TYPE_F16 || type == MPNUM_TYPE_BF16;
-}
 /* Bytes from the first to the last element of rows; 0 if they are too many. */
 MPNUM_HOST size_t mpnum_extent_(size_t rows, size_t columns, size_t stride, int bits) {
   const size_t most = (size_t)-1 / 16 / (size_t)(bits < 8 ? 8 : bits);
@@ -345,6 +342,28 @@ MPNUM_HOST mpnum_status mpnum_nonfinite_check_(const mpnum_blockscale_format *fo
   mpnum_fenv_restore_(saved);
   if (losses) losses->nonfinite += found.nonfinite;
   return found.nonfinite ? MPNUM_ERROR_NONFINITE : MPNUM_OK;
+}
+
+MPNUM_HOST float mpnum_finite_amax_(const mpnum_const_rows *src) {
+  mpnum_block_job_ job;
+  uint32_t largest = 0;
+  size_t r = 0, c = 0, k = 0;
+  if (!mpnum_is_block_source_(src->type) || !src->data) return 0;
+  job.src = *src;
+  for (; r < src->rows; ++r)
+    for (c = 0; c < src->columns; c += MPNUM_RUN_) {
+      MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
+      const size_t left = src->columns - c, n = left < MPNUM_RUN_ ? left : MPNUM_RUN_;
+      const float *const x = mpnum_run_floats_(&job, r, c, n, buffer);
+      uint32_t amax = 0;
+      mpnum_amax_floats_(&amax, x, 31, n);
+      for (k = 0; amax >= 0x7f800000u && k < n; ++k) { /* the others of this run */
+        const uint32_t bits = mpnum_bits_f32(mpnum_float_at_(x, k)) & 0x7fffffffu;
+        if (bits < 0x7f800000u && bits > largest) largest = bits;
+      }
+      if (amax < 0x7f800000u && amax > largest) largest = amax;
+    }
+  return mpnum_from_bits_f32(largest);
 }
 
 /* --- Dequantising --- */

@@ -236,5 +236,54 @@ MPNUM_HOST_ONCE_ void mpnum_count_losses_(const mpnum_scaling_ *scaling,
     losses->amax = mpnum_from_bits_f32(counts[3]);
 }
 
+/* --- A scale for all elements --- */
+
+MPNUM_HOST int mpnum_is_block_source_(mpnum_type type) {
+  return type == MPNUM_TYPE_F32 || type == MPNUM_TYPE_F16 || type == MPNUM_TYPE_BF16;
+}
+MPNUM_HOST int mpnum_is_scaled_type_(mpnum_type type) {
+  const mpnum_format format = mpnum_format_of(type);
+  return mpnum_type_bits_(type) == 8 && format.sign_bits;
+}
+MPNUM_HOST_ONCE_ void mpnum_quantize_by_(mpnum_type dst_type, void *dst,
+                                         mpnum_type src_type, const void *src, size_t n,
+                                         float scale, mpnum_quantize_losses *losses) {
+  const mpnum_scaling_ scaling =
+      mpnum_scaling_of_(mpnum_format_of(dst_type), 8, MPNUM_ROUND_NEAREST_EVEN);
+  const uint64_t saved = mpnum_fenv_save_();
+  size_t i = 0;
+  for (; i < n; i += MPNUM_RUN_) {
+    MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
+    const size_t count = n - i < MPNUM_RUN_ ? n - i : MPNUM_RUN_;
+    const uint8_t *const at = mpnum_row_at_(src_type, src, i);
+    const float *x = (const float *)(const void *)at;
+    if (src_type != MPNUM_TYPE_F32) {
+      mpnum_floats_from_(src_type, buffer, at, count);
+      x = buffer;
+    }
+    mpnum_quantize_floats_(&scaling, (uint8_t *)dst + i, x, &scale, 31, count, 0);
+    if (losses) mpnum_count_losses_(&scaling, losses, x, &scale, 31, count);
+  }
+  mpnum_fenv_restore_(saved);
+}
+MPNUM_HOST_ONCE_ void mpnum_dequantize_by_(mpnum_type dst_type, void *dst,
+                                           mpnum_type src_type, const void *src, size_t n,
+                                           float scale_inv) {
+  const mpnum_scaling_ scaling =
+      mpnum_scaling_of_(mpnum_format_of(src_type), 8, MPNUM_ROUND_NEAREST_EVEN);
+  const uint64_t saved = mpnum_fenv_save_();
+  size_t i = 0;
+  for (; i < n; i += MPNUM_RUN_) {
+    MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
+    const size_t count = n - i < MPNUM_RUN_ ? n - i : MPNUM_RUN_;
+    uint8_t *const to = mpnum_row_to_(dst_type, dst, i);
+    float *const x = dst_type == MPNUM_TYPE_F32 ? (float *)(void *)to : buffer;
+    mpnum_dequantize_floats_(&scaling, x, (const uint8_t *)src + i, &scale_inv, 31,
+                             count);
+    if (dst_type != MPNUM_TYPE_F32) mpnum_floats_to_(dst_type, to, x, count);
+  }
+  mpnum_fenv_restore_(saved);
+}
+
 #endif
 #endif
