@@ -122,29 +122,40 @@ static inline void mlp_start(mlp *net, uint64_t seed, float deviation) {
   }
 }
 
+/* sums = sums + a b; b has rows of MLP_WIDE. Four products at a time, in their order. */
+enum { MLP_WIDE = 32, MLP_DEEP = 64 };
+static inline void mlp_add_products(float *sums, const float *a, size_t a_column,
+                                    const float (*b)[MLP_WIDE], size_t depth) {
+  size_t k = 0;
+  for (; k + 4 <= depth; k += 4) {
+    const float x0 = a[k * a_column], x1 = a[(k + 1) * a_column];
+    const float x2 = a[(k + 2) * a_column], x3 = a[(k + 3) * a_column];
+    for (size_t j = 0; j < MLP_WIDE; ++j)
+      sums[j] =
+          sums[j] + x0 * b[k][j] + x1 * b[k + 1][j] + x2 * b[k + 2][j] + x3 * b[k + 3][j];
+  }
+  for (; k < depth; ++k)
+    for (size_t j = 0; j < MLP_WIDE; ++j)
+      sums[j] += a[k * a_column] * b[k][j];
+}
 /* c = c + a b, c of rows by columns; of a and b the step to the next row and the next
- * column, so that they may be transposed. A part of b at a time that stays in a cache;
- * each sum takes its products in order. */
+ * column, so that they may be transposed. A part of b at a time that stays in a cache. */
 static inline void mlp_add_product(float *c, size_t rows, size_t columns, size_t depth,
                                    const float *a, size_t a_row, size_t a_column,
                                    const float *b, size_t b_row, size_t b_column) {
-  enum { WIDE = 16, DEEP = 64 };
-  for (size_t j = 0; j < columns; j += WIDE)
-    for (size_t k = 0; k < depth; k += DEEP) {
-      const size_t wide = columns - j < WIDE ? columns - j : WIDE;
-      const size_t deep = depth - k < DEEP ? depth - k : DEEP;
-      float part[DEEP][WIDE] = {{0}};
+  for (size_t j = 0; j < columns; j += MLP_WIDE)
+    for (size_t k = 0; k < depth; k += MLP_DEEP) {
+      const size_t wide = columns - j < MLP_WIDE ? columns - j : MLP_WIDE;
+      const size_t deep = depth - k < MLP_DEEP ? depth - k : MLP_DEEP;
+      float part[MLP_DEEP][MLP_WIDE] = {{0}};
       for (size_t l = 0; l < deep; ++l)
         for (size_t m = 0; m < wide; ++m)
           part[l][m] = b[(k + l) * b_row + (j + m) * b_column];
       for (size_t i = 0; i < rows; ++i) {
-        float sums[WIDE] = {0};
+        float sums[MLP_WIDE] = {0};
         memcpy(sums, c + i * columns + j, wide * sizeof *sums);
-        for (size_t l = 0; l < deep; ++l) {
-          const float x = a[i * a_row + (k + l) * a_column];
-          for (size_t m = 0; m < WIDE; ++m)
-            sums[m] += x * part[l][m];
-        }
+        mlp_add_products(sums, a + i * a_row + k * a_column, a_column,
+                         (const float(*)[MLP_WIDE])part, deep);
         memcpy(c + i * columns + j, sums, wide * sizeof *sums);
       }
     }
