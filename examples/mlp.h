@@ -145,9 +145,10 @@ static inline void mlp_add_product(float *c, size_t rows, size_t columns, size_t
                                    const float *b, size_t b_row, size_t b_column) {
   for (size_t j = 0; j < columns; j += MLP_WIDE)
     for (size_t k = 0; k < depth; k += MLP_DEEP) {
-      const size_t wide = columns - j < MLP_WIDE ? columns - j : MLP_WIDE;
-      const size_t deep = depth - k < MLP_DEEP ? depth - k : MLP_DEEP;
+      size_t wide = MLP_WIDE, deep = MLP_DEEP;
       float part[MLP_DEEP][MLP_WIDE] = {{0}};
+      if (columns - j < wide) wide = columns - j;
+      if (depth - k < deep) deep = depth - k;
       for (size_t l = 0; l < deep; ++l)
         for (size_t m = 0; m < wide; ++m)
           part[l][m] = b[(k + l) * b_row + (j + m) * b_column];

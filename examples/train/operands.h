@@ -93,7 +93,7 @@ static inline size_t operands_cut(operands *to, int what, size_t l, uint8_t *at)
 }
 /* For a network; 0 if there is not enough memory. */
 static inline int operands_init(operands *to, const mlp *net, recipe how, uint64_t seed) {
-  size_t size = 0, largest = 0;
+  size_t size = 0, largest = 1;
   memset(to, 0, sizeof *to);
   to->how = how;
   to->net = net;
