@@ -22,8 +22,8 @@ enum { MLP_LAYERS = 16 }; /* at most */
 typedef enum mlp_operand { MLP_INPUTS, MLP_WEIGHTS, MLP_FLOW } mlp_operand;
 
 /* Puts the values with which a product computes in the place of those of x, rows by
- * columns: sums run down its columns, or along its rows. A product of each operand comes
- * first; the one with is_down changed follows, if any does. */
+ * columns. is_down: the product sums down its columns, otherwise along its rows.
+ * is_first: x is new; otherwise it is what it was for another product before. */
 typedef void mlp_round(void *with, mlp_operand what, size_t layer, float *x, size_t rows,
                        size_t columns, int is_down, int is_first);
 

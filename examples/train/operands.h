@@ -171,16 +171,13 @@ static inline int operands_are_one(const operands *to, mlp_operand what) {
   const mpnum_blockscale_format *format = &to->how.formats[what];
   return format->rows == format->columns;
 }
-static inline mpnum_blockscaled *operands_ready(operand_codes *codes,
-                                                mpnum_blockscale_format format,
-                                                const float *x, size_t n,
-                                                size_t columns) {
+static inline void operands_ready(operand_codes *codes, mpnum_blockscale_format format,
+                                  const float *x, size_t n, size_t columns) {
   codes->format = format;
   codes->data.stride = operands_stride(columns);
   codes->data.scale = 0;
   if (format.rule == MPNUM_BLOCKSCALE_TWO_LEVEL)
     codes->data.scale = mpnum_nvfp4_scale(mpnum_amax_f32(x, n));
-  return &codes->data;
 }
 static inline void operands_store_blocks(operands *to, mlp_operand what, size_t l,
                                          const float *x, size_t rows, size_t columns) {
