@@ -144,7 +144,7 @@ MPNUM_FUNC int mpnum_is_fp8_(int32_t type) {
   mpnum_format format = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   if (type < MPNUM_TYPE_F64 || type > MPNUM_TYPE_E2M1) return 0;
   format = mpnum_format_of((mpnum_type)type);
-  return format.sign_bits == 1 && format.exponent_bits + format.mantissa_bits == 7;
+  return format.exponent_bits + format.mantissa_bits == 7; /* none without a sign */
 }
 /* The name of the field of options that is wrong, or NULL. */
 MPNUM_MATH_ const char *mpnum_scale_wrong_(const mpnum_scale_options *options) {

@@ -210,6 +210,61 @@ static void blocks_in_registers_are_those_of_rows(void) {
   }
 }
 
+/* Of the source any stride, which may repeat elements; what lies between rows stays. */
+static void rows_lie_where_strides_say(void) {
+  static const size_t strides[] = {0, 7, 2112, 2200};
+  enum { ROWS = 3, COLUMNS = 2112, STRIDE = COLUMNS + 5 };
+  static float row[COLUMNS];
+  fill_with_anything(x, MOST);
+  for (int i = 0; i < 2 * 4; ++i) {
+    const int n = orders[i % 2];
+    const size_t columns = n == 64 ? COLUMNS : COLUMNS - 16, stride = strides[i / 2];
+    memset(y, 0x5c, sizeof y);
+    memcpy(z, y, sizeof z);
+    CHECK(mpnum_hadamard_rows(dst_rows(MPNUM_TYPE_F32, y, ROWS, columns, STRIDE),
+                              src_rows(MPNUM_TYPE_F32, x, ROWS, columns, stride), n,
+                              9) == MPNUM_OK,
+          "stride %zu", stride);
+    for (size_t k = 0; k < ROWS; ++k) {
+      transform_row(0, row, x + k * stride, columns, n, 9);
+      memcpy(z + k * STRIDE, row, columns * sizeof *row);
+    }
+    CHECK(memcmp(y, z, sizeof y) == 0, "%d, stride %zu", n, stride);
+  }
+}
+
+/* From 24 MiB on stores go past the caches, where rows begin at lines of these. */
+static void large_matrices_are_those_of_their_parts(void) {
+  enum { PARTS = 3, PART = 700, COLUMNS = 2048 + 48, STRIDE = 2112 };
+  static MPNUM_ALIGNED_ float src[PARTS * PART * STRIDE],
+      dst[PARTS * PART * (STRIDE + 1)];
+  static uint8_t want[PART * COLUMNS * sizeof(float)];
+  for (size_t i = 0; i < PARTS * PART * STRIDE; ++i)
+    src[i] = of_bits(0x3f000000u + (uint32_t)(i * 2654435761u >> 7));
+  for (int i = 0; i < 2 * 3; ++i) {
+    const mpnum_type type = i % 2 ? MPNUM_TYPE_BF16 : MPNUM_TYPE_F32;
+    const size_t size = size_of(type), stride = STRIDE + (i / 2 == 1);
+    const uint8_t *got = (uint8_t *)(dst + (i / 2 == 2));
+    memset(dst, 0x5c, sizeof dst);
+    CHECK(mpnum_hadamard_rows(
+              dst_rows(type, dst + (i / 2 == 2), PARTS * PART, COLUMNS, stride),
+              src_rows(MPNUM_TYPE_F32, src, PARTS * PART, COLUMNS, STRIDE), 16,
+              5) == MPNUM_OK,
+          "way %d", i);
+    for (size_t part = 0; part < PARTS; ++part) {
+      mpnum_hadamard_rows(
+          mpnum_rows_of(type, want, PART, COLUMNS),
+          src_rows(MPNUM_TYPE_F32, src + part * PART * STRIDE, PART, COLUMNS, STRIDE), 16,
+          5);
+      for (size_t row = 0; row < PART; ++row, got += stride * size) {
+        CHECK(memcmp(got, want + row * COLUMNS * size, COLUMNS * size) == 0,
+              "way %d, part %zu, row %zu", i, part, row);
+        CHECK(got[COLUMNS * size] == 0x5c, "way %d, behind row %zu", i, row);
+      }
+    }
+  }
+}
+
 static double length_of(const float *row, size_t n) {
   double sum = 0;
   for (size_t i = 0; i < n; ++i)
@@ -416,6 +471,8 @@ int main(void) {
   RUN_FOR_EACH_ISA(each_stage_rounds_once_in_the_order_of_strides);
   RUN_FOR_EACH_ISA(types_are_rounded_once);
   RUN_FOR_EACH_ISA(blocks_in_registers_are_those_of_rows);
+  RUN_FOR_EACH_ISA(rows_lie_where_strides_say);
+  RUN_FOR_EACH_ISA(large_matrices_are_those_of_their_parts);
   RUN_FOR_EACH_ISA(the_inverse_brings_back_what_was_there);
   RUN_FOR_EACH_ISA(inf_and_nan_stay_in_their_block);
   RUN_FOR_EACH_ISA(below_the_largest_float_by_n_nothing_overflows);

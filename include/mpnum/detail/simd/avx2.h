@@ -138,6 +138,11 @@ MPNUM_AVX2_ void mpnumv_transpose(mpnumv_vector rows[4]) {
   rows[3] = (mpnumv_vector)_mm256_unpackhi_epi64(high01, high23);
 }
 
+MPNUM_AVX2_ mpnumv_vector mpnumv_largest_of_quarters(const mpnumv_vector *x) {
+  const __m256i a = (__m256i)x[0], b = (__m256i)x[1];
+  return mpnumv_max((mpnumv_vector)_mm256_permute2x128_si256(a, b, 0x20),
+                    (mpnumv_vector)_mm256_permute2x128_si256(a, b, 0x31));
+}
 /* Stride 1, 2 or 4. */
 MPNUM_AVX2_ mpnumv_vector mpnumv_butterfly(mpnumv_vector x, int stride) {
   const mpnumv_vector by_1 = {0, 1, 0, 1, 0, 1, 0, 1};

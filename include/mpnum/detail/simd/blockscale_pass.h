@@ -8,9 +8,8 @@
 
 #if MPNUM_HAS_ARRAYS
 
-/* Floats that a band and all its columns may have, so that they stay in the first cache
- * between the looks at them. */
-# define MPNUM_BAND_ 8192
+/* Floats of a band of several rows, looked at twice: they stay in the second cache. */
+# define MPNUM_BAND_ 65536
 
 typedef struct mpnum_block_job_ {
   mpnum_scaling_ scaling;
@@ -39,10 +38,11 @@ MPNUM_HOST int mpnum_overlap_(const void *a, size_t a_bytes, const void *b,
   const size_t x = (size_t)a, y = (size_t)b;
   return x < y + b_bytes && y < x + a_bytes;
 }
-MPNUM_HOST mpnum_status mpnum_block_check_(const mpnum_blockscale_format *format,
-                                           const mpnum_blockscaled *codes,
-                                           const void *data, mpnum_type type, size_t rows,
-                                           size_t columns, size_t stride) {
+MPNUM_HOST_COLD_ mpnum_status mpnum_block_check_(const mpnum_blockscale_format *format,
+                                                 const mpnum_blockscaled *codes,
+                                                 const void *data, mpnum_type type,
+                                                 size_t rows, size_t columns,
+                                                 size_t stride) {
   const uint32_t scale = mpnum_bits_f32(codes->scale);
   size_t scale_bytes = 0, code_extent = 0, data_extent = 0;
   if (mpnum_blockscale_validate(format, 0) != MPNUM_OK || !mpnum_is_block_source_(type))
@@ -103,16 +103,14 @@ MPNUM_HOST int mpnum_log2_(size_t n) {
 }
 /* Runs of whole blocks, where a shift finds the factor or each element has its own; or of
  * parts of one block. */
-MPNUM_HOST void mpnum_block_runs_(mpnum_block_job_ *job) {
+MPNUM_HOST_COLD_ void mpnum_block_runs_(mpnum_block_job_ *job, size_t rows) {
   const size_t columns = job->columns;
   const int is_power = (columns & (columns - 1)) == 0;
-  const size_t most = job->rows == 1                 ? MPNUM_RUN_
-                      : job->rows > MPNUM_BAND_ / 64 ? 64
-                                                     : MPNUM_BAND_ / job->rows / 64 * 64;
+  const size_t most = rows > MPNUM_BAND_ / 64 ? 64 : MPNUM_BAND_ / rows / 64 * 64;
   const size_t run = most < MPNUM_RUN_ ? most : MPNUM_RUN_;
   if (is_power && columns >= 16 && columns <= run) {
     job->shift = mpnum_log2_(columns);
-    job->run = job->strip = run;
+    job->run = job->strip = run / columns * columns;
   } else if (columns < 64) {
     job->shift = -1;
     job->run = job->strip = columns == 1 ? run : run / columns * columns;
@@ -122,14 +120,16 @@ MPNUM_HOST void mpnum_block_runs_(mpnum_block_job_ *job) {
     job->strip = columns;
   }
 }
-MPNUM_HOST void mpnum_block_job_of_(mpnum_block_job_ *job,
-                                    const mpnum_blockscale_format *format,
-                                    mpnum_blockscaled codes, mpnum_const_rows src,
-                                    const mpnum_quantize_options *options,
-                                    mpnum_quantize_losses *losses) {
+MPNUM_HOST_COLD_ void mpnum_block_job_of_(mpnum_block_job_ *job,
+                                          const mpnum_blockscale_format *format,
+                                          mpnum_blockscaled codes, mpnum_const_rows src,
+                                          const mpnum_quantize_options *options,
+                                          mpnum_quantize_losses *losses) {
+  const uint64_t saved = mpnum_fenv_save_(); /* the rule has quotients */
   job->is_mx = format->scale_type == MPNUM_TYPE_E8M0;
   job->is_two_level = format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL;
   job->rule = mpnum_block_rule_of_(format, job->is_two_level ? codes.scale : 1.0f);
+  mpnum_fenv_restore_(saved);
   job->scaling =
       format->is_int8
           ? mpnum_scaling_of_int8_(job->is_mx)
@@ -144,8 +144,18 @@ MPNUM_HOST void mpnum_block_job_of_(mpnum_block_job_ *job,
   job->rows = format->rows ? format->rows : src.rows;
   job->columns = format->columns ? format->columns : src.columns;
   if (job->rows > src.rows) job->rows = src.rows;
-  job->across = mpnum_blocks_along_(src.columns, job->columns);
-  mpnum_block_runs_(job);
+  job->across = mpnum_blocks_along_(job->src.columns, job->columns);
+  mpnum_block_runs_(job, job->rows);
+}
+/* Rows one behind the other, of whole blocks, are as good as one. */
+MPNUM_HOST void mpnum_join_rows_(mpnum_block_job_ *job) {
+  const size_t columns = job->src.columns;
+  if (job->rows == 1 && job->src.stride == columns && job->codes.stride == columns &&
+      job->columns < columns && columns % job->columns == 0 && !job->codes.is_swizzled) {
+    job->src.columns *= job->src.rows;
+    job->across *= job->src.rows;
+    job->src.rows = 1;
+  }
 }
 MPNUM_HOST uint8_t *mpnum_block_codes_(const mpnum_block_job_ *job, size_t row,
                                        size_t column) {
@@ -161,19 +171,12 @@ MPNUM_HOST_INLINE_ size_t mpnum_block_place_(const mpnum_block_job_ *job, size_t
 
 /* --- Quantising --- */
 
-/* Scales of a band. */
-typedef struct mpnum_band_scales_ {
-  MPNUM_ALIGNED_ uint32_t amax[MPNUM_RUN_];
-  MPNUM_ALIGNED_ uint32_t codes[MPNUM_RUN_];
-  MPNUM_ALIGNED_ float factors[MPNUM_RUN_];
-} mpnum_band_scales_;
-
 /* Floats of a run; they stay where they are, if they are floats. */
 MPNUM_HOST const float *mpnum_run_floats_(const mpnum_block_job_ *job, size_t row,
                                           size_t column, size_t n, float *buffer) {
   const uint8_t *at = mpnum_rows_at_(job->src, row, column);
   if (job->src.type == MPNUM_TYPE_F32) return (const float *)(const void *)at;
-  mpnum_floats_from_(job->src.type, buffer, at, n);
+  mpnum_source_floats_(job->src.type, buffer, at, n);
   return buffer;
 }
 /* Codes 0, where the block is of zeros, or has a scale of 0: rare. */
@@ -198,71 +201,70 @@ MPNUM_HOST size_t mpnum_band_amax_(const mpnum_block_job_ *job,
   const size_t count = job->shift < 0     ? n
                        : job->shift == 31 ? 1
                                           : mpnum_blocks_along_(n, wide);
-  const size_t padded = (count + MPNUM_SCALED_ - 1) / MPNUM_SCALED_ * MPNUM_SCALED_;
   size_t r = 0, c = 0, k = 0, blocks = 0;
-  for (; k < padded; ++k)
-    scales->amax[k] = 0;
   for (; r < rows; ++r)
     for (c = 0; c < n; c += job->run) {
       const size_t size = n - c < job->run ? n - c : job->run;
       *floats = mpnum_run_floats_(job, row + r, column + c, size, buffer);
-      mpnum_amax_floats_(scales->amax, *floats, job->shift, size);
+      mpnum_amax_floats_(r == 0 && c == 0, scales->amax, *floats, job->shift, size);
     }
   if (job->shift >= 0 || wide == 1) return count;
-  for (c = 0; c < n;
-       c += wide, ++blocks) { /* in place: blocks are no more than columns */
+  for (; blocks * wide < n; ++blocks) { /* in place: blocks are no more than columns */
     uint32_t largest = 0;
-    for (k = c; k < n && k < c + wide; ++k)
+    for (k = blocks * wide; k < n && k < (blocks + 1) * wide; ++k)
       largest = scales->amax[k] > largest ? scales->amax[k] : largest;
     scales->amax[blocks] = largest;
   }
   return blocks;
 }
-/* Stores the scales; 1 if codes of a block are to be cleared. */
-MPNUM_HOST int mpnum_store_scales_(const mpnum_block_job_ *job,
-                                   const mpnum_band_scales_ *scales, size_t row,
-                                   size_t column, size_t count) {
+/* What goes with the largest magnitudes; stored, too. */
+MPNUM_HOST void mpnum_band_scales_of_(const mpnum_block_job_ *job,
+                                      mpnum_band_scales_ *scales, size_t row,
+                                      size_t column, size_t count) {
+  const size_t padded = (count + MPNUM_SCALED_ - 1) / MPNUM_SCALED_ * MPNUM_SCALED_;
+  const size_t first = row * job->across + column;
   uint8_t *const to = (uint8_t *)job->codes.scale_inv;
-  const int bits = job->scale_type == MPNUM_TYPE_F32 ? 32 : 8;
-  uint32_t clears = 0;
-  size_t k = 0;
-  for (; k < count; ++k) {
-    mpnum_set_element_(bits, to, mpnum_block_place_(job, row, column + k),
-                       scales->codes[k]);
-    clears |= scales->codes[k] == 0;
+  size_t k = count;
+  for (; k < padded; ++k)
+    scales->amax[k] = 0x3f800000u; /* no zero */
+  scales->has_zeros = 0;
+  mpnum_block_scales_(&job->rule, scales, padded);
+  if (job->rule.divides) {
+    MPNUM_MEMCPY_(to + 4 * first, scales->floats, 4 * count);
+  } else if (!job->codes.is_swizzled) {
+    MPNUM_MEMCPY_(to + first, scales->bytes, count);
+  } else {
+    for (k = 0; k < count; ++k)
+      to[mpnum_scale_place(row, column + k, job->across)] = scales->bytes[k];
   }
-  return clears && (job->is_mx || job->is_two_level);
 }
 /* A band of at most a block's rows and a strip's columns. */
 MPNUM_HOST_ONCE_ void mpnum_quantize_band_(const mpnum_block_job_ *job, size_t row,
                                            size_t column, size_t rows, size_t n) {
   mpnum_band_scales_ scales;
   MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
+  mpnum_factors_ factors;
+  const size_t wide = job->columns;
   const float *x = 0;
-  const size_t wide = job->columns, block = column / wide;
   const size_t count = mpnum_band_amax_(job, &scales, row, column, rows, n, &x, buffer);
-  const int is_kept = rows == 1 && n <= job->run; /* x are the floats still */
+  const int is_one = rows == 1 && n <= job->run; /* x are its floats still */
   size_t r = 0, c = 0, k = 0;
-  int clears = 0;
-  mpnum_block_scales_(&job->rule, scales.codes, scales.factors, scales.amax,
-                      (count + 15) / 16 * 16);
-  clears = mpnum_store_scales_(job, &scales, row / job->rows, block, count);
+  mpnum_band_scales_of_(job, &scales, row / job->rows, column / wide, count);
+  factors = mpnum_factors_of_(scales.factors, job->shift);
   if (job->shift < 0 && wide > 1)
     for (c = n; c-- > 0;) /* a factor for each column, from the last on */
       scales.factors[c] = scales.factors[c / wide];
   for (; r < rows; ++r) {
     for (c = 0; c < n; c += job->run) {
       const size_t size = n - c < job->run ? n - c : job->run;
-      if (!is_kept) x = mpnum_run_floats_(job, row + r, column + c, size, buffer);
+      if (!is_one) x = mpnum_run_floats_(job, row + r, column + c, size, buffer);
       mpnum_quantize_floats_(&job->scaling, mpnum_block_codes_(job, row + r, column + c),
-                             x, scales.factors, job->shift, size,
+                             x, factors, size,
                              job->offset + (row + r) * job->src.stride + column + c);
-      if (job->losses)
-        mpnum_count_losses_(&job->scaling, job->losses, x, scales.factors, job->shift,
-                            size);
+      if (job->losses) mpnum_count_losses_(&job->scaling, job->losses, x, factors, size);
     }
-    for (k = 0; clears && k < count; ++k)
-      if (scales.codes[k] == 0 && (job->is_two_level || scales.amax[k] == 0)) {
+    for (k = 0; scales.has_zeros && k < count; ++k)
+      if (scales.amax[k] == 0 || (job->is_two_level && scales.bytes[k] == 0)) {
         const size_t first = k * wide;
         mpnum_clear_codes_(job, row + r, column + first,
                            n - first < wide ? n - first : wide);
@@ -317,9 +319,9 @@ MPNUM_HOST void mpnum_quantize_all_(const mpnum_block_job_ *job,
   mpnum_fenv_restore_(saved);
 }
 /* With ERROR: counts what is not finite. */
-MPNUM_HOST mpnum_status mpnum_nonfinite_check_(const mpnum_blockscale_format *format,
-                                               const mpnum_const_rows *src,
-                                               mpnum_quantize_losses *losses) {
+MPNUM_HOST_COLD_ mpnum_status
+mpnum_nonfinite_check_(const mpnum_blockscale_format *format, const mpnum_const_rows *src,
+                       mpnum_quantize_losses *losses) {
   mpnum_block_job_ job;
   mpnum_quantize_losses found = {0, 0, 0, 0};
   const float one = 1;
@@ -335,16 +337,16 @@ MPNUM_HOST mpnum_status mpnum_nonfinite_check_(const mpnum_blockscale_format *fo
       const size_t left = src->columns - c, n = left < MPNUM_RUN_ ? left : MPNUM_RUN_;
       const float *const x = mpnum_run_floats_(&job, r, c, n, buffer);
       uint32_t amax[MPNUM_SCALED_] = {0};
-      mpnum_amax_floats_(amax, x, 31, n);
+      mpnum_amax_floats_(1, amax, x, 31, n);
       if (amax[0] >= 0x7f800000u)
-        mpnum_count_losses_(&job.scaling, &found, x, &one, 31, n);
+        mpnum_count_losses_(&job.scaling, &found, x, mpnum_factors_of_(&one, 31), n);
     }
   mpnum_fenv_restore_(saved);
   if (losses) losses->nonfinite += found.nonfinite;
   return found.nonfinite ? MPNUM_ERROR_NONFINITE : MPNUM_OK;
 }
 
-MPNUM_HOST float mpnum_finite_amax_(const mpnum_const_rows *src) {
+MPNUM_HOST_COLD_ float mpnum_finite_amax_(const mpnum_const_rows *src) {
   mpnum_block_job_ job;
   uint32_t largest = 0;
   size_t r = 0, c = 0, k = 0;
@@ -356,7 +358,7 @@ MPNUM_HOST float mpnum_finite_amax_(const mpnum_const_rows *src) {
       const size_t left = src->columns - c, n = left < MPNUM_RUN_ ? left : MPNUM_RUN_;
       const float *const x = mpnum_run_floats_(&job, r, c, n, buffer);
       uint32_t amax = 0;
-      mpnum_amax_floats_(&amax, x, 31, n);
+      mpnum_amax_floats_(1, &amax, x, 31, n);
       for (k = 0; amax >= 0x7f800000u && k < n; ++k) { /* the others of this run */
         const uint32_t bits = mpnum_bits_f32(mpnum_float_at_(x, k)) & 0x7fffffffu;
         if (bits < 0x7f800000u && bits > largest) largest = bits;
@@ -409,21 +411,26 @@ MPNUM_HOST_ONCE_ void mpnum_dequantize_band_(const mpnum_block_job_ *job, mpnum_
       uint8_t *const to = mpnum_rows_to_(dst, row + r, column + c);
       float *const floats = dst.type == MPNUM_TYPE_F32 ? (float *)(void *)to : buffer;
       mpnum_dequantize_floats_(&job->scaling, floats,
-                               mpnum_block_codes_(job, row + r, column + c), factors,
-                               job->shift, size);
-      if (dst.type != MPNUM_TYPE_F32) mpnum_floats_to_(dst.type, to, floats, size);
+                               mpnum_block_codes_(job, row + r, column + c),
+                               mpnum_factors_of_(factors, job->shift), size);
+      if (dst.type != MPNUM_TYPE_F32) mpnum_source_codes_(dst.type, to, floats, size);
     }
 }
 MPNUM_HOST void mpnum_dequantize_all_(mpnum_block_job_ *job, mpnum_rows dst) {
+  const size_t rows = job->src.rows, columns = job->src.columns;
   const uint64_t saved = mpnum_fenv_save_();
   size_t r = 0, c = 0, size = 0;
+  mpnum_block_runs_(job, 1); /* nothing is looked at twice */
+  if (dst.type == MPNUM_TYPE_F32 && job->shift >= 4 && job->shift < 12 &&
+      (job->scaling.has_decoding || job->scaling.is_int8))
+    job->run = job->strip = 8 * MPNUM_RUN_; /* loops make tables; half the factors */
   job->scaling.divides = 0;
   job->scaling.has_divisor = job->is_two_level;
   job->scaling.divisor = job->codes.scale;
-  for (; r < dst.rows; r += job->rows) {
-    const size_t high = dst.rows - r < job->rows ? dst.rows - r : job->rows;
-    for (c = 0; c < dst.columns; c += size) {
-      size = dst.columns - c < job->strip ? dst.columns - c : job->strip;
+  for (; r < rows; r += job->rows) {
+    const size_t high = rows - r < job->rows ? rows - r : job->rows;
+    for (c = 0; c < columns; c += size) {
+      size = columns - c < job->strip ? columns - c : job->strip;
       mpnum_dequantize_band_(job, dst, r, c, high, size);
     }
   }

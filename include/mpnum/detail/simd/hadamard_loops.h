@@ -59,6 +59,7 @@ MPNUM_REAL_ void mpnum_hadamard_of_(float *x, int n, uint64_t seed, uint64_t blo
 /* What is done to each n elements; to rows of some columns, steps in bytes. */
 typedef struct mpnum_hadamard_ {
   int n, is_inverse;
+  int non_temporal; /* stores past the caches */
   mpnum_type dst_type, src_type;
   uint32_t factor, nan_result; /* as bits */
 } mpnum_hadamard_;
@@ -78,10 +79,18 @@ MPNUM_HOST_INLINE_ size_t mpnum_hadamard_size_(mpnum_type type) {
 # define MPNUM_EACH_ISA_ "hadamard.inc"
 # include "each_isa.inc"
 
+/* As array.h does it, where every row begins at a line of the cache. */
+MPNUM_HOST int mpnum_hadamard_streams_(mpnum_rows dst, mpnum_const_rows src) {
+  const size_t size = mpnum_hadamard_size_(dst.type);
+  const size_t bytes = src.columns * (size + mpnum_hadamard_size_(src.type));
+  return dst.data != src.data && ((size_t)dst.data | dst.stride * size) % 64 == 0 &&
+         src.rows > MPNUM_NON_TEMPORAL_BYTES_ / (bytes + 1);
+}
 MPNUM_HOST void mpnum_hadamard_all_(mpnum_rows dst, mpnum_const_rows src, int n,
                                     uint64_t seed, int is_inverse) {
   const mpnum_hadamard_ how = {n,
                                is_inverse,
+                               mpnum_hadamard_streams_(dst, src),
                                dst.type,
                                src.type,
                                n == 64 ? 0x3e000000u : 0x3e800000u, /* 1/8, 1/4 */
