@@ -248,6 +248,10 @@ MPNUM_HOST_ONCE_ void mpnum_quantize_band_(const mpnum_block_job_ *job, size_t r
                                            size_t column, size_t rows, size_t n) {
   mpnum_band_scales_ scales;
   MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
+  uint64_t *const zeros = /* which loops that are not of nearest even count */
+      job->losses && job->scaling.rounding == MPNUM_ROUND_STOCHASTIC
+          ? &job->losses->underflowed
+          : 0;
   mpnum_factors_ factors;
   const size_t wide = job->columns;
   const float *x = 0;
@@ -264,9 +268,9 @@ MPNUM_HOST_ONCE_ void mpnum_quantize_band_(const mpnum_block_job_ *job, size_t r
     for (c = 0; c < n; c += job->run) {
       const size_t size = n - c < job->run ? n - c : job->run;
       if (!is_one) x = mpnum_run_floats_(job, row + r, column + c, size, buffer);
-      mpnum_quantize_floats_(&job->scaling, mpnum_block_codes_(job, row + r, column + c),
-                             x, factors, size,
-                             job->offset + (row + r) * job->src.stride + column + c);
+      mpnum_quantize_floats_(
+          &job->scaling, mpnum_block_codes_(job, row + r, column + c), x, factors, size,
+          job->offset + (row + r) * job->src.stride + column + c, zeros);
       if (job->losses) mpnum_count_losses_(&job->scaling, job->losses, x, factors, size);
     }
     for (k = 0; scales.has_zeros && k < count; ++k)
