@@ -43,6 +43,7 @@ MPNUM_HOST mpnum_status mpnum_quantize_blocks(const mpnum_blockscale_format *for
   if (status == MPNUM_OK) status = mpnum_nonfinite_check_(format, &src, losses);
   if (status != MPNUM_OK) return status;
   mpnum_block_job_of_(&job, format, dst, src, options, losses);
+  mpnum_join_rows_(&job);
   mpnum_quantize_all_(&job, 0);
   return MPNUM_OK;
 }
@@ -69,14 +70,171 @@ MPNUM_HOST mpnum_status mpnum_quantize_blocks_both(
 /* Codes times their scales, rounded to f32 and then to the type of dst. */
 MPNUM_HOST mpnum_status mpnum_dequantize_blocks(const mpnum_blockscale_format *format,
                                                 mpnum_rows dst, mpnum_blockscaled src) {
-  mpnum_block_job_ job;
+  mpnum_const_rows view = mpnum_const_rows_of(dst.type, dst.data, dst.rows, dst.columns);
   const mpnum_status status = mpnum_dequantize_check_(format, &dst, &src);
+  mpnum_block_job_ job;
   if (status != MPNUM_OK) return status;
-  mpnum_block_job_of_(&job, format, src,
-                      mpnum_const_rows_of(dst.type, dst.data, dst.rows, dst.columns), 0,
-                      0);
+  view.stride = dst.stride;
+  mpnum_block_job_of_(&job, format, src, view, 0, 0);
+  mpnum_join_rows_(&job);
   mpnum_dequantize_all_(&job, dst);
   return MPNUM_OK;
 }
+/* The largest finite magnitude of a matrix: what S of NVFP4 comes from. 0 of none. */
+MPNUM_HOST float mpnum_finite_amax_rows(mpnum_const_rows src) {
+  return mpnum_finite_amax_(&src);
+}
+
+MPNUM_HOST mpnum_blockscaled mpnum_blockscaled_of_(const mpnum_blockscale_format *format,
+                                                   const void *codes,
+                                                   const void *scale_inv,
+                                                   size_t scale_inv_bytes, float scale,
+                                                   size_t columns) {
+  const size_t group = format->element_bits == 4 ? 2 : format->element_bits == 6 ? 4 : 1;
+  mpnum_blockscaled made;
+  MPNUM_MEMCPY_(&made.codes, &codes, sizeof codes); /* const in dequantisation */
+  MPNUM_MEMCPY_(&made.scale_inv, &scale_inv, sizeof scale_inv);
+  made.stride = (columns + group - 1) / group * group;
+  made.scale_inv_bytes = scale_inv_bytes;
+  made.is_swizzled = 0;
+  made.scale = scale;
+  return made;
+}
+MPNUM_HOST mpnum_status mpnum_quantize_floats_as_(mpnum_blockscale_format format,
+                                                  void *codes, void *scale_inv,
+                                                  size_t scale_inv_bytes, float scale,
+                                                  const float *src, size_t rows,
+                                                  size_t columns) {
+  return mpnum_quantize_blocks(
+      &format,
+      mpnum_blockscaled_of_(&format, codes, scale_inv, scale_inv_bytes, scale, columns),
+      mpnum_const_rows_of(MPNUM_TYPE_F32, src, rows, columns), 0, 0);
+}
+MPNUM_HOST mpnum_status mpnum_dequantize_floats_as_(mpnum_blockscale_format format,
+                                                    float *dst, const void *codes,
+                                                    const void *scale_inv,
+                                                    size_t scale_inv_bytes, float scale,
+                                                    size_t rows, size_t columns) {
+  return mpnum_dequantize_blocks(
+      &format, mpnum_rows_of(MPNUM_TYPE_F32, dst, rows, columns),
+      mpnum_blockscaled_of_(&format, codes, scale_inv, scale_inv_bytes, scale, columns));
+}
+
+/* Presets: matrices of floats, rows one behind the other, in 1x32 blocks, scales by
+ * RCEIL, and back. Codes of 6 bits are dense: each row takes (columns + 3) / 4 groups of
+ * four. */
+MPNUM_HOST mpnum_status mpnum_mx_quantize_e4m3(mpnum_e4m3 *codes, mpnum_e8m0 *scale_inv,
+                                               size_t scale_inv_bytes, const float *src,
+                                               size_t rows, size_t columns) {
+  return mpnum_quantize_floats_as_(
+      mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
+      scale_inv_bytes, 1, src, rows, columns);
+}
+MPNUM_HOST mpnum_status mpnum_mx_dequantize_e4m3(float *dst, const mpnum_e4m3 *codes,
+                                                 const mpnum_e8m0 *scale_inv,
+                                                 size_t scale_inv_bytes, size_t rows,
+                                                 size_t columns) {
+  return mpnum_dequantize_floats_as_(
+      mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL), dst, codes, scale_inv,
+      scale_inv_bytes, 1, rows, columns);
+}
+MPNUM_HOST mpnum_status mpnum_mx_quantize_e5m2(mpnum_e5m2 *codes, mpnum_e8m0 *scale_inv,
+                                               size_t scale_inv_bytes, const float *src,
+                                               size_t rows, size_t columns) {
+  return mpnum_quantize_floats_as_(
+      mpnum_blockscale_mx(MPNUM_TYPE_E5M2, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
+      scale_inv_bytes, 1, src, rows, columns);
+}
+MPNUM_HOST mpnum_status mpnum_mx_dequantize_e5m2(float *dst, const mpnum_e5m2 *codes,
+                                                 const mpnum_e8m0 *scale_inv,
+                                                 size_t scale_inv_bytes, size_t rows,
+                                                 size_t columns) {
+  return mpnum_dequantize_floats_as_(
+      mpnum_blockscale_mx(MPNUM_TYPE_E5M2, MPNUM_BLOCKSCALE_RCEIL), dst, codes, scale_inv,
+      scale_inv_bytes, 1, rows, columns);
+}
+MPNUM_HOST mpnum_status mpnum_mx_quantize_e3m2(mpnum_e3m2x4 *codes, mpnum_e8m0 *scale_inv,
+                                               size_t scale_inv_bytes, const float *src,
+                                               size_t rows, size_t columns) {
+  return mpnum_quantize_floats_as_(
+      mpnum_blockscale_mx(MPNUM_TYPE_E3M2, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
+      scale_inv_bytes, 1, src, rows, columns);
+}
+MPNUM_HOST mpnum_status mpnum_mx_dequantize_e3m2(float *dst, const mpnum_e3m2x4 *codes,
+                                                 const mpnum_e8m0 *scale_inv,
+                                                 size_t scale_inv_bytes, size_t rows,
+                                                 size_t columns) {
+  return mpnum_dequantize_floats_as_(
+      mpnum_blockscale_mx(MPNUM_TYPE_E3M2, MPNUM_BLOCKSCALE_RCEIL), dst, codes, scale_inv,
+      scale_inv_bytes, 1, rows, columns);
+}
+MPNUM_HOST mpnum_status mpnum_mx_quantize_e2m3(mpnum_e2m3x4 *codes, mpnum_e8m0 *scale_inv,
+                                               size_t scale_inv_bytes, const float *src,
+                                               size_t rows, size_t columns) {
+  return mpnum_quantize_floats_as_(
+      mpnum_blockscale_mx(MPNUM_TYPE_E2M3, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
+      scale_inv_bytes, 1, src, rows, columns);
+}
+MPNUM_HOST mpnum_status mpnum_mx_dequantize_e2m3(float *dst, const mpnum_e2m3x4 *codes,
+                                                 const mpnum_e8m0 *scale_inv,
+                                                 size_t scale_inv_bytes, size_t rows,
+                                                 size_t columns) {
+  return mpnum_dequantize_floats_as_(
+      mpnum_blockscale_mx(MPNUM_TYPE_E2M3, MPNUM_BLOCKSCALE_RCEIL), dst, codes, scale_inv,
+      scale_inv_bytes, 1, rows, columns);
+}
+MPNUM_HOST mpnum_status mpnum_mx_quantize_e2m1(mpnum_e2m1x2 *codes, mpnum_e8m0 *scale_inv,
+                                               size_t scale_inv_bytes, const float *src,
+                                               size_t rows, size_t columns) {
+  return mpnum_quantize_floats_as_(
+      mpnum_blockscale_mx(MPNUM_TYPE_E2M1, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
+      scale_inv_bytes, 1, src, rows, columns);
+}
+MPNUM_HOST mpnum_status mpnum_mx_dequantize_e2m1(float *dst, const mpnum_e2m1x2 *codes,
+                                                 const mpnum_e8m0 *scale_inv,
+                                                 size_t scale_inv_bytes, size_t rows,
+                                                 size_t columns) {
+  return mpnum_dequantize_floats_as_(
+      mpnum_blockscale_mx(MPNUM_TYPE_E2M1, MPNUM_BLOCKSCALE_RCEIL), dst, codes, scale_inv,
+      scale_inv_bytes, 1, rows, columns);
+}
+MPNUM_HOST mpnum_status mpnum_mx_quantize_int8(int8_t *codes, mpnum_e8m0 *scale_inv,
+                                               size_t scale_inv_bytes, const float *src,
+                                               size_t rows, size_t columns) {
+  return mpnum_quantize_floats_as_(mpnum_blockscale_mx_int8(MPNUM_BLOCKSCALE_RCEIL),
+                                   codes, scale_inv, scale_inv_bytes, 1, src, rows,
+                                   columns);
+}
+MPNUM_HOST mpnum_status mpnum_mx_dequantize_int8(float *dst, const int8_t *codes,
+                                                 const mpnum_e8m0 *scale_inv,
+                                                 size_t scale_inv_bytes, size_t rows,
+                                                 size_t columns) {
+  return mpnum_dequantize_floats_as_(mpnum_blockscale_mx_int8(MPNUM_BLOCKSCALE_RCEIL),
+                                     dst, codes, scale_inv, scale_inv_bytes, 1, rows,
+                                     columns);
+}
+/* NVFP4 in 1x16 blocks; scale receives S, of the largest finite magnitude of src. */
+MPNUM_HOST mpnum_status mpnum_nvfp4_quantize(mpnum_e2m1x2 *codes, mpnum_e4m3 *scale_inv,
+                                             size_t scale_inv_bytes, float *scale,
+                                             const float *src, size_t rows,
+                                             size_t columns) {
+  const mpnum_blockscale_format format = mpnum_blockscale_nvfp4(1);
+  const mpnum_const_rows view = mpnum_const_rows_of(MPNUM_TYPE_F32, src, rows, columns);
+  mpnum_blockscaled dst =
+      mpnum_blockscaled_of_(&format, codes, scale_inv, scale_inv_bytes, 1, columns);
+  const mpnum_status status =
+      scale ? mpnum_quantize_check_(&format, &dst, &view) : MPNUM_ERROR_ARGUMENT;
+  if (status != MPNUM_OK) return status;
+  *scale = dst.scale = mpnum_nvfp4_scale(mpnum_finite_amax_(&view));
+  return mpnum_quantize_blocks(&format, dst, view, 0, 0);
+}
+MPNUM_HOST mpnum_status mpnum_nvfp4_dequantize(float *dst, const mpnum_e2m1x2 *codes,
+                                               const mpnum_e4m3 *scale_inv,
+                                               size_t scale_inv_bytes, float scale,
+                                               size_t rows, size_t columns) {
+  return mpnum_dequantize_floats_as_(mpnum_blockscale_nvfp4(1), dst, codes, scale_inv,
+                                     scale_inv_bytes, scale, rows, columns);
+}
+
 #endif
 #endif

@@ -8,7 +8,8 @@
 /* What quantising lost, and the largest magnitude it saw. Functions add to it: begin with
  * zeros. */
 typedef struct mpnum_quantize_losses {
-  uint64_t saturated;   /* finite elements that rounded past the largest value */
+  uint64_t saturated;   /* finite elements that rounded past the largest value; of
+                           stochastic rounding, that were above it */
   uint64_t underflowed; /* finite nonzero elements whose code is a zero */
   uint64_t nonfinite;   /* Inf and NaN */
   float amax;           /* of finite elements of the source */

@@ -138,6 +138,12 @@ MPNUM_AVX2_ void mpnumv_transpose(mpnumv_vector rows[4]) {
   rows[3] = (mpnumv_vector)_mm256_unpackhi_epi64(high01, high23);
 }
 
+MPNUM_AVX2_ mpnumv_vector mpnumv_largest_of_quarters(const mpnumv_vector *x) {
+  const __m256i a = (__m256i)x[0], b = (__m256i)x[1];
+  return mpnumv_max((mpnumv_vector)_mm256_permute2x128_si256(a, b, 0x20),
+                    (mpnumv_vector)_mm256_permute2x128_si256(a, b, 0x31));
+}
+
 MPNUM_AVX2_ mpnumv_vector mpnumv_load8(const uint8_t *src) {
   return (mpnumv_vector)_mm256_cvtepu8_epi32(
       _mm_loadl_epi64((const __m128i *)(const void *)src));

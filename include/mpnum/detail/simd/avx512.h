@@ -176,6 +176,25 @@ MPNUM_AVX512_ void mpnumv_transpose(mpnumv_vector rows[4]) {
   rows[3] = (mpnumv_vector)_mm512_maskz_unpackhi_epi64(0xff, high01, high23);
 }
 
+/* Quarter k of the result: the largest of the quarters of x[k], lane by lane. Values
+ * below 2^31. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_largest_of_quarters(const mpnumv_vector *x) {
+  const __m512i low01 =
+      _mm512_maskz_shuffle_i32x4(MPNUM_ALL_, (__m512i)x[0], (__m512i)x[1], 0x44);
+  const __m512i high01 =
+      _mm512_maskz_shuffle_i32x4(MPNUM_ALL_, (__m512i)x[0], (__m512i)x[1], 0xee);
+  const __m512i low23 =
+      _mm512_maskz_shuffle_i32x4(MPNUM_ALL_, (__m512i)x[2], (__m512i)x[3], 0x44);
+  const __m512i high23 =
+      _mm512_maskz_shuffle_i32x4(MPNUM_ALL_, (__m512i)x[2], (__m512i)x[3], 0xee);
+  const mpnumv_vector a = mpnumv_max((mpnumv_vector)low01, (mpnumv_vector)high01);
+  const mpnumv_vector b = mpnumv_max((mpnumv_vector)low23, (mpnumv_vector)high23);
+  return mpnumv_max(
+      (mpnumv_vector)_mm512_maskz_shuffle_i32x4(MPNUM_ALL_, (__m512i)a, (__m512i)b, 0x88),
+      (mpnumv_vector)_mm512_maskz_shuffle_i32x4(MPNUM_ALL_, (__m512i)a, (__m512i)b,
+                                                0xdd));
+}
+
 /* 16 elements of memory, any alignment. */
 MPNUM_AVX512_ mpnumv_vector mpnumv_load8(const uint8_t *src) {
   return (mpnumv_vector)_mm512_maskz_cvtepu8_epi32(

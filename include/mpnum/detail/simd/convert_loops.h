@@ -210,6 +210,22 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size,
 #  define MPNUM_PICK_ELSE_(scalar, isa, name) ((void)(isa), (scalar))
 # endif
 # define MPNUM_PICK_AS_(type, isa, name) MPNUM_PICK_ELSE_((type *)0, isa, name)
+# if MPNUM_HAS_X86_SIMD && !MPNUM_NO_DISPATCH
+#  define MPNUM_PICK_ANY_(isa, name) \
+   ((isa) == MPNUM_ISA_AVX512_VBMI   \
+        ? mpnum_##name##_vbmi_       \
+        : MPNUM_PICK_ELSE_(mpnum_##name##_scalar_, isa, name))
+# elif MPNUM_LOOPS_VBMI_
+#  define MPNUM_PICK_ANY_(isa, name) ((void)(isa), mpnum_##name##_vbmi_)
+# else
+#  define MPNUM_PICK_ANY_(isa, name) MPNUM_PICK_ELSE_(mpnum_##name##_scalar_, isa, name)
+# endif
+/* CALL_VBMI: where VBMI has one of its own. */
+# define MPNUM_CALL_VBMI_(name, arguments)          \
+  do {                                              \
+   const mpnum_isa isa_in_use = mpnum_isa_in_use(); \
+   (*MPNUM_PICK_ANY_(isa_in_use, name)) arguments;  \
+  } while (0)
 # define MPNUM_CALL_(name, arguments)                                       \
   do {                                                                      \
    const mpnum_isa isa_in_use = mpnum_isa_in_use();                         \

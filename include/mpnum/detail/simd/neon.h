@@ -143,6 +143,10 @@ MPNUM_NEON_ void mpnumv_transpose(mpnumv_vector rows[4]) {
   rows[3] = (mpnumv_vector)vzip2q_u64((uint64x2_t)high01, (uint64x2_t)high23);
 }
 
+MPNUM_NEON_ mpnumv_vector mpnumv_largest_of_quarters(const mpnumv_vector *x) {
+  return x[0];
+}
+
 MPNUM_NEON_ mpnumv_vector mpnumv_load8(const uint8_t *src) {
   uint32_t word;
   __builtin_memcpy(&word, src, 4);

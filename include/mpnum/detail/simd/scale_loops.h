@@ -31,25 +31,58 @@ typedef struct mpnum_scaling_ {
       last_lost; /* magnitudes that are not past the largest, or become 0 */
 } mpnum_scaling_;
 
-/* Each loop takes n elements, a multiple of 64, and factors[i >> shift] for element i, or
- * factors[i] where shift is negative.
- * block_amax: raises amax to the magnitudes of src, as integers.
- * block_scales: codes and factors of n magnitudes, a multiple of 16.
+/* Factors of elements: factor[i >> shift] for element i, or factor[i] where shift is
+ * negative. */
+typedef struct mpnum_factors_ {
+  const float *factor;
+  int shift;
+} mpnum_factors_;
+MPNUM_HOST_INLINE_ mpnum_factors_ mpnum_factors_of_(const float *factor, int shift) {
+  mpnum_factors_ factors;
+  factors.factor = factor;
+  factors.shift = shift;
+  return factors;
+}
+/* Those from element i on, which begins a factor or is in the first one's. */
+MPNUM_HOST_INLINE_ mpnum_factors_ mpnum_factors_from_(mpnum_factors_ factors, size_t i) {
+  factors.factor += factors.shift < 0 ? i : i >> factors.shift;
+  return factors;
+}
+/* The scales of some blocks: largest magnitudes, codes of 8 bits, or bits of floats where
+ * elements are divided, and what elements are multiplied or divided by. */
+typedef struct mpnum_band_scales_ {
+  MPNUM_ALIGNED_ uint32_t amax[MPNUM_RUN_];
+  MPNUM_ALIGNED_ uint32_t floats[MPNUM_RUN_];
+  MPNUM_ALIGNED_ float factors[MPNUM_RUN_];
+  MPNUM_ALIGNED_ uint8_t bytes[MPNUM_RUN_];
+  int has_zeros; /* an amax of 0, or a scale of 0 */
+} mpnum_band_scales_;
+
+/* Each loop takes n elements, a multiple of 64.
+ * block_amax: the largest magnitudes of blocks, as integers; of these and those before,
+ * unless is_first.
+ * block_scales: what else there is of n scales.
  * quantize_run, dequantize_run: floats to codes to nearest even, and back.
  * scale_run: floats times factors; count_run: of these, beside their sources, how many
  * are too large, become 0, are not finite; and the largest magnitude of those that are.
  */
 # define MPNUM_EACH_ISA_ "scale.inc"
 # include "each_isa.inc"
+# if MPNUM_LOOPS_VBMI_
+#  include "operations.inc"
+#  define MPNUM_ISA_HERE_ 3
+#  include "isa_begin.inc"
+#  include "scale_vbmi.inc"
+#  include "isa_end.inc"
+# endif
 
-MPNUM_HOST_ONCE_ void mpnum_block_amax_(uint32_t *amax, const float *src, int shift,
-                                        size_t n) {
-  MPNUM_CALL_(block_amax, (amax, src, shift, n));
+MPNUM_HOST_ONCE_ void mpnum_block_amax_(int is_first, uint32_t *amax, const float *src,
+                                        int shift, size_t n) {
+  MPNUM_CALL_(block_amax, (is_first, amax, src, shift, n));
 }
-MPNUM_HOST_ONCE_ void mpnum_block_scales_(const mpnum_block_rule_ *rule, uint32_t *codes,
-                                          float *factors, const uint32_t *amax,
-                                          size_t n) {
-  MPNUM_CALL_(block_scales, (rule, codes, factors, amax, n));
+MPNUM_HOST_ONCE_ void mpnum_block_scales_(const mpnum_block_rule_ *rule,
+                                          mpnum_band_scales_ *scales, size_t n) {
+  MPNUM_CALL_(block_scales, (rule, scales, n));
 }
 
 /* The type whose format this is; 0 of none of 8 bits and fewer. */
@@ -115,27 +148,26 @@ MPNUM_HOST mpnum_scaling_ mpnum_scaling_of_int8_(int is_sixty_fourth) {
 /* n elements, at most MPNUM_RUN_; what does not fill a vector is copied to where it does.
  * index: of the first one's random word. */
 MPNUM_HOST void mpnum_scale_floats_(const mpnum_scaling_ *scaling, float *dst,
-                                    const float *src, const float *factors, int shift,
-                                    size_t n) {
+                                    const float *src, mpnum_factors_ factors, size_t n) {
   const size_t whole = n - n % MPNUM_SCALED_, rest = n - whole;
-  if (whole) MPNUM_CALL_(scale_run, (scaling, dst, src, factors, shift, whole));
+  if (whole) MPNUM_CALL_(scale_run, (scaling, dst, src, factors, whole));
   if (rest) {
     MPNUM_ALIGNED_ float x[MPNUM_SCALED_] = {0};
-    const float *const at = factors + (shift < 0 ? whole : whole >> shift);
     MPNUM_MEMCPY_(x, src + whole, rest * sizeof *x);
-    MPNUM_CALL_(scale_run, (scaling, x, x, at, shift, MPNUM_SCALED_));
+    MPNUM_CALL_(scale_run,
+                (scaling, x, x, mpnum_factors_from_(factors, whole), MPNUM_SCALED_));
     MPNUM_MEMCPY_(dst + whole, x, rest * sizeof *x);
   }
 }
 /* By way of conversions of any format and rounding. */
 MPNUM_HOST_ONCE_ void mpnum_quantize_any_(const mpnum_scaling_ *scaling, uint8_t *dst,
-                                          const float *src, const float *factors,
-                                          int shift, size_t n, uint64_t index) {
+                                          const float *src, mpnum_factors_ factors,
+                                          size_t n, uint64_t index) {
   mpnum_conversion_ conversion = mpnum_conversion_of_(
       mpnum_format_of(MPNUM_TYPE_F32), 32, scaling->element, 8, MPNUM_OVERFLOW_SATURATE);
   MPNUM_ALIGNED_ float x[MPNUM_RUN_];
   uint8_t codes[MPNUM_RUN_ + 8];
-  mpnum_scale_floats_(scaling, x, src, factors, shift, n);
+  mpnum_scale_floats_(scaling, x, src, factors, n);
   conversion.rounding = scaling->rounding;
   conversion.seed = scaling->seed;
   conversion.offset = index;
@@ -149,39 +181,41 @@ MPNUM_HOST_ONCE_ void mpnum_quantize_any_(const mpnum_scaling_ *scaling, uint8_t
   MPNUM_MEMCPY_(dst, codes, mpnum_bytes_(scaling->element_bits, n));
 }
 MPNUM_HOST void mpnum_quantize_floats_(const mpnum_scaling_ *scaling, uint8_t *dst,
-                                       const float *src, const float *factors, int shift,
-                                       size_t n, uint64_t index) {
+                                       const float *src, mpnum_factors_ factors, size_t n,
+                                       uint64_t index) {
   const size_t whole = n - n % MPNUM_SCALED_, rest = n - whole;
   if (!scaling->has_encoding) {
-    mpnum_quantize_any_(scaling, dst, src, factors, shift, n, index);
+    mpnum_quantize_any_(scaling, dst, src, factors, n, index);
     return;
   }
-  if (whole) MPNUM_CALL_(quantize_run, (scaling, dst, src, factors, shift, whole));
+  if (whole) MPNUM_CALL_VBMI_(quantize_run, (scaling, dst, src, factors, whole));
   if (rest) {
     MPNUM_ALIGNED_ float x[MPNUM_SCALED_] = {0};
     uint8_t codes[MPNUM_SCALED_];
-    const float *const at = factors + (shift < 0 ? whole : whole >> shift);
     MPNUM_MEMCPY_(x, src + whole, rest * sizeof *x);
-    MPNUM_CALL_(quantize_run, (scaling, codes, x, at, shift, MPNUM_SCALED_));
+    MPNUM_CALL_VBMI_(quantize_run, (scaling, codes, x,
+                                    mpnum_factors_from_(factors, whole), MPNUM_SCALED_));
     MPNUM_MEMCPY_(dst + mpnum_bytes_(scaling->element_bits, whole), codes,
                   mpnum_bytes_(scaling->element_bits, rest));
   }
 }
 /* The largest magnitude of each block, of n floats. */
-MPNUM_HOST void mpnum_amax_floats_(uint32_t *amax, const float *src, int shift,
-                                   size_t n) {
+MPNUM_HOST void mpnum_amax_floats_(int is_first, uint32_t *amax, const float *src,
+                                   int shift, size_t n) {
   const size_t whole = n - n % MPNUM_SCALED_, rest = n - whole;
-  if (whole) mpnum_block_amax_(amax, src, shift, whole);
+  if (whole) mpnum_block_amax_(is_first, amax, src, shift, whole);
   if (rest) {
     MPNUM_ALIGNED_ float x[MPNUM_SCALED_] = {0};
     MPNUM_MEMCPY_(x, src + whole, rest * sizeof *x);
-    mpnum_block_amax_(amax + (shift < 0 ? whole : whole >> shift), x, shift,
-                      MPNUM_SCALED_);
+    /* what is left may end the last block */
+    const int begins = shift < 0 || (whole & (((size_t)1 << shift) - 1)) == 0;
+    mpnum_block_amax_(is_first && begins, amax + (shift < 0 ? whole : whole >> shift), x,
+                      shift, MPNUM_SCALED_);
   }
 }
 MPNUM_HOST_ONCE_ void mpnum_dequantize_any_(const mpnum_scaling_ *scaling, float *dst,
-                                            const uint8_t *src, const float *factors,
-                                            int shift, size_t n) {
+                                            const uint8_t *src, mpnum_factors_ factors,
+                                            size_t n) {
   const mpnum_conversion_ conversion = mpnum_conversion_of_(
       scaling->element, 8, mpnum_format_of(MPNUM_TYPE_F32), 32, MPNUM_OVERFLOW_IEEE);
   uint8_t codes[MPNUM_RUN_ + 8];
@@ -193,35 +227,36 @@ MPNUM_HOST_ONCE_ void mpnum_dequantize_any_(const mpnum_scaling_ *scaling, float
     src = codes;
   }
   mpnum_convert_any_(conversion, dst, src, n);
-  mpnum_scale_floats_(&back, dst, dst, factors, shift, n);
+  mpnum_scale_floats_(&back, dst, dst, factors, n);
 }
 MPNUM_HOST void mpnum_dequantize_floats_(const mpnum_scaling_ *scaling, float *dst,
-                                         const uint8_t *src, const float *factors,
-                                         int shift, size_t n) {
+                                         const uint8_t *src, mpnum_factors_ factors,
+                                         size_t n) {
   const size_t whole = n - n % MPNUM_SCALED_, rest = n - whole;
   if (!scaling->has_decoding && !scaling->is_int8) {
-    mpnum_dequantize_any_(scaling, dst, src, factors, shift, n);
+    mpnum_dequantize_any_(scaling, dst, src, factors, n);
     return;
   }
-  if (whole) MPNUM_CALL_(dequantize_run, (scaling, dst, src, factors, shift, whole));
+  if (whole) MPNUM_CALL_VBMI_(dequantize_run, (scaling, dst, src, factors, whole));
   if (rest) {
     MPNUM_ALIGNED_ float x[MPNUM_SCALED_];
     uint8_t codes[MPNUM_SCALED_] = {0};
-    const float *const at = factors + (shift < 0 ? whole : whole >> shift);
     MPNUM_MEMCPY_(codes, src + mpnum_bytes_(scaling->element_bits, whole),
                   mpnum_bytes_(scaling->element_bits, rest));
-    MPNUM_CALL_(dequantize_run, (scaling, x, codes, at, shift, MPNUM_SCALED_));
+    MPNUM_CALL_VBMI_(
+        dequantize_run,
+        (scaling, x, codes, mpnum_factors_from_(factors, whole), MPNUM_SCALED_));
     MPNUM_MEMCPY_(dst + whole, x, rest * sizeof *x);
   }
 }
 /* Adds what quantising these loses. */
 MPNUM_HOST_ONCE_ void mpnum_count_losses_(const mpnum_scaling_ *scaling,
                                           mpnum_quantize_losses *losses, const float *src,
-                                          const float *factors, int shift, size_t n) {
+                                          mpnum_factors_ factors, size_t n) {
   const size_t whole = n - n % MPNUM_SCALED_, rest = n - whole;
   MPNUM_ALIGNED_ float scaled[MPNUM_RUN_];
   uint32_t counts[4] = {0, 0, 0, 0};
-  mpnum_scale_floats_(scaling, scaled, src, factors, shift, n);
+  mpnum_scale_floats_(scaling, scaled, src, factors, n);
   if (whole) MPNUM_CALL_(count_run, (scaling, counts, scaled, src, whole));
   if (rest) {
     MPNUM_ALIGNED_ float x[MPNUM_SCALED_] = {0}, y[MPNUM_SCALED_] = {0};
@@ -234,6 +269,57 @@ MPNUM_HOST_ONCE_ void mpnum_count_losses_(const mpnum_scaling_ *scaling,
   losses->nonfinite += counts[2];
   if (counts[3] > mpnum_bits_f32(losses->amax))
     losses->amax = mpnum_from_bits_f32(counts[3]);
+}
+
+/* --- A scale for all elements --- */
+
+MPNUM_HOST int mpnum_is_block_source_(mpnum_type type) {
+  return type == MPNUM_TYPE_F32 || type == MPNUM_TYPE_F16 || type == MPNUM_TYPE_BF16;
+}
+MPNUM_HOST int mpnum_is_scaled_type_(mpnum_type type) {
+  const mpnum_format format = mpnum_format_of(type);
+  return mpnum_type_bits_(type) == 8 && format.sign_bits;
+}
+MPNUM_HOST_ONCE_ void mpnum_quantize_by_(mpnum_type dst_type, void *dst,
+                                         mpnum_type src_type, const void *src, size_t n,
+                                         float scale, mpnum_quantize_losses *losses) {
+  const mpnum_scaling_ scaling =
+      mpnum_scaling_of_(mpnum_format_of(dst_type), 8, MPNUM_ROUND_NEAREST_EVEN);
+  const uint64_t saved = mpnum_fenv_save_();
+  size_t i = 0;
+  for (; i < n; i += MPNUM_RUN_) {
+    MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
+    const size_t count = n - i < MPNUM_RUN_ ? n - i : MPNUM_RUN_;
+    const uint8_t *const at = mpnum_row_at_(src_type, src, i);
+    const float *x = (const float *)(const void *)at;
+    if (src_type != MPNUM_TYPE_F32) {
+      mpnum_floats_from_(src_type, buffer, at, count);
+      x = buffer;
+    }
+    mpnum_quantize_floats_(&scaling, (uint8_t *)dst + i, x, mpnum_factors_of_(&scale, 31),
+                           count, 0);
+    if (losses)
+      mpnum_count_losses_(&scaling, losses, x, mpnum_factors_of_(&scale, 31), count);
+  }
+  mpnum_fenv_restore_(saved);
+}
+MPNUM_HOST_ONCE_ void mpnum_dequantize_by_(mpnum_type dst_type, void *dst,
+                                           mpnum_type src_type, const void *src, size_t n,
+                                           float scale_inv) {
+  const mpnum_scaling_ scaling =
+      mpnum_scaling_of_(mpnum_format_of(src_type), 8, MPNUM_ROUND_NEAREST_EVEN);
+  const uint64_t saved = mpnum_fenv_save_();
+  size_t i = 0;
+  for (; i < n; i += MPNUM_RUN_) {
+    MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
+    const size_t count = n - i < MPNUM_RUN_ ? n - i : MPNUM_RUN_;
+    uint8_t *const to = mpnum_row_to_(dst_type, dst, i);
+    float *const x = dst_type == MPNUM_TYPE_F32 ? (float *)(void *)to : buffer;
+    mpnum_dequantize_floats_(&scaling, x, (const uint8_t *)src + i,
+                             mpnum_factors_of_(&scale_inv, 31), count);
+    if (dst_type != MPNUM_TYPE_F32) mpnum_floats_to_(dst_type, to, x, count);
+  }
+  mpnum_fenv_restore_(saved);
 }
 
 #endif

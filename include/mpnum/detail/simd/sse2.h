@@ -148,6 +148,10 @@ MPNUM_SSE2_ void mpnumv_transpose(mpnumv_vector rows[4]) {
   rows[3] = (mpnumv_vector)_mm_unpackhi_epi64(high01, high23);
 }
 
+MPNUM_SSE2_ mpnumv_vector mpnumv_largest_of_quarters(const mpnumv_vector *x) {
+  return x[0];
+}
+
 MPNUM_SSE2_ mpnumv_vector mpnumv_load8(const uint8_t *src) {
   const __m128i zero = _mm_setzero_si128();
   int word;
