@@ -247,7 +247,8 @@ MPNUM_HOST void mpnum_measure_strip_(mpnum_measure *measure, mpnum_const_rows so
     for (i = 0; i < size; ++i)
       each[i] = factors[job->shift == 31 ? 0 : (c + i) / wide];
     mpnum_dequantize_floats_(&job->scaling, floats,
-                             mpnum_block_codes_(job, row, column + c), each, -1, size);
+                             mpnum_block_codes_(job, row, column + c),
+                             mpnum_factors_of_(each, -1), size);
     mpnum_row_doubles_(x, source, row, column + c, size);
     for (i = 0; i < size; ++i) {
       const double limit =

@@ -171,7 +171,7 @@ MPNUM_HOST void mpnum_reference_segments_(mpnum_reference_sum_ *sums, size_t col
     for (k = 0; k < 2 && first == 0; ++k)
       mpnum_dequantize_floats_(&sums->jobs[k].scaling, elements[k],
                                mpnum_block_codes_(&sums->jobs[k], sums->rows[k], column),
-                               &one, 31, filled);
+                               mpnum_factors_of_(&one, 31), filled);
     n = left < room ? left : room;
     mpnum_reference_products_(sums, elements[0] + first, elements[1] + first, n);
     since += n;
