@@ -5,6 +5,7 @@
 
 #include <mpnum/histogram.h>
 
+#include "../core/block_formats.h"
 #include "../core/progress.h"
 #include "../input/shards.h"
 #include "../report/report.h"
@@ -27,6 +28,16 @@ typedef struct fit {
   double sqnr;             /* dB; Inf: exact; NaN: not measured */
 } fit;
 
+/* What a block format makes of them, with blocks in rows and in columns. */
+typedef struct block_fit {
+  double bits; /* of a value, with its share of the scales */
+  double clipped[2], flushed[2];
+  double sqnr[2]; /* NaN: not measured */
+} block_fit;
+
+/* As many dB below the best format of 8 bits a block format is as good as it. */
+#define BLOCK_SLACK 1
+
 enum { FIT_LIMIT = CANDIDATE_LIMIT + 2 };
 
 typedef struct row {
@@ -36,6 +47,8 @@ typedef struct row {
   bool sampled;        /* fits come from part of the values, between bounds from all */
   int best;            /* of fits; negative: none of the candidates fits */
   fit fits[FIT_LIMIT]; /* candidates, then f16 and bf16 as they are */
+  int block;           /* of blocks; negative: not measured */
+  block_fit blocks[BLOCK_FORMATS];
 } row;
 
 typedef struct inspection {
@@ -65,6 +78,8 @@ bool read_floats(const input *file, const tensor *values, uint64_t first, void *
 
 /* Scales, the best candidate, and what is lost: once found is whole. */
 bool judge(const inspection *run, row *about, refusal *why);
+/* The same of block formats, where they are asked for, once judge was here. */
+bool judge_blocks(const inspection *run, row *about, refusal *why);
 /* Values that judge reads. */
 uint64_t judge_work(const inspection *run, const tensor *values);
 
