@@ -391,17 +391,22 @@ FORTRAN = "{'descr': '<f4', 'fortran_order': True, 'shape': (40, 70), }"
 def block_formats_are_measured_both_ways():
     source = random.Random(7)
     xs = floats_of(10 ** source.gauss(-1, 1) * source.choice((-1, 1)) for _ in range(40 * 70))
+    xs = floats_of(x * (1e-4 if 700 <= i < 1400 else 1) for i, x in enumerate(xs))  # nvfp4 clips: subnormal scales
     matrix = [xs[i:i + 70] for i in range(0, 2800, 70)]
+    long = xs * 6
     turned = floats(*(matrix[i][j] for j in range(70) for i in range(40)))
     files = {"c.npy": npy("'<f4'", "(40, 70)", floats(*xs)), "f.npy": npy("", "", turned,
                                                                                 header=FORTRAN),
              "deep.npy": npy("'<f4'", "(4, 10, 70)", floats(*xs)), "line.npy": npy("'<f4'", "(2800,)", floats(*xs)),
-             "zeros.npy": npy("'<f4'", "(5,)", bytes(20)), "none.npy": npy("'<f4'", "(1,)", floats(math.inf))}
+             "tiles.npy": npy("'<f4'", "(2, 8400)", floats(*long)), "zeros.npy": npy("'<f4'", "(5,)", bytes(20)),
+             "none.npy": npy("'<f4'", "(1,)", floats(math.inf))}
     rows, _ = inspect("--blocks", *files, files=files)
     check_blocks(rows["c.npy"], matrix)
     check_blocks(rows["f.npy"], list(zip(*matrix)))
     check_blocks(rows["deep.npy"], matrix)
     check_blocks(rows["line.npy"], [xs])
+    check_blocks(rows["tiles.npy"], [long[:8400], long[8400:]])
+    assert [fit["rows"]["clipped"] for fit in rows["c.npy"]["blocks"] if fit["format"] == "nvfp4"] != [0], rows["c.npy"]
     for name in ("zeros.npy", "none.npy"):
         assert rows[name]["block_format"] is None and "blocks" not in rows[name], rows[name]
     rows, _ = inspect("c.npy", files=files)
