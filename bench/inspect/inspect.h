@@ -5,8 +5,8 @@
 
 #include <mpnum/histogram.h>
 
-#include "../core/block_formats.h"
 #include "../core/progress.h"
+#include "../input/block_fits.h"
 #include "../input/shards.h"
 #include "../report/report.h"
 #include "options.h"
@@ -27,16 +27,6 @@ typedef struct fit {
   double clipped, flushed; /* values that round past the largest one, that become 0 */
   double sqnr;             /* dB; Inf: exact; NaN: not measured */
 } fit;
-
-/* What a block format makes of them, with blocks in rows and in columns. */
-typedef struct block_fit {
-  double bits; /* of a value, with its share of the scales */
-  double clipped[2], flushed[2];
-  double sqnr[2]; /* NaN: not measured */
-} block_fit;
-
-/* As many dB below the best format of 8 bits a block format is as good as it. */
-#define BLOCK_SLACK 1
 
 enum { FIT_LIMIT = CANDIDATE_LIMIT + 2 };
 
