@@ -15,8 +15,10 @@
  * the source's numbers on both sides, NaNs, and random numbers; for _round in every mode.
  */
 #include "bits_types.h"
+#include "bits_blocks.h"
 #include "bits_rows.h"
 #include "bits_scaler.h"
+#include "bits_scale.h"
 #include "../harness/control_word.h"
 
 #include <mpnum/text.h>
@@ -318,5 +320,7 @@ int main(int argc, char **argv) {
   print_functions();
   print_rows();
   print_scaler();
+  print_blocks();
+  print_scale();
   return 0;
 }
