@@ -15,8 +15,7 @@ bool long_force_isa(int isa) {
 }
 
 static bool measure_arrays(figures *to, const bench_options *chosen, progress *bar,
-                           const array_set *set,
-                           void (*append)(figures *to, const array_results *found)) {
+                           const array_set *set) {
   static const array_plan full = {
       {4 << 10, 256 << 10, 256 << 20}, {ROUNDS, ROUNDS, LONG_ROUNDS}, 1};
   static const array_plan quick = {
@@ -27,7 +26,7 @@ static bool measure_arrays(figures *to, const bench_options *chosen, progress *b
   memset(&found, 0, sizeof found);
   plan.threads = chosen->threads;
   good = arrays_measure(&found, set, &plan, bar);
-  if (good) append(to, &found);
+  if (good) arrays_figures(to, &found);
   arrays_free(&found);
   return good || (complain(NULL, "out of memory, or of threads"), false);
 }
@@ -43,14 +42,12 @@ static bool measure_math(figures *to, const bench_options *chosen, progress *bar
 }
 
 bool long_measure(figures *to, const bench_options *chosen, progress *bar) {
-  if (chosen->arrays && !measure_arrays(to, chosen, bar, &arrays_set, arrays_figures))
-    return false;
-  if (chosen->grad && !measure_arrays(to, chosen, bar, &grad_set, grad_figures))
-    return false;
+  if (chosen->arrays && !measure_arrays(to, chosen, bar, &arrays_set)) return false;
+  if (chosen->grad && !measure_arrays(to, chosen, bar, &grad_set)) return false;
   return !chosen->math || measure_math(to, chosen, bar);
 }
 
 bool long_print(const figures *from, FILE *to) {
-  return arrays_print(&arrays_set, from, to) && grad_print(from, to) &&
+  return arrays_print(&arrays_set, from, to) && arrays_print(&grad_set, from, to) &&
          math_print(from, to);
 }
