@@ -8,9 +8,8 @@
 
 #if MPNUM_HAS_ARRAYS
 
-/* Floats that a band and all its columns may have, so that they stay in the first cache
- * between the looks at them. */
-# define MPNUM_BAND_ 8192
+/* Floats of a band of several rows, looked at twice: they stay in the second cache. */
+# define MPNUM_BAND_ 65536
 
 typedef struct mpnum_block_job_ {
   mpnum_scaling_ scaling;
@@ -103,12 +102,10 @@ MPNUM_HOST int mpnum_log2_(size_t n) {
 }
 /* Runs of whole blocks, where a shift finds the factor or each element has its own; or of
  * parts of one block. */
-MPNUM_HOST void mpnum_block_runs_(mpnum_block_job_ *job) {
+MPNUM_HOST void mpnum_block_runs_(mpnum_block_job_ *job, size_t rows) {
   const size_t columns = job->columns;
   const int is_power = (columns & (columns - 1)) == 0;
-  const size_t most = job->rows == 1                 ? MPNUM_RUN_
-                      : job->rows > MPNUM_BAND_ / 64 ? 64
-                                                     : MPNUM_BAND_ / job->rows / 64 * 64;
+  const size_t most = rows > MPNUM_BAND_ / 64 ? 64 : MPNUM_BAND_ / rows / 64 * 64;
   const size_t run = most < MPNUM_RUN_ ? most : MPNUM_RUN_;
   if (is_power && columns >= 16 && columns <= run) {
     job->shift = mpnum_log2_(columns);
@@ -145,7 +142,7 @@ MPNUM_HOST void mpnum_block_job_of_(mpnum_block_job_ *job,
   job->columns = format->columns ? format->columns : src.columns;
   if (job->rows > src.rows) job->rows = src.rows;
   job->across = mpnum_blocks_along_(job->src.columns, job->columns);
-  mpnum_block_runs_(job);
+  mpnum_block_runs_(job, job->rows);
 }
 /* Rows one behind the other, of whole blocks, are as good as one. */
 MPNUM_HOST void mpnum_join_rows_(mpnum_block_job_ *job) {
@@ -170,13 +167,6 @@ MPNUM_HOST_INLINE_ size_t mpnum_block_place_(const mpnum_block_job_ *job, size_t
 }
 
 /* --- Quantising --- */
-
-/* Scales of a band. */
-typedef struct mpnum_band_scales_ {
-  MPNUM_ALIGNED_ uint32_t amax[MPNUM_RUN_];
-  MPNUM_ALIGNED_ uint32_t codes[MPNUM_RUN_];
-  MPNUM_ALIGNED_ float factors[MPNUM_RUN_];
-} mpnum_band_scales_;
 
 /* Floats of a run; they stay where they are, if they are floats. */
 MPNUM_HOST const float *mpnum_run_floats_(const mpnum_block_job_ *job, size_t row,
@@ -208,77 +198,69 @@ MPNUM_HOST size_t mpnum_band_amax_(const mpnum_block_job_ *job,
   const size_t count = job->shift < 0     ? n
                        : job->shift == 31 ? 1
                                           : mpnum_blocks_along_(n, wide);
-  const size_t padded = (count + MPNUM_SCALED_ - 1) / MPNUM_SCALED_ * MPNUM_SCALED_;
   size_t r = 0, c = 0, k = 0, blocks = 0;
-  for (; k < padded; ++k)
-    scales->amax[k] = 0;
   for (; r < rows; ++r)
     for (c = 0; c < n; c += job->run) {
       const size_t size = n - c < job->run ? n - c : job->run;
       *floats = mpnum_run_floats_(job, row + r, column + c, size, buffer);
-      mpnum_amax_floats_(scales->amax, *floats, job->shift, size);
+      mpnum_amax_floats_(r == 0 && c == 0, scales->amax, *floats, job->shift, size);
     }
   if (job->shift >= 0 || wide == 1) return count;
-  for (c = 0; c < n;
-       c += wide, ++blocks) { /* in place: blocks are no more than columns */
+  for (; blocks * wide < n; ++blocks) { /* in place: blocks are no more than columns */
     uint32_t largest = 0;
-    for (k = c; k < n && k < c + wide; ++k)
+    for (k = blocks * wide; k < n && k < (blocks + 1) * wide; ++k)
       largest = scales->amax[k] > largest ? scales->amax[k] : largest;
     scales->amax[blocks] = largest;
   }
   return blocks;
 }
-/* Stores the scales; 1 if codes of a block are to be cleared. */
-MPNUM_HOST int mpnum_store_scales_(const mpnum_block_job_ *job,
-                                   const mpnum_band_scales_ *scales, size_t row,
-                                   size_t column, size_t count) {
+/* What goes with the largest magnitudes; stored, too. */
+MPNUM_HOST void mpnum_band_scales_of_(const mpnum_block_job_ *job,
+                                      mpnum_band_scales_ *scales, size_t row,
+                                      size_t column, size_t count) {
+  const size_t padded = (count + MPNUM_SCALED_ - 1) / MPNUM_SCALED_ * MPNUM_SCALED_;
+  const size_t first = row * job->across + column;
   uint8_t *const to = (uint8_t *)job->codes.scale_inv;
-  const int bits = job->scale_type == MPNUM_TYPE_F32 ? 32 : 8;
-  uint32_t is_zero = 0;
-  size_t k = 0;
-  if (bits == 8 && !job->codes.is_swizzled) {
-    uint8_t *const at = to + row * job->across + column;
-    for (; k < count; ++k) {
-      at[k] = (uint8_t)scales->codes[k];
-      is_zero |= scales->codes[k] == 0 || scales->amax[k] == 0;
-    }
+  size_t k = count;
+  for (; k < padded; ++k)
+    scales->amax[k] = 0x3f800000u; /* no zero */
+  scales->has_zeros = 0;
+  mpnum_block_scales_(&job->rule, scales, padded);
+  if (job->rule.divides) {
+    MPNUM_MEMCPY_(to + 4 * first, scales->floats, 4 * count);
+  } else if (!job->codes.is_swizzled) {
+    MPNUM_MEMCPY_(to + first, scales->bytes, count);
+  } else {
+    for (k = 0; k < count; ++k)
+      to[mpnum_scale_place(row, column + k, job->across)] = scales->bytes[k];
   }
-  for (; k < count; ++k) {
-    mpnum_set_element_(bits, to, mpnum_block_place_(job, row, column + k),
-                       scales->codes[k]);
-    is_zero |= scales->codes[k] == 0 || scales->amax[k] == 0;
-  }
-  return is_zero != 0;
 }
 /* A band of at most a block's rows and a strip's columns. */
 MPNUM_HOST_ONCE_ void mpnum_quantize_band_(const mpnum_block_job_ *job, size_t row,
                                            size_t column, size_t rows, size_t n) {
   mpnum_band_scales_ scales;
   MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
-  const float *x = 0;
-  const size_t wide = job->columns, block = column / wide;
-  const size_t count = mpnum_band_amax_(job, &scales, row, column, rows, n, &x, buffer);
-  const int is_kept = rows == 1 && n <= job->run; /* x are the floats still */
-  size_t r = 0, c = 0, k = 0;
   const mpnum_factors_ factors = mpnum_factors_of_(scales.factors, job->shift);
-  int clears = 0;
-  mpnum_block_scales_(&job->rule, scales.codes, scales.factors, scales.amax,
-                      (count + 15) / 16 * 16);
-  clears = mpnum_store_scales_(job, &scales, row / job->rows, block, count);
+  const size_t wide = job->columns;
+  const float *x = 0;
+  const size_t count = mpnum_band_amax_(job, &scales, row, column, rows, n, &x, buffer);
+  const int is_one = rows == 1 && n <= job->run; /* x are its floats still */
+  size_t r = 0, c = 0, k = 0;
+  mpnum_band_scales_of_(job, &scales, row / job->rows, column / wide, count);
   if (job->shift < 0 && wide > 1)
     for (c = n; c-- > 0;) /* a factor for each column, from the last on */
       scales.factors[c] = scales.factors[c / wide];
   for (; r < rows; ++r) {
     for (c = 0; c < n; c += job->run) {
       const size_t size = n - c < job->run ? n - c : job->run;
-      if (!is_kept) x = mpnum_run_floats_(job, row + r, column + c, size, buffer);
+      if (!is_one) x = mpnum_run_floats_(job, row + r, column + c, size, buffer);
       mpnum_quantize_floats_(&job->scaling, mpnum_block_codes_(job, row + r, column + c),
                              x, factors, size,
                              job->offset + (row + r) * job->src.stride + column + c);
       if (job->losses) mpnum_count_losses_(&job->scaling, job->losses, x, factors, size);
     }
-    for (k = 0; clears && k < count; ++k)
-      if (scales.amax[k] == 0 || (job->is_two_level && scales.codes[k] == 0)) {
+    for (k = 0; scales.has_zeros && k < count; ++k)
+      if (scales.amax[k] == 0 || (job->is_two_level && scales.bytes[k] == 0)) {
         const size_t first = k * wide;
         mpnum_clear_codes_(job, row + r, column + first,
                            n - first < wide ? n - first : wide);
@@ -351,7 +333,7 @@ MPNUM_HOST mpnum_status mpnum_nonfinite_check_(const mpnum_blockscale_format *fo
       const size_t left = src->columns - c, n = left < MPNUM_RUN_ ? left : MPNUM_RUN_;
       const float *const x = mpnum_run_floats_(&job, r, c, n, buffer);
       uint32_t amax[MPNUM_SCALED_] = {0};
-      mpnum_amax_floats_(amax, x, 31, n);
+      mpnum_amax_floats_(1, amax, x, 31, n);
       if (amax[0] >= 0x7f800000u)
         mpnum_count_losses_(&job.scaling, &found, x, mpnum_factors_of_(&one, 31), n);
     }
@@ -372,7 +354,7 @@ MPNUM_HOST float mpnum_finite_amax_(const mpnum_const_rows *src) {
       const size_t left = src->columns - c, n = left < MPNUM_RUN_ ? left : MPNUM_RUN_;
       const float *const x = mpnum_run_floats_(&job, r, c, n, buffer);
       uint32_t amax = 0;
-      mpnum_amax_floats_(&amax, x, 31, n);
+      mpnum_amax_floats_(1, &amax, x, 31, n);
       for (k = 0; amax >= 0x7f800000u && k < n; ++k) { /* the others of this run */
         const uint32_t bits = mpnum_bits_f32(mpnum_float_at_(x, k)) & 0x7fffffffu;
         if (bits < 0x7f800000u && bits > largest) largest = bits;
@@ -434,6 +416,7 @@ MPNUM_HOST void mpnum_dequantize_all_(mpnum_block_job_ *job, mpnum_rows dst) {
   const size_t rows = job->src.rows, columns = job->src.columns;
   const uint64_t saved = mpnum_fenv_save_();
   size_t r = 0, c = 0, size = 0;
+  mpnum_block_runs_(job, 1); /* nothing is looked at twice */
   job->scaling.divides = 0;
   job->scaling.has_divisor = job->is_two_level;
   job->scaling.divisor = job->codes.scale;

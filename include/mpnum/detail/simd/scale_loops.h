@@ -48,9 +48,20 @@ MPNUM_HOST_INLINE_ mpnum_factors_ mpnum_factors_from_(mpnum_factors_ factors, si
   factors.factor += factors.shift < 0 ? i : i >> factors.shift;
   return factors;
 }
+/* The scales of some blocks: largest magnitudes, codes of 8 bits, or bits of floats where
+ * elements are divided, and what elements are multiplied or divided by. */
+typedef struct mpnum_band_scales_ {
+  MPNUM_ALIGNED_ uint32_t amax[MPNUM_RUN_];
+  MPNUM_ALIGNED_ uint32_t floats[MPNUM_RUN_];
+  MPNUM_ALIGNED_ float factors[MPNUM_RUN_];
+  MPNUM_ALIGNED_ uint8_t bytes[MPNUM_RUN_];
+  int has_zeros; /* an amax of 0, or a scale of 0 */
+} mpnum_band_scales_;
+
 /* Each loop takes n elements, a multiple of 64.
- * block_amax: raises amax to the magnitudes of src, as integers.
- * block_scales: codes and factors of n magnitudes, a multiple of 16.
+ * block_amax: the largest magnitudes of blocks, as integers; of these and those before,
+ * unless is_first.
+ * block_scales: what else there is of n scales.
  * quantize_run, dequantize_run: floats to codes to nearest even, and back.
  * scale_run: floats times factors; count_run: of these, beside their sources, how many
  * are too large, become 0, are not finite; and the largest magnitude of those that are.
@@ -65,14 +76,13 @@ MPNUM_HOST_INLINE_ mpnum_factors_ mpnum_factors_from_(mpnum_factors_ factors, si
 #  include "isa_end.inc"
 # endif
 
-MPNUM_HOST_ONCE_ void mpnum_block_amax_(uint32_t *amax, const float *src, int shift,
-                                        size_t n) {
-  MPNUM_CALL_(block_amax, (amax, src, shift, n));
+MPNUM_HOST_ONCE_ void mpnum_block_amax_(int is_first, uint32_t *amax, const float *src,
+                                        int shift, size_t n) {
+  MPNUM_CALL_(block_amax, (is_first, amax, src, shift, n));
 }
-MPNUM_HOST_ONCE_ void mpnum_block_scales_(const mpnum_block_rule_ *rule, uint32_t *codes,
-                                          float *factors, const uint32_t *amax,
-                                          size_t n) {
-  MPNUM_CALL_(block_scales, (rule, codes, factors, amax, n));
+MPNUM_HOST_ONCE_ void mpnum_block_scales_(const mpnum_block_rule_ *rule,
+                                          mpnum_band_scales_ *scales, size_t n) {
+  MPNUM_CALL_(block_scales, (rule, scales, n));
 }
 
 /* The type whose format this is; 0 of none of 8 bits and fewer. */
@@ -190,15 +200,17 @@ MPNUM_HOST void mpnum_quantize_floats_(const mpnum_scaling_ *scaling, uint8_t *d
   }
 }
 /* The largest magnitude of each block, of n floats. */
-MPNUM_HOST void mpnum_amax_floats_(uint32_t *amax, const float *src, int shift,
-                                   size_t n) {
+MPNUM_HOST void mpnum_amax_floats_(int is_first, uint32_t *amax, const float *src,
+                                   int shift, size_t n) {
   const size_t whole = n - n % MPNUM_SCALED_, rest = n - whole;
-  if (whole) mpnum_block_amax_(amax, src, shift, whole);
+  if (whole) mpnum_block_amax_(is_first, amax, src, shift, whole);
   if (rest) {
     MPNUM_ALIGNED_ float x[MPNUM_SCALED_] = {0};
     MPNUM_MEMCPY_(x, src + whole, rest * sizeof *x);
-    mpnum_block_amax_(amax + (shift < 0 ? whole : whole >> shift), x, shift,
-                      MPNUM_SCALED_);
+    /* what is left may end the last block */
+    const int begins = shift < 0 || (whole & (((size_t)1 << shift) - 1)) == 0;
+    mpnum_block_amax_(is_first && begins, amax + (shift < 0 ? whole : whole >> shift), x,
+                      shift, MPNUM_SCALED_);
   }
 }
 MPNUM_HOST_ONCE_ void mpnum_dequantize_any_(const mpnum_scaling_ *scaling, float *dst,
