@@ -61,7 +61,7 @@ typedef struct array_set {
   const array_code *own;
   const array_peer *const *peers;
   size_t peer_count;
-  const char *version; /* of the first peer, or "" */
+  const char *version; /* of the last peer, or "" */
   /* NULL, or adds the rows of peers that are programs of their own. */
   void (*measure_outside)(struct array_results *results);
   const char *added_section;

@@ -116,7 +116,7 @@ static void add_plan(figures *to, const array_results *found) {
     figures_at(to, found->set->section, peer->name, "", "");
     figures_add(to, "functions", (double)peer->count, "");
     if (missing) figures_say(to, "missing", "%s", missing);
-    if (i == 0 && found->set->version[0])
+    if (i + 1 == found->set->peer_count && found->set->version[0])
       figures_say(to, "version", "%s", found->set->version);
   }
 }

@@ -35,8 +35,8 @@ static torch_peer measured = {&torchao, "torchao_times.py", "", {""}};
 
 static void measure_torchao(array_results *found) { torch_measure(&measured, found); }
 
-static const array_peer *const peers[] = {&torchao, &peer_ggml_mxfp4, &peer_ggml_q4_0,
-                                          &peer_ggml_q8_0};
+static const array_peer *const peers[] = {&peer_ggml_mxfp4, &peer_ggml_q4_0,
+                                          &peer_ggml_q8_0, &torchao};
 
 #define COLUMNS(name) \
  { name ", columns to rows", "f32 to " name " columns", "f32 to " name }

@@ -151,8 +151,8 @@ TURNING(TURNED_LOOPS)
 LOOP(mx_e4m3_counting,
      quantize(PRESET_mx_e4m3, false, true, MPNUM_TYPE_F32, dst, src, count))
 
-    /* S of the amax of these values, which are then read twice. */
-    static void nvfp4_of_amax(void *dst, const void *src, size_t count) {
+/* S of the amax of these values, which are then read twice. */
+static void nvfp4_of_amax(void *dst, const void *src, size_t count) {
   const size_t columns = columns_of(count), rows = count / columns;
   const size_t bytes = count / 2, scale_bytes = count / 16;
   float scale;
