@@ -43,6 +43,7 @@ MPNUM_HOST mpnum_status mpnum_quantize_blocks(const mpnum_blockscale_format *for
   if (status == MPNUM_OK) status = mpnum_nonfinite_check_(format, &src, losses);
   if (status != MPNUM_OK) return status;
   mpnum_block_job_of_(&job, format, dst, src, options, losses);
+  job.scaling.any = mpnum_quantize_any_;
   mpnum_join_rows_(&job);
   mpnum_quantize_all_(&job, 0);
   return MPNUM_OK;
@@ -64,6 +65,7 @@ MPNUM_HOST mpnum_status mpnum_quantize_blocks_both(
   if (status != MPNUM_OK) return status;
   mpnum_block_job_of_(&first, first_format, first_dst, src, options, losses);
   mpnum_block_job_of_(&second, second_format, second_dst, src, options, 0);
+  first.scaling.any = second.scaling.any = mpnum_quantize_any_;
   mpnum_quantize_all_(&first, &second);
   return MPNUM_OK;
 }
@@ -100,15 +102,18 @@ MPNUM_HOST mpnum_blockscaled mpnum_blockscaled_of_(const mpnum_blockscale_format
   made.scale = scale;
   return made;
 }
+/* Nothing of it is stochastic, or of a user's making. */
 MPNUM_HOST mpnum_status mpnum_quantize_floats_as_(mpnum_blockscale_format format,
-                                                  void *codes, void *scale_inv,
-                                                  size_t scale_inv_bytes, float scale,
-                                                  const float *src, size_t rows,
-                                                  size_t columns) {
-  return mpnum_quantize_blocks(
-      &format,
-      mpnum_blockscaled_of_(&format, codes, scale_inv, scale_inv_bytes, scale, columns),
-      mpnum_const_rows_of(MPNUM_TYPE_F32, src, rows, columns), 0, 0);
+                                                  mpnum_blockscaled dst, const float *src,
+                                                  size_t rows, size_t columns) {
+  const mpnum_const_rows view = mpnum_const_rows_of(MPNUM_TYPE_F32, src, rows, columns);
+  const mpnum_status status = mpnum_quantize_check_(&format, &dst, &view);
+  mpnum_block_job_ job;
+  if (status != MPNUM_OK) return status;
+  mpnum_block_job_of_(&job, &format, dst, view, 0, 0);
+  mpnum_join_rows_(&job);
+  mpnum_quantize_all_(&job, 0);
+  return MPNUM_OK;
 }
 MPNUM_HOST mpnum_status mpnum_dequantize_floats_as_(mpnum_blockscale_format format,
                                                     float *dst, const void *codes,
@@ -126,9 +131,12 @@ MPNUM_HOST mpnum_status mpnum_dequantize_floats_as_(mpnum_blockscale_format form
 MPNUM_HOST mpnum_status mpnum_mx_quantize_e4m3(mpnum_e4m3 *codes, mpnum_e8m0 *scale_inv,
                                                size_t scale_inv_bytes, const float *src,
                                                size_t rows, size_t columns) {
+  const mpnum_blockscale_format format =
+      mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
   return mpnum_quantize_floats_as_(
-      mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
-      scale_inv_bytes, 1, src, rows, columns);
+      format,
+      mpnum_blockscaled_of_(&format, codes, scale_inv, scale_inv_bytes, 1, columns), src,
+      rows, columns);
 }
 MPNUM_HOST mpnum_status mpnum_mx_dequantize_e4m3(float *dst, const mpnum_e4m3 *codes,
                                                  const mpnum_e8m0 *scale_inv,
@@ -141,9 +149,12 @@ MPNUM_HOST mpnum_status mpnum_mx_dequantize_e4m3(float *dst, const mpnum_e4m3 *c
 MPNUM_HOST mpnum_status mpnum_mx_quantize_e5m2(mpnum_e5m2 *codes, mpnum_e8m0 *scale_inv,
                                                size_t scale_inv_bytes, const float *src,
                                                size_t rows, size_t columns) {
+  const mpnum_blockscale_format format =
+      mpnum_blockscale_mx(MPNUM_TYPE_E5M2, MPNUM_BLOCKSCALE_RCEIL);
   return mpnum_quantize_floats_as_(
-      mpnum_blockscale_mx(MPNUM_TYPE_E5M2, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
-      scale_inv_bytes, 1, src, rows, columns);
+      format,
+      mpnum_blockscaled_of_(&format, codes, scale_inv, scale_inv_bytes, 1, columns), src,
+      rows, columns);
 }
 MPNUM_HOST mpnum_status mpnum_mx_dequantize_e5m2(float *dst, const mpnum_e5m2 *codes,
                                                  const mpnum_e8m0 *scale_inv,
@@ -156,9 +167,12 @@ MPNUM_HOST mpnum_status mpnum_mx_dequantize_e5m2(float *dst, const mpnum_e5m2 *c
 MPNUM_HOST mpnum_status mpnum_mx_quantize_e3m2(mpnum_e3m2x4 *codes, mpnum_e8m0 *scale_inv,
                                                size_t scale_inv_bytes, const float *src,
                                                size_t rows, size_t columns) {
+  const mpnum_blockscale_format format =
+      mpnum_blockscale_mx(MPNUM_TYPE_E3M2, MPNUM_BLOCKSCALE_RCEIL);
   return mpnum_quantize_floats_as_(
-      mpnum_blockscale_mx(MPNUM_TYPE_E3M2, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
-      scale_inv_bytes, 1, src, rows, columns);
+      format,
+      mpnum_blockscaled_of_(&format, codes, scale_inv, scale_inv_bytes, 1, columns), src,
+      rows, columns);
 }
 MPNUM_HOST mpnum_status mpnum_mx_dequantize_e3m2(float *dst, const mpnum_e3m2x4 *codes,
                                                  const mpnum_e8m0 *scale_inv,
@@ -171,9 +185,12 @@ MPNUM_HOST mpnum_status mpnum_mx_dequantize_e3m2(float *dst, const mpnum_e3m2x4 
 MPNUM_HOST mpnum_status mpnum_mx_quantize_e2m3(mpnum_e2m3x4 *codes, mpnum_e8m0 *scale_inv,
                                                size_t scale_inv_bytes, const float *src,
                                                size_t rows, size_t columns) {
+  const mpnum_blockscale_format format =
+      mpnum_blockscale_mx(MPNUM_TYPE_E2M3, MPNUM_BLOCKSCALE_RCEIL);
   return mpnum_quantize_floats_as_(
-      mpnum_blockscale_mx(MPNUM_TYPE_E2M3, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
-      scale_inv_bytes, 1, src, rows, columns);
+      format,
+      mpnum_blockscaled_of_(&format, codes, scale_inv, scale_inv_bytes, 1, columns), src,
+      rows, columns);
 }
 MPNUM_HOST mpnum_status mpnum_mx_dequantize_e2m3(float *dst, const mpnum_e2m3x4 *codes,
                                                  const mpnum_e8m0 *scale_inv,
@@ -186,9 +203,12 @@ MPNUM_HOST mpnum_status mpnum_mx_dequantize_e2m3(float *dst, const mpnum_e2m3x4 
 MPNUM_HOST mpnum_status mpnum_mx_quantize_e2m1(mpnum_e2m1x2 *codes, mpnum_e8m0 *scale_inv,
                                                size_t scale_inv_bytes, const float *src,
                                                size_t rows, size_t columns) {
+  const mpnum_blockscale_format format =
+      mpnum_blockscale_mx(MPNUM_TYPE_E2M1, MPNUM_BLOCKSCALE_RCEIL);
   return mpnum_quantize_floats_as_(
-      mpnum_blockscale_mx(MPNUM_TYPE_E2M1, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
-      scale_inv_bytes, 1, src, rows, columns);
+      format,
+      mpnum_blockscaled_of_(&format, codes, scale_inv, scale_inv_bytes, 1, columns), src,
+      rows, columns);
 }
 MPNUM_HOST mpnum_status mpnum_mx_dequantize_e2m1(float *dst, const mpnum_e2m1x2 *codes,
                                                  const mpnum_e8m0 *scale_inv,
@@ -201,9 +221,11 @@ MPNUM_HOST mpnum_status mpnum_mx_dequantize_e2m1(float *dst, const mpnum_e2m1x2 
 MPNUM_HOST mpnum_status mpnum_mx_quantize_int8(int8_t *codes, mpnum_e8m0 *scale_inv,
                                                size_t scale_inv_bytes, const float *src,
                                                size_t rows, size_t columns) {
-  return mpnum_quantize_floats_as_(mpnum_blockscale_mx_int8(MPNUM_BLOCKSCALE_RCEIL),
-                                   codes, scale_inv, scale_inv_bytes, 1, src, rows,
-                                   columns);
+  const mpnum_blockscale_format format = mpnum_blockscale_mx_int8(MPNUM_BLOCKSCALE_RCEIL);
+  return mpnum_quantize_floats_as_(
+      format,
+      mpnum_blockscaled_of_(&format, codes, scale_inv, scale_inv_bytes, 1, columns), src,
+      rows, columns);
 }
 MPNUM_HOST mpnum_status mpnum_mx_dequantize_int8(float *dst, const int8_t *codes,
                                                  const mpnum_e8m0 *scale_inv,
@@ -226,7 +248,7 @@ MPNUM_HOST mpnum_status mpnum_nvfp4_quantize(mpnum_e2m1x2 *codes, mpnum_e4m3 *sc
       scale ? mpnum_quantize_check_(&format, &dst, &view) : MPNUM_ERROR_ARGUMENT;
   if (status != MPNUM_OK) return status;
   *scale = dst.scale = mpnum_nvfp4_scale(mpnum_finite_amax_(&view));
-  return mpnum_quantize_blocks(&format, dst, view, 0, 0);
+  return mpnum_quantize_floats_as_(format, dst, src, rows, columns);
 }
 MPNUM_HOST mpnum_status mpnum_nvfp4_dequantize(float *dst, const mpnum_e2m1x2 *codes,
                                                const mpnum_e4m3 *scale_inv,

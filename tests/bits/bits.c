@@ -15,6 +15,7 @@
  * the source's numbers on both sides, NaNs, and random numbers; for _round in every mode.
  */
 #include "bits_types.h"
+#include "bits_blocks.h"
 #include "bits_rows.h"
 #include "bits_scaler.h"
 #include "../harness/control_word.h"
@@ -318,5 +319,6 @@ int main(int argc, char **argv) {
   print_functions();
   print_rows();
   print_scaler();
+  print_blocks();
   return 0;
 }

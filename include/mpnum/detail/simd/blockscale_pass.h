@@ -38,10 +38,11 @@ MPNUM_HOST int mpnum_overlap_(const void *a, size_t a_bytes, const void *b,
   const size_t x = (size_t)a, y = (size_t)b;
   return x < y + b_bytes && y < x + a_bytes;
 }
-MPNUM_HOST mpnum_status mpnum_block_check_(const mpnum_blockscale_format *format,
-                                           const mpnum_blockscaled *codes,
-                                           const void *data, mpnum_type type, size_t rows,
-                                           size_t columns, size_t stride) {
+MPNUM_HOST_COLD_ mpnum_status mpnum_block_check_(const mpnum_blockscale_format *format,
+                                                 const mpnum_blockscaled *codes,
+                                                 const void *data, mpnum_type type,
+                                                 size_t rows, size_t columns,
+                                                 size_t stride) {
   const uint32_t scale = mpnum_bits_f32(codes->scale);
   size_t scale_bytes = 0, code_extent = 0, data_extent = 0;
   if (mpnum_blockscale_validate(format, 0) != MPNUM_OK || !mpnum_is_block_source_(type))
@@ -102,7 +103,7 @@ MPNUM_HOST int mpnum_log2_(size_t n) {
 }
 /* Runs of whole blocks, where a shift finds the factor or each element has its own; or of
  * parts of one block. */
-MPNUM_HOST void mpnum_block_runs_(mpnum_block_job_ *job, size_t rows) {
+MPNUM_HOST_COLD_ void mpnum_block_runs_(mpnum_block_job_ *job, size_t rows) {
   const size_t columns = job->columns;
   const int is_power = (columns & (columns - 1)) == 0;
   const size_t most = rows > MPNUM_BAND_ / 64 ? 64 : MPNUM_BAND_ / rows / 64 * 64;
@@ -119,14 +120,16 @@ MPNUM_HOST void mpnum_block_runs_(mpnum_block_job_ *job, size_t rows) {
     job->strip = columns;
   }
 }
-MPNUM_HOST void mpnum_block_job_of_(mpnum_block_job_ *job,
-                                    const mpnum_blockscale_format *format,
-                                    mpnum_blockscaled codes, mpnum_const_rows src,
-                                    const mpnum_quantize_options *options,
-                                    mpnum_quantize_losses *losses) {
+MPNUM_HOST_COLD_ void mpnum_block_job_of_(mpnum_block_job_ *job,
+                                          const mpnum_blockscale_format *format,
+                                          mpnum_blockscaled codes, mpnum_const_rows src,
+                                          const mpnum_quantize_options *options,
+                                          mpnum_quantize_losses *losses) {
+  const uint64_t saved = mpnum_fenv_save_(); /* the rule has quotients */
   job->is_mx = format->scale_type == MPNUM_TYPE_E8M0;
   job->is_two_level = format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL;
   job->rule = mpnum_block_rule_of_(format, job->is_two_level ? codes.scale : 1.0f);
+  mpnum_fenv_restore_(saved);
   job->scaling =
       format->is_int8
           ? mpnum_scaling_of_int8_(job->is_mx)
@@ -173,7 +176,7 @@ MPNUM_HOST const float *mpnum_run_floats_(const mpnum_block_job_ *job, size_t ro
                                           size_t column, size_t n, float *buffer) {
   const uint8_t *at = mpnum_rows_at_(job->src, row, column);
   if (job->src.type == MPNUM_TYPE_F32) return (const float *)(const void *)at;
-  mpnum_floats_from_(job->src.type, buffer, at, n);
+  mpnum_source_floats_(job->src.type, buffer, at, n);
   return buffer;
 }
 /* Codes 0, where the block is of zeros, or has a scale of 0: rare. */
@@ -315,9 +318,9 @@ MPNUM_HOST void mpnum_quantize_all_(const mpnum_block_job_ *job,
   mpnum_fenv_restore_(saved);
 }
 /* With ERROR: counts what is not finite. */
-MPNUM_HOST mpnum_status mpnum_nonfinite_check_(const mpnum_blockscale_format *format,
-                                               const mpnum_const_rows *src,
-                                               mpnum_quantize_losses *losses) {
+MPNUM_HOST_COLD_ mpnum_status
+mpnum_nonfinite_check_(const mpnum_blockscale_format *format, const mpnum_const_rows *src,
+                       mpnum_quantize_losses *losses) {
   mpnum_block_job_ job;
   mpnum_quantize_losses found = {0, 0, 0, 0};
   const float one = 1;
@@ -342,7 +345,7 @@ MPNUM_HOST mpnum_status mpnum_nonfinite_check_(const mpnum_blockscale_format *fo
   return found.nonfinite ? MPNUM_ERROR_NONFINITE : MPNUM_OK;
 }
 
-MPNUM_HOST float mpnum_finite_amax_(const mpnum_const_rows *src) {
+MPNUM_HOST_COLD_ float mpnum_finite_amax_(const mpnum_const_rows *src) {
   mpnum_block_job_ job;
   uint32_t largest = 0;
   size_t r = 0, c = 0, k = 0;
@@ -409,7 +412,7 @@ MPNUM_HOST_ONCE_ void mpnum_dequantize_band_(const mpnum_block_job_ *job, mpnum_
       mpnum_dequantize_floats_(&job->scaling, floats,
                                mpnum_block_codes_(job, row + r, column + c),
                                mpnum_factors_of_(factors, job->shift), size);
-      if (dst.type != MPNUM_TYPE_F32) mpnum_floats_to_(dst.type, to, floats, size);
+      if (dst.type != MPNUM_TYPE_F32) mpnum_source_codes_(dst.type, to, floats, size);
     }
 }
 MPNUM_HOST void mpnum_dequantize_all_(mpnum_block_job_ *job, mpnum_rows dst) {

@@ -14,6 +14,17 @@
 # define MPNUM_SCALED_ 64
 # define MPNUM_RUN_    2048
 
+/* Factors of elements: factor[i >> shift] for element i, or factor[i] where shift is
+ * negative. */
+typedef struct mpnum_factors_ {
+  const float *factor;
+  int shift;
+} mpnum_factors_;
+struct mpnum_scaling_;
+/* Codes of n floats times factors; index: of the first one's random word. */
+typedef void mpnum_quantize_any_run_(const struct mpnum_scaling_ *scaling, uint8_t *dst,
+                                     const float *src, mpnum_factors_ factors, size_t n,
+                                     uint64_t index);
 /* Elements, and what becomes of them, as numbers. */
 typedef struct mpnum_scaling_ {
   mpnum_format element;
@@ -24,6 +35,7 @@ typedef struct mpnum_scaling_ {
   mpnum_encoding_ encoding;
   mpnum_decoding_ decoding;
   int has_encoding, has_decoding; /* there are loops for the format */
+  mpnum_quantize_any_run_ *any;   /* where there are none; NULL where that cannot be */
   mpnum_rounding rounding;
   uint64_t seed;
   uint32_t int_max, int_magic; /* of int8: the largest; 1.5 * 2^23 units */
@@ -31,12 +43,6 @@ typedef struct mpnum_scaling_ {
       last_lost; /* magnitudes that are not past the largest, or become 0 */
 } mpnum_scaling_;
 
-/* Factors of elements: factor[i >> shift] for element i, or factor[i] where shift is
- * negative. */
-typedef struct mpnum_factors_ {
-  const float *factor;
-  int shift;
-} mpnum_factors_;
 MPNUM_HOST_INLINE_ mpnum_factors_ mpnum_factors_of_(const float *factor, int shift) {
   mpnum_factors_ factors;
   factors.factor = factor;
@@ -86,7 +92,7 @@ MPNUM_HOST_ONCE_ void mpnum_block_scales_(const mpnum_block_rule_ *rule,
 }
 
 /* The type whose format this is; 0 of none of 8 bits and fewer. */
-MPNUM_HOST mpnum_type mpnum_byte_type_of_(mpnum_format a) {
+MPNUM_HOST_COLD_ mpnum_type mpnum_byte_type_of_(mpnum_format a) {
   int type = MPNUM_TYPE_E5M2;
   for (; type <= MPNUM_TYPE_E2M1; ++type) {
     const mpnum_format b = mpnum_format_of((mpnum_type)type);
@@ -100,8 +106,8 @@ MPNUM_HOST mpnum_type mpnum_byte_type_of_(mpnum_format a) {
   return (mpnum_type)0;
 }
 /* Elements of a format, or int8 of a unit, in so many bits, multiplied by factors. */
-MPNUM_HOST mpnum_scaling_ mpnum_scaling_of_(mpnum_format element, int element_bits,
-                                            mpnum_rounding rounding) {
+MPNUM_HOST_COLD_ mpnum_scaling_ mpnum_scaling_of_(mpnum_format element, int element_bits,
+                                                  mpnum_rounding rounding) {
   const mpnum_type type = mpnum_byte_type_of_(element);
   const uint32_t next = mpnum_decode_finite_(element, element.max_code + 1);
   const uint32_t tie = next - ((uint32_t)1 << (22 - element.mantissa_bits));
@@ -114,6 +120,7 @@ MPNUM_HOST mpnum_scaling_ mpnum_scaling_of_(mpnum_format element, int element_bi
   scaling.divisor = 1;
   scaling.rounding = rounding;
   scaling.seed = 0;
+  scaling.any = 0;
   scaling.has_encoding =
       mpnum_has_byte_blocks_(element, rounding, MPNUM_OVERFLOW_SATURATE);
   scaling.has_decoding =
@@ -133,7 +140,7 @@ MPNUM_HOST mpnum_scaling_ mpnum_scaling_of_(mpnum_format element, int element_bi
   }
   return scaling;
 }
-MPNUM_HOST mpnum_scaling_ mpnum_scaling_of_int8_(int is_sixty_fourth) {
+MPNUM_HOST_COLD_ mpnum_scaling_ mpnum_scaling_of_int8_(int is_sixty_fourth) {
   const uint32_t down = is_sixty_fourth ? 6u << 23 : 0;
   mpnum_scaling_ scaling =
       mpnum_scaling_of_(mpnum_format_of(MPNUM_TYPE_E4M3), 8, MPNUM_ROUND_NEAREST_EVEN);
@@ -143,6 +150,27 @@ MPNUM_HOST mpnum_scaling_ mpnum_scaling_of_int8_(int is_sixty_fourth) {
   scaling.last_kept = 0x42ff0000u - 1 - down; /* 127.5 goes to 128 */
   scaling.last_lost = 0x3f000000u - down;     /* 0.5 goes to 0 */
   return scaling;
+}
+
+/* Sources are f32, f16 and bf16; the last two as floats, and floats as them. */
+MPNUM_HOST int mpnum_is_block_source_(mpnum_type type) {
+  return type == MPNUM_TYPE_F32 || type == MPNUM_TYPE_F16 || type == MPNUM_TYPE_BF16;
+}
+MPNUM_HOST void mpnum_source_floats_(mpnum_type type, float *dst, const void *src,
+                                     size_t n) {
+  if (type == MPNUM_TYPE_F16) {
+    mpnum_f16_floats_(dst, src, n);
+  } else {
+    mpnum_bf16_floats_(dst, src, n);
+  }
+}
+MPNUM_HOST void mpnum_source_codes_(mpnum_type type, void *dst, const float *src,
+                                    size_t n) {
+  if (type == MPNUM_TYPE_F16) {
+    mpnum_f16_codes_(dst, src, n);
+  } else {
+    mpnum_bf16_codes_(dst, src, n);
+  }
 }
 
 /* n elements, at most MPNUM_RUN_; what does not fill a vector is copied to where it does.
@@ -160,7 +188,7 @@ MPNUM_HOST void mpnum_scale_floats_(const mpnum_scaling_ *scaling, float *dst,
   }
 }
 /* By way of conversions of any format and rounding. */
-MPNUM_HOST_ONCE_ void mpnum_quantize_any_(const mpnum_scaling_ *scaling, uint8_t *dst,
+MPNUM_HOST_COLD_ void mpnum_quantize_any_(const mpnum_scaling_ *scaling, uint8_t *dst,
                                           const float *src, mpnum_factors_ factors,
                                           size_t n, uint64_t index) {
   mpnum_conversion_ conversion = mpnum_conversion_of_(
@@ -185,7 +213,7 @@ MPNUM_HOST void mpnum_quantize_floats_(const mpnum_scaling_ *scaling, uint8_t *d
                                        uint64_t index) {
   const size_t whole = n - n % MPNUM_SCALED_, rest = n - whole;
   if (!scaling->has_encoding) {
-    mpnum_quantize_any_(scaling, dst, src, factors, n, index);
+    (*scaling->any)(scaling, dst, src, factors, n, index);
     return;
   }
   if (whole) MPNUM_CALL_VBMI_(quantize_run, (scaling, dst, src, factors, whole));
@@ -213,20 +241,22 @@ MPNUM_HOST void mpnum_amax_floats_(int is_first, uint32_t *amax, const float *sr
                       shift, MPNUM_SCALED_);
   }
 }
-MPNUM_HOST_ONCE_ void mpnum_dequantize_any_(const mpnum_scaling_ *scaling, float *dst,
+/* By a table of all codes. */
+MPNUM_HOST_COLD_ void mpnum_dequantize_any_(const mpnum_scaling_ *scaling, float *dst,
                                             const uint8_t *src, mpnum_factors_ factors,
                                             size_t n) {
-  const mpnum_conversion_ conversion = mpnum_conversion_of_(
-      scaling->element, 8, mpnum_format_of(MPNUM_TYPE_F32), 32, MPNUM_OVERFLOW_IEEE);
   uint8_t codes[MPNUM_RUN_ + 8];
+  uint32_t values[256];
+  size_t i = 0;
   mpnum_scaling_ back = *scaling;
   back.divides = 0;
-  if (scaling->element_bits < 8) {
-    MPNUM_MEMCPY_(codes, src, mpnum_bytes_(scaling->element_bits, n));
+  for (; i < 256; ++i)
+    values[i] = mpnum_decode_bits_(scaling->element, (uint32_t)i);
+  MPNUM_MEMCPY_(codes, src, mpnum_bytes_(scaling->element_bits, n));
+  if (scaling->element_bits < 8)
     mpnum_unpack_(scaling->element_bits, codes, codes, n + (8 - n % 8) % 8);
-    src = codes;
-  }
-  mpnum_convert_any_(conversion, dst, src, n);
+  for (i = 0; i < n; ++i)
+    mpnum_set_element_(32, (uint8_t *)dst, i, values[codes[i]]);
   mpnum_scale_floats_(&back, dst, dst, factors, n);
 }
 MPNUM_HOST void mpnum_dequantize_floats_(const mpnum_scaling_ *scaling, float *dst,
@@ -273,9 +303,6 @@ MPNUM_HOST_ONCE_ void mpnum_count_losses_(const mpnum_scaling_ *scaling,
 
 /* --- A scale for all elements --- */
 
-MPNUM_HOST int mpnum_is_block_source_(mpnum_type type) {
-  return type == MPNUM_TYPE_F32 || type == MPNUM_TYPE_F16 || type == MPNUM_TYPE_BF16;
-}
 MPNUM_HOST int mpnum_is_scaled_type_(mpnum_type type) {
   const mpnum_format format = mpnum_format_of(type);
   return mpnum_type_bits_(type) == 8 && format.sign_bits;
@@ -293,7 +320,7 @@ MPNUM_HOST_ONCE_ void mpnum_quantize_by_(mpnum_type dst_type, void *dst,
     const uint8_t *const at = mpnum_row_at_(src_type, src, i);
     const float *x = (const float *)(const void *)at;
     if (src_type != MPNUM_TYPE_F32) {
-      mpnum_floats_from_(src_type, buffer, at, count);
+      mpnum_source_floats_(src_type, buffer, at, count);
       x = buffer;
     }
     mpnum_quantize_floats_(&scaling, (uint8_t *)dst + i, x, mpnum_factors_of_(&scale, 31),
@@ -317,7 +344,7 @@ MPNUM_HOST_ONCE_ void mpnum_dequantize_by_(mpnum_type dst_type, void *dst,
     float *const x = dst_type == MPNUM_TYPE_F32 ? (float *)(void *)to : buffer;
     mpnum_dequantize_floats_(&scaling, x, (const uint8_t *)src + i,
                              mpnum_factors_of_(&scale_inv, 31), count);
-    if (dst_type != MPNUM_TYPE_F32) mpnum_floats_to_(dst_type, to, x, count);
+    if (dst_type != MPNUM_TYPE_F32) mpnum_source_codes_(dst_type, to, x, count);
   }
   mpnum_fenv_restore_(saved);
 }

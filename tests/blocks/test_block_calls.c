@@ -1,0 +1,690 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls of blockscale.h: any shape, stride, type and address against the slow reference,
+ * between pages that cannot be touched; floating-point environments; the layout of scales
+ * that cuBLASLt reads; presets by their names; what is refused. */
+#define _GNU_SOURCE /* MAP_ANONYMOUS */ /* NOLINT(bugprone-reserved-identifier) */
+#include "block_checks.h"
+
+#include <stddef.h>
+
+#ifndef TEST_BLOCK_CALLS
+# ifdef TEST_ALL_BLOCKS
+#  define TEST_BLOCK_CALLS 20000
+# else
+#  define TEST_BLOCK_CALLS 500
+# endif
+#endif
+
+static uint64_t state = 99;
+static size_t below(size_t bound) { return (size_t)(random_bits(&state) % bound); }
+
+/* One call: a matrix, its formats, where everything lies. */
+typedef struct block_call {
+  block_format format;
+  mpnum_type type; /* of the matrix and of what comes back */
+  size_t rows, columns, stride, codes_stride;
+  int is_swizzled;
+  uint32_t scale;
+  uint32_t *src; /* dense f32 bits */
+  mpnum_quantize_options options;
+} block_call;
+
+static void choose_blocks(block_format *format) {
+  static const size_t sizes[] = {0, 1, 2, 3, 4, 8, 12, 16, 20, 32, 33, 64, 100, 128};
+  const mpnum_blockscale_format before = format->format;
+  do {
+    format->format = before;
+    format->format.rows = sizes[below(14)];
+    format->format.columns = sizes[below(14)];
+  } while (mpnum_blockscale_validate(&format->format, NULL) != MPNUM_OK);
+  format->reference.rows = format->format.rows;
+  format->reference.columns = format->format.columns;
+}
+/* Of numbers that the type has. */
+static void choose_numbers(block_call *call) {
+  static const uint32_t rare[] = {0x7f800000, 0xff800000, 0x7fc00000, 0xff800001,
+                                  1,          0x80000000, 0x7f7fffff, 0x00800000};
+  const ref_format *format = ref_format_named(mpnum_type_name(call->type));
+  const size_t n = call->rows * call->columns;
+  const int is_rare = below(3) == 0;
+  const int least = below(2) ? -8 : -126 + (int)below(240);
+  fill_random(call->src, n, least, below(2) ? 10 : 40, &state);
+  for (size_t i = 0; i < n; ++i) {
+    if (is_rare && below(100) == 0) call->src[i] = rare[below(8)];
+    if (call->type != MPNUM_TYPE_F32)
+      call->src[i] = ref_decode_f32(format, ref_encode(format, ref_widen(call->src[i]),
+                                                       REF_NEAREST_EVEN, REF_IEEE, 0));
+  }
+}
+static block_call choose_call(void) {
+  static const mpnum_type types[] = {MPNUM_TYPE_F32, MPNUM_TYPE_F16, MPNUM_TYPE_BF16};
+  block_call call;
+  memset(&call, 0, sizeof call);
+  call.format = formats[below((size_t)format_count)];
+  if (below(3)) choose_blocks(&call.format);
+  call.type = types[below(3)];
+  call.rows = 1 + below(below(3) ? 9 : 66);
+  call.columns = 1 + below(below(2) ? 40 : 400);
+  call.stride = call.columns + (below(2) ? below(20) : 0);
+  call.codes_stride =
+      at_a_byte(&call.format.format, call.columns + (below(2) ? below(20) : 0));
+  call.is_swizzled = scale_size(&call.format.format) == 1 && below(3) == 0;
+  if (!call.format.format.is_int8 && below(3) == 0)
+    call.format.format.rounding = MPNUM_ROUND_STOCHASTIC;
+  call.options.seed = random_bits(&state);
+  call.options.offset = below(2) ? below(9) : random_bits(&state);
+  call.src = (uint32_t *)allocate(call.rows * call.columns * 4);
+  choose_numbers(&call);
+  call.scale = below(4)
+                   ? tensor_scale_of(&call.format, call.src, call.rows * call.columns)
+                   : 1 + (uint32_t)below(F32_MAX);
+  return call;
+}
+
+static size_t extent(size_t rows, size_t columns, size_t stride) {
+  return (rows - 1) * stride + columns;
+}
+static int bits_of_type(mpnum_type type) { return (int)size_of(type) * 8; }
+
+/* What the slow reference makes of it. */
+static void expect_words(const block_call *call, block_words *want) {
+  const size_t n = call->rows * call->columns;
+  ref_blocks reference = call->format.reference;
+  uint32_t *random = (uint32_t *)allocate(n * 4);
+  for (size_t i = 0; i < n; ++i)
+    random[i] = mpnum_random(call->options.seed, call->options.offset +
+                                                     i / call->columns * call->stride +
+                                                     i % call->columns);
+  reference.is_stochastic = call->format.format.rounding == MPNUM_ROUND_STOCHASTIC;
+  ref_quantize(&reference, want->codes, want->scales, call->src, call->rows,
+               call->columns, call->scale, random, &want->losses);
+  for (size_t i = 0; i < n; ++i)
+    want->codes[i] &= element_mask(&call->format.format);
+  free(random);
+}
+
+/* The bytes between rows; codes of 6 bits are written four at a time. */
+static void check_between(const char *name, const uint8_t *data, int bits, size_t rows,
+                          size_t columns, size_t stride) {
+  for (size_t row = 0; row + 1 < rows; ++row)
+    for (size_t byte = row * stride * (size_t)bits / 8 + bytes_of(bits, columns);
+         byte < (row + 1) * stride * (size_t)bits / 8; ++byte)
+      if (data[byte] != MARKED) {
+        CHECK(0, "%s: a byte past the columns of row %zu was written", name, row);
+        return;
+      }
+}
+
+static mpnum_blockscaled place_blocks(const block_call *call) {
+  const int bits = call->format.format.element_bits;
+  mpnum_blockscaled blocks;
+  memset(&blocks, 0, sizeof blocks);
+  blocks.stride = call->codes_stride;
+  blocks.is_swizzled = call->is_swizzled;
+  blocks.scale_inv_bytes = mpnum_blockscale_scale_bytes(&call->format.format, call->rows,
+                                                        call->columns, call->is_swizzled);
+  memcpy(&blocks.scale, &call->scale, 4);
+  blocks.codes =
+      output_row(bytes_of(bits, extent(call->rows, call->columns, blocks.stride)));
+  blocks.scale_inv = output_row(blocks.scale_inv_bytes);
+  return blocks;
+}
+
+static void check_quantize(const block_call *call, const block_words *want) {
+  const mpnum_blockscale_format *format = &call->format.format;
+  const int bits = bits_of_type(call->type);
+  const ref_format *source = ref_format_named(mpnum_type_name(call->type));
+  const size_t elements = extent(call->rows, call->columns, call->stride);
+  uint8_t *memory = (uint8_t *)allocate(elements * (size_t)bits / 8);
+  block_words got = allocate_words(&call->format, call->rows, call->columns);
+  mpnum_const_rows view =
+      mpnum_const_rows_of(call->type, NULL, call->rows, call->columns);
+  mpnum_quantize_losses losses;
+  mpnum_blockscaled blocks;
+  memset(&losses, 0, sizeof losses);
+  for (size_t i = 0; i < elements; ++i) /* NaN between the rows */
+    set_element(bits, memory, i, ~UINT64_C(0) >> (64 - bits));
+  for (size_t i = 0; i < call->rows * call->columns; ++i)
+    set_element(
+        bits, memory, i / call->columns * call->stride + i % call->columns,
+        ref_encode(source, ref_widen(call->src[i]), REF_NEAREST_EVEN, REF_IEEE, 0));
+  row_arrays_used = 0;
+  view.data = input_row(memory, elements * (size_t)bits / 8);
+  view.stride = call->stride;
+  blocks = place_blocks(call);
+  CHECK(mpnum_quantize_blocks(format, blocks, view, &call->options, &losses) == MPNUM_OK,
+        "%s", call->format.name);
+  read_words(&got, &call->format, blocks);
+  got.losses.saturated = losses.saturated;
+  got.losses.underflowed = losses.underflowed;
+  got.losses.nonfinite = losses.nonfinite;
+  memcpy(&got.losses.amax, &losses.amax, 4);
+  check_words(call->format.name, &got, want, call->src);
+  check_losses(call->format.name, got.losses, want->losses);
+  CHECK(memcmp(view.data, memory, elements * (size_t)bits / 8) == 0, "%s: source",
+        call->format.name);
+  check_between(call->format.name, (const uint8_t *)blocks.codes, format->element_bits,
+                call->rows, call->columns, blocks.stride);
+  free_words(got);
+  free(memory);
+}
+
+static void check_dequantize(const block_call *call, const block_words *want) {
+  const int bits = bits_of_type(call->type);
+  const ref_format *result = ref_format_named(mpnum_type_name(call->type));
+  const size_t n = call->rows * call->columns;
+  uint32_t *values = (uint32_t *)allocate(n * 4);
+  mpnum_rows view = mpnum_rows_of(call->type, NULL, call->rows, call->columns);
+  mpnum_blockscaled blocks;
+  ref_dequantize(&call->format.reference, values, want->codes, want->scales, call->rows,
+                 call->columns, call->scale);
+  row_arrays_used = 0;
+  blocks = place_blocks(call);
+  write_words(want, &call->format, blocks);
+  view.data =
+      output_row(extent(call->rows, call->columns, call->stride) * (size_t)bits / 8);
+  view.stride = call->stride;
+  CHECK(mpnum_dequantize_blocks(&call->format.format, view, blocks) == MPNUM_OK, "%s",
+        call->format.name);
+  for (size_t i = 0; i < n; ++i) {
+    const uint64_t got = get_element(
+        bits, view.data, i / call->columns * call->stride + i % call->columns);
+    const uint32_t value =
+        ref_encode(result, ref_widen(values[i]), REF_NEAREST_EVEN, REF_IEEE, 0);
+    if (got == value) continue;
+    CHECK(0, "%s to %s: %" PRIx32 ": got %" PRIx64 ", want %" PRIx32, call->format.name,
+          result->name, want->codes[i], got, value);
+    break;
+  }
+  check_between(call->format.name, (const uint8_t *)view.data, bits, call->rows,
+                call->columns, call->stride);
+  free(values);
+}
+
+static void any_call_is_the_reference_s(void) {
+  for (int i = 0; i < TEST_BLOCK_CALLS; ++i) {
+    block_call call = choose_call();
+    block_words want = allocate_words(&call.format, call.rows, call.columns);
+    const int errors = tap_errors;
+    if (i % 16 == 0) force_isa(isas[below(ISAS)]);
+    row_place_used = (row_place)below(PLACES);
+    expect_words(&call, &want);
+    check_quantize(&call, &want);
+    check_dequantize(&call, &want);
+    CHECK(tap_errors == errors,
+          "call %d, %s: %zu x %zu of %s, stride %zu, codes %zu, blocks %zu x %zu, %s", i,
+          mpnum_isa_name(isa_in_use()), call.rows, call.columns,
+          mpnum_type_name(call.type), call.stride, call.codes_stride,
+          call.format.format.rows, call.format.format.columns,
+          call.is_swizzled ? "swizzled" : "in rows");
+    free_words(want);
+    free(call.src);
+  }
+}
+
+/* Descriptors of any fields: refused by the name of one, with nothing written, or carried
+ * out alike by all instruction sets. */
+
+static mpnum_format any_element(void) {
+  mpnum_format made = mpnum_format_of((mpnum_type)below(16));
+  if (below(3) == 0)
+    (void)mpnum_format_make(&made, (int)below(2), (int)below(9), (int)below(9),
+                            (int)below(60) - 30, (mpnum_specials)below(6));
+  return made;
+}
+static mpnum_blockscale_format any_format(void) {
+  static const int bits[] = {8, 8, 6, 4, 5, 0, -4, 16};
+  static const mpnum_type scale_types[] = {MPNUM_TYPE_E8M0, MPNUM_TYPE_E4M3,
+                                           MPNUM_TYPE_F32, MPNUM_TYPE_BF16};
+  mpnum_blockscale_format format = formats[below((size_t)format_count)].format;
+  const uint32_t floor_bits = (uint32_t)random_bits(&state);
+  for (size_t change = 1 + below(3); change > 0; --change)
+    switch (below(9)) {
+    case 0: format.element = any_element(); break;
+    case 1: format.is_int8 = (int)below(4) - 1; break;
+    case 2: format.element_bits = bits[below(8)]; break;
+    case 3: format.rows = below(40); break;
+    case 4: format.columns = below(70); break;
+    case 5: format.scale_type = scale_types[below(4)]; break;
+    case 6: format.rule = (mpnum_blockscale_rule)((int)below(9) - 1); break;
+    case 7: format.rounding = (mpnum_rounding)below(8); break;
+    default: memcpy(&format.amax_floor, &floor_bits, 4);
+    }
+  return format;
+}
+enum { ANY_ROWS = 9, ANY_COLUMNS = 72, ANY = ANY_ROWS * ANY_COLUMNS };
+typedef struct any_results {
+  uint8_t codes[ANY], scales[4 * ANY], values[4 * ANY];
+} any_results;
+static mpnum_status carry_out(const mpnum_blockscale_format *format, const float *src,
+                              any_results *results) {
+  mpnum_blockscaled blocks;
+  mpnum_status status;
+  memset(results, MARKED, sizeof *results);
+  blocks.codes = results->codes;
+  blocks.stride = ANY_COLUMNS;
+  blocks.scale_inv = results->scales;
+  blocks.scale_inv_bytes = sizeof results->scales;
+  blocks.is_swizzled = 0;
+  blocks.scale = 336;
+  status = mpnum_quantize_blocks(
+      format, blocks, mpnum_const_rows_of(MPNUM_TYPE_F32, src, ANY_ROWS, ANY_COLUMNS),
+      &block_seed, NULL);
+  if (status == MPNUM_OK)
+    status = mpnum_dequantize_blocks(
+        format, mpnum_rows_of(MPNUM_TYPE_F32, results->values, ANY_ROWS, ANY_COLUMNS),
+        blocks);
+  return status;
+}
+static void any_descriptor_is_sound_or_refused(void) {
+  static any_results got, want, untouched;
+  static float src[ANY];
+  static uint32_t bits[ANY];
+  int sound = 0, refused = 0;
+  memset(&untouched, MARKED, sizeof untouched);
+  for (int i = 0; i < 2 * TEST_BLOCK_CALLS; ++i) {
+    const mpnum_blockscale_format format = any_format();
+    const char *field = NULL;
+    const mpnum_status status = mpnum_blockscale_validate(&format, &field);
+    if (i % 50 == 0) fill_random(bits, ANY, -20 + (int)below(20), 20, &state);
+    memcpy(src, bits, sizeof src);
+    if (i % 50 == 0) force_isa(isas[below(ISAS)]);
+    if (status != MPNUM_OK) {
+      ++refused;
+      CHECK(field != NULL, "descriptor %d: no field is named", i);
+      CHECK(carry_out(&format, src, &got) == MPNUM_ERROR_ARGUMENT, "descriptor %d", i);
+      CHECK(memcmp(&got, &untouched, sizeof got) == 0, "descriptor %d: written", i);
+      continue;
+    }
+    ++sound;
+    CHECK(carry_out(&format, src, &got) == MPNUM_OK, "descriptor %d, status", i);
+    if (i % 10) continue;
+    {
+      const mpnum_isa before = isa_in_use();
+      force_isa(isas[below(ISAS)]);
+      CHECK(carry_out(&format, src, &want) == MPNUM_OK, "descriptor %d, status", i);
+      CHECK(memcmp(&got, &want, sizeof got) == 0, "descriptor %d: %s is not %s", i,
+            mpnum_isa_name(before), mpnum_isa_name(isa_in_use()));
+    }
+  }
+  CHECK(sound > 50 && refused > 50, "%d sound, %d refused", sound, refused);
+}
+
+/* Floating-point environments. */
+
+enum { SOME_ROWS = 5, SOME_COLUMNS = 77 };
+static uint32_t some[SOME_ROWS * SOME_COLUMNS], some_halves[SOME_ROWS * SOME_COLUMNS];
+static mpnum_status call_in_environment(int i) {
+  const block_format *format = &formats[i / 2];
+  const size_t n = SOME_ROWS * SOME_COLUMNS;
+  const mpnum_type type = i % 2 ? MPNUM_TYPE_F16 : MPNUM_TYPE_F32;
+  static const uint32_t scale = 0x43a80000; /* 336 */
+  mpnum_quantize_losses losses = {0, 0, 0, 0};
+  mpnum_blockscaled blocks;
+  mpnum_rows back = mpnum_rows_of(type, NULL, SOME_ROWS, SOME_COLUMNS);
+  mpnum_status status;
+  const void *src =
+      type == MPNUM_TYPE_F32 ? input_row(some, n * 4) : input_row(some_halves, n * 2);
+  blocks.stride = at_a_byte(&format->format, SOME_COLUMNS);
+  blocks.codes =
+      output_row(bytes_of(format->format.element_bits, SOME_ROWS * blocks.stride));
+  blocks.scale_inv_bytes =
+      mpnum_blockscale_scale_bytes(&format->format, SOME_ROWS, SOME_COLUMNS, 0);
+  blocks.scale_inv = output_row(blocks.scale_inv_bytes);
+  blocks.is_swizzled = 0;
+  memcpy(&blocks.scale, &scale, 4);
+  back.data = output_row(n * size_of(type));
+  status = mpnum_quantize_blocks(&format->format, blocks,
+                                 mpnum_const_rows_of(type, src, SOME_ROWS, SOME_COLUMNS),
+                                 &block_seed, &losses);
+  if (status == MPNUM_OK) status = mpnum_dequantize_blocks(&format->format, back, blocks);
+  memcpy(output_row(sizeof losses), &losses, sizeof losses);
+  return status;
+}
+static void environments_change_no_bit(void) {
+  fill_random(some, SOME_ROWS * SOME_COLUMNS, -8, 12, &state);
+  for (size_t i = 0; i < SOME_ROWS * SOME_COLUMNS; ++i)
+    set_element(16, some_halves, i, random_bits(&state) & 0xbbff); /* finite */
+  for (size_t i = 0; i < SOME_COLUMNS; ++i) { /* subnormals and what is near FLT_MAX */
+    some[i] &= UINT32_C(0x807fffff);
+    some[i + SOME_COLUMNS] |= UINT32_C(0x7e800000);
+    some[i + SOME_COLUMNS] &= UINT32_C(0xff7fffff);
+    set_element(16, some_halves, i, random_bits(&state) & 0x83ff);
+  }
+  check_environments(call_in_environment, 2 * format_count);
+}
+
+/* Scales as cuBLASLt reads them. */
+
+static void scales_lie_as_cublaslt_has_them(void) {
+  /* The first bytes of the drawing in its documentation, "1D Block Scaling Factors
+   * Layout": a line has the scales of rows 0, 32, 64 and 96, four columns of each. */
+  static const struct {
+    size_t row, block, place;
+  } drawn[] = {{0, 0, 0},   {0, 1, 1},  {0, 3, 3},   {32, 0, 4},   {64, 0, 8},
+               {96, 3, 15}, {1, 0, 16}, {33, 2, 22}, {31, 3, 499}, {127, 3, 511}};
+  for (size_t i = 0; i < sizeof drawn / sizeof drawn[0]; ++i)
+    CHECK(mpnum_scale_place(drawn[i].row, drawn[i].block, 4) == drawn[i].place,
+          "row %zu, column %zu", drawn[i].row, drawn[i].block);
+  for (size_t columns = 1; columns < 14; ++columns) {
+    const size_t across = (columns + 3) / 4 * 4, bytes = 384 * across;
+    uint8_t *seen = (uint8_t *)allocate(bytes);
+    for (size_t row = 0; row < 384; ++row)
+      for (size_t block = 0; block < across; ++block) {
+        const size_t place = mpnum_scale_place(row, block, columns);
+        CHECK(place == swizzled_place(row, block, columns), "%zu %zu", row, block);
+        if (place < bytes) ++seen[place];
+      }
+    for (size_t i = 0; i < bytes; ++i)
+      CHECK(seen[i] == 1, "place %zu of %zu columns is taken %d times", i, columns,
+            seen[i]);
+    free(seen);
+  }
+}
+
+/* Sizes. */
+
+static void sizes_are_those_of_the_blocks(void) {
+  for (int f = 0; f < format_count; ++f)
+    for (size_t rows = 0; rows < 300; rows += 1 + rows / 5)
+      for (size_t columns = 0; columns < 600; columns += 1 + columns / 4) {
+        const mpnum_blockscale_format *format = &formats[f].format;
+        const size_t count = ref_block_count(&formats[f].reference, rows, columns);
+        const size_t code_bytes =
+            rows * (at_a_byte(format, columns) * (size_t)format->element_bits / 8);
+        size_t down = 0, across = 0;
+        CHECK(mpnum_blockscale_count(format, rows, columns) == count,
+              "%s: %zu x %zu: %zu blocks, want %zu", formats[f].name, rows, columns,
+              mpnum_blockscale_count(format, rows, columns), count);
+        CHECK(mpnum_blockscale_scale_bytes(format, rows, columns, 0) ==
+                  count * scale_size(format),
+              "%s: %zu x %zu", formats[f].name, rows, columns);
+        CHECK(mpnum_blockscale_code_bytes(format, rows, columns) == code_bytes,
+              "%s: %zu x %zu", formats[f].name, rows, columns);
+        if (count == 0 || scale_size(format) == 4) continue;
+        across = blocks_in_a_row(&formats[f], columns);
+        down = count / across;
+        CHECK(mpnum_blockscale_scale_bytes(format, rows, columns, 1) ==
+                  (down + 127) / 128 * 512 * ((across + 3) / 4),
+              "%s: %zu x %zu", formats[f].name, rows, columns);
+      }
+}
+
+/* Presets by their names. */
+
+enum { NAMED_ROWS = 3, NAMED_COLUMNS = 70, NAMED = NAMED_ROWS * NAMED_COLUMNS };
+static float named_src[NAMED], named_back[NAMED];
+static uint8_t named_codes[NAMED], named_scales[NAMED_ROWS * 5];
+
+static void check_named(const char *name, mpnum_status status, mpnum_status back_status,
+                        uint32_t scale) {
+  static uint32_t src[NAMED], values[NAMED], got_values[NAMED];
+  const block_format *format = NULL;
+  block_words want;
+  for (int f = 0; f < format_count; ++f)
+    if (strcmp(formats[f].name, name) == 0) format = &formats[f];
+  if (!format) abort();
+  want = allocate_words(format, NAMED_ROWS, NAMED_COLUMNS);
+  memcpy(src, named_src, sizeof src);
+  memcpy(got_values, named_back, sizeof src);
+  quantize_there(&want, format, src, scale);
+  ref_dequantize(&format->reference, values, want.codes, want.scales, NAMED_ROWS,
+                 NAMED_COLUMNS, scale);
+  CHECK(status == MPNUM_OK && back_status == MPNUM_OK, "%s", name);
+  for (size_t i = 0; i < NAMED; ++i) {
+    const size_t at =
+        i / NAMED_COLUMNS * at_a_byte(&format->format, NAMED_COLUMNS) + i % NAMED_COLUMNS;
+    CHECK(get_element(format->format.element_bits, named_codes, at) == want.codes[i],
+          "%s: code %zu", name, i);
+    CHECK(got_values[i] == values[i], "%s: value %zu", name, i);
+  }
+  for (size_t k = 0; k < want.blocks; ++k)
+    CHECK(named_scales[k] == want.scales[k], "%s: scale %zu", name, k);
+  free_words(want);
+  memset(named_codes, MARKED, sizeof named_codes);
+  memset(named_back, MARKED, sizeof named_back);
+}
+#define NAMED_MX(name, storage)                                              \
+ do {                                                                        \
+  storage *codes = (storage *)(void *)named_codes;                           \
+  const mpnum_status status = mpnum_mx_quantize_##name(                      \
+      codes, scales, NAMED_ROWS * 3, named_src, NAMED_ROWS, NAMED_COLUMNS);  \
+  const mpnum_status again = mpnum_mx_dequantize_##name(                     \
+      named_back, codes, scales, NAMED_ROWS * 3, NAMED_ROWS, NAMED_COLUMNS); \
+  check_named("mx " #name " RCEIL", status, again, F32_ONE);                 \
+ } while (0)
+static void presets_have_names(void) {
+  static uint32_t bits[NAMED];
+  mpnum_e8m0 *scales = (mpnum_e8m0 *)(void *)named_scales;
+  mpnum_e4m3 *block_scales = (mpnum_e4m3 *)(void *)named_scales;
+  mpnum_status made, back;
+  float scale = 0;
+  uint32_t scale_bits = 0;
+  fill_random(bits, NAMED, -4, 8, &state);
+  memcpy(named_src, bits, sizeof bits);
+  NAMED_MX(e4m3, mpnum_e4m3);
+  NAMED_MX(e5m2, mpnum_e5m2);
+  NAMED_MX(e3m2, mpnum_e3m2x4);
+  NAMED_MX(e2m3, mpnum_e2m3x4);
+  NAMED_MX(e2m1, mpnum_e2m1x2);
+  NAMED_MX(int8, int8_t);
+  made =
+      mpnum_nvfp4_quantize((mpnum_e2m1x2 *)(void *)named_codes, block_scales,
+                           NAMED_ROWS * 5, &scale, named_src, NAMED_ROWS, NAMED_COLUMNS);
+  memcpy(&scale_bits, &scale, 4);
+  CHECK(scale_bits == ref_tensor_scale(largest_magnitude(bits, NAMED), F32_SIX), "S");
+  back = mpnum_nvfp4_dequantize(named_back, (mpnum_e2m1x2 *)(void *)named_codes,
+                                block_scales, NAMED_ROWS * 5, scale, NAMED_ROWS,
+                                NAMED_COLUMNS);
+  check_named("nvfp4 1x16", made, back, scale_bits);
+}
+
+/* What is refused: nothing is written. */
+
+typedef struct refused_call {
+  mpnum_blockscale_format format;
+  mpnum_blockscaled blocks;
+  mpnum_rows rows;
+} refused_call;
+static uint8_t refused_memory[3][4096];
+static refused_call sound_call(int preset) {
+  refused_call call;
+  call.format = formats[preset].format;
+  call.rows = mpnum_rows_of(MPNUM_TYPE_F32, refused_memory[0], 2, 64);
+  call.blocks.codes = refused_memory[1];
+  call.blocks.stride = 64;
+  call.blocks.scale_inv = refused_memory[2];
+  call.blocks.scale_inv_bytes = mpnum_blockscale_scale_bytes(&call.format, 2, 64, 0);
+  call.blocks.is_swizzled = 0;
+  call.blocks.scale = 1;
+  return call;
+}
+/* Which of the two refuse it; both by default. */
+enum { QUANTIZE = 1, DEQUANTIZE = 2, BOTH = 3 };
+static void check_refused(const char *what, const refused_call *call, int calls,
+                          mpnum_status want) {
+  static uint8_t before[sizeof refused_memory];
+  mpnum_quantize_losses losses = {7, 8, 9, 10}, unchanged = losses;
+  mpnum_const_rows src = mpnum_const_rows_of(call->rows.type, call->rows.data,
+                                             call->rows.rows, call->rows.columns);
+  mpnum_status got = want;
+  src.stride = call->rows.stride;
+  memcpy(before, refused_memory, sizeof before);
+  if (calls & QUANTIZE)
+    got = mpnum_quantize_blocks(&call->format, call->blocks, src, NULL, &losses);
+  CHECK(got == want, "%s: quantising gives status %d, want %d", what, (int)got,
+        (int)want);
+  if (calls & DEQUANTIZE)
+    got = mpnum_dequantize_blocks(&call->format, call->rows, call->blocks);
+  CHECK(got == want, "%s: dequantising gives status %d, want %d", what, (int)got,
+        (int)want);
+  CHECK(memcmp(before, refused_memory, sizeof before) == 0, "%s: something was written",
+        what);
+  CHECK(memcmp(&losses, &unchanged, sizeof losses) == 0, "%s: losses", what);
+}
+#define REFUSED(what, preset, change, calls, status) \
+ do {                                                \
+  refused_call call = sound_call(preset);            \
+  change;                                            \
+  check_refused(what, &call, calls, status);         \
+ } while (0)
+
+static int preset_named(const char *name) {
+  for (int f = 0; f < format_count; ++f)
+    if (strcmp(formats[f].name, name) == 0) return f;
+  abort();
+}
+static void set_word(void *at, uint32_t word) { memcpy(at, &word, 4); }
+
+static void bad_calls_are_refused(void) {
+  const int mx = preset_named("mx e4m3 RCEIL"), fp4 = preset_named("nvfp4 1x16");
+  const int fp6 = preset_named("mx e3m2 RCEIL"), deep = preset_named("deepseek 1x128");
+  const mpnum_status argument = MPNUM_ERROR_ARGUMENT, range = MPNUM_ERROR_RANGE;
+  memset(refused_memory, 0x3f, sizeof refused_memory);
+  REFUSED("no rows", mx, call.rows.rows = 0, BOTH, argument);
+  REFUSED("no columns", mx, call.rows.columns = 0, BOTH, argument);
+  REFUSED("no matrix", mx, call.rows.data = NULL, BOTH, argument);
+  REFUSED("no matrix of no size", mx, (call.rows.data = NULL, call.rows.rows = 0), BOTH,
+          argument);
+  REFUSED("no codes", mx, call.blocks.codes = NULL, BOTH, argument);
+  REFUSED("no scales", mx, call.blocks.scale_inv = NULL, BOTH, argument);
+  REFUSED("a narrow stride of values", mx, call.rows.stride = 63, DEQUANTIZE, argument);
+  REFUSED("a narrow stride of codes", mx, call.blocks.stride = 63, BOTH, argument);
+  REFUSED("rows of 4 bits that begin in a byte", fp4, call.blocks.stride = 65, BOTH,
+          argument);
+  REFUSED("rows of 6 bits that begin in a byte", fp6, call.blocks.stride = 66, BOTH,
+          argument);
+  REFUSED("a short array of scales", mx, --call.blocks.scale_inv_bytes, BOTH, range);
+  REFUSED("a short array of f32 scales", deep, --call.blocks.scale_inv_bytes, BOTH,
+          range);
+  REFUSED("a short array of tiles", mx,
+          (call.blocks.is_swizzled = 1, call.blocks.scale_inv_bytes = 511), BOTH, range);
+  REFUSED("tiles of f32 scales", deep,
+          (call.blocks.is_swizzled = 1, call.blocks.scale_inv_bytes = 4096), BOTH,
+          argument);
+  REFUSED("a layout that is none", mx, call.blocks.is_swizzled = 2, BOTH, argument);
+  REFUSED("a matrix of f64", mx, call.rows.type = MPNUM_TYPE_F64, BOTH, argument);
+  REFUSED("a matrix of e4m3", mx, call.rows.type = MPNUM_TYPE_E4M3, BOTH, argument);
+  REFUSED("a type that is none", mx, call.rows.type = (mpnum_type)99, BOTH, argument);
+  REFUSED("codes over the matrix", mx, call.blocks.codes = refused_memory[0] + 511, BOTH,
+          argument);
+  REFUSED("scales over the matrix", mx, call.blocks.scale_inv = refused_memory[0] + 508,
+          BOTH, argument);
+  REFUSED("scales over the codes", mx, call.blocks.scale_inv = refused_memory[1] + 127,
+          BOTH, argument);
+  REFUSED("scale 0", fp4, call.blocks.scale = 0, BOTH, argument);
+  REFUSED("scale -0", fp4, set_word(&call.blocks.scale, F32_SIGN), BOTH, argument);
+  REFUSED("scale -1", fp4, call.blocks.scale = -1, BOTH, argument);
+  REFUSED("scale Inf", fp4, set_word(&call.blocks.scale, F32_INFINITY), BOTH, argument);
+  REFUSED("scale NaN", fp4, set_word(&call.blocks.scale, 0x7fc00000), BOTH, argument);
+  set_word(refused_memory[2] + 4, 0);
+  REFUSED("scale_inv 0", deep, (void)0, DEQUANTIZE, argument);
+  set_word(refused_memory[2] + 4, F32_INFINITY);
+  REFUSED("scale_inv Inf", deep, (void)0, DEQUANTIZE, argument);
+  set_word(refused_memory[2] + 4, 0xbf800000);
+  REFUSED("scale_inv -1", deep, (void)0, DEQUANTIZE, argument);
+  REFUSED("rows without end", mx, call.rows.rows = SIZE_MAX / 64, BOTH, argument);
+}
+
+/* Each field by its name. */
+static void bad_formats_are_named(void) {
+  const struct {
+    const char *field;
+    size_t offset, size;
+    int64_t value;
+  } bad[] = {
+#define FIELD(field) \
+ offsetof(mpnum_blockscale_format, field), sizeof((mpnum_blockscale_format *)0)->field
+      {"is_int8", FIELD(is_int8), 2},
+      {"element_bits", FIELD(element_bits), 7},
+      {"element_bits", FIELD(element_bits), 0},
+      {"element_bits", FIELD(element_bits), 4},
+      {"element_bits", FIELD(element_bits), -8},
+      {"rule", FIELD(rule), 7},
+      {"rule", FIELD(rule), -1},
+      {"scale_type", FIELD(scale_type), MPNUM_TYPE_F32},
+      {"scale_type", FIELD(scale_type), 0},
+      {"policy", FIELD(policy), 2},
+      {"rounding", FIELD(rounding), MPNUM_ROUND_UP},
+      {"rounding", FIELD(rounding), 99},
+      {"amax_floor", FIELD(amax_floor), 0x3f800000},
+      {"amax_floor", FIELD(amax_floor), 0x7fc00000},
+  };
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; ++i) {
+    refused_call call = sound_call(preset_named("mx e4m3 RCEIL"));
+    const char *field = "none";
+    const int32_t value = (int32_t)bad[i].value;
+    if (bad[i].size != 4) abort();
+    memcpy((uint8_t *)&call.format + bad[i].offset, &value, 4);
+    CHECK(mpnum_blockscale_validate(&call.format, &field) == MPNUM_ERROR_ARGUMENT &&
+              strcmp(field, bad[i].field) == 0,
+          "%s: named %s", bad[i].field, field);
+    check_refused(bad[i].field, &call, BOTH, MPNUM_ERROR_ARGUMENT);
+  }
+  {
+    refused_call call = sound_call(preset_named("nvfp4 1x16"));
+    const char *field = "none";
+    call.format.columns = 18;
+    CHECK(mpnum_blockscale_validate(&call.format, &field) == MPNUM_ERROR_ARGUMENT &&
+              strcmp(field, "columns") == 0,
+          "columns: named %s", field);
+    call = sound_call(preset_named("mx e4m3 RCEIL"));
+    memset(&call.format.element, 0, sizeof call.format.element);
+    CHECK(mpnum_blockscale_validate(&call.format, &field) == MPNUM_ERROR_ARGUMENT &&
+              strcmp(field, "element") == 0,
+          "element: named %s", field);
+    call.format.element = mpnum_format_of(MPNUM_TYPE_F16);
+    CHECK(mpnum_blockscale_validate(&call.format, NULL) == MPNUM_ERROR_ARGUMENT, "f16");
+  }
+  for (int f = 0; f < format_count; ++f)
+    CHECK(mpnum_blockscale_validate(&formats[f].format, NULL) == MPNUM_OK, "%s",
+          formats[f].name);
+}
+
+static void not_a_number_can_be_an_error(void) {
+  for (int f = 0; f < format_count; ++f)
+    for (size_t at = 0; at < 128; at += 9) {
+      refused_call call = sound_call(f);
+      mpnum_quantize_losses losses = {1, 2, 3, 4};
+      static uint8_t before[sizeof refused_memory];
+      mpnum_status status;
+      call.format.policy = MPNUM_BLOCKSCALE_ERROR;
+      memset(refused_memory, 0x3f, sizeof refused_memory);
+      set_word(refused_memory[0] + 4 * at, at % 2 ? 0x7f800001 : 0xff800000);
+      set_word(refused_memory[0], 0x7fc00000);
+      memcpy(before, refused_memory, sizeof before);
+      status = mpnum_quantize_blocks(
+          &call.format, call.blocks,
+          mpnum_const_rows_of(MPNUM_TYPE_F32, refused_memory[0], 2, 64), NULL, &losses);
+      CHECK(status == MPNUM_ERROR_NONFINITE, "%s: status %d", formats[f].name,
+            (int)status);
+      CHECK(memcmp(before, refused_memory, sizeof before) == 0, "%s: written",
+            formats[f].name);
+      CHECK(losses.nonfinite == (at ? 5u : 4u) && losses.saturated == 1 &&
+                losses.underflowed == 2,
+            "%s: losses", formats[f].name);
+      set_word(refused_memory[0], F32_ONE);
+      set_word(refused_memory[0] + 4 * at, F32_ONE);
+      status = mpnum_quantize_blocks(
+          &call.format, call.blocks,
+          mpnum_const_rows_of(MPNUM_TYPE_F32, refused_memory[0], 2, 64), NULL, NULL);
+      CHECK(status == MPNUM_OK, "%s: finite, status %d", formats[f].name, (int)status);
+    }
+}
+
+int main(void) {
+  const mpnum_isa best = isa_in_use();
+  add_block_formats();
+  TAP_RUN(presets_have_names);
+  add_user_formats();
+  TAP_RUN(any_call_is_the_reference_s);
+  TAP_RUN(any_descriptor_is_sound_or_refused);
+  force_isa(best);
+  RUN_FOR_EACH_ISA(environments_change_no_bit);
+  TAP_RUN(scales_lie_as_cublaslt_has_them);
+  TAP_RUN(sizes_are_those_of_the_blocks);
+  TAP_RUN(bad_calls_are_refused);
+  TAP_RUN(bad_formats_are_named);
+  TAP_RUN(not_a_number_can_be_an_error);
+  return tap_done();
+}
