@@ -22,6 +22,7 @@
 #include "func_array.h"
 #include "softmax.h"
 #include "normalize.h"
+#include "hadamard.h"
 #include "cross_entropy.h"
 #include "grad.h"
 #include "scale.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A matrix as softmax.h, cross_entropy.h and normalize.h take it: rows of one type.
+/* A matrix as softmax.h, normalize.h, hadamard.h and others take it: rows of one type.
  *
  *     mpnum_const_rows scores = mpnum_const_rows_of(MPNUM_TYPE_F16, data, 32, 1000);
  *     scores.stride = 1024;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Scales for FP8 tensors, and what quantising loses. Host and device. */
+/* FP8 with a scale for each tensor or each channel. amax_history.h, which this includes,
+ * has what finds scales, on devices too; here are arrays, on hosts. */
 #ifndef MPNUM_SCALE_H
 #define MPNUM_SCALE_H
 
-#include "losses.h"
+#include "amax_history.h"
 #include "detail/simd/scale_loops.h"
 
 #if MPNUM_HAS_ARRAYS

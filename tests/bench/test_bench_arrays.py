@@ -37,6 +37,7 @@ def every_function_has_a_row():
     wanted |= {"round to e4m3", "round to e4m3 rz", "round to e4m3 sr"}
     wanted |= {f"{what} {name}" for what in REDUCTIONS for name in ("f32", "bf16", "f16", "e5m2", "e4m3")}
     wanted |= {"amax e2m1", "stats e2m1"}
+    wanted |= {f"hadamard {n} {name}" for n in (16, 64) for name in ("f32", "bf16")} | {"unhadamard 16 f32"}
     assert names == wanted, names ^ wanted
 
 
@@ -48,6 +49,10 @@ def bytes_are_those_of_the_types():
         if words[0] in REDUCTIONS:
             wanted = (BITS.get(words[1], 8), 0, False)
             assert function == f"mpnum_{words[0]}_{words[1]}", function
+        elif words[0].endswith("hadamard"):
+            in_place = words[0] == "unhadamard" or words[2] == "bf16"
+            wanted = (BITS[words[2]], BITS[words[2]], in_place)
+            assert function == f"mpnum_hadamard_{'inverse_' if words[0] == 'unhadamard' else ''}rows", function
         elif words[0] != "round":
             wanted = (BITS.get(words[0], 8), BITS.get(words[2], 8), False)
             assert f"mpnum_{words[0]}_to_{words[2]}" in function or words[-1] in ("any", "2d"), function

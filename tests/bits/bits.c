@@ -18,6 +18,7 @@
 #include "bits_blocks.h"
 #include "bits_rows.h"
 #include "bits_scaler.h"
+#include "bits_scale.h"
 #include "../harness/control_word.h"
 
 #include <mpnum/text.h>
@@ -320,5 +321,6 @@ int main(int argc, char **argv) {
   print_rows();
   print_scaler();
   print_blocks();
+  print_scale();
   return 0;
 }

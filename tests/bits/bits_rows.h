@@ -174,6 +174,17 @@ SPECIAL(mpnum_rms_norm_rows, 1, 0,
         mpnum_rms_norm_rows(SPECIAL_DST, SPECIAL_SRC, special_shares, 1.0f / 65536))
 SPECIAL(mpnum_l2_normalize_rows, 1, 0,
         mpnum_l2_normalize_rows(SPECIAL_DST, SPECIAL_SRC, 1.0f / 65536))
+/* What there is of the columns, in blocks of 16 and of 64; other types are refused. */
+static mpnum_status with_signs(uint32_t kind, int is_inverse) {
+  mpnum_rows dst = SPECIAL_DST;
+  mpnum_const_rows src = SPECIAL_SRC;
+  const int n = kind % 2 ? 16 : 64;
+  dst.columns = src.columns = special_columns / (size_t)n * (size_t)n;
+  return is_inverse ? mpnum_hadamard_inverse_rows(dst, src, n, kind)
+                    : mpnum_hadamard_rows(dst, src, n, kind);
+}
+SPECIAL(mpnum_hadamard_rows, 1, 0, with_signs(kind, 0))
+SPECIAL(mpnum_hadamard_inverse_rows, 1, 0, with_signs(kind, 1))
 SPECIAL(mpnum_contrastive_loss, 2, 1,
         mpnum_contrastive_loss(special_losses, special_others, SPECIAL_SRC,
                                how->softmax.flags ? 0 : 1.5f))
@@ -208,7 +219,8 @@ static void print_rows(void) {
            "mpnum_log_softmax_rows_special -\nmpnum_logsumexp_rows_special -\n"
            "mpnum_cross_entropy_rows_special -\nmpnum_soft_cross_entropy_rows_special -\n"
            "mpnum_layer_norm_rows_special -\nmpnum_rms_norm_rows_special -\n"
-           "mpnum_l2_normalize_rows_special -\nmpnum_contrastive_loss_special -\n"
+           "mpnum_l2_normalize_rows_special -\nmpnum_hadamard_rows_special -\n"
+           "mpnum_hadamard_inverse_rows_special -\nmpnum_contrastive_loss_special -\n"
            "mpnum_contrastive_loss_of_embeddings_special -\n");
     return;
   }
@@ -221,6 +233,8 @@ static void print_rows(void) {
   print_mpnum_layer_norm_rows();
   print_mpnum_rms_norm_rows();
   print_mpnum_l2_normalize_rows();
+  print_mpnum_hadamard_rows();
+  print_mpnum_hadamard_inverse_rows();
   print_mpnum_contrastive_loss();
   print_mpnum_contrastive_loss_of_embeddings();
 }

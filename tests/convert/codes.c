@@ -26,6 +26,11 @@ void codes_scale_trace(double growth, double backoff, int interval, float init,
                        uint8_t *applied);
 int codes_unscale(const char *type, uint8_t *gradients, const size_t *sizes, size_t count,
                   float scale);
+void codes_scales_of(const float *amaxes, size_t count, float max, int power_of_two,
+                     int margin, float *scales, float *inverses);
+int codes_amax_trace(const float *amaxes, size_t count, uint32_t length, int algorithm,
+                     float max, int power_of_two, int margin, float *scales,
+                     float *inverses);
 
 size_t codes_format_size(void) { return sizeof(mpnum_format); }
 
@@ -137,4 +142,37 @@ int codes_unscale(const char *type, uint8_t *gradients, const size_t *sizes, siz
                                 NULL) != MPNUM_OK)
     return -1;
   return (int)optimizer.found_inf;
+}
+
+/* The scale of each amax, and its inverse. */
+void codes_scales_of(const float *amaxes, size_t count, float max, int power_of_two,
+                     int margin, float *scales, float *inverses) {
+  mpnum_scale_options options = mpnum_scale_default();
+  options.power_of_two = power_of_two;
+  options.margin = margin;
+  for (size_t i = 0; i < count; ++i) {
+    scales[i] = mpnum_scale_from_amax(amaxes[i], max, &options);
+    inverses[i] = mpnum_scale_inv(scales[i]);
+  }
+}
+
+/* Delayed scaling: scale and inverse after each amax. Returns a status. */
+int codes_amax_trace(const float *amaxes, size_t count, uint32_t length, int algorithm,
+                     float max, int power_of_two, int margin, float *scales,
+                     float *inverses) {
+  float ring[2048];
+  mpnum_amax_history history;
+  mpnum_fp8_recipe recipe = mpnum_fp8_recipe_delayed();
+  recipe.history_length = length;
+  recipe.algorithm = algorithm;
+  recipe.options.power_of_two = power_of_two;
+  recipe.options.margin = margin;
+  const mpnum_status status =
+      mpnum_amax_history_init(&history, ring, sizeof ring / sizeof ring[0], max, &recipe);
+  if (status != MPNUM_OK) return (int)status;
+  for (size_t i = 0; i < count; ++i) {
+    scales[i] = mpnum_amax_history_update(&history, ring, amaxes[i]);
+    inverses[i] = history.scale_inv;
+  }
+  return MPNUM_OK;
 }

@@ -63,7 +63,7 @@ def call(name):
     arguments = []
     for place, (kind, _) in enumerate(parameters):
         if kind.endswith("*"):
-            memory = "in" if kind.startswith("const") else "out"
+            memory = "in" if kind.startswith("const") and kind.count("*") == 1 else "out"
             arguments.append(f"reinterpret_cast<{kind}>({memory} + {8 * place})")
         else:
             arguments.append(f"get<{kind}>(in + {8 * place})")

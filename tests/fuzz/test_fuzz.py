@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""libFuzzer on the readers of tensor files, from the seeds of fuzz/make-seeds, and of saved scalers, or on array
+"""libFuzzer on the readers of tensor files, from the seeds of fuzz/make-seeds, and of saved states, or on array
 functions, which take minutes to compile.
 test_fuzz.py readers|arrays [SECONDS]  for each target, 20 without it. A failing input is printed in base64."""
 
@@ -69,8 +69,13 @@ def saved_scalers_survive_libfuzzer():
         fuzz(build("scaler", folder, ROOT / "tests/fuzz/fuzz_scaler.c", "-lm"), folder)
 
 
+def saved_histories_survive_libfuzzer():
+    with tempfile.TemporaryDirectory() as folder:
+        fuzz(build("history", folder, ROOT / "tests/fuzz/fuzz_history.c", "-lm"), folder)
+
+
 READERS = [named(f"{kind}_reader_survives_libfuzzer", fuzz_reader, kind) for kind in ("npy", "safetensors")]
-READERS.append(saved_scalers_survive_libfuzzer)
+READERS += [saved_scalers_survive_libfuzzer, saved_histories_survive_libfuzzer]
 TARGETS = {"readers": READERS, "arrays": [array_functions_survive_libfuzzer]}
 if sys.argv[1:2] == [] or sys.argv[1] not in TARGETS:
     sys.exit(__doc__)

@@ -2,6 +2,7 @@
 /* The array functions that are measured: one row each. Where a conversion has two forms,
  * it is the one that is used most; the other runs the same loop with another constant. */
 #include "arrays.h"
+#include "hadamard.h"
 #include "../../../tests/array/array_conversions.h"
 
 #include <string.h>
@@ -177,7 +178,7 @@ static const array_operation operations[] = {
      SOURCE_F32,
      {32, 32, true},
      round_stochastic},
-    REDUCTIONS(REDUCTION_ROW) DOT_PRODUCTS(REDUCTION_ROW)};
+    HADAMARD_ROWS(HADAMARD_ROW) REDUCTIONS(REDUCTION_ROW) DOT_PRODUCTS(REDUCTION_ROW)};
 
 static bool force_isa(int isa) { return mpnum_isa_force((mpnum_isa)isa) == MPNUM_OK; }
 static const char *isa(void) { return mpnum_isa_name(mpnum_isa_in_use()); }

@@ -44,7 +44,7 @@ PREAMBLE = """\
 
 # How a word becomes an argument; a struct is the first bytes of its word.
 ARGUMENTS = {"float": "mpnum_from_bits_f32((uint32_t)word)", "double": "mpnum_from_bits_f64(word)",
-             "int": "(int)word", "uint32_t": "(uint32_t)word", "mpnum_rounding": "(mpnum_rounding)word",
+             "int": "(int)word", "uint32_t": "(uint32_t)word", "uint64_t": "word", "mpnum_rounding": "(mpnum_rounding)word",
              "mpnum_overflow": "(mpnum_overflow)word", "mpnum_format": "mpnum_format_of((mpnum_type)word)"}
 STRUCT = "GET {0} get_{0}(uint64_t word) {{ {0} x; memcpy(&x, &word, sizeof x); return x; }}"
 
@@ -100,6 +100,20 @@ def functions(api):
         if {result, *kinds} == {"float"}:
             arguments = ", ".join(f"get_float(in[{place}])" for place in range(len(kinds)))
             found.append(Call(name, name, kinds, result, 4, 1, f"*out = {name}({arguments});"))
+    return found
+
+
+def transforms(api):
+    """A call for every function of hadamard.h for device code: of so many floats in registers, with seed and block."""
+    found = []
+    for name in api.functions_of("hadamard.h"):
+        if name in api.host_only:
+            continue
+        count = int(name.rpartition("_")[2])
+        body = (f"float x[{count}]; int k = 0; for (; k < {count}; ++k) x[k] = get_float(in[k]); "
+                f"{name}(x, get_uint64_t(in[{count}]), get_uint64_t(in[{count + 1}])); "
+                f"for (k = 0; k < {count}; ++k) out[k] = x[k];")
+        found.append(Call(name, name, ["float"] * count + ["uint64_t"] * 2, "float", 4, count, body))
     return found
 
 
@@ -184,7 +198,9 @@ def differences(call, records, got, expected, most):
         if got[here] != expected[here]:
             record, result = divmod(index, call.results)
             words = records[record * call.words:(record + 1) * call.words]
-            mode = " ".join(modes()[result]) + " " if call.results > 1 else ""
+            mode = "" if call.results == 1 else f"element {result} "
+            if call.name.endswith("_constants"):
+                mode = " ".join(modes()[result]) + " "
             found.append(f"{call.function}({', '.join(f'{word:#x}' for word in words)}) {mode}gives "
                          f"{got[here][::-1].hex()}, on the host {expected[here][::-1].hex()}")
         if len(found) == most:

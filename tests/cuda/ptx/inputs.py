@@ -150,6 +150,8 @@ class Inputs:
         source, target = name[1], name[2]
         if kinds[0] == "mpnum_format":
             return self.generic_rows(call, generator)
+        if kinds[-2:] == ["uint64_t", "uint64_t"]:
+            return self.block_rows(kinds.count("float"), generator)
         if "_pack_" in call.function or set(kinds) <= {"float", "double"}:
             words = self.scalars(kinds[0], source, target)
             return [[words[(place + lane * (len(words) // len(kinds) + 1)) % len(words)] for lane in range(len(kinds))]
@@ -195,6 +197,20 @@ class Inputs:
         codes = sorted({code & ((1 << width) - 1) for code in codes})
         orders = [generator.sample(codes, len(codes)) for _ in range(count)]
         return [sum(order[place] << lane * width for lane, order in enumerate(orders)) for place in range(len(codes))]
+
+    def block_rows(self, count, generator):
+        """Floats of a block, a seed and the number of the block: numbers of one size, subnormal ones too; of every size;
+        with one or a few that are Inf or NaN."""
+        found = []
+        for place in range(240 if self.is_dense else 40):
+            high = generator.choice([0, 0x00800000, 0x3f800000, 0x7e000000])
+            block = [high + generator.getrandbits(23) | generator.getrandbits(1) << 31 for _ in range(count)]
+            if place % 4 == 1:
+                block = [generator.choice(self.reals("f32", "f16")) for _ in range(count)]
+            for _ in range(place % 4 if place % 8 > 4 else 0):
+                block[generator.randrange(count)] = generator.choice(SPECIALS["f32"][-8:]) | generator.getrandbits(1) << 31
+            found.append([*block, generator.getrandbits(64), generator.getrandbits(generator.choice([4, 64]))])
+        return found
 
     def generic_rows(self, call, generator):
         """mpnum_encode and its kin: formats as run-time arguments."""

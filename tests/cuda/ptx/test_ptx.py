@@ -41,7 +41,7 @@ class Work:
 
     def __init__(self, is_dense, only=None):
         self.api = toolchain.load_api().Api()
-        self.calls = calls.conversions(self.api) + calls.functions(self.api)
+        self.calls = calls.conversions(self.api) + calls.functions(self.api) + calls.transforms(self.api)
         self.inputs = [Inputs(self.api, is_dense)]
         if only:
             self.inputs = [EveryCode(self.api, only, range(start, start + STRETCH))

@@ -140,6 +140,26 @@ MPNUM_AVX512_ mpnumv_vector mpnumv_sqrt_raw(mpnumv_vector x) {
       MPNUM_ALL_, (__m512)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
+/* Of lanes a and b, stride apart, the sum in the first and the difference in the second;
+ * stride 1, 2, 4 or 8. A product with 1 or -1 is exact, so an fma rounds as a sum does.
+ */
+MPNUM_AVX512_ mpnumv_vector mpnumv_butterfly(mpnumv_vector x, int stride) {
+  const __mmask16 second = stride == 1   ? 0xaaaa
+                           : stride == 2 ? 0xcccc
+                           : stride == 4 ? 0xf0f0
+                                         : 0xff00;
+  const mpnumv_vector sign =
+      mpnumv_select(second, mpnumv_splat(0xbf800000u), mpnumv_splat(0x3f800000u));
+  const __m512 a = (__m512)x;
+  __m512 other = a;
+  if (stride == 1) other = _mm512_maskz_permute_ps(MPNUM_ALL_, a, 0xb1);
+  if (stride == 2) other = _mm512_maskz_permute_ps(MPNUM_ALL_, a, 0x4e);
+  if (stride == 4) other = _mm512_maskz_shuffle_f32x4(MPNUM_ALL_, a, a, 0xb1);
+  if (stride == 8) other = _mm512_maskz_shuffle_f32x4(MPNUM_ALL_, a, a, 0x4e);
+  return (mpnumv_vector)_mm512_fmadd_round_ps(
+      a, (__m512)sign, other, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
 /* Whether x > limit, as numbers with a sign, in any lane of 8, 16 or 32 bits. */
 MPNUM_AVX512_ int mpnumv_any_above(int bits, mpnumv_vector x, mpnumv_vector limit) {
   const __m512i a = (__m512i)x, b = (__m512i)limit;

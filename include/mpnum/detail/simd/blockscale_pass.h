@@ -243,13 +243,14 @@ MPNUM_HOST_ONCE_ void mpnum_quantize_band_(const mpnum_block_job_ *job, size_t r
                                            size_t column, size_t rows, size_t n) {
   mpnum_band_scales_ scales;
   MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
-  const mpnum_factors_ factors = mpnum_factors_of_(scales.factors, job->shift);
+  mpnum_factors_ factors;
   const size_t wide = job->columns;
   const float *x = 0;
   const size_t count = mpnum_band_amax_(job, &scales, row, column, rows, n, &x, buffer);
   const int is_one = rows == 1 && n <= job->run; /* x are its floats still */
   size_t r = 0, c = 0, k = 0;
   mpnum_band_scales_of_(job, &scales, row / job->rows, column / wide, count);
+  factors = mpnum_factors_of_(scales.factors, job->shift);
   if (job->shift < 0 && wide > 1)
     for (c = n; c-- > 0;) /* a factor for each column, from the last on */
       scales.factors[c] = scales.factors[c / wide];
@@ -420,6 +421,9 @@ MPNUM_HOST void mpnum_dequantize_all_(mpnum_block_job_ *job, mpnum_rows dst) {
   const uint64_t saved = mpnum_fenv_save_();
   size_t r = 0, c = 0, size = 0;
   mpnum_block_runs_(job, 1); /* nothing is looked at twice */
+  if (dst.type == MPNUM_TYPE_F32 && job->shift >= 4 && job->shift < 12 &&
+      (job->scaling.has_decoding || job->scaling.is_int8))
+    job->run = job->strip = 8 * MPNUM_RUN_; /* loops make tables; half the factors */
   job->scaling.divides = 0;
   job->scaling.has_divisor = job->is_two_level;
   job->scaling.divisor = job->codes.scale;

@@ -115,6 +115,14 @@ MPNUM_NEON_ mpnumv_vector mpnumv_sqrt_raw(mpnumv_vector x) {
   return (mpnumv_vector)root;
 }
 
+/* Stride 1 or 2. */
+MPNUM_NEON_ mpnumv_vector mpnumv_butterfly(mpnumv_vector x, int stride) {
+  const mpnumv_vector by_1 = {0, 0x80000000u, 0, 0x80000000u};
+  const mpnumv_vector by_2 = {0, 0, 0x80000000u, 0x80000000u};
+  if (stride == 1) return mpnumv_add((mpnumv_vector)vrev64q_u32((uint32x4_t)x), x ^ by_1);
+  return mpnumv_add((mpnumv_vector)vextq_u32((uint32x4_t)x, (uint32x4_t)x, 2), x ^ by_2);
+}
+
 MPNUM_NEON_ mpnumv_vector mpnum_above_neon_(int bits, mpnumv_vector x,
                                             mpnumv_vector limit) {
   if (bits == 8) return (mpnumv_vector)vcgtq_s8((int8x16_t)x, (int8x16_t)limit);

@@ -219,7 +219,7 @@ MPNUM_HOST void mpnum_quantize_floats_(const mpnum_scaling_ *scaling, uint8_t *d
   if (whole) MPNUM_CALL_VBMI_(quantize_run, (scaling, dst, src, factors, whole));
   if (rest) {
     MPNUM_ALIGNED_ float x[MPNUM_SCALED_] = {0};
-    uint8_t codes[MPNUM_SCALED_];
+    uint8_t codes[MPNUM_SCALED_] = {0};
     MPNUM_MEMCPY_(x, src + whole, rest * sizeof *x);
     MPNUM_CALL_VBMI_(quantize_run, (scaling, codes, x,
                                     mpnum_factors_from_(factors, whole), MPNUM_SCALED_));
@@ -269,7 +269,7 @@ MPNUM_HOST void mpnum_dequantize_floats_(const mpnum_scaling_ *scaling, float *d
   }
   if (whole) MPNUM_CALL_VBMI_(dequantize_run, (scaling, dst, src, factors, whole));
   if (rest) {
-    MPNUM_ALIGNED_ float x[MPNUM_SCALED_];
+    MPNUM_ALIGNED_ float x[MPNUM_SCALED_] = {0};
     uint8_t codes[MPNUM_SCALED_] = {0};
     MPNUM_MEMCPY_(codes, src + mpnum_bytes_(scaling->element_bits, whole),
                   mpnum_bytes_(scaling->element_bits, rest));

@@ -120,6 +120,15 @@ MPNUM_SSE2_ mpnumv_vector mpnumv_sqrt_raw(mpnumv_vector x) {
   return (mpnumv_vector)root;
 }
 
+/* Stride 1 or 2. */
+MPNUM_SSE2_ mpnumv_vector mpnumv_butterfly(mpnumv_vector x, int stride) {
+  const mpnumv_vector by_1 = {0, 0x80000000u, 0, 0x80000000u};
+  const mpnumv_vector by_2 = {0, 0, 0x80000000u, 0x80000000u};
+  if (stride == 1)
+    return mpnumv_add((mpnumv_vector)_mm_shuffle_epi32((__m128i)x, 0xb1), x ^ by_1);
+  return mpnumv_add((mpnumv_vector)_mm_shuffle_epi32((__m128i)x, 0x4e), x ^ by_2);
+}
+
 MPNUM_SSE2_ int mpnumv_any_above(int bits, mpnumv_vector x, mpnumv_vector limit) {
   const __m128i a = (__m128i)x, b = (__m128i)limit;
   if (bits == 8) return _mm_movemask_epi8(_mm_cmpgt_epi8(a, b)) != 0;

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* Delayed scaling on devices, as docs/fp8.md has it, in every order of threads: the amax
+ * of many threads by an atomic maximum, with NaN and Inf among them, and a history that
+ * lives there, has the bytes of one on the host. */
+#include "simt_checks.hpp"
+
+#include <mpnum/amax_history.h>
+#include <mpnum/e4m3.h>
+#include <mpnum/rng.h>
+
+#include <cstring>
+#include <vector>
+
+using simt::launch;
+
+namespace {
+
+__global__ void quantize(mpnum_e4m3 *codes, const float *x, unsigned n,
+                         const mpnum_amax_history *history, unsigned *word) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  codes[i] = mpnum_f32_to_e4m3_sat(x[i] * history->scale);
+  atomicMax(word, mpnum_amax_word(x[i]));
+}
+__global__ void update(mpnum_amax_history *history, float *amaxes, unsigned *word) {
+  mpnum_amax_history_update(history, amaxes, mpnum_from_bits_f32(*word));
+  *word = 0;
+}
+
+constexpr unsigned length = 3, most = 70;
+struct tensor {
+  mpnum_amax_history history;
+  float amaxes[length];
+};
+tensor started(void) {
+  mpnum_fp8_recipe recipe = mpnum_fp8_recipe_delayed();
+  tensor made;
+  std::memset(static_cast<void *>(&made), 0, sizeof made);
+  recipe.history_length = length;
+  CHECK(mpnum_amax_history_init(&made.history, made.amaxes, length, 448, &recipe) ==
+            MPNUM_OK,
+        "init");
+  return made;
+}
+/* Values of an iteration; in some of them an Inf or a NaN, or all are 0. */
+std::vector<float> values_of(unsigned step) {
+  std::vector<float> x(most);
+  for (unsigned i = 0; i < most; ++i) {
+    const std::uint32_t word = mpnum_random(step, i);
+    x[i] = static_cast<float>(static_cast<int>(word % 2001) - 1000) *
+           mpnum_from_bits_f32((120 + word / 4096 % 8 + step % 3) << 23);
+  }
+  if (step % 5 == 3) x[step] = mpnum_from_bits_f32(step % 2 ? 0xff800000u : 0xffc00001u);
+  if (step % 7 == 6) x.assign(most, 0.0f);
+  return x;
+}
+
+void histories_on_devices_have_the_hosts_bytes(void) {
+  in_every_schedule([] {
+    tensor here = started(), there = here;
+    unsigned word = 0;
+    for (unsigned step = 0; step < 24; ++step) {
+      const std::vector<float> x = values_of(step);
+      std::vector<mpnum_e4m3> codes(most);
+      float amax = 0;
+      CHECK_LAUNCH(
+          launch(quantize, {3, 32}, codes.data(), x.data(), most, &there.history, &word));
+      for (unsigned i = 0; i < most; ++i) {
+        CHECK(codes[i].bits == mpnum_f32_to_e4m3_sat(x[i] * here.history.scale).bits,
+              "step %u, code %u", step, i);
+        amax = mpnum_amax_merge(amax, x[i]);
+      }
+      CHECK(word == mpnum_bits_f32(amax), "step %u: %08x", step, word);
+      CHECK_LAUNCH(launch(update, {1, 1}, &there.history, there.amaxes, &word));
+      (void)mpnum_amax_history_update(&here.history, here.amaxes, amax);
+      CHECK(std::memcmp(&here, &there, sizeof here) == 0 && word == 0, "step %u", step);
+    }
+    CHECK(here.history.nonfinite == 4 && here.history.zeros == 3 &&
+              here.history.pushed == 17,
+          "%d, %d", static_cast<int>(here.history.nonfinite),
+          static_cast<int>(here.history.zeros));
+  });
+}
+
+} // namespace
+
+int main(void) {
+  TAP_RUN(histories_on_devices_have_the_hosts_bytes);
+  return tap_done();
+}
