@@ -70,9 +70,9 @@ static bool add_preset(figures *to, const char *source, const matrix *of, int pr
 static bool add_matrix(figures *to, matrix *of, progress *bar) {
   const size_t size = strlen(of->file) + strlen(of->name) + sizeof ": ";
   char *source = malloc(size);
-  bool good = source != NULL;
+  bool good = true;
   int preset;
-  if (!good) return false;
+  if (!source) return false;
   count_values(of);
   snprintf(source, size, "%s: %s", of->file, of->name);
   figures_at(to, section, source, "", "");
@@ -98,8 +98,8 @@ static bool make_matrix(matrix *made, const char *file, const char *name, uint64
   made->columns = (size_t)columns;
   made->rows = (size_t)(count / columns);
   if (count > SIZE_MAX / sizeof(float)) return false;
-  made->values = malloc((size_t)count * sizeof(float));
-  made->found = malloc((size_t)count * sizeof(float));
+  made->values = calloc((size_t)count, sizeof(float));
+  made->found = calloc((size_t)count, sizeof(float));
   return made->values && made->found;
 }
 

@@ -35,8 +35,9 @@ static torch_peer measured = {&torchao, "torchao_times.py", "", {""}};
 
 static void measure_torchao(array_results *found) { torch_measure(&measured, found); }
 
-static const array_peer *const peers[] = {&peer_ggml_mxfp4, &peer_ggml_q4_0,
-                                          &peer_ggml_q8_0, &torchao};
+enum { PEERS = 4 };
+static const array_peer *const peers[PEERS] = {&peer_ggml_mxfp4, &peer_ggml_q4_0,
+                                               &peer_ggml_q8_0, &torchao};
 
 #define COLUMNS(name) \
  { name ", columns to rows", "f32 to " name " columns", "f32 to " name }
@@ -67,7 +68,7 @@ const array_set blocks_set = {
     "than mpnum's. torchao is called from Python, after all others",
     &block_functions,
     peers,
-    sizeof peers / sizeof *peers,
+    PEERS,
     measured.version,
     measure_torchao,
     "blocks_added",

@@ -109,12 +109,13 @@ static void *scales_of(const mpnum_blockscale_format *format) {
   static unsigned char bytes[MOST / 16];
   static float floats[MOST / LEAST_ROWS];
   size_t i;
-  if (floats[0] > 0) return format->scale_type == MPNUM_TYPE_F32 ? (void *)floats : bytes;
-  for (i = 0; i < sizeof bytes; ++i)
-    bytes[i] = (unsigned char)(0x60 + i % 30);
-  for (i = 0; i < sizeof floats / sizeof *floats; ++i)
-    floats[i] = 1 + (float)(i % 8) / 8;
-  return scales_of(format);
+  if (!bytes[0]) {
+    for (i = 0; i < sizeof bytes; ++i)
+      bytes[i] = (unsigned char)(0x60 + i % 30);
+    for (i = 0; i < sizeof floats / sizeof *floats; ++i)
+      floats[i] = 1 + (float)(i % 8) / 8;
+  }
+  return format->scale_type == MPNUM_TYPE_F32 ? (void *)floats : (void *)bytes;
 }
 
 static void dequantize(int preset, bool turned, mpnum_type type, void *dst,
@@ -260,9 +261,9 @@ bool block_round_trip(int preset, bool turned, float *dst, const float *src, siz
   const mpnum_const_rows from = mpnum_const_rows_of(MPNUM_TYPE_F32, src, rows, columns);
   const size_t code_bytes = mpnum_blockscale_code_bytes(&format, rows, columns);
   const size_t scale_bytes = mpnum_blockscale_scale_bytes(&format, rows, columns, 0);
-  void *codes = malloc(code_bytes), *scales = malloc(scale_bytes);
+  void *codes = malloc(1 + code_bytes), *scales = malloc(1 + scale_bytes);
   mpnum_quantize_losses counted = none;
-  const bool good = codes && scales;
+  const bool good = rows && columns && codes && scales;
   if (good) {
     mpnum_blockscaled made = blockscaled_of(&format, codes, scales, rows, columns);
     made.stride = code_bytes / rows * 8 / (size_t)format.element_bits;
