@@ -184,8 +184,8 @@ static inline void free_blocks(mpnum_blockscaled blocks) {
   free(blocks.scale_inv);
 }
 static inline size_t blocks_in_a_row(const block_format *format, size_t columns) {
-  const size_t width = format->format.columns ? format->format.columns : columns;
-  return (columns + width - 1) / width;
+  const size_t width = format->format.columns;
+  return width ? (columns + width - 1) / width : columns != 0;
 }
 /* Where the scale of a block lies, from the drawing in cuBLASLt's documentation: tiles of
  * 128 rows and 4 columns, 32 rows of 16 bytes, each with rows r, r + 32, r + 64, r + 96.

@@ -9,7 +9,7 @@
 
 #ifndef TEST_BLOCK_CALLS
 # ifdef TEST_ALL_BLOCKS
-#  define TEST_BLOCK_CALLS 20000
+#  define TEST_BLOCK_CALLS 5000
 # else
 #  define TEST_BLOCK_CALLS 500
 # endif

@@ -74,14 +74,14 @@ static void presets_are_the_general_functions(void) {
 static void nvfp4_finds_its_scale(void) {
   const mpnum_const_rows view = mpnum_const_rows_of(MPNUM_TYPE_F32, x, ROWS, COLUMNS);
   const mpnum_blockscale_format format = mpnum_blockscale_nvfp4(1);
-  float scale = 0, largest = 0, wanted_scale = 0;
+  float scale = 0, largest = 0, wanted_scale = 0; /* variables, so that they are floats */
   fill();
   for (int i = 0; i < ELEMENTS; ++i) {
     const float magnitude = x[i] < 0 ? -x[i] : x[i];
     if (magnitude > largest) largest = magnitude;
   }
   CHECK(mpnum_finite_amax_rows(view) == largest, "largest magnitude");
-  wanted_scale = 2688.0f / largest; /* rounded, where floats are computed as doubles */
+  wanted_scale = 2688.0f / largest;
   general(format, wanted_scale);
   CHECK(mpnum_nvfp4_quantize((mpnum_e2m1x2 *)(void *)codes, (mpnum_e4m3 *)scales,
                              sizeof scales, &scale, x, ROWS, COLUMNS) == MPNUM_OK,

@@ -144,6 +144,7 @@ MPNUM_HOST_COLD_ void mpnum_block_job_of_(mpnum_block_job_ *job,
   job->rows = format->rows ? format->rows : src.rows;
   job->columns = format->columns ? format->columns : src.columns;
   if (job->rows > src.rows) job->rows = src.rows;
+  if (job->rows == 0) job->rows = job->columns = 1; /* refused before: for analysers */
   job->across = mpnum_blocks_along_(job->src.columns, job->columns);
   mpnum_block_runs_(job, job->rows);
 }
