@@ -6,6 +6,6 @@
 
 #include "peers.h"
 
-extern const array_peer peer_ggml_mxfp4, peer_ggml_q4_0, peer_ggml_q8_0;
+extern const array_peer peer_ggml_mxfp4, peer_ggml_nvfp4, peer_ggml_q4_0, peer_ggml_q8_0;
 
 #endif

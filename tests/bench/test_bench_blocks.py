@@ -22,7 +22,7 @@ from tensor_files import floats, npy
 
 WIDTHS = {"f32": 32, "bf16": 16}
 TURNING = [name for name in PRESETS if name not in SQUARE]
-GGML = ["MXFP4", "Q4_0", "Q8_0"]
+GGML = ["MXFP4", "NVFP4", "Q4_0", "Q8_0"]
 OF_TORCHAO = ["f32 to mx e4m3", "mx e4m3 to f32", "f32 to mx e5m2", "mx e5m2 to f32", "f32 to mx e2m1",
               "mx e2m1 to f32", "f32 to nvfp4 1x16", "nvfp4 1x16 to f32", "bf16 to mx e4m3", "mx e4m3 to bf16"]
 ADDED = [*((f"f32 to {name} columns", f"f32 to {name}") for name in TURNING),

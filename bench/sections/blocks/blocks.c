@@ -10,11 +10,14 @@
 # define ABSENT "libggml-cpu was not found (GGML=FOLDER names where it is installed)"
 const array_peer peer_ggml_q8_0 = {"Q8_0", ABSENT, NULL, 0, NULL};
 const array_peer peer_ggml_q4_0 = {"Q4_0", ABSENT, NULL, 0, NULL};
+#else
+# define ABSENT "this ggml has it not"
 #endif
-#if !BENCH_HAVE_GGML
+#if !BENCH_HAVE_GGML_MXFP4
 const array_peer peer_ggml_mxfp4 = {"MXFP4", ABSENT, NULL, 0, NULL};
-#elif !BENCH_HAVE_GGML_MXFP4
-const array_peer peer_ggml_mxfp4 = {"MXFP4", "this ggml has it not", NULL, 0, NULL};
+#endif
+#if !BENCH_HAVE_GGML_NVFP4
+const array_peer peer_ggml_nvfp4 = {"NVFP4", ABSENT, NULL, 0, NULL};
 #endif
 
 /* What torchao_times.py calls for an operation of ours. */
@@ -35,9 +38,9 @@ static torch_peer measured = {&torchao, "torchao_times.py", "", {""}};
 
 static void measure_torchao(array_results *found) { torch_measure(&measured, found); }
 
-enum { PEERS = 4 };
-static const array_peer *const peers[PEERS] = {&peer_ggml_mxfp4, &peer_ggml_q4_0,
-                                               &peer_ggml_q8_0, &torchao};
+enum { PEERS = 5 };
+static const array_peer *const peers[PEERS] = {
+    &peer_ggml_mxfp4, &peer_ggml_nvfp4, &peer_ggml_q4_0, &peer_ggml_q8_0, &torchao};
 
 #define COLUMNS(name) \
  { name ", columns to rows", "f32 to " name " columns", "f32 to " name }
@@ -64,7 +67,8 @@ const array_set blocks_set = {
     "Blocks",
     "blocks",
     "blocks_limit",
-    "MXFP4, Q4_0 and Q8_0 are ggml's. x: the peer's time over mpnum's.\n*: other bytes "
+    "MXFP4, NVFP4, Q4_0 and Q8_0 are ggml's. x: the peer's time over mpnum's.\n*: other "
+    "bytes "
     "than mpnum's. torchao is called from Python, after all others",
     &block_functions,
     peers,
