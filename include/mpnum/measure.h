@@ -36,6 +36,7 @@ typedef struct mpnum_measure {
   mpnum_total errors, error_squares;
 } mpnum_measure;
 
+/* Of no elements. */
 MPNUM_HOST mpnum_measure mpnum_measure_empty(void) {
   mpnum_measure measure;
   measure.count = measure.unequal = measure.clipped = measure.flushed = 0;
