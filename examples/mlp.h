@@ -14,8 +14,18 @@
 #include <mpnum/mpnum.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { MLP_LAYERS = 16 }; /* at most */
+
+/* What matrix products take. */
+typedef enum mlp_operand { MLP_INPUTS, MLP_WEIGHTS, MLP_FLOW } mlp_operand;
+
+/* Puts the values with which a product computes in the place of those of x, rows by
+ * columns. is_down: the product sums down its columns, otherwise along its rows.
+ * is_first: x is new; otherwise it is what it was for another product before. */
+typedef void mlp_round(void *with, mlp_operand what, size_t layer, float *x, size_t rows,
+                       size_t columns, int is_down, int is_first);
 
 typedef struct mlp {
   size_t layers, batch;
@@ -28,6 +38,8 @@ typedef struct mlp {
   void *flow;       /* of gradient_type: by the sums of the layer that backward is at */
   void *gradients;  /* of gradient_type: by the parameters */
   float *a, *b, *c; /* what is computed with */
+  mlp_round *round; /* NULL: operands as they are */
+  void *round_with;
 } mlp;
 
 /* Parameters of all layers. */
@@ -75,6 +87,8 @@ static inline int mlp_init(mlp *net, size_t layers, const size_t *widths, size_t
   if (!room) return 0;
   net->layers = layers;
   net->batch = batch;
+  net->round = NULL;
+  net->round_with = NULL;
   net->value_type = net->gradient_type = MPNUM_TYPE_F32;
   net->master = room;
   net->weights = room += parameters;
@@ -108,17 +122,50 @@ static inline void mlp_start(mlp *net, uint64_t seed, float deviation) {
   }
 }
 
+/* sums = sums + a b; b has rows of MLP_WIDE. Four products at a time, in their order. */
+enum { MLP_WIDE = 32, MLP_DEEP = 64 };
+static inline void mlp_add_products(float *sums, const float *a, size_t a_column,
+                                    const float (*b)[MLP_WIDE], size_t depth) {
+  size_t k = 0;
+  for (; k + 4 <= depth; k += 4) {
+    const float x0 = a[k * a_column], x1 = a[(k + 1) * a_column];
+    const float x2 = a[(k + 2) * a_column], x3 = a[(k + 3) * a_column];
+    for (size_t j = 0; j < MLP_WIDE; ++j)
+      sums[j] =
+          sums[j] + x0 * b[k][j] + x1 * b[k + 1][j] + x2 * b[k + 2][j] + x3 * b[k + 3][j];
+  }
+  for (; k < depth; ++k)
+    for (size_t j = 0; j < MLP_WIDE; ++j)
+      sums[j] += a[k * a_column] * b[k][j];
+}
 /* c = c + a b, c of rows by columns; of a and b the step to the next row and the next
- * column, so that they may be transposed. */
+ * column, so that they may be transposed. A part of b at a time that stays in a cache. */
 static inline void mlp_add_product(float *c, size_t rows, size_t columns, size_t depth,
                                    const float *a, size_t a_row, size_t a_column,
                                    const float *b, size_t b_row, size_t b_column) {
-  for (size_t i = 0; i < rows; ++i)
-    for (size_t k = 0; k < depth; ++k) {
-      const float x = a[i * a_row + k * a_column];
-      for (size_t j = 0; j < columns; ++j)
-        c[i * columns + j] += x * b[k * b_row + j * b_column];
+  for (size_t j = 0; j < columns; j += MLP_WIDE)
+    for (size_t k = 0; k < depth; k += MLP_DEEP) {
+      size_t wide = MLP_WIDE, deep = MLP_DEEP;
+      float part[MLP_DEEP][MLP_WIDE] = {{0}};
+      if (columns - j < wide) wide = columns - j;
+      if (depth - k < deep) deep = depth - k;
+      for (size_t l = 0; l < deep; ++l)
+        for (size_t m = 0; m < wide; ++m)
+          part[l][m] = b[(k + l) * b_row + (j + m) * b_column];
+      for (size_t i = 0; i < rows; ++i) {
+        float sums[MLP_WIDE] = {0};
+        memcpy(sums, c + i * columns + j, wide * sizeof *sums);
+        mlp_add_products(sums, a + i * a_row + k * a_column, a_column,
+                         (const float(*)[MLP_WIDE])part, deep);
+        memcpy(c + i * columns + j, sums, wide * sizeof *sums);
+      }
     }
+}
+static inline void mlp_operand_of(mlp *net, mlp_operand what, size_t l, float *x,
+                                  size_t rows, size_t columns, int is_down,
+                                  int is_first) {
+  if (net->round)
+    net->round(net->round_with, what, l, x, rows, columns, is_down, is_first);
 }
 
 /* The weights of this step, from the master weights. */
@@ -136,6 +183,8 @@ static inline const void *mlp_forward(mlp *net, const float *images, size_t n) {
              mlp_at(net->value_type, net->weights, net->offsets[l]), (in + 1) * out);
     for (size_t i = 0; i < n * out; ++i)
       net->c[i] = bias[i % out];
+    mlp_operand_of(net, MLP_INPUTS, l, net->a, n, in, 0, 1);
+    mlp_operand_of(net, MLP_WEIGHTS, l, net->b, in, out, 1, 1);
     mlp_add_product(net->c, n, out, in, net->a, in, 1, net->b, out, 1);
     mlp_store_values(net, net->sums[l], net->c, n * out);
     if (l + 1 == net->layers) break;
@@ -153,20 +202,25 @@ static inline void mlp_backward_parameters(mlp *net, size_t l, size_t n) {
   mlp_load(net->b, net->gradient_type, net->flow, n * out);
   for (size_t i = 0; i < (in + 1) * out; ++i)
     net->c[i] = 0;
-  mlp_add_product(net->c, in, out, n, net->a, 1, in, net->b, out, 1);
   for (size_t i = 0; i < n * out; ++i)
     net->c[in * out + i % out] += net->b[i];
+  mlp_operand_of(net, MLP_INPUTS, l, net->a, n, in, 1, 0);
+  mlp_operand_of(net, MLP_FLOW, l, net->b, n, out, 1, 1);
+  mlp_add_product(net->c, in, out, n, net->a, 1, in, net->b, out, 1);
   mlp_store(net->gradient_type,
             mlp_at(net->gradient_type, net->gradients, net->offsets[l]), net->c,
             (in + 1) * out, MPNUM_OVERFLOW_IEEE);
 }
-/* Flow by the sums of the layer before, from flow, which net->b holds. */
+/* Flow by the sums of the layer before, from flow. */
 static inline void mlp_backward_inputs(mlp *net, size_t l, size_t n) {
   const size_t in = net->widths[l], out = net->widths[l + 1];
   mlp_load(net->a, net->value_type,
            mlp_at(net->value_type, net->weights, net->offsets[l]), in * out);
+  mlp_load(net->b, net->gradient_type, net->flow, n * out);
   for (size_t i = 0; i < n * in; ++i)
     net->c[i] = 0;
+  mlp_operand_of(net, MLP_FLOW, l, net->b, n, out, 0, 0);
+  mlp_operand_of(net, MLP_WEIGHTS, l, net->a, in, out, 0, 0);
   mlp_add_product(net->c, n, in, out, net->b, out, 1, net->a, 1, out);
   mlp_load(net->a, net->value_type, net->sums[l - 1], n * in);
   mpnum_gelu_derivative_f32_array(net->a, net->a, n * in);

@@ -12,8 +12,7 @@
 #include "../digits.h"
 #include "../mlp.h"
 #include "options.h"
-
-#include <sys/stat.h>
+#include "state_file.h"
 
 typedef struct training {
   settings run;
@@ -30,18 +29,6 @@ typedef struct training {
   int64_t *labels;
 } training;
 
-/* A place in bytes, to which or from which values go; NULL: they are only counted. */
-typedef struct state_place {
-  uint8_t *at;
-  size_t size;
-  int is_loading, is_wrong;
-} state_place;
-
-static inline void state_pass(state_place *place, void *value, size_t size) {
-  if (place->at && place->is_loading) memcpy(value, place->at + place->size, size);
-  if (place->at && !place->is_loading) memcpy(place->at + place->size, value, size);
-  place->size += size;
-}
 /* A state of the library's passes as its bytes: state_scaler and so on. */
 static inline void state_check(state_place *place, mpnum_status status) {
   if (status != MPNUM_OK) place->is_wrong = 1;
@@ -102,77 +89,17 @@ static inline void state_return(training *t) {
   mpnum_grad_scaler_discard(&t->scaler, &t->optimizer); /* it was the later scaler's */
 }
 
-/* The bytes of a file, which ends with a checksum; NULL: what is wrong. */
-static inline uint8_t *state_bytes(training *t, size_t *size, const char **wrong) {
-  state_place place = {NULL, 0, 0, 0};
-  uint32_t sum = 0;
-  state_run(&place, t);
-  *size = place.size + sizeof sum;
-  place.at = (uint8_t *)malloc(*size);
-  place.size = 0;
-  *wrong = "there is not enough memory";
-  if (!place.at) return NULL;
-  state_run(&place, t);
-  *wrong = place.is_wrong ? "a state of the scaler's cannot be saved" : NULL;
-  sum = checksum(0, place.at, place.size);
-  memcpy(place.at + place.size, &sum, sizeof sum);
-  return place.at;
+static inline void state_walk_run(state_place *place, void *run) {
+  state_run(place, (training *)run);
 }
-/* Into a new file, which then takes the name of the old one: who is stopped in between
- * still has that. NULL, or what is wrong. */
+/* NULL, or what is wrong. */
 static inline const char *state_save(training *t, const char *path) {
-  const size_t length = strlen(path);
-  char *fresh = (char *)malloc(length + 5);
-  size_t size = 0;
-  const char *wrong = NULL;
-  uint8_t *bytes = state_bytes(t, &size, &wrong);
-  struct stat old;
-  if (!fresh) wrong = "there is not enough memory";
-  if (wrong) {
-    /* and nothing is written */
-  } else if (stat(path, &old) == 0 && !S_ISREG(old.st_mode)) {
-    wrong = "this is no ordinary file";
-  } else {
-    FILE *file;
-    memcpy(fresh, path, length);
-    memcpy(fresh + length, ".new", 5);
-    file = fopen(fresh, "wb");
-    if (!file) {
-      wrong = strerror(errno);
-    } else {
-      const int is_short = fwrite(bytes, 1, size, file) != size;
-      if ((fclose(file) != 0) | is_short || rename(fresh, path) != 0)
-        wrong = strerror(errno);
-      if (wrong) remove(fresh);
-    }
-  }
-  free(bytes);
-  free(fresh);
-  return wrong;
+  return state_file_save(path, state_walk_run, t);
 }
 /* NULL, or what is wrong; the run is then not to be used. */
 static inline const char *state_resume(training *t, const char *path) {
-  state_place size = {NULL, 0, 0, 0}, place = {NULL, 0, 1, 0};
-  size_t bytes = 0;
-  const char *wrong = NULL;
-  uint32_t sum = 0;
-  state_run(&size, t);
-  place.at = digits_read_file(path, &bytes);
-  if (!place.at) return strerror(errno);
-  if (bytes >= 8 + sizeof sum) memcpy(&sum, place.at + bytes - sizeof sum, sizeof sum);
-  if (bytes < 8 + sizeof t->run + sizeof sum || memcmp(place.at, "mptrain2", 8) != 0) {
-    wrong = "this is no state of train_f16";
-  } else if (sum != checksum(0, place.at, bytes - sizeof sum)) {
-    wrong = "the file is damaged: its checksum is wrong";
-  } else if (memcmp(place.at + 8, &t->run, sizeof t->run) != 0 ||
-             bytes != size.size + sizeof sum) {
-    wrong = "it was saved with other options";
-  } else {
-    state_run(&place, t);
-    if (place.is_wrong) wrong = "it holds a state of another version";
-  }
-  free(place.at);
-  return wrong;
+  return state_file_load(path, state_walk_run, t, "mptrain2",
+                         "this is no state of train_f16", &t->run, sizeof t->run);
 }
 
 #endif

@@ -4,25 +4,26 @@
  *
  *     mpnum_blockscale_format format =
  *         mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
- *     mpnum_blockscaled quantized = {codes, columns, scale_inv, sizeof scale_inv, 0, 1};
- *     status = mpnum_quantize_blocks(&format, quantized,
- *                                    mpnum_const_rows_of(MPNUM_TYPE_BF16, x, rows,
- * columns), NULL, &losses);
+ *     mpnum_blockscaled codes = {bytes, columns, scale_inv, sizeof scale_inv, 0, 1};
+ *     mpnum_const_rows x = mpnum_const_rows_of(MPNUM_TYPE_BF16, data, rows, columns);
+ *     status = mpnum_quantize_blocks(&format, codes, x, NULL, &losses);
  *
- * scale_inv is the stored scale, what a code is multiplied by when it is decoded;
+ * scale_inv is the stored scale, which codes are multiplied by when they are decoded;
  * elements are divided by that very value, never by one that was rounded afterwards.
- * Domain   f32, f16 or bf16 matrices with a row stride, blocks of any shape, short ones
- * at the ends count as padded with zeros. Nothing overlaps. Zeros    a block of zeros, -0
- * too, has codes 0; with e8m0 scales scale_inv 00. Overflow elements saturate, and are
- * counted. NaN      Inf and NaN make the scale of their block NaN, and all codes NaN, or
- * the largest value where the type has none (PROPAGATE), or are refused (ERROR). Bits the
- * same for every ISA, flags and floating-point environment, and for a matrix that is
- * split at borders of blocks. Status   MPNUM_ERROR_ARGUMENT: a wrong format
- * (mpnum_blockscale_validate names the field), type, stride or pointer, no rows or
- * columns, a scale of the tensor that is not finite and above 0; MPNUM_ERROR_RANGE:
- * scale_inv_bytes too small; MPNUM_ERROR_NONFINITE. Nothing is written then. Source   OCP
- * Microscaling Formats 1.0; NVIDIA's cuBLAS documentation (NVFP4, RCEIL, the layout of
- * scales); DeepSeek-V3 technical report, 3.3. docs/blocks.md. */
+ * Domain: f32, f16 or bf16 matrices with a row stride, blocks of any shape; short ones at
+ *   the ends count as padded with zeros. Nothing overlaps. Host only.
+ * Zeros: a block of zeros, -0 too, has codes 0; with e8m0 scales scale_inv 00.
+ * Overflow: elements saturate, and are counted.
+ * NaN: Inf and NaN make the scale of their block NaN, and all codes NaN, or the largest
+ *   value where the type has none (PROPAGATE), or are refused (ERROR).
+ * Bits: the same for every ISA, flags and floating-point environment, and for a matrix
+ *   that is cut at borders of blocks.
+ * Status: MPNUM_ERROR_ARGUMENT: a wrong format (mpnum_blockscale_validate names the
+ *   field), type, stride or pointer, no rows or columns, a scale that is not finite and
+ *   above 0; MPNUM_ERROR_RANGE: scale_inv_bytes too small; MPNUM_ERROR_NONFINITE. Nothing
+ *   is written then.
+ * Source: OCP Microscaling Formats 1.0; NVIDIA's cuBLAS documentation (NVFP4, RCEIL, the
+ *   layout of scales); DeepSeek-V3 technical report, 3.3. docs/blocks.md. */
 #ifndef MPNUM_BLOCKSCALE_H
 #define MPNUM_BLOCKSCALE_H
 

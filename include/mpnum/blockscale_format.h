@@ -26,8 +26,7 @@ typedef enum mpnum_blockscale_rule {
   MPNUM_BLOCKSCALE_RCEIL = 3,     /* amax (1 / max), rounded up to a power of two */
   MPNUM_BLOCKSCALE_TWO_LEVEL = 4, /* e4m3: amax (S / max), S the scale of the tensor */
   MPNUM_BLOCKSCALE_AMAX = 5,      /* f32: amax / max */
-  MPNUM_BLOCKSCALE_AMAX_POW2 =
-      6 /* f32: the same, up to a power of two, 2^-126 at least */
+  MPNUM_BLOCKSCALE_AMAX_POW2 = 6  /* f32: that, up to a power of two, 2^-126 at least */
 } mpnum_blockscale_rule;
 
 /* What becomes of a block with Inf or NaN. */

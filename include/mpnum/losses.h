@@ -10,8 +10,7 @@
 typedef struct mpnum_quantize_losses {
   uint64_t saturated;   /* finite elements that rounded past the largest value; of
                            stochastic rounding, that were above it */
-  uint64_t underflowed; /* finite nonzero elements whose code is a zero; of stochastic
-                           rounding, that their scale made zeros */
+  uint64_t underflowed; /* finite nonzero elements whose code is a zero */
   uint64_t nonfinite;   /* Inf and NaN */
   float amax;           /* of finite elements of the source */
 } mpnum_quantize_losses;

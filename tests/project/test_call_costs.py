@@ -45,6 +45,18 @@ CALLS = {
         ("int f(mpnum_rows y, mpnum_const_rows x) { return mpnum_hadamard_rows(y, x, 16, 5) == MPNUM_OK; }", 14.5, 52),
     "mpnum_grad_multiply":
         ("int f(const mpnum_grad_tensor *x, size_t n) { return mpnum_grad_multiply(x, n, 2, 0, 0) == MPNUM_OK; }", 60, 176),
+    "mpnum_quantize_array":
+        ("int f(void *y, const float *x, size_t n) { return mpnum_quantize_array(MPNUM_TYPE_E4M3, y, MPNUM_TYPE_F32, x, n, 2, 0) "
+         "== MPNUM_OK; }", 12, 79),
+    "mpnum_mx_quantize_e4m3":
+        ("int f(mpnum_e4m3 *y, mpnum_e8m0 *s, const float *x) { return mpnum_mx_quantize_e4m3(y, s, 99, x, 1, 3168) == MPNUM_OK; }",
+         45, 123),
+    "mpnum_quantize_blocks":
+        ("int f(const mpnum_blockscale_format *f, mpnum_blockscaled y, mpnum_const_rows x) "
+         "{ return mpnum_quantize_blocks(f, y, x, 0, 0) == MPNUM_OK; }", 68, 178),
+    "mpnum_dequantize_blocks":
+        ("int f(const mpnum_blockscale_format *f, mpnum_rows y, mpnum_blockscaled x) "
+         "{ return mpnum_dequantize_blocks(f, y, x) == MPNUM_OK; }", 45, 108),
     "no function": ("typedef int none;", 0, 13),
 }
 LEVELS = ["-O2", "-O0"]

@@ -232,9 +232,7 @@ static uint32_t element_code(const ref_blocks *blocks, uint32_t x, uint32_t scal
                              ? (number & ~F64_SIGN) > ref_value(format, format->max_code)
                              : code > format->max_code;
     if (code > format->max_code) code = format->max_code;
-    losses->underflowed +=
-        (x & ~F32_SIGN) != 0 &&
-        (blocks->is_stochastic ? to_f32(number & ~F64_SIGN) == 0 : code == 0);
+    losses->underflowed += (x & ~F32_SIGN) != 0 && code == 0;
     return with_sign(blocks, code, (x & F32_SIGN) != 0);
   }
   losses->underflowed += (x & ~F32_SIGN) != 0;

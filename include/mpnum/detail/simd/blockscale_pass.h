@@ -95,6 +95,11 @@ MPNUM_HOST mpnum_status mpnum_dequantize_check_(const mpnum_blockscale_format *f
 
 /* --- What a job is --- */
 
+/* Number of the block at an element; size is 1 at least. */
+MPNUM_HOST_INLINE_ size_t mpnum_block_at_(size_t at, size_t size) {
+  return size ? at / size : 0;
+}
+
 MPNUM_HOST int mpnum_log2_(size_t n) {
   int shift = 0;
   for (; n > 1; n >>= 1)
@@ -243,13 +248,18 @@ MPNUM_HOST_ONCE_ void mpnum_quantize_band_(const mpnum_block_job_ *job, size_t r
                                            size_t column, size_t rows, size_t n) {
   mpnum_band_scales_ scales;
   MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
+  uint64_t *const zeros = /* which loops that are not of nearest even count */
+      job->losses && job->scaling.rounding == MPNUM_ROUND_STOCHASTIC
+          ? &job->losses->underflowed
+          : 0;
   mpnum_factors_ factors;
   const size_t wide = job->columns;
   const float *x = 0;
   const size_t count = mpnum_band_amax_(job, &scales, row, column, rows, n, &x, buffer);
   const int is_one = rows == 1 && n <= job->run; /* x are its floats still */
   size_t r = 0, c = 0, k = 0;
-  mpnum_band_scales_of_(job, &scales, row / job->rows, column / wide, count);
+  mpnum_band_scales_of_(job, &scales, mpnum_block_at_(row, job->rows),
+                        mpnum_block_at_(column, wide), count);
   factors = mpnum_factors_of_(scales.factors, job->shift);
   if (job->shift < 0 && wide > 1)
     for (c = n; c-- > 0;) /* a factor for each column, from the last on */
@@ -258,9 +268,9 @@ MPNUM_HOST_ONCE_ void mpnum_quantize_band_(const mpnum_block_job_ *job, size_t r
     for (c = 0; c < n; c += job->run) {
       const size_t size = n - c < job->run ? n - c : job->run;
       if (!is_one) x = mpnum_run_floats_(job, row + r, column + c, size, buffer);
-      mpnum_quantize_floats_(&job->scaling, mpnum_block_codes_(job, row + r, column + c),
-                             x, factors, size,
-                             job->offset + (row + r) * job->src.stride + column + c);
+      mpnum_quantize_floats_(
+          &job->scaling, mpnum_block_codes_(job, row + r, column + c), x, factors, size,
+          job->offset + (row + r) * job->src.stride + column + c, zeros);
       if (job->losses) mpnum_count_losses_(&job->scaling, job->losses, x, factors, size);
     }
     for (k = 0; scales.has_zeros && k < count; ++k)
@@ -401,7 +411,8 @@ MPNUM_HOST_ONCE_ void mpnum_dequantize_band_(const mpnum_block_job_ *job, mpnum_
   const size_t wide = job->columns;
   const size_t count = job->shift == 31 ? 1 : mpnum_blocks_along_(n, wide);
   size_t r = 0, c = 0;
-  mpnum_load_scales_(job, factors, row / job->rows, column / wide, count);
+  mpnum_load_scales_(job, factors, mpnum_block_at_(row, job->rows),
+                     mpnum_block_at_(column, wide), count);
   if (job->shift < 0 && wide > 1)
     for (c = n; c-- > 0;)
       factors[c] = factors[c / wide];

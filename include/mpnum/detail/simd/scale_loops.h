@@ -21,10 +21,11 @@ typedef struct mpnum_factors_ {
   int shift;
 } mpnum_factors_;
 struct mpnum_scaling_;
-/* Codes of n floats times factors; index: of the first one's random word. */
+/* Codes of n floats times factors; index: of the first one's random word. zeros, unless
+ * NULL, are the finite elements but 0 that have become zeros: added to. */
 typedef void mpnum_quantize_any_run_(const struct mpnum_scaling_ *scaling, uint8_t *dst,
                                      const float *src, mpnum_factors_ factors, size_t n,
-                                     uint64_t index);
+                                     uint64_t index, uint64_t *zeros);
 /* Elements, and what becomes of them, as numbers. */
 typedef struct mpnum_scaling_ {
   mpnum_format element;
@@ -64,14 +65,29 @@ typedef struct mpnum_band_scales_ {
   int has_zeros; /* an amax of 0, or a scale of 0 */
 } mpnum_band_scales_;
 
+/* Of floats and the same times factors: what of them is past the largest value, becomes
+ * 0, is not finite, and the largest finite magnitude. A finite element of a block with a
+ * NaN is none of these. */
+MPNUM_HOST_COLD_ void mpnum_count_each_(const mpnum_scaling_ *scaling, uint32_t counts[4],
+                                        const float *scaled, const float *src, size_t n) {
+  size_t i = 0;
+  counts[0] = counts[1] = counts[2] = counts[3] = 0;
+  for (; i < n; ++i) {
+    const uint32_t x = mpnum_bits_f32(mpnum_float_at_(src, i)) & 0x7fffffffu;
+    const uint32_t y = mpnum_bits_f32(mpnum_float_at_(scaled, i)) & 0x7fffffffu;
+    const int is_number = x < 0x7f800000u && y <= 0x7f800000u;
+    counts[0] += is_number && y > scaling->last_kept;
+    counts[1] += is_number && x != 0 && y <= scaling->last_lost;
+    counts[2] += x >= 0x7f800000u;
+    if (x < 0x7f800000u && x > counts[3]) counts[3] = x;
+  }
+}
 /* Each loop takes n elements, a multiple of 64.
  * block_amax: the largest magnitudes of blocks, as integers; of these and those before,
  * unless is_first.
  * block_scales: what else there is of n scales.
  * quantize_run, dequantize_run: floats to codes to nearest even, and back.
- * scale_run: floats times factors; count_run: of these, beside their sources, how many
- * are too large, become 0, are not finite; and the largest magnitude of those that are.
- */
+ * scale_run: floats times factors; count_run: what quantising these loses. */
 # define MPNUM_EACH_ISA_ "scale.inc"
 # include "each_isa.inc"
 # if MPNUM_LOOPS_VBMI_
@@ -190,18 +206,27 @@ MPNUM_HOST void mpnum_scale_floats_(const mpnum_scaling_ *scaling, float *dst,
 /* By way of conversions of any format and rounding. */
 MPNUM_HOST_COLD_ void mpnum_quantize_any_(const mpnum_scaling_ *scaling, uint8_t *dst,
                                           const float *src, mpnum_factors_ factors,
-                                          size_t n, uint64_t index) {
+                                          size_t n, uint64_t index, uint64_t *zeros) {
   mpnum_conversion_ conversion = mpnum_conversion_of_(
       mpnum_format_of(MPNUM_TYPE_F32), 32, scaling->element, 8, MPNUM_OVERFLOW_SATURATE);
+  const mpnum_format element = scaling->element;
+  const uint32_t ones =
+      ((uint32_t)1 << (element.exponent_bits + element.mantissa_bits)) - 1;
   MPNUM_ALIGNED_ float x[MPNUM_RUN_];
   uint8_t codes[MPNUM_RUN_ + 8];
+  size_t i = 0;
   mpnum_scale_floats_(scaling, x, src, factors, n);
   conversion.rounding = scaling->rounding;
   conversion.seed = scaling->seed;
   conversion.offset = index;
   mpnum_convert_floats_(conversion, codes, x, n);
+  for (i = 0; zeros && i < n; ++i) {
+    const uint32_t of_x = mpnum_bits_f32(mpnum_float_at_(src, i)) & 0x7fffffffu;
+    const uint32_t of_y = mpnum_bits_f32(x[i]) & 0x7fffffffu; /* NaN: of its block */
+    *zeros += of_x - 1 < 0x7f7fffffu && of_y <= 0x7f800000u && (codes[i] & ones) == 0;
+  }
   if (scaling->element_bits < 8) {
-    size_t i = n;
+    i = n;
     for (; i % 8 != 0; ++i)
       codes[i] = 0;
     mpnum_pack_(scaling->element_bits, codes, codes, i);
@@ -210,10 +235,10 @@ MPNUM_HOST_COLD_ void mpnum_quantize_any_(const mpnum_scaling_ *scaling, uint8_t
 }
 MPNUM_HOST void mpnum_quantize_floats_(const mpnum_scaling_ *scaling, uint8_t *dst,
                                        const float *src, mpnum_factors_ factors, size_t n,
-                                       uint64_t index) {
+                                       uint64_t index, uint64_t *zeros) {
   const size_t whole = n - n % MPNUM_SCALED_, rest = n - whole;
   if (!scaling->has_encoding) {
-    (*scaling->any)(scaling, dst, src, factors, n, index);
+    (*scaling->any)(scaling, dst, src, factors, n, index, zeros);
     return;
   }
   if (whole) MPNUM_CALL_VBMI_(quantize_run, (scaling, dst, src, factors, whole));
@@ -280,25 +305,31 @@ MPNUM_HOST void mpnum_dequantize_floats_(const mpnum_scaling_ *scaling, float *d
   }
 }
 /* Adds what quantising these loses. */
+MPNUM_HOST void mpnum_add_losses_(const mpnum_scaling_ *scaling,
+                                  mpnum_quantize_losses *losses,
+                                  const uint32_t counts[4]) {
+  losses->saturated += counts[0];
+  if (scaling->rounding == MPNUM_ROUND_NEAREST_EVEN) losses->underflowed += counts[1];
+  losses->nonfinite += counts[2];
+  if (counts[3] > mpnum_bits_f32(losses->amax))
+    losses->amax = mpnum_from_bits_f32(counts[3]);
+}
 MPNUM_HOST_ONCE_ void mpnum_count_losses_(const mpnum_scaling_ *scaling,
                                           mpnum_quantize_losses *losses, const float *src,
                                           mpnum_factors_ factors, size_t n) {
   const size_t whole = n - n % MPNUM_SCALED_, rest = n - whole;
-  MPNUM_ALIGNED_ float scaled[MPNUM_RUN_];
-  uint32_t counts[4] = {0, 0, 0, 0};
-  mpnum_scale_floats_(scaling, scaled, src, factors, n);
-  if (whole) MPNUM_CALL_(count_run, (scaling, counts, scaled, src, whole));
-  if (rest) {
-    MPNUM_ALIGNED_ float x[MPNUM_SCALED_] = {0}, y[MPNUM_SCALED_] = {0};
-    MPNUM_MEMCPY_(x, src + whole, rest * sizeof *x);
-    MPNUM_MEMCPY_(y, scaled + whole, rest * sizeof *y);
-    MPNUM_CALL_(count_run, (scaling, counts, y, x, MPNUM_SCALED_));
+  uint32_t counts[4];
+  if (whole) {
+    MPNUM_CALL_(count_run, (scaling, counts, src, factors, whole));
+    mpnum_add_losses_(scaling, losses, counts);
   }
-  losses->saturated += counts[0];
-  losses->underflowed += counts[1];
-  losses->nonfinite += counts[2];
-  if (counts[3] > mpnum_bits_f32(losses->amax))
-    losses->amax = mpnum_from_bits_f32(counts[3]);
+  if (rest) {
+    MPNUM_ALIGNED_ float x[MPNUM_SCALED_] = {0};
+    MPNUM_MEMCPY_(x, src + whole, rest * sizeof *x);
+    MPNUM_CALL_(count_run,
+                (scaling, counts, x, mpnum_factors_from_(factors, whole), MPNUM_SCALED_));
+    mpnum_add_losses_(scaling, losses, counts);
+  }
 }
 
 /* --- A scale for all elements --- */
@@ -324,7 +355,7 @@ MPNUM_HOST_ONCE_ void mpnum_quantize_by_(mpnum_type dst_type, void *dst,
       x = buffer;
     }
     mpnum_quantize_floats_(&scaling, (uint8_t *)dst + i, x, mpnum_factors_of_(&scale, 31),
-                           count, 0);
+                           count, 0, 0);
     if (losses)
       mpnum_count_losses_(&scaling, losses, x, mpnum_factors_of_(&scale, 31), count);
   }
