@@ -394,7 +394,55 @@ static void stochastic_rounding_is_the_reference_s(void) {
   }
 }
 
+/* Codes and scales of any kind, those that quantising never gives, too. */
+static void every_code_under_every_scale(void) {
+  static const uint32_t f32_scales[] = {1,          0x007fffff, 0x00800000, 0x0b924925,
+                                        0x3b124925, F32_ONE,    0x3f800001, 0x7f000000,
+                                        F32_MAX,    0x7fc00000, 0x7fffffff};
+  enum { F32_SCALES = sizeof f32_scales / sizeof f32_scales[0] };
+  for (int f = 0; f < format_count; ++f) {
+    const block_format *format = &formats[f];
+    const size_t width = format->format.columns;
+    const int is_f32 = scale_size(&format->format) == 4;
+    const size_t blocks = is_f32 ? F32_SCALES : 256 / (SOME > 1 ? 5 : 1) + 1;
+    const uint32_t codes = element_mask(&format->format) + 1;
+    block_words words;
+    uint32_t *values, *want;
+    if (width == 0) continue;
+    words = allocate_words(format, 1, width * blocks);
+    values = (uint32_t *)allocate(width * blocks * 4);
+    want = (uint32_t *)allocate(width * blocks * 4);
+    for (uint32_t first = 0; first < codes; first += (uint32_t)width) {
+      for (size_t k = 0; k < blocks; ++k)
+        words.scales[k] =
+            is_f32 ? f32_scales[k] : (uint32_t)(255 - k * (SOME > 1 ? 5 : 1)) & 255;
+      for (size_t i = 0; i < width * blocks; ++i)
+        words.codes[i] = (first + (uint32_t)(i % width)) & (codes - 1);
+      ref_dequantize(&format->reference, want, words.codes, words.scales, 1,
+                     width * blocks, 0x45280000);
+      for (size_t k = 0; k < ISAS; ++k) {
+        if (force_isa(isas[k]) != MPNUM_OK) continue;
+        CHECK(dequantize_here(values, &words, format, 0x45280000) == MPNUM_OK, "%s",
+              format->name);
+        for (size_t i = 0; i < width * blocks; ++i) {
+          if (values[i] == want[i]) continue;
+          CHECK(0,
+                "%s, %s: code %" PRIx32 " under %" PRIx32 ": got %08" PRIx32
+                ", want %08" PRIx32,
+                format->name, mpnum_isa_name(isas[k]), words.codes[i],
+                words.scales[i / width], values[i], want[i]);
+          break;
+        }
+      }
+    }
+    free_words(words);
+    free(values);
+    free(want);
+  }
+}
+
 int main(void) {
+  const mpnum_isa best = isa_in_use();
   add_block_formats();
   TAP_RUN(golden_scales_of_mx);
   TAP_RUN(golden_scales_of_nvfp4);
@@ -411,6 +459,8 @@ int main(void) {
   TAP_RUN(subnormals_keep_their_bits);
   TAP_RUN(random_matrices);
   TAP_RUN(stochastic_rounding_is_the_reference_s);
+  TAP_RUN(every_code_under_every_scale);
+  force_isa(best);
   report_isas();
   return tap_done();
 }
