@@ -426,6 +426,9 @@ static void every_code_under_every_scale(void) {
               format->name);
         for (size_t i = 0; i < width * blocks; ++i) {
           if (values[i] == want[i]) continue;
+          /* Inf times a scale of zero is a NaN of the machine's choice. */
+          if (words.scales[i / width] == 0 && (values[i] & ~F32_SIGN) > F32_INFINITY)
+            continue;
           CHECK(0,
                 "%s, %s: code %" PRIx32 " under %" PRIx32 ": got %08" PRIx32
                 ", want %08" PRIx32,
