@@ -388,6 +388,9 @@ MPNUM_HOST void mpnum_load_scales_(const mpnum_block_job_ *job, float *factors,
   size_t k = 0;
   if (job->scale_type == MPNUM_TYPE_F32) {
     MPNUM_MEMCPY_(factors, from + 4 * (row * job->across + column), 4 * count);
+    for (; k < count; ++k) /* a NaN is the canonical one */
+      if ((mpnum_bits_f32(mpnum_float_at_(factors, k)) & 0x7fffffffu) > 0x7f800000u)
+        mpnum_set_float_(factors, k, mpnum_from_bits_f32(0x7fffffffu));
     return;
   }
   if (job->codes.is_swizzled) {
