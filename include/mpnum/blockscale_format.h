@@ -286,7 +286,9 @@ MPNUM_FUNC mpnum_block_ratio_ mpnum_block_ratio_above_(mpnum_block_ratio_ a,
   return (uint64_t)a.above * b.below < (uint64_t)b.above * a.below ? b : a;
 }
 MPNUM_MATH_ float mpnum_block_ratio_value_(mpnum_block_ratio_ a) {
-  return mpnum_div_scalar_((float)a.above, (float)a.below);
+  if (a.above == 0) return 0;
+  return mpnum_wide_rounded_f32_(
+      mpnum_wide_div_(mpnum_wide_int_((int)a.above), mpnum_wide_int_((int)a.below)));
 }
 /* Of a sound format. Integers: 576 is the distance of the largest elements, `top` the
  * power of two below them, and an amax over its scale lies between least and most. */

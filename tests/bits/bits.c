@@ -15,7 +15,7 @@
  * the source's numbers on both sides, NaNs, and random numbers; for _round in every mode.
  */
 #include "bits_types.h"
-#include "bits_blocks.h"
+#include "bits_measure.h"
 #include "bits_rows.h"
 #include "bits_scaler.h"
 #include "bits_scale.h"
@@ -321,6 +321,7 @@ int main(int argc, char **argv) {
   print_rows();
   print_scaler();
   print_blocks();
+  print_measures();
   print_scale();
   return 0;
 }

@@ -230,6 +230,9 @@ static void gpus_and_block_formats(void) {
                 cases[k].want[c],
             "%s on %d: %d", cases[k].name, capabilities[c],
             (int)mpnum_gpu_block_support(&cases[k].format, capabilities[c]));
+  CHECK(mpnum_gpu_block_support(&cases[10].format, 72) == (C | T) &&
+            mpnum_gpu_block_support(&cases[10].format, 71) == C,
+        "int8 from 7.2 on");
 }
 
 static void block_formats_in_memory(void) {
