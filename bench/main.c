@@ -159,6 +159,9 @@ static int measure(work *run) {
   if (status == DONE && chosen->headers) status = measure_headers(run);
   if (status == DONE && chosen->gpu) status = measure_gpu(run);
   if (chosen->answer) answer_choose(&run->about.found);
+  if (chosen->answer && status == DONE &&
+      !answer_blocks(&run->about.found, run->files, run->file_count, chosen->why))
+    status = WRONG_INPUT;
   add_notes(run);
   if (status != DONE || !run->about.found.failed) return status;
   return complain(NULL, "out of memory"), NO_RESULT;

@@ -336,6 +336,23 @@ static inline int check_words(const char *name, const block_words *got,
   return same;
 }
 
+/* Dequantises; the first value that differs is reported. */
+static inline void check_values(const char *name, const block_format *format,
+                                const block_words *words, const uint32_t *want,
+                                uint32_t tensor_scale) {
+  const size_t n = words->rows * words->columns;
+  uint32_t *got = (uint32_t *)allocate(n * 4);
+  CHECK(dequantize_here(got, words, format, tensor_scale) == MPNUM_OK, "%s: dequantising",
+        name);
+  for (size_t i = 0; i < n; ++i) {
+    if (got[i] == want[i]) continue;
+    CHECK(0,
+          "%s: row %zu column %zu, code %" PRIx32 ": got %08" PRIx32 ", want %08" PRIx32,
+          name, i / words->columns, i % words->columns, words->codes[i], got[i], want[i]);
+    break;
+  }
+  free(got);
+}
 /* Quantises and dequantises a matrix with every instruction set of this machine and
  * compares both with the reference, which is slow and so is asked once. */
 static inline void check_against_reference(const block_format *format,
@@ -344,7 +361,6 @@ static inline void check_against_reference(const block_format *format,
   const mpnum_isa before = isa_in_use();
   block_words got = allocate_words(format, rows, columns);
   block_words want = allocate_words(format, rows, columns);
-  uint32_t *values = (uint32_t *)allocate(rows * columns * 4);
   uint32_t *want_values = (uint32_t *)allocate(rows * columns * 4);
   quantize_there(&want, format, src, tensor_scale);
   ref_dequantize(&format->reference, want_values, want.codes, want.scales, rows, columns,
@@ -357,21 +373,11 @@ static inline void check_against_reference(const block_format *format,
     CHECK(got.status == MPNUM_OK, "%s: status %d", name, (int)got.status);
     check_words(name, &got, &want, src);
     check_losses(name, got.losses, want.losses);
-    CHECK(dequantize_here(values, &want, format, tensor_scale) == MPNUM_OK,
-          "%s: dequantising", name);
-    for (size_t i = 0; i < rows * columns; ++i) {
-      if (values[i] == want_values[i]) continue;
-      CHECK(0,
-            "%s: row %zu column %zu, code %" PRIx32 ": got %08" PRIx32
-            ", want %08" PRIx32,
-            name, i / columns, i % columns, want.codes[i], values[i], want_values[i]);
-      break;
-    }
+    check_values(name, format, &want, want_values, tensor_scale);
   }
   force_isa(before);
   free_words(got);
   free_words(want);
-  free(values);
   free(want_values);
 }
 /* Which instruction sets those were. */

@@ -392,7 +392,7 @@ static void sizes_are_those_of_the_blocks(void) {
         const size_t count = ref_block_count(&formats[f].reference, rows, columns);
         const size_t code_bytes =
             rows * (at_a_byte(format, columns) * (size_t)format->element_bits / 8);
-        size_t down = 0, across = 0;
+        const size_t across = blocks_in_a_row(&formats[f], columns);
         CHECK(mpnum_blockscale_count(format, rows, columns) == count,
               "%s: %zu x %zu: %zu blocks, want %zu", formats[f].name, rows, columns,
               mpnum_blockscale_count(format, rows, columns), count);
@@ -401,11 +401,9 @@ static void sizes_are_those_of_the_blocks(void) {
               "%s: %zu x %zu", formats[f].name, rows, columns);
         CHECK(mpnum_blockscale_code_bytes(format, rows, columns) == code_bytes,
               "%s: %zu x %zu", formats[f].name, rows, columns);
-        if (count == 0 || scale_size(format) == 4) continue;
-        across = blocks_in_a_row(&formats[f], columns);
-        down = count / across;
+        if (across == 0 || scale_size(format) == 4) continue;
         CHECK(mpnum_blockscale_scale_bytes(format, rows, columns, 1) ==
-                  (down + 127) / 128 * 512 * ((across + 3) / 4),
+                  (count / across + 127) / 128 * 512 * ((across + 3) / 4),
               "%s: %zu x %zu", formats[f].name, rows, columns);
       }
 }

@@ -315,7 +315,8 @@ static uint32_t dequantized(const ref_blocks *blocks, uint32_t code, uint32_t sc
                             uint32_t tensor_scale) {
   const uint64_t element = element_value(blocks, code);
   const uint32_t value = ref_scale_value(blocks, scale_inv);
-  if ((element & ~F64_SIGN) > F64_INFINITY || value > F32_INFINITY) return F32_NAN;
+  if ((element & ~F64_SIGN) > F64_INFINITY || (value & ~F32_SIGN) > F32_INFINITY)
+    return F32_NAN;
   if (blocks->rule <= REF_RCEIL)
     return to_f32(scaled(element, floor_log2(ref_widen(value))));
   const uint32_t product = ref_multiply(to_f32(element), value);

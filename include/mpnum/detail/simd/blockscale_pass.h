@@ -156,7 +156,7 @@ MPNUM_HOST_COLD_ void mpnum_block_job_of_(mpnum_block_job_ *job,
 MPNUM_HOST void mpnum_join_rows_(mpnum_block_job_ *job) {
   const size_t columns = job->src.columns;
   if (job->rows == 1 && job->src.stride == columns && job->codes.stride == columns &&
-      job->columns < columns && columns % job->columns == 0 && !job->codes.is_swizzled) {
+      columns % job->columns == 0 && !job->codes.is_swizzled) {
     job->src.columns *= job->src.rows;
     job->across *= job->src.rows;
     job->src.rows = 1;
@@ -388,6 +388,9 @@ MPNUM_HOST void mpnum_load_scales_(const mpnum_block_job_ *job, float *factors,
   size_t k = 0;
   if (job->scale_type == MPNUM_TYPE_F32) {
     MPNUM_MEMCPY_(factors, from + 4 * (row * job->across + column), 4 * count);
+    for (; k < count; ++k) /* a NaN is the canonical one */
+      if ((mpnum_bits_f32(mpnum_float_at_(factors, k)) & 0x7fffffffu) > 0x7f800000u)
+        mpnum_set_float_(factors, k, mpnum_from_bits_f32(0x7fffffffu));
     return;
   }
   if (job->codes.is_swizzled) {
