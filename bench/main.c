@@ -153,11 +153,15 @@ static int measure(work *run) {
   if (chosen->formats) formats_list(&run->about.found);
   if (chosen->accuracy) status = measure_accuracy(run);
   if (status == DONE) status = measure_times(run);
-  if (status == DONE && !long_measure(&run->about.found, chosen, &run->bar))
+  if (status == DONE &&
+      !long_measure(&run->about.found, chosen, run->files, run->file_count, &run->bar))
     status = NO_RESULT;
   if (status == DONE && chosen->headers) status = measure_headers(run);
   if (status == DONE && chosen->gpu) status = measure_gpu(run);
   if (chosen->answer) answer_choose(&run->about.found);
+  if (chosen->answer && status == DONE &&
+      !answer_blocks(&run->about.found, run->files, run->file_count, chosen->why))
+    status = WRONG_INPUT;
   add_notes(run);
   if (status != DONE || !run->about.found.failed) return status;
   return complain(NULL, "out of memory"), NO_RESULT;
@@ -189,7 +193,7 @@ static int perform(work *run, const bench_options *chosen) {
                                  "/bench/input/sample/digits.safetensors"};
   bool given = chosen->input_count > 0;
   const char **paths = given ? chosen->inputs : sample;
-  size_t count = given ? chosen->input_count : chosen->accuracy;
+  size_t count = given ? chosen->input_count : chosen->accuracy || chosen->blocks;
   int status;
   run->chosen = chosen;
   if (chosen->isa >= 0 &&

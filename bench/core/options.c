@@ -42,6 +42,9 @@ void options_help(void) {
       "                 and of synthetic ones\n"
       "  --arrays       array functions at 4 KiB, 256 KiB and 256 MiB, beside other\n"
       "                 libraries (minutes, 768 MiB of memory)\n"
+      "  --blocks       block formats (MX, NVFP4, DeepSeek's, int8) and scaled arrays,\n"
+      "                 beside ggml and torchao, and what is lost of each tensor\n"
+      "                 (minutes, 512 MiB of memory)\n"
       "  --grad         the pass over gradients at the same sizes, beside separate\n"
       "                 passes and PyTorch (1 GiB of memory)\n"
       "  --math         functions of arrays, and softmax: time and error, beside libm,\n"
@@ -50,7 +53,7 @@ void options_help(void) {
       "                 and Highway (runs the compilers, minutes)\n"
       "  --gpu          conversions, reductions and matrix products on an NVIDIA GPU\n"
       "  --cpu          the first four\n"
-      "  --all          all nine\n"
+      "  --all          all ten\n"
       "\n"
       "Settings\n"
       "  --scale WHICH  none: values as they are; amax: each tensor times the power of\n"
@@ -168,6 +171,7 @@ enum {
   OPTION_SCALAR,
   OPTION_ACCURACY,
   OPTION_ARRAYS,
+  OPTION_BLOCKS,
   OPTION_GRAD,
   OPTION_MATH,
   OPTION_HEADERS,
@@ -197,6 +201,7 @@ static const struct option long_options[] = {
     {"scalar", no_argument, NULL, OPTION_SCALAR},
     {"accuracy", no_argument, NULL, OPTION_ACCURACY},
     {"arrays", no_argument, NULL, OPTION_ARRAYS},
+    {"blocks", no_argument, NULL, OPTION_BLOCKS},
     {"grad", no_argument, NULL, OPTION_GRAD},
     {"math", no_argument, NULL, OPTION_MATH},
     {"headers", no_argument, NULL, OPTION_HEADERS},
@@ -213,6 +218,7 @@ static void choose_section(bench_options *chosen, int option) {
   chosen->scalar |= cpu || option == OPTION_SCALAR;
   chosen->accuracy |= cpu || option == OPTION_ACCURACY;
   chosen->arrays |= all || option == OPTION_ARRAYS;
+  chosen->blocks |= all || option == OPTION_BLOCKS;
   chosen->grad |= all || option == OPTION_GRAD;
   chosen->math |= all || option == OPTION_MATH;
   chosen->headers |= all || option == OPTION_HEADERS;
@@ -259,7 +265,8 @@ static bool read_option(bench_options *chosen, int option, char **argv, refusal 
 /* Without a section the first screen is made, of what takes seconds. */
 static bool set_defaults(bench_options *chosen, refusal *why) {
   bool cpu = chosen->formats || chosen->speed || chosen->scalar || chosen->accuracy ||
-             chosen->arrays || chosen->grad || chosen->math || chosen->headers;
+             chosen->arrays || chosen->blocks || chosen->grad || chosen->math ||
+             chosen->headers;
   int i;
   chosen->gpu_alone = chosen->gpu && !cpu;
   chosen->answer = !chosen->gpu && !cpu;

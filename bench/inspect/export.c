@@ -106,6 +106,29 @@ static void set_best(json_t *to, const row *about) {
   json_object_set_new(to, "sampled", json_boolean(about->sampled));
 }
 
+static json_t *blocking_of(const block_fit *what, int way) {
+  json_t *made = json_object();
+  json_object_set_new(made, "sqnr", real_of(what->sqnr[way]));
+  json_object_set_new(made, "clipped", real_of(what->clipped[way]));
+  json_object_set_new(made, "flushed", real_of(what->flushed[way]));
+  return made;
+}
+
+static json_t *blocks_of(const row *about) {
+  json_t *list = json_array();
+  unsigned f;
+  for (f = 0; f < BLOCK_FORMATS; ++f) {
+    const block_fit *what = &about->blocks[f];
+    json_t *made = json_object();
+    json_object_set_new(made, "format", json_string(block_format_of(f).name));
+    json_object_set_new(made, "bits", json_real(what->bits));
+    json_object_set_new(made, "rows", blocking_of(what, 0));
+    json_object_set_new(made, "columns", blocking_of(what, 1));
+    json_array_append_new(list, made);
+  }
+  return list;
+}
+
 static json_t *row_of(const inspection *run, const row *about) {
   json_t *made = json_object();
   json_object_set_new(made, "file", text_of(about->file->path));
@@ -117,7 +140,10 @@ static json_t *row_of(const inspection *run, const row *about) {
   set_best(made, about);
   set_survival(made, about, fit_of_f16(run, about));
   set_survival(made, about, fit_of_bf16(run, about));
-  json_object_set_new(made, "block_format", json_null());
+  json_object_set_new(made, "block_format",
+                      about->block < 0
+                          ? json_null()
+                          : json_string(block_format_of((unsigned)about->block).name));
   if (run->chosen->details) {
     json_t *list = json_array();
     unsigned f;
@@ -125,6 +151,7 @@ static json_t *row_of(const inspection *run, const row *about) {
       json_array_append_new(list, fit_of(&about->fits[f], true));
     json_object_set_new(made, "formats", list);
   }
+  if (about->block >= 0) json_object_set_new(made, "blocks", blocks_of(about));
   json_object_set_new(made, "exponents", exponents_of(&about->found.histogram));
   return made;
 }
@@ -226,7 +253,8 @@ static void put_row(FILE *to, const inspection *run, const row *about) {
     put_real(to, wide[i]->clipped);
     put_real(to, wide[i]->flushed);
   }
-  fputs(",\n", to);
+  fprintf(to, ",%s\n",
+          about->block < 0 ? "" : block_format_of((unsigned)about->block).name);
 }
 
 bool write_csv(const report *about, FILE *to) {

@@ -6,6 +6,7 @@
 #include <mpnum/histogram.h>
 
 #include "../core/progress.h"
+#include "../input/block_fits.h"
 #include "../input/shards.h"
 #include "../report/report.h"
 #include "options.h"
@@ -36,6 +37,8 @@ typedef struct row {
   bool sampled;        /* fits come from part of the values, between bounds from all */
   int best;            /* of fits; negative: none of the candidates fits */
   fit fits[FIT_LIMIT]; /* candidates, then f16 and bf16 as they are */
+  int block;           /* of blocks; negative: not measured */
+  block_fit blocks[BLOCK_FORMATS];
 } row;
 
 typedef struct inspection {
@@ -65,6 +68,8 @@ bool read_floats(const input *file, const tensor *values, uint64_t first, void *
 
 /* Scales, the best candidate, and what is lost: once found is whole. */
 bool judge(const inspection *run, row *about, refusal *why);
+/* The same of block formats, where they are asked for, once judge was here. */
+bool judge_blocks(const inspection *run, row *about, refusal *why);
 /* Values that judge reads. */
 uint64_t judge_work(const inspection *run, const tensor *values);
 

@@ -32,7 +32,9 @@ void inspect_options_help(void) {
       "What of them\n"
       "  --formats LIST  the 8-bit formats to choose from, the one you like best first\n"
       "                  (default e4m3,e5m2; also e3m4, e4m3fnuz, e5m2fnuz)\n"
-      "  --details       of each tensor: all formats, a histogram of its exponents\n"
+      "  --blocks        formats with a scale for each block, too (MX, NVFP4, DeepSeek)\n"
+      "  --details       of each tensor: all formats, those of blocks too, and a\n"
+      "                  histogram of its exponents\n"
       "  --exact         errors and losses over all values, not over a sample of a\n"
       "                  large tensor\n"
       "  --wide          names in full, rows as long as they get\n"
@@ -58,6 +60,7 @@ enum {
   OPTION_TOP,
   OPTION_AS,
   OPTION_FORMATS,
+  OPTION_BLOCKS,
   OPTION_DETAILS,
   OPTION_EXACT,
   OPTION_WIDE,
@@ -74,6 +77,7 @@ static const struct option long_options[] = {
     {"top", required_argument, NULL, OPTION_TOP},
     {"as", required_argument, NULL, OPTION_AS},
     {"formats", required_argument, NULL, OPTION_FORMATS},
+    {"blocks", no_argument, NULL, OPTION_BLOCKS},
     {"details", no_argument, NULL, OPTION_DETAILS},
     {"exact", no_argument, NULL, OPTION_EXACT},
     {"wide", no_argument, NULL, OPTION_WIDE},
@@ -137,7 +141,8 @@ static bool read_option(inspect_options *chosen, int option, char **argv, refusa
   switch (option) {
   case OPTION_HELP: chosen->help = true; return true;
   case OPTION_VERSION: chosen->version = true; return true;
-  case OPTION_DETAILS: chosen->details = true; return true;
+  case OPTION_BLOCKS: chosen->blocks = true; return true;
+  case OPTION_DETAILS: chosen->details = chosen->blocks = true; return true;
   case OPTION_EXACT: chosen->exact = true; return true;
   case OPTION_WIDE: chosen->wide = true; return true;
   case OPTION_TENSOR: chosen->globs[chosen->glob_count++] = optarg; return true;

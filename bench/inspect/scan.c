@@ -385,7 +385,8 @@ static void *judge_rows(void *place) {
   refusal why;
   row *about;
   while ((about = take_row(self)) != NULL) {
-    if (!judge(self->run, about, &why)) fail(self, about->file, &why);
+    if (!judge(self->run, about, &why) || !judge_blocks(self->run, about, &why))
+      fail(self, about->file, &why);
   }
   return NULL;
 }

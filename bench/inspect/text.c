@@ -18,6 +18,7 @@ typedef struct column {
   const char *heading;
   void (*show)(char *cell, const inspection *run, const row *about);
   const char *nothing; /* left out where every row shows this */
+  bool gives_way;      /* to block formats, for the width */
 } column;
 
 void show_shape(char *dst, size_t size, const tensor *values) {
@@ -157,14 +158,30 @@ static void show_bf16(char *cell, const inspection *run, const row *about) {
   show_survival(cell, about, fit_of_bf16(run, about));
 }
 
+static const block_fit *block_of(const row *about) {
+  return about->block < 0 ? NULL : &about->blocks[about->block];
+}
+
+static void show_block(char *cell, const inspection *run, const row *about) {
+  (void)run;
+  snprintf(cell, CELL, "%s",
+           about->block < 0 ? "-" : block_format_of((unsigned)about->block).name);
+}
+
+static void show_block_sqnr(char *cell, const inspection *run, const row *about) {
+  (void)run;
+  show_quality(cell, block_of(about) ? block_of(about)->sqnr[0] : (double)NAN);
+}
+
 static const column columns_of_rows[] = {
-    {"type", show_type, NULL},       {"shape", show_row_shape, NULL},
-    {"amax", show_amax, NULL},       {"zero%", show_zeros, "0"},
-    {"subn%", show_subnormals, "0"}, {"Inf/NaN", show_nonfinite, "-"},
-    {"best", show_best, NULL},       {"scale", show_scale, NULL},
-    {"SQNR", show_sqnr, NULL},       {"clip%", show_clipped, "0"},
-    {"flush%", show_flushed, "0"},   {"f16", show_f16, NULL},
-    {"bf16", show_bf16, NULL},
+    {"type", show_type, NULL, false},      {"shape", show_row_shape, NULL, false},
+    {"amax", show_amax, NULL, false},      {"zero%", show_zeros, "0", false},
+    {"subn%", show_subnormals, "0", true}, {"Inf/NaN", show_nonfinite, "-", false},
+    {"best", show_best, NULL, false},      {"scale", show_scale, NULL, false},
+    {"SQNR", show_sqnr, NULL, false},      {"clip%", show_clipped, "0", false},
+    {"flush%", show_flushed, "0", false},  {"f16", show_f16, NULL, true},
+    {"bf16", show_bf16, NULL, true},       {"blocks", show_block, "-", false},
+    {"SQNR", show_block_sqnr, "-", false},
 };
 enum { COLUMNS = sizeof columns_of_rows / sizeof *columns_of_rows };
 
@@ -197,6 +214,7 @@ static void fit_columns(const inspection *run, layout *made) {
     }
     if (strlen(about->heading) > made->widths[c])
       made->widths[c] = strlen(about->heading);
+    if (about->gives_way && run->chosen->blocks) has_any = false;
     if (!has_any) made->widths[c] = 0;
     rest += has_any ? made->widths[c] + 1 : 0;
   }
@@ -372,6 +390,33 @@ static void print_fit(const row *about, const fit *what, FILE *to) {
           clipped, flushed, what == best_of(about) ? "  best" : "");
 }
 
+/* Best first, by blocks in rows. */
+static void print_blocks(const row *about, FILE *to) {
+  const double count = (double)about->values->count;
+  bool printed[BLOCK_FORMATS] = {false};
+  unsigned k, f;
+  if (about->block < 0) return;
+  fprintf(to, "\n  %-8s %4s %8s %6s %7s %10s\n", "blocks", "bits", "SQNR dB", "clip%",
+          "flush%", "in columns");
+  for (k = 0; k < BLOCK_FORMATS; ++k) {
+    char sqnr[CELL], columns_sqnr[CELL], clipped[CELL], flushed[CELL];
+    unsigned next = BLOCK_FORMATS;
+    for (f = 0; f < BLOCK_FORMATS; ++f) {
+      if (!printed[f] && (next == BLOCK_FORMATS ||
+                          about->blocks[f].sqnr[0] > about->blocks[next].sqnr[0]))
+        next = f;
+    }
+    printed[next] = true;
+    show_quality(sqnr, about->blocks[next].sqnr[0]);
+    show_quality(columns_sqnr, about->blocks[next].sqnr[1]);
+    show_share(clipped, about->blocks[next].clipped[0], count);
+    show_share(flushed, about->blocks[next].flushed[0], count);
+    fprintf(to, "  %-8s %4.2f %8s %6s %7s %10s%s\n", block_format_of(next).name,
+            about->blocks[next].bits, sqnr, clipped, flushed, columns_sqnr,
+            (int)next == about->block ? "  fewest bits" : "");
+  }
+}
+
 /* Of the counts from `low` on; the marks are those of the highest exponent that occurs.
  */
 static void print_bin(const inspection *run, const row *about, int low, int step,
@@ -445,6 +490,7 @@ void print_details(const inspection *run, const row *about, FILE *to) {
           "flush%");
   for (f = 0; f < run->fit_count; ++f)
     print_fit(about, &about->fits[f], to);
+  print_blocks(about, to);
   print_histogram(run, about, to);
   fputc('\n', to);
 }

@@ -9,6 +9,7 @@ the reason why there are none.
 """
 
 import gc
+import importlib
 import json
 import math
 import statistics
@@ -45,7 +46,7 @@ def seconds_of(function, passes):
     return time.perf_counter() - start
 
 
-def measure(torch, size, rounds):
+def measure(operations, torch, size, rounds):
     """ns for a value and noise of each operation; they take turns."""
     count = size // 4
     passes, gradients = operations(torch, count)
@@ -66,27 +67,27 @@ def measure(torch, size, rounds):
                      "noise": (high - low) / 2 / median}
 
 
-def result(threads, plan):
+def result(module, operations, threads, plan):
+    rows = {}
     try:
         import torch
-        torch._amp_foreach_non_finite_check_and_unscale_, torch.nn.utils.get_total_norm  # not in all versions
-    except (ImportError, AttributeError) as reason:
+        named = importlib.import_module(module)
+        torch.set_num_threads(threads)
+        with torch.no_grad():
+            for size, rounds in plan:
+                for name, figure in measure(operations, torch, size, rounds):
+                    rows.setdefault(name, []).append(figure)
+    except (ImportError, AttributeError) as reason:  # not every version has every function
         return {"missing": str(reason)}
-    torch.set_num_threads(threads)
-    rows = {}
-    with torch.no_grad():
-        for size, rounds in plan:
-            for name, figure in measure(torch, size, rounds):
-                rows.setdefault(name, []).append(figure)
-    return {"version": torch.__version__, "rows": rows}
+    return {"version": named.__version__, "rows": rows}
 
 
-def main():
+def main(module, operations):
     threads, *plan = map(int, sys.argv[1:])
     warnings.simplefilter("ignore")
     gc.disable()
-    json.dump(result(threads, list(zip(plan[::2], plan[1::2]))), sys.stdout)
+    json.dump(result(module, operations, threads, list(zip(plan[::2], plan[1::2]))), sys.stdout)
 
 
 if __name__ == "__main__":
-    main()
+    main("torch", operations)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "view.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,4 +253,20 @@ void show_three(char cell[TABLE_CELL], double value) {
 
 void show_truth(char cell[TABLE_CELL], double value) {
   snprintf(cell, TABLE_CELL, "%s", value > 0 ? "yes" : "-");
+}
+
+void show_share(char cell[TABLE_CELL], double share) {
+  if (share <= 0 || share >= 1) {
+    snprintf(cell, TABLE_CELL, "%g", 100 * share);
+  } else if (share < 0.00005) {
+    snprintf(cell, TABLE_CELL, "<0.01");
+  } else if (share > 0.99995) {
+    snprintf(cell, TABLE_CELL, ">99.99");
+  } else {
+    snprintf(cell, TABLE_CELL, "%.2f", 100 * share);
+  }
+}
+
+void show_sqnr(char cell[TABLE_CELL], double quality) {
+  snprintf(cell, TABLE_CELL, isinf(quality) ? "exact" : "%.1f", quality);
 }

@@ -56,6 +56,10 @@ void show_bytes(char cell[TABLE_CELL], double bytes);
 void show_noise(char cell[TABLE_CELL], double noise);
 /* "0.56", "12.3", "456": three digits of it, or all before the point */
 void show_three(char cell[TABLE_CELL], double value);
+/* In percent; 0 and 100 only for none at all and for all. */
+void show_share(char cell[TABLE_CELL], double share);
+/* "31.5", "exact" */
+void show_sqnr(char cell[TABLE_CELL], double quality);
 /* "yes", "-" */
 void show_truth(char cell[TABLE_CELL], double value);
 

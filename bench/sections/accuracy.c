@@ -281,19 +281,6 @@ bool accuracy_measure(figures *to, const input *files, size_t file_count, uint64
   return good;
 }
 
-/* 0 and 100 only for none at all and for all. */
-static void show_share(char cell[TABLE_CELL], double share) {
-  if (share <= 0 || share >= 1) {
-    snprintf(cell, TABLE_CELL, "%g", 100 * share);
-  } else if (share < 0.00005) {
-    snprintf(cell, TABLE_CELL, "<0.01");
-  } else if (share > 0.99995) {
-    snprintf(cell, TABLE_CELL, ">99.99");
-  } else {
-    snprintf(cell, TABLE_CELL, "%.2f", 100 * share);
-  }
-}
-
 /* 4.88e-4: three digits in the fewest columns. */
 static void show_error(char cell[TABLE_CELL], double error) {
   char text[32];
@@ -304,10 +291,6 @@ static void show_error(char cell[TABLE_CELL], double error) {
   } else {
     snprintf(cell, TABLE_CELL, "%.4se%d", text, power);
   }
-}
-
-static void show_sqnr(char cell[TABLE_CELL], double quality) {
-  snprintf(cell, TABLE_CELL, isinf(quality) ? "exact" : "%.1f", quality);
 }
 
 static bool print_tensor(const figures *from, FILE *to) {

@@ -8,6 +8,7 @@
 #include <mpnum/advice.h>
 
 #include "../core/formats.h"
+#include "../input/block_fits.h"
 
 enum { WIDTH = 80, NAME_WIDTH = 26 };
 static const char section[] = "advice";
@@ -48,16 +49,21 @@ static const struct {
     {"hidden", ACTIVATIONS}, {"logit", ACTIVATIONS},
 };
 
-static kind kind_of(const char *tensor) {
+static kind kind_of(const char *title) {
   char name[256];
   size_t i;
-  for (i = 0; tensor[i] != 0 && i + 1 < sizeof name; ++i)
-    name[i] = (char)tolower((unsigned char)tensor[i]);
+  for (i = 0; title[i] != 0 && i + 1 < sizeof name; ++i)
+    name[i] = (char)tolower((unsigned char)title[i]);
   name[i] = 0;
   for (i = 0; i < sizeof marks / sizeof *marks; ++i) {
     if (strstr(name, marks[i].part)) return marks[i].is;
   }
   return VALUES;
+}
+
+const char *answer_kind(const char *title) {
+  const kind is = kind_of(title);
+  return is == LEFT_OUT ? NULL : kinds[is].name;
 }
 
 /* A format for all tensors of a kind: the worst of each figure. */
@@ -77,9 +83,9 @@ static double figure_of(const figures *from, const char *source, mpnum_type type
   return found ? found->value : (double)NAN;
 }
 
-static void add_tensor(outcome *all, const figures *from, const figure *tensor,
+static void add_tensor(outcome *all, const figures *from, const figure *about,
                        mpnum_type type) {
-  const char *source = tensor->source;
+  const char *source = about->source;
   const double sqnr = figure_of(from, source, type, "sqnr");
   const double overflow = figure_of(from, source, type, "overflow_share");
   const double underflow = figure_of(from, source, type, "underflow_share");
@@ -88,9 +94,9 @@ static void add_tensor(outcome *all, const figures *from, const figure *tensor,
   if (all->tensors++ == 0) {
     all->sqnr = sqnr;
     all->least_scale = all->most_scale = scale;
-    all->worst = tensor->words;
+    all->worst = about->words;
   }
-  if (overflow + underflow > all->lost) all->worst = tensor->words;
+  if (overflow + underflow > all->lost) all->worst = about->words;
   all->sqnr = fmin(all->sqnr, sqnr);
   all->overflow = fmax(all->overflow, overflow);
   all->underflow = fmax(all->underflow, underflow);
@@ -330,11 +336,24 @@ static void print_verdict(const figures *from, kind about, bool colour, FILE *to
             over, under);
 }
 
+/* In place of a line that is empty. */
+static void print_blocks(const figures *from, FILE *to) {
+  int k, listed = 0;
+  for (k = 0; k < KINDS; ++k) {
+    const figure *chosen =
+        figures_find(from, section, kinds[k].name, "", "", "block_format");
+    if (!chosen) continue;
+    fprintf(to, "%s%s %s", listed++ ? ", " : "in blocks   ", kinds[k].heading,
+            chosen->words);
+  }
+  fputc('\n', to);
+}
+
 void answer_print(const figures *from, bool colour, FILE *to) {
   int k;
   print_data(from, to);
   print_table(from, colour, to);
-  fputc('\n', to);
+  print_blocks(from, to);
   for (k = 0; k < KINDS; ++k)
     print_verdict(from, (kind)k, colour, to);
 }
@@ -357,6 +376,7 @@ static void print_candidates(const figures *from, kind about, FILE *to) {
     fprintf(to, "  %-5s times %-14s loses %8s of %s%s\n", format, scale, lost, worst,
             strcmp(format, chosen->words) == 0 ? ": chosen" : "");
   }
+  answer_why_blocks(from, name, to);
 }
 
 void answer_why(const figures *from, FILE *to) {
@@ -370,8 +390,11 @@ void answer_why(const figures *from, FILE *to) {
       "with fewer exponent bits than f32 takes each tensor times a power of two of its\n"
       "own, the largest that clips nothing: mpnum_best_scale. SQNR is 10 log10 of the\n"
       "sum of squares over that of the errors.\n"
+      "Of block formats the one with the fewest bits whose SQNR is at most %d dB below\n"
+      "that of the format chosen. Without --why the verdict names those alone whose\n"
+      "scales the GPU applies: mpnum_gpu_block_support.\n"
       "A kind is told by the first of these parts of a tensor's name:\n ",
-      100 * lost_share);
+      100 * lost_share, BLOCK_SLACK);
   for (i = 0; i < sizeof marks / sizeof *marks; ++i)
     fprintf(to, " %s%s", marks[i].part,
             i == sizeof marks / sizeof *marks / 2 ? "\n " : "");

@@ -55,7 +55,7 @@ static void print_answer(const report *about, FILE *to) {
     answer_why(&about->found, to);
     return;
   }
-  fprintf(to, "More: --why%s; left out: --scalar --arrays --grad --math --headers\n",
+  fprintf(to, "More: --why%s; also: --scalar --arrays --blocks --grad --math --headers\n",
           about->tables ? "" : " --details");
   if (figures_words(&about->found, "gpu", "missing")[0])
     fprintf(to, "No GPU: %s. ", figures_words(&about->found, "gpu", "missing"));

@@ -14,6 +14,7 @@
 #ifndef MPNUM_ADVICE_H
 #define MPNUM_ADVICE_H
 
+#include "blockscale_format.h"
 #include "health.h"
 
 /* 1 where gradients of common models underflow, so that their loss is to be scaled: the
@@ -105,7 +106,8 @@ MPNUM_MATH_ int mpnum_dot_may_overflow(mpnum_format format, uint64_t k, float am
 typedef enum mpnum_gpu {
   MPNUM_GPU_CONVERTS = 1,
   MPNUM_GPU_ARITHMETIC = 2,
-  MPNUM_GPU_TENSOR_CORES = 4 /* as operands; e8m0: as scales of blocks */
+  MPNUM_GPU_TENSOR_CORES = 4, /* as operands; e8m0: as scales of blocks */
+  MPNUM_GPU_BLOCK_SCALES = 8  /* tensor cores, or a product of cuBLASLt, apply them */
 } mpnum_gpu;
 MPNUM_FUNC uint32_t mpnum_gpu_support(mpnum_type type, int capability) {
   int converts = 1000, computes = 1000, multiplies = 1000; /* from which one on */
@@ -145,6 +147,78 @@ MPNUM_FUNC size_t mpnum_round_up_dim(mpnum_type type, size_t n) {
   if (bits == 0) return 0;
   return (n + (multiple - 1)) / multiple * multiple; /* past SIZE_MAX: 0 */
 }
+
+#if !MPNUM_NO_STDINT
+
+/* The type of a block format's elements; 0 of int8 and of a format of one's own. */
+MPNUM_FUNC mpnum_type mpnum_element_type_(const mpnum_blockscale_format *format) {
+  const mpnum_format a = format->element;
+  int type = MPNUM_TYPE_E5M2;
+  for (; type <= MPNUM_TYPE_E2M1 && !format->is_int8; ++type) {
+    const mpnum_format b = mpnum_format_of((mpnum_type)type);
+    if (a.exponent_bits == b.exponent_bits && a.mantissa_bits == b.mantissa_bits &&
+        a.bias == b.bias && a.max_code == b.max_code && a.nan_code == b.nan_code)
+      return (mpnum_type)type;
+  }
+  return (mpnum_type)0;
+}
+/* What a GPU does with a sound block format: mpnum_gpu_support of its elements, and
+ * BLOCK_SCALES where the scales need no kernel of one's own: MX (blocks of 32, e8m0) and
+ * NVFP4 (of 16; a scale of 16x16 repeated for each row) from 10.0 on, DeepSeek's blocks
+ * of 128 with f32 scales on 9.0, in cuBLASLt from CUDA 12.9 on. Without it the scales
+ * are applied to sums of blocks in f32: DeepSeek's own kernels, int8. Blocks lie along
+ * what is summed. Source: the PTX ISA (mma and tcgen05.mma with .block_scale, wmma of
+ * .s8), cuBLAS's documentation (scaling modes of cublasLtMatmul). */
+MPNUM_FUNC uint32_t mpnum_gpu_block_support(const mpnum_blockscale_format *format,
+                                            int capability) {
+  const mpnum_type type = mpnum_element_type_(format);
+  const size_t along = format->rows > format->columns ? format->rows : format->columns;
+  const int is_mx =
+      format->scale_type == MPNUM_TYPE_E8M0 && along == 32 &&
+      (type == MPNUM_TYPE_E4M3 || type == MPNUM_TYPE_E5M2 || type == MPNUM_TYPE_E3M2 ||
+       type == MPNUM_TYPE_E2M3 || type == MPNUM_TYPE_E2M1);
+  const int is_nvfp4 = format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL && along == 16 &&
+                       type == MPNUM_TYPE_E2M1;
+  const int is_deepseek = format->scale_type == MPNUM_TYPE_F32 && along == 128 &&
+                          (type == MPNUM_TYPE_E4M3 || type == MPNUM_TYPE_E5M2);
+  const uint32_t support =
+      format->is_int8
+          ? MPNUM_GPU_CONVERTS | (uint32_t)(capability >= 72) * MPNUM_GPU_TENSOR_CORES
+          : mpnum_gpu_support(type, capability);
+  const uint32_t applies = ((is_mx || is_nvfp4) && capability >= 100) ||
+                           (is_deepseek && capability >= 90 && capability < 100);
+  return support | applies * MPNUM_GPU_BLOCK_SCALES;
+}
+/* n, the length of what is summed, rounded up to whole blocks and 16 bytes of elements
+ * (mpnum_round_up_dim): 32 for MX in 8 and 4 bits and for NVFP4, 128 for MX in 6 bits and
+ * for DeepSeek's, 16 for int8. 0 past SIZE_MAX. */
+MPNUM_FUNC size_t mpnum_round_up_block_dim(const mpnum_blockscale_format *format,
+                                           size_t n) {
+  const size_t along = format->rows > format->columns ? format->rows : format->columns;
+  const size_t bits = (size_t)format->element_bits;
+  const size_t bytes = bits == 6 ? 128 : 128 / bits; /* elements of 16 bytes */
+  size_t multiple = along ? along : 1;
+  while (multiple % bytes != 0)
+    multiple += along ? along : 1;
+  return (n + (multiple - 1)) / multiple * multiple; /* past SIZE_MAX: 0 */
+}
+/* Bytes of a matrix: codes, scales, and the scale of the tensor, if there is one. */
+MPNUM_FUNC size_t mpnum_blockscale_bytes(const mpnum_blockscale_format *format,
+                                         size_t rows, size_t columns) {
+  return mpnum_blockscale_code_bytes(format, rows, columns) +
+         mpnum_blockscale_scale_bytes(format, rows, columns, 0) +
+         (format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL ? 4 : 0);
+}
+/* Bytes that it saves beside a matrix of a type, rows dense; below 0 if it takes more. */
+MPNUM_FUNC int64_t mpnum_blockscale_bytes_saved(const mpnum_blockscale_format *format,
+                                                mpnum_type type, size_t rows,
+                                                size_t columns) {
+  const size_t bits = rows * columns * (size_t)mpnum_dense_bits_(type);
+  return (int64_t)((bits + 7) / 8) -
+         (int64_t)mpnum_blockscale_bytes(format, rows, columns);
+}
+
+#endif
 
 /* What training keeps of each parameter; 0 for what it does not. */
 typedef struct mpnum_training {

@@ -266,5 +266,84 @@ MPNUM_MATH_ uint32_t mpnum_blockscale_scale(const mpnum_blockscale_format *forma
       .code;
 }
 
+/* What a format does to blocks at worst, while their scales are no subnormal and not the
+ * largest or smallest there is, and apart from what scales that are floats are rounded.
+ */
+typedef struct mpnum_blockscale_errors {
+  float exceeding_share; /* of the amaxes of a binade, TWO_LEVEL of the scales of one:
+                            past the largest element */
+  float clip;            /* what such an amax loses, relative to itself */
+  float error;           /* of any element of a block, relative to the amax */
+} mpnum_blockscale_errors;
+
+/* A ratio, and the larger of two. */
+typedef struct mpnum_block_ratio_ {
+  uint32_t above, below;
+} mpnum_block_ratio_;
+MPNUM_FUNC mpnum_block_ratio_ mpnum_block_ratio_above_(mpnum_block_ratio_ a,
+                                                       uint32_t above, uint32_t below) {
+  const mpnum_block_ratio_ b = {above, below};
+  return (uint64_t)a.above * b.below < (uint64_t)b.above * a.below ? b : a;
+}
+MPNUM_MATH_ float mpnum_block_ratio_value_(mpnum_block_ratio_ a) {
+  return mpnum_div_scalar_((float)a.above, (float)a.below);
+}
+/* Of a sound format. Integers: 576 is the distance of the largest elements, `top` the
+ * power of two below them, and an amax over its scale lies between least and most. */
+MPNUM_MATH_ mpnum_blockscale_errors
+mpnum_blockscale_worst(const mpnum_blockscale_format *format) {
+  const uint32_t bits = mpnum_blockscale_max_(format);
+  const int mantissa_bits = format->is_int8 ? 6 : format->element.mantissa_bits;
+  const int above_subnormals =
+      format->is_int8 ? -1 : (int)(bits >> 23) - 128 + format->element.bias;
+  const uint32_t top = (uint32_t)576 << mantissa_bits;
+  const uint32_t last = (((bits & 0x7fffffu) | 0x800000u) >> (23 - mantissa_bits)) * 576;
+  const int is_stochastic = format->rounding == MPNUM_ROUND_STOCHASTIC;
+  uint32_t most = last, least = last / 2;
+  mpnum_block_ratio_ share = {0, 1}, clip = {0, 1}, error = {0, 1};
+  mpnum_blockscale_errors worst;
+  int k = 0;
+  switch (format->rule) {
+  case MPNUM_BLOCKSCALE_FLOOR:
+    most = 2 * top;
+    least = top;
+    break;
+  case MPNUM_BLOCKSCALE_CEIL:
+    most = top;
+    least = top / 2;
+    break;
+  case MPNUM_BLOCKSCALE_EVEN: /* rounded to mantissa_bits */
+    most = 2 * top - 288;
+    least = top - 144;
+    break;
+  case MPNUM_BLOCKSCALE_TWO_LEVEL: /* a scale of 8 may stand for 8.5, one of 9 too */
+    most = last / 16 * 17;
+    least = last / 18 * 17;
+    break;
+  case MPNUM_BLOCKSCALE_AMAX: least = last; break;
+  default: break;
+  }
+  if (most > last) {
+    share = mpnum_block_ratio_above_(share, most - last, top);
+    clip = mpnum_block_ratio_above_(clip, most - last, most);
+    error = clip;
+  }
+  if (format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL)
+    share = mpnum_block_ratio_above_(share, 1, 2); /* every second half of a step */
+  for (; k < 2; ++k) {                             /* the two largest binades */
+    const int is_linear = above_subnormals < k;
+    const uint32_t step = is_linear ? 576u : 576u >> k;
+    const uint32_t lost = is_stochastic ? step : step / 2;
+    const uint32_t at =
+        is_linear ? lost : (top >> k) + (is_stochastic ? 0 : lost); /* the first */
+    if (at <= most && at + lost <= last)
+      error = mpnum_block_ratio_above_(error, lost, at > least ? at : least);
+  }
+  worst.exceeding_share = mpnum_block_ratio_value_(share);
+  worst.clip = mpnum_block_ratio_value_(clip);
+  worst.error = mpnum_block_ratio_value_(error);
+  return worst;
+}
+
 #endif
 #endif

@@ -74,7 +74,7 @@ class Figures:
     def __init__(self, result):
         assert list(result) == ["schema", "mpnum", "cpu", "compiler", "optimization", "options", "figures"]
         assert result["schema"] == 2, result["schema"]
-        self.head, self.rows, self.values, self.places = result, result["figures"], {}, {}
+        self.head, self.rows, self.values, self.places, self.parts = result, result["figures"], {}, {}, {}
         for row in self.rows:
             assert tuple(row) == (*PLACE, "value", "unit"), row
             if row["value"] in ("inf", "-inf"):
@@ -83,6 +83,8 @@ class Figures:
             assert place not in self.values, f"a place stands twice: {place}"
             self.values[place] = row["value"]
             self.places.setdefault(place[:-1], {})[place[-1]] = row["value"]
+            for length in (1, 2, 3):
+                self.parts.setdefault(place[:length], []).append(row)
 
     def get(self, section, source="", name="", variant="", metric=None):
         """The value of a place, None where there is none."""
@@ -94,7 +96,8 @@ class Figures:
 
     def select(self, *place):
         """The rows of a place, whose parts may be None: any."""
-        return [row for row in self.rows
+        known = next((i for i, part in enumerate(place[:3]) if part is None), len(place[:3]))
+        return [row for row in (self.parts.get(place[:known], []) if known else self.rows)
                 if all(part is None or row[key] == part for key, part in zip(PLACE, place))]
 
     def all_of(self, key, *place):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of --arrays and of --grad have in common: sections with operations at three sizes, copies, peers."""
+"""What the tests of --arrays, --blocks and --grad have in common: sections with operations at three sizes, copies, peers."""
 
 import math
 import platform
@@ -92,13 +92,14 @@ def check_peers(figures, section, out):
 def best_peer(figures, section, name, all_peers):
     """As it is shown: the fastest at the middle size, of those with mpnum's results if there are any."""
     middle = list(QUICK_SIZES)[1]
-    found = [(figures.get(section, peer, name, "", "same_results") != 0,
+    found = [(figures.get(section, peer, name, "", "same_results") == 1,
               figures.get(section, peer, name, middle, "rate"), peer)
              for peer in all_peers if figures.metrics(section, peer, name)]
     if not found:
         return None
-    same, _, peer = max(found)
-    return peer + ("" if same else "*"), figures.get(section, peer, name, middle, "ratio_to_mpnum")
+    peer = max(found)[2]
+    differs = figures.get(section, peer, name, "", "same_results") == 0
+    return peer + ("*" if differs else ""), figures.get(section, peer, name, middle, "ratio_to_mpnum")
 
 
 def shown_three(value):
@@ -139,6 +140,20 @@ def check_peers_table(figures, section, out, title):
     lines = out.split(f"\n{title}, peers: ")[1].split("\n\n")[0].splitlines() if wanted else []
     assert [line.split() for line in lines[len(lines) - len(wanted):]] == wanted, lines
     assert bool(wanted) == (f"\n{title}, peers: " in out), wanted
+
+
+def check_added(figures, section, out, title, additions):
+    """What is added follows from the times of two operations: those of additions."""
+    lines = out.split(f"\n{title}, what is added")[1].split("\n\n")[0].splitlines()[2:]
+    added = figures.all_of("name", f"{section}_added", "mpnum")
+    assert len(lines) == len(added) == len(additions), lines
+    for line, what, (operation, over) in zip(lines, added, additions):
+        pairs = [[figures.get(section, "mpnum", name, size, "time_per_value") for name in (operation, over)]
+                 for size in QUICK_SIZES]
+        got = [figures.get(f"{section}_added", "mpnum", what, size, "added_time") for size in QUICK_SIZES]
+        assert all(math.isclose(1 + one, with_it / without, rel_tol=1e-9)
+                   for one, (with_it, without) in zip(got, pairs)), (what, got, pairs)
+        assert line.startswith(what) and line.split()[-3:] == [f"{100 * one:+.0f}%" for one in got], (line, got)
 
 
 def check_forced_isas(section, best):

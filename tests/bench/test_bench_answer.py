@@ -5,6 +5,7 @@ its pictures. test_bench_answer.py PROGRAM"""
 
 import math
 import os
+import random
 import re
 import subprocess
 import sys
@@ -132,6 +133,22 @@ def why_shows_every_candidate():
     assert max(map(len, out.splitlines())) <= 80, max(out.splitlines(), key=len)
 
 
+def why_asks_for_block_formats():
+    source = random.Random(4)
+    values = [source.gauss(0, 0.02) for _ in range(1024)]
+    table = {"weight": entry("F32", [16, 64], 0, 4096), "bias": entry("F32", [64], 4096, 4352)}
+    blob = safetensors(table, floats(*values, *values[:64]))
+    figures, out = result_of("--quick", "m.safetensors", **{"m.safetensors": blob})
+    assert figures.get("advice", "weights", metric="block_format") is None and "in blocks" not in out, out
+    figures, out = result_of("--quick", "--why", "m.safetensors", **{"m.safetensors": blob})
+    assert figures.get("advice", "weights", metric="block_format") == "mx_e2m3", out
+    assert re.search(r"^in blocks   weights mx_e2m3$", out, re.M), out
+    assert len(re.findall(r"^  (?:mx_e[45235]m[1-3]|mx_int8|nvfp4|deepseek) .* bits, SQNR ", out, re.M)) == 8, out
+    row = figures.metrics("advice", "weights", "mx_e2m3")
+    assert row["bits"] == 6.25 and row["gpu_applies_scales"] == 0, row
+    assert 29 < row["sqnr_in_rows"] < 32 and 29 < row["sqnr_in_columns"] < 32, row
+
+
 def tiny_noise_is_exact_and_flushed_values_are_apart():
     figures, _ = result_of("--accuracy", "--quick", "x.npy", **{
         "x.npy": npy("'<f4'", "(3,)", floats(1.0, 2.0 ** -100, 1.5))})
@@ -198,6 +215,7 @@ sys.exit(tap.run(
     zeros_have_no_answer,
     colour_is_for_terminals,
     why_shows_every_candidate,
+    why_asks_for_block_formats,
     tiny_noise_is_exact_and_flushed_values_are_apart,
     names_stay_with_their_dots,
     ranges_are_those_of_the_formats,

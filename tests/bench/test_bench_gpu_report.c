@@ -2,8 +2,10 @@
 /* The GPU's results of the benchmark, made up: what follows from them, and with an
  * argument (text, json, csv, svg) the report of them on stdout, for test_bench_gpu.py. */
 #include "../../bench/gpu/report.h"
+#include "../../bench/sections/answer.h"
 #include "../../bench/sections/sections.h"
 
+#include <folders.h> /* of the build folder */
 #include <math.h>
 #include <string.h>
 
@@ -176,6 +178,93 @@ static int write_report(const char *kind) {
   return !good;
 }
 
+/* What is named for the shipped sample's weights on a GPU of this capability. */
+static const char *named_for(figures *to, const input *file, const char *capability,
+                             bool are_asked) {
+  char source[4096];
+  size_t t;
+  const figure *found;
+  for (t = 0; t < file->tensor_count; ++t) {
+    snprintf(source, sizeof source, "%s: %s", file->path, file->tensors[t].name);
+    figures_at(to, "accuracy", source, "", "");
+    figures_say(to, "tensor", "%s", file->tensors[t].name);
+    figures_add(to, "amax", 1, "");
+  }
+  figures_at(to, "advice", "weights", "e4m3", "");
+  figures_add(to, "sqnr", 31.5, "dB");
+  figures_at(to, "advice", "weights", "", "");
+  figures_say(to, "format", "%s", "e4m3");
+  if (capability) {
+    figures_at(to, "gpu", "made up", "", "");
+    figures_say(to, "compute_capability", "%s", capability);
+  }
+  CHECK(answer_blocks(to, file, 1, are_asked), "the sample was not read");
+  found = figures_find(to, "advice", "weights", "", "", "block_format");
+  return found ? found->words : "nothing";
+}
+
+static void block_formats_are_those_of_the_gpu_or_asked_for(void) {
+  static const struct {
+    const char *capability;
+    bool are_asked;
+    const char *want;
+  } cases[] = {{NULL, false, "nothing"},   {"8.9", false, "nothing"},
+               {"9.0", false, "deepseek"}, {"10.0", false, "mx_e2m3"},
+               {"12.0", false, "mx_e2m3"}, {NULL, true, "mx_e2m3"},
+               {"9.0", true, "mx_e2m3"}};
+  input file;
+  refusal why;
+  size_t i;
+  const bool is_open =
+      input_open(&file, BENCH_SOURCE_ROOT "/bench/input/sample/digits.safetensors", &why);
+  CHECK(is_open, "%s", why.text);
+  for (i = 0; is_open && i < sizeof cases / sizeof *cases; ++i) {
+    figures found;
+    const char *named;
+    memset(&found, 0, sizeof found);
+    named = named_for(&found, &file, cases[i].capability, cases[i].are_asked);
+    CHECK(strcmp(named, cases[i].want) == 0, "%s: %s",
+          cases[i].capability ? cases[i].capability : "no GPU", named);
+    figures_free(&found);
+  }
+  if (is_open) input_close(&file);
+}
+
+/* 24, with the three that print_answer of sections.c adds. */
+static void the_first_screen_has_room_for_block_formats(void) {
+  static const char *const kinds[] = {"weights", "activations", "gradients", "values"};
+  static const char *const names[] = {"weight", "hidden", "grad", "x"};
+  figures found;
+  FILE *to = tmpfile();
+  char line[256], source[64];
+  int lines = 0, k, has_blocks = 0;
+  memset(&found, 0, sizeof found);
+  for (k = 0; k < 4; ++k) {
+    snprintf(source, sizeof source, "m.npy: %s", names[k]);
+    figures_at(&found, "accuracy", source, "", "");
+    figures_say(&found, "file", "%s", "m.npy");
+    figures_say(&found, "tensor", "%s", names[k]);
+    figures_at(&found, "accuracy", source, "e4m3", "times 2^k");
+    figures_add(&found, "sqnr", 31.5, "dB");
+    figures_add(&found, "overflow_share", 0, "");
+    figures_add(&found, "underflow_share", 0.5, "");
+    figures_at(&found, "advice", kinds[k], "", "");
+    figures_say(&found, "format", "%s", "f32");
+    figures_say(&found, "block_format", "%s", "mx_e4m3");
+  }
+  CHECK(to != NULL, "no temporary file");
+  if (!to) return;
+  answer_print(&found, false, to);
+  rewind(to);
+  for (; fgets(line, sizeof line, to); ++lines) {
+    has_blocks += strncmp(line, "in blocks ", 10) == 0;
+    CHECK(strlen(line) <= 81, "%s", line);
+  }
+  CHECK(lines + 3 <= 24 && has_blocks == 1, "%d lines", lines);
+  fclose(to);
+  figures_free(&found);
+}
+
 int main(int argc, char **argv) {
   if (argc > 1) return write_report(argv[1]);
   TAP_RUN(verdicts_change_at_their_thresholds);
@@ -183,5 +272,7 @@ int main(int argc, char **argv) {
   TAP_RUN(rates_count_two_operations_for_each_product);
   TAP_RUN(notes_are_kept_up_to_the_last);
   TAP_RUN(a_speed_up_needs_a_measured_f32);
+  TAP_RUN(block_formats_are_those_of_the_gpu_or_asked_for);
+  TAP_RUN(the_first_screen_has_room_for_block_formats);
   return tap_done();
 }

@@ -5,7 +5,6 @@ test_bench_grad.py PROGRAM"""
 
 import functools
 import importlib.util
-import math
 import os
 import re
 import sys
@@ -126,16 +125,7 @@ def the_table_is_the_figures():
 
 def what_is_added_follows_from_times():
     figures, out = quick_run()
-    lines = out.split("\nGradients, what is added")[1].splitlines()[2:]
-    added = figures.all_of("name", "grad_added", "mpnum")
-    assert len(lines) == len(added) == len(ADDED), lines
-    for line, what, (operation, over) in zip(lines, added, ADDED):
-        pairs = [[figures.get("grad", "mpnum", name, size, "time_per_value") for name in (operation, over)]
-                 for size in QUICK_SIZES]
-        got = [figures.get("grad_added", "mpnum", what, size, "added_time") for size in QUICK_SIZES]
-        assert all(math.isclose(1 + one, with_it / without, rel_tol=1e-9)
-                   for one, (with_it, without) in zip(got, pairs)), (what, got, pairs)
-        assert line.startswith(what) and line.split()[-3:] == [f"{100 * one:+.0f}%" for one in got], (line, got)
+    bench_sections.check_added(figures, "grad", out, "Gradients", ADDED)
 
 
 def every_isa_of_the_cpu_can_be_forced():

@@ -39,8 +39,8 @@ def wrong_options_are_refused():
 def help_names_every_option():
     code, out, errors = bench("--help")
     assert code == 0 and errors == ""
-    for option in ("why", "details", "version", "input", "formats", "speed", "scalar", "accuracy", "arrays", "grad", "math", "headers", "gpu", "cpu",
-                   "all", "scale", "size", "isa", "threads", "quick", "json", "csv", "help"):
+    for option in ("why", "details", "version", "input", "formats", "speed", "scalar", "accuracy", "arrays", "blocks", "grad", "math", "headers",
+                   "gpu", "cpu", "all", "scale", "size", "isa", "threads", "quick", "json", "csv", "help"):
         assert f"--{option}" in out, option
     assert max(map(len, out.splitlines())) <= 80, max(out.splitlines(), key=len)
     assert out.startswith("Examples\n") and out.count("\n  mpnum bench ") == 3, out[:200]

@@ -3,6 +3,7 @@
 """`mpnum inspect`: what it finds against counts made here, its verdicts, its outputs, and what it refuses.
 test_inspect.py PROGRAM"""
 
+import bisect
 import csv
 import json
 import math
@@ -131,7 +132,7 @@ def same_row(line, row):
     for name in ("f16", "bf16"):
         assert int(line[name]) == row[name]["survives"], (line, row)
         assert float(line[f"{name}_flushed"]) == row[name]["flushed"], (line, row)
-    assert line["block_format"] == "" and row["block_format"] is None
+    assert line["block_format"] == (row["block_format"] or ""), (line, row)
 
 
 def refused(*arguments, files=None):
@@ -285,6 +286,145 @@ def verdicts_follow_the_rules():
     assert rows["narrow.npy"]["best"] == "e5m2" and "best: e5m2 1, e4m3 0, none 0" in out, out
     rows, _ = inspect("--formats", "e3m4", "narrow.npy", files=files)
     assert rows["narrow.npy"]["best"] in ("e3m4", None), rows
+
+
+# --- block formats, from their definitions -----------------------------------------------------------------
+
+BLOCK_TABLES = {
+    "e4m3": FINITE["e4m3"], "e5m2": FINITE["e5m2"],
+    "e2m3": values_of(2, 3, 1, lambda code: None)[:32], "e3m2": values_of(3, 2, 3, lambda code: None)[:32],
+    "e2m1": values_of(2, 1, 1, lambda code: None)[:8], "int8": [k / 64 for k in range(128)],
+}
+
+
+def f32(x):
+    return struct.unpack("<f", struct.pack("<f", x))[0]
+
+
+def nearest(table, x):
+    """(Nearest even, saturating; whether it was past the largest.)"""
+    magnitude, last = abs(x), len(table) - 1
+    if magnitude >= table[-1]:
+        tie = table[-1] + (table[-1] - table[-2]) / 2
+        return math.copysign(table[-1], x), magnitude >= tie if last & 1 else magnitude > tie
+    at = bisect.bisect_right(table, magnitude) - 1
+    below, above = magnitude - table[at], table[at + 1] - magnitude
+    return math.copysign(table[at + (above < below or above == below and at & 1)], x), False
+
+
+def mx_block(element, values):
+    table = BLOCK_TABLES[element]
+    amax = max(map(abs, values))
+    if amax == 0:
+        return [(0.0, False) for _ in values]
+    fraction, exponent = math.frexp(f32(amax * f32(1 / table[-1])))
+    scale = math.ldexp(1, max(exponent - (fraction == 0.5), -127))
+    return [(q * scale, clips) for q, clips in (nearest(table, x / scale) for x in values)]
+
+
+def nvfp4_block(scale, values):
+    amax = max(map(abs, values))
+    d = nearest(BLOCK_TABLES["e4m3"], f32(amax * f32(scale / 6)))[0]
+    if d == 0:
+        return [(0.0, False) for _ in values]
+    factor = f32(1 / f32(d / scale))
+    return [(f32(q * d / scale), clips) for q, clips in (nearest(BLOCK_TABLES["e2m1"], f32(x * factor)) for x in values)]
+
+
+def deepseek_block(values):
+    scale = f32(max(map(abs, values)) / 448)
+    if scale == 0:
+        return [(0.0, False) for _ in values]
+    return [(f32(q * scale), clips) for q, clips in (nearest(BLOCK_TABLES["e4m3"], f32(x / scale)) for x in values)]
+
+
+def block_result(name, matrix):
+    """(SQNR, clipped, flushed) with blocks in rows."""
+    amax = max(abs(x) for row in matrix for x in row)
+    size = {"nvfp4": 16, "deepseek": 128}.get(name, 32)
+    signal = noise = 0
+    clipped = flushed = 0
+    for row in matrix:
+        for first in range(0, len(row), size):
+            block = row[first:first + size]
+            back = (nvfp4_block(f32(2688 / amax), block) if name == "nvfp4" else
+                    deepseek_block(block) if name == "deepseek" else mx_block(name[3:], block))
+            signal += sum(x * x for x in block)
+            noise += sum((x - y) ** 2 for x, (y, _) in zip(block, back))
+            clipped += sum(clips for _, clips in back)
+            flushed += sum(x != 0 and y == 0 for x, (y, _) in zip(block, back))
+    return 10 * math.log10(signal / noise) if noise else "inf", clipped, flushed
+
+
+BLOCK_BITS = {"mx_e4m3": 8, "mx_e5m2": 8, "mx_e2m3": 6, "mx_e3m2": 6, "mx_e2m1": 4, "mx_int8": 8, "nvfp4": 4, "deepseek": 8}
+BLOCK_SCALES = {"nvfp4": (16, 8, 32), "deepseek": (128, 32, 0)}
+
+
+def check_blocks(row, matrix):
+    """All formats, both ways; the one chosen has the fewest bits of those that are good enough."""
+    count = len(matrix) * len(matrix[0])
+    assert [fit["format"] for fit in row["blocks"]] == list(BLOCK_BITS), row
+    for fit in row["blocks"]:
+        name = fit["format"]
+        size, bits, more = BLOCK_SCALES.get(name, (32, 8, 0))
+        group = {4: 2, 6: 4, 8: 1}[BLOCK_BITS[name]]
+        wide = -(-len(matrix[0]) // group) * group
+        wanted = (len(matrix) * (wide * BLOCK_BITS[name] + -(-len(matrix[0]) // size) * bits) + more) / count
+        assert math.isclose(fit["bits"], wanted), (fit, wanted)
+        for way, turned in (("rows", matrix), ("columns", list(zip(*matrix)))):
+            got = fit[way]
+            if way == "columns" and len(matrix) == 1:
+                assert got == {"sqnr": None, "clipped": None, "flushed": None}, fit
+                continue
+            sqnr, clipped, flushed = block_result(name, turned)
+            assert got["sqnr"] == sqnr or math.isclose(got["sqnr"], sqnr, rel_tol=1e-9), (name, way, got, sqnr)
+            assert (got["clipped"], got["flushed"]) == (clipped, flushed), (name, way, got, clipped, flushed)
+    good = [fit for fit in row["blocks"] if row["best"] and fit["rows"]["sqnr"] >= row["sqnr"] - 1]
+    best = (min(good, key=lambda fit: (fit["bits"], -fit["rows"]["sqnr"])) if good else
+            max(row["blocks"], key=lambda fit: fit["rows"]["sqnr"]))
+    assert row["block_format"] == best["format"], (row["block_format"], best)
+
+
+FORTRAN = "{'descr': '<f4', 'fortran_order': True, 'shape': (40, 70), }"
+
+
+def block_formats_are_measured_both_ways():
+    source = random.Random(7)
+    xs = floats_of(10 ** source.gauss(-1, 1) * source.choice((-1, 1)) for _ in range(40 * 70))
+    xs = floats_of(x * (1e-4 if 700 <= i < 1400 else 1) for i, x in enumerate(xs))  # nvfp4 clips: subnormal scales
+    matrix = [xs[i:i + 70] for i in range(0, 2800, 70)]
+    long = xs * 6
+    turned = floats(*(matrix[i][j] for j in range(70) for i in range(40)))
+    files = {"c.npy": npy("'<f4'", "(40, 70)", floats(*xs)), "f.npy": npy("", "", turned,
+                                                                                header=FORTRAN),
+             "deep.npy": npy("'<f4'", "(4, 10, 70)", floats(*xs)), "line.npy": npy("'<f4'", "(2800,)", floats(*xs)),
+             "tiles.npy": npy("'<f4'", "(2, 8400)", floats(*long)), "zeros.npy": npy("'<f4'", "(5,)", bytes(20)),
+             "none.npy": npy("'<f4'", "(1,)", floats(math.inf))}
+    rows, _ = inspect("--blocks", *files, files=files)
+    check_blocks(rows["c.npy"], matrix)
+    check_blocks(rows["f.npy"], list(zip(*matrix)))
+    check_blocks(rows["deep.npy"], matrix)
+    check_blocks(rows["line.npy"], [xs])
+    check_blocks(rows["tiles.npy"], [long[:8400], long[8400:]])
+    assert [fit["rows"]["clipped"] for fit in rows["c.npy"]["blocks"] if fit["format"] == "nvfp4"] != [0], rows["c.npy"]
+    for name in ("zeros.npy", "none.npy"):
+        assert rows[name]["block_format"] is None and "blocks" not in rows[name], rows[name]
+    rows, _ = inspect("c.npy", files=files)
+    assert rows["c.npy"]["block_format"] is None and "blocks" not in rows["c.npy"], rows
+
+
+def large_matrices_are_sampled_in_whole_blocks():
+    block = floats(*gauss(8192))
+    for shape in ("(1024, 512)", "(3, 174848)", "(131072, 4)", "(524544,)"):
+        count = math.prod(int(n) for n in re.findall(r"\d+", shape))
+        files = {"a.npy": npy("'<f4'", shape, (block * 65)[:4 * count])}
+        few, all_values = (inspect(*options, "a.npy", files=files)[0]["a.npy"]
+                           for options in (["--blocks"], ["--blocks", "--exact"]))
+        assert few["sampled"] and not all_values["sampled"], few
+        for a, b in zip(few["blocks"], all_values["blocks"]):
+            assert a["bits"] == b["bits"] and abs(a["rows"]["sqnr"] - b["rows"]["sqnr"]) < 0.3, (shape, a, b)
+            if "," in shape and not shape.endswith(",)"):
+                assert abs(a["columns"]["sqnr"] - b["columns"]["sqnr"]) < 0.3, (shape, a, b)
 
 
 def f16_and_bf16_survive_or_not():
@@ -467,7 +607,7 @@ def help_names_every_option():
     assert code == 0 and errors == "" and max(map(len, out.splitlines())) <= 80, out
     with open(os.path.join(ROOT, "bench/inspect/options.c")) as file:
         options = re.findall(r'\{"(\w+)", (?:no|required)_argument', file.read())
-    assert len(options) == 13 and all(f"--{name}" in out for name in options), options
+    assert len(options) == 14 and all(f"--{name}" in out for name in options), options
     assert re.fullmatch(r"mpnum inspect \d+\.\d+\.\d+\n", bench("--version")[1])
 
 
@@ -566,6 +706,7 @@ def every_field_is_documented():
         known = set(re.findall(r"`(\w+)`", file.read()))
     rows, _ = inspect("--details", "a.safetensors", files={"a.safetensors": all_types()})
     fields = {key for row in rows.values() for key in row} | {"survives", "format", "notes", "files"}
+    fields |= set(rows["F32"]["blocks"][0])
     assert fields <= known, fields - known
     fields = {"f16_clipped", "f16_flushed", "bf16_clipped", "bf16_flushed"}
     assert fields <= known, fields - known
@@ -577,6 +718,8 @@ sys.exit(tap.run(
     large_tensors_are_counted_whole,
     periods_do_not_fool_the_sample,
     verdicts_follow_the_rules,
+    block_formats_are_measured_both_ways,
+    large_matrices_are_sampled_in_whole_blocks,
     f16_and_bf16_survive_or_not,
     what_nothing_holds_has_no_best_format,
     trouble_comes_first,

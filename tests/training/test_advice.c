@@ -188,6 +188,81 @@ static void dimensions_are_rounded_up(void) {
   CHECK(mpnum_round_up_dim((mpnum_type)0, 5) == 0, "unknown");
 }
 
+/* By hand, after the tables of the PTX ISA and of cuBLAS. */
+static void gpus_and_block_formats(void) {
+  enum { C = MPNUM_GPU_CONVERTS, T = MPNUM_GPU_TENSOR_CORES, S = MPNUM_GPU_BLOCK_SCALES };
+  static const int capabilities[6] = {70, 80, 89, 90, 100, 120};
+  mpnum_blockscale_format tall = mpnum_blockscale_transposed(
+      mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_FLOOR));
+  mpnum_blockscale_format pow2 = mpnum_blockscale_deepseek(128);
+  mpnum_blockscale_format odd =
+      mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
+  pow2.rule = MPNUM_BLOCKSCALE_AMAX_POW2;
+  odd.columns = 64;
+  const struct {
+    const char *name;
+    mpnum_blockscale_format format;
+    uint32_t want[6];
+  } cases[] = {
+      {"mx e4m3",
+       mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL),
+       {0, 0, C | T, C | T, C | T | S, C | T | S}},
+      {"mx e4m3, tall", tall, {0, 0, C | T, C | T, C | T | S, C | T | S}},
+      {"mx e4m3, blocks of 64", odd, {0, 0, C | T, C | T, C | T, C | T}},
+      {"mx e2m3",
+       mpnum_blockscale_mx(MPNUM_TYPE_E2M3, MPNUM_BLOCKSCALE_RCEIL),
+       {0, 0, 0, 0, C | T | S, C | T | S}},
+      {"mx e2m1",
+       mpnum_blockscale_mx(MPNUM_TYPE_E2M1, MPNUM_BLOCKSCALE_RCEIL),
+       {0, 0, 0, 0, C | T | S, C | T | S}},
+      {"mx int8",
+       mpnum_blockscale_mx_int8(MPNUM_BLOCKSCALE_RCEIL),
+       {C, C | T, C | T, C | T, C | T, C | T}},
+      {"nvfp4", mpnum_blockscale_nvfp4(1), {0, 0, 0, 0, C | T | S, C | T | S}},
+      {"nvfp4 16x16", mpnum_blockscale_nvfp4(16), {0, 0, 0, 0, C | T | S, C | T | S}},
+      {"deepseek", mpnum_blockscale_deepseek(1), {0, 0, C | T, C | T | S, C | T, C | T}},
+      {"deepseek 128x128", pow2, {0, 0, C | T, C | T | S, C | T, C | T}},
+      {"int8", mpnum_blockscale_int8(1), {C, C | T, C | T, C | T, C | T, C | T}},
+  };
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k)
+    for (int c = 0; c < 6; ++c)
+      CHECK(mpnum_gpu_block_support(&cases[k].format, capabilities[c]) ==
+                cases[k].want[c],
+            "%s on %d: %d", cases[k].name, capabilities[c],
+            (int)mpnum_gpu_block_support(&cases[k].format, capabilities[c]));
+}
+
+static void block_formats_in_memory(void) {
+  const mpnum_blockscale_format mx =
+      mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
+  const mpnum_blockscale_format six =
+      mpnum_blockscale_mx(MPNUM_TYPE_E3M2, MPNUM_BLOCKSCALE_RCEIL);
+  const mpnum_blockscale_format nvfp4 = mpnum_blockscale_nvfp4(1);
+  const mpnum_blockscale_format deepseek = mpnum_blockscale_deepseek(1);
+  const mpnum_blockscale_format weights = mpnum_blockscale_deepseek(128);
+  const mpnum_blockscale_format int8 = mpnum_blockscale_int8(1);
+  CHECK(mpnum_round_up_block_dim(&mx, 33) == 64 &&
+            mpnum_round_up_block_dim(&six, 1) == 128 &&
+            mpnum_round_up_block_dim(&nvfp4, 16) == 32 &&
+            mpnum_round_up_block_dim(&deepseek, 129) == 256 &&
+            mpnum_round_up_block_dim(&int8, 17) == 32 &&
+            mpnum_round_up_block_dim(&mx, 0) == 0 &&
+            mpnum_round_up_block_dim(&mx, SIZE_MAX) == 0,
+        "dimensions");
+  CHECK(mpnum_blockscale_bytes(&mx, 100, 64) == 6400 + 200 &&
+            mpnum_blockscale_bytes(&six, 100, 64) == 4800 + 200 &&
+            mpnum_blockscale_bytes(&nvfp4, 100, 64) == 3200 + 400 + 4 &&
+            mpnum_blockscale_bytes(&deepseek, 100, 256) == 25600 + 800 &&
+            mpnum_blockscale_bytes(&weights, 256, 256) == 65536 + 16 &&
+            mpnum_blockscale_bytes(&int8, 100, 64) == 6400 + 400,
+        "bytes");
+  CHECK(mpnum_blockscale_bytes_saved(&mx, MPNUM_TYPE_BF16, 100, 64) == 12800 - 6600 &&
+            mpnum_blockscale_bytes_saved(&nvfp4, MPNUM_TYPE_F32, 100, 64) ==
+                25600 - 3604 &&
+            mpnum_blockscale_bytes_saved(&mx, MPNUM_TYPE_E4M3, 1, 1) == -1,
+        "saved");
+}
+
 static void parameters_cost_memory(void) {
   CHECK(mpnum_bits_per_parameter(mpnum_training_adam(MPNUM_TYPE_F32)) == 128 &&
             mpnum_bits_per_parameter(mpnum_training_adam(MPNUM_TYPE_F16)) == 128 &&
@@ -388,6 +463,8 @@ int main(void) {
   TAP_RUN(dots_that_may_overflow);
   TAP_RUN(gpus_support_by_capability);
   TAP_RUN(dimensions_are_rounded_up);
+  TAP_RUN(gpus_and_block_formats);
+  TAP_RUN(block_formats_in_memory);
   TAP_RUN(parameters_cost_memory);
   TAP_RUN(promotion_loses_nothing);
   TAP_RUN(promotion_by_hand);

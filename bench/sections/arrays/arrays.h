@@ -14,7 +14,7 @@
 #include "../../peers/peers.h"
 #include "../../core/progress.h"
 
-enum { ARRAY_SIZES = 3, ARRAY_SHAPES = 19 };
+enum { ARRAY_SIZES = 3, ARRAY_SHAPES = 25 };
 
 /* What an array holds before an operation. */
 typedef enum array_source {
@@ -26,6 +26,8 @@ typedef enum array_source {
   SOURCE_BITS,   /* random bits: codes of 8 and 16 bits, packed codes */
   SOURCE_CODES6, /* random codes, one a byte */
   SOURCE_CODES4,
+  SOURCE_SCALED, /* random codes, none of them NaN, and an eighth more for scales of peers
+                  */
   SOURCE_COUNT
 } array_source;
 
@@ -45,6 +47,11 @@ typedef struct array_code {
   const char *(*isa)(void);   /* in use */
 } array_code;
 
+/* What an operation takes more time than another one. */
+typedef struct array_addition {
+  const char *what, *operation, *over;
+} array_addition;
+
 /* A section: operations, and who else does the same. */
 struct array_results;
 typedef struct array_set {
@@ -54,9 +61,12 @@ typedef struct array_set {
   const array_code *own;
   const array_peer *const *peers;
   size_t peer_count;
-  const char *version; /* of the first peer, or "" */
+  const char *version; /* of the last peer, or "" */
   /* NULL, or adds the rows of peers that are programs of their own. */
   void (*measure_outside)(struct array_results *results);
+  const char *added_section;
+  const array_addition *additions;
+  size_t addition_count;
 } array_set;
 
 extern const array_code array_functions;

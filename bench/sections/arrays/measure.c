@@ -16,7 +16,8 @@ static const byte_shape shapes[ARRAY_SHAPES] = {
     {32, 32, false}, {32, 16, false}, {32, 8, false},  {32, 6, false},  {32, 4, false},
     {16, 32, false}, {8, 32, false},  {6, 32, false},  {4, 32, false},  {16, 8, false},
     {16, 6, false},  {16, 4, false},  {64, 32, false}, {64, 16, false}, {32, 32, true},
-    {16, 16, true},  {32, 0, false},  {16, 0, false},  {8, 0, false},
+    {16, 16, true},  {32, 0, false},  {16, 0, false},  {8, 0, false},   {32, 12, false},
+    {16, 16, false}, {16, 12, false}, {8, 16, false},  {6, 16, false},  {4, 16, false},
 };
 
 /* What a contender runs, and in how many threads. */
@@ -66,6 +67,12 @@ static size_t dst_bytes(const group *at) {
   return bytes ? bytes : (size_t)LINE * at->thread_count;
 }
 
+/* Behind codes there is room for their scales, or between those of peers. */
+static void *make_dst(const group *at) {
+  const size_t bytes = dst_bytes(at);
+  return timing_buffer(at->shape.dst_bits < 32 ? bytes + bytes / 8 : bytes);
+}
+
 static void add_contender(group *at, array_loop run, void *src) {
   contender *made = &at->list[at->used];
   job *how = &at->jobs[at->used++];
@@ -91,7 +98,7 @@ static bool belongs(const group *at, size_t operation) {
 static bool make_arrays(group *at, void **any) {
   size_t i;
   *any = NULL;
-  at->dst = at->shape.in_place ? NULL : timing_buffer(dst_bytes(at));
+  at->dst = at->shape.in_place ? NULL : make_dst(at);
   if (!at->dst && !at->shape.in_place) return false;
   for (i = 0; i < at->own->count; ++i) {
     array_source source = at->own->operations[i].source;
@@ -175,7 +182,7 @@ static bool same_results(const void *a, const void *b, size_t bytes, bool floats
 static bool compare_peer(array_peer_row *row, const group *at) {
   const array_operation *operation = &at->own->operations[row->operation];
   const size_t bytes = dst_bytes(at);
-  void *ours = timing_buffer(bytes), *theirs = timing_buffer(bytes);
+  void *ours = make_dst(at), *theirs = make_dst(at);
   void *fresh = source_make(operation->source, at->shape.src_bits, at->count);
   const bool done = ours && theirs && fresh;
   if (done) {

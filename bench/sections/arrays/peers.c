@@ -56,7 +56,10 @@ const array_set arrays_set = {
     peers,
     PEERS,
     "",
-    NULL};
+    NULL,
+    NULL,
+    NULL,
+    0};
 
 const char *arrays_missing(const array_peer *peer) {
   if (peer->missing) return peer->missing;

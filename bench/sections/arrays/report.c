@@ -26,9 +26,12 @@ static void add_row(figures *to, const array_results *found, const char *source,
   }
 }
 
+/* Compared, and the same. */
+static bool is_same(const array_peer_row *row) { return row->loop->run && !row->differs; }
+
 static bool is_better(const array_peer_row *row, const array_peer_row *best) {
   if (!best) return true;
-  if (row->differs != best->differs) return best->differs;
+  if (is_same(row) != is_same(best)) return is_same(row);
   return row->row.sizes[MIDDLE].rate > best->row.sizes[MIDDLE].rate;
 }
 
@@ -113,8 +116,22 @@ static void add_plan(figures *to, const array_results *found) {
     figures_at(to, found->set->section, peer->name, "", "");
     figures_add(to, "functions", (double)peer->count, "");
     if (missing) figures_say(to, "missing", "%s", missing);
-    if (i == 0 && found->set->version[0])
+    if (i + 1 == found->set->peer_count && found->set->version[0])
       figures_say(to, "version", "%s", found->set->version);
+  }
+}
+
+static void add_addition(figures *to, const array_results *found,
+                         const array_addition *addition) {
+  const array_set *set = found->set;
+  const array_row *row = &found->rows[arrays_find(set, addition->operation)];
+  const array_row *over = &found->rows[arrays_find(set, addition->over)];
+  char size[TABLE_CELL];
+  int s;
+  for (s = 0; s < ARRAY_SIZES; ++s) {
+    show_bytes(size, (double)found->plan.sizes[s]);
+    figures_at(to, set->added_section, own, addition->what, size);
+    figures_add(to, "added_time", row->sizes[s].ns / over->sizes[s].ns - 1, "");
   }
 }
 
@@ -130,6 +147,8 @@ void arrays_figures(figures *to, const array_results *found) {
   }
   for (i = 0; i < found->limit_count; ++i)
     add_limit(to, found, &found->limits[i]);
+  for (i = 0; i < found->set->addition_count; ++i)
+    add_addition(to, found, &found->set->additions[i]);
 }
 
 static bool print_operations(const array_set *set, const figures *from, FILE *to) {
@@ -197,9 +216,21 @@ static bool print_limits(const array_set *set, const figures *from, FILE *to) {
       set->title);
 }
 
+static bool print_additions(const array_set *set, const figures *from, FILE *to) {
+  static const view_column columns[] = {
+      {.heading = "what", .metric = VIEW_NAME},
+      {.metric = "added_time", .format = "%+.0f%%", .factor = 100, .each = true},
+  };
+  const view shown = {.section = set->added_section, VIEW_COLUMNS(columns)};
+  return set->addition_count == 0 ||
+         view_print(&shown, from, to,
+                    "\n%s, what is added: time over that of the pass without\n",
+                    set->title);
+}
+
 bool arrays_print(const array_set *set, const figures *from, FILE *to) {
   const bool good = print_operations(set, from, to) && print_peers(set, from, to) &&
                     print_limits(set, from, to);
   view_absent(from, set->section, false, to);
-  return good;
+  return good && print_additions(set, from, to);
 }

@@ -38,6 +38,7 @@ static void fill(array_source source, void *dst, size_t count, size_t bytes) {
   case SOURCE_BITS: draw_bits(dst, bytes, 0xff); break;
   case SOURCE_CODES6: draw_bits(dst, bytes, 0x3f); break;
   case SOURCE_CODES4: draw_bits(dst, bytes, 0x0f); break;
+  case SOURCE_SCALED: draw_bits(dst, bytes, 0xbf); break;
   default:
     for (i = 0; i < count; ++i)
       put_value(source, dst, i);
@@ -45,7 +46,8 @@ static void fill(array_source source, void *dst, size_t count, size_t bytes) {
 }
 
 void *source_make(array_source source, unsigned src_bits, size_t count) {
-  const size_t bytes = count * src_bits / 8;
+  const size_t codes = count * src_bits / 8;
+  const size_t bytes = source == SOURCE_SCALED ? codes + codes / 8 : codes;
   const size_t tile = count < TILE ? count : TILE;
   size_t made = tile * src_bits / 8;
   unsigned char *buffer = timing_buffer(bytes);

@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "grad.h"
 
-#include "../../report/view.h"
+#include "../../peers/torch.h"
 
-static const char section[] = "grad_added";
+/* What torch_times.py calls for an operation of ours; unscale_ is the function under that
+ * method of torch.amp.GradScaler, _amp_foreach_non_finite_check_and_unscale_. */
+static const array_peer_loop loops[] = {
+    {"unscale f32", "unscale_, get_total_norm", NULL},
+    {"unscale f32 small", "unscale_, get_total_norm", NULL},
+    {"multiply f32", "unscale_", NULL},
+    {"unscale and clip f32", "unscale_, clip_grad_norm_", NULL},
+    {"check f32", "get_total_norm", NULL},
+};
+static array_peer pytorch = {"PyTorch", NULL, loops, PEER_COUNT(loops), NULL};
+static torch_peer measured = {&pytorch, "torch_times.py", "", {""}};
 
-/* What an operation does more than another one. */
-static const struct {
-  const char *what, *operation, *over;
-} additions[] = {
+static void measure_pytorch(array_results *found) { torch_measure(&measured, found); }
+
+static const array_peer *const peers[] = {&pytorch};
+
+static const array_addition additions[] = {
     {"check, statistics, norm, to a multiplication", "unscale f32", "multiply f32"},
     {"separate passes, to one", "unscale f32 in passes", "unscale f32"},
     {"small tensors, to one", "unscale f32 small", "unscale f32"},
@@ -16,29 +27,16 @@ static const struct {
     {"histogram of every 16th tile", "unscale f32 histogram/16", "unscale f32"},
 };
 
-void grad_figures(figures *to, const array_results *found) {
-  char size[TABLE_CELL];
-  size_t i;
-  int s;
-  arrays_figures(to, found);
-  for (i = 0; i < sizeof additions / sizeof *additions; ++i) {
-    const array_row *row = &found->rows[arrays_find(found->set, additions[i].operation)];
-    const array_row *over = &found->rows[arrays_find(found->set, additions[i].over)];
-    for (s = 0; s < ARRAY_SIZES; ++s) {
-      show_bytes(size, (double)found->plan.sizes[s]);
-      figures_at(to, section, "mpnum", additions[i].what, size);
-      figures_add(to, "added_time", row->sizes[s].ns / over->sizes[s].ns - 1, "");
-    }
-  }
-}
-
-bool grad_print(const figures *from, FILE *to) {
-  static const view_column columns[] = {
-      {.heading = "what", .metric = VIEW_NAME},
-      {.metric = "added_time", .format = "%+.0f%%", .factor = 100, .each = true},
-  };
-  static const view shown = {.section = section, VIEW_COLUMNS(columns)};
-  return arrays_print(&grad_set, from, to) &&
-         view_print(&shown, from, to,
-                    "\nGradients, what is added: time over that of the pass without\n");
-}
+const array_set grad_set = {
+    "Gradients",
+    "grad",
+    "grad_limit",
+    "called from Python, after all others. x: the peer's\ntime over mpnum's",
+    &grad_functions,
+    peers,
+    1,
+    measured.version,
+    measure_pytorch,
+    "grad_added",
+    additions,
+    sizeof additions / sizeof *additions};

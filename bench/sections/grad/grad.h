@@ -4,14 +4,9 @@
 #ifndef MPNUM_BENCH_GRAD_GRAD_H
 #define MPNUM_BENCH_GRAD_GRAD_H
 
-#include <stdio.h>
-
 #include "../arrays/arrays.h"
 
 extern const array_code grad_functions;
 extern const array_set grad_set;
-
-void grad_figures(figures *to, const array_results *found);
-bool grad_print(const figures *from, FILE *to);
 
 #endif

@@ -156,7 +156,7 @@ MPNUM_HOST_COLD_ void mpnum_block_job_of_(mpnum_block_job_ *job,
 MPNUM_HOST void mpnum_join_rows_(mpnum_block_job_ *job) {
   const size_t columns = job->src.columns;
   if (job->rows == 1 && job->src.stride == columns && job->codes.stride == columns &&
-      job->columns < columns && columns % job->columns == 0 && !job->codes.is_swizzled) {
+      columns % job->columns == 0 && !job->codes.is_swizzled) {
     job->src.columns *= job->src.rows;
     job->across *= job->src.rows;
     job->src.rows = 1;

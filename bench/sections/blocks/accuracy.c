@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* What block formats do to a tensor, which is taken as a matrix whose rows run along its
+ * last dimension. */
+#include "blocks.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../core/distributions.h"
+#include "../../core/progress.h"
+#include "../../report/view.h"
+
+enum { LINE_WIDTH = 100, MOST_SQNR = 300, MOST_COLUMNS = 1024 };
+static const char section[] = "blocks_accuracy";
+static const char *const ways[] = {"rows", "columns"};
+
+typedef struct matrix {
+  const char *file, *name;
+  size_t rows, columns;
+  bool turned;           /* rows in memory are its columns */
+  float *values, *found; /* found: after a round trip */
+  uint64_t nonzero, nonfinite;
+} matrix;
+
+/* Inf and NaN would make NaN of their blocks. */
+static void count_values(matrix *of) {
+  const size_t count = of->rows * of->columns;
+  size_t i;
+  for (i = 0; i < count; ++i) {
+    if (!isfinite(of->values[i])) {
+      of->values[i] = 0;
+      ++of->nonfinite;
+    }
+    of->nonzero += fpclassify(of->values[i]) != FP_ZERO;
+  }
+}
+
+/* +Inf when every value is exact. */
+static double sqnr_of(const matrix *of) {
+  const size_t count = of->rows * of->columns;
+  double signal = 0, noise = 0, sqnr;
+  size_t i;
+  for (i = 0; i < count; ++i) {
+    const double x = (double)of->values[i], error = (double)of->found[i] - x;
+    signal += x * x;
+    noise += error * error;
+  }
+  sqnr = 10 * log10(signal / noise);
+  return sqnr > MOST_SQNR ? (double)INFINITY : sqnr;
+}
+
+static bool add_preset(figures *to, const char *source, const matrix *of, int preset) {
+  int way;
+  for (way = 0; way < (block_preset_turns(preset) ? 2 : 1); ++way) {
+    block_losses losses;
+    if (!block_round_trip(preset, (way == 1) != of->turned, of->found, of->values,
+                          of->rows, of->columns, &losses))
+      return false;
+    figures_at(to, section, source, block_preset_name(preset), ways[way]);
+    figures_add(to, "bits", losses.bits, "bit");
+    figures_add(to, "sqnr", sqnr_of(of), "dB");
+    figures_add(to, "overflow_share", (double)losses.saturated / (double)of->nonzero, "");
+    figures_add(to, "underflow_share", (double)losses.underflowed / (double)of->nonzero,
+                "");
+  }
+  return true;
+}
+
+static bool add_matrix(figures *to, matrix *of, progress *bar) {
+  const size_t size = strlen(of->file) + strlen(of->name) + sizeof ": ";
+  char *source = malloc(size);
+  bool good = true;
+  int preset;
+  if (!source) return false;
+  count_values(of);
+  snprintf(source, size, "%s: %s", of->file, of->name);
+  figures_at(to, section, source, "", "");
+  figures_say(to, "file", "%s", of->file);
+  figures_say(to, "tensor", "%s", of->name);
+  figures_add(to, "rows", (double)(of->turned ? of->columns : of->rows), "");
+  figures_add(to, "columns", (double)(of->turned ? of->rows : of->columns), "");
+  figures_add(to, "non_finite", (double)of->nonfinite, "");
+  for (preset = 0; preset < BLOCK_PRESETS && good; ++preset) {
+    good = of->nonzero == 0 || add_preset(to, source, of, preset);
+    progress_step(bar, of->rows * of->columns, of->name);
+  }
+  free(source);
+  return good;
+}
+
+/* Room for the values; false when out of memory. */
+static bool make_matrix(matrix *made, const char *file, const char *name, uint64_t count,
+                        uint64_t columns) {
+  memset(made, 0, sizeof *made);
+  made->file = file;
+  made->name = name;
+  made->columns = (size_t)columns;
+  made->rows = (size_t)(count / columns);
+  if (count > SIZE_MAX / sizeof(float)) return false;
+  made->values = calloc((size_t)count, sizeof(float));
+  made->found = calloc((size_t)count, sizeof(float));
+  return made->values && made->found;
+}
+
+static void free_matrix(matrix *made) {
+  free(made->values);
+  free(made->found);
+}
+
+static bool measure_law(figures *to, const distribution *law, size_t drawn,
+                        progress *bar) {
+  const size_t columns = drawn < MOST_COLUMNS * MOST_COLUMNS ? 64 : MOST_COLUMNS;
+  matrix made;
+  bool good = make_matrix(&made, "synthetic", law->name, drawn, columns);
+  size_t i;
+  for (i = 0; i < drawn && good; ++i)
+    made.values[i] = (float)law->draw(i);
+  good = good && add_matrix(to, &made, bar);
+  free_matrix(&made);
+  return good || (complain(NULL, "out of memory"), false);
+}
+
+static bool measure_tensor(figures *to, const input *file, const tensor *values,
+                           progress *bar) {
+  const uint64_t last = values->rank == 0       ? 1
+                        : values->fortran_order ? values->shape[0]
+                                                : values->shape[values->rank - 1];
+  refusal why;
+  matrix made;
+  bool good = true;
+  refuse(&why, "out of memory for %s", values->name);
+  good = make_matrix(&made, file->path, values->name, values->count, last) &&
+         input_floats(file, values, 0, made.values, (size_t)values->count, &why);
+  if (good) {
+    made.turned = values->fortran_order && values->rank > 1;
+    good = add_matrix(to, &made, bar);
+  }
+  free_matrix(&made);
+  return good || (progress_end(bar), complain(file->path, why.text), false);
+}
+
+bool blocks_measure_accuracy(figures *to, const input *files, size_t file_count,
+                             size_t drawn, progress *bar) {
+  uint64_t values = DISTRIBUTION_COUNT * drawn;
+  bool good = true;
+  size_t i, t;
+  for (i = 0; i < file_count; ++i) {
+    for (t = 0; t < files[i].tensor_count; ++t)
+      values += files[i].tensors[t].count;
+  }
+  progress_begin(bar, values * BLOCK_PRESETS);
+  for (i = 0; i < DISTRIBUTION_COUNT && good; ++i)
+    good = measure_law(to, &distributions[i], drawn, bar);
+  for (i = 0; i < file_count; ++i) {
+    for (t = 0; t < files[i].tensor_count && good; ++t)
+      good = files[i].tensors[t].count == 0 ||
+             measure_tensor(to, &files[i], &files[i].tensors[t], bar);
+  }
+  progress_end(bar);
+  return good;
+}
+
+static bool print_matrix(const figures *from, const char *source, FILE *to) {
+  static const view_column columns[] = {
+      {.heading = "preset", .metric = VIEW_NAME},
+      {.heading = "bits", .metric = "bits", .format = "%.2f", .each = true},
+      {.heading = "SQNR dB", .metric = "sqnr", .show = show_sqnr, .each = true},
+      {.heading = "over%", .metric = "overflow_share", .show = show_share, .each = true},
+      {.heading = "under%",
+       .metric = "underflow_share",
+       .show = show_share,
+       .each = true},
+  };
+  const view shown = {.section = section, .source = source, VIEW_COLUMNS(columns)};
+  char name[4 * LINE_WIDTH];
+  const double nonfinite = figures_value(from, section, "non_finite");
+  shorten(name, sizeof name, LINE_WIDTH - 70, figures_words(from, section, "tensor"));
+  fprintf(to, "\n%s: %.0f x %.0f", name, figures_value(from, section, "rows"),
+          figures_value(from, section, "columns"));
+  if (nonfinite > 0) fprintf(to, ", %.0f not finite, which count as 0", nonfinite);
+  fputc('\n', to);
+  if (!figures_find(from, section, source, NULL, NULL, "bits"))
+    fputs("no nonzero finite value, so no errors\n", to);
+  return view_print(&shown, from, to, "%s", "");
+}
+
+static bool begins_matrix(const figure *row) {
+  return strcmp(row->section, section) == 0 && strcmp(row->metric, "file") == 0;
+}
+
+bool blocks_print_accuracy(const figures *from, FILE *to) {
+  const char *file = "";
+  bool good = true;
+  size_t i;
+  for (i = 0; i < from->count && good; ++i) {
+    figures part = *from;
+    if (!begins_matrix(&from->rows[i])) continue;
+    part.rows += i;
+    part.count -= i;
+    if (strcmp(file, part.rows->words) != 0) {
+      char name[4 * LINE_WIDTH];
+      file = part.rows->words;
+      shorten(name, sizeof name, LINE_WIDTH - 30, file);
+      fprintf(to, "\nBlocks, accuracy: %s%s\n", name,
+              strcmp(file, "synthetic") == 0 ? " distributions" : "");
+    }
+    good = print_matrix(&part, part.rows->source, to);
+  }
+  return good;
+}
