@@ -111,7 +111,9 @@ MPNUM_HOST int mpnum_log2_(size_t n) {
 MPNUM_HOST_COLD_ void mpnum_block_runs_(mpnum_block_job_ *job, size_t rows) {
   const size_t columns = job->columns;
   const int is_power = (columns & (columns - 1)) == 0;
-  const size_t most = rows > MPNUM_BAND_ / 64 ? 64 : MPNUM_BAND_ / rows / 64 * 64;
+  /* Higher bands fit no cache: then as wide as it goes, for long reads. */
+  const size_t most =
+      rows > MPNUM_BAND_ / 256 ? MPNUM_RUN_ : MPNUM_BAND_ / rows / 64 * 64;
   const size_t run = most < MPNUM_RUN_ ? most : MPNUM_RUN_;
   if (is_power && columns >= 16 && columns <= run) {
     job->shift = mpnum_log2_(columns);
