@@ -209,8 +209,9 @@ MPNUM_MATH_ mpnum_status mpnum_amax_history_init(mpnum_amax_history *history,
 MPNUM_MATH_ float mpnum_amax_history_amax(const mpnum_amax_history *history,
                                           const float *amaxes) {
   uint32_t word = 0, i = 0;
+  if (history->algorithm == MPNUM_AMAX_MOST_RECENT && history->pushed == 0) return 0;
   if (history->algorithm == MPNUM_AMAX_MOST_RECENT)
-    return history->pushed == 0 ? 0.0f : amaxes[(history->pushed - 1) % history->length];
+    return amaxes[(history->pushed - 1) % history->length];
   for (; i < history->length; ++i) {
     const uint32_t other = mpnum_bits_f32(amaxes[i]);
     word = other > word ? other : word;

@@ -276,7 +276,7 @@ static void the_inverse_brings_back_what_was_there(void) {
   for (int i = 0; i < 2 * 500; ++i) {
     const int n = orders[i % 2];
     const double bound = (n == 64 ? 6 : 4) * 0x1p-24 * (1 + 0x1p-20);
-    float difference[64];
+    float difference[64] = {0};
     double size = 0;
     for (int j = 0; j < n; ++j)
       x[j] = (float)(uniform(-1, 1) * exp2(uniform(-20, 20)));

@@ -96,7 +96,7 @@ def host_bytes_are_given(futures, twin):
 
 
 def every_conversion_is_called():
-    missing = [name for name in WORK.api.functions.keys() - WORK.api.host_only if "_to_" in name or "code" in name.split("_")
+    missing = [name for name in WORK.api.functions.keys() - WORK.api.host_only if "_to_" in name or "code" in name.split("_") and not name.endswith("_bytes")
                or name.startswith(("mpnum_pack_", "mpnum_unpack_"))]
     missing = sorted(set(missing) - {call.function for call in WORK.calls})
     assert not missing, f"no kernel calls {missing}"

@@ -135,7 +135,8 @@ MPNUM_HOST_COLD_ void mpnum_block_job_of_(mpnum_block_job_ *job,
   const uint64_t saved = mpnum_fenv_save_(); /* the rule has quotients */
   job->is_mx = format->scale_type == MPNUM_TYPE_E8M0;
   job->is_two_level = format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL;
-  job->rule = mpnum_block_rule_of_(format, job->is_two_level ? codes.scale : 1.0f);
+  if (!job->is_two_level) codes.scale = 1;
+  job->rule = mpnum_block_rule_of_(format, codes.scale);
   mpnum_fenv_restore_(saved);
   job->scaling =
       format->is_int8

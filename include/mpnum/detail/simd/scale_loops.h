@@ -237,7 +237,7 @@ MPNUM_HOST void mpnum_quantize_floats_(const mpnum_scaling_ *scaling, uint8_t *d
                                        const float *src, mpnum_factors_ factors, size_t n,
                                        uint64_t index, uint64_t *zeros) {
   const size_t whole = n - n % MPNUM_SCALED_, rest = n - whole;
-  if (!scaling->has_encoding) {
+  if (!scaling->has_encoding && scaling->any) {
     (*scaling->any)(scaling, dst, src, factors, n, index, zeros);
     return;
   }
@@ -318,7 +318,7 @@ MPNUM_HOST_ONCE_ void mpnum_count_losses_(const mpnum_scaling_ *scaling,
                                           mpnum_quantize_losses *losses, const float *src,
                                           mpnum_factors_ factors, size_t n) {
   const size_t whole = n - n % MPNUM_SCALED_, rest = n - whole;
-  uint32_t counts[4];
+  uint32_t counts[4] = {0, 0, 0, 0};
   if (whole) {
     MPNUM_CALL_(count_run, (scaling, counts, src, factors, whole));
     mpnum_add_losses_(scaling, losses, counts);
