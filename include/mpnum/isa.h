@@ -41,6 +41,15 @@
 # define MPNUM_LOOPS_VBMI_   0
 #endif
 
+/* Whether the CPU is asked what it has; for fma, in CUDA sources, too, which have no
+ * loops. */
+#if MPNUM_HAS_GNU && MPNUM_HAS_ARRAYS && __STDC_HOSTED__ && !MPNUM_ON_DEVICE && \
+    !MPNUM_NO_SIMD && !MPNUM_NO_DISPATCH && defined(__x86_64__)
+# define MPNUM_ASKS_CPU_ 1
+#else
+# define MPNUM_ASKS_CPU_ 0
+#endif
+
 /* The sets of instructions that array functions have loops for. */
 typedef enum mpnum_isa {
   MPNUM_ISA_SCALAR = 0,
@@ -66,8 +75,7 @@ MPNUM_HOST const char *mpnum_isa_name(mpnum_isa isa) {
   }
 }
 
-/* The best of this CPU, or, without dispatch, of the compiler's flags. */
-# if MPNUM_HAS_X86_SIMD && !MPNUM_NO_DISPATCH
+# if MPNUM_ASKS_CPU_
 MPNUM_HOST int mpnum_has_bits_(uint32_t word, uint32_t bits) {
   return (word & bits) == bits;
 }
@@ -83,7 +91,7 @@ MPNUM_HOST mpnum_cpuid_ mpnum_cpuid_of_(uint32_t leaf) {
           : "0"(leaf), "2"(0));
   return is;
 }
-MPNUM_HOST_COLD_ mpnum_isa mpnum_isa_probe_(void) {
+MPNUM_HOST_COLD_ mpnum_isa mpnum_cpu_probe_(void) {
   uint32_t saved;
   mpnum_cpuid_ has;
   if (mpnum_cpuid_of_(0).a < 7) return MPNUM_ISA_SSE2; /* the last leaf */
@@ -101,41 +109,49 @@ MPNUM_HOST_COLD_ mpnum_isa mpnum_isa_probe_(void) {
     return MPNUM_ISA_AVX2;
   return mpnum_has_bits_(has.c, 1u << 1) ? MPNUM_ISA_AVX512_VBMI : MPNUM_ISA_AVX512;
 }
-# else
-MPNUM_HOST_COLD_ mpnum_isa mpnum_isa_probe_(void) {
-#  if MPNUM_HAS_NEON
-  return MPNUM_ISA_NEON;
-#  elif MPNUM_LOOPS_VBMI_
-  return MPNUM_ISA_AVX512_VBMI;
-#  elif MPNUM_LOOPS_AVX512_
-  return MPNUM_ISA_AVX512;
-#  elif MPNUM_LOOPS_AVX2_
-  return MPNUM_ISA_AVX2;
-#  elif MPNUM_LOOPS_SSE2_
-  return MPNUM_ISA_SSE2;
-#  else
-  return MPNUM_ISA_SCALAR;
-#  endif
-}
+# elif MPNUM_HAS_NEON
+MPNUM_HOST_COLD_ mpnum_isa mpnum_cpu_probe_(void) { return MPNUM_ISA_NEON; }
 # endif
 
+/* The best of this CPU, or, without dispatch, of the compiler's flags. */
+MPNUM_HOST_COLD_ mpnum_isa mpnum_isa_probe_(void) {
 # if (MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON) && !MPNUM_NO_DISPATCH
+  return mpnum_cpu_probe_();
+# elif MPNUM_HAS_NEON
+  return MPNUM_ISA_NEON;
+# elif MPNUM_LOOPS_VBMI_
+  return MPNUM_ISA_AVX512_VBMI;
+# elif MPNUM_LOOPS_AVX512_
+  return MPNUM_ISA_AVX512;
+# elif MPNUM_LOOPS_AVX2_
+  return MPNUM_ISA_AVX2;
+# elif MPNUM_LOOPS_SSE2_
+  return MPNUM_ISA_SSE2;
+# else
+  return MPNUM_ISA_SCALAR;
+# endif
+}
+
+# if MPNUM_ASKS_CPU_ || (MPNUM_HAS_NEON && !MPNUM_NO_DISPATCH)
 /* 1 more than the ISA in use; 0 before the CPU was asked. */
 MPNUM_HOST int *mpnum_isa_cache_(void) {
   static int cache = 0;
   return &cache;
 }
-
-/* The instruction set that array functions of this translation unit use. */
-MPNUM_HOST mpnum_isa mpnum_isa_in_use(void) {
+MPNUM_HOST mpnum_isa mpnum_cpu_isa_(void) {
   int *cache = mpnum_isa_cache_();
   int known = __atomic_load_n(cache, __ATOMIC_RELAXED);
   if (known == 0) {
-    known = (int)mpnum_isa_probe_() + 1;
+    known = (int)mpnum_cpu_probe_() + 1;
     __atomic_store_n(cache, known, __ATOMIC_RELAXED);
   }
   return (mpnum_isa)(known - 1);
 }
+# endif
+
+# if (MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON) && !MPNUM_NO_DISPATCH
+/* The instruction set that array functions of this translation unit use. */
+MPNUM_HOST mpnum_isa mpnum_isa_in_use(void) { return mpnum_cpu_isa_(); }
 
 /* Makes array functions of this translation unit use another ISA, for tests and
  * measurements. One that this CPU or this build has not: MPNUM_ERROR_ARGUMENT, and

@@ -6,6 +6,8 @@
 #define MPNUM_DETAIL_MATH_F32_OPS_H
 
 #include "wide.h"
+#include "../../isa.h"
+#include "../../isa.h"
 
 #include "../simd/operations.inc"
 #define MPNUM_ISA_HERE_ 0
@@ -119,6 +121,94 @@ MPNUM_REAL_ float mpnumv_sqrt_raw(float x) {
                : mpnum_from_bits_f32(0x7fffffffu);
   return mpnum_from_bits_f32(
       mpnum_wide_nearest_f32_(mpnum_wide_sqrt_(mpnum_wide_f32_(bits))));
+#endif
+}
+
+/* --- a b + c, rounded once --- */
+
+/* MPNUM_HAS_FMA_: 1 where the target has an instruction for it. */
+#if MPNUM_ON_DEVICE || !MPNUM_HAS_GNU
+# define MPNUM_HAS_FMA_ MPNUM_ON_DEVICE
+#elif defined(__FMA__) || defined(__aarch64__) || defined(__s390x__) || \
+    defined(__powerpc64__) || defined(__ARM_FEATURE_FMA)
+# define MPNUM_HAS_FMA_ 1
+#elif defined(__riscv_flen)
+# define MPNUM_HAS_FMA_ (__riscv_flen >= 32)
+#else
+# define MPNUM_HAS_FMA_ 0
+#endif
+
+#if MPNUM_ASKS_CPU_ || (defined(__x86_64__) && MPNUM_HAS_FMA_ && !MPNUM_ON_DEVICE)
+/* It needs no target attribute. */
+MPNUM_REAL_ float mpnum_fma_x86_(float a, float b, float c) {
+  __asm__("vfmadd213ss %2, %1, %0" : "+x"(a) : "x"(b), "x"(c));
+  return a;
+}
+#endif
+
+#if !MPNUM_HAS_FMA_
+# if MPNUM_HAS_GNU && defined(__SSE2__)
+#  define MPNUM_OPT_BARRIER_SUM_(x) __asm__("" : "+x"(x))
+# elif MPNUM_HAS_GNU
+#  define MPNUM_OPT_BARRIER_SUM_(x) __asm__("" : "+m"(x))
+# else
+#  define MPNUM_OPT_BARRIER_SUM_(x) ((void)0)
+# endif
+MPNUM_REAL_ double mpnum_double_sum_(double a, double b) {
+  double sum = a + b;
+  MPNUM_OPT_BARRIER_SUM_(sum);
+  return sum;
+}
+# undef MPNUM_OPT_BARRIER_SUM_
+/* The sum, where it is inexact the neighbour whose last bit is 1, as a float. Its error
+ * is exact (Knuth's TwoSum). */
+MPNUM_RARE_ float mpnum_fma_by_odd_(double product, double c) {
+  const double sum = mpnum_double_sum_(product, c);
+  const double b = mpnum_double_sum_(sum, -product);
+  const double error = mpnum_double_sum_(
+      mpnum_double_sum_(product, -mpnum_double_sum_(sum, -b)), mpnum_double_sum_(c, -b));
+  const uint64_t bits = mpnum_bits_f64(sum), error_bits = mpnum_bits_f64(error);
+  const int is_exact =
+      error_bits << 1 == 0 || (bits >> 52 & 0x7ff) == 0x7ff || (bits & 1) != 0;
+  const int is_back = ((bits ^ error_bits) >> 63) != 0; /* to zero */
+  if (is_exact) return (float)sum;
+  return (float)mpnum_from_bits_f64(is_back ? bits - 1 : bits + 1);
+}
+/* The product is exact in double; its sum with c is rounded to double and then to float,
+ * which is once too often only where the 29 bits that go last are one half exactly, or
+ * the result is subnormal: there the sum is rounded to odd first (Boldo, Melquiond 2008).
+ */
+MPNUM_REAL_ float mpnum_fma_emulated_(float a, float b, float c) {
+  const double product = (double)a * (double)b;
+  const double sum = mpnum_double_sum_(product, (double)c);
+  const uint64_t bits = mpnum_bits_f64(sum);
+  const uint32_t high = (uint32_t)(bits >> 32) & 0x7fffffffu;
+  if ((bits & 0x1fffffffu) == 0x10000000u || high - 1 < 0x380fffffu /* 2^-126 */)
+    return mpnum_fma_by_odd_(product, (double)c);
+  return (float)sum;
+}
+#endif
+
+MPNUM_REAL_ float mpnumv_fma(float a, float b, float c) {
+#if MPNUM_ON_DEVICE
+  float x;
+  asm("fma.rn.f32 %0, %1, %2, %3;" : "=f"(x) : "f"(a), "f"(b), "f"(c));
+  return x;
+#elif MPNUM_HAS_FMA_ && defined(__x86_64__)
+  return mpnum_fma_x86_(a, b, c);
+#elif MPNUM_HAS_FMA_ && defined(__aarch64__)
+  float x;
+  __asm__("fmadd %s0, %s1, %s2, %s3" : "=w"(x) : "w"(a), "w"(b), "w"(c));
+  return x;
+#elif MPNUM_HAS_FMA_
+  float x = __builtin_fmaf(a, b, c);
+  MPNUM_OPT_BARRIER_F32_(x);
+  return x;
+#else
+# if MPNUM_ASKS_CPU_
+  if (mpnum_cpu_isa_() >= MPNUM_ISA_AVX2) return mpnum_fma_x86_(a, b, c);
+# endif
+  return mpnum_fma_emulated_(a, b, c);
 #endif
 }
 

@@ -107,6 +107,12 @@ MPNUM_F32_OPERATION_(mpnumv_sub, "vsubps")
 MPNUM_F32_OPERATION_(mpnumv_mul, "vmulps")
 MPNUM_F32_OPERATION_(mpnumv_div, "vdivps")
 # undef MPNUM_F32_OPERATION_
+/* a b + c */
+MPNUM_AVX2_ mpnumv_vector mpnumv_fma(mpnumv_vector a, mpnumv_vector b, mpnumv_vector c) {
+  __m256 x = (__m256)a;
+  __asm__("vfmadd213ps %2, %1, %0" : "+x"(x) : "x"((__m256)b), "x"((__m256)c));
+  return (mpnumv_vector)x;
+}
 MPNUM_AVX2_ mpnumv_vector mpnumv_sqrt_raw(mpnumv_vector x) {
   __m256 root;
   __asm__("vsqrtps %1, %0" : "=x"(root) : "x"((__m256)x));

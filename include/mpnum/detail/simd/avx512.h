@@ -135,6 +135,12 @@ MPNUM_F32_OPERATION_(mpnumv_sub, _mm512_maskz_sub_round_ps)
 MPNUM_F32_OPERATION_(mpnumv_mul, _mm512_maskz_mul_round_ps)
 MPNUM_F32_OPERATION_(mpnumv_div, _mm512_maskz_div_round_ps)
 # undef MPNUM_F32_OPERATION_
+/* a b + c */
+MPNUM_AVX512_ mpnumv_vector mpnumv_fma(mpnumv_vector a, mpnumv_vector b,
+                                       mpnumv_vector c) {
+  return (mpnumv_vector)_mm512_fmadd_round_ps(
+      (__m512)a, (__m512)b, (__m512)c, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
 MPNUM_AVX512_ mpnumv_vector mpnumv_sqrt_raw(mpnumv_vector x) {
   return (mpnumv_vector)_mm512_maskz_sqrt_round_ps(
       MPNUM_ALL_, (__m512)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);

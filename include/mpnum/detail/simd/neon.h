@@ -109,6 +109,14 @@ MPNUM_F32_OPERATION_(mpnumv_sub, "fsub")
 MPNUM_F32_OPERATION_(mpnumv_mul, "fmul")
 MPNUM_F32_OPERATION_(mpnumv_div, "fdiv")
 # undef MPNUM_F32_OPERATION_
+/* a b + c */
+MPNUM_NEON_ mpnumv_vector mpnumv_fma(mpnumv_vector a, mpnumv_vector b, mpnumv_vector c) {
+  float32x4_t x = (float32x4_t)c;
+  __asm__("fmla %0.4s, %1.4s, %2.4s"
+          : "+w"(x)
+          : "w"((float32x4_t)a), "w"((float32x4_t)b));
+  return (mpnumv_vector)x;
+}
 MPNUM_NEON_ mpnumv_vector mpnumv_sqrt_raw(mpnumv_vector x) {
   float32x4_t root;
   __asm__("fsqrt %0.4s, %1.4s" : "=w"(root) : "w"((float32x4_t)x));

@@ -114,6 +114,72 @@ MPNUM_F32_OPERATION_(mpnumv_sub, "subps")
 MPNUM_F32_OPERATION_(mpnumv_mul, "mulps")
 MPNUM_F32_OPERATION_(mpnumv_div, "divps")
 # undef MPNUM_F32_OPERATION_
+/* a b + c, as if by one instruction, which SSE2 has not: the product is exact in double,
+ * the sum is rounded to double and then to float. That is once too often only where the
+ * 29 bits that the second rounding drops are one half exactly, or the result is
+ * subnormal; there the sum is rounded to odd first (Boldo, Melquiond 2008). */
+# define MPNUM_F64_OPERATION_(name, instruction)      \
+  MPNUM_SSE2_ __m128d name(__m128d a, __m128d b) {    \
+   __asm__(instruction " %1, %0" : "+x"(a) : "x"(b)); \
+   return a;                                          \
+  }
+MPNUM_F64_OPERATION_(mpnumv_add_pair, "addpd")
+MPNUM_F64_OPERATION_(mpnumv_sub_pair, "subpd")
+MPNUM_F64_OPERATION_(mpnumv_mul_pair, "mulpd")
+# undef MPNUM_F64_OPERATION_
+/* p + c, where it is inexact the neighbour whose last bit is 1; Inf and NaN as they are.
+ * The error of the sum is exact (Knuth's TwoSum). */
+MPNUM_SSE2_ __m128d mpnumv_odd_sum(__m128d p, __m128d c) {
+  const __m128d sum = mpnumv_add_pair(p, c), b = mpnumv_sub_pair(sum, p);
+  const __m128d error =
+      mpnumv_add_pair(mpnumv_sub_pair(p, mpnumv_sub_pair(sum, b)), mpnumv_sub_pair(c, b));
+  const __m128i bits = (__m128i)sum, error_bits = (__m128i)error;
+  const __m128i magnitude = _mm_set1_epi64x(0x7fffffff00000000);
+  /* by upper words: no error, or Inf or NaN */
+  const __m128i exact = _mm_or_si128(
+      _mm_cmpeq_epi32(_mm_and_si128(error_bits, magnitude), _mm_setzero_si128()),
+      _mm_cmpgt_epi32(_mm_and_si128(bits, magnitude), _mm_set1_epi32(0x7fefffff)));
+  const __m128i even = _mm_andnot_si128(bits, _mm_set1_epi64x(1));
+  const __m128i moved = _mm_andnot_si128(_mm_shuffle_epi32(exact, 0xf5), even);
+  const __m128i other_sign = _mm_srli_epi64(_mm_xor_si128(bits, error_bits), 63);
+  const __m128i back = _mm_and_si128(moved, other_sign);
+  return (__m128d)_mm_sub_epi64(_mm_add_epi64(bits, moved), _mm_add_epi64(back, back));
+}
+/* The two upper floats as doubles. */
+MPNUM_SSE2_ __m128d mpnumv_upper_pair(mpnumv_vector x) {
+  return _mm_cvtps_pd(_mm_movehl_ps((__m128)x, (__m128)x));
+}
+MPNUM_SSE2_ __m128d mpnumv_lower_pair(mpnumv_vector x) { return _mm_cvtps_pd((__m128)x); }
+MPNUM_SSE2_ mpnumv_vector mpnumv_of_pairs(__m128d lower, __m128d upper) {
+  return (mpnumv_vector)_mm_movelh_ps(_mm_cvtpd_ps(lower), _mm_cvtpd_ps(upper));
+}
+MPNUM_HOST_COLD_ mpnumv_vector mpnumv_fma_by_odd(mpnumv_vector a, mpnumv_vector b,
+                                                 mpnumv_vector c) {
+  return mpnumv_of_pairs(
+      mpnumv_odd_sum(mpnumv_mul_pair(mpnumv_lower_pair(a), mpnumv_lower_pair(b)),
+                     mpnumv_lower_pair(c)),
+      mpnumv_odd_sum(mpnumv_mul_pair(mpnumv_upper_pair(a), mpnumv_upper_pair(b)),
+                     mpnumv_upper_pair(c)));
+}
+MPNUM_SSE2_ mpnumv_vector mpnumv_fma(mpnumv_vector a, mpnumv_vector b, mpnumv_vector c) {
+  const __m128d lower = mpnumv_add_pair(
+      mpnumv_mul_pair(mpnumv_lower_pair(a), mpnumv_lower_pair(b)), mpnumv_lower_pair(c));
+  const __m128d upper = mpnumv_add_pair(
+      mpnumv_mul_pair(mpnumv_upper_pair(a), mpnumv_upper_pair(b)), mpnumv_upper_pair(c));
+  const mpnumv_vector low_words =
+      (mpnumv_vector)_mm_shuffle_ps((__m128)lower, (__m128)upper, 0x88);
+  const mpnumv_vector high_words =
+      (mpnumv_vector)_mm_shuffle_ps((__m128)lower, (__m128)upper, 0xdd);
+  const __m128i one_half =
+      _mm_cmpeq_epi32((__m128i)(low_words & 0x1fffffffu), _mm_set1_epi32(0x10000000));
+  /* below 2^-126 and not 0, as signed words */
+  const __m128i subnormal =
+      _mm_cmplt_epi32((__m128i)((high_words & 0x7fffffffu) + 0x7fffffffu),
+                      _mm_set1_epi32((int)0xb8100000u));
+  if (__builtin_expect(_mm_movemask_epi8(_mm_or_si128(one_half, subnormal)), 0))
+    return mpnumv_fma_by_odd(a, b, c);
+  return mpnumv_of_pairs(lower, upper);
+}
 MPNUM_SSE2_ mpnumv_vector mpnumv_sqrt_raw(mpnumv_vector x) {
   __m128 root;
   __asm__("sqrtps %1, %0" : "=x"(root) : "x"((__m128)x));
