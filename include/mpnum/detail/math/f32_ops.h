@@ -160,16 +160,15 @@ MPNUM_REAL_ double mpnum_double_sum_(double a, double b) {
   return sum;
 }
 # undef MPNUM_OPT_BARRIER_SUM_
-/* The sum, where it is inexact the neighbour whose last bit is 1, as a float. Its error
- * is exact (Knuth's TwoSum). */
+/* The sum, which is finite, and where it is inexact the neighbour whose last bit is 1, as
+ * a float. Its error is exact (Knuth's TwoSum). */
 MPNUM_RARE_ float mpnum_fma_by_odd_(double product, double c) {
   const double sum = mpnum_double_sum_(product, c);
   const double b = mpnum_double_sum_(sum, -product);
   const double error = mpnum_double_sum_(
       mpnum_double_sum_(product, -mpnum_double_sum_(sum, -b)), mpnum_double_sum_(c, -b));
   const uint64_t bits = mpnum_bits_f64(sum), error_bits = mpnum_bits_f64(error);
-  const int is_exact =
-      error_bits << 1 == 0 || (bits >> 52 & 0x7ff) == 0x7ff || (bits & 1) != 0;
+  const int is_exact = error_bits << 1 == 0 || (bits & 1) != 0;
   const int is_back = ((bits ^ error_bits) >> 63) != 0; /* to zero */
   if (is_exact) return (float)sum;
   return (float)mpnum_from_bits_f64(is_back ? bits - 1 : bits + 1);

@@ -175,7 +175,7 @@ MPNUM_SSE2_ mpnumv_vector mpnumv_fma(mpnumv_vector a, mpnumv_vector b, mpnumv_ve
   /* below 2^-126 and not 0, as signed words */
   const __m128i subnormal =
       _mm_cmplt_epi32((__m128i)((high_words & 0x7fffffffu) + 0x7fffffffu),
-                      _mm_set1_epi32((int)0xb8100000u));
+                      _mm_set1_epi32((int)0xb80fffffu));
   if (__builtin_expect(_mm_movemask_epi8(_mm_or_si128(one_half, subnormal)), 0))
     return mpnumv_fma_by_odd(a, b, c);
   return mpnumv_of_pairs(lower, upper);
