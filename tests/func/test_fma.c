@@ -10,8 +10,32 @@
 #include <string.h>
 
 #define mpnumv_fma_loop MPNUM_V_(fma_loop)
-#define MPNUM_EACH_ISA_ "../../../../tests/func/fma_loop.inc" /* from there */
-#include <mpnum/detail/simd/each_isa.inc>
+#define MPNUM_ISA_HERE_ 0
+#include <mpnum/detail/simd/operations.inc>
+#include <mpnum/detail/simd/isa_begin.inc>
+#include "fma_loop.inc"
+#if MPNUM_LOOPS_SSE2_
+# define MPNUM_ISA_HERE_ 1
+# include <mpnum/detail/simd/isa_begin.inc>
+# include "fma_loop.inc"
+#endif
+#if MPNUM_LOOPS_AVX2_
+# define MPNUM_ISA_HERE_ 2
+# include <mpnum/detail/simd/isa_begin.inc>
+# include "fma_loop.inc"
+#endif
+#if MPNUM_LOOPS_AVX512_
+# define MPNUM_ISA_HERE_ 3
+# include <mpnum/detail/simd/isa_begin.inc>
+# include "fma_loop.inc"
+#endif
+#if MPNUM_HAS_NEON
+# define MPNUM_ISA_HERE_ 4
+# include <mpnum/detail/simd/isa_begin.inc>
+# include "fma_loop.inc"
+#endif
+#include <mpnum/detail/simd/isa_end.inc>
+#undef mpnumv_fma_loop
 
 #if !MPNUM_HAS_FMA_
 static void emulated_loop(float *dst, const float *a, const float *b, const float *c,

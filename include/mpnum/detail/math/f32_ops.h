@@ -138,9 +138,16 @@ MPNUM_REAL_ float mpnumv_sqrt_raw(float x) {
 # define MPNUM_HAS_FMA_ 0
 #endif
 
-#if MPNUM_ASKS_CPU_ || (defined(__x86_64__) && MPNUM_HAS_FMA_ && !MPNUM_ON_DEVICE)
+/* 1 where functions ask the CPU for it. */
+#if MPNUM_ASKS_CPU_ && !MPNUM_HAS_FMA_
+# define MPNUM_ASKS_FMA_ 1
+#else
+# define MPNUM_ASKS_FMA_ 0
+#endif
+
+#if MPNUM_ASKS_FMA_ || (defined(__x86_64__) && MPNUM_HAS_FMA_ && !MPNUM_ON_DEVICE)
 /* It needs no target attribute. */
-MPNUM_REAL_ float mpnum_fma_x86_(float a, float b, float c) {
+MPNUM_REAL_ float mpnum_fma_fused_(float a, float b, float c) {
   __asm__("vfmadd213ss %2, %1, %0" : "+x"(a) : "x"(b), "x"(c));
   return a;
 }
@@ -194,7 +201,7 @@ MPNUM_REAL_ float mpnumv_fma(float a, float b, float c) {
   asm("fma.rn.f32 %0, %1, %2, %3;" : "=f"(x) : "f"(a), "f"(b), "f"(c));
   return x;
 #elif MPNUM_HAS_FMA_ && defined(__x86_64__)
-  return mpnum_fma_x86_(a, b, c);
+  return mpnum_fma_fused_(a, b, c);
 #elif MPNUM_HAS_FMA_ && defined(__aarch64__)
   float x;
   __asm__("fmadd %s0, %s1, %s2, %s3" : "=w"(x) : "w"(a), "w"(b), "w"(c));
@@ -204,13 +211,49 @@ MPNUM_REAL_ float mpnumv_fma(float a, float b, float c) {
   MPNUM_OPT_BARRIER_F32_(x);
   return x;
 #else
-# if MPNUM_ASKS_CPU_
-  if (mpnum_cpu_isa_() >= MPNUM_ISA_AVX2) return mpnum_fma_x86_(a, b, c);
+# if MPNUM_ASKS_FMA_
+  if (mpnum_cpu_isa_() >= MPNUM_ISA_AVX2) return mpnum_fma_fused_(a, b, c);
 # endif
   return mpnum_fma_emulated_(a, b, c);
 #endif
 }
 
 #include "../simd/isa_end.inc"
+
+#if MPNUM_ASKS_FMA_
+/* The other steps, for func.inc with the instruction and without. */
+# define MPNUM_ALSO_(name, to, from)                                                 \
+  MPNUM_REAL_ to mpnum_##name##_fused_(from x) { return mpnum_##name##_scalar_(x); } \
+  MPNUM_REAL_ to mpnum_##name##_emulated_(from x) { return mpnum_##name##_scalar_(x); }
+# define MPNUM_ALSO_TWO_(name, to, from)                    \
+  MPNUM_REAL_ to mpnum_##name##_fused_(from a, from b) {    \
+   return mpnum_##name##_scalar_(a, b);                     \
+  }                                                         \
+  MPNUM_REAL_ to mpnum_##name##_emulated_(from a, from b) { \
+   return mpnum_##name##_scalar_(a, b);                     \
+  }
+typedef float mpnum_f32_fused_, mpnum_f32_emulated_;
+typedef uint32_t mpnum_vector_fused_, mpnum_vector_emulated_;
+typedef int mpnum_mask_fused_, mpnum_mask_emulated_;
+MPNUM_ALSO_TWO_(add, float, float)
+MPNUM_ALSO_TWO_(sub, float, float)
+MPNUM_ALSO_TWO_(mul, float, float)
+MPNUM_ALSO_TWO_(div, float, float)
+MPNUM_ALSO_TWO_(greater, int, uint32_t)
+MPNUM_ALSO_TWO_(less, int, uint32_t)
+MPNUM_ALSO_(sqrt_raw, float, float)
+MPNUM_ALSO_(constant, float, uint32_t)
+MPNUM_ALSO_(f32_of, float, uint32_t)
+MPNUM_ALSO_(bits_of, uint32_t, float)
+MPNUM_ALSO_(splat, uint32_t, uint32_t)
+# undef MPNUM_ALSO_
+# undef MPNUM_ALSO_TWO_
+MPNUM_REAL_ uint32_t mpnum_select_fused_(int mask, uint32_t a, uint32_t b) {
+  return mask ? a : b;
+}
+MPNUM_REAL_ uint32_t mpnum_select_emulated_(int mask, uint32_t a, uint32_t b) {
+  return mask ? a : b;
+}
+#endif
 
 #endif

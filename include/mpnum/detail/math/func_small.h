@@ -9,9 +9,18 @@
 #include "f32_ops.h"
 
 #include "../simd/operations.inc"
-#define MPNUM_ISA_HERE_ 0
-#include "../simd/isa_begin.inc"
-#include "func.inc"
+#if MPNUM_ASKS_FMA_
+# define MPNUM_ISA_HERE_ 6
+# include "../simd/isa_begin.inc"
+# include "func.inc"
+# define MPNUM_ISA_HERE_ 7
+# include "../simd/isa_begin.inc"
+# include "func.inc"
+#else
+# define MPNUM_ISA_HERE_ 0
+# include "../simd/isa_begin.inc"
+# include "func.inc"
+#endif
 #include "../simd/isa_end.inc"
 
 /* The functions of one argument: ROW(name, NAME). */
@@ -25,6 +34,31 @@
   ROW(tanh_derivative, TANH_DERIVATIVE) ROW(silu_derivative, SILU_DERIVATIVE) \
   ROW(gelu_derivative, GELU_DERIVATIVE)
 /* clang-format on */
+
+#if MPNUM_ASKS_FMA_
+/* Each with the instruction where the CPU has it. */
+# define MPNUM_ROW_(name, NAME)                                           \
+  MPNUM_HOST_COLD_ float mpnum_##name##_slowly_(float x) {                \
+   return mpnum_##name##_emulated_(x);                                    \
+  }                                                                       \
+  MPNUM_REAL_ float mpnum_##name##_scalar_(float x) {                     \
+   return mpnum_cpu_isa_() >= MPNUM_ISA_AVX2 ? mpnum_##name##_fused_(x)   \
+                                             : mpnum_##name##_slowly_(x); \
+  }
+# define MPNUM_ROW_OF_TWO_(name)                                             \
+  MPNUM_HOST_COLD_ float mpnum_##name##_slowly_(float a, float b) {          \
+   return mpnum_##name##_emulated_(a, b);                                    \
+  }                                                                          \
+  MPNUM_REAL_ float mpnum_##name##_scalar_(float a, float b) {               \
+   return mpnum_cpu_isa_() >= MPNUM_ISA_AVX2 ? mpnum_##name##_fused_(a, b)   \
+                                             : mpnum_##name##_slowly_(a, b); \
+  }
+MPNUM_FUNCTION_ROWS_(MPNUM_ROW_)
+MPNUM_ROW_(exp_of_negative, EXP_OF_NEGATIVE)
+MPNUM_ROW_OF_TWO_(logaddexp)
+# undef MPNUM_ROW_
+# undef MPNUM_ROW_OF_TWO_
+#endif
 
 #define MPNUM_ROW_(name, NAME) MPNUM_FUNCTION_##NAME##_,
 typedef enum mpnum_function_ {
