@@ -280,22 +280,17 @@ MPNUM_MATH_ mpnum_f16 mpnum_gelu_derivative_f16(mpnum_f16 x) {
 MPNUM_MATH_ mpnum_bf16 mpnum_gelu_derivative_bf16(mpnum_bf16 x) {
   return mpnum_bf16_function_(MPNUM_FUNCTION_GELU_DERIVATIVE_, x, MPNUM_OVERFLOW_IEEE);
 }
-/* End of what tools/wrappers wrote. */
-/* log(e^a + e^b). Near 0, where the two parts cancel, f32 has an absolute error of 2^-23.
- */
+/* log(e^a + e^b). Near 0, where the two parts cancel, f32 has an absolute error of
+ * 2^-23. */
 MPNUM_MATH_ float mpnum_logaddexp_f32(float a, float b) {
   return mpnum_logaddexp_scalar_(a, b);
 }
 MPNUM_MATH_ mpnum_f16 mpnum_logaddexp_f16(mpnum_f16 a, mpnum_f16 b) {
-  const mpnum_f16 y = {(uint16_t)mpnum_logaddexp_code_(
-      mpnum_format_of(MPNUM_TYPE_F16), mpnum_bits_f32(mpnum_f16_to_f32(a)),
-      mpnum_bits_f32(mpnum_f16_to_f32(b)))};
-  return y;
+  return mpnum_f16_function_of_two_(MPNUM_FUNCTION_LOGADDEXP_, a, b);
 }
 MPNUM_MATH_ mpnum_bf16 mpnum_logaddexp_bf16(mpnum_bf16 a, mpnum_bf16 b) {
-  const mpnum_bf16 y = {(uint16_t)mpnum_logaddexp_code_(
-      mpnum_format_of(MPNUM_TYPE_BF16), (uint32_t)a.bits << 16, (uint32_t)b.bits << 16)};
-  return y;
+  return mpnum_bf16_function_of_two_(MPNUM_FUNCTION_LOGADDEXP_, a, b);
 }
+/* End of what tools/wrappers wrote. */
 
 #endif

@@ -10,9 +10,17 @@
 #include <string.h>
 
 enum { MOST = 3000 };
-static float a32[MOST], b32[MOST], want32[MOST], got32[MOST];
-static mpnum_f16 a16[MOST], b16[MOST], want16[MOST], got16[MOST];
-static mpnum_bf16 ab[MOST], bb[MOST], wantb[MOST], gotb[MOST];
+static float a32[MOST], b32[MOST], got32[MOST];
+static mpnum_f16 a16[MOST], b16[MOST], got16[MOST];
+static mpnum_bf16 ab[MOST], bb[MOST], gotb[MOST];
+/* What each function has to give. */
+typedef struct wanted_results {
+  float f32[MOST];
+  mpnum_f16 f16[MOST];
+  mpnum_bf16 bf16[MOST];
+} wanted_results;
+#define DECLARE(name, NAME) static wanted_results want_##name;
+MPNUM_FUNCTION_ROWS_OF_TWO_(DECLARE)
 
 mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
 mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }
@@ -37,39 +45,45 @@ static void make_inputs(void) {
     b16[i] = mpnum_f32_to_f16(b32[i]);
     ab[i] = mpnum_f32_to_bf16(a32[i]);
     bb[i] = mpnum_f32_to_bf16(b32[i]);
-    want32[i] = mpnum_logaddexp_f32(a32[i], b32[i]);
-    want16[i] = mpnum_logaddexp_f16(a16[i], b16[i]);
-    wantb[i] = mpnum_logaddexp_bf16(ab[i], bb[i]);
+#define WANT(name, NAME)                                  \
+ want_##name.f32[i] = mpnum_##name##_f32(a32[i], b32[i]); \
+ want_##name.f16[i] = mpnum_##name##_f16(a16[i], b16[i]); \
+ want_##name.bf16[i] = mpnum_##name##_bf16(ab[i], bb[i]);
+    MPNUM_FUNCTION_ROWS_OF_TWO_(WANT)
   }
 }
 
-static void check(const char *type, size_t n, const void *got, const void *want,
+static void check(const char *name, size_t n, const void *got, const void *want,
                   size_t size) {
   for (size_t i = 0; i < n * size; ++i) {
     const int is_same = ((const uint8_t *)got)[i] == ((const uint8_t *)want)[i];
-    CHECK(is_same, "%s: element %zu of %zu", type, i / size, n);
+    CHECK(is_same, "%s: element %zu of %zu", name, i / size, n);
     if (!is_same) return;
   }
 }
 static void elements_are_the_scalar_ones(void) {
   for (size_t n = 0; n <= MOST; n += n < 100 ? 1 : 290) {
-    memset(got32, 0x5c, sizeof got32);
-    mpnum_logaddexp_f32_array(got32, a32, b32, n);
-    mpnum_logaddexp_f16_array(got16, a16, b16, n);
-    mpnum_logaddexp_bf16_array(gotb, ab, bb, n);
-    check("f32", n, got32, want32, 4);
-    check("f16", n, got16, want16, 2);
-    check("bf16", n, gotb, wantb, 2);
-    CHECK(n == MOST || mpnum_bits_f32(got32[n]) == 0x5c5c5c5cu, "written past %zu", n);
+#define CHECK_ARRAYS(name, NAME)                     \
+ memset(got32, 0x5c, sizeof got32);                  \
+ mpnum_##name##_f32_array(got32, a32, b32, n);       \
+ mpnum_##name##_f16_array(got16, a16, b16, n);       \
+ mpnum_##name##_bf16_array(gotb, ab, bb, n);         \
+ check(#name "_f32", n, got32, want_##name.f32, 4);  \
+ check(#name "_f16", n, got16, want_##name.f16, 2);  \
+ check(#name "_bf16", n, gotb, want_##name.bf16, 2); \
+ CHECK(n == MOST || mpnum_bits_f32(got32[n]) == 0x5c5c5c5cu, "written past %zu", n);
+    MPNUM_FUNCTION_ROWS_OF_TWO_(CHECK_ARRAYS)
   }
 }
 static void the_result_may_be_a_source(void) {
-  memcpy(got32, a32, sizeof got32);
-  memcpy(got16, b16, sizeof got16);
-  mpnum_logaddexp_f32_array(got32, got32, b32, MOST);
-  mpnum_logaddexp_f16_array(got16, a16, got16, MOST);
-  check("f32", MOST, got32, want32, 4);
-  check("f16", MOST, got16, want16, 2);
+#define CHECK_IN_PLACE(name, NAME)                     \
+ memcpy(got32, a32, sizeof got32);                     \
+ memcpy(got16, b16, sizeof got16);                     \
+ mpnum_##name##_f32_array(got32, got32, b32, MOST);    \
+ mpnum_##name##_f16_array(got16, a16, got16, MOST);    \
+ check(#name "_f32", MOST, got32, want_##name.f32, 4); \
+ check(#name "_f16", MOST, got16, want_##name.f16, 2);
+  MPNUM_FUNCTION_ROWS_OF_TWO_(CHECK_IN_PLACE)
 }
 
 int main(void) {

@@ -21,6 +21,11 @@ FUNCTIONS = [
      "-0.752; close to there f32 has an absolute error of 2^-22.", "Their derivatives; that of softplus is sigmoid.",
      ["sigmoid_derivative", "tanh_derivative", "silu_derivative", "gelu_derivative"], []),
 ]
+# [(what func.h says, what func_array.h says, [function of two arguments])]
+FUNCTIONS_OF_TWO = [
+    ("log(e^a + e^b). Near 0, where the two parts cancel, f32 has an absolute error of 2^-23.", "log(e^a + e^b).",
+     ["logaddexp"]),
+]
 # Their _sat forms take the smallest positive argument for a zero.
 LOGARITHMS = ("log", "log2", "log10")
 
@@ -32,6 +37,16 @@ MPNUM_MATH_ float mpnum_$function${suffix}_f32(float x) {
 FUNCTION_SMALL = """\
 MPNUM_MATH_ mpnum_$T mpnum_$function${suffix}_$T(mpnum_$T x) {
   return mpnum_${T}_function_(MPNUM_FUNCTION_${NAME}_, $x, MPNUM_OVERFLOW_$OVERFLOW);
+}
+"""
+FUNCTION_OF_TWO_F32 = """\
+MPNUM_MATH_ float mpnum_${function}_f32(float a, float b) {
+  return mpnum_${function}_scalar_(a, b);
+}
+"""
+FUNCTION_OF_TWO_SMALL = """\
+MPNUM_MATH_ mpnum_$T mpnum_${function}_$T(mpnum_$T a, mpnum_$T b) {
+  return mpnum_${T}_function_of_two_(MPNUM_FUNCTION_${NAME}_, a, b);
 }
 """
 FUNCTION_F32_ARRAY = """\
@@ -56,6 +71,11 @@ def function(name, suffix, overflow):
     return out
 
 
+def function_of_two(name):
+    return [fill(FUNCTION_OF_TWO_F32, function=name),
+            *(fill(FUNCTION_OF_TWO_SMALL, T=small, function=name, NAME=name.upper()) for small in ("f16", "bf16"))]
+
+
 def function_arrays(name, suffix="", overflow="IEEE", sources=("src",)):
     two = ", ".join((sources * 2)[:2])
     out = []
@@ -74,7 +94,9 @@ def forms(names, saturating):
 
 def scalars_text():
     return "".join(sections([(words, [text for form in forms(names, saturating) for text in function(*form)])])
-                   for words, _, names, saturating in FUNCTIONS)
+                   for words, _, names, saturating in FUNCTIONS) + "".join(
+        sections([(words, [text for name in names for text in function_of_two(name)])])
+        for words, _, names in FUNCTIONS_OF_TWO)
 
 
 def arrays_text():
@@ -83,7 +105,8 @@ def arrays_text():
         if words:
             groups.append((words, []))
         groups[-1][1].extend(text for form in forms(names, saturating) for text in function_arrays(*form))
-    groups.append(("log(e^a + e^b).", function_arrays("logaddexp", sources=("a", "b"))))
+    groups += [(words, [text for name in names for text in function_arrays(name, sources=("a", "b"))])
+               for _, words, names in FUNCTIONS_OF_TWO]
     return sections(groups)
 
 

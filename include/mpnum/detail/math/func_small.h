@@ -34,6 +34,9 @@
   ROW(tanh_derivative, TANH_DERIVATIVE) ROW(silu_derivative, SILU_DERIVATIVE) \
   ROW(gelu_derivative, GELU_DERIVATIVE)
 /* clang-format on */
+/* Those of two. One more has a row here, its floats in func.inc and its value in
+ * mpnum_wide_of_two_. */
+#define MPNUM_FUNCTION_ROWS_OF_TWO_(ROW) ROW(logaddexp, LOGADDEXP)
 
 #if MPNUM_ASKS_FMA_
 /* Each with the instruction where the CPU has it. */
@@ -45,7 +48,7 @@
    return mpnum_cpu_isa_() >= MPNUM_ISA_AVX2 ? mpnum_##name##_fused_(x)   \
                                              : mpnum_##name##_slowly_(x); \
   }
-# define MPNUM_ROW_OF_TWO_(name)                                             \
+# define MPNUM_ROW_OF_TWO_(name, NAME)                                       \
   MPNUM_HOST_COLD_ float mpnum_##name##_slowly_(float a, float b) {          \
    return mpnum_##name##_emulated_(a, b);                                    \
   }                                                                          \
@@ -55,14 +58,14 @@
   }
 MPNUM_FUNCTION_ROWS_(MPNUM_ROW_)
 MPNUM_ROW_(exp_of_negative, EXP_OF_NEGATIVE)
-MPNUM_ROW_OF_TWO_(logaddexp)
+MPNUM_FUNCTION_ROWS_OF_TWO_(MPNUM_ROW_OF_TWO_)
 # undef MPNUM_ROW_
 # undef MPNUM_ROW_OF_TWO_
 #endif
 
 #define MPNUM_ROW_(name, NAME) MPNUM_FUNCTION_##NAME##_,
 typedef enum mpnum_function_ {
-  MPNUM_FUNCTION_ROWS_(MPNUM_ROW_) MPNUM_FUNCTION_LOGADDEXP_
+  MPNUM_FUNCTION_ROWS_(MPNUM_ROW_) MPNUM_FUNCTION_ROWS_OF_TWO_(MPNUM_ROW_)
 } mpnum_function_;
 #undef MPNUM_ROW_
 
@@ -218,23 +221,80 @@ MPNUM_REAL_ float mpnum_saturated_(float y) {
   return mpnum_from_bits_f32(bits - (uint32_t)((bits & 0x7fffffffu) == 0x7f800000u));
 }
 
-MPNUM_RARE_ uint32_t mpnum_wide_logaddexp_(mpnum_format format, uint32_t a, uint32_t b) {
-  const mpnum_wide_ x = mpnum_wide_f32_(a), y = mpnum_wide_f32_(b);
-  const mpnum_wide_ difference = mpnum_wide_sub_(x, y);
-  const mpnum_wide_ value = mpnum_wide_add_(
-      difference.negative ? y : x, mpnum_wide_softplus_(mpnum_wide_make_(
-                                       difference.significand, difference.exponent, 1)));
-  return mpnum_nearest_code_(format, mpnum_wide_to_f32_(value), MPNUM_OVERFLOW_IEEE);
+/* --- two arguments --- */
+
+MPNUM_MATH_ int mpnum_takes_two_(mpnum_function_ function) {
+  return function >= MPNUM_FUNCTION_LOGADDEXP_;
 }
-MPNUM_REAL_ uint32_t mpnum_logaddexp_code_(mpnum_format format, uint32_t a, uint32_t b) {
+MPNUM_REAL_ float mpnum_float_of_two_(mpnum_function_ function, float a, float b) {
+#define MPNUM_ROW_(name, NAME) \
+case MPNUM_FUNCTION_##NAME##_: return mpnum_##name##_scalar_(a, b);
+  switch (function) {
+    MPNUM_FUNCTION_ROWS_OF_TWO_(MPNUM_ROW_)
+  default: return a;
+  }
+#undef MPNUM_ROW_
+}
+MPNUM_MATH_ mpnum_wide_ mpnum_wide_logaddexp_(mpnum_wide_ a, mpnum_wide_ b) {
+  const mpnum_wide_ difference = mpnum_wide_sub_(a, b);
+  return mpnum_wide_add_(difference.negative ? b : a,
+                         mpnum_wide_softplus_(mpnum_wide_make_(difference.significand,
+                                                               difference.exponent, 1)));
+}
+/* a and b are finite; not 0 where a zero is special. */
+MPNUM_RARE_ mpnum_wide_ mpnum_wide_of_two_(mpnum_function_ function, mpnum_wide_ a,
+                                           mpnum_wide_ b) {
+  switch (function) {
+  case MPNUM_FUNCTION_LOGADDEXP_: return mpnum_wide_logaddexp_(a, b);
+  default: return a;
+  }
+}
+/* Whether the float function gives the code: Inf, NaN, zeros but for a sum. */
+MPNUM_REAL_ int mpnum_is_special_(mpnum_function_ function, uint32_t x) {
+  const uint32_t magnitude = x & 0x7fffffffu;
+  return magnitude >= 0x7f800000u ||
+         (magnitude == 0 && function != MPNUM_FUNCTION_LOGADDEXP_);
+}
+/* Ulps that the float y may be off, with room for directed rounding; 2^23 where the two
+ * parts of a sum may cancel. */
+MPNUM_REAL_ uint32_t mpnum_ulps_of_two_(mpnum_function_ function, uint32_t y) {
+  if (function == MPNUM_FUNCTION_LOGADDEXP_)
+    return (y & 0x7fffffffu) < 0x3d800000u /* 2^-4 */ ? 0x00800000u : 64;
+  return 16;
+}
+MPNUM_RARE_ uint32_t mpnum_wide_code_of_two_(mpnum_format format,
+                                             mpnum_function_ function, uint32_t a,
+                                             uint32_t b, mpnum_overflow overflow) {
+  const mpnum_wide_ value =
+      mpnum_wide_of_two_(function, mpnum_wide_f32_(a), mpnum_wide_f32_(b));
+  return mpnum_nearest_code_(format, mpnum_wide_to_f32_(value), overflow);
+}
+MPNUM_REAL_ uint32_t mpnum_function_code_of_two_(mpnum_format format,
+                                                 mpnum_function_ function, uint32_t a,
+                                                 uint32_t b, mpnum_overflow overflow) {
   const uint32_t y = mpnum_bits_f32(
-      mpnum_logaddexp_scalar_(mpnum_from_bits_f32(a), mpnum_from_bits_f32(b)));
+      mpnum_float_of_two_(function, mpnum_from_bits_f32(a), mpnum_from_bits_f32(b)));
   uint32_t code = 0;
-  if ((a & 0x7fffffffu) >= 0x7f800000u || (b & 0x7fffffffu) >= 0x7f800000u)
-    return mpnum_nearest_code_(format, y, MPNUM_OVERFLOW_IEEE);
-  if ((y & 0x7fffffffu) >= 0x3d800000u /* 2^-4 */ &&
-      mpnum_is_decided_(format, y, 64, MPNUM_OVERFLOW_IEEE, &code))
+  if (mpnum_is_special_(function, a) || mpnum_is_special_(function, b) ||
+      (y & 0x7fffffffu) > 0x7f800000u)
+    return mpnum_nearest_code_(format, y, overflow);
+  if (!mpnum_may_vanish_(format, a, y) && !mpnum_may_vanish_(format, b, y) &&
+      mpnum_is_decided_(format, y, mpnum_ulps_of_two_(function, y), overflow, &code))
     return code;
-  return mpnum_wide_logaddexp_(format, a, b);
+  return mpnum_wide_code_of_two_(format, function, a, b, overflow);
+}
+MPNUM_REAL_ mpnum_f16 mpnum_f16_function_of_two_(mpnum_function_ function, mpnum_f16 a,
+                                                 mpnum_f16 b) {
+  const mpnum_f16 y = {(uint16_t)mpnum_function_code_of_two_(
+      mpnum_format_of(MPNUM_TYPE_F16), function, mpnum_bits_f32(mpnum_f16_to_f32(a)),
+      mpnum_bits_f32(mpnum_f16_to_f32(b)), MPNUM_OVERFLOW_IEEE)};
+  return y;
+}
+MPNUM_REAL_ mpnum_bf16 mpnum_bf16_function_of_two_(mpnum_function_ function, mpnum_bf16 a,
+                                                   mpnum_bf16 b) {
+  const mpnum_bf16 y = {(uint16_t)mpnum_function_code_of_two_(
+      mpnum_format_of(MPNUM_TYPE_BF16), function, (uint32_t)a.bits << 16,
+      (uint32_t)b.bits << 16, MPNUM_OVERFLOW_IEEE)};
+  return y;
 }
 #endif

@@ -101,10 +101,14 @@ MPNUM_HOST uint32_t mpnum_decoded16_(mpnum_small_function_ task, const void *src
   }
 MPNUM_FUNCTION_ROWS_(MPNUM_CODE_OF_)
 # undef MPNUM_CODE_OF_
-MPNUM_HOST uint32_t mpnum_logaddexp_of_(mpnum_small_function_ task, uint32_t a,
-                                        uint32_t b) {
-  return mpnum_logaddexp_code_(task.format, a, b);
-}
+# define MPNUM_CODE_OF_(name, NAME)                                                \
+  MPNUM_HOST uint32_t mpnum_##name##_code_(mpnum_small_function_ task, uint32_t a, \
+                                           uint32_t b) {                           \
+   return mpnum_function_code_of_two_(task.format, MPNUM_FUNCTION_##NAME##_, a, b, \
+                                      task.type.overflow);                         \
+  }
+MPNUM_FUNCTION_ROWS_OF_TWO_(MPNUM_CODE_OF_)
+# undef MPNUM_CODE_OF_
 /* Puts right the codes that differ from those on the other side of the result. */
 MPNUM_HOST_ONCE_ void mpnum_put_right_(mpnum_small_function_ task,
                                        mpnum_small_code_ *code, uint8_t *codes,
@@ -189,7 +193,7 @@ MPNUM_HOST void mpnum_small_chunk_(mpnum_small_function_ task, mpnum_small_code_
     y[i] = 0;
   }
   (*task.type.floats)(x, a, n);
-  if (task.function == MPNUM_FUNCTION_LOGADDEXP_) {
+  if (mpnum_takes_two_(task.function)) {
     (*task.type.floats)(y, b, n);
     second = y;
   }
@@ -230,7 +234,7 @@ MPNUM_HOST void mpnum_small_array_(mpnum_small_function_ task, mpnum_small_code_
 # define MPNUM_ROW_(name, NAME) \
   MPNUM_SMALL_ARRAY_(name, MPNUM_FUNCTION_##NAME##_, mpnum_##name##_code_)
 MPNUM_FUNCTION_ROWS_(MPNUM_ROW_)
-MPNUM_SMALL_ARRAY_(logaddexp, MPNUM_FUNCTION_LOGADDEXP_, mpnum_logaddexp_of_)
+MPNUM_FUNCTION_ROWS_OF_TWO_(MPNUM_ROW_)
 # undef MPNUM_ROW_
 # undef MPNUM_SMALL_ARRAY_
 
