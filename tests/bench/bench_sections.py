@@ -163,8 +163,26 @@ def check_forced_isas(section, best):
         assert figures.get(section, "mpnum", metric="isa") == name and f": {name}, 1 thread." in out
 
 
-def check_threads(section):
+def check_threads(section, operation, without):
+    """Without threads there is no table of them. Memory is the limit past the highest rate, at 80 % of the copy."""
+    assert not without.select(f"{section}_threads")
     figures, out = result_of(f"--{section}", "--quick", "--threads", "3")
     assert figures.get(section, "mpnum", metric="threads") == 3 and "3 threads" in out
     for name in operations(figures, section):
         assert all(figures.get(section, "mpnum", name, size, "rate") > 0 for size in QUICK_SIZES), name
+    lines = out.split(f" threads: {operation}. ")[1].split("\n\n")[0].splitlines()[-3:]
+    rows = figures.all_of("name", f"{section}_threads", "mpnum")
+    assert rows == ["1 thread", "2 threads", "3 threads"], rows
+    any_bound = figures.select(f"{section}_threads", "mpnum", None, "", "memory_limit_from")
+    for name, line in zip(rows, lines):
+        sizes = figures.all_of("variant", f"{section}_threads", "mpnum", name)
+        found = [figures.metrics(f"{section}_threads", "mpnum", name, size) for size in sizes]
+        assert sizes == [f"{4 << i} KiB" for i in range(6)], sizes
+        assert all(math.isclose(one["share_of_limit"], one["rate"] / one["limit_rate"]) for one in found), found
+        fastest = max(range(6), key=lambda i: found[i]["rate"])
+        bound = [i for i in range(fastest + 1, 6) if min(one["share_of_limit"] for one in found[i:]) >= 0.8]
+        about = figures.metrics(f"{section}_threads", "mpnum", name)
+        assert about == {"operation": operation, **({"memory_limit_from": 4096 << bound[0]} if bound else {})}, (about, found)
+        shown = [f"{one['rate']:.1f} {100 * one['share_of_limit']:.0f}%" for one in found]
+        last = sizes[bound[0]] if bound else "-" if any_bound else ""
+        assert line.split() == " ".join([name, *shown, last]).split(), (line, shown)

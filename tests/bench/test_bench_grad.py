@@ -133,7 +133,7 @@ def every_isa_of_the_cpu_can_be_forced():
 
 
 def threads_split_the_arrays():
-    bench_sections.check_threads("grad")
+    bench_sections.check_threads("grad", "unscale f32", quick_run()[0])
 
 
 def it_is_no_default_section():

@@ -77,4 +77,6 @@ const array_set blocks_set = {
     measure_torchao,
     "blocks_added",
     additions,
-    sizeof additions / sizeof *additions};
+    sizeof additions / sizeof *additions,
+    NULL,
+    NULL};
