@@ -10,8 +10,8 @@ from bench_program import FORMATS
 MAX_FLOAT = (2 - 2 ** -23) * 2.0 ** 127
 # name: element, rows and columns of a block (0: all), kind of scale
 PRESETS = {
-    "mx e4m3": ("e4m3", 1, 32, "mx"), "mx e5m2": ("e5m2", 1, 32, "mx"), "mx e3m2": ("e3m2", 1, 32, "mx"),
-    "mx e2m3": ("e2m3", 1, 32, "mx"), "mx e2m1": ("e2m1", 1, 32, "mx"), "mx int8": ("int8/64", 1, 32, "mx"),
+    "mx e4m3": ("e4m3", 1, 32, "mx"), "mx e5m2": ("e5m2", 1, 32, "mx"), "mx e2m3": ("e2m3", 1, 32, "mx"),
+    "mx e3m2": ("e3m2", 1, 32, "mx"), "mx e2m1": ("e2m1", 1, 32, "mx"), "mx int8": ("int8/64", 1, 32, "mx"),
     "nvfp4 1x16": ("e2m1", 1, 16, "nvfp4"), "e4m3 1x128": ("e4m3", 1, 128, "amax"), "int8 row": ("int8", 1, 0, "amax"),
     "nvfp4 16x16": ("e2m1", 16, 16, "nvfp4"), "e4m3 128x128": ("e4m3", 128, 128, "amax"),
     "int8 tensor": ("int8", 0, 0, "amax"),
