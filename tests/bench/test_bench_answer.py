@@ -68,6 +68,20 @@ def the_worst_tensor_decides():
     assert "\nweights     e5m2 times 2^13 to 2^15: SQNR exact, clipped 0, flushed 0\n" in out, out
 
 
+def without_speed(screen):
+    """The lines of a screen but for version, machine, speeds and why there is no GPU."""
+    screen = re.sub(r"^mpnum [\d.]+ on .*", "mpnum", screen, flags=re.M)
+    screen = re.sub(r"^No GPU: .*?(\. Tensor)", r"No GPU\1", screen, flags=re.M)
+    return re.sub(r"^(\w+ +\d+) +\d+ +\d+ +[\d.]+ ", r"\1 ", screen, flags=re.M).splitlines()
+
+
+def the_screen_of_the_documentation_is_what_is_printed():
+    """The documented one is that of a machine without a GPU, as this program's."""
+    shown = re.search(r"^```\n(mpnum .*?)^```", (ROOT / "docs/bench.md").read_text(), re.M | re.S)[1]
+    code, out, _ = bench("--quick")
+    assert code == 0 and without_speed(out) == without_speed(shown), out
+
+
 def names_tell_kinds():
     ones = [1.0] * 8
     found, figures, out = chosen(tensor_file(**{
@@ -209,6 +223,7 @@ def the_picture_of_the_docs_is_current():
 sys.exit(tap.run(
     the_first_format_that_loses_little_is_chosen,
     the_worst_tensor_decides,
+    the_screen_of_the_documentation_is_what_is_printed,
     names_tell_kinds,
     first_screen_fits,
     large_files_are_measured_in_part,
