@@ -2,10 +2,12 @@
 """What the tests of --arrays, --blocks and --grad have in common: sections with operations at three sizes, copies, peers."""
 
 import math
+import os
 import platform
 import re
+import sys
 
-from bench_program import full_run, result_of
+from bench_program import Folder, full_run, result_of
 
 QUICK_SIZES = {"4 KiB": 4096, "16 KiB": 16384, "64 KiB": 65536}
 OF_A_SIZE = {"time_per_value", "noise", "rate", "limit_rate", "share_of_limit"}
@@ -14,6 +16,46 @@ OF_A_SIZE = {"time_per_value", "noise", "rate", "limit_rate", "share_of_limit"}
 def quick_run(section, **settings):
     """(the figures, the output) of one run."""
     return full_run(f"--{section}", "--quick", **settings)
+
+
+# A module of Python takes seconds to load: only tests that are about it name a Python.
+ABSENT = os.environ["TORCH_PYTHON"] = "no-such-python"
+ABSENT_WHY = f"cannot be run; it needs {ABSENT} (TORCH_PYTHON names another python3)"
+
+
+def run_with(section, program):
+    """A run with this text for the Python of a peer."""
+    with Folder() as folder:
+        path = os.path.join(folder, "python")
+        with open(path, "w") as file:
+            file.write(f"#!{sys.executable}\nimport json, sys\n{program}\n")
+        os.chmod(path, 0o755)
+        return quick_run(section, env={**os.environ, "TORCH_PYTHON": path})
+
+
+def times(size_factor=1):
+    return [{"bytes": size * size_factor, "ns_per_value": 50.5 + i, "noise": 0.01 * i}
+            for i, size in enumerate(QUICK_SIZES.values())]
+
+
+def run_with_times(section, program, rows):
+    """The times of these rows are given, where that program was asked for those of this plan."""
+    said = {"version": "9.8.7+cpu", "rows": {name: times() for name in rows}}
+    plan = ["1", *(word for size in QUICK_SIZES.values() for word in (str(size), "3"))]
+    asked = f"sys.argv[1].endswith('/bench/peers/{program}') and sys.argv[2:] == {plan}"
+    return run_with(section, f"json.dump({said} if {asked} else sys.argv, sys.stdout)")
+
+
+def check_times_given(section, peer, rows, figures, out):
+    """They are reported as they were given, and not compared: results are in another process."""
+    assert figures.metrics(section, peer) == {"functions": len(rows), "version": "9.8.7"}
+    assert set(figures.all_of("name", section, peer)) == set(rows) and "; version 9.8.7.\n" in out
+    for name in rows:
+        for size, given in zip(QUICK_SIZES, times()):
+            row = figures.metrics(section, peer, name, size)
+            assert (row["time_per_value"], row["noise"]) == (given["ns_per_value"], given["noise"]), (name, row)
+        assert set(figures.metrics(section, peer, name)) == {"function"}, name
+    check_peers(figures, section, out)
 
 
 def operations(figures, section):

@@ -7,7 +7,6 @@ import math
 import os
 import random
 import re
-import subprocess
 import sys
 import xml.etree.ElementTree as xml
 from pathlib import Path
@@ -15,9 +14,9 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
-from bench_program import FORMATS, PROGRAM, Folder, bench, result_of
+from bench_program import FORMATS, PROGRAM, Folder, bench, result_of, terminal_output
 from tensor_files import entry, floats, npy, safetensors
-from tree import ROOT, open_terminal
+from tree import ROOT
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -123,19 +122,9 @@ def zeros_have_no_answer():
 def colour_is_for_terminals():
     for settings, wanted in (({"TERM": "xterm"}, True), ({"TERM": "xterm", "NO_COLOR": "1"}, False),
                              ({"TERM": "dumb"}, False)):
-        ours, theirs = open_terminal()
         environment = {name: text for name, text in os.environ.items() if name not in ("NO_COLOR", "TERM")}
-        child = subprocess.Popen([PROGRAM, "--quick"], stdin=subprocess.DEVNULL, stdout=theirs,
-                                 stderr=subprocess.DEVNULL, env={**environment, **settings})
-        os.close(theirs)
-        text = b""
-        try:
-            while block := os.read(ours, 65536):
-                text += block
-        except OSError:  # EIO: the other end is closed
-            pass
-        os.close(ours)
-        assert child.wait() == 0 and (b"\x1b[1m" in text) == wanted, (settings, text[:200])
+        text = terminal_output([PROGRAM, "--quick"], "stdout", env={**environment, **settings})
+        assert ("\x1b[1m" in text) == wanted, (settings, text[:200])
 
 
 def why_shows_every_candidate():
