@@ -5,7 +5,21 @@
 
 #include <mpnum/blockscale_format.h>
 
-enum { BLOCK_FORMATS = 8 };
+/* ROW(name, what tables of times call it, bits of a code, format) */
+#define BLOCK_MX(type) mpnum_blockscale_mx(MPNUM_TYPE_##type, MPNUM_BLOCKSCALE_RCEIL)
+#define BLOCK_FORMAT_ROWS(ROW)                                                \
+ ROW(mx_e4m3, "mx e4m3", 8, BLOCK_MX(E4M3))                                   \
+ ROW(mx_e5m2, "mx e5m2", 8, BLOCK_MX(E5M2))                                   \
+ ROW(mx_e2m3, "mx e2m3", 6, BLOCK_MX(E2M3))                                   \
+ ROW(mx_e3m2, "mx e3m2", 6, BLOCK_MX(E3M2))                                   \
+ ROW(mx_e2m1, "mx e2m1", 4, BLOCK_MX(E2M1))                                   \
+ ROW(mx_int8, "mx int8", 8, mpnum_blockscale_mx_int8(MPNUM_BLOCKSCALE_RCEIL)) \
+ ROW(nvfp4, "nvfp4 1x16", 4, mpnum_blockscale_nvfp4(1))                       \
+ ROW(deepseek, "e4m3 1x128", 8, mpnum_blockscale_deepseek(1))
+
+#define BLOCK_NUMBER(name, shown, bits, format) BLOCK_##name,
+enum { BLOCK_FORMAT_ROWS(BLOCK_NUMBER) BLOCK_FORMATS };
+#undef BLOCK_NUMBER
 
 typedef struct block_format {
   const char *name;

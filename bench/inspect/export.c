@@ -9,6 +9,7 @@
 #include <mpnum/detail/core/config.h>
 
 #include "inspect.h"
+#include "../report/escape.h"
 
 enum { SCHEMA = 1 };
 
@@ -19,18 +20,6 @@ static const inspection *inspection_of(const report *about) {
 
 /* --- JSON
  * ------------------------------------------------------------------------------- */
-
-/* A path may be no UTF-8: then '?' for each byte above 0x7f. */
-static json_t *text_of(const char *text) {
-  char plain[4096], *at;
-  json_t *made = json_string(text);
-  if (made) return made;
-  snprintf(plain, sizeof plain, "%s", text);
-  for (at = plain; *at; ++at) {
-    if ((unsigned char)*at >= 0x80) *at = '?';
-  }
-  return json_string(plain);
-}
 
 /* JSON has neither Inf nor NaN: an exact result is "inf", none is null. */
 static json_t *real_of(double value) {
@@ -131,8 +120,8 @@ static json_t *blocks_of(const row *about) {
 
 static json_t *row_of(const inspection *run, const row *about) {
   json_t *made = json_object();
-  json_object_set_new(made, "file", text_of(about->file->path));
-  json_object_set_new(made, "tensor", text_of(about->values->name));
+  json_object_set_new(made, "file", json_text(about->file->path));
+  json_object_set_new(made, "tensor", json_text(about->values->name));
   json_object_set_new(made, "type", json_string(element_name(about->values->type)));
   json_object_set_new(made, "shape", shape_of(about->values));
   json_object_set_new(made, "values", integer_of(about->values->count));
@@ -160,7 +149,7 @@ static json_t *texts_of(char *const *texts, size_t count) {
   json_t *list = json_array();
   size_t i;
   for (i = 0; i < count; ++i)
-    json_array_append_new(list, text_of(texts[i]));
+    json_array_append_new(list, json_text(texts[i]));
   return list;
 }
 
@@ -187,7 +176,7 @@ bool write_json(const report *about, FILE *to) {
   for (i = 0; good && i < run->from.count; ++i) {
     const input *file = &run->from.files[i];
     good = put(to, i ? ",\n" : "\n",
-               json_pack("{s:o, s:o}", "file", text_of(file->path), "notes",
+               json_pack("{s:o, s:o}", "file", json_text(file->path), "notes",
                          texts_of(file->notes, file->note_count)));
   }
   good = good && fputs("\n],\n\"tensors\":[", to) != EOF;

@@ -10,6 +10,7 @@
 #include <mpnum/detail/core/config.h>
 
 #include "inspect.h"
+#include "../report/escape.h"
 
 enum {
   WIDTH = 900,
@@ -40,33 +41,14 @@ typedef struct chart {
   double top;    /* of the page */
 } chart;
 
-static void put_text(FILE *to, const char *text) {
-  for (; *text; ++text) {
-    const unsigned char byte = (unsigned char)*text;
-    switch (byte) {
-    case '&': fputs("&amp;", to); break;
-    case '<': fputs("&lt;", to); break;
-    case '>': fputs("&gt;", to); break;
-    case '"': fputs("&quot;", to); break;
-    default: fputc(byte < 0x20 || byte >= 0x7f ? '?' : byte, to);
-    }
-  }
-}
-
-static void label(FILE *to, double x, double y, const char *anchor, const char *text) {
-  fprintf(to, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
-  put_text(to, text);
-  fputs("</text>\n", to);
-}
-
 /* "2" with a raised exponent, as two texts: not every program places parts of one well.
  */
 static void power_label(FILE *to, double x, double y, int exponent) {
   char text[16];
   snprintf(text, sizeof text, "%d", exponent);
-  label(to, x, y, "end", "2");
+  svg_label(to, x, y, "end", "2");
   fputs("<g font-size=\"8\">", to);
-  label(to, x + 1, y - 4, "start", text);
+  svg_label(to, x + 1, y - 4, "start", text);
   fputs("</g>\n", to);
 }
 
@@ -113,11 +95,11 @@ static void draw_range(FILE *to, const chart *made, unsigned index) {
     fprintf(to, "<path d=\"M %d %.1f l -8 -6 v 12 z\" fill=\"%s\"/>\n",
             LEFT + PLOT_WIDTH + 8, y + 6, colour);
   snprintf(text, sizeof text, "%s", element_name(what->type));
-  label(to, LEFT - 12, y + 10, "end", text);
+  svg_label(to, LEFT - 12, y + 10, "end", text);
   if (what->scale_exponent == 0) return;
   snprintf(text, sizeof text, "values times 2^%d", what->scale_exponent);
   fprintf(to, "<g fill=\"white\">\n");
-  label(to, (normal + end) / 2, y + 10, "middle", text);
+  svg_label(to, (normal + end) / 2, y + 10, "middle", text);
   fprintf(to, "</g>\n");
 }
 
@@ -148,7 +130,7 @@ static void draw_scale(FILE *to, const chart *made, double y, double largest) {
     snprintf(text, sizeof text, "%g %%", i * step);
     fprintf(to, "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"#ddd\"/>\n",
             LEFT, height, LEFT + PLOT_WIDTH, height);
-    label(to, LEFT - 6, height + 4, "end", text);
+    svg_label(to, LEFT - 6, height + 4, "end", text);
   }
   for (i = made->low; i <= made->high; ++i) {
     if (i % binades == 0) power_label(to, place_of(made, i), y + 16, i);
@@ -177,21 +159,22 @@ static void draw_chart(FILE *to, const chart *made) {
   fprintf(to, "<text x=\"%d\" y=\"%.1f\" font-size=\"15\" font-weight=\"bold\">", LEFT,
           made->top + 26);
   shorten(title, sizeof title, TITLE_WIDTH, made->title);
-  put_text(to, title);
+  svg_text(to, title);
   fputs("</text>\n", to);
   snprintf(text, sizeof text,
            "%" PRIu64 " values; of these %" PRIu64 " zeros and %" PRIu64
            " Inf or NaN are not drawn",
            made->values, made->counts.zeros, made->counts.counts[255]);
-  label(to, LEFT, made->top + 44, "start", text);
+  svg_label(to, LEFT, made->top + 44, "start", text);
   for (i = 0; i < made->range_count; ++i)
     draw_range(to, made, i);
   draw_scale(to, made, y, largest);
   draw_bars(to, made, y, largest);
   fprintf(to, "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"#333\"/>\n",
           LEFT, y, LEFT + PLOT_WIDTH, y);
-  label(to, LEFT + PLOT_WIDTH / 2.0, y + 38, "middle",
-        "magnitude of the values, in powers of two; pale: where a format has fewer bits");
+  svg_label(
+      to, LEFT + PLOT_WIDTH / 2.0, y + 38, "middle",
+      "magnitude of the values, in powers of two; pale: where a format has fewer bits");
 }
 
 /* The values, and some binades around them. */

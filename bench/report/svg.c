@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "escape.h"
+
 enum { HEAD = 50, LEFT = 70, RIGHT = 20, TOP = 46, BOTTOM = 46 };
 enum { PLOT_WIDTH = SVG_WIDTH - LEFT - RIGHT };
 enum { PLOT_HEIGHT = SVG_CHART_HEIGHT - TOP - BOTTOM };
@@ -11,26 +13,6 @@ enum { LABEL_HEIGHT = 12 };
 static const double least_power = 1.7, most_power = 5.2; /* of bits */
 
 static const char *const colours[SVG_SERIES] = {"#0072b2", "#e69f00"};
-
-/* What XML does not take as it is. Bytes past ASCII may be no UTF-8. */
-static void put_text(FILE *to, const char *text) {
-  for (; *text; ++text) {
-    const unsigned char byte = (unsigned char)*text;
-    switch (byte) {
-    case '&': fputs("&amp;", to); break;
-    case '<': fputs("&lt;", to); break;
-    case '>': fputs("&gt;", to); break;
-    case '"': fputs("&quot;", to); break;
-    default: fputc(byte < 0x20 || byte >= 0x7f ? '?' : byte, to);
-    }
-  }
-}
-
-static void label(FILE *to, double x, double y, const char *anchor, const char *text) {
-  fprintf(to, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
-  put_text(to, text);
-  fputs("</text>\n", to);
-}
 
 static void line(FILE *to, double x1, double y1, double x2, double y2,
                  const char *colour) {
@@ -45,7 +27,7 @@ static double top_of(unsigned place) {
 static void draw_title(FILE *to, unsigned place, const char *title) {
   fprintf(to, "<text x=\"%d\" y=\"%.1f\" font-size=\"15\" font-weight=\"bold\">", LEFT,
           top_of(place) - 22);
-  put_text(to, title);
+  svg_text(to, title);
   fputs("</text>\n", to);
 }
 
@@ -58,14 +40,14 @@ void svg_begin(FILE *to, const char *title, unsigned charts) {
           "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
           SVG_WIDTH, height, SVG_WIDTH, height);
   fprintf(to, "<text x=\"%d\" y=\"26\" font-size=\"13\">", LEFT);
-  put_text(to, title);
+  svg_text(to, title);
   fputs("</text>\n", to);
 }
 
 void svg_end(FILE *to) { fputs("</svg>\n", to); }
 
 void svg_draw_note(FILE *to, unsigned place, const char *text) {
-  label(to, LEFT, top_of(place), "start", text);
+  svg_label(to, LEFT, top_of(place), "start", text);
 }
 
 /* 1, 2 or 5 times a power of ten: at most five steps to the largest. */
@@ -95,9 +77,9 @@ static void draw_scale(FILE *to, double top, double largest, const char *unit) {
     const double y = top + PLOT_HEIGHT * (1 - i * step / largest);
     snprintf(text, sizeof text, "%g", i * step);
     line(to, LEFT, y, SVG_WIDTH - RIGHT, y, "#ddd");
-    label(to, LEFT - 6, y + 4, "end", text);
+    svg_label(to, LEFT - 6, y + 4, "end", text);
   }
-  label(to, LEFT - 6, top - 12, "end", unit);
+  svg_label(to, LEFT - 6, top - 12, "end", unit);
 }
 
 static void draw_series_names(FILE *to, double top, const svg_bars *chart) {
@@ -106,7 +88,7 @@ static void draw_series_names(FILE *to, double top, const svg_bars *chart) {
     const double x = SVG_WIDTH - RIGHT - 110.0 * (SVG_SERIES - s);
     fprintf(to, "<rect x=\"%.1f\" y=\"%.1f\" width=\"10\" height=\"10\" fill=\"%s\"/>\n",
             x, top - 30, colours[s]);
-    label(to, x + 14, top - 21, "start", chart->series[s]);
+    svg_label(to, x + 14, top - 21, "start", chart->series[s]);
   }
 }
 
@@ -129,11 +111,11 @@ void svg_draw_bars(FILE *to, unsigned place, const svg_bars *chart) {
               "<rect class=\"bar\" x=\"%.2f\" y=\"%.4f\" width=\"%.2f\" height=\"%.4f\" "
               "fill=\"%s\" data-value=\"%.9g\"><title>",
               left + width * s, bottom - height, width, height, colours[s], value);
-      put_text(to, chart->names[i]);
+      svg_text(to, chart->names[i]);
       fprintf(to, " %s: %.4g %s</title></rect>\n", chart->series[s], value, chart->unit);
     }
-    label(to, left + 0.4 * group, bottom + 14 + (double)(i % 2) * LABEL_HEIGHT, "middle",
-          chart->names[i]);
+    svg_label(to, left + 0.4 * group, bottom + 14 + (double)(i % 2) * LABEL_HEIGHT,
+              "middle", chart->names[i]);
   }
   line(to, LEFT, bottom, SVG_WIDTH - RIGHT, bottom, "#333");
 }
@@ -171,13 +153,13 @@ static void draw_axes(FILE *to, double top, double low, double high) {
     const double y = bottom - PLOT_HEIGHT * (decade - low) / (high - low);
     snprintf(text, sizeof text, "1e%d", decade);
     line(to, LEFT, y, SVG_WIDTH - RIGHT, y, "#ddd");
-    label(to, LEFT - 6, y + 4, "end", text);
+    svg_label(to, LEFT - 6, y + 4, "end", text);
   }
   for (i = 0; i < sizeof ticks / sizeof *ticks; ++i) {
     snprintf(text, sizeof text, "%u", ticks[i]);
-    label(to, bits_place(ticks[i]), bottom + 16, "middle", text);
+    svg_label(to, bits_place(ticks[i]), bottom + 16, "middle", text);
   }
-  label(to, SVG_WIDTH - RIGHT, bottom + 30, "end", "bits");
+  svg_label(to, SVG_WIDTH - RIGHT, bottom + 30, "end", "bits");
   line(to, LEFT, bottom, SVG_WIDTH - RIGHT, bottom, "#333");
 }
 
@@ -211,7 +193,7 @@ static void draw_name(FILE *to, double x, double y, double name_y, const char *n
             "stroke=\"#999\"/>\n",
             x, y, x + 14, name_y);
   fprintf(to, "<text class=\"name\" x=\"%.2f\" y=\"%.4f\">", x + 16, name_y + 4);
-  put_text(to, name);
+  svg_text(to, name);
   fputs("</text>\n", to);
 }
 
@@ -236,7 +218,7 @@ void svg_draw_points(FILE *to, unsigned place, const svg_points *chart) {
             "<circle class=\"point\" cx=\"%.2f\" cy=\"%.4f\" r=\"4\" fill=\"%s\" "
             "data-value=\"%.9g\"><title>",
             x, at[i], colours[0], chart->errors[i]);
-    put_text(to, chart->names[i]);
+    svg_text(to, chart->names[i]);
     fprintf(to, ": %.4g bits, error %.3g</title></circle>\n", chart->bits[i],
             chart->errors[i]);
   }
@@ -257,7 +239,7 @@ static void draw_range(FILE *to, double from, double end, double y, double heigh
           "fill=\"%s\" fill-opacity=\"%s\"><title>",
           power_place(from), y, power_place(end) - power_place(from), height, colours[0],
           opacity);
-  put_text(to, name);
+  svg_text(to, name);
   fprintf(to, " %s: %.6g to %.6g</title></rect>\n", what, from, end);
 }
 
@@ -272,18 +254,18 @@ void svg_draw_ranges(FILE *to, unsigned place, const svg_ranges *chart) {
     const double x = power_place(ldexp(1, power));
     line(to, x, top, x, bottom, "#ddd");
     snprintf(text, sizeof text, "2^%d", power);
-    label(to, x, bottom + 16, "middle", power == 0 ? "1" : text);
+    svg_label(to, x, bottom + 16, "middle", power == 0 ? "1" : text);
   }
   for (i = 0; i < chart->count; ++i) {
     const double y = top + row * i;
-    label(to, LEFT + RANGE_LEFT - 26, y + 0.5 * row + 4, "end", chart->names[i]);
+    svg_label(to, LEFT + RANGE_LEFT - 26, y + 0.5 * row + 4, "end", chart->names[i]);
     if (chart->smallest[i] < chart->min_normal[i])
       draw_range(to, chart->smallest[i], chart->min_normal[i], y + 0.15 * row, 0.7 * row,
                  "0.35", chart->names[i], "subnormal");
     draw_range(to, chart->min_normal[i], chart->max[i], y + 0.15 * row, 0.7 * row, "1",
                chart->names[i], "normal");
     snprintf(text, sizeof text, chart->max[i] < 1e6 ? "%.6g" : "%.2e", chart->max[i]);
-    label(to, power_place(chart->max[i]) + 4, y + 0.5 * row + 4, "start", text);
+    svg_label(to, power_place(chart->max[i]) + 4, y + 0.5 * row + 4, "start", text);
   }
   line(to, LEFT + RANGE_LEFT, bottom, SVG_WIDTH - RIGHT, bottom, "#333");
 }

@@ -8,8 +8,9 @@
 #include "../core/distributions.h"
 #include "../core/formats.h"
 #include "../report/view.h"
+#include "tensors.h"
 
-enum { CHUNK = 2048, LINE_WIDTH = 100, MOST_SQNR = 300, LEAST_SAMPLE = 1 << 14 };
+enum { CHUNK = 2048, LEAST_SAMPLE = 1 << 14 };
 static const char section[] = "accuracy";
 static const char *const scalings[SCALING_COUNT] = {"as they are", "times 2^k"};
 
@@ -40,7 +41,7 @@ static const char *subject_name(const subject *about) {
 }
 
 static const char *subject_source(const subject *about) {
-  return about->file ? about->file->path : "synthetic";
+  return about->file ? about->file->path : SYNTHETIC;
 }
 
 static bool read_values(const subject *about, uint64_t first, float *dst, size_t count,
@@ -177,13 +178,6 @@ static bool quantise(subject *about, const bool scaling[SCALING_COUNT], progress
   return true;
 }
 
-/* +Inf when every value is exact, and where the noise is below what sums of doubles
- * tell from none: a value of 1e-30 that is rounded beside one of 1. */
-static double quality(const accuracy *result) {
-  const double sqnr = 10 * log10(result->signal / result->noise);
-  return sqnr > MOST_SQNR ? (double)INFINITY : sqnr;
-}
-
 static void add_results(figures *to, const subject *about, const accuracy *result) {
   const double count = (double)about->measured;
   const uint64_t rounded = about->measured - result->overflow - result->underflow;
@@ -192,26 +186,16 @@ static void add_results(figures *to, const subject *about, const accuracy *resul
     figures_add(to, "rms_relative_error",
                 sqrt(result->sum_relative_squares / (double)rounded), "");
   }
-  figures_add(to, "sqnr", quality(result), "dB");
+  figures_add(to, "sqnr", sqnr_of(result->signal, result->noise), "dB");
   figures_add(to, "overflow_share", (double)result->overflow / count, "");
   figures_add(to, "underflow_share", (double)result->underflow / count, "");
 }
 
-/* A tensor's own figures begin with `file`. */
 static void add_figures(figures *to, const subject *about,
                         const bool scaling[SCALING_COUNT]) {
-  const char *file = subject_source(about), *name = subject_name(about);
-  const size_t size = strlen(file) + strlen(name) + sizeof ": ";
-  char *source = malloc(size);
+  const char *source =
+      tensor_begin(to, section, subject_source(about), subject_name(about));
   int i, s;
-  if (!source) {
-    to->failed = true;
-    return;
-  }
-  snprintf(source, size, "%s: %s", file, name);
-  figures_at(to, section, source, "", "");
-  figures_say(to, "file", "%s", file);
-  figures_say(to, "tensor", "%s", name);
   figures_say(to, "type", "%s", about->file ? element_name(about->values->type) : "f32");
   if (about->law) figures_say(to, "law", "%s", about->law->law);
   figures_add(to, "values", (double)about->count, "");
@@ -231,7 +215,6 @@ static void add_figures(figures *to, const subject *about,
         figures_add(to, "scale_exponent", about->results[s][i].scale_exponent, "");
     }
   }
-  free(source);
 }
 
 static bool measure(figures *to, subject *about, const bool scaling[SCALING_COUNT],
@@ -330,28 +313,6 @@ static bool print_tensor(const figures *from, FILE *to) {
   return view_print(&shown, from, to, "%s", "");
 }
 
-static bool begins_tensor(const figure *row) {
-  return strcmp(row->section, section) == 0 && strcmp(row->metric, "file") == 0;
-}
-
 bool accuracy_print(const figures *from, FILE *to) {
-  const char *file = "";
-  size_t i;
-  for (i = 0; i < from->count; ++i) {
-    figures part = *from;
-    if (!begins_tensor(&from->rows[i])) continue;
-    part.rows += i;
-    for (part.count = 1; i + part.count < from->count; ++part.count) {
-      if (begins_tensor(&part.rows[part.count])) break;
-    }
-    if (strcmp(file, part.rows->words) != 0) {
-      char source[4 * LINE_WIDTH];
-      file = part.rows->words;
-      shorten(source, sizeof source, LINE_WIDTH - 15, file);
-      fprintf(to, "\nAccuracy: %s%s\n", source,
-              strcmp(file, "synthetic") == 0 ? " distributions" : "");
-    }
-    if (!print_tensor(&part, to)) return false;
-  }
-  return true;
+  return tensors_print(from, section, "Accuracy", print_tensor, to);
 }

@@ -19,9 +19,15 @@ bool long_force_isa(int isa) {
 static bool measure_arrays(figures *to, const bench_options *chosen, progress *bar,
                            const array_set *set, unsigned threads) {
   static const array_plan full = {
-      {4 << 10, 256 << 10, 256 << 20}, {ROUNDS, ROUNDS, LONG_ROUNDS}, 1};
+      {4 << 10, 256 << 10, 256 << 20},
+      {ROUNDS, ROUNDS, LONG_ROUNDS},
+      1,
+      {256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20, 256 << 20}};
   static const array_plan quick = {
-      {4 << 10, 16 << 10, 64 << 10}, {QUICK_ROUNDS, QUICK_ROUNDS, QUICK_ROUNDS}, 1};
+      {4 << 10, 16 << 10, 64 << 10},
+      {QUICK_ROUNDS, QUICK_ROUNDS, QUICK_ROUNDS},
+      1,
+      {4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10}};
   array_plan plan = chosen->quick ? quick : full;
   array_results found;
   bool good;

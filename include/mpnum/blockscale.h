@@ -33,21 +33,31 @@
 
 #if MPNUM_HAS_ARRAYS
 
+/* Of what was checked. any: NULL where no element is of a user's making, or
+ * stochastic. */
+MPNUM_HOST mpnum_status mpnum_quantize_checked_(const mpnum_blockscale_format *format,
+                                                mpnum_blockscaled dst,
+                                                mpnum_const_rows src,
+                                                const mpnum_quantize_options *options,
+                                                mpnum_quantize_losses *losses,
+                                                mpnum_quantize_any_run_ *any) {
+  mpnum_block_job_ job;
+  mpnum_block_job_of_(&job, format, dst, src, options, losses);
+  job.scaling.any = any;
+  mpnum_join_rows_(&job);
+  mpnum_quantize_all_(&job, 0);
+  return MPNUM_OK;
+}
 /* Quantises a matrix. scale of dst goes with TWO_LEVEL only. options NULL: seed and
  * offset 0. losses, unless NULL, are added to. */
 MPNUM_HOST mpnum_status mpnum_quantize_blocks(const mpnum_blockscale_format *format,
                                               mpnum_blockscaled dst, mpnum_const_rows src,
                                               const mpnum_quantize_options *options,
                                               mpnum_quantize_losses *losses) {
-  mpnum_block_job_ job;
   mpnum_status status = mpnum_quantize_check_(format, &dst, &src);
   if (status == MPNUM_OK) status = mpnum_nonfinite_check_(format, &src, losses);
   if (status != MPNUM_OK) return status;
-  mpnum_block_job_of_(&job, format, dst, src, options, losses);
-  job.scaling.any = mpnum_quantize_any_;
-  mpnum_join_rows_(&job);
-  mpnum_quantize_all_(&job, 0);
-  return MPNUM_OK;
+  return mpnum_quantize_checked_(format, dst, src, options, losses, mpnum_quantize_any_);
 }
 /* The same in two formats at once, which read the matrix once from memory: rows of blocks
  * and columns of them, as forward and backward passes want it. losses: of the first. */
@@ -93,7 +103,7 @@ MPNUM_HOST mpnum_blockscaled mpnum_blockscaled_of_(const mpnum_blockscale_format
                                                    const void *scale_inv,
                                                    size_t scale_inv_bytes, float scale,
                                                    size_t columns) {
-  const size_t group = format->element_bits == 4 ? 2 : format->element_bits == 6 ? 4 : 1;
+  const size_t group = mpnum_blockscale_group_(format);
   mpnum_blockscaled made;
   MPNUM_MEMCPY_(&made.codes, &codes, sizeof codes); /* const in dequantisation */
   MPNUM_MEMCPY_(&made.scale_inv, &scale_inv, sizeof scale_inv);
@@ -103,18 +113,17 @@ MPNUM_HOST mpnum_blockscaled mpnum_blockscaled_of_(const mpnum_blockscale_format
   made.scale = scale;
   return made;
 }
-/* Nothing of it is stochastic, or of a user's making. */
 MPNUM_HOST mpnum_status mpnum_quantize_floats_as_(mpnum_blockscale_format format,
-                                                  mpnum_blockscaled dst, const float *src,
-                                                  size_t rows, size_t columns) {
+                                                  void *codes, void *scale_inv,
+                                                  size_t scale_inv_bytes, float scale,
+                                                  const float *src, size_t rows,
+                                                  size_t columns) {
   const mpnum_const_rows view = mpnum_const_rows_of(MPNUM_TYPE_F32, src, rows, columns);
+  const mpnum_blockscaled dst =
+      mpnum_blockscaled_of_(&format, codes, scale_inv, scale_inv_bytes, scale, columns);
   const mpnum_status status = mpnum_quantize_check_(&format, &dst, &view);
-  mpnum_block_job_ job;
   if (status != MPNUM_OK) return status;
-  mpnum_block_job_of_(&job, &format, dst, view, 0, 0);
-  mpnum_join_rows_(&job);
-  mpnum_quantize_all_(&job, 0);
-  return MPNUM_OK;
+  return mpnum_quantize_checked_(&format, dst, view, 0, 0, 0);
 }
 MPNUM_HOST mpnum_status mpnum_dequantize_floats_as_(mpnum_blockscale_format format,
                                                     float *dst, const void *codes,
@@ -129,15 +138,13 @@ MPNUM_HOST mpnum_status mpnum_dequantize_floats_as_(mpnum_blockscale_format form
 /* Presets: matrices of floats, rows one behind the other, in 1x32 blocks, scales by
  * RCEIL, and back. Codes of 6 bits are dense: each row takes (columns + 3) / 4 groups of
  * four. */
+/* Written by tools/wrappers (MX presets): do not edit. */
 MPNUM_HOST mpnum_status mpnum_mx_quantize_e4m3(mpnum_e4m3 *codes, mpnum_e8m0 *scale_inv,
                                                size_t scale_inv_bytes, const float *src,
                                                size_t rows, size_t columns) {
-  const mpnum_blockscale_format format =
-      mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
   return mpnum_quantize_floats_as_(
-      format,
-      mpnum_blockscaled_of_(&format, codes, scale_inv, scale_inv_bytes, 1, columns), src,
-      rows, columns);
+      mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
+      scale_inv_bytes, 1, src, rows, columns);
 }
 MPNUM_HOST mpnum_status mpnum_mx_dequantize_e4m3(float *dst, const mpnum_e4m3 *codes,
                                                  const mpnum_e8m0 *scale_inv,
@@ -150,12 +157,9 @@ MPNUM_HOST mpnum_status mpnum_mx_dequantize_e4m3(float *dst, const mpnum_e4m3 *c
 MPNUM_HOST mpnum_status mpnum_mx_quantize_e5m2(mpnum_e5m2 *codes, mpnum_e8m0 *scale_inv,
                                                size_t scale_inv_bytes, const float *src,
                                                size_t rows, size_t columns) {
-  const mpnum_blockscale_format format =
-      mpnum_blockscale_mx(MPNUM_TYPE_E5M2, MPNUM_BLOCKSCALE_RCEIL);
   return mpnum_quantize_floats_as_(
-      format,
-      mpnum_blockscaled_of_(&format, codes, scale_inv, scale_inv_bytes, 1, columns), src,
-      rows, columns);
+      mpnum_blockscale_mx(MPNUM_TYPE_E5M2, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
+      scale_inv_bytes, 1, src, rows, columns);
 }
 MPNUM_HOST mpnum_status mpnum_mx_dequantize_e5m2(float *dst, const mpnum_e5m2 *codes,
                                                  const mpnum_e8m0 *scale_inv,
@@ -168,12 +172,9 @@ MPNUM_HOST mpnum_status mpnum_mx_dequantize_e5m2(float *dst, const mpnum_e5m2 *c
 MPNUM_HOST mpnum_status mpnum_mx_quantize_e3m2(mpnum_e3m2x4 *codes, mpnum_e8m0 *scale_inv,
                                                size_t scale_inv_bytes, const float *src,
                                                size_t rows, size_t columns) {
-  const mpnum_blockscale_format format =
-      mpnum_blockscale_mx(MPNUM_TYPE_E3M2, MPNUM_BLOCKSCALE_RCEIL);
   return mpnum_quantize_floats_as_(
-      format,
-      mpnum_blockscaled_of_(&format, codes, scale_inv, scale_inv_bytes, 1, columns), src,
-      rows, columns);
+      mpnum_blockscale_mx(MPNUM_TYPE_E3M2, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
+      scale_inv_bytes, 1, src, rows, columns);
 }
 MPNUM_HOST mpnum_status mpnum_mx_dequantize_e3m2(float *dst, const mpnum_e3m2x4 *codes,
                                                  const mpnum_e8m0 *scale_inv,
@@ -186,12 +187,9 @@ MPNUM_HOST mpnum_status mpnum_mx_dequantize_e3m2(float *dst, const mpnum_e3m2x4 
 MPNUM_HOST mpnum_status mpnum_mx_quantize_e2m3(mpnum_e2m3x4 *codes, mpnum_e8m0 *scale_inv,
                                                size_t scale_inv_bytes, const float *src,
                                                size_t rows, size_t columns) {
-  const mpnum_blockscale_format format =
-      mpnum_blockscale_mx(MPNUM_TYPE_E2M3, MPNUM_BLOCKSCALE_RCEIL);
   return mpnum_quantize_floats_as_(
-      format,
-      mpnum_blockscaled_of_(&format, codes, scale_inv, scale_inv_bytes, 1, columns), src,
-      rows, columns);
+      mpnum_blockscale_mx(MPNUM_TYPE_E2M3, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
+      scale_inv_bytes, 1, src, rows, columns);
 }
 MPNUM_HOST mpnum_status mpnum_mx_dequantize_e2m3(float *dst, const mpnum_e2m3x4 *codes,
                                                  const mpnum_e8m0 *scale_inv,
@@ -204,12 +202,9 @@ MPNUM_HOST mpnum_status mpnum_mx_dequantize_e2m3(float *dst, const mpnum_e2m3x4 
 MPNUM_HOST mpnum_status mpnum_mx_quantize_e2m1(mpnum_e2m1x2 *codes, mpnum_e8m0 *scale_inv,
                                                size_t scale_inv_bytes, const float *src,
                                                size_t rows, size_t columns) {
-  const mpnum_blockscale_format format =
-      mpnum_blockscale_mx(MPNUM_TYPE_E2M1, MPNUM_BLOCKSCALE_RCEIL);
   return mpnum_quantize_floats_as_(
-      format,
-      mpnum_blockscaled_of_(&format, codes, scale_inv, scale_inv_bytes, 1, columns), src,
-      rows, columns);
+      mpnum_blockscale_mx(MPNUM_TYPE_E2M1, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
+      scale_inv_bytes, 1, src, rows, columns);
 }
 MPNUM_HOST mpnum_status mpnum_mx_dequantize_e2m1(float *dst, const mpnum_e2m1x2 *codes,
                                                  const mpnum_e8m0 *scale_inv,
@@ -222,11 +217,9 @@ MPNUM_HOST mpnum_status mpnum_mx_dequantize_e2m1(float *dst, const mpnum_e2m1x2 
 MPNUM_HOST mpnum_status mpnum_mx_quantize_int8(int8_t *codes, mpnum_e8m0 *scale_inv,
                                                size_t scale_inv_bytes, const float *src,
                                                size_t rows, size_t columns) {
-  const mpnum_blockscale_format format = mpnum_blockscale_mx_int8(MPNUM_BLOCKSCALE_RCEIL);
-  return mpnum_quantize_floats_as_(
-      format,
-      mpnum_blockscaled_of_(&format, codes, scale_inv, scale_inv_bytes, 1, columns), src,
-      rows, columns);
+  return mpnum_quantize_floats_as_(mpnum_blockscale_mx_int8(MPNUM_BLOCKSCALE_RCEIL),
+                                   codes, scale_inv, scale_inv_bytes, 1, src, rows,
+                                   columns);
 }
 MPNUM_HOST mpnum_status mpnum_mx_dequantize_int8(float *dst, const int8_t *codes,
                                                  const mpnum_e8m0 *scale_inv,
@@ -236,6 +229,8 @@ MPNUM_HOST mpnum_status mpnum_mx_dequantize_int8(float *dst, const int8_t *codes
                                      dst, codes, scale_inv, scale_inv_bytes, 1, rows,
                                      columns);
 }
+/* End of what tools/wrappers wrote. */
+
 /* NVFP4 in 1x16 blocks; scale receives S, of the largest finite magnitude of src. */
 MPNUM_HOST mpnum_status mpnum_nvfp4_quantize(mpnum_e2m1x2 *codes, mpnum_e4m3 *scale_inv,
                                              size_t scale_inv_bytes, float *scale,
@@ -249,7 +244,7 @@ MPNUM_HOST mpnum_status mpnum_nvfp4_quantize(mpnum_e2m1x2 *codes, mpnum_e4m3 *sc
       scale ? mpnum_quantize_check_(&format, &dst, &view) : MPNUM_ERROR_ARGUMENT;
   if (status != MPNUM_OK) return status;
   *scale = dst.scale = mpnum_nvfp4_scale(mpnum_finite_amax_(&view));
-  return mpnum_quantize_floats_as_(format, dst, src, rows, columns);
+  return mpnum_quantize_checked_(&format, dst, view, 0, 0, 0);
 }
 MPNUM_HOST mpnum_status mpnum_nvfp4_dequantize(float *dst, const mpnum_e2m1x2 *codes,
                                                const mpnum_e4m3 *scale_inv,

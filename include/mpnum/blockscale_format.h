@@ -174,6 +174,10 @@ MPNUM_FUNC mpnum_status mpnum_blockscale_validate(const mpnum_blockscale_format 
 MPNUM_INLINE size_t mpnum_blocks_along_(size_t n, size_t block) {
   return block == 0 ? n != 0 : n / block + (n % block != 0);
 }
+/* Dense codes that fill whole bytes. */
+MPNUM_INLINE size_t mpnum_blockscale_group_(const mpnum_blockscale_format *format) {
+  return format->element_bits == 4 ? 2 : format->element_bits == 6 ? 4 : 1;
+}
 /* Blocks of a matrix, which is how many scales it has; bytes of its codes, rows one
  * behind the other; bytes of its scales. */
 MPNUM_FUNC size_t mpnum_blockscale_count(const mpnum_blockscale_format *format,
@@ -183,7 +187,7 @@ MPNUM_FUNC size_t mpnum_blockscale_count(const mpnum_blockscale_format *format,
 }
 MPNUM_FUNC size_t mpnum_blockscale_code_bytes(const mpnum_blockscale_format *format,
                                               size_t rows, size_t columns) {
-  const size_t group = format->element_bits == 4 ? 2 : format->element_bits == 6 ? 4 : 1;
+  const size_t group = mpnum_blockscale_group_(format);
   const size_t stride = (columns + group - 1) / group * group;
   return rows * (stride / group) * (group * (size_t)format->element_bits / 8);
 }

@@ -44,12 +44,11 @@ MPNUM_HOST int mpnum_hadamard_overlaps_(mpnum_rows dst, mpnum_const_rows src) {
   const size_t src_size = (size_t)mpnum_type_bits_(src.type) / 8;
   const size_t stride = dst.stride * dst_size, width = dst.columns * dst_size;
   const size_t src_width = src.columns * src_size;
-  const uintptr_t to = (uintptr_t)dst.data, from = (uintptr_t)src.data;
-  const size_t last = dst.rows - 1;
+  const size_t to = (size_t)dst.data, from = (size_t)src.data, last = dst.rows - 1;
   size_t ahead = 0;
   if (dst.rows == 0 || dst.columns == 0 || to == from) return 0;
-  if (to >= from + last * src.stride * src_size + src_width ||
-      from >= to + last * stride + width)
+  if (!mpnum_overlap_(dst.data, last * stride + width, src.data,
+                      last * src.stride * src_size + src_width))
     return 0;
   if (last == 0 || stride != src.stride * src_size) return 1;
   ahead = to > from ? (to - from) % stride : (stride - (from - to) % stride) % stride;

@@ -239,7 +239,7 @@ MPNUM_HOST void mpnum_measure_strip_(mpnum_measure *measure, mpnum_const_rows so
   const size_t wide = job->columns;
   const size_t count = job->shift == 31 ? 1 : mpnum_blocks_along_(n, wide);
   const double past = (double)mpnum_from_bits_f32(tie);
-  const double divisor = job->is_two_level ? (double)job->codes.scale : 1;
+  const double divisor = (double)job->codes.scale;
   size_t c = 0, i = 0;
   mpnum_load_scales_(job, factors, row / job->rows, column / wide, count);
   for (; c < n; c += MPNUM_PAIRS_) {
@@ -275,7 +275,7 @@ MPNUM_HOST mpnum_status mpnum_measure_blocks(mpnum_measure *measure,
   mpnum_codes_job_(&job, format, result, source.rows, source.columns);
   is_odd = format->rounding != MPNUM_ROUND_STOCHASTIC &&
            (format->is_int8 || (format->element.max_code & 1));
-  job.scaling.has_divisor = job.is_two_level;
+  job.scaling.has_divisor = job.scale_type == MPNUM_TYPE_E4M3;
   job.scaling.divisor = result.scale;
   saved = mpnum_fenv_save_();
   for (; row < source.rows; ++row)

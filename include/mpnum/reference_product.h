@@ -114,9 +114,6 @@ MPNUM_HOST void mpnum_reference_products_(mpnum_reference_sum_ *sums, const floa
   sums->magnitudes = magnitudes;
   sums->sum = sums->is_f32 ? (double)narrow_sum : sum;
 }
-MPNUM_HOST_INLINE_ double mpnum_tensor_scale_(const mpnum_block_job_ *job) {
-  return job->is_two_level ? (double)job->codes.scale : 1;
-}
 /* Adds the segment of n columns that ends before this one. A float that underflows is off
  * by 2^-150, and what follows may multiply that by scales or a sum, or, where values are
  * decoded first, by a value of the other matrix. */
@@ -139,9 +136,9 @@ MPNUM_HOST void mpnum_reference_segment_(mpnum_reference_sum_ *sums, size_t colu
   missed = mpnum_add_f64_(mpnum_mul_f64_(missed, (double)n), sums->magnitudes);
   sums->missed = mpnum_add_f64_(sums->missed, missed);
   missed = mpnum_add_f64_(mpnum_div_f64_(mpnum_mul_f64_(sums->largest[0], a),
-                                         mpnum_tensor_scale_(&sums->jobs[0])),
+                                         (double)sums->jobs[0].codes.scale),
                           mpnum_div_f64_(mpnum_mul_f64_(sums->largest[1], b),
-                                         mpnum_tensor_scale_(&sums->jobs[1])));
+                                         (double)sums->jobs[1].codes.scale));
   missed = mpnum_mul_f64_(mpnum_add_f64_(missed, 1), (double)n);
   sums->missed_decoded = mpnum_add_f64_(sums->missed_decoded, missed);
   sums->sum = sums->magnitudes = 0;
@@ -194,8 +191,8 @@ MPNUM_HOST void mpnum_reference_end_(const mpnum_reference_sum_ *sums, size_t co
   int k = 0;
   most = mpnum_div_f64_(most, mpnum_add_f64_(1, -error));
   for (; k < 2; ++k) {
-    const double scale = mpnum_tensor_scale_(&sums->jobs[k]);
-    if (sums->jobs[k].is_two_level)
+    const double scale = (double)sums->jobs[k].codes.scale;
+    if (sums->jobs[k].scale_type == MPNUM_TYPE_E4M3)
       value = mpnum_reference_div_(sums->is_f32, value, scale);
     most = mpnum_div_f64_(most, scale);
     missed = mpnum_add_f64_(mpnum_div_f64_(missed, scale), 2);

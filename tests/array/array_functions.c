@@ -2,6 +2,7 @@
 /* Every function of array.h by its name, with the scalar function that says what an
  * element becomes. */
 #include "array_functions.h"
+#include "../harness/float_bits.h"
 #include "array_conversions.h"
 
 #include <mpnum/array.h>
@@ -19,28 +20,14 @@ typedef double storage_f64;
 enum { type_f32 = MPNUM_TYPE_F32, bits_f32 = 32, type_f64 = MPNUM_TYPE_F64, bits_f64 = 64 };
 /* clang-format on */
 
-/* The value of a source element. memcpy, not arithmetic: a signalling NaN passes. */
-static float value_f32(uint64_t element) {
-  const uint32_t bits = (uint32_t)element;
-  float x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
-static double value_f64(uint64_t element) {
-  double x;
-  memcpy(&x, &element, sizeof x);
-  return x;
-}
+/* The value of a source element. */
+static float value_f32(uint64_t element) { return float_of((uint32_t)element); }
+static double value_f64(uint64_t element) { return double_of(element); }
 static float value_f16(uint64_t element) {
   return mpnum_f16_to_f32(mpnum_from_bits_f16((uint32_t)element));
 }
 static float value_bf16(uint64_t element) {
   return mpnum_bf16_to_f32(mpnum_from_bits_bf16((uint32_t)element));
-}
-static uint32_t word_of(float x) {
-  uint32_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  return bits;
 }
 
 #define CONVERT(function, src, dst)                                     \
@@ -55,12 +42,12 @@ static uint32_t word_of(float x) {
 #define DEFINE_TO_F32(function, scalar)                \
  CONVERT(function, f64, f32)                           \
  static uint32_t scalar_##function(uint64_t element) { \
-  return word_of(scalar(value_f64(element)));          \
+  return bits_of_float(scalar(value_f64(element)));    \
  }
-#define DEFINE_WIDEN(function, src, scalar, from_bits)  \
- CONVERT(function, src, f32)                            \
- static uint32_t scalar_##function(uint64_t element) {  \
-  return word_of(scalar(from_bits((uint32_t)element))); \
+#define DEFINE_WIDEN(function, src, scalar, from_bits)        \
+ CONVERT(function, src, f32)                                  \
+ static uint32_t scalar_##function(uint64_t element) {        \
+  return bits_of_float(scalar(from_bits((uint32_t)element))); \
  }
 ARRAY_CONVERSIONS(DEFINE_NARROW, DEFINE_TO_F32, DEFINE_WIDEN)
 ARRAY_CONVERSIONS_TOO(DEFINE_NARROW, DEFINE_TO_F32)

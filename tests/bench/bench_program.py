@@ -38,11 +38,11 @@ def bench(*arguments, folder=None, **settings):
     return done.returncode, done.stdout.decode(), done.stderr.decode(errors="surrogateescape")
 
 
-def terminal_output(command, **settings):
-    """What a command writes to stderr when that is a terminal."""
+def terminal_output(command, stream="stderr", **settings):
+    """What a command writes to one of its streams when that is a terminal."""
     ours, theirs = open_terminal()
-    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs,
-                             **settings)
+    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, stream: theirs}
+    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, **streams, **settings)
     os.close(theirs)
     text = b""
     try:

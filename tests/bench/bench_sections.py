@@ -2,10 +2,12 @@
 """What the tests of --arrays, --blocks and --grad have in common: sections with operations at three sizes, copies, peers."""
 
 import math
+import os
 import platform
 import re
+import sys
 
-from bench_program import full_run, result_of
+from bench_program import Folder, full_run, result_of
 
 QUICK_SIZES = {"4 KiB": 4096, "16 KiB": 16384, "64 KiB": 65536}
 OF_A_SIZE = {"time_per_value", "noise", "rate", "limit_rate", "share_of_limit"}
@@ -14,6 +16,46 @@ OF_A_SIZE = {"time_per_value", "noise", "rate", "limit_rate", "share_of_limit"}
 def quick_run(section, **settings):
     """(the figures, the output) of one run."""
     return full_run(f"--{section}", "--quick", **settings)
+
+
+# A module of Python takes seconds to load: only tests that are about it name a Python.
+ABSENT = os.environ["TORCH_PYTHON"] = "no-such-python"
+ABSENT_WHY = f"cannot be run; it needs {ABSENT} (TORCH_PYTHON names another python3)"
+
+
+def run_with(section, program):
+    """A run with this text for the Python of a peer."""
+    with Folder() as folder:
+        path = os.path.join(folder, "python")
+        with open(path, "w") as file:
+            file.write(f"#!{sys.executable}\nimport json, sys\n{program}\n")
+        os.chmod(path, 0o755)
+        return quick_run(section, env={**os.environ, "TORCH_PYTHON": path})
+
+
+def times(size_factor=1):
+    return [{"bytes": size * size_factor, "ns_per_value": 50.5 + i, "noise": 0.01 * i}
+            for i, size in enumerate(QUICK_SIZES.values())]
+
+
+def run_with_times(section, program, rows):
+    """The times of these rows are given, where that program was asked for those of this plan."""
+    said = {"version": "9.8.7+cpu", "rows": {name: times() for name in rows}}
+    plan = ["1", *(word for size in QUICK_SIZES.values() for word in (str(size), "3"))]
+    asked = f"sys.argv[1].endswith('/bench/peers/{program}') and sys.argv[2:] == {plan}"
+    return run_with(section, f"json.dump({said} if {asked} else sys.argv, sys.stdout)")
+
+
+def check_times_given(section, peer, rows, figures, out):
+    """They are reported as they were given, and not compared: results are in another process."""
+    assert figures.metrics(section, peer) == {"functions": len(rows), "version": "9.8.7"}
+    assert set(figures.all_of("name", section, peer)) == set(rows) and "; version 9.8.7.\n" in out
+    for name in rows:
+        for size, given in zip(QUICK_SIZES, times()):
+            row = figures.metrics(section, peer, name, size)
+            assert (row["time_per_value"], row["noise"]) == (given["ns_per_value"], given["noise"]), (name, row)
+        assert set(figures.metrics(section, peer, name)) == {"function"}, name
+    check_peers(figures, section, out)
 
 
 def operations(figures, section):
@@ -163,8 +205,26 @@ def check_forced_isas(section, best):
         assert figures.get(section, "mpnum", metric="isa") == name and f": {name}, 1 thread." in out
 
 
-def check_threads(section):
+def check_threads(section, operation, without):
+    """Without threads there is no table of them. Memory is the limit past the highest rate, at 80 % of the copy."""
+    assert not without.select(f"{section}_threads")
     figures, out = result_of(f"--{section}", "--quick", "--threads", "3")
     assert figures.get(section, "mpnum", metric="threads") == 3 and "3 threads" in out
     for name in operations(figures, section):
         assert all(figures.get(section, "mpnum", name, size, "rate") > 0 for size in QUICK_SIZES), name
+    lines = out.split(f" threads: {operation}. ")[1].split("\n\n")[0].splitlines()[-3:]
+    rows = figures.all_of("name", f"{section}_threads", "mpnum")
+    assert rows == ["1 thread", "2 threads", "3 threads"], rows
+    any_bound = figures.select(f"{section}_threads", "mpnum", None, "", "memory_limit_from")
+    for name, line in zip(rows, lines):
+        sizes = figures.all_of("variant", f"{section}_threads", "mpnum", name)
+        found = [figures.metrics(f"{section}_threads", "mpnum", name, size) for size in sizes]
+        assert sizes == [f"{4 << i} KiB" for i in range(6)], sizes
+        assert all(math.isclose(one["share_of_limit"], one["rate"] / one["limit_rate"]) for one in found), found
+        fastest = max(range(6), key=lambda i: found[i]["rate"])
+        bound = [i for i in range(fastest + 1, 6) if min(one["share_of_limit"] for one in found[i:]) >= 0.8]
+        about = figures.metrics(f"{section}_threads", "mpnum", name)
+        assert about == {"operation": operation, **({"memory_limit_from": 4096 << bound[0]} if bound else {})}, (about, found)
+        shown = [f"{one['rate']:.1f} {100 * one['share_of_limit']:.0f}%" for one in found]
+        last = sizes[bound[0]] if bound else "-" if any_bound else ""
+        assert line.split() == " ".join([name, *shown, last]).split(), (line, shown)

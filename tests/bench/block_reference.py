@@ -10,8 +10,8 @@ from bench_program import FORMATS
 MAX_FLOAT = (2 - 2 ** -23) * 2.0 ** 127
 # name: element, rows and columns of a block (0: all), kind of scale
 PRESETS = {
-    "mx e4m3": ("e4m3", 1, 32, "mx"), "mx e5m2": ("e5m2", 1, 32, "mx"), "mx e3m2": ("e3m2", 1, 32, "mx"),
-    "mx e2m3": ("e2m3", 1, 32, "mx"), "mx e2m1": ("e2m1", 1, 32, "mx"), "mx int8": ("int8/64", 1, 32, "mx"),
+    "mx e4m3": ("e4m3", 1, 32, "mx"), "mx e5m2": ("e5m2", 1, 32, "mx"), "mx e2m3": ("e2m3", 1, 32, "mx"),
+    "mx e3m2": ("e3m2", 1, 32, "mx"), "mx e2m1": ("e2m1", 1, 32, "mx"), "mx int8": ("int8/64", 1, 32, "mx"),
     "nvfp4 1x16": ("e2m1", 1, 16, "nvfp4"), "e4m3 1x128": ("e4m3", 1, 128, "amax"), "int8 row": ("int8", 1, 0, "amax"),
     "nvfp4 16x16": ("e2m1", 16, 16, "nvfp4"), "e4m3 128x128": ("e4m3", 128, 128, "amax"),
     "int8 tensor": ("int8", 0, 0, "amax"),
@@ -60,25 +60,36 @@ def decoded(block, element, kind, scale):
     return [(code * stored, over, code) for code, over in codes]
 
 
-def figures_of(matrix, preset, turned):
-    """What the bench says of a matrix, a list of rows of floats."""
-    element, block_rows, block_columns, kind = PRESETS[preset]
-    if turned:
-        block_rows, block_columns = block_columns, block_rows
-    rows, columns = len(matrix), len(matrix[0])
-    down, across = block_rows or rows, block_columns or columns
+def cut(matrix, preset):
+    """The blocks of a matrix, each as a list."""
+    _, block_rows, block_columns, _ = PRESETS[preset]
+    down, across = block_rows or len(matrix), block_columns or len(matrix[0])
+    for top in range(0, len(matrix), down):
+        for left in range(0, len(matrix[0]), across):
+            yield [x for row in matrix[top:top + down] for x in row[left:left + across]]
+
+
+def losses_of(matrix, preset):
+    """(SQNR, values past the largest, values that become 0, values that are not 0) of a list of rows of floats."""
+    element, _, _, kind = PRESETS[preset]
     amax = max(abs(x) for row in matrix for x in row)
     scale = min(f32(448 * 6 / amax), MAX_FLOAT)
-    signal = noise = saturated = lost = nonzero = blocks = 0
-    for top in range(0, rows, down):
-        for left in range(0, columns, across):
-            block = [x for row in matrix[top:top + down] for x in row[left:left + across]]
-            blocks += 1
-            for x, (value, over, code) in zip(block, decoded(block, element, kind, scale)):
-                signal, noise = signal + x * x, noise + (f32(value) - x) ** 2
-                saturated, nonzero, lost = saturated + over, nonzero + (x != 0), lost + (x != 0 and code == 0)
+    signal = noise = saturated = lost = nonzero = 0
+    for block in cut(matrix, preset):
+        for x, (value, over, code) in zip(block, decoded(block, element, kind, scale)):
+            signal, noise = signal + x * x, noise + (f32(value) - x) ** 2
+            saturated, nonzero, lost = saturated + over, nonzero + (x != 0), lost + (x != 0 and code == 0)
+    return 10 * math.log10(signal / noise) if noise else math.inf, saturated, lost, nonzero
+
+
+def figures_of(matrix, preset, turned):
+    """What the bench says of a matrix, with blocks in rows or in columns."""
+    seen = list(zip(*matrix)) if turned else matrix
+    sqnr, saturated, lost, nonzero = losses_of(seen, preset)
+    element, _, _, kind = PRESETS[preset]
+    rows, columns = len(matrix), len(matrix[0])
     group = {4: 2, 6: 4}.get(CODE_BITS.get(element), 1)
     row_bytes = (columns + group - 1) // group * group * CODE_BITS.get(element, 8) // 8
-    return {"bits": 8 * (rows * row_bytes + blocks * SCALE_BYTES[kind]) / (rows * columns),
-            "sqnr": 10 * math.log10(signal / noise) if noise else math.inf, "overflow_share": saturated / nonzero,
-            "underflow_share": lost / nonzero}
+    scales = sum(1 for _ in cut(seen, preset)) * SCALE_BYTES[kind]
+    return {"bits": 8 * (rows * row_bytes + scales) / (rows * columns), "sqnr": sqnr,
+            "overflow_share": saturated / nonzero, "underflow_share": lost / nonzero}

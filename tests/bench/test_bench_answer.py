@@ -7,7 +7,6 @@ import math
 import os
 import random
 import re
-import subprocess
 import sys
 import xml.etree.ElementTree as xml
 from pathlib import Path
@@ -15,9 +14,9 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
-from bench_program import FORMATS, PROGRAM, Folder, bench, result_of
+from bench_program import FORMATS, PROGRAM, Folder, bench, result_of, terminal_output
 from tensor_files import entry, floats, npy, safetensors
-from tree import ROOT, open_terminal
+from tree import ROOT
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -68,6 +67,20 @@ def the_worst_tensor_decides():
     assert "\nweights     e5m2 times 2^13 to 2^15: SQNR exact, clipped 0, flushed 0\n" in out, out
 
 
+def without_speed(screen):
+    """The lines of a screen but for version, machine, speeds and why there is no GPU."""
+    screen = re.sub(r"^mpnum [\d.]+ on .*", "mpnum", screen, flags=re.M)
+    screen = re.sub(r"^No GPU: .*?(\. Tensor)", r"No GPU\1", screen, flags=re.M)
+    return re.sub(r"^(\w+ +\d+) +\d+ +\d+ +[\d.]+ ", r"\1 ", screen, flags=re.M).splitlines()
+
+
+def the_screen_of_the_documentation_is_what_is_printed():
+    """The documented one is that of a machine without a GPU, as this program's."""
+    shown = re.search(r"^```\n(mpnum .*?)^```", (ROOT / "docs/bench.md").read_text(), re.M | re.S)[1]
+    code, out, _ = bench("--quick")
+    assert code == 0 and without_speed(out) == without_speed(shown), out
+
+
 def names_tell_kinds():
     ones = [1.0] * 8
     found, figures, out = chosen(tensor_file(**{
@@ -109,19 +122,9 @@ def zeros_have_no_answer():
 def colour_is_for_terminals():
     for settings, wanted in (({"TERM": "xterm"}, True), ({"TERM": "xterm", "NO_COLOR": "1"}, False),
                              ({"TERM": "dumb"}, False)):
-        ours, theirs = open_terminal()
         environment = {name: text for name, text in os.environ.items() if name not in ("NO_COLOR", "TERM")}
-        child = subprocess.Popen([PROGRAM, "--quick"], stdin=subprocess.DEVNULL, stdout=theirs,
-                                 stderr=subprocess.DEVNULL, env={**environment, **settings})
-        os.close(theirs)
-        text = b""
-        try:
-            while block := os.read(ours, 65536):
-                text += block
-        except OSError:  # EIO: the other end is closed
-            pass
-        os.close(ours)
-        assert child.wait() == 0 and (b"\x1b[1m" in text) == wanted, (settings, text[:200])
+        text = terminal_output([PROGRAM, "--quick"], "stdout", env={**environment, **settings})
+        assert ("\x1b[1m" in text) == wanted, (settings, text[:200])
 
 
 def why_shows_every_candidate():
@@ -209,6 +212,7 @@ def the_picture_of_the_docs_is_current():
 sys.exit(tap.run(
     the_first_format_that_loses_little_is_chosen,
     the_worst_tensor_decides,
+    the_screen_of_the_documentation_is_what_is_printed,
     names_tell_kinds,
     first_screen_fits,
     large_files_are_measured_in_part,

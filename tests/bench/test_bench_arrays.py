@@ -99,7 +99,7 @@ def every_isa_of_the_cpu_can_be_forced():
 
 
 def threads_split_the_arrays():
-    bench_sections.check_threads("arrays")
+    bench_sections.check_threads("arrays", "f32 to e4m3", quick_run()[0])
 
 
 def wrong_settings_are_refused():

@@ -15,8 +15,8 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import bench_sections
 import tap
-from bench_program import Folder, bench, full_run, result_of
-from bench_sections import QUICK_SIZES, shape_of
+from bench_program import bench, full_run, result_of
+from bench_sections import shape_of
 from block_reference import CODE_BITS, PRESETS, SQUARE, f32, figures_of
 from tensor_files import floats, npy
 
@@ -32,36 +32,14 @@ ADDED = [*((f"f32 to {name} columns", f"f32 to {name}") for name in TURNING),
 LAWS = ["normal", "gradients", "activations"]
 COLUMNS = 42  # blocks of 16 and 32 are short at the end, and so are groups of packed codes
 
-# torchao takes seconds to load: only the test that is about it names a Python.
-ABSENT = os.environ["TORCH_PYTHON"] = "no-such-python"
-
-
-def run_with(program):
-    """A run with this text for torchao's Python."""
-    with Folder() as folder:
-        path = os.path.join(folder, "python")
-        with open(path, "w") as file:
-            file.write(f"#!{sys.executable}\nimport json, sys\n{program}\n")
-        os.chmod(path, 0o755)
-        return bench_sections.quick_run("blocks", env={**os.environ, "TORCH_PYTHON": path})
-
-
 @functools.cache
 def quick_run():
     return bench_sections.quick_run("blocks")
 
 
-def times():
-    return [{"bytes": size, "ns_per_value": 50.5 + i, "noise": 0.01 * i} for i, size in enumerate(QUICK_SIZES.values())]
-
-
 @functools.cache
 def run_with_times():
-    """torchao's times are given, where its program was asked for those of this plan."""
-    said = {"version": "9.8.7+cpu", "rows": {name: times() for name in OF_TORCHAO}}
-    plan = ["1", *(word for size in QUICK_SIZES.values() for word in (str(size), "3"))]
-    asked = f"sys.argv[1].endswith('/bench/peers/torchao_times.py') and sys.argv[2:] == {plan}"
-    return run_with(f"json.dump({said} if {asked} else sys.argv, sys.stdout)")
+    return bench_sections.run_with_times("blocks", "torchao_times.py", OF_TORCHAO)
 
 
 def every_preset_has_its_rows():
@@ -113,19 +91,11 @@ def peers_are_measured_or_named_absent():
     figures, out = quick_run()
     assert bench_sections.peers(figures, "blocks") == [*GGML, "torchao"]
     bench_sections.check_peers(figures, "blocks", out)
-    why = f"cannot be run; it needs {ABSENT} (TORCH_PYTHON names another python3)"
-    assert figures.get("blocks", "torchao", metric="missing") == why, figures.metrics("blocks", "torchao")
+    assert figures.get("blocks", "torchao", metric="missing") == bench_sections.ABSENT_WHY, figures.metrics("blocks", "torchao")
 
 
 def the_times_that_torchao_gives_are_reported():
-    figures, out = run_with_times()
-    assert figures.metrics("blocks", "torchao") == {"functions": len(OF_TORCHAO), "version": "9.8.7"}
-    assert set(figures.all_of("name", "blocks", "torchao")) == set(OF_TORCHAO) and "; version 9.8.7.\n" in out
-    for name in OF_TORCHAO:
-        for size, given in zip(QUICK_SIZES, times()):
-            row = figures.metrics("blocks", "torchao", name, size)
-            assert (row["time_per_value"], row["noise"]) == (given["ns_per_value"], given["noise"]), (name, row)
-    bench_sections.check_peers(figures, "blocks", out)
+    bench_sections.check_times_given("blocks", "torchao", OF_TORCHAO, *run_with_times())
 
 
 def torchao_is_measured_where_it_is():

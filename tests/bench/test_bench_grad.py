@@ -14,8 +14,8 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import bench_sections
 import tap
-from bench_program import Folder, bench
-from bench_sections import QUICK_SIZES, shape_of
+from bench_program import bench
+from bench_sections import shape_of
 
 IN_PLACE, READ, WIDENED = (32, 32, True), (32, 0, False), (16, 32, False)
 ROWS = {"unscale f32": IN_PLACE, "unscale f32 small": IN_PLACE, "unscale f32 in passes": IN_PLACE,
@@ -27,25 +27,6 @@ ADDED = [("unscale f32", "multiply f32"), ("unscale f32 in passes", "unscale f32
          ("unscale f32 small", "unscale f32"), ("unscale f32 histogram", "unscale f32"),
          ("unscale f32 histogram/16", "unscale f32")]
 
-# PyTorch takes seconds to load: only tests that are about it name a Python.
-ABSENT = os.environ["TORCH_PYTHON"] = "no-such-python"
-
-
-def times(size_factor=1):
-    return [{"bytes": size * size_factor, "ns_per_value": 0.5 + i, "noise": 0.01 * i}
-            for i, size in enumerate(QUICK_SIZES.values())]
-
-
-def run_with(program):
-    """A run with this text for PyTorch's Python."""
-    with Folder() as folder:
-        path = os.path.join(folder, "python")
-        with open(path, "w") as file:
-            file.write(f"#!{sys.executable}\nimport json, sys\n{program}\n")
-        os.chmod(path, 0o755)
-        return bench_sections.quick_run("grad", env={**os.environ, "TORCH_PYTHON": path})
-
-
 @functools.cache
 def quick_run():
     return bench_sections.quick_run("grad")
@@ -53,10 +34,7 @@ def quick_run():
 
 @functools.cache
 def run_with_times():
-    """PyTorch's times are given, where it was asked for those of this plan."""
-    said = {"version": "9.8.7+cpu", "rows": {name: times() for name in OF_PYTORCH}}
-    plan = ["1", *(word for size in QUICK_SIZES.values() for word in (str(size), "3"))]
-    return run_with(f"json.dump({said} if sys.argv[2:] == {plan} else sys.argv, sys.stdout)")
+    return bench_sections.run_with_times("grad", "torch_times.py", OF_PYTORCH)
 
 
 def every_pass_has_a_row():
@@ -76,33 +54,24 @@ def limits_are_those_of_the_rows():
 
 def pytorch_is_absent_with_its_reason():
     figures, out = quick_run()
-    why = f"cannot be run; it needs {ABSENT} (TORCH_PYTHON names another python3)"
     assert bench_sections.peers(figures, "grad") == ["PyTorch"]
-    assert figures.get("grad", "PyTorch", metric="missing") == why, figures.metrics("grad", "PyTorch")
+    assert figures.get("grad", "PyTorch", metric="missing") == bench_sections.ABSENT_WHY, figures.metrics("grad", "PyTorch")
     bench_sections.check_peers(figures, "grad", out)
 
 
 def the_times_that_pytorch_gives_are_reported():
-    figures, out = run_with_times()
-    assert figures.metrics("grad", "PyTorch") == {"functions": len(OF_PYTORCH), "version": "9.8.7"}
-    assert figures.all_of("name", "grad", "PyTorch") == OF_PYTORCH and "; version 9.8.7.\n" in out
-    for name in OF_PYTORCH:
-        for size, given in zip(QUICK_SIZES, times()):
-            row = figures.metrics("grad", "PyTorch", name, size)
-            assert (row["time_per_value"], row["noise"]) == (given["ns_per_value"], given["noise"]), (name, row)
-        assert set(figures.metrics("grad", "PyTorch", name)) == {"function"}, "compared, in another process"
-    bench_sections.check_peers(figures, "grad", out)
+    bench_sections.check_times_given("grad", "PyTorch", OF_PYTORCH, *run_with_times())
 
 
 def what_is_no_answer_is_a_reason():
-    one_less = {name: times() for name in OF_PYTORCH[:-1]}
+    one_less = {name: bench_sections.times() for name in OF_PYTORCH[:-1]}
     cases = {"json.dump({'missing': 'no\\nluck'}, sys.stdout)": "no?luck",
              "print('rubbish')": "failed", "sys.exit(3)": "failed", "json.dump([], sys.stdout)": "no times",
              f"json.dump({{'version': '1', 'rows': {one_less}}}, sys.stdout)": f"no times of {OF_PYTORCH[-1]}",
-             f"json.dump({{'version': '1', 'rows': {{'unscale f32': {times(2)}}}}}, sys.stdout)":
+             f"json.dump({{'version': '1', 'rows': {{'unscale f32': {bench_sections.times(2)}}}}}, sys.stdout)":
                  "no times of unscale f32"}
     for program, why in cases.items():
-        figures, out = run_with(program)
+        figures, out = bench_sections.run_with("grad", program)
         about = figures.metrics("grad", "PyTorch")
         assert about["missing"].startswith(f"{why} (TORCH_PYTHON ") and "version" not in about, (program, about)
         bench_sections.check_peers(figures, "grad", out)
@@ -133,7 +102,7 @@ def every_isa_of_the_cpu_can_be_forced():
 
 
 def threads_split_the_arrays():
-    bench_sections.check_threads("grad")
+    bench_sections.check_threads("grad", "unscale f32", quick_run()[0])
 
 
 def it_is_no_default_section():

@@ -3,7 +3,6 @@
 """`mpnum inspect`: what it finds against counts made here, its verdicts, its outputs, and what it refuses.
 test_inspect.py PROGRAM"""
 
-import bisect
 import csv
 import json
 import math
@@ -22,8 +21,9 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 import tap
 import tensor_files
 from bench_program import PROGRAM, SECONDS, Folder, bench, terminal_output
+from block_reference import losses_of
 from tensor_files import entry, floats, npy, safetensors
-from tree import ROOT, open_terminal
+from tree import ROOT
 
 
 # --- values of formats, from their definitions ---------------------------------------------------------
@@ -290,73 +290,8 @@ def verdicts_follow_the_rules():
 
 # --- block formats, from their definitions -----------------------------------------------------------------
 
-BLOCK_TABLES = {
-    "e4m3": FINITE["e4m3"], "e5m2": FINITE["e5m2"],
-    "e2m3": values_of(2, 3, 1, lambda code: None)[:32], "e3m2": values_of(3, 2, 3, lambda code: None)[:32],
-    "e2m1": values_of(2, 1, 1, lambda code: None)[:8], "int8": [k / 64 for k in range(128)],
-}
-
-
-def f32(x):
-    return struct.unpack("<f", struct.pack("<f", x))[0]
-
-
-def nearest(table, x):
-    """(Nearest even, saturating; whether it was past the largest.)"""
-    magnitude, last = abs(x), len(table) - 1
-    if magnitude >= table[-1]:
-        tie = table[-1] + (table[-1] - table[-2]) / 2
-        return math.copysign(table[-1], x), magnitude >= tie if last & 1 else magnitude > tie
-    at = bisect.bisect_right(table, magnitude) - 1
-    below, above = magnitude - table[at], table[at + 1] - magnitude
-    return math.copysign(table[at + (above < below or above == below and at & 1)], x), False
-
-
-def mx_block(element, values):
-    table = BLOCK_TABLES[element]
-    amax = max(map(abs, values))
-    if amax == 0:
-        return [(0.0, False) for _ in values]
-    fraction, exponent = math.frexp(f32(amax * f32(1 / table[-1])))
-    scale = math.ldexp(1, max(exponent - (fraction == 0.5), -127))
-    return [(q * scale, clips) for q, clips in (nearest(table, x / scale) for x in values)]
-
-
-def nvfp4_block(scale, values):
-    amax = max(map(abs, values))
-    d = nearest(BLOCK_TABLES["e4m3"], f32(amax * f32(scale / 6)))[0]
-    if d == 0:
-        return [(0.0, False) for _ in values]
-    factor = f32(1 / f32(d / scale))
-    return [(f32(q * d / scale), clips) for q, clips in (nearest(BLOCK_TABLES["e2m1"], f32(x * factor)) for x in values)]
-
-
-def deepseek_block(values):
-    scale = f32(max(map(abs, values)) / 448)
-    if scale == 0:
-        return [(0.0, False) for _ in values]
-    return [(f32(q * scale), clips) for q, clips in (nearest(BLOCK_TABLES["e4m3"], f32(x / scale)) for x in values)]
-
-
-def block_result(name, matrix):
-    """(SQNR, clipped, flushed) with blocks in rows."""
-    amax = max(abs(x) for row in matrix for x in row)
-    size = {"nvfp4": 16, "deepseek": 128}.get(name, 32)
-    signal = noise = 0
-    clipped = flushed = 0
-    for row in matrix:
-        for first in range(0, len(row), size):
-            block = row[first:first + size]
-            back = (nvfp4_block(f32(2688 / amax), block) if name == "nvfp4" else
-                    deepseek_block(block) if name == "deepseek" else mx_block(name[3:], block))
-            signal += sum(x * x for x in block)
-            noise += sum((x - y) ** 2 for x, (y, _) in zip(block, back))
-            clipped += sum(clips for _, clips in back)
-            flushed += sum(x != 0 and y == 0 for x, (y, _) in zip(block, back))
-    return 10 * math.log10(signal / noise) if noise else "inf", clipped, flushed
-
-
 BLOCK_BITS = {"mx_e4m3": 8, "mx_e5m2": 8, "mx_e2m3": 6, "mx_e3m2": 6, "mx_e2m1": 4, "mx_int8": 8, "nvfp4": 4, "deepseek": 8}
+PRESET_OF = {"nvfp4": "nvfp4 1x16", "deepseek": "e4m3 1x128"}
 BLOCK_SCALES = {"nvfp4": (16, 8, 32), "deepseek": (128, 32, 0)}
 
 
@@ -376,7 +311,8 @@ def check_blocks(row, matrix):
             if way == "columns" and len(matrix) == 1:
                 assert got == {"sqnr": None, "clipped": None, "flushed": None}, fit
                 continue
-            sqnr, clipped, flushed = block_result(name, turned)
+            sqnr, clipped, flushed, _ = losses_of(turned, PRESET_OF.get(name, name.replace("_", " ")))
+            sqnr = "inf" if math.isinf(sqnr) else sqnr
             assert got["sqnr"] == sqnr or math.isclose(got["sqnr"], sqnr, rel_tol=1e-9), (name, way, got, sqnr)
             assert (got["clipped"], got["flushed"]) == (clipped, flushed), (name, way, got, clipped, flushed)
     good = [fit for fit in row["blocks"] if row["best"] and fit["rows"]["sqnr"] >= row["sqnr"] - 1]
@@ -664,29 +600,13 @@ def the_picture_is_the_histogram():
     assert len(boxes(parts, "range")) == 3 * 4, "a chart of all and one of each"
 
 
-def terminal_table(command, **settings):
-    """What a command writes to stdout when that is a terminal."""
-    ours, theirs = open_terminal()
-    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.DEVNULL, **settings)
-    os.close(theirs)
-    text = b""
-    try:
-        while chunk := os.read(ours, 65536):
-            text += chunk
-    except OSError:  # EIO: the other end is closed
-        pass
-    os.close(ours)
-    assert child.wait(SECONDS) == 0, text
-    return text.decode()
-
-
 def colours_are_for_terminals():
     with Folder(**MIXED) as folder:
         environment = {key: value for key, value in os.environ.items() if key != "NO_COLOR"} | {"TERM": "xterm"}
         command = [PROGRAM, *MIXED]
-        shown = terminal_table(command, cwd=folder, env=environment)
+        shown = terminal_output(command, "stdout", cwd=folder, env=environment)
         assert "\x1b[31mnan.npy" in shown and "\x1b[33mlarge.npy" in shown and "\x1b[0m" in shown, shown
-        assert "\x1b" not in terminal_table(command, cwd=folder, env=environment | {"NO_COLOR": "1"})
+        assert "\x1b" not in terminal_output(command, "stdout", cwd=folder, env=environment | {"NO_COLOR": "1"})
         assert "\x1b" not in bench(*MIXED, folder=folder)[1]
 
 

@@ -3,17 +3,13 @@
  * that come back, order, splitting, both blockings. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */ /* NOLINT(bugprone-reserved-identifier) */
 #include "block_checks.h"
+#include "../harness/float_bits.h"
 
 #include <math.h>
 
 enum { ROWS = 37, COLUMNS = 290, ELEMENTS = ROWS * COLUMNS };
 static uint32_t src[ELEMENTS];
 
-static double double_of(uint64_t bits) {
-  double x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
 static double value_of(uint32_t bits) { return double_of(ref_widen(bits)); }
 
 static void fill(int kind) {
@@ -45,12 +41,9 @@ static void find_amaxes(const block_format *format, uint32_t *amaxes) {
 /* The gap between values of the format around a magnitude. */
 static double gap_at(const ref_format *element, double magnitude) {
   const double least = double_of(ref_value(element, 1));
-  uint64_t bits;
-  uint32_t low;
-  double gap;
-  memcpy(&bits, &magnitude, sizeof bits);
-  low = ref_locate(element, bits).low;
-  gap = double_of(ref_value(element, low + 1)) - double_of(ref_value(element, low));
+  const uint32_t low = ref_locate(element, bits_of_double(magnitude)).low;
+  const double gap =
+      double_of(ref_value(element, low + 1)) - double_of(ref_value(element, low));
   return gap > least ? gap : least;
 }
 

@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */ /* NOLINT(bugprone-reserved-identifier) */
 #include "block_checks.h"
+#include "../harness/float_bits.h"
 
 /* Of what takes long, one of so many; scales of a tensor; random matrices. */
 #ifdef TEST_ALL_BLOCKS
@@ -11,12 +12,6 @@ enum { SOME = 1, SCALES = 10, MATRICES = 9 };
 #else
 enum { SOME = 13, SCALES = 3, MATRICES = 2 };
 #endif
-
-static uint32_t bits_of(float x) {
-  uint32_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
 
 static block_format *format_named(const char *name) {
   for (int i = 0; i < format_count; ++i)
@@ -55,7 +50,7 @@ static void golden_scales_of_mx(void) {
       char name[64];
       uint32_t got = 0;
       snprintf(name, sizeof name, "mx %s %s", cases[i].element, rules[rule]);
-      got = scale_of(name, bits_of(cases[i].amax), F32_ONE);
+      got = scale_of(name, bits_of_float(cases[i].amax), F32_ONE);
       CHECK(got == cases[i].codes[rule], "%s of %a: got %u, want %u", name,
             (double)cases[i].amax, got, cases[i].codes[rule]);
     }
@@ -67,14 +62,16 @@ static void golden_scales_of_nvfp4(void) {
     uint32_t code;
   } cases[] = {{1, 0x7e},       {0.1f, 0x63},    {1e-3f, 0x2e}, {1.0f / 28672, 0x08},
                {2.2e-6f, 0x01}, {1.08e-6f, 0x00}};
-  const uint32_t scale = bits_of(mpnum_nvfp4_scale(1.0f));
-  CHECK(scale == bits_of(2688.0f), "%08x", scale);
-  CHECK(bits_of(mpnum_nvfp4_scale(0.0f)) == F32_ONE, "of 0");
-  CHECK(bits_of(mpnum_nvfp4_scale(mpnum_from_bits_f32(F32_INFINITY))) == F32_ONE, "Inf");
-  CHECK(bits_of(mpnum_nvfp4_scale(mpnum_from_bits_f32(0x7fc00000u))) == F32_ONE, "NaN");
-  CHECK(bits_of(mpnum_nvfp4_scale(mpnum_from_bits_f32(1))) == F32_MAX, "TRUE_MIN");
+  const uint32_t scale = bits_of_float(mpnum_nvfp4_scale(1.0f));
+  CHECK(scale == bits_of_float(2688.0f), "%08x", scale);
+  CHECK(bits_of_float(mpnum_nvfp4_scale(0.0f)) == F32_ONE, "of 0");
+  CHECK(bits_of_float(mpnum_nvfp4_scale(mpnum_from_bits_f32(F32_INFINITY))) == F32_ONE,
+        "Inf");
+  CHECK(bits_of_float(mpnum_nvfp4_scale(mpnum_from_bits_f32(0x7fc00000u))) == F32_ONE,
+        "NaN");
+  CHECK(bits_of_float(mpnum_nvfp4_scale(mpnum_from_bits_f32(1))) == F32_MAX, "TRUE_MIN");
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
-    const uint32_t got = scale_of("nvfp4 1x16", bits_of(cases[i].amax), scale);
+    const uint32_t got = scale_of("nvfp4 1x16", bits_of_float(cases[i].amax), scale);
     CHECK(got == cases[i].code, "amax %g: got %02x, want %02x", (double)cases[i].amax,
           got, cases[i].code);
   }
@@ -87,7 +84,7 @@ static void check_codes(const char *name, const float *values, int count,
   uint32_t src[32] = {0};
   block_words words = allocate_words(format, 1, 16);
   for (int i = 0; i < count; ++i)
-    src[i] = bits_of(values[i]);
+    src[i] = bits_of_float(values[i]);
   quantize_here(&words, format, src, tensor_scale);
   CHECK(words.scales[0] == scale, "%s: scale %" PRIx32 ", want %" PRIx32, name,
         words.scales[0], scale);
@@ -103,7 +100,7 @@ static void ties_of_e2m1_go_to_even(void) {
   static const uint32_t codes[] = {7, 0, 2, 2, 4, 4, 6, 6, 0xe, 8};
   check_codes("mx e2m1 RCEIL", values, 10, F32_ONE, 127, codes);
   /* S is 448 and d 448: the elements are the values. */
-  check_codes("nvfp4 1x16", values, 10, bits_of(448), 0x7e, codes);
+  check_codes("nvfp4 1x16", values, 10, bits_of_float(448), 0x7e, codes);
 }
 
 /* Regressions seen elsewhere. */
@@ -116,9 +113,10 @@ static void elements_are_divided_by_the_scale_as_stored(void) {
   /* 1/448 becomes 2^-8: 1 is 256 of it, not 448. */
   static const float one[] = {1};
   static const uint32_t code_of_256[] = {0x78}, code_of_448[] = {0x7e};
-  check_codes("nvfp4 1x16", values, 2, bits_of(2688), 0x63, codes);
-  check_codes("deepseek 1x128 pow2", one, 1, F32_ONE, bits_of(0x1p-8f), code_of_256);
-  check_codes("deepseek 1x128", one, 1, F32_ONE, bits_of(1.0f / 448), code_of_448);
+  check_codes("nvfp4 1x16", values, 2, bits_of_float(2688), 0x63, codes);
+  check_codes("deepseek 1x128 pow2", one, 1, F32_ONE, bits_of_float(0x1p-8f),
+              code_of_256);
+  check_codes("deepseek 1x128", one, 1, F32_ONE, bits_of_float(1.0f / 448), code_of_448);
 }
 
 static void exponents_are_no_rounded_logarithms(void) {

@@ -18,6 +18,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
+from witness import load, pointer
 
 FLOOR, CEIL, EVEN, RCEIL, TWO_LEVEL = range(5)
 RULES = {"FLOOR": FLOOR, "CEIL": CEIL, "EVEN": EVEN, "RCEIL": RCEIL}
@@ -30,20 +31,6 @@ library = ctypes.CDLL(sys.argv[1])
 library.blocks_scale_bytes.restype = ctypes.c_size_t
 library.blocks_nvfp4_scale.restype = ctypes.c_float
 library.blocks_nvfp4_scale.argtypes = [ctypes.c_float]
-
-
-def load(name):
-    try:
-        module = importlib.import_module(name)
-    except ImportError as reason:
-        raise tap.Skip(f"no {name}: {reason}") from None
-    if name == "numpy":
-        module.seterr(all="ignore")
-    return module
-
-
-def pointer(array):
-    return ctypes.c_void_p(array.ctypes.data)
 
 
 def quantize(element, rule, x, scale=1.0, block=32, is_swizzled=False):

@@ -6,6 +6,7 @@
 #define MPNUM_TESTS_CONVERSION_TYPES_H
 
 #include "generic_forms.h"
+#include "../harness/float_bits.h"
 #include "../reference/reference.h"
 
 #include <stddef.h>
@@ -26,28 +27,6 @@ typedef struct conversion_type {
   float (*to_f32)(uint32_t code);
   double (*to_f64)(uint32_t code);
 } conversion_type;
-
-/* memcpy, not arithmetic: a signalling NaN or a subnormal passes unchanged. */
-static inline float float_of(uint32_t bits) {
-  float x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
-static inline double double_of(uint64_t bits) {
-  double x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
-static inline uint32_t bits_of_float(float x) {
-  uint32_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-static inline uint64_t bits_of_double(double x) {
-  uint64_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
 
 static const mpnum_rounding roundings[REF_ROUNDINGS] = {
     MPNUM_ROUND_NEAREST_EVEN, MPNUM_ROUND_TOWARD_ZERO,  MPNUM_ROUND_UP,

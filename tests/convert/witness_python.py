@@ -16,6 +16,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
+from witness import load, pointer
 
 NEAREST_EVEN, TOWARD_ZERO, UP, DOWN, NEAREST_AWAY, TO_ODD, STOCHASTIC = range(7)
 IEEE, SATURATE = range(2)
@@ -24,16 +25,6 @@ PRESET_CUDA, PRESET_ML_DTYPES, PRESET_PYTORCH_2_11, PRESET_F16C = range(4)
 
 library = ctypes.CDLL(sys.argv[1])
 library.codes_format_size.restype = ctypes.c_size_t
-
-
-def load(name):
-    try:
-        module = importlib.import_module(name)
-    except ImportError as reason:
-        raise tap.Skip(f"no {name}: {reason}") from None
-    if name == "numpy":
-        module.seterr(all="ignore")  # overflow and NaN are what is tested
-    return module
 
 
 class Format:
@@ -66,10 +57,6 @@ class Format:
         values = np.empty(codes.size, dtype)
         call(self.handle, pointer(codes), pointer(values), ctypes.c_size_t(codes.size))
         return values
-
-
-def pointer(array):
-    return ctypes.c_void_p(array.ctypes.data)
 
 
 # Sign, exponent and mantissa bits, bias: by definition.

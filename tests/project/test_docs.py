@@ -98,7 +98,8 @@ def compile_pieces(language, *command):
             for line, _, code in [piece for piece in pieces(path) if piece[1] == language]:
                 head = "" if "#include" in code else "#include <mpnum/mpnum.h>\n"
                 source.write_text(f'{head}#line {line + 1} "{path.name}"\n{code}')
-                status, _, errors = run([*command, str(source)])
+                openmp = ["-fopenmp"] if "#pragma omp" in code else []
+                status, _, errors = run([*command, *openmp, str(source)])
                 assert status == 0, errors
                 tried += 1
     assert tried, f"no document has {language}"

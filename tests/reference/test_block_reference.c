@@ -4,29 +4,20 @@
 #include "block_reference.h"
 #include "conversion_inputs.h"
 #include "../harness/control_word.h"
+#include "../harness/float_bits.h"
 #include "../harness/tap.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-static float float_of(uint32_t bits) {
-  float x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
-static uint32_t bits_of(float x) {
-  uint32_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
 /* volatile: one instruction each, in the environment that is set. */
 static uint32_t product_of(uint32_t a, uint32_t b) {
   volatile float x = float_of(a), y = float_of(b), z = x * y;
-  return bits_of(z);
+  return bits_of_float(z);
 }
 static uint32_t quotient_of(uint32_t a, uint32_t b) {
   volatile float x = float_of(a), y = float_of(b), z = x / y;
-  return bits_of(z);
+  return bits_of_float(z);
 }
 static int same(uint32_t got, uint32_t want) {
   return got == want || ((want & UINT32_C(0x7fffffff)) > UINT32_C(0x7f800000) &&
@@ -112,10 +103,10 @@ static void two_level_scales_are_as_by_hand(void) {
   } cases[] = {{1, 0x7e},         {0.1f, 0x63},    {1e-3f, 0x2e},
                {1.0f / 28672, 8}, {2.2e-6f, 0x01}, {1.08e-6f, 0x00}};
   const ref_blocks blocks = make("e2m1", REF_TWO_LEVEL);
-  const uint32_t scale = ref_tensor_scale(bits_of(1), UINT32_C(0x40c00000));
+  const uint32_t scale = ref_tensor_scale(bits_of_float(1), UINT32_C(0x40c00000));
   CHECK(scale == UINT32_C(0x45280000), "2688 is %08x", scale);
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
-    const uint32_t got = ref_block_scale(&blocks, bits_of(cases[i].amax), scale);
+    const uint32_t got = ref_block_scale(&blocks, bits_of_float(cases[i].amax), scale);
     CHECK(got == cases[i].code, "amax %g: got %02x, want %02x", (double)cases[i].amax,
           got, cases[i].code);
   }

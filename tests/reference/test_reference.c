@@ -2,16 +2,11 @@
 /* The slow reference itself, against figures taken by hand from the formats'
  * specifications. */
 #include "reference.h"
+#include "../harness/float_bits.h"
 #include "../harness/tap.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-static uint64_t bits_of(double x) {
-  uint64_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
 
 /* Values a specification prints; 0 where the format has none. */
 static const struct facts {
@@ -46,16 +41,18 @@ static void landmarks_have_their_codes(void) {
   for (size_t i = 0; i < formats; ++i) {
     const struct facts *f = &facts[i];
     const ref_format *format = ref_format_named(f->name);
-    CHECK(ref_decode(format, f->max_code) == bits_of(f->max), "%s max", f->name);
-    CHECK(nearest(format, bits_of(f->max)) == f->max_code, "%s to max", f->name);
-    CHECK(ref_decode(format, f->min_normal_code) == bits_of(f->min_normal), "%s min",
-          f->name);
-    CHECK(nearest(format, bits_of(f->min_normal)) == f->min_normal_code, "%s to min",
-          f->name);
+    CHECK(ref_decode(format, f->max_code) == bits_of_double(f->max), "%s max", f->name);
+    CHECK(nearest(format, bits_of_double(f->max)) == f->max_code, "%s to max", f->name);
+    CHECK(ref_decode(format, f->min_normal_code) == bits_of_double(f->min_normal),
+          "%s min", f->name);
+    CHECK(nearest(format, bits_of_double(f->min_normal)) == f->min_normal_code,
+          "%s to min", f->name);
     if (f->min_subnormal > 0) {
       const uint32_t least = UINT32_C(1) << format->storage_shift;
-      CHECK(ref_decode(format, least) == bits_of(f->min_subnormal), "%s least", f->name);
-      CHECK(nearest(format, bits_of(f->min_subnormal)) == least, "%s to least", f->name);
+      CHECK(ref_decode(format, least) == bits_of_double(f->min_subnormal), "%s least",
+            f->name);
+      CHECK(nearest(format, bits_of_double(f->min_subnormal)) == least, "%s to least",
+            f->name);
     }
   }
 }
@@ -64,7 +61,7 @@ static void nearest_overflows_where_it_should(void) {
   for (size_t i = 0; i < formats; ++i) {
     const struct facts *f = &facts[i];
     const ref_format *format = ref_format_named(f->name);
-    const uint64_t first = bits_of(f->overflows);
+    const uint64_t first = bits_of_double(f->overflows);
     const uint32_t past = f->infinity ? f->infinity : f->nan;
     if (f->nan == 0) continue; /* saturates */
     CHECK(nearest(format, first) == past, "%s at its threshold", f->name);
@@ -103,8 +100,8 @@ static void stochastic_decides_at_the_fraction(void) {
       {0x1p-42, 0xffffffff, 0}, {0x1p-41, 0xffffffff, 0x01}, {0x1p-41, 0xfffffffe, 0},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
-    const uint32_t got =
-        ref_encode(e4m3, bits_of(cases[i].x), REF_STOCHASTIC, REF_IEEE, cases[i].random);
+    const uint32_t got = ref_encode(e4m3, bits_of_double(cases[i].x), REF_STOCHASTIC,
+                                    REF_IEEE, cases[i].random);
     CHECK(got == cases[i].want, "case %zu: got %" PRIx32, i, got);
   }
 }
@@ -140,7 +137,7 @@ static void each_rounding_goes_its_way(void) {
     const ref_format *format = ref_format_named(cases[i].format);
     for (int j = 0; j < REF_ROUNDINGS; ++j) {
       const uint32_t got =
-          ref_encode(format, bits_of(cases[i].x), (ref_rounding)j, REF_IEEE, 0);
+          ref_encode(format, bits_of_double(cases[i].x), (ref_rounding)j, REF_IEEE, 0);
       CHECK(got == cases[i].want[j], "case %zu rounding %d: got %" PRIx32, i, j, got);
     }
   }
@@ -148,14 +145,14 @@ static void each_rounding_goes_its_way(void) {
 
 static void floats_widen_and_narrow(void) {
   uint32_t f32 = 0;
-  CHECK(ref_widen(0x3f800000) == bits_of(1.0), "1");
-  CHECK(ref_widen(0x80000001) == bits_of(-0x1p-149), "-2^-149");
+  CHECK(ref_widen(0x3f800000) == bits_of_double(1.0), "1");
+  CHECK(ref_widen(0x80000001) == bits_of_double(-0x1p-149), "-2^-149");
   CHECK(ref_widen(0x7f800001) == UINT64_C(0x7ff0000020000000),
         "a signalling NaN stays one");
-  CHECK(ref_narrow(bits_of(-0x1p-149), &f32) && f32 == 0x80000001, "-2^-149");
-  CHECK(ref_narrow(bits_of(0x1.fffffep127), &f32) && f32 == 0x7f7fffff, "largest");
-  CHECK(!ref_narrow(bits_of(0x1p-150), &f32), "2^-150 is no float");
-  CHECK(!ref_narrow(bits_of(0x1p128), &f32), "2^128 is no float");
+  CHECK(ref_narrow(bits_of_double(-0x1p-149), &f32) && f32 == 0x80000001, "-2^-149");
+  CHECK(ref_narrow(bits_of_double(0x1.fffffep127), &f32) && f32 == 0x7f7fffff, "largest");
+  CHECK(!ref_narrow(bits_of_double(0x1p-150), &f32), "2^-150 is no float");
+  CHECK(!ref_narrow(bits_of_double(0x1p128), &f32), "2^128 is no float");
 }
 
 int main(void) {

@@ -3,6 +3,7 @@
  * once, element by element; what is lost against a count of these. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */ /* NOLINT(bugprone-reserved-identifier) */
 #include "../rows/row_checks.h"
+#include "../harness/float_bits.h"
 
 #include <mpnum/mpnum.h>
 
@@ -29,26 +30,16 @@ static const ref_format *reference_of(mpnum_type type) {
   return ref_format_named(mpnum_type_name(type));
 }
 static uint32_t magnitude_of(uint32_t bits) { return bits & 0x7fffffffu; }
-static double double_of(uint64_t bits) {
-  double x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
-static uint64_t bits_of(double x) {
-  uint64_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
 /* The product of two floats, rounded once: that of their doubles is exact. A NaN stays.
  */
 static uint32_t product_of(uint32_t a, uint32_t b) {
   if (magnitude_of(a) > 0x7f800000u || magnitude_of(b) > 0x7f800000u) return 0x7fffffffu;
   if (magnitude_of(a) == 0x7f800000u) return a; /* b is above 0 */
   return ref_encode(reference_of(MPNUM_TYPE_F32),
-                    bits_of(double_of(ref_widen(a)) * double_of(ref_widen(b))),
+                    bits_of_double(double_of(ref_widen(a)) * double_of(ref_widen(b))),
                     REF_NEAREST_EVEN, REF_IEEE, 0);
 }
-static uint32_t float_of(mpnum_type type, uint32_t word) {
+static uint32_t widened(mpnum_type type, uint32_t word) {
   return type == MPNUM_TYPE_F32 ? word : ref_decode_f32(reference_of(type), word);
 }
 
@@ -81,7 +72,7 @@ static void make_sources(mpnum_type src, mpnum_type dst, uint32_t scale) {
       add_source((uint32_t)(random_bits(&state) >> 32));
     for (int i = 0; i < 1000; ++i) {
       const double size = (double)(int64_t)(random_bits(&state) >> 32) * 0x1p-32;
-      uint32_t bits = ref_encode(reference_of(src), bits_of(1000 * size * inverse),
+      uint32_t bits = ref_encode(reference_of(src), bits_of_double(1000 * size * inverse),
                                  REF_NEAREST_EVEN, REF_IEEE, 0);
       add_source(bits | (uint32_t)(i & 1) << 31);
     }
@@ -89,7 +80,7 @@ static void make_sources(mpnum_type src, mpnum_type dst, uint32_t scale) {
       const uint32_t bits = (uint32_t)f32.bits[i];
       uint32_t moved = bits;
       if (bits - 1 < 0x7f7fffffu &&
-          !ref_narrow(bits_of(double_of(ref_widen(bits)) * inverse), &moved))
+          !ref_narrow(bits_of_double(double_of(ref_widen(bits)) * inverse), &moved))
         moved = bits;
       add_source(moved | (uint32_t)(i & 1) << 31);
     }
@@ -114,7 +105,7 @@ typedef struct fates {
 static fate fate_of(mpnum_type src, const ref_format *format, uint32_t source,
                     uint32_t scale) {
   const uint64_t tie = ref_midpoint(format, format->max_code);
-  const uint32_t x = float_of(src, source), y = product_of(x, scale);
+  const uint32_t x = widened(src, source), y = product_of(x, scale);
   const uint64_t product = ref_widen(magnitude_of(y));
   const uint32_t code =
       ref_encode(format, ref_widen(y), REF_NEAREST_EVEN, REF_SATURATE, 0);
@@ -171,11 +162,6 @@ static void check_losses(mpnum_quantize_losses got, mpnum_quantize_losses wanted
         (int)got.underflowed, (int)got.nonfinite, (double)got.amax, (int)wanted.saturated,
         (int)wanted.underflowed, (int)wanted.nonfinite, (double)wanted.amax);
 }
-static float from_bits(uint32_t bits) {
-  float x;
-  memcpy(&x, &bits, 4);
-  return x;
-}
 
 /* To codes_of[d] at scales[k], from a place on. */
 static void check_quantized(int s, int d, int k, size_t from, size_t n) {
@@ -191,7 +177,7 @@ static void check_quantized(int s, int d, int k, size_t from, size_t n) {
   mpnum_status status = MPNUM_OK;
   for (int counts = 0; counts < 2; ++counts) {
     memset(codes, MARKED, n + 1);
-    status = mpnum_quantize_array(dst, codes, src, at, n, from_bits(scale),
+    status = mpnum_quantize_array(dst, codes, src, at, n, float_of(scale),
                                   counts ? &losses : NULL);
     CHECK(status == MPNUM_OK, "%s", mpnum_status_string(status));
     CHECK(codes[n] == MARKED, "written past the end");
@@ -250,7 +236,7 @@ static void codes_become_products(void) {
             table[code] = decoded(codes_of[s], wide[d], code, scales[k]);
           memset(results, MARKED, sizeof results);
           const mpnum_status status = mpnum_dequantize_array(
-              wide[d], results, codes_of[s], every, n, from_bits(scales[k]));
+              wide[d], results, codes_of[s], every, n, float_of(scales[k]));
           CHECK(status == MPNUM_OK, "%s", mpnum_status_string(status));
           for (size_t i = 0; i < n; ++i) {
             const uint32_t wanted = table[every[i]];
@@ -282,7 +268,7 @@ static void codes_come_back(void) {
     for (int i = 0; i < 2000; ++i) {
       const int field = 127 - 90 + i % 181; /* 2^-90 to 2^90 */
       const uint32_t fraction = i % 3 ? (uint32_t)(random_bits(&state) >> 41) : 0;
-      const float scale = from_bits((uint32_t)field << 23 | fraction);
+      const float scale = float_of((uint32_t)field << 23 | fraction);
       size_t n = 0;
       for (uint32_t code = 0; code < (uint32_t)1 << bits; ++code)
         if (mpnum_isfinite(format, code)) every[n++] = (uint8_t)code;
@@ -387,7 +373,7 @@ static void other_arguments_are_refused(void) {
   memset(to, MARKED, sizeof to);
 #define REFUSED(call) CHECK((call) == MPNUM_ERROR_ARGUMENT, #call)
   for (int i = 0; i < 6; ++i) {
-    const float bad = from_bits(bad_scales[i]), one_bad[2] = {1, bad};
+    const float bad = float_of(bad_scales[i]), one_bad[2] = {1, bad};
     REFUSED(mpnum_quantize_array(e4m3, to, f32, x, 2, bad, &losses));
     REFUSED(mpnum_dequantize_array(f32, back, e4m3, to, 2, bad));
     REFUSED(mpnum_quantize_channels(e4m3, to, 1, src_rows(f32, x, 2, 1, 1), one_bad,

@@ -15,6 +15,8 @@
 #include "../../core/progress.h"
 
 enum { ARRAY_SIZES = 3, ARRAY_SHAPES = 25 };
+/* Of the table of threads: 1, 2, 4, ... 128 and the number asked for. */
+enum { THREAD_SIZES = 6, THREAD_ROWS = 9 };
 
 /* What an array holds before an operation. */
 typedef enum array_source {
@@ -67,6 +69,7 @@ typedef struct array_set {
   const char *added_section;
   const array_addition *additions;
   size_t addition_count;
+  const char *threads_section, *threads_operation; /* NULL: it is not split */
 } array_set;
 
 extern const array_code array_functions;
@@ -79,6 +82,7 @@ typedef struct array_plan {
   size_t sizes[ARRAY_SIZES]; /* bytes of as many f32 as an array has elements */
   unsigned rounds[ARRAY_SIZES];
   unsigned threads; /* that each array is split among */
+  size_t thread_sizes[THREAD_SIZES];
 } array_plan;
 
 typedef struct array_figure {
@@ -100,6 +104,12 @@ typedef struct array_peer_row {
   array_row row;
 } array_peer_row;
 
+/* One operation, split. */
+typedef struct array_thread_row {
+  unsigned threads;
+  array_figure sizes[THREAD_SIZES];
+} array_thread_row;
+
 /* Fastest copies in GB/s, 0 where there are none. */
 typedef struct array_limit {
   byte_shape shape;
@@ -115,6 +125,8 @@ typedef struct array_results {
   size_t peer_count;
   array_limit limits[ARRAY_SHAPES]; /* of the shapes that operations have */
   size_t limit_count;
+  array_thread_row threads[THREAD_ROWS];
+  size_t thread_row_count; /* 0 where plan.threads is 1 */
 } array_results;
 
 /* False when out of memory. arrays_free in either case. */

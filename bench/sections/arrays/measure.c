@@ -31,8 +31,9 @@ typedef struct job {
 typedef struct group {
   const array_code *own;
   byte_shape shape;
-  int size;     /* index */
-  size_t count; /* elements */
+  const array_operation *only; /* NULL: all of the shape, and their peers */
+  int size;                    /* index */
+  size_t count;                /* elements */
   unsigned thread_count;
   team *threads;
   void *sources[SOURCE_COUNT];
@@ -89,8 +90,9 @@ static void add_contender(group *at, array_loop run, void *src) {
   made->dst_bytes = dst_bytes(at);
 }
 
-static bool belongs(const group *at, size_t operation) {
-  return same_shape(at->shape, at->own->operations[operation].shape);
+static bool belongs(const group *at, size_t index) {
+  const array_operation *operation = &at->own->operations[index];
+  return at->only ? operation == at->only : same_shape(at->shape, operation->shape);
 }
 
 /* The arrays of a group; the copies read any of them. In place each source is the result,
@@ -119,7 +121,7 @@ static size_t list_all(group *at, const array_results *results, void *any,
     const array_operation *operation = &at->own->operations[i];
     if (belongs(at, i)) add_contender(at, operation->run, at->sources[operation->source]);
   }
-  for (i = 0; i < results->peer_count; ++i) {
+  for (i = 0; i < results->peer_count && !at->only; ++i) {
     const array_peer_row *row = &results->peers[i];
     if (belongs(at, row->operation))
       add_contender(at, row->loop->run,
@@ -208,11 +210,20 @@ static bool compare_peers(array_results *results, const group *at) {
   return true;
 }
 
+static void free_arrays(group *at) {
+  size_t i;
+  for (i = 0; i < SOURCE_COUNT; ++i) {
+    free(at->sources[i]);
+    at->sources[i] = NULL;
+  }
+  free(at->dst);
+}
+
 static bool measure_shape(array_results *results, array_limit *limit, group *at,
                           progress *bar) {
   copy_loop loops[COPY_LOOP_LIMIT];
   void *any;
-  size_t i, loop_count;
+  size_t loop_count;
   bool done = make_arrays(at, &any);
   if (done && at->size == MIDDLE) done = compare_peers(results, at);
   if (done) {
@@ -222,11 +233,52 @@ static bool measure_shape(array_results *results, array_limit *limit, group *at,
     if (done) collect(results, at, loops, loop_count);
     if (done) collect_limit(limit, at, loops, loop_count);
   }
-  for (i = 0; i < SOURCE_COUNT; ++i) {
-    free(at->sources[i]);
-    at->sources[i] = NULL;
+  free_arrays(at);
+  return done;
+}
+
+/* The operation of the table of threads, and its copies. */
+static bool measure_split(const array_results *results, group *at, array_figure *to,
+                          progress *bar) {
+  copy_loop loops[COPY_LOOP_LIMIT];
+  void *any;
+  size_t loop_count;
+  bool done = make_arrays(at, &any);
+  if (done) {
+    loop_count = list_all(at, results, any, loops);
+    done = timing_measure(at->list, at->used, results->plan.rounds[ARRAY_SIZES - 1], bar,
+                          "threads");
+    if (done)
+      *to = figure_of(at->list, at->shape,
+                      copy_limit(loops, at->list + 1, loop_count, at->shape));
   }
-  free(at->dst);
+  free_arrays(at);
+  return done;
+}
+
+static bool start_team(group *at, unsigned threads) {
+  at->thread_count = threads;
+  at->threads = threads > 1 ? team_start(threads) : NULL;
+  return at->threads || threads == 1;
+}
+
+static bool measure_threads(array_results *results, group *at, progress *bar) {
+  bool done = true;
+  size_t i;
+  int size;
+  if (results->thread_row_count == 0) return true;
+  at->only =
+      &at->own->operations[arrays_find(results->set, results->set->threads_operation)];
+  at->shape = at->only->shape;
+  for (i = 0; i < results->thread_row_count && done; ++i) {
+    array_thread_row *row = &results->threads[i];
+    done = start_team(at, row->threads);
+    for (size = 0; size < THREAD_SIZES && done; ++size) {
+      at->count = results->plan.thread_sizes[size] / sizeof(float);
+      done = measure_split(results, at, &row->sizes[size], bar);
+    }
+    team_stop(at->threads);
+  }
   return done;
 }
 
@@ -277,6 +329,25 @@ static void list_limits(array_results *results, group *at) {
   }
 }
 
+static void list_threads(array_results *results) {
+  const unsigned most = results->plan.threads;
+  unsigned threads = 1;
+  if (most == 1 || !results->set->threads_operation) return;
+  for (; threads < most; threads *= 2)
+    results->threads[results->thread_row_count++].threads = threads;
+  results->threads[results->thread_row_count++].threads = most;
+}
+
+static uint64_t work_of_threads(const array_results *results) {
+  copy_loop loops[COPY_LOOP_LIMIT];
+  const array_set *set = results->set;
+  if (results->thread_row_count == 0) return 0;
+  return (1 +
+          copy_loops(set->own->operations[arrays_find(set, set->threads_operation)].shape,
+                     loops)) *
+         results->plan.rounds[ARRAY_SIZES - 1] * THREAD_SIZES * results->thread_row_count;
+}
+
 static uint64_t work(const array_results *results) {
   copy_loop loops[COPY_LOOP_LIMIT];
   uint64_t contenders = results->set->own->count + results->peer_count, rounds = 0;
@@ -285,11 +356,11 @@ static uint64_t work(const array_results *results) {
     contenders += copy_loops(results->limits[i].shape, loops);
   for (i = 0; i < ARRAY_SIZES; ++i)
     rounds += results->plan.rounds[i];
-  return contenders * rounds;
+  return contenders * rounds + work_of_threads(results);
 }
 
 static bool measure_all(array_results *results, group *at, progress *bar) {
-  bool done = true;
+  bool done = start_team(at, results->plan.threads);
   size_t s;
   int size;
   progress_begin(bar, work(results));
@@ -301,6 +372,8 @@ static bool measure_all(array_results *results, group *at, progress *bar) {
       done = measure_shape(results, &results->limits[s], at, bar);
     }
   }
+  team_stop(at->threads);
+  if (done) done = measure_threads(results, at, bar);
   progress_end(bar);
   return done;
 }
@@ -318,14 +391,12 @@ bool arrays_measure(array_results *results, const array_set *set, const array_pl
   results->rows = calloc(set->own->count, sizeof *results->rows);
   if (!results->rows || !list_peers(results)) return false;
   list_limits(results, &at);
+  list_threads(results);
   limit = set->own->count + results->peer_count + COPY_LOOP_LIMIT;
   at.list = calloc(limit, sizeof *at.list);
   at.jobs = calloc(limit, sizeof *at.jobs);
-  at.thread_count = plan->threads;
-  at.threads = plan->threads > 1 ? team_start(plan->threads) : NULL;
-  done = at.list && at.jobs && (at.threads || plan->threads == 1);
+  done = at.list && at.jobs;
   if (done) done = measure_all(results, &at, bar);
-  team_stop(at.threads);
   free(at.list);
   free(at.jobs);
   if (done && set->measure_outside) set->measure_outside(results);

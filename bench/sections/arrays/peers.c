@@ -59,7 +59,9 @@ const array_set arrays_set = {
     NULL,
     NULL,
     NULL,
-    0};
+    0,
+    "arrays_threads",
+    "f32 to e4m3"};
 
 const char *arrays_missing(const array_peer *peer) {
   if (peer->missing) return peer->missing;

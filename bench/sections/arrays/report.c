@@ -7,6 +7,8 @@
 #include "../../report/view.h"
 
 enum { MIDDLE = 1 };
+/* Of the rate of a copy: from there on memory is the limit. */
+static const double memory_share = 0.8;
 static const char own[] = "mpnum";
 
 static void add_row(figures *to, const array_results *found, const char *source,
@@ -135,6 +137,40 @@ static void add_addition(figures *to, const array_results *found,
   }
 }
 
+/* The bytes from which on memory is the limit: larger than those of the highest rate, up
+ * to which it is starting the threads, and waiting for them. NaN where it never is. */
+static double memory_from(const array_results *found, const array_thread_row *row) {
+  double from = (double)NAN;
+  int s, fastest = 0;
+  for (s = 1; s < THREAD_SIZES; ++s) {
+    if (row->sizes[s].rate > row->sizes[fastest].rate) fastest = s;
+  }
+  for (s = THREAD_SIZES - 1; s > fastest; --s) {
+    if (row->sizes[s].rate < memory_share * row->sizes[s].limit) break;
+    from = (double)found->plan.thread_sizes[s];
+  }
+  return from;
+}
+
+static void add_threads(figures *to, const array_results *found,
+                        const array_thread_row *row) {
+  const char *section = found->set->threads_section;
+  char name[TABLE_CELL], size[TABLE_CELL];
+  int s;
+  snprintf(name, sizeof name, "%u thread%s", row->threads, row->threads > 1 ? "s" : "");
+  figures_at(to, section, own, name, "");
+  figures_say(to, "operation", "%s", found->set->threads_operation);
+  figures_add(to, "memory_limit_from", memory_from(found, row), "byte");
+  for (s = 0; s < THREAD_SIZES; ++s) {
+    const array_figure *shown = &row->sizes[s];
+    show_bytes(size, (double)found->plan.thread_sizes[s]);
+    figures_at(to, section, own, name, size);
+    figures_add(to, "rate", shown->rate, "GB/s");
+    figures_add(to, "limit_rate", shown->limit, "GB/s");
+    figures_add(to, "share_of_limit", shown->rate / shown->limit, "");
+  }
+}
+
 void arrays_figures(figures *to, const array_results *found) {
   size_t i, p;
   add_plan(to, found);
@@ -149,6 +185,8 @@ void arrays_figures(figures *to, const array_results *found) {
     add_limit(to, found, &found->limits[i]);
   for (i = 0; i < found->set->addition_count; ++i)
     add_addition(to, found, &found->set->additions[i]);
+  for (i = 0; i < found->thread_row_count; ++i)
+    add_threads(to, found, &found->threads[i]);
 }
 
 static bool print_operations(const array_set *set, const figures *from, FILE *to) {
@@ -228,9 +266,31 @@ static bool print_additions(const array_set *set, const figures *from, FILE *to)
                     set->title);
 }
 
+static bool print_threads(const array_set *set, const figures *from, FILE *to) {
+  static const view_column columns[] = {
+      {.heading = "split among", .metric = VIEW_NAME},
+      {.heading = "GB/s", .metric = "rate", .format = "%.1f", .each = true},
+      {.heading = "copy",
+       .metric = "share_of_limit",
+       .format = "%.0f%%",
+       .factor = 100,
+       .each = true},
+      {.heading = "memory", .metric = "memory_limit_from", .show = show_bytes},
+  };
+  const view shown = {.section = set->threads_section, VIEW_COLUMNS(columns)};
+  if (!set->threads_section) return true;
+  return view_print(
+      &shown, from, to,
+      "\n%s, threads: %s. copy: share of the fastest copy of the same bytes, "
+      "split likewise.\nmemory: the size from which on it is the limit: %.0f%% of "
+      "the copy and more, and past the highest rate\n",
+      set->title, figures_words(from, set->threads_section, "operation"),
+      100 * memory_share);
+}
+
 bool arrays_print(const array_set *set, const figures *from, FILE *to) {
   const bool good = print_operations(set, from, to) && print_peers(set, from, to) &&
                     print_limits(set, from, to);
   view_absent(from, set->section, false, to);
-  return good && print_additions(set, from, to);
+  return good && print_additions(set, from, to) && print_threads(set, from, to);
 }

@@ -10,8 +10,9 @@
 #include "../../core/distributions.h"
 #include "../../core/progress.h"
 #include "../../report/view.h"
+#include "../tensors.h"
 
-enum { LINE_WIDTH = 100, MOST_SQNR = 300, MOST_COLUMNS = 1024 };
+enum { MOST_COLUMNS = 1024 };
 static const char section[] = "blocks_accuracy";
 static const char *const ways[] = {"rows", "columns"};
 
@@ -36,18 +37,16 @@ static void count_values(matrix *of) {
   }
 }
 
-/* +Inf when every value is exact. */
-static double sqnr_of(const matrix *of) {
+static double quality_of(const matrix *of) {
   const size_t count = of->rows * of->columns;
-  double signal = 0, noise = 0, sqnr;
+  double signal = 0, noise = 0;
   size_t i;
   for (i = 0; i < count; ++i) {
     const double x = (double)of->values[i], error = (double)of->found[i] - x;
     signal += x * x;
     noise += error * error;
   }
-  sqnr = 10 * log10(signal / noise);
-  return sqnr > MOST_SQNR ? (double)INFINITY : sqnr;
+  return sqnr_of(signal, noise);
 }
 
 static bool add_preset(figures *to, const char *source, const matrix *of, int preset) {
@@ -59,7 +58,7 @@ static bool add_preset(figures *to, const char *source, const matrix *of, int pr
       return false;
     figures_at(to, section, source, block_preset_name(preset), ways[way]);
     figures_add(to, "bits", losses.bits, "bit");
-    figures_add(to, "sqnr", sqnr_of(of), "dB");
+    figures_add(to, "sqnr", quality_of(of), "dB");
     figures_add(to, "overflow_share", (double)losses.saturated / (double)of->nonzero, "");
     figures_add(to, "underflow_share", (double)losses.underflowed / (double)of->nonzero,
                 "");
@@ -68,16 +67,10 @@ static bool add_preset(figures *to, const char *source, const matrix *of, int pr
 }
 
 static bool add_matrix(figures *to, matrix *of, progress *bar) {
-  const size_t size = strlen(of->file) + strlen(of->name) + sizeof ": ";
-  char *source = malloc(size);
+  const char *source = tensor_begin(to, section, of->file, of->name);
   bool good = true;
   int preset;
-  if (!source) return false;
   count_values(of);
-  snprintf(source, size, "%s: %s", of->file, of->name);
-  figures_at(to, section, source, "", "");
-  figures_say(to, "file", "%s", of->file);
-  figures_say(to, "tensor", "%s", of->name);
   figures_add(to, "rows", (double)(of->turned ? of->columns : of->rows), "");
   figures_add(to, "columns", (double)(of->turned ? of->rows : of->columns), "");
   figures_add(to, "non_finite", (double)of->nonfinite, "");
@@ -85,7 +78,6 @@ static bool add_matrix(figures *to, matrix *of, progress *bar) {
     good = of->nonzero == 0 || add_preset(to, source, of, preset);
     progress_step(bar, of->rows * of->columns, of->name);
   }
-  free(source);
   return good;
 }
 
@@ -112,7 +104,7 @@ static bool measure_law(figures *to, const distribution *law, size_t drawn,
                         progress *bar) {
   const size_t columns = drawn < MOST_COLUMNS * MOST_COLUMNS ? 64 : MOST_COLUMNS;
   matrix made;
-  bool good = make_matrix(&made, "synthetic", law->name, drawn, columns);
+  bool good = make_matrix(&made, SYNTHETIC, law->name, drawn, columns);
   size_t i;
   for (i = 0; i < drawn && good; ++i)
     made.values[i] = (float)law->draw(i);
@@ -161,7 +153,7 @@ bool blocks_measure_accuracy(figures *to, const input *files, size_t file_count,
   return good;
 }
 
-static bool print_matrix(const figures *from, const char *source, FILE *to) {
+static bool print_matrix(const figures *from, FILE *to) {
   static const view_column columns[] = {
       {.heading = "preset", .metric = VIEW_NAME},
       {.heading = "bits", .metric = "bits", .format = "%.2f", .each = true},
@@ -172,7 +164,7 @@ static bool print_matrix(const figures *from, const char *source, FILE *to) {
        .show = show_share,
        .each = true},
   };
-  const view shown = {.section = section, .source = source, VIEW_COLUMNS(columns)};
+  static const view shown = {.section = section, VIEW_COLUMNS(columns)};
   char name[4 * LINE_WIDTH];
   const double nonfinite = figures_value(from, section, "non_finite");
   shorten(name, sizeof name, LINE_WIDTH - 70, figures_words(from, section, "tensor"));
@@ -180,32 +172,11 @@ static bool print_matrix(const figures *from, const char *source, FILE *to) {
           figures_value(from, section, "columns"));
   if (nonfinite > 0) fprintf(to, ", %.0f not finite, which count as 0", nonfinite);
   fputc('\n', to);
-  if (!figures_find(from, section, source, NULL, NULL, "bits"))
+  if (!figures_find(from, section, NULL, NULL, NULL, "bits"))
     fputs("no nonzero finite value, so no errors\n", to);
   return view_print(&shown, from, to, "%s", "");
 }
 
-static bool begins_matrix(const figure *row) {
-  return strcmp(row->section, section) == 0 && strcmp(row->metric, "file") == 0;
-}
-
 bool blocks_print_accuracy(const figures *from, FILE *to) {
-  const char *file = "";
-  bool good = true;
-  size_t i;
-  for (i = 0; i < from->count && good; ++i) {
-    figures part = *from;
-    if (!begins_matrix(&from->rows[i])) continue;
-    part.rows += i;
-    part.count -= i;
-    if (strcmp(file, part.rows->words) != 0) {
-      char name[4 * LINE_WIDTH];
-      file = part.rows->words;
-      shorten(name, sizeof name, LINE_WIDTH - 30, file);
-      fprintf(to, "\nBlocks, accuracy: %s%s\n", name,
-              strcmp(file, "synthetic") == 0 ? " distributions" : "");
-    }
-    good = print_matrix(&part, part.rows->source, to);
-  }
-  return good;
+  return tensors_print(from, section, "Blocks, accuracy", print_matrix, to);
 }

@@ -3,6 +3,7 @@
  * find. */
 #include "blocks.h"
 
+#include "../../core/block_formats.h"
 #include "../../peers/blocks.h"
 #include "../../peers/torch.h"
 
@@ -42,18 +43,11 @@ enum { PEERS = 5 };
 static const array_peer *const peers[PEERS] = {
     &peer_ggml_mxfp4, &peer_ggml_nvfp4, &peer_ggml_q4_0, &peer_ggml_q8_0, &torchao};
 
-#define COLUMNS(name) \
- { name ", columns to rows", "f32 to " name " columns", "f32 to " name }
+#define COLUMNS(id, name, bits, format) \
+ {name ", columns to rows", "f32 to " name " columns", "f32 to " name},
 static const array_addition additions[] = {
-    COLUMNS("mx e4m3"),
-    COLUMNS("mx e5m2"),
-    COLUMNS("mx e3m2"),
-    COLUMNS("mx e2m3"),
-    COLUMNS("mx e2m1"),
-    COLUMNS("mx int8"),
-    COLUMNS("nvfp4 1x16"),
-    COLUMNS("e4m3 1x128"),
-    COLUMNS("int8 row"),
+    BLOCK_FORMAT_ROWS(COLUMNS){"int8 row, columns to rows", "f32 to int8 row columns",
+                               "f32 to int8 row"},
     {"mx e4m3, both to rows", "f32 to mx e4m3 both", "f32 to mx e4m3"},
     {"mx e4m3, losses to none", "f32 to mx e4m3 losses", "f32 to mx e4m3"},
     {"nvfp4, own amax to a given S", "f32 to nvfp4 1x16 amax", "f32 to nvfp4 1x16"},
@@ -77,4 +71,6 @@ const array_set blocks_set = {
     measure_torchao,
     "blocks_added",
     additions,
-    sizeof additions / sizeof *additions};
+    sizeof additions / sizeof *additions,
+    NULL,
+    NULL};

@@ -11,22 +11,16 @@
 #include <mpnum/reduce.h>
 #include <mpnum/scale.h>
 
+#include "../../core/block_formats.h"
+
 /* Matrices have at least LEAST_ROWS rows and at most MOST_COLUMNS columns; the largest
  * has MOST values. */
 enum { LEAST_ROWS = 32, MOST_COLUMNS = 2048, MOST = 64 << 20 };
 static const float block_scale = 448.0f; /* S of NVFP4: the amax is 6 */
 
 /* ROW(id, name, bits of a code, format); those whose blocks do not turn come second. */
-#define MX(type) mpnum_blockscale_mx(MPNUM_TYPE_##type, MPNUM_BLOCKSCALE_RCEIL)
-#define TURNING(ROW)                                                          \
- ROW(mx_e4m3, "mx e4m3", 8, MX(E4M3))                                         \
- ROW(mx_e5m2, "mx e5m2", 8, MX(E5M2))                                         \
- ROW(mx_e3m2, "mx e3m2", 6, MX(E3M2))                                         \
- ROW(mx_e2m3, "mx e2m3", 6, MX(E2M3))                                         \
- ROW(mx_e2m1, "mx e2m1", 4, MX(E2M1))                                         \
- ROW(mx_int8, "mx int8", 8, mpnum_blockscale_mx_int8(MPNUM_BLOCKSCALE_RCEIL)) \
- ROW(nvfp4_1x16, "nvfp4 1x16", 4, mpnum_blockscale_nvfp4(1))                  \
- ROW(e4m3_1x128, "e4m3 1x128", 8, mpnum_blockscale_deepseek(1))               \
+#define TURNING(ROW)    \
+ BLOCK_FORMAT_ROWS(ROW) \
  ROW(int8_row, "int8 row", 8, mpnum_blockscale_int8(1))
 #define SQUARE(ROW)                                                   \
  ROW(nvfp4_16x16, "nvfp4 16x16", 4, mpnum_blockscale_nvfp4(16))       \

@@ -39,4 +39,6 @@ const array_set grad_set = {
     measure_pytorch,
     "grad_added",
     additions,
-    sizeof additions / sizeof *additions};
+    sizeof additions / sizeof *additions,
+    "grad_threads",
+    "unscale f32"};

@@ -14,12 +14,11 @@
 typedef struct mpnum_block_job_ {
   mpnum_scaling_ scaling;
   mpnum_block_rule_ rule;
-  mpnum_blockscaled codes;
-  mpnum_const_rows src; /* when dequantising, what is written */
+  mpnum_blockscaled codes; /* scale 1 where the tensor has none */
+  mpnum_const_rows src;    /* when dequantising, what is written */
   mpnum_quantize_losses *losses;
-  mpnum_type scale_type;
+  mpnum_type scale_type; /* E8M0, E4M3 with a scale of the tensor, or F32 */
   uint64_t offset;
-  int is_mx, is_two_level;
   size_t rows, columns, across; /* of a block; blocks in a row */
   int shift;                    /* of the factors of a run, as loops take it */
   size_t run, strip;            /* columns of a run, and of runs that share scales */
@@ -32,11 +31,6 @@ MPNUM_HOST size_t mpnum_extent_(size_t rows, size_t columns, size_t stride, int 
   const size_t most = (size_t)-1 / 16 / (size_t)(bits < 8 ? 8 : bits);
   if (stride && rows > most / stride) return 0;
   return mpnum_bytes_(bits, (rows - 1) * stride + columns);
-}
-MPNUM_HOST int mpnum_overlap_(const void *a, size_t a_bytes, const void *b,
-                              size_t b_bytes) {
-  const size_t x = (size_t)a, y = (size_t)b;
-  return x < y + b_bytes && y < x + a_bytes;
 }
 MPNUM_HOST_COLD_ mpnum_status mpnum_block_check_(const mpnum_blockscale_format *format,
                                                  const mpnum_blockscaled *codes,
@@ -51,10 +45,7 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_block_check_(const mpnum_blockscale_format *
       codes->stride < columns || (codes->is_swizzled & ~1) ||
       (codes->is_swizzled && format->scale_type == MPNUM_TYPE_F32))
     return MPNUM_ERROR_ARGUMENT;
-  if (rows > 1 && codes->stride % (format->element_bits == 4   ? 2
-                                   : format->element_bits == 6 ? 4
-                                                               : 1) !=
-                      0)
+  if (rows > 1 && codes->stride % mpnum_blockscale_group_(format) != 0)
     return MPNUM_ERROR_ARGUMENT;
   if (format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL && scale - 1 >= 0x7f7fffffu)
     return MPNUM_ERROR_ARGUMENT; /* 0, Inf, NaN, or negative */
@@ -133,14 +124,13 @@ MPNUM_HOST_COLD_ void mpnum_block_job_of_(mpnum_block_job_ *job,
                                           const mpnum_quantize_options *options,
                                           mpnum_quantize_losses *losses) {
   const uint64_t saved = mpnum_fenv_save_(); /* the rule has quotients */
-  job->is_mx = format->scale_type == MPNUM_TYPE_E8M0;
-  job->is_two_level = format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL;
-  if (!job->is_two_level) codes.scale = 1;
+  job->scale_type = format->scale_type;
+  if (job->scale_type != MPNUM_TYPE_E4M3) codes.scale = 1;
   job->rule = mpnum_block_rule_of_(format, codes.scale);
   mpnum_fenv_restore_(saved);
   job->scaling =
       format->is_int8
-          ? mpnum_scaling_of_int8_(job->is_mx)
+          ? mpnum_scaling_of_int8_(job->scale_type == MPNUM_TYPE_E8M0)
           : mpnum_scaling_of_(format->element, format->element_bits, format->rounding);
   job->scaling.divides = job->rule.divides;
   job->scaling.seed = options ? options->seed : 0;
@@ -148,7 +138,6 @@ MPNUM_HOST_COLD_ void mpnum_block_job_of_(mpnum_block_job_ *job,
   job->codes = codes;
   job->src = src;
   job->losses = losses;
-  job->scale_type = format->scale_type;
   job->rows = format->rows ? format->rows : src.rows;
   job->columns = format->columns ? format->columns : src.columns;
   if (job->rows > src.rows) job->rows = src.rows;
@@ -170,21 +159,15 @@ MPNUM_HOST uint8_t *mpnum_block_codes_(const mpnum_block_job_ *job, size_t row,
   return (uint8_t *)job->codes.codes +
          mpnum_bytes_(job->scaling.element_bits, row * job->codes.stride + column);
 }
-/* Number of the scale of block (row, column) in scale_inv. */
-MPNUM_HOST_INLINE_ size_t mpnum_block_place_(const mpnum_block_job_ *job, size_t row,
-                                             size_t column) {
-  return job->codes.is_swizzled ? mpnum_scale_place(row, column, job->across)
-                                : row * job->across + column;
-}
 
 /* --- Quantising --- */
 
 /* Floats of a run; they stay where they are, if they are floats. */
-MPNUM_HOST const float *mpnum_run_floats_(const mpnum_block_job_ *job, size_t row,
+MPNUM_HOST const float *mpnum_run_floats_(const mpnum_const_rows *src, size_t row,
                                           size_t column, size_t n, float *buffer) {
-  const uint8_t *at = mpnum_rows_at_(job->src, row, column);
-  if (job->src.type == MPNUM_TYPE_F32) return (const float *)(const void *)at;
-  mpnum_source_floats_(job->src.type, buffer, at, n);
+  const uint8_t *at = mpnum_rows_at_(*src, row, column);
+  if (src->type == MPNUM_TYPE_F32) return (const float *)(const void *)at;
+  mpnum_source_floats_(src->type, buffer, at, n);
   return buffer;
 }
 /* Codes 0, where the block is of zeros, or has a scale of 0: rare. */
@@ -213,7 +196,7 @@ MPNUM_HOST size_t mpnum_band_amax_(const mpnum_block_job_ *job,
   for (; r < rows; ++r)
     for (c = 0; c < n; c += job->run) {
       const size_t size = n - c < job->run ? n - c : job->run;
-      *floats = mpnum_run_floats_(job, row + r, column + c, size, buffer);
+      *floats = mpnum_run_floats_(&job->src, row + r, column + c, size, buffer);
       mpnum_amax_floats_(r == 0 && c == 0, scales->amax, *floats, job->shift, size);
     }
   if (job->shift >= 0 || wide == 1) return count;
@@ -270,14 +253,15 @@ MPNUM_HOST_ONCE_ void mpnum_quantize_band_(const mpnum_block_job_ *job, size_t r
   for (; r < rows; ++r) {
     for (c = 0; c < n; c += job->run) {
       const size_t size = n - c < job->run ? n - c : job->run;
-      if (!is_one) x = mpnum_run_floats_(job, row + r, column + c, size, buffer);
+      if (!is_one) x = mpnum_run_floats_(&job->src, row + r, column + c, size, buffer);
       mpnum_quantize_floats_(
           &job->scaling, mpnum_block_codes_(job, row + r, column + c), x, factors, size,
           job->offset + (row + r) * job->src.stride + column + c, zeros);
       if (job->losses) mpnum_count_losses_(&job->scaling, job->losses, x, factors, size);
     }
     for (k = 0; scales.has_zeros && k < count; ++k)
-      if (scales.amax[k] == 0 || (job->is_two_level && scales.bytes[k] == 0)) {
+      if (scales.amax[k] == 0 ||
+          (job->scale_type == MPNUM_TYPE_E4M3 && scales.bytes[k] == 0)) {
         const size_t first = k * wide;
         mpnum_clear_codes_(job, row + r, column + first,
                            n - first < wide ? n - first : wide);
@@ -335,24 +319,23 @@ MPNUM_HOST void mpnum_quantize_all_(const mpnum_block_job_ *job,
 MPNUM_HOST_COLD_ mpnum_status
 mpnum_nonfinite_check_(const mpnum_blockscale_format *format, const mpnum_const_rows *src,
                        mpnum_quantize_losses *losses) {
-  mpnum_block_job_ job;
+  mpnum_scaling_ scaling;
   mpnum_quantize_losses found = {0, 0, 0, 0};
   const float one = 1;
   size_t r = 0, c = 0;
   uint64_t saved = 0;
   if (format->policy != MPNUM_BLOCKSCALE_ERROR) return MPNUM_OK;
   saved = mpnum_fenv_save_();
-  job.src = *src;
-  job.scaling = mpnum_scaling_of_int8_(0);
+  scaling = mpnum_scaling_of_int8_(0);
   for (; r < src->rows; ++r)
     for (c = 0; c < src->columns; c += MPNUM_RUN_) {
       MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
       const size_t left = src->columns - c, n = left < MPNUM_RUN_ ? left : MPNUM_RUN_;
-      const float *const x = mpnum_run_floats_(&job, r, c, n, buffer);
+      const float *const x = mpnum_run_floats_(src, r, c, n, buffer);
       uint32_t amax[MPNUM_SCALED_] = {0};
       mpnum_amax_floats_(1, amax, x, 31, n);
       if (amax[0] >= 0x7f800000u)
-        mpnum_count_losses_(&job.scaling, &found, x, mpnum_factors_of_(&one, 31), n);
+        mpnum_count_losses_(&scaling, &found, x, mpnum_factors_of_(&one, 31), n);
     }
   mpnum_fenv_restore_(saved);
   if (losses) losses->nonfinite += found.nonfinite;
@@ -360,16 +343,14 @@ mpnum_nonfinite_check_(const mpnum_blockscale_format *format, const mpnum_const_
 }
 
 MPNUM_HOST_COLD_ float mpnum_finite_amax_(const mpnum_const_rows *src) {
-  mpnum_block_job_ job;
   uint32_t largest = 0;
   size_t r = 0, c = 0, k = 0;
   if (!mpnum_is_block_source_(src->type) || !src->data) return 0;
-  job.src = *src;
   for (; r < src->rows; ++r)
     for (c = 0; c < src->columns; c += MPNUM_RUN_) {
       MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
       const size_t left = src->columns - c, n = left < MPNUM_RUN_ ? left : MPNUM_RUN_;
-      const float *const x = mpnum_run_floats_(&job, r, c, n, buffer);
+      const float *const x = mpnum_run_floats_(src, r, c, n, buffer);
       uint32_t amax = 0;
       mpnum_amax_floats_(1, &amax, x, 31, n);
       for (k = 0; amax >= 0x7f800000u && k < n; ++k) { /* the others of this run */
@@ -398,12 +379,12 @@ MPNUM_HOST void mpnum_load_scales_(const mpnum_block_job_ *job, float *factors,
   }
   if (job->codes.is_swizzled) {
     for (; k < count; ++k)
-      codes[k] = from[mpnum_block_place_(job, row, column + k)];
+      codes[k] = from[mpnum_scale_place(row, column + k, job->across)];
     from = codes;
   } else {
     from += row * job->across + column;
   }
-  if (job->is_mx) {
+  if (job->scale_type == MPNUM_TYPE_E8M0) {
     mpnum_decode_e8m0_(factors, from, count);
   } else {
     mpnum_decode_bytes_(MPNUM_TYPE_E4M3, 8, factors, from, count);
@@ -442,7 +423,7 @@ MPNUM_HOST void mpnum_dequantize_all_(mpnum_block_job_ *job, mpnum_rows dst) {
       (job->scaling.has_decoding || job->scaling.is_int8))
     job->run = job->strip = 8 * MPNUM_RUN_; /* loops make tables; half the factors */
   job->scaling.divides = 0;
-  job->scaling.has_divisor = job->is_two_level;
+  job->scaling.has_divisor = job->scale_type == MPNUM_TYPE_E4M3;
   job->scaling.divisor = job->codes.scale;
   for (; r < rows; r += job->rows) {
     const size_t high = rows - r < job->rows ? rows - r : job->rows;

@@ -153,6 +153,11 @@ MPNUM_HOST mpnum_status mpnum_rows_check_(mpnum_rows dst, mpnum_const_rows src) 
     return MPNUM_ERROR_ARGUMENT;
   return MPNUM_OK;
 }
+MPNUM_HOST int mpnum_overlap_(const void *a, size_t a_bytes, const void *b,
+                              size_t b_bytes) {
+  const size_t x = (size_t)a, y = (size_t)b;
+  return x < y + b_bytes && y < x + a_bytes;
+}
 /* The scale of a softmax, or an epsilon: finite, 0 and up. */
 MPNUM_HOST int mpnum_is_factor_(float x) {
   const uint32_t bits = mpnum_bits_f32(x);

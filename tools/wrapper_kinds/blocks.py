@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+"""Presets of block formats that differ in the type of their elements alone (blockscale.h)."""
+
+from .layout import fill
+
+# (name, elements in memory, format)
+PRESETS = [*((T, f"mpnum_{codes}", f"mpnum_blockscale_mx(MPNUM_TYPE_{T.upper()}, MPNUM_BLOCKSCALE_RCEIL)")
+             for T, codes in (("e4m3", "e4m3"), ("e5m2", "e5m2"), ("e3m2", "e3m2x4"), ("e2m3", "e2m3x4"), ("e2m1", "e2m1x2"))),
+           ("int8", "int8_t", "mpnum_blockscale_mx_int8(MPNUM_BLOCKSCALE_RCEIL)")]
+
+BOTH_WAYS = """\
+MPNUM_HOST mpnum_status mpnum_mx_quantize_$T($codes *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes, \
+const float *src, size_t rows, size_t columns) {
+  return mpnum_quantize_floats_as_($format, codes, scale_inv, scale_inv_bytes, 1, src, rows, columns);
+}
+MPNUM_HOST mpnum_status mpnum_mx_dequantize_$T(float *dst, const $codes *codes, const mpnum_e8m0 *scale_inv, \
+size_t scale_inv_bytes, size_t rows, size_t columns) {
+  return mpnum_dequantize_floats_as_($format, dst, codes, scale_inv, scale_inv_bytes, 1, rows, columns);
+}
+"""
+
+
+def text():
+    return "".join(fill(BOTH_WAYS, T=T, codes=codes, format=made) for T, codes, made in PRESETS)
