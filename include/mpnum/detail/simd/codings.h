@@ -7,6 +7,7 @@
 #include "../core/environment.h"
 #include "../core/format.h"
 #include "../core/round.h"
+#include "../../rng.h"
 
 #if MPNUM_HAS_ARRAYS
 
@@ -32,6 +33,37 @@ MPNUM_INLINE mpnum_conversion_ mpnum_conversion_of_(mpnum_format src, int src_bi
 
 /* Elements that a conversion known at run time only takes at a time. */
 # define MPNUM_CONVERTED_ 256
+
+/* The keys of mpnum_random_x4 for counters with the same upper half. As the counter's
+ * upper words are 0, one of the two products of each of the first two rounds is the same
+ * for all: what becomes of it is part of the keys. */
+typedef struct mpnum_random_ {
+  uint32_t keys[10][2];
+  uint32_t high;
+} mpnum_random_;
+MPNUM_HOST mpnum_random_ mpnum_random_of_(uint64_t seed, uint64_t index) {
+  mpnum_random_ random;
+  uint64_t product = 0;
+  uint32_t i = 0;
+  for (; i < 10; ++i) {
+    random.keys[i][0] = (uint32_t)seed + i * 0x9e3779b9u;
+    random.keys[i][1] = (uint32_t)(seed >> 32) + i * 0xbb67ae85u;
+  }
+  random.high = (uint32_t)(index >> 34);
+  product = (uint64_t)0xd2511f53u * (random.high ^ random.keys[0][0]);
+  random.keys[1][1] ^= (uint32_t)(product >> 32);
+  random.keys[2][1] ^= (uint32_t)product;
+  return random;
+}
+/* The words of elements start to start + n - 1, one by one. */
+MPNUM_HOST_COLD_ void mpnum_random_few_(uint64_t seed, uint64_t start, uint8_t *dst,
+                                        size_t n) {
+  size_t i = 0;
+  for (; i < n; ++i) {
+    const uint32_t word = mpnum_random(seed, start + i);
+    MPNUM_MEMCPY_(dst + 4 * i, &word, 4);
+  }
+}
 
 /* Bytes that n elements take; dense ones come in groups of two in a byte and four in
  * three. */
