@@ -32,7 +32,7 @@ MPNUM_INLINE mpnum_conversion_ mpnum_conversion_of_(mpnum_format src, int src_bi
 }
 
 /* Elements that a conversion known at run time only takes at a time. */
-# define MPNUM_CONVERTED_ 256
+# define MPNUM_CONVERTED_ 1024
 
 /* The keys of mpnum_random_x4 for counters with the same upper half. As the counter's
  * upper words are 0, one of the two products of each of the first two rounds is the same
@@ -122,6 +122,17 @@ MPNUM_INLINE int mpnum_has_byte_blocks_(mpnum_format format, mpnum_rounding roun
 MPNUM_INLINE int mpnum_is_prefix_(mpnum_format format) {
   return format.bias == 127 && format.exponent_bits == 8 && format.sign_bits &&
          format.inf_code && format.nan_policy == MPNUM_NAN_CANONICAL;
+}
+/* Whether to-nearest, truncating and stochastic loops that keep those bits serve. */
+MPNUM_INLINE int mpnum_has_prefix_loop_(mpnum_conversion_ conversion) {
+  const mpnum_format dst = conversion.dst;
+  const int up = 23 - dst.mantissa_bits;
+  return mpnum_is_prefix_(dst) && dst.has_zero && dst.has_negative_zero && up > 0 &&
+         (conversion.rounding == MPNUM_ROUND_NEAREST_EVEN ||
+          conversion.rounding == MPNUM_ROUND_TOWARD_ZERO ||
+          conversion.rounding == MPNUM_ROUND_STOCHASTIC) &&
+         (conversion.is_rounding || (conversion.dst_bits == 16 && up == 16) ||
+          (conversion.dst_bits == 32 && dst.storage_shift == up));
 }
 MPNUM_INLINE int mpnum_is_f16_(mpnum_format format) {
   return format.exponent_bits == 5 && format.mantissa_bits == 10 && format.bias == 15 &&
@@ -239,6 +250,9 @@ typedef struct mpnum_any_encoding_ {
   int has_nearest;
   uint32_t past;
   int is_stochastic, is_toward_zero;
+  /* Whether cut_magnitude serves, and for which: 0, and from least to most. */
+  int has_cut;
+  uint32_t least, most;
   int has_zero;
   uint32_t min_field; /* the smallest normal value's exponent field in f32, 1 and up */
   uint32_t right;     /* bits of the mantissa cut off there, and the field */
@@ -274,6 +288,11 @@ MPNUM_HOST mpnum_any_encoding_ mpnum_any_encoding_of_(mpnum_format format,
   any.has_zero = format.has_zero;
   any.min_field = (uint32_t)(128 - format.bias);
   any.right = (uint32_t)(23 - format.mantissa_bits) + any.min_field;
+  /* 0 is shifted out; sums do not carry out of 32 bits. */
+  any.has_cut = (any.is_stochastic || any.is_toward_zero) && format.has_zero &&
+                any.min_field > 1 && any.right > 32 && format.max_code != 0;
+  any.least = any.is_stochastic ? (any.right - 31) << 23 : 0;
+  any.most = any.has_cut ? mpnum_decode_finite_(format, format.max_code) : 0;
   any.added = is_nearest                             ? 0x7fffffffu
               : rounding == MPNUM_ROUND_NEAREST_AWAY ? 0x80000000u
               : is_up || is_to_odd                   ? 0xffffffffu

@@ -546,12 +546,13 @@ MPNUM_INLINE int mpnum_has_vectors_(mpnum_format format) {
   return format.bias == 127 || format.bias + format.mantissa_bits <= 127;
 }
 
-/* Runs a loop that takes a few hundred elements at a time, in whole blocks; one that
- * rounds stochastically counts them from conversion.offset, and words come in fours.
+/* Runs a loop that takes a limited number of elements at a time, in whole blocks; one
+ * that rounds stochastically counts them from conversion.offset, and words come in fours.
  * Without such a loop, and up to the first four, elements are converted one by one. */
 MPNUM_HOST_ONCE_ void mpnum_convert_chunks_(mpnum_chunk_ *convert, mpnum_chunk_ *each,
-                                            size_t block, mpnum_conversion_ conversion,
-                                            void *to, const void *from, size_t n) {
+                                            size_t block, size_t limit,
+                                            mpnum_conversion_ conversion, void *to,
+                                            const void *from, size_t n) {
   const size_t dst_size = (size_t)conversion.dst_bits / 8,
                src_size = (size_t)conversion.src_bits / 8;
   const int is_stochastic = conversion.rounding == MPNUM_ROUND_STOCHASTIC;
@@ -570,7 +571,7 @@ MPNUM_HOST_ONCE_ void mpnum_convert_chunks_(mpnum_chunk_ *convert, mpnum_chunk_ 
     n -= count;
     conversion.offset += count;
     if (n < block) break;
-    count = n < MPNUM_CONVERTED_ ? n - n % block : MPNUM_CONVERTED_;
+    count = n < limit ? n - n % block : limit;
     (*convert)(conversion, dst, src, count);
   }
   if (n) {
@@ -595,8 +596,8 @@ MPNUM_HOST void mpnum_convert_any_(mpnum_conversion_ conversion, void *dst,
     return;
   }
   mpnum_convert_chunks_(is_slow ? 0 : MPNUM_PICK_AS_(mpnum_chunk_, isa, convert_chunk),
-                        mpnum_convert_each_, mpnum_block_size_(isa), conversion, dst, src,
-                        n);
+                        mpnum_convert_each_, mpnum_block_size_(isa), MPNUM_CONVERTED_,
+                        conversion, dst, src, n);
 }
 MPNUM_HOST void mpnum_convert_floats_(mpnum_conversion_ conversion, void *dst,
                                       const void *src, size_t n) {
@@ -604,8 +605,8 @@ MPNUM_HOST void mpnum_convert_floats_(mpnum_conversion_ conversion, void *dst,
   mpnum_convert_chunks_(mpnum_has_vectors_(conversion.dst)
                             ? MPNUM_PICK_AS_(mpnum_chunk_, isa, convert_floats)
                             : 0,
-                        mpnum_convert_each_float_, mpnum_block_size_(isa), conversion,
-                        dst, src, n);
+                        mpnum_convert_each_float_, mpnum_block_size_(isa),
+                        (size_t)-1 / 128 * 64, conversion, dst, src, n);
 }
 
 #endif
