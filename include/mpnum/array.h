@@ -436,6 +436,9 @@ MPNUM_HOST mpnum_status mpnum_convert_array(mpnum_type dst_type, void *dst,
     mpnum_to_f64_array_((uint8_t *)dst, src_type, (const uint8_t *)src, n);
     return MPNUM_OK;
   }
+  if (rounding == MPNUM_ROUND_NEAREST_EVEN &&
+      mpnum_convert_nearest_(dst_type, dst, src_type, src, n, overflow))
+    return MPNUM_OK;
   conversion = mpnum_conversion_of_(mpnum_format_or_f32_(src_type), src_bits,
                                     mpnum_format_of(dst_type), dst_bits, overflow);
   conversion.rounding = rounding;

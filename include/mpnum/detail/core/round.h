@@ -257,15 +257,12 @@ MPNUM_INLINE uint32_t mpnum_decode_finite_(mpnum_format format, uint32_t magnitu
   }
 }
 
-MPNUM_INLINE uint32_t mpnum_decode_bits_(mpnum_format format, uint32_t stored) {
-  const uint32_t code = mpnum_code_(format, stored);
+/* The same of a code that is not a normal number. */
+MPNUM_INLINE uint32_t mpnum_decode_rest_(mpnum_format format, uint32_t code) {
   const int sign_shift = format.exponent_bits + format.mantissa_bits;
   const uint32_t magnitude = code & (((uint32_t)1 << sign_shift) - 1);
   const uint32_t sign = (code >> sign_shift & format.sign_bits) << 31;
   const int up = 23 - format.mantissa_bits;
-  /* bf16 and tf32 are prefixes of f32: Inf and NaN widen like all else, payload kept. */
-  if (format.bias == 127 && format.exponent_bits == 8 && format.inf_code)
-    return sign | magnitude << up;
   if (mpnum_code_isnan_(format, code)) {
     if (format.nan_policy == MPNUM_NAN_CANONICAL) return 0x7fffffffu;
     if (format.nan_policy == MPNUM_NAN_PAYLOAD && format.inf_code)
@@ -274,6 +271,22 @@ MPNUM_INLINE uint32_t mpnum_decode_bits_(mpnum_format format, uint32_t stored) {
   }
   if (format.inf_code && magnitude == format.inf_code) return sign | 0x7f800000u;
   return sign | mpnum_decode_finite_(format, magnitude);
+}
+MPNUM_INLINE uint32_t mpnum_decode_bits_(mpnum_format format, uint32_t stored) {
+  const uint32_t code = mpnum_code_(format, stored);
+  const int sign_shift = format.exponent_bits + format.mantissa_bits;
+  const uint32_t magnitude = code & (((uint32_t)1 << sign_shift) - 1);
+  const uint32_t sign = (code >> sign_shift & format.sign_bits) << 31;
+  const int up = 23 - format.mantissa_bits;
+  const uint32_t normal = (uint32_t)1 << format.mantissa_bits;
+  /* bf16 and tf32 are prefixes of f32: Inf and NaN widen like all else, payload kept. */
+  if (format.bias == 127 && format.exponent_bits == 8 && format.inf_code)
+    return format.sign_bits ? code << up : magnitude << up;
+  /* Most codes are normal numbers, and one comparison tells. */
+  if (format.bias != 127 && format.max_code >= normal &&
+      magnitude - normal <= format.max_code - normal)
+    return sign | ((magnitude << up) + ((uint32_t)(127 - format.bias) << 23));
+  return mpnum_decode_rest_(format, code);
 }
 
 /* The exact value of a code.

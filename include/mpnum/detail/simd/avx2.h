@@ -127,11 +127,17 @@ MPNUM_AVX2_ int mpnumv_any_above(int bits, mpnumv_vector x, mpnumv_vector limit)
 }
 MPNUM_AVX2_ void mpnumv_mul_wide(mpnumv_vector a, uint32_t b, mpnumv_vector *high,
                                  mpnumv_vector *low) {
-  const __m256i factor = _mm256_set1_epi64x((long long)b);
-  const __m256i even = _mm256_mul_epu32((__m256i)a, factor);
-  const __m256i odd = _mm256_mul_epu32(_mm256_srli_epi64((__m256i)a, 32), factor);
-  *high = (mpnumv_vector)_mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xaa);
-  *low = (mpnumv_vector)_mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xaa);
+  const __m256i product = _mm256_mul_epu32((__m256i)a, _mm256_set1_epi64x((long long)b));
+  *low = (mpnumv_vector)product;
+  *high = (mpnumv_vector)_mm256_srli_epi64(product, 32);
+}
+MPNUM_AVX2_ void mpnumv_store_words(uint8_t *dst, const mpnumv_vector x[4]) {
+  const __m256i low =
+      _mm256_blend_epi32((__m256i)x[0], _mm256_slli_epi64((__m256i)x[1], 32), 0xaa);
+  const __m256i high =
+      _mm256_blend_epi32((__m256i)x[2], _mm256_slli_epi64((__m256i)x[3], 32), 0xaa);
+  _mm256_storeu_si256((__m256i *)(void *)dst, _mm256_unpacklo_epi64(low, high));
+  _mm256_storeu_si256((__m256i *)(void *)(dst + 32), _mm256_unpackhi_epi64(low, high));
 }
 MPNUM_AVX2_ void mpnumv_transpose(mpnumv_vector rows[4]) {
   const __m256i low01 = _mm256_unpacklo_epi32((__m256i)rows[0], (__m256i)rows[1]);

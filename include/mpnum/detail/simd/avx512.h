@@ -173,18 +173,22 @@ MPNUM_AVX512_ int mpnumv_any_above(int bits, mpnumv_vector x, mpnumv_vector limi
   if (bits == 16) return _mm512_cmpgt_epi16_mask(a, b) != 0;
   return _mm512_cmpgt_epi32_mask(a, b) != 0;
 }
-/* The halves of a * b. */
+/* The halves of a * b, in even lanes: others, of a, too, are anything. */
 MPNUM_AVX512_ void mpnumv_mul_wide(mpnumv_vector a, uint32_t b, mpnumv_vector *high,
                                    mpnumv_vector *low) {
-  const __m512i factor = _mm512_set1_epi64((long long)b);
-  const __m512i even = _mm512_maskz_mul_epu32(0xff, (__m512i)a, factor);
-  __m512i odd =
-      _mm512_maskz_mul_epu32(0xff, _mm512_maskz_srli_epi64(0xff, (__m512i)a, 32), factor);
-  __asm__("" : "+v"(odd)); /* clang would multiply once more instead of a shift */
-  *high = (mpnumv_vector)_mm512_mask_mov_epi32(_mm512_maskz_srli_epi64(0xff, even, 32),
-                                               0xaaaa, odd);
-  *low = (mpnumv_vector)_mm512_mask_mov_epi32(even, 0xaaaa,
-                                              _mm512_maskz_slli_epi64(0xff, odd, 32));
+  const __m512i product =
+      _mm512_maskz_mul_epu32(0xff, (__m512i)a, _mm512_set1_epi64((long long)b));
+  *low = (mpnumv_vector)product;
+  *high = (mpnumv_vector)_mm512_maskz_srli_epi64(0xff, product, 32);
+}
+/* Four words of each even lane, the lanes in the order 0, 4, 8, 12, 2, 6, 10, 14. */
+MPNUM_AVX512_ void mpnumv_store_words(uint8_t *dst, const mpnumv_vector x[4]) {
+  const __m512i low =
+      _mm512_mask_shuffle_epi32((__m512i)x[0], 0xaaaa, (__m512i)x[1], _MM_PERM_CCAA);
+  const __m512i high =
+      _mm512_mask_shuffle_epi32((__m512i)x[2], 0xaaaa, (__m512i)x[3], _MM_PERM_CCAA);
+  _mm512_storeu_si512(dst, _mm512_maskz_unpacklo_epi64(0xff, low, high));
+  _mm512_storeu_si512(dst + 64, _mm512_maskz_unpackhi_epi64(0xff, low, high));
 }
 /* Rows of 4 by 4 within each 128 bits become columns. */
 MPNUM_AVX512_ void mpnumv_transpose(mpnumv_vector rows[4]) {

@@ -7,6 +7,7 @@
 #include "../core/environment.h"
 #include "../core/format.h"
 #include "../core/round.h"
+#include "../../rng.h"
 
 #if MPNUM_HAS_ARRAYS
 
@@ -31,7 +32,38 @@ MPNUM_INLINE mpnum_conversion_ mpnum_conversion_of_(mpnum_format src, int src_bi
 }
 
 /* Elements that a conversion known at run time only takes at a time. */
-# define MPNUM_CONVERTED_ 256
+# define MPNUM_CONVERTED_ 1024
+
+/* The keys of mpnum_random_x4 for counters with the same upper half. As the counter's
+ * upper words are 0, one of the two products of each of the first two rounds is the same
+ * for all: what becomes of it is part of the keys. */
+typedef struct mpnum_random_ {
+  uint32_t keys[10][2];
+  uint32_t high;
+} mpnum_random_;
+MPNUM_HOST mpnum_random_ mpnum_random_of_(uint64_t seed, uint64_t index) {
+  mpnum_random_ random;
+  uint64_t product = 0;
+  uint32_t i = 0;
+  for (; i < 10; ++i) {
+    random.keys[i][0] = (uint32_t)seed + i * 0x9e3779b9u;
+    random.keys[i][1] = (uint32_t)(seed >> 32) + i * 0xbb67ae85u;
+  }
+  random.high = (uint32_t)(index >> 34);
+  product = (uint64_t)0xd2511f53u * (random.high ^ random.keys[0][0]);
+  random.keys[1][1] ^= (uint32_t)(product >> 32);
+  random.keys[2][1] ^= (uint32_t)product;
+  return random;
+}
+/* The words of elements start to start + n - 1, one by one. */
+MPNUM_HOST_COLD_ void mpnum_random_few_(uint64_t seed, uint64_t start, uint8_t *dst,
+                                        size_t n) {
+  size_t i = 0;
+  for (; i < n; ++i) {
+    const uint32_t word = mpnum_random(seed, start + i);
+    MPNUM_MEMCPY_(dst + 4 * i, &word, 4);
+  }
+}
 
 /* Bytes that n elements take; dense ones come in groups of two in a byte and four in
  * three. */
@@ -90,6 +122,17 @@ MPNUM_INLINE int mpnum_has_byte_blocks_(mpnum_format format, mpnum_rounding roun
 MPNUM_INLINE int mpnum_is_prefix_(mpnum_format format) {
   return format.bias == 127 && format.exponent_bits == 8 && format.sign_bits &&
          format.inf_code && format.nan_policy == MPNUM_NAN_CANONICAL;
+}
+/* Whether to-nearest, truncating and stochastic loops that keep those bits serve. */
+MPNUM_INLINE int mpnum_has_prefix_loop_(mpnum_conversion_ conversion) {
+  const mpnum_format dst = conversion.dst;
+  const int up = 23 - dst.mantissa_bits;
+  return mpnum_is_prefix_(dst) && dst.has_zero && dst.has_negative_zero && up > 0 &&
+         (conversion.rounding == MPNUM_ROUND_NEAREST_EVEN ||
+          conversion.rounding == MPNUM_ROUND_TOWARD_ZERO ||
+          conversion.rounding == MPNUM_ROUND_STOCHASTIC) &&
+         (conversion.is_rounding || (conversion.dst_bits == 16 && up == 16) ||
+          (conversion.dst_bits == 32 && dst.storage_shift == up));
 }
 MPNUM_INLINE int mpnum_is_f16_(mpnum_format format) {
   return format.exponent_bits == 5 && format.mantissa_bits == 10 && format.bias == 15 &&
@@ -207,6 +250,9 @@ typedef struct mpnum_any_encoding_ {
   int has_nearest;
   uint32_t past;
   int is_stochastic, is_toward_zero;
+  /* Whether cut_magnitude serves, and for which: 0, and from least to most. */
+  int has_cut;
+  uint32_t least, most;
   int has_zero;
   uint32_t min_field; /* the smallest normal value's exponent field in f32, 1 and up */
   uint32_t right;     /* bits of the mantissa cut off there, and the field */
@@ -242,6 +288,11 @@ MPNUM_HOST mpnum_any_encoding_ mpnum_any_encoding_of_(mpnum_format format,
   any.has_zero = format.has_zero;
   any.min_field = (uint32_t)(128 - format.bias);
   any.right = (uint32_t)(23 - format.mantissa_bits) + any.min_field;
+  /* 0 is shifted out; sums do not carry out of 32 bits. */
+  any.has_cut = (any.is_stochastic || any.is_toward_zero) && format.has_zero &&
+                any.min_field > 1 && any.right > 32 && format.max_code != 0;
+  any.least = any.is_stochastic ? (any.right - 31) << 23 : 0;
+  any.most = any.has_cut ? mpnum_decode_finite_(format, format.max_code) : 0;
   any.added = is_nearest                             ? 0x7fffffffu
               : rounding == MPNUM_ROUND_NEAREST_AWAY ? 0x80000000u
               : is_up || is_to_odd                   ? 0xffffffffu

@@ -140,6 +140,7 @@ MPNUM_NEON_ mpnumv_vector mpnum_above_neon_(int bits, mpnumv_vector x,
 MPNUM_NEON_ int mpnumv_any_above(int bits, mpnumv_vector x, mpnumv_vector limit) {
   return vmaxvq_u32((uint32x4_t)mpnum_above_neon_(bits, x, limit)) != 0;
 }
+/* In all lanes. */
 MPNUM_NEON_ void mpnumv_mul_wide(mpnumv_vector a, uint32_t b, mpnumv_vector *high,
                                  mpnumv_vector *low) {
   const uint32x2_t factor = vdup_n_u32(b);
@@ -158,7 +159,12 @@ MPNUM_NEON_ void mpnumv_transpose(mpnumv_vector rows[4]) {
   rows[2] = (mpnumv_vector)vzip1q_u64((uint64x2_t)high01, (uint64x2_t)high23);
   rows[3] = (mpnumv_vector)vzip2q_u64((uint64x2_t)high01, (uint64x2_t)high23);
 }
-
+/* Four words of each lane. */
+MPNUM_NEON_ void mpnumv_store_words(uint8_t *dst, const mpnumv_vector x[4]) {
+  const uint32x4x4_t words = {
+      {(uint32x4_t)x[0], (uint32x4_t)x[1], (uint32x4_t)x[2], (uint32x4_t)x[3]}};
+  vst4q_u32((uint32_t *)(void *)dst, words);
+}
 MPNUM_NEON_ mpnumv_vector mpnumv_largest_of_quarters(const mpnumv_vector *x) {
   return x[0];
 }

@@ -203,14 +203,17 @@ MPNUM_SSE2_ int mpnumv_any_above(int bits, mpnumv_vector x, mpnumv_vector limit)
 }
 MPNUM_SSE2_ void mpnumv_mul_wide(mpnumv_vector a, uint32_t b, mpnumv_vector *high,
                                  mpnumv_vector *low) {
-  const __m128i factor = (__m128i)mpnumv_splat(b);
-  const __m128i even = _mm_mul_epu32((__m128i)a, factor);
-  const __m128i odd = _mm_mul_epu32(_mm_srli_epi64((__m128i)a, 32), factor);
-  const __m128i low_word = _mm_set1_epi64x(0xffffffffLL);
-  *high = (mpnumv_vector)_mm_or_si128(_mm_srli_epi64(even, 32),
-                                      _mm_andnot_si128(low_word, odd));
-  *low =
-      (mpnumv_vector)_mm_or_si128(_mm_and_si128(even, low_word), _mm_slli_epi64(odd, 32));
+  const __m128i product = _mm_mul_epu32((__m128i)a, (__m128i)mpnumv_splat(b));
+  *low = (mpnumv_vector)product;
+  *high = (mpnumv_vector)_mm_srli_epi64(product, 32);
+}
+MPNUM_SSE2_ void mpnumv_store_words(uint8_t *dst, const mpnumv_vector x[4]) {
+  const __m128i low01 = _mm_unpacklo_epi32((__m128i)x[0], (__m128i)x[1]);
+  const __m128i high01 = _mm_unpackhi_epi32((__m128i)x[0], (__m128i)x[1]);
+  const __m128i low23 = _mm_unpacklo_epi32((__m128i)x[2], (__m128i)x[3]);
+  const __m128i high23 = _mm_unpackhi_epi32((__m128i)x[2], (__m128i)x[3]);
+  _mm_storeu_si128((__m128i *)(void *)dst, _mm_unpacklo_epi64(low01, low23));
+  _mm_storeu_si128((__m128i *)(void *)(dst + 16), _mm_unpacklo_epi64(high01, high23));
 }
 MPNUM_SSE2_ void mpnumv_transpose(mpnumv_vector rows[4]) {
   const __m128i low01 = _mm_unpacklo_epi32((__m128i)rows[0], (__m128i)rows[1]);
