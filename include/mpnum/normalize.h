@@ -14,9 +14,9 @@
  *   address. dst may be src where both have one type and stride; otherwise arrays do not
  *   overlap.
  * NaN: a row with NaN or Inf is NaN, but for l2, where finite elements beside Inf are 0.
- * Error: before weight and bias 0.51 ulp of RMS norm and l2, 1.51 of layer norm, whatever
- *   cancels in x - mean. Weight and bias round once more, together, then the type of dst.
- *   (test_normalize.c)
+ * Error: before weight and bias 0.51 ulp of RMS norm and l2, 1.51 of layer norm, and
+ *   2^-150; beside that, 2^-50 of mean times inverse. Weight and bias round once more,
+ *   together, then the type of dst. (test_normalize.c)
  * Bits: the same from every instruction set, whatever the rows before and after.
  * Status: MPNUM_ERROR_ARGUMENT for another type or epsilon, rows or columns that differ,
  *   a stride of dst below its columns, dst in the place of src with another type or
