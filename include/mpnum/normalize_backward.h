@@ -81,8 +81,17 @@ MPNUM_HOST int mpnum_norm_saved_(const mpnum_norm_job_ *job, size_t number,
 }
 MPNUM_HOST void mpnum_norm_look_(mpnum_norm_backward_ *self, size_t number,
                                  mpnum_norm_row_ *row) {
-  if (!mpnum_norm_saved_(&self->job, number, row))
-    (void)mpnum_norm_find_(&self->job, number, row, self->normed);
+  const size_t columns = self->job.src.columns;
+  const float *x = 0;
+  double sums[2];
+  if (mpnum_norm_saved_(&self->job, number, row)) return;
+  if (columns > MPNUM_TILE_) {
+    mpnum_norm_long_sums_(&self->job, number, 0, sums);
+  } else {
+    x = mpnum_norm_floats_(&self->job, number, 0, columns, self->normed, 0);
+    mpnum_norm_tile_sums_(self->job.kind == MPNUM_NORM_LAYER, sums, x, 0, 1, columns);
+  }
+  mpnum_norm_find_(&self->job, number, x, sums, row);
 }
 /* Makes a tile. */
 MPNUM_HOST void mpnum_norm_backward_tile_(mpnum_norm_backward_ *self, size_t number,
@@ -91,7 +100,7 @@ MPNUM_HOST void mpnum_norm_backward_tile_(mpnum_norm_backward_ *self, size_t num
   const float *weight = self->job.options->weight;
   const float *x = mpnum_norm_floats_(&self->job, number, first, n, self->normed, 0);
   self->given = mpnum_rows_at_(self->gradient, number, first);
-  mpnum_norm_map_tile_(&row->map, self->normed, x, 0, 0, n);
+  mpnum_norm_map_tile_(&row->map, self->normed, x, n);
   if (self->gradient.type != MPNUM_TYPE_F32) {
     mpnum_floats_from_(self->gradient.type, self->given_floats, self->given, n);
     self->given = self->given_floats;

@@ -44,82 +44,79 @@ MPNUM_HOST const float *mpnum_norm_floats_(const mpnum_norm_job_ *job, size_t ro
   mpnum_floats_from_(job->src.type, buffer, src, n);
   return buffer;
 }
-/* Sums of a row, of its floats by a map unless that is NULL; values only of layer norm.
- * Of one tile returns its floats, else NULL. */
-MPNUM_HOST const float *mpnum_norm_sums_(const mpnum_norm_job_ *job, size_t row,
-                                         const mpnum_norm_map_ *map, double sums[2],
-                                         float *buffer) {
+/* Sums of a row that is no single tile, of its floats by a map unless that is NULL. */
+MPNUM_HOST_COLD_ void mpnum_norm_long_sums_(const mpnum_norm_job_ *job, size_t row,
+                                            const mpnum_norm_map_ *map, double sums[2]) {
   const size_t columns = job->src.columns;
-  MPNUM_ALIGNED_ float moved[MPNUM_TILE_];
-  const float *x = 0;
-  mpnum_total values, squares;
+  const int has_values = job->kind == MPNUM_NORM_LAYER;
+  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_];
+  mpnum_total values = mpnum_total_empty(), squares = values;
   size_t i = 0;
-  if (columns > MPNUM_TILE_) values = squares = mpnum_total_empty();
   for (; i < columns; i += MPNUM_TILE_) {
     const size_t n = mpnum_tile_size_(columns, i);
-    const float *terms = x = mpnum_norm_floats_(job, row, i, n, buffer, map != 0);
-    if (map) {
-      mpnum_norm_map_tile_(map, moved, x, 0, 0, n);
-      terms = moved;
-    }
-    sums[0] = job->kind == MPNUM_NORM_LAYER ? mpnum_values_(terms, 0, n) : 0;
-    sums[1] = mpnum_squares_(terms, 0, n);
-    if (columns <= MPNUM_TILE_) return x;
+    const float *x = mpnum_norm_floats_(job, row, i, n, buffer, map != 0);
+    if (map) mpnum_norm_map_tile_(map, buffer, x, n);
+    mpnum_norm_tile_sums_(has_values, sums, map ? buffer : x, 0, 1, n);
     mpnum_total_add_f64_(&values, sums[0]);
     mpnum_total_add_f64_(&squares, sums[1]);
   }
   sums[0] = mpnum_total_to_odd_(values);
   sums[1] = mpnum_total_to_odd_(squares);
-  return 0;
 }
-/* Of layer norm; sums are those of x power when they are taken anew, as they are where
- * the mean is so large that a difference of sums would be nothing but error. */
-MPNUM_HOST double mpnum_norm_variance_(const mpnum_norm_job_ *job, size_t number,
-                                       mpnum_norm_row_ *row, double sums[2],
-                                       float *buffer) {
-  const double columns = (double)job->src.columns, power = (double)row->map.power;
-  const double mean = mpnum_div_f64_(sums[0], columns) * power;
-  const double square = mpnum_div_f64_(sums[1], columns) * (power * power);
-  const double variance =
-      mpnum_opt_barrier_f64_(square - mpnum_opt_barrier_f64_(mean * mean));
-  mpnum_norm_shift_(&row->map, row->map.power, mean);
-  row->rest = mpnum_opt_barrier_f64_(mean - (double)row->map.mean);
-  if (variance > square * (1.0 / 65536)) return variance;
-  (void)mpnum_norm_sums_(job, number, &row->map, sums, buffer);
+/* The variance anew, about the mean in row->map, and what that lacks. */
+MPNUM_HOST_COLD_ double mpnum_norm_variance_(const mpnum_norm_job_ *job, size_t number,
+                                             const float *x, mpnum_norm_row_ *row) {
+  const double columns = (double)job->src.columns;
+  double sums[2] = {0, 0};
+  if (x) {
+    MPNUM_ALIGNED_ float moved[MPNUM_TILE_];
+    mpnum_norm_map_tile_(&row->map, moved, x, job->src.columns);
+    mpnum_norm_tile_sums_(1, sums, moved, 0, 1, job->src.columns);
+  } else {
+    mpnum_norm_long_sums_(job, number, &row->map, sums);
+  }
   row->rest = mpnum_div_f64_(sums[0], columns);
   return mpnum_opt_barrier_f64_(mpnum_div_f64_(sums[1], columns) -
                                 mpnum_opt_barrier_f64_(row->rest * row->rest));
 }
-/* Finds row->map and what comes with it; returns the floats of a row of one tile. */
-MPNUM_HOST const float *mpnum_norm_find_(const mpnum_norm_job_ *job, size_t number,
-                                         mpnum_norm_row_ *row, float *buffer) {
+/* From the sums of a row, whose floats are x if it is one tile, finds row. Where the mean
+ * is so large that a difference of sums is nothing but error, the variance is taken
+ * about the mean. */
+MPNUM_HOST void mpnum_norm_find_(const mpnum_norm_job_ *job, size_t number,
+                                 const float *x, const double sums[2],
+                                 mpnum_norm_row_ *row) {
   const double epsilon = (double)job->options->epsilon;
   const double least = job->kind == MPNUM_NORM_L2 ? epsilon * epsilon : 0;
-  double sums[2], power, square;
-  const float *x = mpnum_norm_sums_(job, number, 0, sums, buffer);
+  const double columns = (double)job->src.columns;
+  double power, square = sums[1];
   mpnum_norm_shift_(&row->map, mpnum_norm_power_(sums[1], least), 0);
   power = (double)row->map.power;
   row->rest = 0;
   row->is_least = mpnum_bits_f64(sums[1]) < mpnum_bits_f64(least); /* both are >= 0 */
-  if (mpnum_bits_f64(sums[1]) >> 52 == 0x7ff) {                    /* Inf or NaN */
+  if (row->is_least) square = least;
+  if (mpnum_bits_f64(sums[1]) >> 52 == 0x7ff) { /* Inf or NaN */
     row->inverse = job->kind == MPNUM_NORM_L2 ? mpnum_inverse_root_(sums[1])
                                               : mpnum_from_bits_f64(0x7fffffffffffffffu);
     mpnum_norm_divide_(row);
-    return x;
+    return;
   }
+  if (job->kind != MPNUM_NORM_L2) square = mpnum_div_f64_(square, columns);
+  square *= power * power;
   if (job->kind == MPNUM_NORM_LAYER) {
-    square = mpnum_norm_variance_(job, number, row, sums, buffer);
+    const double mean = mpnum_div_f64_(sums[0], columns) * power;
+    const double variance =
+        mpnum_opt_barrier_f64_(square - mpnum_opt_barrier_f64_(mean * mean));
+    mpnum_norm_shift_(&row->map, row->map.power, mean);
+    row->rest = mpnum_opt_barrier_f64_(mean - (double)row->map.mean);
+    square = variance > square * (1.0 / 65536)
+                 ? variance
+                 : mpnum_norm_variance_(job, number, x, row);
     if (mpnum_bits_f64(square) >> 63) square = 0; /* by rounding */
-  } else if (job->kind == MPNUM_NORM_RMS) {
-    square = mpnum_div_f64_(sums[1], (double)job->src.columns) * (power * power);
-  } else {
-    square = (row->is_least ? least : sums[1]) * (power * power);
   }
   if (job->kind != MPNUM_NORM_L2)
     square = mpnum_add_f64_(square, epsilon * (power * power));
   row->inverse = mpnum_inverse_root_(square);
   mpnum_norm_divide_(row);
-  return x;
 }
 /* What a caller may ask for. */
 MPNUM_HOST void mpnum_norm_report_(const mpnum_norm_job_ *job, size_t number,
@@ -135,33 +132,121 @@ MPNUM_HOST void mpnum_norm_report_(const mpnum_norm_job_ *job, size_t number,
                      is_nan ? row->map.inverse
                             : (float)mpnum_opt_barrier_f64_(row->inverse * power));
 }
-MPNUM_HOST void mpnum_norm_one_(const mpnum_norm_job_ *job, size_t number) {
-  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_], y[MPNUM_TILE_];
-  const float *weight = job->options->weight, *bias = job->options->bias;
-  const int is_direct = !job->finish && job->dst.type == MPNUM_TYPE_F32;
-  mpnum_norm_row_ row;
-  const float *x = mpnum_norm_find_(job, number, &row, buffer);
+
+/* As many rows as a tile holds, MPNUM_NORM_ROWS_ at most, or a part of one. */
+# define MPNUM_NORM_ROWS_ 32
+typedef struct mpnum_norm_group_ {
+  mpnum_norm_run_ run;
+  size_t row, first; /* element, of the row or rows */
+  mpnum_norm_map_ maps[MPNUM_NORM_ROWS_];
+  MPNUM_ALIGNED_ float x[MPNUM_TILE_];
+  MPNUM_ALIGNED_ float y[MPNUM_TILE_];
+} mpnum_norm_group_;
+
+/* Floats of run.rows rows, run.columns elements of each. */
+MPNUM_HOST void mpnum_norm_load_(const mpnum_norm_job_ *job, mpnum_norm_group_ *group,
+                                 int is_again) {
+  mpnum_norm_run_ *run = &group->run;
+  const uint8_t *src = mpnum_rows_at_(job->src, group->row, group->first);
   size_t i = 0;
-  mpnum_norm_report_(job, number, &row);
-  for (; i < job->src.columns; i += MPNUM_TILE_) {
-    const size_t n = mpnum_tile_size_(job->src.columns, i);
-    void *to = is_direct ? (void *)mpnum_rows_to_(job->dst, number, i) : (void *)y;
-    if (job->src.columns > MPNUM_TILE_)
-      x = mpnum_norm_floats_(job, number, i, n, buffer, 1);
-    mpnum_norm_map_tile_(&row.map, to, x, weight ? weight + i : weight,
-                         bias ? bias + i : bias, n);
+  run->src = (const uint8_t *)group->x;
+  run->src_step = 4 * run->columns;
+  if (job->tile) {
+    for (; i < run->rows; ++i)
+      (void)(*job->tile)(job, group->row + i, group->first, run->columns,
+                         group->x + i * run->columns, is_again);
+  } else if (job->src.type == MPNUM_TYPE_F32) {
+    run->src = src;
+    run->src_step = 4 * job->src.stride;
+  } else if (job->src.stride == run->columns) {
+    mpnum_floats_from_(job->src.type, group->x, src, run->rows * run->columns);
+  } else {
+    for (; i < run->rows; ++i)
+      mpnum_floats_from_(job->src.type, group->x + i * run->columns,
+                         mpnum_rows_at_(job->src, group->row + i, group->first),
+                         run->columns);
+  }
+}
+/* The rows, or the part, by their maps, to where they go. */
+MPNUM_HOST void mpnum_norm_store_(const mpnum_norm_job_ *job, mpnum_norm_group_ *group) {
+  const float *weight = job->options->weight, *bias = job->options->bias;
+  const mpnum_type type = job->finish ? MPNUM_TYPE_F32 : job->dst.type;
+  const int is_direct =
+      !job->finish &&
+      (type == MPNUM_TYPE_F32 || type == MPNUM_TYPE_F16 || type == MPNUM_TYPE_BF16);
+  mpnum_norm_run_ *run = &group->run;
+  size_t i = 0;
+  run->maps = group->maps;
+  run->dst_type = is_direct ? type : MPNUM_TYPE_F32;
+  run->weight = weight ? weight + group->first : weight;
+  run->bias = bias ? bias + group->first : bias;
+  run->dst = (uint8_t *)group->y;
+  run->dst_step = 4 * run->columns;
+  if (is_direct) {
+    run->dst = mpnum_rows_to_(job->dst, group->row, group->first);
+    run->dst_step = job->dst.stride * (type == MPNUM_TYPE_F32 ? 4 : 2);
+  }
+  mpnum_norm_run_rows_(run);
+  for (; !is_direct && i < run->rows; ++i) {
+    const float *y = group->y + i * run->columns;
     if (job->finish) {
-      (*job->finish)(job, number, i, y, n);
-    } else if (!is_direct) {
-      mpnum_floats_to_(job->dst.type, mpnum_rows_to_(job->dst, number, i), y, n);
+      (*job->finish)(job, group->row + i, group->first, y, run->columns);
+    } else {
+      mpnum_floats_to_(type, mpnum_rows_to_(job->dst, group->row + i, group->first), y,
+                       run->columns);
+    }
+  }
+}
+MPNUM_HOST void mpnum_norm_short_(const mpnum_norm_job_ *job, mpnum_norm_group_ *group) {
+  const size_t columns = job->src.columns;
+  const size_t fit = MPNUM_TILE_ / columns;
+  const size_t most = fit < MPNUM_NORM_ROWS_ ? fit : MPNUM_NORM_ROWS_;
+  size_t i = 0;
+  for (group->row = 0; group->row < job->src.rows; group->row += group->run.rows) {
+    const size_t left = job->src.rows - group->row;
+    double sums[MPNUM_NORM_ROWS_][2];
+    group->run.rows = left < most ? left : most;
+    mpnum_norm_load_(job, group, 0);
+    mpnum_norm_tile_sums_(job->kind == MPNUM_NORM_LAYER, sums[0], group->run.src,
+                          group->run.src_step, group->run.rows, columns);
+    for (i = 0; i < group->run.rows; ++i) {
+      const uint8_t *x = group->run.src + i * group->run.src_step;
+      mpnum_norm_row_ row;
+      mpnum_norm_find_(job, group->row + i, (const float *)(const void *)x, sums[i],
+                       &row);
+      mpnum_norm_report_(job, group->row + i, &row);
+      group->maps[i] = row.map;
+    }
+    mpnum_norm_store_(job, group);
+  }
+}
+MPNUM_HOST void mpnum_norm_long_(const mpnum_norm_job_ *job, mpnum_norm_group_ *group) {
+  group->run.rows = 1;
+  for (group->row = 0; group->row < job->src.rows; ++group->row) {
+    double sums[2];
+    mpnum_norm_row_ row;
+    mpnum_norm_long_sums_(job, group->row, 0, sums);
+    mpnum_norm_find_(job, group->row, 0, sums, &row);
+    mpnum_norm_report_(job, group->row, &row);
+    group->maps[0] = row.map;
+    for (group->first = 0; group->first < job->src.columns; group->first += MPNUM_TILE_) {
+      group->run.columns = mpnum_tile_size_(job->src.columns, group->first);
+      mpnum_norm_load_(job, group, 1);
+      mpnum_norm_store_(job, group);
     }
   }
 }
 MPNUM_HOST void mpnum_norm_all_(const mpnum_norm_job_ *job) {
   const uint64_t saved = mpnum_fenv_save_();
-  size_t i = 0;
-  for (; job->src.columns && i < job->src.rows; ++i)
-    mpnum_norm_one_(job, i);
+  mpnum_norm_group_ group;
+  group.first = 0;
+  group.run.columns = job->src.columns;
+  group.run.encoding = mpnum_encoding_of_type_(MPNUM_TYPE_F16, 16, MPNUM_OVERFLOW_IEEE);
+  if (job->src.columns > MPNUM_TILE_) {
+    mpnum_norm_long_(job, &group);
+  } else if (job->src.columns) {
+    mpnum_norm_short_(job, &group);
+  }
   mpnum_fenv_restore_(saved);
 }
 MPNUM_HOST mpnum_norm_job_ mpnum_norm_job_of_(mpnum_norm_kind kind, mpnum_rows dst,
