@@ -7,15 +7,15 @@
  *                         mpnum_const_rows_of(MPNUM_TYPE_BF16, x, rows, n), weight,
  *                         1e-6f);
  *
- * Sums are doubles, in one order (reduce.h), and what a row is multiplied by has 45 bits,
- * so rows of the largest or of subnormal numbers are as precise as others.
+ * Sums are doubles, in one order (reduce.h), and what a row is multiplied by comes with a
+ * power of two, so rows of the largest or of subnormal numbers are as precise as others.
  * Domain: rows (rows.h) of f32, f16, bf16, e5m2 or e4m3; dst has as many as src; epsilon
  *   finite, 0 and up. weight and bias are columns floats, or NULL: 1, 0. All at any
  *   address. dst may be src where both have one type and stride; otherwise arrays do not
  *   overlap.
  * NaN: a row with NaN or Inf is NaN, but for l2, where finite elements beside Inf are 0.
- * Error: before weight and bias 0.51 ulp of RMS norm and l2, 1.51 of layer norm, and
- *   2^-150; beside that, 2^-50 of mean times inverse. Weight and bias round once more,
+ * Error: before weight and bias 1.51 ulps of RMS norm and l2, 2.51 of layer norm and, as
+ *   x - mean cancels, 2^-50 of mean times inverse. Weight and bias round once more,
  *   together, then the type of dst. (test_normalize.c)
  * Bits: the same from every instruction set, whatever the rows before and after.
  * Status: MPNUM_ERROR_ARGUMENT for another type or epsilon, rows or columns that differ,

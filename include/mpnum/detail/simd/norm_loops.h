@@ -8,16 +8,15 @@
 
 #if MPNUM_HAS_ARRAYS
 
-/* An element x becomes d (inverse + low) + offset, d = x power - mean; power is 1 but for
- * rows of which it brings the squares into the range of floats. What mean lacks is in
- * offset, and low has the bits that inverse has not: of both d's product is off by one
- * rounding. low is never negative and offset not +0, so that zeros keep their signs. */
+/* An element x becomes d inverse + offset, d = x power - mean; power is 1 but for rows of
+ * which it brings the squares into the range of floats. What mean lacks is in offset,
+ * which is never +0, so that zeros keep their signs. */
 typedef struct mpnum_norm_map_ {
-  float power, mean, inverse, low, offset;
+  float power, mean, inverse, offset;
 } mpnum_norm_map_;
 MPNUM_HOST_INLINE_ float mpnum_normed_(const mpnum_norm_map_ *map, float x) {
   const float d = mpnum_sub_scalar_(mpnum_mul_scalar_(x, map->power), map->mean);
-  return mpnum_fma_scalar_(d, map->inverse, mpnum_fma_scalar_(d, map->low, map->offset));
+  return mpnum_fma_scalar_(d, map->inverse, map->offset);
 }
 /* Of a gradient g and a normalised x: ((g - mean) + x along) inverse power. */
 typedef struct mpnum_norm_slope_ {
@@ -113,21 +112,13 @@ MPNUM_HOST void mpnum_norm_shift_(mpnum_norm_map_ *map, float power, double mean
   map->power = power;
   map->mean = (float)mpnum_opt_barrier_f64_(mean);
   map->inverse = 1;
-  map->low = 0;
   map->offset = mpnum_from_bits_f32(0x80000000u);
 }
 /* Those that multiply by row->inverse, too. */
 MPNUM_HOST void mpnum_norm_divide_(mpnum_norm_row_ *row) {
-  const uint64_t high = mpnum_bits_f64(row->inverse) & ~(uint64_t)0x1fffffff;
-  const double inverse = mpnum_from_bits_f64(high); /* a float, no larger */
   const double offset = mpnum_opt_barrier_f64_(row->rest * row->inverse);
-  row->map.inverse = (float)inverse;
-  row->map.low = (float)mpnum_opt_barrier_f64_(row->inverse - inverse);
+  row->map.inverse = mpnum_canonical_((float)mpnum_opt_barrier_f64_(row->inverse));
   row->map.offset = mpnum_from_bits_f32(mpnum_bits_f32((float)offset) ^ 0x80000000u);
-  if ((mpnum_bits_f64(row->inverse) & 0x7fffffffffffffffu) > (uint64_t)0x7ff << 52) {
-    row->map.inverse = mpnum_from_bits_f32(0x7fffffffu);
-    row->map.low = 0;
-  }
 }
 
 #endif
