@@ -41,6 +41,7 @@ typedef struct mpnum_norm_gradients {
   int adds;             /* 1: to what is there; 0: it is overwritten */
 } mpnum_norm_gradients;
 
+/* Nothing is wanted. */
 MPNUM_HOST mpnum_norm_gradients mpnum_norm_gradients_none(void) {
   mpnum_norm_gradients none;
   none.input = mpnum_rows_none();
@@ -185,6 +186,8 @@ MPNUM_HOST void mpnum_norm_backward_strip_(mpnum_norm_backward_ *self, size_t fi
   if (bias) mpnum_norm_sums_to_(bias + first, self->to.adds, self->of_bias, n);
 }
 
+/* What is wanted, from the gradient of the result and what was normalised; options NULL:
+ * the default ones. */
 MPNUM_HOST mpnum_status mpnum_normalize_backward_rows(
     mpnum_norm_kind kind, mpnum_norm_gradients to, mpnum_const_rows dy,
     mpnum_const_rows src, const mpnum_normalize_options *options) {
