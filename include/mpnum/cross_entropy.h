@@ -350,11 +350,10 @@ MPNUM_HOST float mpnum_cosine_(mpnum_const_rows a, size_t i, mpnum_const_rows b,
   const double product = mpnum_sum_to_odd_(
       mpnum_products_, mpnum_floats_of_(a.type), (size_t)mpnum_type_bits_(a.type) / 8,
       mpnum_rows_at_(a, i, 0), mpnum_rows_at_(b, k, 0), a.columns);
-  const mpnum_length_ length_a = mpnum_length_of_(mpnum_row_total_(mpnum_squares_, a, i));
-  const mpnum_length_ length_b = mpnum_length_of_(mpnum_row_total_(mpnum_squares_, b, k));
-  const double unit = mpnum_opt_barrier_f64_(
-      mpnum_opt_barrier_f64_(product * length_a.inverse_power) * length_b.inverse_power);
-  return mpnum_div_scalar_(mpnum_div_scalar_((float)unit, length_a.root), length_b.root);
+  const double inverse_a = mpnum_inverse_root_(mpnum_row_total_(mpnum_squares_, a, i));
+  const double inverse_b = mpnum_inverse_root_(mpnum_row_total_(mpnum_squares_, b, k));
+  return (float)mpnum_opt_barrier_f64_(mpnum_opt_barrier_f64_(product * inverse_a) *
+                                       inverse_b);
 }
 /* The same from two sets of embeddings, a row each, by their cosines: the loss of each of
  * a against all of b. For the other direction swap a and b. Status: MPNUM_ERROR_ARGUMENT,

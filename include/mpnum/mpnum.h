@@ -22,6 +22,8 @@
 #include "func_array.h"
 #include "softmax.h"
 #include "normalize.h"
+#include "normalize_backward.h"
+#include "normalize_quantize.h"
 #include "hadamard.h"
 #include "cross_entropy.h"
 #include "grad.h"

@@ -76,6 +76,35 @@ def every_matrix_has_a_row():
             assert set(row) == {*OF_A_TIME, *(["max_relative_error"] if library != "memcpy" else [])}, (library, row)
 
 
+NORMS = ["layer norm", "RMS norm", "l2", "layer norm backward", "RMS norm backward", "sum, RMS norm",
+         "sum, RMS norm, e4m3"]
+
+
+def every_norm_has_a_row():
+    figures = quick_run()[0]
+    names = [f"{norm}, {rows} x {columns}" for norm in NORMS for rows, columns in ((64, 64), (4, 1000), (1, 4096))]
+    assert list(figures.all_of("name", "norms")) == names, list(figures.all_of("name", "norms"))
+    for name in names:
+        wanted = {("mpnum", "f32"), ("mpnum", "f16"), ("mpnum", "bf16"), ("memcpy", "f32")}
+        if name.split(",")[0] in ("layer norm", "RMS norm"):
+            wanted.add(("loop", "f32"))
+        got = {(library, kind): figures.metrics("norms", library, name, kind)
+               for section, library, place, kind in figures.places if section == "norms" and place == name}
+        assert set(got) == wanted, (name, set(got) ^ wanted)
+        for row in got.values():
+            assert set(row) == OF_A_TIME and row["time_per_value"] > 0 and row["noise"] >= 0, (name, row)
+            ratio = row["time_per_value"] / got["mpnum", "f32"]["time_per_value"]
+            assert math.isclose(row["ratio_to_mpnum"], ratio, rel_tol=1e-9), row
+
+
+def the_norms_table_is_the_figures():
+    figures, out = quick_run()
+    lines = lines_of(out, "norms of rows")
+    for name in figures.all_of("name", "norms"):
+        row = figures.metrics("norms", "mpnum", name, "f32")
+        assert any(" ".join(line).startswith(f"{name} {row['time_per_value']:.3f} ") for line in lines), name
+
+
 def ratios_follow_from_times():
     figures = quick_run()[0]
     for got in functions_of(figures).values():
@@ -185,6 +214,8 @@ def it_is_no_default_section():
 sys.exit(tap.run(
     every_function_has_a_row,
     every_matrix_has_a_row,
+    every_norm_has_a_row,
+    the_norms_table_is_the_figures,
     ratios_follow_from_times,
     errors_are_those_of_good_functions,
     softmax_errors_are_those_of_its_difference,

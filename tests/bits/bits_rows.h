@@ -174,6 +174,49 @@ SPECIAL(mpnum_rms_norm_rows, 1, 0,
         mpnum_rms_norm_rows(SPECIAL_DST, SPECIAL_SRC, special_shares, 1.0f / 65536))
 SPECIAL(mpnum_l2_normalize_rows, 1, 0,
         mpnum_l2_normalize_rows(SPECIAL_DST, SPECIAL_SRC, 1.0f / 65536))
+/* With mean and inverse, a residual that is the same rows, and their sum. */
+static mpnum_normalize_options with_everything(uint32_t kind) {
+  static uint8_t sum[sizeof special_src];
+  mpnum_normalize_options how = mpnum_normalize_default();
+  how.weight = special_shares;
+  how.bias = kind % 2 ? special_shares : NULL;
+  how.mean = special_losses;
+  how.inverse = special_others;
+  how.residual = SPECIAL_SRC;
+  how.sum = mpnum_rows_of(special_type, sum, special_rows, special_columns);
+  return how;
+}
+static mpnum_status with_residual(uint32_t kind) {
+  const mpnum_normalize_options how = with_everything(kind);
+  return mpnum_normalize_rows((mpnum_norm_kind)(kind % 3), SPECIAL_DST, SPECIAL_SRC,
+                              &how);
+}
+SPECIAL(mpnum_normalize_rows, 1, 0, with_residual(kind))
+static mpnum_status with_scale(uint32_t kind) {
+  const mpnum_normalize_options how = with_everything(kind);
+  return mpnum_normalize_quantize_rows(
+      (mpnum_norm_kind)(kind % 3),
+      mpnum_rows_of(MPNUM_TYPE_E4M3, special_dst, special_rows, special_columns),
+      SPECIAL_SRC, &how, 16, NULL);
+}
+SPECIAL(mpnum_normalize_quantize_rows, 1, 0, with_scale(kind))
+/* Of rows and of columns. */
+static mpnum_status with_gradients(uint32_t kind) {
+  static float sums[2][SPECIAL_ROOM];
+  mpnum_norm_gradients to = mpnum_norm_gradients_none();
+  mpnum_status status;
+  to.input = SPECIAL_DST;
+  to.weight = sums[0];
+  to.bias = sums[1];
+  status = mpnum_normalize_backward_rows((mpnum_norm_kind)(kind % 3), to, SPECIAL_SRC,
+                                         SPECIAL_SRC, NULL);
+  for (size_t i = 0; i < special_columns; ++i) {
+    put_f32(sums[0][i]);
+    put_f32(sums[1][i]);
+  }
+  return status;
+}
+SPECIAL(mpnum_normalize_backward_rows, 1, 0, with_gradients(kind))
 /* What there is of the columns, in blocks of 16 and of 64; other types are refused. */
 static mpnum_status with_signs(uint32_t kind, int is_inverse) {
   mpnum_rows dst = SPECIAL_DST;
@@ -219,7 +262,9 @@ static void print_rows(void) {
            "mpnum_log_softmax_rows_special -\nmpnum_logsumexp_rows_special -\n"
            "mpnum_cross_entropy_rows_special -\nmpnum_soft_cross_entropy_rows_special -\n"
            "mpnum_layer_norm_rows_special -\nmpnum_rms_norm_rows_special -\n"
-           "mpnum_l2_normalize_rows_special -\nmpnum_hadamard_rows_special -\n"
+           "mpnum_l2_normalize_rows_special -\nmpnum_normalize_rows_special -\n"
+           "mpnum_normalize_quantize_rows_special -\n"
+           "mpnum_normalize_backward_rows_special -\nmpnum_hadamard_rows_special -\n"
            "mpnum_hadamard_inverse_rows_special -\nmpnum_contrastive_loss_special -\n"
            "mpnum_contrastive_loss_of_embeddings_special -\n");
     return;
@@ -233,6 +278,9 @@ static void print_rows(void) {
   print_mpnum_layer_norm_rows();
   print_mpnum_rms_norm_rows();
   print_mpnum_l2_normalize_rows();
+  print_mpnum_normalize_rows();
+  print_mpnum_normalize_quantize_rows();
+  print_mpnum_normalize_backward_rows();
   print_mpnum_hadamard_rows();
   print_mpnum_hadamard_inverse_rows();
   print_mpnum_contrastive_loss();

@@ -38,44 +38,52 @@ static real square_of(const float *row, size_t n, real mean) {
     sum += ((real)row[i] - mean) * ((real)row[i] - mean);
   return sum;
 }
-static void check_near(const char *what, size_t i, float got, real want, real bound) {
-  CHECK(fabsl((real)got - want) <= bound, "%s: element %zu is %a, want %La", what, i,
-        (double)got, want);
+/* ulps: of what is wanted; more: beyond them. */
+static void check_near(const char *what, size_t i, float got, real want, real ulps,
+                       real more) {
+  int exponent;
+  frexpl(want, &exponent);
+  if (exponent < -125) exponent = -125;
+  CHECK(fabsl((real)got - want) <= ulps * ldexpl(1, exponent - 24) + more + 0x1p-150L,
+        "%s: element %zu is %a, want %La", what, i, (double)got, want);
 }
+/* Each kind without and with weight and bias, which are rounded once more. */
 static void check_rows(size_t n, float epsilon, const char *what) {
-  CHECK(mpnum_layer_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, n),
-                              mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, n), NULL, NULL,
-                              epsilon) == MPNUM_OK,
-        "%s", what);
-  const real mean = mean_of(x, n);
-  const real deviation = sqrtl(square_of(x, n, mean) / (real)n + (real)epsilon);
-  for (size_t i = 0; i < n; ++i) {
-    const real want = deviation > 0 ? ((real)x[i] - mean) / deviation : 0;
-    check_near(what, i, y[i], want, fabsl(want) * 3 * 0x1p-24L + 0x1p-148L);
-  }
-  mpnum_layer_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, n),
-                        mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, n), weight, bias,
-                        epsilon);
-  for (size_t i = 0; i < n; ++i) {
-    const real plain = deviation > 0 ? ((real)x[i] - mean) / deviation : 0;
-    const real want = plain * (real)weight[i] + (real)bias[i];
-    check_near(what, i, y[i], want,
-               (fabsl(plain * (real)weight[i]) * 4 + fabsl(want)) * 0x1p-24L + 0x1p-148L);
-  }
-  mpnum_rms_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, n),
-                      mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, n), weight, epsilon);
-  const real rms = sqrtl(square_of(x, n, 0) / (real)n + (real)epsilon);
-  for (size_t i = 0; i < n; ++i) {
-    const real want = rms > 0 ? (real)x[i] / rms * (real)weight[i] : 0;
-    check_near(what, i, y[i], want, fabsl(want) * 4 * 0x1p-24L + 0x1p-148L);
-  }
-  mpnum_l2_normalize_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, n),
-                          mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, n), epsilon);
-  const real length = sqrtl(square_of(x, n, 0));
-  const real divisor = length < (real)epsilon ? (real)epsilon : length;
-  for (size_t i = 0; i < n; ++i) {
-    const real want = divisor > 0 ? (real)x[i] / divisor : 0;
-    check_near(what, i, y[i], want, fabsl(want) * 3 * 0x1p-24L + 0x1p-148L);
+  static const mpnum_norm_kind kinds[] = {MPNUM_NORM_LAYER, MPNUM_NORM_RMS,
+                                          MPNUM_NORM_L2};
+  for (int k = 0; k < 3; ++k) {
+    mpnum_normalize_options options = mpnum_normalize_default();
+    const real mean = k == 0 ? mean_of(x, n) : 0;
+    const real square = square_of(x, n, mean);
+    const real least = (real)epsilon * (real)epsilon;
+    const real divisor = k < 2 ? sqrtl(square / (real)n + (real)epsilon)
+                               : sqrtl(square > least ? square : least);
+    const real ulps = k == 0 ? 2.51L : 1.51L;
+    float saved[2] = {0, 0};
+    options.epsilon = epsilon;
+    options.mean = &saved[0];
+    options.inverse = &saved[1];
+    for (int weights = 0; weights < 4; ++weights) {
+      options.weight = weights & 1 ? weight : NULL;
+      options.bias = weights & 2 ? bias : NULL;
+      CHECK(mpnum_normalize_rows(kinds[k], mpnum_rows_of(MPNUM_TYPE_F32, y, 1, n),
+                                 mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, n),
+                                 &options) == MPNUM_OK,
+            "%s", what);
+      for (size_t i = 0; i < n; ++i) {
+        const real w = weights & 1 ? (real)weight[i] : 1;
+        const real b = weights & 2 ? (real)bias[i] : 0;
+        const real plain = divisor > 0 ? ((real)x[i] - mean) / divisor : 0;
+        const real cancelled = divisor > 0 ? fabsl(mean) / divisor * 0x1p-50L : 0;
+        const real size = fabsl(plain) < 0x1p-126L ? 0x1p-126L : fabsl(plain);
+        check_near(what, i, y[i], plain * w + b, weights ? 0.51L : ulps,
+                   cancelled +
+                       (weights ? (ulps * size * 0x1p-23L + 0x1p-150L) * fabsl(w) : 0));
+      }
+    }
+    check_near(what, n, saved[0], mean, 0.51L, fabsl(mean) * 0x1p-40L);
+    if (divisor > 0x1p-127L) check_near(what, n, saved[1], 1 / divisor, 0.51L, 0x1p-149L);
+    if (!(divisor > 0)) CHECK(bits_of(saved[1]) == 0, "%s: %a", what, (double)saved[1]);
   }
 }
 static void rows_of_any_size_are_precise(void) {
@@ -115,6 +123,30 @@ static void rows_of_equal_elements(void) {
                                           : 0.1)) < 1e-8,
             "l2 of %g: %a", (double)values[k], (double)y[i]);
   }
+}
+/* Where a mean is so large that sums of squares tell nothing of the deviation. */
+static void rows_far_from_zero_are_precise(void) {
+  static const size_t lengths[] = {2, 100, 2048, MOST};
+  fill(weight, MOST, -2, 2);
+  fill(bias, MOST, -1, 1);
+  for (int k = 0; k < 4 * 4; ++k) {
+    const double size = k % 4 == 0 ? 1 : k % 4 == 1 ? 0x1p100 : k % 4 == 2 ? 0x1p-100 : 3;
+    fill(x, lengths[k / 4], size * (1 - 0x1p-12), size);
+    if (k % 4 == 3) fill(x, lengths[k / 4], 16777210, 16777216); /* steps of 1 */
+    check_rows(lengths[k / 4], 0, "far from zero");
+  }
+}
+/* A zero is one where nothing is subtracted. */
+static void zeros_keep_their_signs(void) {
+  for (size_t i = 0; i < 40; ++i)
+    x[i] = mpnum_from_bits_f32(i % 3 == 0 ? 0x80000000u : i % 3 == 1 ? 0 : 0x40000000u);
+  mpnum_rms_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 40),
+                      mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 40), NULL, 1e-5f);
+  mpnum_l2_normalize_rows(mpnum_rows_of(MPNUM_TYPE_F32, y + 40, 1, 40),
+                          mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 40), 0);
+  for (size_t i = 0; i < 80; ++i)
+    CHECK(i % 40 % 3 == 2 ? y[i] > 0 : bits_of(y[i]) == bits_of(x[i % 40]), "%zu: %a", i,
+          (double)y[i]);
 }
 static void nan_and_inf_are_not_hidden(void) {
   for (int k = 0; k < 3; ++k) {
@@ -263,6 +295,8 @@ static void rows_are_the_same_in_every_environment(void) {
 
 int main(void) {
   RUN_FOR_EACH_ISA(rows_of_any_size_are_precise);
+  RUN_FOR_EACH_ISA(rows_far_from_zero_are_precise);
+  RUN_FOR_EACH_ISA(zeros_keep_their_signs);
   TAP_RUN(rows_of_equal_elements);
   TAP_RUN(nan_and_inf_are_not_hidden);
   RUN_FOR_EACH_ISA(types_are_rounded_once);

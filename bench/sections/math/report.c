@@ -63,6 +63,7 @@ void math_figures(figures *to, const math_results *found) {
     add_function(to, &math_functions[i], found->functions[i]);
   for (i = 0; i < SOFTMAX_MATRICES; ++i)
     add_matrix(to, &found->matrices[i]);
+  norms_figures(to, &found->norms);
 }
 
 /* In six columns. */
@@ -141,7 +142,8 @@ static bool print_softmax(const figures *from, FILE *to) {
 }
 
 bool math_print(const figures *from, FILE *to) {
-  const bool good = print_functions(from, to) && print_softmax(from, to);
+  const bool good =
+      print_functions(from, to) && print_softmax(from, to) && norms_print(from, to);
   view_absent(from, section, false, to);
   return good;
 }

@@ -431,7 +431,7 @@ MPNUM_AVX2_ mpnumv_f64 mpnumv_add_f64(mpnumv_f64 a, mpnumv_f64 b) {
 }
 MPNUM_AVX2_ mpnumv_f64 mpnumv_add_product(mpnumv_f64 sum, mpnumv_f64 x, mpnumv_f64 y) {
   sum = _mm256_fmadd_pd(x, y, sum);
-  __asm__("" : "+x"(sum));
+  __asm__("" : "+x"(sum) : "x"(x)); /* as in avx512.h */
   return sum;
 }
 MPNUM_AVX2_ double mpnumv_sum_f64(mpnumv_f64 x) {

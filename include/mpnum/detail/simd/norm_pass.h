@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* The pass over rows behind normalize.h: what each row is divided by is found, then the
+ * row is. */
+#ifndef MPNUM_DETAIL_SIMD_NORM_PASS_H
+#define MPNUM_DETAIL_SIMD_NORM_PASS_H
+
+#include "norm_loops.h"
+#include "../../normalize_options.h"
+
+#if MPNUM_HAS_ARRAYS
+
+MPNUM_HOST double mpnum_row_total_(mpnum_tile_sum_ *sum, mpnum_const_rows src,
+                                   size_t row) {
+  return mpnum_sum_to_odd_(sum, mpnum_floats_of_(src.type),
+                           (size_t)mpnum_type_bits_(src.type) / 8,
+                           mpnum_rows_at_(src, row, 0), 0, src.columns);
+}
+
+/* What is done to each row. Where a caller has no use for a step it is NULL, and its
+ * loops are not compiled. */
+struct mpnum_norm_job_;
+typedef const float *mpnum_norm_tile_(const struct mpnum_norm_job_ *job, size_t row,
+                                      size_t first, size_t n, float *buffer,
+                                      int is_again);
+typedef void mpnum_norm_finish_(const struct mpnum_norm_job_ *job, size_t row,
+                                size_t first, const float *y, size_t n);
+typedef struct mpnum_norm_job_ {
+  mpnum_norm_kind kind;
+  mpnum_rows dst;
+  mpnum_const_rows src;
+  const mpnum_normalize_options *options;
+  mpnum_norm_tile_ *tile;     /* the floats of a tile with the residual */
+  mpnum_norm_finish_ *finish; /* what becomes of floats, unless they are stored */
+  const void *more;           /* for finish */
+} mpnum_norm_job_;
+
+/* Floats of a tile; of f32 where they are. is_again: it was asked for before. */
+MPNUM_HOST const float *mpnum_norm_floats_(const mpnum_norm_job_ *job, size_t row,
+                                           size_t first, size_t n, float *buffer,
+                                           int is_again) {
+  const uint8_t *src = mpnum_rows_at_(job->src, row, first);
+  if (job->tile) return (*job->tile)(job, row, first, n, buffer, is_again);
+  if (job->src.type == MPNUM_TYPE_F32) return (const float *)(const void *)src;
+  mpnum_floats_from_(job->src.type, buffer, src, n);
+  return buffer;
+}
+/* Sums of a row that is no single tile, of its floats by a map unless that is NULL. */
+MPNUM_HOST_COLD_ void mpnum_norm_long_sums_(const mpnum_norm_job_ *job, size_t row,
+                                            const mpnum_norm_map_ *map, double sums[2]) {
+  const size_t columns = job->src.columns;
+  const int has_values = job->kind == MPNUM_NORM_LAYER;
+  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_];
+  mpnum_total values = mpnum_total_empty(), squares = values;
+  size_t i = 0;
+  for (; i < columns; i += MPNUM_TILE_) {
+    const size_t n = mpnum_tile_size_(columns, i);
+    const float *x = mpnum_norm_floats_(job, row, i, n, buffer, map != 0);
+    if (map) mpnum_norm_map_tile_(map, buffer, x, n);
+    mpnum_norm_tile_sums_(has_values, sums, map ? buffer : x, 0, 1, n);
+    mpnum_total_add_f64_(&values, sums[0]);
+    mpnum_total_add_f64_(&squares, sums[1]);
+  }
+  sums[0] = mpnum_total_to_odd_(values);
+  sums[1] = mpnum_total_to_odd_(squares);
+}
+/* The variance anew, about the mean in row->map, and what that lacks. */
+MPNUM_HOST_COLD_ double mpnum_norm_variance_(const mpnum_norm_job_ *job, size_t number,
+                                             const float *x, mpnum_norm_row_ *row) {
+  const double columns = (double)job->src.columns;
+  double sums[2] = {0, 0};
+  if (x) {
+    MPNUM_ALIGNED_ float moved[MPNUM_TILE_];
+    mpnum_norm_map_tile_(&row->map, moved, x, job->src.columns);
+    mpnum_norm_tile_sums_(1, sums, moved, 0, 1, job->src.columns);
+  } else {
+    mpnum_norm_long_sums_(job, number, &row->map, sums);
+  }
+  row->rest = mpnum_div_f64_(sums[0], columns);
+  return mpnum_opt_barrier_f64_(mpnum_div_f64_(sums[1], columns) -
+                                mpnum_opt_barrier_f64_(row->rest * row->rest));
+}
+/* From the sums of a row, whose floats are x if it is one tile, finds row. Where the mean
+ * is so large that a difference of sums is nothing but error, the variance is taken
+ * about the mean. */
+MPNUM_HOST void mpnum_norm_find_(const mpnum_norm_job_ *job, size_t number,
+                                 const float *x, const double sums[2],
+                                 mpnum_norm_row_ *row) {
+  const double epsilon = (double)job->options->epsilon;
+  const double least = job->kind == MPNUM_NORM_L2 ? epsilon * epsilon : 0;
+  const double columns = (double)job->src.columns;
+  double power, square = sums[1];
+  mpnum_norm_shift_(&row->map, mpnum_norm_power_(sums[1], least), 0);
+  power = (double)row->map.power;
+  row->rest = 0;
+  row->is_least = mpnum_bits_f64(sums[1]) < mpnum_bits_f64(least); /* both are >= 0 */
+  if (row->is_least) square = least;
+  if (mpnum_bits_f64(sums[1]) >> 52 == 0x7ff) { /* Inf or NaN */
+    row->inverse = job->kind == MPNUM_NORM_L2 ? mpnum_inverse_root_(sums[1])
+                                              : mpnum_from_bits_f64(0x7fffffffffffffffu);
+    mpnum_norm_divide_(row);
+    return;
+  }
+  if (job->kind != MPNUM_NORM_L2) square = mpnum_div_f64_(square, columns);
+  square *= power * power;
+  if (job->kind == MPNUM_NORM_LAYER) {
+    const double mean = mpnum_div_f64_(sums[0], columns) * power;
+    const double variance =
+        mpnum_opt_barrier_f64_(square - mpnum_opt_barrier_f64_(mean * mean));
+    mpnum_norm_shift_(&row->map, row->map.power, mean);
+    row->rest = mpnum_opt_barrier_f64_(mean - (double)row->map.mean);
+    square = variance > square * (1.0 / 65536)
+                 ? variance
+                 : mpnum_norm_variance_(job, number, x, row);
+    if (mpnum_bits_f64(square) >> 63) square = 0; /* by rounding */
+  }
+  if (job->kind != MPNUM_NORM_L2)
+    square = mpnum_add_f64_(square, epsilon * (power * power));
+  row->inverse = mpnum_inverse_root_(square);
+  mpnum_norm_divide_(row);
+}
+/* What a caller may ask for. */
+MPNUM_HOST void mpnum_norm_report_(const mpnum_norm_job_ *job, size_t number,
+                                   const mpnum_norm_row_ *row) {
+  const double power = (double)row->map.power;
+  const double mean = mpnum_add_f64_((double)row->map.mean, row->rest);
+  const int is_nan = mpnum_bits_f32(row->map.inverse) == 0x7fffffffu;
+  if (job->options->mean)
+    mpnum_set_float_(job->options->mean, number,
+                     is_nan ? row->map.inverse : (float)mpnum_div_f64_(mean, power));
+  if (job->options->inverse)
+    mpnum_set_float_(job->options->inverse, number,
+                     is_nan ? row->map.inverse
+                            : (float)mpnum_opt_barrier_f64_(row->inverse * power));
+}
+
+/* As many rows as a tile holds, MPNUM_NORM_ROWS_ at most, or a part of one. */
+# define MPNUM_NORM_ROWS_ 32
+typedef struct mpnum_norm_group_ {
+  mpnum_norm_run_ run;
+  size_t row, first; /* element, of the row or rows */
+  mpnum_norm_map_ maps[MPNUM_NORM_ROWS_];
+  MPNUM_ALIGNED_ float x[MPNUM_TILE_];
+  MPNUM_ALIGNED_ float y[MPNUM_TILE_];
+} mpnum_norm_group_;
+
+/* Floats of run.rows rows, run.columns elements of each. */
+MPNUM_HOST void mpnum_norm_load_(const mpnum_norm_job_ *job, mpnum_norm_group_ *group,
+                                 int is_again) {
+  mpnum_norm_run_ *run = &group->run;
+  const uint8_t *src = mpnum_rows_at_(job->src, group->row, group->first);
+  size_t i = 0;
+  run->src = (const uint8_t *)group->x;
+  run->src_step = 4 * run->columns;
+  if (job->tile) {
+    for (; i < run->rows; ++i)
+      (void)(*job->tile)(job, group->row + i, group->first, run->columns,
+                         group->x + i * run->columns, is_again);
+  } else if (job->src.type == MPNUM_TYPE_F32) {
+    run->src = src;
+    run->src_step = 4 * job->src.stride;
+  } else if (job->src.stride == run->columns) {
+    mpnum_floats_from_(job->src.type, group->x, src, run->rows * run->columns);
+  } else {
+    for (; i < run->rows; ++i)
+      mpnum_floats_from_(job->src.type, group->x + i * run->columns,
+                         mpnum_rows_at_(job->src, group->row + i, group->first),
+                         run->columns);
+  }
+}
+/* The rows, or the part, by their maps, to where they go. */
+MPNUM_HOST void mpnum_norm_store_(const mpnum_norm_job_ *job, mpnum_norm_group_ *group) {
+  const float *weight = job->options->weight, *bias = job->options->bias;
+  const mpnum_type type = job->finish ? MPNUM_TYPE_F32 : job->dst.type;
+  const int is_direct =
+      !job->finish &&
+      (type == MPNUM_TYPE_F32 || type == MPNUM_TYPE_F16 || type == MPNUM_TYPE_BF16);
+  mpnum_norm_run_ *run = &group->run;
+  size_t i = 0;
+  run->maps = group->maps;
+  run->dst_type = is_direct ? type : MPNUM_TYPE_F32;
+  run->weight = weight ? weight + group->first : weight;
+  run->bias = bias ? bias + group->first : bias;
+  run->dst = (uint8_t *)group->y;
+  run->dst_step = 4 * run->columns;
+  if (is_direct) {
+    run->dst = mpnum_rows_to_(job->dst, group->row, group->first);
+    run->dst_step = job->dst.stride * (type == MPNUM_TYPE_F32 ? 4 : 2);
+  }
+  mpnum_norm_run_rows_(run);
+  for (; !is_direct && i < run->rows; ++i) {
+    const float *y = group->y + i * run->columns;
+    if (job->finish) {
+      (*job->finish)(job, group->row + i, group->first, y, run->columns);
+    } else {
+      mpnum_floats_to_(type, mpnum_rows_to_(job->dst, group->row + i, group->first), y,
+                       run->columns);
+    }
+  }
+}
+MPNUM_HOST void mpnum_norm_short_(const mpnum_norm_job_ *job, mpnum_norm_group_ *group) {
+  const size_t columns = job->src.columns;
+  const size_t fit = MPNUM_TILE_ / columns;
+  const size_t most = fit < MPNUM_NORM_ROWS_ ? fit : MPNUM_NORM_ROWS_;
+  size_t i = 0;
+  for (group->row = 0; group->row < job->src.rows; group->row += group->run.rows) {
+    const size_t left = job->src.rows - group->row;
+    double sums[MPNUM_NORM_ROWS_][2];
+    group->run.rows = left < most ? left : most;
+    mpnum_norm_load_(job, group, 0);
+    mpnum_norm_tile_sums_(job->kind == MPNUM_NORM_LAYER, sums[0], group->run.src,
+                          group->run.src_step, group->run.rows, columns);
+    for (i = 0; i < group->run.rows; ++i) {
+      const uint8_t *x = group->run.src + i * group->run.src_step;
+      mpnum_norm_row_ row;
+      mpnum_norm_find_(job, group->row + i, (const float *)(const void *)x, sums[i],
+                       &row);
+      mpnum_norm_report_(job, group->row + i, &row);
+      group->maps[i] = row.map;
+    }
+    mpnum_norm_store_(job, group);
+  }
+}
+MPNUM_HOST void mpnum_norm_long_(const mpnum_norm_job_ *job, mpnum_norm_group_ *group) {
+  group->run.rows = 1;
+  for (group->row = 0; group->row < job->src.rows; ++group->row) {
+    double sums[2];
+    mpnum_norm_row_ row;
+    mpnum_norm_long_sums_(job, group->row, 0, sums);
+    mpnum_norm_find_(job, group->row, 0, sums, &row);
+    mpnum_norm_report_(job, group->row, &row);
+    group->maps[0] = row.map;
+    for (group->first = 0; group->first < job->src.columns; group->first += MPNUM_TILE_) {
+      group->run.columns = mpnum_tile_size_(job->src.columns, group->first);
+      mpnum_norm_load_(job, group, 1);
+      mpnum_norm_store_(job, group);
+    }
+  }
+}
+MPNUM_HOST void mpnum_norm_all_(const mpnum_norm_job_ *job) {
+  const uint64_t saved = mpnum_fenv_save_();
+  mpnum_norm_group_ group;
+  group.first = 0;
+  group.run.columns = job->src.columns;
+  group.run.encoding = mpnum_encoding_of_type_(MPNUM_TYPE_F16, 16, MPNUM_OVERFLOW_IEEE);
+  if (job->src.columns > MPNUM_TILE_) {
+    mpnum_norm_long_(job, &group);
+  } else if (job->src.columns) {
+    mpnum_norm_short_(job, &group);
+  }
+  mpnum_fenv_restore_(saved);
+}
+MPNUM_HOST mpnum_norm_job_ mpnum_norm_job_of_(mpnum_norm_kind kind, mpnum_rows dst,
+                                              mpnum_const_rows src,
+                                              const mpnum_normalize_options *options) {
+  mpnum_norm_job_ job;
+  job.kind = kind;
+  job.dst = dst;
+  job.src = src;
+  job.options = options;
+  job.tile = 0;
+  job.finish = 0;
+  job.more = 0;
+  return job;
+}
+/* src + residual, stored where there is a sum. */
+MPNUM_HOST const float *mpnum_norm_added_(const mpnum_norm_job_ *job, size_t row,
+                                          size_t first, size_t n, float *buffer,
+                                          int is_again) {
+  const mpnum_const_rows residual = job->options->residual;
+  const mpnum_rows sum = job->options->sum;
+  uint8_t *to = sum.data ? mpnum_rows_to_(sum, row, first) : 0;
+  MPNUM_ALIGNED_ float other[MPNUM_TILE_];
+  if (!to || !is_again) {
+    mpnum_floats_from_(job->src.type, buffer, mpnum_rows_at_(job->src, row, first), n);
+    if (residual.data) {
+      mpnum_floats_from_(residual.type, other, mpnum_rows_at_(residual, row, first), n);
+      mpnum_norm_pairs_(0, buffer, buffer, other, n);
+    }
+    if (to) mpnum_floats_to_(sum.type, to, buffer, n);
+  }
+  if (to) mpnum_floats_from_(sum.type, buffer, to, n);
+  return buffer;
+}
+MPNUM_HOST mpnum_status mpnum_norm_check_(mpnum_norm_kind kind, mpnum_const_rows src,
+                                          const mpnum_normalize_options *options) {
+  const mpnum_const_rows residual = options->residual;
+  const mpnum_rows sum = options->sum;
+  const int is_known =
+      kind == MPNUM_NORM_LAYER || kind == MPNUM_NORM_RMS || kind == MPNUM_NORM_L2;
+  if (!is_known || !mpnum_has_rows_(src.type) || !mpnum_is_factor_(options->epsilon))
+    return MPNUM_ERROR_ARGUMENT;
+  if (residual.data && (!mpnum_has_rows_(residual.type) || residual.rows != src.rows ||
+                        residual.columns != src.columns))
+    return MPNUM_ERROR_ARGUMENT;
+  if (!sum.data) return MPNUM_OK;
+  if (residual.data && mpnum_rows_check_(sum, residual) != MPNUM_OK)
+    return MPNUM_ERROR_ARGUMENT;
+  return mpnum_rows_check_(sum, src);
+}
+
+#endif
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* Norms of normalize.h to 8 bits with a scale, in one pass: what inference engines write
+ * by hand between two layers.
+ *
+ *     mpnum_normalize_options options = mpnum_normalize_default();
+ *     options.weight = weight;
+ *     options.residual = mpnum_const_rows_of(MPNUM_TYPE_BF16, hidden, rows, n);
+ *     options.sum = mpnum_rows_of(MPNUM_TYPE_BF16, hidden, rows, n);
+ *     mpnum_normalize_quantize_rows(MPNUM_NORM_RMS,
+ *                                   mpnum_rows_of(MPNUM_TYPE_E4M3, codes, rows, n), x,
+ *                                   &options, scale, &losses);
+ *
+ * The floats that mpnum_normalize_rows would store as f32 become codes as by
+ * mpnum_quantize_array (scale.h), bit for bit: times scale, to nearest even, saturating.
+ * Domain: dst e4m3, e5m2 or another signed type of 8 bits and fewer, one in a byte, not
+ *   in the place of src; all else as in normalize.h. losses, unless NULL, are added to;
+ *   their amax is the largest finite magnitude before scale.
+ * Status: MPNUM_ERROR_ARGUMENT, too, for a scale that is not finite and above 0. */
+#ifndef MPNUM_NORMALIZE_QUANTIZE_H
+#define MPNUM_NORMALIZE_QUANTIZE_H
+
+#include "normalize_options.h"
+#include "detail/simd/norm_pass.h"
+#include "detail/simd/scale_loops.h"
+
+#if MPNUM_HAS_ARRAYS
+
+typedef struct mpnum_norm_codes_ {
+  mpnum_scaling_ scaling;
+  float scale;
+  mpnum_quantize_losses *losses;
+} mpnum_norm_codes_;
+
+MPNUM_HOST void mpnum_norm_quantize_(const mpnum_norm_job_ *job, size_t row, size_t first,
+                                     const float *y, size_t n) {
+  const mpnum_norm_codes_ *codes = (const mpnum_norm_codes_ *)job->more;
+  const mpnum_factors_ factors = mpnum_factors_of_(&codes->scale, 31);
+  uint8_t *dst = (uint8_t *)job->dst.data + row * job->dst.stride + first;
+  mpnum_quantize_floats_(&codes->scaling, dst, y, factors, n, 0, 0);
+  if (codes->losses) mpnum_count_losses_(&codes->scaling, codes->losses, y, factors, n);
+}
+
+/* The codes; options NULL: the default ones. */
+MPNUM_HOST mpnum_status mpnum_normalize_quantize_rows(
+    mpnum_norm_kind kind, mpnum_rows dst, mpnum_const_rows src,
+    const mpnum_normalize_options *options, float scale, mpnum_quantize_losses *losses) {
+  const mpnum_normalize_options usual = mpnum_normalize_default();
+  mpnum_norm_job_ job = mpnum_norm_job_of_(kind, dst, src, options ? options : &usual);
+  mpnum_norm_codes_ codes;
+  if (!mpnum_is_scaled_type_(dst.type) || mpnum_bits_f32(scale) - 1 >= 0x7f7fffffu ||
+      dst.rows != src.rows || dst.columns != src.columns || dst.stride < dst.columns ||
+      (dst.data && dst.data == src.data) ||
+      mpnum_norm_check_(kind, src, job.options) != MPNUM_OK)
+    return MPNUM_ERROR_ARGUMENT;
+  codes.scaling =
+      mpnum_scaling_of_(mpnum_format_of(dst.type), 8, MPNUM_ROUND_NEAREST_EVEN);
+  codes.scale = scale;
+  codes.losses = losses;
+  job.finish = mpnum_norm_quantize_;
+  job.more = &codes;
+  if (job.options->residual.data || job.options->sum.data) job.tile = mpnum_norm_added_;
+  mpnum_norm_all_(&job);
+  return MPNUM_OK;
+}
+
+#endif
+#endif

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: MIT */
+/* normalize_backward.h against its formulas in long double and against slopes taken
+ * there: rows of any size and type, special ones, sums over rows, at every address, in
+ * every floating-point environment. */
+#define _GNU_SOURCE /* mmap */ /* NOLINT(bugprone-reserved-identifier) */
+#include "row_checks.h"
+
+#include <mpnum/array.h>
+#include <mpnum/normalize.h>
+#include <mpnum/normalize_backward.h>
+
+#include <math.h>
+
+mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
+mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }
+
+enum { ROWS = 3, MOST = 5000 };
+static const mpnum_norm_kind kinds[] = {MPNUM_NORM_LAYER, MPNUM_NORM_RMS, MPNUM_NORM_L2};
+static float x[ROWS * MOST], dy[ROWS * MOST], dx[ROWS * MOST], other[ROWS * MOST];
+static float weight[MOST], dw[MOST], db[MOST], saved_mean[ROWS], saved_inverse[ROWS];
+
+static uint32_t bits_of(float value) { return mpnum_bits_f32(value); }
+static void fill(float *dst, size_t n, double from, double to) {
+  for (size_t i = 0; i < n; ++i)
+    dst[i] = (float)uniform(from, to);
+}
+static mpnum_norm_gradients all_gradients(size_t n) {
+  mpnum_norm_gradients to = mpnum_norm_gradients_none();
+  to.input = mpnum_rows_of(MPNUM_TYPE_F32, dx, ROWS, n);
+  to.weight = dw;
+  to.bias = db;
+  return to;
+}
+static mpnum_const_rows floats_of(const float *data, size_t n) {
+  return mpnum_const_rows_of(MPNUM_TYPE_F32, data, ROWS, n);
+}
+
+/* A row in long doubles: what it is divided by, and y. */
+typedef long double real;
+typedef struct exact_row {
+  real mean, inverse, y[MOST];
+  int is_least;
+} exact_row;
+static void make_exact(exact_row *row, mpnum_norm_kind kind, const real *from, size_t n,
+                       float epsilon) {
+  real sum = 0, square = 0;
+  for (size_t i = 0; i < n; ++i)
+    sum += from[i];
+  row->mean = kind == MPNUM_NORM_LAYER ? sum / (real)n : 0;
+  for (size_t i = 0; i < n; ++i)
+    square += (from[i] - row->mean) * (from[i] - row->mean);
+  row->is_least = kind == MPNUM_NORM_L2 && square < (real)epsilon * (real)epsilon;
+  if (kind != MPNUM_NORM_L2) square = square / (real)n + (real)epsilon;
+  if (row->is_least) square = (real)epsilon * (real)epsilon;
+  row->inverse = square > 0 ? 1 / sqrtl(square) : 0;
+  for (size_t i = 0; i < n; ++i)
+    row->y[i] = (from[i] - row->mean) * row->inverse;
+}
+static real from_x[MOST];
+static exact_row exact;
+static void make_exact_of(mpnum_norm_kind kind, size_t number, size_t n, float epsilon) {
+  for (size_t i = 0; i < n; ++i)
+    from_x[i] = (real)x[number * n + i];
+  make_exact(&exact, kind, from_x, n, epsilon);
+}
+
+/* Gradients of one call on f32; more: what y is off by beyond what the library does. */
+static void check_gradients(mpnum_norm_kind kind, size_t n, const float *weights,
+                            float epsilon, real more, const char *what) {
+  static real of_weight[MOST], of_weight_size[MOST], of_bias[MOST], of_bias_size[MOST];
+  const real u = 0x1p-24L;
+  memset(of_weight, 0, sizeof of_weight);
+  memset(of_weight_size, 0, sizeof of_weight_size);
+  memset(of_bias, 0, sizeof of_bias);
+  memset(of_bias_size, 0, sizeof of_bias_size);
+  for (size_t k = 0; k < ROWS; ++k) {
+    real mean = 0, along = 0, mean_size = 0, along_size = 0;
+    make_exact_of(kind, k, n, epsilon);
+    for (size_t i = 0; i < n; ++i) {
+      const real given = (real)dy[k * n + i];
+      const real g = given * (weights ? (real)weights[i] : 1);
+      mean += g;
+      mean_size += fabsl(g);
+      along += g * exact.y[i];
+      along_size += fabsl(g * exact.y[i]);
+      of_weight[i] += given * exact.y[i];
+      of_weight_size[i] += fabsl(given) * (fabsl(exact.y[i]) * (4 * u + more) + more);
+      of_bias[i] += given;
+      of_bias_size[i] += fabsl(given);
+    }
+    if (kind != MPNUM_NORM_LAYER) mean = mean_size = 0;
+    if (exact.is_least) along = along_size = 0;
+    if (kind != MPNUM_NORM_L2) {
+      mean /= (real)n;
+      mean_size /= (real)n;
+      along /= (real)n;
+      along_size /= (real)n;
+    }
+    for (size_t i = 0; i < n; ++i) {
+      const real g = (real)dy[k * n + i] * (weights ? (real)weights[i] : 1);
+      const real want = exact.inverse * (g - mean - exact.y[i] * along);
+      const real bound = (8 * u + 4 * more) * exact.inverse *
+                             (fabsl(g) + mean_size + fabsl(exact.y[i]) * along_size +
+                              along_size * more) +
+                         0x1p-148L;
+      CHECK(fabsl(want) > 0x1.fffffep127L || fabsl((real)dx[k * n + i] - want) <= bound,
+            "%s: row %zu, element %zu is %a, want %La, bound %La", what, k, i,
+            (double)dx[k * n + i], want, bound);
+    }
+  }
+  for (size_t i = 0; i < n; ++i) {
+    CHECK(fabsl((real)dw[i] - of_weight[i]) <=
+              of_weight_size[i] + fabsl(of_weight[i]) * u + 0x1p-148L,
+          "%s: weight %zu is %a, want %La", what, i, (double)dw[i], of_weight[i]);
+    CHECK(fabsl((real)db[i] - of_bias[i]) <=
+              of_bias_size[i] * 0x1p-50L + fabsl(of_bias[i]) * u + 0x1p-149L,
+          "%s: bias %zu is %a, want %La", what, i, (double)db[i], of_bias[i]);
+  }
+}
+static const size_t lengths[] = {1, 2, 7, 100, 2048, MOST};
+static void gradients_are_precise(void) {
+  static const double sizes[] = {1, 1e37, 1e20, 1e-15, 1e-38, 1e-43};
+  for (int k = 0; k < 3 * 6 * 6 * 2; ++k) {
+    const double size = sizes[k / 3 % 6];
+    const size_t n = lengths[k / 18 % 6];
+    const int is_far = k / 108; /* from 0 */
+    mpnum_normalize_options options = mpnum_normalize_default();
+    char what[80];
+    options.epsilon = k % 2 ? 0 : k % 4 ? 1e-5f : 3;
+    options.weight = k % 5 ? weight : NULL;
+    snprintf(what, sizeof what, "kind %d of %zu elements to %g, epsilon %g", k % 3, n,
+             size, (double)options.epsilon);
+    fill(weight, n, -2, 2);
+    fill(dy, ROWS * n, -1, 1);
+    fill(x, ROWS * n, is_far ? 0.75 * size : -size, size);
+    CHECK(mpnum_normalize_backward_rows(kinds[k % 3], all_gradients(n), floats_of(dy, n),
+                                        floats_of(x, n), &options) == MPNUM_OK,
+          "%s", what);
+    check_gradients(kinds[k % 3], n, options.weight, options.epsilon, 0, what);
+  }
+}
+static void what_forward_saved_serves(void) {
+  for (int k = 0; k < 2 * 6; ++k) {
+    const size_t n = lengths[k / 2];
+    mpnum_normalize_options options = mpnum_normalize_default();
+    options.weight = weight;
+    options.mean = saved_mean;
+    options.inverse = saved_inverse;
+    fill(weight, n, -2, 2);
+    fill(dy, ROWS * n, -1, 1);
+    fill(x, ROWS * n, -1, 3);
+    mpnum_normalize_rows(kinds[k % 2], mpnum_rows_of(MPNUM_TYPE_F32, other, ROWS, n),
+                         floats_of(x, n), &options);
+    mpnum_normalize_backward_rows(kinds[k % 2], all_gradients(n), floats_of(dy, n),
+                                  floats_of(x, n), &options);
+    check_gradients(kinds[k % 2], n, weight, options.epsilon,
+                    n == 1 ? 0x1p-10L : 0x1p-20L, "saved");
+    if (n == 1) continue; /* where all is cancelled */
+    memcpy(other, dx, sizeof other);
+    for (int i = 0; i < ROWS; ++i)
+      saved_inverse[i] *= 1.5f;
+    mpnum_normalize_backward_rows(kinds[k % 2], all_gradients(n), floats_of(dy, n),
+                                  floats_of(x, n), &options);
+    CHECK(memcmp(other, dx, ROWS * n * sizeof *dx) != 0, "what was saved is not read");
+  }
+}
+/* A float of the inverse holds less than what a row needs. */
+static void what_was_saved_of_extreme_rows_is_computed_anew(void) {
+  static const double sizes[] = {1e-42, 3e38, 0};
+  for (int k = 0; k < 2 * 3; ++k) {
+    mpnum_normalize_options options = mpnum_normalize_default();
+    options.epsilon = 0;
+    options.mean = saved_mean;
+    options.inverse = saved_inverse;
+    fill(dy, ROWS * 100, -1e-8, 1e-8);
+    fill(x, ROWS * 100, -sizes[k / 2], sizes[k / 2]);
+    mpnum_normalize_rows(kinds[k % 2], mpnum_rows_of(MPNUM_TYPE_F32, other, ROWS, 100),
+                         floats_of(x, 100), &options);
+    mpnum_normalize_backward_rows(kinds[k % 2], all_gradients(100), floats_of(dy, 100),
+                                  floats_of(x, 100), &options);
+    memcpy(other, dx, sizeof other);
+    options.mean = options.inverse = NULL;
+    mpnum_normalize_backward_rows(kinds[k % 2], all_gradients(100), floats_of(dy, 100),
+                                  floats_of(x, 100), &options);
+    CHECK(memcmp(other, dx, ROWS * 100 * sizeof *dx) == 0, "elements to %g",
+          sizes[k / 2]);
+  }
+}
+
+/* The sum of dy times what normalising gives, of the first row. */
+static real scalar_of(mpnum_norm_kind kind, const real *from, size_t n, float epsilon) {
+  real sum = 0;
+  make_exact(&exact, kind, from, n, epsilon);
+  for (size_t i = 0; i < n; ++i)
+    sum += (real)dy[i] * (real)weight[i] * exact.y[i];
+  return sum;
+}
+static void gradients_are_slopes(void) {
+  enum { N = 9 };
+  for (int k = 0; k < 6; ++k) {
+    mpnum_normalize_options options = mpnum_normalize_default();
+    options.weight = weight;
+    options.epsilon = k < 3 ? 0.01f : 100; /* more than the length */
+    fill(x, ROWS * N, -1, 2);
+    fill(dy, ROWS * N, -1, 1);
+    fill(weight, N, -1, 2);
+    mpnum_normalize_backward_rows(kinds[k % 3], all_gradients(N), floats_of(dy, N),
+                                  floats_of(x, N), &options);
+    for (size_t i = 0; i < N; ++i) {
+      const real step = 0x1p-16L;
+      real up, down;
+      for (size_t j = 0; j < N; ++j)
+        from_x[j] = (real)x[j];
+      from_x[i] += step;
+      up = scalar_of(kinds[k % 3], from_x, N, options.epsilon);
+      from_x[i] -= 2 * step;
+      down = scalar_of(kinds[k % 3], from_x, N, options.epsilon);
+      CHECK(fabsl((up - down) / (2 * step) - (real)dx[i]) < 4e-6L,
+            "kind %d, element %zu: %g, slope %Lg", k % 3, i, (double)dx[i],
+            (up - down) / (2 * step));
+    }
+  }
+}
+
+static void gradients_add_to_what_is_there(void) {
+  for (int k = 0; k < 3 * 2; ++k) {
+    const size_t n = k < 3 ? 100 : MOST;
+    mpnum_norm_gradients to = all_gradients(n);
+    mpnum_normalize_options options = mpnum_normalize_default();
+    static float first[ROWS * MOST], first_weight[MOST], first_bias[MOST];
+    options.weight = weight;
+    fill(x, ROWS * n, -1, 2);
+    fill(dy, ROWS * n, -1, 1);
+    fill(weight, n, -1, 2);
+    mpnum_normalize_backward_rows(kinds[k % 3], to, floats_of(dy, n), floats_of(x, n),
+                                  &options);
+    memcpy(first, dx, sizeof first);
+    memcpy(first_weight, dw, sizeof dw);
+    memcpy(first_bias, db, sizeof db);
+    fill(dx, ROWS * n, -1, 1);
+    fill(dw, n, -1e3, 1e3);
+    fill(db, n, -1e3, 1e3);
+    memcpy(other, dx, sizeof other);
+    for (size_t i = 0; i < n; ++i) {
+      first_weight[i] += dw[i];
+      first_bias[i] += db[i];
+    }
+    to.adds = 1;
+    mpnum_normalize_backward_rows(kinds[k % 3], to, floats_of(dy, n), floats_of(x, n),
+                                  &options);
+    for (size_t i = 0; i < ROWS * n; ++i)
+      CHECK(bits_of(dx[i]) == bits_of(first[i] + other[i]), "element %zu", i);
+    for (size_t i = 0; i < n; ++i) /* a sum of doubles is rounded once, this one twice */
+      CHECK(fabsf(dw[i] - first_weight[i]) <= fabsf(first_weight[i]) * 0x1p-22f + 1e-6f &&
+                fabsf(db[i] - first_bias[i]) <= fabsf(first_bias[i]) * 0x1p-22f + 1e-6f,
+            "column %zu", i);
+  }
+}
+static void sums_over_rows_are_rounded_once(void) {
+  enum { MANY = 1000 };
+  static float many[2 * MANY], grads[2 * MANY];
+  mpnum_norm_gradients to = mpnum_norm_gradients_none();
+  real sum = 0;
+  for (int i = 0; i < MANY; ++i) {
+    many[2 * i] = 3;
+    many[2 * i + 1] = 4;
+    grads[2 * i] = (i & 1 ? -1.0f : 1.0f) * (float)uniform(0.5, 1) * (i < 2 ? 1e9f : 1);
+    sum += (real)grads[2 * i];
+  }
+  to.bias = db;
+  db[0] = 0x1p60f;
+  to.adds = 1;
+  for (int k = 0; k < 2; ++k) { /* added before the one rounding */
+    mpnum_normalize_backward_rows(
+        MPNUM_NORM_L2, to, mpnum_const_rows_of(MPNUM_TYPE_F32, grads, MANY, 2),
+        mpnum_const_rows_of(MPNUM_TYPE_F32, many, MANY, 2), NULL);
+    CHECK(bits_of(db[0]) == bits_of(k ? (float)sum : 0x1p60f), "%a, want %La",
+          (double)db[0], sum);
+    to.adds = 0;
+  }
+}
+
+static void types_are_rounded_once_and_results_may_take_a_place(void) {
+  static uint8_t given[4 * ROWS * MOST], from[4 * ROWS * MOST], got[4 * ROWS * MOST];
+  static uint8_t want[4 * ROWS * MOST];
+  enum { COLUMNS = 130 };
+  for (int k = 0; k < 125; ++k) {
+    const mpnum_type s = row_types[k % 5], g = row_types[k / 5 % 5],
+                     d = row_types[k / 25];
+    const size_t count = ROWS * COLUMNS;
+    const mpnum_norm_kind kind = kinds[k % 3];
+    mpnum_normalize_options options = mpnum_normalize_default();
+    mpnum_norm_gradients to = all_gradients(COLUMNS);
+    options.weight = weight;
+    fill(x, count, -3, 5);
+    fill(dy, count, -2, 2);
+    fill(weight, COLUMNS, -1, 2);
+    mpnum_convert_array(s, from, MPNUM_TYPE_F32, x, count, MPNUM_ROUND_NEAREST_EVEN,
+                        MPNUM_OVERFLOW_IEEE, 0, 0);
+    mpnum_convert_array(MPNUM_TYPE_F32, x, s, from, count, MPNUM_ROUND_NEAREST_EVEN,
+                        MPNUM_OVERFLOW_IEEE, 0, 0);
+    mpnum_convert_array(g, given, MPNUM_TYPE_F32, dy, count, MPNUM_ROUND_NEAREST_EVEN,
+                        MPNUM_OVERFLOW_IEEE, 0, 0);
+    mpnum_convert_array(MPNUM_TYPE_F32, dy, g, given, count, MPNUM_ROUND_NEAREST_EVEN,
+                        MPNUM_OVERFLOW_IEEE, 0, 0);
+    mpnum_normalize_backward_rows(kind, to, floats_of(dy, COLUMNS), floats_of(x, COLUMNS),
+                                  &options);
+    mpnum_convert_array(d, want, MPNUM_TYPE_F32, dx, count, MPNUM_ROUND_NEAREST_EVEN,
+                        MPNUM_OVERFLOW_IEEE, 0, 0);
+    memcpy(other, dw, sizeof dw);
+    to.input = mpnum_rows_of(d, got, ROWS, COLUMNS);
+    mpnum_normalize_backward_rows(kind, to, mpnum_const_rows_of(g, given, ROWS, COLUMNS),
+                                  mpnum_const_rows_of(s, from, ROWS, COLUMNS), &options);
+    CHECK(memcmp(got, want, count * size_of(d)) == 0 &&
+              memcmp(other, dw, COLUMNS * sizeof *dw) == 0,
+          "%s of %s to %s", mpnum_type_name(g), mpnum_type_name(s), mpnum_type_name(d));
+  }
+}
+static void a_gradient_may_take_the_place_of_what_is_read(void) {
+  for (int k = 0; k < 3 * 2 * 2; ++k) {
+    const size_t n = k / 6 ? MOST : 100;
+    const int is_gradient = k / 3 % 2;
+    mpnum_norm_gradients to = all_gradients(n);
+    static float was[MOST];
+    fill(x, ROWS * n, -1, 2);
+    fill(dy, ROWS * n, -1, 1);
+    mpnum_normalize_backward_rows(kinds[k % 3], to, floats_of(dy, n), floats_of(x, n),
+                                  NULL);
+    memcpy(was, dw, sizeof was);
+    to.input.data = is_gradient ? dy : x;
+    mpnum_normalize_backward_rows(kinds[k % 3], to, floats_of(dy, n), floats_of(x, n),
+                                  NULL);
+    CHECK(memcmp(dx, to.input.data, ROWS * n * sizeof *dx) == 0 &&
+              memcmp(was, dw, n * sizeof *dw) == 0,
+          "kind %d in the place of %s", k % 3, is_gradient ? "dy" : "x");
+  }
+}
+
+static void special_rows_are_as_documented(void) {
+  enum { N = 50 };
+  for (int k = 0; k < 3 * 4; ++k) {
+    const int way = k / 3;
+    mpnum_normalize_options options = mpnum_normalize_default();
+    options.epsilon = 0;
+    fill(x, ROWS * N, -1, 1);
+    fill(dy, ROWS * N, -1, 1);
+    if (way == 0) x[N + 7] = mpnum_from_bits_f32(0xffc12345u);
+    if (way == 1) dy[N + 7] = mpnum_from_bits_f32(0xffc12345u);
+    if (way == 2) x[N + 7] = mpnum_from_bits_f32(0x7f800000u);
+    for (size_t i = 0; way == 3 && i < N; ++i)
+      x[N + i] = k % 3 == 0 ? 5 : 0;
+    mpnum_normalize_backward_rows(kinds[k % 3], all_gradients(N), floats_of(dy, N),
+                                  floats_of(x, N), &options);
+    for (size_t i = 0; i < N; ++i) {
+      CHECK(isfinite(dx[i]) && isfinite(dx[2 * N + i]), "another row, way %d", way);
+      CHECK(way == 3 ? (bits_of(dx[N + i]) & 0x7fffffffu) == 0
+                     : bits_of(dx[N + i]) == 0x7fffffffu,
+            "kind %d, way %d, element %zu: %a", k % 3, way, i, (double)dx[N + i]);
+      const int is_one = way == 1 || (way == 2 && kinds[k % 3] == MPNUM_NORM_L2);
+      CHECK((bits_of(dw[i]) == 0x7fffffffu) == (way != 3 && (!is_one || i == 7)) &&
+                (way != 3 || isfinite(dw[i])),
+            "kind %d, way %d, weight %zu: %a", k % 3, way, i, (double)dw[i]);
+    }
+  }
+}
+static void other_arguments_are_refused(void) {
+  mpnum_norm_gradients to = all_gradients(8);
+  mpnum_normalize_options options = mpnum_normalize_default();
+  const mpnum_const_rows good = floats_of(x, 8);
+  mpnum_const_rows bad = good;
+  dx[0] = dw[0] = 42;
+  bad.columns = 7;
+  CHECK(mpnum_normalize_backward_rows(MPNUM_NORM_RMS, to, bad, good, NULL) ==
+                MPNUM_ERROR_ARGUMENT &&
+            mpnum_normalize_backward_rows(MPNUM_NORM_RMS, to, good, bad, NULL) ==
+                MPNUM_ERROR_ARGUMENT,
+        "columns");
+  bad = good;
+  bad.type = MPNUM_TYPE_E8M0;
+  CHECK(mpnum_normalize_backward_rows(MPNUM_NORM_RMS, to, bad, good, NULL) ==
+                MPNUM_ERROR_ARGUMENT &&
+            mpnum_normalize_backward_rows(MPNUM_NORM_RMS, to, good, bad, NULL) ==
+                MPNUM_ERROR_ARGUMENT,
+        "type");
+  CHECK(mpnum_normalize_backward_rows((mpnum_norm_kind)3, to, good, good, NULL) ==
+            MPNUM_ERROR_ARGUMENT,
+        "kind");
+  options.epsilon = -1;
+  CHECK(mpnum_normalize_backward_rows(MPNUM_NORM_RMS, to, good, good, &options) ==
+            MPNUM_ERROR_ARGUMENT,
+        "epsilon");
+  to.input.stride = 7;
+  CHECK(mpnum_normalize_backward_rows(MPNUM_NORM_RMS, to, good, good, NULL) ==
+            MPNUM_ERROR_ARGUMENT,
+        "stride");
+  to.input.stride = 9;
+  to.input.data = x;
+  CHECK(mpnum_normalize_backward_rows(MPNUM_NORM_RMS, to, good, good, NULL) ==
+            MPNUM_ERROR_ARGUMENT,
+        "another stride in place");
+  CHECK(dx[0] > 41 && dw[0] > 41, "something was written");
+}
+
+/* Call number i of many, of every type, with and without what is optional. */
+enum { CALL_COLUMNS = 4, CALLS = 3 * 5 * CALL_COLUMNS * 2, CALL_ROOM = 3 * 2053 };
+static uint8_t call_elements[5][4 * CALL_ROOM];
+static float call_factors[CALL_ROOM];
+static void make_elements_of_calls(void) {
+  for (size_t i = 0; i < CALL_ROOM; ++i) {
+    x[i % MOST] = (float)(uniform(-3, 5) * (i % 7 ? 1 : 1e-40));
+    call_factors[i] = i % 3 ? (float)uniform(-2, 2) : 0x1.8p-140f;
+    for (int t = 0; t < 5; ++t)
+      mpnum_convert_array(row_types[t], call_elements[t] + i * size_of(row_types[t]),
+                          MPNUM_TYPE_F32, x + i % MOST, 1, MPNUM_ROUND_NEAREST_EVEN,
+                          MPNUM_OVERFLOW_IEEE, 0, 0);
+  }
+}
+static mpnum_status call_of_rows(int i) {
+  static const size_t columns_of[CALL_COLUMNS] = {1, 7, 130, 2050};
+  const int s = i / 3 % 5, c = i / 15 % CALL_COLUMNS, is_full = i / 60;
+  const mpnum_type type = row_types[s], of_gradient = row_types[(s + c) % 5],
+                   of_input = row_types[(s + 2 * c) % 5];
+  const size_t columns = columns_of[c], stride = columns + 3;
+  mpnum_normalize_options options = mpnum_normalize_default();
+  mpnum_norm_gradients to = mpnum_norm_gradients_none();
+  const mpnum_const_rows src =
+      src_rows(type, input_row(call_elements[s], (2 * stride + columns) * size_of(type)),
+               3, columns, stride);
+  const mpnum_const_rows given =
+      src_rows(of_gradient,
+               input_row(call_elements[(s + c) % 5] + size_of(of_gradient),
+                         3 * columns * size_of(of_gradient)),
+               3, columns, columns);
+  options.epsilon = i % 4 == 0 ? 0 : i % 4 == 1 ? 1e-5f : 0x1p-140f;
+  to.adds = i % 2;
+  to.input = dst_rows(of_input, output_row(3 * columns * size_of(of_input)), 3, columns,
+                      columns);
+  if (is_full) {
+    options.weight = (const float *)input_row(call_factors, columns * sizeof(float));
+    to.weight = (float *)output_row(columns * sizeof(float));
+    to.bias = (float *)output_row(columns * sizeof(float));
+    options.mean = (float *)input_row(call_factors + 1, 3 * sizeof(float));
+    options.inverse = (float *)input_row(call_factors + 1, 3 * sizeof(float));
+  }
+  return mpnum_normalize_backward_rows(kinds[i % 3], to, given, src, &options);
+}
+static void nothing_beside_rows_is_touched_at_any_address(void) {
+  check_places(call_of_rows, CALLS);
+}
+static void rows_are_the_same_in_every_environment(void) {
+  check_environments(call_of_rows, CALLS);
+}
+static void rows_are_those_of_scalar_code(void) {
+  const mpnum_isa isa = mpnum_isa_in_use();
+  for (int i = 0; i < CALLS; ++i) {
+    mpnum_isa_force(MPNUM_ISA_SCALAR);
+    results_of_call(&row_want, call_of_rows, i, IN_THE_MIDDLE);
+    mpnum_isa_force(isa);
+    results_of_call(&row_got, call_of_rows, i, IN_THE_MIDDLE);
+    CHECK(are_same(&row_got, &row_want), "call %d", i);
+  }
+}
+
+int main(void) {
+  RUN_FOR_EACH_ISA(gradients_are_precise);
+  TAP_RUN(what_forward_saved_serves);
+  TAP_RUN(what_was_saved_of_extreme_rows_is_computed_anew);
+  TAP_RUN(gradients_are_slopes);
+  RUN_FOR_EACH_ISA(gradients_add_to_what_is_there);
+  TAP_RUN(sums_over_rows_are_rounded_once);
+  RUN_FOR_EACH_ISA(types_are_rounded_once_and_results_may_take_a_place);
+  TAP_RUN(a_gradient_may_take_the_place_of_what_is_read);
+  TAP_RUN(special_rows_are_as_documented);
+  TAP_RUN(other_arguments_are_refused);
+  make_elements_of_calls();
+  RUN_FOR_EACH_ISA(nothing_beside_rows_is_touched_at_any_address);
+  RUN_FOR_EACH_ISA(rows_are_the_same_in_every_environment);
+  RUN_FOR_EACH_ISA(rows_are_those_of_scalar_code);
+  return tap_done();
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* Residuals of normalize.h, and normalize_quantize.h: what is done in one pass is what
+ * the steps do one after the other. */
+#define _GNU_SOURCE /* mmap */ /* NOLINT(bugprone-reserved-identifier) */
+#include "row_checks.h"
+
+#include <mpnum/array.h>
+#include <mpnum/normalize.h>
+#include <mpnum/normalize_quantize.h>
+#include <mpnum/scale.h>
+
+mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
+mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }
+
+enum { ROWS = 3, MOST = 5000 };
+static const mpnum_norm_kind kinds[] = {MPNUM_NORM_LAYER, MPNUM_NORM_RMS, MPNUM_NORM_L2};
+static const size_t lengths[] = {1, 7, 64, 130, 2048, MOST};
+static float floats[2][ROWS * MOST], y[ROWS * MOST], weight[MOST], bias[MOST];
+static uint8_t src[4 * ROWS * MOST], residual[4 * ROWS * MOST], sum[4 * ROWS * MOST];
+static uint8_t got[4 * ROWS * MOST], want[4 * ROWS * MOST];
+
+static void fill(float *dst, size_t n, double from, double to) {
+  for (size_t i = 0; i < n; ++i)
+    dst[i] = (float)uniform(from, to);
+}
+static void convert(mpnum_type to, void *dst, mpnum_type from, const void *of, size_t n) {
+  mpnum_convert_array(to, dst, from, of, n, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE,
+                      0, 0);
+}
+/* Elements of both types, as bytes and as the floats that they are. */
+static void make(mpnum_type type, mpnum_type other, size_t n) {
+  fill(weight, MOST, -2, 2);
+  fill(bias, MOST, -1, 1);
+  fill(floats[0], n, -3, 3);
+  fill(floats[1], n, -2, 4);
+  convert(type, src, MPNUM_TYPE_F32, floats[0], n);
+  convert(other, residual, MPNUM_TYPE_F32, floats[1], n);
+  convert(MPNUM_TYPE_F32, floats[0], type, src, n);
+  convert(MPNUM_TYPE_F32, floats[1], other, residual, n);
+}
+static void a_residual_is_added_and_stored(void) {
+  for (int k = 0; k < 6 * 25; ++k) {
+    const mpnum_type type = row_types[k % 5], other = row_types[k / 5 % 5];
+    const mpnum_type stored = row_types[(k + k / 5) % 5];
+    const mpnum_norm_kind kind = kinds[k % 3];
+    const size_t n = lengths[k / 25], count = ROWS * n;
+    mpnum_normalize_options options = mpnum_normalize_default();
+    static uint8_t sums[4 * ROWS * MOST];
+    make(type, other, count);
+    options.weight = weight;
+    for (size_t i = 0; i < count; ++i)
+      y[i] = floats[0][i] + floats[1][i];
+    for (int is_stored = 0; is_stored < 2; ++is_stored) {
+      mpnum_normalize_options plain = options, added = options;
+      if (is_stored) {
+        convert(stored, sums, MPNUM_TYPE_F32, y, count);
+        convert(MPNUM_TYPE_F32, y, stored, sums, count);
+        added.sum = mpnum_rows_of(stored, sum, ROWS, n);
+      }
+      added.residual = mpnum_const_rows_of(other, residual, ROWS, n);
+      mpnum_normalize_rows(kind, mpnum_rows_of(MPNUM_TYPE_F32, want, ROWS, n),
+                           mpnum_const_rows_of(MPNUM_TYPE_F32, y, ROWS, n), &plain);
+      CHECK(mpnum_normalize_rows(kind, mpnum_rows_of(MPNUM_TYPE_F32, got, ROWS, n),
+                                 mpnum_const_rows_of(type, src, ROWS, n),
+                                 &added) == MPNUM_OK,
+            "status");
+      CHECK(memcmp(got, want, 4 * count) == 0, "%s and %s, %zu columns, %d",
+            mpnum_type_name(type), mpnum_type_name(other), n, is_stored);
+    }
+    CHECK(memcmp(sum, sums, count * size_of(stored)) == 0, "the sum, as %s",
+          mpnum_type_name(stored));
+    /* The sum in the place of the residual, the result in that of src. */
+    options.residual = mpnum_const_rows_of(other, residual, ROWS, n);
+    options.sum = mpnum_rows_of(other, sum, ROWS, n);
+    mpnum_normalize_rows(kind, mpnum_rows_of(type, want, ROWS, n),
+                         mpnum_const_rows_of(type, src, ROWS, n), &options);
+    options.sum.data = residual;
+    mpnum_normalize_rows(kind, mpnum_rows_of(type, src, ROWS, n),
+                         mpnum_const_rows_of(type, src, ROWS, n), &options);
+    CHECK(memcmp(src, want, count * size_of(type)) == 0 &&
+              memcmp(residual, sum, count * size_of(other)) == 0,
+          "in place, %s and %s", mpnum_type_name(type), mpnum_type_name(other));
+  }
+}
+static void codes_are_those_of_two_steps(void) {
+  static const mpnum_type dst_types[] = {MPNUM_TYPE_E4M3, MPNUM_TYPE_E5M2,
+                                         MPNUM_TYPE_E4M3FNUZ, MPNUM_TYPE_E3M4};
+  for (int k = 0; k < 3 * 4 * 5 * 6; ++k) {
+    const mpnum_type to = dst_types[k % 4], type = row_types[k / 4 % 5];
+    const mpnum_norm_kind kind = kinds[k / 20 % 3];
+    const size_t n = lengths[k / 60], count = ROWS * n;
+    const float scale = k % 7 ? 100 : 0.001f;
+    mpnum_normalize_options options = mpnum_normalize_default();
+    mpnum_quantize_losses of_two = {3, 4, 5, 0.5f}, of_one = of_two;
+    make(type, MPNUM_TYPE_BF16, count);
+    options.weight = weight;
+    options.bias = k % 2 ? bias : NULL;
+    options.residual = mpnum_const_rows_of(MPNUM_TYPE_BF16, residual, ROWS, n);
+    options.sum = mpnum_rows_of(MPNUM_TYPE_BF16, sum, ROWS, n);
+    if (k % 11 == 0) weight[n / 2] = mpnum_from_bits_f32(0x7f800000u);
+    mpnum_normalize_rows(kind, mpnum_rows_of(MPNUM_TYPE_F32, y, ROWS, n),
+                         mpnum_const_rows_of(type, src, ROWS, n), &options);
+    mpnum_quantize_array(to, want, MPNUM_TYPE_F32, y, count, scale, &of_two);
+    CHECK(mpnum_normalize_quantize_rows(kind, mpnum_rows_of(to, got, ROWS, n),
+                                        mpnum_const_rows_of(type, src, ROWS, n), &options,
+                                        scale, &of_one) == MPNUM_OK,
+          "status");
+    CHECK(memcmp(got, want, count) == 0, "%s to %s, %zu columns", mpnum_type_name(type),
+          mpnum_type_name(to), n);
+    CHECK(of_one.saturated == of_two.saturated &&
+              of_one.underflowed == of_two.underflowed &&
+              of_one.nonfinite == of_two.nonfinite &&
+              mpnum_bits_f32(of_one.amax) == mpnum_bits_f32(of_two.amax),
+          "losses");
+    if (n < 2) continue;
+    memset(got, 0x5c, sizeof got);
+    mpnum_normalize_quantize_rows(kind, dst_rows(to, got, ROWS, n, n + 3),
+                                  mpnum_const_rows_of(type, src, ROWS, n), &options,
+                                  scale, NULL);
+    for (size_t i = 0; i < ROWS; ++i)
+      CHECK(memcmp(got + i * (n + 3), want + i * n, n) == 0 &&
+                got[i * (n + 3) + n] == 0x5c,
+            "row %zu with a stride", i);
+  }
+}
+static void other_arguments_are_refused(void) {
+  const mpnum_rows dst = mpnum_rows_of(MPNUM_TYPE_E4M3, got, ROWS, 8);
+  const mpnum_const_rows from = mpnum_const_rows_of(MPNUM_TYPE_BF16, src, ROWS, 8);
+  static const uint32_t scales[] = {0, 0x80000000u, 0xbf800000u, 0x7f800000u,
+                                    0x7fc00000u};
+  mpnum_normalize_options options = mpnum_normalize_default();
+  mpnum_rows bad = dst;
+  got[0] = 0x5c;
+  for (int i = 0; i < 5; ++i)
+    CHECK(mpnum_normalize_quantize_rows(MPNUM_NORM_RMS, dst, from, NULL,
+                                        mpnum_from_bits_f32(scales[i]),
+                                        NULL) == MPNUM_ERROR_ARGUMENT,
+          "scale %d", i);
+  bad.type = MPNUM_TYPE_E8M0;
+  CHECK(mpnum_normalize_quantize_rows(MPNUM_NORM_RMS, bad, from, NULL, 1, NULL) ==
+            MPNUM_ERROR_ARGUMENT,
+        "type");
+  bad = dst;
+  bad.stride = 7;
+  CHECK(mpnum_normalize_quantize_rows(MPNUM_NORM_RMS, bad, from, NULL, 1, NULL) ==
+            MPNUM_ERROR_ARGUMENT,
+        "stride");
+  bad = dst;
+  bad.data = src;
+  CHECK(mpnum_normalize_quantize_rows(MPNUM_NORM_RMS, bad, from, NULL, 1, NULL) ==
+            MPNUM_ERROR_ARGUMENT,
+        "in place");
+  CHECK(mpnum_normalize_quantize_rows((mpnum_norm_kind)3, dst, from, NULL, 1, NULL) ==
+            MPNUM_ERROR_ARGUMENT,
+        "kind");
+  options.residual = mpnum_const_rows_of(MPNUM_TYPE_BF16, residual, ROWS, 7);
+  CHECK(mpnum_normalize_quantize_rows(MPNUM_NORM_RMS, dst, from, &options, 1, NULL) ==
+            MPNUM_ERROR_ARGUMENT,
+        "columns of the residual");
+  options.residual = mpnum_const_rows_of(MPNUM_TYPE_F32, residual, ROWS, 8);
+  options.sum = mpnum_rows_of(MPNUM_TYPE_BF16, residual, ROWS, 8);
+  CHECK(mpnum_normalize_quantize_rows(MPNUM_NORM_RMS, dst, from, &options, 1, NULL) ==
+            MPNUM_ERROR_ARGUMENT,
+        "a sum in the place of another type");
+  options.sum = mpnum_rows_of(MPNUM_TYPE_E8M0, sum, ROWS, 8);
+  CHECK(mpnum_normalize_quantize_rows(MPNUM_NORM_RMS, dst, from, &options, 1, NULL) ==
+            MPNUM_ERROR_ARGUMENT,
+        "a sum of another type");
+  CHECK(got[0] == 0x5c, "something was written");
+}
+
+/* Call number i of many. */
+enum { CALLS = 3 * 5 * 4, CALL_ROOM = 3 * 2053 };
+static mpnum_status call_of_rows(int i) {
+  static const size_t columns_of[] = {1, 7, 130, 2050};
+  const mpnum_type type = row_types[i % 5], other = row_types[(i + 1) % 5];
+  const size_t columns = columns_of[i / 15], count = 3 * columns;
+  mpnum_normalize_options options = mpnum_normalize_default();
+  options.residual =
+      mpnum_const_rows_of(other, input_row(residual, count * size_of(other)), 3, columns);
+  options.sum = mpnum_rows_of(other, output_row(count * size_of(other)), 3, columns);
+  options.mean = (float *)output_row(3 * sizeof(float));
+  options.inverse = (float *)output_row(3 * sizeof(float));
+  options.weight = (const float *)input_row(weight, columns * sizeof(float));
+  return mpnum_normalize_quantize_rows(
+      kinds[i % 3], mpnum_rows_of(MPNUM_TYPE_E5M2, output_row(count), 3, columns),
+      mpnum_const_rows_of(type, input_row(src, count * size_of(type)), 3, columns),
+      &options, 3, NULL);
+}
+static void nothing_beside_rows_is_touched_at_any_address(void) {
+  check_places(call_of_rows, CALLS);
+}
+static void rows_are_the_same_in_every_environment(void) {
+  check_environments(call_of_rows, CALLS);
+}
+
+int main(void) {
+  RUN_FOR_EACH_ISA(a_residual_is_added_and_stored);
+  RUN_FOR_EACH_ISA(codes_are_those_of_two_steps);
+  TAP_RUN(other_arguments_are_refused);
+  make(MPNUM_TYPE_E4M3, MPNUM_TYPE_E4M3, CALL_ROOM);
+  RUN_FOR_EACH_ISA(nothing_beside_rows_is_touched_at_any_address);
+  RUN_FOR_EACH_ISA(rows_are_the_same_in_every_environment);
+  return tap_done();
+}
