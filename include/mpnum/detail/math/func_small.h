@@ -170,13 +170,12 @@ MPNUM_REAL_ mpnum_near_root_ mpnum_root_of_(mpnum_function_ function) {
   return none;
 }
 /* Ulps that the float functions may be off, with room for directed rounding. Near a
- * root the absolute error is below 2^-20. */
+ * root the absolute error is below 2^-24. */
 MPNUM_REAL_ uint32_t mpnum_ulps_(mpnum_function_ function, uint32_t x, uint32_t y) {
   const mpnum_near_root_ root = mpnum_root_of_(function);
   const uint32_t field = y >> 23 & 0xff;
-  if (root.to == 0) return 16;
-  if (x < root.from || x > root.to) return 64;
-  return field < 107 ? 0x00800000u : field > 124 ? 64 : (uint32_t)1 << (130 - field);
+  if (x < root.from || x > root.to) return 16; /* all, where there is none */
+  return field < 103 ? 0x00800000u : field > 122 ? 16 : (uint32_t)1 << (126 - field);
 }
 MPNUM_REAL_ uint32_t mpnum_function_code_(mpnum_format format, mpnum_function_ function,
                                           uint32_t x, mpnum_overflow overflow) {
