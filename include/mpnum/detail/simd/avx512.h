@@ -146,9 +146,6 @@ MPNUM_AVX512_ mpnumv_vector mpnumv_scalef(mpnumv_vector x, mpnumv_vector n) {
   return (mpnumv_vector)_mm512_maskz_scalef_round_ps(
       MPNUM_ALL_, (__m512)x, (__m512)n, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
-MPNUM_AVX512_ mpnumv_vector mpnumv_float_of_int(mpnumv_vector n) {
-  return (mpnumv_vector)_mm512_maskz_cvtepi32_ps(MPNUM_ALL_, (__m512i)n);
-}
 /* A float, but at least low, which is negative, and at most high, which is positive; one
  * of these where it is NaN. */
 MPNUM_AVX512_ mpnumv_vector mpnumv_clamped(mpnumv_vector x, uint32_t low, uint32_t high) {
