@@ -336,6 +336,19 @@ MPNUM_HOST void mpnum_gelu_derivative_bf16_array(mpnum_bf16 *dst, const mpnum_bf
                                                  size_t n) {
   mpnum_gelu_derivative_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
+MPNUM_HOST void mpnum_gelu_tanh_derivative_f32_array(float *dst, const float *src,
+                                                     size_t n) {
+  MPNUM_RUN_F32_(gelu_tanh_derivative, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
+}
+MPNUM_HOST void mpnum_gelu_tanh_derivative_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
+                                                     size_t n) {
+  mpnum_gelu_tanh_derivative_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+}
+MPNUM_HOST void mpnum_gelu_tanh_derivative_bf16_array(mpnum_bf16 *dst,
+                                                      const mpnum_bf16 *src, size_t n) {
+  mpnum_gelu_tanh_derivative_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src,
+                                 n);
+}
 
 /* log(e^a + e^b). */
 MPNUM_HOST void mpnum_logaddexp_f32_array(float *dst, const float *a, const float *b,
@@ -349,6 +362,32 @@ MPNUM_HOST void mpnum_logaddexp_f16_array(mpnum_f16 *dst, const mpnum_f16 *a,
 MPNUM_HOST void mpnum_logaddexp_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *a,
                                            const mpnum_bf16 *b, size_t n) {
   mpnum_logaddexp_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, a, b, n);
+}
+
+/* silu(a) b and gelu(a) b. */
+MPNUM_HOST void mpnum_swiglu_f32_array(float *dst, const float *a, const float *b,
+                                       size_t n) {
+  MPNUM_RUN_F32_(swiglu, dst, a, b, n, MPNUM_OVERFLOW_IEEE, 0);
+}
+MPNUM_HOST void mpnum_swiglu_f16_array(mpnum_f16 *dst, const mpnum_f16 *a,
+                                       const mpnum_f16 *b, size_t n) {
+  mpnum_swiglu_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, a, b, n);
+}
+MPNUM_HOST void mpnum_swiglu_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *a,
+                                        const mpnum_bf16 *b, size_t n) {
+  mpnum_swiglu_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, a, b, n);
+}
+MPNUM_HOST void mpnum_geglu_f32_array(float *dst, const float *a, const float *b,
+                                      size_t n) {
+  MPNUM_RUN_F32_(geglu, dst, a, b, n, MPNUM_OVERFLOW_IEEE, 0);
+}
+MPNUM_HOST void mpnum_geglu_f16_array(mpnum_f16 *dst, const mpnum_f16 *a,
+                                      const mpnum_f16 *b, size_t n) {
+  mpnum_geglu_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, a, b, n);
+}
+MPNUM_HOST void mpnum_geglu_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *a,
+                                       const mpnum_bf16 *b, size_t n) {
+  mpnum_geglu_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, a, b, n);
 }
 /* End of what tools/wrappers wrote. */
 

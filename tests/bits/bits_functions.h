@@ -27,9 +27,17 @@ static int has_f32_functions;
 #define FUNCTION_AND_SAT(function) \
  FUNCTION(function)                \
  FUNCTION(function##_sat)
-#define FUNCTION_OF_TWO(function, type)     \
- HASH(mpnum_##function##_##type, FOR_PAIRS, \
+#define SMALL_FUNCTION_OF_TWO(function, type) \
+ HASH(mpnum_##function##_##type, FOR_PAIRS,   \
       put(mpnum_##function##_##type(LEFT(type), RIGHT(type)).bits));
+#define FUNCTION_OF_TWO(function)                                      \
+ SMALL_FUNCTION_OF_TWO(function, f16)                                  \
+ SMALL_FUNCTION_OF_TWO(function, bf16)                                 \
+ if (has_f32_functions)                                                \
+  HASH(mpnum_##function##_f32, FOR_FUNCTION_F32,                       \
+       put_f32(mpnum_##function##_f32(f32_at(i), f32_at(n - 1 - i)))); \
+ else                                                                  \
+  printf("mpnum_" #function "_f32 -\n");
 
 static void print_functions(void) {
   collect_f32();
@@ -55,13 +63,10 @@ static void print_functions(void) {
   FUNCTION(tanh_derivative)
   FUNCTION(silu_derivative)
   FUNCTION(gelu_derivative)
-  FUNCTION_OF_TWO(logaddexp, f16)
-  FUNCTION_OF_TWO(logaddexp, bf16)
-  if (has_f32_functions)
-    HASH(mpnum_logaddexp_f32, FOR_FUNCTION_F32,
-         put_f32(mpnum_logaddexp_f32(f32_at(i), f32_at(n - 1 - i))));
-  else
-    printf("mpnum_logaddexp_f32 -\n");
+  FUNCTION(gelu_tanh_derivative)
+  FUNCTION_OF_TWO(logaddexp)
+  FUNCTION_OF_TWO(swiglu)
+  FUNCTION_OF_TWO(geglu)
 }
 
 #endif

@@ -48,6 +48,13 @@ static double gelu_derivative_f64(double x) {
   if (fabs(x) > 30) return x < 0 ? -0.0 : 1;
   return normal_f64(x) + x * exp(-x * x / 2) / sqrt(2 * acos(-1.0));
 }
+static double gelu_tanh_derivative_f64(double x) {
+  const double factor = sqrt(2 / acos(-1.0)) * 2;
+  if (fabs(x) > 30) return x < 0 ? -0.0 : 1;
+  const double u = factor * (x + 0.044715 * x * x * x);
+  const double slope = factor * (x + 3 * 0.044715 * x * x * x);
+  return sigmoid_f64(u) * (1 + slope * sigmoid_f64(-u));
+}
 
 typedef struct measured_function {
   const char *name;
@@ -83,6 +90,7 @@ static const measured_function functions[] = {
     {"tanh_derivative", tanh_derivative_f32, tanh_derivative_f64, 0},
     {"silu_derivative", silu_derivative_f32, silu_derivative_f64, 1},
     {"gelu_derivative", gelu_derivative_f32, gelu_derivative_f64, 1},
+    {"gelu_tanh_derivative", gelu_tanh_derivative_f32, gelu_tanh_derivative_f64, 1},
 };
 enum { FUNCTIONS = sizeof functions / sizeof functions[0], THREADS = 2 };
 

@@ -68,16 +68,20 @@ static void gelu_by_mpfr(mpfr_t y, const mpfr_t x) {
   normal_by_mpfr(y, x);
   mpfr_mul(y, y, x, MPFR_RNDN);
 }
-static void gelu_tanh_by_mpfr(mpfr_t y, const mpfr_t x) { /* x sigmoid(2 u) */
-  mpfr_sqr(work[0], x, MPFR_RNDN);
-  mpfr_mul_ui(work[0], work[0], 44715, MPFR_RNDN);
-  mpfr_div_ui(work[0], work[0], 1000000, MPFR_RNDN);
-  mpfr_add_ui(work[0], work[0], 1, MPFR_RNDN);
-  mpfr_mul(work[0], work[0], x, MPFR_RNDN);
+/* sqrt(8 / pi) (x + count 0.044715 x^3) */
+static void cubic_by_mpfr(mpfr_t y, const mpfr_t x, unsigned long count) {
+  mpfr_sqr(y, x, MPFR_RNDN);
+  mpfr_mul_ui(y, y, count * 44715, MPFR_RNDN);
+  mpfr_div_ui(y, y, 1000000, MPFR_RNDN);
+  mpfr_add_ui(y, y, 1, MPFR_RNDN);
+  mpfr_mul(y, y, x, MPFR_RNDN);
   mpfr_const_pi(work[1], MPFR_RNDN);
   mpfr_ui_div(work[1], 8, work[1], MPFR_RNDN);
   mpfr_sqrt(work[1], work[1], MPFR_RNDN);
-  mpfr_mul(work[0], work[0], work[1], MPFR_RNDN);
+  mpfr_mul(y, y, work[1], MPFR_RNDN);
+}
+static void gelu_tanh_by_mpfr(mpfr_t y, const mpfr_t x) { /* x sigmoid(2 u) */
+  cubic_by_mpfr(work[0], x, 1);
   sigmoid_by_mpfr(y, work[0]);
   mpfr_mul(y, y, x, MPFR_RNDN);
 }
@@ -97,6 +101,17 @@ static void silu_derivative_by_mpfr(mpfr_t y, const mpfr_t x) {
   mpfr_mul(work[1], work[1], x, MPFR_RNDN);
   mpfr_add_ui(work[1], work[1], 1, MPFR_RNDN);
   sigmoid_by_mpfr(y, x);
+  mpfr_mul(y, y, work[1], MPFR_RNDN);
+}
+/* sigmoid(2 u) (1 + x (2 u)' sigmoid(-2 u)) */
+static void gelu_tanh_derivative_by_mpfr(mpfr_t y, const mpfr_t x) {
+  cubic_by_mpfr(work[0], x, 1);
+  cubic_by_mpfr(work[2], x, 3);
+  sigmoid_by_mpfr(y, work[0]);
+  mpfr_neg(work[0], work[0], MPFR_RNDN);
+  sigmoid_by_mpfr(work[1], work[0]);
+  mpfr_mul(work[1], work[1], work[2], MPFR_RNDN);
+  mpfr_add_ui(work[1], work[1], 1, MPFR_RNDN);
   mpfr_mul(y, y, work[1], MPFR_RNDN);
 }
 static void gelu_derivative_by_mpfr(mpfr_t y, const mpfr_t x) {
@@ -142,6 +157,7 @@ const function_reference function_references[] = {
     PLAIN(tanh_derivative),
     {"silu_derivative", silu_derivative_by_mpfr, 0, 1, -0.0, 0, 1, 1},
     {"gelu_derivative", gelu_derivative_by_mpfr, 0, 1, -0.0, 0, 1, 1},
+    {"gelu_tanh_derivative", gelu_tanh_derivative_by_mpfr, 0, 1, -0.0, 0, 1, 1},
     {NULL, NULL, 0, 0, 0, 0, 0, 0}};
 
 static uint64_t bits_of(double x) {
@@ -171,6 +187,21 @@ uint64_t reference_of_function(const function_reference *function, double x) {
     return bits_of(function->at_minus_inf);
   mpfr_set_d(argument, x, MPFR_RNDN);
   function->value(result, argument);
+  return odd_double(result);
+}
+
+/* A factor that no float can be is 0 to Inf. */
+uint64_t reference_of_product(const function_reference *function, double a, double b) {
+  const uint64_t bits = reference_of_function(function, a);
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  if (fabs(value) < 0x1p-150) value = copysign(0, value); /* as a float, that is */
+  if (!isfinite(value) || !isfinite(b) || a == 0 || isinf(a)) return bits_of(value * b);
+  if (mpfr_cmp_d(result, a) == 0) /* the factor is below 1, out of reach */
+    for (int i = 0; i < 4; ++i)
+      mpfr_nextbelow(result);
+  mpfr_set_d(second, b, MPFR_RNDN);
+  mpfr_mul(result, result, second, MPFR_RNDN);
   return odd_double(result);
 }
 

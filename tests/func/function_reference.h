@@ -23,6 +23,8 @@ extern const function_reference function_references[];
 
 /* Bits of the double for a function at a double that any type holds. */
 uint64_t reference_of_function(const function_reference *function, double x);
+/* Of a function at a times b. */
+uint64_t reference_of_product(const function_reference *function, double a, double b);
 /* log(e^a + e^b) */
 uint64_t reference_of_logaddexp(double a, double b);
 /* MPFR's default precision; before any of the others. */

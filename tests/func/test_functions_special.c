@@ -85,6 +85,7 @@ static void zeros_and_infinities(void) {
   VALUES(tanh_derivative, ONE, ONE, ZERO, ZERO);
   VALUES(silu_derivative, HALF, HALF, NEGATIVE(ZERO), ONE);
   VALUES(gelu_derivative, HALF, HALF, NEGATIVE(ZERO), ONE);
+  VALUES(gelu_tanh_derivative, HALF, HALF, NEGATIVE(ZERO), ONE);
   VALUE(log1p, NEGATIVE(ONE), NEGATIVE(INF));
 }
 
@@ -210,6 +211,54 @@ static void logaddexp_keeps_its_bound(void) {
   }
 }
 
+/* A gate times what it lets through; 0 times Inf is NaN. */
+static void gates_of_special_arguments(void) {
+#define GATED(name, a, b, want)                                                          \
+ check(                                                                                  \
+     #name, "f32", a,                                                                    \
+     mpnum_bits_f32(mpnum_##name##_f32(mpnum_from_bits_f32(a), mpnum_from_bits_f32(b))), \
+     want)
+#define GATES(name)                                             \
+ do {                                                           \
+  GATED(name, ZERO, ONE, ZERO);                                 \
+  GATED(name, NEGATIVE(ZERO), ONE, NEGATIVE(ZERO));             \
+  GATED(name, NEGATIVE(INF), NEGATIVE(ONE), ZERO);              \
+  GATED(name, INF, NEGATIVE(ONE), NEGATIVE(INF));               \
+  GATED(name, ZERO, INF, NOT_A_NUMBER);                         \
+  GATED(name, INF, NEGATIVE(ZERO), NOT_A_NUMBER);               \
+  GATED(name, NEGATIVE(INF), INF, NOT_A_NUMBER);                \
+  GATED(name, 0x7fc00000u, ONE, NOT_A_NUMBER);                  \
+  GATED(name, ONE, 0xffc00000u, NOT_A_NUMBER);                  \
+  GATED(name, 0x42c80000u /* 100 */, 0x40400000u, 0x43960000u); \
+  GATED(name, LARGEST, 0x40000000u, INF);                       \
+ } while (0)
+  GATES(swiglu);
+  GATES(geglu);
+}
+static void gates_keep_their_bound(void) {
+  static const char *const names[] = {"silu", "gelu"};
+  for (int which = 0; which < 2; ++which) {
+    const function_reference *reference = function_references;
+    while (strcmp(reference->name, names[which]) != 0)
+      ++reference;
+    for (int i = 0; i < 20000; ++i) {
+      const double range = i % 2 ? 12 : 2;
+      const float gate = (float)uniform(-range, range);
+      const float up = (float)ldexp(uniform(-2, 2), i % 20 - 10);
+      const float got = which ? mpnum_geglu_f32(gate, up) : mpnum_swiglu_f32(gate, up);
+      const uint64_t want_bits =
+          reference_of_product(reference, (double)gate, (double)up);
+      double want;
+      memcpy(&want, &want_bits, sizeof want);
+      int exponent;
+      frexp(want, &exponent);
+      CHECK(fabs((double)got - want) <= 3 * ldexp(1, exponent - 24),
+            "%s of %a times %a: got %a, want %a", names[which], (double)gate, (double)up,
+            (double)got, want);
+    }
+  }
+}
+
 int main(void) {
   start_function_references();
   TAP_RUN(zeros_and_infinities);
@@ -218,6 +267,8 @@ int main(void) {
   TAP_RUN(saturating_forms_are_never_infinite);
   TAP_RUN(logaddexp_of_special_arguments);
   TAP_RUN(logaddexp_keeps_its_bound);
+  TAP_RUN(gates_of_special_arguments);
+  TAP_RUN(gates_keep_their_bound);
   end_function_references();
   return tap_done();
 }

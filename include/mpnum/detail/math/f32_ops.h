@@ -95,8 +95,17 @@ MPNUM_REAL_ uint32_t mpnumv_bits_of(float x) { return mpnum_bits_f32(x); }
 MPNUM_REAL_ uint32_t mpnumv_splat(uint32_t x) { return x; }
 MPNUM_REAL_ int mpnumv_greater(uint32_t a, uint32_t b) { return a > b; }
 MPNUM_REAL_ int mpnumv_less(uint32_t a, uint32_t b) { return a < b; }
+MPNUM_REAL_ int mpnumv_equal(uint32_t a, uint32_t b) { return a == b; }
 MPNUM_REAL_ uint32_t mpnumv_select(int mask, uint32_t a, uint32_t b) {
   return mask ? a : b;
+}
+
+/* A float, but at least low, which is negative, and at most high, which is positive; one
+ * of these where it is NaN. */
+MPNUM_REAL_ float mpnumv_clamped(float x, uint32_t low, uint32_t high) {
+  const uint32_t bits = mpnumv_bits_of(x);
+  const uint32_t below = (int32_t)bits < (int32_t)high ? bits : high;
+  return mpnumv_f32_of(below < low ? below : low);
 }
 
 /* The square root. Compilers call a function of libm for it, this does not. */
@@ -241,6 +250,7 @@ MPNUM_ALSO_TWO_(mul, float, float)
 MPNUM_ALSO_TWO_(div, float, float)
 MPNUM_ALSO_TWO_(greater, int, uint32_t)
 MPNUM_ALSO_TWO_(less, int, uint32_t)
+MPNUM_ALSO_TWO_(equal, int, uint32_t)
 MPNUM_ALSO_(sqrt_raw, float, float)
 MPNUM_ALSO_(constant, float, uint32_t)
 MPNUM_ALSO_(f32_of, float, uint32_t)
@@ -248,6 +258,12 @@ MPNUM_ALSO_(bits_of, uint32_t, float)
 MPNUM_ALSO_(splat, uint32_t, uint32_t)
 # undef MPNUM_ALSO_
 # undef MPNUM_ALSO_TWO_
+MPNUM_REAL_ float mpnum_clamped_fused_(float x, uint32_t low, uint32_t high) {
+  return mpnum_clamped_scalar_(x, low, high);
+}
+MPNUM_REAL_ float mpnum_clamped_emulated_(float x, uint32_t low, uint32_t high) {
+  return mpnum_clamped_scalar_(x, low, high);
+}
 MPNUM_REAL_ uint32_t mpnum_select_fused_(int mask, uint32_t a, uint32_t b) {
   return mask ? a : b;
 }

@@ -32,11 +32,13 @@
   ROW(softplus, SOFTPLUS) ROW(silu, SILU) ROW(gelu, GELU) ROW(gelu_tanh, GELU_TANH) \
   ROW(erf, ERF) ROW(sigmoid_derivative, SIGMOID_DERIVATIVE) \
   ROW(tanh_derivative, TANH_DERIVATIVE) ROW(silu_derivative, SILU_DERIVATIVE) \
-  ROW(gelu_derivative, GELU_DERIVATIVE)
+  ROW(gelu_derivative, GELU_DERIVATIVE) \
+  ROW(gelu_tanh_derivative, GELU_TANH_DERIVATIVE)
 /* clang-format on */
 /* Those of two. One more has a row here, its floats in func.inc and its value in
  * mpnum_wide_of_two_. */
-#define MPNUM_FUNCTION_ROWS_OF_TWO_(ROW) ROW(logaddexp, LOGADDEXP)
+#define MPNUM_FUNCTION_ROWS_OF_TWO_(ROW) \
+ ROW(logaddexp, LOGADDEXP) ROW(swiglu, SWIGLU) ROW(geglu, GEGLU)
 
 #if MPNUM_ASKS_FMA_
 /* Each with the instruction where the CPU has it. */
@@ -80,7 +82,7 @@ case MPNUM_FUNCTION_##NAME##_: return mpnum_##name##_scalar_(x);
 }
 /* x is finite, not 0 and in the domain. */
 MPNUM_RARE_ mpnum_wide_ mpnum_wide_of_(mpnum_function_ function, mpnum_wide_ x) {
-  const mpnum_wide_ one = mpnum_wide_int_(1), minus = mpnum_wide_neg_(x);
+  const mpnum_wide_ one = mpnum_wide_int_(1);
   switch (function) {
   case MPNUM_FUNCTION_EXP_: return mpnum_wide_exp_(x);
   case MPNUM_FUNCTION_EXP2_: return mpnum_wide_exp2_(x);
@@ -105,14 +107,13 @@ MPNUM_RARE_ mpnum_wide_ mpnum_wide_of_(mpnum_function_ function, mpnum_wide_ x) 
   case MPNUM_FUNCTION_SIGMOID_DERIVATIVE_: return mpnum_wide_bell_(x);
   case MPNUM_FUNCTION_TANH_DERIVATIVE_:
     return mpnum_wide_scaled_(mpnum_wide_bell_(mpnum_wide_scaled_(x, 1)), 2);
-  case MPNUM_FUNCTION_SILU_DERIVATIVE_:
-    return mpnum_wide_mul_(
-        mpnum_wide_sigmoid_(x),
-        mpnum_wide_add_(one, mpnum_wide_mul_(x, mpnum_wide_sigmoid_(minus))));
+  case MPNUM_FUNCTION_SILU_DERIVATIVE_: return mpnum_wide_gated_slope_(x, x);
   case MPNUM_FUNCTION_GELU_DERIVATIVE_:
     return mpnum_wide_add_(
         mpnum_wide_normal_cdf_(x),
         mpnum_wide_mul_(x, mpnum_wide_density_(mpnum_wide_half_square_(x))));
+  case MPNUM_FUNCTION_GELU_TANH_DERIVATIVE_:
+    return mpnum_wide_gated_slope_(mpnum_wide_cubic_(x, 1), mpnum_wide_cubic_(x, 3));
   default: return x;
   }
 }
@@ -166,17 +167,18 @@ MPNUM_REAL_ mpnum_near_root_ mpnum_root_of_(mpnum_function_ function) {
   const mpnum_near_root_ gelu = {0xbf000000u, 0xbf800000u}; /* -0.5, -1 */
   const mpnum_near_root_ none = {0xffffffffu, 0};
   if (function == MPNUM_FUNCTION_SILU_DERIVATIVE_) return silu;
-  if (function == MPNUM_FUNCTION_GELU_DERIVATIVE_) return gelu;
+  if (function == MPNUM_FUNCTION_GELU_DERIVATIVE_ ||
+      function == MPNUM_FUNCTION_GELU_TANH_DERIVATIVE_)
+    return gelu;
   return none;
 }
 /* Ulps that the float functions may be off, with room for directed rounding. Near a
- * root the absolute error is below 2^-20. */
+ * root the absolute error is below 2^-24. */
 MPNUM_REAL_ uint32_t mpnum_ulps_(mpnum_function_ function, uint32_t x, uint32_t y) {
   const mpnum_near_root_ root = mpnum_root_of_(function);
   const uint32_t field = y >> 23 & 0xff;
-  if (root.to == 0) return 16;
-  if (x < root.from || x > root.to) return 64;
-  return field < 107 ? 0x00800000u : field > 124 ? 64 : (uint32_t)1 << (130 - field);
+  if (x < root.from || x > root.to) return 16; /* all, where there is none */
+  return field < 103 ? 0x00800000u : field > 122 ? 16 : (uint32_t)1 << (126 - field);
 }
 MPNUM_REAL_ uint32_t mpnum_function_code_(mpnum_format format, mpnum_function_ function,
                                           uint32_t x, mpnum_overflow overflow) {
@@ -246,6 +248,10 @@ MPNUM_RARE_ mpnum_wide_ mpnum_wide_of_two_(mpnum_function_ function, mpnum_wide_
                                            mpnum_wide_ b) {
   switch (function) {
   case MPNUM_FUNCTION_LOGADDEXP_: return mpnum_wide_logaddexp_(a, b);
+  case MPNUM_FUNCTION_SWIGLU_:
+    return mpnum_wide_mul_(mpnum_wide_of_(MPNUM_FUNCTION_SILU_, a), b);
+  case MPNUM_FUNCTION_GEGLU_:
+    return mpnum_wide_mul_(mpnum_wide_of_(MPNUM_FUNCTION_GELU_, a), b);
   default: return a;
   }
 }
@@ -255,9 +261,20 @@ MPNUM_REAL_ int mpnum_is_special_(mpnum_function_ function, uint32_t x) {
   return magnitude >= 0x7f800000u ||
          (magnitude == 0 && function != MPNUM_FUNCTION_LOGADDEXP_);
 }
+/* Of swiglu and geglu: above this bits of a float have a gate that is nearly closed, so
+ * that the factor may be subnormal and the product is not precise. */
+MPNUM_REAL_ uint32_t mpnum_open_gate_(mpnum_function_ function) {
+  return function == MPNUM_FUNCTION_SWIGLU_  ? 0xc2a00000u /* -80 */
+         : function == MPNUM_FUNCTION_GEGLU_ ? 0xc1480000u /* -12.5 */
+                                             : 0xffffffffu;
+}
 /* Ulps that the float y may be off, with room for directed rounding; 2^23 where the two
- * parts of a sum may cancel. */
-MPNUM_REAL_ uint32_t mpnum_ulps_of_two_(mpnum_function_ function, uint32_t y) {
+ * parts of a sum may cancel, and where a factor may be subnormal. */
+MPNUM_REAL_ uint32_t mpnum_ulps_of_two_(mpnum_function_ function, uint32_t a,
+                                        uint32_t y) {
+  const uint32_t gate = mpnum_open_gate_(function);
+  if (gate != 0xffffffffu && (a > gate || (a & 0x7fffffffu) < 0x03800000u /* 2^-120 */))
+    return 0x00800000u;
   if (function == MPNUM_FUNCTION_LOGADDEXP_)
     return (y & 0x7fffffffu) < 0x3d800000u /* 2^-4 */ ? 0x00800000u : 64;
   return 16;
@@ -279,7 +296,7 @@ MPNUM_REAL_ uint32_t mpnum_function_code_of_two_(mpnum_format format,
       (y & 0x7fffffffu) > 0x7f800000u)
     return mpnum_nearest_code_(format, y, overflow);
   if (!mpnum_may_vanish_(format, a, y) && !mpnum_may_vanish_(format, b, y) &&
-      mpnum_is_decided_(format, y, mpnum_ulps_of_two_(function, y), overflow, &code))
+      mpnum_is_decided_(format, y, mpnum_ulps_of_two_(function, a, y), overflow, &code))
     return code;
   return mpnum_wide_code_of_two_(format, function, a, b, overflow);
 }

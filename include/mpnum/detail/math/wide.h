@@ -357,14 +357,24 @@ MPNUM_MATH_ mpnum_wide_ mpnum_wide_erf_(mpnum_wide_ x) {
     return mpnum_wide_make_(value.significand, value.exponent, x.negative);
   }
 }
+/* sqrt(8 / pi) (x + count 0.044715 x^3) */
+MPNUM_MATH_ mpnum_wide_ mpnum_wide_cubic_(mpnum_wide_ x, int count) {
+  const mpnum_wide_ cubic =
+      mpnum_wide_mul_(mpnum_wide_make_(0xb727136a400fba88u, -68, 0),
+                      mpnum_wide_mul_(mpnum_wide_int_(count), mpnum_wide_mul_(x, x)));
+  return mpnum_wide_mul_(mpnum_wide_scaled_(mpnum_wide_rsqrt_2pi_(), 2),
+                         mpnum_wide_mul_(x, mpnum_wide_add_(mpnum_wide_int_(1), cubic)));
+}
 /* x / (1 + e^-2u), u = sqrt(2 / pi) (x + 0.044715 x^3) */
 MPNUM_MATH_ mpnum_wide_ mpnum_wide_gelu_tanh_(mpnum_wide_ x) {
-  const mpnum_wide_ cubic = mpnum_wide_make_(0xb727136a400fba88u, -68, 0);
-  const mpnum_wide_ factor =
-      mpnum_wide_add_(mpnum_wide_int_(1), mpnum_wide_mul_(cubic, mpnum_wide_mul_(x, x)));
-  const mpnum_wide_ u = mpnum_wide_mul_(mpnum_wide_scaled_(mpnum_wide_rsqrt_2pi_(), 1),
-                                        mpnum_wide_mul_(x, factor));
-  return mpnum_wide_mul_(x, mpnum_wide_sigmoid_(mpnum_wide_scaled_(u, 1)));
+  return mpnum_wide_mul_(x, mpnum_wide_sigmoid_(mpnum_wide_cubic_(x, 1)));
+}
+/* (1 + slope sigmoid(-u)) sigmoid(u), where slope is x du/dx. */
+MPNUM_MATH_ mpnum_wide_ mpnum_wide_gated_slope_(mpnum_wide_ u, mpnum_wide_ slope) {
+  const mpnum_wide_ rest =
+      mpnum_wide_mul_(slope, mpnum_wide_sigmoid_(mpnum_wide_neg_(u)));
+  return mpnum_wide_mul_(mpnum_wide_sigmoid_(u),
+                         mpnum_wide_add_(mpnum_wide_int_(1), rest));
 }
 
 #endif

@@ -113,6 +113,10 @@ MPNUM_AVX2_ mpnumv_vector mpnumv_fma(mpnumv_vector a, mpnumv_vector b, mpnumv_ve
   __asm__("vfmadd213ps %2, %1, %0" : "+x"(x) : "x"((__m256)b), "x"((__m256)c));
   return (mpnumv_vector)x;
 }
+MPNUM_AVX2_ mpnumv_vector mpnumv_clamped(mpnumv_vector x, uint32_t low, uint32_t high) {
+  const __m256i below = _mm256_min_epi32((__m256i)x, (__m256i)mpnumv_splat(high));
+  return (mpnumv_vector)_mm256_min_epu32(below, (__m256i)mpnumv_splat(low));
+}
 MPNUM_AVX2_ mpnumv_vector mpnumv_sqrt_raw(mpnumv_vector x) {
   __m256 root;
   __asm__("vsqrtps %1, %0" : "=x"(root) : "x"((__m256)x));

@@ -141,6 +141,19 @@ MPNUM_AVX512_ mpnumv_vector mpnumv_fma(mpnumv_vector a, mpnumv_vector b,
   return (mpnumv_vector)_mm512_fmadd_round_ps(
       (__m512)a, (__m512)b, (__m512)c, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
+/* x 2^n, of floats, rounded once. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_scalef(mpnumv_vector x, mpnumv_vector n) {
+  return (mpnumv_vector)_mm512_maskz_scalef_round_ps(
+      MPNUM_ALL_, (__m512)x, (__m512)n, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+/* A float, but at least low, which is negative, and at most high, which is positive; one
+ * of these where it is NaN. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_clamped(mpnumv_vector x, uint32_t low, uint32_t high) {
+  const __m512i below =
+      _mm512_maskz_min_epi32(MPNUM_ALL_, (__m512i)x, (__m512i)mpnumv_splat(high));
+  return (mpnumv_vector)_mm512_maskz_min_epu32(MPNUM_ALL_, below,
+                                               (__m512i)mpnumv_splat(low));
+}
 MPNUM_AVX512_ mpnumv_vector mpnumv_sqrt_raw(mpnumv_vector x) {
   return (mpnumv_vector)_mm512_maskz_sqrt_round_ps(
       MPNUM_ALL_, (__m512)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);

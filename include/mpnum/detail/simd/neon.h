@@ -117,6 +117,10 @@ MPNUM_NEON_ mpnumv_vector mpnumv_fma(mpnumv_vector a, mpnumv_vector b, mpnumv_ve
           : "w"((float32x4_t)a), "w"((float32x4_t)b));
   return (mpnumv_vector)x;
 }
+MPNUM_NEON_ mpnumv_vector mpnumv_clamped(mpnumv_vector x, uint32_t low, uint32_t high) {
+  const int32x4_t below = vminq_s32((int32x4_t)x, (int32x4_t)mpnumv_splat(high));
+  return (mpnumv_vector)vminq_u32((uint32x4_t)below, (uint32x4_t)mpnumv_splat(low));
+}
 MPNUM_NEON_ mpnumv_vector mpnumv_sqrt_raw(mpnumv_vector x) {
   float32x4_t root;
   __asm__("fsqrt %0.4s, %1.4s" : "=w"(root) : "w"((float32x4_t)x));

@@ -180,6 +180,11 @@ MPNUM_SSE2_ mpnumv_vector mpnumv_fma(mpnumv_vector a, mpnumv_vector b, mpnumv_ve
     return mpnumv_fma_by_odd(a, b, c);
   return mpnumv_of_pairs(lower, upper);
 }
+MPNUM_SSE2_ mpnumv_vector mpnumv_clamped(mpnumv_vector x, uint32_t low, uint32_t high) {
+  const mpnumv_vector lowest = mpnumv_splat(low), highest = mpnumv_splat(high);
+  const mpnumv_vector below = mpnumv_select(mpnumv_greater(x, highest), highest, x);
+  return mpnumv_select(mpnumv_less(lowest, below), lowest, below);
+}
 MPNUM_SSE2_ mpnumv_vector mpnumv_sqrt_raw(mpnumv_vector x) {
   __m128 root;
   __asm__("sqrtps %1, %0" : "=x"(root) : "x"((__m128)x));
