@@ -24,6 +24,7 @@
 #include "normalize.h"
 #include "normalize_backward.h"
 #include "normalize_quantize.h"
+#include "activation_rows.h"
 #include "hadamard.h"
 #include "cross_entropy.h"
 #include "grad.h"

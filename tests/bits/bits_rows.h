@@ -200,6 +200,26 @@ static mpnum_status with_scale(uint32_t kind) {
       SPECIAL_SRC, &how, 16, NULL);
 }
 SPECIAL(mpnum_normalize_quantize_rows, 1, 0, with_scale(kind))
+/* Activations of everything, times everything. */
+static mpnum_activation_options times_itself(void) {
+  mpnum_activation_options how = mpnum_activation_default();
+  how.factor = SPECIAL_SRC;
+  return how;
+}
+static mpnum_status with_factor(uint32_t kind) {
+  const mpnum_activation_options how = times_itself();
+  return mpnum_activation_rows((mpnum_activation)(kind % 3), SPECIAL_DST, SPECIAL_SRC,
+                               kind % 2 ? &how : NULL);
+}
+SPECIAL(mpnum_activation_rows, 1, 0, with_factor(kind))
+static mpnum_status with_codes(uint32_t kind) {
+  const mpnum_activation_options how = times_itself();
+  return mpnum_activation_quantize_rows(
+      (mpnum_activation)(kind % 3),
+      mpnum_rows_of(MPNUM_TYPE_E4M3, special_dst, special_rows, special_columns),
+      SPECIAL_SRC, kind % 2 ? &how : NULL, 16, NULL);
+}
+SPECIAL(mpnum_activation_quantize_rows, 1, 0, with_codes(kind))
 /* Of rows and of columns. */
 static mpnum_status with_gradients(uint32_t kind) {
   static float sums[2][SPECIAL_ROOM];
@@ -263,7 +283,8 @@ static void print_rows(void) {
            "mpnum_cross_entropy_rows_special -\nmpnum_soft_cross_entropy_rows_special -\n"
            "mpnum_layer_norm_rows_special -\nmpnum_rms_norm_rows_special -\n"
            "mpnum_l2_normalize_rows_special -\nmpnum_normalize_rows_special -\n"
-           "mpnum_normalize_quantize_rows_special -\n"
+           "mpnum_normalize_quantize_rows_special -\nmpnum_activation_rows_special -\n"
+           "mpnum_activation_quantize_rows_special -\n"
            "mpnum_normalize_backward_rows_special -\nmpnum_hadamard_rows_special -\n"
            "mpnum_hadamard_inverse_rows_special -\nmpnum_contrastive_loss_special -\n"
            "mpnum_contrastive_loss_of_embeddings_special -\n");
@@ -280,6 +301,8 @@ static void print_rows(void) {
   print_mpnum_l2_normalize_rows();
   print_mpnum_normalize_rows();
   print_mpnum_normalize_quantize_rows();
+  print_mpnum_activation_rows();
+  print_mpnum_activation_quantize_rows();
   print_mpnum_normalize_backward_rows();
   print_mpnum_hadamard_rows();
   print_mpnum_hadamard_inverse_rows();

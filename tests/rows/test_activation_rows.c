@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* activation_rows.h: each element is the function of the sum, times the factor, by the
+ * scalar functions and the arithmetic of C; codes are those of two steps. */
+#define _GNU_SOURCE /* mmap */ /* NOLINT(bugprone-reserved-identifier) */
+#include "row_checks.h"
+
+#include <mpnum/activation_rows.h>
+#include <mpnum/array.h>
+#include <mpnum/func.h>
+#include <mpnum/scale.h>
+
+mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
+mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }
+
+enum { ROWS = 3, MOST = 2100, COUNT = ROWS * MOST };
+static const mpnum_activation activations[] = {
+    MPNUM_ACTIVATION_SILU, MPNUM_ACTIVATION_GELU, MPNUM_ACTIVATION_GELU_TANH};
+static const size_t lengths[] = {1, 7, 64, 130, MOST};
+static float x[COUNT], up[COUNT], y[COUNT], bias[MOST];
+static uint8_t src[4 * COUNT], factor[4 * COUNT], got[4 * COUNT + 16], want[4 * COUNT];
+
+static void convert(mpnum_type to, void *dst, mpnum_type from, const void *of, size_t n) {
+  mpnum_convert_array(to, dst, from, of, n, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE,
+                      0, 0);
+}
+/* Elements of both types, some of them special, as bytes and as the floats they are. */
+static void make(mpnum_type type, mpnum_type other, size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    x[i] = (float)uniform(-6, 6);
+    up[i] = (float)uniform(-3, 3);
+  }
+  for (size_t i = 0; i < MOST; ++i)
+    bias[i] = (float)uniform(-1, 1);
+  if (n > 20) {
+    x[3] = up[5] = mpnum_from_bits_f32(0xff812345u); /* NaN */
+    x[6] = up[8] = mpnum_from_bits_f32(0x7f800000u);
+    x[9] = up[9] = mpnum_from_bits_f32(0xff800000u);
+    x[10] = -0.0f;
+  }
+  convert(type, src, MPNUM_TYPE_F32, x, n);
+  convert(other, factor, MPNUM_TYPE_F32, up, n);
+  convert(MPNUM_TYPE_F32, x, type, src, n);
+  convert(MPNUM_TYPE_F32, up, other, factor, n);
+}
+static float sum_of(float a, float b) { return a + b; }
+static float product_of(float a, float b) { return a * b; }
+static float (*volatile sum)(float, float) = sum_of;
+static float (*volatile product)(float, float) = product_of;
+static float expected(mpnum_activation activation, float of, const float *times) {
+  float result = activation == MPNUM_ACTIVATION_SILU   ? mpnum_silu_f32(of)
+                 : activation == MPNUM_ACTIVATION_GELU ? mpnum_gelu_f32(of)
+                                                       : mpnum_gelu_tanh_f32(of);
+  if (times) result = product(result, *times);
+  return mpnum_isnan_f32(result) ? mpnum_from_bits_f32(0x7fffffffu) : result;
+}
+static void expect_rows(mpnum_activation activation, size_t columns, const float *added,
+                        int is_multiplied) {
+  for (size_t i = 0; i < ROWS * columns; ++i)
+    y[i] = expected(activation, added ? sum(x[i], added[i % columns]) : x[i],
+                    is_multiplied ? &up[i] : NULL);
+}
+
+static void elements_are_those_of_scalar_steps(void) {
+  for (int k = 0; k < 5 * 5 * 5 * 4; ++k) {
+    const mpnum_type type = row_types[k % 5], other = row_types[k / 5 % 5];
+    const mpnum_type to = row_types[(k + k / 5) % 5];
+    const mpnum_activation activation = activations[k % 3];
+    const size_t n = lengths[k / 25 % 5], count = ROWS * n;
+    const int has_bias = k / 125 % 2, has_factor = k / 250;
+    mpnum_activation_options options = mpnum_activation_default();
+    make(type, other, count);
+    if (has_bias) options.bias = bias;
+    if (has_factor) options.factor = mpnum_const_rows_of(other, factor, ROWS, n);
+    expect_rows(activation, n, options.bias, has_factor);
+    convert(to, want, MPNUM_TYPE_F32, y, count);
+    memset(got, 0x5c, sizeof got);
+    CHECK(mpnum_activation_rows(activation, mpnum_rows_of(to, got, ROWS, n),
+                                mpnum_const_rows_of(type, src, ROWS, n),
+                                &options) == MPNUM_OK,
+          "status");
+    CHECK(memcmp(got, want, count * size_of(to)) == 0 && got[count * size_of(to)] == 0x5c,
+          "%d of %s to %s, %zu columns, %d %d", (int)activation, mpnum_type_name(type),
+          mpnum_type_name(to), n, has_bias, has_factor);
+    if (to != type) continue;
+    mpnum_activation_rows(activation, mpnum_rows_of(to, src, ROWS, n),
+                          mpnum_const_rows_of(type, src, ROWS, n), &options);
+    CHECK(memcmp(src, want, count * size_of(to)) == 0, "in place of src");
+  }
+}
+static void factor_and_gate_may_be_halves_of_a_matrix(void) {
+  enum { N = 33 };
+  mpnum_activation_options options = mpnum_activation_default();
+  make(MPNUM_TYPE_F32, MPNUM_TYPE_F32, ROWS * 2 * N);
+  options.factor =
+      src_rows(MPNUM_TYPE_F32, src + N * sizeof(float), ROWS, N, (size_t)2 * N);
+  mpnum_activation_rows(MPNUM_ACTIVATION_SILU,
+                        dst_rows(MPNUM_TYPE_F32, got, ROWS, N, N + 1),
+                        src_rows(MPNUM_TYPE_F32, src, ROWS, N, (size_t)2 * N), &options);
+  for (size_t i = 0; i < ROWS; ++i)
+    for (size_t k = 0; k < N; ++k) {
+      const float one =
+          expected(MPNUM_ACTIVATION_SILU, x[i * 2 * N + k], &x[i * 2 * N + N + k]);
+      CHECK(memcmp(got + (i * (N + 1) + k) * sizeof one, &one, sizeof one) == 0,
+            "row %zu, column %zu", i, k);
+    }
+}
+static void codes_are_those_of_two_steps(void) {
+  static const mpnum_type dst_types[] = {MPNUM_TYPE_E4M3, MPNUM_TYPE_E5M2,
+                                         MPNUM_TYPE_E4M3FNUZ, MPNUM_TYPE_E3M4};
+  for (int k = 0; k < 4 * 5 * 5; ++k) {
+    const mpnum_type to = dst_types[k % 4], type = row_types[k / 4 % 5];
+    const mpnum_activation activation = activations[k % 3];
+    const size_t n = lengths[k / 20], count = ROWS * n;
+    const float scale = k % 7 ? 100 : 0.001f;
+    mpnum_activation_options options = mpnum_activation_default();
+    mpnum_quantize_losses of_two = {3, 4, 5, 0.5f}, of_one = of_two;
+    make(type, MPNUM_TYPE_BF16, count);
+    options.bias = bias;
+    options.factor = mpnum_const_rows_of(MPNUM_TYPE_BF16, factor, ROWS, n);
+    expect_rows(activation, n, bias, 1);
+    mpnum_quantize_array(to, want, MPNUM_TYPE_F32, y, count, scale, &of_two);
+    CHECK(mpnum_activation_quantize_rows(activation, mpnum_rows_of(to, got, ROWS, n),
+                                         mpnum_const_rows_of(type, src, ROWS, n),
+                                         &options, scale,
+                                         k % 2 ? &of_one : NULL) == MPNUM_OK,
+          "status");
+    CHECK(memcmp(got, want, count) == 0, "%s to %s, %zu columns", mpnum_type_name(type),
+          mpnum_type_name(to), n);
+    CHECK(k % 2 == 0 || (of_one.saturated == of_two.saturated &&
+                         of_one.underflowed == of_two.underflowed &&
+                         of_one.nonfinite == of_two.nonfinite &&
+                         mpnum_bits_f32(of_one.amax) == mpnum_bits_f32(of_two.amax)),
+          "losses");
+    memset(got, 0x5c, sizeof got);
+    mpnum_activation_quantize_rows(activation, dst_rows(to, got, ROWS, n, n + 3),
+                                   mpnum_const_rows_of(type, src, ROWS, n), &options,
+                                   scale, NULL);
+    for (size_t i = 0; i < ROWS; ++i)
+      CHECK(memcmp(got + i * (n + 3), want + i * n, n) == 0 &&
+                got[i * (n + 3) + n] == 0x5c,
+            "row %zu with a stride", i);
+  }
+}
+
+static void other_arguments_are_refused(void) {
+  static const uint32_t scales[] = {0, 0x80000000u, 0xbf800000u, 0x7f800000u,
+                                    0x7fc00000u};
+  const mpnum_rows codes = mpnum_rows_of(MPNUM_TYPE_E4M3, got, ROWS, 8);
+  const mpnum_rows dst = mpnum_rows_of(MPNUM_TYPE_F32, got, ROWS, 8);
+  const mpnum_const_rows from = mpnum_const_rows_of(MPNUM_TYPE_BF16, src, ROWS, 8);
+  mpnum_activation_options options = mpnum_activation_default();
+  mpnum_rows bad = codes;
+  got[0] = 0x5c;
+#define REFUSES(call) CHECK((call) == MPNUM_ERROR_ARGUMENT, #call)
+  for (int i = 0; i < 5; ++i)
+    REFUSES(mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU, codes, from, NULL,
+                                           mpnum_from_bits_f32(scales[i]), NULL));
+  bad.type = MPNUM_TYPE_E8M0;
+  REFUSES(
+      mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU, bad, from, NULL, 1, NULL));
+  REFUSES(mpnum_activation_rows(MPNUM_ACTIVATION_SILU, bad, from, NULL));
+  bad = codes;
+  bad.data = src;
+  REFUSES(
+      mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU, bad, from, NULL, 1, NULL));
+  REFUSES(mpnum_activation_rows(MPNUM_ACTIVATION_SILU, bad, from, NULL));
+  bad = dst;
+  bad.stride = 7;
+  REFUSES(mpnum_activation_rows(MPNUM_ACTIVATION_SILU, bad, from, NULL));
+  bad = dst;
+  bad.rows = ROWS - 1;
+  REFUSES(mpnum_activation_rows(MPNUM_ACTIVATION_SILU, bad, from, NULL));
+  REFUSES(mpnum_activation_rows((mpnum_activation)3, dst, from, NULL));
+  options.factor = mpnum_const_rows_of(MPNUM_TYPE_F32, factor, ROWS, 7);
+  REFUSES(mpnum_activation_rows(MPNUM_ACTIVATION_SILU, dst, from, &options));
+  options.factor = mpnum_const_rows_of(MPNUM_TYPE_E2M1, factor, ROWS, 8);
+  REFUSES(mpnum_activation_rows(MPNUM_ACTIVATION_SILU, dst, from, &options));
+  options.factor = mpnum_const_rows_of(MPNUM_TYPE_BF16, got, ROWS, 8);
+  REFUSES(mpnum_activation_rows(MPNUM_ACTIVATION_SILU, dst, from, &options));
+  REFUSES(mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU, codes, from, &options, 1,
+                                         NULL));
+#undef REFUSES
+  CHECK(got[0] == 0x5c, "something was written");
+}
+
+/* Call number i of many. */
+enum { CALLS = 3 * 5 * 4, CALL_ROOM = 3 * 2053 };
+static mpnum_status call_of_rows(int i) {
+  static const size_t columns_of[] = {1, 7, 130, 2050};
+  const mpnum_type type = row_types[i % 5], other = row_types[(i + 1) % 5];
+  const size_t columns = columns_of[i / 15], count = 3 * columns;
+  const mpnum_const_rows from =
+      mpnum_const_rows_of(type, input_row(src, count * size_of(type)), 3, columns);
+  mpnum_activation_options options = mpnum_activation_default();
+  options.factor =
+      mpnum_const_rows_of(other, input_row(factor, count * size_of(other)), 3, columns);
+  options.bias = (const float *)input_row(bias, columns * sizeof(float));
+  if (i % 2)
+    return mpnum_activation_rows(
+        activations[i % 3],
+        mpnum_rows_of(other, output_row(count * size_of(other)), 3, columns), from,
+        &options);
+  return mpnum_activation_quantize_rows(
+      activations[i % 3], mpnum_rows_of(MPNUM_TYPE_E5M2, output_row(count), 3, columns),
+      from, &options, 3, NULL);
+}
+static void nothing_beside_rows_is_touched_at_any_address(void) {
+  check_places(call_of_rows, CALLS);
+}
+static void rows_are_the_same_in_every_environment(void) {
+  check_environments(call_of_rows, CALLS);
+}
+
+int main(void) {
+  RUN_FOR_EACH_ISA(elements_are_those_of_scalar_steps);
+  RUN_FOR_EACH_ISA(factor_and_gate_may_be_halves_of_a_matrix);
+  RUN_FOR_EACH_ISA(codes_are_those_of_two_steps);
+  TAP_RUN(other_arguments_are_refused);
+  make(MPNUM_TYPE_E4M3, MPNUM_TYPE_E4M3, CALL_ROOM);
+  RUN_FOR_EACH_ISA(nothing_beside_rows_is_touched_at_any_address);
+  RUN_FOR_EACH_ISA(rows_are_the_same_in_every_environment);
+  return tap_done();
+}
