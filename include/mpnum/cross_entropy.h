@@ -31,7 +31,8 @@ typedef enum mpnum_reduction {
 } mpnum_reduction;
 
 /* Begin with mpnum_cross_entropy_default(): all zeros mean scale 0, factor 0, class 0
- * ignored. MPNUM_SOFTMAX_ADD among the flags of softmax adds gradients to what is there.
+ * ignored. MPNUM_SOFTMAX_ACCUMULATE among the flags of softmax adds gradients to what is
+ * there.
  */
 typedef struct mpnum_cross_entropy_options {
   mpnum_softmax_options softmax;
@@ -100,7 +101,7 @@ MPNUM_HOST void mpnum_row_gradient_(const mpnum_row_ *row, const mpnum_row_type_
                                     const mpnum_row_kept_ *kept) {
   uint8_t *to = mpnum_rows_to_(dst, row->number, 0);
   const size_t at = (size_t)target->index;
-  const int adds = (row->options->flags & MPNUM_SOFTMAX_ADD) != 0;
+  const int adds = (row->options->flags & MPNUM_SOFTMAX_ACCUMULATE) != 0;
   const float before = target->soft || !adds ? 0 : mpnum_row_float_(type, to, at);
   mpnum_row_map_ map = {MPNUM_MAP_GRADIENT_, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   map.has_powers = !kept->all;
@@ -132,7 +133,8 @@ MPNUM_HOST void mpnum_row_gradient_(const mpnum_row_ *row, const mpnum_row_type_
 /* A gradient of a whole row, 0 or NaN, unless nobody wants it. */
 MPNUM_HOST void mpnum_gradient_fill_(mpnum_rows dst, size_t row, float gradient,
                                      int flags) {
-  if (!dst.data || ((flags & MPNUM_SOFTMAX_ADD) && !mpnum_isnan_f32(gradient))) return;
+  if (!dst.data || ((flags & MPNUM_SOFTMAX_ACCUMULATE) && !mpnum_isnan_f32(gradient)))
+    return;
   mpnum_rows_fill_(dst, row, 0, gradient);
 }
 /* The loss of an ordinary row, and its gradient. e^t is kept where there is room for all
@@ -142,7 +144,7 @@ MPNUM_HOST float mpnum_cross_entropy_usual_(mpnum_row_ *row, const mpnum_row_typ
                                             float factor) {
   const int reads_later = target->soft || target->smoothing > 0;
   const int may_keep =
-      dst.data && !row->is_masked && !(row->options->flags & MPNUM_SOFTMAX_ADD);
+      dst.data && !row->is_masked && !(row->options->flags & MPNUM_SOFTMAX_ACCUMULATE);
   const int is_in_place = dst.data == row->src.data;
   MPNUM_ALIGNED_ float buffer[MPNUM_TILE_ + MPNUM_SUM_LANES_];
   mpnum_row_kept_ kept;
@@ -208,12 +210,13 @@ MPNUM_HOST mpnum_status mpnum_cross_entropy_check_(
     float factor, const mpnum_cross_entropy_options *options, size_t *counted) {
   const uint32_t bits = mpnum_bits_f32(options->label_smoothing);
   const int has_classes = targets->wide || targets->narrow;
-  mpnum_status status = mpnum_softmax_check_(src, &options->softmax, MPNUM_SOFTMAX_ADD);
+  mpnum_status status =
+      mpnum_softmax_check_(src, &options->softmax, MPNUM_SOFTMAX_ACCUMULATE);
   size_t i = 0;
   if (gradient.data && mpnum_rows_check_(gradient, src) != MPNUM_OK)
     return MPNUM_ERROR_ARGUMENT;
   if (gradient.data == src.data && gradient.data &&
-      (options->softmax.flags & MPNUM_SOFTMAX_ADD))
+      (options->softmax.flags & MPNUM_SOFTMAX_ACCUMULATE))
     return MPNUM_ERROR_ARGUMENT;
   if (bits > 0x3f800000u && bits != 0x80000000u) return MPNUM_ERROR_ARGUMENT;
   if ((mpnum_bits_f32(factor) & 0x7fffffffu) >= 0x7f800000u) return MPNUM_ERROR_ARGUMENT;
@@ -305,8 +308,9 @@ MPNUM_HOST mpnum_status mpnum_cross_entropy_(float *loss, mpnum_rows gradient,
  * so that the loss is finite where it is masked, too. The gradient of what is masked is
  * 0. Reduced, loss is one float.
  * Status: as softmax; MPNUM_ERROR_ARGUMENT, too, for a smoothing outside 0 to 1, a factor
- *   that is not finite, another reduction, MPNUM_SOFTMAX_ADD in place; MPNUM_ERROR_RANGE
- * for a target that is no class and not ignore_index. Nothing is written then. */
+ *   that is not finite, another reduction, MPNUM_SOFTMAX_ACCUMULATE in place;
+ * MPNUM_ERROR_RANGE for a target that is no class and not ignore_index. Nothing is
+ * written then. */
 MPNUM_HOST mpnum_status mpnum_cross_entropy_rows(
     float *loss, mpnum_rows gradient, mpnum_const_rows src, const int64_t *targets,
     const mpnum_cross_entropy_options *options, mpnum_row_status *row_status) {

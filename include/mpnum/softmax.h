@@ -84,9 +84,9 @@ MPNUM_MATH_ mpnum_softmax_state mpnum_softmax_add(mpnum_softmax_state state, flo
   return mpnum_softmax_merge(state, one, scale);
 }
 /* Elements that are +Inf, or, of scale 0, all but those that are -Inf. */
-MPNUM_MATH_ float mpnum_softmax_count_(const float *x, size_t n, int is_infinite) {
+MPNUM_MATH_ float mpnum_softmax_count_(const float *x, int n, int is_infinite) {
   float count = 0;
-  size_t i = 0;
+  int i = 0;
   for (; i < n; ++i) {
     const uint32_t bits = mpnum_bits_f32(x[i]);
     if (is_infinite ? bits == 0x7f800000u : bits != 0xff800000u)
@@ -97,14 +97,14 @@ MPNUM_MATH_ float mpnum_softmax_count_(const float *x, size_t n, int is_infinite
 /* With n more elements, one rescaling for all of them: what a loop over a row in tiles
  * wants. Bits depend on the tiles. e^t below 2^-126 counts as 0. */
 MPNUM_REAL_ mpnum_softmax_state mpnum_softmax_add_tile(mpnum_softmax_state state,
-                                                       const float *x, size_t n,
+                                                       const float *x, int n,
                                                        float scale) {
   const uint32_t infinity = 0x7f800000u;
   const int is_flat = mpnum_is_zero_u31_(mpnum_bits_f32(scale) & 0x7fffffffu);
   uint32_t above = mpnum_order_(mpnum_bits_f32(state.max)), below = above, max = 0;
   mpnum_softmax_state result = mpnum_softmax_state_empty();
   float sum = 0;
-  size_t i = 0;
+  int i = 0;
   for (; i < n; ++i) {
     const uint32_t key = mpnum_order_(mpnum_bits_f32(x[i]));
     above = key > above ? key : above;
@@ -162,7 +162,7 @@ MPNUM_REAL_ float mpnum_softmax_loss(mpnum_softmax_state state, float x, float s
 /* Of k elements +Inf each gets 1 / k, and all others 0. */
 # define MPNUM_SOFTMAX_LIMIT 2
 /* Gradients are added to what their rows hold; of functions that return gradients. */
-# define MPNUM_SOFTMAX_ADD 4
+# define MPNUM_SOFTMAX_ACCUMULATE 4
 
 /* Begin with mpnum_softmax_default(), as all zeros mean scale 0. With a mask, lengths or
  * a bias -Inf counts as masked, too. */

@@ -13,14 +13,13 @@
  * scale, d the sum of dy. In floats, d in 64 lanes as the sums of softmax; each result is
  * then rounded once to its type.
  * Of the options scale, mask, lengths, first_length and length_step count, and of the
- * flags MPNUM_SOFTMAX_ADD: results are added to what dx holds. What is masked may hold
- * anything, NaN too, and has gradient 0. A bias has the gradient at scale 1.
- * Domain: rows (rows.h) of f32, f16, bf16, e5m2 or e4m3, each of the three of its own
- *   type, at any address. dx may be dy or y where both have one type and stride, but not
- *   with MPNUM_SOFTMAX_ADD; otherwise they do not overlap.
- * NaN: a row of y or dy with NaN gives NaN; Inf in dy does.
- * Error: docs/softmax.md. Every instruction set gives the same bits.
- * Status: as mpnum_softmax_rows. Host only. */
+ * flags MPNUM_SOFTMAX_ACCUMULATE: results are added to what dx holds. What is masked may
+ * hold anything, NaN too, and has gradient 0. A bias has the gradient at scale 1. Domain:
+ * rows (rows.h) of f32, f16, bf16, e5m2 or e4m3, each of the three of its own type, at
+ * any address. dx may be dy or y where both have one type and stride, but not with
+ * MPNUM_SOFTMAX_ACCUMULATE; otherwise they do not overlap. NaN: a row of y or dy with NaN
+ * gives NaN; Inf in dy does. Error: docs/softmax.md. Every instruction set gives the same
+ * bits. Status: as mpnum_softmax_rows. Host only. */
 #ifndef MPNUM_SOFTMAX_BACKWARD_H
 #define MPNUM_SOFTMAX_BACKWARD_H
 
@@ -35,9 +34,9 @@ mpnum_softmax_backward_check_(mpnum_rows dx, mpnum_const_rows dy, mpnum_const_ro
   const int is_in_place = dx.data && (dx.data == dy.data || dx.data == y.data);
   mpnum_status status = mpnum_rows_check_(dx, dy);
   if (status == MPNUM_OK) status = mpnum_rows_check_(dx, y);
-  if (status == MPNUM_OK && is_in_place && (options->flags & MPNUM_SOFTMAX_ADD))
+  if (status == MPNUM_OK && is_in_place && (options->flags & MPNUM_SOFTMAX_ACCUMULATE))
     status = MPNUM_ERROR_ARGUMENT;
-  return status == MPNUM_OK ? mpnum_softmax_check_(y, options, MPNUM_SOFTMAX_ADD)
+  return status == MPNUM_OK ? mpnum_softmax_check_(y, options, MPNUM_SOFTMAX_ACCUMULATE)
                             : status;
 }
 MPNUM_HOST mpnum_status mpnum_softmax_backward_(int is_log, mpnum_rows dx,
@@ -54,7 +53,7 @@ MPNUM_HOST mpnum_status mpnum_softmax_backward_(int is_log, mpnum_rows dx,
   if (status != MPNUM_OK) return status;
   saved = mpnum_fenv_save_();
   how.is_log = is_log;
-  how.adds = (chosen->flags & MPNUM_SOFTMAX_ADD) != 0;
+  how.adds = (chosen->flags & MPNUM_SOFTMAX_ACCUMULATE) != 0;
   how.scale = chosen->scale;
   mpnum_row_type_of_(&type, dx.type);
   mpnum_row_view_of_(&pair.dy, dy.type);

@@ -183,6 +183,7 @@ static void reductions_are_sums_and_means_of_rows_that_count(void) {
     long double sum = 0;
     size_t counted = 99, others = 0;
     how.factor = 3;
+    how.reduction = MPNUM_REDUCTION_NONE;
     how.counted = &counted;
     fill(x, ROWS * n, -5, 5);
     make_classes(n);
@@ -253,7 +254,7 @@ static void gradients_add_to_what_is_there(void) {
       if (is_16) mpnum_f16_to_f32_array(z, (const mpnum_f16 *)held, ROWS * n);
       for (size_t i = 0; i < ROWS * n; ++i)
         dy[i] = (float)((double)y[i] + (double)z[i]);
-      how.softmax.flags = MPNUM_SOFTMAX_ADD;
+      how.softmax.flags = MPNUM_SOFTMAX_ACCUMULATE;
       CHECK(mpnum_cross_entropy_rows(other_loss,
                                      is_16 ? mpnum_rows_of(MPNUM_TYPE_F16, held, ROWS, n)
                                            : to_rows(z, ROWS, n),
@@ -334,7 +335,7 @@ static void backward_passes_are_those_defined(void) {
       /* what is there, and in the place of either */
       for (size_t i = 0; i < rows * n; ++i)
         x[i] = 0.5f;
-      how.flags = MPNUM_SOFTMAX_ADD;
+      how.flags = MPNUM_SOFTMAX_ACCUMULATE;
       CHECK((*backward)(to_rows(x, rows, n), of_rows(dy, rows, n), of_rows(y, rows, n),
                         &how) == MPNUM_OK,
             "run");
@@ -431,28 +432,28 @@ static mpnum_softmax_state one_by_one(const float *from, size_t n, float scale) 
 static void tiles_add_to_a_state(void) {
   static const float scales[] = {1, 0.25f, 0, 3};
   for (int k = 0; k < 4; ++k)
-    for (size_t n = 0; n < 40; ++n)
+    for (int n = 0; n < 40; ++n)
       for (int kind = 0; kind < 6; ++kind) {
         mpnum_softmax_state tiled = mpnum_softmax_state_empty(), single;
-        fill(x, 3 * n, -9, 9);
-        for (size_t i = 0; kind == 1 && i < 2 * n; ++i)
+        fill(x, 3 * (size_t)n, -9, 9);
+        for (int i = 0; kind == 1 && i < 2 * n; ++i)
           x[i] = MINUS;
         if (kind == 2 && n > 1) x[n + 1] = A_NAN;
         if (kind == 3 && n > 1) x[1] = x[2 * n + 1] = INF;
-        for (size_t i = 0; kind == 4 && i < 3 * n; ++i)
+        for (int i = 0; kind == 4 && i < 3 * n; ++i)
           x[i] = -0.0f;
         if (kind == 5 && n > 0) x[2 * n - 1] = special(0x7fc00000u);
-        for (size_t i = 0; i < 3 * n; i += n)
+        for (int i = 0; i < 3 * n; i += n)
           tiled = mpnum_softmax_add_tile(tiled, x + i, n, scales[k]);
-        single = one_by_one(x, 3 * n, scales[k]);
-        CHECK(bits_of(tiled.max) == bits_of(single.max), "%zu, kind %d: max %a, want %a",
+        single = one_by_one(x, 3 * (size_t)n, scales[k]);
+        CHECK(bits_of(tiled.max) == bits_of(single.max), "%d, kind %d: max %a, want %a",
               n, kind, (double)tiled.max, (double)single.max);
         if (isnan(single.sum)) {
           CHECK(bits_of(tiled.sum) == NAN_BITS, "NaN");
         } else {
           CHECK(fabs((double)tiled.sum - (double)single.sum) <=
                     (double)single.sum * (double)(6 * n + 40) * unit,
-                "%zu, kind %d: %a, want %a", n, kind, (double)tiled.sum,
+                "%d, kind %d: %a, want %a", n, kind, (double)tiled.sum,
                 (double)single.sum);
         }
         if (n == 0) break;
@@ -487,7 +488,7 @@ static mpnum_status call_of_rows(int i) {
   how.softmax.first_length = (int64_t)columns - 1;
   how.softmax.length_step = 1;
   if (function < 2) {
-    how.softmax.flags = c % 2 ? MPNUM_SOFTMAX_ADD : 0;
+    how.softmax.flags = c % 2 ? MPNUM_SOFTMAX_ACCUMULATE : 0;
     return (function ? mpnum_log_softmax_backward_rows : mpnum_softmax_backward_rows)(
         dst, src_rows(type, input_row(call_elements[1][s], bytes), 3, columns, stride),
         src, &how.softmax);
@@ -496,7 +497,7 @@ static mpnum_status call_of_rows(int i) {
       (const float *)input_row(bias, (2 * (columns + 1) + columns) * sizeof *bias);
   how.softmax.bias_stride = columns + 1;
   if (function == 2) return mpnum_softmax_rows(dst, src, &how.softmax, NULL);
-  how.softmax.flags = MPNUM_SOFTMAX_ADD;
+  how.softmax.flags = MPNUM_SOFTMAX_ACCUMULATE;
   how.reduction = c % 2 ? MPNUM_REDUCTION_MEAN : MPNUM_REDUCTION_SUM;
   how.counted = (size_t *)output_words(sizeof(size_t));
   return mpnum_cross_entropy_rows_i32(
