@@ -23,18 +23,30 @@
 
 #if MPNUM_HAS_ARRAYS
 
+/* What becomes of the losses of rows. */
+typedef enum mpnum_reduction {
+  MPNUM_REDUCTION_NONE = 0, /* a float each */
+  MPNUM_REDUCTION_SUM = 1,  /* one float for all, added as doubles, rounded once */
+  MPNUM_REDUCTION_MEAN = 2  /* that over the rows that count; NaN if none does */
+} mpnum_reduction;
+
 /* Begin with mpnum_cross_entropy_default(): all zeros mean scale 0, factor 0, class 0
- * ignored. */
+ * ignored. MPNUM_SOFTMAX_ACCUMULATE among the flags of softmax adds gradients to what is
+ * there.
+ */
 typedef struct mpnum_cross_entropy_options {
   mpnum_softmax_options softmax;
   float label_smoothing; /* 0 to 1: what of the target all unmasked classes share */
   float factor; /* of gradients alone; 1 over the rows that count, for their mean */
-  int64_t ignore_index; /* rows with this target have loss 0 and gradient 0 */
+  int64_t ignore_index;      /* rows with this target have loss 0 and gradient 0 */
+  mpnum_reduction reduction; /* of a mean gradients are those of the mean */
+  size_t *counted; /* NULL, or where the number of rows that are not ignored goes */
 } mpnum_cross_entropy_options;
 
 /* Nothing smoothed, factor 1, ignore_index -100. */
 MPNUM_HOST mpnum_cross_entropy_options mpnum_cross_entropy_default(void) {
-  const mpnum_cross_entropy_options options = {mpnum_softmax_default(), 0, 1, -100};
+  const mpnum_cross_entropy_options options = {mpnum_softmax_default(), 0, 1, -100,
+                                               MPNUM_REDUCTION_NONE,    0};
   return options;
 }
 
@@ -46,140 +58,129 @@ typedef struct mpnum_target_ {
   double weight; /* the sum of soft */
 } mpnum_target_;
 
-MPNUM_HOST float mpnum_row_element_(const mpnum_row_ *row, size_t i) {
-  float x[1] = {0};
-  mpnum_floats_from_(row->src.type, x, mpnum_rows_at_(row->src, row->number, i), 1);
-  if (i >= row->count || (row->mask && !row->mask[i]))
-    return mpnum_from_bits_f32(0xff800000u);
-  return x[0];
-}
-/* The sum of weights times (log s - t) over a row; weights NULL: over what is not masked,
- * each with 1 over their count. */
+/* The sum of shares times (log s - t) over a row; without shares over what is not masked,
+ * each with 1 over their count, which is returned, too. */
 MPNUM_HOST float mpnum_soft_loss_(const mpnum_row_ *row, float log_sum,
-                                  const float *weights) {
-  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_];
-  double sum = 0, count = 0;
-  size_t i = 0, k = 0;
-  for (; i < row->count; i += MPNUM_TILE_) {
-    const size_t n = mpnum_tile_size_(row->count, i);
-    const float *x = mpnum_row_tile_(row, i, n, buffer);
-    for (k = 0; k < n; ++k) {
-      const float element = mpnum_float_at_(x, k);
-      const float weight = weights ? mpnum_float_at_(weights, i + k) : 1;
-      const float t = mpnum_exponent_(element, row->max, row->scale);
-      const int is_out = row->is_masked && mpnum_bits_f32(element) == 0xff800000u;
-      if (mpnum_is_zero_u31_(mpnum_bits_f32(weight) & 0x7fffffffu) ||
-          (is_out && !weights))
-        continue;
-      sum = mpnum_add_f64_(
-          sum,
-          mpnum_opt_barrier_f64_((double)weight * (double)mpnum_sub_scalar_(log_sum, t)));
-      count = mpnum_add_f64_(count, 1);
-    }
-  }
-  for (i = row->count; weights && i < row->src.columns; ++i) /* masked, yet asked for */
-    if (!mpnum_is_zero_u31_(mpnum_bits_f32(mpnum_float_at_(weights, i)) & 0x7fffffffu))
+                                  const float *shares, double *count) {
+  mpnum_row_loss_ loss = {0, 0, 0, 0, 0, 0, 0};
+  size_t i = row->count;
+  loss.max = row->max;
+  loss.scale = row->scale;
+  loss.log_sum = log_sum;
+  loss.shares = shares;
+  loss.is_masked = row->is_masked;
+  mpnum_row_loss_of_(&loss, &row->view, row->count);
+  *count = loss.count;
+  for (; shares && i < row->src.columns; ++i) /* masked, yet asked for */
+    if (!mpnum_is_zero_u31_(mpnum_bits_f32(mpnum_float_at_(shares, i)) & 0x7fffffffu))
       return mpnum_from_bits_f32(0x7f800000u);
-  return mpnum_canonical_(weights ? (float)sum : (float)mpnum_div_f64_(sum, count));
+  return mpnum_canonical_(shares ? (float)loss.sum
+                                 : (float)mpnum_div_f64_(loss.sum, loss.count));
 }
-MPNUM_HOST float mpnum_row_loss_(const mpnum_row_ *row, const mpnum_target_ *target) {
+/* Of a target with an element t. */
+MPNUM_HOST float mpnum_target_loss_(const mpnum_row_ *row, const mpnum_target_ *target,
+                                    float t, double *unmasked) {
   const float log_sum = mpnum_row_log_sum_(row);
-  float loss = 0, t = 0;
-  if (target->soft) return mpnum_soft_loss_(row, log_sum, target->soft);
-  t = mpnum_exponent_(mpnum_row_element_(row, (size_t)target->index), row->max,
-                      row->scale);
+  float loss = 0;
+  *unmasked = 1;
+  if (target->soft) return mpnum_soft_loss_(row, log_sum, target->soft, unmasked);
   loss = mpnum_sub_scalar_(log_sum, t);
   if (target->smoothing > 0) {
     const float kept = mpnum_sub_scalar_(1, target->smoothing);
     const float spread =
-        mpnum_mul_scalar_(target->smoothing, mpnum_soft_loss_(row, log_sum, 0));
+        mpnum_mul_scalar_(target->smoothing, mpnum_soft_loss_(row, log_sum, 0, unmasked));
     loss = kept > 0 ? mpnum_add_scalar_(mpnum_mul_scalar_(kept, loss), spread) : spread;
   }
   return mpnum_canonical_(loss);
 }
-/* How many elements of an ordinary row are not masked. */
-MPNUM_HOST size_t mpnum_row_unmasked_(const mpnum_row_ *row) {
-  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_];
-  size_t count = 0, i = 0, k = 0;
-  if (!row->is_masked) return row->count;
-  for (; i < row->count; i += MPNUM_TILE_) {
-    const size_t n = mpnum_tile_size_(row->count, i);
-    const float *x = mpnum_row_tile_(row, i, n, buffer);
-    for (k = 0; k < n; ++k)
-      count += mpnum_bits_f32(mpnum_float_at_(x, k)) != 0xff800000u;
+/* The gradient of a row that has unmasked elements; e^t may be kept, unless some are
+ * masked. x is the element of the target. */
+MPNUM_HOST void mpnum_row_gradient_(const mpnum_row_ *row, const mpnum_row_type_ *type,
+                                    mpnum_rows dst, const mpnum_target_ *target,
+                                    float factor, double unmasked, float t,
+                                    const mpnum_row_kept_ *kept) {
+  uint8_t *to = mpnum_rows_to_(dst, row->number, 0);
+  const size_t at = (size_t)target->index;
+  const int adds = (row->options->flags & MPNUM_SOFTMAX_ACCUMULATE) != 0;
+  const float before = target->soft || !adds ? 0 : mpnum_row_float_(type, to, at);
+  mpnum_row_map_ map = {MPNUM_MAP_GRADIENT_, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  map.has_powers = !kept->all;
+  map.is_masked = row->is_masked;
+  map.adds = adds;
+  map.max = row->max;
+  map.scale = row->scale;
+  map.a = mpnum_div_scalar_(1, (float)row->sum);
+  map.c = factor;
+  if (target->soft) {
+    map.kind = MPNUM_MAP_SHARES_;
+    map.b = (float)target->weight;
+    map.shares = target->soft;
+  } else if (target->smoothing > 0) {
+    map.b = mpnum_div_scalar_(target->smoothing, (float)unmasked);
   }
-  return count;
-}
-MPNUM_HOST void mpnum_row_gradient_(const mpnum_row_ *row, mpnum_rows dst,
-                                    const mpnum_target_ *target, float factor) {
-  const float inverse = mpnum_div_scalar_(1, (float)row->sum);
-  const float share =
-      target->smoothing > 0
-          ? mpnum_div_scalar_(target->smoothing, (float)mpnum_row_unmasked_(row))
-          : 0;
-  const float kept = mpnum_sub_scalar_(1, target->smoothing);
-  const mpnum_row_map_ map =
-      mpnum_row_map_of_(MPNUM_MAP_GRADIENT_, inverse, share, factor);
-  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_], powers[MPNUM_TILE_];
-  size_t i = 0, k = 0;
-  for (; i < row->count; i += MPNUM_TILE_) {
-    const size_t n = mpnum_tile_size_(row->count, i);
-    const float *x = mpnum_row_tile_(row, i, n, buffer);
-    (void)mpnum_row_exp_(powers, x, n, row->max, row->scale);
-    for (k = 0; target->soft && k < n; ++k) {
-      const float p =
-          mpnum_mul_scalar_(mpnum_mul_scalar_(powers[k], inverse), (float)target->weight);
-      powers[k] = mpnum_canonical_(mpnum_mul_scalar_(
-          mpnum_sub_scalar_(p, mpnum_float_at_(target->soft, i + k)), factor));
-    }
-    if (!target->soft) {
-      const size_t at = (size_t)target->index - i; /* of the target, if below n */
-      const float p = at < n ? mpnum_mul_scalar_(powers[at], inverse) : 0;
-      mpnum_row_mapped_(map, powers, powers, n);
-      if (at < n)
-        powers[at] = mpnum_mul_scalar_(
-            mpnum_sub_scalar_(mpnum_sub_scalar_(p, kept), share), factor);
-    }
-    if (row->is_masked) {
-      for (k = 0; k < n; ++k)
-        if (mpnum_bits_f32(mpnum_float_at_(x, k)) == 0xff800000u) powers[k] = 0;
-    }
-    mpnum_floats_to_(dst.type, mpnum_rows_to_(dst, row->number, i), powers, n);
+  mpnum_row_write_(row, &map, type, dst, kept);
+  if (!target->soft && at < row->count &&
+      !(row->is_masked && mpnum_bits_f32(t) == 0xff800000u)) {
+    const float p = mpnum_mul_scalar_(mpnum_exp_of_negative_scalar_(t), map.a);
+    const float hit = mpnum_sub_scalar_(1, target->smoothing);
+    const float own =
+        mpnum_mul_scalar_(mpnum_sub_scalar_(mpnum_sub_scalar_(p, hit), map.b), factor);
+    mpnum_row_set_(type, to, at,
+                   adds ? mpnum_canonical_(mpnum_add_scalar_(before, own)) : own);
   }
-  mpnum_rows_fill_(dst, row->number, row->count, 0);
+  if (!adds) mpnum_rows_fill_(dst, row->number, row->count, 0);
 }
-/* The same loss and gradient for a whole row, unless nobody wants the gradient. */
-MPNUM_HOST void mpnum_cross_entropy_fill_(float *loss, mpnum_rows dst, size_t row,
-                                          float row_loss, float gradient) {
-  mpnum_set_float_(loss, row, row_loss);
-  if (dst.data) mpnum_rows_fill_(dst, row, 0, gradient);
+/* A gradient of a whole row, 0 or NaN, unless nobody wants it. */
+MPNUM_HOST void mpnum_gradient_fill_(mpnum_rows dst, size_t row, float gradient,
+                                     int flags) {
+  if (!dst.data || ((flags & MPNUM_SOFTMAX_ACCUMULATE) && !mpnum_isnan_f32(gradient)))
+    return;
+  mpnum_rows_fill_(dst, row, 0, gradient);
 }
-/* Loss and gradient of one row of any status. */
-MPNUM_HOST void mpnum_cross_entropy_row_(mpnum_row_ *row, float *loss, mpnum_rows dst,
-                                         const mpnum_target_ *target, float factor) {
+/* The loss of an ordinary row, and its gradient. e^t is kept where there is room for all
+ * of them, and where what is read later is not in its place. */
+MPNUM_HOST float mpnum_cross_entropy_usual_(mpnum_row_ *row, const mpnum_row_type_ *type,
+                                            mpnum_rows dst, const mpnum_target_ *target,
+                                            float factor) {
+  const int reads_later = target->soft || target->smoothing > 0;
+  const int may_keep =
+      dst.data && !row->is_masked && !(row->options->flags & MPNUM_SOFTMAX_ACCUMULATE);
+  const int is_in_place = dst.data == row->src.data;
+  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_ + MPNUM_SUM_LANES_];
+  mpnum_row_kept_ kept;
+  double unmasked = 0;
+  float t = 0, loss = 0;
+  mpnum_row_keep_(&kept, row, type, dst, buffer,
+                  may_keep && !(is_in_place && reads_later));
+  if (!target->soft)
+    t = mpnum_exponent_(mpnum_row_element_(row, (size_t)target->index), row->max,
+                        row->scale);
+  mpnum_row_sum_(row, &kept);
+  loss = mpnum_target_loss_(row, target, t, &unmasked);
+  if (dst.data) mpnum_row_gradient_(row, type, dst, target, factor, unmasked, t, &kept);
+  return loss;
+}
+/* Of one row of any status. */
+MPNUM_HOST float mpnum_cross_entropy_row_(mpnum_row_ *row, const mpnum_row_type_ *type,
+                                          mpnum_rows dst, const mpnum_target_ *target,
+                                          float factor) {
   const float nan_result = mpnum_from_bits_f32(0x7fffffffu);
-  const float inf_result = mpnum_from_bits_f32(0x7f800000u);
   const int is_sane = (mpnum_bits_f64(target->weight) >> 52 & 0x7ff) != 0x7ff;
-  if (is_sane && row->status == MPNUM_ROW_OK) {
-    mpnum_row_sum_(row, 0);
-    mpnum_set_float_(loss, row->number, mpnum_row_loss_(row, target));
-    if (dst.data) mpnum_row_gradient_(row, dst, target, factor);
-  } else if (is_sane && row->status == MPNUM_ROW_EMPTY) {
-    mpnum_cross_entropy_fill_(loss, dst, row->number, inf_result, 0);
-  } else {
-    mpnum_cross_entropy_fill_(loss, dst, row->number, nan_result, nan_result);
+  if (is_sane && row->status == MPNUM_ROW_OK)
+    return mpnum_cross_entropy_usual_(row, type, dst, target, factor);
+  if (is_sane && row->status == MPNUM_ROW_EMPTY) {
+    mpnum_gradient_fill_(dst, row->number, 0, row->options->flags);
+    return mpnum_from_bits_f32(0x7f800000u);
   }
+  mpnum_gradient_fill_(dst, row->number, nan_result, row->options->flags);
+  return nan_result;
 }
 /* The shares of a row as what it is asked for. */
 MPNUM_HOST void mpnum_target_of_shares_(mpnum_target_ *target, mpnum_const_rows shares,
                                         size_t row) {
-  size_t k = 0;
   target->soft = (const float *)(const void *)mpnum_rows_at_(shares, row, 0);
   target->smoothing = 0;
-  target->weight = 0;
-  for (; k < shares.columns; ++k)
-    target->weight =
-        mpnum_add_f64_(target->weight, (double)mpnum_float_at_(target->soft, k));
+  target->weight = mpnum_row_total_(mpnum_values_, shares, row);
 }
 MPNUM_HOST mpnum_status mpnum_shares_check_(mpnum_const_rows shares,
                                             mpnum_const_rows src) {
@@ -195,54 +196,106 @@ MPNUM_HOST mpnum_status mpnum_shares_check_(mpnum_const_rows shares,
     }
   return MPNUM_OK;
 }
+/* Classes, of either width, or shares. */
+typedef struct mpnum_targets_ {
+  const int64_t *wide;
+  const int32_t *narrow;
+  mpnum_const_rows shares;
+} mpnum_targets_;
+MPNUM_HOST_INLINE_ int64_t mpnum_class_(const mpnum_targets_ *targets, size_t row) {
+  return targets->wide ? targets->wide[row] : targets->narrow[row];
+}
 MPNUM_HOST mpnum_status mpnum_cross_entropy_check_(
-    mpnum_rows gradient, mpnum_const_rows src, const int64_t *targets,
-    mpnum_const_rows shares, float factor, const mpnum_cross_entropy_options *options) {
+    mpnum_rows gradient, mpnum_const_rows src, const mpnum_targets_ *targets,
+    float factor, const mpnum_cross_entropy_options *options, size_t *counted) {
   const uint32_t bits = mpnum_bits_f32(options->label_smoothing);
-  mpnum_status status = mpnum_softmax_check_(src, &options->softmax);
+  const int has_classes = targets->wide || targets->narrow;
+  mpnum_status status =
+      mpnum_softmax_check_(src, &options->softmax, MPNUM_SOFTMAX_ACCUMULATE);
   size_t i = 0;
   if (gradient.data && mpnum_rows_check_(gradient, src) != MPNUM_OK)
     return MPNUM_ERROR_ARGUMENT;
+  if (gradient.data == src.data && gradient.data &&
+      (options->softmax.flags & MPNUM_SOFTMAX_ACCUMULATE))
+    return MPNUM_ERROR_ARGUMENT;
   if (bits > 0x3f800000u && bits != 0x80000000u) return MPNUM_ERROR_ARGUMENT;
   if ((mpnum_bits_f32(factor) & 0x7fffffffu) >= 0x7f800000u) return MPNUM_ERROR_ARGUMENT;
-  if (!targets && !mpnum_is_zero_u31_(bits & 0x7fffffffu)) return MPNUM_ERROR_ARGUMENT;
-  if (status == MPNUM_OK && !targets) status = mpnum_shares_check_(shares, src);
+  if (!has_classes && !mpnum_is_zero_u31_(bits & 0x7fffffffu))
+    return MPNUM_ERROR_ARGUMENT;
+  if ((int)options->reduction < 0 || options->reduction > MPNUM_REDUCTION_MEAN)
+    return MPNUM_ERROR_ARGUMENT;
+  if (status == MPNUM_OK && !has_classes)
+    status = mpnum_shares_check_(targets->shares, src);
   if (status != MPNUM_OK) return status;
-  for (; targets && i < src.rows; ++i)
-    if (targets[i] != options->ignore_index &&
-        (targets[i] < 0 || (uint64_t)targets[i] >= src.columns))
+  *counted = src.rows;
+  for (; has_classes && i < src.rows; ++i) {
+    const int64_t target = mpnum_class_(targets, i);
+    if (target == options->ignore_index) {
+      --*counted;
+    } else if (target < 0 || (uint64_t)target >= src.columns) {
       return MPNUM_ERROR_RANGE;
+    }
+  }
   return MPNUM_OK;
 }
-/* Against targets, or, where these are NULL, shares. */
+MPNUM_HOST float mpnum_reduced_(mpnum_reduction reduction, double sum, size_t counted) {
+  if (reduction == MPNUM_REDUCTION_MEAN) sum = mpnum_div_f64_(sum, (double)counted);
+  return mpnum_canonical_((float)sum);
+}
+/* Losses and gradients of all rows; what is checked before fits. */
+MPNUM_HOST void mpnum_cross_entropy_all_(float *loss, mpnum_rows gradient,
+                                         mpnum_const_rows src,
+                                         const mpnum_targets_ *targets, float factor,
+                                         const mpnum_cross_entropy_options *options,
+                                         size_t counted, mpnum_row_status *row_status) {
+  const int has_classes = targets->wide || targets->narrow;
+  mpnum_target_ target = {0, 0, options->label_smoothing, 1};
+  mpnum_row_type_ type;
+  mpnum_row_ row;
+  double sum = 0;
+  size_t i = 0;
+  mpnum_row_type_of_(&type, gradient.type);
+  mpnum_row_begin_(&row, src, &options->softmax);
+  for (; i < src.rows; ++i) {
+    const int is_ignored =
+        has_classes && mpnum_class_(targets, i) == options->ignore_index;
+    float own = 0;
+    if (is_ignored) {
+      mpnum_gradient_fill_(gradient, i, 0, options->softmax.flags);
+    } else {
+      mpnum_row_look_(&row, i);
+      if (has_classes) {
+        target.index = mpnum_class_(targets, i);
+      } else {
+        mpnum_target_of_shares_(&target, targets->shares, i);
+      }
+      own = mpnum_cross_entropy_row_(&row, &type, gradient, &target, factor);
+    }
+    if (row_status) row_status[i] = is_ignored ? MPNUM_ROW_IGNORED : row.status;
+    if (options->reduction == MPNUM_REDUCTION_NONE) mpnum_set_float_(loss, i, own);
+    sum = mpnum_add_f64_(sum, (double)own);
+  }
+  if (options->reduction != MPNUM_REDUCTION_NONE)
+    mpnum_set_float_(loss, 0, mpnum_reduced_(options->reduction, sum, counted));
+}
 MPNUM_HOST mpnum_status mpnum_cross_entropy_(float *loss, mpnum_rows gradient,
-                                             mpnum_const_rows src, const int64_t *targets,
-                                             mpnum_const_rows shares,
+                                             mpnum_const_rows src,
+                                             const mpnum_targets_ *targets,
                                              const mpnum_cross_entropy_options *options,
                                              mpnum_row_status *row_status) {
   const mpnum_cross_entropy_options usual = mpnum_cross_entropy_default();
   const mpnum_cross_entropy_options *chosen = options ? options : &usual;
   const uint64_t saved = mpnum_fenv_save_();
-  const float factor = mpnum_mul_scalar_(chosen->factor, chosen->softmax.scale);
+  float factor = mpnum_mul_scalar_(chosen->factor, chosen->softmax.scale);
+  size_t counted = 0;
   const mpnum_status status =
-      mpnum_cross_entropy_check_(gradient, src, targets, shares, factor, chosen);
-  mpnum_target_ target = {0, 0, chosen->label_smoothing, 1};
-  size_t i = 0;
-  for (; status == MPNUM_OK && i < src.rows; ++i) {
-    mpnum_row_ row;
-    if (targets && targets[i] == chosen->ignore_index) {
-      mpnum_cross_entropy_fill_(loss, gradient, i, 0, 0);
-      if (row_status) row_status[i] = MPNUM_ROW_IGNORED;
-      continue;
-    }
-    mpnum_row_begin_(&row, src, i, &chosen->softmax);
-    if (row_status) row_status[i] = row.status;
-    if (targets) {
-      target.index = targets[i];
-    } else {
-      mpnum_target_of_shares_(&target, shares, i);
-    }
-    mpnum_cross_entropy_row_(&row, loss, gradient, &target, factor);
+      mpnum_cross_entropy_check_(gradient, src, targets, factor, chosen, &counted);
+  if (status == MPNUM_OK) {
+    if (chosen->reduction == MPNUM_REDUCTION_MEAN && counted)
+      factor = mpnum_div_scalar_(factor, (float)counted);
+    mpnum_cross_entropy_all_(loss, gradient, src, targets, factor, chosen, counted,
+                             row_status);
+    if (chosen->counted) *chosen->counted = counted;
   }
   mpnum_fenv_restore_(saved);
   return status;
@@ -253,14 +306,25 @@ MPNUM_HOST mpnum_status mpnum_cross_entropy_(float *loss, mpnum_rows gradient,
  * masked: loss +Inf, gradient 0. With smoothing a the target counts 1 - a, and each class
  * that is not masked a / k, if there are k of them; with smoothing 1 the target counts 0,
  * so that the loss is finite where it is masked, too. The gradient of what is masked is
- * 0. Status: as softmax; MPNUM_ERROR_ARGUMENT, too, for a smoothing outside 0 to 1 or a
- *   factor that is not finite; MPNUM_ERROR_RANGE for a target that is no class and not
- *   ignore_index. Nothing is written then. */
+ * 0. Reduced, loss is one float.
+ * Status: as softmax; MPNUM_ERROR_ARGUMENT, too, for a smoothing outside 0 to 1, a factor
+ *   that is not finite, another reduction, MPNUM_SOFTMAX_ACCUMULATE in place;
+ * MPNUM_ERROR_RANGE for a target that is no class and not ignore_index. Nothing is
+ * written then. */
 MPNUM_HOST mpnum_status mpnum_cross_entropy_rows(
     float *loss, mpnum_rows gradient, mpnum_const_rows src, const int64_t *targets,
     const mpnum_cross_entropy_options *options, mpnum_row_status *row_status) {
-  const mpnum_const_rows shares = mpnum_const_rows_of(MPNUM_TYPE_F32, 0, 0, 0);
-  return mpnum_cross_entropy_(loss, gradient, src, targets, shares, options, row_status);
+  mpnum_targets_ of = {0, 0, mpnum_const_rows_of(MPNUM_TYPE_F32, 0, 0, 0)};
+  of.wide = targets;
+  return mpnum_cross_entropy_(loss, gradient, src, &of, options, row_status);
+}
+/* The same against classes of 32 bits. */
+MPNUM_HOST mpnum_status mpnum_cross_entropy_rows_i32(
+    float *loss, mpnum_rows gradient, mpnum_const_rows src, const int32_t *targets,
+    const mpnum_cross_entropy_options *options, mpnum_row_status *row_status) {
+  mpnum_targets_ of = {0, 0, mpnum_const_rows_of(MPNUM_TYPE_F32, 0, 0, 0)};
+  of.narrow = targets;
+  return mpnum_cross_entropy_(loss, gradient, src, &of, options, row_status);
 }
 /* The same against a share for each class, as many rows of floats as src has: the sum of
  * share (log s - t), and softmax times the sum of the shares less the shares. A share of
@@ -272,7 +336,9 @@ MPNUM_HOST mpnum_status mpnum_cross_entropy_rows(
 MPNUM_HOST mpnum_status mpnum_soft_cross_entropy_rows(
     float *loss, mpnum_rows gradient, mpnum_const_rows src, mpnum_const_rows targets,
     const mpnum_cross_entropy_options *options, mpnum_row_status *row_status) {
-  return mpnum_cross_entropy_(loss, gradient, src, 0, targets, options, row_status);
+  mpnum_targets_ of = {0, 0, mpnum_const_rows_of(MPNUM_TYPE_F32, 0, 0, 0)};
+  of.shares = targets;
+  return mpnum_cross_entropy_(loss, gradient, src, &of, options, row_status);
 }
 
 /* Columns done at a time. */
@@ -325,17 +391,20 @@ MPNUM_HOST mpnum_status mpnum_contrastive_loss(float *row_loss, float *column_lo
                                                mpnum_const_rows src, float scale) {
   mpnum_softmax_options options = mpnum_softmax_default();
   const size_t n = src.rows;
+  mpnum_row_ row;
   uint64_t saved = 0;
   size_t i = 0, first = 0;
   options.scale = scale;
-  if (src.columns != n || mpnum_softmax_check_(src, &options) != MPNUM_OK)
+  if (src.columns != n || mpnum_softmax_check_(src, &options, 0) != MPNUM_OK)
     return MPNUM_ERROR_ARGUMENT;
   saved = mpnum_fenv_save_();
+  mpnum_row_begin_(&row, src, &options);
   for (; row_loss && i < n; ++i) {
     const mpnum_target_ target = {(int64_t)i, 0, 0, 1};
-    mpnum_row_ row;
-    mpnum_row_begin_(&row, src, i, &options);
-    mpnum_cross_entropy_row_(&row, row_loss, mpnum_rows_none(), &target, 1);
+    mpnum_row_look_(&row, i);
+    mpnum_set_float_(
+        row_loss, i,
+        mpnum_cross_entropy_row_(&row, &row.view.type, mpnum_rows_none(), &target, 1));
   }
   for (; column_loss && first < n; first += MPNUM_STRIP_)
     mpnum_column_losses_(column_loss, src, first,
@@ -363,16 +432,21 @@ MPNUM_HOST mpnum_status mpnum_contrastive_loss_of_embeddings(float *loss,
                                                              mpnum_const_rows b,
                                                              float scale) {
   const size_t n = a.rows;
+  const mpnum_row_steps_ steps = mpnum_row_steps_in_use_();
+  mpnum_row_view_ view;
   uint64_t saved = 0;
   size_t i = 0, k = 0, first = 0;
   if (a.type != b.type || n != b.rows || a.columns != b.columns ||
       !mpnum_has_rows_(a.type) || !mpnum_is_factor_(scale))
     return MPNUM_ERROR_ARGUMENT;
   saved = mpnum_fenv_save_();
+  mpnum_row_view_of_(&view, MPNUM_TYPE_F32);
+  view.is_plain = 1;
   for (; i < n; ++i) {
     MPNUM_ALIGNED_ float x[MPNUM_TILE_];
     float max = mpnum_from_bits_f32(0xff800000u), own = 0;
     double sum = 0;
+    view.src = (const uint8_t *)x;
     for (first = 0; first < n; first += MPNUM_TILE_) {
       const size_t count = mpnum_tile_size_(n, first);
       float larger = max;
@@ -382,7 +456,7 @@ MPNUM_HOST mpnum_status mpnum_contrastive_loss_of_embeddings(float *loss,
       }
       if (i - first < count) own = x[i - first];
       sum = mpnum_opt_barrier_f64_(sum * (double)mpnum_rescaled_(1, max, larger, scale));
-      sum = mpnum_add_f64_(sum, (double)mpnum_row_exp_(0, x, count, larger, scale));
+      (*steps.exp)(&sum, 0, 0, &view, count, larger, scale);
       max = larger;
     }
     mpnum_set_float_(loss, i, mpnum_loss_of_(max, sum, own, scale));

@@ -21,6 +21,7 @@
 #include "func.h"
 #include "func_array.h"
 #include "softmax.h"
+#include "softmax_backward.h"
 #include "normalize.h"
 #include "normalize_backward.h"
 #include "normalize_quantize.h"

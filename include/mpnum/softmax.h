@@ -83,6 +83,51 @@ MPNUM_MATH_ mpnum_softmax_state mpnum_softmax_add(mpnum_softmax_state state, flo
   const mpnum_softmax_state one = {x, mpnum_bits_f32(x) == 0xff800000u ? 0.0f : 1.0f};
   return mpnum_softmax_merge(state, one, scale);
 }
+/* Elements that are +Inf, or, of scale 0, all but those that are -Inf. */
+MPNUM_MATH_ float mpnum_softmax_count_(const float *x, int n, int is_infinite) {
+  float count = 0;
+  int i = 0;
+  for (; i < n; ++i) {
+    const uint32_t bits = mpnum_bits_f32(x[i]);
+    if (is_infinite ? bits == 0x7f800000u : bits != 0xff800000u)
+      count = mpnum_add_scalar_(count, mpnum_from_bits_f32(0x3f800000u));
+  }
+  return count;
+}
+/* With n more elements, one rescaling for all of them: what a loop over a row in tiles
+ * wants. Bits depend on the tiles. e^t below 2^-126 counts as 0. */
+MPNUM_REAL_ mpnum_softmax_state mpnum_softmax_add_tile(mpnum_softmax_state state,
+                                                       const float *x, int n,
+                                                       float scale) {
+  const uint32_t infinity = 0x7f800000u;
+  const int is_flat = mpnum_is_zero_u31_(mpnum_bits_f32(scale) & 0x7fffffffu);
+  uint32_t above = mpnum_order_(mpnum_bits_f32(state.max)), below = above, max = 0;
+  mpnum_softmax_state result = mpnum_softmax_state_empty();
+  float sum = 0;
+  int i = 0;
+  for (; i < n; ++i) {
+    const uint32_t key = mpnum_order_(mpnum_bits_f32(x[i]));
+    above = key > above ? key : above;
+    below = key < below ? key : below;
+  }
+  if (above > (infinity ^ 0x80000000u) || below < 0x007fffffu) { /* NaN is */
+    result.max = result.sum = mpnum_from_bits_f32(0x7fffffffu);
+    return result;
+  }
+  max = above ^ (above >> 31 ? 0x80000000u : 0xffffffffu);
+  if (max == 0xff800000u) return result;
+  result.max = mpnum_from_bits_f32(max);
+  if (is_flat || max == infinity) {
+    sum = mpnum_softmax_count_(x, n, max == infinity);
+  } else {
+    for (i = 0; i < n; ++i)
+      sum = mpnum_add_scalar_(sum, mpnum_exp_of_negative_scalar_(mpnum_mul_scalar_(
+                                       mpnum_sub_scalar_(x[i], result.max), scale)));
+  }
+  result.sum =
+      mpnum_add_scalar_(mpnum_rescaled_(state.sum, state.max, result.max, scale), sum);
+  return result;
+}
 /* log of the sum of e^(x scale): -Inf of none, +Inf if one is, NaN if one is. */
 MPNUM_REAL_ float mpnum_softmax_logsumexp(mpnum_softmax_state state, float scale) {
   const uint32_t bits = mpnum_bits_f32(state.max);
@@ -116,167 +161,221 @@ MPNUM_REAL_ float mpnum_softmax_loss(mpnum_softmax_state state, float x, float s
 # define MPNUM_SOFTMAX_MASKED 1
 /* Of k elements +Inf each gets 1 / k, and all others 0. */
 # define MPNUM_SOFTMAX_LIMIT 2
+/* Gradients are added to what their rows hold; of functions that return gradients. */
+# define MPNUM_SOFTMAX_ACCUMULATE 4
 
-/* Begin with mpnum_softmax_default(), as all zeros mean scale 0. With a mask or lengths
- * -Inf counts as masked, too. */
+/* Begin with mpnum_softmax_default(), as all zeros mean scale 0. With a mask, lengths or
+ * a bias -Inf counts as masked, too. */
 typedef struct mpnum_softmax_options {
   float scale;           /* finite, 0 and up; 0 makes what is not masked uniform */
   const uint8_t *mask;   /* NULL, or a byte for each element, 0 where it is masked */
   size_t mask_stride;    /* bytes between the masks of rows; 0 if all share one */
   const size_t *lengths; /* NULL, or for each row how many elements are not masked */
   int flags;             /* of those above */
+  /* Unless both are 0: of row i as many elements are not masked as first_length + i
+   * length_step says, none if that is negative. Of causal attention 1 + the tokens that
+   * came before, and 1. With lengths, too, the smaller one counts. */
+  int64_t first_length, length_step;
+  /* NULL, or what is added to an element times scale, rounded once; bias_stride floats
+   * from row to row, 0 if all share one. Then the scale of the rest is 1. */
+  const float *bias;
+  size_t bias_stride;
 } mpnum_softmax_options;
 
 /* Scale 1, nothing masked. */
 MPNUM_HOST mpnum_softmax_options mpnum_softmax_default(void) {
-  const mpnum_softmax_options options = {1, 0, 0, 0, 0};
+  const mpnum_softmax_options options = {1, 0, 0, 0, 0, 0, 0, 0, 0};
   return options;
 }
 
-/* One row of a view: how many elements may count, which do. What is masked is read as
- * -Inf. */
+/* The rows of a call, of which one is looked at: how many of its elements may count. What
+ * is masked is read as -Inf. */
 typedef struct mpnum_row_ {
   mpnum_const_rows src;
+  const mpnum_softmax_options *options;
+  mpnum_row_steps_ steps;
+  mpnum_row_view_ view;
   size_t number, count;
-  const uint8_t *mask;
   int is_masked, takes_limit;
   float scale, max;
   double sum;
   mpnum_row_status status;
 } mpnum_row_;
 
-/* Floats from element first on; of f32 without a mask they stay where they are. */
-MPNUM_HOST const float *mpnum_row_tile_(const mpnum_row_ *row, size_t first, size_t count,
-                                        float *buffer) {
-  const uint8_t *src = mpnum_rows_at_(row->src, row->number, first);
-  size_t i = 0;
-  if (row->src.type == MPNUM_TYPE_F32 && !row->mask)
-    return (const float *)(const void *)src;
-  mpnum_floats_from_(row->src.type, buffer, src, count);
-  for (; row->mask && i < count; ++i)
-    if (!row->mask[first + i]) buffer[i] = mpnum_from_bits_f32(0xff800000u);
-  return buffer;
+MPNUM_HOST_INLINE_ int mpnum_is_causal_(const mpnum_softmax_options *options) {
+  return options->first_length != 0 || options->length_step != 0;
 }
-/* Finds max and status. */
-MPNUM_HOST void mpnum_row_look_(mpnum_row_ *row) {
-  mpnum_extremes_ extremes = {0x007fffffu /* -Inf */, 0};
-  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_];
-  size_t i = 0;
-  for (; i < row->count; i += MPNUM_TILE_) {
-    const size_t n = mpnum_tile_size_(row->count, i);
-    mpnum_row_extremes_(&extremes, mpnum_row_tile_(row, i, n, buffer), n);
+/* first + row step, between 0 and columns; nothing overflows. */
+MPNUM_HOST size_t mpnum_causal_length_(int64_t first, int64_t step, size_t row,
+                                       size_t columns) {
+  const uint64_t most = 0xffffffffffffffffu;
+  const uint64_t size = step < 0 ? 0 - (uint64_t)step : (uint64_t)step;
+  const uint64_t start = first < 0 ? 0 - (uint64_t)first : (uint64_t)first;
+  const uint64_t way = size != 0 && row > most / size ? most : row * size;
+  uint64_t length = 0;
+  if (first >= 0 && step >= 0) length = way > most - start ? most : start + way;
+  if (first >= 0 && step < 0) length = start > way ? start - way : 0;
+  if (first < 0 && step >= 0) length = way > start ? way - start : 0;
+  return length < columns ? (size_t)length : columns;
+}
+/* How many elements of a row are not past its length. */
+MPNUM_HOST size_t mpnum_row_length_(const mpnum_softmax_options *options, size_t row,
+                                    size_t columns) {
+  size_t length = options->lengths ? options->lengths[row] : columns;
+  if (mpnum_is_causal_(options)) {
+    const size_t causal =
+        mpnum_causal_length_(options->first_length, options->length_step, row, columns);
+    if (causal < length) length = causal;
   }
-  row->max = mpnum_float_of_key_(extremes.key);
+  return length;
+}
+/* In place: where a view is passed and returned, gcc 12 takes its memory for not being
+ * read (its pass ipa-modref). */
+MPNUM_HOST void mpnum_row_begin_(mpnum_row_ *row, mpnum_const_rows src,
+                                 const mpnum_softmax_options *options) {
+  row->src = src;
+  row->options = options;
+  row->steps = mpnum_row_steps_in_use_();
+  row->is_masked = options->mask || options->lengths || options->bias ||
+                   mpnum_is_causal_(options) ||
+                   (options->flags & MPNUM_SOFTMAX_MASKED) != 0;
+  row->takes_limit = (options->flags & MPNUM_SOFTMAX_LIMIT) != 0;
+  row->scale = options->bias ? 1 : options->scale;
+  mpnum_row_view_of_(&row->view, src.type);
+  row->view.scale = options->scale;
+  row->view.is_plain = src.type == MPNUM_TYPE_F32 && !options->mask && !options->bias;
+}
+/* Goes to a row and finds its max and status. */
+MPNUM_HOST void mpnum_row_look_(mpnum_row_ *row, size_t number) {
+  const mpnum_softmax_options *options = row->options;
+  mpnum_extremes_ extremes;
+  uint32_t max = 0;
+  row->number = number;
+  row->count = mpnum_row_length_(options, number, row->src.columns);
+  row->view.src =
+      (const uint8_t *)row->src.data + number * row->src.stride * row->view.type.size;
+  row->view.mask = options->mask ? options->mask + number * options->mask_stride : 0;
+  row->view.bias = options->bias ? options->bias + number * options->bias_stride : 0;
+  row->sum = 0;
+  mpnum_row_extremes_of_(&row->steps, &extremes, &row->view, row->count);
+  row->max = extremes.max;
   row->status = MPNUM_ROW_OK;
-  if (extremes.magnitude > 0x7f800000u) {
+  max = mpnum_bits_f32(row->max);
+  if (extremes.has_nan) {
     row->status = MPNUM_ROW_NAN;
     row->max = mpnum_from_bits_f32(0x7fffffffu);
-  } else if (mpnum_bits_f32(row->max) == 0x7f800000u) {
+  } else if (max == 0x7f800000u) {
     row->status = MPNUM_ROW_INF;
-  } else if (row->count == 0 || mpnum_bits_f32(row->max) == 0xff800000u) {
+  } else if (row->count == 0 || max == 0xff800000u) {
     row->status =
         row->is_masked || row->count == 0 ? MPNUM_ROW_EMPTY : MPNUM_ROW_NEGATIVE_INF;
   }
 }
-/* Finds the sum of an ordinary row; leaves e^t in dst, unless that is NULL. */
-MPNUM_HOST void mpnum_row_sum_(mpnum_row_ *row, float *dst) {
-  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_];
-  size_t i = 0;
-  row->sum = 0;
-  for (; i < row->count; i += MPNUM_TILE_) {
-    const size_t n = mpnum_tile_size_(row->count, i);
-    const float *x = mpnum_row_tile_(row, i, n, buffer);
-    const float sum = mpnum_row_exp_(dst ? dst + i : dst, x, n, row->max, row->scale);
-    row->sum = mpnum_add_f64_(row->sum, (double)sum);
-  }
+/* Floats kept from one step to the next: at all, or those past the last multiple of 64 at
+ * tail. all is NULL where none are. */
+typedef struct mpnum_row_kept_ {
+  float *all, *tail;
+} mpnum_row_kept_;
+/* Finds the sum of an ordinary row and keeps e^t. */
+MPNUM_HOST void mpnum_row_sum_(mpnum_row_ *row, const mpnum_row_kept_ *kept) {
+  mpnum_row_exp_of_(&row->steps, &row->sum, kept->all, kept->tail, &row->view, row->count,
+                    row->max, row->scale);
 }
 MPNUM_HOST float mpnum_row_log_sum_(const mpnum_row_ *row) {
   return mpnum_log_scalar_((float)row->sum);
 }
-
-/* In place: where a view is passed and returned, gcc 12 takes its memory for not being
- * read (its pass ipa-modref). */
-MPNUM_HOST void mpnum_row_begin_(mpnum_row_ *row, mpnum_const_rows src, size_t number,
-                                 const mpnum_softmax_options *options) {
-  row->src = src;
-  row->number = number;
-  row->count = options->lengths ? options->lengths[number] : src.columns;
-  row->mask = options->mask ? options->mask + number * options->mask_stride : 0;
-  row->is_masked =
-      options->mask || options->lengths || (options->flags & MPNUM_SOFTMAX_MASKED) != 0;
-  row->takes_limit = (options->flags & MPNUM_SOFTMAX_LIMIT) != 0;
-  row->scale = options->scale;
-  row->sum = 0;
-  mpnum_row_look_(row);
+/* An element as a float. */
+MPNUM_HOST float mpnum_row_element_(const mpnum_row_ *row, size_t i) {
+  if (i >= row->count || (row->view.mask && !row->view.mask[i]))
+    return mpnum_from_bits_f32(0xff800000u);
+  return mpnum_row_biased_(&row->view,
+                           mpnum_row_float_(&row->view.type, row->view.src, i), i);
+}
+/* Runs a map over kept floats, or, where there are none, over the elements of the row. */
+MPNUM_HOST void mpnum_row_write_(const mpnum_row_ *row, const mpnum_row_map_ *map,
+                                 const mpnum_row_type_ *type, mpnum_rows dst,
+                                 const mpnum_row_kept_ *kept) {
+  uint8_t *to = (uint8_t *)dst.data + row->number * dst.stride * type->size;
+  mpnum_row_view_ view;
+  if (!kept->all) {
+    mpnum_row_map_of_(&row->steps, map, type, to, &row->view, row->count);
+    return;
+  }
+  mpnum_row_view_of_(&view, MPNUM_TYPE_F32);
+  view.src = (const uint8_t *)kept->all;
+  view.tail = (const uint8_t *)kept->tail;
+  view.is_plain = 1;
+  mpnum_row_map_of_(&row->steps, map, type, to, &view, row->count);
 }
 
 /* What a row that is not ordinary gives, whole. */
-MPNUM_HOST void mpnum_softmax_special_(const mpnum_row_ *row, mpnum_rows dst,
-                                       int is_log) {
+MPNUM_HOST_COLD_ void mpnum_softmax_special_(const mpnum_row_ *row,
+                                             const mpnum_row_type_ *type, mpnum_rows dst,
+                                             int is_log) {
   const float none = is_log ? mpnum_from_bits_f32(0xff800000u) : 0;
   const float nan_result = mpnum_from_bits_f32(0x7fffffffu);
-  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_];
+  uint8_t *to = mpnum_rows_to_(dst, row->number, 0);
   float share = 0;
-  size_t i = 0, k = 0, infinite = 0;
+  size_t i = 0, infinite = 0;
   if (row->status != MPNUM_ROW_INF || !row->takes_limit) {
     mpnum_rows_fill_(dst, row->number, 0,
                      row->status == MPNUM_ROW_EMPTY ? none : nan_result);
     return;
   }
-  for (; i < row->count; i += MPNUM_TILE_) {
-    const size_t n = mpnum_tile_size_(row->count, i);
-    const float *x = mpnum_row_tile_(row, i, n, buffer);
-    for (k = 0; k < n; ++k)
-      infinite += mpnum_bits_f32(mpnum_float_at_(x, k)) == 0x7f800000u;
-  }
+  for (; i < row->count; ++i)
+    infinite += mpnum_bits_f32(mpnum_row_element_(row, i)) == 0x7f800000u;
   if (!is_log) share = mpnum_div_scalar_(1, (float)infinite);
   if (is_log && infinite > 1) /* the sign by its bit: of one +0, not -0 */
     share = mpnum_from_bits_f32(mpnum_bits_f32(mpnum_log_scalar_((float)infinite)) |
                                 0x80000000u);
-  for (i = 0; i < row->count; i += MPNUM_TILE_) {
-    const size_t n = mpnum_tile_size_(row->count, i);
-    const float *x = mpnum_row_tile_(row, i, n, buffer);
-    for (k = 0; k < n; ++k)
-      buffer[k] = mpnum_bits_f32(mpnum_float_at_(x, k)) == 0x7f800000u ? share : none;
-    mpnum_floats_to_(dst.type, mpnum_rows_to_(dst, row->number, i), buffer, n);
+  for (i = 0; i < row->count; ++i) {
+    const int is_infinite = mpnum_bits_f32(mpnum_row_element_(row, i)) == 0x7f800000u;
+    mpnum_row_set_(type, to, i, is_infinite ? share : none);
   }
   mpnum_rows_fill_(dst, row->number, row->count, none);
 }
-MPNUM_HOST void mpnum_softmax_row_(mpnum_row_ *row, mpnum_rows dst, int is_log) {
-  const int is_direct = dst.type == MPNUM_TYPE_F32;
-  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_];
-  float *kept = 0; /* e^t, where there is room for all of them */
-  mpnum_row_map_ map;
-  size_t i = 0;
-  if (row->status != MPNUM_ROW_OK) {
-    mpnum_softmax_special_(row, dst, is_log);
-    return;
+/* Keeps e^t of a row, if it may, where there is room for all of them: in the floats of
+ * dst or a buffer of a tile and 64. */
+MPNUM_HOST void mpnum_row_keep_(mpnum_row_kept_ *kept, const mpnum_row_ *row,
+                                const mpnum_row_type_ *type, mpnum_rows dst,
+                                float *buffer, int may_keep) {
+  const size_t whole = row->count - row->count % MPNUM_SUM_LANES_;
+  kept->all = kept->tail = 0;
+  if (!may_keep) return;
+  if (type->type == MPNUM_TYPE_F32) {
+    kept->all = (float *)(void *)mpnum_rows_to_(dst, row->number, 0);
+    kept->tail = buffer;
+  } else if (row->count <= MPNUM_TILE_) {
+    kept->all = buffer;
+    kept->tail = buffer + whole;
   }
-  if (!is_log && is_direct) kept = (float *)(void *)mpnum_rows_to_(dst, row->number, 0);
-  if (!is_log && !is_direct && row->count <= MPNUM_TILE_) kept = buffer;
-  mpnum_row_sum_(row, kept);
-  map = is_log ? mpnum_row_map_of_(MPNUM_MAP_LOG_, row->max, row->scale,
-                                   mpnum_row_log_sum_(row))
-               : mpnum_row_map_of_(MPNUM_MAP_SCALED_,
-                                   mpnum_div_scalar_(1, (float)row->sum), 0, 0);
-  for (; i < row->count; i += MPNUM_TILE_) {
-    const size_t n = mpnum_tile_size_(row->count, i);
-    const float *x = kept ? kept + i : mpnum_row_tile_(row, i, n, buffer);
-    uint8_t *at = mpnum_rows_to_(dst, row->number, i);
-    float *to = is_direct ? (float *)(void *)at : buffer;
-    if (!kept && !is_log) {
-      (void)mpnum_row_exp_(buffer, x, n, row->max, row->scale);
-      x = buffer;
-    }
-    mpnum_row_mapped_(map, to, x, n);
-    mpnum_floats_to_(dst.type, at, to, n);
+}
+/* Of an ordinary row. */
+MPNUM_HOST void mpnum_softmax_row_(mpnum_row_ *row, const mpnum_row_type_ *type,
+                                   mpnum_rows dst, int is_log) {
+  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_ + MPNUM_SUM_LANES_];
+  mpnum_row_map_ map = {MPNUM_MAP_PRODUCT_, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  mpnum_row_kept_ kept;
+  mpnum_row_keep_(&kept, row, type, dst, buffer, !is_log);
+  mpnum_row_sum_(row, &kept);
+  map.max = row->max;
+  map.scale = row->scale;
+  if (is_log) {
+    map.kind = MPNUM_MAP_LOG_;
+    map.c = mpnum_row_log_sum_(row);
+  } else {
+    if (!kept.all) map.kind = MPNUM_MAP_SCALED_;
+    map.has_powers = !kept.all;
+    map.a = mpnum_div_scalar_(1, (float)row->sum);
   }
+  mpnum_row_write_(row, &map, type, dst, &kept);
   mpnum_rows_fill_(dst, row->number, row->count,
                    is_log ? mpnum_from_bits_f32(0xff800000u) : 0);
 }
 MPNUM_HOST mpnum_status mpnum_softmax_check_(mpnum_const_rows src,
-                                             const mpnum_softmax_options *options) {
-  const int known = MPNUM_SOFTMAX_MASKED | MPNUM_SOFTMAX_LIMIT;
+                                             const mpnum_softmax_options *options,
+                                             int more_flags) {
+  const int known = MPNUM_SOFTMAX_MASKED | MPNUM_SOFTMAX_LIMIT | more_flags;
   size_t i = 0;
   if (!mpnum_has_rows_(src.type) || !mpnum_is_factor_(options->scale) ||
       (options->flags & ~known) != 0)
@@ -292,16 +391,23 @@ MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_rows dst,
   const mpnum_softmax_options usual = mpnum_softmax_default();
   const mpnum_softmax_options *chosen = options ? options : &usual;
   mpnum_status status = mpnum_rows_check_(dst, src);
+  mpnum_row_type_ type;
+  mpnum_row_ row;
   uint64_t saved = 0;
   size_t i = 0;
-  if (status == MPNUM_OK) status = mpnum_softmax_check_(src, chosen);
+  if (status == MPNUM_OK) status = mpnum_softmax_check_(src, chosen, 0);
   if (status != MPNUM_OK) return status;
   saved = mpnum_fenv_save_();
+  mpnum_row_type_of_(&type, dst.type);
+  mpnum_row_begin_(&row, src, chosen);
   for (; i < src.rows; ++i) {
-    mpnum_row_ row;
-    mpnum_row_begin_(&row, src, i, chosen);
+    mpnum_row_look_(&row, i);
     if (row_status) row_status[i] = row.status;
-    mpnum_softmax_row_(&row, dst, is_log);
+    if (row.status == MPNUM_ROW_OK) {
+      mpnum_softmax_row_(&row, &type, dst, is_log);
+    } else {
+      mpnum_softmax_special_(&row, &type, dst, is_log);
+    }
   }
   mpnum_fenv_restore_(saved);
   return MPNUM_OK;
@@ -332,18 +438,20 @@ MPNUM_HOST mpnum_status mpnum_logsumexp_rows(float *dst, mpnum_const_rows src,
                                              mpnum_row_status *row_status) {
   const mpnum_softmax_options usual = mpnum_softmax_default();
   const mpnum_softmax_options *chosen = options ? options : &usual;
-  const mpnum_status status = mpnum_softmax_check_(src, chosen);
+  const mpnum_status status = mpnum_softmax_check_(src, chosen, 0);
+  mpnum_row_ row;
   uint64_t saved = 0;
   size_t i = 0;
   if (status != MPNUM_OK) return status;
   saved = mpnum_fenv_save_();
+  mpnum_row_begin_(&row, src, chosen);
   for (; i < src.rows; ++i) {
-    mpnum_row_ row;
     float result = 0;
-    mpnum_row_begin_(&row, src, i, chosen);
+    mpnum_row_look_(&row, i);
     result = row.max;
     if (row.status == MPNUM_ROW_OK) {
-      mpnum_row_sum_(&row, 0);
+      const mpnum_row_kept_ kept = {0, 0};
+      mpnum_row_sum_(&row, &kept);
       result = mpnum_add_scalar_(mpnum_mul_scalar_(row.max, row.scale),
                                  mpnum_row_log_sum_(&row));
     }
@@ -352,6 +460,41 @@ MPNUM_HOST mpnum_status mpnum_logsumexp_rows(float *dst, mpnum_const_rows src,
   }
   mpnum_fenv_restore_(saved);
   return MPNUM_OK;
+}
+
+/* e^(x - max) of n floats to dst, unless that is NULL, and their sum: a softmax by hand
+ * divides by it, or merges it with those of other parts. max is their largest or more;
+ * the sum is NaN where an element is above it or NaN, and where it is +Inf or NaN, and
+ * dst then holds anything. Where max is -Inf, as all elements are, 0. In 64 lanes, tiles
+ * of 2048 added as doubles; e^t below 2^-126 is 0. At any address; dst may be src. */
+MPNUM_HOST double mpnum_exp_sum_f32(float *dst, const float *src, size_t n, float max) {
+  const mpnum_row_steps_ steps = mpnum_row_steps_in_use_();
+  const uint64_t saved = mpnum_fenv_save_();
+  const uint32_t max_bits = mpnum_bits_f32(max);
+  const uint32_t limit = mpnum_order_(max_bits == 0x80000000u ? 0 : max_bits);
+  int is_sane = !mpnum_isnan_f32(max) && max_bits != 0x7f800000u;
+  mpnum_row_view_ view;
+  double sum = 0;
+  size_t i = 0;
+  mpnum_row_view_of_(&view, MPNUM_TYPE_F32);
+  view.is_plain = 1;
+  for (; i < n; i += MPNUM_TILE_) {
+    const size_t count = mpnum_tile_size_(n, i), rest = count % MPNUM_SUM_LANES_;
+    mpnum_extremes_ extremes;
+    float tail[MPNUM_SUM_LANES_];
+    view.src = (const uint8_t *)(src + i);
+    (*steps.extremes)(&extremes, &view, count);
+    if (extremes.has_nan || mpnum_order_(mpnum_bits_f32(extremes.max)) > limit)
+      is_sane = 0;
+    if (max_bits == 0xff800000u || !is_sane) {
+      if (dst) mpnum_row_fill_(MPNUM_TYPE_F32, dst + i, count, 0);
+      continue;
+    }
+    (*steps.exp)(&sum, dst ? dst + i : dst, tail, &view, count, max, 1);
+    if (dst) MPNUM_MEMCPY_(dst + i + count - rest, tail, rest * sizeof *tail);
+  }
+  mpnum_fenv_restore_(saved);
+  return is_sane ? sum : mpnum_from_bits_f64((uint64_t)0x7fffffffffffffffu);
 }
 
 #endif

@@ -291,7 +291,7 @@ static void other_options_are_refused(void) {
   targets[0] = 0;
   for (int i = 0; i < 8; ++i) {
     how = mpnum_cross_entropy_default();
-    if (i == 7) how.softmax.flags = 4;
+    if (i == 7) how.softmax.flags = 8;
     if (i == 6) how.factor = how.softmax.scale = 1e30f;
     if (i == 0) how.label_smoothing = 1.5f;
     if (i == 1) how.label_smoothing = -0.1f;

@@ -159,21 +159,29 @@ MPNUM_AVX2_ mpnumv_vector mpnumv_largest_of_quarters(const mpnumv_vector *x) {
   return mpnumv_max((mpnumv_vector)_mm256_permute2x128_si256(a, b, 0x20),
                     (mpnumv_vector)_mm256_permute2x128_si256(a, b, 0x31));
 }
+MPNUM_AVX2_ mpnumv_vector mpnumv_larger(mpnumv_vector a, mpnumv_vector b) {
+  return (mpnumv_vector)_mm256_max_ps((__m256)a, (__m256)b);
+}
 /* Stride 1, 2 or 4. */
+MPNUM_AVX2_ mpnumv_vector mpnumv_swapped(mpnumv_vector x, int stride) {
+  if (stride == 1) return (mpnumv_vector)_mm256_permute_ps((__m256)x, 0xb1);
+  if (stride == 2) return (mpnumv_vector)_mm256_permute_ps((__m256)x, 0x4e);
+  return (mpnumv_vector)_mm256_permute2f128_ps((__m256)x, (__m256)x, 1);
+}
 MPNUM_AVX2_ mpnumv_vector mpnumv_butterfly(mpnumv_vector x, int stride) {
   const mpnumv_vector by_1 = {0, 1, 0, 1, 0, 1, 0, 1};
   const mpnumv_vector by_2 = {0, 0, 1, 1, 0, 0, 1, 1};
   const mpnumv_vector by_4 = {0, 0, 0, 0, 1, 1, 1, 1};
   const mpnumv_vector second = stride == 1 ? by_1 : stride == 2 ? by_2 : by_4;
-  __m256 sum = (__m256)x;
-  if (stride == 1) sum = _mm256_permute_ps(sum, 0xb1);
-  if (stride == 2) sum = _mm256_permute_ps(sum, 0x4e);
-  if (stride == 4) sum = _mm256_permute2f128_ps(sum, sum, 1);
-  sum = _mm256_fmadd_ps((__m256)x, (__m256)(second << 31 | 0x3f800000u), sum);
+  __m256 sum = _mm256_fmadd_ps((__m256)x, (__m256)(second << 31 | 0x3f800000u),
+                               (__m256)mpnumv_swapped(x, stride));
   __asm__("" : "+x"(sum)); /* -ffast-math must not see through it */
   return (mpnumv_vector)sum;
 }
 
+MPNUM_AVX2_ void mpnumv_copy_rest(uint8_t *dst, const uint8_t *src, size_t bytes) {
+  MPNUM_MEMCPY_(dst, src, bytes);
+}
 MPNUM_AVX2_ mpnumv_vector mpnumv_load8(const uint8_t *src) {
   return (mpnumv_vector)_mm256_cvtepu8_epi32(
       _mm_loadl_epi64((const __m128i *)(const void *)src));

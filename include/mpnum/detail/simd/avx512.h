@@ -159,6 +159,20 @@ MPNUM_AVX512_ mpnumv_vector mpnumv_sqrt_raw(mpnumv_vector x) {
       MPNUM_ALL_, (__m512)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
+/* The larger float of each lane, of zeros any; anything where one is NaN. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_larger(mpnumv_vector a, mpnumv_vector b) {
+  return (mpnumv_vector)_mm512_maskz_max_round_ps(MPNUM_ALL_, (__m512)a, (__m512)b,
+                                                  _MM_FROUND_NO_EXC);
+}
+/* Lanes that are a stride of 1, 2, 4 or 8 apart change places. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_swapped(mpnumv_vector x, int stride) {
+  const __m512 a = (__m512)x;
+  if (stride == 1) return (mpnumv_vector)_mm512_maskz_permute_ps(MPNUM_ALL_, a, 0xb1);
+  if (stride == 2) return (mpnumv_vector)_mm512_maskz_permute_ps(MPNUM_ALL_, a, 0x4e);
+  if (stride == 4)
+    return (mpnumv_vector)_mm512_maskz_shuffle_f32x4(MPNUM_ALL_, a, a, 0xb1);
+  return (mpnumv_vector)_mm512_maskz_shuffle_f32x4(MPNUM_ALL_, a, a, 0x4e);
+}
 /* Of lanes a and b, stride apart, the sum in the first and the difference in the second;
  * stride 1, 2, 4 or 8. A product with 1 or -1 is exact, so an fma rounds as a sum does.
  */
@@ -169,14 +183,9 @@ MPNUM_AVX512_ mpnumv_vector mpnumv_butterfly(mpnumv_vector x, int stride) {
                                          : 0xff00;
   const mpnumv_vector sign =
       mpnumv_select(second, mpnumv_splat(0xbf800000u), mpnumv_splat(0x3f800000u));
-  const __m512 a = (__m512)x;
-  __m512 other = a;
-  if (stride == 1) other = _mm512_maskz_permute_ps(MPNUM_ALL_, a, 0xb1);
-  if (stride == 2) other = _mm512_maskz_permute_ps(MPNUM_ALL_, a, 0x4e);
-  if (stride == 4) other = _mm512_maskz_shuffle_f32x4(MPNUM_ALL_, a, a, 0xb1);
-  if (stride == 8) other = _mm512_maskz_shuffle_f32x4(MPNUM_ALL_, a, a, 0x4e);
   return (mpnumv_vector)_mm512_fmadd_round_ps(
-      a, (__m512)sign, other, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+      (__m512)x, (__m512)sign, (__m512)mpnumv_swapped(x, stride),
+      _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
 /* Whether x > limit, as numbers with a sign, in any lane of 8, 16 or 32 bits. */
@@ -238,6 +247,15 @@ MPNUM_AVX512_ mpnumv_vector mpnumv_largest_of_quarters(const mpnumv_vector *x) {
                                                 0xdd));
 }
 
+/* Bytes, fewer than 256. */
+MPNUM_AVX512_ void mpnumv_copy_rest(uint8_t *dst, const uint8_t *src, size_t bytes) {
+  for (; bytes >= 64; bytes -= 64, dst += 64, src += 64)
+    _mm512_storeu_si512(dst, _mm512_loadu_si512(src));
+  if (bytes) {
+    const __mmask64 first = ~(__mmask64)0 >> (64 - bytes);
+    _mm512_mask_storeu_epi8(dst, first, _mm512_maskz_loadu_epi8(first, src));
+  }
+}
 /* 16 elements of memory, any alignment. */
 MPNUM_AVX512_ mpnumv_vector mpnumv_load8(const uint8_t *src) {
   return (mpnumv_vector)_mm512_maskz_cvtepu8_epi32(

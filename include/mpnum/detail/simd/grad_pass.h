@@ -118,9 +118,8 @@ MPNUM_HOST_ONCE_ const float *mpnum_grad_tile_of_codes_(const mpnum_grad_pass_ *
                                                         double *squares,
                                                         const uint8_t *src, uint8_t *dst,
                                                         float *scratch, size_t n) {
-  const mpnum_row_map_ map = mpnum_row_map_of_(MPNUM_MAP_SCALED_, pass->factor, 0, 0);
   mpnum_floats_from_(pass->t.src_type, scratch, src, n);
-  mpnum_row_mapped_(map, scratch, scratch, n);
+  mpnum_row_scaled_(scratch, n, pass->factor);
   mpnum_floats_to_(pass->t.dst_type, dst, scratch, n);
   mpnum_floats_from_(pass->t.dst_type, scratch, dst, n);
   return mpnum_grad_seen_floats_(codes, squares, scratch, n);

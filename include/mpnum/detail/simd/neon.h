@@ -127,12 +127,19 @@ MPNUM_NEON_ mpnumv_vector mpnumv_sqrt_raw(mpnumv_vector x) {
   return (mpnumv_vector)root;
 }
 
+MPNUM_NEON_ mpnumv_vector mpnumv_larger(mpnumv_vector a, mpnumv_vector b) {
+  return (mpnumv_vector)vmaxq_f32((float32x4_t)a, (float32x4_t)b);
+}
 /* Stride 1 or 2. */
+MPNUM_NEON_ mpnumv_vector mpnumv_swapped(mpnumv_vector x, int stride) {
+  if (stride == 1) return (mpnumv_vector)vrev64q_u32((uint32x4_t)x);
+  return (mpnumv_vector)vextq_u32((uint32x4_t)x, (uint32x4_t)x, 2);
+}
 MPNUM_NEON_ mpnumv_vector mpnumv_butterfly(mpnumv_vector x, int stride) {
   const mpnumv_vector by_1 = {0, 0x80000000u, 0, 0x80000000u};
   const mpnumv_vector by_2 = {0, 0, 0x80000000u, 0x80000000u};
-  if (stride == 1) return mpnumv_add((mpnumv_vector)vrev64q_u32((uint32x4_t)x), x ^ by_1);
-  return mpnumv_add((mpnumv_vector)vextq_u32((uint32x4_t)x, (uint32x4_t)x, 2), x ^ by_2);
+  if (stride == 1) return mpnumv_add(mpnumv_swapped(x, 1), x ^ by_1);
+  return mpnumv_add(mpnumv_swapped(x, 2), x ^ by_2);
 }
 
 MPNUM_NEON_ mpnumv_vector mpnum_above_neon_(int bits, mpnumv_vector x,
@@ -173,6 +180,9 @@ MPNUM_NEON_ mpnumv_vector mpnumv_largest_of_quarters(const mpnumv_vector *x) {
   return x[0];
 }
 
+MPNUM_NEON_ void mpnumv_copy_rest(uint8_t *dst, const uint8_t *src, size_t bytes) {
+  MPNUM_MEMCPY_(dst, src, bytes);
+}
 MPNUM_NEON_ mpnumv_vector mpnumv_load8(const uint8_t *src) {
   uint32_t word;
   __builtin_memcpy(&word, src, 4);

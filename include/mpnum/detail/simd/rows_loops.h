@@ -43,21 +43,11 @@ MPNUM_HOST_INLINE_ void mpnum_set_float_(float *dst, size_t i, float x) {
   mpnum_set_element_(32, (uint8_t *)dst, i, mpnum_bits_f32(x));
 }
 
-/* row_extremes adds floats to these: the largest, as a word that orders as floats do, and
- * the largest magnitude, above Inf's if one is NaN. */
+/* What row_extremes finds: the largest element, unless one is NaN. */
 typedef struct mpnum_extremes_ {
-  uint32_t key, magnitude;
+  float max;
+  int has_nan;
 } mpnum_extremes_;
-MPNUM_HOST_INLINE_ void mpnum_add_extreme_(mpnum_extremes_ *extremes, float x) {
-  const uint32_t bits = mpnum_bits_f32(x);
-  const uint32_t key = mpnum_order_(bits);
-  if (key > extremes->key) extremes->key = key;
-  if ((bits & 0x7fffffffu) > extremes->magnitude)
-    extremes->magnitude = bits & 0x7fffffffu;
-}
-MPNUM_INLINE float mpnum_float_of_key_(uint32_t key) {
-  return mpnum_from_bits_f32(key ^ (key >> 31 ? 0x80000000u : 0xffffffffu));
-}
 
 /* The sum of lanes, by halves. */
 MPNUM_HOST float mpnum_folded_(float *lanes, size_t count) {
@@ -68,45 +58,285 @@ MPNUM_HOST float mpnum_folded_(float *lanes, size_t count) {
   return lanes[0];
 }
 
-/* row_map: of each float x a; (x - a) b - c; or (x a - b) c. */
+/* A type as loops know it, and its elements one by one. */
+typedef struct mpnum_row_type_ {
+  mpnum_type type;
+  size_t size;    /* bytes of an element */
+  int is_foreign; /* loops have it not: of 8 bits, and f16 where no instruction knows it
+                   */
+  mpnum_encoding_ encoding; /* of f16 */
+} mpnum_row_type_;
+MPNUM_HOST void mpnum_row_type_of_(mpnum_row_type_ *made, mpnum_type type) {
+  made->type = type;
+  made->size = (size_t)mpnum_type_bits_(type) / 8;
+  made->is_foreign =
+      made->size == 1 || (type == MPNUM_TYPE_F16 && mpnum_isa_in_use() == MPNUM_ISA_SSE2);
+  if (type == MPNUM_TYPE_F16)
+    made->encoding = mpnum_encoding_of_type_(type, 16, MPNUM_OVERFLOW_IEEE);
+}
+MPNUM_HOST float mpnum_row_float_(const mpnum_row_type_ *type, const uint8_t *src,
+                                  size_t i) {
+  const uint64_t element = mpnum_element_((int)type->size * 8, src, i);
+  return mpnum_from_bits_f32(mpnum_widen_(mpnum_format_of(type->type), element));
+}
+MPNUM_HOST void mpnum_row_set_(const mpnum_row_type_ *type, uint8_t *dst, size_t i,
+                               float x) {
+  uint32_t code = mpnum_bits_f32(x);
+  if (type->type != MPNUM_TYPE_F32)
+    code = mpnum_encode(mpnum_format_of(type->type), x, MPNUM_ROUND_NEAREST_EVEN,
+                        MPNUM_OVERFLOW_IEEE, 0);
+  mpnum_set_element_((int)type->size * 8, dst, i, code);
+}
+
+/* A row as loops read it: what is masked is -Inf. */
+typedef struct mpnum_row_view_ {
+  mpnum_row_type_ type;
+  const uint8_t *src;
+  const uint8_t *mask; /* NULL, or a byte for each element */
+  const uint8_t *tail; /* NULL, or where those past the last multiple of 64 are, with room
+                          for 64; vectors only */
+  const float *bias;   /* NULL, or what is added to an element times scale */
+  float scale;
+  int is_plain; /* floats as they are */
+} mpnum_row_view_;
+
+/* Of a type, and no row yet. */
+MPNUM_HOST void mpnum_row_view_of_(mpnum_row_view_ *view, mpnum_type type) {
+  mpnum_row_type_of_(&view->type, type);
+  view->src = view->mask = view->tail = 0;
+  view->bias = 0;
+  view->scale = 1;
+  view->is_plain = 0;
+}
+/* From an element on; n of a foreign type become floats in a buffer. */
+MPNUM_HOST void mpnum_row_part_(mpnum_row_view_ *part, const mpnum_row_view_ *row,
+                                size_t at, size_t n, float *buffer) {
+  *part = *row;
+  part->src += at * row->type.size;
+  if (row->mask) part->mask += at;
+  if (row->bias) part->bias += at;
+  if (!row->type.is_foreign) return;
+  mpnum_floats_from_(row->type.type, buffer, part->src, n);
+  part->src = (const uint8_t *)buffer;
+  mpnum_row_type_of_(&part->type, MPNUM_TYPE_F32);
+  part->is_plain = !part->mask && !part->bias;
+}
+/* How many elements a step takes at a time. */
+MPNUM_HOST size_t mpnum_row_step_(int has_bytes, size_t n, size_t at) {
+  return has_bytes ? mpnum_tile_size_(n, at) : n - at;
+}
+
+/* x scale + bias; a scale of 0 makes 0 of what is finite. */
+MPNUM_HOST float mpnum_row_biased_(const mpnum_row_view_ *row, float x, size_t i) {
+  if (!row->bias) return x;
+  if (mpnum_is_zero_u31_(mpnum_bits_f32(row->scale) & 0x7fffffffu)) {
+    const uint32_t bits = mpnum_bits_f32(x);
+    if ((bits & 0x7fffffffu) < 0x7f800000u) x = 0;
+    return mpnum_add_scalar_(x, mpnum_float_at_(row->bias, i));
+  }
+  return mpnum_fma_scalar_(x, row->scale, mpnum_float_at_(row->bias, i));
+}
+
+/* What does not fill a block is copied to one that does; a mask says how much that is. */
+typedef struct mpnum_row_rest_ {
+  mpnum_row_view_ view;
+  MPNUM_ALIGNED_ uint8_t src[4 * MPNUM_SUM_LANES_];
+  uint8_t mask[MPNUM_SUM_LANES_];
+  float bias[MPNUM_SUM_LANES_], shares[MPNUM_SUM_LANES_], results[MPNUM_SUM_LANES_];
+} mpnum_row_rest_;
+/* At 64 - n: n times 1, then 0. */
+MPNUM_HOST const uint8_t *mpnum_row_first_(void) {
+  static const uint8_t first[2 * MPNUM_SUM_LANES_] = {
+      1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+      1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+      1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  return first;
+}
+/* n floats and zeros, unless there are none. */
+MPNUM_HOST const float *mpnum_row_padded_(float padded[MPNUM_SUM_LANES_], const float *x,
+                                          size_t n) {
+  size_t i = n;
+  if (!x) return x;
+  for (; i < MPNUM_SUM_LANES_; ++i)
+    padded[i] = 0;
+  MPNUM_MEMCPY_(padded, x, n * sizeof *x);
+  return padded;
+}
+
+/* row_map: of each element x, or with has_powers of e^((x - max) scale), x a; (x a - b)
+ * c; (x a b - share) c; or (x - max) scale - c; of a product nothing but x a. 0 where
+ * is_masked and the element is -Inf. It is written, or with adds added to what is there.
+ */
 typedef enum mpnum_map_kind_ {
+  MPNUM_MAP_PRODUCT_,
   MPNUM_MAP_SCALED_,
-  MPNUM_MAP_LOG_,
-  MPNUM_MAP_GRADIENT_
+  MPNUM_MAP_GRADIENT_,
+  MPNUM_MAP_SHARES_,
+  MPNUM_MAP_LOG_
 } mpnum_map_kind_;
 typedef struct mpnum_row_map_ {
   mpnum_map_kind_ kind;
-  float a, b, c;
+  int has_powers, is_masked, adds;
+  float max, scale, a, b, c;
+  const float *shares;
 } mpnum_row_map_;
-MPNUM_INLINE mpnum_row_map_ mpnum_row_map_of_(mpnum_map_kind_ kind, float a, float b,
-                                              float c) {
-  const mpnum_row_map_ map = {kind, a, b, c};
-  return map;
-}
-MPNUM_HOST_INLINE_ float mpnum_mapped_(mpnum_row_map_ map, float x) {
-  if (map.kind == MPNUM_MAP_SCALED_) return mpnum_mul_scalar_(x, map.a);
-  if (map.kind == MPNUM_MAP_LOG_)
-    return mpnum_sub_scalar_(mpnum_exponent_(x, map.a, map.b), map.c);
-  return mpnum_mul_scalar_(mpnum_sub_scalar_(mpnum_mul_scalar_(x, map.a), map.b), map.c);
-}
+
+/* row_loss adds to sum and count: of each element (log_sum - t) times its share, unless
+ * that is 0; without shares (log_sum - t) and 1, unless is_masked and the element is
+ * -Inf.
+ */
+typedef struct mpnum_row_loss_ {
+  double sum, count;
+  const float *shares;
+  int is_masked;
+  float max, scale, log_sum;
+} mpnum_row_loss_;
+
+/* A step of those files for each vector k of a block, written out so that all stay in
+ * registers. */
+# define MPNUM_FOUR_(...) \
+  do {                    \
+   {                      \
+    enum { k = 0 };       \
+    __VA_ARGS__;          \
+   }                      \
+   {                      \
+    enum { k = 1 };       \
+    __VA_ARGS__;          \
+   }                      \
+   {                      \
+    enum { k = 2 };       \
+    __VA_ARGS__;          \
+   }                      \
+   {                      \
+    enum { k = 3 };       \
+    __VA_ARGS__;          \
+   }                      \
+  } while (0)
 
 # define MPNUM_EACH_ISA_ "rows.inc"
 # include "each_isa.inc"
 
-MPNUM_HOST void mpnum_row_extremes_(mpnum_extremes_ *extremes, const float *src,
-                                    size_t n) {
-  MPNUM_CALL_(row_extremes, (extremes, src, n));
+/* The loops of the ISA in use, asked for once a call. */
+typedef struct mpnum_row_steps_ {
+  void (*extremes)(mpnum_extremes_ *extremes, const mpnum_row_view_ *row, size_t n);
+  /* e^((x - max) scale) of each element to dst, unless that is NULL, but of those past
+   * the last multiple of 64 to tail, which has room for 64. Adds their sum. */
+  void (*exp)(double *sum, float *dst, float *tail, const mpnum_row_view_ *row, size_t n,
+              float max, float scale);
+  void (*map)(const mpnum_row_map_ *map, const mpnum_row_type_ *type, uint8_t *dst,
+              const mpnum_row_view_ *row, size_t n);
+} mpnum_row_steps_;
+MPNUM_HOST mpnum_row_steps_ mpnum_row_steps_in_use_(void) {
+  const mpnum_isa isa = mpnum_isa_in_use();
+  const mpnum_row_steps_ steps = {
+      MPNUM_PICK_ELSE_(mpnum_row_extremes_scalar_, isa, row_extremes),
+      MPNUM_PICK_ELSE_(mpnum_row_exp_scalar_, isa, row_exp),
+      MPNUM_PICK_ELSE_(mpnum_row_map_scalar_, isa, row_map)};
+  return steps;
 }
-/* e^((x - max) scale) of each float of a tile, and their sum; dst may be NULL. */
-MPNUM_HOST float mpnum_row_exp_(float *dst, const float *src, size_t n, float max,
-                                float scale) {
-  float sum = 0;
-  MPNUM_CALL_(row_exp, (&sum, dst, src, n, max, scale));
-  return sum;
+/* These over a row of any type. */
+MPNUM_HOST void mpnum_row_extremes_of_(const mpnum_row_steps_ *steps,
+                                       mpnum_extremes_ *extremes,
+                                       const mpnum_row_view_ *row, size_t n) {
+  const int has_bytes = row->type.is_foreign;
+  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_];
+  mpnum_extremes_ found;
+  mpnum_row_view_ part;
+  size_t i = 0, count = 0;
+  if (!has_bytes) {
+    (*steps->extremes)(extremes, row, n);
+    return;
+  }
+  extremes->max = mpnum_from_bits_f32(0xff800000u);
+  extremes->has_nan = 0;
+  for (; i < n; i += count) {
+    count = mpnum_row_step_(has_bytes, n, i);
+    mpnum_row_part_(&part, row, i, count, buffer);
+    (*steps->extremes)(&found, &part, count);
+    extremes->has_nan |= found.has_nan;
+    if (mpnum_order_(mpnum_bits_f32(found.max)) >
+        mpnum_order_(mpnum_bits_f32(extremes->max)))
+      extremes->max = found.max;
+  }
 }
-MPNUM_HOST void mpnum_row_mapped_(mpnum_row_map_ map, float *dst, const float *src,
-                                  size_t n) {
-  MPNUM_CALL_(row_map, (map, dst, src, n));
+MPNUM_HOST void mpnum_row_exp_of_(const mpnum_row_steps_ *steps, double *sum, float *dst,
+                                  float *tail, const mpnum_row_view_ *row, size_t n,
+                                  float max, float scale) {
+  const int has_bytes = row->type.is_foreign;
+  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_];
+  mpnum_row_view_ part;
+  size_t i = 0, count = 0;
+  if (!has_bytes) {
+    (*steps->exp)(sum, dst, tail, row, n, max, scale);
+    return;
+  }
+  for (; i < n; i += count) {
+    count = mpnum_row_step_(has_bytes, n, i);
+    mpnum_row_part_(&part, row, i, count, buffer);
+    (*steps->exp)(sum, dst ? dst + i : dst, tail, &part, count, max, scale);
+  }
+}
+MPNUM_HOST void mpnum_row_loss_of_(mpnum_row_loss_ *loss, const mpnum_row_view_ *row,
+                                   size_t n) {
+  const int has_bytes = row->type.is_foreign;
+  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_];
+  mpnum_row_view_ part;
+  size_t i = 0, count = 0;
+  for (; i < n; i += count) {
+    count = mpnum_row_step_(has_bytes, n, i);
+    mpnum_row_part_(&part, row, i, count, buffer);
+    MPNUM_CALL_(row_loss, (loss, &part, count));
+    if (loss->shares) loss->shares += count;
+  }
+}
+/* n floats, plus what is there if adds, as codes of a foreign type. */
+MPNUM_HOST void mpnum_row_put_bytes_(mpnum_type type, uint8_t *dst, float *x, size_t n,
+                                     int adds) {
+  MPNUM_ALIGNED_ float old[MPNUM_TILE_];
+  size_t i = 0;
+  if (adds) {
+    mpnum_floats_from_(type, old, dst, n);
+    for (; i < n; ++i)
+      x[i] = mpnum_canonical_(mpnum_add_scalar_(old[i], x[i]));
+  }
+  mpnum_floats_to_(type, dst, x, n);
+}
+MPNUM_HOST void mpnum_row_map_bytes_(const mpnum_row_steps_ *steps,
+                                     const mpnum_row_map_ *chosen,
+                                     const mpnum_row_type_ *type, uint8_t *dst,
+                                     const mpnum_row_view_ *row, size_t n) {
+  const int to_bytes = type->is_foreign;
+  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_], results[MPNUM_TILE_];
+  mpnum_row_map_ map = *chosen;
+  mpnum_row_type_ f32_type;
+  mpnum_row_view_ part;
+  size_t i = 0, count = 0;
+  mpnum_row_type_of_(&f32_type, MPNUM_TYPE_F32);
+  if (to_bytes) map.adds = 0;
+  for (; i < n; i += count) {
+    uint8_t *to = dst + i * type->size;
+    count = mpnum_tile_size_(n, i);
+    mpnum_row_part_(&part, row, i, count, buffer);
+    if (i + count < n) part.tail = 0;
+    (*steps->map)(&map, to_bytes ? &f32_type : type, to_bytes ? (uint8_t *)results : to,
+                  &part, count);
+    if (to_bytes) mpnum_row_put_bytes_(type->type, to, results, count, chosen->adds);
+    if (map.shares) map.shares += count;
+  }
+}
+MPNUM_HOST void mpnum_row_map_of_(const mpnum_row_steps_ *steps,
+                                  const mpnum_row_map_ *map, const mpnum_row_type_ *type,
+                                  uint8_t *dst, const mpnum_row_view_ *row, size_t n) {
+  if (row->type.is_foreign || type->is_foreign) {
+    mpnum_row_map_bytes_(steps, map, type, dst, row, n);
+  } else {
+    (*steps->map)(map, type, dst, row, n);
+  }
+}
+/* x factor of each float of a tile. */
+MPNUM_HOST void mpnum_row_scaled_(float *x, size_t n, float factor) {
+  MPNUM_CALL_(row_scaled, (x, n, factor));
 }
 
 MPNUM_INLINE int mpnum_has_rows_(mpnum_type type) {

@@ -191,13 +191,19 @@ MPNUM_SSE2_ mpnumv_vector mpnumv_sqrt_raw(mpnumv_vector x) {
   return (mpnumv_vector)root;
 }
 
+MPNUM_SSE2_ mpnumv_vector mpnumv_larger(mpnumv_vector a, mpnumv_vector b) {
+  return (mpnumv_vector)_mm_max_ps((__m128)a, (__m128)b);
+}
 /* Stride 1 or 2. */
+MPNUM_SSE2_ mpnumv_vector mpnumv_swapped(mpnumv_vector x, int stride) {
+  if (stride == 1) return (mpnumv_vector)_mm_shuffle_epi32((__m128i)x, 0xb1);
+  return (mpnumv_vector)_mm_shuffle_epi32((__m128i)x, 0x4e);
+}
 MPNUM_SSE2_ mpnumv_vector mpnumv_butterfly(mpnumv_vector x, int stride) {
   const mpnumv_vector by_1 = {0, 0x80000000u, 0, 0x80000000u};
   const mpnumv_vector by_2 = {0, 0, 0x80000000u, 0x80000000u};
-  if (stride == 1)
-    return mpnumv_add((mpnumv_vector)_mm_shuffle_epi32((__m128i)x, 0xb1), x ^ by_1);
-  return mpnumv_add((mpnumv_vector)_mm_shuffle_epi32((__m128i)x, 0x4e), x ^ by_2);
+  if (stride == 1) return mpnumv_add(mpnumv_swapped(x, 1), x ^ by_1);
+  return mpnumv_add(mpnumv_swapped(x, 2), x ^ by_2);
 }
 
 MPNUM_SSE2_ int mpnumv_any_above(int bits, mpnumv_vector x, mpnumv_vector limit) {
@@ -235,6 +241,9 @@ MPNUM_SSE2_ mpnumv_vector mpnumv_largest_of_quarters(const mpnumv_vector *x) {
   return x[0];
 }
 
+MPNUM_SSE2_ void mpnumv_copy_rest(uint8_t *dst, const uint8_t *src, size_t bytes) {
+  MPNUM_MEMCPY_(dst, src, bytes);
+}
 MPNUM_SSE2_ mpnumv_vector mpnumv_load8(const uint8_t *src) {
   const __m128i zero = _mm_setzero_si128();
   int word;

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* Gradients through softmax and log-softmax of rows.
+ *
+ *     mpnum_softmax_options options = mpnum_softmax_default();
+ *     options.scale = 0.125f;
+ *     mpnum_softmax_backward_rows(mpnum_rows_of(MPNUM_TYPE_BF16, dx, rows, n),
+ *                                 mpnum_const_rows_of(MPNUM_TYPE_BF16, dy, rows, n),
+ *                                 mpnum_const_rows_of(MPNUM_TYPE_BF16, y, rows, n),
+ *                                 &options);
+ *
+ * Of y, which mpnum_softmax_rows made of x with these options, and the gradient dy of y
+ * the gradient of x: y (dy - d) scale, d the sum of y dy; of log-softmax (dy - e^y d)
+ * scale, d the sum of dy. In floats, d in 64 lanes as the sums of softmax; each result is
+ * then rounded once to its type.
+ * Of the options scale, mask, lengths, first_length and length_step count, and of the
+ * flags MPNUM_SOFTMAX_ACCUMULATE: results are added to what dx holds. What is masked may
+ * hold anything, NaN too, and has gradient 0. A bias has the gradient at scale 1. Domain:
+ * rows (rows.h) of f32, f16, bf16, e5m2 or e4m3, each of the three of its own type, at
+ * any address. dx may be dy or y where both have one type and stride, but not with
+ * MPNUM_SOFTMAX_ACCUMULATE; otherwise they do not overlap. NaN: a row of y or dy with NaN
+ * gives NaN; Inf in dy does. Error: docs/softmax.md. Every instruction set gives the same
+ * bits. Status: as mpnum_softmax_rows. Host only. */
+#ifndef MPNUM_SOFTMAX_BACKWARD_H
+#define MPNUM_SOFTMAX_BACKWARD_H
+
+#include "softmax.h"
+#include "detail/simd/rows_backward_loops.h"
+
+#if MPNUM_HAS_ARRAYS
+
+MPNUM_HOST mpnum_status
+mpnum_softmax_backward_check_(mpnum_rows dx, mpnum_const_rows dy, mpnum_const_rows y,
+                              const mpnum_softmax_options *options) {
+  const int is_in_place = dx.data && (dx.data == dy.data || dx.data == y.data);
+  mpnum_status status = mpnum_rows_check_(dx, dy);
+  if (status == MPNUM_OK) status = mpnum_rows_check_(dx, y);
+  if (status == MPNUM_OK && is_in_place && (options->flags & MPNUM_SOFTMAX_ACCUMULATE))
+    status = MPNUM_ERROR_ARGUMENT;
+  return status == MPNUM_OK ? mpnum_softmax_check_(y, options, MPNUM_SOFTMAX_ACCUMULATE)
+                            : status;
+}
+MPNUM_HOST mpnum_status mpnum_softmax_backward_(int is_log, mpnum_rows dx,
+                                                mpnum_const_rows dy, mpnum_const_rows y,
+                                                const mpnum_softmax_options *options) {
+  const mpnum_softmax_options usual = mpnum_softmax_default();
+  const mpnum_softmax_options *chosen = options ? options : &usual;
+  const mpnum_status status = mpnum_softmax_backward_check_(dx, dy, y, chosen);
+  mpnum_row_backward_ how = {0, 0, 0, 1};
+  mpnum_row_pair_ pair;
+  mpnum_row_type_ type;
+  uint64_t saved = 0;
+  size_t i = 0;
+  if (status != MPNUM_OK) return status;
+  saved = mpnum_fenv_save_();
+  how.is_log = is_log;
+  how.adds = (chosen->flags & MPNUM_SOFTMAX_ACCUMULATE) != 0;
+  how.scale = chosen->scale;
+  mpnum_row_type_of_(&type, dx.type);
+  mpnum_row_view_of_(&pair.dy, dy.type);
+  mpnum_row_view_of_(&pair.y, y.type);
+  for (; i < y.rows; ++i) {
+    const size_t n = mpnum_row_length_(chosen, i, y.columns);
+    double sum = 0;
+    pair.dy.src = mpnum_rows_at_(dy, i, 0);
+    pair.y.src = mpnum_rows_at_(y, i, 0);
+    pair.y.mask = chosen->mask ? chosen->mask + i * chosen->mask_stride : 0;
+    mpnum_row_inner_of_(&sum, &pair, is_log, n);
+    how.inner = (float)sum;
+    mpnum_row_backward_of_(&how, &type, mpnum_rows_to_(dx, i, 0), &pair, n);
+    if (!how.adds) mpnum_rows_fill_(dx, i, n, 0);
+  }
+  mpnum_fenv_restore_(saved);
+  return MPNUM_OK;
+}
+
+/* Through softmax, of its results y; through log-softmax, of its. */
+MPNUM_HOST mpnum_status
+mpnum_softmax_backward_rows(mpnum_rows dx, mpnum_const_rows dy, mpnum_const_rows y,
+                            const mpnum_softmax_options *options) {
+  return mpnum_softmax_backward_(0, dx, dy, y, options);
+}
+MPNUM_HOST mpnum_status
+mpnum_log_softmax_backward_rows(mpnum_rows dx, mpnum_const_rows dy, mpnum_const_rows y,
+                                const mpnum_softmax_options *options) {
+  return mpnum_softmax_backward_(1, dx, dy, y, options);
+}
+
+#endif
+#endif

@@ -1,0 +1,541 @@
+/* SPDX-License-Identifier: MIT */
+/* Causal lengths, biases, reductions, classes of 32 bits, gradients that add to what is
+ * there, backward passes, sums by hand and tiles of a state: against what is said of them
+ * in long double, or against calls that say the same in another way; the bits of the
+ * scalar loops on every instruction set, at every address, in every environment. */
+#define _GNU_SOURCE /* mmap */ /* NOLINT(bugprone-reserved-identifier) */
+#include "row_checks.h"
+
+#include <mpnum/array.h>
+#include <mpnum/cross_entropy.h>
+#include <mpnum/softmax_backward.h>
+
+#include <math.h>
+
+mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
+mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }
+
+enum { ROWS = 9, MOST = 5000 };
+static float x[ROWS * MOST], y[ROWS * MOST], z[ROWS * MOST], dy[ROWS * MOST],
+    bias[ROWS * MOST], loss[ROWS], other_loss[ROWS];
+static const size_t sizes[] = {1, 7, 64, 70, 129, 1000, 2049, MOST};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+static const double unit = 0x1p-24;
+
+static uint32_t bits_of(float value) { return mpnum_bits_f32(value); }
+static float special(uint32_t bits) { return mpnum_from_bits_f32(bits); }
+#define INF      special(0x7f800000u)
+#define MINUS    special(0xff800000u)
+#define A_NAN    special(0xffc12345u)
+#define NAN_BITS 0x7fffffffu
+
+static void fill(float *to, size_t n, double from, double up_to) {
+  for (size_t i = 0; i < n; ++i)
+    to[i] = (float)uniform(from, up_to);
+}
+static mpnum_rows to_rows(float *data, size_t rows, size_t columns) {
+  return mpnum_rows_of(MPNUM_TYPE_F32, data, rows, columns);
+}
+static mpnum_const_rows of_rows(const float *data, size_t rows, size_t columns) {
+  return mpnum_const_rows_of(MPNUM_TYPE_F32, data, rows, columns);
+}
+
+static size_t length_of(int64_t first, int64_t step, size_t row, size_t columns) {
+  const double length = (double)first + (double)step * (double)row;
+  return length < 0 ? 0 : length > (double)columns ? columns : (size_t)length;
+}
+static void causal_lengths_are_lengths(void) {
+  static const int64_t bounds[][2] = {{1, 1},
+                                      {0, 1},
+                                      {-3, 1},
+                                      {60, 2},
+                                      {4, 0},
+                                      {70, -10},
+                                      {-1, -1},
+                                      {INT64_MAX, INT64_MAX},
+                                      {INT64_MIN, INT64_MAX},
+                                      {INT64_MAX, INT64_MIN},
+                                      {INT64_MIN, 1}};
+  for (int s = 1; s < 5; ++s)
+    for (int k = 0; k < 11; ++k) {
+      const size_t n = sizes[s];
+      mpnum_softmax_options causal = mpnum_softmax_default(), listed = causal;
+      size_t lengths[ROWS];
+      mpnum_row_status want[ROWS], got[ROWS];
+      fill(x, ROWS * n, -5, 5);
+      for (size_t i = 0; i < ROWS; ++i)
+        lengths[i] = length_of(bounds[k][0], bounds[k][1], i, n);
+      causal.first_length = bounds[k][0];
+      causal.length_step = bounds[k][1];
+      listed.lengths = lengths;
+      for (int way = 0; way < 2; ++way) {
+        CHECK(mpnum_softmax_rows(to_rows(y, ROWS, n), of_rows(x, ROWS, n), &causal,
+                                 got) == MPNUM_OK &&
+                  mpnum_softmax_rows(to_rows(z, ROWS, n), of_rows(x, ROWS, n), &listed,
+                                     want) == MPNUM_OK,
+              "run");
+        CHECK(memcmp(y, z, ROWS * n * sizeof *y) == 0 &&
+                  memcmp(got, want, sizeof got) == 0,
+              "%zu columns, first %lld, step %lld", n, (long long)bounds[k][0],
+              (long long)bounds[k][1]);
+        causal.lengths = lengths; /* the smaller one counts */
+        for (size_t i = 0; i < ROWS; i += 2)
+          lengths[i] /= 2;
+      }
+    }
+}
+/* softmax of x scale + b is that of what fma makes of it. */
+static void a_bias_is_added_before_all_else(void) {
+  static const float scales[] = {1, 0.3f, 17, 0};
+  for (int s = 0; s < SIZES; ++s)
+    for (int k = 0; k < 8; ++k) {
+      const size_t n = sizes[s], rows = 3, stride = k < 4 ? 0 : n;
+      const float scale = scales[k % 4];
+      mpnum_softmax_options how = mpnum_softmax_default(), plain = how;
+      plain.flags = MPNUM_SOFTMAX_MASKED;
+      how.bias = bias;
+      how.bias_stride = stride;
+      how.scale = scale;
+      fill(x, rows * n, -5, 5);
+      fill(bias, rows * n, -3, 3);
+      if (n > 5) bias[3] = bias[n / 2] = MINUS;
+      if (n > 5) x[4] = MINUS;
+      for (size_t i = 0; i < rows; ++i)
+        for (size_t c = 0; c < n; ++c)
+          z[i * n + c] = fmaf(x[i * n + c], scale, bias[i * stride + c]);
+      if (scale < 0.1f) z[4] = n > 5 ? MINUS : z[4];
+      for (int is_log = 0; is_log < 2; ++is_log) {
+        mpnum_status (*call)(mpnum_rows, mpnum_const_rows, const mpnum_softmax_options *,
+                             mpnum_row_status *) =
+            is_log ? mpnum_log_softmax_rows : mpnum_softmax_rows;
+        CHECK((*call)(to_rows(y, rows, n), of_rows(x, rows, n), &how, NULL) == MPNUM_OK &&
+                  (*call)(to_rows(dy, rows, n), of_rows(z, rows, n), &plain, NULL) ==
+                      MPNUM_OK,
+              "run");
+        CHECK(memcmp(y, dy, rows * n * sizeof *y) == 0, "%zu columns, scale %g, way %d",
+              n, (double)scale, k);
+      }
+      CHECK(mpnum_logsumexp_rows(loss, of_rows(x, rows, n), &how, NULL) == MPNUM_OK &&
+                mpnum_logsumexp_rows(other_loss, of_rows(z, rows, n), &plain, NULL) ==
+                    MPNUM_OK &&
+                memcmp(loss, other_loss, rows * sizeof *loss) == 0,
+            "logsumexp of %zu", n);
+    }
+}
+static void a_bias_goes_with_special_rows(void) {
+  mpnum_softmax_options how = mpnum_softmax_default();
+  mpnum_row_status status = MPNUM_ROW_OK;
+  how.bias = bias;
+  for (int k = 0; k < 5; ++k) {
+    static const mpnum_row_status want[] = {MPNUM_ROW_NAN, MPNUM_ROW_INF, MPNUM_ROW_EMPTY,
+                                            MPNUM_ROW_NAN, MPNUM_ROW_INF};
+    fill(x, 100, -1, 1);
+    fill(bias, 100, -1, 1);
+    if (k == 0) bias[70] = A_NAN;
+    if (k == 1) bias[70] = INF;
+    for (int i = 0; k == 2 && i < 100; ++i)
+      bias[i] = MINUS;
+    if (k == 3) x[70] = INF, bias[70] = MINUS;
+    if (k == 4) x[70] = 3e38f, bias[70] = 3e38f; /* overflows */
+    CHECK(mpnum_softmax_rows(to_rows(y, 1, 100), of_rows(x, 1, 100), &how, &status) ==
+                  MPNUM_OK &&
+              status == want[k],
+          "case %d: status %d", k, (int)status);
+    CHECK(bits_of(y[3]) == (k == 2 ? 0 : NAN_BITS), "case %d: %a", k, (double)y[3]);
+  }
+}
+
+static int64_t classes[ROWS];
+static int32_t narrow_classes[ROWS];
+static void make_classes(size_t n) {
+  for (size_t i = 0; i < ROWS; ++i) {
+    classes[i] = i % 4 == 3 ? -100 : (int64_t)(i * 31 % n);
+    narrow_classes[i] = (int32_t)classes[i];
+  }
+}
+static void classes_have_either_width(void) {
+  for (int s = 0; s < SIZES; ++s) {
+    const size_t n = sizes[s];
+    mpnum_cross_entropy_options how = mpnum_cross_entropy_default();
+    how.label_smoothing = s % 2 ? 0.1f : 0;
+    fill(x, ROWS * n, -5, 5);
+    make_classes(n);
+    CHECK(mpnum_cross_entropy_rows(loss, to_rows(y, ROWS, n), of_rows(x, ROWS, n),
+                                   classes, &how, NULL) == MPNUM_OK &&
+              mpnum_cross_entropy_rows_i32(other_loss, to_rows(z, ROWS, n),
+                                           of_rows(x, ROWS, n), narrow_classes, &how,
+                                           NULL) == MPNUM_OK,
+          "run");
+    CHECK(memcmp(loss, other_loss, sizeof loss) == 0 &&
+              memcmp(y, z, ROWS * n * sizeof *y) == 0,
+          "%zu columns", n);
+    narrow_classes[2] = (int32_t)n;
+    CHECK(mpnum_cross_entropy_rows_i32(other_loss, to_rows(z, ROWS, n),
+                                       of_rows(x, ROWS, n), narrow_classes, &how,
+                                       NULL) == MPNUM_ERROR_RANGE,
+          "a class past the last");
+  }
+}
+static void reductions_are_sums_and_means_of_rows_that_count(void) {
+  for (int s = 0; s < SIZES; ++s) {
+    const size_t n = sizes[s];
+    mpnum_cross_entropy_options how = mpnum_cross_entropy_default();
+    long double sum = 0;
+    size_t counted = 99, others = 0;
+    how.factor = 3;
+    how.reduction = MPNUM_REDUCTION_NONE;
+    how.counted = &counted;
+    fill(x, ROWS * n, -5, 5);
+    make_classes(n);
+    CHECK(mpnum_cross_entropy_rows(loss, to_rows(y, ROWS, n), of_rows(x, ROWS, n),
+                                   classes, &how, NULL) == MPNUM_OK &&
+              counted == 7,
+          "none: %zu count", counted);
+    for (size_t i = 0; i < ROWS; ++i)
+      sum += (long double)loss[i];
+    for (int mean = 0; mean < 2; ++mean) {
+      const long double want = mean ? sum / 7 : sum;
+      how.reduction = mean ? MPNUM_REDUCTION_MEAN : MPNUM_REDUCTION_SUM;
+      other_loss[1] = 42;
+      counted = 99;
+      CHECK(mpnum_cross_entropy_rows(other_loss, to_rows(z, ROWS, n), of_rows(x, ROWS, n),
+                                     classes, &how, NULL) == MPNUM_OK &&
+                counted == 7,
+            "run");
+      CHECK(fabsl((long double)other_loss[0] - want) <= fabsl(want) * 0x1p-24L &&
+                other_loss[1] > 41,
+            "%zu columns, mean %d: %a, want %La", n, mean, (double)other_loss[0], want);
+      for (size_t i = 0; i < ROWS * n; ++i) {
+        const double own = (double)y[i] / (mean ? 7 : 1);
+        others += !(fabs((double)z[i] - own) <= fabs(own) * 4 * unit);
+      }
+      CHECK(others == 0, "%zu columns, mean %d: %zu gradients", n, mean, others);
+    }
+  }
+}
+static void a_mean_of_no_rows_is_nan(void) {
+  mpnum_cross_entropy_options how = mpnum_cross_entropy_default();
+  size_t counted = 99;
+  how.reduction = MPNUM_REDUCTION_MEAN;
+  how.counted = &counted;
+  classes[0] = classes[1] = -100;
+  fill(x, 20, -1, 1);
+  CHECK(mpnum_cross_entropy_rows(loss, to_rows(y, 2, 10), of_rows(x, 2, 10), classes,
+                                 &how, NULL) == MPNUM_OK &&
+            bits_of(loss[0]) == NAN_BITS && counted == 0 && bits_of(y[3]) == 0,
+        "mean %a of %zu", (double)loss[0], counted);
+  how.reduction = MPNUM_REDUCTION_SUM;
+  CHECK(mpnum_cross_entropy_rows(loss, to_rows(y, 2, 10), of_rows(x, 2, 10), classes,
+                                 &how, NULL) == MPNUM_OK &&
+            bits_of(loss[0]) == 0,
+        "sum");
+  counted = 99;
+  how.reduction = (mpnum_reduction)3;
+  CHECK(mpnum_cross_entropy_rows(loss, to_rows(y, 2, 10), of_rows(x, 2, 10), classes,
+                                 &how, NULL) == MPNUM_ERROR_ARGUMENT &&
+            counted == 99,
+        "another reduction");
+}
+/* What is there, of either type, plus the gradient; nothing of rows without one. */
+static void gradients_add_to_what_is_there(void) {
+  static uint16_t held[ROWS * MOST];
+  for (int s = 0; s < SIZES; ++s)
+    for (int is_16 = 0; is_16 < 2; ++is_16) {
+      const size_t n = sizes[s];
+      mpnum_cross_entropy_options how = mpnum_cross_entropy_default();
+      size_t others = 0;
+      fill(x, ROWS * n, -5, 5);
+      make_classes(n);
+      CHECK(mpnum_cross_entropy_rows(loss, to_rows(y, ROWS, n), of_rows(x, ROWS, n),
+                                     classes, &how, NULL) == MPNUM_OK,
+            "run");
+      fill(z, ROWS * n, -1, 1);
+      mpnum_f32_to_f16_array((mpnum_f16 *)held, z, ROWS * n);
+      if (is_16) mpnum_f16_to_f32_array(z, (const mpnum_f16 *)held, ROWS * n);
+      for (size_t i = 0; i < ROWS * n; ++i)
+        dy[i] = (float)((double)y[i] + (double)z[i]);
+      how.softmax.flags = MPNUM_SOFTMAX_ACCUMULATE;
+      CHECK(mpnum_cross_entropy_rows(other_loss,
+                                     is_16 ? mpnum_rows_of(MPNUM_TYPE_F16, held, ROWS, n)
+                                           : to_rows(z, ROWS, n),
+                                     of_rows(x, ROWS, n), classes, &how,
+                                     NULL) == MPNUM_OK &&
+                memcmp(loss, other_loss, sizeof loss) == 0,
+            "run");
+      if (is_16) {
+        mpnum_f32_to_f16_array((mpnum_f16 *)(void *)bias, dy, ROWS * n);
+        CHECK(memcmp(bias, held, ROWS * n * 2) == 0, "f16, %zu columns", n);
+      } else {
+        for (size_t i = 0; i < ROWS * n; ++i)
+          others += bits_of(z[i]) != bits_of(dy[i]);
+        CHECK(others == 0, "f32, %zu columns: %zu others", n, others);
+      }
+      CHECK(mpnum_cross_entropy_rows(loss, to_rows(x, ROWS, n), of_rows(x, ROWS, n),
+                                     classes, &how, NULL) == MPNUM_ERROR_ARGUMENT,
+            "in place");
+    }
+}
+
+/* By definition, and its bound: of each difference and product 1, of d 40 of the sum of
+ * magnitudes, of e^y 2. */
+static void check_backward(int is_log, size_t n, float scale, const uint8_t *used,
+                           size_t row) {
+  const float *own = y + row * n, *given = dy + row * n;
+  long double sum = 0, size = 0;
+  for (size_t i = 0; i < n; ++i)
+    if (!used || used[i]) {
+      const long double term = (long double)given[i] * (is_log ? 1 : (long double)own[i]);
+      sum += term;
+      size += fabsl(term);
+    }
+  for (size_t i = 0; i < n; ++i) {
+    const long double p = is_log ? expl((long double)own[i]) : (long double)own[i];
+    const long double one = (long double)given[i], got = (long double)z[row * n + i];
+    const long double want =
+        (is_log ? one - p * sum : (one - sum) * p) * (long double)scale;
+    const long double parts = is_log ? fabsl(one) + p * (5 * fabsl(sum) + 40 * size)
+                                     : p * (fabsl(one) + fabsl(sum) + 40 * size);
+    const long double bound =
+        (3 * parts * (long double)scale + fabsl(want)) * 0x1p-24L + 0x1p-140L;
+    if (used && !used[i]) {
+      CHECK(bits_of(z[row * n + i]) == 0, "masked %zu", i);
+    } else {
+      CHECK(fabsl(got - want) <= bound, "log %d, %zu columns: %zu is %La, want %La",
+            is_log, n, i, got, want);
+    }
+  }
+}
+static uint8_t mask[ROWS * MOST];
+static void backward_passes_are_those_defined(void) {
+  for (int s = 0; s < SIZES; ++s)
+    for (int way = 0; way < 6; ++way) {
+      const size_t n = sizes[s], rows = 3;
+      const int is_log = way % 2, is_masked = way >= 4;
+      mpnum_softmax_options how = mpnum_softmax_default();
+      mpnum_status (*backward)(mpnum_rows, mpnum_const_rows, mpnum_const_rows,
+                               const mpnum_softmax_options *) =
+          is_log ? mpnum_log_softmax_backward_rows : mpnum_softmax_backward_rows;
+      how.scale = way >= 2 ? 0.3f : 1;
+      for (size_t i = 0; i < rows * n; ++i)
+        mask[i] = i % 3 != 1;
+      if (is_masked) how.mask = mask, how.mask_stride = n;
+      fill(x, rows * n, -5, 5);
+      fill(dy, rows * n, -1, 2);
+      if (is_log)
+        mpnum_log_softmax_rows(to_rows(y, rows, n), of_rows(x, rows, n), &how, NULL);
+      if (!is_log)
+        mpnum_softmax_rows(to_rows(y, rows, n), of_rows(x, rows, n), &how, NULL);
+      for (size_t i = 0; is_masked && i < rows * n; ++i) /* of what is masked anything */
+        if (!mask[i]) dy[i] = y[i] = i % 2 ? A_NAN : INF;
+      CHECK((*backward)(to_rows(z, rows, n), of_rows(dy, rows, n), of_rows(y, rows, n),
+                        &how) == MPNUM_OK,
+            "run");
+      for (size_t i = 0; i < rows; ++i)
+        check_backward(is_log, n, how.scale, is_masked ? mask + i * n : NULL, i);
+      /* what is there, and in the place of either */
+      for (size_t i = 0; i < rows * n; ++i)
+        x[i] = 0.5f;
+      how.flags = MPNUM_SOFTMAX_ACCUMULATE;
+      CHECK((*backward)(to_rows(x, rows, n), of_rows(dy, rows, n), of_rows(y, rows, n),
+                        &how) == MPNUM_OK,
+            "run");
+      for (size_t i = 0; i < rows * n; ++i)
+        CHECK(bits_of(x[i]) == bits_of((float)((double)z[i] + 0.5)), "added at %zu", i);
+      CHECK((*backward)(to_rows(y, rows, n), of_rows(dy, rows, n), of_rows(y, rows, n),
+                        &how) == MPNUM_ERROR_ARGUMENT,
+            "in place, added");
+      how.flags = 0;
+      memcpy(x, dy, rows * n * sizeof *x);
+      CHECK((*backward)(to_rows(x, rows, n), of_rows(x, rows, n), of_rows(y, rows, n),
+                        &how) == MPNUM_OK &&
+                memcmp(x, z, rows * n * sizeof *x) == 0,
+            "in the place of dy");
+      CHECK((*backward)(to_rows(y, rows, n), of_rows(dy, rows, n), of_rows(y, rows, n),
+                        &how) == MPNUM_OK &&
+                memcmp(y, z, rows * n * sizeof *y) == 0,
+            "in the place of y");
+    }
+}
+static void backward_keeps_nan(void) {
+  for (int is_log = 0; is_log < 2; ++is_log)
+    for (int of_y = 0; of_y < 2; ++of_y)
+      for (size_t at = 0; at < 70; at += 23) {
+        for (size_t i = 0; i < 70; ++i) {
+          y[i] = is_log ? -4.25f : 1 / 70.0f;
+          dy[i] = 1;
+        }
+        if (of_y)
+          for (size_t i = 0; i < 70; ++i)
+            y[i] = A_NAN;
+        else
+          dy[at] = A_NAN;
+        CHECK((is_log ? mpnum_log_softmax_backward_rows : mpnum_softmax_backward_rows)(
+                  to_rows(z, 1, 70), of_rows(dy, 1, 70), of_rows(y, 1, 70), NULL) ==
+                  MPNUM_OK,
+              "run");
+        for (size_t i = 0; i < 70; ++i)
+          CHECK(bits_of(z[i]) == NAN_BITS, "log %d, at %zu: %zu is %a", is_log, at, i,
+                (double)z[i]);
+      }
+}
+static void sums_by_hand_are_those_of_softmax(void) {
+  for (int s = 0; s < SIZES; ++s) {
+    const size_t n = sizes[s];
+    double sum = 0;
+    long double want = 0, size = 0;
+    float max = MINUS;
+    fill(x, n, -20, 3);
+    if (n > 3) x[2] = MINUS;
+    for (size_t i = 0; i < n; ++i)
+      max = x[i] > max ? x[i] : max;
+    max += s % 2 ? 0.5f : 0;
+    sum = mpnum_exp_sum_f32(y, x, n, max);
+    for (size_t i = 0; i < n; ++i) {
+      const long double t = (long double)x[i] - (long double)max;
+      const long double power = expl(t);
+      const long double bound = power * (2 + (power > 0 ? fabsl(t) : 0)) * 0x1p-24L;
+      CHECK(fabsl((long double)y[i] - power) <= bound + 0x1p-126L, "%zu is %a, want %La",
+            i, (double)y[i], power);
+      want += power;
+      size += bound;
+    }
+    CHECK(fabsl((long double)sum - want) <= size + want * 38 * 0x1p-24L,
+          "%zu: sum %a, want %La", n, sum, want);
+    CHECK(mpnum_bits_f64(mpnum_exp_sum_f32(NULL, x, n, max)) == mpnum_bits_f64(sum),
+          "the sum alone");
+    memcpy(z, x, n * sizeof *z);
+    CHECK(mpnum_bits_f64(mpnum_exp_sum_f32(z, z, n, max)) == mpnum_bits_f64(sum) &&
+              memcmp(z, y, n * sizeof *z) == 0,
+          "in place");
+    z[n] = 42;
+    CHECK(isnan(mpnum_exp_sum_f32(z, x, n, max - 1)) && z[n] > 41, "above max");
+    CHECK(isnan(mpnum_exp_sum_f32(z, x, n, INF)) &&
+              isnan(mpnum_exp_sum_f32(z, x, n, A_NAN)),
+          "max is Inf, NaN");
+    x[n / 2] = A_NAN;
+    CHECK(isnan(mpnum_exp_sum_f32(z, x, n, max)), "NaN at %zu", n / 2);
+  }
+  x[0] = x[1] = MINUS;
+  y[0] = y[1] = 42;
+  CHECK(mpnum_bits_f64(mpnum_exp_sum_f32(y, x, 2, MINUS)) == 0 && bits_of(y[1]) == 0,
+        "all -Inf");
+  CHECK(mpnum_bits_f64(mpnum_exp_sum_f32(y, x, 0, 3)) == 0, "of none");
+  x[0] = 0;
+  CHECK(mpnum_exp_sum_f32(y, x, 1, -0.0f) > 0.5, "+0 is not above -0");
+}
+static mpnum_softmax_state one_by_one(const float *from, size_t n, float scale) {
+  mpnum_softmax_state state = mpnum_softmax_state_empty();
+  for (size_t i = 0; i < n; ++i)
+    state = mpnum_softmax_add(state, from[i], scale);
+  return state;
+}
+static void tiles_add_to_a_state(void) {
+  static const float scales[] = {1, 0.25f, 0, 3};
+  for (int k = 0; k < 4; ++k)
+    for (int n = 0; n < 40; ++n)
+      for (int kind = 0; kind < 6; ++kind) {
+        mpnum_softmax_state tiled = mpnum_softmax_state_empty(), single;
+        fill(x, 3 * (size_t)n, -9, 9);
+        for (int i = 0; kind == 1 && i < 2 * n; ++i)
+          x[i] = MINUS;
+        if (kind == 2 && n > 1) x[n + 1] = A_NAN;
+        if (kind == 3 && n > 1) x[1] = x[2 * n + 1] = INF;
+        for (int i = 0; kind == 4 && i < 3 * n; ++i)
+          x[i] = -0.0f;
+        if (kind == 5 && n > 0) x[2 * n - 1] = special(0x7fc00000u);
+        for (int i = 0; i < 3 * n; i += n)
+          tiled = mpnum_softmax_add_tile(tiled, x + i, n, scales[k]);
+        single = one_by_one(x, 3 * (size_t)n, scales[k]);
+        CHECK(bits_of(tiled.max) == bits_of(single.max), "%d, kind %d: max %a, want %a",
+              n, kind, (double)tiled.max, (double)single.max);
+        if (isnan(single.sum)) {
+          CHECK(bits_of(tiled.sum) == NAN_BITS, "NaN");
+        } else {
+          CHECK(fabs((double)tiled.sum - (double)single.sum) <=
+                    (double)single.sum * (double)(6 * n + 40) * unit,
+                "%d, kind %d: %a, want %a", n, kind, (double)tiled.sum,
+                (double)single.sum);
+        }
+        if (n == 0) break;
+      }
+}
+
+enum { CALL_COLUMNS = 4, FUNCTIONS = 4, CALLS = 5 * CALL_COLUMNS * FUNCTIONS };
+static uint8_t call_elements[2][5][3 * 4 * 2100];
+static void make_elements(void) {
+  fill(x, ROWS * MOST, -6, 0);
+  fill(bias, ROWS * MOST, -2, 2);
+  for (int k = 0; k < 2; ++k)
+    for (int s = 0; s < 5; ++s)
+      mpnum_convert_array(row_types[s], call_elements[k][s], MPNUM_TYPE_F32, x + k * 7000,
+                          3 * 2100, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0,
+                          0);
+}
+static mpnum_status call_of_rows(int i) {
+  static const size_t columns_of[CALL_COLUMNS] = {1, 7, 70, 2050};
+  static const int32_t of_rows_3[] = {0, -100, 0};
+  const int s = i % 5, function = i / 5 % FUNCTIONS, c = i / 5 / FUNCTIONS;
+  const mpnum_type type = row_types[s], other = row_types[(s + c) % 5];
+  const size_t columns = columns_of[c], stride = columns + 3;
+  const size_t bytes = (2 * stride + columns) * size_of(type);
+  mpnum_cross_entropy_options how = mpnum_cross_entropy_default();
+  const mpnum_const_rows src =
+      src_rows(type, input_row(call_elements[0][s], bytes), 3, columns, stride);
+  const mpnum_rows dst =
+      dst_rows(other, output_row((2 * (columns + 2) + columns) * size_of(other)), 3,
+               columns, columns + 2);
+  how.softmax.scale = 0.7f;
+  how.softmax.first_length = (int64_t)columns - 1;
+  how.softmax.length_step = 1;
+  if (function < 2) {
+    how.softmax.flags = c % 2 ? MPNUM_SOFTMAX_ACCUMULATE : 0;
+    return (function ? mpnum_log_softmax_backward_rows : mpnum_softmax_backward_rows)(
+        dst, src_rows(type, input_row(call_elements[1][s], bytes), 3, columns, stride),
+        src, &how.softmax);
+  }
+  how.softmax.bias =
+      (const float *)input_row(bias, (2 * (columns + 1) + columns) * sizeof *bias);
+  how.softmax.bias_stride = columns + 1;
+  if (function == 2) return mpnum_softmax_rows(dst, src, &how.softmax, NULL);
+  how.softmax.flags = MPNUM_SOFTMAX_ACCUMULATE;
+  how.reduction = c % 2 ? MPNUM_REDUCTION_MEAN : MPNUM_REDUCTION_SUM;
+  how.counted = (size_t *)output_words(sizeof(size_t));
+  return mpnum_cross_entropy_rows_i32(
+      (float *)output_row(sizeof(float)), dst, src,
+      (const int32_t *)input_words(of_rows_3, sizeof of_rows_3), &how, NULL);
+}
+static void nothing_beside_rows_is_touched_at_any_address(void) {
+  check_places(call_of_rows, CALLS);
+}
+static void rows_are_the_same_in_every_environment(void) {
+  check_environments(call_of_rows, CALLS);
+}
+static void bits_are_those_of_scalar_loops(void) {
+  const mpnum_isa isa = isa_in_use();
+  for (int i = 0; i < CALLS; ++i) {
+    CHECK(force_isa(MPNUM_ISA_SCALAR) == MPNUM_OK, "scalar");
+    results_of_call(&row_want, call_of_rows, i, IN_THE_MIDDLE);
+    CHECK(force_isa(isa) == MPNUM_OK, "back");
+    results_of_call(&row_got, call_of_rows, i, IN_THE_MIDDLE);
+    CHECK(are_same(&row_got, &row_want), "call %d", i);
+  }
+}
+
+int main(void) {
+  RUN_FOR_EACH_ISA(causal_lengths_are_lengths);
+  RUN_FOR_EACH_ISA(a_bias_is_added_before_all_else);
+  RUN_FOR_EACH_ISA(a_bias_goes_with_special_rows);
+  RUN_FOR_EACH_ISA(classes_have_either_width);
+  RUN_FOR_EACH_ISA(reductions_are_sums_and_means_of_rows_that_count);
+  TAP_RUN(a_mean_of_no_rows_is_nan);
+  RUN_FOR_EACH_ISA(gradients_add_to_what_is_there);
+  RUN_FOR_EACH_ISA(backward_passes_are_those_defined);
+  RUN_FOR_EACH_ISA(backward_keeps_nan);
+  RUN_FOR_EACH_ISA(sums_by_hand_are_those_of_softmax);
+  TAP_RUN(tiles_add_to_a_state);
+  make_elements();
+  RUN_FOR_EACH_ISA(bits_are_those_of_scalar_loops);
+  RUN_FOR_EACH_ISA(nothing_beside_rows_is_touched_at_any_address);
+  RUN_FOR_EACH_ISA(rows_are_the_same_in_every_environment);
+  return tap_done();
+}
