@@ -4,6 +4,9 @@
  * how many results are not the float nearest to the value.
  *
  * usage: function_errors STEP [NAME...]
+ *        function_errors NAME=BITS...
+ *
+ * The second form measures one float, of these bits in hexadecimal, for each argument.
  *
  * MPNUM_TEST_MODE in the environment: upward, downward, toward_zero or flush, which the
  * functions then run in. What overflows in a directed mode, and what is below 2^-120
@@ -218,11 +221,44 @@ static finding measure_all(int which, uint64_t step) {
   return all;
 }
 
+static int print(const finding *found) {
+  printf("%s %.4f %08" PRIx32 " %" PRIu64 "\n", found->function->name, found->error,
+         found->at, found->wrong);
+  if (found->bad)
+    printf("# %s: %" PRIu64 " special results are not exact, the first of %08" PRIx32
+           "\n",
+           found->function->name, found->bad, found->bad_at);
+  fflush(stdout);
+  return found->bad != 0;
+}
+/* NAME=BITS; 2 where that is no function or no number. */
+static int measure_one(const char *argument) {
+  for (int i = 0; i < FUNCTIONS; ++i) {
+    const size_t length = strlen(functions[i].name);
+    if (strncmp(argument, functions[i].name, length) != 0 || argument[length] != '=')
+      continue;
+    char *end;
+    const unsigned long long bits = strtoull(argument + length + 1, &end, 16);
+    if (end == argument + length + 1 || *end || bits >> 32) break;
+    finding found;
+    memset(&found, 0, sizeof found);
+    found.function = &functions[i];
+    found.reference = &function_references[i];
+    measure(&found, (uint32_t)bits);
+    return print(&found);
+  }
+  fprintf(stderr, "function_errors: not NAME=BITS: %s\n", argument);
+  return 2;
+}
+
 int main(int argc, char **argv) {
-  const uint64_t step = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
+  const int is_single = argc > 1 && strchr(argv[1], '=');
+  const uint64_t step = argc > 1 && !is_single ? strtoull(argv[1], NULL, 10) : 0;
   int status = 0;
-  if (step == 0) {
-    fprintf(stderr, "usage: function_errors STEP [NAME...]\n");
+  if (step == 0 && !is_single) {
+    fprintf(
+        stderr,
+        "usage: function_errors STEP [NAME...]\n       function_errors NAME=BITS...\n");
     return 2;
   }
   const char *mode_name = getenv("MPNUM_TEST_MODE");
@@ -231,21 +267,17 @@ int main(int argc, char **argv) {
     return 2;
   }
   start_function_references();
-  for (int i = 0; i < FUNCTIONS; ++i) {
+  for (int k = 1; k < argc && is_single && status < 2; ++k) {
+    const int one = measure_one(argv[k]);
+    status = one > status ? one : status;
+  }
+  for (int i = 0; i < FUNCTIONS && !is_single; ++i) {
     int is_wanted = argc == 2;
     for (int k = 2; k < argc; ++k)
       is_wanted |= strcmp(argv[k], functions[i].name) == 0;
     if (!is_wanted) continue;
     const finding found = measure_all(i, step);
-    printf("%s %.4f %08" PRIx32 " %" PRIu64 "\n", functions[i].name, found.error,
-           found.at, found.wrong);
-    fflush(stdout);
-    if (found.bad) {
-      printf("# %s: %" PRIu64 " special results are not exact, the first of %08" PRIx32
-             "\n",
-             functions[i].name, found.bad, found.bad_at);
-      status = 1;
-    }
+    status |= print(&found);
   }
   end_function_references();
   return status;

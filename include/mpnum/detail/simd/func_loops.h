@@ -64,8 +64,6 @@ MPNUM_INLINE mpnum_small_function_ mpnum_small_function_of_(mpnum_small_type_ ty
  * the absolute error is below 2^-27, that of logaddexp is where the result is small. */
 MPNUM_INLINE uint32_t mpnum_near_ulps_(mpnum_function_ function) {
   switch (function) {
-  case MPNUM_FUNCTION_EXPM1_:
-  case MPNUM_FUNCTION_RSQRT_:
   case MPNUM_FUNCTION_SOFTPLUS_:
   case MPNUM_FUNCTION_GELU_: return 2;
   case MPNUM_FUNCTION_SIGMOID_DERIVATIVE_:
