@@ -76,7 +76,7 @@ MPNUM_HOST mpnum_status mpnum_normalize_rows(mpnum_norm_kind kind, mpnum_rows ds
   if (mpnum_rows_check_(dst, src) != MPNUM_OK ||
       mpnum_norm_check_(kind, src, job.options) != MPNUM_OK)
     return MPNUM_ERROR_ARGUMENT;
-  if (job.options->residual.data || job.options->sum.data) job.tile = mpnum_norm_added_;
+  mpnum_norm_add_(&job);
   mpnum_norm_all_(&job);
   return MPNUM_OK;
 }

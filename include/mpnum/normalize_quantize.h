@@ -58,7 +58,7 @@ MPNUM_HOST mpnum_status mpnum_normalize_quantize_rows(
   codes.losses = losses;
   job.finish = mpnum_norm_quantize_;
   job.more = &codes;
-  if (job.options->residual.data || job.options->sum.data) job.tile = mpnum_norm_added_;
+  mpnum_norm_add_(&job);
   mpnum_norm_all_(&job);
   return MPNUM_OK;
 }

@@ -123,6 +123,33 @@ static void codes_are_those_of_two_steps(void) {
             "row %zu with a stride", i);
   }
 }
+/* Each view with a stride of its own, of which rows one behind the other are the rule. */
+static void strides_make_no_difference(void) {
+  enum { N = 70, STRIDE = 75 };
+  static float spread[2][ROWS * STRIDE], sums[ROWS * STRIDE], plain[ROWS * N];
+  make(MPNUM_TYPE_F32, MPNUM_TYPE_F32, ROWS * N);
+  for (int way = 0; way < 8; ++way) {
+    const size_t strides[3] = {way & 1 ? STRIDE : N, way & 2 ? STRIDE : N,
+                               way & 4 ? STRIDE : N};
+    mpnum_normalize_options options = mpnum_normalize_default();
+    for (size_t k = 0; k < 2; ++k)
+      for (size_t i = 0; i < ROWS; ++i)
+        memcpy(spread[k] + i * strides[k], floats[k] + i * N, N * sizeof(float));
+    options.residual = src_rows(MPNUM_TYPE_F32, spread[1], ROWS, N, strides[1]);
+    options.sum = dst_rows(MPNUM_TYPE_F32, sums, ROWS, N, strides[2]);
+    mpnum_normalize_rows(MPNUM_NORM_RMS, mpnum_rows_of(MPNUM_TYPE_E4M3, got, ROWS, N),
+                         src_rows(MPNUM_TYPE_F32, spread[0], ROWS, N, strides[0]),
+                         &options);
+    if (way == 0) {
+      memcpy(want, got, (size_t)ROWS * N);
+      memcpy(plain, sums, sizeof plain);
+    }
+    CHECK(memcmp(want, got, (size_t)ROWS * N) == 0, "way %d", way);
+    for (size_t i = 0; i < ROWS; ++i)
+      CHECK(memcmp(sums + i * strides[2], plain + i * N, N * sizeof(float)) == 0,
+            "sum of row %zu, way %d", i, way);
+  }
+}
 static void other_arguments_are_refused(void) {
   const mpnum_rows dst = mpnum_rows_of(MPNUM_TYPE_E4M3, got, ROWS, 8);
   const mpnum_const_rows from = mpnum_const_rows_of(MPNUM_TYPE_BF16, src, ROWS, 8);
@@ -197,6 +224,7 @@ static void rows_are_the_same_in_every_environment(void) {
 int main(void) {
   RUN_FOR_EACH_ISA(a_residual_is_added_and_stored);
   RUN_FOR_EACH_ISA(codes_are_those_of_two_steps);
+  TAP_RUN(strides_make_no_difference);
   TAP_RUN(other_arguments_are_refused);
   make(MPNUM_TYPE_E4M3, MPNUM_TYPE_E4M3, CALL_ROOM);
   RUN_FOR_EACH_ISA(nothing_beside_rows_is_touched_at_any_address);

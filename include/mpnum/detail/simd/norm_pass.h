@@ -30,6 +30,7 @@ typedef struct mpnum_norm_job_ {
   mpnum_const_rows src;
   const mpnum_normalize_options *options;
   mpnum_norm_tile_ *tile;     /* the floats of a tile with the residual */
+  int is_dense;               /* for tile: rows are one behind the other */
   mpnum_norm_finish_ *finish; /* what becomes of floats, unless they are stored */
   const void *more;           /* for finish */
 } mpnum_norm_job_;
@@ -151,7 +152,10 @@ MPNUM_HOST void mpnum_norm_load_(const mpnum_norm_job_ *job, mpnum_norm_group_ *
   size_t i = 0;
   run->src = (const uint8_t *)group->x;
   run->src_step = 4 * run->columns;
-  if (job->tile) {
+  if (job->tile && job->is_dense) {
+    (void)(*job->tile)(job, group->row, group->first, run->rows * run->columns, group->x,
+                       is_again);
+  } else if (job->tile) {
     for (; i < run->rows; ++i)
       (void)(*job->tile)(job, group->row + i, group->first, run->columns,
                          group->x + i * run->columns, is_again);
@@ -175,7 +179,7 @@ MPNUM_HOST void mpnum_norm_store_(const mpnum_norm_job_ *job, mpnum_norm_group_ 
       !job->finish &&
       (type == MPNUM_TYPE_F32 || type == MPNUM_TYPE_F16 || type == MPNUM_TYPE_BF16);
   mpnum_norm_run_ *run = &group->run;
-  size_t i = 0;
+  size_t n = run->columns, rows = run->rows, i = 0;
   run->maps = group->maps;
   run->dst_type = is_direct ? type : MPNUM_TYPE_F32;
   run->weight = weight ? weight + group->first : weight;
@@ -187,13 +191,18 @@ MPNUM_HOST void mpnum_norm_store_(const mpnum_norm_job_ *job, mpnum_norm_group_ 
     run->dst_step = job->dst.stride * (type == MPNUM_TYPE_F32 ? 4 : 2);
   }
   mpnum_norm_run_rows_(run);
-  for (; !is_direct && i < run->rows; ++i) {
-    const float *y = group->y + i * run->columns;
+  if (is_direct) return;
+  if (job->dst.stride == run->columns) { /* as one row */
+    n *= run->rows;
+    rows = 1;
+  }
+  for (; i < rows; ++i) {
+    const float *y = group->y + i * n;
     if (job->finish) {
-      (*job->finish)(job, group->row + i, group->first, y, run->columns);
+      (*job->finish)(job, group->row + i, group->first, y, n);
     } else {
       mpnum_floats_to_(type, mpnum_rows_to_(job->dst, group->row + i, group->first), y,
-                       run->columns);
+                       n);
     }
   }
 }
@@ -258,6 +267,7 @@ MPNUM_HOST mpnum_norm_job_ mpnum_norm_job_of_(mpnum_norm_kind kind, mpnum_rows d
   job.src = src;
   job.options = options;
   job.tile = 0;
+  job.is_dense = src.stride == src.columns;
   job.finish = 0;
   job.more = 0;
   return job;
@@ -280,6 +290,15 @@ MPNUM_HOST const float *mpnum_norm_added_(const mpnum_norm_job_ *job, size_t row
   }
   if (to) mpnum_floats_from_(sum.type, buffer, to, n);
   return buffer;
+}
+MPNUM_HOST void mpnum_norm_add_(mpnum_norm_job_ *job) {
+  const mpnum_const_rows residual = job->options->residual;
+  const mpnum_rows sum = job->options->sum;
+  if (!residual.data && !sum.data) return;
+  job->tile = mpnum_norm_added_;
+  job->is_dense = job->is_dense &&
+                  (!residual.data || residual.stride == residual.columns) &&
+                  (!sum.data || sum.stride == sum.columns);
 }
 MPNUM_HOST mpnum_status mpnum_norm_check_(mpnum_norm_kind kind, mpnum_const_rows src,
                                           const mpnum_normalize_options *options) {
