@@ -64,7 +64,9 @@ MPNUM_HOST_COLD_ void mpnum_norm_long_sums_(const mpnum_norm_job_ *job, size_t r
   sums[0] = mpnum_total_to_odd_(values);
   sums[1] = mpnum_total_to_odd_(squares);
 }
-/* The variance anew, about the mean in row->map, and what that lacks. */
+/* The variance anew, about the mean in row->map, and what that lacks. It is half of the
+ * mean of squares at least, as the float of a mean is off by half of the elements' steps,
+ * or all elements are that float. */
 MPNUM_HOST_COLD_ double mpnum_norm_variance_(const mpnum_norm_job_ *job, size_t number,
                                              const float *x, mpnum_norm_row_ *row) {
   const double columns = (double)job->src.columns;
@@ -112,7 +114,6 @@ MPNUM_HOST void mpnum_norm_find_(const mpnum_norm_job_ *job, size_t number,
     square = variance > square * (1.0 / 65536)
                  ? variance
                  : mpnum_norm_variance_(job, number, x, row);
-    if (mpnum_bits_f64(square) >> 63) square = 0; /* by rounding */
   }
   if (job->kind != MPNUM_NORM_L2)
     square = mpnum_add_f64_(square, epsilon * (power * power));
