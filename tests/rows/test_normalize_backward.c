@@ -293,6 +293,14 @@ static void sums_over_rows_are_rounded_once(void) {
           (double)db[0], sum);
     to.adds = 0;
   }
+  grads[0] = 0x1p-24f; /* half of 1's last place, and a little */
+  grads[2] = 0x1p-50f;
+  db[0] = 1;
+  to.adds = 1;
+  mpnum_normalize_backward_rows(MPNUM_NORM_L2, to,
+                                mpnum_const_rows_of(MPNUM_TYPE_F32, grads, 2, 2),
+                                mpnum_const_rows_of(MPNUM_TYPE_F32, many, 2, 2), NULL);
+  CHECK(bits_of(db[0]) == 0x3f800001u, "%a", (double)db[0]);
 }
 
 static void types_are_rounded_once_and_results_may_take_a_place(void) {
