@@ -164,26 +164,41 @@ static void what_forward_saved_serves(void) {
     CHECK(memcmp(other, dx, ROWS * n * sizeof *dx) != 0, "what was saved is not read");
   }
 }
-/* A float of the inverse holds less than what a row needs. */
-static void what_was_saved_of_extreme_rows_is_computed_anew(void) {
-  static const double sizes[] = {1e-42, 3e38, 0};
-  for (int k = 0; k < 2 * 3; ++k) {
+static void an_inverse_without_its_mean_is_not_read(void) {
+  mpnum_normalize_options options = mpnum_normalize_default();
+  fill(dy, ROWS * 100, -1, 1);
+  fill(x, ROWS * 100, -1, 3);
+  mpnum_normalize_backward_rows(MPNUM_NORM_LAYER, all_gradients(100), floats_of(dy, 100),
+                                floats_of(x, 100), &options);
+  memcpy(other, dx, sizeof other);
+  options.inverse = saved_inverse;
+  saved_inverse[0] = saved_inverse[1] = saved_inverse[2] = 7;
+  mpnum_normalize_backward_rows(MPNUM_NORM_LAYER, all_gradients(100), floats_of(dy, 100),
+                                floats_of(x, 100), &options);
+  CHECK(memcmp(other, dx, ROWS * 100 * sizeof *dx) == 0, "another gradient");
+}
+/* A float of the inverse holds less than what a row needs, and of l2 not whether the
+ * length is below epsilon. */
+static void what_was_saved_of_such_rows_is_computed_anew(void) {
+  static const double sizes[] = {1e-42, 3e38, 0, 1};
+  for (int k = 0; k < 3 * 4; ++k) {
     mpnum_normalize_options options = mpnum_normalize_default();
-    options.epsilon = 0;
+    if (kinds[k % 3] != MPNUM_NORM_L2 && k / 3 == 3) continue;
+    options.epsilon = kinds[k % 3] == MPNUM_NORM_L2 ? 100 : 0;
     options.mean = saved_mean;
     options.inverse = saved_inverse;
     fill(dy, ROWS * 100, -1e-8, 1e-8);
-    fill(x, ROWS * 100, -sizes[k / 2], sizes[k / 2]);
-    mpnum_normalize_rows(kinds[k % 2], mpnum_rows_of(MPNUM_TYPE_F32, other, ROWS, 100),
+    fill(x, ROWS * 100, -sizes[k / 3], sizes[k / 3]);
+    mpnum_normalize_rows(kinds[k % 3], mpnum_rows_of(MPNUM_TYPE_F32, other, ROWS, 100),
                          floats_of(x, 100), &options);
-    mpnum_normalize_backward_rows(kinds[k % 2], all_gradients(100), floats_of(dy, 100),
+    mpnum_normalize_backward_rows(kinds[k % 3], all_gradients(100), floats_of(dy, 100),
                                   floats_of(x, 100), &options);
     memcpy(other, dx, sizeof other);
     options.mean = options.inverse = NULL;
-    mpnum_normalize_backward_rows(kinds[k % 2], all_gradients(100), floats_of(dy, 100),
+    mpnum_normalize_backward_rows(kinds[k % 3], all_gradients(100), floats_of(dy, 100),
                                   floats_of(x, 100), &options);
-    CHECK(memcmp(other, dx, ROWS * 100 * sizeof *dx) == 0, "elements to %g",
-          sizes[k / 2]);
+    CHECK(memcmp(other, dx, ROWS * 100 * sizeof *dx) == 0, "kind %d, elements to %g",
+          k % 3, sizes[k / 3]);
   }
 }
 
@@ -278,6 +293,14 @@ static void sums_over_rows_are_rounded_once(void) {
           (double)db[0], sum);
     to.adds = 0;
   }
+  grads[0] = 0x1p-24f; /* half of 1's last place, and a little */
+  grads[2] = 0x1p-50f;
+  db[0] = 1;
+  to.adds = 1;
+  mpnum_normalize_backward_rows(MPNUM_NORM_L2, to,
+                                mpnum_const_rows_of(MPNUM_TYPE_F32, grads, 2, 2),
+                                mpnum_const_rows_of(MPNUM_TYPE_F32, many, 2, 2), NULL);
+  CHECK(bits_of(db[0]) == 0x3f800001u, "%a", (double)db[0]);
 }
 
 static void types_are_rounded_once_and_results_may_take_a_place(void) {
@@ -464,7 +487,8 @@ static void rows_are_those_of_scalar_code(void) {
 int main(void) {
   RUN_FOR_EACH_ISA(gradients_are_precise);
   TAP_RUN(what_forward_saved_serves);
-  TAP_RUN(what_was_saved_of_extreme_rows_is_computed_anew);
+  TAP_RUN(an_inverse_without_its_mean_is_not_read);
+  TAP_RUN(what_was_saved_of_such_rows_is_computed_anew);
   TAP_RUN(gradients_are_slopes);
   RUN_FOR_EACH_ISA(gradients_add_to_what_is_there);
   TAP_RUN(sums_over_rows_are_rounded_once);
