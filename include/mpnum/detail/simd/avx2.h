@@ -107,12 +107,21 @@ MPNUM_F32_OPERATION_(mpnumv_sub, "vsubps")
 MPNUM_F32_OPERATION_(mpnumv_mul, "vmulps")
 MPNUM_F32_OPERATION_(mpnumv_div, "vdivps")
 # undef MPNUM_F32_OPERATION_
-/* a b + c */
+/* a b + c. gcc takes constants from memory, as there are few registers; clang would put
+ * there what is in one. */
+# if defined(__clang__)
+#  define MPNUM_OR_MEMORY_ "x"
+# else
+#  define MPNUM_OR_MEMORY_ "xm"
+# endif
 MPNUM_AVX2_ mpnumv_vector mpnumv_fma(mpnumv_vector a, mpnumv_vector b, mpnumv_vector c) {
   __m256 x = (__m256)a;
-  __asm__("vfmadd213ps %2, %1, %0" : "+x"(x) : "x"((__m256)b), "x"((__m256)c));
+  __asm__("vfmadd213ps %2, %1, %0"
+          : "+x"(x)
+          : "x"((__m256)b), MPNUM_OR_MEMORY_((__m256)c));
   return (mpnumv_vector)x;
 }
+# undef MPNUM_OR_MEMORY_
 MPNUM_AVX2_ mpnumv_vector mpnumv_clamped(mpnumv_vector x, uint32_t low, uint32_t high) {
   const __m256i below = _mm256_min_epi32((__m256i)x, (__m256i)mpnumv_splat(high));
   return (mpnumv_vector)_mm256_min_epu32(below, (__m256i)mpnumv_splat(low));
