@@ -292,6 +292,27 @@ MPNUM_AVX512_ mpnumv_vector mpnumv_load_odd64(const uint8_t *src) {
       mpnum_odd_of_eight_avx512_(src + 64), 1);
 }
 
+/* The same where the float is normal, 0, Inf or NaN; a subnormal one is not odd, nor 0
+ * that was none. The last bit kept is set in the double already, and the rest cut off. */
+MPNUM_AVX512_ __m256i mpnum_cut_of_eight_avx512_(const uint8_t *src) {
+  const __m512i x = _mm512_loadu_si512(src);
+  const __mmask8 is_cut = _mm512_test_epi64_mask(x, _mm512_set1_epi64(0x1fffffff));
+  return (__m256i)_mm512_maskz_cvt_roundpd_ps(
+      0xff, (__m512d)_mm512_mask_or_epi64(x, is_cut, x, _mm512_set1_epi64(0x20000000)),
+      _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+}
+MPNUM_AVX512_ mpnumv_vector mpnumv_load_cut64(const uint8_t *src) {
+  return (mpnumv_vector)_mm512_maskz_inserti64x4(
+      0xff, _mm512_castsi256_si512(mpnum_cut_of_eight_avx512_(src)),
+      mpnum_cut_of_eight_avx512_(src + 64), 1);
+}
+
+/* Whether any float is subnormal, and not 0. */
+MPNUM_AVX512_ int mpnumv_any_subnormal(mpnumv_vector a, mpnumv_vector b) {
+  return !_mm512_kortestz(_mm512_fpclass_ps_mask((__m512)a, 0x20),
+                          _mm512_fpclass_ps_mask((__m512)b, 0x20));
+}
+
 /* 64 bytes; past the caches where non_temporal, to an aligned address. */
 MPNUM_AVX512_ void mpnum_put_avx512_(uint8_t *dst, __m512i x, int non_temporal) {
   if (non_temporal) {
