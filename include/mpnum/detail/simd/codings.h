@@ -268,8 +268,8 @@ typedef struct mpnum_any_encoding_ {
   int nan_right, storage_shift;
 } mpnum_any_encoding_;
 MPNUM_HOST_COLD_ mpnum_any_encoding_ mpnum_any_encoding_of_(mpnum_format format,
-                                                      mpnum_rounding rounding,
-                                                      mpnum_overflow overflow) {
+                                                            mpnum_rounding rounding,
+                                                            mpnum_overflow overflow) {
   const int sign_shift = format.exponent_bits + format.mantissa_bits;
   const int saturates = mpnum_saturates_(format, overflow);
   const uint32_t inf_code = format.inf_code ? format.inf_code : format.nan_code;
@@ -329,7 +329,7 @@ typedef struct mpnum_nearest_value_ {
   uint32_t over, over_signs, nan_result;
 } mpnum_nearest_value_;
 MPNUM_HOST_COLD_ mpnum_nearest_value_ mpnum_nearest_value_of_(mpnum_format format,
-                                                        mpnum_overflow overflow) {
+                                                              mpnum_overflow overflow) {
   const mpnum_encoding_ encoding = mpnum_encoding_of_(format, overflow);
   mpnum_nearest_value_ nearest;
   nearest.limit = encoding.limit;
