@@ -31,10 +31,10 @@ CALLS = {
         ("void f(mpnum_e4m3 *y, const mpnum_f16 *x, size_t n) { mpnum_f16_to_e4m3_sat_array(y, x, n); }", 12, 62),
     "mpnum_f64_to_f32_array": ("void f(float *y, const double *x, size_t n) { mpnum_f64_to_f32_array(y, x, n); }", 3, 28),
     "mpnum_f32_to_e4m3_sr_sat_array":
-        ("void f(mpnum_e4m3 *y, const float *x, size_t n) { mpnum_f32_to_e4m3_sr_sat_array(y, x, n, 1, 2); }", 21.5, 80),
+        ("void f(mpnum_e4m3 *y, const float *x, size_t n) { mpnum_f32_to_e4m3_sr_sat_array(y, x, n, 1, 2); }", 46, 108),
     "mpnum_convert_array":
         ("void f(void *y, const void *x, size_t n) { (void)mpnum_convert_array(MPNUM_TYPE_E4M3, y, MPNUM_TYPE_F16, x, n, "
-         "MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0, 0); }", 37, 122),
+         "MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0, 0); }", 76, 192),
     "mpnum_exp_f32_array": ("void f(float *y, const float *x, size_t n) { mpnum_exp_f32_array(y, x, n); }", 3.75, 32),
     "mpnum_gelu_bf16_array": ("void f(mpnum_bf16 *y, const mpnum_bf16 *x, size_t n) { mpnum_gelu_bf16_array(y, x, n); }", 26.5, 108),
     "mpnum_amax_bf16": ("float f(const mpnum_bf16 *x, size_t n) { return mpnum_amax_bf16(x, n); }", 3.5, 27),
@@ -42,7 +42,7 @@ CALLS = {
     "mpnum_softmax_rows":
         ("int f(mpnum_rows y, mpnum_const_rows x) { return mpnum_softmax_rows(y, x, 0, 0) == MPNUM_OK; }", 72, 156),
     "mpnum_hadamard_rows":
-        ("int f(mpnum_rows y, mpnum_const_rows x) { return mpnum_hadamard_rows(y, x, 16, 5) == MPNUM_OK; }", 14.5, 52),
+        ("int f(mpnum_rows y, mpnum_const_rows x) { return mpnum_hadamard_rows(y, x, 16, 5) == MPNUM_OK; }", 23, 56),
     "mpnum_grad_multiply":
         ("int f(const mpnum_grad_tensor *x, size_t n) { return mpnum_grad_multiply(x, n, 2, 0, 0) == MPNUM_OK; }", 60, 176),
     "mpnum_quantize_array":
@@ -53,7 +53,7 @@ CALLS = {
          45, 123),
     "mpnum_quantize_blocks":
         ("int f(const mpnum_blockscale_format *f, mpnum_blockscaled y, mpnum_const_rows x) "
-         "{ return mpnum_quantize_blocks(f, y, x, 0, 0) == MPNUM_OK; }", 68, 178),
+         "{ return mpnum_quantize_blocks(f, y, x, 0, 0) == MPNUM_OK; }", 94, 206),
     "mpnum_dequantize_blocks":
         ("int f(const mpnum_blockscale_format *f, mpnum_rows y, mpnum_blockscaled x) "
          "{ return mpnum_dequantize_blocks(f, y, x) == MPNUM_OK; }", 45, 108),

@@ -232,6 +232,25 @@ MPNUM_AVX2_ mpnumv_vector mpnumv_load_odd64(const uint8_t *src) {
   return (nearest + past) | (~exact & 1);
 }
 
+MPNUM_AVX2_ __m128 mpnum_cut_of_four_avx2_(const uint8_t *src) {
+  const __m256i x = (__m256i)mpnumv_load32(src), below = _mm256_set1_epi64x(0x1fffffff);
+  const __m256i carry = _mm256_add_epi64(_mm256_and_si256(x, below), below);
+  return _mm256_cvtpd_ps((__m256d)_mm256_andnot_si256(below, _mm256_or_si256(x, carry)));
+}
+MPNUM_AVX2_ mpnumv_vector mpnumv_load_cut64(const uint8_t *src) {
+  return (mpnumv_vector)_mm256_insertf128_ps(
+      _mm256_castps128_ps256(mpnum_cut_of_four_avx2_(src)),
+      mpnum_cut_of_four_avx2_(src + 32), 1);
+}
+
+MPNUM_AVX2_ int mpnumv_any_subnormal(mpnumv_vector a, mpnumv_vector b) {
+  const mpnumv_vector limit = mpnumv_splat(0x807fffffu); /* with a sign, as are keys */
+  const mpnumv_vector key_a = (a & 0x7fffffffu) - 0x80000001u;
+  const mpnumv_vector key_b = (b & 0x7fffffffu) - 0x80000001u;
+  return _mm256_movemask_epi8(_mm256_or_si256(mpnumv_greater(limit, key_a),
+                                              mpnumv_greater(limit, key_b))) != 0;
+}
+
 MPNUM_AVX2_ void mpnum_put_avx2_(uint8_t *dst, __m256i x, int non_temporal) {
   if (non_temporal) {
     _mm256_stream_si256((__m256i *)(void *)dst, x);

@@ -205,10 +205,10 @@ MPNUM_AVX512_ void mpnumv_mul_wide(mpnumv_vector a, uint32_t b, mpnumv_vector *h
 }
 /* Four words of each even lane, the lanes in the order 0, 4, 8, 12, 2, 6, 10, 14. */
 MPNUM_AVX512_ void mpnumv_store_words(uint8_t *dst, const mpnumv_vector x[4]) {
-  const __m512i low =
-      _mm512_mask_shuffle_epi32((__m512i)x[0], 0xaaaa, (__m512i)x[1], _MM_PERM_CCAA);
-  const __m512i high =
-      _mm512_mask_shuffle_epi32((__m512i)x[2], 0xaaaa, (__m512i)x[3], _MM_PERM_CCAA);
+  const __m512i low = _mm512_mask_shuffle_epi32((__m512i)x[0], (__mmask16)0xaaaa,
+                                                (__m512i)x[1], _MM_PERM_CCAA);
+  const __m512i high = _mm512_mask_shuffle_epi32((__m512i)x[2], (__mmask16)0xaaaa,
+                                                 (__m512i)x[3], _MM_PERM_CCAA);
   _mm512_storeu_si512(dst, _mm512_maskz_unpacklo_epi64(0xff, low, high));
   _mm512_storeu_si512(dst + 64, _mm512_maskz_unpackhi_epi64(0xff, low, high));
 }
@@ -290,6 +290,28 @@ MPNUM_AVX512_ mpnumv_vector mpnumv_load_odd64(const uint8_t *src) {
   return (mpnumv_vector)_mm512_maskz_inserti64x4(
       0xff, _mm512_castsi256_si512(mpnum_odd_of_eight_avx512_(src)),
       mpnum_odd_of_eight_avx512_(src + 64), 1);
+}
+
+/* The same where the float is normal, 0, Inf or NaN; a subnormal one is not odd, nor 0
+ * that was none. The last bit kept is set in the double already, and the rest cut off. */
+MPNUM_AVX512_ __m256i mpnum_cut_of_eight_avx512_(const uint8_t *src) {
+  const __m512i x = _mm512_loadu_si512(src);
+  const __mmask8 is_cut = _mm512_test_epi64_mask(x, _mm512_set1_epi64(0x1fffffff));
+  return (__m256i)_mm512_maskz_cvt_roundpd_ps(
+      (__mmask8)0xff,
+      (__m512d)_mm512_mask_or_epi64(x, is_cut, x, _mm512_set1_epi64(0x20000000)),
+      _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+}
+MPNUM_AVX512_ mpnumv_vector mpnumv_load_cut64(const uint8_t *src) {
+  return (mpnumv_vector)_mm512_maskz_inserti64x4(
+      0xff, _mm512_castsi256_si512(mpnum_cut_of_eight_avx512_(src)),
+      mpnum_cut_of_eight_avx512_(src + 64), 1);
+}
+
+/* Whether any float is subnormal, and not 0. */
+MPNUM_AVX512_ int mpnumv_any_subnormal(mpnumv_vector a, mpnumv_vector b) {
+  return !_mm512_kortestz(_mm512_fpclass_ps_mask((__m512)a, 0x20),
+                          _mm512_fpclass_ps_mask((__m512)b, 0x20));
 }
 
 /* 64 bytes; past the caches where non_temporal, to an aligned address. */

@@ -41,7 +41,7 @@ typedef struct mpnum_random_ {
   uint32_t keys[10][2];
   uint32_t high;
 } mpnum_random_;
-MPNUM_HOST mpnum_random_ mpnum_random_of_(uint64_t seed, uint64_t index) {
+MPNUM_HOST_COLD_ mpnum_random_ mpnum_random_of_(uint64_t seed, uint64_t index) {
   mpnum_random_ random;
   uint64_t product = 0;
   uint32_t i = 0;
@@ -267,9 +267,9 @@ typedef struct mpnum_any_encoding_ {
   uint32_t nan_signs, nan_number, nan_payload; /* NaN: sign, changed, and payload kept */
   int nan_right, storage_shift;
 } mpnum_any_encoding_;
-MPNUM_HOST mpnum_any_encoding_ mpnum_any_encoding_of_(mpnum_format format,
-                                                      mpnum_rounding rounding,
-                                                      mpnum_overflow overflow) {
+MPNUM_HOST_COLD_ mpnum_any_encoding_ mpnum_any_encoding_of_(mpnum_format format,
+                                                            mpnum_rounding rounding,
+                                                            mpnum_overflow overflow) {
   const int sign_shift = format.exponent_bits + format.mantissa_bits;
   const int saturates = mpnum_saturates_(format, overflow);
   const uint32_t inf_code = format.inf_code ? format.inf_code : format.nan_code;
@@ -328,8 +328,8 @@ typedef struct mpnum_nearest_value_ {
   int has_negative_zero;
   uint32_t over, over_signs, nan_result;
 } mpnum_nearest_value_;
-MPNUM_HOST mpnum_nearest_value_ mpnum_nearest_value_of_(mpnum_format format,
-                                                        mpnum_overflow overflow) {
+MPNUM_HOST_COLD_ mpnum_nearest_value_ mpnum_nearest_value_of_(mpnum_format format,
+                                                              mpnum_overflow overflow) {
   const mpnum_encoding_ encoding = mpnum_encoding_of_(format, overflow);
   mpnum_nearest_value_ nearest;
   nearest.limit = encoding.limit;
@@ -357,7 +357,7 @@ typedef struct mpnum_any_decoding_ {
   uint32_t inf_code, last, nan_code; /* NaN is above the last one, or that code */
   uint32_t nan_number, nan_signs, nan_payload;
 } mpnum_any_decoding_;
-MPNUM_HOST mpnum_any_decoding_ mpnum_any_decoding_of_(mpnum_format format) {
+MPNUM_HOST_COLD_ mpnum_any_decoding_ mpnum_any_decoding_of_(mpnum_format format) {
   const int sign_shift = format.exponent_bits + format.mantissa_bits;
   const int is_canonical = format.nan_policy == MPNUM_NAN_CANONICAL;
   const int has_payload = format.nan_policy == MPNUM_NAN_PAYLOAD && format.inf_code;

@@ -307,6 +307,24 @@ MPNUM_SSE2_ mpnumv_vector mpnumv_load_odd64(const uint8_t *src) {
   return mpnum_narrow_to_odd_sse2_(high, low);
 }
 
+MPNUM_SSE2_ __m128 mpnum_cut_of_two_sse2_(const uint8_t *src) {
+  const __m128i x = (__m128i)mpnumv_load32(src), below = _mm_set1_epi64x(0x1fffffff);
+  const __m128i carry = _mm_add_epi64(_mm_and_si128(x, below), below);
+  return _mm_cvtpd_ps((__m128d)_mm_andnot_si128(below, _mm_or_si128(x, carry)));
+}
+MPNUM_SSE2_ mpnumv_vector mpnumv_load_cut64(const uint8_t *src) {
+  return (mpnumv_vector)_mm_movelh_ps(mpnum_cut_of_two_sse2_(src),
+                                      mpnum_cut_of_two_sse2_(src + 16));
+}
+
+MPNUM_SSE2_ int mpnumv_any_subnormal(mpnumv_vector a, mpnumv_vector b) {
+  const mpnumv_vector limit = mpnumv_splat(0x807fffffu); /* with a sign, as are keys */
+  const mpnumv_vector key_a = (a & 0x7fffffffu) - 0x80000001u;
+  const mpnumv_vector key_b = (b & 0x7fffffffu) - 0x80000001u;
+  return _mm_movemask_epi8(_mm_or_si128((__m128i)mpnumv_greater(limit, key_a),
+                                        (__m128i)mpnumv_greater(limit, key_b))) != 0;
+}
+
 MPNUM_SSE2_ void mpnum_put_sse2_(uint8_t *dst, __m128i x, int non_temporal) {
   if (non_temporal) {
     _mm_stream_si128((__m128i *)(void *)dst, x);
