@@ -220,3 +220,10 @@ uint64_t reference_of_logaddexp(double a, double b) {
   mpfr_add(result, result, second, MPFR_RNDN);
   return odd_double(result);
 }
+
+uint64_t reference_of_pow(double a, double b) {
+  mpfr_set_d(argument, a, MPFR_RNDN);
+  mpfr_set_d(second, b, MPFR_RNDN);
+  mpfr_pow(result, argument, second, MPFR_RNDN);
+  return odd_double(result);
+}

@@ -1,32 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "pow_reference.h"
 
+#include "function_reference.h"
+
 #include <math.h>
 #include <mpfr.h>
 #include <string.h>
-
-/* As bits, toward zero and to odd; far outside of every float it stays there. */
-static uint64_t odd_bits(const mpfr_t y) {
-  double value = mpfr_get_d(y, MPFR_RNDZ);
-  uint64_t bits;
-  if (mpfr_regular_p(y) && mpfr_get_exp(y) > 1000)
-    value = mpfr_signbit(y) ? -0x1p1000 : 0x1p1000;
-  if (mpfr_regular_p(y) && mpfr_get_exp(y) < -1000)
-    value = mpfr_signbit(y) ? -0x1p-1000 : 0x1p-1000;
-  memcpy(&bits, &value, sizeof bits);
-  return mpfr_regular_p(y) && mpfr_cmp_d(y, value) != 0 ? bits | 1 : bits;
-}
-uint64_t reference_of_pow(double x, double y) {
-  mpfr_t base, exponent, result;
-  mpfr_inits2(300, base, exponent, result, (mpfr_ptr)0);
-  mpfr_set_d(base, x, MPFR_RNDN);
-  mpfr_set_d(exponent, y, MPFR_RNDN);
-  const int ternary = mpfr_pow(result, base, exponent, MPFR_RNDZ);
-  uint64_t bits = odd_bits(result);
-  if (ternary != 0 && mpfr_regular_p(result)) bits |= 1;
-  mpfr_clears(base, exponent, result, (mpfr_ptr)0);
-  return bits;
-}
 
 /* log2 |x| as the sum of a double of 42 bits, whose product with a y of 11 is exact, and
  * another. */

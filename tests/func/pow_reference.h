@@ -8,9 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* x^y toward zero and then to odd, as bits of a double; x and y as C23 has them. */
-uint64_t reference_of_pow(double x, double y);
-
 typedef struct pow_format {
   int mantissa_bits, least_exponent; /* the smallest value is 2^least_exponent */
 } pow_format;
