@@ -5,7 +5,7 @@
  *            compiler, flags and floating-point environment (test functions_small).
  *            f32: units in the last place as given in docs/errors.md, and the same bits
  *            everywhere, but under -ffast-math, a directed rounding mode or with
- *            subnormals flushed only these errors. No double, no fma, no table.
+ *            subnormals flushed only these errors. No table.
  * NaN        in gives NaN out, canonical without a sign, as do arguments outside the
  *            domain.
  * Overflow   Inf, as C's functions; the forms named _sat give the largest finite value of
@@ -242,6 +242,21 @@ MPNUM_MATH_ mpnum_f16 mpnum_erf_f16(mpnum_f16 x) {
 MPNUM_MATH_ mpnum_bf16 mpnum_erf_bf16(mpnum_bf16 x) {
   return mpnum_bf16_function_(MPNUM_FUNCTION_ERF_, x, MPNUM_OVERFLOW_IEEE);
 }
+/* Sine and cosine of radians, of any size; see mpnum_sincos_f32 for both. */
+MPNUM_MATH_ float mpnum_sin_f32(float x) { return mpnum_sin_scalar_(x); }
+MPNUM_MATH_ mpnum_f16 mpnum_sin_f16(mpnum_f16 x) {
+  return mpnum_f16_function_(MPNUM_FUNCTION_SIN_, x, MPNUM_OVERFLOW_IEEE);
+}
+MPNUM_MATH_ mpnum_bf16 mpnum_sin_bf16(mpnum_bf16 x) {
+  return mpnum_bf16_function_(MPNUM_FUNCTION_SIN_, x, MPNUM_OVERFLOW_IEEE);
+}
+MPNUM_MATH_ float mpnum_cos_f32(float x) { return mpnum_cos_scalar_(x); }
+MPNUM_MATH_ mpnum_f16 mpnum_cos_f16(mpnum_f16 x) {
+  return mpnum_f16_function_(MPNUM_FUNCTION_COS_, x, MPNUM_OVERFLOW_IEEE);
+}
+MPNUM_MATH_ mpnum_bf16 mpnum_cos_bf16(mpnum_bf16 x) {
+  return mpnum_bf16_function_(MPNUM_FUNCTION_COS_, x, MPNUM_OVERFLOW_IEEE);
+}
 /* df/dx at x. That of softplus is sigmoid. The last three change their sign, silu's
  * near -1.278 and those of gelu near -0.752; close to there f32 has an absolute error
  * of 2^-27. */
@@ -320,6 +335,26 @@ MPNUM_MATH_ mpnum_f16 mpnum_geglu_f16(mpnum_f16 a, mpnum_f16 b) {
 }
 MPNUM_MATH_ mpnum_bf16 mpnum_geglu_bf16(mpnum_bf16 a, mpnum_bf16 b) {
   return mpnum_bf16_function_of_two_(MPNUM_FUNCTION_GEGLU_, a, b);
+}
+/* a^b, special values as C23 Annex F has them: 1^b and a^0 are 1, for NaN, too. */
+MPNUM_MATH_ float mpnum_pow_f32(float a, float b) { return mpnum_pow_scalar_(a, b); }
+MPNUM_MATH_ mpnum_f16 mpnum_pow_f16(mpnum_f16 a, mpnum_f16 b) {
+  return mpnum_f16_function_of_two_(MPNUM_FUNCTION_POW_, a, b);
+}
+MPNUM_MATH_ mpnum_bf16 mpnum_pow_bf16(mpnum_bf16 a, mpnum_bf16 b) {
+  return mpnum_bf16_function_of_two_(MPNUM_FUNCTION_POW_, a, b);
+}
+/* Both, as sin and cos give them; f32 at the cost of one. */
+MPNUM_MATH_ void mpnum_sincos_f32(float x, float *sine, float *cosine) {
+  mpnum_sincos_of_(x, sine, cosine);
+}
+MPNUM_MATH_ void mpnum_sincos_f16(mpnum_f16 x, mpnum_f16 *sine, mpnum_f16 *cosine) {
+  *sine = mpnum_sin_f16(x);
+  *cosine = mpnum_cos_f16(x);
+}
+MPNUM_MATH_ void mpnum_sincos_bf16(mpnum_bf16 x, mpnum_bf16 *sine, mpnum_bf16 *cosine) {
+  *sine = mpnum_sin_bf16(x);
+  *cosine = mpnum_cos_bf16(x);
 }
 /* End of what tools/wrappers wrote. */
 

@@ -290,6 +290,26 @@ MPNUM_HOST void mpnum_erf_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, siz
   mpnum_erf_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
 }
 
+/* Sine and cosine of radians. */
+MPNUM_HOST void mpnum_sin_f32_array(float *dst, const float *src, size_t n) {
+  MPNUM_RUN_F32_(sin, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
+}
+MPNUM_HOST void mpnum_sin_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
+  mpnum_sin_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+}
+MPNUM_HOST void mpnum_sin_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
+  mpnum_sin_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+}
+MPNUM_HOST void mpnum_cos_f32_array(float *dst, const float *src, size_t n) {
+  MPNUM_RUN_F32_(cos, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
+}
+MPNUM_HOST void mpnum_cos_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
+  mpnum_cos_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+}
+MPNUM_HOST void mpnum_cos_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
+  mpnum_cos_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+}
+
 /* Their derivatives; that of softplus is sigmoid. */
 MPNUM_HOST void mpnum_sigmoid_derivative_f32_array(float *dst, const float *src,
                                                    size_t n) {
@@ -388,6 +408,34 @@ MPNUM_HOST void mpnum_geglu_f16_array(mpnum_f16 *dst, const mpnum_f16 *a,
 MPNUM_HOST void mpnum_geglu_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *a,
                                        const mpnum_bf16 *b, size_t n) {
   mpnum_geglu_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, a, b, n);
+}
+
+/* a^b. */
+MPNUM_HOST void mpnum_pow_f32_array(float *dst, const float *a, const float *b,
+                                    size_t n) {
+  MPNUM_RUN_F32_(pow, dst, a, b, n, MPNUM_OVERFLOW_IEEE, 0);
+}
+MPNUM_HOST void mpnum_pow_f16_array(mpnum_f16 *dst, const mpnum_f16 *a,
+                                    const mpnum_f16 *b, size_t n) {
+  mpnum_pow_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, a, b, n);
+}
+MPNUM_HOST void mpnum_pow_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *a,
+                                     const mpnum_bf16 *b, size_t n) {
+  mpnum_pow_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, a, b, n);
+}
+
+/* Sines and cosines; one of the two may be src. */
+MPNUM_HOST void mpnum_sincos_f32_array(float *sine, float *cosine, const float *src,
+                                       size_t n) {
+  mpnum_sincos_f32_(sine, cosine, src, n);
+}
+MPNUM_HOST void mpnum_sincos_f16_array(mpnum_f16 *sine, mpnum_f16 *cosine,
+                                       const mpnum_f16 *src, size_t n) {
+  mpnum_sincos_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), sine, cosine, src, n);
+}
+MPNUM_HOST void mpnum_sincos_bf16_array(mpnum_bf16 *sine, mpnum_bf16 *cosine,
+                                        const mpnum_bf16 *src, size_t n) {
+  mpnum_sincos_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), sine, cosine, src, n);
 }
 /* End of what tools/wrappers wrote. */
 

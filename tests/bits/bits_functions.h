@@ -59,6 +59,8 @@ static void print_functions(void) {
   FUNCTION(gelu)
   FUNCTION(gelu_tanh)
   FUNCTION(erf)
+  FUNCTION(sin)
+  FUNCTION(cos)
   FUNCTION(sigmoid_derivative)
   FUNCTION(tanh_derivative)
   FUNCTION(silu_derivative)
@@ -67,6 +69,7 @@ static void print_functions(void) {
   FUNCTION_OF_TWO(logaddexp)
   FUNCTION_OF_TWO(swiglu)
   FUNCTION_OF_TWO(geglu)
+  FUNCTION_OF_TWO(pow)
 }
 
 #endif

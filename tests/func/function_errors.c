@@ -89,6 +89,8 @@ static const measured_function functions[] = {
     {"gelu", gelu_f32, gelu_f64, 0},
     {"gelu_tanh", gelu_tanh_f32, gelu_tanh_f64, 0},
     {"erf", erf_f32, erf, 0},
+    {"sin", sin_f32, sin, 0},
+    {"cos", cos_f32, cos, 0},
     {"sigmoid_derivative", sigmoid_derivative_f32, bell_f64, 0},
     {"tanh_derivative", tanh_derivative_f32, tanh_derivative_f64, 0},
     {"silu_derivative", silu_derivative_f32, silu_derivative_f64, 1},

@@ -34,6 +34,8 @@ BY_MPFR(sqrt, mpfr_sqrt)
 BY_MPFR(rsqrt, mpfr_rec_sqrt)
 BY_MPFR(tanh, mpfr_tanh)
 BY_MPFR(erf, mpfr_erf)
+BY_MPFR(sin, mpfr_sin)
+BY_MPFR(cos, mpfr_cos)
 
 static void reciprocal_by_mpfr(mpfr_t y, const mpfr_t x) {
   mpfr_ui_div(y, 1, x, MPFR_RNDN);
@@ -153,6 +155,8 @@ const function_reference function_references[] = {
     {"gelu", gelu_by_mpfr, 0, 0, -0.0, 0, 0, 1},
     {"gelu_tanh", gelu_tanh_by_mpfr, 0, 0, -0.0, 0, 0, 1},
     PLAIN(erf),
+    PLAIN(sin),
+    PLAIN(cos),
     PLAIN(sigmoid_derivative),
     PLAIN(tanh_derivative),
     {"silu_derivative", silu_derivative_by_mpfr, 0, 1, -0.0, 0, 1, 1},
@@ -214,5 +218,12 @@ uint64_t reference_of_logaddexp(double a, double b) {
   softplus_by_mpfr(result, argument);
   mpfr_set_d(second, high, MPFR_RNDN);
   mpfr_add(result, result, second, MPFR_RNDN);
+  return odd_double(result);
+}
+
+uint64_t reference_of_pow(double a, double b) {
+  mpfr_set_d(argument, a, MPFR_RNDN);
+  mpfr_set_d(second, b, MPFR_RNDN);
+  mpfr_pow(result, argument, second, MPFR_RNDN);
   return odd_double(result);
 }

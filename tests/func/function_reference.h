@@ -27,6 +27,8 @@ uint64_t reference_of_function(const function_reference *function, double x);
 uint64_t reference_of_product(const function_reference *function, double a, double b);
 /* log(e^a + e^b) */
 uint64_t reference_of_logaddexp(double a, double b);
+/* a^b, as C23 has it */
+uint64_t reference_of_pow(double a, double b);
 /* MPFR's default precision; before any of the others. */
 void start_function_references(void);
 void end_function_references(void);

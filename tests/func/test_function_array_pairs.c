@@ -86,9 +86,54 @@ static void the_result_may_be_a_source(void) {
   MPNUM_FUNCTION_ROWS_OF_TWO_(CHECK_IN_PLACE)
 }
 
+/* Sizes up to 2^127, so that both ways to reduce an angle meet in one vector. */
+static void sincos_is_the_scalar_one(void) {
+  static float sine32[MOST], cosine32[MOST], want_sine[MOST], want_cosine[MOST];
+  static mpnum_f16 sine16[MOST], cosine16[MOST], sines16[MOST], cosines16[MOST];
+  static mpnum_bf16 sineb[MOST], cosineb[MOST], sinesb[MOST], cosinesb[MOST];
+  for (size_t i = 0; i < MOST; ++i) {
+    mpnum_sincos_f32(a32[i], &want_sine[i], &want_cosine[i]);
+    mpnum_sincos_f16(a16[i], &sines16[i], &cosines16[i]);
+    mpnum_sincos_bf16(ab[i], &sinesb[i], &cosinesb[i]);
+  }
+  for (size_t n = 0; n <= MOST; n += n < 40 ? 1 : 370) {
+    memset(sine32, 0x5c, sizeof sine32);
+    memset(cosine32, 0x5c, sizeof cosine32);
+    mpnum_sincos_f32_array(sine32, cosine32, a32, n);
+    mpnum_sincos_f16_array(sine16, cosine16, a16, n);
+    mpnum_sincos_bf16_array(sineb, cosineb, ab, n);
+    check("sin_f32", n, sine32, want_sine, 4);
+    check("cos_f32", n, cosine32, want_cosine, 4);
+    check("sin_f16", n, sine16, sines16, 2);
+    check("cos_f16", n, cosine16, cosines16, 2);
+    check("sin_bf16", n, sineb, sinesb, 2);
+    check("cos_bf16", n, cosineb, cosinesb, 2);
+    CHECK(n == MOST || (mpnum_bits_f32(sine32[n]) == 0x5c5c5c5cu &&
+                        mpnum_bits_f32(cosine32[n]) == 0x5c5c5c5cu),
+          "written past %zu", n);
+  }
+  memcpy(sine32, a32, sizeof sine32);
+  mpnum_sincos_f32_array(sine32, cosine32, sine32, MOST);
+  check("sin_f32 in place", MOST, sine32, want_sine, 4);
+  check("cos_f32 of it", MOST, cosine32, want_cosine, 4);
+  memcpy(cosine32, a32, sizeof cosine32);
+  mpnum_sincos_f32_array(sine32, cosine32, cosine32, MOST);
+  check("sin_f32 of the other", MOST, sine32, want_sine, 4);
+  check("cos_f32 in place", MOST, cosine32, want_cosine, 4);
+  memcpy(sine16, a16, sizeof sine16);
+  mpnum_sincos_f16_array(sine16, cosine16, sine16, MOST);
+  check("sin_f16 in place", MOST, sine16, sines16, 2);
+  check("cos_f16 of it", MOST, cosine16, cosines16, 2);
+  memcpy(cosineb, ab, sizeof cosineb);
+  mpnum_sincos_bf16_array(sineb, cosineb, cosineb, MOST);
+  check("sin_bf16 of the other", MOST, sineb, sinesb, 2);
+  check("cos_bf16 in place", MOST, cosineb, cosinesb, 2);
+}
+
 int main(void) {
   make_inputs();
   RUN_FOR_EACH_ISA(elements_are_the_scalar_ones);
   RUN_FOR_EACH_ISA(the_result_may_be_a_source);
+  RUN_FOR_EACH_ISA(sincos_is_the_scalar_one);
   return tap_done();
 }

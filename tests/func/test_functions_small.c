@@ -176,6 +176,7 @@ static uint64_t swiglu_wanted(double a, double b) {
 static uint64_t geglu_wanted(double a, double b) {
   return reference_of_product(reference_named("gelu"), a, b);
 }
+static uint64_t pow_wanted(double a, double b) { return reference_of_pow(a, b); }
 typedef uint16_t code_function_of_two(uint16_t a, uint16_t b);
 #define CODE_FUNCTION_OF_TWO(name, type)                        \
  static uint16_t name##_##type##_code(uint16_t a, uint16_t b) { \

@@ -16,6 +16,10 @@ enum {
   HALF = 0x3f000000,
   QUARTER = 0x3e800000,
   ONE = 0x3f800000,
+  THREE_HALVES = 0x3fc00000,
+  TWO = 0x40000000,
+  THREE = 0x40400000,
+  FIVE = 0x40a00000,
   LOG_2 = 0x3f317218,
   SMALLEST = 1,
   LARGEST = 0x7f7fffff,
@@ -83,6 +87,8 @@ static void zeros_and_infinities(void) {
   VALUES(gelu_tanh, NEGATIVE(ZERO), ZERO, NEGATIVE(ZERO), INF);
   VALUES(sigmoid_derivative, QUARTER, QUARTER, ZERO, ZERO);
   VALUES(tanh_derivative, ONE, ONE, ZERO, ZERO);
+  VALUES(sin, NEGATIVE(ZERO), ZERO, NOT_A_NUMBER, NOT_A_NUMBER);
+  VALUES(cos, ONE, ONE, NOT_A_NUMBER, NOT_A_NUMBER);
   VALUES(silu_derivative, HALF, HALF, NEGATIVE(ZERO), ONE);
   VALUES(gelu_derivative, HALF, HALF, NEGATIVE(ZERO), ONE);
   VALUES(gelu_tanh_derivative, HALF, HALF, NEGATIVE(ZERO), ONE);
@@ -184,6 +190,119 @@ static void logaddexp_of_special_arguments(void) {
   logaddexp_of(NOT_A_NUMBER, NOT_A_NUMBER, NOT_A_NUMBER);
 }
 
+static void pow_of(uint32_t x, uint32_t y, uint32_t want) {
+  const mpnum_f16 half_x = {code_of("f16", x)}, half_y = {code_of("f16", y)};
+  const mpnum_bf16 brain_x = {code_of("bf16", x)}, brain_y = {code_of("bf16", y)};
+  check("pow", "f32", x,
+        mpnum_bits_f32(mpnum_pow_f32(mpnum_from_bits_f32(x), mpnum_from_bits_f32(y))),
+        want);
+  check("pow", "f16", x, mpnum_pow_f16(half_x, half_y).bits, code_of("f16", want));
+  check("pow", "bf16", x, mpnum_pow_bf16(brain_x, brain_y).bits, code_of("bf16", want));
+}
+/* C23, F.10.4.5, line by line. */
+static void pow_of_special_arguments(void) {
+  static const uint32_t odd[] = {ONE, THREE, FIVE};
+  /* even, or no integer */
+  static const uint32_t others[] = {TWO,         HALF,        THREE_HALVES, QUARTER,
+                                    0x41000000u, 0x43ff0000u, LARGEST,      SMALLEST};
+  static const uint32_t fractions[] = {HALF, THREE_HALVES, QUARTER, SMALLEST};
+  static const uint32_t any[] = {ZERO,     HALF,    ONE, TWO,
+                                 SMALLEST, LARGEST, INF, NOT_A_NUMBER};
+  for (int is_negative = 0; is_negative < 2; ++is_negative) {
+    const uint32_t sign = (uint32_t)is_negative << 31;
+    for (int i = 0; i < 3; ++i) {
+      pow_of(sign, NEGATIVE(odd[i]), sign | INF);
+      pow_of(sign, odd[i], sign);
+      pow_of(sign | INF, NEGATIVE(odd[i]), sign);
+      pow_of(sign | INF, odd[i], sign | INF);
+    }
+    for (int i = 0; i < 8; ++i) {
+      pow_of(sign, NEGATIVE(others[i]), INF);
+      pow_of(sign, others[i], ZERO);
+      pow_of(sign | INF, NEGATIVE(others[i]), ZERO);
+      pow_of(sign | INF, others[i], INF);
+    }
+    pow_of(sign, NEGATIVE(INF), INF);
+    pow_of(sign, INF, ZERO);
+    pow_of(sign | INF, NEGATIVE(INF), ZERO);
+    pow_of(sign | INF, INF, INF);
+    pow_of(NEGATIVE(ONE), sign | INF, ONE);
+    for (int i = 0; i < 8; ++i) {
+      pow_of(ONE, sign | any[i], ONE);
+      pow_of(sign | any[i], ZERO, ONE);
+      pow_of(sign | any[i], NEGATIVE(ZERO), ONE);
+    }
+    /* below and above 1 */
+    for (int i = 0; i < 2; ++i) {
+      pow_of(sign | (i ? SMALLEST : HALF), NEGATIVE(INF), INF);
+      pow_of(sign | (i ? SMALLEST : HALF), INF, ZERO);
+      pow_of(sign | (i ? LARGEST : TWO), NEGATIVE(INF), ZERO);
+      pow_of(sign | (i ? LARGEST : TWO), INF, INF);
+    }
+    for (int i = 0; i < 4; ++i) {
+      pow_of(NEGATIVE(ONE), sign | fractions[i], NOT_A_NUMBER);
+      pow_of(NEGATIVE(TWO), sign | fractions[i], NOT_A_NUMBER);
+      pow_of(NEGATIVE(SMALLEST), sign | fractions[i], NOT_A_NUMBER);
+      pow_of(NEGATIVE(LARGEST), sign | fractions[i], NOT_A_NUMBER);
+    }
+    for (int i = 1; i < 7; ++i)
+      if (any[i] != ONE) {
+        pow_of(sign | any[i], NOT_A_NUMBER, NOT_A_NUMBER);
+        pow_of(NOT_A_NUMBER, sign | any[i], NOT_A_NUMBER);
+      }
+  }
+  pow_of(NEGATIVE(ONE), NOT_A_NUMBER, NOT_A_NUMBER);
+  pow_of(NOT_A_NUMBER, NOT_A_NUMBER, NOT_A_NUMBER);
+  pow_of(0xff800001u, ONE, NOT_A_NUMBER);
+  /* overflow and what vanishes, with the sign of an odd power */
+  pow_of(NEGATIVE(LARGEST), THREE, NEGATIVE(INF));
+  pow_of(NEGATIVE(LARGEST), NEGATIVE(THREE), NEGATIVE(ZERO));
+  pow_of(NEGATIVE(LARGEST), TWO, INF);
+  pow_of(NEGATIVE(TWO), THREE, 0xc1000000u);
+  pow_of(NEGATIVE(TWO), NEGATIVE(TWO), QUARTER);
+}
+/* The last odd float, and those of even integers alone. */
+static void pow_knows_odd_floats(void) {
+  const float minus = mpnum_from_bits_f32(NEGATIVE(ONE));
+  static const float odd[] = {1, 3, 65535, 8388607, 8388609, 16777215};
+  static const float even[] = {2,        65536,    8388608,  16777214,
+                               16777216, 16777218, 33554436, 3e38f};
+  static const float fractions[] = {0.5f, 1.5f, 4194303.5f};
+  for (int sign = -1; sign < 2; sign += 2) {
+    for (int i = 0; i < 6; ++i)
+      check("pow(-1)", "f32", 0,
+            mpnum_bits_f32(mpnum_pow_f32(minus, (float)sign * odd[i])), NEGATIVE(ONE));
+    for (int i = 0; i < 8; ++i)
+      check("pow(-1)", "f32", 0,
+            mpnum_bits_f32(mpnum_pow_f32(minus, (float)sign * even[i])), ONE);
+    for (int i = 0; i < 3; ++i)
+      check("pow(-1)", "f32", 0,
+            mpnum_bits_f32(mpnum_pow_f32(minus, (float)sign * fractions[i])),
+            NOT_A_NUMBER);
+  }
+}
+static void sincos_is_sin_and_cos(void) {
+  for (uint64_t bits = 0; bits >> 32 == 0; bits += 65521) {
+    const float x = mpnum_from_bits_f32((uint32_t)bits);
+    const mpnum_f16 half = {(uint16_t)(bits >> 16)};
+    const mpnum_bf16 brain = {(uint16_t)(bits >> 16)};
+    mpnum_f16 half_sine, half_cosine;
+    mpnum_bf16 brain_sine, brain_cosine;
+    float sine, cosine;
+    mpnum_sincos_f32(x, &sine, &cosine);
+    check("sincos", "f32", (uint32_t)bits, mpnum_bits_f32(sine),
+          mpnum_bits_f32(mpnum_sin_f32(x)));
+    check("sincos", "f32", (uint32_t)bits, mpnum_bits_f32(cosine),
+          mpnum_bits_f32(mpnum_cos_f32(x)));
+    mpnum_sincos_f16(half, &half_sine, &half_cosine);
+    check("sincos", "f16", half.bits, half_sine.bits, mpnum_sin_f16(half).bits);
+    check("sincos", "f16", half.bits, half_cosine.bits, mpnum_cos_f16(half).bits);
+    mpnum_sincos_bf16(brain, &brain_sine, &brain_cosine);
+    check("sincos", "bf16", brain.bits, brain_sine.bits, mpnum_sin_bf16(brain).bits);
+    check("sincos", "bf16", brain.bits, brain_cosine.bits, mpnum_cos_bf16(brain).bits);
+  }
+}
+
 static uint32_t state = 1;
 static double uniform(double from, double to) {
   state = state * 1664525u + 1013904223u;
@@ -269,6 +388,9 @@ int main(void) {
   TAP_RUN(logaddexp_keeps_its_bound);
   TAP_RUN(gates_of_special_arguments);
   TAP_RUN(gates_keep_their_bound);
+  TAP_RUN(pow_of_special_arguments);
+  TAP_RUN(pow_knows_odd_floats);
+  TAP_RUN(sincos_is_sin_and_cos);
   end_function_references();
   return tap_done();
 }

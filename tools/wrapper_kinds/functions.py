@@ -17,6 +17,8 @@ FUNCTIONS = [
     ("x / (1 + e^-x), also named swish; x times the normal distribution below x; its approximation by "
      "x / (1 + e^-2u), u = sqrt(2 / pi) (x + 0.044715 x^3); and the error function. At -Inf the first three are -0.",
      None, ["silu", "gelu", "gelu_tanh", "erf"], []),
+    ("Sine and cosine of radians, of any size; see mpnum_sincos_f32 for both.", "Sine and cosine of radians.",
+     ["sin", "cos"], []),
     ("df/dx at x. That of softplus is sigmoid. The last three change their sign, silu's near -1.278 and those of "
      "gelu near -0.752; close to there f32 has an absolute error of 2^-27.", "Their derivatives; that of softplus is sigmoid.",
      ["sigmoid_derivative", "tanh_derivative", "silu_derivative", "gelu_derivative",
@@ -28,6 +30,7 @@ FUNCTIONS_OF_TWO = [
      ["logaddexp"]),
     ("silu(a) b and gelu(a) b, a being the gate. f32 is off by 3 places at most, where the factor is not subnormal.",
      "silu(a) b and gelu(a) b.", ["swiglu", "geglu"]),
+    ("a^b, special values as C23 Annex F has them: 1^b and a^0 are 1, for NaN, too.", "a^b.", ["pow"]),
 ]
 # Their _sat forms take the smallest positive argument for a zero.
 LOGARITHMS = ("log", "log2", "log10")
@@ -50,6 +53,27 @@ MPNUM_MATH_ float mpnum_${function}_f32(float a, float b) {
 FUNCTION_OF_TWO_SMALL = """\
 MPNUM_MATH_ mpnum_$T mpnum_${function}_$T(mpnum_$T a, mpnum_$T b) {
   return mpnum_${T}_function_of_two_(MPNUM_FUNCTION_${NAME}_, a, b);
+}
+"""
+SINCOS = """\
+MPNUM_MATH_ void mpnum_sincos_$T(mpnum_$T x, mpnum_$T *sine, mpnum_$T *cosine) {
+  *sine = mpnum_sin_$T(x);
+  *cosine = mpnum_cos_$T(x);
+}
+"""
+SINCOS_F32 = """\
+MPNUM_MATH_ void mpnum_sincos_f32(float x, float *sine, float *cosine) {
+  mpnum_sincos_of_(x, sine, cosine);
+}
+"""
+SINCOS_ARRAY = """\
+MPNUM_HOST void mpnum_sincos_${T}_array(mpnum_$T *sine, mpnum_$T *cosine, const mpnum_$T *src, size_t n) {
+  mpnum_sincos_16_(mpnum_small_${T}_(MPNUM_OVERFLOW_IEEE), sine, cosine, src, n);
+}
+"""
+SINCOS_F32_ARRAY = """\
+MPNUM_HOST void mpnum_sincos_f32_array(float *sine, float *cosine, const float *src, size_t n) {
+  mpnum_sincos_f32_(sine, cosine, src, n);
 }
 """
 FUNCTION_F32_ARRAY = """\
@@ -99,7 +123,9 @@ def scalars_text():
     return "".join(sections([(words, [text for form in forms(names, saturating) for text in function(*form)])])
                    for words, _, names, saturating in FUNCTIONS) + "".join(
         sections([(words, [text for name in names for text in function_of_two(name)])])
-        for words, _, names in FUNCTIONS_OF_TWO)
+        for words, _, names in FUNCTIONS_OF_TWO) + sections([
+            ("Both, as sin and cos give them; f32 at the cost of one.",
+             [fill(SINCOS_F32), *(fill(SINCOS, T=T) for T in ("f16", "bf16"))])])
 
 
 def arrays_text():
@@ -110,6 +136,8 @@ def arrays_text():
         groups[-1][1].extend(text for form in forms(names, saturating) for text in function_arrays(*form))
     groups += [(words, [text for name in names for text in function_arrays(name, sources=("a", "b"))])
                for _, words, names in FUNCTIONS_OF_TWO]
+    groups.append(("Sines and cosines; one of the two may be src.",
+                   [fill(SINCOS_F32_ARRAY), *(fill(SINCOS_ARRAY, T=T) for T in ("f16", "bf16"))]))
     return sections(groups)
 
 

@@ -100,6 +100,8 @@ def functions(api):
         if {result, *kinds} == {"float"}:
             arguments = ", ".join(f"get_float(in[{place}])" for place in range(len(kinds)))
             found.append(Call(name, name, kinds, result, 4, 1, f"*out = {name}({arguments});"))
+        elif kinds == ["float", "float *", "float *"]:  # sine and cosine
+            found.append(Call(name, name, kinds[:1], "float", 4, 2, f"{name}(get_float(in[0]), out, out + 1);"))
     return found
 
 

@@ -96,6 +96,8 @@ MPNUM_REAL_ uint32_t mpnumv_splat(uint32_t x) { return x; }
 MPNUM_REAL_ int mpnumv_greater(uint32_t a, uint32_t b) { return a > b; }
 MPNUM_REAL_ int mpnumv_less(uint32_t a, uint32_t b) { return a < b; }
 MPNUM_REAL_ int mpnumv_equal(uint32_t a, uint32_t b) { return a == b; }
+/* By 31 at most. */
+MPNUM_REAL_ uint32_t mpnumv_shl(uint32_t x, uint32_t count) { return x << count; }
 MPNUM_REAL_ uint32_t mpnumv_select(int mask, uint32_t a, uint32_t b) {
   return mask ? a : b;
 }
@@ -251,6 +253,7 @@ MPNUM_ALSO_TWO_(div, float, float)
 MPNUM_ALSO_TWO_(greater, int, uint32_t)
 MPNUM_ALSO_TWO_(less, int, uint32_t)
 MPNUM_ALSO_TWO_(equal, int, uint32_t)
+MPNUM_ALSO_TWO_(shl, uint32_t, uint32_t)
 MPNUM_ALSO_(sqrt_raw, float, float)
 MPNUM_ALSO_(constant, float, uint32_t)
 MPNUM_ALSO_(f32_of, float, uint32_t)

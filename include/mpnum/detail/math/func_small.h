@@ -6,6 +6,7 @@
 
 #include "../../bf16.h"
 #include "../../f16.h"
+#include "angle.h"
 #include "f32_ops.h"
 
 #include "../simd/operations.inc"
@@ -30,7 +31,7 @@
   ROW(log2, LOG2) ROW(log10, LOG10) ROW(log1p, LOG1P) ROW(sqrt, SQRT) \
   ROW(rsqrt, RSQRT) ROW(reciprocal, RECIPROCAL) ROW(sigmoid, SIGMOID) ROW(tanh, TANH) \
   ROW(softplus, SOFTPLUS) ROW(silu, SILU) ROW(gelu, GELU) ROW(gelu_tanh, GELU_TANH) \
-  ROW(erf, ERF) ROW(sigmoid_derivative, SIGMOID_DERIVATIVE) \
+  ROW(erf, ERF) ROW(sin, SIN) ROW(cos, COS) ROW(sigmoid_derivative, SIGMOID_DERIVATIVE) \
   ROW(tanh_derivative, TANH_DERIVATIVE) ROW(silu_derivative, SILU_DERIVATIVE) \
   ROW(gelu_derivative, GELU_DERIVATIVE) \
   ROW(gelu_tanh_derivative, GELU_TANH_DERIVATIVE)
@@ -38,7 +39,7 @@
 /* Those of two. One more has a row here, its floats in func.inc and its value in
  * mpnum_wide_of_two_. */
 #define MPNUM_FUNCTION_ROWS_OF_TWO_(ROW) \
- ROW(logaddexp, LOGADDEXP) ROW(swiglu, SWIGLU) ROW(geglu, GEGLU)
+ ROW(logaddexp, LOGADDEXP) ROW(swiglu, SWIGLU) ROW(geglu, GEGLU) ROW(pow, POW)
 
 #if MPNUM_ASKS_FMA_
 /* Each with the instruction where the CPU has it. */
@@ -65,6 +66,29 @@ MPNUM_ROW_OF_TWO_(times, TIMES)
 # undef MPNUM_ROW_
 # undef MPNUM_ROW_OF_TWO_
 #endif
+
+#if MPNUM_ASKS_FMA_
+MPNUM_HOST_COLD_ void mpnum_sincos_slowly_(float x, float *sine, float *cosine) {
+  const mpnum_sine_emulated_ both = mpnum_sincos_emulated_(x);
+  *sine = both.sine;
+  *cosine = both.cosine;
+}
+#endif
+MPNUM_REAL_ void mpnum_sincos_of_(float x, float *sine, float *cosine) {
+#if MPNUM_ASKS_FMA_
+  if (mpnum_cpu_isa_() < MPNUM_ISA_AVX2) {
+    mpnum_sincos_slowly_(x, sine, cosine);
+  } else {
+    const mpnum_sine_fused_ both = mpnum_sincos_fused_(x);
+    *sine = both.sine;
+    *cosine = both.cosine;
+  }
+#else
+  const mpnum_sine_scalar_ both = mpnum_sincos_scalar_(x);
+  *sine = both.sine;
+  *cosine = both.cosine;
+#endif
+}
 
 #define MPNUM_ROW_(name, NAME) MPNUM_FUNCTION_##NAME##_,
 typedef enum mpnum_function_ {
@@ -105,6 +129,8 @@ MPNUM_RARE_ mpnum_wide_ mpnum_wide_of_(mpnum_function_ function, mpnum_wide_ x) 
   case MPNUM_FUNCTION_GELU_: return mpnum_wide_mul_(x, mpnum_wide_normal_cdf_(x));
   case MPNUM_FUNCTION_GELU_TANH_: return mpnum_wide_gelu_tanh_(x);
   case MPNUM_FUNCTION_ERF_: return mpnum_wide_erf_(x);
+  case MPNUM_FUNCTION_SIN_: return mpnum_wide_sine_(x, 0);
+  case MPNUM_FUNCTION_COS_: return mpnum_wide_sine_(x, 1);
   case MPNUM_FUNCTION_SIGMOID_DERIVATIVE_: return mpnum_wide_bell_(x);
   case MPNUM_FUNCTION_TANH_DERIVATIVE_:
     return mpnum_wide_scaled_(mpnum_wide_bell_(mpnum_wide_scaled_(x, 1)), 2);
@@ -253,6 +279,7 @@ MPNUM_RARE_ mpnum_wide_ mpnum_wide_of_two_(mpnum_function_ function, mpnum_wide_
     return mpnum_wide_mul_(mpnum_wide_of_(MPNUM_FUNCTION_SILU_, a), b);
   case MPNUM_FUNCTION_GEGLU_:
     return mpnum_wide_mul_(mpnum_wide_of_(MPNUM_FUNCTION_GELU_, a), b);
+  case MPNUM_FUNCTION_POW_: return mpnum_wide_pow_(a, b);
   default: return a;
   }
 }
@@ -278,7 +305,7 @@ MPNUM_REAL_ uint32_t mpnum_ulps_of_two_(mpnum_function_ function, uint32_t a,
     return 0x00800000u;
   if (function == MPNUM_FUNCTION_LOGADDEXP_)
     return (y & 0x7fffffffu) < 0x3d800000u /* 2^-4 */ ? 0x00800000u : 64;
-  return 16;
+  return function == MPNUM_FUNCTION_POW_ ? 32 : 16;
 }
 MPNUM_RARE_ uint32_t mpnum_wide_code_of_two_(mpnum_format format,
                                              mpnum_function_ function, uint32_t a,

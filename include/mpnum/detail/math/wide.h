@@ -281,6 +281,40 @@ MPNUM_MATH_ mpnum_wide_ mpnum_wide_log2_(mpnum_wide_ x) {
       mpnum_wide_int_(parts.n),
       mpnum_wide_mul_(mpnum_wide_log1p_series_(parts.rest), mpnum_wide_log2_e_()));
 }
+/* A number whose significand has at most 12 bits instead of what is within 2^-47 of it,
+ * relatively. */
+MPNUM_MATH_ mpnum_wide_ mpnum_wide_snapped_(mpnum_wide_ x) {
+  const uint64_t unit = (uint64_t)1 << 52, rest = (x.significand + unit / 2) & (unit - 1);
+  const uint64_t top = x.significand + unit / 2 - rest; /* 0: 2^64 */
+  if (rest - (unit / 2 - 0x10000) > 0x20000) return x;
+  return top ? mpnum_wide_make_(top, x.exponent, x.negative)
+             : mpnum_wide_make_((uint64_t)1 << 63, x.exponent + 1, x.negative);
+}
+/* x^y, x and y not 0, y an integer where x < 0; for results of at most 11 bits: what is
+ * exact, or halfway between two of them, is so here, and no other pair of arguments of 11
+ * bits comes as near. y log2 x = y n + y log2 m, the first of which is exact. */
+MPNUM_RARE_ mpnum_wide_ mpnum_wide_pow_(mpnum_wide_ x, mpnum_wide_ y) {
+  const mpnum_wide_power_ parts = mpnum_wide_log_parts_(x);
+  const mpnum_wide_ whole = mpnum_wide_mul_(y, mpnum_wide_int_(parts.n));
+  const mpnum_wide_ fraction = mpnum_wide_mul_(
+      y, mpnum_wide_mul_(mpnum_wide_log1p_series_(parts.rest), mpnum_wide_log2_e_()));
+  const mpnum_wide_ sum = mpnum_wide_add_(whole, fraction);
+  const int down = -y.exponent; /* y is odd where the bit of 2^0 is set */
+  const int is_odd = down >= 0 && down < 64 && (y.significand >> down & 1) != 0;
+  mpnum_wide_power_ power = {{0, 0, 0}, 0};
+  mpnum_wide_ value;
+  if (sum.significand != 0 && sum.exponent + 63 >= 9) {
+    value = mpnum_wide_make_((uint64_t)1 << 63, sum.negative ? -4096 : 4096, 0);
+  } else {
+    power.n = mpnum_wide_nearest_(sum);
+    power.rest = mpnum_wide_mul_(
+        mpnum_wide_add_(mpnum_wide_sub_(whole, mpnum_wide_int_(power.n)), fraction),
+        mpnum_wide_ln2_());
+    value = mpnum_wide_snapped_(mpnum_wide_power_value_(power));
+  }
+  value.negative = x.negative && is_odd;
+  return value;
+}
 /* x > -1 */
 MPNUM_MATH_ mpnum_wide_ mpnum_wide_log1p_(mpnum_wide_ x) {
   if (x.exponent + 63 < -2) return mpnum_wide_log1p_series_(x); /* |x| < 1/4 */

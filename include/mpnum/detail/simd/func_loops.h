@@ -142,6 +142,20 @@ MPNUM_HOST void mpnum_decide_(mpnum_small_function_ task, mpnum_small_code_ *cod
 typedef void mpnum_bounds_(mpnum_function_ function, float *low, float *high,
                            const float *x, size_t n);
 
+/* Sines and cosines of floats; n fills vectors. */
+typedef void mpnum_sincos_loop_(float *sine, float *cosine, const float *x, size_t n);
+/* Of each x above 2^20 the turn, in rows of count lanes: x, high, low and quarters. */
+MPNUM_HOST_ONCE_ void mpnum_put_far_turns_(uint32_t *lanes, size_t count) {
+  size_t i = 0;
+  for (; i < count; ++i)
+    if (lanes[i] > 0x49800000u) {
+      const mpnum_far_turn_ turn = mpnum_far_turn_of_(lanes[i]);
+      lanes[count + i] = turn.high;
+      lanes[2 * count + i] = turn.low;
+      lanes[3 * count + i] = turn.quarters;
+    }
+}
+
 # define MPNUM_EACH_ISA_ "func_loops.inc"
 # include "each_isa.inc"
 
@@ -169,6 +183,22 @@ MPNUM_HOST_ONCE_ void mpnum_run_f32_(mpnum_f32_loop_ *loop, float *dst, const fl
    mpnum_run_f32_(MPNUM_PICK_ELSE_(mpnum_##name##_f32_scalar_, isa_in_use, name##_f32), \
                   dst, a, b, n, overflow, zero);                                        \
   } while (0)
+MPNUM_HOST void mpnum_sincos_f32_(float *sine, float *cosine, const float *src,
+                                  size_t n) {
+  enum { lanes = 16 };
+  const mpnum_isa isa_in_use = mpnum_isa_in_use();
+  mpnum_sincos_loop_ *const loop =
+      MPNUM_PICK_ELSE_(mpnum_sincos_f32_scalar_, isa_in_use, sincos_f32);
+  const size_t rest = n % lanes, whole = n - rest;
+  const uint64_t saved = mpnum_fenv_save_();
+  float x[lanes] = {0}, y[lanes], z[lanes];
+  MPNUM_MEMCPY_(x, src + whole, rest * sizeof *x);
+  (*loop)(sine, cosine, src, whole);
+  (*loop)(y, z, x, lanes);
+  MPNUM_MEMCPY_(sine + whole, y, rest * sizeof *y);
+  MPNUM_MEMCPY_(cosine + whole, z, rest * sizeof *z);
+  mpnum_fenv_restore_(saved);
+}
 
 /* As func_small.h does it: where the floats on both sides have one code, that is it. */
 MPNUM_HOST void mpnum_small_chunk_(mpnum_small_function_ task, mpnum_small_code_ *code,
@@ -233,6 +263,19 @@ MPNUM_FUNCTION_ROWS_(MPNUM_ROW_)
 MPNUM_FUNCTION_ROWS_OF_TWO_(MPNUM_ROW_)
 # undef MPNUM_ROW_
 # undef MPNUM_SMALL_ARRAY_
+/* By way of memory, as either result may take the place of src. */
+MPNUM_HOST void mpnum_sincos_16_(mpnum_small_type_ type, void *sine, void *cosine,
+                                 const void *src, size_t n) {
+  uint8_t cosines[2 * MPNUM_CHUNK_];
+  size_t i = 0;
+  for (; i < n; i += MPNUM_CHUNK_) {
+    const size_t some = n - i < MPNUM_CHUNK_ ? n - i : MPNUM_CHUNK_;
+    const uint8_t *x = (const uint8_t *)src + 2 * i;
+    mpnum_cos_16_(type, cosines, x, x, some);
+    mpnum_sin_16_(type, (uint8_t *)sine + 2 * i, x, x, some);
+    MPNUM_MEMCPY_((uint8_t *)cosine + 2 * i, cosines, 2 * some);
+  }
+}
 
 #endif
 #endif
