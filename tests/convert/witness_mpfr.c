@@ -380,8 +380,12 @@ static void check_target(const target *t, int is_f32, int codes, int random_inpu
 
 static const target *current;
 
-static void current_from_f32(void) { check_target(current, 1, samples(CODES), samples(RANDOM_INPUTS)); }
-static void current_from_f64(void) { check_target(current, 0, samples(CODES), samples(RANDOM_INPUTS)); }
+static void current_from_f32(void) {
+  check_target(current, 1, samples(CODES), samples(RANDOM_INPUTS));
+}
+static void current_from_f64(void) {
+  check_target(current, 0, samples(CODES), samples(RANDOM_INPUTS));
+}
 
 /* A format of random shape: 0, or 1 where no such format exists. */
 static int random_format(target *t) {
