@@ -39,11 +39,12 @@ C99 = ["-std=c99"]
 CXX17 = ["-x", "c++", "-std=c++17"]  # conversions are constexpr
 CXX11 = ["-x", "c++", "-std=c++11"]  # and here not
 
-# (compiler, flags, environments). -O0 builds are the slow ones.
+# (compiler, flags, environments). -O0 builds are the slow ones; -O1 takes half the time of -O2, and has false alarms.
 QUICK = [
-    ("gcc", C99 + ["-O2"], ALL),
+    ("gcc", C99 + ["-O1", "-Wno-maybe-uninitialized"], ["default", "upward", "flush"]),
 ]
 FULL = [
+    ("gcc", C99 + ["-O2"], ALL),
     ("clang", C99 + FAST_NATIVE, ALL),
     ("clang", C99 + SANITIZE, DEFAULT),
     ("clang++", CXX17 + ["-O2"], ALL),
@@ -97,7 +98,7 @@ def run_everywhere(compiler, flags, environments, emulator=()):
     command = [need(*emulator)] if emulator else []
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "bits.exe"  # a name that Windows runs, too
-        check(compiler, *flags, *toolchain.WARNINGS, "-I", toolchain.INCLUDE, SOURCE, "-o", program, "-lm")
+        check(compiler, *toolchain.WARNINGS, *flags, "-I", toolchain.INCLUDE, SOURCE, "-o", program, "-lm")
         return {environment: toolchain.run(*command, program, environment) for environment in environments}
 
 

@@ -5,6 +5,7 @@
  * mpnum_encode and every function of its own name must give the reference's code. */
 #include "../reference/conversion_inputs.h"
 #include "conversion_types.h"
+#include "../harness/samples.h"
 #include "../harness/tap.h"
 
 #include <inttypes.h>
@@ -150,8 +151,9 @@ static void test_type(void) {
                                       "rounds to nearest away",
                                       "rounds to odd",
                                       "rounds stochastically"};
-  /* All codes of all formats but tf32 (every 13th) and f32 (a sample). */
-  collect_inputs(reference, 20000, &f32_inputs, &f64_inputs);
+  /* All codes of all formats but tf32 (every 13th) and f32 (a sample); of 16 bits, too,
+   * every 13th without --all. */
+  collect_inputs(reference, (uint32_t)samples(20000), &f32_inputs, &f64_inputs);
   comparisons = 0;
   run("descriptor is the specification", descriptor_is_the_specification);
   for (int i = 0; i < REF_ROUNDINGS; ++i) {
@@ -179,7 +181,8 @@ static void no_format_is_left_out(void) {
     CHECK(strcmp(names[i], conversion_types[i].name) == 0, "%s is not tested", names[i]);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  read_arguments(argc, argv);
   TAP_RUN(no_format_is_left_out);
   for (size_t i = 0; i < CONVERSION_TYPES; ++i) {
     type = &conversion_types[i];

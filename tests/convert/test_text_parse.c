@@ -2,6 +2,7 @@
 /* Parsing at the points where a rounding turns, one far digit above and below them,
  * against the slow reference; and which text is a number. */
 #include "../reference/conversion_inputs.h"
+#include "../harness/samples.h"
 #include "text_checks.h"
 
 static uint64_t state = 11;
@@ -68,7 +69,8 @@ static void check_threshold(uint64_t bits) {
 }
 
 static void values_and_midpoints_turn_the_rounding(void) {
-  const uint32_t stride = reference->max_code < 2000 ? 1 : reference->max_code / 1999;
+  const uint32_t most = (uint32_t)samples(2000);
+  const uint32_t stride = reference->max_code < most ? 1 : reference->max_code / most;
   check_threshold(0);
   for (uint32_t code = 0; code <= reference->max_code; code += stride) {
     check_threshold(ref_value(reference, code));
@@ -82,7 +84,7 @@ static void values_and_midpoints_turn_the_rounding(void) {
 
 /* The C library's nearest double, where it cannot be what a rounding turns at. */
 static void random_numbers_agree_with_strtod(void) {
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < samples(20000); ++i) {
     char text[80];
     uint64_t bits;
     if (below(3))
@@ -194,7 +196,7 @@ static void grammar_is_that_of_strtod(void) {
                                           "infatyINF+-"};
   use("f32", MPNUM_TYPE_F32);
   int numbers = 0;
-  for (int i = 0; i < 400000; ++i) {
+  for (int i = 0; i < samples(400000); ++i) {
     const char *alphabet = alphabets[i % 4];
     char text[12] = "", *end = NULL;
     const size_t length = below(9);
@@ -211,7 +213,7 @@ static void grammar_is_that_of_strtod(void) {
     if (is_number && (want & UINT32_C(0x7fffffff)) <= UINT32_C(0x7f800000))
       CHECK(code == want, "\"%s\": got %" PRIx32 ", want %" PRIx32, text, code, want);
   }
-  CHECK(numbers > 10000, "only %d numbers drawn", numbers);
+  CHECK(numbers > samples(10000), "only %d numbers drawn", numbers);
 }
 
 /* Prefix, count times a digit, suffix. */
@@ -287,7 +289,8 @@ static void presets_decide_what_a_nan_becomes(void) {
   CHECK(code == 0x7e00, "got %" PRIx32 ", want 7e00", code);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  read_arguments(argc, argv);
   run_for_every_format(run_properties);
   TAP_RUN(what_is_no_number_is_refused);
   TAP_RUN(numbers_may_be_written_in_many_ways);

@@ -2,6 +2,7 @@
 /* Printing against the C library's exact printf and the slow reference: the shortest
  * digits that read back, hexadecimal text, and the room that a text takes. */
 #include "../reference/conversion_inputs.h"
+#include "../harness/samples.h"
 #include "text_checks.h"
 
 static int compare(const number *a, const number *b) {
@@ -114,10 +115,11 @@ static void check_round_trip(uint32_t code) {
   }
 }
 
-/* The step through the codes: every code of formats of at most 16 bits, a sample of
- * others, of about count. */
-static uint32_t step(uint32_t codes, uint32_t count) {
-  return codes <= UINT32_C(1) << 16 ? 1 : codes / count | 1;
+/* The step through the codes: every code of formats of at most 16 bits, or 12 without
+ * --all, a sample of others, of about count. */
+static uint32_t step(uint32_t codes, int count) {
+  const uint32_t few = UINT32_C(1) << (takes_all ? 16 : 12);
+  return codes <= few ? 1 : codes / (uint32_t)samples(count) | 1;
 }
 static int width(void) {
   return reference->sign_bits + reference->exponent_bits + reference->mantissa_bits;
@@ -225,7 +227,7 @@ static void no_text_is_longer_than_the_size_promised(void) {
   size_t longest = 0;
   uint64_t state = 11;
   use("f32", MPNUM_TYPE_F32);
-  for (int i = 0; i < 200000; ++i) {
+  for (int i = 0; i < samples(200000); ++i) {
     const uint32_t code = (uint32_t)random_bits(&state) | UINT32_C(1) << 31;
     const size_t decimal = mpnum_print(NULL, 0, format, code);
     const size_t hexadecimal = mpnum_print_hex(NULL, 0, format, code);
@@ -243,7 +245,8 @@ static void arguments_outside_the_domain_are_refused(void) {
   CHECK(strcmp(text, "###") == 0, "f64 wrote \"%s\"", text);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  read_arguments(argc, argv);
   run_for_every_format(run_properties);
   TAP_RUN(forms_are_as_documented);
   TAP_RUN(a_small_buffer_stays_untouched);

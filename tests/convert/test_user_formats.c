@@ -3,6 +3,7 @@
  * against the slow reference. */
 #include "../reference/conversion_inputs.h"
 #include "conversion_types.h"
+#include "../harness/samples.h"
 #include "../harness/tap.h"
 
 #include <inttypes.h>
@@ -121,7 +122,7 @@ static void check_codes(const user_format *user, const ref_format *reference,
 
 static void formats_convert_as_the_reference(void) {
   int made = 0;
-  while (made < 40) {
+  while (made < samples(40)) {
     const user_format user = draw();
     const ref_format reference = reference_of(&user);
     mpnum_format format;
@@ -191,7 +192,8 @@ static void formats_are_made_when_possible(void) {
   }
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  read_arguments(argc, argv);
   for (int i = 0; i < REF_SPECIALS; ++i) {
     char name[80];
     specials = (ref_specials)i;

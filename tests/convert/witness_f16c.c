@@ -7,7 +7,7 @@
  * _Float16: the compiler's own conversion from double, which for most targets is
  * libgcc's or compiler-rt's __truncdfhf2: rounded once, in the direction of fesetround.
  *
- * By default every 61st float is tried and all floats whose low 12 bits are at an edge:
+ * By default every 383rd float is tried and all floats whose low 12 bits are at an edge:
  * f16 keeps 10 mantissa bits of 23, so that all ties and all exact normal values have low
  * 12 bits of zero. The argument --all tries all 2^32.
  */
@@ -34,7 +34,7 @@
 # define HAVE_FLOAT16 0
 #endif
 
-static uint32_t stride = 61;
+static uint32_t stride = 383;
 
 static const mpnum_rounding roundings[4] = {MPNUM_ROUND_NEAREST_EVEN, MPNUM_ROUND_DOWN,
                                             MPNUM_ROUND_UP, MPNUM_ROUND_TOWARD_ZERO};

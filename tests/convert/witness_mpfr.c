@@ -14,6 +14,7 @@
  */
 #include "generic_forms.h"
 
+#include "../harness/samples.h"
 #include "../harness/tap.h"
 
 #include <math.h>
@@ -355,8 +356,8 @@ static void check_infinite_source(const target *t, int is_f32) {
   }
 }
 
-static void check_target(const target *t, int is_f32, uint32_t codes, int random_inputs) {
-  const uint32_t step = t->max_code / codes | 1;
+static void check_target(const target *t, int is_f32, int codes, int random_inputs) {
+  const uint32_t step = t->max_code / (uint32_t)codes | 1;
   uint32_t code = 0;
   int i = 0;
   for (code = 0; code + step <= t->max_code; code += step)
@@ -379,8 +380,12 @@ static void check_target(const target *t, int is_f32, uint32_t codes, int random
 
 static const target *current;
 
-static void current_from_f32(void) { check_target(current, 1, CODES, RANDOM_INPUTS); }
-static void current_from_f64(void) { check_target(current, 0, CODES, RANDOM_INPUTS); }
+static void current_from_f32(void) {
+  check_target(current, 1, samples(CODES), samples(RANDOM_INPUTS));
+}
+static void current_from_f64(void) {
+  check_target(current, 0, samples(CODES), samples(RANDOM_INPUTS));
+}
 
 /* A format of random shape: 0, or 1 where no such format exists. */
 static int random_format(target *t) {
@@ -433,7 +438,7 @@ static int random_format(target *t) {
 
 static void custom_formats_agree(void) {
   int made = 0;
-  while (made < CUSTOM_FORMATS) {
+  while (made < samples(CUSTOM_FORMATS)) {
     target t;
     const int errors = tap_errors;
     if (random_format(&t)) continue;
@@ -445,8 +450,9 @@ static void custom_formats_agree(void) {
   }
 }
 
-int main(void) {
+int main(int argc, char **argv) {
   size_t i = 0;
+  read_arguments(argc, argv);
   mpfr_inits2(192, source, magnitude, distance, middle, (mpfr_ptr)0);
   mpfr_inits2(53, low, high, rounded, (mpfr_ptr)0);
   widest_emin = mpfr_get_emin();
