@@ -43,8 +43,9 @@
 
 /* Whether the CPU is asked what it has; for fma, in CUDA sources, too, which have no
  * loops. */
-#if MPNUM_HAS_GNU && MPNUM_HAS_ARRAYS && __STDC_HOSTED__ && !MPNUM_ON_DEVICE && \
-    !MPNUM_NO_SIMD && !MPNUM_NO_DISPATCH && defined(__x86_64__)
+#if MPNUM_HAS_GNU && MPNUM_HAS_ARRAYS && __STDC_HOSTED__ && !MPNUM_NO_SIMD && \
+    !MPNUM_NO_DISPATCH && defined(__x86_64__) &&                              \
+    (MPNUM_HAS_X86_SIMD || !MPNUM_ON_DEVICE)
 # define MPNUM_ASKS_CPU_ 1
 #else
 # define MPNUM_ASKS_CPU_ 0
