@@ -244,6 +244,7 @@ static void gradients_add_to_what_is_there(void) {
       const size_t n = sizes[s];
       mpnum_cross_entropy_options how = mpnum_cross_entropy_default();
       size_t others = 0;
+      if (s % 2) how.softmax.first_length = (int64_t)(n - n / 3);
       fill(x, ROWS * n, -5, 5);
       make_classes(n);
       CHECK(mpnum_cross_entropy_rows(loss, to_rows(y, ROWS, n), of_rows(x, ROWS, n),
@@ -355,6 +356,23 @@ static void backward_passes_are_those_defined(void) {
                 memcmp(y, z, rows * n * sizeof *y) == 0,
             "in the place of y");
     }
+}
+static void backward_of_a_length_leaves_the_rest(void) {
+  mpnum_softmax_options how = mpnum_softmax_default();
+  how.first_length = 50;
+  fill(y, 140, -9, -1);
+  fill(dy, 140, -1, 1);
+  for (int way = 0; way < 4; ++way) {
+    how.flags = way % 2 ? MPNUM_SOFTMAX_ACCUMULATE : 0;
+    fill(z, 140, 5, 6);
+    z[50] = z[139] = 42;
+    CHECK((way / 2 ? mpnum_log_softmax_backward_rows : mpnum_softmax_backward_rows)(
+              to_rows(z, 2, 70), of_rows(dy, 2, 70), of_rows(y, 2, 70), &how) == MPNUM_OK,
+          "run");
+    CHECK(bits_of(z[50]) == (way % 2 ? bits_of(42) : 0) &&
+              bits_of(z[139]) == bits_of(z[50]),
+          "way %d: %a", way, (double)z[50]);
+  }
 }
 static void backward_keeps_nan(void) {
   for (int is_log = 0; is_log < 2; ++is_log)
@@ -530,6 +548,7 @@ int main(void) {
   TAP_RUN(a_mean_of_no_rows_is_nan);
   RUN_FOR_EACH_ISA(gradients_add_to_what_is_there);
   RUN_FOR_EACH_ISA(backward_passes_are_those_defined);
+  RUN_FOR_EACH_ISA(backward_of_a_length_leaves_the_rest);
   RUN_FOR_EACH_ISA(backward_keeps_nan);
   RUN_FOR_EACH_ISA(sums_by_hand_are_those_of_softmax);
   TAP_RUN(tiles_add_to_a_state);
