@@ -254,12 +254,25 @@ static void pow_of_special_arguments(void) {
   pow_of(NEGATIVE(ONE), NOT_A_NUMBER, NOT_A_NUMBER);
   pow_of(NOT_A_NUMBER, NOT_A_NUMBER, NOT_A_NUMBER);
   pow_of(0xff800001u, ONE, NOT_A_NUMBER);
+  pow_of(0x7f800001u, TWO, NOT_A_NUMBER);
+  pow_of(TWO, 0x7f800001u, NOT_A_NUMBER);
   /* overflow and what vanishes, with the sign of an odd power */
   pow_of(NEGATIVE(LARGEST), THREE, NEGATIVE(INF));
   pow_of(NEGATIVE(LARGEST), NEGATIVE(THREE), NEGATIVE(ZERO));
   pow_of(NEGATIVE(LARGEST), TWO, INF);
   pow_of(NEGATIVE(TWO), THREE, 0xc1000000u);
   pow_of(NEGATIVE(TWO), NEGATIVE(TWO), QUARTER);
+}
+/* The floats beside 1 to powers that leave it. */
+static void pow_beside_1(void) {
+  const float infinity = mpnum_from_bits_f32(INF);
+  const float above = mpnum_from_bits_f32(ONE + 1), below = mpnum_from_bits_f32(ONE - 1);
+  check("pow", "f32", ONE + 1, mpnum_bits_f32(mpnum_pow_f32(above, infinity)), INF);
+  check("pow", "f32", ONE + 1, mpnum_bits_f32(mpnum_pow_f32(above, 3e38f)), INF);
+  check("pow", "f32", ONE + 1, mpnum_bits_f32(mpnum_pow_f32(above, -3e38f)), ZERO);
+  check("pow", "f32", ONE - 1, mpnum_bits_f32(mpnum_pow_f32(below, infinity)), ZERO);
+  check("pow", "f32", ONE - 1, mpnum_bits_f32(mpnum_pow_f32(below, 3e38f)), ZERO);
+  check("pow", "f32", ONE - 1, mpnum_bits_f32(mpnum_pow_f32(below, -3e38f)), INF);
 }
 /* The last odd float, and those of even integers alone. */
 static void pow_knows_odd_floats(void) {
@@ -389,6 +402,7 @@ int main(void) {
   TAP_RUN(gates_of_special_arguments);
   TAP_RUN(gates_keep_their_bound);
   TAP_RUN(pow_of_special_arguments);
+  TAP_RUN(pow_beside_1);
   TAP_RUN(pow_knows_odd_floats);
   TAP_RUN(sincos_is_sin_and_cos);
   end_function_references();
