@@ -7,7 +7,6 @@
 
 #include "wide.h"
 #include "../../isa.h"
-#include "../../isa.h"
 
 #include "../simd/operations.inc"
 #define MPNUM_ISA_HERE_ 0

@@ -618,7 +618,10 @@ MPNUM_HOST int mpnum_convert_nearest_(mpnum_type dst_type, void *dst, mpnum_type
   const mpnum_isa isa = mpnum_isa_in_use();
   const int dst_bits = mpnum_type_bits_(dst_type), src_bits = mpnum_type_bits_(src_type);
   const mpnum_encoding_ encoding = mpnum_encoding_of_type_(dst_type, dst_bits, overflow);
-  const mpnum_decoding_ decoding = mpnum_decoding_of_(src_type, src_bits);
+  const int is_byte =
+      src_bits == 8 && src_type != MPNUM_TYPE_E8M0 && src_type != MPNUM_TYPE_E5M2FNUZ;
+  const mpnum_decoding_ decoding = /* of bytes alone */
+      mpnum_decoding_of_(is_byte ? src_type : MPNUM_TYPE_E4M3, src_bits);
   const void *options = &encoding;
   mpnum_blocks_ *run = 0;
   if (src_type == MPNUM_TYPE_F32) {
@@ -637,8 +640,7 @@ MPNUM_HOST int mpnum_convert_nearest_(mpnum_type dst_type, void *dst, mpnum_type
       run = MPNUM_PICK_(isa, decode_f16_blocks);
     } else if (src_type == MPNUM_TYPE_BF16) {
       run = MPNUM_PICK_(isa, decode_bf16_blocks);
-    } else if (src_bits == 8 && src_type != MPNUM_TYPE_E8M0 &&
-               src_type != MPNUM_TYPE_E5M2FNUZ) {
+    } else if (is_byte) {
       run = MPNUM_PICK_VBMI_(isa, decode_byte_blocks);
     }
   }
