@@ -294,6 +294,12 @@ static void pow_knows_odd_floats(void) {
             NOT_A_NUMBER);
   }
 }
+static void the_largest_angle_has_a_sine(void) {
+  const float x = mpnum_from_bits_f32(LARGEST);
+  const double sine = (double)mpnum_sin_f32(x), cosine = (double)mpnum_cos_f32(x);
+  CHECK(fabs(sine - sin((double)x)) < 1e-7, "sin: got %a", sine);
+  CHECK(fabs(cosine - cos((double)x)) < 1e-7, "cos: got %a", cosine);
+}
 static void sincos_is_sin_and_cos(void) {
   for (uint64_t bits = 0; bits >> 32 == 0; bits += 65521) {
     const float x = mpnum_from_bits_f32((uint32_t)bits);
@@ -404,6 +410,7 @@ int main(void) {
   TAP_RUN(pow_of_special_arguments);
   TAP_RUN(pow_beside_1);
   TAP_RUN(pow_knows_odd_floats);
+  TAP_RUN(the_largest_angle_has_a_sine);
   TAP_RUN(sincos_is_sin_and_cos);
   end_function_references();
   return tap_done();
