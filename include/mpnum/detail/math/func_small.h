@@ -314,11 +314,23 @@ MPNUM_RARE_ uint32_t mpnum_wide_code_of_two_(mpnum_format format,
       mpnum_wide_of_two_(function, mpnum_wide_f32_(a), mpnum_wide_f32_(b));
   return mpnum_nearest_code_(format, mpnum_wide_to_f32_(value), overflow);
 }
+/* A subnormal factor of a zero or Inf as 1 with its sign, which a flushed one may lose.
+ */
+MPNUM_REAL_ uint32_t mpnum_beside_special_(uint32_t x, uint32_t other) {
+  const uint32_t magnitude = other & 0x7fffffffu;
+  const int is_subnormal = (x & 0x7fffffffu) - 1 < 0x007fffffu;
+  return is_subnormal && (magnitude == 0 || magnitude == 0x7f800000u)
+             ? (x & 0x80000000u) | 0x3f800000u
+             : x;
+}
 MPNUM_REAL_ uint32_t mpnum_function_code_of_two_(mpnum_format format,
                                                  mpnum_function_ function, uint32_t a,
                                                  uint32_t b, mpnum_overflow overflow) {
-  const uint32_t y = mpnum_bits_f32(
-      mpnum_float_of_two_(function, mpnum_from_bits_f32(a), mpnum_from_bits_f32(b)));
+  const int is_gated = mpnum_open_gate_(function) != 0xffffffffu;
+  const uint32_t first = is_gated ? mpnum_beside_special_(a, b) : a;
+  const uint32_t second = is_gated ? mpnum_beside_special_(b, a) : b;
+  const uint32_t y = mpnum_bits_f32(mpnum_float_of_two_(
+      function, mpnum_from_bits_f32(first), mpnum_from_bits_f32(second)));
   uint32_t code = 0;
   if (mpnum_is_special_(function, a) || mpnum_is_special_(function, b) ||
       (y & 0x7fffffffu) > 0x7f800000u)
