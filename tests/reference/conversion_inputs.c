@@ -35,6 +35,7 @@ static void add_point(uint64_t point, input_list *f32, input_list *f64) {
   add_with_neighbours(f64, point);
   if (!ref_narrow(point, &narrow)) return;
   add_with_neighbours(f32, narrow);
+  add(f64, point + (UINT64_C(1) << 28)); /* a half behind the places of f32 */
   if (narrow > 0) add(f64, ref_widen(narrow - 1));
   if (narrow < F32_INFINITY) add(f64, ref_widen(narrow + 1));
 }
