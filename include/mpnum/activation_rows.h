@@ -87,6 +87,15 @@ MPNUM_HOST mpnum_status mpnum_activation_check_(mpnum_activation activation,
   return MPNUM_OK;
 }
 
+/* Whether rows lie one behind the other and have nothing of their own, so that all are
+ * one. */
+MPNUM_HOST int mpnum_is_one_row_(mpnum_rows dst, mpnum_const_rows src,
+                                 const mpnum_activation_options *options) {
+  const mpnum_const_rows factor = options->factor;
+  return !options->bias && dst.stride == dst.columns && src.stride == src.columns &&
+         (!factor.data || factor.stride == factor.columns);
+}
+
 /* options NULL: the default ones, the activation alone. */
 MPNUM_HOST mpnum_status mpnum_activation_rows(mpnum_activation activation, mpnum_rows dst,
                                               mpnum_const_rows src,
@@ -94,16 +103,20 @@ MPNUM_HOST mpnum_status mpnum_activation_rows(mpnum_activation activation, mpnum
   const mpnum_activation_options usual = mpnum_activation_default();
   const mpnum_activation_options *chosen = options ? options : &usual;
   MPNUM_ALIGNED_ float y[MPNUM_TILE_];
+  size_t rows = src.rows, columns = src.columns, i = 0, k = 0;
   uint64_t saved = 0;
-  size_t i = 0, k = 0;
   if (mpnum_activation_check_(activation, dst, src, chosen) != MPNUM_OK ||
       mpnum_rows_check_(dst, src) != MPNUM_OK ||
       (chosen->factor.data && mpnum_rows_check_(dst, chosen->factor) != MPNUM_OK))
     return MPNUM_ERROR_ARGUMENT;
+  if (mpnum_is_one_row_(dst, src, chosen)) {
+    columns *= rows;
+    rows = rows > 0;
+  }
   saved = mpnum_fenv_save_();
-  for (; i < src.rows; ++i)
-    for (k = 0; k < src.columns; k += MPNUM_TILE_) {
-      const size_t n = mpnum_tile_size_(src.columns, k);
+  for (; i < rows; ++i)
+    for (k = 0; k < columns; k += MPNUM_TILE_) {
+      const size_t n = mpnum_tile_size_(columns, k);
       mpnum_activation_tile_(activation, y, src, chosen, i, k, n);
       mpnum_floats_to_(dst.type, mpnum_rows_to_(dst, i, k), y, n);
     }
@@ -121,16 +134,20 @@ MPNUM_HOST mpnum_status mpnum_activation_quantize_rows(
   const mpnum_activation_options usual = mpnum_activation_default();
   const mpnum_activation_options *chosen = options ? options : &usual;
   MPNUM_ALIGNED_ float y[MPNUM_TILE_];
+  size_t rows = src.rows, columns = src.columns, i = 0, k = 0;
   uint64_t saved = 0;
-  size_t i = 0, k = 0;
   if (!mpnum_is_scaled_type_(dst.type) || mpnum_bits_f32(scale) - 1 >= 0x7f7fffffu ||
       (dst.data && (dst.data == src.data || dst.data == chosen->factor.data)) ||
       mpnum_activation_check_(activation, dst, src, chosen) != MPNUM_OK)
     return MPNUM_ERROR_ARGUMENT;
+  if (mpnum_is_one_row_(dst, src, chosen)) {
+    columns *= rows;
+    rows = rows > 0;
+  }
   saved = mpnum_fenv_save_();
-  for (; i < src.rows; ++i)
-    for (k = 0; k < src.columns; k += MPNUM_TILE_) {
-      const size_t n = mpnum_tile_size_(src.columns, k);
+  for (; i < rows; ++i)
+    for (k = 0; k < columns; k += MPNUM_TILE_) {
+      const size_t n = mpnum_tile_size_(columns, k);
       mpnum_activation_tile_(activation, y, src, chosen, i, k, n);
       mpnum_quantize_by_(dst.type, (uint8_t *)dst.data + i * dst.stride + k,
                          MPNUM_TYPE_F32, y, n, scale, losses);

@@ -76,20 +76,20 @@ def every_matrix_has_a_row():
             assert set(row) == {*OF_A_TIME, *(["max_relative_error"] if library != "memcpy" else [])}, (library, row)
 
 
-NORMS = ["layer norm", "RMS norm", "l2", "layer norm backward", "RMS norm backward", "sum, RMS norm",
-         "sum, RMS norm, e4m3"]
+ROWS = ["log-softmax", "cross-entropy, gradient", "softmax backward", "SwiGLU", "SwiGLU, e4m3", "layer norm", "RMS norm",
+        "l2", "layer norm backward", "RMS norm backward", "sum, RMS norm", "sum, RMS norm, e4m3"]
 
 
-def every_norm_has_a_row():
+def every_function_of_rows_has_a_row():
     figures = quick_run()[0]
-    names = [f"{norm}, {rows} x {columns}" for norm in NORMS for rows, columns in ((64, 64), (4, 1000), (1, 4096))]
-    assert list(figures.all_of("name", "norms")) == names, list(figures.all_of("name", "norms"))
+    names = [f"{kind}, {rows} x {columns}" for kind in ROWS for rows, columns in ((64, 64), (4, 1000), (1, 4096))]
+    assert list(figures.all_of("name", "rows")) == names, list(figures.all_of("name", "rows"))
     for name in names:
         wanted = {("mpnum", "f32"), ("mpnum", "f16"), ("mpnum", "bf16"), ("memcpy", "f32")}
         if name.split(",")[0] in ("layer norm", "RMS norm"):
             wanted.add(("loop", "f32"))
-        got = {(library, kind): figures.metrics("norms", library, name, kind)
-               for section, library, place, kind in figures.places if section == "norms" and place == name}
+        got = {(library, kind): figures.metrics("rows", library, name, kind)
+               for section, library, place, kind in figures.places if section == "rows" and place == name}
         assert set(got) == wanted, (name, set(got) ^ wanted)
         for row in got.values():
             assert set(row) == OF_A_TIME and row["time_per_value"] > 0 and row["noise"] >= 0, (name, row)
@@ -97,11 +97,11 @@ def every_norm_has_a_row():
             assert math.isclose(row["ratio_to_mpnum"], ratio, rel_tol=1e-9), row
 
 
-def the_norms_table_is_the_figures():
+def the_table_of_rows_is_the_figures():
     figures, out = quick_run()
-    lines = lines_of(out, "norms of rows")
-    for name in figures.all_of("name", "norms"):
-        row = figures.metrics("norms", "mpnum", name, "f32")
+    lines = lines_of(out, "rows: ")
+    for name in figures.all_of("name", "rows"):
+        row = figures.metrics("rows", "mpnum", name, "f32")
         assert any(" ".join(line).startswith(f"{name} {row['time_per_value']:.3f} ") for line in lines), name
 
 
@@ -214,8 +214,8 @@ def it_is_no_default_section():
 sys.exit(tap.run(
     every_function_has_a_row,
     every_matrix_has_a_row,
-    every_norm_has_a_row,
-    the_norms_table_is_the_figures,
+    every_function_of_rows_has_a_row,
+    the_table_of_rows_is_the_figures,
     ratios_follow_from_times,
     errors_are_those_of_good_functions,
     softmax_errors_are_those_of_its_difference,

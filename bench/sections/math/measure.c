@@ -271,11 +271,11 @@ bool math_measure(math_results *found, const math_plan *plan, progress *bar) {
   found->plan = *plan;
   found->isa = math_isa();
   plan_matrices(found);
-  progress_begin(bar, (count_work(found) + norms_count()) * plan->rounds);
+  progress_begin(bar, (count_work(found) + rows_count()) * plan->rounds);
   done = measure_functions(found, bar);
   for (i = 0; i < SOFTMAX_MATRICES && done; ++i)
     done = measure_matrix(found, &found->matrices[i], bar);
-  done = done && norms_measure(&found->norms, plan->values, plan->rounds, bar);
+  done = done && rows_measure(&found->rows_timed, plan->values, plan->rounds, bar);
   progress_end(bar);
   return done;
 }

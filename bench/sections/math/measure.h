@@ -11,7 +11,7 @@
 #include "../../core/figures.h"
 #include "../../peers/peers.h"
 #include "../../core/progress.h"
-#include "norms.h"
+#include "rows.h"
 
 enum { MATH_FUNCTIONS = 18, SOFTMAX_MATRICES = 5 };
 
@@ -86,7 +86,7 @@ typedef struct math_results {
   const char *isa;
   math_figure functions[MATH_FUNCTIONS][MATH_WAYS];
   softmax_matrix matrices[SOFTMAX_MATRICES];
-  norm_results norms;
+  row_results rows_timed;
 } math_results;
 
 /* Has the functions measured here use an instruction set; false where this CPU has it

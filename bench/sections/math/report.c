@@ -63,7 +63,7 @@ void math_figures(figures *to, const math_results *found) {
     add_function(to, &math_functions[i], found->functions[i]);
   for (i = 0; i < SOFTMAX_MATRICES; ++i)
     add_matrix(to, &found->matrices[i]);
-  norms_figures(to, &found->norms);
+  rows_figures(to, &found->rows_timed);
 }
 
 /* In six columns. */
@@ -143,7 +143,7 @@ static bool print_softmax(const figures *from, FILE *to) {
 
 bool math_print(const figures *from, FILE *to) {
   const bool good =
-      print_functions(from, to) && print_softmax(from, to) && norms_print(from, to);
+      print_functions(from, to) && print_softmax(from, to) && rows_print(from, to);
   view_absent(from, section, false, to);
   return good;
 }

@@ -1,42 +1,46 @@
 /* SPDX-License-Identifier: MIT */
-/* mpnum's norms as a user calls them, and loops as a user writes them. */
-#include "norms.h"
+/* mpnum's functions of rows as a user calls them, and loops as a user writes them. */
+#include "rows.h"
 
 #include <math.h>
 
+#include <mpnum/activation_rows.h>
 #include <mpnum/array.h>
+#include <mpnum/cross_entropy.h>
 #include <mpnum/normalize.h>
 #include <mpnum/normalize_backward.h>
 #include <mpnum/normalize_quantize.h>
+#include <mpnum/softmax.h>
+#include <mpnum/softmax_backward.h>
 
-static mpnum_type type_of(norm_way way) {
-  return way == NORM_F16    ? MPNUM_TYPE_F16
-         : way == NORM_BF16 ? MPNUM_TYPE_BF16
-                            : MPNUM_TYPE_F32;
+static mpnum_type type_of(row_way way) {
+  return way == ROW_F16    ? MPNUM_TYPE_F16
+         : way == ROW_BF16 ? MPNUM_TYPE_BF16
+                           : MPNUM_TYPE_F32;
 }
-void norm_convert(void *dst, norm_way type, const float *src, size_t count) {
+void row_convert(void *dst, row_way type, const float *src, size_t count) {
   mpnum_convert_array(type_of(type), dst, MPNUM_TYPE_F32, src, count,
                       MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0);
 }
 
-static mpnum_rows to(const norm_rows *call, norm_way way, void *data) {
+static mpnum_rows to(const row_call *call, row_way way, void *data) {
   return mpnum_rows_of(type_of(way), data, call->rows, call->columns);
 }
-static mpnum_const_rows from(const norm_rows *call, norm_way way, const void *data) {
+static mpnum_const_rows from(const row_call *call, row_way way, const void *data) {
   return mpnum_const_rows_of(type_of(way), data, call->rows, call->columns);
 }
-static void run_layer(const norm_rows *call, norm_way way) {
+static void run_layer(const row_call *call, row_way way) {
   mpnum_layer_norm_rows(to(call, way, call->dst), from(call, way, call->src),
                         call->weight, call->weight, 1e-5f);
 }
-static void run_rms(const norm_rows *call, norm_way way) {
+static void run_rms(const row_call *call, row_way way) {
   mpnum_rms_norm_rows(to(call, way, call->dst), from(call, way, call->src), call->weight,
                       1e-5f);
 }
-static void run_l2(const norm_rows *call, norm_way way) {
+static void run_l2(const row_call *call, row_way way) {
   mpnum_l2_normalize_rows(to(call, way, call->dst), from(call, way, call->src), 1e-5f);
 }
-static void run_backward(const norm_rows *call, norm_way way, mpnum_norm_kind kind) {
+static void run_backward(const row_call *call, row_way way, mpnum_norm_kind kind) {
   mpnum_normalize_options options = mpnum_normalize_default();
   mpnum_norm_gradients wanted = mpnum_norm_gradients_none();
   options.weight = call->weight;
@@ -46,13 +50,13 @@ static void run_backward(const norm_rows *call, norm_way way, mpnum_norm_kind ki
   mpnum_normalize_backward_rows(kind, wanted, from(call, way, call->other),
                                 from(call, way, call->src), &options);
 }
-static void run_layer_backward(const norm_rows *call, norm_way way) {
+static void run_layer_backward(const row_call *call, row_way way) {
   run_backward(call, way, MPNUM_NORM_LAYER);
 }
-static void run_rms_backward(const norm_rows *call, norm_way way) {
+static void run_rms_backward(const row_call *call, row_way way) {
   run_backward(call, way, MPNUM_NORM_RMS);
 }
-static mpnum_normalize_options with_residual(const norm_rows *call, norm_way way) {
+static mpnum_normalize_options with_residual(const row_call *call, row_way way) {
   mpnum_normalize_options options = mpnum_normalize_default();
   options.weight = call->weight;
   options.residual = from(call, way, call->other);
@@ -60,12 +64,12 @@ static mpnum_normalize_options with_residual(const norm_rows *call, norm_way way
   options.inverse = call->of_rows;
   return options;
 }
-static void run_sum(const norm_rows *call, norm_way way) {
+static void run_sum(const row_call *call, row_way way) {
   const mpnum_normalize_options options = with_residual(call, way);
   mpnum_normalize_rows(MPNUM_NORM_RMS, to(call, way, call->dst),
                        from(call, way, call->src), &options);
 }
-static void run_quantize(const norm_rows *call, norm_way way) {
+static void run_quantize(const row_call *call, row_way way) {
   const mpnum_normalize_options options = with_residual(call, way);
   mpnum_quantize_losses losses = {0, 0, 0, 0};
   mpnum_normalize_quantize_rows(
@@ -74,7 +78,35 @@ static void run_quantize(const norm_rows *call, norm_way way) {
       from(call, way, call->src), &options, 100, &losses);
 }
 
-static void loop_layer(const norm_rows *call) {
+static void run_log_softmax(const row_call *call, row_way way) {
+  mpnum_log_softmax_rows(to(call, way, call->dst), from(call, way, call->src), NULL,
+                         NULL);
+}
+static void run_cross_entropy(const row_call *call, row_way way) {
+  mpnum_cross_entropy_rows_i32(call->of_rows, to(call, way, call->dst),
+                               from(call, way, call->src), call->targets, NULL, NULL);
+}
+static void run_softmax_backward(const row_call *call, row_way way) {
+  mpnum_softmax_backward_rows(to(call, way, call->dst), from(call, way, call->other),
+                              from(call, way, call->src), NULL);
+}
+static void run_gated(const row_call *call, row_way way) {
+  mpnum_activation_options options = mpnum_activation_default();
+  options.factor = from(call, way, call->other);
+  mpnum_activation_rows(MPNUM_ACTIVATION_SILU, to(call, way, call->dst),
+                        from(call, way, call->src), &options);
+}
+static void run_gated_codes(const row_call *call, row_way way) {
+  mpnum_activation_options options = mpnum_activation_default();
+  mpnum_quantize_losses losses = {0, 0, 0, 0};
+  options.factor = from(call, way, call->other);
+  mpnum_activation_quantize_rows(
+      MPNUM_ACTIVATION_SILU,
+      mpnum_rows_of(MPNUM_TYPE_E4M3, call->dst, call->rows, call->columns),
+      from(call, way, call->src), &options, 100, &losses);
+}
+
+static void loop_layer(const row_call *call) {
   size_t row, i;
   for (row = 0; row < call->rows; ++row) {
     const float *x = (const float *)call->src + row * call->columns;
@@ -90,7 +122,7 @@ static void loop_layer(const norm_rows *call) {
       y[i] = (x[i] - mean) * inverse * call->weight[i] + call->weight[i];
   }
 }
-static void loop_rms(const norm_rows *call) {
+static void loop_rms(const row_call *call) {
   size_t row, i;
   for (row = 0; row < call->rows; ++row) {
     const float *x = (const float *)call->src + row * call->columns;
@@ -104,7 +136,12 @@ static void loop_rms(const norm_rows *call) {
   }
 }
 
-const norm_operation norm_operations[NORM_OPERATIONS] = {
+const row_operation row_operations[ROW_OPERATIONS] = {
+    {"log-softmax", run_log_softmax, NULL},
+    {"cross-entropy, gradient", run_cross_entropy, NULL},
+    {"softmax backward", run_softmax_backward, NULL},
+    {"SwiGLU", run_gated, NULL},
+    {"SwiGLU, e4m3", run_gated_codes, NULL},
     {"layer norm", run_layer, loop_layer},
     {"RMS norm", run_rms, loop_rms},
     {"l2", run_l2, NULL},
