@@ -380,6 +380,22 @@ static void smoothing_1_asks_nothing_of_the_target(void) {
           "target %d, nearly 1: %a", target, (double)loss[0]);
   }
 }
+/* A class that is not masked and cannot be has no end of a loss, wherever it stands. */
+static void smoothing_asks_for_every_class(void) {
+  for (size_t columns = 2; columns < 140; columns += 23)
+    for (size_t at = 1; at < columns; at += columns - 2 ? columns - 2 : 1) {
+      how = mpnum_cross_entropy_default();
+      how.label_smoothing = 0.1f;
+      fill(columns, -4, 4);
+      x[at] = mpnum_from_bits_f32(0xff800000u);
+      targets[0] = 0;
+      CHECK(run(1, columns) == MPNUM_OK && bits_of(loss[0]) == 0x7f800000u,
+            "element %zu of %zu: %a", at, columns, (double)loss[0]);
+      how.softmax.flags = MPNUM_SOFTMAX_MASKED;
+      CHECK(run(1, columns) == MPNUM_OK && bits_of(loss[0]) < 0x7f800000u,
+            "masked element %zu of %zu: %a", at, columns, (double)loss[0]);
+    }
+}
 static void masks_leave_classes_out(void) {
   uint8_t mask[20];
   how = mpnum_cross_entropy_default();
@@ -669,6 +685,7 @@ int main(void) {
   TAP_RUN(other_options_are_refused);
   TAP_RUN(other_shapes_are_refused);
   TAP_RUN(smoothing_1_asks_nothing_of_the_target);
+  RUN_FOR_EACH_ISA(smoothing_asks_for_every_class);
   RUN_FOR_EACH_ISA(masks_leave_classes_out);
   RUN_FOR_EACH_ISA(special_logits);
   RUN_FOR_EACH_ISA(gradients_may_replace_logits);

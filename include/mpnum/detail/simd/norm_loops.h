@@ -87,8 +87,8 @@ MPNUM_HOST double mpnum_inverse_root_(double x) {
       1, (double)mpnum_sqrt_raw_scalar_((float)mpnum_opt_barrier_f64_(part)));
   rest = mpnum_opt_barrier_f64_(mpnum_opt_barrier_f64_(part * first) * first);
   rest = mpnum_opt_barrier_f64_(mpnum_opt_barrier_f64_(0.5 - 0.5 * rest) * first);
-  return mpnum_add_f64_(first, rest) *
-         mpnum_from_bits_f64((uint64_t)(1023 - half_way) << 52);
+  return mpnum_opt_barrier_f64_(mpnum_add_f64_(first, rest) *
+                                mpnum_from_bits_f64((uint64_t)(1023 - half_way) << 52));
 }
 
 /* What a row is divided by. inverse and rest, what map's mean lacks, are of x power. */

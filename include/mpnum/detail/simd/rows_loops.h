@@ -162,6 +162,13 @@ MPNUM_HOST const float *mpnum_row_padded_(float padded[MPNUM_SUM_LANES_], const 
   MPNUM_MEMCPY_(padded, x, n * sizeof *x);
   return padded;
 }
+/* The weights of n elements and of what pads them. */
+MPNUM_HOST const float *mpnum_row_ones_(float *buffer, size_t n) {
+  size_t i = 0;
+  for (; i < MPNUM_SUM_LANES_; ++i)
+    buffer[i] = i < n ? 1 : 0;
+  return buffer;
+}
 
 /* row_map: of each element x, or with has_powers of e^((x - max) scale), x a; (x a - b)
  * c; (x a b - share) c; or (x - max) scale - c; of a product nothing but x a. 0 where
