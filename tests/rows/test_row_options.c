@@ -396,6 +396,10 @@ static void backward_keeps_nan(void) {
                 (double)z[i]);
       }
 }
+/* By its bits, as -ffast-math knows no NaN. */
+static int is_nan_sum(double sum) {
+  return (mpnum_bits_f64(sum) & INT64_MAX) > (uint64_t)0x7ff << 52;
+}
 static void sums_by_hand_are_those_of_softmax(void) {
   for (int s = 0; s < SIZES; ++s) {
     const size_t n = sizes[s];
@@ -426,12 +430,12 @@ static void sums_by_hand_are_those_of_softmax(void) {
               memcmp(z, y, n * sizeof *z) == 0,
           "in place");
     z[n] = 42;
-    CHECK(isnan(mpnum_exp_sum_f32(z, x, n, max - 1)) && z[n] > 41, "above max");
-    CHECK(isnan(mpnum_exp_sum_f32(z, x, n, INF)) &&
-              isnan(mpnum_exp_sum_f32(z, x, n, A_NAN)),
+    CHECK(is_nan_sum(mpnum_exp_sum_f32(z, x, n, max - 1)) && z[n] > 41, "above max");
+    CHECK(is_nan_sum(mpnum_exp_sum_f32(z, x, n, INF)) &&
+              is_nan_sum(mpnum_exp_sum_f32(z, x, n, A_NAN)),
           "max is Inf, NaN");
     x[n / 2] = A_NAN;
-    CHECK(isnan(mpnum_exp_sum_f32(z, x, n, max)), "NaN at %zu", n / 2);
+    CHECK(is_nan_sum(mpnum_exp_sum_f32(z, x, n, max)), "NaN at %zu", n / 2);
   }
   x[0] = x[1] = MINUS;
   y[0] = y[1] = 42;
@@ -553,7 +557,11 @@ int main(void) {
   RUN_FOR_EACH_ISA(sums_by_hand_are_those_of_softmax);
   TAP_RUN(tiles_add_to_a_state);
   make_elements();
-  RUN_FOR_EACH_ISA(bits_are_those_of_scalar_loops);
+  if (!MPNUM_NO_DISPATCH) { /* there is one set of loops then */
+    RUN_FOR_EACH_ISA(bits_are_those_of_scalar_loops);
+  } else {
+    TAP_SKIP("bits_are_those_of_scalar_loops", "this build has one set of loops");
+  }
   RUN_FOR_EACH_ISA(nothing_beside_rows_is_touched_at_any_address);
   RUN_FOR_EACH_ISA(rows_are_the_same_in_every_environment);
   return tap_done();

@@ -278,14 +278,19 @@ MPNUM_INLINE uint32_t mpnum_decode_bits_(mpnum_format format, uint32_t stored) {
   const uint32_t magnitude = code & (((uint32_t)1 << sign_shift) - 1);
   const uint32_t sign = (code >> sign_shift & format.sign_bits) << 31;
   const int up = 23 - format.mantissa_bits;
-  const uint32_t normal = (uint32_t)1 << format.mantissa_bits;
   /* bf16 and tf32 are prefixes of f32: Inf and NaN widen like all else, payload kept. */
   if (format.bias == 127 && format.exponent_bits == 8 && format.inf_code)
     return format.sign_bits ? code << up : magnitude << up;
-  /* Most codes are normal numbers, and one comparison tells. */
-  if (format.bias != 127 && format.max_code >= normal &&
-      magnitude - normal <= format.max_code - normal)
+#if !MPNUM_ON_DEVICE
+  /* Most codes are normal numbers, and one comparison tells; on devices a branch more. */
+  if (format.bias != 127 && format.max_code >> format.mantissa_bits != 0 &&
+      magnitude - ((uint32_t)1 << format.mantissa_bits) <=
+          format.max_code - ((uint32_t)1 << format.mantissa_bits))
     return sign | ((magnitude << up) + ((uint32_t)(127 - format.bias) << 23));
+#else
+  (void)magnitude;
+  (void)sign;
+#endif
   return mpnum_decode_rest_(format, code);
 }
 
