@@ -33,14 +33,14 @@ MACHINES = [
     ("i686", [] if platform.machine() == "x86_64" else ["qemu-i386", "qemu-i386-static"], False),
 ]
 PROGRAMS = ["test_queries", "test_decoding", "test_disagreements", "test_packed", "test_rng", "test_cross_entropy",
-            "test_normalize", "test_normalize_backward", "test_normalize_fused", "test_hadamard", "test_fma",
-            "test_function_array_pairs", "test_scaler_rule", "test_scaler_calls", "test_scaler_verdicts", "test_scaler_io", "test_scale", "test_scale_array", "test_scale_io", "test_grad",
-            "test_health", "test_advice", "test_block_calls", "test_block_presets", "test_block_values"]
+            "test_normalize", "test_hadamard", "test_fma", "test_function_array_pairs", "test_scaler_rule", "test_scaler_calls",
+            "test_scaler_verdicts", "test_scaler_io", "test_scale", "test_scale_array", "test_scale_io", "test_grad", "test_health", "test_advice", "test_block_calls", "test_block_presets", "test_block_values"]
 MORE_SOURCES = {"test_scaler_io": ["fuzz_scaler"], "test_scale_io": ["fuzz_history"],
                 **{f"test_block_{name}": ["block_reference"] for name in ("calls", "properties", "values")}}
 ENVIRONMENTS = ["default", "upward"]  # of bits.c; emulators take half a minute for each
 # All in bits.txt, too.
-SLOW_PROGRAMS = ["test_conversions", "test_user_formats", "test_text_parse", "test_text_print", "test_block_properties"]
+SLOW_PROGRAMS = ["test_conversions", "test_user_formats", "test_text_parse", "test_text_print", "test_block_properties",
+                 "test_normalize_backward", "test_normalize_fused", "test_row_options", "test_activation_rows"]
 REFERENCE = ["reference", "conversion_inputs"]
 # What programs call, compiled once for each machine, and the programs: with NEON on aarch64.
 ARRAY_PROGRAMS = {"array_functions": ["test_array_values", "test_array_any", "test_array_edges", "test_array_environment",

@@ -79,8 +79,9 @@ MPNUM_HOST double mpnum_inverse_root_(double x) {
   const int half_way = (exponent + 2046) / 2 - 1023; /* rounded down */
   double part, first, rest;
   if (bits >> 63 || bits > (uint64_t)0x7ff << 52)
-    return mpnum_from_bits_f64(0x7fffffffffffffffu);
-  if (exponent == 1024 || exponent == -1023) return 0;
+    return mpnum_opt_barrier_f64_(mpnum_from_bits_f64(0x7fffffffffffffffu));
+  if (exponent == 1024 || exponent == -1023) /* nobody may know that it is 0 */
+    return mpnum_opt_barrier_f64_(0);
   part = mpnum_from_bits_f64(bits - ((uint64_t)(uint32_t)(2 * half_way + 2046) << 52) +
                              ((uint64_t)2046 << 52)); /* 1 to 4 */
   first = mpnum_div_f64_(
