@@ -116,6 +116,22 @@ static void put_special(mpnum_status status) {
     put_int((int)special_status[i]);
   }
 }
+static uint8_t special_codes[sizeof special_dst];
+/* Codes of bytes as elements of the type, which put_special reads on any machine. */
+static mpnum_status spread_codes(mpnum_status status) {
+  for (size_t i = 0; i < special_rows * special_columns; ++i) {
+    const uint32_t word = special_codes[i];
+    const uint16_t code = special_codes[i];
+    if (special_type == MPNUM_TYPE_F32) {
+      memcpy(special_dst + 4 * i, &word, 4);
+    } else if (special_type == MPNUM_TYPE_F16 || special_type == MPNUM_TYPE_BF16) {
+      memcpy(special_dst + 2 * i, &code, 2);
+    } else {
+      special_dst[i] = special_codes[i];
+    }
+  }
+  return status;
+}
 /* The line of a function, as name_special; of square matrices where it has no columns. */
 typedef mpnum_status special_call(const mpnum_cross_entropy_options *how, uint32_t kind);
 static void print_special(const char *name, uint32_t ways, int is_square,
@@ -194,10 +210,10 @@ static mpnum_status with_residual(uint32_t kind) {
 SPECIAL(mpnum_normalize_rows, 1, 0, with_residual(kind))
 static mpnum_status with_scale(uint32_t kind) {
   const mpnum_normalize_options how = with_everything(kind);
-  return mpnum_normalize_quantize_rows(
+  return spread_codes(mpnum_normalize_quantize_rows(
       (mpnum_norm_kind)(kind % 3),
-      mpnum_rows_of(MPNUM_TYPE_E4M3, special_dst, special_rows, special_columns),
-      SPECIAL_SRC, &how, 16, NULL);
+      mpnum_rows_of(MPNUM_TYPE_E4M3, special_codes, special_rows, special_columns),
+      SPECIAL_SRC, &how, 16, NULL));
 }
 SPECIAL(mpnum_normalize_quantize_rows, 1, 0, with_scale(kind))
 /* Activations of everything, times everything. */
@@ -214,10 +230,10 @@ static mpnum_status with_factor(uint32_t kind) {
 SPECIAL(mpnum_activation_rows, 1, 0, with_factor(kind))
 static mpnum_status with_codes(uint32_t kind) {
   const mpnum_activation_options how = times_itself();
-  return mpnum_activation_quantize_rows(
+  return spread_codes(mpnum_activation_quantize_rows(
       (mpnum_activation)(kind % 3),
-      mpnum_rows_of(MPNUM_TYPE_E4M3, special_dst, special_rows, special_columns),
-      SPECIAL_SRC, kind % 2 ? &how : NULL, 16, NULL);
+      mpnum_rows_of(MPNUM_TYPE_E4M3, special_codes, special_rows, special_columns),
+      SPECIAL_SRC, kind % 2 ? &how : NULL, 16, NULL));
 }
 SPECIAL(mpnum_activation_quantize_rows, 1, 0, with_codes(kind))
 /* Of rows and of columns. */

@@ -58,7 +58,7 @@ def errors_in_other_environments_are_those_of_the_table():
 
 def promised_errors_hold():
     """What docs/functions.md promises."""
-    most = {"exp": 0.89, "exp2": 0.90, "exp10": 0.90, "expm1": 0.75, "log": 0.60, "log2": 0.601, "log10": 0.60,
+    most = {"exp": 0.89, "exp2": 0.90, "exp10": 0.92, "expm1": 0.75, "log": 0.60, "log2": 0.601, "log10": 0.60,
             "log1p": 0.68, "rsqrt": 0.51, "sqrt": 0.50, "reciprocal": 0.50}
     larger = [f"{name}: {ROWS[name][0]}" for name, error in most.items() if float(ROWS[name][0]) > error]
     assert not larger, "\n".join(larger)
