@@ -34,7 +34,8 @@ MACHINES = [
 ]
 PROGRAMS = ["test_queries", "test_decoding", "test_disagreements", "test_packed", "test_rng", "test_cross_entropy",
             "test_normalize", "test_hadamard", "test_fma", "test_function_array_pairs", "test_scaler_rule", "test_scaler_calls",
-            "test_scaler_verdicts", "test_scaler_io", "test_scale", "test_scale_array", "test_scale_io", "test_grad", "test_health", "test_advice", "test_block_calls", "test_block_presets", "test_block_values"]
+            "test_scaler_verdicts", "test_scaler_io", "test_scale", "test_scale_array", "test_scale_io", "test_grad", "test_health",
+            "test_advice", "test_block_calls", "test_block_presets", "test_block_values"]
 MORE_SOURCES = {"test_scaler_io": ["fuzz_scaler"], "test_scale_io": ["fuzz_history"],
                 **{f"test_block_{name}": ["block_reference"] for name in ("calls", "properties", "values")}}
 ENVIRONMENTS = ["default", "upward"]  # of bits.c; emulators take half a minute for each
