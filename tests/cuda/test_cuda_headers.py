@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The headers of include/mpnum/cuda: nvcc compiles each alone and twice, and kernels that use them for every
-architecture without a warning, spill or local memory, two units with all of them link, NVRTC compiles device.cuh, and
+architecture without a warning, spill or local memory, two units with all of them link, NVRTC compiles block.cuh, and
 interop.cuh is a move of bits. No GPU is needed.
 
 usage: tests/cuda/test_cuda_headers.py [full | exhaustive]
@@ -25,13 +25,13 @@ from test_device_headers import FULL_ARCHS, QUICK_ARCHS, STANDARDS, Nvrtc, all_a
 from toolchain import INCLUDE, INCLUDE_OF_NVCC, named
 from tree import check, need
 
-HEADERS = ["cuda/device.cuh", "cuda/interop.cuh", "cuda/kernels.cuh"]
+HEADERS = [name for name in test_device_headers.api.headers if name.startswith("cuda/")]
 TYPES = [match[1] for match in re.finditer(r"ROW\((\w+), \w+, \d", test_device_headers.api.macros["MPNUM_FORMATS"][0][1])]
 ONLY_SATURATING = ["e3m2", "e2m3", "e2m1"]
 
-# Kernels that call what device.cuh has; no function of the runtime, so that NVRTC takes them.
+# Kernels that call what device.cuh and block.cuh have; no function of the runtime, so that NVRTC takes them.
 DEVICE = """\
-#include <mpnum/cuda/device.cuh>
+#include <mpnum/cuda/block.cuh>
 __global__ void reduce(float *out, int *flags, uint32_t *words, const float *in, size_t n) {
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   float amax = 0;
@@ -261,7 +261,7 @@ def interop_is_quiet_whatever_cudas_headers_say(host):
 def quick_properties():
     last = QUICK_ARCHS[-1]
     yield named(f"kernels need no local memory on sm_{last}", kernels_need_no_local_memory, last)
-    yield named(f"device.cuh compiles with NVRTC for sm_{last}", device_header_compiles_with_nvrtc, last)
+    yield named(f"block.cuh compiles with NVRTC for sm_{last}", device_header_compiles_with_nvrtc, last)
 
 
 def full_properties():
@@ -269,7 +269,7 @@ def full_properties():
         yield named(f"each header alone and twice in {standard}", each_header_alone_and_twice, standard)
     for arch in QUICK_ARCHS[:-1]:
         yield named(f"kernels need no local memory on sm_{arch}", kernels_need_no_local_memory, arch)
-        yield named(f"device.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
+        yield named(f"block.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
     yield named(f"kernels.cuh compiles with NVRTC for sm_{QUICK_ARCHS[0]}", kernels_compile_with_nvrtc, QUICK_ARCHS[0])
     yield host_simd_compiles_without_a_warning
     yield two_units_link
@@ -277,7 +277,7 @@ def full_properties():
     for arch in FULL_ARCHS:
         yield named(f"kernels need no local memory on sm_{arch} with -use_fast_math", kernels_need_no_local_memory, arch,
                     "-use_fast_math")
-        yield named(f"device.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
+        yield named(f"block.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
     yield named("kernels.cuh compiles with NVRTC for sm_100a", kernels_compile_with_nvrtc, "100a")
     yield host_simd_gives_the_bits_of_the_plain_build
     for host in ("g++", "clang++"):
@@ -291,7 +291,7 @@ def exhaustive_properties():
         for flags in ([], ["-use_fast_math"]):
             yield named(" ".join([f"kernels need no local memory on sm_{arch}", *flags]),
                         kernels_need_no_local_memory, arch, *flags)
-        yield named(f"device.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
+        yield named(f"block.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
 
 
 PROPERTIES = {"quick": quick_properties, "full": full_properties, "exhaustive": exhaustive_properties}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* mpnum/cuda/device.cuh on the CPU: reductions of a warp and of a block, vector loads and
- * stores, atomics, in every order of threads and with both poisons, against plain loops.
- * TEST_DEVICE_ARCH=800 takes the reduction instructions in place of shuffles. */
+/* mpnum/cuda/block.cuh and device.cuh on the CPU: reductions of a warp and of a block,
+ * vector loads and stores, atomics, in every order of threads and with both poisons,
+ * against plain loops. TEST_DEVICE_ARCH=800 takes the reduction instructions in place of
+ * shuffles. */
 #include "launch.hpp"
 
 #include <mpnum/mpnum.h>
@@ -9,7 +10,7 @@
 # undef MPNUM_DEVICE_ARCH_
 # define MPNUM_DEVICE_ARCH_ TEST_DEVICE_ARCH
 #endif
-#include <mpnum/cuda/device.cuh>
+#include <mpnum/cuda/block.cuh>
 
 #include "simt_checks.hpp"
 

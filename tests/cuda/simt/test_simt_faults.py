@@ -27,16 +27,17 @@ from tree import ROOT
 # Three types and short programs: these builds only have to fail.
 FLAGS = ["-std=c++17", "-O1"]
 FEW_TYPES = "-DTEST_TYPES=float,mpnum_e4m3,mpnum_e3m2x4"
-# The header under test, the program that tests it, flags to build with.
+# The headers under test, the program that tests them, flags to build with.
+LAUNCH = "detail/cuda/launch.cuh"
 PROGRAMS = {
-    "collectives": ("device.cuh", "test_collectives", []),
-    "convert": ("kernels.cuh", "test_kernels_convert", [FEW_TYPES]),
-    "reduce": ("kernels.cuh", "test_kernels_reduce", [FEW_TYPES]),
+    "collectives": (["cuda/block.cuh", "cuda/device.cuh"], "test_collectives", []),
+    "convert": (["cuda/convert.cuh", LAUNCH], "test_kernels_convert", [FEW_TYPES]),
+    "reduce": (["cuda/reduce.cuh", LAUNCH], "test_kernels_reduce", [FEW_TYPES]),
 }
 SM_80 = "-DTEST_DEVICE_ARCH=800"
 ALIGNED = "-fsanitize=alignment"  # where the processor takes any address
 
-# What is wrong, who sees it, what to replace in the header, by what, and flags to build with. The first match is
+# What is wrong, who sees it, what to replace in the headers, by what, and flags to build with. The first match is
 # replaced; (?s:.*?) skips what is before it.
 QUICK_FAULTS = [
     ("no barrier before the read of the warps' words", "collectives", r"__syncthreads\(\);", ""),
@@ -123,15 +124,14 @@ def first_failure(program):
 
 
 def failure_with(who, change, *flags):
-    """What fails with the text of the header changed."""
+    """What fails with the text of a header changed."""
     if not sys.platform.startswith("linux"):
         raise tap.Skip("kernels run on the CPU of Linux only")
-    header, source, program_flags = PROGRAMS[who]
+    headers, source, program_flags = PROGRAMS[who]
     with tempfile.TemporaryDirectory() as folder:
         include = Path(folder) / "include"
         shutil.copytree(INCLUDE, include)
-        path = include / "mpnum" / "cuda" / header
-        path.write_text(change(path.read_text()))
+        change([include / "mpnum" / header for header in headers])
         program = Path(folder) / "program"
         done = run(*cpp_compiler(), *FLAGS, *program_flags, *flags, "-I", include,
                    ROOT / "tests/cuda/simt" / f"{source}.cpp", "-o", program)
@@ -140,15 +140,18 @@ def failure_with(who, change, *flags):
 
 
 def fault_is_seen(who, pattern, replacement, *flags):
-    def plant(text):
-        changed, times = re.subn(pattern, replacement, text, count=1)
-        assert times and changed != text, f"nothing to change: {pattern}"
-        return changed
+    def plant(paths):
+        for path in paths:
+            text = path.read_text()
+            changed = re.sub(pattern, replacement, text, count=1)
+            if changed != text:
+                return path.write_text(changed)
+        raise AssertionError(f"nothing to change: {pattern}")
     assert failure_with(who, plant, "-fno-sanitize-recover=all", *flags), f"{PROGRAMS[who][1]} does not see it"
 
 
 def tests_pass_without_a_fault(who, *flags):
-    failed = failure_with(who, lambda text: text, *flags)
+    failed = failure_with(who, lambda paths: None, *flags)
     assert not failed, failed
 
 

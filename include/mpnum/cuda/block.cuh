@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* Reductions over a warp and a block, for kernels of one's own. Opt-in, CUDA C++11, NVRTC
+ * too.
+ *
+ *     __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
+ *     float amax = 0;
+ *     for (size_t i = mpnum_grid_index(); i < n; i += mpnum_grid_size())
+ *       amax = mpnum_amax(amax, src[i]);
+ *     amax = mpnum_block_amax_f32(amax, scratch);
+ *
+ * Warp functions are called by all 32 lanes of a warp together; block functions by all
+ * threads of a block of 1 to 3 dimensions whose number of threads is a multiple of 32.
+ * Every caller gets the result. A block function leaves scratch free for the next: no
+ * further sync is needed. Before one, sync if scratch held something of your own.
+ *
+ * Results do not depend on the architecture: where a reduction instruction exists (sm_80
+ * on) it gives the bits of the shuffles.
+ */
+#ifndef MPNUM_CUDA_BLOCK_CUH
+#define MPNUM_CUDA_BLOCK_CUH
+
+#include "device.cuh"
+
+#define MPNUM_BLOCK_SCRATCH 32 /* words of shared memory that a block function takes */
+
+#define MPNUM_DEVICE_    static __device__ __forceinline__
+#define MPNUM_ALL_LANES_ 0xffffffffu
+
+/* The sum, modulo 2^32, and the largest of a word of each lane. */
+
+MPNUM_DEVICE_ uint32_t mpnum_warp_sum_u32(uint32_t value) {
+#if MPNUM_DEVICE_ARCH_ >= 800
+  return __reduce_add_sync(MPNUM_ALL_LANES_, value);
+#else
+  for (int step = 16; step > 0; step /= 2)
+    value += __shfl_xor_sync(MPNUM_ALL_LANES_, value, step);
+  return value;
+#endif
+}
+MPNUM_DEVICE_ uint32_t mpnum_warp_max_u32(uint32_t value) {
+#if MPNUM_DEVICE_ARCH_ >= 800
+  return __reduce_max_sync(MPNUM_ALL_LANES_, value);
+#else
+  for (int step = 16; step > 0; step /= 2) {
+    const uint32_t other = __shfl_xor_sync(MPNUM_ALL_LANES_, value, step);
+    value = other > value ? other : value;
+  }
+  return value;
+#endif
+}
+
+/* Floats as words of the same order: -Inf lowest, -0 below +0, every NaN highest. */
+MPNUM_DEVICE_ uint32_t mpnum_ordered_f32_(float x) {
+  const uint32_t bits = mpnum_bits_f32(x);
+  if (mpnum_isnan_f32(x)) return 0xffffffffu;
+  return bits >> 31 ? ~bits : bits | 0x80000000u;
+}
+MPNUM_DEVICE_ float mpnum_from_ordered_f32_(uint32_t word) {
+  return mpnum_from_bits_f32(word >> 31 ? word & 0x7fffffffu : ~word);
+}
+
+/* Warp functions. */
+
+/* The sum over the lanes, added in pairs of lanes 16, 8, 4, 2 and 1 apart. NaN: canonical
+ * 0x7fffffff. Under -use_fast_math subnormals are flushed. */
+MPNUM_DEVICE_ float mpnum_warp_sum_f32(float value) {
+  for (int step = 16; step > 0; step /= 2)
+    value = __fadd_rn(value, __shfl_xor_sync(MPNUM_ALL_LANES_, value, step));
+  return mpnum_isnan_f32(value) ? mpnum_from_bits_f32(0x7fffffffu) : value;
+}
+/* The largest; -0 is less than +0. NaN in any lane: 0x7fffffff. */
+MPNUM_DEVICE_ float mpnum_warp_max_f32(float value) {
+  return mpnum_from_ordered_f32_(mpnum_warp_max_u32(mpnum_ordered_f32_(value)));
+}
+/* The largest magnitude. NaN in any lane: 0x7fffffff. */
+MPNUM_DEVICE_ float mpnum_warp_amax_f32(float value) {
+  return mpnum_from_bits_f32(mpnum_warp_max_u32(mpnum_bits_f32(mpnum_amax(0, value))));
+}
+/* 1 if no lane has Inf or NaN, else 0. */
+MPNUM_DEVICE_ int mpnum_warp_all_finite_f32(float value) {
+  return __all_sync(MPNUM_ALL_LANES_, mpnum_isfinite_f32(value)) != 0;
+}
+
+/* Block functions. scratch: MPNUM_BLOCK_SCRATCH words, 128 bytes, of shared memory. */
+
+/* Each warp's word, in the lane of its number; identity in the lanes without a warp. */
+MPNUM_DEVICE_ uint32_t mpnum_share_warp_words_(uint32_t word, uint32_t identity,
+                                               uint32_t *scratch) {
+  const unsigned lane = mpnum_thread_index() % 32;
+  const unsigned warp = mpnum_thread_index() / 32;
+  const unsigned warps = mpnum_block_size() / 32;
+  if (lane == 0) scratch[warp] = word;
+  __syncthreads();
+  word = lane < warps ? scratch[lane] : identity;
+  __syncthreads();
+  return word;
+}
+
+/* As mpnum_warp_sum_u32 and mpnum_warp_max_u32. */
+MPNUM_DEVICE_ uint32_t mpnum_block_sum_u32(uint32_t value, uint32_t *scratch) {
+  value = mpnum_share_warp_words_(mpnum_warp_sum_u32(value), 0, scratch);
+  return mpnum_warp_sum_u32(value);
+}
+MPNUM_DEVICE_ uint32_t mpnum_block_max_u32(uint32_t value, uint32_t *scratch) {
+  value = mpnum_share_warp_words_(mpnum_warp_max_u32(value), 0, scratch);
+  return mpnum_warp_max_u32(value);
+}
+/* The sum of each warp as mpnum_warp_sum_f32, then the sum of these in the same way. */
+MPNUM_DEVICE_ float mpnum_block_sum_f32(float value, uint32_t *scratch) {
+  const uint32_t sum = mpnum_bits_f32(mpnum_warp_sum_f32(value));
+  const uint32_t minus_zero = 0x80000000u; /* leaves every sum as it is, -0 too */
+  return mpnum_warp_sum_f32(
+      mpnum_from_bits_f32(mpnum_share_warp_words_(sum, minus_zero, scratch)));
+}
+/* As mpnum_warp_max_f32. */
+MPNUM_DEVICE_ float mpnum_block_max_f32(float value, uint32_t *scratch) {
+  return mpnum_from_ordered_f32_(mpnum_block_max_u32(mpnum_ordered_f32_(value), scratch));
+}
+/* As mpnum_warp_amax_f32. */
+MPNUM_DEVICE_ float mpnum_block_amax_f32(float value, uint32_t *scratch) {
+  return mpnum_from_bits_f32(
+      mpnum_block_max_u32(mpnum_bits_f32(mpnum_amax(0, value)), scratch));
+}
+/* 1 if no thread has Inf or NaN, else 0. No scratch. */
+MPNUM_DEVICE_ int mpnum_block_all_finite_f32(float value) {
+  return __syncthreads_and(mpnum_isfinite_f32(value)) != 0;
+}
+
+#undef MPNUM_DEVICE_
+#undef MPNUM_ALL_LANES_
+
+#endif
