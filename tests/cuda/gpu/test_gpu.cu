@@ -4,11 +4,15 @@
  * named; nearest even and saturating in the launchers' wide kernels too. Other launchers
  * and the reductions give those of a loop on the host.
  *
- *     test_gpu [--short]     (2^24 words of each: for tools that slow a program down)
+ *     test_gpu [--short | --tiny] [--only PATTERN] [--shard I/N]
  *
+ * --short tries 2^24 words of each, --tiny 2^18, for tools that slow a program down.
+ * --only runs the tests whose names contain PATTERN. Of N shards each takes its part of
+ * the words; what has no words runs in the first. Before each result stand its seconds.
  * Without a GPU: one line that says why, and exit status 77. */
 #include <mpnum/cuda/kernels.cuh>
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
@@ -18,7 +22,8 @@
 #include "conversions.hpp"
 
 static uint64_t words = UINT64_C(1) << 32; /* of each conversion */
-static const uint32_t chunk = 1u << 24;
+static uint32_t chunk = 1u << 24;          /* of them, at a time */
+static unsigned shard = 0, shards = 1;
 static uint32_t *device_words, *host_words;
 
 static bool is_ok(cudaError_t error, const char *what) {
@@ -71,7 +76,8 @@ template <class Function>
 static void check_words(const char *name, uint64_t inputs, const Function &function) {
   const uint64_t count = inputs < words ? inputs : words;
   const uint64_t stride = stride_of(inputs);
-  for (uint64_t first = 0; first < count && tap_errors < 10; first += chunk) {
+  for (uint64_t first = shard * uint64_t{chunk}; first < count && tap_errors < 10;
+       first += shards * uint64_t{chunk}) {
     convert_words<Function><<<chunk / 256, 256>>>(device_words, first, stride, function);
     if (!is_ok(cudaGetLastError(), name) ||
         !is_ok(cudaMemcpy(host_words, device_words, chunk * sizeof *host_words,
@@ -239,7 +245,8 @@ static void check_launcher(cudaError_t (*launch)(T *, const float *, size_t,
   if (!is_ok(cudaMalloc(&codes, chunk * sizeof *codes), "memory") ||
       !is_ok(cudaMalloc(&floats, chunk * sizeof *floats), "memory"))
     return;
-  for (uint64_t first = 0; first < words && tap_errors < 10; first += chunk) {
+  for (uint64_t first = shard * uint64_t{chunk}; first < words && tap_errors < 10;
+       first += shards * uint64_t{chunk}) {
     write_words<<<chunk / 256, 256>>>(reinterpret_cast<uint32_t *>(floats), first,
                                       stride);
     if (!is_ok(launch(codes, floats, chunk, 0), Function::name())) break;
@@ -296,9 +303,51 @@ static void the_gpu_works() {
   is_ok(cudaMallocHost(&host_words, chunk * sizeof *host_words), "memory of the host");
 }
 
+static const char *only = "";
+static void (*timed_property)();
+
+static void time_property() {
+  const auto start = std::chrono::steady_clock::now();
+  timed_property();
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  printf("# %.1f s\n", taken.count());
+}
+
+static void run(const char *name, void (*property)(), bool has_words) {
+  if (!std::strstr(name, only) || (!has_words && shard > 0)) return;
+  timed_property = property;
+  tap_run(name, time_property);
+}
+
+static bool read_arguments(int count, char **arguments) {
+  for (int i = 1; i < count; ++i) {
+    const char *const value = i + 1 < count ? arguments[i + 1] : "";
+    char rest;
+    if (std::strcmp(arguments[i], "--short") == 0) {
+      words = UINT64_C(1) << 24;
+    } else if (std::strcmp(arguments[i], "--tiny") == 0) {
+      words = chunk = 1u << 18;
+    } else if (std::strcmp(arguments[i], "--only") == 0 && *value) {
+      only = arguments[++i];
+    } else if (std::strcmp(arguments[i], "--shard") == 0 &&
+               std::sscanf(value, "%u/%u%c", &shard, &shards, &rest) == 2 && shard > 0 &&
+               shard <= shards) {
+      --shard;
+      ++i;
+    } else {
+      fprintf(stderr, "usage: test_gpu [--short | --tiny] [--only PATTERN] "
+                      "[--shard I/N]\n");
+      return false;
+    }
+  }
+  return true;
+}
+
+#define RUN_WORDS(property) run(#property, property, true)
+#define RUN(property)       run(#property, property, false)
+
 int main(int argument_count, char **arguments) {
-  if (argument_count > 1 && std::strcmp(arguments[1], "--short") == 0)
-    words = UINT64_C(1) << 24;
+  if (!read_arguments(argument_count, arguments)) return 2;
   if (const char *const problem = find_problem()) {
     printf("1..0 # SKIP no GPU: %s\n", problem);
     return 77;
@@ -309,27 +358,27 @@ int main(int argument_count, char **arguments) {
            properties.minor);
   TAP_RUN(the_gpu_works);
   if (!device_words || !host_words) return tap_done();
-  TAP_RUN(f32_is_that_of_the_host);
-  TAP_RUN(f16_is_that_of_the_host);
-  TAP_RUN(bf16_is_that_of_the_host);
-  TAP_RUN(tf32_is_that_of_the_host);
-  TAP_RUN(e5m2_is_that_of_the_host);
-  TAP_RUN(e4m3_is_that_of_the_host);
-  TAP_RUN(e5m2fnuz_is_that_of_the_host);
-  TAP_RUN(e4m3fnuz_is_that_of_the_host);
-  TAP_RUN(e3m4_is_that_of_the_host);
-  TAP_RUN(e8m0_is_that_of_the_host);
-  TAP_RUN(e3m2_is_that_of_the_host);
-  TAP_RUN(e2m3_is_that_of_the_host);
-  TAP_RUN(e2m1_is_that_of_the_host);
-  TAP_RUN(packed_forms_from_f32_are_those_of_the_host);
-  TAP_RUN(packed_forms_from_small_types_are_those_of_the_host);
-  TAP_RUN(stochastic_forms_are_those_of_the_host);
-  TAP_RUN(roundings_at_run_time_are_those_of_the_host);
-  TAP_RUN(launchers_give_the_bits_of_the_host);
-  TAP_RUN(launchers_take_any_size_and_pointer);
-  TAP_RUN(packed_and_in_place_launches_are_right);
-  TAP_RUN(more_than_2_to_the_31_elements_are_counted);
-  TAP_RUN(reductions_are_those_of_a_loop);
+  RUN_WORDS(f32_is_that_of_the_host);
+  RUN_WORDS(f16_is_that_of_the_host);
+  RUN_WORDS(bf16_is_that_of_the_host);
+  RUN_WORDS(tf32_is_that_of_the_host);
+  RUN_WORDS(e5m2_is_that_of_the_host);
+  RUN_WORDS(e4m3_is_that_of_the_host);
+  RUN_WORDS(e5m2fnuz_is_that_of_the_host);
+  RUN_WORDS(e4m3fnuz_is_that_of_the_host);
+  RUN_WORDS(e3m4_is_that_of_the_host);
+  RUN_WORDS(e8m0_is_that_of_the_host);
+  RUN_WORDS(e3m2_is_that_of_the_host);
+  RUN_WORDS(e2m3_is_that_of_the_host);
+  RUN_WORDS(e2m1_is_that_of_the_host);
+  RUN_WORDS(packed_forms_from_f32_are_those_of_the_host);
+  RUN_WORDS(packed_forms_from_small_types_are_those_of_the_host);
+  RUN_WORDS(stochastic_forms_are_those_of_the_host);
+  RUN_WORDS(roundings_at_run_time_are_those_of_the_host);
+  RUN_WORDS(launchers_give_the_bits_of_the_host);
+  RUN(launchers_take_any_size_and_pointer);
+  RUN(packed_and_in_place_launches_are_right);
+  RUN(more_than_2_to_the_31_elements_are_counted);
+  RUN(reductions_are_those_of_a_loop);
   return tap_done();
 }

@@ -4,6 +4,8 @@
 memory that nothing wrote, no barrier that some threads miss.
 
 usage: tests/cuda/gpu/test_gpu_sanitizer.py TEST_GPU
+
+MPNUM_GPU_PART holds more arguments of TEST_GPU.
 """
 
 import functools
@@ -26,13 +28,13 @@ def sanitizer():
 
 @functools.cache
 def has_gpu():
-    return subprocess.run([sys.argv[1], "--short"], stdout=subprocess.DEVNULL).returncode != 77
+    return subprocess.run([sys.argv[1], "--tiny", "--only", "launchers"], stdout=subprocess.DEVNULL).returncode != 77
 
 
 def finds_nothing(tool):
     if not has_gpu():
         raise tap.Skip("no GPU")
-    done = subprocess.run([sanitizer(), "--tool", tool, "--error-exitcode", "99", sys.argv[1], "--short"],
+    done = subprocess.run([sanitizer(), "--tool", tool, "--error-exitcode", "99", sys.argv[1], "--tiny", *os.environ.get("MPNUM_GPU_PART", "").split()],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert done.returncode == 0, done.stdout[-3000:]
 
