@@ -4,8 +4,8 @@
 
 usage: tests/project/test_lint.py [analyzer]
 
-clang's analyzer, which takes nine tenths of the time, is spared the programs of tests, where it sees the headers once more for
-each; with the argument it alone looks, at all files."""
+clang's analyzer, which takes nine tenths of the time, is spared the programs of tests and the sections of the bench,
+where it sees the headers once more for each; with the argument it alone looks, at all files."""
 
 import json
 import os
@@ -59,7 +59,8 @@ def checks_of(path):
         return ["--checks=-*,clang-analyzer-*,-clang-analyzer-core.UndefinedBinaryOperatorResult,"
                 "-clang-analyzer-security.insecureAPI.strcpy"]
     inside = os.path.relpath(path, ROOT)
-    return ["--checks=-clang-analyzer-*"] if inside.startswith("tests/") and not inside.startswith("tests/fuzz/") else []
+    is_spared = re.match(r"bench/sections/|tests/(?!fuzz/)", inside)
+    return ["--checks=-clang-analyzer-*"] if is_spared else []
 
 
 def clang_tidy_is_silent():

@@ -330,7 +330,7 @@ static bool read_arguments(int count, char **arguments) {
     } else if (std::strcmp(arguments[i], "--only") == 0 && *value) {
       only = arguments[++i];
     } else if (std::strcmp(arguments[i], "--shard") == 0 &&
-               std::sscanf(value, "%u/%u%c", &shard, &shards, &rest) == 2 && shard > 0 &&
+               sscanf(value, "%u/%u%c", &shard, &shards, &rest) == 2 && shard > 0 &&
                shard <= shards) {
       --shard;
       ++i;
