@@ -224,6 +224,21 @@ static void gradients_go_where_they_are_wanted(void) {
               bits_of(gradient[i * N + 4]) == bits_of(other[i * N + 4]),
           "nothing is added to it");
 }
+/* NaN that was there is the canonical one afterwards. */
+static void gradients_are_added_to_nan(void) {
+  enum { N = 70 };
+  how = mpnum_contrastive_default();
+  how.scratch = scratch;
+  how.flags = MPNUM_SOFTMAX_ACCUMULATE;
+  fill((size_t)N * N, -1, 1);
+  for (int i = 0; i < N * N; ++i)
+    gradient[i] = i % 3 ? A_NAN : 1;
+  CHECK(run(N, 1, 1) == MPNUM_OK, "run");
+  for (int i = 0; i < N * N; ++i)
+    CHECK((bits_of(gradient[i]) == 0x7fffffffu) == (i % 3 != 0) &&
+              (i % 3 || gradient[i] < 1.5f),
+          "%d: %a", i, (double)gradient[i]);
+}
 static void losses_are_reduced(void) {
   enum { N = 300 };
   for (int i = 0; i < 4; ++i) {
@@ -581,6 +596,7 @@ int main(void) {
   TAP_RUN(matrices_may_be_larger_than_a_tile);
   RUN_FOR_EACH_ISA(gradients_of_rows_are_those_of_cross_entropy);
   TAP_RUN(gradients_go_where_they_are_wanted);
+  RUN_FOR_EACH_ISA(gradients_are_added_to_nan);
   TAP_RUN(losses_are_reduced);
   RUN_FOR_EACH_ISA(special_similarities);
   RUN_FOR_EACH_ISA(rows_and_columns_of_minus_inf);
