@@ -269,6 +269,7 @@ static void losses_are_reduced(void) {
     CHECK(fabs((double)sum[1] - columns / by) <= columns / by * 0x1p-23, "columns");
     check_call(N, 1, 1, 2 / by * (1 + 0x1p-24));
   }
+  how.counted = NULL;
   memset(mask, 0, sizeof mask);
   memset(gradient, 0x5c, 9 * sizeof *gradient);
   CHECK(run(3, 1, 1) == MPNUM_OK && bits_of(of_rows[0]) == 0x7fffffffu &&
