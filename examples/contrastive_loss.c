@@ -56,14 +56,14 @@ static float textbook(float temperature) {
   return total / PAIRS;
 }
 static float stable(float temperature) {
-  float loss[PAIRS] = {0}, total = 0;
-  int i = 0;
-  mpnum_contrastive_loss(loss, NULL,
+  mpnum_contrastive_options how = mpnum_contrastive_default();
+  float loss = 0;
+  how.scale = 1 / temperature;
+  how.reduction = MPNUM_REDUCTION_MEAN;
+  mpnum_contrastive_loss(&loss, NULL, mpnum_rows_none(),
                          mpnum_const_rows_of(MPNUM_TYPE_F16, similarity, PAIRS, PAIRS),
-                         1 / temperature);
-  for (; i < PAIRS; ++i)
-    total += loss[i];
-  return total / PAIRS;
+                         &how);
+  return loss;
 }
 
 int main(void) {

@@ -28,6 +28,8 @@
 #include "activation_rows.h"
 #include "hadamard.h"
 #include "cross_entropy.h"
+#include "contrastive.h"
+#include "contrastive_embeddings.h"
 #include "grad.h"
 #include "scale.h"
 #include "blockscale.h"

@@ -264,12 +264,32 @@ static mpnum_status with_signs(uint32_t kind, int is_inverse) {
 }
 SPECIAL(mpnum_hadamard_rows, 1, 0, with_signs(kind, 0))
 SPECIAL(mpnum_hadamard_inverse_rows, 1, 0, with_signs(kind, 1))
-SPECIAL(mpnum_contrastive_loss, 2, 1,
-        mpnum_contrastive_loss(special_losses, special_others, SPECIAL_SRC,
-                               how->softmax.flags ? 0 : 1.5f))
-SPECIAL(mpnum_contrastive_loss_of_embeddings, 1, 1,
-        mpnum_contrastive_loss_of_embeddings(special_losses, SPECIAL_SRC, SPECIAL_SRC,
-                                             20))
+/* Losses of both directions, and gradients; the diagonal is left out in part. */
+static mpnum_contrastive_options with_pairs(const mpnum_cross_entropy_options *of,
+                                            uint32_t kind, float scale) {
+  static float scratch[2 * MOST_ROWS];
+  mpnum_contrastive_options how = mpnum_contrastive_default();
+  how.scale = scale;
+  how.scratch = scratch;
+  if (of->softmax.flags) how.flags = MPNUM_SOFTMAX_MASKED;
+  if (of->softmax.flags && kind % 2) how.mask = special_mask;
+  return how;
+}
+static mpnum_status with_diagonal(const mpnum_cross_entropy_options *of, uint32_t kind) {
+  const mpnum_contrastive_options how =
+      with_pairs(of, kind, of->softmax.flags && kind % 3 == 0 ? 0 : 1.5f);
+  return mpnum_contrastive_loss(special_losses, special_others, SPECIAL_DST, SPECIAL_SRC,
+                                &how);
+}
+SPECIAL(mpnum_contrastive_loss, 2, 1, with_diagonal(how, kind))
+static mpnum_status with_cosines(const mpnum_cross_entropy_options *of, uint32_t kind) {
+  const mpnum_contrastive_options how = with_pairs(of, kind, 20);
+  const int is_second = kind / 2 % 2;
+  return mpnum_contrastive_loss_of_embeddings(
+      special_losses, is_second ? mpnum_rows_none() : SPECIAL_DST,
+      is_second ? SPECIAL_DST : mpnum_rows_none(), SPECIAL_SRC, SPECIAL_SRC, &how);
+}
+SPECIAL(mpnum_contrastive_loss_of_embeddings, 2, 1, with_cosines(how, kind))
 
 static void print_ordinary_rows(void) {
   const int64_t target = 0;

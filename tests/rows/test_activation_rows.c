@@ -87,22 +87,34 @@ static void elements_are_those_of_scalar_steps(void) {
     CHECK(memcmp(src, want, count * size_of(to)) == 0, "in place of src");
   }
 }
+/* Each of the three with columns between its rows, and as codes, which have none. */
 static void factor_and_gate_may_be_halves_of_a_matrix(void) {
   enum { N = 33 };
-  mpnum_activation_options options = mpnum_activation_default();
   make(MPNUM_TYPE_F32, MPNUM_TYPE_F32, ROWS * 2 * N);
-  options.factor =
-      src_rows(MPNUM_TYPE_F32, src + N * sizeof(float), ROWS, N, (size_t)2 * N);
-  mpnum_activation_rows(MPNUM_ACTIVATION_SILU,
-                        dst_rows(MPNUM_TYPE_F32, got, ROWS, N, N + 1),
-                        src_rows(MPNUM_TYPE_F32, src, ROWS, N, (size_t)2 * N), &options);
-  for (size_t i = 0; i < ROWS; ++i)
-    for (size_t k = 0; k < N; ++k) {
-      const float one =
-          expected(MPNUM_ACTIVATION_SILU, x[i * 2 * N + k], &x[i * 2 * N + N + k]);
-      CHECK(memcmp(got + (i * (N + 1) + k) * sizeof one, &one, sizeof one) == 0,
-            "row %zu, column %zu", i, k);
-    }
+  for (int i = 1; i < 8; ++i) {
+    const size_t gate_stride = i % 2 ? 2 * N : N, factor_stride = i / 2 % 2 ? 2 * N : N;
+    const size_t stride = i / 4 ? N + 1 : N;
+    const mpnum_const_rows gate = src_rows(MPNUM_TYPE_F32, src, ROWS, N, gate_stride);
+    mpnum_activation_options options = mpnum_activation_default();
+    options.factor =
+        src_rows(MPNUM_TYPE_F32, src + N * sizeof(float), ROWS, N, factor_stride);
+    mpnum_activation_rows(MPNUM_ACTIVATION_SILU,
+                          dst_rows(MPNUM_TYPE_F32, got, ROWS, N, stride), gate, &options);
+    mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU,
+                                   dst_rows(MPNUM_TYPE_E4M3, want, ROWS, N, stride), gate,
+                                   &options, 1, NULL);
+    for (size_t r = 0; r < ROWS; ++r)
+      for (size_t k = 0; k < N; ++k) {
+        const float one = expected(MPNUM_ACTIVATION_SILU, x[r * gate_stride + k],
+                                   &x[N + r * factor_stride + k]);
+        uint8_t code = 0;
+        mpnum_quantize_array(MPNUM_TYPE_E4M3, &code, MPNUM_TYPE_F32, &one, 1, 1, NULL);
+        CHECK(memcmp(got + (r * stride + k) * sizeof one, &one, sizeof one) == 0 &&
+                  want[r * stride + k] == code,
+              "strides %zu %zu %zu: row %zu, column %zu", gate_stride, factor_stride,
+              stride, r, k);
+      }
+  }
 }
 static void codes_are_those_of_two_steps(void) {
   static const mpnum_type dst_types[] = {MPNUM_TYPE_E4M3, MPNUM_TYPE_E5M2,
@@ -171,6 +183,18 @@ static void other_arguments_are_refused(void) {
   bad.rows = ROWS - 1;
   REFUSES(mpnum_activation_rows(MPNUM_ACTIVATION_SILU, bad, from, NULL));
   REFUSES(mpnum_activation_rows((mpnum_activation)3, dst, from, NULL));
+  for (int i = 0; i < 5; ++i) { /* of codes, too */
+    mpnum_activation_options other = options;
+    bad = codes;
+    other.factor = mpnum_const_rows_of(MPNUM_TYPE_F32, factor, ROWS, 8);
+    if (i == 0) bad.columns = 7;
+    if (i == 1) bad.stride = 7;
+    if (i == 2) bad.rows = ROWS - 1;
+    if (i == 3) other.factor.columns = 7;
+    if (i == 4) other.factor.rows = ROWS - 1;
+    REFUSES(mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU, bad, from, &other, 1,
+                                           NULL));
+  }
   options.factor = mpnum_const_rows_of(MPNUM_TYPE_F32, factor, ROWS, 7);
   REFUSES(mpnum_activation_rows(MPNUM_ACTIVATION_SILU, dst, from, &options));
   options.factor = mpnum_const_rows_of(MPNUM_TYPE_E2M1, factor, ROWS, 8);

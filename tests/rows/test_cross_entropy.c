@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cross_entropy.h: losses and gradients against their definition in double, the rules for
- * targets, masks and special logits, contrastive losses both ways; at every address, in
- * every floating-point environment. */
+ * targets, masks and special logits; at every address, in every floating-point
+ * environment. */
 #define _GNU_SOURCE /* mmap */ /* NOLINT(bugprone-reserved-identifier) */
 #include "row_checks.h"
 
@@ -342,16 +342,6 @@ static void other_shapes_are_refused(void) {
               MPNUM_ERROR_ARGUMENT,
           "shares %d", i);
   }
-  CHECK(mpnum_contrastive_loss(loss, NULL, src, 1) == MPNUM_ERROR_ARGUMENT, "2 by 4");
-  for (int i = 0; i < 3; ++i) {
-    mpnum_const_rows wrong = src;
-    if (i == 0) wrong.rows = 1;
-    if (i == 1) wrong.columns = 3;
-    if (i == 2) wrong.type = MPNUM_TYPE_F16;
-    CHECK(mpnum_contrastive_loss_of_embeddings(loss, src, wrong, 1) ==
-              MPNUM_ERROR_ARGUMENT,
-          "embeddings %d", i);
-  }
   CHECK(loss[0] > 41 && gradient[0] > 41, "something was written");
   CHECK(mpnum_soft_cross_entropy_rows(loss, dst, src, wanted, &how, NULL) == MPNUM_OK,
         "what fits");
@@ -488,111 +478,9 @@ static void gradients_may_replace_logits(void) {
     CHECK(want[i].bits == mpnum_f32_to_bf16(gradient[i]).bits, "rounded once, %d", i);
 }
 
-static void contrastive_losses_go_both_ways(void) {
-  enum { N = 300 };
-  static float transposed[N * N], rows[N], columns[N], other[N];
-  static float similarity[N * N];
-  for (int i = 0; i < N * N; ++i)
-    similarity[i] = (float)uniform(-1, 1) + (i % (N + 1) == 0 ? 0.5f : 0);
-  for (int i = 0; i < N; ++i)
-    for (int k = 0; k < N; ++k)
-      transposed[k * N + i] = similarity[i * N + k];
-  CHECK(mpnum_contrastive_loss(rows, columns,
-                               mpnum_const_rows_of(MPNUM_TYPE_F32, similarity, N, N),
-                               20) == MPNUM_OK,
-        "both");
-  CHECK(mpnum_contrastive_loss(other, NULL,
-                               mpnum_const_rows_of(MPNUM_TYPE_F32, transposed, N, N),
-                               20) == MPNUM_OK,
-        "rows of the transposed");
-  for (int i = 0; i < N; ++i) {
-    memset(shares, 0, sizeof shares);
-    shares[i] = 1;
-    const expected want = by_definition(similarity + i * N, N, shares, 20, 1);
-    CHECK(fabs((double)rows[i] - want.loss) < 1e-5 * (1 + want.loss), "row %d", i);
-    CHECK(fabs((double)columns[i] - (double)other[i]) < 1e-5 * (1 + (double)other[i]),
-          "column %d: %a, want %a", i, (double)columns[i], (double)other[i]);
-  }
-  similarity[7 * N + 9] = A_NAN;
-  mpnum_contrastive_loss(rows, columns,
-                         mpnum_const_rows_of(MPNUM_TYPE_F32, similarity, N, N), 20);
-  CHECK(bits_of(rows[7]) == 0x7fffffffu && bits_of(columns[9]) == 0x7fffffffu, "NaN");
-  CHECK(rows[6] < 100 && columns[8] < 100, "and no further");
-  similarity[7 * N + 9] = INF;
-  mpnum_contrastive_loss(rows, columns,
-                         mpnum_const_rows_of(MPNUM_TYPE_F32, similarity, N, N), 20);
-  CHECK(bits_of(rows[7]) == 0x7fffffffu && bits_of(columns[9]) == 0x7fffffffu, "Inf");
-  CHECK(mpnum_contrastive_loss(rows, columns,
-                               mpnum_const_rows_of(MPNUM_TYPE_F64, similarity, N, N),
-                               20) == MPNUM_ERROR_ARGUMENT,
-        "of f64");
-}
-/* All -Inf and nothing masked: NaN, by rows and by columns. */
-static void contrastive_losses_of_minus_inf_are_nan(void) {
-  enum { N = 4 };
-  float rows[N], columns[N];
-  fill((size_t)N * N, -1, 1);
-  for (int i = 0; i < N; ++i)
-    x[1 * N + i] = x[i * N + 2] = MINUS;
-  CHECK(mpnum_contrastive_loss(
-            rows, columns, mpnum_const_rows_of(MPNUM_TYPE_F32, x, N, N), 1) == MPNUM_OK,
-        "both");
-  for (int i = 0; i < N; ++i) {
-    CHECK((bits_of(rows[i]) == 0x7fffffffu) == (i == 1), "row %d: %a", i,
-          (double)rows[i]);
-    CHECK((bits_of(columns[i]) == 0x7fffffffu) == (i == 2), "column %d: %a", i,
-          (double)columns[i]);
-  }
-  CHECK(bits_of(rows[2]) == 0x7f800000u && bits_of(columns[1]) == 0x7f800000u,
-        "a pair of -Inf");
-}
-static void embeddings_may_have_any_length(void) {
-  enum { N = 20, SIZE = 70 };
-  static const double lengths[] = {1, 1e30, 1e-41};
-  static float a[N * SIZE], b[N * SIZE], got[N];
-  for (int kind = 0; kind < 3; ++kind) {
-    static double unit_a[N * SIZE], unit_b[N * SIZE];
-    for (int i = 0; i < N * SIZE; ++i) {
-      unit_a[i] = (double)(float)uniform(-1, 1);
-      unit_b[i] = unit_a[i] + uniform(-0.5, 0.5);
-      a[i] = (float)(unit_a[i] * lengths[kind]);
-      b[i] = (float)(unit_b[i] * lengths[kind]);
-      unit_a[i] = (double)a[i];
-      unit_b[i] = (double)b[i];
-    }
-    CHECK(mpnum_contrastive_loss_of_embeddings(
-              got, mpnum_const_rows_of(MPNUM_TYPE_F32, a, N, SIZE),
-              mpnum_const_rows_of(MPNUM_TYPE_F32, b, N, SIZE), 14.3f) == MPNUM_OK,
-          "embeddings");
-    for (int i = 0; i < N; ++i) {
-      float row[N];
-      for (int k = 0; k < N; ++k) {
-        double ab = 0, aa = 0, bb = 0;
-        for (int j = 0; j < SIZE; ++j) {
-          ab += unit_a[i * SIZE + j] * unit_b[k * SIZE + j];
-          aa += unit_a[i * SIZE + j] * unit_a[i * SIZE + j];
-          bb += unit_b[k * SIZE + j] * unit_b[k * SIZE + j];
-        }
-        row[k] = (float)(ab / sqrt(aa) / sqrt(bb));
-      }
-      memset(shares, 0, sizeof shares);
-      shares[i] = 1;
-      const expected want = by_definition(row, N, shares, (double)14.3f, 1);
-      CHECK(fabs((double)got[i] - want.loss) < 2e-5 * (1 + want.loss),
-            "lengths of %g, row %d: %a, want %a", lengths[kind], i, (double)got[i],
-            want.loss);
-    }
-  }
-  memset(a, 0, SIZE * sizeof *a);
-  mpnum_contrastive_loss_of_embeddings(
-      got, mpnum_const_rows_of(MPNUM_TYPE_F32, a, N, SIZE),
-      mpnum_const_rows_of(MPNUM_TYPE_F32, b, N, SIZE), 1);
-  CHECK(fabs((double)got[0] - log(N)) < 1e-6, "a zero is like all others");
-}
-
 /* Call number i of many: against classes or shares, with and without a gradient, a mask
- * and lengths; contrastive losses of both kinds. Of each type. */
-enum { CALL_COLUMNS = 4, FUNCTIONS = 5, CALLS = 5 * CALL_COLUMNS * FUNCTIONS };
+ * and lengths. Of each type. */
+enum { CALL_COLUMNS = 4, FUNCTIONS = 4, CALLS = 5 * CALL_COLUMNS * FUNCTIONS };
 enum { CALL_ROOM = 3 * 2053 };
 static uint8_t call_elements[5][4 * CALL_ROOM], call_mask[CALL_ROOM];
 static float call_shares[CALL_ROOM];
@@ -608,21 +496,6 @@ static void make_elements_of_calls(void) {
     call_shares[i] = i % 3 ? 0 : i % 2 ? 0x1p-10f : 0x1.8p-140f;
   }
 }
-static mpnum_status contrastive_call(int is_of_embeddings, mpnum_type type,
-                                     const uint8_t *elements, size_t n) {
-  const size_t bytes = (n - 1) * (n + 2) + n;
-  const mpnum_const_rows src =
-      src_rows(type, input_row(elements, bytes * size_of(type)), n, n, n + 2);
-  float *losses = (float *)output_row(n * sizeof(float));
-  if (is_of_embeddings)
-    return mpnum_contrastive_loss_of_embeddings(
-        losses, src,
-        src_rows(type, input_row(elements + size_of(type), bytes * size_of(type)), n, n,
-                 n + 2),
-        14.3f);
-  return mpnum_contrastive_loss(losses, (float *)output_row(n * sizeof(float)), src,
-                                1.5f);
-}
 static mpnum_status call_of_rows(int i) {
   static const size_t columns_of[CALL_COLUMNS] = {1, 7, 70, 2050};
   static const int64_t classes[] = {0, -100, 0};
@@ -636,8 +509,6 @@ static mpnum_status call_of_rows(int i) {
   mpnum_rows dst = mpnum_rows_none();
   mpnum_row_status *status;
   float *losses;
-  if (function == 4)
-    return contrastive_call(i % 2, type, call_elements[s], columns < 71 ? columns : 71);
   src =
       src_rows(type, input_row(call_elements[s], (2 * stride + columns) * size_of(type)),
                3, columns, stride);
@@ -689,9 +560,6 @@ int main(void) {
   RUN_FOR_EACH_ISA(masks_leave_classes_out);
   RUN_FOR_EACH_ISA(special_logits);
   RUN_FOR_EACH_ISA(gradients_may_replace_logits);
-  RUN_FOR_EACH_ISA(contrastive_losses_go_both_ways);
-  TAP_RUN(contrastive_losses_of_minus_inf_are_nan);
-  TAP_RUN(embeddings_may_have_any_length);
   make_elements_of_calls();
   RUN_FOR_EACH_ISA(nothing_beside_rows_is_touched_at_any_address);
   RUN_FOR_EACH_ISA(rows_are_the_same_in_every_environment);

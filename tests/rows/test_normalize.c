@@ -203,6 +203,26 @@ static void types_are_rounded_once(void) {
             "%s in place", mpnum_type_name(types[s]));
   }
 }
+/* Of ones the results are the weights: in the middle of two codes, and NaN. */
+static void middles_go_to_even_and_nan_is_canonical(void) {
+  enum { COLUMNS = 70 };
+  mpnum_bf16 brain[COLUMNS];
+  mpnum_f16 half_type[COLUMNS];
+  for (int is_16 = 0; is_16 < 2; ++is_16) {
+    for (int i = 0; i < COLUMNS; ++i) {
+      x[i] = 1;
+      weight[i] = i % 9 == 4 ? mpnum_from_bits_f32(0xffc12345u)
+                             : 1 + (float)i / (is_16 ? 2048 : 256);
+    }
+    mpnum_rms_norm_rows(is_16 ? mpnum_rows_of(MPNUM_TYPE_F16, half_type, 1, COLUMNS)
+                              : mpnum_rows_of(MPNUM_TYPE_BF16, brain, 1, COLUMNS),
+                        mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, COLUMNS), weight, 0);
+    for (int i = 0; i < COLUMNS; ++i)
+      CHECK(is_16 ? half_type[i].bits == mpnum_f32_to_f16(weight[i]).bits
+                  : brain[i].bits == mpnum_f32_to_bf16(weight[i]).bits,
+            "%d: %a of %s", i, (double)weight[i], is_16 ? "f16" : "bf16");
+  }
+}
 static void other_arguments_are_refused(void) {
   static const uint32_t bad[] = {0xbf800000u, 0x7f800000u, 0x7fc00000u};
   y[0] = 42;
@@ -300,6 +320,7 @@ int main(void) {
   TAP_RUN(rows_of_equal_elements);
   TAP_RUN(nan_and_inf_are_not_hidden);
   RUN_FOR_EACH_ISA(types_are_rounded_once);
+  RUN_FOR_EACH_ISA(middles_go_to_even_and_nan_is_canonical);
   TAP_RUN(other_arguments_are_refused);
   TAP_RUN(a_stride_below_the_columns_is_refused_for_any_number_of_rows);
   make_elements_of_calls();

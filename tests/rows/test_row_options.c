@@ -277,6 +277,34 @@ static void gradients_add_to_what_is_there(void) {
     }
 }
 
+/* NaN that is there is the canonical one afterwards. */
+static void gradients_add_to_nan(void) {
+  enum { N = 70 };
+  for (int way = 0; way < 3; ++way) {
+    mpnum_cross_entropy_options how = mpnum_cross_entropy_default();
+    const mpnum_rows dst = to_rows(z, 1, N);
+    mpnum_status status = MPNUM_OK;
+    how.softmax.flags = MPNUM_SOFTMAX_ACCUMULATE;
+    fill(y, N, -4, -3);
+    fill(dy, N, -1, 1);
+    for (size_t i = 0; i < N; ++i)
+      z[i] = i % 3 ? A_NAN : 1;
+    classes[0] = 7;
+    if (way == 0)
+      status = mpnum_cross_entropy_rows(loss, dst, of_rows(y, 1, N), classes, &how, NULL);
+    if (way == 1)
+      status = mpnum_softmax_backward_rows(dst, of_rows(dy, 1, N), of_rows(y, 1, N),
+                                           &how.softmax);
+    if (way == 2)
+      status = mpnum_log_softmax_backward_rows(dst, of_rows(dy, 1, N), of_rows(y, 1, N),
+                                               &how.softmax);
+    CHECK(status == MPNUM_OK, "run");
+    for (size_t i = 0; i < N; ++i)
+      CHECK((bits_of(z[i]) == NAN_BITS) == (i % 3 != 0), "way %d: %zu is %a", way, i,
+            (double)z[i]);
+  }
+}
+
 /* By definition, and its bound: of each difference and product 1, of d 40 of the sum of
  * magnitudes, of e^y 2. */
 static void check_backward(int is_log, size_t n, float scale, const uint8_t *used,
@@ -485,7 +513,8 @@ static void tiles_add_to_a_state(void) {
 enum { CALL_COLUMNS = 4, FUNCTIONS = 4, CALLS = 5 * CALL_COLUMNS * FUNCTIONS };
 static uint8_t call_elements[2][5][3 * 4 * 2100];
 static void make_elements(void) {
-  fill(x, ROWS * MOST, -6, 0);
+  fill(x, 7000, -6, 0);
+  fill(x + 7000, ROWS * MOST - 7000, -6, 6); /* so that little is left of sums */
   fill(bias, ROWS * MOST, -2, 2);
   for (int k = 0; k < 2; ++k)
     for (int s = 0; s < 5; ++s)
@@ -497,7 +526,8 @@ static mpnum_status call_of_rows(int i) {
   static const size_t columns_of[CALL_COLUMNS] = {1, 7, 70, 2050};
   static const int32_t of_rows_3[] = {0, -100, 0};
   const int s = i % 5, function = i / 5 % FUNCTIONS, c = i / 5 / FUNCTIONS;
-  const mpnum_type type = row_types[s], other = row_types[(s + c) % 5];
+  const mpnum_type type = row_types[s];
+  const mpnum_type other = row_types[(s + c % 3) % 5]; /* of the longest rows the same */
   const size_t columns = columns_of[c], stride = columns + 3;
   const size_t bytes = (2 * stride + columns) * size_of(type);
   mpnum_cross_entropy_options how = mpnum_cross_entropy_default();
@@ -510,7 +540,7 @@ static mpnum_status call_of_rows(int i) {
   how.softmax.first_length = (int64_t)columns - 1;
   how.softmax.length_step = 1;
   if (function < 2) {
-    how.softmax.flags = c % 2 ? MPNUM_SOFTMAX_ACCUMULATE : 0;
+    how.softmax.flags = c == 1 ? MPNUM_SOFTMAX_ACCUMULATE : 0;
     return (function ? mpnum_log_softmax_backward_rows : mpnum_softmax_backward_rows)(
         dst, src_rows(type, input_row(call_elements[1][s], bytes), 3, columns, stride),
         src, &how.softmax);
@@ -519,9 +549,10 @@ static mpnum_status call_of_rows(int i) {
       (const float *)input_row(bias, (2 * (columns + 1) + columns) * sizeof *bias);
   how.softmax.bias_stride = columns + 1;
   if (function == 2) return mpnum_softmax_rows(dst, src, &how.softmax, NULL);
-  how.softmax.flags = MPNUM_SOFTMAX_ACCUMULATE;
+  how.softmax.flags = c == 1 ? MPNUM_SOFTMAX_ACCUMULATE : 0;
   how.reduction = c % 2 ? MPNUM_REDUCTION_MEAN : MPNUM_REDUCTION_SUM;
   how.counted = (size_t *)output_words(sizeof(size_t));
+  how.label_smoothing = c == 3 ? 0.25f : 0;
   return mpnum_cross_entropy_rows_i32(
       (float *)output_row(sizeof(float)), dst, src,
       (const int32_t *)input_words(of_rows_3, sizeof of_rows_3), &how, NULL);
@@ -551,6 +582,7 @@ int main(void) {
   RUN_FOR_EACH_ISA(reductions_are_sums_and_means_of_rows_that_count);
   TAP_RUN(a_mean_of_no_rows_is_nan);
   RUN_FOR_EACH_ISA(gradients_add_to_what_is_there);
+  RUN_FOR_EACH_ISA(gradients_add_to_nan);
   RUN_FOR_EACH_ISA(backward_passes_are_those_defined);
   RUN_FOR_EACH_ISA(backward_of_a_length_leaves_the_rest);
   RUN_FOR_EACH_ISA(backward_keeps_nan);

@@ -8,24 +8,6 @@
 #include "reduce_loops.h"
 #include "../../rows.h"
 
-/* (x - max) scale; where scale is 0, 0, but -Inf stays so. */
-MPNUM_REAL_ float mpnum_exponent_(float x, float max, float scale) {
-  const int is_flat = mpnum_is_zero_u31_(mpnum_bits_f32(scale) & 0x7fffffffu);
-  if (is_flat && mpnum_bits_f32(x) != 0xff800000u) return mpnum_f32_of_scalar_(0);
-  if (is_flat) return x;
-  return mpnum_mul_scalar_(mpnum_sub_scalar_(x, max), scale);
-}
-/* One NaN for all, as machines make different ones. */
-MPNUM_REAL_ float mpnum_canonical_(float x) {
-  const uint32_t bits = mpnum_bits_f32(x);
-  return mpnum_f32_of_scalar_((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fffffffu : bits);
-}
-
-/* A word that orders as floats do, -0 below +0; NaNs are at both ends. */
-MPNUM_REAL_ uint32_t mpnum_order_(uint32_t bits) {
-  return bits ^ ((0u - (bits >> 31)) | 0x80000000u);
-}
-
 #if MPNUM_HAS_ARRAYS
 
 /* Lanes in which the floats of a tile are summed: element i into lane i % 64, the lanes
