@@ -12,13 +12,13 @@ static const char *const types[MATH_TYPES] = {"f32", "f16", "bf16"};
 
 static json_t *run(const math_results *found, refusal *why) {
   size_t numbers[3 + 2 * ROW_WIDTHS] = {1, found->plan.values, found->plan.rounds};
-  const int widths = found->rows_timed.widths;
+  size_t count = 3;
   int i;
-  for (i = 0; i < widths; ++i) {
-    numbers[3 + 2 * i] = found->rows_timed.rows[i];
-    numbers[4 + 2 * i] = found->rows_timed.columns[i];
+  for (i = 0; i < found->rows_timed.widths; ++i) {
+    numbers[count++] = found->rows_timed.rows[i];
+    numbers[count++] = found->rows_timed.columns[i];
   }
-  return torch_run(script, numbers, (size_t)(3 + 2 * widths), why);
+  return torch_run(script, numbers, count, why);
 }
 
 /* A row of rows; that there is none is good. */
