@@ -9,26 +9,47 @@
 
 #include "../core/program.h"
 
-enum { FIRST = 3, NUMBERS = 2 * ARRAY_SIZES };
+enum { FIRST = 2 };
 
-/* The numbers of the plan: threads, and of each size its bytes and rounds. */
-static json_t *run_script(const char *name, const array_plan *plan, refusal *why) {
+json_t *torch_run(const char *script, const size_t *numbers, size_t count, refusal *why) {
   static const char folder[] = BENCH_SOURCE_ROOT "/bench/peers/";
-  char script[sizeof folder + 40], usual[] = "python3";
+  char path[sizeof folder + 40], usual[] = "python3";
   char *named = getenv("TORCH_PYTHON"), *python = named && *named ? named : usual;
-  char *arguments[FIRST + NUMBERS + 1] = {python, script};
-  char threads[24], numbers[NUMBERS][24];
+  char *arguments[FIRST + TORCH_NUMBERS + 1] = {python, path}, words[TORCH_NUMBERS][24];
   size_t i;
-  snprintf(script, sizeof script, "%s%s", folder, name);
-  snprintf(threads, sizeof threads, "%u", plan->threads);
-  arguments[FIRST - 1] = threads;
-  for (i = 0; i < ARRAY_SIZES; ++i) {
-    snprintf(numbers[2 * i], sizeof *numbers, "%zu", plan->sizes[i]);
-    snprintf(numbers[2 * i + 1], sizeof *numbers, "%u", plan->rounds[i]);
-    arguments[FIRST + 2 * i] = numbers[2 * i];
-    arguments[FIRST + 2 * i + 1] = numbers[2 * i + 1];
+  snprintf(path, sizeof path, "%s%s", folder, script);
+  for (i = 0; i < count && i < TORCH_NUMBERS; ++i) {
+    snprintf(words[i], sizeof *words, "%zu", numbers[i]);
+    arguments[FIRST + i] = words[i];
   }
   return program_json(arguments, python, why);
+}
+
+json_t *torch_rows(json_t *root, char version[TORCH_VERSION], refusal *why) {
+  const char *said;
+  json_t *rows;
+  if (json_unpack(root, "{s:s}", "missing", &said) == 0)
+    return refuse(why, "%s", said), NULL;
+  if (json_unpack(root, "{s:s, s:o}", "version", &said, "rows", &rows) != 0)
+    return refuse(why, "no times"), NULL;
+  snprintf(version, TORCH_VERSION, "%.*s", (int)strcspn(said, "+"), said);
+  clean_text(version);
+  return rows;
+}
+
+void torch_missing(refusal *missing, refusal *why) {
+  clean_text(why->text);
+  refuse(missing, "%.200s (TORCH_PYTHON names another python3)", why->text);
+}
+
+/* The numbers of the plan: threads, and of each size its bytes and rounds. */
+static json_t *run_plan(const char *script, const array_plan *plan, refusal *why) {
+  size_t numbers[1 + 2 * ARRAY_SIZES] = {plan->threads}, i;
+  for (i = 0; i < ARRAY_SIZES; ++i) {
+    numbers[1 + 2 * i] = plan->sizes[i];
+    numbers[2 + 2 * i] = plan->rounds[i];
+  }
+  return torch_run(script, numbers, 1 + 2 * ARRAY_SIZES, why);
 }
 
 static bool read_figures(array_results *found, array_peer_row *row, json_t *sizes) {
@@ -59,26 +80,14 @@ static bool read_rows(const array_peer *peer, array_results *found, json_t *rows
   return true;
 }
 
-static bool read_result(torch_peer *self, array_results *found, json_t *root,
-                        refusal *why) {
-  const char *said;
-  json_t *rows;
-  if (json_unpack(root, "{s:s}", "missing", &said) == 0) return refuse(why, "%s", said);
-  if (json_unpack(root, "{s:s, s:o}", "version", &said, "rows", &rows) != 0)
-    return refuse(why, "no times");
-  snprintf(self->version, sizeof self->version, "%.*s", (int)strcspn(said, "+"), said);
-  clean_text(self->version);
-  return read_rows(self->peer, found, rows, why);
-}
-
 void torch_measure(torch_peer *self, array_results *found) {
   const size_t before = found->peer_count;
   refusal why;
-  json_t *root = run_script(self->script, &found->plan, &why);
-  if (!root || !read_result(self, found, root, &why)) {
+  json_t *root = run_plan(self->script, &found->plan, &why);
+  json_t *rows = root ? torch_rows(root, self->version, &why) : NULL;
+  if (!rows || !read_rows(self->peer, found, rows, &why)) {
     found->peer_count = before;
-    clean_text(why.text);
-    refuse(&self->missing, "%.200s (TORCH_PYTHON names another python3)", why.text);
+    torch_missing(&self->missing, &why);
     self->version[0] = 0;
     self->peer->missing = self->missing.text;
   }

@@ -46,10 +46,8 @@ def seconds_of(function, passes):
     return time.perf_counter() - start
 
 
-def measure(operations, torch, size, rounds):
-    """ns for a value and noise of each operation; they take turns."""
-    count = size // 4
-    passes, gradients = operations(torch, count)
+def time_in_turns(passes, rounds, read):
+    """Seconds of one pass and noise of each; they take turns, and read() reads between samples what they use."""
     repeats, samples, is_short = {}, {name: [] for name in passes}, {}
     for name, function in passes.items():
         once = seconds_of(function, 1)
@@ -60,33 +58,45 @@ def measure(operations, torch, size, rounds):
             if is_short[name]:
                 function()
             samples[name].append(seconds_of(function, repeats[name]))
-            gradients.sum()
+            read()
     for name, taken in samples.items():
         low, median, high = statistics.quantiles(taken, n=4, method="inclusive")
-        yield name, {"bytes": size, "ns_per_value": 1e9 * median / repeats[name] / count,
-                     "noise": (high - low) / 2 / median}
+        yield name, median / repeats[name], (high - low) / 2 / median
 
 
-def result(module, operations, threads, plan):
+def time_sizes(torch, operations, plan):
+    """By operation, for each size bytes, ns for a value and noise."""
     rows = {}
+    for size, rounds in zip(plan[::2], plan[1::2]):
+        count = size // 4
+        passes, values = operations(torch, count)
+        for name, seconds, noise in time_in_turns(passes, rounds, values.sum):
+            rows.setdefault(name, []).append({"bytes": size, "ns_per_value": 1e9 * seconds / count, "noise": noise})
+    return rows
+
+
+def result(module, measure, threads):
     try:
         import torch
         named = importlib.import_module(module)
         torch.set_num_threads(threads)
         with torch.no_grad():
-            for size, rounds in plan:
-                for name, figure in measure(operations, torch, size, rounds):
-                    rows.setdefault(name, []).append(figure)
+            rows = measure(torch)
     except (ImportError, AttributeError) as reason:  # not every version has every function
         return {"missing": str(reason)}
     return {"version": named.__version__, "rows": rows}
 
 
-def main(module, operations):
-    threads, *plan = map(int, sys.argv[1:])
+def report(module, measure):
+    """Prints what measure(torch, numbers) gives of the numbers behind that of threads."""
+    threads, *numbers = map(int, sys.argv[1:])
     warnings.simplefilter("ignore")
     gc.disable()
-    json.dump(result(module, operations, threads, list(zip(plan[::2], plan[1::2]))), sys.stdout)
+    json.dump(result(module, lambda torch: measure(torch, numbers), threads), sys.stdout)
+
+
+def main(module, operations):
+    report(module, lambda torch, plan: time_sizes(torch, operations, plan))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""`mpnum bench --math`: functions of arrays and softmax, beside libm, SLEEF and ggml.
+"""`mpnum bench --math`: functions of arrays and softmax, beside libm, SLEEF, ggml and PyTorch.
 test_bench_math.py PROGRAM"""
 
 import functools
+import importlib.util
 import math
+import os
 import platform
 import re
 import sys
@@ -12,8 +14,9 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
+import bench_sections
 import tap
-from bench_program import bench, full_run, result_of
+from bench_program import bench, result_of
 
 FUNCTIONS = ["exp", "exp2", "exp10", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "reciprocal", "sigmoid",
              "tanh", "softplus", "silu", "gelu", "gelu_tanh", "erf"]
@@ -26,7 +29,7 @@ OF_A_TIME = {"time_per_value", "noise", "ratio_to_mpnum"}
 
 @functools.cache
 def quick_run():
-    return full_run("--math", "--quick")
+    return bench_sections.quick_run("math")
 
 
 def missing(library):
@@ -76,13 +79,20 @@ def every_matrix_has_a_row():
             assert set(row) == {*OF_A_TIME, *(["max_relative_error"] if library != "memcpy" else [])}, (library, row)
 
 
-ROWS = ["log-softmax", "cross-entropy, gradient", "softmax backward", "SwiGLU", "SwiGLU, e4m3", "layer norm", "RMS norm",
+ROWS = ["softmax", "log-softmax", "cross-entropy, gradient", "softmax backward", "SwiGLU", "SwiGLU, e4m3", "layer norm", "RMS norm",
         "l2", "layer norm backward", "RMS norm backward", "sum, RMS norm", "sum, RMS norm, e4m3"]
+
+
+SHAPES = [(64, 64), (4, 1000), (1, 4096)]  # wider rows have more than 4096 values
+
+
+def names_of(kinds):
+    return [f"{kind}, {rows} x {columns}" for kind in kinds for rows, columns in SHAPES]
 
 
 def every_function_of_rows_has_a_row():
     figures = quick_run()[0]
-    names = [f"{kind}, {rows} x {columns}" for kind in ROWS for rows, columns in ((64, 64), (4, 1000), (1, 4096))]
+    names = names_of(ROWS)
     assert list(figures.all_of("name", "rows")) == names, list(figures.all_of("name", "rows"))
     for name in names:
         wanted = {("mpnum", "f32"), ("mpnum", "f16"), ("mpnum", "bf16"), ("memcpy", "f32")}
@@ -193,6 +203,94 @@ def the_softmax_table_is_the_figures():
     assert lines == wanted, [pair for pair in zip(lines, wanted) if pair[0] != pair[1]]
 
 
+OF_PYTORCH = ["softmax", "log-softmax", "cross-entropy, gradient", "SwiGLU", "layer norm", "RMS norm", "l2"]
+TYPES = ["f32", "f16", "bf16"]
+
+
+def given_times(names, types=TYPES):
+    return {name: {"function": f"torch.{name[:9]}",
+                   **{kind: {"ns_per_value": 0.5 + i + k, "noise": 0.01 * i} for k, kind in enumerate(types)}}
+            for i, name in enumerate(names)}
+
+
+def torch_lines(out):
+    """The lines of the table below its headings."""
+    table = out.split("\nMath, PyTorch ")[1].split("\n\n")[0].splitlines()
+    return table[next(i for i, line in enumerate(table) if line.startswith("function or rows")) + 1:]
+
+
+def shown_ratio(row):
+    return bench_sections.shown_three(row["ratio_to_mpnum"])
+
+
+def check_pytorch(figures, out):
+    """A ratio is that of times of the same type, and the table has all figures."""
+    lines = torch_lines(out)
+    names = figures.all_of("name", "math_torch")
+    assert len(lines) == len(names) > 0, (lines, names)
+    for name, line in zip(names, lines):
+        words = [*name.split(), *figures.get("math_torch", "PyTorch", name, metric="function").split()]
+        for kind in TYPES:
+            row = figures.metrics("math_torch", "PyTorch", name, kind)
+            if not row:
+                words += ["-", "-"]
+                continue
+            assert set(row) == OF_A_TIME and row["time_per_value"] > 0 and row["noise"] >= 0, (name, row)
+            own = figures.metrics("math" if name in FUNCTIONS else "rows", "mpnum", name, kind)["time_per_value"]
+            assert math.isclose(row["ratio_to_mpnum"], row["time_per_value"] / own, rel_tol=1e-9), (name, kind, row, own)
+            words += [f"{row['time_per_value']:.3f}", shown_ratio(row)]
+        assert line.split() == words, (line, words)
+
+
+def pytorch_is_absent_with_its_reason():
+    figures, out = quick_run()
+    assert figures.metrics("math_torch", "PyTorch") == {"missing": bench_sections.ABSENT_WHY}
+    assert f"\nAbsent: PyTorch, {bench_sections.ABSENT_WHY}\n" in out and "Math, PyTorch" not in out
+    assert not figures.all_of("name", "math_torch")
+
+
+def the_times_that_pytorch_gives_are_reported():
+    """Those of this plan: a thread, values, rounds, rows and columns. A function that mpnum has not is no row."""
+    names = ["exp", "gelu_tanh", "softmax, 64 x 64", "l2, 1 x 4096"]
+    said = {"version": "9.8.7+cpu", "rows": {**given_times(names[1:]), **given_times(["exp", "digamma"], ["f32", "bf16"])}}
+    plan = ["1", "4096", "3", *(str(number) for shape in SHAPES for number in shape)]
+    asked = f"sys.argv[1].endswith('/bench/peers/torch_math_times.py') and sys.argv[2:] == {plan}"
+    figures, out = bench_sections.run_with("math", f"json.dump({said} if {asked} else sys.argv, sys.stdout)")
+    assert figures.metrics("math_torch", "PyTorch") == {"version": "9.8.7"} and "\nMath, PyTorch 9.8.7: " in out
+    assert list(figures.all_of("name", "math_torch")) == names, figures.all_of("name", "math_torch")
+    for name in names:
+        for kind in TYPES:
+            row, given = figures.metrics("math_torch", "PyTorch", name, kind), said["rows"][name].get(kind)
+            assert bool(row) == bool(given), (name, kind)
+            assert not row or (row["time_per_value"], row["noise"]) == (given["ns_per_value"], given["noise"]), (name, row)
+    check_pytorch(figures, out)
+
+
+def what_is_no_answer_of_pytorch_is_a_reason():
+    none = {"function": "f", "f32": {"ns_per_value": 0.0, "noise": 0.0}}
+    no_time = {"version": "1", "rows": {**given_times(["exp"]), "tanh": none}}
+    cases = {"json.dump({'missing': 'no\\nluck'}, sys.stdout)": "no?luck",
+             "json.dump({'version': '1', 'rows': {}}, sys.stdout)": "no times",
+             "json.dump({'version': '1', 'rows': {'exp': {}}}, sys.stdout)": "no times of exp",
+             f"json.dump({no_time}, sys.stdout)": "no times of tanh"}
+    for program, why in cases.items():
+        figures, out = bench_sections.run_with("math", program)
+        about = figures.metrics("math_torch", "PyTorch")
+        assert set(about) == {"missing"} and about["missing"].startswith(f"{why} (TORCH_PYTHON "), (program, about)
+        assert f"\nAbsent: PyTorch, {about['missing']}\n" in out and not figures.all_of("name", "math_torch")
+
+
+def pytorch_is_measured_where_it_is():
+    if importlib.util.find_spec("torch") is None:
+        raise tap.Skip("no module torch")
+    figures, out = bench_sections.quick_run("math", env={**os.environ, "TORCH_PYTHON": sys.executable})
+    about = figures.metrics("math_torch", "PyTorch")
+    assert "missing" not in about and re.fullmatch(r"\d+(\.\w+)+", about["version"]), about
+    assert list(figures.all_of("name", "math_torch")) == [name for name in FUNCTIONS if name != "exp10"] + names_of(OF_PYTORCH)
+    assert all(figures.metrics("math_torch", "PyTorch", name, "f32") for name in figures.all_of("name", "math_torch"))
+    check_pytorch(figures, out)
+
+
 def every_isa_of_the_cpu_can_be_forced():
     best = quick_run()[0].get("math", "mpnum", metric="isa")
     names = ["scalar", "sse2", "avx2", "avx512", "avx512vbmi"] if platform.machine() == "x86_64" else ["scalar", best]
@@ -222,5 +320,9 @@ sys.exit(tap.run(
     peers_are_measured_or_named_absent,
     the_functions_table_is_the_figures,
     the_softmax_table_is_the_figures,
+    pytorch_is_absent_with_its_reason,
+    the_times_that_pytorch_gives_are_reported,
+    what_is_no_answer_of_pytorch_is_a_reason,
+    pytorch_is_measured_where_it_is,
     every_isa_of_the_cpu_can_be_forced,
     it_is_no_default_section))

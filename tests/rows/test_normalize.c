@@ -306,6 +306,32 @@ static mpnum_status call_of_rows(int i) {
   if (function == 1) return mpnum_rms_norm_rows(dst, src, some_weight, epsilon);
   return mpnum_l2_normalize_rows(dst, src, epsilon);
 }
+/* What sums of two tiles are: random ones, neighbours of halfway cases, those that
+ * cancel, and what is no number. */
+static void two_tiles_are_added_as_a_total(void) {
+  static const double ends[] = {0,          -0.0,     0x1p-298,
+                                0x1p320,    1,        -1,
+                                0x1p-53,    -0x1p-53, 0x1.fffffffffffffp0,
+                                0x1p-54,    HUGE_VAL, -HUGE_VAL,
+                                (double)NAN};
+  enum { ENDS = sizeof ends / sizeof *ends, PAIRS = 200000 };
+  for (int i = 0; i < PAIRS + ENDS * ENDS; ++i) {
+    const int k = i - PAIRS;
+    double a = ldexp(floor(uniform(-0x1p53, 0x1p53)), i % 100 - 240), b = -a;
+    if (i % 8 != 0) b = ldexp(floor(uniform(-0x1p53, 0x1p53)), i / 8 % 130 - 290);
+    if (i % 8 == 1) b = ldexp(a > 0 ? 1 : -1, ilogb(a) - 53 - i / 8 % 3);
+    if (k >= 0) {
+      a = ends[k % ENDS];
+      b = ends[k / ENDS];
+    }
+    mpnum_total total = mpnum_total_empty();
+    mpnum_total_add_f64_(&total, a);
+    mpnum_total_add_f64_(&total, b);
+    const double want = mpnum_total_to_odd_(total), got = mpnum_norm_two_to_odd_(a, b);
+    CHECK(mpnum_bits_f64(got) == mpnum_bits_f64(want), "%a + %a is %a, want %a", a, b,
+          got, want);
+  }
+}
 static void nothing_beside_rows_is_touched_at_any_address(void) {
   check_places(call_of_rows, CALLS);
 }
@@ -321,6 +347,7 @@ int main(void) {
   TAP_RUN(nan_and_inf_are_not_hidden);
   RUN_FOR_EACH_ISA(types_are_rounded_once);
   RUN_FOR_EACH_ISA(middles_go_to_even_and_nan_is_canonical);
+  TAP_RUN(two_tiles_are_added_as_a_total);
   TAP_RUN(other_arguments_are_refused);
   TAP_RUN(a_stride_below_the_columns_is_refused_for_any_number_of_rows);
   make_elements_of_calls();

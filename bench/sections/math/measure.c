@@ -271,11 +271,14 @@ bool math_measure(math_results *found, const math_plan *plan, progress *bar) {
   found->plan = *plan;
   found->isa = math_isa();
   plan_matrices(found);
-  progress_begin(bar, (count_work(found) + rows_count()) * plan->rounds);
+  rows_plan(&found->rows_timed, plan->values);
+  progress_begin(bar,
+                 (count_work(found) + rows_count(&found->rows_timed)) * plan->rounds);
   done = measure_functions(found, bar);
   for (i = 0; i < SOFTMAX_MATRICES && done; ++i)
     done = measure_matrix(found, &found->matrices[i], bar);
   done = done && rows_measure(&found->rows_timed, plan->values, plan->rounds, bar);
   progress_end(bar);
+  if (done) math_measure_torch(found);
   return done;
 }

@@ -10,6 +10,7 @@
 
 #include "../../core/figures.h"
 #include "../../peers/peers.h"
+#include "../../peers/torch.h"
 #include "../../core/progress.h"
 #include "rows.h"
 
@@ -81,12 +82,27 @@ typedef struct softmax_matrix {
   math_figure ways[SOFTMAX_WAYS];
 } softmax_matrix;
 
+/* PyTorch's times of a function of arrays or of rows. */
+enum { MATH_TYPES = 3, MATH_TORCH_ROWS = MATH_FUNCTIONS + ROW_OPERATIONS * ROW_WIDTHS };
+typedef struct math_torch_row {
+  char name[ROW_NAME], function[ROW_NAME];
+  math_figure types[MATH_TYPES]; /* f32, f16, bf16 */
+  double own[MATH_TYPES];        /* mpnum's ns */
+} math_torch_row;
+typedef struct math_torch {
+  char version[TORCH_VERSION];
+  refusal missing; /* why there are none, or "" */
+  size_t count;
+  math_torch_row rows[MATH_TORCH_ROWS];
+} math_torch;
+
 typedef struct math_results {
   math_plan plan;
   const char *isa;
   math_figure functions[MATH_FUNCTIONS][MATH_WAYS];
   softmax_matrix matrices[SOFTMAX_MATRICES];
   row_results rows_timed;
+  math_torch torch;
 } math_results;
 
 /* Has the functions measured here use an instruction set; false where this CPU has it
@@ -96,6 +112,11 @@ const char *math_isa(void); /* in use */
 
 /* False when out of memory. */
 bool math_measure(math_results *found, const math_plan *plan, progress *bar);
+/* After all others, in a process of Python's. */
+void math_measure_torch(math_results *found);
+void math_torch_figures(figures *to, const math_torch *found);
+bool math_torch_print(const figures *from, FILE *to);
+
 void math_figures(figures *to, const math_results *found);
 bool math_print(const figures *from, FILE *to);
 

@@ -64,6 +64,7 @@ void math_figures(figures *to, const math_results *found) {
   for (i = 0; i < SOFTMAX_MATRICES; ++i)
     add_matrix(to, &found->matrices[i]);
   rows_figures(to, &found->rows_timed);
+  math_torch_figures(to, &found->torch);
 }
 
 /* In six columns. */
@@ -142,8 +143,8 @@ static bool print_softmax(const figures *from, FILE *to) {
 }
 
 bool math_print(const figures *from, FILE *to) {
-  const bool good =
-      print_functions(from, to) && print_softmax(from, to) && rows_print(from, to);
+  const bool good = print_functions(from, to) && print_softmax(from, to) &&
+                    rows_print(from, to) && math_torch_print(from, to);
   view_absent(from, section, false, to);
   return good;
 }

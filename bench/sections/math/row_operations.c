@@ -78,6 +78,9 @@ static void run_quantize(const row_call *call, row_way way) {
       from(call, way, call->src), &options, 100, &losses);
 }
 
+static void run_softmax(const row_call *call, row_way way) {
+  mpnum_softmax_rows(to(call, way, call->dst), from(call, way, call->src), NULL, NULL);
+}
 static void run_log_softmax(const row_call *call, row_way way) {
   mpnum_log_softmax_rows(to(call, way, call->dst), from(call, way, call->src), NULL,
                          NULL);
@@ -137,6 +140,7 @@ static void loop_rms(const row_call *call) {
 }
 
 const row_operation row_operations[ROW_OPERATIONS] = {
+    {"softmax", run_softmax, NULL},
     {"log-softmax", run_log_softmax, NULL},
     {"cross-entropy, gradient", run_cross_entropy, NULL},
     {"softmax backward", run_softmax_backward, NULL},

@@ -14,11 +14,26 @@ static const char *const libraries[ROW_WAYS] = {"mpnum", "mpnum", "mpnum", "loop
                                                 "memcpy"};
 static const char *const types[ROW_WAYS] = {"f32", "f16", "bf16", "f32", "f32"};
 
-size_t rows_count(void) {
+void rows_name(char name[ROW_NAME], const row_results *found, int operation, int width) {
+  snprintf(name, ROW_NAME, "%s, %zu x %zu", row_operations[operation].name,
+           found->rows[width], found->columns[width]);
+}
+
+void rows_plan(row_results *found, size_t values) {
+  static const size_t columns[ROW_WIDTHS] = {64, 1000, 4096, 32000, 50257};
+  found->widths = 0;
+  while (found->widths < ROW_WIDTHS && columns[found->widths] <= values) {
+    const int width = found->widths++;
+    found->columns[width] = columns[width];
+    found->rows[width] = values / columns[width];
+  }
+}
+
+size_t rows_count(const row_results *found) {
   size_t count = 0;
   int i;
   for (i = 0; i < ROW_OPERATIONS; ++i)
-    count += (size_t)(ROW_WIDTHS * (ROW_WAYS - !row_operations[i].loop));
+    count += (size_t)(found->widths * (ROW_WAYS - !row_operations[i].loop));
   return count;
 }
 
@@ -111,16 +126,13 @@ static void release(row_call calls[ROW_WAYS]) {
 }
 
 bool rows_measure(row_results *found, size_t values, unsigned rounds, progress *bar) {
-  static const size_t columns[ROW_WIDTHS] = {64, 1000, 4096};
   row_call calls[ROW_WAYS];
-  bool good = make(calls, values < 4096 ? 4096 : values);
-  size_t i, width;
-  for (width = 0; width < ROW_WIDTHS; ++width) {
-    found->columns[width] = columns[width];
-    found->rows[width] = columns[width] < values ? values / columns[width] : 1;
+  bool good = make(calls, values);
+  size_t i;
+  int width;
+  for (width = 0; width < found->widths; ++width)
     for (i = 0; i < ROW_OPERATIONS && good; ++i)
-      good = measure_one(found, i, width, calls, rounds, bar);
-  }
+      good = measure_one(found, i, (size_t)width, calls, rounds, bar);
   release(calls);
   return good;
 }
@@ -128,11 +140,10 @@ bool rows_measure(row_results *found, size_t values, unsigned rounds, progress *
 void rows_figures(figures *to, const row_results *found) {
   int i, width, way;
   for (i = 0; i < ROW_OPERATIONS; ++i)
-    for (width = 0; width < ROW_WIDTHS; ++width) {
+    for (width = 0; width < found->widths; ++width) {
       const row_figure *shown = found->ways[i][width];
-      char name[TABLE_CELL];
-      snprintf(name, sizeof name, "%s, %zu x %zu", row_operations[i].name,
-               found->rows[width], found->columns[width]);
+      char name[ROW_NAME];
+      rows_name(name, found, i, width);
       for (way = 0; way < ROW_WAYS; ++way) {
         if (!shown[way].measured) continue;
         figures_at(to, section, libraries[way], name, types[way]);

@@ -12,7 +12,7 @@
 #include "../../core/figures.h"
 #include "../../core/progress.h"
 
-enum { ROW_OPERATIONS = 12, ROW_WIDTHS = 3, ROW_WAYS = 5 };
+enum { ROW_OPERATIONS = 13, ROW_WIDTHS = 5, ROW_NAME = 64, ROW_WAYS = 5 };
 
 /* Rows one after another, of 4 or 2 bytes an element. */
 typedef struct row_call {
@@ -39,12 +39,17 @@ typedef struct row_figure {
   double ns, noise;
 } row_figure;
 typedef struct row_results {
+  int widths; /* of ROW_WIDTHS, those that an array has room for */
   size_t columns[ROW_WIDTHS], rows[ROW_WIDTHS];
   row_figure ways[ROW_OPERATIONS][ROW_WIDTHS][ROW_WAYS];
 } row_results;
 
+/* How rows are called: "softmax, 65 x 1000". */
+void rows_name(char name[ROW_NAME], const row_results *found, int operation, int width);
+
+void rows_plan(row_results *found, size_t values);
 /* How many contenders there are. */
-size_t rows_count(void);
+size_t rows_count(const row_results *found);
 /* False when out of memory. */
 bool rows_measure(row_results *found, size_t values, unsigned rounds, progress *bar);
 void rows_figures(figures *to, const row_results *found);

@@ -45,24 +45,48 @@ MPNUM_HOST const float *mpnum_norm_floats_(const mpnum_norm_job_ *job, size_t ro
   mpnum_floats_from_(job->src.type, buffer, src, n);
   return buffer;
 }
+/* a + b, rounded to odd: what a total of both gives. What the sum lacks is found by
+ * Knuth's TwoSum; nothing is subnormal, as both are multiples of 2^-298. */
+MPNUM_HOST double mpnum_norm_two_to_odd_(double a, double b) {
+  const double sum = mpnum_add_f64_(a, b), of_b = mpnum_add_f64_(sum, -a);
+  const double of_a = mpnum_add_f64_(sum, -of_b);
+  const double lack = mpnum_add_f64_(mpnum_add_f64_(a, -of_a), mpnum_add_f64_(b, -of_b));
+  const uint64_t bits = mpnum_bits_f64(sum), rest = mpnum_bits_f64(lack);
+  const uint64_t infinite = (uint64_t)0x7ff << 52;
+  if (bits << 1 == 0) return 0.0;
+  if (bits << 1 > infinite << 1) return mpnum_from_bits_f64(0x7fffffffffffffffu);
+  if (bits << 1 == infinite << 1 || rest << 1 == 0 || (bits & 1) != 0) return sum;
+  return mpnum_from_bits_f64((bits ^ rest) >> 63 ? bits - 1 : bits + 1);
+}
 /* Sums of a row that is no single tile, of its floats by a map unless that is NULL. */
 MPNUM_HOST_COLD_ void mpnum_norm_long_sums_(const mpnum_norm_job_ *job, size_t row,
                                             const mpnum_norm_map_ *map, double sums[2]) {
   const size_t columns = job->src.columns;
   const int has_values = job->kind == MPNUM_NORM_LAYER;
+  const int are_two = columns <= 2 * MPNUM_TILE_;
   MPNUM_ALIGNED_ float buffer[MPNUM_TILE_];
-  mpnum_total values = mpnum_total_empty(), squares = values;
+  mpnum_total values, squares;
+  double first[2] = {0, 0};
   size_t i = 0;
+  if (!are_two) values = squares = mpnum_total_empty();
   for (; i < columns; i += MPNUM_TILE_) {
     const size_t n = mpnum_tile_size_(columns, i);
     const float *x = mpnum_norm_floats_(job, row, i, n, buffer, map != 0);
+    first[0] = i ? sums[0] : 0;
+    first[1] = i ? sums[1] : 0;
     if (map) mpnum_norm_map_tile_(map, buffer, x, n);
     mpnum_norm_tile_sums_(has_values, sums, map ? buffer : x, 0, 1, n);
+    if (are_two) continue;
     mpnum_total_add_f64_(&values, sums[0]);
     mpnum_total_add_f64_(&squares, sums[1]);
   }
-  sums[0] = mpnum_total_to_odd_(values);
-  sums[1] = mpnum_total_to_odd_(squares);
+  if (are_two) {
+    sums[0] = mpnum_norm_two_to_odd_(first[0], sums[0]);
+    sums[1] = mpnum_norm_two_to_odd_(first[1], sums[1]);
+  } else {
+    sums[0] = has_values ? mpnum_total_to_odd_(values) : 0;
+    sums[1] = mpnum_total_to_odd_(squares);
+  }
 }
 /* The variance anew, about the mean in row->map, and what that lacks. It is half of the
  * mean of squares at least, as the float of a mean is off by half of the elements' steps,
