@@ -353,16 +353,16 @@ MPNUM_HOST void mpnum_f64_to_f16_sat_array(mpnum_f16 *dst, const double *src, si
 
 /* f32 to a small type, rounded stochastically: element i takes the random word
  * mpnum_random(seed, offset + i), so an array may be split anywhere. */
-MPNUM_HOST void mpnum_stochastic_array_(mpnum_type type, mpnum_overflow overflow,
-                                        void *dst, const float *src, size_t n,
-                                        uint64_t seed, uint64_t offset) {
+MPNUM_HOST_INLINE_ void mpnum_stochastic_array_(mpnum_type type, mpnum_overflow overflow,
+                                                void *dst, const float *src, size_t n,
+                                                uint64_t seed, uint64_t offset) {
   mpnum_conversion_ conversion =
       mpnum_conversion_of_(mpnum_format_of(MPNUM_TYPE_F32), 32, mpnum_format_of(type),
                            mpnum_type_bits_(type), overflow);
   conversion.rounding = MPNUM_ROUND_STOCHASTIC;
   conversion.seed = seed;
   conversion.offset = offset;
-  mpnum_convert_floats_(conversion, dst, src, n);
+  mpnum_convert_floats_(&conversion, mpnum_is_prefix_(conversion.dst), dst, src, n);
 }
 /* Written by tools/wrappers (stochastic conversions of arrays): do not edit. */
 MPNUM_HOST void mpnum_f32_to_tf32_sr_array(mpnum_tf32 *dst, const float *src, size_t n,
@@ -436,15 +436,18 @@ MPNUM_HOST mpnum_status mpnum_convert_array(mpnum_type dst_type, void *dst,
     mpnum_to_f64_array_((uint8_t *)dst, src_type, (const uint8_t *)src, n);
     return MPNUM_OK;
   }
-  if (rounding == MPNUM_ROUND_NEAREST_EVEN &&
-      mpnum_convert_nearest_(dst_type, dst, src_type, src, n, overflow))
-    return MPNUM_OK;
-  conversion = mpnum_conversion_of_(mpnum_format_or_f32_(src_type), src_bits,
-                                    mpnum_format_of(dst_type), dst_bits, overflow);
+  mpnum_format_or_f32_(&conversion.src, src_type);
+  mpnum_find_format_(&conversion.dst, dst_type);
+  conversion.src_bits = src_bits;
+  conversion.dst_bits = dst_bits;
   conversion.rounding = rounding;
+  conversion.overflow = overflow;
+  conversion.is_rounding = 0;
   conversion.seed = seed;
   conversion.offset = offset;
-  mpnum_convert_any_(conversion, dst, src, n);
+  if (rounding != MPNUM_ROUND_NEAREST_EVEN ||
+      !mpnum_convert_nearest_(dst_type, dst, src_type, src, n, &conversion))
+    mpnum_convert_any_(&conversion, dst, src, n);
   return MPNUM_OK;
 }
 
@@ -469,7 +472,7 @@ MPNUM_HOST mpnum_status mpnum_convert_array_formats(mpnum_format dst_format, voi
   conversion.rounding = rounding;
   conversion.seed = seed;
   conversion.offset = offset;
-  mpnum_convert_any_(conversion, dst, src, n);
+  mpnum_convert_any_(&conversion, dst, src, n);
   return MPNUM_OK;
 }
 
@@ -514,7 +517,7 @@ MPNUM_HOST mpnum_status mpnum_round_array(float *dst, const float *src, size_t n
   conversion.is_rounding = 1;
   conversion.seed = seed;
   conversion.offset = offset;
-  mpnum_convert_floats_(conversion, dst, src, n);
+  mpnum_convert_floats_(&conversion, 1, dst, src, n);
   return MPNUM_OK;
 }
 

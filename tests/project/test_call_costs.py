@@ -31,20 +31,20 @@ CALLS = {
         ("void f(mpnum_e4m3 *y, const mpnum_f16 *x, size_t n) { mpnum_f16_to_e4m3_sat_array(y, x, n); }", 12, 62),
     "mpnum_f64_to_f32_array": ("void f(float *y, const double *x, size_t n) { mpnum_f64_to_f32_array(y, x, n); }", 3, 31),
     "mpnum_f32_to_e4m3_sr_sat_array":
-        ("void f(mpnum_e4m3 *y, const float *x, size_t n) { mpnum_f32_to_e4m3_sr_sat_array(y, x, n, 1, 2); }", 46, 108),
+        ("void f(mpnum_e4m3 *y, const float *x, size_t n) { mpnum_f32_to_e4m3_sr_sat_array(y, x, n, 1, 2); }", 23, 92),
     "mpnum_convert_array":
-        ("void f(void *y, const void *x, size_t n) { (void)mpnum_convert_array(MPNUM_TYPE_E4M3, y, MPNUM_TYPE_F16, x, n, "
-         "MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0, 0); }", 76, 192),
+        ("int f(mpnum_type to, void *y, mpnum_type from, const void *x, size_t n, mpnum_rounding rounding) "
+         "{ return mpnum_convert_array(to, y, from, x, n, rounding, MPNUM_OVERFLOW_SATURATE, 1, 2) == MPNUM_OK; }", 66, 176),
     "mpnum_exp_f32_array": ("void f(float *y, const float *x, size_t n) { mpnum_exp_f32_array(y, x, n); }", 7.5, 39),
     "mpnum_gelu_bf16_array": ("void f(mpnum_bf16 *y, const mpnum_bf16 *x, size_t n) { mpnum_gelu_bf16_array(y, x, n); }", 31, 156),
     "mpnum_amax_bf16": ("float f(const mpnum_bf16 *x, size_t n) { return mpnum_amax_bf16(x, n); }", 3.5, 30),
     "mpnum_norm_f16": ("float f(const mpnum_f16 *x, size_t n) { return mpnum_norm_f16(x, n); }", 13.5, 48),
     "mpnum_softmax_rows":
-        ("int f(mpnum_rows y, mpnum_const_rows x) { return mpnum_softmax_rows(y, x, 0, 0) == MPNUM_OK; }", 87, 184),
+        ("int f(mpnum_rows y, mpnum_const_rows x) { return mpnum_softmax_rows(y, x, 0, 0) == MPNUM_OK; }", 56, 172),
     "mpnum_hadamard_rows":
-        ("int f(mpnum_rows y, mpnum_const_rows x) { return mpnum_hadamard_rows(y, x, 16, 5) == MPNUM_OK; }", 23, 56),
+        ("int f(mpnum_rows y, mpnum_const_rows x) { return mpnum_hadamard_rows(y, x, 16, 5) == MPNUM_OK; }", 20, 56),
     "mpnum_grad_multiply":
-        ("int f(const mpnum_grad_tensor *x, size_t n) { return mpnum_grad_multiply(x, n, 2, 0, 0) == MPNUM_OK; }", 60, 176),
+        ("int f(const mpnum_grad_tensor *x, size_t n) { return mpnum_grad_multiply(x, n, 2, 0, 0) == MPNUM_OK; }", 51, 168),
     "mpnum_quantize_array":
         ("int f(void *y, const float *x, size_t n) { return mpnum_quantize_array(MPNUM_TYPE_E4M3, y, MPNUM_TYPE_F32, x, n, 2, 0) "
          "== MPNUM_OK; }", 12, 79),
@@ -53,10 +53,10 @@ CALLS = {
          45, 123),
     "mpnum_quantize_blocks":
         ("int f(const mpnum_blockscale_format *f, mpnum_blockscaled y, mpnum_const_rows x) "
-         "{ return mpnum_quantize_blocks(f, y, x, 0, 0) == MPNUM_OK; }", 94, 206),
+         "{ return mpnum_quantize_blocks(f, y, x, 0, 0) == MPNUM_OK; }", 71, 186),
     "mpnum_dequantize_blocks":
         ("int f(const mpnum_blockscale_format *f, mpnum_rows y, mpnum_blockscaled x) "
-         "{ return mpnum_dequantize_blocks(f, y, x) == MPNUM_OK; }", 45, 108),
+         "{ return mpnum_dequantize_blocks(f, y, x) == MPNUM_OK; }", 45, 103),
     "no function": ("typedef int none;", 0, 18),
 }
 LEVELS = ["-O2", "-O0"]

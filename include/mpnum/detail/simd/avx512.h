@@ -631,19 +631,19 @@ typedef struct mpnumv_u16_steps {
 } mpnumv_u16_steps;
 
 /* Whether there are such steps: what is normal in dst is normal in src. */
-MPNUM_AVX512_ int mpnumv_has_u16(mpnum_encoding_ encoding) {
-  const int src_bias = encoding.src_type == MPNUM_TYPE_F16 ? 15 : 127;
-  return (int)(encoding.min_power >> 23) - 127 + src_bias >= 1;
+MPNUM_AVX512_ int mpnumv_has_u16(const mpnum_encoding_ *encoding) {
+  const int src_bias = encoding->src_type == MPNUM_TYPE_F16 ? 15 : 127;
+  return (int)(encoding->min_power >> 23) - 127 + src_bias >= 1;
 }
-MPNUM_AVX512_ mpnumv_u16_steps mpnumv_u16_steps_of(mpnum_encoding_ encoding) {
-  const int is_f16 = encoding.src_type == MPNUM_TYPE_F16;
+MPNUM_AVX512_ mpnumv_u16_steps mpnumv_u16_steps_of(const mpnum_encoding_ *encoding) {
+  const int is_f16 = encoding->src_type == MPNUM_TYPE_F16;
   const int src_mantissa = is_f16 ? 10 : 7, src_bias = is_f16 ? 15 : 127;
-  const int up = src_mantissa - (23 - encoding.up);
+  const int up = src_mantissa - (23 - encoding->up);
   /* The field in src of the smallest normal of dst, and of half its smallest subnormal.
    */
-  const int normal = (int)(encoding.min_power >> 23) - 127 + src_bias;
-  const int first = is_f16 ? 0 : normal - (23 - encoding.up) - 1;
-  const uint32_t limit = (encoding.limit >> (23 - src_mantissa)) -
+  const int normal = (int)(encoding->min_power >> 23) - 127 + src_bias;
+  const int first = is_f16 ? 0 : normal - (23 - encoding->up) - 1;
+  const uint32_t limit = (encoding->limit >> (23 - src_mantissa)) -
                          ((uint32_t)(127 - src_bias) << src_mantissa);
   const __m512i one = _mm512_set1_epi16(1);
   const mpnum_u16_avx512_ place = /* 0 to 31 */
@@ -681,7 +681,8 @@ MPNUM_AVX512_ __m512i mpnum_nearest_u16_avx512_(int is_f16, mpnumv_u16_steps ste
   return _mm512_srlv_epi16(_mm512_add_epi16(code, odd), shift); /* by 16 and more: 0 */
 }
 /* Codes of 64 elements, a byte each. */
-MPNUM_AVX512_ mpnumv_bytes mpnumv_u16_to_bytes(int is_f16, mpnum_encoding_ encoding,
+MPNUM_AVX512_ mpnumv_bytes mpnumv_u16_to_bytes(int is_f16,
+                                               const mpnum_encoding_ *encoding,
                                                mpnumv_u16_steps steps,
                                                const uint8_t *src) {
   const __m512i low = _mm512_loadu_si512(src), high = _mm512_loadu_si512(src + 64);
@@ -699,12 +700,12 @@ MPNUM_AVX512_ mpnumv_bytes mpnumv_u16_to_bytes(int is_f16, mpnum_encoding_ encod
   mpnumv_bytes sign =
       (mpnumv_bytes)_mm512_maskz_packs_epi16(~(__mmask64)0, low, high) & (uint8_t)0x80;
   __m512i result;
-  if (encoding.sign_right) sign = mpnumv_bytes_shr(sign, encoding.sign_right);
-  if (!encoding.has_negative_zero) sign &= (mpnumv_bytes)(bytes != zero);
+  if (encoding->sign_right) sign = mpnumv_bytes_shr(sign, encoding->sign_right);
+  if (!encoding->has_negative_zero) sign &= (mpnumv_bytes)(bytes != zero);
   result = _mm512_maskz_permutexvar_epi64(0xff, in_order, (__m512i)(bytes | sign));
   if (nan_low | nan_high)
     result = _mm512_mask_mov_epi8(result, _mm512_kunpackd(nan_high, nan_low),
-                                  _mm512_set1_epi8((char)encoding.nan_result));
+                                  _mm512_set1_epi8((char)encoding->nan_result));
   return (mpnumv_bytes)result;
 }
 

@@ -81,7 +81,7 @@ MPNUM_INLINE int mpnum_type_bits_(mpnum_type type) {
   case MPNUM_TYPE_TF32: return 32;
   case MPNUM_TYPE_BF16:
   case MPNUM_TYPE_F16: return 16;
-  default: return mpnum_format_of(type).max_code ? 8 : 0;
+  default: return type >= MPNUM_TYPE_E5M2 && type <= MPNUM_TYPE_E2M1 ? 8 : 0;
   }
 }
 /* The same of a format; 0 for none. */
@@ -90,8 +90,12 @@ MPNUM_INLINE int mpnum_format_bits_(mpnum_format format) {
   if (!format.max_code) return 0;
   return width > 16 ? 32 : width > 8 ? 16 : 8;
 }
-MPNUM_INLINE mpnum_format mpnum_format_or_f32_(mpnum_type type) {
-  return mpnum_format_of(type == MPNUM_TYPE_F64 ? MPNUM_TYPE_F32 : type);
+/* The format of a type known at run time only: a table, once. */
+MPNUM_HOST_COLD_ void mpnum_find_format_(mpnum_format *format, mpnum_type type) {
+  *format = mpnum_format_of(type);
+}
+MPNUM_HOST void mpnum_format_or_f32_(mpnum_format *format, mpnum_type type) {
+  mpnum_find_format_(format, type == MPNUM_TYPE_F64 ? MPNUM_TYPE_F32 : type);
 }
 MPNUM_INLINE int mpnum_is_mode_(mpnum_rounding rounding, mpnum_overflow overflow) {
   return (int)rounding >= 0 && rounding <= MPNUM_ROUND_STOCHASTIC && (int)overflow >= 0 &&
@@ -124,15 +128,15 @@ MPNUM_INLINE int mpnum_is_prefix_(mpnum_format format) {
          format.inf_code && format.nan_policy == MPNUM_NAN_CANONICAL;
 }
 /* Whether to-nearest, truncating and stochastic loops that keep those bits serve. */
-MPNUM_INLINE int mpnum_has_prefix_loop_(mpnum_conversion_ conversion) {
-  const mpnum_format dst = conversion.dst;
+MPNUM_INLINE int mpnum_has_prefix_loop_(const mpnum_conversion_ *conversion) {
+  const mpnum_format dst = conversion->dst;
   const int up = 23 - dst.mantissa_bits;
   return mpnum_is_prefix_(dst) && dst.has_zero && dst.has_negative_zero && up > 0 &&
-         (conversion.rounding == MPNUM_ROUND_NEAREST_EVEN ||
-          conversion.rounding == MPNUM_ROUND_TOWARD_ZERO ||
-          conversion.rounding == MPNUM_ROUND_STOCHASTIC) &&
-         (conversion.is_rounding || (conversion.dst_bits == 16 && up == 16) ||
-          (conversion.dst_bits == 32 && dst.storage_shift == up));
+         (conversion->rounding == MPNUM_ROUND_NEAREST_EVEN ||
+          conversion->rounding == MPNUM_ROUND_TOWARD_ZERO ||
+          conversion->rounding == MPNUM_ROUND_STOCHASTIC) &&
+         (conversion->is_rounding || (conversion->dst_bits == 16 && up == 16) ||
+          (conversion->dst_bits == 32 && dst.storage_shift == up));
 }
 MPNUM_INLINE int mpnum_is_f16_(mpnum_format format) {
   return format.exponent_bits == 5 && format.mantissa_bits == 10 && format.bias == 15 &&
@@ -242,6 +246,16 @@ MPNUM_INLINE mpnum_decoding_ mpnum_decoding_of_(mpnum_type type, int src_bits) {
       decoding.infinity = mpnum_decode_finite_(format, format.inf_code);
   }
   return decoding;
+}
+/* Both of formats known at run time only. */
+MPNUM_HOST_COLD_ void mpnum_find_encoding_(mpnum_encoding_ *encoding, mpnum_format format,
+                                           int dst_bits, mpnum_overflow overflow) {
+  *encoding = mpnum_encoding_of_(format, overflow);
+  encoding->dst_bits = dst_bits;
+}
+MPNUM_HOST_COLD_ void mpnum_find_decoding_(mpnum_decoding_ *decoding, mpnum_type type,
+                                           int src_bits) {
+  *decoding = mpnum_decoding_of_(type, src_bits);
 }
 
 /* Any format, rounding and overflow as numbers. */
@@ -383,6 +397,64 @@ MPNUM_HOST_COLD_ mpnum_any_decoding_ mpnum_any_decoding_of_(mpnum_format format)
   any.nan_signs = is_canonical ? 0 : 0x80000000u;
   any.nan_payload = has_payload && !is_canonical ? 0x7fffffu : 0;
   return any;
+}
+
+/* Elements of any type as floats, and codes or values of floats, of any rounding: what
+ * the loops of conversions known at run time only have to know. */
+typedef enum mpnum_load_kind_ {
+  MPNUM_LOAD_F64_,     /* rounded to odd */
+  MPNUM_LOAD_F32_,     /* as they are */
+  MPNUM_LOAD_F16_,     /* by an instruction */
+  MPNUM_LOAD_PAYLOAD_, /* the same, NaNs as they are */
+  MPNUM_LOAD_BF16_,    /* or any other upper halves */
+  MPNUM_LOAD_CODES_    /* by their decoding */
+} mpnum_load_kind_;
+typedef struct mpnum_loading_ {
+  mpnum_load_kind_ kind;
+  int bits;
+  mpnum_any_decoding_ decoding;
+} mpnum_loading_;
+MPNUM_HOST_COLD_ mpnum_loading_ mpnum_loading_of_(mpnum_format format, int bits) {
+  mpnum_loading_ loading;
+  loading.bits = bits;
+  loading.decoding = mpnum_any_decoding_of_(format);
+  loading.kind = MPNUM_LOAD_CODES_;
+  if (bits == 64) {
+    loading.kind = MPNUM_LOAD_F64_;
+  } else if (bits == 16 && mpnum_is_widened_(format)) {
+    loading.kind =
+        format.nan_policy == MPNUM_NAN_PAYLOAD ? MPNUM_LOAD_PAYLOAD_ : MPNUM_LOAD_F16_;
+  } else if (bits == 16 && loading.decoding.is_prefix && loading.decoding.up == 16 &&
+             loading.decoding.sign_bit != 0 && loading.decoding.storage_shift == 0) {
+    loading.kind = MPNUM_LOAD_BF16_;
+  } else if (format.mantissa_bits == 23) {
+    loading.kind = MPNUM_LOAD_F32_;
+  }
+  return loading;
+}
+
+typedef struct mpnum_rounder_ {
+  mpnum_any_encoding_ any;
+  mpnum_any_decoding_ back;
+  mpnum_encoding_ prefix;       /* where has_prefix_loop */
+  mpnum_nearest_value_ nearest; /* where has_nearest_value */
+  mpnum_rounding rounding;
+  int dst_bits, is_rounding;
+} mpnum_rounder_;
+MPNUM_INLINE int mpnum_has_nearest_value_(const mpnum_conversion_ *conversion) {
+  return conversion->is_rounding && conversion->dst.nan_policy == MPNUM_NAN_CANONICAL &&
+         mpnum_has_nearest_magnitude_(conversion->dst, conversion->rounding);
+}
+MPNUM_HOST_COLD_ void mpnum_rounder_of_(mpnum_rounder_ *rounder,
+                                        const mpnum_conversion_ *conversion) {
+  const mpnum_format dst = conversion->dst;
+  rounder->any = mpnum_any_encoding_of_(dst, conversion->rounding, conversion->overflow);
+  rounder->back = mpnum_any_decoding_of_(dst);
+  rounder->prefix = mpnum_prefix_encoding_of_(dst, conversion->overflow);
+  rounder->nearest = mpnum_nearest_value_of_(dst, conversion->overflow);
+  rounder->rounding = conversion->rounding;
+  rounder->dst_bits = conversion->dst_bits;
+  rounder->is_rounding = conversion->is_rounding;
 }
 
 /* A code in all places of a word. */

@@ -32,22 +32,22 @@ MPNUM_HOST_INLINE_ uint32_t mpnum_widen_(mpnum_format format, uint64_t element) 
   const uint32_t code = (uint32_t)element;
   return format.mantissa_bits == 23 ? code : mpnum_decode_bits_(format, code);
 }
-MPNUM_HOST_INLINE_ uint32_t mpnum_convert_one_(mpnum_conversion_ conversion,
+MPNUM_HOST_INLINE_ uint32_t mpnum_convert_one_(const mpnum_conversion_ *conversion,
                                                uint64_t element, uint64_t index) {
-  const uint32_t random = conversion.rounding == MPNUM_ROUND_STOCHASTIC
-                              ? mpnum_random(conversion.seed, conversion.offset + index)
-                              : 0;
-  uint32_t code = 0;
-  if (conversion.src_bits == 64) {
-    code = mpnum_narrow_(conversion.dst, mpnum_from_bits_f64(element),
-                         conversion.rounding, conversion.overflow, random);
+  uint32_t code = 0, random = 0;
+  if (conversion->rounding == MPNUM_ROUND_STOCHASTIC)
+    mpnum_random_few_(conversion->seed, conversion->offset + index, (uint8_t *)&random,
+                      1);
+  if (conversion->src_bits == 64) {
+    code = mpnum_narrow_(conversion->dst, mpnum_from_bits_f64(element),
+                         conversion->rounding, conversion->overflow, random);
   } else {
-    const uint32_t bits = mpnum_widen_(conversion.src, element);
-    if (conversion.dst.mantissa_bits == 23) return bits;
-    code = mpnum_encode(conversion.dst, mpnum_from_bits_f32(bits), conversion.rounding,
-                        conversion.overflow, random);
+    const uint32_t bits = mpnum_widen_(conversion->src, element);
+    if (conversion->dst.mantissa_bits == 23) return bits;
+    code = mpnum_encode(conversion->dst, mpnum_from_bits_f32(bits), conversion->rounding,
+                        conversion->overflow, random);
   }
-  return conversion.is_rounding ? mpnum_decode_bits_(conversion.dst, code) : code;
+  return conversion->is_rounding ? mpnum_decode_bits_(conversion->dst, code) : code;
 }
 MPNUM_HOST_INLINE_ uint64_t mpnum_element_(int bits, const uint8_t *src, size_t i) {
   uint64_t x64 = 0;
@@ -78,11 +78,12 @@ MPNUM_HOST_INLINE_ void mpnum_set_element_(int bits, uint8_t *dst, size_t i, uin
   }
 }
 /* To f64, exact; f64 to itself is a copy. */
-MPNUM_HOST void mpnum_to_f64_array_(uint8_t *dst, mpnum_type src_type, const uint8_t *src,
-                                    size_t n) {
-  const mpnum_format format = mpnum_format_or_f32_(src_type);
+MPNUM_HOST_ONCE_ void mpnum_to_f64_array_(uint8_t *dst, mpnum_type src_type,
+                                          const uint8_t *src, size_t n) {
   const int bits = mpnum_type_bits_(src_type);
+  mpnum_format format;
   size_t i = 0;
+  mpnum_format_or_f32_(&format, src_type);
   for (; i < n; ++i) {
     const uint64_t element = mpnum_element_(bits, src, i);
     uint64_t x = element;
@@ -92,26 +93,28 @@ MPNUM_HOST void mpnum_to_f64_array_(uint8_t *dst, mpnum_type src_type, const uin
 }
 
 /* A conversion known at run time only, which no dense one is, and one of floats. */
-typedef void mpnum_chunk_(mpnum_conversion_ conversion, uint8_t *dst, const uint8_t *src,
-                          size_t n);
-MPNUM_HOST_INLINE_ void mpnum_convert_all_(mpnum_conversion_ conversion, uint8_t *dst,
-                                           const uint8_t *src, size_t n) {
+typedef void mpnum_chunk_(const mpnum_conversion_ *conversion, uint8_t *dst,
+                          const uint8_t *src, size_t n);
+MPNUM_HOST_INLINE_ void mpnum_convert_all_(const mpnum_conversion_ *conversion,
+                                           uint8_t *dst, const uint8_t *src, size_t n) {
   size_t i = 0;
   for (; i < n; ++i)
     mpnum_set_element_(
-        conversion.dst_bits, dst, i,
-        mpnum_convert_one_(conversion, mpnum_element_(conversion.src_bits, src, i), i));
+        conversion->dst_bits, dst, i,
+        mpnum_convert_one_(conversion, mpnum_element_(conversion->src_bits, src, i), i));
 }
-MPNUM_HOST_COLD_ void mpnum_convert_each_(mpnum_conversion_ conversion, uint8_t *dst,
-                                          const uint8_t *src, size_t n) {
-  mpnum_convert_all_(conversion, dst, src, n);
+MPNUM_HOST_COLD_ void mpnum_convert_each_(const mpnum_conversion_ *conversion,
+                                          uint8_t *dst, const uint8_t *src, size_t n) {
+  const mpnum_conversion_ local = *conversion; /* which no store changes */
+  mpnum_convert_all_(&local, dst, src, n);
 }
-MPNUM_HOST_COLD_ void mpnum_convert_each_float_(mpnum_conversion_ conversion,
+MPNUM_HOST_COLD_ void mpnum_convert_each_float_(const mpnum_conversion_ *conversion,
                                                 uint8_t *dst, const uint8_t *src,
                                                 size_t n) {
-  conversion.src = mpnum_format_of(MPNUM_TYPE_F32); /* a constant, which folds */
-  conversion.src_bits = 32;
-  mpnum_convert_all_(conversion, dst, src, n);
+  mpnum_conversion_ local = *conversion;
+  local.src = mpnum_format_of(MPNUM_TYPE_F32); /* a constant, which folds */
+  local.src_bits = 32;
+  mpnum_convert_all_(&local, dst, src, n);
 }
 
 /* Bytes read and written together from which on stores go past the caches, so that a line
@@ -219,6 +222,22 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size,
 #  define MPNUM_PICK_ANY_(isa, name) ((void)(isa), mpnum_##name##_vbmi_)
 # else
 #  define MPNUM_PICK_ANY_(isa, name) MPNUM_PICK_ELSE_(mpnum_##name##_scalar_, isa, name)
+# endif
+/* The same, none for SSE2. */
+# if MPNUM_HAS_X86_SIMD && !MPNUM_NO_DISPATCH
+#  define MPNUM_PICK_WIDE_AS_(type, isa, name)                                           \
+   ((isa) == MPNUM_ISA_AVX512 || (isa) == MPNUM_ISA_AVX512_VBMI ? mpnum_##name##_avx512_ \
+    : (isa) == MPNUM_ISA_AVX2                                   ? mpnum_##name##_avx2_   \
+                                                                : (type *)0)
+#  define MPNUM_PICK_WIDE_(isa, name)                     \
+   ((isa) == MPNUM_ISA_AVX512_VBMI ? mpnum_##name##_vbmi_ \
+                                   : MPNUM_PICK_WIDE_AS_(mpnum_blocks_, isa, name))
+# elif MPNUM_LOOPS_SSE2_
+#  define MPNUM_PICK_WIDE_AS_(type, isa, name) ((void)(isa), (type *)0)
+#  define MPNUM_PICK_WIDE_(isa, name)          MPNUM_PICK_WIDE_AS_(mpnum_blocks_, isa, name)
+# else
+#  define MPNUM_PICK_WIDE_AS_(type, isa, name) MPNUM_PICK_AS_(type, isa, name)
+#  define MPNUM_PICK_WIDE_(isa, name)          MPNUM_PICK_VBMI_(isa, name)
 # endif
 /* CALL_VBMI: where VBMI has one of its own. */
 # define MPNUM_CALL_VBMI_(name, arguments)          \
@@ -487,11 +506,44 @@ MPNUM_HOST_ONCE_ void mpnum_f16_floats_(float *dst, const void *src, size_t n) {
 MPNUM_HOST_ONCE_ void mpnum_bf16_floats_(float *dst, const void *src, size_t n) {
   mpnum_decode_bf16_(dst, src, n);
 }
+/* Of e5m2 and e4m3, one by one where there is SSE2 alone: in loops that do much else,
+ * and on CPUs from before 2013. */
+MPNUM_HOST_ONCE_ void mpnum_byte_floats_(mpnum_type type, float *dst, const void *src,
+                                         size_t n) {
+# if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
+  const mpnum_isa isa = mpnum_isa_in_use();
+  mpnum_blocks_ *const run = MPNUM_PICK_WIDE_(isa, decode_byte_blocks);
+  if (run) {
+    const mpnum_decoding_ decoding = type == MPNUM_TYPE_E5M2
+                                         ? mpnum_decoding_of_(MPNUM_TYPE_E5M2, 8)
+                                         : mpnum_decoding_of_(MPNUM_TYPE_E4M3, 8);
+    mpnum_run_blocks_(run, mpnum_block_size_(isa), &decoding, 32, dst, 8, src, n);
+    return;
+  }
+# endif
+  mpnum_decode_each_scalar_(type, 8, dst, src, n);
+}
+MPNUM_HOST_ONCE_ void mpnum_byte_codes_(mpnum_type type, void *dst, const float *src,
+                                        size_t n) {
+# if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
+  const mpnum_isa isa = mpnum_isa_in_use();
+  mpnum_blocks_ *const run = MPNUM_PICK_WIDE_(isa, encode_byte_blocks);
+  if (run) {
+    const mpnum_encoding_ encoding =
+        type == MPNUM_TYPE_E5M2
+            ? mpnum_encoding_of_type_(MPNUM_TYPE_E5M2, 8, MPNUM_OVERFLOW_IEEE)
+            : mpnum_encoding_of_type_(MPNUM_TYPE_E4M3, 8, MPNUM_OVERFLOW_IEEE);
+    mpnum_run_blocks_(run, mpnum_block_size_(isa), &encoding, 8, dst, 32, src, n);
+    return;
+  }
+# endif
+  mpnum_encode_floats_scalar_(type, 8, MPNUM_OVERFLOW_IEEE, dst, src, n);
+}
 MPNUM_HOST_ONCE_ void mpnum_e5m2_floats_(float *dst, const void *src, size_t n) {
-  mpnum_decode_bytes_(MPNUM_TYPE_E5M2, 8, dst, src, n);
+  mpnum_byte_floats_(MPNUM_TYPE_E5M2, dst, src, n);
 }
 MPNUM_HOST_ONCE_ void mpnum_e4m3_floats_(float *dst, const void *src, size_t n) {
-  mpnum_decode_bytes_(MPNUM_TYPE_E4M3, 8, dst, src, n);
+  mpnum_byte_floats_(MPNUM_TYPE_E4M3, dst, src, n);
 }
 /* NULL of f32. */
 MPNUM_HOST mpnum_floats_ *mpnum_floats_of_(mpnum_type type) {
@@ -524,16 +576,11 @@ MPNUM_CODES_OF_(bf16_sat, SATURATE, mpnum_encode_bf16_)
 # undef MPNUM_CODES_OF_
 MPNUM_HOST_ONCE_ void mpnum_floats_to_(mpnum_type type, void *dst, const float *src,
                                        size_t n) {
-  const mpnum_overflow overflow = MPNUM_OVERFLOW_IEEE;
   switch (type) {
   case MPNUM_TYPE_F16: mpnum_f16_codes_(dst, src, n); break;
   case MPNUM_TYPE_BF16: mpnum_bf16_codes_(dst, src, n); break;
   case MPNUM_TYPE_E5M2:
-    mpnum_encode_bytes_(MPNUM_TYPE_E5M2, 8, overflow, dst, src, n);
-    break;
-  case MPNUM_TYPE_E4M3:
-    mpnum_encode_bytes_(MPNUM_TYPE_E4M3, 8, overflow, dst, src, n);
-    break;
+  case MPNUM_TYPE_E4M3: mpnum_byte_codes_(type, dst, src, n); break;
   default:
     if (dst != (const void *)src) MPNUM_MEMCPY_(dst, src, 4 * n);
     break;
@@ -546,23 +593,59 @@ MPNUM_INLINE int mpnum_has_vectors_(mpnum_format format) {
   return format.bias == 127 || format.bias + format.mantissa_bits <= 127;
 }
 
-/* Runs a loop that takes a limited number of elements at a time, in whole blocks; one
- * that rounds stochastically counts them from conversion.offset, and words come in fours.
- * Without such a loop, and up to the first four, elements are converted one by one. */
-MPNUM_HOST_ONCE_ void mpnum_convert_chunks_(mpnum_chunk_ *convert, mpnum_chunk_ *each,
-                                            size_t block, size_t limit,
-                                            mpnum_conversion_ conversion, void *to,
+/* The steps of a conversion known at run time only; NULL where there is nothing to do.
+ * Floats become codes by a loop over blocks or by one that knows all roundings. */
+typedef void mpnum_load_step_(const mpnum_loading_ *loading, uint8_t *dst,
+                              const uint8_t *src, size_t n);
+typedef void mpnum_random_step_(uint64_t seed, uint64_t start, uint8_t *dst, size_t n);
+typedef void mpnum_round_step_(const mpnum_rounder_ *rounder, uint8_t *dst,
+                               const uint8_t *src, const uint8_t *random, size_t n);
+typedef struct mpnum_steps_ {
+  mpnum_load_step_ *load;
+  mpnum_random_step_ *random;
+  mpnum_blocks_ *blocks;
+  mpnum_round_step_ *round;
+  size_t block;
+  mpnum_loading_ loading;
+  mpnum_encoding_ encoding; /* for blocks */
+  mpnum_rounder_ rounder;
+} mpnum_steps_;
+/* n: whole blocks. */
+MPNUM_HOST_ONCE_ void mpnum_convert_chunk_(const mpnum_steps_ *steps,
+                                           const mpnum_conversion_ *conversion,
+                                           uint8_t *dst, const uint8_t *src, size_t n) {
+  MPNUM_ALIGNED_ uint8_t floats[4 * MPNUM_CONVERTED_];
+  MPNUM_ALIGNED_ uint8_t random[4 * (MPNUM_CONVERTED_ + 64)];
+  const uint8_t *words = src;
+  if (steps->load) {
+    uint8_t *const to = steps->blocks || steps->round ? floats : dst;
+    (*steps->load)(&steps->loading, to, src, n);
+    words = src = to;
+  }
+  if (steps->random) {
+    (*steps->random)(conversion->seed, conversion->offset, random, n);
+    words = random;
+  }
+  if (steps->blocks) (*steps->blocks)(&steps->encoding, dst, src, n / steps->block, 0);
+  if (steps->round) (*steps->round)(&steps->rounder, dst, src, words, n);
+}
+/* Runs them, in whole blocks; stochastic rounding counts elements from conversion.offset,
+ * and words come in fours. Without steps, and up to the first four, elements are
+ * converted one by one. */
+MPNUM_HOST_ONCE_ void mpnum_convert_chunks_(const mpnum_steps_ *steps, mpnum_chunk_ *each,
+                                            const mpnum_conversion_ *whole, void *to,
                                             const void *from, size_t n) {
+  mpnum_conversion_ conversion = *whole;
   const size_t dst_size = (size_t)conversion.dst_bits / 8,
-               src_size = (size_t)conversion.src_bits / 8;
-  const int is_stochastic = conversion.rounding == MPNUM_ROUND_STOCHASTIC;
+               src_size = (size_t)conversion.src_bits / 8, block = steps->block;
+  const int has_steps = steps->load || steps->blocks || steps->round;
   const uint8_t *src = (const uint8_t *)from;
   uint8_t *dst = (uint8_t *)to;
   uint8_t in[8 * 64] = {0}, out[4 * 64];
   uint64_t saved;
-  size_t count = convert ? (is_stochastic ? (size_t)(0 - conversion.offset) & 3 : 0) : n;
-  count = count < n ? count : n;
-  if (count) (*each)(conversion, dst, src, count);
+  size_t count = steps->random ? (size_t)(0 - conversion.offset) & 3 : 0;
+  if (!has_steps || count > n) count = n;
+  if (count) (*each)(&conversion, dst, src, count);
   if (count == n) return;
   saved = mpnum_fenv_save_();
   for (;;) {
@@ -571,76 +654,130 @@ MPNUM_HOST_ONCE_ void mpnum_convert_chunks_(mpnum_chunk_ *convert, mpnum_chunk_ 
     n -= count;
     conversion.offset += count;
     if (n < block) break;
-    count = n < limit ? n - n % block : limit;
-    (*convert)(conversion, dst, src, count);
+    count = n < MPNUM_CONVERTED_ ? n - n % block : MPNUM_CONVERTED_;
+    mpnum_convert_chunk_(steps, &conversion, dst, src, count);
   }
   if (n) {
     MPNUM_MEMCPY_(in, src, n * src_size);
-    (*convert)(conversion, out, in, block);
+    mpnum_convert_chunk_(steps, &conversion, out, in, block);
     MPNUM_MEMCPY_(dst, out, n * dst_size);
   }
   mpnum_fenv_restore_(saved);
 }
-/* A conversion known at run time only, and one of floats. */
-MPNUM_HOST void mpnum_convert_any_(mpnum_conversion_ conversion, void *dst,
-                                   const void *src, size_t n) {
+/* The steps from floats on, none for SSE2 but to nearest even and for the leading bits of
+ * f32; whoever calls says whether values of bf16 and the like, or
+ * to nearest even, may be asked for, as each has a loop of its own. */
+MPNUM_HOST_INLINE_ void mpnum_round_steps_of_(mpnum_steps_ *steps, mpnum_isa isa,
+                                              const mpnum_conversion_ *conversion,
+                                              int may_be_prefix, int may_be_value) {
+  steps->load = 0;
+  steps->random = 0;
+  steps->blocks = 0;
+  steps->round = 0;
+  steps->block = mpnum_block_size_(isa);
+  if (!mpnum_has_vectors_(conversion->dst)) return;
+  mpnum_rounder_of_(&steps->rounder, conversion);
+  if (conversion->rounding == MPNUM_ROUND_STOCHASTIC)
+    steps->random = MPNUM_PICK_WIDE_AS_(mpnum_random_step_, isa, random);
+  if (conversion->rounding == MPNUM_ROUND_STOCHASTIC && !steps->random) return;
+  if (may_be_value && mpnum_has_nearest_value_(conversion)) {
+    steps->round = MPNUM_PICK_AS_(mpnum_round_step_, isa, round_nearest);
+  } else if (may_be_prefix && mpnum_has_prefix_loop_(conversion)) {
+    steps->round = MPNUM_PICK_AS_(mpnum_round_step_, isa, round_prefixes);
+  } else if (steps->rounder.any.has_cut) {
+    steps->round = MPNUM_PICK_WIDE_AS_(mpnum_round_step_, isa, cut_floats);
+  } else {
+    steps->round = MPNUM_PICK_WIDE_AS_(mpnum_round_step_, isa, round_floats);
+  }
+}
+/* A conversion known at run time only, which no dense one is. */
+MPNUM_HOST_ONCE_ void mpnum_convert_any_(const mpnum_conversion_ *conversion, void *dst,
+                                         const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  const int is_stochastic = conversion.rounding == MPNUM_ROUND_STOCHASTIC;
-  const int is_f64_to_f32 =
-      conversion.src_bits == 64 && conversion.dst.mantissa_bits == 23;
-  const int is_slow = !mpnum_has_vectors_(conversion.dst) ||
-                      !mpnum_has_vectors_(conversion.src) || is_f64_to_f32 ||
-                      (conversion.src_bits == 64 && is_stochastic);
-  if (is_f64_to_f32 && conversion.rounding == MPNUM_ROUND_NEAREST_EVEN) {
-    mpnum_encode_f64_f32_(conversion.overflow, dst, src, n);
+  const int is_stochastic = conversion->rounding == MPNUM_ROUND_STOCHASTIC;
+  const int is_to_f32 = conversion->dst.mantissa_bits == 23;
+  const int is_f64_to_f32 = conversion->src_bits == 64 && is_to_f32;
+  const int is_slow = !mpnum_has_vectors_(conversion->dst) ||
+                      !mpnum_has_vectors_(conversion->src) || is_f64_to_f32 ||
+                      (conversion->src_bits == 64 && is_stochastic);
+  mpnum_steps_ steps;
+  if (is_f64_to_f32 && conversion->rounding == MPNUM_ROUND_NEAREST_EVEN) {
+    mpnum_encode_f64_f32_(conversion->overflow, dst, src, n);
     return;
   }
-  mpnum_convert_chunks_(is_slow ? 0 : MPNUM_PICK_AS_(mpnum_chunk_, isa, convert_chunk),
-                        mpnum_convert_each_, mpnum_block_size_(isa), MPNUM_CONVERTED_,
-                        conversion, dst, src, n);
+  steps.random = 0;
+  steps.blocks = 0;
+  steps.load = 0;
+  steps.round = 0;
+  steps.block = mpnum_block_size_(isa);
+  if (!is_slow) {
+    if (!is_to_f32) {
+      mpnum_find_encoding_(&steps.encoding, conversion->dst, conversion->dst_bits,
+                           conversion->overflow);
+      if (conversion->dst_bits == 8 &&
+          mpnum_has_byte_blocks_(conversion->dst, conversion->rounding,
+                                 conversion->overflow)) {
+        steps.blocks = MPNUM_PICK_(isa, encode_byte_blocks);
+      } else if (conversion->dst_bits == 16 && mpnum_is_f16_(conversion->dst) &&
+                 conversion->dst.nan_policy == MPNUM_NAN_CANONICAL &&
+                 conversion->rounding == MPNUM_ROUND_NEAREST_EVEN) {
+        steps.blocks = MPNUM_PICK_SAT_(isa, conversion->overflow, encode_f16);
+      } else {
+        mpnum_round_steps_of_(&steps, isa, conversion, 1, 0);
+      }
+    }
+    if (is_to_f32 ||
+        ((steps.blocks || steps.round) &&
+         (conversion->src_bits != 32 || conversion->src.mantissa_bits < 23))) {
+      steps.loading = mpnum_loading_of_(conversion->src, conversion->src_bits);
+      steps.load = MPNUM_PICK_AS_(mpnum_load_step_, isa, load_chunk);
+    }
+  }
+  mpnum_convert_chunks_(&steps, mpnum_convert_each_, conversion, dst, src, n);
 }
-MPNUM_HOST void mpnum_convert_floats_(mpnum_conversion_ conversion, void *dst,
-                                      const void *src, size_t n) {
-  const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_convert_chunks_(mpnum_has_vectors_(conversion.dst)
-                            ? MPNUM_PICK_AS_(mpnum_chunk_, isa, convert_floats)
-                            : 0,
-                        mpnum_convert_each_float_, mpnum_block_size_(isa),
-                        (size_t)-1 / 128 * 64, conversion, dst, src, n);
+MPNUM_HOST_INLINE_ void mpnum_convert_floats_(const mpnum_conversion_ *conversion,
+                                              int may_be_prefix, void *dst,
+                                              const void *src, size_t n) {
+  mpnum_steps_ steps;
+  mpnum_round_steps_of_(&steps, mpnum_isa_in_use(), conversion, may_be_prefix,
+                        conversion->is_rounding);
+  mpnum_convert_chunks_(&steps, mpnum_convert_each_float_, conversion, dst, src, n);
 }
 
 /* Between types, to nearest even: by the loop of the named function where that is much
  * faster than those of any conversion. 0 where there is none, and nothing is written. */
-MPNUM_HOST int mpnum_convert_nearest_(mpnum_type dst_type, void *dst, mpnum_type src_type,
-                                      const void *src, size_t n,
-                                      mpnum_overflow overflow) {
+MPNUM_HOST_ONCE_ int mpnum_convert_nearest_(mpnum_type dst_type, void *dst,
+                                            mpnum_type src_type, const void *src,
+                                            size_t n,
+                                            const mpnum_conversion_ *conversion) {
 # if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
   const mpnum_isa isa = mpnum_isa_in_use();
-  const int dst_bits = mpnum_type_bits_(dst_type), src_bits = mpnum_type_bits_(src_type);
-  const mpnum_encoding_ encoding = mpnum_encoding_of_type_(dst_type, dst_bits, overflow);
-  const int is_byte =
-      src_bits == 8 && src_type != MPNUM_TYPE_E8M0 && src_type != MPNUM_TYPE_E5M2FNUZ;
-  const mpnum_decoding_ decoding = /* of bytes alone */
-      mpnum_decoding_of_(is_byte ? src_type : MPNUM_TYPE_E4M3, src_bits);
+  const mpnum_overflow overflow = conversion->overflow;
+  const int dst_bits = conversion->dst_bits, src_bits = conversion->src_bits;
+  mpnum_encoding_ encoding;
+  mpnum_decoding_ decoding;
   const void *options = &encoding;
   mpnum_blocks_ *run = 0;
-  if (src_type == MPNUM_TYPE_F32) {
+  if (src_type == MPNUM_TYPE_F32 && dst_type != MPNUM_TYPE_F32) {
+    mpnum_find_encoding_(&encoding, conversion->dst, dst_bits, overflow);
     if (dst_type == MPNUM_TYPE_F16) {
       run = MPNUM_PICK_SAT_(isa, overflow, encode_f16);
     } else if (dst_type == MPNUM_TYPE_BF16) {
       run = MPNUM_PICK_SAT_(isa, overflow, encode_bf16);
-    } else if (mpnum_has_byte_blocks_(mpnum_format_of(dst_type), MPNUM_ROUND_NEAREST_EVEN,
+    } else if (mpnum_has_byte_blocks_(conversion->dst, MPNUM_ROUND_NEAREST_EVEN,
                                       overflow) &&
                dst_bits == 8) {
       run = MPNUM_PICK_VBMI_(isa, encode_byte_blocks);
     }
   } else if (dst_type == MPNUM_TYPE_F32) {
-    options = &decoding;
     if (src_type == MPNUM_TYPE_F16) {
       run = MPNUM_PICK_(isa, decode_f16_blocks);
     } else if (src_type == MPNUM_TYPE_BF16) {
       run = MPNUM_PICK_(isa, decode_bf16_blocks);
-    } else if (is_byte) {
+    } else if (src_bits == 8 && src_type != MPNUM_TYPE_E8M0 &&
+               src_type != MPNUM_TYPE_E5M2FNUZ) {
+      mpnum_find_decoding_(&decoding, src_type, src_bits);
+      options = &decoding;
       run = MPNUM_PICK_VBMI_(isa, decode_byte_blocks);
     }
   }
@@ -654,7 +791,7 @@ MPNUM_HOST int mpnum_convert_nearest_(mpnum_type dst_type, void *dst, mpnum_type
   (void)src_type;
   (void)src;
   (void)n;
-  (void)overflow;
+  (void)conversion;
   return 0;
 # endif
 }

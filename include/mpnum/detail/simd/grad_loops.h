@@ -61,12 +61,32 @@ MPNUM_HOST_INLINE_ void mpnum_grad_join_(const mpnum_grad_parts_ *parts,
 # define MPNUM_EACH_ISA_ "grad.inc"
 # include "each_isa.inc"
 
+/* A tile in three reads, where there are no loops for one. */
+MPNUM_HOST_ONCE_ void mpnum_grad_tile_in_steps_(mpnum_codes_ *codes, double *squares,
+                                                float factor,
+                                                const mpnum_grad_memory_ *at) {
+  float *const products = (float *)(void *)at->dst;
+  mpnum_floats_from_(at->src_type, products, at->src, at->n);
+  mpnum_row_scaled_(products, at->n, factor);
+  if (at->streamed) MPNUM_MEMCPY_(at->streamed, products, 4 * at->n);
+  MPNUM_CALL_(stats_32,
+              (mpnum_limits_of_(MPNUM_TYPE_F32), codes, (const uint8_t *)at->dst, at->n));
+  *squares = mpnum_squares_(products, 0, at->n);
+}
+typedef void mpnum_grad_run_tile_(mpnum_grad_seen_ *result, float factor,
+                                  const mpnum_grad_memory_ *at);
 /* A tile, and its statistics. */
 MPNUM_HOST void mpnum_grad_tile_seen_(mpnum_codes_ *codes, double *squares, float factor,
                                       const mpnum_grad_memory_ *at) {
   const mpnum_limits_ limits = mpnum_limits_of_(MPNUM_TYPE_F32);
   mpnum_grad_seen_ seen = {0, 0, 0, 0x7fffffffu};
-  MPNUM_CALL_(grad_tile, (&seen, factor, at));
+  mpnum_grad_run_tile_ *const run =
+      MPNUM_PICK_WIDE_AS_(mpnum_grad_run_tile_, mpnum_isa_in_use(), grad_tile);
+  if (!run) {
+    mpnum_grad_tile_in_steps_(codes, squares, factor, at);
+    return;
+  }
+  (*run)(&seen, factor, at);
   *squares = seen.squares;
   codes->count = at->n;
   codes->zeros = at->n - seen.nonzeros;

@@ -179,6 +179,7 @@ MPNUM_HOST void mpnum_grad_row_(mpnum_grad_pass_ *pass, uint64_t element,
       mpnum_grad_count_(pass->counters, codes.zeros, results, count);
   }
 }
+typedef void mpnum_grad_fence_(void);
 MPNUM_HOST void mpnum_grad_rows_(mpnum_grad_pass_ *pass) {
   const mpnum_grad_tensor *t = &pass->t;
   const int is_whole = t->src_stride == t->columns &&
@@ -197,7 +198,9 @@ MPNUM_HOST void mpnum_grad_rows_(mpnum_grad_pass_ *pass) {
                     t->dst ? mpnum_row_to_(t->dst_type, t->dst, row * t->dst_stride) : 0,
                     columns);
   if (pass->non_temporal) {
-    MPNUM_CALL_(grad_fence, ());
+    mpnum_grad_fence_ *const fence =
+        MPNUM_PICK_WIDE_AS_(mpnum_grad_fence_, mpnum_isa_in_use(), grad_fence);
+    if (fence) (*fence)();
   }
 }
 

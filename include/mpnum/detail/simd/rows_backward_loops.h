@@ -53,7 +53,7 @@ MPNUM_HOST void mpnum_row_backward_of_(const mpnum_row_backward_ *chosen,
     mpnum_row_part_(&part.y, &pair->y, i, count, y);
     MPNUM_CALL_(row_backward, (&how, to_bytes ? &f32_type : type,
                                to_bytes ? (uint8_t *)results : to, &part, count));
-    if (to_bytes) mpnum_row_put_bytes_(type->type, to, results, count, chosen->adds);
+    if (to_bytes) mpnum_row_put_foreign_(type, to, results, count, chosen->adds);
   }
 }
 

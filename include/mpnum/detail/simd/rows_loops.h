@@ -56,16 +56,26 @@ MPNUM_HOST void mpnum_row_type_of_(mpnum_row_type_ *made, mpnum_type type) {
   if (type == MPNUM_TYPE_F16)
     made->encoding = mpnum_encoding_of_type_(type, 16, MPNUM_OVERFLOW_IEEE);
 }
-MPNUM_HOST float mpnum_row_float_(const mpnum_row_type_ *type, const uint8_t *src,
-                                  size_t i) {
-  const uint64_t element = mpnum_element_((int)type->size * 8, src, i);
-  return mpnum_from_bits_f32(mpnum_widen_(mpnum_format_of(type->type), element));
+/* The format of an element: found each time where vectors do the work, else inlined. */
+MPNUM_HOST_INLINE_ mpnum_format mpnum_row_format_(mpnum_type type) {
+# if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
+  mpnum_format format;
+  mpnum_find_format_(&format, type);
+  return format;
+# else
+  return mpnum_format_of(type);
+# endif
 }
-MPNUM_HOST void mpnum_row_set_(const mpnum_row_type_ *type, uint8_t *dst, size_t i,
-                               float x) {
+MPNUM_HOST_ONCE_ float mpnum_row_float_(const mpnum_row_type_ *type, const uint8_t *src,
+                                        size_t i) {
+  const uint64_t element = mpnum_element_((int)type->size * 8, src, i);
+  return mpnum_from_bits_f32(mpnum_widen_(mpnum_row_format_(type->type), element));
+}
+MPNUM_HOST_ONCE_ void mpnum_row_set_(const mpnum_row_type_ *type, uint8_t *dst, size_t i,
+                                     float x) {
   uint32_t code = mpnum_bits_f32(x);
   if (type->type != MPNUM_TYPE_F32)
-    code = mpnum_encode(mpnum_format_of(type->type), x, MPNUM_ROUND_NEAREST_EVEN,
+    code = mpnum_encode(mpnum_row_format_(type->type), x, MPNUM_ROUND_NEAREST_EVEN,
                         MPNUM_OVERFLOW_IEEE, 0);
   mpnum_set_element_((int)type->size * 8, dst, i, code);
 }
@@ -90,6 +100,23 @@ MPNUM_HOST void mpnum_row_view_of_(mpnum_row_view_ *view, mpnum_type type) {
   view->scale = 1;
   view->is_plain = 0;
 }
+/* Floats of a foreign type, and codes of floats; f16 only where there is SSE2 alone. */
+MPNUM_HOST_ONCE_ void mpnum_row_floats_(const mpnum_row_type_ *type, float *dst,
+                                        const uint8_t *src, size_t n) {
+  if (type->size == 1) {
+    mpnum_byte_floats_(type->type, dst, src, n);
+  } else {
+    mpnum_decode_each_scalar_(type->type, 16, dst, src, n);
+  }
+}
+MPNUM_HOST_ONCE_ void mpnum_row_codes_(const mpnum_row_type_ *type, uint8_t *dst,
+                                       const float *src, size_t n) {
+  if (type->size == 1) {
+    mpnum_byte_codes_(type->type, dst, src, n);
+  } else {
+    mpnum_encode_floats_scalar_(type->type, 16, MPNUM_OVERFLOW_IEEE, dst, src, n);
+  }
+}
 /* From an element on; n of a foreign type become floats in a buffer. */
 MPNUM_HOST void mpnum_row_part_(mpnum_row_view_ *part, const mpnum_row_view_ *row,
                                 size_t at, size_t n, float *buffer) {
@@ -98,7 +125,7 @@ MPNUM_HOST void mpnum_row_part_(mpnum_row_view_ *part, const mpnum_row_view_ *ro
   if (row->mask) part->mask += at;
   if (row->bias) part->bias += at;
   if (!row->type.is_foreign) return;
-  mpnum_floats_from_(row->type.type, buffer, part->src, n);
+  mpnum_row_floats_(&row->type, buffer, part->src, n);
   part->src = (const uint8_t *)buffer;
   mpnum_row_type_of_(&part->type, MPNUM_TYPE_F32);
   part->is_plain = !part->mask && !part->bias;
@@ -181,28 +208,6 @@ typedef struct mpnum_row_loss_ {
   float max, scale, log_sum;
 } mpnum_row_loss_;
 
-/* A step of those files for each vector k of a block, written out so that all stay in
- * registers. */
-# define MPNUM_FOUR_(...) \
-  do {                    \
-   {                      \
-    enum { k = 0 };       \
-    __VA_ARGS__;          \
-   }                      \
-   {                      \
-    enum { k = 1 };       \
-    __VA_ARGS__;          \
-   }                      \
-   {                      \
-    enum { k = 2 };       \
-    __VA_ARGS__;          \
-   }                      \
-   {                      \
-    enum { k = 3 };       \
-    __VA_ARGS__;          \
-   }                      \
-  } while (0)
-
 # define MPNUM_EACH_ISA_ "rows.inc"
 # include "each_isa.inc"
 
@@ -280,6 +285,18 @@ MPNUM_HOST void mpnum_row_loss_of_(mpnum_row_loss_ *loss, const mpnum_row_view_ 
   }
 }
 /* n floats, plus what is there if adds, as codes of a foreign type. */
+MPNUM_HOST void mpnum_row_put_foreign_(const mpnum_row_type_ *type, uint8_t *dst,
+                                       float *x, size_t n, int adds) {
+  MPNUM_ALIGNED_ float old[MPNUM_TILE_];
+  size_t i = 0;
+  if (adds) {
+    mpnum_row_floats_(type, old, dst, n);
+    for (; i < n; ++i)
+      x[i] = mpnum_canonical_(mpnum_add_scalar_(old[i], x[i]));
+  }
+  mpnum_row_codes_(type, dst, x, n);
+}
+/* The same of any type of rows. */
 MPNUM_HOST void mpnum_row_put_bytes_(mpnum_type type, uint8_t *dst, float *x, size_t n,
                                      int adds) {
   MPNUM_ALIGNED_ float old[MPNUM_TILE_];
@@ -310,7 +327,7 @@ MPNUM_HOST void mpnum_row_map_bytes_(const mpnum_row_steps_ *steps,
     if (i + count < n) part.tail = 0;
     (*steps->map)(&map, to_bytes ? &f32_type : type, to_bytes ? (uint8_t *)results : to,
                   &part, count);
-    if (to_bytes) mpnum_row_put_bytes_(type->type, to, results, count, chosen->adds);
+    if (to_bytes) mpnum_row_put_foreign_(type, to, results, count, chosen->adds);
     if (map.shares) map.shares += count;
   }
 }
@@ -339,13 +356,20 @@ MPNUM_HOST const uint8_t *mpnum_row_at_(mpnum_type type, const void *src, size_t
 MPNUM_HOST uint8_t *mpnum_row_to_(mpnum_type type, void *dst, size_t i) {
   return (uint8_t *)dst + i * (size_t)(mpnum_type_bits_(type) / 8);
 }
-MPNUM_HOST void mpnum_row_fill_(mpnum_type type, void *dst, size_t n, float x) {
-  float tile[64];
+MPNUM_HOST_ONCE_ void mpnum_row_fill_(mpnum_type type, void *dst, size_t n, float x) {
+  enum { tile = 128 };
+  uint8_t codes[4 * tile];
+  const size_t size = (size_t)mpnum_type_bits_(type) / 8;
+  mpnum_row_type_ to;
   size_t i = 0;
-  for (; i < 64; ++i)
-    tile[i] = x;
-  for (i = 0; i < n; i += 64)
-    mpnum_floats_to_(type, mpnum_row_to_(type, dst, i), tile, n - i < 64 ? n - i : 64);
+  if (n == 0) return;
+  mpnum_row_type_of_(&to, type);
+  mpnum_row_set_(&to, codes, 0, x);
+  for (i = 1; i < tile && i < n; ++i)
+    MPNUM_MEMCPY_(codes + i * size, codes, size);
+  for (i = 0; i < n; i += tile)
+    MPNUM_MEMCPY_((uint8_t *)dst + i * size, codes,
+                  (n - i < tile ? n - i : (size_t)tile) * size);
 }
 
 /* An element of a view. */

@@ -145,8 +145,8 @@ MPNUM_HOST_COLD_ mpnum_scaling_ mpnum_scaling_of_(mpnum_format element, int elem
       scaling.has_encoding ? element : mpnum_format_of(MPNUM_TYPE_E4M3),
       MPNUM_OVERFLOW_SATURATE);
   scaling.encoding.dst_bits = element_bits;
-  scaling.decoding =
-      mpnum_decoding_of_(scaling.has_decoding ? type : MPNUM_TYPE_E4M3, element_bits);
+  mpnum_find_decoding_(&scaling.decoding, scaling.has_decoding ? type : MPNUM_TYPE_E4M3,
+                       element_bits);
   scaling.int_max = scaling.int_magic = 0;
   scaling.last_kept = element.max_code & 1 ? tie - 1 : tie;
   scaling.last_lost = least - 0x00800000u; /* half of it */
@@ -219,7 +219,7 @@ MPNUM_HOST_COLD_ void mpnum_quantize_any_(const mpnum_scaling_ *scaling, uint8_t
   conversion.rounding = scaling->rounding;
   conversion.seed = scaling->seed;
   conversion.offset = index;
-  mpnum_convert_floats_(conversion, codes, x, n);
+  mpnum_convert_floats_(&conversion, 0, codes, x, n);
   for (i = 0; zeros && i < n; ++i) {
     const uint32_t of_x = mpnum_bits_f32(mpnum_float_at_(src, i)) & 0x7fffffffu;
     const uint32_t of_y = mpnum_bits_f32(x[i]) & 0x7fffffffu; /* NaN: of its block */

@@ -54,14 +54,14 @@ MPNUM_SSE2_ mpnumv_vector mpnumv_max(mpnumv_vector a, mpnumv_vector b) {
   return mpnumv_select(mpnumv_greater(a, b), a, b);
 }
 /* There is no shift by counts of a vector: one shift for each bit of the count. */
-MPNUM_SSE2_ mpnumv_vector mpnumv_shl(mpnumv_vector x, mpnumv_vector count) {
+MPNUM_LARGE_ mpnumv_vector mpnumv_shl(mpnumv_vector x, mpnumv_vector count) {
   const mpnumv_vector zero = mpnumv_splat(0);
   int bit = 1;
   for (; bit < 32; bit *= 2)
     x = mpnumv_select(mpnumv_equal(count & (uint32_t)bit, zero), x, x << bit);
   return mpnumv_select(mpnumv_equal(count >> 5, zero), x, zero);
 }
-MPNUM_SSE2_ mpnumv_vector mpnumv_shr(mpnumv_vector x, mpnumv_vector count) {
+MPNUM_LARGE_ mpnumv_vector mpnumv_shr(mpnumv_vector x, mpnumv_vector count) {
   const mpnumv_vector zero = mpnumv_splat(0);
   int bit = 1;
   for (; bit < 32; bit *= 2)
