@@ -47,11 +47,11 @@ FULL = [
     ("gcc", C99 + ["-O2"], ALL),
     ("clang", C99 + FAST_NATIVE, ALL),
     ("clang", C99 + SANITIZE, DEFAULT),
-    ("clang++", CXX17 + ["-O2"], ALL),
     ("gcc", C99 + FAST_NATIVE, ALL),
     ("g++", CXX17 + FAST, ALL),
 ]
 EXHAUSTIVE = [
+    ("clang++", CXX17 + ["-O2"], ALL),
     ("clang", C99 + NATIVE, ALL),
     ("g++", CXX11 + ["-O2"], ALL),
     ("gcc", C99 + ["-O0"], ALL),

@@ -347,12 +347,13 @@ def full_properties():
         yield named(f"{test.__name__}, gcc c99, with code", test, "gcc", "c99")
     yield named("two units link, gcc c99 and clang c++17", two_units_link, ("gcc", "clang"), ("c99", "c++17"))
     for compiler in ("gcc", "clang"):
-        for standard in ("c99", "c2x", "c++11", "c++20"):
+        for standard in ("c2x", "c++11") if compiler == "gcc" else ("c99", "c++20"):
             yield named(f"every body without a warning, {compiler} {standard}",
                         every_body_without_a_warning, compiler, standard)
         standard = "c++11" if compiler == "gcc" else "c99"
         for test in PROBES:
-            yield named(f"{test.__name__}, {compiler} {standard}", test, compiler, standard)
+            how = ["-DMPNUM_NO_SIMD=1"] if test is each_header_alone_and_twice and compiler == "gcc" else []
+            yield named(f"{test.__name__}, {compiler} {standard}", test, compiler, standard, *how)
         standard = "c99" if compiler == "gcc" else "c++17"  # one each: it compiles every loop of every ISA
         yield named(f"no symbol leaks, {compiler} {standard}",
                     no_symbol_leaks, compiler, standard, CORE_HEADERS, ["memcpy", "memset"])
