@@ -100,6 +100,11 @@ MPNUM_REAL_ uint32_t mpnumv_shl(uint32_t x, uint32_t count) { return x << count;
 MPNUM_REAL_ uint32_t mpnumv_select(int mask, uint32_t a, uint32_t b) {
   return mask ? a : b;
 }
+MPNUM_REAL_ uint32_t mpnumv_where(int mask, uint32_t x) { return mask ? x : 0; }
+/* Floats that are at least low, which is negative; of NaN any answer. */
+MPNUM_REAL_ int mpnumv_not_below(float x, uint32_t low) {
+  return mpnumv_bits_of(x) <= low;
+}
 
 /* A float, but at least low, which is negative, and at most high, which is positive; one
  * of these where it is NaN. */
@@ -266,6 +271,14 @@ MPNUM_REAL_ float mpnum_clamped_fused_(float x, uint32_t low, uint32_t high) {
 MPNUM_REAL_ float mpnum_clamped_emulated_(float x, uint32_t low, uint32_t high) {
   return mpnum_clamped_scalar_(x, low, high);
 }
+MPNUM_REAL_ int mpnum_not_below_fused_(float x, uint32_t low) {
+  return mpnum_not_below_scalar_(x, low);
+}
+MPNUM_REAL_ int mpnum_not_below_emulated_(float x, uint32_t low) {
+  return mpnum_not_below_scalar_(x, low);
+}
+MPNUM_REAL_ uint32_t mpnum_where_fused_(int mask, uint32_t x) { return mask ? x : 0; }
+MPNUM_REAL_ uint32_t mpnum_where_emulated_(int mask, uint32_t x) { return mask ? x : 0; }
 MPNUM_REAL_ uint32_t mpnum_select_fused_(int mask, uint32_t a, uint32_t b) {
   return mask ? a : b;
 }

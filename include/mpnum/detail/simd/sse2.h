@@ -47,6 +47,9 @@ MPNUM_SSE2_ mpnumv_vector mpnumv_select(mpnumv_mask mask, mpnumv_vector a,
   const mpnumv_vector lanes = (mpnumv_vector)mask;
   return (a & lanes) | (b & ~lanes);
 }
+MPNUM_SSE2_ mpnumv_vector mpnumv_where(mpnumv_mask mask, mpnumv_vector x) {
+  return (mpnumv_vector)mask & x;
+}
 MPNUM_SSE2_ mpnumv_vector mpnumv_min(mpnumv_vector a, mpnumv_vector b) {
   return mpnumv_select(mpnumv_greater(a, b), b, a);
 }
@@ -184,6 +187,11 @@ MPNUM_SSE2_ mpnumv_vector mpnumv_clamped(mpnumv_vector x, uint32_t low, uint32_t
   const mpnumv_vector lowest = mpnumv_splat(low), highest = mpnumv_splat(high);
   const mpnumv_vector below = mpnumv_select(mpnumv_greater(x, highest), highest, x);
   return mpnumv_select(mpnumv_less(lowest, below), lowest, below);
+}
+MPNUM_SSE2_ mpnumv_mask mpnumv_not_below(mpnumv_vector x, uint32_t low) {
+  __m128 mask = (__m128)mpnumv_splat(low); /* -ffast-math must not see it */
+  __asm__("cmpleps %1, %0" : "+x"(mask) : "x"((__m128)x));
+  return (mpnumv_mask)mask;
 }
 MPNUM_SSE2_ mpnumv_vector mpnumv_sqrt_raw(mpnumv_vector x) {
   __m128 root;
