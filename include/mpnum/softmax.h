@@ -415,7 +415,7 @@ MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_rows dst,
   saved = mpnum_fenv_save_();
   mpnum_row_type_of_(&type, dst.type);
   mpnum_row_begin_(&row, src, chosen);
-  is_short = !is_log && src.columns <= MPNUM_SUM_LANES_ && !row.view.type.is_foreign &&
+  is_short = !is_log && src.columns <= MPNUM_TILE_ && !row.view.type.is_foreign &&
              !type.is_foreign;
   for (; i < src.rows; ++i) {
     if (is_short && mpnum_softmax_whole_(&row, &type, dst, i)) {
