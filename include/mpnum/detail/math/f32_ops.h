@@ -107,11 +107,19 @@ MPNUM_REAL_ int mpnumv_not_below(float x, uint32_t low) {
 }
 
 /* A float, but at least low, which is negative, and at most high, which is positive; one
- * of these where it is NaN. */
+ * of these where it is NaN, but NaN where MPNUM_CLAMPS_NAN_ is 1. */
+#define MPNUM_CLAMPS_NAN_ (MPNUM_DEVICE_ARCH_ >= 800)
 MPNUM_REAL_ float mpnumv_clamped(float x, uint32_t low, uint32_t high) {
+#if MPNUM_CLAMPS_NAN_
+  float below, clamped;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(below) : "f"(x), "f"(mpnumv_constant(high)));
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(clamped) : "f"(below), "f"(mpnumv_constant(low)));
+  return clamped;
+#else
   const uint32_t bits = mpnumv_bits_of(x);
   const uint32_t below = (int32_t)bits < (int32_t)high ? bits : high;
   return mpnumv_f32_of(below < low ? below : low);
+#endif
 }
 
 /* The square root. Compilers call a function of libm for it, this does not. */
