@@ -389,7 +389,7 @@ MPNUM_HOST void mpnum_softmax_row_(mpnum_row_ *row, const mpnum_row_type_ *type,
   mpnum_rows_fill_(dst, row->number, row->count,
                    is_log ? mpnum_from_bits_f32(0xff800000u) : 0);
 }
-/* Of a row of at most 64 columns in one step; 0 where it is not ordinary. */
+/* Of a row of at most a tile in one step; 0 where it is not ordinary. */
 MPNUM_HOST int mpnum_softmax_whole_(mpnum_row_ *row, const mpnum_row_type_ *type,
                                     mpnum_rows dst, size_t number) {
   uint8_t *to = (uint8_t *)dst.data + number * dst.stride * type->size;
