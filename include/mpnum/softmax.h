@@ -123,11 +123,9 @@ MPNUM_HOST void mpnum_row_begin_(mpnum_row_ *row, mpnum_const_rows src,
   row->view.scale = options->scale;
   row->view.is_plain = src.type == MPNUM_TYPE_F32 && !options->mask && !options->bias;
 }
-/* Goes to a row and finds its max and status. */
-MPNUM_HOST void mpnum_row_look_(mpnum_row_ *row, size_t number) {
+/* Goes to a row. */
+MPNUM_HOST void mpnum_row_go_(mpnum_row_ *row, size_t number) {
   const mpnum_softmax_options *options = row->options;
-  mpnum_extremes_ extremes;
-  uint32_t max = 0;
   row->number = number;
   row->count = mpnum_row_length_(options, number, row->src.columns);
   row->view.src =
@@ -135,9 +133,15 @@ MPNUM_HOST void mpnum_row_look_(mpnum_row_ *row, size_t number) {
   row->view.mask = options->mask ? options->mask + number * options->mask_stride : 0;
   row->view.bias = options->bias ? options->bias + number * options->bias_stride : 0;
   row->sum = 0;
+  row->status = MPNUM_ROW_OK;
+}
+/* Goes to a row and finds its max and status. */
+MPNUM_HOST void mpnum_row_look_(mpnum_row_ *row, size_t number) {
+  mpnum_extremes_ extremes;
+  uint32_t max = 0;
+  mpnum_row_go_(row, number);
   mpnum_row_extremes_of_(&row->steps, &extremes, &row->view, row->count);
   row->max = extremes.max;
-  row->status = MPNUM_ROW_OK;
   max = mpnum_bits_f32(row->max);
   if (extremes.has_nan) {
     row->status = MPNUM_ROW_NAN;
@@ -250,6 +254,16 @@ MPNUM_HOST void mpnum_softmax_row_(mpnum_row_ *row, const mpnum_row_type_ *type,
   mpnum_rows_fill_(dst, row->number, row->count,
                    is_log ? mpnum_from_bits_f32(0xff800000u) : 0);
 }
+/* Of a row of at most a tile in one step; 0 where it is not ordinary. */
+MPNUM_HOST int mpnum_softmax_whole_(mpnum_row_ *row, const mpnum_row_type_ *type,
+                                    mpnum_rows dst, size_t number) {
+  uint8_t *to = (uint8_t *)dst.data + number * dst.stride * type->size;
+  mpnum_row_go_(row, number);
+  if (row->count == 0 || !mpnum_row_whole_(&row->view, type, to, row->count, row->scale))
+    return 0;
+  mpnum_rows_fill_(dst, number, row->count, 0);
+  return 1;
+}
 MPNUM_HOST mpnum_status mpnum_softmax_check_(mpnum_const_rows src,
                                              const mpnum_softmax_options *options,
                                              int more_flags) {
@@ -273,12 +287,19 @@ MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_rows dst,
   mpnum_row_ row;
   uint64_t saved = 0;
   size_t i = 0;
+  int is_short = 0;
   if (status == MPNUM_OK) status = mpnum_softmax_check_(src, chosen, 0);
   if (status != MPNUM_OK) return status;
   saved = mpnum_fenv_save_();
   mpnum_row_type_of_(&type, dst.type);
   mpnum_row_begin_(&row, src, chosen);
+  is_short = !is_log && src.columns <= MPNUM_TILE_ && !row.view.type.is_foreign &&
+             !type.is_foreign;
   for (; i < src.rows; ++i) {
+    if (is_short && mpnum_softmax_whole_(&row, &type, dst, i)) {
+      if (row_status) row_status[i] = row.status;
+      continue;
+    }
     mpnum_row_look_(&row, i);
     if (row_status) row_status[i] = row.status;
     if (row.status == MPNUM_ROW_OK) {

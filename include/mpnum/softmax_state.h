@@ -74,6 +74,24 @@ MPNUM_MATH_ float mpnum_softmax_count_(const float *x, int n, int is_infinite) {
   }
   return count;
 }
+/* The largest of these, +0 above -0; NaN if one is. */
+MPNUM_REAL_ float mpnum_largest_(float largest, const float *x, int n) {
+  int i = 0;
+#if MPNUM_CLAMPS_NAN_
+  for (; i < n; ++i)
+    asm("max.NaN.f32 %0, %0, %1;" : "+f"(largest) : "f"(x[i]));
+  return largest;
+#else
+  uint32_t above = mpnum_order_(mpnum_bits_f32(largest)), below = above;
+  for (; i < n; ++i) {
+    const uint32_t key = mpnum_order_(mpnum_bits_f32(x[i]));
+    above = key > above ? key : above;
+    below = key < below ? key : below;
+  }
+  if (above > 0xff800000u || below < 0x007fffffu) return mpnum_from_bits_f32(0x7fffffffu);
+  return mpnum_from_bits_f32(above ^ (above >> 31 ? 0x80000000u : 0xffffffffu));
+#endif
+}
 /* With n more elements, one rescaling for all of them: what a loop over a row in tiles
  * wants. Bits depend on the tiles. e^t below 2^-126 counts as 0. */
 MPNUM_REAL_ mpnum_softmax_state mpnum_softmax_add_tile(mpnum_softmax_state state,
@@ -81,26 +99,21 @@ MPNUM_REAL_ mpnum_softmax_state mpnum_softmax_add_tile(mpnum_softmax_state state
                                                        float scale) {
   const uint32_t infinity = 0x7f800000u;
   const int is_flat = mpnum_is_zero_u31_(mpnum_bits_f32(scale) & 0x7fffffffu);
-  uint32_t above = mpnum_order_(mpnum_bits_f32(state.max)), below = above, max = 0;
   mpnum_softmax_state result = mpnum_softmax_state_empty();
+  const float largest = mpnum_largest_(state.max, x, n);
+  const uint32_t max = mpnum_bits_f32(largest);
   float sum = 0;
   int i = 0;
-  for (; i < n; ++i) {
-    const uint32_t key = mpnum_order_(mpnum_bits_f32(x[i]));
-    above = key > above ? key : above;
-    below = key < below ? key : below;
-  }
-  if (above > (infinity ^ 0x80000000u) || below < 0x007fffffu) { /* NaN is */
-    result.max = result.sum = mpnum_from_bits_f32(0x7fffffffu);
+  if (max == 0xff800000u) return result;
+  result.max = largest;
+  if ((max & 0x7fffffffu) > infinity) {
+    result.sum = largest;
     return result;
   }
-  max = above ^ (above >> 31 ? 0x80000000u : 0xffffffffu);
-  if (max == 0xff800000u) return result;
-  result.max = mpnum_from_bits_f32(max);
   if (is_flat || max == infinity) {
     sum = mpnum_softmax_count_(x, n, max == infinity);
   } else {
-    for (i = 0; i < n; ++i)
+    for (; i < n; ++i)
       sum = mpnum_add_scalar_(sum, mpnum_exp_of_negative_scalar_(mpnum_mul_scalar_(
                                        mpnum_sub_scalar_(x[i], result.max), scale)));
   }

@@ -463,6 +463,10 @@ static void powers_are_off_by_1_25_u(void) {
   CHECK(bits_of(mpnum_exp_of_negative_scalar_(0)) == 0x3f800000u, "e^0");
   CHECK(bits_of(mpnum_exp_of_negative_scalar_(-87.4f)) == 0, "below 2^-126");
   CHECK(bits_of(mpnum_exp_of_negative_scalar_(MINUS)) == 0, "e^-Inf");
+  x[0] = special(0xc2aeac4fu); /* the last one whose power is no subnormal */
+  x[1] = special(0xc2aeac50u);
+  (void)mpnum_exp_sum_f32(y, x, 2, 0);
+  CHECK(bits_of(y[0]) >= 0x00800000u && bits_of(y[1]) == 0, "at the limit");
 }
 /* Rules 9 and 10: what docs/softmax.md says of the error. */
 static void check_bound(size_t n, double scale, const char *what) {

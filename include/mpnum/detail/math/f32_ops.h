@@ -100,13 +100,26 @@ MPNUM_REAL_ uint32_t mpnumv_shl(uint32_t x, uint32_t count) { return x << count;
 MPNUM_REAL_ uint32_t mpnumv_select(int mask, uint32_t a, uint32_t b) {
   return mask ? a : b;
 }
+MPNUM_REAL_ uint32_t mpnumv_where(int mask, uint32_t x) { return mask ? x : 0; }
+/* Floats that are at least low, which is negative; of NaN any answer. */
+MPNUM_REAL_ int mpnumv_not_below(float x, uint32_t low) {
+  return mpnumv_bits_of(x) <= low;
+}
 
 /* A float, but at least low, which is negative, and at most high, which is positive; one
- * of these where it is NaN. */
+ * of these where it is NaN, but NaN where MPNUM_CLAMPS_NAN_ is 1. */
+#define MPNUM_CLAMPS_NAN_ (MPNUM_DEVICE_ARCH_ >= 800)
 MPNUM_REAL_ float mpnumv_clamped(float x, uint32_t low, uint32_t high) {
+#if MPNUM_CLAMPS_NAN_
+  float below, clamped;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(below) : "f"(x), "f"(mpnumv_constant(high)));
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(clamped) : "f"(below), "f"(mpnumv_constant(low)));
+  return clamped;
+#else
   const uint32_t bits = mpnumv_bits_of(x);
   const uint32_t below = (int32_t)bits < (int32_t)high ? bits : high;
   return mpnumv_f32_of(below < low ? below : low);
+#endif
 }
 
 /* The square root. Compilers call a function of libm for it, this does not. */
@@ -266,6 +279,14 @@ MPNUM_REAL_ float mpnum_clamped_fused_(float x, uint32_t low, uint32_t high) {
 MPNUM_REAL_ float mpnum_clamped_emulated_(float x, uint32_t low, uint32_t high) {
   return mpnum_clamped_scalar_(x, low, high);
 }
+MPNUM_REAL_ int mpnum_not_below_fused_(float x, uint32_t low) {
+  return mpnum_not_below_scalar_(x, low);
+}
+MPNUM_REAL_ int mpnum_not_below_emulated_(float x, uint32_t low) {
+  return mpnum_not_below_scalar_(x, low);
+}
+MPNUM_REAL_ uint32_t mpnum_where_fused_(int mask, uint32_t x) { return mask ? x : 0; }
+MPNUM_REAL_ uint32_t mpnum_where_emulated_(int mask, uint32_t x) { return mask ? x : 0; }
 MPNUM_REAL_ uint32_t mpnum_select_fused_(int mask, uint32_t a, uint32_t b) {
   return mask ? a : b;
 }

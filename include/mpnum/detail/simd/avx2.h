@@ -52,6 +52,9 @@ MPNUM_AVX2_ mpnumv_vector mpnumv_select(mpnumv_mask mask, mpnumv_vector a,
                                         mpnumv_vector b) {
   return (mpnumv_vector)_mm256_blendv_epi8((__m256i)b, (__m256i)a, mask);
 }
+MPNUM_AVX2_ mpnumv_vector mpnumv_where(mpnumv_mask mask, mpnumv_vector x) {
+  return (mpnumv_vector)mask & x;
+}
 MPNUM_AVX2_ mpnumv_vector mpnumv_shl(mpnumv_vector x, mpnumv_vector count) {
   return (mpnumv_vector)_mm256_sllv_epi32((__m256i)x, (__m256i)count);
 }
@@ -125,6 +128,13 @@ MPNUM_AVX2_ mpnumv_vector mpnumv_fma(mpnumv_vector a, mpnumv_vector b, mpnumv_ve
 MPNUM_AVX2_ mpnumv_vector mpnumv_clamped(mpnumv_vector x, uint32_t low, uint32_t high) {
   const __m256i below = _mm256_min_epi32((__m256i)x, (__m256i)mpnumv_splat(high));
   return (mpnumv_vector)_mm256_min_epu32(below, (__m256i)mpnumv_splat(low));
+}
+MPNUM_AVX2_ mpnumv_mask mpnumv_not_below(mpnumv_vector x, uint32_t low) {
+  __m256 mask; /* -ffast-math must not see it */
+  __asm__("vcmpleps %2, %1, %0"
+          : "=x"(mask)
+          : "x"((__m256)mpnumv_splat(low)), "x"((__m256)x));
+  return (mpnumv_mask)mask;
 }
 MPNUM_AVX2_ mpnumv_vector mpnumv_sqrt_raw(mpnumv_vector x) {
   __m256 root;

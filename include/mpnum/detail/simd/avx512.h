@@ -73,6 +73,10 @@ MPNUM_AVX512_ mpnumv_vector mpnumv_select(mpnumv_mask mask, mpnumv_vector a,
                                           mpnumv_vector b) {
   return (mpnumv_vector)_mm512_mask_mov_epi32((__m512i)b, mask, (__m512i)a);
 }
+/* Where the mask is set x, else 0. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_where(mpnumv_mask mask, mpnumv_vector x) {
+  return (mpnumv_vector)_mm512_maskz_mov_epi32(mask, (__m512i)x);
+}
 /* Each lane shifted by its own count; 0 for counts of 32 and more. */
 MPNUM_AVX512_ mpnumv_vector mpnumv_shl(mpnumv_vector x, mpnumv_vector count) {
   return (mpnumv_vector)_mm512_maskz_sllv_epi32(MPNUM_ALL_, (__m512i)x, (__m512i)count);
@@ -153,6 +157,10 @@ MPNUM_AVX512_ mpnumv_vector mpnumv_clamped(mpnumv_vector x, uint32_t low, uint32
       _mm512_maskz_min_epi32(MPNUM_ALL_, (__m512i)x, (__m512i)mpnumv_splat(high));
   return (mpnumv_vector)_mm512_maskz_min_epu32(MPNUM_ALL_, below,
                                                (__m512i)mpnumv_splat(low));
+}
+/* Floats that are at least low, which is negative; of NaN any answer. */
+MPNUM_AVX512_ mpnumv_mask mpnumv_not_below(mpnumv_vector x, uint32_t low) {
+  return _mm512_cmple_epu32_mask((__m512i)x, (__m512i)mpnumv_splat(low));
 }
 MPNUM_AVX512_ mpnumv_vector mpnumv_sqrt_raw(mpnumv_vector x) {
   return (mpnumv_vector)_mm512_maskz_sqrt_round_ps(

@@ -52,6 +52,9 @@ MPNUM_NEON_ mpnumv_vector mpnumv_select(mpnumv_mask mask, mpnumv_vector a,
                                         mpnumv_vector b) {
   return (mpnumv_vector)vbslq_u32(mask, (uint32x4_t)a, (uint32x4_t)b);
 }
+MPNUM_NEON_ mpnumv_vector mpnumv_where(mpnumv_mask mask, mpnumv_vector x) {
+  return (mpnumv_vector)mask & x;
+}
 /* The instruction takes counts from the low byte, of either sign: bounded to 32, which
  * gives 0. */
 MPNUM_NEON_ mpnumv_vector mpnumv_shl(mpnumv_vector x, mpnumv_vector count) {
@@ -120,6 +123,9 @@ MPNUM_NEON_ mpnumv_vector mpnumv_fma(mpnumv_vector a, mpnumv_vector b, mpnumv_ve
 MPNUM_NEON_ mpnumv_vector mpnumv_clamped(mpnumv_vector x, uint32_t low, uint32_t high) {
   const int32x4_t below = vminq_s32((int32x4_t)x, (int32x4_t)mpnumv_splat(high));
   return (mpnumv_vector)vminq_u32((uint32x4_t)below, (uint32x4_t)mpnumv_splat(low));
+}
+MPNUM_NEON_ mpnumv_mask mpnumv_not_below(mpnumv_vector x, uint32_t low) {
+  return vcleq_u32((uint32x4_t)x, vdupq_n_u32(low));
 }
 MPNUM_NEON_ mpnumv_vector mpnumv_sqrt_raw(mpnumv_vector x) {
   float32x4_t root;

@@ -47,6 +47,9 @@ MPNUM_SSE2_ mpnumv_vector mpnumv_select(mpnumv_mask mask, mpnumv_vector a,
   const mpnumv_vector lanes = (mpnumv_vector)mask;
   return (a & lanes) | (b & ~lanes);
 }
+MPNUM_SSE2_ mpnumv_vector mpnumv_where(mpnumv_mask mask, mpnumv_vector x) {
+  return (mpnumv_vector)mask & x;
+}
 MPNUM_SSE2_ mpnumv_vector mpnumv_min(mpnumv_vector a, mpnumv_vector b) {
   return mpnumv_select(mpnumv_greater(a, b), b, a);
 }
@@ -180,10 +183,38 @@ MPNUM_SSE2_ mpnumv_vector mpnumv_fma(mpnumv_vector a, mpnumv_vector b, mpnumv_ve
     return mpnumv_fma_by_odd(a, b, c);
   return mpnumv_of_pairs(lower, upper);
 }
+/* The same where the sum is a double, so that it is rounded once; and where the result is
+ * no subnormal. */
+MPNUM_SSE2_ mpnumv_vector mpnumv_fma_exact(mpnumv_vector a, mpnumv_vector b,
+                                           mpnumv_vector c) {
+  const __m128d lower = mpnumv_add_pair(
+      mpnumv_mul_pair(mpnumv_lower_pair(a), mpnumv_lower_pair(b)), mpnumv_lower_pair(c));
+  const __m128d upper = mpnumv_add_pair(
+      mpnumv_mul_pair(mpnumv_upper_pair(a), mpnumv_upper_pair(b)), mpnumv_upper_pair(c));
+  return mpnumv_of_pairs(lower, upper);
+}
+MPNUM_SSE2_ mpnumv_vector mpnumv_fma_normal(mpnumv_vector a, mpnumv_vector b,
+                                            mpnumv_vector c) {
+  const __m128d lower = mpnumv_add_pair(
+      mpnumv_mul_pair(mpnumv_lower_pair(a), mpnumv_lower_pair(b)), mpnumv_lower_pair(c));
+  const __m128d upper = mpnumv_add_pair(
+      mpnumv_mul_pair(mpnumv_upper_pair(a), mpnumv_upper_pair(b)), mpnumv_upper_pair(c));
+  const mpnumv_vector low_words =
+      (mpnumv_vector)_mm_shuffle_ps((__m128)lower, (__m128)upper, 0x88);
+  const __m128i one_half =
+      _mm_cmpeq_epi32((__m128i)(low_words & 0x1fffffffu), _mm_set1_epi32(0x10000000));
+  if (__builtin_expect(_mm_movemask_epi8(one_half), 0)) return mpnumv_fma_by_odd(a, b, c);
+  return mpnumv_of_pairs(lower, upper);
+}
 MPNUM_SSE2_ mpnumv_vector mpnumv_clamped(mpnumv_vector x, uint32_t low, uint32_t high) {
   const mpnumv_vector lowest = mpnumv_splat(low), highest = mpnumv_splat(high);
   const mpnumv_vector below = mpnumv_select(mpnumv_greater(x, highest), highest, x);
   return mpnumv_select(mpnumv_less(lowest, below), lowest, below);
+}
+MPNUM_SSE2_ mpnumv_mask mpnumv_not_below(mpnumv_vector x, uint32_t low) {
+  __m128 mask = (__m128)mpnumv_splat(low); /* -ffast-math must not see it */
+  __asm__("cmpleps %1, %0" : "+x"(mask) : "x"((__m128)x));
+  return (mpnumv_mask)mask;
 }
 MPNUM_SSE2_ mpnumv_vector mpnumv_sqrt_raw(mpnumv_vector x) {
   __m128 root;
