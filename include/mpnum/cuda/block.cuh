@@ -129,42 +129,37 @@ MPNUM_DEVICE_ int mpnum_block_all_finite_f32(float value) {
 
 /* Quantising, as scale.h and blockscale.h do. */
 
-/* Codes of N neighbours of a block, N of each in a lane. */
+/* Codes and the scale of a block of which each lane has N neighbours. */
 template <class Blocks, class T, unsigned M, unsigned N>
-MPNUM_DEVICE_ uint32_t mpnum_warp_quantize_(T (&codes)[M], const float (&x)[N],
+MPNUM_DEVICE_ uint32_t mpnum_warp_quantize_(mpnum_lanes<T, M> *codes,
+                                            const mpnum_lanes<float, N> &x,
                                             const mpnum_block_rule_ &rule) {
   typedef typename Blocks::Code element;
   enum { count = mpnum::packed_<T>::count };
-  static_assert(M * count == N && Blocks::edge % N == 0, "all elements of a lane");
+  static_assert(M * count == N && Blocks::edge % N == 0, "a code for each element");
   element all[N];
-  uint32_t amax = 0;
-  MPNUM_UNROLL_
-  for (unsigned j = 0; j < N; ++j) {
-    const uint32_t word = mpnum_bits_of_scalar_(x[j]) & 0x7fffffffu;
-    amax = word > amax ? word : amax;
-  }
-  amax = mpnum_lanes_max_<Blocks::edge / N>(amax);
-  const mpnum_block_scale_scalar_ scale =
-      mpnum::block_scale_<Blocks>(rule, mpnum_quantize_amax_<Blocks>(rule, amax));
+  const uint32_t amax = mpnum_quantize_amax_<Blocks>(
+      rule, mpnum_lanes_max_<Blocks::edge / N>(mpnum_magnitude_of_(x)));
+  const mpnum_block_scale_scalar_ scale = mpnum::block_scale_<Blocks>(rule, amax);
   const bool is_zero = mpnum_bits_of_scalar_(scale.factor) == 0;
   MPNUM_UNROLL_
   for (unsigned j = 0; j < N; ++j) {
-    const float y = mpnum::block_scaled_<Blocks>(x[j], scale.factor);
+    const float y = mpnum::block_scaled_<Blocks>(x.at[j], scale.factor);
     all[j] = is_zero ? element() : mpnum::from_float_sat<element>(y);
   }
   MPNUM_UNROLL_
   for (unsigned j = 0; j < M; ++j)
-    codes[j] = mpnum::packed_<T>::pack(all + j * count);
+    codes->at[j] = mpnum::packed_<T>::pack(all + j * count);
   return scale.code;
 }
 /* Quantises blocks of 32 neighbours of which each lane has N, 1, 2, 4, 8 or 16 of them,
  * so that 32 / N lanes share a block. Called by all lanes of a warp. codes: mpnum_e4m3 or
- * another element of MX, one for each x, or packed, mpnum_e2m1x2, e3m2x4 or e2m3x4.
+ * another element of MX, one for each of x, or packed, mpnum_e2m1x2, e3m2x4 or e2m3x4.
  * scale_inv: that of the lane's block, in all lanes of it. rule: FLOOR, CEIL, EVEN or
  * RCEIL. No shared memory. Bits: those of mpnum_quantize_blocks on hosts. */
 template <class T, unsigned M, unsigned N>
-MPNUM_DEVICE_ void mpnum_warp_quantize_mx(T (&codes)[M], mpnum_e8m0 *scale_inv,
-                                          const float (&x)[N],
+MPNUM_DEVICE_ void mpnum_warp_quantize_mx(mpnum_lanes<T, M> *codes, mpnum_e8m0 *scale_inv,
+                                          const mpnum_lanes<float, N> &x,
                                           mpnum_blockscale_rule rule) {
   typedef typename mpnum::packed_<T>::element element;
   typedef mpnum::blocks_<element, mpnum::MX_FAMILY_, 32> blocks;
@@ -177,8 +172,9 @@ MPNUM_DEVICE_ void mpnum_warp_quantize_mx(T (&codes)[M], mpnum_e8m0 *scale_inv,
  * scale: S of the tensor, of mpnum_nvfp4_scale; what is none (0, Inf, NaN) makes every
  * scale_inv NaN. */
 template <class T, unsigned M, unsigned N>
-MPNUM_DEVICE_ void mpnum_warp_quantize_nvfp4(T (&codes)[M], mpnum_e4m3 *scale_inv,
-                                             const float (&x)[N], float scale) {
+MPNUM_DEVICE_ void
+mpnum_warp_quantize_nvfp4(mpnum_lanes<T, M> *codes, mpnum_e4m3 *scale_inv,
+                          const mpnum_lanes<float, N> &x, float scale) {
   typedef mpnum::blocks_<mpnum_e2m1, mpnum::TWO_LEVEL_FAMILY_, 16> blocks;
   const mpnum_blockscale_format format = mpnum_blockscale_nvfp4(1);
   mpnum_block_rule_ rule = mpnum_block_rule_of_(&format, scale);

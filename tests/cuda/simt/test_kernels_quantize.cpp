@@ -268,25 +268,19 @@ void histories_have_the_hosts_bytes(void) {
 /* Collectives of kernels of one's own. */
 
 template <class T, unsigned M, unsigned N>
-__global__ void mx_of_warp(T *codes, mpnum_e8m0 *scales, const float *x, int rule) {
-  float own[N];
-  T made[M];
-  for (unsigned j = 0; j < N; ++j)
-    own[j] = x[threadIdx.x * N + j];
-  mpnum_warp_quantize_mx(made, scales + threadIdx.x, own,
+__global__ void mx_of_warp(T *codes, mpnum_e8m0 *blocks, const float *x, int rule) {
+  mpnum_lanes<T, M> made;
+  mpnum_warp_quantize_mx(&made, blocks + threadIdx.x,
+                         mpnum_load<N>(x + threadIdx.x * N, N),
                          static_cast<mpnum_blockscale_rule>(rule));
-  for (unsigned j = 0; j < M; ++j)
-    codes[threadIdx.x * M + j] = made[j];
+  mpnum_store(codes + threadIdx.x * M, made, M);
 }
 template <class T, unsigned M, unsigned N>
-__global__ void nvfp4_of_warp(T *codes, mpnum_e4m3 *scales, const float *x, float scale) {
-  float own[N];
-  T made[M];
-  for (unsigned j = 0; j < N; ++j)
-    own[j] = x[threadIdx.x * N + j];
-  mpnum_warp_quantize_nvfp4(made, scales + threadIdx.x, own, scale);
-  for (unsigned j = 0; j < M; ++j)
-    codes[threadIdx.x * M + j] = made[j];
+__global__ void nvfp4_of_warp(T *codes, mpnum_e4m3 *blocks, const float *x, float scale) {
+  mpnum_lanes<T, M> made;
+  mpnum_warp_quantize_nvfp4(&made, blocks + threadIdx.x,
+                            mpnum_load<N>(x + threadIdx.x * N, N), scale);
+  mpnum_store(codes + threadIdx.x * M, made, M);
 }
 template <class T, unsigned M, unsigned N> void check_mx_of_warp(void) {
   typedef typename mpnum::packed_<T>::element element;
