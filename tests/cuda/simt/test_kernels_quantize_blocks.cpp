@@ -2,7 +2,8 @@
 /* The quantisers of mpnum/cuda/quantize_blocks.cuh on the CPU: MX, NVFP4 and DeepSeek's
  * blocks by row, by column, of the transposed matrix and of several of these at once,
  * scales one behind the other and swizzled, beside blockscale.h of the host, every byte
- * of codes and scales and of what is between and behind them. */
+ * of codes and scales and of what is between and behind them. TEST_TYPES, whatever it
+ * lists, makes a program of some of it. */
 #include "quantize_checks.hpp"
 
 namespace {
@@ -199,10 +200,10 @@ template <class Code, class T> void mx_of(unsigned seed) {
 }
 void mx_gives_the_hosts_bytes(void) {
   mx_of<mpnum_e4m3, float>(0);
-  mx_of<mpnum_e4m3, mpnum_bf16>(1);
   mx_of<mpnum_e2m1, mpnum_f16>(2);
+#ifndef TEST_TYPES
+  mx_of<mpnum_e4m3, mpnum_bf16>(1);
   mx_of<mpnum_e3m2, float>(3);
-#ifndef TEST_FEW
   mx_of<mpnum_e5m2, float>(4);
   mx_of<mpnum_e2m3, mpnum_f16>(5);
   mx_of<mpnum_e2m1, float>(6);
@@ -232,7 +233,7 @@ void arrays_may_begin_anywhere(void) {
         manner how = turn(side, codes_at);
         check_mx<mpnum_e4m3>(matrix<float>(4, 96, src_at % 4, 1, src_at % 4), how,
                              MPNUM_BLOCKSCALE_RCEIL);
-        check_mx<mpnum_e2m1>(matrix<mpnum_bf16>(4, 68, 8 - src_at, 2, src_at), how,
+        check_mx<mpnum_e2m1>(matrix<mpnum_f16>(4, 68, 8 - src_at, 2, src_at), how,
                              MPNUM_BLOCKSCALE_FLOOR);
       }
 }
@@ -262,10 +263,10 @@ template <unsigned high, class T> void nvfp4_of(unsigned seed, bool is_stochasti
   }
 }
 void nvfp4_gives_the_hosts_bytes(void) {
-  nvfp4_of<1, float>(0, false);
   nvfp4_of<16, float>(1, false);
   nvfp4_of<1, mpnum_bf16>(2, true);
-#ifndef TEST_FEW
+#ifndef TEST_TYPES
+  nvfp4_of<1, float>(0, false);
   nvfp4_of<1, mpnum_f16>(3, false);
   nvfp4_of<16, mpnum_bf16>(4, false);
   nvfp4_of<1, float>(5, true);
@@ -324,8 +325,7 @@ template <class Code, unsigned high, class T> void deepseek_of(unsigned seed) {
 }
 void deepseek_gives_the_hosts_bytes(void) {
   deepseek_of<mpnum_e4m3, 1, float>(0);
-  deepseek_of<mpnum_e4m3, 128, mpnum_bf16>(2);
-#ifndef TEST_FEW
+#ifndef TEST_TYPES
   for (unsigned i = 0; i < 5; ++i) {
     deepseek_of<mpnum_e4m3, 1, float>(i);
     deepseek_of<mpnum_e4m3, 1, mpnum_bf16>(i + 1);
@@ -409,8 +409,8 @@ template <unsigned high, class T> void deepseek_back(unsigned seed) {
 void dequantising_gives_the_hosts_bytes(void) {
   mx_back<mpnum_e4m3, float>(0);
   nvfp4_back<1, mpnum_bf16>(1);
+#ifndef TEST_TYPES
   deepseek_back<1, float>(2);
-#ifndef TEST_FEW
   mx_back<mpnum_e2m1, mpnum_f16>(3);
   mx_back<mpnum_e3m2, float>(4);
   mx_back<mpnum_e2m3, mpnum_bf16>(5);
@@ -520,7 +520,7 @@ int main(void) {
   TAP_RUN(nvfp4_gives_the_hosts_bytes);
   TAP_RUN(deepseek_gives_the_hosts_bytes);
   TAP_RUN(dequantising_gives_the_hosts_bytes);
-#ifndef TEST_FEW
+#ifndef TEST_TYPES
   TAP_RUN(every_side_layout_and_rule);
   TAP_RUN(long_rows_and_many_of_them);
 #endif
