@@ -79,17 +79,22 @@ void scaled_arrays_have_the_hosts_bytes(void) {
 #endif
 }
 
-/* The blocks of a grid take several tiles each. */
+/* The blocks of a grid take several tiles each; the largest element is anywhere. */
 void long_arrays_are_strided_over(void) {
-  arrays<mpnum_e4m3, float> a(40000, 0, 0, 3);
   const float scale = 5;
-  float amax = 0;
-  a.expect(scale);
-  CHECK_LAUNCH(simt::launch(mpnum_quantize_kernel_<mpnum_e4m3, float, mpnum_scale_given_>,
-                            {2, 256}, a.dst(), &amax, a.src.begin(),
-                            mpnum_scale_given_{&scale}, a.n, 1));
-  a.compare("two blocks");
-  CHECK(mpnum_bits_f32(amax) == mpnum_bits_f32(a.amax), "amax");
+  for (std::size_t peak : {0, 1023, 4095, 9001, 20000, 32767, 39996}) {
+    arrays<mpnum_e4m3, float> a(40000, 0, 0, 3);
+    float amax = 0;
+    for (float &x : a.src.values)
+      x = mpnum_from_bits_f32(mpnum_bits_f32(x) & 0xbfffffffu); /* below 2 */
+    a.src.values[peak] = -3;
+    a.expect(scale);
+    CHECK_LAUNCH(simt::launch(
+        mpnum_quantize_kernel_<mpnum_e4m3, float, mpnum_scale_given_>, {2, 256}, a.dst(),
+        &amax, a.src.begin(), mpnum_scale_given_{&scale}, a.n, 1));
+    a.compare("two blocks");
+    CHECK(amax == 3, "amax %a with a peak at %zu", static_cast<double>(amax), peak);
+  }
 }
 
 void broken_scales_make_codes_nan(void) {

@@ -65,7 +65,7 @@ QUICK_FAULTS = [
     ("one element too many reduced", "reduce", r"i \+ j < n\) visit", "i + j <= n) visit"),
     ("no barrier before the codes of a transpose are read", "quantize",
      r"(?s)(mpnum_put_turned_<8.*?)__syncthreads\(\);", r"\1"),
-    ("a tail of an array that is quantised twice", "quantize", r"i - first < step \* vectors", "true"),
+    ("a tail of an array that ends early", "quantize", r"i - first < step \* vectors", "i - first < step"),
     ("a grid without its last tile", "convert", r"n / tile \+ \(n % tile != 0\)", "(n + tile / 2) / tile"),
 ]
 MORE_FAULTS = [
