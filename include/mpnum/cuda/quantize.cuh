@@ -151,14 +151,16 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
   if (threadIdx.x == 0) mpnum_atomic_amax(amax, all);
 }
 
-/* A warp for each history; blocks of a multiple of 32 threads. */
+/* A warp for each history, mpnum_amax_history; blocks of a multiple of 32 threads. A
+ * template so that only who launches it compiles it. */
+template <class History>
 static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
-    mpnum_scale_update_kernel_(mpnum_amax_history *histories, float *rings, float *amaxes,
+    mpnum_scale_update_kernel_(History *histories, float *rings, float *amaxes,
                                size_t count, unsigned length) {
   const unsigned lane = threadIdx.x % 32;
   const size_t i = mpnum_grid_index() / 32;
   if (i >= count) return;
-  mpnum_amax_history history = histories[i];
+  History history = histories[i];
   float *const ring = rings + i * length;
   const uint32_t word = mpnum_amax_word(amaxes[i]);
   const bool is_pushed = word - 1 < 0x7f7fffffu;
@@ -308,8 +310,9 @@ static inline cudaError_t mpnum_launch_scale_update(mpnum_amax_history *historie
       (count && (!histories || !rings || !amax)))
     return cudaErrorInvalidValue;
   if (count == 0) return cudaSuccess;
-  return mpnum_launch_(mpnum_scale_update_kernel_, blocks, MPNUM_LAUNCH_THREADS_, stream,
-                       histories, rings, amax, count, recipe->history_length);
+  return mpnum_launch_(mpnum_scale_update_kernel_<mpnum_amax_history>, blocks,
+                       MPNUM_LAUNCH_THREADS_, stream, histories, rings, amax, count,
+                       recipe->history_length);
 }
 
 #endif

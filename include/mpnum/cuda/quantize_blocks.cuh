@@ -36,10 +36,11 @@
 #include "../detail/cuda/quantize.cuh"
 #include "block.cuh"
 
-#define MPNUM_QUANTIZE_ROWS       1
-#define MPNUM_QUANTIZE_COLUMNS    2
-#define MPNUM_QUANTIZE_TRANSPOSED 4 /* codes by column as rows of the transposed matrix \
-                                     */
+#define MPNUM_QUANTIZE_ROWS    1
+#define MPNUM_QUANTIZE_COLUMNS 2
+#define MPNUM_QUANTIZE_TRANSPOSED                      \
+ 4 /* codes by column as rows of the transposed matrix \
+    */
 
 /* Rows alone: blocks of 256 threads, 4 vectors each, that are 1 << job.shift across. */
 template <class Blocks, class T>
@@ -361,7 +362,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
   largest = mpnum_block_max_u32(largest, scratch);
   if (threadIdx.x == 0) mpnum_atomic_amax(amax, mpnum_f32_of_scalar_(largest));
 }
-static __global__ void mpnum_nvfp4_scale_kernel_(float *scale) {
+template <class T> static __global__ void mpnum_nvfp4_scale_kernel_(T *scale) {
   *scale = mpnum_nvfp4_scale(*scale);
 }
 
@@ -584,7 +585,7 @@ static inline cudaError_t mpnum_launch_nvfp4_scale(float *scale, const T *src,
                           MPNUM_LAUNCH_THREADS_, stream, scale, src, job);
   }
   if (error != cudaSuccess) return error;
-  return mpnum_launch_(mpnum_nvfp4_scale_kernel_, 1, 1, stream, scale);
+  return mpnum_launch_(mpnum_nvfp4_scale_kernel_<float>, 1, 1, stream, scale);
 }
 /* NVFP4 in blocks of 1x16, or of 16x16 where high is 16; scale is S, in device memory;
  * what is none (0, Inf, NaN), makes every block NaN. Blocks of 16x16 are the same by row
