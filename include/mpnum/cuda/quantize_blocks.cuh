@@ -82,7 +82,6 @@ template <class Blocks, class T> struct mpnum_tile_rows_ {
       Blocks::is_square ? tile::columns / Blocks::edge : tile::columns;
   typedef mpnum_turned_<Blocks::bits, tile::rows> layout;
   mpnum_lanes<T, n> in[4];
-  uint32_t random[4][n];
   size_t row, column; /* of the matrix, of the first element */
   unsigned y, x;      /* and of the tile */
   bool is_whole;
@@ -136,77 +135,77 @@ template <class Blocks, class T> struct mpnum_tile_rows_ {
     const uint32_t other = __shfl_xor_sync(0xffffffffu, word, 16);
     return other > word ? other : word;
   }
-  /* Codes and scales; turned is in shared memory. */
+  /* Codes, and scales by row; turned is in shared memory. */
   __device__ __forceinline__ void quantize(const mpnum_quantize_job_ &job,
                                            const mpnum_block_rule_ &rule,
-                                           const uint32_t *factors, uint8_t *turned) {
+                                           const uint32_t *factors,
+                                           uint8_t *turned) const {
     const uint32_t *const own = factors + y / Blocks::edge * across;
     float factor[n];
+    uint32_t four[Blocks::is_stochastic ? n : 1] = {0}; /* of columns */
     MPNUM_UNROLL_
     for (unsigned j = 0; j < n; ++j)
       factor[j] =
           mpnum_f32_of_scalar_(Blocks::is_square ? own[x / Blocks::edge] : own[x + j]);
     MPNUM_UNROLL_
     for (unsigned v = 0; v < 4; ++v) {
-      MPNUM_UNROLL_
-      for (unsigned j = 0; j < n; ++j)
-        random[v][j] = 0;
+      uint32_t random[n] = {0};
       if (Blocks::is_stochastic)
-        mpnum_quantize_words_(random[v], job.seed,
-                              job.offset + (row + v) * job.ld + column);
-    }
-    if (job.what & MPNUM_QUANTIZE_ROWS) {
-      MPNUM_UNROLL_
-      for (unsigned v = 0; v < 4; ++v) {
+        mpnum_quantize_words_(random, job.seed, job.offset + (row + v) * job.ld + column);
+      if (job.what & MPNUM_QUANTIZE_ROWS) {
         if (Blocks::is_square) {
           mpnum_store_codes_<Blocks, n>(
               job.rows, row + v, column, job.height, job.width, is_whole,
-              mpnum_quantize_lanes_<Blocks>(in[v], factor[0], random[v]));
+              mpnum_quantize_lanes_<Blocks>(in[v], factor[0], random));
         } else {
-          mpnum_quantize_row_<Blocks>(job, rule, in[v], row + v, column, random[v],
+          mpnum_quantize_row_<Blocks>(job, rule, in[v], row + v, column, random,
                                       is_whole);
         }
       }
-    }
-    if (job.what & MPNUM_QUANTIZE_TRANSPOSED) {
-      MPNUM_UNROLL_
-      for (unsigned j = 0; j < n; ++j) {
-        float scaled[4];
-        uint32_t words[4];
+      if ((job.what & MPNUM_QUANTIZE_TRANSPOSED) == 0) {
+        if (job.what & MPNUM_QUANTIZE_COLUMNS)
+          mpnum_store_codes_<Blocks, n>(job.columns, row + v, column, job.height,
+                                        job.width, is_whole,
+                                        by_column(v, factor, random));
+      } else if (Blocks::is_stochastic && row + v < job.height) {
         MPNUM_UNROLL_
-        for (unsigned v = 0; v < 4; ++v) {
-          scaled[v] =
-              mpnum::block_scaled_<Blocks>(mpnum::element_of_(in[v].at[j]), factor[j]);
-          words[v] = random[v][j];
+        for (unsigned j = 0; j < n; ++j) { /* no four of an instruction */
+          const float scaled[4] = {scaled_at(v, j, factor[j]), 0, 0, 0};
+          const uint32_t words[4] = {random[j], 0, 0, 0};
+          four[Blocks::is_stochastic ? j : 0] |=
+              (mpnum::block_codes_<Blocks>(scaled, words) & ones) << v * Blocks::bits;
         }
-        uint32_t four = mpnum::block_codes_<Blocks>(scaled, words);
-        if (Blocks::is_stochastic &&
-            job.height - row < 4) /* past the last, as on hosts */
-          four &= (1u << (job.height - row) * Blocks::bits) - 1;
-        mpnum_put_turned_<Blocks::bits, tile::rows>(
-            turned, x + j, y, mpnum_bits_of_scalar_(factor[j]) == 0 ? 0 : four);
       }
-    } else if (job.what & MPNUM_QUANTIZE_COLUMNS) {
-      MPNUM_UNROLL_
-      for (unsigned v = 0; v < 4; ++v)
-        mpnum_store_codes_<Blocks, n>(job.columns, row + v, column, job.height, job.width,
-                                      is_whole, by_column(v, factor));
+    }
+    if (!(job.what & MPNUM_QUANTIZE_TRANSPOSED)) return;
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < n; ++j) {
+      uint32_t word = four[Blocks::is_stochastic ? j : 0];
+      if (!Blocks::is_stochastic) {
+        const float scaled[4] = {scaled_at(0, j, factor[j]), scaled_at(1, j, factor[j]),
+                                 scaled_at(2, j, factor[j]), scaled_at(3, j, factor[j])};
+        const uint32_t words[4] = {0};
+        word = mpnum::block_codes_<Blocks>(scaled, words);
+      }
+      mpnum_put_turned_<Blocks::bits, tile::rows>(
+          turned, x + j, y, mpnum_bits_of_scalar_(factor[j]) == 0 ? 0 : word);
     }
   }
+  static constexpr uint32_t ones = (1u << Blocks::bits) - 1;
+  __device__ __forceinline__ float scaled_at(unsigned v, unsigned j, float factor) const {
+    return mpnum::block_scaled_<Blocks>(mpnum::element_of_(in[v].at[j]), factor);
+  }
   __device__ __forceinline__ mpnum_lanes<uint8_t, n * Blocks::bits / 8>
-  by_column(unsigned v, const float (&factor)[n]) const {
+  by_column(unsigned v, const float (&factor)[n], const uint32_t (&random)[n]) const {
     mpnum_lanes<uint8_t, n * Blocks::bits / 8> out;
     MPNUM_UNROLL_
     for (unsigned j = 0; j < n; j += 4) {
       uint32_t keep = 0;
       float scaled[4];
-      const uint32_t words[4] = {random[v][j], random[v][j + 1], random[v][j + 2],
-                                 random[v][j + 3]};
+      const uint32_t words[4] = {random[j], random[j + 1], random[j + 2], random[j + 3]};
       MPNUM_UNROLL_
       for (unsigned k = 0; k < 4; ++k) {
-        const uint32_t ones = (1u << Blocks::bits) - 1;
-        scaled[k] = mpnum::block_scaled_<Blocks>(mpnum::element_of_(in[v].at[j + k]),
-                                                 factor[j + k]);
+        scaled[k] = scaled_at(v, j + k, factor[j + k]);
         if (mpnum_bits_of_scalar_(factor[j + k]) != 0) keep |= ones << k * Blocks::bits;
       }
       mpnum::put_four_<Blocks::bits>(out.at + j * Blocks::bits / 8,
@@ -433,6 +432,23 @@ static inline size_t mpnum_quantize_tiles_(mpnum_quantize_job_ *job, size_t lane
   return across * down;
 }
 
+/* Squares have no kernel for rows alone. */
+template <class Blocks, class T, bool is_square> struct mpnum_launch_rows_ {
+  static cudaError_t launch(const T *, mpnum_quantize_job_, cudaStream_t) {
+    return cudaErrorInvalidValue;
+  }
+};
+template <class Blocks, class T> struct mpnum_launch_rows_<Blocks, T, false> {
+  static cudaError_t launch(const T *src, mpnum_quantize_job_ job, cudaStream_t stream) {
+    const unsigned n = mpnum_geometry_<T, Blocks::edge>::n;
+    const size_t tiles = mpnum_quantize_tiles_(
+        &job, n, mpnum::log2_<Blocks::edge / mpnum_geometry_<T, Blocks::edge>::n>::value);
+    if (tiles == 0) return cudaErrorInvalidValue;
+    return mpnum_launch_(mpnum_quantize_rows_kernel_<Blocks, T>, tiles,
+                         MPNUM_LAUNCH_THREADS_, stream, src, job);
+  }
+};
+
 template <class Blocks, class T>
 static inline cudaError_t mpnum_launch_quantize_blocks_(
     const mpnum_blockscale_format &format, const mpnum_blockscaled *by_row,
@@ -441,11 +457,11 @@ static inline cudaError_t mpnum_launch_quantize_blocks_(
     cudaStream_t stream) {
   typedef mpnum_geometry_<T, Blocks::edge> tile;
   const mpnum_type type = mpnum::type_of<T>::value;
-  const size_t n = tile::n, limit = 0x7fffffff;
+  const size_t limit = 0x7fffffff;
   const size_t vector = alignof(mpnum_lanes<uint8_t, tile::n * Blocks::bits / 8>);
   const int turned = MPNUM_QUANTIZE_COLUMNS | MPNUM_QUANTIZE_TRANSPOSED;
   mpnum_quantize_job_ job = mpnum_quantize_job_();
-  size_t tiles = 0, bytes[2], others[2];
+  size_t bytes[2], others[2];
   if (what & ~(MPNUM_QUANTIZE_ROWS | turned) ||
       !(what & (MPNUM_QUANTIZE_ROWS | MPNUM_QUANTIZE_COLUMNS)) ||
       (what & turned) == MPNUM_QUANTIZE_TRANSPOSED ||
@@ -483,12 +499,8 @@ static inline cudaError_t mpnum_launch_quantize_blocks_(
   job.seed = seed;
   job.offset = offset;
   job.what = what;
-  if (what == MPNUM_QUANTIZE_ROWS && !Blocks::is_square) {
-    tiles = mpnum_quantize_tiles_(&job, n, mpnum::log2_<Blocks::edge / tile::n>::value);
-    if (tiles == 0) return cudaErrorInvalidValue;
-    return mpnum_launch_(mpnum_quantize_rows_kernel_<Blocks, T>, tiles,
-                         MPNUM_LAUNCH_THREADS_, stream, src, job);
-  }
+  if (what == MPNUM_QUANTIZE_ROWS && !Blocks::is_square)
+    return mpnum_launch_rows_<Blocks, T, Blocks::is_square>::launch(src, job, stream);
   const size_t across = (columns - 1) / tile::columns + 1;
   const size_t down = (rows - 1) / tile::rows + 1;
   if (across > limit / down) return cudaErrorInvalidValue;
