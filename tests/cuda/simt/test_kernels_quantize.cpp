@@ -218,6 +218,33 @@ void codes_and_their_transpose_come_from_one_read(void) {
 #endif
 }
 
+/* The same by a kernel of one's own: the last tile of a matrix, as of the first. */
+__global__ void tile_of_four(mpnum_e4m3 *codes, mpnum_e4m3 *transposed, const float *src,
+                             float *amax) {
+  __shared__ uint32_t scratch[MPNUM_TILE_SCRATCH];
+  const float found = mpnum_quantize_tile_transpose(
+      codes, 100, transposed, 80, src, 100, MPNUM_TILE_ROWS, 64, 80, 100, 2.0f, scratch);
+  mpnum_atomic_amax(amax, found);
+}
+void kernels_quantise_tiles(void) {
+  const matrix<float> src(80, 100, 0, 8);
+  std::vector<mpnum_e4m3> codes(8000), transposed(8000);
+  float amax = 0, want = 0;
+  CHECK_LAUNCH(simt::launch(tile_of_four, {1, 256}, codes.data(), transposed.data(),
+                            src.begin(), &amax));
+  for (std::size_t r = 0; r < 80; ++r)
+    for (std::size_t c = 0; c < 100; ++c) {
+      const bool is_inside = r >= 64 && c >= 64;
+      const float x = src.begin()[r * 100 + c];
+      const unsigned code =
+          is_inside ? mpnum_f32_to_e4m3_sat(mpnum_mul_scalar_(x, 2)).bits : 0u;
+      CHECK(codes[r * 100 + c].bits == code && transposed[c * 80 + r].bits == code,
+            "row %zu, column %zu", r, c);
+      if (is_inside) want = mpnum_amax_merge(want, x);
+    }
+  CHECK(mpnum_bits_f32(amax) == mpnum_bits_f32(want), "amax");
+}
+
 /* Histories. */
 
 #ifdef TEST_TYPES
@@ -450,6 +477,7 @@ int main(void) {
   TAP_RUN(current_scaling_has_the_hosts_bytes);
   TAP_RUN(dequantised_arrays_have_the_hosts_bytes);
   TAP_RUN(codes_and_their_transpose_come_from_one_read);
+  TAP_RUN(kernels_quantise_tiles);
   TAP_RUN(histories_have_the_hosts_bytes);
   TAP_RUN(warps_quantise_as_the_host);
   TAP_RUN(blocks_by_row_and_of_the_transpose);
