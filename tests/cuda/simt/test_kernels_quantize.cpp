@@ -82,7 +82,7 @@ void scaled_arrays_have_the_hosts_bytes(void) {
 /* The blocks of a grid take several tiles each; the largest element is anywhere. */
 void long_arrays_are_strided_over(void) {
   const float scale = 5;
-  for (std::size_t peak : {0, 1023, 4095, 9001, 20000, 32767, 39996}) {
+  for (std::size_t peak : {0u, 1023u, 4095u, 9001u, 20000u, 32767u, 39996u}) {
     arrays<mpnum_e4m3, float> a(40000, 0, 0, 3);
     float amax = 0;
     for (float &x : a.src.values)
