@@ -166,7 +166,7 @@ MPNUM_DEVICE_ void mpnum_warp_quantize_mx(mpnum_lanes<T, M> *codes, mpnum_e8m0 *
   const mpnum_blockscale_format format =
       mpnum_blockscale_mx(mpnum::type_of<element>::value, rule);
   *scale_inv = mpnum_from_bits_e8m0(
-      mpnum_warp_quantize_<blocks>(codes, x, mpnum_block_rule_of_(&format, 1.0f)));
+      mpnum_warp_quantize_<blocks>(codes, x, mpnum::block_rule_(format, 1.0f)));
 }
 /* The same in NVFP4, blocks of 16: N is 1, 2, 4 or 8. codes: mpnum_e2m1 or mpnum_e2m1x2.
  * scale: S of the tensor, of mpnum_nvfp4_scale; what is none (0, Inf, NaN) makes every
@@ -210,12 +210,13 @@ mpnum_quantize_tile_transpose(T *codes, size_t codes_ld, T *transposed,
   const unsigned across = mpnum_thread_index() % tile::lanes * n;
   const unsigned down = mpnum_thread_index() / tile::lanes * 4;
   const float factor = mpnum::scale_or_nan_(scale);
+  const S *const at = src + (row + down) * src_ld + column + across;
+  uint8_t *const own =
+      reinterpret_cast<uint8_t *>(codes) + (row + down) * codes_ld + column + across;
   mpnum_quantize_job_ job = mpnum_quantize_job_();
   job.height = rows;
   job.width = columns;
   job.ld = src_ld;
-  job.rows.codes = reinterpret_cast<uint8_t *>(codes);
-  job.rows.pitch = codes_ld;
   const bool is_whole =
       rows - row >= tile::rows && columns - column >= tile::columns &&
       reinterpret_cast<size_t>(src) % alignof(source_lanes) == 0 && src_ld % n == 0 &&
@@ -224,14 +225,15 @@ mpnum_quantize_tile_transpose(T *codes, size_t codes_ld, T *transposed,
   uint32_t amax = 0;
   MPNUM_UNROLL_
   for (unsigned v = 0; v < 4; ++v)
-    in[v] = mpnum_load_of_matrix_<n>(src, job, row + down + v, column + across, is_whole);
+    in[v] = mpnum_load_of_matrix_<n>(at + v * src_ld, job, row + down + v,
+                                     column + across, is_whole);
   MPNUM_UNROLL_
   for (unsigned v = 0; v < 4; ++v) {
     const uint32_t random[n] = {0};
     const uint32_t word = mpnum_magnitude_of_(in[v]);
     amax = word > amax ? word : amax;
-    mpnum_store_codes_<blocks, n>(job.rows, row + down + v, column + across, rows,
-                                  columns, is_whole,
+    mpnum_store_codes_<blocks, n>(own + v * codes_ld, row + down + v, column + across,
+                                  rows, columns, is_whole,
                                   mpnum_quantize_lanes_<blocks>(in[v], factor, random));
   }
   MPNUM_UNROLL_

@@ -55,21 +55,31 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
   const bool is_whole = job.is_aligned &&
                         first_row + (1u << (log2_vectors - job.shift)) <= job.height &&
                         (first + mask + 1) * n <= job.width;
+  /* Vector v of a thread is `down` rows and `right` elements from its first: the same for
+   * all threads, whose number is a power of two. */
+  const size_t own_row = first_row + (threadIdx.x >> job.shift);
+  const size_t own_column = (first + (threadIdx.x & mask)) * n;
+  const T *const own = src + own_row * job.ld + own_column;
+  uint8_t *const codes =
+      job.rows.codes + own_row * job.rows.pitch + own_column * Blocks::bits / 8;
   mpnum_lanes<T, n> in[vectors];
   MPNUM_UNROLL_
   for (unsigned v = 0; v < vectors; ++v) {
-    const unsigned i = v * MPNUM_LAUNCH_THREADS_ + threadIdx.x;
-    in[v] = mpnum_load_of_matrix_<n>(src, job, first_row + (i >> job.shift),
-                                     (first + (i & mask)) * n, is_whole);
+    const size_t down = v * MPNUM_LAUNCH_THREADS_ >> job.shift;
+    const size_t right = (v * MPNUM_LAUNCH_THREADS_ & mask) * n;
+    in[v] = mpnum_load_of_matrix_<n>(own + down * job.ld + right, job, own_row + down,
+                                     own_column + right, is_whole);
   }
   MPNUM_UNROLL_
   for (unsigned v = 0; v < vectors; ++v) {
-    const unsigned i = v * MPNUM_LAUNCH_THREADS_ + threadIdx.x;
-    const size_t row = first_row + (i >> job.shift), column = (first + (i & mask)) * n;
+    const size_t down = v * MPNUM_LAUNCH_THREADS_ >> job.shift;
+    const size_t right = (v * MPNUM_LAUNCH_THREADS_ & mask) * n;
+    const size_t row = own_row + down, column = own_column + right;
     uint32_t random[n] = {0};
     if (Blocks::is_stochastic)
       mpnum_quantize_words_(random, job.seed, job.offset + row * job.ld + column);
-    mpnum_quantize_row_<Blocks>(job, rule, in[v], row, column, random, is_whole);
+    mpnum_quantize_row_<Blocks>(codes + down * job.rows.pitch + right * Blocks::bits / 8,
+                                job, rule, in[v], row, column, random, is_whole);
   }
 }
 
@@ -96,9 +106,10 @@ template <class Blocks, class T> struct mpnum_tile_rows_ {
     column = first_column + x;
     is_whole = job.is_aligned && first_row + tile::rows <= job.height &&
                first_column + tile::columns <= job.width;
+    const T *const at = src + row * job.ld + column;
     MPNUM_UNROLL_
     for (unsigned v = 0; v < 4; ++v)
-      in[v] = mpnum_load_of_matrix_<n>(src, job, row + v, column, is_whole);
+      in[v] = mpnum_load_of_matrix_<n>(at + v * job.ld, job, row + v, column, is_whole);
   }
   /* Raises the largest magnitudes of the blocks, in shared memory. Threads of a warp that
    * are not in one row of threads have the same columns, and the same blocks of them. */
@@ -141,6 +152,10 @@ template <class Blocks, class T> struct mpnum_tile_rows_ {
                                            const uint32_t *factors,
                                            uint8_t *turned) const {
     const uint32_t *const own = factors + y / Blocks::edge * across;
+    uint8_t *const row_codes =
+        job.rows.codes + row * job.rows.pitch + column * Blocks::bits / 8;
+    uint8_t *const column_codes =
+        job.columns.codes + row * job.columns.pitch + column * Blocks::bits / 8;
     float factor[n];
     uint32_t four[Blocks::is_stochastic ? n : 1] = {0}; /* of columns */
     MPNUM_UNROLL_
@@ -155,17 +170,17 @@ template <class Blocks, class T> struct mpnum_tile_rows_ {
       if (job.what & MPNUM_QUANTIZE_ROWS) {
         if (Blocks::is_square) {
           mpnum_store_codes_<Blocks, n>(
-              job.rows, row + v, column, job.height, job.width, is_whole,
-              mpnum_quantize_lanes_<Blocks>(in[v], factor[0], random));
+              row_codes + v * job.rows.pitch, row + v, column, job.height, job.width,
+              is_whole, mpnum_quantize_lanes_<Blocks>(in[v], factor[0], random));
         } else {
-          mpnum_quantize_row_<Blocks>(job, rule, in[v], row + v, column, random,
-                                      is_whole);
+          mpnum_quantize_row_<Blocks>(row_codes + v * job.rows.pitch, job, rule, in[v],
+                                      row + v, column, random, is_whole);
         }
       }
       if ((job.what & MPNUM_QUANTIZE_TRANSPOSED) == 0) {
         if (job.what & MPNUM_QUANTIZE_COLUMNS)
-          mpnum_store_codes_<Blocks, n>(job.columns, row + v, column, job.height,
-                                        job.width, is_whole,
+          mpnum_store_codes_<Blocks, n>(column_codes + v * job.columns.pitch, row + v,
+                                        column, job.height, job.width, is_whole,
                                         by_column(v, factor, random));
       } else if (Blocks::is_stochastic && row + v < job.height) {
         MPNUM_UNROLL_
@@ -494,7 +509,7 @@ static inline cudaError_t mpnum_launch_quantize_blocks_(
   job.height = rows;
   job.width = columns;
   job.ld = ld;
-  job.rule = mpnum_block_rule_of_(&format, 1.0f);
+  job.rule = mpnum::block_rule_(format, 1.0f);
   job.scale = scale;
   job.seed = seed;
   job.offset = offset;

@@ -221,7 +221,7 @@ def side_of(codes, scales, pitch, across, *flags):
 
 def job_of(rows, columns, shape, what, shift):
     """mpnum_quantize_job_ of e4m3 with FLOOR: e8m0 from the exponent of an amax, 8 less."""
-    rule = struct.pack("<11I4x", 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0xff)
+    rule = struct.pack("<11I4x", 0, 0, 0, 0, 8, 0x3f800000, 0, 0, 0, 0, 0xff)
     return rows + columns + struct.pack("<QQQ", *shape) + rule + struct.pack("<QQQiiII", 0, 0, 0, what, 0, shift, 1)
 
 

@@ -72,6 +72,16 @@ struct blocks_ {
 
 MPNUM_REAL_ float element_of_(float x) { return x; }
 template <class T> MPNUM_REAL_ float element_of_(T x) { return to_float(x); }
+/* Without a step for NaN, whose sign and payload do not reach a code or an amax. */
+MPNUM_REAL_ float element_of_(mpnum_f16 x) {
+#if MPNUM_HAS_HW_F16
+  float value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(x.bits));
+  return value;
+#else
+  return to_float(x);
+#endif
+}
 MPNUM_REAL_ void set_element_(float *dst, float x) { *dst = x; }
 template <class T> MPNUM_REAL_ void set_element_(T *dst, float x) {
   *dst = from_float<T>(x);
@@ -96,7 +106,7 @@ MPNUM_REAL_ mpnum_block_scale_scalar_ block_scale_(mpnum_block_rule_ rule,
                                                    uint32_t amax) {
   mpnum_block_scale_scalar_ scale;
   if (Blocks::family == MX_FAMILY_) { /* constants, for the compiler to choose by */
-    rule.kind = rule.kind == MPNUM_BLOCK_PRODUCT_ ? rule.kind : MPNUM_BLOCK_POWER_;
+    rule.kind = MPNUM_BLOCK_PRODUCT_;
     rule.divides = 0;
   } else if (Blocks::family == TWO_LEVEL_FAMILY_) {
     rule.kind = MPNUM_BLOCK_TWO_LEVEL_;
@@ -109,6 +119,14 @@ MPNUM_REAL_ mpnum_block_scale_scalar_ block_scale_(mpnum_block_rule_ rule,
   if (amax == 0 || (Blocks::family == TWO_LEVEL_FAMILY_ && scale.code == 0))
     scale.factor = mpnum_f32_of_scalar_(0);
   return scale;
+}
+/* The rule of a format as block_scale_ takes it: all of MX are products, by 1 where the
+ * exponent of the amax counts. */
+MPNUM_REAL_ mpnum_block_rule_ block_rule_(const mpnum_blockscale_format &format,
+                                          float scale) {
+  mpnum_block_rule_ rule = mpnum_block_rule_of_(&format, scale);
+  if (rule.kind == MPNUM_BLOCK_POWER_) rule.max_inverse = 0x3f800000u;
+  return rule;
 }
 template <class Blocks> MPNUM_REAL_ float block_scaled_(float x, float factor) {
   return Blocks::family == AMAX_FAMILY_ ? mpnum_div_scalar_(x, factor)
@@ -283,11 +301,9 @@ mpnum_quantize_lanes_(const mpnum_lanes<T, N> &in, float factor,
 /* Stores the codes of elements column to column + N - 1 of a row, those that are. */
 template <class Blocks, unsigned N>
 static __device__ __forceinline__ void
-mpnum_store_codes_(const mpnum_quantize_side_ &side, size_t row, size_t column,
-                   size_t height, size_t width, bool is_whole,
-                   mpnum_lanes<uint8_t, N * Blocks::bits / 8> codes) {
+mpnum_store_codes_(uint8_t *dst, size_t row, size_t column, size_t height, size_t width,
+                   bool is_whole, mpnum_lanes<uint8_t, N * Blocks::bits / 8> codes) {
   typedef mpnum_lanes<uint8_t, N * Blocks::bits / 8> lanes;
-  uint8_t *const dst = side.codes + row * side.pitch + column * Blocks::bits / 8;
   if (is_whole) {
     *reinterpret_cast<lanes *>(dst) = codes;
   } else if (row < height && column < width) {
@@ -300,13 +316,12 @@ mpnum_store_codes_(const mpnum_quantize_side_ &side, size_t row, size_t column,
   }
 }
 
-/* A vector of a matrix; zeros past its end. */
+/* A vector of a matrix at (row, column); zeros past its end. */
 template <unsigned N, class T>
 static __device__ __forceinline__ mpnum_lanes<T, N>
-mpnum_load_of_matrix_(const T *src, const mpnum_quantize_job_ &job, size_t row,
+mpnum_load_of_matrix_(const T *at, const mpnum_quantize_job_ &job, size_t row,
                       size_t column, bool is_whole) {
   typedef mpnum_lanes<T, N> lanes;
-  const T *const at = src + row * job.ld + column;
   if (is_whole) return *reinterpret_cast<const lanes *>(at);
   if (row < job.height && column < job.width)
     return mpnum_load<N>(at, job.width - column);
@@ -314,16 +329,17 @@ mpnum_load_of_matrix_(const T *src, const mpnum_quantize_job_ &job, size_t row,
 }
 
 /* Quantises N neighbours of a row of blocks, by all lanes of a warp, edge / N of which
- * share a block. */
+ * share a block. dst: where their codes are to be. */
 template <class Blocks, class T, unsigned N>
 static __device__ __forceinline__ void
-mpnum_quantize_row_(const mpnum_quantize_job_ &job, const mpnum_block_rule_ &rule,
-                    const mpnum_lanes<T, N> &in, size_t row, size_t column,
-                    const uint32_t (&random)[N], bool is_whole) {
+mpnum_quantize_row_(uint8_t *dst, const mpnum_quantize_job_ &job,
+                    const mpnum_block_rule_ &rule, const mpnum_lanes<T, N> &in,
+                    size_t row, size_t column, const uint32_t (&random)[N],
+                    bool is_whole) {
   const uint32_t amax = mpnum_quantize_amax_<Blocks>(
       rule, mpnum_lanes_max_<Blocks::edge / N>(mpnum_magnitude_of_(in)));
   const mpnum_block_scale_scalar_ scale = mpnum::block_scale_<Blocks>(rule, amax);
-  mpnum_store_codes_<Blocks, N>(job.rows, row, column, job.height, job.width, is_whole,
+  mpnum_store_codes_<Blocks, N>(dst, row, column, job.height, job.width, is_whole,
                                 mpnum_quantize_lanes_<Blocks>(in, scale.factor, random));
   if (column % Blocks::edge == 0 &&
       (is_whole || (row < job.height && column < job.width)))
