@@ -54,7 +54,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
   typedef mpnum::blocks_<T, mpnum::MX_FAMILY_, 32> blocks;
   enum { lanes = 16 / sizeof(S), vectors = MPNUM_QUANTIZE_VECTORS_ };
   typedef mpnum_lanes<S, lanes> source_lanes;
-  typedef mpnum_lanes<uint8_t, lanes> code_lanes;
+  typedef mpnum_block_words_<blocks, lanes> code_lanes;
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   const uint32_t random[lanes] = {0};
   const float factor = mpnum::scale_or_nan_(scale.get());
@@ -73,15 +73,17 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
       for (unsigned v = 0; v < vectors; ++v) {
         const uint32_t word = mpnum_magnitude_of_(in[v]);
         largest = word > largest ? word : largest;
-        *reinterpret_cast<code_lanes *>(codes + first + v * step) =
-            mpnum_quantize_lanes_<blocks>(in[v], factor, random);
+        *reinterpret_cast<typename code_lanes::words *>(codes + first + v * step) =
+            mpnum_quantize_lanes_<blocks>(in[v], factor, random).all;
       }
     } else {
       for (size_t i = first; i < n && i - first < step * vectors; i += step) {
         const source_lanes in = mpnum_load<lanes>(src + i, n - i);
         const uint32_t word = mpnum_magnitude_of_(in);
         largest = word > largest ? word : largest;
-        mpnum_store(codes + i, mpnum_quantize_lanes_<blocks>(in, factor, random), n - i);
+        mpnum_store_codes_<blocks, lanes>(
+            codes + i, 0, i, 1, n, false,
+            mpnum_quantize_lanes_<blocks>(in, factor, random));
       }
     }
   }

@@ -210,9 +210,9 @@ template <class Blocks, class T> struct mpnum_tile_rows_ {
   __device__ __forceinline__ float scaled_at(unsigned v, unsigned j, float factor) const {
     return mpnum::block_scaled_<Blocks>(mpnum::element_of_(in[v].at[j]), factor);
   }
-  __device__ __forceinline__ mpnum_lanes<uint8_t, n * Blocks::bits / 8>
+  __device__ __forceinline__ mpnum_block_words_<Blocks, n>
   by_column(unsigned v, const float (&factor)[n], const uint32_t (&random)[n]) const {
-    mpnum_lanes<uint8_t, n * Blocks::bits / 8> out;
+    mpnum_block_words_<Blocks, n> out;
     MPNUM_UNROLL_
     for (unsigned j = 0; j < n; j += 4) {
       uint32_t keep = 0;
@@ -223,8 +223,7 @@ template <class Blocks, class T> struct mpnum_tile_rows_ {
         scaled[k] = scaled_at(v, j + k, factor[j + k]);
         if (mpnum_bits_of_scalar_(factor[j + k]) != 0) keep |= ones << k * Blocks::bits;
       }
-      mpnum::put_four_<Blocks::bits>(out.at + j * Blocks::bits / 8,
-                                     mpnum::block_codes_<Blocks>(scaled, words) & keep);
+      out.put(j / 4, mpnum::block_codes_<Blocks>(scaled, words) & keep);
     }
     return out;
   }
@@ -327,8 +326,8 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
     MPNUM_UNROLL_
     for (unsigned j = 0; j < n; ++j) {
       if ((j == 0 || is_by_column) && (is_whole || column + j < job.width)) {
-        const size_t at =
-            mpnum_scale_index_<Blocks>(side, row / high, (column + j) / wide);
+        const size_t at = mpnum_scale_index_(side, side.is_turned != 0, row / high,
+                                             (column + j) / wide);
         if (Blocks::family == mpnum::MX_FAMILY_)
           factor = mpnum_e8m0_to_f32(mpnum_from_bits_e8m0(side.scale_inv[at]));
         else if (Blocks::family == mpnum::TWO_LEVEL_FAMILY_)

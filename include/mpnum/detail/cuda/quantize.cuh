@@ -116,8 +116,9 @@ MPNUM_REAL_ mpnum_block_scale_scalar_ block_scale_(mpnum_block_rule_ rule,
     rule.divides = 1;
   }
   scale = mpnum_block_scale_of_scalar_(rule, amax);
-  if (amax == 0 || (Blocks::family == TWO_LEVEL_FAMILY_ && scale.code == 0))
-    scale.factor = mpnum_f32_of_scalar_(0);
+  const bool is_zero =
+      amax == 0 || (Blocks::family == TWO_LEVEL_FAMILY_ && scale.code == 0);
+  scale.factor = mpnum_f32_of_scalar_(is_zero ? 0 : mpnum_bits_of_scalar_(scale.factor));
   return scale;
 }
 /* The rule of a format as block_scale_ takes it: all of MX are products, by 1 where the
@@ -163,6 +164,14 @@ template <unsigned bits> MPNUM_REAL_ void put_four_(uint8_t *dst, uint32_t word)
   memcpy(&codes, &word, sizeof codes);
   *reinterpret_cast<lanes *>(dst) = codes;
 }
+
+/* So many bytes of codes, as few words as they fill; 6 and 3 are codes of 6 bits. */
+template <unsigned bytes> struct code_words_ {
+  typedef mpnum_lanes<uint8_t, bytes> type;
+};
+template <> struct code_words_<8> { typedef mpnum_lanes<uint32_t, 2> type; };
+template <> struct code_words_<4> { typedef mpnum_lanes<uint32_t, 1> type; };
+template <> struct code_words_<2> { typedef mpnum_lanes<uint16_t, 1> type; };
 
 /* Bytes of n codes, in whole groups of those that fill bytes. */
 MPNUM_REAL_ size_t dense_bytes_(unsigned bits, size_t n) {
@@ -215,18 +224,17 @@ mpnum_quantize_words_(uint32_t (&words)[N], uint64_t seed, uint64_t index) {
   }
 }
 
-/* The scale of block (row, block). */
-template <class Blocks>
-static __device__ __forceinline__ size_t
-mpnum_scale_index_(const mpnum_quantize_side_ &side, size_t row, size_t block) {
-  const size_t r = side.is_turned ? block : row, c = side.is_turned ? row : block;
+/* Where the scale of block (row, block) is. */
+static __device__ __forceinline__ size_t mpnum_scale_index_(
+    const mpnum_quantize_side_ &side, bool is_turned, size_t row, size_t block) {
+  const size_t r = is_turned ? block : row, c = is_turned ? row : block;
   return side.is_swizzled ? mpnum_scale_place(r, c, side.across) : r * side.across + c;
 }
-template <class Blocks>
+template <class Blocks, bool may_turn = true>
 static __device__ __forceinline__ void mpnum_put_scale_(const mpnum_quantize_side_ &side,
                                                         size_t row, size_t block,
                                                         uint32_t code) {
-  const size_t at = mpnum_scale_index_<Blocks>(side, row, block);
+  const size_t at = mpnum_scale_index_(side, may_turn && side.is_turned != 0, row, block);
   if (Blocks::scale_bytes == 4) {
     reinterpret_cast<uint32_t *>(side.scale_inv)[at] = code;
   } else {
@@ -279,12 +287,30 @@ mpnum_magnitude_of_(const mpnum_lanes<T, N> &in) {
   return amax;
 }
 
+/* Codes of N elements in order, of fours. */
+template <class Blocks, unsigned N> struct mpnum_block_words_ {
+  static constexpr unsigned bytes = N * Blocks::bits / 8;
+  typedef typename mpnum::code_words_<bytes>::type words;
+  typedef mpnum_lanes<uint8_t, bytes> lanes;
+  words all;
+  /* Those of elements 4 i on. */
+  __device__ __forceinline__ void put(unsigned i, uint32_t four) {
+    if (Blocks::bits == 8) {
+      memcpy(reinterpret_cast<uint8_t *>(&all) + 4 * i, &four, 4);
+    } else if (Blocks::bits == 6) {
+      memcpy(reinterpret_cast<uint8_t *>(&all) + 3 * i, &four, 3);
+    } else {
+      memcpy(reinterpret_cast<uint8_t *>(&all) + 2 * i, &four, 2);
+    }
+  }
+};
+
 /* N neighbours times their factor, as codes. */
 template <class Blocks, class T, unsigned N>
-static __device__ __forceinline__ mpnum_lanes<uint8_t, N * Blocks::bits / 8>
+static __device__ __forceinline__ mpnum_block_words_<Blocks, N>
 mpnum_quantize_lanes_(const mpnum_lanes<T, N> &in, float factor,
                       const uint32_t (&random)[N]) {
-  mpnum_lanes<uint8_t, N * Blocks::bits / 8> out;
+  mpnum_block_words_<Blocks, N> out;
   const bool is_zero = mpnum_bits_of_scalar_(factor) == 0;
   MPNUM_UNROLL_
   for (unsigned j = 0; j < N; j += 4) {
@@ -294,7 +320,7 @@ mpnum_quantize_lanes_(const mpnum_lanes<T, N> &in, float factor,
     for (unsigned k = 0; k < 4; ++k)
       y[k] = mpnum::block_scaled_<Blocks>(mpnum::element_of_(in.at[j + k]), factor);
     const uint32_t word = mpnum::block_codes_<Blocks>(y, words);
-    mpnum::put_four_<Blocks::bits>(out.at + j * Blocks::bits / 8, is_zero ? 0 : word);
+    out.put(j / 4, is_zero ? 0 : word);
   }
   return out;
 }
@@ -302,11 +328,12 @@ mpnum_quantize_lanes_(const mpnum_lanes<T, N> &in, float factor,
 template <class Blocks, unsigned N>
 static __device__ __forceinline__ void
 mpnum_store_codes_(uint8_t *dst, size_t row, size_t column, size_t height, size_t width,
-                   bool is_whole, mpnum_lanes<uint8_t, N * Blocks::bits / 8> codes) {
-  typedef mpnum_lanes<uint8_t, N * Blocks::bits / 8> lanes;
+                   bool is_whole, const mpnum_block_words_<Blocks, N> &made) {
   if (is_whole) {
-    *reinterpret_cast<lanes *>(dst) = codes;
+    *reinterpret_cast<typename mpnum_block_words_<Blocks, N>::words *>(dst) = made.all;
   } else if (row < height && column < width) {
+    typename mpnum_block_words_<Blocks, N>::lanes codes;
+    memcpy(&codes, &made.all, sizeof codes);
     if (Blocks::is_stochastic && width % 2) { /* past the last one, as on hosts */
       MPNUM_UNROLL_
       for (unsigned j = 0; j < sizeof codes; ++j)
@@ -336,14 +363,14 @@ mpnum_quantize_row_(uint8_t *dst, const mpnum_quantize_job_ &job,
                     const mpnum_block_rule_ &rule, const mpnum_lanes<T, N> &in,
                     size_t row, size_t column, const uint32_t (&random)[N],
                     bool is_whole) {
+  const bool is_first = threadIdx.x % (Blocks::edge / N) == 0; /* as columns are */
   const uint32_t amax = mpnum_quantize_amax_<Blocks>(
       rule, mpnum_lanes_max_<Blocks::edge / N>(mpnum_magnitude_of_(in)));
   const mpnum_block_scale_scalar_ scale = mpnum::block_scale_<Blocks>(rule, amax);
   mpnum_store_codes_<Blocks, N>(dst, row, column, job.height, job.width, is_whole,
                                 mpnum_quantize_lanes_<Blocks>(in, scale.factor, random));
-  if (column % Blocks::edge == 0 &&
-      (is_whole || (row < job.height && column < job.width)))
-    mpnum_put_scale_<Blocks>(job.rows, row, column / Blocks::edge, scale.code);
+  if (is_first && (is_whole || (row < job.height && column < job.width)))
+    mpnum_put_scale_<Blocks, false>(job.rows, row, column / Blocks::edge, scale.code);
 }
 
 /* --- Tiles --- */
