@@ -153,8 +153,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
   if (threadIdx.x == 0) mpnum_atomic_amax(amax, all);
 }
 
-/* A warp for each history, mpnum_amax_history; blocks of a multiple of 32 threads. A
- * template so that only who launches it compiles it. */
+/* A warp for each history; blocks of a multiple of 32 threads. */
 template <class History>
 static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
     mpnum_scale_update_kernel_(History *histories, float *rings, float *amaxes,
@@ -300,21 +299,20 @@ static inline cudaError_t mpnum_launch_quantize_transpose(
  * again, into its ring, the recipe's history_length floats from rings + i *
  * history_length on, and has the scale of the next iteration. An amax that is 0, Inf or
  * NaN is counted, and the scale stays. Histories are those that
- * mpnum_amax_history_init made with this recipe. Bits: mpnum_amax_history_update. */
-static inline cudaError_t mpnum_launch_scale_update(mpnum_amax_history *histories,
-                                                    float *rings, float *amax,
-                                                    size_t count,
-                                                    const mpnum_fp8_recipe *recipe,
-                                                    cudaStream_t stream) {
+ * mpnum_amax_history_init made with this recipe. Bits: mpnum_amax_history_update.
+ * History: mpnum_amax_history; a template so that only who calls it compiles it. */
+template <class History>
+static inline cudaError_t
+mpnum_launch_scale_update(History *histories, float *rings, float *amax, size_t count,
+                          const mpnum_fp8_recipe *recipe, cudaStream_t stream) {
   const size_t warps = MPNUM_LAUNCH_THREADS_ / 32;
   const size_t blocks = count / warps + (count % warps != 0), limit = 0x7fffffff;
   if (!recipe || mpnum_fp8_recipe_validate(recipe, 0) != MPNUM_OK || blocks > limit ||
       (count && (!histories || !rings || !amax)))
     return cudaErrorInvalidValue;
   if (count == 0) return cudaSuccess;
-  return mpnum_launch_(mpnum_scale_update_kernel_<mpnum_amax_history>, blocks,
-                       MPNUM_LAUNCH_THREADS_, stream, histories, rings, amax, count,
-                       recipe->history_length);
+  return mpnum_launch_(mpnum_scale_update_kernel_<History>, blocks, MPNUM_LAUNCH_THREADS_,
+                       stream, histories, rings, amax, count, recipe->history_length);
 }
 
 #endif

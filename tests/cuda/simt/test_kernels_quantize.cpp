@@ -416,7 +416,7 @@ void what_is_wrong_is_refused(void) {
   mpnum_e4m3 *const none = nullptr, *const over = reinterpret_cast<mpnum_e4m3 *>(x) + 4;
   const float *const no_floats = nullptr;
   mpnum_fp8_recipe recipe = mpnum_fp8_recipe_delayed(), wrong = recipe;
-  mpnum_amax_history history;
+  mpnum_amax_history history, *const no_history = nullptr;
   wrong.history_length = 0;
   simt::launch_error = cudaErrorNotSupported;
   const auto refused = [](cudaError_t error, const char *what) {
@@ -444,7 +444,7 @@ void what_is_wrong_is_refused(void) {
           "no scale_inv");
   refused(mpnum_launch_scale_update(&history, x, &amax, 1, &wrong, nullptr),
           "histories of no recipe");
-  refused(mpnum_launch_scale_update(nullptr, x, &amax, 1, &recipe, nullptr),
+  refused(mpnum_launch_scale_update(no_history, x, &amax, 1, &recipe, nullptr),
           "no histories");
   for (int i = 0; i < 7; ++i)
     refused(mpnum_launch_quantize_transpose(i == 0 ? none : codes, i == 1 ? 3 : 4,
@@ -460,7 +460,8 @@ void what_is_wrong_is_refused(void) {
         "nothing");
   CHECK(mpnum_launch_dequantize_scaled(x, none, no_floats, 0, nullptr) == cudaSuccess,
         "nothing");
-  CHECK(mpnum_launch_scale_update(nullptr, x, &amax, 0, &recipe, nullptr) == cudaSuccess,
+  CHECK(mpnum_launch_scale_update(no_history, x, &amax, 0, &recipe, nullptr) ==
+            cudaSuccess,
         "nothing");
   CHECK(mpnum_launch_quantize_transpose(none, 0, none, 0, &amax, no_floats, 0, no_floats,
                                         0, 3, nullptr) == cudaSuccess,
