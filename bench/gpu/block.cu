@@ -48,15 +48,6 @@ __host__ __device__ size_t round_up(size_t n, size_t step) {
   return (n + step - 1) / step * step;
 }
 
-/* Where cuBLASLt reads the scale of a block: tiles of 128 rows by 4 blocks, row after row
- * of them; in a tile, 32 lines of rows r, r + 32, r + 64 and r + 96. columns: a
- * multiple of 4. (cuBLAS manual, 1D block scaling factors layout.) */
-__host__ __device__ size_t scale_place(size_t row, size_t block, size_t columns) {
-  const size_t tile = row / TILE_ROWS * (columns / TILE_COLUMNS) + block / TILE_COLUMNS;
-  return tile * (TILE_ROWS * TILE_COLUMNS) + row % 32 * 16 + row % TILE_ROWS / 32 * 4 +
-         block % TILE_COLUMNS;
-}
-
 /* Rows of `blocks` blocks. A block of threads takes one row of scales, the filled up rows
  * too, whose scales are 0 like those of filled up columns; LANES values a thread. */
 template <class Format>
@@ -81,7 +72,7 @@ __global__ void quantise_kernel(typename Format::lanes *codes, uint8_t *scales,
       codes[at] = Format::encode(in.at[0] * inverse, in.at[1] * inverse,
                                  in.at[2] * inverse, in.at[3] * inverse);
     if (threadIdx.x % sharers == 0 && block < columns)
-      scales[scale_place(row, block, columns)] = code;
+      scales[mpnum_scale_place(row, block, columns)] = code;
   }
 }
 
@@ -105,7 +96,7 @@ template <class Format>
 float scale_at(const void *scales, size_t row, size_t index, size_t k) {
   const size_t columns = round_up(k / Format::BLOCK, TILE_COLUMNS);
   return Format::scale_value(static_cast<const uint8_t *>(
-      scales)[scale_place(row, index / Format::BLOCK, columns)]);
+      scales)[mpnum_scale_place(row, index / Format::BLOCK, columns)]);
 }
 
 } // namespace

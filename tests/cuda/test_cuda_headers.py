@@ -94,6 +94,36 @@ def launches():
     return "\n".join([*lines, "  return error;", "}"]) + "\n"
 
 
+QUANTISERS = """\
+#include <mpnum/cuda/kernels.cuh>
+#define LAUNCH(call) if ((error = mpnum_launch_##call) != cudaSuccess) return error;
+#define BLOCKS a, b
+#define MATRIX n, n, n
+cudaError_t quantize_all(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, float *scale, const mpnum_blockscaled *a,
+                         const mpnum_blockscaled *b, size_t n, int what, cudaStream_t stream);
+cudaError_t quantize_all(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, float *scale, const mpnum_blockscaled *a,
+                         const mpnum_blockscaled *b, size_t n, int what, cudaStream_t stream) {
+  const mpnum_fp8_recipe recipe = mpnum_fp8_recipe_current();
+  cudaError_t error = cudaSuccess;
+  LAUNCH(quantize_scaled(codes, scale, y, scale, n, stream))
+  LAUNCH(quantize_current(codes, scale, scale, x, n, &recipe, stream))
+  LAUNCH(dequantize_scaled(y, codes, scale, n, stream))
+  LAUNCH(quantize_transpose(codes, n, codes, n, scale, y, n, scale, n, n, stream))
+  LAUNCH(scale_update(static_cast<mpnum_amax_history *>(0), x, scale, n, &recipe, stream))
+  LAUNCH(quantize_mx<mpnum_e4m3>(BLOCKS, y, MATRIX, MPNUM_BLOCKSCALE_RCEIL, what, stream))
+  LAUNCH(quantize_mx<mpnum_e3m2>(BLOCKS, x, MATRIX, MPNUM_BLOCKSCALE_RCEIL, what, stream))
+  LAUNCH(quantize_mx<mpnum_e2m1>(BLOCKS, x, MATRIX, MPNUM_BLOCKSCALE_RCEIL, what, stream))
+  LAUNCH(dequantize_mx<mpnum_e3m2>(y, a, MATRIX, what, stream))
+  LAUNCH(nvfp4_scale(scale, y, MATRIX, stream))
+  LAUNCH(quantize_nvfp4<16>(BLOCKS, scale, y, MATRIX, what, stream))
+  LAUNCH(quantize_nvfp4_sr(BLOCKS, scale, y, MATRIX, what, 1, 2, stream))
+  LAUNCH(dequantize_nvfp4(x, a, scale, MATRIX, what, stream))
+  LAUNCH(quantize_block<mpnum_e4m3>(BLOCKS, x, MATRIX, MPNUM_BLOCKSCALE_AMAX, 0, what, stream))
+  return mpnum_launch_dequantize_block<mpnum_e4m3>(x, a, MATRIX, what, stream);
+}
+"""
+
+
 def compile_text(text, *flags):
     """What nvcc said, and the text of what it made."""
     with tempfile.TemporaryDirectory() as folder:
@@ -121,6 +151,15 @@ def kernels_need_no_local_memory(arch, *flags):
     assert kernels > 50 + 2 * len(pairs()) and clean == kernels, f"{clean} of {kernels} kernels without local memory"
 
 
+def quantisers_need_no_local_memory(arch, *flags):
+    said, _ = compile_text(QUANTISERS, "-std=c++11", gencode(arch), "-Xptxas", "-v", "-cubin", *flags)
+    kernels = said.count("Compiling entry function")
+    frames = re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill stores", said)
+    # A register or two may be spilled; no array lies there.
+    bad = [frame for frame in frames if int(frame[0]) > 16 or frame[0] != "0" and frame[1] == "0"]
+    assert kernels > 20 and len(frames) >= kernels and not bad, f"{kernels} kernels, stack and spills: {bad}"
+
+
 def device_header_compiles_with_nvrtc(arch):
     nvrtc = Nvrtc()
     if arch.rstrip("af") not in nvrtc.archs():
@@ -138,6 +177,8 @@ def kernels_compile_with_nvrtc(arch):
     instances = ["mpnum_convert_kernel_<mpnum::cast_sat_<mpnum_e4m3, float>, mpnum_e4m3, float>",
                  "mpnum_convert_kernel_<mpnum::cast_plain_<float, mpnum_f16>, float, mpnum_f16>",
                  "mpnum_convert_kernel_<mpnum::cast_rounded_<mpnum_e2m1, float>, mpnum_e2m1x2, float>",
+                 "mpnum_quantize_kernel_<mpnum_e5m2, mpnum_f16, mpnum_scale_current_>",
+                 "mpnum_quantize_tile_kernel_<mpnum::blocks_<mpnum_e4m3, mpnum::MX_FAMILY_, 32>, float>",
                  "mpnum_all_finite_kernel_<double>", "mpnum_amax_kernel_<mpnum_bf16>", "mpnum_stats_kernel_<float>"]
     status, log, ptx = nvrtc.compile("#include <mpnum/cuda/kernels.cuh>\n" * 2, f"--gpu-architecture=compute_{arch}",
                                      f"--include-path={INCLUDE}", instances=instances)
@@ -270,6 +311,7 @@ def full_properties():
     for arch in QUICK_ARCHS[:-1]:
         yield named(f"kernels need no local memory on sm_{arch}", kernels_need_no_local_memory, arch)
         yield named(f"block.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
+    yield named("quantisers need no local memory on sm_120a", quantisers_need_no_local_memory, "120a")
     yield named(f"kernels.cuh compiles with NVRTC for sm_{QUICK_ARCHS[0]}", kernels_compile_with_nvrtc, QUICK_ARCHS[0])
     yield host_simd_compiles_without_a_warning
     yield two_units_link
@@ -291,6 +333,8 @@ def exhaustive_properties():
         for flags in ([], ["-use_fast_math"]):
             yield named(" ".join([f"kernels need no local memory on sm_{arch}", *flags]),
                         kernels_need_no_local_memory, arch, *flags)
+            yield named(" ".join([f"quantisers need no local memory on sm_{arch}", *flags]),
+                        quantisers_need_no_local_memory, arch, *flags)
         yield named(f"block.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
 
 

@@ -19,6 +19,7 @@
 #ifndef MPNUM_CUDA_BLOCK_CUH
 #define MPNUM_CUDA_BLOCK_CUH
 
+#include "../detail/cuda/quantize.cuh"
 #include "device.cuh"
 
 #define MPNUM_BLOCK_SCRATCH 32 /* words of shared memory that a block function takes */
@@ -124,6 +125,132 @@ MPNUM_DEVICE_ float mpnum_block_amax_f32(float value, uint32_t *scratch) {
 /* 1 if no thread has Inf or NaN, else 0. No scratch. */
 MPNUM_DEVICE_ int mpnum_block_all_finite_f32(float value) {
   return __syncthreads_and(mpnum_isfinite_f32(value)) != 0;
+}
+
+/* Quantising, as scale.h and blockscale.h do. */
+
+/* Codes and the scale of a block of which each lane has N neighbours. */
+template <class Blocks, class T, unsigned M, unsigned N>
+MPNUM_DEVICE_ uint32_t mpnum_warp_quantize_(mpnum_lanes<T, M> *codes,
+                                            const mpnum_lanes<float, N> &x,
+                                            const mpnum_block_rule_ &rule) {
+  typedef typename Blocks::Code element;
+  enum { count = mpnum::packed_<T>::count };
+  static_assert(M * count == N && Blocks::edge % N == 0, "a code for each element");
+  element all[N];
+  const uint32_t amax = mpnum_quantize_amax_<Blocks>(
+      rule, mpnum_lanes_max_<Blocks::edge / N>(mpnum_magnitude_of_(x)));
+  const mpnum_block_scale_scalar_ scale = mpnum::block_scale_<Blocks>(rule, amax);
+  const bool is_zero = mpnum_bits_of_scalar_(scale.factor) == 0;
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < N; ++j) {
+    const float y = mpnum::block_scaled_<Blocks>(x.at[j], scale.factor);
+    all[j] = is_zero ? element() : mpnum::from_float_sat<element>(y);
+  }
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < M; ++j)
+    codes->at[j] = mpnum::packed_<T>::pack(all + j * count);
+  return scale.code;
+}
+/* Quantises blocks of 32 neighbours of which each lane has N, 1, 2, 4, 8 or 16 of them,
+ * so that 32 / N lanes share a block. Called by all lanes of a warp. codes: mpnum_e4m3 or
+ * another element of MX, one for each of x, or packed, mpnum_e2m1x2, e3m2x4 or e2m3x4.
+ * scale_inv: that of the lane's block, in all lanes of it. rule: FLOOR, CEIL, EVEN or
+ * RCEIL. No shared memory. Bits: those of mpnum_quantize_blocks on hosts. */
+template <class T, unsigned M, unsigned N>
+MPNUM_DEVICE_ void mpnum_warp_quantize_mx(mpnum_lanes<T, M> *codes, mpnum_e8m0 *scale_inv,
+                                          const mpnum_lanes<float, N> &x,
+                                          mpnum_blockscale_rule rule) {
+  typedef typename mpnum::packed_<T>::element element;
+  typedef mpnum::blocks_<element, mpnum::MX_FAMILY_, 32> blocks;
+  const mpnum_blockscale_format format =
+      mpnum_blockscale_mx(mpnum::type_of<element>::value, rule);
+  *scale_inv = mpnum_from_bits_e8m0(
+      mpnum_warp_quantize_<blocks>(codes, x, mpnum::block_rule_(format, 1.0f)));
+}
+/* The same in NVFP4, blocks of 16: N is 1, 2, 4 or 8. codes: mpnum_e2m1 or mpnum_e2m1x2.
+ * scale: S of the tensor, of mpnum_nvfp4_scale; what is none (0, Inf, NaN) makes every
+ * scale_inv NaN. */
+template <class T, unsigned M, unsigned N>
+MPNUM_DEVICE_ void
+mpnum_warp_quantize_nvfp4(mpnum_lanes<T, M> *codes, mpnum_e4m3 *scale_inv,
+                          const mpnum_lanes<float, N> &x, float scale) {
+  typedef mpnum::blocks_<mpnum_e2m1, mpnum::TWO_LEVEL_FAMILY_, 16> blocks;
+  const mpnum_blockscale_format format = mpnum_blockscale_nvfp4(1);
+  mpnum_block_rule_ rule = mpnum_block_rule_of_(&format, scale);
+  rule.floor = mpnum::is_scale_(scale) ? 0 : 0x7fffffffu;
+  *scale_inv = mpnum_from_bits_e4m3(mpnum_warp_quantize_<blocks>(codes, x, rule));
+}
+
+/* A tile of mpnum_quantize_tile_transpose: its columns are 256 bytes of src wide. */
+#define MPNUM_TILE_ROWS    64
+#define MPNUM_TILE_SCRATCH 2176 /* words of shared memory */
+
+/* Codes of a tile of a matrix, and of its transpose, from one read: elements times scale,
+ * saturating; a scale that is none makes them NaN. Called by all threads of a block of
+ * 256. src, codes: row r begins at element r * ld, and transposed, which has a row for
+ * each column of src, at r * transposed_ld. The tile begins at (row, column), a multiple
+ * of the tile's size, and ends with the matrix, rows x columns, at the latest. T: a type
+ * of 8 bits; src f32, f16 or bf16. Returns the largest magnitude that the thread saw, as
+ * mpnum_amax; mpnum_block_amax_f32 makes one of all. scratch: MPNUM_TILE_SCRATCH words;
+ * sync before it is used again. Bits: those of mpnum_quantize_array. */
+template <class T, class S>
+MPNUM_DEVICE_ float
+mpnum_quantize_tile_transpose(T *codes, size_t codes_ld, T *transposed,
+                              size_t transposed_ld, const S *src, size_t src_ld,
+                              size_t row, size_t column, size_t rows, size_t columns,
+                              float scale, uint32_t *scratch) {
+  typedef mpnum::blocks_<T, mpnum::MX_FAMILY_, 32> blocks;
+  typedef mpnum_geometry_<S, 32> tile;
+  enum { n = tile::n };
+  static_assert(tile::rows == MPNUM_TILE_ROWS && blocks::bits == 8, "as documented");
+  typedef mpnum_lanes<S, n> source_lanes;
+  typedef mpnum_lanes<uint8_t, n> code_lanes;
+  uint8_t *const turned = reinterpret_cast<uint8_t *>(scratch);
+  const unsigned across = mpnum_thread_index() % tile::lanes * n;
+  const unsigned down = mpnum_thread_index() / tile::lanes * 4;
+  const float factor = mpnum::scale_or_nan_(scale);
+  const S *const at = src + (row + down) * src_ld + column + across;
+  uint8_t *const own =
+      reinterpret_cast<uint8_t *>(codes) + (row + down) * codes_ld + column + across;
+  mpnum_quantize_job_ job = mpnum_quantize_job_();
+  job.height = rows;
+  job.width = columns;
+  job.ld = src_ld;
+  const bool is_whole =
+      rows - row >= tile::rows && columns - column >= tile::columns &&
+      reinterpret_cast<size_t>(src) % alignof(source_lanes) == 0 && src_ld % n == 0 &&
+      reinterpret_cast<size_t>(codes) % alignof(code_lanes) == 0 && codes_ld % n == 0;
+  source_lanes in[4];
+  uint32_t amax = 0;
+  MPNUM_UNROLL_
+  for (unsigned v = 0; v < 4; ++v)
+    in[v] = mpnum_load_of_matrix_<n>(at + v * src_ld, job, row + down + v,
+                                     column + across, is_whole);
+  MPNUM_UNROLL_
+  for (unsigned v = 0; v < 4; ++v) {
+    const uint32_t random[n] = {0};
+    const uint32_t word = mpnum_magnitude_of_(in[v]);
+    amax = word > amax ? word : amax;
+    mpnum_store_codes_<blocks, n>(own + v * codes_ld, row + down + v, column + across,
+                                  rows, columns, is_whole,
+                                  mpnum_quantize_lanes_<blocks>(in[v], factor, random));
+  }
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < n; ++j) {
+    const uint32_t random[4] = {0};
+    float y[4];
+    MPNUM_UNROLL_
+    for (unsigned v = 0; v < 4; ++v)
+      y[v] = mpnum_mul_scalar_(mpnum::element_of_(in[v].at[j]), factor);
+    mpnum_put_turned_<8, tile::rows>(turned, across + j, down,
+                                     mpnum::block_codes_<blocks>(y, random));
+  }
+  __syncthreads();
+  mpnum_store_turned_<8, tile::rows>(
+      reinterpret_cast<uint8_t *>(transposed) + column * transposed_ld + row,
+      transposed_ld, turned, tile::columns, columns - column, rows - row);
+  return mpnum_amax(0, mpnum_f32_of_scalar_(amax));
 }
 
 #undef MPNUM_DEVICE_

@@ -22,6 +22,8 @@
 #define MPNUM_CUDA_KERNELS_CUH
 
 #include "convert.cuh"
+#include "quantize.cuh"
+#include "quantize_blocks.cuh"
 #include "reduce.cuh"
 
 #endif

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Kernels of mpnum/cuda run in the PTX interpreter of tests/cuda/ptx as nvcc compiles them: reductions of warps and blocks,
-conversions of arrays with any tail and alignment, reductions of arrays. No thread reads or writes past an end, reads
+conversions of arrays with any tail and alignment, reductions of arrays, blocks of MX by row and of the transposed matrix. No thread reads or writes past an end, reads
 what nothing has written, or races with another.
 """
 
@@ -60,6 +60,15 @@ void instantiate() {
                                    MPNUM_OVERFLOW_IEEE, 0, 0, 0);
 }
 """
+# Alone, for one target: the others need not compile it.
+BLOCKS = """\
+#include <mpnum/cuda/kernels.cuh>
+void instantiate() {
+  (void)mpnum_launch_quantize_mx<mpnum_e4m3>((const mpnum_blockscaled *)0, (const mpnum_blockscaled *)0, (const float *)0, 1, 1,
+                                             1, MPNUM_BLOCKSCALE_FLOOR, 1, 0);
+}
+"""
+BLOCKS_ARCH = "90"
 INFINITY, NAN, CANONICAL = 0x7f800000, 0xffa00001, 0x7fffffff
 ROUND_STOCHASTIC = 6
 add = arithmetic.operation("add", "f32")
@@ -70,7 +79,7 @@ class Kernels:
     def __init__(self, folder):
         self.folder = folder
         api = toolchain.load_api().Api()
-        wanted = ("mpnum_f32_to_e4m3", "mpnum_f32_to_e2m1_sat", "mpnum_f32_to_bf16_sr")
+        wanted = ("mpnum_f32_to_e4m3", "mpnum_f32_to_e4m3_sat", "mpnum_f32_to_e2m1_sat", "mpnum_f32_to_bf16_sr")
         self.calls = {call.name: call for call in calls.conversions(api) if call.name in wanted}
         self.calls["random"] = calls.Call("random", "mpnum_random", ["uint64_t", "uint64_t"], "uint32_t", 4, 1,
                                           "*out = mpnum_random(in[0], in[1]);")
@@ -206,6 +215,61 @@ def arrays_reduce(arch):
                     assert got == expected, f"{kernel} of {count} {name}: {got:#x}, not {expected:#x}"
 
 
+def side_of(codes, scales, pitch, across, *flags):
+    return struct.pack("<QQQQiii4x", codes, scales, pitch, across, *flags)
+
+
+def job_of(rows, columns, shape, what, shift):
+    """mpnum_quantize_job_ of e4m3 with FLOOR: e8m0 from the exponent of an amax, 8 less."""
+    rule = struct.pack("<11I4x", 0, 0, 0, 0, 8, 0x3f800000, 0, 0, 0, 0, 0xff)
+    return rows + columns + struct.pack("<QQQ", *shape) + rule + struct.pack("<QQQiiII", 0, 0, 0, what, 0, shift, 1)
+
+
+def floor_blocks(words):
+    """A line of codes and its scales, as OCP MX 1.0 has it, the codes by the scalar conversion."""
+    scales, scaled = [], []
+    for first in range(0, len(words), 32):
+        block = words[first:first + 32]
+        amax = max(word & 0x7fffffff for word in block)
+        scale = 0xff if amax >= INFINITY else max((amax >> 23) - 8, 0)
+        scales.append(scale)
+        for word in block:
+            x = struct.unpack("<f", struct.pack("<I", word))[0]
+            scaled.append(NAN if scale == 0xff else 0 if amax == 0 else
+                          struct.unpack("<I", struct.pack("<f", x * 2.0**(127 - scale)))[0])
+    return KERNELS.on_host("mpnum_f32_to_e4m3_sat", scaled), scales
+
+
+def blocks_quantise(arch):
+    text = calls.compile_ptx(BLOCKS, KERNELS.folder, arch)
+    for height, width, ld in ((3, 70, 72), (66, 33, 33)):
+        words = numbers(height * ld)
+        words[:width] = [word & 0x80000000 for word in words[:width]]
+        lines = [words[row * ld:row * ld + width] for row in range(height)]
+        turned = [list(line) for line in zip(*lines)]
+        for kernel in ("rows_kernel", "tile_kernel"):
+            machine = Machine(text)
+            source = machine.allocate(struct.pack(f"<{len(words)}I", *words))
+            across, down = (width + 31) // 32, (height + 31) // 32
+            memory = [machine.allocate(size) for size in (height * width, height * across, width * height, width * down)]
+            # The matrix is one tile of 64 vectors a row, or two of 64 rows.
+            job = job_of(side_of(memory[0].address, memory[1].address, width, across, 0, 0, 0),
+                         side_of(memory[2].address, memory[3].address, height, down, 0, 1, 0),
+                         (height, width, ld), 1 if kernel == "rows_kernel" else 7, 6)
+            if kernel == "rows_kernel":
+                grid = (height + 15) // 16
+            else:
+                job, grid = job[:-4] + struct.pack("<I", (width + 63) // 64), (width + 63) // 64 * ((height + 63) // 64)
+            machine.launch(entry(machine, kernel), grid, 256, [source.address, job])
+            for side, expected in ((0, lines), (2, turned)):
+                if kernel == "rows_kernel" and side == 2:
+                    continue
+                made = [floor_blocks(line) for line in expected]
+                for place, name in ((0, "codes"), (1, "scales")):
+                    want = bytes(number for line in made for number in line[place])
+                    assert bytes(memory[side + place].data) == want, f"{name} {side} of {height} x {width}, {kernel}"
+
+
 def main():
     global KERNELS
     titles = {"sm_{}: reductions of warps and blocks": collectives_agree, "sm_{}: arrays convert": arrays_convert,
@@ -219,7 +283,8 @@ def main():
         return tap.run(*[
             toolchain.named(title.format(arch), test, arch) if arch.rstrip("af") in known else
             toolchain.named(title.format(arch), skip, f"this nvcc does not compile for sm_{arch}")
-            for arch in ARCHS for title, test in titles.items()])
+            for arch, title, test in [*((arch, title, test) for arch in ARCHS for title, test in titles.items()),
+                                      (BLOCKS_ARCH, "sm_{}: blocks quantise", blocks_quantise)]])
 
 
 def skip(reason):

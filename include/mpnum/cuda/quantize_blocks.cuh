@@ -1,0 +1,693 @@
+/* SPDX-License-Identifier: MIT */
+/* MX, NVFP4 and DeepSeek's FP8 on devices: matrices in device memory to codes with a
+ * scale for each block, and back, as blockscale.h does on hosts. Rules of all launchers:
+ * kernels.cuh. CUDA C++11; NVRTC for the kernels alone.
+ *
+ *     const mpnum_blockscale_format format =
+ *         mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
+ *     mpnum_blockscaled by_row = {codes, columns, scales, scale_bytes, 1, 1};
+ *     mpnum_launch_quantize_mx<mpnum_e4m3>(&by_row, NULL, x, rows, columns, columns,
+ *                                          MPNUM_BLOCKSCALE_RCEIL,
+ *                                          MPNUM_QUANTIZE_ROWS, stream);
+ *
+ * mpnum_blockscaled is blockscale.h's, its pointers to device memory; `scale` is not
+ * looked at. by_row has blocks along rows of src, 1x32, by_column blocks along its
+ * columns, 32x1, and `what` says which of the two are made, both from one read of src;
+ * the other one may be NULL.
+ *
+ * By column, codes lie where their elements do, or with MPNUM_QUANTIZE_TRANSPOSED as rows
+ * of the transposed matrix, `stride` being that of its rows. Scales of 32x1 blocks: a row
+ * of them for each 32 rows of src, as mpnum_blockscale_transposed has it on hosts; those
+ * of the transposed matrix where that is made, and where they are swizzled, as a product
+ * reads them along the block either way.
+ *
+ * src, f32, f16 or bf16: row r begins at element r * ld. rows and columns may be any
+ * number: a block at an end is short. Nothing past the columns is written, and nothing of
+ * a swizzled layout but the scales that there are: clear it once.
+ * Inf and NaN: as MPNUM_BLOCKSCALE_PROPAGATE.
+ * Bits: mpnum_quantize_blocks.
+ * Errors: cudaErrorInvalidValue, nothing is launched: what blockscale.h refuses with a
+ *   status, arrays that overlap, no or unknown bits in `what`, scales that are floats at
+ *   an odd address. rows or columns 0: cudaSuccess, nothing is launched. */
+#ifndef MPNUM_CUDA_QUANTIZE_BLOCKS_CUH
+#define MPNUM_CUDA_QUANTIZE_BLOCKS_CUH
+
+#include "../blockscale_format.h"
+#include "../detail/cuda/quantize.cuh"
+#include "block.cuh"
+
+#define MPNUM_QUANTIZE_ROWS    1
+#define MPNUM_QUANTIZE_COLUMNS 2
+#define MPNUM_QUANTIZE_TRANSPOSED                      \
+ 4 /* codes by column as rows of the transposed matrix \
+    */
+
+/* Rows alone: blocks of 256 threads, 4 vectors each, that are 1 << job.shift across. */
+template <class Blocks, class T>
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
+    mpnum_quantize_rows_kernel_(const T *src, mpnum_quantize_job_ job) {
+  enum { n = 16 / sizeof(T), vectors = 4, log2_vectors = 10 };
+  const mpnum_block_rule_ rule = mpnum_quantize_rule_<Blocks>(job);
+  const unsigned mask = (1u << job.shift) - 1;
+  const size_t first_row = static_cast<size_t>(blockIdx.x / job.tiles)
+                           << (log2_vectors - job.shift);
+  const size_t first = static_cast<size_t>(blockIdx.x % job.tiles) << job.shift;
+  const bool is_whole = job.is_aligned &&
+                        first_row + (1u << (log2_vectors - job.shift)) <= job.height &&
+                        (first + mask + 1) * n <= job.width;
+  /* Vector v of a thread is `down` rows and `right` elements from its first: the same for
+   * all threads, whose number is a power of two. */
+  const size_t own_row = first_row + (threadIdx.x >> job.shift);
+  const size_t own_column = (first + (threadIdx.x & mask)) * n;
+  const T *const own = src + own_row * job.ld + own_column;
+  uint8_t *const codes =
+      job.rows.codes + own_row * job.rows.pitch + own_column * Blocks::bits / 8;
+  mpnum_lanes<T, n> in[vectors];
+  MPNUM_UNROLL_
+  for (unsigned v = 0; v < vectors; ++v) {
+    const size_t down = v * MPNUM_LAUNCH_THREADS_ >> job.shift;
+    const size_t right = (v * MPNUM_LAUNCH_THREADS_ & mask) * n;
+    in[v] = mpnum_load_of_matrix_<n>(own + down * job.ld + right, job, own_row + down,
+                                     own_column + right, is_whole);
+  }
+  MPNUM_UNROLL_
+  for (unsigned v = 0; v < vectors; ++v) {
+    const size_t down = v * MPNUM_LAUNCH_THREADS_ >> job.shift;
+    const size_t right = (v * MPNUM_LAUNCH_THREADS_ & mask) * n;
+    const size_t row = own_row + down, column = own_column + right;
+    uint32_t random[n] = {0};
+    if (Blocks::is_stochastic)
+      mpnum_quantize_words_(random, job.seed, job.offset + row * job.ld + column);
+    mpnum_quantize_row_<Blocks>(codes + down * job.rows.pitch + right * Blocks::bits / 8,
+                                job, rule, in[v], row, column, random, is_whole);
+  }
+}
+
+/* What becomes of four rows of a tile that a thread has, once the factors are known. */
+template <class Blocks, class T> struct mpnum_tile_rows_ {
+  typedef mpnum_geometry_<T, Blocks::edge> tile;
+  static constexpr unsigned n = tile::n;
+  static constexpr unsigned down = tile::rows / Blocks::edge; /* blocks in a tile */
+  static constexpr unsigned across =
+      Blocks::is_square ? tile::columns / Blocks::edge : tile::columns;
+  typedef mpnum_turned_<Blocks::bits, tile::rows> layout;
+  mpnum_lanes<T, n> in[4];
+  size_t row, column; /* of the matrix, of the first element */
+  unsigned y, x;      /* and of the tile */
+  bool is_whole;
+
+  __device__ __forceinline__ void load(const T *src, const mpnum_quantize_job_ &job,
+                                       size_t first_row, size_t first_column,
+                                       unsigned part) {
+    const unsigned thread = threadIdx.x;
+    x = thread % tile::lanes * n;
+    y = thread / tile::lanes * 4 + part * tile::part;
+    row = first_row + y;
+    column = first_column + x;
+    is_whole = job.is_aligned && first_row + tile::rows <= job.height &&
+               first_column + tile::columns <= job.width;
+    const T *const at = src + row * job.ld + column;
+    MPNUM_UNROLL_
+    for (unsigned v = 0; v < 4; ++v)
+      in[v] = mpnum_load_of_matrix_<n>(at + v * job.ld, job, row + v, column, is_whole);
+  }
+  /* Raises the largest magnitudes of the blocks, in shared memory. Threads of a warp that
+   * are not in one row of threads have the same columns, and the same blocks of them. */
+  __device__ __forceinline__ void raise(uint32_t *amax) const {
+    const bool is_first = tile::lanes == 32 || threadIdx.x % 32 < tile::lanes;
+    uint32_t *const own = amax + y / Blocks::edge * across;
+    if (Blocks::is_square) {
+      const unsigned sharers = Blocks::edge / n;
+      uint32_t word = 0;
+      MPNUM_UNROLL_
+      for (unsigned v = 0; v < 4; ++v) {
+        const uint32_t other = mpnum_magnitude_of_(in[v]);
+        word = other > word ? other : word;
+      }
+      word = pair(mpnum_lanes_max_<sharers>(word));
+      if (is_first && threadIdx.x % sharers == 0) atomicMax(own + x / Blocks::edge, word);
+    } else {
+      MPNUM_UNROLL_
+      for (unsigned j = 0; j < n; ++j) {
+        uint32_t word = 0;
+        MPNUM_UNROLL_
+        for (unsigned v = 0; v < 4; ++v) {
+          const uint32_t other =
+              mpnum_bits_of_scalar_(mpnum::element_of_(in[v].at[j])) & 0x7fffffffu;
+          word = other > word ? other : word;
+        }
+        word = pair(word);
+        if (is_first) atomicMax(own + x + j, word);
+      }
+    }
+  }
+  static __device__ __forceinline__ uint32_t pair(uint32_t word) {
+    if (tile::lanes == 32) return word;
+    const uint32_t other = __shfl_xor_sync(0xffffffffu, word, 16);
+    return other > word ? other : word;
+  }
+  /* Codes, and scales by row; turned is in shared memory. */
+  __device__ __forceinline__ void quantize(const mpnum_quantize_job_ &job,
+                                           const mpnum_block_rule_ &rule,
+                                           const uint32_t *factors,
+                                           uint8_t *turned) const {
+    const uint32_t *const own = factors + y / Blocks::edge * across;
+    uint8_t *const row_codes =
+        job.rows.codes + row * job.rows.pitch + column * Blocks::bits / 8;
+    uint8_t *const column_codes =
+        job.columns.codes + row * job.columns.pitch + column * Blocks::bits / 8;
+    float factor[n];
+    uint32_t four[Blocks::is_stochastic ? n : 1] = {0}; /* of columns */
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < n; ++j)
+      factor[j] =
+          mpnum_f32_of_scalar_(Blocks::is_square ? own[x / Blocks::edge] : own[x + j]);
+    MPNUM_UNROLL_
+    for (unsigned v = 0; v < 4; ++v) {
+      uint32_t random[n] = {0};
+      if (Blocks::is_stochastic)
+        mpnum_quantize_words_(random, job.seed, job.offset + (row + v) * job.ld + column);
+      if (job.what & MPNUM_QUANTIZE_ROWS) {
+        if (Blocks::is_square) {
+          mpnum_store_codes_<Blocks, n>(
+              row_codes + v * job.rows.pitch, row + v, column, job.height, job.width,
+              is_whole, mpnum_quantize_lanes_<Blocks>(in[v], factor[0], random));
+        } else {
+          mpnum_quantize_row_<Blocks>(row_codes + v * job.rows.pitch, job, rule, in[v],
+                                      row + v, column, random, is_whole);
+        }
+      }
+      if ((job.what & MPNUM_QUANTIZE_TRANSPOSED) == 0) {
+        if (job.what & MPNUM_QUANTIZE_COLUMNS)
+          mpnum_store_codes_<Blocks, n>(column_codes + v * job.columns.pitch, row + v,
+                                        column, job.height, job.width, is_whole,
+                                        by_column(v, factor, random));
+      } else if (Blocks::is_stochastic && row + v < job.height) {
+        MPNUM_UNROLL_
+        for (unsigned j = 0; j < n; ++j) { /* no four of an instruction */
+          const float scaled[4] = {scaled_at(v, j, factor[j]), 0, 0, 0};
+          const uint32_t words[4] = {random[j], 0, 0, 0};
+          four[Blocks::is_stochastic ? j : 0] |=
+              (mpnum::block_codes_<Blocks>(scaled, words) & ones) << v * Blocks::bits;
+        }
+      }
+    }
+    if (!(job.what & MPNUM_QUANTIZE_TRANSPOSED)) return;
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < n; ++j) {
+      uint32_t word = four[Blocks::is_stochastic ? j : 0];
+      if (!Blocks::is_stochastic) {
+        const float scaled[4] = {scaled_at(0, j, factor[j]), scaled_at(1, j, factor[j]),
+                                 scaled_at(2, j, factor[j]), scaled_at(3, j, factor[j])};
+        const uint32_t words[4] = {0};
+        word = mpnum::block_codes_<Blocks>(scaled, words);
+      }
+      mpnum_put_turned_<Blocks::bits, tile::rows>(
+          turned, x + j, y, mpnum_bits_of_scalar_(factor[j]) == 0 ? 0 : word);
+    }
+  }
+  static constexpr uint32_t ones = (1u << Blocks::bits) - 1;
+  __device__ __forceinline__ float scaled_at(unsigned v, unsigned j, float factor) const {
+    return mpnum::block_scaled_<Blocks>(mpnum::element_of_(in[v].at[j]), factor);
+  }
+  __device__ __forceinline__ mpnum_block_words_<Blocks, n>
+  by_column(unsigned v, const float (&factor)[n], const uint32_t (&random)[n]) const {
+    mpnum_block_words_<Blocks, n> out;
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < n; j += 4) {
+      uint32_t keep = 0;
+      float scaled[4];
+      const uint32_t words[4] = {random[j], random[j + 1], random[j + 2], random[j + 3]};
+      MPNUM_UNROLL_
+      for (unsigned k = 0; k < 4; ++k) {
+        scaled[k] = scaled_at(v, j + k, factor[j + k]);
+        if (mpnum_bits_of_scalar_(factor[j + k]) != 0) keep |= ones << k * Blocks::bits;
+      }
+      out.put(j / 4, mpnum::block_codes_<Blocks>(scaled, words) & keep);
+    }
+    return out;
+  }
+};
+
+/* Columns, squares, or rows and columns: a tile for each block of 256 threads. */
+template <class Blocks, class T>
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
+    mpnum_quantize_tile_kernel_(const T *src, mpnum_quantize_job_ job) {
+  typedef mpnum_tile_rows_<Blocks, T> own;
+  typedef typename own::tile tile;
+  enum { blocks = own::down * own::across, parts = tile::rows / tile::part };
+  __shared__ uint32_t amax[blocks]; /* then factors */
+  __shared__ uint32_t turned_words[tile::columns * own::layout::pitch / 4];
+  uint8_t *const turned = reinterpret_cast<uint8_t *>(turned_words);
+  const mpnum_block_rule_ rule = mpnum_quantize_rule_<Blocks>(job);
+  const size_t first_row = blockIdx.x / job.tiles * static_cast<size_t>(tile::rows);
+  const size_t first_column = blockIdx.x % job.tiles * static_cast<size_t>(tile::columns);
+  own rows;
+  for (unsigned i = threadIdx.x; i < blocks; i += MPNUM_LAUNCH_THREADS_)
+    amax[i] = 0;
+  __syncthreads();
+  for (unsigned part = 0; part < parts; ++part) {
+    rows.load(src, job, first_row, first_column, part);
+    rows.raise(amax);
+  }
+  __syncthreads();
+  for (unsigned i = threadIdx.x; i < blocks; i += MPNUM_LAUNCH_THREADS_) {
+    const unsigned wide = Blocks::is_square ? Blocks::edge : 1;
+    const size_t row = first_row / Blocks::edge + i / own::across;
+    const size_t column = first_column / wide + i % own::across;
+    const mpnum_block_scale_scalar_ scale =
+        mpnum::block_scale_<Blocks>(rule, mpnum_quantize_amax_<Blocks>(rule, amax[i]));
+    amax[i] = mpnum_bits_of_scalar_(scale.factor);
+    if (row * Blocks::edge >= job.height || column * wide >= job.width) continue;
+    if (job.what & MPNUM_QUANTIZE_COLUMNS)
+      mpnum_put_scale_<Blocks>(job.columns, row, column, scale.code);
+    if (Blocks::is_square && job.what & MPNUM_QUANTIZE_ROWS)
+      mpnum_put_scale_<Blocks>(job.rows, row, column, scale.code);
+  }
+  __syncthreads();
+  for (unsigned part = 0; part < parts; ++part) {
+    if (parts > 1) rows.load(src, job, first_row, first_column, part); /* from a cache */
+    rows.quantize(job, rule, amax, turned);
+  }
+  if (!(job.what & MPNUM_QUANTIZE_TRANSPOSED)) return;
+  __syncthreads();
+  if (first_column < job.width && first_row < job.height)
+    mpnum_store_turned_<Blocks::bits, tile::rows>(
+        job.columns.codes + first_column * job.columns.pitch +
+            first_row * Blocks::bits / 8,
+        job.columns.pitch, turned, tile::columns, job.width - first_column,
+        job.height - first_row);
+}
+
+/* Codes times their scales. One side of the job is used, by what. */
+template <class Blocks, class T>
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
+    mpnum_dequantize_blocks_kernel_(T *dst, mpnum_quantize_job_ job) {
+  enum { n = 16 / sizeof(T), vectors = 4, log2_vectors = 10 };
+  enum { bits = Blocks::bits, by_element = 1 << bits };
+  typedef typename Blocks::Code Code;
+  typedef mpnum_lanes<uint8_t, n * bits / 8> code_lanes;
+  const bool is_by_column = (job.what & MPNUM_QUANTIZE_COLUMNS) && !Blocks::is_square;
+  const mpnum_quantize_side_ side =
+      job.what & MPNUM_QUANTIZE_COLUMNS ? job.columns : job.rows;
+  const size_t high = is_by_column || Blocks::is_square ? Blocks::edge : 1;
+  const size_t wide = is_by_column ? 1 : Blocks::edge;
+  const unsigned mask = (1u << job.shift) - 1;
+  const size_t first_row = static_cast<size_t>(blockIdx.x / job.tiles)
+                           << (log2_vectors - job.shift);
+  const size_t first = static_cast<size_t>(blockIdx.x % job.tiles) << job.shift;
+  const float tensor =
+      Blocks::family == mpnum::TWO_LEVEL_FAMILY_ ? mpnum::scale_or_nan_(*job.scale) : 1;
+  const bool is_whole = job.is_aligned &&
+                        first_row + (1u << (log2_vectors - job.shift)) <= job.height &&
+                        (first + mask + 1) * n <= job.width;
+  code_lanes in[vectors];
+  MPNUM_UNROLL_
+  for (unsigned v = 0; v < vectors; ++v) {
+    const unsigned i = v * MPNUM_LAUNCH_THREADS_ + threadIdx.x;
+    const size_t row = first_row + (i >> job.shift), column = (first + (i & mask)) * n;
+    const uint8_t *const at = side.codes + row * side.pitch + column * bits / 8;
+    if (is_whole) {
+      in[v] = *reinterpret_cast<const code_lanes *>(at);
+    } else if (row < job.height && column < job.width) {
+      in[v] = mpnum_load<n * bits / 8>(
+          at, mpnum::dense_bytes_(Blocks::bits, job.width - column));
+    }
+  }
+  MPNUM_UNROLL_
+  for (unsigned v = 0; v < vectors; ++v) {
+    const unsigned i = v * MPNUM_LAUNCH_THREADS_ + threadIdx.x;
+    const size_t row = first_row + (i >> job.shift), column = (first + (i & mask)) * n;
+    if (!is_whole && (row >= job.height || column >= job.width)) continue;
+    mpnum_lanes<T, n> out;
+    float factor = 1;
+    uint64_t word = 0;
+    memcpy(&word, &in[v], sizeof in[v]);
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < n; ++j) {
+      if ((j == 0 || is_by_column) && (is_whole || column + j < job.width)) {
+        const size_t at = mpnum_scale_index_(side, side.is_turned != 0, row / high,
+                                             (column + j) / wide);
+        if (Blocks::family == mpnum::MX_FAMILY_)
+          factor = mpnum_e8m0_to_f32(mpnum_from_bits_e8m0(side.scale_inv[at]));
+        else if (Blocks::family == mpnum::TWO_LEVEL_FAMILY_)
+          factor = mpnum_e4m3_to_f32(mpnum_from_bits_e4m3(side.scale_inv[at]));
+        else
+          factor =
+              mpnum::scale_or_nan_(reinterpret_cast<const float *>(side.scale_inv)[at]);
+      }
+      const uint32_t code = static_cast<uint32_t>(word >> j * bits) & (by_element - 1);
+      float y =
+          mpnum_mul_scalar_(mpnum::element_of_(mpnum::from_bits<Code>(code)), factor);
+      if (Blocks::family == mpnum::TWO_LEVEL_FAMILY_) y = mpnum_div_scalar_(y, tensor);
+      mpnum::set_element_(out.at + j, mpnum_canonical_(y));
+    }
+    if (is_whole) {
+      *reinterpret_cast<mpnum_lanes<T, n> *>(dst + row * job.ld + column) = out;
+    } else {
+      mpnum_store(dst + row * job.ld + column, out, job.width - column);
+    }
+  }
+}
+
+/* The largest finite magnitude of a matrix, into *amax; then S of it. */
+template <class T>
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
+    mpnum_finite_amax_kernel_(float *amax, const T *src, mpnum_quantize_job_ job) {
+  enum { n = 16 / sizeof(T) };
+  __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
+  const size_t vectors = job.width / n + (job.width % n != 0);
+  uint32_t largest = 0;
+  for (size_t row = blockIdx.x / job.tiles; row < job.height;
+       row += gridDim.x / job.tiles)
+    for (size_t i =
+             blockIdx.x % job.tiles * static_cast<size_t>(blockDim.x) + threadIdx.x;
+         i < vectors; i += static_cast<size_t>(job.tiles) * blockDim.x) {
+      const mpnum_lanes<T, n> in =
+          mpnum_load<n>(src + row * job.ld + i * n, job.width - i * n);
+      MPNUM_UNROLL_
+      for (unsigned j = 0; j < n; ++j) {
+        const uint32_t word =
+            mpnum_bits_of_scalar_(mpnum::element_of_(in.at[j])) & 0x7fffffffu;
+        if (word < 0x7f800000u && word > largest) largest = word;
+      }
+    }
+  largest = mpnum_block_max_u32(largest, scratch);
+  if (threadIdx.x == 0) mpnum_atomic_amax(amax, mpnum_f32_of_scalar_(largest));
+}
+template <class T> static __global__ void mpnum_nvfp4_scale_kernel_(T *scale) {
+  *scale = mpnum_nvfp4_scale(*scale);
+}
+
+#if !MPNUM_HAS_NVRTC
+
+/* Makes a side of a job: codes by row, or by column, of a matrix in global memory. False
+ * if it is none. format: of blocks along rows. bytes: those of codes and of scales. */
+static inline bool mpnum_quantize_side_of_(mpnum_quantize_side_ *side, size_t bytes[2],
+                                           const mpnum_blockscale_format &format,
+                                           const mpnum_blockscaled *codes, int what,
+                                           const void *matrix, mpnum_type type,
+                                           size_t rows, size_t columns, size_t ld) {
+  if (!codes || ld < columns) return false;
+  const bool is_by_column = (what & MPNUM_QUANTIZE_COLUMNS) != 0;
+  const bool is_transposed = (what & MPNUM_QUANTIZE_TRANSPOSED) != 0;
+  const bool is_turned = is_transposed || (is_by_column && codes->is_swizzled &&
+                                           format.rows != format.columns);
+  const mpnum_blockscale_format lying =
+      is_by_column && !is_transposed ? mpnum_blockscale_transposed(format) : format;
+  const size_t high = is_transposed ? columns : rows;
+  const size_t wide = is_transposed ? rows : columns;
+  const size_t scale_bytes =
+      is_turned ? mpnum_blockscale_scale_bytes(&format, columns, rows, codes->is_swizzled)
+                : mpnum_blockscale_scale_bytes(&lying, rows, columns, codes->is_swizzled);
+  mpnum_blockscaled checked = *codes; /* what a host refuses, but for where scales lie */
+  checked.scale = 1;
+  if (is_turned) checked.is_swizzled = 0;
+  if (mpnum_block_check_(&lying, &checked, matrix, type, high, wide, wide) != MPNUM_OK ||
+      codes->is_swizzled & ~1 || codes->scale_inv_bytes < scale_bytes)
+    return false;
+  const size_t code_bytes = mpnum_extent_(high, wide, codes->stride, format.element_bits);
+  const size_t extent = mpnum_extent_(rows, columns, ld, mpnum_type_bits_(type));
+  if (!extent || mpnum_overlap_(codes->codes, code_bytes, matrix, extent) ||
+      mpnum_overlap_(codes->scale_inv, scale_bytes, matrix, extent) ||
+      mpnum_overlap_(codes->scale_inv, scale_bytes, codes->codes, code_bytes))
+    return false;
+  if (format.scale_type == MPNUM_TYPE_F32 &&
+      reinterpret_cast<size_t>(codes->scale_inv) % 4 != 0)
+    return false;
+  side->codes = static_cast<uint8_t *>(codes->codes);
+  side->scale_inv = static_cast<uint8_t *>(codes->scale_inv);
+  side->pitch =
+      mpnum::dense_bytes_(static_cast<unsigned>(format.element_bits), codes->stride);
+  side->is_swizzled = codes->is_swizzled;
+  side->is_turned = is_turned;
+  side->across = is_turned ? mpnum_blocks_along_(rows, format.columns)
+                           : mpnum_blocks_along_(columns, lying.columns);
+  bytes[0] = code_bytes;
+  bytes[1] = scale_bytes;
+  return true;
+}
+
+/* Cuts a matrix into tiles of 1024 vectors, rows of 1 << shift, so that few of those are
+ * past its end. Returns the number of tiles; 0: too many for a grid. */
+static inline size_t mpnum_quantize_tiles_(mpnum_quantize_job_ *job, size_t lanes,
+                                           unsigned least_shift) {
+  const size_t vectors = job->width / lanes + (job->width % lanes != 0);
+  const size_t limit = 0x7fffffff;
+  unsigned shift = 10;
+  while (shift > least_shift &&
+         ((vectors - 1) >> shift) + 1 > (vectors + vectors / 8) >> shift)
+    --shift;
+  const size_t across = ((vectors - 1) >> shift) + 1;
+  const size_t down = ((job->height - 1) >> (10 - shift)) + 1;
+  if (across > limit / down) return 0;
+  job->shift = shift;
+  job->tiles = static_cast<unsigned>(across);
+  return across * down;
+}
+
+/* Squares have no kernel for rows alone. */
+template <class Blocks, class T, bool is_square> struct mpnum_launch_rows_ {
+  static cudaError_t launch(const T *, mpnum_quantize_job_, cudaStream_t) {
+    return cudaErrorInvalidValue;
+  }
+};
+template <class Blocks, class T> struct mpnum_launch_rows_<Blocks, T, false> {
+  static cudaError_t launch(const T *src, mpnum_quantize_job_ job, cudaStream_t stream) {
+    const unsigned n = mpnum_geometry_<T, Blocks::edge>::n;
+    const size_t tiles = mpnum_quantize_tiles_(
+        &job, n, mpnum::log2_<Blocks::edge / mpnum_geometry_<T, Blocks::edge>::n>::value);
+    if (tiles == 0) return cudaErrorInvalidValue;
+    return mpnum_launch_(mpnum_quantize_rows_kernel_<Blocks, T>, tiles,
+                         MPNUM_LAUNCH_THREADS_, stream, src, job);
+  }
+};
+
+template <class Blocks, class T>
+static inline cudaError_t mpnum_launch_quantize_blocks_(
+    const mpnum_blockscale_format &format, const mpnum_blockscaled *by_row,
+    const mpnum_blockscaled *by_column, const T *src, const float *scale, size_t rows,
+    size_t columns, size_t ld, int what, uint64_t seed, uint64_t offset,
+    cudaStream_t stream) {
+  typedef mpnum_geometry_<T, Blocks::edge> tile;
+  const mpnum_type type = mpnum::type_of<T>::value;
+  const size_t limit = 0x7fffffff;
+  const size_t vector = alignof(mpnum_lanes<uint8_t, tile::n * Blocks::bits / 8>);
+  const int turned = MPNUM_QUANTIZE_COLUMNS | MPNUM_QUANTIZE_TRANSPOSED;
+  mpnum_quantize_job_ job = mpnum_quantize_job_();
+  size_t bytes[2], others[2];
+  if (what & ~(MPNUM_QUANTIZE_ROWS | turned) ||
+      !(what & (MPNUM_QUANTIZE_ROWS | MPNUM_QUANTIZE_COLUMNS)) ||
+      (what & turned) == MPNUM_QUANTIZE_TRANSPOSED ||
+      (Blocks::family == mpnum::TWO_LEVEL_FAMILY_ && !scale))
+    return cudaErrorInvalidValue;
+  if (rows == 0 || columns == 0) return cudaSuccess;
+  job.is_aligned = mpnum_launch_aligned_(src, ld * sizeof(T), 16);
+  if (what & MPNUM_QUANTIZE_ROWS) {
+    if (!mpnum_quantize_side_of_(&job.rows, bytes, format, by_row, MPNUM_QUANTIZE_ROWS,
+                                 src, type, rows, columns, ld))
+      return cudaErrorInvalidValue;
+    job.is_aligned &= mpnum_launch_aligned_(job.rows.codes, job.rows.pitch, vector);
+  }
+  if (what & MPNUM_QUANTIZE_COLUMNS) {
+    if (!mpnum_quantize_side_of_(&job.columns, others, format, by_column, what & turned,
+                                 src, type, rows, columns, ld))
+      return cudaErrorInvalidValue;
+    if (!(what & MPNUM_QUANTIZE_TRANSPOSED))
+      job.is_aligned &=
+          mpnum_launch_aligned_(job.columns.codes, job.columns.pitch, vector);
+  }
+  if (what & MPNUM_QUANTIZE_ROWS && what & MPNUM_QUANTIZE_COLUMNS) {
+    const mpnum_quantize_side_ &a = job.rows, &b = job.columns;
+    if (mpnum_overlap_(a.codes, bytes[0], b.codes, others[0]) ||
+        mpnum_overlap_(a.codes, bytes[0], b.scale_inv, others[1]) ||
+        mpnum_overlap_(a.scale_inv, bytes[1], b.codes, others[0]) ||
+        mpnum_overlap_(a.scale_inv, bytes[1], b.scale_inv, others[1]))
+      return cudaErrorInvalidValue;
+  }
+  job.height = rows;
+  job.width = columns;
+  job.ld = ld;
+  job.rule = mpnum::block_rule_(format, 1.0f);
+  job.scale = scale;
+  job.seed = seed;
+  job.offset = offset;
+  job.what = what;
+  if (what == MPNUM_QUANTIZE_ROWS && !Blocks::is_square)
+    return mpnum_launch_rows_<Blocks, T, Blocks::is_square>::launch(src, job, stream);
+  const size_t across = (columns - 1) / tile::columns + 1;
+  const size_t down = (rows - 1) / tile::rows + 1;
+  if (across > limit / down) return cudaErrorInvalidValue;
+  job.tiles = static_cast<unsigned>(across);
+  return mpnum_launch_(mpnum_quantize_tile_kernel_<Blocks, T>, across * down,
+                       MPNUM_LAUNCH_THREADS_, stream, src, job);
+}
+template <class Blocks, class T>
+static inline cudaError_t
+mpnum_launch_dequantize_blocks_(const mpnum_blockscale_format &format, T *dst,
+                                const mpnum_blockscaled *codes, const float *scale,
+                                size_t rows, size_t columns, size_t ld, int what,
+                                cudaStream_t stream) {
+  const size_t n = 16 / sizeof(T);
+  mpnum_quantize_job_ job = mpnum_quantize_job_();
+  mpnum_quantize_side_ *const side =
+      what == MPNUM_QUANTIZE_COLUMNS ? &job.columns : &job.rows;
+  if ((what != MPNUM_QUANTIZE_ROWS && what != MPNUM_QUANTIZE_COLUMNS) ||
+      (Blocks::family == mpnum::TWO_LEVEL_FAMILY_ && !scale))
+    return cudaErrorInvalidValue;
+  size_t bytes[2];
+  if (rows == 0 || columns == 0) return cudaSuccess;
+  if (!mpnum_quantize_side_of_(side, bytes, format, codes, what, dst,
+                               mpnum::type_of<T>::value, rows, columns, ld))
+    return cudaErrorInvalidValue;
+  job.height = rows;
+  job.width = columns;
+  job.ld = ld;
+  job.scale = scale;
+  job.what = what;
+  job.is_aligned = mpnum_launch_aligned_(dst, ld * sizeof(T), 16) &&
+                   mpnum_launch_aligned_(
+                       side->codes, side->pitch,
+                       alignof(mpnum_lanes<uint8_t, 16 / sizeof(T) * Blocks::bits / 8>));
+  const size_t tiles = mpnum_quantize_tiles_(&job, n, 0);
+  if (tiles == 0) return cudaErrorInvalidValue;
+  return mpnum_launch_(mpnum_dequantize_blocks_kernel_<Blocks, T>, tiles,
+                       MPNUM_LAUNCH_THREADS_, stream, dst, job);
+}
+
+/* MX: Code is mpnum_e4m3, e5m2, e3m2, e2m3 or e2m1, dense as mpnum_blockscale_mx has it;
+ * rule is FLOOR, CEIL, EVEN or RCEIL. */
+template <class Code, class T>
+static inline cudaError_t
+mpnum_launch_quantize_mx(const mpnum_blockscaled *by_row,
+                         const mpnum_blockscaled *by_column, const T *src, size_t rows,
+                         size_t columns, size_t ld, mpnum_blockscale_rule rule, int what,
+                         cudaStream_t stream) {
+  const mpnum_blockscale_format format =
+      mpnum_blockscale_mx(mpnum::type_of<Code>::value, rule);
+  if (mpnum_blockscale_validate(&format, 0) != MPNUM_OK) return cudaErrorInvalidValue;
+  return mpnum_launch_quantize_blocks_<mpnum::blocks_<Code, mpnum::MX_FAMILY_, 32>>(
+      format, by_row, by_column, src, 0, rows, columns, ld, what, 0, 0, stream);
+}
+/* Back: codes with scales by row, MPNUM_QUANTIZE_ROWS, or by column, _COLUMNS, of a
+ * matrix that is not transposed; one that is has codes by row. T: f32, f16 or bf16. Bits:
+ * mpnum_dequantize_blocks. */
+template <class Code, class T>
+static inline cudaError_t
+mpnum_launch_dequantize_mx(T *dst, const mpnum_blockscaled *src, size_t rows,
+                           size_t columns, size_t ld, int what, cudaStream_t stream) {
+  const mpnum_blockscale_format format =
+      mpnum_blockscale_mx(mpnum::type_of<Code>::value, MPNUM_BLOCKSCALE_RCEIL);
+  return mpnum_launch_dequantize_blocks_<mpnum::blocks_<Code, mpnum::MX_FAMILY_, 32>>(
+      format, dst, src, 0, rows, columns, ld, what, stream);
+}
+
+/* NVFP4's S, into *scale: that of the largest finite magnitude of a matrix, which is read
+ * for it. Bits: mpnum_nvfp4_scale of mpnum_finite_amax_rows. Without rows or columns:
+ * 1. */
+template <class T>
+static inline cudaError_t mpnum_launch_nvfp4_scale(float *scale, const T *src,
+                                                   size_t rows, size_t columns, size_t ld,
+                                                   cudaStream_t stream) {
+  const mpnum_type type = mpnum::type_of<T>::value;
+  mpnum_quantize_job_ job = mpnum_quantize_job_();
+  const size_t n = 16 / sizeof(T), across = MPNUM_LAUNCH_THREADS_ * 4;
+  const bool is_empty = rows == 0 || columns == 0;
+  cudaError_t error;
+  if (!scale ||
+      (!is_empty && (!src || ld < columns ||
+                     !mpnum_extent_(rows, columns, ld, mpnum_type_bits_(type)))))
+    return cudaErrorInvalidValue;
+  error = cudaMemsetAsync(scale, 0, sizeof *scale, stream);
+  if (error == cudaSuccess && !is_empty) {
+    const size_t tiles = (columns - 1) / (across * n) + 1;
+    const size_t limit = MPNUM_LAUNCH_REDUCE_BLOCKS_;
+    job.tiles = static_cast<unsigned>(tiles < limit ? tiles : limit);
+    const size_t down = limit / job.tiles < rows ? limit / job.tiles : rows;
+    job.height = rows;
+    job.width = columns;
+    job.ld = ld;
+    error = mpnum_launch_(mpnum_finite_amax_kernel_<T>, job.tiles * down,
+                          MPNUM_LAUNCH_THREADS_, stream, scale, src, job);
+  }
+  if (error != cudaSuccess) return error;
+  return mpnum_launch_(mpnum_nvfp4_scale_kernel_<float>, 1, 1, stream, scale);
+}
+/* NVFP4 in blocks of 1x16, or of 16x16 where high is 16; scale is S, in device memory;
+ * what is none (0, Inf, NaN), makes every block NaN. Blocks of 16x16 are the same by row
+ * and by column. */
+template <unsigned high = 1, class T>
+static inline cudaError_t
+mpnum_launch_quantize_nvfp4(const mpnum_blockscaled *by_row,
+                            const mpnum_blockscaled *by_column, const float *scale,
+                            const T *src, size_t rows, size_t columns, size_t ld,
+                            int what, cudaStream_t stream) {
+  static_assert(high == 1 || high == 16, "1x16 or 16x16");
+  typedef mpnum::blocks_<mpnum_e2m1, mpnum::TWO_LEVEL_FAMILY_, 16, high == 16> blocks;
+  return mpnum_launch_quantize_blocks_<blocks>(mpnum_blockscale_nvfp4(high), by_row,
+                                               by_column, src, scale, rows, columns, ld,
+                                               what, 0, 0, stream);
+}
+/* The same, elements rounded stochastically: element (r, c) of src takes random word
+ * offset + r * ld + c of the seed. */
+template <unsigned high = 1, class T>
+static inline cudaError_t mpnum_launch_quantize_nvfp4_sr(
+    const mpnum_blockscaled *by_row, const mpnum_blockscaled *by_column,
+    const float *scale, const T *src, size_t rows, size_t columns, size_t ld, int what,
+    uint64_t seed, uint64_t offset, cudaStream_t stream) {
+  static_assert(high == 1 || high == 16, "1x16 or 16x16");
+  typedef mpnum::blocks_<mpnum_e2m1, mpnum::TWO_LEVEL_FAMILY_, 16, high == 16, true>
+      blocks;
+  mpnum_blockscale_format format = mpnum_blockscale_nvfp4(high);
+  format.rounding = MPNUM_ROUND_STOCHASTIC;
+  return mpnum_launch_quantize_blocks_<blocks>(format, by_row, by_column, src, scale,
+                                               rows, columns, ld, what, seed, offset,
+                                               stream);
+}
+template <unsigned high = 1, class T>
+static inline cudaError_t
+mpnum_launch_dequantize_nvfp4(T *dst, const mpnum_blockscaled *src, const float *scale,
+                              size_t rows, size_t columns, size_t ld, int what,
+                              cudaStream_t stream) {
+  static_assert(high == 1 || high == 16, "1x16 or 16x16");
+  typedef mpnum::blocks_<mpnum_e2m1, mpnum::TWO_LEVEL_FAMILY_, 16, high == 16> blocks;
+  return mpnum_launch_dequantize_blocks_<blocks>(mpnum_blockscale_nvfp4(high), dst, src,
+                                                 scale, rows, columns, ld, what, stream);
+}
+
+/* DeepSeek's: Code, mpnum_e4m3 say, in blocks of 1x128, or of 128x128 where high is 128,
+ * with scales that are floats. rule: AMAX or AMAX_POW2; amax_floor: as in
+ * mpnum_blockscale_format, 0 for none. */
+template <class Code, unsigned high = 1, class T>
+static inline cudaError_t
+mpnum_launch_quantize_block(const mpnum_blockscaled *by_row,
+                            const mpnum_blockscaled *by_column, const T *src, size_t rows,
+                            size_t columns, size_t ld, mpnum_blockscale_rule rule,
+                            float amax_floor, int what, cudaStream_t stream) {
+  static_assert(high == 1 || high == 128, "1x128 or 128x128");
+  typedef mpnum::blocks_<Code, mpnum::AMAX_FAMILY_, 128, high == 128> blocks;
+  mpnum_blockscale_format format = mpnum_blockscale_deepseek(high);
+  format.element = mpnum_format_of(mpnum::type_of<Code>::value);
+  format.element_bits = blocks::bits;
+  format.rule = rule;
+  format.amax_floor = amax_floor;
+  if (mpnum_blockscale_validate(&format, 0) != MPNUM_OK) return cudaErrorInvalidValue;
+  return mpnum_launch_quantize_blocks_<blocks>(format, by_row, by_column, src, 0, rows,
+                                               columns, ld, what, 0, 0, stream);
+}
+template <class Code, unsigned high = 1, class T>
+static inline cudaError_t
+mpnum_launch_dequantize_block(T *dst, const mpnum_blockscaled *src, size_t rows,
+                              size_t columns, size_t ld, int what, cudaStream_t stream) {
+  static_assert(high == 1 || high == 128, "1x128 or 128x128");
+  typedef mpnum::blocks_<Code, mpnum::AMAX_FAMILY_, 128, high == 128> blocks;
+  mpnum_blockscale_format format = mpnum_blockscale_deepseek(high);
+  format.element = mpnum_format_of(mpnum::type_of<Code>::value);
+  format.element_bits = blocks::bits;
+  return mpnum_launch_dequantize_blocks_<blocks>(format, dst, src, 0, rows, columns, ld,
+                                                 what, stream);
+}
+
+#endif
+
+#endif

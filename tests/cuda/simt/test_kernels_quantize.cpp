@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: MIT */
+/* FP8 with a scale for each tensor (mpnum/cuda/quantize.cuh) and the quantisers of a warp
+ * and of a tile (mpnum/cuda/block.cuh) on the CPU, beside scale.h, amax_history.h and
+ * blockscale.h of the host, byte for byte. TEST_TYPES, whatever it lists, makes a program
+ * of some of it. */
+#include "quantize_checks.hpp"
+
+namespace {
+
+/* Elements at some places of an array, the codes at others, guards around these. */
+template <class T, class S> struct arrays {
+  arrays(std::size_t n_, std::size_t dst_at, std::size_t src_at, unsigned seed)
+      : n(n_), src(1, n_, 0, seed, src_at), at(dst_at),
+        codes(dst_at + n_ + guard_size, guard), want(codes) {}
+  T *dst() { return reinterpret_cast<T *>(codes.data() + at); }
+  void expect(float scale) {
+    mpnum_quantize_losses losses = {0, 0, 0, 0};
+    CHECK(mpnum_quantize_array(mpnum::type_of<T>::value, want.data() + at,
+                               mpnum::type_of<S>::value, src.begin(), n, scale,
+                               &losses) == MPNUM_OK,
+          "host");
+    amax = 0;
+    for (std::size_t i = 0; i < n; ++i)
+      amax = mpnum_amax_merge(amax, mpnum::element_of_(src.begin()[i]));
+  }
+  void compare(const char *what) const {
+    const auto differs = std::mismatch(want.begin(), want.end(), codes.begin());
+    CHECK(differs.first == want.end(),
+          "%s, %zu of %zu bytes at %zu: byte %td is %02x, want %02x", what, n, sizeof(S),
+          at, differs.first - want.begin(), *differs.second, *differs.first);
+  }
+
+  std::size_t n;
+  matrix<S> src;
+  std::size_t at;
+  std::vector<unsigned char> codes, want;
+  float amax = 0;
+};
+
+const float some_scales[] = {1.0f, 448.0f, 0x1p-130f, 3.0e38f, 0.1f};
+
+template <class T, class S>
+void check_scaled(std::size_t n, std::size_t dst_at, std::size_t src_at, float scale) {
+  arrays<T, S> a(n, dst_at, src_at, static_cast<unsigned>(n + src_at));
+  const float before = n % 3 ? 0.0f : 0x1p100f;
+  float amax = before;
+  a.expect(scale);
+  CHECK_LAUNCH(
+      mpnum_launch_quantize_scaled(a.dst(), &amax, a.src.begin(), &scale, n, nullptr));
+  a.compare("scaled");
+  CHECK(mpnum_bits_f32(amax) == mpnum_bits_f32(mpnum_amax_merge(before, a.amax)),
+        "amax %08x of %zu", mpnum_bits_f32(amax), n);
+  CHECK_LAUNCH(mpnum_launch_quantize_scaled(a.dst(), static_cast<float *>(nullptr),
+                                            a.src.begin(), &scale, n, nullptr));
+  a.compare("without amax");
+}
+/* Around vectors and tiles of 1024 of them. */
+template <class T, class S> void scaled_of(void) {
+  const std::size_t lanes = 16 / sizeof(S), tile = 1024 * lanes;
+  unsigned turn = 0;
+  for (std::size_t n : {std::size_t{1}, lanes - 1, lanes, lanes + 1, 256 * lanes - 1,
+                        tile - 1, tile, tile + 1, 2 * tile + 3}) {
+    simt::use(simt::schedules[turn % 6]);
+    check_scaled<T, S>(n, 0, 0, some_scales[turn % 5]);
+    ++turn;
+  }
+  for (std::size_t dst_at = 0; dst_at < 8; ++dst_at)
+    for (std::size_t src_at = 0; src_at < lanes; ++src_at)
+      check_scaled<T, S>(5 * lanes + 3, dst_at, src_at, 7.5f);
+  check_scaled<T, S>(tile + 9, 1, 1, 2.0f);
+}
+void scaled_arrays_have_the_hosts_bytes(void) {
+  scaled_of<mpnum_e4m3, float>();
+#ifndef TEST_TYPES
+  scaled_of<mpnum_e5m2, mpnum_bf16>();
+  scaled_of<mpnum_e4m3, mpnum_f16>();
+  scaled_of<mpnum_e5m2fnuz, float>();
+  scaled_of<mpnum_e3m4, mpnum_f16>();
+#endif
+}
+
+/* The blocks of a grid take several tiles each; the largest element is anywhere. */
+void long_arrays_are_strided_over(void) {
+  const float scale = 5;
+  for (std::size_t peak : {0u, 1023u, 4095u, 9001u, 20000u, 32767u, 39996u}) {
+    arrays<mpnum_e4m3, float> a(40000, 0, 0, 3);
+    float amax = 0;
+    for (float &x : a.src.values)
+      x = mpnum_from_bits_f32(mpnum_bits_f32(x) & 0xbfffffffu); /* below 2 */
+    a.src.values[peak] = -3;
+    a.expect(scale);
+    CHECK_LAUNCH(simt::launch(
+        mpnum_quantize_kernel_<mpnum_e4m3, float, mpnum_scale_given_>, {2, 256}, a.dst(),
+        &amax, a.src.begin(), mpnum_scale_given_{&scale}, a.n, 1));
+    a.compare("two blocks");
+    CHECK(amax == 3, "amax %a with a peak at %zu", static_cast<double>(amax), peak);
+  }
+}
+
+void broken_scales_make_codes_nan(void) {
+  for (std::uint32_t bits : {0u, 0x80000000u, 0xbf800000u, 0x7f800000u, 0x7fc00001u}) {
+    const float x[3] = {1, 0, -2}, scale = mpnum_from_bits_f32(bits);
+    mpnum_e4m3 codes[3] = {{1}, {1}, {1}};
+    mpnum_e5m2fnuz others[3] = {{1}, {1}, {1}};
+    float amax = 0, back[3] = {0, 0, 0};
+    CHECK_LAUNCH(mpnum_launch_quantize_scaled(codes, &amax, x, &scale, 3, nullptr));
+    CHECK_LAUNCH(mpnum_launch_quantize_scaled(others, &amax, x, &scale, 3, nullptr));
+    for (int i = 0; i < 3; ++i)
+      CHECK(codes[i].bits == 0x7f && others[i].bits == 0x80, "scale %08x", bits);
+    CHECK(amax == 2, "amax %a", static_cast<double>(amax));
+    codes[0].bits = 0x38;
+    CHECK_LAUNCH(mpnum_launch_dequantize_scaled(back, codes, &scale, 3, nullptr));
+    for (float y : back)
+      CHECK(mpnum_bits_f32(y) == 0x7fffffffu, "scale_inv %08x", bits);
+  }
+}
+
+template <class T, class S>
+void check_current(std::size_t n, unsigned seed, const mpnum_fp8_recipe &recipe) {
+  arrays<T, S> a(n, seed % 3, seed % 5, seed);
+  float amax = -1, scale_inv = -1;
+  a.expect(1);
+  const float scale = mpnum_scale_from_amax(
+      a.amax, mpnum_format_max(mpnum_format_of(mpnum::type_of<T>::value)),
+      &recipe.options);
+  a.expect(scale);
+  CHECK_LAUNCH(mpnum_launch_quantize_current(a.dst(), &scale_inv, &amax, a.src.begin(), n,
+                                             &recipe, nullptr));
+  a.compare("current");
+  CHECK(mpnum_bits_f32(amax) == mpnum_bits_f32(a.amax), "amax");
+  CHECK(mpnum_bits_f32(scale_inv) == mpnum_bits_f32(mpnum_scale_inv(scale)), "scale_inv");
+}
+void current_scaling_has_the_hosts_bytes(void) {
+  mpnum_fp8_recipe recipe = mpnum_fp8_recipe_current();
+  for (unsigned seed = 0; seed < 12; ++seed) {
+    simt::use(simt::schedules[seed % 6]);
+    recipe.options.power_of_two = seed % 2;
+    recipe.options.margin = static_cast<int>(seed % 3);
+    recipe.options.fallback = 0.25f;
+    check_current<mpnum_e4m3, float>(1 + 500 * seed, seed, recipe);
+#ifndef TEST_TYPES
+    check_current<mpnum_e5m2, mpnum_f16>(3 + 900 * seed, seed, recipe);
+#endif
+  }
+}
+
+template <class T, class Code> void back_of(void) {
+  for (std::size_t n :
+       {std::size_t{1}, std::size_t{7}, std::size_t{300}, std::size_t{9000}})
+    for (std::size_t at = 0; at < 3; ++at) {
+      std::vector<Code> codes(n + at);
+      std::vector<T> got(n + at + 8), want(got.size());
+      const float scale_inv = 0x1.234p-3f;
+      for (std::size_t i = 0; i < codes.size(); ++i)
+        codes[i] = mpnum::from_bits<Code>(static_cast<std::uint32_t>(i * 37 % 256));
+      CHECK(mpnum_dequantize_array(mpnum::type_of<T>::value, want.data() + at,
+                                   mpnum::type_of<Code>::value, codes.data() + at, n,
+                                   scale_inv) == MPNUM_OK,
+            "host");
+      CHECK_LAUNCH(mpnum_launch_dequantize_scaled(got.data() + at, codes.data() + at,
+                                                  &scale_inv, n, nullptr));
+      CHECK(std::memcmp(got.data(), want.data(), got.size() * sizeof(T)) == 0,
+            "%zu at %zu", n, at);
+    }
+}
+void dequantised_arrays_have_the_hosts_bytes(void) {
+  back_of<float, mpnum_e4m3>();
+#ifndef TEST_TYPES
+  back_of<mpnum_bf16, mpnum_e4m3>();
+  back_of<mpnum_f16, mpnum_e5m2>();
+  back_of<float, mpnum_e4m3fnuz>();
+#endif
+}
+
+template <class T, class S>
+void check_transpose(std::size_t rows, std::size_t columns, unsigned seed) {
+  const matrix<S> src(rows, columns, seed % 3, seed, seed % 2);
+  const std::size_t ld = columns + seed % 5, turned_ld = rows + seed % 4;
+  std::vector<unsigned char> codes(rows * ld + guard_size, guard), want = codes;
+  std::vector<unsigned char> turned(columns * turned_ld + guard_size, guard),
+      want_turned = turned;
+  const float scale = 3;
+  float amax = 0, want_amax = 0;
+  for (std::size_t r = 0; r < rows; ++r) {
+    const S *const row = src.begin() + r * src.ld;
+    CHECK(mpnum_quantize_array(mpnum::type_of<T>::value, want.data() + r * ld,
+                               mpnum::type_of<S>::value, row, columns, scale,
+                               nullptr) == MPNUM_OK,
+          "host");
+    for (std::size_t c = 0; c < columns; ++c) {
+      want_turned[c * turned_ld + r] = want[r * ld + c];
+      want_amax = mpnum_amax_merge(want_amax, mpnum::element_of_(row[c]));
+    }
+  }
+  CHECK_LAUNCH(mpnum_launch_quantize_transpose(
+      reinterpret_cast<T *>(codes.data()), ld, reinterpret_cast<T *>(turned.data()),
+      turned_ld, &amax, src.begin(), src.ld, &scale, rows, columns, nullptr));
+  CHECK(codes == want, "codes of %zu x %zu", rows, columns);
+  CHECK(turned == want_turned, "transposed codes of %zu x %zu", rows, columns);
+  CHECK(mpnum_bits_f32(amax) == mpnum_bits_f32(want_amax), "amax of %zu x %zu", rows,
+        columns);
+}
+void codes_and_their_transpose_come_from_one_read(void) {
+  const std::size_t sizes[][2] = {{1, 1},   {64, 64}, {63, 65},   {65, 63}, {64, 128},
+                                  {3, 200}, {200, 3}, {127, 129}, {1, 70},  {70, 1}};
+  unsigned seed = 0;
+  for (const auto &size : sizes) {
+    simt::use(simt::schedules[seed % 6]);
+    check_transpose<mpnum_e4m3, float>(size[0], size[1], seed);
+#ifndef TEST_TYPES
+    check_transpose<mpnum_e5m2, mpnum_bf16>(size[0], size[1], seed);
+#endif
+    ++seed;
+  }
+  check_transpose<mpnum_e4m3, float>(128, 128, 0); /* whole tiles, aligned */
+#ifndef TEST_TYPES
+  check_transpose<mpnum_e4m3, mpnum_f16>(64, 256, 60);
+#endif
+}
+
+/* The same by a kernel of one's own: the last tile of a matrix, as of the first. */
+__global__ void tile_of_four(mpnum_e4m3 *codes, mpnum_e4m3 *transposed, const float *src,
+                             float *amax) {
+  __shared__ uint32_t scratch[MPNUM_TILE_SCRATCH];
+  const float found = mpnum_quantize_tile_transpose(
+      codes, 100, transposed, 80, src, 100, MPNUM_TILE_ROWS, 64, 80, 100, 2.0f, scratch);
+  mpnum_atomic_amax(amax, found);
+}
+void kernels_quantise_tiles(void) {
+  const matrix<float> src(80, 100, 0, 8);
+  std::vector<mpnum_e4m3> codes(8000), transposed(8000);
+  float amax = 0, want = 0;
+  CHECK_LAUNCH(simt::launch(tile_of_four, {1, 256}, codes.data(), transposed.data(),
+                            src.begin(), &amax));
+  for (std::size_t r = 0; r < 80; ++r)
+    for (std::size_t c = 0; c < 100; ++c) {
+      const bool is_inside = r >= 64 && c >= 64;
+      const float x = src.begin()[r * 100 + c];
+      const unsigned code =
+          is_inside ? mpnum_f32_to_e4m3_sat(mpnum_mul_scalar_(x, 2)).bits : 0u;
+      CHECK(codes[r * 100 + c].bits == code && transposed[c * 80 + r].bits == code,
+            "row %zu, column %zu", r, c);
+      if (is_inside) want = mpnum_amax_merge(want, x);
+    }
+  CHECK(mpnum_bits_f32(amax) == mpnum_bits_f32(want), "amax");
+}
+
+/* Histories. */
+
+#ifdef TEST_TYPES
+constexpr unsigned length = 7, tensors = 9, steps = 12;
+#else
+constexpr unsigned length = 37, tensors = 21, steps = 45;
+#endif
+struct model {
+  std::vector<mpnum_amax_history> histories;
+  std::vector<float> rings;
+};
+model started(const mpnum_fp8_recipe &recipe) {
+  model made = {std::vector<mpnum_amax_history>(tensors),
+                std::vector<float>(tensors * recipe.history_length)};
+  std::memset(static_cast<void *>(made.histories.data()), 0,
+              tensors * sizeof(mpnum_amax_history));
+  for (unsigned i = 0; i < tensors; ++i)
+    CHECK(mpnum_amax_history_init(
+              &made.histories[i], made.rings.data() + i * recipe.history_length,
+              recipe.history_length, i % 2 ? 448.0f : 57344.0f, &recipe) == MPNUM_OK,
+          "init");
+  return made;
+}
+void histories_have_the_hosts_bytes(void) {
+  for (int algorithm = 0; algorithm < 2; ++algorithm)
+    for (std::uint32_t ring : {1u, 3u, length}) {
+      mpnum_fp8_recipe recipe = mpnum_fp8_recipe_delayed();
+      recipe.history_length = ring;
+      recipe.algorithm = algorithm;
+      recipe.options.power_of_two = algorithm;
+      model here = started(recipe), there = here;
+      for (unsigned step = 0; step < steps; ++step) {
+        std::vector<float> amax(tensors), taken;
+        simt::use(simt::schedules[step % 6]);
+        for (unsigned i = 0; i < tensors; ++i) {
+          const std::uint32_t word = mpnum_random(step, i);
+          amax[i] = mpnum_from_bits_f32(word & 0x7fffffffu);
+          if (word % 9 == 0) amax[i] = mpnum_from_bits_f32(0x7f800000u);
+          if (word % 9 == 1) amax[i] = mpnum_from_bits_f32(0x7fffffffu);
+          if (word % 9 == 2) amax[i] = 0;
+        }
+        taken = amax;
+        CHECK_LAUNCH(mpnum_launch_scale_update(there.histories.data(), there.rings.data(),
+                                               taken.data(), tensors, &recipe, nullptr));
+        for (unsigned i = 0; i < tensors; ++i) {
+          (void)mpnum_amax_history_update(&here.histories[i],
+                                          here.rings.data() + i * ring, amax[i]);
+          CHECK(mpnum_bits_f32(taken[i]) == 0, "amax %u stays", i);
+        }
+        CHECK(std::memcmp(here.histories.data(), there.histories.data(),
+                          tensors * sizeof(mpnum_amax_history)) == 0,
+              "histories, step %u", step);
+        CHECK(std::memcmp(here.rings.data(), there.rings.data(),
+                          here.rings.size() * sizeof(float)) == 0,
+              "rings, step %u", step);
+      }
+    }
+}
+
+/* Collectives of kernels of one's own. */
+
+template <class T, unsigned M, unsigned N>
+__global__ void mx_of_warp(T *codes, mpnum_e8m0 *blocks, const float *x, int rule) {
+  mpnum_lanes<T, M> made;
+  mpnum_warp_quantize_mx(&made, blocks + threadIdx.x,
+                         mpnum_load<N>(x + threadIdx.x * N, N),
+                         static_cast<mpnum_blockscale_rule>(rule));
+  mpnum_store(codes + threadIdx.x * M, made, M);
+}
+template <class T, unsigned M, unsigned N>
+__global__ void nvfp4_of_warp(T *codes, mpnum_e4m3 *blocks, const float *x, float scale) {
+  mpnum_lanes<T, M> made;
+  mpnum_warp_quantize_nvfp4(&made, blocks + threadIdx.x,
+                            mpnum_load<N>(x + threadIdx.x * N, N), scale);
+  mpnum_store(codes + threadIdx.x * M, made, M);
+}
+template <class T, unsigned M, unsigned N> void check_mx_of_warp(void) {
+  typedef typename mpnum::packed_<T>::element element;
+  for (unsigned seed = 0; seed < 24; ++seed) {
+    const matrix<float> src(1, 64 * N, 0, seed);
+    const mpnum_blockscale_rule rule = static_cast<mpnum_blockscale_rule>(seed % 4);
+    mpnum_blockscale_format format =
+        mpnum_blockscale_mx(mpnum::type_of<element>::value, rule);
+    if (sizeof(T) == 1 && mpnum::packed_<T>::count == 1) format.element_bits = 8;
+    std::vector<T> codes(64 * M), want(codes);
+    std::vector<mpnum_e8m0> scales(64), blocks(2 * N);
+    const mpnum_blockscaled to = {want.data(), 64 * N, blocks.data(), 2 * N, 0, 1};
+    CHECK(mpnum_quantize_blocks(&format, to, src.view(), nullptr, nullptr) == MPNUM_OK,
+          "host");
+    simt::use(simt::schedules[seed % 6]);
+    CHECK_LAUNCH(simt::launch(mx_of_warp<T, M, N>, {1, 64}, codes.data(), scales.data(),
+                              src.begin(), seed % 4));
+    CHECK(std::memcmp(codes.data(), want.data(), codes.size() * sizeof(T)) == 0,
+          "codes, %u of a lane, seed %u", N, seed);
+    for (unsigned lane = 0; lane < 64; ++lane)
+      CHECK(scales[lane].bits == blocks[lane * N / 32].bits, "scale of lane %u", lane);
+  }
+}
+template <class T, unsigned M, unsigned N> void check_nvfp4_of_warp(void) {
+  for (unsigned seed = 0; seed < 12; ++seed) {
+    const matrix<float> src(1, 64 * N, 0, seed);
+    mpnum_blockscale_format format = mpnum_blockscale_nvfp4(1);
+    if (mpnum::packed_<T>::count == 1) format.element_bits = 8;
+    const float scale = mpnum_nvfp4_scale(mpnum_finite_amax_rows(src.view()));
+    std::vector<T> codes(64 * M), want(codes);
+    std::vector<mpnum_e4m3> scales(64), blocks(4 * N);
+    const mpnum_blockscaled to = {want.data(), 64 * N, blocks.data(), 4 * N, 0, scale};
+    CHECK(mpnum_quantize_blocks(&format, to, src.view(), nullptr, nullptr) == MPNUM_OK,
+          "host");
+    simt::use(simt::schedules[seed % 6]);
+    CHECK_LAUNCH(simt::launch(nvfp4_of_warp<T, M, N>, {1, 64}, codes.data(),
+                              scales.data(), src.begin(), scale));
+    CHECK(std::memcmp(codes.data(), want.data(), codes.size() * sizeof(T)) == 0,
+          "codes, %u of a lane, seed %u", N, seed);
+    for (unsigned lane = 0; lane < 64; ++lane)
+      CHECK(scales[lane].bits == blocks[lane * N / 16].bits, "scale of lane %u", lane);
+  }
+}
+void warps_quantise_as_the_host(void) {
+  check_mx_of_warp<mpnum_e2m1x2, 4, 8>();
+#ifndef TEST_TYPES
+  check_mx_of_warp<mpnum_e4m3, 4, 4>();
+  check_nvfp4_of_warp<mpnum_e2m1x2, 2, 4>();
+  check_mx_of_warp<mpnum_e5m2, 1, 1>();
+  check_mx_of_warp<mpnum_e4m3, 16, 16>();
+  check_mx_of_warp<mpnum_e3m2x4, 1, 4>();
+  check_mx_of_warp<mpnum_e2m1, 2, 2>();
+  check_nvfp4_of_warp<mpnum_e2m1, 1, 1>();
+  check_nvfp4_of_warp<mpnum_e2m1x2, 4, 8>();
+#endif
+}
+
+/* One format of blocks; test_kernels_quantize_blocks.cpp has all. */
+void blocks_by_row_and_of_the_transpose(void) {
+  const mpnum_blockscale_format format =
+      mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
+  const std::size_t rows = 65, columns = 97;
+  const matrix<float> src(rows, columns, 3, 5), other = src.transposed();
+  std::vector<unsigned char> codes(4 * rows * columns), scales(4096),
+      want = codes, want_scales = scales;
+  const auto side = [&](std::vector<unsigned char> &c, std::vector<unsigned char> &s,
+                        std::size_t i) {
+    return mpnum_blockscaled{c.data() + i * rows * columns, i ? rows : columns,
+                             s.data() + i * 2048,           2048,
+                             static_cast<int>(i),           1};
+  };
+  CHECK(mpnum_quantize_blocks(&format, side(want, want_scales, 0), src.view(), nullptr,
+                              nullptr) == MPNUM_OK &&
+            mpnum_quantize_blocks(&format, side(want, want_scales, 1), other.view(),
+                                  nullptr, nullptr) == MPNUM_OK,
+        "host");
+  in_every_schedule([&] {
+    codes.assign(codes.size(), 0);
+    scales.assign(scales.size(), 0);
+    const mpnum_blockscaled by_row = side(codes, scales, 0);
+    const mpnum_blockscaled by_column = side(codes, scales, 1);
+    CHECK_LAUNCH(mpnum_launch_quantize_mx<mpnum_e4m3>(
+        &by_row, &by_column, src.begin(), rows, columns, src.ld, MPNUM_BLOCKSCALE_RCEIL,
+        MPNUM_QUANTIZE_ROWS | MPNUM_QUANTIZE_COLUMNS | MPNUM_QUANTIZE_TRANSPOSED,
+        nullptr));
+    CHECK(codes == want && scales == want_scales, "%s", simt::active_schedule.name);
+  });
+}
+
+/* Nothing is launched: a launch would give another error. */
+void what_is_wrong_is_refused(void) {
+  float x[8] = {1, 2, 3, 4, 5, 6, 7, 8}, scale = 1, amax = 0;
+  mpnum_e4m3 codes[8] = {}, turned[8] = {};
+  mpnum_e4m3 *const none = nullptr, *const over = reinterpret_cast<mpnum_e4m3 *>(x) + 4;
+  const float *const no_floats = nullptr;
+  mpnum_fp8_recipe recipe = mpnum_fp8_recipe_delayed(), wrong = recipe;
+  mpnum_amax_history history, *const no_history = nullptr;
+  wrong.history_length = 0;
+  simt::launch_error = cudaErrorNotSupported;
+  const auto refused = [](cudaError_t error, const char *what) {
+    CHECK(error == cudaErrorInvalidValue, "%s", what);
+  };
+  CHECK(mpnum_launch_quantize_scaled(codes, &amax, x, &scale, 8, nullptr) ==
+            cudaErrorNotSupported,
+        "a sound one");
+  refused(mpnum_launch_quantize_scaled(none, &amax, x, &scale, 8, nullptr), "no dst");
+  refused(mpnum_launch_quantize_scaled(codes, &amax, no_floats, &scale, 8, nullptr),
+          "no src");
+  refused(mpnum_launch_quantize_scaled(codes, &amax, x, no_floats, 8, nullptr),
+          "no scale");
+  refused(mpnum_launch_quantize_scaled(over, &amax, x, &scale, 8, nullptr),
+          "dst over src");
+  refused(mpnum_launch_quantize_current(codes, &scale, &amax, x, 8, &wrong, nullptr),
+          "no recipe");
+  refused(mpnum_launch_quantize_current(codes, &scale, static_cast<float *>(nullptr), x,
+                                        8, &recipe, nullptr),
+          "no amax");
+  refused(mpnum_launch_quantize_current(codes, &scale, &amax, x, 8, nullptr, nullptr),
+          "NULL for a recipe");
+  refused(mpnum_launch_dequantize_scaled(x, over, &scale, 8, nullptr), "src over dst");
+  refused(mpnum_launch_dequantize_scaled(x, codes, no_floats, 8, nullptr),
+          "no scale_inv");
+  refused(mpnum_launch_scale_update(&history, x, &amax, 1, &wrong, nullptr),
+          "histories of no recipe");
+  refused(mpnum_launch_scale_update(no_history, x, &amax, 1, &recipe, nullptr),
+          "no histories");
+  for (int i = 0; i < 7; ++i)
+    refused(mpnum_launch_quantize_transpose(i == 0 ? none : codes, i == 1 ? 3 : 4,
+                                            i == 2 ? codes + 1 : turned, i == 3 ? 1 : 2,
+                                            &amax, i == 4 ? no_floats : x, i == 5 ? 3 : 4,
+                                            i == 6 ? no_floats : &scale, 2, 4, nullptr),
+            "transpose");
+  CHECK(mpnum_launch_quantize_scaled(none, &amax, no_floats, no_floats, 0, nullptr) ==
+            cudaSuccess,
+        "nothing");
+  CHECK(mpnum_launch_quantize_current(none, &scale, &amax, no_floats, 0, &recipe,
+                                      nullptr) == cudaSuccess,
+        "nothing");
+  CHECK(mpnum_launch_dequantize_scaled(x, none, no_floats, 0, nullptr) == cudaSuccess,
+        "nothing");
+  CHECK(mpnum_launch_scale_update(no_history, x, &amax, 0, &recipe, nullptr) ==
+            cudaSuccess,
+        "nothing");
+  CHECK(mpnum_launch_quantize_transpose(none, 0, none, 0, &amax, no_floats, 0, no_floats,
+                                        0, 3, nullptr) == cudaSuccess,
+        "nothing");
+  simt::launch_error = cudaSuccess;
+}
+
+} // namespace
+
+int main(void) {
+  TAP_RUN(scaled_arrays_have_the_hosts_bytes);
+  TAP_RUN(long_arrays_are_strided_over);
+  TAP_RUN(broken_scales_make_codes_nan);
+  TAP_RUN(current_scaling_has_the_hosts_bytes);
+  TAP_RUN(dequantised_arrays_have_the_hosts_bytes);
+  TAP_RUN(codes_and_their_transpose_come_from_one_read);
+  TAP_RUN(kernels_quantise_tiles);
+  TAP_RUN(histories_have_the_hosts_bytes);
+  TAP_RUN(warps_quantise_as_the_host);
+  TAP_RUN(blocks_by_row_and_of_the_transpose);
+  TAP_RUN(what_is_wrong_is_refused);
+  return tap_done();
+}

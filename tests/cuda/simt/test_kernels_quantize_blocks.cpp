@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: MIT */
+/* The quantisers of mpnum/cuda/quantize_blocks.cuh on the CPU: MX, NVFP4 and DeepSeek's
+ * blocks by row, by column, of the transposed matrix and of several of these at once,
+ * scales one behind the other and swizzled, beside blockscale.h of the host, every byte
+ * of codes and scales and of what is between and behind them. TEST_TYPES, whatever it
+ * lists, makes a program of some of it. */
+#include "quantize_checks.hpp"
+
+namespace {
+
+constexpr int ROWS = MPNUM_QUANTIZE_ROWS, COLUMNS = MPNUM_QUANTIZE_COLUMNS,
+              TRANSPOSED = COLUMNS | MPNUM_QUANTIZE_TRANSPOSED;
+const int every_what[] = {ROWS, COLUMNS, TRANSPOSED, ROWS | COLUMNS, ROWS | TRANSPOSED};
+
+/* Codes and scales of a matrix of blocks in guarded memory. */
+struct stored {
+  stored(const mpnum_blockscale_format &format, std::size_t rows, std::size_t columns,
+         int is_swizzled_, std::size_t at_, std::size_t extra)
+      : at(at_), is_swizzled(is_swizzled_) {
+    const std::size_t group = mpnum_blockscale_group_(&format);
+    stride = (columns + extra + group - 1) / group * group;
+    codes.assign(at + rows * stride * static_cast<std::size_t>(format.element_bits) / 8 +
+                     guard_size,
+                 guard);
+    scale_bytes = mpnum_blockscale_scale_bytes(&format, rows, columns, is_swizzled);
+    scales.assign(scale_bytes + guard_size, guard);
+  }
+  mpnum_blockscaled view(float scale = 1) {
+    return {codes.data() + at, stride, scales.data(), scale_bytes, is_swizzled, scale};
+  }
+  bool operator==(const stored &other) const {
+    return codes == other.codes && scales == other.scales;
+  }
+
+  std::size_t at, stride = 0, scale_bytes = 0;
+  int is_swizzled;
+  std::vector<unsigned char> codes, scales;
+};
+
+struct manner {
+  int what = ROWS, is_swizzled = 0;
+  std::size_t codes_at = 0, extra = 0;
+  float scale = 1;
+  mpnum_quantize_options random = {0, 0};
+};
+
+/* Code i of a row that begins at a byte, and bits of one. */
+unsigned get_code(const unsigned char *row, std::size_t i, unsigned bits) {
+  unsigned pair = row[i * bits / 8];
+  if (i * bits % 8 + bits > 8) pair |= static_cast<unsigned>(row[i * bits / 8 + 1]) << 8;
+  return pair >> i * bits % 8 & ((1u << bits) - 1);
+}
+void put_code(unsigned char *row, std::size_t i, unsigned bits, unsigned code) {
+  const unsigned ones = ((1u << bits) - 1) << i * bits % 8, word = code << i * bits % 8;
+  unsigned char *const at = row + i * bits / 8;
+  at[0] = static_cast<unsigned char>((at[0] & ~ones) | word);
+  if (ones >> 8) at[1] = static_cast<unsigned char>((at[1] & ~(ones >> 8)) | word >> 8);
+}
+
+mpnum_blockscale_format turned(const mpnum_blockscale_format &format) {
+  return mpnum_blockscale_transposed(format);
+}
+template <class T>
+void quantize_on_host(const mpnum_blockscale_format &format, stored &to,
+                      const matrix<T> &src, const manner &how) {
+  const mpnum_status status = mpnum_quantize_blocks(&format, to.view(how.scale),
+                                                    src.view(), &how.random, nullptr);
+  CHECK(status == MPNUM_OK, "host: %s", mpnum_status_string(status));
+}
+/* What a launch by column has to give. */
+template <class T>
+stored expected_by_column(const mpnum_blockscale_format &format, const matrix<T> &src,
+                          const manner &how) {
+  const bool is_transposed = (how.what & MPNUM_QUANTIZE_TRANSPOSED) != 0;
+  const unsigned bits = static_cast<unsigned>(format.element_bits);
+  stored across(format, src.columns, src.rows, how.is_swizzled, how.codes_at, how.extra);
+  stored lying(turned(format), src.rows, src.columns, 0, how.codes_at, how.extra);
+  if (format.rows == format.columns)
+    lying =
+        stored(format, src.rows, src.columns, how.is_swizzled, how.codes_at, how.extra);
+  quantize_on_host(turned(format), lying, src, how);
+  quantize_on_host(format, across, src.transposed(), how);
+  if (!is_transposed) {
+    if (how.is_swizzled && format.rows != format.columns) {
+      lying.scales = across.scales;
+      lying.scale_bytes = across.scale_bytes;
+      lying.is_swizzled = 1;
+    }
+    return lying;
+  }
+  if (format.rounding == MPNUM_ROUND_STOCHASTIC) /* words belong to elements of src */
+    for (std::size_t r = 0; r < src.rows; ++r)
+      for (std::size_t c = 0; c < src.columns; ++c)
+        put_code(across.codes.data() + across.at + c * across.stride * bits / 8, r, bits,
+                 get_code(lying.codes.data() + lying.at + r * lying.stride * bits / 8, c,
+                          bits));
+  return across;
+}
+
+/* One launch beside the host. launch(by_row, by_column, src, how). */
+template <class T, class Launch>
+void check_blocks(const mpnum_blockscale_format &format, const matrix<T> &src,
+                  const manner &how, Launch launch) {
+  stored rows(format, src.rows, src.columns, how.is_swizzled, how.codes_at, how.extra);
+  stored row_codes = rows;
+  if (how.what & ROWS) quantize_on_host(format, rows, src, how);
+  const stored columns = expected_by_column(format, src, how);
+  stored column_codes = columns;
+  std::fill(column_codes.codes.begin(), column_codes.codes.end(), guard);
+  std::fill(column_codes.scales.begin(), column_codes.scales.end(), guard);
+  mpnum_blockscaled by_row = row_codes.view(), by_column = column_codes.view();
+  const cudaError_t error = launch(how.what & ROWS ? &by_row : nullptr,
+                                   how.what & COLUMNS ? &by_column : nullptr, src, how);
+  char text[120];
+  std::snprintf(text, sizeof text, "%zu x %zu of %zu bytes, ld %zu, what %d, swizzled %d",
+                src.rows, src.columns, sizeof(T), src.ld, how.what, how.is_swizzled);
+  CHECK(error == cudaSuccess, "%s: %s", text, cudaGetErrorString(error));
+  const auto compare = [&](const char *name, const std::vector<unsigned char> &got,
+                           const std::vector<unsigned char> &want) {
+    const auto differs = std::mismatch(want.begin(), want.end(), got.begin());
+    CHECK(differs.first == want.end(), "%s: %s, byte %td of %zu is %02x, want %02x", text,
+          name, differs.first - want.begin(), want.size(), *differs.second,
+          *differs.first);
+  };
+  compare("codes by row", row_codes.codes, rows.codes);
+  compare("scales by row", row_codes.scales, rows.scales);
+  if (how.what & COLUMNS) {
+    compare("codes by column", column_codes.codes, columns.codes);
+    compare("scales by column", column_codes.scales, columns.scales);
+  }
+}
+
+/* The formats: a launch of each. */
+template <class Code, class T>
+void check_mx(const matrix<T> &src, const manner &how, mpnum_blockscale_rule rule) {
+  check_blocks(mpnum_blockscale_mx(mpnum::type_of<Code>::value, rule), src, how,
+               [rule](const mpnum_blockscaled *by_row, const mpnum_blockscaled *by_column,
+                      const matrix<T> &x, const manner &m) {
+                 return mpnum_launch_quantize_mx<Code>(by_row, by_column, x.begin(),
+                                                       x.rows, x.columns, x.ld, rule,
+                                                       m.what, nullptr);
+               });
+}
+template <unsigned high, class T>
+void check_nvfp4(const matrix<T> &src, const manner &how, bool is_stochastic) {
+  mpnum_blockscale_format format = mpnum_blockscale_nvfp4(high);
+  if (is_stochastic) format.rounding = MPNUM_ROUND_STOCHASTIC;
+  check_blocks(format, src, how,
+               [is_stochastic](const mpnum_blockscaled *by_row,
+                               const mpnum_blockscaled *by_column, const matrix<T> &x,
+                               const manner &m) {
+                 if (is_stochastic)
+                   return mpnum_launch_quantize_nvfp4_sr<high>(
+                       by_row, by_column, &m.scale, x.begin(), x.rows, x.columns, x.ld,
+                       m.what, m.random.seed, m.random.offset, nullptr);
+                 return mpnum_launch_quantize_nvfp4<high>(by_row, by_column, &m.scale,
+                                                          x.begin(), x.rows, x.columns,
+                                                          x.ld, m.what, nullptr);
+               });
+}
+template <class Code, unsigned high, class T>
+void check_deepseek(const matrix<T> &src, const manner &how, mpnum_blockscale_rule rule,
+                    float amax_floor) {
+  mpnum_blockscale_format format = mpnum_blockscale_deepseek(high);
+  format.element = mpnum_format_of(mpnum::type_of<Code>::value);
+  format.rule = rule;
+  format.amax_floor = amax_floor;
+  check_blocks(format, src, how,
+               [rule, amax_floor](const mpnum_blockscaled *by_row,
+                                  const mpnum_blockscaled *by_column, const matrix<T> &x,
+                                  const manner &m) {
+                 return mpnum_launch_quantize_block<Code, high>(
+                     by_row, by_column, x.begin(), x.rows, x.columns, x.ld, rule,
+                     amax_floor, m.what, nullptr);
+               });
+}
+
+/* Sizes around blocks, vectors and tiles (64 rows and 64 or 128 columns). */
+const std::size_t sizes[][2] = {{1, 1},    {1, 31},   {3, 32},  {31, 33},
+                                {2, 65},   {33, 3},   {64, 64}, {65, 64},
+                                {63, 129}, {66, 127}, {128, 8}, {5, 257}};
+
+manner turn(unsigned i, std::size_t codes_at = 0, std::size_t extra = 0) {
+  manner how;
+  how.what = every_what[i % 5];
+  how.is_swizzled = i / 5 % 2;
+  how.codes_at = codes_at;
+  how.extra = extra;
+  return how;
+}
+
+template <class Code, class T> void mx_of(unsigned seed) {
+  unsigned i = seed;
+  for (const auto &size : sizes) {
+    simt::use(simt::schedules[i % 6]);
+    check_mx<Code>(matrix<T>(size[0], size[1], i % 3, i), turn(i, 0, i % 4),
+                   static_cast<mpnum_blockscale_rule>(i % 4));
+    ++i;
+  }
+}
+void mx_gives_the_hosts_bytes(void) {
+  mx_of<mpnum_e4m3, float>(0);
+  mx_of<mpnum_e2m1, mpnum_f16>(2);
+#ifndef TEST_TYPES
+  mx_of<mpnum_e4m3, mpnum_bf16>(1);
+  mx_of<mpnum_e3m2, float>(3);
+  mx_of<mpnum_e5m2, float>(4);
+  mx_of<mpnum_e2m3, mpnum_f16>(5);
+  mx_of<mpnum_e2m1, float>(6);
+  mx_of<mpnum_e3m2, mpnum_bf16>(7);
+#endif
+}
+
+template <class T> void mx_of_every_kind(void) {
+  for (unsigned i = 0; i < 40; ++i) {
+    manner how = turn(i);
+    const mpnum_blockscale_rule rule = static_cast<mpnum_blockscale_rule>(i / 10);
+    simt::use(simt::schedules[i % 6]);
+    check_mx<mpnum_e4m3>(matrix<T>(96, 64 + 64 * (i % 2), 0, i), how, rule);
+    check_mx<mpnum_e2m1>(matrix<T>(70, 130, 2, i), how, rule);
+  }
+}
+[[maybe_unused]] void every_side_layout_and_rule(void) {
+  mx_of_every_kind<float>();
+  mx_of_every_kind<mpnum_f16>();
+}
+
+/* Source and codes at each place, so that some is moved by vectors and some not. */
+void arrays_may_begin_anywhere(void) {
+  for (std::size_t src_at = 0; src_at < 8; ++src_at)
+    for (std::size_t codes_at = 0; codes_at < 8; ++codes_at)
+      for (unsigned side = 0; side < 4; ++side) {
+        manner how = turn(side, codes_at);
+        check_mx<mpnum_e4m3>(matrix<float>(4, 96, src_at % 4, 1, src_at % 4), how,
+                             MPNUM_BLOCKSCALE_RCEIL);
+        check_mx<mpnum_e2m1>(matrix<mpnum_f16>(4, 68, 8 - src_at, 2, src_at), how,
+                             MPNUM_BLOCKSCALE_FLOOR);
+      }
+}
+
+[[maybe_unused]] void long_rows_and_many_of_them(void) {
+  for (int what : {ROWS, TRANSPOSED}) {
+    manner how;
+    how.what = what;
+    check_mx<mpnum_e4m3>(matrix<float>(1, 20000, 0, 3), how, MPNUM_BLOCKSCALE_RCEIL);
+    check_mx<mpnum_e4m3>(matrix<float>(5000, 1, 0, 4), how, MPNUM_BLOCKSCALE_RCEIL);
+    check_mx<mpnum_e2m1>(matrix<mpnum_f16>(3, 9000, 1, 5), how, MPNUM_BLOCKSCALE_CEIL);
+    check_mx<mpnum_e5m2>(matrix<mpnum_bf16>(300, 40, 0, 6), how, MPNUM_BLOCKSCALE_EVEN);
+  }
+}
+
+template <unsigned high, class T> void nvfp4_of(unsigned seed, bool is_stochastic) {
+  unsigned i = seed;
+  for (const auto &size : sizes) {
+    const matrix<T> src(size[0], size[1], i % 2, i);
+    manner how = turn(i, 0, i % 3);
+    const float amax = mpnum_finite_amax_rows(src.view());
+    how.scale = i % 4 == 3 ? 1.5f : mpnum_nvfp4_scale(amax);
+    how.random = {7 + i, i % 2 ? ~0ull - 100 : 4 * i};
+    simt::use(simt::schedules[i % 6]);
+    check_nvfp4<high>(src, how, is_stochastic);
+    ++i;
+  }
+}
+void nvfp4_gives_the_hosts_bytes(void) {
+  nvfp4_of<16, float>(1, false);
+  nvfp4_of<1, mpnum_bf16>(2, true);
+#ifndef TEST_TYPES
+  nvfp4_of<1, float>(0, false);
+  nvfp4_of<1, mpnum_f16>(3, false);
+  nvfp4_of<16, mpnum_bf16>(4, false);
+  nvfp4_of<1, float>(5, true);
+  nvfp4_of<16, float>(6, true);
+  nvfp4_of<16, mpnum_f16>(7, true);
+#endif
+}
+
+void scales_of_tensors_are_those_of_finite_elements(void) {
+  for (const auto &size : sizes) {
+    const matrix<float> src(size[0], size[1], 3, 9);
+    const matrix<mpnum_f16> half(size[0], size[1], 1, 10);
+    float scale = -1;
+    CHECK_LAUNCH(mpnum_launch_nvfp4_scale(&scale, src.begin(), src.rows, src.columns,
+                                          src.ld, nullptr));
+    CHECK(mpnum_bits_f32(scale) ==
+              mpnum_bits_f32(mpnum_nvfp4_scale(mpnum_finite_amax_rows(src.view()))),
+          "f32: %a", static_cast<double>(scale));
+    CHECK_LAUNCH(mpnum_launch_nvfp4_scale(&scale, half.begin(), half.rows, half.columns,
+                                          half.ld, nullptr));
+    CHECK(mpnum_bits_f32(scale) ==
+              mpnum_bits_f32(mpnum_nvfp4_scale(mpnum_finite_amax_rows(half.view()))),
+          "f16: %a", static_cast<double>(scale));
+  }
+  float scale = -1;
+  CHECK_LAUNCH(mpnum_launch_nvfp4_scale<float>(&scale, nullptr, 0, 5, 5, nullptr));
+  CHECK(mpnum_bits_f32(scale) == 0x3f800000u, "%a", static_cast<double>(scale));
+}
+
+/* What the host refuses a device finds only while it runs. */
+void broken_scales_of_tensors_make_blocks_nan(void) {
+  const matrix<float> src(3, 20, 0, 1);
+  for (std::uint32_t bits : {0u, 0x80000000u, 0xbf800000u, 0x7f800000u, 0x7fc00001u}) {
+    std::vector<unsigned char> codes(30, guard), scales(6, guard);
+    const float scale = mpnum_from_bits_f32(bits);
+    const mpnum_blockscaled to = {codes.data(), 20, scales.data(), 6, 0, 1};
+    CHECK_LAUNCH(mpnum_launch_quantize_nvfp4(&to, nullptr, &scale, src.begin(), 3, 20, 20,
+                                             ROWS, nullptr));
+    for (unsigned char byte : codes)
+      CHECK(byte == 0x77, "code %02x of scale %08x", byte, bits); /* the largest */
+    for (unsigned char byte : scales)
+      CHECK(byte == 0x7f, "scale %02x of scale %08x", byte, bits);
+  }
+}
+
+template <class Code, unsigned high, class T> void deepseek_of(unsigned seed) {
+  unsigned i = seed;
+  const std::size_t more[][2] = {{1, 128}, {127, 129}, {130, 5}, {129, 257}, {7, 1000}};
+  for (const auto &size : more) {
+    simt::use(simt::schedules[i % 6]);
+    check_deepseek<Code, high>(
+        matrix<T>(size[0], size[1], i % 3, i), turn(i % 5, 0, i % 4),
+        i % 2 ? MPNUM_BLOCKSCALE_AMAX_POW2 : MPNUM_BLOCKSCALE_AMAX, i % 3 ? 0 : 1e-4f);
+    ++i;
+  }
+}
+void deepseek_gives_the_hosts_bytes(void) {
+  deepseek_of<mpnum_e4m3, 1, float>(0);
+#ifndef TEST_TYPES
+  for (unsigned i = 0; i < 5; ++i) {
+    deepseek_of<mpnum_e4m3, 1, float>(i);
+    deepseek_of<mpnum_e4m3, 1, mpnum_bf16>(i + 1);
+    deepseek_of<mpnum_e4m3, 128, float>(i);
+    deepseek_of<mpnum_e4m3, 128, mpnum_bf16>(i + 1);
+  }
+#endif
+}
+
+/* Back. launch(dst, codes, rows, columns, ld, what). */
+template <class T, class Launch>
+void check_back(const mpnum_blockscale_format &format, std::size_t rows,
+                std::size_t columns, int is_swizzled, float scale, unsigned seed,
+                Launch launch) {
+  const matrix<float> src(rows, columns, 0, seed);
+  manner how;
+  how.scale = scale;
+  how.is_swizzled = is_swizzled;
+  how.extra = seed % 3;
+  how.codes_at = seed % 2;
+  for (int what : {ROWS, COLUMNS}) {
+    how.what = what;
+    const mpnum_blockscale_format lying = what == COLUMNS ? turned(format) : format;
+    stored codes(lying, rows, columns, 0, how.codes_at, how.extra), given = codes;
+    quantize_on_host(lying, codes, src, how);
+    given = codes;
+    if (what == COLUMNS) given = expected_by_column(format, src, how);
+    if (what == ROWS && is_swizzled) {
+      given = stored(format, rows, columns, 1, how.codes_at, how.extra);
+      quantize_on_host(format, given, src, how);
+    }
+    const std::size_t ld = columns + seed % 4;
+    std::vector<T> want(rows * ld + 4), got(rows * ld + 4);
+    std::memset(static_cast<void *>(want.data()), guard, want.size() * sizeof(T));
+    std::memset(static_cast<void *>(got.data()), guard, got.size() * sizeof(T));
+    mpnum_rows to = mpnum_rows_of(mpnum::type_of<T>::value, want.data(), rows, columns);
+    to.stride = ld;
+    CHECK(mpnum_dequantize_blocks(&lying, to, codes.view(scale)) == MPNUM_OK, "host");
+    const mpnum_blockscaled from = given.view();
+    CHECK_LAUNCH(launch(got.data(), &from, rows, columns, ld, what));
+    for (std::size_t i = 0; i < want.size(); ++i)
+      CHECK(std::memcmp(&want[i], &got[i], sizeof(T)) == 0,
+            "%zu x %zu, what %d, element %zu", rows, columns, what, i);
+  }
+}
+template <class Code, class T> void mx_back(unsigned seed) {
+  for (const auto &size : sizes) {
+    check_back<T>(mpnum_blockscale_mx(mpnum::type_of<Code>::value, MPNUM_BLOCKSCALE_EVEN),
+                  size[0], size[1], seed % 2, 1, seed,
+                  [](T *dst, const mpnum_blockscaled *from, std::size_t rows,
+                     std::size_t columns, std::size_t ld, int what) {
+                    return mpnum_launch_dequantize_mx<Code>(dst, from, rows, columns, ld,
+                                                            what, nullptr);
+                  });
+    ++seed;
+  }
+}
+template <unsigned high, class T> void nvfp4_back(unsigned seed) {
+  for (const auto &size : sizes) {
+    const float scale = seed % 2 ? 3.0f : 1e-3f;
+    check_back<T>(mpnum_blockscale_nvfp4(high), size[0], size[1], seed % 2, scale, seed,
+                  [scale](T *dst, const mpnum_blockscaled *from, std::size_t rows,
+                          std::size_t columns, std::size_t ld, int what) {
+                    return mpnum_launch_dequantize_nvfp4<high>(
+                        dst, from, &scale, rows, columns, ld, what, nullptr);
+                  });
+    ++seed;
+  }
+}
+template <unsigned high, class T> void deepseek_back(unsigned seed) {
+  for (const auto &size : sizes) {
+    check_back<T>(mpnum_blockscale_deepseek(high), size[0], size[1], 0, 1, seed,
+                  [](T *dst, const mpnum_blockscaled *from, std::size_t rows,
+                     std::size_t columns, std::size_t ld, int what) {
+                    return mpnum_launch_dequantize_block<mpnum_e4m3, high>(
+                        dst, from, rows, columns, ld, what, nullptr);
+                  });
+    ++seed;
+  }
+}
+void dequantising_gives_the_hosts_bytes(void) {
+  mx_back<mpnum_e4m3, float>(0);
+  nvfp4_back<1, mpnum_bf16>(1);
+#ifndef TEST_TYPES
+  deepseek_back<1, float>(2);
+  mx_back<mpnum_e2m1, mpnum_f16>(3);
+  mx_back<mpnum_e3m2, float>(4);
+  mx_back<mpnum_e2m3, mpnum_bf16>(5);
+  mx_back<mpnum_e5m2, mpnum_f16>(6);
+  nvfp4_back<16, float>(7);
+  nvfp4_back<1, float>(8);
+  deepseek_back<128, mpnum_bf16>(9);
+#endif
+}
+
+/* Nothing is launched: a launch would give another error. */
+void what_is_wrong_is_refused(void) {
+  const matrix<float> src(40, 70, 0, 1);
+  stored rows(mpnum_blockscale_mx(MPNUM_TYPE_E2M1, MPNUM_BLOCKSCALE_RCEIL), 40, 70, 1, 0,
+              0);
+  stored columns(mpnum_blockscale_mx(MPNUM_TYPE_E2M1, MPNUM_BLOCKSCALE_RCEIL), 70, 40, 1,
+                 0, 0);
+  const mpnum_blockscaled by_row = rows.view(), by_column = columns.view();
+  const auto launch = [&](const mpnum_blockscaled *row, const mpnum_blockscaled *column,
+                          const float *from, std::size_t ld, int rule, int what) {
+    return mpnum_launch_quantize_mx<mpnum_e2m1>(row, column, from, 40, 70, ld,
+                                                static_cast<mpnum_blockscale_rule>(rule),
+                                                what, nullptr);
+  };
+  const int all = ROWS | TRANSPOSED;
+  simt::launch_error = cudaErrorNotSupported;
+  CHECK(launch(&by_row, &by_column, src.begin(), 70, 3, all) == cudaErrorNotSupported,
+        "the sound one");
+  CHECK(launch(nullptr, &by_column, src.begin(), 70, 3, all) == cudaErrorInvalidValue,
+        "no rows");
+  CHECK(launch(&by_row, nullptr, src.begin(), 70, 3, all) == cudaErrorInvalidValue,
+        "no columns");
+  CHECK(launch(&by_row, &by_column, nullptr, 70, 3, all) == cudaErrorInvalidValue,
+        "no source");
+  CHECK(launch(&by_row, &by_column, src.begin(), 69, 3, all) == cudaErrorInvalidValue,
+        "ld below the width");
+  CHECK(launch(&by_row, &by_column, src.begin(), 70, 4, all) == cudaErrorInvalidValue,
+        "another rule");
+  for (int what : {0, 4, 5, 8, 9, -1})
+    CHECK(launch(&by_row, &by_column, src.begin(), 70, 3, what) == cudaErrorInvalidValue,
+          "what %d", what);
+  for (int i = 0; i < 8; ++i) {
+    mpnum_blockscaled row = by_row, column = by_column;
+    mpnum_blockscaled &wrong = i % 2 ? row : column;
+    if (i / 2 == 0) wrong.codes = nullptr;
+    if (i / 2 == 1) wrong.scale_inv = nullptr;
+    if (i / 2 == 2) wrong.stride = i % 2 ? 69 : 39;
+    if (i / 2 == 3) wrong.scale_inv_bytes -= 1;
+    CHECK(launch(&row, &column, src.begin(), 70, 3, all) == cudaErrorInvalidValue,
+          "side %d", i);
+  }
+  mpnum_blockscaled over = by_row;
+  over.codes = const_cast<float *>(src.begin());
+  CHECK(launch(&over, &by_column, src.begin(), 70, 3, all) == cudaErrorInvalidValue,
+        "codes over the source");
+  over = by_row;
+  over.scale_inv = by_column.codes;
+  CHECK(launch(&over, &by_column, src.begin(), 70, 3, all) == cudaErrorInvalidValue,
+        "sides over each other");
+  const float scale = 1;
+  CHECK(mpnum_launch_quantize_nvfp4(&by_row, &by_column,
+                                    static_cast<const float *>(nullptr), src.begin(), 4,
+                                    4, 70, ROWS, nullptr) == cudaErrorInvalidValue,
+        "no scale");
+  mpnum_blockscaled odd = by_row;
+  odd.is_swizzled = 0;
+  odd.scale_inv = static_cast<unsigned char *>(odd.scale_inv) + 1;
+  CHECK(mpnum_launch_quantize_block<mpnum_e4m3>(&odd, nullptr, src.begin(), 1, 4, 70,
+                                                MPNUM_BLOCKSCALE_AMAX, 0, ROWS,
+                                                nullptr) == cudaErrorInvalidValue,
+        "floats at an odd address");
+  CHECK(mpnum_launch_quantize_block<mpnum_e4m3>(&by_row, nullptr, src.begin(), 1, 4, 70,
+                                                MPNUM_BLOCKSCALE_AMAX, 0, ROWS,
+                                                nullptr) == cudaErrorInvalidValue,
+        "floats swizzled");
+  float back[4];
+  CHECK(mpnum_launch_dequantize_mx<mpnum_e2m1>(back, &by_row, 1, 4, 4, ROWS | COLUMNS,
+                                               nullptr) == cudaErrorInvalidValue,
+        "two ways back");
+  CHECK(mpnum_launch_dequantize_mx<mpnum_e2m1>(back, &by_row, 1, 4, 3, ROWS, nullptr) ==
+            cudaErrorInvalidValue,
+        "ld below the width");
+  CHECK(mpnum_launch_dequantize_mx<mpnum_e2m1>(back, nullptr, 1, 4, 4, ROWS, nullptr) ==
+            cudaErrorInvalidValue,
+        "no codes");
+  /* Nothing to do, whatever the pointers. */
+  float *const none = nullptr;
+  CHECK(mpnum_launch_quantize_mx<mpnum_e2m1>(nullptr, nullptr, none, 0, 5, 0,
+                                             MPNUM_BLOCKSCALE_RCEIL, ROWS,
+                                             nullptr) == cudaSuccess,
+        "no rows");
+  CHECK(mpnum_launch_quantize_nvfp4(nullptr, nullptr, &scale, none, 5, 0, 0, COLUMNS,
+                                    nullptr) == cudaSuccess,
+        "no columns");
+  CHECK(mpnum_launch_dequantize_mx<mpnum_e2m1>(none, nullptr, 0, 0, 0, ROWS, nullptr) ==
+            cudaSuccess,
+        "nothing back");
+  simt::launch_error = cudaSuccess;
+  for (unsigned char byte : rows.codes)
+    CHECK(byte == guard, "something was written");
+}
+
+} // namespace
+
+int main(void) {
+  TAP_RUN(mx_gives_the_hosts_bytes);
+  TAP_RUN(nvfp4_gives_the_hosts_bytes);
+  TAP_RUN(deepseek_gives_the_hosts_bytes);
+  TAP_RUN(dequantising_gives_the_hosts_bytes);
+#ifndef TEST_TYPES
+  TAP_RUN(every_side_layout_and_rule);
+  TAP_RUN(long_rows_and_many_of_them);
+#endif
+  TAP_RUN(arrays_may_begin_anywhere);
+  TAP_RUN(scales_of_tensors_are_those_of_finite_elements);
+  TAP_RUN(broken_scales_of_tensors_make_blocks_nan);
+  TAP_RUN(what_is_wrong_is_refused);
+  return tap_done();
+}
