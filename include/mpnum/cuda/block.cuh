@@ -62,10 +62,10 @@ MPNUM_DEVICE_ float mpnum_from_ordered_f32_(uint32_t word) {
 /* Warp functions. */
 
 /* The sum over the lanes, added in pairs of lanes 16, 8, 4, 2 and 1 apart. NaN: canonical
- * 0x7fffffff. Under -use_fast_math subnormals are flushed. */
+ * 0x7fffffff. */
 MPNUM_DEVICE_ float mpnum_warp_sum_f32(float value) {
   for (int step = 16; step > 0; step /= 2)
-    value = __fadd_rn(value, __shfl_xor_sync(MPNUM_ALL_LANES_, value, step));
+    value = mpnum_add_scalar_(value, __shfl_xor_sync(MPNUM_ALL_LANES_, value, step));
   return mpnum_isnan_f32(value) ? mpnum_from_bits_f32(0x7fffffffu) : value;
 }
 /* The largest; -0 is less than +0. NaN in any lane: 0x7fffffff. */
@@ -124,6 +124,55 @@ MPNUM_DEVICE_ float mpnum_block_amax_f32(float value, uint32_t *scratch) {
 /* 1 if no thread has Inf or NaN, else 0. No scratch. */
 MPNUM_DEVICE_ int mpnum_block_all_finite_f32(float value) {
   return __syncthreads_and(mpnum_isfinite_f32(value)) != 0;
+}
+
+/* Rows that a warp or block shares. */
+
+/* The state of a row in parts, a part in each lane (softmax.h): all get the largest
+ * element, to which each sum is rescaled, once, before they are added as by
+ * mpnum_warp_sum_f32. NaN: both 0x7fffffff. Not the bits of mpnum_softmax_merge part by
+ * part, which rescales more often; the same from every GPU. */
+MPNUM_DEVICE_ float mpnum_rescaled_part_(mpnum_softmax_state state, float max,
+                                         float scale) {
+  if (mpnum_bits_f32(max) == 0xff800000u) return 0;
+  if (mpnum_isnan_f32(max)) return max;
+  return mpnum_rescaled_(state.sum, state.max, max, scale);
+}
+MPNUM_DEVICE_ mpnum_softmax_state mpnum_warp_softmax_merge(mpnum_softmax_state state,
+                                                           float scale) {
+  const float max = mpnum_warp_max_f32(state.max);
+  state.sum = mpnum_warp_sum_f32(mpnum_rescaled_part_(state, max, scale));
+  state.max = max;
+  return state;
+}
+/* The same of all threads, sums as by mpnum_block_sum_f32; 4 syncs. */
+MPNUM_DEVICE_ mpnum_softmax_state mpnum_block_softmax_merge(mpnum_softmax_state state,
+                                                            float scale,
+                                                            uint32_t *scratch) {
+  const float max = mpnum_block_max_f32(state.max, scratch);
+  state.sum = mpnum_block_sum_f32(mpnum_rescaled_part_(state, max, scale), scratch);
+  state.max = max;
+  return state;
+}
+
+/* The largest value and the lowest index of those that have it; -0 and +0 are equal, NaN,
+ * which is 0x7fffffff, is above all. */
+typedef struct mpnum_argmax {
+  float max;
+  uint32_t index;
+} mpnum_argmax;
+/* Of the value and index of each thread; 4 syncs. Of threads without one: -Inf and
+ * 0xffffffff. The bits do not depend on the order of threads. */
+MPNUM_DEVICE_ mpnum_argmax mpnum_block_argmax_f32(float value, uint32_t index,
+                                                  uint32_t *scratch) {
+  const uint32_t minus_zero = 0x80000000u;
+  const uint32_t own = mpnum_ordered_f32_(mpnum_from_bits_f32(
+      mpnum_bits_f32(value) == minus_zero ? 0 : mpnum_bits_f32(value)));
+  const uint32_t most = mpnum_block_max_u32(own, scratch);
+  mpnum_argmax result;
+  result.max = mpnum_from_ordered_f32_(most);
+  result.index = ~mpnum_block_max_u32(own == most ? ~index : 0, scratch);
+  return result;
 }
 
 #undef MPNUM_DEVICE_
