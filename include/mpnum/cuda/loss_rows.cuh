@@ -23,10 +23,10 @@ namespace mpnum {
 struct row_spread_ {
   pair_ sum;
   float max, scale, log_sum;
-  size_t count;
+  unsigned count;
   int is_masked;
   uint32_t counted;
-  __device__ __forceinline__ void operator()(size_t i, pair_ x) {
+  __device__ __forceinline__ void operator()(unsigned i, pair_ x) {
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 2; ++j) {
       const float t = mpnum_exponent_(x.at[j], max, scale);
@@ -42,7 +42,7 @@ struct row_spread_ {
  * masked; or, with fills, number. Past count they are 0, or left alone. */
 template <class G> struct loss_writer_ {
   G *dst;
-  size_t count, columns, target;
+  unsigned count, columns, target;
   int fills, has_powers, is_masked, adds, has_own;
   float max, scale, a, b, c, own, number;
   __device__ __forceinline__ float of(float x) const {
@@ -52,8 +52,8 @@ template <class G> struct loss_writer_ {
     if (!has_powers) x = mpnum_exp_of_negative_scalar_(mpnum_exponent_(x, max, scale));
     return mpnum_mul_scalar_(mpnum_sub_scalar_(mpnum_mul_scalar_(x, a), b), c);
   }
-  __device__ __forceinline__ void operator()(size_t i, pair_ x) const {
-    const size_t end = adds && !fills ? count : columns;
+  __device__ __forceinline__ void operator()(unsigned i, pair_ x) const {
+    const unsigned end = adds && !fills ? count : columns;
     pair_ y;
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 2; ++j) {
@@ -116,9 +116,8 @@ static __device__ __forceinline__ void loss_row_(const loss_job_<G, Src, Index> 
   row_spread_ spread = {{{0, 0}}, 0, row.scale, 0, row.count, job.from.is_masked, 0};
   float loss = 0, sum = 0, log_sum = 0, t = mpnum_from_bits_f32(0xff800000u);
   double spread_sum = 0;
-  if (is_used && static_cast<size_t>(index) < row.count)
-    t = row.load(static_cast<size_t>(index) & ~static_cast<size_t>(1))
-            .at[static_cast<size_t>(index) & 1];
+  if (is_used && static_cast<unsigned>(index) < row.count)
+    t = row.load(static_cast<unsigned>(index) & ~1u).at[index & 1];
   row_look_(row, job.from, is_used ? row.count : 0, scratch);
   if (!is_used) row.status = is_ignored ? MPNUM_ROW_IGNORED : MPNUM_ROW_NO_CLASS;
   writer.has_powers = row.place.kept && !has_smoothing && job.gradient;
@@ -145,7 +144,7 @@ static __device__ __forceinline__ void loss_row_(const loss_job_<G, Src, Index> 
   writer.dst = job.gradient + (place.exists ? place.number : 0) * job.stride;
   writer.count = row.count;
   writer.columns = place.columns;
-  writer.target = static_cast<size_t>(index);
+  writer.target = static_cast<unsigned>(index);
   writer.is_masked = job.from.is_masked;
   writer.adds = job.from.adds;
   writer.max = row.max;
@@ -172,14 +171,14 @@ static __device__ __forceinline__ void loss_row_(const loss_job_<G, Src, Index> 
     writer.columns = 0; /* nothing to add */
   whole.load = row.load;
   whole.reads = !writer.fills;
-  row_each_(place, writer.columns, whole, writer);
+  row_each_<2>(place, writer.columns, whole, writer);
 }
 
 } // namespace mpnum
 
 /* Blocks as row_shape_of_ has them, in a one-dimensional grid. */
 template <class G, class Src, class Index>
-static __global__ void __launch_bounds__(512)
+static __global__ void __launch_bounds__(512, 1)
     mpnum_cross_entropy_rows_kernel_(mpnum::loss_job_<G, Src, Index> job) {
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   const size_t step = static_cast<size_t>(gridDim.x) * blockDim.y;
@@ -193,7 +192,7 @@ static __global__ void __launch_bounds__(512)
 
 /* How many targets are not ignore_index. One block of a multiple of 32 threads. */
 template <class Index>
-static __global__ void __launch_bounds__(512)
+static __global__ void __launch_bounds__(512, 1)
     mpnum_count_targets_kernel_(size_t *counted, const Index *targets, size_t rows,
                                 int64_t ignore_index) {
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
@@ -208,7 +207,7 @@ static __global__ void __launch_bounds__(512)
  * threads, 512 at most: each adds doubles, lanes add up in pairs 16, 8, 4, 2, 1 apart,
  * then warps one after the other. */
 template <class Count>
-static __global__ void __launch_bounds__(512)
+static __global__ void __launch_bounds__(512, 1)
     mpnum_reduce_losses_kernel_(float *loss, size_t rows, const Count *counted) {
   __shared__ double warps[16];
   double sum = 0;
@@ -237,9 +236,9 @@ template <class Dy, class Y> struct slope_loader_ {
   const Y *y;
   const uint8_t *mask;
   const float *kept, *kept_y;
-  size_t count;
+  unsigned count;
   float none;
-  __device__ __forceinline__ slope_ operator()(size_t i) const {
+  __device__ __forceinline__ slope_ operator()(unsigned i) const {
     slope_ both;
     if (kept) {
       both.dy = row_kept_pair_(kept, i);
@@ -261,7 +260,7 @@ struct slope_adder_ {
   pair_ sum;
   float *kept, *kept_y;
   int is_log;
-  __device__ __forceinline__ void operator()(size_t i, const slope_ &both) {
+  __device__ __forceinline__ void operator()(unsigned i, const slope_ &both) {
     if (kept) {
       row_keep_pair_(kept, i, both.dy);
       row_keep_pair_(kept_y, i, both.y);
@@ -275,7 +274,7 @@ struct slope_adder_ {
 template <class Dx> struct slope_writer_ {
   Dx *dst;
   const uint8_t *mask;
-  size_t count, columns;
+  unsigned count, columns;
   int is_log, adds;
   float inner, scale;
   __device__ __forceinline__ float of(float dy, float y) const {
@@ -287,8 +286,8 @@ template <class Dx> struct slope_writer_ {
     }
     return mpnum_canonical_(mpnum_mul_scalar_(dy, scale));
   }
-  __device__ __forceinline__ void operator()(size_t i, const slope_ &both) const {
-    const size_t end = adds ? count : columns;
+  __device__ __forceinline__ void operator()(unsigned i, const slope_ &both) const {
+    const unsigned end = adds ? count : columns;
     pair_ x;
     if (i >= end) return;
     MPNUM_UNROLL_
@@ -308,7 +307,7 @@ template <class Dx> struct slope_writer_ {
 template <class Dy, class Y> struct slope_whole_ {
   typedef slope_ result;
   slope_loader_<Dy, Y> load;
-  __device__ __forceinline__ slope_ operator()(size_t i) const {
+  __device__ __forceinline__ slope_ operator()(unsigned i) const {
     const slope_ nothing = {{{0, 0}}, {{0, 0}}};
     return i < load.count ? load(i) : nothing;
   }
@@ -325,7 +324,7 @@ template <class Dx, class Dy, class Y>
 static __device__ __forceinline__ void
 slope_row_(const slope_job_<Dx, Dy, Y> &job, const row_place_ &place, uint32_t *scratch) {
   const size_t number = place.exists ? place.number : 0;
-  const size_t count = row_length_(job.y, place);
+  const unsigned count = row_length_(job.y, place);
   slope_adder_ adder = {{{0, 0}}, place.kept, place.kept, job.is_log};
   slope_writer_<Dx> writer;
   slope_whole_<Dy, Y> whole;
@@ -346,14 +345,14 @@ slope_row_(const slope_job_<Dx, Dy, Y> &job, const row_place_ &place, uint32_t *
   writer.is_log = job.is_log;
   writer.adds = job.y.adds;
   writer.scale = job.y.scale;
-  row_each_(place, place.columns, whole, writer);
+  row_each_<2>(place, place.columns, whole, writer);
 }
 
 } // namespace mpnum
 
 /* As the other kernels of rows. */
 template <class Dx, class Dy, class Y>
-static __global__ void __launch_bounds__(512)
+static __global__ void __launch_bounds__(512, 1)
     mpnum_softmax_backward_rows_kernel_(mpnum::slope_job_<Dx, Dy, Y> job) {
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   const size_t step = static_cast<size_t>(gridDim.x) * blockDim.y;
@@ -389,7 +388,7 @@ mpnum_launch_cross_entropy_rows(float *loss, G *gradient, size_t gradient_stride
   const bool is_in_place =
       gradient && static_cast<const void *>(gradient) == static_cast<const void *>(src);
   mpnum::loss_job_<G, Src, Index> job;
-  mpnum::row_shape_ shape = mpnum::row_shape_of_(columns, 1);
+  mpnum::row_shape_ shape;
   cudaError_t error = cudaSuccess;
   static_assert(sizeof(Index) == 4 || sizeof(Index) == 8, "classes of 32 or 64 bits");
   job.factor = mpnum_mul_scalar_(chosen.factor, chosen.softmax.scale);
@@ -403,6 +402,7 @@ mpnum_launch_cross_entropy_rows(float *loss, G *gradient, size_t gradient_stride
       static_cast<int>(chosen.reduction) < 0 || chosen.reduction > MPNUM_REDUCTION_MEAN ||
       (is_mean && !chosen.counted))
     return cudaErrorInvalidValue;
+  shape = mpnum::row_shape_of_(job.from.columns, 1);
   job.from.kept = shape.kept;
   job.loss = loss;
   job.gradient = gradient;
@@ -431,7 +431,7 @@ mpnum_launch_slope_(int is_log, Dx *dx, size_t dx_stride, const Dy *dy, size_t d
                     const mpnum_softmax_options *options, cudaStream_t stream) {
   const void *to = dx;
   mpnum::slope_job_<Dx, Dy, Y> job;
-  mpnum::row_shape_ shape = mpnum::row_shape_of_(columns, 2);
+  mpnum::row_shape_ shape;
   static_assert(mpnum::has_rows_<Dy>::value, "float, f16, bf16, e5m2 or e4m3");
   if (!mpnum_row_source_of_(job.y, y, y_stride, rows, columns, options,
                             MPNUM_SOFTMAX_ACCUMULATE) ||
@@ -441,6 +441,7 @@ mpnum_launch_slope_(int is_log, Dx *dx, size_t dx_stride, const Dy *dy, size_t d
     return cudaErrorInvalidValue;
   if (rows == 0 || columns == 0) return cudaSuccess;
   job.y.bias = 0;
+  shape = mpnum::row_shape_of_(job.y.columns, 2);
   job.y.kept = shape.kept;
   job.dy = dy;
   job.dx = dx;

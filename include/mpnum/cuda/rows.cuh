@@ -13,11 +13,11 @@
  *   own. A stride counts elements from row to row; of what is written columns at least.
  *   Options are the host's, and read before a launcher returns; NULL means the defaults.
  *   Arrays in them and row_status are in device memory. A length past the columns counts
- *   as columns. dst may be src where both have one type and stride.
- * Status: cudaErrorInvalidValue, and nothing is launched, where the host's function has
- *   MPNUM_ERROR_ARGUMENT, but for what only the device can read.
- * Speed: a row is read once where its floats fit into shared memory, 12288 of them,
- * longer rows once for each step, from the second on out of the caches. */
+ *   as columns, of which there are fewer than 2^31. dst may be src where both have one
+ * type and stride. Status: cudaErrorInvalidValue, and nothing is launched, where the
+ * host's function has MPNUM_ERROR_ARGUMENT, but for what only the device can read. Speed:
+ * a row is read once where its floats fit into shared memory, 12288 of them, longer rows
+ * once for each step, from the second on out of the caches. */
 #ifndef MPNUM_CUDA_ROWS_CUH
 #define MPNUM_CUDA_ROWS_CUH
 
@@ -36,7 +36,8 @@ template <class T> struct has_rows_ {
 /* The rows of a launch, and which of their elements count. */
 template <class T> struct row_source_ {
   const T *data;
-  size_t rows, columns, stride;
+  size_t rows, stride;
+  unsigned columns, kept; /* kept: floats of each row */
   const uint8_t *mask;
   const size_t *lengths;
   const float *bias;
@@ -44,7 +45,6 @@ template <class T> struct row_source_ {
   int64_t first_length, length_step;
   float scale;
   int is_causal, is_masked, takes_limit, adds;
-  size_t kept; /* floats of each row */
 };
 
 /* Pairs of a row as floats, what is masked as -Inf; or those that were kept. */
@@ -54,7 +54,7 @@ template <class T> struct row_loader_ {
   const uint8_t *mask;
   const float *bias;
   const float *kept;
-  size_t count;
+  unsigned count;
   float scale;
   __device__ __forceinline__ float biased(float x, float added) const {
     if (!mpnum_is_zero_u31_(mpnum_bits_f32(scale) & 0x7fffffffu))
@@ -62,7 +62,7 @@ template <class T> struct row_loader_ {
     if ((mpnum_bits_f32(x) & 0x7fffffffu) < 0x7f800000u) x = 0;
     return mpnum_add_scalar_(x, added);
   }
-  __device__ __forceinline__ pair_ operator()(size_t i) const {
+  __device__ __forceinline__ pair_ operator()(unsigned i) const {
     pair_ x;
     if (kept) return row_kept_pair_(kept, i);
     x = row_load_(src, i, count);
@@ -79,7 +79,7 @@ template <class T> struct row_loader_ {
 struct row_looker_ {
   float largest;
   float *kept;
-  __device__ __forceinline__ void operator()(size_t i, pair_ x) {
+  __device__ __forceinline__ void operator()(unsigned i, pair_ x) {
     if (kept) row_keep_pair_(kept, i, x);
     largest = row_larger_(largest, row_larger_(x.at[0], x.at[1]));
   }
@@ -90,7 +90,7 @@ struct row_adder_ {
   float max, scale;
   float *kept;
   int marks;
-  __device__ __forceinline__ void operator()(size_t i, pair_ x) {
+  __device__ __forceinline__ void operator()(unsigned i, pair_ x) {
     pair_ y;
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 2; ++j) {
@@ -104,9 +104,9 @@ struct row_adder_ {
 };
 struct row_infinities_ {
   uint32_t count;
-  __device__ __forceinline__ void operator()(size_t, pair_ x) {
-    count += (mpnum_bits_f32(x.at[0]) == 0x7f800000u) +
-             (mpnum_bits_f32(x.at[1]) == 0x7f800000u);
+  __device__ __forceinline__ void operator()(unsigned, pair_ x) {
+    count += mpnum_bits_f32(x.at[0]) == 0x7f800000u;
+    count += mpnum_bits_f32(x.at[1]) == 0x7f800000u;
   }
 };
 
@@ -114,19 +114,19 @@ struct row_infinities_ {
 template <class T> struct row_ {
   row_place_ place;
   row_loader_<T> load;
-  size_t count; /* elements that are not past its length */
+  unsigned count; /* elements that are not past its length */
   float max, scale;
   mpnum_row_status status;
 };
 template <class T>
-static __device__ __forceinline__ size_t row_length_(const row_source_<T> &from,
-                                                     const row_place_ &place) {
-  size_t length = place.columns;
+static __device__ __forceinline__ unsigned row_length_(const row_source_<T> &from,
+                                                       const row_place_ &place) {
+  unsigned length = place.columns;
   if (!place.exists) return 0;
   if (from.lengths && from.lengths[place.number] < length)
-    length = from.lengths[place.number];
+    length = static_cast<unsigned>(from.lengths[place.number]);
   if (from.is_causal)
-    length = static_cast<size_t>(
+    length = static_cast<unsigned>(
         mpnum_causal_length_(from.first_length, from.length_step, place.number, length));
   return length;
 }
@@ -149,10 +149,10 @@ static __device__ __forceinline__ row_<T> row_of_(const row_source_<T> &from,
 /* Finds max and status, and keeps the row. */
 template <class T>
 static __device__ __forceinline__ void row_look_(row_<T> &row, const row_source_<T> &from,
-                                                 size_t count, uint32_t *scratch) {
+                                                 unsigned count, uint32_t *scratch) {
   row_looker_ looker = {mpnum_from_bits_f32(0xff800000u), row.place.kept};
   uint32_t bits = 0;
-  row_each_(row.place, count, row.load, looker);
+  row_each_<4>(row.place, count, row.load, looker);
   row.max = mpnum_from_ordered_f32_(
       row_max_(row.place, mpnum_ordered_f32_(looker.largest), scratch));
   row.load.kept = row.place.kept;
@@ -167,7 +167,7 @@ static __device__ __forceinline__ void row_look_(row_<T> &row, const row_source_
 template <class T>
 static __device__ __forceinline__ float row_powers_(const row_<T> &row, int keeps,
                                                     int marks, uint32_t *scratch) {
-  const size_t count = row.status == MPNUM_ROW_OK ? row.count : 0;
+  const unsigned count = row.status == MPNUM_ROW_OK ? row.count : 0;
   row_adder_ adder = {{{0, 0}}, row.max, row.scale, keeps ? row.place.kept : 0, marks};
   return mpnum_f64_to_f32(row_sum_(row.place, count, row.load, adder, scratch));
 }
@@ -176,7 +176,7 @@ static __device__ __forceinline__ float row_powers_(const row_<T> &row, int keep
 enum softmax_step_ { softmax_fill_, softmax_limit_, softmax_times_, softmax_minus_ };
 template <class Dst> struct softmax_writer_ {
   Dst *dst;
-  size_t count, columns;
+  unsigned count, columns;
   softmax_step_ step;
   int has_powers;
   float max, scale, number, none;
@@ -192,7 +192,7 @@ template <class Dst> struct softmax_writer_ {
     if (!has_powers) x = mpnum_exp_of_negative_scalar_(mpnum_exponent_(x, max, scale));
     return mpnum_mul_scalar_(x, number);
   }
-  __device__ __forceinline__ void operator()(size_t i, pair_ x) const {
+  __device__ __forceinline__ void operator()(unsigned i, pair_ x) const {
     pair_ y;
     y.at[0] = of(x.at[0]);
     y.at[1] = of(x.at[1]);
@@ -208,7 +208,7 @@ template <class T> struct row_whole_ {
   typedef pair_ result;
   row_loader_<T> load;
   int reads;
-  __device__ __forceinline__ pair_ operator()(size_t i) const {
+  __device__ __forceinline__ pair_ operator()(unsigned i) const {
     const pair_ nothing = {{0, 0}};
     return reads && i < load.count ? load(i) : nothing;
   }
@@ -219,7 +219,8 @@ template <class T>
 static __device__ __forceinline__ uint32_t row_infinite_(const row_<T> &row,
                                                          uint32_t *scratch) {
   row_infinities_ infinities = {0};
-  row_each_(row.place, row.status == MPNUM_ROW_INF ? row.count : 0, row.load, infinities);
+  row_each_<1>(row.place, row.status == MPNUM_ROW_INF ? row.count : 0, row.load,
+               infinities);
   return row_count_(row.place, infinities.count, scratch);
 }
 
@@ -274,7 +275,7 @@ static __device__ __forceinline__ void softmax_row_(const softmax_job_<Dst, Src>
   }
   whole.load = row.load;
   whole.reads = writer.step != softmax_fill_;
-  row_each_(place, place.columns, whole, writer);
+  row_each_<2>(place, place.columns, whole, writer);
 }
 
 template <class Src> struct logsumexp_job_ {
@@ -302,7 +303,7 @@ static __device__ __forceinline__ void logsumexp_row_(const logsumexp_job_<Src> 
 
 /* Blocks as row_shape_of_ has them, in a one-dimensional grid. */
 template <class Dst, class Src>
-static __global__ void __launch_bounds__(512)
+static __global__ void __launch_bounds__(512, 1)
     mpnum_softmax_rows_kernel_(mpnum::softmax_job_<Dst, Src> job) {
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   const size_t step = static_cast<size_t>(gridDim.x) * blockDim.y;
@@ -314,7 +315,7 @@ static __global__ void __launch_bounds__(512)
                         scratch);
 }
 template <class Src>
-static __global__ void __launch_bounds__(512)
+static __global__ void __launch_bounds__(512, 1)
     mpnum_logsumexp_rows_kernel_(mpnum::logsumexp_job_<Src> job) {
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   const size_t step = static_cast<size_t>(gridDim.x) * blockDim.y;
@@ -340,7 +341,7 @@ static inline bool mpnum_row_source_of_(mpnum::row_source_<T> &from, const T *sr
   static_assert(mpnum::has_rows_<T>::value, "float, f16, bf16, e5m2 or e4m3");
   from.data = src;
   from.rows = rows;
-  from.columns = columns;
+  from.columns = static_cast<unsigned>(columns);
   from.stride = stride;
   from.mask = chosen.mask;
   from.lengths = chosen.lengths;
@@ -357,7 +358,7 @@ static inline bool mpnum_row_source_of_(mpnum::row_source_<T> &from, const T *sr
   from.adds = (chosen.flags & MPNUM_SOFTMAX_ACCUMULATE) != 0;
   from.kept = 0;
   return mpnum_is_factor_(chosen.scale) && (chosen.flags & ~known) == 0 &&
-         (src || rows == 0 || columns == 0);
+         columns <= mpnum::row_columns_ && (src || rows == 0 || columns == 0);
 }
 /* Whether rows may go from src to dst. */
 template <class Dst, class Src>
@@ -379,11 +380,12 @@ mpnum_launch_softmax_(int is_log, Dst *dst, size_t dst_stride, const Src *src,
                       const mpnum_softmax_options *options, mpnum_row_status *row_status,
                       cudaStream_t stream) {
   mpnum::softmax_job_<Dst, Src> job;
-  mpnum::row_shape_ shape = mpnum::row_shape_of_(columns, 1);
+  mpnum::row_shape_ shape;
   if (!mpnum_row_source_of_(job.from, src, src_stride, rows, columns, options, 0) ||
       !mpnum_rows_fit_(dst, dst_stride, src, src_stride, rows, columns))
     return cudaErrorInvalidValue;
   if (rows == 0) return cudaSuccess;
+  shape = mpnum::row_shape_of_(job.from.columns, 1);
   job.from.kept = shape.kept;
   job.dst = dst;
   job.stride = dst_stride;
@@ -418,11 +420,12 @@ mpnum_launch_logsumexp_rows(float *dst, const Src *src, size_t src_stride, size_
                             size_t columns, const mpnum_softmax_options *options,
                             mpnum_row_status *row_status, cudaStream_t stream) {
   mpnum::logsumexp_job_<Src> job;
-  mpnum::row_shape_ shape = mpnum::row_shape_of_(columns, 1);
+  mpnum::row_shape_ shape;
   if (!mpnum_row_source_of_(job.from, src, src_stride, rows, columns, options, 0) ||
       (!dst && rows))
     return cudaErrorInvalidValue;
   if (rows == 0) return cudaSuccess;
+  shape = mpnum::row_shape_of_(job.from.columns, 1);
   job.from.kept = shape.kept;
   job.dst = dst;
   job.status = row_status;

@@ -200,24 +200,43 @@ template <class A, class B> void check_all(const matrix &shape, unsigned which) 
   check_backward<A, B, B>(shape, which, which % 2 ? MPNUM_SOFTMAX_ACCUMULATE : 0);
 }
 
+#ifdef TEST_TYPES
+typedef float first, second;
+#else
+typedef mpnum_e4m3 first;
+typedef mpnum_f16 second;
+#endif
+
 /* The borders of threads a row, of a tile, of what is kept, of a block's tiles. */
 void rows_of_any_length_have_the_bits_of_the_host(void) {
+#ifdef TEST_TYPES
+  const std::size_t sizes[] = {0, 1, 2, 17, 64, 65, 300, 2049};
+#else
   const std::size_t sizes[] = {0,  1,  2,  3,   5,   8,   15,  17,   31,   33,
                                63, 64, 65, 127, 128, 129, 300, 1025, 2048, 2049};
-  in_every_schedule([&] {
-    unsigned k = 0;
-    for (const std::size_t columns : sizes) {
-      const std::size_t rows = columns < 40 ? 11 : columns < 400 ? 9 : 3;
-      check_all<float, float>({rows, columns, columns + 1, columns + 3}, k++ % OPTIONS);
-    }
-  });
+#endif
+  unsigned k = 0;
+  for (const std::size_t columns : sizes) {
+    const std::size_t rows = columns < 40 ? 11 : columns < 400 ? 9 : 3;
+    const matrix shape = {rows, columns, columns + 1, columns + 3};
+#ifdef TEST_TYPES
+    simt::use(simt::schedules[k % 6]);
+    check_all<first, second>(shape, k % OPTIONS);
+#else
+    in_every_schedule([&] { check_all<first, second>(shape, k % OPTIONS); });
+#endif
+    ++k;
+  }
 }
 void every_option_has_the_bits_of_the_host(void) {
   for (unsigned which = 0; which < OPTIONS; ++which) {
     simt::use(simt::schedules[which % 6]);
-    check_all<mpnum_e4m3, mpnum_f16>({13, 6, 7, 6}, which);
-    check_all<mpnum_e4m3, mpnum_f16>({7, 70, 70, 71}, which);
-    check_all<mpnum_e4m3, mpnum_f16>({2, 2301, 2301, 2301}, which);
+    check_all<first, second>({13, 6, 7, 6}, which);
+#ifdef TEST_TYPES
+    if (which % 5 != 1) continue;
+#endif
+    check_all<first, second>({7, 70, 70, 71}, which);
+    check_all<first, second>({2, 2301, 2301, 2301}, which);
   }
 }
 
@@ -246,7 +265,7 @@ void every_option_of_every_length(void) {
     }
 }
 void long_rows_are_kept_or_read_again(void) {
-  for (std::size_t columns : {4096u, 6145u, 12288u, 12289u, 32768u, 32769u, 70001u}) {
+  for (unsigned columns : {4096u, 6145u, 12288u, 12289u, 32768u, 32769u, 70001u}) {
     simt::use(simt::schedules[columns % 6]);
     check_all<float, float>({2, columns, columns, columns}, columns % OPTIONS);
     check_all<float, mpnum_f16>({2, columns, columns, columns}, (columns + 3) % OPTIONS);
@@ -291,7 +310,7 @@ void results_may_take_the_place_of_what_was_read(void) {
 /* Losses that doubles add up exactly, so that their order does not show. */
 void losses_are_summed_and_averaged(void) {
   in_every_schedule([] {
-    for (std::size_t rows : {0u, 1u, 700u, 1300u}) {
+    for (std::size_t rows : {0u, 1u, 530u}) {
       const matrix shape = {rows, 8, 8, 8};
       const std::vector<float> src = random_rows<float>(shape, 9);
       std::vector<std::int32_t> targets(rows + 1); /* not NULL */
