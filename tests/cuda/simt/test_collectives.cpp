@@ -219,6 +219,87 @@ void amax_keeps_nan(void) {
   }
 }
 
+/* Rows in parts */
+
+/* What a merge promises, by plain loops over the parts of each thread. */
+mpnum_softmax_state merged(const mpnum_softmax_state *states, unsigned n, float scale,
+                           bool is_warp) {
+  std::vector<float> max(n), sum(n);
+  mpnum_softmax_state want;
+  for (unsigned i = 0; i < n; ++i)
+    max[i] = states[i].max;
+  want.max = max_of(max.data(), n);
+  for (unsigned i = 0; i < n; ++i) {
+    const mpnum_softmax_state none = {want.max, 0};
+    sum[i] =
+        states[i].max == -infinity ? 0 : mpnum_softmax_merge(states[i], none, scale).sum;
+    if (want.max == -infinity) sum[i] = 0;
+    if (std::isnan(want.max)) sum[i] = canonical_nan;
+  }
+  want.sum = is_warp ? sum_of_warp(sum.data()) : sum_of_block(sum.data(), n);
+  return want;
+}
+__global__ void merge(const mpnum_softmax_state *states, mpnum_softmax_state *of_warps,
+                      mpnum_softmax_state *of_blocks, mpnum_argmax *argmax, float scale) {
+  __shared__ std::uint32_t scratch[MPNUM_BLOCK_SCRATCH];
+  const unsigned i = mpnum_thread_index();
+  of_warps[i] = mpnum_warp_softmax_merge(states[i], scale);
+  of_blocks[i] = mpnum_block_softmax_merge(states[i], scale, scratch);
+  argmax[i] = mpnum_block_argmax_f32(states[i].max, 7 * i, scratch);
+}
+void check_merge(const std::vector<mpnum_softmax_state> &states, float scale) {
+  const unsigned n = static_cast<unsigned>(states.size());
+  std::vector<mpnum_softmax_state> of_warps(n), of_blocks(n);
+  std::vector<mpnum_argmax> argmax(n);
+  CHECK_LAUNCH(launch(merge, {1, n}, states.data(), of_warps.data(), of_blocks.data(),
+                      argmax.data(), scale));
+  const mpnum_softmax_state whole = merged(states.data(), n, scale, false);
+  unsigned first = 0;
+  while (std::isnan(whole.max) ? !std::isnan(states[first].max)
+                               : states[first].max != whole.max)
+    ++first;
+  for (unsigned i = 0; i < n; ++i) {
+    const mpnum_softmax_state warp = merged(&states[i / 32 * 32], 32, scale, true);
+    CHECK(mpnum_bits_f32(of_warps[i].max) == mpnum_bits_f32(warp.max) &&
+              mpnum_bits_f32(of_warps[i].sum) == mpnum_bits_f32(warp.sum),
+          "lane %u of %u: %g %g, want %g %g", i, n, static_cast<double>(of_warps[i].max),
+          static_cast<double>(of_warps[i].sum), static_cast<double>(warp.max),
+          static_cast<double>(warp.sum));
+    CHECK(mpnum_bits_f32(of_blocks[i].max) == mpnum_bits_f32(whole.max) &&
+              mpnum_bits_f32(of_blocks[i].sum) == mpnum_bits_f32(whole.sum),
+          "thread %u of %u: %g %g, want %g %g", i, n,
+          static_cast<double>(of_blocks[i].max), static_cast<double>(of_blocks[i].sum),
+          static_cast<double>(whole.max), static_cast<double>(whole.sum));
+    CHECK(argmax[i].index == 7 * first &&
+              (std::isnan(whole.max) ? mpnum_bits_f32(argmax[i].max) == 0x7fffffff
+                                     : argmax[i].max == whole.max),
+          "argmax %u of %u, want %u", argmax[i].index, n, 7 * first);
+  }
+}
+void states_of_parts_of_a_row_merge(void) {
+  in_every_schedule([] {
+    for (unsigned n : {32u, 96u}) {
+      std::vector<mpnum_softmax_state> states(n);
+      const std::vector<float> values = random_values(n, n);
+      for (unsigned i = 0; i < n; ++i)
+        states[i] = {std::fmod(values[i], 32.0f), std::fabs(values[i]) + 1};
+      for (float scale : {1.0f, 0.125f, 0.0f})
+        check_merge(states, scale);
+      for (unsigned i = 0; i < n; ++i) /* equal ones, and parts without elements */
+        states[i] = i % 3 ? mpnum_softmax_state{2.0f, 1.5f} : mpnum_softmax_state_empty();
+      check_merge(states, 1);
+      states[n / 2 + 1].max = infinity;
+      check_merge(states, 1);
+      states[n - 1] = {nan_with_payload, nan_with_payload};
+      check_merge(states, 1);
+      check_merge(std::vector<mpnum_softmax_state>(n, mpnum_softmax_state_empty()), 1);
+      for (unsigned i = 0; i < n; ++i) /* zeros of both signs are equal */
+        states[i] = {i == n - 1 ? 0.0f : i == n / 2 ? -0.0f : -1.0f, 1};
+      check_merge(states, 1);
+    }
+  });
+}
+
 /* Atomics */
 
 struct totals {
@@ -362,6 +443,7 @@ int main(void) {
   TAP_RUN(zeros_keep_their_sign);
   TAP_RUN(mixtures_of_special_values_reduce_as_promised);
   TAP_RUN(amax_keeps_nan);
+  TAP_RUN(states_of_parts_of_a_row_merge);
   TAP_RUN(atomics_reduce_floats_and_words);
   TAP_RUN(lanes_move_from_anywhere_to_anywhere);
   TAP_RUN(lanes_are_aligned_for_one_access);
