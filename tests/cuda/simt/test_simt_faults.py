@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Faults planted in the device headers are seen: with each of them, a test that runs kernels on the CPU fails. A test
-of tests/cuda/simt/test_collectives.cpp, tests/cuda/simt/test_kernels_convert.cpp and tests/cuda/simt/test_kernels_reduce.cpp.
+of tests/cuda/simt/test_collectives.cpp and of test_kernels_convert.cpp, test_kernels_norm.cpp, test_kernels_reduce.cpp and
+test_kernels_rows.cpp beside it.
 
 usage: tests/cuda/simt/test_simt_faults.py [full]
 
@@ -33,6 +34,8 @@ PROGRAMS = {
     "collectives": (["cuda/block.cuh", "cuda/device.cuh"], "test_collectives", []),
     "convert": (["cuda/convert.cuh", LAUNCH], "test_kernels_convert", [FEW_TYPES]),
     "reduce": (["cuda/reduce.cuh", LAUNCH], "test_kernels_reduce", [FEW_TYPES]),
+    "rows": (["detail/cuda/row_tiles.cuh", "cuda/rows.cuh", "cuda/loss_rows.cuh"], "test_kernels_rows", ["-DTEST_TYPES"]),
+    "norm": (["cuda/norm_rows.cuh", "detail/math/norm_row.h"], "test_kernels_norm", ["-DTEST_TYPES"]),
 }
 SM_80 = "-DTEST_DEVICE_ARCH=800"
 ALIGNED = "-fsanitize=alignment"  # where the processor takes any address
@@ -58,6 +61,11 @@ QUICK_FAULTS = [
     ("a random word for all elements", "convert", r"mpnum_random\(seed, index \+ j\)",
      "mpnum_random(seed, index)"),
     ("one element too many reduced", "reduce", r"i \+ j < n\) visit", "i + j <= n) visit"),
+    ("a state that is not rescaled", "collectives", r"mpnum_rescaled_\(state\.sum, state\.max, max, scale\)", "state.sum"),
+    ("a sum that is read before it is there", "rows", r"(scratch\[1\] = .*\n  }\n)  __syncthreads\(\);", r"\1"),
+    ("a lost last element", "rows", r"\? count : first \+ row_tile_", "? (count & ~1u) : first + row_tile_"),
+    ("sums of tiles that are not cleared", "norm",
+     r"scratch->totals\[place\.warp\] = mpnum_total_empty\(\);", ";"),
     ("a grid without its last tile", "convert", r"n / tile \+ \(n % tile != 0\)", "(n + tile / 2) / tile"),
 ]
 MORE_FAULTS = [
@@ -99,6 +107,38 @@ MORE_FAULTS = [
     ("counts of every thread", "reduce", r"(?s)(mpnum_stats_kernel_.*?)if \(threadIdx\.x == 0\) ", r"\1"),
     ("the largest for the smallest", "reduce", r"~(mpnum_block_max_u32\()~", r"\1"),
     ("a reduction that begins with what was there", "reduce", r"\*dst = value;", "(void)dst, (void)value;"),
+    ("a first index that is the last", "collectives", r"own == most \? ~index : 0", "own == most ? index : 0"),
+    ("a merge that drops NaN", "collectives", r"  if \(mpnum_isnan_f32\(max\)\) return max;\n", ""),
+    ("a -0 that is below +0", "collectives", r"mpnum_bits_f32\(value\) == minus_zero \? 0 : ", ""),
+    ("rows of a block that are kept in one place", "rows", r"threadIdx\.y \* kept", "0 * kept"),
+    ("a launch without its last rows", "rows", r"\(rows - 1\) / shape\.rows \+ 1", "(rows + shape.rows - 2) / shape.rows"),
+    ("tiles that are added as floats", "rows", r"total \+= mpnum_f32_to_f64\(", "total = static_cast<float>(total) + ("),
+    ("a sum whose lanes are neighbours", "rows", r"(row_folded_(?s:.*?))place\.lanes / 2; step > 0; step /= 2",
+     r"\g<1>1; step < place.lanes; step *= 2"),
+    ("words of the tiles that the next round writes", "rows", r"(uint32_t word = 0;)", r"static uint32_t word = 0;"),
+    ("a largest element of one warp alone", "rows", r"  if \(place\.warps > 1\) return mpnum_block_max_u32.*\n", ""),
+    ("a row without its second tile", "rows", r"tile \+= place\.warps\)\n    row_each_", "tile += 999)\n    row_each_"),
+    ("a length that is not one", "rows", r"from\.lengths\[place\.number\] < length", "false"),
+    ("masks of the first row", "rows", r"from\.mask \+ number \* from\.mask_stride", "from.mask"),
+    ("a mask that is not read", "rows", r"\(mask && !mask\[i \+ j\]\)", "false"),
+    ("a bias that is added after it was rounded", "rows", r"return mpnum_fma_scalar_\(x, scale, added\);",
+     "return mpnum_add_scalar_(mpnum_mul_scalar_(x, scale), added);"),
+    ("masked elements that are not marked", "rows", r"if \(marks && ", "if (false && "),
+    ("a limit that others have, too", "rows", r"is_infinite \? mpnum_bits_f32\(number\)", "true ? mpnum_bits_f32(number)"),
+    ("a target one further", "rows", r"i \+ j == target \?", "i + j + 1 == target ?"),
+    ("smoothing over masked classes", "rows", r"\(is_masked && mpnum_bits_f32\(x\.at\[j\]\) == 0xff800000u\)", "false"),
+    ("a factor that is not divided by the count", "rows", r"if \(job\.counted\)", "if (false)"),
+    ("gradients that are not added", "rows", r"old\.at\[1\], y\.at\[1\]", "0.0f, y.at[1]"),
+    ("a class past the columns", "rows", r"static_cast<uint64_t>\(index\) < place\.columns", "true"),
+    ("a mean whose count is of all", "rows", r"count \+= static_cast<int64_t>\(targets\[i\]\) != ignore_index", "++count"),
+    ("a gradient without its inner product", "rows", r"mpnum_sub_scalar_\(dy, inner\)", "dy"),
+    ("tiles that are read before they are there", "norm", r"(unsigned tiles\) {\n)  __syncthreads\(\);", r"\1"),
+    ("a variance by differences alone", "norm", r"return 2;", "return 1;"),
+    ("a mean without what it lacks", "norm", r"row->rest = mpnum_div_f64_\(sums\[0\], columns\);", "row->rest = 0;"),
+    ("rows of large numbers as they are", "norm", r"exponent >= 200 \|\| of_least >= 200", "of_least >= 200"),
+    ("a sum that is not rounded to its type", "norm", r"x\.at\[1\] = row_element_<T>::in\(row_element_<T>::out\(x\.at\[1\]\)\);", ""),
+    ("an amax of what is no number", "norm", r"mpnum_isfinite_f32\(y\.at\[j\]\)", "true"),
+    ("a residual of the first row", "norm", r"number \* from\.residual_stride", "0"),
     ("a launch without blocks", "convert", r"if \(n == 0\) return cudaSuccess;", ""),
 ]
 
