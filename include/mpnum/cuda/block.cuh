@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reductions over a warp and a block, for kernels of one's own. Opt-in, CUDA C++11, NVRTC
- * too.
+/* Reductions over a warp and a block, and rows that these share, for kernels of one's
+ * own. Opt-in, CUDA C++11, NVRTC too.
  *
  *     __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
  *     float amax = 0;
@@ -20,6 +20,7 @@
 #define MPNUM_CUDA_BLOCK_CUH
 
 #include "device.cuh"
+#include "../detail/math/norm_row.h"
 
 #define MPNUM_BLOCK_SCRATCH 32 /* words of shared memory that a block function takes */
 
@@ -173,6 +174,71 @@ MPNUM_DEVICE_ mpnum_argmax mpnum_block_argmax_f32(float value, uint32_t index,
   result.max = mpnum_from_ordered_f32_(most);
   result.index = ~mpnum_block_max_u32(own == most ? ~index : 0, scratch);
   return result;
+}
+
+/* A row that a block holds in registers, normalised in place: the first count of x of
+ * each thread are elements of it, in any order, columns of all threads together. 4 syncs
+ * for RMS norm, 8 for layer norm, and 8 more where a row's mean is large beside its
+ * deviation. Special rows and error: normalize.h. The bits are those of
+ * mpnum_normalize_rows wherever sums of doubles are the same in both orders, and do not
+ * depend on the GPU. */
+MPNUM_DEVICE_ double mpnum_block_sum_of_doubles_(double value, uint32_t *scratch) {
+  uint64_t bits = 0;
+  for (int step = 16; step > 0; step /= 2)
+    value = mpnum_add_f64_(value, __shfl_xor_sync(MPNUM_ALL_LANES_, value, step));
+  bits = mpnum_bits_f64(value);
+  bits = static_cast<uint64_t>(
+             mpnum_share_warp_words_(static_cast<uint32_t>(bits >> 32), 0, scratch))
+             << 32 |
+         mpnum_share_warp_words_(static_cast<uint32_t>(bits), 0, scratch);
+  value = mpnum_from_bits_f64(bits);
+  for (int step = 16; step > 0; step /= 2)
+    value = mpnum_add_f64_(value, __shfl_xor_sync(MPNUM_ALL_LANES_, value, step));
+  return value;
+}
+/* Sums of elements, unless nobody wants them, and of squares, as map makes them. */
+template <unsigned N>
+MPNUM_DEVICE_ void mpnum_block_norm_sums_(const float (&x)[N], unsigned count,
+                                          const mpnum_norm_map_ &map, int has_values,
+                                          double (&sums)[2], uint32_t *scratch) {
+  double values = 0, squares = 0;
+  for (unsigned i = 0; i < N; ++i) {
+    const double wide = mpnum_widen_f32_(mpnum_normed_(&map, x[i]));
+    if (i >= count) continue;
+    values = mpnum_add_f64_(values, wide);
+    squares = mpnum_add_f64_(squares, mpnum_mul_f64_(wide, wide));
+  }
+  sums[0] = has_values ? mpnum_block_sum_of_doubles_(values, scratch) : 0;
+  sums[1] = mpnum_block_sum_of_doubles_(squares, scratch);
+}
+template <unsigned N>
+MPNUM_DEVICE_ void mpnum_block_norm_(mpnum_norm_kind kind, float (&x)[N], unsigned count,
+                                     size_t columns, float epsilon, uint32_t *scratch) {
+  const double n = static_cast<double>(columns), least = mpnum_widen_f32_(epsilon);
+  const int is_layer = kind == MPNUM_NORM_LAYER;
+  double sums[2], square = 0;
+  mpnum_norm_row_ row;
+  int step = 0;
+  mpnum_norm_shift_(&row.map, 1, 0);
+  mpnum_block_norm_sums_(x, count, row.map, is_layer, sums, scratch);
+  step = mpnum_norm_begin_(kind, least, n, sums, &row, &square);
+  if (step == 2) {
+    mpnum_block_norm_sums_(x, count, row.map, is_layer, sums, scratch);
+    square = mpnum_norm_about_(n, sums, &row);
+  }
+  if (step != 0) mpnum_norm_end_(kind, least, square, &row);
+  for (unsigned i = 0; i < N; ++i)
+    if (i < count) x[i] = mpnum_norm_canonical_(mpnum_normed_(&row.map, x[i]));
+}
+template <unsigned N>
+MPNUM_DEVICE_ void mpnum_block_layer_norm(float (&x)[N], unsigned count, size_t columns,
+                                          float epsilon, uint32_t *scratch) {
+  mpnum_block_norm_(MPNUM_NORM_LAYER, x, count, columns, epsilon, scratch);
+}
+template <unsigned N>
+MPNUM_DEVICE_ void mpnum_block_rms_norm(float (&x)[N], unsigned count, size_t columns,
+                                        float epsilon, uint32_t *scratch) {
+  mpnum_block_norm_(MPNUM_NORM_RMS, x, count, columns, epsilon, scratch);
 }
 
 #undef MPNUM_DEVICE_

@@ -300,6 +300,48 @@ void states_of_parts_of_a_row_merge(void) {
   });
 }
 
+/* Whole rows of integers, of which doubles add up exactly in any order: bits of the host.
+ */
+template <unsigned N>
+__global__ void normalize(mpnum_norm_kind kind, float *x, unsigned columns) {
+  __shared__ std::uint32_t scratch[MPNUM_BLOCK_SCRATCH];
+  float own[N] = {0};
+  unsigned count = 0;
+  for (unsigned i = threadIdx.x; i < columns; i += blockDim.x)
+    own[count++] = x[i];
+  if (kind == MPNUM_NORM_LAYER)
+    mpnum_block_layer_norm(own, count, columns, 1e-5f, scratch);
+  else
+    mpnum_block_rms_norm(own, count, columns, 1e-5f, scratch);
+  for (unsigned i = 0; i < count; ++i)
+    x[threadIdx.x + i * blockDim.x] = own[i];
+}
+void blocks_normalize_rows_in_registers(void) {
+  in_every_schedule([] {
+    for (mpnum_norm_kind kind : {MPNUM_NORM_LAYER, MPNUM_NORM_RMS})
+      for (unsigned columns : {1u, 31u, 96u, 200u, 288u})
+        for (float mean : {0.0f, 5.0f, 1048576.0f, infinity}) {
+          std::vector<float> x(columns), want(columns);
+          for (unsigned i = 0; i < columns; ++i)
+            x[i] = static_cast<float>(i * 37 % 101) - 50;
+          for (unsigned i = 0; i < columns && mean != infinity; ++i)
+            x[i] += mean;
+          if (mean == infinity) x[columns / 2] = mean;
+          mpnum_normalize_options options = mpnum_normalize_default();
+          CHECK(mpnum_normalize_rows(
+                    kind, mpnum_rows_of(MPNUM_TYPE_F32, want.data(), 1, columns),
+                    mpnum_const_rows_of(MPNUM_TYPE_F32, x.data(), 1, columns),
+                    &options) == MPNUM_OK,
+                "host");
+          CHECK_LAUNCH(launch(normalize<3>, {1, 96}, kind, x.data(), columns));
+          for (unsigned i = 0; i < columns; ++i)
+            CHECK(mpnum_bits_f32(x[i]) == mpnum_bits_f32(want[i]),
+                  "%u of %u, mean %g: %g, want %g", i, columns, static_cast<double>(mean),
+                  static_cast<double>(x[i]), static_cast<double>(want[i]));
+        }
+  });
+}
+
 /* Atomics */
 
 struct totals {
@@ -444,6 +486,7 @@ int main(void) {
   TAP_RUN(mixtures_of_special_values_reduce_as_promised);
   TAP_RUN(amax_keeps_nan);
   TAP_RUN(states_of_parts_of_a_row_merge);
+  TAP_RUN(blocks_normalize_rows_in_registers);
   TAP_RUN(atomics_reduce_floats_and_words);
   TAP_RUN(lanes_move_from_anywhere_to_anywhere);
   TAP_RUN(lanes_are_aligned_for_one_access);
