@@ -117,6 +117,7 @@ cudaError_t launch_rows(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, size_t n, co
   LAUNCH(log_softmax_backward_rows(x, n, x, n, x, n, n, n, nullptr, stream))
   LAUNCH(layer_norm_rows(y, n, y, n, n, n, nullptr, stream))
   LAUNCH(rms_norm_rows(x, n, x, n, n, n, nullptr, stream))
+  LAUNCH(layer_norm_backward_rows(y, n, x, x, y, n, y, n, n, n, nullptr, 1, x, stream))
   LAUNCH(rms_norm_quantize_rows(codes, n, x, y, n, n, n, nullptr, x, stream))
   return error;
 }

@@ -24,6 +24,7 @@
 
 #include "convert.cuh"
 #include "loss_rows.cuh"
+#include "norm_backward_rows.cuh"
 #include "norm_rows.cuh"
 #include "reduce.cuh"
 #include "rows.cuh"

@@ -226,10 +226,7 @@ static __global__ void __launch_bounds__(512, 1)
 
 namespace mpnum {
 
-/* A gradient and what it is that of; what is masked is 0 and nothing. */
-struct slope_ {
-  pair_ dy, y;
-};
+/* What is masked is 0 and nothing. */
 template <class Dy, class Y> struct slope_loader_ {
   typedef slope_ result;
   const Dy *dy;

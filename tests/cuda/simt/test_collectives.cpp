@@ -293,6 +293,9 @@ void states_of_parts_of_a_row_merge(void) {
       states[n - 1] = {nan_with_payload, nan_with_payload};
       check_merge(states, 1);
       check_merge(std::vector<mpnum_softmax_state>(n, mpnum_softmax_state_empty()), 1);
+      states.assign(n, mpnum_softmax_state_empty());
+      states[n - 1] = {canonical_nan, 1};
+      check_merge(states, 1);
       for (unsigned i = 0; i < n; ++i) /* zeros of both signs are equal */
         states[i] = {i == n - 1 ? 0.0f : i == n / 2 ? -0.0f : -1.0f, 1};
       check_merge(states, 1);

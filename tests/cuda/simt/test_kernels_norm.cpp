@@ -6,7 +6,7 @@
 #define MPNUM_NO_SIMD 1 /* the bits are those of the vector loops */
 #include "row_kernels.hpp"
 
-#include <mpnum/cuda/norm_rows.cuh>
+#include <mpnum/cuda/norm_backward_rows.cuh>
 
 SIMT_DYNAMIC_SHARED(float, mpnum_row_floats_);
 
@@ -136,6 +136,65 @@ void check_codes(const matrix &shape, unsigned which, float scale) {
       });
 }
 
+/* Gradients of rows, weight and bias, with what was saved or without, in place of neither
+ * or of one. Weights and biases of more than a chunk of rows are the host's but for how
+ * doubles round. */
+template <class Dx, class Dy, class Src>
+void check_backward(const matrix &shape, unsigned which, bool has_columns) {
+  const std::vector<Src> src = rows_to_normalize<Src>(shape, which + 1);
+  const std::vector<Dy> dy = random_rows<Dy>(shape, 9);
+  const std::vector<float> w = factors(shape.columns, 1);
+  std::vector<std::uint64_t> workspace(
+      mpnum_launch_norm_backward_bytes(shape.rows, shape.columns) / 8 + 1);
+  matrix to = shape;
+  to.to_stride = shape.from_stride;
+  for (mpnum_norm_kind kind : {MPNUM_NORM_LAYER, MPNUM_NORM_RMS}) {
+    std::vector<Dx> want = random_rows<Dx>(shape, 9), got = want;
+    std::vector<Src> y(src.size());
+    std::vector<float> weight(shape.columns + 1, 2), bias(weight), got_weight(weight),
+        got_bias(weight), mean(shape.rows + 1), inverse(shape.rows + 1);
+    mpnum_normalize_options options = mpnum_normalize_default();
+    mpnum_norm_gradients gradients = mpnum_norm_gradients_none();
+    const int adds = which % 2;
+    if (which & 1) options.weight = w.data();
+    options.mean = mean.data();
+    options.inverse = inverse.data();
+    mpnum_normalize_rows(kind, to_rows(y, to), of_rows(src, shape), &options);
+    if (which & 2) options.inverse = nullptr;
+    gradients.input = to_rows(want, to);
+    gradients.weight = has_columns ? weight.data() : nullptr;
+    gradients.bias = has_columns && which != 4 ? bias.data() : nullptr;
+    gradients.adds = adds;
+    CHECK(mpnum_normalize_backward_rows(kind, gradients, of_rows(dy, shape),
+                                        of_rows(src, shape), &options) == MPNUM_OK,
+          "host");
+    const auto launch = kind == MPNUM_NORM_LAYER
+                            ? mpnum_launch_layer_norm_backward_rows<Dx, Dy, Src>
+                            : mpnum_launch_rms_norm_backward_rows<Dx, Dy, Src>;
+    CHECK_LAUNCH(
+        launch(got.data(), to.to_stride, has_columns ? got_weight.data() : nullptr,
+               gradients.bias ? got_bias.data() : nullptr, dy.data(), shape.from_stride,
+               src.data(), shape.from_stride, shape.rows, shape.columns, &options, adds,
+               has_columns ? workspace.data() : nullptr, nullptr));
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      if (code_of(got[i]) == code_of(want[i])) continue;
+      CHECK(false, "gradient %d of %zu x %zu, options %u, %s: row %zu, element %zu",
+            static_cast<int>(kind), shape.rows, shape.columns, which,
+            simt::active_schedule.name, i / to.to_stride, i % to.to_stride);
+      break;
+    }
+    const float unit = shape.rows > 64 ? 0x1p-23f : 0;
+    for (std::size_t i = 0; i <= shape.columns; ++i)
+      for (int k = 0; k < 2; ++k) {
+        const float a = k ? got_bias[i] : got_weight[i], b = k ? bias[i] : weight[i];
+        CHECK(code_of(a) == code_of(b) || std::fabs(a - b) <= unit * std::fabs(b),
+              "%s %zu of %zu x %zu, options %u: %g, want %g", k ? "bias" : "weight", i,
+              shape.rows, shape.columns, which, static_cast<double>(a),
+              static_cast<double>(b));
+      }
+  }
+}
+
 void rows_of_any_length_have_the_bits_of_the_host(void) {
   in_every_schedule([] {
     unsigned k = 0;
@@ -153,7 +212,44 @@ void codes_have_the_bits_of_the_host(void) {
     check_codes<mpnum_e4m3, mpnum_f16>({5, 2301, 2301, 2301}, which, 0.25f);
   }
 }
+void gradients_have_the_bits_of_the_host(void) {
+  for (unsigned which = 0; which < OPTIONS; ++which) {
+    simt::use(simt::schedules[which % 6]);
+    for (bool has_columns : {false, true}) {
+      check_backward<float, mpnum_f16, float>({13, 6, 7, 7}, which, has_columns);
+      check_backward<float, mpnum_f16, float>({9, 200, 200, 200}, which, has_columns);
+      check_backward<float, mpnum_f16, float>({5, 2301, 2301, 2301}, which, has_columns);
+    }
+  }
+}
 #ifndef TEST_TYPES
+void long_gradients_have_the_bits_of_the_host(void) {
+  simt::use(simt::schedules[4]);
+  for (unsigned which : {0u, 3u})
+    for (std::size_t columns : {6144u, 6145u, 33000u})
+      check_backward<mpnum_bf16, float, mpnum_bf16>({5, columns, columns, columns}, which,
+                                                    which == 3);
+  check_backward<float, float, float>({1000, 3, 3, 3}, 1, true);
+  check_backward<float, float, mpnum_e4m3>({5000, 1, 1, 1}, 0, true);
+}
+void gradients_may_take_the_place_of_what_was_read(void) {
+  const matrix shape = {70, 130, 130, 130};
+  const std::vector<float> src = random_rows<float>(shape, 9),
+                           dy = random_rows<float>(shape, 9);
+  std::vector<float> want(src.size()), got = dy, w(131), b(131), want_w(131), want_b(131);
+  std::vector<std::uint64_t> workspace(mpnum_launch_norm_backward_bytes(70, 130) / 8);
+  for (const std::vector<float> *first : {&dy, &src}) {
+    got = *first;
+    CHECK_LAUNCH(mpnum_launch_layer_norm_backward_rows(
+        want.data(), 130, want_w.data(), want_b.data(), dy.data(), 130, src.data(), 130,
+        70, 130, nullptr, 0, workspace.data(), nullptr));
+    CHECK_LAUNCH(mpnum_launch_layer_norm_backward_rows(
+        got.data(), 130, w.data(), b.data(), first == &dy ? got.data() : dy.data(), 130,
+        first == &src ? got.data() : src.data(), 130, 70, 130, nullptr, 0,
+        workspace.data(), nullptr));
+    CHECK(got == want && w == want_w && b == want_b, "in place");
+  }
+}
 template <class Dst, class Src> void check_types(void) {
   for (unsigned which = 0; which < OPTIONS; ++which) {
     simt::use(simt::schedules[which % 6]);
@@ -238,6 +334,12 @@ void what_does_not_fit_launches_nothing(void) {
   options.sum = mpnum_rows_of(MPNUM_TYPE_F32, data, 4, 8);
   options.sum.stride = 9;
   CHECK(norm(other, 8, data, 8) == bad, "a sum in place of another stride");
+  CHECK(mpnum_launch_rms_norm_backward_rows(other, 8, other, nullptr, data, 8, data, 8, 4,
+                                            8, nullptr, 0, nullptr, nullptr) == bad,
+        "no workspace");
+  CHECK(mpnum_launch_rms_norm_backward_rows(data, 9, nullptr, nullptr, data, 8, other, 8,
+                                            4, 8, nullptr, 0, nullptr, nullptr) == bad,
+        "another stride in place of dy");
   simt::launch_error = cudaSuccess;
 }
 
@@ -246,8 +348,11 @@ void what_does_not_fit_launches_nothing(void) {
 int main(void) {
   TAP_RUN(rows_of_any_length_have_the_bits_of_the_host);
   TAP_RUN(codes_have_the_bits_of_the_host);
+  TAP_RUN(gradients_have_the_bits_of_the_host);
 #ifndef TEST_TYPES
   TAP_RUN(every_type_has_the_bits_of_the_host);
+  TAP_RUN(long_gradients_have_the_bits_of_the_host);
+  TAP_RUN(gradients_may_take_the_place_of_what_was_read);
   TAP_RUN(long_rows_are_kept_or_read_again);
   TAP_RUN(a_row_of_a_million);
   TAP_RUN(a_million_rows_of_one);

@@ -35,7 +35,7 @@ PROGRAMS = {
     "convert": (["cuda/convert.cuh", LAUNCH], "test_kernels_convert", [FEW_TYPES]),
     "reduce": (["cuda/reduce.cuh", LAUNCH], "test_kernels_reduce", [FEW_TYPES]),
     "rows": (["detail/cuda/row_tiles.cuh", "cuda/rows.cuh", "cuda/loss_rows.cuh"], "test_kernels_rows", ["-DTEST_TYPES"]),
-    "norm": (["cuda/norm_rows.cuh", "detail/math/norm_row.h"], "test_kernels_norm", ["-DTEST_TYPES"]),
+    "norm": (["cuda/norm_rows.cuh", "cuda/norm_backward_rows.cuh", "detail/math/norm_row.h"], "test_kernels_norm", ["-DTEST_TYPES"]),
 }
 SM_80 = "-DTEST_DEVICE_ARCH=800"
 ALIGNED = "-fsanitize=alignment"  # where the processor takes any address
@@ -138,6 +138,9 @@ MORE_FAULTS = [
     ("rows of large numbers as they are", "norm", r"exponent >= 200 \|\| of_least >= 200", "of_least >= 200"),
     ("a sum that is not rounded to its type", "norm", r"x\.at\[1\] = row_element_<T>::in\(row_element_<T>::out\(x\.at\[1\]\)\);", ""),
     ("an amax of what is no number", "norm", r"mpnum_isfinite_f32\(y\.at\[j\]\)", "true"),
+    ("gradients of tiles that are read before they are there", "norm",
+     r"(tiles\[1\]\[place\.warp\] = product;\n    }\n)    __syncthreads\(\);", r"\1"),
+    ("a chunk of rows that is counted twice", "norm", r"rows - first < chunk \? rows : first \+ chunk", "rows"),
     ("a residual of the first row", "norm", r"number \* from\.residual_stride", "0"),
     ("a launch without blocks", "convert", r"if \(n == 0\) return cudaSuccess;", ""),
 ]

@@ -58,6 +58,10 @@ MPNUM_INLINE row_shape_ row_shape_of_(unsigned columns, unsigned planes) {
 }
 
 typedef mpnum_lanes<float, 2> pair_;
+/* Of a gradient, and of what it is that of. */
+struct slope_ {
+  pair_ dy, y;
+};
 
 template <class T> struct row_element_ {
   MPNUM_INLINE float in(T x) { return to_float(x); }
