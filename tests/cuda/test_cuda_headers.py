@@ -50,10 +50,10 @@ __global__ void reduce(float *out, int *flags, uint32_t *words, const float *in,
   const mpnum_softmax_state state = {x, amax};
   out[8] = mpnum_warp_softmax_merge(state, 0.5f).sum;
   out[9] = mpnum_block_softmax_merge(state, 0.5f, scratch).sum;
-  float row[4] = {x, amax, x, amax};
+  mpnum_lanes<float, 4> row = {{x, amax, x, amax}};
   mpnum_block_layer_norm(row, 3, 4096, 1e-5f, scratch);
   mpnum_block_rms_norm(row, 4, 4096, 1e-5f, scratch);
-  out[10] = row[0] + row[3];
+  out[10] = row.at[0] + row.at[3];
   words[2] = mpnum_block_argmax_f32(x, mpnum_thread_index(), scratch).index;
   mpnum_atomic_amax(out + 6, x);
   mpnum_atomic_min_magnitude(out + 7, amax);

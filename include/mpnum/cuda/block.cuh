@@ -198,12 +198,12 @@ MPNUM_DEVICE_ double mpnum_block_sum_of_doubles_(double value, uint32_t *scratch
 }
 /* Sums of elements, unless nobody wants them, and of squares, as map makes them. */
 template <unsigned N>
-MPNUM_DEVICE_ void mpnum_block_norm_sums_(const float (&x)[N], unsigned count,
+MPNUM_DEVICE_ void mpnum_block_norm_sums_(const mpnum_lanes<float, N> &x, unsigned count,
                                           const mpnum_norm_map_ &map, int has_values,
                                           double (&sums)[2], uint32_t *scratch) {
   double values = 0, squares = 0;
   for (unsigned i = 0; i < N; ++i) {
-    const double wide = mpnum_widen_f32_(mpnum_normed_(&map, x[i]));
+    const double wide = mpnum_widen_f32_(mpnum_normed_(&map, x.at[i]));
     if (i >= count) continue;
     values = mpnum_add_f64_(values, wide);
     squares = mpnum_add_f64_(squares, mpnum_mul_f64_(wide, wide));
@@ -212,8 +212,9 @@ MPNUM_DEVICE_ void mpnum_block_norm_sums_(const float (&x)[N], unsigned count,
   sums[1] = mpnum_block_sum_of_doubles_(squares, scratch);
 }
 template <unsigned N>
-MPNUM_DEVICE_ void mpnum_block_norm_(mpnum_norm_kind kind, float (&x)[N], unsigned count,
-                                     size_t columns, float epsilon, uint32_t *scratch) {
+MPNUM_DEVICE_ void mpnum_block_norm_(mpnum_norm_kind kind, mpnum_lanes<float, N> &x,
+                                     unsigned count, size_t columns, float epsilon,
+                                     uint32_t *scratch) {
   const double n = static_cast<double>(columns), least = mpnum_widen_f32_(epsilon);
   const int is_layer = kind == MPNUM_NORM_LAYER;
   double sums[2], square = 0;
@@ -228,16 +229,18 @@ MPNUM_DEVICE_ void mpnum_block_norm_(mpnum_norm_kind kind, float (&x)[N], unsign
   }
   if (step != 0) mpnum_norm_end_(kind, least, square, &row);
   for (unsigned i = 0; i < N; ++i)
-    if (i < count) x[i] = mpnum_norm_canonical_(mpnum_normed_(&row.map, x[i]));
+    if (i < count) x.at[i] = mpnum_norm_canonical_(mpnum_normed_(&row.map, x.at[i]));
 }
 template <unsigned N>
-MPNUM_DEVICE_ void mpnum_block_layer_norm(float (&x)[N], unsigned count, size_t columns,
-                                          float epsilon, uint32_t *scratch) {
+MPNUM_DEVICE_ void mpnum_block_layer_norm(mpnum_lanes<float, N> &x, unsigned count,
+                                          size_t columns, float epsilon,
+                                          uint32_t *scratch) {
   mpnum_block_norm_(MPNUM_NORM_LAYER, x, count, columns, epsilon, scratch);
 }
 template <unsigned N>
-MPNUM_DEVICE_ void mpnum_block_rms_norm(float (&x)[N], unsigned count, size_t columns,
-                                        float epsilon, uint32_t *scratch) {
+MPNUM_DEVICE_ void mpnum_block_rms_norm(mpnum_lanes<float, N> &x, unsigned count,
+                                        size_t columns, float epsilon,
+                                        uint32_t *scratch) {
   mpnum_block_norm_(MPNUM_NORM_RMS, x, count, columns, epsilon, scratch);
 }
 

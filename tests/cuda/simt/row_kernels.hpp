@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* For the tests of kernels of rows: matrices of every type with rows that are ordinary and
- * others that are not. */
+/* For the tests of kernels of rows: matrices of every type with rows that are ordinary
+ * and others that are not. */
 #ifndef MPNUM_TESTS_ROW_KERNELS_HPP
 #define MPNUM_TESTS_ROW_KERNELS_HPP
 
@@ -46,7 +46,8 @@ template <class T> std::vector<T> guarded_rows(const matrix &shape) {
 
 /* Rows with values that are no numbers, or of sizes that are not ordinary; all others are
  * from -8 to 8. Seed 9 has no such rows. */
-inline float element(std::size_t row, std::size_t i, unsigned seed, std::mt19937 &random) {
+inline float element(std::size_t row, std::size_t i, unsigned seed,
+                     std::mt19937 &random) {
   const float x = std::ldexp(static_cast<float>(random() % 65536), -12) - 8;
   const bool is_rare = i % 7 == (row + 2) % 7;
   if (seed == 9) return std::ldexp(std::round(x), -3);

@@ -308,16 +308,16 @@ void states_of_parts_of_a_row_merge(void) {
 template <unsigned N>
 __global__ void normalize(mpnum_norm_kind kind, float *x, unsigned columns) {
   __shared__ std::uint32_t scratch[MPNUM_BLOCK_SCRATCH];
-  float own[N] = {0};
+  mpnum_lanes<float, N> own = {{0}};
   unsigned count = 0;
   for (unsigned i = threadIdx.x; i < columns; i += blockDim.x)
-    own[count++] = x[i];
+    own.at[count++] = x[i];
   if (kind == MPNUM_NORM_LAYER)
     mpnum_block_layer_norm(own, count, columns, 1e-5f, scratch);
   else
     mpnum_block_rms_norm(own, count, columns, 1e-5f, scratch);
   for (unsigned i = 0; i < count; ++i)
-    x[threadIdx.x + i * blockDim.x] = own[i];
+    x[threadIdx.x + i * blockDim.x] = own.at[i];
 }
 void blocks_normalize_rows_in_registers(void) {
   in_every_schedule([] {

@@ -51,7 +51,7 @@ void choose(choice &made, unsigned which, std::size_t rows, std::size_t columns)
   case 10:
     options.bias = made.bias.data();
     options.bias_stride = columns;
-    options.scale = 0.5f;
+    options.scale = 0.3f;
     break;
   case 11:
     options.bias = made.bias.data();
