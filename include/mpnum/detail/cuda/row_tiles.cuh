@@ -15,7 +15,7 @@
 /* Floats of shared memory, where a row is kept between two steps. Not of a template: a
  * declaration there would be another array for each. */
 static __device__ __forceinline__ float *mpnum_row_memory_() {
-  extern __shared__ __align__(16) float mpnum_row_floats_[];
+  alignas(16) extern __shared__ float mpnum_row_floats_[];
   return mpnum_row_floats_;
 }
 
