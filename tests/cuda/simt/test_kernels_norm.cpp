@@ -221,6 +221,7 @@ void gradients_have_the_bits_of_the_host(void) {
       check_backward<float, mpnum_f16, float>({5, 2301, 2301, 2301}, which, has_columns);
     }
   }
+  check_backward<float, mpnum_f16, float>({200, 3, 3, 3}, 1, true);
 }
 #ifndef TEST_TYPES
 void long_gradients_have_the_bits_of_the_host(void) {
