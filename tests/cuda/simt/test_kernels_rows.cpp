@@ -8,7 +8,7 @@
 
 #include <mpnum/cuda/loss_rows.cuh>
 
-SIMT_DYNAMIC_SHARED(float, mpnum_row_floats_);
+SIMT_DYNAMIC_SHARED(float, mpnum_rows_shared_);
 
 namespace {
 

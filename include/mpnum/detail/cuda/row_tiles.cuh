@@ -15,8 +15,8 @@
 /* Floats of shared memory, where a row is kept between two steps. Not of a template: a
  * declaration there would be another array for each. */
 static __device__ __forceinline__ float *mpnum_row_memory_() {
-  alignas(16) extern __shared__ float mpnum_row_floats_[];
-  return mpnum_row_floats_;
+  alignas(16) extern __shared__ float mpnum_rows_shared_[];
+  return mpnum_rows_shared_;
 }
 
 namespace mpnum {
