@@ -5,13 +5,13 @@
 
 #include "rows.h"
 
-#if MPNUM_HAS_ARRAYS
-
 typedef enum mpnum_norm_kind {
   MPNUM_NORM_LAYER = 0, /* (x - mean) / sqrt(variance + epsilon) */
   MPNUM_NORM_RMS = 1,   /* x / sqrt(mean of squares + epsilon) */
   MPNUM_NORM_L2 = 2     /* x / max(length, epsilon) */
 } mpnum_norm_kind;
+
+#if MPNUM_HAS_ARRAYS
 
 /* Begin with mpnum_normalize_default(); what is NULL, or rows without data, is absent. */
 typedef struct mpnum_normalize_options {

@@ -78,9 +78,6 @@ typedef struct mpnum_reference_sum_ {
 MPNUM_HOST_INLINE_ double mpnum_power_f64_(int exponent) {
   return mpnum_from_bits_f64((uint64_t)(1023 + exponent) << 52);
 }
-MPNUM_HOST_INLINE_ double mpnum_mul_f64_(double a, double b) {
-  return mpnum_opt_barrier_f64_(a * b);
-}
 MPNUM_HOST_INLINE_ double mpnum_reference_mul_(int is_f32, double a, double b) {
   if (is_f32) return (double)mpnum_mul_scalar_((float)a, (float)b);
   return mpnum_mul_f64_(a, b);

@@ -28,10 +28,25 @@ typedef enum mpnum_row_status {
   MPNUM_ROW_OK = 0,
   MPNUM_ROW_EMPTY = 1,        /* it has no elements, or all are masked */
   MPNUM_ROW_NEGATIVE_INF = 2, /* all are -Inf and none is masked: NaN */
-  MPNUM_ROW_INF = 3,    /* some are +Inf: NaN, or with MPNUM_SOFTMAX_LIMIT a limit */
-  MPNUM_ROW_NAN = 4,    /* some are NaN: NaN */
-  MPNUM_ROW_IGNORED = 5 /* its target is ignore_index */
+  MPNUM_ROW_INF = 3,     /* some are +Inf: NaN, or with MPNUM_SOFTMAX_LIMIT a limit */
+  MPNUM_ROW_NAN = 4,     /* some are NaN: NaN */
+  MPNUM_ROW_IGNORED = 5, /* its target is ignore_index */
+  MPNUM_ROW_NO_CLASS = 6 /* its target is none of them; of cuda/loss_rows.cuh alone */
 } mpnum_row_status;
+
+/* first + row step, between 0 and columns; nothing overflows. */
+MPNUM_MATH_ uint64_t mpnum_causal_length_(int64_t first, int64_t step, uint64_t row,
+                                          uint64_t columns) {
+  const uint64_t most = 0xffffffffffffffffu;
+  const uint64_t size = step < 0 ? 0 - (uint64_t)step : (uint64_t)step;
+  const uint64_t start = first < 0 ? 0 - (uint64_t)first : (uint64_t)first;
+  const uint64_t way = size != 0 && row > most / size ? most : row * size;
+  uint64_t length = 0;
+  if (first >= 0 && step >= 0) length = way > most - start ? most : start + way;
+  if (first >= 0 && step < 0) length = start > way ? start - way : 0;
+  if (first < 0 && step >= 0) length = way > start ? way - start : 0;
+  return length < columns ? length : columns;
+}
 
 #if MPNUM_HAS_ARRAYS
 
@@ -83,27 +98,13 @@ typedef struct mpnum_row_ {
 MPNUM_HOST_INLINE_ int mpnum_is_causal_(const mpnum_softmax_options *options) {
   return options->first_length != 0 || options->length_step != 0;
 }
-/* first + row step, between 0 and columns; nothing overflows. */
-MPNUM_HOST size_t mpnum_causal_length_(int64_t first, int64_t step, size_t row,
-                                       size_t columns) {
-  const uint64_t most = 0xffffffffffffffffu;
-  const uint64_t size = step < 0 ? 0 - (uint64_t)step : (uint64_t)step;
-  const uint64_t start = first < 0 ? 0 - (uint64_t)first : (uint64_t)first;
-  const uint64_t way = size != 0 && row > most / size ? most : row * size;
-  uint64_t length = 0;
-  if (first >= 0 && step >= 0) length = way > most - start ? most : start + way;
-  if (first >= 0 && step < 0) length = start > way ? start - way : 0;
-  if (first < 0 && step >= 0) length = way > start ? way - start : 0;
-  return length < columns ? (size_t)length : columns;
-}
 /* How many elements of a row are not past its length. */
 MPNUM_HOST size_t mpnum_row_length_(const mpnum_softmax_options *options, size_t row,
                                     size_t columns) {
   size_t length = options->lengths ? options->lengths[row] : columns;
   if (mpnum_is_causal_(options)) {
-    const size_t causal =
-        mpnum_causal_length_(options->first_length, options->length_step, row, columns);
-    if (causal < length) length = causal;
+    length = (size_t)mpnum_causal_length_(options->first_length, options->length_step,
+                                          row, length);
   }
   return length;
 }

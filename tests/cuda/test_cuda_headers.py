@@ -47,6 +47,14 @@ __global__ void reduce(float *out, int *flags, uint32_t *words, const float *in,
   flags[1] = mpnum_block_all_finite_f32(x);
   words[0] = mpnum_block_sum_u32(words[mpnum_thread_index()], scratch);
   words[1] = mpnum_block_max_u32(words[mpnum_thread_index()], scratch);
+  const mpnum_softmax_state state = {x, amax};
+  out[8] = mpnum_warp_softmax_merge(state, 0.5f).sum;
+  out[9] = mpnum_block_softmax_merge(state, 0.5f, scratch).sum;
+  mpnum_lanes<float, 4> row = {{x, amax, x, amax}};
+  mpnum_block_layer_norm(row, 3, 4096, 1e-5f, scratch);
+  mpnum_block_rms_norm(row, 4, 4096, 1e-5f, scratch);
+  out[10] = row.at[0] + row.at[3];
+  words[2] = mpnum_block_argmax_f32(x, mpnum_thread_index(), scratch).index;
   mpnum_atomic_amax(out + 6, x);
   mpnum_atomic_min_magnitude(out + 7, amax);
 }
@@ -123,6 +131,27 @@ cudaError_t quantize_all(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, float *scal
 }
 """
 
+# A unit that launches every kernel of rows. Its compilation takes seconds.
+ROW_LAUNCHES = """\
+#include <mpnum/cuda/kernels.cuh>
+#define LAUNCH(call) if ((error = mpnum_launch_##call) != cudaSuccess) return error;
+cudaError_t launch_rows(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, size_t n, const int64_t *targets, cudaStream_t stream);
+cudaError_t launch_rows(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, size_t n, const int64_t *targets, cudaStream_t stream) {
+  cudaError_t error = cudaSuccess;
+  LAUNCH(softmax_rows(x, n, codes, n, n, n, nullptr, nullptr, stream))
+  LAUNCH(log_softmax_rows(y, n, x, n, n, n, nullptr, nullptr, stream))
+  LAUNCH(logsumexp_rows(x, y, n, n, n, nullptr, nullptr, stream))
+  LAUNCH(cross_entropy_rows(x, y, n, y, n, targets, n, n, nullptr, nullptr, stream))
+  LAUNCH(softmax_backward_rows(y, n, x, n, y, n, n, n, nullptr, stream))
+  LAUNCH(log_softmax_backward_rows(x, n, x, n, x, n, n, n, nullptr, stream))
+  LAUNCH(layer_norm_rows(y, n, y, n, n, n, nullptr, stream))
+  LAUNCH(rms_norm_rows(x, n, x, n, n, n, nullptr, stream))
+  LAUNCH(layer_norm_backward_rows(y, n, x, x, y, n, y, n, n, n, nullptr, 1, x, stream))
+  LAUNCH(rms_norm_quantize_rows(codes, n, x, y, n, n, n, nullptr, x, stream))
+  return error;
+}
+"""
+
 
 def compile_text(text, *flags):
     """What nvcc said, and the text of what it made."""
@@ -160,6 +189,13 @@ def quantisers_need_no_local_memory(arch, *flags):
     assert kernels > 20 and len(frames) >= kernels and not bad, f"{kernels} kernels, stack and spills: {bad}"
 
 
+def kernels_of_rows_need_no_local_memory(arch, *flags):
+    said, _ = compile_text(ROW_LAUNCHES, gencode(arch), "-Xptxas", "-v", "-cubin", *flags)
+    kernels = said.count("Compiling entry function")
+    clean = said.count("0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads")
+    assert kernels >= 9 and clean == kernels, f"{clean} of {kernels} kernels without local memory"
+
+
 def device_header_compiles_with_nvrtc(arch):
     nvrtc = Nvrtc()
     if arch.rstrip("af") not in nvrtc.archs():
@@ -179,6 +215,8 @@ def kernels_compile_with_nvrtc(arch):
                  "mpnum_convert_kernel_<mpnum::cast_rounded_<mpnum_e2m1, float>, mpnum_e2m1x2, float>",
                  "mpnum_quantize_kernel_<mpnum_e5m2, mpnum_f16, mpnum_scale_current_>",
                  "mpnum_quantize_tile_kernel_<mpnum::blocks_<mpnum_e4m3, mpnum::MX_FAMILY_, 32>, float>",
+                 "mpnum_softmax_rows_kernel_<float, mpnum_e4m3>", "mpnum_cross_entropy_rows_kernel_<float, float, int>",
+                 "mpnum_normalize_rows_kernel_<mpnum::norm_codes_<mpnum_e4m3>, mpnum_bf16>",
                  "mpnum_all_finite_kernel_<double>", "mpnum_amax_kernel_<mpnum_bf16>", "mpnum_stats_kernel_<float>"]
     status, log, ptx = nvrtc.compile("#include <mpnum/cuda/kernels.cuh>\n" * 2, f"--gpu-architecture=compute_{arch}",
                                      f"--include-path={INCLUDE}", instances=instances)
@@ -313,6 +351,8 @@ def full_properties():
         yield named(f"block.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
     yield named("quantisers need no local memory on sm_120a", quantisers_need_no_local_memory, "120a")
     yield named(f"kernels.cuh compiles with NVRTC for sm_{QUICK_ARCHS[0]}", kernels_compile_with_nvrtc, QUICK_ARCHS[0])
+    yield named(f"kernels of rows need no local memory on sm_{QUICK_ARCHS[-1]}", kernels_of_rows_need_no_local_memory,
+                QUICK_ARCHS[-1])
     yield host_simd_compiles_without_a_warning
     yield two_units_link
     yield interop_is_a_move_of_bits
@@ -335,6 +375,8 @@ def exhaustive_properties():
                         kernels_need_no_local_memory, arch, *flags)
             yield named(" ".join([f"quantisers need no local memory on sm_{arch}", *flags]),
                         quantisers_need_no_local_memory, arch, *flags)
+            yield named(" ".join([f"kernels of rows need no local memory on sm_{arch}", *flags]),
+                        kernels_of_rows_need_no_local_memory, arch, *flags)
         yield named(f"block.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
 
 

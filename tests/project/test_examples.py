@@ -3,7 +3,7 @@
 """The examples do what they say.
 
 usage: tests/project/test_examples.py host CONVERT CONTRASTIVE_LOSS
-       tests/project/test_examples.py device QUANTIZE_KERNEL|- QUANTIZE_MX|- NVRTC|-
+       tests/project/test_examples.py device QUANTIZE_KERNEL|- QUANTIZE_MX|- SOFTMAX_KERNEL|- NVRTC|-
 """
 
 import math
@@ -17,8 +17,9 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 import tap
 from tree import ROOT
 
-CONVERT, CONTRASTIVE_LOSS, QUANTIZE, QUANTIZE_MX, NVRTC = (
-    [*sys.argv[2:], None, None, None] if sys.argv[1] == "host" else [None, None, *sys.argv[2:]])
+PROGRAMS = sys.argv[2:]
+CONVERT, CONTRASTIVE_LOSS = PROGRAMS[:2]
+QUANTIZE, QUANTIZE_MX, SOFTMAX, NVRTC = PROGRAMS if PROGRAMS[2:] else [None] * 4
 
 
 def run(program, *arguments):
@@ -49,12 +50,12 @@ def contrastive_loss_shows_where_the_textbook_overflows():
         assert math.isinf(textbook) if temperature < 0.09 else abs(textbook - stable) < 0.005, output
 
 
-def agrees_with_the_host_or_says_what_is_missing(name, program, said):
+def agrees_with_the_host_or_says_what_is_missing(name, program, agreement):
     code, output, errors = run(program)
     if code == 0:
-        assert said in output, output
+        assert agreement in output, output
     else:
-        assert code == 1 and not output and errors.startswith(name + ": ") and errors.count("\n") == 1, errors
+        assert code == 1 and not output and errors.startswith(f"{name}: ") and errors.count("\n") == 1, errors
         raise tap.Skip("no GPU: " + errors.strip())
 
 
@@ -64,6 +65,10 @@ def quantize_kernel_agrees_with_the_host_or_says_what_is_missing():
 
 def quantize_mx_agrees_with_the_host_or_says_what_is_missing():
     agrees_with_the_host_or_says_what_is_missing("quantize_mx", QUANTIZE_MX, ", 0 differ from the host")
+
+
+def softmax_kernel_agrees_with_the_host_or_says_what_is_missing():
+    agrees_with_the_host_or_says_what_is_missing("softmax_kernel", SOFTMAX, " 0 by more than a place")
 
 
 def nvrtc_compiles_a_kernel_that_includes_mpnum():
@@ -83,6 +88,7 @@ PROPERTIES = {
     "host": [convert_rounds_the_numbers_it_is_given, contrastive_loss_shows_where_the_textbook_overflows],
     "device": [quantize_kernel_agrees_with_the_host_or_says_what_is_missing,
                quantize_mx_agrees_with_the_host_or_says_what_is_missing,
+               softmax_kernel_agrees_with_the_host_or_says_what_is_missing,
                nvrtc_compiles_a_kernel_that_includes_mpnum, nvrtc_says_what_it_cannot_compile],
 }
 sys.exit(tap.run(*PROPERTIES[sys.argv[1]]))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reductions over a warp and a block, for kernels of one's own. Opt-in, CUDA C++11, NVRTC
- * too.
+/* Reductions over a warp and a block, and rows that these share, for kernels of one's
+ * own. Opt-in, CUDA C++11, NVRTC too.
  *
  *     __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
  *     float amax = 0;
@@ -21,6 +21,7 @@
 
 #include "../detail/cuda/quantize.cuh"
 #include "device.cuh"
+#include "../detail/math/norm_row.h"
 
 #define MPNUM_BLOCK_SCRATCH 32 /* words of shared memory that a block function takes */
 
@@ -63,10 +64,10 @@ MPNUM_DEVICE_ float mpnum_from_ordered_f32_(uint32_t word) {
 /* Warp functions. */
 
 /* The sum over the lanes, added in pairs of lanes 16, 8, 4, 2 and 1 apart. NaN: canonical
- * 0x7fffffff. Under -use_fast_math subnormals are flushed. */
+ * 0x7fffffff. */
 MPNUM_DEVICE_ float mpnum_warp_sum_f32(float value) {
   for (int step = 16; step > 0; step /= 2)
-    value = __fadd_rn(value, __shfl_xor_sync(MPNUM_ALL_LANES_, value, step));
+    value = mpnum_add_scalar_(value, __shfl_xor_sync(MPNUM_ALL_LANES_, value, step));
   return mpnum_isnan_f32(value) ? mpnum_from_bits_f32(0x7fffffffu) : value;
 }
 /* The largest; -0 is less than +0. NaN in any lane: 0x7fffffff. */
@@ -251,6 +252,123 @@ mpnum_quantize_tile_transpose(T *codes, size_t codes_ld, T *transposed,
       reinterpret_cast<uint8_t *>(transposed) + column * transposed_ld + row,
       transposed_ld, turned, tile::columns, columns - column, rows - row);
   return mpnum_amax(0, mpnum_f32_of_scalar_(amax));
+}
+
+/* Rows that a warp or block shares. */
+
+/* The state of a row in parts, a part in each lane (softmax.h): all get the largest
+ * element, to which each sum is rescaled, once, before they are added as by
+ * mpnum_warp_sum_f32. NaN: both 0x7fffffff. Not the bits of mpnum_softmax_merge part by
+ * part, which rescales more often; the same from every GPU. */
+MPNUM_DEVICE_ float mpnum_rescaled_part_(mpnum_softmax_state state, float max,
+                                         float scale) {
+  if (mpnum_bits_f32(max) == 0xff800000u) return 0;
+  if (mpnum_isnan_f32(max)) return max;
+  return mpnum_rescaled_(state.sum, state.max, max, scale);
+}
+MPNUM_DEVICE_ mpnum_softmax_state mpnum_warp_softmax_merge(mpnum_softmax_state state,
+                                                           float scale) {
+  const float max = mpnum_warp_max_f32(state.max);
+  state.sum = mpnum_warp_sum_f32(mpnum_rescaled_part_(state, max, scale));
+  state.max = max;
+  return state;
+}
+/* The same of all threads, sums as by mpnum_block_sum_f32; 4 syncs. */
+MPNUM_DEVICE_ mpnum_softmax_state mpnum_block_softmax_merge(mpnum_softmax_state state,
+                                                            float scale,
+                                                            uint32_t *scratch) {
+  const float max = mpnum_block_max_f32(state.max, scratch);
+  state.sum = mpnum_block_sum_f32(mpnum_rescaled_part_(state, max, scale), scratch);
+  state.max = max;
+  return state;
+}
+
+/* The largest value and the lowest index of those that have it; -0 and +0 are equal, NaN,
+ * which is 0x7fffffff, is above all. */
+typedef struct mpnum_argmax {
+  float max;
+  uint32_t index;
+} mpnum_argmax;
+/* Of the value and index of each thread; 4 syncs. Of threads without one: -Inf and
+ * 0xffffffff. The bits do not depend on the order of threads. */
+MPNUM_DEVICE_ mpnum_argmax mpnum_block_argmax_f32(float value, uint32_t index,
+                                                  uint32_t *scratch) {
+  const uint32_t minus_zero = 0x80000000u;
+  const uint32_t own = mpnum_ordered_f32_(mpnum_from_bits_f32(
+      mpnum_bits_f32(value) == minus_zero ? 0 : mpnum_bits_f32(value)));
+  const uint32_t most = mpnum_block_max_u32(own, scratch);
+  mpnum_argmax result;
+  result.max = mpnum_from_ordered_f32_(most);
+  result.index = ~mpnum_block_max_u32(own == most ? ~index : 0, scratch);
+  return result;
+}
+
+/* A row that a block holds in registers, normalised in place: the first count of x of
+ * each thread are elements of it, in any order, columns of all threads together. 4 syncs
+ * for RMS norm, 8 for layer norm, and 8 more where a row's mean is large beside its
+ * deviation. Special rows and error: normalize.h. The bits are those of
+ * mpnum_normalize_rows wherever sums of doubles are the same in both orders, and do not
+ * depend on the GPU. */
+MPNUM_DEVICE_ double mpnum_block_sum_of_doubles_(double value, uint32_t *scratch) {
+  uint64_t bits = 0;
+  for (int step = 16; step > 0; step /= 2)
+    value = mpnum_add_f64_(value, __shfl_xor_sync(MPNUM_ALL_LANES_, value, step));
+  bits = mpnum_bits_f64(value);
+  bits = static_cast<uint64_t>(
+             mpnum_share_warp_words_(static_cast<uint32_t>(bits >> 32), 0, scratch))
+             << 32 |
+         mpnum_share_warp_words_(static_cast<uint32_t>(bits), 0, scratch);
+  value = mpnum_from_bits_f64(bits);
+  for (int step = 16; step > 0; step /= 2)
+    value = mpnum_add_f64_(value, __shfl_xor_sync(MPNUM_ALL_LANES_, value, step));
+  return value;
+}
+/* Sums of elements, unless nobody wants them, and of squares, as map makes them. */
+template <unsigned N>
+MPNUM_DEVICE_ void mpnum_block_norm_sums_(const mpnum_lanes<float, N> &x, unsigned count,
+                                          const mpnum_norm_map_ &map, int has_values,
+                                          double (&sums)[2], uint32_t *scratch) {
+  double values = 0, squares = 0;
+  for (unsigned i = 0; i < N; ++i) {
+    const double wide = mpnum_widen_f32_(mpnum_normed_(&map, x.at[i]));
+    if (i >= count) continue;
+    values = mpnum_add_f64_(values, wide);
+    squares = mpnum_add_f64_(squares, mpnum_mul_f64_(wide, wide));
+  }
+  sums[0] = has_values ? mpnum_block_sum_of_doubles_(values, scratch) : 0;
+  sums[1] = mpnum_block_sum_of_doubles_(squares, scratch);
+}
+template <unsigned N>
+MPNUM_DEVICE_ void mpnum_block_norm_(mpnum_norm_kind kind, mpnum_lanes<float, N> &x,
+                                     unsigned count, size_t columns, float epsilon,
+                                     uint32_t *scratch) {
+  const double n = static_cast<double>(columns), least = mpnum_widen_f32_(epsilon);
+  const int is_layer = kind == MPNUM_NORM_LAYER;
+  double sums[2], square = 0;
+  mpnum_norm_row_ row;
+  int step = 0;
+  mpnum_norm_shift_(&row.map, 1, 0);
+  mpnum_block_norm_sums_(x, count, row.map, is_layer, sums, scratch);
+  step = mpnum_norm_begin_(kind, least, n, sums, &row, &square);
+  if (step == 2) {
+    mpnum_block_norm_sums_(x, count, row.map, is_layer, sums, scratch);
+    square = mpnum_norm_about_(n, sums, &row);
+  }
+  if (step != 0) mpnum_norm_end_(kind, least, square, &row);
+  for (unsigned i = 0; i < N; ++i)
+    if (i < count) x.at[i] = mpnum_norm_canonical_(mpnum_normed_(&row.map, x.at[i]));
+}
+template <unsigned N>
+MPNUM_DEVICE_ void mpnum_block_layer_norm(mpnum_lanes<float, N> &x, unsigned count,
+                                          size_t columns, float epsilon,
+                                          uint32_t *scratch) {
+  mpnum_block_norm_(MPNUM_NORM_LAYER, x, count, columns, epsilon, scratch);
+}
+template <unsigned N>
+MPNUM_DEVICE_ void mpnum_block_rms_norm(mpnum_lanes<float, N> &x, unsigned count,
+                                        size_t columns, float epsilon,
+                                        uint32_t *scratch) {
+  mpnum_block_norm_(MPNUM_NORM_RMS, x, count, columns, epsilon, scratch);
 }
 
 #undef MPNUM_DEVICE_

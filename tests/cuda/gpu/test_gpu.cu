@@ -281,6 +281,7 @@ static void launchers_give_the_bits_of_the_host() {
 }
 
 #include "reductions.hpp"
+#include "rows.hpp"
 
 /* Why there is nothing to test on, or null; other errors fail the first test. */
 static const char *find_problem() {
@@ -380,5 +381,6 @@ int main(int argument_count, char **arguments) {
   RUN(packed_and_in_place_launches_are_right);
   RUN(more_than_2_to_the_31_elements_are_counted);
   RUN(reductions_are_those_of_a_loop);
+  RUN(rows_are_those_of_the_host);
   return tap_done();
 }

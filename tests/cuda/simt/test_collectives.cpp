@@ -219,6 +219,132 @@ void amax_keeps_nan(void) {
   }
 }
 
+/* Rows in parts */
+
+/* What a merge promises, by plain loops over the parts of each thread. */
+mpnum_softmax_state merged(const mpnum_softmax_state *states, unsigned n, float scale,
+                           bool is_warp) {
+  std::vector<float> max(n), sum(n);
+  mpnum_softmax_state want;
+  for (unsigned i = 0; i < n; ++i)
+    max[i] = states[i].max;
+  want.max = max_of(max.data(), n);
+  for (unsigned i = 0; i < n; ++i) {
+    const mpnum_softmax_state none = {want.max, 0};
+    sum[i] =
+        states[i].max == -infinity ? 0 : mpnum_softmax_merge(states[i], none, scale).sum;
+    if (want.max == -infinity) sum[i] = 0;
+    if (std::isnan(want.max)) sum[i] = canonical_nan;
+  }
+  want.sum = is_warp ? sum_of_warp(sum.data()) : sum_of_block(sum.data(), n);
+  return want;
+}
+__global__ void merge(const mpnum_softmax_state *states, mpnum_softmax_state *of_warps,
+                      mpnum_softmax_state *of_blocks, mpnum_argmax *argmax, float scale) {
+  __shared__ std::uint32_t scratch[MPNUM_BLOCK_SCRATCH];
+  const unsigned i = mpnum_thread_index();
+  of_warps[i] = mpnum_warp_softmax_merge(states[i], scale);
+  of_blocks[i] = mpnum_block_softmax_merge(states[i], scale, scratch);
+  argmax[i] = mpnum_block_argmax_f32(states[i].max, 7 * i, scratch);
+}
+void check_merge(const std::vector<mpnum_softmax_state> &states, float scale) {
+  const unsigned n = static_cast<unsigned>(states.size());
+  std::vector<mpnum_softmax_state> of_warps(n), of_blocks(n);
+  std::vector<mpnum_argmax> argmax(n);
+  CHECK_LAUNCH(launch(merge, {1, n}, states.data(), of_warps.data(), of_blocks.data(),
+                      argmax.data(), scale));
+  const mpnum_softmax_state whole = merged(states.data(), n, scale, false);
+  unsigned first = 0;
+  while (std::isnan(whole.max) ? !std::isnan(states[first].max)
+                               : states[first].max != whole.max)
+    ++first;
+  for (unsigned i = 0; i < n; ++i) {
+    const mpnum_softmax_state warp = merged(&states[i / 32 * 32], 32, scale, true);
+    CHECK(mpnum_bits_f32(of_warps[i].max) == mpnum_bits_f32(warp.max) &&
+              mpnum_bits_f32(of_warps[i].sum) == mpnum_bits_f32(warp.sum),
+          "lane %u of %u: %g %g, want %g %g", i, n, static_cast<double>(of_warps[i].max),
+          static_cast<double>(of_warps[i].sum), static_cast<double>(warp.max),
+          static_cast<double>(warp.sum));
+    CHECK(mpnum_bits_f32(of_blocks[i].max) == mpnum_bits_f32(whole.max) &&
+              mpnum_bits_f32(of_blocks[i].sum) == mpnum_bits_f32(whole.sum),
+          "thread %u of %u: %g %g, want %g %g", i, n,
+          static_cast<double>(of_blocks[i].max), static_cast<double>(of_blocks[i].sum),
+          static_cast<double>(whole.max), static_cast<double>(whole.sum));
+    CHECK(argmax[i].index == 7 * first &&
+              (std::isnan(whole.max) ? mpnum_bits_f32(argmax[i].max) == 0x7fffffff
+                                     : argmax[i].max == whole.max),
+          "argmax %u of %u, want %u", argmax[i].index, n, 7 * first);
+  }
+}
+void states_of_parts_of_a_row_merge(void) {
+  in_every_schedule([] {
+    for (unsigned n : {32u, 96u}) {
+      std::vector<mpnum_softmax_state> states(n);
+      const std::vector<float> values = random_values(n, n);
+      for (unsigned i = 0; i < n; ++i)
+        states[i] = {std::fmod(values[i], 32.0f), std::fabs(values[i]) + 1};
+      for (float scale : {1.0f, 0.125f, 0.0f})
+        check_merge(states, scale);
+      for (unsigned i = 0; i < n; ++i) /* equal ones, and parts without elements */
+        states[i] = i % 3 ? mpnum_softmax_state{2.0f, 1.5f} : mpnum_softmax_state_empty();
+      check_merge(states, 1);
+      states[n / 2 + 1].max = infinity;
+      check_merge(states, 1);
+      states[n - 1] = {nan_with_payload, nan_with_payload};
+      check_merge(states, 1);
+      check_merge(std::vector<mpnum_softmax_state>(n, mpnum_softmax_state_empty()), 1);
+      states.assign(n, mpnum_softmax_state_empty());
+      states[n - 1] = {canonical_nan, 1};
+      check_merge(states, 1);
+      for (unsigned i = 0; i < n; ++i) /* zeros of both signs are equal */
+        states[i] = {i == n - 1 ? 0.0f : i == n / 2 ? -0.0f : -1.0f, 1};
+      check_merge(states, 1);
+    }
+  });
+}
+
+/* Whole rows of integers, of which doubles add up exactly in any order: bits of the host.
+ */
+template <unsigned N>
+__global__ void normalize(mpnum_norm_kind kind, float *x, unsigned columns) {
+  __shared__ std::uint32_t scratch[MPNUM_BLOCK_SCRATCH];
+  mpnum_lanes<float, N> own = {{0}};
+  unsigned count = 0;
+  for (unsigned i = threadIdx.x; i < columns; i += blockDim.x)
+    own.at[count++] = x[i];
+  if (kind == MPNUM_NORM_LAYER)
+    mpnum_block_layer_norm(own, count, columns, 1e-5f, scratch);
+  else
+    mpnum_block_rms_norm(own, count, columns, 1e-5f, scratch);
+  for (unsigned i = 0; i < count; ++i)
+    x[threadIdx.x + i * blockDim.x] = own.at[i];
+}
+void blocks_normalize_rows_in_registers(void) {
+  in_every_schedule([] {
+    for (mpnum_norm_kind kind : {MPNUM_NORM_LAYER, MPNUM_NORM_RMS})
+      for (unsigned columns : {1u, 31u, 96u, 200u, 288u})
+        for (float mean : {0.0f, 5.0f, 1048576.0f, infinity}) {
+          std::vector<float> x(columns), want(columns);
+          for (unsigned i = 0; i < columns; ++i)
+            x[i] = static_cast<float>(i * 37 % 101) - 50;
+          for (unsigned i = 0; i < columns && mean != infinity; ++i)
+            x[i] += mean;
+          if (mean == infinity) x[columns / 2] = mean;
+          mpnum_normalize_options options = mpnum_normalize_default();
+          CHECK(mpnum_normalize_rows(
+                    kind, mpnum_rows_of(MPNUM_TYPE_F32, want.data(), 1, columns),
+                    mpnum_const_rows_of(MPNUM_TYPE_F32, x.data(), 1, columns),
+                    &options) == MPNUM_OK,
+                "host");
+          CHECK_LAUNCH(launch(normalize<3>, {1, 96}, kind, x.data(), columns));
+          for (unsigned i = 0; i < columns; ++i)
+            CHECK(mpnum_bits_f32(x[i]) == mpnum_bits_f32(want[i]),
+                  "%u of %u, mean %g: %g, want %g", i, columns, static_cast<double>(mean),
+                  static_cast<double>(x[i]), static_cast<double>(want[i]));
+        }
+  });
+}
+
 /* Atomics */
 
 struct totals {
@@ -362,6 +488,8 @@ int main(void) {
   TAP_RUN(zeros_keep_their_sign);
   TAP_RUN(mixtures_of_special_values_reduce_as_promised);
   TAP_RUN(amax_keeps_nan);
+  TAP_RUN(states_of_parts_of_a_row_merge);
+  TAP_RUN(blocks_normalize_rows_in_registers);
   TAP_RUN(atomics_reduce_floats_and_words);
   TAP_RUN(lanes_move_from_anywhere_to_anywhere);
   TAP_RUN(lanes_are_aligned_for_one_access);

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Faults planted in the device headers are seen: with each of them, a test that runs kernels on the CPU fails. A test
-of tests/cuda/simt/test_collectives.cpp, test_kernels_convert.cpp, test_kernels_reduce.cpp, test_kernels_quantize.cpp and
-test_kernels_quantize_blocks.cpp.
+of the programs in tests/cuda/simt that PROGRAMS names.
 
 usage: tests/cuda/simt/test_simt_faults.py [full]
 
@@ -37,6 +36,8 @@ PROGRAMS = {
     "reduce": (["cuda/reduce.cuh", LAUNCH], "test_kernels_reduce", [FEW_TYPES]),
     "quantize": (["cuda/quantize.cuh", "cuda/block.cuh", QUANTIZE], "test_kernels_quantize", SOME),
     "blocks": (["cuda/quantize_blocks.cuh", QUANTIZE], "test_kernels_quantize_blocks", SOME),
+    "rows": (["detail/cuda/row_tiles.cuh", "cuda/rows.cuh", "cuda/loss_rows.cuh"], "test_kernels_rows", ["-DTEST_TYPES"]),
+    "norm": (["cuda/norm_rows.cuh", "cuda/norm_backward_rows.cuh"], "test_kernels_norm", ["-DTEST_TYPES"]),
 }
 LATER = ["blocks"]  # whose faults are all among those of full
 SM_80 = "-DTEST_DEVICE_ARCH=800"
@@ -66,6 +67,11 @@ QUICK_FAULTS = [
     ("no barrier before the codes of a transpose are read", "quantize",
      r"(?s)(mpnum_put_turned_<8.*?)__syncthreads\(\);", r"\1"),
     ("a tail of an array that ends early", "quantize", r"i - first < step \* vectors", "i - first < step"),
+    ("a state that is not rescaled", "collectives", r"mpnum_rescaled_\(state\.sum, state\.max, max, scale\)", "state.sum"),
+    ("a sum that is read before it is there", "rows", r"(scratch\[1\] = .*\n  }\n)  __syncthreads\(\);", r"\1"),
+    ("a lost last element", "rows", r"\? count : first \+ row_tile_", "? (count & ~1u) : first + row_tile_"),
+    ("sums of tiles that are not cleared", "norm",
+     r"scratch->totals\[place\.warp\] = mpnum_total_empty\(\);", ";"),
     ("a grid without its last tile", "convert", r"n / tile \+ \(n % tile != 0\)", "(n + tile / 2) / tile"),
 ]
 MORE_FAULTS = [
@@ -136,6 +142,38 @@ MORE_FAULTS = [
     ("zeros that keep their signs", "blocks", r"amax == 0 \|\|", "false ||"),
     ("random words of the first row", "blocks", r"job\.offset \+ \(row \+ v\) \* job\.ld", "job.offset + row * job.ld"),
     ("a division by S that is left out", "blocks", r"y = mpnum_div_scalar_\(y, tensor\);", "y = y;"),
+    ("a first index that is the last", "collectives", r"own == most \? ~index : 0", "own == most ? index : 0"),
+    ("a merge that drops NaN", "collectives", r"  if \(mpnum_isnan_f32\(max\)\) return max;\n", ""),
+    ("a -0 that is below +0", "collectives", r"mpnum_bits_f32\(value\) == minus_zero \? 0 : ", ""),
+    ("rows of a block that are kept in one place", "rows", r"threadIdx\.y \* kept", "0 * kept"),
+    ("a launch without its last rows", "rows", r"\(rows - 1\) / shape\.rows \+ 1", "(rows + shape.rows - 2) / shape.rows"),
+    ("tiles that are added as floats", "rows", r"total \+= mpnum_f32_to_f64\(", "total = static_cast<float>(total) + ("),
+    ("a sum whose lanes are neighbours", "rows", r"(row_folded_(?s:.*?))place\.lanes / 2; step > 0; step /= 2",
+     r"\g<1>1; step < place.lanes; step *= 2"),
+    ("words of the tiles that the next round writes", "rows", r"(uint32_t word = 0;)", r"static uint32_t word = 0;"),
+    ("a largest element of one warp alone", "rows", r"  if \(place\.warps > 1\) return mpnum_block_max_u32.*\n", ""),
+    ("a length that is not one", "rows", r"from\.lengths\[place\.number\] < length", "false"),
+    ("masks of the first row", "rows", r"from\.mask \+ number \* from\.mask_stride", "from.mask"),
+    ("a mask that is not read", "rows", r"\(mask && !mask\[i \+ j\]\)", "false"),
+    ("a bias that is added after it was rounded", "rows", r"return mpnum_fma_scalar_\(x, scale, added\);",
+     "return mpnum_add_scalar_(mpnum_mul_scalar_(x, scale), added);"),
+    ("masked elements that are not marked", "rows", r"if \(marks && ", "if (false && "),
+    ("a limit that others have, too", "rows", r"is_infinite \? mpnum_bits_f32\(number\)", "true ? mpnum_bits_f32(number)"),
+    ("a target one further", "rows", r"i \+ j == target \?", "i + j + 1 == target ?"),
+    ("smoothing over masked classes", "rows", r"\(is_masked && mpnum_bits_f32\(x\.at\[j\]\) == 0xff800000u\)", "false"),
+    ("a factor that is not divided by the count", "rows", r"if \(job\.counted\)", "if (false)"),
+    ("gradients that are not added", "rows", r"old\.at\[1\], y\.at\[1\]", "0.0f, y.at[1]"),
+    ("a class past the columns", "rows", r"static_cast<uint64_t>\(index\) < place\.columns", "true"),
+    ("a mean whose count is of all", "rows", r"count \+= static_cast<int64_t>\(targets\[i\]\) != ignore_index", "++count"),
+    ("a gradient without its inner product", "rows", r"mpnum_sub_scalar_\(dy, inner\)", "dy"),
+    ("tiles that are read before they are there", "norm", r"(unsigned tiles\) {\n)  __syncthreads\(\);", r"\1"),
+    ("a variance by differences alone", "norm", r"__any_sync\(0xffffffffu, step == 2\)", "false"),
+    ("a sum that is not rounded to its type", "norm", r"x\.at\[1\] = row_element_<T>::in\(row_element_<T>::out\(x\.at\[1\]\)\);", ""),
+    ("an amax of what is no number", "norm", r"mpnum_isfinite_f32\(y\.at\[j\]\)", "true"),
+    ("gradients of tiles that are read before they are there", "norm",
+     r"(tiles\[1\]\[place\.warp\] = product;\n    }\n)    __syncthreads\(\);", r"\1"),
+    ("a chunk of rows that is counted twice", "norm", r"rows - first < chunk \? rows : first \+ chunk", "rows"),
+    ("a residual of the first row", "norm", r"number \* from\.residual_stride", "0"),
     ("a launch without blocks", "convert", r"if \(n == 0\) return cudaSuccess;", ""),
 ]
 

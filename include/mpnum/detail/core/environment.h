@@ -46,6 +46,34 @@ MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_save_(void) { return 0; }
 MPNUM_HOST_INLINE_ void mpnum_fenv_restore_(uint64_t saved) { (void)saved; }
 # endif
 
+#endif
+
+/* Steps of doubles, each rounded once, none joined to another, and between floats and
+ * doubles. */
+#if MPNUM_ON_DEVICE
+# define MPNUM_F64_STEP_(name, instruction)                    \
+  MPNUM_REAL_ double name(double a, double b) {                \
+   double x;                                                   \
+   asm(instruction " %0, %1, %2;" : "=d"(x) : "d"(a), "d"(b)); \
+   return x;                                                   \
+  }
+MPNUM_F64_STEP_(mpnum_add_f64_, "add.rn.f64")
+MPNUM_F64_STEP_(mpnum_mul_f64_, "mul.rn.f64")
+MPNUM_F64_STEP_(mpnum_div_f64_, "div.rn.f64")
+# undef MPNUM_F64_STEP_
+MPNUM_REAL_ double mpnum_opt_barrier_f64_(double x) { return x; }
+/* By hand, as -use_fast_math flushes subnormal floats. */
+MPNUM_REAL_ float mpnum_narrow_f64_(double x) {
+  float y;
+  asm("cvt.rn.f32.f64 %0, %1;" : "=f"(y) : "d"(x));
+  return y;
+}
+MPNUM_REAL_ double mpnum_widen_f32_(float x) {
+  double y;
+  asm("cvt.f64.f32 %0, %1;" : "=d"(y) : "f"(x));
+  return y;
+}
+#elif MPNUM_HAS_ARRAYS
 /* The same double, which the compiler takes for another one: it neither reorders what
  * made it nor computes it after the environment has changed. */
 # if MPNUM_HAS_GNU && (defined(__x86_64__) || defined(__i386__)) && defined(__SSE2__)
@@ -57,15 +85,18 @@ MPNUM_HOST_INLINE_ void mpnum_fenv_restore_(uint64_t saved) { (void)saved; }
 # else
 #  define MPNUM_OPT_BARRIER_F64_(x) ((void)0)
 # endif
-MPNUM_HOST_INLINE_ double mpnum_opt_barrier_f64_(double x) {
+MPNUM_REAL_ double mpnum_opt_barrier_f64_(double x) {
   MPNUM_OPT_BARRIER_F64_(x);
   return x;
 }
-MPNUM_HOST_INLINE_ double mpnum_add_f64_(double a, double b) {
+MPNUM_REAL_ double mpnum_add_f64_(double a, double b) {
   return mpnum_opt_barrier_f64_(a + b);
 }
+MPNUM_REAL_ double mpnum_mul_f64_(double a, double b) {
+  return mpnum_opt_barrier_f64_(a * b);
+}
 /* By hand, as -ffast-math would multiply by a reciprocal. */
-MPNUM_HOST_INLINE_ double mpnum_div_f64_(double a, double b) {
+MPNUM_REAL_ double mpnum_div_f64_(double a, double b) {
 # if MPNUM_HAS_GNU && (defined(__x86_64__) || defined(__SSE2__))
   __asm__("divsd %1, %0" : "+x"(a) : "x"(b));
   return a;
@@ -77,6 +108,8 @@ MPNUM_HOST_INLINE_ double mpnum_div_f64_(double a, double b) {
   return mpnum_opt_barrier_f64_(a / b);
 # endif
 }
-
+MPNUM_REAL_ float mpnum_narrow_f64_(double x) { return (float)mpnum_opt_barrier_f64_(x); }
+MPNUM_REAL_ double mpnum_widen_f32_(float x) { return (double)x; }
 #endif
+
 #endif

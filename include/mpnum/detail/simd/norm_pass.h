@@ -88,12 +88,9 @@ MPNUM_HOST_COLD_ void mpnum_norm_long_sums_(const mpnum_norm_job_ *job, size_t r
     sums[1] = mpnum_total_to_odd_(squares);
   }
 }
-/* The variance anew, about the mean in row->map, and what that lacks. It is half of the
- * mean of squares at least, as the float of a mean is off by half of the elements' steps,
- * or all elements are that float. */
+/* The variance about the mean in row->map. */
 MPNUM_HOST_COLD_ double mpnum_norm_variance_(const mpnum_norm_job_ *job, size_t number,
                                              const float *x, mpnum_norm_row_ *row) {
-  const double columns = (double)job->src.columns;
   double sums[2] = {0, 0};
   if (x) {
     MPNUM_ALIGNED_ float moved[MPNUM_TILE_];
@@ -102,61 +99,27 @@ MPNUM_HOST_COLD_ double mpnum_norm_variance_(const mpnum_norm_job_ *job, size_t 
   } else {
     mpnum_norm_long_sums_(job, number, &row->map, sums);
   }
-  row->rest = mpnum_div_f64_(sums[0], columns);
-  return mpnum_opt_barrier_f64_(mpnum_div_f64_(sums[1], columns) -
-                                mpnum_opt_barrier_f64_(row->rest * row->rest));
+  return mpnum_norm_about_((double)job->src.columns, sums, row);
 }
-/* From the sums of a row, whose floats are x if it is one tile, finds row. Where the mean
- * is so large that a difference of sums is nothing but error, the variance is taken
- * about the mean. */
+/* From the sums of a row, whose floats are x if it is one tile, finds row. */
 MPNUM_HOST void mpnum_norm_find_(const mpnum_norm_job_ *job, size_t number,
                                  const float *x, const double sums[2],
                                  mpnum_norm_row_ *row) {
   const double epsilon = (double)job->options->epsilon;
-  const double least = job->kind == MPNUM_NORM_L2 ? epsilon * epsilon : 0;
-  const double columns = (double)job->src.columns;
-  double power, square = sums[1];
-  mpnum_norm_shift_(&row->map, mpnum_norm_power_(sums[1], least), 0);
-  power = (double)row->map.power;
-  row->rest = 0;
-  row->is_least = mpnum_bits_f64(sums[1]) < mpnum_bits_f64(least); /* both are >= 0 */
-  if (row->is_least) square = least;
-  if (mpnum_bits_f64(sums[1]) >> 52 == 0x7ff) { /* Inf or NaN */
-    row->inverse = job->kind == MPNUM_NORM_L2 ? mpnum_inverse_root_(sums[1])
-                                              : mpnum_from_bits_f64(0x7fffffffffffffffu);
-    mpnum_norm_divide_(row);
-    return;
-  }
-  if (job->kind != MPNUM_NORM_L2) square = mpnum_div_f64_(square, columns);
-  square *= power * power;
-  if (job->kind == MPNUM_NORM_LAYER) {
-    const double mean = mpnum_div_f64_(sums[0], columns) * power;
-    const double variance =
-        mpnum_opt_barrier_f64_(square - mpnum_opt_barrier_f64_(mean * mean));
-    mpnum_norm_shift_(&row->map, row->map.power, mean);
-    row->rest = mpnum_opt_barrier_f64_(mean - (double)row->map.mean);
-    square = variance > square * (1.0 / 65536)
-                 ? variance
-                 : mpnum_norm_variance_(job, number, x, row);
-  }
-  if (job->kind != MPNUM_NORM_L2)
-    square = mpnum_add_f64_(square, epsilon * (power * power));
-  row->inverse = mpnum_inverse_root_(square);
-  mpnum_norm_divide_(row);
+  double square = 0;
+  const int step =
+      mpnum_norm_begin_(job->kind, epsilon, (double)job->src.columns, sums, row, &square);
+  if (step == 0) return;
+  if (step == 2) square = mpnum_norm_variance_(job, number, x, row);
+  mpnum_norm_end_(job->kind, epsilon, square, row);
 }
 /* What a caller may ask for. */
 MPNUM_HOST void mpnum_norm_report_(const mpnum_norm_job_ *job, size_t number,
                                    const mpnum_norm_row_ *row) {
-  const double power = (double)row->map.power;
-  const double mean = mpnum_add_f64_((double)row->map.mean, row->rest);
-  const int is_nan = mpnum_bits_f32(row->map.inverse) == 0x7fffffffu;
   if (job->options->mean)
-    mpnum_set_float_(job->options->mean, number,
-                     is_nan ? row->map.inverse : (float)mpnum_div_f64_(mean, power));
+    mpnum_set_float_(job->options->mean, number, mpnum_norm_mean_(row));
   if (job->options->inverse)
-    mpnum_set_float_(job->options->inverse, number,
-                     is_nan ? row->map.inverse
-                            : (float)mpnum_opt_barrier_f64_(row->inverse * power));
+    mpnum_set_float_(job->options->inverse, number, mpnum_norm_inverse_(row));
 }
 
 /* As many rows as a tile holds, MPNUM_NORM_ROWS_ at most, or a part of one. */

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* For the tests of kernels of rows: matrices of every type with rows that are ordinary
+ * and others that are not. */
+#ifndef MPNUM_TESTS_ROW_KERNELS_HPP
+#define MPNUM_TESTS_ROW_KERNELS_HPP
+
+#include "simt_checks.hpp"
+
+#include <mpnum/cuda/rows.cuh>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace {
+
+const float infinity = std::numeric_limits<float>::infinity();
+
+template <class T> unsigned code_of(T x) { return x.bits; }
+inline unsigned code_of(float x) { return mpnum_bits_f32(x); }
+
+struct matrix {
+  std::size_t rows, columns, from_stride, to_stride;
+};
+template <class T> mpnum_rows to_rows(std::vector<T> &data, const matrix &shape) {
+  mpnum_rows view =
+      mpnum_rows_of(mpnum::type_of<T>::value, data.data(), shape.rows, shape.columns);
+  view.stride = shape.to_stride;
+  return view;
+}
+template <class T>
+mpnum_const_rows of_rows(const std::vector<T> &data, const matrix &shape) {
+  mpnum_const_rows view = mpnum_const_rows_of(mpnum::type_of<T>::value, data.data(),
+                                              shape.rows, shape.columns);
+  view.stride = shape.from_stride;
+  return view;
+}
+template <class T> std::vector<T> guarded_rows(const matrix &shape) {
+  std::vector<T> data(shape.rows * shape.to_stride + 1);
+  std::memset(static_cast<void *>(data.data()), 0xb5, data.size() * sizeof(T));
+  return data;
+}
+
+/* Rows with values that are no numbers, or of sizes that are not ordinary; all others are
+ * from -8 to 8. Seed 9 has no such rows. */
+inline float element(std::size_t row, std::size_t i, unsigned seed,
+                     std::mt19937 &random) {
+  const float x = std::ldexp(static_cast<float>(random() % 65536), -12) - 8;
+  const bool is_rare = i % 7 == (row + 2) % 7;
+  if (seed == 9) return std::ldexp(std::round(x), -3);
+  switch (row % 11) {
+  case 1: return is_rare ? mpnum_from_bits_f32(0xffc12345) : x;
+  case 2: return i == row % 4 ? infinity : x;
+  case 3: return -infinity;
+  case 5: return is_rare ? infinity : i % 3 ? -infinity : x;
+  case 6: return is_rare ? -infinity : x;
+  case 7: return std::ldexp(x, 124);
+  case 8: return i % 2 ? -0.0f : 0.0f;
+  case 9: return std::ldexp(x, -140);
+  case 10: return -3;
+  default: return x;
+  }
+}
+template <class T> std::vector<T> random_rows(const matrix &shape, unsigned seed) {
+  std::mt19937 random(seed + static_cast<unsigned>(shape.columns));
+  std::vector<T> data(shape.rows * shape.from_stride + 1);
+  for (std::size_t row = 0; row < shape.rows; ++row)
+    for (std::size_t i = 0; i < shape.columns; ++i)
+      data[row * shape.from_stride + i] =
+          mpnum::row_element_<T>::out(element(row, i, seed, random));
+  return data;
+}
+
+} // namespace
+
+#endif

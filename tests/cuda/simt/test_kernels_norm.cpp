@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer norm and RMS norm of mpnum/cuda/norm_rows.cuh on the CPU, to floats and to codes:
+ * every byte that the host's functions write, for rows of any length, weights, biases,
+ * residuals, and rows of the largest and of subnormal numbers. TEST_TYPES makes a smaller
+ * build. */
+#define MPNUM_NO_SIMD 1 /* the bits are those of the vector loops */
+#include "row_kernels.hpp"
+
+#include <mpnum/cuda/norm_backward_rows.cuh>
+
+SIMT_DYNAMIC_SHARED(float, mpnum_rows_shared_);
+
+namespace {
+
+enum { OPTIONS = 8 };
+
+std::vector<float> factors(std::size_t n, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<float> made(n + 1);
+  for (float &x : made)
+    x = std::ldexp(static_cast<float>(random() % 8192), -12) - 1;
+  return made;
+}
+/* Rows whose mean is large beside their deviation, too. */
+template <class T> std::vector<T> rows_to_normalize(const matrix &shape, unsigned seed) {
+  std::vector<T> data = random_rows<T>(shape, seed);
+  for (std::size_t i = 0; i < shape.columns && shape.rows > 4; ++i)
+    data[4 * shape.from_stride + i] =
+        mpnum::row_element_<T>::out(20000 + static_cast<float>(i % 5) * 0.0625f);
+  return data;
+}
+
+struct call {
+  mpnum_normalize_options options = mpnum_normalize_default();
+  std::vector<float> mean, inverse;
+};
+/* The options of a call; sum has rows for where src + residual goes. */
+template <class T>
+void choose(call &made, unsigned which, const matrix &shape, const std::vector<float> &w,
+            const std::vector<float> &b, const std::vector<T> &residual,
+            std::vector<T> &sum) {
+  mpnum_normalize_options &options = made.options;
+  matrix to = shape;
+  to.to_stride = shape.from_stride;
+  made.mean.assign(shape.rows + 1, -7);
+  made.inverse = made.mean;
+  options.epsilon = which == 3 ? 0 : 1e-5f;
+  if (which & 1) options.weight = w.data();
+  if (which & 2) options.bias = b.data();
+  if (which != 5) options.mean = made.mean.data();
+  if (which != 6) options.inverse = made.inverse.data();
+  if (which & 4) options.residual = of_rows(residual, shape);
+  if (which == 5 || which == 7) options.sum = to_rows(sum, to);
+}
+
+template <class T> bool is_same(const std::vector<T> &a, const std::vector<T> &b) {
+  return std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+}
+
+/* Both norms, by one call of the host and one launch, each with its own options. */
+template <class Dst, class Src, class Host, class Launch>
+void compare(const char *what, const matrix &shape, unsigned which, Host host,
+             Launch launch) {
+  const std::vector<Src> src = rows_to_normalize<Src>(shape, which + 1);
+  std::vector<Src> residual = random_rows<Src>(shape, 9);
+  const std::vector<float> w = factors(shape.columns, 1), b = factors(shape.columns, 2);
+  for (mpnum_norm_kind kind : {MPNUM_NORM_LAYER, MPNUM_NORM_RMS}) {
+    std::vector<Dst> want = guarded_rows<Dst>(shape), got = want;
+    std::vector<Src> want_sum = src, got_sum = src;
+    call wanted, made;
+    choose(wanted, which, shape, w, b, residual, want_sum);
+    choose(made, which, shape, w, b, residual, got_sum);
+    CHECK(host(kind, want, src, wanted.options) == MPNUM_OK, "host");
+    CHECK_LAUNCH(launch(kind, got, src, made.options));
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      if (code_of(got[i]) == code_of(want[i])) continue;
+      CHECK(false,
+            "%s %d of %zu x %zu, options %u, %s: row %zu, element %zu: %x, want %x", what,
+            static_cast<int>(kind), shape.rows, shape.columns, which,
+            simt::active_schedule.name, i / shape.to_stride, i % shape.to_stride,
+            code_of(got[i]), code_of(want[i]));
+      break;
+    }
+    CHECK(is_same(made.mean, wanted.mean) && is_same(made.inverse, wanted.inverse),
+          "%s %d of %zu x %zu, options %u: mean or inverse", what, static_cast<int>(kind),
+          shape.rows, shape.columns, which);
+    for (std::size_t i = 0; i < want_sum.size(); ++i)
+      CHECK(code_of(got_sum[i]) == code_of(want_sum[i]) ||
+                (mpnum_isnan_f32(mpnum::row_element_<Src>::in(got_sum[i])) &&
+                 mpnum_isnan_f32(mpnum::row_element_<Src>::in(want_sum[i]))),
+            "%s: sum %zu", what, i);
+  }
+}
+template <class Dst, class Src> void check_plain(const matrix &shape, unsigned which) {
+  compare<Dst, Src>(
+      "norm", shape, which,
+      [&](mpnum_norm_kind kind, std::vector<Dst> &dst, const std::vector<Src> &src,
+          const mpnum_normalize_options &options) {
+        return mpnum_normalize_rows(kind, to_rows(dst, shape), of_rows(src, shape),
+                                    &options);
+      },
+      [&](mpnum_norm_kind kind, std::vector<Dst> &dst, const std::vector<Src> &src,
+          const mpnum_normalize_options &options) {
+        const auto launch = kind == MPNUM_NORM_LAYER
+                                ? mpnum_launch_layer_norm_rows<Dst, Src>
+                                : mpnum_launch_rms_norm_rows<Dst, Src>;
+        return launch(dst.data(), shape.to_stride, src.data(), shape.from_stride,
+                      shape.rows, shape.columns, &options, nullptr);
+      });
+}
+template <class Q, class Src>
+void check_codes(const matrix &shape, unsigned which, float scale) {
+  float want_amax = 0;
+  compare<Q, Src>(
+      "codes", shape, which,
+      [&](mpnum_norm_kind kind, std::vector<Q> &dst, const std::vector<Src> &src,
+          const mpnum_normalize_options &options) {
+        mpnum_quantize_losses losses = {0, 0, 0, 0};
+        const mpnum_status status = mpnum_normalize_quantize_rows(
+            kind, to_rows(dst, shape), of_rows(src, shape), &options, scale, &losses);
+        want_amax = losses.amax;
+        return status;
+      },
+      [&](mpnum_norm_kind kind, std::vector<Q> &dst, const std::vector<Src> &src,
+          const mpnum_normalize_options &options) {
+        float amax = 0;
+        const auto launch = kind == MPNUM_NORM_LAYER
+                                ? mpnum_launch_layer_norm_quantize_rows<Q, Src>
+                                : mpnum_launch_rms_norm_quantize_rows<Q, Src>;
+        const cudaError_t error =
+            launch(dst.data(), shape.to_stride, &amax, src.data(), shape.from_stride,
+                   shape.rows, shape.columns, &options, &scale, nullptr);
+        CHECK(mpnum_bits_f32(amax) == mpnum_bits_f32(want_amax), "amax %g, want %g",
+              static_cast<double>(amax), static_cast<double>(want_amax));
+        return error;
+      });
+}
+
+/* Gradients of rows, weight and bias, with what was saved or without, in place of neither
+ * or of one. Weights and biases of more than a chunk of rows are the host's but for how
+ * doubles round. */
+template <class Dx, class Dy, class Src>
+void check_backward(const matrix &shape, unsigned which, bool has_columns) {
+  const std::vector<Src> src = rows_to_normalize<Src>(shape, which + 1);
+  const std::vector<Dy> dy = random_rows<Dy>(shape, 9);
+  const std::vector<float> w = factors(shape.columns, 1);
+  std::vector<std::uint64_t> workspace(
+      mpnum_launch_norm_backward_bytes(shape.rows, shape.columns) / 8 + 1);
+  matrix to = shape;
+  to.to_stride = shape.from_stride;
+  for (mpnum_norm_kind kind : {MPNUM_NORM_LAYER, MPNUM_NORM_RMS}) {
+    std::vector<Dx> want = random_rows<Dx>(shape, 9), got = want;
+    std::vector<Src> y(src.size());
+    std::vector<float> weight(shape.columns + 1, 2), bias(weight), got_weight(weight),
+        got_bias(weight), mean(shape.rows + 1), inverse(shape.rows + 1);
+    mpnum_normalize_options options = mpnum_normalize_default();
+    mpnum_norm_gradients gradients = mpnum_norm_gradients_none();
+    const int adds = which % 2;
+    if (which & 1) options.weight = w.data();
+    options.mean = mean.data();
+    options.inverse = inverse.data();
+    mpnum_normalize_rows(kind, to_rows(y, to), of_rows(src, shape), &options);
+    if (which & 2) options.inverse = nullptr;
+    gradients.input = to_rows(want, to);
+    gradients.weight = has_columns ? weight.data() : nullptr;
+    gradients.bias = has_columns && which != 4 ? bias.data() : nullptr;
+    gradients.adds = adds;
+    CHECK(mpnum_normalize_backward_rows(kind, gradients, of_rows(dy, shape),
+                                        of_rows(src, shape), &options) == MPNUM_OK,
+          "host");
+    const auto launch = kind == MPNUM_NORM_LAYER
+                            ? mpnum_launch_layer_norm_backward_rows<Dx, Dy, Src>
+                            : mpnum_launch_rms_norm_backward_rows<Dx, Dy, Src>;
+    CHECK_LAUNCH(
+        launch(got.data(), to.to_stride, has_columns ? got_weight.data() : nullptr,
+               gradients.bias ? got_bias.data() : nullptr, dy.data(), shape.from_stride,
+               src.data(), shape.from_stride, shape.rows, shape.columns, &options, adds,
+               has_columns ? workspace.data() : nullptr, nullptr));
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      if (code_of(got[i]) == code_of(want[i])) continue;
+      CHECK(false, "gradient %d of %zu x %zu, options %u, %s: row %zu, element %zu",
+            static_cast<int>(kind), shape.rows, shape.columns, which,
+            simt::active_schedule.name, i / to.to_stride, i % to.to_stride);
+      break;
+    }
+    const float unit = shape.rows > 64 ? 0x1p-23f : 0;
+    for (std::size_t i = 0; i <= shape.columns; ++i)
+      for (int k = 0; k < 2; ++k) {
+        const float a = k ? got_bias[i] : got_weight[i], b = k ? bias[i] : weight[i];
+        CHECK(code_of(a) == code_of(b) || std::fabs(a - b) <= unit * std::fabs(b),
+              "%s %zu of %zu x %zu, options %u: %g, want %g", k ? "bias" : "weight", i,
+              shape.rows, shape.columns, which, static_cast<double>(a),
+              static_cast<double>(b));
+      }
+  }
+}
+
+void rows_of_any_length_have_the_bits_of_the_host(void) {
+  in_every_schedule([] {
+    unsigned k = 0;
+    for (const std::size_t columns :
+         {0u, 1u, 2u, 3u, 7u, 16u, 33u, 64u, 65u, 127u, 300u, 1025u, 2048u, 2049u, 4099u})
+      check_plain<float, float>(
+          {columns < 100 ? 11u : 6u, columns, columns + 1, columns + 2}, k++ % OPTIONS);
+  });
+}
+void codes_have_the_bits_of_the_host(void) {
+  for (unsigned which = 0; which < OPTIONS; ++which) {
+    simt::use(simt::schedules[which % 6]);
+    check_codes<mpnum_e4m3, mpnum_f16>({11, 6, 6, 7}, which, 37.5f);
+    check_codes<mpnum_e4m3, mpnum_f16>({11, 70, 71, 70}, which, 0x1p120f);
+    check_codes<mpnum_e4m3, mpnum_f16>({5, 2301, 2301, 2301}, which, 0.25f);
+  }
+}
+void gradients_have_the_bits_of_the_host(void) {
+  for (unsigned which = 0; which < OPTIONS; ++which) {
+    simt::use(simt::schedules[which % 6]);
+    for (bool has_columns : {false, true}) {
+      check_backward<float, mpnum_f16, float>({13, 6, 7, 7}, which, has_columns);
+      check_backward<float, mpnum_f16, float>({9, 200, 200, 200}, which, has_columns);
+      check_backward<float, mpnum_f16, float>({5, 2301, 2301, 2301}, which, has_columns);
+    }
+  }
+  check_backward<float, mpnum_f16, float>({200, 3, 3, 3}, 1, true);
+}
+#ifndef TEST_TYPES
+void long_gradients_have_the_bits_of_the_host(void) {
+  simt::use(simt::schedules[4]);
+  for (unsigned which : {0u, 3u})
+    for (std::size_t columns : {6144u, 6145u, 33000u})
+      check_backward<mpnum_bf16, float, mpnum_bf16>({5, columns, columns, columns}, which,
+                                                    which == 3);
+  check_backward<float, float, float>({1000, 3, 3, 3}, 1, true);
+  check_backward<float, float, mpnum_e4m3>({5000, 1, 1, 1}, 0, true);
+}
+void gradients_may_take_the_place_of_what_was_read(void) {
+  const matrix shape = {70, 130, 130, 130};
+  const std::vector<float> src = random_rows<float>(shape, 9),
+                           dy = random_rows<float>(shape, 9);
+  std::vector<float> want(src.size()), got = dy, w(131), b(131), want_w(131), want_b(131);
+  std::vector<std::uint64_t> workspace(mpnum_launch_norm_backward_bytes(70, 130) / 8);
+  for (const std::vector<float> *first : {&dy, &src}) {
+    got = *first;
+    CHECK_LAUNCH(mpnum_launch_layer_norm_backward_rows(
+        want.data(), 130, want_w.data(), want_b.data(), dy.data(), 130, src.data(), 130,
+        70, 130, nullptr, 0, workspace.data(), nullptr));
+    CHECK_LAUNCH(mpnum_launch_layer_norm_backward_rows(
+        got.data(), 130, w.data(), b.data(), first == &dy ? got.data() : dy.data(), 130,
+        first == &src ? got.data() : src.data(), 130, 70, 130, nullptr, 0,
+        workspace.data(), nullptr));
+    CHECK(got == want && w == want_w && b == want_b, "in place");
+  }
+}
+template <class Dst, class Src> void check_types(void) {
+  for (unsigned which = 0; which < OPTIONS; ++which) {
+    simt::use(simt::schedules[which % 6]);
+    check_plain<Dst, Src>({13, 1 + which, 15, 14}, which);
+    check_plain<Dst, Src>({6, 131, 131, 140}, which);
+    check_plain<Dst, Src>({6, 2500, 2500, 2500}, which);
+  }
+}
+void every_type_has_the_bits_of_the_host(void) {
+  check_types<mpnum_f16, float>();
+  check_types<mpnum_bf16, mpnum_bf16>();
+  check_types<float, mpnum_e5m2>();
+  check_types<mpnum_e4m3, mpnum_f16>();
+  check_codes<mpnum_e5m2, mpnum_bf16>({11, 40, 40, 41}, 3, 1000);
+  check_codes<mpnum_e2m1, float>({11, 40, 40, 41}, 1, 1.5f);
+}
+void long_rows_are_kept_or_read_again(void) {
+  for (std::size_t columns : {12288u, 12289u, 32769u, 70001u})
+    for (unsigned which : {0u, 5u, 7u}) {
+      simt::use(simt::schedules[columns % 6]);
+      check_plain<float, float>({5, columns, columns, columns}, which);
+    }
+}
+void a_row_of_a_million(void) {
+  simt::use(simt::schedules[1]);
+  check_plain<float, mpnum_bf16>({1, 1000000, 1000000, 1000000}, 1);
+}
+void a_million_rows_of_one(void) {
+  simt::use(simt::schedules[2]);
+  check_plain<float, float>({1000000, 1, 1, 1}, 1);
+}
+#endif
+
+void a_sum_may_take_the_place_of_its_parts(void) {
+  for (std::size_t columns : {40u, 3000u, 13000u}) {
+    const matrix shape = {5, columns, columns, columns};
+    std::vector<float> x = rows_to_normalize<float>(shape, 3), hidden(x.size(), 0.5f),
+                       y(x), want_hidden = hidden, want = x;
+    mpnum_normalize_options options = mpnum_normalize_default();
+    options.residual = of_rows(want_hidden, shape);
+    options.sum = to_rows(want_hidden, shape);
+    mpnum_normalize_rows(MPNUM_NORM_RMS, to_rows(want, shape), of_rows(want, shape),
+                         &options);
+    options.residual = of_rows(hidden, shape);
+    options.sum = to_rows(hidden, shape);
+    CHECK_LAUNCH(mpnum_launch_rms_norm_rows(y.data(), columns, y.data(), columns, 5,
+                                            columns, &options, nullptr));
+    for (std::size_t i = 0; i < y.size(); ++i)
+      CHECK(code_of(y[i]) == code_of(want[i]), "%zu of %zu", i, columns);
+    CHECK(code_of(hidden[7]) == code_of(want_hidden[7]), "the sum");
+  }
+}
+
+void what_does_not_fit_launches_nothing(void) {
+  float data[64] = {0}, other[64], scale = 1;
+  mpnum_e4m3 codes[64];
+  const cudaError_t bad = cudaErrorInvalidValue;
+  mpnum_normalize_options options = mpnum_normalize_default();
+  const auto norm = [&](float *dst, std::size_t to, const float *src, std::size_t from) {
+    return mpnum_launch_layer_norm_rows(dst, to, src, from, 4, 8, &options, nullptr);
+  };
+  simt::launch_error = cudaErrorNotSupported; /* which a launch would return */
+  CHECK(norm(other, 8, data, 8) == cudaErrorNotSupported, "this one is launched");
+  CHECK(norm(other, 7, data, 8) == bad, "a stride below the columns");
+  CHECK(norm(data, 9, data, 8) == bad, "another stride in place");
+  CHECK(norm(nullptr, 8, data, 8) == bad && norm(other, 8, nullptr, 8) == bad, "NULL");
+  CHECK(mpnum_launch_rms_norm_quantize_rows(
+            codes, 8, static_cast<float *>(nullptr), data, 8, 4, 8, &options,
+            static_cast<float *>(nullptr), nullptr) == bad,
+        "no scale");
+  CHECK(mpnum_launch_rms_norm_quantize_rows(codes, 7, static_cast<float *>(nullptr), data,
+                                            8, 4, 8, &options, &scale, nullptr) == bad,
+        "codes, a stride below the columns");
+  options.epsilon = -1;
+  CHECK(norm(other, 8, data, 8) == bad, "epsilon");
+  options.epsilon = 0;
+  options.residual = mpnum_const_rows_of(MPNUM_TYPE_F16, codes, 4, 8);
+  CHECK(norm(other, 8, data, 8) == bad, "a residual of another type");
+  options.residual = mpnum_const_rows_of(MPNUM_TYPE_F32, data, 4, 7);
+  CHECK(norm(other, 8, data, 8) == bad, "a residual of other columns");
+  options.residual = mpnum_const_rows_of(MPNUM_TYPE_F32, nullptr, 0, 0);
+  options.sum = mpnum_rows_of(MPNUM_TYPE_F32, data, 4, 8);
+  options.sum.stride = 9;
+  CHECK(norm(other, 8, data, 8) == bad, "a sum in place of another stride");
+  CHECK(mpnum_launch_rms_norm_backward_rows(other, 8, other, nullptr, data, 8, data, 8, 4,
+                                            8, nullptr, 0, nullptr, nullptr) == bad,
+        "no workspace");
+  CHECK(mpnum_launch_rms_norm_backward_rows(data, 9, nullptr, nullptr, data, 8, other, 8,
+                                            4, 8, nullptr, 0, nullptr, nullptr) == bad,
+        "another stride in place of dy");
+  simt::launch_error = cudaSuccess;
+}
+
+} // namespace
+
+int main(void) {
+  TAP_RUN(rows_of_any_length_have_the_bits_of_the_host);
+  TAP_RUN(codes_have_the_bits_of_the_host);
+  TAP_RUN(gradients_have_the_bits_of_the_host);
+#ifndef TEST_TYPES
+  TAP_RUN(every_type_has_the_bits_of_the_host);
+  TAP_RUN(long_gradients_have_the_bits_of_the_host);
+  TAP_RUN(gradients_may_take_the_place_of_what_was_read);
+  TAP_RUN(long_rows_are_kept_or_read_again);
+  TAP_RUN(a_row_of_a_million);
+  TAP_RUN(a_million_rows_of_one);
+#endif
+  TAP_RUN(a_sum_may_take_the_place_of_its_parts);
+  TAP_RUN(what_does_not_fit_launches_nothing);
+  return tap_done();
+}

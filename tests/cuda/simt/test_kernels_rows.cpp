@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT */
+/* Softmax, log-softmax, log-sum-exp, cross-entropy and the gradients through them of
+ * mpnum/cuda/rows.cuh and loss_rows.cuh on the CPU: every byte that the host's functions
+ * write, for rows of any length, masks of every kind and rows that are not ordinary.
+ * TEST_TYPES makes a smaller build. */
+#define MPNUM_NO_SIMD 1 /* the bits are those of the vector loops */
+#include "row_kernels.hpp"
+
+#include <mpnum/cuda/loss_rows.cuh>
+
+SIMT_DYNAMIC_SHARED(float, mpnum_rows_shared_);
+
+namespace {
+
+enum { OPTIONS = 14 };
+/* Options and the arrays that they name. */
+struct choice {
+  mpnum_softmax_options options = mpnum_softmax_default();
+  std::vector<std::uint8_t> mask;
+  std::vector<std::size_t> lengths;
+  std::vector<float> bias;
+};
+/* Copies would leave the pointers behind. */
+void choose(choice &made, unsigned which, std::size_t rows, std::size_t columns) {
+  std::mt19937 random(which);
+  mpnum_softmax_options &options = made.options;
+  made.mask.resize(rows * columns + 1);
+  made.lengths.resize(rows);
+  made.bias.resize(rows * columns + 1);
+  for (std::uint8_t &byte : made.mask)
+    byte = static_cast<std::uint8_t>(random() % 3);
+  for (std::size_t i = 0; i < rows; ++i)
+    made.lengths[i] = i % 3 == 0 ? columns : random() % (columns + 1);
+  for (float &x : made.bias)
+    x = random() % 9 == 0 ? -infinity
+                          : std::ldexp(static_cast<float>(random() % 999), -8);
+  switch (which) {
+  case 1: options.scale = 0.125f; break;
+  case 2: options.scale = 10; break;
+  case 3: options.scale = 0; break;
+  case 4: options.flags = MPNUM_SOFTMAX_MASKED; break;
+  case 5: options.flags = MPNUM_SOFTMAX_LIMIT; break;
+  case 6: options.lengths = made.lengths.data(); break;
+  case 7: options.first_length = options.length_step = 1; break;
+  case 8:
+    options.mask = made.mask.data();
+    options.mask_stride = columns;
+    options.scale = 1.1f;
+    break;
+  case 9: options.mask = made.mask.data(); break; /* one for all */
+  case 10:
+    options.bias = made.bias.data();
+    options.bias_stride = columns;
+    options.scale = 0.3f;
+    break;
+  case 11:
+    options.bias = made.bias.data();
+    options.mask = made.mask.data() + 1;
+    options.flags = MPNUM_SOFTMAX_LIMIT;
+    options.first_length = static_cast<std::int64_t>(columns);
+    options.length_step = -1;
+    break;
+  case 12: options.bias = made.bias.data(), options.scale = 0; break;
+  case 13:
+    options.flags = MPNUM_SOFTMAX_LIMIT | MPNUM_SOFTMAX_MASKED;
+    options.lengths = made.lengths.data();
+    options.first_length = -2;
+    options.length_step = 3;
+    break;
+  default: break;
+  }
+}
+
+/* Whether two matrices have the same bytes, what is between their rows, too. */
+template <class T>
+void check_same(const std::vector<T> &got, const std::vector<T> &want, const char *what,
+                const matrix &shape, unsigned which) {
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    if (std::memcmp(&got[i], &want[i], sizeof(T)) == 0) continue;
+    CHECK(false, "%s of %zu x %zu, options %u, %s: row %zu, element %zu: %x, want %x",
+          what, shape.rows, shape.columns, which, simt::active_schedule.name,
+          shape.to_stride ? i / shape.to_stride : i,
+          shape.to_stride ? i % shape.to_stride : 0, code_of(got[i]), code_of(want[i]));
+    return;
+  }
+}
+
+template <class Dst, class Src> void check_softmax(const matrix &shape, unsigned which) {
+  const std::vector<Src> src = random_rows<Src>(shape, which);
+  const std::size_t rows = shape.rows, columns = shape.columns;
+  choice chosen;
+  choose(chosen, which, rows, columns);
+  for (int is_log = 0; is_log < 2; ++is_log) {
+    std::vector<Dst> want = guarded_rows<Dst>(shape), got = want;
+    std::vector<mpnum_row_status> want_status(rows, MPNUM_ROW_IGNORED),
+        got_status = want_status;
+    const auto launch = is_log ? mpnum_launch_log_softmax_rows<Dst, Src>
+                               : mpnum_launch_softmax_rows<Dst, Src>;
+    const auto host = is_log ? mpnum_log_softmax_rows : mpnum_softmax_rows;
+    CHECK((*host)(to_rows(want, shape), of_rows(src, shape), &chosen.options,
+                  want_status.data()) == MPNUM_OK,
+          "host");
+    CHECK_LAUNCH((*launch)(got.data(), shape.to_stride, src.data(), shape.from_stride,
+                           rows, columns, &chosen.options, got_status.data(), nullptr));
+    check_same(got, want, is_log ? "log-softmax" : "softmax", shape, which);
+    CHECK(got_status == want_status, "status of %zu x %zu, %u", rows, columns, which);
+  }
+  std::vector<float> want(rows + 1, -7), got = want;
+  CHECK(mpnum_logsumexp_rows(want.data(), of_rows(src, shape), &chosen.options,
+                             nullptr) == MPNUM_OK,
+        "host");
+  CHECK_LAUNCH(mpnum_launch_logsumexp_rows(got.data(), src.data(), shape.from_stride,
+                                           rows, columns, &chosen.options, nullptr,
+                                           nullptr));
+  check_same(got, want, "log-sum-exp", shape, which);
+}
+
+template <class G, class Src, class Index>
+void check_cross_entropy(const matrix &shape, unsigned which, float smoothing,
+                         int flags) {
+  const std::vector<Src> src = random_rows<Src>(shape, which);
+  const std::size_t rows = shape.rows, columns = shape.columns;
+  std::vector<Index> targets(rows);
+  std::vector<float> want_loss(rows + 1, -7), got_loss = want_loss;
+  std::vector<G> want = guarded_rows<G>(shape), got;
+  std::vector<mpnum_row_status> want_status(rows), got_status = want_status;
+  std::size_t counted = 0;
+  std::mt19937 random(which);
+  choice chosen;
+  mpnum_cross_entropy_options options = mpnum_cross_entropy_default();
+  choose(chosen, which, rows, columns);
+  options.softmax = chosen.options;
+  options.softmax.flags |= flags;
+  options.label_smoothing = smoothing;
+  options.factor = -0.3f;
+  options.counted = &counted;
+  for (G &x : want)
+    x = mpnum::row_element_<G>::out(static_cast<float>(random() % 64) / 8 - 4);
+  got = want;
+  for (std::size_t i = 0; i < rows; ++i)
+    targets[i] = static_cast<Index>(
+        i % 5 == 4 ? -100 : static_cast<std::int64_t>(random() % columns));
+  mpnum_status status;
+  if constexpr (sizeof(Index) == 8) {
+    status = mpnum_cross_entropy_rows(want_loss.data(), to_rows(want, shape),
+                                      of_rows(src, shape), targets.data(), &options,
+                                      want_status.data());
+  } else {
+    status = mpnum_cross_entropy_rows_i32(want_loss.data(), to_rows(want, shape),
+                                          of_rows(src, shape), targets.data(), &options,
+                                          want_status.data());
+  }
+  CHECK(status == MPNUM_OK, "host");
+  const std::size_t want_counted = counted;
+  CHECK_LAUNCH(mpnum_launch_cross_entropy_rows(
+      got_loss.data(), got.data(), shape.to_stride, src.data(), shape.from_stride,
+      targets.data(), rows, columns, &options, got_status.data(), nullptr));
+  check_same(got_loss, want_loss, "loss", {rows, columns, 0, 0}, which);
+  check_same(got, want, "gradient", shape, which);
+  CHECK(got_status == want_status && counted == want_counted, "status, %u", which);
+  got_loss.assign(rows + 1, -7);
+  CHECK_LAUNCH(mpnum_launch_cross_entropy_rows(
+      got_loss.data(), static_cast<G *>(nullptr), 0, src.data(), shape.from_stride,
+      targets.data(), rows, columns, &options, nullptr, nullptr));
+  check_same(got_loss, want_loss, "loss alone", {rows, columns, 0, 0}, which);
+}
+
+template <class Dx, class Dy, class Y>
+void check_backward(const matrix &shape, unsigned which, int flags) {
+  const std::vector<Dy> dy = random_rows<Dy>(shape, 0);
+  std::vector<Y> y = random_rows<Y>(shape, which + 1);
+  choice chosen;
+  choose(chosen, which, shape.rows, shape.columns);
+  chosen.options.flags = flags;
+  for (int is_log = 0; is_log < 2; ++is_log) {
+    std::vector<Dx> want = random_rows<Dx>(shape, which + 2), got;
+    const auto launch = is_log ? mpnum_launch_log_softmax_backward_rows<Dx, Dy, Y>
+                               : mpnum_launch_softmax_backward_rows<Dx, Dy, Y>;
+    const auto host =
+        is_log ? mpnum_log_softmax_backward_rows : mpnum_softmax_backward_rows;
+    matrix to = shape;
+    to.to_stride = shape.from_stride;
+    got = want;
+    CHECK((*host)(to_rows(want, to), of_rows(dy, shape), of_rows(y, shape),
+                  &chosen.options) == MPNUM_OK,
+          "host");
+    CHECK_LAUNCH((*launch)(got.data(), to.to_stride, dy.data(), shape.from_stride,
+                           y.data(), shape.from_stride, shape.rows, shape.columns,
+                           &chosen.options, nullptr));
+    check_same(got, want, is_log ? "log backward" : "backward", to, which);
+  }
+}
+
+template <class A, class B> void check_all(const matrix &shape, unsigned which) {
+  const float smoothing = which % 3 == 0 ? 0 : which % 3 == 1 ? 0.1f : 1;
+  check_softmax<A, B>(shape, which);
+  if (shape.columns)
+    check_cross_entropy<A, B, std::int64_t>(shape, which, smoothing,
+                                            which % 2 ? MPNUM_SOFTMAX_ACCUMULATE : 0);
+  check_backward<A, B, B>(shape, which, which % 2 ? MPNUM_SOFTMAX_ACCUMULATE : 0);
+}
+
+#ifdef TEST_TYPES
+# define SOME_ROWS 65u
+typedef float first, second;
+#else
+# define SOME_ROWS 1300u
+typedef mpnum_e4m3 first;
+typedef mpnum_f16 second;
+#endif
+
+/* The borders of threads a row, of a tile, of what is kept, of a block's tiles. */
+void rows_of_any_length_have_the_bits_of_the_host(void) {
+#ifdef TEST_TYPES
+  const std::size_t sizes[] = {0, 1, 2, 17, 64, 65, 300, 2049};
+#else
+  const std::size_t sizes[] = {0,  1,  2,  3,   5,   8,   15,  17,   31,   33,
+                               63, 64, 65, 127, 128, 129, 300, 1025, 2048, 2049};
+#endif
+  unsigned k = 0;
+  for (const std::size_t columns : sizes) {
+    const std::size_t rows = columns < 40 ? 11 : columns < 400 ? 9 : 3;
+    const matrix shape = {rows, columns, columns + 1, columns + 3};
+#ifdef TEST_TYPES
+    simt::use(simt::schedules[k % 6]);
+    check_all<first, second>(shape, k % OPTIONS);
+#else
+    in_every_schedule([&] { check_all<first, second>(shape, k % OPTIONS); });
+#endif
+    ++k;
+  }
+}
+void every_option_has_the_bits_of_the_host(void) {
+  for (unsigned which = 0; which < OPTIONS; ++which) {
+    simt::use(simt::schedules[which % 6]);
+    check_all<first, second>({13, 6, 7, 6}, which);
+#ifdef TEST_TYPES
+    if (which % 5 != 1) continue;
+#endif
+    check_all<first, second>({7, 70, 70, 71}, which);
+    check_all<first, second>({2, 2301, 2301, 2301}, which);
+  }
+}
+
+#ifndef TEST_TYPES
+template <class A, class B> void check_types(void) {
+  for (unsigned which = 0; which < OPTIONS; ++which) {
+    simt::use(simt::schedules[which % 6]);
+    check_all<A, B>({13, 1 + which, 15, 14}, which);
+    check_all<A, B>({5, 131, 131, 140}, which);
+  }
+  check_cross_entropy<B, A, std::int32_t>({23, 33, 33, 34}, 4, 0.25f, 0);
+}
+void every_type_has_the_bits_of_the_host(void) {
+  check_types<float, float>();
+  check_types<float, mpnum_e5m2>();
+  check_types<mpnum_f16, mpnum_e4m3>();
+  check_types<mpnum_bf16, mpnum_bf16>();
+  check_types<mpnum_e5m2, float>();
+}
+void every_option_of_every_length(void) {
+  for (std::size_t columns : {7u, 64u, 150u, 1500u, 5000u})
+    for (unsigned which = 0; which < OPTIONS; ++which) {
+      simt::use(simt::schedules[(which + columns) % 6]);
+      check_all<float, float>({columns < 2000 ? 9u : 2u, columns, columns, columns},
+                              which);
+    }
+}
+void long_rows_are_kept_or_read_again(void) {
+  for (unsigned columns : {4096u, 6145u, 12288u, 12289u, 32768u, 32769u, 70001u}) {
+    simt::use(simt::schedules[columns % 6]);
+    check_all<float, float>({2, columns, columns, columns}, columns % OPTIONS);
+    check_all<float, mpnum_f16>({2, columns, columns, columns}, (columns + 3) % OPTIONS);
+  }
+}
+void a_row_of_a_million(void) {
+  simt::use(simt::schedules[1]);
+  check_all<float, mpnum_bf16>({1, 1000000, 1000000, 1000000}, 1);
+}
+void a_million_rows_of_one(void) {
+  simt::use(simt::schedules[2]);
+  check_softmax<float, float>({1000000, 1, 1, 1}, 4);
+}
+#endif
+
+/* A view may be written where it was read. */
+void results_may_take_the_place_of_what_was_read(void) {
+  for (std::size_t columns : {5u, 100u, 3000u}) {
+    for (float smoothing : {0.0f, 0.25f}) {
+      const matrix shape = {5, columns, columns, columns};
+      const std::vector<float> src = random_rows<float>(shape, 0);
+      std::vector<float> want(src.size()), got = src, loss(5), got_loss(5);
+      std::vector<std::int64_t> targets = {0, 1, 2, 3, 4};
+      mpnum_cross_entropy_options options = mpnum_cross_entropy_default();
+      options.label_smoothing = smoothing;
+      mpnum_softmax_rows(to_rows(want, shape), of_rows(src, shape), nullptr, nullptr);
+      CHECK_LAUNCH(mpnum_launch_softmax_rows(got.data(), columns, got.data(), columns, 5,
+                                             columns, nullptr, nullptr, nullptr));
+      check_same(got, want, "softmax in place", shape, 0);
+      got = src;
+      mpnum_cross_entropy_rows(loss.data(), to_rows(want, shape), of_rows(src, shape),
+                               targets.data(), &options, nullptr);
+      CHECK_LAUNCH(mpnum_launch_cross_entropy_rows(got_loss.data(), got.data(), columns,
+                                                   got.data(), columns, targets.data(), 5,
+                                                   columns, &options, nullptr, nullptr));
+      check_same(got, want, "gradient in place", shape, 0);
+      check_same(got_loss, loss, "loss in place", {5, columns, 0, 0}, 0);
+    }
+  }
+}
+
+/* Losses that doubles add up exactly, so that their order does not show. */
+void losses_are_summed_and_averaged(void) {
+  in_every_schedule([] {
+    for (std::size_t rows : {0u, 1u, SOME_ROWS}) {
+      const matrix shape = {rows, 8, 8, 8};
+      const std::vector<float> src = random_rows<float>(shape, 9);
+      std::vector<std::int32_t> targets(rows + 1); /* not NULL */
+      std::vector<float> want(src.size()), got = want;
+      for (std::size_t i = 0; i < rows; ++i)
+        targets[i] = i % 3 == 0 ? 3 : static_cast<std::int32_t>(i % 8);
+      for (mpnum_reduction reduction : {MPNUM_REDUCTION_SUM, MPNUM_REDUCTION_MEAN})
+        for (int ignored : {3, -100}) {
+          std::vector<float> loss(rows + 1, -7), got_loss(rows + 1, -7);
+          std::size_t counted = 99, got_counted = 98;
+          mpnum_cross_entropy_options options = mpnum_cross_entropy_default();
+          options.reduction = reduction;
+          options.ignore_index = ignored;
+          options.counted = &counted;
+          mpnum_cross_entropy_rows_i32(loss.data(), to_rows(want, shape),
+                                       of_rows(src, shape), targets.data(), &options,
+                                       nullptr);
+          options.counted = &got_counted;
+          CHECK_LAUNCH(mpnum_launch_cross_entropy_rows(
+              got_loss.data(), got.data(), 8, src.data(), 8, targets.data(), rows, 8,
+              &options, nullptr, nullptr));
+          check_same(got, want, "gradient of a mean", shape, 0);
+          CHECK(code_of(got_loss[0]) == code_of(loss[0]) && counted == got_counted,
+                "loss of %zu: %g, want %g", rows, static_cast<double>(got_loss[0]),
+                static_cast<double>(loss[0]));
+        }
+    }
+  });
+}
+
+void a_target_that_is_no_class_is_not_read(void) {
+  const float src[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  const std::int64_t targets[] = {3, -1, 2};
+  float loss[3], gradient[9];
+  mpnum_row_status status[3];
+  CHECK_LAUNCH(mpnum_launch_cross_entropy_rows(loss, gradient, 3, src, 3, targets, 3, 3,
+                                               nullptr, status, nullptr));
+  for (int i = 0; i < 9; ++i)
+    CHECK((code_of(gradient[i]) == 0x7fffffff) == (i < 6), "gradient %d", i);
+  CHECK(code_of(loss[0]) == 0x7fffffff && code_of(loss[1]) == 0x7fffffff && loss[2] > 0,
+        "losses");
+  CHECK(status[0] == MPNUM_ROW_NO_CLASS && status[1] == MPNUM_ROW_NO_CLASS &&
+            status[2] == MPNUM_ROW_OK,
+        "statuses");
+}
+
+void what_does_not_fit_launches_nothing(void) {
+  float data[64] = {0}, other[64], loss[4];
+  mpnum_f16 codes[64];
+  const std::int64_t targets[4] = {0};
+  const cudaError_t bad = cudaErrorInvalidValue;
+  mpnum_softmax_options options = mpnum_softmax_default();
+  mpnum_cross_entropy_options losses = mpnum_cross_entropy_default();
+  const auto softmax = [&](float *dst, std::size_t to, const float *src,
+                           std::size_t from) {
+    return mpnum_launch_softmax_rows(dst, to, src, from, 4, 8, &options, nullptr,
+                                     nullptr);
+  };
+  const auto loss_of = [&](float *to, float *gradient, const std::int64_t *of) {
+    return mpnum_launch_cross_entropy_rows(to, gradient, 8, data, 8, of, 4, 8, &losses,
+                                           nullptr, nullptr);
+  };
+  simt::launch_error = cudaErrorNotSupported; /* which a launch would return */
+  CHECK(softmax(other, 8, data, 8) == cudaErrorNotSupported, "this one is launched");
+  CHECK(softmax(other, 7, data, 8) == bad, "a stride below the columns");
+  CHECK(softmax(data, 9, data, 8) == bad, "another stride in place");
+  CHECK(softmax(nullptr, 8, data, 8) == bad, "no dst");
+  CHECK(softmax(other, 8, nullptr, 8) == bad, "no src");
+  CHECK(mpnum_launch_softmax_rows(codes, 8, reinterpret_cast<float *>(codes), 8, 4, 8,
+                                  nullptr, nullptr, nullptr) == bad,
+        "another type in place");
+  for (float scale : {-1.0f, infinity, mpnum_from_bits_f32(0x7fc00000)}) {
+    options.scale = scale;
+    CHECK(softmax(other, 8, data, 8) == bad, "scale %g", static_cast<double>(scale));
+  }
+  options.scale = 1;
+  options.flags = MPNUM_SOFTMAX_ACCUMULATE;
+  CHECK(softmax(other, 8, data, 8) == bad, "a flag of gradients");
+  CHECK(mpnum_launch_softmax_backward_rows(other, 8, data, 8, other, 8, 4, 8, &options,
+                                           nullptr) == bad,
+        "adding in place");
+  CHECK(mpnum_launch_softmax_backward_rows(other, 8, static_cast<float *>(nullptr), 8,
+                                           data, 8, 4, 8, nullptr, nullptr) == bad,
+        "no gradient");
+  CHECK(loss_of(loss, other, targets) == cudaErrorNotSupported, "this one is launched");
+  CHECK(loss_of(nullptr, other, targets) == bad, "no loss");
+  CHECK(loss_of(loss, other, nullptr) == bad, "no targets");
+  losses.reduction = MPNUM_REDUCTION_MEAN;
+  CHECK(loss_of(loss, other, targets) == bad, "a mean without a count");
+  losses.reduction = MPNUM_REDUCTION_NONE;
+  losses.label_smoothing = 1.5f;
+  CHECK(loss_of(loss, other, targets) == bad, "smoothing above 1");
+  losses.label_smoothing = 0;
+  losses.factor = infinity;
+  CHECK(loss_of(loss, other, targets) == bad, "an infinite factor");
+  losses.factor = 1;
+  losses.softmax.flags = MPNUM_SOFTMAX_ACCUMULATE;
+  CHECK(loss_of(loss, data, targets) == bad, "adding in place");
+  simt::launch_error = cudaSuccess;
+  CHECK(mpnum_launch_softmax_rows(static_cast<float *>(nullptr), 8, data, 8, 0, 8,
+                                  nullptr, nullptr, nullptr) == cudaSuccess,
+        "no rows");
+}
+
+} // namespace
+
+int main(void) {
+  TAP_RUN(rows_of_any_length_have_the_bits_of_the_host);
+  TAP_RUN(every_option_has_the_bits_of_the_host);
+#ifndef TEST_TYPES
+  TAP_RUN(every_type_has_the_bits_of_the_host);
+  TAP_RUN(every_option_of_every_length);
+  TAP_RUN(long_rows_are_kept_or_read_again);
+  TAP_RUN(a_row_of_a_million);
+  TAP_RUN(a_million_rows_of_one);
+#endif
+  TAP_RUN(results_may_take_the_place_of_what_was_read);
+  TAP_RUN(losses_are_summed_and_averaged);
+  TAP_RUN(a_target_that_is_no_class_is_not_read);
+  TAP_RUN(what_does_not_fit_launches_nothing);
+  return tap_done();
+}
