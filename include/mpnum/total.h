@@ -26,23 +26,22 @@ MPNUM_FUNC mpnum_total mpnum_total_empty(void) {
 
 /* Brings all limbs but the last into 0 to 2^32 - 1. (What is shifted is 2^63 more, as a
  * shift of a negative number is not the same for every compiler.) */
-MPNUM_FUNC mpnum_total mpnum_total_carried_(mpnum_total total) {
+MPNUM_FUNC void mpnum_total_carry_(mpnum_total *total) {
   int64_t carry = 0;
   int i = 0;
   for (; i < 19; ++i) {
-    const int64_t sum = total.limbs[i] + carry;
+    const int64_t sum = total->limbs[i] + carry;
     const int64_t low = (int64_t)((uint64_t)sum & 0xffffffffu);
     carry = (int64_t)(((uint64_t)sum ^ (uint64_t)1 << 63) >> 32) - ((int64_t)1 << 31);
-    total.limbs[i] = low;
+    total->limbs[i] = low;
   }
-  total.limbs[19] += carry;
-  total.terms = 1;
-  return total;
+  total->limbs[19] += carry;
+  total->terms = 1;
 }
 
 /* Carries are due long before the limbs are full, so that many totals can be added. */
 MPNUM_FUNC void mpnum_total_settle_(mpnum_total *total) {
-  if (total->terms >= (int64_t)1 << 16) *total = mpnum_total_carried_(*total);
+  if (total->terms >= (int64_t)1 << 16) mpnum_total_carry_(total);
 }
 
 /* Adds a sum of products of floats: 0, or 2^-298 to 2^320 with no bit below 2^-298. */
@@ -86,33 +85,34 @@ MPNUM_FUNC mpnum_total mpnum_total_merge(mpnum_total a, mpnum_total b) {
 }
 
 /* To 53 bits, rounded to odd: a rounding to fewer bits then gives what it gives for the
- * total itself. */
-MPNUM_FUNC double mpnum_total_to_odd_(mpnum_total total) {
-  const int64_t infs = (total.positive_infs != 0) - (total.negative_infs != 0);
-  const int has_infs = total.positive_infs != 0 || total.negative_infs != 0;
+ * total itself. The limbs are not kept. (By its place, so that devices hold it where
+ * limbs have addresses.) */
+MPNUM_FUNC double mpnum_total_take_odd_(mpnum_total *total) {
+  const int64_t infs = (total->positive_infs != 0) - (total->negative_infs != 0);
+  const int has_infs = total->positive_infs != 0 || total->negative_infs != 0;
   uint64_t sign = 0, high = 0, low = 0, rest = 0, significand = 0;
   int i = 0, top = 19, lead = 0;
-  if (total.nans != 0 || (has_infs && infs == 0))
+  if (total->nans != 0 || (has_infs && infs == 0))
     return mpnum_from_bits_f64(0x7fffffffffffffffu);
   if (has_infs)
     return mpnum_from_bits_f64((infs < 0 ? (uint64_t)1 << 63 : 0) | (uint64_t)0x7ff
                                                                         << 52);
-  total = mpnum_total_carried_(total);
-  if (total.limbs[19] < 0) {
+  mpnum_total_carry_(total);
+  if (total->limbs[19] < 0) {
     sign = (uint64_t)1 << 63;
     for (i = 0; i < 20; ++i)
-      total.limbs[i] = -total.limbs[i];
-    total = mpnum_total_carried_(total);
+      total->limbs[i] = -total->limbs[i];
+    mpnum_total_carry_(total);
   }
-  while (top > 0 && total.limbs[top] == 0)
+  while (top > 0 && total->limbs[top] == 0)
     --top;
-  if (total.limbs[top] == 0) return 0.0;
+  if (total->limbs[top] == 0) return 0.0;
   for (i = 0; i < top - 2; ++i)
-    rest |= (uint64_t)total.limbs[i];
-  lead = mpnum_clz_u32_((uint32_t)total.limbs[top]);
-  high =
-      (uint64_t)total.limbs[top] << 32 | (uint64_t)(top >= 1 ? total.limbs[top - 1] : 0);
-  low = (uint64_t)(top >= 2 ? total.limbs[top - 2] : 0) << lead;
+    rest |= (uint64_t)total->limbs[i];
+  lead = mpnum_clz_u32_((uint32_t)total->limbs[top]);
+  high = (uint64_t)total->limbs[top] << 32 |
+         (uint64_t)(top >= 1 ? total->limbs[top - 1] : 0);
+  low = (uint64_t)(top >= 2 ? total->limbs[top - 2] : 0) << lead;
   significand = high << lead | low >> 32;
   rest |= (low & 0xffffffffu) | (significand & 0x7ff);
   significand = significand >> 11 | (rest != 0);
@@ -121,6 +121,9 @@ MPNUM_FUNC double mpnum_total_to_odd_(mpnum_total total) {
   return mpnum_from_bits_f64(sign |
                              (((uint64_t)(1023 - 298 + 31 + 32 * top - lead) << 52) +
                               (significand - ((uint64_t)1 << 52))));
+}
+MPNUM_FUNC double mpnum_total_to_odd_(mpnum_total total) {
+  return mpnum_total_take_odd_(&total);
 }
 
 /* The square root, rounded once, of a normal double that may be rounded to odd, or of 0,

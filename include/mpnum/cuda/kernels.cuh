@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernels over arrays in device memory, and the functions that launch them: conversions
- * between any two types, all_finite, amax and statistics. Opt-in, CUDA C++11.
+ * between any two types, all_finite, amax and statistics, the gradient pass. Opt-in, CUDA
+ * C++11.
  *
  *     mpnum_launch_convert_sat(codes, values, n, stream); // float * to mpnum_e4m3 *
  *
@@ -22,6 +23,7 @@
 #define MPNUM_CUDA_KERNELS_CUH
 
 #include "convert.cuh"
+#include "grad.cuh"
 #include "reduce.cuh"
 
 #endif
