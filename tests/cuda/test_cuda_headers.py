@@ -50,6 +50,18 @@ __global__ void reduce(float *out, int *flags, uint32_t *words, const float *in,
   mpnum_atomic_amax(out + 6, x);
   mpnum_atomic_min_magnitude(out + 7, amax);
 }
+__global__ void merge(mpnum_grad_findings *all, double *sums, uint64_t *word, const mpnum_grad_findings *own) {
+  __shared__ mpnum_grad_findings findings;
+  __shared__ mpnum_total total;
+  __shared__ uint64_t scratch[MPNUM_BLOCK_SCRATCH];
+  const unsigned i = mpnum_thread_index();
+  mpnum_block_findings(&findings, own[i]);
+  mpnum_block_total(&total, own[i].squares);
+  sums[i] = mpnum_block_sum_f64(sums[i], scratch);
+  mpnum_probe(word, 1, i, static_cast<float>(sums[i]));
+  if (i == 0) *all = findings;
+  if (i == 1) all[1].squares = total;
+}
 __global__ void move(mpnum_e4m3 *dst, const float *src, size_t n) {
   const size_t i = 8 * mpnum_grid_index();
   if (i >= n) return;
@@ -61,9 +73,24 @@ __global__ void move(mpnum_e4m3 *dst, const float *src, size_t n) {
 """
 
 
+GRADIENTS = """\
+cudaError_t launch_step(mpnum_grad_list list, mpnum_grad_findings *findings, mpnum_grad_scaler *scaler,
+                        mpnum_grad_optimizer *optimizer, uint32_t *apply, mpnum_grad_workspace *workspace, cudaStream_t stream);
+cudaError_t launch_step(mpnum_grad_list list, mpnum_grad_findings *findings, mpnum_grad_scaler *scaler,
+                        mpnum_grad_optimizer *optimizer, uint32_t *apply, mpnum_grad_workspace *workspace, cudaStream_t stream) {
+  cudaError_t error = cudaSuccess;
+  LAUNCH(grad_pass(findings, list, scaler, workspace, stream))
+  LAUNCH(grad_merge(findings, findings, 2, stream))
+  LAUNCH(grad_clip(optimizer, scaler, findings, list, 1.0f, workspace, stream))
+  LAUNCH(grad_step(scaler, optimizer, findings, apply, stream))
+  return error;
+}
+"""
+
+
 def launches():
     """A unit that launches every kernel for every type, and each conversion from and to float."""
-    lines = ["#include <mpnum/cuda/kernels.cuh>",
+    lines = ["#include <mpnum/cuda/kernels.cuh>", "#include <mpnum/cuda/health.cuh>",
              "#define LAUNCH(call) if ((error = mpnum_launch_##call) != cudaSuccess) return error;",
              "cudaError_t launch_all(void *to, const void *from, size_t n, cudaStream_t stream);",
              "cudaError_t launch_all(void *to, const void *from, size_t n, cudaStream_t stream) {",
@@ -91,7 +118,10 @@ def launches():
     for what, result in (("all_finite", "int"), ("amax", "float"), ("stats", "mpnum_stats")):
         launch(what, result, "float")
     launch("all_finite", "int", "double")
-    return "\n".join([*lines, "  return error;", "}"]) + "\n"
+    for name in ("float", "mpnum_e4m3"):
+        launch("histogram", "mpnum_histogram", name)
+        launch("count_lost", "mpnum_lost", name, "mpnum_format_of(MPNUM_TYPE_F16), 1.0f, ")
+    return "\n".join([*lines, "  return error;", "}", GRADIENTS]) + "\n"
 
 
 def compile_text(text, *flags):
@@ -138,8 +168,11 @@ def kernels_compile_with_nvrtc(arch):
     instances = ["mpnum_convert_kernel_<mpnum::cast_sat_<mpnum_e4m3, float>, mpnum_e4m3, float>",
                  "mpnum_convert_kernel_<mpnum::cast_plain_<float, mpnum_f16>, float, mpnum_f16>",
                  "mpnum_convert_kernel_<mpnum::cast_rounded_<mpnum_e2m1, float>, mpnum_e2m1x2, float>",
-                 "mpnum_all_finite_kernel_<double>", "mpnum_amax_kernel_<mpnum_bf16>", "mpnum_stats_kernel_<float>"]
-    status, log, ptx = nvrtc.compile("#include <mpnum/cuda/kernels.cuh>\n" * 2, f"--gpu-architecture=compute_{arch}",
+                 "mpnum_all_finite_kernel_<double>", "mpnum_amax_kernel_<mpnum_bf16>", "mpnum_stats_kernel_<float>",
+                 "mpnum_grad_pass_kernel_<mpnum_grad_findings>", "mpnum_grad_clip_kernel_<mpnum_grad_optimizer>",
+                 "mpnum_grad_step_kernel_<mpnum_grad_scaler>", "mpnum_grad_merge_kernel_<mpnum_grad_findings>",
+                 "mpnum_histogram_kernel_<mpnum_f16>", "mpnum_count_lost_kernel_<float>"]
+    status, log, ptx = nvrtc.compile("#include <mpnum/cuda/kernels.cuh>\n#include <mpnum/cuda/health.cuh>\n" * 2, f"--gpu-architecture=compute_{arch}",
                                      f"--include-path={INCLUDE}", instances=instances)
     assert status == 0 and not log, f"status {status}\n{log[:4000]}"
     assert ptx.count(".entry") == len(instances), ptx.count(".entry")
