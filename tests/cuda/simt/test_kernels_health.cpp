@@ -124,9 +124,9 @@ void doubles_are_summed_in_one_order(void) {
       std::vector<double> values(n), negative(n), sums(2 * n);
       for (int kind = 0; kind < 3; ++kind) {
         for (unsigned i = 0; i < n; ++i)
-          values[i] = kind == 1
-                          ? -0.0
-                          : std::ldexp(random() % 999, static_cast<int>(random() % 90));
+          values[i] = kind == 1 ? -0.0
+                                : std::ldexp((static_cast<double>(random()) - 0x1p31) / 7,
+                                             static_cast<int>(random() % 40));
         if (kind == 2) values[n / 2] = mpnum_from_bits_f64(0xfff4000000000001u);
         for (unsigned i = 0; i < n; ++i)
           negative[i] = -values[i];

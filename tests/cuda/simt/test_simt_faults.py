@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Faults planted in the device headers are seen: with each of them, a test that runs kernels on the CPU fails. A test
-of tests/cuda/simt/test_collectives.cpp, tests/cuda/simt/test_kernels_convert.cpp and tests/cuda/simt/test_kernels_reduce.cpp.
+of tests/cuda/simt/test_collectives.cpp, test_kernels_convert.cpp, test_kernels_reduce.cpp, test_kernels_grad.cpp,
+test_kernels_health.cpp and test_grad_graph.cpp.
 
 usage: tests/cuda/simt/test_simt_faults.py [full]
 
@@ -29,11 +30,22 @@ FLAGS = ["-std=c++17", "-O1"]
 FEW_TYPES = "-DTEST_TYPES=float,mpnum_e4m3,mpnum_e3m2x4"
 # The headers under test, the program that tests them, flags to build with.
 LAUNCH = "detail/cuda/launch.cuh"
+GRAD_PASS = "detail/cuda/grad_pass.cuh"
 PROGRAMS = {
     "collectives": (["cuda/block.cuh", "cuda/device.cuh"], "test_collectives", []),
     "convert": (["cuda/convert.cuh", LAUNCH], "test_kernels_convert", [FEW_TYPES]),
     "reduce": (["cuda/reduce.cuh", LAUNCH], "test_kernels_reduce", [FEW_TYPES]),
+    "grad": ([GRAD_PASS, "cuda/grad.cuh", "cuda/grad_list.cuh"], "test_kernels_grad", [FEW_TYPES]),
+    "graph": (["cuda/grad.cuh"], "test_grad_graph", [FEW_TYPES]),
+    "health": (["cuda/health.cuh", "cuda/block.cuh"], "test_kernels_health", []),
 }
+ATOMIC_SUM = """
+    __shared__ float sum_of_team[MPNUM_GRAD_TEAMS_];
+    sum_of_team[team] = 0;
+    __syncwarp(mask);
+    atomicAdd(sum_of_team + team, static_cast<float>(seen.sums[0] + seen.sums[1] + seen.sums[2] + seen.sums[3]));
+    __syncwarp(mask);
+    const_cast<double &>(sum) = sum_of_team[team];"""
 SM_80 = "-DTEST_DEVICE_ARCH=800"
 ALIGNED = "-fsanitize=alignment"  # where the processor takes any address
 
@@ -58,6 +70,12 @@ QUICK_FAULTS = [
     ("a random word for all elements", "convert", r"mpnum_random\(seed, index \+ j\)",
      "mpnum_random(seed, index)"),
     ("one element too many reduced", "reduce", r"i \+ j < n\) visit", "i + j <= n) visit"),
+    ("a list without its last tile", "grad", r"number < list\.tiles;", "number + 1 < list.tiles;"),
+    ("a tail that is counted twice", "grad", r"unsigned i = whole; i < tile\.n", "unsigned i = 0; i < tile.n"),
+    ("a sum by an atomic of floats", "grad", r"(?=\n *if \(lane == 0\)\n? *mpnum_grad_add_square_)",
+     ATOMIC_SUM),
+    ("no barrier before the sums of a block are added", "grad",
+     r"(?s)(mpnum_grad_end_\(mpnum_grad_shared_.*?)__syncthreads\(\);", r"\1"),
     ("a grid without its last tile", "convert", r"n / tile \+ \(n % tile != 0\)", "(n + tile / 2) / tile"),
 ]
 MORE_FAULTS = [
@@ -99,6 +117,42 @@ MORE_FAULTS = [
     ("counts of every thread", "reduce", r"(?s)(mpnum_stats_kernel_.*?)if \(threadIdx\.x == 0\) ", r"\1"),
     ("the largest for the smallest", "reduce", r"~(mpnum_block_max_u32\()~", r"\1"),
     ("a reduction that begins with what was there", "reduce", r"\*dst = value;", "(void)dst, (void)value;"),
+    ("a sum of lanes in another order", "grad", r"step = MPNUM_GRAD_TEAM_ / 2; step > 0; step /= 2",
+     "step = 1; step < MPNUM_GRAD_TEAM_; step *= 2"),
+    ("no barrier after a block's sums are made empty", "grad", r"mpnum_grad_begin_\(shared\);\s*__syncthreads\(\);",
+     "mpnum_grad_begin_(shared);"),
+    ("a workspace that is not left empty", "grad", r"atomicExch\(all \+ i, 0ull\)", "all[i]"),
+    ("a workspace that counts on", "grad", r"atomicExch\(&workspace->blocks, 0u\)", "(void)0"),
+    ("a first block that takes itself for the last", "grad", r"== gridDim\.x - 1", "== 0"),
+    ("a total that is never carried", "grad", r"tiles < 65536", "true"),
+    ("a tensor found one too late", "grad", r"tiles_before\[middle\] <= tile", "tiles_before[middle] < tile"),
+    ("a NaN that is made canonical", "grad", r"bits \| 0x00400000u", "0x7fffffffu"),
+    ("zeros that are not there counted", "grad", r"zeros - missing", "zeros"),
+    ("subnormals squared as normal numbers", "grad", r"min >= 0x007fffffu", "true"),
+    ("bins that are not emptied", "grad", r"bins\[k\] = 0;", ""),
+    ("gaps between rows that are skipped twice", "grad", r"row \* t\.src_stride \+ column",
+     "row * (t.src_stride + 1) + column"),
+    ("four elements from any address", "grad", r"reinterpret_cast<size_t>\(tile\.src\) % src_size == 0", "true", ALIGNED),
+    ("a clip of what was clipped less", "grad", r"mpnum_bits_f32\(max_norm\) < mpnum_bits_f32\(optimizer->clipped_to\)",
+     "true"),
+    ("a clip that does not say what it left", "grad", r"(?s)if \(is_clip\) \{.*?max_norm\);\s*\}", ""),
+    ("a merge that is never carried", "grad", r"mpnum_total_settle_\(&all\.squares\);", ""),
+    ("a list that says it can be clipped", "grad", r"planned\.can_clip = 0;", "planned.can_clip = 1;"),
+    ("a launcher that reads the scaler", "graph", r"if \(!scaler \|\| ", "if (!scaler || scaler->updates == 77 || "),
+    ("a step that applies what a status refused", "grad", r"static_cast<uint32_t>\(status\) << 1", "1u"),
+    ("a launcher that allocates", "graph", r"(cudaError_t\s+mpnum_launch_grad_clip(?s:.*?)\{)",
+     r"\1 ::operator delete(::operator new(4));"),
+    ("a launcher that reads what was found", "graph", r"(cudaError_t\s+mpnum_launch_grad_clip(?s:.*?)\{)",
+     r"\1 if (findings->stats.nans == 77) return cudaErrorInvalidValue;"),
+    ("a step without an update", "graph", r"mpnum_grad_scaler_update\(&next, &handle\)", "MPNUM_OK"),
+    ("a histogram of one warp", "health", r"warp < blockDim\.x / 32", "warp < 1"),
+    ("no barrier before a histogram is added", "health", r"__syncthreads\(\);(\s*for \(unsigned k = threadIdx)", r"\1"),
+    ("losses of what is past the largest value", "health", r" && x <= format\.max_code", ""),
+    ("a sum of doubles in another order", "health", r"(?s)(mpnum_warp_sum_f64_\(.*?)step = 16; step > 0; step /= 2",
+     r"\1step = 1; step < 32; step *= 2"),
+    ("no barrier before a total is carried", "health",
+     r"__syncthreads\(\);(\s*if \(mpnum_thread_index\(\) == 0\) mpnum_total_settle_)", r"\1"),
+    ("a first tensor with the element of another", "health", r"if \(own\.first_tensor == \*tensor\)", ""),
     ("a launch without blocks", "convert", r"if \(n == 0\) return cudaSuccess;", ""),
 ]
 
@@ -161,13 +215,15 @@ def seen(faults):
 
 
 def quick_properties():
-    for who, (_, program, _) in PROGRAMS.items():
-        yield named(f"{program} passes without a fault", tests_pass_without_a_fault, who)
+    for who in dict.fromkeys(who for _, who, *_ in QUICK_FAULTS):
+        yield named(f"{PROGRAMS[who][1]} passes without a fault", tests_pass_without_a_fault, who)
     yield from seen(QUICK_FAULTS)
 
 
 def full_properties():
     yield named("test_collectives passes without a fault on sm_80", tests_pass_without_a_fault, "collectives", SM_80)
+    for who in ("graph", "health"):
+        yield named(f"{PROGRAMS[who][1]} passes without a fault", tests_pass_without_a_fault, who)
     yield from seen(MORE_FAULTS)
 
 
