@@ -21,7 +21,7 @@ from ptx import calls
 from ptx.machine import Machine
 from ptx.values import FORMATS
 
-ARCHS = ["75", "120a"]
+ARCHS = ["75"]
 SOURCE = """\
 #include <mpnum/cuda/grad.cuh>
 void instantiate() {

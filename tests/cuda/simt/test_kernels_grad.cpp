@@ -38,7 +38,7 @@ struct shape {
 /* Tensors in memory of their own, and a copy of it all for the host. */
 class problem {
 public:
-  explicit problem(unsigned seed) : random_(seed) {}
+  explicit problem(unsigned seed) : random_(seed), made_(8) {}
 
   /* dst: a type, no_dst or in_place. odd: how many elements are Inf or NaN. */
   void add(mpnum_type src_type, int dst, const shape &s, unsigned odd = 0,

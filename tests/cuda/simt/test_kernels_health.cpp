@@ -168,7 +168,7 @@ mpnum_grad_findings findings_of(unsigned seed, std::int64_t terms) {
   found.squares.terms += terms;
   if (found.stats.infs) {
     found.first_tensor = random() % 3;
-    found.first_element = random() % 3;
+    found.first_element = 6 - 3 * found.first_tensor + random() % 3;
     found.first_bits = 0x7f800000u | random() % 3;
   }
   return found;
