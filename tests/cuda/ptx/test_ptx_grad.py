@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The kernel of mpnum_launch_grad_pass runs in the PTX interpreter of tests/cuda/ptx as nvcc compiles it: tiles of two
-tensors, one whole, one with a tail, Inf and a subnormal, and every byte of what it writes is that of the sums and counts
+tensors, one whole, one with a tail, NaN, Inf and a subnormal, and every byte of what it writes is that of the sums and counts
 that are made here. No thread reads or writes past an end, reads what nothing has written, or races with another.
 """
 
@@ -42,6 +42,11 @@ def value(bits):
     return struct.unpack("<f", struct.pack("<I", bits))[0]
 
 
+def product(bits, factor):
+    """As hosts multiply: a NaN keeps its bits, but is quiet."""
+    return bits | 0x00400000 if bits & 0x7fffffff > INFINITY else f32(value(bits) * factor)
+
+
 def squares_of(tile):
     """Element i to lane i % 64, then the upper half of the lanes to the lower one."""
     lanes = [0.0] * 64
@@ -55,13 +60,14 @@ def squares_of(tile):
 
 def findings_of(tensors):
     """The bytes of mpnum_grad_findings, of lists of results as bits of floats."""
-    limbs, infs, first = [0] * 20, 0, (NOTHING, NOTHING, 0)
+    limbs, infs, nans, first = [0] * 20, 0, 0, (NOTHING, NOTHING, 0)
     results = [bits & 0x7fffffff for tensor in tensors for bits in tensor]
     for tensor in tensors:
         for start in range(0, len(tensor), 2048):
             square = squares_of(tensor[start:start + 2048])
-            if math.isinf(square):
-                infs += 1
+            if not math.isfinite(square):
+                infs += math.isinf(square)
+                nans += math.isnan(square)
                 continue
             number = Fraction(square) * 2**298
             assert number.denominator == 1
@@ -73,7 +79,7 @@ def findings_of(tensors):
             first = (place, bad[0], tensor[bad[0]])
     tiles = sum((len(tensor) + 2047) // 2048 for tensor in tensors)
     finite = [x for x in results if x < INFINITY]
-    return struct.pack("<20q4q5Q2I3Q", *limbs, tiles, infs, 0, 0, len(results), results.count(0),
+    return struct.pack("<20q4q5Q2I3Q", *limbs, tiles, infs, 0, nans, len(results), results.count(0),
                        sum(0 < x < 0x00800000 for x in results), results.count(INFINITY),
                        sum(x > INFINITY for x in results), max(finite), min(x for x in finite if x), *first)
 
@@ -82,7 +88,7 @@ def gradients_pass(arch):
     half, single = FORMATS["f16"], FORMATS["f32"]
     generator = random.Random(arch)
     whole = [f32(generator.gauss(0, 1)) for _ in range(2048)]
-    whole[77] = 0
+    whole[77], whole[1500] = 0, 0xff812345
     tail = [half.encode(single.decode(f32(generator.gauss(0, 9)))) for _ in range(331)]
     tail[5], tail[300], tail[301] = 0x8000, 0x7c00, 1
     factor = 2.0**-110  # the smallest f16 becomes a subnormal
@@ -105,9 +111,9 @@ def gradients_pass(arch):
     name, = [name for name in machine.module.functions if "grad_pass_kernel" in name]
     machine.launch(name, 1, 256, [findings.address, made, scaler.address, workspace.address],
                    order="reverse" if arch == "75" else "forward")
-    results = [[f32(value(bits) * factor) for bits in whole],
+    results = [[product(bits, factor) for bits in whole],
                [single.encode(half.decode(code)) for code in tail]]
-    results[1] = [f32(value(bits) * factor) for bits in results[1]]
+    results[1] = [product(bits, factor) for bits in results[1]]
     assert bytes(first.data) == struct.pack("<2048I", *results[0]), "in place"
     assert bytes(target.data) == struct.pack("<331I", *results[1]), "f16 to f32"
     expected = findings_of(results)

@@ -11,7 +11,7 @@
 enum {
   MPNUM_GRAD_TEAM_ = 16, /* threads of a tile: four of its 64 lanes each */
   MPNUM_GRAD_TEAMS_ = MPNUM_LAUNCH_THREADS_ / MPNUM_GRAD_TEAM_,
-  MPNUM_GRAD_BLOCKS_ = 3, /* of a multiprocessor, so that registers are 80 at most */
+  MPNUM_GRAD_BLOCKS_ = 2, /* of a multiprocessor: 32 KiB of it are being read then */
   MPNUM_GRAD_BINS_ = 257, /* of a histogram, the zeros last */
   MPNUM_GRAD_SUMS_ = 52   /* words of a workspace that are sums */
 };
@@ -32,6 +32,10 @@ struct grad_tile_ {
   uint64_t number;            /* in the list */
   unsigned n;
   mpnum_type src_type, dst_type;
+};
+/* Of some results: magnitudes, min being the smallest nonzero one less 1. */
+struct grad_range_ {
+  uint32_t max, min, zeros;
 };
 /* What a thread knows of its elements so far; what is rare is counted in shared memory.
  */
@@ -104,6 +108,10 @@ MPNUM_DEVICE_ uint64_t mpnum_grad_locate_(mpnum::grad_tile_ &tile,
   tile.dst = t.dst ? static_cast<unsigned char *>(t.dst) +
                          (row * t.dst_stride + column) * mpnum_grad_size_(t.dst_type)
                    : 0;
+#if MPNUM_ON_DEVICE && defined(__CUDACC__) && !defined(__clang__)
+  __builtin_assume(__isGlobal(tile.src));
+  __builtin_assume(__isGlobal(tile.dst));
+#endif
   tile.n = MPNUM_GRAD_TILE_;
   if (left < MPNUM_GRAD_TILE_) tile.n = static_cast<unsigned>(left);
   tile.histogram = 0;
@@ -250,24 +258,29 @@ MPNUM_DEVICE_ void mpnum_grad_look_twice_(mpnum::grad_seen_ &seen,
     atomicMax(reinterpret_cast<unsigned long long *>(&own->first),
               static_cast<unsigned long long>(first));
 }
-/* Counts results, of which the last may be zeros that are not there, and adds their
- * squares to the lanes. The first is element i of the tile. */
+/* Of results as bits, of which the last may be zeros that are not there. */
 template <unsigned N>
-MPNUM_DEVICE_ void mpnum_grad_look_(mpnum::grad_seen_ &seen, mpnum_grad_workspace *own,
-                                    const float (&y)[N], unsigned missing, uint64_t tile,
-                                    unsigned i) {
-  uint32_t max = 0, min = 0xffffffffu, zeros = 0;
+MPNUM_DEVICE_ mpnum::grad_range_ mpnum_grad_range_of_(const float (&y)[N]) {
+  mpnum::grad_range_ range = {0, 0xffffffffu, 0};
   MPNUM_UNROLL_
   for (unsigned k = 0; k < N; ++k) {
     const uint32_t x = mpnum_bits_f32(y[k]) & 0x7fffffffu;
-    max = x > max ? x : max;
-    min = x - 1 < min ? x - 1 : min;
-    zeros += x == 0;
+    range.max = x > range.max ? x : range.max;
+    range.min = x - 1 < range.min ? x - 1 : range.min;
+    range.zeros += x == 0;
   }
-  seen.min = min < seen.min ? min : seen.min;
-  seen.zeros += zeros - missing;
-  if (max < 0x7f800000u && min >= 0x007fffffu) {
-    seen.max = max > seen.max ? max : seen.max;
+  return range;
+}
+/* Counts them, and adds their squares to the lanes. The first is element i of the tile.
+ */
+template <unsigned N>
+MPNUM_DEVICE_ void mpnum_grad_look_(mpnum::grad_seen_ &seen, mpnum_grad_workspace *own,
+                                    const float (&y)[N], mpnum::grad_range_ range,
+                                    unsigned missing, uint64_t tile, unsigned i) {
+  seen.min = range.min < seen.min ? range.min : seen.min;
+  seen.zeros += range.zeros - missing;
+  if (range.max < 0x7f800000u && range.min >= 0x007fffffu) {
+    seen.max = range.max > seen.max ? range.max : seen.max;
     MPNUM_UNROLL_
     for (unsigned k = 0; k < N; ++k) { /* 0 or normal numbers */
       const uint32_t x = mpnum_bits_f32(y[k]) & 0x7fffffffu;
@@ -289,32 +302,6 @@ MPNUM_DEVICE_ void mpnum_grad_count_bins_(uint32_t *bins, const float (&y)[N],
   }
 }
 
-/* 256 elements of a tile, all of them there and aligned; this thread's begin at i. */
-MPNUM_DEVICE_ void mpnum_grad_many_(mpnum::grad_seen_ &seen, mpnum_grad_workspace *own,
-                                    const mpnum::grad_tile_ &tile, unsigned i,
-                                    float factor, uint32_t *bins) {
-  float x[16];
-  switch (tile.src_type) {
-  case MPNUM_TYPE_F32: mpnum_grad_read_<float>(x, tile.src, i); break;
-  case MPNUM_TYPE_BF16: mpnum_grad_read_<mpnum_bf16>(x, tile.src, i); break;
-  case MPNUM_TYPE_F16: mpnum_grad_read_<mpnum_f16>(x, tile.src, i); break;
-  case MPNUM_TYPE_E5M2: mpnum_grad_read_<mpnum_e5m2>(x, tile.src, i); break;
-  default: mpnum_grad_read_<mpnum_e4m3>(x, tile.src, i);
-  }
-  MPNUM_UNROLL_
-  for (unsigned k = 0; k < 16; ++k)
-    x[k] = mpnum::grad_product_(x[k], factor);
-  if (tile.dst) {
-    if (tile.dst_type == MPNUM_TYPE_F32)
-      mpnum_grad_write_<float>(x, tile.dst, i);
-    else if (tile.dst_type == MPNUM_TYPE_BF16)
-      mpnum_grad_write_<mpnum_bf16>(x, tile.dst, i);
-    else
-      mpnum_grad_write_<mpnum_f16>(x, tile.dst, i);
-  }
-  mpnum_grad_look_(seen, own, x, 0, tile.number, i);
-  if (tile.histogram) mpnum_grad_count_bins_(bins, x, 16);
-}
 /* Four elements of a tile, or those of them that are there, in any types and places. */
 MPNUM_DEVICE_ void mpnum_grad_few_(mpnum::grad_seen_ &seen, mpnum_grad_workspace *own,
                                    const mpnum::grad_tile_ &tile, unsigned i,
@@ -326,8 +313,40 @@ MPNUM_DEVICE_ void mpnum_grad_few_(mpnum::grad_seen_ &seen, mpnum_grad_workspace
     y[k] = 0;
     if (k < count) y[k] = mpnum_grad_one_(tile, i + k, factor);
   }
-  mpnum_grad_look_(seen, own, y, 4 - count, tile.number, i);
+  mpnum_grad_look_(seen, own, y, mpnum_grad_range_of_(y), 4 - count, tile.number, i);
   if (tile.histogram) mpnum_grad_count_bins_(bins, y, count);
+}
+
+/* 256 elements of a tile, all of them there and aligned; this thread's begin at i. 0
+ * where nothing has been done: a product that is to be a float is NaN, and has lost its
+ * bits. */
+MPNUM_DEVICE_ int mpnum_grad_many_(mpnum::grad_seen_ &seen, mpnum_grad_workspace *own,
+                                   const mpnum::grad_tile_ &tile, unsigned i,
+                                   float factor, uint32_t *bins) {
+  float x[16];
+  switch (tile.src_type) {
+  case MPNUM_TYPE_F32: mpnum_grad_read_<float>(x, tile.src, i); break;
+  case MPNUM_TYPE_BF16: mpnum_grad_read_<mpnum_bf16>(x, tile.src, i); break;
+  case MPNUM_TYPE_F16: mpnum_grad_read_<mpnum_f16>(x, tile.src, i); break;
+  case MPNUM_TYPE_E5M2: mpnum_grad_read_<mpnum_e5m2>(x, tile.src, i); break;
+  default: mpnum_grad_read_<mpnum_e4m3>(x, tile.src, i);
+  }
+  MPNUM_UNROLL_
+  for (unsigned k = 0; k < 16; ++k)
+    x[k] = mpnum_mul_scalar_(x[k], factor);
+  const bool is_float = !tile.dst || tile.dst_type == MPNUM_TYPE_F32;
+  if (!is_float) {
+    if (tile.dst_type == MPNUM_TYPE_BF16)
+      mpnum_grad_write_<mpnum_bf16>(x, tile.dst, i);
+    else
+      mpnum_grad_write_<mpnum_f16>(x, tile.dst, i);
+  }
+  const mpnum::grad_range_ range = mpnum_grad_range_of_(x);
+  if (range.max > 0x7f800000u && is_float) return 0;
+  if (tile.dst && is_float) mpnum_grad_write_<float>(x, tile.dst, i);
+  mpnum_grad_look_(seen, own, x, range, 0, tile.number, i);
+  if (tile.histogram) mpnum_grad_count_bins_(bins, x, 16);
+  return 1;
 }
 
 /* The sum of 64 lanes, the upper half added to the lower one until there is one. */
@@ -407,12 +426,16 @@ MPNUM_DEVICE_ void mpnum_grad_tiles_(mpnum_grad_shared_ &shared,
         reinterpret_cast<size_t>(tile.src) % src_size == 0 &&
         (!tile.dst || (reinterpret_cast<size_t>(tile.dst) % dst_size == 0 &&
                        tile.dst_type != MPNUM_TYPE_F64 && dst_size > 4));
-    const unsigned whole = is_plain ? tile.n / 256 * 256 : 0;
     seen.sums[0] = seen.sums[1] = seen.sums[2] = seen.sums[3] = 0;
-    for (unsigned i = 0; i < whole; i += 256)
-      mpnum_grad_many_(seen, &shared.own, tile, i + 4 * lane, factor, bins);
-    for (unsigned i = whole; i < tile.n; i += 64)
-      mpnum_grad_few_(seen, &shared.own, tile, i + 4 * lane, factor, bins);
+    for (unsigned i = 0; i < tile.n;) {
+      if (is_plain && tile.n - i >= 256 &&
+          mpnum_grad_many_(seen, &shared.own, tile, i + 4 * lane, factor, bins)) {
+        i += 256;
+      } else {
+        mpnum_grad_few_(seen, &shared.own, tile, i + 4 * lane, factor, bins);
+        i += 64;
+      }
+    }
     const double sum = mpnum_grad_sum_(seen.sums, mask);
     if (lane == 0)
       mpnum_grad_add_square_(
