@@ -124,7 +124,7 @@ static float random_float(uint64_t i) {
 }
 /* Everything but the list's two pointers, which are the device's. */
 static mpnum_grad_list prepare(memory *m, memory *there) {
-  mpnum_grad_list list;
+  mpnum_grad_list list = mpnum_grad_list();
   for (int i = 0; i < samples * inputs; ++i)
     m->x[i] = random_float(i);
   for (int i = 0; i < samples * outputs; ++i)

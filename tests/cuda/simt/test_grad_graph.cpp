@@ -207,7 +207,7 @@ void a_step_replayed_is_that_of_the_host(void) {
   const std::vector<mpnum_grad_tensor> on_host = tensors_of(&made),
                                        there = tensors_of(device);
   std::uint64_t tiles_before[5];
-  mpnum_grad_list list;
+  mpnum_grad_list list = mpnum_grad_list();
   CHECK(mpnum_grad_plan(&list, tiles_before, there.data(), 4, 0) == MPNUM_OK, "a plan");
   mpnum_grad_tensor *tensors = device_array<mpnum_grad_tensor>(4);
   std::uint64_t *words = device_array<std::uint64_t>(5);

@@ -98,7 +98,7 @@ public:
   std::vector<mpnum_grad_tensor> on_host, on_device;
   std::vector<unsigned long long> tiles_before;
   mpnum_histogram histograms[2][2];
-  mpnum_grad_list list;
+  mpnum_grad_list list = mpnum_grad_list();
   mpnum_grad_workspace workspace = mpnum_grad_workspace();
 
 private:
@@ -388,7 +388,7 @@ void findings_of_ranks_are_merged(void) {
 void plans_refuse_what_devices_cannot_take(void) {
   alignas(8) unsigned char memory[64] = {0};
   std::uint64_t tiles[2] = {77, 77};
-  mpnum_grad_list list;
+  mpnum_grad_list list = mpnum_grad_list();
   std::memset(static_cast<void *>(&list), 0x3c, sizeof list);
   const mpnum_grad_list before = list;
   const mpnum_grad_tensor good =
