@@ -7,9 +7,11 @@
 #include "stats.h"
 #include "total.h"
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS || MPNUM_HAS_NVRTC
 
-# include <stddef.h>
+# if MPNUM_HAS_ARRAYS
+#  include <stddef.h>
+# endif
 
 /* A matrix of rows x columns, row strides in elements. */
 typedef struct mpnum_grad_tensor {
@@ -23,6 +25,8 @@ typedef struct mpnum_grad_tensor {
   size_t histogram_step;      /* 1: all; k: of every k-th 2048 elements of a row, or of
                                  the tensor, where there is nothing between rows */
 } mpnum_grad_tensor;
+
+# if MPNUM_HAS_ARRAYS
 
 /* One row of n elements. */
 MPNUM_HOST mpnum_grad_tensor mpnum_grad_tensor_of(mpnum_type src_type, const void *src,
@@ -40,6 +44,9 @@ MPNUM_HOST mpnum_grad_tensor mpnum_grad_tensor_of(mpnum_type src_type, const voi
   return made;
 }
 
+# endif
+#endif
+
 /* What a pass found. Of results as they are stored, as floats: f64 is rounded to f32, and
  * only subnormal floats count as subnormal. */
 typedef struct mpnum_grad_findings {
@@ -51,7 +58,7 @@ typedef struct mpnum_grad_findings {
 } mpnum_grad_findings;
 
 /* Of no tensors; first_tensor is then UINT64_MAX, as where nothing is Inf or NaN. */
-MPNUM_HOST mpnum_grad_findings mpnum_grad_findings_empty(void) {
+MPNUM_MATH_ mpnum_grad_findings mpnum_grad_findings_empty(void) {
   mpnum_grad_findings findings;
   findings.squares = mpnum_total_empty();
   findings.stats = mpnum_stats_empty();
@@ -59,33 +66,37 @@ MPNUM_HOST mpnum_grad_findings mpnum_grad_findings_empty(void) {
   findings.first_bits = 0;
   return findings;
 }
+/* The first Inf or NaN of both. */
+MPNUM_MATH_ void mpnum_grad_findings_first_(mpnum_grad_findings *a,
+                                            const mpnum_grad_findings *b) {
+  if (a->first_tensor == b->first_tensor && a->first_element == b->first_element) {
+    if (b->first_bits > a->first_bits) a->first_bits = b->first_bits;
+  } else if (b->first_tensor < a->first_tensor || (b->first_tensor == a->first_tensor &&
+                                                   b->first_element < a->first_element)) {
+    a->first_tensor = b->first_tensor;
+    a->first_element = b->first_element;
+    a->first_bits = b->first_bits;
+  }
+}
 /* Of the tensors of both, whose numbers are those of one list. Where both have the same
  * first Inf or NaN, as ranks with the same gradients, the larger bits stay. */
-MPNUM_HOST mpnum_grad_findings mpnum_grad_findings_merge(mpnum_grad_findings a,
-                                                         mpnum_grad_findings b) {
+MPNUM_MATH_ mpnum_grad_findings mpnum_grad_findings_merge(mpnum_grad_findings a,
+                                                          mpnum_grad_findings b) {
   a.squares = mpnum_total_merge(a.squares, b.squares);
   a.stats = mpnum_stats_merge(a.stats, b.stats);
-  if (a.first_tensor == b.first_tensor && a.first_element == b.first_element) {
-    if (b.first_bits > a.first_bits) a.first_bits = b.first_bits;
-  } else if (b.first_tensor < a.first_tensor ||
-             (b.first_tensor == a.first_tensor && b.first_element < a.first_element)) {
-    a.first_tensor = b.first_tensor;
-    a.first_element = b.first_element;
-    a.first_bits = b.first_bits;
-  }
+  mpnum_grad_findings_first_(&a, &b);
   return a;
 }
 /* 1 if a result is Inf or NaN. */
-MPNUM_HOST int mpnum_grad_found_inf(const mpnum_grad_findings *findings) {
+MPNUM_MATH_ int mpnum_grad_found_inf(const mpnum_grad_findings *findings) {
   return findings->stats.infs != 0 || findings->stats.nans != 0;
 }
 /* The L2 norm of all results; it neither overflows nor vanishes on the way. */
-MPNUM_HOST float mpnum_grad_norm(const mpnum_grad_findings *findings) {
+MPNUM_MATH_ float mpnum_grad_norm(const mpnum_grad_findings *findings) {
   return mpnum_total_root(findings->squares);
 }
 
 /* A flag of a pass: dst may be f16, e5m2, e4m3, where small results are 0. */
-# define MPNUM_GRAD_NARROW 1u
+#define MPNUM_GRAD_NARROW 1u
 
-#endif
 #endif

@@ -13,6 +13,7 @@
 #include "fp4.h"
 #include "e8m0.h"
 #include "rng.h"
+#include "probe.h"
 #include "stats.h"
 #include "histogram.h"
 #include "scaler.h"

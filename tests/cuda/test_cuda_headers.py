@@ -58,6 +58,18 @@ __global__ void reduce(float *out, int *flags, uint32_t *words, const float *in,
   mpnum_atomic_amax(out + 6, x);
   mpnum_atomic_min_magnitude(out + 7, amax);
 }
+__global__ void merge(mpnum_grad_findings *all, double *sums, uint64_t *word, const mpnum_grad_findings *own) {
+  __shared__ mpnum_grad_findings findings;
+  __shared__ mpnum_total total;
+  __shared__ uint64_t scratch[MPNUM_BLOCK_SCRATCH];
+  const unsigned i = mpnum_thread_index();
+  mpnum_block_findings(&findings, own[i]);
+  mpnum_block_total(&total, own[i].squares);
+  sums[i] = mpnum_block_sum_f64(sums[i], scratch);
+  mpnum_probe(word, 1, i, static_cast<float>(sums[i]));
+  if (i == 0) *all = findings;
+  if (i == 1) all[1].squares = total;
+}
 __global__ void move(mpnum_e4m3 *dst, const float *src, size_t n) {
   const size_t i = 8 * mpnum_grid_index();
   if (i >= n) return;
@@ -69,9 +81,27 @@ __global__ void move(mpnum_e4m3 *dst, const float *src, size_t n) {
 """
 
 
+# The step of a training loop; ptxas takes as long for it as for a hundred conversions.
+GRADIENTS = """\
+#include <mpnum/cuda/grad.cuh>
+#define LAUNCH(call) if ((error = mpnum_launch_##call) != cudaSuccess) return error;
+cudaError_t launch_step(mpnum_grad_list list, mpnum_grad_findings *findings, mpnum_grad_scaler *scaler,
+                        mpnum_grad_optimizer *optimizer, uint32_t *apply, mpnum_grad_workspace *workspace, cudaStream_t stream);
+cudaError_t launch_step(mpnum_grad_list list, mpnum_grad_findings *findings, mpnum_grad_scaler *scaler,
+                        mpnum_grad_optimizer *optimizer, uint32_t *apply, mpnum_grad_workspace *workspace, cudaStream_t stream) {
+  cudaError_t error = cudaSuccess;
+  LAUNCH(grad_pass(findings, list, scaler, workspace, stream))
+  LAUNCH(grad_merge(findings, findings, 2, stream))
+  LAUNCH(grad_clip(optimizer, scaler, findings, list, 1.0f, workspace, stream))
+  LAUNCH(grad_step(scaler, optimizer, findings, apply, stream))
+  return error;
+}
+"""
+
+
 def launches():
     """A unit that launches every kernel for every type, and each conversion from and to float."""
-    lines = ["#include <mpnum/cuda/kernels.cuh>",
+    lines = ["#include <mpnum/cuda/kernels.cuh>", "#include <mpnum/cuda/health.cuh>",
              "#define LAUNCH(call) if ((error = mpnum_launch_##call) != cudaSuccess) return error;",
              "cudaError_t launch_all(void *to, const void *from, size_t n, cudaStream_t stream);",
              "cudaError_t launch_all(void *to, const void *from, size_t n, cudaStream_t stream) {",
@@ -99,6 +129,9 @@ def launches():
     for what, result in (("all_finite", "int"), ("amax", "float"), ("stats", "mpnum_stats")):
         launch(what, result, "float")
     launch("all_finite", "int", "double")
+    for name in ("float", "mpnum_e4m3"):
+        launch("histogram", "mpnum_histogram", name)
+        launch("count_lost", "mpnum_lost", name, "mpnum_format_of(MPNUM_TYPE_F16), 1.0f, ")
     return "\n".join([*lines, "  return error;", "}"]) + "\n"
 
 
@@ -177,7 +210,17 @@ def kernels_need_no_local_memory(arch, *flags):
     said, _ = compile_text(DEVICE + launches() + interop_kernels(), gencode(arch), "-Xptxas", "-v", "-cubin", *flags)
     kernels = said.count("Compiling entry function")
     clean = said.count("0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads")
-    assert kernels > 50 + 2 * len(pairs()) and clean == kernels, f"{clean} of {kernels} kernels without local memory"
+    frames = said.count("bytes stack frame")  # of functions that are called, too
+    assert kernels > 50 + 2 * len(pairs()) and frames >= kernels, f"{frames} of {kernels} kernels"
+    assert clean == frames, f"{clean} of {frames} kernels without local memory"
+
+
+def gradient_kernels_need_no_local_memory(arch, *flags):
+    said, _ = compile_text(GRADIENTS, gencode(arch), "-Xptxas", "-v", "-cubin", *flags)
+    clean = said.count("0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads")
+    registers = [int(count) for count in re.findall(r"Used (\d+) registers", said)]
+    assert len(registers) == 4 and clean >= 4 and "bytes cumulative stack" not in said, said[:4000]
+    assert max(registers) <= 128, registers  # two blocks of 256 threads in a multiprocessor
 
 
 def quantisers_need_no_local_memory(arch, *flags):
@@ -217,8 +260,12 @@ def kernels_compile_with_nvrtc(arch):
                  "mpnum_quantize_tile_kernel_<mpnum::blocks_<mpnum_e4m3, mpnum::MX_FAMILY_, 32>, float>",
                  "mpnum_softmax_rows_kernel_<float, mpnum_e4m3>", "mpnum_cross_entropy_rows_kernel_<float, float, int>",
                  "mpnum_normalize_rows_kernel_<mpnum::norm_codes_<mpnum_e4m3>, mpnum_bf16>",
-                 "mpnum_all_finite_kernel_<double>", "mpnum_amax_kernel_<mpnum_bf16>", "mpnum_stats_kernel_<float>"]
-    status, log, ptx = nvrtc.compile("#include <mpnum/cuda/kernels.cuh>\n" * 2, f"--gpu-architecture=compute_{arch}",
+                 "mpnum_all_finite_kernel_<double>", "mpnum_amax_kernel_<mpnum_bf16>", "mpnum_stats_kernel_<float>",
+                 "mpnum_grad_pass_kernel_<mpnum_grad_findings>", "mpnum_grad_clip_kernel_<mpnum_grad_optimizer>",
+                 "mpnum_grad_step_kernel_<mpnum_grad_scaler>", "mpnum_grad_merge_kernel_<mpnum_grad_findings>",
+                 "mpnum_histogram_kernel_<mpnum_f16>", "mpnum_count_lost_kernel_<float>"]
+    headers = "#include <mpnum/cuda/kernels.cuh>\n#include <mpnum/cuda/health.cuh>\n" * 2
+    status, log, ptx = nvrtc.compile(headers, f"--gpu-architecture=compute_{arch}",
                                      f"--include-path={INCLUDE}", instances=instances)
     assert status == 0 and not log, f"status {status}\n{log[:4000]}"
     assert ptx.count(".entry") == len(instances), ptx.count(".entry")
@@ -353,6 +400,8 @@ def full_properties():
     yield named(f"kernels.cuh compiles with NVRTC for sm_{QUICK_ARCHS[0]}", kernels_compile_with_nvrtc, QUICK_ARCHS[0])
     yield named(f"kernels of rows need no local memory on sm_{QUICK_ARCHS[-1]}", kernels_of_rows_need_no_local_memory,
                 QUICK_ARCHS[-1])
+    for arch in QUICK_ARCHS[::2]:
+        yield named(f"kernels of gradients need no local memory on sm_{arch}", gradient_kernels_need_no_local_memory, arch)
     yield host_simd_compiles_without_a_warning
     yield two_units_link
     yield interop_is_a_move_of_bits
@@ -377,6 +426,8 @@ def exhaustive_properties():
                         quantisers_need_no_local_memory, arch, *flags)
             yield named(" ".join([f"kernels of rows need no local memory on sm_{arch}", *flags]),
                         kernels_of_rows_need_no_local_memory, arch, *flags)
+            yield named(" ".join([f"kernels of gradients need no local memory on sm_{arch}", *flags]),
+                        gradient_kernels_need_no_local_memory, arch, *flags)
         yield named(f"block.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
 
 

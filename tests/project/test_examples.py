@@ -3,11 +3,12 @@
 """The examples do what they say.
 
 usage: tests/project/test_examples.py host CONVERT CONTRASTIVE_LOSS
-       tests/project/test_examples.py device QUANTIZE_KERNEL|- QUANTIZE_MX|- SOFTMAX_KERNEL|- NVRTC|-
+       tests/project/test_examples.py device QUANTIZE_KERNEL|- QUANTIZE_MX|- SOFTMAX_KERNEL|- NVRTC|- TRAIN_STEP|-
 """
 
 import math
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -19,7 +20,7 @@ from tree import ROOT
 
 PROGRAMS = sys.argv[2:]
 CONVERT, CONTRASTIVE_LOSS = PROGRAMS[:2]
-QUANTIZE, QUANTIZE_MX, SOFTMAX, NVRTC = PROGRAMS if PROGRAMS[2:] else [None] * 4
+QUANTIZE, QUANTIZE_MX, SOFTMAX, NVRTC, TRAIN_STEP = PROGRAMS if PROGRAMS[2:] else [None] * 5
 
 
 def run(program, *arguments):
@@ -84,11 +85,24 @@ def nvrtc_says_what_it_cannot_compile():
     assert run(NVRTC)[::2] == (2, "usage: nvrtc INCLUDE_FOLDER [ARCHITECTURE]\n")
 
 
+def train_step_skips_on_the_device_or_says_what_is_missing():
+    assert run(TRAIN_STEP, 0)[::2] == (2, "usage: train_step [STEPS]\n")
+    code, output, errors = run(TRAIN_STEP, 1000)
+    if code == 0:
+        rows = re.findall(r"step (\d+): error (\S+), scale (\S+), (\d+) applied, (\d+) skipped", output)
+        assert [row[0] for row in rows] == ["1", "1000"] and float(rows[1][1]) < 0.5 * float(rows[0][1]), output
+        assert int(rows[1][3]) + int(rows[1][4]) == 1000 and int(rows[1][4]) >= 10, output
+    else:
+        assert code == 1 and not output and errors.startswith("train_step: ") and errors.count("\n") == 1, errors
+        raise tap.Skip("no GPU: " + errors.strip())
+
+
 PROPERTIES = {
     "host": [convert_rounds_the_numbers_it_is_given, contrastive_loss_shows_where_the_textbook_overflows],
     "device": [quantize_kernel_agrees_with_the_host_or_says_what_is_missing,
                quantize_mx_agrees_with_the_host_or_says_what_is_missing,
                softmax_kernel_agrees_with_the_host_or_says_what_is_missing,
-               nvrtc_compiles_a_kernel_that_includes_mpnum, nvrtc_says_what_it_cannot_compile],
+               nvrtc_compiles_a_kernel_that_includes_mpnum, nvrtc_says_what_it_cannot_compile,
+               train_step_skips_on_the_device_or_says_what_is_missing],
 }
 sys.exit(tap.run(*PROPERTIES[sys.argv[1]]))

@@ -371,6 +371,91 @@ MPNUM_DEVICE_ void mpnum_block_rms_norm(mpnum_lanes<float, N> &x, unsigned count
   mpnum_block_norm_(MPNUM_NORM_RMS, x, count, columns, epsilon, scratch);
 }
 
+/* Sums of doubles, and what gradients are found to be (grad_tensor.h). */
+
+/* The sum of each warp, added in pairs of lanes 16, 8, 4, 2 and 1 apart, then the sum of
+ * these in the same way. NaN: canonical 0x7fffffffffffffff. scratch: MPNUM_BLOCK_SCRATCH
+ * words of 64 bits. */
+MPNUM_DEVICE_ double mpnum_warp_sum_f64_(double value) {
+  for (int step = 16; step > 0; step /= 2)
+    value = __dadd_rn(value, __shfl_xor_sync(MPNUM_ALL_LANES_, value, step));
+  return mpnum_isnan_f64(value) ? mpnum_from_bits_f64(0x7fffffffffffffffu) : value;
+}
+MPNUM_DEVICE_ double mpnum_block_sum_f64(double value, uint64_t *scratch) {
+  const unsigned lane = mpnum_thread_index() % 32;
+  const unsigned warps = mpnum_block_size() / 32;
+  value = mpnum_warp_sum_f64_(value);
+  if (lane == 0) scratch[mpnum_thread_index() / 32] = mpnum_bits_f64(value);
+  __syncthreads();
+  const uint64_t minus_zero = static_cast<uint64_t>(1) << 63; /* as for floats */
+  value = mpnum_from_bits_f64(lane < warps ? scratch[lane] : minus_zero);
+  __syncthreads();
+  return mpnum_warp_sum_f64_(value);
+}
+
+/* The sum, modulo 2^64. */
+MPNUM_DEVICE_ uint64_t mpnum_warp_sum_u64_(uint64_t value) {
+  for (int step = 16; step > 0; step /= 2)
+    value +=
+        __shfl_xor_sync(MPNUM_ALL_LANES_, static_cast<unsigned long long>(value), step);
+  return value;
+}
+/* Adds words of all threads into shared memory that holds zeros: one atomic a warp and
+ * word. Sync after it. */
+MPNUM_DEVICE_ void mpnum_block_add_words_(uint64_t *sums, const uint64_t *words,
+                                          unsigned count) {
+  for (unsigned i = 0; i < count; ++i) {
+    const uint64_t sum = mpnum_warp_sum_u64_(words[i]);
+    if (mpnum_thread_index() % 32 == 0) mpnum_atomic_add_u64(sums + i, sum);
+  }
+}
+/* Of the values of all threads, as mpnum_total_merge of theirs in any order; carried, if
+ * they have 2^16 terms together. *total, in shared memory, becomes it; sync before
+ * another thread reads it is done, and *total is the caller's again. */
+MPNUM_DEVICE_ void mpnum_block_total(mpnum_total *total, const mpnum_total &own) {
+  uint64_t *sums = reinterpret_cast<uint64_t *>(total);
+  enum { words = sizeof(mpnum_total) / 8 };
+  __syncthreads();
+  for (unsigned i = mpnum_thread_index(); i < words; i += mpnum_block_size())
+    sums[i] = 0;
+  __syncthreads();
+  mpnum_block_add_words_(sums, reinterpret_cast<const uint64_t *>(&own), words);
+  __syncthreads();
+  if (mpnum_thread_index() == 0) mpnum_total_settle_(total);
+  __syncthreads();
+}
+/* The same of findings, as mpnum_grad_findings_merge. */
+MPNUM_DEVICE_ void mpnum_block_findings(mpnum_grad_findings *findings,
+                                        const mpnum_grad_findings &own) {
+  const bool is_first = mpnum_thread_index() == 0;
+  unsigned *amax = reinterpret_cast<unsigned *>(&findings->stats.amax);
+  unsigned *min_nonzero = reinterpret_cast<unsigned *>(&findings->stats.min_nonzero);
+  unsigned long long *tensor =
+      reinterpret_cast<unsigned long long *>(&findings->first_tensor);
+  unsigned long long *element =
+      reinterpret_cast<unsigned long long *>(&findings->first_element);
+  unsigned long long *bits =
+      reinterpret_cast<unsigned long long *>(&findings->first_bits);
+  mpnum_block_total(&findings->squares, own.squares);
+  if (is_first) {
+    findings->stats = mpnum_stats_empty();
+    *tensor = *element = ~0ull;
+    *bits = 0;
+  }
+  __syncthreads();
+  mpnum_block_add_words_(&findings->stats.count, &own.stats.count, 5);
+  atomicMax(amax, mpnum_bits_f32(own.stats.amax));
+  atomicMin(min_nonzero, mpnum_bits_f32(own.stats.min_nonzero));
+  atomicMin(tensor, static_cast<unsigned long long>(own.first_tensor));
+  __syncthreads();
+  if (own.first_tensor == *tensor)
+    atomicMin(element, static_cast<unsigned long long>(own.first_element));
+  __syncthreads();
+  if (own.first_tensor == *tensor && own.first_element == *element)
+    atomicMax(bits, static_cast<unsigned long long>(own.first_bits));
+  __syncthreads();
+}
+
 #undef MPNUM_DEVICE_
 #undef MPNUM_ALL_LANES_
 

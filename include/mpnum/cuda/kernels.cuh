@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernels over arrays in device memory, and the functions that launch them: conversions
- * between any two types, all_finite, amax and statistics; rows through softmax, losses
- * and norms. Opt-in, CUDA C++11.
+ * between any two types, all_finite, amax and statistics; quantisers; the gradient pass;
+ * rows through softmax, losses and norms. Opt-in, CUDA C++11.
  *
  *     mpnum_launch_convert_sat(codes, values, n, stream); // float * to mpnum_e4m3 *
  *
@@ -23,6 +23,7 @@
 #define MPNUM_CUDA_KERNELS_CUH
 
 #include "convert.cuh"
+#include "grad.cuh"
 #include "quantize.cuh"
 #include "quantize_blocks.cuh"
 #include "loss_rows.cuh"

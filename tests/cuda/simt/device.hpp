@@ -226,6 +226,15 @@ inline float __fmul_rn(float x, float y) {
   const volatile float product = x * y;
   return product;
 }
+inline double __dadd_rn(double x, double y) {
+  const volatile double sum = x + y;
+  return sum;
+}
+inline double __dmul_rn(double x, double y) {
+  const volatile double product = x * y;
+  return product;
+}
+inline double __fma_rn(double x, double y, double z) { return std::fma(x, y, z); }
 inline float __fmaf_rn(float x, float y, float z) { return std::fma(x, y, z); }
 inline float __fdiv_rn(float x, float y) { return x / y; }
 inline float __frcp_rn(float x) { return 1 / x; }

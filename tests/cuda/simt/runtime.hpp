@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* CUDA's runtime, as far as launchers need it. Streams have no meaning: everything is
- * done when a function returns. */
+ * done when a function returns, or when a graph is launched, if one is being captured. */
 #ifndef MPNUM_TESTS_SIMT_RUNTIME_HPP
 #define MPNUM_TESTS_SIMT_RUNTIME_HPP
 
@@ -12,10 +12,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 enum cudaError_t {
   cudaSuccess = 0,
@@ -62,15 +64,90 @@ enum cudaMemcpyKind {
   cudaMemcpyDefault = 4
 };
 
+/* What a graph does, in order, with copies of all arguments. */
+struct CUgraph_st {
+  std::vector<std::function<cudaError_t()>> nodes;
+};
+typedef CUgraph_st *cudaGraph_t;
+typedef CUgraph_st *cudaGraphExec_t;
+enum cudaStreamCaptureMode {
+  cudaStreamCaptureModeGlobal = 0,
+  cudaStreamCaptureModeThreadLocal = 1,
+  cudaStreamCaptureModeRelaxed = 2
+};
+
+namespace simt {
+
+/* Called when the device begins to work and when it ends: only in between may tests let
+ * its memory be read. */
+inline void (*device_works)(bool begins) = nullptr;
+struct device_work {
+  device_work() {
+    if (device_works) device_works(true);
+  }
+  ~device_work() {
+    if (device_works) device_works(false);
+  }
+};
+
+/* Work for now, or for a graph that is being captured. */
+inline cudaGraph_t captured = nullptr;
+inline cudaError_t enqueue(std::function<cudaError_t()> work) {
+  if (!captured) return work();
+  captured->nodes.push_back(std::move(work));
+  return cudaSuccess;
+}
+
+} // namespace simt
+
+inline cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
+  if (simt::captured) return cudaErrorUnknown;
+  simt::captured = new CUgraph_st;
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t *graph) {
+  *graph = simt::captured;
+  simt::captured = nullptr;
+  return *graph ? cudaSuccess : cudaErrorUnknown;
+}
+inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *made, cudaGraph_t graph,
+                                        unsigned long long) {
+  *made = new CUgraph_st(*graph);
+  return cudaSuccess;
+}
+inline cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t) {
+  for (const auto &node : graph->nodes) {
+    const cudaError_t error = node();
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
+}
+inline cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  delete graph;
+  return cudaSuccess;
+}
+inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
+  delete graph;
+  return cudaSuccess;
+}
+
 inline cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes,
                                    cudaMemcpyKind, cudaStream_t = nullptr) {
-  if (bytes != 0) std::memcpy(to, from, bytes);
-  return cudaSuccess;
+  const simt::device_work ours;
+  return simt::enqueue([=] {
+    const simt::device_work now;
+    if (bytes != 0) std::memcpy(to, from, bytes);
+    return cudaSuccess;
+  });
 }
 inline cudaError_t cudaMemsetAsync(void *to, int byte, std::size_t bytes,
                                    cudaStream_t = nullptr) {
-  if (bytes != 0) std::memset(to, byte, bytes);
-  return cudaSuccess;
+  const simt::device_work ours;
+  return simt::enqueue([=] {
+    const simt::device_work now;
+    if (bytes != 0) std::memset(to, byte, bytes);
+    return cudaSuccess;
+  });
 }
 
 namespace simt {
@@ -134,11 +211,17 @@ cudaError_t cudaLaunchKernel(void (*kernel)(A...), dim3 grid, dim3 block,
   if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
   const cudaError_t status = simt::check_launch(grid, block, shared_bytes);
   if (status != cudaSuccess) return status;
-  simt::the_machine().kernel =
+  const simt::device_work ours;
+  const std::function<void()> bound =
       simt::bind(kernel, arguments, std::index_sequence_for<A...>());
-  simt::run_grid(grid, block, shared_bytes);
-  simt::the_machine().kernel = nullptr;
-  return simt::has_fault() ? cudaErrorLaunchFailure : cudaSuccess;
+  return simt::enqueue([=] {
+    const simt::device_work now;
+    simt::latest_fault = {};
+    simt::the_machine().kernel = bound;
+    simt::run_grid(grid, block, shared_bytes);
+    simt::the_machine().kernel = nullptr;
+    return simt::has_fault() ? cudaErrorLaunchFailure : cudaSuccess;
+  });
 }
 
 #endif

@@ -29,6 +29,7 @@ FLAGS = ["-std=c++17", "-O1"]
 FEW_TYPES = "-DTEST_TYPES=float,mpnum_e4m3,mpnum_e3m2x4"
 # The headers under test, the program that tests them, flags to build with.
 LAUNCH, QUANTIZE = "detail/cuda/launch.cuh", "detail/cuda/quantize.cuh"
+GRAD_PASS = "detail/cuda/grad_pass.cuh"
 SOME = ["-DTEST_TYPES=float", "-O0"]
 PROGRAMS = {
     "collectives": (["cuda/block.cuh", "cuda/device.cuh"], "test_collectives", []),
@@ -39,7 +40,17 @@ PROGRAMS = {
     "rows": (["detail/cuda/row_tiles.cuh", "cuda/rows.cuh", "cuda/loss_rows.cuh"], "test_kernels_rows", ["-DTEST_TYPES"]),
     "norm": (["cuda/norm_rows.cuh", "cuda/norm_backward_rows.cuh"], "test_kernels_norm", ["-DTEST_TYPES"]),
 }
-LATER = ["blocks"]  # whose faults are all among those of full
+    "grad": ([GRAD_PASS, "cuda/grad.cuh", "cuda/grad_list.cuh"], "test_kernels_grad", [FEW_TYPES]),
+    "graph": (["cuda/grad.cuh"], "test_grad_graph", [FEW_TYPES]),
+    "health": (["cuda/health.cuh", "cuda/block.cuh"], "test_kernels_health", []),
+}
+ATOMIC_SUM = """
+    __shared__ float sum_of_team[MPNUM_GRAD_TEAMS_];
+    sum_of_team[team] = 0;
+    __syncwarp(mask);
+    atomicAdd(sum_of_team + team, static_cast<float>(seen.sums[0] + seen.sums[1] + seen.sums[2] + seen.sums[3]));
+    __syncwarp(mask);
+    const_cast<double &>(sum) = sum_of_team[team];"""
 SM_80 = "-DTEST_DEVICE_ARCH=800"
 ALIGNED = "-fsanitize=alignment"  # where the processor takes any address
 
@@ -72,6 +83,12 @@ QUICK_FAULTS = [
     ("a lost last element", "rows", r"\? count : first \+ row_tile_", "? (count & ~1u) : first + row_tile_"),
     ("sums of tiles that are not cleared", "norm",
      r"scratch->totals\[place\.warp\] = mpnum_total_empty\(\);", ";"),
+    ("a list without its last tile", "grad", r"number < list\.tiles;", "number + 1 < list.tiles;"),
+    ("a tail that is counted twice", "grad", r"i \+= 256;", "i += 192;"),
+    ("a sum by an atomic of floats", "grad", r"(?=\n *if \(lane == 0\)\n? *mpnum_grad_add_square_)",
+     ATOMIC_SUM),
+    ("no barrier before the sums of a block are added", "grad",
+     r"(?s)(mpnum_grad_end_\(mpnum_grad_shared_.*?)__syncthreads\(\);", r"\1"),
     ("a grid without its last tile", "convert", r"n / tile \+ \(n % tile != 0\)", "(n + tile / 2) / tile"),
 ]
 MORE_FAULTS = [
@@ -174,6 +191,42 @@ MORE_FAULTS = [
      r"(tiles\[1\]\[place\.warp\] = product;\n    }\n)    __syncthreads\(\);", r"\1"),
     ("a chunk of rows that is counted twice", "norm", r"rows - first < chunk \? rows : first \+ chunk", "rows"),
     ("a residual of the first row", "norm", r"number \* from\.residual_stride", "0"),
+    ("a sum of lanes in another order", "grad", r"step = MPNUM_GRAD_TEAM_ / 2; step > 0; step /= 2",
+     "step = 1; step < MPNUM_GRAD_TEAM_; step *= 2"),
+    ("no barrier after a block's sums are made empty", "grad", r"mpnum_grad_begin_\(shared\);\s*__syncthreads\(\);",
+     "mpnum_grad_begin_(shared);"),
+    ("a workspace that is not left empty", "grad", r"atomicExch\(all \+ i, 0ull\)", "all[i]"),
+    ("a workspace that counts on", "grad", r"atomicExch\(&workspace->blocks, 0u\)", "(void)0"),
+    ("a first block that takes itself for the last", "grad", r"== gridDim\.x - 1", "== 0"),
+    ("a total that is never carried", "grad", r"tiles < 65536", "true"),
+    ("a tensor found one too late", "grad", r"tiles_before\[middle\] <= tile", "tiles_before[middle] < tile"),
+    ("a NaN that is made canonical", "grad", r"bits \| 0x00400000u", "0x7fffffffu"),
+    ("zeros that are not there counted", "grad", r"zeros - missing", "zeros"),
+    ("subnormals squared as normal numbers", "grad", r"range\.min >= 0x007fffffu", "true"),
+    ("bins that are not emptied", "grad", r"bins\[k\] = 0;", ""),
+    ("gaps between rows that are skipped twice", "grad", r"row \* t\.src_stride \+ column",
+     "row * (t.src_stride + 1) + column"),
+    ("four elements from any address", "grad", r"reinterpret_cast<size_t>\(tile\.src\) % src_size == 0", "true", ALIGNED),
+    ("a clip of what was clipped less", "grad", r"mpnum_bits_f32\(max_norm\) < mpnum_bits_f32\(optimizer->clipped_to\)",
+     "true"),
+    ("a clip that does not say what it left", "grad", r"(?s)if \(is_clip\) \{.*?max_norm\);\s*\}", ""),
+    ("a merge that is never carried", "grad", r"mpnum_total_settle_\(&all\.squares\);", ""),
+    ("a list that says it can be clipped", "grad", r"planned\.can_clip = 0;", "planned.can_clip = 1;"),
+    ("a launcher that reads the scaler", "graph", r"if \(!scaler \|\| ", "if (!scaler || scaler->updates == 77 || "),
+    ("a step that applies what a status refused", "grad", r"static_cast<uint32_t>\(status\) << 1", "1u"),
+    ("a launcher that allocates", "graph", r"(cudaError_t\s+mpnum_launch_grad_clip(?s:.*?)\{)",
+     r"\1 ::operator delete(::operator new(4));"),
+    ("a launcher that reads what was found", "graph", r"(cudaError_t\s+mpnum_launch_grad_clip(?s:.*?)\{)",
+     r"\1 if (findings->stats.nans == 77) return cudaErrorInvalidValue;"),
+    ("a step without an update", "graph", r"mpnum_grad_scaler_update\(&next, &handle\)", "MPNUM_OK"),
+    ("a histogram of one warp", "health", r"warp < blockDim\.x / 32", "warp < 1"),
+    ("no barrier before a histogram is added", "health", r"__syncthreads\(\);(\s*for \(unsigned k = threadIdx)", r"\1"),
+    ("losses of what is past the largest value", "health", r" && x <= format\.max_code", ""),
+    ("a sum of doubles in another order", "health", r"(?s)(mpnum_warp_sum_f64_\(.*?)step = 16; step > 0; step /= 2",
+     r"\1step = 1; step < 32; step *= 2"),
+    ("no barrier before a total is carried", "health",
+     r"__syncthreads\(\);(\s*if \(mpnum_thread_index\(\) == 0\) mpnum_total_settle_)", r"\1"),
+    ("a first tensor with the element of another", "health", r"if \(own\.first_tensor == \*tensor\)", ""),
     ("a launch without blocks", "convert", r"if \(n == 0\) return cudaSuccess;", ""),
 ]
 
@@ -236,15 +289,14 @@ def seen(faults):
 
 
 def quick_properties():
-    for who, (_, program, _) in PROGRAMS.items():
-        if who not in LATER:
-            yield named(f"{program} passes without a fault", tests_pass_without_a_fault, who)
+    for who in dict.fromkeys(who for _, who, *_ in QUICK_FAULTS):
+        yield named(f"{PROGRAMS[who][1]} passes without a fault", tests_pass_without_a_fault, who)
     yield from seen(QUICK_FAULTS)
 
 
 def full_properties():
     yield named("test_collectives passes without a fault on sm_80", tests_pass_without_a_fault, "collectives", SM_80)
-    for who in LATER:
+    for who in ("blocks", "graph", "health"):
         yield named(f"{PROGRAMS[who][1]} passes without a fault", tests_pass_without_a_fault, who)
     yield from seen(MORE_FAULTS)
 

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* Gradients in device memory: the pass of grad.h and the steps of a loss scaler that is
+ * in device memory, too, and that no host reads. Rules of all launchers: kernels.cuh.
+ * CUDA C++11; NVRTC for the kernels alone.
+ *
+ *     // Once, on the host; tensors with addresses of the device.
+ *     mpnum_grad_plan(&list, tiles_before, tensors, count, 0);
+ *     list.tensors = copy_of_tensors;           // in device memory
+ *     list.tiles_before = copy_of_tiles_before; // count + 1 words, the same
+ *     // Each iteration, or once while a graph is captured.
+ *     mpnum_launch_grad_pass(findings, list, scaler, workspace, stream);
+ *     mpnum_launch_grad_clip(optimizer, scaler, findings, list, 1.0f, workspace, stream);
+ *     mpnum_launch_grad_step(scaler, optimizer, findings, apply, stream);
+ *     update<<<...>>>(parameters, gradients, apply); // returns if *apply is not 1
+ *
+ * What is written, findings, scaler and handle are the bytes that grad.h and scaler.h
+ * give on the host. Domain, rounding, overflow and NaN are those of grad.h, but an
+ * element is aligned for its type. A workspace is of one stream: two passes at the same
+ * time want two. A tensor is cut into tiles of 2048 elements, as grad.h sums squares;
+ * sixteen threads take a tile. They move 4 elements at a time where the tile is aligned
+ * for that, and where src is no f64 and dst f32, bf16, f16 or NULL; else one. Squares are
+ * one multiplication and addition in f64 each, of floats that integers have made doubles.
+ * GPUs that do two of them a clock in a multiprocessor (sm_75, 86, 89, 103, 120) take
+ * half a clock for an element, see docs/cuda.md. */
+#ifndef MPNUM_CUDA_GRAD_CUH
+#define MPNUM_CUDA_GRAD_CUH
+
+#include "../detail/cuda/grad_pass.cuh"
+#include "grad_list.cuh"
+
+/* Grids of one dimension, blocks of MPNUM_LAUNCH_THREADS_. */
+template <class Findings>
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_GRAD_BLOCKS_)
+    mpnum_grad_pass_kernel_(Findings *findings, mpnum_grad_list list,
+                            const mpnum_grad_scaler *scaler,
+                            mpnum_grad_workspace *workspace) {
+  __shared__ mpnum_grad_shared_ shared;
+  const float factor = scaler ? scaler->inverse : 1.0f;
+  mpnum_grad_begin_(shared);
+  __syncthreads();
+  mpnum_grad_tiles_<false>(shared, list, factor);
+  if (!mpnum_grad_end_(shared, workspace) || threadIdx.x != 0) return;
+  mpnum_grad_total_(shared, list);
+  findings->squares = shared.own.after_carry;
+  mpnum_grad_found_(findings, shared.own, list, factor);
+}
+
+/* What mpnum_grad_scaler_clip would do: reports what a pass found, unless an earlier clip
+ * did, and returns the coefficient, or 1 where nothing is to be multiplied. is_reported
+ * becomes 1 where the handle has changed. squares are lost. */
+static __device__ __forceinline__ float mpnum_grad_clip_factor_(
+    mpnum_grad_optimizer *optimizer, int *is_reported, const mpnum_grad_scaler *scaler,
+    const mpnum_grad_findings *findings, mpnum_total *squares, float max_norm) {
+  float coefficient = 1.0f;
+  mpnum_status status = MPNUM_OK;
+  *is_reported = 0;
+  if (optimizer->stage != MPNUM_GRAD_UNSCALED)
+    status = mpnum_grad_scaler_report_unscaled(
+        scaler, optimizer, static_cast<uint32_t>(mpnum_grad_found_inf(findings)),
+        mpnum_root_(mpnum_total_take_odd_(squares)));
+  if (status == MPNUM_OK) status = mpnum_grad_scaler_can_clip(scaler, optimizer);
+  if (status != MPNUM_OK) return coefficient;
+  *is_reported = 1;
+  if (mpnum_grad_can_clip_(scaler, optimizer, max_norm) &&
+      mpnum_bits_f32(max_norm) < mpnum_bits_f32(optimizer->clipped_to))
+    (void)mpnum_grad_clip_coefficient(optimizer->norm, max_norm, &coefficient);
+  return coefficient;
+}
+/* All blocks read the handle; the last one, when they have, writes it. */
+template <class Optimizer>
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_GRAD_BLOCKS_)
+    mpnum_grad_clip_kernel_(Optimizer *optimizer, const mpnum_grad_scaler *scaler,
+                            const mpnum_grad_findings *findings, mpnum_grad_list list,
+                            float max_norm, mpnum_grad_workspace *workspace) {
+  __shared__ mpnum_grad_shared_ shared;
+  __shared__ mpnum_grad_optimizer next;
+  mpnum_grad_begin_(shared);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    mpnum_grad_optimizer handle = *optimizer;
+    shared.own.after_carry = findings->squares;
+    shared.factor = mpnum_grad_clip_factor_(&handle, &shared.is_reported, scaler,
+                                            findings, &shared.own.after_carry, max_norm);
+    shared.own.after_carry = mpnum_total_empty();
+    next = handle;
+  }
+  __syncthreads();
+  const float factor = shared.factor;
+  const int is_clip = mpnum_bits_f32(factor) != 0x3f800000u;
+  if (is_clip) mpnum_grad_tiles_<true>(shared, list, factor);
+  if (!mpnum_grad_end_(shared, workspace) || threadIdx.x != 0) return;
+  if (is_clip) {
+    mpnum_grad_total_(shared, list);
+    mpnum_grad_set_norm_(
+        &next, mpnum_root_(mpnum_total_take_odd_(&shared.own.after_carry)), max_norm);
+  }
+  if (shared.is_reported) *optimizer = next;
+}
+
+/* Of one thread, on copies: a status changes nothing. */
+template <class Scaler>
+static __global__ void
+mpnum_grad_step_kernel_(Scaler *scaler, mpnum_grad_optimizer *optimizer,
+                        const mpnum_grad_findings *findings, uint32_t *apply) {
+  __shared__ mpnum_total squares;
+  mpnum_grad_scaler next = *scaler;
+  mpnum_grad_optimizer handle = *optimizer;
+  mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
+  mpnum_status status = MPNUM_OK;
+  squares = findings->squares;
+  if (handle.stage != MPNUM_GRAD_UNSCALED)
+    status = mpnum_grad_scaler_report_unscaled(
+        &next, &handle, static_cast<uint32_t>(mpnum_grad_found_inf(findings)),
+        mpnum_root_(mpnum_total_take_odd_(&squares)));
+  if (status == MPNUM_OK) status = mpnum_grad_scaler_step(&next, &handle, &verdict);
+  if (status == MPNUM_OK) status = mpnum_grad_scaler_update(&next, &handle);
+  if (status == MPNUM_OK) {
+    *scaler = next;
+    *optimizer = handle;
+  }
+  *apply = status == MPNUM_OK ? static_cast<uint32_t>(verdict)
+                              : static_cast<uint32_t>(status) << 1;
+}
+
+/* Of one warp: a lane adds a word of the totals. */
+template <class Findings>
+static __global__ void mpnum_grad_merge_kernel_(Findings *findings,
+                                                const mpnum_grad_findings *others,
+                                                size_t count) {
+  __shared__ mpnum_grad_findings all;
+  int64_t *words = reinterpret_cast<int64_t *>(&all.squares);
+  if (threadIdx.x == 0) all = mpnum_grad_findings_empty();
+  for (size_t k = 0; k < count; ++k) {
+    const mpnum_grad_findings *other = others + k;
+    __syncwarp();
+    if (threadIdx.x < sizeof all.squares / 8)
+      words[threadIdx.x] +=
+          reinterpret_cast<const int64_t *>(&other->squares)[threadIdx.x];
+    __syncwarp();
+    if (threadIdx.x == 0) {
+      mpnum_total_settle_(&all.squares);
+      all.stats = mpnum_stats_merge(all.stats, other->stats);
+      mpnum_grad_findings_first_(&all, other);
+    }
+  }
+  if (threadIdx.x == 0) *findings = all;
+}
+
+#if !MPNUM_HAS_NVRTC
+
+/* Enough blocks for a list, or as many as fill a GPU. */
+static inline size_t mpnum_grad_blocks_(const mpnum_grad_list &list) {
+  const uint64_t blocks = (list.tiles + MPNUM_GRAD_TEAMS_ - 1) / MPNUM_GRAD_TEAMS_;
+  const uint64_t limit = MPNUM_LAUNCH_REDUCE_BLOCKS_;
+  return static_cast<size_t>(blocks == 0 ? 1 : blocks < limit ? blocks : limit);
+}
+static inline bool mpnum_grad_has_list_(const mpnum_grad_list &list) {
+  return list.tiles == 0 || (list.tensors && list.tiles_before);
+}
+
+/* Multiplies every tensor of a planned list by the inverse of the scale, and writes what
+ * was found: mpnum_grad_multiply with scaler->inverse. scaler NULL: by 1. One launch for
+ * any number of tensors. cudaErrorInvalidValue, and no launch: findings or workspace
+ * NULL, a list without its pointers. */
+static inline cudaError_t mpnum_launch_grad_pass(mpnum_grad_findings *findings,
+                                                 const mpnum_grad_list &list,
+                                                 const mpnum_grad_scaler *scaler,
+                                                 mpnum_grad_workspace *workspace,
+                                                 cudaStream_t stream) {
+  if (!findings || !workspace || !mpnum_grad_has_list_(list))
+    return cudaErrorInvalidValue;
+  return mpnum_launch_(mpnum_grad_pass_kernel_<mpnum_grad_findings>,
+                       mpnum_grad_blocks_(list), MPNUM_LAUNCH_THREADS_, stream, findings,
+                       list, scaler, workspace);
+}
+/* Clips what a pass has unscaled: mpnum_grad_scaler_report_unscaled of the findings,
+ * which may be of several passes or ranks, then mpnum_grad_scaler_clip of every dst.
+ * Where one of them returns a status nothing is changed, and mpnum_launch_grad_step will
+ * say it. cudaErrorInvalidValue, and no launch: a NULL, max_norm not above 0, a list
+ * without its pointers, or with a tensor that is not empty and has no dst, or whose dst
+ * has gaps between its rows and src none, or the other way about. (Plan a list of dst to
+ * dst then.)
+ */
+static inline cudaError_t
+mpnum_launch_grad_clip(mpnum_grad_optimizer *optimizer, const mpnum_grad_scaler *scaler,
+                       const mpnum_grad_findings *findings, const mpnum_grad_list &list,
+                       float max_norm, mpnum_grad_workspace *workspace,
+                       cudaStream_t stream) {
+  if (!optimizer || !scaler || !findings || !workspace || !mpnum_grad_has_list_(list) ||
+      !list.can_clip || mpnum_bits_f32(max_norm) - 1 >= 0x7f800000u)
+    return cudaErrorInvalidValue;
+  return mpnum_launch_(mpnum_grad_clip_kernel_<mpnum_grad_optimizer>,
+                       mpnum_grad_blocks_(list), MPNUM_LAUNCH_THREADS_, stream, optimizer,
+                       scaler, findings, list, max_norm, workspace);
+}
+/* The rest of an iteration with one optimizer: mpnum_grad_scaler_report_unscaled, unless
+ * a clip did it, mpnum_grad_scaler_step, mpnum_grad_scaler_update. *apply becomes the
+ * verdict: MPNUM_GRAD_APPLY, 1, or MPNUM_GRAD_SKIP, 0; or twice the status that one of
+ * them returned, as of a handle that is stale, and nothing else changes. So: apply if it
+ * is 1. cudaErrorInvalidValue, and no launch: a NULL. */
+static inline cudaError_t mpnum_launch_grad_step(mpnum_grad_scaler *scaler,
+                                                 mpnum_grad_optimizer *optimizer,
+                                                 const mpnum_grad_findings *findings,
+                                                 uint32_t *apply, cudaStream_t stream) {
+  if (!scaler || !optimizer || !findings || !apply) return cudaErrorInvalidValue;
+  return mpnum_launch_(mpnum_grad_step_kernel_<mpnum_grad_scaler>, 1, 1, stream, scaler,
+                       optimizer, findings, apply);
+}
+/* *findings becomes mpnum_grad_findings_merge of all others, as of ranks, one after the
+ * other; of none, empty. It may be one of them. cudaErrorInvalidValue: a NULL. */
+static inline cudaError_t mpnum_launch_grad_merge(mpnum_grad_findings *findings,
+                                                  const mpnum_grad_findings *others,
+                                                  size_t count, cudaStream_t stream) {
+  if (!findings || (count != 0 && !others)) return cudaErrorInvalidValue;
+  return mpnum_launch_(mpnum_grad_merge_kernel_<mpnum_grad_findings>, 1, 32, stream,
+                       findings, others, count);
+}
+
+#endif
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* Training steps as a graph of mpnum/cuda/grad.cuh, on the CPU: captured once and
+ * replayed, against the same steps on the host. Device memory is out of the host's reach
+ * but while a kernel or a copy runs, and a launcher that allocates is told. Of a smaller
+ * build, TEST_TYPES, fewer steps. */
+#define MPNUM_NO_SIMD 1 /* the host's loops that are the meaning of all others */
+
+#include "simt_checks.hpp"
+
+#include <mpnum/cuda/grad.cuh>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <random>
+#include <sys/mman.h>
+#include <vector>
+
+namespace {
+
+bool is_launcher = false; /* what runs: allocations are faults */
+bool was_launcher = false;
+
+char *const arena = static_cast<char *>(
+    mmap(nullptr, 1 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+std::size_t arena_used = 0;
+int depth = 0; /* of work on the device */
+
+void open_memory(bool begins) {
+  depth += begins ? 1 : -1;
+  if (begins && depth == 1) {
+    was_launcher = is_launcher;
+    is_launcher = false;
+  }
+  if (begins ? depth == 1 : depth == 0)
+    mprotect(arena, 1 << 20, begins ? PROT_READ | PROT_WRITE : PROT_NONE);
+  if (!begins && depth == 0) is_launcher = was_launcher;
+}
+
+template <class T> T *device_array(std::size_t n) {
+  T *made = reinterpret_cast<T *>(arena + arena_used);
+  arena_used += (n * sizeof(T) + 255) / 256 * 256;
+  CHECK(arena_used <= 1 << 20, "device memory is used up");
+  return made;
+}
+template <class T> void copy(T *to, const T *from, std::size_t n = 1) {
+  CHECK(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDefault) == cudaSuccess,
+        "a copy");
+}
+template <class T> T *on_device(const T &value) {
+  T *made = device_array<T>(1);
+  copy(made, &value);
+  return made;
+}
+template <class T> T from_device(const T *memory) {
+  T value;
+  copy(&value, memory);
+  return value;
+}
+template <class T> bool same(const T &a, const T &b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+/* Captures what launch does, in which nothing may be read or allocated. */
+template <class F> cudaGraphExec_t captured(F launch) {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t made = nullptr;
+  CHECK(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal) == cudaSuccess,
+        "begin");
+  is_launcher = true;
+  const cudaError_t error = launch();
+  is_launcher = false;
+  CHECK(error == cudaSuccess, "%s", cudaGetErrorString(error));
+  CHECK(cudaStreamEndCapture(nullptr, &graph) == cudaSuccess &&
+            cudaGraphInstantiate(&made, graph, 0) == cudaSuccess &&
+            cudaGraphDestroy(graph) == cudaSuccess,
+        "a graph");
+  return made;
+}
+
+struct preset {
+  const char *name;
+  mpnum_grad_scaler_config config;
+};
+std::vector<preset> presets() {
+  return {{"default", mpnum_grad_scaler_default()},
+          {"torch", mpnum_grad_scaler_torch()},
+          {"apex", mpnum_grad_scaler_apex(3)},
+          {"megatron", mpnum_grad_scaler_megatron()},
+          {"deepspeed 1", mpnum_grad_scaler_deepspeed(1, 0)},
+          {"deepspeed 2", mpnum_grad_scaler_deepspeed(2, 0)},
+          {"deepspeed 2, consecutive", mpnum_grad_scaler_deepspeed(2, 1)},
+          {"flax", mpnum_grad_scaler_flax()},
+          {"jmp", mpnum_grad_scaler_jmp()},
+          {"static", mpnum_grad_scaler_static(1024)}};
+}
+
+/* Half of the steps with few overflows, so that scales grow, half with many. */
+void scalers_of_every_preset_follow_the_host(void) {
+#ifdef TEST_TYPES
+  constexpr int steps = 600;
+#else
+  constexpr int steps = 10000;
+#endif
+  for (preset p : presets()) {
+    arena_used = 0;
+    p.config.growth_interval = p.config.growth_interval / (10000 / steps) / 4 + 1;
+    mpnum_grad_scaler host;
+    mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
+    CHECK(mpnum_grad_scaler_init(&host, p.config) == MPNUM_OK, "%s", p.name);
+    mpnum_grad_optimizer handle = mpnum_grad_optimizer_ready(&host);
+    mpnum_grad_findings found[3] = {mpnum_grad_findings_empty(),
+                                    mpnum_grad_findings_empty(),
+                                    mpnum_grad_findings_empty()};
+    mpnum_total_add_f64_(&found[0].squares, 2.25);
+    found[1].stats.infs = 1;
+    found[1].squares.positive_infs = 1;
+    found[2].stats.nans = 3;
+    found[2].squares.nans = 1;
+    mpnum_grad_findings *findings = device_array<mpnum_grad_findings>(1);
+    mpnum_grad_scaler *scaler = on_device(host);
+    mpnum_grad_optimizer *optimizer = on_device(handle);
+    std::uint32_t *apply = device_array<std::uint32_t>(1);
+    const cudaGraphExec_t graph = captured([&] {
+      return mpnum_launch_grad_step(scaler, optimizer, findings, apply, nullptr);
+    });
+    std::mt19937 random(7);
+    for (int step = 0; step < steps; ++step) {
+      const unsigned rare = step < steps / 2 ? steps / 5 : 8;
+      const unsigned long kind = random() % rare ? 0 : 1 + random() % 2;
+      copy(findings, &found[kind]);
+      const cudaError_t error = cudaGraphLaunch(graph, nullptr);
+      const std::uint32_t word = from_device(apply);
+      const mpnum_status status[] = {
+          mpnum_grad_scaler_report_unscaled(&host, &handle, kind != 0,
+                                            mpnum_grad_norm(&found[kind])),
+          mpnum_grad_scaler_step(&host, &handle, &verdict),
+          mpnum_grad_scaler_update(&host, &handle)};
+      CHECK(error == cudaSuccess && !status[0] && !status[1] && !status[2], "%s: step %d",
+            p.name, step);
+      CHECK(same(host, from_device(scaler)) && same(handle, from_device(optimizer)) &&
+                word == static_cast<std::uint32_t>(verdict),
+            "%s: step %d, scale %g, not %g", p.name, step,
+            static_cast<double>(from_device(scaler).scale),
+            static_cast<double>(host.scale));
+    }
+    CHECK(host.skipped > 9 && (host.scale_changes > 4 || host.config.growth_factor <= 1),
+          "%s: nothing happens", p.name);
+    cudaGraphExecDestroy(graph);
+  }
+}
+
+/* An optimizer that reads the word: plain descent. */
+__global__ void descend(float *parameters, const float *gradients, std::size_t n,
+                        const std::uint32_t *apply) {
+  const std::size_t i = mpnum_grid_index();
+  if (i < n && *apply == MPNUM_GRAD_APPLY) parameters[i] -= 0.125f * gradients[i];
+}
+
+/* A backward pass gives f16, another f32 and bf16, each scaled; Inf and NaN among them at
+ * random. */
+struct gradients {
+  mpnum_f16 first[2100];
+  float second[300];
+  mpnum_bf16 third[70];
+  float results[2100];
+};
+void backward(gradients *made, float scale, std::mt19937 &random) {
+  const auto next = [&] {
+    return scale * std::ldexp(static_cast<float>(random() % 2001) - 1000, -18);
+  };
+  for (mpnum_f16 &x : made->first)
+    x = mpnum_f32_to_f16(next());
+  for (float &x : made->second)
+    x = next();
+  for (mpnum_bf16 &x : made->third)
+    x = mpnum_f32_to_bf16(next());
+  if (random() % 5 == 0) made->second[random() % 300] = mpnum_from_bits_f32(0x7f800000);
+  if (random() % 7 == 0) made->third[random() % 70].bits = 0xffc1;
+}
+std::vector<mpnum_grad_tensor> tensors_of(gradients *g) {
+  return {
+      mpnum_grad_tensor_of(MPNUM_TYPE_F16, g->first, 2100, MPNUM_TYPE_F32, g->results),
+      mpnum_grad_tensor_of(MPNUM_TYPE_F32, nullptr, 0, MPNUM_TYPE_F32, nullptr),
+      mpnum_grad_tensor_of(MPNUM_TYPE_F32, g->second, 300, MPNUM_TYPE_F32, g->second),
+      mpnum_grad_tensor_of(MPNUM_TYPE_BF16, g->third, 70, MPNUM_TYPE_BF16, g->third)};
+}
+
+void a_step_replayed_is_that_of_the_host(void) {
+#ifdef TEST_TYPES
+  constexpr unsigned steps = 40;
+#else
+  constexpr unsigned steps = 1000;
+#endif
+  arena_used = 0;
+  static gradients made, back;
+  static float parameters[2100], parameters_back[2100];
+  mpnum_grad_scaler_config config = mpnum_grad_scaler_default();
+  config.growth_interval = 5;
+  mpnum_grad_scaler host;
+  CHECK(mpnum_grad_scaler_init(&host, config) == MPNUM_OK, "a scaler");
+  mpnum_grad_optimizer handle = mpnum_grad_optimizer_ready(&host);
+  gradients *device = device_array<gradients>(1);
+  float *weights = device_array<float>(2100);
+  const std::vector<mpnum_grad_tensor> on_host = tensors_of(&made),
+                                       there = tensors_of(device);
+  std::uint64_t tiles_before[5];
+  mpnum_grad_list list = mpnum_grad_list();
+  CHECK(mpnum_grad_plan(&list, tiles_before, there.data(), 4, 0) == MPNUM_OK, "a plan");
+  mpnum_grad_tensor *tensors = device_array<mpnum_grad_tensor>(4);
+  std::uint64_t *words = device_array<std::uint64_t>(5);
+  copy(tensors, there.data(), 4);
+  copy(words, tiles_before, 5);
+  copy(weights, parameters, 2100);
+  list.tensors = tensors;
+  list.tiles_before = words;
+  mpnum_grad_findings *findings = device_array<mpnum_grad_findings>(1);
+  mpnum_grad_workspace *workspace = on_device(mpnum_grad_workspace());
+  mpnum_grad_scaler *scaler = on_device(host);
+  mpnum_grad_optimizer *optimizer = on_device(handle);
+  std::uint32_t *apply = on_device<std::uint32_t>(MPNUM_GRAD_APPLY);
+  const cudaGraphExec_t graph = captured([&] {
+    cudaError_t error =
+        mpnum_launch_grad_pass(findings, list, scaler, workspace, nullptr);
+    if (!error)
+      error = mpnum_launch_grad_clip(optimizer, scaler, findings, list, 0.0625f,
+                                     workspace, nullptr);
+    if (!error)
+      error = mpnum_launch_grad_step(scaler, optimizer, findings, apply, nullptr);
+    is_launcher = false; /* that is the test's */
+    return error ? error
+                 : simt::launch(descend, {9, 256}, weights, device->results, 2100, apply);
+  });
+  list = mpnum_grad_list(); /* a graph has arguments of its own */
+  std::mt19937 random(3);
+  for (unsigned step = 0; step < steps; ++step) {
+    mpnum_grad_findings found;
+    mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
+    backward(&made, host.scale, random);
+    copy(device, &made);
+    simt::use(simt::schedules[step % 6]);
+    const cudaError_t error = cudaGraphLaunch(graph, nullptr);
+    CHECK(error == cudaSuccess, "step %u: %s", step, cudaGetErrorString(error));
+    const mpnum_status status[] = {
+        mpnum_grad_scaler_unscale_clip_step(&host, &handle, on_host.data(), 4, 0.0625f, 0,
+                                            &found, &verdict),
+        mpnum_grad_scaler_update(&host, &handle)};
+    CHECK(!status[0] && !status[1], "step %u", step);
+    if (verdict == MPNUM_GRAD_APPLY)
+      for (unsigned i = 0; i < 2100; ++i)
+        parameters[i] -= 0.125f * made.results[i];
+    copy(&back, device);
+    copy(parameters_back, weights, 2100);
+    CHECK(same(back, made), "step %u: gradients", step);
+    CHECK(same(found, from_device(findings)), "step %u: findings", step);
+    CHECK(same(host, from_device(scaler)) && same(handle, from_device(optimizer)),
+          "step %u: scaler and handle", step);
+    CHECK(same(parameters, parameters_back), "step %u: parameters", step);
+  }
+  CHECK(host.skipped > steps / 9 && host.applied > steps / 3, "%u skipped, %u applied",
+        static_cast<unsigned>(host.skipped), static_cast<unsigned>(host.applied));
+  cudaGraphExecDestroy(graph);
+}
+
+} // namespace
+
+/* An allocation of a launcher ends the program. */
+__attribute__((noinline)) void *operator new(std::size_t size) {
+  if (is_launcher) {
+    std::fputs("a launcher allocates\n", stderr);
+    std::abort();
+  }
+  void *made = std::malloc(size ? size : 1);
+  if (!made) std::abort();
+  return made;
+}
+__attribute__((noinline)) void operator delete(void *memory) noexcept {
+  std::free(memory);
+}
+__attribute__((noinline)) void operator delete(void *memory, std::size_t) noexcept {
+  std::free(memory);
+}
+
+int main(void) {
+  simt::device_works = open_memory;
+  TAP_RUN(scalers_of_every_preset_follow_the_host);
+  TAP_RUN(a_step_replayed_is_that_of_the_host);
+  return tap_done();
+}
