@@ -447,12 +447,12 @@ static inline size_t mpnum_quantize_tiles_(mpnum_quantize_job_ *job, size_t lane
 }
 
 /* Squares have no kernel for rows alone. */
-template <class Blocks, class T, bool is_square> struct mpnum_launch_rows_ {
+template <class Blocks, class T, bool is_square> struct mpnum_launch_row_blocks_ {
   static cudaError_t launch(const T *, mpnum_quantize_job_, cudaStream_t) {
     return cudaErrorInvalidValue;
   }
 };
-template <class Blocks, class T> struct mpnum_launch_rows_<Blocks, T, false> {
+template <class Blocks, class T> struct mpnum_launch_row_blocks_<Blocks, T, false> {
   static cudaError_t launch(const T *src, mpnum_quantize_job_ job, cudaStream_t stream) {
     const unsigned n = mpnum_geometry_<T, Blocks::edge>::n;
     const size_t tiles = mpnum_quantize_tiles_(
@@ -514,7 +514,8 @@ static inline cudaError_t mpnum_launch_quantize_blocks_(
   job.offset = offset;
   job.what = what;
   if (what == MPNUM_QUANTIZE_ROWS && !Blocks::is_square)
-    return mpnum_launch_rows_<Blocks, T, Blocks::is_square>::launch(src, job, stream);
+    return mpnum_launch_row_blocks_<Blocks, T, Blocks::is_square>::launch(src, job,
+                                                                          stream);
   const size_t across = (columns - 1) / tile::columns + 1;
   const size_t down = (rows - 1) / tile::rows + 1;
   if (across > limit / down) return cudaErrorInvalidValue;
