@@ -137,8 +137,9 @@ def kernels_compile_with_nvrtc(arch):
         raise tap.Skip(f"this NVRTC does not compile for sm_{arch}")
     instances = ["mpnum_convert_kernel_<mpnum::cast_sat_<mpnum_e4m3, float>, mpnum_e4m3, float>",
                  "mpnum_convert_kernel_<mpnum::cast_plain_<float, mpnum_f16>, float, mpnum_f16>",
-                 "mpnum_convert_kernel_<mpnum::cast_rounded_<mpnum_e2m1, float>, mpnum_e2m1x2, float>",
-                 "mpnum_all_finite_kernel_<double>", "mpnum_amax_kernel_<mpnum_bf16>", "mpnum_stats_kernel_<float>"]
+                 "mpnum_convert_kernel_<mpnum::cast_rounded_<mpnum_e2m1, float, MPNUM_ROUND_STOCHASTIC>, mpnum_e2m1x2, float>",
+                 *[f"mpnum_reduce_kernel_<mpnum::reduce_{what}_<{kind}>, {kind}>"
+                   for what, kind in (("finite", "double"), ("amax", "mpnum_bf16"), ("stats", "float"))]]
     status, log, ptx = nvrtc.compile("#include <mpnum/cuda/kernels.cuh>\n" * 2, f"--gpu-architecture=compute_{arch}",
                                      f"--include-path={INCLUDE}", instances=instances)
     assert status == 0 and not log, f"status {status}\n{log[:4000]}"
