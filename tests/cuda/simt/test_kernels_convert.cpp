@@ -4,7 +4,8 @@
  * length and at any place, with guard bytes around what is written.
  *
  * Every type is converted to and from float and double, and five types among themselves,
- * with a rounding from float and double alone; with TEST_ALL_PAIRS all among themselves. */
+ * with a rounding from float and double alone; with TEST_ALL_PAIRS all among themselves.
+ */
 #include "kernel_types.hpp"
 
 #include <type_traits>
