@@ -29,9 +29,6 @@ template <class Dst, class Src> struct convert_tile_ {
   /* Two packed types have no fast path; the numbers of theirs are any that fit. */
   static constexpr bool exists = wide_four >= 4;
   static constexpr number fours = !exists ? 16 : wide_four >= 16 ? 1 : 16 / wide_four;
-  /* Loaded before the first is used: 64 bytes. */
-  static constexpr number together = wide_four == 32 ? 2 : 4;
-  static constexpr number turns = wide_four == 32 ? 1 : 4; /* that are unrolled */
   static constexpr number lanes = 4 * fours;
   static constexpr number item = fours * narrow_four; /* bytes of the narrower type */
   static constexpr bool is_staged = item < 16;
@@ -107,19 +104,22 @@ template <bool is_widening> struct mpnum_convert_tile_ {
     typedef mpnum::convert_tile_<Dst, Src> tile;
     typedef mpnum::raw_bytes_<tile::fours * tile::src_four> from;
     typedef mpnum::raw_bytes_<tile::fours * tile::dst_four> to;
+    /* Longer conversions have no registers for more. */
+    constexpr unsigned together = mpnum::is_short_<Cast, Dst>::value ? 4 : 2;
+    constexpr unsigned turns = mpnum::is_short_<Cast, Dst>::value ? 4 : 1;
     const unsigned lane = threadIdx.x % 32;
     const Src *const in = src + lane * (tile::lanes / tile::src_count);
     to *const out =
         tile::is_staged ? reinterpret_cast<to *>(stage) : reinterpret_cast<to *>(dst);
-    MPNUM_UNROLL_BY_(tile::turns)
-    for (unsigned first = 0; first < 32 * tile::items; first += 32 * tile::together) {
-      from items[tile::together];
+    MPNUM_UNROLL_BY_(turns)
+    for (unsigned first = 0; first < 32 * tile::items; first += 32 * together) {
+      from items[together];
       MPNUM_UNROLL_
-      for (unsigned i = 0; i < tile::together; ++i)
+      for (unsigned i = 0; i < together; ++i)
         items[i] = mpnum_load_item_<is_aligned, from>(
             in + (first + 32 * i) * (tile::lanes / tile::src_count));
       MPNUM_UNROLL_
-      for (unsigned i = 0; i < tile::together; ++i) {
+      for (unsigned i = 0; i < together; ++i) {
         const unsigned place = first + 32 * i + lane;
         out[place] = mpnum_convert_item_<Cast, Dst, Src, to>(items[i], options,
                                                              index + place * tile::lanes);

@@ -268,7 +268,8 @@ template <class T> struct reduce_stats_ {
         return;
       }
     }
-    uint32_t zero_counts = 0, low_counts = 0, marks = 0, high_min = ~0u, low_min = ~0u;
+    uint32_t zero_counts = 0, low_counts = 0, marks = 0, keeps = ~0u, high_min = ~0u,
+             low_min = ~0u;
     const uint32_t above = fields::top - largest * ones;
     MPNUM_UNROLL_
     for (unsigned i = 0; i < words; ++i) {
@@ -281,7 +282,7 @@ template <class T> struct reduce_stats_ {
       }
       if (fields::bits == 8) {
         marks |= fields::magnitudes(word) + above;
-        marks |= ~(x - smallest * ones) & ~is_zero;
+        keeps &= (x - smallest * ones) | is_zero;
         marks |= fields::fnuz_nans(word);
       } else {
         /* Less 1, so that zero comes last. */
@@ -293,7 +294,7 @@ template <class T> struct reduce_stats_ {
     zeros += fields::total(zero_counts);
     lows += fields::total(low_counts);
     if (fields::bits == 8) {
-      is_special = (marks & fields::high) != 0;
+      is_special = ((marks | ~keeps) & fields::high) != 0;
     } else {
       const uint32_t below = either(high_min, low_min, false);
       if (below < first - zero()) smallest = smaller_(smallest, below + zero());

@@ -13,7 +13,7 @@ from pathlib import Path
 LINES = {"sass": re.compile(r"\s+/\*[0-9a-f]{4,}\*/\s+(?P<guard>@!?U?P\w+\s+)?(?P<text>[A-Z][^;]*?)\s*;"),
          "ptx": re.compile(r"\t(?P<guard>@!?%p\d+ )?(?P<text>[a-z][\w.:]*\s*[^;]*?);")}
 LABELS = {"sass": re.compile(r"(\.L_x_\d+):"), "ptx": re.compile(r"(\$L__BB\w+):")}
-KERNELS = {"sass": re.compile(r"\.text\.(\w+):"), "ptx": re.compile(r"\.visible \.entry (\w+)\(")}
+KERNELS = {"sass": re.compile(r"\.text\.(\w+):"), "ptx": re.compile(r"(?:\.visible )?\.entry (\w+)\(")}
 TARGET = {"sass": re.compile(r"`\((\.L_x_\d+)\)"), "ptx": re.compile(r"(\$L__BB\w+)")}
 WIDE_ACCESS = {"sass": re.compile(r"(LDG|STG)\S*\.(128|256)\b"),
                "ptx": re.compile(r"(ld|st)\.global(?:\.\w+)*?\.v(2|4|8)\.[a-z](32|64)\b")}

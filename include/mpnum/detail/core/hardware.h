@@ -93,10 +93,14 @@ MPNUM_INLINE uint32_t mpnum_cvt_f16_(float x, mpnum_rounding rounding,
   return mpnum_cvt_overflow_(code, 0x7c00u, 0x7fffu, overflow);
 }
 
-/* To f32; a NaN is made canonical. */
-MPNUM_INLINE float mpnum_cvt_f16_to_f32_(uint32_t code) {
+/* To f32; a NaN is made canonical, or is any, for what is to be rounded again. */
+MPNUM_INLINE float mpnum_cvt_f16_to_f32_any_nan_(uint32_t code) {
   float value = 0;
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"((unsigned short)code));
+  return value;
+}
+MPNUM_INLINE float mpnum_cvt_f16_to_f32_(uint32_t code) {
+  const float value = mpnum_cvt_f16_to_f32_any_nan_(code);
   return (code & 0x7fffu) > 0x7c00u ? mpnum_from_bits_f32(0x7fffffffu) : value;
 }
 #endif

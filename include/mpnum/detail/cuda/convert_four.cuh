@@ -22,6 +22,7 @@ enum cast_form_ { cast_is_plain_, cast_is_sat_, cast_is_rounded_ };
 template <class Dst, class Src> struct cast_plain_ {
   typedef cast_plain_<Dst, float> from_float;
   static constexpr cast_form_ form = cast_is_plain_;
+  static constexpr bool is_of_small_type = sizeof(Src) <= 4;
   static constexpr bool is_stochastic = false;
   MPNUM_INLINE Dst at(Src x, const mpnum_launch_rounding_ &, uint32_t) {
     return cast_<Dst, Src>::plain(x);
@@ -30,6 +31,7 @@ template <class Dst, class Src> struct cast_plain_ {
 template <class Dst, class Src> struct cast_sat_ {
   typedef cast_sat_<Dst, float> from_float;
   static constexpr cast_form_ form = cast_is_sat_;
+  static constexpr bool is_of_small_type = sizeof(Src) <= 4;
   static constexpr bool is_stochastic = false;
   MPNUM_INLINE Dst at(Src x, const mpnum_launch_rounding_ &, uint32_t) {
     return cast_<Dst, Src>::sat(x);
@@ -39,6 +41,7 @@ template <class Dst, class Src> struct cast_sat_ {
 template <class Dst, class Src, mpnum_rounding rounding> struct cast_rounded_ {
   typedef cast_rounded_<Dst, float, rounding> from_float;
   static constexpr cast_form_ form = cast_is_rounded_;
+  static constexpr bool is_of_small_type = sizeof(Src) <= 4;
   static constexpr bool is_stochastic = rounding == MPNUM_ROUND_STOCHASTIC;
   MPNUM_INLINE Dst at(Src x, const mpnum_launch_rounding_ &options, uint32_t random) {
     return cast_<Dst, Src>::rounded(
@@ -155,6 +158,20 @@ MPNUM_FLOATS_OF_PAIRS_(e3m2, uint16_t, x.at[0], x.at[0] >> 16)
 MPNUM_FLOATS_OF_PAIRS_(e2m3, uint16_t, x.at[0], x.at[0] >> 16)
 #undef MPNUM_FLOATS_OF_PAIRS_
 
+/* To be rounded again, which makes any NaN canonical. */
+template <class T> struct floats_to_round_ : floats_of_<T> {};
+#if MPNUM_HAS_HW_F16
+template <> struct floats_to_round_<mpnum_f16> {
+  MPNUM_INLINE mpnum_f32x4 at(const four_of_<mpnum_f16>::type &x) {
+    const mpnum_f32x4 values = {mpnum_cvt_f16_to_f32_any_nan_(x.at[0] & 0xffffu),
+                                mpnum_cvt_f16_to_f32_any_nan_(x.at[0] >> 16),
+                                mpnum_cvt_f16_to_f32_any_nan_(x.at[1] & 0xffffu),
+                                mpnum_cvt_f16_to_f32_any_nan_(x.at[1] >> 16)};
+    return values;
+  }
+};
+#endif
+
 /* From floats, plain or saturating, of types that have more than the scalar form. */
 template <class T> struct four_from_floats_ { static constexpr bool exists = false; };
 #define MPNUM_FOUR_BY_TWOS_(name, form, call, ...)                      \
@@ -210,15 +227,51 @@ MPNUM_INLINE mpnum_u32x4 random_four_(uint64_t seed, uint64_t index) {
 
 /* Which way four elements go. Doubles are rounded once, so each alone. */
 enum four_way_ {
+  four_of_halves_,
   four_to_float_,
   four_from_floats_by_form_,
   four_each_,
   four_by_element_
 };
+/* Between f16 and fp8, two at a time, where there are instructions for it. */
+template <cast_form_ form, class Dst, class Src> struct four_halves_ {
+  static constexpr bool exists = false;
+};
+#define MPNUM_FOUR_TO_FP8_(name, form, call)                                   \
+ template <> struct four_halves_<cast_is_##form##_, mpnum_##name, mpnum_f16> { \
+  static constexpr bool exists = MPNUM_HAS_HW_FP8 || !MPNUM_ON_DEVICE;         \
+  MPNUM_INLINE raw_bytes_<4> at(const raw_bytes_<8> &x) {                      \
+   const mpnum_f16x2 low = {x.at[0]}, high = {x.at[1]};                        \
+   const uint32_t a = call(low).bits, b = call(high).bits;                     \
+   const raw_bytes_<4> codes = {{a | b << 16}};                                \
+   return codes;                                                               \
+  }                                                                            \
+ };
+#define MPNUM_FOUR_FROM_FP8_(name)                                                 \
+ template <> struct four_halves_<cast_is_plain_, mpnum_f16, mpnum_##name> {        \
+  static constexpr bool exists = MPNUM_HAS_HW_FP8 || !MPNUM_ON_DEVICE;             \
+  MPNUM_INLINE raw_bytes_<8> at(const raw_bytes_<4> &x) {                          \
+   const mpnum_##name##x2 low = {static_cast<uint16_t>(x.at[0])};                  \
+   const mpnum_##name##x2 high = {static_cast<uint16_t>(x.at[0] >> 16)};           \
+   const raw_bytes_<8> codes = {                                                   \
+       {mpnum_##name##_to_f16_x2(low).bits, mpnum_##name##_to_f16_x2(high).bits}}; \
+   return codes;                                                                   \
+  }                                                                                \
+ };
+MPNUM_FOUR_TO_FP8_(e5m2, plain, mpnum_f16_to_e5m2_x2)
+MPNUM_FOUR_TO_FP8_(e5m2, sat, mpnum_f16_to_e5m2_sat_x2)
+MPNUM_FOUR_TO_FP8_(e4m3, plain, mpnum_f16_to_e4m3_x2)
+MPNUM_FOUR_TO_FP8_(e4m3, sat, mpnum_f16_to_e4m3_sat_x2)
+MPNUM_FOUR_FROM_FP8_(e5m2)
+MPNUM_FOUR_FROM_FP8_(e4m3)
+#undef MPNUM_FOUR_TO_FP8_
+#undef MPNUM_FOUR_FROM_FP8_
+
 template <class Cast, class Dst, class Src> struct four_way_of_ {
   static constexpr bool is_double = sizeof(Dst) == 8 || sizeof(Src) == 8;
   static constexpr four_way_ value =
-      is_double ? four_by_element_
+      four_halves_<Cast::form, Dst, Src>::exists ? four_of_halves_
+      : is_double                                ? four_by_element_
       : type_of<typename packed_<Dst>::element>::value == MPNUM_TYPE_F32 ? four_to_float_
       : four_from_floats_<Dst>::exists && Cast::form != cast_is_rounded_
           ? four_from_floats_by_form_
@@ -226,6 +279,14 @@ template <class Cast, class Dst, class Src> struct four_way_of_ {
 };
 
 template <class Cast, class Dst, class Src, four_way_ way> struct four_by_;
+template <class Cast, class Dst, class Src>
+struct four_by_<Cast, Dst, Src, four_of_halves_> {
+  MPNUM_INLINE typename four_of_<Dst>::type at(const typename four_of_<Src>::type &x,
+                                               const mpnum_launch_rounding_ &,
+                                               const mpnum_u32x4 &) {
+    return four_halves_<Cast::form, Dst, Src>::at(x);
+  }
+};
 template <class Cast, class Dst, class Src>
 struct four_by_<Cast, Dst, Src, four_to_float_> {
   MPNUM_INLINE typename four_of_<Dst>::type at(const typename four_of_<Src>::type &x,
@@ -249,7 +310,7 @@ struct four_by_<Cast, Dst, Src, four_from_floats_by_form_> {
   MPNUM_INLINE typename four_of_<Dst>::type at(const typename four_of_<Src>::type &x,
                                                const mpnum_launch_rounding_ &,
                                                const mpnum_u32x4 &) {
-    return four_form_<Dst, Cast::form == cast_is_sat_>::at(floats_of_<Src>::at(x));
+    return four_form_<Dst, Cast::form == cast_is_sat_>::at(floats_to_round_<Src>::at(x));
   }
 };
 template <class Cast, class Dst, class Src> struct four_by_<Cast, Dst, Src, four_each_> {
@@ -257,7 +318,7 @@ template <class Cast, class Dst, class Src> struct four_by_<Cast, Dst, Src, four
                                                const mpnum_launch_rounding_ &options,
                                                const mpnum_u32x4 &random) {
     typedef typename Cast::from_float cast;
-    const mpnum_f32x4 values = floats_of_<Src>::at(x);
+    const mpnum_f32x4 values = floats_to_round_<Src>::at(x);
     const typename packed_<Dst>::element codes[4] = {
         cast::at(values.x, options, random.x), cast::at(values.y, options, random.y),
         cast::at(values.z, options, random.z), cast::at(values.w, options, random.w)};
@@ -280,6 +341,19 @@ struct four_by_<Cast, Dst, Src, four_by_element_> {
                           options, words[i]);
     return four_joined_<Dst>::at(codes);
   }
+};
+
+/* Whether a conversion to a type is an instruction of the target, or little more. */
+template <class Cast, class Dst> struct is_short_ {
+  static constexpr mpnum_type type = type_of<typename packed_<Dst>::element>::value;
+  static constexpr bool value =
+      !Cast::is_stochastic && Cast::is_of_small_type &&
+      (type == MPNUM_TYPE_F32 || type == MPNUM_TYPE_TF32 ||
+       (type == MPNUM_TYPE_F16 && MPNUM_HAS_HW_F16) ||
+       (type == MPNUM_TYPE_BF16 && MPNUM_HAS_HW_BF16) ||
+       ((type == MPNUM_TYPE_E5M2 || type == MPNUM_TYPE_E4M3) && MPNUM_HAS_HW_FP8) ||
+       ((type == MPNUM_TYPE_E3M2 || type == MPNUM_TYPE_E2M3) && MPNUM_HAS_HW_FP6) ||
+       (type == MPNUM_TYPE_E2M1 && MPNUM_HAS_HW_FP4));
 };
 
 /* Four elements; the first takes random word number index. */
