@@ -106,12 +106,11 @@ template <bool is_widening> struct mpnum_convert_tile_ {
     typedef mpnum::raw_bytes_<tile::fours * tile::dst_four> to;
     /* Longer conversions have no registers for more. */
     constexpr unsigned together = mpnum::is_short_<Cast, Dst>::value ? 4 : 2;
-    constexpr unsigned turns = mpnum::is_short_<Cast, Dst>::value ? 4 : 1;
     const unsigned lane = threadIdx.x % 32;
     const Src *const in = src + lane * (tile::lanes / tile::src_count);
     to *const out =
         tile::is_staged ? reinterpret_cast<to *>(stage) : reinterpret_cast<to *>(dst);
-    MPNUM_UNROLL_BY_(turns)
+    MPNUM_UNROLL_BY_(together == 4 ? 4 : 1)
     for (unsigned first = 0; first < 32 * tile::items; first += 32 * together) {
       from items[together];
       MPNUM_UNROLL_
