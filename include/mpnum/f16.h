@@ -142,14 +142,21 @@ MPNUM_INLINE mpnum_f16 mpnum_unpack_f16_x2(mpnum_f16x2 packed, int index) {
 /* From f32 and to it, each element as alone. */
 MPNUM_INLINE mpnum_f16x2 mpnum_f32_to_f16_x2(float a, float b) {
 #if MPNUM_HAS_HW_F16X2
-  const mpnum_f16x2 packed = {mpnum_cvt_f16x2_(a, b)};
+  const mpnum_f16x2 packed = {
+      mpnum_cvt_f16x2_(a, b, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE)};
   return packed;
 #else
   return mpnum_pack_f16_x2(mpnum_f32_to_f16(a), mpnum_f32_to_f16(b));
 #endif
 }
 MPNUM_INLINE mpnum_f16x2 mpnum_f32_to_f16_sat_x2(float a, float b) {
+#if MPNUM_HAS_HW_F16X2
+  const mpnum_f16x2 packed = {
+      mpnum_cvt_f16x2_(a, b, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE)};
+  return packed;
+#else
   return mpnum_pack_f16_x2(mpnum_f32_to_f16_sat(a), mpnum_f32_to_f16_sat(b));
+#endif
 }
 MPNUM_INLINE mpnum_f32x2 mpnum_f16_to_f32_x2(mpnum_f16x2 packed) {
   const mpnum_f32x2 values = {mpnum_f16_to_f32(mpnum_unpack_f16_x2(packed, 0)),

@@ -21,7 +21,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 import tap
 import test_device_headers
 import toolchain
-from test_device_headers import FULL_ARCHS, QUICK_ARCHS, STANDARDS, Nvrtc, all_archs, archs_of_nvcc, nvcc
+from test_device_headers import FULL_ARCHS, QUICK_ARCHS, STANDARDS, Nvrtc, all_archs, archs_of_nvcc, file_of_package, nvcc
 from toolchain import INCLUDE, INCLUDE_OF_NVCC, named
 from tree import check, need
 
@@ -248,27 +248,52 @@ def device_header_compiles_with_nvrtc(arch):
     assert "reduce" in ptx and "move" in ptx
 
 
+INSTANCES = ["mpnum_convert_kernel_<mpnum::cast_sat_<mpnum_e4m3, float>, mpnum_e4m3, float>",
+             "mpnum_convert_kernel_<mpnum::cast_plain_<float, mpnum_f16>, float, mpnum_f16>",
+             "mpnum_convert_kernel_<mpnum::cast_rounded_<mpnum_e2m1, float, MPNUM_ROUND_STOCHASTIC>, mpnum_e2m1x2, float>",
+             *[f"mpnum_reduce_kernel_<mpnum::reduce_{what}_<{kind}>, {kind}>"
+               for what, kind in (("finite", "double"), ("amax", "mpnum_bf16"), ("stats", "float"))],
+             "mpnum_quantize_kernel_<mpnum_e5m2, mpnum_f16, mpnum_scale_current_>",
+             "mpnum_quantize_tile_kernel_<mpnum::blocks_<mpnum_e4m3, mpnum::MX_FAMILY_, 32>, float>",
+             "mpnum_softmax_rows_kernel_<float, mpnum_e4m3>", "mpnum_cross_entropy_rows_kernel_<float, float, int>",
+             "mpnum_normalize_rows_kernel_<mpnum::norm_codes_<mpnum_e4m3>, mpnum_bf16>",
+             "mpnum_grad_pass_kernel_<mpnum_grad_findings>", "mpnum_grad_clip_kernel_<mpnum_grad_optimizer>",
+             "mpnum_grad_step_kernel_<mpnum_grad_scaler>", "mpnum_grad_merge_kernel_<mpnum_grad_findings>",
+             "mpnum_histogram_kernel_<mpnum_f16>", "mpnum_count_lost_kernel_<float>"]
+
+
 def kernels_compile_with_nvrtc(arch):
     """Without the launchers, which are the runtime's."""
     nvrtc = Nvrtc()
     if arch.rstrip("af") not in nvrtc.archs():
         raise tap.Skip(f"this NVRTC does not compile for sm_{arch}")
-    instances = ["mpnum_convert_kernel_<mpnum::cast_sat_<mpnum_e4m3, float>, mpnum_e4m3, float>",
-                 "mpnum_convert_kernel_<mpnum::cast_plain_<float, mpnum_f16>, float, mpnum_f16>",
-                 "mpnum_convert_kernel_<mpnum::cast_rounded_<mpnum_e2m1, float>, mpnum_e2m1x2, float>",
-                 "mpnum_quantize_kernel_<mpnum_e5m2, mpnum_f16, mpnum_scale_current_>",
-                 "mpnum_quantize_tile_kernel_<mpnum::blocks_<mpnum_e4m3, mpnum::MX_FAMILY_, 32>, float>",
-                 "mpnum_softmax_rows_kernel_<float, mpnum_e4m3>", "mpnum_cross_entropy_rows_kernel_<float, float, int>",
-                 "mpnum_normalize_rows_kernel_<mpnum::norm_codes_<mpnum_e4m3>, mpnum_bf16>",
-                 "mpnum_all_finite_kernel_<double>", "mpnum_amax_kernel_<mpnum_bf16>", "mpnum_stats_kernel_<float>",
-                 "mpnum_grad_pass_kernel_<mpnum_grad_findings>", "mpnum_grad_clip_kernel_<mpnum_grad_optimizer>",
-                 "mpnum_grad_step_kernel_<mpnum_grad_scaler>", "mpnum_grad_merge_kernel_<mpnum_grad_findings>",
-                 "mpnum_histogram_kernel_<mpnum_f16>", "mpnum_count_lost_kernel_<float>"]
     headers = "#include <mpnum/cuda/kernels.cuh>\n#include <mpnum/cuda/health.cuh>\n" * 2
     status, log, ptx = nvrtc.compile(headers, f"--gpu-architecture=compute_{arch}",
-                                     f"--include-path={INCLUDE}", instances=instances)
+                                     f"--include-path={INCLUDE}", instances=INSTANCES)
     assert status == 0 and not log, f"status {status}\n{log[:4000]}"
-    assert ptx.count(".entry") == len(instances), ptx.count(".entry")
+    assert ptx.count(".entry") == len(INSTANCES), ptx.count(".entry")
+
+
+def cuda_12():
+    """NVRTC and ptxas of CUDA 12, as Python packages have them; of nvcc there is no package."""
+    library = file_of_package("nvidia-cuda-nvrtc-cu12", "libnvrtc.so.12")
+    if not library:
+        raise tap.Skip("no CUDA 12: install the Python packages nvidia-cuda-nvrtc-cu12 and nvidia-cuda-nvcc-cu12")
+    return Nvrtc(library), file_of_package("nvidia-cuda-nvcc-cu12", "bin/ptxas")
+
+
+def device_code_compiles_with_cuda_12(arch, standard):
+    """Every function and the kernels: the compiler's front end is that of nvcc."""
+    nvrtc, ptxas = cuda_12()
+    source = test_device_headers.kernels() + "#include <mpnum/cuda/kernels.cuh>\n#include <mpnum/cuda/health.cuh>\n" + DEVICE
+    status, log, ptx = nvrtc.compile(source, f"--gpu-architecture=compute_{arch}", f"--std={standard}",
+                                     f"--include-path={INCLUDE}", instances=INSTANCES)
+    assert status == 0 and not log, f"status {status}\n{log[:4000]}"
+    if not ptxas:
+        raise tap.Skip("compiled, but there is no ptxas of CUDA 12: install the Python package nvidia-cuda-nvcc-cu12")
+    with tempfile.TemporaryDirectory() as folder:
+        (text := Path(folder) / "unit.ptx").write_text(ptx.rstrip("\0"))
+        check(ptxas, f"-arch=sm_{arch}", "-O0", text, "-o", Path(folder) / "unit.cubin")
 
 
 # What a host program makes of arrays, rows and sums: every byte of its results, and the instruction set behind them.
@@ -410,6 +435,7 @@ def full_properties():
                     "-use_fast_math")
         yield named(f"block.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
     yield named("kernels.cuh compiles with NVRTC for sm_100a", kernels_compile_with_nvrtc, "100a")
+    yield named("device code compiles with CUDA 12 for sm_120a in c++11", device_code_compiles_with_cuda_12, "120a", "c++11")
     yield host_simd_gives_the_bits_of_the_plain_build
     for host in ("g++", "clang++"):
         yield named(f"interop is quiet whatever CUDA's headers say, {host}", interop_is_quiet_whatever_cudas_headers_say, host)
@@ -429,6 +455,8 @@ def exhaustive_properties():
             yield named(" ".join([f"kernels of gradients need no local memory on sm_{arch}", *flags]),
                         gradient_kernels_need_no_local_memory, arch, *flags)
         yield named(f"block.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
+    for arch in ("75", "80", "89", "90"):
+        yield named(f"device code compiles with CUDA 12 for sm_{arch} in c++17", device_code_compiles_with_cuda_12, arch, "c++17")
 
 
 PROPERTIES = {"quick": quick_properties, "full": full_properties, "exhaustive": exhaustive_properties}

@@ -11,6 +11,7 @@ exhaustive every pair of both.
 
 import ctypes
 import ctypes.util
+import importlib.metadata
 import os
 import re
 import sys
@@ -104,15 +105,30 @@ def nvcc_compiles(arch, *flags):
         check(nvcc(), *flags, "-Werror", "all-warnings", "-I", INCLUDE_OF_NVCC, *target, source, "-o", Path(folder) / "kernels.out")
 
 
-class Nvrtc:
-    """The library, found next to nvcc or by its name."""
+def file_of_package(package, pattern):
+    """The path of a file of an installed Python package; None where it is not installed."""
+    try:
+        files = importlib.metadata.files(package) or []
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    found = [Path(file.locate()) for file in files if file.match(pattern)]
+    return found[0] if found else None
 
-    def __init__(self):
-        names = ["libnvrtc.so"]
+
+class Nvrtc:
+    """The library: that of a path, or found next to nvcc or by its name."""
+
+    def __init__(self, path=None):
+        names = [str(path)] if path else ["libnvrtc.so"]
+        if path:
+            return self.open(names)
         for home in (Path(os.path.realpath(nvcc())).parents[1], Path("/usr/local/cuda")):
             for folder in ("lib64", "lib", "targets/*/lib"):
                 names += [str(path) for path in home.glob(f"{folder}/libnvrtc.so*")]
         names.append(ctypes.util.find_library("nvrtc"))
+        self.open(names)
+
+    def open(self, names):
         for name in filter(None, names):
             try:
                 # It opens its builtins by name, which works outside the loader's folders when they are loaded.

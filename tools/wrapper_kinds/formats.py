@@ -26,8 +26,9 @@ HARDWARE_ROUND_F64 = {
 HARDWARE_HALVES = {"e5m2": "FP8", "e4m3": "FP8", "e3m2": "FP6", "e2m3": "FP6", "e2m1": "FP4"}
 # To pairs: {format: (macro, the call with its mode)}.
 HARDWARE_PAIRS = {
-    "f16": ("F16X2", {"": "mpnum_cvt_f16x2_(a, b)"}),
-    "bf16": ("BF16", {"": "mpnum_cvt_bf16x2_(a, b)"}),
+    **{name: (macro, {"": f"mpnum_cvt_{name}x2_(a, b, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE)",
+                      "_sat": f"mpnum_cvt_{name}x2_(a, b, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE)"})
+       for name, macro in (("f16", "F16X2"), ("bf16", "BF16"))},
     "e8m0": ("E8M0", {"_ru_sat": "mpnum_cvt_e8m0x2_(a, b, MPNUM_ROUND_UP, MPNUM_OVERFLOW_SATURATE)",
                       "_rz_sat": "mpnum_cvt_e8m0x2_(a, b, MPNUM_ROUND_TOWARD_ZERO, MPNUM_OVERFLOW_SATURATE)"}),
     **{name: ("FP8", {"": f"mpnum_cvt_{name}x2_(a, b, MPNUM_OVERFLOW_IEEE)",

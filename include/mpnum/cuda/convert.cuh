@@ -7,120 +7,232 @@
 #ifndef MPNUM_CUDA_CONVERT_CUH
 #define MPNUM_CUDA_CONVERT_CUH
 
-#include "../detail/cuda/launch.cuh"
-
-/* How an array is rounded; plain and saturating conversions have no use for it. */
-typedef struct mpnum_launch_rounding_ {
-  mpnum_rounding rounding;
-  mpnum_overflow overflow;
-  uint64_t seed, offset;
-} mpnum_launch_rounding_;
+#include "../detail/cuda/convert_four.cuh"
 
 namespace mpnum {
 
-/* One of the three, with one signature. */
-template <class Dst, class Src> struct cast_plain_ {
-  typedef Dst result;
-  enum { takes_random = 0 };
-  MPNUM_INLINE Dst at(Src x, const mpnum_launch_rounding_ &, uint32_t) {
-    return cast_<Dst, Src>::plain(x);
-  }
-};
-template <class Dst, class Src> struct cast_sat_ {
-  typedef Dst result;
-  enum { takes_random = 0 };
-  MPNUM_INLINE Dst at(Src x, const mpnum_launch_rounding_ &, uint32_t) {
-    return cast_<Dst, Src>::sat(x);
-  }
-};
-template <class Dst, class Src> struct cast_rounded_ {
-  typedef Dst result;
-  enum { takes_random = 1 };
-  MPNUM_INLINE Dst at(Src x, const mpnum_launch_rounding_ &options, uint32_t random) {
-    return cast_<Dst, Src>::rounded(x, options.rounding, options.overflow, random);
-  }
+/* What a warp converts at a time. An item is what fills 16 bytes of the wider type, or
+ * four doubles. Lanes take consecutive items, which makes all accesses to the wider array
+ * ones of 16 bytes next to each other. The narrower one is moved so as well, through
+ * shared memory, where its items are smaller. */
+template <class Dst, class Src> struct convert_tile_ {
+  typedef unsigned number;
+  static constexpr number dst_count = packed_<Dst>::count;
+  static constexpr number src_count = packed_<Src>::count;
+  static constexpr number granule = dst_count > src_count ? dst_count : src_count;
+  /* Bytes of four elements. */
+  static constexpr number dst_four = 4 / dst_count * sizeof(Dst);
+  static constexpr number src_four = 4 / src_count * sizeof(Src);
+  static constexpr bool is_narrowing = dst_four < src_four;
+  static constexpr number wide_four = is_narrowing ? src_four : dst_four;
+  static constexpr number narrow_four = is_narrowing ? dst_four : src_four;
+  /* Two packed types have no fast path; the numbers of theirs are any that fit. */
+  static constexpr bool exists = wide_four >= 4;
+  static constexpr number fours = !exists ? 16 : wide_four >= 16 ? 1 : 16 / wide_four;
+  static constexpr number lanes = 4 * fours;
+  static constexpr number item = fours * narrow_four; /* bytes of the narrower type */
+  static constexpr bool is_staged = item < 16;
+  /* Items of a lane: they fill 16 bytes of the narrower type, or some times 16. */
+  static constexpr number some = item % 4 == 0 ? 4 : item % 2 == 0 ? 8 : 16;
+  static constexpr number items =
+      is_staged && !is_narrowing && some < 16 ? 2 * some : some;
+  static constexpr number vectors = is_staged ? item * items / 16 : 1;
+  static constexpr number stage = is_staged ? 32 * vectors : 0; /* of a warp */
+  static constexpr number elements = 32 * lanes * items;
 };
 
-/* How many elements a thread takes at a time: 16 bytes of the wider type, and whole
- * groups of packed ones. */
-template <class Dst, class Src> struct lanes_per_thread_ {
-  enum {
-    dst_bytes = sizeof(typename packed_<Dst>::element),
-    src_bytes = sizeof(typename packed_<Src>::element),
-    is_packed = packed_<Dst>::count > 1 || packed_<Src>::count > 1,
-    value = is_packed ? 8 : 16 / (dst_bytes > src_bytes ? dst_bytes : src_bytes)
-  };
-};
+/* The first element from which dst is aligned, in granules; n if there is none. */
+template <class Dst, class Src>
+MPNUM_INLINE size_t convert_head_(const Dst *dst, size_t n) {
+  typedef convert_tile_<Dst, Src> tile;
+  const unsigned bytes = tile::granule / tile::dst_count * sizeof(Dst);
+  const unsigned before = mpnum_bytes_before_vectors_(dst);
+  /* 11 is the inverse of 3 modulo 16. */
+  const size_t granules = bytes == 3 ? before * 11 % 16 : before / bytes;
+  const size_t head = granules * tile::granule;
+  const bool exists = tile::exists && (bytes == 3 || before % bytes == 0) && head < n;
+  return exists ? head : n;
+}
 
 } // namespace mpnum
 
-/* Words index to index + N - 1 of a seed; four at a time where they come together. */
-template <unsigned N>
-static __device__ __forceinline__ void
-mpnum_random_words_(uint32_t (&words)[N], uint64_t seed, uint64_t index) {
-  if (N % 4 == 0 && index % 4 == 0) {
-    MPNUM_UNROLL_
-    for (unsigned j = 0; j + 4 <= N; j += 4) {
-      const mpnum_u32x4 four = mpnum_random_x4(seed, (index + j) / 4);
-      words[j] = four.x;
-      words[j + 1] = four.y;
-      words[j + 2] = four.z;
-      words[j + 3] = four.w;
+/* 16 bytes of an array, or some times 16, as a struct of its elements; by aligned words
+ * if is_aligned is not, which reads up to 3 bytes before them and 4 behind. */
+template <bool is_aligned, class Item, class T>
+static __device__ __forceinline__ Item mpnum_load_item_(const T *src) {
+  if (is_aligned) return *reinterpret_cast<const Item *>(src);
+  enum { words = sizeof(Item) / 4, is_whole = sizeof(T) % 4 == 0 };
+  const unsigned bytes = is_whole ? 0 : reinterpret_cast<size_t>(src) % 4;
+  const uint32_t *word = reinterpret_cast<const uint32_t *>(
+      reinterpret_cast<const unsigned char *>(src) - bytes);
+  uint32_t given[words + 1], moved[words];
+  MPNUM_UNROLL_
+  for (unsigned i = 0; i < words + !is_whole; ++i)
+    given[i] = word[i];
+  MPNUM_UNROLL_
+  for (unsigned i = 0; i < words; ++i)
+    moved[i] =
+        is_whole
+            ? given[i]
+            : static_cast<uint32_t>(
+                  (static_cast<uint64_t>(given[i + 1]) << 32 | given[i]) >> 8 * bytes);
+  return mpnum::copied_<Item>(moved);
+}
+
+/* The elements of an item, of which the first has the random word number index. */
+template <class Cast, class Dst, class Src, class To, class From>
+static __device__ __forceinline__ To mpnum_convert_item_(
+    const From &from, const mpnum_launch_rounding_ &options, uint64_t index) {
+  typedef mpnum::convert_tile_<Dst, Src> tile;
+  typename mpnum::four_of_<Src>::type in[tile::fours];
+  typename mpnum::four_of_<Dst>::type out[tile::fours];
+  MPNUM_MEMCPY_(in, &from, sizeof in);
+  MPNUM_UNROLL_
+  for (unsigned i = 0; i < tile::fours; ++i)
+    out[i] = mpnum::four_<Cast, Dst, Src>(in[i], options, index + 4 * i);
+  return mpnum::copied_<To>(out);
+}
+
+/* A whole tile by a warp, from src to a dst of the same size or smaller, or to a larger
+ * one through shared memory. is_aligned: src is, as dst always is here, and random words
+ * come in fours. stage: shared memory of the warp. index: of the first random word. */
+template <bool is_widening> struct mpnum_convert_tile_ {
+  template <bool is_aligned, class Cast, class Dst, class Src>
+  static __device__ __forceinline__ void
+  run(Dst *dst, const Src *src, mpnum_vector_ *stage,
+      const mpnum_launch_rounding_ &options, uint64_t index) {
+    typedef mpnum::convert_tile_<Dst, Src> tile;
+    typedef mpnum::raw_bytes_<tile::fours * tile::src_four> from;
+    typedef mpnum::raw_bytes_<tile::fours * tile::dst_four> to;
+    /* Longer conversions have no registers for more. */
+    constexpr unsigned together = mpnum::is_short_<Cast, Dst>::value ? 4 : 2;
+    const unsigned lane = threadIdx.x % 32;
+    const Src *const in = src + lane * (tile::lanes / tile::src_count);
+    to *const out =
+        tile::is_staged ? reinterpret_cast<to *>(stage) : reinterpret_cast<to *>(dst);
+    MPNUM_UNROLL_BY_(together == 4 ? 4 : 1)
+    for (unsigned first = 0; first < 32 * tile::items; first += 32 * together) {
+      from items[together];
+      MPNUM_UNROLL_
+      for (unsigned i = 0; i < together; ++i)
+        items[i] = mpnum_load_item_<is_aligned, from>(
+            in + (first + 32 * i) * (tile::lanes / tile::src_count));
+      MPNUM_UNROLL_
+      for (unsigned i = 0; i < together; ++i) {
+        const unsigned place = first + 32 * i + lane;
+        out[place] = mpnum_convert_item_<Cast, Dst, Src, to>(items[i], options,
+                                                             index + place * tile::lanes);
+      }
     }
-  } else {
+    if (tile::is_staged) {
+      mpnum_vector_ *const vectors = reinterpret_cast<mpnum_vector_ *>(dst) + lane;
+      __syncwarp();
+      MPNUM_UNROLL_
+      for (unsigned i = 0; i < tile::vectors; ++i)
+        vectors[32 * i] = stage[32 * i + lane];
+      __syncwarp(); /* before the next tile */
+    }
+  }
+};
+template <> struct mpnum_convert_tile_<true> {
+  template <bool is_aligned, class Cast, class Dst, class Src>
+  static __device__ __forceinline__ void
+  run(Dst *dst, const Src *src, mpnum_vector_ *stage,
+      const mpnum_launch_rounding_ &options, uint64_t index) {
+    typedef mpnum::convert_tile_<Dst, Src> tile;
+    typedef mpnum::raw_bytes_<tile::fours * tile::src_four> from;
+    typedef mpnum::raw_bytes_<tile::fours * tile::dst_four> to;
+    const unsigned lane = threadIdx.x % 32;
+    const uint8_t *const vectors =
+        reinterpret_cast<const uint8_t *>(src) + lane * sizeof(mpnum_vector_);
+    mpnum_vector_ loaded[tile::vectors];
     MPNUM_UNROLL_
-    for (unsigned j = 0; j < N; ++j)
-      words[j] = mpnum_random(seed, index + j);
+    for (unsigned i = 0; i < tile::vectors; ++i)
+      loaded[i] = mpnum_load_item_<is_aligned, mpnum_vector_>(
+          vectors + 32 * i * sizeof(mpnum_vector_));
+    MPNUM_UNROLL_
+    for (unsigned i = 0; i < tile::vectors; ++i)
+      stage[32 * i + lane] = loaded[i];
+    __syncwarp();
+    MPNUM_UNROLL_
+    for (unsigned i = 0; i < tile::items; ++i) {
+      const unsigned place = 32 * i + lane;
+      reinterpret_cast<to *>(dst)[place] = mpnum_convert_item_<Cast, Dst, Src, to>(
+          reinterpret_cast<const from *>(stage)[place], options,
+          index + place * tile::lanes);
+    }
+    __syncwarp();
+  }
+};
+
+/* Elements begin to end - 1 by a warp, a granule at a time. begin is a multiple of one,
+ * end, too, or n. What is past n is stored in a packed dst only. */
+template <class Cast, class Dst, class Src>
+static __device__ __forceinline__ void
+mpnum_convert_rest_(Dst *dst, const Src *src, size_t begin, size_t end, size_t n,
+                    const mpnum_launch_rounding_ &options) {
+  typedef mpnum::packed_<Dst> dst_pack;
+  typedef mpnum::packed_<Src> src_pack;
+  typedef mpnum::convert_tile_<Dst, Src> tile;
+  MPNUM_NO_UNROLL_
+  for (size_t i = begin + threadIdx.x % 32 * tile::granule; i < end;
+       i += 32 * tile::granule) {
+    Src in[tile::granule / tile::src_count] = {};
+    typename dst_pack::element codes[tile::granule];
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < tile::granule; ++j) {
+      if (i + j < n) {
+        if (j % tile::src_count == 0)
+          in[j / tile::src_count] = src[(i + j) / tile::src_count];
+        codes[j] = Cast::at(
+            src_pack::unpack(in[j / tile::src_count], j % tile::src_count), options,
+            Cast::is_stochastic ? mpnum_random(options.seed, options.offset + i + j) : 0);
+      } else {
+        codes[j] = typename dst_pack::element();
+      }
+    }
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < tile::granule; j += tile::dst_count)
+      if (i + j < n) dst[(i + j) / tile::dst_count] = dst_pack::pack(codes + j);
   }
 }
 
-/* A one-dimensional grid, blocks of at most 256 threads. */
+/* A one-dimensional grid, blocks of a multiple of 32 threads, at most 256. */
 template <class Cast, class Dst, class Src>
-static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLOCKS_)
     mpnum_convert_kernel_(Dst *dst, const Src *src, size_t n,
                           mpnum_launch_rounding_ options) {
-  typedef mpnum::packed_<Dst> dst_pack;
-  typedef mpnum::packed_<Src> src_pack;
-  enum {
-    lanes = mpnum::lanes_per_thread_<Dst, Src>::value,
-    vectors = MPNUM_LAUNCH_VECTORS_,
-    dst_count = dst_pack::count,
-    src_count = src_pack::count
-  };
-  const size_t step = static_cast<size_t>(blockDim.x) * lanes;
-  for (size_t tile = blockIdx.x * step * vectors; tile < n;
-       tile += gridDim.x * step * vectors) {
-    mpnum_lanes<Src, lanes / src_count> in[vectors];
-    MPNUM_UNROLL_
-    for (unsigned v = 0; v < vectors; ++v) {
-      const size_t i = tile + v * step + threadIdx.x * static_cast<size_t>(lanes);
-      if (i < n)
-        in[v] = mpnum_load<lanes / src_count>(src + i / src_count,
-                                              (n - i + src_count - 1) / src_count);
-    }
-    MPNUM_UNROLL_
-    for (unsigned v = 0; v < vectors; ++v) {
-      const size_t i = tile + v * step + threadIdx.x * static_cast<size_t>(lanes);
-      if (i < n) {
-        typename Cast::result codes[lanes];
-        uint32_t random[lanes] = {0};
-        if (Cast::takes_random && options.rounding == MPNUM_ROUND_STOCHASTIC)
-          mpnum_random_words_(random, options.seed, options.offset + i);
-        mpnum_lanes<Dst, lanes / dst_count> out;
-        MPNUM_UNROLL_
-        for (unsigned j = 0; j < lanes; ++j) {
-          /* What is past the end is stored in a packed dst only. */
-          const bool exists = dst_count == 1 || i + j < n;
-          const auto x = src_pack::unpack(in[v].at[j / src_count], j % src_count);
-          codes[j] = exists ? Cast::at(x, options, random[j]) : typename Cast::result();
-        }
-        MPNUM_UNROLL_
-        for (unsigned j = 0; j < lanes / dst_count; ++j)
-          out.at[j] = dst_pack::pack(codes + j * dst_count);
-        mpnum_store(dst + i / dst_count, out, (n - i + dst_count - 1) / dst_count);
-      }
-    }
+  typedef mpnum::convert_tile_<Dst, Src> tile;
+  typedef mpnum_convert_tile_<tile::is_staged && !tile::is_narrowing> run;
+  __shared__ mpnum_vector_ stage[tile::is_staged ? tile::stage * MPNUM_LAUNCH_WARPS_ : 1];
+  mpnum_vector_ *const own = stage + threadIdx.x / 32 * tile::stage;
+  const size_t head = mpnum::convert_head_<Dst, Src>(dst, n);
+  const bool has_tiles = head < n;
+  const size_t start = has_tiles ? head : 0;
+  const bool is_fast = has_tiles && mpnum_is_aligned_(src + head / tile::src_count) &&
+                       (!Cast::is_stochastic || (options.offset + head) % 4 == 0);
+  const unsigned warps = blockDim.x / 32;
+  const size_t step = gridDim.x * warps * static_cast<size_t>(tile::elements);
+  const size_t first =
+      (blockIdx.x * static_cast<size_t>(warps) + threadIdx.x / 32) * tile::elements;
+  size_t i = start + first;
+  if (is_fast) {
+    MPNUM_NO_UNROLL_
+    for (; i < n && n - i >= tile::elements; i += step)
+      run::template run<true, Cast>(dst + i / tile::dst_count, src + i / tile::src_count,
+                                    own, options, options.offset + i);
   }
+  MPNUM_NO_UNROLL_
+  for (; i < n; i += step) {
+    /* Not at the ends of the array, around which there may be nothing. */
+    if (has_tiles && !is_fast && i >= 16 && n - i >= tile::elements + 16)
+      run::template run<false, Cast>(dst + i / tile::dst_count, src + i / tile::src_count,
+                                     own, options, options.offset + i);
+    else
+      mpnum_convert_rest_<Cast>(
+          dst, src, i, n - i < tile::elements ? n : i + tile::elements, n, options);
+  }
+  if (first == 0) mpnum_convert_rest_<Cast>(dst, src, 0, start, n, options);
 }
 
 #if !MPNUM_HAS_NVRTC
@@ -128,51 +240,69 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
 template <class Cast, class Dst, class Src>
 static inline cudaError_t mpnum_launch_cast_(Dst *dst, const Src *src, size_t n,
                                              const mpnum_launch_rounding_ &options,
-                                             cudaStream_t stream) {
-  const size_t tile = static_cast<size_t>(MPNUM_LAUNCH_THREADS_) * MPNUM_LAUNCH_VECTORS_ *
-                      mpnum::lanes_per_thread_<Dst, Src>::value;
-  const size_t tiles = n / tile + (n % tile != 0);
-  const size_t limit = 0x7fffffff; /* blocks of a grid */
+                                             cudaStream_t stream, int multiprocessors) {
+  const size_t tile = mpnum::convert_tile_<Dst, Src>::elements * MPNUM_LAUNCH_WARPS_;
+  size_t blocks = 0;
   if (n == 0) return cudaSuccess;
-  return mpnum_launch_(mpnum_convert_kernel_<Cast, Dst, Src>,
-                       tiles < limit ? tiles : limit, MPNUM_LAUNCH_THREADS_, stream, dst,
-                       src, n, options);
+  const cudaError_t error =
+      mpnum_launch_blocks_(&blocks, n / tile + (n % tile != 0), multiprocessors);
+  if (error != cudaSuccess) return error;
+  return mpnum_launch_(mpnum_convert_kernel_<Cast, Dst, Src>, blocks,
+                       MPNUM_LAUNCH_THREADS_, stream, dst, src, n, options);
 }
 
-/* dst[i] becomes src[i] converted, for i below n: nearest even, overflow as in IEEE 754,
- * or saturating (_sat, the only form for e3m2, e2m3 and e2m1), or any rounding (_round:
- * element i takes random word mpnum_random(seed, offset + i) if it is stochastic). From a
- * small type to float or double there is the plain form only, which is exact.
+/* dst[i] becomes src[i] converted, for i below n: nearest even, overflow as in IEEE
+ * 754, or saturating (_sat, the only form for e3m2, e2m3 and e2m1), or any rounding
+ * (_round: element i takes random word mpnum_random(seed, offset + i) if it is
+ * stochastic). From a small type to float or double there is the plain form only, which
+ * is exact.
  *
  * Dst and Src may be packed: mpnum_e2m1x2, two elements in a byte, mpnum_e3m2x4 and
  * mpnum_e2m3x4, four in three bytes. n counts elements; codes past the last one in a
- * packed dst are 0. */
+ * packed dst are 0. multiprocessors: of the GPU, 0 to have the runtime asked. */
 template <class Dst, class Src>
 static inline cudaError_t mpnum_launch_convert(Dst *dst, const Src *src, size_t n,
-                                               cudaStream_t stream) {
+                                               cudaStream_t stream,
+                                               int multiprocessors = 0) {
   typedef mpnum::cast_plain_<typename mpnum::packed_<Dst>::element,
                              typename mpnum::packed_<Src>::element>
       cast;
-  return mpnum_launch_cast_<cast>(dst, src, n, mpnum_launch_rounding_(), stream);
+  return mpnum_launch_cast_<cast>(dst, src, n, mpnum_launch_rounding_(), stream,
+                                  multiprocessors);
 }
 template <class Dst, class Src>
 static inline cudaError_t mpnum_launch_convert_sat(Dst *dst, const Src *src, size_t n,
-                                                   cudaStream_t stream) {
+                                                   cudaStream_t stream,
+                                                   int multiprocessors = 0) {
   typedef mpnum::cast_sat_<typename mpnum::packed_<Dst>::element,
                            typename mpnum::packed_<Src>::element>
       cast;
-  return mpnum_launch_cast_<cast>(dst, src, n, mpnum_launch_rounding_(), stream);
+  return mpnum_launch_cast_<cast>(dst, src, n, mpnum_launch_rounding_(), stream,
+                                  multiprocessors);
 }
 template <class Dst, class Src>
 static inline cudaError_t
 mpnum_launch_convert_round(Dst *dst, const Src *src, size_t n, mpnum_rounding rounding,
                            mpnum_overflow overflow, uint64_t seed, uint64_t offset,
-                           cudaStream_t stream) {
-  typedef mpnum::cast_rounded_<typename mpnum::packed_<Dst>::element,
-                               typename mpnum::packed_<Src>::element>
-      cast;
+                           cudaStream_t stream, int multiprocessors = 0) {
+  typedef typename mpnum::packed_<Dst>::element to;
+  typedef typename mpnum::packed_<Src>::element from;
   const mpnum_launch_rounding_ options = {rounding, overflow, seed, offset};
-  return mpnum_launch_cast_<cast>(dst, src, n, options, stream);
+  switch (rounding) {
+# define MPNUM_CASE_(name)                                                       \
+ case MPNUM_ROUND_##name:                                                        \
+  return mpnum_launch_cast_<mpnum::cast_rounded_<to, from, MPNUM_ROUND_##name>>( \
+      dst, src, n, options, stream, multiprocessors);
+    /* The others, which are rare, share a kernel. */
+    MPNUM_CASE_(NEAREST_EVEN)
+    MPNUM_CASE_(TOWARD_ZERO)
+    MPNUM_CASE_(STOCHASTIC)
+  case MPNUM_ROUND_DOWN:
+  case MPNUM_ROUND_NEAREST_AWAY:
+  case MPNUM_ROUND_TO_ODD: MPNUM_CASE_(UP)
+# undef MPNUM_CASE_
+  }
+  return cudaErrorInvalidValue;
 }
 
 #endif

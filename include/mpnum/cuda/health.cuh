@@ -5,8 +5,8 @@
  *
  *     cudaMemsetAsync(histogram, 0, sizeof *histogram, stream);
  *     mpnum_launch_histogram(histogram, values, n, stream);
- *     mpnum_launch_count_lost(lost, values, n, mpnum_format_of(MPNUM_TYPE_E5M2), 1.0f,
- * stream);
+ *     mpnum_launch_count_lost(lost, values, n, mpnum_format_of(MPNUM_TYPE_E5M2), 1,
+ *                             stream);
  *
  * Both add to what is there, so that several arrays are one; all bytes 0 is empty. n
  * below 2^40. T is float or a storage struct. */
@@ -15,6 +15,13 @@
 
 #include "../health.h"
 #include "reduce.cuh"
+
+namespace mpnum {
+
+MPNUM_INLINE float float_of_(float x) { return x; }
+template <class T> MPNUM_INLINE float float_of_(T x) { return to_float(x); }
+
+} // namespace mpnum
 
 /* A one-dimensional grid, blocks of a multiple of 32 threads, at most 256. Each warp
  * counts in bins of its own, which fewer threads want at a time. */
@@ -31,7 +38,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
     const mpnum_lanes<T, lanes> values = mpnum_load<lanes>(src + i, n - i);
     MPNUM_UNROLL_
     for (unsigned j = 0; j < lanes; ++j) {
-      const uint32_t x = mpnum_bits_f32(mpnum::value_of_(values.at[j])) & 0x7fffffffu;
+      const uint32_t x = mpnum_bits_f32(mpnum::float_of_(values.at[j])) & 0x7fffffffu;
       if (i + j < n) atomicAdd(own + (x ? x >> 23 : bins - 1), 1u);
     }
   }

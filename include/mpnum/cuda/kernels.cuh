@@ -5,12 +5,13 @@
  *
  *     mpnum_launch_convert_sat(codes, values, n, stream); // float * to mpnum_e4m3 *
  *
- * Launchers take the stream last, allocate nothing, wait for nothing and may be captured
- * in a graph. They return what the runtime returns for the launch; an error inside a
- * kernel shows where the caller next synchronises. n may be 0 or above 2^31. Pointers are
- * to device memory, aligned for their type; arrays aligned to 16 bytes are moved 16 bytes
- * at a time, others element by element. dst may be src only where both types have the
- * same size and hold as many elements; otherwise arrays do not overlap.
+ * Launchers take the stream last, before what may be left out, allocate nothing, wait for
+ * nothing and may be captured in a graph. They return what the runtime returns for the
+ * launch; an error inside a kernel shows where the caller next synchronises. n may be 0
+ * or above 2^31. Pointers are to device memory, aligned for their type; arrays are moved
+ * 16 bytes at a time, those that are aligned unlike each other 4 from one and 16 to the
+ * other. dst may be src only where both types have the same size and hold as many
+ * elements; otherwise arrays do not overlap.
  *
  * Every element is the scalar conversion of mpnum.h, bit for bit. T is float, double or
  * any storage struct (mpnum_f16, mpnum_e4m3, ...); in conversions the packed

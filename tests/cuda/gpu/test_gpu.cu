@@ -237,8 +237,8 @@ __global__ void write_codes(uint32_t *dst, const unsigned char *codes, unsigned 
 }
 
 template <class T, class Function>
-static void check_launcher(cudaError_t (*launch)(T *, const float *, size_t,
-                                                 cudaStream_t)) {
+static void check_launcher(cudaError_t (*launch)(T *, const float *, size_t, cudaStream_t,
+                                                 int)) {
   T *codes = nullptr;
   float *floats = nullptr;
   const uint64_t stride = stride_of(all_words);
@@ -249,7 +249,7 @@ static void check_launcher(cudaError_t (*launch)(T *, const float *, size_t,
        first += shards * uint64_t{chunk}) {
     write_words<<<chunk / 256, 256>>>(reinterpret_cast<uint32_t *>(floats), first,
                                       stride);
-    if (!is_ok(launch(codes, floats, chunk, 0), Function::name())) break;
+    if (!is_ok(launch(codes, floats, chunk, 0, 0), Function::name())) break;
     write_codes<<<chunk / 256, 256>>>(
         device_words, reinterpret_cast<unsigned char *>(codes), sizeof(T));
     if (!is_ok(cudaMemcpy(host_words, device_words, chunk * sizeof *host_words,

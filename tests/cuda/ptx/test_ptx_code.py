@@ -33,22 +33,26 @@ HEADER = """\
 """
 
 # The MPNUM_HAS_HW_ macro behind a conversion: the least architecture, and whether only a and f targets have it.
-CAPABILITIES = {"F16": (53, False), "F16X2": (80, False), "BF16": (80, False), "BF16_F64": (90, False),
+CAPABILITIES = {"F16": (53, False), "F16X2": (80, False), "BF16": (80, False), "SAT_X2": (80, False), "BF16_F64": (90, False),
                 "TF32_RNA": (80, False), "TF32": (90, False), "FP8": (89, False), "FP6": (100, True),
                 "FP4": (100, True), "E8M0": (100, True)}
 
 # Functions, the capability, the instructions without "cvt."; of the rows for a function the first counts whose
 # capability the target has. Where no row counts, a conversion has no floating-point instruction.
 HARDWARE = [
-    (r"f32_to_f16_x2", "F16X2", "rn.f16x2.f32"),
+    *[(rf"f32_to_{name}{suffix}_sat{more}", "SAT_X2", f"{rounding}.satfinite.{name}x2.f32") for name in ("f16", "bf16")
+      for rounding, suffix, more in (("rn", "", "(_x2)?"), ("rz", "_rz", ""))],
+    *[(rf"f32_to_{name}{suffix}{more}", capability, f"{rounding}.{name}x2.f32")
+      for name, capability in (("f16", "F16X2"), ("bf16", "BF16"))
+      for rounding, suffix, more in (("rn", "", "(_x2)?"), ("rz", "_rz", ""))],
+    (r"f32_to_f16_round(_constants)?", "SAT_X2", "rn.f16x2.f32 rz.f16x2.f32 rn.satfinite.f16x2.f32 "
+     "rz.satfinite.f16x2.f32 rp.f16.f32 rm.f16.f32"),
+    (r"f32_to_bf16_round(_constants)?", "SAT_X2", "rn.bf16x2.f32 rz.bf16x2.f32 rn.satfinite.bf16x2.f32 "
+     "rz.satfinite.bf16x2.f32"),
     (r"f32_to_f16(_sat)?(_x2)?", "F16", "rn.f16.f32"),
     (r"f32_to_f16_rz(_sat)?", "F16", "rz.f16.f32"),
     (r"f32_to_f16_round(_constants)?", "F16", "rn.f16.f32 rz.f16.f32 rp.f16.f32 rm.f16.f32"),
     (r"f16_to_f32(_x2)?", "F16", "f32.f16"),
-    (r"f32_to_bf16_x2", "BF16", "rn.bf16x2.f32"),
-    (r"f32_to_bf16(_sat)?(_x2)?", "BF16", "rn.bf16.f32"),
-    (r"f32_to_bf16_rz(_sat)?", "BF16", "rz.bf16.f32"),
-    (r"f32_to_bf16_round(_constants)?", "BF16", "rn.bf16.f32 rz.bf16.f32"),
     (r"f64_to_bf16(_sat|_round|_round_constants)?", "BF16_F64", "rn.bf16.f64"),
     (r"f32_to_tf32(_sat)?", "TF32", "rn.tf32.f32"),
     (r"f32_to_tf32_rz(_sat)?", "TF32", "rz.tf32.f32"),
@@ -153,8 +157,14 @@ def table(codes, names):
     return HEADER.format(modes=len(calls.modes())) + f"# nvcc {calls.nvcc_version()}\n" + "\n".join(lines) + "\n"
 
 
+def split_counts():
+    """counts.txt: the part of the functions, and that of test_kernel_code.py."""
+    functions, title, kernels = COUNTS.read_text().partition("# Kernels over arrays")
+    return functions, title + kernels
+
+
 def counts_are_as_recorded(codes, names):
-    recorded = COUNTS.read_text()
+    recorded, _ = split_counts()
     version = re.search(r"^# nvcc (.*)$", recorded, re.M)[1]
     if version != calls.nvcc_version():
         raise tap.Skip(f"counts.txt is of nvcc {version}, this is {calls.nvcc_version()}")
@@ -184,7 +194,7 @@ def main():
                               [arch for arch in ARCHS if arch.rstrip("af") in known]))
         names = [call.name for call in every]
         if len(sys.argv) > 1:
-            COUNTS.write_text(table(codes, names))
+            COUNTS.write_text(table(codes, names) + split_counts()[1])
             return 0
         properties = [named(title.format(f"sm_{code.arch}"), test, code) for code in codes
                       for title, test in zip(titles, tests)]

@@ -49,12 +49,15 @@ template <class T> struct use {
   static void reductions() {
     (void)mpnum_launch_amax((float *)0, (const T *)0, 1, 0);
     (void)mpnum_launch_all_finite((int *)0, (const T *)0, 1, 0);
+    (void)mpnum_launch_stats((mpnum_stats *)0, (const T *)0, 1, 0);
   }
 };
 void instantiate() {
   use<float>::reductions();
   use<mpnum_f16>::reductions();
+  use<mpnum_e4m3>::reductions();
   (void)mpnum_launch_convert((mpnum_e4m3 *)0, (const float *)0, 1, 0);
+  (void)mpnum_launch_convert((float *)0, (const mpnum_e4m3 *)0, 1, 0);
   (void)mpnum_launch_convert_sat((mpnum_e2m1x2 *)0, (const float *)0, 1, 0);
   (void)mpnum_launch_convert_round((mpnum_bf16 *)0, (const float *)0, 1, MPNUM_ROUND_STOCHASTIC,
                                    MPNUM_OVERFLOW_IEEE, 0, 0, 0);
@@ -79,7 +82,7 @@ class Kernels:
     def __init__(self, folder):
         self.folder = folder
         api = toolchain.load_api().Api()
-        wanted = ("mpnum_f32_to_e4m3", "mpnum_f32_to_e4m3_sat", "mpnum_f32_to_e2m1_sat", "mpnum_f32_to_bf16_sr")
+        wanted = ("mpnum_f32_to_e4m3", "mpnum_f32_to_e4m3_sat", "mpnum_e4m3_to_f32", "mpnum_f32_to_e2m1_sat", "mpnum_f32_to_bf16_sr")
         self.calls = {call.name: call for call in calls.conversions(api) if call.name in wanted}
         self.calls["random"] = calls.Call("random", "mpnum_random", ["uint64_t", "uint64_t"], "uint32_t", 4, 1,
                                           "*out = mpnum_random(in[0], in[1]);")
@@ -164,55 +167,80 @@ def numbers(count):
             struct.unpack("<I", struct.pack("<f", generator.gauss(0, 8)))[0] for _ in range(count)]
 
 
-def converted(arch, parts, size_of, count, shifts, grid, how):
-    """The bytes that a conversion of an array writes; the arrays begin some elements after an aligned address."""
+def converted(arch, parts, source, size, count, shifts, grid, how):
+    """The size bytes that a conversion of an array writes; the arrays begin some bytes after an aligned address."""
     machine = KERNELS.machine(arch)
     before, after = shifts
-    source = machine.allocate(bytes(4 * before) + struct.pack(f"<{count}I", *numbers(count)))
-    target = machine.allocate(after + size_of(count))
+    source = machine.allocate(bytes(before) + source)
+    target = machine.allocate(after + size)
     machine.launch(entry(machine, "convert_kernel", *parts), grid, 32,
-                   [target.address + after, source.address + 4 * before, count, how])
-    assert target.undefined == b"\1" * after + bytes(size_of(count)), "written: not what should be"
+                   [target.address + after, source.address + before, count, how])
+    assert target.undefined == b"\1" * after + bytes(size), "written: not what should be"
     return bytes(target.data[after:])
 
 
 def arrays_convert(arch):
     plain = struct.pack("<IIQQ", 0, 0, 0, 0)
-    for count in (1, 3, 15, 16, 17, 31, 64, 257, 1000):
-        for shifts, grid in (((0, 0), 1), ((1, 0), 2), ((0, 1), 3), ((3, 2), 1)):
-            got = converted(arch, ["cast_plain", "e4m3"], lambda n: n, count, shifts, grid, plain)
-            expected = bytes(KERNELS.on_host("mpnum_f32_to_e4m3", numbers(count)))
-            assert got == expected, (count, shifts, grid)
-        got = converted(arch, ["cast_sat", "e2m1x2"], lambda n: (n + 1) // 2, count, (0, 0), 2, plain)
-        codes = KERNELS.on_host("mpnum_f32_to_e2m1_sat", numbers(count)) + [0]
-        assert got == bytes(codes[place] | codes[place + 1] << 4 for place in range(0, count, 2)), count
-        seed, offset = 77, 5
-        how = struct.pack("<IIQQ", ROUND_STOCHASTIC, 0, seed, offset)
-        got = converted(arch, ["cast_rounded", "bf16"], lambda n: 2 * n, count, (1, 0), 2, how)
-        words = KERNELS.on_host("random", [(seed, offset + place) for place in range(count)])
-        codes = KERNELS.on_host("mpnum_f32_to_bf16_sr", list(zip(numbers(count), words)))
-        assert got == struct.pack(f"<{count}H", *codes), count
+    for count, every in ((1, True), (17, True), (600, True), *([(2600, False)] if arch == "90" else [])):
+        words = numbers(count)
+        floats = struct.pack(f"<{count}I", *words)
+        codes = KERNELS.on_host("mpnum_f32_to_e4m3", words)
+        for shifts, grid in (((0, 0), 1), ((4, 0), 2), ((0, 1), 3), ((12, 3), 1), ((4, 2), 1))[:None if every else 2]:
+            got = converted(arch, ["cast_plain", "e4m3fEES"], floats, count, count, shifts, grid, plain)
+            assert got == bytes(codes), (count, shifts, grid)
+        values = struct.pack(f"<{count}I", *KERNELS.on_host("mpnum_e4m3_to_f32", codes))
+        for shifts, grid in (((0, 0), 1), ((1, 0), 1), ((3, 4), 2))[:None if every else 1]:
+            got = converted(arch, ["cast_plain", "If10mpnum_e4m3"], bytes(codes), 4 * count, count, shifts, grid, plain)
+            assert got == values, (count, shifts, grid)
+        got = converted(arch, ["cast_sat", "e2m1x2"], floats, (count + 1) // 2, count, (0, 0), 2, plain)
+        nibbles = KERNELS.on_host("mpnum_f32_to_e2m1_sat", words) + [0]
+        assert got == bytes(nibbles[place] | nibbles[place + 1] << 4 for place in range(0, count, 2)), count
+        for offset, shifts in ((4, (0, 0)), (5, (4, 0))):
+            how = struct.pack("<IIQQ", ROUND_STOCHASTIC, 0, 77, offset)
+            got = converted(arch, ["cast_rounded", "bf16", "rounding6"], floats, 2 * count, count, shifts, 2, how)
+            random_words = KERNELS.on_host("random", [(77, offset + place) for place in range(count)])
+            codes16 = KERNELS.on_host("mpnum_f32_to_bf16_sr", list(zip(words, random_words)))
+            assert got == struct.pack(f"<{count}H", *codes16), (count, offset)
+
+
+def found_in(codes, kind):
+    """What the reductions give: all_finite, amax, and the fields of mpnum_stats."""
+    format = FORMATS[kind]
+    wide = [FORMATS["f32"].encode(format.decode(code)) for code in codes]
+    magnitudes = [word & 0x7fffffff for word in wide]
+    finite = [word for word in magnitudes if word < INFINITY]
+    bits, least = {"f32": (32, 1 << 23), "f16": (16, 1 << 10), "e4m3": (8, 1 << 3)}[kind]
+    small = [code & (1 << (bits - 1)) - 1 for code in codes]
+    stats = [len(codes), small.count(0), sum(0 < code < least for code in small), magnitudes.count(INFINITY),
+             sum(word > INFINITY for word in magnitudes)]
+    extremes = [max(finite, default=0), min((word for word in finite if word), default=INFINITY)]
+    return int(len(finite) == len(codes)), largest(0, *magnitudes), struct.pack("<5Q2I", *stats, *extremes)
 
 
 def arrays_reduce(arch):
-    half = FORMATS["f16"]
-    for name, mangled, size in (("f32", "If", 4), ("f16", "f16", 2)):
-        for count in (1, 7, 8, 100, 1001):
-            for special in ((), (INFINITY,), (NAN,)):
-                words = [word for word in numbers(count) if is_finite(word)][:-1] + list(special) or [0x3f800000]
-                codes = words if name == "f32" else [half.encode(FORMATS["f32"].decode(word)) for word in words]
-                wide = [FORMATS["f32"].encode(FORMATS[name].decode(code)) for code in codes]
-                content = struct.pack(f"<{len(codes)}{'I' if size == 4 else 'H'}", *codes)
+    """Without scratch into the result of no elements, and with scratch, which becomes zero again."""
+    narrow = {"f16": FORMATS["f16"], "e4m3": FORMATS["e4m3"]}
+    for kind, mangled, size in (("f32", "_IfE", 4), ("f16", "mpnum_f16", 2), ("e4m3", "mpnum_e4m3", 1)):
+        for count in (0, 1, 100, 2900 // size):
+            for special in ((), (INFINITY, 0, 1), (NAN, 0x80000000)):
+                words = ([word for word in numbers(count) if is_finite(word)] + list(special))[:count]
+                codes = words if kind == "f32" else [narrow[kind].encode(FORMATS["f32"].decode(word)) for word in words]
+                content = b"".join(code.to_bytes(size, "little") for code in codes)
                 machine = KERNELS.machine(arch)
-                source = machine.allocate(content)
-                for kernel, start, expected in (
-                        ("amax_kernel", 0, largest(0, *[word & 0x7fffffff for word in wide])),
-                        ("all_finite_kernel", 1, int(all(map(is_finite, wide))))):
-                    target = machine.allocate(struct.pack("<I", start))
-                    machine.launch(entry(machine, kernel, mangled), 3, 64,
-                                   [target.address, source.address, len(codes)])
-                    got = struct.unpack("<I", target.data)[0]
-                    assert got == expected, f"{kernel} of {count} {name}: {got:#x}, not {expected:#x}"
+                source = machine.allocate(bytes(size) + content)
+                all_finite, amax, stats = found_in(codes, kind)
+                for name, empty, expected in (
+                        ("amax", struct.pack("<I", 0), struct.pack("<I", amax)),
+                        ("finite", struct.pack("<I", 1), struct.pack("<I", all_finite)),
+                        ("stats", struct.pack("<5Q2I", len(codes), 0, 0, 0, 0, 0, INFINITY), stats)):
+                    scratch = machine.allocate(bytes(48))
+                    for given in (0, scratch.address):
+                        target = machine.allocate(b"\xb5" * len(empty) if given else empty)
+                        machine.launch(entry(machine, "reduce_kernel", f"reduce_{name}_", mangled), 2, 64,
+                                       [target.address, source.address + size, len(codes), given])
+                        assert target.data == expected, (
+                            f"{name} of {count} {kind}: {target.data.hex()}, not {expected.hex()}")
+                    assert not any(scratch.data), f"scratch of {name}"
 
 
 def side_of(codes, scales, pitch, across, *flags):

@@ -150,6 +150,26 @@ inline cudaError_t cudaMemsetAsync(void *to, int byte, std::size_t bytes,
   });
 }
 
+enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount = 16 };
+
+namespace simt {
+
+/* Of the one device there is; tests choose how many blocks a launcher makes. */
+inline int multiprocessors = 132;
+
+inline int launches = 0; /* that were asked for */
+
+} // namespace simt
+
+inline cudaError_t cudaGetDevice(int *device) {
+  *device = 0;
+  return cudaSuccess;
+}
+inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int) {
+  *value = simt::multiprocessors;
+  return cudaSuccess;
+}
+
 namespace simt {
 
 /* For tests of what a launcher does with an error: every launch returns it, and runs
@@ -208,6 +228,7 @@ cudaError_t cudaLaunchKernel(void (*kernel)(A...), dim3 grid, dim3 block,
                              void **arguments, std::size_t shared_bytes = 0,
                              cudaStream_t = nullptr) {
   simt::latest_fault = {};
+  ++simt::launches;
   if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
   const cudaError_t status = simt::check_launch(grid, block, shared_bytes);
   if (status != cudaSuccess) return status;

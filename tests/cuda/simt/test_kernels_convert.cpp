@@ -3,8 +3,9 @@
  * types against the generic functions of the host, element by element, for arrays of any
  * length and at any place, with guard bytes around what is written.
  *
- * Every type is converted to and from float and double, and five types among themselves;
- * with TEST_ALL_PAIRS all among themselves. */
+ * Every type is converted to and from float and double, and five types among themselves,
+ * with a rounding from float and double alone; with TEST_ALL_PAIRS all among themselves.
+ */
 #include "kernel_types.hpp"
 
 #include <type_traits>
@@ -77,6 +78,7 @@ enum class form { plain, saturating, rounding };
 struct conversion {
   array_type dst, src;
   enum form form;
+  std::size_t tile; /* elements of a warp's */
   cudaError_t (*launch)(void *dst, const void *src, std::size_t n, const manner &);
 };
 
@@ -111,19 +113,20 @@ template <class T> constexpr bool is_one_of_five() {
          std::is_same<T, mpnum_e4m3>::value || std::is_same<T, mpnum_e2m1x2>::value ||
          std::is_same<T, mpnum_e3m2x4>::value;
 }
-template <class Dst, class Src> constexpr bool is_chosen() {
+template <form name, class Dst, class Src> constexpr bool is_chosen() {
 #ifdef TEST_ALL_PAIRS
   return true;
 #else
+  if (name == form::rounding && !is_wide<Src>()) return false;
   return is_wide<Dst>() || is_wide<Src>() ||
          (is_one_of_five<Dst>() && is_one_of_five<Src>());
 #endif
 }
 
 template <form name, class Dst, class Src> void add(std::vector<conversion> &all) {
-  if constexpr (exists<name, Dst, Src>() && is_chosen<Dst, Src>())
-    all.push_back(
-        {array_of<Dst>::value, array_of<Src>::value, name, launch<name, Dst, Src>});
+  if constexpr (exists<name, Dst, Src>() && is_chosen<name, Dst, Src>())
+    all.push_back({array_of<Dst>::value, array_of<Src>::value, name,
+                   mpnum::convert_tile_<Dst, Src>::elements, launch<name, Dst, Src>});
 }
 template <class Dst, class... Src>
 void add_to(std::vector<conversion> &all, list<Src...>) {
@@ -197,13 +200,6 @@ void check_conversion(const conversion &c, std::size_t n, std::size_t dst_at = 0
         *differs.second, *differs.first);
 }
 
-/* Of a thread, and of a block; see the kernel. */
-std::size_t lanes_of(const conversion &c) {
-  if (c.dst.count > 1 || c.src.count > 1) return 8;
-  return 16 / std::max(c.dst.bytes, c.src.bytes);
-}
-std::size_t tile_of(const conversion &c) { return 512 * lanes_of(c); }
-
 /* One conversion for each two sizes of units, in which the arrays' geometry is all. */
 std::vector<conversion> one_of_each_geometry() {
   std::vector<conversion> chosen;
@@ -243,34 +239,46 @@ void every_rounding_is_passed_on(void) {
 }
 
 void random_words_belong_to_elements(void) {
-  const manner how = {MPNUM_ROUND_STOCHASTIC, MPNUM_OVERFLOW_SATURATE, 3, ~0ull - 100};
-  for (const conversion &c : conversions())
-    if (c.form == form::rounding && c.src.type == MPNUM_TYPE_F32)
-      check_conversion(c, tile_of(c) + 5, 0, 0, &how);
+  for (std::uint64_t offset : {~0ull - 99, ~0ull - 100, ~0ull - 101, ~0ull - 102}) {
+    const manner how = {MPNUM_ROUND_STOCHASTIC, MPNUM_OVERFLOW_SATURATE, 3, offset};
+    for (const conversion &c : conversions()) {
+      if (c.form != form::rounding || c.src.type != MPNUM_TYPE_F32) continue;
+      for (std::size_t src_at : {std::size_t{0}, std::size_t{4}})
+        check_conversion(c, 2 * c.tile + 50, 0, src_at, &how);
+    }
+  }
 }
 
 void lengths_around_vectors_and_tiles(void) {
   unsigned turn = 0;
   for (const conversion &c : one_of_each_geometry()) {
-    const std::size_t lanes = lanes_of(c), row = 256 * lanes, tile = tile_of(c);
+    const std::size_t tile = c.tile;
     for (std::size_t n :
-         {std::size_t{1}, std::size_t{2}, std::size_t{3}, lanes - 1, lanes, lanes + 1,
-          row - 1, row, row + 1, tile - 1, tile, tile + 1, 2 * tile + lanes + 3}) {
+         {std::size_t{1}, std::size_t{2}, std::size_t{3}, tile - 1, tile, tile + 1,
+          8 * tile - 1, 8 * tile, 8 * tile + 1, 9 * tile + 19}) {
       simt::use(simt::schedules[turn++ % 6]);
-      if (n != 0) check_conversion(c, n);
+      check_conversion(c, n);
     }
-    for (std::size_t n = 4; n < 2 * lanes; ++n)
+    for (std::size_t n = 4; n < 36; ++n)
       check_conversion(c, n);
   }
 }
 
+/* Heads of each length, arrays that are aligned unlike each other, and both so short that
+ * there is nothing else. */
 void arrays_may_begin_anywhere(void) {
   for (const conversion &c : one_of_each_geometry()) {
-    const std::size_t lanes = lanes_of(c);
-    for (std::size_t dst_at = 0; dst_at < 16; dst_at += c.dst.alignment)
-      for (std::size_t src_at = 0; src_at < 16; src_at += c.src.alignment)
-        for (std::size_t n : {std::size_t{1}, lanes, 5 * lanes + 3})
+    for (std::size_t dst_at = 0; dst_at < 16; dst_at += c.dst.alignment) {
+      for (std::size_t src_at = 0; src_at < 16; src_at += c.src.alignment) {
+        for (std::size_t n : {std::size_t{1}, std::size_t{40}})
           check_conversion(c, n, dst_at, src_at);
+        if (dst_at % 8 == 1 % c.dst.alignment || src_at % 8 == 1 % c.src.alignment)
+          check_conversion(c, 3 * c.tile + 37, dst_at, src_at);
+      }
+    }
+    /* Ends that leave little behind the last tile, or nothing. */
+    for (std::size_t n = 2 * c.tile - 1; n < 2 * c.tile + 18; ++n)
+      check_conversion(c, n, 0, c.src.alignment % 16);
   }
 }
 
@@ -279,7 +287,7 @@ void arrays_of_one_size_convert_in_place(void) {
     if (c.dst.bytes != c.src.bytes || c.dst.count != c.src.count) continue;
     for (const simt::schedule &schedule : simt::schedules) {
       simt::use(schedule);
-      const std::size_t n = tile_of(c) + 77;
+      const std::size_t n = 8 * c.tile + 77;
       piece here = random_piece(c.src, n, 0);
       const piece before = here;
       CHECK(c.launch(here.begin(), here.begin(), n, manner_of(c)) == cudaSuccess, "%s",
@@ -298,23 +306,38 @@ void no_elements_need_no_memory(void) {
   simt::launch_error = cudaSuccess;
 }
 
-/* Fewer blocks than tiles, and blocks that are no multiple of a warp: the kernel is
- * written for any. */
+/* Fewer blocks than tiles: of what one multiprocessor holds, and of any number of warps.
+ */
 void the_grid_strides_over_long_arrays(void) {
   typedef mpnum::cast_plain_<mpnum_f16, float> cast;
-  const std::size_t n = 20011;
+  const std::size_t n = 40 * mpnum::convert_tile_<mpnum_f16, float>::elements + 11;
   std::vector<float> src(n);
   for (std::size_t i = 0; i < n; ++i)
     src[i] = static_cast<float>(i) / 7;
-  for (unsigned threads : {32u, 96u, 256u, 33u}) {
+  for (unsigned threads : {0u, 32u, 96u, 256u}) {
     std::vector<mpnum_f16> dst(n);
-    CHECK(simt::launch(mpnum_convert_kernel_<cast, mpnum_f16, float>, {3, threads},
-                       dst.data(), src.data(), n,
-                       mpnum_launch_rounding_()) == cudaSuccess,
-          "%s", simt::last_fault().text.c_str());
+    const cudaError_t error =
+        threads == 0
+            ? mpnum_launch_convert(dst.data(), src.data(), n, nullptr, 1)
+            : simt::launch(mpnum_convert_kernel_<cast, mpnum_f16, float>, {3, threads},
+                           dst.data(), src.data(), n, mpnum_launch_rounding_());
+    CHECK(error == cudaSuccess, "%s", simt::last_fault().text.c_str());
     for (std::size_t i = 0; i < n; ++i)
       CHECK(dst[i].bits == mpnum_f32_to_f16(src[i]).bits, "%zu of %u threads", i,
             threads);
+  }
+}
+
+/* No block is without work, and no more than the GPU holds are launched. */
+void blocks_are_as_many_as_the_gpu_holds(void) {
+  for (int given : {0, 7}) {
+    const std::size_t most = 4 * (given ? 7u : 132u);
+    for (std::size_t tiles : {std::size_t{1}, most - 1, most, most + 1, 10 * most}) {
+      std::size_t blocks = 0;
+      CHECK(mpnum_launch_blocks_(&blocks, tiles, given) == cudaSuccess &&
+                blocks == std::min(tiles, most),
+            "%zu for %zu tiles", blocks, tiles);
+    }
   }
 }
 
@@ -341,6 +364,7 @@ int main(void) {
   TAP_RUN(arrays_of_one_size_convert_in_place);
   TAP_RUN(no_elements_need_no_memory);
   TAP_RUN(the_grid_strides_over_long_arrays);
+  TAP_RUN(blocks_are_as_many_as_the_gpu_holds);
   TAP_RUN(launchers_return_errors);
   return tap_done();
 }

@@ -48,7 +48,7 @@ void check_health(mpnum_lost (*count_lost)(const T *, std::size_t, mpnum_format,
       mpnum_lost lost = {5, 6};
       simt::use(simt::schedules[which++ % 6]);
       for (std::size_t i = 0; i < n; ++i)
-        mpnum_histogram_add(&expected, mpnum::value_of_(src[i]));
+        mpnum_histogram_add(&expected, mpnum::float_of_(src[i]));
       CHECK_LAUNCH(mpnum_launch_histogram(&histogram, src, n, nullptr));
       CHECK(same(histogram, expected), "%s: histogram of %zu", name, n);
       const mpnum_format format = formats[which % 4];

@@ -34,15 +34,28 @@ template <class T> struct guarded {
   unsigned char after[guard_size];
 };
 
+/* By two launches, and by one with scratch, which is zero again after it. */
 template <class T, class Result>
-Result launched(cudaError_t (*launch)(Result *, const T *, std::size_t, cudaStream_t),
-                const std::vector<T> &values, std::size_t first) {
-  guarded<Result> result;
-  const cudaError_t error =
-      launch(&result.value, values.data() + first, values.size() - first, nullptr);
+Result launched(cudaError_t (*launch)(Result *, const T *, std::size_t, cudaStream_t,
+                                      mpnum_launch_scratch *, int),
+                const std::vector<T> &values, std::size_t first,
+                int multiprocessors = 0) {
+  static mpnum_launch_scratch scratch;
+  static const mpnum_launch_scratch zero = mpnum_launch_scratch();
+  guarded<Result> result, other;
+  const T *const src = values.data() + first;
+  const std::size_t n = values.size() - first;
+  const cudaError_t error = launch(&result.value, src, n, nullptr, 0, multiprocessors);
   CHECK(error == cudaSuccess && result.is_whole(), "%s of %zu: %s",
         mpnum_type_name(mpnum::type_of<T>::value), values.size(),
         cudaGetErrorString(error));
+  simt::launches = 0;
+  CHECK(launch(&other.value, src, n, nullptr, &scratch, multiprocessors) == cudaSuccess &&
+            simt::launches == 1 && other.is_whole() &&
+            std::memcmp(&result.value, &other.value, sizeof(Result)) == 0,
+        "%s of %zu: %d launches", mpnum_type_name(mpnum::type_of<T>::value),
+        values.size(), simt::launches);
+  CHECK(std::memcmp(&scratch, &zero, sizeof zero) == 0, "scratch of %zu", values.size());
   return result.value;
 }
 
@@ -111,7 +124,7 @@ void every_type_is_reduced_as_on_the_host(void) {
     simt::use(schedule);
     for_types(types(), [](auto x) {
       typedef decltype(x) T;
-      const std::size_t tile = 256 * 16 / sizeof(T);
+      const std::size_t tile = 4 * 256 * 16 / sizeof(T);
       for (std::size_t n : {std::size_t{0}, std::size_t{1}, 16 / sizeof(T) + 1, tile + 5})
         check_reductions(random_values<T>(n));
     });
@@ -121,7 +134,7 @@ void every_type_is_reduced_as_on_the_host(void) {
 void reductions_of_any_length_from_anywhere(void) {
   for_types(types(), [](auto x) {
     typedef decltype(x) T;
-    const std::size_t lanes = 16 / sizeof(T), tile = 256 * lanes;
+    const std::size_t lanes = 16 / sizeof(T), tile = 4 * 256 * lanes;
     for (std::size_t first = 0; first < lanes; ++first)
       for (std::size_t n : {std::size_t{0}, std::size_t{1}, lanes - 1, 3 * lanes + 1})
         check_reductions(random_values<T>(first + n), first);
@@ -133,8 +146,9 @@ void reductions_of_any_length_from_anywhere(void) {
 /* Ordinary values with one that is not, in each place of a tile and a little more. */
 template <class T> void check_special_values(std::initializer_list<T> special, T others) {
   for (T x : special) {
-    for (std::size_t place = 0; place < 256 * 16 / sizeof(T) + 9; place += 41) {
-      std::vector<T> values(256 * 16 / sizeof(T) + 9, others);
+    const std::size_t tile = 4 * 256 * 16 / sizeof(T);
+    for (std::size_t place = 0; place < tile + 9; place += tile / 24 + 1) {
+      std::vector<T> values(tile + 9, others);
       values[place] = x;
       simt::use(simt::schedules[place % 6]);
       check_reductions(values);
@@ -152,14 +166,21 @@ void special_values_are_found_in_every_place(void) {
   check_special_values({largest, nan, smallest, zero}, one);
 }
 
-/* More tiles than a grid of reductions has blocks. */
+/* More tiles than a grid has blocks, and results that each block brings its part of. */
 void reductions_stride_over_long_arrays(void) {
-  std::vector<float> values((MPNUM_LAUNCH_REDUCE_BLOCKS_ + 2) * 1024 + 3, 1.0f);
-  const auto amax = [&] { return launched(mpnum_launch_amax<float>, values, 0); };
+  std::vector<float> values(11 * 4096 + 3, 1.0f);
+  const auto amax = [&] { return launched(mpnum_launch_amax<float>, values, 0, 1); };
   simt::use(simt::schedules[0]);
   CHECK(amax() == 1, "%g", static_cast<double>(amax()));
   values.back() = -2;
   CHECK(amax() == 2, "%g", static_cast<double>(amax()));
+  values[5 * 4096] = -3;
+  CHECK(amax() == 3, "%g", static_cast<double>(amax()));
+  for (std::size_t i = 0; i < values.size(); i += 100)
+    values[i] = 0;
+  const mpnum_stats stats = launched(mpnum_launch_stats<float>, values, 0, 1);
+  CHECK(stats.zeros == (values.size() + 99) / 100, "%d zeros",
+        static_cast<int>(stats.zeros));
 }
 
 void launchers_return_errors(void) {

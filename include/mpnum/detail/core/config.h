@@ -94,11 +94,20 @@
 # define MPNUM_DEVICE_HAS_FP8_ 0
 #endif
 
+/* f16 and bf16 that saturate: from sm_80 on, from CUDA 12.1 on. */
+#if MPNUM_DEVICE_ARCH_ >= 800 && defined(__CUDACC_VER_MAJOR__)
+# define MPNUM_DEVICE_HAS_SATURATING_PAIRS_ \
+  (__CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1201)
+#else
+# define MPNUM_DEVICE_HAS_SATURATING_PAIRS_ 0
+#endif
+
 /* Which conversions are an instruction of the target, see hardware.h; the others are
  * integer arithmetic. The bits are the same. */
 #define MPNUM_HAS_HW_F16      MPNUM_ON_DEVICE
 #define MPNUM_HAS_HW_F16X2    (MPNUM_DEVICE_ARCH_ >= 800)
 #define MPNUM_HAS_HW_BF16     (MPNUM_DEVICE_ARCH_ >= 800)
+#define MPNUM_HAS_HW_SAT_X2   MPNUM_DEVICE_HAS_SATURATING_PAIRS_
 #define MPNUM_HAS_HW_BF16_F64 (MPNUM_DEVICE_ARCH_ >= 900)
 #define MPNUM_HAS_HW_TF32_RNA (MPNUM_DEVICE_ARCH_ >= 800)
 #define MPNUM_HAS_HW_TF32     (MPNUM_DEVICE_ARCH_ >= 900)

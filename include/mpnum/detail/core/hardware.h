@@ -3,10 +3,12 @@
  * function each, which the conversions of the types call. Every function gives the bits
  * of the core in round.h. What the PTX ISA leaves open (the low bits of a tf32, the
  * payload of a NaN as f32) is set here, and what cvt lacks (fp8 that does not saturate;
- * f16 and bf16 that do, before PTX 8.1) is a compare after it.
+ * f16 and bf16 that do, before PTX 8.1) is a compare after it. One f16 or bf16 is a pair
+ * with 0 where pairs exist: compilers make F2F of the instruction for one, which runs at
+ * a fraction of the speed of F2FP.
  *
  *     f16           rn rz rp rm                           every GPU
- *     f16x2, bf16   rn (bf16 rz too), two values at once  sm_80 on
+ *     f16x2, bf16x2 rn rz                                 sm_80 on
  *     tf32          rna                                   sm_80 on
  *     tf32          rn rz                                 sm_90 on
  *     bf16 of f64   rn                                    sm_90 on
@@ -45,54 +47,89 @@ MPNUM_INLINE uint32_t mpnum_cvt_overflow_(uint32_t code, uint32_t infinity,
   return code - (uint32_t)(is_inf && overflow == MPNUM_OVERFLOW_SATURATE);
 }
 
+#if MPNUM_HAS_HW_F16X2
+/* Two values, a in the low half. rounding: nearest even or toward zero. */
+MPNUM_INLINE uint32_t mpnum_cvt_f16x2_(float a, float b, mpnum_rounding rounding,
+                                       mpnum_overflow overflow) {
+  const int is_rz = rounding == MPNUM_ROUND_TOWARD_ZERO;
+  uint32_t codes = 0;
+# if MPNUM_HAS_HW_SAT_X2
+  if (overflow == MPNUM_OVERFLOW_SATURATE) {
+    if (is_rz)
+      asm("cvt.rz.satfinite.f16x2.f32 %0, %1, %2;" : "=r"(codes) : "f"(b), "f"(a));
+    else
+      asm("cvt.rn.satfinite.f16x2.f32 %0, %1, %2;" : "=r"(codes) : "f"(b), "f"(a));
+    return codes;
+  }
+# endif
+  if (is_rz)
+    asm("cvt.rz.f16x2.f32 %0, %1, %2;" : "=r"(codes) : "f"(b), "f"(a));
+  else
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(codes) : "f"(b), "f"(a));
+  return mpnum_cvt_overflow_(codes & 0xffffu, 0x7c00u, 0x7fffu, overflow) |
+         mpnum_cvt_overflow_(codes >> 16, 0x7c00u, 0x7fffu, overflow) << 16;
+}
+#endif
+
 #if MPNUM_HAS_HW_F16
 /* rounding: nearest even, toward zero, up or down. */
 MPNUM_INLINE uint32_t mpnum_cvt_f16_(float x, mpnum_rounding rounding,
                                      mpnum_overflow overflow) {
   unsigned short code = 0;
-  switch (rounding) {
-  case MPNUM_ROUND_TOWARD_ZERO:
-    asm("cvt.rz.f16.f32 %0, %1;" : "=h"(code) : "f"(x));
-    break;
-  case MPNUM_ROUND_UP: asm("cvt.rp.f16.f32 %0, %1;" : "=h"(code) : "f"(x)); break;
-  case MPNUM_ROUND_DOWN: asm("cvt.rm.f16.f32 %0, %1;" : "=h"(code) : "f"(x)); break;
-  default: asm("cvt.rn.f16.f32 %0, %1;" : "=h"(code) : "f"(x)); break;
+  if (rounding == MPNUM_ROUND_UP) {
+    asm("cvt.rp.f16.f32 %0, %1;" : "=h"(code) : "f"(x));
+  } else if (rounding == MPNUM_ROUND_DOWN) {
+    asm("cvt.rm.f16.f32 %0, %1;" : "=h"(code) : "f"(x));
+  } else {
+# if MPNUM_HAS_HW_F16X2
+    return mpnum_cvt_f16x2_(x, 0.0f, rounding, overflow) & 0xffffu;
+# else
+    if (rounding == MPNUM_ROUND_TOWARD_ZERO)
+      asm("cvt.rz.f16.f32 %0, %1;" : "=h"(code) : "f"(x));
+    else
+      asm("cvt.rn.f16.f32 %0, %1;" : "=h"(code) : "f"(x));
+# endif
   }
   return mpnum_cvt_overflow_(code, 0x7c00u, 0x7fffu, overflow);
 }
 
-/* To f32; a NaN is made canonical. */
-MPNUM_INLINE float mpnum_cvt_f16_to_f32_(uint32_t code) {
+/* To f32; a NaN is made canonical, or is any, for what is to be rounded again. */
+MPNUM_INLINE float mpnum_cvt_f16_to_f32_any_nan_(uint32_t code) {
   float value = 0;
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"((unsigned short)code));
+  return value;
+}
+MPNUM_INLINE float mpnum_cvt_f16_to_f32_(uint32_t code) {
+  const float value = mpnum_cvt_f16_to_f32_any_nan_(code);
   return (code & 0x7fffu) > 0x7c00u ? mpnum_from_bits_f32(0x7fffffffu) : value;
 }
 #endif
 
-#if MPNUM_HAS_HW_F16X2
-MPNUM_INLINE uint32_t mpnum_cvt_f16x2_(float a, float b) {
-  uint32_t codes = 0;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(codes) : "f"(b), "f"(a));
-  return codes;
-}
-#endif
-
 #if MPNUM_HAS_HW_BF16
-/* rounding: nearest even or toward zero. */
+/* Two values, a in the low half. rounding: nearest even or toward zero. */
+MPNUM_INLINE uint32_t mpnum_cvt_bf16x2_(float a, float b, mpnum_rounding rounding,
+                                        mpnum_overflow overflow) {
+  const int is_rz = rounding == MPNUM_ROUND_TOWARD_ZERO;
+  uint32_t codes = 0;
+# if MPNUM_HAS_HW_SAT_X2
+  if (overflow == MPNUM_OVERFLOW_SATURATE) {
+    if (is_rz)
+      asm("cvt.rz.satfinite.bf16x2.f32 %0, %1, %2;" : "=r"(codes) : "f"(b), "f"(a));
+    else
+      asm("cvt.rn.satfinite.bf16x2.f32 %0, %1, %2;" : "=r"(codes) : "f"(b), "f"(a));
+    return codes;
+  }
+# endif
+  if (is_rz)
+    asm("cvt.rz.bf16x2.f32 %0, %1, %2;" : "=r"(codes) : "f"(b), "f"(a));
+  else
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(codes) : "f"(b), "f"(a));
+  return mpnum_cvt_overflow_(codes & 0xffffu, 0x7f80u, 0x7fffu, overflow) |
+         mpnum_cvt_overflow_(codes >> 16, 0x7f80u, 0x7fffu, overflow) << 16;
+}
 MPNUM_INLINE uint32_t mpnum_cvt_bf16_(float x, mpnum_rounding rounding,
                                       mpnum_overflow overflow) {
-  unsigned short code = 0;
-  if (rounding == MPNUM_ROUND_TOWARD_ZERO) {
-    asm("cvt.rz.bf16.f32 %0, %1;" : "=h"(code) : "f"(x));
-  } else {
-    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(code) : "f"(x));
-  }
-  return mpnum_cvt_overflow_(code, 0x7f80u, 0x7fffu, overflow);
-}
-MPNUM_INLINE uint32_t mpnum_cvt_bf16x2_(float a, float b) {
-  uint32_t codes = 0;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(codes) : "f"(b), "f"(a));
-  return codes;
+  return mpnum_cvt_bf16x2_(x, 0.0f, rounding, overflow) & 0xffffu;
 }
 #endif
 

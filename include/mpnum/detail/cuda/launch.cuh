@@ -7,19 +7,55 @@
 #include "../../cuda/device.cuh"
 #include "../../mpnum.hpp"
 
-/* Before a loop over an array in registers. */
+/* Before a loop over an array in registers, before one that is to stay a loop, and before
+ * one of which so many turns are to be one. */
 #if MPNUM_HAS_CUDA
-# define MPNUM_UNROLL_ _Pragma("unroll")
+# define MPNUM_PRAGMA_(...)   _Pragma(# __VA_ARGS__)
+# define MPNUM_UNROLL_        MPNUM_PRAGMA_(unroll)
+# define MPNUM_NO_UNROLL_     MPNUM_PRAGMA_(unroll 1)
+# define MPNUM_UNROLL_BY_(by) MPNUM_PRAGMA_(unroll(by))
 #else
 # define MPNUM_UNROLL_
+# define MPNUM_NO_UNROLL_
+# define MPNUM_UNROLL_BY_(by)
 #endif
 
 enum {
   MPNUM_LAUNCH_THREADS_ = 256,
-  MPNUM_LAUNCH_VECTORS_ = 2, /* of each thread, in flight together */
-  /* Enough for a reduction to fill any GPU; each block ends in one atomic per result. */
+  MPNUM_LAUNCH_WARPS_ = MPNUM_LAUNCH_THREADS_ / 32,
+  MPNUM_LAUNCH_VECTORS_ = 4, /* of each thread, in flight together */
+  /* Of a multiprocessor: what any GPU holds at a time if a thread has 64 registers, so
+   * that a grid is one wave, and what is enough to keep its memory busy. */
+  MPNUM_LAUNCH_BLOCKS_ = 4,
+  /* Enough for any GPU; what ends in atomics for each block takes no more. */
   MPNUM_LAUNCH_REDUCE_BLOCKS_ = 2048
 };
+
+/* The hot path of a kernel over arrays: whole tiles, in which consecutive threads take
+ * consecutive vectors, MPNUM_LAUNCH_VECTORS_ each before it uses the first. Whether an
+ * array is aligned is asked once, what is before the first vector is left to a few
+ * threads, and what fills no tile to one block. */
+struct alignas(16) mpnum_vector_ {
+  uint32_t at[4];
+};
+
+MPNUM_INLINE int mpnum_is_aligned_(const void *address) {
+  return reinterpret_cast<size_t>(address) % sizeof(mpnum_vector_) == 0;
+}
+/* Bytes before the first vector of an array. */
+MPNUM_INLINE unsigned mpnum_bytes_before_vectors_(const void *address) {
+  return static_cast<unsigned>(0 - reinterpret_cast<size_t>(address)) %
+         sizeof(mpnum_vector_);
+}
+/* Vectors src[0], src[stride] and so on. */
+template <unsigned count>
+static __device__ __forceinline__ void
+mpnum_load_vectors_(mpnum_vector_ (&vectors)[count], const mpnum_vector_ *src,
+                    unsigned stride) {
+  MPNUM_UNROLL_
+  for (unsigned i = 0; i < count; ++i)
+    vectors[i] = src[i * stride];
+}
 
 namespace mpnum {
 
@@ -108,6 +144,24 @@ template <> struct packed_<mpnum_e2m3x4> {
 } // namespace mpnum
 
 #if !MPNUM_HAS_NVRTC
+
+/* How many blocks share tiles, one at least: no more than all multiprocessors of the GPU
+ * hold at once. 0 multiprocessors: the runtime says how many the current device has,
+ * which is no wait and may be captured. */
+static inline cudaError_t mpnum_launch_blocks_(size_t *blocks, size_t tiles,
+                                               int multiprocessors) {
+  if (multiprocessors <= 0) {
+    int device = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+      error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount,
+                                     device);
+    if (error != cudaSuccess) return error;
+  }
+  *blocks = static_cast<size_t>(multiprocessors) * MPNUM_LAUNCH_BLOCKS_;
+  if (tiles < *blocks) *blocks = tiles > 0 ? tiles : 1;
+  return cudaSuccess;
+}
 
 template <class T> struct mpnum_same_ { typedef T type; };
 template <class... Parameters>

@@ -1,0 +1,264 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The hot paths of the kernels over arrays: instructions an element in SASS and in PTX, which do not grow beyond what
+tests/cuda/ptx/counts.txt says, and in SASS no global access below 16 bytes, no local memory, and F2FP where it exists.
+
+usage: tests/cuda/ptx/test_kernel_code.py [--update]
+
+--update writes counts.txt. SASS needs nvdisasm (see hot.py); without it PTX alone is counted.
+"""
+
+import re
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path += [str(Path(__file__).resolve().parents[2] / room) for room in ["harness", "cuda"]]
+
+import tap
+import toolchain
+from ptx import calls, hot
+from toolchain import named
+from tree import ROOT, check
+
+ARCHS = ["75", "80", "89", "90", "100a", "120a"]
+COUNTS = ROOT / "tests/cuda/ptx/counts.txt"
+TITLE = "# Kernels over arrays"
+HEADER = TITLE + """: instructions of SASS / of PTX an element, on the hot path / registers.
+# tests/cuda/ptx/test_kernel_code.py compares, and writes this with --update. Also of nvcc {version}.
+"""
+MOST_REGISTERS = 64  # with which any GPU holds MPNUM_LAUNCH_BLOCKS_ blocks of 256 threads
+BYTES = {"f64": 8, "f32": 4, "tf32": 4, "f16": 2, "bf16": 2, "e2m1x2": 0.5, "e3m2x4": 0.75}
+SM_WITH = {"f32": 0, "f16": 0, "bf16": 80, "e4m3": 89, "e5m2": 89}  # conversions are instructions from there on
+
+
+@dataclass
+class Kernel:
+    form: str  # plain, sat, rz or sr; finite, amax or stats
+    src: str
+    dst: str = ""
+
+    @property
+    def name(self):
+        return f"{self.form}_{self.src}" + (f"_to_{self.dst}" if self.dst else "")
+
+    @property
+    def instance(self):
+        """The kernel as C++ names it, and a part of its mangled name that is no other's."""
+        src, dst = c_type(self.src), c_type(self.dst)
+        if not self.dst:
+            return f"mpnum_reduce_kernel_<mpnum::reduce_{self.form}_<{src}>, {src}>", f"reduce_{self.form}_I{mangled(src)}E"
+        from_one, to_one = element(src), element(dst)
+        rounding = {"rz": "TOWARD_ZERO", "sr": "STOCHASTIC"}.get(self.form)
+        cast = "rounded" if rounding else self.form
+        more = f", MPNUM_ROUND_{rounding}" if rounding else ""
+        number = {"rz": "L14mpnum_rounding1E", "sr": "L14mpnum_rounding6E"}.get(self.form, "")
+        return (f"mpnum_convert_kernel_<mpnum::cast_{cast}_<{to_one}, {from_one}{more}>, {dst}, {src}>",
+                f"cast_{cast}_I{mangled(to_one)}{mangled(from_one)}{number}E")
+
+    @property
+    def bytes(self):
+        return size(self.src) + (size(self.dst) if self.dst else 0)
+
+    def has_instruction(self, arch):
+        def has(kind):
+            least = SM_WITH.get(re.sub(r"x\d$", "", kind))
+            if kind[:4] in ("e2m1", "e3m2", "e2m3"):
+                return arch[-1] in "af" and int(arch[:-1]) >= 100
+            return least is not None and int(arch.rstrip("af")) >= least
+        return has(self.src) and has(self.dst) and self.form in ("plain", "sat")
+
+    def budget(self, arch):
+        """Instructions a byte moved that leave a GPU bound by its memory; None where there is no such claim."""
+        if self.form in ("finite", "amax") or (self.dst and self.has_instruction(arch)):
+            return 2
+        return {"stats": 4, "sr": 6}.get(self.form, 4)
+
+
+def size(kind):
+    return BYTES.get(kind, 1)
+
+
+def c_type(kind):
+    return {"f32": "float", "f64": "double"}.get(kind, f"mpnum_{kind}")
+
+
+def element(kind):
+    return re.sub(r"x\d$", "", kind)
+
+
+def mangled(kind):
+    return {"float": "f", "double": "d"}.get(kind, f"{len(kind)}{kind}")
+
+
+KERNELS = [Kernel(form, *pair.split(">")) for form, pairs in {
+    "sat": "f32>f16 f32>bf16 f32>e4m3 f32>e4m3fnuz f32>e3m2x4 f32>e2m1x2 f16>e4m3 bf16>e4m3 bf16>e2m1x2",
+    "plain": "f32>bf16 f32>e4m3 f64>f32 f16>f32 bf16>f32 e4m3>f32 e5m2>f32 e3m2x4>f32 e2m1x2>f32 e4m3>f16 e4m3>bf16",
+    "rz": "f32>bf16", "sr": "f32>bf16 f32>e4m3", "finite": "f32 f16 e4m3", "amax": "f32 f16 e4m3",
+    "stats": "f32 bf16 e4m3"}.items() for pair in pairs.split()]
+# Above the budget: software conversions, of which the scalar form sets the instructions, and Philox.
+OVER_BUDGET = {"sat_f32_to_e4m3", "sat_f32_to_e4m3fnuz", "sat_f32_to_e3m2x4", "sat_f32_to_e2m1x2", "sat_f16_to_e4m3",
+               "sat_bf16_to_e4m3", "sat_bf16_to_e2m1x2", "plain_f32_to_e4m3", "plain_e4m3_to_bf16", "plain_e4m3_to_f16",
+               "sr_f32_to_bf16", "sr_f32_to_e4m3"}
+
+
+def source():
+    lines = ["#include <mpnum/cuda/kernels.cuh>", "extern const void *const kernels[];", "const void *const kernels[] = {"]
+    lines += [f"  reinterpret_cast<const void *>({kernel.instance[0]})," for kernel in KERNELS]
+    return "\n".join([*lines, "};"]) + "\n"
+
+
+class Code:
+    """What nvcc makes of all kernels for one architecture."""
+
+    def __init__(self, arch, folder):
+        self.arch = arch
+        ptx, cubin = folder / f"{arch}.ptx", folder / f"{arch}.cubin"
+        ptx_text = calls.compile_ptx(source(), folder, arch)
+        ptx.write_text(ptx_text)
+        said = check(calls.nvcc(), "-cubin", f"-arch=sm_{arch}", "-Xptxas", "-v", ptx, "-o", cubin)
+        self.reports = dict(re.findall(r"Compiling entry function '(\w+)'(.*?Used \d+ registers)", said, re.S))
+        self.texts = {"ptx": hot.kernels_of(ptx_text, "ptx"), "sass": {}}
+        program = hot.nvdisasm()
+        if program:
+            self.texts["sass"] = hot.kernels_of(check(program, "-c", cubin), "sass")
+
+    def full_name(self, kernel):
+        found = [name for name in self.reports if kernel.instance[1] in name]
+        assert len(found) == 1, (kernel.name, found)
+        return found[0]
+
+    def instructions(self, kernel, dialect):
+        return self.texts[dialect][self.full_name(kernel)]
+
+    def each(self, kernel, dialect):
+        """Instructions an element on the hot path."""
+        if not self.texts[dialect]:
+            return None
+        path = hot.hot_path(self.instructions(kernel, dialect), dialect)
+        sizes = {"LDG": size(kernel.src), "STG": size(kernel.dst) if kernel.dst else 0}
+        wide = "LDG" if sizes["LDG"] >= sizes["STG"] else "STG"
+        return round(len(path) / (hot.wide_bytes(path, dialect, wide) / sizes[wide]), 2)
+
+    def registers(self, kernel):
+        return int(re.search(r"Used (\d+)", self.reports[self.full_name(kernel)])[1])
+
+    def cell(self, kernel):
+        shown = [self.each(kernel, dialect) for dialect in ("sass", "ptx")]
+        return "/".join(["-" if one is None else f"{one:g}" for one in shown] + [str(self.registers(kernel))])
+
+
+def reaches_the_budget(code):
+    need_sass(code)
+    over = []
+    for kernel in KERNELS:
+        each, budget = code.each(kernel, "sass"), kernel.budget(code.arch) * kernel.bytes
+        is_listed = kernel.name in OVER_BUDGET and not kernel.has_instruction(code.arch)
+        if each > budget and not is_listed:
+            over.append(f"{kernel.name}: {each:g} instructions an element, of {budget:g}")
+    assert not over, "\n".join(over)
+
+
+def keeps_to_registers(code):
+    for kernel in KERNELS:
+        report = code.reports[code.full_name(kernel)]
+        assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in report, f"{kernel.name}: {report}"
+        assert code.registers(kernel) <= MOST_REGISTERS, f"{kernel.name}: {report}"
+
+
+def moves_sixteen_bytes_at_a_time(code):
+    need_sass(code)
+    for kernel in KERNELS:
+        path = hot.hot_path(code.instructions(kernel, "sass"), "sass")
+        memory = [one.text for one in path if re.match(r"(LDG|STG|LD|ST|LDL|STL|ATOM\w*|RED\w*)\.", one.text + ".")]
+        narrow = [text for text in memory if not hot.WIDE_ACCESS["sass"].match(text)]
+        assert memory and not narrow, f"{kernel.name}: {narrow}"
+        local = [one.text for one in code.instructions(kernel, "sass") if re.match(r"(LDL|STL)\b", one.opcode)]
+        assert not local, f"{kernel.name}: {local}"
+
+
+def converts_by_f2fp(code):
+    """sm_80 on: F2F, which is slower by far, has no place outside doubles."""
+    need_sass(code)
+    for kernel in KERNELS:
+        if "f64" in kernel.name:
+            continue
+        slow = [one.text for one in code.instructions(kernel, "sass") if one.opcode.startswith("F2F.")]
+        assert not slow, f"{kernel.name}: {slow}"
+        fast = [one for one in code.instructions(kernel, "sass") if one.opcode.startswith("F2FP.")]
+        if kernel.form == "sat" and kernel.has_instruction(code.arch):
+            assert fast, f"{kernel.name}: no F2FP"
+
+
+def need_sass(code):
+    if not code.texts["sass"]:
+        raise tap.Skip("no nvdisasm: set MPNUM_NVDISASM, or install the Python package nvidia-cuda-nvdisasm")
+
+
+def table(codes):
+    rows = [["# kernel", *[f"sm_{code.arch}" for code in codes]]]
+    rows += [[kernel.name, *[code.cell(kernel) for code in codes]] for kernel in KERNELS]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = [" ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
+    return HEADER.format(version=calls.nvcc_version()) + "\n".join(lines) + "\n"
+
+
+def split_counts():
+    """counts.txt: what is before the kernels, and their part."""
+    before, title, after = COUNTS.read_text().partition(TITLE)
+    return before, title + after
+
+
+def counts_do_not_grow(codes):
+    recorded = split_counts()[1]
+    version = re.search(r"of nvcc ([\d.]+)\.$", recorded, re.M)
+    if not version or version[1] != calls.nvcc_version():
+        raise tap.Skip(f"counts.txt is of nvcc {version and version[1]}, this is {calls.nvcc_version()}")
+    old = {line.split()[0]: line.split()[1:] for line in recorded.splitlines() if not line.startswith("#")}
+    assert set(old) == {kernel.name for kernel in KERNELS}, set(old) ^ {kernel.name for kernel in KERNELS}
+    grown = []
+    for place, code in enumerate(codes):
+        for kernel in KERNELS:
+            was, now = old[kernel.name][place], code.cell(kernel)
+            if any("-" not in pair and float(pair[1]) > float(pair[0]) for pair in list(zip(was.split("/"), now.split("/")))[:2]):
+                grown.append(f"{kernel.name} on sm_{code.arch}: {now}, was {was}")
+    assert not grown, "\n".join(grown) + "\nlook at why, then run tests/cuda/ptx/test_kernel_code.py --update"
+
+
+def skip(reason):
+    raise tap.Skip(reason)
+
+
+def main():
+    if sys.argv[1:] not in ([], ["--update"]):
+        print(__doc__.strip(), file=sys.stderr)
+        return 2
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            known = calls.archs_of_nvcc()
+        except tap.Skip as reason:
+            return tap.run(named("the code of the kernels", skip, str(reason)))
+        codes = [Code(arch, Path(folder)) for arch in ARCHS if arch.rstrip("af") in known]
+        if len(sys.argv) > 1:
+            if not codes[0].texts["sass"]:
+                print("test_kernel_code.py: no nvdisasm, so nothing is written", file=sys.stderr)
+                return 1
+            COUNTS.write_text(split_counts()[0] + table(codes))
+            return 0
+        properties = []
+        for code in codes:
+            properties += [named(f"sm_{code.arch} reaches the budget", reaches_the_budget, code),
+                           named(f"sm_{code.arch} keeps to registers", keeps_to_registers, code),
+                           named(f"sm_{code.arch} moves 16 bytes at a time", moves_sixteen_bytes_at_a_time, code)]
+            if int(code.arch.rstrip("af")) >= 80:
+                properties.append(named(f"sm_{code.arch} converts by F2FP", converts_by_f2fp, code))
+        if len(codes) < len(ARCHS):
+            properties.append(named("counts do not grow", skip, "this nvcc does not compile for all targets"))
+        else:
+            properties.append(named("counts do not grow", counts_do_not_grow, codes))
+        return tap.run(*properties)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
