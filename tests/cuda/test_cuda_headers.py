@@ -61,7 +61,7 @@ __global__ void reduce(float *out, int *flags, uint32_t *words, const float *in,
 __global__ void merge(mpnum_grad_findings *all, double *sums, uint64_t *word, const mpnum_grad_findings *own) {
   __shared__ mpnum_grad_findings findings;
   __shared__ mpnum_total total;
-  __shared__ uint64_t scratch[MPNUM_BLOCK_SCRATCH];
+  __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   const unsigned i = mpnum_thread_index();
   mpnum_block_findings(&findings, own[i]);
   mpnum_block_total(&total, own[i].squares);

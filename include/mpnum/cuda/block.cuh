@@ -114,6 +114,19 @@ MPNUM_DEVICE_ float mpnum_block_sum_f32(float value, uint32_t *scratch) {
   return mpnum_warp_sum_f32(
       mpnum_from_bits_f32(mpnum_share_warp_words_(sum, minus_zero, scratch)));
 }
+/* As mpnum_block_sum_f32, of doubles. NaN: canonical 0x7fffffffffffffff. */
+MPNUM_DEVICE_ double mpnum_warp_sum_f64_(double value) {
+  for (int step = 16; step > 0; step /= 2)
+    value = mpnum_add_f64_(value, __shfl_xor_sync(MPNUM_ALL_LANES_, value, step));
+  return mpnum_isnan_f64(value) ? mpnum_from_bits_f64(0x7fffffffffffffffu) : value;
+}
+MPNUM_DEVICE_ double mpnum_block_sum_f64(double value, uint32_t *scratch) {
+  const uint64_t sum = mpnum_bits_f64(mpnum_warp_sum_f64_(value));
+  const uint64_t upper = mpnum_share_warp_words_(static_cast<uint32_t>(sum >> 32),
+                                                 0x80000000u, scratch); /* -0 */
+  const uint32_t lower = mpnum_share_warp_words_(static_cast<uint32_t>(sum), 0, scratch);
+  return mpnum_warp_sum_f64_(mpnum_from_bits_f64(upper << 32 | lower));
+}
 /* As mpnum_warp_max_f32. */
 MPNUM_DEVICE_ float mpnum_block_max_f32(float value, uint32_t *scratch) {
   return mpnum_from_ordered_f32_(mpnum_block_max_u32(mpnum_ordered_f32_(value), scratch));
@@ -303,26 +316,6 @@ MPNUM_DEVICE_ mpnum_argmax mpnum_block_argmax_f32(float value, uint32_t index,
   return result;
 }
 
-/* A row that a block holds in registers, normalised in place: the first count of x of
- * each thread are elements of it, in any order, columns of all threads together. 4 syncs
- * for RMS norm, 8 for layer norm, and 8 more where a row's mean is large beside its
- * deviation. Special rows and error: normalize.h. The bits are those of
- * mpnum_normalize_rows wherever sums of doubles are the same in both orders, and do not
- * depend on the GPU. */
-MPNUM_DEVICE_ double mpnum_block_sum_of_doubles_(double value, uint32_t *scratch) {
-  uint64_t bits = 0;
-  for (int step = 16; step > 0; step /= 2)
-    value = mpnum_add_f64_(value, __shfl_xor_sync(MPNUM_ALL_LANES_, value, step));
-  bits = mpnum_bits_f64(value);
-  bits = static_cast<uint64_t>(
-             mpnum_share_warp_words_(static_cast<uint32_t>(bits >> 32), 0, scratch))
-             << 32 |
-         mpnum_share_warp_words_(static_cast<uint32_t>(bits), 0, scratch);
-  value = mpnum_from_bits_f64(bits);
-  for (int step = 16; step > 0; step /= 2)
-    value = mpnum_add_f64_(value, __shfl_xor_sync(MPNUM_ALL_LANES_, value, step));
-  return value;
-}
 /* Sums of elements, unless nobody wants them, and of squares, as map makes them. */
 template <unsigned N>
 MPNUM_DEVICE_ void mpnum_block_norm_sums_(const mpnum_lanes<float, N> &x, unsigned count,
@@ -335,8 +328,8 @@ MPNUM_DEVICE_ void mpnum_block_norm_sums_(const mpnum_lanes<float, N> &x, unsign
     values = mpnum_add_f64_(values, wide);
     squares = mpnum_add_f64_(squares, mpnum_mul_f64_(wide, wide));
   }
-  sums[0] = has_values ? mpnum_block_sum_of_doubles_(values, scratch) : 0;
-  sums[1] = mpnum_block_sum_of_doubles_(squares, scratch);
+  sums[0] = has_values ? mpnum_block_sum_f64(values, scratch) : 0;
+  sums[1] = mpnum_block_sum_f64(squares, scratch);
 }
 template <unsigned N>
 MPNUM_DEVICE_ void mpnum_block_norm_(mpnum_norm_kind kind, mpnum_lanes<float, N> &x,
@@ -358,6 +351,12 @@ MPNUM_DEVICE_ void mpnum_block_norm_(mpnum_norm_kind kind, mpnum_lanes<float, N>
   for (unsigned i = 0; i < N; ++i)
     if (i < count) x.at[i] = mpnum_norm_canonical_(mpnum_normed_(&row.map, x.at[i]));
 }
+/* A row that a block holds in registers, normalised in place: the first count of x of
+ * each thread are elements of it, in any order, columns of all threads together. 4 syncs
+ * for RMS norm, 8 for layer norm, and 8 more where a row's mean is large beside its
+ * deviation. Special rows and error: normalize.h. The bits are those of
+ * mpnum_normalize_rows wherever sums of doubles are the same in both orders, and do not
+ * depend on the GPU. */
 template <unsigned N>
 MPNUM_DEVICE_ void mpnum_block_layer_norm(mpnum_lanes<float, N> &x, unsigned count,
                                           size_t columns, float epsilon,
@@ -371,27 +370,7 @@ MPNUM_DEVICE_ void mpnum_block_rms_norm(mpnum_lanes<float, N> &x, unsigned count
   mpnum_block_norm_(MPNUM_NORM_RMS, x, count, columns, epsilon, scratch);
 }
 
-/* Sums of doubles, and what gradients are found to be (grad_tensor.h). */
-
-/* The sum of each warp, added in pairs of lanes 16, 8, 4, 2 and 1 apart, then the sum of
- * these in the same way. NaN: canonical 0x7fffffffffffffff. scratch: MPNUM_BLOCK_SCRATCH
- * words of 64 bits. */
-MPNUM_DEVICE_ double mpnum_warp_sum_f64_(double value) {
-  for (int step = 16; step > 0; step /= 2)
-    value = __dadd_rn(value, __shfl_xor_sync(MPNUM_ALL_LANES_, value, step));
-  return mpnum_isnan_f64(value) ? mpnum_from_bits_f64(0x7fffffffffffffffu) : value;
-}
-MPNUM_DEVICE_ double mpnum_block_sum_f64(double value, uint64_t *scratch) {
-  const unsigned lane = mpnum_thread_index() % 32;
-  const unsigned warps = mpnum_block_size() / 32;
-  value = mpnum_warp_sum_f64_(value);
-  if (lane == 0) scratch[mpnum_thread_index() / 32] = mpnum_bits_f64(value);
-  __syncthreads();
-  const uint64_t minus_zero = static_cast<uint64_t>(1) << 63; /* as for floats */
-  value = mpnum_from_bits_f64(lane < warps ? scratch[lane] : minus_zero);
-  __syncthreads();
-  return mpnum_warp_sum_f64_(value);
-}
+/* What gradients are found to be (grad_tensor.h). */
 
 /* The sum, modulo 2^64. */
 MPNUM_DEVICE_ uint64_t mpnum_warp_sum_u64_(uint64_t value) {

@@ -95,7 +95,7 @@ void health_launchers_refuse_and_return_errors(void) {
 }
 
 __global__ void sum_f64(const double *values, double *sums) {
-  __shared__ std::uint64_t scratch[MPNUM_BLOCK_SCRATCH];
+  __shared__ std::uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   const unsigned i = mpnum_thread_index();
   sums[2 * i] = mpnum_block_sum_f64(values[i], scratch);
   sums[2 * i + 1] = mpnum_block_sum_f64(-values[i], scratch);

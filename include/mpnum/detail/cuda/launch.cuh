@@ -8,8 +8,8 @@
 #include "../../mpnum.hpp"
 
 /* Before a loop over an array in registers, before one that is to stay a loop, and before
- * one of which so many turns are to be one. */
-#if MPNUM_HAS_CUDA
+ * one of which so many turns are to be one. The host's compiler does not know them. */
+#if MPNUM_HAS_CUDA && defined(__CUDA_ARCH__)
 # define MPNUM_PRAGMA_(...)   _Pragma(# __VA_ARGS__)
 # define MPNUM_UNROLL_        MPNUM_PRAGMA_(unroll)
 # define MPNUM_NO_UNROLL_     MPNUM_PRAGMA_(unroll 1)
