@@ -236,7 +236,8 @@ def kernels_of_rows_need_no_local_memory(arch, *flags):
     said, _ = compile_text(ROW_LAUNCHES, gencode(arch), "-Xptxas", "-v", "-cubin", *flags)
     kernels = said.count("Compiling entry function")
     clean = said.count("0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads")
-    assert kernels >= 9 and clean == kernels, f"{clean} of {kernels} kernels without local memory"
+    frames = said.count("bytes stack frame")
+    assert kernels >= 9 and frames >= kernels and clean == frames, f"{clean} of {frames} functions without local memory"
 
 
 def device_header_compiles_with_nvrtc(arch):

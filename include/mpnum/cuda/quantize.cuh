@@ -192,7 +192,8 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
 
 /* Blocks of 256 threads for n elements, `lanes` in a vector. */
 static inline size_t mpnum_quantize_blocks_(size_t n, size_t lanes) {
-  const size_t tile = MPNUM_LAUNCH_THREADS_ * MPNUM_QUANTIZE_VECTORS_ * lanes;
+  const size_t tile =
+      static_cast<size_t>(MPNUM_LAUNCH_THREADS_) * MPNUM_QUANTIZE_VECTORS_ * lanes;
   const size_t tiles = n / tile + (n % tile != 0), limit = MPNUM_LAUNCH_REDUCE_BLOCKS_;
   return tiles < limit ? tiles : limit;
 }

@@ -684,10 +684,10 @@ MPNUM_HOST_INLINE_ void mpnum_round_steps_of_(mpnum_steps_ *steps, mpnum_isa isa
     steps->round = MPNUM_PICK_AS_(mpnum_round_step_, isa, round_nearest);
   } else if (may_be_prefix && mpnum_has_prefix_loop_(conversion)) {
     steps->round = MPNUM_PICK_AS_(mpnum_round_step_, isa, round_prefixes);
-  } else if (steps->rounder.any.has_cut) {
-    steps->round = MPNUM_PICK_WIDE_AS_(mpnum_round_step_, isa, cut_floats);
   } else {
     steps->round = MPNUM_PICK_WIDE_AS_(mpnum_round_step_, isa, round_floats);
+    if (steps->rounder.any.has_cut)
+      steps->round = MPNUM_PICK_WIDE_AS_(mpnum_round_step_, isa, cut_floats);
   }
 }
 /* A conversion known at run time only, which no dense one is. */
