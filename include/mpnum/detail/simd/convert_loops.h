@@ -680,15 +680,13 @@ MPNUM_HOST_INLINE_ void mpnum_round_steps_of_(mpnum_steps_ *steps, mpnum_isa isa
   if (conversion->rounding == MPNUM_ROUND_STOCHASTIC)
     steps->random = MPNUM_PICK_WIDE_AS_(mpnum_random_step_, isa, random);
   if (conversion->rounding == MPNUM_ROUND_STOCHASTIC && !steps->random) return;
-  if (may_be_value && mpnum_has_nearest_value_(conversion)) {
-    steps->round = MPNUM_PICK_AS_(mpnum_round_step_, isa, round_nearest);
-  } else if (may_be_prefix && mpnum_has_prefix_loop_(conversion)) {
+  steps->round = MPNUM_PICK_WIDE_AS_(mpnum_round_step_, isa, round_floats);
+  if (steps->rounder.any.has_cut)
+    steps->round = MPNUM_PICK_WIDE_AS_(mpnum_round_step_, isa, cut_floats);
+  if (may_be_prefix && mpnum_has_prefix_loop_(conversion))
     steps->round = MPNUM_PICK_AS_(mpnum_round_step_, isa, round_prefixes);
-  } else {
-    steps->round = MPNUM_PICK_WIDE_AS_(mpnum_round_step_, isa, round_floats);
-    if (steps->rounder.any.has_cut)
-      steps->round = MPNUM_PICK_WIDE_AS_(mpnum_round_step_, isa, cut_floats);
-  }
+  if (may_be_value && mpnum_has_nearest_value_(conversion))
+    steps->round = MPNUM_PICK_AS_(mpnum_round_step_, isa, round_nearest);
 }
 /* A conversion known at run time only, which no dense one is. */
 MPNUM_HOST_ONCE_ void mpnum_convert_any_(const mpnum_conversion_ *conversion, void *dst,
