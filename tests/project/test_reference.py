@@ -76,7 +76,7 @@ def comments_are_taken_over():
                        ("reduce.md", "The index of the first element that is Inf or NaN; n if none is."),
                        ("mpnum_hpp.md", "To float and double, exact."),
                        ("histogram.md", "  uint64_t zeros; /* of either sign, not among counts */"),
-                       ("cuda_reduce_cuh.md", r"\*result, in device memory, becomes 1 if no element is Inf or NaN, else 0.")):
+                       ("cuda_reduce_cuh.md", r"Reductions of n elements to \*result, in device memory.")):
         assert f"\n{line}\n" in texts[file], f"{file}: {line}"
 
 
