@@ -27,10 +27,15 @@ MPNUM_MATH_ mpnum_softmax_state mpnum_softmax_state_empty(void) {
 }
 /* The larger one, +0 above -0; canonical NaN if one is. */
 MPNUM_REAL_ float mpnum_larger_(float a, float b) {
+#if MPNUM_CLAMPS_NAN_
+  asm("max.NaN.f32 %0, %0, %1;" : "+f"(a) : "f"(b));
+  return a;
+#else
   const uint32_t bits_a = mpnum_bits_f32(a), bits_b = mpnum_bits_f32(b);
   const uint32_t larger = mpnum_order_(bits_a) > mpnum_order_(bits_b) ? bits_a : bits_b;
   if (mpnum_isnan_f32(a) || mpnum_isnan_f32(b)) return mpnum_from_bits_f32(0x7fffffffu);
   return mpnum_from_bits_f32(larger);
+#endif
 }
 /* sum e^((from - to) scale), from <= to. */
 MPNUM_REAL_ float mpnum_rescaled_(float sum, float from, float to, float scale) {
@@ -79,7 +84,7 @@ MPNUM_REAL_ float mpnum_largest_(float largest, const float *x, int n) {
   int i = 0;
 #if MPNUM_CLAMPS_NAN_
   for (; i < n; ++i)
-    asm("max.NaN.f32 %0, %0, %1;" : "+f"(largest) : "f"(x[i]));
+    largest = mpnum_larger_(largest, x[i]);
   return largest;
 #else
   uint32_t above = mpnum_order_(mpnum_bits_f32(largest)), below = above;

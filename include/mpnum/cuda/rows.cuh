@@ -81,7 +81,7 @@ struct row_looker_ {
   float *kept;
   __device__ __forceinline__ void operator()(unsigned i, pair_ x) {
     if (kept) row_keep_pair_(kept, i, x);
-    largest = row_larger_(largest, row_larger_(x.at[0], x.at[1]));
+    largest = mpnum_larger_(largest, mpnum_larger_(x.at[0], x.at[1]));
   }
 };
 /* Sums e^t, and keeps it instead of x; of what is masked, if that is asked, as -0. */

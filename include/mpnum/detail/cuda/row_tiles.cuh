@@ -27,7 +27,6 @@ enum : unsigned {
   row_lanes_ = 64,
   row_tile_ = 2048,
   row_warps_ = 16,
-  batch = 4,        /* pairs that a thread loads before it looks at them */
   row_kept_ = 12288 /* floats that every GPU has room for without being asked */
 };
 
@@ -149,17 +148,6 @@ static __device__ __forceinline__ uint32_t row_count_(const row_place_ &place,
     value += __shfl_xor_sync(0xffffffffu, value, step);
   return value;
 }
-/* The larger of both, +0 above -0; NaN if one is. */
-static __device__ __forceinline__ float row_larger_(float a, float b) {
-#if MPNUM_ON_DEVICE && MPNUM_DEVICE_ARCH_ >= 800
-  float larger;
-  asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(a), "f"(b));
-  return larger;
-#else
-  return mpnum_larger_(a, b);
-#endif
-}
-
 /* The sum of a tile, its 64 lanes by halves; of few threads the other lanes are 0. */
 static __device__ __forceinline__ float row_folded_(const row_place_ &place, pair_ sum) {
   for (int step = place.lanes / 2; step > 0; step /= 2) {
