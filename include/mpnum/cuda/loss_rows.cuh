@@ -181,13 +181,9 @@ template <class G, class Src, class Index>
 static __global__ void __launch_bounds__(512, 1)
     mpnum_cross_entropy_rows_kernel_(mpnum::loss_job_<G, Src, Index> job) {
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
-  const size_t step = static_cast<size_t>(gridDim.x) * blockDim.y;
-  for (size_t first = static_cast<size_t>(blockIdx.x) * blockDim.y; first < job.from.rows;
-       first += step)
-    mpnum::loss_row_(job,
-                     mpnum::row_place_of_(first + threadIdx.y, job.from.rows,
-                                          job.from.columns, job.from.kept),
-                     scratch);
+  mpnum::row_places_(job.from, [&](const mpnum::row_place_ &place) {
+    mpnum::loss_row_(job, place, scratch);
+  });
 }
 
 /* How many targets are not ignore_index. One block of a multiple of 32 threads. */
@@ -352,13 +348,9 @@ template <class Dx, class Dy, class Y>
 static __global__ void __launch_bounds__(512, 1)
     mpnum_softmax_backward_rows_kernel_(mpnum::slope_job_<Dx, Dy, Y> job) {
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
-  const size_t step = static_cast<size_t>(gridDim.x) * blockDim.y;
-  for (size_t first = static_cast<size_t>(blockIdx.x) * blockDim.y; first < job.y.rows;
-       first += step)
-    mpnum::slope_row_(
-        job,
-        mpnum::row_place_of_(first + threadIdx.y, job.y.rows, job.y.columns, job.y.kept),
-        scratch);
+  mpnum::row_places_(job.y, [&](const mpnum::row_place_ &place) {
+    mpnum::slope_row_(job, place, scratch);
+  });
 }
 
 #if !MPNUM_HAS_NVRTC

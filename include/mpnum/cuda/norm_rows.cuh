@@ -300,15 +300,10 @@ template <class To, class Src>
 static __global__ void __launch_bounds__(512, 1)
     mpnum_normalize_rows_kernel_(mpnum::norm_job_<To, Src> job) {
   __shared__ mpnum::norm_scratch_ scratch;
-  const size_t step = static_cast<size_t>(gridDim.x) * blockDim.y;
   float amax = 0;
-  for (size_t first = static_cast<size_t>(blockIdx.x) * blockDim.y; first < job.from.rows;
-       first += step)
-    amax = mpnum_amax(
-        amax, mpnum::norm_one_(job,
-                               mpnum::row_place_of_(first + threadIdx.y, job.from.rows,
-                                                    job.from.columns, job.from.kept),
-                               &scratch));
+  mpnum::row_places_(job.from, [&](const mpnum::row_place_ &place) {
+    amax = mpnum_amax(amax, mpnum::norm_one_(job, place, &scratch));
+  });
   mpnum::norm_amax_(job.to, amax);
 }
 

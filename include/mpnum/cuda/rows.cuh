@@ -306,25 +306,17 @@ template <class Dst, class Src>
 static __global__ void __launch_bounds__(512, 1)
     mpnum_softmax_rows_kernel_(mpnum::softmax_job_<Dst, Src> job) {
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
-  const size_t step = static_cast<size_t>(gridDim.x) * blockDim.y;
-  for (size_t first = static_cast<size_t>(blockIdx.x) * blockDim.y; first < job.from.rows;
-       first += step)
-    mpnum::softmax_row_(job,
-                        mpnum::row_place_of_(first + threadIdx.y, job.from.rows,
-                                             job.from.columns, job.from.kept),
-                        scratch);
+  mpnum::row_places_(job.from, [&](const mpnum::row_place_ &place) {
+    mpnum::softmax_row_(job, place, scratch);
+  });
 }
 template <class Src>
 static __global__ void __launch_bounds__(512, 1)
     mpnum_logsumexp_rows_kernel_(mpnum::logsumexp_job_<Src> job) {
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
-  const size_t step = static_cast<size_t>(gridDim.x) * blockDim.y;
-  for (size_t first = static_cast<size_t>(blockIdx.x) * blockDim.y; first < job.from.rows;
-       first += step)
-    mpnum::logsumexp_row_(job,
-                          mpnum::row_place_of_(first + threadIdx.y, job.from.rows,
-                                               job.from.columns, job.from.kept),
-                          scratch);
+  mpnum::row_places_(job.from, [&](const mpnum::row_place_ &place) {
+    mpnum::logsumexp_row_(job, place, scratch);
+  });
 }
 
 #if !MPNUM_HAS_NVRTC

@@ -94,6 +94,15 @@ static __device__ __forceinline__ row_place_ row_place_of_(size_t number, size_t
   place.kept = kept ? mpnum_row_memory_() + threadIdx.y * kept : 0;
   return place;
 }
+/* Gives visit every row of a launch, that is its place; from says which rows there are.
+ */
+template <class From, class Visit>
+static __device__ __forceinline__ void row_places_(const From &from, const Visit &visit) {
+  const size_t step = static_cast<size_t>(gridDim.x) * blockDim.y;
+  for (size_t first = static_cast<size_t>(blockIdx.x) * blockDim.y; first < from.rows;
+       first += step)
+    visit(row_place_of_(first + threadIdx.y, from.rows, from.columns, from.kept));
+}
 static __device__ __forceinline__ bool row_is_first_(const row_place_ &place) {
   return place.exists && threadIdx.x == 0;
 }
