@@ -117,6 +117,11 @@ static int measure_gpu(work *run) {
   static gpu_results found;
   const bench_options *chosen = run->chosen;
   gpu_plan plan;
+  refusal why;
+  memset(&plan, 0, sizeof plan);
+  plan.device = chosen->device;
+  plan.all = !chosen->answer;
+  memcpy(plan.sweep, chosen->gpu_sizes, sizeof plan.sweep);
   plan.size = chosen->gpu_size;
   plan.rounds = chosen->quick ? QUICK_ROUNDS : ROUNDS;
   plan.patterns = chosen->quick ? GPU_QUICK_PATTERNS : GPU_PATTERNS;
@@ -124,10 +129,13 @@ static int measure_gpu(work *run) {
   plan.n = chosen->mnk[1];
   plan.k = chosen->mnk[2];
   gpu_measure(&found, &plan, &run->bar);
+  if (found.kernel_count > 0 && !found.failed) gpu_measure_torch(&found);
   gpu_figures(&run->about.found, &found);
   run->gpu_failed = found.failed;
   if (!chosen->gpu_alone || !found.absent[0]) return DONE;
-  return complain("GPU", found.absent), NO_RESULT;
+  refuse(&why, "%s; where there is one, it measures conversions, launchers and products",
+         found.absent);
+  return complain("GPU", why.text), NO_RESULT;
 }
 
 /* What was left out of the input files. */

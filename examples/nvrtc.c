@@ -5,8 +5,7 @@
  *
  * NVRTC needs no GPU, no driver and no include folder but mpnum's; it opens its builtins
  * library by name, so LD_LIBRARY_PATH names the toolkit's libraries where the system does
- * not know them. Load the PTX with
- * cuModuleLoadData and launch the kernel by its name. */
+ * not know them. Load the PTX with cuModuleLoadData and launch the kernel by its name. */
 #include <nvrtc.h>
 
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Quantises a tensor from f32 to e4m3 on the GPU with one scale: the largest magnitude
  * becomes 448, e4m3's largest. Three launches, no wait for the host between them, so the
- * whole may be captured in a graph. Paste what you need.
+ * whole may be captured in a graph. mpnum_launch_quantize_current does this, faster; here
+ * it is a kernel of one's own, to put other work into. Paste what you need.
  *
  *     nvcc -arch=sm_90 -I include examples/quantize_kernel.cu -o quantize_kernel
  */

@@ -13,7 +13,8 @@ enum { SIZE_DEFAULT = 256 << 10, SIZE_QUICK = 16 << 10, SIZE_STEP = 4 << 10 };
 enum { GPU_SIZE_DEFAULT = 256 << 20, GPU_SIZE_QUICK = 4 << 20, GPU_SIZE_STEP = 64 << 10 };
 enum { THREADS_LIMIT = 256 };
 enum { MNK_DEFAULT = 4096, MNK_QUICK = 512, MNK_LIMIT = 65536 };
-static const unsigned long long size_limit = 1ull << 30, gpu_size_limit = 16ull << 30;
+static const unsigned long long size_limit = 1ull << 30, gpu_size_limit = 16ull << 30,
+                                gpu_sweep_limit = 4ull << 30;
 
 void options_help(void) {
   fputs(
@@ -51,7 +52,8 @@ void options_help(void) {
       "                 SLEEF and ggml (512 MiB of memory)\n"
       "  --headers      compile time of each header and of single calls, beside NumKong\n"
       "                 and Highway (runs the compilers, minutes)\n"
-      "  --gpu          conversions, reductions and matrix products on an NVIDIA GPU\n"
+      "  --gpu          conversions, reductions, matrix products and every launcher\n"
+      "                 on an NVIDIA GPU, beside copies and PyTorch\n"
       "  --cpu          the first four\n"
       "  --all          all ten\n"
       "\n"
@@ -63,6 +65,10 @@ void options_help(void) {
       "                 cache)\n"
       "  --gpu-size BYTES\n"
       "                 the same on the GPU, 64K to 16G (default 256M)\n"
+      "  --gpu-sizes LIST\n"
+      "                 f32 bytes of further, smaller and larger arrays on the GPU,\n"
+      "                 4K to 4G, up to 8 of them (default 4K,256K,256M)\n"
+      "  --device N     number of the GPU (default 0)\n"
       "  --mnk M,N,K    sizes of the matrix product on the GPU, M rows of K values by N\n"
       "                 columns, 1 to 65536 each (default 4096,4096,4096)\n"
       "  --isa NAME     what array functions use: scalar, sse2, avx2, avx512,\n"
@@ -107,6 +113,30 @@ static bool read_size(const char *text, unsigned long long limit, size_t step,
   value <<= shift;
   *dst = (size_t)value / step * step;
   return *dst > 0;
+}
+
+/* 4K,256K,256M, with 0 behind the last of fewer than all. */
+static bool read_sizes(const char *text, size_t sizes[GPU_SIZES]) {
+  char one[24];
+  int i;
+  memset(sizes, 0, GPU_SIZES * sizeof *sizes);
+  for (i = 0; i < GPU_SIZES; ++i) {
+    const size_t length = strcspn(text, ",");
+    if (length >= sizeof one) return false;
+    memcpy(one, text, length);
+    one[length] = 0;
+    if (!read_size(one, gpu_sweep_limit, SIZE_STEP, &sizes[i])) return false;
+    if (text[length] == 0) return true;
+    text += length + 1;
+  }
+  return false;
+}
+
+static bool read_device(const char *text, int *dst) {
+  const size_t length = strlen(text);
+  if (length < 1 || length > 3 || strspn(text, "0123456789") != length) return false;
+  *dst = atoi(text);
+  return true;
 }
 
 /* 4096,1024,512 */
@@ -162,6 +192,8 @@ enum {
   OPTION_SCALE,
   OPTION_SIZE,
   OPTION_GPU_SIZE,
+  OPTION_GPU_SIZES,
+  OPTION_DEVICE,
   OPTION_MNK,
   OPTION_ISA,
   OPTION_THREADS,
@@ -192,6 +224,8 @@ static const struct option long_options[] = {
     {"scale", required_argument, NULL, OPTION_SCALE},
     {"size", required_argument, NULL, OPTION_SIZE},
     {"gpu-size", required_argument, NULL, OPTION_GPU_SIZE},
+    {"gpu-sizes", required_argument, NULL, OPTION_GPU_SIZES},
+    {"device", required_argument, NULL, OPTION_DEVICE},
     {"mnk", required_argument, NULL, OPTION_MNK},
     {"isa", required_argument, NULL, OPTION_ISA},
     {"threads", required_argument, NULL, OPTION_THREADS},
@@ -245,6 +279,13 @@ static bool read_option(bench_options *chosen, int option, char **argv, refusal 
   case OPTION_GPU_SIZE:
     return read_size(optarg, gpu_size_limit, GPU_SIZE_STEP, &chosen->gpu_size) ||
            refuse(why, "--gpu-size takes 64K to 16G, not '%s'", optarg);
+  case OPTION_GPU_SIZES:
+    return read_sizes(optarg, chosen->gpu_sizes) ||
+           refuse(why, "--gpu-sizes takes up to %d of 4K to 4G, not '%s'", GPU_SIZES,
+                  optarg);
+  case OPTION_DEVICE:
+    return read_device(optarg, &chosen->device) ||
+           refuse(why, "--device takes the number of a GPU, 0 to 999, not '%s'", optarg);
   case OPTION_MNK:
     return read_mnk(optarg, chosen->mnk) ||
            refuse(why, "--mnk takes M,N,K, each 1 to %d, not '%s'", MNK_LIMIT, optarg);
@@ -278,6 +319,8 @@ static bool set_defaults(bench_options *chosen, refusal *why) {
   if (chosen->size == 0) chosen->size = chosen->quick ? SIZE_QUICK : SIZE_DEFAULT;
   if (chosen->gpu_size == 0)
     chosen->gpu_size = chosen->quick ? GPU_SIZE_QUICK : GPU_SIZE_DEFAULT;
+  if (chosen->gpu_sizes[0] == 0)
+    (void)read_sizes(chosen->quick ? "4K,256K" : "4K,256K,256M", chosen->gpu_sizes);
   for (i = 0; i < 3; ++i) {
     if (chosen->mnk[i] == 0) chosen->mnk[i] = chosen->quick ? MNK_QUICK : MNK_DEFAULT;
   }

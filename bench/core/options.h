@@ -8,6 +8,7 @@
 
 #include "message.h"
 
+enum { GPU_SIZES = 8 };
 enum { SCALING_NONE, SCALING_AMAX, SCALING_COUNT };
 
 typedef struct bench_options {
@@ -17,9 +18,11 @@ typedef struct bench_options {
       gpu;        /* sections to run */
   bool gpu_alone; /* no section but the GPU's: without one there is no result */
   bool scaling[SCALING_COUNT];
-  size_t size;         /* bytes of the f32 array in the timings */
-  size_t gpu_size;     /* the same on the GPU */
-  uint64_t mnk[3];     /* sizes of the matrix product on the GPU */
+  size_t size;                 /* bytes of the f32 array in the timings */
+  size_t gpu_size;             /* the same on the GPU */
+  size_t gpu_sizes[GPU_SIZES]; /* of the sweep; 0 from the first that is none */
+  int device;                  /* number of the GPU */
+  uint64_t mnk[3];             /* sizes of the matrix product on the GPU */
   int isa;             /* mpnum_isa of the array functions; negative: the CPU's best */
   unsigned threads;    /* that each array is split among */
   const char **inputs; /* input_count of them, in argv; none: the shipped sample */

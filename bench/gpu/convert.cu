@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Array conversions of every format: time, and agreement with the CPU. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "measure.cuh"
@@ -102,11 +103,11 @@ cudaError_t run_decode(void *context) {
   return one->how->decode(static_cast<float *>(one->dst), one->src, one->count);
 }
 
-gpu_speed speed_of(gpu_time time, double bytes, gpu_time copy, double copy_bytes) {
+gpu_speed speed_of(gpu_time time, double bytes, double limit) {
   gpu_speed found;
   found.time = time;
   found.rate = bytes / (time.ms * 1e6);
-  found.limit = copy_bytes / (copy.ms * 1e6);
+  found.limit = limit;
   return found;
 }
 
@@ -118,14 +119,17 @@ bool time_row(gpu_run *run, const gpu_arrays *arrays, const conversion *how,
   pass encode = {how, arrays->result.at, arrays->values.at, count};
   pass decode = {how, arrays->result.at, arrays->codes.at, count};
   gpu_copy copy = {arrays->result.at, arrays->values.at, 4 * count};
+  gpu_move move = run->move(copy.dst, copy.src, 4 * arrays->count);
   gpu_contender list[] = {{run_encode, &encode, gpu_time()},
                           {run_decode, &decode, gpu_time()},
-                          {gpu_run_copy, &copy, gpu_time()}};
+                          {gpu_run_copy, &copy, gpu_time()},
+                          {gpu_run_move, &move, gpu_time()}};
   if (!run->done(how->random_codes(arrays->codes.at, count), "random codes") ||
-      !gpu_time_cold(run, list, 3, "conversions on the GPU"))
+      !gpu_time_cold(run, list, 4, "conversions on the GPU"))
     return false;
-  row->encode = speed_of(list[0].time, bytes, list[2].time, copy_bytes);
-  row->decode = speed_of(list[1].time, bytes, list[2].time, copy_bytes);
+  const double limit = copy_bytes / (fmin(list[2].time.ms, list[3].time.ms) * 1e6);
+  row->encode = speed_of(list[0].time, bytes, limit);
+  row->decode = speed_of(list[1].time, bytes, limit);
   return true;
 }
 

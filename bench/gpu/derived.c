@@ -82,6 +82,44 @@ double gpu_shape_share(const gpu_results *results, const gpu_product *row, int s
          gpu_tflops(first->m, first->n, first->k, row->shapes[0]);
 }
 
+void gpu_note_code(gpu_results *results, bool has_small) {
+  const gpu_device *gpu = &results->device;
+  const bool is_own = gpu->code_major == gpu->major && gpu->code_minor == gpu->minor;
+  if (is_own && (gpu->major < 10 || has_small)) return;
+  gpu_note(
+      results,
+      "compute capability %d.%d runs code compiled for %d.%d%s; its own is built with "
+      "-Dgpu_arch=%d%d%s",
+      gpu->major, gpu->minor, gpu->code_major, gpu->code_minor,
+      is_own ? " without its own instructions" : "", gpu->major, gpu->minor,
+      gpu->major >= 9 ? "a" : "");
+}
+
+const gpu_product *gpu_best_product(const gpu_results *results) {
+  const gpu_product *best = NULL;
+  double most = 1;
+  unsigned i;
+  for (i = 0; i < results->product_count; ++i) {
+    const double speedup = gpu_total_speedup(results, &results->products[i]);
+    if (!(speedup > most)) continue;
+    most = speedup;
+    best = &results->products[i];
+  }
+  return best;
+}
+
+/* Both operands read and written; fp8 reads them once more for their amax. */
+const char *gpu_bound_of(const gpu_results *results, const gpu_product *row) {
+  const gpu_plan *plan = &results->plan;
+  const double values = (double)plan->k * ((double)plan->m + (double)plan->n);
+  const double bytes = values * (4 + row->bits / 8 + (row->bits == 8 ? 4 : 0));
+  const double converting = row->total.ms - row->product.ms;
+  const double at_copy_speed = bytes / (results->limits.copy * 1e6);
+  if (!(converting > row->total.ms / 10)) return "the product";
+  if (converting > 1.25 * at_copy_speed) return "conversion-bound";
+  return converting > row->product.ms ? "converting, at copy speed" : "the product";
+}
+
 const char *gpu_verdict(double speedup) {
   if (isnan(speedup)) return "-";
   if (speedup < 1.1) return "stay";

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "measure.cuh"
+#include "parts.h"
 
 #include "launch.cuh"
 
@@ -18,6 +19,7 @@ bool absent(gpu_results *results, const char *what, cudaError_t error) {
 }
 
 bool find_device(gpu_results *results) {
+  const int wanted = results->plan.device;
   int driver = 0, count = 0;
   cudaError_t error;
   if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) {
@@ -30,6 +32,11 @@ bool find_device(gpu_results *results) {
     snprintf(results->absent, sizeof results->absent, "there is no NVIDIA GPU");
     return false;
   }
+  if (wanted >= count) {
+    snprintf(results->absent, sizeof results->absent,
+             "there is no GPU number %d: they are 0 to %d", wanted, count - 1);
+    return false;
+  }
   results->device.driver = driver;
   results->device.others = count - 1;
   return true;
@@ -37,9 +44,12 @@ bool find_device(gpu_results *results) {
 
 bool describe(gpu_results *results) {
   gpu_device *device = &results->device;
+  const int wanted = results->plan.device;
   cudaDeviceProp found;
-  cudaError_t error = cudaGetDeviceProperties(&found, 0);
-  if (error == cudaSuccess) error = cudaSetDevice(0);
+  cudaError_t error = cudaGetDeviceProperties(&found, wanted);
+  if (error == cudaSuccess) error = cudaSetDevice(wanted);
+  if (error == cudaSuccess)
+    error = cudaDeviceGetPCIBusId(device->bus, sizeof device->bus, wanted);
   if (error == cudaSuccess) error = cudaRuntimeGetVersion(&device->runtime);
   if (error != cudaSuccess) return absent(results, "the GPU cannot be used", error);
   gpu_set_text(device->name, sizeof device->name, found.name);
@@ -51,23 +61,25 @@ bool describe(gpu_results *results) {
   return true;
 }
 
+/* Its target, and whether that has the instructions of e2m1. */
 __global__ void arch_kernel(int *arch) {
 #if defined(__CUDA_ARCH__)
-  *arch = __CUDA_ARCH__;
+  arch[0] = __CUDA_ARCH__;
 #else
-  *arch = 0;
+  arch[0] = 0;
 #endif
+  arch[1] = mpnum_has_hw(MPNUM_TYPE_E2M1);
 }
 
 /* Runs a first kernel: a GPU older than all code in this program has none. */
 bool try_kernel(gpu_results *results) {
   gpu_device *device = &results->device;
   gpu_buffer memory;
-  int arch = 0;
+  int arch[2] = {0, 0};
   cudaError_t error = memory.make(sizeof arch);
   if (error == cudaSuccess) error = gpu_launch(arch_kernel, 1, 1, memory.as<int>());
   if (error == cudaSuccess)
-    error = cudaMemcpy(&arch, memory.at, sizeof arch, cudaMemcpyDeviceToHost);
+    error = cudaMemcpy(arch, memory.at, sizeof arch, cudaMemcpyDeviceToHost);
   if (error == cudaErrorNoKernelImageForDevice ||
       error == cudaErrorInvalidDeviceFunction ||
       error == cudaErrorUnsupportedPtxVersion) {
@@ -78,8 +90,9 @@ bool try_kernel(gpu_results *results) {
     return false;
   }
   if (error != cudaSuccess) return absent(results, device->name, error);
-  device->code_major = arch / 100;
-  device->code_minor = arch / 10 % 10;
+  device->code_major = arch[0] / 100;
+  device->code_minor = arch[0] / 10 % 10;
+  if (arch[0] > 0) gpu_note_code(results, arch[1] != 0);
   return true;
 }
 
@@ -90,9 +103,13 @@ void gpu_measure(gpu_results *results, const gpu_plan *plan, progress *bar) {
   results->plan = *plan;
   if (!find_device(results) || !describe(results) || !try_kernel(results)) return;
   gpu_run run(results, bar);
-  progress_begin(bar, GPU_CONVERSIONS * 3 + GPU_REDUCTIONS * 2 + GPU_PRODUCTS * 5);
-  results->failed = !(run.open() && gpu_measure_conversions(&run) &&
-                      gpu_measure_reductions(&run) && gpu_measure_products(&run));
+  progress_begin(bar, 10 + GPU_CONVERSIONS * 4 + GPU_REDUCTIONS * 2 + GPU_PRODUCTS * 5 +
+                          (plan->all ? GPU_KERNELS * 3 + 10 * GPU_SWEEP_SIZES : 0));
+  results->failed = !(
+      run.open() && gpu_measure_limits(&run) && gpu_read_clocks(&run, &results->before) &&
+      gpu_measure_conversions(&run) && gpu_measure_reductions(&run) &&
+      (!plan->all || (gpu_measure_kernels(&run) && gpu_measure_sweep(&run))) &&
+      gpu_measure_products(&run) && gpu_read_clocks(&run, &results->after));
   progress_end(bar);
   if (results->failed) gpu_note(results, "measuring ended early: %s", run.why.text);
 }

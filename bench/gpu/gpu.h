@@ -22,16 +22,22 @@ enum {
   GPU_REDUCTIONS = 9,
   GPU_PRODUCTS = 8,
   GPU_SHAPES = 3,
+  GPU_KERNELS = 80,    /* room for rows of launchers */
+  GPU_SWEEP_SIZES = 8, /* that can be asked for */
+  GPU_SWEEP = 5 * GPU_SWEEP_SIZES,
   GPU_NOTES = 16,
   GPU_ROUNDS_LIMIT = 64
 };
 
 /* What is asked for. */
 typedef struct gpu_plan {
+  int device;
+  bool all;          /* each launcher and size, too: not on the first screen */
   size_t size;       /* bytes of the f32 array in the timings */
   unsigned rounds;   /* at most GPU_ROUNDS_LIMIT */
   uint64_t patterns; /* random floats that each encode is checked with */
   uint64_t m, n, k;  /* of the matrix product */
+  size_t sweep[GPU_SWEEP_SIZES]; /* bytes of f32, 0 from the first that is none */
 } gpu_plan;
 
 /* Of runs that each begin with nothing of theirs in the L2 cache. */
@@ -43,7 +49,7 @@ typedef struct gpu_time {
 typedef struct gpu_speed {
   gpu_time time;
   double rate;  /* GB/s, bytes read and written */
-  double limit; /* GB/s of the device-to-device copy that took turns with it */
+  double limit; /* GB/s of the better copy, or of reading, that took turns with it */
 } gpu_speed;
 
 /* Results that were compared with the CPU's. */
@@ -91,6 +97,51 @@ typedef struct gpu_shape {
   uint64_t m, n, k;
 } gpu_shape;
 
+/* What memory gives, GB/s read and written, L2 flushed before. */
+typedef struct gpu_limits {
+  double api;  /* of cudaMemcpy on the device */
+  double copy; /* of the best of some kernels, whose name is copy_shape */
+  double read; /* of the best that only reads */
+  const char *copy_shape, *read_shape;
+  double warm_ms; /* that copies ran before the first timing */
+  bool steady;    /* when they ended, times stayed within 1 % */
+} gpu_limits;
+
+/* What NVML tells while copies run. */
+typedef struct gpu_clocks {
+  char missing[120];   /* why nothing is known; empty if something is */
+  double sm, sm_limit; /* MHz */
+  double memory, memory_limit;
+  double power, power_limit; /* W */
+  double celsius;
+  char reasons[120]; /* that hold the clocks down, "none" */
+} gpu_clocks;
+
+/* What a row's GB/s are held against. */
+typedef enum gpu_bound { GPU_BY_COPY, GPU_BY_READ, GPU_BY_TIME } gpu_bound;
+
+/* One launcher on one kind of data. */
+typedef struct gpu_kernel {
+  char name[64];   /* "softmax_rows f32 x 1024" */
+  gpu_bound bound; /* GPU_BY_TIME: so little data that microseconds alone count */
+  gpu_state state;
+  char why[80];    /* of any state but GPU_MEASURED */
+  double bytes;    /* that one launch moves */
+  gpu_speed speed; /* no rate and limit with GPU_BY_TIME */
+  gpu_match match;
+  gpu_time torch;       /* the same by PyTorch; ms 0: not measured */
+  char torch_calls[48]; /* what that calls */
+} gpu_kernel;
+
+/* One operation at one size, in graphs of many launches. */
+typedef struct gpu_sweep_row {
+  const char *operation; /* "f32 to e4m3" */
+  size_t size;           /* bytes of the f32 array */
+  double bytes;          /* that one launch moves */
+  unsigned launches;     /* in the graph */
+  gpu_time warm, cold;   /* of one launch, on data that is in the L2 cache and not */
+} gpu_sweep_row;
+
 typedef struct gpu_device {
   char name[96];
   int major, minor;           /* compute capability */
@@ -99,6 +150,7 @@ typedef struct gpu_device {
   double memory, cache; /* bytes, of the GPU and of its L2 */
   int driver, runtime;  /* CUDA versions, 13000 for 13.0 */
   int others;           /* further GPUs, not measured */
+  char bus[24];         /* "0000:01:00.0" */
 } gpu_device;
 
 typedef struct gpu_results {
@@ -106,9 +158,16 @@ typedef struct gpu_results {
   bool failed;      /* an error ended the measuring early: the last note */
   gpu_plan plan;    /* size is that measured, which memory may have reduced */
   gpu_device device;
+  gpu_clocks before, after;
+  gpu_limits limits;
   unsigned conversion_count, reduction_count, product_count; /* rows that are measured */
+  unsigned kernel_count, sweep_count;
   gpu_conversion conversions[GPU_CONVERSIONS];
   gpu_reduction reductions[GPU_REDUCTIONS];
+  gpu_kernel kernels[GPU_KERNELS];
+  gpu_sweep_row sweep[GPU_SWEEP];
+  char torch[200]; /* "PyTorch 2.9.0", or why it was not measured; "" */
+  bool has_torch;
   char blas[48]; /* "cuBLASLt 13.1.0" */
   gpu_product products[GPU_PRODUCTS];
   gpu_shape shapes[GPU_SHAPES];
@@ -116,7 +175,7 @@ typedef struct gpu_results {
   unsigned note_count;
 } gpu_results;
 
-/* Measures on the first GPU. Where there is none, results->absent says so. */
+/* Measures on the GPU of the plan. Where there is none, results->absent says so. */
 void gpu_measure(gpu_results *results, const gpu_plan *plan, progress *bar);
 
 /* Adds a line to the notes; those past GPU_NOTES are dropped. */
@@ -133,6 +192,16 @@ double gpu_tflops(uint64_t m, uint64_t n, uint64_t k, gpu_time time);
 double gpu_speedup(const gpu_results *results, const gpu_product *row); /* product */
 double gpu_total_speedup(const gpu_results *results, const gpu_product *row); /* total */
 double gpu_shape_share(const gpu_results *results, const gpu_product *row, int shape);
+
+/* A note where a GPU runs code of another target than its own; has_small: whether that
+ * code has the instructions of e2m1, which plain targets of 10.0 and up lack. */
+void gpu_note_code(gpu_results *results, bool has_small);
+
+/* The format with the fastest product, conversions included; NULL where none is faster
+ * than f32. What bounds it: "the product", "converting, at copy speed" or
+ * "conversion-bound", which is slower than that by a quarter. */
+const gpu_product *gpu_best_product(const gpu_results *results);
+const char *gpu_bound_of(const gpu_results *results, const gpu_product *row);
 
 /* What a speed-up over f32 is worth: "stay" below 1.1, "optional" up to 1.5, "use" up to
  * 2.5, "excellent" above; "-" for NaN. */

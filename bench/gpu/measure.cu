@@ -19,6 +19,18 @@ bool flush_cache(gpu_run *run) {
                    "flushing the L2 cache");
 }
 
+bool time_now(gpu_run *run, const gpu_contender *self, const char *what, double *ms) {
+  float taken = 0;
+  if (!run->done(cudaEventRecord(run->begin, 0), what) ||
+      !run->done(self->run(self->context), what) ||
+      !run->done(cudaEventRecord(run->end, 0), what) ||
+      !run->done(cudaEventSynchronize(run->end), what) ||
+      !run->done(cudaEventElapsedTime(&taken, run->begin, run->end), what))
+    return false;
+  *ms = taken;
+  return true;
+}
+
 /* The first run loads the code; the second tells how long one takes. */
 bool choose_rounds(gpu_run *run, const gpu_contender *self, const char *what,
                    unsigned *wanted) {
@@ -51,6 +63,12 @@ bool gpu_run::open() {
               "filling memory");
 }
 
+gpu_move gpu_run::move(void *dst, const void *src, size_t bytes) const {
+  const unsigned multiprocessors = static_cast<unsigned>(results->device.multiprocessors);
+  const gpu_move made = {dst, src, bytes, copy_shape, multiprocessors};
+  return made;
+}
+
 bool gpu_run::done(cudaError_t error, const char *what) {
   if (error == cudaSuccess) return true;
   return refuse(&why, "%s: %s", what, cudaGetErrorString(error));
@@ -58,16 +76,7 @@ bool gpu_run::done(cudaError_t error, const char *what) {
 
 bool gpu_time_once(gpu_run *run, const gpu_contender *self, const char *what,
                    double *ms) {
-  float taken = 0;
-  if (!flush_cache(run)) return false;
-  if (!run->done(cudaEventRecord(run->begin, 0), what) ||
-      !run->done(self->run(self->context), what) ||
-      !run->done(cudaEventRecord(run->end, 0), what) ||
-      !run->done(cudaEventSynchronize(run->end), what) ||
-      !run->done(cudaEventElapsedTime(&taken, run->begin, run->end), what))
-    return false;
-  *ms = taken;
-  return true;
+  return flush_cache(run) && time_now(run, self, what, ms);
 }
 
 bool gpu_time_cold(gpu_run *run, gpu_contender *list, unsigned count, const char *what) {
@@ -85,6 +94,64 @@ bool gpu_time_cold(gpu_run *run, gpu_contender *list, unsigned count, const char
   for (unsigned i = 0; i < count; ++i)
     list[i].time = gpu_time_of(samples[i], wanted[i]);
   progress_step(run->bar, count, what);
+  return true;
+}
+
+namespace {
+
+struct graph {
+  cudaStream_t stream;
+  cudaGraph_t made;
+  cudaGraphExec_t ready;
+  graph() : stream(nullptr), made(nullptr), ready(nullptr) {}
+  graph(const graph &) = delete;
+  graph &operator=(const graph &) = delete;
+  ~graph() {
+    if (ready) cudaGraphExecDestroy(ready);
+    if (made) cudaGraphDestroy(made);
+    if (stream) cudaStreamDestroy(stream);
+  }
+  cudaError_t capture(const gpu_series *series);
+};
+
+/* A capture ends even where a launch fails. */
+cudaError_t graph::capture(const gpu_series *series) {
+  cudaError_t error = cudaStreamCreate(&stream), ended;
+  if (error == cudaSuccess)
+    error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed);
+  if (error != cudaSuccess) return error;
+  for (unsigned i = 0; error == cudaSuccess && i < series->launches; ++i)
+    error = series->start(series->context, i, stream);
+  ended = cudaStreamEndCapture(stream, &made);
+  if (error == cudaSuccess) error = ended;
+  return error == cudaSuccess ? cudaGraphInstantiate(&ready, made, 0) : error;
+}
+
+/* In the default stream, as all that is timed. */
+cudaError_t run_graph(void *context) {
+  return cudaGraphLaunch(static_cast<cudaGraphExec_t>(context), 0);
+}
+
+} // namespace
+
+/* Warm runs follow each other; the first few are not counted. */
+bool gpu_time_series(gpu_run *run, const gpu_series *series, const char *what,
+                     gpu_time *warm, gpu_time *cold) {
+  const unsigned rounds = run->results->plan.rounds, unseen = 2;
+  gpu_time *const results[] = {warm, cold};
+  double samples[GPU_ROUNDS_LIMIT + unseen];
+  graph made;
+  if (!run->done(made.capture(series), what)) return false;
+  gpu_contender self = {run_graph, made.ready, gpu_time()};
+  for (int is_cold = 0; is_cold < 2; ++is_cold) {
+    if (!results[is_cold]) continue;
+    for (unsigned i = 0; i < rounds + unseen; ++i)
+      if (!(is_cold ? gpu_time_once : time_now)(run, &self, what, &samples[i]))
+        return false;
+    *results[is_cold] = gpu_time_of(samples + unseen, rounds);
+    results[is_cold]->ms /= series->launches;
+  }
+  progress_step(run->bar, 1, what);
   return true;
 }
 

@@ -7,6 +7,7 @@
 #include <mpnum/cuda/kernels.cuh>
 
 #include "gpu.h"
+#include "nvml.h"
 
 /* Device memory. */
 struct gpu_buffer {
@@ -36,20 +37,33 @@ template <class T> struct gpu_host_array {
   ~gpu_host_array() { free(at); }
 };
 
+/* A copy or a read by a kernel of limits.cu. Their bytes are whole tiles of 32 KiB. */
+struct gpu_move {
+  void *dst;
+  const void *src;
+  size_t bytes;
+  unsigned shape, multiprocessors;
+};
+cudaError_t gpu_run_move(void *context);
+cudaError_t gpu_run_read(void *context);
+
 struct gpu_run {
   gpu_results *results;
   progress *bar;
   cudaEvent_t begin, end;
-  gpu_buffer flush, sink; /* sink: a float */
-  size_t flush_count;     /* floats */
+  gpu_buffer flush, sink;          /* sink: a float */
+  size_t flush_count;              /* floats */
+  unsigned copy_shape, read_shape; /* the best ones */
   refusal why;
 
   gpu_run(gpu_results *into, progress *shown)
-      : results(into), bar(shown), begin(nullptr), end(nullptr), flush_count(0), why() {}
+      : results(into), bar(shown), begin(nullptr), end(nullptr), flush_count(0),
+        copy_shape(0), read_shape(0), why() {}
   gpu_run(const gpu_run &) = delete;
   gpu_run &operator=(const gpu_run &) = delete;
   ~gpu_run();
   bool open();
+  gpu_move move(void *dst, const void *src, size_t bytes) const;
 
   /* Whether a call went well; if not, why says what it was to do. */
   bool done(cudaError_t error, const char *what);
@@ -72,8 +86,24 @@ enum { GPU_CONTENDERS = 4 };
  * long gets fewer rounds, at least three. */
 bool gpu_time_cold(gpu_run *run, gpu_contender *list, unsigned count, const char *what);
 
-/* The parts. Each fills its rows; false when the run cannot go on, with the reason in
- * run->why. */
+/* Clocks while copies run. */
+bool gpu_read_clocks(gpu_run *run, gpu_clocks *clocks);
+
+/* A graph of launches, each of which start gets the number of. */
+struct gpu_series {
+  cudaError_t (*start)(void *context, unsigned number, cudaStream_t stream);
+  void *context;
+  unsigned launches;
+};
+
+/* Of one launch in a graph of them: data in the cache as the last graph left them, or
+ * after a flush. cold may be NULL. */
+bool gpu_time_series(gpu_run *run, const gpu_series *series, const char *what,
+                     gpu_time *warm, gpu_time *cold);
+
+/* The parts. The first warms up and chooses shapes. Each fills its rows; false when the
+ * run cannot go on, with the reason in run->why. */
+bool gpu_measure_limits(gpu_run *run);
 bool gpu_measure_conversions(gpu_run *run);
 bool gpu_measure_reductions(gpu_run *run);
 bool gpu_measure_products(gpu_run *run);

@@ -101,9 +101,10 @@ bool time_row(gpu_run *run, const gpu_arrays *arrays, const reduction *how,
   const double bytes =
       static_cast<double>(how->size) * static_cast<double>(arrays->count);
   pass one = {how, arrays->result.at, src, arrays->count};
-  gpu_copy copy = {arrays->result.at, arrays->values.at, 4 * arrays->count};
+  gpu_move read = run->move(arrays->result.at, arrays->values.at, 4 * arrays->count);
   gpu_contender list[] = {{run_pass, &one, gpu_time()},
-                          {gpu_run_copy, &copy, gpu_time()}};
+                          {gpu_run_read, &read, gpu_time()}};
+  read.shape = run->read_shape;
   cudaError_t filled = cudaSuccess;
   if (how->type == MPNUM_TYPE_F16)
     filled = mpnum_launch_convert_sat(arrays->codes.as<mpnum_f16>(),
@@ -116,7 +117,7 @@ bool time_row(gpu_run *run, const gpu_arrays *arrays, const reduction *how,
     return false;
   row->speed.time = list[0].time;
   row->speed.rate = bytes / (list[0].time.ms * 1e6);
-  row->speed.limit = 8.0 * static_cast<double>(arrays->count) / (list[1].time.ms * 1e6);
+  row->speed.limit = 4.0 * static_cast<double>(arrays->count) / (list[1].time.ms * 1e6);
   return true;
 }
 

@@ -9,7 +9,8 @@
 
 static const char section[] = "gpu", conversions[] = "gpu_conversion",
                   reductions[] = "gpu_reduction", products[] = "gpu_product",
-                  shapes[] = "gpu_shape";
+                  shapes[] = "gpu_shape", limits[] = "gpu_limit", clocks[] = "gpu_clocks",
+                  kernels[] = "gpu_kernel", sweep[] = "gpu_sweep";
 /* Variants of a product. */
 static const char plain[] = "product", converting[] = "with converting";
 
@@ -23,13 +24,53 @@ static void add_match(figures *to, const gpu_match *match) {
   }
 }
 
-static void add_speed(figures *to, const gpu_speed *speed, const gpu_match *match) {
+static void add_speed(figures *to, const gpu_speed *speed, const gpu_match *match,
+                      gpu_bound bound) {
+  static const char *const rates[] = {"copy_rate", "read_rate"};
+  static const char *const shares[] = {"share_of_copy", "share_of_read"};
   figures_add(to, "time", speed->time.ms, "ms");
   figures_add(to, "noise", speed->time.noise, "");
-  figures_add(to, "rate", speed->rate, "GB/s");
-  figures_add(to, "copy_rate", speed->limit, "GB/s");
-  figures_add(to, "share_of_copy", speed->rate / speed->limit, "");
+  if (bound != GPU_BY_TIME) {
+    figures_add(to, "rate", speed->rate, "GB/s");
+    figures_add(to, rates[bound], speed->limit, "GB/s");
+    figures_add(to, shares[bound], speed->rate / speed->limit, "");
+  }
   add_match(to, match);
+}
+
+static void add_limits(figures *to, const gpu_results *found) {
+  const gpu_limits *from = &found->limits;
+  const char *gpu = found->device.name;
+  if (!(from->copy > 0)) return;
+  figures_at(to, limits, gpu, "", "");
+  figures_add(to, "warm_up", from->warm_ms, "ms");
+  figures_add(to, "steady", from->steady, "");
+  figures_at(to, limits, gpu, "cudaMemcpy", "");
+  figures_add(to, "rate", from->api, "GB/s");
+  figures_at(to, limits, gpu, "copy", "");
+  figures_add(to, "rate", from->copy, "GB/s");
+  figures_say(to, "shape", "%s", from->copy_shape);
+  figures_at(to, limits, gpu, "read", "");
+  figures_add(to, "rate", from->read, "GB/s");
+  figures_say(to, "shape", "%s", from->read_shape);
+}
+
+static void add_clocks(figures *to, const gpu_results *found, const char *when,
+                       const gpu_clocks *from) {
+  figures_at(to, clocks, found->device.name, when, "");
+  if (from->missing[0]) {
+    figures_say(to, "missing", "%s", from->missing);
+    return;
+  }
+  if (!(from->sm > 0 || from->power > 0)) return; /* never read */
+  figures_add(to, "sm", from->sm, "MHz");
+  figures_add(to, "sm_limit", from->sm_limit, "MHz");
+  figures_add(to, "memory", from->memory, "MHz");
+  figures_add(to, "memory_limit", from->memory_limit, "MHz");
+  figures_add(to, "power", from->power, "W");
+  figures_add(to, "power_limit", from->power_limit, "W");
+  figures_add(to, "temperature", from->celsius, "degree Celsius");
+  if (from->reasons[0]) figures_say(to, "held_down_by", "%s", from->reasons);
 }
 
 static void add_conversion(figures *to, const char *gpu, const gpu_conversion *row) {
@@ -38,9 +79,56 @@ static void add_conversion(figures *to, const char *gpu, const gpu_conversion *r
   figures_at(to, conversions, gpu, name, "");
   figures_say(to, "path", row->hardware ? "hardware" : "software");
   figures_at(to, conversions, gpu, name, "encode");
-  add_speed(to, &row->encode, &row->encode_match);
+  add_speed(to, &row->encode, &row->encode_match, GPU_BY_COPY);
   figures_at(to, conversions, gpu, name, "decode");
-  add_speed(to, &row->decode, &row->decode_match);
+  add_speed(to, &row->decode, &row->decode_match, GPU_BY_COPY);
+}
+
+static void add_kernel(figures *to, const gpu_results *found, const gpu_kernel *row) {
+  figures_at(to, kernels, found->device.name, row->name, "");
+  figures_say(to, "state", "%s", gpu_state_name(row->state));
+  if (row->state != GPU_MEASURED) {
+    figures_say(to, "missing", "%s", row->why);
+    return;
+  }
+  if (row->bound != GPU_BY_TIME) figures_add(to, "bytes", row->bytes, "byte");
+  add_speed(to, &row->speed, &row->match, row->bound);
+  if (row->bound != GPU_BY_TIME)
+    figures_add(to, "share_of_limit", row->speed.rate / row->speed.limit, "");
+  if (!(row->torch.ms > 0)) return;
+  figures_add(to, "torch_time", row->torch.ms, "ms");
+  figures_add(to, "torch_noise", row->torch.noise, "");
+  figures_add(to, "speedup_over_torch", row->torch.ms / row->speed.time.ms, "");
+  figures_say(to, "torch_calls", "%s", row->torch_calls);
+}
+
+static void add_kernels(figures *to, const gpu_results *found) {
+  unsigned i;
+  if (found->kernel_count == 0) return;
+  figures_at(to, kernels, found->device.name, "", "");
+  if (found->torch[0])
+    figures_say(to, found->has_torch ? "torch" : "torch_missing", "%s", found->torch);
+  for (i = 0; i < found->kernel_count; ++i)
+    add_kernel(to, found, &found->kernels[i]);
+}
+
+static void add_sweep(figures *to, const char *gpu, const gpu_sweep_row *row) {
+  static const char *const variants[] = {"warm", "cold"};
+  const gpu_time times[] = {row->warm, row->cold};
+  char name[64 + TABLE_CELL], size[TABLE_CELL];
+  int i;
+  show_bytes(size, (double)row->size);
+  snprintf(name, sizeof name, "%s, %s", row->operation, size);
+  figures_at(to, sweep, gpu, name, "");
+  figures_add(to, "size", (double)row->size, "byte");
+  figures_add(to, "bytes", row->bytes, "byte");
+  figures_add(to, "launches", row->launches, "");
+  for (i = 0; i < 2; ++i) {
+    figures_at(to, sweep, gpu, name, variants[i]);
+    figures_add(to, "time", times[i].ms, "ms");
+    figures_add(to, "noise", times[i].noise, "");
+    figures_add(to, "rate", row->bytes / (times[i].ms * 1e6), "GB/s");
+  }
 }
 
 static void add_time(figures *to, gpu_time time, double tflops) {
@@ -100,6 +188,7 @@ static void add_device(figures *to, const gpu_results *found) {
   figures_add(to, "l2_cache", device->cache, "byte");
   say_version(to, "driver", device->driver);
   say_version(to, "runtime", device->runtime);
+  figures_add(to, "number", found->plan.device, "");
   figures_add(to, "others", device->others, "");
   figures_add(to, "array_bytes", (double)found->plan.size, "byte");
   figures_add(to, "rounds", found->plan.rounds, "");
@@ -114,10 +203,17 @@ static void add_sizes(figures *to, uint64_t m, uint64_t n, uint64_t k) {
 }
 
 static void add_products(figures *to, const gpu_results *found) {
+  const gpu_product *best = gpu_best_product(found);
   unsigned i;
   if (found->product_count == 0) return;
   figures_at(to, products, found->device.name, "", "");
   figures_say(to, "library", "%s", found->blas);
+  if (best) {
+    figures_say(to, "best", "%s", best->name);
+    figures_add(to, "best_speedup", gpu_total_speedup(found, best), "");
+    figures_add(to, "best_error", best->error, "");
+    figures_say(to, "limited_by", "%s", gpu_bound_of(found, best));
+  }
   add_sizes(to, found->plan.m, found->plan.n, found->plan.k);
   for (i = 0; i < found->product_count; ++i)
     add_product(to, found, &found->products[i]);
@@ -140,6 +236,9 @@ void gpu_figures(figures *to, const gpu_results *found) {
     return;
   }
   add_device(to, found);
+  add_limits(to, found);
+  add_clocks(to, found, "before", &found->before);
+  add_clocks(to, found, "after", &found->after);
   for (i = 0; i < found->conversion_count; ++i)
     add_conversion(to, gpu, &found->conversions[i]);
   for (i = 0; i < found->reduction_count; ++i) {
@@ -147,8 +246,11 @@ void gpu_figures(figures *to, const gpu_results *found) {
     char name[48];
     snprintf(name, sizeof name, "%s %s", row->operation, mpnum_type_name(row->type));
     figures_at(to, reductions, gpu, name, "");
-    add_speed(to, &row->speed, &row->match);
+    add_speed(to, &row->speed, &row->match, GPU_BY_READ);
   }
+  add_kernels(to, found);
+  for (i = 0; i < found->sweep_count; ++i)
+    add_sweep(to, gpu, &found->sweep[i]);
   add_products(to, found);
   for (i = 0; i < found->note_count; ++i) {
     snprintf(number, sizeof number, "%u", i + 1);
@@ -179,6 +281,50 @@ static void print_device(const figures *from, FILE *to) {
   fputc('\n', to);
 }
 
+/* " 1700 of 1980 MHz", or nothing. */
+static void print_part(const figures *from, const char *when, const char *what,
+                       const char *metric, const char *limit, const char *unit,
+                       FILE *to) {
+  const figure *is = figures_find(from, clocks, NULL, when, NULL, metric);
+  const figure *most = figures_find(from, clocks, NULL, when, NULL, limit);
+  if (!is) return;
+  fprintf(to, " %s%s%.0f", what, what[0] ? " " : "", is->value);
+  if (most) fprintf(to, " of %.0f", most->value);
+  fprintf(to, " %s,", unit);
+}
+
+static void print_clocks(const figures *from, const char *when, FILE *to) {
+  const figure *missing = figures_find(from, clocks, NULL, when, NULL, "missing");
+  const figure *why = figures_find(from, clocks, NULL, when, NULL, "held_down_by");
+  const figure *heat = figures_find(from, clocks, NULL, when, NULL, "temperature");
+  if (missing) fprintf(to, "Clocks %s: unknown, %s\n", when, missing->words);
+  if (missing || !figures_find(from, clocks, NULL, when, NULL, NULL)) return;
+  fprintf(to, "Clocks %s:", when);
+  print_part(from, when, "SM", "sm", "sm_limit", "MHz", to);
+  print_part(from, when, "memory", "memory", "memory_limit", "MHz", to);
+  print_part(from, when, "", "power", "power_limit", "W", to);
+  if (heat) fprintf(to, " %.0f degrees;", heat->value);
+  fprintf(to, "\nheld down by: %s\n", why ? why->words : "unknown");
+}
+
+static double rate_of(const figures *from, const char *name) {
+  const figure *found = figures_find(from, limits, NULL, name, NULL, "rate");
+  return found ? found->value : (double)NAN;
+}
+
+static void print_limits(const figures *from, FILE *to) {
+  const figure *copy = figures_find(from, limits, NULL, "copy", NULL, "shape");
+  const figure *read = figures_find(from, limits, NULL, "read", NULL, "shape");
+  if (!copy || !read) return;
+  fprintf(to,
+          "Memory, GB/s: cudaMemcpy %.0f; best copy kernel %.0f (%s);\n"
+          "best that reads %.0f (%s).\nCopies ran %.0f ms before, %s.\n",
+          rate_of(from, "cudaMemcpy"), rate_of(from, "copy"), copy->words,
+          rate_of(from, "read"), read->words, figures_value(from, limits, "warm_up"),
+          figures_value(from, limits, "steady") > 0 ? "until they were steady to 1 %"
+                                                    : "and were not steady to 1 %");
+}
+
 static bool print_arrays(const figures *from, FILE *to) {
   static const view_column columns[] = {
       {.heading = "format", .metric = VIEW_NAME},
@@ -200,8 +346,8 @@ static bool print_arrays(const figures *from, FILE *to) {
       {.heading = "operation", .metric = VIEW_NAME},
       {.heading = "GB/s", .metric = "rate", .format = "%.0f"},
       {.heading = "+-", .metric = "noise", .show = show_noise},
-      {.heading = "of copy",
-       .metric = "share_of_copy",
+      {.heading = "of read",
+       .metric = "share_of_read",
        .format = "%.1f %%",
        .factor = 100},
       {.heading = "exact", .metric = "exact"},
@@ -213,12 +359,60 @@ static bool print_arrays(const figures *from, FILE *to) {
              &shown, from, to,
              "\nGPU arrays: %.0f values (%.0f MiB of f32), L2 flushed before each run, "
              "median of %.0f.\n"
-             "GB/s counts bytes read and written; copy is cudaMemcpy on the device, in "
-             "turn with them.\n"
+             "GB/s counts bytes read and written; copy is the better of cudaMemcpy on "
+             "the "
+             "device and of\nthe best copy kernel, in turn with them.\n"
              "exact: every code, %.0f random floats and all boundaries as on the CPU.\n",
              bytes / sizeof(float), bytes / (1 << 20), value(from, "rounds"),
              value(from, "patterns")) &&
-         view_print(&reduced, from, to, "\nGPU reductions of the same arrays\n");
+         view_print(&reduced, from, to,
+                    "\nGPU reductions of the same arrays; read is the best kernel that "
+                    "reads, in turn.\n");
+}
+
+static bool print_kernels(const figures *from, FILE *to) {
+  static const view_column columns[] = {
+      {.heading = "launcher", .metric = VIEW_NAME},
+      {.heading = "us",
+       .metric = "time",
+       .format = "%.1f",
+       .factor = 1000,
+       .instead = "state"},
+      {.heading = "+-", .metric = "noise", .show = show_noise},
+      {.heading = "GB/s", .metric = "rate", .format = "%.0f"},
+      {.heading = "of limit",
+       .metric = "share_of_limit",
+       .format = "%.1f %%",
+       .factor = 100},
+      {.heading = "exact", .metric = "exact"},
+      {.heading = "x PyTorch", .metric = "speedup_over_torch", .format = "%.2f"},
+  };
+  static const view shown = {.section = kernels, VIEW_COLUMNS(columns)};
+  const char *torch = figures_words(from, kernels, "torch");
+  const char *missing = figures_words(from, kernels, "torch_missing");
+  const bool good = view_print(&shown, from, to,
+                               "\nGPU launchers, L2 flushed before each run; exact: a "
+                               "small array as on the CPU.\n");
+  if (torch[0]) fprintf(to, "x PyTorch: time of %s over ours\n", torch);
+  if (missing[0]) fprintf(to, "PyTorch: %s\n", missing);
+  view_absent(from, kernels, true, to);
+  return good;
+}
+
+static bool print_sweep(const figures *from, FILE *to) {
+  static const view_column columns[] = {
+      {.heading = "array", .metric = VIEW_NAME},
+      {.heading = "us", .metric = "time", .format = "%.2f", .factor = 1000, .each = true},
+      {.heading = "GB/s", .metric = "rate", .format = "%.0f", .each = true},
+      {.heading = "+-", .metric = "noise", .show = show_noise, .each = true},
+      {.heading = "launches", .metric = "launches", .format = "%.0f"},
+  };
+  static const view shown = {.section = sweep, VIEW_COLUMNS(columns)};
+  return view_print(
+      &shown, from, to,
+      "\nGPU arrays by size, in graphs of so many launches: warm, one array "
+      "again and again;\ncold, another one each time and the L2 flushed "
+      "before.\n");
 }
 
 static bool print_products(const figures *from, FILE *to) {
@@ -274,6 +468,19 @@ static bool print_shapes(const figures *from, FILE *to) {
   return view_print(&shown, from, to, "\nGPU matrix product by its sizes:%s\n", sizes);
 }
 
+/* The last line. */
+static void print_verdict(const figures *from, FILE *to) {
+  const char *best = figures_words(from, products, "best");
+  const char *bound = figures_words(from, products, "limited_by");
+  if (best[0])
+    fprintf(to, "\nVerdict: %s, product %.2f x f32 with converting, error %.1e, %s%s\n",
+            best, figures_value(from, products, "best_speedup"),
+            figures_value(from, products, "best_error"),
+            strcmp(bound, "conversion-bound") == 0 ? "" : "limited by ", bound);
+  else if (figures_words(from, products, "library")[0])
+    fprintf(to, "\nVerdict: no format is faster than f32, with converting to it\n");
+}
+
 bool gpu_print(const figures *from, FILE *to) {
   const char *absent = words(from, "missing");
   bool good, first = true;
@@ -281,12 +488,17 @@ bool gpu_print(const figures *from, FILE *to) {
   if (absent[0]) fprintf(to, "\nGPU: %s\n", absent);
   if (!words(from, "compute_capability")[0]) return true;
   print_device(from, to);
-  good = print_arrays(from, to) && print_products(from, to) && print_shapes(from, to);
+  print_limits(from, to);
+  print_clocks(from, "before", to);
+  print_clocks(from, "after", to);
+  good = print_arrays(from, to) && print_kernels(from, to) && print_sweep(from, to) &&
+         print_products(from, to) && print_shapes(from, to);
   for (i = 0; i < from->count; ++i) {
     const figure *row = &from->rows[i];
     if (strcmp(row->section, section) != 0 || strcmp(row->metric, "note") != 0) continue;
     fprintf(to, "%sGPU: %s\n", first ? "\n" : "", row->words);
     first = false;
   }
+  print_verdict(from, to);
   return good;
 }

@@ -9,6 +9,8 @@
 #include "gpu.h"
 
 void gpu_figures(figures *to, const gpu_results *found);
+/* PyTorch's times of what it has, where TORCH_PYTHON or python3 has it, or why not. */
+void gpu_measure_torch(gpu_results *results);
 bool gpu_print(const figures *from, FILE *to);
 
 #endif

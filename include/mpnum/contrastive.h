@@ -40,7 +40,7 @@ typedef struct mpnum_contrastive_options {
                                 gradients those of means */
   size_t *counted; /* NULL, or where the number of pairs that are not left out goes */
   float *scratch;  /* NULL, or room for 2 n floats, which gradients of column losses need
-                    */
+                    (for embeddings 4 n) */
 } mpnum_contrastive_options;
 
 /* Scale 1, factor 1, nothing left out. */

@@ -110,10 +110,15 @@ MPNUM_INLINE mpnum_e2m1 mpnum_unpack_e2m1_x4(mpnum_e2m1x4 packed, int index) {
 }
 /* From f32 and to it, each element as alone. */
 MPNUM_INLINE mpnum_e2m1x4 mpnum_f32_to_e2m1_sat_x4(float a, float b, float c, float d) {
+#if MPNUM_HAS_HW_FP4
+  const mpnum_e2m1x4 packed = {(uint16_t)mpnum_cvt_e2m1x4_(a, b, c, d)};
+  return packed;
+#else
   const mpnum_e2m1x2 low = mpnum_f32_to_e2m1_sat_x2(a, b);
   const mpnum_e2m1x2 high = mpnum_f32_to_e2m1_sat_x2(c, d);
   const mpnum_e2m1x4 packed = {(uint16_t)(low.bits | (uint32_t)high.bits << 8)};
   return packed;
+#endif
 }
 MPNUM_INLINE mpnum_f32x4 mpnum_e2m1_to_f32_x4(mpnum_e2m1x4 packed) {
   const mpnum_e2m1x2 low_half = {(uint8_t)(packed.bits & 0xffu)};

@@ -24,79 +24,79 @@ MPNUM_HOST void mpnum_exp_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(exp, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_exp_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_exp_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_exp_of_f16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_exp_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_exp_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_exp_of_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_exp_sat_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(exp, dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 0);
 }
 MPNUM_HOST void mpnum_exp_sat_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_exp_16_(mpnum_small_f16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
+  mpnum_exp_of_f16_(MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_exp_sat_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                          size_t n) {
-  mpnum_exp_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
+  mpnum_exp_of_bf16_(MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_exp2_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(exp2, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_exp2_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_exp2_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_exp2_of_f16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_exp2_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_exp2_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_exp2_of_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_exp2_sat_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(exp2, dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 0);
 }
 MPNUM_HOST void mpnum_exp2_sat_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_exp2_16_(mpnum_small_f16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
+  mpnum_exp2_of_f16_(MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_exp2_sat_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                           size_t n) {
-  mpnum_exp2_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
+  mpnum_exp2_of_bf16_(MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_exp10_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(exp10, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_exp10_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_exp10_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_exp10_of_f16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_exp10_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_exp10_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_exp10_of_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_exp10_sat_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(exp10, dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 0);
 }
 MPNUM_HOST void mpnum_exp10_sat_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                           size_t n) {
-  mpnum_exp10_16_(mpnum_small_f16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
+  mpnum_exp10_of_f16_(MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_exp10_sat_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                            size_t n) {
-  mpnum_exp10_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
+  mpnum_exp10_of_bf16_(MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_expm1_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(expm1, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_expm1_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_expm1_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_expm1_of_f16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_expm1_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_expm1_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_expm1_of_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_expm1_sat_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(expm1, dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 0);
 }
 MPNUM_HOST void mpnum_expm1_sat_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                           size_t n) {
-  mpnum_expm1_16_(mpnum_small_f16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
+  mpnum_expm1_of_f16_(MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_expm1_sat_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                            size_t n) {
-  mpnum_expm1_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
+  mpnum_expm1_of_bf16_(MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 
 /* Logarithms. */
@@ -104,68 +104,68 @@ MPNUM_HOST void mpnum_log_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(log, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_log_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_log_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_log_of_f16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_log_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_log_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_log_of_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_log_sat_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(log, dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 1);
 }
 MPNUM_HOST void mpnum_log_sat_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_log_16_(mpnum_small_f16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
+  mpnum_log_of_f16_(MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_log_sat_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                          size_t n) {
-  mpnum_log_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
+  mpnum_log_of_bf16_(MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_log2_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(log2, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_log2_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_log2_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_log2_of_f16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_log2_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_log2_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_log2_of_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_log2_sat_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(log2, dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 1);
 }
 MPNUM_HOST void mpnum_log2_sat_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_log2_16_(mpnum_small_f16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
+  mpnum_log2_of_f16_(MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_log2_sat_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                           size_t n) {
-  mpnum_log2_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
+  mpnum_log2_of_bf16_(MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_log10_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(log10, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_log10_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_log10_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_log10_of_f16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_log10_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_log10_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_log10_of_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_log10_sat_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(log10, dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 1);
 }
 MPNUM_HOST void mpnum_log10_sat_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                           size_t n) {
-  mpnum_log10_16_(mpnum_small_f16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
+  mpnum_log10_of_f16_(MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_log10_sat_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                            size_t n) {
-  mpnum_log10_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
+  mpnum_log10_of_bf16_(MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_log1p_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(log1p, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_log1p_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_log1p_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_log1p_of_f16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_log1p_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_log1p_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_log1p_of_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 
 /* Roots and reciprocals. */
@@ -173,52 +173,52 @@ MPNUM_HOST void mpnum_sqrt_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(sqrt, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_sqrt_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_sqrt_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_sqrt_of_f16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_sqrt_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_sqrt_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_sqrt_of_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_rsqrt_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(rsqrt, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_rsqrt_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_rsqrt_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_rsqrt_of_f16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_rsqrt_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_rsqrt_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_rsqrt_of_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_rsqrt_sat_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(rsqrt, dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 0);
 }
 MPNUM_HOST void mpnum_rsqrt_sat_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                           size_t n) {
-  mpnum_rsqrt_16_(mpnum_small_f16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
+  mpnum_rsqrt_of_f16_(MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_rsqrt_sat_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                            size_t n) {
-  mpnum_rsqrt_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
+  mpnum_rsqrt_of_bf16_(MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_reciprocal_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(reciprocal, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_reciprocal_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                            size_t n) {
-  mpnum_reciprocal_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_reciprocal_of_f16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_reciprocal_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                             size_t n) {
-  mpnum_reciprocal_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_reciprocal_of_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_reciprocal_sat_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(reciprocal, dst, src, src, n, MPNUM_OVERFLOW_SATURATE, 0);
 }
 MPNUM_HOST void mpnum_reciprocal_sat_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                                size_t n) {
-  mpnum_reciprocal_16_(mpnum_small_f16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
+  mpnum_reciprocal_of_f16_(MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_reciprocal_sat_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                                 size_t n) {
-  mpnum_reciprocal_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_SATURATE), dst, src, src, n);
+  mpnum_reciprocal_of_bf16_(MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 
 /* Activations. */
@@ -226,68 +226,68 @@ MPNUM_HOST void mpnum_sigmoid_f32_array(float *dst, const float *src, size_t n) 
   MPNUM_RUN_F32_(sigmoid, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_sigmoid_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_sigmoid_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_sigmoid_of_f16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_sigmoid_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                          size_t n) {
-  mpnum_sigmoid_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_sigmoid_of_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_tanh_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(tanh, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_tanh_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_tanh_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_tanh_of_f16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_tanh_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_tanh_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_tanh_of_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_softplus_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(softplus, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_softplus_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_softplus_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_softplus_of_f16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_softplus_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                           size_t n) {
-  mpnum_softplus_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_softplus_of_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_silu_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(silu, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_silu_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_silu_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_silu_of_f16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_silu_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_silu_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_silu_of_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_gelu_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(gelu, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_gelu_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_gelu_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_gelu_of_f16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_gelu_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_gelu_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_gelu_of_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_gelu_tanh_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(gelu_tanh, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_gelu_tanh_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                           size_t n) {
-  mpnum_gelu_tanh_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_gelu_tanh_of_f16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_gelu_tanh_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                            size_t n) {
-  mpnum_gelu_tanh_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_gelu_tanh_of_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_erf_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(erf, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_erf_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_erf_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_erf_of_f16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_erf_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_erf_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_erf_of_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 
 /* Sine and cosine of radians. */
@@ -295,19 +295,19 @@ MPNUM_HOST void mpnum_sin_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(sin, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_sin_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_sin_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_sin_of_f16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_sin_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_sin_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_sin_of_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_cos_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(cos, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_cos_f16_array(mpnum_f16 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_cos_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_cos_of_f16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_cos_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, size_t n) {
-  mpnum_cos_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_cos_of_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 
 /* Their derivatives; that of softplus is sigmoid. */
@@ -317,44 +317,44 @@ MPNUM_HOST void mpnum_sigmoid_derivative_f32_array(float *dst, const float *src,
 }
 MPNUM_HOST void mpnum_sigmoid_derivative_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                                    size_t n) {
-  mpnum_sigmoid_derivative_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_sigmoid_derivative_of_f16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_sigmoid_derivative_bf16_array(mpnum_bf16 *dst,
                                                     const mpnum_bf16 *src, size_t n) {
-  mpnum_sigmoid_derivative_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_sigmoid_derivative_of_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_tanh_derivative_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(tanh_derivative, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_tanh_derivative_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                                 size_t n) {
-  mpnum_tanh_derivative_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_tanh_derivative_of_f16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_tanh_derivative_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                                  size_t n) {
-  mpnum_tanh_derivative_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_tanh_derivative_of_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_silu_derivative_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(silu_derivative, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_silu_derivative_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                                 size_t n) {
-  mpnum_silu_derivative_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_silu_derivative_of_f16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_silu_derivative_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                                  size_t n) {
-  mpnum_silu_derivative_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_silu_derivative_of_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_gelu_derivative_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(gelu_derivative, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
 MPNUM_HOST void mpnum_gelu_derivative_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                                 size_t n) {
-  mpnum_gelu_derivative_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_gelu_derivative_of_f16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_gelu_derivative_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src,
                                                  size_t n) {
-  mpnum_gelu_derivative_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_gelu_derivative_of_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_gelu_tanh_derivative_f32_array(float *dst, const float *src,
                                                      size_t n) {
@@ -362,12 +362,11 @@ MPNUM_HOST void mpnum_gelu_tanh_derivative_f32_array(float *dst, const float *sr
 }
 MPNUM_HOST void mpnum_gelu_tanh_derivative_f16_array(mpnum_f16 *dst, const mpnum_f16 *src,
                                                      size_t n) {
-  mpnum_gelu_tanh_derivative_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, src, src, n);
+  mpnum_gelu_tanh_derivative_of_f16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST void mpnum_gelu_tanh_derivative_bf16_array(mpnum_bf16 *dst,
                                                       const mpnum_bf16 *src, size_t n) {
-  mpnum_gelu_tanh_derivative_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, src, src,
-                                 n);
+  mpnum_gelu_tanh_derivative_of_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 
 /* log(e^a + e^b). */
@@ -377,11 +376,11 @@ MPNUM_HOST void mpnum_logaddexp_f32_array(float *dst, const float *a, const floa
 }
 MPNUM_HOST void mpnum_logaddexp_f16_array(mpnum_f16 *dst, const mpnum_f16 *a,
                                           const mpnum_f16 *b, size_t n) {
-  mpnum_logaddexp_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, a, b, n);
+  mpnum_logaddexp_16_(mpnum_small_f16_(), dst, a, b, n);
 }
 MPNUM_HOST void mpnum_logaddexp_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *a,
                                            const mpnum_bf16 *b, size_t n) {
-  mpnum_logaddexp_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, a, b, n);
+  mpnum_logaddexp_16_(mpnum_small_bf16_(), dst, a, b, n);
 }
 
 /* silu(a) b and gelu(a) b. */
@@ -391,11 +390,11 @@ MPNUM_HOST void mpnum_swiglu_f32_array(float *dst, const float *a, const float *
 }
 MPNUM_HOST void mpnum_swiglu_f16_array(mpnum_f16 *dst, const mpnum_f16 *a,
                                        const mpnum_f16 *b, size_t n) {
-  mpnum_swiglu_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, a, b, n);
+  mpnum_swiglu_16_(mpnum_small_f16_(), dst, a, b, n);
 }
 MPNUM_HOST void mpnum_swiglu_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *a,
                                         const mpnum_bf16 *b, size_t n) {
-  mpnum_swiglu_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, a, b, n);
+  mpnum_swiglu_16_(mpnum_small_bf16_(), dst, a, b, n);
 }
 MPNUM_HOST void mpnum_geglu_f32_array(float *dst, const float *a, const float *b,
                                       size_t n) {
@@ -403,11 +402,11 @@ MPNUM_HOST void mpnum_geglu_f32_array(float *dst, const float *a, const float *b
 }
 MPNUM_HOST void mpnum_geglu_f16_array(mpnum_f16 *dst, const mpnum_f16 *a,
                                       const mpnum_f16 *b, size_t n) {
-  mpnum_geglu_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, a, b, n);
+  mpnum_geglu_16_(mpnum_small_f16_(), dst, a, b, n);
 }
 MPNUM_HOST void mpnum_geglu_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *a,
                                        const mpnum_bf16 *b, size_t n) {
-  mpnum_geglu_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, a, b, n);
+  mpnum_geglu_16_(mpnum_small_bf16_(), dst, a, b, n);
 }
 
 /* a^b. */
@@ -417,11 +416,11 @@ MPNUM_HOST void mpnum_pow_f32_array(float *dst, const float *a, const float *b,
 }
 MPNUM_HOST void mpnum_pow_f16_array(mpnum_f16 *dst, const mpnum_f16 *a,
                                     const mpnum_f16 *b, size_t n) {
-  mpnum_pow_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), dst, a, b, n);
+  mpnum_pow_16_(mpnum_small_f16_(), dst, a, b, n);
 }
 MPNUM_HOST void mpnum_pow_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *a,
                                      const mpnum_bf16 *b, size_t n) {
-  mpnum_pow_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), dst, a, b, n);
+  mpnum_pow_16_(mpnum_small_bf16_(), dst, a, b, n);
 }
 
 /* Sines and cosines; one of the two may be src. */
@@ -431,11 +430,11 @@ MPNUM_HOST void mpnum_sincos_f32_array(float *sine, float *cosine, const float *
 }
 MPNUM_HOST void mpnum_sincos_f16_array(mpnum_f16 *sine, mpnum_f16 *cosine,
                                        const mpnum_f16 *src, size_t n) {
-  mpnum_sincos_16_(mpnum_small_f16_(MPNUM_OVERFLOW_IEEE), sine, cosine, src, n);
+  mpnum_sincos_of_f16_(sine, cosine, src, n);
 }
 MPNUM_HOST void mpnum_sincos_bf16_array(mpnum_bf16 *sine, mpnum_bf16 *cosine,
                                         const mpnum_bf16 *src, size_t n) {
-  mpnum_sincos_16_(mpnum_small_bf16_(MPNUM_OVERFLOW_IEEE), sine, cosine, src, n);
+  mpnum_sincos_of_bf16_(sine, cosine, src, n);
 }
 /* End of what tools/wrappers wrote. */
 

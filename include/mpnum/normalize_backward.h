@@ -15,17 +15,19 @@
  * Domain: dy and src as src of normalize.h, of any types; src is what was normalised, a
  *   stored sum if there was one. options: those of the forward call, whose mean and
  *   inverse, where both are not NULL (RMS norm: inverse), are read instead of computed
- *   anew, once for every 2048 columns; bias, residual and sum have no part in it. input
- *   may be dy or src where both have one type and stride. Otherwise arrays do not
- * overlap. NaN: a row that is NaN has NaN gradients, as has a row of dy with NaN; Inf in
- * dy makes Inf or NaN. Weight and bias have NaN where such a row adds to them. A row with
- * inverse 0 has a gradient of zeros. Error: of an element, with u = 2^-24, 8 u r (|g| +
- * mean |g| + |y| mean |g y|), sums in the place of means for l2; then it is rounded to
- * the type of input. mean and inverse read add |mean| r u to y's error. Of weight and
- * bias 4 u of the sum of magnitudes, and one rounding. (test_normalize_backward.c) Bits:
- * sums over rows are doubles, row after row, the same from every instruction set. Status:
- * MPNUM_ERROR_ARGUMENT for another type, kind or epsilon, rows or columns that differ,
- * strides and places as in normalize.h; nothing is written then. Host only. */
+ *   anew, once for a row, and where the weight's or bias's gradient is wanted once for
+ *   every 2048 columns of each row after the 256th; bias, residual and sum have no part
+ * in it. input may be dy or src where both have one type and stride. Otherwise arrays do
+ * not overlap. NaN: a row that is NaN has NaN gradients, as has a row of dy with NaN; Inf
+ * in dy makes Inf or NaN. Weight and bias have NaN where such a row adds to them. A row
+ * with inverse 0 has a gradient of zeros. Error: of an element, with u = 2^-24, 8 u r
+ * (|g| + mean |g| + |y| mean |g y|), sums in the place of means for l2; then it is
+ * rounded to the type of input. mean and inverse read add |mean| r u to y's error. Of
+ * weight and bias 4 u of the sum of magnitudes, and one rounding.
+ * (test_normalize_backward.c) Bits: sums over rows are doubles, row after row, the same
+ * from every instruction set. Status: MPNUM_ERROR_ARGUMENT for another type, kind or
+ * epsilon, rows or columns that differ, strides and places as in normalize.h; nothing is
+ * written then. Host only. */
 #ifndef MPNUM_NORMALIZE_BACKWARD_H
 #define MPNUM_NORMALIZE_BACKWARD_H
 
@@ -50,6 +52,8 @@ MPNUM_HOST mpnum_norm_gradients mpnum_norm_gradients_none(void) {
   return none;
 }
 
+/* Rows whose numbers are kept from one strip of columns to the next. */
+# define MPNUM_NORM_KNOWN_ 256
 /* A call, and a tile of it. */
 typedef struct mpnum_norm_backward_ {
   mpnum_norm_job_ job;
@@ -62,6 +66,8 @@ typedef struct mpnum_norm_backward_ {
   MPNUM_ALIGNED_ float weighted_floats[MPNUM_TILE_];
   MPNUM_ALIGNED_ double of_weight[MPNUM_TILE_]; /* sums of a strip of columns */
   MPNUM_ALIGNED_ double of_bias[MPNUM_TILE_];
+  size_t known; /* how many of rows are */
+  mpnum_norm_row_ rows[MPNUM_NORM_KNOWN_ + 1];
 } mpnum_norm_backward_;
 
 /* What was saved serves unless it is near the ends of what a float holds. */
@@ -93,6 +99,16 @@ MPNUM_HOST void mpnum_norm_look_(mpnum_norm_backward_ *self, size_t number,
     mpnum_norm_tile_sums_(self->job.kind == MPNUM_NORM_LAYER, sums, x, 0, 1, columns);
   }
   mpnum_norm_find_(&self->job, number, x, sums, row);
+}
+/* The numbers of a row; rows come in order. */
+MPNUM_HOST const mpnum_norm_row_ *mpnum_norm_known_(mpnum_norm_backward_ *self,
+                                                    size_t number) {
+  const size_t place = number < MPNUM_NORM_KNOWN_ ? number : MPNUM_NORM_KNOWN_;
+  mpnum_norm_row_ *row = &self->rows[place];
+  if (number < self->known) return row;
+  mpnum_norm_look_(self, number, row);
+  if (number < MPNUM_NORM_KNOWN_) self->known = number + 1;
+  return row;
 }
 /* Makes a tile. */
 MPNUM_HOST void mpnum_norm_backward_tile_(mpnum_norm_backward_ *self, size_t number,
@@ -174,13 +190,12 @@ MPNUM_HOST void mpnum_norm_backward_strip_(mpnum_norm_backward_ *self, size_t fi
   for (; i < n; ++i)
     self->of_weight[i] = self->of_bias[i] = 0;
   for (i = 0; i < self->job.src.rows; ++i) {
-    mpnum_norm_row_ row;
-    mpnum_norm_look_(self, i, &row);
-    mpnum_norm_backward_tile_(self, i, &row, first, n);
+    const mpnum_norm_row_ *row = mpnum_norm_known_(self, i);
+    mpnum_norm_backward_tile_(self, i, row, first, n);
     if (weight || bias)
       MPNUM_CALL_(norm_sum_rows, (weight ? self->of_weight : 0, bias ? self->of_bias : 0,
                                   (const uint8_t *)self->given, self->normed, n));
-    if (is_last && self->to.input.data) mpnum_norm_backward_row_(self, i, &row);
+    if (is_last && self->to.input.data) mpnum_norm_backward_row_(self, i, row);
   }
   if (weight) mpnum_norm_sums_to_(weight + first, self->to.adds, self->of_weight, n);
   if (bias) mpnum_norm_sums_to_(bias + first, self->to.adds, self->of_bias, n);
@@ -198,6 +213,7 @@ MPNUM_HOST mpnum_status mpnum_normalize_backward_rows(
   self.job = mpnum_norm_job_of_(kind, to.input, src, options ? options : &usual);
   self.to = to;
   self.gradient = dy;
+  self.known = 0;
   if (mpnum_norm_check_(kind, src, &usual) != MPNUM_OK ||
       !mpnum_is_factor_(self.job.options->epsilon) || !mpnum_has_rows_(dy.type) ||
       dy.rows != src.rows || dy.columns != src.columns)

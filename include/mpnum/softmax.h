@@ -257,13 +257,28 @@ MPNUM_HOST void mpnum_softmax_row_(mpnum_row_ *row, const mpnum_row_type_ *type,
 }
 /* Of a row of at most a tile in one step; 0 where it is not ordinary. */
 MPNUM_HOST int mpnum_softmax_whole_(mpnum_row_ *row, const mpnum_row_type_ *type,
-                                    mpnum_rows dst, size_t number) {
+                                    mpnum_rows dst, size_t number, float *left) {
   uint8_t *to = (uint8_t *)dst.data + number * dst.stride * type->size;
   mpnum_row_go_(row, number);
-  if (row->count == 0 || !mpnum_row_whole_(&row->view, type, to, row->count, row->scale))
+  if (row->count == 0 ||
+      !mpnum_row_whole_(&row->view, type, to, row->count, row->scale, left))
     return 0;
-  mpnum_rows_fill_(dst, number, row->count, 0);
+  mpnum_rows_fill_(dst, number, row->count, left ? mpnum_from_bits_f32(0xff800000u) : 0);
   return 1;
+}
+/* Rows of log-softmax that lack the logarithms of their sums: together these do not wait
+ * for one another. */
+typedef struct mpnum_unfinished_ {
+  float sums[16], *rows[16];
+  size_t lengths[16], count;
+} mpnum_unfinished_;
+MPNUM_HOST void mpnum_finish_(mpnum_unfinished_ *unfinished) {
+  size_t i = 0;
+  for (; i < unfinished->count; ++i)
+    unfinished->sums[i] = mpnum_log_scalar_(unfinished->sums[i]);
+  for (i = 0; i < unfinished->count; ++i)
+    mpnum_row_less_(unfinished->rows[i], unfinished->lengths[i], unfinished->sums[i]);
+  unfinished->count = 0;
 }
 MPNUM_HOST mpnum_status mpnum_softmax_check_(mpnum_const_rows src,
                                              const mpnum_softmax_options *options,
@@ -289,15 +304,23 @@ MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_rows dst,
   uint64_t saved = 0;
   size_t i = 0;
   int is_short = 0;
+  mpnum_unfinished_ late;
   if (status == MPNUM_OK) status = mpnum_softmax_check_(src, chosen, 0);
   if (status != MPNUM_OK) return status;
   saved = mpnum_fenv_save_();
   mpnum_row_type_of_(&type, dst.type);
   mpnum_row_begin_(&row, src, chosen);
-  is_short = !is_log && src.columns <= MPNUM_TILE_ && !row.view.type.is_foreign &&
-             !type.is_foreign;
+  is_short = src.columns <= MPNUM_TILE_ && !row.view.type.is_foreign &&
+             !type.is_foreign && (!is_log || type.type == MPNUM_TYPE_F32);
+  late.count = 0;
   for (; i < src.rows; ++i) {
-    if (is_short && mpnum_softmax_whole_(&row, &type, dst, i)) {
+    if (is_short &&
+        mpnum_softmax_whole_(&row, &type, dst, i, is_log ? &late.sums[late.count] : 0)) {
+      if (is_log) {
+        late.rows[late.count] = (float *)dst.data + i * dst.stride;
+        late.lengths[late.count++] = row.count;
+        if (late.count == 16) mpnum_finish_(&late);
+      }
       if (row_status) row_status[i] = row.status;
       continue;
     }
@@ -309,6 +332,7 @@ MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_rows dst,
       mpnum_softmax_special_(&row, &type, dst, is_log);
     }
   }
+  if (late.count) mpnum_finish_(&late);
   mpnum_fenv_restore_(saved);
   return MPNUM_OK;
 }

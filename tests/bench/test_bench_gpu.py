@@ -38,8 +38,19 @@ def bench(*arguments, folder=None):
     return done.returncode, done.stdout, done.stderr
 
 
-def report(kind):
-    return subprocess.run([REPORT, kind], capture_output=True, text=True, check=True, timeout=SECONDS).stdout
+def report(kind, python="no-such-python"):
+    return subprocess.run([REPORT, kind], env={**os.environ, "TORCH_PYTHON": python}, capture_output=True, text=True,
+                          check=True, timeout=SECONDS).stdout
+
+
+def report_with(kind, program):
+    """What a python3 that runs this program is told to be PyTorch."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "python")
+        with open(path, "w") as file:
+            file.write(f"#!{sys.executable}\nimport json, sys\n{program}\n")
+        os.chmod(path, 0o755)
+        return report(kind, path)
 
 
 def absence():
@@ -60,7 +71,9 @@ def wrong_sizes_are_refused():
     cases = [["--mnk", text] for text in ("", "1", "1,2", "1,2,3,4", "0,1,1", "1,,1", "-1,1,1", "1,1,65537", "1,1,1x",
                                           " 1,1,1", "1, 1,1", "1x1x1", "99999999999999999999,1,1")]
     cases += [["--gpu-size", text] for text in ("0", "63K", "17G", "-1", "1T", "18446744073709551617")]
-    for option in ("--mnk", "--gpu-size", "--svg"):
+    cases += [["--gpu-sizes", text] for text in ("", "1K", "5G", "4K,", ",4K", "4K,,4K", "4K 8K", ",".join(["4K"] * 9))]
+    cases += [["--device", text] for text in ("", "-1", "1000", "0x1", "all", " 0")]
+    for option in ("--mnk", "--gpu-size", "--gpu-sizes", "--device", "--svg"):
         cases.append([option])
     cases += [["--json", "out", "--svg", "out"], ["--csv", "out", "--svg", "out"], ["--svg", "no/such/x"]]
     for arguments in cases:
@@ -72,7 +85,8 @@ def wrong_sizes_are_refused():
 
 
 def right_sizes_are_taken():
-    for arguments in (["--mnk", "1,1,1"], ["--mnk", "65536,4096,17"], ["--gpu-size", "64K"], ["--gpu-size", "16G"]):
+    for arguments in (["--mnk", "1,1,1"], ["--mnk", "65536,4096,17"], ["--gpu-size", "64K"], ["--gpu-size", "16G"],
+                      ["--gpu-sizes", "4K,4G"], ["--gpu-sizes", ",".join(["64K"] * 8)], ["--device", "999"]):
         code, _, errors = bench("--formats", *arguments)
         assert code == 0 and errors == "", (arguments, errors)
 
@@ -80,7 +94,7 @@ def right_sizes_are_taken():
 def help_names_every_option():
     code, out, _ = bench("--help")
     assert code == 0
-    for option in ("--gpu ", "--cpu ", "--gpu-size BYTES", "--mnk M,N,K", "--svg FILE"):
+    for option in ("--gpu ", "--cpu ", "--gpu-size BYTES", "--gpu-sizes LIST", "--device N", "--mnk M,N,K", "--svg FILE"):
         assert option in out, option
 
 
@@ -88,7 +102,8 @@ def without_a_gpu_only_gpu_alone_fails():
     why = absence()
     with tempfile.TemporaryDirectory() as folder:
         code, out, errors = bench("--gpu", "--json", "j", "--svg", "s", folder=folder)
-        assert (code, out, errors) == (1, "", f"mpnum bench: GPU: {why}\n"), (code, out, errors)
+        assert (code, out, errors) == (1, "", f"mpnum bench: GPU: {why}; where there is one, it measures "
+                                                "conversions, launchers and products\n"), (code, out, errors)
         assert os.listdir(folder) == [], os.listdir(folder)
     code, out, errors = bench("--quick")
     assert code == 0 and errors == "" and f"\nNo GPU: {why}. " in out and "\nSpeed: " not in out, (code, errors)
@@ -164,6 +179,47 @@ def text_tells_every_row():
     assert "\nGPU: arrays of 131072 KiB: memory for 262144 KiB is not free\n" in text, text
 
 
+def text_tells_limits_launchers_and_sizes():
+    text = report("text")
+    for line in ("Memory, GB/s: cudaMemcpy 4000; best copy kernel 4200 (64 bytes a thread);",
+                 "best that reads 4400 (128 bytes a thread, one wave).",
+                 "Copies ran 412 ms before, until they were steady to 1 %.", "Clocks before: SM 1980 of 1980 MHz, memory 2619 of 2619 MHz, 640 of 700 W, 58 degrees;",
+                 "held down by: power cap", "Clocks after: unknown, NVML does not start",
+                 "Absent: softmax_rows f16 x 32768, a row is longer than the arrays",
+                 f"PyTorch: {TORCH_ABSENT}",
+                 "Verdict: e4m3, product 3.33 x f32 with converting, error 3.5e-02, conversion-bound"):
+        assert f"\n{line}\n" in text, (line, text)
+    rows = {"softmax_rows f32 x 4096": ["100.0", "1.0%", "2684", "67.1", "%", "yes"],
+            "histogram f32": ["100.0", "1.0%", "2684", "67.1", "%", "3", "wrong"],
+            "grad_step": ["100.0", "1.0%", "-", "-", "-"],
+            "f32 to e4m3, 4 KiB": ["2.00", "3", "1.0%", "4.00", "1", "1.0%", "256"],
+            "f32 to e4m3, 256 MiB": ["100.00", "3355", "1.0%", "200.00", "1678", "1.0%", "1"]}
+    for name, cells in rows.items():
+        line = next(line for line in text.splitlines() if line.startswith(f"{name} "))
+        assert line[len(name):].split() == cells, (line, cells)
+
+
+TORCH_ABSENT = "cannot be run; it needs no-such-python (TORCH_PYTHON names another python3)"
+TIMES = {"version": "9.9.1+cu", "rows": {"softmax_rows f32 x 4096": {"function": "soft\nmax", "ms": 0.25, "noise": 0.1}}}
+
+
+def times_of_pytorch_are_reported_or_why_not():
+    text = report_with("text", f"json.dump({TIMES}, sys.stdout)")
+    assert re.search(r"^softmax_rows f32 x 4096 .* 2\.50$", text, re.M), text
+    assert "\nx PyTorch: time of PyTorch 9.9.1 over ours\n" in text and "\nPyTorch: " not in text, text
+    figures = Figures(json.loads(report_with("json", f"json.dump({TIMES}, sys.stdout)")))
+    row = figures.metrics("gpu_kernel", GPU, "softmax_rows f32 x 4096")
+    assert (row["torch_time"], row["torch_noise"], row["speedup_over_torch"]) == (0.25, 0.1, 2.5), row
+    assert row["torch_calls"] == "soft?max", row
+    asked = report_with("text", "json.dump({'missing': ' '.join(sys.argv[2:])}, sys.stdout)")
+    assert f"\nPyTorch: 1 0 21 {256 << 20} 100000000 (TORCH_PYTHON names another python3)\n" in asked, asked
+    wrong = {**TIMES, "rows": {"histogram f32": {"function": "x", "ms": 0, "noise": 0.1}}}
+    for program, why in {f"json.dump({wrong}, sys.stdout)": "no times of histogram f32", "sys.exit(3)": "failed",
+                         "json.dump([], sys.stdout)": "no times"}.items():
+        text = report_with("text", program)
+        assert f"\nPyTorch: {why}" in text and "x PyTorch" not in text, (program, text)
+
+
 def figures_are_those_of_the_results():
     figures = Figures(json.loads(report("json")))
     check_csv(list(csv.DictReader(io.StringIO(report("csv")))), figures)
@@ -186,6 +242,17 @@ def figures_are_those_of_the_results():
     for name in figures.all_of("name", "gpu_reduction"):
         row = figures.metrics("gpu_reduction", GPU, name)
         assert math.isclose(row["rate"], 268.435456 / 0.07) and row["exact"] == "yes", (name, row)
+        assert row["read_rate"] == 4000 and math.isclose(row["share_of_read"], row["rate"] / 4000), row
+    assert figures.metrics("gpu_limit", GPU, "copy") == {"rate": 4200, "shape": "64 bytes a thread"}
+    assert figures.metrics("gpu_limit", GPU, "", "") == {"warm_up": 412, "steady": 1}
+    assert figures.metrics("gpu_clocks", GPU, "after") == {"missing": "NVML does not start"}
+    assert figures.get("gpu_clocks", GPU, "before", "", "held_down_by") == "power cap"
+    assert figures.all_of("name", "gpu_kernel")[-2:] == ["grad_step", "softmax_rows f16 x 32768"]
+    step = figures.metrics("gpu_kernel", GPU, "grad_step")
+    assert "rate" not in step and "bytes" not in step and step["time"] == 0.1, step
+    assert figures.get("gpu_kernel", GPU, "", "", "torch_missing") == TORCH_ABSENT
+    assert figures.get("gpu_sweep", GPU, "f32 to e4m3, 4 KiB", "cold", "time") == 0.004
+    assert figures.get("gpu_product", GPU, "", "", "best") == "e4m3"
     assert figures.all_of("name", "gpu_product") == figures.all_of("name", "gpu_shape") == [*PRODUCTS, *OTHERS]
     for name, (ms, total, verdict) in PRODUCTS.items():
         about, plain, whole = (figures.metrics("gpu_product", GPU, name, variant)
@@ -235,6 +302,7 @@ def a_gpu_agrees_with_the_cpu():
             figures = Figures(json.load(file))
     checked = figures.select("gpu_conversion", None, None, None, "wrong")
     checked += figures.select("gpu_reduction", None, None, None, "wrong")
+    checked += figures.select("gpu_kernel", None, None, None, "wrong")
     assert checked and all(figures.get(*(row[key] for key in PLACE[:4]), "exact") == "yes" for row in checked), out
     assert "FAILED" not in [row["value"] for row in figures.select("gpu_product", None, None, None, "state")], out
 
@@ -247,6 +315,8 @@ sys.exit(tap.run(
     without_a_gpu_only_gpu_alone_fails,
     charts_of_the_cpu_alone,
     text_tells_every_row,
+    text_tells_limits_launchers_and_sizes,
+    times_of_pytorch_are_reported_or_why_not,
     figures_are_those_of_the_results,
     charts_show_what_was_measured,
     a_gpu_agrees_with_the_cpu))

@@ -10,7 +10,11 @@
 #include "../harness/tap.h"
 #include "test_bench_gpu_blocks.hpp"
 
-#include "../../bench/gpu/gpu.h"
+#include <mpnum/detail/cuda/row_tiles.cuh>
+
+#include "../../bench/gpu/nvml.h"
+
+SIMT_DYNAMIC_SHARED(float, mpnum_rows_shared_);
 
 using namespace blocks;
 
@@ -52,10 +56,22 @@ int live_objects() {
   return symbol ? *static_cast<int *>(symbol) : 0;
 }
 
+/* The libnvidia-ml.so.1 of this test. */
+template <class T> T *of_nvml(const char *name) {
+  static void *const file = dlopen("libnvidia-ml.so.1", RTLD_NOW);
+  return file ? static_cast<T *>(dlsym(file, name)) : nullptr;
+}
+void set_nvml_fault(const char *fault) {
+  const char **const place = of_nvml<const char *>("fake_nvml_fault");
+  CHECK(place != nullptr, "another libnvidia-ml.so.1 than that of this test");
+  if (place) *place = fault;
+}
+
 void check_nothing_is_left(const char *when) {
   CHECK(fake::gpu.used == 0 && fake::gpu.blocks.empty(), "%s: %zu bytes", when,
         fake::gpu.used);
-  CHECK(fake::gpu.events == 0, "%s: %d events", when, fake::gpu.events);
+  CHECK(fake::gpu.events == 0 && fake::gpu.streams == 0, "%s: %d events, %d streams",
+        when, fake::gpu.events, fake::gpu.streams);
   CHECK(live_objects() == 0, "%s: %d objects of cuBLASLt", when, live_objects());
 }
 
@@ -77,8 +93,8 @@ void every_schedule_measures_everything(void) {
   }
 }
 
+/* The three that follow read the results of the last schedule. */
 void conversions_match_and_count_what_they_checked(void) {
-  measure(small_plan());
   for (unsigned i = 0; i < found.conversion_count; ++i) {
     const gpu_conversion &row = found.conversions[i];
     const mpnum_format format = mpnum_format_of(row.type);
@@ -97,7 +113,6 @@ void conversions_match_and_count_what_they_checked(void) {
 }
 
 void reductions_match(void) {
-  measure(small_plan());
   for (unsigned i = 0; i < found.reduction_count; ++i) {
     const gpu_reduction &row = found.reductions[i];
     CHECK(row.match.wrong == 0 && row.match.checked == 15, "%s %u", row.operation, i);
@@ -269,6 +284,47 @@ void little_memory_shrinks_or_skips(void) {
   check_nothing_is_left("little memory");
 }
 
+/* A fault of a launcher or a wrong expectation is a wrong count. */
+void every_launcher_has_the_hosts_results(void) {
+  gpu_plan plan = small_plan();
+  plan.all = true;
+  plan.rounds = 1;
+  plan.sweep[0] = 4 << 10;
+  plan.sweep[1] = 16 << 10;
+  measure(plan);
+  CHECK(!found.absent[0] && !found.failed, "%s %s", found.absent, last_note().c_str());
+  CHECK(found.kernel_count > 45 && found.kernel_count <= GPU_KERNELS, "%u rows",
+        found.kernel_count);
+  for (unsigned i = 0; i < found.kernel_count; ++i) {
+    const gpu_kernel &row = found.kernels[i];
+    if (row.state == GPU_NOT_RUN) {
+      CHECK(std::string(row.why).find("longer than the arrays") != std::string::npos,
+            "%s: %s", row.name, row.why);
+      continue;
+    }
+    CHECK(row.state == GPU_MEASURED && row.speed.time.ms > 0, "%s", row.name);
+    CHECK(row.match.wrong == 0, "%s: %llu of %llu are wrong", row.name,
+          static_cast<unsigned long long>(row.match.wrong),
+          static_cast<unsigned long long>(row.match.checked));
+    const bool is_alone =
+        row.bound == GPU_BY_TIME || std::string(row.name).find("grad_clip") == 0;
+    CHECK((row.match.checked > 0) != is_alone, "%s: %llu checked", row.name,
+          static_cast<unsigned long long>(row.match.checked));
+    CHECK((row.bytes > 0 && row.speed.limit > 0) != (row.bound == GPU_BY_TIME),
+          "%s: %g bytes", row.name, row.bytes);
+    for (unsigned other = 0; other < i; ++other)
+      CHECK(std::string(row.name) != found.kernels[other].name, "%s twice", row.name);
+  }
+  CHECK(found.sweep_count == 10, "%u sizes", found.sweep_count);
+  for (unsigned i = 0; i < found.sweep_count; ++i) {
+    const gpu_sweep_row &row = found.sweep[i];
+    CHECK(row.warm.ms > 0 && row.cold.ms > 0, "%s", row.operation);
+    CHECK(row.launches == (64u << 10) / row.size, "%s: %u launches of %zu bytes",
+          row.operation, row.launches, row.size);
+  }
+  check_nothing_is_left("launchers");
+}
+
 void absence_is_told(void) {
   fake::gpu.driver = 0;
   measure(small_plan());
@@ -286,6 +342,67 @@ void absence_is_told(void) {
                 .find("Fake? GPU <1>, compute capability 9.0, cannot "
                       "run the code of this build (") == 0,
         "%s", found.absent);
+  fake::gpu = fake::state();
+}
+
+void clocks_are_those_of_nvml(void) {
+  const char bus[] = "0000:01:00.0";
+  int *const users = of_nvml<int>("fake_nvml_users");
+  gpu_clocks clocks;
+  nvml_read(&clocks, bus);
+  CHECK(clocks.missing[0] == 0, "%s", clocks.missing);
+  CHECK(clocks.sm == 1700 && clocks.sm_limit == 1980 && clocks.memory == 2600 &&
+            clocks.memory_limit == 2619,
+        "%g of %g, %g of %g MHz", clocks.sm, clocks.sm_limit, clocks.memory,
+        clocks.memory_limit);
+  CHECK(clocks.power == 612.5 && clocks.power_limit == 700 && clocks.celsius == 64,
+        "%g of %g W, %g degrees", clocks.power, clocks.power_limit, clocks.celsius);
+  CHECK(std::string(clocks.reasons) == "power cap, heat, by the driver", "%s",
+        clocks.reasons);
+  set_nvml_fault("start");
+  nvml_read(&clocks, bus);
+  CHECK(std::string(clocks.missing) == "NVML does not start", "%s", clocks.missing);
+  set_nvml_fault("none");
+  nvml_read(&clocks, bus);
+  CHECK(std::string(clocks.missing) == "NVML knows no GPU 0000:01:00.0", "%s",
+        clocks.missing);
+  set_nvml_fault("clocks");
+  nvml_read(&clocks, bus);
+  CHECK(std::isnan(clocks.sm) && std::isnan(clocks.memory_limit) && clocks.power == 612.5,
+        "%g MHz, %g W", clocks.sm, clocks.power);
+  set_nvml_fault("");
+  CHECK(users && *users == 0, "NVML is still open");
+  nvml_reasons(clocks.reasons, sizeof clocks.reasons, 0);
+  CHECK(std::string(clocks.reasons) == "none", "%s", clocks.reasons);
+  nvml_reasons(clocks.reasons, sizeof clocks.reasons, 0xfff);
+  CHECK(std::string(clocks.reasons).find("idle, clocks set by an application") == 0 &&
+            std::strlen(clocks.reasons) < sizeof clocks.reasons,
+        "%s", clocks.reasons);
+}
+
+void limits_are_those_of_the_best_shape(void) {
+  const gpu_limits &limits = found.limits;
+  CHECK(limits.api > 0 && limits.copy > 0 && limits.read > 0, "%g %g %g", limits.api,
+        limits.copy, limits.read);
+  CHECK(limits.copy_shape && limits.read_shape && limits.warm_ms > 0, "shapes");
+  CHECK(found.before.sm == 1700 && found.after.sm == 1700, "clocks");
+  if (!limits.steady) /* times mean nothing here, the note does */
+    CHECK(std::string(found.notes[0]).find("times of copies had not settled") == 0, "%s",
+          found.notes[0]);
+}
+
+void another_gpu_is_measured_or_absent(void) {
+  gpu_plan plan = small_plan();
+  plan.device = 2;
+  fake::gpu.devices = 2;
+  measure(plan);
+  CHECK(std::string(found.absent) == "there is no GPU number 2: they are 0 to 1", "%s",
+        found.absent);
+  plan.device = 1;
+  measure(plan);
+  CHECK(!found.absent[0] && fake::gpu.chosen == 1, "%s: GPU %d", found.absent,
+        fake::gpu.chosen);
+  CHECK(std::string(found.device.bus) == "0000:02:00.0", "%s", found.device.bus);
   fake::gpu = fake::state();
 }
 
@@ -318,6 +435,7 @@ void any_failing_call_is_told_and_leaves_nothing(void) {
 } // namespace
 
 int main() {
+  simt::static_most = mpnum::row_scratch_; /* of rows, which alone have dynamic memory */
   const struct {
     const char *name;
     void (*property)(void);
@@ -338,6 +456,7 @@ int main() {
   TAP_RUN(every_schedule_measures_everything);
   TAP_RUN(conversions_match_and_count_what_they_checked);
   TAP_RUN(reductions_match);
+  TAP_RUN(limits_are_those_of_the_best_shape);
   TAP_RUN(nvfp4_codes_lie_low_nibble_first);
   TAP_RUN(mxfp8_scales_are_those_of_the_ocp);
   TAP_RUN(scales_lie_in_tiles);
@@ -348,8 +467,11 @@ int main() {
       TAP_SKIP(test.name, last_note().c_str());
     }
   }
+  TAP_RUN(every_launcher_has_the_hosts_results);
   TAP_RUN(little_memory_shrinks_or_skips);
   TAP_RUN(absence_is_told);
+  TAP_RUN(clocks_are_those_of_nvml);
+  TAP_RUN(another_gpu_is_measured_or_absent);
   TAP_RUN(any_failing_call_is_told_and_leaves_nothing);
   return tap_done();
 }

@@ -70,6 +70,64 @@ static void a_speed_up_needs_a_measured_f32(void) {
   CHECK(isnan(gpu_total_speedup(&found, &found.products[1])), "f16 is not measured");
 }
 
+static void code_of_another_target_is_told(void) {
+  static const struct {
+    int major, minor, code_major, code_minor;
+    bool has_small;
+    const char *want; /* NULL: nothing */
+  } cases[] = {
+      {9, 0, 9, 0, false, NULL},
+      {10, 0, 10, 0, true, NULL},
+      {8, 9, 8, 0, false,
+       "compute capability 8.9 runs code compiled for 8.0; its own is built with "
+       "-Dgpu_arch=89"},
+      {12, 0, 9, 0, false,
+       "compute capability 12.0 runs code compiled for 9.0; its own is built with "
+       "-Dgpu_arch=120a"},
+      {12, 0, 12, 0, false,
+       "compute capability 12.0 runs code compiled for 12.0 without its own "
+       "instructions; its own is built with -Dgpu_arch=120a"}};
+  static gpu_results found;
+  size_t i;
+  for (i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    found.note_count = 0;
+    found.device.major = cases[i].major;
+    found.device.minor = cases[i].minor;
+    found.device.code_major = cases[i].code_major;
+    found.device.code_minor = cases[i].code_minor;
+    gpu_note_code(&found, cases[i].has_small);
+    CHECK(found.note_count == (cases[i].want != NULL), "case %zu", i);
+    if (cases[i].want)
+      CHECK(strcmp(found.notes[0], cases[i].want) == 0, "%s", found.notes[0]);
+  }
+}
+
+/* 1024 MiB of operands' floats and bytes: 2^28 values times 5, and 4 more for amaxes, at
+ * 1000 GB/s. */
+static void what_limits_a_product_is_told(void) {
+  static gpu_results found;
+  static const struct {
+    double product, total;
+    const char *want;
+  } cases[] = {{10, 11, "the product"},
+               {10, 12.7, "the product"},
+               {10, 13.1, "conversion-bound"},
+               {2, 4.5, "converting, at copy speed"},
+               {2, 5.5, "conversion-bound"}};
+  gpu_product *row = &found.products[1];
+  size_t i;
+  found.plan.m = found.plan.n = found.plan.k = 11585; /* 2 * 11585^2 is near 2^28 */
+  found.limits.copy = 1000;
+  row->bits = 8;
+  for (i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    row->product.ms = cases[i].product;
+    row->total.ms = cases[i].total;
+    CHECK(strcmp(gpu_bound_of(&found, row), cases[i].want) == 0, "%g of %g: %s",
+          row->product.ms, row->total.ms, gpu_bound_of(&found, row));
+  }
+  CHECK(gpu_best_product(&found) == NULL, "nothing is measured");
+}
+
 static gpu_speed speed_of(double ms, double bytes) {
   gpu_speed made;
   made.time.ms = ms;
@@ -107,6 +165,54 @@ static void make_arrays(gpu_results *found) {
   }
 }
 
+static void make_kernels(gpu_results *found) {
+  static const struct {
+    const char *name;
+    gpu_bound bound;
+  } kinds[] = {{"softmax_rows f32 x 4096", GPU_BY_COPY},
+               {"histogram f32", GPU_BY_READ},
+               {"grad_step", GPU_BY_TIME},
+               {"softmax_rows f16 x 32768", GPU_BY_COPY}};
+  unsigned i;
+  for (i = 0; i < 4; ++i) {
+    gpu_kernel *row = &found->kernels[found->kernel_count++];
+    snprintf(row->name, sizeof row->name, "%s", kinds[i].name);
+    row->bound = kinds[i].bound;
+    row->bytes = 268435456;
+    row->speed = speed_of(0.1, row->bytes);
+    row->state = GPU_MEASURED;
+    row->match.checked = i == 2 ? 0 : 1000;
+    row->match.wrong = i == 1 ? 3 : 0;
+  }
+  found->kernels[3].state = GPU_NOT_RUN;
+  snprintf(found->kernels[3].why, sizeof found->kernels[3].why,
+           "a row is longer than the arrays");
+  for (i = 0; i < 2; ++i) {
+    gpu_sweep_row *row = &found->sweep[found->sweep_count++];
+    row->operation = "f32 to e4m3";
+    row->size = i ? 256 << 20 : 4 << 10;
+    row->bytes = 1.25 * (double)row->size;
+    row->launches = i ? 1 : 256;
+    row->warm.ms = i ? 0.1 : 0.002;
+    row->cold.ms = 2 * row->warm.ms;
+    row->warm.noise = row->cold.noise = 0.01;
+  }
+}
+
+static void make_limits(gpu_results *found) {
+  static const gpu_limits limits = {
+      4000, 4200, 4400, "64 bytes a thread", "128 bytes a thread, one wave", 412, true};
+  found->limits = limits;
+  found->before.sm = 1980;
+  found->before.sm_limit = 1980;
+  found->before.memory = found->before.memory_limit = 2619;
+  found->before.power = 640.4;
+  found->before.power_limit = 700;
+  found->before.celsius = 58;
+  snprintf(found->before.reasons, sizeof found->before.reasons, "power cap");
+  snprintf(found->after.missing, sizeof found->after.missing, "NVML does not start");
+}
+
 static void make_product(gpu_product *row, const char *name, double bits, double ms,
                          double total, double error) {
   int i;
@@ -140,14 +246,17 @@ static void make_results(gpu_results *found) {
                                                {"multiples of 8", 4104, 4104, 4104},
                                                {"odd", 4097, 4097, 4097}};
   static const gpu_device device = {
-      "Fake \"GPU\" <&> 1", 9, 0, 9, 0, 132, 150e9, 50e6, 13000, 12080, 1};
+      "Fake \"GPU\" <&> 1", 9, 0, 9, 0, 132, 150e9, 50e6, 13000, 12080, 1,
+      "0000:01:00.0"};
   gpu_product *rows = found->products;
   found->device = device;
   found->plan.size = 256 << 20;
   found->plan.rounds = 21;
   found->plan.patterns = 1 << 24;
   found->plan.m = found->plan.n = found->plan.k = 4096;
+  make_limits(found);
   make_arrays(found);
+  make_kernels(found);
   gpu_set_text(found->blas, sizeof found->blas, "cuBLASLt 13.1.0");
   memcpy(found->shapes, shapes, sizeof shapes);
   found->product_count = GPU_PRODUCTS;
@@ -168,6 +277,7 @@ static int write_report(const char *kind) {
   bool good = false;
   gpu_set_text(about.cpu, sizeof about.cpu, "a CPU");
   make_results(&found);
+  gpu_measure_torch(&found); /* what TORCH_PYTHON names */
   gpu_figures(&about.found, &found);
   if (strcmp(kind, "text") == 0) good = sections_print(&about, stdout);
   if (strcmp(kind, "json") == 0) good = report_json(&about, stdout);
@@ -272,6 +382,8 @@ int main(int argc, char **argv) {
   TAP_RUN(rates_count_two_operations_for_each_product);
   TAP_RUN(notes_are_kept_up_to_the_last);
   TAP_RUN(a_speed_up_needs_a_measured_f32);
+  TAP_RUN(code_of_another_target_is_told);
+  TAP_RUN(what_limits_a_product_is_told);
   TAP_RUN(block_formats_are_those_of_the_gpu_or_asked_for);
   TAP_RUN(the_first_screen_has_room_for_block_formats);
   return tap_done();

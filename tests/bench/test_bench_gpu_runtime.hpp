@@ -4,9 +4,11 @@
 #ifndef MPNUM_TESTS_BENCH_GPU_RUNTIME_HPP
 #define MPNUM_TESTS_BENCH_GPU_RUNTIME_HPP
 
+#define SIMT_MEMORY_IS_FAKED 1
 #include "../cuda/simt/simt.hpp"
 
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -32,7 +34,7 @@ struct state {
   long calls = 0;
   std::size_t used = 0;
   std::map<void *, std::size_t> blocks;
-  int events = 0;
+  int events = 0, streams = 0, chosen = -1;
 };
 inline state gpu;
 
@@ -96,9 +98,35 @@ inline cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t begin, cudaEvent_
   return fake::call();
 }
 
+struct CUstream_st {};
+inline cudaError_t cudaStreamCreate(cudaStream_t *stream) {
+  const cudaError_t error = fake::call();
+  if (error != cudaSuccess) return error;
+  ++fake::gpu.streams;
+  *stream = new CUstream_st;
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  --fake::gpu.streams;
+  delete stream;
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemset(void *at, int byte, std::size_t bytes) {
+  const cudaError_t error = fake::call();
+  if (error == cudaSuccess) std::memset(at, byte, bytes);
+  return error;
+}
+
 inline cudaError_t cudaGetLastError() { return cudaSuccess; }
 inline cudaError_t cudaDeviceSynchronize() { return fake::call(); }
-inline cudaError_t cudaSetDevice(int) { return fake::call(); }
+inline cudaError_t cudaDeviceGetPCIBusId(char *bus, int size, int device) {
+  std::snprintf(bus, static_cast<std::size_t>(size), "0000:%02x:00.0", device + 1);
+  return fake::call();
+}
+inline cudaError_t cudaSetDevice(int device) {
+  fake::gpu.chosen = device;
+  return fake::call();
+}
 inline cudaError_t cudaDriverGetVersion(int *version) {
   *version = fake::gpu.driver;
   return cudaSuccess;

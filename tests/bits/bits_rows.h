@@ -267,7 +267,7 @@ SPECIAL(mpnum_hadamard_inverse_rows, 1, 0, with_signs(kind, 1))
 /* Losses of both directions, and gradients; the diagonal is left out in part. */
 static mpnum_contrastive_options with_pairs(const mpnum_cross_entropy_options *of,
                                             uint32_t kind, float scale) {
-  static float scratch[2 * MOST_ROWS];
+  static float scratch[4 * MOST_ROWS];
   mpnum_contrastive_options how = mpnum_contrastive_default();
   how.scale = scale;
   how.scratch = scratch;

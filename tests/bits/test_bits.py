@@ -46,11 +46,11 @@ QUICK = [
 FULL = [
     ("gcc", C99 + ["-O2"], ALL),
     ("clang", C99 + FAST_NATIVE, ALL),
-    ("clang", C99 + SANITIZE, DEFAULT),
     ("gcc", C99 + FAST_NATIVE, ALL),
     ("g++", CXX17 + FAST, ALL),
 ]
 EXHAUSTIVE = [
+    ("clang", C99 + SANITIZE, DEFAULT),
     ("clang++", CXX17 + ["-O2"], ALL),
     ("clang", C99 + NATIVE, ALL),
     ("g++", CXX11 + ["-O2"], ALL),

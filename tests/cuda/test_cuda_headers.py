@@ -256,7 +256,7 @@ INSTANCES = ["mpnum_convert_kernel_<mpnum::cast_sat_<mpnum_e4m3, float>, mpnum_e
                for what, kind in (("finite", "double"), ("amax", "mpnum_bf16"), ("stats", "float"))],
              "mpnum_quantize_kernel_<mpnum_e5m2, mpnum_f16, mpnum_scale_current_>",
              "mpnum_quantize_tile_kernel_<mpnum::blocks_<mpnum_e4m3, mpnum::MX_FAMILY_, 32>, float>",
-             "mpnum_softmax_rows_kernel_<float, mpnum_e4m3>", "mpnum_cross_entropy_rows_kernel_<float, float, int>",
+             "mpnum_softmax_rows_kernel_<false, float, mpnum_e4m3>", "mpnum_cross_entropy_rows_kernel_<float, float, int>",
              "mpnum_normalize_rows_kernel_<mpnum::norm_codes_<mpnum_e4m3>, mpnum_bf16>",
              "mpnum_grad_pass_kernel_<mpnum_grad_findings>", "mpnum_grad_clip_kernel_<mpnum_grad_optimizer>",
              "mpnum_grad_step_kernel_<mpnum_grad_scaler>", "mpnum_grad_merge_kernel_<mpnum_grad_findings>",

@@ -9,16 +9,18 @@
  * The second form measures one float, of these bits in hexadecimal, for each argument.
  *
  * MPNUM_TEST_MODE in the environment: upward, downward, toward_zero or flush, which the
- * functions then run in. What overflows in a directed mode, and what is below 2^-120
+ * functions then run in, one call after the other; else they are those of arrays, which
+ * have the same bits. What overflows in a directed mode, and what is below 2^-120
  * where subnormals are flushed, is left out then.
  *
  * The value is libm's in double, a thousandth of a place off at most; MPFR decides where
  * that is too near to the middle of two floats. Results that are special, and those of
  * special arguments, must be exact: the exit status is 1 where one is not. */
 #include "../harness/control_word.h"
+#include "../harness/float_bits.h"
 #include "function_reference.h"
 
-#include <mpnum/func.h>
+#include <mpnum/func_array.h>
 
 #include <inttypes.h>
 #include <math.h>
@@ -62,6 +64,7 @@ static double gelu_tanh_derivative_f64(double x) {
 typedef struct measured_function {
   const char *name;
   float (*function)(float);
+  void (*array)(float *, const float *, size_t);
   double (*value)(double);
   int has_root; /* near which the error is counted in places of 1/32 */
 } measured_function;
@@ -71,31 +74,36 @@ typedef struct measured_function {
 MPNUM_FUNCTION_ROWS_(WRAPPED)
 static const measured_function functions[] = {
     /* in the order of function_references */
-    {"exp", exp_f32, exp, 0},
-    {"exp2", exp2_f32, exp2, 0},
-    {"exp10", exp10_f32, exp10_f64, 0},
-    {"expm1", expm1_f32, expm1, 0},
-    {"log", log_f32, log, 0},
-    {"log2", log2_f32, log2, 0},
-    {"log10", log10_f32, log10, 0},
-    {"log1p", log1p_f32, log1p, 0},
-    {"sqrt", sqrt_f32, sqrt, 0},
-    {"rsqrt", rsqrt_f32, rsqrt_f64, 0},
-    {"reciprocal", reciprocal_f32, reciprocal_f64, 0},
-    {"sigmoid", sigmoid_f32, sigmoid_f64, 0},
-    {"tanh", tanh_f32, tanh, 0},
-    {"softplus", softplus_f32, softplus_f64, 0},
-    {"silu", silu_f32, silu_f64, 0},
-    {"gelu", gelu_f32, gelu_f64, 0},
-    {"gelu_tanh", gelu_tanh_f32, gelu_tanh_f64, 0},
-    {"erf", erf_f32, erf, 0},
-    {"sin", sin_f32, sin, 0},
-    {"cos", cos_f32, cos, 0},
-    {"sigmoid_derivative", sigmoid_derivative_f32, bell_f64, 0},
-    {"tanh_derivative", tanh_derivative_f32, tanh_derivative_f64, 0},
-    {"silu_derivative", silu_derivative_f32, silu_derivative_f64, 1},
-    {"gelu_derivative", gelu_derivative_f32, gelu_derivative_f64, 1},
-    {"gelu_tanh_derivative", gelu_tanh_derivative_f32, gelu_tanh_derivative_f64, 1},
+    {"exp", exp_f32, mpnum_exp_f32_array, exp, 0},
+    {"exp2", exp2_f32, mpnum_exp2_f32_array, exp2, 0},
+    {"exp10", exp10_f32, mpnum_exp10_f32_array, exp10_f64, 0},
+    {"expm1", expm1_f32, mpnum_expm1_f32_array, expm1, 0},
+    {"log", log_f32, mpnum_log_f32_array, log, 0},
+    {"log2", log2_f32, mpnum_log2_f32_array, log2, 0},
+    {"log10", log10_f32, mpnum_log10_f32_array, log10, 0},
+    {"log1p", log1p_f32, mpnum_log1p_f32_array, log1p, 0},
+    {"sqrt", sqrt_f32, mpnum_sqrt_f32_array, sqrt, 0},
+    {"rsqrt", rsqrt_f32, mpnum_rsqrt_f32_array, rsqrt_f64, 0},
+    {"reciprocal", reciprocal_f32, mpnum_reciprocal_f32_array, reciprocal_f64, 0},
+    {"sigmoid", sigmoid_f32, mpnum_sigmoid_f32_array, sigmoid_f64, 0},
+    {"tanh", tanh_f32, mpnum_tanh_f32_array, tanh, 0},
+    {"softplus", softplus_f32, mpnum_softplus_f32_array, softplus_f64, 0},
+    {"silu", silu_f32, mpnum_silu_f32_array, silu_f64, 0},
+    {"gelu", gelu_f32, mpnum_gelu_f32_array, gelu_f64, 0},
+    {"gelu_tanh", gelu_tanh_f32, mpnum_gelu_tanh_f32_array, gelu_tanh_f64, 0},
+    {"erf", erf_f32, mpnum_erf_f32_array, erf, 0},
+    {"sin", sin_f32, mpnum_sin_f32_array, sin, 0},
+    {"cos", cos_f32, mpnum_cos_f32_array, cos, 0},
+    {"sigmoid_derivative", sigmoid_derivative_f32, mpnum_sigmoid_derivative_f32_array,
+     bell_f64, 0},
+    {"tanh_derivative", tanh_derivative_f32, mpnum_tanh_derivative_f32_array,
+     tanh_derivative_f64, 0},
+    {"silu_derivative", silu_derivative_f32, mpnum_silu_derivative_f32_array,
+     silu_derivative_f64, 1},
+    {"gelu_derivative", gelu_derivative_f32, mpnum_gelu_derivative_f32_array,
+     gelu_derivative_f64, 1},
+    {"gelu_tanh_derivative", gelu_tanh_derivative_f32,
+     mpnum_gelu_tanh_derivative_f32_array, gelu_tanh_derivative_f64, 1},
 };
 enum { FUNCTIONS = sizeof functions / sizeof functions[0], THREADS = 2 };
 
@@ -111,24 +119,20 @@ typedef struct finding {
 
 static pthread_mutex_t mpfr_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static float from_bits(uint32_t bits) {
-  float x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
 static double exact(const finding *found, double x) {
   pthread_mutex_lock(&mpfr_lock);
   const uint64_t bits = reference_of_function(found->reference, x);
   pthread_mutex_unlock(&mpfr_lock);
-  double value;
-  memcpy(&value, &bits, sizeof value);
-  return value;
+  return double_of(bits);
 }
+static double power_of_two(int exponent) {
+  return double_of((uint64_t)(1023 + exponent) << 52);
+}
+/* (frexp and ldexp would take as long as the rest.) */
 static double place_of(const finding *found, double value) {
-  int exponent;
-  frexp(value, &exponent);
+  int exponent = (int)(bits_of_double(value) >> 52 & 0x7ff) - 1022;
   if (found->function->has_root && exponent < -5) exponent = -5;
-  return ldexp(1, exponent < -125 ? -149 : exponent - 24);
+  return power_of_two(exponent < -125 ? -149 : exponent - 24);
 }
 static int is_special(float x) { return isnan(x) || isinf(x) || x == 0; }
 static int same_bits(float a, float b) { return memcmp(&a, &b, sizeof a) == 0; }
@@ -160,17 +164,17 @@ static int is_excused(float x, double value, float nearest) {
                                : fabs((double)x) < 0x1p-120 || fabs(value) < 0x1p-120;
 }
 
-static void measure(finding *found, uint32_t bits) {
-  const float x = from_bits(bits), y = called(found->function->function, x);
+static void measure(finding *found, float x, float y) {
+  const uint32_t bits = bits_of_float(x);
   double value = found->function->value((double)x);
   if (isnan(value)) {
-    const int is_canonical = same_bits(y, from_bits(0x7fffffff));
+    const int is_canonical = same_bits(y, float_of(0x7fffffff));
     if (!is_canonical && found->bad++ == 0) found->bad_at = bits;
     return;
   }
   const double place = place_of(found, value);
   const double low = fabs(value) / place - 0.5;
-  const double doubt = found->function->has_root ? ldexp(1, -18) : ldexp(1, -16);
+  const double doubt = found->function->has_root ? 0x1p-18 : 0x1p-16;
   if (isfinite(value) && fabs(low - floor(low + 0.5)) < doubt && !is_special(x))
     value = exact(found, (double)x); /* near a middle */
   const float nearest = (float)value;
@@ -191,9 +195,18 @@ static void measure(finding *found, uint32_t bits) {
 }
 static void *measure_part(void *argument) {
   finding *found = (finding *)argument;
-  for (uint64_t bits = found->first * found->step; bits >> 32 == 0;
-       bits += THREADS * found->step)
-    measure(found, (uint32_t)bits);
+  const measured_function *function = found->function;
+  float x[2048], y[2048];
+  uint64_t bits = found->first * found->step;
+  while (bits >> 32 == 0) {
+    size_t count = 0;
+    for (; count < sizeof x / sizeof x[0] && bits >> 32 == 0;
+         bits += THREADS * found->step)
+      x[count++] = float_of((uint32_t)bits);
+    if (!has_mode) (*function->array)(y, x, count);
+    for (size_t i = 0; i < count; ++i)
+      measure(found, x[i], has_mode ? called(function->function, x[i]) : y[i]);
+  }
   return NULL;
 }
 static finding measure_all(int which, uint64_t step) {
@@ -246,7 +259,8 @@ static int measure_one(const char *argument) {
     memset(&found, 0, sizeof found);
     found.function = &functions[i];
     found.reference = &function_references[i];
-    measure(&found, (uint32_t)bits);
+    const float x = float_of((uint32_t)bits);
+    measure(&found, x, called(functions[i].function, x));
     return print(&found);
   }
   fprintf(stderr, "function_errors: not NAME=BITS: %s\n", argument);

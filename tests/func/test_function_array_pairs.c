@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions of func_array.h with two sources, with every instruction set: each
  * element is that of the scalar function, whatever the length, also in place of either
- * source. */
+ * source. Of those with one, special codes alone. */
 #include "../array/array_checks.h"
 
 #include <mpnum/func_array.h>
@@ -130,10 +130,33 @@ static void sincos_is_the_scalar_one(void) {
   check("cos_bf16 in place", MOST, cosineb, cosinesb, 2);
 }
 
+/* Of one argument: each special code alone among ones, as loops look at whole vectors. */
+static void special_codes_may_be_alone(void) {
+  static const uint16_t tops[2][6] = {{0, 1, 0x8001, 0x7c00, 0x7e00, 0xbc00},
+                                      {0, 1, 0x8001, 0x7f80, 0x7fc0, 0xbf80}};
+  for (int k = 0; k < 12; ++k)
+    for (size_t at = 0; at < 64; at += 21) {
+      const uint16_t flip = k < 6 ? 0 : 0x8000;
+      for (size_t i = 0; i < 64; ++i) {
+        a16[i].bits = i == at ? (uint16_t)(tops[0][k % 6] ^ flip) : 0x3c00;
+        ab[i].bits = i == at ? (uint16_t)(tops[1][k % 6] ^ flip) : 0x3f80;
+      }
+#define ALONE(name, NAME)                                                              \
+ mpnum_##name##_f16_array(got16, a16, 64);                                             \
+ mpnum_##name##_bf16_array(gotb, ab, 64);                                              \
+ CHECK(got16[at].bits == mpnum_##name##_f16(a16[at]).bits, #name "_f16 of %04x: %04x", \
+       a16[at].bits, got16[at].bits);                                                  \
+ CHECK(gotb[at].bits == mpnum_##name##_bf16(ab[at]).bits, #name "_bf16 of %04x: %04x", \
+       ab[at].bits, gotb[at].bits);
+      MPNUM_FUNCTION_ROWS_(ALONE)
+    }
+}
+
 int main(void) {
   make_inputs();
   RUN_FOR_EACH_ISA(elements_are_the_scalar_ones);
   RUN_FOR_EACH_ISA(the_result_may_be_a_source);
   RUN_FOR_EACH_ISA(sincos_is_the_scalar_one);
+  RUN_FOR_EACH_ISA(special_codes_may_be_alone);
   return tap_done();
 }

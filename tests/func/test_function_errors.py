@@ -26,6 +26,9 @@ if len(sys.argv) < 2:
     sys.exit()
 PROGRAM = Path(sys.argv[1])
 ROWS = tool.table(tool.DOCUMENT.read_text())
+# Floats that are past the table where a constant of the function is a unit larger, which neither the float with the
+# largest error nor the sample shows.
+OTHERS = ["exp10=413ea896", "exp10=c19b20a9"]
 MODES_ROWS = tool.modes_table(tool.DOCUMENT.read_text())
 
 
@@ -48,6 +51,13 @@ def the_worst_float_has_the_error_of_the_table():
     assert len(said.stdout.splitlines()) == len(ROWS) and not others, "\n".join(others)
 
 
+def floats_that_tell_other_constants_are_within_the_table():
+    said = subprocess.run([PROGRAM, *OTHERS], capture_output=True, text=True)
+    larger = [f"{line}, the table says {ROWS[line.split()[0]][0]}" for line in said.stdout.splitlines()
+              if float(line.split()[1]) > float(ROWS[line.split()[0]][0])]
+    assert said.returncode == 0 and len(said.stdout.splitlines()) == len(OTHERS) and not larger, "\n".join(larger)
+
+
 def errors_in_other_environments_are_those_of_the_table():
     found = tool.measure_modes(PROGRAM)
     assert list(found) == list(MODES_ROWS), f"the table has {list(MODES_ROWS)}, measured were {list(found)}"
@@ -58,7 +68,7 @@ def errors_in_other_environments_are_those_of_the_table():
 
 def promised_errors_hold():
     """What docs/functions.md promises."""
-    most = {"exp": 0.89, "exp2": 0.90, "exp10": 0.92, "expm1": 0.75, "log": 0.60, "log2": 0.601, "log10": 0.60,
+    most = {"exp": 0.89, "exp2": 0.90, "exp10": 0.87, "expm1": 0.75, "log": 0.60, "log2": 0.601, "log10": 0.60,
             "log1p": 0.68, "rsqrt": 0.51, "sqrt": 0.50, "reciprocal": 0.50}
     larger = [f"{name}: {ROWS[name][0]}" for name, error in most.items() if float(ROWS[name][0]) > error]
     assert not larger, "\n".join(larger)
@@ -74,4 +84,5 @@ def all_floats_give_the_table():
 
 sys.exit(tap.run(*([all_floats_give_the_table] if sys.argv[2:] == ["all"]
                    else [sampled_errors_are_no_larger, the_worst_float_has_the_error_of_the_table,
+                         floats_that_tell_other_constants_are_within_the_table,
                          errors_in_other_environments_are_those_of_the_table, promised_errors_hold])))

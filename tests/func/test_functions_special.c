@@ -390,7 +390,7 @@ static void gates_keep_their_bound(void) {
       memcpy(&want, &want_bits, sizeof want);
       int exponent;
       frexp(want, &exponent);
-      CHECK(fabs((double)got - want) <= 3 * ldexp(1, exponent - 24),
+      CHECK(fabs((double)got - want) <= (3 + which) * ldexp(1, exponent - 24),
             "%s of %a times %a: got %a, want %a", names[which], (double)gate, (double)up,
             (double)got, want);
     }

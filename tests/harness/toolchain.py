@@ -32,6 +32,14 @@ def cc():
     raise tap.Skip("no C compiler")
 
 
+def cpp_compiler():
+    """Any C++ compiler: $CXX, or the first of the usual ones."""
+    for command in (os.environ.get("CXX"), "c++", "g++", "clang++"):
+        if command and shutil.which(shlex.split(command)[0]):
+            return shlex.split(command)
+    raise tap.Skip("no C++ compiler")
+
+
 def run(*command, **options):
     """Runs a command to its end; stdout holds what it said on both streams."""
     return subprocess.run([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

@@ -3,7 +3,11 @@
 """The examples do what they say.
 
 usage: tests/project/test_examples.py host CONVERT CONTRASTIVE_LOSS
-       tests/project/test_examples.py device QUANTIZE_KERNEL|- QUANTIZE_MX|- SOFTMAX_KERNEL|- NVRTC|- TRAIN_STEP|-
+       tests/project/test_examples.py device QUANTIZE_KERNEL|- QUANTIZE_MX|- SOFTMAX_KERNEL|- NVRTC|- TRAIN_STEP|- \
+                                        cublaslt|-
+       tests/project/test_examples.py simulated
+
+simulated: those for CUDA as C++ on the CPU, with what tests/cuda/simt has in place of the runtime.
 """
 
 import math
@@ -11,16 +15,18 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
-from tree import ROOT
+from toolchain import INCLUDE, cpp_compiler
+from tree import ROOT, check
 
 PROGRAMS = sys.argv[2:]
-CONVERT, CONTRASTIVE_LOSS = PROGRAMS[:2]
-QUANTIZE, QUANTIZE_MX, SOFTMAX, NVRTC, TRAIN_STEP = PROGRAMS if PROGRAMS[2:] else [None] * 5
+CONVERT, CONTRASTIVE_LOSS = (PROGRAMS + [None] * 2)[:2]
+QUANTIZE, QUANTIZE_MX, SOFTMAX, NVRTC, TRAIN_STEP, CUBLASLT = PROGRAMS if PROGRAMS[2:] else [None] * 6
 
 
 def run(program, *arguments):
@@ -85,16 +91,140 @@ def nvrtc_says_what_it_cannot_compile():
     assert run(NVRTC)[::2] == (2, "usage: nvrtc INCLUDE_FOLDER [ARCHITECTURE]\n")
 
 
+TRAIN_STEP_ROW = r"^(\w+) +\S+ +(\S+) +(\S+) +(\S+) +(\d+) +(\d+) +(\d) of 5$"
+
+
+def training_goes_well(output, steps, skipped):
+    """Errors shrink in every format, to much the same, and steps with Inf are left out."""
+    rows = {row[0]: [float(word) for word in row[1:]] for row in re.findall(TRAIN_STEP_ROW, output, re.M)}
+    assert list(rows) == ["f32", "bf16", "f16", "fp8"], output
+    for first, last, scale, applied, skips, _ in rows.values():
+        assert last < 0.2 * first and (applied, skips) == (steps - skipped, skipped), output
+    assert abs(rows["f16"][1] - rows["f32"][1]) < 0.1 * rows["f32"][1] != 0, output
+    assert rows["fp8"][1] < 4 * rows["f32"][1] and rows["fp8"][0] != rows["f32"][0], output
+    assert rows["f32"][2] == rows["bf16"][2] == 1 and rows["f16"][2] == rows["fp8"][2] > 1, output
+
+
 def train_step_skips_on_the_device_or_says_what_is_missing():
-    assert run(TRAIN_STEP, 0)[::2] == (2, "usage: train_step [STEPS]\n")
-    code, output, errors = run(TRAIN_STEP, 1000)
+    code, output, errors = run(TRAIN_STEP, "--compare", "--steps", 1000)
     if code == 0:
-        rows = re.findall(r"step (\d+): error (\S+), scale (\S+), (\d+) applied, (\d+) skipped", output)
-        assert [row[0] for row in rows] == ["1", "1000"] and float(rows[1][1]) < 0.5 * float(rows[0][1]), output
-        assert int(rows[1][3]) + int(rows[1][4]) == 1000 and int(rows[1][4]) >= 10, output
+        training_goes_well(output, 1000, 10)
     else:
         assert code == 1 and not output and errors.startswith("train_step: ") and errors.count("\n") == 1, errors
         raise tap.Skip("no GPU: " + errors.strip())
+
+
+def train_step_takes_products_of_cublaslt():
+    if CUBLASLT == "-":
+        raise tap.Skip("train_step is built without cuBLASLt, which was not found")
+    assert b"cublasLtMatmulAlgoGetHeuristic" in Path(TRAIN_STEP).read_bytes()
+
+
+def train_step_says_what_is_wrong_on_its_command_line(program=TRAIN_STEP):
+    wrong = "train_step: --hidden takes a multiple of 16 from 16 to 16384, not"
+    assert run(program, "--hidden", "33")[::2] == (2, f"{wrong} 33\n")
+    assert run(program, "--hidden")[::2] == (2, f"{wrong} nothing\n")
+    assert run(program, "--steps", "1e3")[::2] == (2, "train_step: --steps takes a number from 2 to 100000000, not 1e3\n")
+    code, output, errors = run(program, "fp7")
+    assert code == 2 and not output and errors.startswith("usage: train_step ") and errors.count("\n") == 1, errors
+
+
+LAUNCH = re.compile(r"(\w+)<<<([^,;]+), ([^,;]+?)(?:, [^,;]+, \w+)?>>>\(")
+
+
+def simulated(name, *files):
+    """A program of a CUDA example for the CPU: kernels are launched by a function."""
+    if not sys.platform.startswith("linux"):
+        raise tap.Skip("kernels run on the CPU of Linux only")
+    folder = Path(tempfile.mkdtemp(dir=SIMULATED))
+    launches = 0
+    for file in (f"{name}.cu", *files):
+        text, count = LAUNCH.subn(r"simt::latest_error = simt::launch(\1, {\2, \3}, ",
+                                  (ROOT / "examples" / file).read_text())
+        (folder / file).write_text(text)
+        launches += count
+    assert launches or name == "quantize_mx", "no kernel is launched"
+    (folder / "main.cpp").write_text(f'#include "example.hpp"\n#include "{name}.cu"\n')
+    check(*cpp_compiler(), "-std=c++17", "-O1", "-DEXAMPLES_PLAIN_PRODUCTS", "-I", INCLUDE, "-I",
+          ROOT / "tests/cuda/simt", folder / "main.cpp", "-o", folder / name)
+    return folder / name
+
+
+def simulated_quantize_kernel_agrees_with_the_host():
+    assert run(simulated("quantize_kernel"))[:2] == (0, "amax 3.99999, scale 112, 1000003 values, 0 differ from the host\n")
+
+
+def simulated_quantize_mx_agrees_with_the_host():
+    code, output, errors = run(simulated("quantize_mx"))
+    assert code == 0 and output.endswith(", 0 differ from the host\n"), output + errors
+
+
+def simulated_softmax_kernel_is_within_a_place_of_the_host():
+    code, output, errors = run(simulated("softmax_kernel"))
+    assert code == 0 and output.endswith(", 0 by more than a place\n"), output + errors
+
+
+def random_float(index):
+    """From Philox4x32-10, as in the paper, with the key 1."""
+    words, key = [index >> 2 & 0xffffffff, index >> 34, 0, 0], [1, 0]
+    for _ in range(10):
+        first, second = 0xd2511f53 * words[0], 0xcd9e8d57 * words[2]
+        words = [second >> 32 ^ words[1] ^ key[0], second & 0xffffffff, first >> 32 ^ words[3] ^ key[1], first & 0xffffffff]
+        key = [key[0] + 0x9e3779b9 & 0xffffffff, key[1] + 0xbb67ae85 & 0xffffffff]
+    return (words[index & 3] >> 8) / 2**23 - 1
+
+
+def product(a, b):
+    """a b transposed."""
+    return [[sum(map(float.__mul__, row, other)) for other in b] for row in a]
+
+
+def turned(a):
+    return list(map(list, zip(*a)))
+
+
+def errors_of_training(steps, samples, hidden, every):
+    """What train_step computes, in doubles: the error of each step."""
+    inputs, outputs = 64, 16
+    x = [[random_float(i * inputs + j) for j in range(inputs)] for i in range(samples)]
+    target = [[row[j] * row[-1] for j in range(outputs)] for row in x]
+    w = [0.1 * random_float(2**30 + i) for i in range(hidden * (inputs + outputs))]
+    mean, square, applied, errors = [0.0] * len(w), [0.0] * len(w), 0, []
+    for step in range(1, steps + 1):
+        w1 = [w[i * inputs:(i + 1) * inputs] for i in range(hidden)]
+        w2 = [w[hidden * (inputs + i):hidden * (inputs + i + 1)] for i in range(outputs)]
+        h = [[max(value, 0.0) for value in row] for row in product(x, w1)]
+        error = [[a - b for a, b in zip(*rows)] for rows in zip(product(h, w2), target)]
+        errors.append(sum(value**2 for row in error for value in row) / (samples * outputs))
+        if step % every == 0:
+            continue
+        delta = [[2 / (samples * outputs) * value for value in row] for row in error]
+        delta_h = [[d if a > 0 else 0.0 for d, a in zip(*rows)] for rows in zip(product(delta, turned(w2)), h)]
+        gradient = sum(product(turned(delta_h), turned(x)) + product(turned(delta), turned(h)), [])
+        clip = min(1.0, 1 / (math.hypot(*gradient) + 1e-6))
+        applied += 1
+        for i, g in enumerate(gradient):
+            mean[i] = 0.9 * mean[i] + 0.1 * clip * g
+            square[i] = 0.999 * square[i] + 0.001 * (clip * g)**2
+            root = math.sqrt(square[i] / (1 - 0.999**applied)) + 1e-8
+            w[i] -= 0.001 * (mean[i] / (1 - 0.9**applied) / root + 0.01 * w[i])
+    return errors
+
+
+def simulated_train_step_learns_and_skips():
+    program = simulated("train_step", "products.cuh")
+    small = ["--samples", 32, "--hidden", 32]
+    code, output, errors = run(program, "--compare", "--steps", 200, "--inject", 60, *small)
+    assert code == 0, output + errors
+    training_goes_well(output, 200, 3)
+    code, output, errors = run(program, "f16", "--steps", 60, "--inject", 0, *small)
+    assert code == 0 and re.findall(TRAIN_STEP_ROW, output, re.M)[0][3:6] == ("131072", "60", "0"), output + errors
+    code, output, errors = run(program, "f32", "--steps", 9, "--inject", 4, "--samples", 16, "--hidden", 16)
+    wanted = errors_of_training(9, 16, 16, 4)
+    row = re.findall(TRAIN_STEP_ROW, output, re.M)[0]
+    assert code == 0 and row[4:6] == ("7", "2") and wanted[-1] < 0.95 * wanted[0], output + errors
+    assert all(abs(float(got) - value) < 2e-6 for got, value in zip(row[1:3], (wanted[0], wanted[-1]))), (output, wanted)
+    train_step_says_what_is_wrong_on_its_command_line(program)
 
 
 PROPERTIES = {
@@ -103,6 +233,10 @@ PROPERTIES = {
                quantize_mx_agrees_with_the_host_or_says_what_is_missing,
                softmax_kernel_agrees_with_the_host_or_says_what_is_missing,
                nvrtc_compiles_a_kernel_that_includes_mpnum, nvrtc_says_what_it_cannot_compile,
-               train_step_skips_on_the_device_or_says_what_is_missing],
+               train_step_skips_on_the_device_or_says_what_is_missing,
+               train_step_takes_products_of_cublaslt, train_step_says_what_is_wrong_on_its_command_line],
+    "simulated": [simulated_quantize_kernel_agrees_with_the_host, simulated_quantize_mx_agrees_with_the_host,
+                  simulated_softmax_kernel_is_within_a_place_of_the_host, simulated_train_step_learns_and_skips],
 }
-sys.exit(tap.run(*PROPERTIES[sys.argv[1]]))
+with tempfile.TemporaryDirectory() as SIMULATED:
+    sys.exit(tap.run(*PROPERTIES[sys.argv[1]]))

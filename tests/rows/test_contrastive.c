@@ -15,7 +15,7 @@ mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }
 
 enum { MOST = 2070, ROOM = 310 * 310 };
 static float *x, *gradient, *other; /* MOST * MOST; ROOM of them where not said */
-static float of_rows[MOST], of_columns[MOST], scratch[2 * MOST];
+static float of_rows[MOST], of_columns[MOST], scratch[4 * MOST];
 static uint8_t mask[MOST];
 static mpnum_contrastive_options how;
 
@@ -487,6 +487,21 @@ static void embeddings_may_have_any_length(void) {
   CHECK(run_embeddings(N, D) == MPNUM_OK, "run");
   check_embeddings(pairs, N, D, 0.5, 1);
 }
+static void scratch_changes_no_loss_of_embeddings(void) {
+  enum { N = 20, D = 70 };
+  static float without[N];
+  how = mpnum_contrastive_default();
+  make_embeddings((size_t)N * D, 1);
+  for (int i = 0; i < 2; ++i) {
+    how.scratch = i ? scratch : NULL;
+    CHECK(mpnum_contrastive_loss_of_embeddings(
+              i ? of_rows : without, mpnum_rows_none(), mpnum_rows_none(),
+              mpnum_const_rows_of(MPNUM_TYPE_F32, a, N, D),
+              mpnum_const_rows_of(MPNUM_TYPE_F32, b, N, D), &how) == MPNUM_OK,
+          "run");
+  }
+  CHECK(memcmp(of_rows, without, sizeof without) == 0, "other losses");
+}
 static void embeddings_may_be_long(void) {
   const size_t pairs[] = {0, 1, 2};
   how = mpnum_contrastive_default();
@@ -578,7 +593,7 @@ static mpnum_status call_of_rows(int i) {
   mpnum_contrastive_options options = mpnum_contrastive_default();
   options.scale = 1.5f;
   options.factor = 1e-36f;
-  options.scratch = (float *)output_words(2 * n * sizeof(float));
+  options.scratch = (float *)output_words((is_of_embeddings ? 4 : 2) * n * sizeof(float));
   options.mask = (const uint8_t *)input_row(mask, n);
   if (!is_of_embeddings)
     return mpnum_contrastive_loss(losses, (float *)output_row(n * sizeof(float)), dst,
@@ -610,6 +625,7 @@ int main(void) {
   RUN_FOR_EACH_ISA(rows_and_columns_of_minus_inf);
   TAP_RUN(other_arguments_are_refused);
   RUN_FOR_EACH_ISA(embeddings_may_have_any_length);
+  TAP_RUN(scratch_changes_no_loss_of_embeddings);
   TAP_RUN(embeddings_may_be_long);
   TAP_RUN(embeddings_may_be_many);
   TAP_RUN(embeddings_with_nan_are_nan);

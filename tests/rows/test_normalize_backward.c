@@ -303,6 +303,32 @@ static void sums_over_rows_are_rounded_once(void) {
   CHECK(bits_of(db[0]) == 0x3f800001u, "%a", (double)db[0]);
 }
 
+/* Of the first 256 the numbers are kept for the next columns. */
+static void each_of_many_wide_rows_is_as_alone(void) {
+  enum { MANY = 258, LAST = 3, BEFORE = MANY - LAST, WIDE = 2049 };
+  static mpnum_bf16 many[MANY * WIDE], given[MANY * WIDE];
+  static float all[MANY * WIDE], alone[LAST * WIDE];
+  const size_t skipped = (size_t)BEFORE * WIDE;
+  mpnum_norm_gradients to = mpnum_norm_gradients_none();
+  for (size_t i = 0; i < MANY * WIDE; ++i) { /* 0.5 to 4 */
+    many[i].bits = (uint16_t)(0x3f00 + ((i + i / WIDE) * 97 & 0x17f));
+    given[i].bits = (uint16_t)(i < skipped ? 0 : 0x3f00 + (i * 31 & 0xff));
+  }
+  to.input = mpnum_rows_of(MPNUM_TYPE_F32, all, MANY, WIDE);
+  to.weight = dw;
+  mpnum_normalize_backward_rows(
+      MPNUM_NORM_LAYER, to, mpnum_const_rows_of(MPNUM_TYPE_BF16, given, MANY, WIDE),
+      mpnum_const_rows_of(MPNUM_TYPE_BF16, many, MANY, WIDE), NULL);
+  memcpy(other, dw, sizeof dw);
+  to.input = mpnum_rows_of(MPNUM_TYPE_F32, alone, LAST, WIDE);
+  mpnum_normalize_backward_rows(
+      MPNUM_NORM_LAYER, to,
+      mpnum_const_rows_of(MPNUM_TYPE_BF16, given + skipped, LAST, WIDE),
+      mpnum_const_rows_of(MPNUM_TYPE_BF16, many + skipped, LAST, WIDE), NULL);
+  CHECK(memcmp(all + skipped, alone, sizeof alone) == 0, "rows");
+  CHECK(memcmp(other, dw, WIDE * sizeof *dw) == 0, "weights");
+}
+
 static void types_are_rounded_once_and_results_may_take_a_place(void) {
   static uint8_t given[4 * ROWS * MOST], from[4 * ROWS * MOST], got[4 * ROWS * MOST];
   static uint8_t want[4 * ROWS * MOST];
@@ -492,6 +518,7 @@ int main(void) {
   TAP_RUN(gradients_are_slopes);
   RUN_FOR_EACH_ISA(gradients_add_to_what_is_there);
   TAP_RUN(sums_over_rows_are_rounded_once);
+  TAP_RUN(each_of_many_wide_rows_is_as_alone);
   RUN_FOR_EACH_ISA(types_are_rounded_once_and_results_may_take_a_place);
   TAP_RUN(a_gradient_may_take_the_place_of_what_is_read);
   TAP_RUN(special_rows_are_as_documented);

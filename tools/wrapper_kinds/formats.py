@@ -156,6 +156,10 @@ TO_PAIR_HARDWARE = """\
   const mpnum_${T}x2 packed = {$cast$call};
   return packed;
 """
+TO_FOUR_HARDWARE = """\
+  const mpnum_${T}x4 packed = {(uint16_t)mpnum_cvt_${T}x4_(a, b, c, d)};
+  return packed;
+"""
 TO_FOUR_BY_PAIRS = """\
   const mpnum_${T}x2 low = mpnum_f32_to_$T${mode}_x2(a, b);
   const mpnum_${T}x2 high = mpnum_f32_to_$T${mode}_x2(c, d);
@@ -308,7 +312,8 @@ def packed(f):
     joined = f"low.bits | (uint32_t)high.bits << {2 * two}"
     out.append(PACKED_CONVERSIONS)
     for mode in modes:
-        out.append(to_packed(f, 4, mode, TO_FOUR_BY_PAIRS if four_by_pairs else TO_PACKED_CORE,
+        by_pairs = leaf(TO_FOUR_BY_PAIRS, macro * (f.width == 4), TO_FOUR_HARDWARE)
+        out.append(to_packed(f, 4, mode, by_pairs if four_by_pairs else TO_PACKED_CORE,
                              packed=joined if four == 8 else f"(uint{4 * four}_t)({joined})"))
     low = "packed.bits" if four == 8 else "(packed.bits & 0xffu)"
     out.append(from_packed(f, 4, FROM_FOUR_BY_PAIRS if four_by_pairs else FROM_PACKED_CORE,

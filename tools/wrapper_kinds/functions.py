@@ -68,7 +68,7 @@ MPNUM_MATH_ void mpnum_sincos_f32(float x, float *sine, float *cosine) {
 """
 SINCOS_ARRAY = """\
 MPNUM_HOST void mpnum_sincos_${T}_array(mpnum_$T *sine, mpnum_$T *cosine, const mpnum_$T *src, size_t n) {
-  mpnum_sincos_16_(mpnum_small_${T}_(MPNUM_OVERFLOW_IEEE), sine, cosine, src, n);
+  mpnum_sincos_of_${T}_(sine, cosine, src, n);
 }
 """
 SINCOS_F32_ARRAY = """\
@@ -83,7 +83,12 @@ MPNUM_HOST void mpnum_$function${suffix}_f32_array(float *dst, $sources, size_t 
 """
 FUNCTION_SMALL_ARRAY = """\
 MPNUM_HOST void mpnum_$function${suffix}_${T}_array(mpnum_$T *dst, $sources, size_t n) {
-  mpnum_${function}_16_(mpnum_small_${T}_(MPNUM_OVERFLOW_$OVERFLOW), dst, $two, n);
+  mpnum_${function}_of_${T}_(MPNUM_OVERFLOW_$OVERFLOW, dst, src, n);
+}
+"""
+FUNCTION_OF_TWO_SMALL_ARRAY = """\
+MPNUM_HOST void mpnum_${function}_${T}_array(mpnum_$T *dst, $sources, size_t n) {
+  mpnum_${function}_16_(mpnum_small_${T}_(), dst, $two, n);
 }
 """
 
@@ -105,9 +110,10 @@ def function_of_two(name):
 
 def function_arrays(name, suffix="", overflow="IEEE", sources=("src",)):
     two = ", ".join((sources * 2)[:2])
+    small = FUNCTION_SMALL_ARRAY if len(sources) == 1 else FUNCTION_OF_TWO_SMALL_ARRAY
     out = []
     for T in ("f32", "f16", "bf16"):
-        out.append(fill(FUNCTION_F32_ARRAY if T == "f32" else FUNCTION_SMALL_ARRAY, T=T, function=name, suffix=suffix,
+        out.append(fill(FUNCTION_F32_ARRAY if T == "f32" else small, T=T, function=name, suffix=suffix,
                         sources=", ".join(f"const {storage(T)} *{source}" for source in sources), two=two,
                         OVERFLOW=overflow, zero=int(bool(suffix) and name in LOGARITHMS)))
     return out

@@ -246,9 +246,9 @@ mpnum_quantize_tile_transpose(T *codes, size_t codes_ld, T *transposed,
     const uint32_t random[n] = {0};
     const uint32_t word = mpnum_magnitude_of_(in[v]);
     amax = word > amax ? word : amax;
-    mpnum_store_codes_<blocks, n>(own + v * codes_ld, row + down + v, column + across,
-                                  rows, columns, is_whole,
-                                  mpnum_quantize_lanes_<blocks>(in[v], factor, random));
+    mpnum_store_codes_<blocks, n>(
+        own + v * codes_ld, row + down + v, column + across, rows, columns, is_whole,
+        mpnum_quantize_lanes_<blocks, false>(in[v], factor, random));
   }
   MPNUM_UNROLL_
   for (unsigned j = 0; j < n; ++j) {
@@ -256,7 +256,7 @@ mpnum_quantize_tile_transpose(T *codes, size_t codes_ld, T *transposed,
     float y[4];
     MPNUM_UNROLL_
     for (unsigned v = 0; v < 4; ++v)
-      y[v] = mpnum_mul_scalar_(mpnum::element_of_(in[v].at[j]), factor);
+      y[v] = mpnum_mul_scalar_(mpnum::element_at_(in[v], j), factor);
     mpnum_put_turned_<8, tile::rows>(turned, across + j, down,
                                      mpnum::block_codes_<blocks>(y, random));
   }

@@ -11,10 +11,10 @@
 
 namespace mpnum {
 
-/* What a warp converts at a time. An item is what fills 16 bytes of the wider type, or
- * four doubles. Lanes take consecutive items, which makes all accesses to the wider array
- * ones of 16 bytes next to each other. The narrower one is moved so as well, through
- * shared memory, where its items are smaller. */
+/* What a warp converts at a time. An item is what fills an access, 16 bytes or 32, of the
+ * wider type, or four doubles. Lanes take consecutive items, which makes all accesses to
+ * the wider array ones of so many bytes next to each other. The narrower one is moved so
+ * as well, through shared memory, where its items are smaller. */
 template <class Dst, class Src> struct convert_tile_ {
   typedef unsigned number;
   static constexpr number dst_count = packed_<Dst>::count;
@@ -28,15 +28,17 @@ template <class Dst, class Src> struct convert_tile_ {
   static constexpr number narrow_four = is_narrowing ? dst_four : src_four;
   /* Two packed types have no fast path; the numbers of theirs are any that fit. */
   static constexpr bool exists = wide_four >= 4;
-  static constexpr number fours = !exists ? 16 : wide_four >= 16 ? 1 : 16 / wide_four;
+  static constexpr number wide = MPNUM_ACCESS_BYTES_;
+  static constexpr number fours = !exists ? 16 : wide_four >= wide ? 1 : wide / wide_four;
   static constexpr number lanes = 4 * fours;
   static constexpr number item = fours * narrow_four; /* bytes of the narrower type */
   static constexpr bool is_staged = item < 16;
-  /* Items of a lane: they fill 16 bytes of the narrower type, or some times 16. */
-  static constexpr number some = item % 4 == 0 ? 4 : item % 2 == 0 ? 8 : 16;
+  /* Items of a lane: they fill an access of the narrower type, or some. */
+  static constexpr number lowest_bit = item & (~item + 1);
+  static constexpr number some = 4 * lowest_bit < wide ? wide / lowest_bit : 4;
   static constexpr number items =
-      is_staged && !is_narrowing && some < 16 ? 2 * some : some;
-  static constexpr number vectors = is_staged ? item * items / 16 : 1;
+      is_staged && !is_narrowing && wide == 16 && some < 16 ? 2 * some : some;
+  static constexpr number vectors = is_staged ? item * items / wide : 1;
   static constexpr number stage = is_staged ? 32 * vectors : 0; /* of a warp */
   static constexpr number elements = 32 * lanes * items;
 };
@@ -47,37 +49,14 @@ MPNUM_INLINE size_t convert_head_(const Dst *dst, size_t n) {
   typedef convert_tile_<Dst, Src> tile;
   const unsigned bytes = tile::granule / tile::dst_count * sizeof(Dst);
   const unsigned before = mpnum_bytes_before_vectors_(dst);
-  /* 11 is the inverse of 3 modulo 16. */
-  const size_t granules = bytes == 3 ? before * 11 % 16 : before / bytes;
+  /* 11 is the inverse of 3 modulo 16 and 32. */
+  const size_t granules = bytes == 3 ? before * 11 % MPNUM_ACCESS_BYTES_ : before / bytes;
   const size_t head = granules * tile::granule;
   const bool exists = tile::exists && (bytes == 3 || before % bytes == 0) && head < n;
   return exists ? head : n;
 }
 
 } // namespace mpnum
-
-/* 16 bytes of an array, or some times 16, as a struct of its elements; by aligned words
- * if is_aligned is not, which reads up to 3 bytes before them and 4 behind. */
-template <bool is_aligned, class Item, class T>
-static __device__ __forceinline__ Item mpnum_load_item_(const T *src) {
-  if (is_aligned) return *reinterpret_cast<const Item *>(src);
-  enum { words = sizeof(Item) / 4, is_whole = sizeof(T) % 4 == 0 };
-  const unsigned bytes = is_whole ? 0 : reinterpret_cast<size_t>(src) % 4;
-  const uint32_t *word = reinterpret_cast<const uint32_t *>(
-      reinterpret_cast<const unsigned char *>(src) - bytes);
-  uint32_t given[words + 1], moved[words];
-  MPNUM_UNROLL_
-  for (unsigned i = 0; i < words + !is_whole; ++i)
-    given[i] = word[i];
-  MPNUM_UNROLL_
-  for (unsigned i = 0; i < words; ++i)
-    moved[i] =
-        is_whole
-            ? given[i]
-            : static_cast<uint32_t>(
-                  (static_cast<uint64_t>(given[i + 1]) << 32 | given[i]) >> 8 * bytes);
-  return mpnum::copied_<Item>(moved);
-}
 
 /* The elements of an item, of which the first has the random word number index. */
 template <class Cast, class Dst, class Src, class To, class From>
@@ -99,18 +78,20 @@ static __device__ __forceinline__ To mpnum_convert_item_(
 template <bool is_widening> struct mpnum_convert_tile_ {
   template <bool is_aligned, class Cast, class Dst, class Src>
   static __device__ __forceinline__ void
-  run(Dst *dst, const Src *src, mpnum_vector_ *stage,
+  run(Dst *dst, const Src *src, mpnum_access_ *stage,
       const mpnum_launch_rounding_ &options, uint64_t index) {
     typedef mpnum::convert_tile_<Dst, Src> tile;
     typedef mpnum::raw_bytes_<tile::fours * tile::src_four> from;
     typedef mpnum::raw_bytes_<tile::fours * tile::dst_four> to;
     /* Longer conversions have no registers for more. */
-    constexpr unsigned together = mpnum::is_short_<Cast, Dst>::value ? 4 : 2;
+    constexpr bool is_short = mpnum::is_short_<Cast, Dst>::value;
+    constexpr unsigned together =
+        tile::wide_four == 32 ? 2 : (is_short ? 64 : 32) / MPNUM_ACCESS_BYTES_;
     const unsigned lane = threadIdx.x % 32;
     const Src *const in = src + lane * (tile::lanes / tile::src_count);
     to *const out =
         tile::is_staged ? reinterpret_cast<to *>(stage) : reinterpret_cast<to *>(dst);
-    MPNUM_UNROLL_BY_(together == 4 ? 4 : 1)
+    MPNUM_UNROLL_BY_(is_short ? 4 : 1)
     for (unsigned first = 0; first < 32 * tile::items; first += 32 * together) {
       from items[together];
       MPNUM_UNROLL_
@@ -125,7 +106,7 @@ template <bool is_widening> struct mpnum_convert_tile_ {
       }
     }
     if (tile::is_staged) {
-      mpnum_vector_ *const vectors = reinterpret_cast<mpnum_vector_ *>(dst) + lane;
+      mpnum_access_ *const vectors = reinterpret_cast<mpnum_access_ *>(dst) + lane;
       __syncwarp();
       MPNUM_UNROLL_
       for (unsigned i = 0; i < tile::vectors; ++i)
@@ -137,19 +118,19 @@ template <bool is_widening> struct mpnum_convert_tile_ {
 template <> struct mpnum_convert_tile_<true> {
   template <bool is_aligned, class Cast, class Dst, class Src>
   static __device__ __forceinline__ void
-  run(Dst *dst, const Src *src, mpnum_vector_ *stage,
+  run(Dst *dst, const Src *src, mpnum_access_ *stage,
       const mpnum_launch_rounding_ &options, uint64_t index) {
     typedef mpnum::convert_tile_<Dst, Src> tile;
     typedef mpnum::raw_bytes_<tile::fours * tile::src_four> from;
     typedef mpnum::raw_bytes_<tile::fours * tile::dst_four> to;
     const unsigned lane = threadIdx.x % 32;
     const uint8_t *const vectors =
-        reinterpret_cast<const uint8_t *>(src) + lane * sizeof(mpnum_vector_);
-    mpnum_vector_ loaded[tile::vectors];
+        reinterpret_cast<const uint8_t *>(src) + lane * sizeof(mpnum_access_);
+    mpnum_access_ loaded[tile::vectors];
     MPNUM_UNROLL_
     for (unsigned i = 0; i < tile::vectors; ++i)
-      loaded[i] = mpnum_load_item_<is_aligned, mpnum_vector_>(
-          vectors + 32 * i * sizeof(mpnum_vector_));
+      loaded[i] = mpnum_load_item_<is_aligned, mpnum_access_>(
+          vectors + 32 * i * sizeof(mpnum_access_));
     MPNUM_UNROLL_
     for (unsigned i = 0; i < tile::vectors; ++i)
       stage[32 * i + lane] = loaded[i];
@@ -204,8 +185,8 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLO
                           mpnum_launch_rounding_ options) {
   typedef mpnum::convert_tile_<Dst, Src> tile;
   typedef mpnum_convert_tile_<tile::is_staged && !tile::is_narrowing> run;
-  __shared__ mpnum_vector_ stage[tile::is_staged ? tile::stage * MPNUM_LAUNCH_WARPS_ : 1];
-  mpnum_vector_ *const own = stage + threadIdx.x / 32 * tile::stage;
+  __shared__ mpnum_access_ stage[tile::is_staged ? tile::stage * MPNUM_LAUNCH_WARPS_ : 1];
+  mpnum_access_ *const own = stage + threadIdx.x / 32 * tile::stage;
   const size_t head = mpnum::convert_head_<Dst, Src>(dst, n);
   const bool has_tiles = head < n;
   const size_t start = has_tiles ? head : 0;

@@ -97,29 +97,55 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_GRAD_BLOCK
   if (shared.is_reported) *optimizer = next;
 }
 
-/* Of one thread, on copies: a status changes nothing. */
-template <class Scaler>
-static __global__ void
-mpnum_grad_step_kernel_(Scaler *scaler, mpnum_grad_optimizer *optimizer,
-                        const mpnum_grad_findings *findings, uint32_t *apply) {
-  __shared__ mpnum_total squares;
-  mpnum_grad_scaler next = *scaler;
-  mpnum_grad_optimizer handle = *optimizer;
+/* The optimizers of a scaler that a launch takes at most. */
+#define MPNUM_GRAD_OPTIMIZERS 32
+typedef struct mpnum_grad_step_ {
+  mpnum_grad_optimizer *optimizers[MPNUM_GRAD_OPTIMIZERS];
+  const mpnum_grad_findings *findings[MPNUM_GRAD_OPTIMIZERS];
+  int count;
+} mpnum_grad_step_;
+
+/* Reports what was found, unless a clip did, and takes the step. */
+static __device__ __forceinline__ mpnum_status mpnum_grad_one_step_(
+    mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer,
+    const mpnum_grad_findings *findings, mpnum_total *squares, uint32_t *apply) {
   mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
   mpnum_status status = MPNUM_OK;
-  squares = findings->squares;
-  if (handle.stage != MPNUM_GRAD_UNSCALED)
+  *squares = findings->squares;
+  if (optimizer->stage != MPNUM_GRAD_UNSCALED)
     status = mpnum_grad_scaler_report_unscaled(
-        &next, &handle, static_cast<uint32_t>(mpnum_grad_found_inf(findings)),
-        mpnum_root_(mpnum_total_take_odd_(&squares)));
-  if (status == MPNUM_OK) status = mpnum_grad_scaler_step(&next, &handle, &verdict);
-  if (status == MPNUM_OK) status = mpnum_grad_scaler_update(&next, &handle);
-  if (status == MPNUM_OK) {
-    *scaler = next;
-    *optimizer = handle;
+        scaler, optimizer, static_cast<uint32_t>(mpnum_grad_found_inf(findings)),
+        mpnum_root_(mpnum_total_take_odd_(squares)));
+  if (status == MPNUM_OK) status = mpnum_grad_scaler_step(scaler, optimizer, &verdict);
+  *apply = static_cast<uint32_t>(verdict);
+  return status;
+}
+/* Of one thread, on copies: a status changes nothing. */
+template <class Scaler>
+static __global__ void mpnum_grad_step_kernel_(Scaler *scaler, mpnum_grad_step_ step,
+                                               uint32_t *apply) {
+  __shared__ mpnum_total squares;
+  __shared__ mpnum_grad_optimizer handles[MPNUM_GRAD_OPTIMIZERS];
+  __shared__ mpnum_grad_optimizer *pointers[MPNUM_GRAD_OPTIMIZERS];
+  mpnum_grad_scaler next = *scaler;
+  mpnum_status status = MPNUM_OK;
+  for (int i = 0; i < step.count; ++i) {
+    handles[i] = *step.optimizers[i];
+    pointers[i] = handles + i;
+    apply[i] = MPNUM_GRAD_SKIP;
+    if (step.findings[i] && status == MPNUM_OK)
+      status =
+          mpnum_grad_one_step_(&next, handles + i, step.findings[i], &squares, apply + i);
   }
-  *apply = status == MPNUM_OK ? static_cast<uint32_t>(verdict)
-                              : static_cast<uint32_t>(status) << 1;
+  if (status == MPNUM_OK)
+    status = mpnum_grad_scaler_update_all(&next, pointers, step.count);
+  if (status == MPNUM_OK) *scaler = next;
+  for (int i = 0; i < step.count; ++i) {
+    if (status == MPNUM_OK)
+      *step.optimizers[i] = handles[i];
+    else
+      apply[i] = static_cast<uint32_t>(status) << 1;
+  }
 }
 
 /* Of one warp: a lane adds a word of the totals. */
@@ -148,11 +174,13 @@ static __global__ void mpnum_grad_merge_kernel_(Findings *findings,
 
 #if !MPNUM_HAS_NVRTC
 
+/* Launchers are templates so that only files that call them compile their kernels. */
+
 /* Enough blocks for a list, or as many as fill a GPU. */
-static inline size_t mpnum_grad_blocks_(const mpnum_grad_list &list) {
-  const uint64_t blocks = (list.tiles + MPNUM_GRAD_TEAMS_ - 1) / MPNUM_GRAD_TEAMS_;
-  const uint64_t limit = MPNUM_LAUNCH_REDUCE_BLOCKS_;
-  return static_cast<size_t>(blocks == 0 ? 1 : blocks < limit ? blocks : limit);
+static inline cudaError_t mpnum_grad_blocks_(size_t *blocks,
+                                             const mpnum_grad_list &list) {
+  const uint64_t needed = (list.tiles + MPNUM_GRAD_TEAMS_ - 1) / MPNUM_GRAD_TEAMS_;
+  return mpnum_launch_blocks_(blocks, static_cast<size_t>(needed), 0);
 }
 static inline bool mpnum_grad_has_list_(const mpnum_grad_list &list) {
   return list.tiles == 0 || (list.tensors && list.tiles_before);
@@ -162,16 +190,18 @@ static inline bool mpnum_grad_has_list_(const mpnum_grad_list &list) {
  * was found: mpnum_grad_multiply with scaler->inverse. scaler NULL: by 1. One launch for
  * any number of tensors. cudaErrorInvalidValue, and no launch: findings or workspace
  * NULL, a list without its pointers. */
-static inline cudaError_t mpnum_launch_grad_pass(mpnum_grad_findings *findings,
-                                                 const mpnum_grad_list &list,
-                                                 const mpnum_grad_scaler *scaler,
-                                                 mpnum_grad_workspace *workspace,
-                                                 cudaStream_t stream) {
+template <class Findings = mpnum_grad_findings>
+static inline cudaError_t
+mpnum_launch_grad_pass(mpnum_grad_findings *findings, const mpnum_grad_list &list,
+                       const mpnum_grad_scaler *scaler, mpnum_grad_workspace *workspace,
+                       cudaStream_t stream) {
   if (!findings || !workspace || !mpnum_grad_has_list_(list))
     return cudaErrorInvalidValue;
-  return mpnum_launch_(mpnum_grad_pass_kernel_<mpnum_grad_findings>,
-                       mpnum_grad_blocks_(list), MPNUM_LAUNCH_THREADS_, stream, findings,
-                       list, scaler, workspace);
+  size_t blocks = 0;
+  const cudaError_t error = mpnum_grad_blocks_(&blocks, list);
+  if (error != cudaSuccess) return error;
+  return mpnum_launch_(mpnum_grad_pass_kernel_<Findings>, blocks, MPNUM_LAUNCH_THREADS_,
+                       stream, findings, list, scaler, workspace);
 }
 /* Clips what a pass has unscaled: mpnum_grad_scaler_report_unscaled of the findings,
  * which may be of several passes or ranks, then mpnum_grad_scaler_clip of every dst.
@@ -181,6 +211,7 @@ static inline cudaError_t mpnum_launch_grad_pass(mpnum_grad_findings *findings,
  * has gaps between its rows and src none, or the other way about. (Plan a list of dst to
  * dst then.)
  */
+template <class Optimizer = mpnum_grad_optimizer>
 static inline cudaError_t
 mpnum_launch_grad_clip(mpnum_grad_optimizer *optimizer, const mpnum_grad_scaler *scaler,
                        const mpnum_grad_findings *findings, const mpnum_grad_list &list,
@@ -189,31 +220,61 @@ mpnum_launch_grad_clip(mpnum_grad_optimizer *optimizer, const mpnum_grad_scaler 
   if (!optimizer || !scaler || !findings || !workspace || !mpnum_grad_has_list_(list) ||
       !list.can_clip || mpnum_bits_f32(max_norm) - 1 >= 0x7f800000u)
     return cudaErrorInvalidValue;
-  return mpnum_launch_(mpnum_grad_clip_kernel_<mpnum_grad_optimizer>,
-                       mpnum_grad_blocks_(list), MPNUM_LAUNCH_THREADS_, stream, optimizer,
-                       scaler, findings, list, max_norm, workspace);
+  size_t blocks = 0;
+  const cudaError_t error = mpnum_grad_blocks_(&blocks, list);
+  if (error != cudaSuccess) return error;
+  return mpnum_launch_(mpnum_grad_clip_kernel_<Optimizer>, blocks, MPNUM_LAUNCH_THREADS_,
+                       stream, optimizer, scaler, findings, list, max_norm, workspace);
 }
-/* The rest of an iteration with one optimizer: mpnum_grad_scaler_report_unscaled, unless
- * a clip did it, mpnum_grad_scaler_step, mpnum_grad_scaler_update. *apply becomes the
- * verdict: MPNUM_GRAD_APPLY, 1, or MPNUM_GRAD_SKIP, 0; or twice the status that one of
- * them returned, as of a handle that is stale, and nothing else changes. So: apply if it
- * is 1. cudaErrorInvalidValue, and no launch: a NULL. */
+/* The rest of an iteration: for each optimizer mpnum_grad_scaler_report_unscaled, unless
+ * a clip did it, and mpnum_grad_scaler_step, then mpnum_grad_scaler_update_all.
+ * optimizers and findings are arrays of the host, read before this returns, of pointers
+ * to device memory, count of each; name all handles of the scaler. No findings, NULL:
+ * that optimizer was not used, and takes no step. apply[i], in device memory, becomes the
+ * verdict: MPNUM_GRAD_APPLY, 1, or MPNUM_GRAD_SKIP, 0; or each becomes twice the status
+ * that one of the functions returned, as of a handle that is stale, and nothing else
+ * changes. So: apply if it is 1. cudaErrorInvalidValue, and no launch: a NULL, a count
+ * below 1 or above MPNUM_GRAD_OPTIMIZERS, a handle that is named twice. */
+template <class Scaler = mpnum_grad_scaler>
+static inline cudaError_t
+mpnum_launch_grad_step_all(mpnum_grad_scaler *scaler,
+                           mpnum_grad_optimizer *const *optimizers,
+                           const mpnum_grad_findings *const *findings, uint32_t *apply,
+                           int count, cudaStream_t stream) {
+  mpnum_grad_step_ step = mpnum_grad_step_();
+  if (!scaler || !optimizers || !findings || !apply || count < 1 ||
+      count > MPNUM_GRAD_OPTIMIZERS)
+    return cudaErrorInvalidValue;
+  step.count = count;
+  for (int i = 0; i < count; ++i) {
+    step.optimizers[i] = optimizers[i];
+    step.findings[i] = findings[i];
+    if (!optimizers[i]) return cudaErrorInvalidValue;
+    for (int k = 0; k < i; ++k)
+      if (optimizers[k] == optimizers[i]) return cudaErrorInvalidValue;
+  }
+  return mpnum_launch_(mpnum_grad_step_kernel_<Scaler>, 1, 1, stream, scaler, step,
+                       apply);
+}
+/* The same for one optimizer, which was used. */
+template <class Scaler = mpnum_grad_scaler>
 static inline cudaError_t mpnum_launch_grad_step(mpnum_grad_scaler *scaler,
                                                  mpnum_grad_optimizer *optimizer,
                                                  const mpnum_grad_findings *findings,
                                                  uint32_t *apply, cudaStream_t stream) {
-  if (!scaler || !optimizer || !findings || !apply) return cudaErrorInvalidValue;
-  return mpnum_launch_(mpnum_grad_step_kernel_<mpnum_grad_scaler>, 1, 1, stream, scaler,
-                       optimizer, findings, apply);
+  if (!findings) return cudaErrorInvalidValue;
+  return mpnum_launch_grad_step_all<Scaler>(scaler, &optimizer, &findings, apply, 1,
+                                            stream);
 }
 /* *findings becomes mpnum_grad_findings_merge of all others, as of ranks, one after the
  * other; of none, empty. It may be one of them. cudaErrorInvalidValue: a NULL. */
+template <class Findings = mpnum_grad_findings>
 static inline cudaError_t mpnum_launch_grad_merge(mpnum_grad_findings *findings,
                                                   const mpnum_grad_findings *others,
                                                   size_t count, cudaStream_t stream) {
   if (!findings || (count != 0 && !others)) return cudaErrorInvalidValue;
-  return mpnum_launch_(mpnum_grad_merge_kernel_<mpnum_grad_findings>, 1, 32, stream,
-                       findings, others, count);
+  return mpnum_launch_(mpnum_grad_merge_kernel_<Findings>, 1, 32, stream, findings,
+                       others, count);
 }
 
 #endif

@@ -80,19 +80,21 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
 #if !MPNUM_HAS_NVRTC
 
 /* Blocks for n elements, a tile of 16 bytes a thread each. */
-static inline size_t mpnum_health_blocks_(size_t n, size_t size) {
+static inline cudaError_t mpnum_health_blocks_(size_t *blocks, size_t n, size_t size) {
   const size_t tile = static_cast<size_t>(MPNUM_LAUNCH_THREADS_) * (16 / size);
-  const size_t tiles = n / tile + (n % tile != 0), limit = MPNUM_LAUNCH_REDUCE_BLOCKS_;
-  return tiles < limit ? tiles : limit;
+  return mpnum_launch_blocks_(blocks, n / tile + (n % tile != 0), 0);
 }
 /* mpnum_histogram_add of every element. cudaErrorInvalidValue, and no launch: a NULL. */
 template <class T>
 static inline cudaError_t mpnum_launch_histogram(mpnum_histogram *histogram, const T *src,
                                                  size_t n, cudaStream_t stream) {
   if (!histogram || (n != 0 && !src)) return cudaErrorInvalidValue;
+  size_t blocks = 0;
   if (n == 0) return cudaSuccess;
-  return mpnum_launch_(mpnum_histogram_kernel_<T>, mpnum_health_blocks_(n, sizeof(T)),
-                       MPNUM_LAUNCH_THREADS_, stream, histogram, src, n);
+  const cudaError_t error = mpnum_health_blocks_(&blocks, n, sizeof(T));
+  if (error != cudaSuccess) return error;
+  return mpnum_launch_(mpnum_histogram_kernel_<T>, blocks, MPNUM_LAUNCH_THREADS_, stream,
+                       histogram, src, n);
 }
 /* Adds mpnum_count_lost_f32 and its like, of any storage struct, to *lost. The same. */
 template <class T>
@@ -100,10 +102,12 @@ static inline cudaError_t mpnum_launch_count_lost(mpnum_lost *lost, const T *src
                                                   size_t n, mpnum_format format,
                                                   float scale, cudaStream_t stream) {
   if (!lost || (n != 0 && !src)) return cudaErrorInvalidValue;
+  size_t blocks = 0;
   if (n == 0) return cudaSuccess;
+  const cudaError_t error = mpnum_health_blocks_(&blocks, n, sizeof(T));
+  if (error != cudaSuccess) return error;
   return mpnum_launch_(
-      mpnum_count_lost_kernel_<T>, mpnum_health_blocks_(n, sizeof(T)),
-      MPNUM_LAUNCH_THREADS_, stream, lost, src, n,
+      mpnum_count_lost_kernel_<T>, blocks, MPNUM_LAUNCH_THREADS_, stream, lost, src, n,
       mpnum_loss_limits_of_(mpnum_format_of(mpnum::type_of<T>::value), format, scale));
 }
 

@@ -26,11 +26,16 @@ struct row_spread_ {
   unsigned count;
   int is_masked;
   uint32_t counted;
-  __device__ __forceinline__ void operator()(unsigned i, pair_ x) {
+  __device__ __forceinline__ bool takes_whole() const {
+    return !is_masked && !row_is_flat_(scale);
+  }
+  template <class Part>
+  __device__ __forceinline__ void operator()(size_t i, pair_ x, Part part) {
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 2; ++j) {
-      const float t = mpnum_exponent_(x.at[j], max, scale);
-      if (i + j >= count || (is_masked && mpnum_bits_f32(x.at[j]) == 0xff800000u))
+      const float t = row_exponent_(x.at[j], max, scale, part);
+      if (!Part::is_whole &&
+          (i + j >= count || (is_masked && mpnum_bits_f32(x.at[j]) == 0xff800000u)))
         continue;
       sum.at[j] = mpnum_add_scalar_(sum.at[j], mpnum_sub_scalar_(log_sum, t));
       ++counted;
@@ -45,29 +50,36 @@ template <class G> struct loss_writer_ {
   unsigned count, columns, target;
   int fills, has_powers, is_masked, adds, has_own;
   float max, scale, a, b, c, own, number;
-  __device__ __forceinline__ float of(float x) const {
+  __device__ __forceinline__ bool takes_whole() const {
+    return count == columns && !is_masked && !fills && row_is_aligned_(dst) &&
+           !row_is_flat_(scale);
+  }
+  template <class Part> __device__ __forceinline__ float of(float x, Part part) const {
     const uint32_t bits = mpnum_bits_f32(x);
-    const bool is_out = is_masked && bits == (has_powers ? 0x80000000u : 0xff800000u);
+    const bool is_out =
+        !Part::is_whole && is_masked && bits == (has_powers ? 0x80000000u : 0xff800000u);
     if (is_out) return 0;
-    if (!has_powers) x = mpnum_exp_of_negative_scalar_(mpnum_exponent_(x, max, scale));
+    if (!has_powers)
+      x = mpnum_exp_of_negative_scalar_(row_exponent_(x, max, scale, part));
     return mpnum_mul_scalar_(mpnum_sub_scalar_(mpnum_mul_scalar_(x, a), b), c);
   }
-  __device__ __forceinline__ void operator()(unsigned i, pair_ x) const {
+  template <class Part>
+  __device__ __forceinline__ void operator()(size_t i, pair_ x, Part part) const {
     const unsigned end = adds && !fills ? count : columns;
     pair_ y;
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 2; ++j) {
-      y.at[j] = has_own && i + j == target ? own : of(x.at[j]);
-      if (i + j >= count) y.at[j] = 0;
-      if (fills) y.at[j] = number;
+      y.at[j] = has_own && i + j == target ? own : of(x.at[j], part);
+      if (!Part::is_whole && i + j >= count) y.at[j] = 0;
+      if (!Part::is_whole && fills) y.at[j] = number;
     }
-    if (i >= end) return;
+    if (!Part::is_whole && i >= end) return;
     if (adds && !fills) {
-      const pair_ old = row_load_(dst, i, end);
+      const pair_ old = row_load_(dst, i, end, part);
       y.at[0] = mpnum_canonical_(mpnum_add_scalar_(old.at[0], y.at[0]));
       y.at[1] = mpnum_canonical_(mpnum_add_scalar_(old.at[1], y.at[1]));
     }
-    row_store_(dst, i, end, y);
+    row_store_(dst, i, end, y, part);
   }
 };
 
@@ -117,7 +129,7 @@ static __device__ __forceinline__ void loss_row_(const loss_job_<G, Src, Index> 
   float loss = 0, sum = 0, log_sum = 0, t = mpnum_from_bits_f32(0xff800000u);
   double spread_sum = 0;
   if (is_used && static_cast<unsigned>(index) < row.count)
-    t = row.load(static_cast<unsigned>(index) & ~1u).at[index & 1];
+    t = row.load(static_cast<unsigned>(index) & ~1u, row_any_()).at[index & 1];
   row_look_(row, job.from, is_used ? row.count : 0, scratch);
   if (!is_used) row.status = is_ignored ? MPNUM_ROW_IGNORED : MPNUM_ROW_NO_CLASS;
   writer.has_powers = row.place.kept && !has_smoothing && job.gradient;
@@ -231,18 +243,23 @@ template <class Dy, class Y> struct slope_loader_ {
   const float *kept, *kept_y;
   unsigned count;
   float none;
-  __device__ __forceinline__ slope_ operator()(unsigned i) const {
+  __device__ __forceinline__ bool is_kept() const { return kept != 0; }
+  __device__ __forceinline__ bool takes_whole() const {
+    return !mask && row_is_aligned_(dy) && row_is_aligned_(y);
+  }
+  template <class Part>
+  __device__ __forceinline__ slope_ operator()(size_t i, Part part) const {
     slope_ both;
-    if (kept) {
+    if (Part::is_kept || (!Part::is_whole && kept)) {
       both.dy = row_kept_pair_(kept, i);
       both.y = row_kept_pair_(kept_y, i);
       return both;
     }
-    both.dy = row_load_(dy, i, count);
-    both.y = row_load_(y, i, count);
+    both.dy = row_load_(dy, i, count, part);
+    both.y = row_load_(y, i, count, part);
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 2; ++j)
-      if (i + j >= count || (mask && !mask[i + j])) {
+      if (!Part::is_whole && (i + j >= count || (mask && !mask[i + j]))) {
         both.dy.at[j] = 0;
         both.y.at[j] = none;
       }
@@ -253,7 +270,9 @@ struct slope_adder_ {
   pair_ sum;
   float *kept, *kept_y;
   int is_log;
-  __device__ __forceinline__ void operator()(unsigned i, const slope_ &both) {
+  __device__ __forceinline__ bool takes_whole() const { return true; }
+  template <class Part>
+  __device__ __forceinline__ void operator()(size_t i, const slope_ &both, Part) {
     if (kept) {
       row_keep_pair_(kept, i, both.dy);
       row_keep_pair_(kept_y, i, both.y);
@@ -270,6 +289,9 @@ template <class Dx> struct slope_writer_ {
   unsigned count, columns;
   int is_log, adds;
   float inner, scale;
+  __device__ __forceinline__ bool takes_whole() const {
+    return count == columns && !mask && row_is_aligned_(dst);
+  }
   __device__ __forceinline__ float of(float dy, float y) const {
     if (is_log) {
       if (!mpnum_isnan_f32(y)) y = mpnum_exp_of_negative_scalar_(y);
@@ -279,30 +301,35 @@ template <class Dx> struct slope_writer_ {
     }
     return mpnum_canonical_(mpnum_mul_scalar_(dy, scale));
   }
-  __device__ __forceinline__ void operator()(unsigned i, const slope_ &both) const {
+  template <class Part>
+  __device__ __forceinline__ void operator()(size_t i, const slope_ &both,
+                                             Part part) const {
     const unsigned end = adds ? count : columns;
     pair_ x;
-    if (i >= end) return;
+    if (!Part::is_whole && i >= end) return;
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 2; ++j) {
       x.at[j] = of(both.dy.at[j], both.y.at[j]);
-      if (i + j >= count || (mask && !mask[i + j])) x.at[j] = 0;
+      if (!Part::is_whole && (i + j >= count || (mask && !mask[i + j]))) x.at[j] = 0;
     }
     if (adds) {
-      const pair_ old = row_load_(dst, i, end);
+      const pair_ old = row_load_(dst, i, end, part);
       x.at[0] = mpnum_canonical_(mpnum_add_scalar_(old.at[0], x.at[0]));
       x.at[1] = mpnum_canonical_(mpnum_add_scalar_(old.at[1], x.at[1]));
     }
-    row_store_(dst, i, end, x);
+    row_store_(dst, i, end, x, part);
   }
 };
 /* Pairs past the length, too, which are not read. */
 template <class Dy, class Y> struct slope_whole_ {
   typedef slope_ result;
   slope_loader_<Dy, Y> load;
-  __device__ __forceinline__ slope_ operator()(unsigned i) const {
+  __device__ __forceinline__ bool is_kept() const { return load.is_kept(); }
+  __device__ __forceinline__ bool takes_whole() const { return load.takes_whole(); }
+  template <class Part>
+  __device__ __forceinline__ slope_ operator()(size_t i, Part part) const {
     const slope_ nothing = {{{0, 0}}, {{0, 0}}};
-    return i < load.count ? load(i) : nothing;
+    return Part::is_whole || i < load.count ? load(i, part) : nothing;
   }
 };
 
@@ -345,7 +372,7 @@ slope_row_(const slope_job_<Dx, Dy, Y> &job, const row_place_ &place, uint32_t *
 
 /* As the other kernels of rows. */
 template <class Dx, class Dy, class Y>
-static __global__ void __launch_bounds__(512, 1)
+static __global__ void __launch_bounds__(512, 2)
     mpnum_softmax_backward_rows_kernel_(mpnum::slope_job_<Dx, Dy, Y> job) {
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   mpnum::row_places_(job.y, [&](const mpnum::row_place_ &place) {
@@ -377,7 +404,6 @@ mpnum_launch_cross_entropy_rows(float *loss, G *gradient, size_t gradient_stride
   const bool is_in_place =
       gradient && static_cast<const void *>(gradient) == static_cast<const void *>(src);
   mpnum::loss_job_<G, Src, Index> job;
-  mpnum::row_shape_ shape;
   cudaError_t error = cudaSuccess;
   static_assert(sizeof(Index) == 4 || sizeof(Index) == 8, "classes of 32 or 64 bits");
   job.factor = mpnum_mul_scalar_(chosen.factor, chosen.softmax.scale);
@@ -391,8 +417,6 @@ mpnum_launch_cross_entropy_rows(float *loss, G *gradient, size_t gradient_stride
       static_cast<int>(chosen.reduction) < 0 || chosen.reduction > MPNUM_REDUCTION_MEAN ||
       (is_mean && !chosen.counted))
     return cudaErrorInvalidValue;
-  shape = mpnum::row_shape_of_(job.from.columns, 1);
-  job.from.kept = shape.kept;
   job.loss = loss;
   job.gradient = gradient;
   job.stride = gradient_stride;
@@ -405,8 +429,8 @@ mpnum_launch_cross_entropy_rows(float *loss, G *gradient, size_t gradient_stride
     error = mpnum_launch_(mpnum_count_targets_kernel_<Index>, 1, 512, stream,
                           chosen.counted, targets, rows, chosen.ignore_index);
   if (error == cudaSuccess && rows)
-    error = mpnum_launch_rows_(mpnum_cross_entropy_rows_kernel_<G, Src, Index>, shape,
-                               rows, stream, job);
+    error = mpnum_launch_rows_(mpnum_cross_entropy_rows_kernel_<G, Src, Index>, job,
+                               job.from, 1, stream);
   if (error == cudaSuccess && is_reduced)
     error = mpnum_launch_(mpnum_reduce_losses_kernel_<size_t>, 1, 512, stream, loss, rows,
                           job.counted);
@@ -420,7 +444,6 @@ mpnum_launch_slope_(int is_log, Dx *dx, size_t dx_stride, const Dy *dy, size_t d
                     const mpnum_softmax_options *options, cudaStream_t stream) {
   const void *to = dx;
   mpnum::slope_job_<Dx, Dy, Y> job;
-  mpnum::row_shape_ shape;
   static_assert(mpnum::has_rows_<Dy>::value, "float, f16, bf16, e5m2 or e4m3");
   if (!mpnum_row_source_of_(job.y, y, y_stride, rows, columns, options,
                             MPNUM_SOFTMAX_ACCUMULATE) ||
@@ -430,15 +453,13 @@ mpnum_launch_slope_(int is_log, Dx *dx, size_t dx_stride, const Dy *dy, size_t d
     return cudaErrorInvalidValue;
   if (rows == 0 || columns == 0) return cudaSuccess;
   job.y.bias = 0;
-  shape = mpnum::row_shape_of_(job.y.columns, 2);
-  job.y.kept = shape.kept;
   job.dy = dy;
   job.dx = dx;
   job.dy_stride = dy_stride;
   job.dx_stride = dx_stride;
   job.is_log = is_log;
-  return mpnum_launch_rows_(mpnum_softmax_backward_rows_kernel_<Dx, Dy, Y>, shape, rows,
-                            stream, job);
+  return mpnum_launch_rows_(mpnum_softmax_backward_rows_kernel_<Dx, Dy, Y>, job, job.y, 2,
+                            stream);
 }
 /* mpnum_softmax_backward_rows and mpnum_log_softmax_backward_rows. */
 template <class Dx, class Dy, class Y>

@@ -29,17 +29,24 @@ template <class Dy, class Src> struct norm_slope_loader_ {
   const float *kept, *kept_y;
   mpnum_norm_map_ map;
   unsigned columns;
-  __device__ __forceinline__ slope_ operator()(unsigned i) const {
+  __device__ __forceinline__ bool is_kept() const { return kept != 0; }
+  /* The row itself may have been kept. */
+  __device__ __forceinline__ bool takes_whole() const {
+    return (load.is_kept() || load.takes_whole()) && row_is_aligned_(dy) &&
+           row_is_aligned_(weight);
+  }
+  template <class Part>
+  __device__ __forceinline__ slope_ operator()(size_t i, Part part) const {
     pair_ w = {{0, 0}};
     slope_ both;
-    if (kept) {
+    if (Part::is_kept || (!Part::is_whole && kept)) {
       both.dy = row_kept_pair_(kept, i);
       both.y = row_kept_pair_(kept_y, i);
       return both;
     }
-    both.y = load(i);
-    both.dy = row_load_(dy, i, columns);
-    if (weight) w = row_load_(weight, i, columns);
+    both.y = load.is_kept() ? row_kept_pair_(load.kept, i) : load(i, part);
+    both.dy = row_load_(dy, i, columns, part);
+    if (weight) w = row_load_(weight, i, columns, part);
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 2; ++j) {
       both.y.at[j] = mpnum_canonical_(mpnum_normed_(&map, both.y.at[j]));
@@ -53,7 +60,9 @@ struct norm_slope_adder_ {
   float *kept, *kept_y;
   int has_values;
   unsigned columns;
-  __device__ __forceinline__ void operator()(unsigned i, const slope_ &both) {
+  __device__ __forceinline__ bool takes_whole() const { return true; }
+  template <class Part>
+  __device__ __forceinline__ void operator()(size_t i, const slope_ &both, Part) {
     if (kept) {
       row_keep_pair_(kept, i, both.dy);
       row_keep_pair_(kept_y, i, both.y);
@@ -61,7 +70,7 @@ struct norm_slope_adder_ {
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 2; ++j) {
       const double wide = mpnum_widen_f32_(both.dy.at[j]);
-      if (i + j >= columns) continue;
+      if (!Part::is_whole && i + j >= columns) continue;
       if (has_values) values.at[j] = mpnum_add_f64_(values.at[j], wide);
       products.at[j] = norm_fma_(wide, mpnum_widen_f32_(both.y.at[j]), products.at[j]);
     }
@@ -111,9 +120,12 @@ template <class Dx> struct norm_slope_writer_ {
   unsigned columns;
   int adds;
   float mean, along, inverse, power;
-  __device__ __forceinline__ void operator()(unsigned i, const slope_ &both) const {
+  __device__ __forceinline__ bool takes_whole() const { return row_is_aligned_(dst); }
+  template <class Part>
+  __device__ __forceinline__ void operator()(size_t i, const slope_ &both,
+                                             Part part) const {
     pair_ x, old = {{0, 0}};
-    if (adds) old = row_load_(dst, i, columns);
+    if (adds) old = row_load_(dst, i, columns, part);
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 2; ++j) {
       float y = mpnum_sub_scalar_(both.dy.at[j], mean);
@@ -122,7 +134,7 @@ template <class Dx> struct norm_slope_writer_ {
       if (adds) y = mpnum_add_scalar_(y, old.at[j]);
       x.at[j] = mpnum_canonical_(y);
     }
-    row_store_(dst, i, columns, x);
+    row_store_(dst, i, columns, x, part);
   }
 };
 
@@ -274,7 +286,6 @@ mpnum_launch_norm_backward_(mpnum_norm_kind kind, Dx *dx, size_t dx_stride, floa
   const unsigned chunks = mpnum_norm_chunks_of_(rows);
   mpnum_normalize_options chosen = options ? *options : mpnum_normalize_default();
   mpnum::norm_slope_job_<Dx, Dy, Src> job;
-  mpnum::row_shape_ shape;
   cudaError_t error = cudaSuccess;
   static_assert(mpnum::has_rows_<Dy>::value, "float, f16, bf16, e5m2 or e4m3");
   job.mean = chosen.mean;
@@ -289,8 +300,6 @@ mpnum_launch_norm_backward_(mpnum_norm_kind kind, Dx *dx, size_t dx_stride, floa
     return cudaErrorInvalidValue;
   if (columns == 0 || (rows == 0 && !has_columns) || (!dx && !has_columns))
     return cudaSuccess;
-  shape = mpnum::row_shape_of_(job.from.columns, 2);
-  job.from.kept = shape.kept;
   job.dy = dy;
   job.dx = has_columns && is_in_place ? 0 : dx;
   job.maps = has_columns ? static_cast<mpnum_norm_map_ *>(workspace) : 0;
@@ -298,8 +307,8 @@ mpnum_launch_norm_backward_(mpnum_norm_kind kind, Dx *dx, size_t dx_stride, floa
   job.dx_stride = dx_stride;
   job.adds = adds;
   if (rows)
-    error = mpnum_launch_rows_(mpnum_norm_backward_rows_kernel_<Dx, Dy, Src>, shape, rows,
-                               stream, job);
+    error = mpnum_launch_rows_(mpnum_norm_backward_rows_kernel_<Dx, Dy, Src>, job,
+                               job.from, 2, stream);
   if (!has_columns || error != cudaSuccess) return error;
   double *sums = reinterpret_cast<double *>(job.maps + rows);
   const unsigned strips = (job.from.columns - 1) / mpnum::norm_strip_ + 1;
@@ -317,8 +326,8 @@ mpnum_launch_norm_backward_(mpnum_norm_kind kind, Dx *dx, size_t dx_stride, floa
   if (error != cudaSuccess || !is_in_place || !rows) return error;
   job.dx = dx;
   job.maps = 0;
-  return mpnum_launch_rows_(mpnum_norm_backward_rows_kernel_<Dx, Dy, Src>, shape, rows,
-                            stream, job);
+  return mpnum_launch_rows_(mpnum_norm_backward_rows_kernel_<Dx, Dy, Src>, job, job.from,
+                            2, stream);
 }
 /* mpnum_normalize_backward_rows of both norms: the gradients of the rows to dx, of weight
  * and of bias, each of which may be NULL, from that of the results, dy, and what was

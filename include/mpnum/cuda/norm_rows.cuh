@@ -44,18 +44,23 @@ template <class T> struct norm_loader_ {
   const float *kept;
   unsigned columns;
   int is_stored;
-  __device__ __forceinline__ pair_ operator()(unsigned i) const {
+  __device__ __forceinline__ bool is_kept() const { return kept != 0; }
+  __device__ __forceinline__ bool takes_whole() const {
+    return row_is_aligned_(src) && row_is_aligned_(residual) && row_is_aligned_(sum);
+  }
+  template <class Part>
+  __device__ __forceinline__ pair_ operator()(size_t i, Part part) const {
     pair_ x, y;
-    if (kept) return row_kept_pair_(kept, i);
-    if (is_stored) return row_load_(sum, i, columns);
-    x = row_load_(src, i, columns);
+    if (Part::is_kept || (!Part::is_whole && kept)) return row_kept_pair_(kept, i);
+    if (is_stored) return row_load_(sum, i, columns, part);
+    x = row_load_(src, i, columns, part);
     if (residual) {
-      y = row_load_(residual, i, columns);
+      y = row_load_(residual, i, columns, part);
       x.at[0] = mpnum_add_scalar_(x.at[0], y.at[0]);
       x.at[1] = mpnum_add_scalar_(x.at[1], y.at[1]);
     }
     if (!sum) return x;
-    row_store_(sum, i, columns, x);
+    row_store_(sum, i, columns, x, part);
     x.at[0] = row_element_<T>::in(row_element_<T>::out(x.at[0]));
     x.at[1] = row_element_<T>::in(row_element_<T>::out(x.at[1]));
     return x;
@@ -81,12 +86,14 @@ struct norm_adder_ {
   mpnum_norm_map_ map;
   int has_values, has_map;
   unsigned columns;
-  __device__ __forceinline__ void operator()(unsigned i, pair_ x) {
+  __device__ __forceinline__ bool takes_whole() const { return true; }
+  template <class Part>
+  __device__ __forceinline__ void operator()(size_t i, pair_ x, Part) {
     if (kept) row_keep_pair_(kept, i, x);
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 2; ++j) {
       double wide = 0;
-      if (i + j >= columns) continue;
+      if (!Part::is_whole && i + j >= columns) continue;
       if (has_map) x.at[j] = mpnum_normed_(&map, x.at[j]);
       wide = mpnum_widen_f32_(x.at[j]);
       if (has_values) values.at[j] = mpnum_add_f64_(values.at[j], wide);
@@ -112,6 +119,7 @@ struct norm_scratch_ {
   double sums[2];
   mpnum_total totals[2];
 };
+static_assert(sizeof(norm_scratch_) <= row_scratch_, "what launches leave room for");
 /* Adds what warps found in tiles to totals; the first two warps of more do one each. */
 static __device__ __forceinline__ void
 norm_add_tiles_(const row_place_ &place, norm_scratch_ *scratch, unsigned tiles) {
@@ -122,7 +130,7 @@ norm_add_tiles_(const row_place_ &place, norm_scratch_ *scratch, unsigned tiles)
   __syncthreads();
 }
 /* Both sums of a row; of few threads the other lanes are 0. */
-template <class Load>
+template <unsigned batch, class Load>
 static __device__ __forceinline__ void
 norm_sums_(const row_place_ &place, const Load &load, norm_adder_ &adder,
            norm_scratch_ *scratch, double sums[2]) {
@@ -130,7 +138,7 @@ norm_sums_(const row_place_ &place, const Load &load, norm_adder_ &adder,
   const unsigned tiles = (place.columns + row_tile_ - 1) / row_tile_;
   adder.values = adder.squares = zeros;
   if (place.warps == 1) {
-    if (place.columns) row_each_<2>(place, 0, place.columns, load, adder);
+    if (place.columns) row_each_<batch>(place, 0, place.columns, load, adder);
     sums[0] = adder.has_values ? norm_folded_(place, adder.values) : 0;
     sums[1] = norm_folded_(place, adder.squares);
     return;
@@ -141,7 +149,7 @@ norm_sums_(const row_place_ &place, const Load &load, norm_adder_ &adder,
     double value = 0, square = 0;
     adder.values = adder.squares = zeros;
     if (tile + place.warp < tiles)
-      row_each_<2>(place, tile + place.warp, place.columns, load, adder);
+      row_each_<batch>(place, tile + place.warp, place.columns, load, adder);
     value = adder.has_values ? norm_folded_(place, adder.values) : 0;
     square = norm_folded_(place, adder.squares);
     if (place.lane == 0) {
@@ -190,7 +198,7 @@ norm_find_(norm_row_<T> &row, const norm_source_<T> &from, const row_place_ &pla
   adder.has_values = from.kind == MPNUM_NORM_LAYER;
   adder.has_map = 0;
   adder.columns = place.columns;
-  norm_sums_(place, row.load, adder, scratch, sums);
+  norm_sums_<4>(place, row.load, adder, scratch, sums);
   row.load.kept = place.kept;
   row.load.is_stored = row.load.sum != 0;
   step = mpnum_norm_begin_(from.kind, epsilon, columns, sums, &row.found, &square);
@@ -198,7 +206,7 @@ norm_find_(norm_row_<T> &row, const norm_source_<T> &from, const row_place_ &pla
     adder.kept = 0;
     adder.map = row.found.map;
     adder.has_map = 1;
-    norm_sums_(place, row.load, adder, scratch, sums);
+    norm_sums_<1>(place, row.load, adder, scratch, sums);
     if (step == 2) square = mpnum_norm_about_(columns, sums, &row.found);
   }
   if (step != 0) mpnum_norm_end_(from.kind, epsilon, square, &row.found);
@@ -218,24 +226,28 @@ template <class Q> struct norm_codes_ {
   float *amax;
   const float *scale;
 };
-template <class T>
+template <class T, class Part>
 static __device__ __forceinline__ void norm_put_(const norm_plain_<T> &to, size_t number,
-                                                 unsigned i, unsigned columns, pair_ y,
-                                                 float &) {
-  row_store_(to.dst + number * to.stride, i, columns, y);
+                                                 size_t i, unsigned columns, pair_ y,
+                                                 float &, Part part) {
+  row_store_(to.dst + number * to.stride, i, columns, y, part);
 }
-template <class Q>
+template <class Q, class Part>
 static __device__ __forceinline__ void norm_put_(const norm_codes_<Q> &to, size_t number,
-                                                 unsigned i, unsigned columns, pair_ y,
-                                                 float &amax) {
+                                                 size_t i, unsigned columns, pair_ y,
+                                                 float &amax, Part) {
   const float scale = *to.scale;
   mpnum_lanes<Q, 2> codes;
   MPNUM_UNROLL_
   for (unsigned j = 0; j < 2; ++j) {
     codes.at[j] = from_float_sat<Q>(mpnum_mul_scalar_(y.at[j], scale));
-    if (i + j < columns && mpnum_isfinite_f32(y.at[j])) amax = mpnum_amax(amax, y.at[j]);
+    if ((Part::is_whole || i + j < columns) && mpnum_isfinite_f32(y.at[j]))
+      amax = mpnum_amax(amax, y.at[j]);
   }
-  mpnum_store(to.dst + number * to.stride + i, codes, columns - i);
+  if (Part::is_whole)
+    *reinterpret_cast<mpnum_lanes<Q, 2> *>(to.dst + number * to.stride + i) = codes;
+  else
+    mpnum_store(to.dst + number * to.stride + i, codes, columns - i);
 }
 template <class T>
 static __device__ __forceinline__ void norm_amax_(const norm_plain_<T> &, float) {}
@@ -252,10 +264,15 @@ template <class To> struct norm_writer_ {
   const float *weight, *bias;
   mpnum_norm_map_ map;
   float amax;
-  __device__ __forceinline__ void operator()(unsigned i, pair_ x) {
+  __device__ __forceinline__ bool takes_whole() const {
+    return row_is_aligned_(to.dst + number * to.stride) && row_is_aligned_(weight) &&
+           row_is_aligned_(bias);
+  }
+  template <class Part>
+  __device__ __forceinline__ void operator()(size_t i, pair_ x, Part part) {
     pair_ w = {{0, 0}}, b = {{0, 0}};
-    if (weight) w = row_load_(weight, i, columns);
-    if (bias) b = row_load_(bias, i, columns);
+    if (weight) w = row_load_(weight, i, columns, part);
+    if (bias) b = row_load_(bias, i, columns, part);
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 2; ++j) {
       float y = mpnum_normed_(&map, x.at[j]);
@@ -268,7 +285,7 @@ template <class To> struct norm_writer_ {
       }
       x.at[j] = mpnum_canonical_(y);
     }
-    norm_put_(to, number, i, columns, x, amax);
+    norm_put_(to, number, i, columns, x, amax, part);
   }
 };
 template <class To, class Src> struct norm_job_ {
@@ -349,11 +366,9 @@ static inline bool mpnum_norm_source_of_(mpnum::norm_source_<T> &from,
 template <class To, class Src>
 static inline cudaError_t mpnum_launch_norm_(mpnum::norm_job_<To, Src> &job,
                                              cudaStream_t stream) {
-  const mpnum::row_shape_ shape = mpnum::row_shape_of_(job.from.columns, 1);
   if (job.from.rows == 0 || job.from.columns == 0) return cudaSuccess;
-  job.from.kept = shape.kept;
-  return mpnum_launch_rows_(mpnum_normalize_rows_kernel_<To, Src>, shape, job.from.rows,
-                            stream, job);
+  return mpnum_launch_rows_(mpnum_normalize_rows_kernel_<To, Src>, job, job.from, 1,
+                            stream);
 }
 template <class Dst, class Src>
 static inline cudaError_t

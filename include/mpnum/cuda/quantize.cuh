@@ -45,108 +45,170 @@ struct mpnum_scale_current_ {
   }
 };
 
-/* Codes of elements times the scale. amax, unless NULL, is raised to the largest
- * magnitude. A one-dimensional grid of blocks of 256 threads. */
-template <class T, class S, class Scale>
-static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
-    mpnum_quantize_kernel_(T *dst, float *amax, const S *src, Scale scale, size_t n,
-                           int is_aligned) {
+/* Elements of an array as a thread quantises them, and the largest magnitude so far. */
+template <class T, class S> struct mpnum_quantize_array_ {
   typedef mpnum::blocks_<T, mpnum::MX_FAMILY_, 32> blocks;
-  enum { lanes = 16 / sizeof(S), vectors = MPNUM_QUANTIZE_VECTORS_ };
-  typedef mpnum_lanes<S, lanes> source_lanes;
-  typedef mpnum_block_words_<blocks, lanes> code_lanes;
-  __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
-  const uint32_t random[lanes] = {0};
-  const float factor = mpnum::scale_or_nan_(scale.get());
-  const size_t step = static_cast<size_t>(MPNUM_LAUNCH_THREADS_) * lanes;
-  uint8_t *const codes = reinterpret_cast<uint8_t *>(dst);
-  uint32_t largest = 0;
-  for (size_t tile = blockIdx.x * step * vectors; tile < n;
-       tile += gridDim.x * step * vectors) {
-    const size_t first = tile + threadIdx.x * static_cast<size_t>(lanes);
-    if (is_aligned && n - tile >= step * vectors) {
-      source_lanes in[vectors];
+  typedef mpnum::magnitudes_<S> magnitudes;
+  static constexpr unsigned lanes = 16 / sizeof(S), vectors = MPNUM_QUANTIZE_VECTORS_;
+  static constexpr unsigned step = MPNUM_LAUNCH_THREADS_ * lanes; /* between vectors */
+  static constexpr unsigned tile = step * vectors;
+  uint8_t *codes;
+  const S *src;
+  float factor;
+  uint32_t most;
+
+  /* A whole tile. codes + begin are aligned for vectors of codes, src + begin for those
+   * of elements if is_aligned. */
+  template <bool is_aligned> __device__ __forceinline__ void run(size_t begin) {
+    const uint32_t random[lanes] = {0};
+    const size_t first = begin + threadIdx.x * lanes;
+    mpnum_lanes<S, lanes> in[vectors];
+    MPNUM_UNROLL_
+    for (unsigned v = 0; v < vectors; ++v)
+      in[v] = mpnum_load_item_<is_aligned, mpnum_lanes<S, lanes>>(src + first + v * step);
+    MPNUM_UNROLL_
+    for (unsigned v = 0; v < vectors; ++v) {
+      uint32_t words[4];
+      memcpy(words, in + v, sizeof words);
       MPNUM_UNROLL_
-      for (unsigned v = 0; v < vectors; ++v)
-        in[v] = *reinterpret_cast<const source_lanes *>(src + first + v * step);
-      MPNUM_UNROLL_
-      for (unsigned v = 0; v < vectors; ++v) {
-        const uint32_t word = mpnum_magnitude_of_(in[v]);
-        largest = word > largest ? word : largest;
-        *reinterpret_cast<typename code_lanes::words *>(codes + first + v * step) =
-            mpnum_quantize_lanes_<blocks>(in[v], factor, random).all;
-      }
-    } else {
-      for (size_t i = first; i < n && i - first < step * vectors; i += step) {
-        const source_lanes in = mpnum_load<lanes>(src + i, n - i);
-        const uint32_t word = mpnum_magnitude_of_(in);
-        largest = word > largest ? word : largest;
-        mpnum_store_codes_<blocks, lanes>(
-            codes + i, 0, i, 1, n, false,
-            mpnum_quantize_lanes_<blocks>(in, factor, random));
-      }
+      for (unsigned i = 0; i < 4; ++i)
+        most = magnitudes::larger(most, words[i]);
+      mpnum_store_codes_<blocks, lanes>(
+          codes + first + v * step, 0, 0, 0, 0, true,
+          mpnum_quantize_lanes_<blocks, false>(in[v], factor, random));
     }
   }
+  /* Elements begin to end - 1, each by a thread. */
+  __device__ __forceinline__ void rest(size_t begin, size_t end) {
+    MPNUM_NO_UNROLL_
+    for (size_t i = begin + threadIdx.x; i < end; i += MPNUM_LAUNCH_THREADS_) {
+      const S x = src[i];
+      uint32_t word = 0;
+      memcpy(&word, &x, sizeof x);
+      most = magnitudes::larger(most, word);
+      codes[i] =
+          mpnum::from_float_sat<T>(mpnum_mul_scalar_(mpnum::element_of_(x), factor)).bits;
+    }
+  }
+};
+
+/* Codes of elements times the scale. amax, unless NULL, is raised to the largest
+ * magnitude. A one-dimensional grid of blocks of 256 threads. The tiles begin where
+ * vectors of codes do. */
+template <class T, class S, class Scale>
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_,
+                                         mpnum::dense_<T>::resident)
+    mpnum_quantize_kernel_(T *dst, float *amax, const S *src, Scale scale, size_t n) {
+  typedef mpnum_quantize_array_<T, S> array;
+  __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
+  const float factor = mpnum::scale_or_nan_(scale.get());
+  const size_t before = mpnum_bytes_before_vectors_(dst) % array::lanes;
+  const size_t head = before < n ? before : n;
+  const bool is_aligned = mpnum_is_aligned_(src + head);
+  const size_t step = gridDim.x * static_cast<size_t>(array::tile);
+  size_t i = head + blockIdx.x * static_cast<size_t>(array::tile);
+  array own = {reinterpret_cast<uint8_t *>(dst), src, factor, 0};
+  if (is_aligned) {
+    MPNUM_NO_UNROLL_
+    for (; i < n && n - i >= array::tile; i += step)
+      own.template run<true>(i);
+  }
+  MPNUM_NO_UNROLL_
+  for (; i < n; i += step) {
+    /* Not at the ends of the array, around which there may be nothing. */
+    if (!is_aligned && i >= 2 && n - i >= array::tile + 2)
+      own.template run<false>(i);
+    else
+      own.rest(i, n - i < array::tile ? n : i + array::tile);
+  }
+  if (blockIdx.x == 0) own.rest(0, head);
   if (!amax) return;
+  const uint32_t largest = array::magnitudes::bits(array::magnitudes::folded(own.most));
   const float found = mpnum_block_amax_f32(mpnum_f32_of_scalar_(largest), scratch);
   if (threadIdx.x == 0) mpnum_atomic_amax(amax, found);
 }
 
-/* Codes times scale_inv, the product rounded to f32, then to T. */
-template <class T, class Code>
-static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
-    mpnum_dequantize_kernel_(T *dst, const Code *src, const float *scale_inv, size_t n,
-                             int is_aligned) {
-  enum { lanes = 16 / sizeof(T), vectors = MPNUM_QUANTIZE_VECTORS_ };
-  typedef mpnum_lanes<Code, lanes> code_lanes;
-  typedef mpnum_lanes<T, lanes> value_lanes;
-  const float factor = mpnum::scale_or_nan_(*scale_inv);
-  const size_t step = static_cast<size_t>(MPNUM_LAUNCH_THREADS_) * lanes;
-  for (size_t tile = blockIdx.x * step * vectors; tile < n;
-       tile += gridDim.x * step * vectors) {
-    code_lanes in[vectors];
-    const bool is_whole = is_aligned && n - tile >= step * vectors;
+/* As mpnum_quantize_array_: codes times factor, the product rounded to f32, then to T. */
+template <class T, class Code> struct mpnum_dequantize_array_ {
+  static constexpr unsigned lanes = 16 / sizeof(T), vectors = MPNUM_QUANTIZE_VECTORS_;
+  static constexpr unsigned step = MPNUM_LAUNCH_THREADS_ * lanes;
+  static constexpr unsigned tile = step * vectors;
+  T *dst;
+  const Code *src;
+  float factor;
+
+  __device__ __forceinline__ float value(float x) const {
+    return mpnum_canonical_(mpnum_mul_scalar_(x, factor));
+  }
+  template <bool is_aligned> __device__ __forceinline__ void run(size_t begin) const {
+    typedef typename mpnum::four_of_<Code>::type from;
+    typedef typename mpnum::four_of_<T>::type to;
+    typedef mpnum::raw_bytes_<lanes> codes; /* words */
+    const size_t first = begin + threadIdx.x * lanes;
+    codes in[vectors];
+    MPNUM_UNROLL_
+    for (unsigned v = 0; v < vectors; ++v)
+      in[v] = mpnum_load_item_<is_aligned, codes>(src + first + v * step);
     MPNUM_UNROLL_
     for (unsigned v = 0; v < vectors; ++v) {
-      const size_t i = tile + v * step + threadIdx.x * static_cast<size_t>(lanes);
-      if (is_whole) {
-        in[v] = *reinterpret_cast<const code_lanes *>(src + i);
-      } else if (i < n) {
-        in[v] = mpnum_load<lanes>(src + i, n - i);
-      }
-    }
-    MPNUM_UNROLL_
-    for (unsigned v = 0; v < vectors; ++v) {
-      const size_t i = tile + v * step + threadIdx.x * static_cast<size_t>(lanes);
-      value_lanes out;
-      if (!is_whole && i >= n) continue;
+      to fours[lanes / 4];
       MPNUM_UNROLL_
-      for (unsigned j = 0; j < lanes; ++j)
-        mpnum::set_element_(out.at + j, mpnum_canonical_(mpnum_mul_scalar_(
-                                            mpnum::element_of_(in[v].at[j]), factor)));
-      if (is_whole) {
-        *reinterpret_cast<value_lanes *>(dst + i) = out;
-      } else {
-        mpnum_store(dst + i, out, n - i);
+      for (unsigned i = 0; i < lanes / 4; ++i) {
+        const mpnum_f32x4 x =
+            mpnum::floats_of_<Code>::at(mpnum::copied_<from>(in[v].at[i]));
+        const mpnum_f32x4 y = {value(x.x), value(x.y), value(x.z), value(x.w)};
+        fours[i] = mpnum::four_plain_<T>::at(y);
       }
+      *reinterpret_cast<mpnum_vector_ *>(dst + first + v * step) =
+          mpnum::copied_<mpnum_vector_>(fours);
     }
   }
+  __device__ __forceinline__ void rest(size_t begin, size_t end) const {
+    MPNUM_NO_UNROLL_
+    for (size_t i = begin + threadIdx.x; i < end; i += MPNUM_LAUNCH_THREADS_)
+      mpnum::set_element_(dst + i, value(mpnum::element_of_(src[i])));
+  }
+};
+template <class T, class Code>
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLOCKS_)
+    mpnum_dequantize_kernel_(T *dst, const Code *src, const float *scale_inv, size_t n) {
+  typedef mpnum_dequantize_array_<T, Code> array;
+  const size_t before = mpnum_bytes_before_vectors_(dst) / sizeof(T);
+  const size_t head = before < n ? before : n;
+  const bool is_aligned = mpnum_bytes_before_vectors_(src + head) % array::lanes == 0;
+  const size_t step = gridDim.x * static_cast<size_t>(array::tile);
+  size_t i = head + blockIdx.x * static_cast<size_t>(array::tile);
+  const array own = {dst, src, mpnum::scale_or_nan_(*scale_inv)};
+  if (is_aligned) {
+    MPNUM_NO_UNROLL_
+    for (; i < n && n - i >= array::tile; i += step)
+      own.template run<true>(i);
+  }
+  MPNUM_NO_UNROLL_
+  for (; i < n; i += step) {
+    if (!is_aligned && i >= 4 && n - i >= array::tile + 4)
+      own.template run<false>(i);
+    else
+      own.rest(i, n - i < array::tile ? n : i + array::tile);
+  }
+  if (blockIdx.x == 0) own.rest(0, head);
 }
 
 /* Tiles of a matrix, one for each block of 256 threads. */
 template <class T, class S>
-static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_,
+                                         mpnum::dense_<T>::resident)
     mpnum_quantize_transpose_kernel_(T *dst, size_t dst_ld, T *transposed,
                                      size_t transposed_ld, float *amax, const S *src,
                                      size_t src_ld, const float *scale, size_t rows,
-                                     size_t columns, unsigned tiles) {
+                                     size_t columns) {
   __shared__ uint32_t scratch[MPNUM_TILE_SCRATCH];
-  const unsigned tile_columns = mpnum_geometry_<S, 32>::columns;
-  const float found = mpnum_quantize_tile_transpose(
-      dst, dst_ld, transposed, transposed_ld, src, src_ld,
-      blockIdx.x / tiles * static_cast<size_t>(MPNUM_TILE_ROWS),
-      blockIdx.x % tiles * static_cast<size_t>(tile_columns), rows, columns, *scale,
-      scratch);
+  const size_t row = mpnum_tile_down_() * static_cast<size_t>(MPNUM_TILE_ROWS);
+  const size_t column = blockIdx.x * static_cast<size_t>(mpnum_geometry_<S, 32>::columns);
+  if (row >= rows) return;
+  const float found =
+      mpnum_quantize_tile_transpose(dst, dst_ld, transposed, transposed_ld, src, src_ld,
+                                    row, column, rows, columns, *scale, scratch);
   __syncthreads();
   if (!amax) return;
   const float all = mpnum_block_amax_f32(found, scratch);
@@ -190,25 +252,19 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
 
 #if !MPNUM_HAS_NVRTC
 
-/* Blocks of 256 threads for n elements, `lanes` in a vector. */
-static inline size_t mpnum_quantize_blocks_(size_t n, size_t lanes) {
-  const size_t tile =
-      static_cast<size_t>(MPNUM_LAUNCH_THREADS_) * MPNUM_QUANTIZE_VECTORS_ * lanes;
-  const size_t tiles = n / tile + (n % tile != 0), limit = MPNUM_LAUNCH_REDUCE_BLOCKS_;
-  return tiles < limit ? tiles : limit;
-}
 template <class T, class S, class Scale>
 static inline cudaError_t mpnum_launch_quantize_(T *dst, float *amax, const S *src,
                                                  const Scale &scale, size_t n,
                                                  cudaStream_t stream) {
-  const size_t lanes = 16 / sizeof(S);
+  const size_t tile = mpnum_quantize_array_<T, S>::tile;
   static_assert(mpnum::dense_<T>::bits == 8 && mpnum::numeric_limits<T>::is_signed,
                 "a type of 8 bits with a sign");
+  size_t blocks = 0;
   if (n == 0) return cudaSuccess;
-  return mpnum_launch_(
-      mpnum_quantize_kernel_<T, S, Scale>, mpnum_quantize_blocks_(n, lanes),
-      MPNUM_LAUNCH_THREADS_, stream, dst, amax, src, scale, n,
-      mpnum_launch_aligned_(src, 0, 16) && mpnum_launch_aligned_(dst, 0, lanes));
+  const cudaError_t error = mpnum_launch_blocks_(&blocks, n / tile + (n % tile != 0), 0);
+  if (error != cudaSuccess) return error;
+  return mpnum_launch_(mpnum_quantize_kernel_<T, S, Scale>, blocks, MPNUM_LAUNCH_THREADS_,
+                       stream, dst, amax, src, scale, n);
 }
 
 /* Delayed scaling: dst[i] becomes src[i] times *scale, rounded to f32, then to nearest
@@ -255,16 +311,17 @@ template <class T, class Code>
 static inline cudaError_t mpnum_launch_dequantize_scaled(T *dst, const Code *src,
                                                          const float *scale_inv, size_t n,
                                                          cudaStream_t stream) {
-  const size_t lanes = 16 / sizeof(T);
+  const size_t tile = mpnum_dequantize_array_<T, Code>::tile;
   static_assert(mpnum::dense_<Code>::bits == 8 && mpnum::numeric_limits<Code>::is_signed,
                 "a type of 8 bits with a sign");
   if (n && (!dst || !src || !scale_inv || mpnum_overlap_(dst, n * sizeof(T), src, n)))
     return cudaErrorInvalidValue;
+  size_t blocks = 0;
   if (n == 0) return cudaSuccess;
-  return mpnum_launch_(
-      mpnum_dequantize_kernel_<T, Code>, mpnum_quantize_blocks_(n, lanes),
-      MPNUM_LAUNCH_THREADS_, stream, dst, src, scale_inv, n,
-      mpnum_launch_aligned_(dst, 0, 16) && mpnum_launch_aligned_(src, 0, lanes));
+  const cudaError_t error = mpnum_launch_blocks_(&blocks, n / tile + (n % tile != 0), 0);
+  if (error != cudaSuccess) return error;
+  return mpnum_launch_(mpnum_dequantize_kernel_<T, Code>, blocks, MPNUM_LAUNCH_THREADS_,
+                       stream, dst, src, scale_inv, n);
 }
 
 /* The codes of a matrix, as by mpnum_launch_quantize_scaled, and those of its transpose,
@@ -290,10 +347,10 @@ static inline cudaError_t mpnum_launch_quantize_transpose(
       mpnum_overlap_(transposed, transposed_bytes, src, src_bytes) ||
       mpnum_overlap_(transposed, transposed_bytes, dst, dst_bytes))
     return cudaErrorInvalidValue;
-  return mpnum_launch_(mpnum_quantize_transpose_kernel_<T, S>, down * across,
-                       MPNUM_LAUNCH_THREADS_, stream, dst, dst_ld, transposed,
-                       transposed_ld, amax, src, src_ld, scale, rows, columns,
-                       static_cast<unsigned>(across));
+  return mpnum_launch_grid_(mpnum_quantize_transpose_kernel_<T, S>,
+                            mpnum_tile_grid_(across, down), MPNUM_LAUNCH_THREADS_, stream,
+                            dst, dst_ld, transposed, transposed_ld, amax, src, src_ld,
+                            scale, rows, columns);
 }
 
 /* Delayed scaling of all tensors of a model: history i takes amax[i], which becomes 0

@@ -42,49 +42,67 @@
  4 /* codes by column as rows of the transposed matrix \
     */
 
-/* Rows alone: blocks of 256 threads, 4 vectors each, that are 1 << job.shift across. */
-template <class Blocks, class T>
-static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
-    mpnum_quantize_rows_kernel_(const T *src, mpnum_quantize_job_ job) {
-  enum { n = 16 / sizeof(T), vectors = 4, log2_vectors = 10 };
-  const mpnum_block_rule_ rule = mpnum_quantize_rule_<Blocks>(job);
-  const unsigned mask = (1u << job.shift) - 1;
-  const size_t first_row = static_cast<size_t>(blockIdx.x / job.tiles)
-                           << (log2_vectors - job.shift);
-  const size_t first = static_cast<size_t>(blockIdx.x % job.tiles) << job.shift;
-  const bool is_whole = job.is_aligned &&
-                        first_row + (1u << (log2_vectors - job.shift)) <= job.height &&
-                        (first + mask + 1) * n <= job.width;
-  /* Vector v of a thread is `down` rows and `right` elements from its first: the same for
-   * all threads, whose number is a power of two. */
-  const size_t own_row = first_row + (threadIdx.x >> job.shift);
-  const size_t own_column = (first + (threadIdx.x & mask)) * n;
-  const T *const own = src + own_row * job.ld + own_column;
-  uint8_t *const codes =
-      job.rows.codes + own_row * job.rows.pitch + own_column * Blocks::bits / 8;
-  mpnum_lanes<T, n> in[vectors];
+/* Quantises `count` vectors of a thread, which are job.step elements from each other, the
+ * first one at (row, column). */
+template <class Blocks, class T, unsigned count, bool is_whole>
+static __device__ __forceinline__ void
+mpnum_quantize_vectors_(const T *src, const mpnum_quantize_job_ &job,
+                        const mpnum_block_rule_ &rule, size_t row, size_t vector,
+                        unsigned first) {
+  enum { n = 16 / sizeof(T) };
+  typedef mpnum_shared_blocks_<Blocks::edge / n, count> shared;
+  const T *const at = src + row * job.ld + vector * n + first * job.step;
+  uint8_t *const codes = job.rows.codes + row * job.rows.pitch +
+                         vector * (n * Blocks::bits / 8) + first * job.rows.step;
+  mpnum_row_scales_<Blocks, n, count> scales;
+  mpnum_lanes<T, n> in[count];
   MPNUM_UNROLL_
-  for (unsigned v = 0; v < vectors; ++v) {
-    const size_t down = v * MPNUM_LAUNCH_THREADS_ >> job.shift;
-    const size_t right = (v * MPNUM_LAUNCH_THREADS_ & mask) * n;
-    in[v] = mpnum_load_of_matrix_<n>(own + down * job.ld + right, job, own_row + down,
-                                     own_column + right, is_whole);
+  for (unsigned v = 0; v < count; ++v) {
+    const mpnum_tile_place_ own(job, row, vector, first + v);
+    in[v] = mpnum_load_of_matrix_<n>(at + v * job.step, job, own.row, own.vector * n,
+                                     is_whole);
   }
+  scales.find(rule, in);
   MPNUM_UNROLL_
-  for (unsigned v = 0; v < vectors; ++v) {
-    const size_t down = v * MPNUM_LAUNCH_THREADS_ >> job.shift;
-    const size_t right = (v * MPNUM_LAUNCH_THREADS_ & mask) * n;
-    const size_t row = own_row + down, column = own_column + right;
+  for (unsigned v = 0; v < count; ++v) {
+    const mpnum_tile_place_ own(job, row, vector, first + v);
     uint32_t random[n] = {0};
     if (Blocks::is_stochastic)
-      mpnum_quantize_words_(random, job.seed, job.offset + row * job.ld + column);
-    mpnum_quantize_row_<Blocks>(codes + down * job.rows.pitch + right * Blocks::bits / 8,
-                                job, rule, in[v], row, column, random, is_whole);
+      mpnum_quantize_words_(random, job.seed,
+                            job.offset + own.row * job.ld + own.vector * n);
+    mpnum_store_codes_<Blocks, n>(
+        codes + v * job.rows.step, own.row, own.vector * n, job.height, job.width,
+        is_whole, mpnum_quantize_lanes_<Blocks>(in[v], scales.factor(v), random));
+  }
+  if (!shared::is_first()) return;
+  MPNUM_UNROLL_
+  for (unsigned i = 0; i < shared::kept; ++i) {
+    const mpnum_tile_place_ own(job, row, vector, first + shared::first() + i);
+    if (is_whole || (own.row < job.height && own.vector * n < job.width))
+      mpnum_put_scale_<Blocks, false>(job.rows, own.row, own.vector / (Blocks::edge / n),
+                                      scales.codes[i]);
   }
 }
+/* Rows alone: blocks of 256 threads, 4 vectors each. */
+template <class Blocks, class T>
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, Blocks::resident)
+    mpnum_quantize_rows_kernel_(const T *src, mpnum_quantize_job_ job) {
+  enum { n = 16 / sizeof(T), vectors = MPNUM_TILE_VECTORS_ };
+  const mpnum_block_rule_ rule = mpnum_quantize_rule_<Blocks>(job);
+  const mpnum_tile_place_ own(job);
+  if (mpnum_is_whole_tile_(job)) {
+    mpnum_quantize_vectors_<Blocks, T, vectors, true>(src, job, rule, own.row, own.vector,
+                                                      0);
+    return;
+  }
+  MPNUM_NO_UNROLL_
+  for (unsigned v = 0; v < vectors; ++v)
+    mpnum_quantize_vectors_<Blocks, T, 1, false>(src, job, rule, own.row, own.vector, v);
+}
 
-/* What becomes of four rows of a tile that a thread has, once the factors are known. */
-template <class Blocks, class T> struct mpnum_tile_rows_ {
+/* Four rows of a tile that a thread has, and what becomes of them once the factors of
+ * columns are known. */
+template <class Blocks, class T, bool is_whole> struct mpnum_tile_rows_ {
   typedef mpnum_geometry_<T, Blocks::edge> tile;
   static constexpr unsigned n = tile::n;
   static constexpr unsigned down = tile::rows / Blocks::edge; /* blocks in a tile */
@@ -94,7 +112,6 @@ template <class Blocks, class T> struct mpnum_tile_rows_ {
   mpnum_lanes<T, n> in[4];
   size_t row, column; /* of the matrix, of the first element */
   unsigned y, x;      /* and of the tile */
-  bool is_whole;
 
   __device__ __forceinline__ void load(const T *src, const mpnum_quantize_job_ &job,
                                        size_t first_row, size_t first_column,
@@ -104,8 +121,6 @@ template <class Blocks, class T> struct mpnum_tile_rows_ {
     y = thread / tile::lanes * 4 + part * tile::part;
     row = first_row + y;
     column = first_column + x;
-    is_whole = job.is_aligned && first_row + tile::rows <= job.height &&
-               first_column + tile::columns <= job.width;
     const T *const at = src + row * job.ld + column;
     MPNUM_UNROLL_
     for (unsigned v = 0; v < 4; ++v)
@@ -124,27 +139,32 @@ template <class Blocks, class T> struct mpnum_tile_rows_ {
         const uint32_t other = mpnum_magnitude_of_(in[v]);
         word = other > word ? other : word;
       }
-      word = pair(mpnum_lanes_max_<sharers>(word));
+      word = mpnum_lanes_max_<sharers>(word);
+      if (tile::lanes != 32) {
+        const uint32_t other = __shfl_xor_sync(0xffffffffu, word, tile::lanes);
+        word = other > word ? other : word;
+      }
       if (is_first && threadIdx.x % sharers == 0) atomicMax(own + x / Blocks::edge, word);
     } else {
+      typedef mpnum::magnitudes_<T> magnitudes;
+      enum { words = sizeof in[0] / 4, in_word = n / words };
       MPNUM_UNROLL_
-      for (unsigned j = 0; j < n; ++j) {
-        uint32_t word = 0;
+      for (unsigned j = 0; j < words; ++j) {
+        uint32_t most = 0;
         MPNUM_UNROLL_
         for (unsigned v = 0; v < 4; ++v) {
-          const uint32_t other =
-              mpnum_bits_of_scalar_(mpnum::element_of_(in[v].at[j])) & 0x7fffffffu;
-          word = other > word ? other : word;
+          uint32_t row_words[words];
+          memcpy(row_words, &in[v], sizeof row_words);
+          most = magnitudes::larger(most, row_words[j]);
         }
-        word = pair(word);
-        if (is_first) atomicMax(own + x + j, word);
+        if (tile::lanes != 32)
+          most =
+              magnitudes::larger(most, __shfl_xor_sync(0xffffffffu, most, tile::lanes));
+        MPNUM_UNROLL_
+        for (unsigned k = 0; k < in_word; ++k)
+          if (is_first) atomicMax(own + x + j * in_word + k, magnitudes::part(most, k));
       }
     }
-  }
-  static __device__ __forceinline__ uint32_t pair(uint32_t word) {
-    if (tile::lanes == 32) return word;
-    const uint32_t other = __shfl_xor_sync(0xffffffffu, word, 16);
-    return other > word ? other : word;
   }
   /* Codes, and scales by row; turned is in shared memory. */
   __device__ __forceinline__ void quantize(const mpnum_quantize_job_ &job,
@@ -152,63 +172,73 @@ template <class Blocks, class T> struct mpnum_tile_rows_ {
                                            const uint32_t *factors,
                                            uint8_t *turned) const {
     const uint32_t *const own = factors + y / Blocks::edge * across;
-    uint8_t *const row_codes =
-        job.rows.codes + row * job.rows.pitch + column * Blocks::bits / 8;
-    uint8_t *const column_codes =
-        job.columns.codes + row * job.columns.pitch + column * Blocks::bits / 8;
     float factor[n];
-    uint32_t four[Blocks::is_stochastic ? n : 1] = {0}; /* of columns */
+    uint32_t random[4][n] = {{0}};
     MPNUM_UNROLL_
     for (unsigned j = 0; j < n; ++j)
       factor[j] =
           mpnum_f32_of_scalar_(Blocks::is_square ? own[x / Blocks::edge] : own[x + j]);
-    MPNUM_UNROLL_
-    for (unsigned v = 0; v < 4; ++v) {
-      uint32_t random[n] = {0};
-      if (Blocks::is_stochastic)
-        mpnum_quantize_words_(random, job.seed, job.offset + (row + v) * job.ld + column);
-      if (job.what & MPNUM_QUANTIZE_ROWS) {
-        if (Blocks::is_square) {
-          mpnum_store_codes_<Blocks, n>(
-              row_codes + v * job.rows.pitch, row + v, column, job.height, job.width,
-              is_whole, mpnum_quantize_lanes_<Blocks>(in[v], factor[0], random));
-        } else {
-          mpnum_quantize_row_<Blocks>(row_codes + v * job.rows.pitch, job, rule, in[v],
-                                      row + v, column, random, is_whole);
-        }
-      }
-      if ((job.what & MPNUM_QUANTIZE_TRANSPOSED) == 0) {
-        if (job.what & MPNUM_QUANTIZE_COLUMNS)
-          mpnum_store_codes_<Blocks, n>(column_codes + v * job.columns.pitch, row + v,
-                                        column, job.height, job.width, is_whole,
-                                        by_column(v, factor, random));
-      } else if (Blocks::is_stochastic && row + v < job.height) {
-        MPNUM_UNROLL_
-        for (unsigned j = 0; j < n; ++j) { /* no four of an instruction */
-          const float scaled[4] = {scaled_at(v, j, factor[j]), 0, 0, 0};
-          const uint32_t words[4] = {random[j], 0, 0, 0};
-          four[Blocks::is_stochastic ? j : 0] |=
-              (mpnum::block_codes_<Blocks>(scaled, words) & ones) << v * Blocks::bits;
-        }
-      }
+    if (Blocks::is_stochastic) {
+      MPNUM_UNROLL_
+      for (unsigned v = 0; v < 4; ++v)
+        mpnum_quantize_words_(random[v], job.seed,
+                              job.offset + (row + v) * job.ld + column);
     }
-    if (!(job.what & MPNUM_QUANTIZE_TRANSPOSED)) return;
+    if (job.what & MPNUM_QUANTIZE_ROWS) by_row(job, rule, factor[0], random);
+    if (job.what & MPNUM_QUANTIZE_TRANSPOSED) {
+      by_column_turned(job, factor, random, turned);
+    } else if (job.what & MPNUM_QUANTIZE_COLUMNS) {
+      uint8_t *const codes =
+          job.columns.codes + row * job.columns.pitch + column * Blocks::bits / 8;
+      MPNUM_UNROLL_
+      for (unsigned v = 0; v < 4; ++v)
+        mpnum_store_codes_<Blocks, n>(codes + v * job.columns.pitch, row + v, column,
+                                      job.height, job.width, is_whole,
+                                      by_column(v, factor, random[v]));
+    }
+  }
+  /* factor: of a square. */
+  __device__ __forceinline__ void by_row(const mpnum_quantize_job_ &job,
+                                         const mpnum_block_rule_ &rule, float factor,
+                                         const uint32_t (&random)[4][n]) const {
+    typedef mpnum_shared_blocks_<Blocks::edge / n, 4> shared;
+    uint8_t *const codes =
+        job.rows.codes + row * job.rows.pitch + column * Blocks::bits / 8;
+    mpnum_row_scales_<Blocks, n, 4> scales;
+    if (!Blocks::is_square) scales.find(rule, in);
+    MPNUM_UNROLL_
+    for (unsigned v = 0; v < 4; ++v)
+      mpnum_store_codes_<Blocks, n>(
+          codes + v * job.rows.pitch, row + v, column, job.height, job.width, is_whole,
+          mpnum_quantize_lanes_<Blocks>(
+              in[v], Blocks::is_square ? factor : scales.factor(v), random[v]));
+    MPNUM_UNROLL_
+    for (unsigned i = 0; i < shared::kept; ++i) {
+      const size_t own = row + shared::first() + i, block = column / Blocks::edge;
+      if (!Blocks::is_square && shared::is_first() &&
+          (is_whole || (own < job.height && block * Blocks::edge < job.width)))
+        mpnum_put_scale_<Blocks, false>(job.rows, own, block, scales.codes[i]);
+    }
+  }
+  __device__ __forceinline__ void by_column_turned(const mpnum_quantize_job_ &job,
+                                                   const float (&factor)[n],
+                                                   const uint32_t (&random)[4][n],
+                                                   uint8_t *turned) const {
     MPNUM_UNROLL_
     for (unsigned j = 0; j < n; ++j) {
-      uint32_t word = four[Blocks::is_stochastic ? j : 0];
-      if (!Blocks::is_stochastic) {
-        const float scaled[4] = {scaled_at(0, j, factor[j]), scaled_at(1, j, factor[j]),
-                                 scaled_at(2, j, factor[j]), scaled_at(3, j, factor[j])};
-        const uint32_t words[4] = {0};
-        word = mpnum::block_codes_<Blocks>(scaled, words);
-      }
+      const float scaled[4] = {scaled_at(0, j, factor[j]), scaled_at(1, j, factor[j]),
+                               scaled_at(2, j, factor[j]), scaled_at(3, j, factor[j])};
+      const uint32_t words[4] = {random[0][j], random[1][j], random[2][j], random[3][j]};
+      uint32_t word = mpnum::block_codes_<Blocks>(scaled, words);
+      if (Blocks::is_stochastic && job.height - row < 4) /* past the last one, as hosts */
+        word &= row < job.height ? (1u << (job.height - row) * Blocks::bits) - 1 : 0;
       mpnum_put_turned_<Blocks::bits, tile::rows>(
           turned, x + j, y, mpnum_bits_of_scalar_(factor[j]) == 0 ? 0 : word);
     }
   }
   static constexpr uint32_t ones = (1u << Blocks::bits) - 1;
   __device__ __forceinline__ float scaled_at(unsigned v, unsigned j, float factor) const {
-    return mpnum::block_scaled_<Blocks>(mpnum::element_of_(in[v].at[j]), factor);
+    return mpnum::block_scaled_<Blocks>(mpnum::element_at_(in[v], j), factor);
   }
   __device__ __forceinline__ mpnum_block_words_<Blocks, n>
   by_column(unsigned v, const float (&factor)[n], const uint32_t (&random)[n]) const {
@@ -229,19 +259,15 @@ template <class Blocks, class T> struct mpnum_tile_rows_ {
   }
 };
 
-/* Columns, squares, or rows and columns: a tile for each block of 256 threads. */
-template <class Blocks, class T>
-static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
-    mpnum_quantize_tile_kernel_(const T *src, mpnum_quantize_job_ job) {
-  typedef mpnum_tile_rows_<Blocks, T> own;
+/* A tile. amax, in shared memory, becomes the factors of blocks by column. */
+template <class Blocks, class T, bool is_whole>
+static __device__ __forceinline__ void
+mpnum_quantize_tile_(const T *src, const mpnum_quantize_job_ &job, size_t first_row,
+                     size_t first_column, uint32_t *amax, uint8_t *turned) {
+  typedef mpnum_tile_rows_<Blocks, T, is_whole> own;
   typedef typename own::tile tile;
   enum { blocks = own::down * own::across, parts = tile::rows / tile::part };
-  __shared__ uint32_t amax[blocks]; /* then factors */
-  __shared__ uint32_t turned_words[tile::columns * own::layout::pitch / 4];
-  uint8_t *const turned = reinterpret_cast<uint8_t *>(turned_words);
   const mpnum_block_rule_ rule = mpnum_quantize_rule_<Blocks>(job);
-  const size_t first_row = blockIdx.x / job.tiles * static_cast<size_t>(tile::rows);
-  const size_t first_column = blockIdx.x % job.tiles * static_cast<size_t>(tile::columns);
   own rows;
   for (unsigned i = threadIdx.x; i < blocks; i += MPNUM_LAUNCH_THREADS_)
     amax[i] = 0;
@@ -269,21 +295,39 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
     if (parts > 1) rows.load(src, job, first_row, first_column, part); /* from a cache */
     rows.quantize(job, rule, amax, turned);
   }
+}
+
+/* Columns, squares, or rows and columns: a tile for each block of 256 threads. */
+template <class Blocks, class T>
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, Blocks::resident)
+    mpnum_quantize_tile_kernel_(const T *src, mpnum_quantize_job_ job) {
+  typedef mpnum_tile_rows_<Blocks, T, true> own;
+  typedef typename own::tile tile;
+  __shared__ uint32_t amax[own::down * own::across];
+  __shared__ uint32_t turned_words[tile::columns * own::layout::pitch / 4];
+  uint8_t *const turned = reinterpret_cast<uint8_t *>(turned_words);
+  const size_t first_row = mpnum_tile_down_() * static_cast<size_t>(tile::rows);
+  const size_t first_column = blockIdx.x * static_cast<size_t>(tile::columns);
+  if (first_row >= job.height) return;
+  if (mpnum_is_whole_tile_(job))
+    mpnum_quantize_tile_<Blocks, T, true>(src, job, first_row, first_column, amax,
+                                          turned);
+  else
+    mpnum_quantize_tile_<Blocks, T, false>(src, job, first_row, first_column, amax,
+                                           turned);
   if (!(job.what & MPNUM_QUANTIZE_TRANSPOSED)) return;
   __syncthreads();
-  if (first_column < job.width && first_row < job.height)
-    mpnum_store_turned_<Blocks::bits, tile::rows>(
-        job.columns.codes + first_column * job.columns.pitch +
-            first_row * Blocks::bits / 8,
-        job.columns.pitch, turned, tile::columns, job.width - first_column,
-        job.height - first_row);
+  mpnum_store_turned_<Blocks::bits, tile::rows>(
+      job.columns.codes + first_column * job.columns.pitch + first_row * Blocks::bits / 8,
+      job.columns.pitch, turned, tile::columns, job.width - first_column,
+      job.height - first_row);
 }
 
 /* Codes times their scales. One side of the job is used, by what. */
 template <class Blocks, class T>
-static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLOCKS_)
     mpnum_dequantize_blocks_kernel_(T *dst, mpnum_quantize_job_ job) {
-  enum { n = 16 / sizeof(T), vectors = 4, log2_vectors = 10 };
+  enum { n = 16 / sizeof(T), vectors = MPNUM_TILE_VECTORS_ };
   enum { bits = Blocks::bits, by_element = 1 << bits };
   typedef typename Blocks::Code Code;
   typedef mpnum_lanes<uint8_t, n * bits / 8> code_lanes;
@@ -292,20 +336,15 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
       job.what & MPNUM_QUANTIZE_COLUMNS ? job.columns : job.rows;
   const size_t high = is_by_column || Blocks::is_square ? Blocks::edge : 1;
   const size_t wide = is_by_column ? 1 : Blocks::edge;
-  const unsigned mask = (1u << job.shift) - 1;
-  const size_t first_row = static_cast<size_t>(blockIdx.x / job.tiles)
-                           << (log2_vectors - job.shift);
-  const size_t first = static_cast<size_t>(blockIdx.x % job.tiles) << job.shift;
+  const mpnum_tile_place_ first(job);
   const float tensor =
       Blocks::family == mpnum::TWO_LEVEL_FAMILY_ ? mpnum::scale_or_nan_(*job.scale) : 1;
-  const bool is_whole = job.is_aligned &&
-                        first_row + (1u << (log2_vectors - job.shift)) <= job.height &&
-                        (first + mask + 1) * n <= job.width;
+  const bool is_whole = mpnum_is_whole_tile_(job);
   code_lanes in[vectors];
   MPNUM_UNROLL_
   for (unsigned v = 0; v < vectors; ++v) {
-    const unsigned i = v * MPNUM_LAUNCH_THREADS_ + threadIdx.x;
-    const size_t row = first_row + (i >> job.shift), column = (first + (i & mask)) * n;
+    const mpnum_tile_place_ own(job, first.row, first.vector, v);
+    const size_t row = own.row, column = own.vector * n;
     const uint8_t *const at = side.codes + row * side.pitch + column * bits / 8;
     if (is_whole) {
       in[v] = *reinterpret_cast<const code_lanes *>(at);
@@ -316,8 +355,8 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
   }
   MPNUM_UNROLL_
   for (unsigned v = 0; v < vectors; ++v) {
-    const unsigned i = v * MPNUM_LAUNCH_THREADS_ + threadIdx.x;
-    const size_t row = first_row + (i >> job.shift), column = (first + (i & mask)) * n;
+    const mpnum_tile_place_ own(job, first.row, first.vector, v);
+    const size_t row = own.row, column = own.vector * n;
     if (!is_whole && (row >= job.height || column >= job.width)) continue;
     mpnum_lanes<T, n> out;
     float factor = 1;
@@ -358,11 +397,8 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   const size_t vectors = job.width / n + (job.width % n != 0);
   uint32_t largest = 0;
-  for (size_t row = blockIdx.x / job.tiles; row < job.height;
-       row += gridDim.x / job.tiles)
-    for (size_t i =
-             blockIdx.x % job.tiles * static_cast<size_t>(blockDim.x) + threadIdx.x;
-         i < vectors; i += static_cast<size_t>(job.tiles) * blockDim.x) {
+  for (size_t row = mpnum_tile_down_(); row < job.height; row += gridDim.y * gridDim.z)
+    for (size_t i = mpnum_grid_index(); i < vectors; i += mpnum_grid_size()) {
       const mpnum_lanes<T, n> in =
           mpnum_load<n>(src + row * job.ld + i * n, job.width - i * n);
       MPNUM_UNROLL_
@@ -429,37 +465,49 @@ static inline bool mpnum_quantize_side_of_(mpnum_quantize_side_ *side, size_t by
 }
 
 /* Cuts a matrix into tiles of 1024 vectors, rows of 1 << shift, so that few of those are
- * past its end. Returns the number of tiles; 0: too many for a grid. */
-static inline size_t mpnum_quantize_tiles_(mpnum_quantize_job_ *job, size_t lanes,
-                                           unsigned least_shift) {
+ * past its end: not of 512, with which the vectors of a thread have no one distance.
+ * bytes: those of the codes of a vector. False: too many for a grid. */
+static inline bool mpnum_quantize_tiles_(dim3 *grid, mpnum_quantize_job_ *job,
+                                         mpnum_quantize_side_ *side, size_t lanes,
+                                         size_t bytes, unsigned least_shift,
+                                         bool is_aligned) {
   const size_t vectors = job->width / lanes + (job->width % lanes != 0);
   const size_t limit = 0x7fffffff;
   unsigned shift = 10;
   while (shift > least_shift &&
-         ((vectors - 1) >> shift) + 1 > (vectors + vectors / 8) >> shift)
+         (shift == 9 || ((vectors - 1) >> shift) + 1 > (vectors + vectors / 8) >> shift))
     --shift;
   const size_t across = ((vectors - 1) >> shift) + 1;
   const size_t down = ((job->height - 1) >> (10 - shift)) + 1;
-  if (across > limit / down) return 0;
+  const size_t rows = MPNUM_LAUNCH_THREADS_ >> shift;
+  if (across > limit / down) return false;
   job->shift = shift;
-  job->tiles = static_cast<unsigned>(across);
-  return across * down;
+  job->whole_across = is_aligned ? static_cast<unsigned>(job->width / lanes >> shift) : 0;
+  job->whole_down = static_cast<unsigned>(job->height >> (10 - shift));
+  job->step = rows ? rows * job->ld : MPNUM_LAUNCH_THREADS_ * lanes;
+  side->step = rows ? rows * side->pitch : MPNUM_LAUNCH_THREADS_ * bytes;
+  *grid = mpnum_tile_grid_(across, down);
+  return true;
 }
 
 /* Squares have no kernel for rows alone. */
 template <class Blocks, class T, bool is_square> struct mpnum_launch_row_blocks_ {
-  static cudaError_t launch(const T *, mpnum_quantize_job_, cudaStream_t) {
+  static cudaError_t launch(const T *, mpnum_quantize_job_, bool, cudaStream_t) {
     return cudaErrorInvalidValue;
   }
 };
 template <class Blocks, class T> struct mpnum_launch_row_blocks_<Blocks, T, false> {
-  static cudaError_t launch(const T *src, mpnum_quantize_job_ job, cudaStream_t stream) {
+  static cudaError_t launch(const T *src, mpnum_quantize_job_ job, bool is_aligned,
+                            cudaStream_t stream) {
     const unsigned n = mpnum_geometry_<T, Blocks::edge>::n;
-    const size_t tiles = mpnum_quantize_tiles_(
-        &job, n, mpnum::log2_<Blocks::edge / mpnum_geometry_<T, Blocks::edge>::n>::value);
-    if (tiles == 0) return cudaErrorInvalidValue;
-    return mpnum_launch_(mpnum_quantize_rows_kernel_<Blocks, T>, tiles,
-                         MPNUM_LAUNCH_THREADS_, stream, src, job);
+    dim3 grid(1);
+    if (!mpnum_quantize_tiles_(
+            &grid, &job, &job.rows, n, n * Blocks::bits / 8,
+            mpnum::log2_<Blocks::edge / mpnum_geometry_<T, Blocks::edge>::n>::value,
+            is_aligned))
+      return cudaErrorInvalidValue;
+    return mpnum_launch_grid_(mpnum_quantize_rows_kernel_<Blocks, T>, grid,
+                              MPNUM_LAUNCH_THREADS_, stream, src, job);
   }
 };
 
@@ -482,20 +530,19 @@ static inline cudaError_t mpnum_launch_quantize_blocks_(
       (Blocks::family == mpnum::TWO_LEVEL_FAMILY_ && !scale))
     return cudaErrorInvalidValue;
   if (rows == 0 || columns == 0) return cudaSuccess;
-  job.is_aligned = mpnum_launch_aligned_(src, ld * sizeof(T), 16);
+  bool is_aligned = mpnum_launch_aligned_(src, ld * sizeof(T), 16);
   if (what & MPNUM_QUANTIZE_ROWS) {
     if (!mpnum_quantize_side_of_(&job.rows, bytes, format, by_row, MPNUM_QUANTIZE_ROWS,
                                  src, type, rows, columns, ld))
       return cudaErrorInvalidValue;
-    job.is_aligned &= mpnum_launch_aligned_(job.rows.codes, job.rows.pitch, vector);
+    is_aligned &= mpnum_launch_aligned_(job.rows.codes, job.rows.pitch, vector);
   }
   if (what & MPNUM_QUANTIZE_COLUMNS) {
     if (!mpnum_quantize_side_of_(&job.columns, others, format, by_column, what & turned,
                                  src, type, rows, columns, ld))
       return cudaErrorInvalidValue;
     if (!(what & MPNUM_QUANTIZE_TRANSPOSED))
-      job.is_aligned &=
-          mpnum_launch_aligned_(job.columns.codes, job.columns.pitch, vector);
+      is_aligned &= mpnum_launch_aligned_(job.columns.codes, job.columns.pitch, vector);
   }
   if (what & MPNUM_QUANTIZE_ROWS && what & MPNUM_QUANTIZE_COLUMNS) {
     const mpnum_quantize_side_ &a = job.rows, &b = job.columns;
@@ -514,14 +561,16 @@ static inline cudaError_t mpnum_launch_quantize_blocks_(
   job.offset = offset;
   job.what = what;
   if (what == MPNUM_QUANTIZE_ROWS && !Blocks::is_square)
-    return mpnum_launch_row_blocks_<Blocks, T, Blocks::is_square>::launch(src, job,
-                                                                          stream);
+    return mpnum_launch_row_blocks_<Blocks, T, Blocks::is_square>::launch(
+        src, job, is_aligned, stream);
   const size_t across = (columns - 1) / tile::columns + 1;
   const size_t down = (rows - 1) / tile::rows + 1;
   if (across > limit / down) return cudaErrorInvalidValue;
-  job.tiles = static_cast<unsigned>(across);
-  return mpnum_launch_(mpnum_quantize_tile_kernel_<Blocks, T>, across * down,
-                       MPNUM_LAUNCH_THREADS_, stream, src, job);
+  job.whole_across = is_aligned ? static_cast<unsigned>(columns / tile::columns) : 0;
+  job.whole_down = static_cast<unsigned>(rows / tile::rows);
+  return mpnum_launch_grid_(mpnum_quantize_tile_kernel_<Blocks, T>,
+                            mpnum_tile_grid_(across, down), MPNUM_LAUNCH_THREADS_, stream,
+                            src, job);
 }
 template <class Blocks, class T>
 static inline cudaError_t
@@ -546,14 +595,15 @@ mpnum_launch_dequantize_blocks_(const mpnum_blockscale_format &format, T *dst,
   job.ld = ld;
   job.scale = scale;
   job.what = what;
-  job.is_aligned = mpnum_launch_aligned_(dst, ld * sizeof(T), 16) &&
-                   mpnum_launch_aligned_(
-                       side->codes, side->pitch,
-                       alignof(mpnum_lanes<uint8_t, 16 / sizeof(T) * Blocks::bits / 8>));
-  const size_t tiles = mpnum_quantize_tiles_(&job, n, 0);
-  if (tiles == 0) return cudaErrorInvalidValue;
-  return mpnum_launch_(mpnum_dequantize_blocks_kernel_<Blocks, T>, tiles,
-                       MPNUM_LAUNCH_THREADS_, stream, dst, job);
+  const bool is_aligned =
+      mpnum_launch_aligned_(dst, ld * sizeof(T), 16) &&
+      mpnum_launch_aligned_(side->codes, side->pitch,
+                            alignof(mpnum_lanes<uint8_t, n * Blocks::bits / 8>));
+  dim3 grid(1);
+  if (!mpnum_quantize_tiles_(&grid, &job, side, n, n * Blocks::bits / 8, 0, is_aligned))
+    return cudaErrorInvalidValue;
+  return mpnum_launch_grid_(mpnum_dequantize_blocks_kernel_<Blocks, T>, grid,
+                            MPNUM_LAUNCH_THREADS_, stream, dst, job);
 }
 
 /* MX: Code is mpnum_e4m3, e5m2, e3m2, e2m3 or e2m1, dense as mpnum_blockscale_mx has it;
@@ -602,14 +652,16 @@ static inline cudaError_t mpnum_launch_nvfp4_scale(float *scale, const T *src,
   error = cudaMemsetAsync(scale, 0, sizeof *scale, stream);
   if (error == cudaSuccess && !is_empty) {
     const size_t tiles = (columns - 1) / (across * n) + 1;
-    const size_t limit = MPNUM_LAUNCH_REDUCE_BLOCKS_;
-    job.tiles = static_cast<unsigned>(tiles < limit ? tiles : limit);
-    const size_t down = limit / job.tiles < rows ? limit / job.tiles : rows;
+    size_t limit = 0;
+    error = mpnum_launch_blocks_(&limit, tiles * rows, 0);
+    if (error != cudaSuccess) return error;
+    const size_t wide = tiles < limit ? tiles : limit;
     job.height = rows;
     job.width = columns;
     job.ld = ld;
-    error = mpnum_launch_(mpnum_finite_amax_kernel_<T>, job.tiles * down,
-                          MPNUM_LAUNCH_THREADS_, stream, scale, src, job);
+    error = mpnum_launch_grid_(mpnum_finite_amax_kernel_<T>,
+                               mpnum_tile_grid_(wide, limit / wide),
+                               MPNUM_LAUNCH_THREADS_, stream, scale, src, job);
   }
   if (error != cudaSuccess) return error;
   return mpnum_launch_(mpnum_nvfp4_scale_kernel_<float>, 1, 1, stream, scale);

@@ -156,11 +156,19 @@ template <class T> struct reduce_finite_ {
 template <class T> struct reduce_amax_ {
   typedef fields_<T> fields;
   typedef float result_type;
+  static constexpr bool has_instruction =
+      MPNUM_HAS_HW_BF16 &&
+      (fields::type == MPNUM_TYPE_F32 || fields::type == MPNUM_TYPE_F16 ||
+       fields::type == MPNUM_TYPE_BF16);
   uint32_t highest, lowest; /* lowest: of the lower half where a word has two */
   uint32_t nans;
 
   __device__ __forceinline__ reduce_amax_() : highest(0), lowest(0), nans(0) {}
   __device__ __forceinline__ void word(uint32_t word) {
+    if (has_instruction) {
+      highest = larger_magnitudes_<T>::larger(highest, word);
+      return;
+    }
     const uint32_t x = fields::magnitudes(word);
     nans |= fields::fnuz_nans(word);
     if (fields::bits == 8) {
@@ -183,7 +191,8 @@ template <class T> struct reduce_amax_ {
   __device__ __forceinline__ found_ found(size_t n, uint32_t *scratch) const {
     found_ all = found_();
     uint32_t largest = highest;
-    if (fields::bits == 16) largest = larger_(highest, lowest) >> 16;
+    if (fields::bits == 16)
+      largest = larger_(highest, has_instruction ? highest << 16 : lowest) >> 16;
     if (fields::bits == 8) {
       largest = 0;
       for (unsigned shift = 0; shift < 32; shift += 8)
@@ -302,7 +311,7 @@ template <class T> struct reduce_stats_ {
     if (!is_special) return;
     MPNUM_NO_UNROLL_
     for (unsigned i = 0; i < count; ++i) {
-      const mpnum_vector_ again = src[i * stride];
+      const mpnum_vector_ again = src[mpnum_vector_place_(i, stride)];
       MPNUM_UNROLL_
       for (unsigned j = 0; j < fields::words; ++j) {
         uint32_t word = fields::word(again, j);
@@ -374,17 +383,20 @@ static __device__ __forceinline__ void mpnum_visit_(const T *src, size_t n,
   const mpnum_vector_ *const vectors =
       reinterpret_cast<const mpnum_vector_ *>(src + head);
   const size_t step = static_cast<size_t>(gridDim.x) * blockDim.x * count;
-  size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x * count + threadIdx.x;
+  size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x * count +
+             threadIdx.x * MPNUM_THREAD_VECTORS_;
   MPNUM_NO_UNROLL_
-  for (; i + (count - 1) * blockDim.x < whole; i += step) {
+  for (; i + mpnum_vector_place_(count - 1, blockDim.x) < whole; i += step) {
     mpnum_vector_ in[count];
     mpnum_load_vectors_(in, vectors + i, blockDim.x);
     reduce.vectors(in, vectors + i, blockDim.x);
   }
   MPNUM_NO_UNROLL_
-  for (unsigned v = 0; v < count && i < whole; ++v, i += blockDim.x) {
-    const mpnum_vector_ in[1] = {vectors[i]};
-    reduce.vectors(in, vectors + i, 0);
+  for (unsigned v = 0; v < count; ++v) {
+    const size_t at = i + mpnum_vector_place_(v, blockDim.x);
+    if (at >= whole) break;
+    const mpnum_vector_ in[1] = {vectors[at]};
+    reduce.vectors(in, vectors + at, 0);
   }
   if (blockIdx.x == 0) {
     const size_t last = head + whole * lanes + threadIdx.x;

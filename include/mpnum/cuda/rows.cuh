@@ -14,10 +14,12 @@
  *   Options are the host's, and read before a launcher returns; NULL means the defaults.
  *   Arrays in them and row_status are in device memory. A length past the columns counts
  *   as columns, of which there are fewer than 2^31. dst may be src where both have one
- * type and stride. Status: cudaErrorInvalidValue, and nothing is launched, where the
- * host's function has MPNUM_ERROR_ARGUMENT, but for what only the device can read. Speed:
- * a row is read once where its floats fit into shared memory, 12288 of them, longer rows
- * once for each step, from the second on out of the caches. */
+ *   type and stride.
+ * Status: cudaErrorInvalidValue, and nothing is launched, where the host's function has
+ *   MPNUM_ERROR_ARGUMENT, but for what only the device can read.
+ * Speed: a row is read once where its floats fit into the shared memory that a block can
+ *   have, 12032 of them on every GPU, 25088 on sm_86, 89 and 120, 57856 on sm_90 and 100;
+ *   longer rows once for each step, from the second on out of the caches. */
 #ifndef MPNUM_CUDA_ROWS_CUH
 #define MPNUM_CUDA_ROWS_CUH
 
@@ -47,7 +49,8 @@ template <class T> struct row_source_ {
   int is_causal, is_masked, takes_limit, adds;
 };
 
-/* Pairs of a row as floats, what is masked as -Inf; or those that were kept. */
+/* Pairs of a row as floats, what is masked as -Inf; or those that were kept. Of a NaN the
+ * bits are lost. */
 template <class T> struct row_loader_ {
   typedef pair_ result;
   const T *src;
@@ -55,31 +58,50 @@ template <class T> struct row_loader_ {
   const float *bias;
   const float *kept;
   unsigned count;
+  int is_plain; /* aligned, and neither masked nor biased */
   float scale;
+  __device__ __forceinline__ bool is_kept() const { return kept != 0; }
+  __device__ __forceinline__ bool takes_whole() const { return is_plain; }
   __device__ __forceinline__ float biased(float x, float added) const {
     if (!mpnum_is_zero_u31_(mpnum_bits_f32(scale) & 0x7fffffffu))
       return mpnum_fma_scalar_(x, scale, added);
     if ((mpnum_bits_f32(x) & 0x7fffffffu) < 0x7f800000u) x = 0;
     return mpnum_add_scalar_(x, added);
   }
-  __device__ __forceinline__ pair_ operator()(unsigned i) const {
+  template <class Part>
+  __device__ __forceinline__ pair_ operator()(size_t i, Part part) const {
     pair_ x;
-    if (kept) return row_kept_pair_(kept, i);
-    x = row_load_(src, i, count);
+    if (Part::is_kept || (!Part::is_whole && kept)) return row_kept_pair_(kept, i);
+    x = row_load_as_<row_any_nan_<T>>(src, i, count, part);
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 2; ++j) {
-      const bool is_in = i + j < count;
-      if (bias && is_in) x.at[j] = biased(x.at[j], bias[i + j]);
-      if (!is_in || (mask && !mask[i + j])) x.at[j] = mpnum_from_bits_f32(0xff800000u);
+      const bool is_in = Part::is_whole || i + j < count;
+      if (!Part::is_whole && bias && is_in) x.at[j] = biased(x.at[j], bias[i + j]);
+      if (!is_in || (!Part::is_whole && mask && !mask[i + j]))
+        x.at[j] = mpnum_from_bits_f32(0xff800000u);
     }
     return x;
   }
 };
 
+/* Of a scale that is 0, elements are all alike. */
+static __device__ __forceinline__ int row_is_flat_(float scale) {
+  return mpnum_is_zero_u31_(mpnum_bits_f32(scale) & 0x7fffffffu);
+}
+/* mpnum_exponent_, of whole pairs for a scale that is not 0. */
+template <class Part>
+static __device__ __forceinline__ float row_exponent_(float x, float max, float scale,
+                                                      Part) {
+  return Part::is_whole ? mpnum_mul_scalar_(mpnum_sub_scalar_(x, max), scale)
+                        : mpnum_exponent_(x, max, scale);
+}
+
 struct row_looker_ {
   float largest;
   float *kept;
-  __device__ __forceinline__ void operator()(unsigned i, pair_ x) {
+  __device__ __forceinline__ bool takes_whole() const { return true; }
+  template <class Part>
+  __device__ __forceinline__ void operator()(size_t i, pair_ x, Part) {
     if (kept) row_keep_pair_(kept, i, x);
     largest = mpnum_larger_(largest, mpnum_larger_(x.at[0], x.at[1]));
   }
@@ -90,13 +112,17 @@ struct row_adder_ {
   float max, scale;
   float *kept;
   int marks;
-  __device__ __forceinline__ void operator()(unsigned i, pair_ x) {
+  __device__ __forceinline__ bool takes_whole() const {
+    return !marks && !row_is_flat_(scale);
+  }
+  template <class Part>
+  __device__ __forceinline__ void operator()(size_t i, pair_ x, Part part) {
     pair_ y;
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 2; ++j) {
-      y.at[j] = mpnum_exp_of_negative_scalar_(mpnum_exponent_(x.at[j], max, scale));
+      y.at[j] = mpnum_exp_of_negative_scalar_(row_exponent_(x.at[j], max, scale, part));
       sum.at[j] = mpnum_add_scalar_(sum.at[j], y.at[j]);
-      if (marks && mpnum_bits_f32(x.at[j]) == 0xff800000u)
+      if (!Part::is_whole && marks && mpnum_bits_f32(x.at[j]) == 0xff800000u)
         y.at[j] = mpnum_from_bits_f32(0x80000000u);
     }
     if (kept) row_keep_pair_(kept, i, y);
@@ -104,7 +130,9 @@ struct row_adder_ {
 };
 struct row_infinities_ {
   uint32_t count;
-  __device__ __forceinline__ void operator()(unsigned, pair_ x) {
+  __device__ __forceinline__ bool takes_whole() const { return true; }
+  template <class Part>
+  __device__ __forceinline__ void operator()(size_t, pair_ x, Part) {
     count += mpnum_bits_f32(x.at[0]) == 0x7f800000u;
     count += mpnum_bits_f32(x.at[1]) == 0x7f800000u;
   }
@@ -142,6 +170,7 @@ static __device__ __forceinline__ row_<T> row_of_(const row_source_<T> &from,
   row.load.bias = from.bias ? from.bias + number * from.bias_stride : 0;
   row.load.kept = 0;
   row.load.count = row.count;
+  row.load.is_plain = !from.mask && !from.bias && row_is_aligned_(row.load.src);
   row.load.scale = from.scale;
   row.scale = from.bias ? mpnum_from_bits_f32(0x3f800000u) : from.scale;
   return row;
@@ -173,34 +202,39 @@ static __device__ __forceinline__ float row_powers_(const row_<T> &row, int keep
 }
 
 /* What becomes of elements, or of kept e^t. */
-enum softmax_step_ { softmax_fill_, softmax_limit_, softmax_times_, softmax_minus_ };
-template <class Dst> struct softmax_writer_ {
+enum softmax_step_ { softmax_fill_, softmax_limit_, softmax_usual_ };
+template <class Dst, bool is_log> struct softmax_writer_ {
   Dst *dst;
   unsigned count, columns;
   softmax_step_ step;
   int has_powers;
   float max, scale, number, none;
-  __device__ __forceinline__ float of(float x) const {
-    if (step == softmax_fill_) return number;
-    if (step == softmax_limit_) {
+  __device__ __forceinline__ bool takes_whole() const {
+    return count == columns && row_is_aligned_(dst) && !row_is_flat_(scale) &&
+           step == softmax_usual_;
+  }
+  template <class Part> __device__ __forceinline__ float of(float x, Part part) const {
+    if (!Part::is_whole && step == softmax_fill_) return number;
+    if (!Part::is_whole && step == softmax_limit_) {
       const bool is_infinite = mpnum_bits_f32(x) == 0x7f800000u;
       return mpnum_from_bits_f32(is_infinite ? mpnum_bits_f32(number)
                                              : mpnum_bits_f32(none));
     }
-    if (step == softmax_minus_)
-      return mpnum_sub_scalar_(mpnum_exponent_(x, max, scale), number);
-    if (!has_powers) x = mpnum_exp_of_negative_scalar_(mpnum_exponent_(x, max, scale));
+    if (is_log) return mpnum_sub_scalar_(row_exponent_(x, max, scale, part), number);
+    if (!Part::is_kept && !has_powers)
+      x = mpnum_exp_of_negative_scalar_(row_exponent_(x, max, scale, part));
     return mpnum_mul_scalar_(x, number);
   }
-  __device__ __forceinline__ void operator()(unsigned i, pair_ x) const {
+  template <class Part>
+  __device__ __forceinline__ void operator()(size_t i, pair_ x, Part part) const {
     pair_ y;
-    y.at[0] = of(x.at[0]);
-    y.at[1] = of(x.at[1]);
-    if (step != softmax_fill_ && i + 1 >= count) {
+    y.at[0] = of(x.at[0], part);
+    y.at[1] = of(x.at[1], part);
+    if (!Part::is_whole && step != softmax_fill_ && i + 1 >= count) {
       if (i >= count) y.at[0] = none;
       y.at[1] = none;
     }
-    row_store_(dst, i, columns, y);
+    row_store_(dst, i, columns, y, part);
   }
 };
 /* All pairs of a row, those past its length too, which are not read. */
@@ -208,9 +242,14 @@ template <class T> struct row_whole_ {
   typedef pair_ result;
   row_loader_<T> load;
   int reads;
-  __device__ __forceinline__ pair_ operator()(unsigned i) const {
+  __device__ __forceinline__ bool is_kept() const { return reads && load.is_kept(); }
+  __device__ __forceinline__ bool takes_whole() const {
+    return reads && load.takes_whole();
+  }
+  template <class Part>
+  __device__ __forceinline__ pair_ operator()(size_t i, Part part) const {
     const pair_ nothing = {{0, 0}};
-    return reads && i < load.count ? load(i) : nothing;
+    return Part::is_whole || (reads && i < load.count) ? load(i, part) : nothing;
   }
 };
 
@@ -229,19 +268,18 @@ template <class Dst, class Src> struct softmax_job_ {
   Dst *dst;
   size_t stride;
   mpnum_row_status *status;
-  int is_log;
 };
-template <class Dst, class Src>
+template <bool is_log, class Dst, class Src>
 static __device__ __forceinline__ void softmax_row_(const softmax_job_<Dst, Src> &job,
                                                     const row_place_ &place,
                                                     uint32_t *scratch) {
-  const uint32_t none = job.is_log ? 0xff800000u : 0;
+  const uint32_t none = is_log ? 0xff800000u : 0;
   row_<Src> row = row_of_(job.from, place);
-  softmax_writer_<Dst> writer;
+  softmax_writer_<Dst, is_log> writer;
   row_whole_<Src> whole;
   float sum = 0;
   row_look_(row, job.from, row.count, scratch);
-  sum = row_powers_(row, !job.is_log, 0, scratch);
+  sum = row_powers_(row, !is_log, 0, scratch);
   if (job.status && row_is_first_(place)) job.status[place.number] = row.status;
   writer.dst = job.dst + (place.exists ? place.number : 0) * job.stride;
   writer.count = row.count;
@@ -250,8 +288,8 @@ static __device__ __forceinline__ void softmax_row_(const softmax_job_<Dst, Src>
   writer.scale = row.scale;
   writer.none = mpnum_from_bits_f32(none);
   writer.has_powers = row.load.kept != 0;
-  writer.step = job.is_log ? softmax_minus_ : softmax_times_;
-  if (job.is_log) {
+  writer.step = softmax_usual_;
+  if (is_log) {
     writer.number = mpnum_log_scalar_(sum);
   } else {
     writer.number = mpnum_div_scalar_(mpnum_from_bits_f32(0x3f800000u), sum);
@@ -264,7 +302,7 @@ static __device__ __forceinline__ void softmax_row_(const softmax_job_<Dst, Src>
   if (job.from.takes_limit) { /* of all rows, as rows may share a warp */
     const float infinite = static_cast<float>(row_infinite_(row, scratch));
     float share = mpnum_div_scalar_(mpnum_from_bits_f32(0x3f800000u), infinite);
-    if (job.is_log) /* the sign by its bit: of one +0, not -0 */
+    if (is_log) /* the sign by its bit: of one +0, not -0 */
       share = mpnum_from_bits_f32(
           mpnum_bits_f32(mpnum_log_scalar_(infinite)) |
           (mpnum_bits_f32(infinite) == 0x3f800000u ? 0 : 0x80000000u));
@@ -275,7 +313,7 @@ static __device__ __forceinline__ void softmax_row_(const softmax_job_<Dst, Src>
   }
   whole.load = row.load;
   whole.reads = writer.step != softmax_fill_;
-  row_each_<2>(place, place.columns, whole, writer);
+  row_each_<4>(place, place.columns, whole, writer);
 }
 
 template <class Src> struct logsumexp_job_ {
@@ -302,16 +340,16 @@ static __device__ __forceinline__ void logsumexp_row_(const logsumexp_job_<Src> 
 } // namespace mpnum
 
 /* Blocks as row_shape_of_ has them, in a one-dimensional grid. */
-template <class Dst, class Src>
-static __global__ void __launch_bounds__(512, 1)
+template <bool is_log, class Dst, class Src>
+static __global__ void __launch_bounds__(512, 2)
     mpnum_softmax_rows_kernel_(mpnum::softmax_job_<Dst, Src> job) {
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   mpnum::row_places_(job.from, [&](const mpnum::row_place_ &place) {
-    mpnum::softmax_row_(job, place, scratch);
+    mpnum::softmax_row_<is_log>(job, place, scratch);
   });
 }
 template <class Src>
-static __global__ void __launch_bounds__(512, 1)
+static __global__ void __launch_bounds__(512, 2)
     mpnum_logsumexp_rows_kernel_(mpnum::logsumexp_job_<Src> job) {
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   mpnum::row_places_(job.from, [&](const mpnum::row_place_ &place) {
@@ -365,26 +403,21 @@ static inline bool mpnum_rows_fit_(const Dst *dst, size_t dst_stride, const Src 
          (!is_in_place || (has_one_type && dst_stride == src_stride));
 }
 
-template <class Dst, class Src>
+template <bool is_log, class Dst, class Src>
 static inline cudaError_t
-mpnum_launch_softmax_(int is_log, Dst *dst, size_t dst_stride, const Src *src,
-                      size_t src_stride, size_t rows, size_t columns,
-                      const mpnum_softmax_options *options, mpnum_row_status *row_status,
-                      cudaStream_t stream) {
+mpnum_launch_softmax_(Dst *dst, size_t dst_stride, const Src *src, size_t src_stride,
+                      size_t rows, size_t columns, const mpnum_softmax_options *options,
+                      mpnum_row_status *row_status, cudaStream_t stream) {
   mpnum::softmax_job_<Dst, Src> job;
-  mpnum::row_shape_ shape;
   if (!mpnum_row_source_of_(job.from, src, src_stride, rows, columns, options, 0) ||
       !mpnum_rows_fit_(dst, dst_stride, src, src_stride, rows, columns))
     return cudaErrorInvalidValue;
   if (rows == 0) return cudaSuccess;
-  shape = mpnum::row_shape_of_(job.from.columns, 1);
-  job.from.kept = shape.kept;
   job.dst = dst;
   job.stride = dst_stride;
   job.status = row_status;
-  job.is_log = is_log;
-  return mpnum_launch_rows_(mpnum_softmax_rows_kernel_<Dst, Src>, shape, rows, stream,
-                            job);
+  return mpnum_launch_rows_(mpnum_softmax_rows_kernel_<is_log, Dst, Src>, job, job.from,
+                            1, stream);
 }
 /* mpnum_softmax_rows and mpnum_log_softmax_rows; row_status may be NULL. */
 template <class Dst, class Src>
@@ -393,8 +426,8 @@ mpnum_launch_softmax_rows(Dst *dst, size_t dst_stride, const Src *src, size_t sr
                           size_t rows, size_t columns,
                           const mpnum_softmax_options *options,
                           mpnum_row_status *row_status, cudaStream_t stream) {
-  return mpnum_launch_softmax_(0, dst, dst_stride, src, src_stride, rows, columns,
-                               options, row_status, stream);
+  return mpnum_launch_softmax_<false>(dst, dst_stride, src, src_stride, rows, columns,
+                                      options, row_status, stream);
 }
 template <class Dst, class Src>
 static inline cudaError_t
@@ -402,8 +435,8 @@ mpnum_launch_log_softmax_rows(Dst *dst, size_t dst_stride, const Src *src,
                               size_t src_stride, size_t rows, size_t columns,
                               const mpnum_softmax_options *options,
                               mpnum_row_status *row_status, cudaStream_t stream) {
-  return mpnum_launch_softmax_(1, dst, dst_stride, src, src_stride, rows, columns,
-                               options, row_status, stream);
+  return mpnum_launch_softmax_<true>(dst, dst_stride, src, src_stride, rows, columns,
+                                     options, row_status, stream);
 }
 /* mpnum_logsumexp_rows: a float a row. */
 template <class Src>
@@ -412,16 +445,13 @@ mpnum_launch_logsumexp_rows(float *dst, const Src *src, size_t src_stride, size_
                             size_t columns, const mpnum_softmax_options *options,
                             mpnum_row_status *row_status, cudaStream_t stream) {
   mpnum::logsumexp_job_<Src> job;
-  mpnum::row_shape_ shape;
   if (!mpnum_row_source_of_(job.from, src, src_stride, rows, columns, options, 0) ||
       (!dst && rows))
     return cudaErrorInvalidValue;
   if (rows == 0) return cudaSuccess;
-  shape = mpnum::row_shape_of_(job.from.columns, 1);
-  job.from.kept = shape.kept;
   job.dst = dst;
   job.status = row_status;
-  return mpnum_launch_rows_(mpnum_logsumexp_rows_kernel_<Src>, shape, rows, stream, job);
+  return mpnum_launch_rows_(mpnum_logsumexp_rows_kernel_<Src>, job, job.from, 1, stream);
 }
 
 #endif

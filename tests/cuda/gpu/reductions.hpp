@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Launchers on odd sizes and pointers, and the reductions, against loops on the host. */
+/* The reductions against loops on the host. */
 #ifndef MPNUM_TESTS_GPU_REDUCTIONS_HPP
 #define MPNUM_TESTS_GPU_REDUCTIONS_HPP
 
 static const size_t sizes[] = {0,    1,    2,    3,     7,     8,    15,
                                16,   17,   255,  256,   1023,  2047, 2048,
                                2049, 4097, 8191, 32769, 65535, 99991};
-static const size_t offsets[] = {0, 1, 3, 4};
 
 /* Random words with every kind of special value here and there. */
 static std::vector<float> some_floats(size_t n, uint64_t seed, bool with_specials) {
@@ -47,63 +46,6 @@ template <class T> struct device_array {
   }
 };
 
-template <class Dst, class Src, class Launch, class Want>
-static void check_sizes(const char *name, const std::vector<Src> &values, Launch launch,
-                        Want want) {
-  for (size_t n : sizes)
-    for (size_t src_offset : offsets)
-      for (size_t dst_offset : offsets) {
-        device_array<Src> src(n, src_offset, 0);
-        device_array<Dst> dst(n, dst_offset, 64);
-        std::vector<Dst> got(n);
-        cudaMemcpy(src.at, values.data(), n * sizeof(Src), cudaMemcpyHostToDevice);
-        if (!is_ok(launch(dst.at, src.at, n), name)) return;
-        if (!is_ok(
-                cudaMemcpy(got.data(), dst.at, n * sizeof(Dst), cudaMemcpyDeviceToHost),
-                name))
-          return;
-        CHECK(dst.is_intact(n), "%s: %zu elements: wrote outside", name, n);
-        for (size_t i = 0; i < n; ++i) {
-          const Dst expected = want(values[i], i);
-          CHECK(std::memcmp(&got[i], &expected, sizeof(Dst)) == 0,
-                "%s: element %zu of %zu, offsets %zu %zu", name, i, n, src_offset,
-                dst_offset);
-        }
-      }
-}
-
-static void launchers_take_any_size_and_pointer() {
-  const std::vector<float> values = some_floats(99991, 1, true);
-  std::vector<mpnum_e4m3> codes(values.size());
-  for (size_t i = 0; i < codes.size(); ++i)
-    codes[i] = mpnum_from_bits_e4m3(static_cast<uint32_t>(i));
-  check_sizes<mpnum_e4m3>(
-      "f32 to e4m3", values,
-      [](mpnum_e4m3 *dst, const float *src, size_t n) {
-        return mpnum_launch_convert_sat(dst, src, n, 0);
-      },
-      [](float x, size_t) { return mpnum_f32_to_e4m3_sat(x); });
-  check_sizes<mpnum_f16>(
-      "f32 to f16", values,
-      [](mpnum_f16 *dst, const float *src, size_t n) {
-        return mpnum_launch_convert(dst, src, n, 0);
-      },
-      [](float x, size_t) { return mpnum_f32_to_f16(x); });
-  check_sizes<mpnum_bf16>(
-      "f32 to bf16, stochastic", values,
-      [](mpnum_bf16 *dst, const float *src, size_t n) {
-        return mpnum_launch_convert_round(dst, src, n, MPNUM_ROUND_STOCHASTIC,
-                                          MPNUM_OVERFLOW_IEEE, 5, 7, 0);
-      },
-      [](float x, size_t i) { return mpnum_f32_to_bf16_sr(x, mpnum_random(5, 7 + i)); });
-  check_sizes<float>(
-      "e4m3 to f32", codes,
-      [](float *dst, const mpnum_e4m3 *src, size_t n) {
-        return mpnum_launch_convert(dst, src, n, 0);
-      },
-      [](mpnum_e4m3 x, size_t) { return mpnum_e4m3_to_f32(x); });
-}
-
 template <class Result, class Launch>
 static Result reduce(const std::vector<float> &values, size_t n, Launch launch) {
   device_array<float> src(n, n % 5, 0);
@@ -139,42 +81,6 @@ static void check_reductions(const std::vector<float> &values, size_t n) {
   CHECK(mpnum_bits_f32(amax) == want_amax, "%zu elements: amax %08x, want %08x", n,
         mpnum_bits_f32(amax), want_amax);
   CHECK(std::memcmp(&got, &want, sizeof got) == 0, "%zu elements: statistics", n);
-}
-
-/* Both types of a packed pair, and a type in the place of another. */
-static void packed_and_in_place_launches_are_right() {
-  const size_t n = 100001;
-  const std::vector<float> values = some_floats(n, 4, true);
-  device_array<float> src(n, 1, 0), back(n, 3, 64);
-  device_array<mpnum_e2m1x2> packed((n + 1) / 2, 1, 64);
-  device_array<mpnum_e2m3x4> dense((n + 3) / 4, 0, 64);
-  std::vector<float> got(n);
-  cudaMemcpy(src.at, values.data(), n * sizeof(float), cudaMemcpyHostToDevice);
-  is_ok(mpnum_launch_convert_sat(packed.at, src.at, n, 0), "to e2m1x2");
-  is_ok(mpnum_launch_convert(back.at, packed.at, n, 0), "from e2m1x2");
-  is_ok(cudaMemcpy(got.data(), back.at, n * sizeof(float), cudaMemcpyDeviceToHost),
-        "e2m1x2");
-  for (size_t i = 0; i < n; ++i)
-    CHECK(mpnum_bits_f32(got[i]) ==
-              mpnum_bits_f32(mpnum_e2m1_to_f32(mpnum_f32_to_e2m1_sat(values[i]))),
-          "e2m1 %zu", i);
-  is_ok(mpnum_launch_convert_sat(dense.at, src.at, n, 0), "to e2m3x4");
-  is_ok(mpnum_launch_convert(back.at, dense.at, n, 0), "from e2m3x4");
-  is_ok(cudaMemcpy(got.data(), back.at, n * sizeof(float), cudaMemcpyDeviceToHost),
-        "e2m3x4");
-  for (size_t i = 0; i < n; ++i)
-    CHECK(mpnum_bits_f32(got[i]) ==
-              mpnum_bits_f32(mpnum_e2m3_to_f32(mpnum_f32_to_e2m3_sat(values[i]))),
-          "e2m3 %zu", i);
-  CHECK(packed.is_intact((n + 1) / 2) && dense.is_intact((n + 3) / 4) &&
-            back.is_intact(n),
-        "wrote outside");
-  is_ok(mpnum_launch_convert(reinterpret_cast<mpnum_tf32 *>(src.at), src.at, n, 0),
-        "in place");
-  is_ok(cudaMemcpy(got.data(), src.at, n * sizeof(float), cudaMemcpyDeviceToHost),
-        "in place");
-  for (size_t i = 0; i < n; ++i)
-    CHECK(mpnum_bits_f32(got[i]) == mpnum_f32_to_tf32(values[i]).bits, "tf32 %zu", i);
 }
 
 /* One byte an element, the only NaN after the first 2^31; skipped where memory is short.

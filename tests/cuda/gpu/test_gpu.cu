@@ -1,29 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* On a GPU: every conversion gives the host's bits over all 2^32 words, from float in
  * every rounding with either overflow, from double with one rounding a word and those
- * named; nearest even and saturating in the launchers' wide kernels too. Other launchers
- * and the reductions give those of a loop on the host.
+ * named; nearest even and saturating in the launchers' wide kernels too. The reductions
+ * of long arrays give those of a loop on the host. All other launchers are tested by the
+ * programs of tests/cuda/simt, which are compiled for a GPU, too.
  *
- *     test_gpu [--short | --tiny] [--only PATTERN] [--shard I/N]
- *
- * --short tries 2^24 words of each, --tiny 2^18, for tools that slow a program down.
- * --only runs the tests whose names contain PATTERN. Of N shards each takes its part of
- * the words; what has no words runs in the first. Before each result stand its seconds.
- * Without a GPU: one line that says why, and exit status 77. */
+ * --short tries 2^24 words of each conversion, --tiny 2^18. Of N shards each takes its
+ * part of the words; what has no words runs in the first. */
 #include <mpnum/cuda/kernels.cuh>
 
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
 #include <vector>
 
-#include "../../harness/tap.h"
 #include "conversions.hpp"
+#include "runner.hpp"
 
 static uint64_t words = UINT64_C(1) << 32; /* of each conversion */
 static uint32_t chunk = 1u << 24;          /* of them, at a time */
-static unsigned shard = 0, shards = 1;
 static uint32_t *device_words, *host_words;
 
 static bool is_ok(cudaError_t error, const char *what) {
@@ -76,8 +71,8 @@ template <class Function>
 static void check_words(const char *name, uint64_t inputs, const Function &function) {
   const uint64_t count = inputs < words ? inputs : words;
   const uint64_t stride = stride_of(inputs);
-  for (uint64_t first = shard * uint64_t{chunk}; first < count && tap_errors < 10;
-       first += shards * uint64_t{chunk}) {
+  for (uint64_t first = gpu::asked.shard * uint64_t{chunk};
+       first < count && tap_errors < 10; first += gpu::asked.shards * uint64_t{chunk}) {
     convert_words<Function><<<chunk / 256, 256>>>(device_words, first, stride, function);
     if (!is_ok(cudaGetLastError(), name) ||
         !is_ok(cudaMemcpy(host_words, device_words, chunk * sizeof *host_words,
@@ -226,7 +221,7 @@ static void roundings_at_run_time_are_those_of_the_host() {
 /* The wide kernels, over the words as an array of floats in place of their index. */
 __global__ void write_words(uint32_t *dst, uint64_t first, uint64_t stride) {
   const size_t i = mpnum_grid_index();
-  if (dst) dst[i] = word_at(first + i, stride);
+  dst[i] = word_at(first + i, stride);
 }
 __global__ void write_codes(uint32_t *dst, const unsigned char *codes, unsigned bytes) {
   const size_t i = mpnum_grid_index();
@@ -245,8 +240,8 @@ static void check_launcher(cudaError_t (*launch)(T *, const float *, size_t, cud
   if (!is_ok(cudaMalloc(&codes, chunk * sizeof *codes), "memory") ||
       !is_ok(cudaMalloc(&floats, chunk * sizeof *floats), "memory"))
     return;
-  for (uint64_t first = shard * uint64_t{chunk}; first < words && tap_errors < 10;
-       first += shards * uint64_t{chunk}) {
+  for (uint64_t first = gpu::asked.shard * uint64_t{chunk};
+       first < words && tap_errors < 10; first += gpu::asked.shards * uint64_t{chunk}) {
     write_words<<<chunk / 256, 256>>>(reinterpret_cast<uint32_t *>(floats), first,
                                       stride);
     if (!is_ok(launch(codes, floats, chunk, 0, 0), Function::name())) break;
@@ -281,22 +276,6 @@ static void launchers_give_the_bits_of_the_host() {
 }
 
 #include "reductions.hpp"
-#include "rows.hpp"
-
-/* Why there is nothing to test on, or null; other errors fail the first test. */
-static const char *find_problem() {
-  int count = 0;
-  const cudaError_t error = cudaGetDeviceCount(&count);
-  if (error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver)
-    return cudaGetErrorString(error);
-  write_words<<<1, 1>>>(nullptr, 0, 0);
-  const cudaError_t launch = cudaGetLastError();
-  if (launch == cudaErrorNoKernelImageForDevice ||
-      launch == cudaErrorInvalidDeviceFunction ||
-      launch == cudaErrorUnsupportedPtxVersion)
-    return cudaGetErrorString(launch);
-  return nullptr;
-}
 
 static void the_gpu_works() {
   is_ok(cudaDeviceSynchronize(), "the first kernel");
@@ -304,59 +283,18 @@ static void the_gpu_works() {
   is_ok(cudaMallocHost(&host_words, chunk * sizeof *host_words), "memory of the host");
 }
 
-static const char *only = "";
-static void (*timed_property)();
-
-static void time_property() {
-  const auto start = std::chrono::steady_clock::now();
-  timed_property();
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  printf("# %.1f s\n", taken.count());
-}
-
 static void run(const char *name, void (*property)(), bool has_words) {
-  if (!std::strstr(name, only) || (!has_words && shard > 0)) return;
-  timed_property = property;
-  tap_run(name, time_property);
-}
-
-static bool read_arguments(int count, char **arguments) {
-  for (int i = 1; i < count; ++i) {
-    const char *const value = i + 1 < count ? arguments[i + 1] : "";
-    char rest;
-    if (std::strcmp(arguments[i], "--short") == 0) {
-      words = UINT64_C(1) << 24;
-    } else if (std::strcmp(arguments[i], "--tiny") == 0) {
-      words = chunk = 1u << 18;
-    } else if (std::strcmp(arguments[i], "--only") == 0 && *value) {
-      only = arguments[++i];
-    } else if (std::strcmp(arguments[i], "--shard") == 0 &&
-               sscanf(value, "%u/%u%c", &shard, &shards, &rest) == 2 && shard > 0 &&
-               shard <= shards) {
-      --shard;
-      ++i;
-    } else {
-      fprintf(stderr, "usage: test_gpu [--short | --tiny] [--only PATTERN] "
-                      "[--shard I/N]\n");
-      return false;
-    }
-  }
-  return true;
+  if (has_words || gpu::asked.shard == 0) gpu::run(name, property);
 }
 
 #define RUN_WORDS(property) run(#property, property, true)
 #define RUN(property)       run(#property, property, false)
 
-int main(int argument_count, char **arguments) {
-  if (!read_arguments(argument_count, arguments)) return 2;
-  if (const char *const problem = find_problem()) {
-    printf("1..0 # SKIP no GPU: %s\n", problem);
-    return 77;
-  }
-  cudaDeviceProp properties;
-  if (cudaGetDeviceProperties(&properties, 0) == cudaSuccess)
-    printf("# %s, compute capability %d.%d\n", properties.name, properties.major,
-           properties.minor);
+int main(int count, char **arguments) {
+  int status;
+  if (!gpu::begin(count, arguments, &status)) return status;
+  if (gpu::asked.is_short) words = UINT64_C(1) << 24;
+  if (gpu::asked.is_tiny) words = chunk = 1u << 18;
   TAP_RUN(the_gpu_works);
   if (!device_words || !host_words) return tap_done();
   RUN_WORDS(f32_is_that_of_the_host);
@@ -377,10 +315,7 @@ int main(int argument_count, char **arguments) {
   RUN_WORDS(stochastic_forms_are_those_of_the_host);
   RUN_WORDS(roundings_at_run_time_are_those_of_the_host);
   RUN_WORDS(launchers_give_the_bits_of_the_host);
-  RUN(launchers_take_any_size_and_pointer);
-  RUN(packed_and_in_place_launches_are_right);
   RUN(more_than_2_to_the_31_elements_are_counted);
   RUN(reductions_are_those_of_a_loop);
-  RUN(rows_are_those_of_the_host);
   return tap_done();
 }

@@ -18,6 +18,9 @@ TARGET = {"sass": re.compile(r"`\((\.L_x_\d+)\)"), "ptx": re.compile(r"(\$L__BB\
 WIDE_ACCESS = {"sass": re.compile(r"(LDG|STG)\S*\.(128|256)\b"),
                "ptx": re.compile(r"(ld|st)\.global(?:\.\w+)*?\.v(2|4|8)\.[a-z](32|64)\b")}
 
+ACCESS = {"sass": re.compile(r"(LDG|STG)(?:\.E|\.EF|\.ENL2|\.CONSTANT|\.STRONG\S*)*(?:\.(U8|S8|U16|S16|64|128|256))?"),
+          "ptx": re.compile(r"(ld|st)\.global(?:\.nc)?(?:\.v(2|4|8))?\.[a-z](8|16|32|64)\b")}
+
 
 @dataclass
 class Instruction:
@@ -128,6 +131,29 @@ def hot_path(instructions, dialect):
             best = path
     assert best, "no loop with accesses of 16 bytes"
     return best
+
+
+def straight_path(instructions, dialect):
+    """The instructions from the first one to an end that move the most bytes of global memory, and are the fewest that do:
+    the fast path of a kernel without a loop. A loop is gone through once."""
+    blocks = blocks_of(instructions, dialect)
+    best = {}
+    for block in reversed(blocks):
+        moved = sum(moved_bytes(one, dialect) for one in block.instructions)
+        ways = [best[after.place] for after in block.next if after.place > block.place]
+        after = max(ways, key=lambda way: (way[0], -way[1]), default=(0, 0, ()))
+        best[block.place] = (moved + after[0], len(block.instructions) + after[1], (block.place, *after[2]))
+    return [one for place in best[0][2] for one in blocks[place].instructions]
+
+
+def moved_bytes(instruction, dialect):
+    """Of global memory, by a thread; 0 of what is no access."""
+    match = ACCESS[dialect].match(instruction.text)
+    if not match:
+        return 0
+    if dialect == "sass":
+        return {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16, "256": 32}.get(match[2], 4)
+    return int(match[3]) // 8 * int(match[2] or 1)
 
 
 def wide_bytes(instructions, dialect, what):

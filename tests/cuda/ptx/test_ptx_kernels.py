@@ -243,14 +243,14 @@ def arrays_reduce(arch):
                     assert not any(scratch.data), f"scratch of {name}"
 
 
-def side_of(codes, scales, pitch, across, *flags):
-    return struct.pack("<QQQQiii4x", codes, scales, pitch, across, *flags)
+def side_of(codes, scales, pitch, step, across, *flags):
+    return struct.pack("<5Qiii4x", codes, scales, pitch, step, across, *flags)
 
 
 def job_of(rows, columns, shape, what, shift):
     """mpnum_quantize_job_ of e4m3 with FLOOR: e8m0 from the exponent of an amax, 8 less."""
     rule = struct.pack("<11I4x", 0, 0, 0, 0, 8, 0x3f800000, 0, 0, 0, 0, 0xff)
-    return rows + columns + struct.pack("<QQQ", *shape) + rule + struct.pack("<QQQiiII", 0, 0, 0, what, 0, shift, 1)
+    return rows + columns + struct.pack("<4Q", *shape) + rule + struct.pack("<QQQiIII", 0, 0, 0, what, shift, 0, 0)
 
 
 def floor_blocks(words):
@@ -280,14 +280,11 @@ def blocks_quantise(arch):
             source = machine.allocate(struct.pack(f"<{len(words)}I", *words))
             across, down = (width + 31) // 32, (height + 31) // 32
             memory = [machine.allocate(size) for size in (height * width, height * across, width * height, width * down)]
-            # The matrix is one tile of 64 vectors a row, or two of 64 rows.
-            job = job_of(side_of(memory[0].address, memory[1].address, width, across, 0, 0, 0),
-                         side_of(memory[2].address, memory[3].address, height, down, 0, 1, 0),
-                         (height, width, ld), 1 if kernel == "rows_kernel" else 7, 6)
-            if kernel == "rows_kernel":
-                grid = (height + 15) // 16
-            else:
-                job, grid = job[:-4] + struct.pack("<I", (width + 63) // 64), (width + 63) // 64 * ((height + 63) // 64)
+            # Tiles of 64 vectors in each of 16 rows, or of 64 rows of 64 elements. A thread goes on 4 rows below.
+            job = job_of(side_of(memory[0].address, memory[1].address, width, 4 * width, across, 0, 0, 0),
+                         side_of(memory[2].address, memory[3].address, height, 0, down, 0, 1, 0),
+                         (height, width, ld, 4 * ld), 1 if kernel == "rows_kernel" else 7, 6)
+            grid = (1, (height + 15) // 16) if kernel == "rows_kernel" else ((width + 63) // 64, (height + 63) // 64)
             machine.launch(entry(machine, kernel), grid, 256, [source.address, job])
             for side, expected in ((0, lines), (2, turned)):
                 if kernel == "rows_kernel" and side == 2:

@@ -38,8 +38,11 @@ template <class Src> __device__ mpnum::row_source_<Src> source(const Src *src, u
 
 extern "C" __global__ void softmax(mpnum_f16 *dst, const float *src, unsigned columns, unsigned kept, int is_log) {
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
-  mpnum::softmax_job_<mpnum_f16, float> job = {source(src, columns, kept), dst, columns, 0, is_log};
-  mpnum::softmax_row_(job, PLACE(), scratch);
+  mpnum::softmax_job_<mpnum_f16, float> job = {source(src, columns, kept), dst, columns, 0};
+  if (is_log)
+    mpnum::softmax_row_<true>(job, PLACE(), scratch);
+  else
+    mpnum::softmax_row_<false>(job, PLACE(), scratch);
 }
 extern "C" __global__ void losses(float *loss, float *gradient, const mpnum_e4m3 *src, const int *targets, unsigned columns,
                                   unsigned kept) {

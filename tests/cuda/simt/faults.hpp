@@ -21,6 +21,7 @@ enum class rule {
   waiting_ends,            /* lanes that wait for each other in a circle */
   spinning_ends,           /* atomics in a loop that no thread is left to end */
   dynamic_shared_is_in_bounds, /* a write past the bytes that the launch asked for */
+  memory_is_managed,           /* a pointer to memory that only the host has */
   no_exception                 /* a C++ exception left the kernel */
 };
 

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* For the tests of mpnum/cuda/kernels.cuh: the types of arrays, random values of them,
  * and the bytes that guard what is written. TEST_TYPES lists the types of a smaller
- * build. */
+ * build; TEST_HALF is 1 or 2 where all pairs take nvcc too long for one program. */
 #ifndef MPNUM_TESTS_KERNEL_TYPES_HPP
 #define MPNUM_TESTS_KERNEL_TYPES_HPP
 
-#include "launch.hpp"
+#include "simt_checks.hpp"
 
 #include <mpnum/cuda/kernels.cuh>
 
-#include "../../harness/tap.h"
-
 #include <algorithm>
 #include <random>
-#include <vector>
 
 namespace {
 
@@ -42,6 +39,13 @@ template <> struct array_of<mpnum_e2m3x4> {
 template <class... T> struct list {};
 #ifdef TEST_TYPES
 typedef list<TEST_TYPES> types;
+#elif defined(TEST_HALF) && TEST_HALF == 1
+typedef list<float, double, mpnum_f16, mpnum_bf16, mpnum_e5m2, mpnum_e4m3, mpnum_e2m1x2>
+    types;
+#elif defined(TEST_HALF)
+typedef list<float, mpnum_tf32, mpnum_e5m2fnuz, mpnum_e4m3fnuz, mpnum_e3m4, mpnum_e8m0,
+             mpnum_e3m2, mpnum_e2m3, mpnum_e2m1, mpnum_e3m2x4, mpnum_e2m3x4>
+    types;
 #else
 # define STORAGE(name, ...) mpnum_##name,
 typedef list < MPNUM_FORMATS(STORAGE)

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* For tests: a launch that is written like a call. */
+/* For tests: a launch that is written like a call, in the simulator or, compiled by nvcc,
+ * on a GPU. */
 #ifndef MPNUM_TESTS_SIMT_LAUNCH_HPP
 #define MPNUM_TESTS_SIMT_LAUNCH_HPP
 
-#include "simt.hpp"
+#ifdef __CUDACC__
+# include "../gpu/device.hpp"
+#else
+# include "simt.hpp"
+#endif
 
 namespace simt {
 

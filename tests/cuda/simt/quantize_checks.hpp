@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
-#include <vector>
 
 namespace {
 
@@ -73,7 +72,7 @@ template <class T> struct matrix {
   }
 
   std::size_t rows, columns, ld, at;
-  std::vector<T> values;
+  vector<T> values;
 };
 
 } // namespace

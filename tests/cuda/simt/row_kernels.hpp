@@ -13,7 +13,6 @@
 #include <cstring>
 #include <limits>
 #include <random>
-#include <vector>
 
 namespace {
 
@@ -25,21 +24,20 @@ inline unsigned code_of(float x) { return mpnum_bits_f32(x); }
 struct matrix {
   std::size_t rows, columns, from_stride, to_stride;
 };
-template <class T> mpnum_rows to_rows(std::vector<T> &data, const matrix &shape) {
+template <class T> mpnum_rows to_rows(vector<T> &data, const matrix &shape) {
   mpnum_rows view =
       mpnum_rows_of(mpnum::type_of<T>::value, data.data(), shape.rows, shape.columns);
   view.stride = shape.to_stride;
   return view;
 }
-template <class T>
-mpnum_const_rows of_rows(const std::vector<T> &data, const matrix &shape) {
+template <class T> mpnum_const_rows of_rows(const vector<T> &data, const matrix &shape) {
   mpnum_const_rows view = mpnum_const_rows_of(mpnum::type_of<T>::value, data.data(),
                                               shape.rows, shape.columns);
   view.stride = shape.from_stride;
   return view;
 }
-template <class T> std::vector<T> guarded_rows(const matrix &shape) {
-  std::vector<T> data(shape.rows * shape.to_stride + 1);
+template <class T> vector<T> guarded_rows(const matrix &shape) {
+  vector<T> data(shape.rows * shape.to_stride + 1);
   std::memset(static_cast<void *>(data.data()), 0xb5, data.size() * sizeof(T));
   return data;
 }
@@ -64,9 +62,9 @@ inline float element(std::size_t row, std::size_t i, unsigned seed,
   default: return x;
   }
 }
-template <class T> std::vector<T> random_rows(const matrix &shape, unsigned seed) {
+template <class T> vector<T> random_rows(const matrix &shape, unsigned seed) {
   std::mt19937 random(seed + static_cast<unsigned>(shape.columns));
-  std::vector<T> data(shape.rows * shape.from_stride + 1);
+  vector<T> data(shape.rows * shape.from_stride + 1);
   for (std::size_t row = 0; row < shape.rows; ++row)
     for (std::size_t i = 0; i < shape.columns; ++i)
       data[row * shape.from_stride + i] =

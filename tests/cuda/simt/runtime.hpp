@@ -9,12 +9,17 @@
 #include "language.hpp"
 #include "shared.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <memory>
+#include <sys/mman.h>
 #include <tuple>
+#include <unistd.h>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -78,15 +83,77 @@ enum cudaStreamCaptureMode {
 
 namespace simt {
 
+/* Memory of cudaMallocManaged, in blocks of a power of two. AddressSanitizer has that of
+ * malloc, and sees its bounds. */
+struct managed_memory {
+  static constexpr std::size_t size = std::size_t{1} << 32, header = 256;
+  static constexpr unsigned large = 16;
+  char *begin = nullptr;
+  std::size_t used = 0;
+  void *free_blocks[64] = {}; /* the first of each size, which points to the next */
+  bool is_closed = false;     /* to the host, while a launcher runs */
+  bool is_asked_for = false;  /* pointers of kernels have to point to it */
+
+  bool has(const void *address) const {
+    return address >= begin && address < begin + used;
+  }
+  void protect(bool closed) {
+    if (!SIMT_HAS_ASAN && used != 0)
+      mprotect(begin, used, closed ? PROT_NONE : PROT_READ | PROT_WRITE);
+  }
+  void *allocate(std::size_t bytes) {
+    if (SIMT_HAS_ASAN) return std::malloc(bytes + !bytes);
+    unsigned order = 9;
+    while ((std::size_t{1} << order) - header < bytes)
+      ++order;
+    char *block = static_cast<char *>(free_blocks[order]);
+    if (!begin)
+      begin =
+          static_cast<char *>(mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    if (block) {
+      std::memcpy(&free_blocks[order], block + header, sizeof(void *));
+    } else {
+      if (order > large) used = (used + (1 << large) - 1) >> large << large;
+      if (begin == MAP_FAILED || size - used < std::size_t{1} << order) return nullptr;
+      block = begin + used;
+      used += std::size_t{1} << order;
+    }
+    std::memcpy(block, &order, sizeof order);
+    return block + header;
+  }
+  void release(void *address) {
+    if (SIMT_HAS_ASAN) return std::free(address);
+    unsigned order;
+    char *block = static_cast<char *>(address) - header;
+    std::memcpy(&order, block, sizeof order);
+    if (order < 9 || order > 32) std::abort(); /* what lies before wrote past its end */
+    /* Pages that are there cost time whenever memory is closed. */
+    if (order > large) madvise(block, std::size_t{1} << order, MADV_DONTNEED);
+    std::memcpy(address, &free_blocks[order], sizeof(void *));
+    free_blocks[order] = block;
+  }
+};
+inline managed_memory managed;
+
+/* Around a launcher, which has to leave the device's memory to the device. */
+inline void close_memory() { managed.protect(managed.is_closed = true); }
+inline cudaError_t open_memory(cudaError_t error) {
+  managed.protect(managed.is_closed = false);
+  return error;
+}
+
 /* Called when the device begins to work and when it ends: only in between may tests let
  * its memory be read. */
 inline void (*device_works)(bool begins) = nullptr;
 struct device_work {
   device_work() {
     if (device_works) device_works(true);
+    if (managed.is_closed) managed.protect(false);
   }
   ~device_work() {
     if (device_works) device_works(false);
+    if (managed.is_closed) managed.protect(true);
   }
 };
 
@@ -131,6 +198,18 @@ inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
   return cudaSuccess;
 }
 
+inline cudaError_t cudaMallocManaged(void **made, std::size_t bytes) {
+  *made = simt::managed.allocate(bytes);
+  return *made ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+#ifndef SIMT_MEMORY_IS_FAKED /* by a program with its own */
+inline cudaError_t cudaFree(void *memory) {
+  if (memory) simt::managed.release(memory);
+  return cudaSuccess;
+}
+inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
+#endif
+
 inline cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes,
                                    cudaMemcpyKind, cudaStream_t = nullptr) {
   const simt::device_work ours;
@@ -140,6 +219,13 @@ inline cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes
     return cudaSuccess;
   });
 }
+#ifndef SIMT_MEMORY_IS_FAKED
+/* Not for graphs: the host waits. */
+inline cudaError_t cudaMemcpy(void *to, const void *from, std::size_t bytes,
+                              cudaMemcpyKind kind) {
+  return simt::captured ? cudaErrorNotSupported : cudaMemcpyAsync(to, from, bytes, kind);
+}
+#endif
 inline cudaError_t cudaMemsetAsync(void *to, int byte, std::size_t bytes,
                                    cudaStream_t = nullptr) {
   const simt::device_work ours;
@@ -150,12 +236,31 @@ inline cudaError_t cudaMemsetAsync(void *to, int byte, std::size_t bytes,
   });
 }
 
-enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount = 16 };
+enum cudaDeviceAttr {
+  cudaDevAttrMultiProcessorCount = 16,
+  cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
+};
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 
 namespace simt {
 
-/* Of the one device there is; tests choose how many blocks a launcher makes. */
+/* Of the one device there is; tests choose how many blocks a launcher makes, and how much
+ * shared memory a kernel can be allowed. */
 inline int multiprocessors = 132;
+inline std::size_t shared_optin = shared_most;
+inline std::map<const void *, std::size_t> shared_allowed;
+inline std::size_t shared_asked = 0; /* by the latest launch */
+
+/* What a kernel has of static variables counts, too. Which are its own is not known: the
+ * largest of the program is taken, or what a program of many kernels says of those with
+ * dynamic ones. */
+inline std::size_t static_most = ~std::size_t{0};
+inline std::size_t static_bytes() {
+  std::size_t largest = 0;
+  for (const memory &variable : static_shared())
+    largest = variable.size > largest ? variable.size : largest;
+  return std::min(largest, static_most);
+}
 
 inline int launches = 0; /* that were asked for */
 
@@ -165,8 +270,18 @@ inline cudaError_t cudaGetDevice(int *device) {
   *device = 0;
   return cudaSuccess;
 }
-inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int) {
-  *value = simt::multiprocessors;
+inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr of, int) {
+  *value = of == cudaDevAttrMultiProcessorCount ? simt::multiprocessors
+                                                : static_cast<int>(simt::shared_optin);
+  return cudaSuccess;
+}
+inline cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute,
+                                        int bytes) {
+  const simt::device_work ours;
+  const std::size_t asked = static_cast<std::size_t>(bytes);
+  if (bytes < 0 || asked + simt::static_bytes() > simt::shared_optin)
+    return cudaErrorInvalidValue;
+  simt::shared_allowed[kernel] = asked;
   return cudaSuccess;
 }
 
@@ -176,14 +291,20 @@ namespace simt {
  * nothing, as long as it is not cudaSuccess. */
 inline cudaError_t launch_error = cudaSuccess;
 
-inline cudaError_t check_launch(dim3 grid, dim3 block, std::size_t shared_bytes) {
+inline cudaError_t check_launch(const void *kernel, dim3 grid, dim3 block,
+                                std::size_t shared_bytes) {
   const std::uint64_t size = static_cast<std::uint64_t>(block.x) * block.y * block.z;
   if (block.x > 1024 || block.y > 1024 || block.z > 64 || size == 0 || size > 1024)
     return cudaErrorInvalidConfiguration;
   if (grid.x == 0 || grid.x > 0x7fffffff || grid.y == 0 || grid.y > 65535 ||
       grid.z == 0 || grid.z > 65535)
     return cudaErrorInvalidConfiguration;
-  return shared_bytes > shared_limit ? cudaErrorInvalidValue : launch_error;
+  const auto allowed = shared_allowed.find(kernel);
+  const std::size_t most = allowed == shared_allowed.end()
+                               ? shared_limit - std::min(shared_limit, static_bytes())
+                               : allowed->second;
+  shared_asked = shared_bytes;
+  return shared_bytes > most ? cudaErrorInvalidValue : launch_error;
 }
 
 /* One block after another; the first fault ends the grid. */
@@ -210,6 +331,25 @@ inline void run_grid(dim3 grid, dim3 block, std::size_t shared_bytes) {
   }
 }
 
+/* Pointers among the arguments, by their looks, to memory of the host: words that are
+ * addresses where something is. */
+inline void check_arguments(const void *arguments, std::size_t bytes) {
+  if (SIMT_HAS_ASAN || !managed.is_asked_for) return;
+  const std::uintptr_t page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  for (std::size_t i = 0; i + sizeof(void *) <= bytes; i += sizeof(void *)) {
+    std::uintptr_t word;
+    unsigned char is_here;
+    std::memcpy(&word, static_cast<const char *>(arguments) + i, sizeof word);
+    void *const address = reinterpret_cast<void *>(word);
+    /* A small number may have anything beside it, where padding is. */
+    const std::uint32_t low = static_cast<std::uint32_t>(word) + (1 << 16);
+    if (low < 1 << 17 || managed.has(address)) continue;
+    if (mincore(reinterpret_cast<void *>(word / page * page), 1, &is_here) == 0)
+      report(rule::memory_is_managed, "a kernel is given %p, which is the host's",
+             address);
+  }
+}
+
 /* The kernel with a copy of its arguments, as a launch takes one. */
 template <class... A, std::size_t... I>
 auto bind(void (*kernel)(A...), void *const *arguments, std::index_sequence<I...>) {
@@ -229,10 +369,14 @@ cudaError_t cudaLaunchKernel(void (*kernel)(A...), dim3 grid, dim3 block,
                              cudaStream_t = nullptr) {
   simt::latest_fault = {};
   ++simt::launches;
-  if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
-  const cudaError_t status = simt::check_launch(grid, block, shared_bytes);
-  if (status != cudaSuccess) return status;
   const simt::device_work ours;
+  if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+  const cudaError_t status = simt::check_launch(reinterpret_cast<const void *>(kernel),
+                                                grid, block, shared_bytes);
+  if (status != cudaSuccess) return status;
+  std::size_t number = 0;
+  (simt::check_arguments(arguments[number++], sizeof(A)), ...);
+  if (simt::has_fault()) return cudaErrorLaunchFailure;
   const std::function<void()> bound =
       simt::bind(kernel, arguments, std::index_sequence_for<A...>());
   return simt::enqueue([=] {

@@ -27,17 +27,34 @@ struct memory {
   std::string name;
 };
 
-/* Of this thread, the storage that the program itself declares as thread_local. */
-inline char *thread_local_block() {
-  char *block = nullptr;
-  /* The program is the first that the loader lists. */
+/* The program, or the library, that this is compiled into: its file, and of this thread
+ * the storage that it declares as thread_local. */
+struct object {
+  std::string file;
+  char *thread_local_block;
+};
+inline thread_local char any_thread_local = 0; /* in no function: it is not shared */
+inline object own_object() {
+  volatile char *const first_use = &any_thread_local; /* a library has a block then */
+  *first_use = 0;
+  object found = {"/proc/self/exe", nullptr};
   dl_iterate_phdr(
-      [](dl_phdr_info *program, std::size_t, void *result) {
-        *static_cast<char **>(result) = static_cast<char *>(program->dlpi_tls_data);
-        return 1;
+      [](dl_phdr_info *one, std::size_t, void *result) {
+        const ElfW(Addr) own = reinterpret_cast<ElfW(Addr)>(&own_object);
+        for (unsigned i = 0; i < one->dlpi_phnum; ++i) {
+          const ElfW(Addr) start = one->dlpi_addr + one->dlpi_phdr[i].p_vaddr;
+          if (one->dlpi_phdr[i].p_type != PT_LOAD || own < start ||
+              own - start >= one->dlpi_phdr[i].p_memsz)
+            continue;
+          object *const made = static_cast<object *>(result);
+          if (*one->dlpi_name) made->file = one->dlpi_name;
+          made->thread_local_block = static_cast<char *>(one->dlpi_tls_data);
+          return 1;
+        }
+        return 0;
       },
-      &block);
-  return block;
+      &found);
+  return found;
 }
 
 /* _ZZ begins the symbol of a variable in a function. A sanitizer's runtime may have such
@@ -50,7 +67,8 @@ inline bool is_in_a_function_of_ours(const char *symbol) {
 
 /* The static __shared__ variables of all kernels, by the program's symbol table. */
 inline std::vector<memory> find_static_shared() {
-  const int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  const object own = own_object();
+  const int file = open(own.file.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat status;
   if (file < 0 || fstat(file, &status) != 0) std::abort();
   const std::size_t size = static_cast<std::size_t>(status.st_size);
@@ -63,7 +81,6 @@ inline std::vector<memory> find_static_shared() {
 
   const auto *header = static_cast<const ElfW(Ehdr) *>(image);
   const auto *sections = static_cast<const ElfW(Shdr) *>(at(header->e_shoff));
-  char *block = thread_local_block();
   std::vector<memory> found;
   bool has_symbols = false;
   for (unsigned i = 0; i < header->e_shnum; ++i) {
@@ -75,7 +92,8 @@ inline std::vector<memory> find_static_shared() {
     for (std::size_t k = 0; k < sections[i].sh_size / sizeof *symbols; ++k) {
       const char *name = names + symbols[k].st_name;
       if ((symbols[k].st_info & 0xf) == STT_TLS && is_in_a_function_of_ours(name))
-        found.push_back({block + symbols[k].st_value, symbols[k].st_size, name});
+        found.push_back(
+            {own.thread_local_block + symbols[k].st_value, symbols[k].st_size, name});
     }
   }
   munmap(image, size);
@@ -92,8 +110,9 @@ inline const std::vector<memory> &static_shared() {
   return found;
 }
 
-/* Without cudaFuncSetAttribute a launch can ask for this much. */
-constexpr std::size_t shared_limit = 48 << 10;
+/* Without cudaFuncSetAttribute a launch can ask for this much, with it for what an H100
+ * has. */
+constexpr std::size_t shared_limit = 48 << 10, shared_most = 227 << 10;
 /* What is written behind the bytes that were asked for is found here. */
 constexpr std::size_t shared_guard = 1 << 10;
 
@@ -109,9 +128,9 @@ struct register_dynamic_shared {
 };
 
 /* Defines what the device code declares as `extern __shared__ type name[]`. */
-#define SIMT_DYNAMIC_SHARED(type, name)                              \
- alignas(16) thread_local type                                       \
-     name[(simt::shared_limit + simt::shared_guard) / sizeof(type)]; \
+#define SIMT_DYNAMIC_SHARED(type, name)                             \
+ alignas(16) thread_local type                                      \
+     name[(simt::shared_most + simt::shared_guard) / sizeof(type)]; \
  static const simt::register_dynamic_shared simt_register_##name(name, sizeof name, #name)
 
 /* Only with AddressSanitizer: whether a read or write of the bytes ends the program. */

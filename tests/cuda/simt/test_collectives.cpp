@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mpnum/cuda/block.cuh and device.cuh on the CPU: reductions of a warp and of a block,
+/* mpnum/cuda/block.cuh and device.cuh: reductions of a warp and of a block,
  * vector loads and stores, atomics, in every order of threads and with both poisons,
  * against plain loops. TEST_DEVICE_ARCH=800 takes the reduction instructions in place of
  * shuffles. */
@@ -19,7 +19,6 @@
 #include <cstring>
 #include <limits>
 #include <random>
-#include <vector>
 
 using simt::launch;
 
@@ -30,9 +29,9 @@ const float canonical_nan = mpnum_from_bits_f32(0x7fffffff);
 const float nan_with_payload = mpnum_from_bits_f32(0xffa00001);
 
 /* Values of many magnitudes, of which sums round, and a few equal ones. */
-std::vector<float> random_values(std::size_t n, unsigned seed) {
+vector<float> random_values(std::size_t n, unsigned seed) {
   std::mt19937 random(seed);
-  std::vector<float> values(n);
+  vector<float> values(n);
   for (float &x : values)
     x = std::ldexp(static_cast<float>(random() % 4001) - 2000,
                    static_cast<int>(random() % 60) - 30);
@@ -134,10 +133,10 @@ void check_results(const char *group, const results &got, const results &want,
 #undef CHECK_RESULT
 }
 
-void check_reductions(const std::vector<float> &values, dim3 block) {
+void check_reductions(const vector<float> &values, dim3 block) {
   const unsigned size = block.x * block.y * block.z;
   const std::size_t n = values.size();
-  std::vector<results> of_warps(n), of_blocks(n);
+  vector<results> of_warps(n), of_blocks(n);
   CHECK_LAUNCH(launch(reduce, {static_cast<unsigned>(n / size), block}, values.data(),
                       of_warps.data(), of_blocks.data()));
   results warp = {}, whole = {};
@@ -171,7 +170,7 @@ void check_special_value(float special, float others) {
   in_every_schedule([=] {
     for (unsigned size : {32u, 64u, 1024u}) {
       const unsigned step = size == 1024 ? 33 : 1;
-      std::vector<float> values;
+      vector<float> values;
       for (unsigned place = 0; place < size; place += step) {
         values.resize(values.size() + size, others);
         values[values.size() - size + place] = special;
@@ -198,7 +197,7 @@ void mixtures_of_special_values_reduce_as_promised(void) {
                            -smallest, largest,   -largest,         -1.0f, 1.0f,  3.0f};
   in_every_schedule([&] {
     for (float a : special) {
-      std::vector<float> values;
+      vector<float> values;
       for (float b : special) {
         values.insert(values.end(), 64, b);
         values[values.size() - 64] = values[values.size() - 7] = a;
@@ -208,6 +207,7 @@ void mixtures_of_special_values_reduce_as_promised(void) {
   });
 }
 
+#ifndef __CUDACC__ /* of the device alone */
 void amax_keeps_nan(void) {
   const float values[] = {0.0f, 1.5f, infinity, mpnum_from_bits_f32(1)};
   for (float x : values) {
@@ -219,12 +219,14 @@ void amax_keeps_nan(void) {
   }
 }
 
+#endif
+
 /* Rows in parts */
 
 /* What a merge promises, by plain loops over the parts of each thread. */
 mpnum_softmax_state merged(const mpnum_softmax_state *states, unsigned n, float scale,
                            bool is_warp) {
-  std::vector<float> max(n), sum(n);
+  vector<float> max(n), sum(n);
   mpnum_softmax_state want;
   for (unsigned i = 0; i < n; ++i)
     max[i] = states[i].max;
@@ -247,10 +249,10 @@ __global__ void merge(const mpnum_softmax_state *states, mpnum_softmax_state *of
   of_blocks[i] = mpnum_block_softmax_merge(states[i], scale, scratch);
   argmax[i] = mpnum_block_argmax_f32(states[i].max, 7 * i, scratch);
 }
-void check_merge(const std::vector<mpnum_softmax_state> &states, float scale) {
+void check_merge(const vector<mpnum_softmax_state> &states, float scale) {
   const unsigned n = static_cast<unsigned>(states.size());
-  std::vector<mpnum_softmax_state> of_warps(n), of_blocks(n);
-  std::vector<mpnum_argmax> argmax(n);
+  vector<mpnum_softmax_state> of_warps(n), of_blocks(n);
+  vector<mpnum_argmax> argmax(n);
   CHECK_LAUNCH(launch(merge, {1, n}, states.data(), of_warps.data(), of_blocks.data(),
                       argmax.data(), scale));
   const mpnum_softmax_state whole = merged(states.data(), n, scale, false);
@@ -279,8 +281,8 @@ void check_merge(const std::vector<mpnum_softmax_state> &states, float scale) {
 void states_of_parts_of_a_row_merge(void) {
   in_every_schedule([] {
     for (unsigned n : {32u, 96u}) {
-      std::vector<mpnum_softmax_state> states(n);
-      const std::vector<float> values = random_values(n, n);
+      vector<mpnum_softmax_state> states(n);
+      const vector<float> values = random_values(n, n);
       for (unsigned i = 0; i < n; ++i)
         states[i] = {std::fmod(values[i], 32.0f), std::fabs(values[i]) + 1};
       for (float scale : {1.0f, 0.125f, 0.0f})
@@ -292,7 +294,7 @@ void states_of_parts_of_a_row_merge(void) {
       check_merge(states, 1);
       states[n - 1] = {nan_with_payload, nan_with_payload};
       check_merge(states, 1);
-      check_merge(std::vector<mpnum_softmax_state>(n, mpnum_softmax_state_empty()), 1);
+      check_merge(vector<mpnum_softmax_state>(n, mpnum_softmax_state_empty()), 1);
       states.assign(n, mpnum_softmax_state_empty());
       states[n - 1] = {canonical_nan, 1};
       check_merge(states, 1);
@@ -324,7 +326,7 @@ void blocks_normalize_rows_in_registers(void) {
     for (mpnum_norm_kind kind : {MPNUM_NORM_LAYER, MPNUM_NORM_RMS})
       for (unsigned columns : {1u, 31u, 96u, 200u, 288u})
         for (float mean : {0.0f, 5.0f, 1048576.0f, infinity}) {
-          std::vector<float> x(columns), want(columns);
+          vector<float> x(columns), want(columns);
           for (unsigned i = 0; i < columns; ++i)
             x[i] = static_cast<float>(i * 37 % 101) - 50;
           for (unsigned i = 0; i < columns && mean != infinity; ++i)
@@ -353,7 +355,7 @@ struct totals {
 };
 __global__ void accumulate(const float *values, totals *global, totals *of_block) {
   __shared__ totals shared;
-  if (threadIdx.x == 0) shared = {0.0f, infinity, 0};
+  if (threadIdx.x == 0) shared = {0.0f, mpnum_from_bits_f32(0x7f800000), 0};
   __syncthreads();
   const float x = values[mpnum_grid_index()];
   for (totals *t : {global, &shared}) {
@@ -371,12 +373,14 @@ void atomics_reduce_floats_and_words(void) {
   const unsigned blocks = 3, size = 96;
   in_every_schedule([=] {
     for (float special : {1e-30f, -0.0f, -infinity, nan_with_payload}) {
-      std::vector<float> values = random_values(blocks * size, 5);
+      vector<float> values = random_values(blocks * size, 5);
       for (float &x : values)
         x += std::copysign(1e-9f, x);
       values[100] = special;
-      totals global = {0.0f, infinity, 0}, of_block[3];
-      CHECK_LAUNCH(launch(accumulate, {blocks, size}, values.data(), &global, of_block));
+      totals &global = managed(totals{0.0f, infinity, 0});
+      vector<totals> of_block(3);
+      CHECK_LAUNCH(
+          launch(accumulate, {blocks, size}, values.data(), &global, of_block.data()));
       for (unsigned b = 0; b <= blocks; ++b) {
         const totals &got = b < blocks ? of_block[b] : global;
         const float *first = values.data() + (b < blocks ? b * size : 0);
@@ -403,7 +407,7 @@ constexpr unsigned char guard = 0xb5;
 /* A type whose size is no power of two, as mpnum_e3m2x4. */
 struct three_bytes {
   std::uint8_t at[3];
-  three_bytes() : at{} {}
+  __host__ __device__ three_bytes() : at{} {}
   explicit three_bytes(std::uint_fast32_t word)
       : at{std::uint8_t(word), std::uint8_t(word >> 8), std::uint8_t(word >> 16)} {}
 };
@@ -421,15 +425,17 @@ void check_move(std::size_t src_at, std::size_t dst_at, std::size_t left) {
   /* The source ends with the array if AddressSanitizer is there to see a read behind it,
    * else values follow that no load may return. */
   const std::size_t more = SIMT_HAS_ASAN ? 0 : N;
-  std::vector<T> src(src_at + left + more), dst(dst_at + count + after);
-  std::vector<unsigned char> before(dst.size() * sizeof(T), guard);
+  vector<T> src(src_at + left + more), dst(dst_at + count + after);
+  vector<unsigned char> before(dst.size() * sizeof(T), guard);
   std::memcpy(dst.data(), before.data(), before.size());
   for (T &x : src)
     x = static_cast<T>(random());
-  mpnum_lanes<T, N> loaded;
+  vector<mpnum_lanes<T, N>> space(1);
+  mpnum_lanes<T, N> &loaded = space[0];
   std::memset(static_cast<void *>(&loaded), guard, sizeof loaded);
-  CHECK_LAUNCH(launch(move<T, N>, {1, 1}, src.data() + src_at, dst.data() + dst_at, left,
-                      &loaded));
+  const cudaError_t error = completed(launch(move<T, N>, {1, 1}, src.data() + src_at,
+                                             dst.data() + dst_at, left, &loaded));
+  CHECK(error == cudaSuccess, "%s", simt::last_fault().text.c_str());
   for (unsigned i = 0; i < N; ++i) {
     const T want = i < count ? src[src_at + i] : T();
     CHECK(std::memcmp(&loaded.at[i], &want, sizeof(T)) == 0,
@@ -441,8 +447,9 @@ void check_move(std::size_t src_at, std::size_t dst_at, std::size_t left) {
 }
 
 template <class T, unsigned N> void check_moves(void) {
-  for (std::size_t src_at = 0; src_at < 16 / sizeof(T); ++src_at)
-    for (std::size_t dst_at = 0; dst_at < 16 / sizeof(T); ++dst_at)
+  const std::size_t step = is_simulated || is_fast() ? 1 : 5;
+  for (std::size_t src_at = 0; src_at < 16 / sizeof(T); src_at += step)
+    for (std::size_t dst_at = 0; dst_at < 16 / sizeof(T); dst_at += step)
       for (std::size_t left = 1; left <= N + 2; ++left)
         check_move<T, N>(src_at, dst_at, left);
 }
@@ -480,18 +487,22 @@ void lanes_are_aligned_for_one_access(void) {
 
 } // namespace
 
-int main(void) {
-  TAP_RUN(reductions_equal_plain_loops_for_every_block_size);
-  TAP_RUN(blocks_may_have_three_dimensions);
-  TAP_RUN(a_nan_anywhere_is_in_every_result);
-  TAP_RUN(infinities_are_found_anywhere);
-  TAP_RUN(zeros_keep_their_sign);
-  TAP_RUN(mixtures_of_special_values_reduce_as_promised);
-  TAP_RUN(amax_keeps_nan);
-  TAP_RUN(states_of_parts_of_a_row_merge);
-  TAP_RUN(blocks_normalize_rows_in_registers);
-  TAP_RUN(atomics_reduce_floats_and_words);
-  TAP_RUN(lanes_move_from_anywhere_to_anywhere);
-  TAP_RUN(lanes_are_aligned_for_one_access);
-  return tap_done();
+int main(int count, char **arguments) {
+  return run_tests(count, arguments,
+                   {
+                       TEST(reductions_equal_plain_loops_for_every_block_size),
+                       TEST(blocks_may_have_three_dimensions),
+                       TEST(a_nan_anywhere_is_in_every_result),
+                       TEST(infinities_are_found_anywhere),
+                       TEST(zeros_keep_their_sign),
+                       TEST(mixtures_of_special_values_reduce_as_promised),
+#ifndef __CUDACC__
+                       TEST(amax_keeps_nan),
+#endif
+                       TEST(states_of_parts_of_a_row_merge),
+                       TEST(blocks_normalize_rows_in_registers),
+                       TEST(atomics_reduce_floats_and_words),
+                       TEST(lanes_move_from_anywhere_to_anywhere),
+                       TEST(lanes_are_aligned_for_one_access),
+                   });
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Training steps as a graph of mpnum/cuda/grad.cuh, on the CPU: captured once and
- * replayed, against the same steps on the host. Device memory is out of the host's reach
+/* Training steps as a graph of mpnum/cuda/grad.cuh: captured once and replayed, against
+ * the same steps on the host. In the simulator device memory is out of the host's reach
  * but while a kernel or a copy runs, and a launcher that allocates is told. Of a smaller
  * build, TEST_TYPES, fewer steps. */
 #define MPNUM_NO_SIMD 1 /* the host's loops that are the meaning of all others */
@@ -15,39 +15,57 @@
 #include <cstring>
 #include <new>
 #include <random>
-#include <sys/mman.h>
 #include <vector>
 
 namespace {
 
 bool is_launcher = false; /* what runs: allocations are faults */
+
+/* Memory of the device, which the host reads and writes by copies alone. */
+std::vector<void *> arrays;
+
+#ifdef __CUDACC__
+cudaError_t allocate(void **made, std::size_t bytes) { return cudaMalloc(made, bytes); }
+void release_arrays() {
+  for (void *each : arrays)
+    cudaFree(each);
+  arrays.clear();
+}
+#else
+cudaError_t allocate(void **made, std::size_t bytes) {
+  simt::open_memory(cudaSuccess);
+  const cudaError_t error = cudaMallocManaged(made, bytes);
+  simt::close_memory();
+  return error;
+}
+void release_arrays() {
+  simt::open_memory(cudaSuccess);
+  for (void *each : arrays)
+    cudaFree(each);
+  arrays.clear();
+}
+
 bool was_launcher = false;
+int depth = 0; /* of work on the device, which may allocate */
 
-char *const arena = static_cast<char *>(
-    mmap(nullptr, 1 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-std::size_t arena_used = 0;
-int depth = 0; /* of work on the device */
-
-void open_memory(bool begins) {
+void begin_or_end_work(bool begins) {
   depth += begins ? 1 : -1;
   if (begins && depth == 1) {
     was_launcher = is_launcher;
     is_launcher = false;
   }
-  if (begins ? depth == 1 : depth == 0)
-    mprotect(arena, 1 << 20, begins ? PROT_READ | PROT_WRITE : PROT_NONE);
   if (!begins && depth == 0) is_launcher = was_launcher;
 }
+#endif
 
 template <class T> T *device_array(std::size_t n) {
-  T *made = reinterpret_cast<T *>(arena + arena_used);
-  arena_used += (n * sizeof(T) + 255) / 256 * 256;
-  CHECK(arena_used <= 1 << 20, "device memory is used up");
-  return made;
+  void *made = nullptr;
+  CHECK(allocate(&made, n * sizeof(T)) == cudaSuccess, "device memory");
+  arrays.push_back(made);
+  return static_cast<T *>(made);
 }
 template <class T> void copy(T *to, const T *from, std::size_t n = 1) {
-  CHECK(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDefault) == cudaSuccess,
-        "a copy");
+  CHECK(cudaMemcpy(to, from, n * sizeof(T), cudaMemcpyDefault) == cudaSuccess, "a copy");
 }
 template <class T> T *on_device(const T &value) {
   T *made = device_array<T>(1);
@@ -63,7 +81,7 @@ template <class T> bool same(const T &a, const T &b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
-/* Captures what launch does, in which nothing may be read or allocated. */
+/* Captures what launch does, in which nothing may be read, allocated or waited for. */
 template <class F> cudaGraphExec_t captured(F launch) {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t made = nullptr;
@@ -105,7 +123,6 @@ void scalers_of_every_preset_follow_the_host(void) {
   constexpr int steps = 10000;
 #endif
   for (preset p : presets()) {
-    arena_used = 0;
     p.config.growth_interval = p.config.growth_interval / (10000 / steps) / 4 + 1;
     mpnum_grad_scaler host;
     mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
@@ -149,6 +166,83 @@ void scalers_of_every_preset_follow_the_host(void) {
     CHECK(host.skipped > 9 && (host.scale_changes > 4 || host.config.growth_factor <= 1),
           "%s: nothing happens", p.name);
     cudaGraphExecDestroy(graph);
+    release_arrays();
+  }
+}
+
+/* Several optimizers of one scaler, the last of which is not used in every third step:
+ * each has a verdict of its own, and the scale goes by all. */
+void optimizers_share_a_scaler_as_on_the_host(void) {
+  constexpr int steps = 300;
+  for (int count : {2, 3}) {
+    mpnum_grad_scaler_config config = mpnum_grad_scaler_default();
+    config.growth_interval = 4;
+    mpnum_grad_scaler host;
+    CHECK(mpnum_grad_scaler_init(&host, config) == MPNUM_OK, "a scaler");
+    mpnum_grad_findings found[2] = {mpnum_grad_findings_empty(),
+                                    mpnum_grad_findings_empty()};
+    mpnum_total_add_f64_(&found[0].squares, 2.25);
+    found[1].stats.nans = 1;
+    found[1].squares.nans = 1;
+    mpnum_grad_optimizer handles[3], *host_pointers[3], *pointers[3];
+    mpnum_grad_findings *findings[3];
+    const mpnum_grad_findings *used[3], *fewer[3];
+    mpnum_grad_scaler *scaler = on_device(host);
+    std::uint32_t *apply = device_array<std::uint32_t>(3), words[3];
+    for (int i = 0; i < count; ++i) {
+      handles[i] = mpnum_grad_optimizer_ready(&host);
+      host_pointers[i] = handles + i;
+      pointers[i] = on_device(handles[i]);
+      used[i] = fewer[i] = findings[i] = on_device(found[0]);
+    }
+    fewer[count - 1] = nullptr;
+    const auto capture = [&](const mpnum_grad_findings **these) {
+      return captured([&] {
+        return mpnum_launch_grad_step_all(scaler, pointers, these, apply, count, nullptr);
+      });
+    };
+    const cudaGraphExec_t some = capture(fewer), all = capture(used);
+    const cudaGraphExec_t graphs[] = {some, all, all};
+    std::mt19937 random(static_cast<unsigned>(count));
+    int mixed = 0;
+    for (int step = 0; step < steps; ++step) {
+      const int in_use = step % 3 == 0 ? count - 1 : count;
+      mpnum_grad_verdict verdicts[3] = {MPNUM_GRAD_SKIP, MPNUM_GRAD_SKIP,
+                                        MPNUM_GRAD_SKIP};
+      for (int i = 0; i < in_use; ++i) {
+        const int is_bad = random() % 6 == 0;
+        copy(findings[i], &found[is_bad]);
+        CHECK(mpnum_grad_scaler_report_unscaled(&host, handles + i, is_bad != 0,
+                                                mpnum_grad_norm(&found[is_bad])) ==
+                      MPNUM_OK &&
+                  mpnum_grad_scaler_step(&host, handles + i, verdicts + i) == MPNUM_OK,
+              "step %d", step);
+      }
+      CHECK(mpnum_grad_scaler_update_all(&host, host_pointers, count) == MPNUM_OK,
+            "step %d", step);
+      CHECK(cudaGraphLaunch(graphs[step % 3], nullptr) == cudaSuccess, "step %d", step);
+      copy(words, apply, 3);
+      CHECK(same(host, from_device(scaler)), "step %d: scaler", step);
+      for (int i = 0; i < count; ++i)
+        CHECK(same(handles[i], from_device(pointers[i])) &&
+                  words[i] == static_cast<std::uint32_t>(verdicts[i]),
+              "step %d of %d: optimizer %d, %u", step, count, i, words[i]);
+      mixed += words[0] != words[1];
+    }
+    CHECK(mixed > 20 && host.scale_changes > 10, "nothing happens");
+    /* A handle that an update left out: none of them takes a step. */
+    handles[1].updates -= 1;
+    copy(pointers[1], handles + 1);
+    CHECK(cudaGraphLaunch(graphs[1], nullptr) == cudaSuccess, "a stale one");
+    copy(words, apply, 3);
+    CHECK(same(host, from_device(scaler)), "a scaler that goes on");
+    for (int i = 0; i < count; ++i)
+      CHECK(same(handles[i], from_device(pointers[i])) &&
+                words[i] == 2 * static_cast<unsigned>(MPNUM_ERROR_STALE_SCALE),
+            "a stale one: optimizer %d of %d, %u", i, count, words[i]);
+    cudaGraphExecDestroy(some);
+    cudaGraphExecDestroy(all);
+    release_arrays();
   }
 }
 
@@ -194,7 +288,6 @@ void a_step_replayed_is_that_of_the_host(void) {
 #else
   constexpr unsigned steps = 1000;
 #endif
-  arena_used = 0;
   static gradients made, back;
   static float parameters[2100], parameters_back[2100];
   mpnum_grad_scaler_config config = mpnum_grad_scaler_default();
@@ -262,10 +355,12 @@ void a_step_replayed_is_that_of_the_host(void) {
   CHECK(host.skipped > steps / 9 && host.applied > steps / 3, "%u skipped, %u applied",
         static_cast<unsigned>(host.skipped), static_cast<unsigned>(host.applied));
   cudaGraphExecDestroy(graph);
+  release_arrays();
 }
 
 } // namespace
 
+#ifndef __CUDACC__
 /* An allocation of a launcher ends the program. */
 __attribute__((noinline)) void *operator new(std::size_t size) {
   if (is_launcher) {
@@ -283,9 +378,14 @@ __attribute__((noinline)) void operator delete(void *memory, std::size_t) noexce
   std::free(memory);
 }
 
-int main(void) {
-  simt::device_works = open_memory;
-  TAP_RUN(scalers_of_every_preset_follow_the_host);
-  TAP_RUN(a_step_replayed_is_that_of_the_host);
-  return tap_done();
+#endif
+
+int main(int count, char **arguments) {
+#ifndef __CUDACC__
+  simt::device_works = begin_or_end_work;
+#endif
+  return run_tests(count, arguments,
+                   {TEST(scalers_of_every_preset_follow_the_host),
+                    TEST(optimizers_share_a_scaler_as_on_the_host),
+                    TEST(a_step_replayed_is_that_of_the_host)});
 }

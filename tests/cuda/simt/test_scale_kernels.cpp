@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Delayed scaling on devices, as docs/fp8.md has it, in every order of threads: the amax
+/* Delayed scaling on devices, as docs/fp8.md has it: the amax
  * of many threads by an atomic maximum, with NaN and Inf among them, and a history that
  * lives there, has the bytes of one on the host. */
 #include "simt_checks.hpp"
@@ -9,7 +9,6 @@
 #include <mpnum/rng.h>
 
 #include <cstring>
-#include <vector>
 
 using simt::launch;
 
@@ -43,8 +42,8 @@ tensor started(void) {
   return made;
 }
 /* Values of an iteration; in some of them an Inf or a NaN, or all are 0. */
-std::vector<float> values_of(unsigned step) {
-  std::vector<float> x(most);
+vector<float> values_of(unsigned step) {
+  vector<float> x(most);
   for (unsigned i = 0; i < most; ++i) {
     const std::uint32_t word = mpnum_random(step, i);
     x[i] = static_cast<float>(static_cast<int>(word % 2001) - 1000) *
@@ -57,11 +56,11 @@ std::vector<float> values_of(unsigned step) {
 
 void histories_on_devices_have_the_hosts_bytes(void) {
   in_every_schedule([] {
-    tensor here = started(), there = here;
-    unsigned word = 0;
+    tensor here = started(), &there = managed(here);
+    unsigned &word = managed(0u);
     for (unsigned step = 0; step < 24; ++step) {
-      const std::vector<float> x = values_of(step);
-      std::vector<mpnum_e4m3> codes(most);
+      const vector<float> x = values_of(step);
+      vector<mpnum_e4m3> codes(most);
       float amax = 0;
       CHECK_LAUNCH(
           launch(quantize, {3, 32}, codes.data(), x.data(), most, &there.history, &word));
@@ -84,7 +83,9 @@ void histories_on_devices_have_the_hosts_bytes(void) {
 
 } // namespace
 
-int main(void) {
-  TAP_RUN(histories_on_devices_have_the_hosts_bytes);
-  return tap_done();
+int main(int count, char **arguments) {
+  return run_tests(count, arguments,
+                   {
+                       TEST(histories_on_devices_have_the_hosts_bytes),
+                   });
 }

@@ -8,9 +8,7 @@ usage: tests/cuda/simt/test_simt_faults.py [full]
 Without an argument a few faults are planted, with full the others.
 """
 
-import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -21,7 +19,7 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "harness"))
 
 import tap
 import toolchain
-from toolchain import INCLUDE, named, run
+from toolchain import INCLUDE, cpp_compiler, named, run
 from tree import ROOT
 
 # Three types and short programs: these builds only have to fail.
@@ -57,41 +55,41 @@ ALIGNED = "-fsanitize=alignment"  # where the processor takes any address
 # replaced; (?s:.*?) skips what is before it.
 QUICK_FAULTS = [
     ("no barrier before the read of the warps' words", "collectives", r"__syncthreads\(\);", ""),
+    ("a mask without the last lane", "collectives", r"(MPNUM_ALL_LANES_ )0xffffffffu", r"\g<1>0x7fffffffu"),
+    ("a load of one element too many", "collectives", r"i < left\) values", "i <= left) values"),
+    ("a peel of the wrong length", "convert", r"before / bytes", "(before + bytes) / bytes"),
+    ("an array taken for aligned", "convert", r"mpnum_is_aligned_\(src [^)]*\)", "true", ALIGNED),
+    ("a block that counts itself twice", "reduce", r"atomicAdd\(&scratch->blocks, 1u\)", "atomicAdd(&scratch->blocks, 2u)"),
+    ("no barrier before the codes of a transpose are read", "quantize",
+     r"(?s)(mpnum_put_turned_<8.*?)__syncthreads\(\);", r"\1"),
+    ("a lost last element", "rows", r"\? count : first \+ row_tile_", "? (count & ~1u) : first + row_tile_"),
+    ("sums of tiles that are not cleared", "norm",
+     r"scratch->totals\[place\.warp\] = mpnum_total_empty\(\);", ";"),
+    ("a sum by an atomic of floats", "grad", r"(?=\n *if \(lane == 0\)\n? *mpnum_grad_add_square_)",
+     ATOMIC_SUM),
+]
+MORE_FAULTS = [
     ("no barrier after the read of the warps' words", "collectives",
      r"(__syncthreads\(\);(?s:.*?))__syncthreads\(\);", r"\1"),
-    ("a mask without the last lane", "collectives", r"(MPNUM_ALL_LANES_ )0xffffffffu", r"\g<1>0x7fffffffu"),
     ("a sum of floats that goes one way", "collectives", r"(?s)(mpnum_warp_sum_f32\(.*?)__shfl_xor_sync",
      r"\1__shfl_down_sync"),
     ("another reduction for the largest", "collectives", "__reduce_max_sync", "__reduce_min_sync", SM_80),
     ("words of warps that do not exist", "collectives", r"lane < warps \? scratch\[lane\] : identity", "scratch[lane]"),
     ("a largest value that drops NaN", "collectives", r"if \(mpnum_isnan_f32\(x\)\) return 0xffffffffu;", ""),
-    ("a load of one element too many", "collectives", r"i < left\) values", "i <= left) values"),
     ("a load that takes any address", "collectives", r" && reinterpret_cast<size_t>\(src\) % alignof\(lanes\) == 0", "",
      ALIGNED),
     ("a store of one element too many", "collectives", r"i < left\) dst", "i <= left) dst"),
-    ("a peel of the wrong length", "convert", r"before / bytes", "(before + bytes) / bytes"),
     ("a wave of blocks that never runs", "convert", r"if \(tiles < \*blocks\) \*blocks = tiles", "if (tiles > 1) *blocks = tiles - 1; else *blocks = tiles"),
     ("no barrier before codes are stored", "convert", r"(?s)(if \(tile::is_staged\).*?)__syncwarp\(\);", r"\1"),
-    ("an array taken for aligned", "convert", r"mpnum_is_aligned_\(src [^)]*\)", "true", ALIGNED),
     ("one element too many reduced", "reduce", r"last < n\)", "last <= n)"),
     ("scratch that is not zero again", "reduce", r"atomicExch\(&scratch->blocks, 0u\);", ""),
-    ("a block that counts itself twice", "reduce", r"atomicAdd\(&scratch->blocks, 1u\)", "atomicAdd(&scratch->blocks, 2u)"),
-    ("no barrier before the codes of a transpose are read", "quantize",
-     r"(?s)(mpnum_put_turned_<8.*?)__syncthreads\(\);", r"\1"),
-    ("a tail of an array that ends early", "quantize", r"i - first < step \* vectors", "i - first < step"),
+    ("a tail of an array that ends early", "quantize", r"n - i < array::tile \? n : i", "n - i < array::tile ? n - 1 : i"),
     ("a state that is not rescaled", "collectives", r"mpnum_rescaled_\(state\.sum, state\.max, max, scale\)", "state.sum"),
     ("a sum that is read before it is there", "rows", r"(scratch\[1\] = .*\n  }\n)  __syncthreads\(\);", r"\1"),
-    ("a lost last element", "rows", r"\? count : first \+ row_tile_", "? (count & ~1u) : first + row_tile_"),
-    ("sums of tiles that are not cleared", "norm",
-     r"scratch->totals\[place\.warp\] = mpnum_total_empty\(\);", ";"),
     ("a list without its last tile", "grad", r"number < list\.tiles;", "number + 1 < list.tiles;"),
-    ("a tail that is counted twice", "grad", r"i \+= 256;", "i += 192;"),
-    ("a sum by an atomic of floats", "grad", r"(?=\n *if \(lane == 0\)\n? *mpnum_grad_add_square_)",
-     ATOMIC_SUM),
+    ("a tail that is counted twice", "grad", r"i \+= 128;", "i += 64;"),
     ("no barrier before the sums of a block are added", "grad",
      r"(?s)(mpnum_grad_end_\(mpnum_grad_shared_.*?)__syncthreads\(\);", r"\1"),
-]
-MORE_FAULTS = [
     ("a barrier in a branch", "collectives", r"(?=__syncthreads\(\);)", "if (lane < 16) "),
     ("a mask of lanes that do not come", "collectives", r"(mpnum_warp_sum_u32\(uint32_t value\) {)",
      r"\1 if (threadIdx.x % 32 == 31) return value;"),
@@ -133,8 +131,9 @@ MORE_FAULTS = [
     ("a head that is not converted", "convert", r"if \(first == 0\) mpnum_convert_rest_", "if (false) mpnum_convert_rest_"),
     ("a launch without blocks", "convert", r"if \(n == 0\) return cudaSuccess;", ""),
     ("a reduction without its head", "reduce", r"if \(threadIdx\.x < head\)", "if (false)"),
-    ("a reduction without the rest of its vectors", "reduce", r"v < count && i < whole", "v < 1 && i < whole"),
-    ("a reduction of whole tiles too many", "reduce", r"\(count - 1\) \* blockDim\.x < whole", "0 * blockDim.x < whole", ALIGNED),
+    ("a reduction without the rest of its vectors", "reduce", r"v < count(; \+\+v\) {\n *const size_t at)", r"v < 1\1"),
+    ("a reduction of whole tiles too many", "reduce", r"i \+ mpnum_vector_place_\(count - 1, blockDim\.x\) < whole",
+     "i < whole", ALIGNED),
     ("finite if one is not", "reduce", "!__syncthreads_and", "__syncthreads_and"),
     ("fields that carry into each other", "reduce", r"high = ones << \(bits - 1\)", "high = ones << (bits - 2)"),
     ("a limit of another code", "reduce", r"\(f\.max_code \+ 1\)", "(f.max_code + 2)"),
@@ -149,12 +148,19 @@ MORE_FAULTS = [
      r"\1"),
     ("no barrier between a scale and its readers", "quantize", r"(?s)(mpnum_scale_inv\(shared\);\s*\}\s*)__syncthreads\(\);",
      r"\1"),
-    ("an amax of the codes' tile alone", "quantize", r"largest = word > largest \? word : largest;", "largest = word;"),
+    ("an amax of a vector alone", "quantize", r"most = magnitudes::larger\(most, words\[i\]\)", "most = magnitudes::larger(0, words[i])"),
+    ("a peel of the wrong length", "quantize", r"(before = mpnum_bytes_before_vectors_\(dst\)) % array::lanes", r"\1"
+     " % array::lanes / 2", ALIGNED),
+    ("a head that is left", "quantize", r"if \(blockIdx\.x == 0\) own\.rest\(0, head\);", ""),
+    ("scales of the other half of the lanes", "blocks", r"is_upper \? words\[i \+ half\] : words\[i\]", "is_upper ? words[i] : words[i + half]"),
+    ("a factor of another block", "blocks", r"int>\(i / kept \* holders\)", "int>((i / kept + 1) * holders)"),
     ("a scale that is none", "quantize", r"const float factor = mpnum::scale_or_nan_\(scale\.get\(\)\)",
      "const float factor = scale.get()"),
     ("a history that takes NaN", "quantize", r"is_pushed = word - 1 < 0x7f7fffffu", "is_pushed = word != 0"),
     ("a history without its last tensor", "quantize", r"if \(i >= count\) return;", "if (i + 1 >= count) return;"),
     ("a ring without the new amax", "quantize", r"k == place \? word : ", ""),
+    ("a launcher that reads memory of the device", "quantize", r"if \(count == 0\) return cudaSuccess;(?=\n  return mpnum_launch_\(mpnum_scale_update)",
+     "if (count == 0 || amax[0] < -1) return cudaSuccess;"),
     ("an amax that stays", "quantize", r"amaxes\[i\] = mpnum_f32_of_scalar_\(0\);", ""),
     ("a tile with rows of another", "quantize", r"at \+ v \* src_ld, job", "at + v / 2 * src_ld, job"),
     ("blocks of half the lanes", "quantize", r"mpnum_lanes_max_<Blocks::edge / N>", "mpnum_lanes_max_<Blocks::edge / N / 2>"),
@@ -170,15 +176,23 @@ MORE_FAULTS = [
     ("no barrier before the largest magnitudes", "blocks", r"(?s)(rows\.raise\(amax\);\s*\}\s*)__syncthreads\(\);", r"\1"),
     ("no barrier after they are cleared", "blocks", r"(?s)(amax\[i\] = 0;\s*)__syncthreads\(\);", r"\1"),
     ("no barrier before the turned codes", "blocks", r"(?s)(MPNUM_QUANTIZE_TRANSPOSED\)\) return;\s*)__syncthreads\(\);", r"\1"),
-    ("columns of half the rows of a warp", "blocks", r"word = pair\(word\);", ""),
+    ("columns of half the rows of a warp", "blocks", r"if \(tile::lanes != 32\)(\s*most)", r"if (false)\1"),
     ("zeros that keep their signs", "blocks", r"amax == 0 \|\|", "false ||"),
     ("random words of the first row", "blocks", r"job\.offset \+ \(row \+ v\) \* job\.ld", "job.offset + row * job.ld"),
     ("a division by S that is left out", "blocks", r"y = mpnum_div_scalar_\(y, tensor\);", "y = y;"),
     ("a first index that is the last", "collectives", r"own == most \? ~index : 0", "own == most ? index : 0"),
     ("a merge that drops NaN", "collectives", r"  if \(mpnum_isnan_f32\(max\)\) return max;\n", ""),
     ("a -0 that is below +0", "collectives", r"mpnum_bits_f32\(value\) == minus_zero \? 0 : ", ""),
+    ("shared memory that was not asked for", "rows", r"return shape->kept \?", "return false ?"),
+    ("shared memory that the kernel has already", "rows", r"row_scratch_ = 1024", "row_scratch_ = 0"),
+    ("more of it than the device has", "rows", r"bytes -= .*", ""),
+    ("pairs taken for whole at any address", "rows", r"return reinterpret_cast<size_t>\(row\) .*", "return 1;", ALIGNED),
+    ("masked pairs that are taken for whole", "rows", r"row\.load\.is_plain = !from\.mask && ", "row.load.is_plain = "),
+    ("whole pairs past the length", "rows", r"return count == columns && row_is_aligned_\(dst\)", "return row_is_aligned_(dst)"),
+    ("a pair too many that is taken for whole", "rows", r"\* row_lanes_ \+ 2 <= end", "* row_lanes_ + 1 <= end"),
+    ("a flat scale that is not", "rows", r"return mpnum_is_zero_u31_\(mpnum_bits_f32\(scale\) & 0x7fffffffu\);", "return 0;"),
     ("rows of a block that are kept in one place", "rows", r"threadIdx\.y \* kept", "0 * kept"),
-    ("a launch without its last rows", "rows", r"\(rows - 1\) / shape\.rows \+ 1", "(rows + shape.rows - 2) / shape.rows"),
+    ("a launch without its last rows", "rows", r"\(from\.rows - 1\) / shape\.rows \+ 1", "(from.rows + shape.rows - 2) / shape.rows"),
     ("tiles that are added as floats", "rows", r"total \+= mpnum_f32_to_f64\(", "total = static_cast<float>(total) + ("),
     ("a sum whose lanes are neighbours", "rows", r"(row_folded_(?s:.*?))place\.lanes / 2; step > 0; step /= 2",
      r"\g<1>1; step < place.lanes; step *= 2"),
@@ -189,7 +203,7 @@ MORE_FAULTS = [
     ("a mask that is not read", "rows", r"\(mask && !mask\[i \+ j\]\)", "false"),
     ("a bias that is added after it was rounded", "rows", r"return mpnum_fma_scalar_\(x, scale, added\);",
      "return mpnum_add_scalar_(mpnum_mul_scalar_(x, scale), added);"),
-    ("masked elements that are not marked", "rows", r"if \(marks && ", "if (false && "),
+    ("masked elements that are not marked", "rows", r"if \(!Part::is_whole && marks && ", "if (false && "),
     ("a limit that others have, too", "rows", r"is_infinite \? mpnum_bits_f32\(number\)", "true ? mpnum_bits_f32(number)"),
     ("a target one further", "rows", r"i \+ j == target \?", "i + j + 1 == target ?"),
     ("smoothing over masked classes", "rows", r"\(is_masked && mpnum_bits_f32\(x\.at\[j\]\) == 0xff800000u\)", "false"),
@@ -221,7 +235,11 @@ MORE_FAULTS = [
     ("bins that are not emptied", "grad", r"bins\[k\] = 0;", ""),
     ("gaps between rows that are skipped twice", "grad", r"row \* t\.src_stride \+ column",
      "row * (t.src_stride + 1) + column"),
-    ("four elements from any address", "grad", r"reinterpret_cast<size_t>\(tile\.src\) % src_size == 0", "true", ALIGNED),
+    ("four elements from any address", "grad", r"way\.is_apart = .*", "way.is_apart = false;", ALIGNED),
+    ("a head of another length", "grad", r"/ size % 4\)", "/ size % 3)", ALIGNED),
+    ("a head that is left out", "grad", r"if \(way\.head != 0 && lane", "if (false && lane"),
+    ("a head of which four are counted", "grad", r"atomicAdd\(bins \+ 256, 0u - missing\);", ""),
+    ("a head in lanes of the next four", "grad", r"way\.head != 0 && lane == MPNUM_GRAD_TEAM_ - 1", "way.head != 0 && lane == 0"),
     ("a clip of what was clipped less", "grad", r"mpnum_bits_f32\(max_norm\) < mpnum_bits_f32\(optimizer->clipped_to\)",
      "true"),
     ("a clip that does not say what it left", "grad", r"(?s)if \(is_clip\) \{.*?max_norm\);\s*\}", ""),
@@ -233,7 +251,11 @@ MORE_FAULTS = [
      r"\1 ::operator delete(::operator new(4));"),
     ("a launcher that reads what was found", "graph", r"(cudaError_t\s+mpnum_launch_grad_clip(?s:.*?)\{)",
      r"\1 if (findings->stats.nans == 77) return cudaErrorInvalidValue;"),
-    ("a step without an update", "graph", r"mpnum_grad_scaler_update\(&next, &handle\)", "MPNUM_OK"),
+    ("a step without an update", "graph", r"mpnum_grad_scaler_update_all\(&next, pointers, step\.count\)", "MPNUM_OK"),
+    ("an update after each optimizer", "graph", r"(\*apply = static_cast<uint32_t>\(verdict\);)",
+     r"\1 if (status == MPNUM_OK) status = mpnum_grad_scaler_update(scaler, optimizer);"),
+    ("an optimizer that was not used", "graph", r"if \(step\.findings\[i\] && ", "if ("),
+    ("an update without the last optimizer", "graph", r"&next, pointers, step\.count", "&next, pointers, step.count > 1 ? step.count - 1 : 1"),
     ("a histogram of one warp", "health", r"warp < blockDim\.x / 32", "warp < 1"),
     ("no barrier before a histogram is added", "health", r"__syncthreads\(\);(\s*for \(unsigned k = threadIdx)", r"\1"),
     ("losses of what is past the largest value", "health", r" && x <= format\.max_code", ""),
@@ -243,13 +265,6 @@ MORE_FAULTS = [
      r"__syncthreads\(\);(\s*if \(mpnum_thread_index\(\) == 0\) mpnum_total_settle_)", r"\1"),
     ("a first tensor with the element of another", "health", r"if \(own\.first_tensor == \*tensor\)", ""),
 ]
-
-
-def cpp_compiler():
-    for command in (os.environ.get("CXX"), "c++", "g++", "clang++"):
-        if command and shutil.which(shlex.split(command)[0]):
-            return shlex.split(command)
-    raise tap.Skip("no C++ compiler")
 
 
 def first_failure(program):
@@ -303,14 +318,13 @@ def seen(faults):
 
 
 def quick_properties():
-    for who in dict.fromkeys(who for _, who, *_ in QUICK_FAULTS):
-        yield named(f"{PROGRAMS[who][1]} passes without a fault", tests_pass_without_a_fault, who)
+    """Without a fault the quick tier runs these programs, with other flags."""
     yield from seen(QUICK_FAULTS)
 
 
 def full_properties():
     yield named("test_collectives passes without a fault on sm_80", tests_pass_without_a_fault, "collectives", SM_80)
-    for who in ("blocks", "graph", "health"):
+    for who in PROGRAMS:
         yield named(f"{PROGRAMS[who][1]} passes without a fault", tests_pass_without_a_fault, who)
     yield from seen(MORE_FAULTS)
 

@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <numeric>
+#include <unistd.h>
 #include <vector>
 
 using simt::launch;
@@ -95,6 +96,14 @@ void launches_check_their_limits(void) {
   CHECK(launch(nothing, {1, dim3(4, 4, 64)}) == cudaSuccess, "64 threads along z");
   CHECK(launch(nothing, {1, 1, 48 << 10}) == cudaSuccess, "48 KiB of shared memory");
   CHECK(launch(nothing, {1, 1, (48 << 10) + 1}) == cudaErrorInvalidValue, "49153 bytes");
+  const void *kernel = reinterpret_cast<const void *>(nothing);
+  const cudaFuncAttribute attribute = cudaFuncAttributeMaxDynamicSharedMemorySize;
+  CHECK(cudaFuncSetAttribute(kernel, attribute, 64 << 10) == cudaSuccess &&
+            launch(nothing, {1, 1, 64 << 10}) == cudaSuccess &&
+            launch(nothing, {1, 1, (64 << 10) + 1}) == cudaErrorInvalidValue,
+        "64 KiB of shared memory, asked for");
+  CHECK(cudaFuncSetAttribute(kernel, attribute, (227 << 10) + 1) == cudaErrorInvalidValue,
+        "more than there is");
   for (dim3 block : {dim3(0), dim3(1, 0), dim3(1, 1, 0), dim3(1025), dim3(32, 33),
                      dim3(1, 1, 65), dim3(65536, 65536)})
     CHECK(launch(nothing, {1, block}) == configuration, "block %u %u", block.x, block.y);
@@ -150,6 +159,40 @@ void threads_run_in_three_orders(void) {
   }
 }
 
+/* A read through the kernel, which fails where memory is closed. */
+bool can_read(const void *address) {
+  int ends[2];
+  CHECK(pipe(ends) == 0, "a pipe");
+  const bool is_read = write(ends[1], address, 1) == 1;
+  close(ends[0]);
+  close(ends[1]);
+  return is_read;
+}
+__global__ void look(const int *from, int *to) { *to = can_read(from) ? *from : -1; }
+cudaError_t launch_look(const int *from, int *to, bool *host_can_read) {
+  *host_can_read = can_read(from);
+  return launch(look, {1, 1}, from, to);
+}
+
+void managed_memory_is_the_devices_while_a_launcher_runs(void) {
+  int &from = managed(7), &to = managed(0), of_host = 0;
+  bool host_can_read = true;
+  CHECK_LAUNCH(launch_look(&from, &to, &host_can_read));
+  CHECK(to == 7, "%d", to);
+#if SIMT_HAS_ASAN
+  (void)of_host; /* which watches over each address by itself */
+#else
+  CHECK(!host_can_read, "the host reads it");
+  simt::managed.is_asked_for = true;
+  CHECK(launch(look, {1, 1}, &from, &of_host) == cudaErrorLaunchFailure &&
+            simt::last_fault().rule == simt::rule::memory_is_managed && of_host == 0,
+        "a pointer to the stack");
+  CHECK(launch(look, {1, 1}, &from, &to) == cudaSuccess, "%s",
+        simt::last_fault().text.c_str());
+  simt::managed.is_asked_for = false;
+#endif
+}
+
 } // namespace
 
 int main(void) {
@@ -159,6 +202,7 @@ int main(void) {
   TAP_RUN(launches_check_their_limits);
   TAP_RUN(launches_copy_arguments_of_any_type);
   TAP_RUN(memory_functions_copy_and_fill);
+  TAP_RUN(managed_memory_is_the_devices_while_a_launcher_runs);
   TAP_RUN(threads_run_in_three_orders);
   return tap_done();
 }

@@ -262,6 +262,15 @@ MPNUM_INLINE uint32_t mpnum_cvt_e2m1x2_(float a, float b) {
       : "f"(b), "f"(a));
   return codes;
 }
+/* Four. With a word, not a half of one, the second conversion puts its codes into it. */
+MPNUM_INLINE uint32_t mpnum_cvt_e2m1x4_(float a, float b, float c, float d) {
+  uint32_t codes = 0;
+  asm("{\n .reg .b8 low, high;\n cvt.rn.satfinite.e2m1x2.f32 low, %2, %1;\n"
+      " cvt.rn.satfinite.e2m1x2.f32 high, %4, %3;\n mov.b32 %0, {low, high, 0, 0};\n}"
+      : "=r"(codes)
+      : "f"(a), "f"(b), "f"(c), "f"(d));
+  return codes;
+}
 MPNUM_INLINE uint32_t mpnum_cvt_e2m1x2_to_f16x2_(uint32_t codes) {
   uint32_t values = 0;
   asm("{\n .reg .b8 pair, zero;\n mov.b16 {pair, zero}, %1;\n"

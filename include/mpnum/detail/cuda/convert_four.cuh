@@ -50,14 +50,6 @@ template <class Dst, class Src, mpnum_rounding rounding> struct cast_rounded_ {
   }
 };
 
-/* The same bytes as another type. */
-template <class To, class From> MPNUM_INLINE To copied_(const From &from) {
-  static_assert(sizeof(To) == sizeof(From), "the same bytes");
-  To copy;
-  MPNUM_MEMCPY_(&copy, &from, sizeof copy);
-  return copy;
-}
-
 /* Bytes of some elements, in units as large as registers, from which compilers do not
  * take single bytes apart. */
 template <unsigned size> struct raw_ { typedef uint32_t unit; };
@@ -65,7 +57,9 @@ template <> struct raw_<2> { typedef uint16_t unit; };
 template <> struct raw_<3> { typedef uint8_t unit; };
 template <> struct raw_<6> : raw_<2> {};
 template <unsigned size>
-struct alignas(mpnum_lanes_alignment_<size, uint8_t>::value) raw_bytes_ {
+struct alignas(size % MPNUM_ACCESS_BYTES_ == 0
+                   ? MPNUM_ACCESS_BYTES_
+                   : mpnum_lanes_alignment_<size, uint8_t>::value) raw_bytes_ {
   typename raw_<size>::unit at[size / sizeof(typename raw_<size>::unit)];
 };
 
@@ -214,6 +208,18 @@ MPNUM_FOUR_FORMS_(mpnum_e2m1x2,
 #undef MPNUM_FOUR_FORMS_
 #undef MPNUM_FOUR_AT_ONCE_
 #undef MPNUM_FOUR_BY_TWOS_
+
+/* From floats, rounded to nearest even: to floats they are as they are. */
+template <class T> struct four_plain_ {
+  MPNUM_INLINE typename four_of_<T>::type at(const mpnum_f32x4 &x) {
+    return four_from_floats_<T>::plain(x);
+  }
+};
+template <> struct four_plain_<float> {
+  MPNUM_INLINE four_of_<float>::type at(const mpnum_f32x4 &x) {
+    return copied_<four_of_<float>::type>(x);
+  }
+};
 
 /* Words index to index + 3 of a seed. */
 MPNUM_INLINE mpnum_u32x4 random_four_(uint64_t seed, uint64_t index) {

@@ -11,7 +11,7 @@
 enum {
   MPNUM_GRAD_TEAM_ = 16, /* threads of a tile: four of its 64 lanes each */
   MPNUM_GRAD_TEAMS_ = MPNUM_LAUNCH_THREADS_ / MPNUM_GRAD_TEAM_,
-  MPNUM_GRAD_BLOCKS_ = 2, /* of a multiprocessor: 32 KiB of it are being read then */
+  MPNUM_GRAD_BLOCKS_ = 4, /* of a multiprocessor: 32 KiB of floats are being read then */
   MPNUM_GRAD_BINS_ = 257, /* of a histogram, the zeros last */
   MPNUM_GRAD_SUMS_ = 52   /* words of a workspace that are sums */
 };
@@ -119,15 +119,23 @@ MPNUM_DEVICE_ uint64_t mpnum_grad_locate_(mpnum::grad_tile_ &tile,
   return row * shape.columns + column;
 }
 
-/* N times four neighbours, 64 elements apart, from an address that is aligned for four.
- */
+/* N elements, fours of neighbours that are 64 apart, the first of them element i; one by
+ * one where they are not aligned for four, though dst is. */
 template <class T, unsigned N>
-MPNUM_DEVICE_ void mpnum_grad_read_(float (&x)[N], const unsigned char *src, unsigned i) {
-  const mpnum_lanes<T, 4> *at = reinterpret_cast<const mpnum_lanes<T, 4> *>(src) + i / 4;
+MPNUM_DEVICE_ void mpnum_grad_read_(float (&x)[N], const unsigned char *src, unsigned i,
+                                    bool is_apart) {
+  const T *at = reinterpret_cast<const T *>(src) + i;
   mpnum_lanes<T, 4> in[N / 4];
   MPNUM_UNROLL_
-  for (unsigned k = 0; k < N / 4; ++k)
-    in[k] = at[16 * k];
+  for (unsigned k = 0; k < N / 4; ++k) {
+    if (!is_apart) {
+      in[k] = *reinterpret_cast<const mpnum_lanes<T, 4> *>(at + 64 * k);
+      continue;
+    }
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 4; ++j)
+      in[k].at[j] = at[64 * k + j];
+  }
   MPNUM_UNROLL_
   for (unsigned k = 0; k < N; ++k)
     x[k] = mpnum::grad_float_(in[k / 4].at[k % 4]);
@@ -135,7 +143,7 @@ MPNUM_DEVICE_ void mpnum_grad_read_(float (&x)[N], const unsigned char *src, uns
 /* And back; y becomes what is stored. */
 template <class T, unsigned N>
 MPNUM_DEVICE_ void mpnum_grad_write_(float (&y)[N], unsigned char *dst, unsigned i) {
-  mpnum_lanes<T, 4> *at = reinterpret_cast<mpnum_lanes<T, 4> *>(dst) + i / 4;
+  T *at = reinterpret_cast<T *>(dst) + i;
   mpnum_lanes<T, 4> out[N / 4];
   MPNUM_UNROLL_
   for (unsigned k = 0; k < N; ++k) {
@@ -144,7 +152,7 @@ MPNUM_DEVICE_ void mpnum_grad_write_(float (&y)[N], unsigned char *dst, unsigned
   }
   MPNUM_UNROLL_
   for (unsigned k = 0; k < N / 4; ++k)
-    at[16 * k] = out[k];
+    *reinterpret_cast<mpnum_lanes<T, 4> *>(at + 64 * k) = out[k];
 }
 
 /* The float that an element is. is_fresh: another block may have written it, and a cache
@@ -248,7 +256,7 @@ MPNUM_DEVICE_ void mpnum_grad_look_twice_(mpnum::grad_seen_ &seen,
     if (x < 0x7f800000u) {
       seen.max = x > seen.max ? x : seen.max;
     } else if (!first) { /* later ones are smaller */
-      first = ~(tile * MPNUM_GRAD_TILE_ + i + k / 4 * 64 + k % 4);
+      first = ~(tile * MPNUM_GRAD_TILE_ + (i + k / 4 * 64 + k % 4));
     }
   }
   mpnum_atomic_add_u64(&own->subnormals, subnormals);
@@ -293,46 +301,52 @@ MPNUM_DEVICE_ void mpnum_grad_look_(mpnum::grad_seen_ &seen, mpnum_grad_workspac
   }
 }
 template <unsigned N>
-MPNUM_DEVICE_ void mpnum_grad_count_bins_(uint32_t *bins, const float (&y)[N],
-                                          unsigned count) {
+MPNUM_DEVICE_ void mpnum_grad_count_bins_(uint32_t *bins, const float (&y)[N]) {
   MPNUM_UNROLL_
   for (unsigned k = 0; k < N; ++k) {
     const uint32_t x = mpnum_bits_f32(y[k]) & 0x7fffffffu;
-    if (k < count) atomicAdd(bins + (x ? x >> 23 : 256u), 1u);
+    atomicAdd(bins + (x ? x >> 23 : 256u), 1u);
   }
 }
 
-/* Four elements of a tile, or those of them that are there, in any types and places. */
+/* Four elements of a tile, or those of them that are there, in any types and places. The
+ * first may be as many before the tile as 0 is above i. */
 MPNUM_DEVICE_ void mpnum_grad_few_(mpnum::grad_seen_ &seen, mpnum_grad_workspace *own,
                                    const mpnum::grad_tile_ &tile, unsigned i,
                                    float factor, uint32_t *bins) {
-  const unsigned count = i >= tile.n ? 0 : tile.n - i < 4 ? tile.n - i : 4;
+  unsigned missing = 0;
   float y[4];
   MPNUM_UNROLL_
   for (unsigned k = 0; k < 4; ++k) {
     y[k] = 0;
-    if (k < count) y[k] = mpnum_grad_one_(tile, i + k, factor);
+    if (i + k < tile.n)
+      y[k] = mpnum_grad_one_(tile, i + k, factor);
+    else
+      ++missing;
   }
-  mpnum_grad_look_(seen, own, y, mpnum_grad_range_of_(y), 4 - count, tile.number, i);
-  if (tile.histogram) mpnum_grad_count_bins_(bins, y, count);
+  mpnum_grad_look_(seen, own, y, mpnum_grad_range_of_(y), missing, tile.number, i);
+  if (!tile.histogram) return;
+  mpnum_grad_count_bins_(bins, y);
+  atomicAdd(bins + 256, 0u - missing);
 }
 
-/* 256 elements of a tile, all of them there and aligned; this thread's begin at i. 0
- * where nothing has been done: a product that is to be a float is NaN, and has lost its
- * bits. */
+/* N elements of a tile, all of them there and aligned, src perhaps for itself alone; the
+ * first is element i. 0 where nothing has been done: a product that is to be a float is
+ * NaN, and has lost its bits. */
+template <unsigned N>
 MPNUM_DEVICE_ int mpnum_grad_many_(mpnum::grad_seen_ &seen, mpnum_grad_workspace *own,
                                    const mpnum::grad_tile_ &tile, unsigned i,
-                                   float factor, uint32_t *bins) {
-  float x[16];
+                                   float factor, uint32_t *bins, bool is_apart) {
+  float x[N];
   switch (tile.src_type) {
-  case MPNUM_TYPE_F32: mpnum_grad_read_<float>(x, tile.src, i); break;
-  case MPNUM_TYPE_BF16: mpnum_grad_read_<mpnum_bf16>(x, tile.src, i); break;
-  case MPNUM_TYPE_F16: mpnum_grad_read_<mpnum_f16>(x, tile.src, i); break;
-  case MPNUM_TYPE_E5M2: mpnum_grad_read_<mpnum_e5m2>(x, tile.src, i); break;
-  default: mpnum_grad_read_<mpnum_e4m3>(x, tile.src, i);
+  case MPNUM_TYPE_F32: mpnum_grad_read_<float>(x, tile.src, i, is_apart); break;
+  case MPNUM_TYPE_BF16: mpnum_grad_read_<mpnum_bf16>(x, tile.src, i, is_apart); break;
+  case MPNUM_TYPE_F16: mpnum_grad_read_<mpnum_f16>(x, tile.src, i, is_apart); break;
+  case MPNUM_TYPE_E5M2: mpnum_grad_read_<mpnum_e5m2>(x, tile.src, i, is_apart); break;
+  default: mpnum_grad_read_<mpnum_e4m3>(x, tile.src, i, is_apart);
   }
   MPNUM_UNROLL_
-  for (unsigned k = 0; k < 16; ++k)
+  for (unsigned k = 0; k < N; ++k)
     x[k] = mpnum_mul_scalar_(x[k], factor);
   const bool is_float = !tile.dst || tile.dst_type == MPNUM_TYPE_F32;
   if (!is_float) {
@@ -345,7 +359,7 @@ MPNUM_DEVICE_ int mpnum_grad_many_(mpnum::grad_seen_ &seen, mpnum_grad_workspace
   if (range.max > 0x7f800000u && is_float) return 0;
   if (tile.dst && is_float) mpnum_grad_write_<float>(x, tile.dst, i);
   mpnum_grad_look_(seen, own, x, range, 0, tile.number, i);
-  if (tile.histogram) mpnum_grad_count_bins_(bins, x, 16);
+  if (tile.histogram) mpnum_grad_count_bins_(bins, x);
   return 1;
 }
 
@@ -395,6 +409,27 @@ struct mpnum_grad_shared_ {
   int is_last, is_reported;
 };
 
+/* How a tile is read and written four at a time. */
+struct mpnum_grad_way_ {
+  unsigned head; /* elements before the first four that are aligned */
+  bool is_plain; /* whether the types allow it */
+  bool is_apart; /* src is aligned otherwise */
+};
+MPNUM_DEVICE_ unsigned mpnum_grad_head_(const void *address, unsigned size) {
+  return static_cast<unsigned>((0 - reinterpret_cast<size_t>(address)) / size % 4);
+}
+MPNUM_DEVICE_ mpnum_grad_way_ mpnum_grad_way_of_(const mpnum::grad_tile_ &tile) {
+  const unsigned dst_size = mpnum_grad_size_(tile.dst_type);
+  mpnum_grad_way_ way;
+  way.is_plain = tile.src_type != MPNUM_TYPE_F64 &&
+                 (!tile.dst || (tile.dst_type != MPNUM_TYPE_F64 && dst_size > 1));
+  way.head = mpnum_grad_head_(tile.src, mpnum_grad_size_(tile.src_type));
+  way.is_apart = tile.dst && way.head != mpnum_grad_head_(tile.dst, dst_size);
+  if (way.is_apart) way.head = mpnum_grad_head_(tile.dst, dst_size);
+  if (!way.is_plain) way.head = 0;
+  return way;
+}
+
 /* The tiles of this block, into shared.own. All threads of a block; sync before. */
 template <bool in_place>
 MPNUM_DEVICE_ void mpnum_grad_tiles_(mpnum_grad_shared_ &shared,
@@ -419,20 +454,20 @@ MPNUM_DEVICE_ void mpnum_grad_tiles_(mpnum_grad_shared_ &shared,
     } else {
       mpnum_grad_locate_(tile, *t, number - list.tiles_before[tensor]);
     }
-    const unsigned src_size = 4 * mpnum_grad_size_(tile.src_type);
-    const unsigned dst_size = 4 * mpnum_grad_size_(tile.dst_type);
-    const bool is_plain =
-        tile.src_type != MPNUM_TYPE_F64 &&
-        reinterpret_cast<size_t>(tile.src) % src_size == 0 &&
-        (!tile.dst || (reinterpret_cast<size_t>(tile.dst) % dst_size == 0 &&
-                       tile.dst_type != MPNUM_TYPE_F64 && dst_size > 4));
+    const mpnum_grad_way_ way = mpnum_grad_way_of_(tile);
     seen.sums[0] = seen.sums[1] = seen.sums[2] = seen.sums[3] = 0;
-    for (unsigned i = 0; i < tile.n;) {
-      if (is_plain && tile.n - i >= 256 &&
-          mpnum_grad_many_(seen, &shared.own, tile, i + 4 * lane, factor, bins)) {
-        i += 256;
+    /* The last thread has what is before the first four, so that each has four of the
+     * tile's lanes as before, if others; sums of pairs of lanes are the same pairs. */
+    if (way.head != 0 && lane == MPNUM_GRAD_TEAM_ - 1)
+      mpnum_grad_few_(seen, &shared.own, tile, way.head - 4, factor, bins);
+    for (unsigned i = way.head + 4 * lane; i < tile.n;) {
+      if (way.is_plain && !way.is_apart && tile.n - i >= 64 + 4 &&
+          mpnum_grad_many_<8>(seen, &shared.own, tile, i, factor, bins, false)) {
+        i += 128;
       } else {
-        mpnum_grad_few_(seen, &shared.own, tile, i + 4 * lane, factor, bins);
+        if (!way.is_plain || tile.n - i < 4 ||
+            !mpnum_grad_many_<4>(seen, &shared.own, tile, i, factor, bins, way.is_apart))
+          mpnum_grad_few_(seen, &shared.own, tile, i, factor, bins);
         i += 64;
       }
     }

@@ -4,13 +4,15 @@
 #ifndef MPNUM_DETAIL_CUDA_QUANTIZE_CUH
 #define MPNUM_DETAIL_CUDA_QUANTIZE_CUH
 
-#include "launch.cuh"
+#include "convert_four.cuh"
 
 namespace mpnum {
 
-/* Codes as blocks of them lie in memory: the bits of one; four, the first one lowest. */
+/* Codes as blocks of them lie in memory: the bits of one; four, the first one lowest; and
+ * how many blocks of threads a multiprocessor is to hold at least: fewer where
+ * conversions are many instructions, which have no registers for more. */
 template <class Code> struct dense_ {
-  enum { bits = 8 };
+  enum { bits = 8, resident = 2 };
   MPNUM_REAL_ uint32_t four(float a, float b, float c, float d) {
     return static_cast<uint32_t>(from_float_sat<Code>(a).bits) |
            static_cast<uint32_t>(from_float_sat<Code>(b).bits) << 8 |
@@ -19,19 +21,19 @@ template <class Code> struct dense_ {
   }
 };
 template <> struct dense_<mpnum_e4m3> {
-  enum { bits = 8 };
+  enum { bits = 8, resident = MPNUM_HAS_HW_FP8 ? MPNUM_LAUNCH_BLOCKS_ : 2 };
   MPNUM_REAL_ uint32_t four(float a, float b, float c, float d) {
     return mpnum_f32_to_e4m3_sat_x4(a, b, c, d).bits;
   }
 };
 template <> struct dense_<mpnum_e5m2> {
-  enum { bits = 8 };
+  enum { bits = 8, resident = MPNUM_HAS_HW_FP8 ? MPNUM_LAUNCH_BLOCKS_ : 2 };
   MPNUM_REAL_ uint32_t four(float a, float b, float c, float d) {
     return mpnum_f32_to_e5m2_sat_x4(a, b, c, d).bits;
   }
 };
 template <> struct dense_<mpnum_e3m2> {
-  enum { bits = 6 };
+  enum { bits = 6, resident = MPNUM_HAS_HW_FP6 ? MPNUM_LAUNCH_BLOCKS_ : 2 };
   MPNUM_REAL_ uint32_t four(float a, float b, float c, float d) {
     const mpnum_e3m2x4 codes = mpnum_f32_to_e3m2_sat_x4(a, b, c, d);
     return static_cast<uint32_t>(codes.bytes[0]) |
@@ -40,7 +42,7 @@ template <> struct dense_<mpnum_e3m2> {
   }
 };
 template <> struct dense_<mpnum_e2m3> {
-  enum { bits = 6 };
+  enum { bits = 6, resident = MPNUM_HAS_HW_FP6 ? MPNUM_LAUNCH_BLOCKS_ : 2 };
   MPNUM_REAL_ uint32_t four(float a, float b, float c, float d) {
     const mpnum_e2m3x4 codes = mpnum_f32_to_e2m3_sat_x4(a, b, c, d);
     return static_cast<uint32_t>(codes.bytes[0]) |
@@ -49,7 +51,7 @@ template <> struct dense_<mpnum_e2m3> {
   }
 };
 template <> struct dense_<mpnum_e2m1> {
-  enum { bits = 4 };
+  enum { bits = 4, resident = MPNUM_HAS_HW_FP4 ? MPNUM_LAUNCH_BLOCKS_ : 2 };
   MPNUM_REAL_ uint32_t four(float a, float b, float c, float d) {
     return mpnum_f32_to_e2m1_sat_x4(a, b, c, d).bits;
   }
@@ -67,6 +69,7 @@ struct blocks_ {
   static constexpr unsigned edge = edge_;
   static constexpr bool is_square = is_square_, is_stochastic = is_stochastic_;
   static constexpr unsigned bits = dense_<Code_>::bits;
+  static constexpr int resident = is_stochastic_ ? 2 : +dense_<Code_>::resident;
   static constexpr unsigned scale_bytes = family_ == AMAX_FAMILY_ ? 4 : 1;
 };
 
@@ -86,6 +89,50 @@ MPNUM_REAL_ void set_element_(float *dst, float x) { *dst = x; }
 template <class T> MPNUM_REAL_ void set_element_(T *dst, float x) {
   *dst = from_float<T>(x);
 }
+
+/* Element j, a constant, of neighbours: by words of two, of which compilers make one
+ * instruction. */
+template <class T, unsigned N>
+MPNUM_REAL_ float element_at_(const mpnum_lanes<T, N> &in, unsigned j) {
+  return element_of_(in.at[j]);
+}
+template <unsigned N> MPNUM_REAL_ uint32_t word_at_(const void *in, unsigned j) {
+  uint32_t words[N / 2];
+  memcpy(words, in, sizeof words);
+  return words[j / 2];
+}
+template <unsigned N>
+MPNUM_REAL_ float element_at_(const mpnum_lanes<mpnum_bf16, N> &in, unsigned j) {
+  const uint32_t word = word_at_<N>(&in, j);
+  return mpnum_f32_of_scalar_(j % 2 ? word & 0xffff0000u : word << 16);
+}
+template <unsigned N>
+MPNUM_REAL_ float element_at_(const mpnum_lanes<mpnum_f16, N> &in, unsigned j) {
+  const uint32_t word = word_at_<N>(&in, j);
+  return element_of_(from_bits<mpnum_f16>(j % 2 ? word >> 16 : word & 0xffffu));
+}
+/* The words that folded() makes of those of larger_magnitudes_ are ordered as the largest
+ * of their parts, which bits() makes the bits of a float. */
+template <class T, unsigned size = sizeof(T)> struct magnitudes_ : larger_magnitudes_<T> {
+  MPNUM_REAL_ uint32_t folded(uint32_t most) { return most; }
+  MPNUM_REAL_ uint32_t bits(uint32_t folded) { return folded; }
+  MPNUM_REAL_ uint32_t part(uint32_t most, unsigned) { return most; }
+};
+/* Two at a time, first as codes. */
+template <class T> struct magnitudes_<T, 2> : larger_magnitudes_<T> {
+  MPNUM_REAL_ uint32_t folded(uint32_t most) {
+    const uint32_t low = most << 16;
+    return most > low ? most : low;
+  }
+  MPNUM_REAL_ uint32_t bits(uint32_t folded) { return part(folded, 1); }
+  /* That of one part, a constant. */
+  MPNUM_REAL_ uint32_t part(uint32_t most, unsigned index) {
+    if (type_of<T>::value == MPNUM_TYPE_BF16)
+      return index ? most & 0xffff0000u : most << 16;
+    const uint32_t code = index ? most >> 16 : most & 0xffffu;
+    return mpnum_bits_of_scalar_(element_of_(from_bits<T>(code)));
+  }
+};
 
 template <unsigned n> struct log2_ {
   static constexpr unsigned value = 1 + log2_<n / 2>::value;
@@ -186,6 +233,7 @@ MPNUM_REAL_ size_t dense_bytes_(unsigned bits, size_t n) {
 typedef struct mpnum_quantize_side_ {
   uint8_t *codes, *scale_inv;
   size_t pitch;    /* bytes from a row of codes to the next */
+  size_t step;     /* and from a vector of a thread to its next */
   size_t across;   /* scales in a row of them */
   int is_swizzled; /* scales lie as mpnum_scale_place has it */
   int is_turned;   /* scale (r, c) lies at row c */
@@ -194,12 +242,25 @@ typedef struct mpnum_quantize_side_ {
 typedef struct mpnum_quantize_job_ {
   mpnum_quantize_side_ rows, columns; /* where `what` has them */
   size_t height, width, ld;           /* of the matrix, in elements */
+  size_t step;                        /* elements from a vector of a thread to its next */
   mpnum_block_rule_ rule;
   const float *scale; /* of a tensor, in device memory */
   uint64_t seed, offset;
-  int what, is_aligned;  /* src may be read by vectors */
-  unsigned shift, tiles; /* vectors in a row of a tile as a power of two; tiles across */
+  int what;
+  unsigned shift; /* vectors in a row of a tile as a power of two */
+  /* Tiles that are all in the matrix; none where vectors are not aligned. */
+  unsigned whole_across, whole_down;
 } mpnum_quantize_job_;
+
+/* The number, from the top, of a block's tile, in a grid of mpnum_tile_grid_, the last of
+ * which may be past the end. */
+static __device__ __forceinline__ unsigned mpnum_tile_down_() {
+  return blockIdx.y + blockIdx.z * gridDim.y;
+}
+static __device__ __forceinline__ bool
+mpnum_is_whole_tile_(const mpnum_quantize_job_ &job) {
+  return blockIdx.x < job.whole_across && mpnum_tile_down_() < job.whole_down;
+}
 
 /* Words index to index + N - 1 of a seed, N a multiple of 4. */
 template <unsigned N>
@@ -224,6 +285,27 @@ mpnum_quantize_words_(uint32_t (&words)[N], uint64_t seed, uint64_t index) {
   }
 }
 
+/* Tiles of the kernels that go by rows: 4 vectors of each of 256 threads, which are 1 <<
+ * job.shift across. */
+enum { MPNUM_TILE_VECTORS_ = 4, MPNUM_TILE_LOG2_VECTORS_ = 10 };
+
+/* The row of a vector and its number in that: of the first one of a thread, or of number
+ * `index` from there. */
+struct mpnum_tile_place_ {
+  size_t row, vector;
+  __device__ __forceinline__ explicit mpnum_tile_place_(const mpnum_quantize_job_ &job)
+      : row((static_cast<size_t>(mpnum_tile_down_())
+             << (MPNUM_TILE_LOG2_VECTORS_ - job.shift)) +
+            (threadIdx.x >> job.shift)),
+        vector((static_cast<size_t>(blockIdx.x) << job.shift) +
+               (threadIdx.x & ((1u << job.shift) - 1))) {}
+  __device__ __forceinline__ mpnum_tile_place_(const mpnum_quantize_job_ &job,
+                                               size_t first_row, size_t first_vector,
+                                               unsigned index)
+      : row(first_row + (index * MPNUM_LAUNCH_THREADS_ >> job.shift)),
+        vector(first_vector + (index * MPNUM_LAUNCH_THREADS_ & ((1u << job.shift) - 1))) {
+  }
+};
 /* Where the scale of block (row, block) is. */
 static __device__ __forceinline__ size_t mpnum_scale_index_(
     const mpnum_quantize_side_ &side, bool is_turned, size_t row, size_t block) {
@@ -276,16 +358,57 @@ static __device__ __forceinline__ uint32_t mpnum_lanes_max_(uint32_t word) {
 }
 template <class T, unsigned N>
 static __device__ __forceinline__ uint32_t
-mpnum_magnitude_of_(const mpnum_lanes<T, N> &in) {
-  uint32_t amax = 0;
+mpnum_folded_magnitude_of_(const mpnum_lanes<T, N> &in) {
+  enum { count = sizeof in / 4 };
+  uint32_t words[count], most = 0;
+  memcpy(words, &in, sizeof words);
   MPNUM_UNROLL_
-  for (unsigned j = 0; j < N; ++j) {
-    const uint32_t word =
-        mpnum_bits_of_scalar_(mpnum::element_of_(in.at[j])) & 0x7fffffffu;
-    amax = word > amax ? word : amax;
-  }
-  return amax;
+  for (unsigned j = 0; j < count; ++j)
+    most = mpnum::magnitudes_<T>::larger(most, words[j]);
+  return mpnum::magnitudes_<T>::folded(most);
 }
+template <class T, unsigned N>
+static __device__ __forceinline__ uint32_t
+mpnum_magnitude_of_(const mpnum_lanes<T, N> &in) {
+  return mpnum::magnitudes_<T>::bits(mpnum_folded_magnitude_of_(in));
+}
+
+/* Blocks that neighbouring lanes share, `count` by each thread: of which of them a lane
+ * has the scale. So that each is made once, or by few. */
+template <unsigned lanes, unsigned count> struct mpnum_shared_blocks_ {
+  static constexpr unsigned kept = count > lanes ? count / lanes : 1;
+  static constexpr unsigned holders = lanes > count ? lanes / count : 1;
+  /* The block of which this lane has the first one of its scales; others follow. */
+  static __device__ __forceinline__ unsigned first() {
+    return threadIdx.x % lanes / holders * kept;
+  }
+  /* Whether no lane before it has the same. */
+  static __device__ __forceinline__ bool is_first() { return threadIdx.x % holders == 0; }
+  /* words[0] to words[kept - 1] become the largest of their blocks. */
+  static __device__ __forceinline__ void largest(uint32_t (&words)[count]) {
+    unsigned left = count;
+    MPNUM_UNROLL_
+    for (unsigned step = lanes / 2; step > 0; step /= 2) {
+      const bool is_upper = (threadIdx.x & step) != 0;
+      const unsigned half = left / 2;
+      left = half > 0 ? half : 1;
+      MPNUM_UNROLL_
+      for (unsigned i = 0; i < left; ++i) {
+        const uint32_t kept_word = is_upper ? words[i + half] : words[i];
+        const uint32_t given = is_upper ? words[i] : words[i + half];
+        const uint32_t other =
+            __shfl_xor_sync(0xffffffffu, given, static_cast<int>(step));
+        words[i] = other > kept_word ? other : kept_word;
+      }
+    }
+  }
+  /* A word of block i, which is a constant, for all lanes that share it. */
+  static __device__ __forceinline__ uint32_t from_holder(const uint32_t (&words)[kept],
+                                                         unsigned i) {
+    return __shfl_sync(0xffffffffu, words[i % kept], static_cast<int>(i / kept * holders),
+                       static_cast<int>(lanes));
+  }
+};
 
 /* Codes of N elements in order, of fours. */
 template <class Blocks, unsigned N> struct mpnum_block_words_ {
@@ -305,20 +428,21 @@ template <class Blocks, unsigned N> struct mpnum_block_words_ {
   }
 };
 
-/* N neighbours times their factor, as codes. */
-template <class Blocks, class T, unsigned N>
+/* N neighbours times their factor, as codes; a factor of 0, if it may be one, makes them
+ * 0. */
+template <class Blocks, bool may_be_zero = true, class T, unsigned N>
 static __device__ __forceinline__ mpnum_block_words_<Blocks, N>
 mpnum_quantize_lanes_(const mpnum_lanes<T, N> &in, float factor,
                       const uint32_t (&random)[N]) {
   mpnum_block_words_<Blocks, N> out;
-  const bool is_zero = mpnum_bits_of_scalar_(factor) == 0;
+  const bool is_zero = may_be_zero && mpnum_bits_of_scalar_(factor) == 0;
   MPNUM_UNROLL_
   for (unsigned j = 0; j < N; j += 4) {
     float y[4];
     const uint32_t words[4] = {random[j], random[j + 1], random[j + 2], random[j + 3]};
     MPNUM_UNROLL_
     for (unsigned k = 0; k < 4; ++k)
-      y[k] = mpnum::block_scaled_<Blocks>(mpnum::element_of_(in.at[j + k]), factor);
+      y[k] = mpnum::block_scaled_<Blocks>(mpnum::element_at_(in, j + k), factor);
     const uint32_t word = mpnum::block_codes_<Blocks>(y, words);
     out.put(j / 4, is_zero ? 0 : word);
   }
@@ -355,23 +479,33 @@ mpnum_load_of_matrix_(const T *at, const mpnum_quantize_job_ &job, size_t row,
   return lanes();
 }
 
-/* Quantises N neighbours of a row of blocks, by all lanes of a warp, edge / N of which
- * share a block. dst: where their codes are to be. */
-template <class Blocks, class T, unsigned N>
-static __device__ __forceinline__ void
-mpnum_quantize_row_(uint8_t *dst, const mpnum_quantize_job_ &job,
-                    const mpnum_block_rule_ &rule, const mpnum_lanes<T, N> &in,
-                    size_t row, size_t column, const uint32_t (&random)[N],
-                    bool is_whole) {
-  const bool is_first = threadIdx.x % (Blocks::edge / N) == 0; /* as columns are */
-  const uint32_t amax = mpnum_quantize_amax_<Blocks>(
-      rule, mpnum_lanes_max_<Blocks::edge / N>(mpnum_magnitude_of_(in)));
-  const mpnum_block_scale_scalar_ scale = mpnum::block_scale_<Blocks>(rule, amax);
-  mpnum_store_codes_<Blocks, N>(dst, row, column, job.height, job.width, is_whole,
-                                mpnum_quantize_lanes_<Blocks>(in, scale.factor, random));
-  if (is_first && (is_whole || (row < job.height && column < job.width)))
-    mpnum_put_scale_<Blocks, false>(job.rows, row, column / Blocks::edge, scale.code);
-}
+/* Scales of `count` blocks by row, of each of which a thread has N neighbours. codes and
+ * factors are of the blocks of which it has the scale. Called by all lanes of a warp. */
+template <class Blocks, unsigned N, unsigned count> struct mpnum_row_scales_ {
+  typedef mpnum_shared_blocks_<Blocks::edge / N, count> shared;
+  uint32_t codes[shared::kept], factors[shared::kept];
+
+  template <class T>
+  __device__ __forceinline__ void find(const mpnum_block_rule_ &rule,
+                                       const mpnum_lanes<T, N> (&in)[count]) {
+    uint32_t amax[count];
+    MPNUM_UNROLL_
+    for (unsigned v = 0; v < count; ++v)
+      amax[v] = mpnum_folded_magnitude_of_(in[v]);
+    shared::largest(amax);
+    MPNUM_UNROLL_
+    for (unsigned i = 0; i < shared::kept; ++i) {
+      const mpnum_block_scale_scalar_ scale = mpnum::block_scale_<Blocks>(
+          rule, mpnum_quantize_amax_<Blocks>(rule, mpnum::magnitudes_<T>::bits(amax[i])));
+      codes[i] = scale.code;
+      factors[i] = mpnum_bits_of_scalar_(scale.factor);
+    }
+  }
+  /* Of block v, by which its elements are multiplied or divided. */
+  __device__ __forceinline__ float factor(unsigned v) const {
+    return mpnum_f32_of_scalar_(shared::from_holder(factors, v));
+  }
+};
 
 /* --- Tiles --- */
 
@@ -422,6 +556,12 @@ mpnum_store_turned_(uint8_t *dst, size_t pitch, const uint8_t *turned, unsigned 
 
 #if !MPNUM_HAS_NVRTC
 
+/* Tiles side by side, in rows one below the other. */
+static inline dim3 mpnum_tile_grid_(size_t across, size_t down) {
+  const size_t z = (down - 1) / 65535 + 1, y = (down - 1) / z + 1;
+  return dim3(static_cast<unsigned>(across), static_cast<unsigned>(y),
+              static_cast<unsigned>(z));
+}
 /* Whether elements may be moved by vectors of so many bytes. */
 static inline int mpnum_launch_aligned_(const void *x, size_t pitch, size_t bytes) {
   return (reinterpret_cast<size_t>(x) | pitch) % bytes == 0;

@@ -27,7 +27,8 @@ enum : unsigned {
   row_lanes_ = 64,
   row_tile_ = 2048,
   row_warps_ = 16,
-  row_kept_ = 12288 /* floats that every GPU has room for without being asked */
+  row_scratch_ = 1024, /* bytes of shared memory at most that kernels have anyway */
+  row_kept_ = (49152 - row_scratch_) / 4 /* floats beside it, without asking any GPU */
 };
 
 /* A block's shape: threads of a row, rows, and floats kept of each, 0 where a row is read
@@ -35,9 +36,10 @@ enum : unsigned {
 struct row_shape_ {
   unsigned threads, rows, kept;
 };
-/* For planes floats of each element. */
-MPNUM_INLINE row_shape_ row_shape_of_(unsigned columns, unsigned planes) {
-  const unsigned most = row_kept_ / planes;
+/* For planes floats of each element, where a block has room for so many; row_kept_ at
+ * least. */
+MPNUM_INLINE row_shape_ row_shape_of_(unsigned columns, unsigned planes, unsigned room) {
+  const unsigned most = room / planes / 2 * 2;
   const unsigned pitch = columns <= most ? (columns + 1) / 2 * 2 * planes : 0;
   row_shape_ shape = {32, 1, pitch};
   if (columns <= row_lanes_) {
@@ -69,6 +71,48 @@ template <class T> struct row_element_ {
 template <> struct row_element_<float> {
   MPNUM_INLINE float in(float x) { return x; }
   MPNUM_INLINE float out(float x) { return x; }
+};
+
+/* Floats of which a NaN may be any, as where one makes the whole row NaN. */
+template <class T> struct row_any_nan_ : row_element_<T> {};
+template <> struct row_any_nan_<mpnum_f16> {
+  MPNUM_INLINE float in(mpnum_f16 x) {
+#if MPNUM_HAS_HW_F16
+    return mpnum_cvt_f16_to_f32_any_nan_(x.bits);
+#else
+    return to_float(x);
+#endif
+  }
+};
+template <> struct row_any_nan_<mpnum_bf16> {
+  MPNUM_INLINE float in(mpnum_bf16 x) {
+    return mpnum_from_bits_f32(static_cast<uint32_t>(x.bits) << 16);
+  }
+};
+
+/* Two neighbours as codes; of 16 bits by one instruction where there is one. */
+template <class T> struct row_codes_ {
+  MPNUM_INLINE mpnum_lanes<T, 2> of(pair_ y) {
+    const mpnum_lanes<T, 2> codes = {
+        {row_element_<T>::out(y.at[0]), row_element_<T>::out(y.at[1])}};
+    return codes;
+  }
+};
+template <> struct row_codes_<mpnum_f16> {
+  MPNUM_INLINE mpnum_lanes<mpnum_f16, 2> of(pair_ y) {
+    const mpnum_f16x2 both = mpnum_f32_to_f16_x2(y.at[0], y.at[1]);
+    const mpnum_lanes<mpnum_f16, 2> codes = {
+        {mpnum_unpack_f16_x2(both, 0), mpnum_unpack_f16_x2(both, 1)}};
+    return codes;
+  }
+};
+template <> struct row_codes_<mpnum_bf16> {
+  MPNUM_INLINE mpnum_lanes<mpnum_bf16, 2> of(pair_ y) {
+    const mpnum_bf16x2 both = mpnum_f32_to_bf16_x2(y.at[0], y.at[1]);
+    const mpnum_lanes<mpnum_bf16, 2> codes = {
+        {mpnum_unpack_bf16_x2(both, 0), mpnum_unpack_bf16_x2(both, 1)}};
+    return codes;
+  }
 };
 
 /* What this thread has of a row; past the last row one without elements. */
@@ -107,29 +151,67 @@ static __device__ __forceinline__ bool row_is_first_(const row_place_ &place) {
   return place.exists && threadIdx.x == 0;
 }
 
-static __device__ __forceinline__ pair_ row_kept_pair_(const float *kept, unsigned i) {
+static __device__ __forceinline__ pair_ row_kept_pair_(const float *kept, size_t i) {
   return *reinterpret_cast<const pair_ *>(kept + i);
 }
-static __device__ __forceinline__ void row_keep_pair_(float *kept, unsigned i, pair_ x) {
+static __device__ __forceinline__ void row_keep_pair_(float *kept, size_t i, pair_ x) {
   *reinterpret_cast<pair_ *>(kept + i) = x;
 }
 
+/* What loads and visits are told of a pair: it may end a row, lie at any address and be
+ * masked; or is whole and aligned, so that it takes no tests; or was kept besides. */
+struct row_any_ {
+  static constexpr bool is_whole = false, is_kept = false;
+};
+struct row_whole_pair_ {
+  static constexpr bool is_whole = true, is_kept = false;
+};
+struct row_whole_kept_ {
+  static constexpr bool is_whole = true, is_kept = true;
+};
+template <class T> MPNUM_INLINE int row_is_aligned_(const T *row) {
+  return reinterpret_cast<size_t>(row) % (2 * sizeof(T)) == 0;
+}
+
+/* Gives visit pairs of this thread from i on that are whole, batch at a time. */
+template <unsigned batch, class Part, class Load, class Visit>
+static __device__ __forceinline__ unsigned
+row_each_whole_(unsigned from, unsigned end, const Load &load, Visit &visit) {
+  size_t i = from; /* so that addresses are one and constants */
+  for (; i + (batch - 1) * row_lanes_ + 2 <= end; i += batch * row_lanes_) {
+    typename Load::result x[batch];
+    MPNUM_UNROLL_
+    for (unsigned b = 0; b < batch; ++b)
+      x[b] = load(i + b * row_lanes_, Part());
+    MPNUM_UNROLL_
+    for (unsigned b = 0; b < batch; ++b)
+      visit(i + b * row_lanes_, x[b], Part());
+  }
+  return static_cast<unsigned>(i);
+}
 /* Gives visit the pairs of this thread in a tile of a row of count elements, as load
- * makes them, batch at a time. */
+ * makes them, batch at a time; whole ones as such where both take them. */
 template <unsigned batch, class Load, class Visit>
 static __device__ __forceinline__ void row_each_(const row_place_ &place, unsigned tile,
                                                  unsigned count, const Load &load,
                                                  Visit &visit) {
   const unsigned first = tile * row_tile_;
   const unsigned end = count - first < row_tile_ ? count : first + row_tile_;
-  for (unsigned i = first + 2 * place.lane; i < end; i += batch * row_lanes_) {
+  unsigned i = first + 2 * place.lane;
+  if (visit.takes_whole()) {
+    if (load.is_kept())
+      i = row_each_whole_<batch, row_whole_kept_>(i, end, load, visit);
+    else if (load.takes_whole())
+      i = row_each_whole_<batch, row_whole_pair_>(i, end, load, visit);
+  }
+  for (; i < end; i += batch * row_lanes_) {
     typename Load::result x[batch];
     MPNUM_UNROLL_
     for (unsigned b = 0; b < batch; ++b)
-      if (i + b * row_lanes_ < end) x[b] = load(i + b * row_lanes_);
+      if (i + b * row_lanes_ < end) x[b] = load(i + b * row_lanes_, row_any_());
     MPNUM_UNROLL_
     for (unsigned b = 0; b < batch; ++b)
-      if (i + b * row_lanes_ < end) visit(i + b * row_lanes_, x[b]);
+      if (i + b * row_lanes_ < end) visit(i + b * row_lanes_, x[b], row_any_());
   }
 }
 template <unsigned batch, class Load, class Visit>
@@ -203,35 +285,71 @@ static __device__ __forceinline__ double row_sum_(const row_place_ &place, unsig
 }
 
 /* Two neighbours to a row of T, from i on. */
-template <class T>
-static __device__ __forceinline__ void row_store_(T *dst, unsigned i, unsigned columns,
-                                                  pair_ y) {
-  mpnum_lanes<T, 2> codes;
-  codes.at[0] = row_element_<T>::out(y.at[0]);
-  codes.at[1] = row_element_<T>::out(y.at[1]);
-  mpnum_store(dst + i, codes, columns - i);
+template <class T, class Part>
+static __device__ __forceinline__ void row_store_(T *dst, size_t i, unsigned columns,
+                                                  pair_ y, Part) {
+  const mpnum_lanes<T, 2> codes = row_codes_<T>::of(y);
+  if (Part::is_whole)
+    *reinterpret_cast<mpnum_lanes<T, 2> *>(dst + i) = codes;
+  else
+    mpnum_store(dst + i, codes, columns - i);
 }
-template <class T>
-static __device__ __forceinline__ pair_ row_load_(const T *src, unsigned i,
-                                                  unsigned columns) {
-  const mpnum_lanes<T, 2> codes = mpnum_load<2>(src + i, columns - i);
-  const pair_ x = {{row_element_<T>::in(codes.at[0]), row_element_<T>::in(codes.at[1])}};
+template <class Element, class T, class Part>
+static __device__ __forceinline__ pair_ row_load_as_(const T *src, size_t i,
+                                                     unsigned columns, Part) {
+  const mpnum_lanes<T, 2> codes =
+      Part::is_whole ? *reinterpret_cast<const mpnum_lanes<T, 2> *>(src + i)
+                     : mpnum_load<2>(src + i, columns - i);
+  const pair_ x = {{Element::in(codes.at[0]), Element::in(codes.at[1])}};
   return x;
+}
+template <class T, class Part>
+static __device__ __forceinline__ pair_ row_load_(const T *src, size_t i,
+                                                  unsigned columns, Part part) {
+  return row_load_as_<row_element_<T>>(src, i, columns, part);
 }
 
 } // namespace mpnum
 
 #if !MPNUM_HAS_NVRTC
 
-/* A launch over rows, one at least. */
-template <class... Parameters>
-static inline cudaError_t
-mpnum_launch_rows_(void (*kernel)(Parameters...), const mpnum::row_shape_ &shape,
-                   size_t rows, cudaStream_t stream,
-                   typename mpnum_same_<Parameters>::type... arguments) {
+/* How blocks share rows. Longer ones have the shared memory for which the current device
+ * has to be asked, if they fit; it is allowed to the kernel as a whole, so that launches
+ * of other threads never find less. Neither waits, and both may be captured. */
+static inline cudaError_t mpnum_row_shape_(mpnum::row_shape_ *shape, const void *kernel,
+                                           unsigned columns, unsigned planes) {
+  const unsigned usual = mpnum::row_kept_;
+  unsigned room = usual;
+  int device = 0, bytes = 0;
+  cudaError_t error = cudaSuccess;
+  *shape = mpnum::row_shape_of_(columns, planes, room);
+  if (shape->kept || columns == 0) return error;
+  error = cudaGetDevice(&device);
+  if (error == cudaSuccess)
+    error =
+        cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  if (error != cudaSuccess) return error;
+  bytes -= static_cast<int>(mpnum::row_scratch_);
+  if (bytes > 0) room = static_cast<unsigned>(bytes) / 4; /* floats */
+  if (room <= usual) return error;
+  *shape = mpnum::row_shape_of_(columns, planes, room);
+  return shape->kept ? cudaFuncSetAttribute(
+                           kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)
+                     : error;
+}
+/* A launch over the rows of a job, one at least, which from, its source, says; planes
+ * floats of each element are kept. */
+template <class Job, class From>
+static inline cudaError_t mpnum_launch_rows_(void (*kernel)(Job), Job &job, From &from,
+                                             unsigned planes, cudaStream_t stream) {
   const size_t limit = 0x7fffffff; /* blocks of a grid */
-  const size_t blocks = (rows - 1) / shape.rows + 1;
-  void *pointers[] = {&arguments...};
+  mpnum::row_shape_ shape;
+  const cudaError_t error = mpnum_row_shape_(
+      &shape, reinterpret_cast<const void *>(kernel), from.columns, planes);
+  const size_t blocks = (from.rows - 1) / shape.rows + 1;
+  void *pointers[] = {&job};
+  if (error != cudaSuccess) return error;
+  from.kept = shape.kept;
   return cudaLaunchKernel(
       kernel, dim3(static_cast<unsigned>(blocks < limit ? blocks : limit)),
       dim3(shape.threads, shape.rows), pointers,

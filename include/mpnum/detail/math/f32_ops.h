@@ -106,19 +106,27 @@ MPNUM_REAL_ int mpnumv_not_below(float x, uint32_t low) {
   return mpnumv_bits_of(x) <= low;
 }
 
-/* A float, but at least low, which is negative, and at most high, which is positive; one
- * of these where it is NaN, but NaN where MPNUM_CLAMPS_NAN_ is 1. */
+/* A float, but at least low, which is negative, or at most high, which is positive; any
+ * where it is NaN, but NaN where MPNUM_CLAMPS_NAN_ is 1. */
 #define MPNUM_CLAMPS_NAN_ (MPNUM_DEVICE_ARCH_ >= 800)
-MPNUM_REAL_ float mpnumv_clamped(float x, uint32_t low, uint32_t high) {
+MPNUM_REAL_ float mpnumv_clamped_below(float x, uint32_t low) {
 #if MPNUM_CLAMPS_NAN_
-  float below, clamped;
-  asm("min.NaN.f32 %0, %1, %2;" : "=f"(below) : "f"(x), "f"(mpnumv_constant(high)));
-  asm("max.NaN.f32 %0, %1, %2;" : "=f"(clamped) : "f"(below), "f"(mpnumv_constant(low)));
-  return clamped;
+  float y;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(x), "f"(mpnumv_constant(low)));
+  return y;
 #else
   const uint32_t bits = mpnumv_bits_of(x);
-  const uint32_t below = (int32_t)bits < (int32_t)high ? bits : high;
-  return mpnumv_f32_of(below < low ? below : low);
+  return mpnumv_f32_of(bits < low ? bits : low);
+#endif
+}
+MPNUM_REAL_ float mpnumv_clamped_above(float x, uint32_t high) {
+#if MPNUM_CLAMPS_NAN_
+  float y;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(x), "f"(mpnumv_constant(high)));
+  return y;
+#else
+  const uint32_t bits = mpnumv_bits_of(x);
+  return mpnumv_f32_of((int32_t)bits < (int32_t)high ? bits : high);
 #endif
 }
 
@@ -273,11 +281,17 @@ MPNUM_ALSO_(bits_of, uint32_t, float)
 MPNUM_ALSO_(splat, uint32_t, uint32_t)
 # undef MPNUM_ALSO_
 # undef MPNUM_ALSO_TWO_
-MPNUM_REAL_ float mpnum_clamped_fused_(float x, uint32_t low, uint32_t high) {
-  return mpnum_clamped_scalar_(x, low, high);
+MPNUM_REAL_ float mpnum_clamped_below_fused_(float x, uint32_t limit) {
+  return mpnum_clamped_below_scalar_(x, limit);
 }
-MPNUM_REAL_ float mpnum_clamped_emulated_(float x, uint32_t low, uint32_t high) {
-  return mpnum_clamped_scalar_(x, low, high);
+MPNUM_REAL_ float mpnum_clamped_below_emulated_(float x, uint32_t limit) {
+  return mpnum_clamped_below_scalar_(x, limit);
+}
+MPNUM_REAL_ float mpnum_clamped_above_fused_(float x, uint32_t limit) {
+  return mpnum_clamped_above_scalar_(x, limit);
+}
+MPNUM_REAL_ float mpnum_clamped_above_emulated_(float x, uint32_t limit) {
+  return mpnum_clamped_above_scalar_(x, limit);
 }
 MPNUM_REAL_ int mpnum_not_below_fused_(float x, uint32_t low) {
   return mpnum_not_below_scalar_(x, low);

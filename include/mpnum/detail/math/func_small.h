@@ -252,9 +252,6 @@ MPNUM_REAL_ float mpnum_saturated_(float y) {
 
 /* --- two arguments --- */
 
-MPNUM_MATH_ int mpnum_takes_two_(mpnum_function_ function) {
-  return function >= MPNUM_FUNCTION_LOGADDEXP_;
-}
 MPNUM_REAL_ float mpnum_float_of_two_(mpnum_function_ function, float a, float b) {
 #define MPNUM_ROW_(name, NAME) \
 case MPNUM_FUNCTION_##NAME##_: return mpnum_##name##_scalar_(a, b);
@@ -289,19 +286,31 @@ MPNUM_REAL_ int mpnum_is_special_(mpnum_function_ function, uint32_t x) {
   return magnitude >= 0x7f800000u ||
          (magnitude == 0 && function != MPNUM_FUNCTION_LOGADDEXP_);
 }
-/* Of swiglu and geglu: above this bits of a float have a gate that is nearly closed, so
- * that the factor may be subnormal and the product is not precise. */
-MPNUM_REAL_ uint32_t mpnum_open_gate_(mpnum_function_ function) {
-  return function == MPNUM_FUNCTION_SWIGLU_  ? 0xc2a00000u /* -80 */
-         : function == MPNUM_FUNCTION_GEGLU_ ? 0xc1480000u /* -12.5 */
-                                             : 0xffffffffu;
+/* Of swiglu and geglu: above these bits of a float a gate is nearly closed, so that the
+ * factor may be subnormal and the product is not precise; from the others on it makes
+ * zeros of all floats. */
+typedef struct mpnum_closing_gate_ {
+  uint32_t from, to;
+} mpnum_closing_gate_;
+MPNUM_REAL_ mpnum_closing_gate_ mpnum_closing_gate_of_(mpnum_function_ function) {
+  const mpnum_closing_gate_ silu = {0xc2a00000u, 0xc33e0000u}; /* -80, -190 */
+  const mpnum_closing_gate_ gelu = {0xc1480000u, 0xc1980000u}; /* -12.5, -19 */
+  const mpnum_closing_gate_ none = {0xffffffffu, 0xffffffffu};
+  return function == MPNUM_FUNCTION_SWIGLU_  ? silu
+         : function == MPNUM_FUNCTION_GEGLU_ ? gelu
+                                             : none;
+}
+MPNUM_REAL_ int mpnum_is_gated_(mpnum_function_ function) {
+  return function == MPNUM_FUNCTION_SWIGLU_ || function == MPNUM_FUNCTION_GEGLU_;
 }
 /* Ulps that the float y may be off, with room for directed rounding; 2^23 where the two
- * parts of a sum may cancel, and where a factor may be subnormal. */
-MPNUM_REAL_ uint32_t mpnum_ulps_of_two_(mpnum_function_ function, uint32_t a,
-                                        uint32_t y) {
-  const uint32_t gate = mpnum_open_gate_(function);
-  if (gate != 0xffffffffu && (a > gate || (a & 0x7fffffffu) < 0x03800000u /* 2^-120 */))
+ * parts of a sum may cancel, and where a factor may be subnormal, which makes a zero of
+ * any f16. */
+MPNUM_REAL_ uint32_t mpnum_ulps_of_two_(mpnum_format format, mpnum_function_ function,
+                                        uint32_t a, uint32_t y) {
+  if (mpnum_is_gated_(function) && format.bias == 127 &&
+      (a > mpnum_closing_gate_of_(function).from ||
+       (a & 0x7fffffffu) < 0x03800000u /* 2^-120 */))
     return 0x00800000u;
   if (function == MPNUM_FUNCTION_LOGADDEXP_)
     return (y & 0x7fffffffu) < 0x3d800000u /* 2^-4 */ ? 0x00800000u : 64;
@@ -326,7 +335,7 @@ MPNUM_REAL_ uint32_t mpnum_beside_special_(uint32_t x, uint32_t other) {
 MPNUM_REAL_ uint32_t mpnum_function_code_of_two_(mpnum_format format,
                                                  mpnum_function_ function, uint32_t a,
                                                  uint32_t b, mpnum_overflow overflow) {
-  const int is_gated = mpnum_open_gate_(function) != 0xffffffffu;
+  const int is_gated = mpnum_is_gated_(function);
   const uint32_t first = is_gated ? mpnum_beside_special_(a, b) : a;
   const uint32_t second = is_gated ? mpnum_beside_special_(b, a) : b;
   const uint32_t y = mpnum_bits_f32(mpnum_float_of_two_(
@@ -336,7 +345,8 @@ MPNUM_REAL_ uint32_t mpnum_function_code_of_two_(mpnum_format format,
       (y & 0x7fffffffu) > 0x7f800000u)
     return mpnum_nearest_code_(format, y, overflow);
   if (!mpnum_may_vanish_(format, a, y) && !mpnum_may_vanish_(format, b, y) &&
-      mpnum_is_decided_(format, y, mpnum_ulps_of_two_(function, a, y), overflow, &code))
+      mpnum_is_decided_(format, y, mpnum_ulps_of_two_(format, function, a, y), overflow,
+                        &code))
     return code;
   return mpnum_wide_code_of_two_(format, function, a, b, overflow);
 }

@@ -125,9 +125,20 @@ MPNUM_AVX2_ mpnumv_vector mpnumv_fma(mpnumv_vector a, mpnumv_vector b, mpnumv_ve
   return (mpnumv_vector)x;
 }
 # undef MPNUM_OR_MEMORY_
-MPNUM_AVX2_ mpnumv_vector mpnumv_clamped(mpnumv_vector x, uint32_t low, uint32_t high) {
-  const __m256i below = _mm256_min_epi32((__m256i)x, (__m256i)mpnumv_splat(high));
-  return (mpnumv_vector)_mm256_min_epu32(below, (__m256i)mpnumv_splat(low));
+MPNUM_AVX2_ mpnumv_vector mpnumv_clamped_below(mpnumv_vector x, uint32_t low) {
+  return (mpnumv_vector)_mm256_min_epu32((__m256i)x, (__m256i)mpnumv_splat(low));
+}
+MPNUM_AVX2_ mpnumv_vector mpnumv_clamped_above(mpnumv_vector x, uint32_t high) {
+  return (mpnumv_vector)_mm256_min_epi32((__m256i)x, (__m256i)mpnumv_splat(high));
+}
+MPNUM_AVX2_ mpnumv_vector mpnumv_clamped_or_nan(mpnumv_vector x, uint32_t low,
+                                                uint32_t high) {
+  __m256 y; /* -ffast-math must not see it */
+  __asm__("vminps %2, %1, %0"
+          : "=x"(y)
+          : "x"((__m256)mpnumv_splat(high)), "x"((__m256)x));
+  __asm__("vmaxps %2, %1, %0" : "=x"(y) : "x"((__m256)mpnumv_splat(low)), "x"(y));
+  return (mpnumv_vector)y;
 }
 MPNUM_AVX2_ mpnumv_mask mpnumv_not_below(mpnumv_vector x, uint32_t low) {
   __m256 mask; /* -ffast-math must not see it */
@@ -474,6 +485,14 @@ MPNUM_AVX2_ mpnumv_f64 mpnumv_load_f64(const uint8_t *src) {
   return _mm256_cvtps_pd((__m128)_mm_loadu_si128((const __m128i *)(const void *)src));
 }
 
+MPNUM_AVX2_ mpnumv_f64 mpnumv_load_sums(const double *src) {
+  mpnumv_f64 x;
+  MPNUM_MEMCPY_(&x, src, sizeof x);
+  return x;
+}
+MPNUM_AVX2_ void mpnumv_store_sums(double *dst, mpnumv_f64 x) {
+  MPNUM_MEMCPY_(dst, &x, sizeof x);
+}
 MPNUM_AVX2_ mpnumv_f64 mpnumv_add_f64(mpnumv_f64 a, mpnumv_f64 b) {
   mpnumv_f64 sum = a + b;
   __asm__("" : "+x"(sum));

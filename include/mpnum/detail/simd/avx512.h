@@ -150,13 +150,25 @@ MPNUM_AVX512_ mpnumv_vector mpnumv_scalef(mpnumv_vector x, mpnumv_vector n) {
   return (mpnumv_vector)_mm512_maskz_scalef_round_ps(
       MPNUM_ALL_, (__m512)x, (__m512)n, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
-/* A float, but at least low, which is negative, and at most high, which is positive; one
- * of these where it is NaN. */
-MPNUM_AVX512_ mpnumv_vector mpnumv_clamped(mpnumv_vector x, uint32_t low, uint32_t high) {
-  const __m512i below =
-      _mm512_maskz_min_epi32(MPNUM_ALL_, (__m512i)x, (__m512i)mpnumv_splat(high));
-  return (mpnumv_vector)_mm512_maskz_min_epu32(MPNUM_ALL_, below,
+/* A float, but at least low, which is negative; any where it is NaN. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_clamped_below(mpnumv_vector x, uint32_t low) {
+  return (mpnumv_vector)_mm512_maskz_min_epu32(MPNUM_ALL_, (__m512i)x,
                                                (__m512i)mpnumv_splat(low));
+}
+/* A float, but at most high, which is positive; any where it is NaN. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_clamped_above(mpnumv_vector x, uint32_t high) {
+  return (mpnumv_vector)_mm512_maskz_min_epi32(MPNUM_ALL_, (__m512i)x,
+                                               (__m512i)mpnumv_splat(high));
+}
+/* A float within both, but NaN where it is NaN. (-ffast-math must not see it.) */
+MPNUM_AVX512_ mpnumv_vector mpnumv_clamped_or_nan(mpnumv_vector x, uint32_t low,
+                                                  uint32_t high) {
+  __m512 y;
+  __asm__("vminps %2, %1, %0"
+          : "=v"(y)
+          : "v"((__m512)mpnumv_splat(high)), "v"((__m512)x));
+  __asm__("vmaxps %2, %1, %0" : "=v"(y) : "v"((__m512)mpnumv_splat(low)), "v"(y));
+  return (mpnumv_vector)y;
 }
 /* Floats that are at least low, which is negative; of NaN any answer. */
 MPNUM_AVX512_ mpnumv_mask mpnumv_not_below(mpnumv_vector x, uint32_t low) {
@@ -580,9 +592,9 @@ MPNUM_AVX512_ mpnumv_vector mpnumv_widen_counts(int bits, mpnumv_vector count) {
   return count;
 }
 
-/* Doubles, half as many as there are lanes: in memory; of floats in memory; sums; sum + x
- * * y, where the product is exact, so that one rounding is the same as two. The assembly,
- * which is empty, keeps compilers from adding in another order.
+/* Doubles, half as many as there are lanes: equal ones; of floats in memory; in memory;
+ * sums; sum + x * y, where the product is exact, so that one rounding is the same as two.
+ * The assembly, which is empty, keeps compilers from adding in another order.
  *
  * Here two vectors of 256 bits, as Zen 4 converts to two faster than to one of 512 (111
  * against 60 GB/s). */
@@ -603,6 +615,16 @@ MPNUM_AVX512_ mpnumv_f64 mpnumv_load_f64(const uint8_t *src) {
   x.high =
       _mm256_cvtps_pd((__m128)_mm_loadu_si128((const __m128i *)(const void *)(src + 16)));
   return x;
+}
+MPNUM_AVX512_ mpnumv_f64 mpnumv_load_sums(const double *src) {
+  mpnumv_f64 x; /* no memcpy, which gcc makes of 512 bits by way of the stack */
+  x.low = _mm256_loadu_pd(src);
+  x.high = _mm256_loadu_pd(src + 4);
+  return x;
+}
+MPNUM_AVX512_ void mpnumv_store_sums(double *dst, mpnumv_f64 x) {
+  _mm256_storeu_pd(dst, x.low);
+  _mm256_storeu_pd(dst + 4, x.high);
 }
 MPNUM_AVX512_ mpnumv_f64 mpnumv_add_f64(mpnumv_f64 a, mpnumv_f64 b) {
   a.low += b.low;

@@ -120,9 +120,22 @@ MPNUM_NEON_ mpnumv_vector mpnumv_fma(mpnumv_vector a, mpnumv_vector b, mpnumv_ve
           : "w"((float32x4_t)a), "w"((float32x4_t)b));
   return (mpnumv_vector)x;
 }
-MPNUM_NEON_ mpnumv_vector mpnumv_clamped(mpnumv_vector x, uint32_t low, uint32_t high) {
-  const int32x4_t below = vminq_s32((int32x4_t)x, (int32x4_t)mpnumv_splat(high));
-  return (mpnumv_vector)vminq_u32((uint32x4_t)below, (uint32x4_t)mpnumv_splat(low));
+MPNUM_NEON_ mpnumv_vector mpnumv_clamped_below(mpnumv_vector x, uint32_t low) {
+  return (mpnumv_vector)vminq_u32((uint32x4_t)x, (uint32x4_t)mpnumv_splat(low));
+}
+MPNUM_NEON_ mpnumv_vector mpnumv_clamped_above(mpnumv_vector x, uint32_t high) {
+  return (mpnumv_vector)vminq_s32((int32x4_t)x, (int32x4_t)mpnumv_splat(high));
+}
+MPNUM_NEON_ mpnumv_vector mpnumv_clamped_or_nan(mpnumv_vector x, uint32_t low,
+                                                uint32_t high) {
+  float32x4_t y; /* -ffast-math must not see it */
+  __asm__("fmin %0.4s, %1.4s, %2.4s"
+          : "=w"(y)
+          : "w"((float32x4_t)x), "w"((float32x4_t)mpnumv_splat(high)));
+  __asm__("fmax %0.4s, %1.4s, %2.4s"
+          : "=w"(y)
+          : "w"(y), "w"((float32x4_t)mpnumv_splat(low)));
+  return (mpnumv_vector)y;
 }
 MPNUM_NEON_ mpnumv_mask mpnumv_not_below(mpnumv_vector x, uint32_t low) {
   return vcleq_u32((uint32x4_t)x, vdupq_n_u32(low));
@@ -375,6 +388,14 @@ MPNUM_NEON_ mpnumv_f64 mpnumv_load_f64(const uint8_t *src) {
   return (mpnumv_f64)vcvt_f64_f32((float32x2_t)vld1_u8(src));
 }
 
+MPNUM_NEON_ mpnumv_f64 mpnumv_load_sums(const double *src) {
+  mpnumv_f64 x;
+  MPNUM_MEMCPY_(&x, src, sizeof x);
+  return x;
+}
+MPNUM_NEON_ void mpnumv_store_sums(double *dst, mpnumv_f64 x) {
+  MPNUM_MEMCPY_(dst, &x, sizeof x);
+}
 MPNUM_NEON_ mpnumv_f64 mpnumv_add_f64(mpnumv_f64 a, mpnumv_f64 b) {
   mpnumv_f64 sum = a + b;
   __asm__("" : "+w"(sum));

@@ -340,14 +340,19 @@ MPNUM_HOST void mpnum_row_map_of_(const mpnum_row_steps_ *steps,
     (*steps->map)(map, type, dst, row, n);
   }
 }
-/* Softmax of n elements, 1 to 2048, none of a foreign type, with the bits of these steps.
- * 0, and nothing is written, where one is NaN or the largest one infinite, and where
- * there are no vectors with fma: there e^t takes nearly all the time. */
+/* Softmax of n elements, 1 to 2048, none of a foreign type, with the bits of these steps;
+ * or, where left is not NULL, (x - max) scale as floats, and the sum to left. 0, and
+ * nothing is written, where one is NaN or the largest one infinite, and where there are
+ * no vectors with fma: there e^t takes nearly all the time. */
 MPNUM_HOST int mpnum_row_whole_(const mpnum_row_view_ *row, const mpnum_row_type_ *type,
-                                uint8_t *dst, size_t n, float scale) {
+                                uint8_t *dst, size_t n, float scale, float *left) {
   int is_done = 0;
-  MPNUM_CALL_(row_whole, (&is_done, row, type, dst, n, scale));
+  MPNUM_CALL_(row_whole, (&is_done, row, type, dst, n, scale, left));
   return is_done;
+}
+/* x - less of each float. */
+MPNUM_HOST void mpnum_row_less_(float *x, size_t n, float less) {
+  MPNUM_CALL_(row_less, (x, n, less));
 }
 /* x factor of each float of a tile. */
 MPNUM_HOST void mpnum_row_scaled_(float *x, size_t n, float factor) {

@@ -206,10 +206,19 @@ MPNUM_SSE2_ mpnumv_vector mpnumv_fma_normal(mpnumv_vector a, mpnumv_vector b,
   if (__builtin_expect(_mm_movemask_epi8(one_half), 0)) return mpnumv_fma_by_odd(a, b, c);
   return mpnumv_of_pairs(lower, upper);
 }
-MPNUM_SSE2_ mpnumv_vector mpnumv_clamped(mpnumv_vector x, uint32_t low, uint32_t high) {
-  const mpnumv_vector lowest = mpnumv_splat(low), highest = mpnumv_splat(high);
-  const mpnumv_vector below = mpnumv_select(mpnumv_greater(x, highest), highest, x);
-  return mpnumv_select(mpnumv_less(lowest, below), lowest, below);
+MPNUM_SSE2_ mpnumv_vector mpnumv_clamped_below(mpnumv_vector x, uint32_t low) {
+  return mpnumv_select(mpnumv_less(mpnumv_splat(low), x), mpnumv_splat(low), x);
+}
+MPNUM_SSE2_ mpnumv_vector mpnumv_clamped_above(mpnumv_vector x, uint32_t high) {
+  return mpnumv_select(mpnumv_greater(x, mpnumv_splat(high)), mpnumv_splat(high), x);
+}
+MPNUM_SSE2_ mpnumv_vector mpnumv_clamped_or_nan(mpnumv_vector x, uint32_t low,
+                                                uint32_t high) {
+  __m128 least = (__m128)mpnumv_splat(low); /* -ffast-math must not see it */
+  __m128 most = (__m128)mpnumv_splat(high);
+  __asm__("minps %1, %0" : "+x"(most) : "x"((__m128)x));
+  __asm__("maxps %1, %0" : "+x"(least) : "x"(most));
+  return (mpnumv_vector)least;
 }
 MPNUM_SSE2_ mpnumv_mask mpnumv_not_below(mpnumv_vector x, uint32_t low) {
   __m128 mask = (__m128)mpnumv_splat(low); /* -ffast-math must not see it */
@@ -527,6 +536,14 @@ MPNUM_SSE2_ mpnumv_f64 mpnumv_load_f64(const uint8_t *src) {
   return _mm_cvtps_pd((__m128)_mm_loadl_epi64((const __m128i *)(const void *)src));
 }
 
+MPNUM_SSE2_ mpnumv_f64 mpnumv_load_sums(const double *src) {
+  mpnumv_f64 x;
+  MPNUM_MEMCPY_(&x, src, sizeof x);
+  return x;
+}
+MPNUM_SSE2_ void mpnumv_store_sums(double *dst, mpnumv_f64 x) {
+  MPNUM_MEMCPY_(dst, &x, sizeof x);
+}
 MPNUM_SSE2_ mpnumv_f64 mpnumv_add_f64(mpnumv_f64 a, mpnumv_f64 b) {
   mpnumv_f64 sum = a + b;
   __asm__("" : "+x"(sum));

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of launchers: tables of what is launched, how much that moves and what the host
+ * gives, in files by topic; kernels.cu times and checks them all. */
+#ifndef MPNUM_BENCH_GPU_KERNELS_CUH
+#define MPNUM_BENCH_GPU_KERNELS_CUH
+
+#include "kernels.h"
+#include "measure.cuh"
+#include "parts.h"
+
+/* What an array is: GPU_ARRAY one row, GPU_MATRIX rows of 4096, GPU_ROWS of row.columns,
+ * which are in the name. */
+enum gpu_layout { GPU_ARRAY, GPU_MATRIX, GPU_ROWS };
+
+struct gpu_kernel_row {
+  const char *name; /* without mpnum_launch_, with types */
+  mpnum_type type;  /* of x and y: normal values */
+  gpu_layout layout;
+  size_t columns;
+  gpu_bound bound;
+  double bytes; /* moved for an element of x */
+  cudaError_t (*start)(const gpu_case *c, cudaStream_t stream);
+  gpu_expect *expect;
+  /* What makes x of what it was, in out: codes of values. NULL: x are values. */
+  cudaError_t (*make)(const gpu_case *c, cudaStream_t stream);
+};
+
+struct gpu_kernel_table {
+  const gpu_kernel_row *rows;
+  unsigned count;
+};
+gpu_kernel_table gpu_softmax_kernels();
+gpu_kernel_table gpu_norm_kernels();
+gpu_kernel_table gpu_scaled_kernels();
+gpu_kernel_table gpu_block_kernels();
+
+/* Gradients and scalers, which are lists and structs. */
+bool gpu_measure_grad_kernels(gpu_run *run, const gpu_arrays *arrays);
+
+/* The next row of the results. */
+gpu_kernel *gpu_kernel_add(gpu_run *run, const char *name, gpu_bound bound);
+/* Times what moves so many bytes, beside copies or reads of the arrays. */
+bool gpu_time_kernel(gpu_run *run, const gpu_arrays *arrays, gpu_contender self,
+                     double bytes, gpu_kernel *row);
+/* Counts bytes that differ, in words of 4. */
+void gpu_compare(gpu_match *match, const void *ours, const void *theirs, size_t bytes);
+
+template <class T> const T *gpu_x(const gpu_case *c) {
+  return static_cast<const T *>(c->x);
+}
+template <class T> const T *gpu_y(const gpu_case *c) {
+  return static_cast<const T *>(c->y);
+}
+template <class T> T *gpu_out(const gpu_case *c) { return static_cast<T *>(c->out); }
+static inline size_t gpu_count(const gpu_case *c) { return c->rows * c->columns; }
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* What the rows of launchers share with the host's functions that they are compared with.
+ */
+#ifndef MPNUM_BENCH_GPU_KERNELS_H
+#define MPNUM_BENCH_GPU_KERNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mpnum/blockscale_format.h>
+#include <mpnum/cross_entropy.h>
+#include <mpnum/grad_tensor.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Places in gpu_case.side, in floats. */
+enum {
+  GPU_SCALE,        /* that FP8 codes are made with */
+  GPU_AMAX,         /* results */
+  GPU_SCALE_INV,    /* a result, or what codes are multiplied by */
+  GPU_TENSOR_SCALE, /* NVFP4's S */
+  GPU_COUNTS = 64,  /* a histogram, or what is lost */
+  GPU_LOSSES = 1024 /* of rows */
+};
+
+/* The arrays of one call, all of the device or all of the host: x and y of one type, out
+ * as large as floats of them. Of quantised matrices two lie there, codes from bytes 0
+ * and n on, their scales from 2 n and 3 n on. */
+typedef struct gpu_case {
+  mpnum_type type; /* of x and y */
+  const void *x, *y;
+  void *out;
+  float *side;
+  const float *weight;    /* columns of them */
+  const int64_t *targets; /* rows of them */
+  void *workspace;        /* not compared */
+  size_t rows, columns;
+} gpu_case;
+
+static inline mpnum_blockscaled gpu_codes(const gpu_case *c, const void *at, int second) {
+  const size_t n = c->rows * c->columns;
+  uint8_t *const base = (uint8_t *)(uintptr_t)at + (second ? n : 0);
+  mpnum_blockscaled made;
+  made.codes = base;
+  made.stride = c->columns;
+  made.scale_inv = base + 2 * n;
+  made.scale_inv_bytes = n;
+  made.is_swizzled = 0;
+  made.scale = 1;
+  return made;
+}
+
+/* Options that some rows are called with. */
+static inline mpnum_softmax_options gpu_causal(void) {
+  mpnum_softmax_options made = mpnum_softmax_default();
+  made.scale = 0.125f;
+  made.first_length = made.length_step = 1;
+  return made;
+}
+static inline mpnum_cross_entropy_options gpu_smoothing(void) {
+  mpnum_cross_entropy_options made = mpnum_cross_entropy_default();
+  made.label_smoothing = 0.1f;
+  made.factor = 0x1p-10f;
+  made.ignore_index = -100;
+  return made;
+}
+enum { GPU_STOCHASTIC_SEED = 5 };
+
+/* The host's results, into out and side. */
+typedef void gpu_expect(const gpu_case *c);
+gpu_expect gpu_expect_softmax, gpu_expect_causal, gpu_expect_log_softmax,
+    gpu_expect_logsumexp, gpu_expect_cross_entropy, gpu_expect_softmax_backward,
+    gpu_expect_log_softmax_backward, gpu_expect_layer_norm, gpu_expect_rms_norm,
+    gpu_expect_layer_norm_codes, gpu_expect_rms_norm_codes,
+    gpu_expect_layer_norm_backward, gpu_expect_rms_norm_backward, gpu_expect_scaled,
+    gpu_expect_current, gpu_expect_transpose, gpu_expect_dequantized, gpu_expect_mx,
+    gpu_expect_mx_both, gpu_expect_mxfp4, gpu_expect_mx_back, gpu_expect_nvfp4,
+    gpu_expect_nvfp4_square, gpu_expect_nvfp4_sr, gpu_expect_nvfp4_back,
+    gpu_expect_nvfp4_scale, gpu_expect_block, gpu_expect_block_square,
+    gpu_expect_block_back, gpu_expect_histogram, gpu_expect_lost,
+    gpu_expect_stochastic_e4m3, gpu_expect_stochastic_bf16;
+
+/* mpnum_grad_multiply by 1/2. */
+void gpu_expect_grad(const mpnum_grad_tensor *tensors, size_t count,
+                     mpnum_grad_findings *findings);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

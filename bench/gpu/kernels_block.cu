@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* Launchers of quantize_blocks.cuh. */
+#include "kernels.cuh"
+
+namespace {
+
+const mpnum_blockscale_rule rule = MPNUM_BLOCKSCALE_RCEIL;
+const int by_row = MPNUM_QUANTIZE_ROWS, both = by_row | MPNUM_QUANTIZE_COLUMNS;
+
+template <class Code, int what> cudaError_t mx(const gpu_case *c, cudaStream_t stream) {
+  const mpnum_blockscaled first = gpu_codes(c, c->out, 0);
+  const mpnum_blockscaled second = gpu_codes(c, c->out, 1);
+  return mpnum_launch_quantize_mx<Code>(&first, &second, gpu_x<mpnum_bf16>(c), c->rows,
+                                        c->columns, c->columns, rule, what, stream);
+}
+cudaError_t mx_back(const gpu_case *c, cudaStream_t stream) {
+  const mpnum_blockscaled from = gpu_codes(c, c->x, 0);
+  return mpnum_launch_dequantize_mx<mpnum_e4m3>(gpu_out<mpnum_bf16>(c), &from, c->rows,
+                                                c->columns, c->columns, by_row, stream);
+}
+cudaError_t nvfp4_scale(const gpu_case *c, cudaStream_t stream) {
+  return mpnum_launch_nvfp4_scale(c->side + GPU_TENSOR_SCALE, gpu_x<mpnum_bf16>(c),
+                                  c->rows, c->columns, c->columns, stream);
+}
+template <unsigned high> cudaError_t nvfp4(const gpu_case *c, cudaStream_t stream) {
+  const mpnum_blockscaled to = gpu_codes(c, c->out, 0);
+  return mpnum_launch_quantize_nvfp4<high>(&to, nullptr, c->side + GPU_TENSOR_SCALE,
+                                           gpu_x<mpnum_bf16>(c), c->rows, c->columns,
+                                           c->columns, by_row, stream);
+}
+cudaError_t nvfp4_sr(const gpu_case *c, cudaStream_t stream) {
+  const mpnum_blockscaled to = gpu_codes(c, c->out, 0);
+  return mpnum_launch_quantize_nvfp4_sr<1>(
+      &to, nullptr, c->side + GPU_TENSOR_SCALE, gpu_x<mpnum_bf16>(c), c->rows, c->columns,
+      c->columns, by_row, GPU_STOCHASTIC_SEED, 0, stream);
+}
+cudaError_t nvfp4_back(const gpu_case *c, cudaStream_t stream) {
+  const mpnum_blockscaled from = gpu_codes(c, c->x, 0);
+  return mpnum_launch_dequantize_nvfp4<1>(gpu_out<mpnum_bf16>(c), &from,
+                                          c->side + GPU_TENSOR_SCALE, c->rows, c->columns,
+                                          c->columns, by_row, stream);
+}
+template <unsigned high> cudaError_t block(const gpu_case *c, cudaStream_t stream) {
+  const mpnum_blockscaled to = gpu_codes(c, c->out, 0);
+  const mpnum_blockscale_format format = mpnum_blockscale_deepseek(high);
+  return mpnum_launch_quantize_block<mpnum_e4m3, high>(
+      &to, nullptr, gpu_x<mpnum_bf16>(c), c->rows, c->columns, c->columns, format.rule,
+      format.amax_floor, by_row, stream);
+}
+cudaError_t block_back(const gpu_case *c, cudaStream_t stream) {
+  const mpnum_blockscaled from = gpu_codes(c, c->x, 0);
+  return mpnum_launch_dequantize_block<mpnum_e4m3, 1>(
+      gpu_out<mpnum_bf16>(c), &from, c->rows, c->columns, c->columns, by_row, stream);
+}
+
+const mpnum_type bf16 = MPNUM_TYPE_BF16;
+const gpu_bound copy = GPU_BY_COPY, read = GPU_BY_READ;
+const double e8m0 = 1.0 / 32, e4m3 = 1.0 / 16, scale = 4.0 / 128; /* bytes an element */
+
+const gpu_kernel_row rows[] = {
+    {"quantize_mx bf16 to e4m3", bf16, GPU_MATRIX, 0, copy, 3 + e8m0,
+     mx<mpnum_e4m3, by_row>, gpu_expect_mx, nullptr},
+    {"quantize_mx bf16 to e4m3, both", bf16, GPU_MATRIX, 0, copy, 4 + 2 * e8m0,
+     mx<mpnum_e4m3, both>, gpu_expect_mx_both, nullptr},
+    {"quantize_mx bf16 to e2m1", bf16, GPU_MATRIX, 0, copy, 2.5 + e8m0,
+     mx<mpnum_e2m1, by_row>, gpu_expect_mxfp4, nullptr},
+    {"dequantize_mx e4m3 to bf16", bf16, GPU_MATRIX, 0, copy, 3 + e8m0, mx_back,
+     gpu_expect_mx_back, mx<mpnum_e4m3, by_row>},
+    {"nvfp4_scale bf16", bf16, GPU_MATRIX, 0, read, 2, nvfp4_scale,
+     gpu_expect_nvfp4_scale, nullptr},
+    {"quantize_nvfp4 bf16", bf16, GPU_MATRIX, 0, copy, 2.5 + e4m3, nvfp4<1>,
+     gpu_expect_nvfp4, nullptr},
+    {"quantize_nvfp4 bf16, 16x16", bf16, GPU_MATRIX, 0, copy, 2.5 + e4m3 / 16, nvfp4<16>,
+     gpu_expect_nvfp4_square, nullptr},
+    {"quantize_nvfp4_sr bf16", bf16, GPU_MATRIX, 0, copy, 2.5 + e4m3, nvfp4_sr,
+     gpu_expect_nvfp4_sr, nullptr},
+    {"dequantize_nvfp4 to bf16", bf16, GPU_MATRIX, 0, copy, 2.5 + e4m3, nvfp4_back,
+     gpu_expect_nvfp4_back, nvfp4<1>},
+    {"quantize_block bf16 to e4m3, 1x128", bf16, GPU_MATRIX, 0, copy, 3 + scale, block<1>,
+     gpu_expect_block, nullptr},
+    {"quantize_block bf16 to e4m3, 128x128", bf16, GPU_MATRIX, 0, copy, 3 + scale / 128,
+     block<128>, gpu_expect_block_square, nullptr},
+    {"dequantize_block e4m3 to bf16, 1x128", bf16, GPU_MATRIX, 0, copy, 3 + scale,
+     block_back, gpu_expect_block_back, block<1>}};
+
+} // namespace
+
+gpu_kernel_table gpu_block_kernels() {
+  const gpu_kernel_table table = {rows, sizeof rows / sizeof *rows};
+  return table;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Launchers of rows.cuh and loss_rows.cuh. */
+#include "kernels.cuh"
+
+namespace {
+
+template <class T> cudaError_t softmax(const gpu_case *c, cudaStream_t stream) {
+  return mpnum_launch_softmax_rows(gpu_out<T>(c), c->columns, gpu_x<T>(c), c->columns,
+                                   c->rows, c->columns, nullptr, nullptr, stream);
+}
+cudaError_t causal(const gpu_case *c, cudaStream_t stream) {
+  const mpnum_softmax_options options = gpu_causal();
+  return mpnum_launch_softmax_rows(gpu_out<float>(c), c->columns, gpu_x<float>(c),
+                                   c->columns, c->rows, c->columns, &options, nullptr,
+                                   stream);
+}
+template <class T> cudaError_t log_softmax(const gpu_case *c, cudaStream_t stream) {
+  return mpnum_launch_log_softmax_rows(gpu_out<T>(c), c->columns, gpu_x<T>(c), c->columns,
+                                       c->rows, c->columns, nullptr, nullptr, stream);
+}
+template <class T> cudaError_t logsumexp(const gpu_case *c, cudaStream_t stream) {
+  return mpnum_launch_logsumexp_rows(c->side + GPU_LOSSES, gpu_x<T>(c), c->columns,
+                                     c->rows, c->columns, nullptr, nullptr, stream);
+}
+template <class T> cudaError_t cross_entropy(const gpu_case *c, cudaStream_t stream) {
+  const mpnum_cross_entropy_options options = gpu_smoothing();
+  return mpnum_launch_cross_entropy_rows(c->side + GPU_LOSSES, gpu_out<T>(c), c->columns,
+                                         gpu_x<T>(c), c->columns, c->targets, c->rows,
+                                         c->columns, &options, nullptr, stream);
+}
+template <class T> cudaError_t softmax_slope(const gpu_case *c, cudaStream_t stream) {
+  return mpnum_launch_softmax_backward_rows(gpu_out<T>(c), c->columns, gpu_x<T>(c),
+                                            c->columns, gpu_y<T>(c), c->columns, c->rows,
+                                            c->columns, nullptr, stream);
+}
+template <class T> cudaError_t log_softmax_slope(const gpu_case *c, cudaStream_t stream) {
+  return mpnum_launch_log_softmax_backward_rows(gpu_out<T>(c), c->columns, gpu_x<T>(c),
+                                                c->columns, gpu_y<T>(c), c->columns,
+                                                c->rows, c->columns, nullptr, stream);
+}
+
+const mpnum_type f32 = MPNUM_TYPE_F32, f16 = MPNUM_TYPE_F16, bf16 = MPNUM_TYPE_BF16;
+const gpu_bound copy = GPU_BY_COPY, read = GPU_BY_READ;
+
+const gpu_kernel_row rows[] = {
+    {"softmax_rows f32", f32, GPU_ROWS, 1024, copy, 8, softmax<float>, gpu_expect_softmax,
+     nullptr},
+    {"softmax_rows f32", f32, GPU_ROWS, 4096, copy, 8, softmax<float>, gpu_expect_softmax,
+     nullptr},
+    {"softmax_rows f32", f32, GPU_ROWS, 32768, copy, 8, softmax<float>,
+     gpu_expect_softmax, nullptr},
+    {"softmax_rows f32, causal", f32, GPU_ROWS, 4096, copy, 8, causal, gpu_expect_causal,
+     nullptr},
+    {"softmax_rows f16", f16, GPU_ROWS, 1024, copy, 4, softmax<mpnum_f16>,
+     gpu_expect_softmax, nullptr},
+    {"softmax_rows f16", f16, GPU_ROWS, 32768, copy, 4, softmax<mpnum_f16>,
+     gpu_expect_softmax, nullptr},
+    {"log_softmax_rows f32", f32, GPU_ROWS, 4096, copy, 8, log_softmax<float>,
+     gpu_expect_log_softmax, nullptr},
+    {"logsumexp_rows f32", f32, GPU_ROWS, 4096, read, 4, logsumexp<float>,
+     gpu_expect_logsumexp, nullptr},
+    {"cross_entropy_rows f32, gradient", f32, GPU_ROWS, 32768, copy, 8,
+     cross_entropy<float>, gpu_expect_cross_entropy, nullptr},
+    {"cross_entropy_rows bf16, gradient", bf16, GPU_ROWS, 32768, copy, 4,
+     cross_entropy<mpnum_bf16>, gpu_expect_cross_entropy, nullptr},
+    {"softmax_backward_rows f32", f32, GPU_ROWS, 4096, copy, 12, softmax_slope<float>,
+     gpu_expect_softmax_backward, nullptr},
+    {"softmax_backward_rows bf16", bf16, GPU_ROWS, 4096, copy, 6,
+     softmax_slope<mpnum_bf16>, gpu_expect_softmax_backward, nullptr},
+    {"log_softmax_backward_rows f32", f32, GPU_ROWS, 4096, copy, 12,
+     log_softmax_slope<float>, gpu_expect_log_softmax_backward, nullptr}};
+
+} // namespace
+
+gpu_kernel_table gpu_softmax_kernels() {
+  const gpu_kernel_table table = {rows, sizeof rows / sizeof *rows};
+  return table;
+}

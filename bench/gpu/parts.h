@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts that only `--gpu` runs; a program without them has no_kernels.c. */
+#ifndef MPNUM_BENCH_GPU_PARTS_H
+#define MPNUM_BENCH_GPU_PARTS_H
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct gpu_run;
+bool gpu_measure_kernels(struct gpu_run *run);
+bool gpu_measure_sweep(struct gpu_run *run);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""PyTorch's part of `mpnum bench --gpu`: the work of launchers on arrays of the same sizes, timed as
+bench/gpu/measure.cu times, with CUDA events and the L2 cache flushed before each run.
+
+usage: torch_gpu_times.py THREADS DEVICE ROUNDS BYTES FLUSH
+
+BYTES are those of the f32 array, FLUSH those read before each run. Prints JSON: version, and rows by the names of
+`mpnum bench --gpu`, each with what it calls, ms and noise; or missing, the reason why there are none.
+"""
+
+import torch_times
+
+COLUMNS = 4096
+
+
+def gradients(torch, values, count, size):
+    """As many tensors of `size` bytes as there is room for, up to count, and their name."""
+    each = size // 4
+    count = min(count, values.numel() // each)
+    return f"{count} of {size // 1024} KiB", list(values[:count * each].split(each))
+
+
+def passes_of(torch, count):
+    """By name: what is called, and a function of no arguments that does it once."""
+    functional = torch.nn.functional
+    values = torch.randn(count, device="cuda")
+    one, found = torch.ones((), device="cuda"), torch.zeros(1, device="cuda")
+    passes = {}
+
+    def rows(columns, dtype=torch.float32):
+        return values[:count // columns * columns].view(-1, columns).to(dtype)
+
+    def add(name, called, function):
+        passes[name] = called, function
+
+    for number, size in ((1000, 64 << 10), (100000, 1 << 10)):
+        what, tensors = gradients(torch, values, number, size)
+        if tensors and tensors[0].numel():
+            add(f"grad_pass f32 in place, {what}", "_amp_foreach_..._unscale_, _foreach_norm",
+                lambda list_=tensors: (torch._amp_foreach_non_finite_check_and_unscale_(list_, found, one),
+                                       torch._foreach_norm(list_)))
+    for columns in (1024, 4096, 32768):
+        if count >= columns:
+            x = rows(columns)
+            add(f"softmax_rows f32 x {columns}", "softmax", lambda x=x: torch.softmax(x, -1))
+    for columns in (1024, 32768):
+        if count >= columns:
+            x = rows(columns, torch.float16)
+            add(f"softmax_rows f16 x {columns}", "softmax", lambda x=x: torch.softmax(x, -1))
+    if count < COLUMNS:
+        return passes
+    x, half = rows(COLUMNS), rows(COLUMNS, torch.bfloat16)
+    other = torch.randn_like(x)
+    weight, weight16 = torch.ones(COLUMNS, device="cuda"), torch.ones(COLUMNS, device="cuda", dtype=torch.bfloat16)
+    e4m3 = torch.float8_e4m3fn
+    add(f"log_softmax_rows f32 x {COLUMNS}", "log_softmax", lambda: torch.log_softmax(x, -1))
+    add(f"logsumexp_rows f32 x {COLUMNS}", "logsumexp", lambda: torch.logsumexp(x, -1))
+    add(f"softmax_backward_rows f32 x {COLUMNS}", "_softmax_backward_data",
+        lambda: torch._softmax_backward_data(other, x, -1, torch.float32))
+    add(f"layer_norm_rows f32 x {COLUMNS}", "layer_norm", lambda: functional.layer_norm(x, (COLUMNS,), weight))
+    add(f"layer_norm_rows bf16 x {COLUMNS}", "layer_norm",
+        lambda: functional.layer_norm(half, (COLUMNS,), weight16))
+    add(f"rms_norm_rows f32 x {COLUMNS}", "rms_norm", lambda: functional.rms_norm(x, (COLUMNS,), weight))
+    add(f"rms_norm_rows bf16 x {COLUMNS}", "rms_norm", lambda: functional.rms_norm(half, (COLUMNS,), weight16))
+    add("quantize_scaled f32 to e4m3", "(x * 60).to(float8_e4m3fn)", lambda: (values * 60).to(e4m3))
+    add("quantize_scaled bf16 to e4m3", "(x * 60).to(float8_e4m3fn)", lambda: (half * 60).to(e4m3))
+    if count >= 32768:
+        logits = rows(32768).requires_grad_()
+        targets = torch.arange(len(logits), device="cuda") * 7919 % 32768
+
+        def cross_entropy():
+            with torch.enable_grad():
+                loss = functional.cross_entropy(logits, targets, label_smoothing=0.1, reduction="sum")
+                return torch.autograd.grad(loss, logits)
+
+        add("cross_entropy_rows f32, gradient x 32768", "cross_entropy, autograd.grad", cross_entropy)
+    return passes
+
+
+def milliseconds(torch, function, flush):
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    flush.sum()
+    begin.record()
+    function()
+    end.record()
+    end.synchronize()
+    return begin.elapsed_time(end)
+
+
+def measure(torch, numbers):
+    device, rounds, size, flushed = numbers
+    if not torch.cuda.is_available():
+        raise ImportError("PyTorch has no GPU")
+    torch.cuda.set_device(device)
+    flush = torch.zeros(flushed // 4, device="cuda")
+    rows = {}
+    for name, (called, function) in passes_of(torch, size // 4).items():
+        try:
+            function()
+            function()
+        except (RuntimeError, AttributeError):  # not every version has every function
+            continue
+        taken = sorted(milliseconds(torch, function, flush) for _ in range(rounds))
+        low, median, high = (taken[int(share * (len(taken) - 1))] for share in (0.25, 0.5, 0.75))
+        rows[name] = {"function": called, "ms": median, "noise": (high - low) / 2 / median}
+    return rows
+
+
+if __name__ == "__main__":
+    torch_times.report("torch", measure)

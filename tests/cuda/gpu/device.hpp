@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* A GPU in the place of the simulator: what tests of kernels use of simt.hpp. There is
+ * one order of threads, the GPU's own, and rules are compute-sanitizer's to check. */
+#ifndef MPNUM_TESTS_GPU_DEVICE_HPP
+#define MPNUM_TESTS_GPU_DEVICE_HPP
+
+#include "runner.hpp"
+
+#include <cstddef>
+#include <string>
+
+#define SIMT_HAS_ASAN                   0
+#define SIMT_DYNAMIC_SHARED(type, name) static_assert(true, "")
+
+namespace gpu {
+
+#ifndef CUDA_API_PER_THREAD_DEFAULT_STREAM
+# error "compile with --default-stream per-thread: the legacy stream cannot be captured"
+#endif
+
+/* Tools that watch a GPU see plain launches. */
+inline bool captures() { return !asked.is_tiny && !asked.is_plain; }
+inline void begin_capture() {
+  if (captures()) cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal);
+}
+/* What was captured has run; error is the launcher's. */
+inline cudaError_t replayed(cudaError_t error) {
+  if (!captures()) return error == cudaSuccess ? cudaDeviceSynchronize() : error;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t replay = nullptr;
+  size_t nodes = 0;
+  const cudaError_t end = cudaStreamEndCapture(nullptr, &graph);
+  if (error == cudaSuccess) error = end;
+  if (error == cudaSuccess) error = cudaGraphGetNodes(graph, nullptr, &nodes);
+  if (error == cudaSuccess && nodes > 0) {
+    error = cudaGraphInstantiate(&replay, graph, 0);
+    if (error == cudaSuccess) error = cudaGraphLaunch(replay, nullptr);
+    if (error == cudaSuccess) error = cudaDeviceSynchronize();
+  }
+  if (replay) cudaGraphExecDestroy(replay);
+  if (graph) cudaGraphDestroy(graph);
+  return error;
+}
+
+} // namespace gpu
+
+namespace simt {
+
+struct schedule {
+  const char *name;
+};
+static const schedule active_schedule = {"on the GPU"};
+static const schedule schedules[6] = {};
+inline void use(const schedule &) {}
+
+struct fault {
+  std::string text;
+};
+/* The latest error of the runtime, which forgets it where it can go on. */
+inline fault last_fault() { return {cudaGetErrorString(cudaGetLastError())}; }
+
+/* Nothing stands for a launch here, and none are counted. */
+static cudaError_t launch_error = cudaSuccess;
+static int launches = 0;
+
+inline int count_multiprocessors() {
+  int device = 0, count = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
+  return count;
+}
+static const int multiprocessors = count_multiprocessors();
+
+} // namespace simt
+
+#endif

@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What kernels of rows and the gradient pass execute: instructions of PTX an element, and of each thread for a row beside
+its elements, counted by the interpreter of tests/cuda/ptx as the difference of a long row and a short one, and registers and
+spilled bytes of ptxas. None grows beyond what tests/cuda/ptx/row_counts.txt says.
+
+usage: tests/cuda/ptx/test_row_code.py [all | --update]
+
+Without an argument the last target is compiled, with one all of them; --update writes row_counts.txt.
+"""
+
+import re
+import struct
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path += [str(Path(__file__).resolve().parents[2] / room) for room in ["harness", "cuda"]]
+
+import tap
+import toolchain
+from ptx import calls
+from ptx.machine import Machine
+from toolchain import named
+from tree import ROOT, check
+
+ARCHS = ["75", "90"]
+COUNTS = ROOT / "tests/cuda/ptx/row_counts.txt"
+HEADER = """\
+# SPDX-License-Identifier: MIT
+# Kernels of rows and gradients: instructions of PTX an element / of a thread for a row or tile beside them / registers /
+# spilled bytes. tests/cuda/ptx/test_row_code.py compares, and writes this with --update. Of nvcc {version}.
+"""
+SHORT, LONG = 512, 1024
+TILE = 2048
+# Kernel: its template arguments, those of its job, and what the job is made of; a to d are memory.
+ROWS = {
+    "softmax_f32": ("softmax_rows", "false, float, float", "softmax_job_", "{rows<float>(a, n), (float *)b, n, 0}"),
+    "softmax_f16": ("softmax_rows", "false, mpnum_f16, mpnum_f16", "softmax_job_", "{rows<mpnum_f16>(a, n), (mpnum_f16 *)b, n, 0}"),
+    "log_softmax_f16": ("softmax_rows", "true, mpnum_f16, mpnum_f16", "softmax_job_",
+                        "{rows<mpnum_f16>(a, n), (mpnum_f16 *)b, n, 0}"),
+    "cross_entropy_f16": ("cross_entropy_rows", "mpnum_f16, mpnum_f16, int", "loss_job_",
+                          "{rows<mpnum_f16>(a, n), (float *)c, (mpnum_f16 *)b, n, (const int *)d, 0, 0, -100, 0, 1}"),
+    "softmax_backward_f16": ("softmax_backward_rows", "mpnum_f16, mpnum_f16, mpnum_f16", "slope_job_",
+                             "{rows<mpnum_f16>(a, n, 2), (const mpnum_f16 *)c, (mpnum_f16 *)b, n, n, 0}"),
+    "layer_norm_f16": ("normalize_rows", "mpnum::norm_plain_<mpnum_f16>, mpnum_f16", "norm_job_",
+                       "{norm(a, n, 1, MPNUM_NORM_LAYER), {(mpnum_f16 *)b, n}}"),
+    "rms_norm_f16": ("normalize_rows", "mpnum::norm_plain_<mpnum_f16>, mpnum_f16", "norm_job_",
+                     "{norm(a, n, 1, MPNUM_NORM_RMS), {(mpnum_f16 *)b, n}}"),
+    "rms_norm_f16_to_e4m3": ("normalize_rows", "mpnum::norm_codes_<mpnum_e4m3>, mpnum_f16", "norm_job_",
+                             "{norm(a, n, 1, MPNUM_NORM_RMS), {(mpnum_e4m3 *)b, n, (float *)c, (const float *)d}}"),
+    "layer_norm_backward_f16": ("norm_backward_rows", "mpnum_f16, mpnum_f16, mpnum_f16", "norm_slope_job_",
+                                "{norm(a, n, 2, MPNUM_NORM_LAYER), 0, 0, (const mpnum_f16 *)c, (mpnum_f16 *)b, 0, n, n, 0}"),
+}
+SOURCE = """\
+#include <mpnum/cuda/kernels.cuh>
+template <class T> __device__ mpnum::row_source_<T> rows(const void *data, unsigned n, unsigned planes = 1) {
+  mpnum::row_source_<T> from = mpnum::row_source_<T>();
+  from.data = static_cast<const T *>(data);
+  from.rows = 1;
+  from.stride = from.columns = n;
+  from.kept = planes * n;
+  from.scale = 1;
+  return from;
+}
+__device__ mpnum::norm_source_<mpnum_f16> norm(const void *data, unsigned n, unsigned planes, mpnum_norm_kind kind) {
+  mpnum::norm_source_<mpnum_f16> from = mpnum::norm_source_<mpnum_f16>();
+  from.data = static_cast<const mpnum_f16 *>(data);
+  from.rows = 1;
+  from.stride = from.columns = n;
+  from.kept = planes * n;
+  from.epsilon = 1e-5f;
+  from.kind = kind;
+  return from;
+}
+"""
+# Gradients: types, bytes by which src and dst are misaligned; dst None: in place.
+GRADIENTS = {"grad_f32_in_place": ("F32", None, 0, 0), "grad_bf16_to_f32": ("BF16", "F32", 0, 0),
+             "grad_f16_to_f32": ("F16", "F32", 0, 0), "grad_f32_in_place_misaligned": ("F32", None, 4, 4),
+             "grad_f16_to_f32_apart": ("F16", "F32", 2, 8)}
+SIZES = {"F32": 4, "BF16": 2, "F16": 2}
+MANGLED = {"false": "Lb0E", "true": "Lb1E", "mpnum::norm_plain_<mpnum_f16>": "N5mpnum11norm_plain_",
+           "mpnum::norm_codes_<mpnum_e4m3>": "N5mpnum11norm_codes_"}
+TYPES = toolchain.load_api().Api().enumerators
+
+
+def source():
+    text, kernels = [SOURCE], ["mpnum_grad_pass_kernel_<mpnum_grad_findings>"]
+    for name, (kernel, arguments, job, made) in ROWS.items():
+        instance = f"mpnum_{kernel}_kernel_<{arguments}>"
+        types = re.sub(r"^(false|true), ", "", arguments)
+        text.append(f'extern "C" __global__ void {name}(void *job, void *a, void *b, void *c, void *d, unsigned n) {{\n'
+                    f"  typedef mpnum::{job}<{types}> type;\n  const type made = {made};\n"
+                    f"  *static_cast<type *>(job) = made;\n}}\n"
+                    f'extern "C" __device__ unsigned size_of_{name} = sizeof(mpnum::{job}<{types}>);\n')
+        kernels.append(instance)
+    text.append("extern const void *const kernels[];\nconst void *const kernels[] = {")
+    text += [f"  reinterpret_cast<const void *>({kernel})," for kernel in dict.fromkeys(kernels)]
+    return "\n".join([*text, "};"]) + "\n"
+
+
+class Code:
+    def __init__(self, arch, folder):
+        self.arch = arch
+        self.text = calls.compile_ptx(source(), folder, arch)
+        ptx = folder / f"{arch}.ptx"
+        ptx.write_text(self.text)
+        said = check(calls.nvcc(), "-cubin", f"-arch=sm_{arch}", "-Xptxas", "-v", ptx, "-o", folder / f"{arch}.cubin")
+        self.reports = {}
+        for name, report in re.findall(r"Compiling entry function '(\w+)'(.*?Used \d+ registers)", said, re.S):
+            own = report[report.index(f"properties for {name}"):]
+            self.reports[name] = (int(re.search(r"Used (\d+)", own)[1]), int(re.search(r"(\d+) bytes spill stores", own)[1]))
+        self.cells = {}
+
+    def kernel(self, name):
+        """The mangled name of the kernel of a row of ROWS."""
+        kernel, arguments = ROWS[name][:2]
+        first = MANGLED.get(arguments.split(",")[0], "")
+        found = [one for one in self.reports if f"mpnum_{kernel}_kernel_I{first}" in one]
+        found = [one for one in found if kernel != "softmax_rows" or ("Eff" in one) == arguments.endswith("float")]
+        assert len(found) == 1, (name, found)
+        return found[0]
+
+    def row(self, name, columns):
+        """Instructions that a row of so many columns takes, of all threads."""
+        arguments = ROWS[name][1]
+        machine = Machine(self.text)
+        data = machine.allocate(b"".join(struct.pack("<e" if "f16" in arguments else "<f", (i * 37 % 256 - 128) / 32)
+                                         for i in range(columns)))
+        out, one, two, job = (machine.allocate(bytes(4 * columns)) for _ in range(4))
+        two.data[:4] = struct.pack("<f", 1.0) if "e4m3" in name else struct.pack("<i", 5)
+        machine.launch(name, 1, 1, [job.address, data.address, out.address, one.address, two.address, columns])
+        size = struct.unpack("<I", bytes(machine.module.variables[f"size_of_{name}"].data))[0]
+        before = machine.executed
+        planes = 2 if "backward" in name else 1
+        machine.launch(self.kernel(name), 1, (32, 1), [bytes(job.data[:size])], dynamic_shared=4 * columns * planes)
+        return machine.executed - before
+
+    def gradients(self, name, tiles):
+        src_type, dst_type, src_by, dst_by = GRADIENTS[name]
+        n = tiles * TILE
+        machine = Machine(self.text)
+        pattern = {"F32": b"\0\0\x80\x3f", "BF16": b"\x80\x3f", "F16": b"\0\x3c"}[src_type]
+        src = machine.allocate(bytes(src_by) + pattern * n)
+        dst = machine.allocate(bytes(dst_by) + bytes(n * SIZES[dst_type])) if dst_type else src
+        tensors = machine.allocate(struct.pack("<6Q2i2Q", src.address + src_by, dst.address + dst_by, 1, n, n, n,
+                                               TYPES[f"MPNUM_TYPE_{src_type}"], TYPES[f"MPNUM_TYPE_{dst_type or src_type}"], 0, 1))
+        before = machine.allocate(struct.pack("<2Q", 0, tiles))
+        made = struct.pack("<5Q2I", tensors.address, before.address, 1, tiles, n, 1, 0)
+        workspace, findings = machine.allocate(bytes(440)), machine.allocate(264)
+        pass_kernel, = [one for one in machine.module.functions if "grad_pass_kernel" in one]
+        machine.launch(pass_kernel, 1, 256, [findings.address, made, 0, workspace.address])
+        return machine.executed
+
+    def cell(self, name):
+        if name not in self.cells:
+            if name in ROWS:
+                few, many = self.row(name, SHORT), self.row(name, LONG)
+                each = (many - few) / (LONG - SHORT)
+                beside = (few - each * SHORT) / 32
+                report = self.reports[self.kernel(name)]
+                numbers = [round(each, 2), round(beside)]
+            else:
+                numbers = [round((self.gradients(name, 2) - self.gradients(name, 1)) / TILE, 2), "-"]
+                report, = [found for kernel, found in self.reports.items() if "grad_pass_kernel" in kernel]
+            self.cells[name] = "/".join(f"{one:g}" if one != "-" else one for one in [*numbers, *report])
+        return self.cells[name]
+
+
+NAMES = [*ROWS, *GRADIENTS]
+
+
+def table(codes):
+    rows = [["# kernel", *[f"sm_{code.arch}" for code in codes]]]
+    rows += [[name, *[code.cell(name) for code in codes]] for name in NAMES]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = [" ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
+    return HEADER.format(version=calls.nvcc_version()) + "\n".join(lines) + "\n"
+
+
+def counts_do_not_grow(code, place):
+    recorded = COUNTS.read_text()
+    version = re.search(r"Of nvcc ([\d.]+)\.$", recorded, re.M)
+    if not version or version[1] != calls.nvcc_version():
+        raise tap.Skip(f"row_counts.txt is of nvcc {version and version[1]}, this is {calls.nvcc_version()}")
+    old = {line.split()[0]: line.split()[1:] for line in recorded.splitlines() if not line.startswith("#")}
+    assert set(old) == set(NAMES), set(old) ^ set(NAMES)
+    grown = []
+    for name in NAMES:
+        was, now = old[name][place].split("/"), code.cell(name).split("/")
+        if any("-" not in pair and float(pair[1]) > float(pair[0]) for pair in zip(was, now)):
+            grown.append(f"{name} on sm_{code.arch}: {'/'.join(now)}, was {'/'.join(was)}")
+    assert not grown, "\n".join(grown) + "\nlook at why, then run tests/cuda/ptx/test_row_code.py --update"
+
+
+def skip(reason):
+    raise tap.Skip(reason)
+
+
+def main():
+    if sys.argv[1:] not in ([], ["all"], ["--update"]):
+        print(__doc__.strip(), file=sys.stderr)
+        return 2
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            known = calls.archs_of_nvcc()
+        except tap.Skip as reason:
+            return tap.run(named("the code of kernels of rows", skip, str(reason)))
+        if sys.argv[1:] == ["--update"]:
+            COUNTS.write_text(table([Code(arch, Path(folder)) for arch in ARCHS]))
+            return 0
+        return tap.run(*[
+            named(f"sm_{arch}: counts do not grow", lambda arch=arch, place=place:
+                  counts_do_not_grow(Code(arch, Path(folder)), place)) if arch in known else
+            named(f"sm_{arch}: counts do not grow", skip, f"this nvcc does not compile for sm_{arch}")
+            for place, arch in enumerate(ARCHS) if sys.argv[1:] or arch == ARCHS[-1]])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
