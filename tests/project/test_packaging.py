@@ -230,6 +230,25 @@ def help_fits_one_screen():
     assert mpnum("install", "--help") == (0, output)
 
 
+def no_function_writes_a_variable_of_its_callers():
+    """The shell's variables are global: a list of packages once became an argument of the tests."""
+    functions = dict(re.findall(r"^(\w+)\(\) \{(.*?)^\}", (ROOT / "mpnum").read_text(), re.M | re.S))
+    written = {name: {variable for found in re.findall(r"^ *(\w+)=(?!.* \w+ )|\bfor (\w+)|\bread -r (\w+)", body, re.M)
+                      for variable in found if variable} for name, body in functions.items()}
+    command = r"(?:^ *|[;({&|!] *|\b(?:if|then|else|do) )"
+    called = {name: {other for other in functions if re.search(rf"{command}{other}(?![\w=-])", body, re.M)}
+              for name, body in functions.items()}
+    for name in functions:
+        seen, rest = set(), {name}
+        while rest:
+            seen |= rest
+            rest = set().union(*(called[other] for other in rest)) - seen
+        for other in seen - {name}:
+            shared = written[name] & written[other]
+            assert not shared, f"{name} and {other}, which it calls, both write {shared}"
+    assert "apt_install" in called["install"] and "missing" in written["require"], (called, written)
+
+
 def wrong_command_line_exits_2():
     for arguments in [["tset"], ["--fast", "test"], ["test", "--ful"], ["test", "name", "--full"]]:
         status, output = mpnum(*arguments)
@@ -399,6 +418,7 @@ try:
         vendored_headers_suffice,
         build_works_without_nvcc,
         help_fits_one_screen,
+        no_function_writes_a_variable_of_its_callers,
         wrong_command_line_exits_2,
         no_install_names_what_is_missing,
         other_systems_get_their_package_names,
