@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """PyTorch's part of `mpnum bench --gpu`: the work of launchers on arrays of the same sizes, timed as
-bench/gpu/measure.cu times, with CUDA events and the L2 cache flushed before each run.
+bench/gpu/measure.cu times, with CUDA events and the L2 cache flushed before each run. Where TransformerEngine can be
+imported, its quantisers take the place of what PyTorch has.
 
 usage: torch_gpu_times.py THREADS DEVICE ROUNDS BYTES FLUSH
 
 BYTES are those of the f32 array, FLUSH those read before each run. Prints JSON: version, and rows by the names of
 `mpnum bench --gpu`, each with what it calls, ms and noise; or missing, the reason why there are none.
 """
+
+import importlib
 
 import torch_times
 
@@ -19,6 +22,44 @@ def gradients(torch, values, count, size):
     each = size // 4
     count = min(count, values.numel() // each)
     return f"{count} of {size // 1024} KiB", list(values[:count * each].split(each))
+
+
+def quantisers_of(values, half):
+    """TransformerEngine's, by the launchers that do the same: what is called, and a function that does it once, into
+    memory of before, as launchers do. None where there is no TransformerEngine."""
+    try:
+        import transformer_engine.pytorch  # noqa: F401, brings the module below
+        import transformer_engine_torch
+    except ImportError:
+        return {}
+    e4m3, e2m1 = (getattr(transformer_engine_torch.DType, name, None) for name in ("kFloat8E4M3", "kFloat4E2M1"))
+    scale, amax = values.new_full((1,), 60), values.new_zeros(1)
+    both = {"rowwise": True, "columnwise": True}
+    rows = {"rowwise": True, "columnwise": False}
+    wanted = [
+        ("quantize_scaled f32 to e4m3", values, "float8_tensor", "Float8Quantizer", (scale, amax, e4m3), rows),
+        ("quantize_scaled bf16 to e4m3", half, "float8_tensor", "Float8Quantizer", (scale, amax, e4m3), rows),
+        ("quantize_current bf16 to e4m3", half, "float8_tensor", "Float8CurrentScalingQuantizer", (e4m3, half.device), rows),
+        ("quantize_transpose f32 to e4m3", values, "float8_tensor", "Float8Quantizer", (scale, amax, e4m3), both),
+        ("quantize_transpose bf16 to e4m3", half, "float8_tensor", "Float8Quantizer", (scale, amax, e4m3), both),
+        ("quantize_mx bf16 to e4m3", half, "mxfp8_tensor", "MXFP8Quantizer", (e4m3,), rows),
+        ("quantize_mx bf16 to e4m3, both", half, "mxfp8_tensor", "MXFP8Quantizer", (e4m3,), both),
+        ("quantize_block bf16 to e4m3, 1x128", half, "float8_blockwise_tensor", "Float8BlockQuantizer", (e4m3,),
+         {**rows, "block_scaling_dim": 1}),
+        ("quantize_block bf16 to e4m3, 128x128", half, "float8_blockwise_tensor", "Float8BlockQuantizer", (e4m3,),
+         {**rows, "block_scaling_dim": 2}),
+        ("quantize_nvfp4 bf16", half, "nvfp4_tensor", "NVFP4Quantizer", (e2m1,), rows),
+    ]
+    passes = {}
+    for name, x, module, kind, arguments, options in wanted:
+        try:
+            of_kind = importlib.import_module(f"transformer_engine.pytorch.tensor.{module}")
+            quantizer = getattr(of_kind, kind)(*arguments, **options)
+            made = quantizer.make_empty(x.shape, dtype=x.dtype, device=x.device)
+        except (AssertionError, AttributeError, ImportError, RuntimeError, TypeError, ValueError):  # not in every version
+            continue
+        passes[name] = f"TransformerEngine {kind}", lambda x=x, q=quantizer, made=made: q.update_quantized(x, made)
+    return passes
 
 
 def passes_of(torch, count):
@@ -65,6 +106,7 @@ def passes_of(torch, count):
     add(f"rms_norm_rows bf16 x {COLUMNS}", "rms_norm", lambda: functional.rms_norm(half, (COLUMNS,), weight16))
     add("quantize_scaled f32 to e4m3", "(x * 60).to(float8_e4m3fn)", lambda: (values * 60).to(e4m3))
     add("quantize_scaled bf16 to e4m3", "(x * 60).to(float8_e4m3fn)", lambda: (half * 60).to(e4m3))
+    passes.update(quantisers_of(x, half))
     if count >= 32768:
         logits = rows(32768).requires_grad_()
         targets = torch.arange(len(logits), device="cuda") * 7919 % 32768
@@ -99,7 +141,7 @@ def measure(torch, numbers):
         try:
             function()
             function()
-        except (RuntimeError, AttributeError):  # not every version has every function
+        except (AssertionError, AttributeError, RuntimeError, ValueError):  # not every version has every function
             continue
         taken = sorted(milliseconds(torch, function, flush) for _ in range(rounds))
         low, median, high = (taken[int(share * (len(taken) - 1))] for share in (0.25, 0.5, 0.75))

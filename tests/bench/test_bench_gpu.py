@@ -13,6 +13,8 @@ import re
 import subprocess
 import sys
 import tempfile
+import types
+import unittest.mock
 import xml.etree.ElementTree as xml
 from pathlib import Path
 
@@ -20,6 +22,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
 from bench_program import PLACE, Figures, check_csv, tensors
+from tree import ROOT
 
 PROGRAM, REPORT = map(os.path.abspath, sys.argv[1:3])
 GPU = 'Fake "GPU" <&> 1'
@@ -220,6 +223,51 @@ def times_of_pytorch_are_reported_or_why_not():
         assert f"\nPyTorch: {why}" in text and "x PyTorch" not in text, (program, text)
 
 
+def quantisers_of_transformer_engine_are_found_where_it_is():
+    """By stand-ins of its modules: of an older one, without blocks of 128 and NVFP4."""
+    made = []
+
+    class Quantizer:
+        def __init__(self, *arguments, **options):
+            self.is_both = options["columnwise"]
+
+        def make_empty(self, shape, **_):
+            return list(shape)
+
+        def update_quantized(self, x, memory):
+            made.append((type(self).__name__, x.dtype, self.is_both, memory))
+
+    class Array(types.SimpleNamespace):
+        def new_full(self, *_):
+            return self
+
+        new_zeros = new_full
+
+    names = {"float8_tensor": ["Float8Quantizer", "Float8CurrentScalingQuantizer"], "mxfp8_tensor": ["MXFP8Quantizer"]}
+    modules = {f"transformer_engine.pytorch.tensor.{module}":
+               types.SimpleNamespace(**{name: type(name, (Quantizer,), {}) for name in kinds}) for module, kinds in names.items()}
+    package = types.ModuleType("transformer_engine")
+    package.__path__ = []
+    modules |= {"transformer_engine": package, "transformer_engine.pytorch": package,
+                "transformer_engine.pytorch.tensor": package,
+                "transformer_engine_torch": types.SimpleNamespace(DType=types.SimpleNamespace(kFloat8E4M3="e4m3"))}
+    sys.path.append(str(ROOT / "bench" / "peers"))
+    import torch_gpu_times
+    x, half = Array(dtype="f32", shape=(2, 3), device="gpu"), Array(dtype="bf16", shape=(2, 3), device="gpu")
+    assert torch_gpu_times.quantisers_of(x, half) == {}
+    with unittest.mock.patch.dict(sys.modules, modules):
+        passes = torch_gpu_times.quantisers_of(x, half)
+    for _, function in passes.values():
+        function()
+    rows = "".join(path.read_text() for path in (ROOT / "bench" / "gpu").glob("kernels*.cu"))
+    assert [name for name in passes if f'{{"{name}", ' not in rows] == [], passes
+    assert passes["quantize_mx bf16 to e4m3, both"][0] == "TransformerEngine MXFP8Quantizer"
+    scaled, current, mx = "Float8Quantizer", "Float8CurrentScalingQuantizer", "MXFP8Quantizer"
+    assert made == [(kind, dtype, is_both, [2, 3]) for kind, dtype, is_both in (
+        (scaled, "f32", False), (scaled, "bf16", False), (current, "bf16", False), (scaled, "f32", True),
+        (scaled, "bf16", True), (mx, "bf16", False), (mx, "bf16", True))], made
+
+
 def figures_are_those_of_the_results():
     figures = Figures(json.loads(report("json")))
     check_csv(list(csv.DictReader(io.StringIO(report("csv")))), figures)
@@ -317,6 +365,7 @@ sys.exit(tap.run(
     text_tells_every_row,
     text_tells_limits_launchers_and_sizes,
     times_of_pytorch_are_reported_or_why_not,
+    quantisers_of_transformer_engine_are_found_where_it_is,
     figures_are_those_of_the_results,
     charts_show_what_was_measured,
     a_gpu_agrees_with_the_cpu))

@@ -188,14 +188,12 @@ static __device__ __forceinline__ void loss_row_(const loss_job_<G, Src, Index> 
 
 } // namespace mpnum
 
-/* Blocks as row_shape_of_ has them, in a one-dimensional grid. */
+/* Blocks as row_shape_of_ has them. */
 template <class G, class Src, class Index>
 static __global__ void __launch_bounds__(512, 1)
     mpnum_cross_entropy_rows_kernel_(mpnum::loss_job_<G, Src, Index> job) {
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
-  mpnum::row_places_(job.from, [&](const mpnum::row_place_ &place) {
-    mpnum::loss_row_(job, place, scratch);
-  });
+  mpnum::loss_row_(job, mpnum::row_place_in_(job.from), scratch);
 }
 
 /* How many targets are not ignore_index. One block of a multiple of 32 threads. */
@@ -375,9 +373,7 @@ template <class Dx, class Dy, class Y>
 static __global__ void __launch_bounds__(512, 2)
     mpnum_softmax_backward_rows_kernel_(mpnum::slope_job_<Dx, Dy, Y> job) {
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
-  mpnum::row_places_(job.y, [&](const mpnum::row_place_ &place) {
-    mpnum::slope_row_(job, place, scratch);
-  });
+  mpnum::slope_row_(job, mpnum::row_place_in_(job.y), scratch);
 }
 
 #if !MPNUM_HAS_NVRTC

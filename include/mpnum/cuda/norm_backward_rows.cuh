@@ -212,9 +212,7 @@ template <class Dx, class Dy, class Src>
 static __global__ void __launch_bounds__(512, 1)
     mpnum_norm_backward_rows_kernel_(mpnum::norm_slope_job_<Dx, Dy, Src> job) {
   __shared__ mpnum::norm_scratch_ scratch;
-  mpnum::row_places_(job.from, [&](const mpnum::row_place_ &place) {
-    mpnum::norm_slope_row_(job, place, &scratch);
-  });
+  mpnum::norm_slope_row_(job, mpnum::row_place_in_(job.from), &scratch);
 }
 /* A thread for each column, x counts strips of them and y chunks of rows: sums of dy y
  * and of dy. Before the rows' own gradients, which may take the place of what is read. */

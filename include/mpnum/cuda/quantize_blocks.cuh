@@ -109,6 +109,7 @@ template <class Blocks, class T, bool is_whole> struct mpnum_tile_rows_ {
   static constexpr unsigned across =
       Blocks::is_square ? tile::columns / Blocks::edge : tile::columns;
   typedef mpnum_turned_<Blocks::bits, tile::rows> layout;
+  typedef mpnum_block_words_<Blocks, n> words;
   mpnum_lanes<T, n> in[4];
   size_t row, column; /* of the matrix, of the first element */
   unsigned y, x;      /* and of the tile */
@@ -147,13 +148,13 @@ template <class Blocks, class T, bool is_whole> struct mpnum_tile_rows_ {
       if (is_first && threadIdx.x % sharers == 0) atomicMax(own + x / Blocks::edge, word);
     } else {
       typedef mpnum::magnitudes_<T> magnitudes;
-      enum { words = sizeof in[0] / 4, in_word = n / words };
+      enum { word_count = sizeof in[0] / 4, in_word = n / word_count };
       MPNUM_UNROLL_
-      for (unsigned j = 0; j < words; ++j) {
+      for (unsigned j = 0; j < word_count; ++j) {
         uint32_t most = 0;
         MPNUM_UNROLL_
         for (unsigned v = 0; v < 4; ++v) {
-          uint32_t row_words[words];
+          uint32_t row_words[word_count];
           memcpy(row_words, &in[v], sizeof row_words);
           most = magnitudes::larger(most, row_words[j]);
         }
@@ -173,87 +174,96 @@ template <class Blocks, class T, bool is_whole> struct mpnum_tile_rows_ {
                                            uint8_t *turned) const {
     const uint32_t *const own = factors + y / Blocks::edge * across;
     float factor[n];
-    uint32_t random[4][n] = {{0}};
     MPNUM_UNROLL_
     for (unsigned j = 0; j < n; ++j)
       factor[j] =
           mpnum_f32_of_scalar_(Blocks::is_square ? own[x / Blocks::edge] : own[x + j]);
-    if (Blocks::is_stochastic) {
-      MPNUM_UNROLL_
-      for (unsigned v = 0; v < 4; ++v)
-        mpnum_quantize_words_(random[v], job.seed,
-                              job.offset + (row + v) * job.ld + column);
+    mpnum_row_scales_<Blocks, n, 4> scales = {};
+    if (!Blocks::is_square && job.what & MPNUM_QUANTIZE_ROWS) scales.find(rule, in);
+    words made[4] = {}; /* by column, where rounding is stochastic */
+    MPNUM_UNROLL_
+    for (unsigned v = 0; v < 4; ++v) {
+      uint32_t random[n] = {0};
+      if (Blocks::is_stochastic)
+        mpnum_quantize_words_(random, job.seed, job.offset + (row + v) * job.ld + column);
+      if (job.what & MPNUM_QUANTIZE_ROWS)
+        store(job.rows, job, v,
+              mpnum_quantize_lanes_<Blocks>(
+                  in[v], Blocks::is_square ? factor[0] : scales.factor(v), random));
+      if (job.what & MPNUM_QUANTIZE_COLUMNS && !(job.what & MPNUM_QUANTIZE_TRANSPOSED))
+        store(job.columns, job, v, by_column(v, factor, random));
+      if (Blocks::is_stochastic && job.what & MPNUM_QUANTIZE_TRANSPOSED)
+        made[v] = by_column(v, factor, random);
     }
-    if (job.what & MPNUM_QUANTIZE_ROWS) by_row(job, rule, factor[0], random);
-    if (job.what & MPNUM_QUANTIZE_TRANSPOSED) {
-      by_column_turned(job, factor, random, turned);
-    } else if (job.what & MPNUM_QUANTIZE_COLUMNS) {
-      uint8_t *const codes =
-          job.columns.codes + row * job.columns.pitch + column * Blocks::bits / 8;
-      MPNUM_UNROLL_
-      for (unsigned v = 0; v < 4; ++v)
-        mpnum_store_codes_<Blocks, n>(codes + v * job.columns.pitch, row + v, column,
-                                      job.height, job.width, is_whole,
-                                      by_column(v, factor, random[v]));
+    if (!Blocks::is_square && job.what & MPNUM_QUANTIZE_ROWS) put_scales(job, scales);
+    if (!(job.what & MPNUM_QUANTIZE_TRANSPOSED)) return;
+    if (Blocks::is_stochastic) {
+      turn(job, made, turned);
+    } else {
+      by_column_turned(factor, turned);
     }
   }
-  /* factor: of a square. */
-  __device__ __forceinline__ void by_row(const mpnum_quantize_job_ &job,
-                                         const mpnum_block_rule_ &rule, float factor,
-                                         const uint32_t (&random)[4][n]) const {
+  __device__ __forceinline__ void store(const mpnum_quantize_side_ &side,
+                                        const mpnum_quantize_job_ &job, unsigned v,
+                                        const words &made) const {
+    mpnum_store_codes_<Blocks, n>(side.codes + (row + v) * side.pitch +
+                                      column * Blocks::bits / 8,
+                                  row + v, column, job.height, job.width, is_whole, made);
+  }
+  __device__ __forceinline__ void
+  put_scales(const mpnum_quantize_job_ &job,
+             const mpnum_row_scales_<Blocks, n, 4> &scales) const {
     typedef mpnum_shared_blocks_<Blocks::edge / n, 4> shared;
-    uint8_t *const codes =
-        job.rows.codes + row * job.rows.pitch + column * Blocks::bits / 8;
-    mpnum_row_scales_<Blocks, n, 4> scales;
-    if (!Blocks::is_square) scales.find(rule, in);
-    MPNUM_UNROLL_
-    for (unsigned v = 0; v < 4; ++v)
-      mpnum_store_codes_<Blocks, n>(
-          codes + v * job.rows.pitch, row + v, column, job.height, job.width, is_whole,
-          mpnum_quantize_lanes_<Blocks>(
-              in[v], Blocks::is_square ? factor : scales.factor(v), random[v]));
+    if (!shared::is_first()) return;
     MPNUM_UNROLL_
     for (unsigned i = 0; i < shared::kept; ++i) {
       const size_t own = row + shared::first() + i, block = column / Blocks::edge;
-      if (!Blocks::is_square && shared::is_first() &&
-          (is_whole || (own < job.height && block * Blocks::edge < job.width)))
+      if (is_whole || (own < job.height && block * Blocks::edge < job.width))
         mpnum_put_scale_<Blocks, false>(job.rows, own, block, scales.codes[i]);
     }
   }
-  __device__ __forceinline__ void by_column_turned(const mpnum_quantize_job_ &job,
-                                                   const float (&factor)[n],
-                                                   const uint32_t (&random)[4][n],
+  __device__ __forceinline__ void by_column_turned(const float (&factor)[n],
                                                    uint8_t *turned) const {
+    const uint32_t random[4] = {0};
     MPNUM_UNROLL_
     for (unsigned j = 0; j < n; ++j) {
       const float scaled[4] = {scaled_at(0, j, factor[j]), scaled_at(1, j, factor[j]),
                                scaled_at(2, j, factor[j]), scaled_at(3, j, factor[j])};
-      const uint32_t words[4] = {random[0][j], random[1][j], random[2][j], random[3][j]};
-      uint32_t word = mpnum::block_codes_<Blocks>(scaled, words);
-      if (Blocks::is_stochastic && job.height - row < 4) /* past the last one, as hosts */
-        word &= row < job.height ? (1u << (job.height - row) * Blocks::bits) - 1 : 0;
+      const uint32_t word = mpnum::block_codes_<Blocks>(scaled, random);
       mpnum_put_turned_<Blocks::bits, tile::rows>(
           turned, x + j, y, mpnum_bits_of_scalar_(factor[j]) == 0 ? 0 : word);
+    }
+  }
+  /* Codes of four rows; those past the last one become 0, as on hosts. */
+  __device__ __forceinline__ void turn(const mpnum_quantize_job_ &job,
+                                       const words (&made)[4], uint8_t *turned) const {
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < n; ++j) {
+      uint32_t word = 0;
+      MPNUM_UNROLL_
+      for (unsigned v = 0; v < 4; ++v)
+        if (is_whole || row + v < job.height) word |= made[v].code(j) << v * Blocks::bits;
+      mpnum_put_turned_<Blocks::bits, tile::rows>(turned, x + j, y, word);
     }
   }
   static constexpr uint32_t ones = (1u << Blocks::bits) - 1;
   __device__ __forceinline__ float scaled_at(unsigned v, unsigned j, float factor) const {
     return mpnum::block_scaled_<Blocks>(mpnum::element_at_(in[v], j), factor);
   }
-  __device__ __forceinline__ mpnum_block_words_<Blocks, n>
-  by_column(unsigned v, const float (&factor)[n], const uint32_t (&random)[n]) const {
-    mpnum_block_words_<Blocks, n> out;
+  __device__ __forceinline__ words by_column(unsigned v, const float (&factor)[n],
+                                             const uint32_t (&random)[n]) const {
+    words out;
     MPNUM_UNROLL_
     for (unsigned j = 0; j < n; j += 4) {
       uint32_t keep = 0;
       float scaled[4];
-      const uint32_t words[4] = {random[j], random[j + 1], random[j + 2], random[j + 3]};
+      const uint32_t four[4] = {random[j], random[j + 1], random[j + 2], random[j + 3]};
       MPNUM_UNROLL_
       for (unsigned k = 0; k < 4; ++k) {
         scaled[k] = scaled_at(v, j + k, factor[j + k]);
         if (mpnum_bits_of_scalar_(factor[j + k]) != 0) keep |= ones << k * Blocks::bits;
       }
-      out.put(j / 4, mpnum::block_codes_<Blocks>(scaled, words) & keep);
+      out.put(j / 4, mpnum::block_codes_<Blocks>(scaled, four) & keep);
     }
     return out;
   }

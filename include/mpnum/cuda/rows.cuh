@@ -339,22 +339,18 @@ static __device__ __forceinline__ void logsumexp_row_(const logsumexp_job_<Src> 
 
 } // namespace mpnum
 
-/* Blocks as row_shape_of_ has them, in a one-dimensional grid. */
+/* Blocks as row_shape_of_ has them. */
 template <bool is_log, class Dst, class Src>
 static __global__ void __launch_bounds__(512, 2)
     mpnum_softmax_rows_kernel_(mpnum::softmax_job_<Dst, Src> job) {
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
-  mpnum::row_places_(job.from, [&](const mpnum::row_place_ &place) {
-    mpnum::softmax_row_<is_log>(job, place, scratch);
-  });
+  mpnum::softmax_row_<is_log>(job, mpnum::row_place_in_(job.from), scratch);
 }
 template <class Src>
 static __global__ void __launch_bounds__(512, 2)
     mpnum_logsumexp_rows_kernel_(mpnum::logsumexp_job_<Src> job) {
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
-  mpnum::row_places_(job.from, [&](const mpnum::row_place_ &place) {
-    mpnum::logsumexp_row_(job, place, scratch);
-  });
+  mpnum::logsumexp_row_(job, mpnum::row_place_in_(job.from), scratch);
 }
 
 #if !MPNUM_HAS_NVRTC

@@ -317,5 +317,6 @@ int main(int count, char **arguments) {
   RUN_WORDS(launchers_give_the_bits_of_the_host);
   RUN(more_than_2_to_the_31_elements_are_counted);
   RUN(reductions_are_those_of_a_loop);
+  RUN(two_streams_do_not_meet);
   return tap_done();
 }

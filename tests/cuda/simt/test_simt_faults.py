@@ -48,7 +48,7 @@ ATOMIC_SUM = """
     atomicAdd(sum_of_team + team, static_cast<float>(seen.sums[0] + seen.sums[1] + seen.sums[2] + seen.sums[3]));
     __syncwarp(mask);
     const_cast<double &>(sum) = sum_of_team[team];"""
-SM_80 = "-DTEST_DEVICE_ARCH=800"
+SM_80, SM_100 = "-DTEST_DEVICE_ARCH=800", "-DTEST_DEVICE_ARCH=1000"
 ALIGNED = "-fsanitize=alignment"  # where the processor takes any address
 
 # What is wrong, who sees it, what to replace in the headers, by what, and flags to build with. The first match is
@@ -69,6 +69,7 @@ QUICK_FAULTS = [
      ATOMIC_SUM),
 ]
 MORE_FAULTS = [
+    ("a peel to 16 bytes where accesses are of 32", "convert", r"sizeof\(mpnum_access_\);", "16;", SM_100, ALIGNED),
     ("no barrier after the read of the warps' words", "collectives",
      r"(__syncthreads\(\);(?s:.*?))__syncthreads\(\);", r"\1"),
     ("a sum of floats that goes one way", "collectives", r"(?s)(mpnum_warp_sum_f32\(.*?)__shfl_xor_sync",

@@ -8,10 +8,17 @@
 #include "../../cuda/grad_list.cuh"
 #include "launch.cuh"
 
+/* Blocks of a multiprocessor: 32 KiB of floats are being read then. sm_75 holds 1024
+ * threads and its registers do not suffice for all of them. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+# define MPNUM_GRAD_BLOCKS_ 3
+#else
+# define MPNUM_GRAD_BLOCKS_ 4
+#endif
+
 enum {
   MPNUM_GRAD_TEAM_ = 16, /* threads of a tile: four of its 64 lanes each */
   MPNUM_GRAD_TEAMS_ = MPNUM_LAUNCH_THREADS_ / MPNUM_GRAD_TEAM_,
-  MPNUM_GRAD_BLOCKS_ = 4, /* of a multiprocessor: 32 KiB of floats are being read then */
   MPNUM_GRAD_BINS_ = 257, /* of a histogram, the zeros last */
   MPNUM_GRAD_SUMS_ = 52   /* words of a workspace that are sums */
 };

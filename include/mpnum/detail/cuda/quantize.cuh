@@ -69,7 +69,9 @@ struct blocks_ {
   static constexpr unsigned edge = edge_;
   static constexpr bool is_square = is_square_, is_stochastic = is_stochastic_;
   static constexpr unsigned bits = dense_<Code_>::bits;
-  static constexpr int resident = is_stochastic_ ? 2 : +dense_<Code_>::resident;
+  static constexpr int resident = is_stochastic_ ? 2
+                                  : edge_ > 64   ? 2 /* two reads of a tile */
+                                                 : +dense_<Code_>::resident;
   static constexpr unsigned scale_bytes = family_ == AMAX_FAMILY_ ? 4 : 1;
 };
 
@@ -425,6 +427,14 @@ template <class Blocks, unsigned N> struct mpnum_block_words_ {
     } else {
       memcpy(reinterpret_cast<uint8_t *>(&all) + 2 * i, &four, 2);
     }
+  }
+  /* That of element j, of 4 or 8 bits. */
+  __device__ __forceinline__ uint32_t code(unsigned j) const {
+    const unsigned in_word = 32 / Blocks::bits, bit = j % in_word * Blocks::bits;
+    uint32_t word = 0;
+    memcpy(&word, reinterpret_cast<const uint8_t *>(&all) + j / in_word * 4,
+           bytes < 4 ? bytes : 4);
+    return word >> bit & ((1u << Blocks::bits) - 1);
   }
 };
 

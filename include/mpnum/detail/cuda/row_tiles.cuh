@@ -138,14 +138,12 @@ static __device__ __forceinline__ row_place_ row_place_of_(size_t number, size_t
   place.kept = kept ? mpnum_row_memory_() + threadIdx.y * kept : 0;
   return place;
 }
-/* Gives visit every row of a launch, that is its place; from says which rows there are.
- */
-template <class From, class Visit>
-static __device__ __forceinline__ void row_places_(const From &from, const Visit &visit) {
-  const size_t step = static_cast<size_t>(gridDim.x) * blockDim.y;
-  for (size_t first = static_cast<size_t>(blockIdx.x) * blockDim.y; first < from.rows;
-       first += step)
-    visit(row_place_of_(first + threadIdx.y, from.rows, from.columns, from.kept));
+/* Of the row that is this thread's in a launch; from says which rows there are. */
+template <class From>
+static __device__ __forceinline__ row_place_ row_place_in_(const From &from) {
+  const size_t block = static_cast<size_t>(blockIdx.y) * gridDim.x + blockIdx.x;
+  return row_place_of_(block * blockDim.y + threadIdx.y, from.rows, from.columns,
+                       from.kept);
 }
 static __device__ __forceinline__ bool row_is_first_(const row_place_ &place) {
   return place.exists && threadIdx.x == 0;
@@ -342,18 +340,21 @@ static inline cudaError_t mpnum_row_shape_(mpnum::row_shape_ *shape, const void 
 template <class Job, class From>
 static inline cudaError_t mpnum_launch_rows_(void (*kernel)(Job), Job &job, From &from,
                                              unsigned planes, cudaStream_t stream) {
-  const size_t limit = 0x7fffffff; /* blocks of a grid */
+  const size_t limit = 0x7fffffff; /* blocks of a grid, across */
   mpnum::row_shape_ shape;
   const cudaError_t error = mpnum_row_shape_(
       &shape, reinterpret_cast<const void *>(kernel), from.columns, planes);
   const size_t blocks = (from.rows - 1) / shape.rows + 1;
+  const size_t across = blocks < limit ? blocks : limit;
   void *pointers[] = {&job};
   if (error != cudaSuccess) return error;
   from.kept = shape.kept;
-  return cudaLaunchKernel(
-      kernel, dim3(static_cast<unsigned>(blocks < limit ? blocks : limit)),
-      dim3(shape.threads, shape.rows), pointers,
-      static_cast<size_t>(shape.rows) * shape.kept * sizeof(float), stream);
+  return cudaLaunchKernel(kernel,
+                          dim3(static_cast<unsigned>(across),
+                               static_cast<unsigned>((blocks - 1) / across + 1)),
+                          dim3(shape.threads, shape.rows), pointers,
+                          static_cast<size_t>(shape.rows) * shape.kept * sizeof(float),
+                          stream);
 }
 
 #endif
