@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <mpnum/blockscale_format.h>
 #include <mpnum/cross_entropy.h>
@@ -42,8 +43,10 @@ typedef struct gpu_case {
 
 static inline mpnum_blockscaled gpu_codes(const gpu_case *c, const void *at, int second) {
   const size_t n = c->rows * c->columns;
-  uint8_t *const base = (uint8_t *)(uintptr_t)at + (second ? n : 0);
+  uint8_t *base; /* launchers take one type for what they write and read */
   mpnum_blockscaled made;
+  memcpy(&base, &at, sizeof base);
+  base += second ? n : 0;
   made.codes = base;
   made.stride = c->columns;
   made.scale_inv = base + 2 * n;

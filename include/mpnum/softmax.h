@@ -332,7 +332,7 @@ MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_rows dst,
       mpnum_softmax_special_(&row, &type, dst, is_log);
     }
   }
-  if (late.count) mpnum_finish_(&late);
+  if (is_log && late.count) mpnum_finish_(&late);
   mpnum_fenv_restore_(saved);
   return MPNUM_OK;
 }

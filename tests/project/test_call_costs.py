@@ -40,7 +40,7 @@ CALLS = {
     "mpnum_amax_bf16": ("float f(const mpnum_bf16 *x, size_t n) { return mpnum_amax_bf16(x, n); }", 3.5, 30),
     "mpnum_norm_f16": ("float f(const mpnum_f16 *x, size_t n) { return mpnum_norm_f16(x, n); }", 13.5, 48),
     "mpnum_softmax_rows":
-        ("int f(mpnum_rows y, mpnum_const_rows x) { return mpnum_softmax_rows(y, x, 0, 0) == MPNUM_OK; }", 64, 172),
+        ("int f(mpnum_rows y, mpnum_const_rows x) { return mpnum_softmax_rows(y, x, 0, 0) == MPNUM_OK; }", 64, 176),
     "mpnum_hadamard_rows":
         ("int f(mpnum_rows y, mpnum_const_rows x) { return mpnum_hadamard_rows(y, x, 16, 5) == MPNUM_OK; }", 20, 56),
     "mpnum_grad_multiply":
