@@ -12,8 +12,9 @@ namespace {
 typedef mpnum_lanes<uint32_t, 4> word; /* 16 bytes */
 
 const unsigned threads = 256;
-const unsigned wave = 8; /* blocks that a multiprocessor holds */
+const unsigned wave = 4; /* blocks that every multiprocessor holds */
 const unsigned warm_copies = 8;
+const unsigned busy_copies = 256;                  /* while clocks are read */
 const double warm_limit = 3000, quick_limit = 100; /* ms */
 const unsigned windows_alike = 4;
 
@@ -142,14 +143,19 @@ cudaError_t gpu_run_read(void *context) {
   return launch(&reads[move->shape], move);
 }
 
+/* Keeps the GPU at work for some 30 ms and more, after this has returned. */
+void begin_copies(void *context) {
+  for (unsigned i = 0; i < busy_copies; ++i)
+    gpu_run_copy(context);
+}
+
 bool gpu_read_clocks(gpu_run *run, gpu_clocks *clocks) {
   gpu_arrays arrays;
   if (!gpu_arrays_make(run, &arrays)) return false;
   gpu_copy copy = {arrays.result.at, arrays.values.at, 4 * arrays.count};
-  for (unsigned i = 0; i < 4 * warm_copies; ++i)
-    if (!run->done(gpu_run_copy(&copy), "copies")) return false;
-  nvml_read(clocks, run->results->device.bus);
-  return run->done(cudaDeviceSynchronize(), "copies");
+  nvml_read(clocks, run->results->device.bus, begin_copies, &copy);
+  return run->done(cudaGetLastError(), "copies") &&
+         run->done(cudaDeviceSynchronize(), "copies");
 }
 
 bool gpu_measure_limits(gpu_run *run) {

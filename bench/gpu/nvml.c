@@ -88,7 +88,8 @@ static void read_device(const nvml *from, device of, gpu_clocks *to) {
     nvml_reasons(to->reasons, sizeof to->reasons, bits);
 }
 
-void nvml_read(gpu_clocks *clocks, const char *bus) {
+void nvml_read(gpu_clocks *clocks, const char *bus, void (*begin)(void *context),
+               void *context) {
   void *file = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
   nvml calls;
   device found;
@@ -102,6 +103,7 @@ void nvml_read(gpu_clocks *clocks, const char *bus) {
     snprintf(clocks->missing, sizeof clocks->missing, "NVML does not start");
   } else {
     if (calls.find(bus, &found) == 0) {
+      if (begin) begin(context);
       read_device(&calls, found, clocks);
     } else {
       snprintf(clocks->missing, sizeof clocks->missing, "NVML knows no GPU %s", bus);

@@ -10,8 +10,10 @@
 extern "C" {
 #endif
 
-/* bus: as cudaDeviceGetPCIBusId has it. What is not known is NaN. */
-void nvml_read(gpu_clocks *clocks, const char *bus);
+/* bus: as cudaDeviceGetPCIBusId has it. What is not known is NaN. begin, if there is one,
+ * is called when the library has started, which takes long, right before it is asked. */
+void nvml_read(gpu_clocks *clocks, const char *bus, void (*begin)(void *context),
+               void *context);
 
 /* The bits of nvmlDeviceGetCurrentClocksThrottleReasons in words. */
 void nvml_reasons(char *dst, size_t size, unsigned long long bits);

@@ -3,7 +3,7 @@
  *
  *     mpnum_contrastive_options options = mpnum_contrastive_default();
  *     options.scale = 1 / temperature;
- *     options.scratch = room; (4 n floats)
+ *     options.scratch = room; // 4 n floats
  *     mpnum_contrastive_loss_of_embeddings(
  *         losses, mpnum_rows_of(MPNUM_TYPE_F32, gradients, n, size), mpnum_rows_none(),
  *         mpnum_const_rows_of(MPNUM_TYPE_BF16, images, n, size),

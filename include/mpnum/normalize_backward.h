@@ -17,17 +17,18 @@
  *   inverse, where both are not NULL (RMS norm: inverse), are read instead of computed
  *   anew, once for a row, and where the weight's or bias's gradient is wanted once for
  *   every 2048 columns of each row after the 256th; bias, residual and sum have no part
- * in it. input may be dy or src where both have one type and stride. Otherwise arrays do
- * not overlap. NaN: a row that is NaN has NaN gradients, as has a row of dy with NaN; Inf
- * in dy makes Inf or NaN. Weight and bias have NaN where such a row adds to them. A row
- * with inverse 0 has a gradient of zeros. Error: of an element, with u = 2^-24, 8 u r
- * (|g| + mean |g| + |y| mean |g y|), sums in the place of means for l2; then it is
- * rounded to the type of input. mean and inverse read add |mean| r u to y's error. Of
- * weight and bias 4 u of the sum of magnitudes, and one rounding.
- * (test_normalize_backward.c) Bits: sums over rows are doubles, row after row, the same
- * from every instruction set. Status: MPNUM_ERROR_ARGUMENT for another type, kind or
- * epsilon, rows or columns that differ, strides and places as in normalize.h; nothing is
- * written then. Host only. */
+ *   in it. input may be dy or src where both have one type and stride. Otherwise arrays
+ *   do not overlap.
+ * NaN: a row that is NaN has NaN gradients, as has a row of dy with NaN; Inf in dy makes
+ *   Inf or NaN. Weight and bias have NaN where such a row adds to them. A row with
+ *   inverse 0 has a gradient of zeros.
+ * Error: of an element, with u = 2^-24, 8 u r (|g| + mean |g| + |y| mean |g y|), sums in
+ *   the place of means for l2; then it is rounded to the type of input. mean and inverse
+ *   read add |mean| r u to y's error. Of weight and bias 4 u of the sum of magnitudes,
+ *   and one rounding (test_normalize_backward.c).
+ * Bits: sums over rows are doubles, row after row, the same from every instruction set.
+ * Status: MPNUM_ERROR_ARGUMENT for another type, kind or epsilon, rows or columns that
+ *   differ, strides and places as in normalize.h; nothing is written then. Host only. */
 #ifndef MPNUM_NORMALIZE_BACKWARD_H
 #define MPNUM_NORMALIZE_BACKWARD_H
 

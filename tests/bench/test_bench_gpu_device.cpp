@@ -349,7 +349,7 @@ void clocks_are_those_of_nvml(void) {
   const char bus[] = "0000:01:00.0";
   int *const users = of_nvml<int>("fake_nvml_users");
   gpu_clocks clocks;
-  nvml_read(&clocks, bus);
+  nvml_read(&clocks, bus, nullptr, nullptr);
   CHECK(clocks.missing[0] == 0, "%s", clocks.missing);
   CHECK(clocks.sm == 1700 && clocks.sm_limit == 1980 && clocks.memory == 2600 &&
             clocks.memory_limit == 2619,
@@ -360,14 +360,14 @@ void clocks_are_those_of_nvml(void) {
   CHECK(std::string(clocks.reasons) == "power cap, heat, by the driver", "%s",
         clocks.reasons);
   set_nvml_fault("start");
-  nvml_read(&clocks, bus);
+  nvml_read(&clocks, bus, nullptr, nullptr);
   CHECK(std::string(clocks.missing) == "NVML does not start", "%s", clocks.missing);
   set_nvml_fault("none");
-  nvml_read(&clocks, bus);
+  nvml_read(&clocks, bus, nullptr, nullptr);
   CHECK(std::string(clocks.missing) == "NVML knows no GPU 0000:01:00.0", "%s",
         clocks.missing);
   set_nvml_fault("clocks");
-  nvml_read(&clocks, bus);
+  nvml_read(&clocks, bus, nullptr, nullptr);
   CHECK(std::isnan(clocks.sm) && std::isnan(clocks.memory_limit) && clocks.power == 612.5,
         "%g MHz, %g W", clocks.sm, clocks.power);
   set_nvml_fault("");

@@ -9,7 +9,7 @@
  *                             stream);
  *
  * Both add to what is there, so that several arrays are one; all bytes 0 is empty. n
- * below 2^40. T is float or a storage struct. */
+ * below 2^36. T is float or a storage struct. */
 #ifndef MPNUM_CUDA_HEALTH_CUH
 #define MPNUM_CUDA_HEALTH_CUH
 

@@ -4,7 +4,7 @@
  *
  *     // void *workspace of mpnum_launch_norm_backward_bytes(rows, n) bytes
  *     mpnum_launch_rms_norm_backward_rows(dx, n, dw, NULL, dy, n, x, n, rows, n,
- * &options, 0, workspace, stream);
+ *                                         &options, 0, workspace, stream);
  *
  * What each does is said in normalize_backward.h. Of the rows the bits are those of the
  * host's function. Of weight and bias, whose terms are added as doubles in chunks of

@@ -104,7 +104,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_,
   const float factor = mpnum::scale_or_nan_(scale.get());
   const size_t before = mpnum_bytes_before_vectors_(dst) % array::lanes;
   const size_t head = before < n ? before : n;
-  const bool is_aligned = mpnum_is_aligned_(src + head);
+  const bool is_aligned = reinterpret_cast<size_t>(src + head) % 16 == 0;
   const size_t step = gridDim.x * static_cast<size_t>(array::tile);
   size_t i = head + blockIdx.x * static_cast<size_t>(array::tile);
   array own = {reinterpret_cast<uint8_t *>(dst), src, factor, 0};

@@ -309,7 +309,7 @@ mpnum_quantize_tile_(const T *src, const mpnum_quantize_job_ &job, size_t first_
 
 /* Columns, squares, or rows and columns: a tile for each block of 256 threads. */
 template <class Blocks, class T>
-static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, Blocks::resident)
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, Blocks::resident_tiles)
     mpnum_quantize_tile_kernel_(const T *src, mpnum_quantize_job_ job) {
   typedef mpnum_tile_rows_<Blocks, T, true> own;
   typedef typename own::tile tile;

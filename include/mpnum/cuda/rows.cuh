@@ -18,8 +18,9 @@
  * Status: cudaErrorInvalidValue, and nothing is launched, where the host's function has
  *   MPNUM_ERROR_ARGUMENT, but for what only the device can read.
  * Speed: a row is read once where its floats fit into the shared memory that a block can
- *   have, 12032 of them on every GPU, 25088 on sm_86, 89 and 120, 57856 on sm_90 and 100;
- *   longer rows once for each step, from the second on out of the caches. */
+ *   have, 12032 of them on every GPU, 16128 on sm_75, 25088 on sm_86, 89 and 120, 41472
+ *   on sm_80, 57856 on sm_90 and 100; longer rows once for each step, from the second
+ *   on out of the caches. */
 #ifndef MPNUM_CUDA_ROWS_CUH
 #define MPNUM_CUDA_ROWS_CUH
 

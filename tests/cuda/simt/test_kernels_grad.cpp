@@ -123,7 +123,7 @@ private:
       std::uint64_t code = random_();
       const float sign = code & 1 ? size : -size;
       float x = sign * std::exp2(static_cast<float>(code >> 8 & 0xfff) / 256.0f - 8);
-      if (code >> 24 % 16 == 0) x = sign * 0;
+      if ((code >> 24) % 16 == 0) x = sign * 0;
       if (code >> 20 == 1) x *= 1e-30f; /* a subnormal at times */
       if (type == MPNUM_TYPE_F64) {
         code = mpnum_bits_f64(static_cast<double>(x) * 1.000000001);

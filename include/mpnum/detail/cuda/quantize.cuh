@@ -69,9 +69,9 @@ struct blocks_ {
   static constexpr unsigned edge = edge_;
   static constexpr bool is_square = is_square_, is_stochastic = is_stochastic_;
   static constexpr unsigned bits = dense_<Code_>::bits;
-  static constexpr int resident = is_stochastic_ ? 2
-                                  : edge_ > 64   ? 2 /* two reads of a tile */
-                                                 : +dense_<Code_>::resident;
+  static constexpr int resident = is_stochastic_ ? 2 : +dense_<Code_>::resident;
+  /* Of kernels by tiles, which read those above 64 x 64 twice. */
+  static constexpr int resident_tiles = edge_ > 64 ? 2 : resident;
   static constexpr unsigned scale_bytes = family_ == AMAX_FAMILY_ ? 4 : 1;
 };
 
