@@ -78,7 +78,7 @@ def a_call_is_small(compiler, level):
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout.splitlines()[0]
     if not re.search(COMPILERS[compiler], version):
         raise tap.Skip(f"the limits are those of another version: {version}")
-    calls = {name: CALLS[name] for name in CALLS if "full" in sys.argv or name in QUICK}
+    calls = {name: CALLS[name] for name in CALLS if sys.argv[1:] or name in QUICK}
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         sizes = dict(zip(calls, pool.map(lambda call: text_bytes(compiler, level, call[0]), calls.values())))
     print("#", compiler, level, sizes)
@@ -86,7 +86,9 @@ def a_call_is_small(compiler, level):
     assert not large, f"more bytes than allowed: {', '.join(large)}"
 
 
-# Some calls with gcc -O2 without an argument; with full all calls, both compilers, and without optimisation, too.
-BUILDS = [(compiler, level) for compiler in COMPILERS for level in LEVELS]
+# Some calls with gcc -O2 without an argument; with full all calls and both compilers, with exhaustive without optimisation,
+# too.
+BUILDS = [(compiler, level) for level in LEVELS for compiler in COMPILERS]
+BUILDS = {"": BUILDS[:1], "full": BUILDS[:2], "exhaustive": BUILDS}["".join(sys.argv[1:])]
 sys.exit(tap.run(*[named(f"a call is small, {compiler} {level}", a_call_is_small, compiler, level)
-                   for compiler, level in (BUILDS if "full" in sys.argv else BUILDS[:1])]))
+                   for compiler, level in BUILDS]))

@@ -3,10 +3,10 @@
 """Device code gives the host's bytes: what nvcc makes of every conversion and of every function of floats runs in the
 PTX interpreter of tests/cuda/ptx, and the same calls run here as a C compiler makes them. No GPU is needed.
 
-usage: tests/cuda/ptx/test_ptx.py [full | exhaustive | every TYPE]
+usage: tests/cuda/ptx/test_ptx.py [exhaustive | every TYPE]
 
-Without an argument three architectures run, two of them with -use_fast_math as well; with full another with more
-inputs, with exhaustive all of them with those. every: each boundary, midpoint and code of one type: f16, bf16 or tf32.
+Without an argument two architectures run, one of them with -use_fast_math as well; with exhaustive all of them with more
+inputs. every: each boundary, midpoint and code of one type: f16, bf16 or tf32.
 Of a build whose PTX is that of another, to the byte, the results are those of the other.
 """
 
@@ -27,10 +27,8 @@ from ptx.machine import Machine
 from toolchain import named
 
 QUICK_BUILDS = [("75",), ("120a",), ("120a", "-use_fast_math")]  # 120a has the ways of 80 and 90, too
-FULL_BUILDS = [("89",)]
 EVERY_BUILDS = [*QUICK_BUILDS, ("75", "-use_fast_math"), ("90",), ("90", "-use_fast_math")]
-BUILDS = {"quick": QUICK_BUILDS, "full": FULL_BUILDS,
-          "exhaustive": [*EVERY_BUILDS, *FULL_BUILDS, ("80",), ("100a",)]}
+BUILDS = {"quick": QUICK_BUILDS, "exhaustive": [*EVERY_BUILDS, ("80",), ("89",), ("100a",)]}
 EVERY_TYPES = {"f16": 15, "bf16": 15, "tf32": 18}  # bits of a magnitude
 MOST_PROBLEMS = 40  # shown of a build
 STRETCH = 4096  # magnitudes in one job of the pool
@@ -121,7 +119,7 @@ def main():
     global WORK
     arguments = sys.argv[1:]
     only = arguments[1] if arguments[:1] == ["every"] and len(arguments) == 2 else None
-    if only not in EVERY_TYPES and arguments not in ([], ["full"], ["exhaustive"]):
+    if only not in EVERY_TYPES and arguments not in ([], ["exhaustive"]):
         print(__doc__.strip(), file=sys.stderr)
         return 2
     builds = EVERY_BUILDS if only else BUILDS[(arguments or ["quick"])[0]]
