@@ -212,7 +212,8 @@ def frames_of(text, arch, *flags):
     spill stores and of spill loads); and the registers of each kernel."""
     said, _ = compile_text(text, gencode(arch), "-Xptxas", "-v", "-cubin", *flags)
     frames = [(name, *map(int, sizes)) for name, *sizes in re.findall(
-        r"Function properties for (\S+)\n *(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", said)]
+        r"Function properties for (\S+)\n *(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads",
+        said)]
     kernels = re.findall(r"Compiling entry function '(\w+)'", said)
     assert set(kernels) <= {name for name, *_ in frames}, said[:4000]
     return frames, dict(zip(kernels, map(int, re.findall(r"Used (\d+) registers", said))))
@@ -233,7 +234,7 @@ def kernels_need_no_local_memory(arch, *flags):
 
 def gradient_kernels_need_no_local_memory(arch, *flags):
     registers = no_local_memory(GRADIENTS, arch, *flags)
-    assert len(registers) == 4 and max(registers.values()) <= 80, registers  # three blocks of 256 threads in a multiprocessor
+    assert len(registers) == 4 and max(registers.values()) <= 80, registers  # a multiprocessor holds three blocks
 
 
 def quantisers_need_no_local_memory(arch, *flags):
@@ -373,8 +374,8 @@ def two_units_link(*flags):
             ALL_HEADERS + "cudaError_t other(float *result, const float *src);\n"
             "cudaError_t other(float *result, const float *src) { return mpnum_launch_amax(result, src, 0, 0); }\n")
         program = Path(folder) / "program"
-        check(nvcc(), "-Werror", "all-warnings", "-I", INCLUDE_OF_NVCC, gencode(QUICK_ARCHS[0]), *flags, Path(folder) / "one.cu",
-              Path(folder) / "two.cu", "-o", program)
+        check(nvcc(), "-Werror", "all-warnings", "-I", INCLUDE_OF_NVCC, gencode(QUICK_ARCHS[0]), *flags,
+              Path(folder) / "one.cu", Path(folder) / "two.cu", "-o", program)
         check(program)  # both get the same error where there is no GPU
 
 
@@ -462,9 +463,10 @@ def clang_compiles(half, *what):
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "texture_fetch_functions.h").write_text("")
         (source := Path(folder) / "unit.cu").write_text("#include <mpnum/cuda/health.cuh>\n" + every_kernel())
-        check(clang, "-x", "cuda", "-std=c++11", f"--cuda-path={toolkit}", "--cuda-gpu-arch=sm_75", f"--cuda-{half}-only",
-              "-Wall", "-Wextra", "-Werror", "-Wno-unknown-cuda-version", "-D__CLANG_CUDA_TEXTURE_INTRINSICS_H__", "-I", folder,
-              "-I", INCLUDE, *what, source, "-o", Path(folder) / "unit.s")
+        check(clang, "-x", "cuda", "-std=c++11", f"--cuda-path={toolkit}", "--cuda-gpu-arch=sm_75",
+              f"--cuda-{half}-only", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-cuda-version",
+              "-D__CLANG_CUDA_TEXTURE_INTRINSICS_H__", "-I", folder, "-I", INCLUDE, *what, source,
+              "-o", Path(folder) / "unit.s")
 
 
 def full_properties():

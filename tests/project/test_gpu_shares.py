@@ -33,8 +33,8 @@ def every_kernel_of_the_counts_has_a_row():
 def rows_and_gradients_move_what_they_read_and_write():
     """Gradients of rows read those of the results and either the results or the source."""
     moved = {what: count for what, count, _ in tool.row_kernels()}
-    want = {"softmax f32": 8, "cross entropy f16": 4, "softmax backward f16": 6, "rms norm f16 to e4m3": 3, "grad f32 in place": 8,
-            "grad bf16 to f32": 6, "grad f16 to f32 apart": 6}
+    want = {"softmax f32": 8, "cross entropy f16": 4, "softmax backward f16": 6, "rms norm f16 to e4m3": 3,
+            "grad f32 in place": 8, "grad bf16 to f32": 6, "grad f16 to f32 apart": 6}
     assert {name: moved[name + ", PTX"] for name in want} == want, moved
 
 
