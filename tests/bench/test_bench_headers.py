@@ -38,7 +38,7 @@ FIGURES = [("compile_time", 1, bench_sections.shown_three), ("ratio_to_immintrin
 COMPILER = """#!/bin/sh
 printf '%s %s\\n' "${0##*/}" "$*" >>"$LOG"
 for word; do
-  case $word in *.c | *.cpp) source=$word ;; esac
+  case $word in *.c | *.cpp | *.cu) source=$word ;; esac
 done
 { read -r included; read -r code; } <"$source"
 case $included in *immintrin.h* | *numkong.h* | *highway.h*) [ "$ALL" ] || exit 1 ;; esac
@@ -182,6 +182,31 @@ def the_tool_prints_tables_of_its_own():
     assert re.search(rf"^Highway DemoteTo( +-){{4}} {re.escape(ABSENT['Highway'])}$", calls, re.M), calls
 
 
+def every_cuda_header_has_a_row_and_launchers_beside():
+    """Of a file of its own; the tool alone does this, and only where it is asked to."""
+    options = ["--rounds", "0", "--call-rounds", "0", "--nvcc-rounds", "2"]
+    folder = toolchain.INCLUDE / "mpnum" / "cuda"
+    headers = sorted(path.name for path in folder.iterdir())
+    with compilers("nvcc") as env:
+        done = subprocess.run([TOOL.__file__, "--json", *options], env=env, capture_output=True, text=True)
+        assert done.returncode == 0 and done.stderr == "", done
+        runs = len(Path(env["LOG"]).read_text().splitlines())
+        table = subprocess.run([TOOL.__file__, *options], env=env, capture_output=True, text=True).stdout.splitlines()
+    found = json.loads(done.stdout)
+    rows = ["mpnum/cuda/" + name for name in headers]
+    assert [row["header"] for row in found["nvcc"]] == rows and len(headers) > 10, found
+    with_launcher = [name for name, row in zip(headers, found["nvcc"]) if row["launcher_ratio"]]
+    assert with_launcher == [name + ".cuh" for name in sorted(TOOL.LAUNCHERS)], with_launcher
+    assert runs == 2 * (1 + len(headers) + len(with_launcher)) and found["nvcc_rounds"] == 2, runs
+    assert [line.split()[0] for line in table[2:]] == rows, table
+    for name in with_launcher:
+        launcher = re.match(r"\w+", TOOL.LAUNCHERS[name.split(".")[0]])[0]
+        assert re.search(rf"\b{launcher}\(", (folder / name).read_text()), launcher
+    with compilers() as env:
+        done = subprocess.run([TOOL.__file__, *options], env=env, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "include-cost: nvcc was not found\n"), done
+
+
 def a_call_that_does_not_compile_is_an_error():
     text = COMPILER.replace("exit 0", 'case $code in *mpnum_norm_f16*) echo no luck; exit 1 ;; esac')
     with compilers(*COMPILERS, text=text) as env:
@@ -232,6 +257,7 @@ sys.exit(tap.run(
     the_table_of_headers_is_the_figures,
     rounds_are_interleaved,
     the_tool_prints_tables_of_its_own,
+    every_cuda_header_has_a_row_and_launchers_beside,
     a_call_that_does_not_compile_is_an_error,
     progress_is_shown_on_a_terminal,
     real_calls_compile,

@@ -26,7 +26,16 @@ def shares_fall_beyond_what_can_be_issued():
 def every_kernel_of_the_counts_has_a_row():
     rows = [line for line in tool.table(True).splitlines()[2:]]
     counted = tool.COUNTS.read_text().split(tool.TITLE)[1].splitlines()
-    assert len(rows) == sum(line[:1].isalpha() for line in counted) > 25, len(rows)
+    counted += tool.ROW_COUNTS.read_text().splitlines()
+    assert len(rows) == sum(line[:1].isalpha() for line in counted) > 40, len(rows)
+
+
+def rows_and_gradients_move_what_they_read_and_write():
+    """Gradients of rows read those of the results and either the results or the source."""
+    moved = {what: count for what, count, _ in tool.row_kernels()}
+    want = {"softmax f32": 8, "cross entropy f16": 4, "softmax backward f16": 6, "rms norm f16 to e4m3": 3,
+            "grad f32 in place": 8, "grad bf16 to f32": 6, "grad f16 to f32 apart": 6}
+    assert {name: moved[name + ", PTX"] for name in want} == want, moved
 
 
 def the_page_has_what_is_printed():
@@ -40,4 +49,5 @@ def other_arguments_are_refused():
 
 
 sys.exit(tap.run(shares_fall_beyond_what_can_be_issued, every_kernel_of_the_counts_has_a_row,
+                 rows_and_gradients_move_what_they_read_and_write,
                  the_page_has_what_is_printed, other_arguments_are_refused))

@@ -176,11 +176,12 @@ static __global__ void mpnum_grad_merge_kernel_(Findings *findings,
 
 /* Launchers are templates so that only files that call them compile their kernels. */
 
-/* Enough blocks for a list, or as many as fill a GPU. */
+/* Enough blocks for a list, or twelve a multiprocessor: whole waves, whether it holds
+ * three of them or four. */
 static inline cudaError_t mpnum_grad_blocks_(size_t *blocks,
                                              const mpnum_grad_list &list) {
   const uint64_t needed = (list.tiles + MPNUM_GRAD_TEAMS_ - 1) / MPNUM_GRAD_TEAMS_;
-  return mpnum_launch_blocks_(blocks, static_cast<size_t>(needed), 0);
+  return mpnum_launch_blocks_(blocks, static_cast<size_t>(needed), 0, 12);
 }
 static inline bool mpnum_grad_has_list_(const mpnum_grad_list &list) {
   return list.tiles == 0 || (list.tensors && list.tiles_before);

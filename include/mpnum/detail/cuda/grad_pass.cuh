@@ -8,9 +8,9 @@
 #include "../../cuda/grad_list.cuh"
 #include "launch.cuh"
 
-/* Blocks of a multiprocessor: 32 KiB of floats are being read then. sm_75 holds 1024
- * threads and its registers do not suffice for all of them. */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+/* Blocks that a multiprocessor holds: four read 32 KiB of floats at a time. Before sm_100
+ * ptxas needs the registers of three, some 80 a thread, to spill none. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 1000
 # define MPNUM_GRAD_BLOCKS_ 3
 #else
 # define MPNUM_GRAD_BLOCKS_ 4

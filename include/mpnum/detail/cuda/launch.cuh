@@ -13,7 +13,7 @@
 # define MPNUM_PRAGMA_(...)   _Pragma(# __VA_ARGS__)
 # define MPNUM_UNROLL_        MPNUM_PRAGMA_(unroll)
 # define MPNUM_NO_UNROLL_     MPNUM_PRAGMA_(unroll 1)
-# define MPNUM_UNROLL_BY_(by) MPNUM_PRAGMA_(unroll(by))
+# define MPNUM_UNROLL_BY_(by) MPNUM_PRAGMA_(unroll by)
 #else
 # define MPNUM_UNROLL_
 # define MPNUM_NO_UNROLL_
@@ -223,11 +223,12 @@ MPNUM_PACKED_(e2m3, 4, codes[0], codes[1], codes[2], codes[3])
 
 #if !MPNUM_HAS_NVRTC
 
-/* How many blocks share tiles, one at least: no more than all multiprocessors of the GPU
- * hold at once. 0 multiprocessors: the runtime says how many the current device has,
- * which is no wait and may be captured. */
-static inline cudaError_t mpnum_launch_blocks_(size_t *blocks, size_t tiles,
-                                               int multiprocessors) {
+/* How many blocks share tiles, one at least, and at most so many a multiprocessor: by
+ * default what all of them hold at once. 0 multiprocessors: the runtime says how many the
+ * current device has, which is no wait and may be captured. */
+static inline cudaError_t
+mpnum_launch_blocks_(size_t *blocks, size_t tiles, int multiprocessors,
+                     size_t blocks_of_each = MPNUM_LAUNCH_BLOCKS_) {
   if (multiprocessors <= 0) {
     int device = 0;
     cudaError_t error = cudaGetDevice(&device);
@@ -236,7 +237,7 @@ static inline cudaError_t mpnum_launch_blocks_(size_t *blocks, size_t tiles,
                                      device);
     if (error != cudaSuccess) return error;
   }
-  *blocks = static_cast<size_t>(multiprocessors) * MPNUM_LAUNCH_BLOCKS_;
+  *blocks = static_cast<size_t>(multiprocessors) * blocks_of_each;
   if (tiles < *blocks) *blocks = tiles > 0 ? tiles : 1;
   return cudaSuccess;
 }
