@@ -312,6 +312,7 @@ void matrices_of_one_value_have_the_hosts_bytes(void) {
       manner how = turn(i + 2);
       how.scale = scale;
       check_nvfp4<16>(src, how, false);
+      check_nvfp4<1>(src, how, false);
     }
     manner how = turn(i % 5);
     check_deepseek<mpnum_e4m3, 1>(src, how, MPNUM_BLOCKSCALE_AMAX, 0);
