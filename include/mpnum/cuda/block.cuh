@@ -8,10 +8,11 @@
  *       amax = mpnum_amax(amax, src[i]);
  *     amax = mpnum_block_amax_f32(amax, scratch);
  *
- * Warp functions are called by all 32 lanes of a warp together; block functions by all
- * threads of a block of 1 to 3 dimensions whose number of threads is a multiple of 32.
- * Every caller gets the result. A block function leaves scratch free for the next: no
- * further sync is needed. Before one, sync if scratch held something of your own.
+ * Warp functions are called by all 32 lanes of a warp together, and use no shared memory
+ * and no sync of the block; block functions by all threads of a block of 1 to 3
+ * dimensions whose number of threads is a multiple of 32. Every caller gets the result. A
+ * block function leaves scratch free for the next: no further sync is needed. Before one,
+ * sync if scratch held something of your own.
  *
  * Results do not depend on the architecture: where a reduction instruction exists (sm_80
  * on) it gives the bits of the shuffles.
@@ -83,7 +84,8 @@ MPNUM_DEVICE_ int mpnum_warp_all_finite_f32(float value) {
   return __all_sync(MPNUM_ALL_LANES_, mpnum_isfinite_f32(value)) != 0;
 }
 
-/* Block functions. scratch: MPNUM_BLOCK_SCRATCH words, 128 bytes, of shared memory. */
+/* Block functions. scratch: MPNUM_BLOCK_SCRATCH words, 128 bytes, of shared memory. All
+ * threads get the result, the same bits; 2 syncs where nothing else is said. */
 
 /* Each warp's word, in the lane of its number; identity in the lanes without a warp. */
 MPNUM_DEVICE_ uint32_t mpnum_share_warp_words_(uint32_t word, uint32_t identity,
@@ -114,7 +116,7 @@ MPNUM_DEVICE_ float mpnum_block_sum_f32(float value, uint32_t *scratch) {
   return mpnum_warp_sum_f32(
       mpnum_from_bits_f32(mpnum_share_warp_words_(sum, minus_zero, scratch)));
 }
-/* As mpnum_block_sum_f32, of doubles. NaN: canonical 0x7fffffffffffffff. */
+/* As mpnum_block_sum_f32, of doubles; 4 syncs. NaN: canonical 0x7fffffffffffffff. */
 MPNUM_DEVICE_ double mpnum_warp_sum_f64_(double value) {
   for (int step = 16; step > 0; step /= 2)
     value = mpnum_add_f64_(value, __shfl_xor_sync(MPNUM_ALL_LANES_, value, step));
@@ -136,7 +138,7 @@ MPNUM_DEVICE_ float mpnum_block_amax_f32(float value, uint32_t *scratch) {
   return mpnum_from_bits_f32(
       mpnum_block_max_u32(mpnum_bits_f32(mpnum_amax(0, value)), scratch));
 }
-/* 1 if no thread has Inf or NaN, else 0. No scratch. */
+/* 1 if no thread has Inf or NaN, else 0. No scratch, 1 sync. */
 MPNUM_DEVICE_ int mpnum_block_all_finite_f32(float value) {
   return __syncthreads_and(mpnum_isfinite_f32(value)) != 0;
 }
@@ -207,7 +209,7 @@ mpnum_warp_quantize_nvfp4(mpnum_lanes<T, M> *codes, mpnum_e4m3 *scale_inv,
  * of the tile's size, and ends with the matrix, rows x columns, at the latest. T: a type
  * of 8 bits; src f32, f16 or bf16. Returns the largest magnitude that the thread saw, as
  * mpnum_amax; mpnum_block_amax_f32 makes one of all. scratch: MPNUM_TILE_SCRATCH words;
- * sync before it is used again. Bits: those of mpnum_quantize_array. */
+ * 1 sync, and sync before it is used again. Bits: those of mpnum_quantize_array. */
 template <class T, class S>
 MPNUM_DEVICE_ float
 mpnum_quantize_tile_transpose(T *codes, size_t codes_ld, T *transposed,
@@ -389,8 +391,9 @@ MPNUM_DEVICE_ void mpnum_block_add_words_(uint64_t *sums, const uint64_t *words,
   }
 }
 /* Of the values of all threads, as mpnum_total_merge of theirs in any order; carried, if
- * they have 2^16 terms together. *total, in shared memory, becomes it; sync before
- * another thread reads it is done, and *total is the caller's again. */
+ * they have 2^16 terms together. *total, in shared memory, becomes it, whatever it held;
+ * no scratch. 4 syncs: before it is written, so that all may still be reading it, and
+ * after, so that all may read it. Sync before you write to it. Bits: the host's. */
 MPNUM_DEVICE_ void mpnum_block_total(mpnum_total *total, const mpnum_total &own) {
   uint64_t *sums = reinterpret_cast<uint64_t *>(total);
   enum { words = sizeof(mpnum_total) / 8 };
@@ -403,7 +406,7 @@ MPNUM_DEVICE_ void mpnum_block_total(mpnum_total *total, const mpnum_total &own)
   if (mpnum_thread_index() == 0) mpnum_total_settle_(total);
   __syncthreads();
 }
-/* The same of findings, as mpnum_grad_findings_merge. */
+/* The same of findings, as mpnum_grad_findings_merge; 8 syncs. */
 MPNUM_DEVICE_ void mpnum_block_findings(mpnum_grad_findings *findings,
                                         const mpnum_grad_findings &own) {
   const bool is_first = mpnum_thread_index() == 0;

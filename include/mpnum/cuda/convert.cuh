@@ -222,9 +222,17 @@ template <class Cast, class Dst, class Src>
 static inline cudaError_t mpnum_launch_cast_(Dst *dst, const Src *src, size_t n,
                                              const mpnum_launch_rounding_ &options,
                                              cudaStream_t stream, int multiprocessors) {
-  const size_t tile = mpnum::convert_tile_<Dst, Src>::elements * MPNUM_LAUNCH_WARPS_;
+  typedef mpnum::convert_tile_<Dst, Src> in;
+  const size_t tile = in::elements * MPNUM_LAUNCH_WARPS_;
+  const size_t dst_bytes = (n / in::dst_count + (n % in::dst_count != 0)) * sizeof(Dst);
+  const size_t src_bytes = (n / in::src_count + (n % in::src_count != 0)) * sizeof(Src);
+  const bool is_in_place =
+      static_cast<const void *>(dst) == static_cast<const void *>(src) &&
+      sizeof(Dst) == sizeof(Src) && in::dst_count == in::src_count;
   size_t blocks = 0;
   if (n == 0) return cudaSuccess;
+  if (!dst || !src || (!is_in_place && mpnum_overlap_(dst, dst_bytes, src, src_bytes)))
+    return cudaErrorInvalidValue;
   const cudaError_t error =
       mpnum_launch_blocks_(&blocks, n / tile + (n % tile != 0), multiprocessors);
   if (error != cudaSuccess) return error;

@@ -13,6 +13,18 @@
  * other. dst may be src only where both types have the same size and hold as many
  * elements; otherwise arrays do not overlap.
  *
+ * cudaErrorInvalidValue, and no launch: NULL for an array that has elements, arrays that
+ * overlap otherwise than the launcher allows, rows that are written closer to each other
+ * than they are long. n, rows or columns 0 are no error.
+ *
+ * Where a launch fails, nothing has changed that is only read, nor a workspace or
+ * scratch, and the next call works. Nothing is written either, but by launchers that are
+ * several launches: mpnum_launch_quantize_current, _nvfp4_scale, _cross_entropy_rows with
+ * a count or a reduced loss, gradients of norms with those of weight or bias, reductions
+ * without scratch. Their results are undefined then, also what they add to, or write in
+ * the place of a source. The steps of scalers, optimizers and histories are one launch
+ * each.
+ *
  * Every element is the scalar conversion of mpnum.h, bit for bit. T is float, double or
  * any storage struct (mpnum_f16, mpnum_e4m3, ...); in conversions the packed
  * mpnum_e2m1x2, mpnum_e3m2x4 and mpnum_e2m3x4, too.

@@ -408,6 +408,9 @@ mpnum_launch_cross_entropy_rows(float *loss, G *gradient, size_t gradient_stride
       (gradient &&
        !mpnum_rows_fit_(gradient, gradient_stride, src, src_stride, rows, columns)) ||
       (is_in_place && job.from.adds) || (!loss && (rows || is_reduced)) ||
+      !mpnum_floats_are_apart_(loss, src, src_stride, rows, columns) ||
+      (gradient &&
+       !mpnum_floats_are_apart_(loss, gradient, gradient_stride, rows, columns)) ||
       (!targets && rows) || (smoothing > 0x3f800000u && smoothing != 0x80000000u) ||
       (mpnum_bits_f32(job.factor) & 0x7fffffffu) >= 0x7f800000u ||
       static_cast<int>(chosen.reduction) < 0 || chosen.reduction > MPNUM_REDUCTION_MEAN ||

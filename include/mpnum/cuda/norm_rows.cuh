@@ -219,12 +219,15 @@ norm_find_(norm_row_<T> &row, const norm_source_<T> &from, const row_place_ &pla
 template <class T> struct norm_plain_ {
   T *dst;
   size_t stride;
+  __device__ __forceinline__ void begin() {}
 };
 template <class Q> struct norm_codes_ {
   Q *dst;
   size_t stride;
   float *amax;
   const float *scale;
+  float factor; /* of the device */
+  __device__ __forceinline__ void begin() { factor = scale_or_nan_(*scale); }
 };
 template <class T, class Part>
 static __device__ __forceinline__ void norm_put_(const norm_plain_<T> &to, size_t number,
@@ -236,11 +239,10 @@ template <class Q, class Part>
 static __device__ __forceinline__ void norm_put_(const norm_codes_<Q> &to, size_t number,
                                                  size_t i, unsigned columns, pair_ y,
                                                  float &amax, Part) {
-  const float scale = *to.scale;
   mpnum_lanes<Q, 2> codes;
   MPNUM_UNROLL_
   for (unsigned j = 0; j < 2; ++j) {
-    codes.at[j] = from_float_sat<Q>(mpnum_mul_scalar_(y.at[j], scale));
+    codes.at[j] = from_float_sat<Q>(mpnum_mul_scalar_(y.at[j], to.factor));
     if ((Part::is_whole || i + j < columns) && mpnum_isfinite_f32(y.at[j]))
       amax = mpnum_amax(amax, y.at[j]);
   }
@@ -300,6 +302,7 @@ static __device__ __forceinline__ float norm_one_(const norm_job_<To, Src> &job,
   norm_writer_<To> writer;
   norm_find_(row, job.from, place, scratch);
   writer.to = job.to;
+  writer.to.begin();
   writer.number = place.exists ? place.number : 0;
   writer.columns = place.columns;
   writer.weight = job.from.weight;
@@ -356,11 +359,21 @@ static inline bool mpnum_norm_source_of_(mpnum::norm_source_<T> &from,
       (residual.type != type || residual.rows != rows || residual.columns != columns))
     return false;
   if (sum.data && (sum.type != type || sum.rows != rows || sum.columns != columns ||
-                   sum.stride < columns || (sum.data == src && sum.stride != stride) ||
-                   (sum.data == residual.data && sum.stride != residual.stride)))
+                   !mpnum_rows_fit_(from.sum, sum.stride, src, stride, rows, columns) ||
+                   (residual.data && !mpnum_rows_fit_(from.sum, sum.stride, from.residual,
+                                                      residual.stride, rows, columns))))
     return false;
   return mpnum_is_factor_(chosen.epsilon) && columns <= mpnum::row_columns_ &&
          (src || rows == 0 || columns == 0);
+}
+/* Whether results that go to dst leave a residual and a sum alone. */
+template <class Dst, class T>
+static inline bool mpnum_norm_fits_(const Dst *dst, size_t stride,
+                                    const mpnum::norm_source_<T> &from) {
+  return mpnum_rows_are_apart_(dst, stride, from.residual, from.residual_stride,
+                               from.rows, from.columns) &&
+         mpnum_rows_are_apart_(dst, stride, from.sum, from.sum_stride, from.rows,
+                               from.columns);
 }
 template <class To, class Src>
 static inline cudaError_t mpnum_launch_norm_(mpnum::norm_job_<To, Src> &job,
@@ -376,7 +389,8 @@ mpnum_launch_norm_plain_(mpnum_norm_kind kind, Dst *dst, size_t dst_stride,
                          const mpnum_normalize_options *options, cudaStream_t stream) {
   mpnum::norm_job_<mpnum::norm_plain_<Dst>, Src> job;
   if (!mpnum_norm_source_of_(job.from, kind, src, src_stride, rows, columns, options) ||
-      !mpnum_rows_fit_(dst, dst_stride, src, src_stride, rows, columns))
+      !mpnum_rows_fit_(dst, dst_stride, src, src_stride, rows, columns) ||
+      !mpnum_norm_fits_(dst, dst_stride, job.from))
     return cudaErrorInvalidValue;
   job.to.dst = dst;
   job.to.stride = dst_stride;
@@ -408,18 +422,21 @@ mpnum_launch_norm_codes_(mpnum_norm_kind kind, Q *dst, size_t dst_stride, float 
   mpnum::norm_job_<mpnum::norm_codes_<Q>, Src> job;
   if (!mpnum_norm_source_of_(job.from, kind, src, src_stride, rows, columns, options) ||
       dst_stride < columns || !scale || (!dst && rows && columns) ||
-      (dst && static_cast<const void *>(dst) == static_cast<const void *>(src)))
+      !mpnum_rows_are_apart_(dst, dst_stride, src, src_stride, rows, columns) ||
+      !mpnum_norm_fits_(dst, dst_stride, job.from))
     return cudaErrorInvalidValue;
   job.to.dst = dst;
   job.to.stride = dst_stride;
   job.to.amax = amax;
   job.to.scale = scale;
+  job.to.factor = 0;
   return mpnum_launch_norm_(job, stream);
 }
 /* mpnum_normalize_quantize_rows of both: the floats times *scale, in device memory,
- * become codes of Q, a type of 8 bits or fewer, one in a byte; finite and above 0 is the
- * caller's part. *amax, unless amax is NULL, becomes the larger of what it was, 0 to
- * begin with, and the largest finite magnitude before scale. */
+ * become codes of Q, a type of 8 bits or fewer, one in a byte. A scale that is none, 0,
+ * negative, Inf or NaN, which the host refuses, makes all codes NaN. *amax, unless amax
+ * is NULL, becomes the larger of what it was, 0 to begin with, and the largest finite
+ * magnitude before scale, as the host's losses have it: Inf and NaN are in the codes. */
 template <class Q, class Src>
 static inline cudaError_t mpnum_launch_layer_norm_quantize_rows(
     Q *dst, size_t dst_stride, float *amax, const Src *src, size_t src_stride,

@@ -459,6 +459,7 @@ mpnum_launch_reduce_(typename Reduce::result_type *result, const T *src, size_t 
                       (16 / sizeof(T));
   size_t blocks = 1;
   cudaError_t error = cudaSuccess;
+  if (!result || (n > 0 && !src)) return cudaErrorInvalidValue;
   if (n > 0)
     error = mpnum_launch_blocks_(&blocks, n / tile + (n % tile != 0), multiprocessors);
   if (error == cudaSuccess && !scratch)

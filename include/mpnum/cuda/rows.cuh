@@ -10,13 +10,14 @@
  * What each does is said in softmax.h, and the bits are those of the host's functions:
  * sums go through the same lanes and tiles.
  * Domain: T is float, mpnum_f16, mpnum_bf16, mpnum_e5m2 or mpnum_e4m3, of each array its
- *   own. A stride counts elements from row to row; of what is written columns at least.
- *   Options are the host's, and read before a launcher returns; NULL means the defaults.
- *   Arrays in them and row_status are in device memory. A length past the columns counts
- *   as columns, of which there are fewer than 2^31. dst may be src where both have one
- *   type and stride.
+ *   own. A stride counts elements from row to row: of what is written columns at least,
+ *   of what is read any, as in rows.h, 0 for one row that repeats. Options are the
+ * host's, and read before a launcher returns; NULL means the defaults. Arrays in them and
+ *   row_status are in device memory. A length past the columns counts as columns, of
+ *   which there are fewer than 2^31. dst may be src where both have one type and stride;
+ *   otherwise they do not overlap.
  * Status: cudaErrorInvalidValue, and nothing is launched, where the host's function has
- *   MPNUM_ERROR_ARGUMENT, but for what only the device can read.
+ *   MPNUM_ERROR_ARGUMENT, but for what only the device can read, and where rows overlap.
  * Speed: a row is read once where its floats fit into the shared memory that a block can
  *   have, 12032 of them on every GPU, 16128 on sm_75, 25088 on sm_86, 89 and 120, 41472
  *   on sm_80, 57856 on sm_90 and 100; longer rows once for each step, from the second
@@ -387,6 +388,32 @@ static inline bool mpnum_row_source_of_(mpnum::row_source_<T> &from, const T *sr
   return mpnum_is_factor_(chosen.scale) && (chosen.flags & ~known) == 0 &&
          columns <= mpnum::row_columns_ && (src || rows == 0 || columns == 0);
 }
+/* Whether two matrices, of as many rows of as many elements, have no byte in common.
+ * Rows of one may lie between those of the other where both are as far apart. */
+template <class A, class B>
+static inline bool mpnum_rows_are_apart_(const A *a, size_t a_stride, const B *b,
+                                         size_t b_stride, size_t rows, size_t columns) {
+  const size_t x = reinterpret_cast<size_t>(a), y = reinterpret_cast<size_t>(b);
+  const size_t pitch = a_stride * sizeof(A);
+  if (!a || !b) return true;
+  if (rows == 0 || columns == 0) return x != y;
+  if (pitch != 0 && pitch == b_stride * sizeof(B)) {
+    const size_t between = x > y ? (x - y) % pitch : pitch - 1 - (y - x - 1) % pitch;
+    if (between >= columns * sizeof(B) && pitch - between >= columns * sizeof(A))
+      return true;
+  }
+  const size_t a_bytes = mpnum_extent_(rows, columns, a_stride, 8 * sizeof(A));
+  const size_t b_bytes = mpnum_extent_(rows, columns, b_stride, 8 * sizeof(B));
+  return a_bytes && b_bytes && !mpnum_overlap_(a, a_bytes, b, b_bytes);
+}
+/* Whether a float of each row is none of the rows' bytes. */
+template <class T>
+static inline bool mpnum_floats_are_apart_(const float *floats, const T *src,
+                                           size_t stride, size_t rows, size_t columns) {
+  return rows == 0 || columns == 0 ||
+         !mpnum_overlap_(floats, rows * sizeof(float), src,
+                         mpnum_extent_(rows, columns, stride, 8 * sizeof(T)));
+}
 /* Whether rows may go from src to dst. */
 template <class Dst, class Src>
 static inline bool mpnum_rows_fit_(const Dst *dst, size_t dst_stride, const Src *src,
@@ -396,8 +423,10 @@ static inline bool mpnum_rows_fit_(const Dst *dst, size_t dst_stride, const Src 
   const bool has_one_type =
       mpnum::type_of<Dst>::value == static_cast<int>(mpnum::type_of<Src>::value);
   static_assert(mpnum::has_rows_<Dst>::value, "float, f16, bf16, e5m2 or e4m3");
-  return dst_stride >= columns && (dst || rows == 0 || columns == 0) &&
-         (!is_in_place || (has_one_type && dst_stride == src_stride));
+  if (dst_stride < columns || (!dst && rows && columns)) return false;
+  return is_in_place
+             ? has_one_type && dst_stride == src_stride
+             : mpnum_rows_are_apart_(dst, dst_stride, src, src_stride, rows, columns);
 }
 
 template <bool is_log, class Dst, class Src>
@@ -443,7 +472,7 @@ mpnum_launch_logsumexp_rows(float *dst, const Src *src, size_t src_stride, size_
                             mpnum_row_status *row_status, cudaStream_t stream) {
   mpnum::logsumexp_job_<Src> job;
   if (!mpnum_row_source_of_(job.from, src, src_stride, rows, columns, options, 0) ||
-      (!dst && rows))
+      (!dst && rows) || !mpnum_floats_are_apart_(dst, src, src_stride, rows, columns))
     return cudaErrorInvalidValue;
   if (rows == 0) return cudaSuccess;
   job.dst = dst;

@@ -61,6 +61,7 @@ inline fault last_fault() { return {cudaGetErrorString(cudaGetLastError())}; }
 
 /* Nothing stands for a launch here, and none are counted. */
 static cudaError_t launch_error = cudaSuccess;
+[[maybe_unused]] static int failing_launch = 0;
 static int launches = 0;
 
 inline int count_multiprocessors() {

@@ -114,44 +114,6 @@ static void more_than_2_to_the_31_elements_are_counted() {
   cudaFree(src);
 }
 
-/* Without a scratch and with one of each stream: the largest magnitude of stream 0 is 1,
- * of stream 1 it is 2, every time. */
-static void two_streams_do_not_meet() {
-  enum { count = 2, rounds = 64, n = 1 << 20 };
-  cudaStream_t streams[count];
-  bool works = true;
-  for (int s = 0; s < count; ++s)
-    works = is_ok(cudaStreamCreateWithFlags(&streams[s], cudaStreamNonBlocking),
-                  "a stream") &&
-            works;
-  if (!works) return;
-  {
-    device_array<float> all[count] = {{n, 0, 0}, {n, 0, 0}};
-    device_array<float> amax[count] = {{2 * rounds, 0, 0}, {2 * rounds, 0, 0}};
-    device_array<mpnum_launch_scratch> scratch[count] = {{1, 0, 0}, {1, 0, 0}};
-    for (int s = 0; s < count; ++s) {
-      const std::vector<float> values(n, s ? -2.0f : 1.0f);
-      cudaMemset(scratch[s].at, 0, sizeof(mpnum_launch_scratch));
-      cudaMemcpy(all[s].at, values.data(), n * sizeof(float), cudaMemcpyHostToDevice);
-    }
-    for (int i = 0; i < 2 * rounds; ++i)
-      for (int s = 0; s < count; ++s)
-        is_ok(mpnum_launch_amax(amax[s].at + i, all[s].at, n, streams[s],
-                                i % 2 ? scratch[s].at : 0),
-              "amax");
-    for (int s = 0; s < count; ++s) {
-      std::vector<float> got(2 * rounds);
-      is_ok(cudaStreamSynchronize(streams[s]), "a stream");
-      cudaMemcpy(got.data(), amax[s].at, got.size() * sizeof(float),
-                 cudaMemcpyDeviceToHost);
-      for (float x : got)
-        CHECK(mpnum_bits_f32(x) == (s ? 0x40000000u : 0x3f800000u), "stream %d: %08x", s,
-              mpnum_bits_f32(x));
-      cudaStreamDestroy(streams[s]);
-    }
-  }
-}
-
 static void reductions_are_those_of_a_loop() {
   const std::vector<float> finite = some_floats(99991, 2, false);
   const std::vector<float> special = some_floats(99991, 3, true);

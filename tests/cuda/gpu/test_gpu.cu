@@ -294,6 +294,7 @@ static void launchers_give_the_bits_of_the_host() {
 }
 
 #include "reductions.hpp"
+#include "streams.hpp"
 
 static void the_gpu_works() {
   is_ok(cudaDeviceSynchronize(), "the first kernel");
@@ -335,6 +336,9 @@ int main(int count, char **arguments) {
   RUN_WORDS(launchers_give_the_bits_of_the_host);
   RUN(more_than_2_to_the_31_elements_are_counted);
   RUN(reductions_are_those_of_a_loop);
-  RUN(two_streams_do_not_meet);
+  RUN(amaxes_of_two_streams_do_not_meet);
+  RUN(gradient_passes_of_two_streams_do_not_meet);
+  RUN(quantisers_of_two_streams_do_not_meet);
+  RUN(softmaxes_of_two_streams_do_not_meet);
   return tap_done();
 }

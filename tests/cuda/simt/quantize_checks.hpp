@@ -21,6 +21,8 @@ constexpr std::size_t guard_size = 32;
 
 template <class T> T rounded(float x) { return mpnum::from_float<T>(x); }
 template <> inline float rounded<float>(float x) { return x; }
+template <class T> T rounded_sat(float x) { return mpnum::from_float_sat<T>(x); }
+template <> inline float rounded_sat<float>(float x) { return x; }
 
 /* Runs of 16 elements of a kind each: of one size, of all sizes, zeros, subnormal, of the
  * largest; some with an Inf or a NaN. */
@@ -55,6 +57,12 @@ template <class T> struct matrix {
       --left;
       value = rounded<T>(value_of(kind, random));
     }
+  }
+  /* All elements are the one of these bits, or the nearest that the type has. */
+  void fill(std::uint32_t bits) {
+    const float x = mpnum_from_bits_f32(bits);
+    std::fill(values.begin(), values.end(),
+              mpnum_isfinite_f32(x) ? rounded_sat<T>(x) : rounded<T>(x));
   }
   const T *begin() const { return values.data() + at; }
   mpnum_const_rows view() const {

@@ -43,11 +43,15 @@ template <class T> vector<T> guarded_rows(const matrix &shape) {
 }
 
 /* Rows with values that are no numbers, or of sizes that are not ordinary; all others are
- * from -8 to 8. Seed 9 has no such rows. */
+ * from -8 to 8. Seed 9 has no such rows, from 144 on all elements are one. */
+enum : unsigned { of_one_value = 144, values_of_rows = 12 };
+static_assert(sizeof uncommon_floats == 4 * values_of_rows, "a seed for each");
 inline float element(std::size_t row, std::size_t i, unsigned seed,
                      std::mt19937 &random) {
   const float x = std::ldexp(static_cast<float>(random() % 65536), -12) - 8;
   const bool is_rare = i % 7 == (row + 2) % 7;
+  if (seed >= of_one_value)
+    return mpnum_from_bits_f32(uncommon_floats[seed % values_of_rows]);
   if (seed == 9) return std::ldexp(std::round(x), -3);
   switch (row % 11) {
   case 1: return is_rare ? mpnum_from_bits_f32(0xffc12345) : x;

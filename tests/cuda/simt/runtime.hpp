@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -136,26 +137,52 @@ struct managed_memory {
 };
 inline managed_memory managed;
 
-/* Around a launcher, which has to leave the device's memory to the device. */
 inline void close_memory() { managed.protect(managed.is_closed = true); }
-inline cudaError_t open_memory(cudaError_t error) {
-  managed.protect(managed.is_closed = false);
+inline void open_memory() { managed.protect(managed.is_closed = false); }
+
+/* Around a launcher, which has to leave the device's memory to the device, allocates
+ * nothing and waits for nothing. */
+inline bool is_launcher = false; /* what runs */
+inline void begin_launcher() {
+  close_memory();
+  is_launcher = true;
+}
+inline cudaError_t end_launcher(cudaError_t error) {
+  is_launcher = false;
+  open_memory();
   return error;
 }
+inline void refuse_launchers(const char *what) {
+  if (!is_launcher) return;
+  std::fprintf(stderr, "a launcher calls %s\n", what);
+  std::abort();
+}
 
-/* Called when the device begins to work and when it ends: only in between may tests let
- * its memory be read. */
-inline void (*device_works)(bool begins) = nullptr;
+/* While it lives the device works, which may do all of that. */
 struct device_work {
+  const bool was_launcher = is_launcher;
   device_work() {
-    if (device_works) device_works(true);
+    is_launcher = false;
     if (managed.is_closed) managed.protect(false);
   }
   ~device_work() {
-    if (device_works) device_works(false);
+    is_launcher = was_launcher;
     if (managed.is_closed) managed.protect(true);
   }
 };
+
+/* For tests of what a launcher does with an error: as long as it is not cudaSuccess,
+ * every launch and memset returns it, and runs nothing; or the one of this number from
+ * now on, counted from 1, alone. */
+inline cudaError_t launch_error = cudaSuccess;
+inline int failing_launch = 0;
+inline cudaError_t error_of_launch() {
+  const cudaError_t error = launch_error;
+  if (failing_launch == 0) return error;
+  if (--failing_launch != 0) return cudaSuccess;
+  launch_error = cudaSuccess;
+  return error;
+}
 
 /* Work for now, or for a graph that is being captured. */
 inline cudaGraph_t captured = nullptr;
@@ -199,15 +226,20 @@ inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
 }
 
 inline cudaError_t cudaMallocManaged(void **made, std::size_t bytes) {
+  simt::refuse_launchers("cudaMallocManaged");
   *made = simt::managed.allocate(bytes);
   return *made ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 #ifndef SIMT_MEMORY_IS_FAKED /* by a program with its own */
 inline cudaError_t cudaFree(void *memory) {
+  simt::refuse_launchers("cudaFree");
   if (memory) simt::managed.release(memory);
   return cudaSuccess;
 }
-inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
+inline cudaError_t cudaDeviceSynchronize() {
+  simt::refuse_launchers("cudaDeviceSynchronize");
+  return cudaSuccess;
+}
 #endif
 
 inline cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes,
@@ -223,12 +255,15 @@ inline cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes
 /* Not for graphs: the host waits. */
 inline cudaError_t cudaMemcpy(void *to, const void *from, std::size_t bytes,
                               cudaMemcpyKind kind) {
+  simt::refuse_launchers("cudaMemcpy");
   return simt::captured ? cudaErrorNotSupported : cudaMemcpyAsync(to, from, bytes, kind);
 }
 #endif
 inline cudaError_t cudaMemsetAsync(void *to, int byte, std::size_t bytes,
                                    cudaStream_t = nullptr) {
   const simt::device_work ours;
+  const cudaError_t error = simt::error_of_launch();
+  if (error != cudaSuccess) return error;
   return simt::enqueue([=] {
     const simt::device_work now;
     if (bytes != 0) std::memset(to, byte, bytes);
@@ -287,10 +322,6 @@ inline cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute,
 
 namespace simt {
 
-/* For tests of what a launcher does with an error: every launch returns it, and runs
- * nothing, as long as it is not cudaSuccess. */
-inline cudaError_t launch_error = cudaSuccess;
-
 inline cudaError_t check_launch(const void *kernel, dim3 grid, dim3 block,
                                 std::size_t shared_bytes) {
   const std::uint64_t size = static_cast<std::uint64_t>(block.x) * block.y * block.z;
@@ -304,7 +335,7 @@ inline cudaError_t check_launch(const void *kernel, dim3 grid, dim3 block,
                                ? shared_limit - std::min(shared_limit, static_bytes())
                                : allowed->second;
   shared_asked = shared_bytes;
-  return shared_bytes > most ? cudaErrorInvalidValue : launch_error;
+  return shared_bytes > most ? cudaErrorInvalidValue : error_of_launch();
 }
 
 /* One block after another; the first fault ends the grid. */

@@ -21,6 +21,7 @@
 #include <cstdlib>
 #include <initializer_list>
 #include <memory>
+#include <new>
 #include <vector>
 
 namespace {
@@ -31,12 +32,13 @@ namespace {
 }
 
 /* The same of a launcher that is called inside. The simulator keeps managed memory from
- * it, whose host code has no business there; a GPU captures what it launches in a graph,
- * in which nothing may be allocated or waited for, and replays that. */
+ * it, whose host code has no business there, and ends a program in which it allocates or
+ * waits; a GPU captures what it launches in a graph, in which neither may be, and replays
+ * that. */
 #ifdef __CUDACC__
 # define LAUNCHED(...) gpu::replayed((gpu::begin_capture(), __VA_ARGS__))
 #else
-# define LAUNCHED(...) simt::open_memory((simt::close_memory(), __VA_ARGS__))
+# define LAUNCHED(...) simt::end_launcher((simt::begin_launcher(), __VA_ARGS__))
 #endif
 
 /* CHECK that a launch in the active schedule went well. */
@@ -55,6 +57,23 @@ constexpr cudaError_t sound = cudaErrorNotSupported;
 constexpr bool is_simulated = true;
 #endif
 
+/* Lets each launch of a launcher that has several fail in turn: it returns the error, and
+ * when it is called again, all that check() sees is right. */
+template <class Launch, class Check>
+void let_launches_fail(const char *what, int launches, Launch launch, Check check) {
+  for (int k = 1; k <= launches + 1; ++k) {
+    simt::launch_error = sound;
+    simt::failing_launch = k;
+    const cudaError_t error = LAUNCHED(launch());
+    simt::launch_error = cudaSuccess;
+    simt::failing_launch = 0;
+    CHECK(error == (k <= launches ? sound : cudaSuccess), "%s, launch %d of %d: %s", what,
+          k, launches, cudaGetErrorName(error));
+    if (k <= launches) CHECK_LAUNCH(launch());
+    check();
+  }
+}
+
 /* Whether much may be asked for: not of the simulator, nor of a GPU that a tool watches.
  */
 inline bool is_fast() {
@@ -64,6 +83,12 @@ inline bool is_fast() {
   return false;
 #endif
 }
+
+/* The bits of floats of which a whole array is not common: Inf, NaN, the largest, the
+ * smallest of types, zeros. */
+[[maybe_unused]] constexpr std::uint32_t uncommon_floats[] = {
+    0x7f800000u, 0xff800000u, 0x7fc00001u, 0xffa12345u, 0x7f7fffffu, 0xff7fffffu,
+    0x00000001u, 0x807fffffu, 0xb3800000u, 0x37800000u, 0x80000000u, 0x00000000u};
 
 template <class F> void in_every_schedule(F body) {
 #ifdef __CUDACC__
@@ -136,5 +161,21 @@ struct test {
 }
 
 } // namespace
+
+#ifndef __CUDACC__
+/* An allocation of a launcher ends the program. */
+__attribute__((noinline)) void *operator new(std::size_t size) {
+  simt::refuse_launchers("operator new");
+  void *made = std::malloc(size ? size : 1);
+  if (!made) std::abort();
+  return made;
+}
+__attribute__((noinline)) void operator delete(void *memory) noexcept {
+  std::free(memory);
+}
+__attribute__((noinline)) void operator delete(void *memory, std::size_t) noexcept {
+  std::free(memory);
+}
+#endif
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Training steps as a graph of mpnum/cuda/grad.cuh: captured once and replayed, against
  * the same steps on the host. In the simulator device memory is out of the host's reach
- * but while a kernel or a copy runs, and a launcher that allocates is told. Of a smaller
- * build, TEST_TYPES, fewer steps. */
+ * but while a kernel or a copy runs. Of a smaller build, TEST_TYPES, fewer steps. */
 #define MPNUM_NO_SIMD 1 /* the host's loops that are the meaning of all others */
 
 #include "simt_checks.hpp"
@@ -10,22 +9,18 @@
 #include <mpnum/cuda/grad.cuh>
 
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <new>
 #include <random>
 #include <vector>
 
 namespace {
-
-bool is_launcher = false; /* what runs: allocations are faults */
 
 /* Memory of the device, which the host reads and writes by copies alone. */
 std::vector<void *> arrays;
 
 #ifdef __CUDACC__
 cudaError_t allocate(void **made, std::size_t bytes) { return cudaMalloc(made, bytes); }
+template <class F> cudaError_t run(F launcher) { return launcher(); }
 void release_arrays() {
   for (void *each : arrays)
     cudaFree(each);
@@ -33,28 +28,21 @@ void release_arrays() {
 }
 #else
 cudaError_t allocate(void **made, std::size_t bytes) {
-  simt::open_memory(cudaSuccess);
+  simt::open_memory();
   const cudaError_t error = cudaMallocManaged(made, bytes);
   simt::close_memory();
   return error;
 }
+template <class F> cudaError_t run(F launcher) {
+  const cudaError_t error = LAUNCHED(launcher());
+  simt::close_memory();
+  return error;
+}
 void release_arrays() {
-  simt::open_memory(cudaSuccess);
+  simt::open_memory();
   for (void *each : arrays)
     cudaFree(each);
   arrays.clear();
-}
-
-bool was_launcher = false;
-int depth = 0; /* of work on the device, which may allocate */
-
-void begin_or_end_work(bool begins) {
-  depth += begins ? 1 : -1;
-  if (begins && depth == 1) {
-    was_launcher = is_launcher;
-    is_launcher = false;
-  }
-  if (!begins && depth == 0) is_launcher = was_launcher;
 }
 #endif
 
@@ -87,9 +75,7 @@ template <class F> cudaGraphExec_t captured(F launch) {
   cudaGraphExec_t made = nullptr;
   CHECK(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal) == cudaSuccess,
         "begin");
-  is_launcher = true;
-  const cudaError_t error = launch();
-  is_launcher = false;
+  const cudaError_t error = run(launch);
   CHECK(error == cudaSuccess, "%s", cudaGetErrorString(error));
   CHECK(cudaStreamEndCapture(nullptr, &graph) == cudaSuccess &&
             cudaGraphInstantiate(&made, graph, 0) == cudaSuccess &&
@@ -322,7 +308,6 @@ void a_step_replayed_is_that_of_the_host(void) {
                                      workspace, nullptr);
     if (!error)
       error = mpnum_launch_grad_step(scaler, optimizer, findings, apply, nullptr);
-    is_launcher = false; /* that is the test's */
     return error ? error
                  : simt::launch(descend, {9, 256}, weights, device->results, 2100, apply);
   });
@@ -360,30 +345,7 @@ void a_step_replayed_is_that_of_the_host(void) {
 
 } // namespace
 
-#ifndef __CUDACC__
-/* An allocation of a launcher ends the program. */
-__attribute__((noinline)) void *operator new(std::size_t size) {
-  if (is_launcher) {
-    std::fputs("a launcher allocates\n", stderr);
-    std::abort();
-  }
-  void *made = std::malloc(size ? size : 1);
-  if (!made) std::abort();
-  return made;
-}
-__attribute__((noinline)) void operator delete(void *memory) noexcept {
-  std::free(memory);
-}
-__attribute__((noinline)) void operator delete(void *memory, std::size_t) noexcept {
-  std::free(memory);
-}
-
-#endif
-
 int main(int count, char **arguments) {
-#ifndef __CUDACC__
-  simt::device_works = begin_or_end_work;
-#endif
   return run_tests(count, arguments,
                    {TEST(scalers_of_every_preset_follow_the_host),
                     TEST(optimizers_share_a_scaler_as_on_the_host),

@@ -300,6 +300,34 @@ void arrays_of_one_size_convert_in_place(void) {
   }
 }
 
+/* One array beside another is sound, and in its place if both have elements of one size;
+ * nothing else that has a byte of it. */
+void arrays_that_overlap_are_refused(void) {
+  vector<unsigned char> memory(1024);
+  const std::size_t n = 32;
+  unsigned char *const src = &memory[512];
+  simt::launch_error = sound;
+  for (const conversion &c : conversions()) {
+    const std::size_t dst_bytes = bytes_of(c.dst, n), src_bytes = bytes_of(c.src, n);
+    const bool is_one_size = c.dst.bytes == c.src.bytes && c.dst.count == c.src.count;
+    const auto launch = [&](unsigned char *dst, const unsigned char *from) {
+      return c.launch(dst, from, n, manner_of(c));
+    };
+    CHECK(launch(src + src_bytes, src) == sound && launch(src - dst_bytes, src) == sound,
+          "%s: apart", names(c));
+    CHECK(launch(src, src) == (is_one_size ? sound : cudaErrorInvalidValue),
+          "%s: in place", names(c));
+    for (unsigned char *dst :
+         {src + 1, src + src_bytes - 1, src - 1, src - dst_bytes + 1})
+      CHECK(launch(dst, src) == cudaErrorInvalidValue, "%s: %td bytes apart", names(c),
+            dst - src);
+    CHECK(launch(nullptr, src) == cudaErrorInvalidValue &&
+              launch(src, nullptr) == cudaErrorInvalidValue,
+          "%s: NULL", names(c));
+  }
+  simt::launch_error = cudaSuccess;
+}
+
 void no_elements_need_no_memory(void) {
   simt::launch_error = cudaErrorUnknown; /* nor a launch */
   for (const conversion &c : conversions())
@@ -365,6 +393,7 @@ int main(int count, char **arguments) {
                        TEST(lengths_around_vectors_and_tiles),
                        TEST(arrays_may_begin_anywhere),
                        TEST(arrays_of_one_size_convert_in_place),
+                       TEST(arrays_that_overlap_are_refused),
                        TEST(no_elements_need_no_memory),
                        TEST(the_grid_strides_over_long_arrays),
                        TEST(blocks_are_as_many_as_the_gpu_holds),

@@ -60,6 +60,21 @@ public:
     tensors_.push_back(t);
     places_.push_back({src, dst == no_dst ? nothing : to, nothing});
   }
+  /* Makes all elements of the last one that of these bits, or the nearest. */
+  void fill(std::uint32_t bits) {
+    const mpnum_grad_tensor &t = tensors_.back();
+    const float x = mpnum_from_bits_f32(bits);
+    const mpnum_overflow overflow =
+        mpnum_isfinite_f32(x) ? MPNUM_OVERFLOW_SATURATE : MPNUM_OVERFLOW_IEEE;
+    const std::uint64_t code = t.src_type == MPNUM_TYPE_F64
+                                   ? mpnum_bits_f64(mpnum_f32_to_f64(x))
+                                   : mpnum_encode(mpnum_format_of(t.src_type), x,
+                                                  MPNUM_ROUND_NEAREST_EVEN, overflow, 0);
+    unsigned char *to =
+        reinterpret_cast<unsigned char *>(made_.data()) + places_.back().src;
+    for (std::size_t i = 0; i < t.rows * t.src_stride; ++i)
+      std::memcpy(to + i * size_of(t.src_type), &code, size_of(t.src_type));
+  }
   void count_in(std::size_t which, std::size_t step) {
     places_.back().histogram = which;
     tensors_.back().histogram_step = step;
@@ -302,6 +317,22 @@ void long_tensors_are_those_of_the_host(void) {
   check_pass(p, 1024, "long tensors");
 }
 
+void tensors_of_one_value_are_those_of_the_host(void) {
+  for (std::uint32_t bits : uncommon_floats) {
+    problem all(1);
+    for (mpnum_type type : types)
+      for (int dst : {in_place, static_cast<int>(MPNUM_TYPE_F16)}) {
+        problem p(1);
+        for (problem *each : {&p, &all}) {
+          each->add(type, dst, {1, 300, 0, 0, 0});
+          each->fill(bits);
+        }
+        check_pass(p, 0.25f, "one value");
+      }
+    check_pass(all, 4, "one value in all");
+  }
+}
+
 /* So many that hosts carry sums twice, and more than all blocks have teams. */
 void many_small_tensors_are_one_launch(void) {
   problem p(5);
@@ -530,6 +561,7 @@ int main(int count, char **arguments) {
                        TEST(misaligned_tensors_are_passed_as_on_the_host),
                        TEST(lists_of_any_sizes_and_places),
                        TEST(lists_of_nothing),
+                       TEST(tensors_of_one_value_are_those_of_the_host),
                        TEST(many_small_tensors_are_one_launch),
                        TEST(long_tensors_are_those_of_the_host),
                        TEST(clips_are_those_of_the_host),

@@ -224,6 +224,66 @@ void gradients_have_the_bits_of_the_host(void) {
   }
   check_backward<float, mpnum_f16, float>({200, 3, 3, 3}, 1, true);
 }
+void rows_of_one_value_have_the_bits_of_the_host(void) {
+  for (unsigned k = 0; k < values_of_rows; ++k) {
+    check_codes<mpnum_e4m3, mpnum_f16>({3, 70, 70, 70}, of_one_value + k, 3);
+    check_backward<float, mpnum_f16, float>({3, 70, 70, 70}, of_one_value + k, true);
+  }
+}
+/* Weights and biases of no rows, too, which the sum of none is written or added to. */
+void rows_or_columns_may_be_none(void) {
+  for (unsigned which : {0u, 1u})
+    for (const matrix &shape :
+         {matrix{0, 5, 5, 5}, matrix{3, 0, 0, 0}, matrix{0, 0, 0, 0}}) {
+      check_codes<mpnum_e4m3, mpnum_f16>(shape, which, 3);
+      check_backward<float, mpnum_f16, float>(shape, which, true);
+      check_backward<float, mpnum_f16, float>(shape, which, false);
+    }
+}
+void broken_scales_make_codes_nan(void) {
+  const vector<float> src = {1, 2, 3, -4};
+  for (std::uint32_t bits : {0u, 0x80000000u, 0xbf800000u, 0x7f800000u, 0x7fc00001u}) {
+    vector<mpnum_e4m3> codes(4);
+    const float &scale = managed(mpnum_from_bits_f32(bits));
+    float &amax = managed(0.0f);
+    CHECK_LAUNCH(mpnum_launch_rms_norm_quantize_rows(codes.data(), 4, &amax, src.data(),
+                                                     4, 1, 4, nullptr, &scale, nullptr));
+    for (mpnum_e4m3 code : codes)
+      CHECK(code.bits == 0x7f, "code %02x of scale %08x", code.bits, bits);
+    CHECK(amax > 1.4f && amax < 1.5f, "amax %a",
+          static_cast<double>(amax)); /* 4 of 2.74 */
+  }
+}
+void the_next_launch_works(void) {
+  const matrix shape = {9, 20, 20, 20};
+  const vector<float> src = random_rows<float>(shape, 9),
+                      dy = random_rows<float>(shape, 2);
+  vector<float> want(src.size()), got(src.size()), weight(20), bias(20), got_weight(20),
+      got_bias(20);
+  vector<std::uint64_t> workspace(mpnum_launch_norm_backward_bytes(9, 20) / 8);
+  mpnum_norm_gradients gradients = mpnum_norm_gradients_none();
+  gradients.input = to_rows(want, shape);
+  gradients.weight = weight.data();
+  gradients.bias = bias.data();
+  mpnum_normalize_backward_rows(MPNUM_NORM_LAYER, gradients, of_rows(dy, shape),
+                                of_rows(src, shape), nullptr);
+  for (int is_in_place = 0; is_in_place < 2; ++is_in_place) {
+    got = src;
+    let_launches_fail(
+        "gradients", 3 + is_in_place,
+        [&] {
+          return mpnum_launch_layer_norm_backward_rows(
+              got.data(), 20, got_weight.data(), got_bias.data(), dy.data(), 20,
+              is_in_place ? got.data() : src.data(), 20, 9, 20, nullptr, 0,
+              workspace.data(), nullptr);
+        },
+        [&] {
+          CHECK(is_same(got, want), "gradients, in place: %d", is_in_place);
+          CHECK(is_same(got_weight, weight) && is_same(got_bias, bias), "weight or bias");
+          got = src;
+        });
+  }
+}
 #ifndef TEST_TYPES
 void long_gradients_have_the_bits_of_the_host(void) {
   if (is_fast())
@@ -323,6 +383,16 @@ void what_does_not_fit_launches_nothing(void) {
   CHECK(norm(other, 7, data, 8) == bad, "a stride below the columns");
   CHECK(norm(data, 9, data, 8) == bad, "another stride in place");
   CHECK(norm(nullptr, 8, data, 8) == bad && norm(other, 8, nullptr, 8) == bad, "NULL");
+  CHECK(norm(data + 1, 8, data, 8) == bad && norm(data, 8, data + 31, 8) == bad,
+        "rows that overlap");
+  CHECK(norm(other, 8, data, 0) == sound, "a row that repeats");
+  mpnum_e4m3 *const over = reinterpret_cast<mpnum_e4m3 *>(data) + 127;
+  CHECK(mpnum_launch_rms_norm_quantize_rows(over, 8, static_cast<float *>(nullptr), data,
+                                            8, 4, 8, &options, &scale, nullptr) == bad &&
+            mpnum_launch_rms_norm_quantize_rows(over + 1, 8,
+                                                static_cast<float *>(nullptr), data, 8, 4,
+                                                8, &options, &scale, nullptr) == sound,
+        "codes over rows, or behind them");
   CHECK(mpnum_launch_rms_norm_quantize_rows(
             codes, 8, static_cast<float *>(nullptr), data, 8, 4, 8, &options,
             static_cast<float *>(nullptr), nullptr) == bad,
@@ -341,12 +411,25 @@ void what_does_not_fit_launches_nothing(void) {
   options.sum = mpnum_rows_of(MPNUM_TYPE_F32, data, 4, 8);
   options.sum.stride = 9;
   CHECK(norm(other, 8, data, 8) == bad, "a sum in place of another stride");
+  for (float *at : {data + 1, other, other + 31}) {
+    options.sum = mpnum_rows_of(MPNUM_TYPE_F32, at, 4, 8);
+    CHECK(norm(other, 8, data, 8) == bad, "a sum over rows");
+  }
+  options.sum = mpnum_rows_none();
+  options.residual = mpnum_const_rows_of(MPNUM_TYPE_F32, other + 31, 4, 8);
+  CHECK(norm(other, 8, data, 8) == bad, "dst over a residual");
   CHECK(mpnum_launch_rms_norm_backward_rows(other, 8, other, nullptr, data, 8, data, 8, 4,
                                             8, nullptr, 0, nullptr, nullptr) == bad,
         "no workspace");
   CHECK(mpnum_launch_rms_norm_backward_rows(data, 9, nullptr, nullptr, data, 8, other, 8,
                                             4, 8, nullptr, 0, nullptr, nullptr) == bad,
         "another stride in place of dy");
+  CHECK(mpnum_launch_rms_norm_backward_rows(other, 7, nullptr, nullptr, data, 8, data, 8,
+                                            4, 8, nullptr, 0, nullptr, nullptr) == bad &&
+            mpnum_launch_rms_norm_backward_rows(data + 1, 8, nullptr, nullptr, data, 8,
+                                                other, 8, 4, 8, nullptr, 0, nullptr,
+                                                nullptr) == bad,
+        "a stride below the columns, or over dy");
   simt::launch_error = cudaSuccess;
 }
 
@@ -358,6 +441,10 @@ int main(int count, char **arguments) {
                        TEST(rows_of_any_length_have_the_bits_of_the_host),
                        TEST(codes_have_the_bits_of_the_host),
                        TEST(gradients_have_the_bits_of_the_host),
+                       TEST(rows_of_one_value_have_the_bits_of_the_host),
+                       TEST(rows_or_columns_may_be_none),
+                       TEST(broken_scales_make_codes_nan),
+                       TEST(the_next_launch_works),
 #ifndef TEST_TYPES
                        TEST(every_type_has_the_bits_of_the_host),
                        TEST(long_gradients_have_the_bits_of_the_host),

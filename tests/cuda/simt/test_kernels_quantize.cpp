@@ -39,9 +39,8 @@ template <class T, class S> struct arrays {
 
 const float some_scales[] = {1.0f, 448.0f, 0x1p-130f, 3.0e38f, 0.1f};
 
-template <class T, class S>
-void check_scaled(std::size_t n, std::size_t dst_at, std::size_t src_at, float factor) {
-  arrays<T, S> a(n, dst_at, src_at, static_cast<unsigned>(n + src_at));
+template <class T, class S> void check_scaled(arrays<T, S> a, float factor) {
+  const std::size_t n = a.n;
   const float before = n % 3 ? 0.0f : 0x1p100f;
   float &amax = managed(before);
   const float &scale = managed(factor);
@@ -54,6 +53,11 @@ void check_scaled(std::size_t n, std::size_t dst_at, std::size_t src_at, float f
   CHECK_LAUNCH(mpnum_launch_quantize_scaled(a.dst(), static_cast<float *>(nullptr),
                                             a.src.begin(), &scale, n, nullptr));
   a.compare("without amax");
+}
+template <class T, class S>
+void check_scaled(std::size_t n, std::size_t dst_at, std::size_t src_at, float factor) {
+  check_scaled(arrays<T, S>(n, dst_at, src_at, static_cast<unsigned>(n + src_at)),
+               factor);
 }
 /* Around vectors and tiles of 1024 of them. */
 template <class T, class S> void scaled_of(void) {
@@ -123,23 +127,33 @@ void broken_scales_make_codes_nan(void) {
         mpnum_launch_dequantize_scaled(back.data(), codes.data(), &scale, 3, nullptr));
     for (float y : back)
       CHECK(mpnum_bits_f32(y) == 0x7fffffffu, "scale_inv %08x", bits);
+    vector<mpnum_e4m3> turned(3);
+    codes.assign(3, mpnum_e4m3());
+    CHECK_LAUNCH(mpnum_launch_quantize_transpose(codes.data(), 3, turned.data(), 1, &amax,
+                                                 x.data(), 3, &scale, 1, 3, nullptr));
+    for (unsigned i = 0; i < 3; ++i)
+      CHECK(codes[i].bits == 0x7f && turned[i].bits == 0x7f, "transpose, scale %08x",
+            bits);
   }
 }
 
 template <class T, class S>
-void check_current(std::size_t n, unsigned seed, const mpnum_fp8_recipe &recipe) {
-  arrays<T, S> a(n, seed % 3, seed % 5, seed);
+void check_current(arrays<T, S> a, const mpnum_fp8_recipe &recipe) {
   float &amax = managed(-1.0f), &scale_inv = managed(-1.0f);
   a.expect(1);
   const float scale = mpnum_scale_from_amax(
       a.amax, mpnum_format_max(mpnum_format_of(mpnum::type_of<T>::value)),
       &recipe.options);
   a.expect(scale);
-  CHECK_LAUNCH(mpnum_launch_quantize_current(a.dst(), &scale_inv, &amax, a.src.begin(), n,
-                                             &recipe, nullptr));
+  CHECK_LAUNCH(mpnum_launch_quantize_current(a.dst(), &scale_inv, &amax, a.src.begin(),
+                                             a.n, &recipe, nullptr));
   a.compare("current");
   CHECK(mpnum_bits_f32(amax) == mpnum_bits_f32(a.amax), "amax");
   CHECK(mpnum_bits_f32(scale_inv) == mpnum_bits_f32(mpnum_scale_inv(scale)), "scale_inv");
+}
+template <class T, class S>
+void check_current(std::size_t n, unsigned seed, const mpnum_fp8_recipe &recipe) {
+  check_current(arrays<T, S>(n, seed % 3, seed % 5, seed), recipe);
 }
 void current_scaling_has_the_hosts_bytes(void) {
   mpnum_fp8_recipe recipe = mpnum_fp8_recipe_current();
@@ -183,9 +197,8 @@ void dequantised_arrays_have_the_hosts_bytes(void) {
 #endif
 }
 
-template <class T, class S>
-void check_transpose(std::size_t rows, std::size_t columns, unsigned seed) {
-  const matrix<S> src(rows, columns, seed % 3, seed, seed % 2);
+template <class T, class S> void check_transpose(const matrix<S> &src, unsigned seed) {
+  const std::size_t rows = src.rows, columns = src.columns;
   const std::size_t ld = columns + seed % 5, turned_ld = rows + seed % 4;
   vector<unsigned char> codes(rows * ld + guard_size, guard), want = codes;
   vector<unsigned char> turned(columns * turned_ld + guard_size, guard),
@@ -211,6 +224,10 @@ void check_transpose(std::size_t rows, std::size_t columns, unsigned seed) {
   CHECK(mpnum_bits_f32(amax) == mpnum_bits_f32(want_amax), "amax of %zu x %zu", rows,
         columns);
 }
+template <class T, class S>
+void check_transpose(std::size_t rows, std::size_t columns, unsigned seed) {
+  check_transpose<T>(matrix<S>(rows, columns, seed % 3, seed, seed % 2), seed);
+}
 void codes_and_their_transpose_come_from_one_read(void) {
   const std::size_t sizes[][2] = {{1, 1},   {64, 64}, {63, 65},   {65, 63}, {64, 128},
                                   {3, 200}, {200, 3}, {127, 129}, {1, 70},  {70, 1}};
@@ -228,6 +245,48 @@ void codes_and_their_transpose_come_from_one_read(void) {
 #ifndef TEST_TYPES
   check_transpose<mpnum_e4m3, mpnum_f16>(64, 256, 60);
 #endif
+}
+
+/* Of current scaling with the fallback, where all is Inf, NaN or 0. */
+void arrays_of_one_value_have_the_hosts_bytes(void) {
+  mpnum_fp8_recipe recipe = mpnum_fp8_recipe_current();
+  recipe.options.fallback = 0.25f;
+  for (std::uint32_t bits : uncommon_floats) {
+    arrays<mpnum_e4m3, float> a(300, 1, 2, 0);
+    arrays<mpnum_e5m2, mpnum_f16> b(300, 0, 0, 0);
+    matrix<float> m(65, 70, 1, 0);
+    a.src.fill(bits);
+    b.src.fill(bits);
+    m.fill(bits);
+    check_scaled(a, 3);
+    check_scaled(b, 0x1p-20f);
+    check_current(a, recipe);
+    check_current(b, recipe);
+    check_transpose<mpnum_e4m3>(m, 0);
+  }
+}
+
+/* A launch that fails leaves what is read as it was, histories, too. */
+void the_next_launch_works(void) {
+  mpnum_fp8_recipe recipe = mpnum_fp8_recipe_current();
+  arrays<mpnum_e4m3, float> a(300, 0, 0, 1);
+  float &amax = managed(-1.0f), &scale_inv = managed(-1.0f);
+  for (float &x : a.src.values)
+    x = 3;
+  const float scale = mpnum_scale_from_amax(3, 448, &recipe.options);
+  a.expect(scale);
+  let_launches_fail(
+      "current scaling", 3,
+      [&] {
+        return mpnum_launch_quantize_current(a.dst(), &scale_inv, &amax, a.src.begin(),
+                                             a.n, &recipe, nullptr);
+      },
+      [&] {
+        a.compare("current");
+        CHECK(amax == 3 && scale_inv == mpnum_scale_inv(scale), "amax or scale_inv");
+        std::fill(a.codes.begin(), a.codes.begin() + 300, guard);
+        amax = scale_inv = -1;
+      });
 }
 
 /* The same by a kernel of one's own: the last tile of a matrix, as of the first. */
@@ -390,17 +449,21 @@ void warps_quantise_as_the_host(void) {
 }
 
 /* One format of blocks; test_kernels_quantize_blocks.cpp has all. */
-void blocks_by_row_and_of_the_transpose(void) {
+template <class InSchedules>
+void check_blocks(const matrix<float> &src, InSchedules in_schedules) {
   const mpnum_blockscale_format format =
       mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
-  const std::size_t rows = 65, columns = 97;
-  const matrix<float> src(rows, columns, 3, 5), other = src.transposed();
-  vector<unsigned char> codes(4 * rows * columns), scales(4096), want = codes,
-                                                                 want_scales = scales;
+  const std::size_t rows = src.rows, columns = src.columns;
+  const std::size_t most =
+      std::max({mpnum_blockscale_scale_bytes(&format, rows, columns, 0),
+                mpnum_blockscale_scale_bytes(&format, columns, rows, 1)});
+  const matrix<float> other = src.transposed();
+  vector<unsigned char> codes(2 * rows * columns), scales(2 * most), want = codes,
+                                                                     want_scales = scales;
   const auto side = [&](vector<unsigned char> &c, vector<unsigned char> &s,
                         std::size_t i) {
     return mpnum_blockscaled{c.data() + i * rows * columns, i ? rows : columns,
-                             s.data() + i * 2048,           2048,
+                             s.data() + i * most,           most,
                              static_cast<int>(i),           1};
   };
   CHECK(mpnum_quantize_blocks(&format, side(want, want_scales, 0), src.view(), nullptr,
@@ -408,7 +471,7 @@ void blocks_by_row_and_of_the_transpose(void) {
             mpnum_quantize_blocks(&format, side(want, want_scales, 1), other.view(),
                                   nullptr, nullptr) == MPNUM_OK,
         "host");
-  in_every_schedule([&] {
+  in_schedules([&] {
     codes.assign(codes.size(), 0);
     scales.assign(scales.size(), 0);
     const mpnum_blockscaled by_row = side(codes, scales, 0);
@@ -420,6 +483,20 @@ void blocks_by_row_and_of_the_transpose(void) {
     CHECK(codes == want && scales == want_scales, "%s", simt::active_schedule.name);
   });
 }
+void blocks_by_row_and_of_the_transpose(void) {
+  check_blocks(matrix<float>(65, 97, 3, 5), [](auto body) { in_every_schedule(body); });
+}
+#ifndef TEST_TYPES
+void a_million_in_a_row_or_a_column(void) {
+  for (const bool is_row : {true, false}) {
+    const std::size_t rows = is_row ? 1 : 1000000, columns = is_row ? 1000000 : 1;
+    simt::use(simt::schedules[is_row]);
+    check_transpose<mpnum_e4m3, float>(rows, columns, 0);
+    check_blocks(matrix<float>(rows, columns, 0, 1), [](auto body) { body(); });
+  }
+  check_scaled<mpnum_e4m3, float>(1000000, 0, 0, 3);
+}
+#endif
 
 /* Nothing is launched: a launch would give another error. */
 void what_is_wrong_is_refused(void) {
@@ -465,6 +542,18 @@ void what_is_wrong_is_refused(void) {
                                             &amax, i == 4 ? no_floats : x, i == 5 ? 3 : 4,
                                             i == 6 ? no_floats : &scale, 2, 4, nullptr),
             "transpose");
+  mpnum_fp8_recipe one = recipe;
+  one.history_length = 1;
+  vector<mpnum_amax_history> histories(1);
+  CHECK(mpnum_amax_history_init(histories.data(), x, 1, 448, &one) == MPNUM_OK, "init");
+  const mpnum_amax_history before = histories[0];
+  amax = 5;
+  CHECK(mpnum_launch_scale_update(histories.data(), x, &amax, 1, &one, nullptr) == sound,
+        "an update");
+  CHECK(completed(cudaSuccess) == cudaSuccess, "afterwards");
+  CHECK(!is_simulated || (amax == 5 && x[0] == 0 &&
+                          std::memcmp(&before, histories.data(), sizeof before) == 0),
+        "a history half written");
   CHECK(mpnum_launch_quantize_scaled(none, &amax, no_floats, no_floats, 0, nullptr) ==
             cudaSuccess,
         "nothing");
@@ -493,6 +582,11 @@ int main(int count, char **arguments) {
                        TEST(current_scaling_has_the_hosts_bytes),
                        TEST(dequantised_arrays_have_the_hosts_bytes),
                        TEST(codes_and_their_transpose_come_from_one_read),
+                       TEST(arrays_of_one_value_have_the_hosts_bytes),
+                       TEST(the_next_launch_works),
+#ifndef TEST_TYPES
+                       TEST(a_million_in_a_row_or_a_column),
+#endif
                        TEST(kernels_quantise_tiles),
                        TEST(histories_have_the_hosts_bytes),
                        TEST(warps_quantise_as_the_host),

@@ -299,6 +299,43 @@ void scales_of_tensors_are_those_of_finite_elements(void) {
   CHECK(mpnum_bits_f32(scale) == 0x3f800000u, "%a", static_cast<double>(scale));
 }
 
+void matrices_of_one_value_have_the_hosts_bytes(void) {
+  unsigned i = 0;
+  for (std::uint32_t bits : uncommon_floats) {
+    matrix<float> src(34, 70, 0, 1);
+    matrix<mpnum_f16> half(17, 130, 1, 1);
+    src.fill(bits);
+    half.fill(bits);
+    check_mx<mpnum_e4m3>(src, turn(i), MPNUM_BLOCKSCALE_RCEIL);
+    check_mx<mpnum_e2m1>(half, turn(i + 1), static_cast<mpnum_blockscale_rule>(i % 4));
+    for (float scale : {1.0f, mpnum_nvfp4_scale(mpnum_finite_amax_rows(src.view()))}) {
+      manner how = turn(i + 2);
+      how.scale = scale;
+      check_nvfp4<16>(src, how, false);
+      check_nvfp4<1>(src, how, false);
+    }
+    manner how = turn(i % 5);
+    check_deepseek<mpnum_e4m3, 1>(src, how, MPNUM_BLOCKSCALE_AMAX, 0);
+    ++i;
+  }
+}
+
+void the_next_scale_works(void) {
+  matrix<float> src(5, 70, 3, 9);
+  src.fill(0x40400000u); /* 3 */
+  float &scale = managed(-1.0f);
+  let_launches_fail(
+      "scale", 3,
+      [&] {
+        return mpnum_launch_nvfp4_scale(&scale, src.begin(), 5, 70, src.ld, nullptr);
+      },
+      [&] {
+        CHECK(mpnum_bits_f32(scale) == mpnum_bits_f32(mpnum_nvfp4_scale(3)), "%a",
+              static_cast<double>(scale));
+        scale = -1;
+      });
+}
+
 /* What the host refuses a device finds only while it runs. */
 void broken_scales_of_tensors_make_blocks_nan(void) {
   const matrix<float> src(3, 20, 0, 1);
@@ -475,6 +512,15 @@ void what_is_wrong_is_refused(void) {
   over.scale_inv = by_column.codes;
   CHECK(launch(&over, &by_column, src.begin(), 70, 3, all) == cudaErrorInvalidValue,
         "sides over each other");
+  float &found = managed(1.0f);
+  CHECK(mpnum_launch_nvfp4_scale(&found, src.begin(), 40, 70, 70, nullptr) == sound &&
+            mpnum_launch_nvfp4_scale(&found, src.begin(), 40, 70, 69, nullptr) ==
+                cudaErrorInvalidValue &&
+            mpnum_launch_nvfp4_scale<float>(&found, nullptr, 40, 70, 70, nullptr) ==
+                cudaErrorInvalidValue &&
+            mpnum_launch_nvfp4_scale<float>(nullptr, src.begin(), 40, 70, 70, nullptr) ==
+                cudaErrorInvalidValue,
+        "a scale of what is not there");
   const float &scale = managed(1.0f);
   CHECK(mpnum_launch_quantize_nvfp4(&by_row, &by_column,
                                     static_cast<const float *>(nullptr), src.begin(), 4,
@@ -535,6 +581,8 @@ int main(int count, char **arguments) {
                        TEST(arrays_may_begin_anywhere),
                        TEST(scales_of_tensors_are_those_of_finite_elements),
                        TEST(broken_scales_of_tensors_make_blocks_nan),
+                       TEST(matrices_of_one_value_have_the_hosts_bytes),
+                       TEST(the_next_scale_works),
                        TEST(what_is_wrong_is_refused),
                    });
 }

@@ -193,6 +193,29 @@ void launchers_return_errors(void) {
     CHECK(mpnum_launch_amax(&amax, values.data(), n, nullptr) == sound, "amax");
   simt::launch_error = cudaSuccess;
   CHECK(!is_simulated || amax == 5, "a kernel ran");
+  for (cudaError_t error : {mpnum_launch_amax<float>(nullptr, values.data(), 10, nullptr),
+                            mpnum_launch_amax<float>(&amax, nullptr, 10, nullptr)})
+    CHECK(error == cudaErrorInvalidValue, "NULL: %s", cudaGetErrorName(error));
+  CHECK_LAUNCH(mpnum_launch_amax<float>(&amax, nullptr, 0, nullptr));
+}
+
+/* Scratch is left zero, too. */
+void the_next_reduction_works(void) {
+  const vector<float> values(10, -2.0f);
+  mpnum_launch_scratch &scratch = managed(mpnum_launch_scratch());
+  mpnum_stats &stats = managed(mpnum_stats_empty());
+  for (mpnum_launch_scratch *space : {static_cast<mpnum_launch_scratch *>(0), &scratch})
+    let_launches_fail(
+        "statistics", space ? 1 : 2,
+        [&] {
+          return mpnum_launch_stats(&stats, values.data(), values.size(), nullptr, space);
+        },
+        [&] {
+          CHECK(stats.count == 10 && stats.amax == 2 && stats.min_nonzero == 2 &&
+                    stats.zeros + stats.subnormals + stats.infs + stats.nans == 0,
+                "statistics");
+          stats.zeros = stats.nans = 99;
+        });
 }
 
 } // namespace
@@ -205,5 +228,6 @@ int main(int count, char **arguments) {
                        TEST(special_values_are_found_in_every_place),
                        TEST(reductions_stride_over_long_arrays),
                        TEST(launchers_return_errors),
+                       TEST(the_next_reduction_works),
                    });
 }

@@ -243,6 +243,31 @@ void every_option_has_the_bits_of_the_host(void) {
   }
 }
 
+/* Strides of what is read: one row that repeats, and rows that overlap. */
+void rows_that_are_read_may_overlap(void) {
+  for (std::size_t stride : {0u, 1u, 69u}) {
+    const matrix shape = {7, 70, stride, 71}, whole = {7, 70, 70, 71};
+    const vector<float> src = random_rows<float>(whole, 9);
+    vector<float> want = guarded_rows<float>(shape), got = want, loss(8), got_loss(8);
+    const vector<std::int64_t> targets = {1, 2, 3, 4, 5, 6, 69};
+    mpnum_softmax_rows(to_rows(want, shape), of_rows(src, shape), nullptr, nullptr);
+    CHECK_LAUNCH(mpnum_launch_softmax_rows(got.data(), 71, src.data(), stride, 7, 70,
+                                           nullptr, nullptr, nullptr));
+    check_same(got, want, "softmax", shape, 0);
+    mpnum_cross_entropy_rows(loss.data(), to_rows(want, shape), of_rows(src, shape),
+                             targets.data(), nullptr, nullptr);
+    CHECK_LAUNCH(mpnum_launch_cross_entropy_rows(got_loss.data(), got.data(), 71,
+                                                 src.data(), stride, targets.data(), 7,
+                                                 70, nullptr, nullptr, nullptr));
+    check_same(got, want, "gradient", shape, 0);
+    check_same(got_loss, loss, "loss", {7, 70, 0, 0}, 0);
+  }
+}
+void rows_of_one_value_have_the_bits_of_the_host(void) {
+  for (unsigned k = 0; k < values_of_rows; ++k)
+    check_all<first, second>({3, 70, 70, 71}, of_one_value + k);
+}
+
 #ifndef TEST_TYPES
 template <class A, class B> void check_types(void) {
   for (unsigned which = 0; which < OPTIONS; ++which) {
@@ -387,6 +412,63 @@ void losses_are_summed_and_averaged(void) {
   });
 }
 
+/* Rows without columns, of which none has a class. */
+void rows_of_nothing_have_losses(void) {
+  const vector<float> src(1);
+  const vector<std::int64_t> targets = {-100, -100, -100};
+  for (mpnum_reduction reduction :
+       {MPNUM_REDUCTION_NONE, MPNUM_REDUCTION_SUM, MPNUM_REDUCTION_MEAN}) {
+    vector<float> loss(3, -7), got_loss(3, -7), gradient(1);
+    vector<mpnum_row_status> status(3), got_status(3, MPNUM_ROW_NAN);
+    std::size_t &counted = managed<std::size_t>(9),
+                &got_counted = managed<std::size_t>(9);
+    const matrix shape = {3, 0, 0, 0};
+    mpnum_cross_entropy_options options = mpnum_cross_entropy_default();
+    options.reduction = reduction;
+    options.counted = &counted;
+    CHECK(mpnum_cross_entropy_rows(loss.data(), to_rows(gradient, shape),
+                                   of_rows(src, shape), targets.data(), &options,
+                                   status.data()) == MPNUM_OK,
+          "host");
+    options.counted = &got_counted;
+    CHECK_LAUNCH(mpnum_launch_cross_entropy_rows(got_loss.data(), gradient.data(), 0,
+                                                 src.data(), 0, targets.data(), 3, 0,
+                                                 &options, got_status.data(), nullptr));
+    const unsigned shown = reduction == MPNUM_REDUCTION_NONE ? 3 : 1;
+    for (unsigned i = 0; i < shown; ++i)
+      CHECK(code_of(got_loss[i]) == code_of(loss[i]), "loss %u: %g, want %g", i,
+            static_cast<double>(got_loss[i]), static_cast<double>(loss[i]));
+    CHECK(got_status == status && got_counted == counted, "status or count");
+  }
+}
+
+void the_next_launch_works(void) {
+  const matrix shape = {5, 8, 8, 8};
+  const vector<float> src = random_rows<float>(shape, 9);
+  const vector<std::int32_t> targets = {0, 1, -100, 7, 3};
+  vector<float> want(src.size()), got(src.size()), loss(1), got_loss(5);
+  std::size_t &counted = managed<std::size_t>(0);
+  mpnum_cross_entropy_options options = mpnum_cross_entropy_default();
+  options.reduction = MPNUM_REDUCTION_MEAN;
+  options.counted = &counted;
+  mpnum_cross_entropy_rows_i32(loss.data(), to_rows(want, shape), of_rows(src, shape),
+                               targets.data(), &options, nullptr);
+  counted = 99;
+  let_launches_fail(
+      "a mean", 3,
+      [&] {
+        return mpnum_launch_cross_entropy_rows(got_loss.data(), got.data(), 8, src.data(),
+                                               8, targets.data(), 5, 8, &options, nullptr,
+                                               nullptr);
+      },
+      [&] {
+        check_same(got, want, "gradient", shape, 0);
+        CHECK(code_of(got_loss[0]) == code_of(loss[0]) && counted == 4, "loss or count");
+        got.assign(got.size(), 0);
+        counted = 99;
+      });
+}
+
 void a_target_that_is_no_class_is_not_read(void) {
   const vector<float> src = {1, 2, 3, 4, 5, 6, 7, 8, 9};
   const vector<std::int64_t> targets = {3, -1, 2};
@@ -427,6 +509,28 @@ void what_does_not_fit_launches_nothing(void) {
   CHECK(softmax(other, 8, data, 8) == sound, "this one is launched");
   CHECK(softmax(other, 7, data, 8) == bad, "a stride below the columns");
   CHECK(softmax(data, 9, data, 8) == bad, "another stride in place");
+  CHECK(softmax(data + 1, 8, data, 8) == bad && softmax(data + 31, 8, data, 8) == bad &&
+            softmax(data, 8, data + 1, 8) == bad && softmax(data, 8, data + 31, 8) == bad,
+        "rows that overlap");
+  CHECK(softmax(data + 32, 8, data, 8) == sound &&
+            softmax(data, 8, data + 32, 8) == sound,
+        "one behind the other");
+  CHECK(softmax(data + 8, 16, data, 16) == sound &&
+            softmax(data, 17, data + 8, 17) == sound &&
+            softmax(data + 24, 16, data, 16) == sound,
+        "rows between rows");
+  CHECK(softmax(data + 7, 16, data, 16) == bad &&
+            softmax(data, 16, data + 9, 16) == bad &&
+            softmax(data + 8, 16, data, 15) == bad &&
+            softmax(data, 15, data + 8, 15) == bad,
+        "rows that reach into rows");
+  CHECK(softmax(data + 8, 8, data, 0) == sound && softmax(data + 7, 8, data, 0) == bad,
+        "a row that repeats");
+  CHECK(mpnum_launch_logsumexp_rows(data + 31, data, 8, 4, 8, &options, nullptr,
+                                    nullptr) == bad &&
+            mpnum_launch_logsumexp_rows(loss, data, 8, 4, 8, &options, nullptr,
+                                        nullptr) == sound,
+        "log-sum-exp over its source");
   CHECK(softmax(nullptr, 8, data, 8) == bad, "no dst");
   CHECK(softmax(other, 8, nullptr, 8) == bad, "no src");
   CHECK(mpnum_launch_softmax_rows(codes, 8, reinterpret_cast<float *>(codes), 8, 4, 8,
@@ -446,6 +550,20 @@ void what_does_not_fit_launches_nothing(void) {
                                            data, 8, 4, 8, nullptr, nullptr) == bad,
         "no gradient");
   CHECK(loss_of(loss, other, targets) == sound, "this one is launched");
+  CHECK(loss_of(data + 31, other, targets) == bad &&
+            loss_of(other + 31, other, targets) == bad,
+        "a loss over rows");
+  CHECK(loss_of(loss, data + 8, targets) == bad, "a gradient over rows");
+  CHECK(mpnum_launch_cross_entropy_rows(loss, other, 7, data, 8, targets, 4, 8, &losses,
+                                        nullptr, nullptr) == bad,
+        "a stride below the columns");
+  CHECK(mpnum_launch_softmax_backward_rows(other, 7, data, 8, data, 8, 4, 8, nullptr,
+                                           nullptr) == bad &&
+            mpnum_launch_softmax_backward_rows(other, 8, data, 8, other + 1, 8, 4, 8,
+                                               nullptr, nullptr) == bad &&
+            mpnum_launch_softmax_backward_rows(other, 8, other + 1, 8, data, 8, 4, 8,
+                                               nullptr, nullptr) == bad,
+        "a gradient over rows, or with a stride below the columns");
   CHECK(loss_of(nullptr, other, targets) == bad, "no loss");
   CHECK(loss_of(loss, other, nullptr) == bad, "no targets");
   losses.reduction = MPNUM_REDUCTION_MEAN;
@@ -472,6 +590,8 @@ int main(int count, char **arguments) {
                    {
                        TEST(rows_of_any_length_have_the_bits_of_the_host),
                        TEST(every_option_has_the_bits_of_the_host),
+                       TEST(rows_that_are_read_may_overlap),
+                       TEST(rows_of_one_value_have_the_bits_of_the_host),
 #ifndef TEST_TYPES
                        TEST(every_type_has_the_bits_of_the_host),
                        TEST(every_option_of_every_length),
@@ -484,6 +604,8 @@ int main(int count, char **arguments) {
 #endif
                        TEST(results_may_take_the_place_of_what_was_read),
                        TEST(losses_are_summed_and_averaged),
+                       TEST(rows_of_nothing_have_losses),
+                       TEST(the_next_launch_works),
                        TEST(a_target_that_is_no_class_is_not_read),
                        TEST(what_does_not_fit_launches_nothing),
                    });

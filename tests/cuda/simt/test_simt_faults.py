@@ -48,16 +48,35 @@ ATOMIC_SUM = """
     atomicAdd(sum_of_team + team, static_cast<float>(seen.sums[0] + seen.sums[1] + seen.sums[2] + seen.sums[3]));
     __syncwarp(mask);
     const_cast<double &>(sum) = sum_of_team[team];"""
-SM_80, SM_100 = "-DTEST_DEVICE_ARCH=800", "-DTEST_DEVICE_ARCH=1000"
+# Codes by the scale of a block before that is rounded to what is stored.
+UNROUNDED = """
+  if (Blocks::family == TWO_LEVEL_FAMILY_ && amax != 0)
+    scale.factor = 6.0f / mpnum_f32_of_scalar_(amax);"""
+SM_80, WIDE = "-DTEST_DEVICE_ARCH=800", "-DMPNUM_ACCESS_BYTES_=32"  # as on sm_100
 ALIGNED = "-fsanitize=alignment"  # where the processor takes any address
 
 # What is wrong, who sees it, what to replace in the headers, by what, and flags to build with. The first match is
 # replaced; (?s:.*?) skips what is before it.
+# One of each kind that kernels like these are known for.
 QUICK_FAULTS = [
+    ("a dropped barrier in a kernel of rows", "rows", r"(scratch\[1\] = .*\n  }\n)  __syncthreads\(\);", r"\1"),
+    ("a swizzle off by one tile", "blocks", r"mpnum_scale_place\(r, c, side\.across\)",
+     "mpnum_scale_place(r, c, side.across + 4)"),
+    ("a scale stored after rounding the codes", "blocks", r"(scale = mpnum_block_scale_of_scalar_\(rule, amax\);)",
+     r"\1" + UNROUNDED),
+    ("an unordered float atomic", "grad", r"(?=\n *if \(lane == 0\)\n? *mpnum_grad_add_square_)",
+     ATOMIC_SUM),
+    ("a tail chunk counted twice", "grad", r"i \+= 128;", "i += 64;"),
+    ("a lost last tensor", "grad", r"number < list\.tiles;",
+     "number < list.tiles_before[list.count - (list.count > 1)];"),
+    ("a peel of the wrong length", "convert", r"before / bytes", "(before + bytes) / bytes"),
+    ("a wave of blocks that never runs", "convert", r"if \(tiles < \*blocks\) \*blocks = tiles",
+     "if (tiles > 1) *blocks = tiles - 1; else *blocks = tiles"),
+]
+MORE_FAULTS = [
     ("no barrier before the read of the warps' words", "collectives", r"__syncthreads\(\);", ""),
     ("a mask without the last lane", "collectives", r"(MPNUM_ALL_LANES_ )0xffffffffu", r"\g<1>0x7fffffffu"),
     ("a load of one element too many", "collectives", r"i < left\) values", "i <= left) values"),
-    ("a peel of the wrong length", "convert", r"before / bytes", "(before + bytes) / bytes"),
     ("an array taken for aligned", "convert", r"mpnum_is_aligned_\(src [^)]*\)", "true", ALIGNED),
     ("a block that counts itself twice", "reduce", r"atomicAdd\(&scratch->blocks, 1u\)", "atomicAdd(&scratch->blocks, 2u)"),
     ("no barrier before the codes of a transpose are read", "quantize",
@@ -65,11 +84,9 @@ QUICK_FAULTS = [
     ("a lost last element", "rows", r"\? count : first \+ row_tile_", "? (count & ~1u) : first + row_tile_"),
     ("sums of tiles that are not cleared", "norm",
      r"scratch->totals\[place\.warp\] = mpnum_total_empty\(\);", ";"),
-    ("a sum by an atomic of floats", "grad", r"(?=\n *if \(lane == 0\)\n? *mpnum_grad_add_square_)",
-     ATOMIC_SUM),
-]
-MORE_FAULTS = [
-    ("a peel to 16 bytes where accesses are of 32", "convert", r"sizeof\(mpnum_access_\);", "16;", SM_100, ALIGNED),
+    ("a peel to 16 bytes where accesses are of 32", "convert",
+     r"(0 - reinterpret_cast<size_t>\(address\)\) %\s*)sizeof\(mpnum_access_\)", r"\g<1>16", WIDE, ALIGNED),
+    ("a list without its last tile", "grad", r"number < list\.tiles;", "number + 1 < list.tiles;"),
     ("no barrier after the read of the warps' words", "collectives",
      r"(__syncthreads\(\);(?s:.*?))__syncthreads\(\);", r"\1"),
     ("a sum of floats that goes one way", "collectives", r"(?s)(mpnum_warp_sum_f32\(.*?)__shfl_xor_sync",
@@ -80,15 +97,11 @@ MORE_FAULTS = [
     ("a load that takes any address", "collectives", r" && reinterpret_cast<size_t>\(src\) % alignof\(lanes\) == 0", "",
      ALIGNED),
     ("a store of one element too many", "collectives", r"i < left\) dst", "i <= left) dst"),
-    ("a wave of blocks that never runs", "convert", r"if \(tiles < \*blocks\) \*blocks = tiles", "if (tiles > 1) *blocks = tiles - 1; else *blocks = tiles"),
     ("no barrier before codes are stored", "convert", r"(?s)(if \(tile::is_staged\).*?)__syncwarp\(\);", r"\1"),
     ("one element too many reduced", "reduce", r"last < n\)", "last <= n)"),
     ("scratch that is not zero again", "reduce", r"atomicExch\(&scratch->blocks, 0u\);", ""),
     ("a tail of an array that ends early", "quantize", r"n - i < array::tile \? n : i", "n - i < array::tile ? n - 1 : i"),
     ("a state that is not rescaled", "collectives", r"mpnum_rescaled_\(state\.sum, state\.max, max, scale\)", "state.sum"),
-    ("a sum that is read before it is there", "rows", r"(scratch\[1\] = .*\n  }\n)  __syncthreads\(\);", r"\1"),
-    ("a list without its last tile", "grad", r"number < list\.tiles;", "number + 1 < list.tiles;"),
-    ("a tail that is counted twice", "grad", r"i \+= 128;", "i += 64;"),
     ("no barrier before the sums of a block are added", "grad",
      r"(?s)(mpnum_grad_end_\(mpnum_grad_shared_.*?)__syncthreads\(\);", r"\1"),
     ("a barrier in a branch", "collectives", r"(?=__syncthreads\(\);)", "if (lane < 16) "),
@@ -166,8 +179,6 @@ MORE_FAULTS = [
     ("a tile with rows of another", "quantize", r"at \+ v \* src_ld, job", "at + v / 2 * src_ld, job"),
     ("blocks of half the lanes", "quantize", r"mpnum_lanes_max_<Blocks::edge / N>", "mpnum_lanes_max_<Blocks::edge / N / 2>"),
     ("a matrix that is taken for aligned", "quantize", r"\(reinterpret_cast<size_t>\(x\) \| pitch\) % bytes == 0", "true", ALIGNED),
-    ("scales swizzled a tile too far", "blocks", r"mpnum_scale_place\(r, c, side\.across\)",
-     "mpnum_scale_place(r, c, side.across + 4)"),
     ("scales that are turned the other way", "blocks", r"is_turned \? block : row", "row"),
     ("a scale that is not the one applied", "blocks", r"(mpnum_put_scale_<Blocks>\(job\.columns, row, column, scale\.code)\)",
      r"\1 + 1)"),
@@ -248,7 +259,7 @@ MORE_FAULTS = [
     ("a list that says it can be clipped", "grad", r"planned\.can_clip = 0;", "planned.can_clip = 1;"),
     ("a launcher that reads the scaler", "graph", r"if \(!scaler \|\| ", "if (!scaler || scaler->updates == 77 || "),
     ("a step that applies what a status refused", "grad", r"static_cast<uint32_t>\(status\) << 1", "1u"),
-    ("a launcher that allocates", "graph", r"(cudaError_t\s+mpnum_launch_grad_clip(?s:.*?)\{)",
+    ("a launcher that allocates", "norm", r"(cudaError_t\s+mpnum_launch_norm_codes_(?s:.*?)\{)",
      r"\1 ::operator delete(::operator new(4));"),
     ("a launcher that reads what was found", "graph", r"(cudaError_t\s+mpnum_launch_grad_clip(?s:.*?)\{)",
      r"\1 if (findings->stats.nans == 77) return cudaErrorInvalidValue;"),
@@ -325,6 +336,8 @@ def quick_properties():
 
 def full_properties():
     yield named("test_collectives passes without a fault on sm_80", tests_pass_without_a_fault, "collectives", SM_80)
+    yield named("test_kernels_convert passes without a fault by 32 bytes", tests_pass_without_a_fault, "convert", WIDE,
+                ALIGNED)
     for who in PROGRAMS:
         yield named(f"{PROGRAMS[who][1]} passes without a fault", tests_pass_without_a_fault, who)
     yield from seen(MORE_FAULTS)
