@@ -320,10 +320,8 @@ template <class To, class Src>
 static __global__ void __launch_bounds__(512, 1)
     mpnum_normalize_rows_kernel_(mpnum::norm_job_<To, Src> job) {
   __shared__ mpnum::norm_scratch_ scratch;
-  float amax = 0;
-  amax =
-      mpnum_amax(amax, mpnum::norm_one_(job, mpnum::row_place_in_(job.from), &scratch));
-  mpnum::norm_amax_(job.to, amax);
+  mpnum::norm_amax_(job.to,
+                    mpnum::norm_one_(job, mpnum::row_place_in_(job.from), &scratch));
 }
 
 #if !MPNUM_HAS_NVRTC
