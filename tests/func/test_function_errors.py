@@ -29,6 +29,8 @@ ROWS = tool.table(tool.DOCUMENT.read_text())
 # Floats that are past the table where a constant of the function is a unit larger, which neither the float with the
 # largest error nor the sample shows.
 OTHERS = ["exp10=413ea896", "exp10=c19b20a9"]
+# Of these the table says how many of every 61st float are not the nearest.
+SAMPLED_SHARES = ["gelu", "gelu_tanh"]
 MODES_ROWS = tool.modes_table(tool.DOCUMENT.read_text())
 
 
@@ -82,7 +84,11 @@ def all_floats_give_the_table():
     if not whole:
         raise tap.Skip("no row was measured over all floats")
     for name, found in tool.measure(PROGRAM, 1, whole).items():
-        assert tool.row(1, *found) == ROWS[name], f"{name}: {tool.row(1, *found)}, the table says {ROWS[name]}"
+        measured, wanted = tool.row(1, *found), ROWS[name]
+        if name in SAMPLED_SHARES:  # the sample is off by some thousandths of a percent
+            assert abs(float(measured[2]) - float(wanted[2])) < 0.01, f"{name}: {measured}, the table says {wanted}"
+            measured = (*measured[:2], wanted[2], measured[3])
+        assert measured == wanted, f"{name}: {measured}, the table says {wanted}"
 
 
 sys.exit(tap.run(*([all_floats_give_the_table] if sys.argv[2:] == ["all"]
