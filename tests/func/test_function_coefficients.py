@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The coefficients and constants that tools/function-coefficients computes stand in include/mpnum/detail/math, some with the
-other sign.
+"""The coefficients and constants that tools/function-coefficients computes stand in include/mpnum/detail/math, some
+with the other sign.
 
 usage: tests/func/test_function_coefficients.py
 """
