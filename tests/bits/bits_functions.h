@@ -39,6 +39,14 @@ static int has_f32_functions;
  else                                                                  \
   printf("mpnum_" #function "_f32 -\n");
 
+/* x from 1/2 to 2, |y| below 16: results in which every step of pow counts. */
+static float pow_near_1(uint32_t i) {
+  const uint64_t random = mix(i);
+  const float x = mpnum_from_bits_f32(0x3f000000u + (uint32_t)(random & 0x00ffffffu));
+  return mpnum_pow_f32(x, (float)((int)(random >> 40) - 8388608) / 524288);
+}
+#define FOR_POW for (uint32_t i = 0; i < 1u << 18; ++i)
+
 static void print_functions(void) {
   collect_f32();
   FUNCTION_AND_SAT(exp)
@@ -70,6 +78,10 @@ static void print_functions(void) {
   FUNCTION_OF_TWO(swiglu)
   FUNCTION_OF_TWO(geglu)
   FUNCTION_OF_TWO(pow)
+  if (has_f32_functions)
+    HASH(mpnum_pow_near_1_f32, FOR_POW, put_f32(pow_near_1(i)));
+  else
+    printf("mpnum_pow_near_1_f32 -\n");
 }
 
 #endif

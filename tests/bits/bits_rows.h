@@ -291,6 +291,89 @@ static mpnum_status with_cosines(const mpnum_cross_entropy_options *of, uint32_t
 }
 SPECIAL(mpnum_contrastive_loss_of_embeddings, 2, 1, with_cosines(how, kind))
 
+/* Lengths by first and step, a bias that -Inf and NaN are among, or both. */
+static mpnum_softmax_options with_lengths_and_bias(uint32_t kind) {
+  mpnum_softmax_options how = mpnum_softmax_default();
+  how.scale = 0.75f;
+  how.flags = kind % 5 == 4 ? MPNUM_SOFTMAX_LIMIT : 0;
+  if (kind % 3 != 1) {
+    how.first_length = kind % 2 ? (int64_t)special_columns - 2 : 1;
+    how.length_step = kind % 2 ? -1 : (int64_t)(special_columns / 3);
+  }
+  if (kind % 3 != 0) how.bias = special_shares;
+  if (kind % 3 == 1) how.bias_stride = special_columns;
+  return how;
+}
+static mpnum_status with_bias(uint32_t kind) {
+  const mpnum_softmax_options how = with_lengths_and_bias(kind);
+  return mpnum_softmax_rows(SPECIAL_DST, SPECIAL_SRC, &how, special_status);
+}
+SPECIAL(mpnum_softmax_rows_biased, 1, 0, with_bias(kind))
+/* Added to what is there, small numbers of each type; the losses as one float. */
+static mpnum_status with_reduction(uint32_t kind) {
+  size_t counted = 0;
+  mpnum_status status;
+  mpnum_cross_entropy_options how = mpnum_cross_entropy_default();
+  how.softmax = with_lengths_and_bias(kind);
+  how.softmax.flags = kind % 4 ? MPNUM_SOFTMAX_ACCUMULATE : 0;
+  how.ignore_index = -1;
+  how.reduction = kind % 2 ? MPNUM_REDUCTION_MEAN : MPNUM_REDUCTION_SUM;
+  how.counted = &counted;
+  memset(special_dst, 0x3c, sizeof special_dst);
+  status = mpnum_cross_entropy_rows(special_losses, SPECIAL_DST, SPECIAL_SRC,
+                                    special_targets, &how, special_status);
+  put_int((int)counted);
+  return status;
+}
+SPECIAL(mpnum_cross_entropy_rows_reduced, 1, 0, with_reduction(kind))
+static mpnum_status with_results(int is_log, uint32_t kind) {
+  const mpnum_const_rows y =
+      mpnum_const_rows_of(MPNUM_TYPE_F32, special_shares, special_rows, special_columns);
+  mpnum_softmax_options how = with_lengths_and_bias(kind);
+  how.flags = kind % 2 ? MPNUM_SOFTMAX_ACCUMULATE : 0;
+  how.mask = kind % 5 == 3 ? special_mask : NULL;
+  memset(special_dst, 0x3c, sizeof special_dst);
+  return is_log ? mpnum_log_softmax_backward_rows(SPECIAL_DST, SPECIAL_SRC, y, &how)
+                : mpnum_softmax_backward_rows(SPECIAL_DST, SPECIAL_SRC, y, &how);
+}
+SPECIAL(mpnum_softmax_backward_rows, 1, 0, with_results(0, kind))
+SPECIAL(mpnum_log_softmax_backward_rows, 1, 0, with_results(1, kind))
+static void put_state(mpnum_softmax_state state) {
+  put_f32(state.max);
+  put_f32(state.sum);
+}
+static void print_sums(void) {
+  HASH(mpnum_exp_sum_f32, FOR_ROWS, {
+    make_row(n);
+    put_f64(
+        mpnum_exp_sum_f32(n % 2 ? row_results : NULL, row_values, n, n % 3 ? 8 : 9.5f));
+    if (n % 2) put_row(n);
+  });
+}
+static void print_states(void) {
+  HASH(mpnum_softmax_add_special, FOR_ROWS, {
+    mpnum_softmax_state state = mpnum_softmax_state_empty();
+    make_row(n);
+    for (uint32_t i = 0; i < n; ++i) {
+      const uint32_t bits = special_element(n, i, n);
+      const float usual = row_values[i];
+      state = mpnum_softmax_add(state, n % 3 ? usual : mpnum_from_bits_f32(bits), 0.75f);
+      put_state(state);
+    }
+  });
+  HASH(mpnum_softmax_add_tile_special, FOR_ROWS, {
+    mpnum_softmax_state state = mpnum_softmax_state_empty();
+    make_row(n);
+    for (uint32_t i = 0; i < n && n % 3 == 0; ++i)
+      row_values[i] = mpnum_from_bits_f32(special_element(n, i, n));
+    for (uint32_t i = 0; i < n; i += 64) {
+      const int count = n - i < 64 ? (int)(n - i) : 64;
+      state = mpnum_softmax_add_tile(state, row_values + i, count, n % 4 ? 0.75f : 0);
+      put_state(state);
+    }
+  });
+}
+
 static void print_ordinary_rows(void) {
   const int64_t target = 0;
   ROWS(mpnum_softmax_rows, mpnum_softmax_rows(DST_ROW, SRC_ROW, NULL, NULL));
@@ -305,7 +388,7 @@ static void print_ordinary_rows(void) {
   ROWS(mpnum_rms_norm_rows, mpnum_rms_norm_rows(DST_ROW, SRC_ROW, NULL, 1.0f / 65536));
   ROWS(mpnum_l2_normalize_rows, mpnum_l2_normalize_rows(DST_ROW, SRC_ROW, 0));
 }
-static void print_rows(void) {
+static void print_row_functions(void) {
 #if defined(__GNUC__) && (defined(__SSE2__) || defined(__aarch64__))
   const int has_rows = 1;
 #else
@@ -323,7 +406,11 @@ static void print_rows(void) {
            "mpnum_activation_quantize_rows_special -\n"
            "mpnum_normalize_backward_rows_special -\nmpnum_hadamard_rows_special -\n"
            "mpnum_hadamard_inverse_rows_special -\nmpnum_contrastive_loss_special -\n"
-           "mpnum_contrastive_loss_of_embeddings_special -\n");
+           "mpnum_contrastive_loss_of_embeddings_special -\n"
+           "mpnum_softmax_rows_biased_special -\n"
+           "mpnum_cross_entropy_rows_reduced_special -\n"
+           "mpnum_softmax_backward_rows_special -\n"
+           "mpnum_log_softmax_backward_rows_special -\nmpnum_exp_sum_f32 -\n");
     return;
   }
   print_ordinary_rows();
@@ -344,6 +431,19 @@ static void print_rows(void) {
   print_mpnum_hadamard_inverse_rows();
   print_mpnum_contrastive_loss();
   print_mpnum_contrastive_loss_of_embeddings();
+  print_mpnum_softmax_rows_biased();
+  print_mpnum_cross_entropy_rows_reduced();
+  print_mpnum_softmax_backward_rows();
+  print_mpnum_log_softmax_backward_rows();
+  print_sums();
+}
+static void print_rows(void) {
+  print_row_functions();
+  if (has_f32_functions) {
+    print_states();
+  } else {
+    printf("mpnum_softmax_add_special -\nmpnum_softmax_add_tile_special -\n");
+  }
 }
 
 #endif

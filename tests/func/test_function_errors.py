@@ -29,6 +29,8 @@ ROWS = tool.table(tool.DOCUMENT.read_text())
 # Floats that are past the table where a constant of the function is a unit larger, which neither the float with the
 # largest error nor the sample shows.
 OTHERS = ["exp10=413ea896", "exp10=c19b20a9"]
+# Of these the table says how many of every 61st float are not the nearest.
+SAMPLED_SHARES = ["gelu", "gelu_tanh"]
 MODES_ROWS = tool.modes_table(tool.DOCUMENT.read_text())
 
 
@@ -67,9 +69,12 @@ def errors_in_other_environments_are_those_of_the_table():
 
 
 def promised_errors_hold():
-    """What docs/functions.md promises."""
-    most = {"exp": 0.89, "exp2": 0.90, "exp10": 0.87, "expm1": 0.75, "log": 0.60, "log2": 0.601, "log10": 0.60,
-            "log1p": 0.68, "rsqrt": 0.51, "sqrt": 0.50, "reciprocal": 0.50}
+    """What docs/functions.md promises, of every function."""
+    most = {"exp": 0.89, "exp2": 0.89, "exp10": 0.87, "expm1": 0.75, "log": 0.60, "log2": 0.601, "log10": 0.60,
+            "log1p": 0.68, "rsqrt": 0.51, "sqrt": 0.50, "reciprocal": 0.50, "sigmoid": 1.0, "tanh": 1.0, "erf": 1.0,
+            "softplus": 1.4, "silu": 1.5, "gelu": 2.0, "gelu_tanh": 2.0, "sin": 0.79, "cos": 0.79,
+            **{f"{name}_derivative": 4.0 for name in ("sigmoid", "tanh", "silu", "gelu", "gelu_tanh")}}
+    assert sorted(most) == sorted(ROWS), f"promises of {sorted(most)}, the table has {sorted(ROWS)}"
     larger = [f"{name}: {ROWS[name][0]}" for name, error in most.items() if float(ROWS[name][0]) > error]
     assert not larger, "\n".join(larger)
 
@@ -79,7 +84,11 @@ def all_floats_give_the_table():
     if not whole:
         raise tap.Skip("no row was measured over all floats")
     for name, found in tool.measure(PROGRAM, 1, whole).items():
-        assert tool.row(1, *found) == ROWS[name], f"{name}: {tool.row(1, *found)}, the table says {ROWS[name]}"
+        measured, wanted = tool.row(1, *found), ROWS[name]
+        if name in SAMPLED_SHARES:  # the sample is off by some thousandths of a percent
+            assert abs(float(measured[2]) - float(wanted[2])) < 0.01, f"{name}: {measured}, the table says {wanted}"
+            measured = (*measured[:2], wanted[2], measured[3])
+        assert measured == wanted, f"{name}: {measured}, the table says {wanted}"
 
 
 sys.exit(tap.run(*([all_floats_give_the_table] if sys.argv[2:] == ["all"]

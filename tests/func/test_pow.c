@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pow: f16 and bf16 give the code nearest to the value at pairs of codes, with
- * -DTEST_ALL_PAIRS at all 2^32; f32 keeps the errors of docs/errors.md. */
+ * -DTEST_ALL_PAIRS at all 2^32, by single calls and, unless -DTEST_EVERY is given, by
+ * arrays; f32 keeps the errors of docs/errors.md. */
 #include "function_reference.h"
 #include "pow_reference.h"
 #include "../harness/control_word.h"
@@ -8,6 +9,9 @@
 #include "../reference/reference.h"
 
 #include <mpnum/func.h>
+#ifndef TEST_EVERY
+# include <mpnum/func_array.h>
+#endif
 
 #include <fenv.h>
 #include <math.h>
@@ -39,6 +43,29 @@ static void find_values(const small_type *type) {
     memcpy(&values[code], &bits, sizeof bits);
   }
 }
+#ifdef TEST_EVERY
+# define CHECK_ARRAYS(word, type, x, n) (void)0
+#else
+static uint16_t codes_of_x[CODES], by_arrays[CODES];
+# define CHECK_ARRAYS(word, type, x, n) check_arrays(word, type, x, n)
+static void check_arrays(uint64_t word, int is_bf16, uint16_t x, size_t n) {
+  const uint64_t before = control_word();
+  for (size_t i = 0; i < n; ++i)
+    codes_of_x[i] = x;
+  set_control_word(word);
+  if (is_bf16)
+    mpnum_pow_bf16_array((mpnum_bf16 *)by_arrays, (const mpnum_bf16 *)codes_of_x,
+                         (const mpnum_bf16 *)codes, n);
+  else
+    mpnum_pow_f16_array((mpnum_f16 *)by_arrays, (const mpnum_f16 *)codes_of_x,
+                        (const mpnum_f16 *)codes, n);
+  set_control_word(before);
+  if (memcmp(by_arrays, want, n * sizeof *want) == 0) return;
+  for (size_t i = 0; i < n; ++i)
+    CHECK(by_arrays[i] == want[i], "%s arrays, %04x ^ %04x: got %04x, want %04x",
+          types[is_bf16].name, x, codes[i], by_arrays[i], want[i]);
+}
+#endif
 /* Nothing else happens while the word is in force. */
 static void run_with(uint64_t word, int is_bf16, uint16_t x, size_t n) {
   const uint64_t before = control_word();
@@ -51,6 +78,7 @@ static void run_with(uint64_t word, int is_bf16, uint16_t x, size_t n) {
   set_control_word(before);
 }
 static void check_row(uint64_t word, int type, uint16_t x, size_t n) {
+  CHECK_ARRAYS(word, type, x, n);
   run_with(word, type, x, n);
   if (memcmp(got, want, n * sizeof *got) == 0) return;
   for (size_t i = 0; i < n; ++i)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* contrastive.h and contrastive_embeddings.h: losses and gradients within the published
- * bounds of their definition in double, pairs left out, reductions, gradients that are
- * added, special similarities; at every address, in every floating-point environment. */
+ * bounds of their definition in long double, pairs left out, reductions, gradients that
+ * are added, special similarities; at every address, in every floating-point environment.
+ */
 #define _GNU_SOURCE /* mmap */ /* NOLINT(bugprone-reserved-identifier) */
 #include "row_checks.h"
 
@@ -40,66 +41,69 @@ static int counts(size_t i) { return !how.mask || how.mask[i]; }
 /* Of a row or a column, whose elements are step apart: the sum of e^t, and that of the
  * shares times |t|. */
 typedef struct line {
-  double max, sum, spread;
+  long double max, sum, spread;
 } line;
 static line lines[2][MOST]; /* rows, columns */
-static double exponent_in(const line *of, double element) {
-  return (element - of->max) * (double)how.scale;
+static long double exponent_in(const line *of, float element) {
+  return ((long double)element - of->max) * (long double)how.scale;
 }
 static line line_of(const float *first, size_t n, size_t step) {
-  line made = {-HUGE_VAL, 0, 0};
+  line made = {-HUGE_VALL, 0, 0};
   for (size_t i = 0; i < n; ++i)
-    if (counts(i)) made.max = fmax(made.max, (double)first[i * step]);
+    if (counts(i)) made.max = fmaxl(made.max, (long double)first[i * step]);
   for (size_t i = 0; i < n; ++i) {
     if (!counts(i)) continue;
-    const double t = exponent_in(&made, (double)first[i * step]);
-    made.sum += exp(t);
-    made.spread += exp(t) * fabs(t);
+    const long double t = exponent_in(&made, first[i * step]), power = expl(t);
+    made.sum += power;
+    made.spread += power * fabsl(t);
   }
   made.spread /= made.sum;
   return made;
 }
 /* docs/softmax.md, with 38 roundings of a sum of floats, 0 of one of doubles. */
-static double bound_of_loss(const line *of, double t, double roundings) {
-  const double log_sum = log(of->sum);
-  return (2 * fabs(t) + 2 * of->spread + 7 + roundings + 2 * log_sum + log_sum - t) *
-         0x1p-24;
+static long double bound_of_loss(const line *of, long double t, int roundings) {
+  const long double log_sum = logl(of->sum);
+  return (2 * fabsl(t) + 2 * of->spread + 7 + roundings + 2 * log_sum + log_sum - t) *
+         0x1p-24L;
 }
-static double bound_of_share(const line *of, double t, double roundings) {
-  return exp(t) / of->sum * (2 * fabs(t) + 2 * of->spread + roundings + 5.56) * 0x1p-24 +
-         0x1p-125;
+static long double bound_of_share(const line *of, long double share, long double t,
+                                  int roundings) {
+  return share * (2 * fabsl(t) + 2 * of->spread + roundings + 5.58L) * 0x1p-24L +
+         0x1p-125L;
 }
 /* All of a call on n by n floats at x: losses unless reduced, gradients where they are
  * asked for. */
-static void check_call(size_t n, int has_rows, int has_columns, double factor) {
+static void check_call(size_t n, int has_rows, int has_columns, double by) {
+  const long double factor = (long double)by;
   for (size_t i = 0; i < n; ++i) {
     lines[0][i] = line_of(x + i * n, n, 1);
     lines[1][i] = line_of(x + i, n, n);
     for (int k = 0; k < 2; ++k) {
-      const double t = exponent_in(&lines[k][i], (double)x[i * n + i]);
-      const double want = counts(i) ? log(lines[k][i].sum) - t : 0;
-      const double got = (double)(k ? of_columns : of_rows)[i];
+      const long double t = exponent_in(&lines[k][i], x[i * n + i]);
+      const long double want = counts(i) ? logl(lines[k][i].sum) - t : 0;
+      const long double got = (long double)(k ? of_columns : of_rows)[i];
       if (!(k ? has_columns : has_rows) || how.reduction != MPNUM_REDUCTION_NONE)
         continue;
-      CHECK(fabs(got - want) <= bound_of_loss(&lines[k][i], t, k ? 0 : 38) * counts(i),
-            "%zu: loss %zu of %s is %a, want %a", n, i, k ? "columns" : "rows", got,
+      CHECK(fabsl(got - want) <= bound_of_loss(&lines[k][i], t, k ? 0 : 38) * counts(i),
+            "%zu: loss %zu of %s is %La, want %La", n, i, k ? "columns" : "rows", got,
             want);
     }
   }
   for (size_t i = 0; i < n * n; ++i) {
     const size_t at[2] = {i / n, i % n};
-    const double hit = at[0] == at[1] ? 1 : 0;
-    double want = 0, bound = 0x1p-140;
+    const long double hit = at[0] == at[1] ? 1 : 0;
+    long double want = 0, bound = 0x1p-140L;
     for (int k = 0; k < 2; ++k) {
       const line *of = &lines[k][at[k]];
-      const double t = exponent_in(of, (double)x[i]), share = exp(t) / of->sum;
+      const long double t = exponent_in(of, x[i]);
       if (!(k ? has_columns : has_rows) || !counts(at[0]) || !counts(at[1])) continue;
+      const long double share = expl(t) / of->sum;
       want += (share - hit) * factor;
-      bound += bound_of_share(of, t, k ? 0 : 38) * fabs(factor);
-      bound += 3 * (share + hit) * fabs(factor) * 0x1p-24;
+      bound += bound_of_share(of, share, t, k ? 0 : 38) * fabsl(factor);
+      bound += 3 * (share + hit) * fabsl(factor) * 0x1p-24L;
     }
-    CHECK(fabs((double)gradient[i] - want) <= bound,
-          "%zu: gradient %zu, %zu is %a, want %a, not %a off", n, at[0], at[1],
+    CHECK(fabsl((long double)gradient[i] - want) <= bound,
+          "%zu: gradient %zu, %zu is %a, want %La, not %La off", n, at[0], at[1],
           (double)gradient[i], want, bound);
   }
 }
@@ -396,54 +400,59 @@ enum { PAIRS = 2060, SIZE = 2060 };
 static float a[PAIRS * 8 > 24 * SIZE ? PAIRS * 8 : 24 * SIZE];
 static float b[sizeof a / sizeof *a], by_a[sizeof a / sizeof *a],
     by_b[sizeof a / sizeof *a];
-static double length_of(const float *row, size_t size) {
-  double sum = 0;
+static long double length_of(const float *row, size_t size) {
+  long double sum = 0;
   for (size_t i = 0; i < size; ++i)
-    sum += (double)row[i] * (double)row[i];
-  return sqrt(sum);
+    sum += (long double)row[i] * (long double)row[i];
+  return sqrtl(sum);
 }
-static double cosine_of(size_t i, size_t k, size_t size) {
-  const double lengths = length_of(a + i * size, size) * length_of(b + k * size, size);
-  double sum = 0;
+static long double cosine_of(size_t i, size_t k, size_t size) {
+  const long double lengths =
+      length_of(a + i * size, size) * length_of(b + k * size, size);
+  long double sum = 0;
   for (size_t j = 0; j < size; ++j)
-    sum += (double)a[i * size + j] * (double)b[k * size + j];
+    sum += (long double)a[i * size + j] * (long double)b[k * size + j];
   return lengths > 0 ? sum / lengths : 0;
 }
 /* by_cosine: of losses, by the cosine of each pair, of those that count. */
-static double by_cosine[64][64], cosines[64][64];
-static void check_embeddings(const size_t *pairs, size_t n, size_t size, double factor,
+static long double by_cosine[64][64], cosines[64][64], lengths_of[2][64];
+static void check_embeddings(const size_t *pairs, size_t n, size_t size, double by_pair,
                              int gradients) {
+  const long double factor = (long double)by_pair;
   for (size_t i = 0; i < n; ++i) {
-    double sum = 0;
+    long double sum = 0;
+    lengths_of[0][i] = length_of(a + pairs[i] * size, size);
+    lengths_of[1][i] = length_of(b + pairs[i] * size, size);
     for (size_t k = 0; k < n; ++k) {
       cosines[i][k] = cosine_of(pairs[i], pairs[k], size);
-      sum += exp(cosines[i][k] * (double)how.scale);
+      sum += expl(cosines[i][k] * (long double)how.scale);
     }
-    const double want = log(sum) - cosines[i][i] * (double)how.scale;
-    CHECK(fabs((double)of_rows[pairs[i]] - want) < 2e-5 * (1 + want),
-          "loss %zu is %a, want %a", pairs[i], (double)of_rows[pairs[i]], want);
+    const long double want = logl(sum) - cosines[i][i] * (long double)how.scale;
+    CHECK(fabsl((long double)of_rows[pairs[i]] - want) < 2e-5L * (1 + want),
+          "loss %zu is %a, want %La", pairs[i], (double)of_rows[pairs[i]], want);
     for (size_t k = 0; k < n; ++k)
       by_cosine[i][k] =
-          (exp(cosines[i][k] * (double)how.scale) / sum - (i == k)) * factor;
+          (expl(cosines[i][k] * (long double)how.scale) / sum - (i == k)) * factor;
   }
   for (int which = 0; which < gradients; ++which)
     for (size_t i = 0; i < n; ++i) {
       const float *own = (which ? b : a) + pairs[i] * size;
-      const double length = length_of(own, size);
+      const long double length = lengths_of[which][i];
       for (size_t j = 0; j < size; ++j) {
-        const double got = (double)(which ? by_b : by_a)[pairs[i] * size + j];
-        double want = 0, terms = 0;
+        const long double got = (long double)(which ? by_b : by_a)[pairs[i] * size + j];
+        long double want = 0, terms = 0;
         for (size_t k = 0; length > 0 && k < n; ++k) {
           const float *other_row = (which ? a : b) + pairs[k] * size;
-          const double by = which ? by_cosine[k][i] : by_cosine[i][k];
-          const double cosine = which ? cosines[k][i] : cosines[i][k];
-          const double other_length = length_of(other_row, size);
-          const double unit = other_length > 0 ? (double)other_row[j] / other_length : 0;
-          want += by * (unit - cosine * (double)own[j] / length) / length;
-          terms += factor * (fabs(unit) + fabs((double)own[j] / length)) / length;
+          const long double by = which ? by_cosine[k][i] : by_cosine[i][k];
+          const long double cosine = which ? cosines[k][i] : cosines[i][k];
+          const long double other_length = lengths_of[!which][k];
+          const long double unit =
+              other_length > 0 ? (long double)other_row[j] / other_length : 0;
+          want += by * (unit - cosine * (long double)own[j] / length) / length;
+          terms += factor * (fabsl(unit) + fabsl((long double)own[j] / length)) / length;
         }
-        CHECK(fabs(got - want) <= 1e-5 * terms + 0x1p-140,
-              "gradient of %c %zu, %zu is %a, want %a", which ? 'b' : 'a', pairs[i], j,
+        CHECK(fabsl(got - want) <= 1e-5L * terms + 0x1p-140L,
+              "gradient of %c %zu, %zu is %La, want %La", which ? 'b' : 'a', pairs[i], j,
               got, want);
       }
     }

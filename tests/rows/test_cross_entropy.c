@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cross_entropy.h: losses and gradients against their definition in double, the rules for
- * targets, masks and special logits; at every address, in every floating-point
+/* cross_entropy.h: losses and gradients against their definition in long double, the
+ * rules for targets, masks and special logits; at every address, in every floating-point
  * environment. */
 #define _GNU_SOURCE /* mmap */ /* NOLINT(bugprone-reserved-identifier) */
 #include "row_checks.h"
@@ -36,37 +36,41 @@ static mpnum_status run(size_t rows, size_t columns) {
       mpnum_const_rows_of(MPNUM_TYPE_F32, x, rows, columns), targets, &how, row_status);
 }
 
-/* By definition, in double: of one row, which counts where not masked. */
+/* By definition, in long double: of one row, which counts where not masked. */
 typedef struct expected {
-  double loss, *gradient;
+  long double loss, *gradient;
 } expected;
-static double wanted_gradient[MOST];
+static long double wanted_gradient[MOST];
 static expected by_definition(const float *row, size_t columns, const double *shares,
                               double scale, double factor) {
   expected want = {0, wanted_gradient};
-  double m = -1e300, s = 0, all = 0;
+  long double m = -1e300L, s = 0, all = 0;
   for (size_t i = 0; i < columns; ++i)
-    m = (double)row[i] > m ? (double)row[i] : m;
-  for (size_t i = 0; i < columns; ++i)
-    s += exp(((double)row[i] - m) * scale);
-  for (size_t i = 0; i < columns; ++i)
-    all += shares[i];
+    m = (long double)row[i] > m ? (long double)row[i] : m;
   for (size_t i = 0; i < columns; ++i) {
-    const double t = ((double)row[i] - m) * scale;
-    if (shares[i] != 0) want.loss += shares[i] * (log(s) - t);
-    want.gradient[i] = (exp(t) / s * all - shares[i]) * factor * scale;
+    want.gradient[i] = expl(((long double)row[i] - m) * (long double)scale);
+    s += want.gradient[i];
+  }
+  for (size_t i = 0; i < columns; ++i)
+    all += (long double)shares[i];
+  for (size_t i = 0; i < columns; ++i) {
+    const long double t = ((long double)row[i] - m) * (long double)scale;
+    const long double share = (long double)shares[i];
+    if (share != 0) want.loss += share * (logl(s) - t);
+    want.gradient[i] =
+        (want.gradient[i] / s * all - share) * (long double)factor * (long double)scale;
   }
   return want;
 }
 static void check_row(size_t row, size_t columns, expected want, double factor,
                       const char *what) {
-  CHECK(fabs((double)loss[row] - want.loss) <= 1e-5 * (1 + fabs(want.loss)),
-        "%s: loss of row %zu is %a, want %a", what, row, (double)loss[row], want.loss);
+  CHECK(fabsl((long double)loss[row] - want.loss) <= 1e-5L * (1 + fabsl(want.loss)),
+        "%s: loss of row %zu is %a, want %La", what, row, (double)loss[row], want.loss);
   CHECK(loss[row] >= 0, "%s: a loss below 0", what);
   for (size_t i = 0; i < columns; ++i) {
-    const double got = (double)gradient[row * columns + i];
-    CHECK(fabs(got - want.gradient[i]) <= 1e-5 * factor,
-          "%s: gradient %zu of row %zu is %a, want %a", what, i, row, got,
+    const long double got = (long double)gradient[row * columns + i];
+    CHECK(fabsl(got - want.gradient[i]) <= 1e-5L * (long double)factor,
+          "%s: gradient %zu of row %zu is %La, want %La", what, i, row, got,
           want.gradient[i]);
   }
 }
@@ -350,20 +354,20 @@ static void other_shapes_are_refused(void) {
 static void smoothing_1_asks_nothing_of_the_target(void) {
   static const uint8_t mask[] = {1, 0, 1, 1};
   static const float kept[] = {1, -2, 0.5f};
-  const double all = log(exp(1) + exp(-2) + exp(0.5));
+  const long double all = logl(expl(1) + expl(-2) + expl(0.5L));
   how = mpnum_cross_entropy_default();
   how.softmax.mask = mask;
   for (int target = 0; target < 4; ++target) {
-    const double spread = all - (1 - 2 + 0.5) / 3;
+    const double spread = (double)(all - (1 - 2 + 0.5L) / 3);
     x[0] = kept[0], x[1] = A_NAN, x[2] = kept[1], x[3] = kept[2];
     targets[0] = target;
     how.label_smoothing = 1;
     CHECK(run(1, 4) == MPNUM_OK && fabs((double)loss[0] - spread) < 1e-6,
           "target %d: %a, want %a", target, (double)loss[0], spread);
     for (int i = 0; i < 4; ++i) {
-      const double want = mask[i] ? exp((double)x[i] - all) - 1.0 / 3 : 0;
-      CHECK(fabs((double)gradient[i] - want) < 1e-6, "target %d: gradient %d is %a",
-            target, i, (double)gradient[i]);
+      const long double want = mask[i] ? expl((long double)x[i] - all) - 1.0L / 3 : 0;
+      CHECK(fabsl((long double)gradient[i] - want) < 1e-6L,
+            "target %d: gradient %d is %a", target, i, (double)gradient[i]);
     }
     how.label_smoothing = 0.9999999f;
     CHECK(run(1, 4) == MPNUM_OK && (bits_of(loss[0]) == 0x7f800000u) == (target == 1),
