@@ -12,6 +12,7 @@ translate.py   one function to Python source
 memory.py      state spaces, with bounds, alignment, undefined bytes and races checked
 machine.py     launches: threads, barriers, warp operations, deadlocks
 calls.py       kernels that call the library's conversions, compiled by nvcc, and the same for the host
+launches.py    launchers as nvcc compiles them for the host, whose kernels a machine runs
 inputs.py      the inputs at which a conversion can go wrong
 snippets.py    lines of PTX as a kernel that is launched
 """

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What threads do to a row in mpnum/cuda/rows.cuh, loss_rows.cuh and norm_rows.cuh, and the collectives of block.cuh for
-rows, run in the PTX interpreter of tests/cuda/ptx as nvcc compiles them: every byte is that of the host's functions,
-and no thread reads past an end, reads what nothing has written, or races with another.
+"""What threads do to a row in mpnum/cuda/rows.cuh, loss_rows.cuh and norm_rows.cuh, the collectives of block.cuh for rows,
+and softmax_state.h run in the PTX interpreter of tests/cuda/ptx as nvcc compiles them: every byte is that of the host's
+functions, and no thread reads past an end, reads what nothing has written, or races with another.
 """
 
 import ctypes
@@ -85,10 +85,27 @@ extern "C" __global__ void merge(float *out, const float *in) {
   out[5] = static_cast<float>(argmax.index);
 }
 """
+# Every thread adds 8 of its 16 floats one by one, then 8 as a tile.
+ADDED = """\
+#include <mpnum/softmax_state.h>
+extern "C" __global__ void add(float *out, const float *in, float scale) {
+  mpnum_softmax_state state = mpnum_softmax_state_empty();
+  in += 16 * threadIdx.x;
+  out += 4 * threadIdx.x;
+  for (int i = 0; i < 8; ++i) state = mpnum_softmax_add(state, in[i], scale);
+  out[0] = state.max;
+  out[1] = state.sum;
+  state = mpnum_softmax_add_tile(state, in + 8, 8, scale);
+  out[2] = state.max;
+  out[3] = state.sum;
+}
+"""
+ADDED_BUILDS = [(arch, *more) for arch in ("75", "90") for more in ((), ("-use_fast_math",))]
 # The host's functions over 3 rows; merge in the order that block.cuh has.
 HOST = """\
 #define MPNUM_NO_SIMD 1
 #include <mpnum/mpnum.h>
+#include <mpnum/softmax_state.h>
 #define OF(type, data) mpnum_const_rows_of(MPNUM_TYPE_##type, data, 3, columns)
 #define TO(type, data) mpnum_rows_of(MPNUM_TYPE_##type, data, 3, columns)
 static mpnum_softmax_options scaled(void) {
@@ -135,6 +152,18 @@ static mpnum_softmax_state merged(const float *in, int warps) {
   }
   all.sum = warps > 1 ? sum_of_warp(sums) : sums[0];
   return all;
+}
+void add(float *out, const float *in, unsigned threads, float scale) {
+  for (; threads > 0; --threads, in += 16, out += 4) {
+    mpnum_softmax_state state = mpnum_softmax_state_empty();
+    int i = 0;
+    for (; i < 8; ++i) state = mpnum_softmax_add(state, in[i], scale);
+    out[0] = state.max;
+    out[1] = state.sum;
+    state = mpnum_softmax_add_tile(state, in + 8, 8, scale);
+    out[2] = state.max;
+    out[3] = state.sum;
+  }
 }
 int merge(float *out, const float *in, unsigned threads) {
   const mpnum_softmax_state block = merged(in, (int)threads / 32);
@@ -221,6 +250,26 @@ def collectives_agree(arch):
         assert bytes(target.data) == want.raw, f"{threads} threads"
 
 
+def elements_are_added(build):
+    """A tile of each kind: usual, with masked elements, of these alone, with +Inf, NaN, both zeros, far apart, subnormal."""
+    text = calls.compile_ptx(ADDED, ROWS.folder, *build)
+    generator = random.Random(8)
+    kinds = [lambda: generator.gauss(0, 3), lambda: generator.choice((float("-inf"), 1.0)), lambda: float("-inf"),
+             lambda: generator.choice((float("inf"), 2.0, -2.0)), lambda: generator.choice((float("nan"), 1.0, 2.0)),
+             lambda: generator.choice((0.0, -0.0)), lambda: generator.choice((-3e38, 3e38, 1e-40, -1e-40)),
+             lambda: generator.gauss(0, 1) * 1e-38]
+    tiles = [(before, tile) for before in kinds for tile in kinds]
+    content = struct.pack(f"<{16 * len(tiles)}f", *(kind() for pair in tiles for kind in pair for _ in range(8)))
+    for scale in (0.75, 0.0):
+        machine = Machine(text)
+        source, target = machine.allocate(content), machine.allocate(16 * len(tiles))
+        machine.launch("add", 1, len(tiles), [target.address, source.address, struct.pack("<f", scale)])
+        want = ctypes.create_string_buffer(16 * len(tiles))
+        ROWS.host.add(want, content, ctypes.c_uint(len(tiles)), ctypes.c_float(scale))
+        wrong = [place for place in range(4 * len(tiles)) if target.data[4 * place:][:4] != want.raw[4 * place:][:4]]
+        assert not wrong, f"scale {scale}: thread and result {[divmod(place, 4) for place in wrong[:4]]}"
+
+
 def skip(reason):
     raise tap.Skip(reason)
 
@@ -242,6 +291,9 @@ def main():
             missing = arch.rstrip("af") not in known
             properties += [named(title, skip, f"this nvcc does not compile for sm_{arch}") if missing else
                            named(title, *test) for title, *test in tests]
+        properties += [named(f"sm_{' '.join(build)}: elements and tiles are added", elements_are_added, build)
+                       if build[0] in known else named(f"sm_{build[0]}: tiles", skip, "this nvcc does not compile for it")
+                       for build in ADDED_BUILDS]
         return tap.run(*properties)
 
 
