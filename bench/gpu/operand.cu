@@ -40,7 +40,7 @@ cudaError_t find_scale(gpu_operand *operand) {
   return mpnum_launch_scale_update(&at->history, &at->ring, &at->amax, 1, &recipe, 0);
 }
 
-template <class T> cudaError_t prepare_scaled(gpu_operand *operand) {
+template <class T, bool is_current> cudaError_t prepare_scaled(gpu_operand *operand) {
   const mpnum_fp8_recipe recipe = last_amax();
   const float max = mpnum_format_max(mpnum_format_of(mpnum::type_of<T>::value));
   tensor_scale made = tensor_scale();
@@ -48,7 +48,7 @@ template <class T> cudaError_t prepare_scaled(gpu_operand *operand) {
     return cudaErrorInvalidValue;
   const cudaError_t error =
       cudaMemcpy(operand->scale.at, &made, sizeof made, cudaMemcpyHostToDevice);
-  return error == cudaSuccess ? find_scale(operand) : error;
+  return error == cudaSuccess && !is_current ? find_scale(operand) : error;
 }
 
 template <class T, bool is_current>
@@ -87,7 +87,7 @@ template <class T, bool is_current> constexpr gpu_operand_format scaled() {
           1,
           is_current ? 2u : 1u,
           true,
-          prepare_scaled<T>,
+          prepare_scaled<T, is_current>,
           convert_scaled<T, is_current>,
           decode<T>,
           only_scale};
