@@ -125,9 +125,11 @@ static int measure_gpu(work *run) {
   plan.size = chosen->gpu_size;
   plan.rounds = chosen->quick ? QUICK_ROUNDS : ROUNDS;
   plan.patterns = chosen->quick ? GPU_QUICK_PATTERNS : GPU_PATTERNS;
-  plan.m = chosen->mnk[0];
-  plan.n = chosen->mnk[1];
-  plan.k = chosen->mnk[2];
+  plan.m = chosen->mnk[0][0];
+  plan.n = chosen->mnk[0][1];
+  plan.k = chosen->mnk[0][2];
+  plan.step_shapes = chosen->answer ? 0 : chosen->mnk_count;
+  memcpy(plan.steps, chosen->mnk, sizeof plan.steps);
   gpu_measure(&found, &plan, &run->bar);
   if (found.kernel_count > 0 && !found.failed) gpu_measure_torch(&found);
   gpu_figures(&run->about.found, &found);

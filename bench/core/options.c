@@ -70,7 +70,9 @@ void options_help(void) {
       "                 4K to 4G, up to 8 of them (default 4K,256K,256M)\n"
       "  --device N     number of the GPU (default 0)\n"
       "  --mnk M,N,K    sizes of the matrix product on the GPU, M rows of K values by N\n"
-      "                 columns, 1 to 65536 each (default 4096,4096,4096)\n"
+      "                 columns, 1 to 65536 each (default 4096,4096,4096); may be given "
+      "8\n"
+      "                 times: training steps of each, products of the first\n"
       "  --isa NAME     what array functions use: scalar, sse2, avx2, avx512,\n"
       "                 avx512vbmi or neon (default: the best of this CPU)\n"
       "  --threads N    threads among which --arrays and --grad split each array, 1 to\n"
@@ -287,7 +289,9 @@ static bool read_option(bench_options *chosen, int option, char **argv, refusal 
     return read_device(optarg, &chosen->device) ||
            refuse(why, "--device takes the number of a GPU, 0 to 999, not '%s'", optarg);
   case OPTION_MNK:
-    return read_mnk(optarg, chosen->mnk) ||
+    if (chosen->mnk_count == GPU_MNK)
+      return refuse(why, "--mnk may be given %d times", GPU_MNK);
+    return read_mnk(optarg, chosen->mnk[chosen->mnk_count++]) ||
            refuse(why, "--mnk takes M,N,K, each 1 to %d, not '%s'", MNK_LIMIT, optarg);
   case OPTION_ISA:
     return read_isa(optarg, &chosen->isa) ||
@@ -321,9 +325,9 @@ static bool set_defaults(bench_options *chosen, refusal *why) {
     chosen->gpu_size = chosen->quick ? GPU_SIZE_QUICK : GPU_SIZE_DEFAULT;
   if (chosen->gpu_sizes[0] == 0)
     (void)read_sizes(chosen->quick ? "4K,256K" : "4K,256K,256M", chosen->gpu_sizes);
-  for (i = 0; i < 3; ++i) {
-    if (chosen->mnk[i] == 0) chosen->mnk[i] = chosen->quick ? MNK_QUICK : MNK_DEFAULT;
-  }
+  for (i = 0; chosen->mnk_count == 0 && i < 3; ++i)
+    chosen->mnk[0][i] = chosen->quick ? MNK_QUICK : MNK_DEFAULT;
+  if (chosen->mnk_count == 0) chosen->mnk_count = 1;
   return true;
 }
 

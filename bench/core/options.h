@@ -8,7 +8,7 @@
 
 #include "message.h"
 
-enum { GPU_SIZES = 8 };
+enum { GPU_SIZES = 8, GPU_MNK = 8 };
 enum { SCALING_NONE, SCALING_AMAX, SCALING_COUNT };
 
 typedef struct bench_options {
@@ -22,7 +22,8 @@ typedef struct bench_options {
   size_t gpu_size;             /* the same on the GPU */
   size_t gpu_sizes[GPU_SIZES]; /* of the sweep; 0 from the first that is none */
   int device;                  /* number of the GPU */
-  uint64_t mnk[3];             /* sizes of the matrix product on the GPU */
+  unsigned mnk_count;          /* at least 1 */
+  uint64_t mnk[GPU_MNK][3];    /* sizes of the matrix products on the GPU */
   int isa;             /* mpnum_isa of the array functions; negative: the CPU's best */
   unsigned threads;    /* that each array is split among */
   const char **inputs; /* input_count of them, in argv; none: the shipped sample */

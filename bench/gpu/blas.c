@@ -27,6 +27,7 @@ enum { ALGORITHMS = 8 };
   DO(cublasLtMatmulDescSetAttribute)       \
   DO(cublasLtMatrixLayoutCreate)           \
   DO(cublasLtMatrixLayoutDestroy)          \
+  DO(cublasLtMatrixLayoutSetAttribute)     \
   DO(cublasLtMatmulPreferenceCreate)       \
   DO(cublasLtMatmulPreferenceDestroy)      \
   DO(cublasLtMatmulPreferenceSetAttribute) \
@@ -132,10 +133,20 @@ static cudaDataType_t type_of(blas_kind kind, bool is_a) {
   return CUDA_R_32F;
 }
 
+static cudaDataType_t result_type(blas_result result) {
+  return result == BLAS_TO_F32   ? CUDA_R_32F
+         : result == BLAS_TO_F16 ? CUDA_R_16F
+                                 : CUDA_R_16BF;
+}
+
+/* cuBLASLt's matrices are columns first: rows of k values are columns, to be transposed
+ * on the left. */
 static cublasStatus_t describe_operation(blas_plan *plan) {
   const blas *library = plan->library;
   const blas_problem *at = &plan->problem;
-  const cublasOperation_t transposed = CUBLAS_OP_T;
+  const cublasOperation_t left = at->a_is_turned ? CUBLAS_OP_N : CUBLAS_OP_T;
+  const cublasOperation_t right = at->b_is_turned ? CUBLAS_OP_T : CUBLAS_OP_N;
+  const int8_t is_fast = at->is_fast;
   const cublasComputeType_t compute =
       at->kind == BLAS_TF32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
   cublasStatus_t status =
@@ -144,7 +155,9 @@ static cublasStatus_t describe_operation(blas_plan *plan) {
   if (status == CUBLAS_STATUS_SUCCESS)                                                 \
   status = library->cublasLtMatmulDescSetAttribute(plan->operation, attribute, &value, \
                                                    sizeof value)
-  SET(CUBLASLT_MATMUL_DESC_TRANSA, transposed);
+  SET(CUBLASLT_MATMUL_DESC_TRANSA, left);
+  SET(CUBLASLT_MATMUL_DESC_TRANSB, right);
+  if (at->is_fast) SET(CUBLASLT_MATMUL_DESC_FAST_ACCUM, is_fast);
   if (at->kind >= BLAS_E4M3) {
     SET(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, at->a_scale);
     SET(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, at->b_scale);
@@ -162,21 +175,33 @@ static cublasStatus_t describe_operation(blas_plan *plan) {
   return status;
 }
 
-/* cuBLASLt's matrices are columns first: rows of k values are columns, to be transposed
- * on the left. */
-static cublasStatus_t describe(blas_plan *plan) {
+/* Columns of `rows` values without gaps. */
+static cublasStatus_t lay_out(const blas_plan *plan, cublasLtMatrixLayout_t *dst,
+                              cudaDataType_t type, uint64_t rows, uint64_t columns) {
   const blas *library = plan->library;
+  const int32_t count = (int32_t)plan->problem.batch;
+  const int64_t step = (int64_t)(rows * columns);
+  cublasStatus_t status =
+      library->cublasLtMatrixLayoutCreate(dst, type, rows, columns, (int64_t)rows);
+  if (status != CUBLAS_STATUS_SUCCESS || count == 1) return status;
+  status = library->cublasLtMatrixLayoutSetAttribute(
+      *dst, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count);
+  if (status != CUBLAS_STATUS_SUCCESS) return status;
+  return library->cublasLtMatrixLayoutSetAttribute(
+      *dst, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &step, sizeof step);
+}
+
+static cublasStatus_t describe(blas_plan *plan) {
   const blas_problem *at = &plan->problem;
   cublasStatus_t status = describe_operation(plan);
   if (status == CUBLAS_STATUS_SUCCESS)
-    status = library->cublasLtMatrixLayoutCreate(&plan->a, type_of(at->kind, true), at->k,
-                                                 at->m, (int64_t)at->k);
+    status = lay_out(plan, &plan->a, type_of(at->kind, true),
+                     at->a_is_turned ? at->m : at->k, at->a_is_turned ? at->k : at->m);
   if (status == CUBLAS_STATUS_SUCCESS)
-    status = library->cublasLtMatrixLayoutCreate(&plan->b, type_of(at->kind, false),
-                                                 at->k, at->n, (int64_t)at->k);
+    status = lay_out(plan, &plan->b, type_of(at->kind, false),
+                     at->b_is_turned ? at->n : at->k, at->b_is_turned ? at->k : at->n);
   if (status == CUBLAS_STATUS_SUCCESS)
-    status = library->cublasLtMatrixLayoutCreate(&plan->d, CUDA_R_32F, at->m, at->n,
-                                                 (int64_t)at->m);
+    status = lay_out(plan, &plan->d, result_type(at->result), at->m, at->n);
   return status;
 }
 

@@ -25,13 +25,20 @@ typedef enum blas_kind {
   BLAS_NVFP4      /* e2m1, two in a byte, an e4m3 for each 16 */
 } blas_kind;
 
+typedef enum blas_result { BLAS_TO_F32, BLAS_TO_F16, BLAS_TO_BF16 } blas_result;
+
 /* d = a * b^T, accumulated in f32. a is m rows of k values, b is n rows of k values, d is
- * n columns of m floats: the one layout that fp8 has on every GPU. Device memory. */
+ * n columns of m values: the one layout that fp8 has on every GPU. An operand that is
+ * turned is k rows of m or n values instead. Device memory. */
 typedef struct blas_problem {
   blas_kind kind;
+  blas_result result;
+  bool is_fast; /* sums of fp8 with fewer bits */
+  bool a_is_turned, b_is_turned;
+  unsigned batch; /* so many of a, b and d, one behind the other */
   uint64_t m, n, k;
   const void *a, *b;
-  float *d;
+  void *d;
   /* A value is its code times this: a float with fp8, with block scales an array in the
    * layout of cuBLASLt. Other kinds have none. */
   const void *a_scale, *b_scale;

@@ -51,35 +51,51 @@ double gpu_tflops(uint64_t m, uint64_t n, uint64_t k, gpu_time time) {
   return 2 * (double)m * (double)n * (double)k / (time.ms * 1e-3) * 1e-12;
 }
 
-/* The row that speed-ups are over, or NULL where it was not measured. */
-static const gpu_product *baseline(const gpu_results *results) {
+static const gpu_product *product_of(const gpu_results *results, const char *name) {
   unsigned i;
   for (i = 0; i < results->product_count; ++i) {
     const gpu_product *row = &results->products[i];
-    if (strcmp(row->name, "f32") == 0 && row->state == GPU_MEASURED) return row;
+    if (strcmp(row->name, name) == 0 && row->state == GPU_MEASURED) return row;
+  }
+  return NULL;
+}
+
+static const gpu_step *step_of(const gpu_results *results, const char *name,
+                               unsigned shape) {
+  unsigned i;
+  for (i = 0; i < results->step_count; ++i) {
+    const gpu_step *row = &results->steps[i];
+    if (row->shape == shape && strcmp(row->name, name) == 0 && row->state == GPU_MEASURED)
+      return row;
   }
   return NULL;
 }
 
 double gpu_speedup(const gpu_results *results, const gpu_product *row) {
-  const gpu_product *base = baseline(results);
+  const gpu_product *base = product_of(results, "f32");
   bool known = base && row->state == GPU_MEASURED;
   return known ? base->product.ms / row->product.ms : (double)NAN;
 }
 
 double gpu_total_speedup(const gpu_results *results, const gpu_product *row) {
-  const gpu_product *base = baseline(results);
+  const gpu_product *base = product_of(results, "f32");
   bool known = base && row->state == GPU_MEASURED;
   return known ? base->total.ms / row->total.ms : (double)NAN;
 }
 
+double gpu_step_speedup(const gpu_results *results, const gpu_step *row) {
+  const gpu_step *base = step_of(results, "f32", row->shape);
+  bool known = base && row->state == GPU_MEASURED;
+  return known ? base->whole.ms / row->whole.ms : (double)NAN;
+}
+
 /* TFLOP/s against those of the first shape. */
 double gpu_shape_share(const gpu_results *results, const gpu_product *row, int shape) {
-  const gpu_shape *first = &results->shapes[0], *other = &results->shapes[shape];
-  if (row->shape_states[0] != GPU_MEASURED || row->shape_states[shape] != GPU_MEASURED)
-    return (double)NAN;
-  return gpu_tflops(other->m, other->n, other->k, row->shapes[shape]) /
-         gpu_tflops(first->m, first->n, first->k, row->shapes[0]);
+  const gpu_variant *first = &results->variants[0], *other = &results->variants[shape];
+  const gpu_part *own = &row->variants[0], *its = &row->variants[shape];
+  if (own->state != GPU_MEASURED || its->state != GPU_MEASURED) return (double)NAN;
+  return gpu_tflops(other->m, other->n, other->k, its->time) /
+         gpu_tflops(first->m, first->n, first->k, own->time);
 }
 
 void gpu_note_code(gpu_results *results, bool has_small) {
@@ -95,29 +111,61 @@ void gpu_note_code(gpu_results *results, bool has_small) {
       gpu->major >= 9 ? "a" : "");
 }
 
-const gpu_product *gpu_best_product(const gpu_results *results) {
-  const gpu_product *best = NULL;
-  double most = 1;
-  unsigned i;
-  for (i = 0; i < results->product_count; ++i) {
-    const double speedup = gpu_total_speedup(results, &results->products[i]);
-    if (!(speedup > most)) continue;
-    most = speedup;
-    best = &results->products[i];
-  }
-  return best;
+static void add_cost(gpu_cost *to, double products, double converting, double whole,
+                     double bytes, double error) {
+  to->products += products;
+  to->converting += converting;
+  to->whole += whole;
+  to->bytes += bytes;
+  to->error = error > to->error ? error : to->error;
 }
 
-/* Both operands read and written; fp8 reads them once more for their amax. */
-const char *gpu_bound_of(const gpu_results *results, const gpu_product *row) {
-  const gpu_plan *plan = &results->plan;
-  const double values = (double)plan->k * ((double)plan->m + (double)plan->n);
-  const double bytes = values * (4 + row->bits / 8 + (row->bits == 8 ? 4 : 0));
-  const double converting = row->total.ms - row->product.ms;
-  const double at_copy_speed = bytes / (results->limits.copy * 1e6);
-  if (!(converting > row->total.ms / 10)) return "the product";
+bool gpu_cost_of(const gpu_results *results, const char *name, gpu_cost *cost) {
+  const gpu_product *product = product_of(results, name);
+  unsigned shape;
+  memset(cost, 0, sizeof *cost);
+  cost->name = name;
+  if (results->step_count == 0) {
+    if (!product) return false;
+    add_cost(cost, product->product.ms, product->total.ms - product->product.ms,
+             product->total.ms, product->bytes, product->error);
+    return true;
+  }
+  for (shape = 0; shape < results->plan.step_shapes; ++shape) {
+    const gpu_step *step = step_of(results, name, shape);
+    if (!step) return false;
+    add_cost(cost,
+             step->parts[GPU_FORWARD].ms + step->parts[GPU_INPUT_GRADIENT].ms +
+                 step->parts[GPU_WEIGHT_GRADIENT].ms,
+             step->converting.ms, step->whole.ms, step->bytes, step->error);
+  }
+  return true;
+}
+
+bool gpu_fastest(const gpu_results *results, gpu_cost *f32, gpu_cost *cost) {
+  bool found = false;
+  unsigned i;
+  if (!gpu_cost_of(results, "f32", f32)) return false;
+  for (i = 0; i < results->product_count; ++i) {
+    const char *name = results->products[i].name;
+    gpu_cost other;
+    if (strcmp(name, "f32") == 0 || !gpu_cost_of(results, name, &other) ||
+        (found && other.whole >= cost->whole))
+      continue;
+    *cost = other;
+    found = true;
+  }
+  return found;
+}
+
+const char *gpu_bound_of(const gpu_results *results, const gpu_cost *f32,
+                         const gpu_cost *cost) {
+  const double saved = f32->products - cost->products, converting = cost->converting;
+  const double at_copy_speed = cost->bytes / (results->limits.copy * 1e6);
+  if (saved > 0 && converting >= saved) return "conversion-bound";
+  if (!(converting > cost->whole / 10)) return "the products";
   if (converting > 1.25 * at_copy_speed) return "conversion-bound";
-  return converting > row->product.ms ? "converting, at copy speed" : "the product";
+  return converting > cost->products ? "converting, at copy speed" : "the products";
 }
 
 const char *gpu_verdict(double speedup) {

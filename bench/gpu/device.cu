@@ -103,7 +103,9 @@ void gpu_measure(gpu_results *results, const gpu_plan *plan, progress *bar) {
   results->plan = *plan;
   if (!find_device(results) || !describe(results) || !try_kernel(results)) return;
   gpu_run run(results, bar);
-  progress_begin(bar, 10 + GPU_CONVERSIONS * 4 + GPU_REDUCTIONS * 2 + GPU_PRODUCTS * 5 +
+  progress_begin(bar, 10 + GPU_CONVERSIONS * 4 + GPU_REDUCTIONS * 2 +
+                          GPU_PRODUCTS * (2 + GPU_VARIANTS) +
+                          GPU_PRODUCTS * (GPU_STEP_PARTS + 2) * plan->step_shapes +
                           (plan->all ? GPU_KERNELS * 3 + 10 * GPU_SWEEP_SIZES : 0));
   results->failed = !(
       run.open() && gpu_measure_limits(&run) && gpu_read_clocks(&run, &results->before) &&

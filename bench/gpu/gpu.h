@@ -20,8 +20,12 @@ enum {
   GPU_PACKED = 3, /* formats with a packed form: e3m2, e2m3, e2m1 */
   GPU_CONVERSIONS = FORMAT_COUNT + GPU_PACKED,
   GPU_REDUCTIONS = 9,
-  GPU_PRODUCTS = 8,
-  GPU_SHAPES = 3,
+  GPU_PRODUCTS = 9,
+  GPU_SHAPES = 3,   /* sizes near those asked for */
+  GPU_VARIANTS = 8, /* those, then other results, sums and a batch */
+  GPU_BATCH = 8,
+  GPU_STEP_SHAPES = 8, /* that can be asked for */
+  GPU_STEPS = 8 * GPU_STEP_SHAPES,
   GPU_KERNELS = 80,    /* room for rows of launchers */
   GPU_SWEEP_SIZES = 8, /* that can be asked for */
   GPU_SWEEP = 5 * GPU_SWEEP_SIZES,
@@ -37,6 +41,10 @@ typedef struct gpu_plan {
   unsigned rounds;   /* at most GPU_ROUNDS_LIMIT */
   uint64_t patterns; /* random floats that each encode is checked with */
   uint64_t m, n, k;  /* of the matrix product */
+  /* M, N and K of training steps: of M rows, N outputs and K inputs of a layer. None: no
+   * other results, sums and batch of the product, either. */
+  unsigned step_shapes;
+  uint64_t steps[GPU_STEP_SHAPES][3];
   size_t sweep[GPU_SWEEP_SIZES]; /* bytes of f32, 0 from the first that is none */
 } gpu_plan;
 
@@ -80,6 +88,14 @@ typedef enum gpu_state {
   GPU_FAILED       /* an error, or a product that is not that of its operands */
 } gpu_state;
 
+/* A product other than the first of its format. */
+typedef struct gpu_part {
+  gpu_state state;
+  char why[80]; /* of any state but GPU_MEASURED */
+  gpu_time time;
+  double error; /* as that of gpu_product */
+} gpu_part;
+
 typedef struct gpu_product {
   const char *name; /* "f32", "e4m3", "nvfp4" */
   double bits;      /* of one value of the operands, with its share of block scales */
@@ -87,15 +103,31 @@ typedef struct gpu_product {
   char why[80];     /* of any state but GPU_MEASURED */
   gpu_time product; /* of operands in the format */
   gpu_time total;   /* the same with both operands converted from f32 before */
+  double bytes;     /* that converting moves */
   double error;     /* root of sum((d - exact)^2) / sum(exact^2), exact from the f32 */
-  gpu_state shape_states[GPU_SHAPES];
-  gpu_time shapes[GPU_SHAPES];
+  gpu_part variants[GPU_VARIANTS];
 } gpu_product;
 
-typedef struct gpu_shape {
-  const char *what; /* "multiples of 16" */
+/* The products of a linear layer in training: forward, and the gradients of its input and
+ * of its weight. */
+enum { GPU_FORWARD, GPU_INPUT_GRADIENT, GPU_WEIGHT_GRADIENT, GPU_STEP_PARTS };
+typedef struct gpu_step {
+  const char *name; /* of the format */
+  unsigned shape;   /* of the plan */
+  gpu_state state;
+  char why[80];
+  gpu_time parts[GPU_STEP_PARTS];
+  gpu_time converting; /* input, weight and gradient from f32; ms 0: nothing to do */
+  gpu_time whole;
+  double bytes; /* that converting moves */
+  double error; /* of the worst part */
+} gpu_step;
+
+typedef struct gpu_variant {
+  const char *what; /* "multiples of 16", "bf16 result" */
   uint64_t m, n, k;
-} gpu_shape;
+  unsigned batch;
+} gpu_variant;
 
 /* What memory gives, GB/s read and written, L2 flushed before. */
 typedef struct gpu_limits {
@@ -161,7 +193,7 @@ typedef struct gpu_results {
   gpu_clocks before, after;
   gpu_limits limits;
   unsigned conversion_count, reduction_count, product_count; /* rows that are measured */
-  unsigned kernel_count, sweep_count;
+  unsigned kernel_count, sweep_count, step_count;
   gpu_conversion conversions[GPU_CONVERSIONS];
   gpu_reduction reductions[GPU_REDUCTIONS];
   gpu_kernel kernels[GPU_KERNELS];
@@ -170,7 +202,8 @@ typedef struct gpu_results {
   bool has_torch;
   char blas[48]; /* "cuBLASLt 13.1.0" */
   gpu_product products[GPU_PRODUCTS];
-  gpu_shape shapes[GPU_SHAPES];
+  gpu_variant variants[GPU_VARIANTS];
+  gpu_step steps[GPU_STEPS];
   char notes[GPU_NOTES][320];
   unsigned note_count;
 } gpu_results;
@@ -192,16 +225,31 @@ double gpu_tflops(uint64_t m, uint64_t n, uint64_t k, gpu_time time);
 double gpu_speedup(const gpu_results *results, const gpu_product *row); /* product */
 double gpu_total_speedup(const gpu_results *results, const gpu_product *row); /* total */
 double gpu_shape_share(const gpu_results *results, const gpu_product *row, int shape);
+double gpu_step_speedup(const gpu_results *results, const gpu_step *row);
 
 /* A note where a GPU runs code of another target than its own; has_small: whether that
  * code has the instructions of e2m1, which plain targets of 10.0 and up lack. */
 void gpu_note_code(gpu_results *results, bool has_small);
 
-/* The format with the fastest product, conversions included; NULL where none is faster
- * than f32. What bounds it: "the product", "converting, at copy speed" or
- * "conversion-bound", which is slower than that by a quarter. */
-const gpu_product *gpu_best_product(const gpu_results *results);
-const char *gpu_bound_of(const gpu_results *results, const gpu_product *row);
+/* What a format costs: the sums of its steps of all shapes, of its product where no step
+ * was measured. Milliseconds. */
+typedef struct gpu_cost {
+  const char *name;
+  double products, converting, whole;
+  double bytes; /* that converting moves */
+  double error; /* the largest one */
+} gpu_cost;
+
+/* False where a part of it was not measured. */
+bool gpu_cost_of(const gpu_results *results, const char *name, gpu_cost *cost);
+/* Those of f32 and of the fastest other format, conversions included; false where one of
+ * them is missing. */
+bool gpu_fastest(const gpu_results *results, gpu_cost *f32, gpu_cost *cost);
+/* What bounds it: "the products", "converting, at copy speed" or "conversion-bound":
+ * converting costs what the products save over those of f32, or a tenth of the time and a
+ * quarter more than a copy of its bytes. */
+const char *gpu_bound_of(const gpu_results *results, const gpu_cost *f32,
+                         const gpu_cost *cost);
 
 /* What a speed-up over f32 is worth: "stay" below 1.1, "optional" up to 1.5, "use" up to
  * 2.5, "excellent" above; "-" for NaN. */

@@ -80,7 +80,7 @@ struct gpu_contender {
 /* One cold run of a contender. `what` is told when it fails. */
 bool gpu_time_once(gpu_run *run, const gpu_contender *self, const char *what, double *ms);
 
-enum { GPU_CONTENDERS = 4 };
+enum { GPU_CONTENDERS = 5 };
 
 /* Up to GPU_CONTENDERS take turns in each round, each with a cold L2. Work that takes
  * long gets fewer rounds, at least three. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stands in for rows of launchers and sizes where `--gpu` is not asked for. */
+/* Stands in for rows of launchers, sizes and training steps where `--gpu` is not asked
+ * for. */
 #include "parts.h"
 
 bool gpu_measure_kernels(struct gpu_run *run) {
@@ -8,5 +9,10 @@ bool gpu_measure_kernels(struct gpu_run *run) {
 }
 bool gpu_measure_sweep(struct gpu_run *run) {
   (void)run;
+  return true;
+}
+bool gpu_measure_steps(struct gpu_run *run, struct blas *library) {
+  (void)run;
+  (void)library;
   return true;
 }

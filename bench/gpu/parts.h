@@ -10,8 +10,10 @@ extern "C" {
 #endif
 
 struct gpu_run;
+struct blas;
 bool gpu_measure_kernels(struct gpu_run *run);
 bool gpu_measure_sweep(struct gpu_run *run);
+bool gpu_measure_steps(struct gpu_run *run, struct blas *library);
 
 #ifdef __cplusplus
 }

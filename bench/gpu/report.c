@@ -9,7 +9,8 @@
 
 static const char section[] = "gpu", conversions[] = "gpu_conversion",
                   reductions[] = "gpu_reduction", products[] = "gpu_product",
-                  shapes[] = "gpu_shape", limits[] = "gpu_limit", clocks[] = "gpu_clocks",
+                  shapes[] = "gpu_shape", other_products[] = "gpu_variant",
+                  steps[] = "gpu_step", limits[] = "gpu_limit", clocks[] = "gpu_clocks",
                   kernels[] = "gpu_kernel", sweep[] = "gpu_sweep";
 /* Variants of a product. */
 static const char plain[] = "product", converting[] = "with converting";
@@ -162,17 +163,54 @@ static void add_product(figures *to, const gpu_results *found, const gpu_product
   figures_add(to, "speedup", total, "");
 }
 
-static void add_shapes(figures *to, const gpu_results *found, const gpu_product *row) {
-  int i;
-  for (i = 0; i < GPU_SHAPES; ++i) {
-    const gpu_shape *shape = &found->shapes[i];
-    figures_at(to, shapes, found->device.name, row->name, shape->what);
-    figures_say(to, "state", "%s", gpu_state_name(row->shape_states[i]));
-    if (row->shape_states[i] != GPU_MEASURED) continue;
-    add_time(to, row->shapes[i],
-             gpu_tflops(shape->m, shape->n, shape->k, row->shapes[i]));
-    figures_add(to, "share_of_first", gpu_shape_share(found, row, i), "");
+static void add_sizes(figures *to, uint64_t m, uint64_t n, uint64_t k) {
+  figures_add(to, "m", (double)m, "");
+  figures_add(to, "n", (double)n, "");
+  figures_add(to, "k", (double)k, "");
+}
+
+/* Of sizes, then of other results, sums and a batch, where the row has such. */
+static void add_variant(figures *to, const gpu_results *found, const gpu_product *row,
+                        int index) {
+  const gpu_variant *variant = &found->variants[index];
+  const gpu_part *part = &row->variants[index];
+  const bool is_size = index < GPU_SHAPES;
+  if (part->state == GPU_NOT_RUN) return;
+  figures_at(to, is_size ? shapes : other_products, found->device.name, row->name,
+             variant->what);
+  figures_say(to, "state", "%s", gpu_state_name(part->state));
+  if (part->state == GPU_FAILED && part->why[0])
+    figures_say(to, "missing", "%s: %s", variant->what, part->why);
+  if (part->state != GPU_MEASURED) return;
+  add_time(to, part->time,
+           gpu_tflops(variant->batch * variant->m, variant->n, variant->k, part->time));
+  figures_add(to, "error", part->error, "");
+  if (is_size) figures_add(to, "share_of_first", gpu_shape_share(found, row, index), "");
+}
+
+/* "4096 x 4096 x 1024 e4m3" */
+static void add_step(figures *to, const gpu_results *found, const gpu_step *row) {
+  const uint64_t *mnk = found->plan.steps[row->shape];
+  char name[96];
+  snprintf(name, sizeof name, "%" PRIu64 " x %" PRIu64 " x %" PRIu64 " %s", mnk[0],
+           mnk[1], mnk[2], row->name);
+  figures_at(to, steps, found->device.name, name, "");
+  figures_say(to, "format", "%s", row->name);
+  add_sizes(to, mnk[0], mnk[1], mnk[2]);
+  figures_say(to, "state", "%s", gpu_state_name(row->state));
+  if (row->state != GPU_MEASURED) {
+    figures_say(to, "missing", "%s", row->why);
+    return;
   }
+  figures_add(to, "forward_time", row->parts[GPU_FORWARD].ms, "ms");
+  figures_add(to, "input_gradient_time", row->parts[GPU_INPUT_GRADIENT].ms, "ms");
+  figures_add(to, "weight_gradient_time", row->parts[GPU_WEIGHT_GRADIENT].ms, "ms");
+  figures_add(to, "converting_time", row->converting.ms, "ms");
+  figures_add(to, "converted_bytes", row->bytes, "byte");
+  figures_add(to, "time", row->whole.ms, "ms");
+  figures_add(to, "noise", row->whole.noise, "");
+  figures_add(to, "speedup", gpu_step_speedup(found, row), "");
+  figures_add(to, "error", row->error, "");
 }
 
 static void say_version(figures *to, const char *metric, int version) {
@@ -196,34 +234,38 @@ static void add_device(figures *to, const gpu_results *found) {
   figures_add(to, "failed", found->failed, "");
 }
 
-static void add_sizes(figures *to, uint64_t m, uint64_t n, uint64_t k) {
-  figures_add(to, "m", (double)m, "");
-  figures_add(to, "n", (double)n, "");
-  figures_add(to, "k", (double)k, "");
+static void add_best(figures *to, const gpu_results *found) {
+  gpu_cost f32, best;
+  if (!gpu_fastest(found, &f32, &best)) return;
+  figures_say(to, "best", "%s", best.name);
+  figures_add(to, "best_speedup", f32.whole / best.whole, "");
+  figures_add(to, "best_error", best.error, "");
+  figures_say(to, "limited_by", "%s", gpu_bound_of(found, &f32, &best));
+  figures_add(to, "best_of_steps", found->step_count > 0, "");
 }
 
 static void add_products(figures *to, const gpu_results *found) {
-  const gpu_product *best = gpu_best_product(found);
   unsigned i;
+  int k;
   if (found->product_count == 0) return;
   figures_at(to, products, found->device.name, "", "");
   figures_say(to, "library", "%s", found->blas);
-  if (best) {
-    figures_say(to, "best", "%s", best->name);
-    figures_add(to, "best_speedup", gpu_total_speedup(found, best), "");
-    figures_add(to, "best_error", best->error, "");
-    figures_say(to, "limited_by", "%s", gpu_bound_of(found, best));
-  }
+  add_best(to, found);
   add_sizes(to, found->plan.m, found->plan.n, found->plan.k);
   for (i = 0; i < found->product_count; ++i)
     add_product(to, found, &found->products[i]);
-  for (i = 0; i < GPU_SHAPES; ++i) {
-    const gpu_shape *shape = &found->shapes[i];
-    figures_at(to, shapes, found->device.name, "", shape->what);
-    add_sizes(to, shape->m, shape->n, shape->k);
+  for (k = 0; k < GPU_VARIANTS; ++k) {
+    const gpu_variant *variant = &found->variants[k];
+    figures_at(to, k < GPU_SHAPES ? shapes : other_products, found->device.name, "",
+               variant->what);
+    add_sizes(to, variant->m, variant->n, variant->k);
+    if (k >= GPU_SHAPES) figures_add(to, "batch", variant->batch, "");
   }
   for (i = 0; i < found->product_count; ++i)
-    add_shapes(to, found, &found->products[i]);
+    for (k = 0; k < GPU_VARIANTS; ++k)
+      add_variant(to, found, &found->products[i], k);
+  for (i = 0; i < found->step_count; ++i)
+    add_step(to, found, &found->steps[i]);
 }
 
 void gpu_figures(figures *to, const gpu_results *found) {
@@ -468,17 +510,57 @@ static bool print_shapes(const figures *from, FILE *to) {
   return view_print(&shown, from, to, "\nGPU matrix product by its sizes:%s\n", sizes);
 }
 
+static bool print_variants(const figures *from, FILE *to) {
+  static const view_column columns[] = {
+      {.heading = "format", .metric = VIEW_NAME},
+      {.heading = "TFLOP/s", .metric = "rate", .format = "%.1f", .each = true},
+      {.heading = "error", .metric = "error", .format = "%.1e", .each = true},
+  };
+  static const view shown = {.section = other_products, VIEW_COLUMNS(columns)};
+  const bool good =
+      view_print(&shown, from, to,
+                 "\nGPU matrix product with other results, of f32 where none is "
+                 "named; fast: sums of fp8 with\nfewer bits; batch: 8 with an "
+                 "eighth of M and of N each.\n");
+  view_absent(from, other_products, true, to);
+  return good;
+}
+
+static bool print_steps(const figures *from, FILE *to) {
+  static const view_column columns[] = {
+      {.heading = "M x N x K format", .metric = VIEW_NAME},
+      {.heading = "ms", .metric = "time", .format = "%.3f", .instead = "state"},
+      {.heading = "x f32", .metric = "speedup", .format = "%.2f"},
+      {.heading = "forward", .metric = "forward_time", .format = "%.3f"},
+      {.heading = "of x", .metric = "input_gradient_time", .format = "%.3f"},
+      {.heading = "of w", .metric = "weight_gradient_time", .format = "%.3f"},
+      {.heading = "converting", .metric = "converting_time", .format = "%.3f"},
+      {.heading = "error", .metric = "error", .format = "%.1e"},
+  };
+  static const view shown = {.section = steps, VIEW_COLUMNS(columns)};
+  const bool good = view_print(
+      &shown, from, to,
+      "\nGPU training step of a linear layer y = x w^T, M rows, N outputs, K inputs, and "
+      "its parts: the\nproduct forward, the gradients of x and w, and converting x, w "
+      "and "
+      "the gradient of y from f32.\n");
+  view_absent(from, steps, true, to);
+  return good;
+}
+
 /* The last line. */
 static void print_verdict(const figures *from, FILE *to) {
   const char *best = figures_words(from, products, "best");
   const char *bound = figures_words(from, products, "limited_by");
-  if (best[0])
-    fprintf(to, "\nVerdict: %s, product %.2f x f32 with converting, error %.1e, %s%s\n",
-            best, figures_value(from, products, "best_speedup"),
-            figures_value(from, products, "best_error"),
-            strcmp(bound, "conversion-bound") == 0 ? "" : "limited by ", bound);
-  else if (figures_words(from, products, "library")[0])
-    fprintf(to, "\nVerdict: no format is faster than f32, with converting to it\n");
+  const double speedup = figures_value(from, products, "best_speedup");
+  const char *limited = strcmp(bound, "conversion-bound") == 0 ? "" : "limited by ";
+  if (speedup > 1)
+    fprintf(to, "\nVerdict: %s, %s %.2f x f32 with converting, error %.1e, %s%s\n", best,
+            figures_value(from, products, "best_of_steps") > 0 ? "step" : "product",
+            speedup, figures_value(from, products, "best_error"), limited, bound);
+  else if (best[0])
+    fprintf(to, "\nVerdict: f32; the next, %s, is %.2f x f32 with converting, %s%s\n",
+            best, speedup, limited, bound);
 }
 
 bool gpu_print(const figures *from, FILE *to) {
@@ -492,7 +574,8 @@ bool gpu_print(const figures *from, FILE *to) {
   print_clocks(from, "before", to);
   print_clocks(from, "after", to);
   good = print_arrays(from, to) && print_kernels(from, to) && print_sweep(from, to) &&
-         print_products(from, to) && print_shapes(from, to);
+         print_products(from, to) && print_variants(from, to) && print_shapes(from, to) &&
+         print_steps(from, to);
   for (i = 0; i < from->count; ++i) {
     const figure *row = &from->rows[i];
     if (strcmp(row->section, section) != 0 || strcmp(row->metric, "note") != 0) continue;

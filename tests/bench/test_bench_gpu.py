@@ -30,8 +30,13 @@ SVG = "{http://www.w3.org/2000/svg}"
 SECONDS = 600
 # Made up in test_bench_gpu_report.c: ms of the product, with converting, verdict of the latter over f32's 10 ms.
 PRODUCTS = {"f32": (10, 10, "stay"), "tf32": (9, 9.5, "stay"), "f16": (4, 8, "optional"), "bf16": (4, 5, "use"),
-            "e4m3": (2, 3, "excellent")}
-ALONE = {"f32": "stay", "tf32": "optional", "f16": "use", "bf16": "use", "e4m3": "excellent"}  # of the product
+            "e4m3": (2, 3, "excellent"), "e4m3 delayed": (2, 2.5, "excellent")}
+ALONE = {"f32": "stay", "tf32": "optional", "f16": "use", "bf16": "use", "e4m3": "excellent",
+         "e4m3 delayed": "excellent"}  # of the product
+VARIANTS = {("f16", "f16 result"): 3.5, ("e4m3", "bf16 result"): 1.8, ("e4m3", "fast, bf16"): 1.5,
+            ("e4m3", "batch of 8"): 0.5}  # ms
+STEPS = {"4096 x 4096 x 4096": {"f32": 30, "bf16": 12, "e4m3 delayed": 8},
+         "65536 x 65536 x 16384": {"f32": 900, "bf16": 300, "e4m3 delayed": 180}}
 OTHERS = {"e5m2 e4m3": "UNSUPPORTED", "mxfp8": "UNSUPPORTED", "nvfp4": "FAILED"}
 
 
@@ -78,6 +83,7 @@ def wrong_sizes_are_refused():
     cases += [["--device", text] for text in ("", "-1", "1000", "0x1", "all", " 0")]
     for option in ("--mnk", "--gpu-size", "--gpu-sizes", "--device", "--svg"):
         cases.append([option])
+    cases += [["--mnk", "1,1,1"] * 9]
     cases += [["--json", "out", "--svg", "out"], ["--csv", "out", "--svg", "out"], ["--svg", "no/such/x"]]
     for arguments in cases:
         with tempfile.TemporaryDirectory() as folder:
@@ -88,7 +94,7 @@ def wrong_sizes_are_refused():
 
 
 def right_sizes_are_taken():
-    for arguments in (["--mnk", "1,1,1"], ["--mnk", "65536,4096,17"], ["--gpu-size", "64K"], ["--gpu-size", "16G"],
+    for arguments in (["--mnk", "1,1,1"], ["--mnk", "65536,4096,17"], ["--mnk", "2,2,2"] * 8, ["--gpu-size", "64K"], ["--gpu-size", "16G"],
                       ["--gpu-sizes", "4K,4G"], ["--gpu-sizes", ",".join(["64K"] * 8)], ["--device", "999"]):
         code, _, errors = bench("--formats", *arguments)
         assert code == 0 and errors == "", (arguments, errors)
@@ -169,7 +175,7 @@ def text_tells_every_row():
     for name, (ms, total, verdict) in PRODUCTS.items():
         line = re.search(rf"^{name} +{verdict} .*$", text, re.M)
         assert line, (name, verdict, text)
-        fields = line[0].split()
+        fields = [name] + line[0][len(name):].split()
         flops = 2 * 4096 ** 3 / 1e9
         assert fields[2:6] == [f"{ms:.3f}", "0.4%", f"{flops / ms:.1f}", f"{10 / ms:.2f}"], fields
         assert fields[6:10] == [f"{total:.3f}", "0.4%", f"{flops / total:.1f}", f"{10 / total:.2f}"], fields
@@ -190,7 +196,8 @@ def text_tells_limits_launchers_and_sizes():
                  "held down by: power cap", "Clocks after: unknown, NVML does not start",
                  "Absent: softmax_rows f16 x 32768, a row is longer than the arrays",
                  f"PyTorch: {TORCH_ABSENT}",
-                 "Verdict: e4m3, product 3.33 x f32 with converting, error 3.5e-02, conversion-bound"):
+                 "Verdict: e4m3 delayed, step 4.95 x f32 with converting, error 4.0e-02, conversion-bound",
+                 "Absent: 4096 x 4096 x 4096 nvfp4, cuBLASLt: internal error"):
         assert f"\n{line}\n" in text, (line, text)
     rows = {"softmax_rows f32 x 4096": ["100.0", "1.0%", "2684", "67.1", "%", "yes"],
             "histogram f32": ["100.0", "1.0%", "2684", "67.1", "%", "3", "wrong"],
@@ -200,6 +207,20 @@ def text_tells_limits_launchers_and_sizes():
     for name, cells in rows.items():
         line = next(line for line in text.splitlines() if line.startswith(f"{name} "))
         assert line[len(name):].split() == cells, (line, cells)
+
+
+def text_tells_other_products_and_steps():
+    text = report("text")
+    assert text.endswith(", conversion-bound\n"), text
+    line = next(line for line in text.split("with other results")[1].splitlines() if line.startswith("e4m3 "))
+    flops = 2 * 4096 ** 3 / 1e9
+    assert line.split()[1:] == ["-", "-", f"{flops / 1.8:.1f}", "3.6e-02", f"{flops / 1.5:.1f}", "3.7e-02",
+                                f"{flops / 4:.1f}", "3.5e-02"], line
+    for shape, formats in STEPS.items():
+        for name, ms in formats.items():
+            line = next(line for line in text.splitlines() if line.startswith(f"{shape} {name} "))
+            assert line.split()[-7:-1] == [f"{ms:.3f}", f"{formats['f32'] / ms:.2f}", *[f"{ms / 4:.3f}"] * 4], line
+    assert re.search("^4096 x 4096 x 4096 nvfp4 +FAILED ", text, re.M), text
 
 
 TORCH_ABSENT = "cannot be run; it needs no-such-python (TORCH_PYTHON names another python3)"
@@ -301,8 +322,21 @@ def figures_are_those_of_the_results():
     assert "rate" not in step and "bytes" not in step and step["time"] == 0.1, step
     assert figures.get("gpu_kernel", GPU, "", "", "torch_missing") == TORCH_ABSENT
     assert figures.get("gpu_sweep", GPU, "f32 to e4m3, 4 KiB", "cold", "time") == 0.004
-    assert figures.get("gpu_product", GPU, "", "", "best") == "e4m3"
-    assert figures.all_of("name", "gpu_product") == figures.all_of("name", "gpu_shape") == [*PRODUCTS, *OTHERS]
+    best = figures.metrics("gpu_product", GPU, "")
+    assert (best["best"], best["best_of_steps"], best["best_error"]) == ("e4m3 delayed", 1, 0.04), best
+    assert math.isclose(best["best_speedup"], 930 / 188) and best["limited_by"] == "conversion-bound", best
+    assert figures.all_of("name", "gpu_product") == [*PRODUCTS, *OTHERS]
+    assert figures.all_of("name", "gpu_shape") == [name for name in (*PRODUCTS, *OTHERS) if name != "e4m3 delayed"]
+    for (name, variant), ms in VARIANTS.items():
+        row = figures.metrics("gpu_variant", GPU, name, variant)
+        flops = 2 * 4096 ** 3 / (8 if variant == "batch of 8" else 1)
+        assert row["time"] == ms and math.isclose(row["rate"], flops / ms / 1e9) and row["error"] > 0, row
+    assert figures.metrics("gpu_variant", GPU, "", "batch of 8") == {"m": 512, "n": 512, "k": 4096, "batch": 8}
+    for shape, formats in STEPS.items():
+        for name, ms in formats.items():
+            row = figures.metrics("gpu_step", GPU, f"{shape} {name}")
+            assert (row["format"], row["time"], row["state"]) == (name, ms, "MEASURED"), row
+            assert math.isclose(row["speedup"], formats["f32"] / ms) and row["converting_time"] == ms / 4, row
     for name, (ms, total, verdict) in PRODUCTS.items():
         about, plain, whole = (figures.metrics("gpu_product", GPU, name, variant)
                                for variant in ("", "product", "with converting"))
@@ -313,6 +347,8 @@ def figures_are_those_of_the_results():
         assert math.isclose(whole["rate"], 2 * 4096 ** 3 / total / 1e9), whole
         assert plain["verdict"] == ALONE[name], (name, plain)
         assert about["error"] > 0 and about["bits"] in (8, 16, 19, 32), about
+        if name == "e4m3 delayed":
+            continue
         odd = figures.metrics("gpu_shape", GPU, name, "odd")
         assert math.isclose(odd["share_of_first"], (4097 / 4096) ** 3 / 3), odd
         assert odd["state"] == "MEASURED" and odd["time"] == 3 * ms, odd
@@ -365,6 +401,7 @@ sys.exit(tap.run(
     charts_of_the_cpu_alone,
     text_tells_every_row,
     text_tells_limits_launchers_and_sizes,
+    text_tells_other_products_and_steps,
     times_of_pytorch_are_reported_or_why_not,
     quantisers_of_transformer_engine_are_found_where_it_is,
     figures_are_those_of_the_results,

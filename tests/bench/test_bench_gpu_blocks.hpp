@@ -21,12 +21,12 @@ struct converted {
   converted(const gpu_operand_format &format, const std::vector<float> &values,
             size_t k) {
     const size_t rows = values.size() / k;
-    operand.scale_bytes = gpu_scale_bytes(rows, k);
-    operand.original.make(values.size() * sizeof(float));
-    operand.converted.make(values.size() * 2);
-    operand.scale.make(operand.scale_bytes);
+    gpu_operand_make(&operand, rows, k, 1);
+    std::memset(operand.by_row.codes.at, 0xa5, values.size() * 2);
     std::memcpy(operand.original.at, values.data(), values.size() * sizeof(float));
-    CHECK(format.convert(&operand, rows, k) == cudaSuccess, "%zu rows", rows);
+    CHECK(format.prepare(&operand) == cudaSuccess &&
+              format.convert(&operand, false) == cudaSuccess,
+          "%zu rows", rows);
   }
 };
 
@@ -51,8 +51,8 @@ inline void nvfp4_codes_lie_low_nibble_first(void) {
   codes.insert(codes.end(), {0xa7, 0, 0, 0, 0, 0, 0, 0, 0x07, 0x0b, 0, 0, 0, 0, 0, 0});
   codes.resize(128, 0xa5); /* room for other formats */
   scales.resize(512);      /* a tile */
-  check_bytes(got.operand.converted, codes, "codes");
-  check_bytes(got.operand.scale, scales, "scales");
+  check_bytes(got.operand.by_row.codes, codes, "codes");
+  check_bytes(got.operand.by_row.scales, scales, "scales");
   CHECK(gpu_nvfp4_operand.decode(codes.data(), 7) == -6, "number 7");
   CHECK(gpu_nvfp4_operand.decode(codes.data(), 8) == 0, "number 8");
   CHECK(gpu_nvfp4_operand.scale(scales.data(), 0, 47, 64) == 0.5f, "number 47");
@@ -83,8 +83,8 @@ inline void mxfp8_scales_are_those_of_the_ocp(void) {
     scales[row * 16] = want[row].scale;
   }
   const converted got(gpu_mxfp8_operand, values, 32);
-  check_bytes(got.operand.converted, codes, "codes");
-  check_bytes(got.operand.scale, scales, "scales");
+  check_bytes(got.operand.by_row.codes, codes, "codes");
+  check_bytes(got.operand.by_row.scales, scales, "scales");
   CHECK(gpu_mxfp8_operand.decode(codes.data(), 1) == 1, "number 1");
   CHECK(gpu_mxfp8_operand.scale(scales.data(), 2, 31, 32) == 0x1p-8f, "row 2");
 }
@@ -106,7 +106,7 @@ inline void scales_lie_in_tiles(void) {
       scales[at.place] = format->bits == 4 ? 0x38 : 0x79; /* 1, 2^(2 - 8) */
     }
     const converted got(*format, values, k);
-    check_bytes(got.operand.scale, scales, format->bits == 4 ? "nvfp4" : "mxfp8");
+    check_bytes(got.operand.by_row.scales, scales, format->bits == 4 ? "nvfp4" : "mxfp8");
   }
 }
 

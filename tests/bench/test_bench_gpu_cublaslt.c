@@ -11,7 +11,8 @@
 
 struct operation {
   cublasComputeType_t compute;
-  cublasOperation_t transposed;
+  cublasOperation_t left, right;
+  int8_t is_fast;
   const void *a_scale, *b_scale;
   int32_t a_mode, b_mode; /* of the scales */
 };
@@ -19,11 +20,15 @@ struct layout {
   cudaDataType_t type;
   uint64_t rows, columns;
   int64_t leading;
+  int32_t batch;
+  int64_t step;
 };
 
 /* Objects that are alive; and how to misbehave: "wrong" doubles products, "refuse" has no
  * algorithm that runs, "rows" takes the rows of a tile of block scales in order, "tiles"
- * the tiles column by column, "old" is a version before block scales. */
+ * the tiles column by column, "old" is a version before block scales, "batch" repeats the
+ * first product of a batch, "turned" takes operands that are turned as those that are
+ * not. */
 int fake_cublaslt_objects;
 const char *fake_cublaslt_fault = "";
 
@@ -50,6 +55,7 @@ cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *dst,
                                         cudaDataType_t scale) {
   struct operation *made = calloc(1, sizeof *made);
   if (scale != CUDA_R_32F) abort();
+  made->left = made->right = CUBLAS_OP_N;
   made->compute = compute;
   *dst = (cublasLtMatmulDesc_t)(void *)made;
   ++fake_cublaslt_objects;
@@ -61,19 +67,27 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t at,
                                               const void *value, size_t size) {
   struct operation *operation = (void *)at;
   void *dst;
+  size_t wanted = 4;
   switch ((int)attribute) {
-  case CUBLASLT_MATMUL_DESC_TRANSA: dst = &operation->transposed; break;
-  case CUBLASLT_MATMUL_DESC_A_SCALE_POINTER: dst = &operation->a_scale; break;
-  case CUBLASLT_MATMUL_DESC_B_SCALE_POINTER: dst = &operation->b_scale; break;
+  case CUBLASLT_MATMUL_DESC_TRANSA: dst = &operation->left; break;
+  case CUBLASLT_MATMUL_DESC_TRANSB: dst = &operation->right; break;
+  case CUBLASLT_MATMUL_DESC_FAST_ACCUM:
+    dst = &operation->is_fast;
+    wanted = 1;
+    break;
+  case CUBLASLT_MATMUL_DESC_A_SCALE_POINTER:
+    dst = &operation->a_scale;
+    wanted = sizeof(void *);
+    break;
+  case CUBLASLT_MATMUL_DESC_B_SCALE_POINTER:
+    dst = &operation->b_scale;
+    wanted = sizeof(void *);
+    break;
   case CUBLASLT_MATMUL_DESC_A_SCALE_MODE: dst = &operation->a_mode; break;
   case CUBLASLT_MATMUL_DESC_B_SCALE_MODE: dst = &operation->b_mode; break;
   default: return CUBLAS_STATUS_INVALID_VALUE;
   }
-  if (size != (attribute == CUBLASLT_MATMUL_DESC_A_SCALE_POINTER ||
-                       attribute == CUBLASLT_MATMUL_DESC_B_SCALE_POINTER
-                   ? sizeof(void *)
-                   : 4))
-    return CUBLAS_STATUS_INVALID_VALUE;
+  if (size != wanted) return CUBLAS_STATUS_INVALID_VALUE;
   memcpy(dst, value, size);
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -86,8 +100,20 @@ cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *dst,
   made->rows = rows;
   made->columns = columns;
   made->leading = leading;
+  made->batch = 1;
   *dst = (cublasLtMatrixLayout_t)(void *)made;
   ++fake_cublaslt_objects;
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t at,
+                                                cublasLtMatrixLayoutAttribute_t attribute,
+                                                const void *value, size_t size) {
+  struct layout *layout = (void *)at;
+  const int is_count = attribute == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT;
+  if (!is_count && attribute != CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET)
+    return CUBLAS_STATUS_INVALID_VALUE;
+  if (size != (is_count ? 4 : 8)) return CUBLAS_STATUS_INVALID_VALUE;
+  memcpy(is_count ? (void *)&layout->batch : (void *)&layout->step, value, size);
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t at) {
@@ -117,14 +143,27 @@ static int is_fp8(cudaDataType_t type) {
   return type == CUDA_R_8F_E4M3 || type == CUDA_R_8F_E5M2;
 }
 
+/* The results of the manual's table: f32 of all, of 16 bits those of their own type and
+ * of fp8 and below. */
+static int gives(cudaDataType_t type, cudaDataType_t result) {
+  if (result == CUDA_R_32F || result == type) return 1;
+  return (result == CUDA_R_16F || result == CUDA_R_16BF) &&
+         (is_fp8(type) || type == CUDA_R_4F_E2M1);
+}
+
 /* The pairs of types of the manual's table with their scales: fp8 in multiples of 16,
- * block scales in rows of whole blocks that begin at multiples of 16 bytes. */
+ * block scales in rows of whole blocks that begin at multiples of 16 bytes, both with K
+ * along columns and nothing else; fast sums are of fp8. */
 static int takes(const struct operation *how, const struct layout *a,
-                 const struct layout *b) {
+                 const struct layout *b, const struct layout *d) {
   const int scaled = how->a_scale && how->b_scale;
   const int fours = a->type == CUDA_R_4F_E2M1;
-  const int tall = a->columns % 16 == 0 && b->columns % 16 == 0;
-  if (how->a_mode != how->b_mode) return 0;
+  const int tall = a->columns % 16 == 0 && b->columns % 16 == 0 &&
+                   how->left == CUBLAS_OP_T && how->right == CUBLAS_OP_N;
+  if (how->a_mode != how->b_mode || !gives(a->type, d->type)) return 0;
+  if (a->batch != b->batch || a->batch != d->batch) return 0;
+  if (how->is_fast && (how->a_mode || !is_fp8(a->type))) return 0;
+  if (how->a_mode && a->batch > 1) return 0;
   if (how->a_mode == CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0)
     return scaled && tall && a->type == CUDA_R_8F_E4M3 && b->type == a->type &&
            a->rows % 32 == 0;
@@ -146,10 +185,9 @@ cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t ope
   int i;
   (void)handle;
   (void)c;
-  (void)d;
   (void)preference;
   *count = 0;
-  if (!takes((void *)operation, (void *)a, (void *)b) || wanted < 3)
+  if (!takes((void *)operation, (void *)a, (void *)b, (void *)d) || wanted < 3)
     return CUBLAS_STATUS_NOT_SUPPORTED;
   for (i = 0; i < 3; ++i) {
     memset(&found[i], 0, sizeof found[i]);
@@ -243,18 +281,89 @@ static double *take(const struct layout *layout, const void *matrix, const void 
   return NULL;
 }
 
-static void multiply(const double *a, const double *b, uint64_t k, float *d,
-                     const struct layout *layout) {
+/* To nearest even in a type of 16 bits, of values in its normal range. */
+static uint16_t half_of(double value, int fraction_bits, int bias) {
+  int exponent;
+  const double fraction = frexp(fabs(value), &exponent);              /* in [0.5, 1) */
+  const int sum = (int)nearbyint(ldexp(fraction, fraction_bits + 1)); /* with the 1 */
+  if (value == 0 || exponent - 1 + bias < 1) return 0;
+  return (uint16_t)((value < 0 ? 0x8000 : 0) + ((exponent - 2 + bias) << fraction_bits) +
+                    sum);
+}
+
+static void put(const struct layout *layout, void *matrix, uint64_t i, double value) {
+  uint16_t *halves = matrix;
+  if (layout->type == CUDA_R_32F)
+    ((float *)matrix)[i] = (float)value;
+  else
+    halves[i] =
+        layout->type == CUDA_R_16F ? half_of(value, 10, 15) : half_of(value, 7, 127);
+}
+
+/* Fast sums are rounded to 13 bits behind the first after each product. */
+static double rounded(double sum) {
+  int exponent;
+  const double fraction = frexp(sum, &exponent);
+  return ldexp(nearbyint(ldexp(fraction, 14)), exponent - 14);
+}
+
+/* a: columns of k values; b: likewise. */
+static void multiply(const double *a, const double *b, uint64_t k, void *d,
+                     const struct layout *layout, int is_fast) {
   const double factor = fault("wrong") ? 2 : 1;
   uint64_t row, column, i;
   for (column = 0; column < layout->columns; ++column) {
     for (row = 0; row < layout->rows; ++row) {
       double sum = 0;
-      for (i = 0; i < k; ++i)
+      for (i = 0; i < k; ++i) {
         sum += a[row * k + i] * b[column * k + i];
-      d[column * (uint64_t)layout->leading + row] = (float)(factor * sum);
+        if (is_fast) sum = rounded(sum);
+      }
+      put(layout, d, column * (uint64_t)layout->leading + row, factor * sum);
     }
   }
+}
+
+/* Its columns become rows. */
+static double *transposed(double *values, uint64_t rows, uint64_t columns) {
+  double *made = calloc(rows * columns, sizeof *made);
+  uint64_t row, column;
+  if (!made) abort();
+  for (column = 0; column < columns; ++column)
+    for (row = 0; row < rows; ++row)
+      made[row * columns + column] = values[column * rows + row];
+  free(values);
+  return made;
+}
+
+/* One of a batch, with K along columns. */
+static double *take_one(const struct layout *layout, const void *matrix, int32_t index,
+                        const void *scales, int32_t mode, cublasComputeType_t compute,
+                        int is_turned) {
+  const int bits = is_fp8(layout->type)             ? 8
+                   : layout->type == CUDA_R_4F_E2M1 ? 4
+                   : layout->type == CUDA_R_32F     ? 32
+                                                    : 16;
+  const int64_t before = (fault("batch") ? 0 : index) * layout->step * bits / 8;
+  double *values = take(layout, (const char *)matrix + before, scales, mode, compute);
+  if (!values || !is_turned || fault("turned")) return values;
+  return transposed(values, layout->rows, layout->columns);
+}
+
+static int multiply_one(const struct operation *how, int32_t index, const void *a,
+                        const struct layout *at, const void *b, const struct layout *bt,
+                        void *d, const struct layout *dt) {
+  const uint64_t k = how->left == CUBLAS_OP_T ? at->rows : at->columns;
+  double *left = take_one(at, a, index, how->a_scale, how->a_mode, how->compute,
+                          how->left == CUBLAS_OP_N);
+  double *right = take_one(bt, b, index, how->b_scale, how->b_mode, how->compute,
+                           how->right == CUBLAS_OP_T);
+  const int good = left && right;
+  const int64_t before = index * dt->step * (dt->type == CUDA_R_32F ? 4 : 2);
+  if (good) multiply(left, right, k, (char *)d + before, dt, how->is_fast);
+  free(left);
+  free(right);
+  return good;
 }
 
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation,
@@ -268,18 +377,17 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t oper
   const struct operation *how = (const void *)operation;
   const struct layout *at = (const void *)a_layout, *bt = (const void *)b_layout;
   const struct layout *dt = (const void *)d_layout;
-  double *left, *right;
+  const int is_left = how->left == CUBLAS_OP_T, is_right = how->right == CUBLAS_OP_N;
+  int32_t i;
   if (!handle || !workspace || !workspace_size || stream || c != d ||
       c_layout != d_layout || *(const float *)alpha != 1 || *(const float *)beta != 0)
     return CUBLAS_STATUS_INVALID_VALUE;
   if (algorithm->data[0] == 1 || fault("refuse")) return CUBLAS_STATUS_NOT_SUPPORTED;
-  if (how->transposed != CUBLAS_OP_T || dt->type != CUDA_R_32F || at->rows != bt->rows ||
-      dt->rows != at->columns || dt->columns != bt->columns)
+  if ((is_left ? at->rows : at->columns) != (is_right ? bt->rows : bt->columns) ||
+      dt->rows != (is_left ? at->columns : at->rows) ||
+      dt->columns != (is_right ? bt->columns : bt->rows) || !takes(how, at, bt, dt))
     return CUBLAS_STATUS_INVALID_VALUE;
-  left = take(at, a, how->a_scale, how->a_mode, how->compute);
-  right = take(bt, b, how->b_scale, how->b_mode, how->compute);
-  if (left && right) multiply(left, right, at->rows, d, dt);
-  free(left);
-  free(right);
-  return left && right ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
+  for (i = 0; i < dt->batch; ++i)
+    if (!multiply_one(how, i, a, at, b, bt, d, dt)) return CUBLAS_STATUS_INVALID_VALUE;
+  return CUBLAS_STATUS_SUCCESS;
 }

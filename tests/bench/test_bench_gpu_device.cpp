@@ -127,8 +127,10 @@ void product_errors_are_those_of_the_formats(void) {
   static const struct {
     const char *name;
     double low, high;
-  } want[] = {{"f32", 0, 1e-7},     {"tf32", 1e-4, 1e-3}, {"f16", 1e-4, 1e-3},
-              {"bf16", 8e-4, 8e-3}, {"e4m3", 1e-2, 8e-2}, {"e5m2 e4m3", 2e-2, 1.4e-1}};
+  } want[] = {{"f32", 0, 1e-7},           {"tf32", 1e-4, 1e-3},
+              {"f16", 1e-4, 1e-3},        {"bf16", 8e-4, 8e-3},
+              {"e4m3", 1e-2, 8e-2},       {"e4m3 delayed", 1e-2, 8e-2},
+              {"e5m2 e4m3", 2e-2, 1.4e-1}};
   gpu_plan plan = small_plan();
   plan.n = 48; /* fp8 takes multiples of 16 */
   measure(plan);
@@ -147,16 +149,115 @@ void product_errors_are_those_of_the_formats(void) {
 }
 
 /* Products on a GPU that has block scales. */
-void measure_blocks(const char *fault, uint64_t m, uint64_t n, uint64_t k) {
+void measure_blocks(const char *fault, uint64_t m, uint64_t n, uint64_t k,
+                    bool steps = false) {
   gpu_plan plan = small_plan();
   plan.m = m;
   plan.n = n;
   plan.k = k;
+  if (steps) {
+    plan.rounds = 1;
+    plan.step_shapes = 1;
+    plan.steps[0][0] = plan.steps[0][1] = plan.steps[0][2] = 16;
+  }
   fake::gpu.major = 10;
   set_fault(fault);
   measure(plan);
   set_fault("");
   fake::gpu = fake::state();
+}
+
+gpu_part *variant(const char *name, const char *what) {
+  for (unsigned i = 0; i < GPU_VARIANTS; ++i)
+    if (std::string(found.variants[i].what) == what)
+      for (gpu_product &row : found.products)
+        if (row.name && std::string(row.name) == name) return &row.variants[i];
+  return nullptr;
+}
+
+/* Rounding a result to 16 bits adds an error of its own to those of the operands; fast
+ * sums have 13 bits behind the first. 256 and 128 rows make a batch of 32 and 16. */
+void other_results_sums_and_batches_are_products(void) {
+  const struct {
+    const char *what, *formats;
+  } want[] = {{"f16 result", "f16 e4m3 e5m2 e4m3 mxfp8 nvfp4"},
+              {"bf16 result", "bf16 e4m3 e5m2 e4m3 mxfp8 nvfp4"},
+              {"fast", "e4m3 e5m2 e4m3"},
+              {"fast, bf16", "e4m3 e5m2 e4m3"},
+              {"batch of 8", "f32 tf32 f16 bf16 e4m3 e5m2 e4m3"}};
+  measure_blocks("", 256, 128, 32, true);
+  for (const auto &row : want)
+    for (const gpu_product &product : found.products) {
+      const gpu_part *got = variant(product.name, row.what);
+      const std::string name = std::string(" ") + product.name + " ";
+      const bool is_wanted =
+          (std::string(" ") + row.formats + " ").find(name) != std::string::npos;
+      CHECK(got->state == (is_wanted ? GPU_MEASURED : GPU_NOT_RUN), "%s, %s: %s",
+            product.name, row.what, got->why);
+      if (is_wanted && std::string(row.what) != "batch of 8")
+        CHECK(got->error != product.error && got->error < product.error + 0.002,
+              "%s, %s: %g and %g", product.name, row.what, got->error, product.error);
+    }
+  CHECK(found.variants[7].m == 32 && found.variants[7].n == 16 &&
+            found.variants[7].k == 32 && found.variants[7].batch == 8,
+        "the batch");
+  measure_blocks("batch", 256, 128, 32, true);
+  CHECK(variant("bf16", "batch of 8")->state == GPU_FAILED, "the first one eight times");
+  CHECK(variant("bf16", "bf16 result")->state == GPU_MEASURED, "no batch");
+}
+
+const gpu_step *step(const char *name, unsigned shape) {
+  for (unsigned i = 0; i < found.step_count; ++i)
+    if (std::string(found.steps[i].name) == name && found.steps[i].shape == shape)
+      return &found.steps[i];
+  return nullptr;
+}
+
+/* Errors of a step are those of its worst product. That of f32 and of f16 shows that
+ * gradients are those of f32 operands: another orientation has an error near 1.4. */
+void steps_have_both_gradients(void) {
+  static const struct {
+    const char *name;
+    double low, high, bytes; /* moved for a value by converting */
+  } want[] = {{"f32", 0, 1e-7, 0},           {"tf32", 1e-4, 1e-3, 0},
+              {"f16", 1e-4, 1e-3, 6},        {"bf16", 8e-4, 8e-3, 6},
+              {"e4m3", 2e-2, 1.4e-1, 10},    {"e4m3 delayed", 2e-2, 1.4e-1, 6},
+              {"mxfp8", 0.03, 0.05, 6.0625}, {"nvfp4", 0.12, 0.15, 5.125}};
+  gpu_plan plan = small_plan();
+  plan.rounds = 1;
+  plan.m = plan.n = plan.k = 16;
+  plan.step_shapes = 2;
+  const uint64_t shapes[2][3] = {{96, 64, 160}, {48, 64, 80}};
+  std::memcpy(plan.steps, shapes, sizeof shapes);
+  fake::gpu.major = 10;
+  measure(plan);
+  CHECK(!found.failed && found.step_count == 16, "%u: %s", found.step_count,
+        last_note().c_str());
+  for (const auto &row : want) {
+    const gpu_step *got = step(row.name, 0);
+    const double values = 96 * 64 + 64 * 160 + 96 * 160;
+    CHECK(got->state == GPU_MEASURED, "%s: %s", row.name, got->why);
+    CHECK(got->error >= row.low && got->error <= row.high, "%s: %g", row.name,
+          got->error);
+    CHECK(got->bytes == row.bytes * values, "%s: %g", row.name, got->bytes / values);
+    CHECK((got->converting.ms > 0) == (row.bytes > 0) && got->whole.ms > 0, "%s",
+          row.name);
+    for (const gpu_time &part : got->parts)
+      CHECK(part.ms > 0, "%s", row.name);
+  }
+  CHECK(step("e4m3", 1)->state == GPU_MEASURED, "%s", step("e4m3", 1)->why);
+  CHECK(std::string(step("mxfp8", 1)->why).find("K is not a multiple of 32") == 0, "%s",
+        step("mxfp8", 1)->why);
+  fake::gpu.major = 9;
+  set_fault("turned");
+  measure(plan);
+  CHECK(found.step_count == 12, "%u", found.step_count); /* without block scales */
+  for (const char *name : {"f32", "tf32", "f16", "bf16"})
+    CHECK(step(name, 0)->state == GPU_FAILED, "%s", name);
+  CHECK(step("e4m3", 0)->state == GPU_MEASURED, "%s", step("e4m3", 0)->why);
+  set_fault("");
+  fake::gpu = fake::state();
+  check_nothing_is_left("steps");
 }
 
 /* Normal values quantised in double, apart from this code, are 0.0298 and 0.0954 of
@@ -176,9 +277,9 @@ void block_scales_have_the_errors_of_their_formats(void) {
     CHECK(got->error >= row.low && got->error <= row.high, "%s: %g", row.name,
           got->error);
     CHECK(got->product.ms > 0 && got->total.ms > 0, "%s", row.name);
-    CHECK(got->shape_states[0] == GPU_MEASURED, "%s", row.name);
+    CHECK(got->variants[0].state == GPU_MEASURED, "%s", row.name);
     for (int shape : {1, 2}) /* K = 328 and 321 */
-      CHECK(got->shape_states[shape] == GPU_UNSUPPORTED, "%s", row.name);
+      CHECK(got->variants[shape].state == GPU_UNSUPPORTED, "%s", row.name);
   }
 }
 
@@ -204,7 +305,7 @@ void block_scales_need_whole_blocks_and_a_library_that_has_them(void) {
                              ", the values that share a scale";
     CHECK(product(name)->state == GPU_UNSUPPORTED, "%s", name);
     CHECK(want == product(name)->why, "%s: %s", name, product(name)->why);
-    CHECK(product(name)->shape_states[0] == GPU_MEASURED, "%s: K = 64", name);
+    CHECK(product(name)->variants[0].state == GPU_MEASURED, "%s: K = 64", name);
   }
   measure_blocks("old", 48, 48, 64);
   for (const char *name : {"mxfp8", "nvfp4"}) {
@@ -222,11 +323,12 @@ void sizes_that_cublaslt_lacks_are_unsupported(void) {
   CHECK(row->state == GPU_UNSUPPORTED, "%d", row->state);
   CHECK(std::string(row->why).find("none for these sizes") != std::string::npos, "%s",
         row->why);
-  CHECK(row->shape_states[0] == GPU_MEASURED, "%d", row->shape_states[0]);
-  CHECK(row->shape_states[1] == GPU_UNSUPPORTED, "%d", row->shape_states[1]);
-  CHECK(row->shape_states[2] == GPU_UNSUPPORTED, "%d", row->shape_states[2]);
-  CHECK(product("bf16")->shape_states[2] == GPU_MEASURED, "odd bf16");
-  CHECK(found.shapes[0].n == 32 && found.shapes[1].n == 40 && found.shapes[2].n == 33,
+  CHECK(row->variants[0].state == GPU_MEASURED, "%d", row->variants[0].state);
+  CHECK(row->variants[1].state == GPU_UNSUPPORTED, "%d", row->variants[1].state);
+  CHECK(row->variants[2].state == GPU_UNSUPPORTED, "%d", row->variants[2].state);
+  CHECK(product("bf16")->variants[2].state == GPU_MEASURED, "odd bf16");
+  CHECK(found.variants[0].n == 32 && found.variants[1].n == 40 &&
+            found.variants[2].n == 33,
         "shapes");
 }
 
@@ -419,8 +521,8 @@ void any_failing_call_is_told_and_leaves_nothing(void) {
     bool is_in_a_row = false;
     for (unsigned i = 0; i < found.product_count; ++i) {
       is_in_a_row |= found.products[i].state == GPU_FAILED;
-      for (int shape = 0; shape < GPU_SHAPES; ++shape)
-        is_in_a_row |= found.products[i].shape_states[shape] == GPU_FAILED;
+      for (int shape = 0; shape < GPU_VARIANTS; ++shape)
+        is_in_a_row |= found.products[i].variants[shape].state == GPU_FAILED;
     }
     told += is_told;
     /* A failed run of one algorithm of several is passed over. */
@@ -448,6 +550,9 @@ int main() {
        block_scales_in_another_layout_are_no_result},
       {"block_scales_need_whole_blocks_and_a_library_that_has_them",
        block_scales_need_whole_blocks_and_a_library_that_has_them},
+      {"other_results_sums_and_batches_are_products",
+       other_results_sums_and_batches_are_products},
+      {"steps_have_both_gradients", steps_have_both_gradients},
       {"sizes_that_cublaslt_lacks_are_unsupported",
        sizes_that_cublaslt_lacks_are_unsupported},
       {"old_gpus_lack_formats", old_gpus_lack_formats},

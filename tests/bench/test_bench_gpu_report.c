@@ -102,30 +102,72 @@ static void code_of_another_target_is_told(void) {
   }
 }
 
-/* 1024 MiB of operands' floats and bytes: 2^28 values times 5, and 4 more for amaxes, at
- * 1000 GB/s. */
-static void what_limits_a_product_is_told(void) {
+/* 2^28 values that are read twice and become 8 bits, 9 bytes each: 2.416 ms at 1000 GB/s.
+ */
+static void what_limits_a_format_is_told(void) {
   static gpu_results found;
   static const struct {
-    double product, total;
+    double products, converting;
     const char *want;
-  } cases[] = {{10, 11, "the product"},
-               {10, 12.7, "the product"},
-               {10, 13.1, "conversion-bound"},
-               {2, 4.5, "converting, at copy speed"},
-               {2, 5.5, "conversion-bound"}};
-  gpu_product *row = &found.products[1];
+  } cases[] = {
+      {10, 1, "the products"},       {10, 2.7, "the products"},
+      {10, 3.1, "conversion-bound"}, {2, 2.5, "converting, at copy speed"},
+      {2, 3.5, "conversion-bound"},  {18, 2, "conversion-bound"}, /* 2 ms are saved */
+      {25, 0, "the products"}};
+  const gpu_cost f32 = {"f32", 20, 0, 20, 0, 0};
   size_t i;
-  found.plan.m = found.plan.n = found.plan.k = 11585; /* 2 * 11585^2 is near 2^28 */
   found.limits.copy = 1000;
-  row->bits = 8;
   for (i = 0; i < sizeof cases / sizeof *cases; ++i) {
-    row->product.ms = cases[i].product;
-    row->total.ms = cases[i].total;
-    CHECK(strcmp(gpu_bound_of(&found, row), cases[i].want) == 0, "%g of %g: %s",
-          row->product.ms, row->total.ms, gpu_bound_of(&found, row));
+    const gpu_cost cost = {"e4m3",
+                           cases[i].products,
+                           cases[i].converting,
+                           cases[i].products + cases[i].converting,
+                           9.0 * (1 << 28),
+                           0};
+    CHECK(strcmp(gpu_bound_of(&found, &f32, &cost), cases[i].want) == 0, "%g and %g: %s",
+          cost.products, cost.converting, gpu_bound_of(&found, &f32, &cost));
   }
-  CHECK(gpu_best_product(&found) == NULL, "nothing is measured");
+}
+
+static void add_step(gpu_results *found, const char *name, unsigned shape, double whole,
+                     double error) {
+  gpu_step *row = &found->steps[found->step_count++];
+  int i;
+  row->name = name;
+  row->shape = shape;
+  row->state = GPU_MEASURED;
+  for (i = 0; i < GPU_STEP_PARTS; ++i)
+    row->parts[i].ms = whole / 4;
+  row->converting.ms = whole / 4;
+  row->whole.ms = whole;
+  row->whole.noise = 0.004;
+  row->bytes = 1e9;
+  row->error = error;
+}
+
+/* 10 + 30 ms of f32, 8 + 12 of bf16; of e4m3 a shape is missing. */
+static void the_fastest_is_that_of_all_shapes(void) {
+  static gpu_results found;
+  gpu_cost f32, best;
+  CHECK(!gpu_fastest(&found, &f32, &best), "nothing is measured");
+  found.product_count = 3;
+  found.products[0].name = "f32";
+  found.products[1].name = "bf16";
+  found.products[2].name = "e4m3";
+  found.plan.step_shapes = 2;
+  add_step(&found, "f32", 0, 10, 1e-7);
+  add_step(&found, "f32", 1, 30, 2e-7);
+  add_step(&found, "e4m3", 0, 1, 0.04);
+  CHECK(!gpu_fastest(&found, &f32, &best), "only f32 is measured at all shapes");
+  add_step(&found, "bf16", 0, 8, 0.003);
+  add_step(&found, "bf16", 1, 12, 0.002);
+  CHECK(gpu_fastest(&found, &f32, &best) && strcmp(best.name, "bf16") == 0, "bf16");
+  CHECK(f32.whole == 40 && best.whole == 20 && best.products == 15 &&
+            best.converting == 5 && best.bytes == 2e9 && best.error == 0.003,
+        "%g of %g ms, %g and %g, error %g", best.whole, f32.whole, best.products,
+        best.converting, best.error);
+  CHECK(gpu_step_speedup(&found, &found.steps[4]) == 2.5, "%g",
+        gpu_step_speedup(&found, &found.steps[4]));
 }
 
 static gpu_speed speed_of(double ms, double bytes) {
@@ -223,11 +265,22 @@ static void make_product(gpu_product *row, const char *name, double bits, double
   row->total.ms = total;
   row->product.noise = row->total.noise = 0.004;
   row->error = error;
+  row->bytes = 1e9;
   for (i = 0; i < GPU_SHAPES; ++i) {
-    row->shape_states[i] = GPU_MEASURED;
-    row->shapes[i].ms = ms * (1 + i);
-    row->shapes[i].noise = 0.004;
+    row->variants[i].state = GPU_MEASURED;
+    row->variants[i].time.ms = ms * (1 + i);
+    row->variants[i].time.noise = 0.004;
+    row->variants[i].error = error;
   }
+}
+
+/* Another result, sums or a batch. */
+static void make_variant(gpu_product *row, int index, double ms, double error) {
+  gpu_part *part = &row->variants[index];
+  part->state = GPU_MEASURED;
+  part->time.ms = ms;
+  part->time.noise = 0.004;
+  part->error = error;
 }
 
 static void fail_product(gpu_product *row, const char *name, gpu_state state,
@@ -238,13 +291,36 @@ static void fail_product(gpu_product *row, const char *name, gpu_state state,
   row->state = state;
   gpu_set_text(row->why, sizeof row->why, why);
   for (i = 0; i < GPU_SHAPES; ++i)
-    row->shape_states[i] = state;
+    row->variants[i].state = state;
+}
+
+static void make_steps(gpu_results *found) {
+  static const uint64_t mnk[2][3] = {{4096, 4096, 4096}, {65536, 65536, 16384}};
+  unsigned shape;
+  gpu_step *wrong;
+  found->plan.step_shapes = 2;
+  memcpy(found->plan.steps, mnk, sizeof mnk);
+  for (shape = 0; shape < 2; ++shape) {
+    add_step(found, "f32", shape, shape ? 900 : 30, 3e-7);
+    add_step(found, "bf16", shape, shape ? 300 : 12, 3e-3);
+    add_step(found, "e4m3 delayed", shape, shape ? 180 : 8, 4e-2);
+  }
+  add_step(found, "nvfp4", 0, 1, 0.1);
+  wrong = &found->steps[found->step_count - 1];
+  wrong->state = GPU_FAILED;
+  gpu_set_text(wrong->why, sizeof wrong->why, "cuBLASLt: internal error");
 }
 
 static void make_results(gpu_results *found) {
-  static const gpu_shape shapes[GPU_SHAPES] = {{"multiples of 16", 4096, 4096, 4096},
-                                               {"multiples of 8", 4104, 4104, 4104},
-                                               {"odd", 4097, 4097, 4097}};
+  static const gpu_variant variants[GPU_VARIANTS] = {
+      {"multiples of 16", 4096, 4096, 4096, 1},
+      {"multiples of 8", 4104, 4104, 4104, 1},
+      {"odd", 4097, 4097, 4097, 1},
+      {"f16 result", 4096, 4096, 4096, 1},
+      {"bf16 result", 4096, 4096, 4096, 1},
+      {"fast", 4096, 4096, 4096, 1},
+      {"fast, bf16", 4096, 4096, 4096, 1},
+      {"batch of 8", 512, 512, 4096, 8}};
   static const gpu_device device = {
       "Fake \"GPU\" <&> 1", 9, 0, 9, 0, 132, 150e9, 50e6, 13000, 12080, 1,
       "0000:01:00.0"};
@@ -258,16 +334,23 @@ static void make_results(gpu_results *found) {
   make_arrays(found);
   make_kernels(found);
   gpu_set_text(found->blas, sizeof found->blas, "cuBLASLt 13.1.0");
-  memcpy(found->shapes, shapes, sizeof shapes);
+  memcpy(found->variants, variants, sizeof variants);
   found->product_count = GPU_PRODUCTS;
   make_product(&rows[0], "f32", 32, 10, 10, 3e-7);
   make_product(&rows[1], "tf32", 19, 9, 9.5, 4e-4);
   make_product(&rows[2], "f16", 16, 4, 8, 3e-4);
   make_product(&rows[3], "bf16", 16, 4, 5, 2.5e-3);
   make_product(&rows[4], "e4m3", 8, 2, 3, 3.5e-2);
-  fail_product(&rows[5], "e5m2 e4m3", GPU_UNSUPPORTED, "needs compute capability 8.9");
-  fail_product(&rows[6], "mxfp8", GPU_UNSUPPORTED, "needs compute capability 10.0");
-  fail_product(&rows[7], "nvfp4", GPU_FAILED, "cuBLASLt: internal error");
+  make_product(&rows[5], "e4m3 delayed", 8, 2, 2.5, 3.5e-2);
+  memset(rows[5].variants, 0, sizeof rows[5].variants); /* those of e4m3 */
+  make_variant(&rows[2], 3, 3.5, 4e-4);
+  make_variant(&rows[4], 4, 1.8, 3.6e-2);
+  make_variant(&rows[4], 6, 1.5, 3.7e-2);
+  make_variant(&rows[4], 7, 0.5, 3.5e-2);
+  fail_product(&rows[6], "e5m2 e4m3", GPU_UNSUPPORTED, "needs compute capability 8.9");
+  fail_product(&rows[7], "mxfp8", GPU_UNSUPPORTED, "needs compute capability 10.0");
+  fail_product(&rows[8], "nvfp4", GPU_FAILED, "cuBLASLt: internal error");
+  make_steps(found);
   gpu_note(found, "arrays of 131072 KiB: memory for 262144 KiB is not free");
 }
 
@@ -383,7 +466,8 @@ int main(int argc, char **argv) {
   TAP_RUN(notes_are_kept_up_to_the_last);
   TAP_RUN(a_speed_up_needs_a_measured_f32);
   TAP_RUN(code_of_another_target_is_told);
-  TAP_RUN(what_limits_a_product_is_told);
+  TAP_RUN(what_limits_a_format_is_told);
+  TAP_RUN(the_fastest_is_that_of_all_shapes);
   TAP_RUN(block_formats_are_those_of_the_gpu_or_asked_for);
   TAP_RUN(the_first_screen_has_room_for_block_formats);
   return tap_done();

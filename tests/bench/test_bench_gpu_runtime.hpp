@@ -69,6 +69,15 @@ inline cudaError_t cudaMemcpy(void *to, const void *from, std::size_t bytes,
   if (error == cudaSuccess && bytes) std::memcpy(to, from, bytes);
   return error;
 }
+inline cudaError_t cudaMemcpy2D(void *to, std::size_t to_pitch, const void *from,
+                                std::size_t from_pitch, std::size_t width,
+                                std::size_t height, cudaMemcpyKind) {
+  const cudaError_t error = fake::call();
+  for (std::size_t i = 0; error == cudaSuccess && i < height; ++i)
+    std::memcpy(static_cast<char *>(to) + i * to_pitch,
+                static_cast<const char *>(from) + i * from_pitch, width);
+  return error;
+}
 
 struct fake_event {
   std::chrono::steady_clock::time_point time;
