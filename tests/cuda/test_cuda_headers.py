@@ -239,8 +239,9 @@ def gradient_kernels_need_no_local_memory(arch, *flags):
 
 def quantisers_need_no_local_memory(arch, *flags):
     frames, kernels = frames_of(QUANTISERS, arch, "-std=c++11", *flags)
-    # A register or two may be spilled; no array lies there.
-    bad = [frame for frame in frames if frame[1] > 16 or frame[1] and not frame[2]]
+    # A register or four may be spilled, ten by tiles with stochastic rounding; no array lies there.
+    bad = [frame for frame in frames
+           if frame[1] > (40 if "Lb0ELb1EE" in frame[0] else 16) or frame[1] and not frame[2]]
     assert len(kernels) > 20 and not bad, f"{len(kernels)} kernels, stack and spills: {bad}"
 
 

@@ -174,34 +174,32 @@ template <class Blocks, class T, bool is_whole> struct mpnum_tile_rows_ {
                                            uint8_t *turned) const {
     const uint32_t *const own = factors + y / Blocks::edge * across;
     float factor[n];
+    if (job.what & MPNUM_QUANTIZE_ROWS)
+      by_row(job, rule,
+             mpnum_f32_of_scalar_(Blocks::is_square ? own[x / Blocks::edge] : 0));
+    if (!(job.what & MPNUM_QUANTIZE_COLUMNS)) return;
     MPNUM_UNROLL_
     for (unsigned j = 0; j < n; ++j)
       factor[j] =
           mpnum_f32_of_scalar_(Blocks::is_square ? own[x / Blocks::edge] : own[x + j]);
-    mpnum_row_scales_<Blocks, n, 4> scales = {};
-    if (!Blocks::is_square && job.what & MPNUM_QUANTIZE_ROWS) scales.find(rule, in);
-    words made[4] = {}; /* by column, where rounding is stochastic */
-    MPNUM_UNROLL_
-    for (unsigned v = 0; v < 4; ++v) {
-      uint32_t random[n] = {0};
+    if (job.what & MPNUM_QUANTIZE_TRANSPOSED) {
       if (Blocks::is_stochastic)
-        mpnum_quantize_words_(random, job.seed, job.offset + (row + v) * job.ld + column);
-      if (job.what & MPNUM_QUANTIZE_ROWS)
-        store(job.rows, job, v,
-              mpnum_quantize_lanes_<Blocks>(
-                  in[v], Blocks::is_square ? factor[0] : scales.factor(v), random));
-      if (job.what & MPNUM_QUANTIZE_COLUMNS && !(job.what & MPNUM_QUANTIZE_TRANSPOSED))
-        store(job.columns, job, v, by_column(v, factor, random));
-      if (Blocks::is_stochastic && job.what & MPNUM_QUANTIZE_TRANSPOSED)
-        made[v] = by_column(v, factor, random);
-    }
-    if (!Blocks::is_square && job.what & MPNUM_QUANTIZE_ROWS) put_scales(job, scales);
-    if (!(job.what & MPNUM_QUANTIZE_TRANSPOSED)) return;
-    if (Blocks::is_stochastic) {
-      turn(job, made, turned);
+        turn(job, factor, turned);
+      else
+        by_column_turned(factor, turned);
     } else {
-      by_column_turned(factor, turned);
+      MPNUM_UNROLL_
+      for (unsigned v = 0; v < 4; ++v)
+        store(job.columns, job, v, by_column(job, v, factor));
     }
+  }
+  /* Of row v; made anew for either direction, so that those of four rows need no
+   * registers. */
+  __device__ __forceinline__ void
+  words_of(uint32_t (&random)[n], const mpnum_quantize_job_ &job, unsigned v) const {
+    if (!Blocks::is_stochastic) return;
+    __syncwarp(); /* ptxas is not to make those of several rows at a time */
+    mpnum_quantize_words_(random, job.seed, job.offset + (row + v) * job.ld + column);
   }
   __device__ __forceinline__ void store(const mpnum_quantize_side_ &side,
                                         const mpnum_quantize_job_ &job, unsigned v,
@@ -210,15 +208,26 @@ template <class Blocks, class T, bool is_whole> struct mpnum_tile_rows_ {
                                       column * Blocks::bits / 8,
                                   row + v, column, job.height, job.width, is_whole, made);
   }
-  __device__ __forceinline__ void
-  put_scales(const mpnum_quantize_job_ &job,
-             const mpnum_row_scales_<Blocks, n, 4> &scales) const {
+  /* factor: of a square. */
+  __device__ __forceinline__ void by_row(const mpnum_quantize_job_ &job,
+                                         const mpnum_block_rule_ &rule,
+                                         float factor) const {
     typedef mpnum_shared_blocks_<Blocks::edge / n, 4> shared;
-    if (!shared::is_first()) return;
+    mpnum_row_scales_<Blocks, n, 4> scales;
+    if (!Blocks::is_square) scales.find(rule, in);
+    MPNUM_UNROLL_
+    for (unsigned v = 0; v < 4; ++v) {
+      uint32_t random[n] = {0};
+      words_of(random, job, v);
+      store(job.rows, job, v,
+            mpnum_quantize_lanes_<Blocks>(
+                in[v], Blocks::is_square ? factor : scales.factor(v), random));
+    }
     MPNUM_UNROLL_
     for (unsigned i = 0; i < shared::kept; ++i) {
       const size_t own = row + shared::first() + i, block = column / Blocks::edge;
-      if (is_whole || (own < job.height && block * Blocks::edge < job.width))
+      if (!Blocks::is_square && shared::is_first() &&
+          (is_whole || (own < job.height && block * Blocks::edge < job.width)))
         mpnum_put_scale_<Blocks, false>(job.rows, own, block, scales.codes[i]);
     }
   }
@@ -234,9 +243,13 @@ template <class Blocks, class T, bool is_whole> struct mpnum_tile_rows_ {
           turned, x + j, y, mpnum_bits_of_scalar_(factor[j]) == 0 ? 0 : word);
     }
   }
-  /* Codes of four rows; those past the last one become 0, as on hosts. */
+  /* The same of codes made row by row; those past the last one become 0, as on hosts. */
   __device__ __forceinline__ void turn(const mpnum_quantize_job_ &job,
-                                       const words (&made)[4], uint8_t *turned) const {
+                                       const float (&factor)[n], uint8_t *turned) const {
+    words made[4];
+    MPNUM_UNROLL_
+    for (unsigned v = 0; v < 4; ++v)
+      made[v] = by_column(job, v, factor);
     MPNUM_UNROLL_
     for (unsigned j = 0; j < n; ++j) {
       uint32_t word = 0;
@@ -250,9 +263,11 @@ template <class Blocks, class T, bool is_whole> struct mpnum_tile_rows_ {
   __device__ __forceinline__ float scaled_at(unsigned v, unsigned j, float factor) const {
     return mpnum::block_scaled_<Blocks>(mpnum::element_at_(in[v], j), factor);
   }
-  __device__ __forceinline__ words by_column(unsigned v, const float (&factor)[n],
-                                             const uint32_t (&random)[n]) const {
+  __device__ __forceinline__ words by_column(const mpnum_quantize_job_ &job, unsigned v,
+                                             const float (&factor)[n]) const {
+    uint32_t random[n] = {0};
     words out;
+    words_of(random, job, v);
     MPNUM_UNROLL_
     for (unsigned j = 0; j < n; j += 4) {
       uint32_t keep = 0;
