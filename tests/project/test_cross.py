@@ -46,13 +46,10 @@ SLOW_PROGRAMS = ["test_queries", "test_hadamard", "test_normalize", "test_conver
                  "test_text_parse", "test_text_print", "test_block_properties", "test_normalize_backward",
                  "test_normalize_fused", "test_row_options", "test_activation_rows"]
 REFERENCE = ["reference", "conversion_inputs"]
-# What programs call, compiled once for each machine, and the programs: with NEON on aarch64.
+# What programs call, compiled once for each machine, and the programs: with NEON on aarch64. Slow; bits.txt has arrays, too.
 ARRAY_PROGRAMS = {"array_functions": ["test_array_values", "test_array_any", "test_array_edges", "test_array_environment",
                                       "test_array_round", "test_array_stochastic"],
                   "function_arrays": ["test_array_values", "test_array_edges", "test_array_environment"]}
-# Where no vectors are.
-SLOW_WITHOUT_VECTORS = {"array_functions": ["test_array_any", "test_array_round"],
-                        "function_arrays": ["test_array_values", "test_array_edges"]}
 
 
 def programs_of(machine, is_slow):
@@ -90,15 +87,13 @@ def passes(machine, emulators, name):
     build_and_run(machine, emulators, name, *[source_of(more) for more in MORE_SOURCES.get(name, [])])
 
 
-def arrays_pass(machine, emulators, functions, is_slow):
+def arrays_pass(machine, emulators, functions):
     """One after the other, as they share what takes longest to compile."""
-    slow = SLOW_WITHOUT_VECTORS[functions] if machine != "aarch64" else []
-    names = slow if is_slow else [name for name in ARRAY_PROGRAMS[functions] if name not in slow]
     need(compiler(machine))
     with tempfile.TemporaryDirectory() as folder:
         compiled = Path(folder) / f"{functions}.o"
         check(compiler(machine), *flags(machine), "-I", INCLUDE, "-c", source_of(functions), "-o", compiled)
-        said = "".join(build_and_run(machine, emulators, name, compiled) for name in names)
+        said = "".join(build_and_run(machine, emulators, name, compiled) for name in ARRAY_PROGRAMS[functions])
     neon = [line for line in said.splitlines() if " - neon " in line]
     assert (machine == "aarch64") == any("# SKIP" not in line for line in neon), "\n".join(neon)
 
@@ -111,8 +106,8 @@ def main():
     tests = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for machine, emulators, runs_tests in MACHINES:
-            for functions in ARRAY_PROGRAMS if runs_tests and not (is_slow and machine == "aarch64") else []:
-                done = pool.submit(arrays_pass, machine, emulators, functions, is_slow)
+            for functions in ARRAY_PROGRAMS if runs_tests and is_slow else []:
+                done = pool.submit(arrays_pass, machine, emulators, functions)
                 tests.append(named(f"{functions} on {machine}", done.result))
         for machine, emulators, runs_tests in MACHINES:
             for name in programs_of(machine, is_slow) if runs_tests else []:
