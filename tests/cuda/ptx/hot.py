@@ -7,6 +7,7 @@ import importlib.metadata
 import os
 import re
 import shutil
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -133,13 +134,14 @@ def hot_path(instructions, dialect):
     return best
 
 
-def straight_path(instructions, dialect):
-    """The instructions from the first one to an end that move the most bytes of global memory, and are the fewest that do:
-    the fast path of a kernel without a loop. A loop is gone through once."""
+def straight_path(instructions, dialect, weight=None):
+    """The instructions from the first one to an end that move the most bytes of global memory, or have the most of another
+    weight, and are the fewest that do: the fast path of a kernel without a loop. A loop is gone through once."""
+    weight = weight or moved_bytes
     blocks = blocks_of(instructions, dialect)
     best = {}
     for block in reversed(blocks):
-        moved = sum(moved_bytes(one, dialect) for one in block.instructions)
+        moved = sum(weight(one, dialect) for one in block.instructions)
         ways = [best[after.place] for after in block.next if after.place > block.place]
         after = max(ways, key=lambda way: (way[0], -way[1]), default=(0, 0, ()))
         best[block.place] = (moved + after[0], len(block.instructions) + after[1], (block.place, *after[2]))
@@ -154,6 +156,23 @@ def moved_bytes(instruction, dialect):
     if dialect == "sass":
         return {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16, "256": 32}.get(match[2], 4)
     return int(match[3]) // 8 * int(match[2] or 1)
+
+
+def accesses(instructions, dialect):
+    """Accesses to global memory by size: 4x16,1x4 is four of 16 bytes and one of 4."""
+    counts = Counter(moved_bytes(one, dialect) for one in instructions)
+    return ",".join(f"{counts[size]}x{size}" for size in sorted(counts, reverse=True) if size) or "0x0"
+
+
+def has_grown(was, now):
+    """Whether one of the numbers between slashes has, or the number of accesses; - is none."""
+    for pair in zip(was.split("/"), now.split("/")):
+        if "-" in pair:
+            continue
+        old, new = (sum(int(part.split("x")[0]) for part in one.split(",")) if "x" in one else float(one) for one in pair)
+        if new > old:
+            return True
+    return False
 
 
 def wide_bytes(instructions, dialect, what):

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The hot paths of the kernels over arrays: instructions an element in SASS and in PTX, which do not grow beyond what
-tests/cuda/ptx/counts.txt says, and in SASS no global access below 16 bytes, no local memory, and F2FP where it exists.
+tests/cuda/ptx/counts.txt says, and in SASS no global access below 16 bytes (of quantisers no more than counts.txt says of each
+size), no local memory, and F2FP where it exists.
 
 usage: tests/cuda/ptx/test_kernel_code.py [all | --update]
 
@@ -26,7 +27,8 @@ from tree import ROOT, check
 ARCHS = ["75", "80", "89", "90", "100a", "120a"]
 COUNTS = ROOT / "tests/cuda/ptx/counts.txt"
 TITLE = "# Kernels over arrays"
-HEADER = TITLE + """: instructions of SASS / of PTX an element, on the hot path / registers.
+HEADER = TITLE + """: instructions of SASS / of PTX an element, on the hot path / registers; of quantisers also accesses of a
+# thread there to global memory, by size: 4x16,1x4 is four of 16 bytes and one of 4. All those of other kernels have 16 or 32.
 # tests/cuda/ptx/test_kernel_code.py compares, and writes this with --update. Also of nvcc {version}.
 """
 MOST_REGISTERS = 64  # with which any GPU holds MPNUM_LAUNCH_BLOCKS_ blocks of 256 threads
@@ -125,10 +127,12 @@ class Quantiser:
     code: str
     edge: int = 32
     is_square: bool = False
+    is_stochastic: bool = False
 
     @property
     def name(self):
-        return f"{self.family}_{self.form}{'_square' if self.is_square else ''}_{self.src}_to_{self.code}"
+        more = ("_square" if self.is_square else "") + ("_sr" if self.is_stochastic else "")
+        return f"{self.family}_{self.form}{more}_{self.src}_to_{self.code}"
 
     @property
     def instance(self):
@@ -140,9 +144,11 @@ class Quantiser:
         if self.form == "back":
             return f"mpnum_dequantize_kernel_<{src}, {dst}>", f"_dequantize_kernel_I{mangled(src)}{mangled(dst)}E"
         family, number = {"mx": ("MX", 0), "nvfp4": ("TWO_LEVEL", 1), "amax": ("AMAX", 2)}[self.family]
-        blocks = f"mpnum::blocks_<{dst}, mpnum::{family}_FAMILY_, {self.edge}, {'true' if self.is_square else 'false'}>"
+        flags = [str(flag).lower() for flag in (self.is_square, self.is_stochastic)]
+        blocks = f"mpnum::blocks_<{dst}, mpnum::{family}_FAMILY_, {self.edge}, {', '.join(flags)}>"
         return (f"mpnum_quantize_{self.form}_kernel_<{blocks}, {src}>",
-                f"{self.form}_kernel_I\\w*{mangled(dst)}\\w*_E{number}ELj{self.edge}ELb{int(self.is_square)}ELb0EEE{mangled(src)}E")
+                f"_{self.form}_kernel_I\\w*{mangled(dst)}\\w*_E{number}ELj{self.edge}ELb{int(self.is_square)}"
+                f"ELb{int(self.is_stochastic)}EEE{mangled(src)}E")
 
     def has_instruction(self, arch):
         return has_conversion(self.code, arch)
@@ -160,12 +166,27 @@ QUANTISERS = [Quantiser(*row) for row in (
     ("array", "scaled", "f32", "e4m3"), ("array", "scaled", "bf16", "e4m3"), ("back", "scaled", "f32", "e4m3"),
     ("back", "scaled", "bf16", "e4m3"), ("tile", "mx", "bf16", "e4m3"), ("tile", "nvfp4", "bf16", "e2m1", 16, True),
     ("transpose", "scaled", "f32", "e4m3"),
-    ("transpose", "scaled", "bf16", "e4m3"))]
+    ("transpose", "scaled", "bf16", "e4m3"), ("rows", "nvfp4", "bf16", "e2m1", 16, False, True))]
 QUANTISER_ARCHS = ["90", "100a"]  # in the shorter tier
 
 
+SCALARS = "scalar_conversions"
+SCALARS_SOURCE = f"""\
+extern "C" __global__ void {SCALARS}(float *x, mpnum_f16 *half, mpnum_bf16 *brain) {{
+  x[0] = mpnum_f16_to_f32(half[0]);
+  x[1] = mpnum_bf16_to_f32(brain[0]);
+  half[1] = mpnum_f32_to_f16(x[2]);
+  half[2] = mpnum_f32_to_f16_sat(x[3]);
+  half[3] = mpnum_f32_to_f16_rz(x[4]);
+  brain[1] = mpnum_f32_to_bf16(x[5]);
+  brain[2] = mpnum_f32_to_bf16_sat(x[6]);
+  brain[3] = mpnum_f32_to_bf16_rz(x[7]);
+}}"""
+
+
 def source(kernels):
-    lines = ["#include <mpnum/cuda/kernels.cuh>", "extern const void *const kernels[];", "const void *const kernels[] = {"]
+    lines = ["#include <mpnum/cuda/kernels.cuh>", SCALARS_SOURCE, "extern const void *const kernels[];",
+             "const void *const kernels[] = {"]
     lines += [f"  reinterpret_cast<const void *>({kernel.instance[0]})," for kernel in kernels]
     return "\n".join([*lines, "};"]) + "\n"
 
@@ -194,6 +215,10 @@ class Code:
     def instructions(self, kernel, dialect):
         return self.texts[dialect][self.full_name(kernel)]
 
+    def frame(self, kernel):
+        """Bytes of local memory."""
+        return int(re.search(r"(\d+) bytes stack frame", self.reports[self.full_name(kernel)])[1])
+
     def each(self, kernel, dialect):
         """Instructions an element on the hot path."""
         if not self.texts[dialect]:
@@ -206,7 +231,11 @@ class Code:
 
     def cell(self, kernel):
         shown = [self.each(kernel, dialect) for dialect in ("sass", "ptx")]
-        return "/".join(["-" if one is None else f"{one:g}" for one in shown] + [str(self.registers(kernel))])
+        cell = ["-" if one is None else f"{one:g}" for one in shown] + [str(self.registers(kernel))]
+        if kernel in QUANTISERS:
+            sass = self.texts["sass"] and self.instructions(kernel, "sass")
+            cell.append(hot.accesses(kernel.path(sass, "sass"), "sass") if sass else "-")
+        return "/".join(cell)
 
 
 def reaches_the_budget(code):
@@ -221,12 +250,12 @@ def reaches_the_budget(code):
 
 
 def keeps_to_registers(code):
+    """Software conversions of tiles and random words take more, of which four may be spilled."""
     for kernel in code.kernels:
-        if kernel in QUANTISERS and not kernel.has_instruction(code.arch):
-            continue  # software conversions of tiles have 128, and spill on sm_75
         report = code.reports[code.full_name(kernel)]
-        assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in report, f"{kernel.name}: {report}"
-        assert code.registers(kernel) <= MOST_REGISTERS, f"{kernel.name}: {report}"
+        has_more = kernel in QUANTISERS and (kernel.is_stochastic or not kernel.has_instruction(code.arch))
+        assert code.frame(kernel) <= (16 if has_more else 0), f"{kernel.name}: {report}"
+        assert code.registers(kernel) <= (2 * MOST_REGISTERS if has_more else MOST_REGISTERS), f"{kernel.name}: {report}"
 
 
 def moves_sixteen_bytes_at_a_time(code):
@@ -254,9 +283,11 @@ def quantisers_load_vectors(code):
 
 
 def converts_by_f2fp(code):
-    """sm_80 on: F2F, which is slower by far, has no place outside doubles."""
+    """sm_80 on: F2F, which is slower by far, has no place outside doubles, be it of one value alone."""
     need_sass(code)
-    for kernel in KERNELS:
+    slow = [one.text for one in code.texts["sass"][SCALARS] if one.opcode.startswith("F2F.")]
+    assert not slow, f"scalar conversions: {slow}"
+    for kernel in code.kernels:
         if "f64" in kernel.name:
             continue
         slow = [one.text for one in code.instructions(kernel, "sass") if one.opcode.startswith("F2F.")]
@@ -297,9 +328,14 @@ def counts_do_not_grow(codes):
     for place, code in enumerate(codes):
         for kernel in code.kernels:
             was, now = old[kernel.name][place], code.cell(kernel)
-            if any("-" not in pair and float(pair[1]) > float(pair[0]) for pair in list(zip(was.split("/"), now.split("/")))[:2]):
+            if hot.has_grown(without_registers(was), without_registers(now)):
                 grown.append(f"{kernel.name} on sm_{code.arch}: {now}, was {was}")
     assert not grown, "\n".join(grown) + "\nlook at why, then run tests/cuda/ptx/test_kernel_code.py --update"
+
+
+def without_registers(cell):
+    first, second, _, *accesses = cell.split("/")
+    return "/".join([first, second, *accesses])
 
 
 def skip(reason):

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What kernels of rows and the gradient pass execute: instructions of PTX an element, and of each thread for a row beside
-its elements, counted by the interpreter of tests/cuda/ptx as the difference of a long row and a short one, and registers and
-spilled bytes of ptxas. None grows beyond what tests/cuda/ptx/row_counts.txt says.
+"""What functions, kernels of rows and the gradient pass execute: instructions of PTX an element, and of each thread for a
+row beside its elements, counted by the interpreter of tests/cuda/ptx as the difference of a long row and a short one, and
+registers and spilled bytes of ptxas; accesses to global memory by size. None grows beyond what tests/cuda/ptx/row_counts.txt
+says. SASS of the functions needs nvdisasm (see hot.py).
 
 usage: tests/cuda/ptx/test_row_code.py [all | --update]
 
@@ -19,7 +20,7 @@ sys.path += [str(Path(__file__).resolve().parents[2] / room) for room in ["harne
 
 import tap
 import toolchain
-from ptx import calls
+from ptx import calls, hot
 from ptx.machine import Machine
 from toolchain import named
 from tree import ROOT, check
@@ -29,7 +30,9 @@ COUNTS = ROOT / "tests/cuda/ptx/row_counts.txt"
 HEADER = """\
 # SPDX-License-Identifier: MIT
 # Kernels of rows and gradients: instructions of PTX an element / of a thread for a row or tile beside them / registers /
-# spilled bytes. tests/cuda/ptx/test_row_code.py compares, and writes this with --update. Of nvcc {version}.
+# spilled bytes / accesses to global memory in all of the kernel's PTX, by size: 2x8 is two of 8 bytes. Functions: the same
+# up to registers, then instructions of SASS an element. What is beside elements is of a call and of its kernel, 8 elements.
+# tests/cuda/ptx/test_row_code.py compares, and writes this with --update. Of nvcc {version}.
 """
 SHORT, LONG = 512, 1024
 TILE = 2048
@@ -54,6 +57,7 @@ ROWS = {
 }
 SOURCE = """\
 #include <mpnum/cuda/kernels.cuh>
+#include <mpnum/softmax_state.h>
 template <class T> __device__ mpnum::row_source_<T> rows(const void *data, unsigned n, unsigned planes = 1) {
   mpnum::row_source_<T> from = mpnum::row_source_<T>();
   from.data = static_cast<const T *>(data);
@@ -73,6 +77,26 @@ __device__ mpnum::norm_source_<mpnum_f16> norm(const void *data, unsigned n, uns
   from.kind = kind;
   return from;
 }
+"""
+# Functions: what becomes of an element or a state, in registers; whether SASS is counted: of a state that takes elements one
+# by one, no path is all elements' path.
+FUNCTIONS = {**{f"{name}_f32": (f"x[i] = mpnum_{name}_f32(x[i]);", 2, True) for name in ("exp", "log", "tanh", "gelu")},
+             "softmax_add": ("state = mpnum_softmax_add(state, x[i], scale);", 1, False),
+             "softmax_add_tile": ("if (i == 0) state = mpnum_softmax_add_tile(state, x, N, scale);", 1, True)}
+FUNCTION = """\
+template <int N> __device__ void NAME_of(float *data, mpnum_softmax_state *kept, float scale) {
+  float x[N];
+  mpnum_softmax_state state = *kept;
+# pragma unroll
+  for (int i = 0; i < N; ++i) x[i] = data[i];
+# pragma unroll
+  for (int i = 0; i < N; ++i) { BODY }
+# pragma unroll
+  for (int i = 0; i < N; ++i) if (IS_STORED) data[i] = x[i];
+  *kept = state;
+}
+extern "C" __global__ void NAME_8(float *data, mpnum_softmax_state *kept, float scale) { NAME_of<8>(data, kept, scale); }
+extern "C" __global__ void NAME_16(float *data, mpnum_softmax_state *kept, float scale) { NAME_of<16>(data, kept, scale); }
 """
 # Gradients: types, bytes by which src and dst are misaligned; dst None: in place.
 GRADIENTS = {"grad_f32_in_place": ("F32", None, 0, 0), "grad_bf16_to_f32": ("BF16", "F32", 0, 0),
@@ -94,6 +118,8 @@ def source():
                     f"  *static_cast<type *>(job) = made;\n}}\n"
                     f'extern "C" __device__ unsigned size_of_{name} = sizeof(mpnum::{job}<{types}>);\n')
         kernels.append(instance)
+    for name, (body, moves, _) in FUNCTIONS.items():
+        text.append(FUNCTION.replace("NAME", name).replace("BODY", body).replace("IS_STORED", str(moves - 1)))
     text.append("extern const void *const kernels[];\nconst void *const kernels[] = {")
     text += [f"  reinterpret_cast<const void *>({kernel})," for kernel in dict.fromkeys(kernels)]
     return "\n".join([*text, "};"]) + "\n"
@@ -110,7 +136,27 @@ class Code:
         for name, report in re.findall(r"Compiling entry function '(\w+)'(.*?Used \d+ registers)", said, re.S):
             own = report[report.index(f"properties for {name}"):]
             self.reports[name] = (int(re.search(r"Used (\d+)", own)[1]), int(re.search(r"(\d+) bytes spill stores", own)[1]))
+        self.instructions = hot.kernels_of(self.text, "ptx")
+        program = hot.nvdisasm()
+        self.sass = hot.kernels_of(check(program, "-c", folder / f"{arch}.cubin"), "sass") if program else {}
         self.cells = {}
+
+    def function(self, name):
+        """Instructions of PTX an element and beside them, registers, and instructions of SASS an element."""
+        _, moves, has_sass = FUNCTIONS[name]
+        executed = []
+        for count in (8, 16):
+            machine = Machine(self.text)
+            data = machine.allocate(struct.pack(f"<{count}f", *((place * 37 % 16 - 7) / 4 for place in range(count))))
+            kept = machine.allocate(struct.pack("<2f", 0.5, 3))
+            machine.launch(f"{name}_{count}", 1, 1, [data.address, kept.address, struct.pack("<f", 0.75)])
+            executed.append(machine.executed)
+        each = (executed[1] - executed[0]) / 8
+        sass = "-"
+        if self.sass and has_sass:
+            few, many = (len(hot.straight_path(self.sass[f"{name}_{count}"], "sass", is_fma)) for count in (8, 16))
+            sass = round((many - few) / 8 - moves, 2)
+        return [round(each - moves, 2), round(executed[0] - 8 * each), self.reports[f"{name}_8"][0], sass]
 
     def kernel(self, name):
         """The mangled name of the kernel of a row of ROWS."""
@@ -154,20 +200,26 @@ class Code:
 
     def cell(self, name):
         if name not in self.cells:
-            if name in ROWS:
+            if name in FUNCTIONS:
+                numbers, report = self.function(name), []
+            elif name in ROWS:
                 few, many = self.row(name, SHORT), self.row(name, LONG)
                 each = (many - few) / (LONG - SHORT)
                 beside = (few - each * SHORT) / 32
-                report = self.reports[self.kernel(name)]
+                report = [*self.reports[self.kernel(name)], hot.accesses(self.instructions[self.kernel(name)], "ptx")]
                 numbers = [round(each, 2), round(beside)]
             else:
                 numbers = [round((self.gradients(name, 2) - self.gradients(name, 1)) / TILE, 2), "-"]
                 report, = [found for kernel, found in self.reports.items() if "grad_pass_kernel" in kernel]
-            self.cells[name] = "/".join(f"{one:g}" if one != "-" else one for one in [*numbers, *report])
+            self.cells[name] = "/".join(one if isinstance(one, str) else f"{one:g}" for one in [*numbers, *report])
         return self.cells[name]
 
 
-NAMES = [*ROWS, *GRADIENTS]
+def is_fma(instruction, _dialect):
+    return instruction.opcode.startswith("FFMA")
+
+
+NAMES = [*FUNCTIONS, *ROWS, *GRADIENTS]
 
 
 def table(codes):
@@ -187,9 +239,9 @@ def counts_do_not_grow(code, place):
     assert set(old) == set(NAMES), set(old) ^ set(NAMES)
     grown = []
     for name in NAMES:
-        was, now = old[name][place].split("/"), code.cell(name).split("/")
-        if any("-" not in pair and float(pair[1]) > float(pair[0]) for pair in zip(was, now)):
-            grown.append(f"{name} on sm_{code.arch}: {'/'.join(now)}, was {'/'.join(was)}")
+        was, now = old[name][place], code.cell(name)
+        if hot.has_grown(was, now):
+            grown.append(f"{name} on sm_{code.arch}: {now}, was {was}")
     assert not grown, "\n".join(grown) + "\nlook at why, then run tests/cuda/ptx/test_row_code.py --update"
 
 
