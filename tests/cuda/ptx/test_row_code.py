@@ -36,6 +36,8 @@ HEADER = """\
 """
 SHORT, LONG = 512, 1024
 TILE = 2048
+TITLE = "# Rows and gradients"  # Between the functions and them; tools/gpu-shares reads what follows.
+
 # Kernel: its template arguments, those of its job, and what the job is made of; a to d are memory.
 ROWS = {
     "softmax_f32": ("softmax_rows", "false, float, float", "softmax_job_", "{rows<float>(a, n), (float *)b, n, 0}"),
@@ -227,6 +229,7 @@ def table(codes):
     rows += [[name, *[code.cell(name) for code in codes]] for name in NAMES]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = [" ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
+    lines.insert(1 + len(FUNCTIONS), TITLE)
     return HEADER.format(version=calls.nvcc_version()) + "\n".join(lines) + "\n"
 
 
