@@ -47,12 +47,11 @@ QUICK = [
 FULL = [
     ("gcc", C99 + ["-O2"], ALL),
     ("clang", C99 + FAST_NATIVE, SOME),
-    ("gcc", C99 + FAST_NATIVE, SOME),
     ("g++", CXX17 + FAST, SOME),
 ]
 EXHAUSTIVE = [
     ("clang", C99 + FAST_NATIVE, OTHERS),
-    ("gcc", C99 + FAST_NATIVE, OTHERS),
+    ("gcc", C99 + FAST_NATIVE, ALL),
     ("g++", CXX17 + FAST, OTHERS),
     ("clang", C99 + SANITIZE, DEFAULT),
     ("clang++", CXX17 + ["-O2"], ALL),

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """libFuzzer on the readers of tensor files, from the seeds of fuzz/make-seeds, and of saved states, or on array
 functions, which take minutes to compile.
-test_fuzz.py readers|arrays [SECONDS]  for each target, 20 without it. A failing input is printed in base64."""
+test_fuzz.py readers|arrays [SECONDS]  for each target, 10 without it. A failing input is printed in base64."""
 
 import os
 import shlex
@@ -16,7 +16,7 @@ import tap
 from toolchain import INCLUDE, named, run
 from tree import ROOT, check, need
 
-SECONDS = int(sys.argv[2]) if len(sys.argv) > 2 else 20
+SECONDS = int(sys.argv[2]) if len(sys.argv) > 2 else 10
 SOURCES = [ROOT / "tests/fuzz/fuzz_reader.c",
            ROOT / "bench/core/message.c",
            *(ROOT / "bench/input" / name for name in ("input.c", "npy.c", "safetensors.c"))]

@@ -289,7 +289,7 @@ def conversions_are_constant_expressions(compiler, standard):
               write(folder, "constant.cpp", *lines))
 
 
-CODE = ["-O2", "-c"]  # without which a compiler only reads, in a fiftieth of the time
+CODE = ["-O1", "-c"]  # without which a compiler only reads, in a fiftieth of the time
 
 
 def compiles_for_32_bits(compiler, standard, *how):
