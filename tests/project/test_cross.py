@@ -119,7 +119,7 @@ def main():
                 continue
             environments = [name for name in test_bits.ALL if not runs_tests or (name not in ENVIRONMENTS) == is_slow]
             tests += test_bits.properties(pool, machine, environments, compiler(machine),
-                                         [*flags(machine), *BITS_FLAGS.get(machine, [])], emulators)
+                                         [*flags(machine), *([] if is_slow else BITS_FLAGS.get(machine, []))], emulators)
         return tap.run(*tests)
 
 
