@@ -8,6 +8,7 @@
 #include <mpnum/mpnum.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { PAIRS = 64, SIZE = 32 };
 
@@ -17,6 +18,15 @@ static mpnum_f16 similarity[PAIRS * PAIRS];
 static mpnum_f16 rounded(float x) { return mpnum_f32_to_f16(x); }
 static float value(mpnum_f16 x) { return mpnum_f16_to_f32(x); }
 
+static void check(mpnum_status status) {
+  if (status == MPNUM_OK) return;
+  fprintf(stderr, "contrastive_loss: %s\n", mpnum_status_string(status));
+  exit(1);
+}
+static void make_units(mpnum_f16 *x) {
+  check(mpnum_l2_normalize_rows(mpnum_rows_of(MPNUM_TYPE_F16, x, PAIRS, SIZE),
+                                mpnum_const_rows_of(MPNUM_TYPE_F16, x, PAIRS, SIZE), 0));
+}
 /* Unit vectors: of a pair the second one is the first and some noise. */
 static void make_embeddings(void) {
   uint64_t i = 0;
@@ -26,10 +36,8 @@ static void make_embeddings(void) {
     images[i] = rounded(x);
     texts[i] = rounded(x + noise / 2);
   }
-  mpnum_l2_normalize_rows(mpnum_rows_of(MPNUM_TYPE_F16, images, PAIRS, SIZE),
-                          mpnum_const_rows_of(MPNUM_TYPE_F16, images, PAIRS, SIZE), 0);
-  mpnum_l2_normalize_rows(mpnum_rows_of(MPNUM_TYPE_F16, texts, PAIRS, SIZE),
-                          mpnum_const_rows_of(MPNUM_TYPE_F16, texts, PAIRS, SIZE), 0);
+  make_units(images);
+  make_units(texts);
 }
 static void make_similarities(void) {
   int i = 0, k = 0;
@@ -60,9 +68,9 @@ static float stable(float temperature) {
   float loss = 0;
   how.scale = 1 / temperature;
   how.reduction = MPNUM_REDUCTION_MEAN;
-  mpnum_contrastive_loss(&loss, NULL, mpnum_rows_none(),
-                         mpnum_const_rows_of(MPNUM_TYPE_F16, similarity, PAIRS, PAIRS),
-                         &how);
+  check(mpnum_contrastive_loss(
+      &loss, NULL, mpnum_rows_none(),
+      mpnum_const_rows_of(MPNUM_TYPE_F16, similarity, PAIRS, PAIRS), &how));
   return loss;
 }
 

@@ -13,6 +13,7 @@
 
 #include <mpnum/mpnum.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,13 +46,20 @@ typedef struct mlp {
 /* Parameters of all layers. */
 static inline size_t mlp_count(const mlp *net) { return net->offsets[net->layers]; }
 
+/* The types of a network are known: what is refused here is a fault of the program. */
+static inline void mlp_must(mpnum_status status) {
+  if (status == MPNUM_OK) return;
+  fprintf(stderr, "%s\n", mpnum_status_string(status));
+  abort();
+}
+
 /* Codes of a type from floats, and back. Types of 8 bits have a small range, and their
  * largest value stands for larger weights and activations; gradients always overflow to
  * Inf, or nobody would know. */
 static inline void mlp_store(mpnum_type type, void *codes, const float *values, size_t n,
                              mpnum_overflow overflow) {
-  (void)mpnum_convert_array(type, codes, MPNUM_TYPE_F32, values, n,
-                            MPNUM_ROUND_NEAREST_EVEN, overflow, 0, 0);
+  mlp_must(mpnum_convert_array(type, codes, MPNUM_TYPE_F32, values, n,
+                               MPNUM_ROUND_NEAREST_EVEN, overflow, 0, 0));
 }
 static inline void mlp_store_values(const mlp *net, void *codes, const float *values,
                                     size_t n) {
@@ -61,8 +69,8 @@ static inline void mlp_store_values(const mlp *net, void *codes, const float *va
             is_fp8 ? MPNUM_OVERFLOW_SATURATE : MPNUM_OVERFLOW_IEEE);
 }
 static inline void mlp_load(float *values, mpnum_type type, const void *codes, size_t n) {
-  (void)mpnum_convert_array(MPNUM_TYPE_F32, values, type, codes, n,
-                            MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0);
+  mlp_must(mpnum_convert_array(MPNUM_TYPE_F32, values, type, codes, n,
+                               MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0));
 }
 /* Element i of codes. */
 static inline uint8_t *mlp_at(mpnum_type type, void *codes, size_t i) {

@@ -14,8 +14,8 @@
  ROW(mx_e3m2, "mx e3m2", 6, BLOCK_MX(E3M2))                                   \
  ROW(mx_e2m1, "mx e2m1", 4, BLOCK_MX(E2M1))                                   \
  ROW(mx_int8, "mx int8", 8, mpnum_blockscale_mx_int8(MPNUM_BLOCKSCALE_RCEIL)) \
- ROW(nvfp4, "nvfp4 1x16", 4, mpnum_blockscale_nvfp4(1))                       \
- ROW(deepseek, "e4m3 1x128", 8, mpnum_blockscale_deepseek(1))
+ ROW(nvfp4, "nvfp4 1x16", 4, mpnum_blockscale_nvfp4_1x16())                   \
+ ROW(deepseek, "e4m3 1x128", 8, mpnum_blockscale_fp8_1x128())
 
 #define BLOCK_NUMBER(name, shown, bits, format) BLOCK_##name,
 enum { BLOCK_FORMAT_ROWS(BLOCK_NUMBER) BLOCK_FORMATS };

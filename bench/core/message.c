@@ -39,6 +39,12 @@ void complain(const char *subject, const char *text) {
   fprintf(stderr, "%s: %s%s%s\n", program_title, shown, subject ? ": " : "", line);
 }
 
+void must(int status) {
+  if (status == 0) return;
+  fprintf(stderr, "%s: a call was refused, status %d\n", program_title, status);
+  abort();
+}
+
 static bool continues_character(char byte) {
   return ((unsigned char)byte & 0xc0) == 0x80;
 }

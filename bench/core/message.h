@@ -30,6 +30,9 @@ extern const char *program_title;
 /* Prints `mpnum bench: [subject: ]text` as one line on stderr. subject may be NULL. */
 void complain(const char *subject, const char *text);
 
+/* Ends the program, which has a fault, if a call of the library did not succeed. */
+void must(int status);
+
 /* Replaces each byte that could start a new line or drive the terminal by '?'. Names come
  * out of files and file names out of directories: neither may forge a line of the report.
  */

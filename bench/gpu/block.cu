@@ -90,6 +90,6 @@ const gpu_operand_format gpu_nvfp4_operand = {
 
 /* Blocks of NVFP4 are the smallest. */
 size_t gpu_scale_bytes(size_t rows, size_t k) {
-  const mpnum_blockscale_format format = mpnum_blockscale_nvfp4(1);
+  const mpnum_blockscale_format format = mpnum_blockscale_nvfp4_1x16();
   return mpnum_blockscale_scale_bytes(&format, rows, k, 1);
 }

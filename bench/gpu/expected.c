@@ -4,6 +4,7 @@
 #define MPNUM_NO_SIMD 1
 
 #include "kernels.h"
+#include "../core/message.h"
 
 #include <mpnum/health.h>
 #include <mpnum/mpnum.h>
@@ -19,30 +20,30 @@ static mpnum_rows out_of(const gpu_case *c, mpnum_type type) {
 static size_t count_of(const gpu_case *c) { return c->rows * c->columns; }
 
 void gpu_expect_softmax(const gpu_case *c) {
-  (void)mpnum_softmax_rows(out_of(c, c->type), rows_of(c, c->x), NULL, NULL);
+  must(mpnum_softmax_rows(out_of(c, c->type), rows_of(c, c->x), NULL, NULL));
 }
 void gpu_expect_causal(const gpu_case *c) {
   const mpnum_softmax_options options = gpu_causal();
-  (void)mpnum_softmax_rows(out_of(c, c->type), rows_of(c, c->x), &options, NULL);
+  must(mpnum_softmax_rows(out_of(c, c->type), rows_of(c, c->x), &options, NULL));
 }
 void gpu_expect_log_softmax(const gpu_case *c) {
-  (void)mpnum_log_softmax_rows(out_of(c, c->type), rows_of(c, c->x), NULL, NULL);
+  must(mpnum_log_softmax_rows(out_of(c, c->type), rows_of(c, c->x), NULL, NULL));
 }
 void gpu_expect_logsumexp(const gpu_case *c) {
-  (void)mpnum_logsumexp_rows(c->side + GPU_LOSSES, rows_of(c, c->x), NULL, NULL);
+  must(mpnum_logsumexp_rows(c->side + GPU_LOSSES, rows_of(c, c->x), NULL, NULL));
 }
 void gpu_expect_cross_entropy(const gpu_case *c) {
   const mpnum_cross_entropy_options options = gpu_smoothing();
-  (void)mpnum_cross_entropy_rows(c->side + GPU_LOSSES, out_of(c, c->type),
-                                 rows_of(c, c->x), c->targets, &options, NULL);
+  must(mpnum_cross_entropy_rows(c->side + GPU_LOSSES, out_of(c, c->type),
+                                rows_of(c, c->x), c->targets, &options, NULL));
 }
 void gpu_expect_softmax_backward(const gpu_case *c) {
-  (void)mpnum_softmax_backward_rows(out_of(c, c->type), rows_of(c, c->x),
-                                    rows_of(c, c->y), NULL);
+  must(mpnum_softmax_backward_rows(out_of(c, c->type), rows_of(c, c->x), rows_of(c, c->y),
+                                   NULL));
 }
 void gpu_expect_log_softmax_backward(const gpu_case *c) {
-  (void)mpnum_log_softmax_backward_rows(out_of(c, c->type), rows_of(c, c->x),
-                                        rows_of(c, c->y), NULL);
+  must(mpnum_log_softmax_backward_rows(out_of(c, c->type), rows_of(c, c->x),
+                                       rows_of(c, c->y), NULL));
 }
 
 static mpnum_normalize_options weighted(const gpu_case *c) {
@@ -52,7 +53,7 @@ static mpnum_normalize_options weighted(const gpu_case *c) {
 }
 static void normalize(const gpu_case *c, mpnum_norm_kind kind) {
   const mpnum_normalize_options options = weighted(c);
-  (void)mpnum_normalize_rows(kind, out_of(c, c->type), rows_of(c, c->x), &options);
+  must(mpnum_normalize_rows(kind, out_of(c, c->type), rows_of(c, c->x), &options));
 }
 void gpu_expect_layer_norm(const gpu_case *c) { normalize(c, MPNUM_NORM_LAYER); }
 void gpu_expect_rms_norm(const gpu_case *c) { normalize(c, MPNUM_NORM_RMS); }
@@ -61,8 +62,8 @@ static void normalize_codes(const gpu_case *c, mpnum_norm_kind kind) {
   const mpnum_normalize_options options = weighted(c);
   mpnum_quantize_losses losses;
   memset(&losses, 0, sizeof losses);
-  (void)mpnum_normalize_quantize_rows(kind, out_of(c, MPNUM_TYPE_E4M3), rows_of(c, c->x),
-                                      &options, c->side[GPU_SCALE], &losses);
+  must(mpnum_normalize_quantize_rows(kind, out_of(c, MPNUM_TYPE_E4M3), rows_of(c, c->x),
+                                     &options, c->side[GPU_SCALE], &losses));
   c->side[GPU_AMAX] = losses.amax;
 }
 void gpu_expect_layer_norm_codes(const gpu_case *c) {
@@ -74,8 +75,8 @@ static void normalize_backward(const gpu_case *c, mpnum_norm_kind kind) {
   const mpnum_normalize_options options = weighted(c);
   mpnum_norm_gradients to = mpnum_norm_gradients_none();
   to.input = out_of(c, c->type);
-  (void)mpnum_normalize_backward_rows(kind, to, rows_of(c, c->x), rows_of(c, c->y),
-                                      &options);
+  must(mpnum_normalize_backward_rows(kind, to, rows_of(c, c->x), rows_of(c, c->y),
+                                     &options));
 }
 void gpu_expect_layer_norm_backward(const gpu_case *c) {
   normalize_backward(c, MPNUM_NORM_LAYER);
@@ -87,8 +88,8 @@ void gpu_expect_rms_norm_backward(const gpu_case *c) {
 static void quantize(const gpu_case *c, float scale) {
   mpnum_quantize_losses losses;
   memset(&losses, 0, sizeof losses);
-  (void)mpnum_quantize_array(MPNUM_TYPE_E4M3, c->out, c->type, c->x, count_of(c), scale,
-                             &losses);
+  must(mpnum_quantize_array(MPNUM_TYPE_E4M3, c->out, c->type, c->x, count_of(c), scale,
+                            &losses));
   c->side[GPU_AMAX] = losses.amax;
 }
 void gpu_expect_scaled(const gpu_case *c) { quantize(c, c->side[GPU_SCALE]); }
@@ -110,8 +111,8 @@ void gpu_expect_transpose(const gpu_case *c) {
       turned[j * c->rows + i] = codes[i * c->columns + j];
 }
 void gpu_expect_dequantized(const gpu_case *c) {
-  (void)mpnum_dequantize_array(MPNUM_TYPE_F32, c->out, c->type, c->x, count_of(c),
-                               c->side[GPU_SCALE_INV]);
+  must(mpnum_dequantize_array(MPNUM_TYPE_F32, c->out, c->type, c->x, count_of(c),
+                              c->side[GPU_SCALE_INV]));
 }
 
 /* A matrix in blocks, by row; second: as the second of two. */
@@ -120,12 +121,12 @@ static void quantize_blocks(const gpu_case *c, mpnum_blockscale_format format,
   const mpnum_quantize_options random = {GPU_STOCHASTIC_SEED, 0};
   mpnum_blockscaled to = gpu_codes(c, c->out, second);
   to.scale = c->side[GPU_TENSOR_SCALE];
-  (void)mpnum_quantize_blocks(&format, to, rows_of(c, c->x), &random, NULL);
+  must(mpnum_quantize_blocks(&format, to, rows_of(c, c->x), &random, NULL));
 }
 static void dequantize_blocks(const gpu_case *c, mpnum_blockscale_format format) {
   mpnum_blockscaled from = gpu_codes(c, c->x, 0);
   from.scale = c->side[GPU_TENSOR_SCALE];
-  (void)mpnum_dequantize_blocks(&format, out_of(c, MPNUM_TYPE_BF16), from);
+  must(mpnum_dequantize_blocks(&format, out_of(c, MPNUM_TYPE_BF16), from));
 }
 static mpnum_blockscale_format mx(mpnum_type type) {
   return mpnum_blockscale_mx(type, MPNUM_BLOCKSCALE_RCEIL);
@@ -138,30 +139,30 @@ void gpu_expect_mx_both(const gpu_case *c) {
 void gpu_expect_mxfp4(const gpu_case *c) { quantize_blocks(c, mx(MPNUM_TYPE_E2M1), 0); }
 void gpu_expect_mx_back(const gpu_case *c) { dequantize_blocks(c, mx(MPNUM_TYPE_E4M3)); }
 void gpu_expect_nvfp4(const gpu_case *c) {
-  quantize_blocks(c, mpnum_blockscale_nvfp4(1), 0);
+  quantize_blocks(c, mpnum_blockscale_nvfp4_1x16(), 0);
 }
 void gpu_expect_nvfp4_square(const gpu_case *c) {
-  quantize_blocks(c, mpnum_blockscale_nvfp4(16), 0);
+  quantize_blocks(c, mpnum_blockscale_nvfp4_16x16(), 0);
 }
 void gpu_expect_nvfp4_sr(const gpu_case *c) {
-  mpnum_blockscale_format format = mpnum_blockscale_nvfp4(1);
+  mpnum_blockscale_format format = mpnum_blockscale_nvfp4_1x16();
   format.rounding = MPNUM_ROUND_STOCHASTIC;
   quantize_blocks(c, format, 0);
 }
 void gpu_expect_nvfp4_back(const gpu_case *c) {
-  dequantize_blocks(c, mpnum_blockscale_nvfp4(1));
+  dequantize_blocks(c, mpnum_blockscale_nvfp4_1x16());
 }
 void gpu_expect_nvfp4_scale(const gpu_case *c) {
   c->side[GPU_TENSOR_SCALE] = mpnum_nvfp4_scale(mpnum_finite_amax_rows(rows_of(c, c->x)));
 }
 void gpu_expect_block(const gpu_case *c) {
-  quantize_blocks(c, mpnum_blockscale_deepseek(1), 0);
+  quantize_blocks(c, mpnum_blockscale_fp8_1x128(), 0);
 }
 void gpu_expect_block_square(const gpu_case *c) {
-  quantize_blocks(c, mpnum_blockscale_deepseek(128), 0);
+  quantize_blocks(c, mpnum_blockscale_fp8_128x128(), 0);
 }
 void gpu_expect_block_back(const gpu_case *c) {
-  dequantize_blocks(c, mpnum_blockscale_deepseek(1));
+  dequantize_blocks(c, mpnum_blockscale_fp8_1x128());
 }
 
 void gpu_expect_histogram(const gpu_case *c) {
@@ -187,5 +188,5 @@ void gpu_expect_stochastic_bf16(const gpu_case *c) {
 
 void gpu_expect_grad(const mpnum_grad_tensor *tensors, size_t count,
                      mpnum_grad_findings *findings) {
-  (void)mpnum_grad_multiply(tensors, count, 0.5f, 0, findings);
+  must(mpnum_grad_multiply(tensors, count, 0.5f, 0, findings));
 }

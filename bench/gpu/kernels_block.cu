@@ -42,7 +42,8 @@ cudaError_t nvfp4_back(const gpu_case *c, cudaStream_t stream) {
 }
 template <unsigned high> cudaError_t block(const gpu_case *c, cudaStream_t stream) {
   const mpnum_blockscaled to = gpu_codes(c, c->out, 0);
-  const mpnum_blockscale_format format = mpnum_blockscale_deepseek(high);
+  const mpnum_blockscale_format format =
+      high == 1 ? mpnum_blockscale_fp8_1x128() : mpnum_blockscale_fp8_128x128();
   return mpnum_launch_quantize_block<mpnum_e4m3, high>(
       &to, nullptr, gpu_x<mpnum_bf16>(c), c->rows, c->columns, c->columns, format.rule,
       format.amax_floor, by_row, stream);

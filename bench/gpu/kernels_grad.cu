@@ -6,6 +6,7 @@
 #include "kernels.cuh"
 
 #include "fill.cuh"
+#include "../core/message.h"
 
 namespace {
 
@@ -33,7 +34,7 @@ struct grad_work {
 bool make_state(gpu_run *run, grad_work *work, float scale) {
   gpu_host_array<grad_state> made(1);
   if (!made.at) return refuse(&run->why, "out of memory");
-  (void)mpnum_grad_scaler_init(&made.at->scaler, mpnum_grad_scaler_static(scale));
+  must(mpnum_grad_scaler_init(&made.at->scaler, mpnum_grad_scaler_static(scale)));
   made.at->ready = mpnum_grad_optimizer_ready(&made.at->scaler);
   made.at->optimizer = made.at->ready;
   return run->done(work->state.make(sizeof *made.at), "memory") &&
@@ -195,7 +196,7 @@ bool make_histories(gpu_run *run, scale_work *work) {
   work->recipe = mpnum_fp8_recipe_delayed();
   work->recipe.history_length = history_room;
   for (size_t i = 0; i < histories; ++i)
-    (void)mpnum_amax_history_init(&made.at[i], ring, history_room, 448, &work->recipe);
+    must(mpnum_amax_history_init(&made.at[i], ring, history_room, 448, &work->recipe));
   return run->done(work->histories.make(bytes), "memory") &&
          run->done(work->rings.make(sizeof ring * histories), "memory") &&
          run->done(work->amax.make(4 * histories), "memory") &&

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "block_fits.h"
+#include "../core/message.h"
 
 #include <float.h>
 #include <math.h>
@@ -63,11 +64,11 @@ static void measure_tile(double amax, mpnum_blockscale_format format, tile_buffe
   const size_t stride = (columns + 3) / 4 * 4;
   mpnum_blockscaled codes = {at->codes, stride, at->scales, sizeof at->scales, 0, 1};
   codes.scale = mpnum_nvfp4_scale((float)amax);
-  mpnum_quantize_blocks(&format, codes,
-                        mpnum_const_rows_of(MPNUM_TYPE_F32, at->values, rows, columns),
-                        NULL, &sums->losses);
-  mpnum_dequantize_blocks(&format, mpnum_rows_of(MPNUM_TYPE_F32, at->back, rows, columns),
-                          codes);
+  must(mpnum_quantize_blocks(
+      &format, codes, mpnum_const_rows_of(MPNUM_TYPE_F32, at->values, rows, columns),
+      NULL, &sums->losses));
+  must(mpnum_dequantize_blocks(
+      &format, mpnum_rows_of(MPNUM_TYPE_F32, at->back, rows, columns), codes));
   sums->noise += squares(at->back, at->values, rows * columns);
 }
 

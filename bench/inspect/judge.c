@@ -10,6 +10,7 @@
 #include <mpnum/rng.h>
 
 #include "inspect.h"
+#include "../core/message.h"
 
 /* A sample is read in blocks. */
 enum { BLOCK = 1 << 10, BLOCKS = SAMPLE / BLOCK, SEED = 20240229, LANES = 8 };
@@ -93,10 +94,10 @@ static void measure_error(tally *sums, mpnum_type type, buffers *at, size_t coun
   size_t i;
   for (i = 0; i < count; ++i)
     at->scaled[i] = at->values[i] * scale;
-  mpnum_convert_array(type, at->codes, MPNUM_TYPE_F32, at->scaled, count,
-                      MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0, 0);
-  mpnum_convert_array(MPNUM_TYPE_F32, at->back, type, at->codes, count,
-                      MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0, 0);
+  must(mpnum_convert_array(type, at->codes, MPNUM_TYPE_F32, at->scaled, count,
+                           MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0, 0));
+  must(mpnum_convert_array(MPNUM_TYPE_F32, at->back, type, at->codes, count,
+                           MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0, 0));
   for (i = 0; i < count; ++i)
     at->errors[i] = (double)at->back[i] * sums->unscale - (double)at->values[i];
   sums->noise += sum_of_squares(at->errors, count);

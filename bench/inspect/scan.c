@@ -15,6 +15,7 @@
 #include <mpnum/reduce.h>
 
 #include "inspect.h"
+#include "../core/message.h"
 
 enum { CHUNK = 256 << 10, TILE = 4096, THREAD_LIMIT = 8, TABLES = 4 };
 
@@ -81,8 +82,8 @@ static bool read_raw(const input *file, const tensor *values, uint64_t first, vo
 }
 
 static void to_floats(float *dst, mpnum_type type, const void *src, size_t count) {
-  mpnum_convert_array(MPNUM_TYPE_F32, dst, type, src, count, MPNUM_ROUND_NEAREST_EVEN,
-                      MPNUM_OVERFLOW_IEEE, 0, 0);
+  must(mpnum_convert_array(MPNUM_TYPE_F32, dst, type, src, count,
+                           MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0));
 }
 
 bool read_floats(const input *file, const tensor *values, uint64_t first, void *raw,

@@ -97,7 +97,8 @@ static inline recipe recipe_deepseek(int number) {
   memset(&made, 0, sizeof made);
   made.kind = RECIPE_BLOCKS;
   for (int i = 0; i < 3; ++i) {
-    made.formats[i] = mpnum_blockscale_deepseek(i == MLP_WEIGHTS ? 128 : 1);
+    made.formats[i] =
+        i == MLP_WEIGHTS ? mpnum_blockscale_fp8_128x128() : mpnum_blockscale_fp8_1x128();
     if (number == RECIPE_DEEPSEEK_POW2) made.formats[i].rule = MPNUM_BLOCKSCALE_AMAX_POW2;
   }
   return made;
@@ -110,9 +111,9 @@ static inline recipe recipe_nvfp4(int number) {
   memset(&made, 0, sizeof made);
   made.kind = RECIPE_BLOCKS;
   for (int i = 0; i < 3; ++i)
-    made.formats[i] = mpnum_blockscale_nvfp4(1);
+    made.formats[i] = mpnum_blockscale_nvfp4_1x16();
   if (number != RECIPE_NVFP4_ROWS && number != RECIPE_NVFP4_PLAIN)
-    made.formats[MLP_WEIGHTS] = mpnum_blockscale_nvfp4(16);
+    made.formats[MLP_WEIGHTS] = mpnum_blockscale_nvfp4_16x16();
   if (number != RECIPE_NVFP4_NEAREST && !is_alone)
     made.formats[MLP_FLOW].rounding = MPNUM_ROUND_STOCHASTIC;
   made.has_hadamard = number != RECIPE_NVFP4_NO_HADAMARD && !is_alone;

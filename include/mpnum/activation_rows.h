@@ -97,9 +97,9 @@ MPNUM_HOST int mpnum_is_one_row_(mpnum_rows dst, mpnum_const_rows src,
 }
 
 /* options NULL: the default ones, the activation alone. */
-MPNUM_HOST mpnum_status mpnum_activation_rows(mpnum_activation activation, mpnum_rows dst,
-                                              mpnum_const_rows src,
-                                              const mpnum_activation_options *options) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_activation_rows(mpnum_activation activation, mpnum_rows dst, mpnum_const_rows src,
+                      const mpnum_activation_options *options) {
   const mpnum_activation_options usual = mpnum_activation_default();
   const mpnum_activation_options *chosen = options ? options : &usual;
   MPNUM_ALIGNED_ float y[MPNUM_TILE_];
@@ -128,7 +128,7 @@ MPNUM_HOST mpnum_status mpnum_activation_rows(mpnum_activation activation, mpnum
  * bits and fewer, one in a byte, in nobody's place. losses, unless NULL, are added to;
  * their amax is the largest finite magnitude before scale. Status: MPNUM_ERROR_ARGUMENT,
  * too, for a scale that is not finite and above 0. */
-MPNUM_HOST mpnum_status mpnum_activation_quantize_rows(
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_activation_quantize_rows(
     mpnum_activation activation, mpnum_rows dst, mpnum_const_rows src,
     const mpnum_activation_options *options, float scale, mpnum_quantize_losses *losses) {
   const mpnum_activation_options usual = mpnum_activation_default();

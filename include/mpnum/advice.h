@@ -302,8 +302,8 @@ MPNUM_FUNC int mpnum_fallback_is_valid_(mpnum_fallback_config config) {
 }
 /* Status codes: MPNUM_ERROR_ARGUMENT: an unknown type, both the same, or a number of
  * steps outside its range; the machine is then unchanged. */
-MPNUM_FUNC mpnum_status mpnum_fallback_init(mpnum_fallback *fallback,
-                                            mpnum_fallback_config config) {
+MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status
+mpnum_fallback_init(mpnum_fallback *fallback, mpnum_fallback_config config) {
   if (!mpnum_fallback_is_valid_(config)) return MPNUM_ERROR_ARGUMENT;
   fallback->config = config;
   fallback->bad_run = fallback->good_run = 0;
@@ -365,8 +365,8 @@ MPNUM_FUNC int mpnum_fallback_is_sound_(const mpnum_fallback *fallback) {
          (fallback->has_snapshot == 0 || fallback->has_snapshot == 1);
 }
 /* Writes MPNUM_FALLBACK_BYTES bytes. */
-MPNUM_MATH_ mpnum_status mpnum_fallback_save(uint8_t *bytes,
-                                             const mpnum_fallback *fallback) {
+MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
+mpnum_fallback_save(uint8_t *bytes, const mpnum_fallback *fallback) {
   mpnum_fallback copy = *fallback;
   mpnum_stored_ out;
   if (!mpnum_fallback_is_sound_(fallback)) return MPNUM_ERROR_CORRUPT;
@@ -375,8 +375,9 @@ MPNUM_MATH_ mpnum_status mpnum_fallback_save(uint8_t *bytes,
   mpnum_stored_seal_(bytes, MPNUM_FALLBACK_BYTES);
   return MPNUM_OK;
 }
-MPNUM_MATH_ mpnum_status mpnum_fallback_load(mpnum_fallback *fallback,
-                                             const uint8_t *bytes, uint64_t size) {
+MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_fallback_load(mpnum_fallback *fallback,
+                                                              const uint8_t *bytes,
+                                                              uint64_t size) {
   uint8_t copy[MPNUM_FALLBACK_BYTES] = {0};
   mpnum_stored_ in = {copy, 1};
   mpnum_fallback loaded = {mpnum_fallback_default(), 0, 0, 0, 0};

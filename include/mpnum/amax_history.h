@@ -155,8 +155,8 @@ MPNUM_MATH_ const char *mpnum_scale_wrong_(const mpnum_scale_options *options) {
 /* Whether a recipe is one: types of 8 bits with a sign, a fallback above 0 and finite.
  * Status codes: MPNUM_ERROR_ARGUMENT: *field (unless field is NULL) is then the name of
  * the member that is wrong, else NULL. */
-MPNUM_MATH_ mpnum_status mpnum_fp8_recipe_validate(const mpnum_fp8_recipe *recipe,
-                                                   const char **field) {
+MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
+mpnum_fp8_recipe_validate(const mpnum_fp8_recipe *recipe, const char **field) {
   const char *wrong = mpnum_scale_wrong_(&recipe->options);
   if (recipe->history_length - 1 >= (uint32_t)1 << 28) wrong = "history_length";
   if (recipe->algorithm < 0 || recipe->algorithm > MPNUM_AMAX_MOST_RECENT)
@@ -186,9 +186,9 @@ typedef struct mpnum_amax_history {
  * of a format of your own. Status codes: MPNUM_ERROR_ARGUMENT: amaxes is NULL or too
  * small, max is not above 0 and finite, or the recipe is none (mpnum_fp8_recipe_validate
  * tells) or not for delayed scaling; nothing is written then. */
-MPNUM_MATH_ mpnum_status mpnum_amax_history_init(mpnum_amax_history *history,
-                                                 float *amaxes, uint64_t room, float max,
-                                                 const mpnum_fp8_recipe *recipe) {
+MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
+mpnum_amax_history_init(mpnum_amax_history *history, float *amaxes, uint64_t room,
+                        float max, const mpnum_fp8_recipe *recipe) {
   uint32_t i = 0;
   if (mpnum_fp8_recipe_validate(recipe, 0) != MPNUM_OK ||
       recipe->scaling != MPNUM_FP8_DELAYED || !amaxes || room < recipe->history_length ||

@@ -422,11 +422,9 @@ MPNUM_HOST void mpnum_f32_to_e4m3_sr_sat_array(mpnum_e4m3 *dst, const float *src
  * MPNUM_ROUND_STOCHASTIC only, as above.
  * Status: MPNUM_ERROR_ARGUMENT for an unknown type, rounding or overflow; nothing is
  *   written then. */
-MPNUM_HOST mpnum_status mpnum_convert_array(mpnum_type dst_type, void *dst,
-                                            mpnum_type src_type, const void *src,
-                                            size_t n, mpnum_rounding rounding,
-                                            mpnum_overflow overflow, uint64_t seed,
-                                            uint64_t offset) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_convert_array(
+    mpnum_type dst_type, void *dst, mpnum_type src_type, const void *src, size_t n,
+    mpnum_rounding rounding, mpnum_overflow overflow, uint64_t seed, uint64_t offset) {
   const int src_bits = mpnum_type_bits_(src_type);
   const int dst_bits = mpnum_type_bits_(dst_type);
   mpnum_conversion_ conversion;
@@ -457,12 +455,10 @@ MPNUM_HOST mpnum_status mpnum_convert_array(mpnum_type dst_type, void *dst,
  *   MPNUM_PRESET_F16C to f32 it keeps sign and payload; f32 to itself is a copy.
  * Status: MPNUM_ERROR_ARGUMENT for the all-zero format, an unknown rounding or overflow;
  *   nothing is written then. */
-MPNUM_HOST mpnum_status mpnum_convert_array_formats(mpnum_format dst_format, void *dst,
-                                                    mpnum_format src_format,
-                                                    const void *src, size_t n,
-                                                    mpnum_rounding rounding,
-                                                    mpnum_overflow overflow,
-                                                    uint64_t seed, uint64_t offset) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_convert_array_formats(mpnum_format dst_format, void *dst, mpnum_format src_format,
+                            const void *src, size_t n, mpnum_rounding rounding,
+                            mpnum_overflow overflow, uint64_t seed, uint64_t offset) {
   const int src_bits = mpnum_format_bits_(src_format);
   const int dst_bits = mpnum_format_bits_(dst_format);
   mpnum_conversion_ conversion;
@@ -479,7 +475,7 @@ MPNUM_HOST mpnum_status mpnum_convert_array_formats(mpnum_format dst_format, voi
 /* As mpnum_convert_array for a matrix of rows x columns, row strides in elements.
  * Stochastic rounding counts elements row by row without gaps. Rows of dst do not
  * overlap. */
-MPNUM_HOST mpnum_status mpnum_convert_array_2d(
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_convert_array_2d(
     mpnum_type dst_type, void *dst, size_t dst_stride, mpnum_type src_type,
     const void *src, size_t src_stride, size_t rows, size_t columns,
     mpnum_rounding rounding, mpnum_overflow overflow, uint64_t seed, uint64_t offset) {
@@ -501,10 +497,9 @@ MPNUM_HOST mpnum_status mpnum_convert_array_2d(
  * (mpnum_format_make). dst may be src.
  * Status: MPNUM_ERROR_ARGUMENT for the all-zero format, an unknown rounding or overflow;
  *   nothing is written then. */
-MPNUM_HOST mpnum_status mpnum_round_array(float *dst, const float *src, size_t n,
-                                          mpnum_format format, mpnum_rounding rounding,
-                                          mpnum_overflow overflow, uint64_t seed,
-                                          uint64_t offset) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_round_array(
+    float *dst, const float *src, size_t n, mpnum_format format, mpnum_rounding rounding,
+    mpnum_overflow overflow, uint64_t seed, uint64_t offset) {
   mpnum_conversion_ conversion =
       mpnum_conversion_of_(mpnum_format_of(MPNUM_TYPE_F32), 32, format, 32, overflow);
   if (!format.max_code || !mpnum_is_mode_(rounding, overflow))

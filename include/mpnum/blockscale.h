@@ -50,10 +50,9 @@ MPNUM_HOST mpnum_status mpnum_quantize_checked_(const mpnum_blockscale_format *f
 }
 /* Quantises a matrix. scale of dst goes with TWO_LEVEL only. options NULL: seed and
  * offset 0. losses, unless NULL, are added to. */
-MPNUM_HOST mpnum_status mpnum_quantize_blocks(const mpnum_blockscale_format *format,
-                                              mpnum_blockscaled dst, mpnum_const_rows src,
-                                              const mpnum_quantize_options *options,
-                                              mpnum_quantize_losses *losses) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_quantize_blocks(
+    const mpnum_blockscale_format *format, mpnum_blockscaled dst, mpnum_const_rows src,
+    const mpnum_quantize_options *options, mpnum_quantize_losses *losses) {
   mpnum_status status = mpnum_quantize_check_(format, &dst, &src);
   if (status == MPNUM_OK) status = mpnum_nonfinite_check_(format, &src, losses);
   if (status != MPNUM_OK) return status;
@@ -61,7 +60,7 @@ MPNUM_HOST mpnum_status mpnum_quantize_blocks(const mpnum_blockscale_format *for
 }
 /* The same in two formats at once, which read the matrix once from memory: rows of blocks
  * and columns of them, as forward and backward passes want it. losses: of the first. */
-MPNUM_HOST mpnum_status mpnum_quantize_blocks_both(
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_quantize_blocks_both(
     const mpnum_blockscale_format *first_format, mpnum_blockscaled first_dst,
     const mpnum_blockscale_format *second_format, mpnum_blockscaled second_dst,
     mpnum_const_rows src, const mpnum_quantize_options *options,
@@ -81,8 +80,8 @@ MPNUM_HOST mpnum_status mpnum_quantize_blocks_both(
   return MPNUM_OK;
 }
 /* Codes times their scales, rounded to f32 and then to the type of dst. */
-MPNUM_HOST mpnum_status mpnum_dequantize_blocks(const mpnum_blockscale_format *format,
-                                                mpnum_rows dst, mpnum_blockscaled src) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_dequantize_blocks(
+    const mpnum_blockscale_format *format, mpnum_rows dst, mpnum_blockscaled src) {
   mpnum_const_rows view = mpnum_const_rows_of(dst.type, dst.data, dst.rows, dst.columns);
   const mpnum_status status = mpnum_dequantize_check_(format, &dst, &src);
   mpnum_block_job_ job;
@@ -139,92 +138,86 @@ MPNUM_HOST mpnum_status mpnum_dequantize_floats_as_(mpnum_blockscale_format form
  * RCEIL, and back. Codes of 6 bits are dense: each row takes (columns + 3) / 4 groups of
  * four. */
 /* Written by tools/wrappers (MX presets): do not edit. */
-MPNUM_HOST mpnum_status mpnum_mx_quantize_e4m3(mpnum_e4m3 *codes, mpnum_e8m0 *scale_inv,
-                                               size_t scale_inv_bytes, const float *src,
-                                               size_t rows, size_t columns) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_mx_quantize_e4m3(mpnum_e4m3 *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes,
+                       const float *src, size_t rows, size_t columns) {
   return mpnum_quantize_floats_as_(
       mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
       scale_inv_bytes, 1, src, rows, columns);
 }
-MPNUM_HOST mpnum_status mpnum_mx_dequantize_e4m3(float *dst, const mpnum_e4m3 *codes,
-                                                 const mpnum_e8m0 *scale_inv,
-                                                 size_t scale_inv_bytes, size_t rows,
-                                                 size_t columns) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_mx_dequantize_e4m3(float *dst, const mpnum_e4m3 *codes, const mpnum_e8m0 *scale_inv,
+                         size_t scale_inv_bytes, size_t rows, size_t columns) {
   return mpnum_dequantize_floats_as_(
       mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL), dst, codes, scale_inv,
       scale_inv_bytes, 1, rows, columns);
 }
-MPNUM_HOST mpnum_status mpnum_mx_quantize_e5m2(mpnum_e5m2 *codes, mpnum_e8m0 *scale_inv,
-                                               size_t scale_inv_bytes, const float *src,
-                                               size_t rows, size_t columns) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_mx_quantize_e5m2(mpnum_e5m2 *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes,
+                       const float *src, size_t rows, size_t columns) {
   return mpnum_quantize_floats_as_(
       mpnum_blockscale_mx(MPNUM_TYPE_E5M2, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
       scale_inv_bytes, 1, src, rows, columns);
 }
-MPNUM_HOST mpnum_status mpnum_mx_dequantize_e5m2(float *dst, const mpnum_e5m2 *codes,
-                                                 const mpnum_e8m0 *scale_inv,
-                                                 size_t scale_inv_bytes, size_t rows,
-                                                 size_t columns) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_mx_dequantize_e5m2(float *dst, const mpnum_e5m2 *codes, const mpnum_e8m0 *scale_inv,
+                         size_t scale_inv_bytes, size_t rows, size_t columns) {
   return mpnum_dequantize_floats_as_(
       mpnum_blockscale_mx(MPNUM_TYPE_E5M2, MPNUM_BLOCKSCALE_RCEIL), dst, codes, scale_inv,
       scale_inv_bytes, 1, rows, columns);
 }
-MPNUM_HOST mpnum_status mpnum_mx_quantize_e3m2(mpnum_e3m2x4 *codes, mpnum_e8m0 *scale_inv,
-                                               size_t scale_inv_bytes, const float *src,
-                                               size_t rows, size_t columns) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_mx_quantize_e3m2(mpnum_e3m2x4 *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes,
+                       const float *src, size_t rows, size_t columns) {
   return mpnum_quantize_floats_as_(
       mpnum_blockscale_mx(MPNUM_TYPE_E3M2, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
       scale_inv_bytes, 1, src, rows, columns);
 }
-MPNUM_HOST mpnum_status mpnum_mx_dequantize_e3m2(float *dst, const mpnum_e3m2x4 *codes,
-                                                 const mpnum_e8m0 *scale_inv,
-                                                 size_t scale_inv_bytes, size_t rows,
-                                                 size_t columns) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_mx_dequantize_e3m2(
+    float *dst, const mpnum_e3m2x4 *codes, const mpnum_e8m0 *scale_inv,
+    size_t scale_inv_bytes, size_t rows, size_t columns) {
   return mpnum_dequantize_floats_as_(
       mpnum_blockscale_mx(MPNUM_TYPE_E3M2, MPNUM_BLOCKSCALE_RCEIL), dst, codes, scale_inv,
       scale_inv_bytes, 1, rows, columns);
 }
-MPNUM_HOST mpnum_status mpnum_mx_quantize_e2m3(mpnum_e2m3x4 *codes, mpnum_e8m0 *scale_inv,
-                                               size_t scale_inv_bytes, const float *src,
-                                               size_t rows, size_t columns) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_mx_quantize_e2m3(mpnum_e2m3x4 *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes,
+                       const float *src, size_t rows, size_t columns) {
   return mpnum_quantize_floats_as_(
       mpnum_blockscale_mx(MPNUM_TYPE_E2M3, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
       scale_inv_bytes, 1, src, rows, columns);
 }
-MPNUM_HOST mpnum_status mpnum_mx_dequantize_e2m3(float *dst, const mpnum_e2m3x4 *codes,
-                                                 const mpnum_e8m0 *scale_inv,
-                                                 size_t scale_inv_bytes, size_t rows,
-                                                 size_t columns) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_mx_dequantize_e2m3(
+    float *dst, const mpnum_e2m3x4 *codes, const mpnum_e8m0 *scale_inv,
+    size_t scale_inv_bytes, size_t rows, size_t columns) {
   return mpnum_dequantize_floats_as_(
       mpnum_blockscale_mx(MPNUM_TYPE_E2M3, MPNUM_BLOCKSCALE_RCEIL), dst, codes, scale_inv,
       scale_inv_bytes, 1, rows, columns);
 }
-MPNUM_HOST mpnum_status mpnum_mx_quantize_e2m1(mpnum_e2m1x2 *codes, mpnum_e8m0 *scale_inv,
-                                               size_t scale_inv_bytes, const float *src,
-                                               size_t rows, size_t columns) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_mx_quantize_e2m1(mpnum_e2m1x2 *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes,
+                       const float *src, size_t rows, size_t columns) {
   return mpnum_quantize_floats_as_(
       mpnum_blockscale_mx(MPNUM_TYPE_E2M1, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
       scale_inv_bytes, 1, src, rows, columns);
 }
-MPNUM_HOST mpnum_status mpnum_mx_dequantize_e2m1(float *dst, const mpnum_e2m1x2 *codes,
-                                                 const mpnum_e8m0 *scale_inv,
-                                                 size_t scale_inv_bytes, size_t rows,
-                                                 size_t columns) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_mx_dequantize_e2m1(
+    float *dst, const mpnum_e2m1x2 *codes, const mpnum_e8m0 *scale_inv,
+    size_t scale_inv_bytes, size_t rows, size_t columns) {
   return mpnum_dequantize_floats_as_(
       mpnum_blockscale_mx(MPNUM_TYPE_E2M1, MPNUM_BLOCKSCALE_RCEIL), dst, codes, scale_inv,
       scale_inv_bytes, 1, rows, columns);
 }
-MPNUM_HOST mpnum_status mpnum_mx_quantize_int8(int8_t *codes, mpnum_e8m0 *scale_inv,
-                                               size_t scale_inv_bytes, const float *src,
-                                               size_t rows, size_t columns) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_mx_quantize_int8(int8_t *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes,
+                       const float *src, size_t rows, size_t columns) {
   return mpnum_quantize_floats_as_(mpnum_blockscale_mx_int8(MPNUM_BLOCKSCALE_RCEIL),
                                    codes, scale_inv, scale_inv_bytes, 1, src, rows,
                                    columns);
 }
-MPNUM_HOST mpnum_status mpnum_mx_dequantize_int8(float *dst, const int8_t *codes,
-                                                 const mpnum_e8m0 *scale_inv,
-                                                 size_t scale_inv_bytes, size_t rows,
-                                                 size_t columns) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_mx_dequantize_int8(float *dst, const int8_t *codes, const mpnum_e8m0 *scale_inv,
+                         size_t scale_inv_bytes, size_t rows, size_t columns) {
   return mpnum_dequantize_floats_as_(mpnum_blockscale_mx_int8(MPNUM_BLOCKSCALE_RCEIL),
                                      dst, codes, scale_inv, scale_inv_bytes, 1, rows,
                                      columns);
@@ -232,11 +225,10 @@ MPNUM_HOST mpnum_status mpnum_mx_dequantize_int8(float *dst, const int8_t *codes
 /* End of what tools/wrappers wrote. */
 
 /* NVFP4 in 1x16 blocks; scale receives S, of the largest finite magnitude of src. */
-MPNUM_HOST mpnum_status mpnum_nvfp4_quantize(mpnum_e2m1x2 *codes, mpnum_e4m3 *scale_inv,
-                                             size_t scale_inv_bytes, float *scale,
-                                             const float *src, size_t rows,
-                                             size_t columns) {
-  const mpnum_blockscale_format format = mpnum_blockscale_nvfp4(1);
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_nvfp4_quantize(mpnum_e2m1x2 *codes, mpnum_e4m3 *scale_inv, size_t scale_inv_bytes,
+                     float *scale, const float *src, size_t rows, size_t columns) {
+  const mpnum_blockscale_format format = mpnum_blockscale_nvfp4_1x16();
   const mpnum_const_rows view = mpnum_const_rows_of(MPNUM_TYPE_F32, src, rows, columns);
   mpnum_blockscaled dst =
       mpnum_blockscaled_of_(&format, codes, scale_inv, scale_inv_bytes, 1, columns);
@@ -246,11 +238,10 @@ MPNUM_HOST mpnum_status mpnum_nvfp4_quantize(mpnum_e2m1x2 *codes, mpnum_e4m3 *sc
   *scale = dst.scale = mpnum_nvfp4_scale(mpnum_finite_amax_(&view));
   return mpnum_quantize_checked_(&format, dst, view, 0, 0, 0);
 }
-MPNUM_HOST mpnum_status mpnum_nvfp4_dequantize(float *dst, const mpnum_e2m1x2 *codes,
-                                               const mpnum_e4m3 *scale_inv,
-                                               size_t scale_inv_bytes, float scale,
-                                               size_t rows, size_t columns) {
-  return mpnum_dequantize_floats_as_(mpnum_blockscale_nvfp4(1), dst, codes, scale_inv,
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_nvfp4_dequantize(float *dst, const mpnum_e2m1x2 *codes, const mpnum_e4m3 *scale_inv,
+                       size_t scale_inv_bytes, float scale, size_t rows, size_t columns) {
+  return mpnum_dequantize_floats_as_(mpnum_blockscale_nvfp4_1x16(), dst, codes, scale_inv,
                                      scale_inv_bytes, scale, rows, columns);
 }
 

@@ -93,22 +93,41 @@ MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_mx_int8(mpnum_blockscale_rul
   format.is_int8 = 1;
   return format;
 }
-/* NVFP4: e2m1 in blocks of 1x16, or 16x16. */
-MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_nvfp4(size_t rows) {
+/* Blocks of 1 row, or as many as they have columns. */
+MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_nvfp4_(size_t rows) {
   return mpnum_blockscale_format_(mpnum_format_of(MPNUM_TYPE_E2M1), 4, rows, 16,
                                   MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_TWO_LEVEL);
 }
-/* DeepSeek's e4m3 in blocks of 1x128 (activations) or 128x128 (weights). */
-MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_deepseek(size_t rows) {
+MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_fp8_(size_t rows) {
   return mpnum_blockscale_format_(mpnum_format_of(MPNUM_TYPE_E4M3), 8, rows, 128,
                                   MPNUM_TYPE_F32, MPNUM_BLOCKSCALE_AMAX);
 }
-/* Symmetric int8 with a scale for each row (rows 1) or for the tensor (rows 0). */
-MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_int8(size_t rows) {
+MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_int8_(size_t rows) {
   mpnum_blockscale_format format = mpnum_blockscale_format_(
       mpnum_format_of(MPNUM_TYPE_F64), 8, rows, 0, MPNUM_TYPE_F32, MPNUM_BLOCKSCALE_AMAX);
   format.is_int8 = 1;
   return format;
+}
+/* NVFP4: e2m1 in blocks of 1x16, or 16x16. */
+MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_nvfp4_1x16(void) {
+  return mpnum_blockscale_nvfp4_(1);
+}
+MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_nvfp4_16x16(void) {
+  return mpnum_blockscale_nvfp4_(16);
+}
+/* DeepSeek's e4m3 in blocks of 1x128 (activations) or 128x128 (weights). */
+MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_fp8_1x128(void) {
+  return mpnum_blockscale_fp8_(1);
+}
+MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_fp8_128x128(void) {
+  return mpnum_blockscale_fp8_(128);
+}
+/* Symmetric int8 with a scale for each row, or for the tensor. */
+MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_int8_row(void) {
+  return mpnum_blockscale_int8_(1);
+}
+MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_int8_tensor(void) {
+  return mpnum_blockscale_int8_(0);
 }
 /* With blocks that lie the other way: 1x32 becomes 32x1. */
 MPNUM_FUNC mpnum_blockscale_format
@@ -129,8 +148,8 @@ MPNUM_FUNC uint32_t mpnum_blockscale_max_(const mpnum_blockscale_format *format)
 
 /* MPNUM_OK, or MPNUM_ERROR_ARGUMENT and, unless field is NULL, the name of the first
  * field that is wrong or does not go with those before it. */
-MPNUM_FUNC mpnum_status mpnum_blockscale_validate(const mpnum_blockscale_format *format,
-                                                  const char **field) {
+MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status
+mpnum_blockscale_validate(const mpnum_blockscale_format *format, const char **field) {
   const mpnum_format element = format->element;
   const int width = element.sign_bits + element.exponent_bits + element.mantissa_bits;
   const int rule = (int)format->rule, bits = format->element_bits;

@@ -225,9 +225,9 @@ MPNUM_HOST void mpnum_contrastive_rows_(const mpnum_contrastive_ *call, float *l
  * that is negative or not finite, a factor that is not finite, another flag or reduction;
  * for a gradient of another shape or type, of no loss, of column losses without scratch,
  * or in place with MPNUM_SOFTMAX_ACCUMULATE. Nothing is written then. */
-MPNUM_HOST mpnum_status mpnum_contrastive_loss(float *row_loss, float *column_loss,
-                                               mpnum_rows gradient, mpnum_const_rows src,
-                                               const mpnum_contrastive_options *options) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_contrastive_loss(float *row_loss, float *column_loss, mpnum_rows gradient,
+                       mpnum_const_rows src, const mpnum_contrastive_options *options) {
   const mpnum_contrastive_options usual = mpnum_contrastive_default();
   const uint64_t saved = mpnum_fenv_save_();
   const size_t n = src.rows;

@@ -179,7 +179,7 @@ MPNUM_HOST mpnum_status mpnum_embeddings_check_(const mpnum_contrastive_ *call,
  * which takes twice the time.
  * Status: as mpnum_contrastive_loss; MPNUM_ERROR_ARGUMENT, too, where a and b differ in
  *   type, rows or columns, or a gradient is in the place of another matrix. */
-MPNUM_HOST mpnum_status mpnum_contrastive_loss_of_embeddings(
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_contrastive_loss_of_embeddings(
     float *loss, mpnum_rows gradient_a, mpnum_rows gradient_b, mpnum_const_rows a,
     mpnum_const_rows b, const mpnum_contrastive_options *options) {
   const mpnum_contrastive_options usual = mpnum_contrastive_default();

@@ -311,7 +311,7 @@ MPNUM_HOST mpnum_status mpnum_cross_entropy_(float *loss, mpnum_rows gradient,
  *   that is not finite, another reduction, MPNUM_SOFTMAX_ACCUMULATE in place;
  * MPNUM_ERROR_RANGE for a target that is no class and not ignore_index. Nothing is
  * written then. */
-MPNUM_HOST mpnum_status mpnum_cross_entropy_rows(
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_cross_entropy_rows(
     float *loss, mpnum_rows gradient, mpnum_const_rows src, const int64_t *targets,
     const mpnum_cross_entropy_options *options, mpnum_row_status *row_status) {
   mpnum_targets_ of = {0, 0, mpnum_const_rows_of(MPNUM_TYPE_F32, 0, 0, 0)};
@@ -319,7 +319,7 @@ MPNUM_HOST mpnum_status mpnum_cross_entropy_rows(
   return mpnum_cross_entropy_(loss, gradient, src, &of, options, row_status);
 }
 /* The same against classes of 32 bits. */
-MPNUM_HOST mpnum_status mpnum_cross_entropy_rows_i32(
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_cross_entropy_rows_i32(
     float *loss, mpnum_rows gradient, mpnum_const_rows src, const int32_t *targets,
     const mpnum_cross_entropy_options *options, mpnum_row_status *row_status) {
   mpnum_targets_ of = {0, 0, mpnum_const_rows_of(MPNUM_TYPE_F32, 0, 0, 0)};
@@ -333,7 +333,7 @@ MPNUM_HOST mpnum_status mpnum_cross_entropy_rows_i32(
  * of its row NaN. row_status is that of the logits.
  * Status: as above; MPNUM_ERROR_ARGUMENT, too, for a share below 0, targets of another
  *   type or shape, and a label_smoothing other than 0: smooth the shares. */
-MPNUM_HOST mpnum_status mpnum_soft_cross_entropy_rows(
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_soft_cross_entropy_rows(
     float *loss, mpnum_rows gradient, mpnum_const_rows src, mpnum_const_rows targets,
     const mpnum_cross_entropy_options *options, mpnum_row_status *row_status) {
   mpnum_targets_ of = {0, 0, mpnum_const_rows_of(MPNUM_TYPE_F32, 0, 0, 0)};

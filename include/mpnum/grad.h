@@ -38,13 +38,14 @@
  * a factor that is not finite, another type or flag, a dst_stride below columns, a narrow
  * dst without the flag, in place with types of two sizes or two strides, a histogram_step
  * of 0; nothing is written then. */
-MPNUM_HOST mpnum_status mpnum_grad_multiply(const mpnum_grad_tensor *tensors,
-                                            size_t count, float factor, uint32_t flags,
-                                            mpnum_grad_findings *findings) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_grad_multiply(const mpnum_grad_tensor *tensors, size_t count, float factor,
+                    uint32_t flags, mpnum_grad_findings *findings) {
   return mpnum_grad_run_(MPNUM_GRAD_SCALE_, tensors, count, factor, flags, findings);
 }
-MPNUM_HOST mpnum_status mpnum_grad_read(const mpnum_grad_tensor *tensors, size_t count,
-                                        float factor, mpnum_grad_findings *findings) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_grad_read(const mpnum_grad_tensor *tensors,
+                                                         size_t count, float factor,
+                                                         mpnum_grad_findings *findings) {
   return mpnum_grad_run_(MPNUM_GRAD_SCAN_, tensors, count, factor, MPNUM_GRAD_NARROW,
                          findings);
 }
@@ -61,11 +62,9 @@ MPNUM_HOST int mpnum_grad_have_dst_(const mpnum_grad_tensor *tensors, size_t cou
  * mpnum_grad_scaler_can_unscale, then those of mpnum_grad_multiply; unscale:
  * MPNUM_ERROR_ARGUMENT, too, for a dst that is NULL and not empty. Nothing has changed
  * then. */
-MPNUM_HOST mpnum_status mpnum_grad_scaler_check(const mpnum_grad_scaler *scaler,
-                                                mpnum_grad_optimizer *optimizer,
-                                                const mpnum_grad_tensor *tensors,
-                                                size_t count,
-                                                mpnum_grad_findings *findings) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_grad_scaler_check(
+    const mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer,
+    const mpnum_grad_tensor *tensors, size_t count, mpnum_grad_findings *findings) {
   mpnum_grad_findings unasked = mpnum_grad_findings_empty();
   mpnum_grad_findings *found = findings ? findings : &unasked;
   mpnum_status status = mpnum_grad_scaler_can_unscale(scaler, optimizer);
@@ -75,11 +74,10 @@ MPNUM_HOST mpnum_status mpnum_grad_scaler_check(const mpnum_grad_scaler *scaler,
   return mpnum_grad_scaler_report_checked(
       scaler, optimizer, (uint32_t)mpnum_grad_found_inf(found), mpnum_grad_norm(found));
 }
-MPNUM_HOST mpnum_status mpnum_grad_scaler_unscale(const mpnum_grad_scaler *scaler,
-                                                  mpnum_grad_optimizer *optimizer,
-                                                  const mpnum_grad_tensor *tensors,
-                                                  size_t count, uint32_t flags,
-                                                  mpnum_grad_findings *findings) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_grad_scaler_unscale(
+    const mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer,
+    const mpnum_grad_tensor *tensors, size_t count, uint32_t flags,
+    mpnum_grad_findings *findings) {
   mpnum_grad_findings unasked = mpnum_grad_findings_empty();
   mpnum_grad_findings *found = findings ? findings : &unasked;
   mpnum_status status = mpnum_grad_scaler_can_unscale(scaler, optimizer);
@@ -119,10 +117,9 @@ MPNUM_HOST mpnum_status mpnum_grad_look_(mpnum_grad_optimizer *optimizer,
  * mpnum_grad_scaler_can_clip; MPNUM_ERROR_ARGUMENT: max_norm is not above 0, a dst
  * is NULL and not empty, or what mpnum_grad_multiply refuses. The gradients are then as
  * before. */
-MPNUM_HOST mpnum_status mpnum_grad_scaler_clip(const mpnum_grad_scaler *scaler,
-                                               mpnum_grad_optimizer *optimizer,
-                                               const mpnum_grad_tensor *tensors,
-                                               size_t count, float max_norm) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_grad_scaler_clip(const mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer,
+                       const mpnum_grad_tensor *tensors, size_t count, float max_norm) {
   mpnum_grad_findings findings;
   mpnum_status status = mpnum_grad_scaler_can_clip(scaler, optimizer);
   float coefficient = 1;
@@ -150,7 +147,7 @@ MPNUM_HOST mpnum_status mpnum_grad_scaler_clip(const mpnum_grad_scaler *scaler,
 /* All between a backward pass and apply: unscale, clip to max_norm (0 or Inf: no limit),
  * step. findings may be NULL; they are those of unscale. Status codes: those of unscale
  * and step; MPNUM_ERROR_ARGUMENT: a max_norm below 0 or NaN; nothing has changed then. */
-MPNUM_HOST mpnum_status mpnum_grad_scaler_unscale_clip_step(
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_grad_scaler_unscale_clip_step(
     mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer,
     const mpnum_grad_tensor *tensors, size_t count, float max_norm, uint32_t flags,
     mpnum_grad_findings *findings, mpnum_grad_verdict *verdict) {

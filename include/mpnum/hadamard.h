@@ -73,12 +73,15 @@ MPNUM_HOST mpnum_status mpnum_hadamard_rows_(mpnum_rows dst, mpnum_const_rows sr
  * Status: MPNUM_ERROR_RANGE where n does not divide columns; MPNUM_ERROR_ARGUMENT for
  *   another n or type, rows or columns that differ, a stride of dst below its columns,
  *   memory that overlaps. Nothing is written then. Host only. */
-MPNUM_HOST mpnum_status mpnum_hadamard_rows(mpnum_rows dst, mpnum_const_rows src, int n,
-                                            uint64_t seed) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_hadamard_rows(mpnum_rows dst,
+                                                             mpnum_const_rows src, int n,
+                                                             uint64_t seed) {
   return mpnum_hadamard_rows_(dst, src, n, seed, 0);
 }
-MPNUM_HOST mpnum_status mpnum_hadamard_inverse_rows(mpnum_rows dst, mpnum_const_rows src,
-                                                    int n, uint64_t seed) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_hadamard_inverse_rows(mpnum_rows dst,
+                                                                     mpnum_const_rows src,
+                                                                     int n,
+                                                                     uint64_t seed) {
   return mpnum_hadamard_rows_(dst, src, n, seed, 1);
 }
 

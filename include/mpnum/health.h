@@ -278,7 +278,8 @@ MPNUM_FUNC int mpnum_health_is_sound_(const mpnum_health *health) {
          (zeros->is_started || (zeros->once == 0 && zeros->twice == 0));
 }
 /* Writes MPNUM_HEALTH_BYTES bytes. */
-MPNUM_MATH_ mpnum_status mpnum_health_save(uint8_t *bytes, const mpnum_health *health) {
+MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_health_save(uint8_t *bytes,
+                                                            const mpnum_health *health) {
   mpnum_health copy = *health;
   mpnum_stored_ out;
   if (!mpnum_health_is_sound_(health)) return MPNUM_ERROR_CORRUPT;
@@ -287,8 +288,9 @@ MPNUM_MATH_ mpnum_status mpnum_health_save(uint8_t *bytes, const mpnum_health *h
   mpnum_stored_seal_(bytes, MPNUM_HEALTH_BYTES);
   return MPNUM_OK;
 }
-MPNUM_MATH_ mpnum_status mpnum_health_load(mpnum_health *health, const uint8_t *bytes,
-                                           uint64_t size) {
+MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_health_load(mpnum_health *health,
+                                                            const uint8_t *bytes,
+                                                            uint64_t size) {
   uint8_t copy[MPNUM_HEALTH_BYTES] = {0};
   mpnum_stored_ in = {copy, 1};
   mpnum_health loaded = mpnum_health_start(mpnum_health_default());

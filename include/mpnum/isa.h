@@ -157,7 +157,7 @@ MPNUM_HOST mpnum_isa mpnum_isa_in_use(void) { return mpnum_cpu_isa_(); }
 /* Makes array functions of this translation unit use another ISA, for tests and
  * measurements. One that this CPU or this build has not: MPNUM_ERROR_ARGUMENT, and
  * nothing changes. */
-MPNUM_HOST mpnum_status mpnum_isa_force(mpnum_isa isa) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_isa_force(mpnum_isa isa) {
   const mpnum_isa best = mpnum_isa_probe_();
   const int is_x86 = best != MPNUM_ISA_NEON && isa != MPNUM_ISA_NEON;
   const int is_lower = is_x86 && (int)isa > 0 && isa < best;
@@ -168,7 +168,7 @@ MPNUM_HOST mpnum_status mpnum_isa_force(mpnum_isa isa) {
 # else
 /* The one ISA of this build. */
 MPNUM_HOST mpnum_isa mpnum_isa_in_use(void) { return mpnum_isa_probe_(); }
-MPNUM_HOST mpnum_status mpnum_isa_force(mpnum_isa isa) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_isa_force(mpnum_isa isa) {
   return isa == mpnum_isa_probe_() ? MPNUM_OK : MPNUM_ERROR_ARGUMENT;
 }
 # endif

@@ -200,9 +200,10 @@ MPNUM_HOST void mpnum_row_doubles_(double *dst, mpnum_const_rows src, size_t row
 }
 /* Adds the pairs of two matrices. Sources above limit, the largest magnitude that the
  * format of the result holds at its scale, count as clipped; limit 0: none do. */
-MPNUM_HOST mpnum_status mpnum_measure_rows(mpnum_measure *measure,
-                                           mpnum_const_rows source,
-                                           mpnum_const_rows result, double limit) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_measure_rows(mpnum_measure *measure,
+                                                            mpnum_const_rows source,
+                                                            mpnum_const_rows result,
+                                                            double limit) {
   const uint64_t infinity = (uint64_t)0x7ff << 52, bits = mpnum_bits_f64(limit);
   const uint64_t most = bits == 0 ? infinity : bits;
   uint64_t saved = 0;
@@ -261,10 +262,9 @@ MPNUM_HOST void mpnum_measure_strip_(mpnum_measure *measure, mpnum_const_rows so
 }
 /* Adds the pairs of a matrix and its quantised form, as mpnum_dequantize_blocks decodes
  * it. Clipped are sources that round, at the stored scale, past the largest element. */
-MPNUM_HOST mpnum_status mpnum_measure_blocks(mpnum_measure *measure,
-                                             mpnum_const_rows source,
-                                             const mpnum_blockscale_format *format,
-                                             mpnum_blockscaled result) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_measure_blocks(mpnum_measure *measure, mpnum_const_rows source,
+                     const mpnum_blockscale_format *format, mpnum_blockscaled result) {
   const mpnum_status status =
       mpnum_codes_check_(format, &result, source.rows, source.columns);
   mpnum_block_job_ job;

@@ -48,29 +48,34 @@ MPNUM_HOST mpnum_status mpnum_norm_rows_(mpnum_norm_kind kind, mpnum_rows dst,
 
 /* (x - mean) / sqrt(variance + epsilon) * weight + bias, the variance with 1 / columns
  * (Ba, Kiros, Hinton 2016). Of a row of equal elements: the bias. */
-MPNUM_HOST mpnum_status mpnum_layer_norm_rows(mpnum_rows dst, mpnum_const_rows src,
-                                              const float *weight, const float *bias,
-                                              float epsilon) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_layer_norm_rows(mpnum_rows dst,
+                                                               mpnum_const_rows src,
+                                                               const float *weight,
+                                                               const float *bias,
+                                                               float epsilon) {
   return mpnum_norm_rows_(MPNUM_NORM_LAYER, dst, src, weight, bias, epsilon);
 }
 /* x / sqrt(mean of squares + epsilon) * weight (Zhang, Sennrich 2019). A row of zeros is
  * zeros. */
-MPNUM_HOST mpnum_status mpnum_rms_norm_rows(mpnum_rows dst, mpnum_const_rows src,
-                                            const float *weight, float epsilon) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_rms_norm_rows(mpnum_rows dst,
+                                                             mpnum_const_rows src,
+                                                             const float *weight,
+                                                             float epsilon) {
   return mpnum_norm_rows_(MPNUM_NORM_RMS, dst, src, weight, 0, epsilon);
 }
 /* x / max(length, epsilon). A row of zeros is zeros; a tiny row, of subnormals say, has
  * length 1 like others, unless epsilon is larger. */
-MPNUM_HOST mpnum_status mpnum_l2_normalize_rows(mpnum_rows dst, mpnum_const_rows src,
-                                                float epsilon) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_l2_normalize_rows(mpnum_rows dst,
+                                                                 mpnum_const_rows src,
+                                                                 float epsilon) {
   return mpnum_norm_rows_(MPNUM_NORM_L2, dst, src, 0, 0, epsilon);
 }
 
 /* The same with all options; NULL: the default ones. Status: MPNUM_ERROR_ARGUMENT, too,
  * for a residual or sum of other rows or columns, or in the place of another as above. */
-MPNUM_HOST mpnum_status mpnum_normalize_rows(mpnum_norm_kind kind, mpnum_rows dst,
-                                             mpnum_const_rows src,
-                                             const mpnum_normalize_options *options) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_normalize_rows(mpnum_norm_kind kind, mpnum_rows dst, mpnum_const_rows src,
+                     const mpnum_normalize_options *options) {
   const mpnum_normalize_options usual = mpnum_normalize_default();
   mpnum_norm_job_ job = mpnum_norm_job_of_(kind, dst, src, options ? options : &usual);
   if (mpnum_rows_check_(dst, src) != MPNUM_OK ||

@@ -204,7 +204,7 @@ MPNUM_HOST void mpnum_norm_backward_strip_(mpnum_norm_backward_ *self, size_t fi
 
 /* What is wanted, from the gradient of the result and what was normalised; options NULL:
  * the default ones. */
-MPNUM_HOST mpnum_status mpnum_normalize_backward_rows(
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_normalize_backward_rows(
     mpnum_norm_kind kind, mpnum_norm_gradients to, mpnum_const_rows dy,
     mpnum_const_rows src, const mpnum_normalize_options *options) {
   const mpnum_normalize_options usual = mpnum_normalize_default();

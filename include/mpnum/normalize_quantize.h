@@ -41,7 +41,7 @@ MPNUM_HOST void mpnum_norm_quantize_(const mpnum_norm_job_ *job, size_t row, siz
 }
 
 /* The codes; options NULL: the default ones. */
-MPNUM_HOST mpnum_status mpnum_normalize_quantize_rows(
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_normalize_quantize_rows(
     mpnum_norm_kind kind, mpnum_rows dst, mpnum_const_rows src,
     const mpnum_normalize_options *options, float scale, mpnum_quantize_losses *losses) {
   const mpnum_normalize_options usual = mpnum_normalize_default();

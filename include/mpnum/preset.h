@@ -12,9 +12,11 @@
  * mantissa bit, FNUZ and P3109 a sign. The canonical NaN has all ones below the sign
  * (IEEE, FN) or is the code of -0. Returns MPNUM_OK; MPNUM_ERROR_WIDTH, _SPECIALS or
  * _RANGE, *dst unchanged. */
-MPNUM_FUNC mpnum_status mpnum_format_make(mpnum_format *dst, int sign_bits,
-                                          int exponent_bits, int mantissa_bits, int bias,
-                                          mpnum_specials specials) {
+MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_format_make(mpnum_format *dst,
+                                                           int sign_bits,
+                                                           int exponent_bits,
+                                                           int mantissa_bits, int bias,
+                                                           mpnum_specials specials) {
   const int is_nuz = specials == MPNUM_SPECIALS_FNUZ || specials == MPNUM_SPECIALS_P3109;
   const int has_known_specials = (int)specials >= 0 && specials <= MPNUM_SPECIALS_P3109;
   if (sign_bits < 0 || sign_bits > 1 || exponent_bits < 1 || exponent_bits > 8 ||

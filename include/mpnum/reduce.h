@@ -172,16 +172,19 @@ MPNUM_HOST mpnum_stats mpnum_stats_e2m1(const mpnum_e2m1 *src, size_t n) {
  *   term goes through; then one rounding, of mpnum_total_value or mpnum_total_root.
  *   (test_reduce_sums.c)
  * Status codes: MPNUM_ERROR_ARGUMENT for another type; nothing is added. */
-MPNUM_HOST mpnum_status mpnum_total_add(mpnum_total *total, mpnum_type type,
-                                        const void *src, size_t n) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_total_add(mpnum_total *total,
+                                                         mpnum_type type, const void *src,
+                                                         size_t n) {
   return mpnum_sum_any_(mpnum_values_, type, total, src, 0, n);
 }
-MPNUM_HOST mpnum_status mpnum_total_add_squares(mpnum_total *total, mpnum_type type,
-                                                const void *src, size_t n) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_total_add_squares(mpnum_total *total,
+                                                                 mpnum_type type,
+                                                                 const void *src,
+                                                                 size_t n) {
   return mpnum_sum_any_(mpnum_squares_, type, total, src, 0, n);
 }
-MPNUM_HOST mpnum_status mpnum_total_add_products(mpnum_total *total, mpnum_type type,
-                                                 const void *a, const void *b, size_t n) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_total_add_products(
+    mpnum_total *total, mpnum_type type, const void *a, const void *b, size_t n) {
   return mpnum_sum_any_(mpnum_products_, type, total, a, b, n);
 }
 

@@ -217,10 +217,9 @@ MPNUM_HOST void mpnum_reference_end_(const mpnum_reference_sum_ *sums, size_t co
  *   overflows on the way.
  * NaN      dst as IEEE 754 has it, 0x7fffffffffffffff; the bound of what is not finite is
  *   Inf. */
-MPNUM_HOST mpnum_status mpnum_reference_product(double *dst, double *bounds,
-                                                mpnum_blockscale_operand a,
-                                                mpnum_blockscale_operand b,
-                                                mpnum_type accumulation) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_reference_product(double *dst, double *bounds, mpnum_blockscale_operand a,
+                        mpnum_blockscale_operand b, mpnum_type accumulation) {
   mpnum_reference_sum_ sums;
   mpnum_status status = mpnum_codes_check_(a.format, &a.values, a.rows, a.columns);
   uint64_t saved = 0;

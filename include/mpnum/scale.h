@@ -17,10 +17,9 @@
  * NaN: the type's, or its largest value where it has none; Inf saturates and is counted.
  * Status: MPNUM_ERROR_ARGUMENT: other types, a scale that is not finite and above 0, NULL
  *   and n above 0; nothing is written then. */
-MPNUM_HOST mpnum_status mpnum_quantize_array(mpnum_type dst_type, void *dst,
-                                             mpnum_type src_type, const void *src,
-                                             size_t n, float scale,
-                                             mpnum_quantize_losses *losses) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_quantize_array(mpnum_type dst_type, void *dst, mpnum_type src_type, const void *src,
+                     size_t n, float scale, mpnum_quantize_losses *losses) {
   if (!mpnum_is_scaled_type_(dst_type) || !mpnum_is_block_source_(src_type) ||
       mpnum_bits_f32(scale) - 1 >= 0x7f7fffffu || (n && (!dst || !src)))
     return MPNUM_ERROR_ARGUMENT;
@@ -29,9 +28,11 @@ MPNUM_HOST mpnum_status mpnum_quantize_array(mpnum_type dst_type, void *dst,
 }
 /* Codes times scale_inv, rounded to f32, then to dst_type: f32, f16 or bf16. Status: as
  * above. */
-MPNUM_HOST mpnum_status mpnum_dequantize_array(mpnum_type dst_type, void *dst,
-                                               mpnum_type src_type, const void *src,
-                                               size_t n, float scale_inv) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_dequantize_array(mpnum_type dst_type,
+                                                                void *dst,
+                                                                mpnum_type src_type,
+                                                                const void *src, size_t n,
+                                                                float scale_inv) {
   if (!mpnum_is_scaled_type_(src_type) || !mpnum_is_block_source_(dst_type) ||
       mpnum_bits_f32(scale_inv) - 1 >= 0x7f7fffffu || (n && (!dst || !src)))
     return MPNUM_ERROR_ARGUMENT;
@@ -40,10 +41,9 @@ MPNUM_HOST mpnum_status mpnum_dequantize_array(mpnum_type dst_type, void *dst,
 }
 /* Rows of a matrix with a scale, or scale_inv, for each: channels. dst: rows of bytes,
  * dst_stride apart. */
-MPNUM_HOST mpnum_status mpnum_quantize_channels(mpnum_type dst_type, void *dst,
-                                                size_t dst_stride, mpnum_const_rows src,
-                                                const float *scales,
-                                                mpnum_quantize_losses *losses) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_quantize_channels(
+    mpnum_type dst_type, void *dst, size_t dst_stride, mpnum_const_rows src,
+    const float *scales, mpnum_quantize_losses *losses) {
   size_t i = 0;
   if (!mpnum_is_scaled_type_(dst_type) || !mpnum_is_block_source_(src.type) || !scales ||
       !dst || !src.data || dst_stride < src.columns)
@@ -57,9 +57,9 @@ MPNUM_HOST mpnum_status mpnum_quantize_channels(mpnum_type dst_type, void *dst,
                        losses);
   return MPNUM_OK;
 }
-MPNUM_HOST mpnum_status mpnum_dequantize_channels(mpnum_rows dst, mpnum_type src_type,
-                                                  const void *src, size_t src_stride,
-                                                  const float *scales_inv) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_dequantize_channels(mpnum_rows dst, mpnum_type src_type, const void *src,
+                          size_t src_stride, const float *scales_inv) {
   size_t i = 0;
   if (!mpnum_is_scaled_type_(src_type) || !mpnum_is_block_source_(dst.type) ||
       !scales_inv || !src || !dst.data || src_stride < dst.columns ||

@@ -38,8 +38,8 @@ MPNUM_MATH_ void mpnum_stored_recipe_(mpnum_stored_ *stored, mpnum_fp8_recipe *r
   mpnum_stored_scale_options_(stored, &recipe->options);
 }
 /* Writes MPNUM_FP8_RECIPE_BYTES bytes. */
-MPNUM_MATH_ mpnum_status mpnum_fp8_recipe_save(uint8_t *bytes,
-                                               const mpnum_fp8_recipe *recipe) {
+MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
+mpnum_fp8_recipe_save(uint8_t *bytes, const mpnum_fp8_recipe *recipe) {
   mpnum_fp8_recipe copy = *recipe;
   mpnum_stored_ out;
   if (mpnum_fp8_recipe_validate(recipe, 0) != MPNUM_OK) return MPNUM_ERROR_CORRUPT;
@@ -48,8 +48,9 @@ MPNUM_MATH_ mpnum_status mpnum_fp8_recipe_save(uint8_t *bytes,
   mpnum_stored_seal_(bytes, MPNUM_FP8_RECIPE_BYTES);
   return MPNUM_OK;
 }
-MPNUM_MATH_ mpnum_status mpnum_fp8_recipe_load(mpnum_fp8_recipe *recipe,
-                                               const uint8_t *bytes, uint64_t size) {
+MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_fp8_recipe_load(mpnum_fp8_recipe *recipe,
+                                                                const uint8_t *bytes,
+                                                                uint64_t size) {
   uint8_t copy[MPNUM_FP8_RECIPE_BYTES] = {0};
   mpnum_stored_ in = {copy, 1};
   mpnum_fp8_recipe loaded = mpnum_fp8_recipe_delayed();
@@ -120,9 +121,9 @@ MPNUM_MATH_ int mpnum_amaxes_are_sound_(const mpnum_amax_history *history,
 /* Writes mpnum_amax_history_bytes(history->length) bytes; size is the room for them.
  * Status codes, beside those above: MPNUM_ERROR_ARGUMENT: too little of it, or amaxes is
  * NULL. */
-MPNUM_MATH_ mpnum_status mpnum_amax_history_save(uint8_t *bytes, uint64_t size,
-                                                 const mpnum_amax_history *history,
-                                                 const float *amaxes) {
+MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
+mpnum_amax_history_save(uint8_t *bytes, uint64_t size, const mpnum_amax_history *history,
+                        const float *amaxes) {
   mpnum_amax_history copy = *history;
   mpnum_stored_ out;
   uint32_t i = 0;
@@ -141,9 +142,9 @@ MPNUM_MATH_ mpnum_status mpnum_amax_history_save(uint8_t *bytes, uint64_t size,
 /* Into amaxes, of which there are room; those beyond the length stay as they are. Status
  * codes, beside those above: MPNUM_ERROR_ARGUMENT: amaxes is NULL, or too small for
  * what was saved. */
-MPNUM_MATH_ mpnum_status mpnum_amax_history_load(mpnum_amax_history *history,
-                                                 float *amaxes, uint64_t room,
-                                                 const uint8_t *bytes, uint64_t size) {
+MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
+mpnum_amax_history_load(mpnum_amax_history *history, float *amaxes, uint64_t room,
+                        const uint8_t *bytes, uint64_t size) {
   uint8_t copy[64] = {0};
   mpnum_stored_ in = {copy, 1};
   mpnum_amax_history loaded = {{0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0};

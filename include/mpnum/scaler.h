@@ -119,8 +119,8 @@ MPNUM_MATH_ void mpnum_grad_start_(mpnum_grad_scaler *scaler,
   mpnum_grad_set_scale_(scaler, scaler->scale);
 }
 /* Status codes: those of mpnum_grad_scaler_validate; the scaler is then unchanged. */
-MPNUM_MATH_ mpnum_status mpnum_grad_scaler_init(mpnum_grad_scaler *scaler,
-                                                mpnum_grad_scaler_config config) {
+MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
+mpnum_grad_scaler_init(mpnum_grad_scaler *scaler, mpnum_grad_scaler_config config) {
   const mpnum_status status = mpnum_grad_scaler_validate(config);
   if (status == MPNUM_OK) mpnum_grad_start_(scaler, config);
   return status;
@@ -129,8 +129,8 @@ MPNUM_MATH_ mpnum_status mpnum_grad_scaler_init(mpnum_grad_scaler *scaler,
  * nearest limit, the count below growth_interval, the overflows left to hysteresis; all
  * counters go on. A scaler that was not enabled begins at init_scale. Status codes: those
  * of mpnum_grad_scaler_validate; the scaler is then unchanged. */
-MPNUM_MATH_ mpnum_status mpnum_grad_scaler_configure(mpnum_grad_scaler *scaler,
-                                                     mpnum_grad_scaler_config config) {
+MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
+mpnum_grad_scaler_configure(mpnum_grad_scaler *scaler, mpnum_grad_scaler_config config) {
   const mpnum_status status = mpnum_grad_scaler_validate(config);
   const int was_enabled = scaler->config.enabled;
   if (status != MPNUM_OK) return status;
@@ -153,8 +153,8 @@ MPNUM_MATH_ mpnum_status mpnum_grad_scaler_configure(mpnum_grad_scaler *scaler,
 /* The scale from now on; counts begin anew. Call it between an update and the next
  * backward pass: a window that is open, and gradients that were checked or unscaled, are
  * stale then. Status codes: MPNUM_ERROR_INIT_SCALE: not within the limits. */
-MPNUM_MATH_ mpnum_status mpnum_grad_scaler_set_scale(mpnum_grad_scaler *scaler,
-                                                     float scale) {
+MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
+mpnum_grad_scaler_set_scale(mpnum_grad_scaler *scaler, float scale) {
   const uint32_t bits = mpnum_bits_f32(scale);
   if (!scaler->config.enabled) return MPNUM_OK;
   if (bits < mpnum_bits_f32(scaler->config.min_scale) ||
@@ -176,8 +176,8 @@ MPNUM_FUNC int mpnum_grad_scaler_is_inexact(const mpnum_grad_scaler *scaler) {
 /* loss * scale. A loss that is Inf or NaN stays so, as its gradients will tell.
  * Status codes: MPNUM_ERROR_UNREPRESENTABLE: a finite loss would become Inf; scaled is
  * then unchanged. */
-MPNUM_MATH_ mpnum_status mpnum_grad_scaler_scale_f32(const mpnum_grad_scaler *scaler,
-                                                     float loss, float *scaled) {
+MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
+mpnum_grad_scaler_scale_f32(const mpnum_grad_scaler *scaler, float loss, float *scaled) {
   const uint32_t bits = mpnum_bits_f32(loss), magnitude = bits & 0x7fffffffu;
   uint32_t product = magnitude;
   if (magnitude - 1 < 0x7f7fffffu) { /* neither 0 nor Inf nor NaN */
@@ -188,8 +188,8 @@ MPNUM_MATH_ mpnum_status mpnum_grad_scaler_scale_f32(const mpnum_grad_scaler *sc
   *scaled = mpnum_from_bits_f32(product | (bits & 0x80000000u));
   return MPNUM_OK;
 }
-MPNUM_MATH_ mpnum_status mpnum_grad_scaler_scale_f16(const mpnum_grad_scaler *scaler,
-                                                     mpnum_f16 loss, mpnum_f16 *scaled) {
+MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_grad_scaler_scale_f16(
+    const mpnum_grad_scaler *scaler, mpnum_f16 loss, mpnum_f16 *scaled) {
   float product = 0;
   mpnum_f16 result = {0};
   const mpnum_status status =
@@ -201,9 +201,8 @@ MPNUM_MATH_ mpnum_status mpnum_grad_scaler_scale_f16(const mpnum_grad_scaler *sc
   *scaled = result;
   return MPNUM_OK;
 }
-MPNUM_MATH_ mpnum_status mpnum_grad_scaler_scale_bf16(const mpnum_grad_scaler *scaler,
-                                                      mpnum_bf16 loss,
-                                                      mpnum_bf16 *scaled) {
+MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_grad_scaler_scale_bf16(
+    const mpnum_grad_scaler *scaler, mpnum_bf16 loss, mpnum_bf16 *scaled) {
   float product = 0;
   mpnum_bf16 result = {0};
   const mpnum_status status =
@@ -260,7 +259,7 @@ MPNUM_FUNC mpnum_status mpnum_grad_order_(const mpnum_grad_scaler *scaler,
  * checked nor may the scale change. Status codes: MPNUM_ERROR_STALE_SCALE;
  * MPNUM_ERROR_ALREADY_CHECKED, _UNSCALED, _STEPPED: update first;
  * MPNUM_ERROR_ACCUMULATING, MPNUM_ERROR_NOT_ACCUMULATING. */
-MPNUM_FUNC mpnum_status mpnum_grad_scaler_begin_accumulation(
+MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_scaler_begin_accumulation(
     const mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer) {
   const mpnum_status status = mpnum_grad_order_(scaler, optimizer);
   if (status != MPNUM_OK) return status;
@@ -270,7 +269,7 @@ MPNUM_FUNC mpnum_status mpnum_grad_scaler_begin_accumulation(
   optimizer->scale_changes = scaler->scale_changes;
   return MPNUM_OK;
 }
-MPNUM_FUNC mpnum_status mpnum_grad_scaler_end_accumulation(
+MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_scaler_end_accumulation(
     const mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer) {
   if (scaler->config.enabled) {
     if (mpnum_grad_is_stale_(scaler, optimizer)) return MPNUM_ERROR_STALE_SCALE;
@@ -284,7 +283,7 @@ MPNUM_FUNC mpnum_status mpnum_grad_scaler_end_accumulation(
  * caller's: ask before they are touched. Status codes: MPNUM_ERROR_STALE_SCALE;
  * MPNUM_ERROR_ACCUMULATING; MPNUM_ERROR_ALREADY_CHECKED, _UNSCALED, _STEPPED since the
  * last update. */
-MPNUM_FUNC mpnum_status mpnum_grad_scaler_can_unscale(
+MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_scaler_can_unscale(
     const mpnum_grad_scaler *scaler, const mpnum_grad_optimizer *optimizer) {
   const mpnum_status status = mpnum_grad_order_(scaler, optimizer);
   if (status == MPNUM_OK && optimizer->window == MPNUM_GRAD_WINDOW_OPEN &&
@@ -295,7 +294,7 @@ MPNUM_FUNC mpnum_status mpnum_grad_scaler_can_unscale(
 /* Whether they can be clipped in place, or else changed. Status codes:
  * MPNUM_ERROR_STALE_SCALE; MPNUM_ERROR_STILL_SCALED: clipping them would clip to max_norm
  * / scale; MPNUM_ERROR_ALREADY_STEPPED. */
-MPNUM_FUNC mpnum_status mpnum_grad_scaler_can_clip(
+MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_scaler_can_clip(
     const mpnum_grad_scaler *scaler, const mpnum_grad_optimizer *optimizer) {
   if (!scaler->config.enabled) return MPNUM_OK;
   if (mpnum_grad_is_stale_(scaler, optimizer)) return MPNUM_ERROR_STALE_SCALE;
@@ -334,23 +333,22 @@ MPNUM_FUNC mpnum_status mpnum_grad_report_(const mpnum_grad_scaler *scaler,
  * will multiply them (mpnum_grad_scaler_multiplier). unscaled: they are the products now.
  * Status codes: those of mpnum_grad_scaler_can_unscale; MPNUM_ERROR_ARGUMENT: a norm
  * below 0. */
-MPNUM_FUNC mpnum_status mpnum_grad_scaler_report_checked(const mpnum_grad_scaler *scaler,
-                                                         mpnum_grad_optimizer *optimizer,
-                                                         uint32_t found_inf, float norm) {
+MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_scaler_report_checked(
+    const mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer, uint32_t found_inf,
+    float norm) {
   return mpnum_grad_report_(scaler, optimizer, MPNUM_GRAD_CHECKED, found_inf, norm);
 }
-MPNUM_FUNC mpnum_status mpnum_grad_scaler_report_unscaled(const mpnum_grad_scaler *scaler,
-                                                          mpnum_grad_optimizer *optimizer,
-                                                          uint32_t found_inf,
-                                                          float norm) {
+MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_scaler_report_unscaled(
+    const mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer, uint32_t found_inf,
+    float norm) {
   return mpnum_grad_report_(scaler, optimizer, MPNUM_GRAD_UNSCALED, found_inf, norm);
 }
 /* changed: gradients that are unscaled were clipped, or else changed, and this is their
  * norm now; what was found before is not forgotten. Status codes: those of
  * mpnum_grad_scaler_can_clip; MPNUM_ERROR_ARGUMENT: a norm below 0. */
-MPNUM_FUNC mpnum_status mpnum_grad_scaler_report_changed(const mpnum_grad_scaler *scaler,
-                                                         mpnum_grad_optimizer *optimizer,
-                                                         uint32_t found_inf, float norm) {
+MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_scaler_report_changed(
+    const mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer, uint32_t found_inf,
+    float norm) {
   const mpnum_status status = mpnum_grad_scaler_can_clip(scaler, optimizer);
   if (status != MPNUM_OK) return status;
   if (!mpnum_grad_is_norm_(norm)) return MPNUM_ERROR_ARGUMENT;
@@ -382,8 +380,8 @@ MPNUM_MATH_ mpnum_status mpnum_grad_clip_over_(float scale, float inverse, float
 /* min(1, max_norm / (norm + 1e-6)), correctly rounded, of a finite norm, 0 and up, and
  * a max_norm above 0, Inf for no limit. Status codes: MPNUM_ERROR_NONFINITE: the norm is
  * none; MPNUM_ERROR_ARGUMENT: another max_norm, or a norm below 0. */
-MPNUM_MATH_ mpnum_status mpnum_grad_clip_coefficient(float norm, float max_norm,
-                                                     float *coefficient) {
+MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
+mpnum_grad_clip_coefficient(float norm, float max_norm, float *coefficient) {
   return mpnum_grad_clip_over_(1.0f, 1.0f, norm, max_norm, coefficient);
 }
 
@@ -405,9 +403,9 @@ MPNUM_FUNC int mpnum_grad_can_clip_(const mpnum_grad_scaler *scaler,
  * unchanged. A scaler that is not enabled says MPNUM_ERROR_NOT_CHECKED, too, where
  * max_norm is not Inf and nobody has taken the norm since the last step; its multiplier
  * is never 0, but 1 where there is nothing to clip. */
-MPNUM_MATH_ mpnum_status mpnum_grad_scaler_multiplier(const mpnum_grad_scaler *scaler,
-                                                      mpnum_grad_optimizer *optimizer,
-                                                      float max_norm, float *multiplier) {
+MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_grad_scaler_multiplier(
+    const mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer, float max_norm,
+    float *multiplier) {
   const int is_enabled = scaler->config.enabled;
   const int is_known = optimizer->stage == MPNUM_GRAD_CHECKED ||
                        (!is_enabled && optimizer->stage == MPNUM_GRAD_UNSCALED);
@@ -434,9 +432,9 @@ MPNUM_MATH_ mpnum_status mpnum_grad_scaler_multiplier(const mpnum_grad_scaler *s
  * MPNUM_GRAD_APPLY; a smaller scale is no sign of a skip. Status codes:
  * MPNUM_ERROR_STALE_SCALE, MPNUM_ERROR_ACCUMULATING, MPNUM_ERROR_NOT_CHECKED,
  * MPNUM_ERROR_ALREADY_STEPPED; the verdict is then unchanged. */
-MPNUM_FUNC mpnum_status mpnum_grad_scaler_step(mpnum_grad_scaler *scaler,
-                                               mpnum_grad_optimizer *optimizer,
-                                               mpnum_grad_verdict *verdict) {
+MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status
+mpnum_grad_scaler_step(mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer,
+                       mpnum_grad_verdict *verdict) {
   const int is_skipped = scaler->config.enabled && optimizer->found_inf;
   if (scaler->config.enabled) {
     if (mpnum_grad_is_stale_(scaler, optimizer)) return MPNUM_ERROR_STALE_SCALE;
@@ -482,7 +480,7 @@ MPNUM_MATH_ void mpnum_grad_next_scale_(mpnum_grad_scaler *scaler, int is_found)
  * handles are ready then. Name all handles of the scaler, those that were not used, too.
  * Status codes: MPNUM_ERROR_ACCUMULATING: one of them is; MPNUM_ERROR_STALE_SCALE: one of
  * them is; MPNUM_ERROR_NOT_CHECKED: none of them was checked or unscaled. */
-MPNUM_MATH_ mpnum_status mpnum_grad_scaler_update_all(
+MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_grad_scaler_update_all(
     mpnum_grad_scaler *scaler, mpnum_grad_optimizer *const *optimizers, int count) {
   uint32_t found = 0, checked = 0;
   int i = 0, is_stale = 0, is_open = 0;
@@ -505,8 +503,8 @@ MPNUM_MATH_ mpnum_status mpnum_grad_scaler_update_all(
   return MPNUM_OK;
 }
 /* Where there is one optimizer. */
-MPNUM_MATH_ mpnum_status mpnum_grad_scaler_update(mpnum_grad_scaler *scaler,
-                                                  mpnum_grad_optimizer *optimizer) {
+MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
+mpnum_grad_scaler_update(mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer) {
   return mpnum_grad_scaler_update_all(scaler, &optimizer, 1);
 }
 

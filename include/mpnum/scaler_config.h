@@ -107,7 +107,8 @@ MPNUM_FUNC mpnum_grad_scaler_config mpnum_grad_scaler_static(float scale) {
 
 /* Whether a configuration is one. Status codes: each names the field that is wrong;
  * MPNUM_ERROR_ARGUMENT: refill, a count or a switch. */
-MPNUM_MATH_ mpnum_status mpnum_grad_scaler_validate(mpnum_grad_scaler_config config) {
+MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
+mpnum_grad_scaler_validate(mpnum_grad_scaler_config config) {
   const uint64_t one = (uint64_t)1023 << 52;
   const uint64_t growth = mpnum_bits_f64(config.growth_factor);
   const uint64_t backoff = mpnum_bits_f64(config.backoff_factor);

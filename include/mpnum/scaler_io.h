@@ -72,8 +72,8 @@ MPNUM_MATH_ int mpnum_grad_scaler_is_sound_(const mpnum_grad_scaler *scaler) {
 }
 
 /* Writes MPNUM_GRAD_SCALER_BYTES bytes. */
-MPNUM_MATH_ mpnum_status mpnum_grad_scaler_save(uint8_t *bytes,
-                                                const mpnum_grad_scaler *scaler) {
+MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
+mpnum_grad_scaler_save(uint8_t *bytes, const mpnum_grad_scaler *scaler) {
   mpnum_grad_scaler copy = *scaler;
   mpnum_stored_ out;
   if (!mpnum_grad_scaler_is_sound_(scaler)) return MPNUM_ERROR_CORRUPT;
@@ -82,8 +82,8 @@ MPNUM_MATH_ mpnum_status mpnum_grad_scaler_save(uint8_t *bytes,
   mpnum_stored_seal_(bytes, MPNUM_GRAD_SCALER_BYTES);
   return MPNUM_OK;
 }
-MPNUM_MATH_ mpnum_status mpnum_grad_scaler_load(mpnum_grad_scaler *scaler,
-                                                const uint8_t *bytes, uint64_t size) {
+MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
+mpnum_grad_scaler_load(mpnum_grad_scaler *scaler, const uint8_t *bytes, uint64_t size) {
   uint8_t copy[MPNUM_GRAD_SCALER_BYTES] = {0};
   mpnum_stored_ in = {copy, 1};
   mpnum_grad_scaler loaded;
@@ -120,7 +120,7 @@ MPNUM_FUNC int mpnum_grad_optimizer_is_sound_(const mpnum_grad_optimizer *optimi
          mpnum_bits_f32(optimizer->clipped_to) - 1 < 0x7f800000u;
 }
 /* Writes MPNUM_GRAD_OPTIMIZER_BYTES bytes. A found_inf that is not 0 becomes 1. */
-MPNUM_MATH_ mpnum_status
+MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
 mpnum_grad_optimizer_save(uint8_t *bytes, const mpnum_grad_optimizer *optimizer) {
   mpnum_grad_optimizer copy = *optimizer;
   mpnum_stored_ out;
@@ -131,8 +131,8 @@ mpnum_grad_optimizer_save(uint8_t *bytes, const mpnum_grad_optimizer *optimizer)
   mpnum_stored_seal_(bytes, MPNUM_GRAD_OPTIMIZER_BYTES);
   return MPNUM_OK;
 }
-MPNUM_MATH_ mpnum_status mpnum_grad_optimizer_load(mpnum_grad_optimizer *optimizer,
-                                                   const uint8_t *bytes, uint64_t size) {
+MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_grad_optimizer_load(
+    mpnum_grad_optimizer *optimizer, const uint8_t *bytes, uint64_t size) {
   uint8_t copy[MPNUM_GRAD_OPTIMIZER_BYTES] = {0};
   mpnum_stored_ in = {copy, 1};
   mpnum_grad_optimizer loaded = {0, 0, 0, 0, 0, 0, 0, 0};
@@ -164,9 +164,8 @@ MPNUM_FUNC float mpnum_grad_larger_norm_(float a, float b) {
  * is that of their merged totals (total.h). Status codes: MPNUM_ERROR_ARGUMENT: they are
  * not at the same stage; MPNUM_ERROR_STALE_SCALE: or not of the same update and scale;
  * merged is then unchanged. */
-MPNUM_FUNC mpnum_status mpnum_grad_optimizer_merge(mpnum_grad_optimizer *merged,
-                                                   mpnum_grad_optimizer a,
-                                                   mpnum_grad_optimizer b) {
+MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_optimizer_merge(
+    mpnum_grad_optimizer *merged, mpnum_grad_optimizer a, mpnum_grad_optimizer b) {
   if (a.stage != b.stage || a.window != b.window) return MPNUM_ERROR_ARGUMENT;
   if (a.updates != b.updates || a.scale_changes != b.scale_changes)
     return MPNUM_ERROR_STALE_SCALE;

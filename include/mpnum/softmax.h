@@ -344,22 +344,22 @@ MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_rows dst,
  *   dst below its columns, dst in the place of src with another type or stride, a scale
  *   that is negative or not finite, a flag that is not above; MPNUM_ERROR_RANGE for a
  *   length past the columns. Nothing is written then. */
-MPNUM_HOST mpnum_status mpnum_softmax_rows(mpnum_rows dst, mpnum_const_rows src,
-                                           const mpnum_softmax_options *options,
-                                           mpnum_row_status *row_status) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_softmax_rows(mpnum_rows dst, mpnum_const_rows src,
+                   const mpnum_softmax_options *options, mpnum_row_status *row_status) {
   return mpnum_softmax_rows_(0, dst, src, options, row_status);
 }
 /* Its logarithm, as precise where softmax vanishes. What is masked is -Inf. */
-MPNUM_HOST mpnum_status mpnum_log_softmax_rows(mpnum_rows dst, mpnum_const_rows src,
-                                               const mpnum_softmax_options *options,
-                                               mpnum_row_status *row_status) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_log_softmax_rows(
+    mpnum_rows dst, mpnum_const_rows src, const mpnum_softmax_options *options,
+    mpnum_row_status *row_status) {
   return mpnum_softmax_rows_(1, dst, src, options, row_status);
 }
 /* log of the sum of e^(x scale) of each row, a float a row: -Inf of an empty row and of
  * one that is all -Inf, +Inf if an element is, NaN if one is. */
-MPNUM_HOST mpnum_status mpnum_logsumexp_rows(float *dst, mpnum_const_rows src,
-                                             const mpnum_softmax_options *options,
-                                             mpnum_row_status *row_status) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_logsumexp_rows(float *dst, mpnum_const_rows src,
+                     const mpnum_softmax_options *options, mpnum_row_status *row_status) {
   const mpnum_softmax_options usual = mpnum_softmax_default();
   const mpnum_softmax_options *chosen = options ? options : &usual;
   const mpnum_status status = mpnum_softmax_check_(src, chosen, 0);

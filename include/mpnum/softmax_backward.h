@@ -74,12 +74,12 @@ MPNUM_HOST mpnum_status mpnum_softmax_backward_(int is_log, mpnum_rows dx,
 }
 
 /* Through softmax, of its results y; through log-softmax, of its. */
-MPNUM_HOST mpnum_status
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_softmax_backward_rows(mpnum_rows dx, mpnum_const_rows dy, mpnum_const_rows y,
                             const mpnum_softmax_options *options) {
   return mpnum_softmax_backward_(0, dx, dy, y, options);
 }
-MPNUM_HOST mpnum_status
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_log_softmax_backward_rows(mpnum_rows dx, mpnum_const_rows dy, mpnum_const_rows y,
                                 const mpnum_softmax_options *options) {
   return mpnum_softmax_backward_(1, dx, dy, y, options);

@@ -279,9 +279,10 @@ MPNUM_FUNC int mpnum_scan_number_(const char *text, size_t length, uint64_t *bit
  * Error: rounded once from the exact value of the text. Proven in
  * tests/convert/test_text_parse.c. Returns MPNUM_OK; MPNUM_ERROR_ARGUMENT (stochastic
  * rounding, or a format that is all zero: f64) or MPNUM_ERROR_SYNTAX, *code unchanged. */
-MPNUM_FUNC mpnum_status mpnum_parse(uint32_t *code, mpnum_format format, const char *text,
-                                    size_t length, mpnum_rounding rounding,
-                                    mpnum_overflow overflow) {
+MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_parse(uint32_t *code, mpnum_format format,
+                                                     const char *text, size_t length,
+                                                     mpnum_rounding rounding,
+                                                     mpnum_overflow overflow) {
   const int is_known = (int)rounding >= 0 && rounding < MPNUM_ROUND_STOCHASTIC;
   const int is_signed = length > 0 && (text[0] == '-' || text[0] == '+');
   const uint64_t sign = is_signed && text[0] == '-' ? (uint64_t)1 << 63 : 0;

@@ -8,6 +8,7 @@
  */
 #include <mpnum/mpnum.h>
 
+#include "../harness/must.h"
 #include "../harness/tap.h"
 
 #include <string.h>
@@ -115,8 +116,8 @@ static ALONE int converts_any(size_t n) {
   own_half codes[ROOM];
   int bad = 0;
   FILL(codes, .code = half_word(i));
-  mpnum_convert_array(MPNUM_TYPE_BF16, codes, MPNUM_TYPE_F16, codes, n,
-                      MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0);
+  must(mpnum_convert_array(MPNUM_TYPE_BF16, codes, MPNUM_TYPE_F16, codes, n,
+                           MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0));
   for (size_t i = n; i < ROOM; ++i) {
     bad += codes[i].code != half_word(i);
     codes[i].code = UNTOUCHED;
@@ -131,10 +132,10 @@ static ALONE int converts_formats(size_t n) {
   FILL(codes, .code = half_word(i));
   FILL(floats, = UNTOUCHED);
   TOUCH(floats, );
-  mpnum_convert_array_formats(mpnum_format_of(MPNUM_TYPE_F32), floats,
-                              mpnum_preset_format(MPNUM_PRESET_F16C, MPNUM_TYPE_F16),
-                              codes, n, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0,
-                              0);
+  must(mpnum_convert_array_formats(mpnum_format_of(MPNUM_TYPE_F32), floats,
+                                   mpnum_preset_format(MPNUM_PRESET_F16C, MPNUM_TYPE_F16),
+                                   codes, n, MPNUM_ROUND_NEAREST_EVEN,
+                                   MPNUM_OVERFLOW_IEEE, 0, 0));
   WRONG(floats, , want.f32, n);
   return bad;
 }
@@ -143,9 +144,9 @@ static ALONE int rounds(size_t n) {
   int bad = 0;
   FILL(floats, = i < n ? float_word(i) : UNTOUCHED);
   floats[0] = n ? float_word(0) : UNTOUCHED;
-  mpnum_round_array((float *)floats, (const float *)floats, n,
-                    mpnum_format_of(MPNUM_TYPE_E4M3), MPNUM_ROUND_UP,
-                    MPNUM_OVERFLOW_SATURATE, 0, 0);
+  must(mpnum_round_array((float *)floats, (const float *)floats, n,
+                         mpnum_format_of(MPNUM_TYPE_E4M3), MPNUM_ROUND_UP,
+                         MPNUM_OVERFLOW_SATURATE, 0, 0));
   WRONG(floats, , want.rounded, n);
   return bad;
 }

@@ -8,6 +8,7 @@
  * instruction set. --stride N takes every Nth block. */
 #include <mpnum/array.h>
 
+#include "../harness/must.h"
 #include "../harness/tap.h"
 
 #include <inttypes.h>
@@ -94,7 +95,7 @@ static void sweep(void) {
     for (size_t i = 0; i < TALLIES; ++i) {
       if (!tallies[i].runs) continue;
       memset(got, 0xa5, BLOCK * tested->size);
-      mpnum_isa_force(tallies[i].isa);
+      must(mpnum_isa_force(tallies[i].isa));
       tested->array(got, floats, BLOCK);
       compare(&tallies[i]);
     }

@@ -120,15 +120,15 @@ static void print_blocks(void) {
     snprintf(name, sizeof name, "mx_int8_%s", rules[rule]);
     print_preset(name, mpnum_blockscale_mx_int8((mpnum_blockscale_rule)rule));
   }
-  print_preset("nvfp4_1x16", mpnum_blockscale_nvfp4(1));
-  print_preset("nvfp4_16x16", mpnum_blockscale_nvfp4(16));
-  print_preset("deepseek_1x128", mpnum_blockscale_deepseek(1));
-  print_preset("deepseek_128x128", mpnum_blockscale_deepseek(128));
-  format = mpnum_blockscale_deepseek(1);
+  print_preset("nvfp4_1x16", mpnum_blockscale_nvfp4_1x16());
+  print_preset("nvfp4_16x16", mpnum_blockscale_nvfp4_16x16());
+  print_preset("deepseek_1x128", mpnum_blockscale_fp8_1x128());
+  print_preset("deepseek_128x128", mpnum_blockscale_fp8_128x128());
+  format = mpnum_blockscale_fp8_1x128();
   format.rule = MPNUM_BLOCKSCALE_AMAX_POW2;
   print_preset("deepseek_1x128_pow2", format);
-  print_preset("int8_rows", mpnum_blockscale_int8(1));
-  print_preset("int8_tensor", mpnum_blockscale_int8(0));
+  print_preset("int8_rows", mpnum_blockscale_int8_row());
+  print_preset("int8_tensor", mpnum_blockscale_int8_tensor());
 }
 
 #endif

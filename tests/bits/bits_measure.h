@@ -38,9 +38,9 @@ static void print_measures(void) {
       mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_FLOOR),
       mpnum_blockscale_mx(MPNUM_TYPE_E3M2, MPNUM_BLOCKSCALE_RCEIL),
       mpnum_blockscale_mx_int8(MPNUM_BLOCKSCALE_EVEN),
-      mpnum_blockscale_nvfp4(1),
-      mpnum_blockscale_deepseek(128),
-      mpnum_blockscale_int8(1)};
+      mpnum_blockscale_nvfp4_1x16(),
+      mpnum_blockscale_fp8_128x128(),
+      mpnum_blockscale_int8_row()};
 #if defined(__GNUC__) && (defined(__SSE2__) || defined(__aarch64__))
   const int has_blocks = 1;
 #else

@@ -5,6 +5,7 @@
 #define MPNUM_TESTS_BITS_ROWS_H
 
 #include "bits_functions.h"
+#include "../harness/must.h"
 
 enum { ROW = 2500 };
 static float row_values[ROW], row_results[ROW], row_losses[1];
@@ -78,8 +79,9 @@ static void make_special(uint32_t kind) {
     special_lengths[i] = i % 3 == 0 ? n / 2 + 1 : i % 3 == 1 ? 0 : n;
     special_targets[i] = (int64_t)(mix(i + kind) % (n + 1)) - 1;
   }
-  mpnum_convert_array(special_type, special_src, MPNUM_TYPE_F32, values, special_rows * n,
-                      MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0);
+  must(mpnum_convert_array(special_type, special_src, MPNUM_TYPE_F32, values,
+                           special_rows * n, MPNUM_ROUND_NEAREST_EVEN,
+                           MPNUM_OVERFLOW_IEEE, 0, 0));
   memset(special_dst, 0x5c, sizeof special_dst);
   memset(special_losses, 0, sizeof special_losses);
   memset(special_others, 0, sizeof special_others);
@@ -376,17 +378,20 @@ static void print_states(void) {
 
 static void print_ordinary_rows(void) {
   const int64_t target = 0;
-  ROWS(mpnum_softmax_rows, mpnum_softmax_rows(DST_ROW, SRC_ROW, NULL, NULL));
-  ROWS(mpnum_log_softmax_rows, mpnum_log_softmax_rows(DST_ROW, SRC_ROW, NULL, NULL));
-  ROWS(mpnum_logsumexp_rows, mpnum_logsumexp_rows(row_results, SRC_ROW, NULL, NULL));
+  ROWS(mpnum_softmax_rows, must(mpnum_softmax_rows(DST_ROW, SRC_ROW, NULL, NULL)));
+  ROWS(mpnum_log_softmax_rows,
+       must(mpnum_log_softmax_rows(DST_ROW, SRC_ROW, NULL, NULL)));
+  ROWS(mpnum_logsumexp_rows,
+       must(mpnum_logsumexp_rows(row_results, SRC_ROW, NULL, NULL)));
   ROWS(mpnum_cross_entropy_rows, {
-    mpnum_cross_entropy_rows(row_losses, DST_ROW, SRC_ROW, &target, NULL, NULL);
+    must(mpnum_cross_entropy_rows(row_losses, DST_ROW, SRC_ROW, &target, NULL, NULL));
     put_f32(row_losses[0]);
   });
   ROWS(mpnum_layer_norm_rows,
-       mpnum_layer_norm_rows(DST_ROW, SRC_ROW, NULL, NULL, 1.0f / 65536));
-  ROWS(mpnum_rms_norm_rows, mpnum_rms_norm_rows(DST_ROW, SRC_ROW, NULL, 1.0f / 65536));
-  ROWS(mpnum_l2_normalize_rows, mpnum_l2_normalize_rows(DST_ROW, SRC_ROW, 0));
+       must(mpnum_layer_norm_rows(DST_ROW, SRC_ROW, NULL, NULL, 1.0f / 65536)));
+  ROWS(mpnum_rms_norm_rows,
+       must(mpnum_rms_norm_rows(DST_ROW, SRC_ROW, NULL, 1.0f / 65536)));
+  ROWS(mpnum_l2_normalize_rows, must(mpnum_l2_normalize_rows(DST_ROW, SRC_ROW, 0)));
 }
 static void print_row_functions(void) {
 #if defined(__GNUC__) && (defined(__SSE2__) || defined(__aarch64__))

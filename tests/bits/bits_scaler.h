@@ -4,6 +4,7 @@
 #define MPNUM_TESTS_BITS_SCALER_H
 
 #include "bits_inputs.h"
+#include "../harness/must.h"
 
 #include <mpnum/scaler_io.h>
 
@@ -18,9 +19,9 @@ static mpnum_grad_scaler scaler_of(uint32_t i) {
   config.hysteresis = (int32_t)(i % 3) + 1;
   config.refill = (int16_t)(i % 9 / 3);
   config.growth_interval = 2;
-  (void)mpnum_grad_scaler_init(&scaler, config);
-  (void)mpnum_grad_scaler_set_scale(
-      &scaler, mpnum_from_bits_f32(0x00800000u + (uint32_t)mix(~i) % 0x7e800001u));
+  must(mpnum_grad_scaler_init(&scaler, config));
+  must(mpnum_grad_scaler_set_scale(
+      &scaler, mpnum_from_bits_f32(0x00800000u + (uint32_t)mix(~i) % 0x7e800001u)));
   return scaler;
 }
 static float positive_at(uint32_t i) {
@@ -31,20 +32,20 @@ static void put_updates(uint32_t i) {
   uint8_t bytes[MPNUM_GRAD_SCALER_BYTES];
   for (uint32_t step = 0; step < 16; ++step) {
     mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
-    (void)mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, mix(i + step) % 3 == 0,
-                                            1);
-    (void)mpnum_grad_scaler_update(&scaler, &optimizer);
+    must(mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, mix(i + step) % 3 == 0,
+                                           1));
+    must(mpnum_grad_scaler_update(&scaler, &optimizer));
     put_f32(scaler.scale);
     put_f32(scaler.inverse);
   }
-  (void)mpnum_grad_scaler_save(bytes, &scaler);
+  must(mpnum_grad_scaler_save(bytes, &scaler));
   put_bytes(bytes, sizeof bytes);
 }
 static void put_multiplier(uint32_t i) {
   const mpnum_grad_scaler scaler = scaler_of(i);
   mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
   float multiplier = 0;
-  (void)mpnum_grad_scaler_report_checked(&scaler, &optimizer, 0, positive_at(i));
+  must(mpnum_grad_scaler_report_checked(&scaler, &optimizer, 0, positive_at(i)));
   put_int((int)mpnum_grad_scaler_multiplier(&scaler, &optimizer, positive_at(i + 1),
                                             &multiplier));
   put_f32(multiplier);

@@ -71,21 +71,23 @@ static inline void add_block_formats(void) {
   mpnum_blockscale_format format;
   if (format_count) return;
   add_mx_formats();
-  add_block_format("nvfp4 1x16", mpnum_blockscale_nvfp4(1), e2m1, REF_TWO_LEVEL);
-  add_block_format("nvfp4 16x16", mpnum_blockscale_nvfp4(16), e2m1, REF_TWO_LEVEL);
+  add_block_format("nvfp4 1x16", mpnum_blockscale_nvfp4_1x16(), e2m1, REF_TWO_LEVEL);
+  add_block_format("nvfp4 16x16", mpnum_blockscale_nvfp4_16x16(), e2m1, REF_TWO_LEVEL);
   for (size_t rows = 1; rows <= 128; rows += 127) {
-    format = mpnum_blockscale_deepseek(rows);
+    format = rows == 1 ? mpnum_blockscale_fp8_1x128() : mpnum_blockscale_fp8_128x128();
     add_block_format(rows == 1 ? "deepseek 1x128" : "deepseek 128x128", format, e4m3,
                      REF_AMAX);
     format.rule = MPNUM_BLOCKSCALE_AMAX_POW2;
     add_block_format(rows == 1 ? "deepseek 1x128 pow2" : "deepseek 128x128 pow2", format,
                      e4m3, REF_AMAX_POW2);
   }
-  format = mpnum_blockscale_deepseek(1);
+  format = mpnum_blockscale_fp8_1x128();
   format.amax_floor = 1e-4f;
   add_block_format("deepseek 1x128 floor", format, e4m3, REF_AMAX);
-  add_block_format("int8 rows", mpnum_blockscale_int8(1), ref_int8(REF_AMAX), REF_AMAX);
-  add_block_format("int8 tensor", mpnum_blockscale_int8(0), ref_int8(REF_AMAX), REF_AMAX);
+  add_block_format("int8 rows", mpnum_blockscale_int8_row(), ref_int8(REF_AMAX),
+                   REF_AMAX);
+  add_block_format("int8 tensor", mpnum_blockscale_int8_tensor(), ref_int8(REF_AMAX),
+                   REF_AMAX);
 }
 
 /* Formats of the user's own, with blocks of odd sizes. */

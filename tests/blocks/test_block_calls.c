@@ -4,6 +4,7 @@
  * that cuBLASLt reads; presets by their names; what is refused. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */ /* NOLINT(bugprone-reserved-identifier) */
 #include "block_checks.h"
+#include "../harness/must.h"
 
 #include <stddef.h>
 
@@ -231,8 +232,8 @@ static void any_call_is_the_reference_s(void) {
 static mpnum_format any_element(void) {
   mpnum_format made = mpnum_format_of((mpnum_type)below(16));
   if (below(3) == 0)
-    (void)mpnum_format_make(&made, (int)below(2), (int)below(9), (int)below(9),
-                            (int)below(60) - 30, (mpnum_specials)below(6));
+    may(mpnum_format_make(&made, (int)below(2), (int)below(9), (int)below(9),
+                          (int)below(60) - 30, (mpnum_specials)below(6)));
   return made;
 }
 static mpnum_blockscale_format any_format(void) {

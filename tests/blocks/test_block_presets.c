@@ -73,7 +73,7 @@ static void presets_are_the_general_functions(void) {
 }
 static void nvfp4_finds_its_scale(void) {
   const mpnum_const_rows view = mpnum_const_rows_of(MPNUM_TYPE_F32, x, ROWS, COLUMNS);
-  const mpnum_blockscale_format format = mpnum_blockscale_nvfp4(1);
+  const mpnum_blockscale_format format = mpnum_blockscale_nvfp4_1x16();
   float scale = 0, largest = 0, wanted_scale = 0; /* variables, so that they are floats */
   fill();
   for (int i = 0; i < ELEMENTS; ++i) {

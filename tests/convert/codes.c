@@ -2,6 +2,7 @@
 /* The library's conversions of arrays as a shared object, for tests in other languages.
  * Formats are opaque: codes_format_size() bytes, written by the first three functions. */
 #include "mpnum/mpnum.h"
+#include "../harness/must.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -97,7 +98,7 @@ static mpnum_grad_scaler scaler_of(double growth, double backoff, int interval,
   config.backoff_factor = backoff;
   config.growth_interval = interval;
   config.init_scale = init;
-  (void)mpnum_grad_scaler_init(&scaler, config); /* else all 0, which no test expects */
+  must(mpnum_grad_scaler_init(&scaler, config)); /* else all 0, which no test expects */
   return scaler;
 }
 
@@ -114,11 +115,11 @@ void codes_scale_trace(double growth, double backoff, int interval, float init,
       mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
       all[k] = &optimizers[k];
       optimizers[k] = mpnum_grad_optimizer_ready(&scaler);
-      (void)mpnum_grad_scaler_report_unscaled(&scaler, &optimizers[k], found[place], 0);
-      (void)mpnum_grad_scaler_step(&scaler, &optimizers[k], &verdict);
+      must(mpnum_grad_scaler_report_unscaled(&scaler, &optimizers[k], found[place], 0));
+      must(mpnum_grad_scaler_step(&scaler, &optimizers[k], &verdict));
       applied[place] = verdict == MPNUM_GRAD_APPLY;
     }
-    (void)mpnum_grad_scaler_update_all(&scaler, all, OPTIMIZERS);
+    must(mpnum_grad_scaler_update_all(&scaler, all, OPTIMIZERS));
     scales[i] = scaler.scale;
     inverses[i] = scaler.inverse;
   }

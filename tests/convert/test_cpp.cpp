@@ -232,9 +232,10 @@ static_assert(mpnum::to_double(mpnum_e3m2{0x1f}) == 28.0, "");
 
 constexpr uint32_t parsed(const char *text, size_t length) {
   uint32_t code = 0;
-  mpnum_parse(&code, mpnum_format_of(MPNUM_TYPE_F16), text, length,
-              MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE);
-  return code;
+  return mpnum_parse(&code, mpnum_format_of(MPNUM_TYPE_F16), text, length,
+                     MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE) == MPNUM_OK
+             ? code
+             : ~0u;
 }
 constexpr char printed(uint32_t code, size_t index) {
   char text[MPNUM_TEXT_SIZE] = {};

@@ -4,6 +4,7 @@
  * scalar loops; memory of the exact sizes shows the sanitizers what is touched beside it.
  * A libFuzzer target; random_arrays.c drives it where libFuzzer is missing. */
 #include "fuzz_array.h"
+#include "../harness/must.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,8 +61,8 @@ static mpnum_format choose_format(choices *from, mpnum_type type) {
   mpnum_format made = mpnum_format_of(type == MPNUM_TYPE_F64 ? MPNUM_TYPE_F32 : type);
   const int width = (int)take(from, 1), bias = (int)take(from, 1) - 128;
   const int specials = (int)take(from, 1) % 5, mantissa_bits = (int)take(from, 1) % 16;
-  (void)mpnum_format_make(&made, width % 2, width / 2 % 9, mantissa_bits, bias,
-                          (mpnum_specials)specials);
+  may(mpnum_format_make(&made, width % 2, width / 2 % 9, mantissa_bits, bias,
+                        (mpnum_specials)specials));
   return made;
 }
 

@@ -2,6 +2,7 @@
 /* Any bytes as a saved scaler, as they are and with the right ends: refused, the scaler
  * unchanged, or one that goes on like any other and saves to the same bytes. */
 #include "fuzz_scaler.h"
+#include "../harness/must.h"
 
 #include <mpnum/scaler_io.h>
 
@@ -28,7 +29,7 @@ static int load(const uint8_t *bytes, size_t size) {
   uint8_t again[BYTES];
   mpnum_grad_scaler scaler, before;
   memset(&scaler, 0, sizeof scaler);
-  mpnum_grad_scaler_init(&scaler, mpnum_grad_scaler_torch());
+  must(mpnum_grad_scaler_init(&scaler, mpnum_grad_scaler_torch()));
   before = scaler;
   if (mpnum_grad_scaler_load(&scaler, bytes, size) != MPNUM_OK) {
     demand(memcmp(&scaler, &before, sizeof scaler) == 0);

@@ -56,16 +56,17 @@ static inline block_case block_case_of(int k) {
   } else if (k < 13) {
     made.name = k == 11 ? "nvfp4" : "nvfp4 16x16";
     made.element = "e2m1";
-    made.format = mpnum_blockscale_nvfp4(k == 11 ? 1 : 16);
+    made.format =
+        k == 11 ? mpnum_blockscale_nvfp4_1x16() : mpnum_blockscale_nvfp4_16x16();
     made.is_swizzled = k == 11;
   } else if (k < 15) {
     made.name = k == 13 ? "deepseek" : "deepseek 128x128";
-    made.format = mpnum_blockscale_deepseek(k == 13 ? 1 : 128);
+    made.format = k == 13 ? mpnum_blockscale_fp8_1x128() : mpnum_blockscale_fp8_128x128();
     if (k == 14) made.format.rule = MPNUM_BLOCKSCALE_AMAX_POW2;
   } else {
     made.name = k == 15 ? "int8 rows" : "int8 tensor";
     made.element = NULL;
-    made.format = mpnum_blockscale_int8(k == 15 ? 1 : 0);
+    made.format = k == 15 ? mpnum_blockscale_int8_row() : mpnum_blockscale_int8_tensor();
   }
   return made;
 }

@@ -142,7 +142,7 @@ static void figures_by_hand(void) {
   worst = mpnum_blockscale_worst(&format);
   CHECK(worst.exceeding_share == 0.25f && worst.clip == 1.0f / 7 && worst.error == 0.2f,
         "e2m1 even");
-  format = mpnum_blockscale_nvfp4(1); /* 5 of an amax of 6 * 8.5 / 9 */
+  format = mpnum_blockscale_nvfp4_1x16(); /* 5 of an amax of 6 * 8.5 / 9 */
   worst = mpnum_blockscale_worst(&format);
   CHECK(worst.clip == 1.0f / 17 && worst.error == 3.0f / 17, "nvfp4");
   format.rounding = MPNUM_ROUND_STOCHASTIC; /* 4 becomes nearly 6 */

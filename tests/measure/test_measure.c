@@ -3,6 +3,7 @@
  * reference; counts against exact comparisons; parts against the whole, bit by bit. */
 #include "block_values.h"
 #include "../harness/control_word.h"
+#include "../harness/must.h"
 #include "../harness/tap.h"
 
 #include <mpfr.h>
@@ -307,8 +308,8 @@ static void environments_and_instructions_change_no_bit(void) {
     for (k = 0; k < 3; ++k) {
       mpnum_measure got = mpnum_measure_empty();
       set_control_word(words[k]);
-      mpnum_measure_blocks(&got, mpnum_const_rows_of(MPNUM_TYPE_F32, src, 4, 500),
-                           &about.format, matrix.view);
+      must(mpnum_measure_blocks(&got, mpnum_const_rows_of(MPNUM_TYPE_F32, src, 4, 500),
+                                &about.format, matrix.view));
       set_control_word(before);
       next = mpnum_measure_summary(&got);
       if (!has_first) first = next;
@@ -318,7 +319,7 @@ static void environments_and_instructions_change_no_bit(void) {
     }
   }
   CHECK(has_first, "no instruction set");
-  mpnum_isa_force(best);
+  must(mpnum_isa_force(best));
 }
 
 static void special_cases(void) {
@@ -336,25 +337,25 @@ static void special_cases(void) {
             figures.bias == 0 && figures.rms_error == 0,
         "no error");
   got = mpnum_measure_empty();
-  mpnum_measure_rows(&got, zero_rows, some_rows, 0);
+  must(mpnum_measure_rows(&got, zero_rows, some_rows, 0));
   figures = mpnum_measure_summary(&got);
   CHECK(mpnum_bits_f64(figures.sqnr) == (infinity | UINT64_C(1) << 63) &&
             figures.cosine == 0 && got.flushed == 0 && figures.max_relative_error == 0,
         "from zeros");
   got = mpnum_measure_empty();
-  mpnum_measure_rows(&got, some_rows, zero_rows, 0);
+  must(mpnum_measure_rows(&got, some_rows, zero_rows, 0));
   figures = mpnum_measure_summary(&got);
   CHECK(figures.sqnr == 0 && figures.cosine == 0 && got.flushed == 3 &&
             figures.max_relative_error == 1 && figures.flushed_share == 0.75,
         "to zeros");
   got = mpnum_measure_empty();
-  mpnum_measure_rows(&got, mpnum_const_rows_of(MPNUM_TYPE_F32, tiny, 1, 1),
-                     mpnum_const_rows_of(MPNUM_TYPE_F32, zeros, 1, 1), 0);
+  must(mpnum_measure_rows(&got, mpnum_const_rows_of(MPNUM_TYPE_F32, tiny, 1, 1),
+                          mpnum_const_rows_of(MPNUM_TYPE_F32, zeros, 1, 1), 0));
   figures = mpnum_measure_summary(&got);
   CHECK(figures.sqnr == 0 && figures.max_error == 0x1p-149 && got.unequal == 1, "tiny");
   got = mpnum_measure_empty();
-  mpnum_measure_rows(&got, mpnum_const_rows_of(MPNUM_TYPE_F64, large, 1, 3),
-                     mpnum_const_rows_of(MPNUM_TYPE_F64, large, 1, 3), 0);
+  must(mpnum_measure_rows(&got, mpnum_const_rows_of(MPNUM_TYPE_F64, large, 1, 3),
+                          mpnum_const_rows_of(MPNUM_TYPE_F64, large, 1, 3), 0));
   CHECK(got.source_nonfinite == 2 && got.count == 1, "beyond the floats");
 }
 
@@ -364,8 +365,8 @@ static void cosines_are_at_most_1(void) {
     const float x = random_float(&state), y = random_float(&state);
     mpnum_measure got = mpnum_measure_empty();
     double cosine = 0;
-    mpnum_measure_rows(&got, mpnum_const_rows_of(MPNUM_TYPE_F32, &x, 1, 1),
-                       mpnum_const_rows_of(MPNUM_TYPE_F32, &y, 1, 1), 0);
+    must(mpnum_measure_rows(&got, mpnum_const_rows_of(MPNUM_TYPE_F32, &x, 1, 1),
+                            mpnum_const_rows_of(MPNUM_TYPE_F32, &y, 1, 1), 0));
     cosine = mpnum_measure_summary(&got).cosine * ((x < 0) == (y < 0) ? 1 : -1);
     CHECK(cosine <= 1 && cosine >= 1 - 0x1p-50, "%.17g", cosine);
   }

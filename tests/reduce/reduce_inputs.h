@@ -7,6 +7,7 @@
 
 #include "mpnum/reduce.h"
 
+#include "../harness/must.h"
 #include "../harness/tap.h"
 
 #include <fenv.h>
@@ -66,7 +67,7 @@ static void for_isas(void (*visit)(const char *name)) {
   for (; isa <= MPNUM_ISA_NEON; ++isa)
     if (mpnum_isa_force((mpnum_isa)isa) == MPNUM_OK)
       visit(mpnum_isa_name((mpnum_isa)isa));
-  (void)mpnum_isa_force(before);
+  must(mpnum_isa_force(before));
 }
 
 /* Environment number i of ENVIRONMENTS, the last ones with subnormals flushed. */

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE /* mmap */ /* NOLINT(bugprone-reserved-identifier) */
 
 #include "reduce_inputs.h"
+#include "../harness/must.h"
 
 /* A sum in as many bits as it takes, each a number of its own until carries are done: bit
  * i counts 2^(i - 320). */
@@ -418,13 +419,13 @@ static void check_merging(const char *isa) {
       mpnum_total part = mpnum_total_empty();
       int64_t *to = (int64_t *)&words;
       const int64_t *from = (const int64_t *)&part;
-      (void)mpnum_total_add(&part, MPNUM_TYPE_F32, a + 4 * start, n);
+      must(mpnum_total_add(&part, MPNUM_TYPE_F32, a + 4 * start, n));
       sum = i & 1 ? mpnum_total_merge(part, sum) : mpnum_total_merge(sum, part);
       for (w = 0; w < sizeof part / 8; ++w)
         to[w] += from[w];
-      (void)mpnum_total_add_squares(&squares, MPNUM_TYPE_F32, a + 4 * start, n);
-      (void)mpnum_total_add_products(&products, MPNUM_TYPE_F32, a + 4 * start,
-                                     b + 4 * start, n);
+      must(mpnum_total_add_squares(&squares, MPNUM_TYPE_F32, a + 4 * start, n));
+      must(mpnum_total_add_products(&products, MPNUM_TYPE_F32, a + 4 * start,
+                                    b + 4 * start, n));
     }
     CHECK(mpnum_bits_f32(mpnum_total_value(sum)) ==
               mpnum_bits_f32(types[0].calls[SUM](a, b, 6200)),
@@ -455,10 +456,10 @@ static void totals_are_exact(void) {
     const float x =
         mpnum_from_bits_f32(mpnum_isfinite_f32(mpnum_from_bits_f32(bits)) ? bits : 1);
     if (i < 70000) {
-      (void)mpnum_total_add(&total, MPNUM_TYPE_F32, &x, 1);
+      must(mpnum_total_add(&total, MPNUM_TYPE_F32, &x, 1));
       add_exact(&sum, mpnum_f32_to_f64(x), 1);
     } else {
-      (void)mpnum_total_add_squares(&total, MPNUM_TYPE_F32, &x, 1);
+      must(mpnum_total_add_squares(&total, MPNUM_TYPE_F32, &x, 1));
       add_exact(&sum, mpnum_f32_to_f64(x) * mpnum_f32_to_f64(x), 1);
     }
     if (i % 501 == 0)
@@ -477,9 +478,9 @@ static void ties_are_decided_by_the_last_bit(void) {
     const float terms[] = {1, 0x1p-24f, 1, 0x1p-23f, 0x1p-48f};
     mpnum_total total = mpnum_total_empty(), square = total;
     for (k = 0; k < 5; ++k)
-      (void)mpnum_total_add(k < 2 ? &total : &square, MPNUM_TYPE_F32, &terms[k], 1);
-    (void)mpnum_total_add(&total, MPNUM_TYPE_F32, &steps[i], 1);
-    (void)mpnum_total_add(&square, MPNUM_TYPE_F32, &steps[i], 1);
+      must(mpnum_total_add(k < 2 ? &total : &square, MPNUM_TYPE_F32, &terms[k], 1));
+    must(mpnum_total_add(&total, MPNUM_TYPE_F32, &steps[i], 1));
+    must(mpnum_total_add(&square, MPNUM_TYPE_F32, &steps[i], 1));
     CHECK(mpnum_bits_f32(mpnum_total_value(total)) == values[i], "value %d", i);
     CHECK(mpnum_bits_f32(mpnum_total_root(square)) == values[i], "root %d", i);
   }
@@ -490,7 +491,7 @@ static void totals_of_other_types_are_refused(void) {
   const float x = 1;
   CHECK(mpnum_total_add(&total, MPNUM_TYPE_E8M0, &x, 1) == MPNUM_ERROR_ARGUMENT, "e8m0");
   CHECK(total.terms == 0, "something was added");
-  (void)mpnum_total_add(&total, MPNUM_TYPE_F32, &x, 1);
+  must(mpnum_total_add(&total, MPNUM_TYPE_F32, &x, 1));
   total = mpnum_total_merge(mpnum_total_empty(), total);
   CHECK(mpnum_total_value(total) == 1, "one");
   total.limbs[9] = -total.limbs[9]; /* 2^-10 and up: where 1 is */

@@ -3,6 +3,7 @@
  * scalar functions and the arithmetic of C; codes are those of two steps. */
 #define _GNU_SOURCE /* mmap */ /* NOLINT(bugprone-reserved-identifier) */
 #include "row_checks.h"
+#include "../harness/must.h"
 
 #include <mpnum/activation_rows.h>
 #include <mpnum/array.h>
@@ -20,8 +21,8 @@ static float x[COUNT], up[COUNT], y[COUNT], bias[MOST];
 static uint8_t src[4 * COUNT], factor[4 * COUNT], got[4 * COUNT + 16], want[4 * COUNT];
 
 static void convert(mpnum_type to, void *dst, mpnum_type from, const void *of, size_t n) {
-  mpnum_convert_array(to, dst, from, of, n, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE,
-                      0, 0);
+  must(mpnum_convert_array(to, dst, from, of, n, MPNUM_ROUND_NEAREST_EVEN,
+                           MPNUM_OVERFLOW_IEEE, 0, 0));
 }
 /* Elements of both types, some of them special, as bytes and as the floats they are. */
 static void make(mpnum_type type, mpnum_type other, size_t n) {
@@ -82,8 +83,8 @@ static void elements_are_those_of_scalar_steps(void) {
           "%d of %s to %s, %zu columns, %d %d", (int)activation, mpnum_type_name(type),
           mpnum_type_name(to), n, has_bias, has_factor);
     if (to != type) continue;
-    mpnum_activation_rows(activation, mpnum_rows_of(to, src, ROWS, n),
-                          mpnum_const_rows_of(type, src, ROWS, n), &options);
+    must(mpnum_activation_rows(activation, mpnum_rows_of(to, src, ROWS, n),
+                               mpnum_const_rows_of(type, src, ROWS, n), &options));
     CHECK(memcmp(src, want, count * size_of(to)) == 0, "in place of src");
   }
 }
@@ -98,17 +99,19 @@ static void factor_and_gate_may_be_halves_of_a_matrix(void) {
     mpnum_activation_options options = mpnum_activation_default();
     options.factor =
         src_rows(MPNUM_TYPE_F32, src + N * sizeof(float), ROWS, N, factor_stride);
-    mpnum_activation_rows(MPNUM_ACTIVATION_SILU,
-                          dst_rows(MPNUM_TYPE_F32, got, ROWS, N, stride), gate, &options);
-    mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU,
-                                   dst_rows(MPNUM_TYPE_E4M3, want, ROWS, N, stride), gate,
-                                   &options, 1, NULL);
+    must(mpnum_activation_rows(MPNUM_ACTIVATION_SILU,
+                               dst_rows(MPNUM_TYPE_F32, got, ROWS, N, stride), gate,
+                               &options));
+    must(mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU,
+                                        dst_rows(MPNUM_TYPE_E4M3, want, ROWS, N, stride),
+                                        gate, &options, 1, NULL));
     for (size_t r = 0; r < ROWS; ++r)
       for (size_t k = 0; k < N; ++k) {
         const float one = expected(MPNUM_ACTIVATION_SILU, x[r * gate_stride + k],
                                    &x[N + r * factor_stride + k]);
         uint8_t code = 0;
-        mpnum_quantize_array(MPNUM_TYPE_E4M3, &code, MPNUM_TYPE_F32, &one, 1, 1, NULL);
+        must(mpnum_quantize_array(MPNUM_TYPE_E4M3, &code, MPNUM_TYPE_F32, &one, 1, 1,
+                                  NULL));
         CHECK(memcmp(got + (r * stride + k) * sizeof one, &one, sizeof one) == 0 &&
                   want[r * stride + k] == code,
               "strides %zu %zu %zu: row %zu, column %zu", gate_stride, factor_stride,
@@ -130,7 +133,7 @@ static void codes_are_those_of_two_steps(void) {
     options.bias = bias;
     options.factor = mpnum_const_rows_of(MPNUM_TYPE_BF16, factor, ROWS, n);
     expect_rows(activation, n, bias, 1);
-    mpnum_quantize_array(to, want, MPNUM_TYPE_F32, y, count, scale, &of_two);
+    must(mpnum_quantize_array(to, want, MPNUM_TYPE_F32, y, count, scale, &of_two));
     CHECK(mpnum_activation_quantize_rows(activation, mpnum_rows_of(to, got, ROWS, n),
                                          mpnum_const_rows_of(type, src, ROWS, n),
                                          &options, scale,
@@ -144,9 +147,9 @@ static void codes_are_those_of_two_steps(void) {
                          mpnum_bits_f32(of_one.amax) == mpnum_bits_f32(of_two.amax)),
           "losses");
     memset(got, 0x5c, sizeof got);
-    mpnum_activation_quantize_rows(activation, dst_rows(to, got, ROWS, n, n + 3),
-                                   mpnum_const_rows_of(type, src, ROWS, n), &options,
-                                   scale, NULL);
+    must(mpnum_activation_quantize_rows(activation, dst_rows(to, got, ROWS, n, n + 3),
+                                        mpnum_const_rows_of(type, src, ROWS, n), &options,
+                                        scale, NULL));
     for (size_t i = 0; i < ROWS; ++i)
       CHECK(memcmp(got + i * (n + 3), want + i * n, n) == 0 &&
                 got[i * (n + 3) + n] == 0x5c,

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE /* mmap */ /* NOLINT(bugprone-reserved-identifier) */
 #include "row_checks.h"
+#include "../harness/must.h"
 
 #include <mpnum/array.h>
 #include <mpnum/contrastive_embeddings.h>
@@ -174,12 +175,13 @@ static void gradients_of_rows_are_those_of_cross_entropy(void) {
     how.scale = same.softmax.scale = 0.75f;
     how.factor = same.factor = i % 2 ? -2.5f : 3;
     if (i >= 25) how.flags = same.softmax.flags = MPNUM_SOFTMAX_ACCUMULATE;
-    mpnum_convert_array(type, src, MPNUM_TYPE_F32, x, (size_t)N * N,
-                        MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0);
+    must(mpnum_convert_array(type, src, MPNUM_TYPE_F32, x, (size_t)N * N,
+                             MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0));
     memset(got, 0x21, sizeof got);
     memset(want, 0x21, sizeof want);
-    mpnum_cross_entropy_rows(losses, mpnum_rows_of(to, want, N, N),
-                             mpnum_const_rows_of(type, src, N, N), targets, &same, NULL);
+    must(mpnum_cross_entropy_rows(losses, mpnum_rows_of(to, want, N, N),
+                                  mpnum_const_rows_of(type, src, N, N), targets, &same,
+                                  NULL));
     CHECK(mpnum_contrastive_loss(of_rows, NULL, mpnum_rows_of(to, got, N, N),
                                  mpnum_const_rows_of(type, src, N, N), &how) == MPNUM_OK,
           "run");
@@ -583,8 +585,8 @@ static void make_elements(void) {
   for (size_t i = 7; i < CALL_ROOM; i += 91)
     x[i] = MINUS;
   for (int t = 0; t < 5; ++t)
-    mpnum_convert_array(row_types[t], elements[t], MPNUM_TYPE_F32, x, CALL_ROOM,
-                        MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0);
+    must(mpnum_convert_array(row_types[t], elements[t], MPNUM_TYPE_F32, x, CALL_ROOM,
+                             MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0));
   for (size_t i = 0; i < MOST; ++i)
     mask[i] = i % 4 != 1;
 }

@@ -4,6 +4,7 @@
  * environment. */
 #define _GNU_SOURCE /* mmap */ /* NOLINT(bugprone-reserved-identifier) */
 #include "row_checks.h"
+#include "../harness/must.h"
 
 #include <mpnum/array.h>
 #include <mpnum/cross_entropy.h>
@@ -120,23 +121,23 @@ static void soft_targets_are_shares(void) {
               "soft");
   }
   soft[3] = 0.5f;
-  mpnum_soft_cross_entropy_rows(
+  must(mpnum_soft_cross_entropy_rows(
       loss, mpnum_rows_none(), mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, COLUMNS),
-      mpnum_const_rows_of(MPNUM_TYPE_F32, soft, 1, COLUMNS), &how, NULL);
+      mpnum_const_rows_of(MPNUM_TYPE_F32, soft, 1, COLUMNS), &how, NULL));
   CHECK(bits_of(loss[0]) == 0x7f800000u, "a share where the logit is -Inf");
   static const size_t lengths[] = {2000};
   how.softmax.lengths = lengths;
   x[3] = 0;
-  mpnum_soft_cross_entropy_rows(
+  must(mpnum_soft_cross_entropy_rows(
       loss, mpnum_rows_none(), mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, COLUMNS),
-      mpnum_const_rows_of(MPNUM_TYPE_F32, soft, 1, COLUMNS), &how, NULL);
+      mpnum_const_rows_of(MPNUM_TYPE_F32, soft, 1, COLUMNS), &how, NULL));
   CHECK(bits_of(loss[0]) == 0x7f800000u, "a share past the length");
   static const size_t two[] = {2};
   static const float shares_of_three[] = {0.5f, 0.25f, 0.25f};
   how.softmax.lengths = two;
-  mpnum_soft_cross_entropy_rows(
+  must(mpnum_soft_cross_entropy_rows(
       loss, mpnum_rows_none(), mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 3),
-      mpnum_const_rows_of(MPNUM_TYPE_F32, shares_of_three, 1, 3), &how, NULL);
+      mpnum_const_rows_of(MPNUM_TYPE_F32, shares_of_three, 1, 3), &how, NULL));
   CHECK(bits_of(loss[0]) == 0x7f800000u, "a share past a short length");
   how.label_smoothing = 0.1f;
   CHECK(mpnum_soft_cross_entropy_rows(
@@ -493,8 +494,8 @@ static void make_elements_of_calls(void) {
   for (size_t i = 7; i < CALL_ROOM; i += 91)
     x[i] = MINUS;
   for (int t = 0; t < 5; ++t)
-    mpnum_convert_array(row_types[t], call_elements[t], MPNUM_TYPE_F32, x, CALL_ROOM,
-                        MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0);
+    must(mpnum_convert_array(row_types[t], call_elements[t], MPNUM_TYPE_F32, x, CALL_ROOM,
+                             MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0));
   for (size_t i = 0; i < CALL_ROOM; ++i) {
     call_mask[i] = i % 5 != 1;
     call_shares[i] = i % 3 ? 0 : i % 2 ? 0x1p-10f : 0x1.8p-140f;

@@ -5,6 +5,7 @@
  * floating-point environment. */
 #define _GNU_SOURCE /* mmap */ /* NOLINT(bugprone-reserved-identifier) */
 #include "row_checks.h"
+#include "../harness/must.h"
 #include "../reference/reference.h"
 
 #include <mpnum/hadamard.h>
@@ -252,10 +253,10 @@ static void large_matrices_are_those_of_their_parts(void) {
               5) == MPNUM_OK,
           "way %d", i);
     for (size_t part = 0; part < PARTS; ++part) {
-      mpnum_hadamard_rows(
+      must(mpnum_hadamard_rows(
           mpnum_rows_of(type, want, PART, COLUMNS),
           src_rows(MPNUM_TYPE_F32, src + part * PART * STRIDE, PART, COLUMNS, STRIDE), 16,
-          5);
+          5));
       for (size_t row = 0; row < PART; ++row, got += stride * size) {
         CHECK(memcmp(got, want + row * COLUMNS * size, COLUMNS * size) == 0,
               "way %d, part %zu, row %zu", i, part, row);

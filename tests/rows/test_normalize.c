@@ -4,6 +4,7 @@
  * environment. */
 #define _GNU_SOURCE /* mmap */ /* NOLINT(bugprone-reserved-identifier) */
 #include "row_checks.h"
+#include "../harness/must.h"
 
 #include <mpnum/array.h>
 #include <mpnum/normalize.h>
@@ -110,13 +111,14 @@ static void rows_of_equal_elements(void) {
       x[i] = values[k];
       bias[i] = 0.25f;
     }
-    mpnum_layer_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 100),
-                          mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 100), NULL, bias, 0);
+    must(mpnum_layer_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 100),
+                               mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 100), NULL, bias,
+                               0));
     for (size_t i = 0; i < 100; ++i)
       CHECK(bits_of(y[i]) == 0x3e800000u, "layer norm of %g: %a", (double)values[k],
             (double)y[i]);
-    mpnum_l2_normalize_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 100),
-                            mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 100), 0);
+    must(mpnum_l2_normalize_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 100),
+                                 mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 100), 0));
     for (size_t i = 0; i < 100; ++i)
       CHECK(fabs((double)y[i] - (k == 0   ? 0
                                  : k == 2 ? -0.1
@@ -140,10 +142,10 @@ static void rows_far_from_zero_are_precise(void) {
 static void zeros_keep_their_signs(void) {
   for (size_t i = 0; i < 40; ++i)
     x[i] = mpnum_from_bits_f32(i % 3 == 0 ? 0x80000000u : i % 3 == 1 ? 0 : 0x40000000u);
-  mpnum_rms_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 40),
-                      mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 40), NULL, 1e-5f);
-  mpnum_l2_normalize_rows(mpnum_rows_of(MPNUM_TYPE_F32, y + 40, 1, 40),
-                          mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 40), 0);
+  must(mpnum_rms_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 40),
+                           mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 40), NULL, 1e-5f));
+  must(mpnum_l2_normalize_rows(mpnum_rows_of(MPNUM_TYPE_F32, y + 40, 1, 40),
+                               mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 40), 0));
   for (size_t i = 0; i < 80; ++i)
     CHECK(i % 40 % 3 == 2 ? y[i] > 0 : bits_of(y[i]) == bits_of(x[i % 40]), "%zu: %a", i,
           (double)y[i]);
@@ -152,17 +154,17 @@ static void nan_and_inf_are_not_hidden(void) {
   for (int k = 0; k < 3; ++k) {
     fill(x, 50, -1, 1);
     x[7] = mpnum_from_bits_f32(k == 0 ? 0xffc12345u : k == 1 ? 0x7f800000u : 0xff800000u);
-    mpnum_layer_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 50),
-                          mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 50), NULL, NULL,
-                          1e-5f);
+    must(mpnum_layer_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 50),
+                               mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 50), NULL, NULL,
+                               1e-5f));
     for (int i = 0; i < 50; ++i)
       CHECK(bits_of(y[i]) == 0x7fffffffu, "layer norm, %d", i);
-    mpnum_rms_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 50),
-                        mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 50), NULL, 1e-5f);
+    must(mpnum_rms_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 50),
+                             mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 50), NULL, 1e-5f));
     for (int i = 0; i < 50; ++i)
       CHECK(bits_of(y[i]) == 0x7fffffffu, "RMS norm, %d", i);
-    mpnum_l2_normalize_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 50),
-                            mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 50), 0);
+    must(mpnum_l2_normalize_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 50),
+                                 mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 50), 0));
     for (int i = 0; i < 50; ++i)
       CHECK((bits_of(y[i]) & (k ? 0x7fffffffu : 0xffffffffu)) ==
                 (i == 7 || k == 0 ? 0x7fffffffu : 0),
@@ -177,26 +179,28 @@ static void types_are_rounded_once(void) {
   for (int k = 0; k < 25; ++k) {
     const int s = k % 5, d = k / 5;
     fill(x, (size_t)3 * STRIDE, -3, 5);
-    mpnum_convert_array(types[s], src, MPNUM_TYPE_F32, x, (size_t)3 * STRIDE,
-                        MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0);
-    mpnum_convert_array(MPNUM_TYPE_F32, x, types[s], src, (size_t)3 * STRIDE,
-                        MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0);
+    must(mpnum_convert_array(types[s], src, MPNUM_TYPE_F32, x, (size_t)3 * STRIDE,
+                             MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0));
+    must(mpnum_convert_array(MPNUM_TYPE_F32, x, types[s], src, (size_t)3 * STRIDE,
+                             MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0));
     memset(dst, 0x5c, sizeof dst);
     memset(want, 0x5c, sizeof want);
-    mpnum_layer_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 3, COLUMNS),
-                          src_rows(MPNUM_TYPE_F32, x, 3, COLUMNS, STRIDE), NULL, NULL,
-                          1e-5f);
+    must(mpnum_layer_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 3, COLUMNS),
+                               src_rows(MPNUM_TYPE_F32, x, 3, COLUMNS, STRIDE), NULL,
+                               NULL, 1e-5f));
     for (size_t i = 0; i < 3; ++i)
-      mpnum_convert_array(types[d], want + i * (COLUMNS + 1) * sizes[d], MPNUM_TYPE_F32,
-                          y + i * COLUMNS, COLUMNS, MPNUM_ROUND_NEAREST_EVEN,
-                          MPNUM_OVERFLOW_IEEE, 0, 0);
-    mpnum_layer_norm_rows(dst_rows(types[d], dst, 3, COLUMNS, COLUMNS + 1),
-                          src_rows(types[s], src, 3, COLUMNS, STRIDE), NULL, NULL, 1e-5f);
+      must(mpnum_convert_array(types[d], want + i * (COLUMNS + 1) * sizes[d],
+                               MPNUM_TYPE_F32, y + i * COLUMNS, COLUMNS,
+                               MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0));
+    must(mpnum_layer_norm_rows(dst_rows(types[d], dst, 3, COLUMNS, COLUMNS + 1),
+                               src_rows(types[s], src, 3, COLUMNS, STRIDE), NULL, NULL,
+                               1e-5f));
     CHECK(memcmp(dst, want, sizeof dst) == 0, "%s to %s", mpnum_type_name(types[s]),
           mpnum_type_name(types[d]));
     if (s != d) continue;
-    mpnum_layer_norm_rows(dst_rows(types[d], src, 3, COLUMNS, STRIDE),
-                          src_rows(types[s], src, 3, COLUMNS, STRIDE), NULL, NULL, 1e-5f);
+    must(mpnum_layer_norm_rows(dst_rows(types[d], src, 3, COLUMNS, STRIDE),
+                               src_rows(types[s], src, 3, COLUMNS, STRIDE), NULL, NULL,
+                               1e-5f));
     for (size_t i = 0; i < 3; ++i)
       CHECK(memcmp(src + i * STRIDE * sizes[d], want + i * (COLUMNS + 1) * sizes[d],
                    COLUMNS * sizes[d]) == 0,
@@ -214,9 +218,10 @@ static void middles_go_to_even_and_nan_is_canonical(void) {
       weight[i] = i % 9 == 4 ? mpnum_from_bits_f32(0xffc12345u)
                              : 1 + (float)i / (is_16 ? 2048 : 256);
     }
-    mpnum_rms_norm_rows(is_16 ? mpnum_rows_of(MPNUM_TYPE_F16, half_type, 1, COLUMNS)
-                              : mpnum_rows_of(MPNUM_TYPE_BF16, brain, 1, COLUMNS),
-                        mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, COLUMNS), weight, 0);
+    must(mpnum_rms_norm_rows(is_16 ? mpnum_rows_of(MPNUM_TYPE_F16, half_type, 1, COLUMNS)
+                                   : mpnum_rows_of(MPNUM_TYPE_BF16, brain, 1, COLUMNS),
+                             mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, COLUMNS), weight,
+                             0));
     for (int i = 0; i < COLUMNS; ++i)
       CHECK(is_16 ? half_type[i].bits == mpnum_f32_to_f16(weight[i]).bits
                   : brain[i].bits == mpnum_f32_to_bf16(weight[i]).bits,
@@ -278,8 +283,9 @@ static void make_elements_of_calls(void) {
     for (size_t i = 0; i < CALL_ROOM; ++i)
       x[i] = (float)(uniform(-3, 5) * (way ? 1e-39 : 1));
     for (int t = 0; t < 5; ++t)
-      mpnum_convert_array(row_types[t], call_elements[way][t], MPNUM_TYPE_F32, x,
-                          CALL_ROOM, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0);
+      must(mpnum_convert_array(row_types[t], call_elements[way][t], MPNUM_TYPE_F32, x,
+                               CALL_ROOM, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE,
+                               0, 0));
   }
   for (size_t i = 0; i < CALL_ROOM; ++i)
     call_factors[i] = i % 3 ? (float)uniform(-2, 2) : 0x1.8p-140f;

@@ -4,6 +4,7 @@
  * every floating-point environment. */
 #define _GNU_SOURCE /* mmap */ /* NOLINT(bugprone-reserved-identifier) */
 #include "row_checks.h"
+#include "../harness/must.h"
 
 #include <mpnum/array.h>
 #include <mpnum/normalize.h>
@@ -149,18 +150,18 @@ static void what_forward_saved_serves(void) {
     fill(weight, n, -2, 2);
     fill(dy, ROWS * n, -1, 1);
     fill(x, ROWS * n, -1, 3);
-    mpnum_normalize_rows(kinds[k % 2], mpnum_rows_of(MPNUM_TYPE_F32, other, ROWS, n),
-                         floats_of(x, n), &options);
-    mpnum_normalize_backward_rows(kinds[k % 2], all_gradients(n), floats_of(dy, n),
-                                  floats_of(x, n), &options);
+    must(mpnum_normalize_rows(kinds[k % 2], mpnum_rows_of(MPNUM_TYPE_F32, other, ROWS, n),
+                              floats_of(x, n), &options));
+    must(mpnum_normalize_backward_rows(kinds[k % 2], all_gradients(n), floats_of(dy, n),
+                                       floats_of(x, n), &options));
     check_gradients(kinds[k % 2], n, weight, options.epsilon,
                     n == 1 ? 0x1p-10L : 0x1p-20L, "saved");
     if (n == 1) continue; /* where all is cancelled */
     memcpy(other, dx, sizeof other);
     for (int i = 0; i < ROWS; ++i)
       saved_inverse[i] *= 1.5f;
-    mpnum_normalize_backward_rows(kinds[k % 2], all_gradients(n), floats_of(dy, n),
-                                  floats_of(x, n), &options);
+    must(mpnum_normalize_backward_rows(kinds[k % 2], all_gradients(n), floats_of(dy, n),
+                                       floats_of(x, n), &options));
     CHECK(memcmp(other, dx, ROWS * n * sizeof *dx) != 0, "what was saved is not read");
   }
 }
@@ -168,13 +169,13 @@ static void an_inverse_without_its_mean_is_not_read(void) {
   mpnum_normalize_options options = mpnum_normalize_default();
   fill(dy, ROWS * 100, -1, 1);
   fill(x, ROWS * 100, -1, 3);
-  mpnum_normalize_backward_rows(MPNUM_NORM_LAYER, all_gradients(100), floats_of(dy, 100),
-                                floats_of(x, 100), &options);
+  must(mpnum_normalize_backward_rows(MPNUM_NORM_LAYER, all_gradients(100),
+                                     floats_of(dy, 100), floats_of(x, 100), &options));
   memcpy(other, dx, sizeof other);
   options.inverse = saved_inverse;
   saved_inverse[0] = saved_inverse[1] = saved_inverse[2] = 7;
-  mpnum_normalize_backward_rows(MPNUM_NORM_LAYER, all_gradients(100), floats_of(dy, 100),
-                                floats_of(x, 100), &options);
+  must(mpnum_normalize_backward_rows(MPNUM_NORM_LAYER, all_gradients(100),
+                                     floats_of(dy, 100), floats_of(x, 100), &options));
   CHECK(memcmp(other, dx, ROWS * 100 * sizeof *dx) == 0, "another gradient");
 }
 /* A float of the inverse holds less than what a row needs, and of l2 not whether the
@@ -189,14 +190,15 @@ static void what_was_saved_of_such_rows_is_computed_anew(void) {
     options.inverse = saved_inverse;
     fill(dy, ROWS * 100, -1e-8, 1e-8);
     fill(x, ROWS * 100, -sizes[k / 3], sizes[k / 3]);
-    mpnum_normalize_rows(kinds[k % 3], mpnum_rows_of(MPNUM_TYPE_F32, other, ROWS, 100),
-                         floats_of(x, 100), &options);
-    mpnum_normalize_backward_rows(kinds[k % 3], all_gradients(100), floats_of(dy, 100),
-                                  floats_of(x, 100), &options);
+    must(mpnum_normalize_rows(kinds[k % 3],
+                              mpnum_rows_of(MPNUM_TYPE_F32, other, ROWS, 100),
+                              floats_of(x, 100), &options));
+    must(mpnum_normalize_backward_rows(kinds[k % 3], all_gradients(100),
+                                       floats_of(dy, 100), floats_of(x, 100), &options));
     memcpy(other, dx, sizeof other);
     options.mean = options.inverse = NULL;
-    mpnum_normalize_backward_rows(kinds[k % 3], all_gradients(100), floats_of(dy, 100),
-                                  floats_of(x, 100), &options);
+    must(mpnum_normalize_backward_rows(kinds[k % 3], all_gradients(100),
+                                       floats_of(dy, 100), floats_of(x, 100), &options));
     CHECK(memcmp(other, dx, ROWS * 100 * sizeof *dx) == 0, "kind %d, elements to %g",
           k % 3, sizes[k / 3]);
   }
@@ -219,8 +221,8 @@ static void gradients_are_slopes(void) {
     fill(x, ROWS * N, -1, 2);
     fill(dy, ROWS * N, -1, 1);
     fill(weight, N, -1, 2);
-    mpnum_normalize_backward_rows(kinds[k % 3], all_gradients(N), floats_of(dy, N),
-                                  floats_of(x, N), &options);
+    must(mpnum_normalize_backward_rows(kinds[k % 3], all_gradients(N), floats_of(dy, N),
+                                       floats_of(x, N), &options));
     for (size_t i = 0; i < N; ++i) {
       const real step = 0x1p-16L;
       real up, down;
@@ -247,8 +249,8 @@ static void gradients_add_to_what_is_there(void) {
     fill(x, ROWS * n, -1, 2);
     fill(dy, ROWS * n, -1, 1);
     fill(weight, n, -1, 2);
-    mpnum_normalize_backward_rows(kinds[k % 3], to, floats_of(dy, n), floats_of(x, n),
-                                  &options);
+    must(mpnum_normalize_backward_rows(kinds[k % 3], to, floats_of(dy, n),
+                                       floats_of(x, n), &options));
     memcpy(first, dx, sizeof first);
     memcpy(first_weight, dw, sizeof dw);
     memcpy(first_bias, db, sizeof db);
@@ -261,8 +263,8 @@ static void gradients_add_to_what_is_there(void) {
       first_bias[i] += db[i];
     }
     to.adds = 1;
-    mpnum_normalize_backward_rows(kinds[k % 3], to, floats_of(dy, n), floats_of(x, n),
-                                  &options);
+    must(mpnum_normalize_backward_rows(kinds[k % 3], to, floats_of(dy, n),
+                                       floats_of(x, n), &options));
     for (size_t i = 0; i < ROWS * n; ++i)
       CHECK(bits_of(dx[i]) == bits_of(first[i] + other[i]), "element %zu", i);
     for (size_t i = 0; i < n; ++i) /* a sum of doubles is rounded once, this one twice */
@@ -286,9 +288,9 @@ static void sums_over_rows_are_rounded_once(void) {
   db[0] = 0x1p60f;
   to.adds = 1;
   for (int k = 0; k < 2; ++k) { /* added before the one rounding */
-    mpnum_normalize_backward_rows(
+    must(mpnum_normalize_backward_rows(
         MPNUM_NORM_L2, to, mpnum_const_rows_of(MPNUM_TYPE_F32, grads, MANY, 2),
-        mpnum_const_rows_of(MPNUM_TYPE_F32, many, MANY, 2), NULL);
+        mpnum_const_rows_of(MPNUM_TYPE_F32, many, MANY, 2), NULL));
     CHECK(bits_of(db[0]) == bits_of(k ? (float)sum : 0x1p60f), "%a, want %La",
           (double)db[0], sum);
     to.adds = 0;
@@ -297,9 +299,9 @@ static void sums_over_rows_are_rounded_once(void) {
   grads[2] = 0x1p-50f;
   db[0] = 1;
   to.adds = 1;
-  mpnum_normalize_backward_rows(MPNUM_NORM_L2, to,
-                                mpnum_const_rows_of(MPNUM_TYPE_F32, grads, 2, 2),
-                                mpnum_const_rows_of(MPNUM_TYPE_F32, many, 2, 2), NULL);
+  must(mpnum_normalize_backward_rows(
+      MPNUM_NORM_L2, to, mpnum_const_rows_of(MPNUM_TYPE_F32, grads, 2, 2),
+      mpnum_const_rows_of(MPNUM_TYPE_F32, many, 2, 2), NULL));
   CHECK(bits_of(db[0]) == 0x3f800001u, "%a", (double)db[0]);
 }
 
@@ -316,15 +318,15 @@ static void each_of_many_wide_rows_is_as_alone(void) {
   }
   to.input = mpnum_rows_of(MPNUM_TYPE_F32, all, MANY, WIDE);
   to.weight = dw;
-  mpnum_normalize_backward_rows(
+  must(mpnum_normalize_backward_rows(
       MPNUM_NORM_LAYER, to, mpnum_const_rows_of(MPNUM_TYPE_BF16, given, MANY, WIDE),
-      mpnum_const_rows_of(MPNUM_TYPE_BF16, many, MANY, WIDE), NULL);
+      mpnum_const_rows_of(MPNUM_TYPE_BF16, many, MANY, WIDE), NULL));
   memcpy(other, dw, sizeof dw);
   to.input = mpnum_rows_of(MPNUM_TYPE_F32, alone, LAST, WIDE);
-  mpnum_normalize_backward_rows(
+  must(mpnum_normalize_backward_rows(
       MPNUM_NORM_LAYER, to,
       mpnum_const_rows_of(MPNUM_TYPE_BF16, given + skipped, LAST, WIDE),
-      mpnum_const_rows_of(MPNUM_TYPE_BF16, many + skipped, LAST, WIDE), NULL);
+      mpnum_const_rows_of(MPNUM_TYPE_BF16, many + skipped, LAST, WIDE), NULL));
   CHECK(memcmp(all + skipped, alone, sizeof alone) == 0, "rows");
   CHECK(memcmp(other, dw, WIDE * sizeof *dw) == 0, "weights");
 }
@@ -344,22 +346,23 @@ static void types_are_rounded_once_and_results_may_take_a_place(void) {
     fill(x, count, -3, 5);
     fill(dy, count, -2, 2);
     fill(weight, COLUMNS, -1, 2);
-    mpnum_convert_array(s, from, MPNUM_TYPE_F32, x, count, MPNUM_ROUND_NEAREST_EVEN,
-                        MPNUM_OVERFLOW_IEEE, 0, 0);
-    mpnum_convert_array(MPNUM_TYPE_F32, x, s, from, count, MPNUM_ROUND_NEAREST_EVEN,
-                        MPNUM_OVERFLOW_IEEE, 0, 0);
-    mpnum_convert_array(g, given, MPNUM_TYPE_F32, dy, count, MPNUM_ROUND_NEAREST_EVEN,
-                        MPNUM_OVERFLOW_IEEE, 0, 0);
-    mpnum_convert_array(MPNUM_TYPE_F32, dy, g, given, count, MPNUM_ROUND_NEAREST_EVEN,
-                        MPNUM_OVERFLOW_IEEE, 0, 0);
-    mpnum_normalize_backward_rows(kind, to, floats_of(dy, COLUMNS), floats_of(x, COLUMNS),
-                                  &options);
-    mpnum_convert_array(d, want, MPNUM_TYPE_F32, dx, count, MPNUM_ROUND_NEAREST_EVEN,
-                        MPNUM_OVERFLOW_IEEE, 0, 0);
+    must(mpnum_convert_array(s, from, MPNUM_TYPE_F32, x, count, MPNUM_ROUND_NEAREST_EVEN,
+                             MPNUM_OVERFLOW_IEEE, 0, 0));
+    must(mpnum_convert_array(MPNUM_TYPE_F32, x, s, from, count, MPNUM_ROUND_NEAREST_EVEN,
+                             MPNUM_OVERFLOW_IEEE, 0, 0));
+    must(mpnum_convert_array(g, given, MPNUM_TYPE_F32, dy, count,
+                             MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0));
+    must(mpnum_convert_array(MPNUM_TYPE_F32, dy, g, given, count,
+                             MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0));
+    must(mpnum_normalize_backward_rows(kind, to, floats_of(dy, COLUMNS),
+                                       floats_of(x, COLUMNS), &options));
+    must(mpnum_convert_array(d, want, MPNUM_TYPE_F32, dx, count, MPNUM_ROUND_NEAREST_EVEN,
+                             MPNUM_OVERFLOW_IEEE, 0, 0));
     memcpy(other, dw, sizeof dw);
     to.input = mpnum_rows_of(d, got, ROWS, COLUMNS);
-    mpnum_normalize_backward_rows(kind, to, mpnum_const_rows_of(g, given, ROWS, COLUMNS),
-                                  mpnum_const_rows_of(s, from, ROWS, COLUMNS), &options);
+    must(mpnum_normalize_backward_rows(
+        kind, to, mpnum_const_rows_of(g, given, ROWS, COLUMNS),
+        mpnum_const_rows_of(s, from, ROWS, COLUMNS), &options));
     CHECK(memcmp(got, want, count * size_of(d)) == 0 &&
               memcmp(other, dw, COLUMNS * sizeof *dw) == 0,
           "%s of %s to %s", mpnum_type_name(g), mpnum_type_name(s), mpnum_type_name(d));
@@ -373,12 +376,12 @@ static void a_gradient_may_take_the_place_of_what_is_read(void) {
     static float was[MOST];
     fill(x, ROWS * n, -1, 2);
     fill(dy, ROWS * n, -1, 1);
-    mpnum_normalize_backward_rows(kinds[k % 3], to, floats_of(dy, n), floats_of(x, n),
-                                  NULL);
+    must(mpnum_normalize_backward_rows(kinds[k % 3], to, floats_of(dy, n),
+                                       floats_of(x, n), NULL));
     memcpy(was, dw, sizeof was);
     to.input.data = is_gradient ? dy : x;
-    mpnum_normalize_backward_rows(kinds[k % 3], to, floats_of(dy, n), floats_of(x, n),
-                                  NULL);
+    must(mpnum_normalize_backward_rows(kinds[k % 3], to, floats_of(dy, n),
+                                       floats_of(x, n), NULL));
     CHECK(memcmp(dx, to.input.data, ROWS * n * sizeof *dx) == 0 &&
               memcmp(was, dw, n * sizeof *dw) == 0,
           "kind %d in the place of %s", k % 3, is_gradient ? "dy" : "x");
@@ -398,8 +401,8 @@ static void special_rows_are_as_documented(void) {
     if (way == 2) x[N + 7] = mpnum_from_bits_f32(0x7f800000u);
     for (size_t i = 0; way == 3 && i < N; ++i)
       x[N + i] = k % 3 == 0 ? 5 : 0;
-    mpnum_normalize_backward_rows(kinds[k % 3], all_gradients(N), floats_of(dy, N),
-                                  floats_of(x, N), &options);
+    must(mpnum_normalize_backward_rows(kinds[k % 3], all_gradients(N), floats_of(dy, N),
+                                       floats_of(x, N), &options));
     for (size_t i = 0; i < N; ++i) {
       CHECK(isfinite(dx[i]) && isfinite(dx[2 * N + i]), "another row, way %d", way);
       CHECK(way == 3 ? (bits_of(dx[N + i]) & 0x7fffffffu) == 0
@@ -459,9 +462,9 @@ static void make_elements_of_calls(void) {
     x[i % MOST] = (float)(uniform(-3, 5) * (i % 7 ? 1 : 1e-40));
     call_factors[i] = i % 3 ? (float)uniform(-2, 2) : 0x1.8p-140f;
     for (int t = 0; t < 5; ++t)
-      mpnum_convert_array(row_types[t], call_elements[t] + i * size_of(row_types[t]),
-                          MPNUM_TYPE_F32, x + i % MOST, 1, MPNUM_ROUND_NEAREST_EVEN,
-                          MPNUM_OVERFLOW_IEEE, 0, 0);
+      must(mpnum_convert_array(row_types[t], call_elements[t] + i * size_of(row_types[t]),
+                               MPNUM_TYPE_F32, x + i % MOST, 1, MPNUM_ROUND_NEAREST_EVEN,
+                               MPNUM_OVERFLOW_IEEE, 0, 0));
   }
 }
 static mpnum_status call_of_rows(int i) {
@@ -502,9 +505,9 @@ static void rows_are_the_same_in_every_environment(void) {
 static void rows_are_those_of_scalar_code(void) {
   const mpnum_isa isa = mpnum_isa_in_use();
   for (int i = 0; i < CALLS; ++i) {
-    mpnum_isa_force(MPNUM_ISA_SCALAR);
+    must(mpnum_isa_force(MPNUM_ISA_SCALAR));
     results_of_call(&row_want, call_of_rows, i, IN_THE_MIDDLE);
-    mpnum_isa_force(isa);
+    must(mpnum_isa_force(isa));
     results_of_call(&row_got, call_of_rows, i, IN_THE_MIDDLE);
     CHECK(are_same(&row_got, &row_want), "call %d", i);
   }

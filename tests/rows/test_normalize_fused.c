@@ -3,6 +3,7 @@
  * the steps do one after the other. */
 #define _GNU_SOURCE /* mmap */ /* NOLINT(bugprone-reserved-identifier) */
 #include "row_checks.h"
+#include "../harness/must.h"
 
 #include <mpnum/array.h>
 #include <mpnum/normalize.h>
@@ -24,8 +25,8 @@ static void fill(float *dst, size_t n, double from, double to) {
     dst[i] = (float)uniform(from, to);
 }
 static void convert(mpnum_type to, void *dst, mpnum_type from, const void *of, size_t n) {
-  mpnum_convert_array(to, dst, from, of, n, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE,
-                      0, 0);
+  must(mpnum_convert_array(to, dst, from, of, n, MPNUM_ROUND_NEAREST_EVEN,
+                           MPNUM_OVERFLOW_IEEE, 0, 0));
 }
 /* Elements of both types, as bytes and as the floats that they are. */
 static void make(mpnum_type type, mpnum_type other, size_t n) {
@@ -58,8 +59,8 @@ static void a_residual_is_added_and_stored(void) {
         added.sum = mpnum_rows_of(stored, sum, ROWS, n);
       }
       added.residual = mpnum_const_rows_of(other, residual, ROWS, n);
-      mpnum_normalize_rows(kind, mpnum_rows_of(MPNUM_TYPE_F32, want, ROWS, n),
-                           mpnum_const_rows_of(MPNUM_TYPE_F32, y, ROWS, n), &plain);
+      must(mpnum_normalize_rows(kind, mpnum_rows_of(MPNUM_TYPE_F32, want, ROWS, n),
+                                mpnum_const_rows_of(MPNUM_TYPE_F32, y, ROWS, n), &plain));
       CHECK(mpnum_normalize_rows(kind, mpnum_rows_of(MPNUM_TYPE_F32, got, ROWS, n),
                                  mpnum_const_rows_of(type, src, ROWS, n),
                                  &added) == MPNUM_OK,
@@ -72,11 +73,11 @@ static void a_residual_is_added_and_stored(void) {
     /* The sum in the place of the residual, the result in that of src. */
     options.residual = mpnum_const_rows_of(other, residual, ROWS, n);
     options.sum = mpnum_rows_of(other, sum, ROWS, n);
-    mpnum_normalize_rows(kind, mpnum_rows_of(type, want, ROWS, n),
-                         mpnum_const_rows_of(type, src, ROWS, n), &options);
+    must(mpnum_normalize_rows(kind, mpnum_rows_of(type, want, ROWS, n),
+                              mpnum_const_rows_of(type, src, ROWS, n), &options));
     options.sum.data = residual;
-    mpnum_normalize_rows(kind, mpnum_rows_of(type, src, ROWS, n),
-                         mpnum_const_rows_of(type, src, ROWS, n), &options);
+    must(mpnum_normalize_rows(kind, mpnum_rows_of(type, src, ROWS, n),
+                              mpnum_const_rows_of(type, src, ROWS, n), &options));
     CHECK(memcmp(src, want, count * size_of(type)) == 0 &&
               memcmp(residual, sum, count * size_of(other)) == 0,
           "in place, %s and %s", mpnum_type_name(type), mpnum_type_name(other));
@@ -98,9 +99,9 @@ static void codes_are_those_of_two_steps(void) {
     options.residual = mpnum_const_rows_of(MPNUM_TYPE_BF16, residual, ROWS, n);
     options.sum = mpnum_rows_of(MPNUM_TYPE_BF16, sum, ROWS, n);
     if (k % 11 == 0) weight[n / 2] = mpnum_from_bits_f32(0x7f800000u);
-    mpnum_normalize_rows(kind, mpnum_rows_of(MPNUM_TYPE_F32, y, ROWS, n),
-                         mpnum_const_rows_of(type, src, ROWS, n), &options);
-    mpnum_quantize_array(to, want, MPNUM_TYPE_F32, y, count, scale, &of_two);
+    must(mpnum_normalize_rows(kind, mpnum_rows_of(MPNUM_TYPE_F32, y, ROWS, n),
+                              mpnum_const_rows_of(type, src, ROWS, n), &options));
+    must(mpnum_quantize_array(to, want, MPNUM_TYPE_F32, y, count, scale, &of_two));
     CHECK(mpnum_normalize_quantize_rows(kind, mpnum_rows_of(to, got, ROWS, n),
                                         mpnum_const_rows_of(type, src, ROWS, n), &options,
                                         scale, &of_one) == MPNUM_OK,
@@ -114,9 +115,9 @@ static void codes_are_those_of_two_steps(void) {
           "losses");
     if (n < 2) continue;
     memset(got, 0x5c, sizeof got);
-    mpnum_normalize_quantize_rows(kind, dst_rows(to, got, ROWS, n, n + 3),
-                                  mpnum_const_rows_of(type, src, ROWS, n), &options,
-                                  scale, NULL);
+    must(mpnum_normalize_quantize_rows(kind, dst_rows(to, got, ROWS, n, n + 3),
+                                       mpnum_const_rows_of(type, src, ROWS, n), &options,
+                                       scale, NULL));
     for (size_t i = 0; i < ROWS; ++i)
       CHECK(memcmp(got + i * (n + 3), want + i * n, n) == 0 &&
                 got[i * (n + 3) + n] == 0x5c,
@@ -137,9 +138,9 @@ static void strides_make_no_difference(void) {
         memcpy(spread[k] + i * strides[k], floats[k] + i * N, N * sizeof(float));
     options.residual = src_rows(MPNUM_TYPE_F32, spread[1], ROWS, N, strides[1]);
     options.sum = dst_rows(MPNUM_TYPE_F32, sums, ROWS, N, strides[2]);
-    mpnum_normalize_rows(MPNUM_NORM_RMS, mpnum_rows_of(MPNUM_TYPE_E4M3, got, ROWS, N),
-                         src_rows(MPNUM_TYPE_F32, spread[0], ROWS, N, strides[0]),
-                         &options);
+    must(mpnum_normalize_rows(
+        MPNUM_NORM_RMS, mpnum_rows_of(MPNUM_TYPE_E4M3, got, ROWS, N),
+        src_rows(MPNUM_TYPE_F32, spread[0], ROWS, N, strides[0]), &options));
     if (way == 0) {
       memcpy(want, got, (size_t)ROWS * N);
       memcpy(plain, sums, sizeof plain);

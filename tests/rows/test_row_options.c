@@ -5,6 +5,7 @@
  * scalar loops on every instruction set, at every address, in every environment. */
 #define _GNU_SOURCE /* mmap */ /* NOLINT(bugprone-reserved-identifier) */
 #include "row_checks.h"
+#include "../harness/must.h"
 
 #include <mpnum/array.h>
 #include <mpnum/cross_entropy.h>
@@ -351,9 +352,10 @@ static void backward_passes_are_those_defined(void) {
       fill(x, rows * n, -5, 5);
       fill(dy, rows * n, -1, 2);
       if (is_log)
-        mpnum_log_softmax_rows(to_rows(y, rows, n), of_rows(x, rows, n), &how, NULL);
+        must(
+            mpnum_log_softmax_rows(to_rows(y, rows, n), of_rows(x, rows, n), &how, NULL));
       if (!is_log)
-        mpnum_softmax_rows(to_rows(y, rows, n), of_rows(x, rows, n), &how, NULL);
+        must(mpnum_softmax_rows(to_rows(y, rows, n), of_rows(x, rows, n), &how, NULL));
       for (size_t i = 0; is_masked && i < rows * n; ++i) /* of what is masked anything */
         if (!mask[i]) dy[i] = y[i] = i % 2 ? A_NAN : INF;
       CHECK((*backward)(to_rows(z, rows, n), of_rows(dy, rows, n), of_rows(y, rows, n),
@@ -518,9 +520,9 @@ static void make_elements(void) {
   fill(bias, ROWS * MOST, -2, 2);
   for (int k = 0; k < 2; ++k)
     for (int s = 0; s < 5; ++s)
-      mpnum_convert_array(row_types[s], call_elements[k][s], MPNUM_TYPE_F32, x + k * 7000,
-                          3 * 2100, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0,
-                          0);
+      must(mpnum_convert_array(row_types[s], call_elements[k][s], MPNUM_TYPE_F32,
+                               x + k * 7000, 3 * 2100, MPNUM_ROUND_NEAREST_EVEN,
+                               MPNUM_OVERFLOW_SATURATE, 0, 0));
 }
 static mpnum_status call_of_rows(int i) {
   static const size_t columns_of[CALL_COLUMNS] = {1, 7, 70, 2050};

@@ -4,6 +4,7 @@
  * floating-point environment. */
 #define _GNU_SOURCE /* mmap */ /* NOLINT(bugprone-reserved-identifier) */
 #include "row_checks.h"
+#include "../harness/must.h"
 
 #include <mpnum/array.h>
 #include <mpnum/softmax.h>
@@ -580,8 +581,8 @@ static void ten_million_elements_stay_accurate(void) {
           (double)row[i]);
   for (size_t i = 0; i < MANY; ++i)
     row[i] = i % 2 ? 0 : -0.6931472f;
-  mpnum_logsumexp_rows(&result, mpnum_const_rows_of(MPNUM_TYPE_F32, row, 1, MANY), NULL,
-                       NULL);
+  must(mpnum_logsumexp_rows(&result, mpnum_const_rows_of(MPNUM_TYPE_F32, row, 1, MANY),
+                            NULL, NULL));
   CHECK(fabs((double)result - log(MANY * 0.75)) < 2e-6, "logsumexp %a", (double)result);
   free(row);
 }
@@ -596,30 +597,30 @@ static void types_and_strides(void) {
     const int s = k % 5, d = k / 5 % 5, is_log = k / 125;
     const size_t columns = columns_of[k / 25 % 5], stride = columns + 3;
     fill(3 * stride, -6, 6);
-    mpnum_convert_array(types[s], src, MPNUM_TYPE_F32, x, 3 * stride,
-                        MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0);
-    mpnum_convert_array(MPNUM_TYPE_F32, x, types[s], src, 3 * stride,
-                        MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0);
+    must(mpnum_convert_array(types[s], src, MPNUM_TYPE_F32, x, 3 * stride,
+                             MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0));
+    must(mpnum_convert_array(MPNUM_TYPE_F32, x, types[s], src, 3 * stride,
+                             MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0));
     memset(dst, 0x5c, sizeof dst);
     memset(want, 0x5c, sizeof want);
     for (size_t i = 0; i < 3; ++i) {
-      (is_log ? mpnum_log_softmax_rows : mpnum_softmax_rows)(
+      must((is_log ? mpnum_log_softmax_rows : mpnum_softmax_rows)(
           mpnum_rows_of(MPNUM_TYPE_F32, y, 1, columns),
-          mpnum_const_rows_of(MPNUM_TYPE_F32, x + i * stride, 1, columns), NULL, NULL);
-      mpnum_convert_array(types[d], want + i * (columns + 1) * sizes[d], MPNUM_TYPE_F32,
-                          y, columns, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0,
-                          0);
+          mpnum_const_rows_of(MPNUM_TYPE_F32, x + i * stride, 1, columns), NULL, NULL));
+      must(mpnum_convert_array(types[d], want + i * (columns + 1) * sizes[d],
+                               MPNUM_TYPE_F32, y, columns, MPNUM_ROUND_NEAREST_EVEN,
+                               MPNUM_OVERFLOW_IEEE, 0, 0));
     }
-    (is_log ? mpnum_log_softmax_rows : mpnum_softmax_rows)(
+    must((is_log ? mpnum_log_softmax_rows : mpnum_softmax_rows)(
         dst_rows(types[d], dst, 3, columns, columns + 1),
-        src_rows(types[s], src, 3, columns, stride), NULL, NULL);
+        src_rows(types[s], src, 3, columns, stride), NULL, NULL));
     CHECK(memcmp(dst, want, sizeof dst) == 0, "%s to %s, %zu columns",
           mpnum_type_name(types[s]), mpnum_type_name(types[d]), columns);
     if (s != d) continue;
     memcpy(dst, src, 3 * stride * sizes[s]); /* in place */
-    (is_log ? mpnum_log_softmax_rows : mpnum_softmax_rows)(
+    must((is_log ? mpnum_log_softmax_rows : mpnum_softmax_rows)(
         dst_rows(types[d], dst, 3, columns, stride),
-        src_rows(types[s], dst, 3, columns, stride), NULL, NULL);
+        src_rows(types[s], dst, 3, columns, stride), NULL, NULL));
     for (size_t i = 0; i < 3; ++i)
       CHECK(memcmp(dst + i * stride * sizes[d], want + i * (columns + 1) * sizes[d],
                    columns * sizes[d]) == 0,
@@ -660,8 +661,9 @@ static void make_elements_of_calls(void) {
   for (int way = 0; way < 2; ++way) {
     if (way == 1) x[2] = INF;
     for (int t = 0; t < 5; ++t)
-      mpnum_convert_array(row_types[t], call_elements[way][t], MPNUM_TYPE_F32, x,
-                          CALL_ROOM, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0);
+      must(mpnum_convert_array(row_types[t], call_elements[way][t], MPNUM_TYPE_F32, x,
+                               CALL_ROOM, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE,
+                               0, 0));
   }
   for (size_t i = 0; i < MOST; ++i)
     mask[i] = i % 5 != 1;

@@ -4,6 +4,7 @@
 #include "../harness/control_word.h"
 #include "stored_checks.h"
 #include "../reference/reference.h"
+#include "../harness/must.h"
 #include "../harness/tap.h"
 
 #include <mpnum/advice.h>
@@ -194,7 +195,7 @@ static void gpus_and_block_formats(void) {
   static const int capabilities[6] = {70, 80, 89, 90, 100, 120};
   mpnum_blockscale_format tall = mpnum_blockscale_transposed(
       mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_FLOOR));
-  mpnum_blockscale_format pow2 = mpnum_blockscale_deepseek(128);
+  mpnum_blockscale_format pow2 = mpnum_blockscale_fp8_128x128();
   mpnum_blockscale_format odd =
       mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
   pow2.rule = MPNUM_BLOCKSCALE_AMAX_POW2;
@@ -218,11 +219,11 @@ static void gpus_and_block_formats(void) {
       {"mx int8",
        mpnum_blockscale_mx_int8(MPNUM_BLOCKSCALE_RCEIL),
        {C, C | T, C | T, C | T, C | T, C | T}},
-      {"nvfp4", mpnum_blockscale_nvfp4(1), {0, 0, 0, 0, C | T | S, C | T | S}},
-      {"nvfp4 16x16", mpnum_blockscale_nvfp4(16), {0, 0, 0, 0, C | T | S, C | T | S}},
-      {"deepseek", mpnum_blockscale_deepseek(1), {0, 0, C | T, C | T | S, C | T, C | T}},
+      {"nvfp4", mpnum_blockscale_nvfp4_1x16(), {0, 0, 0, 0, C | T | S, C | T | S}},
+      {"nvfp4 16x16", mpnum_blockscale_nvfp4_16x16(), {0, 0, 0, 0, C | T | S, C | T | S}},
+      {"deepseek", mpnum_blockscale_fp8_1x128(), {0, 0, C | T, C | T | S, C | T, C | T}},
       {"deepseek 128x128", pow2, {0, 0, C | T, C | T | S, C | T, C | T}},
-      {"int8", mpnum_blockscale_int8(1), {C, C | T, C | T, C | T, C | T, C | T}},
+      {"int8", mpnum_blockscale_int8_row(), {C, C | T, C | T, C | T, C | T, C | T}},
   };
   for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k)
     for (int c = 0; c < 6; ++c)
@@ -240,10 +241,10 @@ static void block_formats_in_memory(void) {
       mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
   const mpnum_blockscale_format six =
       mpnum_blockscale_mx(MPNUM_TYPE_E3M2, MPNUM_BLOCKSCALE_RCEIL);
-  const mpnum_blockscale_format nvfp4 = mpnum_blockscale_nvfp4(1);
-  const mpnum_blockscale_format deepseek = mpnum_blockscale_deepseek(1);
-  const mpnum_blockscale_format weights = mpnum_blockscale_deepseek(128);
-  const mpnum_blockscale_format int8 = mpnum_blockscale_int8(1);
+  const mpnum_blockscale_format nvfp4 = mpnum_blockscale_nvfp4_1x16();
+  const mpnum_blockscale_format deepseek = mpnum_blockscale_fp8_1x128();
+  const mpnum_blockscale_format weights = mpnum_blockscale_fp8_128x128();
+  const mpnum_blockscale_format int8 = mpnum_blockscale_int8_row();
   CHECK(mpnum_round_up_block_dim(&mx, 33) == 64 &&
             mpnum_round_up_block_dim(&six, 1) == 128 &&
             mpnum_round_up_block_dim(&nvfp4, 16) == 32 &&
@@ -431,7 +432,7 @@ static void fallbacks_are_saved(void) {
       0x00, 0x01, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0xaa, 0x04, 0x0d, 0x30};
   mpnum_fallback machine, other;
   uint8_t bytes[MPNUM_FALLBACK_BYTES];
-  mpnum_fallback_init(&machine, mpnum_fallback_default());
+  must(mpnum_fallback_init(&machine, mpnum_fallback_default()));
   machine.good_run = 7;
   machine.is_wide = machine.has_snapshot = 1;
   check_stored(&kind, &machine, want);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* docs/it-went-nan.md: each symptom made on purpose, and the answers of the calls that
  * the page names. */
+#include "../harness/must.h"
 #include "../harness/tap.h"
 
 #include <mpnum/advice.h>
@@ -100,9 +101,9 @@ static mpnum_grad_findings steps(mpnum_grad_scaler *scaler,
     float gradients[4] = {1.0f, 2.0f, gradient, 3.0f};
     const mpnum_grad_tensor tensor =
         mpnum_grad_tensor_of(MPNUM_TYPE_F32, gradients, 4, MPNUM_TYPE_F32, gradients);
-    mpnum_grad_scaler_unscale_clip_step(scaler, &optimizer, &tensor, 1, 0, 0, &findings,
-                                        &verdict);
-    mpnum_grad_scaler_update(scaler, &optimizer);
+    must(mpnum_grad_scaler_unscale_clip_step(scaler, &optimizer, &tensor, 1, 0, 0,
+                                             &findings, &verdict));
+    must(mpnum_grad_scaler_update(scaler, &optimizer));
   }
   CHECK(verdict == MPNUM_GRAD_SKIP, "a skip");
   return findings;

@@ -3,6 +3,7 @@
  * what it finds against plain loops over the results, and the loss scaler's calls. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */ /* NOLINT(bugprone-reserved-identifier) */
 #include "../array/array_checks.h"
+#include "../harness/must.h"
 #include "../array/array_pages.h"
 #include "../harness/control_word.h"
 
@@ -352,7 +353,7 @@ static void narrow_results_lose_what_is_small(void) {
   mpnum_grad_findings findings;
   mpnum_grad_tensor tensor =
       mpnum_grad_tensor_of(MPNUM_TYPE_F16, x, 1, MPNUM_TYPE_F32, y);
-  mpnum_grad_scaler_unscale(&scaler, &optimizer, &tensor, 1, 0, &findings);
+  must(mpnum_grad_scaler_unscale(&scaler, &optimizer, &tensor, 1, 0, &findings));
   CHECK(y[0] == 0x1p-26f, "f16 to f32: %a", (double)y[0]);
   optimizer = mpnum_grad_optimizer_ready(&scaler);
   tensor = mpnum_grad_tensor_of(MPNUM_TYPE_F16, x, 1, MPNUM_TYPE_F16, x);
@@ -477,7 +478,7 @@ static void gradients_with_inf_are_not_clipped_and_are_skipped(void) {
     const mpnum_grad_tensor tensor =
         mpnum_grad_tensor_of(MPNUM_TYPE_F32, x, 4, MPNUM_TYPE_F32, x);
     x[1] = k == 0 ? INFINITY : k == 1 ? -NAN : FLT_MAX; /* the norm alone overflows */
-    if (k == 2) mpnum_grad_scaler_set_scale(&scaler, 1);
+    if (k == 2) must(mpnum_grad_scaler_set_scale(&scaler, 1));
     mpnum_grad_scaler_discard(&scaler, &optimizer);
     CHECK(mpnum_grad_scaler_unscale(&scaler, &optimizer, &tensor, 1, 0, NULL) == MPNUM_OK,
           "unscale");
@@ -612,11 +613,12 @@ static void a_disabled_scaler_clips_in_every_step(void) {
         mpnum_grad_tensor_of(MPNUM_TYPE_F32, x, 1, MPNUM_TYPE_F32, x);
     for (int i = 0; i < 4; ++i) {
       x[0] = 100.0f * (float)(i + 1);
-      if (how & 1) mpnum_grad_scaler_unscale(&scaler, &optimizer, &tensor, 1, 0, NULL);
+      if (how & 1)
+        must(mpnum_grad_scaler_unscale(&scaler, &optimizer, &tensor, 1, 0, NULL));
       CHECK(mpnum_grad_scaler_clip(&scaler, &optimizer, &tensor, 1, 1) == MPNUM_OK &&
                 fabs((double)x[0] - 1) < 1e-6,
             "%d, step %d: %a", how, i, (double)x[0]);
-      if (how & 2) mpnum_grad_scaler_step(&scaler, &optimizer, &verdict);
+      if (how & 2) must(mpnum_grad_scaler_step(&scaler, &optimizer, &verdict));
     }
   }
 }
@@ -691,14 +693,14 @@ static void environments_do_not_matter(void) {
       mpnum_grad_tensor_of(MPNUM_TYPE_F32, source, MOST, MPNUM_TYPE_F32, other);
   mpnum_grad_findings want, got;
   fill(MPNUM_TYPE_F32, MOST, 0);
-  (void)mpnum_grad_multiply(&tensor, 1, 0.37f, 0, &want);
+  must(mpnum_grad_multiply(&tensor, 1, 0.37f, 0, &want));
   const uint64_t before = control_word(), word = control_word_of(FE_UPWARD) | FLUSHES;
   if (before == 0 && word == 0) {
     tap_skip_reason = "no control word on this machine";
     return;
   }
   set_control_word(word);
-  (void)mpnum_grad_multiply(&twin, 1, 0.37f, 0, &got);
+  must(mpnum_grad_multiply(&twin, 1, 0.37f, 0, &got));
   const uint64_t after = control_word();
   set_control_word(before);
   CHECK(after == word, "the control word changed");

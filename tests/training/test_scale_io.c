@@ -3,6 +3,7 @@
 #include "../harness/control_word.h"
 #include "../fuzz/fuzz_history.h"
 #include "stored_checks.h"
+#include "../harness/must.h"
 #include "../harness/tap.h"
 
 #include <mpnum/rng.h>
@@ -252,7 +253,7 @@ static void random_bytes_do_no_harm(void) {
     const int is_recipe = i % 4 == 3;
     const uint32_t size = is_recipe ? MPNUM_FP8_RECIPE_BYTES : BYTES;
     if (is_recipe)
-      mpnum_fp8_recipe_save(bytes, &recipe);
+      must(mpnum_fp8_recipe_save(bytes, &recipe));
     else
       save_whole(bytes, &saved);
     const uint32_t changes = mpnum_random(1, i) % 4 + 1;

@@ -2,6 +2,7 @@
 /* The loss scaler's calls: each at each stage, and long random sequences of them with
  * three optimizers against a small model. */
 #include "../harness/control_word.h"
+#include "../harness/must.h"
 #include "scaler_checks.h"
 
 #include <math.h>
@@ -122,10 +123,10 @@ static void each_call_at_each_stage(void) {
         mpnum_grad_optimizer optimizer = at_stage(&scaler, stage);
         mpnum_grad_verdict verdict = (mpnum_grad_verdict)7;
         float multiplier = 7;
-        if (how == 2) mpnum_grad_scaler_set_scale(&scaler, 1024);
+        if (how == 2) must(mpnum_grad_scaler_set_scale(&scaler, 1024));
         if (how == 3) {
           mpnum_grad_optimizer other = at_stage(&scaler, STEPPED);
-          mpnum_grad_scaler_update(&scaler, &other);
+          must(mpnum_grad_scaler_update(&scaler, &other));
         }
         const mpnum_grad_scaler scaler_before = scaler;
         const mpnum_grad_optimizer optimizer_before = optimizer;

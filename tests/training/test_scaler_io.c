@@ -3,6 +3,7 @@
 #include "../harness/control_word.h"
 #include "../fuzz/fuzz_scaler.h"
 #include "stored_checks.h"
+#include "../harness/must.h"
 #include "../harness/tap.h"
 
 #include <mpnum/rng.h>
@@ -20,13 +21,13 @@ static mpnum_grad_scaler lived(void) {
   config.growth_factor = 3.5;
   config.growth_interval = 7;
   config.init_scale = 1000;
-  mpnum_grad_scaler_init(&scaler, config);
+  must(mpnum_grad_scaler_init(&scaler, config));
   for (int i = 0; i < 100; ++i) {
     mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
     mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
-    mpnum_grad_scaler_report_checked(&scaler, &optimizer, i % 10 > 7, 1);
-    mpnum_grad_scaler_step(&scaler, &optimizer, &verdict);
-    mpnum_grad_scaler_update(&scaler, &optimizer);
+    must(mpnum_grad_scaler_report_checked(&scaler, &optimizer, i % 10 > 7, 1));
+    must(mpnum_grad_scaler_step(&scaler, &optimizer, &verdict));
+    must(mpnum_grad_scaler_update(&scaler, &optimizer));
   }
   return scaler;
 }
@@ -76,7 +77,7 @@ static void the_bytes_are_these_on_every_machine(void) {
   uint8_t bytes[BYTES] = {0};
   char got[2 * BYTES + 1];
   memset(&scaler, 0, sizeof scaler);
-  mpnum_grad_scaler_init(&scaler, mpnum_grad_scaler_default());
+  must(mpnum_grad_scaler_init(&scaler, mpnum_grad_scaler_default()));
   CHECK(mpnum_grad_scaler_save(bytes, &scaler) == MPNUM_OK, "save");
   for (int i = 0; i < BYTES; ++i)
     snprintf(got + 2 * i, 3, "%02x", bytes[i]);
@@ -94,7 +95,7 @@ static void refused(const uint8_t *bytes, size_t size, mpnum_status want,
 static void each_damaged_bit_is_noticed(void) {
   const mpnum_grad_scaler saved = lived();
   uint8_t bytes[BYTES + 1] = {0};
-  mpnum_grad_scaler_save(bytes, &saved);
+  must(mpnum_grad_scaler_save(bytes, &saved));
   for (int bit = 0; bit < 8 * BYTES; ++bit) {
     bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
     refused(bytes, BYTES, MPNUM_ERROR_CORRUPT, "a bit");
@@ -163,13 +164,13 @@ static void sums_of_found_inf_are_saved(void) {
   mpnum_grad_scaler scaler, loaded;
   uint8_t bytes[BYTES] = {0};
   memset(&scaler, 0, sizeof scaler);
-  mpnum_grad_scaler_init(&scaler, mpnum_grad_scaler_default());
+  must(mpnum_grad_scaler_init(&scaler, mpnum_grad_scaler_default()));
   memset(&loaded, 0, sizeof loaded);
   for (int i = 0; i < 3; ++i) {
     mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
-    mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, 1, 1);
+    must(mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, 1, 1));
     optimizer.found_inf = 4;
-    mpnum_grad_scaler_update(&scaler, &optimizer);
+    must(mpnum_grad_scaler_update(&scaler, &optimizer));
   }
   CHECK(mpnum_grad_scaler_save(bytes, &scaler) == MPNUM_OK &&
             mpnum_grad_scaler_load(&loaded, bytes, BYTES) == MPNUM_OK &&
@@ -198,8 +199,8 @@ static void version_1_is_loaded(void) {
   }
   mpnum_stored_seal_(bytes, BYTES);
   memset(&want, 0, sizeof want);
-  mpnum_grad_scaler_init(&want, mpnum_grad_scaler_default());
-  mpnum_grad_scaler_set_scale(&want, 3);
+  must(mpnum_grad_scaler_init(&want, mpnum_grad_scaler_default()));
+  must(mpnum_grad_scaler_set_scale(&want, 3));
   want.scale_changes = 0;
   memset(&loaded, 0, sizeof loaded);
   CHECK(mpnum_grad_scaler_load(&loaded, bytes, BYTES) == MPNUM_OK &&
@@ -212,7 +213,7 @@ static void version_1_is_loaded(void) {
 static void another_version_is_said_to_be_one(void) {
   const mpnum_grad_scaler saved = lived();
   uint8_t bytes[BYTES] = {0};
-  mpnum_grad_scaler_save(bytes, &saved);
+  must(mpnum_grad_scaler_save(bytes, &saved));
   for (int version = 0; version < 256; ++version) {
     if (version == 1 || version == MPNUM_GRAD_SCALER_VERSION) continue;
     bytes[4] = (uint8_t)version;
@@ -229,7 +230,7 @@ static void random_bytes_do_no_harm(void) {
   uint8_t bytes[BYTES] = {0};
   int loaded = 0;
   for (uint64_t i = 0; i < 200000; ++i) {
-    mpnum_grad_scaler_save(bytes, &saved);
+    must(mpnum_grad_scaler_save(bytes, &saved));
     const uint32_t changes = mpnum_random(1, i) % 4 + 1;
     for (uint64_t k = 0; k < changes; ++k) {
       const uint32_t x = mpnum_random(2, 4 * i + k);
@@ -345,7 +346,7 @@ static void saving_in_the_middle_of_a_trace_changes_nothing(void) {
     config.growth_interval = run % 5 + 1;
     memset(scalers, 0, sizeof scalers);
     for (int k = 0; k < 2; ++k) {
-      mpnum_grad_scaler_init(&scalers[k], config);
+      must(mpnum_grad_scaler_init(&scalers[k], config));
       handles[k][0] = handles[k][1] = mpnum_grad_optimizer_ready(&scalers[k]);
     }
     for (int i = 0; i < 200; ++i) {
@@ -356,14 +357,16 @@ static void saving_in_the_middle_of_a_trace_changes_nothing(void) {
         mpnum_grad_optimizer *all[] = {&handles[k][0], &handles[k][1]};
         mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
         if (call == 0 && found == 0)
-          mpnum_grad_scaler_begin_accumulation(&scalers[k], handle);
-        if (call == 1) mpnum_grad_scaler_end_accumulation(&scalers[k], handle);
-        if (call == 2) mpnum_grad_scaler_report_checked(&scalers[k], handle, found, 2);
-        if (call == 3) mpnum_grad_scaler_report_unscaled(&scalers[k], handle, found, 3);
-        if (call == 4) mpnum_grad_scaler_report_changed(&scalers[k], handle, 0, 1);
-        if (call == 5) mpnum_grad_scaler_step(&scalers[k], handle, &verdict);
-        if (call == 6) mpnum_grad_scaler_update_all(&scalers[k], all, 2);
-        if (call == 7 && found == 0) mpnum_grad_scaler_set_scale(&scalers[k], 64);
+          may(mpnum_grad_scaler_begin_accumulation(&scalers[k], handle));
+        if (call == 1) may(mpnum_grad_scaler_end_accumulation(&scalers[k], handle));
+        if (call == 2)
+          may(mpnum_grad_scaler_report_checked(&scalers[k], handle, found, 2));
+        if (call == 3)
+          may(mpnum_grad_scaler_report_unscaled(&scalers[k], handle, found, 3));
+        if (call == 4) may(mpnum_grad_scaler_report_changed(&scalers[k], handle, 0, 1));
+        if (call == 5) may(mpnum_grad_scaler_step(&scalers[k], handle, &verdict));
+        if (call == 6) may(mpnum_grad_scaler_update_all(&scalers[k], all, 2));
+        if (call == 7 && found == 0) may(mpnum_grad_scaler_set_scale(&scalers[k], 64));
         if (call == 7 && found == 1) mpnum_grad_scaler_discard(&scalers[k], handle);
       }
       if (mpnum_random(3, at++) % 4 == 0) {

@@ -2,6 +2,7 @@
 /* The loss scaler's update rule: against traces written by hand, the frameworks' own
  * rules and long adversarial sequences; and its configurations. */
 #include "../harness/control_word.h"
+#include "../harness/must.h"
 #include "scaler_checks.h"
 
 #include <float.h>
@@ -9,7 +10,7 @@
 
 static void update(mpnum_grad_scaler *scaler, int found) {
   mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(scaler);
-  mpnum_grad_scaler_report_unscaled(scaler, &optimizer, (uint32_t)found, 1);
+  must(mpnum_grad_scaler_report_unscaled(scaler, &optimizer, (uint32_t)found, 1));
   const mpnum_status status = mpnum_grad_scaler_update(scaler, &optimizer);
   CHECK(status == MPNUM_OK, "update: %s", mpnum_status_string(status));
 }
@@ -393,7 +394,8 @@ static void no_sequence_makes_a_scale_useless(void) {
             "run %d, update %d: %a, inverse %a", run, step, (double)scaler.scale,
             (double)scaler.inverse);
       if (draw(50) == 0)
-        mpnum_grad_scaler_set_scale(&scaler, mpnum_from_bits_f32(mpnum_random(5, drawn)));
+        may(mpnum_grad_scaler_set_scale(&scaler,
+                                        mpnum_from_bits_f32(mpnum_random(5, drawn))));
     }
   }
 }

@@ -3,6 +3,7 @@
  * gradients, norms that are unknown or none; losses and clipping, which are rounded once.
  */
 #include "../harness/control_word.h"
+#include "../harness/must.h"
 #include "scaler_checks.h"
 
 #include <float.h>
@@ -23,11 +24,11 @@ static void a_scaler_that_is_off_passes_everything(void) {
             scaled == FLT_MAX,
         "%a", (double)scaled);
   for (int i = 0; i < 5; ++i) {
-    mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, 1, 1);
+    must(mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, 1, 1));
     CHECK(mpnum_grad_scaler_step(&scaler, &optimizer, &verdict) == MPNUM_OK &&
               verdict == MPNUM_GRAD_APPLY,
           "verdict %d", (int)verdict);
-    mpnum_grad_scaler_update(&scaler, &optimizer);
+    must(mpnum_grad_scaler_update(&scaler, &optimizer));
     CHECK(mpnum_grad_scaler_set_scale(&scaler, 2) == MPNUM_OK, "set_scale");
   }
   CHECK(scaler.scale == 1 && scaler.updates == 0, "%a", (double)scaler.scale);
@@ -47,15 +48,15 @@ static void an_unknown_norm_is_no_norm_of_0(void) {
                   MPNUM_OK &&
               multiplier == 1,
           "without a limit the norm is not needed");
-    mpnum_grad_scaler_report_checked(&scaler, &optimizer, 0, 100);
+    must(mpnum_grad_scaler_report_checked(&scaler, &optimizer, 0, 100));
     CHECK(mpnum_grad_scaler_multiplier(&scaler, &optimizer, 1, &multiplier) == MPNUM_OK &&
               fabs((double)multiplier - 0.01) < 1e-9,
           "%a", (double)multiplier);
-    mpnum_grad_scaler_report_checked(&scaler, &optimizer, 1, 100);
+    must(mpnum_grad_scaler_report_checked(&scaler, &optimizer, 1, 100));
     CHECK(mpnum_grad_scaler_multiplier(&scaler, &optimizer, 1, &multiplier) == MPNUM_OK &&
               multiplier == 1,
           "with Inf: %a", (double)multiplier);
-    mpnum_grad_scaler_step(&scaler, &optimizer, &verdict);
+    must(mpnum_grad_scaler_step(&scaler, &optimizer, &verdict));
     multiplier = 7;
   }
 }
@@ -68,36 +69,36 @@ static void each_optimizer_has_its_own_verdict(void) {
   mpnum_grad_optimizer *all[3] = {&optimizers[0], &optimizers[1], &optimizers[2]};
   mpnum_grad_verdict verdicts[2] = {MPNUM_GRAD_SKIP, MPNUM_GRAD_APPLY};
   for (int i = 0; i < 3; ++i) {
-    mpnum_grad_scaler_report_unscaled(&scaler, &optimizers[0], 0, 1);
-    mpnum_grad_scaler_report_checked(&scaler, &optimizers[1], 4, 1);
-    mpnum_grad_scaler_step(&scaler, &optimizers[0], &verdicts[0]);
-    mpnum_grad_scaler_step(&scaler, &optimizers[1], &verdicts[1]);
+    must(mpnum_grad_scaler_report_unscaled(&scaler, &optimizers[0], 0, 1));
+    must(mpnum_grad_scaler_report_checked(&scaler, &optimizers[1], 4, 1));
+    must(mpnum_grad_scaler_step(&scaler, &optimizers[0], &verdicts[0]));
+    must(mpnum_grad_scaler_step(&scaler, &optimizers[1], &verdicts[1]));
     CHECK(verdicts[0] == MPNUM_GRAD_APPLY && verdicts[1] == MPNUM_GRAD_SKIP, "verdicts");
     CHECK(optimizers[1].consecutive_skips == (uint32_t)i + 1, "skips");
-    mpnum_grad_scaler_update_all(&scaler, all, 3);
+    must(mpnum_grad_scaler_update_all(&scaler, all, 3));
     CHECK(scaler.scale == 65536.0f / (float)(2 << i), "%a", (double)scaler.scale);
   }
   CHECK(scaler.applied == 3 && scaler.skipped == 3 && scaler.overflows == 3 &&
             scaler.updates == 3 && scaler.consecutive_overflows == 3,
         "counters");
-  mpnum_grad_scaler_report_unscaled(&scaler, &optimizers[1], 0, 1);
-  mpnum_grad_scaler_step(&scaler, &optimizers[1], &verdicts[1]);
+  must(mpnum_grad_scaler_report_unscaled(&scaler, &optimizers[1], 0, 1));
+  must(mpnum_grad_scaler_step(&scaler, &optimizers[1], &verdicts[1]));
   CHECK(optimizers[1].consecutive_skips == 0, "a step ends the skips");
 }
 static void a_smaller_scale_is_no_sign_of_a_skip(void) {
   mpnum_grad_scaler scaler = made(mpnum_grad_scaler_apex(2));
   mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
   mpnum_grad_verdict verdict = MPNUM_GRAD_APPLY;
-  mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, 1, 1);
-  mpnum_grad_scaler_step(&scaler, &optimizer, &verdict);
-  mpnum_grad_scaler_update(&scaler, &optimizer);
+  must(mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, 1, 1));
+  must(mpnum_grad_scaler_step(&scaler, &optimizer, &verdict));
+  must(mpnum_grad_scaler_update(&scaler, &optimizer));
   CHECK(verdict == MPNUM_GRAD_SKIP && scaler.scale == 65536, "skipped at the same scale");
 }
 static void what_was_found_is_not_forgotten(void) {
   mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
   mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
-  mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, 0x80000000u, 1);
-  mpnum_grad_scaler_report_changed(&scaler, &optimizer, 0, 2);
+  must(mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, 0x80000000u, 1));
+  must(mpnum_grad_scaler_report_changed(&scaler, &optimizer, 0, 2));
   CHECK(optimizer.found_inf == 1 && optimizer.norm == 2, "found");
 }
 /* A sum over four ranks that all found Inf. */
@@ -106,7 +107,7 @@ static void a_found_inf_of_4_is_one_overflow(void) {
   mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
   mpnum_grad_verdict verdict = MPNUM_GRAD_APPLY;
   float multiplier = 7;
-  mpnum_grad_scaler_report_checked(&scaler, &optimizer, 1, 1);
+  must(mpnum_grad_scaler_report_checked(&scaler, &optimizer, 1, 1));
   optimizer.found_inf = 4;
   CHECK(mpnum_grad_scaler_multiplier(&scaler, &optimizer, 1, &multiplier) == MPNUM_OK &&
             multiplier == 0,
@@ -142,7 +143,7 @@ static void a_norm_that_overflows_is_skipped(void) {
   mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
   mpnum_grad_verdict verdict = MPNUM_GRAD_APPLY;
   float multiplier = 7;
-  mpnum_grad_scaler_report_checked(&scaler, &optimizer, 0, infinity);
+  must(mpnum_grad_scaler_report_checked(&scaler, &optimizer, 0, infinity));
   CHECK(mpnum_grad_scaler_multiplier(&scaler, &optimizer, infinity, &multiplier) ==
                 MPNUM_OK &&
             multiplier == scaler.inverse && optimizer.found_inf == 0,
@@ -160,12 +161,12 @@ static void a_scale_set_after_a_check_is_refused(void) {
   mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
   mpnum_grad_verdict verdict = MPNUM_GRAD_APPLY;
   float multiplier = 7;
-  mpnum_grad_scaler_report_checked(&scaler, &optimizer, 0, 1);
+  must(mpnum_grad_scaler_report_checked(&scaler, &optimizer, 0, 1));
   CHECK(mpnum_grad_scaler_set_scale(&scaler, 65536) == MPNUM_OK &&
             mpnum_grad_scaler_multiplier(&scaler, &optimizer, 1, &multiplier) == MPNUM_OK,
         "the same scale is none other");
   multiplier = 7;
-  mpnum_grad_scaler_set_scale(&scaler, 1024);
+  must(mpnum_grad_scaler_set_scale(&scaler, 1024));
   CHECK(mpnum_grad_scaler_multiplier(&scaler, &optimizer, 1, &multiplier) ==
                 MPNUM_ERROR_STALE_SCALE &&
             multiplier == 7,
@@ -183,13 +184,13 @@ static void a_scale_set_inside_a_window_is_refused(void) {
   for (int at = 0; at < 2; ++at) {
     mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
     mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
-    mpnum_grad_scaler_set_scale(&scaler, 4096); /* between an update and a window */
+    must(mpnum_grad_scaler_set_scale(&scaler, 4096)); /* between an update and a window */
     CHECK(mpnum_grad_scaler_begin_accumulation(&scaler, &optimizer) == MPNUM_OK, "begin");
-    if (at == 0) mpnum_grad_scaler_set_scale(&scaler, 1024);
+    if (at == 0) must(mpnum_grad_scaler_set_scale(&scaler, 1024));
     CHECK(mpnum_grad_scaler_end_accumulation(&scaler, &optimizer) ==
               (at == 0 ? MPNUM_ERROR_STALE_SCALE : MPNUM_OK),
           "end");
-    if (at == 1) mpnum_grad_scaler_set_scale(&scaler, 1024);
+    if (at == 1) must(mpnum_grad_scaler_set_scale(&scaler, 1024));
     CHECK(mpnum_grad_scaler_can_unscale(&scaler, &optimizer) == MPNUM_ERROR_STALE_SCALE,
           "can_unscale");
     CHECK(mpnum_grad_scaler_begin_accumulation(&scaler, &optimizer) ==
@@ -203,15 +204,15 @@ static void an_update_between_two_optimizers_is_refused(void) {
     mpnum_grad_optimizer first = mpnum_grad_optimizer_ready(&scaler), second = first;
     mpnum_grad_optimizer *both[] = {&second, &first};
     mpnum_grad_verdict verdict = MPNUM_GRAD_APPLY;
-    mpnum_grad_scaler_report_unscaled(&scaler, &first, (uint32_t)found, 1);
-    mpnum_grad_scaler_step(&scaler, &first, &verdict);
+    must(mpnum_grad_scaler_report_unscaled(&scaler, &first, (uint32_t)found, 1));
+    must(mpnum_grad_scaler_step(&scaler, &first, &verdict));
     CHECK(mpnum_grad_scaler_update(&scaler, &first) == MPNUM_OK, "update");
     CHECK(mpnum_grad_scaler_can_unscale(&scaler, &second) == MPNUM_ERROR_STALE_SCALE,
           "the second one's gradients have the scale before");
     CHECK(mpnum_grad_scaler_report_unscaled(&scaler, &second, 0, 1) ==
               MPNUM_ERROR_STALE_SCALE,
           "report_unscaled");
-    mpnum_grad_scaler_report_unscaled(&scaler, &first, 0, 1);
+    must(mpnum_grad_scaler_report_unscaled(&scaler, &first, 0, 1));
     CHECK(mpnum_grad_scaler_update_all(&scaler, both, 2) == MPNUM_OK &&
               mpnum_grad_scaler_can_unscale(&scaler, &second) == MPNUM_OK,
           "an update that names both");
@@ -226,8 +227,8 @@ static void handles_may_live_anywhere(void) {
   mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
   mpnum_grad_optimizer *handles[] = {&b.handle, &a.handle};
   a.handle = b.handle = mpnum_grad_optimizer_ready(&scaler);
-  mpnum_grad_scaler_report_unscaled(&scaler, &a.handle, 0, 1);
-  mpnum_grad_scaler_report_unscaled(&scaler, &b.handle, 1, 1);
+  must(mpnum_grad_scaler_report_unscaled(&scaler, &a.handle, 0, 1));
+  must(mpnum_grad_scaler_report_unscaled(&scaler, &b.handle, 1, 1));
   CHECK(mpnum_grad_scaler_update_all(&scaler, handles, 2) == MPNUM_OK &&
             scaler.scale == 32768 && a.handle.stage == MPNUM_GRAD_READY &&
             b.handle.stage == MPNUM_GRAD_READY,
@@ -301,9 +302,9 @@ static void clipping_is_rounded_once(void) {
     const mpnum_status status = mpnum_grad_clip_coefficient(norm, max_norm, &got);
     CHECK(status == MPNUM_OK && got == (float)(ratio < 1 ? ratio : 1),
           "%a to %a: %a, want %a", (double)norm, (double)max_norm, (double)got, ratio);
-    mpnum_grad_scaler_set_scale(&scaler, (float)ldexp(1, (int)draw(100)));
+    must(mpnum_grad_scaler_set_scale(&scaler, (float)ldexp(1, (int)draw(100))));
     mpnum_grad_scaler_discard(&scaler, &optimizer);
-    mpnum_grad_scaler_report_checked(&scaler, &optimizer, 0, norm);
+    must(mpnum_grad_scaler_report_checked(&scaler, &optimizer, 0, norm));
     const double product = (ratio < 1 ? ratio : 1) * (double)scaler.inverse;
     float multiplier = 7;
     const mpnum_status said =

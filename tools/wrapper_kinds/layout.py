@@ -39,6 +39,8 @@ def broken(line):
     places = []  # where it may be broken: (index, cost, depth, whether after a bracket)
     is_head = line.endswith(") {")
     depth, i = 0, start
+    if is_head:  # before the name
+        places.append((re.match(r"[^(]*\b(?=\w+\()", line).end(), 110, -1, False))
     while i < len(line):
         cast = re.compile(r"\(uint\d+_t\)").match(line, i)
         if cast:
@@ -63,6 +65,10 @@ def broken(line):
         column += len(part)
         if index == len(line):
             return here, part
+        if depth < 0:
+            on, down = rest(number + 1, index, column, indents), rest(number + 1, index, start, indents)
+            return (here + on[0], part + on[1]) if on[0] <= cost + down[0] else (
+                here + cost + down[0], part.rstrip() + "\n" + " " * start + down[1])
         indents = indents[:depth] + (column,) if opens else indents[:depth + 1]
         on = rest(number + 1, index, column, indents)
         if opens:

@@ -6,6 +6,8 @@
 
 #include <mpnum/hadamard.h>
 
+#include "../../core/message.h"
+
 enum { HADAMARD_COLUMNS = 256 }; /* so that parts of an array are whole rows */
 
 static void run_hadamard(mpnum_type type, void *dst, const void *src, size_t count, int n,
@@ -14,9 +16,9 @@ static void run_hadamard(mpnum_type type, void *dst, const void *src, size_t cou
   const mpnum_rows to = mpnum_rows_of(type, dst, rows, HADAMARD_COLUMNS);
   const mpnum_const_rows from = mpnum_const_rows_of(type, src, rows, HADAMARD_COLUMNS);
   if (is_inverse) {
-    mpnum_hadamard_inverse_rows(to, from, n, 20240229);
+    must(mpnum_hadamard_inverse_rows(to, from, n, 20240229));
   } else {
-    mpnum_hadamard_rows(to, from, n, 20240229);
+    must(mpnum_hadamard_rows(to, from, n, 20240229));
   }
 }
 

@@ -2,6 +2,7 @@
 /* The array functions that are measured: one row each. Where a conversion has two forms,
  * it is the one that is used most; the other runs the same loop with another constant. */
 #include "arrays.h"
+#include "../../core/message.h"
 #include "hadamard.h"
 #include "../../../tests/array/array_conversions.h"
 
@@ -52,20 +53,20 @@ static void f32_to_e4m3_sr_sat(void *dst, const void *src, size_t count) {
 static mpnum_type volatile from_type = MPNUM_TYPE_F16, to_type = MPNUM_TYPE_E4M3;
 
 static void convert(void *dst, const void *src, size_t count) {
-  mpnum_convert_array(to_type, dst, from_type, src, count, MPNUM_ROUND_NEAREST_EVEN,
-                      MPNUM_OVERFLOW_SATURATE, 0, 0);
+  must(mpnum_convert_array(to_type, dst, from_type, src, count, MPNUM_ROUND_NEAREST_EVEN,
+                           MPNUM_OVERFLOW_SATURATE, 0, 0));
 }
 
 static void convert_2d(void *dst, const void *src, size_t count) {
-  mpnum_convert_array_2d(to_type, dst, COLUMNS, from_type, src, COLUMNS, count / COLUMNS,
-                         COLUMNS, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0,
-                         0);
+  must(mpnum_convert_array_2d(to_type, dst, COLUMNS, from_type, src, COLUMNS,
+                              count / COLUMNS, COLUMNS, MPNUM_ROUND_NEAREST_EVEN,
+                              MPNUM_OVERFLOW_SATURATE, 0, 0));
 }
 
 static void round_values(void *dst, const void *src, size_t count,
                          mpnum_rounding rounding) {
-  mpnum_round_array(dst, src, count, mpnum_format_of(to_type), rounding,
-                    MPNUM_OVERFLOW_SATURATE, SEED, 0);
+  must(mpnum_round_array(dst, src, count, mpnum_format_of(to_type), rounding,
+                         MPNUM_OVERFLOW_SATURATE, SEED, 0));
 }
 
 static void round_nearest(void *dst, const void *src, size_t count) {

@@ -21,11 +21,11 @@ static const float block_scale = 448.0f; /* S of NVFP4: the amax is 6 */
 /* ROW(id, name, bits of a code, format); those whose blocks do not turn come second. */
 #define TURNING(ROW)    \
  BLOCK_FORMAT_ROWS(ROW) \
- ROW(int8_row, "int8 row", 8, mpnum_blockscale_int8(1))
+ ROW(int8_row, "int8 row", 8, mpnum_blockscale_int8_row())
 #define SQUARE(ROW)                                                   \
- ROW(nvfp4_16x16, "nvfp4 16x16", 4, mpnum_blockscale_nvfp4(16))       \
- ROW(e4m3_128x128, "e4m3 128x128", 8, mpnum_blockscale_deepseek(128)) \
- ROW(int8_tensor, "int8 tensor", 8, mpnum_blockscale_int8(0))
+ ROW(nvfp4_16x16, "nvfp4 16x16", 4, mpnum_blockscale_nvfp4_16x16())   \
+ ROW(e4m3_128x128, "e4m3 128x128", 8, mpnum_blockscale_fp8_128x128()) \
+ ROW(int8_tensor, "int8 tensor", 8, mpnum_blockscale_int8_tensor())
 
 #define PRESET(id, name, bits, format) PRESET_##id,
 enum { TURNING(PRESET) SQUARES, LAST_TURNING = SQUARES - 1, SQUARE(PRESET) PRESETS };
@@ -38,7 +38,7 @@ const char *block_preset_name(int preset) { return names[preset]; }
 bool block_preset_turns(int preset) { return preset < SQUARES; }
 
 static mpnum_blockscale_format format_of(int preset, bool turned) {
-  mpnum_blockscale_format format = mpnum_blockscale_int8(0);
+  mpnum_blockscale_format format = mpnum_blockscale_int8_tensor();
   switch (preset) {
 #define CASE(id, name, bits, made) \
  case PRESET_##id: format = made; break;

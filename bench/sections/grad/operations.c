@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The pass over gradients, and what it does, one after the other. */
 #include "grad.h"
+#include "../../core/message.h"
 
 #include <string.h>
 
@@ -18,7 +19,7 @@ static void unscale(mpnum_type src_type, mpnum_type dst_type, void *dst, const v
   const mpnum_grad_tensor tensor =
       mpnum_grad_tensor_of(src_type, src, count, dst_type, dst);
   mpnum_grad_findings findings;
-  mpnum_grad_multiply(&tensor, 1, one, MPNUM_GRAD_NARROW, &findings);
+  must(mpnum_grad_multiply(&tensor, 1, one, MPNUM_GRAD_NARROW, &findings));
 }
 
 static void unscale_f32(void *dst, const void *src, size_t count) {
@@ -47,7 +48,7 @@ static void unscale_small_f32(void *dst, const void *src, size_t count) {
                                            MPNUM_TYPE_F32, (float *)dst + done);
     done += n;
     if (used < MOST && done < count) continue;
-    mpnum_grad_multiply(tensors, used, one, 0, &findings);
+    must(mpnum_grad_multiply(tensors, used, one, 0, &findings));
     all = mpnum_grad_findings_merge(all, findings);
     used = 0;
   }
@@ -105,15 +106,15 @@ static void unscale_and_clip_f32(void *dst, const void *src, size_t count) {
   mpnum_grad_scaler scaler = half;
   mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
   scaler.inverse = two;
-  mpnum_grad_scaler_unscale(&scaler, &optimizer, &tensor, 1, 0, NULL);
-  mpnum_grad_scaler_clip(&scaler, &optimizer, &tensor, 1, 1);
+  must(mpnum_grad_scaler_unscale(&scaler, &optimizer, &tensor, 1, 0, NULL));
+  must(mpnum_grad_scaler_clip(&scaler, &optimizer, &tensor, 1, 1));
 }
 
 static void check_f32(void *dst, const void *src, size_t count) {
   const mpnum_grad_tensor tensor =
       mpnum_grad_tensor_of(MPNUM_TYPE_F32, src, count, MPNUM_TYPE_F32, NULL);
   mpnum_grad_findings findings;
-  mpnum_grad_read(&tensor, 1, one, &findings);
+  must(mpnum_grad_read(&tensor, 1, one, &findings));
   memcpy(dst, &findings.stats.amax, sizeof findings.stats.amax);
 }
 
@@ -125,7 +126,7 @@ static void unscale_counting(void *dst, const void *src, size_t count, size_t st
   mpnum_grad_findings findings;
   tensor.histogram = &histogram;
   tensor.histogram_step = step;
-  mpnum_grad_multiply(&tensor, 1, one, 0, &findings);
+  must(mpnum_grad_multiply(&tensor, 1, one, 0, &findings));
 }
 
 static void unscale_counting_all(void *dst, const void *src, size_t count) {

@@ -2,6 +2,7 @@
 /* mpnum's functions of arrays, the loops over libm that they are compared with, and the
  * same in double as the measure of their errors. */
 #include "measure.h"
+#include "../../core/message.h"
 
 #include <math.h>
 
@@ -76,8 +77,9 @@ FUNCTIONS(LOOPS)
 const math_function math_functions[MATH_FUNCTIONS] = {FUNCTIONS(ROW)};
 
 static void run_softmax(float *dst, const float *src, size_t rows, size_t columns) {
-  mpnum_softmax_rows(mpnum_rows_of(MPNUM_TYPE_F32, dst, rows, columns),
-                     mpnum_const_rows_of(MPNUM_TYPE_F32, src, rows, columns), NULL, NULL);
+  must(mpnum_softmax_rows(mpnum_rows_of(MPNUM_TYPE_F32, dst, rows, columns),
+                          mpnum_const_rows_of(MPNUM_TYPE_F32, src, rows, columns), NULL,
+                          NULL));
 }
 const softmax_way softmax_mpnum = {"mpnum", NULL, run_softmax, false, NULL};
 

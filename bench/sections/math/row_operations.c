@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* mpnum's functions of rows as a user calls them, and loops as a user writes them. */
 #include "rows.h"
+#include "../../core/message.h"
 
 #include <math.h>
 
@@ -19,8 +20,8 @@ static mpnum_type type_of(row_way way) {
                            : MPNUM_TYPE_F32;
 }
 void row_convert(void *dst, row_way type, const float *src, size_t count) {
-  mpnum_convert_array(type_of(type), dst, MPNUM_TYPE_F32, src, count,
-                      MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0);
+  must(mpnum_convert_array(type_of(type), dst, MPNUM_TYPE_F32, src, count,
+                           MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0));
 }
 
 static mpnum_rows to(const row_call *call, row_way way, void *data) {
@@ -30,15 +31,16 @@ static mpnum_const_rows from(const row_call *call, row_way way, const void *data
   return mpnum_const_rows_of(type_of(way), data, call->rows, call->columns);
 }
 static void run_layer(const row_call *call, row_way way) {
-  mpnum_layer_norm_rows(to(call, way, call->dst), from(call, way, call->src),
-                        call->weight, call->weight, 1e-5f);
+  must(mpnum_layer_norm_rows(to(call, way, call->dst), from(call, way, call->src),
+                             call->weight, call->weight, 1e-5f));
 }
 static void run_rms(const row_call *call, row_way way) {
-  mpnum_rms_norm_rows(to(call, way, call->dst), from(call, way, call->src), call->weight,
-                      1e-5f);
+  must(mpnum_rms_norm_rows(to(call, way, call->dst), from(call, way, call->src),
+                           call->weight, 1e-5f));
 }
 static void run_l2(const row_call *call, row_way way) {
-  mpnum_l2_normalize_rows(to(call, way, call->dst), from(call, way, call->src), 1e-5f);
+  must(mpnum_l2_normalize_rows(to(call, way, call->dst), from(call, way, call->src),
+                               1e-5f));
 }
 static void run_backward(const row_call *call, row_way way, mpnum_norm_kind kind) {
   mpnum_normalize_options options = mpnum_normalize_default();
@@ -47,8 +49,8 @@ static void run_backward(const row_call *call, row_way way, mpnum_norm_kind kind
   wanted.input = to(call, way, call->dst);
   wanted.weight = call->of_weight;
   if (kind == MPNUM_NORM_LAYER) wanted.bias = call->of_weight + call->columns;
-  mpnum_normalize_backward_rows(kind, wanted, from(call, way, call->other),
-                                from(call, way, call->src), &options);
+  must(mpnum_normalize_backward_rows(kind, wanted, from(call, way, call->other),
+                                     from(call, way, call->src), &options));
 }
 static void run_layer_backward(const row_call *call, row_way way) {
   run_backward(call, way, MPNUM_NORM_LAYER);
@@ -66,47 +68,49 @@ static mpnum_normalize_options with_residual(const row_call *call, row_way way) 
 }
 static void run_sum(const row_call *call, row_way way) {
   const mpnum_normalize_options options = with_residual(call, way);
-  mpnum_normalize_rows(MPNUM_NORM_RMS, to(call, way, call->dst),
-                       from(call, way, call->src), &options);
+  must(mpnum_normalize_rows(MPNUM_NORM_RMS, to(call, way, call->dst),
+                            from(call, way, call->src), &options));
 }
 static void run_quantize(const row_call *call, row_way way) {
   const mpnum_normalize_options options = with_residual(call, way);
   mpnum_quantize_losses losses = {0, 0, 0, 0};
-  mpnum_normalize_quantize_rows(
+  must(mpnum_normalize_quantize_rows(
       MPNUM_NORM_RMS,
       mpnum_rows_of(MPNUM_TYPE_E4M3, call->dst, call->rows, call->columns),
-      from(call, way, call->src), &options, 100, &losses);
+      from(call, way, call->src), &options, 100, &losses));
 }
 
 static void run_softmax(const row_call *call, row_way way) {
-  mpnum_softmax_rows(to(call, way, call->dst), from(call, way, call->src), NULL, NULL);
+  must(mpnum_softmax_rows(to(call, way, call->dst), from(call, way, call->src), NULL,
+                          NULL));
 }
 static void run_log_softmax(const row_call *call, row_way way) {
-  mpnum_log_softmax_rows(to(call, way, call->dst), from(call, way, call->src), NULL,
-                         NULL);
+  must(mpnum_log_softmax_rows(to(call, way, call->dst), from(call, way, call->src), NULL,
+                              NULL));
 }
 static void run_cross_entropy(const row_call *call, row_way way) {
-  mpnum_cross_entropy_rows_i32(call->of_rows, to(call, way, call->dst),
-                               from(call, way, call->src), call->targets, NULL, NULL);
+  must(mpnum_cross_entropy_rows_i32(call->of_rows, to(call, way, call->dst),
+                                    from(call, way, call->src), call->targets, NULL,
+                                    NULL));
 }
 static void run_softmax_backward(const row_call *call, row_way way) {
-  mpnum_softmax_backward_rows(to(call, way, call->dst), from(call, way, call->other),
-                              from(call, way, call->src), NULL);
+  must(mpnum_softmax_backward_rows(to(call, way, call->dst), from(call, way, call->other),
+                                   from(call, way, call->src), NULL));
 }
 static void run_gated(const row_call *call, row_way way) {
   mpnum_activation_options options = mpnum_activation_default();
   options.factor = from(call, way, call->other);
-  mpnum_activation_rows(MPNUM_ACTIVATION_SILU, to(call, way, call->dst),
-                        from(call, way, call->src), &options);
+  must(mpnum_activation_rows(MPNUM_ACTIVATION_SILU, to(call, way, call->dst),
+                             from(call, way, call->src), &options));
 }
 static void run_gated_codes(const row_call *call, row_way way) {
   mpnum_activation_options options = mpnum_activation_default();
   mpnum_quantize_losses losses = {0, 0, 0, 0};
   options.factor = from(call, way, call->other);
-  mpnum_activation_quantize_rows(
+  must(mpnum_activation_quantize_rows(
       MPNUM_ACTIVATION_SILU,
       mpnum_rows_of(MPNUM_TYPE_E4M3, call->dst, call->rows, call->columns),
-      from(call, way, call->src), &options, 100, &losses);
+      from(call, way, call->src), &options, 100, &losses));
 }
 
 static void loop_layer(const row_call *call) {

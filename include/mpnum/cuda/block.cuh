@@ -192,7 +192,7 @@ MPNUM_DEVICE_ void
 mpnum_warp_quantize_nvfp4(mpnum_lanes<T, M> *codes, mpnum_e4m3 *scale_inv,
                           const mpnum_lanes<float, N> &x, float scale) {
   typedef mpnum::blocks_<mpnum_e2m1, mpnum::TWO_LEVEL_FAMILY_, 16> blocks;
-  const mpnum_blockscale_format format = mpnum_blockscale_nvfp4(1);
+  const mpnum_blockscale_format format = mpnum_blockscale_nvfp4_1x16();
   mpnum_block_rule_ rule = mpnum_block_rule_of_(&format, scale);
   rule.floor = mpnum::is_scale_(scale) ? 0 : 0x7fffffffu;
   *scale_inv = mpnum_from_bits_e4m3(mpnum_warp_quantize_<blocks>(codes, x, rule));

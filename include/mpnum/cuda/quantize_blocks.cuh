@@ -702,7 +702,7 @@ mpnum_launch_quantize_nvfp4(const mpnum_blockscaled *by_row,
                             int what, cudaStream_t stream) {
   static_assert(high == 1 || high == 16, "1x16 or 16x16");
   typedef mpnum::blocks_<mpnum_e2m1, mpnum::TWO_LEVEL_FAMILY_, 16, high == 16> blocks;
-  return mpnum_launch_quantize_blocks_<blocks>(mpnum_blockscale_nvfp4(high), by_row,
+  return mpnum_launch_quantize_blocks_<blocks>(mpnum_blockscale_nvfp4_(high), by_row,
                                                by_column, src, scale, rows, columns, ld,
                                                what, 0, 0, stream);
 }
@@ -716,7 +716,7 @@ static inline cudaError_t mpnum_launch_quantize_nvfp4_sr(
   static_assert(high == 1 || high == 16, "1x16 or 16x16");
   typedef mpnum::blocks_<mpnum_e2m1, mpnum::TWO_LEVEL_FAMILY_, 16, high == 16, true>
       blocks;
-  mpnum_blockscale_format format = mpnum_blockscale_nvfp4(high);
+  mpnum_blockscale_format format = mpnum_blockscale_nvfp4_(high);
   format.rounding = MPNUM_ROUND_STOCHASTIC;
   return mpnum_launch_quantize_blocks_<blocks>(format, by_row, by_column, src, scale,
                                                rows, columns, ld, what, seed, offset,
@@ -729,7 +729,7 @@ mpnum_launch_dequantize_nvfp4(T *dst, const mpnum_blockscaled *src, const float 
                               cudaStream_t stream) {
   static_assert(high == 1 || high == 16, "1x16 or 16x16");
   typedef mpnum::blocks_<mpnum_e2m1, mpnum::TWO_LEVEL_FAMILY_, 16, high == 16> blocks;
-  return mpnum_launch_dequantize_blocks_<blocks>(mpnum_blockscale_nvfp4(high), dst, src,
+  return mpnum_launch_dequantize_blocks_<blocks>(mpnum_blockscale_nvfp4_(high), dst, src,
                                                  scale, rows, columns, ld, what, stream);
 }
 
@@ -744,7 +744,7 @@ mpnum_launch_quantize_block(const mpnum_blockscaled *by_row,
                             float amax_floor, int what, cudaStream_t stream) {
   static_assert(high == 1 || high == 128, "1x128 or 128x128");
   typedef mpnum::blocks_<Code, mpnum::AMAX_FAMILY_, 128, high == 128> blocks;
-  mpnum_blockscale_format format = mpnum_blockscale_deepseek(high);
+  mpnum_blockscale_format format = mpnum_blockscale_fp8_(high);
   format.element = mpnum_format_of(mpnum::type_of<Code>::value);
   format.element_bits = blocks::bits;
   format.rule = rule;
@@ -759,7 +759,7 @@ mpnum_launch_dequantize_block(T *dst, const mpnum_blockscaled *src, size_t rows,
                               size_t columns, size_t ld, int what, cudaStream_t stream) {
   static_assert(high == 1 || high == 128, "1x128 or 128x128");
   typedef mpnum::blocks_<Code, mpnum::AMAX_FAMILY_, 128, high == 128> blocks;
-  mpnum_blockscale_format format = mpnum_blockscale_deepseek(high);
+  mpnum_blockscale_format format = mpnum_blockscale_fp8_(high);
   format.element = mpnum_format_of(mpnum::type_of<Code>::value);
   format.element_bits = blocks::bits;
   return mpnum_launch_dequantize_blocks_<blocks>(format, dst, src, 0, rows, columns, ld,

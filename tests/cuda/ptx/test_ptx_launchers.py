@@ -40,7 +40,7 @@ BEGIN = """\
 #include <mpnum/cuda/health.cuh>
 #define AND_THEN(launch) if (const cudaError_t error = launch) return error
 static inline mpnum_blockscale_format nvfp4_of_sr(size_t rows) {
-  mpnum_blockscale_format format = mpnum_blockscale_nvfp4(rows);
+  mpnum_blockscale_format format = rows == 1 ? mpnum_blockscale_nvfp4_1x16() : mpnum_blockscale_nvfp4_16x16();
   format.rounding = MPNUM_ROUND_STOCHASTIC;
   return format;
 }
@@ -305,10 +305,10 @@ BLOCKS = [
          """mpnum_const_rows rows = mpnum_const_rows_of(MPNUM_TYPE_BF16, x, 30, 100);
   rows.stride = 104;
   return *scale = mpnum_nvfp4_scale(mpnum_finite_amax_rows(rows)), 0;"""),
-    matrix("nvfp4", "mpnum_bf16", "e2m1", "mpnum_blockscale_nvfp4(1)",
+    matrix("nvfp4", "mpnum_bf16", "e2m1", "mpnum_blockscale_nvfp4_1x16()",
            "mpnum_launch_quantize_nvfp4(&to, 0, scale, x, 64, 128, 128, MPNUM_QUANTIZE_ROWS, 0)", (64, 128),
            bfloats(64 * 128), more={"scale": ("float", one(200))}, scale="*scale"),
-    matrix("nvfp4_square", "mpnum_bf16", "e2m1", "mpnum_blockscale_nvfp4(16)",
+    matrix("nvfp4_square", "mpnum_bf16", "e2m1", "mpnum_blockscale_nvfp4_16x16()",
            "mpnum_launch_quantize_nvfp4<16>(&to, 0, scale, x, 64, 128, 128, MPNUM_QUANTIZE_ROWS, 0)", (64, 128),
            bfloats(64 * 128), more={"scale": ("float", one(200))}, scale="*scale"),
     matrix("nvfp4_stochastic", "float", "e2m1", "nvfp4_of_sr(1)",
@@ -328,20 +328,20 @@ BLOCKS = [
                         "scale": ("float", one(3))},
          """const mpnum_blockscaled from = {codes, 64, scales, 256, 0, 1};
   return mpnum_launch_dequantize_nvfp4(y, &from, scale, 64, 64, 64, MPNUM_QUANTIZE_ROWS, 0);""",
-         """const mpnum_blockscale_format format = mpnum_blockscale_nvfp4(1);
+         """const mpnum_blockscale_format format = mpnum_blockscale_nvfp4_1x16();
   const mpnum_blockscaled from = {codes, 64, scales, 256, 0, *scale};
   return mpnum_dequantize_blocks(&format, mpnum_rows_of(MPNUM_TYPE_F32, y, 64, 64), from);"""),
-    matrix("blocks_of_128", "mpnum_bf16", "e4m3", "mpnum_blockscale_deepseek(1)",
+    matrix("blocks_of_128", "mpnum_bf16", "e4m3", "mpnum_blockscale_fp8_1x128()",
            "mpnum_launch_quantize_block<mpnum_e4m3>(&to, 0, x, 32, 256, 256, format.rule, format.amax_floor, "
            "MPNUM_QUANTIZE_ROWS, 0)", (32, 256), bfloats(32 * 256)),
-    matrix("squares_of_128", "mpnum_bf16", "e4m3", "mpnum_blockscale_deepseek(128)",
+    matrix("squares_of_128", "mpnum_bf16", "e4m3", "mpnum_blockscale_fp8_128x128()",
            "mpnum_launch_quantize_block<mpnum_e4m3, 128>(&to, 0, x, 128, 128, 128, format.rule, format.amax_floor, "
            "MPNUM_QUANTIZE_ROWS, 0)", (128, 128), bfloats(128 * 128)),
     Case("blocks_of_128_back", {"y": ("mpnum_f16", out(16 * 256)), "codes": ("char", codes(16 * 256)),
                                 "scales": ("float", struct.pack("<32f", *(1 / place for place in range(1, 33))))},
          """const mpnum_blockscaled from = {codes, 256, scales, 128, 0, 1};
   return mpnum_launch_dequantize_block<mpnum_e4m3>(y, &from, 16, 256, 256, MPNUM_QUANTIZE_ROWS, 0);""",
-         """const mpnum_blockscale_format format = mpnum_blockscale_deepseek(1);
+         """const mpnum_blockscale_format format = mpnum_blockscale_fp8_1x128();
   const mpnum_blockscaled from = {codes, 256, scales, 128, 0, 1};
   return mpnum_dequantize_blocks(&format, mpnum_rows_of(MPNUM_TYPE_F16, y, 16, 256), from);"""),
 ]
@@ -519,7 +519,7 @@ static __global__ void find(mpnum_total *total, mpnum_grad_findings *findings, c
                        (mpnum_e4m3 *)nvfp4_scales, x)""",
          """const mpnum_const_rows row = mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 256);
   const mpnum_blockscale_format first = mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
-  const mpnum_blockscale_format second = mpnum_blockscale_nvfp4(1);
+  const mpnum_blockscale_format second = mpnum_blockscale_nvfp4_1x16();
   const mpnum_blockscaled to_mx = {mx, 256, mx_scales, 8, 0, 1}, to_nvfp4 = {nvfp4, 256, nvfp4_scales, 16, 0, 200};
   const mpnum_status status = mpnum_quantize_blocks(&first, to_mx, row, 0, 0);
   return status ? status : mpnum_quantize_blocks(&second, to_nvfp4, row, 0, 0);""", kernel="""\

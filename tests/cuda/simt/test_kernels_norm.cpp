@@ -5,6 +5,7 @@
  * build. */
 #define MPNUM_NO_SIMD 1 /* the bits are those of the vector loops */
 #include "row_kernels.hpp"
+#include "../../harness/must.h"
 
 #include <mpnum/cuda/norm_backward_rows.cuh>
 
@@ -160,7 +161,7 @@ void check_backward(const matrix &shape, unsigned which, bool has_columns) {
     if (which & 1) options.weight = w.data();
     options.mean = mean.data();
     options.inverse = inverse.data();
-    mpnum_normalize_rows(kind, to_rows(y, to), of_rows(src, shape), &options);
+    must(mpnum_normalize_rows(kind, to_rows(y, to), of_rows(src, shape), &options));
     if (which & 2) options.inverse = nullptr;
     gradients.input = to_rows(want, to);
     gradients.weight = has_columns ? weight.data() : nullptr;
@@ -265,8 +266,8 @@ void the_next_launch_works(void) {
   gradients.input = to_rows(want, shape);
   gradients.weight = weight.data();
   gradients.bias = bias.data();
-  mpnum_normalize_backward_rows(MPNUM_NORM_LAYER, gradients, of_rows(dy, shape),
-                                of_rows(src, shape), nullptr);
+  must(mpnum_normalize_backward_rows(MPNUM_NORM_LAYER, gradients, of_rows(dy, shape),
+                                     of_rows(src, shape), nullptr));
   for (int is_in_place = 0; is_in_place < 2; ++is_in_place) {
     got = src;
     let_launches_fail(
@@ -356,8 +357,8 @@ void a_sum_may_take_the_place_of_its_parts(void) {
     mpnum_normalize_options options = mpnum_normalize_default();
     options.residual = of_rows(want_hidden, shape);
     options.sum = to_rows(want_hidden, shape);
-    mpnum_normalize_rows(MPNUM_NORM_RMS, to_rows(want, shape), of_rows(want, shape),
-                         &options);
+    must(mpnum_normalize_rows(MPNUM_NORM_RMS, to_rows(want, shape), of_rows(want, shape),
+                              &options));
     options.residual = of_rows(hidden, shape);
     options.sum = to_rows(hidden, shape);
     CHECK_LAUNCH(mpnum_launch_rms_norm_rows(y.data(), columns, y.data(), columns, 5,

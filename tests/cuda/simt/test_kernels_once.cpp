@@ -107,7 +107,7 @@ void blocks(void) {
   const float wanted = mpnum_nvfp4_scale(mpnum_finite_amax_rows(view(x)));
   CHECK(mpnum_bits_f32(scale) == mpnum_bits_f32(wanted), "S");
   check_blocks(
-      "NVFP4", mpnum_blockscale_nvfp4(1), wanted, x,
+      "NVFP4", mpnum_blockscale_nvfp4_1x16(), wanted, x,
       [&](const mpnum_blockscaled &to) {
         return mpnum_launch_quantize_nvfp4(&to, nullptr, &scale, x.data(), rows, columns,
                                            columns, MPNUM_QUANTIZE_ROWS, nullptr);
@@ -117,7 +117,7 @@ void blocks(void) {
                                              MPNUM_QUANTIZE_ROWS, nullptr);
       });
   check_blocks(
-      "128x128", mpnum_blockscale_deepseek(128), 1, x,
+      "128x128", mpnum_blockscale_fp8_128x128(), 1, x,
       [&](const mpnum_blockscaled &to) {
         return mpnum_launch_quantize_block<mpnum_e4m3, 128>(
             &to, nullptr, x.data(), rows, columns, columns, MPNUM_BLOCKSCALE_AMAX, 0,

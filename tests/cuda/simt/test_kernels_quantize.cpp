@@ -417,7 +417,7 @@ template <class T, unsigned M, unsigned N> void check_mx_of_warp(void) {
 template <class T, unsigned M, unsigned N> void check_nvfp4_of_warp(void) {
   for (unsigned seed = 0; seed < 12; ++seed) {
     const matrix<float> src(1, 64 * N, 0, seed);
-    mpnum_blockscale_format format = mpnum_blockscale_nvfp4(1);
+    mpnum_blockscale_format format = mpnum_blockscale_nvfp4_1x16();
     if (mpnum::packed_<T>::count == 1) format.element_bits = 8;
     const float scale = mpnum_nvfp4_scale(mpnum_finite_amax_rows(src.view()));
     vector<T> codes(64 * M), want(codes);

@@ -141,7 +141,8 @@ void check_mx(const matrix<T> &src, const manner &how, mpnum_blockscale_rule rul
 }
 template <unsigned high, class T>
 void check_nvfp4(const matrix<T> &src, const manner &how, bool is_stochastic) {
-  mpnum_blockscale_format format = mpnum_blockscale_nvfp4(high);
+  mpnum_blockscale_format format =
+      high == 1 ? mpnum_blockscale_nvfp4_1x16() : mpnum_blockscale_nvfp4_16x16();
   const float &scale = managed(how.scale);
   if (is_stochastic) format.rounding = MPNUM_ROUND_STOCHASTIC;
   check_blocks(format, src, how,
@@ -160,7 +161,8 @@ void check_nvfp4(const matrix<T> &src, const manner &how, bool is_stochastic) {
 template <class Code, unsigned high, class T>
 void check_deepseek(const matrix<T> &src, const manner &how, mpnum_blockscale_rule rule,
                     float amax_floor) {
-  mpnum_blockscale_format format = mpnum_blockscale_deepseek(high);
+  mpnum_blockscale_format format =
+      high == 1 ? mpnum_blockscale_fp8_1x128() : mpnum_blockscale_fp8_128x128();
   format.element = mpnum_format_of(mpnum::type_of<Code>::value);
   format.rule = rule;
   format.amax_floor = amax_floor;
@@ -429,23 +431,27 @@ template <class Code, class T> void mx_back(unsigned seed) {
 template <unsigned high, class T> void nvfp4_back(unsigned seed) {
   for (const auto &size : sizes) {
     const float &scale = managed(seed % 2 ? 3.0f : 1e-3f);
-    check_back<T>(mpnum_blockscale_nvfp4(high), size[0], size[1], seed % 2, scale, seed,
-                  [&scale](T *dst, const mpnum_blockscaled *from, std::size_t rows,
-                           std::size_t columns, std::size_t ld, int what) {
-                    return mpnum_launch_dequantize_nvfp4<high>(
-                        dst, from, &scale, rows, columns, ld, what, nullptr);
-                  });
+    check_back<T>(
+        high == 1 ? mpnum_blockscale_nvfp4_1x16() : mpnum_blockscale_nvfp4_16x16(),
+        size[0], size[1], seed % 2, scale, seed,
+        [&scale](T *dst, const mpnum_blockscaled *from, std::size_t rows,
+                 std::size_t columns, std::size_t ld, int what) {
+          return mpnum_launch_dequantize_nvfp4<high>(dst, from, &scale, rows, columns, ld,
+                                                     what, nullptr);
+        });
     ++seed;
   }
 }
 template <unsigned high, class T> void deepseek_back(unsigned seed) {
   for (const auto &size : sizes) {
-    check_back<T>(mpnum_blockscale_deepseek(high), size[0], size[1], 0, 1, seed,
-                  [](T *dst, const mpnum_blockscaled *from, std::size_t rows,
-                     std::size_t columns, std::size_t ld, int what) {
-                    return mpnum_launch_dequantize_block<mpnum_e4m3, high>(
-                        dst, from, rows, columns, ld, what, nullptr);
-                  });
+    check_back<T>(
+        high == 1 ? mpnum_blockscale_fp8_1x128() : mpnum_blockscale_fp8_128x128(),
+        size[0], size[1], 0, 1, seed,
+        [](T *dst, const mpnum_blockscaled *from, std::size_t rows, std::size_t columns,
+           std::size_t ld, int what) {
+          return mpnum_launch_dequantize_block<mpnum_e4m3, high>(dst, from, rows, columns,
+                                                                 ld, what, nullptr);
+        });
     ++seed;
   }
 }

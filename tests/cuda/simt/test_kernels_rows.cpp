@@ -5,6 +5,7 @@
  * TEST_TYPES makes a smaller build. */
 #define MPNUM_NO_SIMD 1 /* the bits are those of the vector loops */
 #include "row_kernels.hpp"
+#include "../../harness/must.h"
 
 #include <mpnum/cuda/loss_rows.cuh>
 
@@ -250,12 +251,12 @@ void rows_that_are_read_may_overlap(void) {
     const vector<float> src = random_rows<float>(whole, 9);
     vector<float> want = guarded_rows<float>(shape), got = want, loss(8), got_loss(8);
     const vector<std::int64_t> targets = {1, 2, 3, 4, 5, 6, 69};
-    mpnum_softmax_rows(to_rows(want, shape), of_rows(src, shape), nullptr, nullptr);
+    must(mpnum_softmax_rows(to_rows(want, shape), of_rows(src, shape), nullptr, nullptr));
     CHECK_LAUNCH(mpnum_launch_softmax_rows(got.data(), 71, src.data(), stride, 7, 70,
                                            nullptr, nullptr, nullptr));
     check_same(got, want, "softmax", shape, 0);
-    mpnum_cross_entropy_rows(loss.data(), to_rows(want, shape), of_rows(src, shape),
-                             targets.data(), nullptr, nullptr);
+    must(mpnum_cross_entropy_rows(loss.data(), to_rows(want, shape), of_rows(src, shape),
+                                  targets.data(), nullptr, nullptr));
     CHECK_LAUNCH(mpnum_launch_cross_entropy_rows(got_loss.data(), got.data(), 71,
                                                  src.data(), stride, targets.data(), 7,
                                                  70, nullptr, nullptr, nullptr));
@@ -332,7 +333,7 @@ void rows_are_kept_where_the_device_has_room(void) {
     vector<float> want(src.size()), got = want;
     simt::shared_optin = one.optin;
     simt::shared_allowed.clear();
-    mpnum_softmax_rows(to_rows(want, shape), of_rows(src, shape), nullptr, nullptr);
+    must(mpnum_softmax_rows(to_rows(want, shape), of_rows(src, shape), nullptr, nullptr));
     CHECK_LAUNCH(mpnum_launch_softmax_rows(got.data(), one.columns, src.data(),
                                            one.columns, 1, one.columns, nullptr, nullptr,
                                            nullptr));
@@ -361,13 +362,15 @@ void results_may_take_the_place_of_what_was_read(void) {
       vector<std::int64_t> targets = {0, 1, 2, 3, 4};
       mpnum_cross_entropy_options options = mpnum_cross_entropy_default();
       options.label_smoothing = smoothing;
-      mpnum_softmax_rows(to_rows(want, shape), of_rows(src, shape), nullptr, nullptr);
+      must(mpnum_softmax_rows(to_rows(want, shape), of_rows(src, shape), nullptr,
+                              nullptr));
       CHECK_LAUNCH(mpnum_launch_softmax_rows(got.data(), columns, got.data(), columns, 5,
                                              columns, nullptr, nullptr, nullptr));
       check_same(got, want, "softmax in place", shape, 0);
       got = src;
-      mpnum_cross_entropy_rows(loss.data(), to_rows(want, shape), of_rows(src, shape),
-                               targets.data(), &options, nullptr);
+      must(mpnum_cross_entropy_rows(loss.data(), to_rows(want, shape),
+                                    of_rows(src, shape), targets.data(), &options,
+                                    nullptr));
       CHECK_LAUNCH(mpnum_launch_cross_entropy_rows(got_loss.data(), got.data(), columns,
                                                    got.data(), columns, targets.data(), 5,
                                                    columns, &options, nullptr, nullptr));
@@ -396,9 +399,9 @@ void losses_are_summed_and_averaged(void) {
           options.reduction = reduction;
           options.ignore_index = ignored;
           options.counted = &counted;
-          mpnum_cross_entropy_rows_i32(loss.data(), to_rows(want, shape),
-                                       of_rows(src, shape), targets.data(), &options,
-                                       nullptr);
+          must(mpnum_cross_entropy_rows_i32(loss.data(), to_rows(want, shape),
+                                            of_rows(src, shape), targets.data(), &options,
+                                            nullptr));
           options.counted = &got_counted;
           CHECK_LAUNCH(mpnum_launch_cross_entropy_rows(
               got_loss.data(), got.data(), 8, src.data(), 8, targets.data(), rows, 8,
@@ -451,8 +454,9 @@ void the_next_launch_works(void) {
   mpnum_cross_entropy_options options = mpnum_cross_entropy_default();
   options.reduction = MPNUM_REDUCTION_MEAN;
   options.counted = &counted;
-  mpnum_cross_entropy_rows_i32(loss.data(), to_rows(want, shape), of_rows(src, shape),
-                               targets.data(), &options, nullptr);
+  must(mpnum_cross_entropy_rows_i32(loss.data(), to_rows(want, shape),
+                                    of_rows(src, shape), targets.data(), &options,
+                                    nullptr));
   counted = 99;
   let_launches_fail(
       "a mean", 3,

@@ -9,7 +9,8 @@
  *   MPNUM_NO_DISPATCH     array functions use the vector instructions that the compiler
  *                         was told to use, and do not look at the CPU
  *   MPNUM_CUDA_HOST_SIMD  vector instructions on the host in CUDA sources, too, where
- *                         their headers would add half a second to every compilation */
+ *                         their headers would add half a second to every compilation
+ *   MPNUM_NO_MUST_CHECK   a status that is not looked at gives no warning */
 #ifndef MPNUM_DETAIL_CORE_CONFIG_H
 #define MPNUM_DETAIL_CORE_CONFIG_H
 
@@ -30,6 +31,9 @@
 #endif
 #ifndef MPNUM_CUDA_HOST_SIMD
 # define MPNUM_CUDA_HOST_SIMD 0
+#endif
+#ifndef MPNUM_NO_MUST_CHECK
+# define MPNUM_NO_MUST_CHECK 0
 #endif
 
 /* Compiler. Every feature macro is 0 or 1 and is tested with #if. */
@@ -252,6 +256,20 @@
 # define MPNUM_HOST_INLINE_ static inline
 # define MPNUM_HOST_ONCE_   static inline
 # define MPNUM_HOST_COLD_   static inline
+#endif
+
+/* Before a function whose status says whether its results are what the caller thinks: a
+ * call that drops it gets a warning (C++17, GNU, MSVC's /analyze). */
+#if MPNUM_NO_MUST_CHECK
+# define MPNUM_MUST_CHECK
+#elif defined(__cplusplus) && __cplusplus >= 201703L
+# define MPNUM_MUST_CHECK [[nodiscard]]
+#elif MPNUM_HAS_GNU
+# define MPNUM_MUST_CHECK __attribute__((__warn_unused_result__))
+#elif MPNUM_HAS_MSVC
+# define MPNUM_MUST_CHECK _Check_return_
+#else
+# define MPNUM_MUST_CHECK
 #endif
 
 #if MPNUM_HAS_NVRTC && !MPNUM_NO_STDINT

@@ -77,6 +77,13 @@ typedef enum mpnum_status {
   MPNUM_ERROR_NONFINITE = 7,
   MPNUM_ERROR_CORRUPT = 8,
   MPNUM_ERROR_VERSION = 9,
+  /* which part of an argument it is */
+  MPNUM_ERROR_NULL = 10,
+  MPNUM_ERROR_TYPE = 11,
+  MPNUM_ERROR_SHAPE = 12,
+  MPNUM_ERROR_STRIDE = 13,
+  MPNUM_ERROR_OVERLAP = 14,
+  MPNUM_ERROR_NARROW = 15,
   /* of a loss scaler's configuration */
   MPNUM_ERROR_GROWTH_FACTOR = 16,
   MPNUM_ERROR_BACKOFF_FACTOR = 17,
@@ -92,23 +99,34 @@ typedef enum mpnum_status {
   MPNUM_ERROR_STILL_SCALED = 36,
   MPNUM_ERROR_ACCUMULATING = 37,
   MPNUM_ERROR_NOT_ACCUMULATING = 38,
-  MPNUM_ERROR_STALE_SCALE = 39
+  MPNUM_ERROR_STALE_SCALE = 39,
+  MPNUM_ERROR_STALE_HANDLE = 40,
+  MPNUM_ERROR_LATE_FOUND_INF = 41,
+  MPNUM_ERROR_UNINITIALISED = 42
 } mpnum_status;
 
 /* One sentence for a status; never NULL. */
 MPNUM_FUNC const char *mpnum_status_string(mpnum_status status) {
   switch (status) {
   case MPNUM_OK: return "success";
-  case MPNUM_ERROR_ARGUMENT: return "an argument is outside its range";
+  case MPNUM_ERROR_ARGUMENT: return "the value of an argument is outside its range";
   case MPNUM_ERROR_WIDTH: return "a format has 2 to 16 bits, 1 to 8 of them exponent";
   case MPNUM_ERROR_SPECIALS: return "the format has no room for these special values";
   case MPNUM_ERROR_RANGE: return "a format, a class or a length is outside its range";
   case MPNUM_ERROR_SYNTAX: return "the text is not a number";
   case MPNUM_ERROR_UNREPRESENTABLE:
     return "the result is too large or too small for its type";
-  case MPNUM_ERROR_NONFINITE: return "gradients hold Inf or NaN";
+  case MPNUM_ERROR_NONFINITE: return "the values hold Inf or NaN";
   case MPNUM_ERROR_CORRUPT: return "the bytes are not a saved state, or are damaged";
   case MPNUM_ERROR_VERSION: return "the state was saved by another version";
+  case MPNUM_ERROR_NULL: return "a pointer is NULL that elements are behind";
+  case MPNUM_ERROR_TYPE: return "this function does not take this type";
+  case MPNUM_ERROR_SHAPE: return "rows, columns or lengths do not go together";
+  case MPNUM_ERROR_STRIDE:
+    return "a stride is below the columns, or its rows do not begin at whole bytes";
+  case MPNUM_ERROR_OVERLAP: return "memory that is written overlaps other memory";
+  case MPNUM_ERROR_NARROW:
+    return "a destination loses small gradients: pass MPNUM_GRAD_NARROW if that is meant";
   case MPNUM_ERROR_GROWTH_FACTOR:
     return "growth_factor is not above 1 and below 2^127 (or 1 with a static scale)";
   case MPNUM_ERROR_BACKOFF_FACTOR:
@@ -120,17 +138,28 @@ MPNUM_FUNC const char *mpnum_status_string(mpnum_status status) {
            "set)";
   case MPNUM_ERROR_INIT_SCALE: return "not min_scale <= scale <= max_scale";
   case MPNUM_ERROR_ALREADY_CHECKED:
-    return "these gradients were checked since the last update";
+    return "these gradients were checked since the last update: step";
   case MPNUM_ERROR_ALREADY_UNSCALED:
-    return "these gradients were unscaled since the last update";
-  case MPNUM_ERROR_ALREADY_STEPPED: return "this optimizer stepped since the last update";
+    return "these gradients were unscaled since the last update: clip or step";
+  case MPNUM_ERROR_ALREADY_STEPPED:
+    return "this optimizer stepped since the last update: update";
   case MPNUM_ERROR_NOT_CHECKED:
-    return "these gradients were neither checked nor unscaled since the last update";
+    return "these gradients were neither checked nor unscaled since the last update: "
+           "unscale";
   case MPNUM_ERROR_STILL_SCALED: return "these gradients are still scaled: unscale first";
-  case MPNUM_ERROR_ACCUMULATING: return "gradients are still being accumulated";
-  case MPNUM_ERROR_NOT_ACCUMULATING: return "no gradients are being accumulated";
+  case MPNUM_ERROR_ACCUMULATING:
+    return "gradients are still being accumulated: end_accumulation";
+  case MPNUM_ERROR_NOT_ACCUMULATING:
+    return "no gradients are being accumulated: begin_accumulation";
   case MPNUM_ERROR_STALE_SCALE:
     return "the scale has changed since these gradients were taken: discard them";
+  case MPNUM_ERROR_STALE_HANDLE:
+    return "an update left this handle out, or it is another scaler's: discard its "
+           "gradients, and name it in each update of its scaler";
+  case MPNUM_ERROR_LATE_FOUND_INF:
+    return "found_inf has changed since the step: reduce it over ranks before the step";
+  case MPNUM_ERROR_UNINITIALISED:
+    return "the scaler was never initialised: mpnum_grad_scaler_init";
   default: return "unknown status";
   }
 }
