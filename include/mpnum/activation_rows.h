@@ -16,10 +16,12 @@
  *   their stride. dst may be src or the factor where both have one type and stride;
  *   otherwise arrays do not overlap.
  * Error: that of the function (docs/errors.md), half a place for each other step.
- * NaN: canonical. Bits: the same from every instruction set.
- * Status: MPNUM_ERROR_ARGUMENT for another type or activation, rows or columns that
- *   differ, a stride of dst below its columns, dst in the place of another with another
- *   type or stride; nothing is written then. Host only. */
+ * NaN: canonical. Bits: the same from every instruction set, and of a row in any batch.
+ * Status: MPNUM_ERROR_TYPE; MPNUM_ERROR_SHAPE: rows or columns differ;
+ *   MPNUM_ERROR_STRIDE: that of dst is below its columns; MPNUM_ERROR_NULL: no data where
+ *   there are elements; MPNUM_ERROR_OVERLAP: dst overlaps another, or is in its place
+ *   with another type or stride; MPNUM_ERROR_ARGUMENT: another activation. Nothing is
+ *   written then. Without elements all pointers may be anything. Host only. */
 #ifndef MPNUM_ACTIVATION_ROWS_H
 #define MPNUM_ACTIVATION_ROWS_H
 
@@ -36,7 +38,7 @@ typedef enum mpnum_activation {
   MPNUM_ACTIVATION_GELU_TANH = 2
 } mpnum_activation;
 
-/* Begin with mpnum_activation_default(). */
+/* Begin with mpnum_activation_default(), which all zeros mean, too. */
 typedef struct mpnum_activation_options {
   const float *bias;       /* NULL, or of columns, added to each row first */
   mpnum_const_rows factor; /* without data: 1 */
@@ -70,21 +72,21 @@ MPNUM_HOST void mpnum_activation_tile_(mpnum_activation activation, float *y,
                      mpnum_rows_at_(options->factor, row, first), n);
   MPNUM_RUN_F32_(times, y, y, factor, n, MPNUM_OVERFLOW_IEEE, 0);
 }
-/* All but what dst is. */
-MPNUM_HOST mpnum_status mpnum_activation_check_(mpnum_activation activation,
-                                                mpnum_rows dst, mpnum_const_rows src,
-                                                const mpnum_activation_options *options) {
+/* All but the type and the place of dst. */
+MPNUM_HOST_COLD_ mpnum_status
+mpnum_activation_check_(mpnum_activation activation, mpnum_rows dst, mpnum_const_rows src,
+                        const mpnum_activation_options *options) {
   const mpnum_const_rows factor = options->factor;
   const int is_known = activation == MPNUM_ACTIVATION_SILU ||
                        activation == MPNUM_ACTIVATION_GELU ||
                        activation == MPNUM_ACTIVATION_GELU_TANH;
-  if (!is_known || !mpnum_has_rows_(src.type) || dst.rows != src.rows ||
-      dst.columns != src.columns || dst.stride < dst.columns)
-    return MPNUM_ERROR_ARGUMENT;
-  if (factor.data && (!mpnum_has_rows_(factor.type) || factor.rows != src.rows ||
-                      factor.columns != src.columns))
-    return MPNUM_ERROR_ARGUMENT;
-  return MPNUM_OK;
+  mpnum_status status = mpnum_source_check_(src);
+  if (status == MPNUM_OK && !is_known) status = MPNUM_ERROR_ARGUMENT;
+  if (status == MPNUM_OK) status = mpnum_shape_check_(dst, src);
+  if (status != MPNUM_OK || !factor.data) return status;
+  if (!mpnum_has_rows_(factor.type)) return MPNUM_ERROR_TYPE;
+  return factor.rows != src.rows || factor.columns != src.columns ? MPNUM_ERROR_SHAPE
+                                                                  : MPNUM_OK;
 }
 
 /* Whether rows lie one behind the other and have nothing of their own, so that all are
@@ -105,10 +107,11 @@ mpnum_activation_rows(mpnum_activation activation, mpnum_rows dst, mpnum_const_r
   MPNUM_ALIGNED_ float y[MPNUM_TILE_];
   size_t rows = src.rows, columns = src.columns, i = 0, k = 0;
   uint64_t saved = 0;
-  if (mpnum_activation_check_(activation, dst, src, chosen) != MPNUM_OK ||
-      mpnum_rows_check_(dst, src) != MPNUM_OK ||
-      (chosen->factor.data && mpnum_rows_check_(dst, chosen->factor) != MPNUM_OK))
-    return MPNUM_ERROR_ARGUMENT;
+  mpnum_status status = mpnum_activation_check_(activation, dst, src, chosen);
+  if (status == MPNUM_OK) status = mpnum_rows_check_(dst, src);
+  if (status == MPNUM_OK && chosen->factor.data)
+    status = mpnum_rows_check_(dst, chosen->factor);
+  if (status != MPNUM_OK) return status;
   if (mpnum_is_one_row_(dst, src, chosen)) {
     columns *= rows;
     rows = rows > 0;
@@ -127,7 +130,7 @@ mpnum_activation_rows(mpnum_activation activation, mpnum_rows dst, mpnum_const_r
  * times scale, to nearest even, saturating. dst: e4m3, e5m2 or another signed type of 8
  * bits and fewer, one in a byte, in nobody's place. losses, unless NULL, are added to;
  * their amax is the largest finite magnitude before scale. Status: MPNUM_ERROR_ARGUMENT,
- * too, for a scale that is not finite and above 0. */
+ * too, for a scale that is not finite and above 0; MPNUM_ERROR_OVERLAP in place. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_activation_quantize_rows(
     mpnum_activation activation, mpnum_rows dst, mpnum_const_rows src,
     const mpnum_activation_options *options, float scale, mpnum_quantize_losses *losses) {
@@ -136,10 +139,13 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_activation_quantize_rows(
   MPNUM_ALIGNED_ float y[MPNUM_TILE_];
   size_t rows = src.rows, columns = src.columns, i = 0, k = 0;
   uint64_t saved = 0;
-  if (!mpnum_is_scaled_type_(dst.type) || mpnum_bits_f32(scale) - 1 >= 0x7f7fffffu ||
-      (dst.data && (dst.data == src.data || dst.data == chosen->factor.data)) ||
-      mpnum_activation_check_(activation, dst, src, chosen) != MPNUM_OK)
-    return MPNUM_ERROR_ARGUMENT;
+  mpnum_status status = mpnum_activation_check_(activation, dst, src, chosen);
+  if (!mpnum_is_scaled_type_(dst.type)) return MPNUM_ERROR_TYPE;
+  if (!mpnum_is_scale_(scale)) return MPNUM_ERROR_ARGUMENT;
+  if (status == MPNUM_OK &&
+      (mpnum_rows_overlap_(dst, src) || mpnum_rows_overlap_(dst, chosen->factor)))
+    status = MPNUM_ERROR_OVERLAP;
+  if (status != MPNUM_OK) return status;
   if (mpnum_is_one_row_(dst, src, chosen)) {
     columns *= rows;
     rows = rows > 0;

@@ -300,10 +300,12 @@ MPNUM_FUNC int mpnum_fallback_is_valid_(mpnum_fallback_config config) {
          config.narrow != config.wide && config.bad_steps >= 1 &&
          config.calm_steps >= 0 && config.stable_steps >= 1 && config.rollback_steps >= 1;
 }
-/* Status codes: MPNUM_ERROR_ARGUMENT: an unknown type, both the same, or a number of
- * steps outside its range; the machine is then unchanged. */
+/* Status codes: MPNUM_ERROR_TYPE: an unknown type; MPNUM_ERROR_ARGUMENT: both the same,
+ * or a number of steps outside its range; the machine is then unchanged. */
 MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status
 mpnum_fallback_init(mpnum_fallback *fallback, mpnum_fallback_config config) {
+  if (!mpnum_dense_bits_(config.narrow) || !mpnum_dense_bits_(config.wide))
+    return MPNUM_ERROR_TYPE;
   if (!mpnum_fallback_is_valid_(config)) return MPNUM_ERROR_ARGUMENT;
   fallback->config = config;
   fallback->bad_run = fallback->good_run = 0;

@@ -420,16 +420,19 @@ MPNUM_HOST void mpnum_f32_to_e4m3_sr_sat_array(mpnum_e4m3 *dst, const float *src
  * small types the value is exact in f32 and is rounded once; a type to itself gives
  * canonical NaNs, f32 and f64 to themselves a copy. offset and seed count for
  * MPNUM_ROUND_STOCHASTIC only, as above.
- * Status: MPNUM_ERROR_ARGUMENT for an unknown type, rounding or overflow; nothing is
- *   written then. */
+ * Status: MPNUM_ERROR_TYPE: an unknown type; MPNUM_ERROR_ARGUMENT: an unknown rounding
+ *   or overflow; MPNUM_ERROR_NULL: dst or src is, and n is not 0. Nothing is written
+ * then.
+ */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_convert_array(
     mpnum_type dst_type, void *dst, mpnum_type src_type, const void *src, size_t n,
     mpnum_rounding rounding, mpnum_overflow overflow, uint64_t seed, uint64_t offset) {
   const int src_bits = mpnum_type_bits_(src_type);
   const int dst_bits = mpnum_type_bits_(dst_type);
   mpnum_conversion_ conversion;
-  if (!src_bits || !dst_bits || !mpnum_is_mode_(rounding, overflow))
-    return MPNUM_ERROR_ARGUMENT;
+  if (!src_bits || !dst_bits) return MPNUM_ERROR_TYPE;
+  if (!mpnum_is_mode_(rounding, overflow)) return MPNUM_ERROR_ARGUMENT;
+  if (n && (!dst || !src)) return MPNUM_ERROR_NULL;
   if (dst_bits == 64) {
     mpnum_to_f64_array_((uint8_t *)dst, src_type, (const uint8_t *)src, n);
     return MPNUM_OK;
@@ -453,8 +456,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_convert_array(
  * byte, or 2 bytes if it has more than 8 bits, or 4 if it has more than 16.
  * NaN: as mpnum_decode and mpnum_encode have it by the formats' nan_policy: from f16 of
  *   MPNUM_PRESET_F16C to f32 it keeps sign and payload; f32 to itself is a copy.
- * Status: MPNUM_ERROR_ARGUMENT for the all-zero format, an unknown rounding or overflow;
- *   nothing is written then. */
+ * Status: as above; MPNUM_ERROR_TYPE for the all-zero format. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_convert_array_formats(mpnum_format dst_format, void *dst, mpnum_format src_format,
                             const void *src, size_t n, mpnum_rounding rounding,
@@ -462,8 +464,9 @@ mpnum_convert_array_formats(mpnum_format dst_format, void *dst, mpnum_format src
   const int src_bits = mpnum_format_bits_(src_format);
   const int dst_bits = mpnum_format_bits_(dst_format);
   mpnum_conversion_ conversion;
-  if (!src_bits || !dst_bits || !mpnum_is_mode_(rounding, overflow))
-    return MPNUM_ERROR_ARGUMENT;
+  if (!src_bits || !dst_bits) return MPNUM_ERROR_TYPE;
+  if (!mpnum_is_mode_(rounding, overflow)) return MPNUM_ERROR_ARGUMENT;
+  if (n && (!dst || !src)) return MPNUM_ERROR_NULL;
   conversion = mpnum_conversion_of_(src_format, src_bits, dst_format, dst_bits, overflow);
   conversion.rounding = rounding;
   conversion.seed = seed;
@@ -474,7 +477,8 @@ mpnum_convert_array_formats(mpnum_format dst_format, void *dst, mpnum_format src
 
 /* As mpnum_convert_array for a matrix of rows x columns, row strides in elements.
  * Stochastic rounding counts elements row by row without gaps. Rows of dst do not
- * overlap. */
+ * overlap.
+ * Status: as above; MPNUM_ERROR_STRIDE where they would. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_convert_array_2d(
     mpnum_type dst_type, void *dst, size_t dst_stride, mpnum_type src_type,
     const void *src, size_t src_stride, size_t rows, size_t columns,
@@ -484,7 +488,8 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_convert_array_2d(
   mpnum_status status = mpnum_convert_array(dst_type, dst, src_type, src, 0, rounding,
                                             overflow, seed, offset);
   size_t row = 0;
-  if (rows > 1 && dst_stride < columns) return MPNUM_ERROR_ARGUMENT;
+  if (rows > 1 && dst_stride < columns) return MPNUM_ERROR_STRIDE;
+  if (columns == 0) rows = 0;
   for (; row < rows && status == MPNUM_OK; ++row)
     status = mpnum_convert_array(dst_type, (uint8_t *)dst + row * dst_step, src_type,
                                  (const uint8_t *)src + row * src_step, columns, rounding,
@@ -495,15 +500,16 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_convert_array_2d(
 /* Each value rounded to the nearest value of a format, or as rounding says, and left a
  * float: what arithmetic in that format would have stored. Any format, user-made ones too
  * (mpnum_format_make). dst may be src.
- * Status: MPNUM_ERROR_ARGUMENT for the all-zero format, an unknown rounding or overflow;
- *   nothing is written then. */
+ * Status: as above; MPNUM_ERROR_TYPE for the all-zero format. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_round_array(
     float *dst, const float *src, size_t n, mpnum_format format, mpnum_rounding rounding,
     mpnum_overflow overflow, uint64_t seed, uint64_t offset) {
   mpnum_conversion_ conversion =
       mpnum_conversion_of_(mpnum_format_of(MPNUM_TYPE_F32), 32, format, 32, overflow);
-  if (!format.max_code || !mpnum_is_mode_(rounding, overflow))
-    return MPNUM_ERROR_ARGUMENT;
+  if (!format.max_code) return MPNUM_ERROR_TYPE;
+  if (!mpnum_is_mode_(rounding, overflow)) return MPNUM_ERROR_ARGUMENT;
+  if (n == 0) return MPNUM_OK;
+  if (!dst || !src) return MPNUM_ERROR_NULL;
   if (format.mantissa_bits == 23) { /* f32 itself */
     if (dst != src) MPNUM_MEMCPY_(dst, src, n * sizeof *src);
     return MPNUM_OK;

@@ -28,9 +28,9 @@
 
 #if MPNUM_HAS_ARRAYS
 
-/* Begin with mpnum_contrastive_default(), as all zeros mean scale and factor 0. */
+/* Begin with mpnum_contrastive_default(): all zeros are refused, as the scale is 0. */
 typedef struct mpnum_contrastive_options {
-  float scale;         /* 1 over the temperature; finite, 0 and up */
+  float scale;         /* 1 over the temperature; finite, above 0 */
   float factor;        /* of gradients alone */
   int flags;           /* MPNUM_SOFTMAX_MASKED, MPNUM_SOFTMAX_ACCUMULATE */
   const uint8_t *mask; /* NULL, or a byte for each pair, 0 where it is left out, as row,
@@ -64,7 +64,7 @@ MPNUM_HOST int mpnum_is_left_out_(const mpnum_contrastive_ *call, size_t pair) {
   return call->options->mask && !call->options->mask[pair];
 }
 /* The options, of n pairs. */
-MPNUM_HOST mpnum_status mpnum_contrastive_begin_(
+MPNUM_HOST_COLD_ mpnum_status mpnum_contrastive_begin_(
     mpnum_contrastive_ *call, size_t n, const mpnum_contrastive_options *options) {
   const int known = MPNUM_SOFTMAX_MASKED | MPNUM_SOFTMAX_ACCUMULATE;
   size_t i = 0;
@@ -74,7 +74,7 @@ MPNUM_HOST mpnum_status mpnum_contrastive_begin_(
   call->softmax.flags = options->flags;
   call->softmax.mask = options->mask;
   call->is_masked = options->mask || (options->flags & MPNUM_SOFTMAX_MASKED) != 0;
-  if (!mpnum_is_factor_(options->scale) || (options->flags & ~known) != 0 ||
+  if (!mpnum_is_scale_(options->scale) || (options->flags & ~known) != 0 ||
       (int)options->reduction < 0 || options->reduction > MPNUM_REDUCTION_MEAN)
     return MPNUM_ERROR_ARGUMENT;
   call->counted = n;
@@ -199,7 +199,7 @@ MPNUM_HOST void mpnum_contrastive_rows_(const mpnum_contrastive_ *call, float *l
   for (; i < n; ++i) {
     float own = 0;
     if (mpnum_is_left_out_(call, i)) {
-      mpnum_gradient_fill_(call->gradient, i, 0, call->options->flags);
+      mpnum_gradient_fill_(call->gradient, i, call->options->flags);
       if (loss) mpnum_contrastive_put_(call, loss, i, own, &sum);
       continue;
     }
@@ -218,13 +218,42 @@ MPNUM_HOST void mpnum_contrastive_rows_(const mpnum_contrastive_ *call, float *l
   mpnum_contrastive_end_(call, loss, sum);
 }
 
+/* Arrays: their types, shapes and places. */
+MPNUM_HOST_COLD_ mpnum_status mpnum_contrastive_places_(
+    const float *row_loss, const float *column_loss, mpnum_rows gradient,
+    mpnum_const_rows src, const mpnum_contrastive_options *options) {
+  const size_t count = options->reduction == MPNUM_REDUCTION_NONE ? src.rows : 1;
+  const mpnum_const_rows other = mpnum_rows_read_(gradient);
+  mpnum_status status = mpnum_source_check_(src);
+  if (status != MPNUM_OK) return status;
+  if (src.columns != src.rows) return MPNUM_ERROR_SHAPE;
+  if (mpnum_floats_overlap_(row_loss, count, src) ||
+      mpnum_floats_overlap_(column_loss, count, src) ||
+      mpnum_floats_overlap_(row_loss, count, other) ||
+      mpnum_floats_overlap_(column_loss, count, other) ||
+      (row_loss && column_loss && src.rows &&
+       mpnum_overlap_(row_loss, count * sizeof(float), column_loss,
+                      count * sizeof(float))))
+    return MPNUM_ERROR_OVERLAP;
+  if (!gradient.data) return MPNUM_OK;
+  status = mpnum_rows_check_(gradient, src);
+  if (status == MPNUM_OK && src.rows && (column_loss ? !options->scratch : !row_loss))
+    status = MPNUM_ERROR_NULL;
+  if (status == MPNUM_OK && (options->flags & MPNUM_SOFTMAX_ACCUMULATE) &&
+      mpnum_rows_overlap_(gradient, src))
+    status = MPNUM_ERROR_OVERLAP;
+  return status;
+}
 /* Losses of rows and of columns, either of which may be NULL, n floats or, reduced, one;
  * the gradient is that of all losses that are asked for, added up: with both, and 0.5 as
  * factor, that of the symmetric loss. options NULL: the default ones.
- * Status: MPNUM_ERROR_ARGUMENT for another type, a matrix that is not square, a scale
- * that is negative or not finite, a factor that is not finite, another flag or reduction;
- * for a gradient of another shape or type, of no loss, of column losses without scratch,
- * or in place with MPNUM_SOFTMAX_ACCUMULATE. Nothing is written then. */
+ * Status: MPNUM_ERROR_TYPE; MPNUM_ERROR_SHAPE: a matrix that is not square, a gradient of
+ * another shape; MPNUM_ERROR_STRIDE: a gradient whose stride is below its columns;
+ * MPNUM_ERROR_NULL: no data, or a gradient of no loss, or of column losses without
+ * scratch; MPNUM_ERROR_OVERLAP: arrays that overlap, or a gradient in place with another
+ * type or stride or with MPNUM_SOFTMAX_ACCUMULATE; MPNUM_ERROR_ARGUMENT: a scale that is
+ * not finite and above 0, a factor that is not finite, another flag or reduction. Nothing
+ * is written then. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_contrastive_loss(float *row_loss, float *column_loss, mpnum_rows gradient,
                        mpnum_const_rows src, const mpnum_contrastive_options *options) {
@@ -235,12 +264,9 @@ mpnum_contrastive_loss(float *row_loss, float *column_loss, mpnum_rows gradient,
   mpnum_status status = mpnum_contrastive_begin_(&call, n, options ? options : &usual);
   double sum = 0;
   size_t first = 0;
-  if (src.columns != n || !mpnum_has_rows_(src.type)) status = MPNUM_ERROR_ARGUMENT;
-  if (gradient.data &&
-      (mpnum_rows_check_(gradient, src) != MPNUM_OK || (!row_loss && !column_loss) ||
-       (column_loss && !call.options->scratch) ||
-       (gradient.data == src.data && (call.options->flags & MPNUM_SOFTMAX_ACCUMULATE))))
-    status = MPNUM_ERROR_ARGUMENT;
+  if (status == MPNUM_OK)
+    status =
+        mpnum_contrastive_places_(row_loss, column_loss, gradient, src, call.options);
   call.src = src;
   call.gradient = gradient;
   if (status == MPNUM_OK && column_loss) {

@@ -159,46 +159,72 @@ MPNUM_HOST void mpnum_embedding_gradients_(const mpnum_contrastive_ *call, mpnum
   size_t i = 0;
   for (; i < own.rows; ++i) {
     if (mpnum_is_left_out_(call, i)) {
-      mpnum_gradient_fill_(dst, i, 0, call->options->flags);
+      mpnum_gradient_fill_(dst, i, call->options->flags);
     } else {
       mpnum_embedding_gradient_(call, dst, own, others, i, is_second);
     }
   }
 }
-MPNUM_HOST mpnum_status mpnum_embeddings_check_(const mpnum_contrastive_ *call,
-                                                mpnum_rows gradient, mpnum_const_rows a,
-                                                mpnum_const_rows b) {
-  if (!gradient.data) return MPNUM_OK;
-  if (!call->options->scratch || gradient.data == a.data || gradient.data == b.data)
-    return MPNUM_ERROR_ARGUMENT;
-  return mpnum_rows_check_(gradient, a);
+MPNUM_HOST_COLD_ mpnum_status mpnum_embeddings_check_(const mpnum_contrastive_ *call,
+                                                      const float *loss,
+                                                      mpnum_rows gradient,
+                                                      mpnum_const_rows a,
+                                                      mpnum_const_rows b) {
+  const size_t count = call->options->reduction == MPNUM_REDUCTION_NONE ? a.rows : 1;
+  mpnum_status status = MPNUM_OK;
+  if (!gradient.data) return status;
+  status = mpnum_rows_check_(gradient, a);
+  if (status == MPNUM_OK && !call->options->scratch && a.rows && a.columns)
+    status = MPNUM_ERROR_NULL;
+  if (status == MPNUM_OK &&
+      (mpnum_rows_overlap_(gradient, a) || mpnum_rows_overlap_(gradient, b) ||
+       mpnum_floats_overlap_(loss, count, mpnum_rows_read_(gradient))))
+    status = MPNUM_ERROR_OVERLAP;
+  return status;
+}
+/* Arrays: their types, shapes and places. */
+MPNUM_HOST_COLD_ mpnum_status mpnum_embeddings_places_(
+    const mpnum_contrastive_ *call, const float *loss, mpnum_rows gradient_a,
+    mpnum_rows gradient_b, mpnum_const_rows a, mpnum_const_rows b) {
+  const size_t count = call->options->reduction == MPNUM_REDUCTION_NONE ? a.rows : 1;
+  mpnum_status status = mpnum_source_check_(a);
+  if (status == MPNUM_OK) status = mpnum_source_check_(b);
+  if (status != MPNUM_OK) return status;
+  if (a.type != b.type) return MPNUM_ERROR_TYPE;
+  if (a.rows != b.rows || a.columns != b.columns) return MPNUM_ERROR_SHAPE;
+  status = mpnum_floats_check_(loss, count, a);
+  if (status == MPNUM_OK) status = mpnum_floats_check_(loss, count, b);
+  if (status == MPNUM_OK) status = mpnum_embeddings_check_(call, loss, gradient_a, a, b);
+  if (status == MPNUM_OK) status = mpnum_embeddings_check_(call, loss, gradient_b, a, b);
+  if (status == MPNUM_OK && mpnum_rows_overlap_(gradient_a, mpnum_rows_read_(gradient_b)))
+    status = MPNUM_ERROR_OVERLAP;
+  return status;
 }
 /* The loss of each row of a against all of b, n floats or, reduced, one. Gradients are
  * those of a and of b, 0 where a row is zero; either may be mpnum_rows_none(), else there
  * is scratch, room for 4 n floats. Without it each length is computed anew for each pair,
  * which takes twice the time.
- * Status: as mpnum_contrastive_loss; MPNUM_ERROR_ARGUMENT, too, where a and b differ in
- *   type, rows or columns, or a gradient is in the place of another matrix. */
+ * Status: as mpnum_contrastive_loss, but that matrices need not be square: a and b have
+ *   one type and shape, and overlaps are of any two arrays. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_contrastive_loss_of_embeddings(
     float *loss, mpnum_rows gradient_a, mpnum_rows gradient_b, mpnum_const_rows a,
     mpnum_const_rows b, const mpnum_contrastive_options *options) {
   const mpnum_contrastive_options usual = mpnum_contrastive_default();
   const uint64_t saved = mpnum_fenv_save_();
-  const size_t n = a.rows;
   mpnum_contrastive_ call;
-  mpnum_status status = mpnum_contrastive_begin_(&call, n, options ? options : &usual);
+  mpnum_status status =
+      mpnum_contrastive_begin_(&call, a.rows, options ? options : &usual);
   double sum = 0;
   size_t i = 0;
   call.src = a;
-  if (status == MPNUM_OK &&
-      (a.type != b.type || n != b.rows || a.columns != b.columns ||
-       !mpnum_has_rows_(a.type) ||
-       (gradient_a.data && gradient_a.data == gradient_b.data) ||
-       mpnum_embeddings_check_(&call, gradient_a, a, b) != MPNUM_OK ||
-       mpnum_embeddings_check_(&call, gradient_b, a, b) != MPNUM_OK))
-    status = MPNUM_ERROR_ARGUMENT;
+  if (status == MPNUM_OK)
+    status = mpnum_embeddings_places_(&call, loss, gradient_a, gradient_b, a, b);
+  if (status == MPNUM_OK && a.columns == 0) { /* nothing is looked at */
+    a = b = mpnum_const_rows_of(a.type, &call, loss ? a.rows : 0, 0);
+    gradient_a.data = gradient_b.data = 0;
+  }
   if (status == MPNUM_OK) mpnum_keep_lengths_(&call, b);
-  for (i = 0; status == MPNUM_OK && i < n; ++i)
+  for (i = 0; status == MPNUM_OK && i < a.rows; ++i)
     mpnum_contrastive_put_(
         &call, loss, i,
         mpnum_is_left_out_(&call, i) ? 0 : mpnum_embedding_loss_(&call, a, b, i), &sum);

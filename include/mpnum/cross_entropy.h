@@ -13,7 +13,7 @@
  * Domain: rows (rows.h) of f32, f16, bf16, e5m2 or e4m3, data and floats at any address.
  *   gradient has as many rows and columns as src, and may be src where both have one type
  *   and stride; mpnum_rows_none() where nobody wants it. Otherwise arrays do not overlap.
- * Error: docs/softmax.md. Host only. */
+ * Error: docs/softmax.md. Bits: as softmax.h. Host only. */
 #ifndef MPNUM_CROSS_ENTROPY_H
 #define MPNUM_CROSS_ENTROPY_H
 
@@ -30,10 +30,8 @@ typedef enum mpnum_reduction {
   MPNUM_REDUCTION_MEAN = 2  /* that over the rows that count; NaN if none does */
 } mpnum_reduction;
 
-/* Begin with mpnum_cross_entropy_default(): all zeros mean scale 0, factor 0, class 0
- * ignored. MPNUM_SOFTMAX_ACCUMULATE among the flags of softmax adds gradients to what is
- * there.
- */
+/* Begin with mpnum_cross_entropy_default(): all zeros are refused, as the scale is 0.
+ * MPNUM_SOFTMAX_ACCUMULATE among the flags of softmax adds gradients to what is there. */
 typedef struct mpnum_cross_entropy_options {
   mpnum_softmax_options softmax;
   float label_smoothing; /* 0 to 1: what of the target all unmasked classes share */
@@ -130,12 +128,35 @@ MPNUM_HOST void mpnum_row_gradient_(const mpnum_row_ *row, const mpnum_row_type_
   }
   if (!adds) mpnum_rows_fill_(dst, row->number, row->count, 0);
 }
-/* A gradient of a whole row, 0 or NaN, unless nobody wants it. */
-MPNUM_HOST void mpnum_gradient_fill_(mpnum_rows dst, size_t row, float gradient,
-                                     int flags) {
-  if (!dst.data || ((flags & MPNUM_SOFTMAX_ACCUMULATE) && !mpnum_isnan_f32(gradient)))
-    return;
-  mpnum_rows_fill_(dst, row, 0, gradient);
+/* A gradient of 0 of a whole row that is left out, unless nobody wants it. */
+MPNUM_HOST void mpnum_gradient_fill_(mpnum_rows dst, size_t row, int flags) {
+  if (dst.data && !(flags & MPNUM_SOFTMAX_ACCUMULATE)) mpnum_rows_fill_(dst, row, 0, 0);
+}
+/* The gradient of a row that is not ordinary, unless nobody wants it: NaN, but 0 of what
+ * is masked. */
+MPNUM_HOST_COLD_ void mpnum_gradient_special_(const mpnum_row_ *row,
+                                              const mpnum_row_type_ *type,
+                                              mpnum_rows dst) {
+  const float nan_result = mpnum_from_bits_f32(0x7fffffffu);
+  const int adds = (row->options->flags & MPNUM_SOFTMAX_ACCUMULATE) != 0;
+  const size_t count = row->is_masked ? row->count : 0;
+  uint8_t *to = 0;
+  size_t i = 0;
+  if (!dst.data) return;
+  to = mpnum_rows_to_(dst, row->number, 0);
+  for (; i < count; ++i) {
+    const int is_out = mpnum_bits_f32(mpnum_row_element_(row, i)) == 0xff800000u;
+    float gradient = is_out ? 0 : nan_result;
+    if (adds)
+      gradient =
+          mpnum_canonical_(mpnum_add_scalar_(mpnum_row_float_(type, to, i), gradient));
+    mpnum_row_set_(type, to, i, gradient);
+  }
+  if (!row->is_masked) {
+    mpnum_rows_fill_(dst, row->number, 0, nan_result);
+  } else if (!adds) {
+    mpnum_rows_fill_(dst, row->number, count, 0);
+  }
 }
 /* The loss of an ordinary row, and its gradient. e^t is kept where there is room for all
  * of them, and where what is read later is not in its place. */
@@ -164,16 +185,12 @@ MPNUM_HOST float mpnum_cross_entropy_usual_(mpnum_row_ *row, const mpnum_row_typ
 MPNUM_HOST float mpnum_cross_entropy_row_(mpnum_row_ *row, const mpnum_row_type_ *type,
                                           mpnum_rows dst, const mpnum_target_ *target,
                                           float factor) {
-  const float nan_result = mpnum_from_bits_f32(0x7fffffffu);
   const int is_sane = (mpnum_bits_f64(target->weight) >> 52 & 0x7ff) != 0x7ff;
   if (is_sane && row->status == MPNUM_ROW_OK)
     return mpnum_cross_entropy_usual_(row, type, dst, target, factor);
-  if (is_sane && row->status == MPNUM_ROW_EMPTY) {
-    mpnum_gradient_fill_(dst, row->number, 0, row->options->flags);
-    return mpnum_from_bits_f32(0x7f800000u);
-  }
-  mpnum_gradient_fill_(dst, row->number, nan_result, row->options->flags);
-  return nan_result;
+  mpnum_gradient_special_(row, type, dst);
+  return mpnum_from_bits_f32(is_sane && row->status == MPNUM_ROW_EMPTY ? 0x7f800000u
+                                                                       : 0x7fffffffu);
 }
 /* The shares of a row as what it is asked for. */
 MPNUM_HOST void mpnum_target_of_shares_(mpnum_target_ *target, mpnum_const_rows shares,
@@ -182,12 +199,12 @@ MPNUM_HOST void mpnum_target_of_shares_(mpnum_target_ *target, mpnum_const_rows 
   target->smoothing = 0;
   target->weight = mpnum_row_total_(mpnum_values_, shares, row);
 }
-MPNUM_HOST mpnum_status mpnum_shares_check_(mpnum_const_rows shares,
-                                            mpnum_const_rows src) {
+MPNUM_HOST_COLD_ mpnum_status mpnum_shares_check_(mpnum_const_rows shares,
+                                                  mpnum_const_rows src) {
   size_t i = 0, k = 0;
-  if (!shares.data || shares.type != MPNUM_TYPE_F32 || shares.rows != src.rows ||
-      shares.columns != src.columns)
-    return MPNUM_ERROR_ARGUMENT;
+  if (shares.type != MPNUM_TYPE_F32) return MPNUM_ERROR_TYPE;
+  if (shares.rows != src.rows || shares.columns != src.columns) return MPNUM_ERROR_SHAPE;
+  if (!shares.data && src.rows && src.columns) return MPNUM_ERROR_NULL;
   for (; i < shares.rows; ++i)
     for (k = 0; k < shares.columns; ++k) {
       uint32_t bits = 0;
@@ -198,6 +215,7 @@ MPNUM_HOST mpnum_status mpnum_shares_check_(mpnum_const_rows shares,
 }
 /* Classes, of either width, or shares. */
 typedef struct mpnum_targets_ {
+  int has_classes;
   const int64_t *wide;
   const int32_t *narrow;
   mpnum_const_rows shares;
@@ -205,30 +223,45 @@ typedef struct mpnum_targets_ {
 MPNUM_HOST_INLINE_ int64_t mpnum_class_(const mpnum_targets_ *targets, size_t row) {
   return targets->wide ? targets->wide[row] : targets->narrow[row];
 }
-MPNUM_HOST mpnum_status mpnum_cross_entropy_check_(
-    mpnum_rows gradient, mpnum_const_rows src, const mpnum_targets_ *targets,
-    float factor, const mpnum_cross_entropy_options *options, size_t *counted) {
+/* Arrays: their types, shapes and places. */
+MPNUM_HOST_COLD_ mpnum_status mpnum_cross_entropy_places_(
+    const float *loss, mpnum_rows gradient, mpnum_const_rows src,
+    const mpnum_targets_ *targets, const mpnum_cross_entropy_options *options) {
+  const size_t count = options->reduction == MPNUM_REDUCTION_NONE ? src.rows : 1;
+  mpnum_status status = mpnum_floats_check_(loss, count, src);
+  if (status != MPNUM_OK) return status;
+  if (targets->has_classes && !targets->wide && !targets->narrow && src.rows &&
+      src.columns)
+    return MPNUM_ERROR_NULL;
+  if (!targets->has_classes) status = mpnum_shares_check_(targets->shares, src);
+  if (status == MPNUM_OK && mpnum_floats_overlap_(loss, count, targets->shares))
+    status = MPNUM_ERROR_OVERLAP;
+  if (status != MPNUM_OK || !gradient.data) return status;
+  status = mpnum_rows_check_(gradient, src);
+  if (status == MPNUM_OK &&
+      (mpnum_floats_overlap_(loss, count, mpnum_rows_read_(gradient)) ||
+       mpnum_rows_overlap_(gradient, targets->shares) ||
+       ((options->softmax.flags & MPNUM_SOFTMAX_ACCUMULATE) &&
+        mpnum_rows_overlap_(gradient, src))))
+    status = MPNUM_ERROR_OVERLAP;
+  return status;
+}
+MPNUM_HOST_COLD_ mpnum_status mpnum_cross_entropy_check_(
+    mpnum_const_rows src, const mpnum_targets_ *targets, float factor,
+    const mpnum_cross_entropy_options *options, size_t *counted) {
   const uint32_t bits = mpnum_bits_f32(options->label_smoothing);
-  const int has_classes = targets->wide || targets->narrow;
-  mpnum_status status =
+  const mpnum_status status =
       mpnum_softmax_check_(src, &options->softmax, MPNUM_SOFTMAX_ACCUMULATE);
   size_t i = 0;
-  if (gradient.data && mpnum_rows_check_(gradient, src) != MPNUM_OK)
-    return MPNUM_ERROR_ARGUMENT;
-  if (gradient.data == src.data && gradient.data &&
-      (options->softmax.flags & MPNUM_SOFTMAX_ACCUMULATE))
-    return MPNUM_ERROR_ARGUMENT;
+  if (status != MPNUM_OK) return status;
   if (bits > 0x3f800000u && bits != 0x80000000u) return MPNUM_ERROR_ARGUMENT;
   if ((mpnum_bits_f32(factor) & 0x7fffffffu) >= 0x7f800000u) return MPNUM_ERROR_ARGUMENT;
-  if (!has_classes && !mpnum_is_zero_u31_(bits & 0x7fffffffu))
+  if (!targets->has_classes && !mpnum_is_zero_u31_(bits & 0x7fffffffu))
     return MPNUM_ERROR_ARGUMENT;
   if ((int)options->reduction < 0 || options->reduction > MPNUM_REDUCTION_MEAN)
     return MPNUM_ERROR_ARGUMENT;
-  if (status == MPNUM_OK && !has_classes)
-    status = mpnum_shares_check_(targets->shares, src);
-  if (status != MPNUM_OK) return status;
   *counted = src.rows;
-  for (; has_classes && i < src.rows; ++i) {
+  for (; (targets->wide || targets->narrow) && i < src.rows; ++i) {
     const int64_t target = mpnum_class_(targets, i);
     if (target == options->ignore_index) {
       --*counted;
@@ -248,7 +281,7 @@ MPNUM_HOST void mpnum_cross_entropy_all_(float *loss, mpnum_rows gradient,
                                          const mpnum_targets_ *targets, float factor,
                                          const mpnum_cross_entropy_options *options,
                                          size_t counted, mpnum_row_status *row_status) {
-  const int has_classes = targets->wide || targets->narrow;
+  const int has_classes = targets->has_classes;
   mpnum_target_ target = {0, 0, options->label_smoothing, 1};
   mpnum_row_type_ type;
   mpnum_row_ row;
@@ -261,7 +294,7 @@ MPNUM_HOST void mpnum_cross_entropy_all_(float *loss, mpnum_rows gradient,
         has_classes && mpnum_class_(targets, i) == options->ignore_index;
     float own = 0;
     if (is_ignored) {
-      mpnum_gradient_fill_(gradient, i, 0, options->softmax.flags);
+      mpnum_gradient_fill_(gradient, i, options->softmax.flags);
     } else {
       mpnum_row_look_(&row, i);
       if (has_classes) {
@@ -275,7 +308,7 @@ MPNUM_HOST void mpnum_cross_entropy_all_(float *loss, mpnum_rows gradient,
     if (options->reduction == MPNUM_REDUCTION_NONE) mpnum_set_float_(loss, i, own);
     sum = mpnum_add_f64_(sum, (double)own);
   }
-  if (options->reduction != MPNUM_REDUCTION_NONE)
+  if (loss && options->reduction != MPNUM_REDUCTION_NONE)
     mpnum_set_float_(loss, 0, mpnum_reduced_(options->reduction, sum, counted));
 }
 MPNUM_HOST mpnum_status mpnum_cross_entropy_(float *loss, mpnum_rows gradient,
@@ -288,9 +321,17 @@ MPNUM_HOST mpnum_status mpnum_cross_entropy_(float *loss, mpnum_rows gradient,
   const uint64_t saved = mpnum_fenv_save_();
   float factor = mpnum_mul_scalar_(chosen->factor, chosen->softmax.scale);
   size_t counted = 0;
-  const mpnum_status status =
-      mpnum_cross_entropy_check_(gradient, src, targets, factor, chosen, &counted);
+  mpnum_status status =
+      mpnum_cross_entropy_check_(src, targets, factor, chosen, &counted);
+  if (status == MPNUM_OK)
+    status = mpnum_cross_entropy_places_(loss, gradient, src, targets, chosen);
   if (status == MPNUM_OK) {
+    if (src.columns == 0) { /* nothing is looked at */
+      const int is_there =
+          loss && (targets->wide || targets->narrow || !targets->has_classes);
+      src = mpnum_const_rows_of(src.type, chosen, is_there ? src.rows : 0, 0);
+      gradient.data = 0;
+    }
     if (chosen->reduction == MPNUM_REDUCTION_MEAN && counted)
       factor = mpnum_div_scalar_(factor, (float)counted);
     mpnum_cross_entropy_all_(loss, gradient, src, targets, factor, chosen, counted,
@@ -306,15 +347,15 @@ MPNUM_HOST mpnum_status mpnum_cross_entropy_(float *loss, mpnum_rows gradient,
  * masked: loss +Inf, gradient 0. With smoothing a the target counts 1 - a, and each class
  * that is not masked a / k, if there are k of them; with smoothing 1 the target counts 0,
  * so that the loss is finite where it is masked, too. The gradient of what is masked is
- * 0. Reduced, loss is one float.
+ * 0, whatever the row. Reduced, loss is one float.
  * Status: as softmax; MPNUM_ERROR_ARGUMENT, too, for a smoothing outside 0 to 1, a factor
- *   that is not finite, another reduction, MPNUM_SOFTMAX_ACCUMULATE in place;
- * MPNUM_ERROR_RANGE for a target that is no class and not ignore_index. Nothing is
- * written then. */
+ *   that is not finite, another reduction; MPNUM_ERROR_OVERLAP: loss overlaps an array,
+ *   a gradient is in place with MPNUM_SOFTMAX_ACCUMULATE; MPNUM_ERROR_RANGE: a target
+ *   that is no class and not ignore_index. Nothing is written then. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_cross_entropy_rows(
     float *loss, mpnum_rows gradient, mpnum_const_rows src, const int64_t *targets,
     const mpnum_cross_entropy_options *options, mpnum_row_status *row_status) {
-  mpnum_targets_ of = {0, 0, mpnum_const_rows_of(MPNUM_TYPE_F32, 0, 0, 0)};
+  mpnum_targets_ of = {1, 0, 0, mpnum_const_rows_of(MPNUM_TYPE_F32, 0, 0, 0)};
   of.wide = targets;
   return mpnum_cross_entropy_(loss, gradient, src, &of, options, row_status);
 }
@@ -322,21 +363,22 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_cross_entropy_rows(
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_cross_entropy_rows_i32(
     float *loss, mpnum_rows gradient, mpnum_const_rows src, const int32_t *targets,
     const mpnum_cross_entropy_options *options, mpnum_row_status *row_status) {
-  mpnum_targets_ of = {0, 0, mpnum_const_rows_of(MPNUM_TYPE_F32, 0, 0, 0)};
+  mpnum_targets_ of = {1, 0, 0, mpnum_const_rows_of(MPNUM_TYPE_F32, 0, 0, 0)};
   of.narrow = targets;
   return mpnum_cross_entropy_(loss, gradient, src, &of, options, row_status);
 }
 /* The same against a share for each class, as many rows of floats as src has: the sum of
  * share (log s - t), and softmax times the sum of the shares less the shares. A share of
  * 0 asks for nothing, also where the logit is -Inf or masked; another one of what is
- * masked costs +Inf. A share that is NaN or +Inf, masked or not, makes loss and gradient
- * of its row NaN. row_status is that of the logits.
- * Status: as above; MPNUM_ERROR_ARGUMENT, too, for a share below 0, targets of another
- *   type or shape, and a label_smoothing other than 0: smooth the shares. */
+ * masked costs +Inf. A share that is NaN or +Inf, masked or not, makes NaN of its row's
+ * loss, and of the gradient of what is not masked. row_status is that of the logits.
+ * Status: as above; MPNUM_ERROR_ARGUMENT, too, for a share below 0 and a label_smoothing
+ *   other than 0: smooth the shares; MPNUM_ERROR_TYPE, _SHAPE, _NULL and _OVERLAP also of
+ *   the shares. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_soft_cross_entropy_rows(
     float *loss, mpnum_rows gradient, mpnum_const_rows src, mpnum_const_rows targets,
     const mpnum_cross_entropy_options *options, mpnum_row_status *row_status) {
-  mpnum_targets_ of = {0, 0, mpnum_const_rows_of(MPNUM_TYPE_F32, 0, 0, 0)};
+  mpnum_targets_ of = {0, 0, 0, mpnum_const_rows_of(MPNUM_TYPE_F32, 0, 0, 0)};
   of.shares = targets;
   return mpnum_cross_entropy_(loss, gradient, src, &of, options, row_status);
 }

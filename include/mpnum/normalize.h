@@ -17,10 +17,13 @@
  * Error: before weight and bias 1.51 ulps of RMS norm and l2, 2.51 of layer norm and, as
  *   x - mean cancels, 2^-50 of mean times inverse. Weight and bias round once more,
  *   together, then the type of dst. (test_normalize.c)
- * Bits: the same from every instruction set, whatever the rows before and after.
- * Status: MPNUM_ERROR_ARGUMENT for another type or epsilon, rows or columns that differ,
- *   a stride of dst below its columns, dst in the place of src with another type or
- *   stride; nothing is written then. Host only. */
+ * Bits: the same from every instruction set; batch invariance: a row has the same ones
+ *   alone and in any batch.
+ * Status: MPNUM_ERROR_TYPE; MPNUM_ERROR_SHAPE: rows or columns differ;
+ *   MPNUM_ERROR_STRIDE: that of dst is below its columns; MPNUM_ERROR_NULL: no data where
+ *   there are elements; MPNUM_ERROR_OVERLAP: dst overlaps src, or is in its place with
+ *   another type or stride; MPNUM_ERROR_ARGUMENT: another epsilon. Nothing is written
+ *   then. Without elements all pointers may be anything. Host only. */
 #ifndef MPNUM_NORMALIZE_H
 #define MPNUM_NORMALIZE_H
 
@@ -72,15 +75,18 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_l2_normalize_rows(mpnum_rows dst,
 }
 
 /* The same with all options; NULL: the default ones. Status: MPNUM_ERROR_ARGUMENT, too,
- * for a residual or sum of other rows or columns, or in the place of another as above. */
+ * for another kind; MPNUM_ERROR_SHAPE, _TYPE and _STRIDE also of a residual and a sum;
+ * MPNUM_ERROR_OVERLAP: a sum overlaps src or the residual other than in place, dst one of
+ * both. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_normalize_rows(mpnum_norm_kind kind, mpnum_rows dst, mpnum_const_rows src,
                      const mpnum_normalize_options *options) {
   const mpnum_normalize_options usual = mpnum_normalize_default();
   mpnum_norm_job_ job = mpnum_norm_job_of_(kind, dst, src, options ? options : &usual);
-  if (mpnum_rows_check_(dst, src) != MPNUM_OK ||
-      mpnum_norm_check_(kind, src, job.options) != MPNUM_OK)
-    return MPNUM_ERROR_ARGUMENT;
+  mpnum_status status = mpnum_rows_check_(dst, src);
+  if (status == MPNUM_OK) status = mpnum_norm_check_(kind, src, job.options);
+  if (status == MPNUM_OK) status = mpnum_norm_places_(dst, job.options);
+  if (status != MPNUM_OK) return status;
   mpnum_norm_add_(&job);
   mpnum_norm_all_(&job);
   return MPNUM_OK;

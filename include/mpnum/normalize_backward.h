@@ -24,11 +24,13 @@
  *   inverse 0 has a gradient of zeros.
  * Error: of an element, with u = 2^-24, 8 u r (|g| + mean |g| + |y| mean |g y|), sums in
  *   the place of means for l2; then it is rounded to the type of input. mean and inverse
- *   read add |mean| r u to y's error. Of weight and bias 4 u of the sum of magnitudes,
- *   and one rounding (test_normalize_backward.c).
- * Bits: sums over rows are doubles, row after row, the same from every instruction set.
- * Status: MPNUM_ERROR_ARGUMENT for another type, kind or epsilon, rows or columns that
- *   differ, strides and places as in normalize.h; nothing is written then. Host only. */
+ *   read add |mean| r u to y's error. Of weight 4 u of the sum of |dy y| and, as y may be
+ *   subnormal, 2^-149 of that of |dy|; of bias 4 u of the sum of |dy|; and one rounding
+ *   each (test_normalize_backward.c).
+ * Bits: sums over rows are doubles, row after row, the same from every instruction set;
+ *   gradients of rows have batch invariance as in normalize.h.
+ * Status: as normalize.h, of dy and input, too; MPNUM_ERROR_OVERLAP also where gradients
+ *   of weight or bias overlap rows. Nothing is written then. Host only. */
 #ifndef MPNUM_NORMALIZE_BACKWARD_H
 #define MPNUM_NORMALIZE_BACKWARD_H
 
@@ -202,6 +204,31 @@ MPNUM_HOST void mpnum_norm_backward_strip_(mpnum_norm_backward_ *self, size_t fi
   if (bias) mpnum_norm_sums_to_(bias + first, self->to.adds, self->of_bias, n);
 }
 
+/* Whether gradients of columns are apart from rows. */
+MPNUM_HOST_COLD_ int mpnum_norm_overlaps_(const float *columns, mpnum_norm_gradients to,
+                                          mpnum_const_rows dy, mpnum_const_rows src) {
+  return mpnum_floats_overlap_(columns, src.columns, dy) ||
+         mpnum_floats_overlap_(columns, src.columns, src) ||
+         mpnum_floats_overlap_(columns, src.columns, mpnum_rows_read_(to.input));
+}
+MPNUM_HOST_COLD_ mpnum_status mpnum_norm_backward_check_(
+    mpnum_norm_kind kind, mpnum_norm_gradients to, mpnum_const_rows dy,
+    mpnum_const_rows src, const mpnum_normalize_options *options) {
+  mpnum_normalize_options usual = mpnum_normalize_default();
+  mpnum_status status = MPNUM_OK;
+  usual.epsilon = options->epsilon;
+  status = mpnum_norm_check_(kind, src, &usual);
+  if (status == MPNUM_OK) status = mpnum_source_check_(dy);
+  if (status != MPNUM_OK) return status;
+  if (dy.rows != src.rows || dy.columns != src.columns) return MPNUM_ERROR_SHAPE;
+  if (to.input.data) status = mpnum_rows_check_(to.input, dy);
+  if (status == MPNUM_OK && to.input.data) status = mpnum_rows_check_(to.input, src);
+  if (status == MPNUM_OK && (mpnum_norm_overlaps_(to.weight, to, dy, src) ||
+                             mpnum_norm_overlaps_(to.bias, to, dy, src) ||
+                             (to.weight && to.weight == to.bias && src.columns)))
+    status = MPNUM_ERROR_OVERLAP;
+  return status;
+}
 /* What is wanted, from the gradient of the result and what was normalised; options NULL:
  * the default ones. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_normalize_backward_rows(
@@ -209,19 +236,15 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_normalize_backward_rows(
     mpnum_const_rows src, const mpnum_normalize_options *options) {
   const mpnum_normalize_options usual = mpnum_normalize_default();
   mpnum_norm_backward_ self;
+  mpnum_status status = MPNUM_OK;
   uint64_t saved = 0;
   size_t i = 0;
   self.job = mpnum_norm_job_of_(kind, to.input, src, options ? options : &usual);
   self.to = to;
   self.gradient = dy;
   self.known = 0;
-  if (mpnum_norm_check_(kind, src, &usual) != MPNUM_OK ||
-      !mpnum_is_factor_(self.job.options->epsilon) || !mpnum_has_rows_(dy.type) ||
-      dy.rows != src.rows || dy.columns != src.columns)
-    return MPNUM_ERROR_ARGUMENT;
-  if (to.input.data && (mpnum_rows_check_(to.input, dy) != MPNUM_OK ||
-                        mpnum_rows_check_(to.input, src) != MPNUM_OK))
-    return MPNUM_ERROR_ARGUMENT;
+  status = mpnum_norm_backward_check_(kind, to, dy, src, self.job.options);
+  if (status != MPNUM_OK) return status;
   saved = mpnum_fenv_save_();
   if (!to.weight && !to.bias && src.columns > MPNUM_TILE_)
     i = (src.columns - 1) / MPNUM_TILE_ * MPNUM_TILE_; /* only the last strip */

@@ -13,16 +13,19 @@ typedef enum mpnum_norm_kind {
 
 #if MPNUM_HAS_ARRAYS
 
-/* Begin with mpnum_normalize_default(); what is NULL, or rows without data, is absent. */
+/* Begin with mpnum_normalize_default(); what is NULL, or rows without data, is absent.
+ * All zeros are an epsilon of 0 and nothing else. */
 typedef struct mpnum_normalize_options {
   const float *weight, *bias; /* of columns */
-  float epsilon;
+  float
+      epsilon; /* finite, 0 and up; 0: rows of zeros, or that vary not, have inverse 0 */
   float *mean, *inverse; /* results, floats of each row: the mean that is subtracted, 0
                             but of layer norm, and 1 over what the row is divided by, 0
                             where that is 0. NaN of a NaN row. */
   mpnum_const_rows residual; /* added to src first; its type may differ */
-  mpnum_rows sum; /* where src + residual is stored, rounded to its type; the row that is
-                     normalised is then the stored one. May be src or residual. */
+  mpnum_rows sum; /* where src + residual is stored, rounded to its type, NaN as the
+                     canonical one; the row that is normalised is then the stored one.
+                     May be src or residual. */
 } mpnum_normalize_options;
 
 /* Nothing but an epsilon of 1e-5. */

@@ -15,7 +15,8 @@
  * Domain: dst e4m3, e5m2 or another signed type of 8 bits and fewer, one in a byte, not
  *   in the place of src; all else as in normalize.h. losses, unless NULL, are added to;
  *   their amax is the largest finite magnitude before scale.
- * Status: MPNUM_ERROR_ARGUMENT, too, for a scale that is not finite and above 0. */
+ * Status: MPNUM_ERROR_ARGUMENT, too, for a scale that is not finite and above 0;
+ *   MPNUM_ERROR_OVERLAP for dst in the place of src. */
 #ifndef MPNUM_NORMALIZE_QUANTIZE_H
 #define MPNUM_NORMALIZE_QUANTIZE_H
 
@@ -47,11 +48,13 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_normalize_quantize_rows(
   const mpnum_normalize_options usual = mpnum_normalize_default();
   mpnum_norm_job_ job = mpnum_norm_job_of_(kind, dst, src, options ? options : &usual);
   mpnum_norm_codes_ codes;
-  if (!mpnum_is_scaled_type_(dst.type) || mpnum_bits_f32(scale) - 1 >= 0x7f7fffffu ||
-      dst.rows != src.rows || dst.columns != src.columns || dst.stride < dst.columns ||
-      (dst.data && dst.data == src.data) ||
-      mpnum_norm_check_(kind, src, job.options) != MPNUM_OK)
-    return MPNUM_ERROR_ARGUMENT;
+  mpnum_status status = mpnum_norm_check_(kind, src, job.options);
+  if (!mpnum_is_scaled_type_(dst.type)) return MPNUM_ERROR_TYPE;
+  if (!mpnum_is_scale_(scale)) return MPNUM_ERROR_ARGUMENT;
+  if (status == MPNUM_OK) status = mpnum_shape_check_(dst, src);
+  if (status == MPNUM_OK && mpnum_rows_overlap_(dst, src)) status = MPNUM_ERROR_OVERLAP;
+  if (status == MPNUM_OK) status = mpnum_norm_places_(dst, job.options);
+  if (status != MPNUM_OK) return status;
   codes.scaling =
       mpnum_scaling_of_(mpnum_format_of(dst.type), 8, MPNUM_ROUND_NEAREST_EVEN);
   codes.scale = scale;

@@ -171,7 +171,8 @@ MPNUM_HOST mpnum_stats mpnum_stats_e2m1(const mpnum_e2m1 *src, size_t n) {
  * Error: 39 * 2^-53 of the sum of the magnitudes, for the 38 additions at most that a
  *   term goes through; then one rounding, of mpnum_total_value or mpnum_total_root.
  *   (test_reduce_sums.c)
- * Status codes: MPNUM_ERROR_ARGUMENT for another type; nothing is added. */
+ * Status codes: MPNUM_ERROR_TYPE for another type; MPNUM_ERROR_NULL where a pointer is
+ * and n is not 0; nothing is added then. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_total_add(mpnum_total *total,
                                                          mpnum_type type, const void *src,
                                                          size_t n) {
@@ -185,7 +186,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_total_add_squares(mpnum_total *to
 }
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_total_add_products(
     mpnum_total *total, mpnum_type type, const void *a, const void *b, size_t n) {
-  return mpnum_sum_any_(mpnum_products_, type, total, a, b, n);
+  return mpnum_sum_any_(mpnum_products_, type, total, b ? a : b, b, n);
 }
 
 /* The same of one array, rounded: the sum; the sum of a[i] * b[i], where a may be b; the

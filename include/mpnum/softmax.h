@@ -14,7 +14,8 @@
  * Domain: rows (rows.h) of f32, f16, bf16, e5m2 or e4m3, of any length; dst has as many
  * as src. Data, floats and masks may lie at any address. dst may be src where both have
  * one type and stride; otherwise they do not overlap.
- * Error: docs/softmax.md. Every instruction set gives the same bits.
+ * Error: docs/softmax.md. Bits: the same from every instruction set; batch invariance: a
+ * row has the same ones alone and in any batch.
  * Host only; rows that come in parts, on devices, too: softmax_state.h. */
 #ifndef MPNUM_SOFTMAX_H
 #define MPNUM_SOFTMAX_H
@@ -57,10 +58,10 @@ MPNUM_MATH_ uint64_t mpnum_causal_length_(int64_t first, int64_t step, uint64_t 
 /* Gradients are added to what their rows hold; of functions that return gradients. */
 # define MPNUM_SOFTMAX_ACCUMULATE 4
 
-/* Begin with mpnum_softmax_default(), as all zeros mean scale 0. With a mask, lengths or
- * a bias -Inf counts as masked, too. */
+/* Begin with mpnum_softmax_default(): all zeros are refused, as the scale is 0. With a
+ * mask, lengths or a bias -Inf counts as masked, too. */
 typedef struct mpnum_softmax_options {
-  float scale;           /* finite, 0 and up; 0 makes what is not masked uniform */
+  float scale;           /* finite, above 0 */
   const uint8_t *mask;   /* NULL, or a byte for each element, 0 where it is masked */
   size_t mask_stride;    /* bytes between the masks of rows; 0 if all share one */
   const size_t *lengths; /* NULL, or for each row how many elements are not masked */
@@ -280,16 +281,28 @@ MPNUM_HOST void mpnum_finish_(mpnum_unfinished_ *unfinished) {
     mpnum_row_less_(unfinished->rows[i], unfinished->lengths[i], unfinished->sums[i]);
   unfinished->count = 0;
 }
-MPNUM_HOST mpnum_status mpnum_softmax_check_(mpnum_const_rows src,
-                                             const mpnum_softmax_options *options,
-                                             int more_flags) {
+MPNUM_HOST_COLD_ mpnum_status mpnum_softmax_check_(mpnum_const_rows src,
+                                                   const mpnum_softmax_options *options,
+                                                   int more_flags) {
   const int known = MPNUM_SOFTMAX_MASKED | MPNUM_SOFTMAX_LIMIT | more_flags;
+  const mpnum_status status = mpnum_source_check_(src);
   size_t i = 0;
-  if (!mpnum_has_rows_(src.type) || !mpnum_is_factor_(options->scale) ||
-      (options->flags & ~known) != 0)
+  if (status != MPNUM_OK) return status;
+  if (!mpnum_is_scale_(options->scale) || (options->flags & ~known) != 0)
     return MPNUM_ERROR_ARGUMENT;
   for (; options->lengths && i < src.rows; ++i)
     if (options->lengths[i] > src.columns) return MPNUM_ERROR_RANGE;
+  return MPNUM_OK;
+}
+/* Of rows without elements, which are not looked at: log-sum-exps, where they are wanted.
+ */
+MPNUM_HOST_COLD_ mpnum_status mpnum_rows_empty_(float *dst, size_t rows,
+                                                mpnum_row_status *row_status) {
+  size_t i = 0;
+  for (; i < rows; ++i) {
+    if (dst) mpnum_set_float_(dst, i, mpnum_from_bits_f32(0xff800000u));
+    if (row_status) row_status[i] = MPNUM_ROW_EMPTY;
+  }
   return MPNUM_OK;
 }
 MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_rows dst,
@@ -307,6 +320,7 @@ MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_rows dst,
   mpnum_unfinished_ late;
   if (status == MPNUM_OK) status = mpnum_softmax_check_(src, chosen, 0);
   if (status != MPNUM_OK) return status;
+  if (src.columns == 0) return mpnum_rows_empty_(0, src.rows, row_status);
   saved = mpnum_fenv_save_();
   mpnum_row_type_of_(&type, dst.type);
   mpnum_row_begin_(&row, src, chosen);
@@ -340,10 +354,12 @@ MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_rows dst,
 /* Softmax of each row. A row of one finite element is exactly 1; what is masked is 0. A
  * row with NaN, with +Inf, or all -Inf is NaN, see the flags and row statuses. NULL for
  * options means the defaults, for row_status that nobody asks.
- * Status: MPNUM_ERROR_ARGUMENT for another type, rows or columns that differ, a stride of
- *   dst below its columns, dst in the place of src with another type or stride, a scale
- *   that is negative or not finite, a flag that is not above; MPNUM_ERROR_RANGE for a
- *   length past the columns. Nothing is written then. */
+ * Status: MPNUM_ERROR_TYPE; MPNUM_ERROR_SHAPE: rows or columns differ;
+ *   MPNUM_ERROR_STRIDE: that of dst is below its columns; MPNUM_ERROR_NULL: no data where
+ *   there are elements; MPNUM_ERROR_OVERLAP: dst overlaps src, or is in its place with
+ *   another type or stride; MPNUM_ERROR_ARGUMENT: a scale that is not finite and above 0,
+ *   a flag that is not above; MPNUM_ERROR_RANGE: a length past the columns. Nothing is
+ *   written then. Without elements all pointers may be anything. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_softmax_rows(mpnum_rows dst, mpnum_const_rows src,
                    const mpnum_softmax_options *options, mpnum_row_status *row_status) {
@@ -362,11 +378,13 @@ mpnum_logsumexp_rows(float *dst, mpnum_const_rows src,
                      const mpnum_softmax_options *options, mpnum_row_status *row_status) {
   const mpnum_softmax_options usual = mpnum_softmax_default();
   const mpnum_softmax_options *chosen = options ? options : &usual;
-  const mpnum_status status = mpnum_softmax_check_(src, chosen, 0);
+  mpnum_status status = mpnum_softmax_check_(src, chosen, 0);
   mpnum_row_ row;
   uint64_t saved = 0;
   size_t i = 0;
+  if (status == MPNUM_OK) status = mpnum_floats_check_(dst, src.rows, src);
   if (status != MPNUM_OK) return status;
+  if (src.columns == 0) return mpnum_rows_empty_(dst, src.rows, row_status);
   saved = mpnum_fenv_save_();
   mpnum_row_begin_(&row, src, chosen);
   for (; i < src.rows; ++i) {

@@ -13,13 +13,18 @@
  * scale, d the sum of dy. In floats, d in 64 lanes as the sums of softmax; each result is
  * then rounded once to its type.
  * Of the options scale, mask, lengths, first_length and length_step count, and of the
- * flags MPNUM_SOFTMAX_ACCUMULATE: results are added to what dx holds. What is masked may
- * hold anything, NaN too, and has gradient 0. A bias has the gradient at scale 1. Domain:
- * rows (rows.h) of f32, f16, bf16, e5m2 or e4m3, each of the three of its own type, at
- * any address. dx may be dy or y where both have one type and stride, but not with
- * MPNUM_SOFTMAX_ACCUMULATE; otherwise they do not overlap. NaN: a row of y or dy with NaN
- * gives NaN; Inf in dy does. Error: docs/softmax.md. Every instruction set gives the same
- * bits. Status: as mpnum_softmax_rows. Host only. */
+ * flags MPNUM_SOFTMAX_ACCUMULATE: results are added to what dx holds. What a mask or a
+ * length leaves out may hold anything, NaN too, and has gradient 0, in a row of NaN as
+ * well. A bias has the gradient at scale 1.
+ * Domain: rows (rows.h) of f32, f16, bf16, e5m2 or e4m3, each of the three of its own
+ *   type, at any address. dx may be dy or y where both have one type and stride, but not
+ *   with MPNUM_SOFTMAX_ACCUMULATE; otherwise they do not overlap.
+ * NaN: of what is not masked, one in dy makes NaN of the gradient of its row. So does one
+ *   in y of softmax; in y of log-softmax it makes NaN of its own element alone, but
+ *   log-softmax makes NaN of whole rows. Inf in dy makes Inf or NaN of the row.
+ * Error: docs/softmax.md. Bits: as mpnum_softmax_rows.
+ * Status: as mpnum_softmax_rows; MPNUM_ERROR_OVERLAP, too, for dx in the place of another
+ *   with MPNUM_SOFTMAX_ACCUMULATE. Host only. */
 #ifndef MPNUM_SOFTMAX_BACKWARD_H
 #define MPNUM_SOFTMAX_BACKWARD_H
 
@@ -28,14 +33,14 @@
 
 #if MPNUM_HAS_ARRAYS
 
-MPNUM_HOST mpnum_status
+MPNUM_HOST_COLD_ mpnum_status
 mpnum_softmax_backward_check_(mpnum_rows dx, mpnum_const_rows dy, mpnum_const_rows y,
                               const mpnum_softmax_options *options) {
-  const int is_in_place = dx.data && (dx.data == dy.data || dx.data == y.data);
   mpnum_status status = mpnum_rows_check_(dx, dy);
   if (status == MPNUM_OK) status = mpnum_rows_check_(dx, y);
-  if (status == MPNUM_OK && is_in_place && (options->flags & MPNUM_SOFTMAX_ACCUMULATE))
-    status = MPNUM_ERROR_ARGUMENT;
+  if (status == MPNUM_OK && (options->flags & MPNUM_SOFTMAX_ACCUMULATE) &&
+      (mpnum_rows_overlap_(dx, dy) || mpnum_rows_overlap_(dx, y)))
+    status = MPNUM_ERROR_OVERLAP;
   return status == MPNUM_OK ? mpnum_softmax_check_(y, options, MPNUM_SOFTMAX_ACCUMULATE)
                             : status;
 }
@@ -50,7 +55,7 @@ MPNUM_HOST mpnum_status mpnum_softmax_backward_(int is_log, mpnum_rows dx,
   mpnum_row_type_ type;
   uint64_t saved = 0;
   size_t i = 0;
-  if (status != MPNUM_OK) return status;
+  if (status != MPNUM_OK || y.columns == 0) return status;
   saved = mpnum_fenv_save_();
   how.is_log = is_log;
   how.adds = (chosen->flags & MPNUM_SOFTMAX_ACCUMULATE) != 0;

@@ -277,19 +277,22 @@ MPNUM_FUNC int mpnum_scan_number_(const char *text, size_t length, uint64_t *bit
  *   proportional to length.
  * Overflow, NaN: as mpnum_encode.
  * Error: rounded once from the exact value of the text. Proven in
- * tests/convert/test_text_parse.c. Returns MPNUM_OK; MPNUM_ERROR_ARGUMENT (stochastic
- * rounding, or a format that is all zero: f64) or MPNUM_ERROR_SYNTAX, *code unchanged. */
+ * tests/convert/test_text_parse.c. Returns MPNUM_OK; MPNUM_ERROR_TYPE (a format that is
+ * all zero: f64), MPNUM_ERROR_ARGUMENT (stochastic rounding), MPNUM_ERROR_NULL (no text,
+ * though it has a length) or MPNUM_ERROR_SYNTAX, *code unchanged. */
 MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_parse(uint32_t *code, mpnum_format format,
                                                      const char *text, size_t length,
                                                      mpnum_rounding rounding,
                                                      mpnum_overflow overflow) {
   const int is_known = (int)rounding >= 0 && rounding < MPNUM_ROUND_STOCHASTIC;
-  const int is_signed = length > 0 && (text[0] == '-' || text[0] == '+');
+  const int is_signed = length > 0 && text && (text[0] == '-' || text[0] == '+');
   const uint64_t sign = is_signed && text[0] == '-' ? (uint64_t)1 << 63 : 0;
   const size_t left = length - (is_signed ? 1 : 0);
   const char *number = is_signed ? text + 1 : text;
   uint64_t bits = 0;
-  if (format.max_code == 0 || !is_known) return MPNUM_ERROR_ARGUMENT;
+  if (format.max_code == 0) return MPNUM_ERROR_TYPE;
+  if (!is_known) return MPNUM_ERROR_ARGUMENT;
+  if (!text && length > 0) return MPNUM_ERROR_NULL;
   if (mpnum_is_word_(number, left, "inf") || mpnum_is_word_(number, left, "infinity"))
     bits = (uint64_t)0x7ff << 52;
   else if (mpnum_is_word_(number, left, "nan"))

@@ -283,7 +283,7 @@ static void what_is_no_format_or_mode_is_refused(void) {
   const float from[3] = {1.1f, 2.2f, 3.3f};
   float to[3] = {7, 7, 7};
   CHECK(round_array(to, from, 3, none, MPNUM_ROUND_UP, MPNUM_OVERFLOW_IEEE, 0, 0) ==
-            MPNUM_ERROR_ARGUMENT,
+            MPNUM_ERROR_TYPE,
         "no format");
   CHECK(round_array(to, from, 3, e4m3, (mpnum_rounding)7, MPNUM_OVERFLOW_IEEE, 0, 0) ==
             MPNUM_ERROR_ARGUMENT,
@@ -297,9 +297,9 @@ static void what_is_no_format_or_mode_is_refused(void) {
   CHECK(bits_of_float(to[0]) == 0x40e00000 && memcmp(to, to + 1, 8) == 0,
         "the result was written");
   CHECK(convert_array_formats(none, to, e4m3, from, 3, MPNUM_ROUND_UP,
-                              MPNUM_OVERFLOW_IEEE, 0, 0) == MPNUM_ERROR_ARGUMENT &&
+                              MPNUM_OVERFLOW_IEEE, 0, 0) == MPNUM_ERROR_TYPE &&
             convert_array_formats(e4m3, to, none, from, 3, MPNUM_ROUND_UP,
-                                  MPNUM_OVERFLOW_IEEE, 0, 0) == MPNUM_ERROR_ARGUMENT &&
+                                  MPNUM_OVERFLOW_IEEE, 0, 0) == MPNUM_ERROR_TYPE &&
             convert_array_formats(e4m3, to, e4m3, from, 3, (mpnum_rounding)7,
                                   MPNUM_OVERFLOW_IEEE, 0, 0) == MPNUM_ERROR_ARGUMENT,
         "no format or rounding of codes");

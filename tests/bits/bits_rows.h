@@ -30,7 +30,7 @@ put_row(n);                  \
 #define SRC_ROW mpnum_const_rows_of(MPNUM_TYPE_F32, row_values, 1, n)
 
 /* Rows that are not ordinary, of every type, with and without masks, lengths and flags,
- * at scale 0, too: row k of a matrix is of kind + k. */
+ * at the least scale, too: row k of a matrix is of kind + k. */
 enum { KINDS = 12, WAYS = 10, MOST_ROWS = 67, SPECIAL_ROOM = 3 * 2049 };
 static mpnum_type special_type;
 static size_t special_rows, special_columns;
@@ -96,7 +96,7 @@ static mpnum_cross_entropy_options special_way(uint32_t kind, uint32_t way) {
   if (way / 2 == 2) how.softmax.mask = special_mask;
   if (way == 5) how.softmax.mask_stride = special_columns;
   if (way / 2 == 3) how.softmax.lengths = special_lengths;
-  if (way / 2 >= 3 && way != 7) how.softmax.scale = 0;
+  if (way / 2 >= 3 && way != 7) how.softmax.scale = 0x1p-149f;
   return how;
 }
 static void put_special(mpnum_status status) {
@@ -279,7 +279,7 @@ static mpnum_contrastive_options with_pairs(const mpnum_cross_entropy_options *o
 }
 static mpnum_status with_diagonal(const mpnum_cross_entropy_options *of, uint32_t kind) {
   const mpnum_contrastive_options how =
-      with_pairs(of, kind, of->softmax.flags && kind % 3 == 0 ? 0 : 1.5f);
+      with_pairs(of, kind, of->softmax.flags && kind % 3 == 0 ? 0x1p-149f : 1.5f);
   return mpnum_contrastive_loss(special_losses, special_others, SPECIAL_DST, SPECIAL_SRC,
                                 &how);
 }

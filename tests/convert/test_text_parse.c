@@ -267,7 +267,8 @@ static void check_argument(mpnum_format bad_format, int rounding) {
   uint32_t code = UINT32_C(0xdeadbeef);
   const mpnum_status status = mpnum_parse(&code, bad_format, "1", 1,
                                           (mpnum_rounding)rounding, MPNUM_OVERFLOW_IEEE);
-  CHECK(status == MPNUM_ERROR_ARGUMENT && code == UINT32_C(0xdeadbeef),
+  CHECK(status == (bad_format.max_code ? MPNUM_ERROR_ARGUMENT : MPNUM_ERROR_TYPE) &&
+            code == UINT32_C(0xdeadbeef),
         "rounding %d: status %d, code %" PRIx32, rounding, (int)status, code);
 }
 

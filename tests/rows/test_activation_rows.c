@@ -166,26 +166,27 @@ static void other_arguments_are_refused(void) {
   mpnum_activation_options options = mpnum_activation_default();
   mpnum_rows bad = codes;
   got[0] = 0x5c;
-#define REFUSES(call) CHECK((call) == MPNUM_ERROR_ARGUMENT, #call)
+#define REFUSES(status, call) CHECK((call) == MPNUM_ERROR_##status, #call)
   for (int i = 0; i < 5; ++i)
-    REFUSES(mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU, codes, from, NULL,
+    REFUSES(ARGUMENT,
+            mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU, codes, from, NULL,
                                            mpnum_from_bits_f32(scales[i]), NULL));
   bad.type = MPNUM_TYPE_E8M0;
-  REFUSES(
-      mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU, bad, from, NULL, 1, NULL));
-  REFUSES(mpnum_activation_rows(MPNUM_ACTIVATION_SILU, bad, from, NULL));
+  REFUSES(TYPE, mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU, bad, from, NULL, 1,
+                                               NULL));
+  REFUSES(TYPE, mpnum_activation_rows(MPNUM_ACTIVATION_SILU, bad, from, NULL));
   bad = codes;
   bad.data = src;
-  REFUSES(
-      mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU, bad, from, NULL, 1, NULL));
-  REFUSES(mpnum_activation_rows(MPNUM_ACTIVATION_SILU, bad, from, NULL));
+  REFUSES(OVERLAP, mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU, bad, from, NULL,
+                                                  1, NULL));
+  REFUSES(OVERLAP, mpnum_activation_rows(MPNUM_ACTIVATION_SILU, bad, from, NULL));
   bad = dst;
   bad.stride = 7;
-  REFUSES(mpnum_activation_rows(MPNUM_ACTIVATION_SILU, bad, from, NULL));
+  REFUSES(STRIDE, mpnum_activation_rows(MPNUM_ACTIVATION_SILU, bad, from, NULL));
   bad = dst;
   bad.rows = ROWS - 1;
-  REFUSES(mpnum_activation_rows(MPNUM_ACTIVATION_SILU, bad, from, NULL));
-  REFUSES(mpnum_activation_rows((mpnum_activation)3, dst, from, NULL));
+  REFUSES(SHAPE, mpnum_activation_rows(MPNUM_ACTIVATION_SILU, bad, from, NULL));
+  REFUSES(ARGUMENT, mpnum_activation_rows((mpnum_activation)3, dst, from, NULL));
   for (int i = 0; i < 5; ++i) { /* of codes, too */
     mpnum_activation_options other = options;
     bad = codes;
@@ -195,17 +196,19 @@ static void other_arguments_are_refused(void) {
     if (i == 2) bad.rows = ROWS - 1;
     if (i == 3) other.factor.columns = 7;
     if (i == 4) other.factor.rows = ROWS - 1;
-    REFUSES(mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU, bad, from, &other, 1,
-                                           NULL));
+    CHECK(mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU, bad, from, &other, 1,
+                                         NULL) ==
+              (i == 1 ? MPNUM_ERROR_STRIDE : MPNUM_ERROR_SHAPE),
+          "shape %d", i);
   }
   options.factor = mpnum_const_rows_of(MPNUM_TYPE_F32, factor, ROWS, 7);
-  REFUSES(mpnum_activation_rows(MPNUM_ACTIVATION_SILU, dst, from, &options));
+  REFUSES(SHAPE, mpnum_activation_rows(MPNUM_ACTIVATION_SILU, dst, from, &options));
   options.factor = mpnum_const_rows_of(MPNUM_TYPE_E2M1, factor, ROWS, 8);
-  REFUSES(mpnum_activation_rows(MPNUM_ACTIVATION_SILU, dst, from, &options));
+  REFUSES(TYPE, mpnum_activation_rows(MPNUM_ACTIVATION_SILU, dst, from, &options));
   options.factor = mpnum_const_rows_of(MPNUM_TYPE_BF16, got, ROWS, 8);
-  REFUSES(mpnum_activation_rows(MPNUM_ACTIVATION_SILU, dst, from, &options));
-  REFUSES(mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU, codes, from, &options, 1,
-                                         NULL));
+  REFUSES(OVERLAP, mpnum_activation_rows(MPNUM_ACTIVATION_SILU, dst, from, &options));
+  REFUSES(OVERLAP, mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU, codes, from,
+                                                  &options, 1, NULL));
 #undef REFUSES
   CHECK(got[0] == 0x5c, "something was written");
 }

@@ -344,9 +344,9 @@ static void other_arguments_are_refused(void) {
     for (int t = 1; t < 5; ++t) {
       if (row_types[t] == MPNUM_TYPE_BF16) continue;
       CHECK(transform(is_inverse, mpnum_rows_of(row_types[t], y, 2, 64), src, 16, 0) ==
-                    MPNUM_ERROR_ARGUMENT &&
+                    MPNUM_ERROR_TYPE &&
                 transform(is_inverse, dst, mpnum_const_rows_of(row_types[t], x, 2, 64),
-                          16, 0) == MPNUM_ERROR_ARGUMENT,
+                          16, 0) == MPNUM_ERROR_TYPE,
             "type %d", row_types[t]);
     }
     for (size_t columns = 1; columns < 130; ++columns) {
@@ -362,16 +362,16 @@ static void other_arguments_are_refused(void) {
     for (size_t rows = 0; rows < 3; ++rows)
       CHECK(transform(is_inverse, dst_rows(MPNUM_TYPE_F32, y, rows, 64, 63),
                       mpnum_const_rows_of(MPNUM_TYPE_F32, x, rows, 64), 16,
-                      0) == MPNUM_ERROR_ARGUMENT,
+                      0) == MPNUM_ERROR_STRIDE,
             "stride of %zu rows", rows);
     CHECK(transform(is_inverse, dst, mpnum_const_rows_of(MPNUM_TYPE_F32, x, 3, 64), 16,
-                    0) == MPNUM_ERROR_ARGUMENT,
+                    0) == MPNUM_ERROR_SHAPE,
           "rows differ");
     CHECK(transform(is_inverse, dst, mpnum_const_rows_of(MPNUM_TYPE_F32, x, 2, 128), 16,
-                    0) == MPNUM_ERROR_ARGUMENT,
+                    0) == MPNUM_ERROR_SHAPE,
           "columns differ");
     CHECK(transform(is_inverse, dst_16, mpnum_const_rows_of(MPNUM_TYPE_F32, y, 2, 64), 16,
-                    0) == MPNUM_ERROR_ARGUMENT,
+                    0) == MPNUM_ERROR_OVERLAP,
           "another type in place");
     CHECK(transform(is_inverse, mpnum_rows_of(MPNUM_TYPE_F32, NULL, 0, 64),
                     mpnum_const_rows_of(MPNUM_TYPE_F32, NULL, 0, 64), 16, 0) == MPNUM_OK,
@@ -392,25 +392,25 @@ static void memory_that_overlaps_is_refused(void) {
   } cases[] = {
 #define F32  MPNUM_TYPE_F32
 #define BF16 MPNUM_TYPE_BF16
-      {0, 1, 1, 64, 64, 64, F32, F32, MPNUM_ERROR_ARGUMENT},
-      {1, 0, 1, 64, 64, 64, F32, F32, MPNUM_ERROR_ARGUMENT},
-      {0, 255, 1, 64, 64, 64, F32, F32, MPNUM_ERROR_ARGUMENT},
-      {255, 0, 1, 64, 64, 64, F32, F32, MPNUM_ERROR_ARGUMENT},
+      {0, 1, 1, 64, 64, 64, F32, F32, MPNUM_ERROR_OVERLAP},
+      {1, 0, 1, 64, 64, 64, F32, F32, MPNUM_ERROR_OVERLAP},
+      {0, 255, 1, 64, 64, 64, F32, F32, MPNUM_ERROR_OVERLAP},
+      {255, 0, 1, 64, 64, 64, F32, F32, MPNUM_ERROR_OVERLAP},
       {0, 256, 1, 64, 64, 64, F32, F32, MPNUM_OK},
       {256, 0, 1, 64, 64, 64, F32, F32, MPNUM_OK},
-      {256, 0, 2, 64, 64, 64, F32, F32, MPNUM_ERROR_ARGUMENT},
+      {256, 0, 2, 64, 64, 64, F32, F32, MPNUM_ERROR_OVERLAP},
       {256, 0, 2, 64, 64, 0, F32, F32, MPNUM_OK},
       {0, 256, 3, 64, 128, 128, F32, F32, MPNUM_OK},
       {256, 0, 3, 64, 128, 128, F32, F32, MPNUM_OK},
-      {255, 0, 3, 64, 128, 128, F32, F32, MPNUM_ERROR_ARGUMENT},
-      {257, 0, 3, 64, 128, 128, F32, F32, MPNUM_ERROR_ARGUMENT},
-      {0, 255, 3, 64, 128, 128, F32, F32, MPNUM_ERROR_ARGUMENT},
-      {0, 257, 3, 64, 128, 128, F32, F32, MPNUM_ERROR_ARGUMENT},
-      {128, 0, 3, 64, 192, 96, BF16, F32, MPNUM_ERROR_ARGUMENT},
+      {255, 0, 3, 64, 128, 128, F32, F32, MPNUM_ERROR_OVERLAP},
+      {257, 0, 3, 64, 128, 128, F32, F32, MPNUM_ERROR_OVERLAP},
+      {0, 255, 3, 64, 128, 128, F32, F32, MPNUM_ERROR_OVERLAP},
+      {0, 257, 3, 64, 128, 128, F32, F32, MPNUM_ERROR_OVERLAP},
+      {128, 0, 3, 64, 192, 96, BF16, F32, MPNUM_ERROR_OVERLAP},
       {256, 0, 3, 64, 192, 96, BF16, F32, MPNUM_OK},
-      {0, 128, 3, 64, 96, 192, F32, BF16, MPNUM_ERROR_ARGUMENT},
+      {0, 128, 3, 64, 96, 192, F32, BF16, MPNUM_ERROR_OVERLAP},
       {0, 256, 3, 64, 96, 192, F32, BF16, MPNUM_OK},
-      {0, 256, 3, 64, 128, 64, F32, F32, MPNUM_ERROR_ARGUMENT},
+      {0, 256, 3, 64, 128, 64, F32, F32, MPNUM_ERROR_OVERLAP},
       {512, 0, 1, 64, 64, 0, F32, F32, MPNUM_OK},
 #undef F32
 #undef BF16

@@ -238,19 +238,19 @@ static void other_arguments_are_refused(void) {
           "epsilon %d", i);
   CHECK(mpnum_layer_norm_rows(mpnum_rows_of(MPNUM_TYPE_E8M0, y, 1, 2),
                               mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 2), NULL, NULL,
-                              0) == MPNUM_ERROR_ARGUMENT,
+                              0) == MPNUM_ERROR_TYPE,
         "type");
   CHECK(mpnum_rms_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 2),
                             mpnum_const_rows_of(MPNUM_TYPE_F32, x, 2, 2), NULL,
-                            0) == MPNUM_ERROR_ARGUMENT,
+                            0) == MPNUM_ERROR_SHAPE,
         "rows");
   CHECK(mpnum_layer_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 3),
                               mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 2), NULL, NULL,
-                              0) == MPNUM_ERROR_ARGUMENT,
+                              0) == MPNUM_ERROR_SHAPE,
         "columns");
   CHECK(mpnum_l2_normalize_rows(mpnum_rows_of(MPNUM_TYPE_F16, y, 1, 2),
                                 mpnum_const_rows_of(MPNUM_TYPE_F32, y, 1, 2),
-                                0) == MPNUM_ERROR_ARGUMENT,
+                                0) == MPNUM_ERROR_OVERLAP,
         "another type in place");
   CHECK(mpnum_rms_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 3, 0),
                             mpnum_const_rows_of(MPNUM_TYPE_F32, x, 3, 0), NULL,
@@ -264,9 +264,9 @@ static void a_stride_below_the_columns_is_refused_for_any_number_of_rows(void) {
   for (size_t rows = 0; rows < 4; ++rows) {
     const mpnum_rows dst = dst_rows(MPNUM_TYPE_F32, y, rows, 2, 1);
     const mpnum_const_rows src = mpnum_const_rows_of(MPNUM_TYPE_F32, x, rows, 2);
-    CHECK(mpnum_layer_norm_rows(dst, src, NULL, NULL, 0) == MPNUM_ERROR_ARGUMENT &&
-              mpnum_rms_norm_rows(dst, src, NULL, 0) == MPNUM_ERROR_ARGUMENT &&
-              mpnum_l2_normalize_rows(dst, src, 0) == MPNUM_ERROR_ARGUMENT,
+    CHECK(mpnum_layer_norm_rows(dst, src, NULL, NULL, 0) == MPNUM_ERROR_STRIDE &&
+              mpnum_rms_norm_rows(dst, src, NULL, 0) == MPNUM_ERROR_STRIDE &&
+              mpnum_l2_normalize_rows(dst, src, 0) == MPNUM_ERROR_STRIDE,
           "%zu rows", rows);
   }
   CHECK(y[0] > 41, "something was written");

@@ -166,33 +166,33 @@ static void other_arguments_are_refused(void) {
           "scale %d", i);
   bad.type = MPNUM_TYPE_E8M0;
   CHECK(mpnum_normalize_quantize_rows(MPNUM_NORM_RMS, bad, from, NULL, 1, NULL) ==
-            MPNUM_ERROR_ARGUMENT,
+            MPNUM_ERROR_TYPE,
         "type");
   bad = dst;
   bad.stride = 7;
   CHECK(mpnum_normalize_quantize_rows(MPNUM_NORM_RMS, bad, from, NULL, 1, NULL) ==
-            MPNUM_ERROR_ARGUMENT,
+            MPNUM_ERROR_STRIDE,
         "stride");
   bad = dst;
   bad.data = src;
   CHECK(mpnum_normalize_quantize_rows(MPNUM_NORM_RMS, bad, from, NULL, 1, NULL) ==
-            MPNUM_ERROR_ARGUMENT,
+            MPNUM_ERROR_OVERLAP,
         "in place");
   CHECK(mpnum_normalize_quantize_rows((mpnum_norm_kind)3, dst, from, NULL, 1, NULL) ==
             MPNUM_ERROR_ARGUMENT,
         "kind");
   options.residual = mpnum_const_rows_of(MPNUM_TYPE_BF16, residual, ROWS, 7);
   CHECK(mpnum_normalize_quantize_rows(MPNUM_NORM_RMS, dst, from, &options, 1, NULL) ==
-            MPNUM_ERROR_ARGUMENT,
+            MPNUM_ERROR_SHAPE,
         "columns of the residual");
   options.residual = mpnum_const_rows_of(MPNUM_TYPE_F32, residual, ROWS, 8);
   options.sum = mpnum_rows_of(MPNUM_TYPE_BF16, residual, ROWS, 8);
   CHECK(mpnum_normalize_quantize_rows(MPNUM_NORM_RMS, dst, from, &options, 1, NULL) ==
-            MPNUM_ERROR_ARGUMENT,
+            MPNUM_ERROR_OVERLAP,
         "a sum in the place of another type");
   options.sum = mpnum_rows_of(MPNUM_TYPE_E8M0, sum, ROWS, 8);
   CHECK(mpnum_normalize_quantize_rows(MPNUM_NORM_RMS, dst, from, &options, 1, NULL) ==
-            MPNUM_ERROR_ARGUMENT,
+            MPNUM_ERROR_TYPE,
         "a sum of another type");
   CHECK(got[0] == 0x5c, "something was written");
 }

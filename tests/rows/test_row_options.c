@@ -87,7 +87,7 @@ static void causal_lengths_are_lengths(void) {
 }
 /* softmax of x scale + b is that of what fma makes of it. */
 static void a_bias_is_added_before_all_else(void) {
-  static const float scales[] = {1, 0.3f, 17, 0};
+  static const float scales[] = {1, 0.3f, 17, 0x1p-149f};
   for (int s = 0; s < SIZES; ++s)
     for (int k = 0; k < 8; ++k) {
       const size_t n = sizes[s], rows = 3, stride = k < 4 ? 0 : n;
@@ -104,7 +104,6 @@ static void a_bias_is_added_before_all_else(void) {
       for (size_t i = 0; i < rows; ++i)
         for (size_t c = 0; c < n; ++c)
           z[i * n + c] = fmaf(x[i * n + c], scale, bias[i * stride + c]);
-      if (scale < 0.1f) z[4] = n > 5 ? MINUS : z[4];
       for (int is_log = 0; is_log < 2; ++is_log) {
         mpnum_status (*call)(mpnum_rows, mpnum_const_rows, const mpnum_softmax_options *,
                              mpnum_row_status *) =
@@ -273,7 +272,7 @@ static void gradients_add_to_what_is_there(void) {
         CHECK(others == 0, "f32, %zu columns: %zu others", n, others);
       }
       CHECK(mpnum_cross_entropy_rows(loss, to_rows(x, ROWS, n), of_rows(x, ROWS, n),
-                                     classes, &how, NULL) == MPNUM_ERROR_ARGUMENT,
+                                     classes, &how, NULL) == MPNUM_ERROR_OVERLAP,
             "in place");
     }
 }
@@ -373,7 +372,7 @@ static void backward_passes_are_those_defined(void) {
       for (size_t i = 0; i < rows * n; ++i)
         CHECK(bits_of(x[i]) == bits_of((float)((double)z[i] + 0.5)), "added at %zu", i);
       CHECK((*backward)(to_rows(y, rows, n), of_rows(dy, rows, n), of_rows(y, rows, n),
-                        &how) == MPNUM_ERROR_ARGUMENT,
+                        &how) == MPNUM_ERROR_OVERLAP,
             "in place, added");
       how.flags = 0;
       memcpy(x, dy, rows * n * sizeof *x);

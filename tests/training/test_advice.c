@@ -402,7 +402,8 @@ static void other_fallbacks_are_refused(void) {
     if (k == 4) config.calm_steps = -1;
     if (k == 5) config.stable_steps = 0;
     if (k == 6) config.rollback_steps = 0;
-    CHECK(mpnum_fallback_init(&fallback, config) == MPNUM_ERROR_ARGUMENT &&
+    CHECK(mpnum_fallback_init(&fallback, config) ==
+                  (k < 2 ? MPNUM_ERROR_TYPE : MPNUM_ERROR_ARGUMENT) &&
               memcmp(&before, &fallback, sizeof before) == 0,
           "%d", k);
   }

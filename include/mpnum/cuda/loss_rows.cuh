@@ -26,14 +26,12 @@ struct row_spread_ {
   unsigned count;
   int is_masked;
   uint32_t counted;
-  __device__ __forceinline__ bool takes_whole() const {
-    return !is_masked && !row_is_flat_(scale);
-  }
+  __device__ __forceinline__ bool takes_whole() const { return !is_masked; }
   template <class Part>
-  __device__ __forceinline__ void operator()(size_t i, pair_ x, Part part) {
+  __device__ __forceinline__ void operator()(size_t i, pair_ x, Part) {
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 2; ++j) {
-      const float t = row_exponent_(x.at[j], max, scale, part);
+      const float t = row_exponent_(x.at[j], max, scale);
       if (!Part::is_whole &&
           (i + j >= count || (is_masked && mpnum_bits_f32(x.at[j]) == 0xff800000u)))
         continue;
@@ -43,38 +41,36 @@ struct row_spread_ {
   }
 };
 
-/* Gradients of a row: (e^t a - b) c, but own at the target and 0 where an element is
- * masked; or, with fills, number. Past count they are 0, or left alone. */
+/* Gradients of a row: (e^t a - b) c, but own at the target; or, with fills, number. 0
+ * where an element is masked. Past count they are 0, or left alone. */
 template <class G> struct loss_writer_ {
   G *dst;
   unsigned count, columns, target;
   int fills, has_powers, is_masked, adds, has_own;
   float max, scale, a, b, c, own, number;
   __device__ __forceinline__ bool takes_whole() const {
-    return count == columns && !is_masked && !fills && row_is_aligned_(dst) &&
-           !row_is_flat_(scale);
+    return count == columns && !is_masked && !fills && row_is_aligned_(dst);
   }
-  template <class Part> __device__ __forceinline__ float of(float x, Part part) const {
+  template <class Part> __device__ __forceinline__ float of(float x, Part) const {
     const uint32_t bits = mpnum_bits_f32(x);
-    const bool is_out =
-        !Part::is_whole && is_masked && bits == (has_powers ? 0x80000000u : 0xff800000u);
+    const bool is_out = !Part::is_whole && is_masked &&
+                        bits == (has_powers && !fills ? 0x80000000u : 0xff800000u);
     if (is_out) return 0;
-    if (!has_powers)
-      x = mpnum_exp_of_negative_scalar_(row_exponent_(x, max, scale, part));
+    if (!Part::is_whole && fills) return number;
+    if (!has_powers) x = mpnum_exp_of_negative_scalar_(row_exponent_(x, max, scale));
     return mpnum_mul_scalar_(mpnum_sub_scalar_(mpnum_mul_scalar_(x, a), b), c);
   }
   template <class Part>
   __device__ __forceinline__ void operator()(size_t i, pair_ x, Part part) const {
-    const unsigned end = adds && !fills ? count : columns;
+    const unsigned end = adds ? count : columns;
     pair_ y;
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 2; ++j) {
       y.at[j] = has_own && i + j == target ? own : of(x.at[j], part);
       if (!Part::is_whole && i + j >= count) y.at[j] = 0;
-      if (!Part::is_whole && fills) y.at[j] = number;
     }
     if (!Part::is_whole && i >= end) return;
-    if (adds && !fills) {
+    if (adds) {
       const pair_ old = row_load_(dst, i, end, part);
       y.at[0] = mpnum_canonical_(mpnum_add_scalar_(old.at[0], y.at[0]));
       y.at[1] = mpnum_canonical_(mpnum_add_scalar_(old.at[1], y.at[1]));
@@ -130,7 +126,7 @@ static __device__ __forceinline__ void loss_row_(const loss_job_<G, Src, Index> 
   double spread_sum = 0;
   if (is_used && static_cast<unsigned>(index) < row.count)
     t = row.load(static_cast<unsigned>(index) & ~1u, row_any_()).at[index & 1];
-  row_look_(row, job.from, is_used ? row.count : 0, scratch);
+  row_look_(row, job.from, is_ignored ? 0 : row.count, scratch);
   if (!is_used) row.status = is_ignored ? MPNUM_ROW_IGNORED : MPNUM_ROW_NO_CLASS;
   writer.has_powers = row.place.kept && !has_smoothing && job.gradient;
   sum = row_powers_(row, writer.has_powers, job.from.is_masked, scratch);
@@ -168,7 +164,7 @@ static __device__ __forceinline__ void loss_row_(const loss_job_<G, Src, Index> 
   writer.c = job.factor;
   if (job.counted)
     writer.c = mpnum_div_scalar_(job.factor, static_cast<float>(*job.counted));
-  writer.has_own = is_used && writer.target < row.count &&
+  writer.has_own = row.status == MPNUM_ROW_OK && writer.target < row.count &&
                    !(job.from.is_masked && mpnum_bits_f32(t) == 0xff800000u);
   writer.own = mpnum_mul_scalar_(
       mpnum_sub_scalar_(
@@ -179,10 +175,12 @@ static __device__ __forceinline__ void loss_row_(const loss_job_<G, Src, Index> 
   writer.fills = row.status != MPNUM_ROW_OK;
   writer.number = mpnum_from_bits_f32(
       row.status == MPNUM_ROW_EMPTY || row.status == MPNUM_ROW_IGNORED ? 0 : nan_bits);
-  if (writer.fills && writer.adds && mpnum_bits_f32(writer.number) == 0)
-    writer.columns = 0; /* nothing to add */
+  if (row.status == MPNUM_ROW_IGNORED) {
+    writer.is_masked = 0;
+    if (writer.adds) writer.columns = 0; /* nothing to add */
+  }
   whole.load = row.load;
-  whole.reads = !writer.fills;
+  whole.reads = !writer.fills || writer.is_masked;
   row_each_<2>(place, writer.columns, whole, writer);
 }
 
@@ -407,15 +405,17 @@ mpnum_launch_cross_entropy_rows(float *loss, G *gradient, size_t gradient_stride
                             MPNUM_SOFTMAX_ACCUMULATE) ||
       (gradient &&
        !mpnum_rows_fit_(gradient, gradient_stride, src, src_stride, rows, columns)) ||
-      (is_in_place && job.from.adds) || (!loss && (rows || is_reduced)) ||
+      (is_in_place && job.from.adds && rows && columns) || (!loss && rows && columns) ||
       !mpnum_floats_are_apart_(loss, src, src_stride, rows, columns) ||
       (gradient &&
        !mpnum_floats_are_apart_(loss, gradient, gradient_stride, rows, columns)) ||
-      (!targets && rows) || (smoothing > 0x3f800000u && smoothing != 0x80000000u) ||
+      (!targets && rows && columns) ||
+      (smoothing > 0x3f800000u && smoothing != 0x80000000u) ||
       (mpnum_bits_f32(job.factor) & 0x7fffffffu) >= 0x7f800000u ||
       static_cast<int>(chosen.reduction) < 0 || chosen.reduction > MPNUM_REDUCTION_MEAN ||
       (is_mean && !chosen.counted))
     return cudaErrorInvalidValue;
+  if (rows != 0 && columns == 0 && (!loss || !targets)) rows = 0;
   job.loss = loss;
   job.gradient = gradient;
   job.stride = gradient_stride;
@@ -430,7 +430,7 @@ mpnum_launch_cross_entropy_rows(float *loss, G *gradient, size_t gradient_stride
   if (error == cudaSuccess && rows)
     error = mpnum_launch_rows_(mpnum_cross_entropy_rows_kernel_<G, Src, Index>, job,
                                job.from, 1, stream);
-  if (error == cudaSuccess && is_reduced)
+  if (error == cudaSuccess && is_reduced && loss)
     error = mpnum_launch_(mpnum_reduce_losses_kernel_<size_t>, 1, 512, stream, loss, rows,
                           job.counted);
   return error;
@@ -448,7 +448,7 @@ mpnum_launch_slope_(int is_log, Dx *dx, size_t dx_stride, const Dy *dy, size_t d
                             MPNUM_SOFTMAX_ACCUMULATE) ||
       !mpnum_rows_fit_(dx, dx_stride, dy, dy_stride, rows, columns) ||
       !mpnum_rows_fit_(dx, dx_stride, y, y_stride, rows, columns) ||
-      (!dy && rows && columns) || (dx && job.y.adds && (to == dy || to == y)))
+      (rows && columns && (!dy || (job.y.adds && (to == dy || to == y)))))
     return cudaErrorInvalidValue;
   if (rows == 0 || columns == 0) return cudaSuccess;
   job.y.bias = 0;

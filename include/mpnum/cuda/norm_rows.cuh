@@ -11,9 +11,9 @@
  * tiles. Two steps of doubles an element, one for RMS norm, which GPUs with few units for
  * doubles (sm_75, 86, 89, 120) are bound by where elements have 16 bits.
  * Domain: as rows.cuh. residual and sum of the options are rows of the type of src, as
- *   many of as many columns. Of a NaN in sum the bits are any NaN's.
+ *   many of as many columns.
  * Status: cudaErrorInvalidValue, and nothing is launched, where the host's function has
- *   MPNUM_ERROR_ARGUMENT. */
+ *   an error. */
 #ifndef MPNUM_CUDA_NORM_ROWS_CUH
 #define MPNUM_CUDA_NORM_ROWS_CUH
 
@@ -60,6 +60,10 @@ template <class T> struct norm_loader_ {
       x.at[1] = mpnum_add_scalar_(x.at[1], y.at[1]);
     }
     if (!sum) return x;
+    if (type_of<T>::value == MPNUM_TYPE_F32) { /* all others have one NaN */
+      x.at[0] = mpnum_canonical_(x.at[0]);
+      x.at[1] = mpnum_canonical_(x.at[1]);
+    }
     row_store_(sum, i, columns, x, part);
     x.at[0] = row_element_<T>::in(row_element_<T>::out(x.at[0]));
     x.at[1] = row_element_<T>::in(row_element_<T>::out(x.at[1]));

@@ -16,8 +16,10 @@
  *   row_status are in device memory. A length past the columns counts as columns, of
  *   which there are fewer than 2^31. dst may be src where both have one type and stride;
  *   otherwise they do not overlap.
+ * Bits: batch invariance: a row has the same ones alone and in any batch.
  * Status: cudaErrorInvalidValue, and nothing is launched, where the host's function has
- *   MPNUM_ERROR_ARGUMENT, but for what only the device can read, and where rows overlap.
+ *   an error, but for what only the device can read. Without elements pointers may be
+ *   anything.
  * Speed: a row is read once where its floats fit into the shared memory that a block can
  *   have, 12032 of them on every GPU, 16128 on sm_75, 25088 on sm_86, 89 and 120, 41472
  *   on sm_80, 57856 on sm_90 and 100; longer rows once for each step, from the second
@@ -64,12 +66,6 @@ template <class T> struct row_loader_ {
   float scale;
   __device__ __forceinline__ bool is_kept() const { return kept != 0; }
   __device__ __forceinline__ bool takes_whole() const { return is_plain; }
-  __device__ __forceinline__ float biased(float x, float added) const {
-    if (!mpnum_is_zero_u31_(mpnum_bits_f32(scale) & 0x7fffffffu))
-      return mpnum_fma_scalar_(x, scale, added);
-    if ((mpnum_bits_f32(x) & 0x7fffffffu) < 0x7f800000u) x = 0;
-    return mpnum_add_scalar_(x, added);
-  }
   template <class Part>
   __device__ __forceinline__ pair_ operator()(size_t i, Part part) const {
     pair_ x;
@@ -78,7 +74,8 @@ template <class T> struct row_loader_ {
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 2; ++j) {
       const bool is_in = Part::is_whole || i + j < count;
-      if (!Part::is_whole && bias && is_in) x.at[j] = biased(x.at[j], bias[i + j]);
+      if (!Part::is_whole && bias && is_in)
+        x.at[j] = mpnum_fma_scalar_(x.at[j], scale, bias[i + j]);
       if (!is_in || (!Part::is_whole && mask && !mask[i + j]))
         x.at[j] = mpnum_from_bits_f32(0xff800000u);
     }
@@ -86,16 +83,9 @@ template <class T> struct row_loader_ {
   }
 };
 
-/* Of a scale that is 0, elements are all alike. */
-static __device__ __forceinline__ int row_is_flat_(float scale) {
-  return mpnum_is_zero_u31_(mpnum_bits_f32(scale) & 0x7fffffffu);
-}
-/* mpnum_exponent_, of whole pairs for a scale that is not 0. */
-template <class Part>
-static __device__ __forceinline__ float row_exponent_(float x, float max, float scale,
-                                                      Part) {
-  return Part::is_whole ? mpnum_mul_scalar_(mpnum_sub_scalar_(x, max), scale)
-                        : mpnum_exponent_(x, max, scale);
+/* mpnum_exponent_ of a scale that is not 0. */
+static __device__ __forceinline__ float row_exponent_(float x, float max, float scale) {
+  return mpnum_mul_scalar_(mpnum_sub_scalar_(x, max), scale);
 }
 
 struct row_looker_ {
@@ -114,15 +104,13 @@ struct row_adder_ {
   float max, scale;
   float *kept;
   int marks;
-  __device__ __forceinline__ bool takes_whole() const {
-    return !marks && !row_is_flat_(scale);
-  }
+  __device__ __forceinline__ bool takes_whole() const { return !marks; }
   template <class Part>
-  __device__ __forceinline__ void operator()(size_t i, pair_ x, Part part) {
+  __device__ __forceinline__ void operator()(size_t i, pair_ x, Part) {
     pair_ y;
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 2; ++j) {
-      y.at[j] = mpnum_exp_of_negative_scalar_(row_exponent_(x.at[j], max, scale, part));
+      y.at[j] = mpnum_exp_of_negative_scalar_(row_exponent_(x.at[j], max, scale));
       sum.at[j] = mpnum_add_scalar_(sum.at[j], y.at[j]);
       if (!Part::is_whole && marks && mpnum_bits_f32(x.at[j]) == 0xff800000u)
         y.at[j] = mpnum_from_bits_f32(0x80000000u);
@@ -212,19 +200,18 @@ template <class Dst, bool is_log> struct softmax_writer_ {
   int has_powers;
   float max, scale, number, none;
   __device__ __forceinline__ bool takes_whole() const {
-    return count == columns && row_is_aligned_(dst) && !row_is_flat_(scale) &&
-           step == softmax_usual_;
+    return count == columns && row_is_aligned_(dst) && step == softmax_usual_;
   }
-  template <class Part> __device__ __forceinline__ float of(float x, Part part) const {
+  template <class Part> __device__ __forceinline__ float of(float x, Part) const {
     if (!Part::is_whole && step == softmax_fill_) return number;
     if (!Part::is_whole && step == softmax_limit_) {
       const bool is_infinite = mpnum_bits_f32(x) == 0x7f800000u;
       return mpnum_from_bits_f32(is_infinite ? mpnum_bits_f32(number)
                                              : mpnum_bits_f32(none));
     }
-    if (is_log) return mpnum_sub_scalar_(row_exponent_(x, max, scale, part), number);
+    if (is_log) return mpnum_sub_scalar_(row_exponent_(x, max, scale), number);
     if (!Part::is_kept && !has_powers)
-      x = mpnum_exp_of_negative_scalar_(row_exponent_(x, max, scale, part));
+      x = mpnum_exp_of_negative_scalar_(row_exponent_(x, max, scale));
     return mpnum_mul_scalar_(x, number);
   }
   template <class Part>
@@ -385,7 +372,7 @@ static inline bool mpnum_row_source_of_(mpnum::row_source_<T> &from, const T *sr
   from.takes_limit = (chosen.flags & MPNUM_SOFTMAX_LIMIT) != 0;
   from.adds = (chosen.flags & MPNUM_SOFTMAX_ACCUMULATE) != 0;
   from.kept = 0;
-  return mpnum_is_factor_(chosen.scale) && (chosen.flags & ~known) == 0 &&
+  return mpnum_is_scale_(chosen.scale) && (chosen.flags & ~known) == 0 &&
          columns <= mpnum::row_columns_ && (src || rows == 0 || columns == 0);
 }
 /* Whether two matrices, of as many rows of as many elements, have no byte in common.
@@ -395,8 +382,7 @@ static inline bool mpnum_rows_are_apart_(const A *a, size_t a_stride, const B *b
                                          size_t b_stride, size_t rows, size_t columns) {
   const size_t x = reinterpret_cast<size_t>(a), y = reinterpret_cast<size_t>(b);
   const size_t pitch = a_stride * sizeof(A);
-  if (!a || !b) return true;
-  if (rows == 0 || columns == 0) return x != y;
+  if (!a || !b || rows == 0 || columns == 0) return true;
   if (pitch != 0 && pitch == b_stride * sizeof(B)) {
     const size_t between = x > y ? (x - y) % pitch : pitch - 1 - (y - x - 1) % pitch;
     if (between >= columns * sizeof(B) && pitch - between >= columns * sizeof(A))
@@ -419,7 +405,8 @@ template <class Dst, class Src>
 static inline bool mpnum_rows_fit_(const Dst *dst, size_t dst_stride, const Src *src,
                                    size_t src_stride, size_t rows, size_t columns) {
   const bool is_in_place =
-      dst && static_cast<const void *>(dst) == static_cast<const void *>(src);
+      dst && rows && columns &&
+      static_cast<const void *>(dst) == static_cast<const void *>(src);
   const bool has_one_type =
       mpnum::type_of<Dst>::value == static_cast<int>(mpnum::type_of<Src>::value);
   static_assert(mpnum::has_rows_<Dst>::value, "float, f16, bf16, e5m2 or e4m3");
@@ -472,9 +459,10 @@ mpnum_launch_logsumexp_rows(float *dst, const Src *src, size_t src_stride, size_
                             mpnum_row_status *row_status, cudaStream_t stream) {
   mpnum::logsumexp_job_<Src> job;
   if (!mpnum_row_source_of_(job.from, src, src_stride, rows, columns, options, 0) ||
-      (!dst && rows) || !mpnum_floats_are_apart_(dst, src, src_stride, rows, columns))
+      (!dst && rows && columns) ||
+      !mpnum_floats_are_apart_(dst, src, src_stride, rows, columns))
     return cudaErrorInvalidValue;
-  if (rows == 0) return cudaSuccess;
+  if (rows == 0 || !dst) return cudaSuccess;
   job.dst = dst;
   job.status = row_status;
   return mpnum_launch_rows_(mpnum_logsumexp_rows_kernel_<Src>, job, job.from, 1, stream);

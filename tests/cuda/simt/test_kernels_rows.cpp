@@ -38,7 +38,7 @@ void choose(choice &made, unsigned which, std::size_t rows, std::size_t columns)
   switch (which) {
   case 1: options.scale = 0.125f; break;
   case 2: options.scale = 10; break;
-  case 3: options.scale = 0; break;
+  case 3: options.scale = 0x1p-149f; break;
   case 4: options.flags = MPNUM_SOFTMAX_MASKED; break;
   case 5: options.flags = MPNUM_SOFTMAX_LIMIT; break;
   case 6: options.lengths = made.lengths.data(); break;
@@ -61,7 +61,7 @@ void choose(choice &made, unsigned which, std::size_t rows, std::size_t columns)
     options.first_length = static_cast<std::int64_t>(columns);
     options.length_step = -1;
     break;
-  case 12: options.bias = made.bias.data(), options.scale = 0; break;
+  case 12: options.bias = made.bias.data(), options.scale = 0x1p-149f; break;
   case 13:
     options.flags = MPNUM_SOFTMAX_LIMIT | MPNUM_SOFTMAX_MASKED;
     options.lengths = made.lengths.data();
@@ -540,10 +540,12 @@ void what_does_not_fit_launches_nothing(void) {
   CHECK(mpnum_launch_softmax_rows(codes, 8, reinterpret_cast<float *>(codes), 8, 4, 8,
                                   nullptr, nullptr, nullptr) == bad,
         "another type in place");
-  for (float scale : {-1.0f, infinity, mpnum_from_bits_f32(0x7fc00000)}) {
-    options.scale = scale;
-    CHECK(softmax(other, 8, data, 8) == bad, "scale %g", static_cast<double>(scale));
+  for (float scale : {0.0f, -0.0f, -1.0f, infinity, mpnum_from_bits_f32(0x7fc00000)}) {
+    options.scale = losses.softmax.scale = scale;
+    CHECK(softmax(other, 8, data, 8) == bad && loss_of(loss, other, targets) == bad,
+          "scale %g", static_cast<double>(scale));
   }
+  losses.softmax.scale = 1;
   options.scale = 1;
   options.flags = MPNUM_SOFTMAX_ACCUMULATE;
   CHECK(softmax(other, 8, data, 8) == bad, "a flag of gradients");
@@ -582,9 +584,77 @@ void what_does_not_fit_launches_nothing(void) {
   losses.softmax.flags = MPNUM_SOFTMAX_ACCUMULATE;
   CHECK(loss_of(loss, data, targets) == bad, "adding in place");
   simt::launch_error = cudaSuccess;
-  CHECK(mpnum_launch_softmax_rows(static_cast<float *>(nullptr), 8, data, 8, 0, 8,
-                                  nullptr, nullptr, nullptr) == cudaSuccess,
-        "no rows");
+}
+/* Whatever the pointers are. */
+void nothing_is_read_where_there_are_no_elements(void) {
+  float *const none = nullptr;
+  const std::int64_t *const no_targets = nullptr;
+  vector<float> floats(8);
+  for (float *data : {none, floats.data()})
+    for (std::size_t rows : {0u, 3u}) {
+      const std::size_t columns = rows ? 0 : 8;
+      const cudaError_t errors[] = {
+          mpnum_launch_softmax_rows(data, 8, data, 9, rows, columns, nullptr, nullptr,
+                                    nullptr),
+          mpnum_launch_log_softmax_rows(none, 8, data, 8, rows, columns, nullptr, nullptr,
+                                        nullptr),
+          mpnum_launch_logsumexp_rows(none, data, 8, rows, columns, nullptr, nullptr,
+                                      nullptr),
+          mpnum_launch_softmax_backward_rows(data, 8, data, 9, none, 8, rows, columns,
+                                             nullptr, nullptr),
+          mpnum_launch_cross_entropy_rows(none, data, 8, data, 8, no_targets, rows,
+                                          columns, nullptr, nullptr, nullptr),
+      };
+      for (cudaError_t error : errors)
+        CHECK(error == cudaSuccess, "%zu x %zu: %s", rows, columns,
+              cudaGetErrorName(error));
+    }
+}
+/* Of rows with NaN, with +Inf, all masked, and of no class; masked by a byte, a length,
+ * -Inf, a bias; added to what is there. */
+void what_is_masked_has_gradient_0_in_rows_of_nan(void) {
+  const float nan = mpnum_from_bits_f32(0xffc00002);
+  for (std::size_t columns : {3u, 70u, 2051u})
+    for (int i = 0; i < 16; ++i) {
+      const int way = i % 4, adds = i / 4 % 2;
+      const std::size_t rows = 4, size = rows * columns, length = columns - columns / 3;
+      vector<float> src(size, 0.5f), gradient(size, 0.5f), loss(rows), bias(columns);
+      vector<std::uint8_t> mask(columns);
+      const vector<std::size_t> lengths(rows, length);
+      const vector<std::int64_t> targets = {0, 0, 0, -5};
+      vector<mpnum_row_status> status(rows);
+      mpnum_cross_entropy_options how = mpnum_cross_entropy_default();
+      how.label_smoothing = i / 8 ? 0.25f : 0;
+      how.softmax.flags = adds ? MPNUM_SOFTMAX_ACCUMULATE : 0;
+      if (way == 0) how.softmax.mask = mask.data();
+      if (way == 1) how.softmax.lengths = lengths.data();
+      if (way == 2) how.softmax.flags |= MPNUM_SOFTMAX_MASKED;
+      if (way == 3) how.softmax.bias = bias.data();
+      const auto is_out = [&](std::size_t k) {
+        return way == 1 ? k >= length : k % 3 == 1;
+      };
+      for (std::size_t k = 0; k < columns; ++k) {
+        mask[k] = !is_out(k);
+        bias[k] = is_out(k) ? -infinity : 0;
+        for (std::size_t row = 0; way == 2 && row < rows; ++row)
+          if (is_out(k)) src[row * columns + k] = -infinity;
+      }
+      src[0] = nan;
+      src[columns] = infinity;
+      src[2 * columns + (way == 1 ? length - 1 : 2)] = nan;
+      CHECK_LAUNCH(mpnum_launch_cross_entropy_rows(
+          loss.data(), gradient.data(), columns, src.data(), columns, targets.data(),
+          rows, columns, &how, status.data(), nullptr));
+      for (std::size_t k = 0; k < size; ++k) {
+        const std::uint32_t kept = adds ? 0x3f000000u : 0;
+        CHECK(code_of(gradient[k]) == (is_out(k % columns) ? kept : 0x7fffffffu),
+              "%zu columns, way %d, element %zu: %x", columns, i, k,
+              code_of(gradient[k]));
+      }
+      CHECK(status[0] == MPNUM_ROW_NAN && status[1] == MPNUM_ROW_INF &&
+                status[2] == MPNUM_ROW_NAN && status[3] == MPNUM_ROW_NO_CLASS,
+            "status");
+    }
 }
 
 } // namespace
@@ -611,6 +681,8 @@ int main(int count, char **arguments) {
                        TEST(rows_of_nothing_have_losses),
                        TEST(the_next_launch_works),
                        TEST(a_target_that_is_no_class_is_not_read),
+                       TEST(what_is_masked_has_gradient_0_in_rows_of_nan),
                        TEST(what_does_not_fit_launches_nothing),
+                       TEST(nothing_is_read_where_there_are_no_elements),
                    });
 }

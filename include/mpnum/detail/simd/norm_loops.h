@@ -24,7 +24,7 @@ typedef struct mpnum_norm_run_ {
 /* norm_rows: a run.
  * norm_sums: of rows of one tile two sums each, of the elements, unless nobody wants it,
  *   and of their squares, as reduce.h has them.
- * norm_pairs: sums or products of two arrays; dst may be one of them.
+ * norm_pairs: sums or products of two arrays, NaN canonical; dst may be one of them.
  * norm_gradient: gradients by a slope, added to old unless that is NULL.
  * norm_sum_rows: adds a row of gradients to sums of columns, times the normalised row or
  *   as it is; either sums may be NULL. */

@@ -273,6 +273,10 @@ MPNUM_HOST const float *mpnum_norm_added_(const mpnum_norm_job_ *job, size_t row
     if (residual.data) {
       mpnum_floats_from_(residual.type, other, mpnum_rows_at_(residual, row, first), n);
       mpnum_norm_pairs_(0, buffer, buffer, other, n);
+    } else if (sum.type == MPNUM_TYPE_F32) { /* all others have one NaN */
+      size_t i = 0;
+      for (; i < n; ++i)
+        buffer[i] = mpnum_canonical_(buffer[i]);
     }
     if (to) mpnum_floats_to_(sum.type, to, buffer, n);
   }
@@ -288,21 +292,32 @@ MPNUM_HOST void mpnum_norm_add_(mpnum_norm_job_ *job) {
                   (!residual.data || residual.stride == residual.columns) &&
                   (!sum.data || sum.stride == sum.columns);
 }
-MPNUM_HOST mpnum_status mpnum_norm_check_(mpnum_norm_kind kind, mpnum_const_rows src,
-                                          const mpnum_normalize_options *options) {
+MPNUM_HOST_COLD_ mpnum_status mpnum_norm_check_(mpnum_norm_kind kind,
+                                                mpnum_const_rows src,
+                                                const mpnum_normalize_options *options) {
   const mpnum_const_rows residual = options->residual;
   const mpnum_rows sum = options->sum;
   const int is_known =
       kind == MPNUM_NORM_LAYER || kind == MPNUM_NORM_RMS || kind == MPNUM_NORM_L2;
-  if (!is_known || !mpnum_has_rows_(src.type) || !mpnum_is_factor_(options->epsilon))
-    return MPNUM_ERROR_ARGUMENT;
-  if (residual.data && (!mpnum_has_rows_(residual.type) || residual.rows != src.rows ||
-                        residual.columns != src.columns))
-    return MPNUM_ERROR_ARGUMENT;
+  mpnum_status status = mpnum_source_check_(src);
+  if (status != MPNUM_OK) return status;
+  if (!is_known || !mpnum_is_factor_(options->epsilon)) return MPNUM_ERROR_ARGUMENT;
+  if (residual.data) {
+    if (!mpnum_has_rows_(residual.type)) return MPNUM_ERROR_TYPE;
+    if (residual.rows != src.rows || residual.columns != src.columns)
+      return MPNUM_ERROR_SHAPE;
+  }
   if (!sum.data) return MPNUM_OK;
-  if (residual.data && mpnum_rows_check_(sum, residual) != MPNUM_OK)
-    return MPNUM_ERROR_ARGUMENT;
-  return mpnum_rows_check_(sum, src);
+  if (residual.data) status = mpnum_rows_check_(sum, residual);
+  return status == MPNUM_OK ? mpnum_rows_check_(sum, src) : status;
+}
+/* Whether results leave a residual and a sum alone. */
+MPNUM_HOST_COLD_ mpnum_status mpnum_norm_places_(mpnum_rows dst,
+                                                 const mpnum_normalize_options *options) {
+  return mpnum_rows_overlap_(dst, options->residual) ||
+                 mpnum_rows_overlap_(dst, mpnum_rows_read_(options->sum))
+             ? MPNUM_ERROR_OVERLAP
+             : MPNUM_OK;
 }
 
 #endif

@@ -206,7 +206,8 @@ MPNUM_HOST mpnum_status mpnum_sum_any_(mpnum_tile_sum_ *sum, mpnum_type type,
                                        size_t n) {
   const size_t size = (size_t)mpnum_type_bits_(type) / 8;
   mpnum_floats_ *const floats = mpnum_floats_of_(type);
-  if (!floats && type != MPNUM_TYPE_F32) return MPNUM_ERROR_ARGUMENT;
+  if (!floats && type != MPNUM_TYPE_F32) return MPNUM_ERROR_TYPE;
+  if (n && (!total || !a)) return MPNUM_ERROR_NULL;
   mpnum_sum_array_(sum, floats, size, total, a, b, n);
   return MPNUM_OK;
 }

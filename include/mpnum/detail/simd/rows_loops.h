@@ -135,14 +135,9 @@ MPNUM_HOST size_t mpnum_row_step_(int has_bytes, size_t n, size_t at) {
   return has_bytes ? mpnum_tile_size_(n, at) : n - at;
 }
 
-/* x scale + bias; a scale of 0 makes 0 of what is finite. */
+/* x scale + bias. */
 MPNUM_HOST float mpnum_row_biased_(const mpnum_row_view_ *row, float x, size_t i) {
   if (!row->bias) return x;
-  if (mpnum_is_zero_u31_(mpnum_bits_f32(row->scale) & 0x7fffffffu)) {
-    const uint32_t bits = mpnum_bits_f32(x);
-    if ((bits & 0x7fffffffu) < 0x7f800000u) x = 0;
-    return mpnum_add_scalar_(x, mpnum_float_at_(row->bias, i));
-  }
   return mpnum_fma_scalar_(x, row->scale, mpnum_float_at_(row->bias, i));
 }
 
@@ -400,26 +395,79 @@ MPNUM_HOST void mpnum_rows_fill_(mpnum_rows dst, size_t row, size_t first, float
     mpnum_row_fill_(dst.type, mpnum_rows_to_(dst, row, first), dst.columns - first, x);
 }
 
-MPNUM_HOST mpnum_status mpnum_rows_check_(mpnum_rows dst, mpnum_const_rows src) {
-  const int is_in_place = dst.data && dst.data == src.data;
-  if (!mpnum_has_rows_(dst.type) || !mpnum_has_rows_(src.type))
-    return MPNUM_ERROR_ARGUMENT;
-  if (dst.rows != src.rows || dst.columns != src.columns || dst.stride < dst.columns)
-    return MPNUM_ERROR_ARGUMENT;
-  if (is_in_place && (dst.type != src.type || dst.stride != src.stride))
-    return MPNUM_ERROR_ARGUMENT;
-  return MPNUM_OK;
-}
 MPNUM_HOST int mpnum_overlap_(const void *a, size_t a_bytes, const void *b,
                               size_t b_bytes) {
   const size_t x = (size_t)a, y = (size_t)b;
   return x < y + b_bytes && y < x + a_bytes;
 }
-/* The scale of a softmax, or an epsilon: finite, 0 and up. */
+/* What is written, as what is read. */
+MPNUM_HOST mpnum_const_rows mpnum_rows_read_(mpnum_rows rows) {
+  mpnum_const_rows made = mpnum_const_rows_of(rows.type, rows.data, 0, rows.columns);
+  made.rows = rows.rows;
+  made.stride = rows.stride;
+  return made;
+}
+/* Whether bytes of dst are bytes of src, in place, too: of rows that interleave, as
+ * halves of one matrix do, none are. Rows without data have none. */
+MPNUM_HOST_COLD_ int mpnum_rows_overlap_(mpnum_rows dst, mpnum_const_rows src) {
+  const size_t dst_size = (size_t)mpnum_type_bits_(dst.type) / 8;
+  const size_t src_size = (size_t)mpnum_type_bits_(src.type) / 8;
+  const size_t stride = dst.stride * dst_size, width = dst.columns * dst_size;
+  const size_t src_width = src.columns * src_size;
+  const size_t to = (size_t)dst.data, from = (size_t)src.data, last = dst.rows - 1;
+  size_t ahead = 0;
+  if (dst.rows == 0 || dst.columns == 0 || !dst.data || !src.data) return 0;
+  if (!mpnum_overlap_(dst.data, last * stride + width, src.data,
+                      last * src.stride * src_size + src_width))
+    return 0;
+  if (last == 0 || stride != src.stride * src_size) return 1;
+  ahead = to > from ? (to - from) % stride : (stride - (from - to) % stride) % stride;
+  return ahead < src_width || stride - ahead < width;
+}
+/* Whether some of so many floats lie between the first and the last byte of rows. */
+MPNUM_HOST_COLD_ int mpnum_floats_overlap_(const float *floats, size_t count,
+                                           mpnum_const_rows rows) {
+  const size_t size = (size_t)mpnum_type_bits_(rows.type) / 8;
+  if (!floats || !rows.data || rows.rows == 0 || rows.columns == 0) return 0;
+  return mpnum_overlap_(floats, count * sizeof *floats, rows.data,
+                        ((rows.rows - 1) * rows.stride + rows.columns) * size);
+}
+/* So many results of rows: that they are there, and apart. */
+MPNUM_HOST_COLD_ mpnum_status mpnum_floats_check_(const float *floats, size_t count,
+                                                  mpnum_const_rows rows) {
+  if (!floats && rows.rows && rows.columns) return MPNUM_ERROR_NULL;
+  return mpnum_floats_overlap_(floats, count, rows) ? MPNUM_ERROR_OVERLAP : MPNUM_OK;
+}
+/* Rows that are read: their type, and that they are there. */
+MPNUM_HOST_COLD_ mpnum_status mpnum_source_check_(mpnum_const_rows src) {
+  if (!mpnum_has_rows_(src.type)) return MPNUM_ERROR_TYPE;
+  return !src.data && src.rows && src.columns ? MPNUM_ERROR_NULL : MPNUM_OK;
+}
+/* Rows that are written, of any type, and others: their shapes, and that they are there.
+ */
+MPNUM_HOST_COLD_ mpnum_status mpnum_shape_check_(mpnum_rows dst, mpnum_const_rows src) {
+  if (dst.rows != src.rows || dst.columns != src.columns) return MPNUM_ERROR_SHAPE;
+  if (dst.stride < dst.columns) return MPNUM_ERROR_STRIDE;
+  return !dst.data && dst.rows && dst.columns ? MPNUM_ERROR_NULL : MPNUM_OK;
+}
+/* Rows that are written, and what they are made of: they may lie in its place. */
+MPNUM_HOST_COLD_ mpnum_status mpnum_rows_check_(mpnum_rows dst, mpnum_const_rows src) {
+  const int may_share =
+      dst.data == src.data && dst.type == src.type && dst.stride == src.stride;
+  mpnum_status status = mpnum_source_check_(src);
+  if (!mpnum_has_rows_(dst.type)) return MPNUM_ERROR_TYPE;
+  if (status == MPNUM_OK) status = mpnum_shape_check_(dst, src);
+  if (status == MPNUM_OK && !may_share && mpnum_rows_overlap_(dst, src))
+    status = MPNUM_ERROR_OVERLAP;
+  return status;
+}
+/* An epsilon: finite, 0 and up. */
 MPNUM_HOST int mpnum_is_factor_(float x) {
   const uint32_t bits = mpnum_bits_f32(x);
   return bits < 0x7f800000u || bits == 0x80000000u;
 }
+/* The scale of a softmax: finite, above 0. */
+MPNUM_HOST int mpnum_is_scale_(float x) { return mpnum_bits_f32(x) - 1 < 0x7f7fffffu; }
 
 #endif
 #endif
