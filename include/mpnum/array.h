@@ -490,6 +490,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_convert_array_2d(
   size_t row = 0;
   if (rows > 1 && dst_stride < columns) return MPNUM_ERROR_STRIDE;
   if (columns == 0) rows = 0;
+  if (status == MPNUM_OK && rows && (!dst || !src)) return MPNUM_ERROR_NULL;
   for (; row < rows && status == MPNUM_OK; ++row)
     status = mpnum_convert_array(dst_type, (uint8_t *)dst + row * dst_step, src_type,
                                  (const uint8_t *)src + row * src_step, columns, rounding,

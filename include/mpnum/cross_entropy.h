@@ -321,6 +321,7 @@ MPNUM_HOST mpnum_status mpnum_cross_entropy_(float *loss, mpnum_rows gradient,
   const uint64_t saved = mpnum_fenv_save_();
   float factor = mpnum_mul_scalar_(chosen->factor, chosen->softmax.scale);
   size_t counted = 0;
+  mpnum_targets_ none = *targets;
   mpnum_status status =
       mpnum_cross_entropy_check_(src, targets, factor, chosen, &counted);
   if (status == MPNUM_OK)
@@ -330,6 +331,8 @@ MPNUM_HOST mpnum_status mpnum_cross_entropy_(float *loss, mpnum_rows gradient,
       const int is_there =
           loss && (targets->wide || targets->narrow || !targets->has_classes);
       src = mpnum_const_rows_of(src.type, chosen, is_there ? src.rows : 0, 0);
+      none.shares = src;
+      targets = &none;
       gradient.data = 0;
     }
     if (chosen->reduction == MPNUM_REDUCTION_MEAN && counted)

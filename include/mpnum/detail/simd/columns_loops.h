@@ -32,7 +32,8 @@ MPNUM_HOST float mpnum_contrast_of_(const mpnum_contrast_ *how, float old, float
         mpnum_mul_scalar_(mpnum_exp_of_negative_scalar_(t), how->column_inverse[at]);
     y = mpnum_add_scalar_(y, mpnum_sub_scalar_(z, hit));
   }
-  y = is_out ? 0 : mpnum_mul_scalar_(y, how->factor);
+  y = mpnum_mul_scalar_(y, how->factor);
+  y = mpnum_from_bits_f32(mpnum_bits_f32(y) & (is_out ? 0 : 0xffffffffu));
   if (how->adds) y = mpnum_add_scalar_(old, y);
   return mpnum_canonical_(y);
 }
