@@ -273,10 +273,17 @@ static void check_argument(mpnum_format bad_format, int rounding) {
 }
 
 static void arguments_outside_the_domain_are_refused(void) {
+  uint32_t code = 7;
   use("f16", MPNUM_TYPE_F16);
   check_argument(format, MPNUM_ROUND_STOCHASTIC);
   check_argument(format, MPNUM_ROUND_STOCHASTIC + 1);
   check_argument(mpnum_format_of(MPNUM_TYPE_F64), MPNUM_ROUND_NEAREST_EVEN);
+  CHECK(mpnum_parse(&code, format, NULL, 3, MPNUM_ROUND_NEAREST_EVEN,
+                    MPNUM_OVERFLOW_IEEE) == MPNUM_ERROR_NULL &&
+            mpnum_parse(&code, format, NULL, 0, MPNUM_ROUND_NEAREST_EVEN,
+                        MPNUM_OVERFLOW_IEEE) == MPNUM_ERROR_SYNTAX &&
+            code == 7,
+        "no text");
 }
 
 static void presets_decide_what_a_nan_becomes(void) {
