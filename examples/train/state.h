@@ -98,7 +98,7 @@ static inline const char *state_save(training *t, const char *path) {
 }
 /* NULL, or what is wrong; the run is then not to be used. */
 static inline const char *state_resume(training *t, const char *path) {
-  return state_file_load(path, state_walk_run, t, "mptrain2",
+  return state_file_load(path, state_walk_run, t, "mptrain3",
                          "this is no state of train_f16", &t->run, sizeof t->run);
 }
 
