@@ -57,7 +57,7 @@ static inline void state_model(state_place *place, training *t) {
 }
 /* All that the next steps depend on, behind a name and the settings. */
 static inline void state_run(state_place *place, training *t) {
-  char name[8] = {'m', 'p', 't', 'r', 'a', 'i', 'n', '2'};
+  char name[8] = {'m', 'p', 't', 'r', 'a', 'i', 'n', '3'};
   settings run = t->run;
   state_place model = {NULL, 0, 0, 0};
   state_pass(place, name, sizeof name);

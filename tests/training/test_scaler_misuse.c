@@ -8,9 +8,11 @@
 #include <mpnum/grad.h>
 #include <mpnum/scaler_io.h>
 
-#include <math.h>
+#include <string.h>
 
-static const float no_limit = INFINITY;
+/* By bits, which -ffast-math takes as they are. */
+static float infinity(void) { return mpnum_from_bits_f32(0x7f800000u); }
+static float not_a_number(void) { return mpnum_from_bits_f32(0x7fc00000u); }
 
 static const char *said(mpnum_status status) { return mpnum_status_string(status); }
 static mpnum_grad_scaler of_id(uint64_t id) {
@@ -49,7 +51,7 @@ static void a_refused_step_says_skip(void) {
   } refusals[] = {{"max_norm 0", 0, 0, 0, 0, MPNUM_ERROR_ARGUMENT},
                   {"max_norm -0", -0.0f, 0, 0, 0, MPNUM_ERROR_ARGUMENT},
                   {"max_norm -1", -1, 0, 0, 0, MPNUM_ERROR_ARGUMENT},
-                  {"max_norm NaN", NAN, 0, 0, 0, MPNUM_ERROR_ARGUMENT},
+                  {"max_norm NaN", not_a_number(), 0, 0, 0, MPNUM_ERROR_ARGUMENT},
                   {"a flag", 1, 2, 0, 0, MPNUM_ERROR_ARGUMENT},
                   {"no dst", 1, 0, 1, 0, MPNUM_ERROR_NULL},
                   {"a window", 1, 0, 0, 1, MPNUM_ERROR_ACCUMULATING}};
@@ -118,14 +120,15 @@ static void a_norm_of_nan_is_no_clean_report(void) {
   mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
   mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
   mpnum_grad_verdict verdict = MPNUM_GRAD_APPLY;
-  REFUSED(mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, 0, NAN),
+  REFUSED(mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, 0, not_a_number()),
           MPNUM_ERROR_ARGUMENT);
-  REFUSED(mpnum_grad_scaler_report_checked(&scaler, &optimizer, 0, -NAN),
+  REFUSED(mpnum_grad_scaler_report_checked(&scaler, &optimizer, 0,
+                                           mpnum_from_bits_f32(0xffc00000u)),
           MPNUM_ERROR_ARGUMENT);
   must(mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, 0, 1));
-  REFUSED(mpnum_grad_scaler_report_changed(&scaler, &optimizer, 0, NAN),
+  REFUSED(mpnum_grad_scaler_report_changed(&scaler, &optimizer, 0, not_a_number()),
           MPNUM_ERROR_ARGUMENT);
-  must(mpnum_grad_scaler_report_changed(&scaler, &optimizer, 1, NAN));
+  must(mpnum_grad_scaler_report_changed(&scaler, &optimizer, 1, not_a_number()));
   must(mpnum_grad_scaler_step(&scaler, &optimizer, &verdict));
   CHECK(verdict == MPNUM_GRAD_SKIP, "NaN and found");
 }
@@ -141,7 +144,7 @@ static void an_unknown_norm_is_not_clipped_to(void) {
   REFUSED(mpnum_grad_scaler_multiplier(&scaler, &optimizer, 1, &multiplier),
           MPNUM_ERROR_NORM_UNKNOWN);
   CHECK(multiplier == 7, "%a", (double)multiplier);
-  must(mpnum_grad_scaler_multiplier(&scaler, &optimizer, no_limit, &multiplier));
+  must(mpnum_grad_scaler_multiplier(&scaler, &optimizer, infinity(), &multiplier));
   CHECK(multiplier == scaler.inverse, "%a", (double)multiplier);
   mpnum_grad_optimizer known = optimizer;
   known.norm = 5;
@@ -154,7 +157,7 @@ static void an_unknown_norm_is_not_clipped_to(void) {
   REFUSED(mpnum_grad_scaler_clip(&scaler, &optimizer, &tensor, 1, 1),
           MPNUM_ERROR_NORM_UNKNOWN);
   CHECK(gradient == 100, "%a", (double)gradient);
-  must(mpnum_grad_scaler_clip(&scaler, &optimizer, &tensor, 1, no_limit));
+  must(mpnum_grad_scaler_clip(&scaler, &optimizer, &tensor, 1, infinity()));
   must(mpnum_grad_scaler_step(&scaler, &optimizer, &verdict));
   CHECK(verdict == MPNUM_GRAD_APPLY, "verdict");
   must(mpnum_grad_scaler_update(&scaler, &optimizer));
@@ -294,7 +297,8 @@ static void a_loss_in_f16_has_a_configuration(void) {
 
 /* Inf is no limit and 0 is refused, in every call that takes a max_norm. */
 static void a_max_norm_of_0_is_refused_and_inf_is_no_limit(void) {
-  static const float refused[] = {0, -0.0f, -1, NAN, -INFINITY};
+  const float refused[] = {0, -0.0f, -1, not_a_number(),
+                           mpnum_from_bits_f32(0xff800000u)};
   mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
   mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler), unscaled;
   mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
@@ -318,12 +322,12 @@ static void a_max_norm_of_0_is_refused_and_inf_is_no_limit(void) {
           "%g, unscale_clip_step", (double)refused[i]);
   }
   CHECK(got == 7 && gradient == 196608, "something is written");
-  must(mpnum_grad_clip_coefficient(3, no_limit, &got));
+  must(mpnum_grad_clip_coefficient(3, infinity(), &got));
   CHECK(got == 1, "%a", (double)got);
-  must(mpnum_grad_scaler_multiplier(&scaler, &optimizer, no_limit, &got));
+  must(mpnum_grad_scaler_multiplier(&scaler, &optimizer, infinity(), &got));
   CHECK(got == scaler.inverse, "%a", (double)got);
   mpnum_grad_scaler_discard(&scaler, &optimizer);
-  must(mpnum_grad_scaler_unscale_clip_step(&scaler, &optimizer, &tensor, 1, no_limit, 0,
+  must(mpnum_grad_scaler_unscale_clip_step(&scaler, &optimizer, &tensor, 1, infinity(), 0,
                                            NULL, &verdict));
   CHECK(gradient == 3 && verdict == MPNUM_GRAD_APPLY, "%a", (double)gradient);
 }
