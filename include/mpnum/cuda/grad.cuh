@@ -36,7 +36,8 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_GRAD_BLOCK
                             mpnum_grad_workspace *workspace) {
   __shared__ mpnum_grad_shared_ shared;
   const float factor = scaler ? scaler->inverse : 1.0f;
-  if (mpnum_is_zero_u31_(mpnum_bits_f32(factor) & 0x7fffffffu)) list.tiles = list.elements = 0; /* a scaler of zeros */
+  if (mpnum_is_zero_u31_(mpnum_bits_f32(factor) & 0x7fffffffu))
+    list.tiles = list.elements = 0; /* a scaler of zeros */
   mpnum_grad_begin_(shared);
   __syncthreads();
   mpnum_grad_tiles_<false>(shared, list, factor);
@@ -207,7 +208,7 @@ static inline bool mpnum_grad_has_list_(const mpnum_grad_list &list) {
  * cudaErrorInvalidValue, and no launch: findings or workspace NULL, a list without its
  * pointers. */
 template <class Findings = mpnum_grad_findings>
-static inline cudaError_t
+MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_grad_pass(mpnum_grad_findings *findings, const mpnum_grad_list &list,
                        const mpnum_grad_scaler *scaler, mpnum_grad_workspace *workspace,
                        cudaStream_t stream) {
@@ -228,7 +229,7 @@ mpnum_launch_grad_pass(mpnum_grad_findings *findings, const mpnum_grad_list &lis
  * a list of dst to dst then.)
  */
 template <class Optimizer = mpnum_grad_optimizer>
-static inline cudaError_t
+MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_grad_clip(mpnum_grad_optimizer *optimizer, const mpnum_grad_scaler *scaler,
                        const mpnum_grad_findings *findings, const mpnum_grad_list &list,
                        float max_norm, mpnum_grad_workspace *workspace,
@@ -252,7 +253,7 @@ mpnum_launch_grad_clip(mpnum_grad_optimizer *optimizer, const mpnum_grad_scaler 
  * changes. So: apply if it is 1. cudaErrorInvalidValue, and no launch: a NULL, a count
  * below 1 or above MPNUM_GRAD_OPTIMIZERS, a handle that is named twice. */
 template <class Scaler = mpnum_grad_scaler>
-static inline cudaError_t
+MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_grad_step_all(mpnum_grad_scaler *scaler,
                            mpnum_grad_optimizer *const *optimizers,
                            const mpnum_grad_findings *const *findings, uint32_t *apply,
@@ -274,10 +275,10 @@ mpnum_launch_grad_step_all(mpnum_grad_scaler *scaler,
 }
 /* The same for one optimizer, which was used. */
 template <class Scaler = mpnum_grad_scaler>
-static inline cudaError_t mpnum_launch_grad_step(mpnum_grad_scaler *scaler,
-                                                 mpnum_grad_optimizer *optimizer,
-                                                 const mpnum_grad_findings *findings,
-                                                 uint32_t *apply, cudaStream_t stream) {
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_grad_step(mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer,
+                       const mpnum_grad_findings *findings, uint32_t *apply,
+                       cudaStream_t stream) {
   if (!findings) return cudaErrorInvalidValue;
   return mpnum_launch_grad_step_all<Scaler>(scaler, &optimizer, &findings, apply, 1,
                                             stream);
@@ -285,9 +286,9 @@ static inline cudaError_t mpnum_launch_grad_step(mpnum_grad_scaler *scaler,
 /* *findings becomes mpnum_grad_findings_merge of all others, as of ranks, one after the
  * other; of none, empty. It may be one of them. cudaErrorInvalidValue: a NULL. */
 template <class Findings = mpnum_grad_findings>
-static inline cudaError_t mpnum_launch_grad_merge(mpnum_grad_findings *findings,
-                                                  const mpnum_grad_findings *others,
-                                                  size_t count, cudaStream_t stream) {
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_grad_merge(mpnum_grad_findings *findings, const mpnum_grad_findings *others,
+                        size_t count, cudaStream_t stream) {
   if (!findings || (count != 0 && !others)) return cudaErrorInvalidValue;
   return mpnum_launch_(mpnum_grad_merge_kernel_<Findings>, 1, 32, stream, findings,
                        others, count);
