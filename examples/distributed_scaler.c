@@ -159,7 +159,8 @@ static progress take_step(trainer *t, uint64_t step, int is_injected) {
   now.loss = take_gradients(t, step, is_injected);
   share_findings(t, &now);
   if (now.found_inf) {
-    must("check", mpnum_grad_scaler_report_checked(&t->scaler, &t->optimizer, 1, 0));
+    must("check", mpnum_grad_scaler_report_checked(&t->scaler, &t->optimizer, 1,
+                                                   MPNUM_GRAD_NORM_UNKNOWN));
   } else {
     sum_gradients(t);
   }

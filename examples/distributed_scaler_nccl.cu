@@ -29,6 +29,7 @@ struct shared_state {
   mpnum_grad_optimizer optimizer;
   uint32_t found_inf;
   mpnum_grad_verdict verdict;
+  mpnum_status status;             /* of the calls that led to it */
   float first_decay, second_decay; /* of Adam's means, see adam.h */
 };
 struct gpu {
@@ -43,6 +44,11 @@ struct gpu {
 static void stop_on(cudaError_t error) {
   if (error == cudaSuccess) return;
   std::fprintf(stderr, "distributed_scaler_nccl: %s\n", cudaGetErrorString(error));
+  std::exit(1);
+}
+static void stop_on(mpnum_status status) {
+  if (status == MPNUM_OK) return;
+  std::fprintf(stderr, "distributed_scaler_nccl: %s\n", mpnum_status_string(status));
   std::exit(1);
 }
 static void stop_on(ncclResult_t error) {
@@ -64,12 +70,17 @@ __global__ void unscale(shared_state *state, float *gradients, size_t n) {
     if (!mpnum_isfinite_f32(gradients[i])) atomicMax(&state->found_inf, 1u);
   }
 }
-/* One thread. Statuses are those of a wrong order of calls, and this order is right. */
+/* One thread. A step that is refused has the verdict to skip; the host sees the status.
+ */
 __global__ void decide(shared_state *state) {
   mpnum_grad_scaler *scaler = &state->scaler;
-  mpnum_grad_scaler_report_unscaled(scaler, &state->optimizer, state->found_inf, 0);
-  mpnum_grad_scaler_step(scaler, &state->optimizer, &state->verdict);
-  mpnum_grad_scaler_update(scaler, &state->optimizer);
+  mpnum_status status = mpnum_grad_scaler_report_unscaled(
+      scaler, &state->optimizer, state->found_inf, MPNUM_GRAD_NORM_UNKNOWN);
+  state->verdict = MPNUM_GRAD_SKIP;
+  if (status == MPNUM_OK)
+    status = mpnum_grad_scaler_step(scaler, &state->optimizer, &state->verdict);
+  if (status == MPNUM_OK) status = mpnum_grad_scaler_update(scaler, &state->optimizer);
+  state->status = status;
   state->found_inf = 0;
   if (state->verdict != MPNUM_GRAD_APPLY) return;
   state->first_decay *= 0.9f;
@@ -198,6 +209,7 @@ static void train(mlp *net, const digits *data, std::vector<gpu> &gpus,
     }
     device_step(gpus, mlp_count(net));
     compare(gpus, net, state);
+    stop_on(state->status);
     if (step % 50 == 0)
       std::printf("step %llu of %d  loss %.4f  scale %g  skipped %llu\n",
                   static_cast<unsigned long long>(step), STEPS, static_cast<double>(loss),
@@ -231,7 +243,7 @@ int main(int count, char **arguments) {
   }
   mlp_start(&net, 1, 0);
   net.value_type = net.gradient_type = MPNUM_TYPE_F16;
-  mpnum_grad_scaler_init(&state.scaler, mpnum_grad_scaler_default());
+  stop_on(mpnum_grad_scaler_init(&state.scaler, mpnum_grad_scaler_default()));
   state.optimizer = mpnum_grad_optimizer_ready(&state.scaler);
   state.first_decay = state.second_decay = 1;
   std::vector<gpu> gpus = start(&net, &state, used);

@@ -13,7 +13,7 @@ typedef struct settings {
   uint64_t seed, batch, global_batch, hidden, width, growth_interval;
   uint32_t format; /* mpnum_type */
   uint32_t scaling, automatic;
-  float rate, clip, deviation; /* 0: no clipping, a deviation for each layer */
+  float rate, clip, deviation; /* clip Inf: no limit; deviation 0: one for each layer */
 } settings;
 
 typedef struct options {
@@ -103,6 +103,7 @@ static inline options options_parse(int count, char **arguments) {
   chosen.run.width = 32;
   chosen.run.growth_interval = 50;
   chosen.run.rate = 0.002f;
+  chosen.run.clip = mpnum_from_bits_f32(0x7f800000u); /* Inf: no limit */
   chosen.steps = 400;
   chosen.every = 50;
   options_read(&chosen, count, arguments);

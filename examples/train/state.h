@@ -57,7 +57,7 @@ static inline void state_model(state_place *place, training *t) {
 }
 /* All that the next steps depend on, behind a name and the settings. */
 static inline void state_run(state_place *place, training *t) {
-  char name[8] = {'m', 'p', 't', 'r', 'a', 'i', 'n', '2'};
+  char name[8] = {'m', 'p', 't', 'r', 'a', 'i', 'n', '3'};
   settings run = t->run;
   state_place model = {NULL, 0, 0, 0};
   state_pass(place, name, sizeof name);
@@ -98,7 +98,7 @@ static inline const char *state_save(training *t, const char *path) {
 }
 /* NULL, or what is wrong; the run is then not to be used. */
 static inline const char *state_resume(training *t, const char *path) {
-  return state_file_load(path, state_walk_run, t, "mptrain2",
+  return state_file_load(path, state_walk_run, t, "mptrain3",
                          "this is no state of train_f16", &t->run, sizeof t->run);
 }
 

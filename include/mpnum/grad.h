@@ -7,10 +7,10 @@
  *     mpnum_grad_findings findings;
  *     tensors[0] = mpnum_grad_tensor_of(f16, half_gradients, n, f32, gradients);
  *     tensors[1] = mpnum_grad_tensor_of(f32, others, k, f32, others);
- *     mpnum_grad_scaler_unscale_clip_step(&scaler, &optimizer, tensors, 2, 1.0f, 0,
- *                                         &findings, &verdict);
+ *     must(mpnum_grad_scaler_unscale_clip_step(&scaler, &optimizer, tensors, 2, 1.0f, 0,
+ *                                              &findings, &verdict));
  *     if (verdict == MPNUM_GRAD_APPLY) ...
- *     mpnum_grad_scaler_update(&scaler, &optimizer);
+ *     must(mpnum_grad_scaler_update(&scaler, &optimizer)); // stops if it is not MPNUM_OK
  *
  * Domain: lists of tensors, each of its own types; any alignment, strides and sizes, 0
  *   included. In place where dst is src and the types have one size; else the memory of
@@ -34,10 +34,12 @@
 #if MPNUM_HAS_ARRAYS
 
 /* Multiplies by a factor, and says what was found in the results, unless findings is
- * NULL. read only says it, as if each dst were NULL. Status codes: MPNUM_ERROR_ARGUMENT:
- * a factor that is not finite, another type or flag, a dst_stride below columns, a narrow
- * dst without the flag, in place with types of two sizes or two strides, a histogram_step
- * of 0; nothing is written then. */
+ * NULL. read only says it, as if each dst were NULL. Status codes: MPNUM_ERROR_TYPE:
+ * another type; MPNUM_ERROR_STRIDE: a dst_stride below columns; MPNUM_ERROR_NARROW: a
+ * narrow dst without the flag; MPNUM_ERROR_NULL: tensors or a src, where elements are;
+ * MPNUM_ERROR_OVERLAP: in place with types of two sizes or two strides;
+ * MPNUM_ERROR_ARGUMENT: a factor that is not finite, another flag, a histogram_step of 0;
+ * nothing is written then. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_grad_multiply(const mpnum_grad_tensor *tensors, size_t count, float factor,
                     uint32_t flags, mpnum_grad_findings *findings) {
@@ -53,15 +55,15 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_grad_read(const mpnum_grad_tensor
 /* Whether each tensor has a dst, unless it is empty. */
 MPNUM_HOST int mpnum_grad_have_dst_(const mpnum_grad_tensor *tensors, size_t count) {
   size_t i = 0;
-  for (; i < count; ++i)
+  for (; tensors && i < count; ++i)
     if (!tensors[i].dst && tensors[i].rows != 0 && tensors[i].columns != 0) return 0;
   return 1;
 }
 /* The loss scaler's passes over the gradients of an optimizer: check reads them, unscale
  * writes each dst. findings may be NULL. Status codes: those of
  * mpnum_grad_scaler_can_unscale, then those of mpnum_grad_multiply; unscale:
- * MPNUM_ERROR_ARGUMENT, too, for a dst that is NULL and not empty. Nothing has changed
- * then. */
+ * MPNUM_ERROR_NULL, too, for a dst that is NULL and not empty. Nothing has changed then.
+ */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_grad_scaler_check(
     const mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer,
     const mpnum_grad_tensor *tensors, size_t count, mpnum_grad_findings *findings) {
@@ -82,7 +84,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_grad_scaler_unscale(
   mpnum_grad_findings *found = findings ? findings : &unasked;
   mpnum_status status = mpnum_grad_scaler_can_unscale(scaler, optimizer);
   if (status == MPNUM_OK && !mpnum_grad_have_dst_(tensors, count))
-    status = MPNUM_ERROR_ARGUMENT;
+    status = MPNUM_ERROR_NULL;
   if (status == MPNUM_OK)
     status = mpnum_grad_multiply(tensors, count, scaler->inverse, flags, found);
   if (status != MPNUM_OK) return status;
@@ -114,23 +116,23 @@ MPNUM_HOST mpnum_status mpnum_grad_look_(mpnum_grad_optimizer *optimizer,
  * is not enabled, and gradients that nobody has looked at since the last step, it takes
  * their norm first; those that hold Inf or NaN, or whose norm overflows, stay as they
  * are, and are applied. Histograms stay as they are. Status codes: those of
- * mpnum_grad_scaler_can_clip; MPNUM_ERROR_ARGUMENT: max_norm is not above 0, a dst
- * is NULL and not empty, or what mpnum_grad_multiply refuses. The gradients are then as
- * before. */
+ * mpnum_grad_scaler_can_clip; MPNUM_ERROR_ARGUMENT: max_norm is not above 0 (Inf: no
+ * limit); MPNUM_ERROR_NULL: a dst that is not empty; what mpnum_grad_multiply refuses;
+ * MPNUM_ERROR_NORM_UNKNOWN: it was reported so, and max_norm is not Inf. The gradients
+ * are then as before. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_grad_scaler_clip(const mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer,
                        const mpnum_grad_tensor *tensors, size_t count, float max_norm) {
   mpnum_grad_findings findings;
   mpnum_status status = mpnum_grad_scaler_can_clip(scaler, optimizer);
   float coefficient = 1;
-  if (status == MPNUM_OK && (mpnum_bits_f32(max_norm) - 1 >= 0x7f800000u ||
-                             !mpnum_grad_have_dst_(tensors, count)))
+  if (status == MPNUM_OK && mpnum_bits_f32(max_norm) - 1 >= 0x7f800000u)
     status = MPNUM_ERROR_ARGUMENT;
   if (status == MPNUM_OK)
     status =
         mpnum_grad_tensors_check_(MPNUM_GRAD_RESCALE_, tensors, count, MPNUM_GRAD_NARROW);
   if (status == MPNUM_OK && mpnum_bits_f32(max_norm) != 0x7f800000u &&
-      (optimizer->stage == MPNUM_GRAD_READY || optimizer->stage == MPNUM_GRAD_STEPPED))
+      (optimizer->stage == MPNUM_GRAD_READY || optimizer->stage >= MPNUM_GRAD_STEPPED))
     status = mpnum_grad_look_(optimizer, tensors, count);
   if (status != MPNUM_OK || !mpnum_grad_can_clip_(scaler, optimizer, max_norm) ||
       mpnum_bits_f32(max_norm) >= mpnum_bits_f32(optimizer->clipped_to))
@@ -144,19 +146,22 @@ mpnum_grad_scaler_clip(const mpnum_grad_scaler *scaler, mpnum_grad_optimizer *op
   return status;
 }
 
-/* All between a backward pass and apply: unscale, clip to max_norm (0 or Inf: no limit),
- * step. findings may be NULL; they are those of unscale. Status codes: those of unscale
- * and step; MPNUM_ERROR_ARGUMENT: a max_norm below 0 or NaN; nothing has changed then. */
+/* All between a backward pass and apply: unscale, clip to max_norm (above 0; Inf: no
+ * limit), step. findings may be NULL; they are those of unscale. Status codes: those of
+ * unscale, clip and step; the verdict is then MPNUM_GRAD_SKIP, and nothing else has
+ * changed. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_grad_scaler_unscale_clip_step(
     mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer,
     const mpnum_grad_tensor *tensors, size_t count, float max_norm, uint32_t flags,
     mpnum_grad_findings *findings, mpnum_grad_verdict *verdict) {
-  const uint32_t limit = mpnum_bits_f32(max_norm);
-  mpnum_status status = MPNUM_ERROR_ARGUMENT;
-  if (limit <= 0x7f800000u || limit == 0x80000000u)
+  mpnum_status status = mpnum_grad_scaler_can_unscale(scaler, optimizer);
+  *verdict = MPNUM_GRAD_SKIP;
+  if (status == MPNUM_OK && mpnum_bits_f32(max_norm) - 1 >= 0x7f800000u)
+    status = MPNUM_ERROR_ARGUMENT;
+  if (status == MPNUM_OK)
     status =
         mpnum_grad_scaler_unscale(scaler, optimizer, tensors, count, flags, findings);
-  if (status == MPNUM_OK && !mpnum_is_zero_u31_(limit & 0x7fffffffu))
+  if (status == MPNUM_OK)
     status = mpnum_grad_scaler_clip(scaler, optimizer, tensors, count, max_norm);
   if (status != MPNUM_OK) return status;
   return mpnum_grad_scaler_step(scaler, optimizer, verdict);

@@ -5,31 +5,34 @@
  *
  *     mpnum_grad_scaler scaler;
  *     mpnum_grad_optimizer optimizer;
- *     mpnum_grad_scaler_init(&scaler, mpnum_grad_scaler_default());
+ *     must(mpnum_grad_scaler_init(&scaler, mpnum_grad_scaler_default()));
  *     optimizer = mpnum_grad_optimizer_ready(&scaler);
- *     for (;;) {
+ *     for (;;) { // must stops the program where a status is not MPNUM_OK
  *       mpnum_grad_verdict verdict;
- *       mpnum_grad_scaler_scale_f32(&scaler, loss(), &scaled);
+ *       must(mpnum_grad_scaler_scale_f32(&scaler, loss(), &scaled));
  *       backward(scaled);
  *       found = multiply(gradients, scaler.inverse, &norm); // 1: a product was Inf, NaN
- *       mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, found, norm);
- *       mpnum_grad_scaler_step(&scaler, &optimizer, &verdict);
+ *       must(mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, found, norm));
+ *       must(mpnum_grad_scaler_step(&scaler, &optimizer, &verdict));
  *       if (verdict == MPNUM_GRAD_APPLY) apply(gradients);
- *       mpnum_grad_scaler_update(&scaler, &optimizer);
+ *       must(mpnum_grad_scaler_update(&scaler, &optimizer));
  *     }
  *
  * All structs are plain, without pointers and padding: copy them, put them into device
  * memory, compare two ranks' copies byte for byte. Each optimizer has a handle.
- * Status codes: a call out of order says so and changes nothing, see each function. What
- *   gradients hold is no error: calls return MPNUM_OK, and the verdict tells.
- * Stale handles: the scaler counts its updates and the changes of its scale. A handle
- *   that an update left out, or whose gradients were accumulated, checked or unscaled at
- *   another scale than the one now, gets MPNUM_ERROR_STALE_SCALE from every call but
- *   mpnum_grad_scaler_discard.
- * Bits: integers, so the same on hosts and devices, whatever the flags and the
- *   floating-point environment.
- * A scaler that is not enabled has scale 1, refuses no order, applies every step.
- * Source: Micikevicius et al., Mixed Precision Training, 2018, section 3.2. */
+ * Status codes: a call out of order says so and changes nothing, see each function; but a
+ *   step that is refused writes MPNUM_GRAD_SKIP into its verdict. What gradients hold is
+ * no error: calls return MPNUM_OK, and the verdict tells. Stale handles: the scaler
+ * counts its updates and the changes of its scale. A handle that an update left out, that
+ * was not loaded with its scaler, or that has another configuration's id, gets
+ * MPNUM_ERROR_STALE_HANDLE from every call, and one whose gradients were accumulated,
+ * checked or unscaled at another scale than the one now MPNUM_ERROR_STALE_SCALE, until
+ * mpnum_grad_scaler_discard. A scaler of zeros was never initialised: every call that
+ * returns a status returns MPNUM_ERROR_UNINITIALISED, whatever else there is to say, and
+ * changes nothing. Bits: integers, so the same on hosts and devices, whatever the flags
+ * and the floating-point environment. A scaler that is not enabled has scale 1, refuses
+ * no order, applies every step. Source: Micikevicius et al., Mixed Precision Training,
+ * 2018, section 3.2. */
 #ifndef MPNUM_SCALER_H
 #define MPNUM_SCALER_H
 
@@ -51,12 +54,15 @@ typedef struct mpnum_grad_scaler {
   uint32_t scale_changes;         /* how often the scale has become another */
 } mpnum_grad_scaler;
 
-/* How far the gradients of an optimizer are since the last update. */
+/* How far the gradients of an optimizer are since the last update. A step keeps what it
+ * told, so that a found_inf that comes too late is noticed. */
 typedef enum mpnum_grad_stage {
   MPNUM_GRAD_READY = 0,
   MPNUM_GRAD_CHECKED = 1,  /* known, and still scaled */
   MPNUM_GRAD_UNSCALED = 2, /* known, and divided by the scale */
-  MPNUM_GRAD_STEPPED = 3
+  MPNUM_GRAD_STEPPED = 3,  /* nothing was found: the verdict was to apply them */
+  MPNUM_GRAD_SKIPPED = 4   /* stepped, too: found_inf was set, the verdict to skip them
+                              (to apply them, where the scaler is not enabled) */
 } mpnum_grad_stage;
 
 /* Gradients that are added up over several batches. */
@@ -68,16 +74,21 @@ typedef enum mpnum_grad_window {
 
 /* An optimizer, and what is known of the gradients of its parameters. */
 typedef struct mpnum_grad_optimizer {
-  uint32_t stage; /* enum mpnum_grad_stage */
-  uint32_t
-      found_inf;   /* not 0: found; a reduction over ranks may write its maximum or sum */
-  uint32_t window; /* enum mpnum_grad_window */
+  uint32_t stage;     /* enum mpnum_grad_stage */
+  uint32_t found_inf; /* not 0: found; before the step a reduction over ranks may write
+                         its maximum or sum */
+  uint32_t window;    /* enum mpnum_grad_window */
   uint32_t consecutive_skips;
-  float norm; /* of the gradients divided by the scale; after a clip, what it left */
+  float norm; /* of the gradients divided by the scale; after a clip, what it left; or
+                 MPNUM_GRAD_NORM_UNKNOWN */
   float clipped_to;       /* max_norm of the last clip that changed them, or Inf */
   uint32_t updates;       /* the scaler's, as of the last one with this handle */
   uint32_t scale_changes; /* the scaler's, when the window opened, or at check, unscale */
+  uint64_t id;            /* the scaler's */
 } mpnum_grad_optimizer;
+
+/* Reported as a norm: nobody has taken it. Gradients are then not clipped. */
+#define MPNUM_GRAD_NORM_UNKNOWN (-1.0f)
 
 /* Whether gradients are to be applied. */
 typedef enum mpnum_grad_verdict {
@@ -85,6 +96,10 @@ typedef enum mpnum_grad_verdict {
   MPNUM_GRAD_APPLY = 1
 } mpnum_grad_verdict;
 
+/* A scaler of zeros: no call leaves a scale of 0. */
+MPNUM_FUNC int mpnum_grad_is_unborn_(const mpnum_grad_scaler *scaler) {
+  return mpnum_is_zero_u31_(mpnum_bits_f32(scaler->scale));
+}
 MPNUM_MATH_ void mpnum_grad_set_scale_(mpnum_grad_scaler *scaler, float scale) {
   scaler->scale_changes += mpnum_bits_f32(scaler->scale) != mpnum_bits_f32(scale);
   scaler->scale = scale;
@@ -127,12 +142,14 @@ mpnum_grad_scaler_init(mpnum_grad_scaler *scaler, mpnum_grad_scaler_config confi
 }
 /* Another configuration from now on, made from scaler.config. The scale comes to the
  * nearest limit, the count below growth_interval, the overflows left to hysteresis; all
- * counters go on. A scaler that was not enabled begins at init_scale. Status codes: those
- * of mpnum_grad_scaler_validate; the scaler is then unchanged. */
+ * counters go on. A scaler that was not enabled begins at init_scale. With another id all
+ * handles are stale. Status codes: MPNUM_ERROR_UNINITIALISED, which init is for; those of
+ * mpnum_grad_scaler_validate; the scaler is then unchanged. */
 MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
 mpnum_grad_scaler_configure(mpnum_grad_scaler *scaler, mpnum_grad_scaler_config config) {
   const mpnum_status status = mpnum_grad_scaler_validate(config);
   const int was_enabled = scaler->config.enabled;
+  if (mpnum_grad_is_unborn_(scaler)) return MPNUM_ERROR_UNINITIALISED;
   if (status != MPNUM_OK) return status;
   scaler->config = config;
   if (!config.enabled) {
@@ -152,10 +169,12 @@ mpnum_grad_scaler_configure(mpnum_grad_scaler *scaler, mpnum_grad_scaler_config 
 }
 /* The scale from now on; counts begin anew. Call it between an update and the next
  * backward pass: a window that is open, and gradients that were checked or unscaled, are
- * stale then. Status codes: MPNUM_ERROR_INIT_SCALE: not within the limits. */
+ * stale then. Status codes: MPNUM_ERROR_UNINITIALISED; MPNUM_ERROR_INIT_SCALE: not within
+ * the limits. */
 MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
 mpnum_grad_scaler_set_scale(mpnum_grad_scaler *scaler, float scale) {
   const uint32_t bits = mpnum_bits_f32(scale);
+  if (mpnum_grad_is_unborn_(scaler)) return MPNUM_ERROR_UNINITIALISED;
   if (!scaler->config.enabled) return MPNUM_OK;
   if (bits < mpnum_bits_f32(scaler->config.min_scale) ||
       bits > mpnum_bits_f32(scaler->config.max_scale))
@@ -165,7 +184,8 @@ mpnum_grad_scaler_set_scale(mpnum_grad_scaler *scaler, float scale) {
   scaler->hysteresis_left = scaler->config.hysteresis;
   return MPNUM_OK;
 }
-/* 1: the scale or a factor is no power of two, so that scaling rounds gradients. */
+/* 1: the scale or a factor is no power of two, so that scaling rounds gradients. 0 of a
+ * scaler that was never initialised. */
 MPNUM_FUNC int mpnum_grad_scaler_is_inexact(const mpnum_grad_scaler *scaler) {
   const uint64_t factors = mpnum_bits_f64(scaler->config.growth_factor) |
                            mpnum_bits_f64(scaler->config.backoff_factor);
@@ -174,12 +194,15 @@ MPNUM_FUNC int mpnum_grad_scaler_is_inexact(const mpnum_grad_scaler *scaler) {
 }
 
 /* loss * scale. A loss that is Inf or NaN stays so, as its gradients will tell.
- * Status codes: MPNUM_ERROR_UNREPRESENTABLE: a finite loss would become Inf; scaled is
- * then unchanged. */
+ * Status codes: MPNUM_ERROR_UNINITIALISED; MPNUM_ERROR_UNREPRESENTABLE: a finite loss
+ * would become Inf; scaled is then unchanged. In f16 a loss of 1 does at the default
+ * scale: use mpnum_grad_scaler_f16, which takes those below 2. A loss that is larger can
+ * be reported as found, with an unknown norm: the scale goes down after the update. */
 MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
 mpnum_grad_scaler_scale_f32(const mpnum_grad_scaler *scaler, float loss, float *scaled) {
   const uint32_t bits = mpnum_bits_f32(loss), magnitude = bits & 0x7fffffffu;
   uint32_t product = magnitude;
+  if (mpnum_grad_is_unborn_(scaler)) return MPNUM_ERROR_UNINITIALISED;
   if (magnitude - 1 < 0x7f7fffffu) { /* neither 0 nor Inf nor NaN */
     product = mpnum_bits_f32(mpnum_wide_rounded_f32_(mpnum_wide_mul_(
         mpnum_wide_f32_(magnitude), mpnum_wide_f32_(mpnum_bits_f32(scaler->scale)))));
@@ -215,17 +238,20 @@ MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_grad_scaler_scale_bf16(
   return MPNUM_OK;
 }
 
-/* A new handle for gradients of a scaler, which has been initialised. */
+/* A new handle for gradients of a scaler. One made before the scaler is initialised is
+ * that of a scaler with id 0. */
 MPNUM_FUNC mpnum_grad_optimizer
 mpnum_grad_optimizer_ready(const mpnum_grad_scaler *scaler) {
-  mpnum_grad_optimizer optimizer = {MPNUM_GRAD_READY, 0, 0, 0, 0, 0, 0, 0};
+  mpnum_grad_optimizer optimizer = {MPNUM_GRAD_READY, 0, 0, 0, 0, 0, 0, 0, 0};
   optimizer.clipped_to = mpnum_from_bits_f32(0x7f800000u);
   optimizer.updates = (uint32_t)(scaler->updates & 0xffffffffu);
   optimizer.scale_changes = scaler->scale_changes;
+  optimizer.id = scaler->config.id;
   return optimizer;
 }
-/* For gradients that will not be used: the handle is ready, whatever it was. Set the
- * gradients to 0. */
+/* For gradients that will not be used: the handle is ready, and this scaler's, whatever
+ * it was. Set the gradients to 0: of those that are kept a scaler cannot know the scale.
+ */
 MPNUM_FUNC void mpnum_grad_scaler_discard(const mpnum_grad_scaler *scaler,
                                           mpnum_grad_optimizer *optimizer) {
   const uint32_t skips = optimizer->consecutive_skips;
@@ -233,20 +259,30 @@ MPNUM_FUNC void mpnum_grad_scaler_discard(const mpnum_grad_scaler *scaler,
   optimizer->consecutive_skips = skips;
 }
 
-/* Whether the scale is another than that of the gradients. Those of a handle that is
- * ready have the scale of now, unless an update left it out. */
-MPNUM_FUNC int mpnum_grad_is_stale_(const mpnum_grad_scaler *scaler,
-                                    const mpnum_grad_optimizer *optimizer) {
-  return optimizer->updates != (scaler->updates & 0xffffffffu) ||
-         ((optimizer->stage != MPNUM_GRAD_READY ||
-           optimizer->window != MPNUM_GRAD_WINDOW_NONE) &&
-          optimizer->scale_changes != scaler->scale_changes);
+/* Whether a handle is of this scaler, of its last update, and its gradients of the scale
+ * now. Those of a handle that is ready have it, unless an update left it out. */
+MPNUM_FUNC mpnum_status mpnum_grad_fresh_(const mpnum_grad_scaler *scaler,
+                                          const mpnum_grad_optimizer *optimizer) {
+  if (optimizer->id != scaler->config.id ||
+      optimizer->updates != (scaler->updates & 0xffffffffu))
+    return MPNUM_ERROR_STALE_HANDLE;
+  if ((optimizer->stage != MPNUM_GRAD_READY ||
+       optimizer->window != MPNUM_GRAD_WINDOW_NONE) &&
+      optimizer->scale_changes != scaler->scale_changes)
+    return MPNUM_ERROR_STALE_SCALE;
+  return MPNUM_OK;
+}
+/* The same of a scaler that may never have been initialised, or is not enabled. */
+MPNUM_FUNC mpnum_status mpnum_grad_usable_(const mpnum_grad_scaler *scaler,
+                                           const mpnum_grad_optimizer *optimizer) {
+  if (mpnum_grad_is_unborn_(scaler)) return MPNUM_ERROR_UNINITIALISED;
+  return scaler->config.enabled ? mpnum_grad_fresh_(scaler, optimizer) : MPNUM_OK;
 }
 /* MPNUM_OK at stage READY. */
 MPNUM_FUNC mpnum_status mpnum_grad_order_(const mpnum_grad_scaler *scaler,
                                           const mpnum_grad_optimizer *optimizer) {
-  if (!scaler->config.enabled) return MPNUM_OK;
-  if (mpnum_grad_is_stale_(scaler, optimizer)) return MPNUM_ERROR_STALE_SCALE;
+  const mpnum_status status = mpnum_grad_usable_(scaler, optimizer);
+  if (status != MPNUM_OK || !scaler->config.enabled) return status;
   switch (optimizer->stage) {
   case MPNUM_GRAD_READY: return MPNUM_OK;
   case MPNUM_GRAD_CHECKED: return MPNUM_ERROR_ALREADY_CHECKED;
@@ -256,9 +292,10 @@ MPNUM_FUNC mpnum_status mpnum_grad_order_(const mpnum_grad_scaler *scaler,
 }
 
 /* Between begin and end the gradients of several batches are added: neither can they be
- * checked nor may the scale change. Status codes: MPNUM_ERROR_STALE_SCALE;
- * MPNUM_ERROR_ALREADY_CHECKED, _UNSCALED, _STEPPED: update first;
- * MPNUM_ERROR_ACCUMULATING, MPNUM_ERROR_NOT_ACCUMULATING. */
+ * checked nor may the scale change. Status codes: MPNUM_ERROR_UNINITIALISED;
+ * MPNUM_ERROR_STALE_HANDLE, MPNUM_ERROR_STALE_SCALE; MPNUM_ERROR_ALREADY_CHECKED,
+ * _UNSCALED, _STEPPED: update first; MPNUM_ERROR_ACCUMULATING,
+ * MPNUM_ERROR_NOT_ACCUMULATING. */
 MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_scaler_begin_accumulation(
     const mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer) {
   const mpnum_status status = mpnum_grad_order_(scaler, optimizer);
@@ -271,18 +308,18 @@ MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_scaler_begin_accumulation(
 }
 MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_scaler_end_accumulation(
     const mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer) {
-  if (scaler->config.enabled) {
-    if (mpnum_grad_is_stale_(scaler, optimizer)) return MPNUM_ERROR_STALE_SCALE;
-    if (optimizer->window != MPNUM_GRAD_WINDOW_OPEN) return MPNUM_ERROR_NOT_ACCUMULATING;
-  }
+  const mpnum_status status = mpnum_grad_usable_(scaler, optimizer);
+  if (status != MPNUM_OK) return status;
+  if (scaler->config.enabled && optimizer->window != MPNUM_GRAD_WINDOW_OPEN)
+    return MPNUM_ERROR_NOT_ACCUMULATING;
   optimizer->window = MPNUM_GRAD_WINDOW_CLOSED;
   return MPNUM_OK;
 }
 
 /* Whether this optimizer's gradients can be checked or unscaled by a kernel of the
- * caller's: ask before they are touched. Status codes: MPNUM_ERROR_STALE_SCALE;
- * MPNUM_ERROR_ACCUMULATING; MPNUM_ERROR_ALREADY_CHECKED, _UNSCALED, _STEPPED since the
- * last update. */
+ * caller's: ask before they are touched. Status codes: MPNUM_ERROR_UNINITIALISED;
+ * MPNUM_ERROR_STALE_HANDLE, MPNUM_ERROR_STALE_SCALE; MPNUM_ERROR_ACCUMULATING;
+ * MPNUM_ERROR_ALREADY_CHECKED, _UNSCALED, _STEPPED since the last update. */
 MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_scaler_can_unscale(
     const mpnum_grad_scaler *scaler, const mpnum_grad_optimizer *optimizer) {
   const mpnum_status status = mpnum_grad_order_(scaler, optimizer);
@@ -292,21 +329,31 @@ MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_scaler_can_unscale(
   return status;
 }
 /* Whether they can be clipped in place, or else changed. Status codes:
- * MPNUM_ERROR_STALE_SCALE; MPNUM_ERROR_STILL_SCALED: clipping them would clip to max_norm
- * / scale; MPNUM_ERROR_ALREADY_STEPPED. */
+ * MPNUM_ERROR_UNINITIALISED; MPNUM_ERROR_STALE_HANDLE, MPNUM_ERROR_STALE_SCALE;
+ * MPNUM_ERROR_STILL_SCALED: clipping them would clip to max_norm / scale;
+ * MPNUM_ERROR_ALREADY_STEPPED. */
 MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_scaler_can_clip(
     const mpnum_grad_scaler *scaler, const mpnum_grad_optimizer *optimizer) {
-  if (!scaler->config.enabled) return MPNUM_OK;
-  if (mpnum_grad_is_stale_(scaler, optimizer)) return MPNUM_ERROR_STALE_SCALE;
+  const mpnum_status status = mpnum_grad_usable_(scaler, optimizer);
+  if (status != MPNUM_OK || !scaler->config.enabled) return status;
   if (optimizer->stage == MPNUM_GRAD_UNSCALED) return MPNUM_OK;
-  return optimizer->stage == MPNUM_GRAD_STEPPED ? MPNUM_ERROR_ALREADY_STEPPED
+  return optimizer->stage >= MPNUM_GRAD_STEPPED ? MPNUM_ERROR_ALREADY_STEPPED
                                                 : MPNUM_ERROR_STILL_SCALED;
 }
 
-/* A norm that is reported is 0 and up, Inf or NaN; -0 is 0. */
+MPNUM_FUNC int mpnum_grad_is_unknown_(float norm) {
+  return mpnum_bits_f32(norm) == 0xbf800000u; /* of MPNUM_GRAD_NORM_UNKNOWN */
+}
+/* A norm that is reported is 0 and up, Inf, NaN, or unknown; -0 is 0. */
 MPNUM_FUNC int mpnum_grad_is_norm_(float norm) {
   const uint32_t bits = mpnum_bits_f32(norm);
-  return bits <= 0x80000000u || (bits & 0x7fffffffu) > 0x7f800000u;
+  return bits <= 0x80000000u || (bits & 0x7fffffffu) > 0x7f800000u ||
+         mpnum_grad_is_unknown_(norm);
+}
+/* The norm of gradients of which none is Inf or NaN is none of a NaN. */
+MPNUM_FUNC int mpnum_grad_is_report_(uint32_t found_inf, float norm) {
+  return mpnum_grad_is_norm_(norm) &&
+         (found_inf != 0 || (mpnum_bits_f32(norm) & 0x7fffffffu) <= 0x7f800000u);
 }
 MPNUM_FUNC void mpnum_grad_set_norm_(mpnum_grad_optimizer *optimizer, float norm,
                                      float clipped_to) {
@@ -320,7 +367,7 @@ MPNUM_FUNC mpnum_status mpnum_grad_report_(const mpnum_grad_scaler *scaler,
                                            float norm) {
   const mpnum_status status = mpnum_grad_scaler_can_unscale(scaler, optimizer);
   if (status != MPNUM_OK) return status;
-  if (!mpnum_grad_is_norm_(norm)) return MPNUM_ERROR_ARGUMENT;
+  if (!mpnum_grad_is_report_(found_inf, norm)) return MPNUM_ERROR_ARGUMENT;
   optimizer->scale_changes = scaler->scale_changes;
   optimizer->stage = stage;
   optimizer->found_inf = found_inf != 0;
@@ -328,11 +375,12 @@ MPNUM_FUNC mpnum_status mpnum_grad_report_(const mpnum_grad_scaler *scaler,
   return MPNUM_OK;
 }
 /* Reports of what a kernel of the caller's found in the gradients: whether any product of
- * a gradient and scaler->inverse is Inf or NaN, and the norm of the products (0 if nobody
- * asks). checked: the gradients were read, and are as they were; the optimizer's kernel
- * will multiply them (mpnum_grad_scaler_multiplier). unscaled: they are the products now.
- * Status codes: those of mpnum_grad_scaler_can_unscale; MPNUM_ERROR_ARGUMENT: a norm
- * below 0. */
+ * a gradient and scaler->inverse is Inf or NaN, and the norm of the products, or
+ * MPNUM_GRAD_NORM_UNKNOWN, which no clip takes (0 would be a norm of zeros, and no clip
+ * would do anything). checked: the gradients were read, and are as they were; the
+ * optimizer's kernel will multiply them (mpnum_grad_scaler_multiplier). unscaled: they
+ * are the products now. Status codes: those of mpnum_grad_scaler_can_unscale;
+ * MPNUM_ERROR_ARGUMENT: another norm below 0, or NaN where nothing was found. */
 MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_scaler_report_checked(
     const mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer, uint32_t found_inf,
     float norm) {
@@ -345,13 +393,14 @@ MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_scaler_report_unscaled(
 }
 /* changed: gradients that are unscaled were clipped, or else changed, and this is their
  * norm now; what was found before is not forgotten. Status codes: those of
- * mpnum_grad_scaler_can_clip; MPNUM_ERROR_ARGUMENT: a norm below 0. */
+ * mpnum_grad_scaler_can_clip; MPNUM_ERROR_ARGUMENT: as above. */
 MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_scaler_report_changed(
     const mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer, uint32_t found_inf,
     float norm) {
   const mpnum_status status = mpnum_grad_scaler_can_clip(scaler, optimizer);
   if (status != MPNUM_OK) return status;
-  if (!mpnum_grad_is_norm_(norm)) return MPNUM_ERROR_ARGUMENT;
+  if (!mpnum_grad_is_report_(optimizer->found_inf | found_inf, norm))
+    return MPNUM_ERROR_ARGUMENT;
   optimizer->found_inf = (optimizer->found_inf | found_inf) != 0;
   mpnum_grad_set_norm_(optimizer, norm, mpnum_from_bits_f32(0x7f800000u));
   return MPNUM_OK;
@@ -363,6 +412,7 @@ MPNUM_MATH_ mpnum_status mpnum_grad_clip_over_(float scale, float inverse, float
   const uint32_t bits = mpnum_bits_f32(norm), max = mpnum_bits_f32(max_norm);
   if (max - 1 >= 0x7f800000u) return MPNUM_ERROR_ARGUMENT;
   if ((bits & 0x7fffffffu) >= 0x7f800000u) return MPNUM_ERROR_NONFINITE;
+  if (mpnum_grad_is_unknown_(norm)) return MPNUM_ERROR_NORM_UNKNOWN;
   if (bits > 0x80000000u) return MPNUM_ERROR_ARGUMENT;
   *result = inverse;
   if (max != 0x7f800000u) {
@@ -379,7 +429,8 @@ MPNUM_MATH_ mpnum_status mpnum_grad_clip_over_(float scale, float inverse, float
 
 /* min(1, max_norm / (norm + 1e-6)), correctly rounded, of a finite norm, 0 and up, and
  * a max_norm above 0, Inf for no limit. Status codes: MPNUM_ERROR_NONFINITE: the norm is
- * none; MPNUM_ERROR_ARGUMENT: another max_norm, or a norm below 0. */
+ * none; MPNUM_ERROR_NORM_UNKNOWN: it is MPNUM_GRAD_NORM_UNKNOWN; MPNUM_ERROR_ARGUMENT:
+ * another max_norm, 0 too, or another norm below 0. */
 MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
 mpnum_grad_clip_coefficient(float norm, float max_norm, float *coefficient) {
   return mpnum_grad_clip_over_(1.0f, 1.0f, norm, max_norm, coefficient);
@@ -397,8 +448,10 @@ MPNUM_FUNC int mpnum_grad_can_clip_(const mpnum_grad_scaler *scaler,
 /* What checked gradients are to be multiplied by: the inverse of the scale times the clip
  * coefficient, rounded once; max_norm Inf: the inverse. 0 where the verdict will be to
  * skip: an Inf or NaN was found, or the norm overflows and max_norm is not Inf. Status
- * codes: MPNUM_ERROR_STALE_SCALE; MPNUM_ERROR_NOT_CHECKED, MPNUM_ERROR_ALREADY_UNSCALED,
- * MPNUM_ERROR_ALREADY_STEPPED; MPNUM_ERROR_ARGUMENT: max_norm is not above 0;
+ * codes: MPNUM_ERROR_UNINITIALISED; MPNUM_ERROR_ARGUMENT: max_norm is not above 0;
+ * MPNUM_ERROR_STALE_HANDLE, MPNUM_ERROR_STALE_SCALE; MPNUM_ERROR_NOT_CHECKED,
+ * MPNUM_ERROR_ALREADY_UNSCALED, MPNUM_ERROR_ALREADY_STEPPED; MPNUM_ERROR_NORM_UNKNOWN:
+ * it was reported so, and max_norm is not Inf;
  * MPNUM_ERROR_UNREPRESENTABLE: the product is below 2^-126. The multiplier is then
  * unchanged. A scaler that is not enabled says MPNUM_ERROR_NOT_CHECKED, too, where
  * max_norm is not Inf and nobody has taken the norm since the last step; its multiplier
@@ -411,8 +464,10 @@ MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_grad_scaler_multiplier(
                        (!is_enabled && optimizer->stage == MPNUM_GRAD_UNSCALED);
   mpnum_status status = mpnum_grad_order_(scaler, optimizer);
   float product = scaler->inverse;
+  if (status == MPNUM_ERROR_UNINITIALISED) return status;
   if (mpnum_bits_f32(max_norm) - 1 >= 0x7f800000u) return MPNUM_ERROR_ARGUMENT;
-  if (status == MPNUM_ERROR_STALE_SCALE) return status;
+  if (status == MPNUM_ERROR_STALE_HANDLE || status == MPNUM_ERROR_STALE_SCALE)
+    return status;
   if (!is_known && (is_enabled || mpnum_bits_f32(max_norm) != 0x7f800000u))
     return status == MPNUM_OK ? MPNUM_ERROR_NOT_CHECKED : status;
   if (mpnum_grad_can_clip_(scaler, optimizer, max_norm)) {
@@ -430,23 +485,27 @@ MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_grad_scaler_multiplier(
 /* Whether this optimizer shall apply its gradients: not if an Inf or NaN was found in
  * them, whatever others found. A schedule of learning rates goes on with
  * MPNUM_GRAD_APPLY; a smaller scale is no sign of a skip. Status codes:
- * MPNUM_ERROR_STALE_SCALE, MPNUM_ERROR_ACCUMULATING, MPNUM_ERROR_NOT_CHECKED,
- * MPNUM_ERROR_ALREADY_STEPPED; the verdict is then unchanged. */
+ * MPNUM_ERROR_UNINITIALISED, MPNUM_ERROR_STALE_HANDLE, MPNUM_ERROR_STALE_SCALE,
+ * MPNUM_ERROR_ACCUMULATING, MPNUM_ERROR_NOT_CHECKED, MPNUM_ERROR_ALREADY_STEPPED; the
+ * verdict is then MPNUM_GRAD_SKIP, and nothing else has changed. */
 MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status
 mpnum_grad_scaler_step(mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer,
                        mpnum_grad_verdict *verdict) {
   const int is_skipped = scaler->config.enabled && optimizer->found_inf;
+  const mpnum_status status = mpnum_grad_usable_(scaler, optimizer);
+  *verdict = MPNUM_GRAD_SKIP;
+  if (status != MPNUM_OK) return status;
   if (scaler->config.enabled) {
-    if (mpnum_grad_is_stale_(scaler, optimizer)) return MPNUM_ERROR_STALE_SCALE;
     if (optimizer->window == MPNUM_GRAD_WINDOW_OPEN) return MPNUM_ERROR_ACCUMULATING;
     if (optimizer->stage == MPNUM_GRAD_READY) return MPNUM_ERROR_NOT_CHECKED;
-    if (optimizer->stage == MPNUM_GRAD_STEPPED) return MPNUM_ERROR_ALREADY_STEPPED;
+    if (optimizer->stage >= MPNUM_GRAD_STEPPED) return MPNUM_ERROR_ALREADY_STEPPED;
   }
   *verdict = is_skipped ? MPNUM_GRAD_SKIP : MPNUM_GRAD_APPLY;
   optimizer->consecutive_skips = is_skipped ? optimizer->consecutive_skips + 1 : 0;
   scaler->applied += !is_skipped;
   scaler->skipped += (uint64_t)is_skipped;
   optimizer->stage = MPNUM_GRAD_STEPPED;
+  if (optimizer->found_inf) optimizer->stage = MPNUM_GRAD_SKIPPED;
   return MPNUM_OK;
 }
 
@@ -476,26 +535,49 @@ MPNUM_MATH_ void mpnum_grad_next_scale_(mpnum_grad_scaler *scaler, int is_found)
       scaler->hysteresis_left = config->hysteresis;
   }
 }
-/* The scale of the next iteration, from what all optimizers of this one found; their
- * handles are ready then. Name all handles of the scaler, those that were not used, too.
- * Status codes: MPNUM_ERROR_ACCUMULATING: one of them is; MPNUM_ERROR_STALE_SCALE: one of
- * them is; MPNUM_ERROR_NOT_CHECKED: none of them was checked or unscaled. */
-MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_grad_scaler_update_all(
-    mpnum_grad_scaler *scaler, mpnum_grad_optimizer *const *optimizers, int count) {
-  uint32_t found = 0, checked = 0;
-  int i = 0, is_stale = 0, is_open = 0;
+/* Whether the verdict of a step was another than found_inf would give now. */
+MPNUM_FUNC int mpnum_grad_is_late_(const mpnum_grad_optimizer *optimizer) {
+  return optimizer->stage >= MPNUM_GRAD_STEPPED &&
+         (optimizer->stage == MPNUM_GRAD_SKIPPED) != (optimizer->found_inf != 0);
+}
+/* What stands against an update, the worst of it: these in turn, of all handles. */
+MPNUM_MATH_ mpnum_status mpnum_grad_update_order_(const mpnum_grad_scaler *scaler,
+                                                  mpnum_grad_optimizer *const *optimizers,
+                                                  int count) {
+  mpnum_status stale = MPNUM_OK;
+  int i = 0, is_open = 0, is_late = 0, is_known = 0, is_dropped = 0;
   for (; i < count; ++i) {
     const mpnum_grad_optimizer *optimizer = optimizers[i];
-    found |= optimizer->found_inf;
-    checked |= optimizer->stage;
+    const mpnum_status status = mpnum_grad_fresh_(scaler, optimizer);
+    const int is_ready = optimizer->stage == MPNUM_GRAD_READY;
+    if (stale != MPNUM_ERROR_STALE_HANDLE && status != MPNUM_OK) stale = status;
     is_open |= optimizer->window == MPNUM_GRAD_WINDOW_OPEN;
-    is_stale |=
-        optimizer->stage != MPNUM_GRAD_READY && mpnum_grad_is_stale_(scaler, optimizer);
+    is_late |= mpnum_grad_is_late_(optimizer);
+    is_known |= !is_ready;
+    is_dropped |= is_ready && optimizer->window == MPNUM_GRAD_WINDOW_CLOSED;
   }
+  if (is_open) return MPNUM_ERROR_ACCUMULATING;
+  if (stale != MPNUM_OK) return stale;
+  if (is_late) return MPNUM_ERROR_LATE_FOUND_INF;
+  return is_dropped || !is_known ? MPNUM_ERROR_NOT_CHECKED : MPNUM_OK;
+}
+/* The scale of the next iteration, from what all optimizers of this one found; their
+ * handles are ready then. Name all handles of the scaler, those that were not used, too.
+ * Status codes: MPNUM_ERROR_UNINITIALISED; MPNUM_ERROR_ACCUMULATING: one of them is;
+ * MPNUM_ERROR_STALE_HANDLE, MPNUM_ERROR_STALE_SCALE: one of them is, ready or not:
+ * discard it; MPNUM_ERROR_LATE_FOUND_INF: found_inf of one was set or cleared after its
+ * step; MPNUM_ERROR_NOT_CHECKED: none of them was checked or unscaled, or one has
+ * accumulated gradients that were not: step with it, or discard it. */
+MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_grad_scaler_update_all(
+    mpnum_grad_scaler *scaler, mpnum_grad_optimizer *const *optimizers, int count) {
+  uint32_t found = 0;
+  int i = 0;
+  if (mpnum_grad_is_unborn_(scaler)) return MPNUM_ERROR_UNINITIALISED;
   if (scaler->config.enabled) {
-    if (is_open) return MPNUM_ERROR_ACCUMULATING;
-    if (is_stale) return MPNUM_ERROR_STALE_SCALE;
-    if (!checked) return MPNUM_ERROR_NOT_CHECKED;
+    const mpnum_status status = mpnum_grad_update_order_(scaler, optimizers, count);
+    if (status != MPNUM_OK) return status;
+    for (; i < count; ++i)
+      found |= optimizers[i]->found_inf;
     mpnum_grad_next_scale_(scaler, found != 0);
   }
   for (i = 0; i < count; ++i)

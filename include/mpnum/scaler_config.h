@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The configuration of a loss scaler (scaler.h), and those of six frameworks. */
+/* The configuration of a loss scaler (scaler.h), one for losses in f16, and those of six
+ * frameworks. */
 #ifndef MPNUM_SCALER_CONFIG_H
 #define MPNUM_SCALER_CONFIG_H
 
@@ -32,11 +33,14 @@ typedef struct mpnum_grad_scaler_config {
   int16_t growth_count;    /* after a growth, 0 or -1 */
   int16_t any_scale; /* 1: max_scale may be FLT_MAX; a scale that would be Inf stays */
   int16_t enabled;   /* 0: scale 1, nothing is skipped */
+  uint64_t id; /* 0, or a number of this scaler, the same on all ranks: handles keep it,
+                  and another scaler's are refused */
 } mpnum_grad_scaler_config;
 
 /* Configurations. default: 65536, twice after 2000 updates, half at once, from 1 to
- * 2^126. The others are those of the frameworks, with their default values:
- * torch:     torch.amp.GradScaler; no floor there, here 2^-126
+ * 2^126. f16: for a loss that is scaled in f16, whose largest value is 65504: the same,
+ * but from 32768 on, and never above. The next six are those of the frameworks, with
+ * their default values: torch:     torch.amp.GradScaler; no floor there, here 2^-126
  * apex:      update_scale_hysteresis of apex and Transformer Engine
  * megatron:  DynamicGradScaler of Megatron-LM
  * deepspeed: DynamicLossScaler with its delayed_shift and consecutive_hysteresis (0, 1)
@@ -47,8 +51,13 @@ typedef struct mpnum_grad_scaler_config {
  * this scale, which neither grows nor shrinks; Inf and NaN are still skipped. */
 MPNUM_FUNC mpnum_grad_scaler_config mpnum_grad_scaler_default(void) {
   const mpnum_grad_scaler_config config = {
-      2.0, 0.5, 65536.0f, 1.0f, mpnum_pow2_(126), 2000, 1, MPNUM_GRAD_REFILL_NEVER, 0,
-      0,   0,   0,        1};
+      2.0, 0.5, 65536.0f, 1.0f, mpnum_pow2_(126), 2000, 1, MPNUM_GRAD_REFILL_NEVER, 0, 0,
+      0,   0,   1,        0};
+  return config;
+}
+MPNUM_FUNC mpnum_grad_scaler_config mpnum_grad_scaler_f16(void) {
+  mpnum_grad_scaler_config config = mpnum_grad_scaler_default();
+  config.init_scale = config.max_scale = 32768.0f;
   return config;
 }
 MPNUM_FUNC mpnum_grad_scaler_config mpnum_grad_scaler_torch(void) {

@@ -3,14 +3,16 @@
  * tell each other. Opt-in.
  *
  *     uint8_t bytes[MPNUM_GRAD_SCALER_BYTES];
- *     status = mpnum_grad_scaler_save(bytes, &scaler);
+ *     must(mpnum_grad_scaler_save(bytes, &scaler)); // must stops where one is not
+ * MPNUM_OK
  *     ...
- *     status = mpnum_grad_scaler_load(&scaler, bytes, sizeof bytes);
+ *     must(mpnum_grad_scaler_load(&scaler, bytes, sizeof bytes));
  *
  * The bytes are the same on every machine (stored.h). Save a scaler and the handles of
  * its optimizers at one moment, and load them together: handles of another moment are
- * stale. Status codes of save: MPNUM_ERROR_CORRUPT: members that no calls can have left,
- * as load would refuse them; no byte is written then. Of load: MPNUM_ERROR_CORRUPT:
+ * stale. Status codes of save: MPNUM_ERROR_UNINITIALISED: a scaler that was never
+ * initialised; MPNUM_ERROR_CORRUPT: members that no calls can have left, as load would
+ * refuse them; no byte is written then. Of load: MPNUM_ERROR_CORRUPT:
  * another size, or bytes that save did not write; MPNUM_ERROR_VERSION; what is loaded
  * into is then unchanged. */
 #ifndef MPNUM_SCALER_IO_H
@@ -19,14 +21,17 @@
 #include "scaler.h"
 #include "detail/core/stored.h"
 
-/* "mpGS" and the members of mpnum_grad_scaler in their order. Version 1, which is loaded,
- * too, has an is_inexact of 0 or 1 for scale_changes. */
-#define MPNUM_GRAD_SCALER_BYTES   116
-#define MPNUM_GRAD_SCALER_VERSION 2
-/* "mpGO" and the members of mpnum_grad_optimizer. */
-#define MPNUM_GRAD_OPTIMIZER_BYTES   44
-#define MPNUM_GRAD_OPTIMIZER_VERSION 1
+/* "mpGS" and the members of mpnum_grad_scaler in their order, the configuration's id
+ * last. Versions 1 and 2, which are loaded, too, have no id, and are 8 bytes shorter;
+ * version 1 has an is_inexact of 0 or 1 for scale_changes. */
+#define MPNUM_GRAD_SCALER_BYTES   124
+#define MPNUM_GRAD_SCALER_VERSION 3
+/* "mpGO" and the members of mpnum_grad_optimizer. Version 1, which is loaded, too, has no
+ * id, is 8 bytes shorter, and does not tell the two stages behind a step apart. */
+#define MPNUM_GRAD_OPTIMIZER_BYTES   52
+#define MPNUM_GRAD_OPTIMIZER_VERSION 2
 
+/* But for the id. */
 MPNUM_MATH_ void mpnum_stored_scaler_(mpnum_stored_ *stored, mpnum_grad_scaler *scaler) {
   mpnum_grad_scaler_config *config = &scaler->config;
   mpnum_stored_f64_(stored, &config->growth_factor);
@@ -76,9 +81,11 @@ MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
 mpnum_grad_scaler_save(uint8_t *bytes, const mpnum_grad_scaler *scaler) {
   mpnum_grad_scaler copy = *scaler;
   mpnum_stored_ out;
+  if (mpnum_grad_is_unborn_(scaler)) return MPNUM_ERROR_UNINITIALISED;
   if (!mpnum_grad_scaler_is_sound_(scaler)) return MPNUM_ERROR_CORRUPT;
   out = mpnum_stored_begin_(bytes, 0x5347706du, MPNUM_GRAD_SCALER_VERSION);
   mpnum_stored_scaler_(&out, &copy);
+  mpnum_stored_u64_(&out, &copy.config.id);
   mpnum_stored_seal_(bytes, MPNUM_GRAD_SCALER_BYTES);
   return MPNUM_OK;
 }
@@ -88,12 +95,15 @@ mpnum_grad_scaler_load(mpnum_grad_scaler *scaler, const uint8_t *bytes, uint64_t
   mpnum_stored_ in = {copy, 1};
   mpnum_grad_scaler loaded;
   uint32_t version = 0;
+  const int has_id = size != MPNUM_GRAD_SCALER_BYTES - 8; /* else of version 1 or 2 */
   const mpnum_status status =
-      mpnum_stored_open_(&in, bytes, size, MPNUM_GRAD_SCALER_BYTES, 0x5347706du,
-                         MPNUM_GRAD_SCALER_VERSION, &version);
+      mpnum_stored_open_(&in, bytes, size, MPNUM_GRAD_SCALER_BYTES - (has_id ? 0 : 8),
+                         0x5347706du, MPNUM_GRAD_SCALER_VERSION, &version);
   if (status != MPNUM_OK) return status;
+  if (has_id != (version > 2)) return MPNUM_ERROR_CORRUPT;
   mpnum_grad_start_(&loaded, mpnum_grad_scaler_default());
   mpnum_stored_scaler_(&in, &loaded);
+  if (has_id) mpnum_stored_u64_(&in, &loaded.config.id);
   if (!mpnum_grad_scaler_is_sound_(&loaded) || (version == 1 && loaded.scale_changes > 1))
     return MPNUM_ERROR_CORRUPT;
   if (version == 1) loaded.scale_changes = 0;
@@ -101,6 +111,7 @@ mpnum_grad_scaler_load(mpnum_grad_scaler *scaler, const uint8_t *bytes, uint64_t
   return MPNUM_OK;
 }
 
+/* But for the id. */
 MPNUM_MATH_ void mpnum_stored_optimizer_(mpnum_stored_ *stored,
                                          mpnum_grad_optimizer *optimizer) {
   mpnum_stored_u32_(stored, &optimizer->stage);
@@ -113,7 +124,7 @@ MPNUM_MATH_ void mpnum_stored_optimizer_(mpnum_stored_ *stored,
   mpnum_stored_u32_(stored, &optimizer->scale_changes);
 }
 MPNUM_FUNC int mpnum_grad_optimizer_is_sound_(const mpnum_grad_optimizer *optimizer) {
-  return optimizer->stage <= MPNUM_GRAD_STEPPED && optimizer->found_inf <= 1 &&
+  return optimizer->stage <= MPNUM_GRAD_SKIPPED && optimizer->found_inf <= 1 &&
          optimizer->window <= MPNUM_GRAD_WINDOW_CLOSED &&
          mpnum_grad_is_norm_(optimizer->norm) &&
          mpnum_bits_f32(optimizer->norm) != 0x80000000u &&
@@ -128,6 +139,7 @@ mpnum_grad_optimizer_save(uint8_t *bytes, const mpnum_grad_optimizer *optimizer)
   if (!mpnum_grad_optimizer_is_sound_(&copy)) return MPNUM_ERROR_CORRUPT;
   out = mpnum_stored_begin_(bytes, 0x4f47706du, MPNUM_GRAD_OPTIMIZER_VERSION);
   mpnum_stored_optimizer_(&out, &copy);
+  mpnum_stored_u64_(&out, &copy.id);
   mpnum_stored_seal_(bytes, MPNUM_GRAD_OPTIMIZER_BYTES);
   return MPNUM_OK;
 }
@@ -135,19 +147,26 @@ MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_grad_optimizer_load(
     mpnum_grad_optimizer *optimizer, const uint8_t *bytes, uint64_t size) {
   uint8_t copy[MPNUM_GRAD_OPTIMIZER_BYTES] = {0};
   mpnum_stored_ in = {copy, 1};
-  mpnum_grad_optimizer loaded = {0, 0, 0, 0, 0, 0, 0, 0};
+  mpnum_grad_optimizer loaded = {0, 0, 0, 0, 0, 0, 0, 0, 0};
   uint32_t version = 0;
+  const int has_id = size != MPNUM_GRAD_OPTIMIZER_BYTES - 8; /* else of version 1 */
   const mpnum_status status =
-      mpnum_stored_open_(&in, bytes, size, MPNUM_GRAD_OPTIMIZER_BYTES, 0x4f47706du,
-                         MPNUM_GRAD_OPTIMIZER_VERSION, &version);
+      mpnum_stored_open_(&in, bytes, size, MPNUM_GRAD_OPTIMIZER_BYTES - (has_id ? 0 : 8),
+                         0x4f47706du, MPNUM_GRAD_OPTIMIZER_VERSION, &version);
   if (status != MPNUM_OK) return status;
+  if (has_id != (version > 1)) return MPNUM_ERROR_CORRUPT;
   mpnum_stored_optimizer_(&in, &loaded);
-  if (!mpnum_grad_optimizer_is_sound_(&loaded)) return MPNUM_ERROR_CORRUPT;
+  if (has_id) mpnum_stored_u64_(&in, &loaded.id);
+  if (!mpnum_grad_optimizer_is_sound_(&loaded) ||
+      (version == 1 && loaded.stage > MPNUM_GRAD_STEPPED))
+    return MPNUM_ERROR_CORRUPT;
+  if (loaded.stage == MPNUM_GRAD_STEPPED && loaded.found_inf && version == 1)
+    loaded.stage = MPNUM_GRAD_SKIPPED;
   *optimizer = loaded;
   return MPNUM_OK;
 }
 
-/* NaN if one is, else the larger one; -0 is 0. */
+/* NaN if one is, else unknown if one is, else the larger one; -0 is 0. */
 MPNUM_FUNC float mpnum_grad_larger_norm_(float a, float b) {
   const uint32_t bits[2] = {mpnum_bits_f32(a), mpnum_bits_f32(b)};
   uint32_t larger = 0;
@@ -156,19 +175,27 @@ MPNUM_FUNC float mpnum_grad_larger_norm_(float a, float b) {
     if ((bits[i] & 0x7fffffffu) > 0x7f800000u) return mpnum_from_bits_f32(0x7fffffffu);
     if (bits[i] < 0x80000000u && bits[i] > larger) larger = bits[i];
   }
+  if (mpnum_grad_is_unknown_(a) || mpnum_grad_is_unknown_(b))
+    return MPNUM_GRAD_NORM_UNKNOWN;
   return mpnum_from_bits_f32(larger);
 }
 /* One handle for what two ranks or devices found in the same gradients, or in parts of
- * them: all ranks then take the same step. Over MPI or NCCL the maximum or the sum of
- * found_inf does the same. The norm is the larger one, NaN if one is; the norm of parts
- * is that of their merged totals (total.h). Status codes: MPNUM_ERROR_ARGUMENT: they are
- * not at the same stage; MPNUM_ERROR_STALE_SCALE: or not of the same update and scale;
- * merged is then unchanged. */
+ * them: all ranks then take the same step, which is after the merge. Over MPI or NCCL the
+ * maximum or the sum of found_inf does the same. The norm is the larger one, NaN or
+ * unknown if one is; the norm of parts is that of their merged totals (total.h). Status
+ * codes: MPNUM_ERROR_LATE_FOUND_INF: they have stepped, with two verdicts, or their
+ * found_inf has changed since; MPNUM_ERROR_ARGUMENT: they are not at the same stage;
+ * MPNUM_ERROR_STALE_HANDLE, MPNUM_ERROR_STALE_SCALE: or not of one scaler and update, or
+ * of one scale; merged is then unchanged. */
 MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_optimizer_merge(
     mpnum_grad_optimizer *merged, mpnum_grad_optimizer a, mpnum_grad_optimizer b) {
-  if (a.stage != b.stage || a.window != b.window) return MPNUM_ERROR_ARGUMENT;
-  if (a.updates != b.updates || a.scale_changes != b.scale_changes)
-    return MPNUM_ERROR_STALE_SCALE;
+  const int are_stepped = a.stage >= MPNUM_GRAD_STEPPED && b.stage >= MPNUM_GRAD_STEPPED;
+  if (a.window != b.window || (a.stage != b.stage && !are_stepped))
+    return MPNUM_ERROR_ARGUMENT;
+  if (a.id != b.id || a.updates != b.updates) return MPNUM_ERROR_STALE_HANDLE;
+  if (a.scale_changes != b.scale_changes) return MPNUM_ERROR_STALE_SCALE;
+  if (a.stage != b.stage || mpnum_grad_is_late_(&a) || mpnum_grad_is_late_(&b))
+    return MPNUM_ERROR_LATE_FOUND_INF;
   a.found_inf = (a.found_inf | b.found_inf) != 0;
   if (b.consecutive_skips > a.consecutive_skips)
     a.consecutive_skips = b.consecutive_skips;

@@ -115,7 +115,8 @@ void codes_scale_trace(double growth, double backoff, int interval, float init,
       mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
       all[k] = &optimizers[k];
       optimizers[k] = mpnum_grad_optimizer_ready(&scaler);
-      must(mpnum_grad_scaler_report_unscaled(&scaler, &optimizers[k], found[place], 0));
+      must(mpnum_grad_scaler_report_unscaled(&scaler, &optimizers[k], found[place],
+                                             MPNUM_GRAD_NORM_UNKNOWN));
       must(mpnum_grad_scaler_step(&scaler, &optimizers[k], &verdict));
       applied[place] = verdict == MPNUM_GRAD_APPLY;
     }

@@ -36,7 +36,7 @@ static int load(const uint8_t *bytes, size_t size) {
     return 0;
   }
   demand(mpnum_grad_scaler_save(again, &scaler) == MPNUM_OK);
-  demand(bytes[4] == 1 || memcmp(bytes, again, BYTES) == 0); /* version 1 becomes 2 */
+  demand(bytes[4] < MPNUM_GRAD_SCALER_VERSION || memcmp(bytes, again, BYTES) == 0);
   for (int i = 0; i < 200; ++i) {
     mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
     mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
@@ -51,15 +51,19 @@ static int load(const uint8_t *bytes, size_t size) {
 }
 
 int fuzz_scaler(const uint8_t *data, size_t size) {
-  uint8_t bytes[BYTES] = "mpGS\2";
-  uint32_t crc = 0;
-  const size_t room = BYTES - 12;
+  uint8_t bytes[BYTES] = "mpGS";
+  int loaded = 0;
   if (load(data, size)) return 1;
-  memcpy(bytes + 8, data, size < room ? size : room);
-  crc = crc32_of(bytes, BYTES - 4);
-  for (int i = 0; i < 4; ++i)
-    bytes[BYTES - 4 + i] = (uint8_t)(crc >> 8 * i);
-  return load(bytes, BYTES);
+  for (uint8_t version = 1; version <= MPNUM_GRAD_SCALER_VERSION; ++version) {
+    const size_t bytes_of = version < 3 ? BYTES - 8 : BYTES, room = bytes_of - 12;
+    bytes[4] = version;
+    memcpy(bytes + 8, data, size < room ? size : room);
+    const uint32_t crc = crc32_of(bytes, bytes_of - 4);
+    for (int i = 0; i < 4; ++i)
+      bytes[bytes_of - 4 + (size_t)i] = (uint8_t)(crc >> 8 * i);
+    loaded |= load(bytes, bytes_of);
+  }
+  return loaded;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -142,6 +142,61 @@ def programs_print_what_they_should():
                 assert printed == output, printed
 
 
+# Two models, of which each parameter should come to 3, on one scaler; the first figures are of one model.
+TWO_MODELS = """
+enum { STEPS = 1000 };
+static float weights[2], gradients[2];
+static mpnum_f16 scaled[2];
+static int applied[2];
+static void backward(const mpnum_grad_scaler *scaler, int i) {
+  scaled[i] = mpnum_f32_to_f16((weights[i] - 3) / 1024 * scaler->scale);
+}
+static void apply(int i) {
+  weights[i] -= 100 * gradients[i];
+  applied[i] += 1;
+}
+int main(int count, char **arguments) {
+  const int models = count;
+  mpnum_grad_scaler scaler;
+  mpnum_grad_optimizer handles[2];
+  (void)arguments;
+  if (mpnum_grad_scaler_init(&scaler, mpnum_grad_scaler_default()) != MPNUM_OK) return 2;
+  handles[0] = handles[1] = mpnum_grad_optimizer_ready(&scaler);
+  for (int step = 0; step < STEPS; ++step) {
+    for (int i = 0; i < models; ++i) backward(&scaler, i);
+    TRAIN
+  }
+  printf("%d %d applied, %.2f %.2f\\n", applied[0], applied[1], weights[0], weights[1]);
+  return 0;
+}
+"""
+TRAIN_ALONE = "for (int i = 0; i < models; ++i) if (unscale(&scaler, &handles[i], &scaled[i], &gradients[i], 1)) apply(i);"
+TRAIN_BOTH = """mpnum_grad_verdict verdicts[2];
+    mpnum_grad_tensor tensors[2];
+    for (int i = 0; i < 2; ++i)
+      tensors[i] = mpnum_grad_tensor_of(MPNUM_TYPE_F16, &scaled[i], 1, MPNUM_TYPE_F32, &gradients[i]);
+    if (train_two(&scaler, handles, tensors, verdicts) != MPNUM_OK) return 1;
+    for (int i = 0; i < 2; ++i) if (verdicts[i] == MPNUM_GRAD_APPLY) apply(i);"""
+
+
+def two_optimizers_on_one_scaler_train_or_say_why():
+    """README's piece as it stands trains one model, and stops with a message where it is pasted for two; that of
+    docs/scaler.md trains both."""
+    for path, function, train, runs in [
+            ("README.md", "int unscale(", TRAIN_ALONE, {(): (0, "1000 0 applied, 3.00 0.00\n", ""),
+                                                       ("two",): (1, "", "an update left this handle out")}),
+            ("docs/scaler.md", "mpnum_status train_two(", TRAIN_BOTH, {("two",): (0, "1000 1000 applied, 3.00 3.00\n", "")})]:
+        code, = [code for _, language, code in pieces(ROOT / path) if language == "c" and function in code]
+        with tempfile.TemporaryDirectory() as folder:
+            source, program = f"{folder}/program.c", f"{folder}/program"
+            pathlib.Path(source).write_text(code + "#include <stdio.h>\n" + TWO_MODELS.replace("TRAIN", train))
+            status, _, errors = run(["gcc", "-std=c99", *WARNINGS, source, "-o", program])
+            assert status == 0, errors
+            for arguments, (want, output, message) in runs.items():
+                status, printed, errors = run([program, *arguments])
+                assert (status, printed) == (want, output) and message in errors, (path, arguments, status, printed, errors)
+
+
 def pieces_are_in_a_language_that_is_tried():
     for path in DOCUMENTS:
         for line, language, _ in pieces(path):
@@ -210,7 +265,7 @@ if __name__ == "__main__":
         update_tables()
     quick = [format_tables_are_those_of_the_code, figures_of_choosing_a_format_follow_from_the_table,
              c_compiles_as_printed_with_gcc, cpp_compiles_as_printed_with_gcc,
-             programs_print_what_they_should, pieces_are_in_a_language_that_is_tried,
+             programs_print_what_they_should, two_optimizers_on_one_scaler_train_or_say_why, pieces_are_in_a_language_that_is_tried,
              map_shows_every_header_and_walks_of_nine_files, links_lead_somewhere, names_in_the_text_exist,
              every_page_is_in_the_index]
     full = [c_compiles_as_printed_with_clang, cpp_compiles_as_printed_with_clang, cuda_compiles_as_printed]

@@ -197,6 +197,22 @@ def every_body_without_a_warning(compiler, standard):
         check(compiler_driver, *flags(compiler, standard), "-fsyntax-only", source)
 
 
+def a_status_that_is_dropped_warns(compiler, standard):
+    """MPNUM_MUST_CHECK, and MPNUM_NO_MUST_CHECK, which takes the warning off."""
+    compiler_driver = driver(compiler, standard)
+    with tempfile.TemporaryDirectory() as folder:
+        source = write(folder, "drop.c", *include_lines(["mpnum.h"]),
+                       "void drop(mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer);",
+                       "void drop(mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer)",
+                       "{ mpnum_grad_scaler_update(scaler, optimizer); }")
+        command = [compiler_driver, *flags(compiler, standard), "-DMPNUM_NO_SIMD=1", "-Wno-error", "-c",
+                   source, "-o", Path(folder) / "drop.o"]
+        said = run(*command).stdout
+        assert re.search(r"drop\.c:\d+.*warning: .*(warn_unused_result|nodiscard)", said), said
+        said = check(*command, "-DMPNUM_NO_MUST_CHECK=1")
+        assert "warning" not in said, said
+
+
 def system_headers_are_silent(compiler, standard):
     """By -isystem, whatever a project asks of its own code: the limits, in its code, included."""
     strict = (["-Weverything", "-Wno-c++98-compat"] if compiler == "clang" else
@@ -344,6 +360,9 @@ def quick_properties():
     yield named("every body without a warning, gcc c99", every_body_without_a_warning, "gcc", "c99")
     for test in PROBES:
         yield named(f"{test.__name__}, gcc c99", test, "gcc", "c99", *only_read(test, "gcc"))
+    for standard in ("c99", "c++11", "c++17"):
+        yield named(f"a status that is dropped warns, gcc {standard}", a_status_that_is_dropped_warns, "gcc", standard)
+    yield named("a status that is dropped warns, clang c99", a_status_that_is_dropped_warns, "clang", "c99")
     yield named("system headers are silent, clang c99", system_headers_are_silent, "clang", "c99")
     yield named("two units link, gcc c99 and c++17", two_units_link, ("gcc", "gcc"), ("c99", "c++17"))
 

@@ -101,7 +101,7 @@ static mpnum_grad_findings steps(mpnum_grad_scaler *scaler,
     float gradients[4] = {1.0f, 2.0f, gradient, 3.0f};
     const mpnum_grad_tensor tensor =
         mpnum_grad_tensor_of(MPNUM_TYPE_F32, gradients, 4, MPNUM_TYPE_F32, gradients);
-    must(mpnum_grad_scaler_unscale_clip_step(scaler, &optimizer, &tensor, 1, 0, 0,
+    must(mpnum_grad_scaler_unscale_clip_step(scaler, &optimizer, &tensor, 1, INFINITY, 0,
                                              &findings, &verdict));
     must(mpnum_grad_scaler_update(scaler, &optimizer));
   }

@@ -21,6 +21,7 @@ static mpnum_grad_scaler lived(void) {
   config.growth_factor = 3.5;
   config.growth_interval = 7;
   config.init_scale = 1000;
+  config.id = 0x1122334455667788u;
   must(mpnum_grad_scaler_init(&scaler, config));
   for (int i = 0; i < 100; ++i) {
     mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
@@ -48,7 +49,7 @@ static void what_is_saved_is_loaded(void) {
 /* By hand from the members of the default; the CRC is zlib's of these bytes. */
 static void the_bytes_are_these_on_every_machine(void) {
   static const char *const want = "6d704753"
-                                  "02000000"
+                                  "03000000"
                                   "0000000000000040"
                                   "000000000000e03f"
                                   "00008047"
@@ -72,7 +73,8 @@ static void the_bytes_are_these_on_every_machine(void) {
                                   "01000000"
                                   "00000000"
                                   "00000000"
-                                  "194b9d37";
+                                  "0000000000000000"
+                                  "09d3bbf3";
   mpnum_grad_scaler scaler;
   uint8_t bytes[BYTES] = {0};
   char got[2 * BYTES + 1];
@@ -108,6 +110,7 @@ static void each_damaged_bit_is_noticed(void) {
 static void write_bytes(uint8_t *bytes, mpnum_grad_scaler scaler) {
   mpnum_stored_ out = mpnum_stored_begin_(bytes, 0x5347706du, MPNUM_GRAD_SCALER_VERSION);
   mpnum_stored_scaler_(&out, &scaler);
+  mpnum_stored_u64_(&out, &scaler.config.id);
   mpnum_stored_seal_(bytes, BYTES);
 }
 /* Neither is it loaded, nor is it saved. */
@@ -126,7 +129,6 @@ static void members_that_cannot_be_are_refused(void) {
   write_bytes(bytes, scaler);                                          \
   refused(bytes, BYTES, MPNUM_ERROR_CORRUPT, #change);                 \
  } while (0)
-  REFUSED(scale = 0);
   REFUSED(scale *= 2);
   REFUSED(scale = mpnum_from_bits_f32(0x7fc00000u));
   REFUSED(inverse = 1);
@@ -145,6 +147,11 @@ static void members_that_cannot_be_are_refused(void) {
               5); /* what mpnum_grad_scaler_configure is for */
   REFUSED(config.min_scale = 1e30f);
 #undef REFUSED
+  mpnum_grad_scaler scaler = saved;
+  scaler.scale = 0; /* as of one that was never initialised */
+  CHECK(mpnum_grad_scaler_save(bytes, &scaler) == MPNUM_ERROR_UNINITIALISED, "scale 0");
+  write_bytes(bytes, scaler);
+  refused(bytes, BYTES, MPNUM_ERROR_CORRUPT, "scale 0");
 }
 static void configured_scalers_are_saved(void) {
   mpnum_grad_scaler scaler = lived(), loaded = scaler;
@@ -177,10 +184,11 @@ static void sums_of_found_inf_are_saved(void) {
             loaded.overflows == 3,
         "overflows");
 }
-/* The bytes that version 1 wrote of the default after set_scale(3). */
-static void version_1_is_loaded(void) {
+/* The bytes that versions 1 and 2 wrote of the default after set_scale(3). */
+static void check_old_version(int version) {
+  enum { OLD_BYTES = 116 };
   static const char *const members =
-      "6d70475301000000"
+      "6d70475300000000"
       "0000000000000040000000000000e03f"
       "000080470000803f0000807e"
       "d007000001000000"
@@ -189,33 +197,49 @@ static void version_1_is_loaded(void) {
       "0000000000000000000000000000000000000000000000000000000000000000"
       "0000000001000000"
       "00000000"
-      "01000000"; /* is_inexact */
+      "01000000"; /* is_inexact in version 1, then scale_changes */
   uint8_t bytes[BYTES] = {0};
   mpnum_grad_scaler want, loaded;
-  for (int i = 0; i < BYTES - 4; ++i) {
+  for (int i = 0; i < OLD_BYTES - 4; ++i) {
     unsigned byte = 0;
     sscanf(members + 2 * i, "%2x", &byte);
     bytes[i] = (uint8_t)byte;
   }
-  mpnum_stored_seal_(bytes, BYTES);
+  bytes[4] = (uint8_t)version;
+  mpnum_stored_seal_(bytes, OLD_BYTES);
   memset(&want, 0, sizeof want);
   must(mpnum_grad_scaler_init(&want, mpnum_grad_scaler_default()));
   must(mpnum_grad_scaler_set_scale(&want, 3));
-  want.scale_changes = 0;
-  memset(&loaded, 0, sizeof loaded);
-  CHECK(mpnum_grad_scaler_load(&loaded, bytes, BYTES) == MPNUM_OK &&
+  want.scale_changes = version == 2;
+  memset(&loaded, 0x33, sizeof loaded);
+  CHECK(mpnum_grad_scaler_load(&loaded, bytes, OLD_BYTES) == MPNUM_OK &&
             memcmp(&loaded, &want, sizeof want) == 0,
-        "version 1");
-  bytes[BYTES - 8] = 2;
+        "version %d", version);
+  for (int bit = 0; bit < 8 * OLD_BYTES; ++bit) {
+    bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    refused(bytes, OLD_BYTES, MPNUM_ERROR_CORRUPT, "a bit");
+    bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+  }
+  bytes[OLD_BYTES - 8] = 2;
+  mpnum_stored_seal_(bytes, OLD_BYTES);
+  if (version == 1) refused(bytes, OLD_BYTES, MPNUM_ERROR_CORRUPT, "is_inexact 2");
+  bytes[4] = 3;
+  mpnum_stored_seal_(bytes, OLD_BYTES);
+  refused(bytes, OLD_BYTES, MPNUM_ERROR_CORRUPT, "version 3 without an id");
+  bytes[4] = (uint8_t)version;
   mpnum_stored_seal_(bytes, BYTES);
-  refused(bytes, BYTES, MPNUM_ERROR_CORRUPT, "is_inexact 2");
+  refused(bytes, BYTES, MPNUM_ERROR_CORRUPT, "an old version with an id");
+}
+static void versions_1_and_2_are_loaded(void) {
+  check_old_version(1);
+  check_old_version(2);
 }
 static void another_version_is_said_to_be_one(void) {
   const mpnum_grad_scaler saved = lived();
   uint8_t bytes[BYTES] = {0};
   must(mpnum_grad_scaler_save(bytes, &saved));
   for (int version = 0; version < 256; ++version) {
-    if (version == 1 || version == MPNUM_GRAD_SCALER_VERSION) continue;
+    if (version >= 1 && version <= MPNUM_GRAD_SCALER_VERSION) continue;
     bytes[4] = (uint8_t)version;
     mpnum_stored_seal_(bytes, BYTES);
     refused(bytes, BYTES, MPNUM_ERROR_VERSION, "another version");
@@ -243,8 +267,8 @@ static void random_bytes_do_no_harm(void) {
 
 static void ranks_take_the_same_step(void) {
   const float not_a_number = mpnum_from_bits_f32(0x7fffffffu);
-  mpnum_grad_optimizer a = {MPNUM_GRAD_UNSCALED, 0, 0, 0, 2, 1, 7, 8};
-  mpnum_grad_optimizer b = {MPNUM_GRAD_UNSCALED, 4, 0, 3, not_a_number, 2, 7, 8};
+  mpnum_grad_optimizer a = {MPNUM_GRAD_UNSCALED, 0, 0, 0, 2, 1, 7, 8, 9};
+  mpnum_grad_optimizer b = {MPNUM_GRAD_UNSCALED, 4, 0, 3, not_a_number, 2, 7, 8, 9};
   mpnum_grad_optimizer merged[2];
   CHECK(mpnum_grad_optimizer_merge(&merged[0], a, b) == MPNUM_OK, "merge");
   CHECK(mpnum_grad_optimizer_merge(&merged[1], b, a) == MPNUM_OK, "merge");
@@ -255,8 +279,11 @@ static void ranks_take_the_same_step(void) {
   CHECK(merged[0].clipped_to == 2, "clipped to %a", (double)merged[0].clipped_to);
   merged[0] = a;
   b.updates = 9;
-  CHECK(mpnum_grad_optimizer_merge(&merged[0], a, b) == MPNUM_ERROR_STALE_SCALE, "late");
+  CHECK(mpnum_grad_optimizer_merge(&merged[0], a, b) == MPNUM_ERROR_STALE_HANDLE, "late");
   b.updates = 7;
+  b.id = 8;
+  CHECK(mpnum_grad_optimizer_merge(&merged[0], a, b) == MPNUM_ERROR_STALE_HANDLE, "id");
+  b.id = 9;
   b.scale_changes = 9;
   CHECK(mpnum_grad_optimizer_merge(&merged[0], a, b) == MPNUM_ERROR_STALE_SCALE, "scale");
   b.stage = MPNUM_GRAD_STEPPED;
@@ -273,10 +300,13 @@ static void norms_merge_by_value(void) {
                {0x40a00000u, 0x40a00001u, 0x40a00001u},
                {0x7f800000u, 0x40a00000u, 0x7f800000u},
                {0xffc00000u, 0x7f800000u, 0x7fffffffu},
-               {0x7f800001u, 0, 0x7fffffffu}};
+               {0x7f800001u, 0, 0x7fffffffu},
+               {0xbf800000u, 0x7f800000u, 0xbf800000u}, /* unknown */
+               {0xbf800000u, 0x7fc00000u, 0x7fffffffu}};
   for (size_t i = 0; i < sizeof norms / sizeof norms[0]; ++i)
     for (int swap = 0; swap < 2; ++swap) {
-      mpnum_grad_optimizer a = {MPNUM_GRAD_CHECKED, 0, 0, 0, 0, 1, 0, 0}, b = a, merged;
+      mpnum_grad_optimizer a = {MPNUM_GRAD_CHECKED, 0, 0, 0, 0, 1, 0, 0, 0}, b = a,
+                           merged;
       a.norm = mpnum_from_bits_f32(swap ? norms[i].b : norms[i].a);
       b.norm = mpnum_from_bits_f32(swap ? norms[i].a : norms[i].b);
       CHECK(mpnum_grad_optimizer_merge(&merged, a, b) == MPNUM_OK &&
@@ -298,20 +328,21 @@ static void write_handle(uint8_t *bytes, const void *state) {
   mpnum_stored_ out =
       mpnum_stored_begin_(bytes, 0x4f47706du, MPNUM_GRAD_OPTIMIZER_VERSION);
   mpnum_stored_optimizer_(&out, &copy);
+  mpnum_stored_u64_(&out, &copy.id);
   mpnum_stored_seal_(bytes, HANDLE_BYTES);
 }
 static void handles_are_saved(void) {
   const stored_kind kind = {"handle",    HANDLE_BYTES, sizeof(mpnum_grad_optimizer),
                             save_handle, load_handle,  write_handle};
   const mpnum_grad_optimizer handle = {
-      MPNUM_GRAD_UNSCALED, 1,          MPNUM_GRAD_WINDOW_CLOSED, 0x11223344u, 1.5f, 2,
-      0x55667788u,         0x99aabbccu};
+      MPNUM_GRAD_UNSCALED, 1,           MPNUM_GRAD_WINDOW_CLOSED, 0x11223344u, 1.5f, 2,
+      0x55667788u,         0x99aabbccu, 0x1020304050607080u};
   /* By hand from the members; the CRC is zlib's of these bytes. */
   static const uint8_t want[HANDLE_BYTES] = {
-      0x6d, 0x70, 0x47, 0x4f, 0x01, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00,
-      0x00, 0x01, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x44, 0x33,
-      0x22, 0x11, 0x00, 0x00, 0xc0, 0x3f, 0x00, 0x00, 0x00, 0x40, 0x88,
-      0x77, 0x66, 0x55, 0xcc, 0xbb, 0xaa, 0x99, 0x2f, 0x81, 0xe0, 0xf4};
+      0x6d, 0x70, 0x47, 0x4f, 0x02, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x01,
+      0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x44, 0x33, 0x22, 0x11, 0x00, 0x00,
+      0xc0, 0x3f, 0x00, 0x00, 0x00, 0x40, 0x88, 0x77, 0x66, 0x55, 0xcc, 0xbb, 0xaa,
+      0x99, 0x80, 0x70, 0x60, 0x50, 0x40, 0x30, 0x20, 0x10, 0x67, 0xf7, 0x65, 0x06};
   mpnum_grad_optimizer other = handle;
   check_stored(&kind, &handle, want);
   check_changed_members(&kind, &handle);
@@ -326,14 +357,41 @@ static void handles_are_saved(void) {
   other.change;                          \
   check_unsound(&kind, &other, #change); \
  } while (0)
-  UNSOUND(stage = 4);
+  UNSOUND(stage = 5);
   UNSOUND(window = 3);
-  UNSOUND(norm = -1);
+  UNSOUND(norm = -2);
   UNSOUND(norm = mpnum_from_bits_f32(0x80000000u));
   UNSOUND(clipped_to = 0);
   UNSOUND(clipped_to = -1);
   UNSOUND(clipped_to = mpnum_from_bits_f32(0x7fc00000u));
 #undef UNSOUND
+}
+
+/* The bytes that version 1 wrote: of a step that skipped, it is known by found_inf. */
+static void handles_of_version_1_are_loaded(void) {
+  for (uint8_t found = 0; found < 2; ++found)
+    for (uint8_t stage = 0; stage < 5; ++stage) {
+      const uint8_t old[44] = {
+          0x6d, 0x70, 0x47, 0x4f, 1, 0, 0, 0,    stage, 0, 0, 0, found, 0, 0, 0, 0, 0, 0,
+          0,    3,    0,    0,    0, 0, 0, 0xc0, 0x3f,  0, 0, 0, 0x40,  7, 0, 0, 0, 9};
+      const mpnum_grad_optimizer want = {
+          stage == 3 && found ? 4u : stage, found, 0, 3, 1.5f, 2, 7, 9, 0};
+      mpnum_grad_optimizer got = {0, 0, 0, 0, 0, 0, 0, 0, 77};
+      uint8_t bytes[HANDLE_BYTES] = {0};
+      memcpy(bytes, old, sizeof old);
+      mpnum_stored_seal_(bytes, 44);
+      const mpnum_status status = mpnum_grad_optimizer_load(&got, bytes, 44);
+      if (stage == 4)
+        CHECK(status == MPNUM_ERROR_CORRUPT && got.id == 77, "stage 4");
+      else
+        CHECK(status == MPNUM_OK && memcmp(&got, &want, sizeof want) == 0, "stage %d",
+              stage);
+      mpnum_stored_seal_(bytes, HANDLE_BYTES);
+      got.id = 77;
+      CHECK(mpnum_grad_optimizer_load(&got, bytes, HANDLE_BYTES) == MPNUM_ERROR_CORRUPT &&
+                got.id == 77,
+            "version 1 with an id");
+    }
 }
 
 /* Random calls, of which each may be followed by saving and loading all there is. */
@@ -400,13 +458,14 @@ int main(void) {
   TAP_RUN(members_that_cannot_be_are_refused);
   TAP_RUN(configured_scalers_are_saved);
   TAP_RUN(sums_of_found_inf_are_saved);
-  TAP_RUN(version_1_is_loaded);
+  TAP_RUN(versions_1_and_2_are_loaded);
   TAP_RUN(another_version_is_said_to_be_one);
   TAP_RUN(the_checksum_is_crc32);
   TAP_RUN(random_bytes_do_no_harm);
   TAP_RUN(ranks_take_the_same_step);
   TAP_RUN(norms_merge_by_value);
   TAP_RUN(handles_are_saved);
+  TAP_RUN(handles_of_version_1_are_loaded);
   TAP_RUN(saving_in_the_middle_of_a_trace_changes_nothing);
   return tap_done();
 }

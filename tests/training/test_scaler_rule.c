@@ -414,12 +414,12 @@ static void inverses_are_nearest(void) {
 
 /* Whoever copies a scaler or compares two by bytes relies on this. */
 static void structs_are_plain(void) {
-  CHECK(sizeof(mpnum_grad_scaler) == 104, "%zu", sizeof(mpnum_grad_scaler));
-  CHECK(sizeof(mpnum_grad_scaler_config) == 2 * 8 + 5 * 4 + 6 * 2, "padding");
+  CHECK(sizeof(mpnum_grad_scaler) == 112, "%zu", sizeof(mpnum_grad_scaler));
+  CHECK(sizeof(mpnum_grad_scaler_config) == 3 * 8 + 5 * 4 + 6 * 2, "padding");
   CHECK(sizeof(mpnum_grad_scaler) ==
             sizeof(mpnum_grad_scaler_config) + 2 * 4 + 4 * 8 + 4 * 4,
         "padding");
-  CHECK(sizeof(mpnum_grad_optimizer) == 8 * 4, "padding");
+  CHECK(sizeof(mpnum_grad_optimizer) == 8 * 4 + 8, "padding");
 }
 
 int main(void) {

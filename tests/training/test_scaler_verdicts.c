@@ -123,10 +123,10 @@ static void norms_that_are_none_are_refused(void) {
   mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
   mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
   const mpnum_grad_optimizer before = optimizer;
-  CHECK(mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, 0, -1) ==
+  CHECK(mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, 0, -2) ==
                 MPNUM_ERROR_ARGUMENT &&
             memcmp(&optimizer, &before, sizeof before) == 0,
-        "-1");
+        "-2");
   CHECK(mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, 0,
                                           mpnum_from_bits_f32(0x80000000u)) == MPNUM_OK &&
             mpnum_bits_f32(optimizer.norm) == 0,
@@ -207,12 +207,15 @@ static void an_update_between_two_optimizers_is_refused(void) {
     must(mpnum_grad_scaler_report_unscaled(&scaler, &first, (uint32_t)found, 1));
     must(mpnum_grad_scaler_step(&scaler, &first, &verdict));
     CHECK(mpnum_grad_scaler_update(&scaler, &first) == MPNUM_OK, "update");
-    CHECK(mpnum_grad_scaler_can_unscale(&scaler, &second) == MPNUM_ERROR_STALE_SCALE,
+    CHECK(mpnum_grad_scaler_can_unscale(&scaler, &second) == MPNUM_ERROR_STALE_HANDLE,
           "the second one's gradients have the scale before");
     CHECK(mpnum_grad_scaler_report_unscaled(&scaler, &second, 0, 1) ==
-              MPNUM_ERROR_STALE_SCALE,
+              MPNUM_ERROR_STALE_HANDLE,
           "report_unscaled");
     must(mpnum_grad_scaler_report_unscaled(&scaler, &first, 0, 1));
+    CHECK(mpnum_grad_scaler_update_all(&scaler, both, 2) == MPNUM_ERROR_STALE_HANDLE,
+          "its gradients are still there");
+    mpnum_grad_scaler_discard(&scaler, &second);
     CHECK(mpnum_grad_scaler_update_all(&scaler, both, 2) == MPNUM_OK &&
               mpnum_grad_scaler_can_unscale(&scaler, &second) == MPNUM_OK,
           "an update that names both");
@@ -223,7 +226,7 @@ static void handles_may_live_anywhere(void) {
   struct {
     double rate;
     mpnum_grad_optimizer handle;
-  } a = {0, {0, 0, 0, 0, 0, 0, 0, 0}}, b = a;
+  } a = {0, {0, 0, 0, 0, 0, 0, 0, 0, 0}}, b = a;
   mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
   mpnum_grad_optimizer *handles[] = {&b.handle, &a.handle};
   a.handle = b.handle = mpnum_grad_optimizer_ready(&scaler);
@@ -327,7 +330,7 @@ static void clipping_is_rounded_once(void) {
         "NaN");
   CHECK(mpnum_grad_clip_coefficient(1, 0, &got) == MPNUM_ERROR_ARGUMENT, "to 0");
   CHECK(mpnum_grad_clip_coefficient(1, -1, &got) == MPNUM_ERROR_ARGUMENT, "to -1");
-  CHECK(mpnum_grad_clip_coefficient(-1, 1, &got) == MPNUM_ERROR_ARGUMENT, "norm -1");
+  CHECK(mpnum_grad_clip_coefficient(-2, 1, &got) == MPNUM_ERROR_ARGUMENT, "norm -2");
   CHECK(got == 7, "nothing is written");
 }
 

@@ -250,9 +250,9 @@ static inline cudaError_t mpnum_launch_cast_(Dst *dst, const Src *src, size_t n,
  * mpnum_e2m3x4, four in three bytes. n counts elements; codes past the last one in a
  * packed dst are 0. multiprocessors: of the GPU, 0 to have the runtime asked. */
 template <class Dst, class Src>
-static inline cudaError_t mpnum_launch_convert(Dst *dst, const Src *src, size_t n,
-                                               cudaStream_t stream,
-                                               int multiprocessors = 0) {
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_convert(Dst *dst, const Src *src, size_t n, cudaStream_t stream,
+                     int multiprocessors = 0) {
   typedef mpnum::cast_plain_<typename mpnum::packed_<Dst>::element,
                              typename mpnum::packed_<Src>::element>
       cast;
@@ -260,9 +260,9 @@ static inline cudaError_t mpnum_launch_convert(Dst *dst, const Src *src, size_t 
                                   multiprocessors);
 }
 template <class Dst, class Src>
-static inline cudaError_t mpnum_launch_convert_sat(Dst *dst, const Src *src, size_t n,
-                                                   cudaStream_t stream,
-                                                   int multiprocessors = 0) {
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_convert_sat(Dst *dst, const Src *src, size_t n, cudaStream_t stream,
+                         int multiprocessors = 0) {
   typedef mpnum::cast_sat_<typename mpnum::packed_<Dst>::element,
                            typename mpnum::packed_<Src>::element>
       cast;
@@ -270,7 +270,7 @@ static inline cudaError_t mpnum_launch_convert_sat(Dst *dst, const Src *src, siz
                                   multiprocessors);
 }
 template <class Dst, class Src>
-static inline cudaError_t
+MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_convert_round(Dst *dst, const Src *src, size_t n, mpnum_rounding rounding,
                            mpnum_overflow overflow, uint64_t seed, uint64_t offset,
                            cudaStream_t stream, int multiprocessors = 0) {

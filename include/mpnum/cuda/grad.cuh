@@ -36,6 +36,8 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_GRAD_BLOCK
                             mpnum_grad_workspace *workspace) {
   __shared__ mpnum_grad_shared_ shared;
   const float factor = scaler ? scaler->inverse : 1.0f;
+  if (mpnum_is_zero_u31_(mpnum_bits_f32(factor) & 0x7fffffffu))
+    list.tiles = list.elements = 0; /* a scaler of zeros */
   mpnum_grad_begin_(shared);
   __syncthreads();
   mpnum_grad_tiles_<false>(shared, list, factor);
@@ -47,7 +49,8 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_GRAD_BLOCK
 
 /* What mpnum_grad_scaler_clip would do: reports what a pass found, unless an earlier clip
  * did, and returns the coefficient, or 1 where nothing is to be multiplied. is_reported
- * becomes 1 where the handle has changed. squares are lost. */
+ * becomes 1 where the handle has changed. squares are lost. A clip that wants a norm that
+ * is unknown is refused: the bound that stays in the handle tells the step. */
 static __device__ __forceinline__ float mpnum_grad_clip_factor_(
     mpnum_grad_optimizer *optimizer, int *is_reported, const mpnum_grad_scaler *scaler,
     const mpnum_grad_findings *findings, mpnum_total *squares, float max_norm) {
@@ -62,8 +65,10 @@ static __device__ __forceinline__ float mpnum_grad_clip_factor_(
   if (status != MPNUM_OK) return coefficient;
   *is_reported = 1;
   if (mpnum_grad_can_clip_(scaler, optimizer, max_norm) &&
-      mpnum_bits_f32(max_norm) < mpnum_bits_f32(optimizer->clipped_to))
-    (void)mpnum_grad_clip_coefficient(optimizer->norm, max_norm, &coefficient);
+      mpnum_bits_f32(max_norm) < mpnum_bits_f32(optimizer->clipped_to)) {
+    status = mpnum_grad_clip_coefficient(optimizer->norm, max_norm, &coefficient);
+    if (status == MPNUM_ERROR_NORM_UNKNOWN) optimizer->clipped_to = max_norm;
+  }
   return coefficient;
 }
 /* All blocks read the handle; the last one, when they have, writes it. */
@@ -105,6 +110,12 @@ typedef struct mpnum_grad_step_ {
   int count;
 } mpnum_grad_step_;
 
+/* Whether a clip wanted a norm that was unknown. */
+static __device__ __forceinline__ bool
+mpnum_grad_is_refused_clip_(const mpnum_grad_optimizer &optimizer) {
+  return mpnum_grad_is_unknown_(optimizer.norm) && !optimizer.found_inf &&
+         mpnum_bits_f32(optimizer.clipped_to) != 0x7f800000u;
+}
 /* Reports what was found, unless a clip did, and takes the step. */
 static __device__ __forceinline__ mpnum_status mpnum_grad_one_step_(
     mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer,
@@ -112,10 +123,13 @@ static __device__ __forceinline__ mpnum_status mpnum_grad_one_step_(
   mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
   mpnum_status status = MPNUM_OK;
   *squares = findings->squares;
+  *apply = MPNUM_GRAD_SKIP;
   if (optimizer->stage != MPNUM_GRAD_UNSCALED)
     status = mpnum_grad_scaler_report_unscaled(
         scaler, optimizer, static_cast<uint32_t>(mpnum_grad_found_inf(findings)),
         mpnum_root_(mpnum_total_take_odd_(squares)));
+  if (status == MPNUM_OK && mpnum_grad_is_refused_clip_(*optimizer))
+    status = MPNUM_ERROR_NORM_UNKNOWN;
   if (status == MPNUM_OK) status = mpnum_grad_scaler_step(scaler, optimizer, &verdict);
   *apply = static_cast<uint32_t>(verdict);
   return status;
@@ -188,11 +202,13 @@ static inline bool mpnum_grad_has_list_(const mpnum_grad_list &list) {
 }
 
 /* Multiplies every tensor of a planned list by the inverse of the scale, and writes what
- * was found: mpnum_grad_multiply with scaler->inverse. scaler NULL: by 1. One launch for
- * any number of tensors. cudaErrorInvalidValue, and no launch: findings or workspace
- * NULL, a list without its pointers. */
+ * was found: mpnum_grad_multiply with scaler->inverse. scaler NULL: by 1. With one that
+ * was never initialised it leaves the tensors as they are and finds nothing, and
+ * mpnum_launch_grad_step tells. One launch for any number of tensors.
+ * cudaErrorInvalidValue, and no launch: findings or workspace NULL, a list without its
+ * pointers. */
 template <class Findings = mpnum_grad_findings>
-static inline cudaError_t
+MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_grad_pass(mpnum_grad_findings *findings, const mpnum_grad_list &list,
                        const mpnum_grad_scaler *scaler, mpnum_grad_workspace *workspace,
                        cudaStream_t stream) {
@@ -206,14 +222,14 @@ mpnum_launch_grad_pass(mpnum_grad_findings *findings, const mpnum_grad_list &lis
 }
 /* Clips what a pass has unscaled: mpnum_grad_scaler_report_unscaled of the findings,
  * which may be of several passes or ranks, then mpnum_grad_scaler_clip of every dst.
- * Where one of them returns a status nothing is changed, and mpnum_launch_grad_step will
- * say it. cudaErrorInvalidValue, and no launch: a NULL, max_norm not above 0, a list
- * without its pointers, or with a tensor that is not empty and has no dst, or whose dst
- * has gaps between its rows and src none, or the other way about. (Plan a list of dst to
- * dst then.)
+ * Where one of them returns a status no gradient is changed, and mpnum_launch_grad_step
+ * will say it. cudaErrorInvalidValue, and no launch: a NULL, max_norm not above 0 (Inf:
+ * no limit), a list without its pointers, or with a tensor that is not empty and has no
+ * dst, or whose dst has gaps between its rows and src none, or the other way about. (Plan
+ * a list of dst to dst then.)
  */
 template <class Optimizer = mpnum_grad_optimizer>
-static inline cudaError_t
+MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_grad_clip(mpnum_grad_optimizer *optimizer, const mpnum_grad_scaler *scaler,
                        const mpnum_grad_findings *findings, const mpnum_grad_list &list,
                        float max_norm, mpnum_grad_workspace *workspace,
@@ -237,7 +253,7 @@ mpnum_launch_grad_clip(mpnum_grad_optimizer *optimizer, const mpnum_grad_scaler 
  * changes. So: apply if it is 1. cudaErrorInvalidValue, and no launch: a NULL, a count
  * below 1 or above MPNUM_GRAD_OPTIMIZERS, a handle that is named twice. */
 template <class Scaler = mpnum_grad_scaler>
-static inline cudaError_t
+MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_grad_step_all(mpnum_grad_scaler *scaler,
                            mpnum_grad_optimizer *const *optimizers,
                            const mpnum_grad_findings *const *findings, uint32_t *apply,
@@ -259,10 +275,10 @@ mpnum_launch_grad_step_all(mpnum_grad_scaler *scaler,
 }
 /* The same for one optimizer, which was used. */
 template <class Scaler = mpnum_grad_scaler>
-static inline cudaError_t mpnum_launch_grad_step(mpnum_grad_scaler *scaler,
-                                                 mpnum_grad_optimizer *optimizer,
-                                                 const mpnum_grad_findings *findings,
-                                                 uint32_t *apply, cudaStream_t stream) {
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_grad_step(mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer,
+                       const mpnum_grad_findings *findings, uint32_t *apply,
+                       cudaStream_t stream) {
   if (!findings) return cudaErrorInvalidValue;
   return mpnum_launch_grad_step_all<Scaler>(scaler, &optimizer, &findings, apply, 1,
                                             stream);
@@ -270,9 +286,9 @@ static inline cudaError_t mpnum_launch_grad_step(mpnum_grad_scaler *scaler,
 /* *findings becomes mpnum_grad_findings_merge of all others, as of ranks, one after the
  * other; of none, empty. It may be one of them. cudaErrorInvalidValue: a NULL. */
 template <class Findings = mpnum_grad_findings>
-static inline cudaError_t mpnum_launch_grad_merge(mpnum_grad_findings *findings,
-                                                  const mpnum_grad_findings *others,
-                                                  size_t count, cudaStream_t stream) {
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_grad_merge(mpnum_grad_findings *findings, const mpnum_grad_findings *others,
+                        size_t count, cudaStream_t stream) {
   if (!findings || (count != 0 && !others)) return cudaErrorInvalidValue;
   return mpnum_launch_(mpnum_grad_merge_kernel_<Findings>, 1, 32, stream, findings,
                        others, count);

@@ -56,12 +56,11 @@ MPNUM_MATH_ mpnum_grad_tensor mpnum_grad_in_place_(mpnum_grad_tensor t) {
 /* Plans a pass over tensors that have addresses of the device: writes count + 1 words to
  * tiles_before, and the list but for its two pointers, which are the caller's to set once
  * tensors and words are in device memory. Host only. flags: 0 or MPNUM_GRAD_NARROW.
- * Status codes: MPNUM_ERROR_ARGUMENT: what mpnum_grad_multiply refuses; a src that is
- * NULL and not empty; an address that is not aligned for its type; 2^52 elements or more.
- * Nothing is written then. */
-static inline mpnum_status mpnum_grad_plan(mpnum_grad_list *list, uint64_t *tiles_before,
-                                           const mpnum_grad_tensor *tensors, size_t count,
-                                           uint32_t flags) {
+ * Status codes: those of mpnum_grad_multiply; MPNUM_ERROR_ARGUMENT: an address that is
+ * not aligned for its type; 2^52 elements or more. Nothing is written then. */
+MPNUM_MUST_CHECK static inline mpnum_status
+mpnum_grad_plan(mpnum_grad_list *list, uint64_t *tiles_before,
+                const mpnum_grad_tensor *tensors, size_t count, uint32_t flags) {
   const uint64_t limit = static_cast<uint64_t>(1) << 52;
   mpnum_grad_list planned = {0, 0, count, 0, 0, 1, 0};
   const mpnum_status status =
@@ -73,7 +72,7 @@ static inline mpnum_status mpnum_grad_plan(mpnum_grad_list *list, uint64_t *tile
     const size_t src_bytes = static_cast<size_t>(mpnum_type_bits_(t.src_type)) / 8;
     const size_t dst_bytes = static_cast<size_t>(mpnum_type_bits_(t.dst_type)) / 8;
     if (t.rows == 0 || t.columns == 0) continue;
-    if (!t.src || t.columns > limit / t.rows) return MPNUM_ERROR_ARGUMENT;
+    if (t.columns > limit / t.rows) return MPNUM_ERROR_ARGUMENT;
     if (reinterpret_cast<size_t>(t.src) % src_bytes != 0 ||
         reinterpret_cast<size_t>(t.dst) % dst_bytes != 0)
       return MPNUM_ERROR_ARGUMENT;

@@ -86,8 +86,9 @@ static inline cudaError_t mpnum_health_blocks_(size_t *blocks, size_t n, size_t 
 }
 /* mpnum_histogram_add of every element. cudaErrorInvalidValue, and no launch: a NULL. */
 template <class T>
-static inline cudaError_t mpnum_launch_histogram(mpnum_histogram *histogram, const T *src,
-                                                 size_t n, cudaStream_t stream) {
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_histogram(mpnum_histogram *histogram, const T *src, size_t n,
+                       cudaStream_t stream) {
   if (!histogram || (n != 0 && !src)) return cudaErrorInvalidValue;
   size_t blocks = 0;
   if (n == 0) return cudaSuccess;
@@ -98,9 +99,9 @@ static inline cudaError_t mpnum_launch_histogram(mpnum_histogram *histogram, con
 }
 /* Adds mpnum_count_lost_f32 and its like, of any storage struct, to *lost. The same. */
 template <class T>
-static inline cudaError_t mpnum_launch_count_lost(mpnum_lost *lost, const T *src,
-                                                  size_t n, mpnum_format format,
-                                                  float scale, cudaStream_t stream) {
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_count_lost(mpnum_lost *lost, const T *src, size_t n, mpnum_format format,
+                        float scale, cudaStream_t stream) {
   if (!lost || (n != 0 && !src)) return cudaErrorInvalidValue;
   size_t blocks = 0;
   if (n == 0) return cudaSuccess;

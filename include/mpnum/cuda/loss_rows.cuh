@@ -384,7 +384,7 @@ static __global__ void __launch_bounds__(512, 2)
  * whose order is not the host's, the others stay losses. A mean needs options->counted.
  */
 template <class G, class Src, class Index>
-static inline cudaError_t
+MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_cross_entropy_rows(float *loss, G *gradient, size_t gradient_stride,
                                 const Src *src, size_t src_stride, const Index *targets,
                                 size_t rows, size_t columns,
@@ -462,7 +462,7 @@ mpnum_launch_slope_(int is_log, Dx *dx, size_t dx_stride, const Dy *dy, size_t d
 }
 /* mpnum_softmax_backward_rows and mpnum_log_softmax_backward_rows. */
 template <class Dx, class Dy, class Y>
-static inline cudaError_t mpnum_launch_softmax_backward_rows(
+MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_softmax_backward_rows(
     Dx *dx, size_t dx_stride, const Dy *dy, size_t dy_stride, const Y *y, size_t y_stride,
     size_t rows, size_t columns, const mpnum_softmax_options *options,
     cudaStream_t stream) {
@@ -470,7 +470,7 @@ static inline cudaError_t mpnum_launch_softmax_backward_rows(
                              options, stream);
 }
 template <class Dx, class Dy, class Y>
-static inline cudaError_t mpnum_launch_log_softmax_backward_rows(
+MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_log_softmax_backward_rows(
     Dx *dx, size_t dx_stride, const Dy *dy, size_t dy_stride, const Y *y, size_t y_stride,
     size_t rows, size_t columns, const mpnum_softmax_options *options,
     cudaStream_t stream) {

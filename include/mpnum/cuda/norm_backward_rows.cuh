@@ -333,7 +333,7 @@ mpnum_launch_norm_backward_(mpnum_norm_kind kind, Dx *dx, size_t dx_stride, floa
  * adds: 1 to what is there, 0 overwrites. workspace: bytes as above, aligned to 16, or
  * NULL where neither weight nor bias is wanted. dx may be dy or src. */
 template <class Dx, class Dy, class Src>
-static inline cudaError_t mpnum_launch_layer_norm_backward_rows(
+MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_layer_norm_backward_rows(
     Dx *dx, size_t dx_stride, float *weight, float *bias, const Dy *dy, size_t dy_stride,
     const Src *src, size_t src_stride, size_t rows, size_t columns,
     const mpnum_normalize_options *options, int adds, void *workspace,
@@ -343,7 +343,7 @@ static inline cudaError_t mpnum_launch_layer_norm_backward_rows(
                                      adds, workspace, stream);
 }
 template <class Dx, class Dy, class Src>
-static inline cudaError_t
+MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_rms_norm_backward_rows(Dx *dx, size_t dx_stride, float *weight, float *bias,
                                     const Dy *dy, size_t dy_stride, const Src *src,
                                     size_t src_stride, size_t rows, size_t columns,

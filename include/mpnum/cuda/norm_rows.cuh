@@ -400,14 +400,14 @@ mpnum_launch_norm_plain_(mpnum_norm_kind kind, Dst *dst, size_t dst_stride,
 }
 /* mpnum_normalize_rows of MPNUM_NORM_LAYER and of MPNUM_NORM_RMS. */
 template <class Dst, class Src>
-static inline cudaError_t mpnum_launch_layer_norm_rows(
+MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_layer_norm_rows(
     Dst *dst, size_t dst_stride, const Src *src, size_t src_stride, size_t rows,
     size_t columns, const mpnum_normalize_options *options, cudaStream_t stream) {
   return mpnum_launch_norm_plain_(MPNUM_NORM_LAYER, dst, dst_stride, src, src_stride,
                                   rows, columns, options, stream);
 }
 template <class Dst, class Src>
-static inline cudaError_t
+MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_rms_norm_rows(Dst *dst, size_t dst_stride, const Src *src, size_t src_stride,
                            size_t rows, size_t columns,
                            const mpnum_normalize_options *options, cudaStream_t stream) {
@@ -440,7 +440,7 @@ mpnum_launch_norm_codes_(mpnum_norm_kind kind, Q *dst, size_t dst_stride, float 
  * is NULL, becomes the larger of what it was, 0 to begin with, and the largest finite
  * magnitude before scale, as the host's losses have it: Inf and NaN are in the codes. */
 template <class Q, class Src>
-static inline cudaError_t mpnum_launch_layer_norm_quantize_rows(
+MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_layer_norm_quantize_rows(
     Q *dst, size_t dst_stride, float *amax, const Src *src, size_t src_stride,
     size_t rows, size_t columns, const mpnum_normalize_options *options,
     const float *scale, cudaStream_t stream) {
@@ -448,7 +448,7 @@ static inline cudaError_t mpnum_launch_layer_norm_quantize_rows(
                                   src_stride, rows, columns, options, scale, stream);
 }
 template <class Q, class Src>
-static inline cudaError_t mpnum_launch_rms_norm_quantize_rows(
+MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_rms_norm_quantize_rows(
     Q *dst, size_t dst_stride, float *amax, const Src *src, size_t src_stride,
     size_t rows, size_t columns, const mpnum_normalize_options *options,
     const float *scale, cudaStream_t stream) {

@@ -273,9 +273,9 @@ static inline cudaError_t mpnum_launch_quantize_(T *dst, float *amax, const S *s
  * those and keeps its scale. T: e4m3, e5m2 or another type of 8 bits with a sign. src:
  * f32, f16 or bf16. Bits: mpnum_quantize_array. */
 template <class T, class S>
-static inline cudaError_t mpnum_launch_quantize_scaled(T *dst, float *amax, const S *src,
-                                                       const float *scale, size_t n,
-                                                       cudaStream_t stream) {
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_quantize_scaled(T *dst, float *amax, const S *src, const float *scale,
+                             size_t n, cudaStream_t stream) {
   const mpnum_scale_given_ given = {scale};
   if (n && (!dst || !src || !scale || mpnum_overlap_(dst, n, src, n * sizeof(S))))
     return cudaErrorInvalidValue;
@@ -286,7 +286,7 @@ static inline cudaError_t mpnum_launch_quantize_scaled(T *dst, float *amax, cons
  * Where that is 0, Inf or NaN the scale is the fallback. An unsound recipe is
  * cudaErrorInvalidValue. n 0: nothing is written. */
 template <class T, class S>
-static inline cudaError_t
+MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_quantize_current(T *dst, float *scale_inv, float *amax, const S *src,
                               size_t n, const mpnum_fp8_recipe *recipe,
                               cudaStream_t stream) {
@@ -308,9 +308,9 @@ mpnum_launch_quantize_current(T *dst, float *scale_inv, float *amax, const S *sr
 /* dst[i] becomes src[i] times *scale_inv, rounded to f32, then to T: f32, f16 or bf16.
  * Bits: mpnum_dequantize_array. */
 template <class T, class Code>
-static inline cudaError_t mpnum_launch_dequantize_scaled(T *dst, const Code *src,
-                                                         const float *scale_inv, size_t n,
-                                                         cudaStream_t stream) {
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_dequantize_scaled(T *dst, const Code *src, const float *scale_inv, size_t n,
+                               cudaStream_t stream) {
   const size_t tile = mpnum_dequantize_array_<T, Code>::tile;
   static_assert(mpnum::dense_<Code>::bits == 8 && mpnum::numeric_limits<Code>::is_signed,
                 "a type of 8 bits with a sign");
@@ -329,7 +329,7 @@ static inline cudaError_t mpnum_launch_dequantize_scaled(T *dst, const Code *src
  * src and dst begins at element r * ld, and row c of transposed, the column c of src, at
  * c * transposed_ld, which is at least rows. */
 template <class T, class S>
-static inline cudaError_t mpnum_launch_quantize_transpose(
+MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_quantize_transpose(
     T *dst, size_t dst_ld, T *transposed, size_t transposed_ld, float *amax, const S *src,
     size_t src_ld, const float *scale, size_t rows, size_t columns, cudaStream_t stream) {
   const size_t wide = mpnum_geometry_<S, 32>::columns;
@@ -360,7 +360,7 @@ static inline cudaError_t mpnum_launch_quantize_transpose(
  * mpnum_amax_history_init made with this recipe. Bits: mpnum_amax_history_update.
  * History: mpnum_amax_history; a template so that only who calls it compiles it. */
 template <class History>
-static inline cudaError_t
+MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_scale_update(History *histories, float *rings, float *amax, size_t count,
                           const mpnum_fp8_recipe *recipe, cudaStream_t stream) {
   const size_t warps = MPNUM_LAUNCH_THREADS_ / 32;

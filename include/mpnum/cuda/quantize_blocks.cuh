@@ -634,7 +634,7 @@ mpnum_launch_dequantize_blocks_(const mpnum_blockscale_format &format, T *dst,
 /* MX: Code is mpnum_e4m3, e5m2, e3m2, e2m3 or e2m1, dense as mpnum_blockscale_mx has it;
  * rule is FLOOR, CEIL, EVEN or RCEIL. */
 template <class Code, class T>
-static inline cudaError_t
+MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_quantize_mx(const mpnum_blockscaled *by_row,
                          const mpnum_blockscaled *by_column, const T *src, size_t rows,
                          size_t columns, size_t ld, mpnum_blockscale_rule rule, int what,
@@ -649,7 +649,7 @@ mpnum_launch_quantize_mx(const mpnum_blockscaled *by_row,
  * matrix that is not transposed; one that is has codes by row. T: f32, f16 or bf16. Bits:
  * mpnum_dequantize_blocks. */
 template <class Code, class T>
-static inline cudaError_t
+MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_dequantize_mx(T *dst, const mpnum_blockscaled *src, size_t rows,
                            size_t columns, size_t ld, int what, cudaStream_t stream) {
   const mpnum_blockscale_format format =
@@ -662,9 +662,9 @@ mpnum_launch_dequantize_mx(T *dst, const mpnum_blockscaled *src, size_t rows,
  * for it. Bits: mpnum_nvfp4_scale of mpnum_finite_amax_rows. Without rows or columns:
  * 1. */
 template <class T>
-static inline cudaError_t mpnum_launch_nvfp4_scale(float *scale, const T *src,
-                                                   size_t rows, size_t columns, size_t ld,
-                                                   cudaStream_t stream) {
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_nvfp4_scale(float *scale, const T *src, size_t rows, size_t columns,
+                         size_t ld, cudaStream_t stream) {
   const mpnum_type type = mpnum::type_of<T>::value;
   mpnum_quantize_job_ job = mpnum_quantize_job_();
   const size_t n = 16 / sizeof(T), across = MPNUM_LAUNCH_THREADS_ * 4;
@@ -695,7 +695,7 @@ static inline cudaError_t mpnum_launch_nvfp4_scale(float *scale, const T *src,
  * what is none (0, Inf, NaN), makes every block NaN. Blocks of 16x16 are the same by row
  * and by column. */
 template <unsigned high = 1, class T>
-static inline cudaError_t
+MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_quantize_nvfp4(const mpnum_blockscaled *by_row,
                             const mpnum_blockscaled *by_column, const float *scale,
                             const T *src, size_t rows, size_t columns, size_t ld,
@@ -709,7 +709,7 @@ mpnum_launch_quantize_nvfp4(const mpnum_blockscaled *by_row,
 /* The same, elements rounded stochastically: element (r, c) of src takes random word
  * offset + r * ld + c of the seed. */
 template <unsigned high = 1, class T>
-static inline cudaError_t mpnum_launch_quantize_nvfp4_sr(
+MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_quantize_nvfp4_sr(
     const mpnum_blockscaled *by_row, const mpnum_blockscaled *by_column,
     const float *scale, const T *src, size_t rows, size_t columns, size_t ld, int what,
     uint64_t seed, uint64_t offset, cudaStream_t stream) {
@@ -723,7 +723,7 @@ static inline cudaError_t mpnum_launch_quantize_nvfp4_sr(
                                                stream);
 }
 template <unsigned high = 1, class T>
-static inline cudaError_t
+MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_dequantize_nvfp4(T *dst, const mpnum_blockscaled *src, const float *scale,
                               size_t rows, size_t columns, size_t ld, int what,
                               cudaStream_t stream) {
@@ -737,7 +737,7 @@ mpnum_launch_dequantize_nvfp4(T *dst, const mpnum_blockscaled *src, const float 
  * with scales that are floats. rule: AMAX or AMAX_POW2; amax_floor: as in
  * mpnum_blockscale_format, 0 for none. */
 template <class Code, unsigned high = 1, class T>
-static inline cudaError_t
+MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_quantize_block(const mpnum_blockscaled *by_row,
                             const mpnum_blockscaled *by_column, const T *src, size_t rows,
                             size_t columns, size_t ld, mpnum_blockscale_rule rule,
@@ -754,7 +754,7 @@ mpnum_launch_quantize_block(const mpnum_blockscaled *by_row,
                                                columns, ld, what, 0, 0, stream);
 }
 template <class Code, unsigned high = 1, class T>
-static inline cudaError_t
+MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_dequantize_block(T *dst, const mpnum_blockscaled *src, size_t rows,
                               size_t columns, size_t ld, int what, cudaStream_t stream) {
   static_assert(high == 1 || high == 128, "1x128 or 128x128");

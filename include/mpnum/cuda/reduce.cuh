@@ -480,7 +480,7 @@ mpnum_launch_reduce_(typename Reduce::result_type *result, const T *src, size_t 
 
 /* 1 if no element is Inf or NaN, else 0. */
 template <class T>
-static inline cudaError_t
+MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_all_finite(int *result, const T *src, size_t n, cudaStream_t stream,
                         mpnum_launch_scratch *scratch = 0, int multiprocessors = 0) {
   return mpnum_launch_reduce_<mpnum::reduce_finite_<T>>(result, src, n, stream, scratch,
@@ -489,7 +489,7 @@ mpnum_launch_all_finite(int *result, const T *src, size_t n, cudaStream_t stream
 /* The largest magnitude: 0 if n is 0, 0x7fffffff if an element is NaN. T is not double.
  */
 template <class T>
-static inline cudaError_t
+MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_amax(float *result, const T *src, size_t n, cudaStream_t stream,
                   mpnum_launch_scratch *scratch = 0, int multiprocessors = 0) {
   static_assert(mpnum::type_of<T>::value != MPNUM_TYPE_F64, "no amax of doubles");
@@ -498,7 +498,7 @@ mpnum_launch_amax(float *result, const T *src, size_t n, cudaStream_t stream,
 }
 /* The statistics of the array, n below 2^40. T is not double. */
 template <class T>
-static inline cudaError_t
+MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_stats(mpnum_stats *result, const T *src, size_t n, cudaStream_t stream,
                    mpnum_launch_scratch *scratch = 0, int multiprocessors = 0) {
   static_assert(mpnum::type_of<T>::value != MPNUM_TYPE_F64, "no statistics of doubles");

@@ -434,7 +434,7 @@ mpnum_launch_softmax_(Dst *dst, size_t dst_stride, const Src *src, size_t src_st
 }
 /* mpnum_softmax_rows and mpnum_log_softmax_rows; row_status may be NULL. */
 template <class Dst, class Src>
-static inline cudaError_t
+MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_softmax_rows(Dst *dst, size_t dst_stride, const Src *src, size_t src_stride,
                           size_t rows, size_t columns,
                           const mpnum_softmax_options *options,
@@ -443,7 +443,7 @@ mpnum_launch_softmax_rows(Dst *dst, size_t dst_stride, const Src *src, size_t sr
                                       options, row_status, stream);
 }
 template <class Dst, class Src>
-static inline cudaError_t
+MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_log_softmax_rows(Dst *dst, size_t dst_stride, const Src *src,
                               size_t src_stride, size_t rows, size_t columns,
                               const mpnum_softmax_options *options,
@@ -453,7 +453,7 @@ mpnum_launch_log_softmax_rows(Dst *dst, size_t dst_stride, const Src *src,
 }
 /* mpnum_logsumexp_rows: a float a row. */
 template <class Src>
-static inline cudaError_t
+MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_logsumexp_rows(float *dst, const Src *src, size_t src_stride, size_t rows,
                             size_t columns, const mpnum_softmax_options *options,
                             mpnum_row_status *row_status, cudaStream_t stream) {

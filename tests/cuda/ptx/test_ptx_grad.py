@@ -105,7 +105,7 @@ def gradients_pass(arch):
                                tensor(second.address, "MPNUM_TYPE_F16", 331, target.address, histogram.address))
     tiles_before = machine.allocate(struct.pack("<3Q", 0, 1, 2))
     made = struct.pack("<5Q2I", tensors.address, tiles_before.address, 2, 2, 2048 + 331, 1, 0)
-    scaler = machine.allocate(bytes(52) + struct.pack("<f", factor) + bytes(48))
+    scaler = machine.allocate(bytes(60) + struct.pack("<f", factor) + bytes(48))
     workspace = machine.allocate(bytes(440))
     findings = machine.allocate(264)
     name, = [name for name in machine.module.functions if "grad_pass_kernel" in name]

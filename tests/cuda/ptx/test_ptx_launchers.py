@@ -27,8 +27,8 @@ from toolchain import named
 
 ARCHS = ["75", "90", "100a", "120a"]
 SIZES = {"float": 4, "double": 8, "mpnum_f16": 2, "mpnum_bf16": 2, "int": 4, "int64_t": 8, "size_t": 8, "uint64_t": 8,
-         "mpnum_stats": 48, "mpnum_launch_scratch": 48, "mpnum_histogram": 2056, "mpnum_lost": 16, "mpnum_grad_scaler": 104,
-         "mpnum_grad_optimizer": 32, "mpnum_grad_findings": 264, "mpnum_grad_workspace": 440, "mpnum_grad_tensor": 72,
+         "mpnum_stats": 48, "mpnum_launch_scratch": 48, "mpnum_histogram": 2056, "mpnum_lost": 16, "mpnum_grad_scaler": 112,
+         "mpnum_grad_optimizer": 40, "mpnum_grad_findings": 264, "mpnum_grad_workspace": 440, "mpnum_grad_tensor": 72,
          "mpnum_amax_history": 56, "mpnum_total": 192, "mpnum_row_status": 4, "uint32_t": 4}
 UNWRITTEN = 0xb5
 # Functions of PTX are what the interpreter has not: what is never inlined is inlined here.

@@ -90,6 +90,7 @@ struct preset {
 };
 std::vector<preset> presets() {
   return {{"default", mpnum_grad_scaler_default()},
+          {"f16", mpnum_grad_scaler_f16()},
           {"torch", mpnum_grad_scaler_torch()},
           {"apex", mpnum_grad_scaler_apex(3)},
           {"megatron", mpnum_grad_scaler_megatron()},
@@ -224,7 +225,7 @@ void optimizers_share_a_scaler_as_on_the_host(void) {
     CHECK(same(host, from_device(scaler)), "a scaler that goes on");
     for (int i = 0; i < count; ++i)
       CHECK(same(handles[i], from_device(pointers[i])) &&
-                words[i] == 2 * static_cast<unsigned>(MPNUM_ERROR_STALE_SCALE),
+                words[i] == 2 * static_cast<unsigned>(MPNUM_ERROR_STALE_HANDLE),
             "a stale one: optimizer %d of %d, %u", i, count, words[i]);
     cudaGraphExecDestroy(some);
     cudaGraphExecDestroy(all);

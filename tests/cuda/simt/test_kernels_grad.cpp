@@ -395,7 +395,7 @@ void clips_are_those_of_the_host(void) {
   check_clip(none, scaler_of(2), 1, "no tensors");
 }
 
-/* A handle of another scale: nothing changes but the word, and the next call works. */
+/* A stale handle: nothing changes but the word, and the next call works. */
 void stale_handles_are_told(void) {
   const mpnum_grad_scaler &scaler = managed(scaler_of(8));
   problem p(3);
@@ -406,7 +406,8 @@ void stale_handles_are_told(void) {
   const vector<std::uint64_t> before = p.device;
   mpnum_grad_optimizer &handle = managed(mpnum_grad_optimizer_ready(&scaler));
   handle.updates += 1;
-  for (unsigned stage : {MPNUM_GRAD_READY, MPNUM_GRAD_UNSCALED, MPNUM_GRAD_STEPPED}) {
+  for (unsigned stage :
+       {MPNUM_GRAD_READY, MPNUM_GRAD_UNSCALED, MPNUM_GRAD_STEPPED, MPNUM_GRAD_SKIPPED}) {
     handle.stage = stage;
     const mpnum_grad_optimizer old = handle;
     mpnum_grad_scaler &next = managed(scaler);
@@ -414,7 +415,7 @@ void stale_handles_are_told(void) {
     CHECK_LAUNCH(mpnum_launch_grad_clip(&handle, &next, &found, p.list, 0.01f,
                                         &p.workspace, nullptr));
     CHECK_LAUNCH(mpnum_launch_grad_step(&next, &handle, &found, &apply, nullptr));
-    CHECK(apply == 2 * MPNUM_ERROR_STALE_SCALE, "apply %u", apply);
+    CHECK(apply == 2 * MPNUM_ERROR_STALE_HANDLE, "apply %u", apply);
     CHECK(same(next, scaler) && same(old, handle), "scaler or handle");
     CHECK(p.device == before, "gradients");
   }
@@ -423,6 +424,89 @@ void stale_handles_are_told(void) {
   handle = mpnum_grad_optimizer_ready(&scaler);
   CHECK_LAUNCH(mpnum_launch_grad_step(&next, &handle, &found, &apply, nullptr));
   CHECK(apply == MPNUM_GRAD_APPLY && next.updates == 1, "apply %u", apply);
+}
+
+/* A forgotten init: gradients stay as they are, nothing is found, and the word tells. */
+void scalers_of_zeros_are_told(void) {
+  mpnum_grad_scaler &scaler = managed<mpnum_grad_scaler>();
+  std::memset(&scaler, 0, sizeof scaler);
+  const mpnum_grad_scaler zeros = scaler;
+  mpnum_grad_optimizer &handle = managed(mpnum_grad_optimizer_ready(&scaler));
+  const mpnum_grad_optimizer ready = handle;
+  problem p(3);
+  p.add(MPNUM_TYPE_F32, in_place, {1, 5000, 0, 0, 0}, 1);
+  p.begin();
+  const vector<std::uint64_t> before = p.device;
+  mpnum_grad_findings &found = managed<mpnum_grad_findings>();
+  std::uint32_t &apply = managed<std::uint32_t>(MPNUM_GRAD_APPLY);
+  CHECK_LAUNCH(mpnum_launch_grad_pass(&found, p.list, &scaler, &p.workspace, nullptr));
+  CHECK(same(found, mpnum_grad_findings_empty()), "findings");
+  CHECK_LAUNCH(mpnum_launch_grad_clip(&handle, &scaler, &found, p.list, 0.01f,
+                                      &p.workspace, nullptr));
+  CHECK_LAUNCH(mpnum_launch_grad_step(&scaler, &handle, &found, &apply, nullptr));
+  CHECK(apply == 2 * MPNUM_ERROR_UNINITIALISED, "apply %u", apply);
+  CHECK(p.device == before && same(scaler, zeros) && same(handle, ready) &&
+            is_empty(p.workspace),
+        "something is written");
+}
+
+/* Reported by a kernel of the caller's: a clip is refused as on the host, and no step is
+ * taken; without a limit, or where an Inf was found, all is well. */
+void unknown_norms_are_not_clipped_to(void) {
+  const mpnum_grad_scaler begun = scaler_of(1);
+  for (std::uint32_t is_found = 0; is_found < 2; ++is_found)
+    for (float limit : {1.0f, mpnum_from_bits_f32(0x7f800000)}) {
+      mpnum_grad_scaler &scaler = managed(begun);
+      mpnum_grad_optimizer handle_there = mpnum_grad_optimizer_ready(&begun);
+      CHECK(mpnum_grad_scaler_report_unscaled(&begun, &handle_there, is_found,
+                                              MPNUM_GRAD_NORM_UNKNOWN) == MPNUM_OK,
+            "report");
+      mpnum_grad_optimizer &handle = managed(handle_there);
+      problem p(3);
+      p.add(MPNUM_TYPE_F32, in_place, {1, 300, 0, 0, 0});
+      p.begin();
+      const mpnum_status status = mpnum_grad_scaler_clip(
+          &begun, &handle_there, p.on_host.data(), p.on_host.size(), limit);
+      const vector<std::uint64_t> before = p.device;
+      mpnum_grad_findings &found = managed(mpnum_grad_findings_empty());
+      std::uint32_t &apply = managed<std::uint32_t>(77);
+      CHECK_LAUNCH(mpnum_launch_grad_clip(&handle, &scaler, &found, p.list, limit,
+                                          &p.workspace, nullptr));
+      CHECK_LAUNCH(mpnum_launch_grad_step(&scaler, &handle, &found, &apply, nullptr));
+      CHECK(apply == (status != MPNUM_OK ? 2 * static_cast<std::uint32_t>(status)
+                                         : 1 - is_found),
+            "apply %u", apply);
+      CHECK((status == MPNUM_ERROR_NORM_UNKNOWN) == (limit == 1 && !is_found),
+            "the host: %s", mpnum_status_string(status));
+      CHECK(p.device == before, "gradients");
+      if (status != MPNUM_OK) CHECK(same(scaler, begun), "the scaler");
+    }
+}
+
+/* A verdict that a kernel of the caller's has changed since its step. */
+void late_found_infs_are_told(void) {
+  const mpnum_grad_scaler begun = scaler_of(1);
+  mpnum_grad_scaler &scaler = managed(begun);
+  mpnum_grad_scaler host = begun;
+  mpnum_grad_optimizer stepped = mpnum_grad_optimizer_ready(&begun);
+  mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
+  CHECK(mpnum_grad_scaler_report_unscaled(&host, &stepped, 0, 1) == MPNUM_OK &&
+            mpnum_grad_scaler_step(&host, &stepped, &verdict) == MPNUM_OK,
+        "a step");
+  stepped.found_inf = 1;
+  mpnum_grad_optimizer &late = managed(stepped);
+  mpnum_grad_optimizer &other = managed(mpnum_grad_optimizer_ready(&begun));
+  mpnum_grad_findings &found = managed(mpnum_grad_findings_empty());
+  vector<std::uint32_t> apply(2, 1);
+  mpnum_grad_optimizer *const handles[] = {&other, &late};
+  const mpnum_grad_findings *const these[] = {&found, nullptr};
+  CHECK_LAUNCH(
+      mpnum_launch_grad_step_all(&scaler, handles, these, apply.data(), 2, nullptr));
+  CHECK(apply[0] == 2 * MPNUM_ERROR_LATE_FOUND_INF && apply[1] == apply[0], "apply %u",
+        apply[0]);
+  CHECK(same(scaler, begun) && same(late, stepped) &&
+            same(other, mpnum_grad_optimizer_ready(&begun)),
+        "something has changed");
 }
 
 void findings_of_ranks_are_merged(void) {
@@ -468,9 +552,13 @@ void plans_refuse_what_devices_cannot_take(void) {
   bad[7].dst_type = MPNUM_TYPE_F16;
   bad[8].histogram = reinterpret_cast<mpnum_histogram *>(memory);
   bad[8].histogram_step = 0;
+  const mpnum_status want[9] = {
+      MPNUM_ERROR_NULL,     MPNUM_ERROR_ARGUMENT, MPNUM_ERROR_ARGUMENT,
+      MPNUM_ERROR_ARGUMENT, MPNUM_ERROR_ARGUMENT, MPNUM_ERROR_TYPE,
+      MPNUM_ERROR_STRIDE,   MPNUM_ERROR_NARROW,   MPNUM_ERROR_ARGUMENT};
   for (const mpnum_grad_tensor &t : bad) {
     const mpnum_status status = mpnum_grad_plan(&list, tiles, &t, 1, 0);
-    CHECK(status == MPNUM_ERROR_ARGUMENT, "tensor %d: %s", static_cast<int>(&t - bad),
+    CHECK(status == want[&t - bad], "tensor %d: %s", static_cast<int>(&t - bad),
           mpnum_status_string(status));
   }
   CHECK(mpnum_grad_plan(&list, tiles, &good, 1, 4) == MPNUM_ERROR_ARGUMENT, "a flag");
@@ -566,6 +654,9 @@ int main(int count, char **arguments) {
                        TEST(long_tensors_are_those_of_the_host),
                        TEST(clips_are_those_of_the_host),
                        TEST(stale_handles_are_told),
+                       TEST(scalers_of_zeros_are_told),
+                       TEST(unknown_norms_are_not_clipped_to),
+                       TEST(late_found_infs_are_told),
                        TEST(findings_of_ranks_are_merged),
                        TEST(plans_refuse_what_devices_cannot_take),
                        TEST(launchers_refuse_and_return_errors),

@@ -102,7 +102,8 @@ typedef enum mpnum_status {
   MPNUM_ERROR_STALE_SCALE = 39,
   MPNUM_ERROR_STALE_HANDLE = 40,
   MPNUM_ERROR_LATE_FOUND_INF = 41,
-  MPNUM_ERROR_UNINITIALISED = 42
+  MPNUM_ERROR_UNINITIALISED = 42,
+  MPNUM_ERROR_NORM_UNKNOWN = 43
 } mpnum_status;
 
 /* One sentence for a status; never NULL. */
@@ -115,7 +116,8 @@ MPNUM_FUNC const char *mpnum_status_string(mpnum_status status) {
   case MPNUM_ERROR_RANGE: return "a format, a class or a length is outside its range";
   case MPNUM_ERROR_SYNTAX: return "the text is not a number";
   case MPNUM_ERROR_UNREPRESENTABLE:
-    return "the result is too large or too small for its type";
+    return "the result is too large or too small for its type (a scaled loss in f16: "
+           "mpnum_grad_scaler_f16)";
   case MPNUM_ERROR_NONFINITE: return "the values hold Inf or NaN";
   case MPNUM_ERROR_CORRUPT: return "the bytes are not a saved state, or are damaged";
   case MPNUM_ERROR_VERSION: return "the state was saved by another version";
@@ -154,12 +156,15 @@ MPNUM_FUNC const char *mpnum_status_string(mpnum_status status) {
   case MPNUM_ERROR_STALE_SCALE:
     return "the scale has changed since these gradients were taken: discard them";
   case MPNUM_ERROR_STALE_HANDLE:
-    return "an update left this handle out, or it is another scaler's: discard its "
-           "gradients, and name it in each update of its scaler";
+    return "an update left this handle out, it was not loaded with its scaler, or it is "
+           "another scaler's: discard its gradients, and name it in each update";
   case MPNUM_ERROR_LATE_FOUND_INF:
     return "found_inf has changed since the step: reduce it over ranks before the step";
   case MPNUM_ERROR_UNINITIALISED:
     return "the scaler was never initialised: mpnum_grad_scaler_init";
+  case MPNUM_ERROR_NORM_UNKNOWN:
+    return "the norm was reported as unknown: report it, or clip to Inf, which is no "
+           "limit";
   default: return "unknown status";
   }
 }

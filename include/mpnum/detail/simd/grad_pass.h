@@ -43,19 +43,21 @@ MPNUM_HOST_ONCE_ mpnum_status mpnum_grad_tensors_check_(mpnum_grad_kind_ kind,
                                                         size_t count, uint32_t flags) {
   size_t i = 0;
   if (flags & ~MPNUM_GRAD_NARROW) return MPNUM_ERROR_ARGUMENT;
+  if (!tensors && count != 0) return MPNUM_ERROR_NULL;
   for (; i < count; ++i) {
     mpnum_grad_tensor t = tensors[i];
     mpnum_grad_see_as_(kind, &t);
     if (!mpnum_grad_has_type_(t.src_type) || !mpnum_grad_has_type_(t.dst_type))
-      return MPNUM_ERROR_ARGUMENT;
-    if (t.dst && t.dst_stride < t.columns) return MPNUM_ERROR_ARGUMENT;
+      return MPNUM_ERROR_TYPE;
+    if (t.dst && t.dst_stride < t.columns) return MPNUM_ERROR_STRIDE;
     if (t.dst && mpnum_grad_is_narrow_(t.dst_type) && !(flags & MPNUM_GRAD_NARROW))
-      return MPNUM_ERROR_ARGUMENT;
-    if (t.dst == t.src && t.dst &&
-        (mpnum_type_bits_(t.dst_type) != mpnum_type_bits_(t.src_type) ||
-         (t.rows > 1 && t.src_stride != t.dst_stride)))
-      return MPNUM_ERROR_ARGUMENT;
+      return MPNUM_ERROR_NARROW;
     if (t.histogram && t.histogram_step == 0) return MPNUM_ERROR_ARGUMENT;
+    if (t.rows == 0 || t.columns == 0) continue;
+    if (!t.src) return MPNUM_ERROR_NULL;
+    if (t.dst == t.src && (mpnum_type_bits_(t.dst_type) != mpnum_type_bits_(t.src_type) ||
+                           (t.rows > 1 && t.src_stride != t.dst_stride)))
+      return MPNUM_ERROR_OVERLAP;
   }
   return MPNUM_OK;
 }
