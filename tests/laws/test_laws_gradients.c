@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/* The laws of reductions, and of the pass over gradients. A cut array's results are
+ * merged as docs/threads.md has it. */
+#include <mpnum/health.h>
+#include <mpnum/mpnum.h>
+
+#include "laws.h"
+
+#include <string.h>
+
+enum { TILE = 2048 };
+
+/* --- Reductions: of one array, or two --- */
+
+static void draw_reduction(law_draw *d) {
+  const mpnum_type type = (mpnum_type)(size_t)((const int *)d->entry)[0];
+  const int sources = ((const int *)d->entry)[1];
+  d->rows = 1;
+  d->columns = law_size(d, TILE, 9000);
+  d->column_tile = TILE;
+  d->column_unit = TILE; /* sums are of tiles; the others do as well */
+  for (int i = 0; i < sources; ++i)
+    law_input(d, OF_ELEMENTS, type, 0);
+  law_words(d, OF_CALL, 64, 0, 1, sizeof(mpnum_total) / 8 + 16);
+  d->operands[sources].is_result = 1;
+  d->operands[sources].alignment = 8;
+}
+#define SRC(type) (const type *)at->at[0], at->rows ? at->columns : 0
+#define AT(k)     ((uint64_t *)at->at[k])
+/* The index of the first, 1 more, as 0 is none yet. */
+#define FIRST(T, type)                                                    \
+ static mpnum_status first_nonfinite_##T(const law_piece *at) {           \
+  const size_t n = at->rows ? at->columns : 0;                            \
+  const size_t i = mpnum_first_nonfinite_##T((const type *)at->at[0], n); \
+  uint64_t *first = AT(1);                                                \
+  if (i < n && (*first == 0 || at->column + i + 1 < *first))              \
+   *first = at->column + i + 1;                                           \
+  return MPNUM_OK;                                                        \
+ }
+#define FINITE(T, type)                                    \
+ static mpnum_status all_finite_##T(const law_piece *at) { \
+  *AT(1) |= mpnum_all_finite_##T(SRC(type)) ? 0 : 1;       \
+  return MPNUM_OK;                                         \
+ }
+#define COUNT(T, type)                                          \
+ static mpnum_status count_nonfinite_##T(const law_piece *at) { \
+  *AT(1) += mpnum_count_nonfinite_##T(SRC(type));               \
+  return MPNUM_OK;                                              \
+ }
+#define AMAX(T, type)                                                                \
+ static mpnum_status amax_##T(const law_piece *at) {                                 \
+  const float amax = mpnum_amax_##T(SRC(type));                                      \
+  *AT(1) =                                                                           \
+      mpnum_bits_f32(mpnum_amax_merge(mpnum_from_bits_f32((uint32_t)*AT(1)), amax)); \
+  return MPNUM_OK;                                                                   \
+ }
+#define STATS(T, type)                                \
+ static mpnum_status stats_##T(const law_piece *at) { \
+  mpnum_stats all, part = mpnum_stats_##T(SRC(type)); \
+  memcpy(&all, AT(1) + 1, sizeof all);                \
+  all = *AT(1) ? mpnum_stats_merge(all, part) : part; \
+  *AT(1) = 1;                                         \
+  memcpy(AT(1) + 1, &all, sizeof all);                \
+  return MPNUM_OK;                                    \
+ }
+/* The whole is rounded at once; parts by their totals. */
+#define SUM(T, type, NAME)                                                           \
+ static mpnum_status sum_##T(const law_piece *at) {                                  \
+  if (at->columns == at->draw->columns || !at->rows) {                               \
+   *AT(1) = mpnum_bits_f32(mpnum_sum_##T(SRC(type)));                                \
+   return MPNUM_OK;                                                                  \
+  }                                                                                  \
+  return add_part(at, mpnum_total_add, MPNUM_TYPE_##NAME, mpnum_total_value);        \
+ }                                                                                   \
+ static mpnum_status norm_##T(const law_piece *at) {                                 \
+  if (at->columns == at->draw->columns || !at->rows) {                               \
+   *AT(1) = mpnum_bits_f32(mpnum_norm_##T(SRC(type)));                               \
+   return MPNUM_OK;                                                                  \
+  }                                                                                  \
+  return add_part(at, mpnum_total_add_squares, MPNUM_TYPE_##NAME, mpnum_total_root); \
+ }                                                                                   \
+ static mpnum_status dot_##T(const law_piece *at) {                                  \
+  const size_t n = at->rows ? at->columns : 0;                                       \
+  const type *a = (const type *)at->at[0], *b = (const type *)at->at[1];             \
+  mpnum_total total = mpnum_total_empty();                                           \
+  mpnum_status status;                                                               \
+  if (n == at->draw->columns || n == 0) {                                            \
+   *AT(2) = mpnum_bits_f32(mpnum_dot_##T(a, b, n));                                  \
+   return MPNUM_OK;                                                                  \
+  }                                                                                  \
+  load(&total, AT(2));                                                               \
+  status = mpnum_total_add_products(&total, MPNUM_TYPE_##NAME, a, b, n);             \
+  store(AT(2), &total, at, mpnum_total_value);                                       \
+  return status;                                                                     \
+ }
+
+/* A total that grows part by part lies behind the word of its value; the last part takes
+ * it away. */
+static void load(mpnum_total *total, const uint64_t *from) {
+  if (from[1]) memcpy(total, from + 4, sizeof *total);
+}
+static void store(uint64_t *at, const mpnum_total *total, const law_piece *piece,
+                  float (*value)(mpnum_total)) {
+  at[1] += piece->columns;
+  at[0] = mpnum_bits_f32(value(*total));
+  memcpy(at + 4, total, sizeof *total);
+  if (at[1] == piece->draw->columns) memset(at + 1, 0, 3 * 8 + sizeof *total);
+}
+static mpnum_status add_part(const law_piece *at,
+                             mpnum_status (*add)(mpnum_total *, mpnum_type, const void *,
+                                                 size_t),
+                             mpnum_type type, float (*value)(mpnum_total)) {
+  mpnum_total total = mpnum_total_empty();
+  load(&total, AT(1));
+  const mpnum_status status = add(&total, type, at->at[0], at->columns);
+  store(AT(1), &total, at, value);
+  return status;
+}
+#define LOST(T, type)                                                             \
+ static mpnum_status count_lost_##T(const law_piece *at) {                        \
+  const mpnum_lost lost =                                                         \
+      mpnum_count_lost_##T(SRC(type), mpnum_format_of(MPNUM_TYPE_E4M3), 0x1p-3f); \
+  uint64_t words[sizeof lost / 8];                                                \
+  memcpy(words, &lost, sizeof lost);                                              \
+  for (size_t i = 0; i < sizeof lost / 8; ++i)                                    \
+   AT(1)[i] += words[i];                                                          \
+  return MPNUM_OK;                                                                \
+ }
+#define FIVE(KIND) \
+ KIND(f32, float)  \
+ KIND(bf16, mpnum_bf16) KIND(f16, mpnum_f16) KIND(e5m2, mpnum_e5m2) KIND(e4m3, mpnum_e4m3)
+FIVE(FIRST)
+FIVE(FINITE)
+FIVE(COUNT)
+FIVE(AMAX)
+FIVE(STATS)
+FIVE(LOST)
+AMAX(e2m1, mpnum_e2m1)
+STATS(e2m1, mpnum_e2m1)
+SUM(f32, float, F32)
+SUM(bf16, mpnum_bf16, BF16)
+SUM(f16, mpnum_f16, F16)
+SUM(e5m2, mpnum_e5m2, E5M2)
+SUM(e4m3, mpnum_e4m3, E4M3)
+
+/* The totals themselves: any type. */
+static const mpnum_type summed[] = {MPNUM_TYPE_F32, MPNUM_TYPE_F16, MPNUM_TYPE_BF16,
+                                    MPNUM_TYPE_E5M2, MPNUM_TYPE_E4M3};
+static void draw_total(law_draw *d) {
+  d->rows = 1;
+  d->columns = law_size(d, TILE, 9000);
+  d->column_tile = d->column_unit = TILE;
+  d->types[0] = law_pick(d, summed);
+  law_input(d, OF_ELEMENTS, d->types[0], 0);
+  law_input(d, OF_ELEMENTS, d->types[0], 0);
+  law_words(d, OF_CALL, 64, 0, 1, sizeof(mpnum_total) / 8 + 2);
+  d->operands[2].is_result = 1;
+  d->operands[2].alignment = 8;
+  d->operands[1].is_needed = d->choice[0] == 2;
+}
+static mpnum_status total(const law_piece *at, int kind) {
+  const law_draw *d = at->draw;
+  mpnum_total sum = mpnum_total_empty();
+  mpnum_status status;
+  const size_t n = at->rows ? at->columns : 0;
+  if (AT(2)[0]) memcpy(&sum, AT(2) + 1, sizeof sum);
+  status = kind == 0 ? mpnum_total_add(&sum, d->types[0], at->at[0], n)
+           : kind == 1
+               ? mpnum_total_add_squares(&sum, d->types[0], at->at[0], n)
+               : mpnum_total_add_products(&sum, d->types[0], at->at[0], at->at[1], n);
+  if (status != MPNUM_OK) return status;
+  AT(2)[0] = 1;
+  memcpy(AT(2) + 1, &sum, sizeof sum);
+  return MPNUM_OK;
+}
+static void draw_products(law_draw *d) {
+  d->choice[0] = 2;
+  draw_total(d);
+}
+static mpnum_status total_add(const law_piece *at) { return total(at, 0); }
+static mpnum_status total_squares(const law_piece *at) { return total(at, 1); }
+static mpnum_status total_products(const law_piece *at) { return total(at, 2); }
+static int spoil_total(law_draw *d, law_piece *at, int k) {
+  (void)at;
+  d->types[0] = MPNUM_TYPE_E8M0;
+  return k == 0;
+}
+
+/* --- The pass over gradients --- */
+
+enum { G_SRC, G_DST, G_FINDINGS };
+static const mpnum_type gradient_types[] = {
+    MPNUM_TYPE_F32, MPNUM_TYPE_F16, MPNUM_TYPE_BF16, MPNUM_TYPE_E5M2, MPNUM_TYPE_F64};
+static void draw_gradients(law_draw *d) {
+  d->columns = law_size(d, TILE, 9000);
+  d->rows = d->columns > 600 || d->choice[7] ? 1 : law_size(d, 6, 20);
+  d->column_tile = 64;
+  d->row_unit = 1;
+  d->column_unit = d->rows == 1 ? TILE : 0;
+  d->types[0] = law_pick(d, gradient_types);
+  d->types[1] = law_below(d, 2) ? d->types[0] : law_pick(d, gradient_types);
+  law_input(d, OF_ELEMENTS, d->types[0], 0);
+  law_result(d, OF_ELEMENTS, law_bits(d->types[1]), 0);
+  d->operands[G_SRC].is_needed = 1;
+  d->operands[G_DST].is_needed = 0;
+  if (d->types[0] == d->types[1]) d->operands[G_DST].lies_on = G_SRC + 1;
+  law_words(d, OF_CALL, 64, 0, 1, sizeof(mpnum_grad_findings) / 8 + 4);
+  d->operands[G_FINDINGS].is_result = 1;
+  d->operands[G_FINDINGS].alignment = 8;
+  d->number[0] = law_below(d, 2) ? 0x1p-7f : 0.3f;
+}
+static mpnum_grad_tensor tensor_of(const law_piece *at, int has_dst) {
+  const law_draw *d = at->draw;
+  mpnum_grad_tensor tensor =
+      mpnum_grad_tensor_of(d->types[0], at->at[G_SRC], at->columns, d->types[1],
+                           has_dst ? at->at[G_DST] : NULL);
+  tensor.rows = at->rows;
+  tensor.src_stride = at->stride[G_SRC];
+  tensor.dst_stride = at->stride[G_DST];
+  return tensor;
+}
+/* Findings of a part, whose first element counts from the whole tensor's start. */
+static void merge_findings(const law_piece *at, mpnum_grad_findings part) {
+  mpnum_grad_findings all = mpnum_grad_findings_empty();
+  if (AT(G_FINDINGS)[0]) memcpy(&all, AT(G_FINDINGS) + 1, sizeof all);
+  if (part.first_tensor == 0)
+    part.first_element += at->row * at->draw->columns + at->column;
+  all = mpnum_grad_findings_merge(all, part);
+  /* Squares are added in tiles of 2048 of what has no gaps: of rows they are not
+   * compared. */
+  if (at->draw->rows > 1) memset(&all.squares, 0, sizeof all.squares);
+  AT(G_FINDINGS)[0] = 1;
+  memcpy(AT(G_FINDINGS) + 1, &all, sizeof all);
+}
+static mpnum_status grad_multiply(const law_piece *at) {
+  const mpnum_grad_tensor tensor = tensor_of(at, 1);
+  mpnum_grad_findings findings = mpnum_grad_findings_empty();
+  const mpnum_status status =
+      mpnum_grad_multiply(&tensor, 1, at->draw->number[0], MPNUM_GRAD_NARROW, &findings);
+  if (status == MPNUM_OK) merge_findings(at, findings);
+  return status;
+}
+/* A tensor for each row. */
+static mpnum_status grad_multiply_rows(const law_piece *at) {
+  mpnum_grad_tensor tensors[20];
+  mpnum_grad_findings findings = mpnum_grad_findings_empty();
+  mpnum_status status;
+  if (at->rows > 20) return grad_multiply(at);
+  for (size_t r = 0; r < at->rows; ++r) {
+    tensors[r] = tensor_of(at, 1);
+    tensors[r].rows = 1;
+    tensors[r].src = (const uint8_t *)at->at[G_SRC] +
+                     r * at->stride[G_SRC] * (size_t)law_bits(at->draw->types[0]) / 8;
+    tensors[r].dst = (uint8_t *)at->at[G_DST] +
+                     r * at->stride[G_DST] * (size_t)law_bits(at->draw->types[1]) / 8;
+  }
+  status = mpnum_grad_multiply(tensors, at->rows, at->draw->number[0], MPNUM_GRAD_NARROW,
+                               &findings);
+  if (status != MPNUM_OK) return status;
+  if (findings.first_tensor < at->rows) {
+    findings.first_element += findings.first_tensor * at->draw->columns;
+    findings.first_tensor = 0;
+  }
+  merge_findings(at, findings);
+  return MPNUM_OK;
+}
+static mpnum_status grad_read(const law_piece *at) {
+  const mpnum_grad_tensor tensor = tensor_of(at, 1);
+  mpnum_grad_findings findings = mpnum_grad_findings_empty();
+  const mpnum_status status = mpnum_grad_read(&tensor, 1, at->draw->number[0], &findings);
+  if (status == MPNUM_OK) merge_findings(at, findings);
+  return status;
+}
+static int spoil_gradients(law_draw *d, law_piece *at, int k) {
+  if (k == 0) d->types[0] = MPNUM_TYPE_E2M1;
+  if (k == 1) d->number[0] = mpnum_from_bits_f32(0x7f800000u);
+  if (k == 2 && d->rows > 1) at->stride[G_DST] = d->columns - 1;
+  return k < 2 || (k == 2 && d->rows > 1);
+}
+static void draw_written(law_draw *d) {
+  draw_gradients(d);
+  d->operands[G_DST].is_needed = 1;
+}
+/* The scaler's calls, each on a scaler of its own: unscale is multiply by its inverse,
+ * check is read. */
+static mpnum_status with_scaler(const law_piece *at, int kind) {
+  const mpnum_grad_tensor tensor = tensor_of(at, kind != 0);
+  mpnum_grad_findings findings = mpnum_grad_findings_empty();
+  mpnum_grad_scaler scaler;
+  mpnum_grad_optimizer optimizer;
+  mpnum_grad_verdict verdict = MPNUM_GRAD_APPLY;
+  mpnum_status status =
+      mpnum_grad_scaler_init(&scaler, mpnum_grad_scaler_static(1 / at->draw->number[0]));
+  const float max_norm =
+      kind == 2 ? mpnum_from_bits_f32(0x7f800000u) : at->draw->number[1];
+  if (status != MPNUM_OK) return status;
+  optimizer = mpnum_grad_optimizer_ready(&scaler);
+  if (kind == 0)
+    status = mpnum_grad_scaler_check(&scaler, &optimizer, &tensor, 1, &findings);
+  if (kind == 1 || kind == 4)
+    status = mpnum_grad_scaler_unscale(&scaler, &optimizer, &tensor, 1, MPNUM_GRAD_NARROW,
+                                       &findings);
+  if (kind == 4 && status == MPNUM_OK)
+    status = mpnum_grad_scaler_clip(&scaler, &optimizer, &tensor, 1, max_norm);
+  if (kind == 4 && status == MPNUM_OK)
+    status = mpnum_grad_scaler_step(&scaler, &optimizer, &verdict);
+  if (kind == 2 || kind == 3)
+    status =
+        mpnum_grad_scaler_unscale_clip_step(&scaler, &optimizer, &tensor, 1, max_norm,
+                                            MPNUM_GRAD_NARROW, &findings, &verdict);
+  if (status != MPNUM_OK) return status;
+  merge_findings(at, findings);
+  return MPNUM_OK;
+}
+static mpnum_status scaler_check(const law_piece *at) { return with_scaler(at, 0); }
+static mpnum_status scaler_unscale(const law_piece *at) { return with_scaler(at, 1); }
+static mpnum_status unscale_no_clip_step(const law_piece *at) {
+  return with_scaler(at, 2);
+}
+static mpnum_status unscale_clip_step(const law_piece *at) { return with_scaler(at, 3); }
+static mpnum_status unscale_then_clip(const law_piece *at) { return with_scaler(at, 4); }
+/* A norm is that of all gradients: not to be cut. */
+static void draw_clipped(law_draw *d) {
+  d->choice[7] = 1; /* one row: the norm of rows is that of their tiles */
+  draw_written(d);
+  d->row_unit = d->column_unit = 0;
+  d->number[0] = 0x1p-7f;
+  d->number[1] = 0.01f;
+}
+static void draw_unscaled(law_draw *d) {
+  draw_written(d);
+  d->number[0] = 0x1p-7f;
+}
+static void draw_checked(law_draw *d) {
+  draw_gradients(d);
+  d->number[0] = 0x1p-7f;
+  d->operands[G_DST].is_result = 0;
+  d->operands[G_DST].lies_on = 0;
+}
+static void draw_read(law_draw *d) {
+  draw_gradients(d);
+  d->operands[G_DST].is_result = 0;
+  d->operands[G_DST].lies_on = 0;
+}
+static int spoil_scaled(law_draw *d, law_piece *at, int k) {
+  (void)at;
+  d->types[0] = MPNUM_TYPE_E2M1;
+  return k == 0;
+}
+static int spoil_clipped(law_draw *d, law_piece *at, int k) {
+  if (k == 1) d->number[1] = -1;
+  return k == 1 || spoil_scaled(d, at, k);
+}
+
+#define REDUCTION_LAWS (MEMORY_LAWS | HOLDS(LAW_SPLIT) | HOLDS(LAW_EMPTY))
+#define GRAD_LAWS      (REDUCTION_LAWS | HOLDS(LAW_STRIDED) | HOLDS(LAW_REFUSED))
+#define ENTRY(name, T, NAME, sources) \
+ static const int entry_##name##_##T[] = {MPNUM_TYPE_##NAME, sources};
+#define ROW(name, T, NAME, sources)                                         \
+ {"mpnum_" #name "_" #T, draw_reduction, name##_##T,        REDUCTION_LAWS, \
+  {{LAW_TWIN, NULL}},    NULL,           entry_##name##_##T},
+#define FIVE_OF(DO, name, sources) \
+ DO(name, f32, F32, sources)       \
+ DO(name, bf16, BF16, sources)     \
+ DO(name, f16, F16, sources) DO(name, e5m2, E5M2, sources) DO(name, e4m3, E4M3, sources)
+#define ALL(DO)                                                             \
+ FIVE_OF(DO, first_nonfinite, 1)                                            \
+ FIVE_OF(DO, all_finite, 1)                                                 \
+ FIVE_OF(DO, count_nonfinite, 1) FIVE_OF(DO, amax, 1) FIVE_OF(DO, stats, 1) \
+     FIVE_OF(DO, count_lost, 1) FIVE_OF(DO, sum, 1) FIVE_OF(DO, norm, 1)    \
+         FIVE_OF(DO, dot, 2) DO(amax, e2m1, E2M1, 1) DO(stats, e2m1, E2M1, 1)
+ALL(ENTRY)
+
+#define NO_TWIN      \
+ {                   \
+  { LAW_TWIN, NULL } \
+ }
+static const law_subject subjects[] = {
+    ALL(ROW) /**/
+    {"mpnum_total_add", draw_total, total_add, REDUCTION_LAWS | HOLDS(LAW_REFUSED),
+     NO_TWIN, spoil_total, NULL},
+    {"mpnum_total_add_squares", draw_total, total_squares,
+     REDUCTION_LAWS | HOLDS(LAW_REFUSED), NO_TWIN, spoil_total, NULL},
+    {"mpnum_total_add_products", draw_products, total_products,
+     REDUCTION_LAWS | HOLDS(LAW_REFUSED), NO_TWIN, spoil_total, NULL},
+    {"mpnum_grad_multiply",
+     draw_gradients,
+     grad_multiply,
+     GRAD_LAWS | HOLDS(LAW_IN_PLACE),
+     {{LAW_TWIN, grad_multiply_rows}},
+     spoil_gradients,
+     NULL},
+    {"mpnum_grad_read", draw_read, grad_read, GRAD_LAWS, NO_TWIN, spoil_gradients, NULL},
+    {"mpnum_grad_scaler_check",
+     draw_checked,
+     scaler_check,
+     GRAD_LAWS,
+     {{LAW_TWIN, grad_read}},
+     spoil_scaled,
+     NULL},
+    {"mpnum_grad_scaler_unscale",
+     draw_unscaled,
+     scaler_unscale,
+     GRAD_LAWS | HOLDS(LAW_IN_PLACE),
+     {{LAW_TWIN, grad_multiply}, {LAW_TWIN, unscale_no_clip_step}},
+     spoil_scaled,
+     NULL},
+    {"mpnum_grad_scaler_clip",
+     draw_clipped,
+     unscale_then_clip,
+     (GRAD_LAWS | HOLDS(LAW_IN_PLACE)) & ~(HOLDS(LAW_SPLIT) | HOLDS(LAW_STRIDED)),
+     {{LAW_TWIN, unscale_clip_step}},
+     spoil_scaled,
+     NULL},
+    {"mpnum_grad_scaler_unscale_clip_step",
+     draw_clipped,
+     unscale_clip_step,
+     (GRAD_LAWS | HOLDS(LAW_IN_PLACE)) & ~(HOLDS(LAW_SPLIT) | HOLDS(LAW_STRIDED)),
+     {{LAW_TWIN, unscale_then_clip}},
+     spoil_clipped,
+     NULL},
+};
+
+int main(int argc, char **argv) {
+  return laws_main(argc, argv, subjects, sizeof subjects / sizeof subjects[0],
+                   mpnum_isa_force, 120);
+}
