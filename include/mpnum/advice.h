@@ -16,6 +16,7 @@
 
 #include "blockscale_format.h"
 #include "health.h"
+MPNUM_C_BEGIN_
 
 /* 1 where gradients of common models underflow, so that their loss is to be scaled: the
  * exponent has fewer bits than that of f32. */
@@ -392,4 +393,5 @@ MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_fallback_load(mpnum_fallback *fa
   return MPNUM_OK;
 }
 
+MPNUM_C_END_
 #endif

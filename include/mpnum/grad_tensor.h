@@ -6,6 +6,7 @@
 #include "histogram.h"
 #include "stats.h"
 #include "total.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS || MPNUM_HAS_NVRTC
 
@@ -99,4 +100,5 @@ MPNUM_MATH_ float mpnum_grad_norm(const mpnum_grad_findings *findings) {
 /* A flag of a pass: dst may be f16, e5m2, e4m3, where small results are 0. */
 #define MPNUM_GRAD_NARROW 1u
 
+MPNUM_C_END_
 #endif

@@ -21,6 +21,7 @@
 #include "detail/core/stored.h"
 #include "detail/math/wide.h"
 #include "grad.h"
+MPNUM_C_BEGIN_
 
 /* What a format does not keep of values that are multiplied by a scale, rounded to f32
  * and then to the format, each time to nearest even. */
@@ -361,4 +362,5 @@ MPNUM_HOST uint32_t mpnum_health_watch(mpnum_health *health,
 }
 
 #endif
+MPNUM_C_END_
 #endif

@@ -6,6 +6,7 @@
 #define MPNUM_ISA_H
 
 #include "detail/core/format.h"
+MPNUM_C_BEGIN_
 
 /* The loops that are compiled: all, or, without dispatch, the best that the compiler's
  * flags allow. */
@@ -174,4 +175,5 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_isa_force(mpnum_isa isa) {
 # endif
 
 #endif
+MPNUM_C_END_
 #endif

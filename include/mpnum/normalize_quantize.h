@@ -22,6 +22,7 @@
 #include "normalize_options.h"
 #include "detail/simd/norm_pass.h"
 #include "detail/simd/scale_loops.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -64,4 +65,5 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_normalize_quantize_rows(
 }
 
 #endif
+MPNUM_C_END_
 #endif

@@ -16,6 +16,7 @@
 
 #include "amax_history.h"
 #include "detail/core/stored.h"
+MPNUM_C_BEGIN_
 
 /* "mpFR" and the members of mpnum_fp8_recipe in their order. */
 #define MPNUM_FP8_RECIPE_BYTES   44
@@ -169,4 +170,5 @@ mpnum_amax_history_load(mpnum_amax_history *history, float *amaxes, uint64_t roo
   return MPNUM_OK;
 }
 
+MPNUM_C_END_
 #endif

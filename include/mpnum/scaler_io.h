@@ -18,6 +18,7 @@
 
 #include "scaler.h"
 #include "detail/core/stored.h"
+MPNUM_C_BEGIN_
 
 /* "mpGS" and the members of mpnum_grad_scaler in their order. Version 1, which is loaded,
  * too, has an is_inexact of 0 or 1 for scale_changes. */
@@ -179,4 +180,5 @@ MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_optimizer_merge(
   return MPNUM_OK;
 }
 
+MPNUM_C_END_
 #endif

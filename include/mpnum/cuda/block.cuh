@@ -23,6 +23,7 @@
 #include "../detail/cuda/quantize.cuh"
 #include "device.cuh"
 #include "../detail/math/norm_row.h"
+MPNUM_C_BEGIN_
 
 #define MPNUM_BLOCK_SCRATCH 32 /* words of shared memory that a block function takes */
 
@@ -441,4 +442,5 @@ MPNUM_DEVICE_ void mpnum_block_findings(mpnum_grad_findings *findings,
 #undef MPNUM_DEVICE_
 #undef MPNUM_ALL_LANES_
 
+MPNUM_C_END_
 #endif

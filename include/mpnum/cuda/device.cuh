@@ -9,6 +9,7 @@
 #define MPNUM_CUDA_DEVICE_CUH
 
 #include "../mpnum.h"
+MPNUM_C_BEGIN_
 
 #define MPNUM_DEVICE_ static __device__ __forceinline__
 
@@ -96,4 +97,5 @@ MPNUM_DEVICE_ void mpnum_atomic_add_u64(uint64_t *sum, uint64_t value) {
 
 #undef MPNUM_DEVICE_
 
+MPNUM_C_END_
 #endif

@@ -27,6 +27,7 @@
 
 #include "../detail/cuda/grad_pass.cuh"
 #include "grad_list.cuh"
+MPNUM_C_BEGIN_
 
 /* Grids of one dimension, blocks of MPNUM_LAUNCH_THREADS_. */
 template <class Findings>
@@ -63,7 +64,7 @@ static __device__ __forceinline__ float mpnum_grad_clip_factor_(
   *is_reported = 1;
   if (mpnum_grad_can_clip_(scaler, optimizer, max_norm) &&
       mpnum_bits_f32(max_norm) < mpnum_bits_f32(optimizer->clipped_to))
-    (void)mpnum_grad_clip_coefficient(optimizer->norm, max_norm, &coefficient);
+    status = mpnum_grad_clip_coefficient(optimizer->norm, max_norm, &coefficient);
   return coefficient;
 }
 /* All blocks read the handle; the last one, when they have, writes it. */
@@ -280,4 +281,5 @@ static inline cudaError_t mpnum_launch_grad_merge(mpnum_grad_findings *findings,
 
 #endif
 
+MPNUM_C_END_
 #endif

@@ -5,6 +5,7 @@
 #define MPNUM_CUDA_GRAD_LIST_CUH
 
 #include "../mpnum.h"
+MPNUM_C_BEGIN_
 
 /* A list of tensors, as launchers take it. */
 typedef struct mpnum_grad_list {
@@ -96,4 +97,5 @@ static inline mpnum_status mpnum_grad_plan(mpnum_grad_list *list, uint64_t *tile
 
 #endif
 
+MPNUM_C_END_
 #endif

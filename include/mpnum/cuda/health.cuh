@@ -15,6 +15,7 @@
 
 #include "../health.h"
 #include "reduce.cuh"
+MPNUM_C_BEGIN_
 
 namespace mpnum {
 
@@ -113,4 +114,5 @@ static inline cudaError_t mpnum_launch_count_lost(mpnum_lost *lost, const T *src
 
 #endif
 
+MPNUM_C_END_
 #endif

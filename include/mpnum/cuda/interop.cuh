@@ -13,6 +13,7 @@
 #define MPNUM_CUDA_INTEROP_CUH
 
 #include "../mpnum.h"
+MPNUM_C_BEGIN_
 
 /* What a host compiler finds in CUDA's headers is not the user's to mend. */
 #if MPNUM_HAS_GNU
@@ -110,4 +111,5 @@ MPNUM_INTEROP_ typename mpnum_type_to_cuda_<Ours>::type mpnum_to_cuda(Ours x) {
 #undef MPNUM_CUDA_TYPES_
 #undef MPNUM_CUDA_BLOCK_TYPES_
 
+MPNUM_C_END_
 #endif

@@ -16,6 +16,7 @@
 #include "rows.cuh"
 #include "../cross_entropy.h"
 #include "../softmax_backward.h"
+MPNUM_C_BEGIN_
 
 namespace mpnum {
 
@@ -480,4 +481,5 @@ static inline cudaError_t mpnum_launch_log_softmax_backward_rows(
 
 #endif
 
+MPNUM_C_END_
 #endif

@@ -20,6 +20,7 @@
 #include "rows.cuh"
 #include "../detail/math/norm_row.h"
 #include "../total.h"
+MPNUM_C_BEGIN_
 
 namespace mpnum {
 
@@ -454,4 +455,5 @@ static inline cudaError_t mpnum_launch_rms_norm_quantize_rows(
 
 #endif
 
+MPNUM_C_END_
 #endif

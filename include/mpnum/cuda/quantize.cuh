@@ -19,6 +19,7 @@
 #include "../detail/cuda/quantize.cuh"
 #include "block.cuh"
 #include "reduce.cuh"
+MPNUM_C_BEGIN_
 
 /* The kernels over arrays take tiles of as many vectors as this for each thread. */
 enum { MPNUM_QUANTIZE_VECTORS_ = 4 };
@@ -375,4 +376,5 @@ mpnum_launch_scale_update(History *histories, float *rings, float *amax, size_t 
 
 #endif
 
+MPNUM_C_END_
 #endif

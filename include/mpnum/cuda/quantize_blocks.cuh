@@ -35,6 +35,7 @@
 #include "../blockscale_format.h"
 #include "../detail/cuda/quantize.cuh"
 #include "block.cuh"
+MPNUM_C_BEGIN_
 
 #define MPNUM_QUANTIZE_ROWS    1
 #define MPNUM_QUANTIZE_COLUMNS 2
@@ -768,4 +769,5 @@ mpnum_launch_dequantize_block(T *dst, const mpnum_blockscaled *src, size_t rows,
 
 #endif
 
+MPNUM_C_END_
 #endif

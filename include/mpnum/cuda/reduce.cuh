@@ -10,6 +10,7 @@
 #include "../detail/cuda/launch.cuh"
 #include "../stats.h"
 #include "block.cuh"
+MPNUM_C_BEGIN_
 
 /* Where the blocks of a reduction meet, so that it is one launch: zero bytes before the
  * first one, zero bytes again after each. Launches that share one are in one stream. */
@@ -508,4 +509,5 @@ mpnum_launch_stats(mpnum_stats *result, const T *src, size_t n, cudaStream_t str
 
 #endif
 
+MPNUM_C_END_
 #endif

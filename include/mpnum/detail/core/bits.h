@@ -4,6 +4,7 @@
 #define MPNUM_DETAIL_CORE_BITS_H
 
 #include "config.h"
+MPNUM_C_BEGIN_
 
 /* The bits of a value and the value of bits, unchanged: no rounding mode, flush-to-zero
  * setting or -ffast-math takes part. (x87 code, which returns floats through its stack,
@@ -75,4 +76,5 @@ MPNUM_INLINE float mpnum_pow2_(int exponent) {
                                               : (uint32_t)1 << (exponent + 149));
 }
 
+MPNUM_C_END_
 #endif

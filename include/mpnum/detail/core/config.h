@@ -14,6 +14,18 @@
 #ifndef MPNUM_DETAIL_CORE_CONFIG_H
 #define MPNUM_DETAIL_CORE_CONFIG_H
 
+/* One error, not one for each inline. MSVC calls itself C++98 unless asked, and has all
+ * that is needed. */
+#if defined(_MSC_VER)
+#elif defined(__cplusplus)
+# if __cplusplus < 201103L
+#  error mpnum needs C99 or C++11
+# endif
+#elif !defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L
+# error mpnum needs C99 or C++11
+# define inline __inline
+#endif
+
 #define MPNUM_VERSION_MAJOR 0
 #define MPNUM_VERSION_MINOR 2
 #define MPNUM_VERSION_PATCH 0
@@ -186,6 +198,25 @@
 # define MPNUM_ALIGNED_ __declspec(align(64))
 #else
 # define MPNUM_ALIGNED_
+#endif
+
+/* Around the text of each header: casts and zeros are C's, and no warning in C++, also
+ * for programs that name the folder by -I. */
+#if !MPNUM_HAS_GNU || !MPNUM_HAS_CXX
+# define MPNUM_C_BEGIN_
+# define MPNUM_C_END_
+#else
+# if defined(__clang__)
+#  define MPNUM_C_CASTS_ _Pragma("GCC diagnostic ignored \"-Wold-style-cast\"")
+# else
+#  define MPNUM_C_CASTS_                                  \
+   _Pragma("GCC diagnostic ignored \"-Wold-style-cast\"") \
+       _Pragma("GCC diagnostic ignored \"-Wuseless-cast\"")
+# endif
+# define MPNUM_C_ZEROS_ \
+  _Pragma("GCC diagnostic ignored \"-Wzero-as-null-pointer-constant\"")
+# define MPNUM_C_BEGIN_ _Pragma("GCC diagnostic push") MPNUM_C_CASTS_ MPNUM_C_ZEROS_
+# define MPNUM_C_END_   _Pragma("GCC diagnostic pop")
 #endif
 
 /* How functions that devices may call are declared, a block for each compiler.

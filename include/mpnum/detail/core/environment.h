@@ -4,6 +4,7 @@
 #define MPNUM_DETAIL_CORE_ENVIRONMENT_H
 
 #include "config.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -112,4 +113,5 @@ MPNUM_REAL_ float mpnum_narrow_f64_(double x) { return (float)mpnum_opt_barrier_
 MPNUM_REAL_ double mpnum_widen_f32_(float x) { return (double)x; }
 #endif
 
+MPNUM_C_END_
 #endif

@@ -7,6 +7,7 @@
 #include "../../cuda/block.cuh"
 #include "../../cuda/grad_list.cuh"
 #include "launch.cuh"
+MPNUM_C_BEGIN_
 
 /* Blocks that a multiprocessor holds: four read 32 KiB of floats at a time. Before sm_100
  * ptxas needs the registers of three, some 80 a thread, to spill none. */
@@ -574,4 +575,5 @@ MPNUM_DEVICE_ void mpnum_grad_found_(mpnum_grad_findings *findings,
 
 #undef MPNUM_DEVICE_
 
+MPNUM_C_END_
 #endif

@@ -5,6 +5,7 @@
 #define MPNUM_DETAIL_CUDA_QUANTIZE_CUH
 
 #include "convert_four.cuh"
+MPNUM_C_BEGIN_
 
 namespace mpnum {
 
@@ -579,4 +580,5 @@ static inline int mpnum_launch_aligned_(const void *x, size_t pitch, size_t byte
 
 #endif
 
+MPNUM_C_END_
 #endif

@@ -11,6 +11,7 @@
 
 #include "../../cuda/block.cuh"
 #include "launch.cuh"
+MPNUM_C_BEGIN_
 
 /* Floats of shared memory, where a row is kept between two steps. Not of a template: a
  * declaration there would be another array for each. */
@@ -359,4 +360,5 @@ static inline cudaError_t mpnum_launch_rows_(void (*kernel)(Job), Job &job, From
 
 #endif
 
+MPNUM_C_END_
 #endif

@@ -9,6 +9,7 @@
 #include "../../isa.h"
 
 #include "../simd/operations.inc"
+MPNUM_C_BEGIN_
 #define MPNUM_ISA_HERE_ 0
 #include "../simd/isa_begin.inc"
 
@@ -327,4 +328,5 @@ MPNUM_REAL_ uint32_t mpnum_order_(uint32_t bits) {
   return bits ^ ((0u - (bits >> 31)) | 0x80000000u);
 }
 
+MPNUM_C_END_
 #endif

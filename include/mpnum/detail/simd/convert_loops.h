@@ -15,6 +15,7 @@
 #include "../../fp4.h"
 #include "../../e8m0.h"
 #include "../../rng.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -795,4 +796,5 @@ MPNUM_HOST_ONCE_ int mpnum_convert_nearest_(mpnum_type dst_type, void *dst,
 }
 
 #endif
+MPNUM_C_END_
 #endif

@@ -5,6 +5,7 @@
 
 #include "../math/func_small.h"
 #include "convert_loops.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -340,4 +341,5 @@ MPNUM_SINCOS_ARRAY_(bf16)
 # undef MPNUM_SINCOS_ARRAY_
 
 #endif
+MPNUM_C_END_
 #endif

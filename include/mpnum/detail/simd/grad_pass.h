@@ -6,6 +6,7 @@
 
 #include "grad_loops.h"
 #include "../../grad_tensor.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -259,4 +260,5 @@ MPNUM_HOST mpnum_status mpnum_grad_run_(mpnum_grad_kind_ kind,
 }
 
 #endif
+MPNUM_C_END_
 #endif

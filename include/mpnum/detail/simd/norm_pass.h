@@ -6,6 +6,7 @@
 
 #include "norm_loops.h"
 #include "../../normalize_options.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -306,4 +307,5 @@ MPNUM_HOST mpnum_status mpnum_norm_check_(mpnum_norm_kind kind, mpnum_const_rows
 }
 
 #endif
+MPNUM_C_END_
 #endif

@@ -7,6 +7,7 @@
 #include "func_loops.h"
 #include "reduce_loops.h"
 #include "../../rows.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -422,4 +423,5 @@ MPNUM_HOST int mpnum_is_factor_(float x) {
 }
 
 #endif
+MPNUM_C_END_
 #endif
