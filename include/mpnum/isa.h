@@ -30,7 +30,7 @@ MPNUM_C_BEGIN_
 # else
 #  define MPNUM_LOOPS_VBMI_ 0
 # endif
-#elif defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
+#elif defined(__AVX2__) && defined(__FMA__) /* f16 without F16C by integers */
 # define MPNUM_LOOPS_SSE2_   0
 # define MPNUM_LOOPS_AVX2_   1
 # define MPNUM_LOOPS_AVX512_ 0
