@@ -46,7 +46,7 @@ MPNUM_FUNC void mpnum_histogram_merge(mpnum_histogram *histogram,
     histogram->counts[k] += other->counts[k];
 }
 /* Of how many values. */
-MPNUM_FUNC uint64_t mpnum_histogram_total(const mpnum_histogram *histogram) {
+MPNUM_FUNC uint64_t mpnum_histogram_total_(const mpnum_histogram *histogram) {
   uint64_t total = histogram->zeros;
   int k = 0;
   for (; k < 256; ++k)

@@ -37,7 +37,7 @@ __global__ void reduce(float *out, int *flags, uint32_t *words, const float *in,
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   float amax = 0;
   for (size_t i = mpnum_grid_index(); i < n; i += mpnum_grid_size()) amax = mpnum_amax(amax, in[i]);
-  const float x = in[mpnum_thread_index()];
+  const float x = in[mpnum_thread_index_()];
   out[0] = mpnum_warp_sum_f32(x);
   out[1] = mpnum_warp_max_f32(x);
   out[2] = mpnum_warp_amax_f32(x);
@@ -46,8 +46,8 @@ __global__ void reduce(float *out, int *flags, uint32_t *words, const float *in,
   out[5] = mpnum_block_amax_f32(amax, scratch);
   flags[0] = mpnum_warp_all_finite_f32(x);
   flags[1] = mpnum_block_all_finite_f32(x);
-  words[0] = mpnum_block_sum_u32(words[mpnum_thread_index()], scratch);
-  words[1] = mpnum_block_max_u32(words[mpnum_thread_index()], scratch);
+  words[0] = mpnum_block_sum_u32_(words[mpnum_thread_index_()], scratch);
+  words[1] = mpnum_block_max_u32_(words[mpnum_thread_index_()], scratch);
   const mpnum_softmax_state state = {x, amax};
   out[8] = mpnum_warp_softmax_merge(state, 0.5f).sum;
   out[9] = mpnum_block_softmax_merge(state, 0.5f, scratch).sum;
@@ -55,15 +55,15 @@ __global__ void reduce(float *out, int *flags, uint32_t *words, const float *in,
   mpnum_block_layer_norm(row, 3, 4096, 1e-5f, scratch);
   mpnum_block_rms_norm(row, 4, 4096, 1e-5f, scratch);
   out[10] = row.at[0] + row.at[3];
-  words[2] = mpnum_block_argmax_f32(x, mpnum_thread_index(), scratch).index;
+  words[2] = mpnum_block_argmax_f32(x, mpnum_thread_index_(), scratch).index;
   mpnum_atomic_amax(out + 6, x);
-  mpnum_atomic_min_magnitude(out + 7, amax);
+  mpnum_atomic_min_magnitude_(out + 7, amax);
 }
 __global__ void merge(mpnum_grad_findings *all, double *sums, uint64_t *word, const mpnum_grad_findings *own) {
   __shared__ mpnum_grad_findings findings;
   __shared__ mpnum_total total;
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
-  const unsigned i = mpnum_thread_index();
+  const unsigned i = mpnum_thread_index_();
   mpnum_block_findings(&findings, own[i]);
   mpnum_block_total(&total, own[i].squares);
   sums[i] = mpnum_block_sum_f64(sums[i], scratch);

@@ -16,7 +16,7 @@
 MPNUM_C_BEGIN_
 
 /* What a host compiler finds in CUDA's headers is not the user's to mend. */
-#if MPNUM_HAS_GNU
+#if MPNUM_HAS_GNU_
 # pragma GCC diagnostic push
 # pragma GCC diagnostic ignored "-Wunused-parameter"
 # pragma GCC diagnostic ignored "-Wconversion"
@@ -44,7 +44,7 @@ MPNUM_C_BEGIN_
 # define MPNUM_HAS_CUDA_FP4_ 0
 #endif
 
-#if MPNUM_HAS_GNU
+#if MPNUM_HAS_GNU_
 # pragma GCC diagnostic pop
 #endif
 

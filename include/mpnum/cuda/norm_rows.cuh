@@ -258,7 +258,7 @@ template <class Q>
 static __device__ __forceinline__ void norm_amax_(const norm_codes_<Q> &to, float amax) {
   if (!to.amax) return;
   amax = mpnum_warp_amax_f32(amax);
-  if (mpnum_thread_index() % 32 == 0) mpnum_atomic_amax(to.amax, amax);
+  if (mpnum_thread_index_() % 32 == 0) mpnum_atomic_amax(to.amax, amax);
 }
 template <class To> struct norm_writer_ {
   To to;

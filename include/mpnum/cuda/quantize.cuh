@@ -236,7 +236,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
       const uint32_t other = k == place ? word : mpnum_bits_of_scalar_(ring[k]);
       largest = other > largest ? other : largest;
     }
-  largest = mpnum_warp_max_u32(largest); /* and all lanes have read */
+  largest = mpnum_warp_max_u32_(largest); /* and all lanes have read */
   if (lane != 0) return;
   amaxes[i] = mpnum_f32_of_scalar_(0);
   if (is_pushed && used) {

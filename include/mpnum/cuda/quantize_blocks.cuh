@@ -434,7 +434,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
         if (word < 0x7f800000u && word > largest) largest = word;
       }
     }
-  largest = mpnum_block_max_u32(largest, scratch);
+  largest = mpnum_block_max_u32_(largest, scratch);
   if (threadIdx.x == 0) mpnum_atomic_amax(amax, mpnum_f32_of_scalar_(largest));
 }
 template <class T> static __global__ void mpnum_nvfp4_scale_kernel_(T *scale) {

@@ -267,9 +267,9 @@ MPNUM_DEVICE_ void mpnum_grad_look_twice_(mpnum::grad_seen_ &seen,
       first = ~(tile * MPNUM_GRAD_TILE_ + (i + k / 4 * 64 + k % 4));
     }
   }
-  mpnum_atomic_add_u64(&own->subnormals, subnormals);
-  mpnum_atomic_add_u64(&own->infs, infs);
-  mpnum_atomic_add_u64(&own->nans, nans);
+  mpnum_atomic_add_u64_(&own->subnormals, subnormals);
+  mpnum_atomic_add_u64_(&own->infs, infs);
+  mpnum_atomic_add_u64_(&own->nans, nans);
   if (first)
     atomicMax(reinterpret_cast<unsigned long long *>(&own->first),
               static_cast<unsigned long long>(first));
@@ -486,18 +486,18 @@ MPNUM_DEVICE_ void mpnum_grad_tiles_(mpnum_grad_shared_ &shared,
     if (tile.histogram) {
       __syncwarp(mask);
       for (unsigned k = lane; k < MPNUM_GRAD_BINS_; k += MPNUM_GRAD_TEAM_) {
-        mpnum_atomic_add_u64(
+        mpnum_atomic_add_u64_(
             k < 256 ? tile.histogram->counts + k : &tile.histogram->zeros, bins[k]);
         bins[k] = 0;
       }
       __syncwarp(mask);
     }
   }
-  const uint32_t zeros = mpnum_warp_sum_u32(seen.zeros);
-  const uint32_t max = mpnum_warp_max_u32(seen.max);
-  const uint32_t min = mpnum_warp_max_u32(~seen.min);
+  const uint32_t zeros = mpnum_warp_sum_u32_(seen.zeros);
+  const uint32_t max = mpnum_warp_max_u32_(seen.max);
+  const uint32_t min = mpnum_warp_max_u32_(~seen.min);
   if (threadIdx.x % 32 == 0) {
-    mpnum_atomic_add_u64(&shared.own.zeros, zeros);
+    mpnum_atomic_add_u64_(&shared.own.zeros, zeros);
     atomicMax(&shared.own.max, max);
     atomicMax(&shared.own.min, min);
   }

@@ -9,7 +9,7 @@
 #include "../../isa.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_X86_SIMD
+#if MPNUM_HAS_X86_SIMD_
 
 # include <immintrin.h>
 

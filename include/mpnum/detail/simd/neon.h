@@ -9,7 +9,7 @@
 #include "../../isa.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_NEON
+#if MPNUM_HAS_NEON_
 
 # include <arm_neon.h>
 
