@@ -39,7 +39,7 @@ void complain(const char *subject, const char *text) {
   fprintf(stderr, "%s: %s%s%s\n", program_title, shown, subject ? ": " : "", line);
 }
 
-void must(int status) {
+void must_(int status) {
   if (status == 0) return;
   fprintf(stderr, "%s: a call was refused, status %d\n", program_title, status);
   abort();

@@ -31,7 +31,8 @@ extern const char *program_title;
 void complain(const char *subject, const char *text);
 
 /* Ends the program, which has a fault, if a call of the library did not succeed. */
-void must(int status);
+#define must(status) must_((int)(status))
+void must_(int status);
 
 /* Replaces each byte that could start a new line or drive the terminal by '?'. Names come
  * out of files and file names out of directories: neither may forge a line of the report.

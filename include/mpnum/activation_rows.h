@@ -28,6 +28,7 @@
 #include "rows.h"
 #include "detail/simd/norm_loops.h"
 #include "detail/simd/scale_loops.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -163,4 +164,5 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_activation_quantize_rows(
 }
 
 #endif
+MPNUM_C_END_
 #endif

@@ -16,6 +16,7 @@
 
 #include "blockscale_format.h"
 #include "health.h"
+MPNUM_C_BEGIN_
 
 /* 1 where gradients of common models underflow, so that their loss is to be scaled: the
  * exponent has fewer bits than that of f32. */
@@ -69,7 +70,7 @@ MPNUM_MATH_ mpnum_type mpnum_best_type(const mpnum_histogram *histogram,
       *scale = mpnum_best_scale(format, amax, headroom);
     mpnum_histogram_lost(histogram, format, *scale, &least, &most);
     if (!mpnum_is_above_(mpnum_share(most.underflows + most.overflows,
-                                     mpnum_histogram_total(histogram)),
+                                     mpnum_histogram_total_(histogram)),
                          lost_share))
       return candidates[i];
   }
@@ -339,8 +340,8 @@ MPNUM_FUNC mpnum_fallback_advice mpnum_fallback_step(mpnum_fallback *fallback,
 
 /* The machine as bytes that are the same on every machine (stored.h): "mpFB" and its
  * members. Status codes: those of mpnum_health_save and mpnum_health_load. */
-#define MPNUM_FALLBACK_BYTES   52
-#define MPNUM_FALLBACK_VERSION 1
+#define MPNUM_FALLBACK_BYTES    52
+#define MPNUM_FALLBACK_VERSION_ 1
 /* A number that is no type loads as 0, which is none. */
 MPNUM_FUNC void mpnum_stored_type_(mpnum_stored_ *stored, mpnum_type *type) {
   uint32_t number = (uint32_t)*type;
@@ -372,7 +373,7 @@ mpnum_fallback_save(uint8_t *bytes, const mpnum_fallback *fallback) {
   mpnum_fallback copy = *fallback;
   mpnum_stored_ out;
   if (!mpnum_fallback_is_sound_(fallback)) return MPNUM_ERROR_CORRUPT;
-  out = mpnum_stored_begin_(bytes, 0x4246706du, MPNUM_FALLBACK_VERSION);
+  out = mpnum_stored_begin_(bytes, 0x4246706du, MPNUM_FALLBACK_VERSION_);
   mpnum_stored_fallback_(&out, &copy);
   mpnum_stored_seal_(bytes, MPNUM_FALLBACK_BYTES);
   return MPNUM_OK;
@@ -386,7 +387,7 @@ MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_fallback_load(mpnum_fallback *fa
   uint32_t version = 0;
   const mpnum_status status =
       mpnum_stored_open_(&in, bytes, size, MPNUM_FALLBACK_BYTES, 0x4246706du,
-                         MPNUM_FALLBACK_VERSION, &version);
+                         MPNUM_FALLBACK_VERSION_, &version);
   if (status != MPNUM_OK) return status;
   mpnum_stored_fallback_(&in, &loaded);
   if (!mpnum_fallback_is_sound_(&loaded)) return MPNUM_ERROR_CORRUPT;
@@ -394,4 +395,5 @@ MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_fallback_load(mpnum_fallback *fa
   return MPNUM_OK;
 }
 
+MPNUM_C_END_
 #endif

@@ -25,6 +25,7 @@
 
 #include "losses.h"
 #include "detail/math/f32_ops.h"
+MPNUM_C_BEGIN_
 
 /* The magnitude of x as a word: words of finite values order as these, that of Inf is
  * above them, and the one word of all NaNs, 0x7fffffff, above that. So a maximum of
@@ -238,4 +239,5 @@ MPNUM_MATH_ float mpnum_amax_history_update(mpnum_amax_history *history, float *
   return history->scale;
 }
 
+MPNUM_C_END_
 #endif

@@ -13,6 +13,7 @@
 #define MPNUM_ARRAY_H
 
 #include "detail/simd/convert_loops.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -524,4 +525,5 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_round_array(
 }
 
 #endif
+MPNUM_C_END_
 #endif

@@ -11,6 +11,7 @@
 #define MPNUM_BF16_H
 
 #include "detail/core/query.h"
+MPNUM_C_BEGIN_
 
 /* Written by tools/wrappers (format bf16): do not edit. */
 /* Limits, as in <float.h>. */
@@ -168,4 +169,5 @@ MPNUM_INLINE mpnum_f32x2 mpnum_bf16_to_f32_x2(mpnum_bf16x2 packed) {
 }
 /* End of what tools/wrappers wrote. */
 
+MPNUM_C_END_
 #endif

@@ -30,6 +30,7 @@
 #include "blockscale_format.h"
 #include "losses.h"
 #include "detail/simd/blockscale_pass.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -246,4 +247,5 @@ mpnum_nvfp4_dequantize(float *dst, const mpnum_e2m1x2 *codes, const mpnum_e4m3 *
 }
 
 #endif
+MPNUM_C_END_
 #endif

@@ -10,6 +10,7 @@
 #include "e8m0.h"
 #include "fp4.h"
 #include "fp6.h"
+MPNUM_C_BEGIN_
 
 #if !MPNUM_NO_STDINT
 
@@ -371,4 +372,5 @@ mpnum_blockscale_worst(const mpnum_blockscale_format *format) {
 }
 
 #endif
+MPNUM_C_END_
 #endif

@@ -25,6 +25,7 @@
 
 #include "cross_entropy.h"
 #include "detail/simd/columns_loops.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -283,4 +284,5 @@ mpnum_contrastive_loss(float *row_loss, float *column_loss, mpnum_rows gradient,
 }
 
 #endif
+MPNUM_C_END_
 #endif

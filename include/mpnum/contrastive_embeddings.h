@@ -22,6 +22,7 @@
 
 #include "contrastive.h"
 #include "normalize.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -241,4 +242,5 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_contrastive_loss_of_embeddings(
 }
 
 #endif
+MPNUM_C_END_
 #endif

@@ -20,6 +20,7 @@
 #include "normalize.h"
 #include "rows.h"
 #include "softmax.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -387,4 +388,5 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_soft_cross_entropy_rows(
 }
 
 #endif
+MPNUM_C_END_
 #endif

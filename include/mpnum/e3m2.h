@@ -14,6 +14,7 @@
 #define MPNUM_E3M2_H
 
 #include "detail/core/query.h"
+MPNUM_C_BEGIN_
 
 /* Written by tools/wrappers (format e3m2): do not edit. */
 /* Limits, as in <float.h>. */
@@ -125,4 +126,5 @@ MPNUM_INLINE mpnum_f32x4 mpnum_e3m2_to_f32_x4(mpnum_e3m2x4 packed) {
 }
 /* End of what tools/wrappers wrote. */
 
+MPNUM_C_END_
 #endif

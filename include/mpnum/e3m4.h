@@ -11,6 +11,7 @@
 #define MPNUM_E3M4_H
 
 #include "detail/core/query.h"
+MPNUM_C_BEGIN_
 
 /* Written by tools/wrappers (format e3m4): do not edit. */
 /* Limits, as in <float.h>. */
@@ -50,4 +51,5 @@ MPNUM_INLINE float mpnum_e3m4_to_f32(mpnum_e3m4 x) {
  * take mpnum_format_of(MPNUM_TYPE_E3M4). */
 /* End of what tools/wrappers wrote. */
 
+MPNUM_C_END_
 #endif

@@ -11,6 +11,7 @@
 #define MPNUM_E5M2_H
 
 #include "f16.h"
+MPNUM_C_BEGIN_
 
 /* Written by tools/wrappers (format e5m2): do not edit. */
 /* Limits, as in <float.h>. */
@@ -234,4 +235,5 @@ MPNUM_INLINE mpnum_f32x4 mpnum_e5m2_to_f32_x4(mpnum_e5m2x4 packed) {
 }
 /* End of what tools/wrappers wrote. */
 
+MPNUM_C_END_
 #endif

@@ -11,6 +11,7 @@
 #define MPNUM_E5M2FNUZ_H
 
 #include "detail/core/query.h"
+MPNUM_C_BEGIN_
 
 /* Written by tools/wrappers (format e5m2fnuz): do not edit. */
 /* Limits, as in <float.h>. */
@@ -51,4 +52,5 @@ MPNUM_INLINE float mpnum_e5m2fnuz_to_f32(mpnum_e5m2fnuz x) {
  * take mpnum_format_of(MPNUM_TYPE_E5M2FNUZ). */
 /* End of what tools/wrappers wrote. */
 
+MPNUM_C_END_
 #endif

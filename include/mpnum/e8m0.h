@@ -14,6 +14,7 @@
 #define MPNUM_E8M0_H
 
 #include "detail/core/query.h"
+MPNUM_C_BEGIN_
 
 /* Written by tools/wrappers (format e8m0): do not edit. */
 /* Limits, as in <float.h>. */
@@ -108,4 +109,5 @@ MPNUM_INLINE mpnum_f32x2 mpnum_e8m0_to_f32_x2(mpnum_e8m0x2 packed) {
 }
 /* End of what tools/wrappers wrote. */
 
+MPNUM_C_END_
 #endif

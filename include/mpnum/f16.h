@@ -11,6 +11,7 @@
 #define MPNUM_F16_H
 
 #include "detail/core/query.h"
+MPNUM_C_BEGIN_
 
 /* Written by tools/wrappers (format f16): do not edit. */
 /* Limits, as in <float.h>. */
@@ -165,4 +166,5 @@ MPNUM_INLINE mpnum_f32x2 mpnum_f16_to_f32_x2(mpnum_f16x2 packed) {
 }
 /* End of what tools/wrappers wrote. */
 
+MPNUM_C_END_
 #endif

@@ -5,6 +5,7 @@
 #define MPNUM_F32_H
 
 #include "detail/core/query.h"
+MPNUM_C_BEGIN_
 
 /* f64 to f32, rounded once whatever the floating-point environment: the mode given, or
  * nearest even. _sat saturates; without it overflow is as in IEEE 754 for the mode. NaN:
@@ -70,4 +71,5 @@ MPNUM_INLINE int mpnum_is_zero_f64(double x) {
 }
 MPNUM_INLINE int mpnum_signbit_f64(double x) { return (int)(mpnum_bits_f64(x) >> 63); }
 
+MPNUM_C_END_
 #endif

@@ -14,6 +14,7 @@
 #define MPNUM_FP4_H
 
 #include "detail/core/query.h"
+MPNUM_C_BEGIN_
 
 /* Written by tools/wrappers (format e2m1): do not edit. */
 /* Limits, as in <float.h>. */
@@ -130,4 +131,5 @@ MPNUM_INLINE mpnum_f32x4 mpnum_e2m1_to_f32_x4(mpnum_e2m1x4 packed) {
 }
 /* End of what tools/wrappers wrote. */
 
+MPNUM_C_END_
 #endif

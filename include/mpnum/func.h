@@ -20,6 +20,7 @@
 #define MPNUM_FUNC_H
 
 #include "detail/math/func_small.h"
+MPNUM_C_BEGIN_
 
 /* Written by tools/wrappers (functions): do not edit. */
 /* e^x, 2^x, 10^x and e^x - 1, the last exact to the place near 0. */
@@ -358,4 +359,5 @@ MPNUM_MATH_ void mpnum_sincos_bf16(mpnum_bf16 x, mpnum_bf16 *sine, mpnum_bf16 *c
 }
 /* End of what tools/wrappers wrote. */
 
+MPNUM_C_END_
 #endif

@@ -15,6 +15,7 @@
 
 #include "func.h"
 #include "detail/simd/func_loops.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -439,4 +440,5 @@ MPNUM_HOST void mpnum_sincos_bf16_array(mpnum_bf16 *sine, mpnum_bf16 *cosine,
 /* End of what tools/wrappers wrote. */
 
 #endif
+MPNUM_C_END_
 #endif

@@ -30,6 +30,7 @@
 #include "scaler.h"
 #include "grad_tensor.h"
 #include "detail/simd/grad_pass.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -168,4 +169,5 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_grad_scaler_unscale_clip_step(
 }
 
 #endif
+MPNUM_C_END_
 #endif

@@ -6,6 +6,7 @@
 #include "histogram.h"
 #include "stats.h"
 #include "total.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS || MPNUM_HAS_NVRTC
 
@@ -54,7 +55,8 @@ typedef struct mpnum_grad_findings {
   mpnum_stats stats;      /* count, zeros, Infs, NaNs, amax, ... */
   uint64_t first_tensor;  /* the first one with an Inf or NaN; its place in the list */
   uint64_t first_element; /* and its place in that tensor, without what strides skip */
-  uint64_t first_bits;    /* and the bits of its result as a float; 0 if there is none */
+  uint64_t first_bits;    /* and the bits of its result as a float, 7fffffff of a NaN; 0
+                             if there is none */
 } mpnum_grad_findings;
 
 /* Of no tensors; first_tensor is then UINT64_MAX, as where nothing is Inf or NaN. */
@@ -99,4 +101,5 @@ MPNUM_MATH_ float mpnum_grad_norm(const mpnum_grad_findings *findings) {
 /* A flag of a pass: dst may be f16, e5m2, e4m3, where small results are 0. */
 #define MPNUM_GRAD_NARROW 1u
 
+MPNUM_C_END_
 #endif

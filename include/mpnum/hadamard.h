@@ -18,6 +18,7 @@
 #define MPNUM_HADAMARD_H
 
 #include "detail/simd/hadamard_loops.h"
+MPNUM_C_BEGIN_
 
 /* 16 or 64 elements in registers or in an array, in place: those of a row from 16 * block
  * or 64 * block on. Host and device. On hosts floats as they are in force: to nearest,
@@ -71,4 +72,5 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_hadamard_inverse_rows(mpnum_rows 
 }
 
 #endif
+MPNUM_C_END_
 #endif

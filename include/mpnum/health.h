@@ -21,6 +21,7 @@
 #include "detail/core/stored.h"
 #include "detail/math/wide.h"
 #include "grad.h"
+MPNUM_C_BEGIN_
 
 /* What a format does not keep of values that are multiplied by a scale, rounded to f32
  * and then to the format, each time to nearest even. */
@@ -175,12 +176,12 @@ typedef struct mpnum_trend {
 } mpnum_trend;
 
 /* memory: 5 for some 32 values; a number outside 1 to 20 becomes the nearest in it. */
-MPNUM_FUNC mpnum_trend mpnum_trend_start(int memory) {
+MPNUM_FUNC mpnum_trend mpnum_trend_start_(int memory) {
   const mpnum_trend trend = {0, 0, memory < 1 ? 1 : memory > 20 ? 20 : memory, 0};
   return trend;
 }
 /* The next value, part / whole; one of nothing is left out. */
-MPNUM_FUNC void mpnum_trend_add(mpnum_trend *trend, uint64_t part, uint64_t whole) {
+MPNUM_FUNC void mpnum_trend_add_(mpnum_trend *trend, uint64_t part, uint64_t whole) {
   const int64_t weight = (int64_t)1 << trend->memory;
   int64_t share = 0;
   if (whole == 0) return;
@@ -217,7 +218,7 @@ typedef struct mpnum_health_limits {
   float zero_slope; /* their share grows by more from one call to the next */
   float lost_share; /* more would be lost; for underflows and overflows each */
   float min_norm, max_norm;
-  int32_t memory; /* of the slope, see mpnum_trend_start */
+  int32_t memory; /* of the slope, see mpnum_trend_start_ */
 } mpnum_health_limits;
 
 /* A monitor, of one tensor or of all. */
@@ -245,7 +246,7 @@ MPNUM_FUNC mpnum_health_limits mpnum_health_default(void) {
   return limits;
 }
 MPNUM_FUNC mpnum_health mpnum_health_start(mpnum_health_limits limits) {
-  const mpnum_health health = {limits, mpnum_trend_start(limits.memory)};
+  const mpnum_health health = {limits, mpnum_trend_start_(limits.memory)};
   return health;
 }
 
@@ -253,8 +254,8 @@ MPNUM_FUNC mpnum_health mpnum_health_start(mpnum_health_limits limits) {
  * trend. Status codes: MPNUM_ERROR_CORRUPT: save: members that no calls can have left;
  * load: another size, or bytes that save did not write; MPNUM_ERROR_VERSION. What is
  * written is then unchanged. */
-#define MPNUM_HEALTH_BYTES   60
-#define MPNUM_HEALTH_VERSION 1
+#define MPNUM_HEALTH_BYTES    60
+#define MPNUM_HEALTH_VERSION_ 1
 MPNUM_MATH_ void mpnum_stored_health_(mpnum_stored_ *stored, mpnum_health *health) {
   mpnum_health_limits *limits = &health->limits;
   mpnum_trend *zeros = &health->zeros;
@@ -272,7 +273,7 @@ MPNUM_MATH_ void mpnum_stored_health_(mpnum_stored_ *stored, mpnum_health *healt
 MPNUM_FUNC int mpnum_health_is_sound_(const mpnum_health *health) {
   const mpnum_trend *zeros = &health->zeros;
   const int64_t one = (int64_t)1 << 52;
-  return zeros->memory == mpnum_trend_start(health->limits.memory).memory &&
+  return zeros->memory == mpnum_trend_start_(health->limits.memory).memory &&
          zeros->is_started <= 1 && zeros->once >= 0 && zeros->once <= one &&
          zeros->twice >= 0 && zeros->twice <= one &&
          (zeros->is_started || (zeros->once == 0 && zeros->twice == 0));
@@ -283,7 +284,7 @@ MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_health_save(uint8_t *bytes,
   mpnum_health copy = *health;
   mpnum_stored_ out;
   if (!mpnum_health_is_sound_(health)) return MPNUM_ERROR_CORRUPT;
-  out = mpnum_stored_begin_(bytes, 0x4548706du, MPNUM_HEALTH_VERSION);
+  out = mpnum_stored_begin_(bytes, 0x4548706du, MPNUM_HEALTH_VERSION_);
   mpnum_stored_health_(&out, &copy);
   mpnum_stored_seal_(bytes, MPNUM_HEALTH_BYTES);
   return MPNUM_OK;
@@ -296,7 +297,7 @@ MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_health_load(mpnum_health *health
   mpnum_health loaded = mpnum_health_start(mpnum_health_default());
   uint32_t version = 0;
   const mpnum_status status = mpnum_stored_open_(
-      &in, bytes, size, MPNUM_HEALTH_BYTES, 0x4548706du, MPNUM_HEALTH_VERSION, &version);
+      &in, bytes, size, MPNUM_HEALTH_BYTES, 0x4548706du, MPNUM_HEALTH_VERSION_, &version);
   if (status != MPNUM_OK) return status;
   mpnum_stored_health_(&in, &loaded);
   if (!mpnum_health_is_sound_(&loaded)) return MPNUM_ERROR_CORRUPT;
@@ -340,7 +341,7 @@ MPNUM_HOST uint32_t mpnum_health_watch(mpnum_health *health,
   if (mpnum_is_above_(mpnum_share(stats->zeros, stats->count), limits.zero_share))
     alarms |= MPNUM_HEALTH_ZEROS;
   if (!mpnum_grad_found_inf(findings))
-    mpnum_trend_add(&health->zeros, stats->zeros, stats->count);
+    mpnum_trend_add_(&health->zeros, stats->zeros, stats->count);
   if (mpnum_is_above_(mpnum_trend_slope(&health->zeros), limits.zero_slope))
     alarms |= MPNUM_HEALTH_RISING_ZEROS;
   if (stats->count != 0 && mpnum_is_above_(limits.min_norm, norm))
@@ -349,7 +350,7 @@ MPNUM_HOST uint32_t mpnum_health_watch(mpnum_health *health,
       (mpnum_bits_f32(norm) == 0x7f800000u && !mpnum_grad_found_inf(findings)))
     alarms |= MPNUM_HEALTH_LARGE_NORM;
   if (histogram) {
-    const uint64_t total = mpnum_histogram_total(histogram);
+    const uint64_t total = mpnum_histogram_total_(histogram);
     mpnum_lost least, most;
     mpnum_histogram_lost(histogram, format, scale, &least, &most);
     if (mpnum_is_above_(mpnum_share(least.underflows, total), limits.lost_share))
@@ -361,4 +362,5 @@ MPNUM_HOST uint32_t mpnum_health_watch(mpnum_health *health,
 }
 
 #endif
+MPNUM_C_END_
 #endif

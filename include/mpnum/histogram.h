@@ -14,6 +14,7 @@
 #define MPNUM_HISTOGRAM_H
 
 #include "detail/core/bits.h"
+MPNUM_C_BEGIN_
 
 /* By the exponent field of a value as a float: counts[k] of magnitudes from 2^(k - 127)
  * to below 2^(k - 126), counts[0] of subnormal floats, counts[255] of Inf and NaN. */
@@ -45,7 +46,7 @@ MPNUM_FUNC void mpnum_histogram_merge(mpnum_histogram *histogram,
     histogram->counts[k] += other->counts[k];
 }
 /* Of how many values. */
-MPNUM_FUNC uint64_t mpnum_histogram_total(const mpnum_histogram *histogram) {
+MPNUM_FUNC uint64_t mpnum_histogram_total_(const mpnum_histogram *histogram) {
   uint64_t total = histogram->zeros;
   int k = 0;
   for (; k < 256; ++k)
@@ -53,4 +54,5 @@ MPNUM_FUNC uint64_t mpnum_histogram_total(const mpnum_histogram *histogram) {
   return total;
 }
 
+MPNUM_C_END_
 #endif

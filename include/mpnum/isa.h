@@ -6,10 +6,11 @@
 #define MPNUM_ISA_H
 
 #include "detail/core/format.h"
+MPNUM_C_BEGIN_
 
 /* The loops that are compiled: all, or, without dispatch, the best that the compiler's
  * flags allow. */
-#if !MPNUM_HAS_X86_SIMD
+#if !MPNUM_HAS_X86_SIMD_
 # define MPNUM_LOOPS_SSE2_   0
 # define MPNUM_LOOPS_AVX2_   0
 # define MPNUM_LOOPS_AVX512_ 0
@@ -29,7 +30,7 @@
 # else
 #  define MPNUM_LOOPS_VBMI_ 0
 # endif
-#elif defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
+#elif defined(__AVX2__) && defined(__FMA__) /* f16 without F16C by integers */
 # define MPNUM_LOOPS_SSE2_   0
 # define MPNUM_LOOPS_AVX2_   1
 # define MPNUM_LOOPS_AVX512_ 0
@@ -43,9 +44,9 @@
 
 /* Whether the CPU is asked what it has; for fma, in CUDA sources, too, which have no
  * loops. */
-#if MPNUM_HAS_GNU && MPNUM_HAS_ARRAYS && __STDC_HOSTED__ && !MPNUM_NO_SIMD && \
-    !MPNUM_NO_DISPATCH && defined(__x86_64__) &&                              \
-    (MPNUM_HAS_X86_SIMD || !MPNUM_ON_DEVICE)
+#if MPNUM_HAS_GNU_ && MPNUM_HAS_ARRAYS && __STDC_HOSTED__ && !MPNUM_NO_SIMD && \
+    !MPNUM_NO_DISPATCH && defined(__x86_64__) &&                               \
+    (MPNUM_HAS_X86_SIMD_ || !MPNUM_ON_DEVICE)
 # define MPNUM_ASKS_CPU_ 1
 #else
 # define MPNUM_ASKS_CPU_ 0
@@ -110,15 +111,15 @@ MPNUM_HOST_COLD_ mpnum_isa mpnum_cpu_probe_(void) {
     return MPNUM_ISA_AVX2;
   return mpnum_has_bits_(has.c, 1u << 1) ? MPNUM_ISA_AVX512_VBMI : MPNUM_ISA_AVX512;
 }
-# elif MPNUM_HAS_NEON
+# elif MPNUM_HAS_NEON_
 MPNUM_HOST_COLD_ mpnum_isa mpnum_cpu_probe_(void) { return MPNUM_ISA_NEON; }
 # endif
 
 /* The best of this CPU, or, without dispatch, of the compiler's flags. */
 MPNUM_HOST_COLD_ mpnum_isa mpnum_isa_probe_(void) {
-# if (MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON) && !MPNUM_NO_DISPATCH
+# if (MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_) && !MPNUM_NO_DISPATCH
   return mpnum_cpu_probe_();
-# elif MPNUM_HAS_NEON
+# elif MPNUM_HAS_NEON_
   return MPNUM_ISA_NEON;
 # elif MPNUM_LOOPS_VBMI_
   return MPNUM_ISA_AVX512_VBMI;
@@ -133,7 +134,7 @@ MPNUM_HOST_COLD_ mpnum_isa mpnum_isa_probe_(void) {
 # endif
 }
 
-# if MPNUM_ASKS_CPU_ || (MPNUM_HAS_NEON && !MPNUM_NO_DISPATCH)
+# if MPNUM_ASKS_CPU_ || (MPNUM_HAS_NEON_ && !MPNUM_NO_DISPATCH)
 /* 1 more than the ISA in use; 0 before the CPU was asked. */
 MPNUM_HOST int *mpnum_isa_cache_(void) {
   static int cache = 0;
@@ -150,7 +151,7 @@ MPNUM_HOST mpnum_isa mpnum_cpu_isa_(void) {
 }
 # endif
 
-# if (MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON) && !MPNUM_NO_DISPATCH
+# if (MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_) && !MPNUM_NO_DISPATCH
 /* The instruction set that array functions of this translation unit use. */
 MPNUM_HOST mpnum_isa mpnum_isa_in_use(void) { return mpnum_cpu_isa_(); }
 
@@ -174,4 +175,5 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_isa_force(mpnum_isa isa) {
 # endif
 
 #endif
+MPNUM_C_END_
 #endif

@@ -18,6 +18,7 @@
 
 #include "bf16.h"
 #include "f16.h"
+MPNUM_C_BEGIN_
 
 #if defined(__FLT16_MANT_DIG__) && !MPNUM_HAS_CUDA
 # define MPNUM_HAS_FLOAT16 1
@@ -78,4 +79,5 @@ MPNUM_LANGUAGE_ __bf16 mpnum_to_bfloat16(mpnum_bf16 x) {
 #undef MPNUM_MOVE_
 #undef MPNUM_LANGUAGE_
 
+MPNUM_C_END_
 #endif

@@ -4,6 +4,7 @@
 #define MPNUM_LOSSES_H
 
 #include "detail/core/format.h"
+MPNUM_C_BEGIN_
 
 /* What quantising lost, and the largest magnitude it saw. Functions add to it: begin with
  * zeros. */
@@ -15,4 +16,5 @@ typedef struct mpnum_quantize_losses {
   float amax;           /* of finite elements of the source */
 } mpnum_quantize_losses;
 
+MPNUM_C_END_
 #endif

@@ -19,6 +19,7 @@
 
 #include "reference_product.h"
 #include "total.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -291,4 +292,5 @@ mpnum_measure_blocks(mpnum_measure *measure, mpnum_const_rows source,
 # undef MPNUM_PAIRS_
 
 #endif
+MPNUM_C_END_
 #endif

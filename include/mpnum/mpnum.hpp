@@ -14,6 +14,7 @@
 #define MPNUM_MPNUM_HPP
 
 #include "mpnum.h"
+MPNUM_C_BEGIN_
 
 /* A function simple enough for a constant expression of C++11. */
 #if MPNUM_HAS_CONSTEXPR
@@ -218,4 +219,5 @@ MPNUM_INLINE T(round)(double x, mpnum_rounding rounding, mpnum_overflow overflow
 
 #undef MPNUM_CONSTANT_
 
+MPNUM_C_END_
 #endif

@@ -31,6 +31,7 @@
 #include "rows.h"
 #include "normalize_options.h"
 #include "detail/simd/norm_pass.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -93,4 +94,5 @@ mpnum_normalize_rows(mpnum_norm_kind kind, mpnum_rows dst, mpnum_const_rows src,
 }
 
 #endif
+MPNUM_C_END_
 #endif

@@ -36,6 +36,7 @@
 
 #include "normalize_options.h"
 #include "detail/simd/norm_pass.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -255,4 +256,5 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_normalize_backward_rows(
 }
 
 #endif
+MPNUM_C_END_
 #endif

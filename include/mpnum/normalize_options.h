@@ -4,6 +4,7 @@
 #define MPNUM_NORMALIZE_OPTIONS_H
 
 #include "rows.h"
+MPNUM_C_BEGIN_
 
 typedef enum mpnum_norm_kind {
   MPNUM_NORM_LAYER = 0, /* (x - mean) / sqrt(variance + epsilon) */
@@ -40,4 +41,5 @@ MPNUM_HOST mpnum_normalize_options mpnum_normalize_default(void) {
 }
 
 #endif
+MPNUM_C_END_
 #endif

@@ -23,6 +23,7 @@
 #include "normalize_options.h"
 #include "detail/simd/norm_pass.h"
 #include "detail/simd/scale_loops.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -67,4 +68,5 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_normalize_quantize_rows(
 }
 
 #endif
+MPNUM_C_END_
 #endif

@@ -4,6 +4,7 @@
 #define MPNUM_OPERATION_POLICY_H
 
 #include "detail/core/config.h"
+MPNUM_C_BEGIN_
 
 /* In which type an operation of mixed-precision training runs. */
 typedef enum mpnum_policy {
@@ -55,4 +56,5 @@ MPNUM_FUNC mpnum_policy mpnum_operation_policy(const char *name) {
   return MPNUM_POLICY_UNKNOWN;
 }
 
+MPNUM_C_END_
 #endif

@@ -4,6 +4,7 @@
 #define MPNUM_PRESET_H
 
 #include "detail/core/query.h"
+MPNUM_C_BEGIN_
 
 /* Writes to *dst the format with these numbers of sign, exponent and mantissa bits, value
  * of a normal code (-1)^sign * 2^(exponent - bias) * 1.mantissa. Domain: sign_bits 0 or
@@ -93,4 +94,5 @@ MPNUM_FUNC mpnum_overflow mpnum_preset_overflow(mpnum_preset preset, mpnum_type 
                                                                 : MPNUM_OVERFLOW_IEEE;
 }
 
+MPNUM_C_END_
 #endif

@@ -14,6 +14,7 @@
 #define MPNUM_PROBE_H
 
 #include "f32.h"
+MPNUM_C_BEGIN_
 
 /* Nothing found. */
 MPNUM_FUNC uint64_t mpnum_probe_empty(void) { return ~(uint64_t)0; }
@@ -36,4 +37,5 @@ MPNUM_MATH_ void mpnum_probe(uint64_t *word, uint32_t step, uint32_t site, float
 #endif
 }
 
+MPNUM_C_END_
 #endif

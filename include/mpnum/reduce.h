@@ -17,6 +17,7 @@
 #define MPNUM_REDUCE_H
 
 #include "detail/simd/reduce_loops.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -255,4 +256,5 @@ MPNUM_HOST float mpnum_norm_e4m3(const mpnum_e4m3 *src, size_t n) {
 /* End of what tools/wrappers wrote. */
 
 #endif
+MPNUM_C_END_
 #endif

@@ -14,6 +14,7 @@
 #define MPNUM_REFERENCE_PRODUCT_H
 
 #include "blockscale.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -251,4 +252,5 @@ mpnum_reference_product(double *dst, double *bounds, mpnum_blockscale_operand a,
 # undef MPNUM_ELEMENTS_
 
 #endif
+MPNUM_C_END_
 #endif

@@ -5,6 +5,7 @@
 #define MPNUM_RNG_H
 
 #include "detail/core/config.h"
+MPNUM_C_BEGIN_
 
 /* Four words, what one counter gives. */
 typedef struct mpnum_u32x4 {
@@ -43,4 +44,5 @@ MPNUM_INLINE uint32_t mpnum_random(uint64_t seed, uint64_t index) {
   return index & 2 ? second : first;
 }
 
+MPNUM_C_END_
 #endif

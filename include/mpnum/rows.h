@@ -10,6 +10,7 @@
 #define MPNUM_ROWS_H
 
 #include "detail/core/format.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -54,4 +55,5 @@ MPNUM_HOST mpnum_rows mpnum_rows_none(void) {
 }
 
 #endif
+MPNUM_C_END_
 #endif

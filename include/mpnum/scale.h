@@ -6,6 +6,7 @@
 
 #include "amax_history.h"
 #include "detail/simd/scale_loops.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -76,4 +77,5 @@ mpnum_dequantize_channels(mpnum_rows dst, mpnum_type src_type, const void *src,
 }
 
 #endif
+MPNUM_C_END_
 #endif

@@ -16,12 +16,13 @@
 
 #include "amax_history.h"
 #include "detail/core/stored.h"
+MPNUM_C_BEGIN_
 
 /* "mpFR" and the members of mpnum_fp8_recipe in their order. */
-#define MPNUM_FP8_RECIPE_BYTES   44
-#define MPNUM_FP8_RECIPE_VERSION 1
+#define MPNUM_FP8_RECIPE_BYTES    44
+#define MPNUM_FP8_RECIPE_VERSION_ 1
 /* "mpAH", the members of mpnum_amax_history and its amaxes. */
-#define MPNUM_AMAX_HISTORY_VERSION 1
+#define MPNUM_AMAX_HISTORY_VERSION_ 1
 
 MPNUM_MATH_ void mpnum_stored_scale_options_(mpnum_stored_ *stored,
                                              mpnum_scale_options *options) {
@@ -43,7 +44,7 @@ mpnum_fp8_recipe_save(uint8_t *bytes, const mpnum_fp8_recipe *recipe) {
   mpnum_fp8_recipe copy = *recipe;
   mpnum_stored_ out;
   if (mpnum_fp8_recipe_validate(recipe, 0) != MPNUM_OK) return MPNUM_ERROR_CORRUPT;
-  out = mpnum_stored_begin_(bytes, 0x5246706du, MPNUM_FP8_RECIPE_VERSION);
+  out = mpnum_stored_begin_(bytes, 0x5246706du, MPNUM_FP8_RECIPE_VERSION_);
   mpnum_stored_recipe_(&out, &copy);
   mpnum_stored_seal_(bytes, MPNUM_FP8_RECIPE_BYTES);
   return MPNUM_OK;
@@ -57,7 +58,7 @@ MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_fp8_recipe_load(mpnum_fp8_recipe
   uint32_t version = 0;
   const mpnum_status status =
       mpnum_stored_open_(&in, bytes, size, MPNUM_FP8_RECIPE_BYTES, 0x5246706du,
-                         MPNUM_FP8_RECIPE_VERSION, &version);
+                         MPNUM_FP8_RECIPE_VERSION_, &version);
   if (status != MPNUM_OK) return status;
   mpnum_stored_recipe_(&in, &loaded);
   if (mpnum_fp8_recipe_validate(&loaded, 0) != MPNUM_OK) return MPNUM_ERROR_CORRUPT;
@@ -132,7 +133,7 @@ mpnum_amax_history_save(uint8_t *bytes, uint64_t size, const mpnum_amax_history 
       !mpnum_amaxes_are_sound_(history, amaxes, 0))
     return MPNUM_ERROR_CORRUPT;
   if (size < mpnum_amax_history_bytes(history->length)) return MPNUM_ERROR_ARGUMENT;
-  out = mpnum_stored_begin_(bytes, 0x4841706du, MPNUM_AMAX_HISTORY_VERSION);
+  out = mpnum_stored_begin_(bytes, 0x4841706du, MPNUM_AMAX_HISTORY_VERSION_);
   mpnum_stored_history_(&out, &copy);
   for (; i < history->length; ++i)
     (void)mpnum_stored_number_(&out, mpnum_bits_f32(amaxes[i]), 4);
@@ -158,7 +159,7 @@ mpnum_amax_history_load(mpnum_amax_history *history, float *amaxes, uint64_t roo
   crc = mpnum_crc32_(bytes, (int)(size - 4));
   bytes += 64;
   if (crc != mpnum_stored_word_(bytes, loaded.length)) return MPNUM_ERROR_CORRUPT;
-  if (version != MPNUM_AMAX_HISTORY_VERSION) return MPNUM_ERROR_VERSION;
+  if (version != MPNUM_AMAX_HISTORY_VERSION_) return MPNUM_ERROR_VERSION;
   if (!mpnum_amax_history_is_sound_(&loaded) ||
       !mpnum_amaxes_are_sound_(&loaded, 0, bytes))
     return MPNUM_ERROR_CORRUPT;
@@ -169,4 +170,5 @@ mpnum_amax_history_load(mpnum_amax_history *history, float *amaxes, uint64_t roo
   return MPNUM_OK;
 }
 
+MPNUM_C_END_
 #endif

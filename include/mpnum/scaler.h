@@ -40,6 +40,7 @@
 #include "bf16.h"
 #include "scaler_config.h"
 #include "detail/math/wide.h"
+MPNUM_C_BEGIN_
 
 /* A scaler: the scale, and what leads to the next one. */
 typedef struct mpnum_grad_scaler {
@@ -590,4 +591,5 @@ mpnum_grad_scaler_update(mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimi
   return mpnum_grad_scaler_update_all(scaler, &optimizer, 1);
 }
 
+MPNUM_C_END_
 #endif

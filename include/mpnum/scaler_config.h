@@ -6,6 +6,7 @@
 
 #include "detail/core/format.h"
 #include "detail/core/bits.h"
+MPNUM_C_BEGIN_
 
 /* When the overflows that may pass without a smaller scale are counted anew. */
 typedef enum mpnum_grad_refill {
@@ -143,4 +144,5 @@ mpnum_grad_scaler_validate(mpnum_grad_scaler_config config) {
   return init < min || init > max ? MPNUM_ERROR_INIT_SCALE : MPNUM_OK;
 }
 
+MPNUM_C_END_
 #endif

@@ -20,6 +20,7 @@
 
 #include "scaler.h"
 #include "detail/core/stored.h"
+MPNUM_C_BEGIN_
 
 /* "mpGS" and the members of mpnum_grad_scaler in their order, the configuration's id
  * last. Versions 1 and 2, which are loaded, too, have no id, and are 8 bytes shorter;
@@ -206,4 +207,5 @@ MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_optimizer_merge(
   return MPNUM_OK;
 }
 
+MPNUM_C_END_
 #endif

@@ -23,6 +23,7 @@
 #include "rows.h"
 #include "softmax_state.h"
 #include "detail/simd/rows_loops.h"
+MPNUM_C_BEGIN_
 
 /* What a row was. */
 typedef enum mpnum_row_status {
@@ -440,4 +441,5 @@ MPNUM_HOST double mpnum_exp_sum_f32(float *dst, const float *src, size_t n, floa
 }
 
 #endif
+MPNUM_C_END_
 #endif

@@ -30,6 +30,7 @@
 
 #include "softmax.h"
 #include "detail/simd/rows_backward_loops.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -91,4 +92,5 @@ mpnum_log_softmax_backward_rows(mpnum_rows dx, mpnum_const_rows dy, mpnum_const_
 }
 
 #endif
+MPNUM_C_END_
 #endif

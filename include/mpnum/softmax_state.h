@@ -12,6 +12,7 @@
 #define MPNUM_SOFTMAX_STATE_H
 
 #include "func.h"
+MPNUM_C_BEGIN_
 
 /* The largest element so far, and the sum of e^((x - max) scale); of none -Inf and 0. An
  * element -Inf counts as masked, so results are those of rows with MPNUM_SOFTMAX_MASKED.
@@ -153,4 +154,5 @@ MPNUM_REAL_ float mpnum_softmax_loss(mpnum_softmax_state state, float x, float s
                                             mpnum_exponent_(x, state.max, scale)));
 }
 
+MPNUM_C_END_
 #endif

@@ -6,6 +6,7 @@
 #define MPNUM_STATS_H
 
 #include "detail/core/query.h"
+MPNUM_C_BEGIN_
 
 /* Of the values of a tensor. */
 typedef struct mpnum_stats {
@@ -55,4 +56,5 @@ MPNUM_FUNC mpnum_stats mpnum_stats_merge(mpnum_stats a, mpnum_stats b) {
   return a;
 }
 
+MPNUM_C_END_
 #endif

@@ -10,6 +10,7 @@
 
 #include "detail/core/query.h"
 #include "detail/core/decimal.h"
+MPNUM_C_BEGIN_
 
 #if !MPNUM_HAS_NVRTC
 # include <stddef.h>
@@ -304,4 +305,5 @@ MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_parse(uint32_t *code, mpnum_forma
   return MPNUM_OK;
 }
 
+MPNUM_C_END_
 #endif

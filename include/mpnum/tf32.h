@@ -14,6 +14,7 @@
 #define MPNUM_TF32_H
 
 #include "detail/core/query.h"
+MPNUM_C_BEGIN_
 
 /* Written by tools/wrappers (format tf32): do not edit. */
 /* Limits, as in <float.h>. */
@@ -136,4 +137,5 @@ MPNUM_INLINE int mpnum_total_order_tf32(mpnum_tf32 a, mpnum_tf32 b) {
 }
 /* End of what tools/wrappers wrote. */
 
+MPNUM_C_END_
 #endif

@@ -7,6 +7,7 @@
 #define MPNUM_TOTAL_H
 
 #include "f32.h"
+MPNUM_C_BEGIN_
 
 /* Every member is a sum: totals merge by adding member to member, and an integer sum over
  * ranks (24 words of 64 bits) is a merge of all of them, up to 32768. */
@@ -159,4 +160,5 @@ MPNUM_FUNC float mpnum_total_root(mpnum_total total) {
   return mpnum_root_(mpnum_total_to_odd_(total));
 }
 
+MPNUM_C_END_
 #endif

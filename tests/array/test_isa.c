@@ -6,6 +6,7 @@
 
 #include "../harness/tap.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -161,11 +162,47 @@ static void the_best_set_of_the_cpu_is_in_use(void) {
 }
 #endif
 
+/* By the definition: up to 65536, which would follow the largest. */
+static double f16_value(int code) {
+  return code < 0x400 ? ldexp(code, -24) : ldexp(1024 + code % 1024, code / 1024 - 25);
+}
+static void f16_is_rounded_to_nearest_even_and_widened(void) {
+  enum { CODES = 0x7c00 };
+  static float values[CODES], halves[CODES], nearly[CODES], above[CODES], back[65536];
+  static mpnum_f16 codes[65536];
+  for (int i = 0; i < 65536; ++i)
+    codes[i].bits = (uint16_t)i;
+  mpnum_f16_to_f32_array(back, codes, 65536);
+  for (int i = 0; i < CODES; ++i) {
+    values[i] = (float)f16_value(i);
+    halves[i] = (float)((f16_value(i) + f16_value(i + 1)) / 2);
+    nearly[i] = nextafterf(halves[i], 0);
+    above[i] = nextafterf(halves[i], 1e30f);
+    CHECK(mpnum_bits_f32(back[i]) == mpnum_bits_f32(values[i]), "%04x", (unsigned)i);
+    CHECK(mpnum_bits_f32(back[0x8000 + i]) == (mpnum_bits_f32(values[i]) | 0x80000000u),
+          "-%04x", (unsigned)i);
+  }
+  for (int i = 0x7c00; i < 0x8000; ++i) /* Inf, then NaN */
+    CHECK(mpnum_bits_f32(back[i]) == (i == 0x7c00 ? 0x7f800000u : 0x7fffffffu), "%04x",
+          (unsigned)i);
+  const struct {
+    const float *src;
+    int up_if; /* by the last bit of the code below: bit 0 even, bit 1 odd */
+  } rows[] = {{values, 0}, {nearly, 0}, {halves, 2}, {above, 3}};
+  for (int row = 0; row < 4; ++row) {
+    mpnum_f32_to_f16_array(codes, rows[row].src, CODES);
+    for (int i = 0; i < CODES; ++i)
+      CHECK(codes[i].bits == i + (rows[row].up_if >> i % 2 & 1),
+            "row %d, code %04x: %04x", row, (unsigned)i, (unsigned)codes[i].bits);
+  }
+}
+
 int main(void) {
   TAP_RUN(threads_may_call_first_at_once);
   TAP_RUN(the_best_set_of_the_cpu_is_in_use);
   TAP_RUN(each_isa_has_its_name);
   TAP_RUN(the_forced_set_is_in_use);
   TAP_RUN(other_sets_are_refused);
+  TAP_RUN(f16_is_rounded_to_nearest_even_and_widened);
   return tap_done();
 }

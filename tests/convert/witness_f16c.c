@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-#if (defined(__x86_64__) || defined(__i386__)) && MPNUM_HAS_GNU
+#if (defined(__x86_64__) || defined(__i386__)) && MPNUM_HAS_GNU_
 # define HAVE_F16C 1
 # include <cpuid.h>
 # include <immintrin.h>

@@ -23,7 +23,7 @@ import test_device_headers
 import toolchain
 from test_device_headers import FULL_ARCHS, QUICK_ARCHS, STANDARDS, Nvrtc, all_archs, archs_of_nvcc, file_of_package, nvcc
 from toolchain import INCLUDE, INCLUDE_OF_NVCC, named
-from tree import check, need
+from tree import ROOT, check, need
 
 HEADERS = [name for name in test_device_headers.api.headers if name.startswith("cuda/")]
 ALL_HEADERS = "".join(f"#include <mpnum/{name}>\n" for name in HEADERS)
@@ -37,7 +37,7 @@ __global__ void reduce(float *out, int *flags, uint32_t *words, const float *in,
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   float amax = 0;
   for (size_t i = mpnum_grid_index(); i < n; i += mpnum_grid_size()) amax = mpnum_amax(amax, in[i]);
-  const float x = in[mpnum_thread_index()];
+  const float x = in[mpnum_thread_index_()];
   out[0] = mpnum_warp_sum_f32(x);
   out[1] = mpnum_warp_max_f32(x);
   out[2] = mpnum_warp_amax_f32(x);
@@ -46,8 +46,8 @@ __global__ void reduce(float *out, int *flags, uint32_t *words, const float *in,
   out[5] = mpnum_block_amax_f32(amax, scratch);
   flags[0] = mpnum_warp_all_finite_f32(x);
   flags[1] = mpnum_block_all_finite_f32(x);
-  words[0] = mpnum_block_sum_u32(words[mpnum_thread_index()], scratch);
-  words[1] = mpnum_block_max_u32(words[mpnum_thread_index()], scratch);
+  words[0] = mpnum_block_sum_u32_(words[mpnum_thread_index_()], scratch);
+  words[1] = mpnum_block_max_u32_(words[mpnum_thread_index_()], scratch);
   const mpnum_softmax_state state = {x, amax};
   out[8] = mpnum_warp_softmax_merge(state, 0.5f).sum;
   out[9] = mpnum_block_softmax_merge(state, 0.5f, scratch).sum;
@@ -55,15 +55,15 @@ __global__ void reduce(float *out, int *flags, uint32_t *words, const float *in,
   mpnum_block_layer_norm(row, 3, 4096, 1e-5f, scratch);
   mpnum_block_rms_norm(row, 4, 4096, 1e-5f, scratch);
   out[10] = row.at[0] + row.at[3];
-  words[2] = mpnum_block_argmax_f32(x, mpnum_thread_index(), scratch).index;
+  words[2] = mpnum_block_argmax_f32(x, mpnum_thread_index_(), scratch).index;
   mpnum_atomic_amax(out + 6, x);
-  mpnum_atomic_min_magnitude(out + 7, amax);
+  mpnum_atomic_min_magnitude_(out + 7, amax);
 }
 __global__ void merge(mpnum_grad_findings *all, double *sums, uint64_t *word, const mpnum_grad_findings *own) {
   __shared__ mpnum_grad_findings findings;
   __shared__ mpnum_total total;
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
-  const unsigned i = mpnum_thread_index();
+  const unsigned i = mpnum_thread_index_();
   mpnum_block_findings(&findings, own[i]);
   mpnum_block_total(&total, own[i].squares);
   sums[i] = mpnum_block_sum_f64(sums[i], scratch);
@@ -470,6 +470,28 @@ def clang_compiles(half, *what):
               "-o", Path(folder) / "unit.s")
 
 
+def clang_makes_an_object_in_three_steps():
+    """As docs/cuda.md prints them: clang 14 has no option for the fatbinary of CUDA 13."""
+    clang = need("clang++")
+    toolkit = Path(shutil.which(nvcc())).resolve().parents[1]
+    text = (ROOT / "docs/cuda.md").read_text()
+    steps = re.findall(r"^    ((?:clang\+\+|fatbinary) .*)$", text, re.M)
+    assert len(steps) == 3, steps
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "texture_fetch_functions.h").write_text("")
+        (Path(folder) / "unit.cu").write_text("#include <mpnum/cuda/reduce.cuh>\ncudaError_t amax(float *to, const float *x) {\n"
+                                              "  return mpnum_launch_amax(to, x, 8, 0);\n}\n")
+        given = {"clang++": clang, "fatbinary": toolkit / "bin/fatbinary"}
+        for step in steps:
+            command = [given.get(word, word) for word in step.split()]
+            if "..." in command:
+                place = command.index("...")
+                command[place:place + 1] = ["-std=c++11", f"--cuda-path={toolkit}", "-Wno-unknown-cuda-version",
+                                            "-D__CLANG_CUDA_TEXTURE_INTRINSICS_H__", "-I", ".", "-I", INCLUDE]
+            check(*command, cwd=folder)
+        assert b".nv_fatbin" in (Path(folder) / "unit.o").read_bytes()
+
+
 def full_properties():
     yield named("each header alone and twice in c++11", each_header_alone_and_twice, "c++11")
     for arch in QUICK_ARCHS[:-1]:
@@ -492,6 +514,7 @@ def full_properties():
         yield named(f"{name} after CUDA's", all_headers_compile, CUDA_TYPES + ours + interop_kernels(), *flags)
     for half in ("device", "host"):
         yield named(f"clang takes all kernels, half of the {half}", clang_compiles, half, "-fsyntax-only")
+    yield clang_makes_an_object_in_three_steps
     yield interop_is_a_move_of_bits
     for arch in FULL_ARCHS:
         yield named(f"block.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)

@@ -30,7 +30,7 @@
 # include <mpnum/detail/simd/isa_begin.inc>
 # include "fma_loop.inc"
 #endif
-#if MPNUM_HAS_NEON
+#if MPNUM_HAS_NEON_
 # define MPNUM_ISA_HERE_ 4
 # include <mpnum/detail/simd/isa_begin.inc>
 # include "fma_loop.inc"
@@ -68,7 +68,7 @@ static const form forms[] = {
 #if MPNUM_LOOPS_AVX512_
     {"avx512", MPNUM_ISA_AVX512, mpnum_fma_loop_avx512_},
 #endif
-#if MPNUM_HAS_NEON
+#if MPNUM_HAS_NEON_
     {"neon", MPNUM_ISA_NEON, mpnum_fma_loop_neon_},
 #endif
 };

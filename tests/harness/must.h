@@ -16,6 +16,8 @@ static inline void must_(int status, const char *file, int line) {
   abort();
 }
 
-static inline void may(int status) { (void)status; }
+#define may(status) may_((int)(status))
+
+static inline void may_(int status) { (void)status; }
 
 #endif

@@ -17,10 +17,12 @@ INCLUDE = ROOT / "include"
 # Seen from the root, where tree.check runs: nvcc hands paths to a shell, which takes $ and quotes for its own.
 INCLUDE_OF_NVCC = "include"
 
-# What every header compiles with, as errors; then what only C and only clang have.
+# What every header compiles with, as errors; then what only C, only C++, g++ alone and clang alone have.
 WARNINGS = ["-Werror", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-Wundef",
             "-Wcast-align", "-Wcast-qual", "-Wdouble-promotion"]
 C_WARNINGS = ["-Wstrict-prototypes", "-Wc++-compat"]
+CPP_WARNINGS = ["-Wold-style-cast", "-Wzero-as-null-pointer-constant"]
+GPP_WARNINGS = ["-Wuseless-cast"]
 CLANG_WARNINGS = ["-Wreserved-identifier"]
 
 

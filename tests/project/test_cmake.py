@@ -4,6 +4,7 @@
 
 usage: tests/project/test_cmake.py [full | cuda]"""
 
+import json
 import re
 import shutil
 import sys
@@ -54,7 +55,7 @@ def printed(word):
 
 
 def consumer_runs(name, lookup, *options, languages=None):
-    """A project that makes a program in each language, without a warning."""
+    """A project that makes a program in each language, without a warning, with the headers as a system's."""
     need_cmake()
     languages = languages or LANGUAGES
     if "CUDA" in languages:
@@ -70,7 +71,9 @@ def consumer_runs(name, lookup, *options, languages=None):
         lines += [f"add_executable(program_{suffix} main.{suffix})",
                   USE.replace("program", f"program_{suffix}")]
     (folder / "CMakeLists.txt").write_text("\n".join(lines) + "\n")
-    said = check("cmake", "-S", folder, "-B", folder / "build", *options)
+    said = check("cmake", "-S", folder, "-B", folder / "build", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", *options)
+    commands = json.loads((folder / "build/compile_commands.json").read_text())
+    assert all("-isystem" in one["command"] and " -I" not in one["command"] for one in commands), commands
     said += check("cmake", "--build", folder / "build")
     assert "warning" not in said.lower(), said
     for suffix in languages.values():
@@ -86,12 +89,12 @@ def in_the_tree():
 
 
 def fetched():
-    """From a repository with the tag of the release, and no network."""
+    """From a repository of one commit, and no network."""
     git = [need("git"), "-c", "user.name=mpnum", "-c", "user.email=mpnum", "-C", sources(SCRATCH / "repository")]
     lookup = printed("FetchContent")
-    for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "release"],
-                    ["tag", re.search(r"GIT_TAG (\S+)\)", lookup)[1]]):
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "release"]):
         check(*git, *command)
+    lookup = re.sub(r"(?<=GIT_TAG )\w+", check(*git, "rev-parse", "HEAD").strip(), lookup)
     consumer_runs("fetched", lookup, f"-DMPNUM_REPOSITORY={SCRATCH / 'repository'}")
 
 

@@ -26,7 +26,7 @@ START = "<!-- formats: written by tools/format_table, checked by tests/project/t
 END = "<!-- end of formats -->"
 DOCUMENTS = [*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")), *sorted((ROOT / "docs").glob("*.md"))]
 REFERENCE = sorted((ROOT / "docs" / "reference").glob("*.md"))  # its code is the headers'
-WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-I", str(ROOT / "include")]
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wdouble-promotion", "-Werror", "-I", str(ROOT / "include")]
 SUFFIXES = {"c": "c", "cpp": "cpp", "cuda": "cu"}
 COMMANDS = {"", "sh", "diff", "cmake", "meson"}  # "": what a program prints
 # Programs among the pieces, and what they print. e4m3 holds 1.xxx times a power of two: of 512 times 0.02, -0.5,
@@ -238,6 +238,16 @@ def names_in_the_text_exist():
         assert not unknown or path.name == "adding-a-format.md", f"{path.name}: {unknown}"
 
 
+def internal_macros_in_the_text_exist():
+    """A name that ends in an underscore may be the beginning of several."""
+    macros = {word for path in (ROOT / "include").rglob("*") if path.is_file()
+              for word in re.findall(r"#\s*define (MPNUM_\w+)", path.read_text())}
+    for path in DOCUMENTS:
+        gone = {name for name in re.findall(r"`(MPNUM_\w+_)`", path.read_text())
+                if not any(macro.startswith(name) for macro in macros)}
+        assert not gone, f"{path.name}: {sorted(gone)}"
+
+
 def every_page_is_in_the_index():
     index = (ROOT / "docs" / "README.md").read_text()
     missing = [path.name for path in (ROOT / "docs").glob("*.md") if path.name != "README.md" and f"]({path.name})" not in index]
@@ -267,6 +277,6 @@ if __name__ == "__main__":
              c_compiles_as_printed_with_gcc, cpp_compiles_as_printed_with_gcc,
              programs_print_what_they_should, two_optimizers_on_one_scaler_train_or_say_why, pieces_are_in_a_language_that_is_tried,
              map_shows_every_header_and_walks_of_nine_files, links_lead_somewhere, names_in_the_text_exist,
-             every_page_is_in_the_index]
+             internal_macros_in_the_text_exist, every_page_is_in_the_index]
     full = [c_compiles_as_printed_with_clang, cpp_compiles_as_printed_with_clang, cuda_compiles_as_printed]
     sys.exit(run_on_all_cores(full if "full" in sys.argv else quick))

@@ -18,7 +18,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
 import toolchain
-from toolchain import C_WARNINGS, CLANG_WARNINGS, INCLUDE, WARNINGS, named, run
+from toolchain import C_WARNINGS, CLANG_WARNINGS, CPP_WARNINGS, GPP_WARNINGS, INCLUDE, WARNINGS, named, run
 from tree import check, need
 
 tools_api = toolchain.load_api()
@@ -42,7 +42,7 @@ GIVEN = re.compile(r"__cplusplus|_MSC_VER|__GNUC__|__clang__|__CUDA\w*__|__host_
                    r"__inline|__attribute__|__has_include|__global__|__shared__|__launch_bounds__|__syncthreads(_and)?|__syncwarp|__isGlobal|__threadfence|__[fd]add_rn|__dmul_rn|__fma_rn|_Pragma|"
                    r"__\w+_sync|__half2?|__nv(vm)?_\w+|__always_inline__|__unused__|__warn_unused_result__|_Check_return_|__clz|__builtin_\w+|__has_builtin|"
                    r"__asm__|__target__|__vector_size__|__may_alias__|__m(128|256|512)[di]?|__mmask\d+|_mm\d*_\w+|_MM_\w+|__AVX\w+|__SSE2__|"
-                   r"__FMA__|__ARM_FEATURE_FMA|__powerpc64__|__riscv_flen|__s390x__|__F16C__|__x86_64__|__i386__|__aarch64__|__AARCH64EB__|__ARM_NEON|__STDC_HOSTED__|__atomic_\w+|"
+                   r"__FMA__|__ARM_FEATURE_FMA|__powerpc64__|__riscv_flen|__s390x__|__F16C__|__x86_64__|__i386__|__aarch64__|__AARCH64EB__|__ARM_NEON|__STDC_HOSTED__|__STDC_VERSION__|__atomic_\w+|"
                    r"__ATOMIC_\w+|__NVCC_DIAG_PRAGMA_SUPPORT__|_Float16|__bf16|__B?FLT16_MANT_DIG__|__extension__|__clang_major__")
 
 # Macros of other people, in any file before ours: complex.h, termios.h, windows.h, sys/sysmacros.h, X11, compilers,
@@ -158,7 +158,7 @@ def include_lines(headers):
 def flags(compiler, standard):
     cpp = standard.startswith("c++")
     return ["-x", "c++" if cpp else "c", f"-std={standard}", "-I", INCLUDE, *WARNINGS,
-            *([] if cpp else C_WARNINGS),
+            *(CPP_WARNINGS if cpp else C_WARNINGS), *(GPP_WARNINGS if cpp and "gcc" in compiler else []),
             *(CLANG_WARNINGS + ["-ferror-limit=5"] if "clang" in compiler else ["-fmax-errors=5"])]
 
 
@@ -176,9 +176,10 @@ def function_table(headers, without=()):
     functions = [name for header in headers for name in api.functions_of(header) if name not in without]
     headers = [header for header in headers if header.endswith(".h")]
     return [*include_lines(headers), "typedef void (*function)(void);",
-            "#if defined(__cplusplus)", 'extern "C" {', "#endif",
+            "#if defined(__cplusplus)", "#define AS reinterpret_cast<function>", 'extern "C" {',
+            "#else", "#define AS (function)", "#endif",
             "extern const function user_table[];", "const function user_table[] = {",
-            *[api.where_there_is(name, f"  (function){name},") for name in functions], "};",
+            *[api.where_there_is(name, f"  AS({name}),") for name in functions], "};",
             "#if defined(__cplusplus)", "}", "#endif"]
 
 
@@ -213,10 +214,27 @@ def a_status_that_is_dropped_warns(compiler, standard):
         assert "warning" not in said, said
 
 
+def casts_and_zeros_are_no_warning(compiler):
+    """Of C in C++, all headers in one unit: each in a region of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = write(folder, "user.cpp", *include_lines(CPP_HEADERS))
+        check(driver(compiler, "c++11"), *flags(compiler, "c++11"), "-fsyntax-only", source)
+
+
+def every_header_with_text_is_a_region():
+    """From its includes to the end of its guard, that of CUDA and of other CPUs, too: no compiler here sees all of them."""
+    region = re.compile(r"(?:#include [^\n]*\n|#endif\n)MPNUM_C_BEGIN_\n.*\nMPNUM_C_END_\n#endif\n", re.S)
+    for header in api.headers:
+        text = (api.include / header).read_text()
+        code = [line for line in without_comments(text).splitlines() if line.strip() and not line.startswith("#")]
+        if code and not header.endswith(".inc") and header != "detail/core/config.h":
+            assert text.count("MPNUM_C_") == 2 and region.search(text), header
+
+
 def system_headers_are_silent(compiler, standard):
     """By -isystem, whatever a project asks of its own code: the limits, in its code, included."""
     strict = (["-Weverything", "-Wno-c++98-compat"] if compiler == "clang" else
-              [*WARNINGS, "-Wuseless-cast", "-Wold-style-cast", "-Wzero-as-null-pointer-constant"])
+              [*WARNINGS, *CPP_WARNINGS, *GPP_WARNINGS])
     limits = [name for name in api.macros if re.fullmatch(r"MPNUM_[A-Z0-9]+_(MAX|MIN|TRUE_MIN|EPSILON)", name)]
     with tempfile.TemporaryDirectory() as folder:
         source = write(folder, "user.c", *include_lines(headers_for(standard)), "float limit(int which);",
@@ -258,14 +276,31 @@ def poisoned_macros_do_no_harm(compiler, standard):
         check(driver(compiler, standard), *flags(compiler, standard), "-fsyntax-only", source)
 
 
+def older_standards_are_refused_in_one_error(compiler):
+    """Whatever is included first; a compiler that calls itself C++98, as MSVC does, is none of them."""
+    with tempfile.TemporaryDirectory() as folder:
+        for standard in ("c89", "gnu89", "iso9899:199409", "c++98", "gnu++98"):
+            for header in ("mpnum.h", "text.h"):
+                source = write(folder, "user.c", *include_lines([header]), "int main(void) { return 0; }")
+                command = [driver(compiler, standard), "-x", "c++" if "++" in standard else "c", f"-std={standard}",
+                           "-I", INCLUDE, "-fsyntax-only", source]
+                done = run(*command)
+                errors = re.findall(r"\berror: (.*)", done.stdout)
+                assert done.returncode and [error.removeprefix("#error ") for error in errors] == ["mpnum needs C99 or C++11"], \
+                    (header, standard, errors[:5])
+        said = run(driver(compiler, "c++98"), "-x", "c++", "-std=c++98", "-D_MSC_VER=1930", "-I", INCLUDE, "-E",
+                   write(folder, "config.cpp", *include_lines(["detail/core/config.h"])))
+        assert said.returncode == 0, said.stdout
+
+
 def two_units_link(compilers, standards):
     with tempfile.TemporaryDirectory() as folder:
         first = write(folder, "first.c", *include_lines(headers_for(standards[0])),
                       "#if defined(__cplusplus)", 'extern "C"', "#endif", "int other(float x);",
-                      "int main(void) { return other(1.5f) - (int)mpnum_f32_to_f16(1.5f).bits; }")
+                      "int main(void) { return other(1.5f) - mpnum_f32_to_f16(1.5f).bits; }")
         second = write(folder, "second.c", *include_lines(headers_for(standards[1])),
                        "#if defined(__cplusplus)", 'extern "C"', "#endif", "int other(float x);",
-                       "int other(float x) { return (int)mpnum_f32_to_f16(x).bits; }")
+                       "int other(float x) { return mpnum_f32_to_f16(x).bits; }")
         objects = []
         for source, compiler, standard in zip((first, second), compilers, standards):
             objects.append(source.with_suffix(".o"))
@@ -356,7 +391,11 @@ def only_read(test, compiler):
 def quick_properties():
     yield from (headers_include_only_what_is_above_them, umbrella_includes_all_but_the_opt_in_headers,
                 operations_are_bound_where_used_and_released,
-                no_header_is_named_like_one_of_libc, no_reserved_identifier_is_ours, every_declaration_has_our_prefix)
+                no_header_is_named_like_one_of_libc, no_reserved_identifier_is_ours, every_declaration_has_our_prefix,
+                every_header_with_text_is_a_region)
+    for compiler in ("gcc", "clang"):
+        yield named(f"older standards are refused in one error, {compiler}", older_standards_are_refused_in_one_error, compiler)
+        yield named(f"casts and zeros are no warning, {compiler} c++11", casts_and_zeros_are_no_warning, compiler)
     yield named("every body without a warning, gcc c99", every_body_without_a_warning, "gcc", "c99")
     for test in PROBES:
         yield named(f"{test.__name__}, gcc c99", test, "gcc", "c99", *only_read(test, "gcc"))

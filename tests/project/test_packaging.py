@@ -167,10 +167,21 @@ def versions_agree():
     macros = [re.search(rf"MPNUM_VERSION_{part} (\d+)", config)[1] for part in ("MAJOR", "MINOR", "PATCH")]
     assert ".".join(macros) == version, macros
     assert re.search(r"^## \[([0-9.]+)\]", (ROOT / "CHANGELOG.md").read_text(), re.M)[1] == version
-    assert f"\nrevision = v{version}\n" in (ROOT / "tools/packaging/mpnum.wrap").read_text()
     for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
-        said = re.findall(r"(?:State\.\*\* Version |find_package\(mpnum |GIT_TAG v|revision = v)([\d.]+\d)", path.read_text())
+        said = re.findall(r"(?:State\.\*\* Version |find_package\(mpnum )([\d.]+\d)", path.read_text())
         assert all(f"{version}.".startswith(f"{number}.") for number in said), (path.name, said)
+
+
+def what_is_fetched_exists():
+    """The tag of the version, or until there is one a commit, the same for Meson and CMake."""
+    wrap, vendoring = (ROOT / "tools/packaging/mpnum.wrap").read_text(), (ROOT / "docs/vendoring.md").read_text()
+    revision = re.search(r"^revision = (\S+)$", wrap, re.M)[1]
+    assert re.findall(r"\bGIT_TAG (\S+)\)", vendoring) == [revision]
+    assert re.fullmatch(rf"[0-9a-f]{{40}}|v{project_version()}", revision), revision
+    git = subprocess.run(["git", "-C", ROOT, "rev-parse", "--is-shallow-repository"], text=True, capture_output=True)
+    if git.stdout.strip() != "false":
+        raise tap.Skip("this is no clone with all commits")
+    run("git", "-C", ROOT, "merge-base", "--is-ancestor", f"{revision}^{{commit}}", "HEAD")
 
 
 def installed_dependency_is_found_by_meson():
@@ -188,23 +199,26 @@ def subproject_builds_nothing_of_its_own():
         # No mpnum of the system may stand in for the subproject.
         targets = build_consumer(folder, env={**os.environ, "PKG_CONFIG_LIBDIR": "/nowhere", "PKG_CONFIG_PATH": ""})
         assert [target["name"] for target in targets] == ["it"], targets
+        commands = (folder / "build/compile_commands.json").read_text()
+        assert re.findall(r"(-I|-isystem ?)[^ ]*subprojects/mpnum/include", commands) == ["-isystem"], commands
         tests = json.loads(run("meson", "introspect", "--tests", folder / "build"))
         assert [test["name"] for test in tests] == ["it"], tests
 
 
 def wrap_file_brings_the_subproject():
-    """By `dependency` alone, from a repository with the tag of the release."""
+    """By `dependency` alone, from a repository of one commit."""
     folder, clone = SCRATCH / "wrapped", SCRATCH / "repository"
     if not shutil.which("git"):
         raise tap.Skip("git is not installed")
     copy_project(clone)
     git = ["git", "-C", clone, "-c", "user.name=mpnum", "-c", "user.email=mpnum"]
-    for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "release"], ["tag", f"v{project_version()}"]):
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "release"]):
         run(*git, *command)
     text = (ROOT / "docs/vendoring.md").read_text()
     consumer_project(folder, re.search(r"^```meson\n.* dependencies: (dependency\(.*\))\)\n", text, re.M)[1])
     wrap = (ROOT / "tools/packaging/mpnum.wrap").read_text()
     assert "\nurl =\n" in wrap
+    wrap = re.sub(r"(?<=\nrevision = ).*", run(*git, "rev-parse", "HEAD").strip(), wrap)
     (folder / "subprojects").mkdir()
     (folder / "subprojects/mpnum.wrap").write_text(wrap.replace("\nurl =\n", f"\nurl = {clone.as_uri()}\n"))
     targets = build_consumer(folder, env={**os.environ, "PKG_CONFIG_LIBDIR": "/nowhere", "PKG_CONFIG_PATH": ""})
@@ -414,6 +428,7 @@ try:
         install_says_in_one_line_what_is_wrong,
         pkg_config_consumer_compiles,
         versions_agree,
+        what_is_fetched_exists,
         installed_dependency_is_found_by_meson,
         subproject_builds_nothing_of_its_own,
         vendored_headers_suffice,

@@ -417,7 +417,7 @@ static mpnum_status load_fallback(void *to, const uint8_t *bytes, uint64_t size)
 }
 static void write_fallback(uint8_t *bytes, const void *from) {
   mpnum_fallback copy = *(const mpnum_fallback *)from;
-  mpnum_stored_ out = mpnum_stored_begin_(bytes, 0x4246706du, MPNUM_FALLBACK_VERSION);
+  mpnum_stored_ out = mpnum_stored_begin_(bytes, 0x4246706du, MPNUM_FALLBACK_VERSION_);
   mpnum_stored_fallback_(&out, &copy);
   mpnum_stored_seal_(bytes, MPNUM_FALLBACK_BYTES);
 }

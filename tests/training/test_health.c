@@ -69,7 +69,7 @@ static void a_pass_counts_exponents(void) {
     CHECK(mpnum_grad_multiply(&tensor, 1, 0.37f, 0, &findings) == MPNUM_OK, "%s", what);
     count_plainly(&want, products, sizes[s]);
     check_histogram(&got, &want, what);
-    CHECK(mpnum_histogram_total(&got) == sizes[s], "%s: total", what);
+    CHECK(mpnum_histogram_total_(&got) == sizes[s], "%s: total", what);
   }
 }
 
@@ -320,12 +320,12 @@ static void shares_are_rounded(void) {
 
 static void trends_follow_lines(void) {
   for (int memory = 1; memory <= 9; ++memory) {
-    mpnum_trend line = mpnum_trend_start(memory), level = line, small = line;
+    mpnum_trend line = mpnum_trend_start_(memory), level = line, small = line;
     for (uint64_t i = 0; i < 20000; ++i) {
-      mpnum_trend_add(&line, 1000 + 3 * i, 100000); /* slope 3e-5 */
-      mpnum_trend_add(&level, UINT64_MAX / 4, UINT64_MAX / 2);
-      mpnum_trend_add(&small, 90000 - 4 * i, 100000);
-      mpnum_trend_add(&small, 0, 0); /* left out */
+      mpnum_trend_add_(&line, 1000 + 3 * i, 100000); /* slope 3e-5 */
+      mpnum_trend_add_(&level, UINT64_MAX / 4, UINT64_MAX / 2);
+      mpnum_trend_add_(&small, 90000 - 4 * i, 100000);
+      mpnum_trend_add_(&small, 0, 0); /* left out */
     }
     CHECK(fabs((double)mpnum_trend_slope(&line) - 3e-5) < 1e-8 &&
               fabs((double)mpnum_trend_level(&line) - (1000 + 3 * 19999) * 1e-5) < 1e-5,
@@ -340,7 +340,7 @@ static void trends_follow_lines(void) {
 }
 /* On any sequence: Brown's recurrence in doubles. */
 static void trends_are_smoothed_twice(void) {
-  mpnum_trend trend = mpnum_trend_start(4);
+  mpnum_trend trend = mpnum_trend_start_(4);
   double once = 0, twice = 0;
   for (int i = 0; i < 3000; ++i) {
     const uint64_t part = random_bits(&state) % 1001;
@@ -348,17 +348,17 @@ static void trends_are_smoothed_twice(void) {
     if (i == 0) once = twice = share;
     once += (share - once) / 16;
     twice += (once - twice) / 16;
-    mpnum_trend_add(&trend, part, 1000);
+    mpnum_trend_add_(&trend, part, 1000);
     const double level = fmin(1, fmax(0, 2 * once - twice));
     CHECK(fabs((double)mpnum_trend_level(&trend) - level) < 1e-6 &&
               fabs((double)mpnum_trend_slope(&trend) - (once - twice) / 15) < 1e-7,
           "%d", i);
   }
-  trend = mpnum_trend_start(20);
+  trend = mpnum_trend_start_(20);
   for (int i = 0; i < 5000000; ++i)
-    mpnum_trend_add(&trend, i > 0, 1000000); /* near 0 for long */
+    mpnum_trend_add_(&trend, i > 0, 1000000); /* near 0 for long */
   CHECK(mpnum_trend_level(&trend) > 0.9e-6f, "%g", (double)mpnum_trend_level(&trend));
-  CHECK(mpnum_trend_start(-7).memory == 1 && mpnum_trend_start(99).memory == 20,
+  CHECK(mpnum_trend_start_(-7).memory == 1 && mpnum_trend_start_(99).memory == 20,
         "memory");
 }
 
@@ -445,7 +445,7 @@ static mpnum_status load_health(void *to, const uint8_t *bytes, uint64_t size) {
 }
 static void write_health(uint8_t *bytes, const void *from) {
   mpnum_health copy = *(const mpnum_health *)from;
-  mpnum_stored_ out = mpnum_stored_begin_(bytes, 0x4548706du, MPNUM_HEALTH_VERSION);
+  mpnum_stored_ out = mpnum_stored_begin_(bytes, 0x4548706du, MPNUM_HEALTH_VERSION_);
   mpnum_stored_health_(&out, &copy);
   mpnum_stored_seal_(bytes, MPNUM_HEALTH_BYTES);
 }

@@ -29,7 +29,8 @@ static mpnum_status load_whole(void *state, const uint8_t *bytes, uint64_t size)
 }
 static void write_whole(uint8_t *bytes, const void *state) {
   whole copy = *(const whole *)state;
-  mpnum_stored_ out = mpnum_stored_begin_(bytes, 0x4841706du, MPNUM_AMAX_HISTORY_VERSION);
+  mpnum_stored_ out =
+      mpnum_stored_begin_(bytes, 0x4841706du, MPNUM_AMAX_HISTORY_VERSION_);
   mpnum_stored_history_(&out, &copy.history);
   for (int i = 0; i < LENGTH; ++i)
     mpnum_stored_f32_(&out, &copy.amaxes[i]);
@@ -164,7 +165,7 @@ static mpnum_status load_recipe(void *state, const uint8_t *bytes, uint64_t size
 }
 static void write_recipe(uint8_t *bytes, const void *state) {
   mpnum_fp8_recipe copy = *(const mpnum_fp8_recipe *)state;
-  mpnum_stored_ out = mpnum_stored_begin_(bytes, 0x5246706du, MPNUM_FP8_RECIPE_VERSION);
+  mpnum_stored_ out = mpnum_stored_begin_(bytes, 0x5246706du, MPNUM_FP8_RECIPE_VERSION_);
   mpnum_stored_recipe_(&out, &copy);
   mpnum_stored_seal_(bytes, MPNUM_FP8_RECIPE_BYTES);
 }

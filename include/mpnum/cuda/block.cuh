@@ -23,6 +23,7 @@
 #include "../detail/cuda/quantize.cuh"
 #include "device.cuh"
 #include "../detail/math/norm_row.h"
+MPNUM_C_BEGIN_
 
 #define MPNUM_BLOCK_SCRATCH 32 /* words of shared memory that a block function takes */
 
@@ -31,7 +32,7 @@
 
 /* The sum, modulo 2^32, and the largest of a word of each lane. */
 
-MPNUM_DEVICE_ uint32_t mpnum_warp_sum_u32(uint32_t value) {
+MPNUM_DEVICE_ uint32_t mpnum_warp_sum_u32_(uint32_t value) {
 #if MPNUM_DEVICE_ARCH_ >= 800
   return __reduce_add_sync(MPNUM_ALL_LANES_, value);
 #else
@@ -40,7 +41,7 @@ MPNUM_DEVICE_ uint32_t mpnum_warp_sum_u32(uint32_t value) {
   return value;
 #endif
 }
-MPNUM_DEVICE_ uint32_t mpnum_warp_max_u32(uint32_t value) {
+MPNUM_DEVICE_ uint32_t mpnum_warp_max_u32_(uint32_t value) {
 #if MPNUM_DEVICE_ARCH_ >= 800
   return __reduce_max_sync(MPNUM_ALL_LANES_, value);
 #else
@@ -73,11 +74,11 @@ MPNUM_DEVICE_ float mpnum_warp_sum_f32(float value) {
 }
 /* The largest; -0 is less than +0. NaN in any lane: 0x7fffffff. */
 MPNUM_DEVICE_ float mpnum_warp_max_f32(float value) {
-  return mpnum_from_ordered_f32_(mpnum_warp_max_u32(mpnum_ordered_f32_(value)));
+  return mpnum_from_ordered_f32_(mpnum_warp_max_u32_(mpnum_ordered_f32_(value)));
 }
 /* The largest magnitude. NaN in any lane: 0x7fffffff. */
 MPNUM_DEVICE_ float mpnum_warp_amax_f32(float value) {
-  return mpnum_from_bits_f32(mpnum_warp_max_u32(mpnum_bits_f32(mpnum_amax(0, value))));
+  return mpnum_from_bits_f32(mpnum_warp_max_u32_(mpnum_bits_f32(mpnum_amax(0, value))));
 }
 /* 1 if no lane has Inf or NaN, else 0. */
 MPNUM_DEVICE_ int mpnum_warp_all_finite_f32(float value) {
@@ -90,9 +91,9 @@ MPNUM_DEVICE_ int mpnum_warp_all_finite_f32(float value) {
 /* Each warp's word, in the lane of its number; identity in the lanes without a warp. */
 MPNUM_DEVICE_ uint32_t mpnum_share_warp_words_(uint32_t word, uint32_t identity,
                                                uint32_t *scratch) {
-  const unsigned lane = mpnum_thread_index() % 32;
-  const unsigned warp = mpnum_thread_index() / 32;
-  const unsigned warps = mpnum_block_size() / 32;
+  const unsigned lane = mpnum_thread_index_() % 32;
+  const unsigned warp = mpnum_thread_index_() / 32;
+  const unsigned warps = mpnum_block_threads_() / 32;
   if (lane == 0) scratch[warp] = word;
   __syncthreads();
   word = lane < warps ? scratch[lane] : identity;
@@ -100,14 +101,14 @@ MPNUM_DEVICE_ uint32_t mpnum_share_warp_words_(uint32_t word, uint32_t identity,
   return word;
 }
 
-/* As mpnum_warp_sum_u32 and mpnum_warp_max_u32. */
-MPNUM_DEVICE_ uint32_t mpnum_block_sum_u32(uint32_t value, uint32_t *scratch) {
-  value = mpnum_share_warp_words_(mpnum_warp_sum_u32(value), 0, scratch);
-  return mpnum_warp_sum_u32(value);
+/* As mpnum_warp_sum_u32_ and mpnum_warp_max_u32_. */
+MPNUM_DEVICE_ uint32_t mpnum_block_sum_u32_(uint32_t value, uint32_t *scratch) {
+  value = mpnum_share_warp_words_(mpnum_warp_sum_u32_(value), 0, scratch);
+  return mpnum_warp_sum_u32_(value);
 }
-MPNUM_DEVICE_ uint32_t mpnum_block_max_u32(uint32_t value, uint32_t *scratch) {
-  value = mpnum_share_warp_words_(mpnum_warp_max_u32(value), 0, scratch);
-  return mpnum_warp_max_u32(value);
+MPNUM_DEVICE_ uint32_t mpnum_block_max_u32_(uint32_t value, uint32_t *scratch) {
+  value = mpnum_share_warp_words_(mpnum_warp_max_u32_(value), 0, scratch);
+  return mpnum_warp_max_u32_(value);
 }
 /* The sum of each warp as mpnum_warp_sum_f32, then the sum of these in the same way. */
 MPNUM_DEVICE_ float mpnum_block_sum_f32(float value, uint32_t *scratch) {
@@ -131,12 +132,13 @@ MPNUM_DEVICE_ double mpnum_block_sum_f64(double value, uint32_t *scratch) {
 }
 /* As mpnum_warp_max_f32. */
 MPNUM_DEVICE_ float mpnum_block_max_f32(float value, uint32_t *scratch) {
-  return mpnum_from_ordered_f32_(mpnum_block_max_u32(mpnum_ordered_f32_(value), scratch));
+  return mpnum_from_ordered_f32_(
+      mpnum_block_max_u32_(mpnum_ordered_f32_(value), scratch));
 }
 /* As mpnum_warp_amax_f32. */
 MPNUM_DEVICE_ float mpnum_block_amax_f32(float value, uint32_t *scratch) {
   return mpnum_from_bits_f32(
-      mpnum_block_max_u32(mpnum_bits_f32(mpnum_amax(0, value)), scratch));
+      mpnum_block_max_u32_(mpnum_bits_f32(mpnum_amax(0, value)), scratch));
 }
 /* 1 if no thread has Inf or NaN, else 0. No scratch, 1 sync. */
 MPNUM_DEVICE_ int mpnum_block_all_finite_f32(float value) {
@@ -223,8 +225,8 @@ mpnum_quantize_tile_transpose(T *codes, size_t codes_ld, T *transposed,
   typedef mpnum_lanes<S, n> source_lanes;
   typedef mpnum_lanes<uint8_t, n> code_lanes;
   uint8_t *const turned = reinterpret_cast<uint8_t *>(scratch);
-  const unsigned across = mpnum_thread_index() % tile::lanes * n;
-  const unsigned down = mpnum_thread_index() / tile::lanes * 4;
+  const unsigned across = mpnum_thread_index_() % tile::lanes * n;
+  const unsigned down = mpnum_thread_index_() / tile::lanes * 4;
   const float factor = mpnum::scale_or_nan_(scale);
   const S *const at = src + (row + down) * src_ld + column + across;
   uint8_t *const own =
@@ -311,10 +313,10 @@ MPNUM_DEVICE_ mpnum_argmax mpnum_block_argmax_f32(float value, uint32_t index,
   const uint32_t minus_zero = 0x80000000u;
   const uint32_t own = mpnum_ordered_f32_(mpnum_from_bits_f32(
       mpnum_bits_f32(value) == minus_zero ? 0 : mpnum_bits_f32(value)));
-  const uint32_t most = mpnum_block_max_u32(own, scratch);
+  const uint32_t most = mpnum_block_max_u32_(own, scratch);
   mpnum_argmax result;
   result.max = mpnum_from_ordered_f32_(most);
-  result.index = ~mpnum_block_max_u32(own == most ? ~index : 0, scratch);
+  result.index = ~mpnum_block_max_u32_(own == most ? ~index : 0, scratch);
   return result;
 }
 
@@ -387,7 +389,7 @@ MPNUM_DEVICE_ void mpnum_block_add_words_(uint64_t *sums, const uint64_t *words,
                                           unsigned count) {
   for (unsigned i = 0; i < count; ++i) {
     const uint64_t sum = mpnum_warp_sum_u64_(words[i]);
-    if (mpnum_thread_index() % 32 == 0) mpnum_atomic_add_u64(sums + i, sum);
+    if (mpnum_thread_index_() % 32 == 0) mpnum_atomic_add_u64_(sums + i, sum);
   }
 }
 /* Of the values of all threads, as mpnum_total_merge of theirs in any order; carried, if
@@ -398,18 +400,18 @@ MPNUM_DEVICE_ void mpnum_block_total(mpnum_total *total, const mpnum_total &own)
   uint64_t *sums = reinterpret_cast<uint64_t *>(total);
   enum { words = sizeof(mpnum_total) / 8 };
   __syncthreads();
-  for (unsigned i = mpnum_thread_index(); i < words; i += mpnum_block_size())
+  for (unsigned i = mpnum_thread_index_(); i < words; i += mpnum_block_threads_())
     sums[i] = 0;
   __syncthreads();
   mpnum_block_add_words_(sums, reinterpret_cast<const uint64_t *>(&own), words);
   __syncthreads();
-  if (mpnum_thread_index() == 0) mpnum_total_settle_(total);
+  if (mpnum_thread_index_() == 0) mpnum_total_settle_(total);
   __syncthreads();
 }
 /* The same of findings, as mpnum_grad_findings_merge; 8 syncs. */
 MPNUM_DEVICE_ void mpnum_block_findings(mpnum_grad_findings *findings,
                                         const mpnum_grad_findings &own) {
-  const bool is_first = mpnum_thread_index() == 0;
+  const bool is_first = mpnum_thread_index_() == 0;
   unsigned *amax = reinterpret_cast<unsigned *>(&findings->stats.amax);
   unsigned *min_nonzero = reinterpret_cast<unsigned *>(&findings->stats.min_nonzero);
   unsigned long long *tensor =
@@ -441,4 +443,5 @@ MPNUM_DEVICE_ void mpnum_block_findings(mpnum_grad_findings *findings,
 #undef MPNUM_DEVICE_
 #undef MPNUM_ALL_LANES_
 
+MPNUM_C_END_
 #endif

@@ -8,6 +8,7 @@
 #define MPNUM_CUDA_CONVERT_CUH
 
 #include "../detail/cuda/convert_four.cuh"
+MPNUM_C_BEGIN_
 
 namespace mpnum {
 
@@ -296,4 +297,5 @@ mpnum_launch_convert_round(Dst *dst, const Src *src, size_t n, mpnum_rounding ro
 
 #endif
 
+MPNUM_C_END_
 #endif

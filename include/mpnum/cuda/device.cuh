@@ -9,16 +9,19 @@
 #define MPNUM_CUDA_DEVICE_CUH
 
 #include "../mpnum.h"
+MPNUM_C_BEGIN_
 
 #define MPNUM_DEVICE_ static __device__ __forceinline__
 
 /* Where a thread is. */
 
 /* Number of this thread in its block, in the order that makes up warps. */
-MPNUM_DEVICE_ unsigned mpnum_thread_index() {
+MPNUM_DEVICE_ unsigned mpnum_thread_index_() {
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
-MPNUM_DEVICE_ unsigned mpnum_block_size() { return blockDim.x * blockDim.y * blockDim.z; }
+MPNUM_DEVICE_ unsigned mpnum_block_threads_() {
+  return blockDim.x * blockDim.y * blockDim.z;
+}
 
 /* A grid-stride loop over n > 2^31 elements too, of a one-dimensional grid and block:
  * for (size_t i = mpnum_grid_index(); i < n; i += mpnum_grid_size()) */
@@ -86,14 +89,15 @@ MPNUM_DEVICE_ void mpnum_atomic_amax(float *amax, float x) {
 }
 /* *min, without sign, becomes the smaller of *min and x, which is no NaN and has no sign.
  */
-MPNUM_DEVICE_ void mpnum_atomic_min_magnitude(float *min, float x) {
+MPNUM_DEVICE_ void mpnum_atomic_min_magnitude_(float *min, float x) {
   atomicMin(reinterpret_cast<unsigned *>(min), mpnum_bits_f32(x));
 }
 /* *sum becomes *sum + value, modulo 2^64; no access if value is 0. */
-MPNUM_DEVICE_ void mpnum_atomic_add_u64(uint64_t *sum, uint64_t value) {
+MPNUM_DEVICE_ void mpnum_atomic_add_u64_(uint64_t *sum, uint64_t value) {
   if (value) atomicAdd(reinterpret_cast<unsigned long long *>(sum), value);
 }
 
 #undef MPNUM_DEVICE_
 
+MPNUM_C_END_
 #endif

@@ -27,6 +27,7 @@
 
 #include "../detail/cuda/grad_pass.cuh"
 #include "grad_list.cuh"
+MPNUM_C_BEGIN_
 
 /* Grids of one dimension, blocks of MPNUM_LAUNCH_THREADS_. */
 template <class Findings>
@@ -296,4 +297,5 @@ mpnum_launch_grad_merge(mpnum_grad_findings *findings, const mpnum_grad_findings
 
 #endif
 
+MPNUM_C_END_
 #endif

@@ -5,6 +5,7 @@
 #define MPNUM_CUDA_GRAD_LIST_CUH
 
 #include "../mpnum.h"
+MPNUM_C_BEGIN_
 
 /* A list of tensors, as launchers take it. */
 typedef struct mpnum_grad_list {
@@ -95,4 +96,5 @@ mpnum_grad_plan(mpnum_grad_list *list, uint64_t *tiles_before,
 
 #endif
 
+MPNUM_C_END_
 #endif

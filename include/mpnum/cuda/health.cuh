@@ -15,6 +15,7 @@
 
 #include "../health.h"
 #include "reduce.cuh"
+MPNUM_C_BEGIN_
 
 namespace mpnum {
 
@@ -47,7 +48,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
     uint64_t sum = 0;
     for (unsigned warp = 0; warp < blockDim.x / 32; ++warp)
       sum += counts[warp][k];
-    mpnum_atomic_add_u64(k < 256 ? histogram->counts + k : &histogram->zeros, sum);
+    mpnum_atomic_add_u64_(k < 256 ? histogram->counts + k : &histogram->zeros, sum);
   }
 }
 
@@ -69,11 +70,11 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
       overflows += x > limits.last_kept && x <= format.max_code;
     }
   }
-  underflows = mpnum_block_sum_u32(underflows, scratch);
-  overflows = mpnum_block_sum_u32(overflows, scratch);
+  underflows = mpnum_block_sum_u32_(underflows, scratch);
+  overflows = mpnum_block_sum_u32_(overflows, scratch);
   if (threadIdx.x == 0) {
-    mpnum_atomic_add_u64(&lost->underflows, underflows);
-    mpnum_atomic_add_u64(&lost->overflows, overflows);
+    mpnum_atomic_add_u64_(&lost->underflows, underflows);
+    mpnum_atomic_add_u64_(&lost->overflows, overflows);
   }
 }
 
@@ -114,4 +115,5 @@ mpnum_launch_count_lost(mpnum_lost *lost, const T *src, size_t n, mpnum_format f
 
 #endif
 
+MPNUM_C_END_
 #endif

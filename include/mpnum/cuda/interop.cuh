@@ -13,9 +13,10 @@
 #define MPNUM_CUDA_INTEROP_CUH
 
 #include "../mpnum.h"
+MPNUM_C_BEGIN_
 
 /* What a host compiler finds in CUDA's headers is not the user's to mend. */
-#if MPNUM_HAS_GNU
+#if MPNUM_HAS_GNU_
 # pragma GCC diagnostic push
 # pragma GCC diagnostic ignored "-Wunused-parameter"
 # pragma GCC diagnostic ignored "-Wconversion"
@@ -43,7 +44,7 @@
 # define MPNUM_HAS_CUDA_FP4_ 0
 #endif
 
-#if MPNUM_HAS_GNU
+#if MPNUM_HAS_GNU_
 # pragma GCC diagnostic pop
 #endif
 
@@ -110,4 +111,5 @@ MPNUM_INTEROP_ typename mpnum_type_to_cuda_<Ours>::type mpnum_to_cuda(Ours x) {
 #undef MPNUM_CUDA_TYPES_
 #undef MPNUM_CUDA_BLOCK_TYPES_
 
+MPNUM_C_END_
 #endif

@@ -16,6 +16,7 @@
 #include "rows.cuh"
 #include "../cross_entropy.h"
 #include "../softmax_backward.h"
+MPNUM_C_BEGIN_
 
 namespace mpnum {
 
@@ -203,8 +204,8 @@ static __global__ void __launch_bounds__(512, 1)
   uint32_t count = 0, low = 0, high = 0;
   for (size_t i = threadIdx.x; i < rows; i += blockDim.x)
     count += static_cast<int64_t>(targets[i]) != ignore_index;
-  low = mpnum_block_sum_u32(count & 0xffffu, scratch);
-  high = mpnum_block_sum_u32(count >> 16, scratch);
+  low = mpnum_block_sum_u32_(count & 0xffffu, scratch);
+  high = mpnum_block_sum_u32_(count >> 16, scratch);
   if (threadIdx.x == 0) *counted = static_cast<size_t>(high) * 65536 + low;
 }
 /* loss[0] becomes the sum of all, or that over *counted. One block of a multiple of 32
@@ -480,4 +481,5 @@ MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_log_softmax_backward_row
 
 #endif
 
+MPNUM_C_END_
 #endif

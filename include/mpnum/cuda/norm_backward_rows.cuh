@@ -15,6 +15,7 @@
 #define MPNUM_CUDA_NORM_BACKWARD_ROWS_CUH
 
 #include "norm_rows.cuh"
+MPNUM_C_BEGIN_
 
 namespace mpnum {
 
@@ -356,4 +357,5 @@ mpnum_launch_rms_norm_backward_rows(Dx *dx, size_t dx_stride, float *weight, flo
 
 #endif
 
+MPNUM_C_END_
 #endif

@@ -20,6 +20,7 @@
 #include "rows.cuh"
 #include "../detail/math/norm_row.h"
 #include "../total.h"
+MPNUM_C_BEGIN_
 
 namespace mpnum {
 
@@ -261,7 +262,7 @@ template <class Q>
 static __device__ __forceinline__ void norm_amax_(const norm_codes_<Q> &to, float amax) {
   if (!to.amax) return;
   amax = mpnum_warp_amax_f32(amax);
-  if (mpnum_thread_index() % 32 == 0) mpnum_atomic_amax(to.amax, amax);
+  if (mpnum_thread_index_() % 32 == 0) mpnum_atomic_amax(to.amax, amax);
 }
 template <class To> struct norm_writer_ {
   To to;
@@ -458,4 +459,5 @@ MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_rms_norm_quantize_rows(
 
 #endif
 
+MPNUM_C_END_
 #endif

@@ -19,6 +19,7 @@
 #include "../detail/cuda/quantize.cuh"
 #include "block.cuh"
 #include "reduce.cuh"
+MPNUM_C_BEGIN_
 
 /* The kernels over arrays take tiles of as many vectors as this for each thread. */
 enum { MPNUM_QUANTIZE_VECTORS_ = 4 };
@@ -235,7 +236,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
       const uint32_t other = k == place ? word : mpnum_bits_of_scalar_(ring[k]);
       largest = other > largest ? other : largest;
     }
-  largest = mpnum_warp_max_u32(largest); /* and all lanes have read */
+  largest = mpnum_warp_max_u32_(largest); /* and all lanes have read */
   if (lane != 0) return;
   amaxes[i] = mpnum_f32_of_scalar_(0);
   if (is_pushed && used) {
@@ -375,4 +376,5 @@ mpnum_launch_scale_update(History *histories, float *rings, float *amax, size_t 
 
 #endif
 
+MPNUM_C_END_
 #endif

@@ -35,6 +35,7 @@
 #include "../blockscale_format.h"
 #include "../detail/cuda/quantize.cuh"
 #include "block.cuh"
+MPNUM_C_BEGIN_
 
 #define MPNUM_QUANTIZE_ROWS    1
 #define MPNUM_QUANTIZE_COLUMNS 2
@@ -433,7 +434,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
         if (word < 0x7f800000u && word > largest) largest = word;
       }
     }
-  largest = mpnum_block_max_u32(largest, scratch);
+  largest = mpnum_block_max_u32_(largest, scratch);
   if (threadIdx.x == 0) mpnum_atomic_amax(amax, mpnum_f32_of_scalar_(largest));
 }
 template <class T> static __global__ void mpnum_nvfp4_scale_kernel_(T *scale) {
@@ -768,4 +769,5 @@ mpnum_launch_dequantize_block(T *dst, const mpnum_blockscaled *src, size_t rows,
 
 #endif
 
+MPNUM_C_END_
 #endif

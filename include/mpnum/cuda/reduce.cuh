@@ -10,6 +10,7 @@
 #include "../detail/cuda/launch.cuh"
 #include "../stats.h"
 #include "block.cuh"
+MPNUM_C_BEGIN_
 
 /* Where the blocks of a reduction meet, so that it is one launch: zero bytes before the
  * first one, zero bytes again after each. Launches that share one are in one stream. */
@@ -200,7 +201,7 @@ template <class T> struct reduce_amax_ {
     }
     const float value = mpnum_amax(0.0f, fields::value(largest));
     const uint32_t bits = nans ? 0x7fffffffu : n == 0 ? 0 : mpnum_bits_f32(value);
-    all.maxima[0] = mpnum_block_max_u32(bits, scratch);
+    all.maxima[0] = mpnum_block_max_u32_(bits, scratch);
     return all;
   }
   static __host__ __device__ float result(const found_ &all, size_t) {
@@ -333,18 +334,18 @@ template <class T> struct reduce_stats_ {
     MPNUM_UNROLL_
     for (unsigned i = 0; i < 4; ++i) {
       if (n >> 32) {
-        const uint32_t high = mpnum_block_sum_u32(counts[i] >> 16, scratch);
-        all.sums[i] = mpnum_block_sum_u32(counts[i] & 0xffffu, scratch) +
+        const uint32_t high = mpnum_block_sum_u32_(counts[i] >> 16, scratch);
+        all.sums[i] = mpnum_block_sum_u32_(counts[i] & 0xffffu, scratch) +
                       (static_cast<uint64_t>(high) << 16);
       } else {
-        all.sums[i] = mpnum_block_sum_u32(counts[i], scratch);
+        all.sums[i] = mpnum_block_sum_u32_(counts[i], scratch);
       }
     }
     const uint32_t amax = is_some ? mpnum_bits_f32(fields::value(most)) : 0;
     const uint32_t under =
         is_some ? 0x7f800000u - mpnum_bits_f32(fields::value(last)) : 0;
-    all.maxima[0] = mpnum_block_max_u32(amax, scratch);
-    all.maxima[1] = mpnum_block_max_u32(under, scratch);
+    all.maxima[0] = mpnum_block_max_u32_(amax, scratch);
+    all.maxima[1] = mpnum_block_max_u32_(under, scratch);
     return all;
   }
   static __host__ __device__ mpnum_stats result(const found_ &all, size_t n) {
@@ -359,13 +360,13 @@ template <class T> struct reduce_stats_ {
     return stats;
   }
   static __device__ __forceinline__ void fold(mpnum_stats *result, const found_ &all) {
-    mpnum_atomic_add_u64(&result->zeros, all.sums[0]);
-    mpnum_atomic_add_u64(&result->subnormals, all.sums[1]);
-    mpnum_atomic_add_u64(&result->infs, all.sums[2]);
-    mpnum_atomic_add_u64(&result->nans, all.sums[3]);
+    mpnum_atomic_add_u64_(&result->zeros, all.sums[0]);
+    mpnum_atomic_add_u64_(&result->subnormals, all.sums[1]);
+    mpnum_atomic_add_u64_(&result->infs, all.sums[2]);
+    mpnum_atomic_add_u64_(&result->nans, all.sums[3]);
     mpnum_atomic_amax(&result->amax, mpnum_from_bits_f32(all.maxima[0]));
-    mpnum_atomic_min_magnitude(&result->min_nonzero,
-                               mpnum_from_bits_f32(0x7f800000u - all.maxima[1]));
+    mpnum_atomic_min_magnitude_(&result->min_nonzero,
+                                mpnum_from_bits_f32(0x7f800000u - all.maxima[1]));
   }
 };
 
@@ -423,7 +424,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLO
   }
   MPNUM_UNROLL_
   for (unsigned i = 0; i < 4; ++i)
-    mpnum_atomic_add_u64(&scratch->sums[i], all.sums[i]);
+    mpnum_atomic_add_u64_(&scratch->sums[i], all.sums[i]);
   MPNUM_UNROLL_
   for (unsigned i = 0; i < 2; ++i)
     if (all.maxima[i]) atomicMax(&scratch->maxima[i], all.maxima[i]);
@@ -508,4 +509,5 @@ mpnum_launch_stats(mpnum_stats *result, const T *src, size_t n, cudaStream_t str
 
 #endif
 
+MPNUM_C_END_
 #endif

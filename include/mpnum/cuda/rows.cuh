@@ -29,6 +29,7 @@
 
 #include "../detail/cuda/row_tiles.cuh"
 #include "../softmax.h"
+MPNUM_C_BEGIN_
 
 namespace mpnum {
 
@@ -470,4 +471,5 @@ mpnum_launch_logsumexp_rows(float *dst, const Src *src, size_t src_stride, size_
 
 #endif
 
+MPNUM_C_END_
 #endif

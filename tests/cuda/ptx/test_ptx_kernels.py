@@ -27,18 +27,18 @@ SOURCE = """\
 /* Every thread takes its word as an integer and as a float. */
 extern "C" __global__ void collectives(const uint32_t *in, uint32_t *out) {
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
-  const unsigned i = mpnum_thread_index();
+  const unsigned i = mpnum_thread_index_();
   const uint32_t word = in[i];
   const float x = mpnum_from_bits_f32(word);
   out += 12 * i;
-  out[0] = mpnum_warp_sum_u32(word);
-  out[1] = mpnum_warp_max_u32(word);
+  out[0] = mpnum_warp_sum_u32_(word);
+  out[1] = mpnum_warp_max_u32_(word);
   out[2] = mpnum_bits_f32(mpnum_warp_sum_f32(x));
   out[3] = mpnum_bits_f32(mpnum_warp_max_f32(x));
   out[4] = mpnum_bits_f32(mpnum_warp_amax_f32(x));
   out[5] = mpnum_warp_all_finite_f32(x);
-  out[6] = mpnum_block_sum_u32(word, scratch);
-  out[7] = mpnum_block_max_u32(word, scratch);
+  out[6] = mpnum_block_sum_u32_(word, scratch);
+  out[7] = mpnum_block_max_u32_(word, scratch);
   out[8] = mpnum_bits_f32(mpnum_block_sum_f32(x, scratch));
   out[9] = mpnum_bits_f32(mpnum_block_max_f32(x, scratch));
   out[10] = mpnum_bits_f32(mpnum_block_amax_f32(x, scratch));

@@ -71,7 +71,7 @@ extern "C" __global__ void layer_norm(float *dst, const float *src, unsigned col
 /* Every thread has a state: floats 2 i and 2 i + 1. */
 extern "C" __global__ void merge(float *out, const float *in) {
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
-  const unsigned i = mpnum_thread_index();
+  const unsigned i = mpnum_thread_index_();
   const mpnum_softmax_state state = {in[2 * i], in[2 * i + 1]};
   const mpnum_softmax_state warp = mpnum_warp_softmax_merge(state, 0.75f);
   const mpnum_softmax_state block = mpnum_block_softmax_merge(state, 0.75f, scratch);

@@ -98,19 +98,19 @@ results results_of(const float *values, unsigned n, bool is_warp) {
  * nothing between them. */
 __global__ void reduce(const float *values, results *of_warps, results *of_blocks) {
   __shared__ std::uint32_t scratch[MPNUM_BLOCK_SCRATCH];
-  const std::size_t i = blockIdx.x * mpnum_block_size() + mpnum_thread_index();
+  const std::size_t i = blockIdx.x * mpnum_block_threads_() + mpnum_thread_index_();
   const float x = values[i];
   const std::uint32_t word = mpnum_bits_f32(x);
-  of_warps[i] = {mpnum_thread_index(),
-                 mpnum_warp_sum_u32(word),
-                 mpnum_warp_max_u32(word),
+  of_warps[i] = {mpnum_thread_index_(),
+                 mpnum_warp_sum_u32_(word),
+                 mpnum_warp_max_u32_(word),
                  static_cast<std::uint32_t>(mpnum_warp_all_finite_f32(x)),
                  mpnum_bits_f32(mpnum_warp_sum_f32(x)),
                  mpnum_bits_f32(mpnum_warp_max_f32(x)),
                  mpnum_bits_f32(mpnum_warp_amax_f32(x))};
-  of_blocks[i] = {mpnum_thread_index(),
-                  mpnum_block_sum_u32(word, scratch),
-                  mpnum_block_max_u32(word, scratch),
+  of_blocks[i] = {mpnum_thread_index_(),
+                  mpnum_block_sum_u32_(word, scratch),
+                  mpnum_block_max_u32_(word, scratch),
                   static_cast<std::uint32_t>(mpnum_block_all_finite_f32(x)),
                   mpnum_bits_f32(mpnum_block_sum_f32(x, scratch)),
                   mpnum_bits_f32(mpnum_block_max_f32(x, scratch)),
@@ -251,7 +251,7 @@ mpnum_softmax_state merged(const mpnum_softmax_state *states, unsigned n, float 
 __global__ void merge(const mpnum_softmax_state *states, mpnum_softmax_state *of_warps,
                       mpnum_softmax_state *of_blocks, mpnum_argmax *argmax, float scale) {
   __shared__ std::uint32_t scratch[MPNUM_BLOCK_SCRATCH];
-  const unsigned i = mpnum_thread_index();
+  const unsigned i = mpnum_thread_index_();
   of_warps[i] = mpnum_warp_softmax_merge(states[i], scale);
   of_blocks[i] = mpnum_block_softmax_merge(states[i], scale, scratch);
   argmax[i] = mpnum_block_argmax_f32(states[i].max, 7 * i, scratch);
@@ -367,8 +367,8 @@ __global__ void accumulate(const float *values, totals *global, totals *of_block
   const float x = values[mpnum_grid_index()];
   for (totals *t : {global, &shared}) {
     mpnum_atomic_amax(&t->amax, x);
-    if (!mpnum_isnan_f32(x)) mpnum_atomic_min_magnitude(&t->min, std::fabs(x));
-    mpnum_atomic_add_u64(&t->sum, static_cast<std::uint64_t>(threadIdx.x) << 30);
+    if (!mpnum_isnan_f32(x)) mpnum_atomic_min_magnitude_(&t->min, std::fabs(x));
+    mpnum_atomic_add_u64_(&t->sum, static_cast<std::uint64_t>(threadIdx.x) << 30);
   }
   __syncthreads();
   if (threadIdx.x == 0) of_block[blockIdx.x] = shared;

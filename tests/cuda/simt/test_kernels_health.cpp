@@ -96,7 +96,7 @@ void health_launchers_refuse_and_return_errors(void) {
 
 __global__ void sum_f64(const double *values, double *sums) {
   __shared__ std::uint32_t scratch[MPNUM_BLOCK_SCRATCH];
-  const unsigned i = mpnum_thread_index();
+  const unsigned i = mpnum_thread_index_();
   sums[2 * i] = mpnum_block_sum_f64(values[i], scratch);
   sums[2 * i + 1] = mpnum_block_sum_f64(-values[i], scratch);
 }
@@ -147,7 +147,7 @@ __global__ void merge(const mpnum_grad_findings *own, mpnum_grad_findings *merge
                       mpnum_total *totals) {
   __shared__ mpnum_grad_findings all;
   __shared__ mpnum_total total;
-  const unsigned i = mpnum_thread_index();
+  const unsigned i = mpnum_thread_index_();
   for (int turn = 0; turn < 2; ++turn) {
     mpnum_block_findings(&all, own[i]);
     merged[i] = all;

@@ -4,6 +4,7 @@
 #define MPNUM_DETAIL_CORE_BITS_H
 
 #include "config.h"
+MPNUM_C_BEGIN_
 
 /* The bits of a value and the value of bits, unchanged: no rounding mode, flush-to-zero
  * setting or -ffast-math takes part. (x87 code, which returns floats through its stack,
@@ -53,7 +54,7 @@ MPNUM_INLINE int mpnum_is_zero_u63_(uint64_t magnitude) {
 /* Number of zero bits above the highest one bit. x is not 0. */
 #if MPNUM_ON_DEVICE && !defined(__clang__)
 MPNUM_INLINE int mpnum_clz_u32_(uint32_t x) { return __clz((int)x); }
-#elif MPNUM_HAS_GNU
+#elif MPNUM_HAS_GNU_
 MPNUM_INLINE int mpnum_clz_u32_(uint32_t x) { return __builtin_clz(x); }
 #else
 MPNUM_INLINE int mpnum_clz_u32_(uint32_t x) {
@@ -75,4 +76,5 @@ MPNUM_INLINE float mpnum_pow2_(int exponent) {
                                               : (uint32_t)1 << (exponent + 149));
 }
 
+MPNUM_C_END_
 #endif

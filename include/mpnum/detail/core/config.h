@@ -14,6 +14,18 @@
 #ifndef MPNUM_DETAIL_CORE_CONFIG_H
 #define MPNUM_DETAIL_CORE_CONFIG_H
 
+/* One error, not one for each inline. MSVC calls itself C++98 unless asked, and has all
+ * that is needed. */
+#if defined(_MSC_VER)
+#elif defined(__cplusplus)
+# if __cplusplus < 201103L
+#  error mpnum needs C99 or C++11
+# endif
+#elif !defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L
+# error mpnum needs C99 or C++11
+# define inline __inline
+#endif
+
 #define MPNUM_VERSION_MAJOR 0
 #define MPNUM_VERSION_MINOR 2
 #define MPNUM_VERSION_PATCH 0
@@ -38,15 +50,15 @@
 
 /* Compiler. Every feature macro is 0 or 1 and is tested with #if. */
 #if defined(__GNUC__) || defined(__clang__)
-# define MPNUM_HAS_GNU 1
+# define MPNUM_HAS_GNU_ 1
 #else
-# define MPNUM_HAS_GNU 0
+# define MPNUM_HAS_GNU_ 0
 #endif
 
 #if defined(_MSC_VER) && !defined(__clang__)
-# define MPNUM_HAS_MSVC 1
+# define MPNUM_HAS_MSVC_ 1
 #else
-# define MPNUM_HAS_MSVC 0
+# define MPNUM_HAS_MSVC_ 0
 #endif
 
 /* NVRTC compiles without any system header. */
@@ -121,14 +133,14 @@
 #define MPNUM_HAS_HW_E8M0     MPNUM_DEVICE_HAS_BLOCK_FORMATS_
 
 #if defined(__cplusplus)
-# define MPNUM_HAS_CXX 1
+# define MPNUM_HAS_CXX_ 1
 #else
-# define MPNUM_HAS_CXX 0
+# define MPNUM_HAS_CXX_ 0
 #endif
 
 /* With relaxed constexpr and a bit cast that the compiler can evaluate, every conversion
  * is a constant expression in C++. gcc has the cast from 11 on, clang tells. */
-#if MPNUM_HAS_CXX && !MPNUM_HAS_CUDA
+#if MPNUM_HAS_CXX_ && !MPNUM_HAS_CUDA
 # if __cplusplus >= 201402L
 #  if defined(__clang__)
 #   if __has_builtin(__builtin_bit_cast)
@@ -154,24 +166,24 @@
 
 /* Vector code, on the host: GNU vectors and intrinsics, whose headers want an operating
  * system's. */
-#if MPNUM_HAS_GNU && MPNUM_HAS_ARRAYS && __STDC_HOSTED__ && !MPNUM_NO_SIMD && \
+#if MPNUM_HAS_GNU_ && MPNUM_HAS_ARRAYS && __STDC_HOSTED__ && !MPNUM_NO_SIMD && \
     (!MPNUM_HAS_CUDA || MPNUM_CUDA_HOST_SIMD)
 # if defined(__x86_64__)
-#  define MPNUM_HAS_X86_SIMD 1
+#  define MPNUM_HAS_X86_SIMD_ 1
 # elif defined(__aarch64__) && defined(__ARM_NEON) && !defined(__AARCH64EB__)
-#  define MPNUM_HAS_NEON 1
+#  define MPNUM_HAS_NEON_ 1
 # endif
 #endif
-#ifndef MPNUM_HAS_X86_SIMD
-# define MPNUM_HAS_X86_SIMD 0
+#ifndef MPNUM_HAS_X86_SIMD_
+# define MPNUM_HAS_X86_SIMD_ 0
 #endif
-#ifndef MPNUM_HAS_NEON
-# define MPNUM_HAS_NEON 0
+#ifndef MPNUM_HAS_NEON_
+# define MPNUM_HAS_NEON_ 0
 #endif
 
 /* GNU's forced inlining, so that constants fold. Where nothing is optimised nothing
  * folds, and it would only make code large and its compilation slow. */
-#if !MPNUM_HAS_GNU
+#if !MPNUM_HAS_GNU_
 #elif defined(__OPTIMIZE__)
 # define MPNUM_FORCED_ static inline __attribute__((__always_inline__))
 #else
@@ -180,12 +192,31 @@
 
 /* Declares memory that loops go through, from a line of the cache on: a vector of 64
  * bytes that lies on two lines costs twice. */
-#if MPNUM_HAS_GNU
+#if MPNUM_HAS_GNU_
 # define MPNUM_ALIGNED_ __attribute__((__aligned__(64)))
-#elif MPNUM_HAS_MSVC
+#elif MPNUM_HAS_MSVC_
 # define MPNUM_ALIGNED_ __declspec(align(64))
 #else
 # define MPNUM_ALIGNED_
+#endif
+
+/* Around the text of each header: casts and zeros are C's, and no warning in C++, also
+ * for programs that name the folder by -I. */
+#if !MPNUM_HAS_GNU_ || !MPNUM_HAS_CXX_
+# define MPNUM_C_BEGIN_
+# define MPNUM_C_END_
+#else
+# if defined(__clang__)
+#  define MPNUM_C_CASTS_ _Pragma("GCC diagnostic ignored \"-Wold-style-cast\"")
+# else
+#  define MPNUM_C_CASTS_                                  \
+   _Pragma("GCC diagnostic ignored \"-Wold-style-cast\"") \
+       _Pragma("GCC diagnostic ignored \"-Wuseless-cast\"")
+# endif
+# define MPNUM_C_ZEROS_ \
+  _Pragma("GCC diagnostic ignored \"-Wzero-as-null-pointer-constant\"")
+# define MPNUM_C_BEGIN_ _Pragma("GCC diagnostic push") MPNUM_C_CASTS_ MPNUM_C_ZEROS_
+# define MPNUM_C_END_   _Pragma("GCC diagnostic pop")
 #endif
 
 /* How functions that devices may call are declared, a block for each compiler.
@@ -212,13 +243,13 @@
 # define MPNUM_REAL_  MPNUM_FORCED_
 # define MPNUM_MATH_  static inline
 # define MPNUM_RARE_  static __attribute__((__noinline__, __unused__))
-#elif MPNUM_HAS_GNU
+#elif MPNUM_HAS_GNU_
 # define MPNUM_INLINE MPNUM_FORCED_
 # define MPNUM_FUNC   static inline
 # define MPNUM_REAL_  MPNUM_INLINE
 # define MPNUM_MATH_  MPNUM_FUNC
 # define MPNUM_RARE_  static __attribute__((__noinline__, __unused__))
-#elif MPNUM_HAS_MSVC
+#elif MPNUM_HAS_MSVC_
 # define MPNUM_INLINE static __forceinline
 # define MPNUM_FUNC   static __inline
 # define MPNUM_REAL_  MPNUM_INLINE
@@ -236,17 +267,17 @@
  * included. MPNUM_HOST_ONCE_ is called once for an array, and not worth inlining; _COLD_
  * hardly ever. gcc has no noinline for functions that are inline, and compiles others at
  * -O0, called or not. */
-#if MPNUM_HAS_MSVC
+#if MPNUM_HAS_MSVC_
 # define MPNUM_HOST         static __inline
 # define MPNUM_HOST_INLINE_ static __forceinline
 # define MPNUM_HOST_ONCE_   static __inline __declspec(noinline)
 # define MPNUM_HOST_COLD_   static __inline __declspec(noinline)
-#elif MPNUM_HAS_GNU && defined(__clang__)
+#elif MPNUM_HAS_GNU_ && defined(__clang__)
 # define MPNUM_HOST         static inline
 # define MPNUM_HOST_INLINE_ MPNUM_FORCED_
 # define MPNUM_HOST_ONCE_   static inline __attribute__((__noinline__))
 # define MPNUM_HOST_COLD_   static inline __attribute__((__cold__))
-#elif MPNUM_HAS_GNU
+#elif MPNUM_HAS_GNU_
 # define MPNUM_HOST         static inline
 # define MPNUM_HOST_INLINE_ MPNUM_FORCED_
 # define MPNUM_HOST_ONCE_   static inline
@@ -264,9 +295,9 @@
 # define MPNUM_MUST_CHECK
 #elif defined(__cplusplus) && __cplusplus >= 201703L
 # define MPNUM_MUST_CHECK [[nodiscard]]
-#elif MPNUM_HAS_GNU
+#elif MPNUM_HAS_GNU_
 # define MPNUM_MUST_CHECK __attribute__((__warn_unused_result__))
-#elif MPNUM_HAS_MSVC
+#elif MPNUM_HAS_MSVC_
 # define MPNUM_MUST_CHECK _Check_return_
 #else
 # define MPNUM_MUST_CHECK
@@ -287,7 +318,7 @@ typedef long long int64_t;
 #endif
 
 /* nvcc and NVRTC bring memcpy themselves; gcc and clang need no header for it. */
-#if MPNUM_HAS_GNU && (defined(__clang__) || !MPNUM_HAS_CUDA)
+#if MPNUM_HAS_GNU_ && (defined(__clang__) || !MPNUM_HAS_CUDA)
 # define MPNUM_MEMCPY_(dst, src, size) __builtin_memcpy(dst, src, size)
 #else
 # if !MPNUM_HAS_CUDA

@@ -13,6 +13,7 @@
 #define MPNUM_DETAIL_CORE_DECIMAL_H
 
 #include "bits.h"
+MPNUM_C_BEGIN_
 
 /* A value of a format or a point halfway between two is n * 2^k, n < 2^25 and k >= -150:
  * at most 113 decimal digits. So digits after the 120th matter only by being there, and
@@ -147,4 +148,5 @@ MPNUM_FUNC double mpnum_decimal_to_f64_(mpnum_decimal_ x) {
   return mpnum_round_to_odd_(integer, exponent, x.count > x.point);
 }
 
+MPNUM_C_END_
 #endif

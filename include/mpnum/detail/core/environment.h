@@ -4,13 +4,14 @@
 #define MPNUM_DETAIL_CORE_ENVIRONMENT_H
 
 #include "config.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
 /* Between enter and leave results are rounded to nearest, nothing is flushed to zero,
  * nothing traps; afterwards all is as before, flags of exceptions, too. Loads and stores
  * between them stay there, and with them what lies between. */
-# if MPNUM_HAS_GNU && (defined(__x86_64__) || defined(__SSE2__))
+# if MPNUM_HAS_GNU_ && (defined(__x86_64__) || defined(__SSE2__))
 MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_save_(void) {
   const uint32_t usual = 0x1f80u;
   uint32_t saved;
@@ -25,7 +26,7 @@ MPNUM_HOST_INLINE_ void mpnum_fenv_restore_(uint64_t saved) {
   __asm__ volatile("stmxcsr %0" : "=m"(now) : : "memory");
   if (now != before) __asm__ volatile("ldmxcsr %0" : : "m"(before) : "memory");
 }
-# elif MPNUM_HAS_GNU && defined(__aarch64__)
+# elif MPNUM_HAS_GNU_ && defined(__aarch64__)
 /* Control in the low word, flags of exceptions in the high one. */
 MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_save_(void) {
   uint64_t control, flags;
@@ -76,11 +77,11 @@ MPNUM_REAL_ double mpnum_widen_f32_(float x) {
 #elif MPNUM_HAS_ARRAYS
 /* The same double, which the compiler takes for another one: it neither reorders what
  * made it nor computes it after the environment has changed. */
-# if MPNUM_HAS_GNU && (defined(__x86_64__) || defined(__i386__)) && defined(__SSE2__)
+# if MPNUM_HAS_GNU_ && (defined(__x86_64__) || defined(__i386__)) && defined(__SSE2__)
 #  define MPNUM_OPT_BARRIER_F64_(x) __asm__ volatile("" : "+x"(x))
-# elif MPNUM_HAS_GNU && defined(__aarch64__)
+# elif MPNUM_HAS_GNU_ && defined(__aarch64__)
 #  define MPNUM_OPT_BARRIER_F64_(x) __asm__ volatile("" : "+w"(x))
-# elif MPNUM_HAS_GNU
+# elif MPNUM_HAS_GNU_
 #  define MPNUM_OPT_BARRIER_F64_(x) __asm__ volatile("" : "+m"(x))
 # else
 #  define MPNUM_OPT_BARRIER_F64_(x) ((void)0)
@@ -97,10 +98,10 @@ MPNUM_REAL_ double mpnum_mul_f64_(double a, double b) {
 }
 /* By hand, as -ffast-math would multiply by a reciprocal. */
 MPNUM_REAL_ double mpnum_div_f64_(double a, double b) {
-# if MPNUM_HAS_GNU && (defined(__x86_64__) || defined(__SSE2__))
+# if MPNUM_HAS_GNU_ && (defined(__x86_64__) || defined(__SSE2__))
   __asm__("divsd %1, %0" : "+x"(a) : "x"(b));
   return a;
-# elif MPNUM_HAS_GNU && defined(__aarch64__)
+# elif MPNUM_HAS_GNU_ && defined(__aarch64__)
   double x;
   __asm__("fdiv %d0, %d1, %d2" : "=w"(x) : "w"(a), "w"(b));
   return x;
@@ -112,4 +113,5 @@ MPNUM_REAL_ float mpnum_narrow_f64_(double x) { return (float)mpnum_opt_barrier_
 MPNUM_REAL_ double mpnum_widen_f32_(float x) { return (double)x; }
 #endif
 
+MPNUM_C_END_
 #endif

@@ -5,6 +5,7 @@
 #define MPNUM_DETAIL_CORE_FORMAT_H
 
 #include "bits.h"
+MPNUM_C_BEGIN_
 
 /* Types by number, in arguments and in saved states. */
 typedef enum mpnum_type {
@@ -318,4 +319,5 @@ typedef struct mpnum_f32x4 {
   float x, y, z, w;
 } mpnum_f32x4;
 
+MPNUM_C_END_
 #endif

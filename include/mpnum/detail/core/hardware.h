@@ -21,6 +21,7 @@
 #define MPNUM_DETAIL_CORE_HARDWARE_H
 
 #include "format.h"
+MPNUM_C_BEGIN_
 
 /* 1 if mpnum_f32_to_T, the nearest even conversion to a type (e8m0: the _ru and _rz
  * conversions), is an instruction of the target; 0 if it is integer arithmetic. In a
@@ -300,4 +301,5 @@ MPNUM_INLINE uint32_t mpnum_cvt_e8m0x2_(float a, float b, mpnum_rounding roundin
 }
 #endif
 
+MPNUM_C_END_
 #endif

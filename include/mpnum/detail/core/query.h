@@ -8,6 +8,7 @@
 
 #include "hardware.h"
 #include "round.h"
+MPNUM_C_BEGIN_
 
 #define MPNUM_UNORDERED 2 /* result of a comparison with a NaN */
 
@@ -161,4 +162,5 @@ MPNUM_INLINE int mpnum_format_max_exp(mpnum_format format) {
   return (int)(format.max_code >> format.mantissa_bits) - format.bias + 1;
 }
 
+MPNUM_C_END_
 #endif

@@ -20,6 +20,7 @@
 #define MPNUM_DETAIL_CORE_ROUND_H
 
 #include "format.h"
+MPNUM_C_BEGIN_
 
 /* A source value: magnitude as above, or Inf or NaN. */
 typedef struct mpnum_source_ {
@@ -324,4 +325,5 @@ MPNUM_INLINE double mpnum_decode_f64(mpnum_format format, uint32_t code) {
   return mpnum_widen_bits_(mpnum_decode_bits_(format, code));
 }
 
+MPNUM_C_END_
 #endif

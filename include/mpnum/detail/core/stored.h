@@ -7,6 +7,7 @@
 
 #include "format.h"
 #include "bits.h"
+MPNUM_C_BEGIN_
 
 /* A place in the bytes, to which or from which members go. */
 typedef struct mpnum_stored_ {
@@ -94,4 +95,5 @@ MPNUM_FUNC mpnum_status mpnum_stored_open_(mpnum_stored_ *stored, const uint8_t 
   return *version - 1 < newest ? MPNUM_OK : MPNUM_ERROR_VERSION;
 }
 
+MPNUM_C_END_
 #endif

@@ -6,6 +6,7 @@
 #define MPNUM_DETAIL_CUDA_CONVERT_FOUR_CUH
 
 #include "launch.cuh"
+MPNUM_C_BEGIN_
 
 /* How an array is rounded; plain and saturating conversions have no use for it. */
 typedef struct mpnum_launch_rounding_ {
@@ -375,4 +376,5 @@ MPNUM_INLINE typename four_of_<Dst>::type four_(const typename four_of_<Src>::ty
 
 } // namespace mpnum
 
+MPNUM_C_END_
 #endif

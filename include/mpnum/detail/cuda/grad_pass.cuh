@@ -7,6 +7,7 @@
 #include "../../cuda/block.cuh"
 #include "../../cuda/grad_list.cuh"
 #include "launch.cuh"
+MPNUM_C_BEGIN_
 
 /* Blocks that a multiprocessor holds: four read 32 KiB of floats at a time. Before sm_100
  * ptxas needs the registers of three, some 80 a thread, to spill none. */
@@ -266,9 +267,9 @@ MPNUM_DEVICE_ void mpnum_grad_look_twice_(mpnum::grad_seen_ &seen,
       first = ~(tile * MPNUM_GRAD_TILE_ + (i + k / 4 * 64 + k % 4));
     }
   }
-  mpnum_atomic_add_u64(&own->subnormals, subnormals);
-  mpnum_atomic_add_u64(&own->infs, infs);
-  mpnum_atomic_add_u64(&own->nans, nans);
+  mpnum_atomic_add_u64_(&own->subnormals, subnormals);
+  mpnum_atomic_add_u64_(&own->infs, infs);
+  mpnum_atomic_add_u64_(&own->nans, nans);
   if (first)
     atomicMax(reinterpret_cast<unsigned long long *>(&own->first),
               static_cast<unsigned long long>(first));
@@ -485,18 +486,18 @@ MPNUM_DEVICE_ void mpnum_grad_tiles_(mpnum_grad_shared_ &shared,
     if (tile.histogram) {
       __syncwarp(mask);
       for (unsigned k = lane; k < MPNUM_GRAD_BINS_; k += MPNUM_GRAD_TEAM_) {
-        mpnum_atomic_add_u64(
+        mpnum_atomic_add_u64_(
             k < 256 ? tile.histogram->counts + k : &tile.histogram->zeros, bins[k]);
         bins[k] = 0;
       }
       __syncwarp(mask);
     }
   }
-  const uint32_t zeros = mpnum_warp_sum_u32(seen.zeros);
-  const uint32_t max = mpnum_warp_max_u32(seen.max);
-  const uint32_t min = mpnum_warp_max_u32(~seen.min);
+  const uint32_t zeros = mpnum_warp_sum_u32_(seen.zeros);
+  const uint32_t max = mpnum_warp_max_u32_(seen.max);
+  const uint32_t min = mpnum_warp_max_u32_(~seen.min);
   if (threadIdx.x % 32 == 0) {
-    mpnum_atomic_add_u64(&shared.own.zeros, zeros);
+    mpnum_atomic_add_u64_(&shared.own.zeros, zeros);
     atomicMax(&shared.own.max, max);
     atomicMax(&shared.own.min, min);
   }
@@ -568,10 +569,12 @@ MPNUM_DEVICE_ void mpnum_grad_found_(mpnum_grad_findings *findings,
     findings->first_tensor = tensor;
     findings->first_element = i + mpnum_grad_locate_(tile, list.tensors[tensor],
                                                      number - list.tiles_before[tensor]);
-    findings->first_bits = mpnum_bits_f32(mpnum_grad_result_(tile, i, factor));
+    findings->first_bits =
+        mpnum_bits_f32(mpnum_canonical_(mpnum_grad_result_(tile, i, factor)));
   }
 }
 
 #undef MPNUM_DEVICE_
 
+MPNUM_C_END_
 #endif

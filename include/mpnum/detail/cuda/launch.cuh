@@ -6,6 +6,7 @@
 
 #include "../../cuda/device.cuh"
 #include "../../mpnum.hpp"
+MPNUM_C_BEGIN_
 
 /* Before a loop over an array in registers, before one that is to stay a loop, and before
  * one of which so many turns are to be one. The host's compiler does not know them. */
@@ -261,4 +262,5 @@ mpnum_launch_(void (*kernel)(Parameters...), size_t blocks, unsigned threads,
 
 #endif
 
+MPNUM_C_END_
 #endif

@@ -5,6 +5,7 @@
 #define MPNUM_DETAIL_CUDA_QUANTIZE_CUH
 
 #include "convert_four.cuh"
+MPNUM_C_BEGIN_
 
 namespace mpnum {
 
@@ -549,8 +550,8 @@ mpnum_store_turned_(uint8_t *dst, size_t pitch, const uint8_t *turned, unsigned 
   typedef mpnum_turned_<bits, rows> layout;
   const unsigned vectors = layout::bytes / 16;
   const size_t bytes = mpnum::dense_bytes_(bits, high);
-  for (unsigned i = mpnum_thread_index(); i < columns * vectors;
-       i += mpnum_block_size()) {
+  for (unsigned i = mpnum_thread_index_(); i < columns * vectors;
+       i += mpnum_block_threads_()) {
     const unsigned column = i / vectors, at = i % vectors * 16;
     mpnum_lanes<uint8_t, 16> out;
     if (column >= left || at >= bytes) continue;
@@ -579,4 +580,5 @@ static inline int mpnum_launch_aligned_(const void *x, size_t pitch, size_t byte
 
 #endif
 
+MPNUM_C_END_
 #endif

@@ -11,6 +11,7 @@
 
 #include "../../cuda/block.cuh"
 #include "launch.cuh"
+MPNUM_C_BEGIN_
 
 /* Floats of shared memory, where a row is kept between two steps. Not of a template: a
  * declaration there would be another array for each. */
@@ -222,8 +223,8 @@ static __device__ __forceinline__ void row_each_(const row_place_ &place, unsign
 /* Of all threads of a row, for each of them. */
 static __device__ __forceinline__ uint32_t row_max_(const row_place_ &place,
                                                     uint32_t value, uint32_t *scratch) {
-  if (place.warps > 1) return mpnum_block_max_u32(value, scratch);
-  if (place.lanes == 32) return mpnum_warp_max_u32(value);
+  if (place.warps > 1) return mpnum_block_max_u32_(value, scratch);
+  if (place.lanes == 32) return mpnum_warp_max_u32_(value);
   for (int step = place.lanes / 2; step > 0; step /= 2) {
     const uint32_t other = __shfl_xor_sync(0xffffffffu, value, step);
     value = other > value ? other : value;
@@ -232,7 +233,7 @@ static __device__ __forceinline__ uint32_t row_max_(const row_place_ &place,
 }
 static __device__ __forceinline__ uint32_t row_count_(const row_place_ &place,
                                                       uint32_t value, uint32_t *scratch) {
-  if (place.warps > 1) return mpnum_block_sum_u32(value, scratch);
+  if (place.warps > 1) return mpnum_block_sum_u32_(value, scratch);
   for (int step = place.lanes / 2; step > 0; step /= 2)
     value += __shfl_xor_sync(0xffffffffu, value, step);
   return value;
@@ -359,4 +360,5 @@ static inline cudaError_t mpnum_launch_rows_(void (*kernel)(Job), Job &job, From
 
 #endif
 
+MPNUM_C_END_
 #endif

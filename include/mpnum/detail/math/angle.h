@@ -6,6 +6,7 @@
 #define MPNUM_DETAIL_MATH_ANGLE_H
 
 #include "wide.h"
+MPNUM_C_BEGIN_
 
 /* On devices a function of floats calls no other. */
 #if MPNUM_ON_DEVICE
@@ -128,4 +129,5 @@ MPNUM_RARE_ mpnum_wide_ mpnum_wide_sine_(mpnum_wide_ x, uint32_t more) {
   return (angle.quarters & 2) != 0 ? mpnum_wide_neg_(value) : value;
 }
 
+MPNUM_C_END_
 #endif

@@ -5,6 +5,7 @@
 #define MPNUM_DETAIL_MATH_BLOCKSCALE_RULE_H
 
 #include "f32_ops.h"
+MPNUM_C_BEGIN_
 
 typedef enum mpnum_block_kind_ {
   MPNUM_BLOCK_POWER_,   /* e8m0 from the bits of the amax */
@@ -32,4 +33,5 @@ typedef struct mpnum_block_rule_ {
 #include "blockscale.inc"
 #include "../simd/isa_end.inc"
 
+MPNUM_C_END_
 #endif

@@ -9,6 +9,7 @@
 #include "../../isa.h"
 
 #include "../simd/operations.inc"
+MPNUM_C_BEGIN_
 #define MPNUM_ISA_HERE_ 0
 #include "../simd/isa_begin.inc"
 
@@ -25,11 +26,11 @@ typedef int mpnumv_mask;
   }
 #else
 /* The same float, which the compiler takes for another one. */
-# if MPNUM_HAS_GNU && (defined(__x86_64__) || defined(__SSE2__))
+# if MPNUM_HAS_GNU_ && (defined(__x86_64__) || defined(__SSE2__))
 #  define MPNUM_OPT_BARRIER_F32_(x) __asm__("" : "+x"(x))
-# elif MPNUM_HAS_GNU && defined(__aarch64__)
+# elif MPNUM_HAS_GNU_ && defined(__aarch64__)
 #  define MPNUM_OPT_BARRIER_F32_(x) __asm__("" : "+w"(x))
-# elif MPNUM_HAS_GNU
+# elif MPNUM_HAS_GNU_
 #  define MPNUM_OPT_BARRIER_F32_(x) __asm__("" : "+m"(x))
 # else
 #  define MPNUM_OPT_BARRIER_F32_(x) ((void)0)
@@ -50,10 +51,10 @@ MPNUM_F32_OPERATION_(mpnumv_div, "div.rn.f32", /)
 #else
 /* By hand, as -ffast-math would multiply by a reciprocal that a loop has in common. */
 MPNUM_REAL_ float mpnumv_div(float a, float b) {
-# if MPNUM_HAS_GNU && (defined(__x86_64__) || defined(__SSE2__))
+# if MPNUM_HAS_GNU_ && (defined(__x86_64__) || defined(__SSE2__))
   __asm__("divss %1, %0" : "+x"(a) : "x"(b));
   return a;
-# elif MPNUM_HAS_GNU && defined(__aarch64__)
+# elif MPNUM_HAS_GNU_ && defined(__aarch64__)
   float x;
   __asm__("fdiv %s0, %s1, %s2" : "=w"(x) : "w"(a), "w"(b));
   return x;
@@ -84,7 +85,7 @@ MPNUM_REAL_ uint32_t mpnumv_bits_of(float x) {
 /* A float that the compiler does not know: under -ffast-math gcc takes a 0 for a -0 of
  * the same function, and 0 less x for -x. */
 MPNUM_REAL_ float mpnumv_f32_of(uint32_t bits) {
-# if MPNUM_HAS_GNU
+# if MPNUM_HAS_GNU_
   __asm__("" : "+r"(bits));
 # endif
   return mpnum_from_bits_f32(bits);
@@ -136,11 +137,11 @@ MPNUM_REAL_ float mpnumv_sqrt_raw(float x) {
   float root;
   asm("sqrt.rn.f32 %0, %1;" : "=f"(root) : "f"(x));
   return root;
-#elif MPNUM_HAS_GNU && (defined(__x86_64__) || defined(__SSE2__))
+#elif MPNUM_HAS_GNU_ && (defined(__x86_64__) || defined(__SSE2__))
   float root;
   __asm__("sqrtss %1, %0" : "=x"(root) : "x"(x));
   return root;
-#elif MPNUM_HAS_GNU && defined(__aarch64__)
+#elif MPNUM_HAS_GNU_ && defined(__aarch64__)
   float root;
   __asm__("fsqrt %s0, %s1" : "=w"(root) : "w"(x));
   return root;
@@ -158,7 +159,7 @@ MPNUM_REAL_ float mpnumv_sqrt_raw(float x) {
 /* --- a b + c, rounded once --- */
 
 /* MPNUM_HAS_FMA_: 1 where the target has an instruction for it. */
-#if MPNUM_ON_DEVICE || !MPNUM_HAS_GNU
+#if MPNUM_ON_DEVICE || !MPNUM_HAS_GNU_
 # define MPNUM_HAS_FMA_ MPNUM_ON_DEVICE
 #elif defined(__FMA__) || defined(__aarch64__) || defined(__s390x__) || \
     defined(__powerpc64__) || defined(__ARM_FEATURE_FMA)
@@ -185,9 +186,9 @@ MPNUM_REAL_ float mpnum_fma_fused_(float a, float b, float c) {
 #endif
 
 #if !MPNUM_HAS_FMA_
-# if MPNUM_HAS_GNU && defined(__SSE2__)
+# if MPNUM_HAS_GNU_ && defined(__SSE2__)
 #  define MPNUM_OPT_BARRIER_SUM_(x) __asm__("" : "+x"(x))
-# elif MPNUM_HAS_GNU
+# elif MPNUM_HAS_GNU_
 #  define MPNUM_OPT_BARRIER_SUM_(x) __asm__("" : "+m"(x))
 # else
 #  define MPNUM_OPT_BARRIER_SUM_(x) ((void)0)
@@ -327,4 +328,5 @@ MPNUM_REAL_ uint32_t mpnum_order_(uint32_t bits) {
   return bits ^ ((0u - (bits >> 31)) | 0x80000000u);
 }
 
+MPNUM_C_END_
 #endif

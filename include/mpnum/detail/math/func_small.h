@@ -10,6 +10,7 @@
 #include "f32_ops.h"
 
 #include "../simd/operations.inc"
+MPNUM_C_BEGIN_
 #if MPNUM_ASKS_FMA_
 # define MPNUM_ISA_HERE_ 6
 # include "../simd/isa_begin.inc"
@@ -364,4 +365,5 @@ MPNUM_REAL_ mpnum_bf16 mpnum_bf16_function_of_two_(mpnum_function_ function, mpn
       (uint32_t)b.bits << 16, MPNUM_OVERFLOW_IEEE)};
   return y;
 }
+MPNUM_C_END_
 #endif

@@ -7,6 +7,7 @@
 #include "../core/environment.h"
 #include "f32_ops.h"
 #include "../../normalize_options.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS || MPNUM_HAS_CUDA
 
@@ -144,4 +145,5 @@ MPNUM_MATH_ float mpnum_norm_inverse_(const mpnum_norm_row_ *row) {
 }
 
 #endif
+MPNUM_C_END_
 #endif

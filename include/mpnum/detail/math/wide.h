@@ -5,6 +5,7 @@
 #define MPNUM_DETAIL_MATH_WIDE_H
 
 #include "../../f32.h"
+MPNUM_C_BEGIN_
 
 /* +-significand * 2^exponent. The significand's top bit is set, or it is 0, and then so
  * is the exponent. Its lowest bit is set, too, where what lies below was cut off: such a
@@ -411,4 +412,5 @@ MPNUM_MATH_ mpnum_wide_ mpnum_wide_gated_slope_(mpnum_wide_ u, mpnum_wide_ slope
                          mpnum_wide_add_(mpnum_wide_int_(1), rest));
 }
 
+MPNUM_C_END_
 #endif

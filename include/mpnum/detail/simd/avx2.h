@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* The operations in which the .inc files are written, as explained in avx512.h, for AVX2
- * with FMA and F16C. */
+ * with FMA and F16C, or without F16C where the compiler was told so. */
 #ifndef MPNUM_DETAIL_SIMD_AVX2_H
 #define MPNUM_DETAIL_SIMD_AVX2_H
 
 #include "../core/environment.h"
 #include "../../isa.h"
+MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_X86_SIMD
+#if MPNUM_HAS_X86_SIMD_
 
 # include <immintrin.h>
 
-# define MPNUM_TARGET_AVX2_ __attribute__((__target__("avx2,fma,f16c")))
-# define MPNUM_AVX2_        MPNUM_FORCED_ MPNUM_TARGET_AVX2_
+# if MPNUM_NO_DISPATCH && !defined(__F16C__)
+#  define MPNUM_AVX2_HAS_F16C_ 0
+#  define MPNUM_TARGET_AVX2_   __attribute__((__target__("avx2,fma")))
+# else
+#  define MPNUM_AVX2_HAS_F16C_ 1
+#  define MPNUM_TARGET_AVX2_   __attribute__((__target__("avx2,fma,f16c")))
+# endif
+# define MPNUM_AVX2_ MPNUM_FORCED_ MPNUM_TARGET_AVX2_
 
 # include "operations.inc"
 # define MPNUM_ISA_HERE_ 2
@@ -292,6 +299,49 @@ MPNUM_AVX2_ void mpnumv_store_high(uint8_t *dst, mpnumv_vector a, mpnumv_vector 
                                    int non_temporal) {
   mpnumv_store16(dst, a >> 16, b >> 16, non_temporal);
 }
+# if MPNUM_AVX2_HAS_F16C_
+MPNUM_AVX2_ __m128i mpnum_f16_codes_avx2_(mpnumv_vector x) {
+  return _mm256_cvtps_ph((__m256)x, _MM_FROUND_TO_NEAREST_INT);
+}
+MPNUM_AVX2_ mpnumv_vector mpnum_f16_floats_avx2_(__m128i f16_codes) {
+  return (mpnumv_vector)_mm256_cvtph_ps(f16_codes);
+}
+# else
+/* A normal code is the float with another bias and 13 bits fewer, a subnormal one its
+ * significand over 2^-24. Ties to even; too large is Inf, NaN 7fff or ffff. */
+MPNUM_AVX2_ __m128i mpnum_f16_codes_avx2_(mpnumv_vector x) {
+  const mpnumv_vector abs = x & 0x7fffffffu;
+  const __m256i is_nan = mpnumv_greater(abs, mpnumv_splat(0x7f800000u));
+  const __m256i is_small = mpnumv_greater(mpnumv_splat(0x38800000u), abs); /* 2^-14 */
+  /* 126 - 112 of the largest subnormal; 13 from there on, where the difference is less */
+  const mpnumv_vector exponent = mpnumv_min(abs >> 23, mpnumv_splat(113));
+  const mpnumv_vector shift = mpnumv_min(126 - exponent, mpnumv_splat(31));
+  const mpnumv_vector significand =
+      mpnumv_select(is_small, (abs & 0x7fffffu) | 0x800000u, abs - ((uint32_t)112 << 23));
+  const mpnumv_vector half = mpnumv_splat(1) << (shift - 1);
+  const mpnumv_vector rounded =
+      (significand + (half - 1) + (significand >> shift & 1)) >> shift;
+  const mpnumv_vector magnitude = mpnumv_select(
+      is_nan, mpnumv_splat(0x7fff), mpnumv_min(rounded, mpnumv_splat(0x7c00)));
+  const __m256i codes = (__m256i)(magnitude | (x >> 16 & 0x8000u));
+  return _mm_packus_epi32(_mm256_castsi256_si128(codes),
+                          _mm256_extracti128_si256(codes, 1));
+}
+/* The product is exact. */
+MPNUM_AVX2_ mpnumv_vector mpnum_f16_floats_avx2_(__m128i f16_codes) {
+  const mpnumv_vector x = (mpnumv_vector)_mm256_cvtepu16_epi32(f16_codes);
+  const mpnumv_vector magnitude = x & 0x7fffu, bits = magnitude << 13;
+  const mpnumv_vector quiet =
+      mpnumv_select(mpnumv_greater(magnitude, mpnumv_splat(0x7c00)),
+                    mpnumv_splat(0x400000), mpnumv_splat(0));
+  const mpnumv_vector large =
+      mpnumv_select(mpnumv_greater(magnitude, mpnumv_splat(0x7bff)),
+                    bits | quiet | 0x7f800000u, bits + ((uint32_t)112 << 23));
+  return mpnumv_select(mpnumv_greater(mpnumv_splat(0x400), magnitude),
+                       mpnumv_scaled(magnitude, mpnum_pow2_(-24)), large) |
+         (x & 0x8000u) << 16;
+}
+# endif
 MPNUM_AVX2_ void mpnumv_store_f16(uint8_t *dst, mpnumv_vector a, mpnumv_vector b,
                                   int saturates, int non_temporal) {
   const mpnumv_vector max = mpnumv_splat(0x477fe000u); /* 65504 */
@@ -303,9 +353,8 @@ MPNUM_AVX2_ void mpnumv_store_f16(uint8_t *dst, mpnumv_vector a, mpnumv_vector b
     a = mpnumv_min(abs_a, max) | (a & 0x80000000u);
     b = mpnumv_min(abs_b, max) | (b & 0x80000000u);
   }
-  f16_codes = _mm256_inserti128_si256(
-      _mm256_castsi128_si256(_mm256_cvtps_ph((__m256)a, _MM_FROUND_TO_NEAREST_INT)),
-      _mm256_cvtps_ph((__m256)b, _MM_FROUND_TO_NEAREST_INT), 1);
+  f16_codes = _mm256_inserti128_si256(_mm256_castsi128_si256(mpnum_f16_codes_avx2_(a)),
+                                      mpnum_f16_codes_avx2_(b), 1);
   if (saturates) {
     is_nan = _mm256_permute4x64_epi64(_mm256_packs_epi32(mpnumv_greater(abs_a, infinity),
                                                          mpnumv_greater(abs_b, infinity)),
@@ -317,8 +366,7 @@ MPNUM_AVX2_ void mpnumv_store_f16(uint8_t *dst, mpnumv_vector a, mpnumv_vector b
   mpnum_put_avx2_(dst, _mm256_blendv_epi8(f16_codes, nan_result, is_nan), non_temporal);
 }
 MPNUM_AVX2_ mpnumv_vector mpnumv_load_f16(const uint8_t *src) {
-  return (mpnumv_vector)_mm256_cvtph_ps(
-      _mm_loadu_si128((const __m128i *)(const void *)src));
+  return mpnum_f16_floats_avx2_(_mm_loadu_si128((const __m128i *)(const void *)src));
 }
 
 /* Packing mixes the halves of vectors; this puts their bytes in order. */
@@ -411,10 +459,10 @@ MPNUM_AVX2_ void mpnumv_store_sixes(uint8_t *dst, mpnumv_bytes x) {
 }
 MPNUM_AVX2_ void mpnum_floats_of_u16_avx2_(__m256i low, __m256i high,
                                            mpnumv_vector x[4]) {
-  x[0] = (mpnumv_vector)_mm256_cvtph_ps(_mm256_castsi256_si128(low));
-  x[1] = (mpnumv_vector)_mm256_cvtph_ps(_mm256_extracti128_si256(low, 1));
-  x[2] = (mpnumv_vector)_mm256_cvtph_ps(_mm256_castsi256_si128(high));
-  x[3] = (mpnumv_vector)_mm256_cvtph_ps(_mm256_extracti128_si256(high, 1));
+  x[0] = mpnum_f16_floats_avx2_(_mm256_castsi256_si128(low));
+  x[1] = mpnum_f16_floats_avx2_(_mm256_extracti128_si256(low, 1));
+  x[2] = mpnum_f16_floats_avx2_(_mm256_castsi256_si128(high));
+  x[3] = mpnum_f16_floats_avx2_(_mm256_extracti128_si256(high, 1));
 }
 MPNUM_AVX2_ void mpnumv_f16_of_bytes(mpnumv_bytes codes, mpnumv_vector x[4]) {
   const __m256i quarters = _mm256_permute4x64_epi64((__m256i)codes, 0xd8);
@@ -513,4 +561,5 @@ MPNUM_AVX2_ double mpnumv_sum_f64(mpnumv_f64 x) {
 # include "isa_end.inc"
 
 #endif
+MPNUM_C_END_
 #endif

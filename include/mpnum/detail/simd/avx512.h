@@ -7,8 +7,9 @@
 #include "../core/environment.h"
 #include "../core/round.h"
 #include "../../isa.h"
+MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_X86_SIMD
+#if MPNUM_HAS_X86_SIMD_
 
 # include <immintrin.h>
 
@@ -749,4 +750,5 @@ MPNUM_AVX512_ mpnumv_bytes mpnumv_u16_to_bytes(int is_f16,
 # include "isa_end.inc"
 
 #endif
+MPNUM_C_END_
 #endif

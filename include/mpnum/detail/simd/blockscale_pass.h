@@ -5,6 +5,7 @@
 
 #include "scale_loops.h"
 #include "../../blockscale_format.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -436,4 +437,5 @@ MPNUM_HOST void mpnum_dequantize_all_(mpnum_block_job_ *job, mpnum_rows dst) {
 }
 
 #endif
+MPNUM_C_END_
 #endif

@@ -8,6 +8,7 @@
 #include "../core/format.h"
 #include "../core/round.h"
 #include "../../rng.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -522,4 +523,5 @@ MPNUM_HOST_ONCE_ void mpnum_unpack_(int bits, uint8_t *dst, const uint8_t *src,
 }
 
 #endif
+MPNUM_C_END_
 #endif

@@ -5,6 +5,7 @@
 #define MPNUM_DETAIL_SIMD_COLUMNS_LOOPS_H
 
 #include "rows_loops.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -57,4 +58,5 @@ MPNUM_HOST void mpnum_contrast_tile_(const mpnum_contrast_ *how, float *dst,
 }
 
 #endif
+MPNUM_C_END_
 #endif

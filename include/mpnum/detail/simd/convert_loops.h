@@ -15,6 +15,7 @@
 #include "../../fp4.h"
 #include "../../e8m0.h"
 #include "../../rng.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -130,7 +131,7 @@ MPNUM_HOST_INLINE_ size_t mpnum_block_size_(mpnum_isa isa) {
   const int is_512 = isa == MPNUM_ISA_AVX512 || isa == MPNUM_ISA_AVX512_VBMI;
   return is_512 ? 64 : isa == MPNUM_ISA_AVX2 ? 32 : 16;
 }
-# if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
+# if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
 MPNUM_HOST_INLINE_ int mpnum_is_non_temporal_(int dst_bits, int src_bits, const void *dst,
                                               const void *src, size_t n) {
   return dst_bits != 6 && dst != src && ((size_t)dst & 63) == 0 &&
@@ -169,7 +170,7 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size,
 # if MPNUM_LOOPS_AVX512_
 #  include "avx512.h"
 # endif
-# if MPNUM_HAS_NEON
+# if MPNUM_HAS_NEON_
 #  include "neon.h"
 # endif
 # define MPNUM_EACH_ISA_ "convert.inc"
@@ -184,7 +185,7 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size,
 
 /* The loop of an ISA, another one for the scalar ISA; NULL for that; one that AVX-512
  * with VBMI has, too. CALL calls the loop of the ISA in use. */
-# if MPNUM_HAS_X86_SIMD && !MPNUM_NO_DISPATCH
+# if MPNUM_HAS_X86_SIMD_ && !MPNUM_NO_DISPATCH
 #  define MPNUM_PICK_ELSE_(scalar, isa, name)                                            \
    ((isa) == MPNUM_ISA_AVX512 || (isa) == MPNUM_ISA_AVX512_VBMI ? mpnum_##name##_avx512_ \
     : (isa) == MPNUM_ISA_AVX2                                   ? mpnum_##name##_avx2_   \
@@ -197,11 +198,11 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size,
 # else
 #  define MPNUM_PICK_VBMI_(isa, name) MPNUM_PICK_(isa, name)
 # endif
-# if MPNUM_HAS_X86_SIMD && !MPNUM_NO_DISPATCH
-# elif MPNUM_HAS_NEON && !MPNUM_NO_DISPATCH
+# if MPNUM_HAS_X86_SIMD_ && !MPNUM_NO_DISPATCH
+# elif MPNUM_HAS_NEON_ && !MPNUM_NO_DISPATCH
 #  define MPNUM_PICK_ELSE_(scalar, isa, name) \
    ((isa) == MPNUM_ISA_NEON ? mpnum_##name##_neon_ : (scalar))
-# elif MPNUM_HAS_NEON
+# elif MPNUM_HAS_NEON_
 #  define MPNUM_PICK_ELSE_(scalar, isa, name) ((void)(isa), mpnum_##name##_neon_)
 # elif MPNUM_LOOPS_AVX512_
 #  define MPNUM_PICK_ELSE_(scalar, isa, name) ((void)(isa), mpnum_##name##_avx512_)
@@ -213,7 +214,7 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size,
 #  define MPNUM_PICK_ELSE_(scalar, isa, name) ((void)(isa), (scalar))
 # endif
 # define MPNUM_PICK_AS_(type, isa, name) MPNUM_PICK_ELSE_((type *)0, isa, name)
-# if MPNUM_HAS_X86_SIMD && !MPNUM_NO_DISPATCH
+# if MPNUM_HAS_X86_SIMD_ && !MPNUM_NO_DISPATCH
 #  define MPNUM_PICK_ANY_(isa, name) \
    ((isa) == MPNUM_ISA_AVX512_VBMI   \
         ? mpnum_##name##_vbmi_       \
@@ -224,7 +225,7 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size,
 #  define MPNUM_PICK_ANY_(isa, name) MPNUM_PICK_ELSE_(mpnum_##name##_scalar_, isa, name)
 # endif
 /* The same, none for SSE2. */
-# if MPNUM_HAS_X86_SIMD && !MPNUM_NO_DISPATCH
+# if MPNUM_HAS_X86_SIMD_ && !MPNUM_NO_DISPATCH
 #  define MPNUM_PICK_WIDE_AS_(type, isa, name)                                           \
    ((isa) == MPNUM_ISA_AVX512 || (isa) == MPNUM_ISA_AVX512_VBMI ? mpnum_##name##_avx512_ \
     : (isa) == MPNUM_ISA_AVX2                                   ? mpnum_##name##_avx2_   \
@@ -253,7 +254,7 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size,
 
 # define MPNUM_PICK_(isa, name) MPNUM_PICK_AS_(mpnum_blocks_, isa, name)
 /* One of two loops; one that has its overflow in its name. */
-# if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
+# if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
 #  define MPNUM_PICK_OF_(isa, is_first, first, second) \
    ((is_first) ? MPNUM_PICK_(isa, first) : MPNUM_PICK_(isa, second))
 # else
@@ -354,7 +355,7 @@ MPNUM_HOST_COLD_ void mpnum_decode_each_scalar_(mpnum_type type, int src_bits, v
 }
 /* By a loop over blocks, if there is one. Types and overflow are known to the compiler,
  * which makes numbers of them; without vectors it makes a loop of them. */
-# if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
+# if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
 #  define MPNUM_SCALAR_(name) mpnum_##name##_scalar_
 # else
 #  define MPNUM_SCALAR_(name) mpnum_##name##_
@@ -363,7 +364,7 @@ MPNUM_HOST_INLINE_ int mpnum_encode_blocks_(mpnum_isa isa, mpnum_blocks_ *run,
                                             mpnum_type src_type, mpnum_type type,
                                             int dst_bits, mpnum_overflow overflow,
                                             void *dst, const void *src, size_t n) {
-# if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
+# if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
   mpnum_encoding_ encoding = mpnum_encoding_of_type_(type, dst_bits, overflow);
   if (!run) return 0;
   encoding.src_type = src_type;
@@ -454,7 +455,7 @@ MPNUM_HOST_INLINE_ void mpnum_encode_f64_16_(mpnum_type type, mpnum_overflow ove
 MPNUM_HOST_INLINE_ void mpnum_decode_by_(mpnum_isa isa, mpnum_blocks_ *run,
                                          mpnum_type type, int src_bits, void *dst,
                                          const void *src, size_t n) {
-# if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
+# if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
   const mpnum_decoding_ decoding = mpnum_decoding_of_(type, src_bits);
   if (run) {
     mpnum_run_blocks_(run, mpnum_block_size_(isa), &decoding, 32, dst, src_bits, src, n);
@@ -510,7 +511,7 @@ MPNUM_HOST_ONCE_ void mpnum_bf16_floats_(float *dst, const void *src, size_t n) 
  * and on CPUs from before 2013. */
 MPNUM_HOST_ONCE_ void mpnum_byte_floats_(mpnum_type type, float *dst, const void *src,
                                          size_t n) {
-# if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
+# if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
   const mpnum_isa isa = mpnum_isa_in_use();
   mpnum_blocks_ *const run = MPNUM_PICK_WIDE_(isa, decode_byte_blocks);
   if (run) {
@@ -525,7 +526,7 @@ MPNUM_HOST_ONCE_ void mpnum_byte_floats_(mpnum_type type, float *dst, const void
 }
 MPNUM_HOST_ONCE_ void mpnum_byte_codes_(mpnum_type type, void *dst, const float *src,
                                         size_t n) {
-# if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
+# if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
   const mpnum_isa isa = mpnum_isa_in_use();
   mpnum_blocks_ *const run = MPNUM_PICK_WIDE_(isa, encode_byte_blocks);
   if (run) {
@@ -748,7 +749,7 @@ MPNUM_HOST_ONCE_ int mpnum_convert_nearest_(mpnum_type dst_type, void *dst,
                                             mpnum_type src_type, const void *src,
                                             size_t n,
                                             const mpnum_conversion_ *conversion) {
-# if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
+# if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
   const mpnum_isa isa = mpnum_isa_in_use();
   const mpnum_overflow overflow = conversion->overflow;
   const int dst_bits = conversion->dst_bits, src_bits = conversion->src_bits;
@@ -795,4 +796,5 @@ MPNUM_HOST_ONCE_ int mpnum_convert_nearest_(mpnum_type dst_type, void *dst,
 }
 
 #endif
+MPNUM_C_END_
 #endif

@@ -5,6 +5,7 @@
 
 #include "../math/func_small.h"
 #include "convert_loops.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -261,7 +262,7 @@ MPNUM_HOST void mpnum_small_each_(mpnum_small_function_ task, mpnum_small_code_ 
 MPNUM_HOST void mpnum_light_array_(mpnum_isa isa, mpnum_small_function_ task,
                                    mpnum_small_code_ *code, mpnum_blocks_ *loop,
                                    void *dst, const void *src, size_t n) {
-# if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
+# if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
   mpnum_light_ light;
   if (loop) {
     light.task = task;
@@ -340,4 +341,5 @@ MPNUM_SINCOS_ARRAY_(bf16)
 # undef MPNUM_SINCOS_ARRAY_
 
 #endif
+MPNUM_C_END_
 #endif

@@ -5,6 +5,7 @@
 
 #include "../../histogram.h"
 #include "rows_loops.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -149,4 +150,5 @@ MPNUM_HOST_ONCE_ void mpnum_grad_count_(mpnum_grad_counters_ *counters, uint64_t
 }
 
 #endif
+MPNUM_C_END_
 #endif

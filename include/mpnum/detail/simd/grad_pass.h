@@ -6,6 +6,7 @@
 
 #include "grad_loops.h"
 #include "../../grad_tensor.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -159,7 +160,8 @@ MPNUM_HOST_COLD_ void mpnum_grad_first_(const mpnum_grad_pass_ *pass, uint64_t e
   MPNUM_CALL_(first_nonfinite_32, (mpnum_limits_of_(MPNUM_TYPE_F32), &first, results, n));
   findings->first_tensor = pass->place;
   findings->first_element = element + first;
-  findings->first_bits = mpnum_element_(32, (const uint8_t *)results, first);
+  findings->first_bits =
+      mpnum_bits_f32(mpnum_canonical_(mpnum_float_at_(results, first)));
 }
 MPNUM_HOST void mpnum_grad_row_(mpnum_grad_pass_ *pass, uint64_t element,
                                 const uint8_t *src, uint8_t *dst, size_t n) {
@@ -261,4 +263,5 @@ MPNUM_HOST mpnum_status mpnum_grad_run_(mpnum_grad_kind_ kind,
 }
 
 #endif
+MPNUM_C_END_
 #endif

@@ -4,6 +4,7 @@
 #define MPNUM_DETAIL_SIMD_HADAMARD_LOOPS_H
 
 #include "rows_loops.h"
+MPNUM_C_BEGIN_
 
 /* The stage of a stride over n floats. */
 MPNUM_REAL_ void mpnum_hadamard_stage_(float *x, int n, int stride) {
@@ -114,4 +115,5 @@ MPNUM_HOST void mpnum_hadamard_all_(mpnum_rows dst, mpnum_const_rows src, int n,
 }
 
 #endif
+MPNUM_C_END_
 #endif

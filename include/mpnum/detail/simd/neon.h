@@ -7,8 +7,9 @@
 #include "../core/environment.h"
 #include "codings.h"
 #include "../../isa.h"
+MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_NEON
+#if MPNUM_HAS_NEON_
 
 # include <arm_neon.h>
 
@@ -414,4 +415,5 @@ MPNUM_NEON_ double mpnumv_sum_f64(mpnumv_f64 x) {
 # include "isa_end.inc"
 
 #endif
+MPNUM_C_END_
 #endif

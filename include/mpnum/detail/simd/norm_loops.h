@@ -6,6 +6,7 @@
 
 #include "rows_loops.h"
 #include "../math/norm_row.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -58,4 +59,5 @@ MPNUM_HOST void mpnum_norm_pairs_(int is_product, float *dst, const void *a,
 }
 
 #endif
+MPNUM_C_END_
 #endif

@@ -6,6 +6,7 @@
 
 #include "norm_loops.h"
 #include "../../normalize_options.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -321,4 +322,5 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_norm_places_(mpnum_rows dst,
 }
 
 #endif
+MPNUM_C_END_
 #endif

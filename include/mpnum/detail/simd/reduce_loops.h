@@ -7,6 +7,7 @@
 #include "convert_loops.h"
 #include "../../stats.h"
 #include "../../total.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -246,4 +247,5 @@ MPNUM_HOST_INLINE_ float mpnum_amax_of_code_(mpnum_format format, uint32_t code)
 }
 
 #endif
+MPNUM_C_END_
 #endif

@@ -4,6 +4,7 @@
 #define MPNUM_DETAIL_SIMD_ROWS_BACKWARD_LOOPS_H
 
 #include "rows_loops.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -58,4 +59,5 @@ MPNUM_HOST void mpnum_row_backward_of_(const mpnum_row_backward_ *chosen,
 }
 
 #endif
+MPNUM_C_END_
 #endif

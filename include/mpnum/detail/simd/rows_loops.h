@@ -7,6 +7,7 @@
 #include "func_loops.h"
 #include "reduce_loops.h"
 #include "../../rows.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -58,7 +59,7 @@ MPNUM_HOST void mpnum_row_type_of_(mpnum_row_type_ *made, mpnum_type type) {
 }
 /* The format of an element: found each time where vectors do the work, else inlined. */
 MPNUM_HOST_INLINE_ mpnum_format mpnum_row_format_(mpnum_type type) {
-# if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
+# if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
   mpnum_format format;
   mpnum_find_format_(&format, type);
   return format;
@@ -470,4 +471,5 @@ MPNUM_HOST int mpnum_is_factor_(float x) {
 MPNUM_HOST int mpnum_is_scale_(float x) { return mpnum_bits_f32(x) - 1 < 0x7f7fffffu; }
 
 #endif
+MPNUM_C_END_
 #endif

@@ -7,6 +7,7 @@
 #include "../math/blockscale_rule.h"
 #include "rows_loops.h"
 #include "../../losses.h"
+MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
@@ -381,4 +382,5 @@ MPNUM_HOST_ONCE_ void mpnum_dequantize_by_(mpnum_type dst_type, void *dst,
 }
 
 #endif
+MPNUM_C_END_
 #endif

@@ -7,8 +7,9 @@
 #include "../core/environment.h"
 #include "codings.h"
 #include "../../isa.h"
+MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_X86_SIMD
+#if MPNUM_HAS_X86_SIMD_
 
 # include <emmintrin.h>
 
@@ -559,4 +560,5 @@ MPNUM_SSE2_ double mpnumv_sum_f64(mpnumv_f64 x) {
 # include "isa_end.inc"
 
 #endif
+MPNUM_C_END_
 #endif
