@@ -250,6 +250,9 @@ MPNUM_HOST_ONCE_ void mpnum_quantize_band_(const mpnum_block_job_ *job, size_t r
   if (job->shift < 0 && wide > 1)
     for (c = n; c-- > 0;) /* a factor for each column, from the last on */
       scales.factors[c] = scales.factors[c / wide];
+  if (job->shift < 0) /* codes that fill up a byte are of the last block */
+    for (c = n; c % MPNUM_SCALED_ != 0; ++c)
+      scales.factors[c] = scales.factors[n - 1];
   for (; r < rows; ++r) {
     for (c = 0; c < n; c += job->run) {
       const size_t size = n - c < job->run ? n - c : job->run;
@@ -297,6 +300,8 @@ MPNUM_HOST void mpnum_quantize_all_(const mpnum_block_job_ *job,
   if (second) {
     down = mpnum_common_multiple_(job->rows, second->rows);
     across = mpnum_common_multiple_(job->columns, second->columns);
+    /* Chunks are of whole blocks of both, and dense codes of them of whole bytes. */
+    if (across) across = mpnum_common_multiple_(across, 4);
   }
   if (!down || !across) { /* one, or two that have no border in common */
     mpnum_quantize_part_(job, 0, 0, rows, columns);
