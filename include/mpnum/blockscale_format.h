@@ -146,10 +146,8 @@ MPNUM_FUNC uint32_t mpnum_blockscale_max_(const mpnum_blockscale_format *format)
   return mpnum_decode_finite_(format->element, format->element.max_code);
 }
 
-/* MPNUM_OK, or MPNUM_ERROR_ARGUMENT and, unless field is NULL, the name of the first
- * field that is wrong or does not go with those before it. */
-MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status
-mpnum_blockscale_validate(const mpnum_blockscale_format *format, const char **field) {
+MPNUM_FUNC mpnum_status mpnum_blockscale_validate_(const mpnum_blockscale_format *format,
+                                                   const char **field) {
   const mpnum_format element = format->element;
   const int width = element.sign_bits + element.exponent_bits + element.mantissa_bits;
   const int rule = (int)format->rule, bits = format->element_bits;
@@ -187,6 +185,13 @@ mpnum_blockscale_validate(const mpnum_blockscale_format *format, const char **fi
   }
   if (wrong && field) *field = wrong;
   return wrong ? MPNUM_ERROR_ARGUMENT : MPNUM_OK;
+}
+/* MPNUM_OK, or MPNUM_ERROR_NULL without a format, or MPNUM_ERROR_ARGUMENT and, unless
+ * field is NULL, the name of the first field that is wrong or does not go with those
+ * before it. */
+MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status
+mpnum_blockscale_validate(const mpnum_blockscale_format *format, const char **field) {
+  return format ? mpnum_blockscale_validate_(format, field) : MPNUM_ERROR_NULL;
 }
 
 /* Blocks in so many rows or columns. */
