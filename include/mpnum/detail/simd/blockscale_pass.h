@@ -267,7 +267,7 @@ MPNUM_HOST_ONCE_ void mpnum_quantize_band_(const mpnum_block_job_ *job, size_t r
   if (job->shift < 0 && wide > 1)
     for (c = n; c-- > 0;) /* a factor for each column, from the last on */
       scales.factors[c] = scales.factors[c / wide];
-  if (job->shift < 0) /* codes that fill up a byte are of the last block */
+  if (job->shift < 0 && wide > 1) /* codes that fill up a byte are of the last block */
     for (c = n; c % MPNUM_SCALED_ != 0; ++c)
       scales.factors[c] = scales.factors[n - 1];
   for (; r < rows; ++r) {
