@@ -154,11 +154,13 @@ MPNUM_MATH_ const char *mpnum_scale_wrong_(const mpnum_scale_options *options) {
   return mpnum_bits_f32(options->fallback) - 1 < 0x7f7fffffu ? 0 : "fallback";
 }
 /* Whether a recipe is one: types of 8 bits with a sign, a fallback above 0 and finite.
- * Status codes: MPNUM_ERROR_ARGUMENT: *field (unless field is NULL) is then the name of
- * the member that is wrong, else NULL. */
+ * Status codes: MPNUM_ERROR_NULL: no recipe; MPNUM_ERROR_ARGUMENT: *field (unless field
+ * is NULL) is then the name of the member that is wrong, else NULL. */
 MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
 mpnum_fp8_recipe_validate(const mpnum_fp8_recipe *recipe, const char **field) {
-  const char *wrong = mpnum_scale_wrong_(&recipe->options);
+  const char *wrong = 0;
+  if (!recipe) return MPNUM_ERROR_NULL;
+  wrong = mpnum_scale_wrong_(&recipe->options);
   if (recipe->history_length - 1 >= (uint32_t)1 << 28) wrong = "history_length";
   if (recipe->algorithm < 0 || recipe->algorithm > MPNUM_AMAX_MOST_RECENT)
     wrong = "algorithm";
@@ -184,17 +186,19 @@ typedef struct mpnum_amax_history {
 
 /* A new history in amaxes, of which it takes recipe->history_length; there are room of
  * them. The scale is the fallback. max: mpnum_format_max(mpnum_format_of(type)), or that
- * of a format of your own. Status codes: MPNUM_ERROR_ARGUMENT: amaxes is NULL or too
- * small, max is not above 0 and finite, or the recipe is none (mpnum_fp8_recipe_validate
- * tells) or not for delayed scaling; nothing is written then. */
+ * of a format of your own. Status codes: MPNUM_ERROR_NULL; MPNUM_ERROR_RANGE: room is too
+ * small; MPNUM_ERROR_ARGUMENT: max is not above 0 and finite, or the recipe is none
+ * (mpnum_fp8_recipe_validate tells) or not for delayed scaling; nothing is written then.
+ */
 MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
 mpnum_amax_history_init(mpnum_amax_history *history, float *amaxes, uint64_t room,
                         float max, const mpnum_fp8_recipe *recipe) {
   uint32_t i = 0;
+  if (!history || !amaxes || !recipe) return MPNUM_ERROR_NULL;
   if (mpnum_fp8_recipe_validate(recipe, 0) != MPNUM_OK ||
-      recipe->scaling != MPNUM_FP8_DELAYED || !amaxes || room < recipe->history_length ||
-      mpnum_bits_f32(max) - 1 >= 0x7f7fffffu)
+      recipe->scaling != MPNUM_FP8_DELAYED || mpnum_bits_f32(max) - 1 >= 0x7f7fffffu)
     return MPNUM_ERROR_ARGUMENT;
+  if (room < recipe->history_length) return MPNUM_ERROR_RANGE;
   history->options = recipe->options;
   history->max = max;
   history->algorithm = recipe->algorithm;

@@ -18,10 +18,12 @@
  *   value where the type has none (PROPAGATE), or are refused (ERROR).
  * Bits: the same for every ISA, flags and floating-point environment, and for a matrix
  *   that is cut at borders of blocks.
- * Status: MPNUM_ERROR_ARGUMENT: a wrong format (mpnum_blockscale_validate names the
- *   field), type, stride or pointer, no rows or columns, a scale that is not finite and
- *   above 0; MPNUM_ERROR_RANGE: scale_inv_bytes too small; MPNUM_ERROR_NONFINITE. Nothing
- *   is written then.
+ * Status: MPNUM_ERROR_NULL; MPNUM_ERROR_ARGUMENT: a wrong format
+ *   (mpnum_blockscale_validate names the field), a scale that is not finite and above 0;
+ *   MPNUM_ERROR_TYPE; MPNUM_ERROR_STRIDE; MPNUM_ERROR_SHAPE: more than memory has;
+ *   MPNUM_ERROR_RANGE: scale_inv_bytes too small; MPNUM_ERROR_OVERLAP;
+ *   MPNUM_ERROR_NONFINITE. Nothing is written then. No rows or columns: MPNUM_OK,
+ *   whatever the pointers.
  * Source: OCP Microscaling Formats 1.0; NVIDIA's cuBLAS documentation (NVFP4, RCEIL, the
  *   layout of scales); DeepSeek-V3 technical report, 3.3. docs/blocks.md. */
 #ifndef MPNUM_BLOCKSCALE_H
@@ -54,7 +56,9 @@ MPNUM_HOST mpnum_status mpnum_quantize_checked_(const mpnum_blockscale_format *f
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_quantize_blocks(
     const mpnum_blockscale_format *format, mpnum_blockscaled dst, mpnum_const_rows src,
     const mpnum_quantize_options *options, mpnum_quantize_losses *losses) {
-  mpnum_status status = mpnum_quantize_check_(format, &dst, &src);
+  mpnum_status status = MPNUM_OK;
+  if (!src.rows || !src.columns) return MPNUM_OK;
+  status = mpnum_quantize_check_(format, &dst, &src);
   if (status == MPNUM_OK) status = mpnum_nonfinite_check_(format, &src, losses);
   if (status != MPNUM_OK) return status;
   return mpnum_quantize_checked_(format, dst, src, options, losses, mpnum_quantize_any_);
@@ -67,9 +71,14 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_quantize_blocks_both(
     mpnum_const_rows src, const mpnum_quantize_options *options,
     mpnum_quantize_losses *losses) {
   mpnum_block_job_ first, second;
-  mpnum_status status = mpnum_quantize_check_(first_format, &first_dst, &src);
+  mpnum_status status = MPNUM_OK;
+  if (!src.rows || !src.columns) return MPNUM_OK;
+  status = mpnum_quantize_check_(first_format, &first_dst, &src);
   if (status == MPNUM_OK)
     status = mpnum_quantize_check_(second_format, &second_dst, &src);
+  if (status == MPNUM_OK && mpnum_blocks_overlap_(first_format, &first_dst, second_format,
+                                                  &second_dst, src.rows, src.columns))
+    status = MPNUM_ERROR_OVERLAP;
   if (status == MPNUM_OK) status = mpnum_nonfinite_check_(first_format, &src, losses);
   if (status == MPNUM_OK && first_format->policy != MPNUM_BLOCKSCALE_ERROR)
     status = mpnum_nonfinite_check_(second_format, &src, losses);
@@ -84,8 +93,10 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_quantize_blocks_both(
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_dequantize_blocks(
     const mpnum_blockscale_format *format, mpnum_rows dst, mpnum_blockscaled src) {
   mpnum_const_rows view = mpnum_const_rows_of(dst.type, dst.data, dst.rows, dst.columns);
-  const mpnum_status status = mpnum_dequantize_check_(format, &dst, &src);
+  mpnum_status status = MPNUM_OK;
   mpnum_block_job_ job;
+  if (!dst.rows || !dst.columns) return MPNUM_OK;
+  status = mpnum_dequantize_check_(format, &dst, &src);
   if (status != MPNUM_OK) return status;
   view.stride = dst.stride;
   mpnum_block_job_of_(&job, format, src, view, 0, 0);
@@ -121,7 +132,9 @@ MPNUM_HOST mpnum_status mpnum_quantize_floats_as_(mpnum_blockscale_format format
   const mpnum_const_rows view = mpnum_const_rows_of(MPNUM_TYPE_F32, src, rows, columns);
   const mpnum_blockscaled dst =
       mpnum_blockscaled_of_(&format, codes, scale_inv, scale_inv_bytes, scale, columns);
-  const mpnum_status status = mpnum_quantize_check_(&format, &dst, &view);
+  mpnum_status status = MPNUM_OK;
+  if (!rows || !columns) return MPNUM_OK;
+  status = mpnum_quantize_check_(&format, &dst, &view);
   if (status != MPNUM_OK) return status;
   return mpnum_quantize_checked_(&format, dst, view, 0, 0, 0);
 }
@@ -233,8 +246,12 @@ mpnum_nvfp4_quantize(mpnum_e2m1x2 *codes, mpnum_e4m3 *scale_inv, size_t scale_in
   const mpnum_const_rows view = mpnum_const_rows_of(MPNUM_TYPE_F32, src, rows, columns);
   mpnum_blockscaled dst =
       mpnum_blockscaled_of_(&format, codes, scale_inv, scale_inv_bytes, 1, columns);
-  const mpnum_status status =
-      scale ? mpnum_quantize_check_(&format, &dst, &view) : MPNUM_ERROR_ARGUMENT;
+  mpnum_status status = MPNUM_OK;
+  if (!rows || !columns) {
+    if (scale) *scale = 1;
+    return MPNUM_OK;
+  }
+  status = scale ? mpnum_quantize_check_(&format, &dst, &view) : MPNUM_ERROR_NULL;
   if (status != MPNUM_OK) return status;
   *scale = dst.scale = mpnum_nvfp4_scale(mpnum_finite_amax_(&view));
   return mpnum_quantize_checked_(&format, dst, view, 0, 0, 0);

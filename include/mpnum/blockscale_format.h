@@ -147,10 +147,8 @@ MPNUM_FUNC uint32_t mpnum_blockscale_max_(const mpnum_blockscale_format *format)
   return mpnum_decode_finite_(format->element, format->element.max_code);
 }
 
-/* MPNUM_OK, or MPNUM_ERROR_ARGUMENT and, unless field is NULL, the name of the first
- * field that is wrong or does not go with those before it. */
-MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status
-mpnum_blockscale_validate(const mpnum_blockscale_format *format, const char **field) {
+MPNUM_FUNC mpnum_status mpnum_blockscale_validate_(const mpnum_blockscale_format *format,
+                                                   const char **field) {
   const mpnum_format element = format->element;
   const int width = element.sign_bits + element.exponent_bits + element.mantissa_bits;
   const int rule = (int)format->rule, bits = format->element_bits;
@@ -188,6 +186,13 @@ mpnum_blockscale_validate(const mpnum_blockscale_format *format, const char **fi
   }
   if (wrong && field) *field = wrong;
   return wrong ? MPNUM_ERROR_ARGUMENT : MPNUM_OK;
+}
+/* MPNUM_OK, or MPNUM_ERROR_NULL without a format, or MPNUM_ERROR_ARGUMENT and, unless
+ * field is NULL, the name of the first field that is wrong or does not go with those
+ * before it. */
+MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status
+mpnum_blockscale_validate(const mpnum_blockscale_format *format, const char **field) {
+  return format ? mpnum_blockscale_validate_(format, field) : MPNUM_ERROR_NULL;
 }
 
 /* Blocks in so many rows or columns. */
@@ -228,13 +233,30 @@ MPNUM_INLINE size_t mpnum_scale_place(size_t row, size_t block, size_t columns) 
   return tile * 512 + row % 32 * 16 + row / 32 % 4 * 4 + block % 4;
 }
 
+/* Magnitudes divided and multiplied, each rounded once to nearest: of integers on hosts,
+ * where the caller's environment may round and flush otherwise. */
+MPNUM_MATH_ uint32_t mpnum_block_quotient_(uint32_t a, uint32_t b) {
+# if MPNUM_ON_DEVICE
+  return mpnum_bits_f32(
+      mpnum_div_scalar_(mpnum_from_bits_f32(a), mpnum_from_bits_f32(b)));
+# else
+  return mpnum_bits_f32(
+      mpnum_wide_rounded_f32_(mpnum_wide_div_(mpnum_wide_f32_(a), mpnum_wide_f32_(b))));
+# endif
+}
+MPNUM_MATH_ uint32_t mpnum_block_product_(uint32_t a, uint32_t b) {
+  if (a == 0 || b == 0) return 0;
+  return mpnum_bits_f32(
+      mpnum_wide_rounded_f32_(mpnum_wide_mul_(mpnum_wide_f32_(a), mpnum_wide_f32_(b))));
+}
+
 /* S of NVFP4 from the largest finite magnitude of a tensor, the least of 448 * 6 / amax
  * and FLT_MAX; 1 of 0, Inf and NaN. */
 MPNUM_MATH_ float mpnum_nvfp4_scale(float amax) {
   const uint32_t bits = mpnum_bits_f32(amax) & 0x7fffffffu;
   uint32_t scale = 0x3f800000u;
   if (bits != 0 && bits < 0x7f800000u)
-    scale = mpnum_bits_f32(mpnum_div_scalar_(2688.0f, mpnum_from_bits_f32(bits)));
+    scale = mpnum_block_quotient_(0x45280000u /* 2688 */, bits);
   return mpnum_from_bits_f32(scale > 0x7f7fffffu ? 0x7f7fffffu : scale);
 }
 
@@ -249,9 +271,9 @@ MPNUM_MATH_ mpnum_block_rule_ mpnum_block_rule_of_(const mpnum_blockscale_format
   rule.added = rule.least = 0;
   rule.emax = (max >> 23) - 127;
   rule.max = max;
-  rule.max_inverse = mpnum_bits_f32(mpnum_div_scalar_(1, mpnum_from_bits_f32(max)));
+  rule.max_inverse = mpnum_block_quotient_(0x3f800000u, max);
   rule.scale = mpnum_bits_f32(scale);
-  rule.scale_per_max = mpnum_bits_f32(mpnum_div_scalar_(scale, mpnum_from_bits_f32(max)));
+  rule.scale_per_max = mpnum_block_quotient_(rule.scale, max);
   rule.floor = mpnum_bits_f32(format->amax_floor);
   rule.nan_code = 0xff;
   switch (format->rule) {
@@ -282,12 +304,33 @@ MPNUM_MATH_ mpnum_block_rule_ mpnum_block_rule_of_(const mpnum_blockscale_format
   return rule;
 }
 /* The stored scale of a block of this amax: a code of e8m0 or e4m3, or the bits of a
- * float. */
+ * float; NaN of an amax that is Inf or NaN, or with TWO_LEVEL of a scale that is not
+ * above 0 and finite. scale: S, which other rules do not look at. The same bits in every
+ * rounding mode. */
 MPNUM_MATH_ uint32_t mpnum_blockscale_scale(const mpnum_blockscale_format *format,
                                             float amax, float scale) {
-  return mpnum_block_scale_of_scalar_(mpnum_block_rule_of_(format, scale),
-                                      mpnum_bits_f32(amax) & 0x7fffffffu)
-      .code;
+  const uint32_t bits = mpnum_bits_f32(amax) & 0x7fffffffu;
+  const int is_two_level = format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL;
+  const int is_scale = mpnum_bits_f32(scale) - 1 < 0x7f7fffffu;
+  mpnum_block_rule_ rule =
+      mpnum_block_rule_of_(format, is_two_level && is_scale ? scale : 1.0f);
+  uint32_t x = bits;
+  if (bits >= 0x7f800000u || (is_two_level && !is_scale)) return rule.nan_code;
+  if (is_two_level)
+    return mpnum_f32_to_e4m3_sat(
+               mpnum_from_bits_f32(mpnum_block_product_(bits, rule.scale_per_max)))
+        .bits;
+  if (rule.divides) {
+    if (x < rule.floor) x = rule.floor;
+    if (x == 0) return 0x3f800000u;
+    x = mpnum_block_quotient_(x, rule.max);
+    if (rule.kind == MPNUM_BLOCK_AMAX_) return x ? x : 1;
+    x = (x + 0x007fffffu) & 0x7f800000u;
+    return x < 0x00800000u ? 0x00800000u : x > 0x7f000000u ? 0x7f000000u : x;
+  }
+  if (rule.kind == MPNUM_BLOCK_PRODUCT_) x = mpnum_block_product_(x, rule.max_inverse);
+  rule.kind = MPNUM_BLOCK_POWER_; /* of integers alone */
+  return mpnum_block_scale_of_scalar_(rule, x).code;
 }
 
 /* What a format does to blocks at worst, while their scales are no subnormal and not the

@@ -11,8 +11,9 @@
  *   f64, what lies below 2^-298 in a product or an error is not summed.
  * NaN      pairs with Inf or NaN are counted, and in no other figure.
  * Bits     the same for every ISA, flags and floating-point environment.
- * Status   MPNUM_ERROR_ARGUMENT: a type, format, stride or pointer that is wrong, shapes
- *   that differ; MPNUM_ERROR_RANGE: scale_inv_bytes too small. Nothing is written then.
+ * Status   MPNUM_ERROR_NULL; MPNUM_ERROR_TYPE; MPNUM_ERROR_SHAPE: shapes that differ or
+ *   are more than memory has; of blocks as mpnum_dequantize_blocks; MPNUM_ERROR_ARGUMENT:
+ *   a limit that is NaN or negative. Nothing is written then.
  * Host only. docs/measure.md. */
 #ifndef MPNUM_MEASURE_H
 #define MPNUM_MEASURE_H
@@ -177,11 +178,14 @@ MPNUM_HOST void mpnum_measure_pair_(mpnum_measure *measure, double x, double y,
   error = mpnum_div_f64_(error, mpnum_from_bits_f64(x_bits));
   measure->max_relative_error = mpnum_larger_f64_(measure->max_relative_error, error);
 }
-MPNUM_HOST int mpnum_is_measured_(mpnum_const_rows rows) {
-  if (rows.type != MPNUM_TYPE_F64 && !mpnum_is_block_source_(rows.type)) return 0;
-  return rows.rows == 0 || rows.columns == 0 ||
-         (rows.data && mpnum_extent_(rows.rows, rows.columns, rows.stride,
-                                     mpnum_type_bits_(rows.type)));
+MPNUM_HOST mpnum_status mpnum_measured_check_(mpnum_const_rows rows) {
+  if (rows.rows == 0 || rows.columns == 0) return MPNUM_OK;
+  if (rows.type != MPNUM_TYPE_F64 && !mpnum_is_block_source_(rows.type))
+    return MPNUM_ERROR_TYPE;
+  if (!rows.data) return MPNUM_ERROR_NULL;
+  return mpnum_extent_(rows.rows, rows.columns, rows.stride, mpnum_type_bits_(rows.type))
+             ? MPNUM_OK
+             : MPNUM_ERROR_SHAPE;
 }
 /* At most MPNUM_PAIRS_ of a row. */
 MPNUM_HOST void mpnum_row_doubles_(double *dst, mpnum_const_rows src, size_t row,
@@ -209,10 +213,15 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_measure_rows(mpnum_measure *measu
   const uint64_t most = bits == 0 ? infinity : bits;
   uint64_t saved = 0;
   size_t row = 0, column = 0, i = 0;
-  if (!mpnum_is_measured_(source) || !mpnum_is_measured_(result) ||
-      source.rows != result.rows || source.columns != result.columns ||
-      bits > infinity) /* NaN, negative */
-    return MPNUM_ERROR_ARGUMENT;
+  mpnum_status status = MPNUM_OK;
+  if (source.rows != result.rows || source.columns != result.columns)
+    return MPNUM_ERROR_SHAPE;
+  if (!source.rows || !source.columns) return MPNUM_OK;
+  if (!measure) return MPNUM_ERROR_NULL;
+  if (bits > infinity) return MPNUM_ERROR_ARGUMENT; /* NaN, negative */
+  status = mpnum_measured_check_(source);
+  if (status == MPNUM_OK) status = mpnum_measured_check_(result);
+  if (status != MPNUM_OK) return status;
   saved = mpnum_fenv_save_();
   for (; row < source.rows; ++row)
     for (column = 0; column < source.columns; column += MPNUM_PAIRS_) {
@@ -266,12 +275,15 @@ MPNUM_HOST void mpnum_measure_strip_(mpnum_measure *measure, mpnum_const_rows so
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_measure_blocks(mpnum_measure *measure, mpnum_const_rows source,
                      const mpnum_blockscale_format *format, mpnum_blockscaled result) {
-  const mpnum_status status =
-      mpnum_codes_check_(format, &result, source.rows, source.columns);
+  mpnum_status status = MPNUM_OK;
   mpnum_block_job_ job;
   uint64_t saved = 0, is_odd = 0; /* a tie rounds up, so that it is past */
   size_t row = 0, column = 0;
-  if (!mpnum_is_measured_(source)) return MPNUM_ERROR_ARGUMENT;
+  if (!source.rows || !source.columns) return MPNUM_OK;
+  if (!measure) return MPNUM_ERROR_NULL;
+  status = mpnum_measured_check_(source);
+  if (status == MPNUM_OK)
+    status = mpnum_codes_check_(format, &result, source.rows, source.columns);
   if (status != MPNUM_OK) return status;
   mpnum_codes_job_(&job, format, result, source.rows, source.columns);
   is_odd = format->rounding != MPNUM_ROUND_STOCHASTIC &&

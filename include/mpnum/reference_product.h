@@ -6,9 +6,9 @@
  *     status = mpnum_reference_product(dst, bounds, x, w, MPNUM_TYPE_F32);
  *
  * Bits     the same for every ISA, flags and floating-point environment.
- * Status   MPNUM_ERROR_ARGUMENT: as mpnum_dequantize_blocks, columns that differ, another
- *   accumulation than f32 and f64; MPNUM_ERROR_RANGE: scale_inv_bytes too small. Nothing
- *   is written then.
+ * Status   as mpnum_dequantize_blocks; MPNUM_ERROR_TYPE: another accumulation than f32
+ *   and f64; MPNUM_ERROR_SHAPE: columns that differ or are none, blocks that are taller
+ *   than wide, which lie across the sum. Nothing is written then.
  * Host only. docs/measure.md. */
 #ifndef MPNUM_REFERENCE_PRODUCT_H
 #define MPNUM_REFERENCE_PRODUCT_H
@@ -29,15 +29,17 @@ MPNUM_HOST mpnum_status mpnum_codes_check_(const mpnum_blockscale_format *format
                                            const mpnum_blockscaled *codes, size_t rows,
                                            size_t columns) {
   const uint32_t scale = mpnum_bits_f32(codes->scale);
-  const size_t group = format->element_bits == 4 ? 2 : format->element_bits == 6 ? 4 : 1;
   size_t i = 0;
-  if (mpnum_blockscale_validate(format, 0) != MPNUM_OK || !rows || !columns ||
-      !codes->codes || !codes->scale_inv || codes->stride < columns ||
-      (rows > 1 && codes->stride % group) || (codes->is_swizzled & ~1) ||
+  if (!format || !codes->codes || !codes->scale_inv) return MPNUM_ERROR_NULL;
+  if (mpnum_blockscale_validate(format, 0) != MPNUM_OK || (codes->is_swizzled & ~1) ||
       (codes->is_swizzled && format->scale_type == MPNUM_TYPE_F32) ||
-      (format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL && scale - 1 >= 0x7f7fffffu) ||
-      !mpnum_extent_(rows, columns, codes->stride, format->element_bits))
+      (format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL && scale - 1 >= 0x7f7fffffu))
     return MPNUM_ERROR_ARGUMENT;
+  if (codes->stride < columns ||
+      (rows > 1 && codes->stride % mpnum_blockscale_group_(format)))
+    return MPNUM_ERROR_STRIDE;
+  if (!mpnum_extent_(rows, columns, codes->stride, format->element_bits))
+    return MPNUM_ERROR_SHAPE;
   if (codes->scale_inv_bytes <
       mpnum_blockscale_scale_bytes(format, rows, columns, codes->is_swizzled))
     return MPNUM_ERROR_RANGE;
@@ -49,6 +51,11 @@ MPNUM_HOST mpnum_status mpnum_codes_check_(const mpnum_blockscale_format *format
       return MPNUM_ERROR_ARGUMENT;
   }
   return MPNUM_OK;
+}
+/* Whether blocks are not taller than wide: scales change from block to block of a row. */
+MPNUM_HOST int mpnum_lies_along_rows_(const mpnum_blockscale_format *format) {
+  return format->columns == 0 ||
+         (format->rows == 0 ? format->columns > 1 : format->rows <= format->columns);
 }
 MPNUM_HOST void mpnum_codes_job_(mpnum_block_job_ *job,
                                  const mpnum_blockscale_format *format,
@@ -222,16 +229,21 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_reference_product(double *dst, double *bounds, mpnum_blockscale_operand a,
                         mpnum_blockscale_operand b, mpnum_type accumulation) {
   mpnum_reference_sum_ sums;
-  mpnum_status status = mpnum_codes_check_(a.format, &a.values, a.rows, a.columns);
+  mpnum_status status = MPNUM_OK;
   uint64_t saved = 0;
   size_t i = 0, j = 0;
   int k = 0;
+  if (!a.rows || !b.rows) return MPNUM_OK; /* no elements */
+  if (a.columns != b.columns || !a.columns) return MPNUM_ERROR_SHAPE;
+  status = mpnum_codes_check_(a.format, &a.values, a.rows, a.columns);
   if (status == MPNUM_OK)
     status = mpnum_codes_check_(b.format, &b.values, b.rows, b.columns);
   if (status != MPNUM_OK) return status;
-  if (!dst || a.columns != b.columns ||
-      (accumulation != MPNUM_TYPE_F32 && accumulation != MPNUM_TYPE_F64))
-    return MPNUM_ERROR_ARGUMENT;
+  if (!dst) return MPNUM_ERROR_NULL;
+  if (accumulation != MPNUM_TYPE_F32 && accumulation != MPNUM_TYPE_F64)
+    return MPNUM_ERROR_TYPE;
+  if (!mpnum_lies_along_rows_(a.format) || !mpnum_lies_along_rows_(b.format))
+    return MPNUM_ERROR_SHAPE;
   saved = mpnum_fenv_save_();
   sums.is_f32 = accumulation == MPNUM_TYPE_F32;
   mpnum_codes_job_(&sums.jobs[0], a.format, a.values, a.rows, a.columns);

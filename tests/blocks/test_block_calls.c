@@ -543,19 +543,21 @@ static void bad_calls_are_refused(void) {
   const int fp6 = preset_named("mx e3m2 RCEIL"), deep = preset_named("deepseek 1x128");
   const mpnum_status argument = MPNUM_ERROR_ARGUMENT, range = MPNUM_ERROR_RANGE;
   memset(refused_memory, 0x3f, sizeof refused_memory);
-  REFUSED("no rows", mx, call.rows.rows = 0, BOTH, argument);
-  REFUSED("no columns", mx, call.rows.columns = 0, BOTH, argument);
-  REFUSED("no matrix", mx, call.rows.data = NULL, BOTH, argument);
+  REFUSED("no rows", mx, call.rows.rows = 0, BOTH, MPNUM_OK);
+  REFUSED("no columns", mx, call.rows.columns = 0, BOTH, MPNUM_OK);
+  REFUSED("no matrix", mx, call.rows.data = NULL, BOTH, MPNUM_ERROR_NULL);
   REFUSED("no matrix of no size", mx, (call.rows.data = NULL, call.rows.rows = 0), BOTH,
-          argument);
-  REFUSED("no codes", mx, call.blocks.codes = NULL, BOTH, argument);
-  REFUSED("no scales", mx, call.blocks.scale_inv = NULL, BOTH, argument);
-  REFUSED("a narrow stride of values", mx, call.rows.stride = 63, DEQUANTIZE, argument);
-  REFUSED("a narrow stride of codes", mx, call.blocks.stride = 63, BOTH, argument);
+          MPNUM_OK);
+  REFUSED("no codes", mx, call.blocks.codes = NULL, BOTH, MPNUM_ERROR_NULL);
+  REFUSED("no scales", mx, call.blocks.scale_inv = NULL, BOTH, MPNUM_ERROR_NULL);
+  REFUSED("a narrow stride of values", mx, call.rows.stride = 63, DEQUANTIZE,
+          MPNUM_ERROR_STRIDE);
+  REFUSED("a narrow stride of codes", mx, call.blocks.stride = 63, BOTH,
+          MPNUM_ERROR_STRIDE);
   REFUSED("rows of 4 bits that begin in a byte", fp4, call.blocks.stride = 65, BOTH,
-          argument);
+          MPNUM_ERROR_STRIDE);
   REFUSED("rows of 6 bits that begin in a byte", fp6, call.blocks.stride = 66, BOTH,
-          argument);
+          MPNUM_ERROR_STRIDE);
   REFUSED("a short array of scales", mx, --call.blocks.scale_inv_bytes, BOTH, range);
   REFUSED("a short array of f32 scales", deep, --call.blocks.scale_inv_bytes, BOTH,
           range);
@@ -565,15 +567,17 @@ static void bad_calls_are_refused(void) {
           (call.blocks.is_swizzled = 1, call.blocks.scale_inv_bytes = 4096), BOTH,
           argument);
   REFUSED("a layout that is none", mx, call.blocks.is_swizzled = 2, BOTH, argument);
-  REFUSED("a matrix of f64", mx, call.rows.type = MPNUM_TYPE_F64, BOTH, argument);
-  REFUSED("a matrix of e4m3", mx, call.rows.type = MPNUM_TYPE_E4M3, BOTH, argument);
-  REFUSED("a type that is none", mx, call.rows.type = (mpnum_type)99, BOTH, argument);
+  REFUSED("a matrix of f64", mx, call.rows.type = MPNUM_TYPE_F64, BOTH, MPNUM_ERROR_TYPE);
+  REFUSED("a matrix of e4m3", mx, call.rows.type = MPNUM_TYPE_E4M3, BOTH,
+          MPNUM_ERROR_TYPE);
+  REFUSED("a type that is none", mx, call.rows.type = (mpnum_type)99, BOTH,
+          MPNUM_ERROR_TYPE);
   REFUSED("codes over the matrix", mx, call.blocks.codes = refused_memory[0] + 511, BOTH,
-          argument);
+          MPNUM_ERROR_OVERLAP);
   REFUSED("scales over the matrix", mx, call.blocks.scale_inv = refused_memory[0] + 508,
-          BOTH, argument);
+          BOTH, MPNUM_ERROR_OVERLAP);
   REFUSED("scales over the codes", mx, call.blocks.scale_inv = refused_memory[1] + 127,
-          BOTH, argument);
+          BOTH, MPNUM_ERROR_OVERLAP);
   REFUSED("scale 0", fp4, call.blocks.scale = 0, BOTH, argument);
   REFUSED("scale -0", fp4, set_word(&call.blocks.scale, F32_SIGN), BOTH, argument);
   REFUSED("scale -1", fp4, call.blocks.scale = -1, BOTH, argument);
@@ -585,7 +589,37 @@ static void bad_calls_are_refused(void) {
   REFUSED("scale_inv Inf", deep, (void)0, DEQUANTIZE, argument);
   set_word(refused_memory[2] + 4, 0xbf800000);
   REFUSED("scale_inv -1", deep, (void)0, DEQUANTIZE, argument);
-  REFUSED("rows without end", mx, call.rows.rows = SIZE_MAX / 64, BOTH, argument);
+  REFUSED("rows without end", mx, call.rows.rows = SIZE_MAX / 64, BOTH,
+          MPNUM_ERROR_SHAPE);
+}
+
+/* Destinations of two formats that share a byte, and no format at all. */
+static void both_into_one_another_is_refused(void) {
+  const int mx = preset_named("mx e4m3 RCEIL");
+  const refused_call call = sound_call(mx);
+  const mpnum_const_rows src =
+      mpnum_const_rows_of(MPNUM_TYPE_F32, refused_memory[0], 2, 64);
+  static uint8_t before[sizeof refused_memory];
+  uint8_t *const codes = refused_memory[1], *const scales = refused_memory[2];
+  uint8_t *const places[][2] = {{codes, scales + 4},       {codes + 127, scales + 4},
+                                {codes + 128, scales},     {codes + 128, scales + 3},
+                                {scales + 3, codes + 128}, {codes + 128, codes + 127}};
+  mpnum_blockscaled other = call.blocks;
+  memcpy(before, refused_memory, sizeof before);
+  for (size_t i = 0; i < sizeof places / sizeof places[0]; ++i) {
+    other.codes = places[i][0];
+    other.scale_inv = places[i][1];
+    CHECK(mpnum_quantize_blocks_both(&call.format, call.blocks, &call.format, other, src,
+                                     NULL, NULL) == MPNUM_ERROR_OVERLAP,
+          "place %zu", i);
+  }
+  CHECK(mpnum_quantize_blocks(NULL, call.blocks, src, NULL, NULL) == MPNUM_ERROR_NULL &&
+            mpnum_dequantize_blocks(NULL, call.rows, call.blocks) == MPNUM_ERROR_NULL &&
+            mpnum_blockscale_validate(NULL, NULL) == MPNUM_ERROR_NULL &&
+            mpnum_quantize_blocks_both(NULL, call.blocks, &call.format, other, src, NULL,
+                                       NULL) == MPNUM_ERROR_NULL,
+        "no format");
+  CHECK(memcmp(before, refused_memory, sizeof before) == 0, "something was written");
 }
 
 /* Each field by its name. */
@@ -686,6 +720,7 @@ int main(void) {
   TAP_RUN(scales_lie_as_cublaslt_has_them);
   TAP_RUN(sizes_are_those_of_the_blocks);
   TAP_RUN(bad_calls_are_refused);
+  TAP_RUN(both_into_one_another_is_refused);
   TAP_RUN(bad_formats_are_named);
   TAP_RUN(not_a_number_can_be_an_error);
   return tap_done();

@@ -439,6 +439,51 @@ static void every_code_under_every_scale(void) {
     if (formats[f].format.columns) check_any_words(&formats[f]);
 }
 
+/* The scalars, too, whatever the environment: the bits of nearest. */
+static void scales_are_those_of_nearest_in_every_environment(void) {
+  enum { AMAXES = 400 };
+  static uint32_t amaxes[AMAXES], tensors[AMAXES], want[FORMATS_ROOM][AMAXES];
+  static uint32_t got[FORMATS_ROOM][AMAXES], got_tensors[AMAXES];
+  uint64_t words[12], random = 8;
+  const int count = row_words(words);
+  const uint64_t before = control_word();
+  for (int i = 0; i < AMAXES; ++i) {
+    amaxes[i] = i < 255 ? (uint32_t)i << 23 : (uint32_t)random_bits(&random) & F32_MAX;
+    if (i % 3 == 1) amaxes[i] |= (uint32_t)random_bits(&random) & 0x7fffffu;
+    tensors[i] =
+        amaxes[i] < F32_INFINITY ? ref_tensor_scale(amaxes[i], F32_SIX) : F32_ONE;
+  }
+  amaxes[0] = 0x40a00000;  /* 5 */
+  tensors[0] = 0x44066666; /* 0x1.0cccccp+9 */
+  amaxes[1] = 0x44e00000;  /* 1792: 81 by RCEIL of e4m3 */
+  tensors[1] = ref_tensor_scale(amaxes[1], F32_SIX);
+  for (int f = 0; f < format_count; ++f)
+    for (int i = 0; i < AMAXES; ++i)
+      want[f][i] = ref_block_scale(
+          &formats[f].reference, amaxes[i],
+          formats[f].reference.rule == REF_TWO_LEVEL ? tensors[AMAXES - 1 - i] : F32_ONE);
+  for (int k = 0; k < count; ++k) {
+    set_control_word(words[k]);
+    for (int i = 0; i < AMAXES; ++i) {
+      const float amax = mpnum_from_bits_f32(amaxes[i]);
+      got_tensors[i] = mpnum_bits_f32(mpnum_nvfp4_scale(amax));
+      for (int f = 0; f < format_count; ++f)
+        got[f][i] = mpnum_blockscale_scale(&formats[f].format, amax,
+                                           mpnum_from_bits_f32(tensors[AMAXES - 1 - i]));
+    }
+    set_control_word(before);
+    for (int i = 0; i < AMAXES; ++i) {
+      CHECK(got_tensors[i] == tensors[i],
+            "environment %d: S of %08" PRIx32 ": %08" PRIx32, k, amaxes[i],
+            got_tensors[i]);
+      for (int f = 0; f < format_count; ++f)
+        CHECK(got[f][i] == want[f][i],
+              "environment %d: %s of %08" PRIx32 ": got %" PRIx32 ", want %" PRIx32, k,
+              formats[f].name, amaxes[i], got[f][i], want[f][i]);
+    }
+  }
+}
+
 int main(void) {
   const mpnum_isa best = isa_in_use();
   add_block_formats();
@@ -447,6 +492,7 @@ int main(void) {
   TAP_RUN(ties_of_e2m1_go_to_even);
   TAP_RUN(elements_are_divided_by_the_scale_as_stored);
   TAP_RUN(exponents_are_no_rounded_logarithms);
+  TAP_RUN(scales_are_those_of_nearest_in_every_environment);
   add_user_formats();
   TAP_RUN(one_nan_or_inf_marks_its_block_and_no_other);
   TAP_RUN(no_finite_block_becomes_nan);

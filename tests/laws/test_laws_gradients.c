@@ -277,6 +277,9 @@ static int spoil_gradients(law_draw *d, law_piece *at, int k) {
   if (k == 2 && d->rows > 1) at->stride[G_DST] = d->columns - 1;
   return k < 2 || (k == 2 && d->rows > 1);
 }
+static int spoil_read(law_draw *d, law_piece *at, int k) {
+  return k < 2 && spoil_gradients(d, at, k);
+}
 static void draw_written(law_draw *d) {
   draw_gradients(d);
   d->operands[G_DST].is_needed = 1;
@@ -390,7 +393,7 @@ static const law_subject subjects[] = {
      {{LAW_TWIN, grad_multiply_rows}},
      spoil_gradients,
      NULL},
-    {"mpnum_grad_read", draw_read, grad_read, GRAD_LAWS, NO_TWIN, spoil_gradients, NULL},
+    {"mpnum_grad_read", draw_read, grad_read, GRAD_LAWS, NO_TWIN, spoil_read, NULL},
     {"mpnum_grad_scaler_check",
      draw_checked,
      scaler_check,

@@ -418,7 +418,7 @@ static int spoil_contrastive(law_draw *d, law_piece *at, int k) {
   if (k == 2) d->number[1] = mpnum_from_bits_f32(0x7f800000u);
   if (k == 3) d->choice[0] = 1 << 20;
   if (k == 4) d->choice[3] = 9;
-  if (k == 5) --at->rows;
+  if (k == 5) ++at->rows;
   if (k == 6) d->number[0] = 0;
   return k < 7;
 }

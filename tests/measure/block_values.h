@@ -41,13 +41,16 @@ static inline block_case block_case_of(int k) {
     made.format = mpnum_blockscale_mx(types[k], MPNUM_BLOCKSCALE_RCEIL);
     made.is_swizzled = k == 1;
   } else if (k < 9) {
-    made.name = k == 5 ? "mx floor" : k == 6 ? "mx even" : k == 7 ? "mx ceil" : "mx tall";
+    made.name = k == 5   ? "mx floor"
+                : k == 6 ? "mx even"
+                : k == 7 ? "mx ceil"
+                         : "mx square";
     made.element = "e2m1";
     made.format =
         mpnum_blockscale_mx(MPNUM_TYPE_E2M1, (mpnum_blockscale_rule)(k == 5   ? 0
                                                                      : k == 6 ? 2
                                                                               : 1));
-    if (k == 8) made.format = mpnum_blockscale_transposed(made.format);
+    if (k == 8) made.format.rows = 32;
   } else if (k < 11) {
     made.name = k == 9 ? "mx int8" : "mx int8 floor";
     made.element = NULL;

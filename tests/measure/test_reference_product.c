@@ -257,24 +257,31 @@ static void bad_input_changes_nothing(void) {
   y = good_y = operand_of(&b);
   memset(got, 0x5a, sizeof got);
   y.columns = 63;
-  CHECK(mpnum_reference_product(got, bounds, x, y, MPNUM_TYPE_F32) ==
-            MPNUM_ERROR_ARGUMENT,
+  CHECK(mpnum_reference_product(got, bounds, x, y, MPNUM_TYPE_F32) == MPNUM_ERROR_SHAPE,
         "columns");
   y = good_y;
-  CHECK(mpnum_reference_product(got, bounds, x, y, MPNUM_TYPE_BF16) ==
-            MPNUM_ERROR_ARGUMENT,
+  CHECK(mpnum_reference_product(got, bounds, x, y, MPNUM_TYPE_BF16) == MPNUM_ERROR_TYPE,
         "accumulation");
-  CHECK(mpnum_reference_product(NULL, bounds, x, y, MPNUM_TYPE_F32) ==
-            MPNUM_ERROR_ARGUMENT,
+  CHECK(mpnum_reference_product(NULL, bounds, x, y, MPNUM_TYPE_F32) == MPNUM_ERROR_NULL,
         "NULL");
   x.values.scale_inv_bytes = 5;
   CHECK(mpnum_reference_product(got, bounds, x, y, MPNUM_TYPE_F32) == MPNUM_ERROR_RANGE,
         "scales");
   x = good_x;
   x.rows = 0;
-  CHECK(mpnum_reference_product(got, bounds, x, y, MPNUM_TYPE_F32) ==
-            MPNUM_ERROR_ARGUMENT,
+  CHECK(mpnum_reference_product(got, bounds, x, y, MPNUM_TYPE_F32) == MPNUM_OK,
         "no rows");
+  x = good_x;
+  x.format = NULL;
+  CHECK(mpnum_reference_product(got, bounds, x, y, MPNUM_TYPE_F32) == MPNUM_ERROR_NULL,
+        "no format");
+  {
+    const mpnum_blockscale_format across = mpnum_blockscale_transposed(*good_x.format);
+    x = good_x;
+    x.format = &across;
+    CHECK(mpnum_reference_product(got, bounds, x, y, MPNUM_TYPE_F32) == MPNUM_ERROR_SHAPE,
+          "blocks across the sum");
+  }
   x = good_x;
   y.values.is_swizzled = 1; /* of floats */
   CHECK(mpnum_reference_product(got, bounds, x, y, MPNUM_TYPE_F32) ==

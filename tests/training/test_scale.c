@@ -331,10 +331,13 @@ static void bad_histories_are_refused(void) {
   recipe.history_length = 4;
   memset(&history, 0x33, sizeof history);
   before = history;
-  CHECK(mpnum_amax_history_init(&history, ring, 3, 448, &recipe) == MPNUM_ERROR_ARGUMENT,
+  CHECK(mpnum_amax_history_init(&history, ring, 3, 448, &recipe) == MPNUM_ERROR_RANGE,
         "too small");
-  CHECK(mpnum_amax_history_init(&history, NULL, 4, 448, &recipe) == MPNUM_ERROR_ARGUMENT,
+  CHECK(mpnum_amax_history_init(&history, NULL, 4, 448, &recipe) == MPNUM_ERROR_NULL,
         "NULL");
+  CHECK(mpnum_amax_history_init(&history, ring, 4, 448, NULL) == MPNUM_ERROR_NULL,
+        "no recipe");
+  CHECK(mpnum_fp8_recipe_validate(NULL, NULL) == MPNUM_ERROR_NULL, "no recipe");
   for (int i = 0; i < 5; ++i)
     CHECK(mpnum_amax_history_init(&history, ring, 4, of(maxes[i]), &recipe) ==
               MPNUM_ERROR_ARGUMENT,

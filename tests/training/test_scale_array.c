@@ -371,7 +371,8 @@ static void other_arguments_are_refused(void) {
   float back[2] = {9, 9};
   mpnum_quantize_losses losses = {7, 7, 7, 7};
   memset(to, MARKED, sizeof to);
-#define REFUSED(call) CHECK((call) == MPNUM_ERROR_ARGUMENT, #call)
+#define REFUSED_AS(status, call) CHECK((call) == MPNUM_ERROR_##status, #call)
+#define REFUSED(call)            REFUSED_AS(ARGUMENT, call)
   for (int i = 0; i < 6; ++i) {
     const float bad = float_of(bad_scales[i]), one_bad[2] = {1, bad};
     REFUSED(mpnum_quantize_array(e4m3, to, f32, x, 2, bad, &losses));
@@ -388,40 +389,45 @@ static void other_arguments_are_refused(void) {
     for (int k = 0; k < CODES; ++k)
       is_code |= codes_of[k] == any;
     if (!is_code) {
-      REFUSED(mpnum_quantize_array(any, to, f32, x, 2, 1, &losses));
-      REFUSED(mpnum_dequantize_array(f32, back, any, to, 2, 1));
-      REFUSED(mpnum_quantize_channels(any, to, 1, src_rows(f32, x, 2, 1, 1), row_scales,
-                                      &losses));
+      REFUSED_AS(TYPE, mpnum_quantize_array(any, to, f32, x, 2, 1, &losses));
+      REFUSED_AS(TYPE, mpnum_dequantize_array(f32, back, any, to, 2, 1));
+      REFUSED_AS(TYPE, mpnum_quantize_channels(any, to, 1, src_rows(f32, x, 2, 1, 1),
+                                               row_scales, &losses));
     }
     if (!is_wide) {
-      REFUSED(mpnum_quantize_array(e4m3, to, any, x, 2, 1, &losses));
-      REFUSED(mpnum_dequantize_array(any, back, e4m3, to, 2, 1));
-      REFUSED(mpnum_quantize_channels(e4m3, to, 1, src_rows(any, x, 2, 1, 1), row_scales,
-                                      &losses));
-      REFUSED(mpnum_dequantize_channels(dst_rows(any, back, 2, 1, 1), e4m3, to, 1,
-                                        row_scales));
+      REFUSED_AS(TYPE, mpnum_quantize_array(e4m3, to, any, x, 2, 1, &losses));
+      REFUSED_AS(TYPE, mpnum_dequantize_array(any, back, e4m3, to, 2, 1));
+      REFUSED_AS(TYPE, mpnum_quantize_channels(e4m3, to, 1, src_rows(any, x, 2, 1, 1),
+                                               row_scales, &losses));
+      REFUSED_AS(TYPE, mpnum_dequantize_channels(dst_rows(any, back, 2, 1, 1), e4m3, to,
+                                                 1, row_scales));
     }
   }
-  REFUSED(mpnum_quantize_array(e4m3, NULL, f32, x, 2, 1, &losses));
-  REFUSED(mpnum_quantize_array(e4m3, to, f32, NULL, 2, 1, &losses));
-  REFUSED(mpnum_dequantize_array(f32, NULL, e4m3, to, 2, 1));
-  REFUSED(mpnum_dequantize_array(f32, back, e4m3, NULL, 2, 1));
-  REFUSED(mpnum_quantize_channels(e4m3, to, 1, src_rows(f32, x, 2, 2, 2), row_scales,
-                                  &losses));
-  REFUSED(mpnum_quantize_channels(e4m3, NULL, 1, src_rows(f32, x, 2, 1, 1), row_scales,
-                                  &losses));
-  REFUSED(mpnum_quantize_channels(e4m3, to, 1, src_rows(f32, NULL, 2, 1, 1), row_scales,
-                                  &losses));
-  REFUSED(mpnum_quantize_channels(e4m3, to, 1, src_rows(f32, x, 2, 1, 1), NULL, &losses));
-  REFUSED(
-      mpnum_dequantize_channels(dst_rows(f32, back, 2, 2, 1), e4m3, to, 2, row_scales));
-  REFUSED(
-      mpnum_dequantize_channels(dst_rows(f32, back, 2, 2, 2), e4m3, to, 1, row_scales));
-  REFUSED(
-      mpnum_dequantize_channels(dst_rows(f32, NULL, 2, 1, 1), e4m3, to, 1, row_scales));
-  REFUSED(
-      mpnum_dequantize_channels(dst_rows(f32, back, 2, 1, 1), e4m3, NULL, 1, row_scales));
-  REFUSED(mpnum_dequantize_channels(dst_rows(f32, back, 2, 1, 1), e4m3, to, 1, NULL));
+  REFUSED_AS(NULL, mpnum_quantize_array(e4m3, NULL, f32, x, 2, 1, &losses));
+  REFUSED_AS(NULL, mpnum_quantize_array(e4m3, to, f32, NULL, 2, 1, &losses));
+  REFUSED_AS(NULL, mpnum_dequantize_array(f32, NULL, e4m3, to, 2, 1));
+  REFUSED_AS(NULL, mpnum_dequantize_array(f32, back, e4m3, NULL, 2, 1));
+  REFUSED_AS(STRIDE, mpnum_quantize_channels(e4m3, to, 1, src_rows(f32, x, 2, 2, 2),
+                                             row_scales, &losses));
+  REFUSED_AS(NULL, mpnum_quantize_channels(e4m3, NULL, 1, src_rows(f32, x, 2, 1, 1),
+                                           row_scales, &losses));
+  REFUSED_AS(NULL, mpnum_quantize_channels(e4m3, to, 1, src_rows(f32, NULL, 2, 1, 1),
+                                           row_scales, &losses));
+  REFUSED_AS(NULL, mpnum_quantize_channels(e4m3, to, 1, src_rows(f32, x, 2, 1, 1), NULL,
+                                           &losses));
+  REFUSED_AS(STRIDE, mpnum_dequantize_channels(dst_rows(f32, back, 2, 2, 1), e4m3, to, 2,
+                                               row_scales));
+  REFUSED_AS(STRIDE, mpnum_dequantize_channels(dst_rows(f32, back, 2, 2, 2), e4m3, to, 1,
+                                               row_scales));
+  REFUSED_AS(NULL, mpnum_dequantize_channels(dst_rows(f32, NULL, 2, 1, 1), e4m3, to, 1,
+                                             row_scales));
+  REFUSED_AS(NULL, mpnum_dequantize_channels(dst_rows(f32, back, 2, 1, 1), e4m3, NULL, 1,
+                                             row_scales));
+  REFUSED_AS(NULL,
+             mpnum_dequantize_channels(dst_rows(f32, back, 2, 1, 1), e4m3, to, 1, NULL));
+  REFUSED_AS(OVERLAP, mpnum_quantize_array(e4m3, back, f32, back, 2, 1, &losses));
+  REFUSED_AS(OVERLAP, mpnum_dequantize_array(f32, back, e4m3, (uint8_t *)back + 3, 1, 1));
+#undef REFUSED_AS
 #undef REFUSED
   for (int i = 0; i < 8; ++i)
     CHECK(to[i] == MARKED, "byte %d is written", i);

@@ -40,26 +40,43 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_block_check_(const mpnum_blockscale_format *
                                                  size_t stride) {
   const uint32_t scale = mpnum_bits_f32(codes->scale);
   size_t scale_bytes = 0, code_extent = 0, data_extent = 0;
-  if (mpnum_blockscale_validate(format, 0) != MPNUM_OK || !mpnum_is_block_source_(type))
-    return MPNUM_ERROR_ARGUMENT;
-  if (!rows || !columns || !data || !codes->codes || !codes->scale_inv ||
-      codes->stride < columns || (codes->is_swizzled & ~1) ||
+  if (!format || !data || !codes->codes || !codes->scale_inv) return MPNUM_ERROR_NULL;
+  if (mpnum_blockscale_validate(format, 0) != MPNUM_OK || (codes->is_swizzled & ~1) ||
       (codes->is_swizzled && format->scale_type == MPNUM_TYPE_F32))
     return MPNUM_ERROR_ARGUMENT;
-  if (rows > 1 && codes->stride % mpnum_blockscale_group_(format) != 0)
-    return MPNUM_ERROR_ARGUMENT;
+  if (!mpnum_is_block_source_(type)) return MPNUM_ERROR_TYPE;
+  if (codes->stride < columns ||
+      (rows > 1 && codes->stride % mpnum_blockscale_group_(format) != 0))
+    return MPNUM_ERROR_STRIDE;
   if (format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL && scale - 1 >= 0x7f7fffffu)
     return MPNUM_ERROR_ARGUMENT; /* 0, Inf, NaN, or negative */
   code_extent = mpnum_extent_(rows, columns, codes->stride, format->element_bits);
   data_extent = mpnum_extent_(rows, columns, stride, mpnum_type_bits_(type));
-  if (!code_extent || !data_extent) return MPNUM_ERROR_ARGUMENT;
+  if (!code_extent || !data_extent) return MPNUM_ERROR_SHAPE;
   scale_bytes = mpnum_blockscale_scale_bytes(format, rows, columns, codes->is_swizzled);
   if (codes->scale_inv_bytes < scale_bytes) return MPNUM_ERROR_RANGE;
   if (mpnum_overlap_(codes->codes, code_extent, data, data_extent) ||
       mpnum_overlap_(codes->scale_inv, scale_bytes, data, data_extent) ||
       mpnum_overlap_(codes->scale_inv, scale_bytes, codes->codes, code_extent))
-    return MPNUM_ERROR_ARGUMENT;
+    return MPNUM_ERROR_OVERLAP;
   return MPNUM_OK;
+}
+/* Whether codes or scales of two sound destinations of one matrix share memory. */
+MPNUM_HOST_COLD_ int mpnum_blocks_overlap_(const mpnum_blockscale_format *a_format,
+                                           const mpnum_blockscaled *a,
+                                           const mpnum_blockscale_format *b_format,
+                                           const mpnum_blockscaled *b, size_t rows,
+                                           size_t columns) {
+  const size_t a_codes = mpnum_extent_(rows, columns, a->stride, a_format->element_bits);
+  const size_t b_codes = mpnum_extent_(rows, columns, b->stride, b_format->element_bits);
+  const size_t a_scales =
+      mpnum_blockscale_scale_bytes(a_format, rows, columns, a->is_swizzled);
+  const size_t b_scales =
+      mpnum_blockscale_scale_bytes(b_format, rows, columns, b->is_swizzled);
+  return mpnum_overlap_(a->codes, a_codes, b->codes, b_codes) ||
+         mpnum_overlap_(a->codes, a_codes, b->scale_inv, b_scales) ||
+         mpnum_overlap_(a->scale_inv, a_scales, b->codes, b_codes) ||
+         mpnum_overlap_(a->scale_inv, a_scales, b->scale_inv, b_scales);
 }
 MPNUM_HOST mpnum_status mpnum_quantize_check_(const mpnum_blockscale_format *format,
                                               const mpnum_blockscaled *dst,
@@ -74,7 +91,7 @@ MPNUM_HOST mpnum_status mpnum_dequantize_check_(const mpnum_blockscale_format *f
                                                  dst->rows, dst->columns, dst->stride);
   size_t i = 0;
   if (status != MPNUM_OK) return status;
-  if (dst->stride < dst->columns) return MPNUM_ERROR_ARGUMENT;
+  if (dst->stride < dst->columns) return MPNUM_ERROR_STRIDE;
   if (format->scale_type != MPNUM_TYPE_F32) return MPNUM_OK;
   for (; i < mpnum_blockscale_count(format, dst->rows, dst->columns); ++i) {
     const uint32_t bits =
@@ -251,6 +268,9 @@ MPNUM_HOST_ONCE_ void mpnum_quantize_band_(const mpnum_block_job_ *job, size_t r
   if (job->shift < 0 && wide > 1)
     for (c = n; c-- > 0;) /* a factor for each column, from the last on */
       scales.factors[c] = scales.factors[c / wide];
+  if (job->shift < 0 && wide > 1) /* codes that fill up a byte are of the last block */
+    for (c = n; c % MPNUM_SCALED_ != 0; ++c)
+      scales.factors[c] = scales.factors[n - 1];
   for (; r < rows; ++r) {
     for (c = 0; c < n; c += job->run) {
       const size_t size = n - c < job->run ? n - c : job->run;
@@ -298,6 +318,8 @@ MPNUM_HOST void mpnum_quantize_all_(const mpnum_block_job_ *job,
   if (second) {
     down = mpnum_common_multiple_(job->rows, second->rows);
     across = mpnum_common_multiple_(job->columns, second->columns);
+    /* Chunks are of whole blocks of both, and dense codes of them of whole bytes. */
+    if (across) across = mpnum_common_multiple_(across, 4);
   }
   if (!down || !across) { /* one, or two that have no border in common */
     mpnum_quantize_part_(job, 0, 0, rows, columns);
