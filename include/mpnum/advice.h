@@ -155,7 +155,7 @@ MPNUM_FUNC size_t mpnum_round_up_dim(mpnum_type type, size_t n) {
 MPNUM_FUNC mpnum_type mpnum_element_type_(const mpnum_blockscale_format *format) {
   const mpnum_format a = format->element;
   int type = MPNUM_TYPE_E5M2;
-  for (; type <= MPNUM_TYPE_E2M1 && !format->is_int8; ++type) {
+  for (; mpnum_is_type_((uint32_t)type) && !format->is_int8; ++type) {
     const mpnum_format b = mpnum_format_of((mpnum_type)type);
     if (a.exponent_bits == b.exponent_bits && a.mantissa_bits == b.mantissa_bits &&
         a.bias == b.bias && a.max_code == b.max_code && a.nan_code == b.nan_code)
@@ -346,7 +346,7 @@ MPNUM_FUNC mpnum_fallback_advice mpnum_fallback_step(mpnum_fallback *fallback,
 MPNUM_FUNC void mpnum_stored_type_(mpnum_stored_ *stored, mpnum_type *type) {
   uint32_t number = (uint32_t)*type;
   mpnum_stored_u32_(stored, &number);
-  *type = number <= (uint32_t)MPNUM_TYPE_E2M1 ? (mpnum_type)number : (mpnum_type)0;
+  *type = mpnum_is_type_(number) ? (mpnum_type)number : (mpnum_type)0;
 }
 MPNUM_FUNC void mpnum_stored_fallback_(mpnum_stored_ *stored, mpnum_fallback *fallback) {
   mpnum_fallback_config *config = &fallback->config;

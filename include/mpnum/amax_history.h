@@ -143,9 +143,9 @@ MPNUM_MATH_ mpnum_fp8_recipe mpnum_fp8_recipe_current(void) {
 /* Whether a number is a type of 8 bits with a sign. */
 MPNUM_FUNC int mpnum_is_fp8_(int32_t type) {
   mpnum_format format = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-  if (type < MPNUM_TYPE_F64 || type > MPNUM_TYPE_E2M1) return 0;
+  if (!mpnum_is_type_((uint32_t)type)) return 0;
   format = mpnum_format_of((mpnum_type)type);
-  return format.exponent_bits + format.mantissa_bits == 7; /* none without a sign */
+  return format.sign_bits && format.exponent_bits + format.mantissa_bits == 7;
 }
 /* The name of the field of options that is wrong, or NULL. */
 MPNUM_MATH_ const char *mpnum_scale_wrong_(const mpnum_scale_options *options) {

@@ -44,6 +44,75 @@ int main(void) {
 }
 """
 
+# Rows of all kinds beside: without a sign, FN, FNUZ and IEEE, of other biases, of 5 to 16 bits, on which loops of arrays
+# once made assumptions. (tests/array/test_array_formats.c has all that a row can say.)
+ROWS = """\
+ROW(e5m3, E5M3, 0, 5, 3, 15, FN, 0xff)
+ROW(e4m3u, E4M3U, 0, 4, 3, 7, FN, 0x7f)
+ROW(e5m2fn, E5M2FN, 1, 5, 2, 15, FN, 0x7f)
+ROW(e6m1, E6M1, 1, 6, 1, 31, IEEE, 0x7f)
+ROW(e5m2b, E5M2B, 1, 5, 2, 17, IEEE, 0x7f)
+ROW(e5m1, E5M1, 1, 5, 1, 15, IEEE, 0x3f)
+ROW(e3m3, E3M3, 1, 3, 3, 3, IEEE, 0x3f)
+ROW(e3m1, E3M1, 1, 3, 1, 3, FN, 0xf)
+ROW(e4m1fnuz, E4M1FNUZ, 1, 4, 1, 8, FNUZ, 0x20)
+ROW(e7m0, E7M0, 1, 7, 0, 63, FN, 0x7f)
+ROW(e6m9, E6M9, 1, 6, 9, 31, IEEE, 0x7fff)
+"""
+NUMBERS_OF_ROWS = ["0.0", "1.0", "-1.5", "0.1", "448.0", "57344.0", "65536.0", "98304.0", "-122880.0", "1e30", "-1e-30",
+                   "3.0e9", "0.0625", "-0.03125", "2.5", "3.5", "0.001", "1e-9"]
+
+ROWS_PROGRAM = r"""#include <mpnum/mpnum.h>
+#include <stdio.h>
+#include <string.h>
+static const float numbers[] = {%s};
+enum { N = sizeof numbers / sizeof *numbers, MOST = 1 << 16 };
+static uint16_t words[MOST];
+static uint8_t bytes[MOST];
+static float got[MOST];
+static void decode_all(const char *name, mpnum_format format, int bits) {
+  const mpnum_isa isa = mpnum_isa_in_use();
+  int code;
+  for (code = 0; code < 1 << bits; ++code) {
+    const uint32_t want = mpnum_bits_f32(mpnum_decode(format, (uint32_t)code));
+    if (mpnum_bits_f32(got[code]) != want)
+      printf("%%s %%s: code %%x is %%x, not %%x\n", mpnum_isa_name(isa), name, (unsigned)code,
+             (unsigned)mpnum_bits_f32(got[code]), (unsigned)want);
+  }
+}
+#define TRY(name, NAME, width, sat)                                                                           \
+  {                                                                                                           \
+    const mpnum_format format = mpnum_format_of(MPNUM_TYPE_##NAME);                                           \
+    const void *codes = width == 8 ? (const void *)bytes : (const void *)words;                               \
+    mpnum_##name made[N * 5];                                                                                 \
+    float x[N * 5];                                                                                           \
+    mpnum_##name##_to_f32_array(got, (const mpnum_##name *)codes, (size_t)1 << width);                        \
+    decode_all(#name, format, width);                                                                         \
+    memset(got, 0, sizeof got);                                                                               \
+    if (mpnum_convert_array(MPNUM_TYPE_F32, got, MPNUM_TYPE_##NAME, codes, (size_t)1 << width,                \
+                            MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0) != MPNUM_OK)                 \
+      printf(#name " is no type\n");                                                                          \
+    decode_all("convert_array of " #name, format, width);                                                     \
+    for (i = 0; i < N * 5; ++i)                                                                               \
+      x[i] = numbers[i %% N];                                                                                 \
+    mpnum_f32_to_##name##sat##_array(made, x, N * 5);                                                         \
+    for (i = 0; i < N * 5; ++i)                                                                               \
+      if (made[i].bits != mpnum_f32_to_##name##sat(x[i]).bits)                                                \
+        printf("%%s " #name ": of %%g %%x\n", mpnum_isa_name(isas[k]), (double)x[i], (unsigned)made[i].bits); \
+  }
+int main(void) {
+  const mpnum_isa isas[] = {MPNUM_ISA_SCALAR, MPNUM_ISA_SSE2,        MPNUM_ISA_AVX2,
+                            MPNUM_ISA_AVX512, MPNUM_ISA_AVX512_VBMI, MPNUM_ISA_NEON};
+  size_t i, k;
+  for (i = 0; i < MOST; ++i)
+    words[i] = (uint16_t)i, bytes[i] = (uint8_t)i;
+  for (k = 0; k < 6; ++k) {
+    if (mpnum_isa_force(isas[k]) != MPNUM_OK) continue;
+%s  }
+%s  return 0;
+}
+"""
+
 
 def changes():
     """[(the file named last before a diff, the diff)]"""
@@ -63,6 +132,25 @@ def apply(text, diff):
         assert text.count(before) == 1, f"not once in the file:\n{before}"
         text = text.replace(before, after)
     return text
+
+
+def add_rows(root):
+    table, family = root / "include/mpnum/detail/core/format.h", root / "include/mpnum/fp8.h"
+    text, includes = table.read_text(), ""
+    for number, row in enumerate(ROWS.splitlines(), 16):
+        name, NAME, *numbers = re.findall(r"\w+", row)[1:]
+        last = re.findall(r"MPNUM_TYPE_\w+ = \d+(?=\n)", text)[-1]
+        text = text.replace(f"{last}\n", f"{last},\n  MPNUM_TYPE_{NAME} = {number}\n")
+        last = re.findall(r"\n ROW\(.*\)(?=\n)", text)[-1]
+        text = text.replace(f"{last}\n", f"{last} \\\n {row}\n")
+        bits = 16 if sum(map(int, numbers[:3])) > 8 else 8
+        text = text.replace("typedef struct mpnum_e2m5 {", f"typedef struct mpnum_{name} {{\n  uint{bits}_t bits;\n}} "
+                            f"mpnum_{name};\ntypedef struct mpnum_e2m5 {{")
+        includes += f'#include "{name}.h"\n'
+    table.write_text(text)
+    family.write_text(family.read_text().replace('#include "e2m5.h"\n', '#include "e2m5.h"\n' + includes))
+    api = root / "tools/api"
+    api.write_text(api.read_text().replace('"e2m5.h", ', '"e2m5.h", ' + re.sub(r"#include (.*)\n", r"\1, ", includes)))
 
 
 def added(folder):
@@ -100,6 +188,47 @@ def compile_and_run(root, output, *sources):
     return subprocess.run([root / output], capture_output=True, text=True)
 
 
+def value_of(row, code):
+    """The value of a code of a row as a fraction, "inf" or "nan"."""
+    sign_bits, exponent_bits, mantissa_bits, bias = map(int, row[2:6])
+    specials, width = row[6], sum(map(int, row[2:5]))
+    code %= 2 ** width
+    magnitude = code % 2 ** (exponent_bits + mantissa_bits)
+    exponent, mantissa = divmod(magnitude, 2 ** mantissa_bits)
+    ones = 2 ** (exponent_bits + mantissa_bits) - 1
+    if specials == "FNUZ" and code == ones + 1 or specials == "FN" and magnitude == ones:
+        return "nan"
+    if specials == "IEEE" and exponent == 2 ** exponent_bits - 1:
+        return "nan" if mantissa else "-inf" if code > ones else "inf"
+    whole = mantissa + (2 ** mantissa_bits if exponent else 0)
+    return Fraction(whole) * Fraction(2) ** (max(exponent, 1) - bias - mantissa_bits) * (-1 if code > ones else 1)
+
+
+def rows_of_all_kinds_convert(root):
+    """With every instruction set, by their own functions and by convert_array, as the scalar functions; and these give
+    the values that follow from the row."""
+    add_rows(root)
+    check(sys.executable, "tools/wrappers", "--update", cwd=root)
+    rows = [re.findall(r"\w+", row)[1:] for row in ROWS.splitlines()]
+    bits = {row[0]: 16 if sum(map(int, row[2:5])) > 8 else 8 for row in rows}
+    tries = "".join(f"    TRY({name}, {NAME}, {bits[name]}, )\n    TRY({name}, {NAME}, {bits[name]}, _sat)\n"
+                    for name, NAME, *_ in rows)
+    prints = "".join(f'  for (i = 0; i < {2 ** bits[name]}; ++i) printf("%.9g\\n", (double)mpnum_{name}_to_f32('
+                     f"mpnum_from_bits_{name}((uint32_t)i)));\n" for name, *_ in rows)
+    source = root / "rows.c"
+    source.write_text(ROWS_PROGRAM % (", ".join(number + "f" for number in NUMBERS_OF_ROWS), tries, prints))
+    said = compile_and_run(root, "rows", source).stdout.splitlines()
+    count = sum(2 ** bits[row[0]] for row in rows)
+    assert len(said) == count, "\n".join(["", *said[:20]])
+    for row in rows:
+        lines, said = said[:2 ** bits[row[0]]], said[2 ** bits[row[0]]:]
+        for code, line in enumerate(lines):
+            want = value_of(row, code)
+            # %.9g of a float: the nearest decimal of 9 digits
+            same = line == want if isinstance(want, str) else line == "%.9g" % want or (want == 0 and float(line) == 0)
+            assert same, f"{row[0]} {code:x} is {line}, not {want}"
+
+
 def in_tests(root, name):
     return next((root / "tests").rglob(name))
 
@@ -126,6 +255,7 @@ def the_document_adds_a_format():
             "test_decoding.c", "reference.c", "conversion_inputs.c")])
         assert done.returncode == 0 and "e2m5" in done.stdout, done.stdout[-2000:]
         check(*compiler(root), "-fsyntax-only", in_tests(root, "bits.c"), in_tests(root, "test_queries.c"))
+        rows_of_all_kinds_convert(root)
 
 
 sys.exit(tap.run(the_document_adds_a_format))

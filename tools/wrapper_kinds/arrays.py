@@ -7,7 +7,8 @@ from string import Template
 from .layout import fill, sections
 from .table import OVERFLOWS, x_macro
 
-# Formats with loops of their own, from f32 and to f32; the others take the loop of their width.
+# Formats with loops of their own, from f32 and to f32; the others take the loop of bytes or, where it does not serve,
+# that of any format (byte_loop).
 OWN_ENCODE = ("tf32", "bf16", "f16", "e8m0")
 OWN_DECODE = ("tf32", "bf16", "f16", "e8m0", "e5m2fnuz")
 NARROW = """\
@@ -71,7 +72,15 @@ def widen(src, loop, *arguments):
 
 def codes(f, is_dense):
     """The arguments of the loops of bytes: a format and the bits that one code takes."""
-    return f"MPNUM_TYPE_{f.NAME}", str(f.width if is_dense else 8)
+    return f"MPNUM_TYPE_{f.NAME}", str(f.width if is_dense else f.bits)
+
+
+def byte_loop(f, way):
+    """The loop of a format without one of its own. codings.h has what the loops of bytes take (has_byte_blocks,
+    has_byte_decoding) and takes codes one by one where this here is wrong: it is about speed."""
+    is_f16_half = (f.exponent_bits, f.mantissa_bits, f.bias, f.specials) == (5, 2, 15, "IEEE")
+    serves = f.mantissa_bits > 0 if way == "encode" else f.exponent_bits <= 4 or is_f16_half
+    return f"mpnum_{way}_{'bytes' if f.bits == 8 and serves else 'any'}_"
 
 
 def array_conversions(rows):
@@ -80,9 +89,9 @@ def array_conversions(rows):
     encode, decode, packed, halves, doubles = [], [], [], [], []
     for f in rows:
         encode += (narrow("f32", f.name, f"mpnum_encode_{f.name}_") if f.name in OWN_ENCODE else
-                   narrow("f32", f.name, "mpnum_encode_bytes_", *codes(f, False), overflows=f.overflows))
+                   narrow("f32", f.name, byte_loop(f, "encode"), *codes(f, False), overflows=f.overflows))
         decode.append(widen(f.name, f"mpnum_decode_{f.name}_") if f.name in OWN_DECODE else
-                      widen(f.name, "mpnum_decode_bytes_", *codes(f, False)))
+                      widen(f.name, byte_loop(f, "decode"), *codes(f, False)))
     for f in dense:
         packed += narrow("f32", f.dense, "mpnum_encode_bytes_", *codes(f, True), overflows=f.overflows)
         packed.append(widen(f.dense, "mpnum_decode_bytes_", *codes(f, True)))

@@ -258,6 +258,21 @@ case MPNUM_TYPE_##NAME:                                                         
   }
 }
 
+/* Whether a number is a type. */
+MPNUM_INLINE int mpnum_is_type_(uint32_t number) {
+  switch (number) {
+  case (uint32_t)MPNUM_TYPE_F64:
+  case (uint32_t)MPNUM_TYPE_F32:
+#define MPNUM_TYPE_CASE_(name, NAME, sign_bits, exponent_bits, mantissa_bits, bias, \
+                         specials, nan)                                             \
+case (uint32_t)MPNUM_TYPE_##NAME:
+    MPNUM_FORMATS(MPNUM_TYPE_CASE_)
+#undef MPNUM_TYPE_CASE_
+    return 1;
+  default: return 0;
+  }
+}
+
 /* "f64", "e4m3", ...; NULL for an unknown type. */
 MPNUM_FUNC const char *mpnum_type_name(mpnum_type type) {
   switch (type) {

@@ -661,10 +661,13 @@ typedef struct mpnumv_u16_steps {
   int is_wide;               /* whether there are any */
 } mpnumv_u16_steps;
 
-/* Whether there are such steps: what is normal in dst is normal in src. */
+/* Whether there are such steps: what is normal in dst is normal in src, which has more
+ * bits of mantissa; and no number of dst is above the Inf of f16. */
 MPNUM_AVX512_ int mpnumv_has_u16(const mpnum_encoding_ *encoding) {
-  const int src_bias = encoding->src_type == MPNUM_TYPE_F16 ? 15 : 127;
-  return (int)(encoding->min_power >> 23) - 127 + src_bias >= 1;
+  const int is_f16 = encoding->src_type == MPNUM_TYPE_F16;
+  return (int)(encoding->min_power >> 23) - 127 + (is_f16 ? 15 : 127) >= 1 &&
+         23 - encoding->up < (is_f16 ? 10 : 7) &&
+         (!is_f16 || encoding->limit <= 0x47800000u); /* 2^16 */
 }
 MPNUM_AVX512_ mpnumv_u16_steps mpnumv_u16_steps_of(const mpnum_encoding_ *encoding) {
   const int is_f16 = encoding->src_type == MPNUM_TYPE_F16;
@@ -728,10 +731,10 @@ MPNUM_AVX512_ mpnumv_bytes mpnumv_u16_to_bytes(int is_f16,
   const mpnumv_bytes bytes = (mpnumv_bytes)_mm512_maskz_packus_epi16(
       ~(__mmask64)0, mpnum_nearest_u16_avx512_(is_f16, steps, abs_low),
       mpnum_nearest_u16_avx512_(is_f16, steps, abs_high));
-  mpnumv_bytes sign =
-      (mpnumv_bytes)_mm512_maskz_packs_epi16(~(__mmask64)0, low, high) & (uint8_t)0x80;
+  mpnumv_bytes sign = (mpnumv_bytes)_mm512_maskz_packs_epi16(~(__mmask64)0, low, high);
   __m512i result;
   if (encoding->sign_right) sign = mpnumv_bytes_shr(sign, encoding->sign_right);
+  sign &= encoding->sign_bit;
   if (!encoding->has_negative_zero) sign &= (mpnumv_bytes)(bytes != zero);
   result = _mm512_maskz_permutexvar_epi64(0xff, in_order, (__m512i)(bytes | sign));
   if (nan_low | nan_high)

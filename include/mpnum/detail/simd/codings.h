@@ -78,11 +78,16 @@ MPNUM_INLINE size_t mpnum_bytes_(int bits, size_t n) {
 MPNUM_INLINE int mpnum_type_bits_(mpnum_type type) {
   switch (type) {
   case MPNUM_TYPE_F64: return 64;
-  case MPNUM_TYPE_F32:
-  case MPNUM_TYPE_TF32: return 32;
-  case MPNUM_TYPE_BF16:
-  case MPNUM_TYPE_F16: return 16;
-  default: return type >= MPNUM_TYPE_E5M2 && type <= MPNUM_TYPE_E2M1 ? 8 : 0;
+  case MPNUM_TYPE_F32: return 32;
+# define MPNUM_BITS_CASE_(name, NAME, sign_bits, exponent_bits, mantissa_bits, bias, \
+                          specials, nan)                                             \
+ case MPNUM_TYPE_##NAME:                                                             \
+  return (sign_bits) + (exponent_bits) + (mantissa_bits) > 16  ? 32                  \
+         : (sign_bits) + (exponent_bits) + (mantissa_bits) > 8 ? 16                  \
+                                                               : 8;
+    MPNUM_FORMATS(MPNUM_BITS_CASE_)
+# undef MPNUM_BITS_CASE_
+  default: return 0;
   }
 }
 /* The same of a format; 0 for none. */
@@ -120,7 +125,7 @@ MPNUM_INLINE int mpnum_has_byte_blocks_(mpnum_format format, mpnum_rounding roun
                                         mpnum_overflow overflow) {
   const uint32_t inf_code = format.inf_code ? format.inf_code : format.nan_code;
   return mpnum_has_nearest_magnitude_(format, rounding) &&
-         format.nan_policy == MPNUM_NAN_CANONICAL && format.sign_bits &&
+         format.nan_policy == MPNUM_NAN_CANONICAL &&
          (mpnum_saturates_(format, overflow) || inf_code == format.max_code + 1);
 }
 /* The leading bits of f32: bf16, tf32. */
@@ -157,7 +162,8 @@ typedef struct mpnum_encoding_ {
   uint32_t low;       /* added to a power of two */
   float scale;        /* 2^-up */
   int up;             /* bits of a float's mantissa that the format has not */
-  int sign_right;     /* of 8 bits and fewer: from the top bit to the sign */
+  int sign_right;     /* of 8 bits and fewer: from the top bit to the sign, */
+  uint8_t sign_bit;   /* 0 without one */
   int has_negative_zero;
   uint32_t nan_result; /* a code */
   mpnum_overflow overflow;
@@ -168,13 +174,15 @@ MPNUM_INLINE mpnum_encoding_ mpnum_encoding_of_(mpnum_format format,
                                                 mpnum_overflow overflow) {
   const uint32_t past = (uint32_t)!mpnum_saturates_(format, overflow);
   const uint32_t min_field = (uint32_t)(128 - format.bias);
-  mpnum_encoding_ encoding = {0, 0, 0, 0, 0, 0, 0, 0, overflow, 0, 32, MPNUM_TYPE_F32};
+  mpnum_encoding_ encoding = {0, 0, 0, 0, 0, 0, 0, 0, 0, overflow, 0, 32, MPNUM_TYPE_F32};
   encoding.limit = mpnum_decode_finite_(format, format.max_code + past);
   encoding.min_power = min_field << 23;
   encoding.up = 23 - format.mantissa_bits;
   encoding.low = (0u - (min_field << format.mantissa_bits)) & 0xffff;
   encoding.scale = mpnum_pow2_(-encoding.up);
-  encoding.sign_right = 7 - format.exponent_bits - format.mantissa_bits;
+  encoding.sign_right =
+      8 - format.sign_bits - format.exponent_bits - format.mantissa_bits;
+  encoding.sign_bit = (uint8_t)(0x80 * format.sign_bits >> (encoding.sign_right & 7));
   encoding.has_negative_zero = format.has_negative_zero;
   encoding.nan_result = format.nan_code ? format.nan_code : format.max_code;
   return encoding;
@@ -183,7 +191,7 @@ MPNUM_INLINE mpnum_encoding_ mpnum_encoding_of_(mpnum_format format,
 /* The same for formats that are the leading bits of f32, results as floats. */
 MPNUM_INLINE mpnum_encoding_ mpnum_prefix_encoding_of_(mpnum_format format,
                                                        mpnum_overflow overflow) {
-  mpnum_encoding_ encoding = {0, 0, 0, 0, 0, 0, 0, 0, overflow, 0, 32, MPNUM_TYPE_F32};
+  mpnum_encoding_ encoding = {0, 0, 0, 0, 0, 0, 0, 0, 0, overflow, 0, 32, MPNUM_TYPE_F32};
   encoding.up = 23 - format.mantissa_bits;
   encoding.limit = format.max_code << encoding.up;
   encoding.nan_result = format.nan_code << encoding.up;
@@ -193,7 +201,7 @@ MPNUM_INLINE mpnum_encoding_ mpnum_prefix_encoding_of_(mpnum_format format,
 /* The same for e8m0; its limit is a code. */
 MPNUM_INLINE mpnum_encoding_ mpnum_e8m0_encoding_of_(mpnum_format format,
                                                      mpnum_overflow overflow) {
-  mpnum_encoding_ encoding = {0, 0, 0, 0, 0, 0, 0, 0, overflow, 0, 32, MPNUM_TYPE_F32};
+  mpnum_encoding_ encoding = {0, 0, 0, 0, 0, 0, 0, 0, 0, overflow, 0, 32, MPNUM_TYPE_F32};
   encoding.limit = mpnum_saturates_(format, overflow) ? format.max_code : format.nan_code;
   encoding.nan_result = format.nan_code;
   return encoding;
@@ -210,10 +218,18 @@ MPNUM_INLINE mpnum_encoding_ mpnum_encoding_of_type_(mpnum_type type, int dst_bi
   return encoding;
 }
 
-/* How codes of 8 bits and fewer, but not of e8m0 and e5m2fnuz, become floats. */
+/* How codes of 8 bits and fewer become floats. */
+typedef enum mpnum_table_ { /* for instructions that look bytes up, of all floats of */
+                            MPNUM_NO_TABLE_,
+                            MPNUM_TABLE_OF_16_, /* codes */
+                            MPNUM_TABLE_OF_32_, /* magnitudes, none special, below a sign
+                                                 */
+                            MPNUM_TABLE_OF_128_ /* the same, with Inf and NaN */
+} mpnum_table_;
 typedef struct mpnum_decoding_ {
   int src_bits;
-  int is_short_f16; /* Inf and NaN are those of f16 */
+  mpnum_table_ table;
+  int is_short_f16; /* the upper halves of f16, e5m2 */
   int left;         /* shifts to the top of a byte, */
   int right;        /* and from there to an f16 code, a power of two away, */
   uint16_t mask;    /* which has these bits */
@@ -223,22 +239,48 @@ typedef struct mpnum_decoding_ {
   uint32_t ones, flipped, last_code, last;
   uint32_t infinity; /* the special float that is Inf; others are NaN */
 } mpnum_decoding_;
-MPNUM_INLINE mpnum_decoding_ mpnum_decoding_of_(mpnum_type type, int src_bits) {
-  const mpnum_format format = mpnum_format_of(type);
+MPNUM_INLINE int mpnum_is_short_f16_(mpnum_format format) {
+  return format.exponent_bits == 5 && format.mantissa_bits == 2 && format.bias == 15 &&
+         format.inf_code == 0x7c && format.sign_bits;
+}
+/* Whether decode_byte_blocks serves: what is no number is a number of f16 like the others
+ * or is no number of f16 either; the power of two and all results are normal floats, and
+ * NaN is the codes above the others or that of -0, not both. */
+MPNUM_INLINE int mpnum_has_byte_decoding_(mpnum_format format) {
   const int sign_shift = format.exponent_bits + format.mantissa_bits;
-  const int is_short_f16 = format.exponent_bits == 5; /* Inf and NaN are those of f16 */
-  mpnum_decoding_ decoding = {0, 0, 0, 0, 0, 0, 0x7fffffffu, 0, 0x7f, 0x7fffffffu, 0};
+  return format.max_code && format.sign_bits + sign_shift <= 8 && format.has_zero &&
+         format.nan_policy == MPNUM_NAN_CANONICAL &&
+         (mpnum_is_short_f16_(format) ||
+          (format.exponent_bits <= 4 && format.bias >= 15 - 127 &&
+           format.bias + format.mantissa_bits <= 127 &&
+           !(format.inf_code && format.nan_code >> sign_shift)));
+}
+MPNUM_INLINE mpnum_table_ mpnum_table_of_(mpnum_format format) {
+  const int width = format.sign_bits + format.exponent_bits + format.mantissa_bits;
+  if (width <= 4) return MPNUM_TABLE_OF_16_;
+  if (!format.sign_bits) return MPNUM_NO_TABLE_;
+  if (width == 8) return MPNUM_TABLE_OF_128_;
+  return width <= 6 && !format.nan_code ? MPNUM_TABLE_OF_32_ : MPNUM_NO_TABLE_;
+}
+/* Of a format for which that holds. */
+MPNUM_INLINE mpnum_decoding_ mpnum_decoding_of_(mpnum_format format, int src_bits) {
+  const int sign_shift = format.exponent_bits + format.mantissa_bits;
+  const int is_short_f16 = mpnum_is_short_f16_(format);
+  mpnum_decoding_ decoding = {0, MPNUM_NO_TABLE_, 0, 0,    0,           0,
+                              0, 0x7fffffffu,     0, 0x7f, 0x7fffffffu, 0};
   decoding.src_bits = src_bits;
+  decoding.table = mpnum_table_of_(format);
   decoding.is_short_f16 = is_short_f16;
-  decoding.left = 7 - sign_shift;
-  decoding.right = 5 - format.exponent_bits;
-  decoding.mask = (uint16_t)(0x8000u | (((uint32_t)1 << sign_shift) - 1)
-                                           << (10 - format.mantissa_bits));
+  decoding.left = 8 - format.sign_bits - sign_shift;
+  decoding.right = 6 - format.sign_bits - format.exponent_bits;
+  decoding.mask =
+      (uint16_t)((uint32_t)format.sign_bits << 15 | (((uint32_t)1 << sign_shift) - 1)
+                                                        << (10 - format.mantissa_bits));
   decoding.scale = mpnum_pow2_(15 - format.bias);
   decoding.infinity = 0xffffffffu;     /* is none */
   if (format.nan_code >> sign_shift) { /* -0, the only one in the lowest place */
     decoding.ones = decoding.flipped = 0xffffffffu;
-    decoding.last_code = 0x7e;
+    decoding.last_code = decoding.left ? 0x80 : 0x7e; /* the float alone tells */
     decoding.last = 0x7ffffffeu;
   } else if (format.nan_code && !is_short_f16) {
     decoding.last_code = format.max_code;
@@ -254,9 +296,9 @@ MPNUM_HOST_COLD_ void mpnum_find_encoding_(mpnum_encoding_ *encoding, mpnum_form
   *encoding = mpnum_encoding_of_(format, overflow);
   encoding->dst_bits = dst_bits;
 }
-MPNUM_HOST_COLD_ void mpnum_find_decoding_(mpnum_decoding_ *decoding, mpnum_type type,
+MPNUM_HOST_COLD_ void mpnum_find_decoding_(mpnum_decoding_ *decoding, mpnum_format format,
                                            int src_bits) {
-  *decoding = mpnum_decoding_of_(type, src_bits);
+  *decoding = mpnum_decoding_of_(format, src_bits);
 }
 
 /* Any format, rounding and overflow as numbers. */
@@ -322,7 +364,7 @@ MPNUM_HOST_COLD_ mpnum_any_encoding_ mpnum_any_encoding_of_(mpnum_format format,
   any.over_plus = mpnum_overflows_to_max_(rounding, 0) ? format.max_code : inf_result;
   any.over_minus =
       mpnum_overflows_to_max_(rounding, format.sign_bits) ? format.max_code : inf_result;
-  any.sign_right = 31 - sign_shift;
+  any.sign_right = 32 - format.sign_bits - sign_shift;
   any.sign_bit = (uint32_t)format.sign_bits << sign_shift;
   any.signed_zero = format.has_negative_zero ? any.sign_bit : 0;
   any.nan_payload = has_payload ? 0x7fffffu : 0;

@@ -398,8 +398,10 @@ MPNUM_HOST_INLINE_ void mpnum_encode_bytes_(mpnum_type type, int dst_bits,
                                             mpnum_overflow overflow, void *dst,
                                             const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_encode_by_(isa, MPNUM_PICK_VBMI_(isa, encode_byte_blocks), type, dst_bits,
-                   overflow, dst, src, n);
+  const int has_blocks =
+      mpnum_has_byte_blocks_(mpnum_format_of(type), MPNUM_ROUND_NEAREST_EVEN, overflow);
+  mpnum_encode_by_(isa, has_blocks ? MPNUM_PICK_VBMI_(isa, encode_byte_blocks) : 0, type,
+                   dst_bits, overflow, dst, src, n);
 }
 MPNUM_HOST_INLINE_ void mpnum_encode_bf16_(mpnum_overflow overflow, void *dst,
                                            const void *src, size_t n) {
@@ -430,8 +432,13 @@ MPNUM_HOST_INLINE_ void mpnum_encode_bytes16_(mpnum_type src_type, mpnum_type ty
                                               int dst_bits, mpnum_overflow overflow,
                                               void *dst, const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
+  const int is_e8m0 = type == MPNUM_TYPE_E8M0;
+  const int has_blocks =
+      is_e8m0 ||
+      mpnum_has_byte_blocks_(mpnum_format_of(type), MPNUM_ROUND_NEAREST_EVEN, overflow);
   mpnum_blocks_ *const run =
-      MPNUM_PICK_OF_(isa, type == MPNUM_TYPE_E8M0, encode_e8m0_blocks, encode_u16_blocks);
+      has_blocks ? MPNUM_PICK_OF_(isa, is_e8m0, encode_e8m0_blocks, encode_u16_blocks)
+                 : 0;
   if (!mpnum_encode_blocks_(isa, run, src_type, type, dst_bits, overflow, dst, src, n))
     MPNUM_SCALAR_(encode_u16)(src_type, type, dst_bits, overflow, dst, src, n);
 }
@@ -456,7 +463,7 @@ MPNUM_HOST_INLINE_ void mpnum_decode_by_(mpnum_isa isa, mpnum_blocks_ *run,
                                          mpnum_type type, int src_bits, void *dst,
                                          const void *src, size_t n) {
 # if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
-  const mpnum_decoding_ decoding = mpnum_decoding_of_(type, src_bits);
+  const mpnum_decoding_ decoding = mpnum_decoding_of_(mpnum_format_of(type), src_bits);
   if (run) {
     mpnum_run_blocks_(run, mpnum_block_size_(isa), &decoding, 32, dst, src_bits, src, n);
     return;
@@ -469,8 +476,11 @@ MPNUM_HOST_INLINE_ void mpnum_decode_by_(mpnum_isa isa, mpnum_blocks_ *run,
 MPNUM_HOST_INLINE_ void mpnum_decode_bytes_(mpnum_type type, int src_bits, void *dst,
                                             const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_decode_by_(isa, MPNUM_PICK_VBMI_(isa, decode_byte_blocks), type, src_bits, dst,
-                   src, n);
+  mpnum_decode_by_(isa,
+                   mpnum_has_byte_decoding_(mpnum_format_of(type))
+                       ? MPNUM_PICK_VBMI_(isa, decode_byte_blocks)
+                       : 0,
+                   type, src_bits, dst, src, n);
 }
 MPNUM_HOST_INLINE_ void mpnum_decode_e5m2fnuz_(void *dst, const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
@@ -515,9 +525,9 @@ MPNUM_HOST_ONCE_ void mpnum_byte_floats_(mpnum_type type, float *dst, const void
   const mpnum_isa isa = mpnum_isa_in_use();
   mpnum_blocks_ *const run = MPNUM_PICK_WIDE_(isa, decode_byte_blocks);
   if (run) {
-    const mpnum_decoding_ decoding = type == MPNUM_TYPE_E5M2
-                                         ? mpnum_decoding_of_(MPNUM_TYPE_E5M2, 8)
-                                         : mpnum_decoding_of_(MPNUM_TYPE_E4M3, 8);
+    const mpnum_decoding_ decoding =
+        type == MPNUM_TYPE_E5M2 ? mpnum_decoding_of_(mpnum_format_of(MPNUM_TYPE_E5M2), 8)
+                                : mpnum_decoding_of_(mpnum_format_of(MPNUM_TYPE_E4M3), 8);
     mpnum_run_blocks_(run, mpnum_block_size_(isa), &decoding, 32, dst, 8, src, n);
     return;
   }
@@ -743,6 +753,22 @@ MPNUM_HOST_INLINE_ void mpnum_convert_floats_(const mpnum_conversion_ *conversio
   mpnum_convert_chunks_(&steps, mpnum_convert_each_float_, conversion, dst, src, n);
 }
 
+/* Types for which none of the loops above serves, from f32 and to f32. */
+MPNUM_HOST_INLINE_ void mpnum_encode_any_(mpnum_type type, int dst_bits,
+                                          mpnum_overflow overflow, void *dst,
+                                          const void *src, size_t n) {
+  const mpnum_conversion_ conversion = mpnum_conversion_of_(
+      mpnum_format_of(MPNUM_TYPE_F32), 32, mpnum_format_of(type), dst_bits, overflow);
+  mpnum_convert_any_(&conversion, dst, src, n);
+}
+MPNUM_HOST_INLINE_ void mpnum_decode_any_(mpnum_type type, int src_bits, void *dst,
+                                          const void *src, size_t n) {
+  const mpnum_conversion_ conversion =
+      mpnum_conversion_of_(mpnum_format_of(type), src_bits,
+                           mpnum_format_of(MPNUM_TYPE_F32), 32, MPNUM_OVERFLOW_IEEE);
+  mpnum_convert_any_(&conversion, dst, src, n);
+}
+
 /* Between types, to nearest even: by the loop of the named function where that is much
  * faster than those of any conversion. 0 where there is none, and nothing is written. */
 MPNUM_HOST_ONCE_ int mpnum_convert_nearest_(mpnum_type dst_type, void *dst,
@@ -773,9 +799,8 @@ MPNUM_HOST_ONCE_ int mpnum_convert_nearest_(mpnum_type dst_type, void *dst,
       run = MPNUM_PICK_(isa, decode_f16_blocks);
     } else if (src_type == MPNUM_TYPE_BF16) {
       run = MPNUM_PICK_(isa, decode_bf16_blocks);
-    } else if (src_bits == 8 && src_type != MPNUM_TYPE_E8M0 &&
-               src_type != MPNUM_TYPE_E5M2FNUZ) {
-      mpnum_find_decoding_(&decoding, src_type, src_bits);
+    } else if (mpnum_has_byte_decoding_(conversion->src)) {
+      mpnum_find_decoding_(&decoding, conversion->src, src_bits);
       options = &decoding;
       run = MPNUM_PICK_VBMI_(isa, decode_byte_blocks);
     }

@@ -108,24 +108,9 @@ MPNUM_HOST_ONCE_ void mpnum_block_scales_(const mpnum_block_rule_ *rule,
   MPNUM_CALL_(block_scales, (rule, scales, n));
 }
 
-/* The type whose format this is; 0 of none of 8 bits and fewer. */
-MPNUM_HOST_COLD_ mpnum_type mpnum_byte_type_of_(mpnum_format a) {
-  int type = MPNUM_TYPE_E5M2;
-  for (; type <= MPNUM_TYPE_E2M1; ++type) {
-    const mpnum_format b = mpnum_format_of((mpnum_type)type);
-    if (a.max_code == b.max_code && a.inf_code == b.inf_code &&
-        a.nan_code == b.nan_code && a.bias == b.bias && a.sign_bits == b.sign_bits &&
-        a.exponent_bits == b.exponent_bits && a.mantissa_bits == b.mantissa_bits &&
-        a.has_zero == b.has_zero && a.has_negative_zero == b.has_negative_zero &&
-        a.nan_policy == b.nan_policy)
-      return (mpnum_type)type;
-  }
-  return (mpnum_type)0;
-}
 /* Elements of a format, or int8 of a unit, in so many bits, multiplied by factors. */
 MPNUM_HOST_COLD_ mpnum_scaling_ mpnum_scaling_of_(mpnum_format element, int element_bits,
                                                   mpnum_rounding rounding) {
-  const mpnum_type type = mpnum_byte_type_of_(element);
   const uint32_t next = mpnum_decode_finite_(element, element.max_code + 1);
   const uint32_t tie = next - ((uint32_t)1 << (22 - element.mantissa_bits));
   const uint32_t least = mpnum_decode_finite_(element, 1);
@@ -140,13 +125,13 @@ MPNUM_HOST_COLD_ mpnum_scaling_ mpnum_scaling_of_(mpnum_format element, int elem
   scaling.any = 0;
   scaling.has_encoding =
       mpnum_has_byte_blocks_(element, rounding, MPNUM_OVERFLOW_SATURATE);
-  scaling.has_decoding =
-      type != 0 && type != MPNUM_TYPE_E8M0 && type != MPNUM_TYPE_E5M2FNUZ;
+  scaling.has_decoding = mpnum_has_byte_decoding_(element);
   scaling.encoding = mpnum_encoding_of_(
       scaling.has_encoding ? element : mpnum_format_of(MPNUM_TYPE_E4M3),
       MPNUM_OVERFLOW_SATURATE);
   scaling.encoding.dst_bits = element_bits;
-  mpnum_find_decoding_(&scaling.decoding, scaling.has_decoding ? type : MPNUM_TYPE_E4M3,
+  mpnum_find_decoding_(&scaling.decoding,
+                       scaling.has_decoding ? element : mpnum_format_of(MPNUM_TYPE_E4M3),
                        element_bits);
   scaling.int_max = scaling.int_magic = 0;
   scaling.last_kept = element.max_code & 1 ? tie - 1 : tie;
