@@ -93,7 +93,7 @@ static void decodes(void) {
               MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0) == MPNUM_OK,
           "status");
     same("convert_array_formats to f32", isas[i], floats, wanted_floats, 4, n);
-#if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
+#if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
     if (mpnum_has_byte_decoding_(current.format)) {
       const mpnum_isa isa = mpnum_isa_in_use();
       mpnum_blocks_ *const run = MPNUM_PICK_VBMI_(isa, decode_byte_blocks);
@@ -112,7 +112,7 @@ static void decodes(void) {
 }
 
 static void encode_bytes_from(mpnum_isa isa, mpnum_type src, mpnum_overflow overflow) {
-#if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
+#if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
   const mpnum_encoding_ plain = mpnum_encoding_of_(current.format, overflow);
   mpnum_encoding_ encoding = plain;
   mpnum_blocks_ *run = src == MPNUM_TYPE_F32 ? MPNUM_PICK_VBMI_(isa, encode_byte_blocks)
@@ -257,7 +257,7 @@ static void formats_were_many(void) {
   printf("# %zu formats, %zu times decoded and %zu times encoded by loops of bytes\n",
          formats_tried, decoded_by_loop, encoded_by_loop);
   CHECK(formats_tried > 400, "%zu", formats_tried);
-#if MPNUM_HAS_X86_SIMD || MPNUM_HAS_NEON
+#if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
   CHECK(decoded_by_loop > 200 && encoded_by_loop > 500, "%zu, %zu", decoded_by_loop,
         encoded_by_loop);
 #endif
