@@ -77,8 +77,11 @@ static mpnum_status stochastic_elements(const law_piece *at) {
 
 /* --- Any type to any, any format to any --- */
 
-static mpnum_type any_type(law_draw *d) {
-  return (mpnum_type)law_below(d, MPNUM_TYPE_E2M1 + 1);
+static mpnum_type any_type(law_draw *d) { /* of the table, and f64 and f32 */
+  for (;;) {
+    const mpnum_type type = (mpnum_type)law_below(d, 64);
+    if (mpnum_type_name(type)) return type;
+  }
 }
 static void draw_mode(law_draw *d) {
   d->rounding = (mpnum_rounding)law_below(d, MPNUM_ROUND_STOCHASTIC + 1);

@@ -5,6 +5,7 @@
 #include "stored_checks.h"
 #include "../reference/reference.h"
 #include "../harness/must.h"
+#include "../harness/no_type.h"
 #include "../harness/tap.h"
 
 #include <mpnum/advice.h>
@@ -454,9 +455,10 @@ static void fallbacks_are_saved(void) {
   UNSOUND(has_snapshot = -1);
 #undef UNSOUND
   memcpy(bytes, want, sizeof bytes);
-  bytes[8] = 15; /* no type */
+  bytes[8] = NO_TYPE;
   mpnum_stored_seal_(bytes, MPNUM_FALLBACK_BYTES);
-  check_not_loaded(&kind, bytes, sizeof bytes, MPNUM_ERROR_CORRUPT, "type 15");
+  check_not_loaded(&kind, bytes, sizeof bytes, MPNUM_ERROR_CORRUPT,
+                   "a number that is no type");
 }
 int main(void) {
   set_control_word(control_word_of(FE_TONEAREST)); /* -ffast-math starts in another */
