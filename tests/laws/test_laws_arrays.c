@@ -281,7 +281,7 @@ static const law_subject any_subjects[] = {
     {"mpnum_convert_array_formats",
      draw_formats,
      formats,
-     ARRAY_LAWS | HOLDS(LAW_IN_PLACE) | HOLDS(LAW_REFUSED),
+     DRAWN(25) | ARRAY_LAWS | HOLDS(LAW_IN_PLACE) | HOLDS(LAW_REFUSED),
      {{LAW_ELEMENTS, formats_elements}},
      spoil_formats,
      NULL},

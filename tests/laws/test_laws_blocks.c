@@ -44,7 +44,7 @@ static mpnum_blockscale_format format_of(const law_draw *d, int which) {
   return format;
 }
 static void draw_format(law_draw *d, int which) {
-  d->choice[3 * which] = (int)law_below(d, 13);
+  d->choice[3 * which] = law_below(d, 4) ? (int)law_below(d, 12) : 12;
   d->choice[3 * which + 1] = (int)law_below(d, 5 * 81);
   d->choice[3 * which + 2] = (int)law_below(d, 2);
 }
@@ -86,7 +86,7 @@ static void draw_losses(law_draw *d) {
 }
 static void draw_quantize(law_draw *d) {
   mpnum_blockscale_format format;
-  draw_size(d, 30000);
+  draw_size(d, 16000);
   draw_format(d, 0);
   d->choice[7] = law_below(d, 6) == 0; /* stochastic */
   d->word[1] = can_swizzle(d) && law_below(d, 3) == 0;
@@ -170,6 +170,11 @@ static mpnum_status quantize_transposed(const law_piece *at) {
   status = mpnum_quantize_blocks(&turned, turned_to,
                                  mpnum_const_rows_of(d->types[0], source, columns, rows),
                                  NULL, (mpnum_quantize_losses *)at->at[LOSSES]);
+  if (status == MPNUM_OK) { /* what fills up bytes is that of rows */
+    law_piece plain = *at;
+    plain.at[LOSSES] = NULL;
+    status = quantize(&plain);
+  }
   if (status == MPNUM_OK) {
     const size_t size = format.scale_type == MPNUM_TYPE_F32 ? 4 : 1;
     const size_t high = format.rows ? format.rows : rows;
@@ -197,13 +202,18 @@ static mpnum_status quantize_transposed(const law_piece *at) {
 
 static void draw_both(law_draw *d) {
   mpnum_blockscale_format first, second;
-  draw_size(d, 30000);
+  draw_size(d, 16000);
   if (law_below(d, 6) == 0) { /* what several bands of chunks need */
     d->columns = 24000;
     d->rows = 1 + law_below(d, 30);
   }
   draw_format(d, 0);
   draw_format(d, 1);
+  if (law_below(d, 2)) { /* columns of packed codes beside other columns */
+    static const int packed[] = {2, 3, 4, 6, 12};
+    d->choice[0] = law_pick(d, packed);
+    d->choice[2] = d->choice[5] = 1;
+  }
   d->types[0] = law_pick(d, source_types);
   law_input(d, OF_ELEMENTS, d->types[0], 0);
   d->operands[SRC].alignment = law_bits(d->types[0]) / 8;
@@ -303,7 +313,7 @@ static mpnum_blockscale_format preset_of(const law_draw *d) {
 enum { P_SRC, P_CODES, P_SCALES, P_SCALE };
 static void draw_preset(law_draw *d) {
   mpnum_blockscale_format format;
-  draw_size(d, 20000);
+  draw_size(d, 9000);
   format = preset_of(d);
   law_input(d, OF_ELEMENTS, MPNUM_TYPE_F32, 0);
   law_result(d, OF_ELEMENTS, format.element_bits, 0);
@@ -597,14 +607,14 @@ static const law_subject subjects[] = {
     {"mpnum_quantize_blocks",
      draw_quantize,
      quantize,
-     CUT_LAWS,
+     DRAWN(2) | CUT_LAWS,
      {{LAW_TRANSPOSED, quantize_transposed}},
      spoil_blocks,
      NULL},
     {"mpnum_quantize_blocks_both",
      draw_both,
      both,
-     BLOCK_LAWS | HOLDS(LAW_SPLIT),
+     DRAWN(3) | BLOCK_LAWS | HOLDS(LAW_SPLIT),
      {{LAW_BOTH, both_by_two}},
      spoil_both,
      NULL},
@@ -649,5 +659,5 @@ static const law_subject subjects[] = {
 
 int main(int argc, char **argv) {
   return laws_main(argc, argv, subjects, sizeof subjects / sizeof subjects[0],
-                   mpnum_isa_force, 150);
+                   mpnum_isa_force, 60);
 }
