@@ -450,7 +450,7 @@ static void types_have_their_names(void) {
                                       "e5m2", "e4m3", "e5m2fnuz", "e4m3fnuz", "e3m4",
                                       "e8m0", "e3m2", "e2m3",     "e2m1"};
   int i = 0;
-  CHECK(sizeof names / sizeof *names == LAST_TYPE,
+  CHECK(sizeof names / sizeof *names == (size_t)LAST_TYPE,
         "names[] of types_have_their_names wants the name of type %d", (int)LAST_TYPE);
   for (i = 0; i < (int)(sizeof names / sizeof *names); ++i) {
     const char *const name = mpnum_type_name((mpnum_type)(MPNUM_TYPE_F64 + i));

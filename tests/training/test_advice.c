@@ -22,6 +22,8 @@ static mpnum_type type_number(int k) { return (mpnum_type)(k + 1); }
 
 static void types_that_need_loss_scaling(void) {
   const char *wanted = " f16 e5m2 e4m3 e5m2fnuz e4m3fnuz e3m4 e3m2 e2m3 e2m1 ";
+  CHECK((int)TYPES == (int)LAST_TYPE,
+        "TYPES and the tables of that length want a row for type %d", (int)LAST_TYPE);
   for (int k = 0; k < TYPES; ++k) {
     char name[16];
     snprintf(name, sizeof name, " %s ", mpnum_type_name(type_number(k)));
