@@ -215,9 +215,9 @@ static mpnum_status formats_elements(const law_piece *at) {
     const uint32_t code = (uint32_t)law_get(from, at->at[0], i);
     const float x = width_of(d->formats[0]) == 32 ? mpnum_from_bits_f32(code)
                                                   : mpnum_decode(d->formats[0], code);
-    law_set(to, at->at[1], i,
-            width_of(d->formats[1]) == 32 && width_of(d->formats[0]) == 32
-                ? code
+    law_set(to, at->at[1], i, /* to f32 as decoded, and from it a copy */
+            width_of(d->formats[1]) == 32
+                ? mpnum_bits_f32(x)
                 : mpnum_encode(d->formats[1], x, d->rounding, d->overflow, random));
   }
   return MPNUM_OK;

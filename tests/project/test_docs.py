@@ -166,7 +166,7 @@ int main(int count, char **arguments) {
     for (int i = 0; i < models; ++i) backward(&scaler, i);
     TRAIN
   }
-  printf("%d %d applied, %.2f %.2f\\n", applied[0], applied[1], weights[0], weights[1]);
+  printf("%d %d applied, %.2f %.2f\\n", applied[0], applied[1], (double)weights[0], (double)weights[1]);
   return 0;
 }
 """
