@@ -4,7 +4,7 @@
  *
  *     mpnum_blockscale_format format =
  *         mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
- *     mpnum_blockscaled codes = {bytes, columns, scale_inv, sizeof scale_inv, 0, 1};
+ *     mpnum_blockscaled codes = {bytes, columns, scale_inv, sizeof scale_inv, 0, 0};
  *     mpnum_const_rows x = mpnum_const_rows_of(MPNUM_TYPE_BF16, data, rows, columns);
  *     status = mpnum_quantize_blocks(&format, codes, x, NULL, &losses);
  *

@@ -55,7 +55,7 @@ typedef struct mpnum_blockscaled {
   void *scale_inv;        /* of each block, rows of blocks one behind the other */
   size_t scale_inv_bytes; /* memory there */
   int is_swizzled;        /* scale_inv lies as products read it: scale_bytes below */
-  float scale;            /* TWO_LEVEL: S, of the whole tensor */
+  float scale;            /* TWO_LEVEL: S, of the whole tensor; 0: not set, refused */
 } mpnum_blockscaled;
 
 /* Seed and first word of stochastic rounding: element (r, c) takes word number
@@ -79,18 +79,35 @@ MPNUM_INLINE mpnum_blockscale_format mpnum_blockscale_format_(
                                           0};
   return format;
 }
-/* MX blocks of 1x32: e4m3, e5m2, e3m2 and e2m3 (dense), e2m1; MXINT8. */
+/* No format: of blocks of no rule. */
+MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_none_(mpnum_format element,
+                                                          int element_bits) {
+  return mpnum_blockscale_format_(element, element_bits, 0, 0, (mpnum_type)0,
+                                  (mpnum_blockscale_rule)7);
+}
+MPNUM_FUNC int mpnum_is_mx_rule_(mpnum_blockscale_rule rule) {
+  return (int)rule >= (int)MPNUM_BLOCKSCALE_FLOOR &&
+         (int)rule <= (int)MPNUM_BLOCKSCALE_RCEIL;
+}
+/* MX blocks of 1x32: e4m3, e5m2, e3m2 and e2m3 (dense), e2m1; MXINT8. FLOOR, CEIL, EVEN
+ * or RCEIL. Of another type or rule no format: every call refuses what is returned, and
+ * mpnum_blockscale_validate names `element` or `rule`. */
 MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_mx(mpnum_type element,
                                                        mpnum_blockscale_rule rule) {
   const int bits = element == MPNUM_TYPE_E2M1                                 ? 4
                    : element == MPNUM_TYPE_E3M2 || element == MPNUM_TYPE_E2M3 ? 6
-                                                                              : 8;
+                   : element == MPNUM_TYPE_E4M3 || element == MPNUM_TYPE_E5M2 ? 8
+                                                                              : 0;
+  if (bits == 0) return mpnum_blockscale_none_(mpnum_format_of(MPNUM_TYPE_F64), 0);
+  if (!mpnum_is_mx_rule_(rule))
+    return mpnum_blockscale_none_(mpnum_format_of(element), bits);
   return mpnum_blockscale_format_(mpnum_format_of(element), bits, 1, 32, MPNUM_TYPE_E8M0,
                                   rule);
 }
 MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_mx_int8(mpnum_blockscale_rule rule) {
   mpnum_blockscale_format format = mpnum_blockscale_format_(
       mpnum_format_of(MPNUM_TYPE_F64), 8, 1, 32, MPNUM_TYPE_E8M0, rule);
+  if (!mpnum_is_mx_rule_(rule)) format = mpnum_blockscale_none_(format.element, 8);
   format.is_int8 = 1;
   return format;
 }

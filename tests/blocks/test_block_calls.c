@@ -753,6 +753,53 @@ static void both_into_one_another_is_refused(void) {
 }
 
 /* Each field by its name. */
+/* MX has four rules and five types, and int8. */
+static void mx_of_another_rule_or_type_is_none(void) {
+  for (int i = 0; i < 40; ++i)
+    for (int rule = -1; rule < 9; ++rule) {
+      const mpnum_type type = (mpnum_type)i;
+      const int has_mx = type == MPNUM_TYPE_E4M3 || type == MPNUM_TYPE_E5M2 ||
+                         type == MPNUM_TYPE_E3M2 || type == MPNUM_TYPE_E2M3 ||
+                         type == MPNUM_TYPE_E2M1;
+      const int is_rule = rule >= 0 && rule < 4;
+      refused_call call = sound_call(preset_named("mx e4m3 RCEIL"));
+      const char *field = "none", *want = !has_mx ? "element" : "rule";
+      call.format = mpnum_blockscale_mx(type, (mpnum_blockscale_rule)rule);
+      if (has_mx && is_rule) {
+        CHECK(mpnum_blockscale_validate(&call.format, NULL) == MPNUM_OK, "%d %d", i,
+              rule);
+        continue;
+      }
+      CHECK(mpnum_blockscale_validate(&call.format, &field) == MPNUM_ERROR_ARGUMENT &&
+                strcmp(field, want) == 0,
+            "type %d, rule %d: named %s", i, rule, field);
+      check_refused("mx of none", &call, BOTH, MPNUM_ERROR_ARGUMENT);
+      CHECK(mpnum_blockscale_scale_bytes(&call.format, 64, 64, 1) == 0, "swizzled");
+      call.format = mpnum_blockscale_mx_int8((mpnum_blockscale_rule)rule);
+      CHECK(mpnum_blockscale_validate(&call.format, &field) ==
+                    (is_rule ? MPNUM_OK : MPNUM_ERROR_ARGUMENT) &&
+                (is_rule || strcmp(field, "rule") == 0),
+            "int8, rule %d: named %s", rule, field);
+    }
+}
+/* S is NVFP4's: 0, which is not set, is refused there, and not looked at elsewhere. */
+static void a_scale_that_is_not_set_is_refused(void) {
+  static const char *const names[] = {"mx e4m3 RCEIL", "deepseek 1x128", "int8 rows"};
+  refused_call call = sound_call(preset_named("nvfp4 1x16"));
+  call.blocks.scale = 0;
+  check_refused("nvfp4", &call, BOTH, MPNUM_ERROR_ARGUMENT);
+  for (int i = 0; i < 3; ++i) {
+    call = sound_call(preset_named(names[i]));
+    call.blocks.scale = 0;
+    CHECK(mpnum_quantize_blocks(
+              &call.format, call.blocks,
+              mpnum_const_rows_of(MPNUM_TYPE_F32, refused_memory[0], 2, 64), NULL,
+              NULL) == MPNUM_OK,
+          "%s", names[i]);
+    CHECK(mpnum_dequantize_blocks(&call.format, call.rows, call.blocks) == MPNUM_OK, "%s",
+          names[i]);
+  }
+}
 static void bad_formats_are_named(void) {
   const struct {
     const char *field;
@@ -853,6 +900,8 @@ int main(void) {
   TAP_RUN(bad_calls_are_refused);
   TAP_RUN(both_into_one_another_is_refused);
   TAP_RUN(bad_formats_are_named);
+  TAP_RUN(mx_of_another_rule_or_type_is_none);
+  TAP_RUN(a_scale_that_is_not_set_is_refused);
   TAP_RUN(not_a_number_can_be_an_error);
   return tap_done();
 }

@@ -5,7 +5,7 @@
  *
  *     const mpnum_blockscale_format format =
  *         mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
- *     mpnum_blockscaled by_row = {codes, columns, scales, scale_bytes, 1, 1};
+ *     mpnum_blockscaled by_row = {codes, columns, scales, scale_bytes, 1, 0};
  *     mpnum_launch_quantize_mx<mpnum_e4m3>(&by_row, NULL, x, rows, columns, columns,
  *                                          MPNUM_BLOCKSCALE_RCEIL,
  *                                          MPNUM_QUANTIZE_ROWS, stream);
