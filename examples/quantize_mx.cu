@@ -20,7 +20,6 @@ static void stop_on(cudaError_t error) {
 template <class T> static T *on_device(size_t n) {
   T *memory = nullptr;
   stop_on(cudaMalloc(&memory, n * sizeof(T)));
-  stop_on(cudaMemset(memory, 0, n * sizeof(T))); /* scales past the end are left alone */
   return memory;
 }
 

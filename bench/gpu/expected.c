@@ -153,7 +153,9 @@ void gpu_expect_nvfp4_back(const gpu_case *c) {
   dequantize_blocks(c, mpnum_blockscale_nvfp4_1x16());
 }
 void gpu_expect_nvfp4_scale(const gpu_case *c) {
-  c->side[GPU_TENSOR_SCALE] = mpnum_nvfp4_scale(mpnum_finite_amax_rows(rows_of(c, c->x)));
+  float amax = 0;
+  must(mpnum_finite_amax_rows(&amax, rows_of(c, c->x)));
+  c->side[GPU_TENSOR_SCALE] = mpnum_nvfp4_scale(amax);
 }
 void gpu_expect_block(const gpu_case *c) {
   quantize_blocks(c, mpnum_blockscale_fp8_1x128(), 0);

@@ -4,7 +4,7 @@
  *
  *     mpnum_blockscale_format format =
  *         mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
- *     mpnum_blockscaled codes = {bytes, columns, scale_inv, sizeof scale_inv, 0, 1};
+ *     mpnum_blockscaled codes = {bytes, columns, scale_inv, sizeof scale_inv, 0, 0};
  *     mpnum_const_rows x = mpnum_const_rows_of(MPNUM_TYPE_BF16, data, rows, columns);
  *     status = mpnum_quantize_blocks(&format, codes, x, NULL, &losses);
  *
@@ -104,9 +104,19 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_dequantize_blocks(
   mpnum_dequantize_all_(&job, dst);
   return MPNUM_OK;
 }
-/* The largest finite magnitude of a matrix: what S of NVFP4 comes from. 0 of none. */
-MPNUM_HOST float mpnum_finite_amax_rows(mpnum_const_rows src) {
-  return mpnum_finite_amax_(&src);
+/* The largest finite magnitude of a matrix, into *amax: what S of NVFP4 comes from. 0 of
+ * no elements. Status: MPNUM_ERROR_NULL; MPNUM_ERROR_TYPE: not f32, f16 or bf16; nothing
+ * is written then. */
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_finite_amax_rows(float *amax,
+                                                                mpnum_const_rows src) {
+  if (!src.rows || !src.columns) {
+    if (amax) *amax = 0;
+    return MPNUM_OK;
+  }
+  if (!amax || !src.data) return MPNUM_ERROR_NULL;
+  if (!mpnum_is_block_source_(src.type)) return MPNUM_ERROR_TYPE;
+  *amax = mpnum_finite_amax_(&src);
+  return MPNUM_OK;
 }
 
 MPNUM_HOST mpnum_blockscaled mpnum_blockscaled_of_(const mpnum_blockscale_format *format,

@@ -54,8 +54,8 @@ typedef struct mpnum_blockscaled {
   size_t stride;          /* columns and up */
   void *scale_inv;        /* of each block, rows of blocks one behind the other */
   size_t scale_inv_bytes; /* memory there */
-  int is_swizzled;        /* scale_inv lies as mpnum_scale_place has it */
-  float scale;            /* TWO_LEVEL: S, of the whole tensor */
+  int is_swizzled;        /* scale_inv lies as products read it: scale_bytes below */
+  float scale;            /* TWO_LEVEL: S, of the whole tensor; 0: not set, refused */
 } mpnum_blockscaled;
 
 /* Seed and first word of stochastic rounding: element (r, c) takes word number
@@ -79,18 +79,35 @@ MPNUM_INLINE mpnum_blockscale_format mpnum_blockscale_format_(
                                           0};
   return format;
 }
-/* MX blocks of 1x32: e4m3, e5m2, e3m2 and e2m3 (dense), e2m1; MXINT8. */
+/* No format: of blocks of no rule. */
+MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_none_(mpnum_format element,
+                                                          int element_bits) {
+  return mpnum_blockscale_format_(element, element_bits, 0, 0, (mpnum_type)0,
+                                  (mpnum_blockscale_rule)7);
+}
+MPNUM_FUNC int mpnum_is_mx_rule_(mpnum_blockscale_rule rule) {
+  return (int)rule >= (int)MPNUM_BLOCKSCALE_FLOOR &&
+         (int)rule <= (int)MPNUM_BLOCKSCALE_RCEIL;
+}
+/* MX blocks of 1x32: e4m3, e5m2, e3m2 and e2m3 (dense), e2m1; MXINT8. FLOOR, CEIL, EVEN
+ * or RCEIL. Of another type or rule no format: every call refuses what is returned, and
+ * mpnum_blockscale_validate names `element` or `rule`. */
 MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_mx(mpnum_type element,
                                                        mpnum_blockscale_rule rule) {
   const int bits = element == MPNUM_TYPE_E2M1                                 ? 4
                    : element == MPNUM_TYPE_E3M2 || element == MPNUM_TYPE_E2M3 ? 6
-                                                                              : 8;
+                   : element == MPNUM_TYPE_E4M3 || element == MPNUM_TYPE_E5M2 ? 8
+                                                                              : 0;
+  if (bits == 0) return mpnum_blockscale_none_(mpnum_format_of(MPNUM_TYPE_F64), 0);
+  if (!mpnum_is_mx_rule_(rule))
+    return mpnum_blockscale_none_(mpnum_format_of(element), bits);
   return mpnum_blockscale_format_(mpnum_format_of(element), bits, 1, 32, MPNUM_TYPE_E8M0,
                                   rule);
 }
 MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_mx_int8(mpnum_blockscale_rule rule) {
   mpnum_blockscale_format format = mpnum_blockscale_format_(
       mpnum_format_of(MPNUM_TYPE_F64), 8, 1, 32, MPNUM_TYPE_E8M0, rule);
+  if (!mpnum_is_mx_rule_(rule)) format = mpnum_blockscale_none_(format.element, 8);
   format.is_int8 = 1;
   return format;
 }
@@ -216,14 +233,48 @@ MPNUM_FUNC size_t mpnum_blockscale_code_bytes(const mpnum_blockscale_format *for
   const size_t stride = (columns + group - 1) / group * group;
   return rows * (stride / group) * (group * (size_t)format->element_bits / 8);
 }
+/* How swizzled scales lie: each in its row and column of blocks; column and row turned,
+ * as in the operand that is the transposed matrix; a square's for each of its rows. */
+typedef enum mpnum_scale_layout_ {
+  MPNUM_SCALES_REFUSED_,
+  MPNUM_SCALES_OF_ROWS_,
+  MPNUM_SCALES_TURNED_,
+  MPNUM_SCALES_OF_SQUARES_
+} mpnum_scale_layout_;
+MPNUM_FUNC mpnum_scale_layout_
+mpnum_scale_layout_of_(const mpnum_blockscale_format *format) {
+  const size_t rows = format->rows, columns = format->columns;
+  const size_t edge = format->scale_type == MPNUM_TYPE_E8M0   ? 32
+                      : format->scale_type == MPNUM_TYPE_E4M3 ? 16
+                                                              : 0;
+  if (edge == 0 || format->is_int8) return MPNUM_SCALES_REFUSED_;
+  if (rows == 1 && columns == edge) return MPNUM_SCALES_OF_ROWS_;
+  if (rows == edge && columns == 1) return MPNUM_SCALES_TURNED_;
+  return edge == 16 && rows == edge && columns == edge ? MPNUM_SCALES_OF_SQUARES_
+                                                       : MPNUM_SCALES_REFUSED_;
+}
+/* Rows and blocks in a row of what a swizzled layout has a scale for. */
+MPNUM_FUNC void mpnum_swizzled_size_(const mpnum_blockscale_format *format,
+                                     size_t size[2], size_t rows, size_t columns) {
+  const int is_turned = mpnum_scale_layout_of_(format) == MPNUM_SCALES_TURNED_;
+  size[0] = is_turned ? columns : rows;
+  size[1] = is_turned ? mpnum_blocks_along_(rows, format->rows)
+                      : mpnum_blocks_along_(columns, format->columns);
+}
+/* Swizzled: those of the operand as it is multiplied, in tiles of 512 bytes, padding and
+ * all: of 1x32 and 1x16 blocks the matrix, of 32x1 and 16x1 the transposed one, of 16x16
+ * the matrix with a square's scale for each of its rows. 0: blocks that no hardware
+ * multiplies, which are refused. */
 MPNUM_FUNC size_t mpnum_blockscale_scale_bytes(const mpnum_blockscale_format *format,
                                                size_t rows, size_t columns,
                                                int is_swizzled) {
-  const size_t down = mpnum_blocks_along_(rows, format->rows);
-  const size_t across = mpnum_blocks_along_(columns, format->columns);
-  const size_t size = format->scale_type == MPNUM_TYPE_F32 ? 4 : 1;
-  if (is_swizzled) return (down + 127) / 128 * 128 * ((across + 3) / 4 * 4) * size;
-  return down * across * size;
+  size_t size[2] = {0, 0};
+  if (!is_swizzled)
+    return mpnum_blockscale_count(format, rows, columns) *
+           (format->scale_type == MPNUM_TYPE_F32 ? 4 : 1);
+  if (mpnum_scale_layout_of_(format) == MPNUM_SCALES_REFUSED_) return 0;
+  mpnum_swizzled_size_(format, size, rows, columns);
+  return (size[0] + 127) / 128 * 128 * ((size[1] + 3) / 4 * 4);
 }
 /* Where the scale of block number block of a row (of blocks) lies in the layout that
  * cuBLASLt reads: tiles of 128 rows and 4 columns, 512 bytes each, row by row. columns:

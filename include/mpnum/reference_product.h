@@ -32,7 +32,7 @@ MPNUM_HOST mpnum_status mpnum_codes_check_(const mpnum_blockscale_format *format
   size_t i = 0;
   if (!format || !codes->codes || !codes->scale_inv) return MPNUM_ERROR_NULL;
   if (mpnum_blockscale_validate(format, 0) != MPNUM_OK || (codes->is_swizzled & ~1) ||
-      (codes->is_swizzled && format->scale_type == MPNUM_TYPE_F32) ||
+      (codes->is_swizzled && mpnum_scale_layout_of_(format) == MPNUM_SCALES_REFUSED_) ||
       (format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL && scale - 1 >= 0x7f7fffffu))
     return MPNUM_ERROR_ARGUMENT;
   if (codes->stride < columns ||

@@ -10,7 +10,8 @@
  * The bytes are the same on every machine (stored.h). Status codes of save:
  * MPNUM_ERROR_CORRUPT: members that no calls can have left, as load would refuse them; no
  * byte is written then. Of load: MPNUM_ERROR_CORRUPT: another size, or bytes that save
- * did not write; MPNUM_ERROR_VERSION; what is loaded into is then unchanged. */
+ * did not write; MPNUM_ERROR_VERSION; what is loaded into is then unchanged. Of both
+ * MPNUM_ERROR_NULL, and of histories MPNUM_ERROR_RANGE: too little room. */
 #ifndef MPNUM_SCALE_IO_H
 #define MPNUM_SCALE_IO_H
 
@@ -41,9 +42,11 @@ MPNUM_MATH_ void mpnum_stored_recipe_(mpnum_stored_ *stored, mpnum_fp8_recipe *r
 /* Writes MPNUM_FP8_RECIPE_BYTES bytes. */
 MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
 mpnum_fp8_recipe_save(uint8_t *bytes, const mpnum_fp8_recipe *recipe) {
-  mpnum_fp8_recipe copy = *recipe;
-  mpnum_stored_ out;
+  mpnum_fp8_recipe copy = mpnum_fp8_recipe_delayed();
+  mpnum_stored_ out = {bytes, 0};
+  if (!bytes || !recipe) return MPNUM_ERROR_NULL;
   if (mpnum_fp8_recipe_validate(recipe, 0) != MPNUM_OK) return MPNUM_ERROR_CORRUPT;
+  copy = *recipe;
   out = mpnum_stored_begin_(bytes, 0x5246706du, MPNUM_FP8_RECIPE_VERSION_);
   mpnum_stored_recipe_(&out, &copy);
   mpnum_stored_seal_(bytes, MPNUM_FP8_RECIPE_BYTES);
@@ -56,9 +59,10 @@ MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_fp8_recipe_load(mpnum_fp8_recipe
   mpnum_stored_ in = {copy, 1};
   mpnum_fp8_recipe loaded = mpnum_fp8_recipe_delayed();
   uint32_t version = 0;
-  const mpnum_status status =
-      mpnum_stored_open_(&in, bytes, size, MPNUM_FP8_RECIPE_BYTES, 0x5246706du,
-                         MPNUM_FP8_RECIPE_VERSION_, &version);
+  mpnum_status status = MPNUM_ERROR_NULL;
+  if (!recipe || !bytes) return status;
+  status = mpnum_stored_open_(&in, bytes, size, MPNUM_FP8_RECIPE_BYTES, 0x5246706du,
+                              MPNUM_FP8_RECIPE_VERSION_, &version);
   if (status != MPNUM_OK) return status;
   mpnum_stored_recipe_(&in, &loaded);
   if (mpnum_fp8_recipe_validate(&loaded, 0) != MPNUM_OK) return MPNUM_ERROR_CORRUPT;
@@ -120,19 +124,19 @@ MPNUM_MATH_ int mpnum_amaxes_are_sound_(const mpnum_amax_history *history,
 }
 
 /* Writes mpnum_amax_history_bytes(history->length) bytes; size is the room for them.
- * Status codes, beside those above: MPNUM_ERROR_ARGUMENT: too little of it, or amaxes is
- * NULL. */
+ */
 MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
 mpnum_amax_history_save(uint8_t *bytes, uint64_t size, const mpnum_amax_history *history,
                         const float *amaxes) {
-  mpnum_amax_history copy = *history;
-  mpnum_stored_ out;
+  mpnum_amax_history copy = {{0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0};
+  mpnum_stored_ out = {bytes, 0};
   uint32_t i = 0;
-  if (!amaxes) return MPNUM_ERROR_ARGUMENT;
+  if (!bytes || !history || !amaxes) return MPNUM_ERROR_NULL;
   if (!mpnum_amax_history_is_sound_(history) ||
       !mpnum_amaxes_are_sound_(history, amaxes, 0))
     return MPNUM_ERROR_CORRUPT;
-  if (size < mpnum_amax_history_bytes(history->length)) return MPNUM_ERROR_ARGUMENT;
+  if (size < mpnum_amax_history_bytes(history->length)) return MPNUM_ERROR_RANGE;
+  copy = *history;
   out = mpnum_stored_begin_(bytes, 0x4841706du, MPNUM_AMAX_HISTORY_VERSION_);
   mpnum_stored_history_(&out, &copy);
   for (; i < history->length; ++i)
@@ -140,9 +144,7 @@ mpnum_amax_history_save(uint8_t *bytes, uint64_t size, const mpnum_amax_history 
   mpnum_stored_seal_(bytes, (int)mpnum_amax_history_bytes(history->length));
   return MPNUM_OK;
 }
-/* Into amaxes, of which there are room; those beyond the length stay as they are. Status
- * codes, beside those above: MPNUM_ERROR_ARGUMENT: amaxes is NULL, or too small for
- * what was saved. */
+/* Into amaxes, of which there are room; those beyond the length stay as they are. */
 MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
 mpnum_amax_history_load(mpnum_amax_history *history, float *amaxes, uint64_t room,
                         const uint8_t *bytes, uint64_t size) {
@@ -150,6 +152,7 @@ mpnum_amax_history_load(mpnum_amax_history *history, float *amaxes, uint64_t roo
   mpnum_stored_ in = {copy, 1};
   mpnum_amax_history loaded = {{0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0};
   uint32_t crc = 0, version = 0, i = 0;
+  if (!history || !amaxes || !bytes) return MPNUM_ERROR_NULL;
   if (size < mpnum_amax_history_bytes(1)) return MPNUM_ERROR_CORRUPT;
   MPNUM_MEMCPY_(copy, bytes, 64);
   if (mpnum_stored_number_(&in, 0, 4) != 0x4841706du) return MPNUM_ERROR_CORRUPT;
@@ -163,7 +166,7 @@ mpnum_amax_history_load(mpnum_amax_history *history, float *amaxes, uint64_t roo
   if (!mpnum_amax_history_is_sound_(&loaded) ||
       !mpnum_amaxes_are_sound_(&loaded, 0, bytes))
     return MPNUM_ERROR_CORRUPT;
-  if (!amaxes || room < loaded.length) return MPNUM_ERROR_ARGUMENT;
+  if (room < loaded.length) return MPNUM_ERROR_RANGE;
   for (; i < loaded.length; ++i)
     amaxes[i] = mpnum_from_bits_f32(mpnum_stored_word_(bytes, i));
   *history = loaded;

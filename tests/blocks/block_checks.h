@@ -198,10 +198,24 @@ static inline size_t swizzled_place(size_t row, size_t block, size_t in_a_row) {
   const size_t line = row % 32, group = row / 32 % 4;
   return tile * 512 + line * 16 + group * 4 + block % 4;
 }
-static inline size_t scale_place(const block_format *format, size_t k, size_t columns,
-                                 int is_swizzled) {
+static inline size_t scale_place(const block_format *format, size_t k, size_t rows,
+                                 size_t columns, int is_swizzled) {
   const size_t in_a_row = blocks_in_a_row(format, columns);
-  return is_swizzled ? swizzled_place(k / in_a_row, k % in_a_row, in_a_row) : k;
+  const size_t high = format->format.rows;
+  const size_t row = k / in_a_row, block = k % in_a_row;
+  if (!is_swizzled) return k;
+  if (high == 1) return swizzled_place(row, block, in_a_row);
+  if (format->format.columns == 1) /* the transposed operand's */
+    return swizzled_place(block, row, (rows + high - 1) / high);
+  return swizzled_place(row * high, block, in_a_row); /* a square's first row */
+}
+/* Presets that hardware multiplies: MX but for int8, NVFP4. */
+static inline int is_multiplied(const mpnum_blockscale_format *format) {
+  const size_t rows = format->rows, columns = format->columns;
+  const size_t along = format->scale_type == MPNUM_TYPE_E8M0 ? 32 : 16;
+  if (format->scale_type == MPNUM_TYPE_F32 || format->is_int8) return 0;
+  if (along == 16 && rows == 16 && columns == 16) return 1;
+  return (rows == 1 && columns == along) || (rows == along && columns == 1);
 }
 static inline void read_words(block_words *words, const block_format *format,
                               mpnum_blockscaled blocks) {
@@ -211,8 +225,9 @@ static inline void read_words(block_words *words, const block_format *format,
         (uint32_t)get_element(format->format.element_bits, blocks.codes,
                               i / words->columns * blocks.stride + i % words->columns);
   for (size_t k = 0; k < words->blocks; ++k) {
-    const uint8_t *at = (const uint8_t *)blocks.scale_inv +
-                        size * scale_place(format, k, words->columns, blocks.is_swizzled);
+    const uint8_t *at =
+        (const uint8_t *)blocks.scale_inv +
+        size * scale_place(format, k, words->rows, words->columns, blocks.is_swizzled);
     words->scales[k] = *at;
     if (size == 4) memcpy(&words->scales[k], at, 4);
   }
@@ -224,8 +239,9 @@ static inline void write_words(const block_words *words, const block_format *for
     set_element(format->format.element_bits, blocks.codes,
                 i / words->columns * blocks.stride + i % words->columns, words->codes[i]);
   for (size_t k = 0; k < words->blocks; ++k) {
-    uint8_t *at = (uint8_t *)blocks.scale_inv +
-                  size * scale_place(format, k, words->columns, blocks.is_swizzled);
+    uint8_t *at =
+        (uint8_t *)blocks.scale_inv +
+        size * scale_place(format, k, words->rows, words->columns, blocks.is_swizzled);
     if (size == 4) memcpy(at, &words->scales[k], 4);
     if (size == 1) *at = (uint8_t)words->scales[k];
   }

@@ -65,14 +65,22 @@ static block_call choose_call(void) {
   block_call call;
   memset(&call, 0, sizeof call);
   call.format = formats[below((size_t)format_count)];
-  if (below(3)) choose_blocks(&call.format);
+  if (below(3) == 0) {
+    choose_blocks(&call.format);
+  } else if (below(2)) {
+    call.format.format = mpnum_blockscale_transposed(call.format.format);
+    if (mpnum_blockscale_validate(&call.format.format, NULL) != MPNUM_OK)
+      call.format.format = mpnum_blockscale_transposed(call.format.format);
+    call.format.reference.rows = call.format.format.rows;
+    call.format.reference.columns = call.format.format.columns;
+  }
   call.type = types[below(3)];
   call.rows = 1 + below(below(3) ? 9 : 66);
   call.columns = 1 + below(below(2) ? 40 : 400);
   call.stride = call.columns + (below(2) ? below(20) : 0);
   call.codes_stride =
       at_a_byte(&call.format.format, call.columns + (below(2) ? below(20) : 0));
-  call.is_swizzled = scale_size(&call.format.format) == 1 && below(3) == 0;
+  call.is_swizzled = is_multiplied(&call.format.format) && below(3) == 0;
   if (!call.format.format.is_int8 && below(3) == 0)
     call.format.format.rounding = MPNUM_ROUND_STOCHASTIC;
   call.options.seed = random_bits(&state);
@@ -386,6 +394,121 @@ static void scales_lie_as_cublaslt_has_them(void) {
   }
 }
 
+/* Scales of operands: what an index formula makes of those that lie one behind the other,
+ * in an array of zeros. */
+enum { OPERAND_ROWS = 300, OPERAND_COLUMNS = 300, OPERAND_SCALES = 1 << 17 };
+typedef struct operand_scales {
+  uint8_t plain[OPERAND_SCALES], got[OPERAND_SCALES], want[OPERAND_SCALES];
+} operand_scales;
+static operand_scales of_operand, of_other;
+static uint8_t operand_codes[OPERAND_ROWS * OPERAND_COLUMNS * 2];
+static float operand_src[OPERAND_ROWS * OPERAND_COLUMNS];
+static float operand_turned[OPERAND_ROWS * OPERAND_COLUMNS];
+
+static mpnum_blockscaled operand_blocks(const mpnum_blockscale_format *format,
+                                        uint8_t *scales, size_t rows, size_t columns,
+                                        int is_swizzled) {
+  mpnum_blockscaled made;
+  made.codes = operand_codes;
+  made.stride = at_a_byte(format, columns);
+  made.scale_inv = scales;
+  made.scale_inv_bytes = mpnum_blockscale_scale_bytes(format, rows, columns, is_swizzled);
+  made.is_swizzled = is_swizzled;
+  made.scale = 97;
+  return made;
+}
+/* Quantises, plainly and swizzled; gives the bytes of the latter. */
+static size_t operand_of(operand_scales *scales, const mpnum_blockscale_format *format,
+                         const float *src, size_t rows, size_t columns) {
+  const mpnum_const_rows view = mpnum_const_rows_of(MPNUM_TYPE_F32, src, rows, columns);
+  const mpnum_blockscaled blocks = operand_blocks(format, scales->got, rows, columns, 1);
+  memset(scales, MARKED, sizeof *scales);
+  must(mpnum_quantize_blocks(
+      format, operand_blocks(format, scales->plain, rows, columns, 0), view, NULL, NULL));
+  must(mpnum_quantize_blocks(format, blocks, view, NULL, NULL));
+  return blocks.scale_inv_bytes;
+}
+static void expect_operand(operand_scales *scales, const mpnum_blockscale_format *format,
+                           size_t rows, size_t columns, size_t bytes) {
+  const size_t high = format->rows, wide = format->columns;
+  const size_t across = (columns + wide - 1) / wide, down = (rows + high - 1) / high;
+  memset(scales->want, 0, bytes);
+  for (size_t r = 0; r < rows; ++r)
+    for (size_t c = 0; c < columns; ++c) {
+      const size_t place = wide == 1 ? swizzled_place(c, r / high, down)
+                                     : swizzled_place(r, c / wide, across);
+      scales->want[place] = scales->plain[r / high * across + c / wide];
+    }
+}
+static void check_operand(const char *name, const mpnum_blockscale_format *format,
+                          size_t rows, size_t columns) {
+  const mpnum_blockscale_format transposed = mpnum_blockscale_transposed(*format);
+  const size_t bytes = operand_of(&of_operand, format, operand_src, rows, columns);
+  size_t other = 0;
+  expect_operand(&of_operand, format, rows, columns, bytes);
+  CHECK(memcmp(of_operand.got, of_operand.want, OPERAND_SCALES) == 0,
+        "%s, %zu x %zu: not where the formula has them", name, rows, columns);
+  for (size_t r = 0; r < rows; ++r)
+    for (size_t c = 0; c < columns; ++c)
+      operand_turned[c * rows + r] = operand_src[r * columns + c];
+  other = operand_of(&of_other, &transposed, operand_turned, columns, rows);
+  if (format->rows == format->columns) {
+    expect_operand(&of_other, &transposed, columns, rows, other);
+    CHECK(memcmp(of_other.got, of_other.want, OPERAND_SCALES) == 0, "%s, %zu x %zu", name,
+          columns, rows);
+    return;
+  }
+  CHECK(bytes == other && memcmp(of_other.got, of_operand.got, OPERAND_SCALES) == 0,
+        "%s, %zu x %zu: not those of the transposed matrix", name, columns, rows);
+}
+/* Two parts, cut where a tile ends, and both formats at once. */
+static void check_operand_parts(const mpnum_blockscale_format *format) {
+  const size_t rows = 200, columns = 200, cut = 128, stride = 200;
+  const int is_turned = format->columns == 1;
+  const size_t whole = operand_of(&of_operand, format, operand_src, rows, columns);
+  const size_t r = is_turned ? rows : cut, c = is_turned ? cut : columns;
+  mpnum_const_rows view = mpnum_const_rows_of(MPNUM_TYPE_F32, operand_src, r, c);
+  mpnum_blockscaled first = operand_blocks(format, of_other.got, r, c, 1), second = first;
+  view.stride = first.stride = second.stride = stride;
+  memset(&of_other, MARKED, sizeof of_other);
+  second.scale_inv = of_other.got + first.scale_inv_bytes;
+  second.scale_inv_bytes = whole - first.scale_inv_bytes;
+  for (int part = 1; part >= 0; --part) { /* the last one first */
+    const size_t begin = part ? cut : 0;
+    view.data = operand_src + begin * (is_turned ? 1 : stride);
+    view.rows = is_turned || !part ? r : rows - cut;
+    view.columns = !is_turned || !part ? c : columns - cut;
+    must(mpnum_quantize_blocks(format, part ? second : first, view, NULL, NULL));
+  }
+  CHECK(memcmp(of_other.got, of_operand.got, OPERAND_SCALES) == 0,
+        "%zu x %zu blocks: two parts are not the whole", format->rows, format->columns);
+}
+static void swizzled_scales_are_those_of_the_operand(void) {
+  static const size_t sizes[][2] = {{1, 1},   {31, 33},  {32, 128},  {128, 256},
+                                    {5, 300}, {300, 17}, {129, 161}, {17, 130},
+                                    {64, 64}, {200, 200}};
+  static uint32_t bits[OPERAND_ROWS * OPERAND_COLUMNS];
+  mpnum_blockscale_format made[4];
+  made[0] = mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
+  made[1] = mpnum_blockscale_mx(MPNUM_TYPE_E2M1, MPNUM_BLOCKSCALE_FLOOR);
+  made[2] = mpnum_blockscale_nvfp4_1x16();
+  made[3] = mpnum_blockscale_nvfp4_16x16();
+  fill_random(bits, OPERAND_ROWS * OPERAND_COLUMNS, -8, 10, &state);
+  memcpy(operand_src, bits, sizeof operand_src);
+  for (int f = 0; f < 4; ++f) {
+    const mpnum_blockscale_format turned = mpnum_blockscale_transposed(made[f]);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i)
+      check_operand(f < 2 ? "mx" : "nvfp4", &made[f], sizes[i][0], sizes[i][1]);
+    check_operand_parts(&made[f]);
+    check_operand_parts(&turned);
+  }
+  { /* The figures that cuBLASLt's layout gives. */
+    const mpnum_blockscale_format turned = mpnum_blockscale_transposed(made[0]);
+    CHECK(mpnum_blockscale_scale_bytes(&turned, 128, 256, 1) == 1024, "32x1 of 128x256");
+    CHECK(mpnum_blockscale_scale_bytes(&made[3], 256, 64, 1) == 1024, "16x16 of 256x64");
+  }
+}
+
 /* Sizes. */
 
 static void sizes_are_those_of_the_blocks(void) {
@@ -405,9 +528,9 @@ static void sizes_are_those_of_the_blocks(void) {
               "%s: %zu x %zu", formats[f].name, rows, columns);
         CHECK(mpnum_blockscale_code_bytes(format, rows, columns) == code_bytes,
               "%s: %zu x %zu", formats[f].name, rows, columns);
-        if (across == 0 || scale_size(format) == 4) continue;
         CHECK(mpnum_blockscale_scale_bytes(format, rows, columns, 1) ==
-                  (count / across + 127) / 128 * 512 * ((across + 3) / 4),
+                  (is_multiplied(format) ? (rows + 127) / 128 * 512 * ((across + 3) / 4)
+                                         : 0),
               "%s: %zu x %zu", formats[f].name, rows, columns);
       }
 }
@@ -566,6 +689,13 @@ static void bad_calls_are_refused(void) {
   REFUSED("tiles of f32 scales", deep,
           (call.blocks.is_swizzled = 1, call.blocks.scale_inv_bytes = 4096), BOTH,
           argument);
+  REFUSED("tiles of MXINT8", preset_named("mx int8 RCEIL"),
+          (call.blocks.is_swizzled = 1, call.blocks.scale_inv_bytes = 4096), BOTH,
+          argument);
+  REFUSED("tiles of blocks that no hardware multiplies", mx,
+          (call.blocks.is_swizzled = 1, call.blocks.scale_inv_bytes = 4096,
+           call.format.rows = 2),
+          BOTH, argument);
   REFUSED("a layout that is none", mx, call.blocks.is_swizzled = 2, BOTH, argument);
   REFUSED("a matrix of f64", mx, call.rows.type = MPNUM_TYPE_F64, BOTH, MPNUM_ERROR_TYPE);
   REFUSED("a matrix of e4m3", mx, call.rows.type = MPNUM_TYPE_E4M3, BOTH,
@@ -623,6 +753,53 @@ static void both_into_one_another_is_refused(void) {
 }
 
 /* Each field by its name. */
+/* MX has four rules and five types, and int8. */
+static void mx_of_another_rule_or_type_is_none(void) {
+  for (int i = 0; i < 40; ++i)
+    for (int rule = -1; rule < 9; ++rule) {
+      const mpnum_type type = (mpnum_type)i;
+      const int has_mx = type == MPNUM_TYPE_E4M3 || type == MPNUM_TYPE_E5M2 ||
+                         type == MPNUM_TYPE_E3M2 || type == MPNUM_TYPE_E2M3 ||
+                         type == MPNUM_TYPE_E2M1;
+      const int is_rule = rule >= 0 && rule < 4;
+      refused_call call = sound_call(preset_named("mx e4m3 RCEIL"));
+      const char *field = "none", *want = !has_mx ? "element" : "rule";
+      call.format = mpnum_blockscale_mx(type, (mpnum_blockscale_rule)rule);
+      if (has_mx && is_rule) {
+        CHECK(mpnum_blockscale_validate(&call.format, NULL) == MPNUM_OK, "%d %d", i,
+              rule);
+        continue;
+      }
+      CHECK(mpnum_blockscale_validate(&call.format, &field) == MPNUM_ERROR_ARGUMENT &&
+                strcmp(field, want) == 0,
+            "type %d, rule %d: named %s", i, rule, field);
+      check_refused("mx of none", &call, BOTH, MPNUM_ERROR_ARGUMENT);
+      CHECK(mpnum_blockscale_scale_bytes(&call.format, 64, 64, 1) == 0, "swizzled");
+      call.format = mpnum_blockscale_mx_int8((mpnum_blockscale_rule)rule);
+      CHECK(mpnum_blockscale_validate(&call.format, &field) ==
+                    (is_rule ? MPNUM_OK : MPNUM_ERROR_ARGUMENT) &&
+                (is_rule || strcmp(field, "rule") == 0),
+            "int8, rule %d: named %s", rule, field);
+    }
+}
+/* S is NVFP4's: 0, which is not set, is refused there, and not looked at elsewhere. */
+static void a_scale_that_is_not_set_is_refused(void) {
+  static const char *const names[] = {"mx e4m3 RCEIL", "deepseek 1x128", "int8 rows"};
+  refused_call call = sound_call(preset_named("nvfp4 1x16"));
+  call.blocks.scale = 0;
+  check_refused("nvfp4", &call, BOTH, MPNUM_ERROR_ARGUMENT);
+  for (int i = 0; i < 3; ++i) {
+    call = sound_call(preset_named(names[i]));
+    call.blocks.scale = 0;
+    CHECK(mpnum_quantize_blocks(
+              &call.format, call.blocks,
+              mpnum_const_rows_of(MPNUM_TYPE_F32, refused_memory[0], 2, 64), NULL,
+              NULL) == MPNUM_OK,
+          "%s", names[i]);
+    CHECK(mpnum_dequantize_blocks(&call.format, call.rows, call.blocks) == MPNUM_OK, "%s",
+          names[i]);
+  }
+}
 static void bad_formats_are_named(void) {
   const struct {
     const char *field;
@@ -718,10 +895,13 @@ int main(void) {
   force_isa(best);
   RUN_FOR_EACH_ISA(environments_change_no_bit);
   TAP_RUN(scales_lie_as_cublaslt_has_them);
+  TAP_RUN(swizzled_scales_are_those_of_the_operand);
   TAP_RUN(sizes_are_those_of_the_blocks);
   TAP_RUN(bad_calls_are_refused);
   TAP_RUN(both_into_one_another_is_refused);
   TAP_RUN(bad_formats_are_named);
+  TAP_RUN(mx_of_another_rule_or_type_is_none);
+  TAP_RUN(a_scale_that_is_not_set_is_refused);
   TAP_RUN(not_a_number_can_be_an_error);
   return tap_done();
 }

@@ -71,16 +71,37 @@ static void presets_are_the_general_functions(void) {
   MX_PRESET(mpnum_mx_quantize_int8, mpnum_mx_dequantize_int8, int8_t,
             mpnum_blockscale_mx_int8(rule));
 }
+/* Of what it cannot read it says no 0, of which S would become 1. */
+static void amax_of_what_is_none_is_refused(void) {
+  mpnum_const_rows view = mpnum_const_rows_of(MPNUM_TYPE_F64, x, 2, 4);
+  float amax = -1;
+  CHECK(mpnum_finite_amax_rows(&amax, view) == MPNUM_ERROR_TYPE, "f64");
+  view.type = MPNUM_TYPE_E4M3;
+  CHECK(mpnum_finite_amax_rows(&amax, view) == MPNUM_ERROR_TYPE, "e4m3");
+  view = mpnum_const_rows_of(MPNUM_TYPE_F32, NULL, 2, 4);
+  CHECK(mpnum_finite_amax_rows(&amax, view) == MPNUM_ERROR_NULL, "no matrix");
+  CHECK(amax == -1, "refused, and written");
+  view = mpnum_const_rows_of(MPNUM_TYPE_F32, x, 2, 4);
+  CHECK(mpnum_finite_amax_rows(NULL, view) == MPNUM_ERROR_NULL, "nowhere to put it");
+  view = mpnum_const_rows_of(MPNUM_TYPE_F64, NULL, 0, 4);
+  CHECK(mpnum_finite_amax_rows(&amax, view) == MPNUM_OK && amax == 0, "no rows");
+  CHECK(mpnum_finite_amax_rows(NULL, view) == MPNUM_OK, "no rows, nowhere to put it");
+  amax = -1;
+  view = mpnum_const_rows_of(MPNUM_TYPE_F32, NULL, 3, 0);
+  CHECK(mpnum_finite_amax_rows(&amax, view) == MPNUM_OK && amax == 0, "no columns");
+}
 static void nvfp4_finds_its_scale(void) {
   const mpnum_const_rows view = mpnum_const_rows_of(MPNUM_TYPE_F32, x, ROWS, COLUMNS);
   const mpnum_blockscale_format format = mpnum_blockscale_nvfp4_1x16();
-  float scale = 0, largest = 0, wanted_scale = 0; /* variables, so that they are floats */
+  float scale = 0, largest = 0, wanted_scale = 0,
+        amax = -1; /* variables, so that they are floats */
   fill();
   for (int i = 0; i < ELEMENTS; ++i) {
     const float magnitude = x[i] < 0 ? -x[i] : x[i];
     if (magnitude > largest) largest = magnitude;
   }
-  CHECK(mpnum_finite_amax_rows(view) == largest, "largest magnitude");
+  CHECK(mpnum_finite_amax_rows(&amax, view) == MPNUM_OK && amax == largest,
+        "largest magnitude");
   wanted_scale = 2688.0f / largest;
   general(format, wanted_scale);
   CHECK(mpnum_nvfp4_quantize((mpnum_e2m1x2 *)(void *)codes, (mpnum_e4m3 *)scales,
@@ -93,7 +114,8 @@ static void nvfp4_finds_its_scale(void) {
         "dequantise");
   same("nvfp4");
   x[7] = mpnum_from_bits_f32(0x7f800000u);
-  CHECK(mpnum_finite_amax_rows(view) == largest, "Inf is not finite");
+  CHECK(mpnum_finite_amax_rows(&amax, view) == MPNUM_OK && amax == largest,
+        "Inf is not finite");
   CHECK(mpnum_nvfp4_quantize((mpnum_e2m1x2 *)(void *)codes, (mpnum_e4m3 *)scales,
                              sizeof scales, NULL, x, ROWS, COLUMNS) == MPNUM_ERROR_NULL,
         "nowhere to put the scale");
@@ -142,6 +164,7 @@ static void policies_are_two(void) {
 int main(void) {
   TAP_RUN(presets_are_the_general_functions);
   TAP_RUN(nvfp4_finds_its_scale);
+  TAP_RUN(amax_of_what_is_none_is_refused);
   TAP_RUN(scales_one_by_one_are_those_of_the_rules);
   TAP_RUN(policies_are_two);
   return tap_done();

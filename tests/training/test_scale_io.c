@@ -124,24 +124,57 @@ static void sizes_are_checked(void) {
   CHECK(mpnum_amax_history_bytes(((uint32_t)1 << 28) + 1) == 0, "more");
   memset(bytes, 0x5a, BYTES);
   CHECK(mpnum_amax_history_save(bytes, BYTES - 1, &it.history, it.amaxes) ==
-            MPNUM_ERROR_ARGUMENT,
+            MPNUM_ERROR_RANGE,
         "room for the bytes");
-  CHECK(mpnum_amax_history_save(bytes, BYTES, &it.history, NULL) == MPNUM_ERROR_ARGUMENT,
+  CHECK(mpnum_amax_history_save(bytes, BYTES, &it.history, NULL) == MPNUM_ERROR_NULL,
         "NULL");
   for (int i = 0; i < BYTES; ++i)
     CHECK(bytes[i] == 0x5a, "byte %d", i);
   CHECK(save_whole(bytes, &it) == MPNUM_OK, "save");
   CHECK(mpnum_amax_history_load(&it.history, ring, LENGTH - 1, bytes, BYTES) ==
-            MPNUM_ERROR_ARGUMENT,
+            MPNUM_ERROR_RANGE,
         "room for the ring");
   CHECK(mpnum_amax_history_load(&it.history, NULL, LENGTH, bytes, BYTES) ==
-            MPNUM_ERROR_ARGUMENT,
+            MPNUM_ERROR_NULL,
         "no ring");
   CHECK(memcmp(&it, &before, sizeof it) == 0 && ring[0] == 9, "changed");
   CHECK(mpnum_amax_history_load(&it.history, ring, LENGTH + 1, bytes, BYTES) ==
                 MPNUM_OK &&
             memcmp(ring, before.amaxes, sizeof before.amaxes) == 0 && ring[LENGTH] == 9,
         "more room");
+}
+static void null_is_refused(void) {
+  whole it = lived(MPNUM_AMAX_MAX), before = it;
+  mpnum_fp8_recipe recipe = mpnum_fp8_recipe_delayed(), kept = recipe;
+  uint8_t bytes[BYTES], untouched[BYTES];
+  memset(bytes, 0x5a, BYTES);
+  memcpy(untouched, bytes, BYTES);
+  CHECK(mpnum_amax_history_save(NULL, BYTES, &it.history, it.amaxes) == MPNUM_ERROR_NULL,
+        "no bytes");
+  CHECK(mpnum_amax_history_save(bytes, BYTES, NULL, it.amaxes) == MPNUM_ERROR_NULL,
+        "no history");
+  CHECK(mpnum_amax_history_save(bytes, BYTES, &it.history, NULL) == MPNUM_ERROR_NULL,
+        "no ring");
+  CHECK(mpnum_fp8_recipe_save(NULL, &recipe) == MPNUM_ERROR_NULL, "no bytes of a recipe");
+  CHECK(mpnum_fp8_recipe_save(bytes, NULL) == MPNUM_ERROR_NULL, "no recipe");
+  CHECK(memcmp(bytes, untouched, BYTES) == 0, "written");
+  must(save_whole(bytes, &it));
+  CHECK(mpnum_amax_history_load(NULL, it.amaxes, LENGTH, bytes, BYTES) ==
+            MPNUM_ERROR_NULL,
+        "into no history");
+  CHECK(mpnum_amax_history_load(&it.history, NULL, LENGTH, bytes, BYTES) ==
+            MPNUM_ERROR_NULL,
+        "into no ring");
+  CHECK(mpnum_amax_history_load(&it.history, it.amaxes, LENGTH, NULL, BYTES) ==
+            MPNUM_ERROR_NULL,
+        "from no bytes");
+  CHECK(mpnum_fp8_recipe_load(NULL, bytes, MPNUM_FP8_RECIPE_BYTES) == MPNUM_ERROR_NULL &&
+            mpnum_fp8_recipe_load(&recipe, NULL, MPNUM_FP8_RECIPE_BYTES) ==
+                MPNUM_ERROR_NULL,
+        "a recipe");
+  CHECK(memcmp(&it, &before, sizeof it) == 0 &&
+            memcmp(&recipe, &kept, sizeof recipe) == 0,
+        "changed");
 }
 /* A length that has nothing to do with the bytes. */
 static void lengths_beyond_the_bytes_are_refused(void) {
@@ -272,6 +305,7 @@ int main(void) {
   TAP_RUN(histories_are_saved);
   TAP_RUN(histories_that_cannot_be_are_refused);
   TAP_RUN(sizes_are_checked);
+  TAP_RUN(null_is_refused);
   TAP_RUN(lengths_beyond_the_bytes_are_refused);
   TAP_RUN(recipes_are_saved);
   TAP_RUN(a_resumed_history_has_the_same_bits);

@@ -261,7 +261,8 @@ bool block_round_trip(int preset, bool turned, float *dst, const float *src, siz
   if (good) {
     mpnum_blockscaled made = blockscaled_of(&format, codes, scales, rows, columns);
     made.stride = code_bytes / rows * 8 / (size_t)format.element_bits;
-    made.scale = mpnum_nvfp4_scale(mpnum_finite_amax_rows(from));
+    insist(mpnum_finite_amax_rows(&made.scale, from));
+    made.scale = mpnum_nvfp4_scale(made.scale);
     insist(mpnum_quantize_blocks(&format, made, from, NULL, &counted));
     insist(mpnum_dequantize_blocks(
         &format, mpnum_rows_of(MPNUM_TYPE_F32, dst, rows, columns), made));

@@ -5,7 +5,7 @@
  *
  *     const mpnum_blockscale_format format =
  *         mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
- *     mpnum_blockscaled by_row = {codes, columns, scales, scale_bytes, 1, 1};
+ *     mpnum_blockscaled by_row = {codes, columns, scales, scale_bytes, 1, 0};
  *     mpnum_launch_quantize_mx<mpnum_e4m3>(&by_row, NULL, x, rows, columns, columns,
  *                                          MPNUM_BLOCKSCALE_RCEIL,
  *                                          MPNUM_QUANTIZE_ROWS, stream);
@@ -18,12 +18,11 @@
  * By column, codes lie where their elements do, or with MPNUM_QUANTIZE_TRANSPOSED as rows
  * of the transposed matrix, `stride` being that of its rows. Scales of 32x1 blocks: a row
  * of them for each 32 rows of src, as mpnum_blockscale_transposed has it on hosts; those
- * of the transposed matrix where that is made, and where they are swizzled, as a product
- * reads them along the block either way.
+ * of the transposed matrix where that is made. Swizzled: those of the operand as it is
+ * multiplied, as on hosts (mpnum_blockscale_scale_bytes); padding is written as zeros.
  *
  * src, f32, f16 or bf16: row r begins at element r * ld. rows and columns may be any
- * number: a block at an end is short. Nothing past the columns is written, and nothing of
- * a swizzled layout but the scales that there are: clear it once.
+ * number: a block at an end is short. Nothing past the columns is written.
  * Inf and NaN: as MPNUM_BLOCKSCALE_PROPAGATE.
  * Bits: mpnum_quantize_blocks.
  * Errors: cudaErrorInvalidValue, nothing is launched: what blockscale.h refuses with a
@@ -391,8 +390,8 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLO
     MPNUM_UNROLL_
     for (unsigned j = 0; j < n; ++j) {
       if ((j == 0 || is_by_column) && (is_whole || column + j < job.width)) {
-        const size_t at = mpnum_scale_index_(side, side.is_turned != 0, row / high,
-                                             (column + j) / wide);
+        const size_t at = mpnum_scale_index_<Blocks>(side, side.is_turned != 0,
+                                                     row / high, (column + j) / wide);
         if (Blocks::family == mpnum::MX_FAMILY_)
           factor = mpnum_e8m0_to_f32(mpnum_from_bits_e8m0(side.scale_inv[at]));
         else if (Blocks::family == mpnum::TWO_LEVEL_FAMILY_)
@@ -460,13 +459,10 @@ static inline bool mpnum_quantize_side_of_(mpnum_quantize_side_ *side, size_t by
   const size_t high = is_transposed ? columns : rows;
   const size_t wide = is_transposed ? rows : columns;
   const size_t scale_bytes =
-      is_turned ? mpnum_blockscale_scale_bytes(&format, columns, rows, codes->is_swizzled)
-                : mpnum_blockscale_scale_bytes(&lying, rows, columns, codes->is_swizzled);
-  mpnum_blockscaled checked = *codes; /* what a host refuses, but for where scales lie */
+      mpnum_blockscale_scale_bytes(&lying, high, wide, codes->is_swizzled);
+  mpnum_blockscaled checked = *codes; /* what a host refuses */
   checked.scale = 1;
-  if (is_turned) checked.is_swizzled = 0;
-  if (mpnum_block_check_(&lying, &checked, matrix, type, high, wide, wide) != MPNUM_OK ||
-      codes->is_swizzled & ~1 || codes->scale_inv_bytes < scale_bytes)
+  if (mpnum_block_check_(&lying, &checked, matrix, type, high, wide, wide) != MPNUM_OK)
     return false;
   const size_t code_bytes = mpnum_extent_(high, wide, codes->stride, format.element_bits);
   const size_t extent = mpnum_extent_(rows, columns, ld, mpnum_type_bits_(type));
@@ -485,9 +481,19 @@ static inline bool mpnum_quantize_side_of_(mpnum_quantize_side_ *side, size_t by
   side->is_turned = is_turned;
   side->across = is_turned ? mpnum_blocks_along_(rows, format.columns)
                            : mpnum_blocks_along_(columns, lying.columns);
+  size_t swizzled[2] = {0, 0};
+  mpnum_swizzled_size_(&lying, swizzled, high, wide);
+  side->down = swizzled[0];
+  side->cleared =
+      codes->is_swizzled && swizzled[0] * swizzled[1] != scale_bytes ? scale_bytes : 0;
   bytes[0] = code_bytes;
   bytes[1] = scale_bytes;
   return true;
+}
+static inline cudaError_t mpnum_clear_scales_(const mpnum_quantize_side_ &side,
+                                              cudaStream_t stream) {
+  if (side.cleared == 0) return cudaSuccess;
+  return cudaMemsetAsync(side.scale_inv, 0, side.cleared, stream);
 }
 
 /* Cuts a matrix into tiles of 1024 vectors, rows of 1 << shift, so that few of those are
@@ -532,6 +538,8 @@ template <class Blocks, class T> struct mpnum_launch_row_blocks_<Blocks, T, fals
             mpnum::log2_<Blocks::edge / mpnum_geometry_<T, Blocks::edge>::n>::value,
             is_aligned))
       return cudaErrorInvalidValue;
+    const cudaError_t error = mpnum_clear_scales_(job.rows, stream);
+    if (error != cudaSuccess) return error;
     return mpnum_launch_grid_(mpnum_quantize_rows_kernel_<Blocks, T>, grid,
                               MPNUM_LAUNCH_THREADS_, stream, src, job);
   }
@@ -594,6 +602,9 @@ static inline cudaError_t mpnum_launch_quantize_blocks_(
   if (across > limit / down) return cudaErrorInvalidValue;
   job.whole_across = is_aligned ? static_cast<unsigned>(columns / tile::columns) : 0;
   job.whole_down = static_cast<unsigned>(rows / tile::rows);
+  cudaError_t error = mpnum_clear_scales_(job.rows, stream);
+  if (error == cudaSuccess) error = mpnum_clear_scales_(job.columns, stream);
+  if (error != cudaSuccess) return error;
   return mpnum_launch_grid_(mpnum_quantize_tile_kernel_<Blocks, T>,
                             mpnum_tile_grid_(across, down), MPNUM_LAUNCH_THREADS_, stream,
                             src, job);

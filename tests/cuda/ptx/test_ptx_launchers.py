@@ -304,7 +304,8 @@ BLOCKS = [
          "mpnum_launch_nvfp4_scale(scale, x, 30, 100, 104, 0)",
          """mpnum_const_rows rows = mpnum_const_rows_of(MPNUM_TYPE_BF16, x, 30, 100);
   rows.stride = 104;
-  return *scale = mpnum_nvfp4_scale(mpnum_finite_amax_rows(rows)), 0;"""),
+  const mpnum_status status = mpnum_finite_amax_rows(scale, rows);
+  return *scale = mpnum_nvfp4_scale(*scale), status;"""),
     matrix("nvfp4", "mpnum_bf16", "e2m1", "mpnum_blockscale_nvfp4_1x16()",
            "mpnum_launch_quantize_nvfp4(&to, 0, scale, x, 64, 128, 128, MPNUM_QUANTIZE_ROWS, 0)", (64, 128),
            bfloats(64 * 128), more={"scale": ("float", one(200))}, scale="*scale"),

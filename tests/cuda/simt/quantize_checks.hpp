@@ -8,7 +8,17 @@
 
 #include "simt_checks.hpp"
 
+#include "../../harness/must.h"
+
 #include <mpnum/cuda/kernels.cuh>
+
+namespace {
+[[maybe_unused]] float finite_amax(mpnum_const_rows src) {
+  float amax = -1;
+  must(mpnum_finite_amax_rows(&amax, src));
+  return amax;
+}
+} // namespace
 
 #include <algorithm>
 #include <cstring>

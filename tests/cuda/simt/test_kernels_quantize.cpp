@@ -419,7 +419,7 @@ template <class T, unsigned M, unsigned N> void check_nvfp4_of_warp(void) {
     const matrix<float> src(1, 64 * N, 0, seed);
     mpnum_blockscale_format format = mpnum_blockscale_nvfp4_1x16();
     if (mpnum::packed_<T>::count == 1) format.element_bits = 8;
-    const float scale = mpnum_nvfp4_scale(mpnum_finite_amax_rows(src.view()));
+    const float scale = mpnum_nvfp4_scale(finite_amax(src.view()));
     vector<T> codes(64 * M), want(codes);
     vector<mpnum_e4m3> scales(64), blocks(4 * N);
     const mpnum_blockscaled to = {want.data(), 64 * N, blocks.data(), 4 * N, 0, scale};

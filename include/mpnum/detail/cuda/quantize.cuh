@@ -238,6 +238,8 @@ typedef struct mpnum_quantize_side_ {
   size_t pitch;    /* bytes from a row of codes to the next */
   size_t step;     /* and from a vector of a thread to its next */
   size_t across;   /* scales in a row of them */
+  size_t down;     /* rows that swizzled scales are of */
+  size_t cleared;  /* bytes of them to clear, 0 where there is no padding */
   int is_swizzled; /* scales lie as mpnum_scale_place has it */
   int is_turned;   /* scale (r, c) lies at row c */
   int is_aligned;  /* codes may be stored by vectors */
@@ -309,19 +311,30 @@ struct mpnum_tile_place_ {
         vector(first_vector + (index * MPNUM_LAUNCH_THREADS_ & ((1u << job.shift) - 1))) {
   }
 };
-/* Where the scale of block (row, block) is. */
+/* Where the scale of block (row, block) is; that of a swizzled square is there for each
+ * of its rows. */
+template <class Blocks>
 static __device__ __forceinline__ size_t mpnum_scale_index_(
     const mpnum_quantize_side_ &side, bool is_turned, size_t row, size_t block) {
-  const size_t r = is_turned ? block : row, c = is_turned ? row : block;
+  const bool is_repeated = Blocks::is_square && side.is_swizzled;
+  const size_t c = is_turned ? row : block;
+  const size_t r = (is_turned ? block : row) * (is_repeated ? Blocks::edge : 1);
   return side.is_swizzled ? mpnum_scale_place(r, c, side.across) : r * side.across + c;
 }
 template <class Blocks, bool may_turn = true>
 static __device__ __forceinline__ void mpnum_put_scale_(const mpnum_quantize_side_ &side,
                                                         size_t row, size_t block,
                                                         uint32_t code) {
-  const size_t at = mpnum_scale_index_(side, may_turn && side.is_turned != 0, row, block);
+  const bool is_turned = may_turn && side.is_turned != 0;
+  const size_t at = mpnum_scale_index_<Blocks>(side, is_turned, row, block);
   if (Blocks::scale_bytes == 4) {
     reinterpret_cast<uint32_t *>(side.scale_inv)[at] = code;
+  } else if (Blocks::is_square && side.is_swizzled) {
+    const size_t first = (is_turned ? block : row) * Blocks::edge;
+    const size_t left = side.down - first;
+    MPNUM_NO_UNROLL_
+    for (unsigned r = 0; r < Blocks::edge && r < left; ++r) /* of one tile's line */
+      side.scale_inv[at + 16 * r] = static_cast<uint8_t>(code);
   } else {
     side.scale_inv[at] = static_cast<uint8_t>(code);
   }

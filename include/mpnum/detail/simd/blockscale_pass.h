@@ -23,6 +23,8 @@ typedef struct mpnum_block_job_ {
   size_t rows, columns, across; /* of a block; blocks in a row */
   int shift;                    /* of the factors of a run, as loops take it */
   size_t run, strip;            /* columns of a run, and of runs that share scales */
+  mpnum_scale_layout_ layout;   /* of swizzled scales, */
+  size_t swizzled[2];           /* of so many rows and columns */
 } mpnum_block_job_;
 
 /* --- What is refused --- */
@@ -42,7 +44,7 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_block_check_(const mpnum_blockscale_format *
   size_t scale_bytes = 0, code_extent = 0, data_extent = 0;
   if (!format || !data || !codes->codes || !codes->scale_inv) return MPNUM_ERROR_NULL;
   if (mpnum_blockscale_validate(format, 0) != MPNUM_OK || (codes->is_swizzled & ~1) ||
-      (codes->is_swizzled && format->scale_type == MPNUM_TYPE_F32))
+      (codes->is_swizzled && mpnum_scale_layout_of_(format) == MPNUM_SCALES_REFUSED_))
     return MPNUM_ERROR_ARGUMENT;
   if (!mpnum_is_block_source_(type)) return MPNUM_ERROR_TYPE;
   if (codes->stride < columns ||
@@ -160,6 +162,8 @@ MPNUM_HOST_COLD_ void mpnum_block_job_of_(mpnum_block_job_ *job,
   job->columns = format->columns ? format->columns : src.columns;
   if (job->rows > src.rows) job->rows = src.rows;
   job->across = mpnum_blocks_along_(job->src.columns, job->columns);
+  job->layout = mpnum_scale_layout_of_(format);
+  mpnum_swizzled_size_(format, job->swizzled, src.rows, src.columns);
   mpnum_block_runs_(job, job->rows);
 }
 /* Rows one behind the other, of whole blocks, are as good as one. */
@@ -176,6 +180,54 @@ MPNUM_HOST uint8_t *mpnum_block_codes_(const mpnum_block_job_ *job, size_t row,
                                        size_t column) {
   return (uint8_t *)job->codes.codes +
          mpnum_bytes_(job->scaling.element_bits, row * job->codes.stride + column);
+}
+
+/* Where the swizzled scale of a block lies, if this is the first one of its row, or of
+ * its column where they are turned, and what is added for the others. */
+MPNUM_HOST_INLINE_ size_t mpnum_swizzled_first_(const mpnum_block_job_ *job, size_t row) {
+  if (job->layout == MPNUM_SCALES_TURNED_) return row / 4 * 512 + row % 4;
+  return mpnum_scale_place(row, 0, job->swizzled[1]);
+}
+MPNUM_HOST_INLINE_ size_t mpnum_swizzled_next_(const mpnum_block_job_ *job,
+                                               size_t column) {
+  if (job->layout == MPNUM_SCALES_TURNED_)
+    return mpnum_scale_place(column, 0, job->swizzled[1]);
+  return column / 4 * 512 + column % 4;
+}
+MPNUM_HOST void mpnum_store_swizzled_(const mpnum_block_job_ *job, const uint8_t *codes,
+                                      size_t row, size_t column, size_t count) {
+  uint8_t *to = (uint8_t *)job->codes.scale_inv;
+  const int is_square = job->layout == MPNUM_SCALES_OF_SQUARES_;
+  const size_t first = is_square ? row * job->rows : row;
+  const size_t left = job->src.rows - first;
+  const size_t high = !is_square ? 1 : left < job->rows ? left : job->rows;
+  size_t k = 0, r = 0;
+  to += mpnum_swizzled_first_(job, first);
+  for (; k < count; ++k) {
+    uint8_t *const at = to + mpnum_swizzled_next_(job, column + k);
+    for (r = 0; r < high; ++r) /* 16 rows at most: in one tile, 16 bytes apart */
+      at[16 * r] = codes[k];
+  }
+}
+MPNUM_HOST void mpnum_load_swizzled_(const mpnum_block_job_ *job, uint8_t *codes,
+                                     size_t row, size_t column, size_t count) {
+  const int is_square = job->layout == MPNUM_SCALES_OF_SQUARES_;
+  const uint8_t *const from =
+      (const uint8_t *)job->codes.scale_inv +
+      mpnum_swizzled_first_(job, is_square ? row * job->rows : row);
+  size_t k = 0;
+  for (; k < count; ++k)
+    codes[k] = from[mpnum_swizzled_next_(job, column + k)];
+}
+/* Zeros where a swizzled layout has no scale: all that belongs to this matrix. */
+MPNUM_HOST_COLD_ void mpnum_clear_padding_(const mpnum_block_job_ *job) {
+  const size_t high = job->swizzled[0], wide = job->swizzled[1];
+  const size_t all = (high + 127) / 128 * 128 * ((wide + 3) / 4 * 4);
+  uint8_t *const to = (uint8_t *)job->codes.scale_inv;
+  size_t i = 0;
+  if (!job->codes.is_swizzled || all == high * wide) return;
+  for (; i < all; ++i)
+    to[i] = 0;
 }
 
 /* --- Quantising --- */
@@ -243,8 +295,7 @@ MPNUM_HOST void mpnum_band_scales_of_(const mpnum_block_job_ *job,
   } else if (!job->codes.is_swizzled) {
     MPNUM_MEMCPY_(to + first, scales->bytes, count);
   } else {
-    for (k = 0; k < count; ++k)
-      to[mpnum_scale_place(row, column + k, job->across)] = scales->bytes[k];
+    mpnum_store_swizzled_(job, scales->bytes, row, column, count);
   }
 }
 /* A band of at most a block's rows and a strip's columns. */
@@ -315,7 +366,9 @@ MPNUM_HOST void mpnum_quantize_all_(const mpnum_block_job_ *job,
   const size_t rows = job->src.rows, columns = job->src.columns;
   const uint64_t saved = mpnum_fenv_save_();
   size_t down = 0, across = 0, r = 0, c = 0;
+  mpnum_clear_padding_(job);
   if (second) {
+    mpnum_clear_padding_(second);
     down = mpnum_common_multiple_(job->rows, second->rows);
     across = mpnum_common_multiple_(job->columns, second->columns);
     /* Chunks are of whole blocks of both, and dense codes of them of whole bytes. */
@@ -368,7 +421,6 @@ mpnum_nonfinite_check_(const mpnum_blockscale_format *format, const mpnum_const_
 MPNUM_HOST_COLD_ float mpnum_finite_amax_(const mpnum_const_rows *src) {
   uint32_t largest = 0;
   size_t r = 0, c = 0, k = 0;
-  if (!mpnum_is_block_source_(src->type) || !src->data) return 0;
   for (; r < src->rows; ++r)
     for (c = 0; c < src->columns; c += MPNUM_RUN_) {
       MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
@@ -401,8 +453,7 @@ MPNUM_HOST void mpnum_load_scales_(const mpnum_block_job_ *job, float *factors,
     return;
   }
   if (job->codes.is_swizzled) {
-    for (; k < count; ++k)
-      codes[k] = from[mpnum_scale_place(row, column + k, job->across)];
+    mpnum_load_swizzled_(job, codes, row, column, count);
     from = codes;
   } else {
     from += row * job->across + column;
