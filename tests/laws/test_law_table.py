@@ -20,6 +20,9 @@ LEFT_OUT = {
     "mpnum_isa_name": "of no array",
     "mpnum_isa_in_use": "of no array",
     "mpnum_isa_force": "of no array",
+    "mpnum_health_watch": "of the statistics of an array",
+    "mpnum_measure_merge": "of no array",
+    "mpnum_measure_summary": "of no array",
 }
 # What makes a value that others take: no array is read.
 MAKERS = ("_of", "_none", "_default", "_empty")

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The laws of small formats with scales: of blocks, tensors and channels, and of what
  * measures them. */
+#include <mpnum/amax_history.h>
 #include <mpnum/blockscale.h>
 #include <mpnum/measure.h>
 #include <mpnum/scale.h>
@@ -417,6 +418,32 @@ static mpnum_status preset_back_by_format(const law_piece *at) {
       preset_codes(at, 2.5f));
 }
 
+/* The largest finite magnitude of rows, or of those so far. */
+static void draw_amax(law_draw *d) {
+  draw_size(d, 9000);
+  d->types[0] = law_pick(d, source_types);
+  law_input(d, OF_ELEMENTS, d->types[0], 0);
+  law_words(d, OF_CALL, 32, 0, 1, 1);
+  d->operands[1].is_result = d->operands[1].is_needed = 1;
+  d->operands[1].alignment = 4;
+  d->row_unit = 1;
+}
+static mpnum_status finite_amax(const law_piece *at) {
+  float amax = 0;
+  const mpnum_status status =
+      mpnum_finite_amax_rows(at->at[1] ? &amax : NULL, source_of(at));
+  if (status == MPNUM_OK && at->at[1])
+    law_set(32, at->at[1], 0,
+            mpnum_bits_f32(mpnum_amax_merge(
+                mpnum_from_bits_f32((uint32_t)law_get(32, at->at[1], 0)), amax)));
+  return status;
+}
+static int spoil_amax(law_draw *d, law_piece *at, int k) {
+  (void)at;
+  d->types[0] = MPNUM_TYPE_F64;
+  return k == 0;
+}
+
 /* --- A scale for each tensor or channel --- */
 
 enum { T_SRC, T_DST, T_SCALES, T_LOSSES };
@@ -636,6 +663,10 @@ static const law_subject subjects[] = {
      {{LAW_TWIN, preset_back_by_format}},
      NULL,
      &entry_nvfp4},
+    {"mpnum_finite_amax_rows", draw_amax, finite_amax,
+     MEMORY_LAWS | HOLDS(LAW_SPLIT) | HOLDS(LAW_STRIDED) | HOLDS(LAW_EMPTY) |
+         HOLDS(LAW_REFUSED),
+     NO_TWIN, spoil_amax, NULL},
     {"mpnum_quantize_array", draw_quantize_array, quantize_array,
      (CUT_LAWS & ~(HOLDS(LAW_ALONE) | HOLDS(LAW_STRIDED))), NO_TWIN, spoil_scaled, NULL},
     {"mpnum_dequantize_array", draw_dequantize_array, dequantize_array,
