@@ -93,10 +93,11 @@ MPNUM_HOST float mpnum_target_loss_(const mpnum_row_ *row, const mpnum_target_ *
   return mpnum_canonical_(loss);
 }
 /* The gradient of a row that has unmasked elements; e^t may be kept, unless some are
- * masked. x is the element of the target. */
+ * masked. t is the exponent of the target, which is_out if it is masked: an exponent of
+ * -Inf may be the distance of two floats. */
 MPNUM_HOST void mpnum_row_gradient_(const mpnum_row_ *row, const mpnum_row_type_ *type,
                                     mpnum_rows dst, const mpnum_target_ *target,
-                                    float factor, double unmasked, float t,
+                                    float factor, double unmasked, float t, int is_out,
                                     const mpnum_row_kept_ *kept) {
   uint8_t *to = mpnum_rows_to_(dst, row->number, 0);
   const size_t at = (size_t)target->index;
@@ -118,8 +119,7 @@ MPNUM_HOST void mpnum_row_gradient_(const mpnum_row_ *row, const mpnum_row_type_
     map.b = mpnum_div_scalar_(target->smoothing, (float)unmasked);
   }
   mpnum_row_write_(row, &map, type, dst, kept);
-  if (!target->soft && at < row->count &&
-      !(row->is_masked && mpnum_bits_f32(t) == 0xff800000u)) {
+  if (!target->soft && at < row->count && !is_out) {
     const float p = mpnum_mul_scalar_(mpnum_exp_of_negative_scalar_(t), map.a);
     const float hit = mpnum_sub_scalar_(1, target->smoothing);
     const float own =
@@ -172,14 +172,18 @@ MPNUM_HOST float mpnum_cross_entropy_usual_(mpnum_row_ *row, const mpnum_row_typ
   mpnum_row_kept_ kept;
   double unmasked = 0;
   float t = 0, loss = 0;
+  int is_out = 0;
   mpnum_row_keep_(&kept, row, type, dst, buffer,
                   may_keep && !(is_in_place && reads_later));
-  if (!target->soft)
-    t = mpnum_exponent_(mpnum_row_element_(row, (size_t)target->index), row->max,
-                        row->scale);
+  if (!target->soft) {
+    const float x = mpnum_row_element_(row, (size_t)target->index);
+    is_out = row->is_masked && mpnum_bits_f32(x) == 0xff800000u;
+    t = mpnum_exponent_(x, row->max, row->scale);
+  }
   mpnum_row_sum_(row, &kept);
   loss = mpnum_target_loss_(row, target, t, &unmasked);
-  if (dst.data) mpnum_row_gradient_(row, type, dst, target, factor, unmasked, t, &kept);
+  if (dst.data)
+    mpnum_row_gradient_(row, type, dst, target, factor, unmasked, t, is_out, &kept);
   return loss;
 }
 /* Of one row of any status. */

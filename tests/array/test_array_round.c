@@ -3,6 +3,7 @@
  * type, formats of a user's own, odd ones among them, and presets, in each rounding mode
  * with both overflow rules, against mpnum_encode and mpnum_decode. */
 #include "array_checks.h"
+#include "../harness/no_type.h"
 #include "../convert/conversion_types.h"
 
 #include <mpnum/preset.h>
@@ -30,7 +31,7 @@ static void add_format(mpnum_format format, const char *name) {
 static void add_types_and_presets(void) {
   static const char *const presets[] = {"cuda", "ml_dtypes", "pytorch", "f16c"};
   char name[60];
-  for (int type = MPNUM_TYPE_TF32; type <= MPNUM_TYPE_E2M1; ++type) {
+  for (int type = MPNUM_TYPE_TF32; type <= (int)LAST_TYPE; ++type) {
     add_format(mpnum_format_of((mpnum_type)type), mpnum_type_name((mpnum_type)type));
     for (int preset = MPNUM_PRESET_ML_DTYPES; preset <= MPNUM_PRESET_F16C; ++preset) {
       const mpnum_format format =

@@ -78,6 +78,8 @@ def same(got, wanted):
 def check_rows(about, values):
     """Every figure of a tensor against exact arithmetic on the finite nonzero values."""
     rows = {(row["format"], row["scale"]): row for row in about["rows"]}
+    named = {name for name, _ in rows}
+    assert named == set(FORMATS), f"FORMATS of bench_program.py and the rows differ in {' '.join(named ^ set(FORMATS))}"
     assert len(rows) == 2 * len(FORMATS), len(rows)
     for (name, scale), row in rows.items():
         expected = expected_row(name, values, scale == "amax")

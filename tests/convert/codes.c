@@ -37,7 +37,7 @@ size_t codes_format_size(void) { return sizeof(mpnum_format); }
 
 static mpnum_type type_named(const char *name) {
   int type = MPNUM_TYPE_F64;
-  for (; type <= MPNUM_TYPE_E2M1; ++type)
+  for (; mpnum_type_name((mpnum_type)type); ++type)
     if (strcmp(mpnum_type_name((mpnum_type)type), name) == 0) break;
   return (mpnum_type)type;
 }

@@ -169,6 +169,8 @@ static const struct {
     {"e2m1", 0x07, 0x08},
     {"f32", 0x7fffffff, 0x80000000},
 };
+typedef char codes_has_a_row_for_each_of_conversion_types
+    [sizeof codes / sizeof codes[0] == CONVERSION_TYPES ? 1 : -1];
 
 static void nans_of_any_sign_and_payload_are_one(void) {
   static const uint32_t singles[] = {0x7f800001, 0xff800001, 0x7fc00000, 0xffc00000,

@@ -4,6 +4,7 @@
  * type names. */
 #include "mpnum/mpnum.h"
 
+#include "../harness/no_type.h"
 #include "../harness/tap.h"
 
 #include <math.h>
@@ -384,7 +385,7 @@ static void presets_overflow_as_the_stacks(void) {
 static void presets_differ_from_the_formats_in_nan_only(void) {
   int preset = 0, type = 0;
   for (preset = MPNUM_PRESET_CUDA; preset <= MPNUM_PRESET_F16C; ++preset)
-    for (type = MPNUM_TYPE_F32; type <= MPNUM_TYPE_E2M1; ++type) {
+    for (type = MPNUM_TYPE_F32; type <= (int)LAST_TYPE; ++type) {
       const mpnum_format plain = mpnum_format_of((mpnum_type)type);
       mpnum_format format = mpnum_preset_format((mpnum_preset)preset, (mpnum_type)type);
       const int is_plain = same_format(format, plain);
@@ -449,7 +450,9 @@ static void types_have_their_names(void) {
                                       "e5m2", "e4m3", "e5m2fnuz", "e4m3fnuz", "e3m4",
                                       "e8m0", "e3m2", "e2m3",     "e2m1"};
   int i = 0;
-  for (i = 0; i < 14; ++i) {
+  CHECK(sizeof names / sizeof *names == (size_t)LAST_TYPE,
+        "names[] of types_have_their_names wants the name of type %d", (int)LAST_TYPE);
+  for (i = 0; i < (int)(sizeof names / sizeof *names); ++i) {
     const char *const name = mpnum_type_name((mpnum_type)(MPNUM_TYPE_F64 + i));
     CHECK(name && strcmp(name, names[i]) == 0, "type %d is %s, want %s",
           MPNUM_TYPE_F64 + i, name ? name : "none", names[i]);
@@ -457,7 +460,7 @@ static void types_have_their_names(void) {
 }
 
 static void unknown_types_have_no_name_and_no_format(void) {
-  static const int unknown[] = {0, MPNUM_TYPE_E2M1 + 1};
+  static const int unknown[] = {0, NO_TYPE};
   mpnum_format none;
   size_t i = 0;
   memset(&none, 0, sizeof none);
@@ -470,7 +473,7 @@ static void unknown_types_have_no_name_and_no_format(void) {
 }
 
 static void presets_of_unknown_types_are_no_format(void) {
-  static const int unknown[] = {0, MPNUM_TYPE_F64, MPNUM_TYPE_E2M1 + 1};
+  static const int unknown[] = {0, MPNUM_TYPE_F64, NO_TYPE};
   mpnum_format none;
   size_t i = 0;
   int preset = 0;

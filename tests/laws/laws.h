@@ -67,8 +67,9 @@ typedef struct law_draw {
   size_t rows, columns;
   size_t row_unit, column_unit; /* where it may be cut: at multiples; 0: nowhere */
   size_t column_tile, row_tile; /* of the loops: what has more crosses a border */
-  int can_be_alone, has_specials;
-  int has_classes; /* a row without columns has no class: refused */
+  int can_be_alone;
+  int has_specials; /* 1: many Infs and NaNs, 2: few */
+  int has_classes;  /* a row without columns has no class: refused */
   operand operands[OPERANDS];
   int count;
   mpnum_type types[4];
@@ -103,6 +104,8 @@ struct law_subject {
   const void *entry;
 };
 #define HOLDS(law) (1u << (law))
+/* Beside the laws of a subject: so many times as many draws. */
+#define DRAWN(times) ((unsigned)(times) << 24)
 #define MEMORY_LAWS \
  (HOLDS(LAW_ISA) | HOLDS(LAW_ADDRESS) | HOLDS(LAW_GUARDED) | HOLDS(LAW_ENVIRONMENT))
 

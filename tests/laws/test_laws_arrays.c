@@ -77,8 +77,11 @@ static mpnum_status stochastic_elements(const law_piece *at) {
 
 /* --- Any type to any, any format to any --- */
 
-static mpnum_type any_type(law_draw *d) {
-  return (mpnum_type)law_below(d, MPNUM_TYPE_E2M1 + 1);
+static mpnum_type any_type(law_draw *d) { /* of the table, and f64 and f32 */
+  for (;;) {
+    const mpnum_type type = (mpnum_type)law_below(d, 64);
+    if (mpnum_type_name(type)) return type;
+  }
 }
 static void draw_mode(law_draw *d) {
   d->rounding = (mpnum_rounding)law_below(d, MPNUM_ROUND_STOCHASTIC + 1);
@@ -212,9 +215,9 @@ static mpnum_status formats_elements(const law_piece *at) {
     const uint32_t code = (uint32_t)law_get(from, at->at[0], i);
     const float x = width_of(d->formats[0]) == 32 ? mpnum_from_bits_f32(code)
                                                   : mpnum_decode(d->formats[0], code);
-    law_set(to, at->at[1], i,
-            width_of(d->formats[1]) == 32 && width_of(d->formats[0]) == 32
-                ? code
+    law_set(to, at->at[1], i, /* to f32 as decoded, and from it a copy */
+            width_of(d->formats[1]) == 32
+                ? mpnum_bits_f32(x)
                 : mpnum_encode(d->formats[1], x, d->rounding, d->overflow, random));
   }
   return MPNUM_OK;
@@ -278,7 +281,7 @@ static const law_subject any_subjects[] = {
     {"mpnum_convert_array_formats",
      draw_formats,
      formats,
-     ARRAY_LAWS | HOLDS(LAW_IN_PLACE) | HOLDS(LAW_REFUSED),
+     DRAWN(25) | ARRAY_LAWS | HOLDS(LAW_IN_PLACE) | HOLDS(LAW_REFUSED),
      {{LAW_ELEMENTS, formats_elements}},
      spoil_formats,
      NULL},

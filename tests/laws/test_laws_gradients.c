@@ -366,12 +366,15 @@ static int spoil_clipped(law_draw *d, law_piece *at, int k) {
  DO(name, f32, F32, sources)       \
  DO(name, bf16, BF16, sources)     \
  DO(name, f16, F16, sources) DO(name, e5m2, E5M2, sources) DO(name, e4m3, E4M3, sources)
-#define ALL(DO)                                                             \
- FIVE_OF(DO, first_nonfinite, 1)                                            \
- FIVE_OF(DO, all_finite, 1)                                                 \
- FIVE_OF(DO, count_nonfinite, 1) FIVE_OF(DO, amax, 1) FIVE_OF(DO, stats, 1) \
-     FIVE_OF(DO, count_lost, 1) FIVE_OF(DO, sum, 1) FIVE_OF(DO, norm, 1)    \
-         FIVE_OF(DO, dot, 2) DO(amax, e2m1, E2M1, 1) DO(stats, e2m1, E2M1, 1)
+#define ALL(DO)                  \
+ FIVE_OF(DO, first_nonfinite, 1) \
+ FIVE_OF(DO, all_finite, 1)      \
+ FIVE_OF(DO, count_nonfinite, 1) \
+ FIVE_OF(DO, amax, 1)            \
+ FIVE_OF(DO, stats, 1)           \
+ FIVE_OF(DO, count_lost, 1)      \
+ FIVE_OF(DO, sum, 1)             \
+ FIVE_OF(DO, norm, 1) FIVE_OF(DO, dot, 2) DO(amax, e2m1, E2M1, 1) DO(stats, e2m1, E2M1, 1)
 ALL(ENTRY)
 
 #define NO_TWIN      \

@@ -15,6 +15,10 @@ static const mpnum_type code_types[] = {MPNUM_TYPE_E4M3, MPNUM_TYPE_E5M2, MPNUM_
 
 /* --- What draws share --- */
 
+static mpnum_type row_type(law_draw *d) { /* f32 keeps the payloads of NaNs */
+  return law_below(d, 3) ? law_pick(d, row_types) : MPNUM_TYPE_F32;
+}
+
 static void draw_rows(law_draw *d) {
   d->columns = law_size(d, TILE, 6500);
   d->rows = d->columns > 400 ? law_below(d, 7) : law_size(d, 12, 40);
@@ -28,13 +32,13 @@ static float draw_scale(law_draw *d) {
   return law_pick(d, scales);
 }
 static int input(law_draw *d, int k) {
-  d->types[k] = law_pick(d, row_types);
+  d->types[k] = row_type(d);
   return law_input(d, OF_ELEMENTS, d->types[k], 0);
 }
 /* In the place of an input of its type, if there is one and chance has it. */
 static int result(law_draw *d, int k, int on) {
   int made;
-  d->types[k] = on && law_below(d, 2) ? d->types[on - 1] : law_pick(d, row_types);
+  d->types[k] = on && law_below(d, 2) ? d->types[on - 1] : row_type(d);
   made = law_result(d, OF_ELEMENTS, law_bits(d->types[k]), 0);
   if (on && d->types[k] == d->types[on - 1]) d->operands[made].lies_on = on;
   d->operands[made].is_needed = 1;
@@ -42,7 +46,7 @@ static int result(law_draw *d, int k, int on) {
 }
 /* On any operand, half of the time of its type, which types[of] is. */
 static int result_on(law_draw *d, int k, int of, int operand_number) {
-  const mpnum_type type = law_below(d, 2) ? d->types[of] : law_pick(d, row_types);
+  const mpnum_type type = law_below(d, 2) ? d->types[of] : row_type(d);
   const int made = law_result(d, OF_ELEMENTS, law_bits(type), 0);
   d->types[k] = type;
   if (type == d->types[of]) d->operands[made].lies_on = operand_number + 1;
@@ -51,7 +55,7 @@ static int result_on(law_draw *d, int k, int of, int operand_number) {
 /* One that is added to. */
 static int sum_of(law_draw *d, int k) {
   int made;
-  d->types[k] = law_pick(d, row_types);
+  d->types[k] = row_type(d);
   made = law_input(d, OF_ELEMENTS, d->types[k], 0);
   d->operands[made].is_result = 1;
   d->operands[made].is_needed = 0;
@@ -152,7 +156,7 @@ static int spoil_options(law_draw *d, law_piece *at, int k) {
 static void draw_softmax(law_draw *d) { /* options, source, result, status */
   draw_rows(d);
   draw_options(d);
-  d->types[0] = law_pick(d, row_types);
+  d->types[0] = row_type(d);
   law_input(d, OF_ELEMENTS, d->types[0], 0);
   result_on(d, 1, 0, OPTIONS);
   law_result(d, OF_ROWS, 32, 0);
@@ -469,7 +473,7 @@ enum { N_SRC, N_DST, N_WEIGHT, N_BIAS, N_RESIDUAL, N_SUM, N_MEAN, N_INVERSE, N_L
 static void draw_norm(law_draw *d) {
   draw_rows(d);
   input(d, 0);
-  d->types[1] = law_pick(d, row_types);
+  d->types[1] = row_type(d);
   if (d->choice[7] == 1) { /* to codes */
     d->types[1] = law_pick(d, code_types);
     law_result(d, OF_ELEMENTS, 8, 0);
@@ -484,7 +488,7 @@ static void draw_norm(law_draw *d) {
 }
 static void draw_any_norm(law_draw *d) {
   draw_norm(d);
-  d->types[2] = law_pick(d, row_types);
+  d->types[2] = row_type(d);
   if (law_below(d, 2)) {
     law_input(d, OF_ELEMENTS, d->types[2], 0);
     if (law_below(d, 2)) {
@@ -629,7 +633,7 @@ enum { A_SRC, A_FACTOR, A_DST, A_BIAS, A_LOSSES };
 static void draw_activation(law_draw *d) {
   draw_rows(d);
   input(d, 0);
-  d->types[2] = law_pick(d, row_types);
+  d->types[2] = row_type(d);
   if (law_below(d, 2)) {
     law_input(d, OF_ELEMENTS, d->types[2], 0);
     d->operands[A_FACTOR].is_needed = 0;
@@ -788,8 +792,8 @@ static const law_subject subjects[] = {
      {{LAW_TWIN, normalize}},
      spoil_norm,
      NULL},
-    {"mpnum_normalize_rows", draw_any_norm, normalize, ROW_LAWS | IN_PLACE, NO_TWIN,
-     spoil_norm, NULL},
+    {"mpnum_normalize_rows", draw_any_norm, normalize, DRAWN(3) | ROW_LAWS | IN_PLACE,
+     NO_TWIN, spoil_norm, NULL},
     {"mpnum_normalize_quantize_rows", draw_norm_codes, normalize_quantize, ROW_LAWS,
      NO_TWIN, spoil_norm, NULL},
     {"mpnum_normalize_backward_rows", draw_norm_backward, norm_backward,

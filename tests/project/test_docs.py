@@ -68,7 +68,7 @@ def format_tables_are_those_of_the_code():
     assert with_tables, "no document has the table"
     for path in with_tables:
         text = path.read_text()
-        assert with_table(text, table) == text, f"{path.name}: run test_docs.py ... --update"
+        assert with_table(text, table) == text, f"{path.name}: run tests/project/test_docs.py {Path(sys.argv[1]).resolve()} --update"
 
 
 def figures_of_choosing_a_format_follow_from_the_table():
@@ -166,7 +166,7 @@ int main(int count, char **arguments) {
     for (int i = 0; i < models; ++i) backward(&scaler, i);
     TRAIN
   }
-  printf("%d %d applied, %.2f %.2f\\n", applied[0], applied[1], weights[0], weights[1]);
+  printf("%d %d applied, %.2f %.2f\\n", applied[0], applied[1], (double)weights[0], (double)weights[1]);
   return 0;
 }
 """
@@ -259,7 +259,7 @@ def map_shows_every_header_and_walks_of_nine_files():
     own = {path.relative_to(ROOT / "include/mpnum") for path in (ROOT / "include/mpnum").rglob("*.*")}
     words = set(re.findall(r"[\w.]+", text))
     missing = [str(path) for path in own if path.parts[0] != "cuda" and not {path.name, path.stem} & words]
-    assert not missing, missing
+    assert not missing, f"docs/map.md names not {' '.join(missing)}: the list of its floor is the first table"
     walks = re.split(r"^\*\*", text[text.index("## Three walks"):], flags=re.M)[1:]
     names = {path.name for path in own}
     for walk in walks:

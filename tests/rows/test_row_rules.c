@@ -601,6 +601,22 @@ static void memory_that_overlaps_is_refused(void) {
 #undef REFUSES
 }
 
+/* x - max is below all floats, which an exponent of what is masked is, too. */
+static void a_target_far_below_the_others_is_not_masked(void) {
+  const float x[2] = {-3e38f, 3e38f};
+  const int64_t target = 0;
+  const float want[2] = {-1, 1};
+  for (int flags = 0; flags < 2; ++flags) {
+    mpnum_cross_entropy_options options = mpnum_cross_entropy_default();
+    float loss = 0, gradient[2] = {7, 7};
+    options.softmax.flags = flags; /* 1: MPNUM_SOFTMAX_MASKED */
+    must(mpnum_cross_entropy_rows(&loss, to_rows(gradient, 1, 2), of_rows(x, 1, 2),
+                                  &target, &options, NULL));
+    CHECK(gradient[0] == want[0] && gradient[1] == want[1], "%d: %a %a", flags,
+          (double)gradient[0], (double)gradient[1]);
+  }
+}
+
 int main(void) {
   RUN_FOR_EACH_ISA(stored_sums_have_one_nan);
   RUN_FOR_EACH_ISA(activations_have_one_nan);
@@ -608,6 +624,7 @@ int main(void) {
   RUN_FOR_EACH_ISA(what_is_masked_has_gradient_0_in_rows_of_nan);
   RUN_FOR_EACH_ISA(contrastive_rows_are_cross_entropy_in_rows_of_nan);
   RUN_FOR_EACH_ISA(backward_of_nan_and_inf_is_what_is_said);
+  RUN_FOR_EACH_ISA(a_target_far_below_the_others_is_not_masked);
   TAP_RUN(null_is_refused_where_there_are_elements);
   TAP_RUN(nothing_is_read_where_there_are_no_elements);
   TAP_RUN(null_arrays_of_conversions_are_refused);

@@ -11,7 +11,9 @@
 #include <string.h>
 
 static uint64_t drawn;
-static inline uint32_t draw(uint32_t below) { return mpnum_random(2026, drawn++) % below; }
+static inline uint32_t draw(uint32_t below) {
+  return mpnum_random(2026, drawn++) % below;
+}
 
 static mpnum_grad_scaler made(mpnum_grad_scaler_config config) {
   mpnum_grad_scaler scaler;

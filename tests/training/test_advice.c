@@ -5,6 +5,7 @@
 #include "stored_checks.h"
 #include "../reference/reference.h"
 #include "../harness/must.h"
+#include "../harness/no_type.h"
 #include "../harness/tap.h"
 
 #include <mpnum/advice.h>
@@ -21,6 +22,8 @@ static mpnum_type type_number(int k) { return (mpnum_type)(k + 1); }
 
 static void types_that_need_loss_scaling(void) {
   const char *wanted = " f16 e5m2 e4m3 e5m2fnuz e4m3fnuz e3m4 e3m2 e2m3 e2m1 ";
+  CHECK((int)TYPES == (int)LAST_TYPE,
+        "TYPES and the tables of that length want a row for type %d", (int)LAST_TYPE);
   for (int k = 0; k < TYPES; ++k) {
     char name[16];
     snprintf(name, sizeof name, " %s ", mpnum_type_name(type_number(k)));
@@ -454,9 +457,10 @@ static void fallbacks_are_saved(void) {
   UNSOUND(has_snapshot = -1);
 #undef UNSOUND
   memcpy(bytes, want, sizeof bytes);
-  bytes[8] = 15; /* no type */
+  bytes[8] = NO_TYPE;
   mpnum_stored_seal_(bytes, MPNUM_FALLBACK_BYTES);
-  check_not_loaded(&kind, bytes, sizeof bytes, MPNUM_ERROR_CORRUPT, "type 15");
+  check_not_loaded(&kind, bytes, sizeof bytes, MPNUM_ERROR_CORRUPT,
+                   "a number that is no type");
 }
 int main(void) {
   set_control_word(control_word_of(FE_TONEAREST)); /* -ffast-math starts in another */

@@ -127,6 +127,7 @@ static __device__ __forceinline__ void loss_row_(const loss_job_<G, Src, Index> 
   double spread_sum = 0;
   if (is_used && static_cast<unsigned>(index) < row.count)
     t = row.load(static_cast<unsigned>(index) & ~1u, row_any_()).at[index & 1];
+  const bool is_out = job.from.is_masked && mpnum_bits_f32(t) == 0xff800000u;
   row_look_(row, job.from, is_ignored ? 0 : row.count, scratch);
   if (!is_used) row.status = is_ignored ? MPNUM_ROW_IGNORED : MPNUM_ROW_NO_CLASS;
   writer.has_powers = row.place.kept && !has_smoothing && job.gradient;
@@ -165,8 +166,7 @@ static __device__ __forceinline__ void loss_row_(const loss_job_<G, Src, Index> 
   writer.c = job.factor;
   if (job.counted)
     writer.c = mpnum_div_scalar_(job.factor, static_cast<float>(*job.counted));
-  writer.has_own = row.status == MPNUM_ROW_OK && writer.target < row.count &&
-                   !(job.from.is_masked && mpnum_bits_f32(t) == 0xff800000u);
+  writer.has_own = row.status == MPNUM_ROW_OK && writer.target < row.count && !is_out;
   writer.own = mpnum_mul_scalar_(
       mpnum_sub_scalar_(
           mpnum_sub_scalar_(mpnum_mul_scalar_(mpnum_exp_of_negative_scalar_(t), writer.a),

@@ -731,11 +731,12 @@ MPNUM_AVX512_ mpnumv_bytes mpnumv_u16_to_bytes(int is_f16,
   const mpnumv_bytes bytes = (mpnumv_bytes)_mm512_maskz_packus_epi16(
       ~(__mmask64)0, mpnum_nearest_u16_avx512_(is_f16, steps, abs_low),
       mpnum_nearest_u16_avx512_(is_f16, steps, abs_high));
-  mpnumv_bytes sign = (mpnumv_bytes)_mm512_maskz_packs_epi16(~(__mmask64)0, low, high);
+  mpnumv_bytes sign =
+      (mpnumv_bytes)_mm512_maskz_packs_epi16(~(__mmask64)0, low, high) & (uint8_t)0x80;
   __m512i result;
   if (encoding->sign_right) sign = mpnumv_bytes_shr(sign, encoding->sign_right);
-  sign &= encoding->sign_bit;
-  if (!encoding->has_negative_zero) sign &= (mpnumv_bytes)(bytes != zero);
+  if (!encoding->has_negative_zero)
+    sign = encoding->has_sign ? sign & (mpnumv_bytes)(bytes != zero) : zero;
   result = _mm512_maskz_permutexvar_epi64(0xff, in_order, (__m512i)(bytes | sign));
   if (nan_low | nan_high)
     result = _mm512_mask_mov_epi8(result, _mm512_kunpackd(nan_high, nan_low),

@@ -162,19 +162,21 @@ typedef struct mpnum_encoding_ {
   uint32_t low;       /* added to a power of two */
   float scale;        /* 2^-up */
   int up;             /* bits of a float's mantissa that the format has not */
-  int sign_right;     /* of 8 bits and fewer: from the top bit to the sign, */
-  uint8_t sign_bit;   /* 0 without one */
+  int sign_right;     /* of 8 bits and fewer: from the top bit to the sign */
   int has_negative_zero;
+  int has_sign;        /* without it has none of these */
   uint32_t nan_result; /* a code */
   mpnum_overflow overflow;
   int dst_bits, src_bits;
   mpnum_type src_type;
+  int has_loop; /* of a type: the loop for those of its kind serves */
 } mpnum_encoding_;
 MPNUM_INLINE mpnum_encoding_ mpnum_encoding_of_(mpnum_format format,
                                                 mpnum_overflow overflow) {
   const uint32_t past = (uint32_t)!mpnum_saturates_(format, overflow);
   const uint32_t min_field = (uint32_t)(128 - format.bias);
-  mpnum_encoding_ encoding = {0, 0, 0, 0, 0, 0, 0, 0, 0, overflow, 0, 32, MPNUM_TYPE_F32};
+  mpnum_encoding_ encoding = {0, 0, 0, 0, 0, 0, 0, 0, 0, overflow, 0, 32, MPNUM_TYPE_F32,
+                              1};
   encoding.limit = mpnum_decode_finite_(format, format.max_code + past);
   encoding.min_power = min_field << 23;
   encoding.up = 23 - format.mantissa_bits;
@@ -182,8 +184,8 @@ MPNUM_INLINE mpnum_encoding_ mpnum_encoding_of_(mpnum_format format,
   encoding.scale = mpnum_pow2_(-encoding.up);
   encoding.sign_right =
       8 - format.sign_bits - format.exponent_bits - format.mantissa_bits;
-  encoding.sign_bit = (uint8_t)(0x80 * format.sign_bits >> (encoding.sign_right & 7));
   encoding.has_negative_zero = format.has_negative_zero;
+  encoding.has_sign = format.sign_bits;
   encoding.nan_result = format.nan_code ? format.nan_code : format.max_code;
   return encoding;
 }
@@ -191,7 +193,8 @@ MPNUM_INLINE mpnum_encoding_ mpnum_encoding_of_(mpnum_format format,
 /* The same for formats that are the leading bits of f32, results as floats. */
 MPNUM_INLINE mpnum_encoding_ mpnum_prefix_encoding_of_(mpnum_format format,
                                                        mpnum_overflow overflow) {
-  mpnum_encoding_ encoding = {0, 0, 0, 0, 0, 0, 0, 0, 0, overflow, 0, 32, MPNUM_TYPE_F32};
+  mpnum_encoding_ encoding = {0, 0, 0, 0, 0, 0, 0, 0, 0, overflow, 0, 32, MPNUM_TYPE_F32,
+                              1};
   encoding.up = 23 - format.mantissa_bits;
   encoding.limit = format.max_code << encoding.up;
   encoding.nan_result = format.nan_code << encoding.up;
@@ -201,7 +204,8 @@ MPNUM_INLINE mpnum_encoding_ mpnum_prefix_encoding_of_(mpnum_format format,
 /* The same for e8m0; its limit is a code. */
 MPNUM_INLINE mpnum_encoding_ mpnum_e8m0_encoding_of_(mpnum_format format,
                                                      mpnum_overflow overflow) {
-  mpnum_encoding_ encoding = {0, 0, 0, 0, 0, 0, 0, 0, 0, overflow, 0, 32, MPNUM_TYPE_F32};
+  mpnum_encoding_ encoding = {0, 0, 0, 0, 0, 0, 0, 0, 0, overflow, 0, 32, MPNUM_TYPE_F32,
+                              1};
   encoding.limit = mpnum_saturates_(format, overflow) ? format.max_code : format.nan_code;
   encoding.nan_result = format.nan_code;
   return encoding;
@@ -214,6 +218,8 @@ MPNUM_INLINE mpnum_encoding_ mpnum_encoding_of_type_(mpnum_type type, int dst_bi
       mpnum_is_prefix_(format)  ? mpnum_prefix_encoding_of_(format, overflow)
       : type == MPNUM_TYPE_E8M0 ? mpnum_e8m0_encoding_of_(format, overflow)
                                 : mpnum_encoding_of_(format, overflow);
+  encoding.has_loop = mpnum_is_prefix_(format) || type == MPNUM_TYPE_E8M0 ||
+                      mpnum_has_byte_blocks_(format, MPNUM_ROUND_NEAREST_EVEN, overflow);
   encoding.dst_bits = dst_bits;
   return encoding;
 }

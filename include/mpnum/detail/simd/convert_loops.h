@@ -366,7 +366,7 @@ MPNUM_HOST_INLINE_ int mpnum_encode_blocks_(mpnum_isa isa, mpnum_blocks_ *run,
                                             void *dst, const void *src, size_t n) {
 # if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
   mpnum_encoding_ encoding = mpnum_encoding_of_type_(type, dst_bits, overflow);
-  if (!run) return 0;
+  if (!run || !encoding.has_loop) return 0;
   encoding.src_type = src_type;
   encoding.src_bits = mpnum_type_bits_(src_type);
   mpnum_run_blocks_(run, mpnum_block_size_(isa), &encoding, dst_bits, dst,
@@ -398,10 +398,8 @@ MPNUM_HOST_INLINE_ void mpnum_encode_bytes_(mpnum_type type, int dst_bits,
                                             mpnum_overflow overflow, void *dst,
                                             const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  const int has_blocks =
-      mpnum_has_byte_blocks_(mpnum_format_of(type), MPNUM_ROUND_NEAREST_EVEN, overflow);
-  mpnum_encode_by_(isa, has_blocks ? MPNUM_PICK_VBMI_(isa, encode_byte_blocks) : 0, type,
-                   dst_bits, overflow, dst, src, n);
+  mpnum_encode_by_(isa, MPNUM_PICK_VBMI_(isa, encode_byte_blocks), type, dst_bits,
+                   overflow, dst, src, n);
 }
 MPNUM_HOST_INLINE_ void mpnum_encode_bf16_(mpnum_overflow overflow, void *dst,
                                            const void *src, size_t n) {
@@ -432,13 +430,8 @@ MPNUM_HOST_INLINE_ void mpnum_encode_bytes16_(mpnum_type src_type, mpnum_type ty
                                               int dst_bits, mpnum_overflow overflow,
                                               void *dst, const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  const int is_e8m0 = type == MPNUM_TYPE_E8M0;
-  const int has_blocks =
-      is_e8m0 ||
-      mpnum_has_byte_blocks_(mpnum_format_of(type), MPNUM_ROUND_NEAREST_EVEN, overflow);
   mpnum_blocks_ *const run =
-      has_blocks ? MPNUM_PICK_OF_(isa, is_e8m0, encode_e8m0_blocks, encode_u16_blocks)
-                 : 0;
+      MPNUM_PICK_OF_(isa, type == MPNUM_TYPE_E8M0, encode_e8m0_blocks, encode_u16_blocks);
   if (!mpnum_encode_blocks_(isa, run, src_type, type, dst_bits, overflow, dst, src, n))
     MPNUM_SCALAR_(encode_u16)(src_type, type, dst_bits, overflow, dst, src, n);
 }
@@ -458,53 +451,52 @@ MPNUM_HOST_INLINE_ void mpnum_encode_f64_16_(mpnum_type type, mpnum_overflow ove
     MPNUM_SCALAR_(encode_doubles)(type, 16, overflow, dst, src, n);
 }
 
-/* Codes as floats. */
-MPNUM_HOST_INLINE_ void mpnum_decode_by_(mpnum_isa isa, mpnum_blocks_ *run,
+/* Codes as floats, by a loop of their own or that of bytes. */
+MPNUM_HOST_INLINE_ void mpnum_decode_by_(mpnum_isa isa, mpnum_blocks_ *run, int is_own,
                                          mpnum_type type, int src_bits, void *dst,
                                          const void *src, size_t n) {
 # if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
-  const mpnum_decoding_ decoding = mpnum_decoding_of_(mpnum_format_of(type), src_bits);
-  if (run) {
+  const mpnum_format format = mpnum_format_of(type);
+  const mpnum_decoding_ decoding = mpnum_decoding_of_(format, src_bits);
+  if (run && (is_own || mpnum_has_byte_decoding_(format))) {
     mpnum_run_blocks_(run, mpnum_block_size_(isa), &decoding, 32, dst, src_bits, src, n);
     return;
   }
 # endif
   (void)isa;
   (void)run;
+  (void)is_own;
   MPNUM_SCALAR_(decode_each)(type, src_bits, dst, src, n);
 }
 MPNUM_HOST_INLINE_ void mpnum_decode_bytes_(mpnum_type type, int src_bits, void *dst,
                                             const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_decode_by_(isa,
-                   mpnum_has_byte_decoding_(mpnum_format_of(type))
-                       ? MPNUM_PICK_VBMI_(isa, decode_byte_blocks)
-                       : 0,
-                   type, src_bits, dst, src, n);
+  mpnum_decode_by_(isa, MPNUM_PICK_VBMI_(isa, decode_byte_blocks), 0, type, src_bits, dst,
+                   src, n);
 }
 MPNUM_HOST_INLINE_ void mpnum_decode_e5m2fnuz_(void *dst, const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_decode_by_(isa, MPNUM_PICK_VBMI_(isa, decode_e5m2fnuz_blocks),
+  mpnum_decode_by_(isa, MPNUM_PICK_VBMI_(isa, decode_e5m2fnuz_blocks), 1,
                    MPNUM_TYPE_E5M2FNUZ, 8, dst, src, n);
 }
 MPNUM_HOST_INLINE_ void mpnum_decode_e8m0_(void *dst, const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_decode_by_(isa, MPNUM_PICK_(isa, decode_e8m0_blocks), MPNUM_TYPE_E8M0, 8, dst,
+  mpnum_decode_by_(isa, MPNUM_PICK_(isa, decode_e8m0_blocks), 1, MPNUM_TYPE_E8M0, 8, dst,
                    src, n);
 }
 MPNUM_HOST_INLINE_ void mpnum_decode_f16_(void *dst, const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_decode_by_(isa, MPNUM_PICK_(isa, decode_f16_blocks), MPNUM_TYPE_F16, 16, dst, src,
-                   n);
+  mpnum_decode_by_(isa, MPNUM_PICK_(isa, decode_f16_blocks), 1, MPNUM_TYPE_F16, 16, dst,
+                   src, n);
 }
 MPNUM_HOST_INLINE_ void mpnum_decode_bf16_(void *dst, const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_decode_by_(isa, MPNUM_PICK_(isa, decode_bf16_blocks), MPNUM_TYPE_BF16, 16, dst,
+  mpnum_decode_by_(isa, MPNUM_PICK_(isa, decode_bf16_blocks), 1, MPNUM_TYPE_BF16, 16, dst,
                    src, n);
 }
 MPNUM_HOST_INLINE_ void mpnum_decode_tf32_(void *dst, const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_decode_by_(isa, MPNUM_PICK_(isa, decode_tf32_blocks), MPNUM_TYPE_TF32, 32, dst,
+  mpnum_decode_by_(isa, MPNUM_PICK_(isa, decode_tf32_blocks), 1, MPNUM_TYPE_TF32, 32, dst,
                    src, n);
 }
 

@@ -163,6 +163,13 @@ MPNUM_HOST_COLD_ void mpnum_grad_first_(const mpnum_grad_pass_ *pass, uint64_t e
   findings->first_bits =
       mpnum_bits_f32(mpnum_canonical_(mpnum_float_at_(results, first)));
 }
+/* Floats that were stored: which NaN a product is depends on the instruction set. */
+MPNUM_HOST_COLD_ void mpnum_grad_one_nan_(uint8_t *dst, size_t n) {
+  size_t i = 0;
+  for (; i < n; ++i)
+    if (mpnum_isnan_f32(mpnum_from_bits_f32((uint32_t)mpnum_element_(32, dst, i))))
+      mpnum_set_element_(32, dst, i, 0x7fffffffu);
+}
 MPNUM_HOST void mpnum_grad_row_(mpnum_grad_pass_ *pass, uint64_t element,
                                 const uint8_t *src, uint8_t *dst, size_t n) {
   mpnum_grad_findings *findings = pass->findings;
@@ -177,6 +184,8 @@ MPNUM_HOST void mpnum_grad_row_(mpnum_grad_pass_ *pass, uint64_t element,
         dst ? mpnum_row_to_(pass->t.dst_type, dst, i) : 0, scratch, count);
     pass->codes = mpnum_codes_merge_(pass->codes, codes);
     mpnum_total_add_f64_(&findings->squares, squares);
+    if (codes.nans != 0 && dst && pass->t.dst_type == MPNUM_TYPE_F32)
+      mpnum_grad_one_nan_(mpnum_row_to_(pass->t.dst_type, dst, i), count);
     if ((codes.infs != 0 || codes.nans != 0) && pass->place < findings->first_tensor)
       mpnum_grad_first_(pass, element + i, results, count);
     if (pass->t.histogram && i / MPNUM_TILE_ % pass->t.histogram_step == 0)

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Faults that the laws have to find with the draws of the quick tier: defects that were once there, and others of their
+kind. Each is put into a copy of the headers, and the program of its laws, or one function of it, has to fail.
+
+usage: test_law_faults.py [NAME...]
+"""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
+
+import tap
+import toolchain
+from tree import ROOT
+
+SIMD, MATH, CORE = "detail/simd/", "detail/math/", "detail/core/"
+ARRAYS = ["array/array_functions.c"]
+
+# (name, header, what stands there, what the fault puts in its place, program, more sources, function)
+FAULTS = [
+    # Once there.
+    ("both_in_chunks_of_odd_width", SIMD + "blockscale_pass.h",
+     "if (across) across = mpnum_common_multiple_(across, 4);", "", "blocks", [], "mpnum_quantize_blocks_both"),
+    ("fillers_of_stale_factors", SIMD + "blockscale_pass.h", "for (c = n; c % MPNUM_SCALED_ != 0; ++c)",
+     "for (c = n; 0; ++c)", "blocks", [], "mpnum_quantize_blocks_both"),
+    ("tensor_scale_in_the_callers_rounding", "blockscale_format.h",
+     "scale = mpnum_block_quotient_(0x45280000u /* 2688 */, bits);",
+     "scale = mpnum_bits_f32(2688.0f / mpnum_from_bits_f32(bits));", "blocks", [], "mpnum_nvfp4_quantize"),
+    ("a_stored_sum_keeps_its_nan", SIMD + "norm.inc", "mpnumv_norm_unless_nan(made)", "made", "rows", [],
+     "mpnum_normalize_rows"),
+    ("masked_gradients_of_nan_rows", "cross_entropy.h", "float gradient = is_out ? 0 : nan_result;",
+     "float gradient = nan_result;", "rows", [], "mpnum_contrastive_loss"),
+    ("five_bits_of_exponent_are_e5m2", SIMD + "codings.h",
+     "return format.exponent_bits == 5 && format.mantissa_bits == 2 && format.bias == 15 &&\n"
+     "         format.inf_code == 0x7c && format.sign_bits;",
+     "return format.exponent_bits == 5 && format.sign_bits;", "arrays", ARRAYS, "mpnum_convert_array_formats"),
+    ("the_first_nan_has_its_own_bits", SIMD + "grad_pass.h",
+     "mpnum_bits_f32(mpnum_canonical_(mpnum_float_at_(results, first)))",
+     "mpnum_bits_f32(mpnum_float_at_(results, first))", "gradients", [], "mpnum_grad_read"),
+    # Of their kinds.
+    ("masks_of_the_first_row", "softmax.h", "options->mask + number * options->mask_stride", "options->mask", "rows", [],
+     "mpnum_softmax_rows"),
+    ("biases_of_the_first_row", "softmax.h", "options->bias + number * options->bias_stride", "options->bias", "rows", [],
+     "mpnum_log_softmax_rows"),
+    ("words_of_each_chunk_begin_anew", SIMD + "convert_loops.h", "    conversion.offset += count;\n", "", "arrays", ARRAYS,
+     "mpnum_f32_to_e4m3_sr_array"),
+    ("gradients_at_the_stride_of_the_source", SIMD + "grad_pass.h",
+     "mpnum_row_to_(t->dst_type, t->dst, row * t->dst_stride)", "mpnum_row_to_(t->dst_type, t->dst, row * t->src_stride)",
+     "gradients", [], "mpnum_grad_multiply"),
+    ("activations_in_the_callers_rounding", "activation_rows.h", "  saved = mpnum_fenv_save_();\n", "  saved = 0;\n", "rows", [],
+     "mpnum_activation_rows"),
+    ("factors_of_the_first_row", "activation_rows.h", "mpnum_rows_at_(options->factor, row, first)",
+     "mpnum_rows_at_(options->factor, 0, first)", "rows", [], "mpnum_activation_rows"),
+    ("the_larger_of_avx2_is_the_smaller", SIMD + "avx2.h", "_mm256_max_ps((__m256)a, (__m256)b)",
+     "_mm256_min_ps((__m256)a, (__m256)b)", "rows", [], "mpnum_logsumexp_rows"),
+    ("channels_of_the_first_scale", "scale.h", "mpnum_float_at_(scales_inv, i));\n  return", "mpnum_float_at_(scales_inv, 0));\n  return",
+     "blocks", [], "mpnum_dequantize_channels"),
+    ("a_sum_of_rows_of_pairs_by_scalars_alone", SIMD + "norm.inc",
+     "mpnum_canonical_(is_product ? mpnum_mul_scalar_(x, y) : mpnum_add_scalar_(x, y));",
+     "is_product ? mpnum_mul_scalar_(x, y) : mpnum_add_scalar_(x, y);", "rows", [], "mpnum_normalize_rows"),
+    ("a_residual_of_the_first_row", SIMD + "norm_pass.h", "mpnum_rows_at_(residual, row, first)",
+     "mpnum_rows_at_(residual, 0, first)", "rows", [], "mpnum_normalize_rows"),
+    ("a_stride_is_not_looked_at", SIMD + "rows_loops.h", "dst.stride < dst.columns", "0", "rows", [], "mpnum_softmax_rows"),
+    ("words_of_blocks_count_columns", SIMD + "blockscale_pass.h", "job->offset + (row + r) * job->src.stride + column + c",
+     "job->offset + r * job->src.stride + column + c", "blocks", [], "mpnum_quantize_blocks"),
+    ("what_is_before_the_first_is_found", SIMD + "grad_pass.h", "findings->first_element = element + first;",
+     "findings->first_element = first;", "gradients", [], "mpnum_grad_multiply"),
+]
+
+
+def program(folder, include, name, more):
+    tests = ROOT / "tests"
+    command = [*toolchain.cc(), "-std=c99", "-O1", "-w", "-D_FILE_OFFSET_BITS=64", "-I", include,
+               tests / f"laws/test_laws_{name}.c", tests / "laws/laws.c", *(tests / source for source in more), "-lm",
+               "-o", folder / name]
+    subprocess.run(command, check=True)
+    return folder / name
+
+
+def found(fault):
+    name, header, before, after, laws, more, subject = fault
+
+    def property():
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = Path(scratch)
+            shutil.copytree(ROOT / "include", folder / "include")
+            path = folder / "include/mpnum" / header
+            text = path.read_text()
+            assert text.count(before) >= 1, f"{header} has no longer: {before}"
+            path.write_text(text.replace(before, after, 1))
+            run = subprocess.run([program(folder, folder / "include", laws, more), f"--only={subject}"], capture_output=True, text=True)
+            assert run.returncode != 0, f"{name}: no law is broken"
+            assert "not ok" in run.stdout, run.stdout[-2000:]
+
+    property.__name__ = name
+    return property
+
+
+if __name__ == "__main__":
+    wanted = sys.argv[1:]
+    sys.exit(tap.run(*(found(fault) for fault in FAULTS if not wanted or fault[0] in wanted)))
