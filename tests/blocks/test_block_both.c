@@ -79,7 +79,9 @@ static side_memory make_side(const mpnum_blockscale_format *format, int number,
   side_memory made;
   memset(&made, 0, sizeof made);
   made.code_bytes = bytes_of(format->element_bits, (rows - 1) * stride + columns);
-  made.scale_bytes = mpnum_blockscale_scale_bytes(format, rows, columns, 0);
+  made.view.is_swizzled = is_multiplied(format) && rows > 2 && (rows + columns) % 3 == 0;
+  made.scale_bytes =
+      mpnum_blockscale_scale_bytes(format, rows, columns, made.view.is_swizzled);
   made.view.codes = last_bytes(CODES + number, made.code_bytes);
   made.view.stride = stride;
   made.view.scale_inv = last_bytes(SCALES + number, made.scale_bytes);

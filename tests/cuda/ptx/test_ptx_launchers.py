@@ -312,6 +312,9 @@ BLOCKS = [
     matrix("nvfp4_square", "mpnum_bf16", "e2m1", "mpnum_blockscale_nvfp4_16x16()",
            "mpnum_launch_quantize_nvfp4<16>(&to, 0, scale, x, 64, 128, 128, MPNUM_QUANTIZE_ROWS, 0)", (64, 128),
            bfloats(64 * 128), more={"scale": ("float", one(200))}, scale="*scale"),
+    matrix("nvfp4_square_swizzled", "mpnum_bf16", "e2m1", "mpnum_blockscale_nvfp4_16x16()",
+           "mpnum_launch_quantize_nvfp4<16>(&to, 0, scale, x, 50, 128, 128, MPNUM_QUANTIZE_ROWS, 0)", (50, 128),
+           bfloats(50 * 128), more={"scale": ("float", one(200))}, scale="*scale"),
     matrix("nvfp4_stochastic", "float", "e2m1", "nvfp4_of_sr(1)",
            "mpnum_launch_quantize_nvfp4_sr(&to, 0, scale, x, 64, 64, 64, MPNUM_QUANTIZE_ROWS, 9, 3, 0)", (64, 64),
            floats(64 * 64), more={"scale": ("float", one(200))}, scale="*scale", options="&random_of_9"),
@@ -547,7 +550,7 @@ static __global__ void probe(uint64_t *word, const float *x) { mpnum_probe(word,
 ]
 # Interpreted by test_ptx_kernels.py, or the kernel template of another case.
 FURTHER = ["convert_f32_to_e4m3", "convert_bf16_to_e2m1", "stats_and_all_finite", "mx_e3m2", "mx_e5m2_by_column", "nvfp4_square",
-           "squares_of_128", "blocks_of_128_back", "nvfp4_back", "log_softmax"]
+           "nvfp4_square_swizzled", "squares_of_128", "blocks_of_128_back", "nvfp4_back", "log_softmax"]
 CASES = ARRAYS + BLOCKS + ROWS + STEPS + COLLECTIVES
 
 
