@@ -75,7 +75,6 @@ static int draw_codes(law_draw *d, int which) {
   const mpnum_blockscale_format format = format_of(d, which);
   const int k = law_result(d, OF_ELEMENTS, format.element_bits, 0);
   const int scales = law_result(d, OF_CALL, 8, scale_bytes(d, which));
-  memset(d->operands[scales].values, 0, scale_bytes(d, which));
   d->operands[scales].is_needed = 1;
   d->operands[scales].alignment = 4;
   return k;
