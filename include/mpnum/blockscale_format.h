@@ -363,8 +363,9 @@ MPNUM_MATH_ uint32_t mpnum_blockscale_scale(const mpnum_blockscale_format *forma
   const uint32_t bits = mpnum_bits_f32(amax) & 0x7fffffffu;
   const int is_two_level = format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL;
   const int is_scale = mpnum_bits_f32(scale) - 1 < 0x7f7fffffu;
-  mpnum_block_rule_ rule =
-      mpnum_block_rule_of_(format, is_two_level && is_scale ? scale : 1.0f);
+  mpnum_block_rule_ rule = mpnum_block_rule_of_(
+      format, mpnum_from_bits_f32(is_two_level && is_scale ? mpnum_bits_f32(scale)
+                                                           : 0x3f800000u));
   uint32_t x = bits;
   if (bits >= 0x7f800000u || (is_two_level && !is_scale)) return rule.nan_code;
   if (is_two_level)
