@@ -286,14 +286,19 @@ MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_parse(uint32_t *code, mpnum_forma
                                                      mpnum_rounding rounding,
                                                      mpnum_overflow overflow) {
   const int is_known = (int)rounding >= 0 && rounding < MPNUM_ROUND_STOCHASTIC;
-  const int is_signed = length > 0 && text && (text[0] == '-' || text[0] == '+');
-  const uint64_t sign = is_signed && text[0] == '-' ? (uint64_t)1 << 63 : 0;
-  const size_t left = length - (is_signed ? 1 : 0);
-  const char *number = is_signed ? text + 1 : text;
-  uint64_t bits = 0;
+  uint64_t sign = 0, bits = 0;
+  size_t left = length;
+  const char *number = text;
   if (format.max_code == 0) return MPNUM_ERROR_TYPE;
   if (!is_known) return MPNUM_ERROR_ARGUMENT;
-  if (!text && length > 0) return MPNUM_ERROR_NULL;
+  if (length > 0) {
+    if (!text) return MPNUM_ERROR_NULL;
+    if (text[0] == '-') sign = (uint64_t)1 << 63;
+    if (text[0] == '-' || text[0] == '+') {
+      ++number;
+      --left;
+    }
+  }
   if (mpnum_is_word_(number, left, "inf") || mpnum_is_word_(number, left, "infinity"))
     bits = (uint64_t)0x7ff << 52;
   else if (mpnum_is_word_(number, left, "nan"))

@@ -244,7 +244,7 @@ def arrays_reduce(arch):
 
 
 def side_of(codes, scales, pitch, step, across, *flags):
-    return struct.pack("<5Qiii4x", codes, scales, pitch, step, across, *flags)
+    return struct.pack("<7Qiii4x", codes, scales, pitch, step, across, 0, 0, *flags)
 
 
 def job_of(rows, columns, shape, what, shift):
