@@ -31,10 +31,13 @@ static inline void set_control_word(uint64_t word) { (void)word; }
 /* The word for a rounding mode of fenv.h, with no exception raised and nothing flushed.
  */
 static inline uint64_t control_word_of(int mode) {
+  const int rounding = fegetround(); /* on x86 that of x87 */
+  const uint64_t before = control_word();
   fesetround(mode);
   feclearexcept(FE_ALL_EXCEPT);
   const uint64_t word = control_word();
-  fesetround(FE_TONEAREST);
+  fesetround(rounding);
+  set_control_word(before);
   return word & ~(uint64_t)FLUSHES;
 }
 

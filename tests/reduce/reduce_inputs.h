@@ -67,7 +67,7 @@ static void for_isas(void (*visit)(const char *name)) {
   for (; isa <= MPNUM_ISA_NEON; ++isa)
     if (mpnum_isa_force((mpnum_isa)isa) == MPNUM_OK)
       visit(mpnum_isa_name((mpnum_isa)isa));
-  must(mpnum_isa_force(before));
+  may(mpnum_isa_force(before));
 }
 
 /* Environment number i of ENVIRONMENTS, the last ones with subnormals flushed. */

@@ -76,7 +76,8 @@ def findings_of(tensors):
     for place, tensor in enumerate(tensors):
         bad = [element for element, bits in enumerate(tensor) if bits & 0x7fffffff >= INFINITY]
         if bad and first[0] == NOTHING:
-            first = (place, bad[0], tensor[bad[0]])
+            bits = tensor[bad[0]]
+            first = (place, bad[0], 0x7fffffff if bits & 0x7fffffff > INFINITY else bits)
     tiles = sum((len(tensor) + 2047) // 2048 for tensor in tensors)
     finite = [x for x in results if x < INFINITY]
     return struct.pack("<20q4q5Q2I3Q", *limbs, tiles, infs, 0, nans, len(results), results.count(0),

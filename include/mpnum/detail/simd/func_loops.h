@@ -212,8 +212,10 @@ MPNUM_HOST void mpnum_sincos_f32_(float *sine, float *cosine, const float *src,
   mpnum_sincos_loop_ *const loop =
       MPNUM_PICK_ELSE_(mpnum_sincos_f32_scalar_, isa_in_use, sincos_f32);
   const size_t rest = n % lanes, whole = n - rest;
-  const uint64_t saved = mpnum_fenv_save_();
   float x[lanes] = {0}, y[lanes], z[lanes];
+  uint64_t saved = 0;
+  if (n == 0) return;
+  saved = mpnum_fenv_save_();
   MPNUM_MEMCPY_(x, src + whole, rest * sizeof *x);
   (*loop)(sine, cosine, src, whole);
   (*loop)(y, z, x, lanes);
