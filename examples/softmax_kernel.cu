@@ -71,9 +71,13 @@ int main() {
   /* The host sums in another order, so a weight may round to the next f16. */
   mpnum_softmax_options options = mpnum_softmax_default();
   options.scale = scale;
-  mpnum_softmax_rows(mpnum_rows_of(MPNUM_TYPE_F16, wanted.data(), rows, columns),
-                     mpnum_const_rows_of(MPNUM_TYPE_E4M3, scores.data(), rows, columns),
-                     &options, NULL);
+  const mpnum_status status = mpnum_softmax_rows(
+      mpnum_rows_of(MPNUM_TYPE_F16, wanted.data(), rows, columns),
+      mpnum_const_rows_of(MPNUM_TYPE_E4M3, scores.data(), rows, columns), &options, NULL);
+  if (status != MPNUM_OK) {
+    std::fprintf(stderr, "softmax_kernel: %s\n", mpnum_status_string(status));
+    return 1;
+  }
   size_t different = 0, far_off = 0;
   for (size_t i = 0; i < n; ++i) {
     const int apart = weights[i].bits - wanted[i].bits;

@@ -603,14 +603,14 @@ static void memory_that_overlaps_is_refused(void) {
 
 /* x - max is below all floats, which an exponent of what is masked is, too. */
 static void a_target_far_below_the_others_is_not_masked(void) {
-  const float x[2] = {-3e38f, 3e38f};
+  const float logits[2] = {-3e38f, 3e38f};
   const int64_t target = 0;
   const float want[2] = {-1, 1};
   for (int flags = 0; flags < 2; ++flags) {
     mpnum_cross_entropy_options options = mpnum_cross_entropy_default();
-    float loss = 0, gradient[2] = {7, 7};
+    float of_row = 0, gradient[2] = {7, 7};
     options.softmax.flags = flags; /* 1: MPNUM_SOFTMAX_MASKED */
-    must(mpnum_cross_entropy_rows(&loss, to_rows(gradient, 1, 2), of_rows(x, 1, 2),
+    must(mpnum_cross_entropy_rows(&of_row, to_rows(gradient, 1, 2), of_rows(logits, 1, 2),
                                   &target, &options, NULL));
     CHECK(gradient[0] == want[0] && gradient[1] == want[1], "%d: %a %a", flags,
           (double)gradient[0], (double)gradient[1]);

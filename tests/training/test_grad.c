@@ -704,14 +704,14 @@ static void findings_merge_in_any_order(void) {
 }
 /* Of f16, bf16 and floats, of either sign, with a payload: one NaN, stored and found. */
 static void nans_are_one(void) {
-  static const mpnum_type types[] = {MPNUM_TYPE_F16, MPNUM_TYPE_BF16, MPNUM_TYPE_F32};
+  static const mpnum_type narrow[] = {MPNUM_TYPE_F16, MPNUM_TYPE_BF16, MPNUM_TYPE_F32};
   static const uint32_t nans[3][2] = {
       {0x7c01, 0xfe02}, {0x7f81, 0xffc2}, {0x7f800001, 0xffc00002}};
   for (int k = 0; k < 6; ++k)
     for (size_t n = 1; n < 40; n += 19) {
       uint32_t words[40] = {0};
       float results[40];
-      mpnum_grad_findings findings;
+      mpnum_grad_findings findings = mpnum_grad_findings_empty();
       const int size = k / 2 == 2 ? 4 : 2;
       for (size_t i = 0; i < n; ++i) {
         const uint16_t half = (uint16_t)nans[k / 2][k % 2];
@@ -719,7 +719,7 @@ static void nans_are_one(void) {
         if (size == 4) words[i] = nans[2][k % 2];
       }
       const mpnum_grad_tensor tensor =
-          mpnum_grad_tensor_of(types[k / 2], words, n, MPNUM_TYPE_F32, results);
+          mpnum_grad_tensor_of(narrow[k / 2], words, n, MPNUM_TYPE_F32, results);
       CHECK(mpnum_grad_multiply(&tensor, 1, 0.5f, 0, &findings) == MPNUM_OK &&
                 findings.first_bits == 0x7fffffff,
             "found %" PRIx64, findings.first_bits);
