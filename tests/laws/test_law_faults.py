@@ -39,10 +39,6 @@ FAULTS = [
      "mpnum_normalize_rows"),
     ("masked_gradients_of_nan_rows", "cross_entropy.h", "float gradient = is_out ? 0 : nan_result;",
      "float gradient = nan_result;", "rows", [], "mpnum_contrastive_loss"),
-    ("five_bits_of_exponent_are_e5m2", SIMD + "codings.h",
-     "return format.exponent_bits == 5 && format.mantissa_bits == 2 && format.bias == 15 &&\n"
-     "         format.inf_code == 0x7c && format.sign_bits;",
-     "return format.exponent_bits == 5 && format.sign_bits;", "arrays", ARRAYS, "mpnum_convert_array_formats"),
     ("the_first_nan_has_its_own_bits", SIMD + "grad_pass.h",
      "mpnum_bits_f32(mpnum_canonical_(mpnum_float_at_(results, first)))",
      "mpnum_bits_f32(mpnum_float_at_(results, first))", "gradients", [], "mpnum_grad_read"),
