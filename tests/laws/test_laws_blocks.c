@@ -69,6 +69,21 @@ static size_t scale_bytes(const law_draw *d, int which) {
 static int can_swizzle(const law_draw *d) { /* what hardware multiplies */
   return d->choice[0] <= 4 || d->choice[0] == 6 || d->choice[0] == 7;
 }
+/* All of a draw, where its values were filled in. */
+static law_piece whole_of(const law_draw *d) {
+  law_piece at;
+  memset(&at, 0, sizeof at);
+  at.draw = d;
+  at.rows = d->rows;
+  at.columns = d->columns;
+  for (int k = 0; k < d->count; ++k) {
+    const int bits = d->operands[k].bits;
+    const size_t group = bits == 4 ? 2 : bits == 6 ? 4 : 1;
+    at.at[k] = d->operands[k].values;
+    at.stride[k] = (d->columns + group - 1) / group * group;
+  }
+  return at;
+}
 /* Source, codes, scales, losses. */
 enum { SRC, CODES, SCALES, LOSSES, MORE_CODES, MORE_SCALES };
 static int draw_codes(law_draw *d, int which) {
@@ -247,15 +262,7 @@ static void draw_dequantize(law_draw *d) {
   law_piece at;
   mpnum_status status;
   draw_quantize(d);
-  at.draw = d;
-  at.row = at.column = 0;
-  at.rows = d->rows;
-  at.columns = d->columns;
-  for (int k = 0; k < d->count; ++k) {
-    const size_t group = d->operands[k].bits == 4 ? 2 : d->operands[k].bits == 6 ? 4 : 1;
-    at.at[k] = d->operands[k].values;
-    at.stride[k] = (d->columns + group - 1) / group * group;
-  }
+  at = whole_of(d);
   status = quantize(&at);
   if (status != MPNUM_OK) abort();
   d->operands[CODES].is_result = d->operands[SCALES].is_result = 0;
@@ -347,15 +354,7 @@ static void draw_preset_back(law_draw *d) {
   mpnum_blockscale_format format;
   draw_preset(d);
   format = preset_of(d);
-  at.draw = d;
-  at.row = at.column = 0;
-  at.rows = d->rows;
-  at.columns = d->columns;
-  for (int k = 0; k < d->count; ++k) {
-    const size_t group = d->operands[k].bits == 4 ? 2 : d->operands[k].bits == 6 ? 4 : 1;
-    at.at[k] = d->operands[k].values;
-    at.stride[k] = (d->columns + group - 1) / group * group;
-  }
+  at = whole_of(d);
   status = mpnum_quantize_blocks(
       &format, preset_codes(&at, 2.5f),
       mpnum_const_rows_of(MPNUM_TYPE_F32, at.at[P_SRC], d->rows, d->columns), NULL, NULL);
@@ -574,17 +573,7 @@ static void draw_product(law_draw *d) {
   {
     law_piece at;
     mpnum_status status;
-    at.draw = d;
-    at.row = at.column = 0;
-    at.rows = d->rows;
-    at.columns = d->columns;
-    for (int k = 0; k < d->count; ++k) {
-      const size_t group = d->operands[k].bits == 4   ? 2
-                           : d->operands[k].bits == 6 ? 4
-                                                      : 1;
-      at.at[k] = d->operands[k].values;
-      at.stride[k] = (d->columns + group - 1) / group * group;
-    }
+    at = whole_of(d);
     status = quantize(&at);
     if (status != MPNUM_OK) abort();
   }
