@@ -50,6 +50,13 @@ mpnum_status round_array(float *dst, const float *src, size_t n, mpnum_format fo
                          mpnum_rounding rounding, mpnum_overflow overflow, uint64_t seed,
                          uint64_t offset);
 
+/* What the loops for rows of the table, of 8 bits and fewer, make of any format: of its
+ * codes as floats, and of f32, f16 or bf16 as its codes, to nearest. 0 if they do not
+ * serve it, and nothing is written. */
+int decode_as_row(mpnum_format format, void *dst, const void *src, size_t n);
+int encode_as_row(mpnum_format format, mpnum_overflow overflow, void *dst,
+                  mpnum_type src_type, const void *src, size_t n);
+
 /* Of all the above. */
 mpnum_status force_isa(mpnum_isa isa);
 mpnum_isa isa_in_use(void);

@@ -8,6 +8,7 @@
 #include <mpnum/mpnum.h>
 
 #include "../harness/tap.h"
+#include "array_functions.h"
 
 #include <string.h>
 
@@ -85,43 +86,26 @@ static void decodes(void) {
     wanted_floats[i] = mpnum_bits_f32(mpnum_decode(current.format, stored[i]));
   }
   for (i = 0; i < ISAS; ++i) {
-    if (mpnum_isa_force(isas[i]) != MPNUM_OK) continue;
+    if (force_isa(isas[i]) != MPNUM_OK) continue;
     memset(floats, 0xa5, sizeof *floats * n);
-    CHECK(mpnum_convert_array_formats(
+    CHECK(convert_array_formats(
               mpnum_format_of(MPNUM_TYPE_F32), floats, current.format,
               current.width <= 8 ? (const void *)bytes : (const void *)stored, n,
               MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0) == MPNUM_OK,
           "status");
     same("convert_array_formats to f32", isas[i], floats, wanted_floats, 4, n);
-#if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
-    if (mpnum_has_byte_decoding_(current.format)) {
-      const mpnum_isa isa = mpnum_isa_in_use();
-      mpnum_blocks_ *const run = MPNUM_PICK_VBMI_(isa, decode_byte_blocks);
-      const mpnum_decoding_ decoding = mpnum_decoding_of_(current.format, 8);
-      if (!run) continue;
-      memset(floats, 0xa5, sizeof *floats * n);
-      mpnum_run_blocks_(run, mpnum_block_size_(isa), &decoding, 32, floats, 8, bytes, n);
-      same("the loop of bytes to f32", isas[i], floats, wanted_floats, 4, n);
-      mpnum_run_blocks_(run, mpnum_block_size_(isa), &decoding, 32, floats, 8, bytes,
-                        300); /* few: no table of VBMI */
-      same("a few bytes to f32", isas[i], floats, wanted_floats, 4, 300);
-      ++decoded_by_loop;
-    }
-#endif
+    if (current.width > 8) continue;
+    memset(floats, 0xa5, sizeof *floats * n);
+    if (!decode_as_row(current.format, floats, bytes, n)) continue;
+    same("the loop of bytes to f32", isas[i], floats, wanted_floats, 4, n);
+    decode_as_row(current.format, floats, bytes, 300); /* no table of VBMI */
+    same("a few bytes to f32", isas[i], floats, wanted_floats, 4, 300);
+    ++decoded_by_loop;
   }
 }
 
 static void encode_bytes_from(mpnum_isa isa, mpnum_type src, mpnum_overflow overflow) {
-#if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
-  const mpnum_encoding_ plain = mpnum_encoding_of_(current.format, overflow);
-  mpnum_encoding_ encoding = plain;
-  mpnum_blocks_ *run = src == MPNUM_TYPE_F32 ? MPNUM_PICK_VBMI_(isa, encode_byte_blocks)
-                                             : MPNUM_PICK_(isa, encode_u16_blocks);
   size_t i = 0;
-  if (!run) return;
-  encoding.dst_bits = 8;
-  encoding.src_type = src;
-  encoding.src_bits = src == MPNUM_TYPE_F32 ? 32 : 16;
   for (i = 0; i < NUMBERS; ++i) {
     uint32_t bits = numbers[i];
     stored[i] = (uint16_t)(numbers[i] >> (i % 2 ? 16 : 0));
@@ -131,19 +115,15 @@ static void encode_bytes_from(mpnum_isa isa, mpnum_type src, mpnum_overflow over
                                           MPNUM_ROUND_NEAREST_EVEN, overflow, 0);
   }
   memset(bytes, 0xa5, NUMBERS);
-  mpnum_run_blocks_(run, mpnum_block_size_(isa), &encoding, 8, bytes, encoding.src_bits,
-                    src == MPNUM_TYPE_F32 ? (const void *)numbers : (const void *)stored,
-                    NUMBERS);
+  if (!encode_as_row(current.format, overflow, bytes, src,
+                     src == MPNUM_TYPE_F32 ? (const void *)numbers : (const void *)stored,
+                     NUMBERS))
+    return;
   same(src == MPNUM_TYPE_F32   ? "the loop of bytes from f32"
        : src == MPNUM_TYPE_F16 ? "from f16"
                                : "from bf16",
        isa, bytes, made_bytes, 1, NUMBERS);
   ++encoded_by_loop;
-#else
-  (void)isa;
-  (void)src;
-  (void)overflow;
-#endif
 }
 
 static void encodes(mpnum_rounding rounding, mpnum_overflow overflow) {
@@ -157,21 +137,18 @@ static void encodes(mpnum_rounding rounding, mpnum_overflow overflow) {
   }
   for (i = 0; i < ISAS; ++i) {
     const int is_byte = current.width <= 8;
-    if (mpnum_isa_force(isas[i]) != MPNUM_OK) continue;
+    if (force_isa(isas[i]) != MPNUM_OK) continue;
     memset(made, 0xa5, sizeof *made * NUMBERS);
-    CHECK(mpnum_convert_array_formats(current.format, made,
-                                      mpnum_format_of(MPNUM_TYPE_F32), numbers, NUMBERS,
-                                      rounding, overflow, 7, 0) == MPNUM_OK,
+    CHECK(convert_array_formats(current.format, made, mpnum_format_of(MPNUM_TYPE_F32),
+                                numbers, NUMBERS, rounding, overflow, 7, 0) == MPNUM_OK,
           "status");
     same("convert_array_formats from f32", isas[i], made,
          is_byte ? (const void *)made_bytes : (const void *)wanted_codes, is_byte ? 1 : 2,
          NUMBERS);
   }
-  if (rounding != MPNUM_ROUND_NEAREST_EVEN || current.width > 8 ||
-      !mpnum_has_byte_blocks_(current.format, rounding, overflow))
-    return;
+  if (rounding != MPNUM_ROUND_NEAREST_EVEN || current.width > 8) return;
   for (i = 0; i < ISAS; ++i) {
-    if (mpnum_isa_force(isas[i]) != MPNUM_OK) continue;
+    if (force_isa(isas[i]) != MPNUM_OK) continue;
     encode_bytes_from(isas[i], MPNUM_TYPE_F32, overflow);
     encode_bytes_from(isas[i], MPNUM_TYPE_F16, overflow);
     encode_bytes_from(isas[i], MPNUM_TYPE_BF16, overflow);
@@ -215,7 +192,7 @@ static int biases_of(int exponent_bits, int turn, int all, int *biases) {
 
 static int tries_all;
 static void arrays_of_formats_are_scalar(int least_width, int most_width) {
-  const mpnum_isa before = mpnum_isa_in_use();
+  const mpnum_isa before = isa_in_use();
   int sign = 0, exponent = 0, mantissa = 0, specials = 0, turn = 0, biases[20], i = 0;
   for (sign = 0; sign <= 1; ++sign)
     for (exponent = 1; exponent <= 8; ++exponent)
@@ -228,7 +205,7 @@ static void arrays_of_formats_are_scalar(int least_width, int most_width) {
             try_format(sign, exponent, mantissa, biases[i], (mpnum_specials)specials);
         }
       }
-  CHECK(mpnum_isa_force(before) == MPNUM_OK, "back");
+  CHECK(force_isa(before) == MPNUM_OK, "back");
 }
 
 static void bytes_of_every_format_are_scalar(void) { arrays_of_formats_are_scalar(2, 8); }
@@ -239,7 +216,7 @@ static void wider_formats_are_scalar(void) {
 /* The rows that decoded wrongly when loops took five bits of exponent for f16's and a
  * sign for given; all biases, as array_formats_all has them of all formats. */
 static void rows_that_were_wrong_are_scalar(void) {
-  const mpnum_isa before = mpnum_isa_in_use();
+  const mpnum_isa before = isa_in_use();
   try_format(0, 5, 3, 15, MPNUM_SPECIALS_FN); /* e5m3 */
   try_format(1, 5, 2, 15, MPNUM_SPECIALS_FN);
   try_format(1, 6, 1, 31, MPNUM_SPECIALS_IEEE);
@@ -250,7 +227,7 @@ static void rows_that_were_wrong_are_scalar(void) {
   try_format(1, 4, 2, 7, MPNUM_SPECIALS_IEEE);
   try_format(1, 3, 1, 3, MPNUM_SPECIALS_FN);
   try_format(0, 4, 4, 7, MPNUM_SPECIALS_FN);
-  CHECK(mpnum_isa_force(before) == MPNUM_OK, "back");
+  CHECK(force_isa(before) == MPNUM_OK, "back");
 }
 
 static void formats_were_many(void) {

@@ -42,6 +42,12 @@ FAULTS = [
     ("the_first_nan_has_its_own_bits", SIMD + "grad_pass.h",
      "mpnum_bits_f32(mpnum_canonical_(mpnum_float_at_(results, first)))",
      "mpnum_bits_f32(mpnum_float_at_(results, first))", "gradients", [], "mpnum_grad_read"),
+    ("a_row_has_the_specials_of_f16", SIMD + "codings.h",
+     "format.exponent_bits == 5 && format.mantissa_bits == 2 && format.bias == 15 &&\n         "
+     "format.inf_code == 0x7c && format.sign_bits;", "format.exponent_bits == 5;", "arrays", ARRAYS,
+     "mpnum_convert_array_formats"),
+    ("a_row_without_a_sign_is_shifted_by_it", SIMD + "codings.h", "decoding.left = 8 - format.sign_bits - sign_shift;",
+     "decoding.left = (7 - sign_shift) & 31;", "arrays", ARRAYS, "mpnum_convert_array_formats"),
     # Of their kinds.
     ("masks_of_the_first_row", "softmax.h", "options->mask + number * options->mask_stride", "options->mask", "rows", [],
      "mpnum_softmax_rows"),

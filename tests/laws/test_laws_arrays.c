@@ -157,12 +157,16 @@ static int spoil_2d(law_draw *d, law_piece *at, int k) {
   return k < 4 ? spoil_any(d, at, k) : k == 4 && d->rows > 1;
 }
 
-/* A format of a user's making: any fields that mpnum_format_make takes. */
+/* A format of a user's making: any fields that mpnum_format_make takes, half of the time
+ * of 8 bits and fewer. */
 static mpnum_format any_format(law_draw *d) {
   mpnum_format made;
+  const int is_byte = law_below(d, 2) == 0;
   for (;;) {
-    const int sign_bits = law_below(d, 4) != 0, exponent_bits = 1 + (int)law_below(d, 8);
-    const int mantissa_bits = (int)law_below(d, law_below(d, 3) ? 7 : 15);
+    const int sign_bits = law_below(d, 4) != 0;
+    const int exponent_bits = 1 + (int)law_below(d, is_byte ? 6 : 8);
+    const int room = is_byte ? 9 - sign_bits - exponent_bits : law_below(d, 3) ? 7 : 15;
+    const int mantissa_bits = (int)law_below(d, (size_t)room);
     const int usual = (1 << (exponent_bits - 1)) - 1;
     const int bias = law_below(d, 2) ? usual : usual + (int)law_below(d, 9) - 4;
     const mpnum_specials specials = (mpnum_specials)law_below(d, MPNUM_SPECIALS_E8M0 + 1);
@@ -182,9 +186,13 @@ static int format_bits(mpnum_format f) {
   return width_of(f) > 16 ? 32 : width_of(f) > 8 ? 16 : 8;
 }
 static void draw_formats(law_draw *d) {
+  static const mpnum_type sources[] = {MPNUM_TYPE_F32, MPNUM_TYPE_F32, MPNUM_TYPE_F16,
+                                       MPNUM_TYPE_BF16};
+  const size_t kind = law_below(d, 5);
   draw_array(d);
-  d->formats[0] = law_below(d, 3) ? any_format(d) : mpnum_format_of(MPNUM_TYPE_F32);
-  d->formats[1] = law_below(d, 3) ? any_format(d) : mpnum_format_of(MPNUM_TYPE_F32);
+  d->types[0] = kind < 3 ? MPNUM_TYPE_F64 : law_pick(d, sources); /* f64: none */
+  d->formats[0] = kind < 3 ? any_format(d) : mpnum_format_of(d->types[0]);
+  d->formats[1] = kind > 1 ? any_format(d) : mpnum_format_of(MPNUM_TYPE_F32);
   draw_mode(d);
   d->column_unit = 1;
   if (width_of(d->formats[0]) == 32) {
@@ -221,6 +229,18 @@ static mpnum_status formats_elements(const law_piece *at) {
                 : mpnum_encode(d->formats[1], x, d->rounding, d->overflow, random));
   }
   return MPNUM_OK;
+}
+/* By the loops of rows of the table, where they would serve it if it were one. */
+static mpnum_status formats_as_row(const law_piece *at) {
+  const law_draw *d = at->draw;
+  if (width_of(d->formats[1]) == 32 && width_of(d->formats[0]) <= 8 &&
+      decode_as_row(d->formats[0], at->at[1], at->at[0], at->columns))
+    return MPNUM_OK;
+  if (d->types[0] != MPNUM_TYPE_F64 && d->rounding == MPNUM_ROUND_NEAREST_EVEN &&
+      encode_as_row(d->formats[1], d->overflow, at->at[1], d->types[0], at->at[0],
+                    at->columns))
+    return MPNUM_OK;
+  return formats(at);
 }
 static int spoil_formats(law_draw *d, law_piece *at, int k) {
   const mpnum_format none = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
@@ -282,7 +302,7 @@ static const law_subject any_subjects[] = {
      draw_formats,
      formats,
      DRAWN(25) | ARRAY_LAWS | HOLDS(LAW_IN_PLACE) | HOLDS(LAW_REFUSED),
-     {{LAW_ELEMENTS, formats_elements}},
+     {{LAW_ELEMENTS, formats_elements}, {LAW_TWIN, formats_as_row}},
      spoil_formats,
      NULL},
     {"mpnum_round_array",
