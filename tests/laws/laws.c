@@ -13,8 +13,9 @@
 #include <string.h>
 
 static const char *const law_names[LAWS] = {
-    "isa",         "split",    "alone", "in place", "strided",    "address", "guarded",
-    "environment", "elements", "twin",  "both",     "transposed", "empty",   "refused"};
+    "isa",     "split",   "alone",       "in place", "strided",
+    "address", "guarded", "environment", "elements", "twin",
+    "device",  "both",    "transposed",  "empty",    "refused"};
 /* Those that a run can be under together. */
 #define RUN_LAWS (HOLDS(LAW_EMPTY) - 1)
 

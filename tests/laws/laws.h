@@ -16,6 +16,10 @@
 
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef enum law_kind {
   LAW_ISA,         /* any instruction set gives what the scalar loops give */
   LAW_SPLIT,       /* a call in pieces is the whole call */
@@ -27,6 +31,7 @@ typedef enum law_kind {
   LAW_ENVIRONMENT, /* any rounding mode and flushing; restored afterwards */
   LAW_ELEMENTS,    /* an array is its elements by the scalar functions */
   LAW_TWIN,        /* another function that promises the same bits */
+  LAW_DEVICE,      /* a launcher, in the simulator, is the host's function */
   LAW_BOTH,        /* both is two single calls */
   LAW_TRANSPOSED,  /* transposed blocks are those of the transposed matrix */
   LAW_EMPTY,       /* no elements: OK, whatever the pointers; nothing is written */
@@ -138,5 +143,9 @@ void law_set(int bits, void *array, size_t i, uint64_t word);
  */
 int laws_main(int argc, char **argv, const law_subject *subjects, size_t count,
               mpnum_status (*force)(mpnum_isa), unsigned draws);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

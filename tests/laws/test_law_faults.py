@@ -76,15 +76,27 @@ FAULTS = [
      "job->offset + r * job->src.stride + column + c", "blocks", [], "mpnum_quantize_blocks"),
     ("what_is_before_the_first_is_found", SIMD + "grad_pass.h", "findings->first_element = element + first;",
      "findings->first_element = first;", "gradients", [], "mpnum_grad_multiply"),
+    # Of devices.
+    ("a_launcher_takes_the_mask_of_the_first_row", "cuda/rows.cuh", "from.mask + number * from.mask_stride", "from.mask",
+     "device_rows", [], "mpnum_launch_softmax_rows"),
+    ("a_gradient_stored_on_a_device_keeps_its_nan", "detail/cuda/grad_pass.cuh", "x[k] = mpnum_canonical_(x[k]);", ";",
+     "device_arrays", [], "mpnum_launch_grad_pass"),
+    ("padding_of_swizzled_scales_is_left_on_devices", "cuda/quantize_blocks.cuh",
+     "if (side.cleared == 0) return cudaSuccess;", "return cudaSuccess;", "device_blocks", [], "mpnum_launch_quantize_mx"),
 ]
 
 
 def program(folder, include, name, more):
     tests = ROOT / "tests"
-    command = [*toolchain.cc(), "-std=c99", "-O1", "-w", "-D_FILE_OFFSET_BITS=64", "-I", include,
-               tests / f"laws/test_laws_{name}.c", tests / "laws/laws.c", *(tests / source for source in more), "-lm",
-               "-o", folder / name]
-    subprocess.run(command, check=True)
+    flags = ["-O1", "-w", "-D_FILE_OFFSET_BITS=64", "-I", include]
+    if name.startswith("device"):
+        engine = folder / "laws.o"
+        subprocess.run([*toolchain.cc(), "-std=c99", *flags, "-c", tests / "laws/laws.c", "-o", engine], check=True)
+        command = [*toolchain.cpp_compiler(), "-std=c++17", *flags, "-rdynamic", tests / f"laws/test_laws_{name}.cpp", engine]
+    else:
+        command = [*toolchain.cc(), "-std=c99", *flags, tests / f"laws/test_laws_{name}.c", tests / "laws/laws.c",
+                   *(tests / source for source in more)]
+    subprocess.run([*command, "-lm", "-o", folder / name], check=True)
     return folder / name
 
 

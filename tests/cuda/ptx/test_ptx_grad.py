@@ -43,8 +43,8 @@ def value(bits):
 
 
 def product(bits, factor):
-    """As hosts multiply: a NaN keeps its bits, but is quiet."""
-    return bits | 0x00400000 if bits & 0x7fffffff > INFINITY else f32(value(bits) * factor)
+    """As it is stored: there is one NaN."""
+    return 0x7fffffff if bits & 0x7fffffff > INFINITY else f32(value(bits) * factor)
 
 
 def squares_of(tile):

@@ -57,7 +57,8 @@ template <class T> MPNUM_INLINE float grad_float_(T x) { return to_float(x); }
 MPNUM_INLINE float grad_code_(float y, float *) { return y; }
 template <class T> MPNUM_INLINE T grad_code_(float y, T *) { return from_float<T>(y); }
 
-/* As a host multiplies: a NaN stays the NaN that it is, made quiet. */
+/* As a host multiplies: a NaN stays the NaN that it is, made quiet, until it is stored.
+ */
 MPNUM_REAL_ float grad_product_(float x, float factor) {
   const uint32_t bits = mpnum_bits_f32(x);
   if ((bits & 0x7fffffffu) > 0x7f800000u) return mpnum_from_bits_f32(bits | 0x00400000u);
@@ -230,7 +231,7 @@ MPNUM_DEVICE_ float mpnum_grad_one_(const mpnum::grad_tile_ &tile, unsigned i,
     mpnum_grad_set_(tile.dst, i, mpnum_grad_size_(tile.dst_type), code);
     y = mpnum_decode(format, code);
   } else if (tile.dst && tile.dst_type == MPNUM_TYPE_F32) {
-    mpnum_grad_set_(tile.dst, i, 4, mpnum_bits_f32(y));
+    mpnum_grad_set_(tile.dst, i, 4, mpnum_bits_f32(mpnum_canonical_(y)));
   } else if (tile.dst) {
     reinterpret_cast<double *>(tile.dst)[i] = wide;
   }
@@ -339,12 +340,11 @@ MPNUM_DEVICE_ void mpnum_grad_few_(mpnum::grad_seen_ &seen, mpnum_grad_workspace
 }
 
 /* N elements of a tile, all of them there and aligned, src perhaps for itself alone; the
- * first is element i. 0 where nothing has been done: a product that is to be a float is
- * NaN, and has lost its bits. */
+ * first is element i. */
 template <unsigned N>
-MPNUM_DEVICE_ int mpnum_grad_many_(mpnum::grad_seen_ &seen, mpnum_grad_workspace *own,
-                                   const mpnum::grad_tile_ &tile, unsigned i,
-                                   float factor, uint32_t *bins, bool is_apart) {
+MPNUM_DEVICE_ void mpnum_grad_many_(mpnum::grad_seen_ &seen, mpnum_grad_workspace *own,
+                                    const mpnum::grad_tile_ &tile, unsigned i,
+                                    float factor, uint32_t *bins, bool is_apart) {
   float x[N];
   switch (tile.src_type) {
   case MPNUM_TYPE_F32: mpnum_grad_read_<float>(x, tile.src, i, is_apart); break;
@@ -364,11 +364,16 @@ MPNUM_DEVICE_ int mpnum_grad_many_(mpnum::grad_seen_ &seen, mpnum_grad_workspace
       mpnum_grad_write_<mpnum_f16>(x, tile.dst, i);
   }
   const mpnum::grad_range_ range = mpnum_grad_range_of_(x);
-  if (range.max > 0x7f800000u && is_float) return 0;
-  if (tile.dst && is_float) mpnum_grad_write_<float>(x, tile.dst, i);
+  if (tile.dst && is_float) {
+    if (range.max > 0x7f800000u) {
+      MPNUM_UNROLL_
+      for (unsigned k = 0; k < N; ++k)
+        x[k] = mpnum_canonical_(x[k]);
+    }
+    mpnum_grad_write_<float>(x, tile.dst, i);
+  }
   mpnum_grad_look_(seen, own, x, range, 0, tile.number, i);
   if (tile.histogram) mpnum_grad_count_bins_(bins, x);
-  return 1;
 }
 
 /* The sum of 64 lanes, the upper half added to the lower one until there is one. */
@@ -469,15 +474,16 @@ MPNUM_DEVICE_ void mpnum_grad_tiles_(mpnum_grad_shared_ &shared,
     if (way.head != 0 && lane == MPNUM_GRAD_TEAM_ - 1)
       mpnum_grad_few_(seen, &shared.own, tile, way.head - 4, factor, bins);
     for (unsigned i = way.head + 4 * lane; i < tile.n;) {
-      if (way.is_plain && !way.is_apart && tile.n - i >= 64 + 4 &&
-          mpnum_grad_many_<8>(seen, &shared.own, tile, i, factor, bins, false)) {
+      if (way.is_plain && !way.is_apart && tile.n - i >= 64 + 4) {
+        mpnum_grad_many_<8>(seen, &shared.own, tile, i, factor, bins, false);
         i += 128;
-      } else {
-        if (!way.is_plain || tile.n - i < 4 ||
-            !mpnum_grad_many_<4>(seen, &shared.own, tile, i, factor, bins, way.is_apart))
-          mpnum_grad_few_(seen, &shared.own, tile, i, factor, bins);
-        i += 64;
+        continue;
       }
+      if (way.is_plain && tile.n - i >= 4)
+        mpnum_grad_many_<4>(seen, &shared.own, tile, i, factor, bins, way.is_apart);
+      else
+        mpnum_grad_few_(seen, &shared.own, tile, i, factor, bins);
+      i += 64;
     }
     const double sum = mpnum_grad_sum_(seen.sums, mask);
     if (lane == 0)

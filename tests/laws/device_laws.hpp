@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* For the laws of launchers: each is the subject and runs in the simulator, in an order
+ * of threads that the draw chooses; the host's function is the other that gives the same
+ * bytes. Types are few, since each set of them is a kernel to compile. */
+#ifndef MPNUM_TESTS_DEVICE_LAWS_HPP
+#define MPNUM_TESTS_DEVICE_LAWS_HPP
+
+/* The host's bits are those of its scalar loops, which compile faster. */
+#define MPNUM_NO_SIMD 1
+
+#include "../cuda/simt/launch.hpp"
+
+#include <mpnum/cuda/kernels.cuh>
+
+#include "laws.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#define DEVICE_LAWS \
+ (HOLDS(LAW_ADDRESS) | HOLDS(LAW_GUARDED) | HOLDS(LAW_EMPTY) | HOLDS(LAW_REFUSED))
+#define BESIDE(host)   \
+ {                     \
+  { LAW_DEVICE, host } \
+ }
+
+namespace {
+
+template <class T> struct kind { typedef T type; };
+
+inline void choose_order(const law_piece *at) {
+  const std::size_t count = sizeof simt::schedules / sizeof simt::schedules[0];
+  simt::use(simt::schedules[at->draw->seed % count]);
+}
+inline mpnum_status status_of(cudaError_t error) {
+  if (error == cudaErrorLaunchFailure)
+    std::printf("# %s\n", simt::last_fault().text.c_str());
+  return error == cudaSuccess ? MPNUM_OK : MPNUM_ERROR_ARGUMENT;
+}
+/* Arrays of a type lie where it may. */
+inline void align_operands(law_draw *d) {
+  for (int k = 0; k < d->count; ++k)
+    if (d->operands[k].bits > 8) d->operands[k].alignment = d->operands[k].bits / 8;
+}
+/* Before another try at a draw. */
+inline void forget_operands(law_draw *d) {
+  for (int k = 0; k < d->count; ++k)
+    std::free(d->operands[k].values);
+  std::memset(d->operands, 0, sizeof d->operands);
+  d->count = 0;
+}
+template <class T> T *data(const law_piece *at, int k) {
+  return static_cast<T *>(at->at[k]);
+}
+
+} // namespace
+
+#endif

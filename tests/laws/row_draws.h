@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT */
+/* How calls of rows are drawn, and how a piece of one is made on the host: for the laws
+ * of the host's functions and for those of their launchers. ROW_TYPES and CODE_TYPES list
+ * fewer types. */
+#ifndef MPNUM_TESTS_ROW_DRAWS_H
+#define MPNUM_TESTS_ROW_DRAWS_H
+
+#include <mpnum/mpnum.h>
+
+#include "laws.h"
+
+#include <string.h>
+
+enum { TILE = 2048 };
+#ifndef ROW_TYPES
+# define ROW_TYPES \
+  MPNUM_TYPE_F32, MPNUM_TYPE_F16, MPNUM_TYPE_BF16, MPNUM_TYPE_E5M2, MPNUM_TYPE_E4M3
+# define CODE_TYPES \
+  MPNUM_TYPE_E4M3, MPNUM_TYPE_E5M2, MPNUM_TYPE_E3M2, MPNUM_TYPE_E2M1, MPNUM_TYPE_E4M3FNUZ
+#endif
+static const mpnum_type row_types[] = {ROW_TYPES};
+static const mpnum_type code_types[] = {CODE_TYPES};
+
+/* --- What draws share --- */
+
+/* What all rows of a draw are, unless it is f64; for kernels, of which few sets of types
+ * are compiled. */
+static mpnum_type only_row_type = MPNUM_TYPE_F64;
+static mpnum_type row_type(law_draw *d) { /* f32 keeps the payloads of NaNs */
+  if (only_row_type != MPNUM_TYPE_F64) return only_row_type;
+  return law_below(d, 3) ? law_pick(d, row_types) : MPNUM_TYPE_F32;
+}
+
+static void draw_rows(law_draw *d) {
+  d->columns = law_size(d, TILE, 6500);
+  d->rows = d->columns > 400 ? law_below(d, 7) : law_size(d, 12, 40);
+  d->column_tile = d->row_tile = 64;
+  if (law_below(d, 3) == 0) d->column_tile = TILE;
+  d->row_unit = 1;
+  d->can_be_alone = 1;
+}
+static float draw_scale(law_draw *d) {
+  static const float scales[] = {1, 0.125f, 0.7f, 3, 0x1p-10f};
+  return law_pick(d, scales);
+}
+static int input(law_draw *d, int k) {
+  d->types[k] = row_type(d);
+  return law_input(d, OF_ELEMENTS, d->types[k], 0);
+}
+/* In the place of an input of its type, if there is one and chance has it. */
+static int result(law_draw *d, int k, int on) {
+  int made;
+  d->types[k] = on && law_below(d, 2) ? d->types[on - 1] : row_type(d);
+  made = law_result(d, OF_ELEMENTS, law_bits(d->types[k]), 0);
+  if (on && d->types[k] == d->types[on - 1]) d->operands[made].lies_on = on;
+  d->operands[made].is_needed = 1;
+  return made;
+}
+/* On any operand, half of the time of its type, which types[of] is. */
+static int result_on(law_draw *d, int k, int of, int operand_number) {
+  const mpnum_type type = law_below(d, 2) ? d->types[of] : row_type(d);
+  const int made = law_result(d, OF_ELEMENTS, law_bits(type), 0);
+  d->types[k] = type;
+  if (type == d->types[of]) d->operands[made].lies_on = operand_number + 1;
+  return made;
+}
+/* One that is added to. */
+static int sum_of(law_draw *d, int k) {
+  int made;
+  d->types[k] = row_type(d);
+  made = law_input(d, OF_ELEMENTS, d->types[k], 0);
+  d->operands[made].is_result = 1;
+  d->operands[made].is_needed = 0;
+  return made;
+}
+static int maybe(law_draw *d, int is_there, law_shape shape, int bits, uint32_t from,
+                 uint32_t below) {
+  return is_there ? law_words(d, shape, bits, from, below, 0) : law_none(d);
+}
+static int floats(law_draw *d, int is_there, law_shape shape) {
+  int made;
+  if (!is_there) return law_none(d);
+  made = law_input(d, shape, MPNUM_TYPE_F32, 0);
+  d->operands[made].is_needed = 0;
+  return made;
+}
+static mpnum_rows to(const law_piece *at, int k, mpnum_type type) {
+  mpnum_rows made = mpnum_rows_of(type, at->at[k], at->rows, at->columns);
+  made.stride = at->stride[k];
+  if (!at->draw->operands[k].bits) made = mpnum_rows_none();
+  return made;
+}
+static mpnum_const_rows from(const law_piece *at, int k, mpnum_type type) {
+  mpnum_const_rows made = mpnum_const_rows_of(type, at->at[k], at->rows, at->columns);
+  made.stride = at->stride[k];
+  return made;
+}
+/* A type that is none of rows, a stride that is too small, or other rows. */
+static int spoil_rows(law_draw *d, law_piece *at, int k) {
+  int i;
+  (void)at;
+  if (k == 0) {
+    for (i = 0; i < 2; ++i)
+      d->types[i] = MPNUM_TYPE_F64;
+    return 1;
+  }
+  if (k == 1 && d->rows > 1) { /* of what is written */
+    for (i = 0; i < d->count; ++i)
+      if (d->operands[i].is_result && d->operands[i].shape == OF_ELEMENTS) {
+        at->stride[i] = d->columns - 1;
+        return 1;
+      }
+  }
+  return 0;
+}
+
+/* --- Softmax, its logarithm, log-sum-exp; their gradients --- */
+
+/* Operands of its own, which every call of a row with options has. */
+enum { MASK, LENGTHS, BIAS, OPTIONS };
+static void draw_options(law_draw *d) {
+  const size_t masks = law_below(d, 3);
+  const int first = d->count;
+  maybe(d, masks == 1, OF_ELEMENTS, 8, 0, 2);
+  if (masks == 2 && d->columns) {
+    maybe(d, 1, OF_ROWS, 64, 0, (uint32_t)d->columns + 1);
+    d->operands[first + LENGTHS].alignment = 8;
+  } else {
+    law_none(d);
+  }
+  floats(d, law_below(d, 3) == 0, OF_ELEMENTS);
+  d->choice[0] = (int)law_below(d, 4); /* flags */
+  d->choice[1] = law_below(d, 3) == 0; /* causal */
+  d->choice[2] = (int)law_below(d, 9) - 2;
+  d->number[0] = draw_scale(d);
+}
+static mpnum_softmax_options options_of(const law_piece *at, int first) {
+  const law_draw *d = at->draw;
+  mpnum_softmax_options options = mpnum_softmax_default();
+  options.scale = d->number[0];
+  options.mask = (const uint8_t *)at->at[first + MASK];
+  options.mask_stride = at->stride[first + MASK];
+  if (at->columns == d->columns)
+    options.lengths = (const size_t *)at->at[first + LENGTHS];
+  options.bias = (const float *)at->at[first + BIAS];
+  options.bias_stride = at->stride[first + BIAS];
+  options.flags = d->choice[0];
+  if (d->choice[1]) {
+    options.length_step = d->columns / 5 > 1 ? (int64_t)(d->columns / 5) : 1;
+    options.first_length = d->choice[2] + (int64_t)at->row * options.length_step;
+    if (!options.first_length) options.length_step = 0; /* of a piece: what 0, 0 means */
+    if (!options.first_length && at->rows > 1)
+      options.length_step = d->columns / 5 > 1 ? (int64_t)(d->columns / 5) : 1;
+    if (!options.first_length && at->rows == 1)
+      options.first_length = -1; /* no elements */
+  }
+  return options;
+}
+static int spoil_options(law_draw *d, law_piece *at, int k) {
+  if (k < 2 && spoil_rows(d, at, k)) return 1;
+  if (k == 1) k = 2;
+  if (k == 2) d->number[0] = -1;
+  if (k == 3) d->number[0] = 0; /* all zeros are no options */
+  if (k == 4) d->choice[0] = 1 << 20;
+  return k < 5;
+}
+
+static void draw_softmax(law_draw *d) { /* options, source, result, status */
+  draw_rows(d);
+  draw_options(d);
+  d->types[0] = row_type(d);
+  law_input(d, OF_ELEMENTS, d->types[0], 0);
+  result_on(d, 1, 0, OPTIONS);
+  law_result(d, OF_ROWS, 32, 0);
+  d->operands[OPTIONS + 2].alignment = 4;
+}
+#define SOFTMAX(name)                                                         \
+ static mpnum_status name(const law_piece *at) {                              \
+  const mpnum_softmax_options options = options_of(at, 0);                    \
+  return mpnum_##name##_rows(to(at, OPTIONS + 1, at->draw->types[1]),         \
+                             from(at, OPTIONS, at->draw->types[0]), &options, \
+                             (mpnum_row_status *)at->at[OPTIONS + 2]);        \
+ }
+SOFTMAX(softmax)
+SOFTMAX(log_softmax)
+
+static void draw_logsumexp(law_draw *d) {
+  draw_rows(d);
+  draw_options(d);
+  input(d, 0);
+  law_result(d, OF_ROWS, 32, 0);
+  law_result(d, OF_ROWS, 32, 0);
+  d->operands[OPTIONS + 2].alignment = 4;
+}
+static mpnum_status logsumexp(const law_piece *at) {
+  const mpnum_softmax_options options = options_of(at, 0);
+  return mpnum_logsumexp_rows((float *)at->at[OPTIONS + 1],
+                              from(at, OPTIONS, at->draw->types[0]), &options,
+                              (mpnum_row_status *)at->at[OPTIONS + 2]);
+}
+
+static void draw_softmax_backward(law_draw *d) { /* options, dy, y, dx */
+  draw_rows(d);
+  draw_options(d);
+  d->choice[0] &= ~(MPNUM_SOFTMAX_MASKED | MPNUM_SOFTMAX_LIMIT);
+  input(d, 0);
+  input(d, 1);
+  if (law_below(d, 4) == 0) {
+    d->choice[0] |= MPNUM_SOFTMAX_ACCUMULATE;
+    sum_of(d, 2);
+  } else {
+    const int on = (int)law_below(d, 2);
+    result_on(d, 2, on, OPTIONS + on);
+  }
+}
+#define BACKWARD(name)                                                                \
+ static mpnum_status name##_backward(const law_piece *at) {                           \
+  const mpnum_softmax_options options = options_of(at, 0);                            \
+  return mpnum_##name##_backward_rows(                                                \
+      to(at, OPTIONS + 2, at->draw->types[2]), from(at, OPTIONS, at->draw->types[0]), \
+      from(at, OPTIONS + 1, at->draw->types[1]), &options);                           \
+ }
+BACKWARD(softmax)
+BACKWARD(log_softmax)
+
+/* --- Losses --- */
+
+enum { SRC = OPTIONS, TARGETS, GRADIENT, LOSS, STATUS, COUNTED };
+static void draw_cross_entropy(law_draw *d, int kind) { /* 0: soft, 32, 64: bits */
+  draw_rows(d);
+  if (d->columns == 0) d->columns = 1;
+  d->has_classes = 1;
+  draw_options(d);
+  d->choice[0] &= MPNUM_SOFTMAX_MASKED;
+  input(d, 0);
+  if (kind) {
+    law_words(d, OF_ROWS, kind, 0, (uint32_t)d->columns, 0);
+    d->operands[TARGETS].alignment = kind / 8;
+    d->operands[TARGETS].is_needed = 1;
+  } else { /* shares of at least 0 */
+    const int specials = d->has_specials;
+    d->has_specials = 0;
+    d->types[1] = MPNUM_TYPE_F32;
+    law_input(d, OF_ELEMENTS, MPNUM_TYPE_F32, 0);
+    for (size_t i = 0; i < d->rows * d->columns; ++i)
+      law_set(32, d->operands[TARGETS].values, i,
+              law_get(32, d->operands[TARGETS].values, i) & 0x3fffffffu);
+    d->has_specials = specials;
+  }
+  if (law_below(d, 4) == 0) {
+    law_none(d);
+  } else if (law_below(d, 3) == 0) {
+    d->choice[0] |= MPNUM_SOFTMAX_ACCUMULATE;
+    sum_of(d, 2);
+  } else {
+    d->operands[result_on(d, 2, 0, SRC)].is_needed = 0;
+  }
+  d->choice[3] = law_below(d, 3) == 0 ? 1 + (int)law_below(d, 2) : 0; /* reduction */
+  if (d->choice[3]) {
+    law_result(d, OF_CALL, 32, 1);
+    d->row_unit = 0;
+  } else {
+    law_result(d, OF_ROWS, 32, 0);
+  }
+  law_result(d, OF_ROWS, 32, 0);
+  d->operands[STATUS].alignment = 4;
+  d->number[1] = law_below(d, 2) || !kind ? 0 : (float)law_below(d, 5) / 8;
+  d->number[2] = draw_scale(d);
+  d->choice[4] = kind && law_below(d, 2) ? (int)law_below(d, d->columns) : -100;
+}
+static void draw_cross_entropy_64(law_draw *d) { draw_cross_entropy(d, 64); }
+static mpnum_cross_entropy_options loss_options(const law_piece *at) {
+  const law_draw *d = at->draw;
+  mpnum_cross_entropy_options options = mpnum_cross_entropy_default();
+  options.softmax = options_of(at, 0);
+  options.label_smoothing = d->number[1];
+  options.factor = d->number[2];
+  options.ignore_index = d->choice[4];
+  options.reduction = (mpnum_reduction)d->choice[3];
+  return options;
+}
+#define CROSS_ENTROPY(name, function, type)                                         \
+ static mpnum_status name(const law_piece *at) {                                    \
+  const mpnum_cross_entropy_options options = loss_options(at);                     \
+  return function((float *)at->at[LOSS], to(at, GRADIENT, at->draw->types[2]),      \
+                  from(at, SRC, at->draw->types[0]), (const type *)at->at[TARGETS], \
+                  &options, (mpnum_row_status *)at->at[STATUS]);                    \
+ }
+CROSS_ENTROPY(cross_entropy, mpnum_cross_entropy_rows, int64_t)
+static int spoil_loss(law_draw *d, law_piece *at, int k) {
+  if (k == 5) d->number[1] = 2; /* label_smoothing */
+  if (k == 6) d->number[2] = mpnum_from_bits_f32(0x7fc00000u);
+  if (k == 7) d->choice[3] = 9;
+  if (k == 8 && at->at[TARGETS] && d->operands[TARGETS].shape == OF_ROWS)
+    law_set(d->operands[TARGETS].bits, at->at[TARGETS], 0, d->columns);
+  return k < 5 ? spoil_options(d, at, k) : k < 8;
+}
+
+/* --- Norms --- */
+
+enum { N_SRC, N_DST, N_WEIGHT, N_BIAS, N_RESIDUAL, N_SUM, N_MEAN, N_INVERSE, N_LOSSES };
+static void draw_norm(law_draw *d) {
+  draw_rows(d);
+  input(d, 0);
+  d->types[1] = row_type(d);
+  if (d->choice[7] == 1) { /* to codes */
+    d->types[1] = law_pick(d, code_types);
+    law_result(d, OF_ELEMENTS, 8, 0);
+  } else {
+    result(d, 1, 1);
+  }
+  d->operands[N_DST].is_needed = 1;
+  floats(d, law_below(d, 2) == 0, OF_COLUMNS);
+  floats(d, law_below(d, 2) == 0, OF_COLUMNS);
+  d->number[0] = law_below(d, 2) ? 1e-5f : 0;
+  d->choice[0] = (int)law_below(d, 3); /* kind */
+}
+static void draw_any_norm(law_draw *d) {
+  draw_norm(d);
+  d->types[2] = row_type(d);
+  if (law_below(d, 2)) {
+    law_input(d, OF_ELEMENTS, d->types[2], 0);
+    if (law_below(d, 2)) {
+      const int k = result(d, 3, 0);
+      d->operands[k].is_needed = 0;
+      if (d->types[3] == d->types[2]) d->operands[k].lies_on = N_RESIDUAL + 1;
+      if (d->types[3] == d->types[0] && d->operands[N_DST].lies_on == 0)
+        d->operands[k].lies_on = N_SRC + 1;
+    } else {
+      law_none(d);
+    }
+    d->operands[N_RESIDUAL].is_needed = 0;
+  } else {
+    law_none(d);
+    law_none(d);
+  }
+  for (int i = 0; i < 2; ++i)
+    if (law_below(d, 2)) {
+      law_result(d, OF_ROWS, 32, 0);
+    } else {
+      law_none(d);
+    }
+}
+static mpnum_normalize_options norm_options(const law_piece *at) {
+  const law_draw *d = at->draw;
+  mpnum_normalize_options options = mpnum_normalize_default();
+  options.epsilon = d->number[0];
+  options.weight = (const float *)at->at[N_WEIGHT];
+  options.bias = (const float *)at->at[N_BIAS];
+  if (d->operands[N_RESIDUAL].bits) options.residual = from(at, N_RESIDUAL, d->types[2]);
+  if (d->operands[N_SUM].bits) options.sum = to(at, N_SUM, d->types[3]);
+  options.mean = (float *)at->at[N_MEAN];
+  options.inverse = (float *)at->at[N_INVERSE];
+  return options;
+}
+static mpnum_status normalize(const law_piece *at) {
+  const mpnum_normalize_options options = norm_options(at);
+  return mpnum_normalize_rows((mpnum_norm_kind)at->draw->choice[0],
+                              to(at, N_DST, at->draw->types[1]),
+                              from(at, N_SRC, at->draw->types[0]), &options);
+}
+static void draw_norm_codes(law_draw *d) {
+  d->choice[7] = 1;
+  draw_any_norm(d);
+  d->operands[N_SUM].lies_on = 0;
+  law_words(d, OF_CALL, 64, 0, 1, 4);
+  d->operands[N_LOSSES].is_result = 1;
+  d->operands[N_LOSSES].alignment = 8;
+  d->number[1] = (float)(1 + law_below(d, 500));
+}
+static mpnum_status normalize_quantize(const law_piece *at) {
+  const mpnum_normalize_options options = norm_options(at);
+  return mpnum_normalize_quantize_rows(
+      (mpnum_norm_kind)at->draw->choice[0], to(at, N_DST, at->draw->types[1]),
+      from(at, N_SRC, at->draw->types[0]), &options, at->draw->number[1],
+      (mpnum_quantize_losses *)at->at[N_LOSSES]);
+}
+static int spoil_norm(law_draw *d, law_piece *at, int k) {
+  if (k < 2 && spoil_rows(d, at, k)) return 1;
+  if (k == 1) k = 2;
+  if (k == 2) d->number[0] = -1;
+  if (k == 3) d->number[0] = mpnum_from_bits_f32(0x7fc00000u);
+  return k < 4;
+}
+
+enum { B_SRC, B_DY, B_INPUT, B_WEIGHT, B_TO_WEIGHT, B_TO_BIAS };
+static void draw_norm_backward(law_draw *d) {
+  draw_rows(d);
+  input(d, 0);
+  input(d, 1);
+  d->choice[1] = law_below(d, 3) == 0; /* adds */
+  if (d->choice[1]) {
+    sum_of(d, 2);
+  } else {
+    const int on = (int)law_below(d, 2);
+    d->operands[result_on(d, 2, on, on)].is_needed = 0;
+  }
+  floats(d, law_below(d, 2) == 0, OF_COLUMNS);
+  for (int i = 0; i < 2; ++i) {
+    const int k = floats(d, law_below(d, 3) == 0, OF_COLUMNS);
+    d->operands[k].is_result = 1;
+    if (d->operands[k].bits) d->row_unit = 0; /* sums over rows are of one call */
+  }
+  d->number[0] = law_below(d, 2) ? 1e-5f : 0;
+  d->choice[0] = (int)law_below(d, 3);
+}
+static mpnum_status norm_backward(const law_piece *at) {
+  const law_draw *d = at->draw;
+  mpnum_normalize_options options = mpnum_normalize_default();
+  mpnum_norm_gradients gradients = mpnum_norm_gradients_none();
+  options.weight = (const float *)at->at[B_WEIGHT];
+  options.epsilon = d->number[0];
+  gradients.input = to(at, B_INPUT, d->types[2]);
+  gradients.weight = (float *)at->at[B_TO_WEIGHT];
+  gradients.bias = (float *)at->at[B_TO_BIAS];
+  gradients.adds = d->choice[1];
+  return mpnum_normalize_backward_rows((mpnum_norm_kind)d->choice[0], gradients,
+                                       from(at, B_DY, d->types[1]),
+                                       from(at, B_SRC, d->types[0]), &options);
+}
+
+#endif

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/* The laws of launchers of blocks, and of tensors with a scale. */
+#define SOURCE_TYPES MPNUM_TYPE_F32, MPNUM_TYPE_BF16
+#define CODE_TYPES   MPNUM_TYPE_E4M3
+#include "device_laws.hpp"
+#include "block_draws.h"
+
+namespace {
+
+/* f of the one of source_types that types[0] is. */
+template <class F> mpnum_status of_source(const law_piece *at, F f) {
+  choose_order(at);
+  if (at->draw->types[0] == MPNUM_TYPE_F32) return status_of(f(kind<float>()));
+  if (at->draw->types[0] == MPNUM_TYPE_BF16) return status_of(f(kind<mpnum_bf16>()));
+  return MPNUM_ERROR_TYPE;
+}
+int sides(const law_draw *d, int which) {
+  return d->choice[3 * which + 2] ? MPNUM_QUANTIZE_COLUMNS : MPNUM_QUANTIZE_ROWS;
+}
+
+/* The launchers by the number that format_of gives their format. */
+enum launcher {
+  MX_E4M3 = 0,
+  MX_E2M1 = 4,
+  NVFP4 = 6,
+  NVFP4_SQUARE = 7,
+  FP8 = 8,
+  FP8_SQUARE = 9
+};
+
+template <int which, class T>
+cudaError_t quantize_by(const law_piece *at, const mpnum_blockscaled *row,
+                        const mpnum_blockscaled *column, const T *src, int what) {
+  const law_draw *d = at->draw;
+  const mpnum_blockscale_format format = format_of(d, 0);
+  const size_t ld = at->stride[SRC];
+  static float scale; /* in device memory */
+  scale = d->number[0];
+  if constexpr (which == MX_E4M3)
+    return mpnum_launch_quantize_mx<mpnum_e4m3>(row, column, src, at->rows, at->columns,
+                                                ld, format.rule, what, nullptr);
+  if constexpr (which == MX_E2M1)
+    return mpnum_launch_quantize_mx<mpnum_e2m1>(row, column, src, at->rows, at->columns,
+                                                ld, format.rule, what, nullptr);
+  if constexpr (which == NVFP4 || which == NVFP4_SQUARE) {
+    constexpr unsigned high = which == NVFP4 ? 1 : 16;
+    const mpnum_quantize_options words = words_of(at);
+    if (d->choice[7])
+      return mpnum_launch_quantize_nvfp4_sr<high>(row, column, &scale, src, at->rows,
+                                                  at->columns, ld, what, words.seed,
+                                                  words.offset, nullptr);
+    return mpnum_launch_quantize_nvfp4<high>(row, column, &scale, src, at->rows,
+                                             at->columns, ld, what, nullptr);
+  }
+  if constexpr (which == FP8 || which == FP8_SQUARE)
+    return mpnum_launch_quantize_block < mpnum_e4m3,
+           which == FP8 ? 1u
+                        : 128u > (row, column, src, at->rows, at->columns, ld,
+                                  format.rule, format.amax_floor, what, nullptr);
+}
+template <int which, class T>
+cudaError_t dequantize_by(const law_piece *at, T *dst, const mpnum_blockscaled *src,
+                          int what) {
+  const size_t ld = at->stride[SRC];
+  static float scale;
+  scale = at->draw->number[0];
+  if constexpr (which == MX_E4M3)
+    return mpnum_launch_dequantize_mx<mpnum_e4m3>(dst, src, at->rows, at->columns, ld,
+                                                  what, nullptr);
+  if constexpr (which == MX_E2M1)
+    return mpnum_launch_dequantize_mx<mpnum_e2m1>(dst, src, at->rows, at->columns, ld,
+                                                  what, nullptr);
+  if constexpr (which == NVFP4 || which == NVFP4_SQUARE)
+    return mpnum_launch_dequantize_nvfp4 < which == NVFP4
+               ? 1u
+               : 16u > (dst, src, &scale, at->rows, at->columns, ld, what, nullptr);
+  if constexpr (which == FP8 || which == FP8_SQUARE)
+    return mpnum_launch_dequantize_block < mpnum_e4m3,
+           which == FP8 ? 1u
+                        : 128u > (dst, src, at->rows, at->columns, ld, what, nullptr);
+}
+
+/* A draw is of one of two formats; launchers know no losses. */
+template <int first, int second, class F>
+mpnum_status of_format(const law_piece *at, F f) {
+  return at->draw->choice[0] == first ? f(std::integral_constant<int, first>())
+                                      : f(std::integral_constant<int, second>());
+}
+void prepare(law_draw *d) {
+  align_operands(d);
+  d->operands[LOSSES].bits = 0;
+  d->operands[SCALES].alignment = 4;
+}
+/* What draw leaves to chance is drawn until it is of these formats. */
+template <int first, int second, bool is_stochastic, void (*draw)(law_draw *)>
+void draw_of(law_draw *d) {
+  for (;;) {
+    draw(d);
+    const bool is_one = d->choice[0] == first || d->choice[0] == second;
+    if (is_one && (d->choice[7] != 0) == is_stochastic) break;
+    forget_operands(d);
+  }
+  prepare(d);
+}
+template <int first, int second> mpnum_status quantize_launch(const law_piece *at) {
+  const mpnum_blockscaled codes = codes_of(at, 0);
+  const int what = sides(at->draw, 0);
+  return of_source(at, [&](auto from) {
+    typedef typename decltype(from)::type T;
+    cudaError_t error = cudaSuccess;
+    (void)of_format<first, second>(at, [&](auto which) {
+      error = quantize_by<which.value>(at, what == MPNUM_QUANTIZE_ROWS ? &codes : nullptr,
+                                       what == MPNUM_QUANTIZE_ROWS ? nullptr : &codes,
+                                       data<const T>(at, SRC), what);
+      return MPNUM_OK;
+    });
+    return error;
+  });
+}
+template <int first, int second> mpnum_status dequantize_launch(const law_piece *at) {
+  const mpnum_blockscaled codes = codes_of(at, 0);
+  const int what = sides(at->draw, 0);
+  return of_source(at, [&](auto from) {
+    typedef typename decltype(from)::type T;
+    cudaError_t error = cudaSuccess;
+    (void)of_format<first, second>(at, [&](auto which) {
+      error = dequantize_by<which.value>(at, data<T>(at, SRC), &codes, what);
+      return MPNUM_OK;
+    });
+    return error;
+  });
+}
+
+/* Codes of rows and of columns by one launch, which mpnum_quantize_blocks_both gives. */
+template <int first, int second> void draw_sides(law_draw *d) {
+  mpnum_blockscale_format format;
+  draw_size(d, 16000);
+  d->choice[0] = d->choice[3] = law_below(d, 2) ? first : second;
+  d->choice[1] = d->choice[4] = (int)law_below(d, 4);
+  d->choice[5] = 1;
+  d->types[0] = law_pick(d, source_types);
+  law_input(d, OF_ELEMENTS, d->types[0], 0);
+  draw_codes(d, 0);
+  draw_losses(d);
+  draw_codes(d, 1);
+  d->number[0] = 0x1.5p+4f;
+  format = format_of(d, 0);
+  d->row_unit = format.rows * format.columns;
+  prepare(d);
+  d->operands[MORE_SCALES].alignment = 4;
+}
+template <int first, int second> mpnum_status sides_launch(const law_piece *at) {
+  const mpnum_blockscaled row = codes_of(at, 0), column = codes_of(at, 1);
+  return of_source(at, [&](auto from) {
+    typedef typename decltype(from)::type T;
+    cudaError_t error = cudaSuccess;
+    (void)of_format<first, second>(at, [&](auto which) {
+      error = quantize_by<which.value>(at, &row, &column, data<const T>(at, SRC),
+                                       MPNUM_QUANTIZE_ROWS | MPNUM_QUANTIZE_COLUMNS);
+      return MPNUM_OK;
+    });
+    return error;
+  });
+}
+template <int first, int second> mpnum_status sides_one_by_one(const law_piece *at) {
+  const mpnum_blockscaled row = codes_of(at, 0), column = codes_of(at, 1);
+  return of_source(at, [&](auto from) {
+    typedef typename decltype(from)::type T;
+    cudaError_t error = cudaSuccess;
+    (void)of_format<first, second>(at, [&](auto which) {
+      error = quantize_by<which.value>(at, &row, nullptr, data<const T>(at, SRC),
+                                       MPNUM_QUANTIZE_ROWS);
+      if (error == cudaSuccess)
+        error = quantize_by<which.value>(at, nullptr, &column, data<const T>(at, SRC),
+                                         MPNUM_QUANTIZE_COLUMNS);
+      return MPNUM_OK;
+    });
+    return error;
+  });
+}
+template <int (*spoil)(law_draw *, law_piece *, int), int most>
+int spoil_launch(law_draw *d, law_piece *at, int k) {
+  return k < most && spoil(d, at, k + 1);
+}
+
+void draw_nvfp4_scale(law_draw *d) {
+  draw_amax(d);
+  d->row_unit = 0;
+  align_operands(d);
+}
+mpnum_status nvfp4_scale_launch(const law_piece *at) {
+  return of_source(at, [&](auto from) {
+    typedef typename decltype(from)::type T;
+    return mpnum_launch_nvfp4_scale(data<float>(at, 1), data<const T>(at, SRC), at->rows,
+                                    at->columns, at->stride[SRC], nullptr);
+  });
+}
+mpnum_status nvfp4_scale_on_host(const law_piece *at) {
+  float amax = 0;
+  const mpnum_status status = mpnum_finite_amax_rows(&amax, source_of(at));
+  if (status == MPNUM_OK) *data<float>(at, 1) = mpnum_nvfp4_scale(amax);
+  return status;
+}
+
+/* --- A scale for each tensor --- */
+
+template <void (*draw)(law_draw *)> void draw_tensor(law_draw *d) {
+  draw(d);
+  align_operands(d);
+  d->operands[T_LOSSES].bits = 0;
+}
+float *scale_of(const law_piece *at) {
+  static float scale;
+  scale = at->draw->number[0];
+  return &scale;
+}
+mpnum_status quantize_scaled_launch(const law_piece *at) {
+  return of_source(at, [&](auto from) {
+    typedef typename decltype(from)::type T;
+    return mpnum_launch_quantize_scaled(
+        data<mpnum_e4m3>(at, T_DST), static_cast<float *>(nullptr),
+        data<const T>(at, T_SRC), scale_of(at), at->rows ? at->columns : 0, nullptr);
+  });
+}
+mpnum_status dequantize_scaled_launch(const law_piece *at) {
+  return of_source(at, [&](auto into) {
+    typedef typename decltype(into)::type T;
+    return mpnum_launch_dequantize_scaled(data<T>(at, T_DST),
+                                          data<const mpnum_e4m3>(at, T_SRC), scale_of(at),
+                                          at->rows ? at->columns : 0, nullptr);
+  });
+}
+/* Scale and amax are results of their own. */
+enum { C_SRC, C_DST, C_SCALE_INV, C_AMAX, C_TRANSPOSED = 2 };
+void draw_current(law_draw *d) {
+  d->rows = 1;
+  d->columns = law_size(d, 512, 3000);
+  d->types[0] = law_pick(d, source_types);
+  law_input(d, OF_ELEMENTS, d->types[0], 0);
+  law_result(d, OF_ELEMENTS, 8, 0);
+  for (int k = 0; k < 2; ++k)
+    d->operands[law_result(d, OF_CALL, 32, 1)].is_needed = 1;
+  align_operands(d);
+}
+mpnum_status current_launch(const law_piece *at) {
+  const mpnum_fp8_recipe recipe = mpnum_fp8_recipe_current();
+  return of_source(at, [&](auto from) {
+    typedef typename decltype(from)::type T;
+    return mpnum_launch_quantize_current(
+        data<mpnum_e4m3>(at, C_DST), data<float>(at, C_SCALE_INV),
+        data<float>(at, C_AMAX), data<const T>(at, C_SRC), at->rows ? at->columns : 0,
+        &recipe, nullptr);
+  });
+}
+mpnum_status current_on_host(const law_piece *at) {
+  const mpnum_fp8_recipe recipe = mpnum_fp8_recipe_current();
+  const mpnum_type type = at->draw->types[0];
+  const size_t n = at->columns;
+  if (n == 0) return MPNUM_OK;
+  const float amax = type == MPNUM_TYPE_F32
+                         ? mpnum_amax_f32(data<const float>(at, C_SRC), n)
+                         : mpnum_amax_bf16(data<const mpnum_bf16>(at, C_SRC), n);
+  const float scale = mpnum_scale_from_amax(
+      amax, mpnum_format_max(mpnum_format_of(MPNUM_TYPE_E4M3)), &recipe.options);
+  *data<float>(at, C_AMAX) = amax;
+  *data<float>(at, C_SCALE_INV) = mpnum_scale_inv(scale);
+  return mpnum_quantize_array(MPNUM_TYPE_E4M3, at->at[C_DST], type, at->at[C_SRC], n,
+                              scale, nullptr);
+}
+/* The transpose lies in columns x rows bytes. */
+void draw_transpose(law_draw *d) {
+  d->columns = law_size(d, 128, 300);
+  d->rows = law_size(d, 64, 90);
+  d->types[0] = law_pick(d, source_types);
+  law_input(d, OF_ELEMENTS, d->types[0], 0);
+  law_result(d, OF_ELEMENTS, 8, 0);
+  d->operands[law_result(d, OF_CALL, 8, d->rows * d->columns)].is_needed = 1;
+  d->number[0] = (float)(1 + law_below(d, 300));
+  align_operands(d);
+}
+mpnum_status transpose_launch(const law_piece *at) {
+  return of_source(at, [&](auto from) {
+    typedef typename decltype(from)::type T;
+    return mpnum_launch_quantize_transpose(data<mpnum_e4m3>(at, C_DST), at->stride[C_DST],
+                                           data<mpnum_e4m3>(at, C_TRANSPOSED), at->rows,
+                                           static_cast<float *>(nullptr),
+                                           data<const T>(at, C_SRC), at->stride[C_SRC],
+                                           scale_of(at), at->rows, at->columns, nullptr);
+  });
+}
+mpnum_status transpose_on_host(const law_piece *at) {
+  const size_t size = (size_t)law_bits(at->draw->types[0]) / 8;
+  for (size_t r = 0; r < at->rows; ++r) {
+    uint8_t *codes = data<uint8_t>(at, C_DST) + r * at->stride[C_DST];
+    const mpnum_status status = mpnum_quantize_array(
+        MPNUM_TYPE_E4M3, codes, at->draw->types[0],
+        data<const uint8_t>(at, C_SRC) + r * at->stride[C_SRC] * size, at->columns,
+        at->draw->number[0], nullptr);
+    if (status != MPNUM_OK) return status;
+    for (size_t c = 0; c < at->columns; ++c)
+      data<uint8_t>(at, C_TRANSPOSED)[c * at->rows + r] = codes[c];
+  }
+  return MPNUM_OK;
+}
+int spoil_stride(law_draw *d, law_piece *at, int k) {
+  if (d->rows < 2) return 0;
+  at->stride[C_DST] = d->columns - 1;
+  return k == 0;
+}
+
+const unsigned cut =
+    DEVICE_LAWS | HOLDS(LAW_STRIDED) | HOLDS(LAW_SPLIT) | HOLDS(LAW_ALONE);
+const unsigned array = DEVICE_LAWS | HOLDS(LAW_SPLIT);
+#define BLOCKS(name, first, second, sr)                                     \
+ {                                                                          \
+  "mpnum_launch_quantize_" name, draw_of<first, second, sr, draw_quantize>, \
+      quantize_launch<first, second>, cut, BESIDE(quantize),                \
+      spoil_launch<spoil_blocks, 3>, nullptr                                \
+ }
+#define BACK(name, first, second)                                                  \
+ {                                                                                 \
+  "mpnum_launch_dequantize_" name, draw_of<first, second, false, draw_dequantize>, \
+      dequantize_launch<first, second>, cut, BESIDE(dequantize), nullptr, nullptr  \
+ }
+#define SIDES(name, first, second)                                       \
+ {                                                                       \
+  "mpnum_launch_quantize_" name "/both", draw_sides<first, second>,      \
+      sides_launch<first, second>, cut & ~HOLDS(LAW_ALONE),              \
+      {{LAW_DEVICE, both}, {LAW_BOTH, sides_one_by_one<first, second>}}, \
+      spoil_launch<spoil_both, 6>, nullptr                               \
+ }
+
+const law_subject subjects[] = {
+    BLOCKS("mx", MX_E4M3, MX_E2M1, false),
+    SIDES("mx", MX_E4M3, MX_E2M1),
+    BACK("mx", MX_E4M3, MX_E2M1),
+    BLOCKS("nvfp4", NVFP4, NVFP4_SQUARE, false),
+    SIDES("nvfp4", NVFP4, NVFP4_SQUARE),
+    BLOCKS("nvfp4_sr", NVFP4, NVFP4_SQUARE, true),
+    BACK("nvfp4", NVFP4, NVFP4_SQUARE),
+    BLOCKS("block", FP8, FP8_SQUARE, false),
+    BACK("block", FP8, FP8_SQUARE),
+    {"mpnum_launch_nvfp4_scale", draw_nvfp4_scale, nvfp4_scale_launch,
+     (DEVICE_LAWS | HOLDS(LAW_STRIDED)) & ~HOLDS(LAW_EMPTY), BESIDE(nvfp4_scale_on_host),
+     nullptr, nullptr},
+    {"mpnum_launch_quantize_scaled", draw_tensor<draw_quantize_array>,
+     quantize_scaled_launch, array, BESIDE(quantize_array), nullptr, nullptr},
+    {"mpnum_launch_dequantize_scaled", draw_tensor<draw_dequantize_array>,
+     dequantize_scaled_launch, array, BESIDE(dequantize_array), nullptr, nullptr},
+    {"mpnum_launch_quantize_current", draw_current, current_launch, DEVICE_LAWS,
+     BESIDE(current_on_host), nullptr, nullptr},
+    {"mpnum_launch_quantize_transpose", draw_transpose, transpose_launch,
+     DEVICE_LAWS | HOLDS(LAW_STRIDED), BESIDE(transpose_on_host), spoil_stride, nullptr},
+};
+
+} // namespace
+
+int main(int argc, char **argv) {
+  return laws_main(argc, argv, subjects, sizeof subjects / sizeof subjects[0],
+                   mpnum_isa_force, 20);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* The laws of launchers of rows: softmax, losses, norms and their gradients. */
+#define ROW_TYPES  MPNUM_TYPE_F32, MPNUM_TYPE_BF16
+#define CODE_TYPES MPNUM_TYPE_E4M3
+#include "device_laws.hpp"
+#include "row_draws.h"
+
+SIMT_DYNAMIC_SHARED(float, mpnum_rows_shared_);
+
+namespace {
+
+/* f of the one of row_types that types[k] is. */
+template <class F> mpnum_status of_type(const law_piece *at, int k, F f) {
+  choose_order(at);
+  return status_of(at->draw->types[k] == MPNUM_TYPE_F32 ? f(kind<float>())
+                                                        : f(kind<mpnum_bf16>()));
+}
+
+template <void (*draw)(law_draw *)> void draw_launch(law_draw *d) {
+  draw(d);
+  align_operands(d);
+}
+/* Rows of one type, of which there are kernels. */
+template <void (*draw)(law_draw *)> void draw_alike(law_draw *d) {
+  only_row_type = law_below(d, 2) ? MPNUM_TYPE_F32 : MPNUM_TYPE_BF16;
+  draw(d);
+  align_operands(d);
+  only_row_type = MPNUM_TYPE_F64;
+}
+/* A launcher has no types to refuse. */
+template <int (*spoil)(law_draw *, law_piece *, int), int most>
+int spoil_launch(law_draw *d, law_piece *at, int k) {
+  return k < most && spoil(d, at, k + 1);
+}
+
+/* --- Softmax --- */
+
+template <bool is_log> mpnum_status softmax_launch(const law_piece *at) {
+  const mpnum_softmax_options options = options_of(at, 0);
+  return of_type(at, 0, [&](auto from) {
+    typedef typename decltype(from)::type Src;
+    cudaError_t error = cudaSuccess;
+    (void)of_type(at, 1, [&](auto into) {
+      typedef typename decltype(into)::type Dst;
+      const auto launch = is_log ? mpnum_launch_log_softmax_rows<Dst, Src>
+                                 : mpnum_launch_softmax_rows<Dst, Src>;
+      return error = launch(data<Dst>(at, OPTIONS + 1), at->stride[OPTIONS + 1],
+                            data<const Src>(at, OPTIONS), at->stride[OPTIONS], at->rows,
+                            at->columns, &options,
+                            data<mpnum_row_status>(at, OPTIONS + 2), nullptr);
+    });
+    return error;
+  });
+}
+mpnum_status logsumexp_launch(const law_piece *at) {
+  const mpnum_softmax_options options = options_of(at, 0);
+  return of_type(at, 0, [&](auto from) {
+    typedef typename decltype(from)::type Src;
+    return mpnum_launch_logsumexp_rows(data<float>(at, OPTIONS + 1),
+                                       data<const Src>(at, OPTIONS), at->stride[OPTIONS],
+                                       at->rows, at->columns, &options,
+                                       data<mpnum_row_status>(at, OPTIONS + 2), nullptr);
+  });
+}
+template <bool is_log> mpnum_status softmax_backward_launch(const law_piece *at) {
+  const mpnum_softmax_options options = options_of(at, 0);
+  return of_type(at, 0, [&](auto from) {
+    typedef typename decltype(from)::type T;
+    const auto launch = is_log ? mpnum_launch_log_softmax_backward_rows<T, T, T>
+                               : mpnum_launch_softmax_backward_rows<T, T, T>;
+    return launch(data<T>(at, OPTIONS + 2), at->stride[OPTIONS + 2],
+                  data<const T>(at, OPTIONS), at->stride[OPTIONS],
+                  data<const T>(at, OPTIONS + 1), at->stride[OPTIONS + 1], at->rows,
+                  at->columns, &options, nullptr);
+  });
+}
+
+/* --- Cross-entropy: the reduced loss is the host's but for the order of its sum --- */
+
+void draw_loss(law_draw *d) {
+  do {
+    forget_operands(d);
+    draw_alike<draw_cross_entropy_64>(d);
+  } while (d->choice[3]);
+}
+mpnum_status cross_entropy_launch(const law_piece *at) {
+  const mpnum_cross_entropy_options options = loss_options(at);
+  return of_type(at, 0, [&](auto from) {
+    typedef typename decltype(from)::type T;
+    return mpnum_launch_cross_entropy_rows(
+        data<float>(at, LOSS), data<T>(at, GRADIENT), at->stride[GRADIENT],
+        data<const T>(at, SRC), at->stride[SRC], data<const int64_t>(at, TARGETS),
+        at->rows, at->columns, &options, data<mpnum_row_status>(at, STATUS), nullptr);
+  });
+}
+
+/* --- Norms: residual and sum have the type of the source --- */
+
+template <mpnum_norm_kind norm, void (*draw)(law_draw *)>
+void draw_norm_launch(law_draw *d) {
+  draw_alike<draw>(d);
+  d->choice[0] = norm;
+}
+template <mpnum_norm_kind norm> mpnum_status norm_launch(const law_piece *at) {
+  const mpnum_normalize_options options = norm_options(at);
+  return of_type(at, 0, [&](auto from) {
+    typedef typename decltype(from)::type T;
+    const auto launch = norm == MPNUM_NORM_LAYER ? mpnum_launch_layer_norm_rows<T, T>
+                                                 : mpnum_launch_rms_norm_rows<T, T>;
+    return launch(data<T>(at, N_DST), at->stride[N_DST], data<const T>(at, N_SRC),
+                  at->stride[N_SRC], at->rows, at->columns, &options, nullptr);
+  });
+}
+/* Of the losses a launcher has the amax alone; scale and amax are in device memory. */
+template <mpnum_norm_kind norm> mpnum_status norm_codes_launch(const law_piece *at) {
+  const mpnum_normalize_options options = norm_options(at);
+  static float scale, amax;
+  scale = at->draw->number[1];
+  mpnum_quantize_losses *losses = data<mpnum_quantize_losses>(at, N_LOSSES);
+  amax = losses ? losses->amax : 0;
+  const mpnum_status status = of_type(at, 0, [&](auto from) {
+    typedef typename decltype(from)::type T;
+    const auto launch = norm == MPNUM_NORM_LAYER
+                            ? mpnum_launch_layer_norm_quantize_rows<mpnum_e4m3, T>
+                            : mpnum_launch_rms_norm_quantize_rows<mpnum_e4m3, T>;
+    return launch(data<mpnum_e4m3>(at, N_DST), at->stride[N_DST], &amax,
+                  data<const T>(at, N_SRC), at->stride[N_SRC], at->rows, at->columns,
+                  &options, &scale, nullptr);
+  });
+  if (status == MPNUM_OK && losses) losses->amax = amax;
+  return status;
+}
+mpnum_status norm_codes_on_host(const law_piece *at) {
+  mpnum_quantize_losses all = {0, 0, 0, 0};
+  mpnum_quantize_losses *losses = data<mpnum_quantize_losses>(at, N_LOSSES);
+  law_piece own = *at;
+  all.amax = losses ? losses->amax : 0;
+  own.at[N_LOSSES] = &all;
+  const mpnum_status status = normalize_quantize(&own);
+  if (status == MPNUM_OK && losses) losses->amax = all.amax;
+  return status;
+}
+template <mpnum_norm_kind norm> mpnum_status norm_backward_launch(const law_piece *at) {
+  alignas(16) static unsigned char workspace[1 << 22];
+  mpnum_normalize_options options = mpnum_normalize_default();
+  if (mpnum_launch_norm_backward_bytes(at->rows, at->columns) > sizeof workspace)
+    std::abort();
+  options.weight = data<const float>(at, B_WEIGHT);
+  options.epsilon = at->draw->number[0];
+  return of_type(at, 0, [&](auto from) {
+    typedef typename decltype(from)::type T;
+    const auto launch = norm == MPNUM_NORM_LAYER
+                            ? mpnum_launch_layer_norm_backward_rows<T, T, T>
+                            : mpnum_launch_rms_norm_backward_rows<T, T, T>;
+    return launch(data<T>(at, B_INPUT), at->stride[B_INPUT], data<float>(at, B_TO_WEIGHT),
+                  data<float>(at, B_TO_BIAS), data<const T>(at, B_DY), at->stride[B_DY],
+                  data<const T>(at, B_SRC), at->stride[B_SRC], at->rows, at->columns,
+                  &options, at->draw->choice[1], workspace, nullptr);
+  });
+}
+
+const unsigned laws = DEVICE_LAWS | HOLDS(LAW_SPLIT) | HOLDS(LAW_ALONE) |
+                      HOLDS(LAW_STRIDED) | HOLDS(LAW_IN_PLACE);
+#define NORM(name, KIND)                                                    \
+ {"mpnum_launch_" name "_rows",                                             \
+  draw_norm_launch<MPNUM_NORM_##KIND, draw_any_norm>,                       \
+  norm_launch<MPNUM_NORM_##KIND>,                                           \
+  laws,                                                                     \
+  BESIDE(normalize),                                                        \
+  spoil_launch<spoil_norm, 3>,                                              \
+  nullptr},                                                                 \
+     {"mpnum_launch_" name "_quantize_rows",                                \
+      draw_norm_launch<MPNUM_NORM_##KIND, draw_norm_codes>,                 \
+      norm_codes_launch<MPNUM_NORM_##KIND>,                                 \
+      laws & ~HOLDS(LAW_IN_PLACE),                                          \
+      BESIDE(norm_codes_on_host),                                           \
+      spoil_launch<spoil_norm, 3>,                                          \
+      nullptr},                                                             \
+ {                                                                          \
+  "mpnum_launch_" name "_backward_rows",                                    \
+      draw_norm_launch<MPNUM_NORM_##KIND, draw_norm_backward>,              \
+      norm_backward_launch<MPNUM_NORM_##KIND>, laws, BESIDE(norm_backward), \
+      spoil_launch<spoil_norm, 3>, nullptr                                  \
+ }
+
+const law_subject subjects[] = {
+    {"mpnum_launch_softmax_rows", draw_launch<draw_softmax>, softmax_launch<false>, laws,
+     BESIDE(softmax), spoil_launch<spoil_options, 4>, nullptr},
+    {"mpnum_launch_log_softmax_rows", draw_launch<draw_softmax>, softmax_launch<true>,
+     laws, BESIDE(log_softmax), spoil_launch<spoil_options, 4>, nullptr},
+    {"mpnum_launch_logsumexp_rows", draw_launch<draw_logsumexp>, logsumexp_launch,
+     laws & ~HOLDS(LAW_IN_PLACE), BESIDE(logsumexp), spoil_launch<spoil_options, 4>,
+     nullptr},
+    {"mpnum_launch_softmax_backward_rows", draw_alike<draw_softmax_backward>,
+     softmax_backward_launch<false>, laws, BESIDE(softmax_backward),
+     spoil_launch<spoil_options, 4>, nullptr},
+    {"mpnum_launch_log_softmax_backward_rows", draw_alike<draw_softmax_backward>,
+     softmax_backward_launch<true>, laws, BESIDE(log_softmax_backward),
+     spoil_launch<spoil_options, 4>, nullptr},
+    {"mpnum_launch_cross_entropy_rows", draw_loss, cross_entropy_launch, laws,
+     BESIDE(cross_entropy), spoil_launch<spoil_loss, 7>, nullptr},
+    NORM("layer_norm", LAYER),
+    NORM("rms_norm", RMS),
+};
+
+} // namespace
+
+int main(int argc, char **argv) {
+  return laws_main(argc, argv, subjects, sizeof subjects / sizeof subjects[0],
+                   mpnum_isa_force, 80);
+}
