@@ -7,19 +7,17 @@
 
 #include "array_functions.h"
 #include "../reference/conversion_inputs.h"
+#include "../harness/isas.h"
 #include "../harness/tap.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const mpnum_isa isas[] = {MPNUM_ISA_SCALAR, MPNUM_ISA_SSE2,        MPNUM_ISA_AVX2,
-                                 MPNUM_ISA_AVX512, MPNUM_ISA_AVX512_VBMI, MPNUM_ISA_NEON};
-enum { ISAS = sizeof isas / sizeof isas[0] };
-
-/* Runs a property for each instruction set, named by it; those that this machine or this
- * build has not are skipped. */
+/* Runs a property for each instruction set, named by it; one that this machine or this
+ * build has not is skipped in a line for the whole program. */
 static inline void run_for_each_isa(const char *what, void (*property)(void)) {
+  static int is_told[ISAS];
   const mpnum_isa before = isa_in_use();
   for (size_t i = 0; i < ISAS; ++i) {
     char name[160];
@@ -27,8 +25,9 @@ static inline void run_for_each_isa(const char *what, void (*property)(void)) {
     snprintf(name, sizeof name, "%s %s", isa_name ? isa_name : "?", what);
     if (force_isa(isas[i]) == MPNUM_OK) {
       tap_run(name, property);
-    } else {
-      tap_skip(name, "not on this machine or not in this build");
+    } else if (!is_told[i]) {
+      tap_skip(isa_name, "not on this machine or not in this build");
+      is_told[i] = 1;
     }
   }
   force_isa(before);

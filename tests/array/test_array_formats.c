@@ -7,16 +7,13 @@
  * proven in test_conversions.c and test_user_formats.c. */
 #include <mpnum/mpnum.h>
 
+#include "../harness/isas.h"
 #include "../harness/tap.h"
 #include "array_functions.h"
 
 #include <string.h>
 
 enum { CODES = 1 << 16, NUMBERS = 1 << 12, ROOM = CODES + 8 };
-
-static const mpnum_isa isas[] = {MPNUM_ISA_SCALAR, MPNUM_ISA_SSE2,        MPNUM_ISA_AVX2,
-                                 MPNUM_ISA_AVX512, MPNUM_ISA_AVX512_VBMI, MPNUM_ISA_NEON};
-enum { ISAS = sizeof isas / sizeof isas[0] };
 
 static uint32_t numbers[NUMBERS], floats[ROOM], wanted_floats[ROOM];
 static uint16_t stored[ROOM], wanted_codes[ROOM], made[ROOM];

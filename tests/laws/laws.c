@@ -3,6 +3,7 @@
 #include "laws.h"
 #include "../array/array_pages.h"
 #include "../harness/control_word.h"
+#include "../harness/isas.h"
 #include "../harness/tap.h"
 
 #include <mpnum/preset.h>
@@ -655,11 +656,8 @@ static void try_draw(const law_subject *s, uint64_t seed, tally *tallies) {
 /* --- All --- */
 
 static void set_up(void) {
-  static const mpnum_isa isas[] = {MPNUM_ISA_SCALAR,      MPNUM_ISA_SSE2,
-                                   MPNUM_ISA_AVX2,        MPNUM_ISA_AVX512,
-                                   MPNUM_ISA_AVX512_VBMI, MPNUM_ISA_NEON};
   static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO, FE_TONEAREST};
-  for (size_t i = 0; i < sizeof isas / sizeof isas[0]; ++i)
+  for (size_t i = 0; i < ISAS; ++i)
     if (force_isa(isas[i]) == MPNUM_OK) known_isas[known_isa_count++] = isas[i];
   for (size_t i = 0; i < OPERANDS; ++i)
     arenas[i] = map_guarded_pages(ARENA);

@@ -290,7 +290,7 @@ CROSS_ENTROPY(cross_entropy, mpnum_cross_entropy_rows, int64_t)
 static int spoil_loss(law_draw *d, law_piece *at, int k) {
   if (k == 5) d->number[1] = 2; /* label_smoothing */
   if (k == 6) d->number[2] = mpnum_from_bits_f32(0x7fc00000u);
-  if (k == 7) d->choice[3] = 9;
+  if (k == 7) d->choice[3] = 3;
   if (k == 8 && at->at[TARGETS] && d->operands[TARGETS].shape == OF_ROWS)
     law_set(d->operands[TARGETS].bits, at->at[TARGETS], 0, d->columns);
   return k < 5 ? spoil_options(d, at, k) : k < 8;
