@@ -353,6 +353,12 @@ static void print_verdict(const inspection *run, const verdict *about, FILE *to)
   if (about->tensors + about->small + about->empty == 0) return;
   verdict_line(line, sizeof line, &run->all, about);
   fprintf(to, "%s\n", line);
+  if (about->made.block >= 0 && !run->chosen->details) {
+    candidate_line(line, sizeof line, &run->all,
+                   block_format_of((unsigned)about->made.block).name,
+                   &about->made.blocks[about->made.block]);
+    fprintf(to, "  in blocks %s\n", line);
+  }
   if (!run->chosen->details || about->tensors == 0) return;
   for (f = 0; f < run->all.candidate_count; ++f) {
     candidate_line(line, sizeof line, &run->all, element_name(run->all.types[f]),

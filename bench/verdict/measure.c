@@ -13,6 +13,10 @@
 
 #include "verdict.h"
 
+/* Activations of several axes are multiplied along the last one, if it is as long as a
+ * block; an axis of 1, 3 or 5 is a kernel's, whatever its name. */
+enum { LEAST_COLUMNS = 32 };
+
 /* Whole blocks of every format are in TILE rows and columns. VECTORS: those that the
  * matrix is multiplied by. */
 enum {
@@ -63,7 +67,8 @@ void matrix_of(const row *about, uint64_t *rows, uint64_t *columns) {
   *rows = values->count;
   if (values->rank == 0) return;
   *columns = values->shape[values->fortran_order ? 0 : last];
-  if (values->rank > 2 && kind_of_operand(values->name) != ACTIVATIONS)
+  if (values->rank > 2 &&
+      (kind_of_operand(values->name) != ACTIVATIONS || *columns < LEAST_COLUMNS))
     *columns = values->count / values->shape[values->fortran_order ? last : 0];
   *rows = values->count / *columns;
 }

@@ -21,8 +21,8 @@ const char *choice_name(const verdict_run *run, const choice *of) {
 void show_broken(char *text, size_t size, const outcome *of) {
   switch (of->why) {
   case BROKE_RANGE: snprintf(text, size, "values past f32"); break;
-  case BROKE_SQNR: snprintf(text, size, "SQNR %.1f < 20", of->figure); break;
-  case BROKE_PRODUCT: snprintf(text, size, "product %.1f < 20", of->figure); break;
+  case BROKE_SQNR: snprintf(text, size, "SQNR %.2f < 20", of->figure); break;
+  case BROKE_PRODUCT: snprintf(text, size, "product %.2f < 20", of->figure); break;
   case BROKE_MOST:
     snprintf(text, size, "%.3g %% lost > %g %%", 100 * of->figure, 100 * VANISHED_SHARE);
     break;

@@ -83,7 +83,7 @@ class Tensor:
         self.nonzero = int((finite & (values.astype(np.float64) != 0)).sum())
         clean = np.where(np.isfinite(self.floats), self.floats, np.float32(0))
         self.amax = float(abs(clean).max()) if clean.size else 0.0
-        if values.ndim > 2 and self.operand != "activations":
+        if values.ndim > 2 and (self.operand != "activations" or values.shape[-1] < 32):
             clean = clean.reshape(values.shape[0], -1)
         self.matrix = clean.reshape(-1, values.shape[-1] if clean.ndim != 2 else clean.shape[-1])
         self.partner = None
