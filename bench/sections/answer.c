@@ -13,6 +13,7 @@
 enum { NAME_WIDTH = 26, LINE = 256 };
 static const char section[] = "advice";
 static const mpnum_type narrow[] = {MPNUM_TYPE_E4M3, MPNUM_TYPE_E5M2};
+static const char *const headings[KINDS] = {"weights", "activ.", "grads", "values"};
 
 /* --- what is chosen */
 
@@ -236,7 +237,6 @@ static bool is_chosen(const figures *from, const char *format) {
 }
 
 static void print_heading(const figures *from, const device *devices, FILE *to) {
-  static const char *const headings[] = {"weights", "activ.", "grads", "values"};
   bool has_data = false;
   int k, d;
   fprintf(to, "%13s", "");
@@ -290,8 +290,7 @@ static void print_blocks(const figures *from, FILE *to) {
   for (k = 0; k < KINDS; ++k) {
     const figure *chosen = of_kind(from, k, "block_format");
     if (!chosen) continue;
-    fprintf(to, "%s%s %s", listed++ ? ", " : "in blocks   ", kind_name((kind)k),
-            chosen->words);
+    fprintf(to, "%s%s %s", listed++ ? ", " : "in blocks   ", headings[k], chosen->words);
   }
   fputc('\n', to);
 }

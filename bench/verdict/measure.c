@@ -337,7 +337,8 @@ static void begin_fits(const verdict_run *run, row *about) {
       what->scale_exponent =
           exponent_of(mpnum_best_scale(format, (float)about->found.amax, 0));
   }
-  about->has_blocks = run->blocks && (float)about->found.amax > 0 && about->found.too_large == 0;
+  about->has_blocks =
+      run->blocks && (float)about->found.amax > 0 && about->found.too_large == 0;
 }
 
 bool measure_row(const verdict_run *run, row *about, refusal *why) {

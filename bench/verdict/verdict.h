@@ -136,7 +136,8 @@ const char *kind_name(kind is);         /* "weights" */
 const char *kind_mark(unsigned index);  /* parts of names that tell kinds; NULL ends */
 const char *broken_name(broken why);    /* "less_sqnr"; "" for KEPT */
 const char *choice_name(const verdict_run *run, const choice *of); /* "f32"; "none" */
-/* "weights     e5m2 x 2^9: SQNR 31.5 dB, product 31.6, lost 0; e4m3 33.0: why not" */
+/* "weights     e5m2 x 2^9: SQNR 31.5 dB, product 31.6, lost 0; e4m3 33.0: why not"; what
+ * is too long for 80 columns in fewer words. */
 void verdict_line(char *line, size_t size, const verdict_run *run, const verdict *about);
 /* "3 with fewer than 1024 values decide nothing"; empty where there is none. */
 void small_line(char *line, size_t size, const verdict *kinds);

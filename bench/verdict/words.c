@@ -55,19 +55,24 @@ static void show_lost(char *text, size_t size, double share) {
     snprintf(text, size, share < 1e-4 ? "<0.01 %%" : "%.3g %%", 100 * share);
 }
 
-/* "; e4m3 31.4: less range" of each candidate with more SQNR at as many bits. */
+/* "; e4m3 31.4: less range" of each candidate with more SQNR at as many bits; brief: of
+ * "2 % lost > 1 %" the first half. */
 static void add_passed_over(char *line, size_t size, const verdict_run *run,
-                            const choice *made) {
+                            const choice *made, bool is_brief) {
   const outcome *best = &made->of[made->best];
   size_t used = strlen(line);
-  char why[48];
+  char why[48], sqnr[24];
   unsigned f;
   for (f = 0; f < run->candidate_count && used < size; ++f) {
     const outcome *of = &made->of[f];
     if (of->bits != best->bits || of->sqnr <= best->sqnr) continue;
     show_broken(why, sizeof why, of);
-    used += (size_t)snprintf(line + used, size - used, "; %s %.1f: %s",
-                             element_name(run->types[f]), of->sqnr, why);
+    snprintf(sqnr, sizeof sqnr, isinf(of->sqnr) ? "exact" : "%.1f", of->sqnr);
+    used += (size_t)snprintf(line + used, size - used, "; %s %s: %.*s",
+                             element_name(run->types[f]), sqnr,
+                             is_brief ? (int)strcspn(why, "<>") : (int)sizeof why, why);
+    while (line[used - 1] == ' ')
+      line[--used] = 0;
   }
 }
 
@@ -77,8 +82,8 @@ static const char *why_none(const verdict *about) {
                           : "every tensor has fewer than 1024 values";
 }
 
-/* "x 2^9: SQNR 31.5 dB, product 31.6, lost 0" */
-static void show_outcome(char *text, size_t size, const outcome *of) {
+/* "x 2^9: SQNR 31.5 dB, product 31.6, lost 0"; brief: "x 2^9: 31.5 dB, lost 0" */
+static void show_outcome(char *text, size_t size, const outcome *of, bool is_brief) {
   char scales[32] = "as it is", sqnr[24], product[40] = "", lost[24];
   if (of->bits <= 8) {
     strcpy(scales, "x ");
@@ -86,15 +91,17 @@ static void show_outcome(char *text, size_t size, const outcome *of) {
   }
   show_decibels(sqnr, sizeof sqnr, of->sqnr);
   show_lost(lost, sizeof lost, of->lost);
-  if (!isnan(of->product))
+  if (!isnan(of->product) && !is_brief)
     snprintf(product, sizeof product,
              isinf(of->product) ? ", product exact" : ", product %.1f", of->product);
-  snprintf(text, size, "%s: SQNR %s%s, lost %s", scales, sqnr, product, lost);
+  snprintf(text, size, "%s:%s %s%s, lost %s", scales, is_brief ? "" : " SQNR", sqnr,
+           product, lost);
 }
 
 void verdict_line(char *line, size_t size, const verdict_run *run, const verdict *about) {
   const choice *made = &about->made;
   char text[128];
+  int is_brief;
   if (made->best == NOT_KNOWN) {
     snprintf(line, size, "%-11s none: %s", kind_name(about->is), why_none(about));
     return;
@@ -106,10 +113,13 @@ void verdict_line(char *line, size_t size, const verdict_run *run, const verdict
              text);
     return;
   }
-  show_outcome(text, sizeof text, &made->of[made->best]);
-  snprintf(line, size, "%-11s %s %s", kind_name(about->is),
-           element_name(run->types[made->best]), text);
-  add_passed_over(line, size, run, made);
+  for (is_brief = 0; is_brief < 2; ++is_brief) {
+    show_outcome(text, sizeof text, &made->of[made->best], is_brief > 0);
+    snprintf(line, size, "%-11s %s %s", kind_name(about->is),
+             element_name(run->types[made->best]), text);
+    add_passed_over(line, size, run, made, is_brief > 0);
+    if (strlen(line) <= 80) return;
+  }
 }
 
 void small_line(char *line, size_t size, const verdict *kinds) {
@@ -130,7 +140,7 @@ void candidate_line(char *line, size_t size, const verdict_run *run, const char 
     show_decibels(why, sizeof why, of->sqnr);
     snprintf(text, sizeof text, "%.2f bits: SQNR %s", of->bits, why);
   } else {
-    show_outcome(text, sizeof text, of);
+    show_outcome(text, sizeof text, of, false);
   }
   show_broken(why, sizeof why, of);
   snprintf(line, size, "%-8s %s: %s%s%s", name, text, why, is_of_one ? " of " : "",
