@@ -263,7 +263,7 @@ static void show_error(char cell[TABLE_CELL], double error) {
   }
 }
 
-static bool print_tensor(const figures *from, FILE *to) {
+static bool print_tensor(const figures *from, const char *name, FILE *to) {
   static const view_column columns[] = {
       {.heading = "format", .metric = VIEW_NAME},
       {.heading = "max rel",
@@ -286,8 +286,6 @@ static bool print_tensor(const figures *from, FILE *to) {
   const char *law = figures_words(from, section, "law");
   const double zeros = figures_value(from, section, "zeros");
   const double nonfinite = figures_value(from, section, "non_finite");
-  char name[4 * LINE_WIDTH];
-  shorten(name, sizeof name, LINE_WIDTH - 45, figures_words(from, section, "tensor"));
   fprintf(to, "\n%s: %.0f %s values, amax %.4g", name,
           figures_value(from, section, "values"), figures_words(from, section, "type"),
           figures_value(from, section, "amax"));
@@ -301,5 +299,5 @@ static bool print_tensor(const figures *from, FILE *to) {
 }
 
 bool accuracy_print(const figures *from, FILE *to) {
-  return tensors_print(from, section, "Accuracy", print_tensor, to);
+  return tensors_print(from, section, "Accuracy", LINE_WIDTH - 45, print_tensor, to);
 }

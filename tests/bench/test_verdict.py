@@ -356,6 +356,16 @@ def no_name_is_shortened_to_another():
         assert max(map(len, out.splitlines())) <= 80, out
 
 
+def tables_of_the_bench_keep_names_apart():
+    names = [f"model.{'layers' * 12}.{i}.{'weights' * 9}" for i in range(12)]
+    header = {name: entry("F32", [4], 16 * i, 16 * i + 16) for i, name in enumerate(names)}
+    with Folder(**{"m.safetensors": safetensors(header, floats(*[0.5] * 48))}) as folder:
+        code, out, errors = run(BENCH, "--accuracy", "--quick", "m.safetensors", folder=folder)
+    assert code == 0 and errors == "", errors
+    got = re.findall(r"^(\S+): 4 f32 values", out, re.M)
+    assert len(got) == 12 == len(set(got)) and max(map(len, out.splitlines())) <= 100, got
+
+
 sys.exit(tap.run(
     both_choose_what_the_oracle_does,
     weights_that_e4m3_flushes_stay_in_e4m3,
@@ -364,4 +374,5 @@ sys.exit(tap.run(
     what_was_passed_over_has_its_reason_in_the_line,
     a_file_without_a_verdict_says_so,
     two_tensors_of_one_name_are_refused_with_both_places,
-    no_name_is_shortened_to_another))
+    no_name_is_shortened_to_another,
+    tables_of_the_bench_keep_names_apart))
