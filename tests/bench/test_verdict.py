@@ -333,6 +333,25 @@ def two_tensors_of_one_name_are_refused_with_both_places():
                 assert re.search(r": two tensors are named '(w|q\")': data_offsets \[0, 4\] and \[4, 8\]$", errors[:-1]), errors
 
 
+def samples_are_the_same_in_both():
+    """Of a large tensor, whose sample is near all of its values."""
+    if np is None:
+        raise tap.Skip(lacking)
+    files = model(**{"a.weight": draw(50, 700, 600), "b.weight": draw(51, 64, 64), "a.weight.grad": wide(52, 12, 600, 700)})
+    blobs = {path: data for path, (data, _) in files.items()}
+    found, figures, _, _ = both(blobs)
+    the_same_in_both(found, figures)
+    exact = both(blobs, "--exact")[0]
+    assert [row["sampled"] for row in exact["tensors"]] == [False] * 3 and sum(row["sampled"] for row in found["tensors"]) == 2
+    for part, whole in zip(found["verdicts"], exact["verdicts"]):
+        assert (part["format"], part["block_format"]) == (whole["format"], whole["block_format"]), (part, whole)
+        for one, other in zip(part["formats"] + part["blocks"], whole["formats"] + whole["blocks"]):
+            assert math.isclose(one["sqnr"], other["sqnr"], abs_tol=0.3) and one["why_not"] == other["why_not"], (one, other)
+            assert math.isclose(one["lost_share"], other["lost_share"], abs_tol=0.01), (one, other)
+            if one["product"] is not None:
+                assert math.isclose(one["product"], other["product"], abs_tol=0.7), (one, other)
+
+
 def shown_names(out):
     return [line.split()[0] for line in out.split("\n\n")[0].splitlines()[1:]]
 
@@ -374,5 +393,6 @@ sys.exit(tap.run(
     what_was_passed_over_has_its_reason_in_the_line,
     a_file_without_a_verdict_says_so,
     two_tensors_of_one_name_are_refused_with_both_places,
+    samples_are_the_same_in_both,
     no_name_is_shortened_to_another,
     tables_of_the_bench_keep_names_apart))
