@@ -303,7 +303,7 @@ void verdict_candidates(verdict_run *run, const mpnum_type *types, unsigned coun
 }
 
 bool verdict_of(const verdict_run *run, kind is, verdict *found, refusal *why) {
-  const row **list = malloc((run->count + 1) * sizeof *list);
+  const row **list = malloc((run->count + 1) * sizeof(void *));
   size_t i;
   memset(found, 0, sizeof *found);
   if (!list) return refuse(why, "out of memory");
