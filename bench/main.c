@@ -29,7 +29,6 @@ enum {
   HEADER_ROUNDS = 11,
   CALL_ROUNDS = 3,
   VALUES = 1 << 20,
-  ANSWER_VALUES = 1 << 23, /* of all tensors: seconds */
   QUICK_VALUES = 4096,
   GPU_PATTERNS = 1 << 24,
   GPU_QUICK_PATTERNS = 1 << 18
@@ -80,10 +79,8 @@ static bool check_outputs(const work *run) {
 }
 
 static int measure_accuracy(work *run) {
-  const bool is_answer = run->chosen->answer && !run->chosen->details;
-  const uint64_t drawn = is_answer ? 0 : run->chosen->quick ? QUICK_VALUES : VALUES;
-  const uint64_t most = is_answer ? ANSWER_VALUES : UINT64_MAX;
-  return accuracy_measure(&run->about.found, run->files, run->file_count, drawn, most,
+  const uint64_t drawn = run->chosen->quick ? QUICK_VALUES : VALUES;
+  return accuracy_measure(&run->about.found, run->files, run->file_count, drawn,
                           run->chosen->scaling, &run->bar)
              ? DONE
              : WRONG_INPUT;
@@ -168,9 +165,8 @@ static int measure(work *run) {
     status = NO_RESULT;
   if (status == DONE && chosen->headers) status = measure_headers(run);
   if (status == DONE && chosen->gpu) status = measure_gpu(run);
-  if (chosen->answer) answer_choose(&run->about.found);
   if (chosen->answer && status == DONE &&
-      !answer_blocks(&run->about.found, run->files, run->file_count, chosen->why))
+      !answer_choose(&run->about.found, run->files, run->file_count, chosen->why))
     status = WRONG_INPUT;
   add_notes(run);
   if (status != DONE || !run->about.found.failed) return status;
@@ -203,7 +199,8 @@ static int perform(work *run, const bench_options *chosen) {
                                  "/bench/input/sample/digits.safetensors"};
   bool given = chosen->input_count > 0;
   const char **paths = given ? chosen->inputs : sample;
-  size_t count = given ? chosen->input_count : chosen->accuracy || chosen->blocks;
+  size_t count =
+      given ? chosen->input_count : chosen->answer || chosen->accuracy || chosen->blocks;
   int status;
   run->chosen = chosen;
   if (chosen->isa >= 0 &&

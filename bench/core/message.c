@@ -65,16 +65,20 @@ static const char *character_at(const char *text, size_t index) {
   return text;
 }
 
-void shorten(char *dst, size_t size, size_t width, const char *text) {
-  size_t total = columns(text);
+void shorten_at(char *dst, size_t size, size_t width, size_t head, const char *text) {
+  const size_t total = columns(text);
   if (total <= width) {
     snprintf(dst, size, "%s", text);
   } else {
-    size_t tail = (width - 3) / 2, head = width - 3 - tail;
-    int head_bytes = (int)(character_at(text, head) - text);
-    snprintf(dst, size, "%.*s...%s", head_bytes, text, character_at(text, total - tail));
+    const int head_bytes = (int)(character_at(text, head) - text);
+    snprintf(dst, size, "%.*s...%s", head_bytes, text,
+             character_at(text, total - (width - 3 - head)));
   }
   clean_text(dst);
+}
+
+void shorten(char *dst, size_t size, size_t width, const char *text) {
+  shorten_at(dst, size, width, width - 3 - (width - 3) / 2, text);
 }
 
 char *copy_text(const char *text) {

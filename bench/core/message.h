@@ -42,6 +42,14 @@ void clean_text(char *text);
 /* A cleaned copy of at most width columns, the middle cut out of a longer one.
  * dst has room for size bytes; cuts fall between UTF-8 characters. */
 void shorten(char *dst, size_t size, size_t width, const char *text);
+/* The same, cut after `head` columns, which are at most width - 3. */
+void shorten_at(char *dst, size_t size, size_t width, size_t head, const char *text);
+
+/* Each of count texts in at most width columns, 8 or more, and no two of them alike that
+ * are not one text: where the middle is what differs, the cut is elsewhere, or a number
+ * ends the text. NULL when out of memory; shorten_free. */
+char **shorten_apart(const char *const *texts, size_t count, size_t width);
+void shorten_free(char **names, size_t count);
 
 /* Columns that UTF-8 text takes, one for each character. */
 size_t columns(const char *text);

@@ -316,9 +316,8 @@ static bool set_defaults(bench_options *chosen, refusal *why) {
   chosen->answer = !chosen->gpu && !cpu;
   if (!chosen->answer && (chosen->why || chosen->details))
     return refuse(why, "--why and --details belong to the run without a section");
-  if (chosen->answer)
-    chosen->formats = chosen->speed = chosen->accuracy = chosen->gpu = true;
-  if (chosen->details) chosen->scalar = true;
+  if (chosen->answer) chosen->formats = chosen->speed = chosen->gpu = true;
+  if (chosen->details) chosen->scalar = chosen->accuracy = true;
   if (chosen->size == 0) chosen->size = chosen->quick ? SIZE_QUICK : SIZE_DEFAULT;
   if (chosen->gpu_size == 0)
     chosen->gpu_size = chosen->quick ? GPU_SIZE_QUICK : GPU_SIZE_DEFAULT;

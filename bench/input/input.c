@@ -105,8 +105,8 @@ static bool read_table(input *file, refusal *why) {
     return refuse(why, "has a name that ends in neither .npy nor .safetensors");
   file->size = (uint64_t)status.st_size;
   if (!(npy ? npy_read(file, why) : safetensors_read(file, why))) return false;
-  if (file->tensor_count == 0) return refuse(why, "holds no floating-point values");
-  return true;
+  /* With notes it holds others, which is no fault of the file's. */
+  return file->tensor_count + file->note_count > 0 || refuse(why, "holds no values");
 }
 
 static bool open_as(input *file, const char *path, int descriptor, mpnum_type codes,

@@ -131,6 +131,13 @@ static bool read_header(cursor text, header *found, refusal *why) {
   return true;
 }
 
+/* Bytes of an integer or a truth, 0 for another type: "<i4". */
+static unsigned integer_size(const char *descr) {
+  const bool is_one = strchr("<>|=", descr[0]) && descr[0] && strchr("iub", descr[1]) &&
+                      descr[1] && strchr("1248", descr[2]) && descr[2] && !descr[3];
+  return is_one ? (unsigned)(descr[2] - '0') : 0;
+}
+
 /* NumPy has no types of ml_dtypes: they are saved as opaque bytes, bfloat16 as '<V2', one
  * of 8 bits as '|V1'. */
 static bool read_type(const char *descr, mpnum_type codes, tensor *found, refusal *why) {
@@ -209,23 +216,30 @@ bool npy_read(input *file, refusal *why) {
   tensor array;
   uint64_t bytes, held;
   size_t length = 0;
+  unsigned size, integers;
   memset(&found, 0, sizeof found);
   memset(&array, 0, sizeof array);
   if (!find_header(file, &array.offset, &length, why) ||
-      !read_text(file, array.offset, length, &found, why) ||
-      !read_type(found.descr, file->codes, &array, why))
+      !read_text(file, array.offset, length, &found, why))
     return false;
+  integers = integer_size(found.descr);
+  if (integers == 1 && file->codes != 0) integers = 0;
+  if (integers == 0 && !read_type(found.descr, file->codes, &array, why)) return false;
+  size = integers > 0 ? integers : element_size(array.type);
   array.offset += length;
   array.count = found.count;
   array.rank = found.rank;
   array.shape = found.shape;
   array.fortran_order = found.fortran_order;
   held = file->size - array.offset;
-  if (!multiply(array.count, element_size(array.type), &bytes) || bytes > held)
+  if (!multiply(array.count, size, &bytes) || bytes > held)
     return refuse(why, "holds %" PRIu64 " bytes of values where its shape asks for more",
                   held);
   if (bytes < held)
     return refuse(why, "holds %" PRIu64 " bytes after its last value", held - bytes);
   if (array.count == 0) return true;
+  if (integers > 0)
+    return input_note(file, why, "left out: '%s' is none of f64, f32, f16, bf16%s",
+                      found.descr, integers == 1 ? "; --as e4m3 takes codes" : "");
   return input_add(file, base_name(file->path), &array, why);
 }

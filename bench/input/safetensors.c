@@ -171,11 +171,86 @@ static bool read_entries(input *file, uint64_t values, json_t *root, span *spans
   return check_spans(spans, count, file->size - values, why);
 }
 
+/* --- two tensors of one name, of which a parsed object would have one */
+
+/* The end of the string that begins at `at`; NULL where there is none. */
+static const char *string_end(const char *at, const char *end) {
+  for (++at; at < end && *at != '"'; ++at)
+    at += *at == '\\';
+  return at < end ? at + 1 : NULL;
+}
+
+/* The first name of the object from `at` on, and the text of what it names; NULL after
+ * the last. Returns where to go on. */
+static const char *next_member(const char *at, const char *end, const char **name,
+                               const char **value) {
+  int depth = 0;
+  while (at && at < end && *at != '"')
+    ++at;
+  if (!at || at >= end) return NULL;
+  *name = at;
+  at = string_end(at, end);
+  while (at && at < end && *at != ':')
+    ++at;
+  if (!at || at >= end) return NULL;
+  *value = ++at;
+  while (at && at < end && (depth > 0 || (*at != ',' && *at != '}'))) {
+    depth += (*at == '{' || *at == '[') - (*at == '}' || *at == ']');
+    at = *at == '"' ? string_end(at, end) : at + 1;
+  }
+  return at;
+}
+
+static json_t *load(const char *from, const char *end) {
+  return json_loadb(from, (size_t)(end - from), JSON_DECODE_ANY | JSON_DISABLE_EOF_CHECK,
+                    NULL);
+}
+
+static void show_offsets(char text[64], const char *value, const char *end) {
+  json_t *entry = load(value, end);
+  const json_t *offsets = json_object_get(entry, "data_offsets");
+  snprintf(text, 64, "[%" JSON_INTEGER_FORMAT ", %" JSON_INTEGER_FORMAT "]",
+           json_integer_value(json_array_get(offsets, 0)),
+           json_integer_value(json_array_get(offsets, 1)));
+  json_decref(entry);
+}
+
+/* Looks for the name that ends before `place`, among those before it. */
+static bool refuse_twice(const char *text, size_t length, size_t place, refusal *why) {
+  const char *end = text + length, *at = text, *name, *value, *last = NULL,
+             *second = NULL;
+  char shown[4 * SHOWN_NAME + 4], here[64], there[64];
+  json_t *wanted;
+  bool found = false;
+  while ((at = next_member(at, end, &name, &value)) && name < text + place) {
+    last = name;
+    second = value;
+  }
+  wanted = last ? load(last, end) : NULL;
+  at = text;
+  while (wanted && !found && (at = next_member(at, end, &name, &value)) && name < last) {
+    json_t *other = load(name, end);
+    found = json_equal(wanted, other);
+    json_decref(other);
+    if (found) show_offsets(there, value, end);
+  }
+  if (found) {
+    show_offsets(here, second, end);
+    shorten(shown, sizeof shown, SHOWN_NAME, json_string_value(wanted));
+    refuse(why, "two tensors are named '%s': data_offsets %s and %s", shown, there, here);
+  }
+  json_decref(wanted);
+  return found;
+}
+
 static bool read_json(input *file, const char *text, size_t length, refusal *why) {
   json_error_t error;
   json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
   span *spans;
   bool good;
+  if (!root && strncmp(error.text, "duplicate object key", 20) == 0 &&
+      refuse_twice(text, length, (size_t)error.position, why))
+    return false;
   if (!root) return refuse(why, "safetensors header is not valid JSON: %s", error.text);
   if (!json_is_object(root)) {
     json_decref(root);

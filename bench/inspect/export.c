@@ -37,12 +37,19 @@ static json_t *shape_of(const tensor *values) {
   return list;
 }
 
-static json_t *fit_of(const fit *what, bool details) {
+/* The rule that a candidate broke, null for the one that was chosen. */
+static json_t *why_of(const outcome *of) {
+  return of->why == KEPT ? json_null() : json_string(broken_name(of->why));
+}
+
+static json_t *fit_of(const fit *what, const outcome *of) {
   json_t *made = json_object();
-  if (details) {
+  if (of) {
     json_object_set_new(made, "format", json_string(element_name(what->type)));
     json_object_set_new(made, "scale_exponent", json_integer(what->scale_exponent));
     json_object_set_new(made, "sqnr", real_of(what->sqnr));
+    json_object_set_new(made, "product", real_of(what->product));
+    json_object_set_new(made, "why_not", why_of(of));
   }
   json_object_set_new(made, "clipped", json_real(what->clipped));
   json_object_set_new(made, "flushed", json_real(what->flushed));
@@ -62,7 +69,7 @@ static json_t *exponents_of(const mpnum_histogram *histogram) {
 }
 
 static void set_survival(json_t *to, const row *about, const fit *what) {
-  json_t *made = fit_of(what, false);
+  json_t *made = fit_of(what, NULL);
   json_object_set_new(made, "survives", json_boolean(survives(about, what)));
   json_object_set_new(to, element_name(what->type), made);
 }
@@ -83,13 +90,17 @@ static void set_findings(json_t *to, const row *about) {
   json_object_set_new(to, "first_nonfinite_at", json_loads(place, 0, NULL));
 }
 
-static void set_best(json_t *to, const row *about) {
+static void set_best(json_t *to, const inspection *run, const row *about) {
   const fit *best = best_of(about);
+  json_object_set_new(to, "kind", json_string(kind_name(about->is)));
   json_object_set_new(to, "best",
-                      best ? json_string(element_name(best->type)) : json_null());
+                      about->chosen.best == NOT_KNOWN
+                          ? json_null()
+                          : json_string(choice_name(&run->all, &about->chosen)));
   json_object_set_new(to, "scale_exponent",
                       best ? json_integer(best->scale_exponent) : json_null());
   json_object_set_new(to, "sqnr", real_of(best ? best->sqnr : (double)NAN));
+  json_object_set_new(to, "product", real_of(best ? best->product : (double)NAN));
   json_object_set_new(to, "clipped", real_of(best ? best->clipped : (double)NAN));
   json_object_set_new(to, "flushed", real_of(best ? best->flushed : (double)NAN));
   json_object_set_new(to, "sampled", json_boolean(about->sampled));
@@ -110,7 +121,8 @@ static json_t *blocks_of(const row *about) {
     const block_fit *what = &about->blocks[f];
     json_t *made = json_object();
     json_object_set_new(made, "format", json_string(block_format_of(f).name));
-    json_object_set_new(made, "bits", json_real(what->bits));
+    json_object_set_new(made, "bits", json_real(about->chosen.blocks[f].bits));
+    json_object_set_new(made, "why_not", why_of(&about->chosen.blocks[f]));
     json_object_set_new(made, "rows", blocking_of(what, 0));
     json_object_set_new(made, "columns", blocking_of(what, 1));
     json_array_append_new(list, made);
@@ -126,22 +138,60 @@ static json_t *row_of(const inspection *run, const row *about) {
   json_object_set_new(made, "shape", shape_of(about->values));
   json_object_set_new(made, "values", integer_of(about->values->count));
   set_findings(made, about);
-  set_best(made, about);
+  set_best(made, run, about);
   set_survival(made, about, fit_of_f16(run, about));
   set_survival(made, about, fit_of_bf16(run, about));
-  json_object_set_new(made, "block_format",
-                      about->block < 0
-                          ? json_null()
-                          : json_string(block_format_of((unsigned)about->block).name));
+  json_object_set_new(
+      made, "block_format",
+      about->chosen.block < 0
+          ? json_null()
+          : json_string(block_format_of((unsigned)about->chosen.block).name));
   if (run->chosen->details) {
     json_t *list = json_array();
     unsigned f;
-    for (f = 0; f < run->fit_count; ++f)
-      json_array_append_new(list, fit_of(&about->fits[f], true));
+    for (f = 0; f < run->all.candidate_count; ++f)
+      json_array_append_new(list, fit_of(&about->fits[f], &about->chosen.of[f]));
     json_object_set_new(made, "formats", list);
   }
-  if (about->block >= 0) json_object_set_new(made, "blocks", blocks_of(about));
+  if (about->has_blocks) json_object_set_new(made, "blocks", blocks_of(about));
   json_object_set_new(made, "exponents", exponents_of(&about->found.histogram));
+  return made;
+}
+
+static json_t *outcome_of(const char *name, const outcome *of) {
+  json_t *made = json_object();
+  json_object_set_new(made, "format", json_string(name));
+  json_object_set_new(made, "bits", json_real(of->bits));
+  json_object_set_new(made, "sqnr", real_of(of->sqnr));
+  json_object_set_new(made, "product", real_of(of->product));
+  json_object_set_new(made, "clipped_share", real_of(of->clipped));
+  json_object_set_new(made, "flushed_share", real_of(of->flushed));
+  json_object_set_new(made, "lost_share", real_of(of->lost));
+  json_object_set_new(made, "why_not", why_of(of));
+  json_object_set_new(made, "worst", json_text(of->worst->values->name));
+  return made;
+}
+
+/* Of all tensors of a kind. */
+static json_t *verdict_json(const inspection *run, const verdict *about) {
+  const choice *of = &about->made;
+  json_t *made = json_object(), *list = json_array(), *blocks = json_array();
+  unsigned f;
+  for (f = 0; f < run->all.candidate_count && of->of[f].worst; ++f)
+    json_array_append_new(list, outcome_of(element_name(run->all.types[f]), &of->of[f]));
+  for (f = 0; f < BLOCK_FORMATS && of->blocks[f].worst; ++f)
+    json_array_append_new(blocks, outcome_of(block_format_of(f).name, &of->blocks[f]));
+  json_object_set_new(made, "kind", json_string(kind_name(about->is)));
+  json_object_set_new(made, "tensors", integer_of(about->tensors));
+  json_object_set_new(made, "small", integer_of(about->small));
+  json_object_set_new(made, "empty", integer_of(about->empty));
+  json_object_set_new(made, "format", json_string(choice_name(&run->all, of)));
+  json_object_set_new(made, "block_format",
+                      of->block < 0
+                          ? json_null()
+                          : json_string(block_format_of((unsigned)of->block).name));
+  json_object_set_new(made, "formats", list);
+  json_object_set_new(made, "blocks", blocks);
   return made;
 }
 
@@ -179,8 +229,14 @@ bool write_json(const report *about, FILE *to) {
                json_pack("{s:o, s:o}", "file", json_text(file->path), "notes",
                          texts_of(file->notes, file->note_count)));
   }
+  good = good && fputs("\n],\n\"verdicts\":[", to) != EOF;
+  for (i = 0, count = 0; good && i < KINDS; ++i) {
+    const verdict *of = &run->kinds[i];
+    if (of->tensors + of->small + of->empty > 0)
+      good = put(to, count++ ? ",\n" : "\n", verdict_json(run, of));
+  }
   good = good && fputs("\n],\n\"tensors\":[", to) != EOF;
-  for (i = 0; good && i < run->count; ++i)
+  for (i = 0; good && i < run->all.count; ++i)
     good = put(to, i ? ",\n" : "\n", row_of(run, run->order[i]));
   return good && fputs("\n]}\n", to) != EOF;
 }
@@ -231,7 +287,7 @@ static void put_row(FILE *to, const inspection *run, const row *about) {
   fputc(',', to);
   if (found->first_nonfinite != UINT64_MAX)
     fprintf(to, "%" PRIu64, found->first_nonfinite);
-  fprintf(to, ",%s,", best ? element_name(best->type) : "none");
+  fprintf(to, ",%s,", choice_name(&run->all, &about->chosen));
   if (best) fprintf(to, "%d", best->scale_exponent);
   put_real(to, best ? best->sqnr : (double)NAN);
   put_real(to, best ? best->clipped : (double)NAN);
@@ -243,7 +299,8 @@ static void put_row(FILE *to, const inspection *run, const row *about) {
     put_real(to, wide[i]->flushed);
   }
   fprintf(to, ",%s\n",
-          about->block < 0 ? "" : block_format_of((unsigned)about->block).name);
+          about->chosen.block < 0 ? ""
+                                  : block_format_of((unsigned)about->chosen.block).name);
 }
 
 bool write_csv(const report *about, FILE *to) {
@@ -253,7 +310,7 @@ bool write_csv(const report *about, FILE *to) {
         "first_nonfinite,best,scale_exponent,sqnr,clipped,flushed,sampled,"
         "f16,f16_clipped,f16_flushed,bf16,bf16_clipped,bf16_flushed,block_format\n",
         to);
-  for (i = 0; i < run->count; ++i)
+  for (i = 0; i < run->all.count; ++i)
     put_row(to, run, run->order[i]);
   return !ferror(to);
 }

@@ -27,21 +27,35 @@ static bool list_rows(inspection *run) {
   size_t f, t, total = 0;
   for (f = 0; f < run->from.count; ++f)
     total += run->from.files[f].tensor_count;
-  run->rows = calloc(total + 1, sizeof *run->rows);
+  run->all.rows = calloc(total + 1, sizeof *run->all.rows);
   run->order = calloc(total + 1, sizeof(void *));
-  if (!run->rows || !run->order) return complain(NULL, "out of memory"), false;
+  if (!run->all.rows || !run->order) return complain(NULL, "out of memory"), false;
   for (f = 0; f < run->from.count; ++f) {
     const input *file = &run->from.files[f];
     for (t = 0; t < file->tensor_count; ++t) {
       if (!is_wanted(run->chosen, file->tensors[t].name)) continue;
-      run->rows[run->count].file = file;
-      run->rows[run->count++].values = &file->tensors[t];
+      run->all.rows[run->all.count].file = file;
+      run->all.rows[run->all.count++].values = &file->tensors[t];
     }
   }
-  run->shown = run->count;
-  if (run->chosen->top > 0 && run->chosen->top < run->count)
+  run->shown = run->all.count;
+  if (run->chosen->top > 0 && run->chosen->top < run->all.count)
     run->shown = run->chosen->top;
-  return run->count > 0 || (complain("--tensor", "no tensor has such a name"), false);
+  return run->all.count > 0 || total == 0 ||
+         (complain("--tensor", "no tensor has such a name"), false);
+}
+
+static bool judge(inspection *run, const char **subject, refusal *why) {
+  const inspect_options *chosen = run->chosen;
+  int k;
+  verdict_candidates(&run->all, chosen->candidates, chosen->candidate_count);
+  run->all.exact = chosen->exact;
+  run->all.blocks = chosen->blocks;
+  if (!verdict_measure(&run->all, subject, why)) return false;
+  for (k = 0; k < KINDS; ++k) {
+    if (!verdict_of(&run->all, (kind)k, &run->kinds[k], why)) return false;
+  }
+  return true;
 }
 
 static bool check_outputs(const inspection *run) {
@@ -79,8 +93,7 @@ static int perform(inspection *run) {
   if (!inputs_open(&run->from, chosen->paths, chosen->path_count, chosen->codes, &why))
     return complain(run->from.refused, why.text), WRONG_INPUT;
   if (!check_outputs(run) || !list_rows(run)) return WRONG_INPUT;
-  run->fit_count = chosen->candidate_count + 2;
-  if (!scan_all(run, &subject, &why)) return complain(subject, why.text), WRONG_INPUT;
+  if (!judge(run, &subject, &why)) return complain(subject, why.text), WRONG_INPUT;
   if (!sort_rows(run)) return complain(NULL, "out of memory"), NO_RESULT;
   if (!finish_output(print_text(run, stdout))) return NO_RESULT;
   return write_file(run, chosen->json, write_json) &&
@@ -109,7 +122,7 @@ int main(int argc, char **argv) {
   } else {
     status = perform(&run);
   }
-  free(run.rows);
+  verdict_free(&run.all);
   free(run.order);
   inputs_close(&run.from);
   inspect_options_free(&chosen);

@@ -8,8 +8,7 @@
 #include <mpnum/detail/core/format.h>
 
 #include "../core/message.h"
-
-enum { CANDIDATE_LIMIT = 8 };
+#include "../verdict/verdict.h"
 
 typedef enum sort_key {
   SORT_TROUBLE,

@@ -215,12 +215,12 @@ static void chart_of_all(chart *made, const inspection *run) {
   size_t i;
   unsigned c;
   begin_chart(made,
-              run->count == 1        ? run->rows[0].values->name
+              run->all.count == 1    ? run->all.rows[0].values->name
               : run->from.count == 1 ? base_name(run->from.files[0].path)
                                      : "All files",
               0);
-  for (i = 0; i < run->count; ++i) {
-    const row *about = &run->rows[i];
+  for (i = 0; i < run->all.count; ++i) {
+    const row *about = &run->all.rows[i];
     mpnum_histogram_merge(&made->counts, &about->found.histogram);
     made->values += about->values->count;
     if (about->found.amax > amax) amax = about->found.amax;
@@ -242,7 +242,7 @@ static void chart_of_row(chart *made, const inspection *run, const row *about,
   begin_chart(made, about->values->name, top);
   made->counts = about->found.histogram;
   made->values = about->values->count;
-  for (f = 0; f < run->fit_count; ++f)
+  for (f = 0; f < run->all.candidate_count; ++f)
     add_range(made, about->fits[f].type, about->fits[f].scale_exponent);
   set_span(made);
 }
@@ -250,7 +250,7 @@ static void chart_of_row(chart *made, const inspection *run, const row *about,
 bool write_svg(const report *about, FILE *to) {
   const inspection *run = (const inspection *)(const void *)about;
   chart made;
-  size_t count = run->chosen->details && run->count > 1 ? run->shown : 0, i;
+  size_t count = run->chosen->details && run->all.count > 1 ? run->shown : 0, i;
   double height;
   if (count > CHARTS) count = CHARTS;
   chart_of_all(&made, run);

@@ -100,9 +100,7 @@ static void show_nonfinite(char *cell, const inspection *run, const row *about) 
 }
 
 static void show_best(char *cell, const inspection *run, const row *about) {
-  const fit *best = best_of(about);
-  (void)run;
-  snprintf(cell, CELL, "%s", best ? element_name(best->type) : "none");
+  snprintf(cell, CELL, "%s", choice_name(&run->all, &about->chosen));
 }
 
 static void show_scale(char *cell, const inspection *run, const row *about) {
@@ -132,14 +130,14 @@ static void show_clipped(char *cell, const inspection *run, const row *about) {
   const fit *best = best_of(about);
   (void)run;
   snprintf(cell, CELL, "0");
-  if (best) show_share(cell, best->clipped, (double)about->values->count);
+  if (best) show_share(cell, best->clipped, nonzero_of(about));
 }
 
 static void show_flushed(char *cell, const inspection *run, const row *about) {
   const fit *best = best_of(about);
   (void)run;
   snprintf(cell, CELL, "0");
-  if (best) show_share(cell, best->flushed, (double)about->values->count);
+  if (best) show_share(cell, best->flushed, nonzero_of(about));
 }
 
 /* What is wrong with it, or nothing. */
@@ -159,13 +157,14 @@ static void show_bf16(char *cell, const inspection *run, const row *about) {
 }
 
 static const block_fit *block_of(const row *about) {
-  return about->block < 0 ? NULL : &about->blocks[about->block];
+  return about->chosen.block < 0 ? NULL : &about->blocks[about->chosen.block];
 }
 
 static void show_block(char *cell, const inspection *run, const row *about) {
   (void)run;
   snprintf(cell, CELL, "%s",
-           about->block < 0 ? "-" : block_format_of((unsigned)about->block).name);
+           about->chosen.block < 0 ? "-"
+                                   : block_format_of((unsigned)about->chosen.block).name);
 }
 
 static void show_block_sqnr(char *cell, const inspection *run, const row *about) {
@@ -234,32 +233,35 @@ static bool has_colour(void) {
          !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
-static void print_name(const char *name, size_t width, FILE *to) {
-  const size_t size = 4 * strlen(name) + 8;
-  char *shown = malloc(size);
-  size_t used;
-  if (!shown) return;
-  shorten(shown, size, width, name);
-  fputs(shown, to);
-  for (used = columns(shown); used < width; ++used)
-    fputc(' ', to);
-  free(shown);
+/* Of the rows shown, in their order; NULL when out of memory. */
+static char **short_names(const inspection *run, size_t width) {
+  const char **whole = malloc((run->shown + 1) * sizeof *whole);
+  char **made = NULL;
+  size_t i;
+  for (i = 0; i < run->shown && whole; ++i)
+    whole[i] = run->order[i]->values->name;
+  if (whole) made = shorten_apart(whole, run->shown, width);
+  free(whole);
+  return made;
 }
 
 /* Red: Inf, NaN, or nothing of 8 bits; yellow: not in f16 or bf16. */
 static const char *colour_of(const inspection *run, const row *about) {
-  if (about->found.infs + about->found.nans > 0 || about->best < 0) return "\033[31m";
+  if (about->found.infs + about->found.nans > 0 || !is_narrow(about)) return "\033[31m";
   if (!survives(about, fit_of_f16(run, about)) ||
       !survives(about, fit_of_bf16(run, about)))
     return "\033[33m";
   return "";
 }
 
-static void print_table(const inspection *run, FILE *to) {
+static bool print_table(const inspection *run, FILE *to) {
   const bool coloured = has_colour();
   layout made;
+  char **names;
   size_t i, c;
   fit_columns(run, &made);
+  names = short_names(run, made.name_width);
+  if (!names) return false;
   fprintf(to, "%-*s", (int)made.name_width, "tensor");
   for (c = 0; c < COLUMNS; ++c) {
     if (made.widths[c] > 0)
@@ -270,7 +272,7 @@ static void print_table(const inspection *run, FILE *to) {
     const row *about = run->order[i];
     const char *colour = coloured ? colour_of(run, about) : "";
     fputs(colour, to);
-    print_name(about->values->name, made.name_width, to);
+    fprintf(to, "%s%*s", names[i], (int)(made.name_width - columns(names[i])), "");
     for (c = 0; c < COLUMNS; ++c) {
       char cell[CELL];
       columns_of_rows[c].show(cell, run, about);
@@ -278,16 +280,19 @@ static void print_table(const inspection *run, FILE *to) {
     }
     fputs(colour[0] ? "\033[0m\n" : "\n", to);
   }
-  if (run->shown < run->count)
-    fprintf(to, "... and %zu more (--top %zu)\n", run->count - run->shown, run->shown);
+  if (run->shown < run->all.count)
+    fprintf(to, "... and %zu more (--top %zu)\n", run->all.count - run->shown,
+            run->shown);
+  shorten_free(names, run->shown);
+  return true;
 }
 
 /* --- totals
  * ----------------------------------------------------------------------------- */
 
 typedef struct totals {
-  size_t tensors, nonfinite, none, not_f16, not_bf16, sampled;
-  size_t by_candidate[CANDIDATE_LIMIT];
+  size_t tensors, nonfinite, f32, none, not_f16, not_bf16, sampled;
+  size_t by_candidate[FIT_LIMIT];
   uint64_t values, bytes;
   double amax;
 } totals;
@@ -297,18 +302,19 @@ static totals total_of(const inspection *run, const input *file) {
   totals sum;
   size_t i;
   memset(&sum, 0, sizeof sum);
-  for (i = 0; i < run->count; ++i) {
-    const row *about = &run->rows[i];
+  for (i = 0; i < run->all.count; ++i) {
+    const row *about = &run->all.rows[i];
     if (file && about->file != file) continue;
     ++sum.tensors;
     sum.values += about->values->count;
     sum.bytes += about->values->count * element_size(about->values->type);
     sum.nonfinite += about->found.infs + about->found.nans > 0;
-    sum.none += about->best < 0;
+    sum.f32 += about->chosen.best == F32_ALONE;
+    sum.none += about->chosen.best == NOT_KNOWN;
     sum.not_f16 += !survives(about, fit_of_f16(run, about));
     sum.not_bf16 += !survives(about, fit_of_bf16(run, about));
     sum.sampled += about->sampled;
-    if (about->best >= 0) ++sum.by_candidate[about->best];
+    if (about->chosen.best >= 0) ++sum.by_candidate[about->chosen.best];
     if (about->found.amax > sum.amax) sum.amax = about->found.amax;
   }
   return sum;
@@ -325,23 +331,64 @@ static void show_size(char *cell, uint64_t bytes) {
 
 static void print_totals(const inspection *run, const char *name, const totals *sum,
                          FILE *to) {
-  const inspect_options *chosen = run->chosen;
   char shown[4 * USUAL_WIDTH + 4], size[CELL];
   unsigned i;
   shorten(shown, sizeof shown, USUAL_WIDTH - 2, name);
   show_size(size, sum->bytes);
   fprintf(to, "\n%s\n  %zu tensor%s, %" PRIu64 " values, %s, amax %.4g\n  best:", shown,
           sum->tensors, sum->tensors == 1 ? "" : "s", sum->values, size, sum->amax);
-  for (i = 0; i < chosen->candidate_count; ++i)
-    fprintf(to, " %s %zu,", element_name(chosen->candidates[i]), sum->by_candidate[i]);
+  for (i = 0; i < run->all.candidate_count; ++i) {
+    if (sum->by_candidate[i] > 0 || i + 2 < run->all.candidate_count)
+      fprintf(to, " %s %zu,", element_name(run->all.types[i]), sum->by_candidate[i]);
+  }
+  if (sum->f32 > 0) fprintf(to, " f32 %zu,", sum->f32);
   fprintf(to, " none %zu; Inf or NaN in %zu; not in f16 %zu, bf16 %zu\n", sum->none,
           sum->nonfinite, sum->not_f16, sum->not_bf16);
+}
+
+/* Of one kind, with --details of each candidate. */
+static void print_verdict(const inspection *run, const verdict *about, FILE *to) {
+  char line[256];
+  unsigned f;
+  if (about->tensors + about->small + about->empty == 0) return;
+  verdict_line(line, sizeof line, &run->all, about);
+  fprintf(to, "%s\n", line);
+  if (about->made.block >= 0 && !run->chosen->details) {
+    candidate_line(line, sizeof line, &run->all,
+                   block_format_of((unsigned)about->made.block).name,
+                   &about->made.blocks[about->made.block]);
+    fprintf(to, "  in blocks %s\n", line);
+  }
+  if (!run->chosen->details || about->tensors == 0) return;
+  for (f = 0; f < run->all.candidate_count; ++f) {
+    candidate_line(line, sizeof line, &run->all, element_name(run->all.types[f]),
+                   &about->made.of[f]);
+    fprintf(to, "  %s\n", line);
+  }
+  for (f = 0; f < BLOCK_FORMATS && about->made.blocks[f].worst; ++f) {
+    candidate_line(line, sizeof line, &run->all, block_format_of(f).name,
+                   &about->made.blocks[f]);
+    fprintf(to, "  %s\n", line);
+  }
+}
+
+static void print_verdicts(const inspection *run, FILE *to) {
+  char line[80];
+  int k;
+  fputc('\n', to);
+  for (k = 0; k < KINDS; ++k)
+    print_verdict(run, &run->kinds[k], to);
+  small_line(line, sizeof line, run->kinds);
+  if (line[0]) fprintf(to, "Tensors: %s\n", line);
 }
 
 bool print_text(const inspection *run, FILE *to) {
   const totals all = total_of(run, NULL);
   size_t f, n;
-  if (!run->chosen->details) print_table(run, to);
+  if (run->all.count == 0)
+    fputs("no floating-point values, so no verdict\n", to);
+  else if (!run->chosen->details && !print_table(run, to))
+    return false;
   for (n = 0; n < run->shown && run->chosen->details; ++n)
     print_details(run, run->order[n], to);
   for (f = 0; f < run->from.count; ++f) {
@@ -354,6 +401,7 @@ bool print_text(const inspection *run, FILE *to) {
       fprintf(to, "  ... and %zu more left out\n", file->note_count - NOTES);
   }
   if (run->from.count > 1) print_totals(run, "All files", &all, to);
+  print_verdicts(run, to);
   if (all.sampled > 0)
     fprintf(to,
             "\nSQNR and flush%% of %zu tensor%s come from a sample of %d values;\n"
@@ -379,41 +427,48 @@ static char mark_of(const fit *what, int exponent) {
   return scaled >= least - 2 ? ':' : ' ';
 }
 
-static void print_fit(const row *about, const fit *what, FILE *to) {
-  char sqnr[CELL], clipped[CELL], flushed[CELL], scale[CELL];
-  const double count = (double)about->values->count;
+static void print_fit(const row *about, unsigned f, FILE *to) {
+  char sqnr[CELL], product[CELL], clipped[CELL], flushed[CELL], scale[CELL], why[CELL];
+  const double count = nonzero_of(about);
+  const fit *what = &about->fits[f];
+  const bool is_best = (int)f == about->chosen.best;
+  show_broken(why, sizeof why, &about->chosen.of[f]);
   show_quality(sqnr, what->sqnr);
+  show_quality(product, what->product);
   show_share(clipped, what->clipped, count);
   show_share(flushed, what->flushed, count);
   snprintf(scale, sizeof scale, "2^%d", what->scale_exponent);
-  fprintf(to, "  %-8s %6s %8s %6s %7s%s\n", element_name(what->type), scale, sqnr,
-          clipped, flushed, what == best_of(about) ? "  best" : "");
+  fprintf(to, "  %-8s %6s %8s %8s %6s %7s  %s\n", element_name(what->type), scale, sqnr,
+          product, clipped, flushed, is_best ? "best" : why);
 }
 
 /* Best first, by blocks in rows. */
 static void print_blocks(const row *about, FILE *to) {
-  const double count = (double)about->values->count;
+  const double count = nonzero_of(about), values = (double)about->values->count;
   bool printed[BLOCK_FORMATS] = {false};
   unsigned k, f;
-  if (about->block < 0) return;
-  fprintf(to, "\n  %-8s %4s %8s %6s %7s %10s\n", "blocks", "bits", "SQNR dB", "clip%",
+  if (!about->has_blocks) return;
+  fprintf(to, "\n  %-8s %5s %8s %6s %7s %10s\n", "blocks", "bits", "SQNR dB", "clip%",
           "flush%", "in columns");
   for (k = 0; k < BLOCK_FORMATS; ++k) {
-    char sqnr[CELL], columns_sqnr[CELL], clipped[CELL], flushed[CELL];
+    char sqnr[CELL], columns_sqnr[CELL], clipped[CELL], flushed[CELL], why[CELL];
     unsigned next = BLOCK_FORMATS;
+    const block_fit *what;
     for (f = 0; f < BLOCK_FORMATS; ++f) {
       if (!printed[f] && (next == BLOCK_FORMATS ||
                           about->blocks[f].sqnr[0] > about->blocks[next].sqnr[0]))
         next = f;
     }
     printed[next] = true;
-    show_quality(sqnr, about->blocks[next].sqnr[0]);
-    show_quality(columns_sqnr, about->blocks[next].sqnr[1]);
-    show_share(clipped, about->blocks[next].clipped[0], count);
-    show_share(flushed, about->blocks[next].flushed[0], count);
-    fprintf(to, "  %-8s %4.2f %8s %6s %7s %10s%s\n", block_format_of(next).name,
-            about->blocks[next].bits, sqnr, clipped, flushed, columns_sqnr,
-            (int)next == about->block ? "  fewest bits" : "");
+    what = &about->blocks[next];
+    show_quality(sqnr, what->sqnr[0]);
+    show_quality(columns_sqnr, what->sqnr[1]);
+    show_share(clipped, what->clipped[0], count);
+    show_share(flushed, what->flushed[0], count);
+    show_broken(why, sizeof why, &about->chosen.blocks[next]);
+    fprintf(to, "  %-8s %5.2f %8s %6s %7s %10s  %s\n", block_format_of(next).name,
+            8 * what->bytes / values, sqnr, clipped, flushed, columns_sqnr,
+            (int)next == about->chosen.block ? "best" : why);
   }
 }
 
@@ -422,7 +477,7 @@ static void print_blocks(const row *about, FILE *to) {
 static void print_bin(const inspection *run, const row *about, int low, int step,
                       uint64_t most, FILE *to) {
   const uint64_t *counts = about->found.histogram.counts;
-  const int width = BAR_AND_MARKS - MARK * (int)run->fit_count;
+  const int width = BAR_AND_MARKS - MARK * (int)run->all.candidate_count;
   char label[CELL], share[CELL];
   uint64_t sum = 0;
   int k, shown = low, length;
@@ -438,7 +493,7 @@ static void print_bin(const inspection *run, const row *about, int low, int step
   fprintf(to, "  %7s %5s ", label, share);
   for (k = 0; k < width; ++k)
     fputc(k < length ? '#' : ' ', to);
-  for (f = 0; f < run->fit_count; ++f)
+  for (f = 0; f < run->all.candidate_count; ++f)
     fprintf(to, "%*c", MARK, mark_of(&about->fits[f], shown - 127));
   fputc('\n', to);
 }
@@ -459,13 +514,22 @@ static void print_histogram(const inspection *run, const row *about, FILE *to) {
       sum += counts[at];
     if (sum > most) most = sum;
   }
-  fprintf(to, "\n  %7s %5s %-*s", "from", "%", BAR_AND_MARKS - MARK * (int)run->fit_count,
-          "");
-  for (f = 0; f < run->fit_count; ++f)
+  fprintf(to, "\n  %7s %5s %-*s", "from", "%",
+          BAR_AND_MARKS - MARK * (int)run->all.candidate_count, "");
+  for (f = 0; f < run->all.candidate_count; ++f)
     fprintf(to, "%*.5s", MARK, element_name(about->fits[f].type));
   fputc('\n', to);
   for (k = high - (high - low) % step; k >= low; k -= step)
     print_bin(run, about, k, step, most, to);
+}
+
+/* In full. */
+static void print_name(const char *name, FILE *to) {
+  char *shown = copy_text(name);
+  if (!shown) return;
+  clean_text(shown);
+  fputs(shown, to);
+  free(shown);
 }
 
 void print_details(const inspection *run, const row *about, FILE *to) {
@@ -474,7 +538,7 @@ void print_details(const inspection *run, const row *about, FILE *to) {
   char zeros[CELL], subnormals[CELL];
   unsigned f;
   show_shape(shape, sizeof shape, about->values);
-  print_name(about->values->name, columns(about->values->name), to);
+  print_name(about->values->name, to);
   fprintf(to, "\n  %s %s, %" PRIu64 " values, amax %.6g",
           element_name(about->values->type), shape, about->values->count, found->amax);
   show_share(zeros, (double)found->zeros, (double)about->values->count);
@@ -486,10 +550,10 @@ void print_details(const inspection *run, const row *about, FILE *to) {
             found->nans, place);
   }
   if (found->too_large > 0) fprintf(to, ", %" PRIu64 " past f32", found->too_large);
-  fprintf(to, "\n\n  %-8s %6s %8s %6s %7s\n", "format", "scale", "SQNR dB", "clip%",
-          "flush%");
-  for (f = 0; f < run->fit_count; ++f)
-    print_fit(about, &about->fits[f], to);
+  fprintf(to, "\n\n  %-8s %6s %8s %8s %6s %7s\n", "format", "scale", "SQNR dB", "product",
+          "clip%", "flush%");
+  for (f = 0; f < run->all.candidate_count; ++f)
+    print_fit(about, f, to);
   print_blocks(about, to);
   print_histogram(run, about, to);
   fputc('\n', to);

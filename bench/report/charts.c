@@ -117,6 +117,8 @@ static void draw_all(page *made) {
       figures_find(made->from, "accuracy", NULL, NULL, "times 2^k", NULL) != NULL;
   draw_ranges(made);
   draw_rates(made, "speed", "CPU: array conversions", "encode", "decode");
+  if (!figures_find(made->from, "accuracy", NULL, NULL, NULL, "sqnr"))
+    draw_errors(made, "advice", "", "sqnr", "Error against bits: %s");
   draw_errors(made, "accuracy", scaled ? "times 2^k" : "as they are", "sqnr",
               scaled ? "Error against bits: %s, times 2^k"
                      : "Error against bits: %s, as they are");

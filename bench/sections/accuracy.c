@@ -10,7 +10,7 @@
 #include "../report/view.h"
 #include "tensors.h"
 
-enum { CHUNK = 2048, LEAST_SAMPLE = 1 << 14 };
+enum { CHUNK = 2048 };
 static const char section[] = "accuracy";
 static const char *const scalings[SCALING_COUNT] = {"as they are", "times 2^k"};
 
@@ -30,8 +30,6 @@ typedef struct subject {
   const distribution *law;
   uint64_t count;
   uint64_t nonzero, zeros, nonfinite; /* results: count by class */
-  uint64_t most;                      /* values of the second reading */
-  uint64_t measured;                  /* result: nonzero finite ones among them */
   double amax;                        /* result: largest finite magnitude */
   accuracy results[SCALING_COUNT][FORMAT_COUNT];
 } subject;
@@ -145,42 +143,34 @@ static void prepare(subject *about) {
   }
 }
 
-/* From one chunk that is measured to the next, so that about `most` values are. */
-static uint64_t step_of(const subject *about) {
-  const uint64_t chunks = about->count / CHUNK, wanted = about->most / CHUNK;
-  return CHUNK * (wanted == 0 || chunks <= wanted ? 1 : chunks / wanted);
-}
-
 /* Second reading: all formats at once, so that a file is not read for each. */
 static bool quantise(subject *about, const bool scaling[SCALING_COUNT], progress *bar,
                      refusal *why) {
   float values[CHUNK];
   double kept[CHUNK];
   uint64_t first;
-  const uint64_t step = step_of(about);
   size_t count;
   int i, s;
   prepare(about);
-  for (first = 0; first < about->count; first += step) {
+  for (first = 0; first < about->count; first += count) {
     size_t kept_count;
     count = chunk_at(about, first);
     if (!read_values(about, first, values, count, why)) return false;
     kept_count = select_values(kept, values, count);
-    about->measured += kept_count;
     for (s = 0; s < SCALING_COUNT; ++s) {
       for (i = 0; i < FORMAT_COUNT && scaling[s]; ++i) {
         add_values(&about->results[s][i], &bench_formats[i], kept, kept_count);
-        progress_step(bar, count * step / CHUNK, subject_name(about));
+        progress_step(bar, count, subject_name(about));
       }
     }
-    progress_step(bar, count * step / CHUNK, subject_name(about));
+    progress_step(bar, count, subject_name(about));
   }
   return true;
 }
 
 static void add_results(figures *to, const subject *about, const accuracy *result) {
-  const double count = (double)about->measured;
-  const uint64_t rounded = about->measured - result->overflow - result->underflow;
+  const double count = (double)about->nonzero;
+  const uint64_t rounded = about->nonzero - result->overflow - result->underflow;
   if (rounded > 0) {
     figures_add(to, "max_relative_error", result->max_relative, "");
     figures_add(to, "rms_relative_error",
@@ -202,8 +192,8 @@ static void add_figures(figures *to, const subject *about,
   figures_add(to, "zeros", (double)about->zeros, "");
   figures_add(to, "non_finite", (double)about->nonfinite, "");
   figures_add(to, "amax", about->amax, "");
-  figures_add(to, "measured", (double)about->measured, "");
-  for (i = 0; i < FORMAT_COUNT && about->measured > 0; ++i) {
+  figures_add(to, "measured", (double)about->nonzero, "");
+  for (i = 0; i < FORMAT_COUNT && about->nonzero > 0; ++i) {
     const mpnum_type type = bench_formats[i].type;
     figures_at(to, section, source, mpnum_type_name(type), "");
     figures_add(to, "bits", format_bits(mpnum_format_of(type)), "bit");
@@ -230,23 +220,22 @@ static bool measure(figures *to, subject *about, const bool scaling[SCALING_COUN
 }
 
 bool accuracy_measure(figures *to, const input *files, size_t file_count, uint64_t drawn,
-                      uint64_t most, const bool scaling[SCALING_COUNT], progress *bar) {
+                      const bool scaling[SCALING_COUNT], progress *bar) {
   static const subject none;
   const unsigned passes = (unsigned)scaling[SCALING_NONE] + scaling[SCALING_AMAX];
   const size_t laws = drawn > 0 ? DISTRIBUTION_COUNT : 0;
   uint64_t values = laws * drawn;
-  size_t i, t, file_tensors = 0;
+  size_t i, t;
   bool good = true;
   for (i = 0; i < file_count; ++i) {
     for (t = 0; t < files[i].tensor_count; ++t)
       values += files[i].tensors[t].count;
-    file_tensors += files[i].tensor_count;
   }
   progress_begin(bar, values * (2 + passes * FORMAT_COUNT));
   for (i = 0; i < laws && good; ++i) {
     subject about = none;
     about.law = &distributions[i];
-    about.count = about.most = drawn;
+    about.count = drawn;
     good = measure(to, &about, scaling, bar);
   }
   for (i = 0; i < file_count; ++i) {
@@ -255,8 +244,6 @@ bool accuracy_measure(figures *to, const input *files, size_t file_count, uint64
       about.file = &files[i];
       about.values = &files[i].tensors[t];
       about.count = about.values->count;
-      about.most =
-          most / file_tensors < LEAST_SAMPLE ? LEAST_SAMPLE : most / file_tensors;
       good = measure(to, &about, scaling, bar);
     }
   }
@@ -276,7 +263,7 @@ static void show_error(char cell[TABLE_CELL], double error) {
   }
 }
 
-static bool print_tensor(const figures *from, FILE *to) {
+static bool print_tensor(const figures *from, const char *name, FILE *to) {
   static const view_column columns[] = {
       {.heading = "format", .metric = VIEW_NAME},
       {.heading = "max rel",
@@ -299,8 +286,6 @@ static bool print_tensor(const figures *from, FILE *to) {
   const char *law = figures_words(from, section, "law");
   const double zeros = figures_value(from, section, "zeros");
   const double nonfinite = figures_value(from, section, "non_finite");
-  char name[4 * LINE_WIDTH];
-  shorten(name, sizeof name, LINE_WIDTH - 45, figures_words(from, section, "tensor"));
   fprintf(to, "\n%s: %.0f %s values, amax %.4g", name,
           figures_value(from, section, "values"), figures_words(from, section, "type"),
           figures_value(from, section, "amax"));
@@ -314,5 +299,5 @@ static bool print_tensor(const figures *from, FILE *to) {
 }
 
 bool accuracy_print(const figures *from, FILE *to) {
-  return tensors_print(from, section, "Accuracy", print_tensor, to);
+  return tensors_print(from, section, "Accuracy", LINE_WIDTH - 45, print_tensor, to);
 }

@@ -13,11 +13,9 @@
 #include "../input/input.h"
 
 /* Of each distribution, as many values as are drawn, if any, and of each tensor of the
- * files, which is read twice: where the files have more than `most` values, the second
- * time that many, spread evenly. False where one could not be read, which is then told.
- */
+ * files, which is read twice. False where one could not be read, which is then told. */
 bool accuracy_measure(figures *to, const input *files, size_t file_count, uint64_t drawn,
-                      uint64_t most, const bool scaling[SCALING_COUNT], progress *bar);
+                      const bool scaling[SCALING_COUNT], progress *bar);
 bool accuracy_print(const figures *from, FILE *to);
 
 #endif

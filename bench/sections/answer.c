@@ -1,215 +1,182 @@
 /* SPDX-License-Identifier: MIT */
 #include "answer.h"
 
-#include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <mpnum/advice.h>
 
 #include "../core/formats.h"
-#include "../input/block_fits.h"
+#include "../verdict/verdict.h"
 
-enum { WIDTH = 80, NAME_WIDTH = 26 };
+enum { NAME_WIDTH = 26, LINE = 256 };
 static const char section[] = "advice";
+static const mpnum_type narrow[] = {MPNUM_TYPE_E4M3, MPNUM_TYPE_E5M2};
+static const char *const headings[KINDS] = {"weights", "activ.", "grads", "values"};
 
-/* A candidate is taken where no tensor of its kind loses more. */
-static const double lost_share = 0.01;
+/* --- what is chosen */
 
-/* What a tensor is by its name, and the formats it might be kept in, best first. */
-typedef enum kind { WEIGHTS, ACTIVATIONS, GRADIENTS, VALUES, KINDS, LEFT_OUT } kind;
-enum { CANDIDATES = 4 };
-typedef struct kind_about {
-  const char *name, *heading;
-  mpnum_type candidates[CANDIDATES]; /* F32 ends them: it is what there is */
-} kind_about;
-static const kind_about kinds[KINDS] = {
-    {"weights",
-     "weights",
-     {MPNUM_TYPE_E4M3, MPNUM_TYPE_E5M2, MPNUM_TYPE_F16, MPNUM_TYPE_BF16}},
-    {"activations",
-     "activ.",
-     {MPNUM_TYPE_E4M3, MPNUM_TYPE_E5M2, MPNUM_TYPE_F16, MPNUM_TYPE_BF16}},
-    {"gradients",
-     "grads",
-     {MPNUM_TYPE_E5M2, MPNUM_TYPE_F16, MPNUM_TYPE_BF16, MPNUM_TYPE_F32}},
-    {"values",
-     "values",
-     {MPNUM_TYPE_E4M3, MPNUM_TYPE_E5M2, MPNUM_TYPE_F16, MPNUM_TYPE_BF16}},
-};
-/* Parts of names, in lower case; the first that is found decides. */
-static const struct {
-  const char *part;
-  kind is;
-} marks[] = {
-    {"grad", GRADIENTS},     {"exp_avg", LEFT_OUT},  {"moment", LEFT_OUT},
-    {"optim", LEFT_OUT},     {"weight", WEIGHTS},    {"bias", WEIGHTS},
-    {"kernel", WEIGHTS},     {"embed", WEIGHTS},     {"proj", WEIGHTS},
-    {"activ", ACTIVATIONS},  {"input", ACTIVATIONS}, {"output", ACTIVATIONS},
-    {"hidden", ACTIVATIONS}, {"logit", ACTIVATIONS},
-};
+/* 100 for "10.0"; 0: no GPU. */
+static int capability_of(const figures *from) {
+  int major = 0, minor = 0;
+  const figure *found = figures_find(from, NULL, NULL, NULL, NULL, "compute_capability");
+  if (!found || !found->words || sscanf(found->words, "%d.%d", &major, &minor) != 2)
+    return 0;
+  return 10 * major + minor;
+}
 
-static kind kind_of(const char *title) {
-  char name[256];
-  size_t i;
-  for (i = 0; title[i] != 0 && i + 1 < sizeof name; ++i)
-    name[i] = (char)tolower((unsigned char)title[i]);
-  name[i] = 0;
-  for (i = 0; i < sizeof marks / sizeof *marks; ++i) {
-    if (strstr(name, marks[i].part)) return marks[i].is;
+static bool applies_scales(unsigned number, int capability) {
+  const mpnum_blockscale_format format = block_format_of(number).format;
+  return (mpnum_gpu_block_support(&format, capability) & MPNUM_GPU_BLOCK_SCALES) != 0;
+}
+
+/* All tensors of the files, and all formats: candidates first. */
+static bool begin(verdict_run *run, const input *files, size_t file_count) {
+  size_t i, t, total = 0;
+  unsigned f, c;
+  verdict_candidates(run, narrow, sizeof narrow / sizeof *narrow);
+  for (f = 0; f < FORMAT_COUNT; ++f) {
+    const mpnum_type type = bench_formats[f].type;
+    for (c = 0; c < run->candidate_count && run->types[c] != type; ++c)
+      ;
+    if (c == run->candidate_count && type != MPNUM_TYPE_E8M0) /* scales, not values */
+      run->types[run->type_count++] = type;
   }
-  return VALUES;
-}
-
-const char *answer_kind(const char *title) {
-  const kind is = kind_of(title);
-  return is == LEFT_OUT ? NULL : kinds[is].name;
-}
-
-/* A format for all tensors of a kind: the worst of each figure. */
-typedef struct outcome {
-  unsigned tensors;
-  double sqnr, overflow, underflow, lost, least_scale, most_scale;
-  const char *worst; /* the tensor that loses most */
-} outcome;
-
-static bool is_scaled(mpnum_type type) { return mpnum_needs_loss_scaling(type) != 0; }
-
-static double figure_of(const figures *from, const char *source, mpnum_type type,
-                        const char *metric) {
-  const char *variant = is_scaled(type) ? "times 2^k" : "as they are";
-  const figure *found =
-      figures_find(from, "accuracy", source, mpnum_type_name(type), variant, metric);
-  return found ? found->value : (double)NAN;
-}
-
-static void add_tensor(outcome *all, const figures *from, const figure *about,
-                       mpnum_type type) {
-  const char *source = about->source;
-  const double sqnr = figure_of(from, source, type, "sqnr");
-  const double overflow = figure_of(from, source, type, "overflow_share");
-  const double underflow = figure_of(from, source, type, "underflow_share");
-  double scale = is_scaled(type) ? figure_of(from, source, type, "scale_exponent") : 0;
-  if (isnan(sqnr)) return; /* nothing but zeros, or that scaling was not wanted */
-  if (all->tensors++ == 0) {
-    all->sqnr = sqnr;
-    all->least_scale = all->most_scale = scale;
-    all->worst = about->words;
+  for (i = 0; i < file_count; ++i)
+    total += files[i].tensor_count;
+  run->rows = calloc(total + 1, sizeof *run->rows);
+  for (i = 0; i < file_count && run->rows; ++i) {
+    for (t = 0; t < files[i].tensor_count; ++t) {
+      run->rows[run->count].file = &files[i];
+      run->rows[run->count++].values = &files[i].tensors[t];
+    }
   }
-  if (overflow + underflow > all->lost) all->worst = about->words;
-  all->sqnr = fmin(all->sqnr, sqnr);
-  all->overflow = fmax(all->overflow, overflow);
-  all->underflow = fmax(all->underflow, underflow);
-  all->lost = fmax(all->lost, overflow + underflow);
-  all->least_scale = fmin(all->least_scale, scale);
-  all->most_scale = fmax(all->most_scale, scale);
+  return run->rows != NULL;
 }
 
-static bool is_tensor(const figure *row) {
-  return strcmp(row->section, "accuracy") == 0 && strcmp(row->metric, "tensor") == 0 &&
-         strncmp(row->source, "synthetic: ", 11) != 0;
-}
-
-static outcome outcome_of(const figures *from, kind wanted, mpnum_type type) {
-  static const outcome none;
-  outcome all = none;
-  size_t i;
-  for (i = 0; i < from->count; ++i) {
-    if (is_tensor(&from->rows[i]) && kind_of(from->rows[i].words) == wanted)
-      add_tensor(&all, from, &from->rows[i], type);
+static void add_outcome(figures *to, const verdict_run *run, const char *name,
+                        const outcome *of) {
+  char line[LINE];
+  candidate_line(line, sizeof line, run, name, of);
+  figures_add(to, "bits", of->bits, "bit");
+  figures_add(to, "sqnr", of->sqnr, "dB");
+  figures_add(to, "product", of->product, "dB");
+  figures_add(to, "overflow_share", of->clipped, "");
+  figures_add(to, "underflow_share", of->flushed, "");
+  figures_add(to, "lost_share", of->lost, "");
+  if (!of->is_blocks) {
+    figures_add(to, "least_scale_exponent", of->least_scale, "");
+    figures_add(to, "most_scale_exponent", of->most_scale, "");
   }
-  return all;
+  figures_say(to, "worst", "%s", of->worst->values->name);
+  if (of->why != KEPT) figures_say(to, "why_not", "%s", broken_name(of->why));
+  figures_say(to, "line", "%s", line);
 }
 
-static unsigned tensors_of(const figures *from, kind wanted) {
-  unsigned count = 0;
-  size_t i;
-  for (i = 0; i < from->count; ++i)
-    count += is_tensor(&from->rows[i]) && kind_of(from->rows[i].words) == wanted;
-  return count;
-}
-
-static void add_outcome(figures *to, const outcome *all) {
-  figures_add(to, "sqnr", all->sqnr, "dB");
-  figures_add(to, "overflow_share", all->overflow, "");
-  figures_add(to, "underflow_share", all->underflow, "");
-  figures_add(to, "lost_share", all->lost, "");
-  figures_add(to, "least_scale_exponent", all->least_scale, "");
-  figures_add(to, "most_scale_exponent", all->most_scale, "");
-  figures_say(to, "worst", "%s", all->worst);
-}
-
-static void choose(figures *to, kind wanted) {
-  const kind_about *about = &kinds[wanted];
-  mpnum_type chosen = MPNUM_TYPE_F32;
-  int i;
-  for (i = 0; i < CANDIDATES && about->candidates[i] != MPNUM_TYPE_F32; ++i) {
-    const outcome all = outcome_of(to, wanted, about->candidates[i]);
-    if (all.tensors == 0) continue;
-    figures_at(to, section, about->name, mpnum_type_name(about->candidates[i]), "");
-    add_outcome(to, &all);
-    if (chosen == MPNUM_TYPE_F32 && all.lost <= lost_share) chosen = about->candidates[i];
+static void add_verdict(figures *to, const verdict_run *run, const verdict *about,
+                        int capability) {
+  const char *title = kind_name(about->is);
+  const choice *made = &about->made;
+  char line[LINE];
+  unsigned f;
+  if (about->tensors + about->small + about->empty == 0) return;
+  verdict_line(line, sizeof line, run, about);
+  figures_at(to, section, title, "", "");
+  figures_add(to, "tensors", (double)about->tensors, "");
+  figures_add(to, "small", (double)about->small, "");
+  figures_add(to, "empty", (double)about->empty, "");
+  figures_say(to, "format", "%s", choice_name(run, made));
+  if (run->blocks)
+    figures_say(to, "block_format", "%s",
+                made->block < 0 ? "-" : block_format_of((unsigned)made->block).name);
+  figures_say(to, "line", "%s", line);
+  for (f = 0; f < run->type_count && made->of[f].worst; ++f) {
+    const char *name = mpnum_type_name(run->types[f]);
+    figures_at(to, section, title, name, "");
+    add_outcome(to, run, name, &made->of[f]);
+    figures_add(to, "is_candidate", f < run->candidate_count, "");
   }
-  figures_at(to, section, about->name, "", "");
-  figures_add(to, "tensors", tensors_of(to, wanted), "");
-  figures_say(to, "format", "%s", mpnum_type_name(chosen));
-}
-
-void answer_choose(figures *to) {
-  int i;
-  for (i = 0; i < KINDS; ++i) {
-    if (tensors_of(to, (kind)i) > 0) choose(to, (kind)i);
+  for (f = 0; f < BLOCK_FORMATS; ++f) {
+    if (!made->blocks[f].worst) continue;
+    figures_at(to, section, title, block_format_of(f).name, "");
+    add_outcome(to, run, block_format_of(f).name, &made->blocks[f]);
+    figures_add(to, "gpu_applies_scales", applies_scales(f, capability), "");
   }
 }
 
-/* "2^9", "2^21 to 2^23" */
-static void show_scale(char *text, size_t size, double least, double most) {
-  if (least < most)
-    snprintf(text, size, "2^%.0f to 2^%.0f", least, most);
-  else
-    snprintf(text, size, "2^%.0f", least);
+/* False where a file could not be read. */
+static bool judge(figures *to, verdict_run *run, int capability) {
+  verdict kinds[KINDS];
+  const char *subject = NULL;
+  char line[LINE];
+  refusal why;
+  bool good = verdict_measure(run, &subject, &why);
+  size_t i, left_out = 0;
+  for (i = 0; i < KINDS && good; ++i)
+    good = verdict_of(run, (kind)i, &kinds[i], &why);
+  if (!good) return complain(subject, why.text), false;
+  for (i = 0; i < KINDS; ++i)
+    add_verdict(to, run, &kinds[i], capability);
+  for (i = 0; i < run->count; ++i)
+    left_out += run->rows[i].is == LEFT_OUT;
+  small_line(line, sizeof line, kinds);
+  figures_at(to, section, "", "", "");
+  figures_add(to, "left_out", (double)left_out, "");
+  if (line[0]) figures_say(to, "line", "%s", line);
+  if (run->count == 0) figures_say(to, "line", "no floating-point values, so no verdict");
+  return true;
 }
-static void show_share(char *text, size_t size, double share) {
-  if (share <= 0)
-    snprintf(text, size, "0");
-  else if (share < 0.0001)
-    snprintf(text, size, "<0.01 %%");
-  else
-    snprintf(text, size, "%.3g %%", 100 * share);
+
+bool answer_choose(figures *to, const input *files, size_t file_count, bool are_asked) {
+  const int capability = capability_of(to);
+  verdict_run run;
+  unsigned f;
+  bool good;
+  memset(&run, 0, sizeof run);
+  run.blocks = are_asked;
+  for (f = 0; f < BLOCK_FORMATS; ++f) {
+    run.is_left_out[f] = !are_asked && !applies_scales(f, capability);
+    run.blocks = run.blocks || !run.is_left_out[f];
+  }
+  figures_at(to, section, "", "", "");
+  if (file_count == 1) figures_say(to, "file", "%s", files->path);
+  figures_add(to, "files", (double)file_count, "");
+  good = begin(&run, files, file_count) ? judge(to, &run, capability)
+                                        : (complain(NULL, "out of memory"), false);
+  verdict_free(&run);
+  return good;
 }
-static void show_sqnr(char *text, size_t size, double sqnr) {
-  if (isinf(sqnr))
-    snprintf(text, size, "exact");
-  else
-    snprintf(text, size, "%.1f dB", sqnr);
+
+/* --- the screen */
+
+static const figure *of_kind(const figures *from, int k, const char *metric) {
+  return figures_find(from, section, kind_name((kind)k), "", "", metric);
+}
+
+static bool has_verdict(const figures *from, int k) {
+  const figure *tensors = of_kind(from, k, "tensors");
+  return tensors && tensors->value > 0;
 }
 
 static void print_data(const figures *from, FILE *to) {
-  unsigned left_out = tensors_of(from, LEFT_OUT), files = 0;
-  const char *file = "";
-  size_t i;
-  int k, listed = 0;
+  const figure *left_out = figures_find(from, section, "", "", "", "left_out");
+  const char *file = figures_words(from, section, "file"), *slash = strrchr(file, '/');
   char name[4 * NAME_WIDTH];
-  for (i = 0; i < from->count; ++i) {
-    const figure *row = &from->rows[i];
-    if (strcmp(row->section, "accuracy") != 0 || strcmp(row->metric, "file") != 0 ||
-        strcmp(row->words, "synthetic") == 0 || strcmp(row->words, file) == 0)
-      continue;
-    file = row->words;
-    ++files;
-  }
-  if (files == 0) return;
-  shorten(name, sizeof name, NAME_WIDTH,
-          strrchr(file, '/') ? strrchr(file, '/') + 1 : file);
-  if (files == 1)
-    fprintf(to, "%s: tensors of", name);
-  else
-    fprintf(to, "%u files: tensors of", files);
+  int k, listed = 0;
+  shorten(name, sizeof name, NAME_WIDTH, slash ? slash + 1 : file);
+  if (!file[0])
+    snprintf(name, sizeof name, "%.0f files", figures_value(from, section, "files"));
+  fprintf(to, "%s: tensors of", name);
   for (k = 0; k < KINDS; ++k) {
-    const unsigned count = tensors_of(from, (kind)k);
-    if (count > 0) fprintf(to, "%s %s %u", listed++ ? "," : "", kinds[k].name, count);
+    const figure *count = of_kind(from, k, "tensors");
+    const double all = !count ? 0
+                              : count->value + of_kind(from, k, "small")->value +
+                                    of_kind(from, k, "empty")->value;
+    if (all > 0) fprintf(to, "%s %s %.0f", listed++ ? "," : "", kind_name((kind)k), all);
   }
-  if (left_out > 0) fprintf(to, "%s left out %u", listed ? "," : "", left_out);
+  if (left_out && left_out->value > 0)
+    fprintf(to, "%s left out %.0f", listed ? "," : "", left_out->value);
   fputc('\n', to);
 }
 
@@ -242,13 +209,19 @@ static void print_rates(const figures *from, const device *of, const char *forma
              isnan(encode) || isnan(decode) ? (double)NAN : fmin(encode, decode));
 }
 
-/* Whether more than the share is lost, which a star behind the cell before says. */
-static bool print_quality(const figures *from, kind wanted, mpnum_type type, FILE *to) {
-  const outcome all = outcome_of(from, wanted, type);
+/* Whether a rule is broken, which a star behind the cell before says. */
+static bool print_quality(const figures *from, int k, const char *format, FILE *to) {
+  const figure *sqnr =
+      figures_find(from, section, kind_name((kind)k), format, "", "sqnr");
+  const figure *why =
+      figures_find(from, section, kind_name((kind)k), format, "", "why_not");
   char text[16];
-  snprintf(text, sizeof text, isinf(all.sqnr) ? "exact" : "%.1f", all.sqnr);
-  fprintf(to, "%8s", all.tensors == 0 ? "-" : text);
-  return all.lost > lost_share;
+  snprintf(text, sizeof text, "-");
+  if (sqnr)
+    snprintf(text, sizeof text, isinf(sqnr->value) ? "exact" : "%.1f", sqnr->value);
+  fprintf(to, "%8s", text);
+  return why && strncmp(why->words, "less", 4) != 0 &&
+         strncmp(why->words, "more", 4) != 0;
 }
 
 static const char *bold(bool colour) { return colour ? "\x1b[1m" : ""; }
@@ -257,149 +230,120 @@ static const char *plain(bool colour) { return colour ? "\x1b[0m" : ""; }
 static bool is_chosen(const figures *from, const char *format) {
   int k;
   for (k = 0; k < KINDS; ++k) {
-    const figure *chosen = figures_find(from, section, kinds[k].name, "", "", "format");
+    const figure *chosen = of_kind(from, k, "format");
     if (chosen && strcmp(chosen->words, format) == 0) return true;
   }
   return false;
 }
 
-static void print_table(const figures *from, bool colour, FILE *to) {
-  device devices[] = {{"CPU arrays, GB/s", "speed", false},
-                      {"GPU arrays, GB/s", "gpu_conversion", false}};
-  bool is_lossy = false, has_data = false, star = false;
-  int i, k, d;
-  fprintf(to, "\n%13s", "");
+static void print_heading(const figures *from, const device *devices, FILE *to) {
+  bool has_data = false;
+  int k, d;
+  fprintf(to, "%13s", "");
   for (d = 0; d < 2; ++d) {
-    devices[d].is_here = figures_find(from, devices[d].section, NULL, NULL, NULL, "rate");
     if (devices[d].is_here) fprintf(to, "%16s%7s", devices[d].title, "of");
   }
   for (k = 0; k < KINDS; ++k)
-    has_data = has_data || tensors_of(from, (kind)k) > 0;
-  fprintf(to, "%s\n%-9s%4s", has_data ? "   SQNR, dB, of the worst tensor" : "", "format",
+    has_data = has_data || has_verdict(from, k);
+  fprintf(to, "%s\n%-9s%4s", has_data ? "   SQNR, dB, of all tensors" : "", "format",
           "bits");
   for (d = 0; d < 2; ++d) {
     if (devices[d].is_here) fprintf(to, "%8s%8s%7s", "encode", "decode", "copy");
   }
   for (k = 0; k < KINDS; ++k) {
-    if (tensors_of(from, (kind)k) > 0) fprintf(to, " %8s", kinds[k].heading);
+    if (has_verdict(from, k)) fprintf(to, " %8s", headings[k]);
   }
   fputc('\n', to);
+}
+
+static void print_table(const figures *from, bool colour, FILE *to) {
+  device devices[] = {{"CPU arrays, GB/s", "speed", false},
+                      {"GPU arrays, GB/s", "gpu_conversion", false}};
+  bool is_lossy = false, star = false;
+  int i, k, d;
+  for (d = 0; d < 2; ++d)
+    devices[d].is_here = figures_find(from, devices[d].section, NULL, NULL, NULL, "rate");
+  print_heading(from, devices, to);
   for (i = 0; i < FORMAT_COUNT; ++i) {
     const mpnum_type type = bench_formats[i].type;
     const char *name = mpnum_type_name(type);
-    if (type == MPNUM_TYPE_E8M0) continue; /* scales, not values */
+    if (type == MPNUM_TYPE_E8M0) continue;
     fprintf(to, "%s%-9s%4u", bold(colour && is_chosen(from, name)), name,
             format_bits(mpnum_format_of(type)));
     for (d = 0; d < 2; ++d) {
       if (devices[d].is_here) print_rates(from, &devices[d], name, to);
     }
     for (k = 0, star = false; k < KINDS; ++k) {
-      if (tensors_of(from, (kind)k) == 0) continue;
+      if (!has_verdict(from, k)) continue;
       fputs(star ? "*" : " ", to);
-      star = print_quality(from, (kind)k, type, to);
+      star = print_quality(from, k, name, to);
       is_lossy = is_lossy || star;
     }
     fprintf(to, "%s%s\n", star ? "*" : "", plain(colour && is_chosen(from, name)));
   }
-  if (is_lossy)
-    fprintf(to,
-            "* more than %g %% of the values of a tensor become zero or are clipped\n",
-            100 * lost_share);
-}
-
-static void print_verdict(const figures *from, kind about, bool colour, FILE *to) {
-  const char *name = kinds[about].name;
-  const figure *chosen = figures_find(from, section, name, "", "", "format");
-  char scale[48], sqnr[24], over[24], under[24];
-  outcome all;
-  int i;
-  if (!chosen) return;
-  fprintf(to, "%s%-11s %s", bold(colour), name, chosen->words);
-  for (i = 0; i < FORMAT_COUNT; ++i) {
-    if (strcmp(mpnum_type_name(bench_formats[i].type), chosen->words) == 0) break;
-  }
-  if (i == FORMAT_COUNT) {
-    fprintf(to, ":%s whatever is narrower loses more than %g %% of some tensor\n",
-            plain(colour), 100 * lost_share);
-    return;
-  }
-  all = outcome_of(from, about, bench_formats[i].type);
-  show_scale(scale, sizeof scale, all.least_scale, all.most_scale);
-  show_sqnr(sqnr, sizeof sqnr, all.sqnr);
-  show_share(over, sizeof over, all.overflow);
-  show_share(under, sizeof under, all.underflow);
-  if (is_scaled(bench_formats[i].type))
-    fprintf(to, " times %s:%s SQNR %s, clipped %s, flushed %s\n", scale, plain(colour),
-            sqnr, over, under);
-  else
-    fprintf(to, " as they are:%s SQNR %s, clipped %s, flushed %s\n", plain(colour), sqnr,
-            over, under);
+  if (is_lossy) fputs("* in some tensor too much is lost, by the rules of --why\n", to);
 }
 
 /* In place of a line that is empty. */
 static void print_blocks(const figures *from, FILE *to) {
   int k, listed = 0;
   for (k = 0; k < KINDS; ++k) {
-    const figure *chosen =
-        figures_find(from, section, kinds[k].name, "", "", "block_format");
+    const figure *chosen = of_kind(from, k, "block_format");
     if (!chosen) continue;
-    fprintf(to, "%s%s %s", listed++ ? ", " : "in blocks   ", kinds[k].heading,
-            chosen->words);
+    fprintf(to, "%s%s %s", listed++ ? ", " : "in blocks   ", headings[k], chosen->words);
   }
   fputc('\n', to);
 }
 
 void answer_print(const figures *from, bool colour, FILE *to) {
+  const figure *small = figures_find(from, section, "", "", "", "line");
   int k;
   print_data(from, to);
+  fprintf(to, "%s\n", small ? small->words : "");
   print_table(from, colour, to);
   print_blocks(from, to);
-  for (k = 0; k < KINDS; ++k)
-    print_verdict(from, (kind)k, colour, to);
-}
-
-/* A line for each candidate: what the tensor that loses most would lose. */
-static void print_candidates(const figures *from, kind about, FILE *to) {
-  const char *name = kinds[about].name;
-  const figure *chosen = figures_find(from, section, name, "", "", "format");
-  int i;
-  if (!chosen) return;
-  fprintf(to, "\n%s\n", name);
-  for (i = 0; i < CANDIDATES && kinds[about].candidates[i] != MPNUM_TYPE_F32; ++i) {
-    const char *format = mpnum_type_name(kinds[about].candidates[i]);
-    const outcome all = outcome_of(from, about, kinds[about].candidates[i]);
-    char scale[48], lost[24], worst[4 * NAME_WIDTH];
-    if (all.tensors == 0) continue;
-    show_scale(scale, sizeof scale, all.least_scale, all.most_scale);
-    show_share(lost, sizeof lost, all.lost);
-    shorten(worst, sizeof worst, NAME_WIDTH, all.worst);
-    fprintf(to, "  %-5s times %-14s loses %8s of %s%s\n", format, scale, lost, worst,
-            strcmp(format, chosen->words) == 0 ? ": chosen" : "");
+  for (k = 0; k < KINDS; ++k) {
+    const figure *line = of_kind(from, k, "line");
+    if (!line) continue;
+    fprintf(to, "%s%.*s%s%s\n", bold(colour), (int)strcspn(line->words, ":"), line->words,
+            plain(colour), line->words + strcspn(line->words, ":"));
   }
-  answer_why_blocks(from, name, to);
 }
 
 void answer_why(const figures *from, FILE *to) {
+  const char *part, *title = "";
   size_t i;
-  int k;
+  unsigned m;
   fprintf(
       to,
-      "\nHow it was chosen (the rules of mpnum/advice.h)\n"
-      "Of each kind the first candidate of which no tensor loses more than %g %% of its\n"
-      "nonzero values, by becoming zero or by being clipped: mpnum_best_type. A format\n"
-      "with fewer exponent bits than f32 takes each tensor times a power of two of its\n"
-      "own, the largest that clips nothing: mpnum_best_scale. SQNR is 10 log10 of the\n"
-      "sum of squares over that of the errors.\n"
+      "\nHow it was chosen (docs/choosing-a-format.md)\n"
+      "Weights, activations and values: of the formats with the fewest bits the one\n"
+      "with the highest SQNR, of the values and of their product, where the error of\n"
+      "no tensor has more than %g %% of the power (20 dB) and no more than half of its\n"
+      "values is lost. Gradients: of the formats with the fewest bits the one with the\n"
+      "widest range, where of no tensor more than %g %% of the values becomes zero or "
+      "is\n"
+      "clipped. Shares are of values that are not 0; tensors with fewer than %d\n"
+      "values decide nothing. What has 8 bits takes each tensor times the largest\n"
+      "power of two that clips nothing, f16 and bf16 hold it as it is.\n"
       "Of block formats the one with the fewest bits whose SQNR is at most %d dB below\n"
-      "that of the format chosen. Without --why the verdict names those alone whose\n"
-      "scales the GPU applies: mpnum_gpu_block_support.\n"
+      "that of a chosen format of 8 bits, else the highest SQNR. Without --why the\n"
+      "verdict names those alone whose scales the GPU applies. No candidates: e3m4 and\n"
+      "fnuz, which no GPU of NVIDIA multiplies, 6 and 4 bits with one scale for all.\n"
       "A kind is told by the first of these parts of a tensor's name:\n ",
-      100 * lost_share, BLOCK_SLACK);
-  for (i = 0; i < sizeof marks / sizeof *marks; ++i)
-    fprintf(to, " %s%s", marks[i].part,
-            i == sizeof marks / sizeof *marks / 2 ? "\n " : "");
+      100 * LOST_SHARE, 100 * LOST_SHARE, (int)LEAST_VALUES, BLOCK_SLACK);
+  for (m = 0; (part = kind_mark(m)) != NULL; ++m)
+    fprintf(to, "%s %s", m == 7 ? "\n " : "", part);
   fprintf(to,
           "\n  (exp_avg, moment, optim: states of an optimizer, which are left out)\n");
-  for (k = 0; k < KINDS; ++k)
-    print_candidates(from, (kind)k, to);
+  for (i = 0; i < from->count; ++i) {
+    const figure *at = &from->rows[i];
+    const figure *candidate =
+        figures_find(from, section, at->source, at->name, "", "is_candidate");
+    if (strcmp(at->section, section) != 0 || strcmp(at->metric, "line") != 0 ||
+        !at->name[0] || (candidate && candidate->value <= 0))
+      continue;
+    if (strcmp(title, at->source) != 0) fprintf(to, "\n%s\n", title = at->source);
+    fprintf(to, "  %s\n", at->words);
+  }
 }

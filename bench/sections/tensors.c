@@ -36,11 +36,30 @@ static void print_file(const char *title, const char *file, FILE *to) {
           strcmp(file, SYNTHETIC) == 0 ? " distributions" : "");
 }
 
-bool tensors_print(const figures *from, const char *section, const char *title,
-                   bool (*print)(const figures *part, FILE *to), FILE *to) {
-  const char *file = "";
+/* Of the tensors of a section, whole or short; NULL when out of memory. */
+static char **names_of(const figures *from, const char *section, size_t width,
+                       size_t *count) {
+  const char **whole = malloc((from->count + 1) * sizeof *whole);
+  char **made = NULL;
   size_t i;
-  for (i = 0; i < from->count; ++i) {
+  for (*count = i = 0; i + 1 < from->count && whole; ++i) {
+    if (begins_tensor(&from->rows[i], section))
+      whole[(*count)++] = from->rows[i + 1].words;
+  }
+  if (whole) made = shorten_apart(whole, *count, width);
+  free(whole);
+  return made;
+}
+
+bool tensors_print(const figures *from, const char *section, const char *title,
+                   size_t width,
+                   bool (*print)(const figures *part, const char *name, FILE *to),
+                   FILE *to) {
+  const char *file = "";
+  size_t i, count, number = 0;
+  char **names = names_of(from, section, width, &count);
+  bool good = names != NULL;
+  for (i = 0; i < from->count && good; ++i) {
     figures part = *from;
     if (!begins_tensor(&from->rows[i], section)) continue;
     part.rows += i;
@@ -51,7 +70,8 @@ bool tensors_print(const figures *from, const char *section, const char *title,
       file = part.rows->words;
       print_file(title, file, to);
     }
-    if (!print(&part, to)) return false;
+    good = print(&part, names[number++], to);
   }
-  return true;
+  shorten_free(names, count);
+  return good;
 }

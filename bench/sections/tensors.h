@@ -22,8 +22,11 @@ const char *tensor_begin(figures *to, const char *section, const char *file,
  * of 1. */
 double sqnr_of(double signal, double noise);
 
-/* "TITLE: FILE", then print(part) for each of its tensors. False when one is false. */
+/* "TITLE: FILE", then print(part, name) for each of its tensors: the name in at most
+ * `width` columns, unlike any other's. False when one is false. */
 bool tensors_print(const figures *from, const char *section, const char *title,
-                   bool (*print)(const figures *part, FILE *to), FILE *to);
+                   size_t width,
+                   bool (*print)(const figures *part, const char *name, FILE *to),
+                   FILE *to);
 
 #endif

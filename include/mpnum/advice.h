@@ -48,10 +48,12 @@ MPNUM_MATH_ float mpnum_best_scale(mpnum_format format, float amax, int headroom
   return mpnum_pow2_(exponent < -126 ? -126 : exponent > 126 ? 126 : exponent);
 }
 
-/* The first of count candidates of which, at its scale, at most a share of the values
- * counted is lost, bounds taken at their worst; f32, at 1, if there is none. The scale is
- * mpnum_best_scale of the largest value where the type needs loss scaling, else 1. Name
- * candidates in the order you would like them; e8m0 has neither signs nor 0. */
+/* For gradients: the first of count candidates of which, at its scale, at most a share of
+ * the values counted is lost, bounds taken at their worst; f32, at 1, if there is none.
+ * The scale is mpnum_best_scale of the largest value where the type needs loss scaling,
+ * else 1. Name candidates in the order you would like them; e8m0 has neither signs nor 0.
+ * A histogram does not tell how coarse a type is: weights and activations are judged by
+ * the error of their product (docs/choosing-a-format.md), which is to be measured. */
 MPNUM_MATH_ mpnum_type mpnum_best_type(const mpnum_histogram *histogram,
                                        const mpnum_type *candidates, int count,
                                        float lost_share, int headroom, float *scale) {

@@ -22,14 +22,16 @@ REASONS = {
     "shape_overflow.npy": "more than 2^64 elements",
     "huge_length.npy": "npy header of 4294967295 bytes, the limit is 65536",
     "cut_header.npy": "ends inside its npy header",
-    "u2.npy": "npy type '<u2' is none of f64 (f8), f32 (f4), f16 (f2), bf16 (V2)",
-    "u1.npy": "npy type '|u1' is bytes; which type they are codes of is to be said",
+    "u2_short.npy": "where its shape asks for more",
+    "v1.npy": "npy type '|V1' is bytes; which type they are codes of is to be said",
+    "pickled.npy": "npy type '|O' is none of f64 (f8), f32 (f4), f16 (f2), bf16 (V2)",
     "shape_rank_65.npy": "the shape has more than 64 sizes",
     "shape_rank_65.safetensors": "shape has more than 64 sizes",
     "length_2_to_63.safetensors": "safetensors header of 9223372036854775808 bytes, the limit is 8388608",
     "length_past_end.safetensors": "ends inside its safetensors header",
     "deep_lists.safetensors": "not valid JSON",
-    "twice.safetensors": "not valid JSON: duplicate object key",
+    "twice.safetensors": "two tensors are named 'a': data_offsets [0, 24] and [0, 24]",
+    "key_twice.safetensors": "not valid JSON: duplicate object key",
     "shape_negative.safetensors": "shape is not a list of sizes",
     "shape_two_negatives.safetensors": "shape is not a list of sizes",
     "shape_overflow.safetensors": "more than 2^64 elements",
@@ -39,13 +41,14 @@ REASONS = {
     "offsets_outside.safetensors": "data_offsets [0, 28] lie outside the 24 bytes of values",
     "overlap.safetensors": "tensors overlap at byte 8 of the values",
     "hole_between.safetensors": "tensors leave a hole at byte 12 of the values",
-    "only_others.safetensors": "holds no floating-point values",
+    "no_tensors.safetensors": "holds 24 bytes after its last tensor",
 }
 
 
 def good_files_are_read():
     counts = {"types.safetensors": 2, "plain.safetensors": 2, "out_of_order.safetensors": 2,
-              "metadata.safetensors": 2, "padded.safetensors": 2, "bytes.safetensors": 4}
+              "metadata.safetensors": 2, "padded.safetensors": 2, "bytes.safetensors": 4, "u1.npy": 0, "u2.npy": 0,
+              "only_others.safetensors": 0}
     for name, data in tensor_files.GOOD.items():
         found = measured(data, name)
         assert len(found) == counts.get(name, 1), (name, list(found))

@@ -48,7 +48,7 @@ bool fuzz_reader(const uint8_t *data, size_t size) {
     require(why.text[0] != 0 && file.descriptor == -1);
     return false;
   }
-  require(file.tensor_count > 0);
+  require(file.tensor_count + file.note_count > 0);
   for (i = 0; i < file.tensor_count; ++i)
     check_tensor(&file, &file.tensors[i]);
   for (i = 0; i < file.note_count; ++i)

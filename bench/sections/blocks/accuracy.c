@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What block formats do to a tensor, which is taken as a matrix whose rows run along its
- * last dimension. */
+/* What block formats do to a tensor, which is taken as a matrix as it is multiplied. */
 #include "blocks.h"
 
 #include <math.h>
@@ -10,6 +9,7 @@
 #include "../../core/distributions.h"
 #include "../../core/progress.h"
 #include "../../report/view.h"
+#include "../../verdict/verdict.h"
 #include "../tensors.h"
 
 enum { MOST_COLUMNS = 1024 };
@@ -115,12 +115,14 @@ static bool measure_law(figures *to, const distribution *law, size_t drawn,
 
 static bool measure_tensor(figures *to, const input *file, const tensor *values,
                            progress *bar) {
-  const uint64_t last = values->rank == 0       ? 1
-                        : values->fortran_order ? values->shape[0]
-                                                : values->shape[values->rank - 1];
+  row about;
+  uint64_t rows, last;
   refusal why;
   matrix made;
   bool good = true;
+  memset(&about, 0, sizeof about);
+  about.values = values;
+  matrix_of(&about, &rows, &last);
   refuse(&why, "out of memory for %s", values->name);
   good = make_matrix(&made, file->path, values->name, values->count, last) &&
          input_floats(file, values, 0, made.values, (size_t)values->count, &why);
@@ -153,7 +155,7 @@ bool blocks_measure_accuracy(figures *to, const input *files, size_t file_count,
   return good;
 }
 
-static bool print_matrix(const figures *from, FILE *to) {
+static bool print_matrix(const figures *from, const char *name, FILE *to) {
   static const view_column columns[] = {
       {.heading = "preset", .metric = VIEW_NAME},
       {.heading = "bits", .metric = "bits", .format = "%.2f", .each = true},
@@ -165,9 +167,7 @@ static bool print_matrix(const figures *from, FILE *to) {
        .each = true},
   };
   static const view shown = {.section = section, VIEW_COLUMNS(columns)};
-  char name[4 * LINE_WIDTH];
   const double nonfinite = figures_value(from, section, "non_finite");
-  shorten(name, sizeof name, LINE_WIDTH - 70, figures_words(from, section, "tensor"));
   fprintf(to, "\n%s: %.0f x %.0f", name, figures_value(from, section, "rows"),
           figures_value(from, section, "columns"));
   if (nonfinite > 0) fprintf(to, ", %.0f not finite, which count as 0", nonfinite);
@@ -178,5 +178,6 @@ static bool print_matrix(const figures *from, FILE *to) {
 }
 
 bool blocks_print_accuracy(const figures *from, FILE *to) {
-  return tensors_print(from, section, "Blocks, accuracy", print_matrix, to);
+  return tensors_print(from, section, "Blocks, accuracy", LINE_WIDTH - 70, print_matrix,
+                       to);
 }

@@ -14,13 +14,14 @@
 #include <mpnum/f32.h>
 #include <mpnum/reduce.h>
 
-#include "inspect.h"
 #include "../core/message.h"
+#include "../core/progress.h"
+#include "verdict.h"
 
 enum { CHUNK = 256 << 10, TILE = 4096, THREAD_LIMIT = 8, TABLES = 4 };
 
 typedef struct work {
-  inspection *run;
+  verdict_run *run;
   pthread_mutex_t lock; /* of all that follows, and of the rows' findings */
   size_t next_row;
   uint64_t next_value; /* of that row */
@@ -375,18 +376,21 @@ static row *take_row(work *self) {
   pthread_mutex_lock(&self->lock);
   if (!self->failed && self->next_row < self->run->count) {
     taken = &self->run->rows[self->next_row++];
-    progress_step(&self->bar, judge_work(self->run, taken->values), taken->values->name);
+    progress_step(&self->bar, measure_work(self->run, taken), taken->values->name);
   }
   pthread_mutex_unlock(&self->lock);
   return taken;
 }
 
-static void *judge_rows(void *place) {
+static void *measure_rows(void *place) {
   work *self = place;
   refusal why;
   row *about;
   while ((about = take_row(self)) != NULL) {
-    if (!judge(self->run, about, &why) || !judge_blocks(self->run, about, &why))
+    const row *alone = about;
+    if (measure_row(self->run, about, &why))
+      choose_for(self->run, &alone, 1, about->is, &about->chosen);
+    else
       fail(self, about->file, &why);
   }
   return NULL;
@@ -416,24 +420,47 @@ static void in_threads(work *self, void *(*step)(void *)) {
     pthread_join(others[i], NULL);
 }
 
-bool scan_all(inspection *run, const char **subject, refusal *why) {
+enum { NAME_WIDTH = 32 };
+
+/* What they are, and what each is multiplied by: `fc.weight` and `fc.input`. */
+static bool begin_rows(verdict_run *run) {
+  const char **names = malloc((run->count + 1) * sizeof *names);
+  size_t i;
+  for (i = 0; i < run->count && names; ++i) {
+    names[i] = run->rows[i].values->name;
+    run->rows[i].is = kind_of(names[i]);
+    run->rows[i].found = no_findings();
+  }
+  run->names = names ? shorten_apart(names, run->count, NAME_WIDTH) : NULL;
+  free(names);
+  pair_rows(run);
+  return run->names != NULL;
+}
+
+void verdict_free(verdict_run *run) {
+  shorten_free(run->names, run->count);
+  free(run->rows);
+}
+
+bool verdict_measure(verdict_run *run, const char **subject, refusal *why) {
   work all;
   uint64_t values = 0;
   size_t i;
   memset(&all, 0, sizeof all);
   all.run = run;
+  *subject = NULL;
+  if (!begin_rows(run)) return refuse(why, "out of memory");
   pthread_mutex_init(&all.lock, NULL);
   for (i = 0; i < run->count; ++i) {
-    run->rows[i].found = no_findings();
-    values += run->rows[i].values->count + judge_work(run, run->rows[i].values);
-  }
+    values += run->rows[i].values->count + measure_work(run, &run->rows[i]);
 #if defined(POSIX_FADV_SEQUENTIAL)
-  for (i = 0; i < run->from.count; ++i)
-    posix_fadvise(run->from.files[i].descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
+    if (i == 0 || run->rows[i].file != run->rows[i - 1].file)
+      posix_fadvise(run->rows[i].file->descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
 #endif
+  }
   progress_begin(&all.bar, values);
   in_threads(&all, count_chunks);
-  if (!all.failed) in_threads(&all, judge_rows);
+  if (!all.failed) in_threads(&all, measure_rows);
   progress_end(&all.bar);
   pthread_mutex_destroy(&all.lock);
   *subject = all.subject;
