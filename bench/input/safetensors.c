@@ -176,6 +176,8 @@ static bool read_json(input *file, const char *text, size_t length, refusal *why
   json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
   span *spans;
   bool good;
+  if (!BENCH_HAVE_JANSSON)
+    return refuse(why, "needs jansson, which was not found when this was built");
   if (!root) return refuse(why, "safetensors header is not valid JSON: %s", error.text);
   if (!json_is_object(root)) {
     json_decref(root);
