@@ -216,6 +216,7 @@ void gpu_compare(gpu_match *match, const void *ours, const void *theirs, size_t 
 gpu_kernel *gpu_kernel_add(gpu_run *run, const char *name, gpu_bound bound) {
   gpu_results *results = run->results;
   gpu_kernel *made = &results->kernels[results->kernel_count++];
+  *made = gpu_kernel(); /* which may have been another row's */
   snprintf(made->name, sizeof made->name, "%s", name);
   made->bound = bound;
   return made;

@@ -396,7 +396,7 @@ def rows_in_the_simulator_are_measured():
 
 def a_row_that_fails_hangs_or_is_wrong_fails_alone():
     """So late that a program which is begun anew behind it does not come as far."""
-    for fault, outcome in (("fail=10000", "failed"), ("wrong=400", "wrong"), ("hang=10000", "hung")):
+    for fault, outcome in (("fail=5000", "failed"), ("wrong=400", "wrong"), ("hang=5000", "hung")):
         outcomes, summary = tried("rows", fault, "5" if fault.startswith("hang") else "100")
         bad = [what for what in outcomes.values() if what not in ("measured", "skipped")]
         assert bad == [outcome] and len(outcomes) > 80, (fault, len(outcomes), summary)
