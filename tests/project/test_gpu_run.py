@@ -148,7 +148,7 @@ def all_that_happens_is_told():
     status, out, errors = machine.run("--stage", "tests", "--stage", "rows")
     assert (status, errors) == (1, ""), (status, out, errors)
     got, bad = machine.outcomes(), {"kernels_norm": "failed", "kernels_grad": "hung", "grad_graph": "failed", "gpu": "failed",
-                                    "scale_kernels": "failed", "kernels_health": "not built"}
+                                    "scale_kernels": "no GPU", "kernels_health": "not built"}
     for name in PROGRAMS:
         assert got[f"tests:{name}"] == bad.get(name, "ok"), (name, got)
     assert [got[f"rows:{row}"] for row in ROWS] == ["measured", "wrong", "hung", "failed"], got
@@ -208,6 +208,19 @@ def commands_go_on_where_the_last_one_ended():
     assert f"tests       {len(PROGRAMS)} of  {len(PROGRAMS)}" in other.text("summary.txt"), other.text("summary.txt")
     status, out, _ = other.run("--stage", "tests")
     assert status == 0 and other.built() == [] and "hung" not in out, out
+
+
+def a_gpu_that_is_away_leaves_rows_for_later():
+    """As after a hang that the driver has not got over yet."""
+    machine = Machine()
+    machine.script("gpu-rows", "#!/bin/sh\n[ \"$1\" = --list ] || { echo 'gpu-rows: no GPU can be used' >&2; exit 77; }\necho limits\n", machine.folder / "programs")
+    status, out, _ = machine.run("--stage", "rows")
+    assert status == 3 and not machine.outcomes(), out
+    assert "rows are left: gpu-rows ended with 77 before the first: gpu-rows: no GPU can be used" in out and "1 left: the same command again" in out, out
+    shutil.rmtree(machine.folder / "build")
+    machine.script("gpu-rows", f"#!/bin/sh\n{rows_program({})}\n", machine.folder / "programs")
+    status, out, _ = machine.run("--stage", "rows")
+    assert status == 0 and machine.outcomes()["rows:limits"] == "measured", out
 
 
 def all_of_the_time_is_what_is_spent():
@@ -381,7 +394,7 @@ def a_test_in_the_simulator_passes():
 
 def a_test_that_fails_hangs_or_is_wrong_is_told():
     for fault, outcome, says in (("fail=30", "failed", "a kernel failed"), ("wrong=12", "failed", "not ok 1"), ("memory=20000", "failed", "out of memory"),
-                                 ("hang=30", "hung", "in every_type_is_reduced"), ("none", "failed", "SKIP no GPU")):
+                                 ("hang=30", "hung", "in every_type_is_reduced"), ("none", "no GPU", "SKIP no GPU")):
         outcomes, summary = tried("tests", fault, "3" if fault.startswith("hang") else "30")
         assert outcomes["tests:kernels_reduce"] == outcome, (fault, summary)
         assert says in simulated().text("tests.tap") + summary, (fault, summary)
@@ -458,7 +471,7 @@ def mpnum_needs_little_for_a_gpu():
 
 QUICK = (all_that_happens_is_told, commands_go_on_where_the_last_one_ended, what_cannot_be_done_is_one_line, a_full_disk_loses_nothing,
          what_meson_builds_is_what_gpu_run_builds)
-FULL = (all_of_the_time_is_what_is_spent, a_command_that_is_ended_leaves_no_program, sources_that_changed_are_others,
+FULL = (a_gpu_that_is_away_leaves_rows_for_later, all_of_the_time_is_what_is_spent, a_command_that_is_ended_leaves_no_program, sources_that_changed_are_others,
         without_compute_sanitizer_that_is_seen, figures_become_a_file_of_results, nvcc_and_gcc_are_enough, mpnum_needs_little_for_a_gpu)
 SIMULATED_ONES = (a_test_in_the_simulator_passes, a_test_that_fails_hangs_or_is_wrong_is_told, rows_in_the_simulator_are_measured,
                   a_row_that_fails_hangs_or_is_wrong_fails_alone)
