@@ -128,7 +128,7 @@ static int measure_gpu(work *run) {
   plan.step_shapes = chosen->answer ? 0 : chosen->mnk_count;
   memcpy(plan.steps, chosen->mnk, sizeof plan.steps);
   gpu_measure(&found, &plan, &run->bar);
-  if (found.kernel_count > 0 && !found.failed) gpu_measure_torch(&found);
+  if (found.kernel_count > 0) gpu_measure_torch(&found);
   gpu_figures(&run->about.found, &found);
   run->gpu_failed = found.failed;
   if (!chosen->gpu_alone || !found.absent[0]) return DONE;

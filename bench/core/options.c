@@ -268,7 +268,10 @@ static bool read_option(bench_options *chosen, int option, char **argv, refusal 
   case OPTION_DETAILS: chosen->details = true; return true;
   case OPTION_QUICK: chosen->quick = true; return true;
   case OPTION_INPUT: chosen->inputs[chosen->input_count++] = optarg; return true;
-  case OPTION_JSON: chosen->json = optarg; return true;
+  case OPTION_JSON:
+    chosen->json = optarg;
+    return BENCH_HAVE_JANSSON ||
+           refuse(why, "--json needs jansson, which was not found when this was built");
   case OPTION_CSV: chosen->csv = optarg; return true;
   case OPTION_SVG: chosen->svg = optarg; return true;
   case OPTION_SCALE:

@@ -20,6 +20,7 @@ json_t *program_json(char *const *arguments, const char *needs, refusal *why) {
   json_t *root;
   json_error_t error;
   pid_t child;
+  if (!BENCH_HAVE_JANSSON) return refuse(why, "needs jansson, too"), NULL;
   if (pipe(ends) != 0) return refuse(why, "no pipe: %s", strerror(errno)), NULL;
   child = fork();
   if (child == 0) become(arguments, ends[1]);

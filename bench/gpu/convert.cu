@@ -240,39 +240,32 @@ bool find_hardware(gpu_run *run, int hardware[TYPE_LIMIT]) {
                    "the first kernel");
 }
 
-bool measure_row(gpu_run *run, const gpu_arrays *arrays, const conversion *how,
-                 check_space *space, bool hardware, gpu_conversion *row) {
-  row->type = how->type;
-  row->packed = how->group > 1;
-  row->hardware = hardware;
-  row->bytes = static_cast<double>(how->group_bytes) / how->group;
-  if (!time_row(run, arrays, how, row) ||
-      !check_encode(run, arrays, how, space, &row->encode_match) ||
-      !check_decode(run, arrays, how, space, &row->decode_match))
-    return false;
-  ++run->results->conversion_count;
-  return true;
+bool measure_row(gpu_run *run, const conversion *how, gpu_conversion *row) {
+  int hardware[TYPE_LIMIT];
+  check_space space;
+  if (!space.complete()) return refuse(&run->why, "out of memory");
+  if (!run->need_arrays() || !find_hardware(run, hardware)) return false;
+  row->hardware = hardware[how->type] != 0;
+  return time_row(run, &run->arrays, how, row) &&
+         check_encode(run, &run->arrays, how, &space, &row->encode_match) &&
+         check_decode(run, &run->arrays, how, &space, &row->decode_match);
 }
 
 } // namespace
 
-bool gpu_measure_conversions(gpu_run *run) {
+void gpu_measure_conversion(gpu_run *run, unsigned index) {
   const conversion rows[] = {
     MPNUM_FORMATS(CONVERSION_ROW) //
     format_of_array<mpnum_e3m2x4>::row(),
     format_of_array<mpnum_e2m3x4>::row(),
     format_of_array<mpnum_e2m1x2>::row()
   };
-  int hardware[TYPE_LIMIT];
-  gpu_arrays arrays;
-  check_space space;
   static_assert(sizeof rows / sizeof *rows == GPU_CONVERSIONS, "a row for each");
-  if (!space.complete()) return refuse(&run->why, "out of memory");
-  if (!gpu_arrays_make(run, &arrays) || !find_hardware(run, hardware)) return false;
-  for (unsigned i = 0; i < GPU_CONVERSIONS; ++i) {
-    if (!measure_row(run, &arrays, &rows[i], &space, hardware[rows[i].type] != 0,
-                     &run->results->conversions[i]))
-      return false;
-  }
-  return true;
+  const conversion *how = &rows[index];
+  gpu_conversion *row = &run->results->conversions[index];
+  row->type = how->type;
+  row->packed = how->group > 1;
+  row->bytes = static_cast<double>(how->group_bytes) / how->group;
+  if (run->results->conversion_count <= index) run->results->conversion_count = index + 1;
+  gpu_row_alone(run, row, [&] { return measure_row(run, how, row); });
 }

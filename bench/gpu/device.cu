@@ -98,20 +98,50 @@ bool try_kernel(gpu_results *results) {
 
 } // namespace
 
+/* A part that is no row: what it could not do is a note, and the next one follows. */
+static void measure_alone(gpu_run *run, const char *what, bool (*measure)(gpu_run *)) {
+  gpu_state state;
+  char text[sizeof run->why.text];
+  if (!run->is_lost && measure(run)) return;
+  run->fail(&state, text, sizeof text);
+  gpu_note(run->results, "%s: %s", what, text);
+}
+static bool read_before(gpu_run *run) {
+  return gpu_read_clocks(run, &run->results->before);
+}
+static bool read_after(gpu_run *run) {
+  return gpu_read_clocks(run, &run->results->after);
+}
+
+bool gpu_find(gpu_results *results) {
+  return find_device(results) && describe(results) && try_kernel(results);
+}
+
 void gpu_measure(gpu_results *results, const gpu_plan *plan, progress *bar) {
   memset(results, 0, sizeof *results);
   results->plan = *plan;
-  if (!find_device(results) || !describe(results) || !try_kernel(results)) return;
+  if (!gpu_find(results)) return;
   gpu_run run(results, bar);
   progress_begin(bar, 10 + GPU_CONVERSIONS * 4 + GPU_REDUCTIONS * 2 +
                           GPU_PRODUCTS * (2 + GPU_VARIANTS) +
                           GPU_PRODUCTS * (GPU_STEP_PARTS + 2) * plan->step_shapes +
                           (plan->all ? GPU_KERNELS * 3 + 10 * GPU_SWEEP_SIZES : 0));
-  results->failed = !(
-      run.open() && gpu_measure_limits(&run) && gpu_read_clocks(&run, &results->before) &&
-      gpu_measure_conversions(&run) && gpu_measure_reductions(&run) &&
-      (!plan->all || (gpu_measure_kernels(&run) && gpu_measure_sweep(&run))) &&
-      gpu_measure_products(&run) && gpu_read_clocks(&run, &results->after));
+  if (run.open()) {
+    measure_alone(&run, "limits", gpu_measure_limits);
+    measure_alone(&run, "clocks before", read_before);
+    for (unsigned i = 0; i < GPU_CONVERSIONS; ++i)
+      gpu_measure_conversion(&run, i);
+    for (unsigned i = 0; i < GPU_REDUCTIONS; ++i)
+      gpu_measure_reduction(&run, i);
+    if (plan->all) {
+      gpu_measure_kernels(&run);
+      gpu_measure_sweep(&run);
+    }
+    gpu_measure_products(&run);
+    measure_alone(&run, "clocks after", read_after);
+  } else {
+    results->failed = true;
+    gpu_note(results, "nothing could be measured: %s", run.why.text);
+  }
   progress_end(bar);
-  if (results->failed) gpu_note(results, "measuring ended early: %s", run.why.text);
 }

@@ -65,8 +65,17 @@ typedef struct gpu_match {
   uint64_t checked, wrong;
 } gpu_match;
 
+typedef enum gpu_state {
+  GPU_NOT_RUN,
+  GPU_MEASURED,
+  GPU_UNSUPPORTED, /* by this GPU or by cuBLASLt */
+  GPU_FAILED       /* an error, or a product that is not that of its operands */
+} gpu_state;
+
 typedef struct gpu_conversion {
   mpnum_type type;
+  gpu_state state;
+  char why[80];  /* of any state but GPU_MEASURED */
   bool packed;   /* several values share bytes */
   bool hardware; /* the encoding is an instruction of the target */
   double bytes;  /* of one value */
@@ -77,16 +86,11 @@ typedef struct gpu_conversion {
 typedef struct gpu_reduction {
   const char *operation; /* "all_finite", "amax", "stats" */
   mpnum_type type;
+  gpu_state state;
+  char why[80]; /* of any state but GPU_MEASURED */
   gpu_speed speed;
   gpu_match match;
 } gpu_reduction;
-
-typedef enum gpu_state {
-  GPU_NOT_RUN,
-  GPU_MEASURED,
-  GPU_UNSUPPORTED, /* by this GPU or by cuBLASLt */
-  GPU_FAILED       /* an error, or a product that is not that of its operands */
-} gpu_state;
 
 /* A product other than the first of its format. */
 typedef struct gpu_part {
@@ -187,7 +191,7 @@ typedef struct gpu_device {
 
 typedef struct gpu_results {
   char absent[320]; /* why nothing was measured; empty if something was */
-  bool failed;      /* an error ended the measuring early: the last note */
+  bool failed;      /* a row or a part failed, which its state or a note tells */
   gpu_plan plan;    /* size is that measured, which memory may have reduced */
   gpu_device device;
   gpu_clocks before, after;

@@ -179,16 +179,15 @@ bool check(gpu_run *run, const gpu_kernel_row *row, gpu_match *match) {
          compare_with_host(run, row, s, match);
 }
 
-bool measure_row(gpu_run *run, const gpu_arrays *arrays, const gpu_kernel_row *row) {
+bool measure_row(gpu_run *run, const gpu_kernel_row *row, gpu_kernel *made) {
+  if (!run->need_arrays()) return false;
+  const gpu_arrays *arrays = &run->arrays;
   const size_t columns = row->layout == GPU_ARRAY    ? arrays->count
                          : row->layout == GPU_MATRIX ? matrix_columns
                                                      : row->columns;
   const size_t rows = arrays->count / columns;
-  gpu_kernel *made = gpu_kernel_add(run, row->name, row->bound);
   start self = {row, nullptr};
   stage s;
-  if (row->layout == GPU_ROWS)
-    snprintf(made->name, sizeof made->name, "%s x %zu", row->name, columns);
   if (rows == 0) {
     snprintf(made->why, sizeof made->why, "a row is longer than the arrays");
     return true;
@@ -217,6 +216,7 @@ void gpu_compare(gpu_match *match, const void *ours, const void *theirs, size_t 
 gpu_kernel *gpu_kernel_add(gpu_run *run, const char *name, gpu_bound bound) {
   gpu_results *results = run->results;
   gpu_kernel *made = &results->kernels[results->kernel_count++];
+  *made = gpu_kernel(); /* which may have been another row's */
   snprintf(made->name, sizeof made->name, "%s", name);
   made->bound = bound;
   return made;
@@ -242,13 +242,44 @@ bool gpu_time_kernel(gpu_run *run, const gpu_arrays *arrays, gpu_contender self,
   return true;
 }
 
-bool gpu_measure_kernels(gpu_run *run) {
+/* Row `index` of all tables, or null. */
+static const gpu_kernel_row *table_row(unsigned index) {
   const gpu_kernel_table tables[] = {gpu_scaled_kernels(), gpu_block_kernels(),
                                      gpu_softmax_kernels(), gpu_norm_kernels()};
-  gpu_arrays arrays;
-  if (!gpu_arrays_make(run, &arrays)) return false;
-  for (const gpu_kernel_table &table : tables)
-    for (unsigned i = 0; i < table.count; ++i)
-      if (!measure_row(run, &arrays, &table.rows[i])) return false;
-  return gpu_measure_grad_kernels(run, &arrays);
+  for (const gpu_kernel_table &table : tables) {
+    if (index < table.count) return &table.rows[index];
+    index -= table.count;
+  }
+  return nullptr;
+}
+static unsigned table_rows() {
+  unsigned count = 0;
+  while (table_row(count))
+    ++count;
+  return count;
+}
+
+bool gpu_kernel_name(unsigned index, char *name, size_t size) {
+  const gpu_kernel_row *row = table_row(index);
+  if (!row) return gpu_grad_name(index - table_rows(), name, size);
+  snprintf(name, size, row->layout == GPU_ROWS ? "%s x %zu" : "%s", row->name,
+           row->columns);
+  return true;
+}
+
+gpu_kernel *gpu_measure_kernel(gpu_run *run, unsigned index) {
+  const gpu_kernel_row *row = table_row(index);
+  gpu_kernel *made = gpu_kernel_add(run, "", row ? row->bound : GPU_BY_COPY);
+  gpu_kernel_name(index, made->name, sizeof made->name);
+  gpu_row_alone(run, made, [&] {
+    return row ? measure_row(run, row, made)
+               : gpu_measure_grad_kernel(run, index - table_rows(), made);
+  });
+  return made;
+}
+
+void gpu_measure_kernels(gpu_run *run) {
+  char name[sizeof run->results->kernels[0].name];
+  for (unsigned i = 0; gpu_kernel_name(i, name, sizeof name); ++i)
+    gpu_measure_kernel(run, i);
 }

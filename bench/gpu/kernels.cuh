@@ -34,8 +34,13 @@ gpu_kernel_table gpu_norm_kernels();
 gpu_kernel_table gpu_scaled_kernels();
 gpu_kernel_table gpu_block_kernels();
 
-/* Gradients and scalers, which are lists and structs. */
-bool gpu_measure_grad_kernels(gpu_run *run, const gpu_arrays *arrays);
+/* Gradients and scalers, which are lists and structs. A row by its number, from 0; false
+ * past the last. */
+bool gpu_grad_name(unsigned index, char *name, size_t size);
+bool gpu_measure_grad_kernel(gpu_run *run, unsigned index, gpu_kernel *made);
+/* Every row of launchers, by number. */
+bool gpu_kernel_name(unsigned index, char *name, size_t size);
+gpu_kernel *gpu_measure_kernel(gpu_run *run, unsigned index);
 
 /* The next row of the results. */
 gpu_kernel *gpu_kernel_add(gpu_run *run, const char *name, gpu_bound bound);

@@ -43,13 +43,13 @@ bool make_state(gpu_run *run, grad_work *work, float scale) {
              "a scaler");
 }
 
-/* Tensors of `each` elements one behind the other. */
+/* Tensors of `each` elements one behind the other. No results: they are only read. */
 void list_tensors(mpnum_grad_tensor *tensors, size_t count, size_t each, void *values,
                   mpnum_type src, mpnum_type dst, void *results) {
   for (size_t i = 0; i < count; ++i) {
     char *const from =
         static_cast<char *>(values) + i * each * (src == MPNUM_TYPE_F32 ? 4 : 2);
-    char *const to = static_cast<char *>(results) + 4 * i * each;
+    char *const to = results ? static_cast<char *>(results) + 4 * i * each : nullptr;
     tensors[i] = mpnum_grad_tensor_of(src, from, each, dst, to);
   }
 }
@@ -100,7 +100,7 @@ cudaError_t start_merge(void *context, unsigned, cudaStream_t stream) {
 }
 
 /* A small list on both sides: findings and values. */
-bool check_pass(gpu_run *run, gpu_match *match) {
+bool check_pass(gpu_run *run, bool stores, gpu_match *match) {
   const size_t count = 3, each = 2500, n = count * each;
   mpnum_grad_tensor tensors[count];
   gpu_host_array<float> ours(n), theirs(n);
@@ -114,7 +114,7 @@ bool check_pass(gpu_run *run, gpu_match *match) {
                  "copying back"))
     return false;
   list_tensors(tensors, count, each, values.at, MPNUM_TYPE_F32, MPNUM_TYPE_F32,
-               values.at);
+               stores ? values.at : nullptr);
   if (!make_state(run, &work, 2) || !make_list(run, &work, tensors, count) ||
       !run->done(run_pass(&work), "grad_pass") ||
       !run->done(cudaMemcpy(theirs.at, values.at, 4 * n, cudaMemcpyDeviceToHost),
@@ -123,7 +123,8 @@ bool check_pass(gpu_run *run, gpu_match *match) {
                             cudaMemcpyDeviceToHost),
                  "copying back"))
     return false;
-  list_tensors(tensors, count, each, ours.at, MPNUM_TYPE_F32, MPNUM_TYPE_F32, ours.at);
+  list_tensors(tensors, count, each, ours.at, MPNUM_TYPE_F32, MPNUM_TYPE_F32,
+               stores ? ours.at : nullptr);
   gpu_expect_grad(tensors, count, &found[0]);
   gpu_compare(match, ours.at, theirs.at, 4 * n);
   gpu_compare(match, &found[0], &found[1], sizeof found[0]);
@@ -134,16 +135,24 @@ struct grad_row {
   const char *what;
   size_t count, bytes; /* of tensors, as they are read */
   mpnum_type src;
-  bool clips;
+  bool clips, is_read; /* is_read: nothing is stored */
 };
+const grad_row grad_rows[] = {
+    {"grad_pass f32, read alone", 1000, 64 << 10, MPNUM_TYPE_F32, false, true},
+    {"grad_pass f32 in place", 1000, 64 << 10, MPNUM_TYPE_F32, false, false},
+    {"grad_pass f32 in place", 100000, 1 << 10, MPNUM_TYPE_F32, false, false},
+    {"grad_pass bf16 to f32", 1000, 64 << 10, MPNUM_TYPE_BF16, false, false},
+    {"grad_clip f32", 1000, 64 << 10, MPNUM_TYPE_F32, true, false}};
+const unsigned grad_row_count = sizeof grad_rows / sizeof *grad_rows;
 
-bool measure_pass(gpu_run *run, const gpu_arrays *arrays, const grad_row *row) {
+bool measure_pass(gpu_run *run, const grad_row *row, gpu_kernel *made) {
+  if (!run->need_arrays()) return false;
+  const gpu_arrays *arrays = &run->arrays;
   const bool is_float = row->src == MPNUM_TYPE_F32;
   const size_t size = is_float ? 4 : 2, each = row->bytes / size;
   const size_t room = arrays->count / each;
   const size_t count = row->count < room ? row->count : room;
   const double n = static_cast<double>(count * each);
-  gpu_kernel *made = gpu_kernel_add(run, row->what, GPU_BY_COPY);
   gpu_host_array<mpnum_grad_tensor> tensors(count);
   void *const values = is_float ? arrays->values.at : arrays->codes.at;
   grad_work work;
@@ -154,8 +163,11 @@ bool measure_pass(gpu_run *run, const gpu_arrays *arrays, const grad_row *row) {
     return true;
   }
   if (!tensors.at) return refuse(&run->why, "out of memory");
+  made->bound = row->is_read ? GPU_BY_READ : GPU_BY_COPY;
   list_tensors(tensors.at, count, each, values, row->src, MPNUM_TYPE_F32,
-               is_float ? values : arrays->result.at);
+               row->is_read ? nullptr
+               : is_float   ? values
+                            : arrays->result.at);
   cudaError_t error = gpu_fill_normal(arrays->values.as<float>(), arrays->count, seed);
   if (error == cudaSuccess && !is_float)
     error = mpnum_launch_convert_sat(arrays->codes.as<mpnum_bf16>(),
@@ -174,8 +186,9 @@ bool measure_pass(gpu_run *run, const gpu_arrays *arrays, const grad_row *row) {
     work.max_norm = 0.999f * mpnum_grad_norm(&found); /* values stay of their size */
     self.run = run_clip;
   }
-  return gpu_time_kernel(run, arrays, self, (size + 4.0) * n, made) &&
-         (row->clips || check_pass(run, &made->match));
+  return gpu_time_kernel(run, arrays, self, (row->is_read ? 4.0 : size + 4.0) * n,
+                         made) &&
+         (row->clips || check_pass(run, !row->is_read, &made->match));
 }
 
 struct scale_work {
@@ -207,31 +220,41 @@ bool make_histories(gpu_run *run, scale_work *work) {
                    "histories");
 }
 
-bool measure_latency(gpu_run *run, const char *name, void *context,
+bool measure_latency(gpu_run *run, gpu_kernel *made, void *context,
                      cudaError_t (*start)(void *, unsigned, cudaStream_t)) {
   const gpu_series series = {start, context, graph_launches};
-  gpu_kernel *made = gpu_kernel_add(run, name, GPU_BY_TIME);
-  if (!gpu_time_series(run, &series, "launchers on the GPU", &made->speed.time, nullptr))
-    return false;
-  made->state = GPU_MEASURED;
-  return true;
+  made->bound = GPU_BY_TIME;
+  return gpu_time_series(run, &series, "launchers on the GPU", &made->speed.time,
+                         nullptr);
 }
+const char *const latencies[] = {"grad_step", "grad_merge, 7 ranks",
+                                 "scale_update, 1000 tensors"};
+const unsigned latency_count = sizeof latencies / sizeof *latencies;
 
 } // namespace
 
-bool gpu_measure_grad_kernels(gpu_run *run, const gpu_arrays *arrays) {
-  const grad_row rows[] = {
-      {"grad_pass f32 in place", 1000, 64 << 10, MPNUM_TYPE_F32, false},
-      {"grad_pass f32 in place", 100000, 1 << 10, MPNUM_TYPE_F32, false},
-      {"grad_pass bf16 to f32", 1000, 64 << 10, MPNUM_TYPE_BF16, false},
-      {"grad_clip f32", 1000, 64 << 10, MPNUM_TYPE_F32, true}};
+/* A plan holds fewer tensors where the arrays are small. */
+bool gpu_grad_name(unsigned index, char *name, size_t size) {
+  if (index >= grad_row_count + latency_count) return false;
+  if (index < grad_row_count)
+    snprintf(name, size, "%s, %zu of %zu KiB", grad_rows[index].what,
+             grad_rows[index].count, grad_rows[index].bytes >> 10);
+  else
+    snprintf(name, size, "%s", latencies[index - grad_row_count]);
+  return true;
+}
+
+bool gpu_measure_grad_kernel(gpu_run *run, unsigned index, gpu_kernel *made) {
   grad_work work;
   scale_work scales;
-  for (const grad_row &row : rows)
-    if (!measure_pass(run, arrays, &row)) return false;
-  return make_state(run, &work, 1) &&
-         measure_latency(run, "grad_step", &work, start_step) &&
-         measure_latency(run, "grad_merge, 7 ranks", &work, start_merge) &&
-         make_histories(run, &scales) &&
-         measure_latency(run, "scale_update, 1000 tensors", &scales, start_update);
+  if (index < grad_row_count) return measure_pass(run, &grad_rows[index], made);
+  switch (index - grad_row_count) {
+  case 0:
+    return make_state(run, &work, 1) && measure_latency(run, made, &work, start_step);
+  case 1:
+    return make_state(run, &work, 1) && measure_latency(run, made, &work, start_merge);
+  default:
+    return make_histories(run, &scales) &&
+           measure_latency(run, made, &scales, start_update);
+  }
 }

@@ -150,8 +150,8 @@ void begin_copies(void *context) {
 }
 
 bool gpu_read_clocks(gpu_run *run, gpu_clocks *clocks) {
-  gpu_arrays arrays;
-  if (!gpu_arrays_make(run, &arrays)) return false;
+  const gpu_arrays &arrays = run->arrays;
+  if (run->is_lost || !run->need_arrays()) return false;
   gpu_copy copy = {arrays.result.at, arrays.values.at, 4 * arrays.count};
   nvml_read(clocks, run->results->device.bus, begin_copies, &copy);
   return run->done(cudaGetLastError(), "copies") &&
@@ -160,8 +160,8 @@ bool gpu_read_clocks(gpu_run *run, gpu_clocks *clocks) {
 
 bool gpu_measure_limits(gpu_run *run) {
   gpu_limits *found = &run->results->limits;
-  gpu_arrays arrays;
-  if (!gpu_arrays_make(run, &arrays)) return false;
+  const gpu_arrays &arrays = run->arrays;
+  if (!run->need_arrays()) return false;
   const double bytes = 4.0 * static_cast<double>(arrays.count);
   gpu_copy copy = {arrays.result.at, arrays.values.at, 4 * arrays.count};
   gpu_contender api = {gpu_run_copy, &copy, gpu_time()};

@@ -160,24 +160,44 @@ cudaError_t gpu_run_copy(void *context) {
   return cudaMemcpyAsync(copy->dst, copy->src, copy->bytes, cudaMemcpyDeviceToDevice, 0);
 }
 
-bool gpu_arrays_make(gpu_run *run, gpu_arrays *arrays) {
-  gpu_plan *plan = &run->results->plan;
+bool gpu_run::need_arrays() {
+  gpu_plan *plan = &results->plan;
   const size_t wanted = plan->size;
-  for (;; plan->size /= 2) {
-    cudaError_t error = arrays->values.make(plan->size);
-    if (error == cudaSuccess) error = arrays->codes.make(plan->size);
-    if (error == cudaSuccess) error = arrays->result.make(plan->size);
-    if (error == cudaSuccess) break;
-    cudaGetLastError(); /* out of memory is no lasting error */
-    arrays->values.release();
-    arrays->codes.release();
-    if (error != cudaErrorMemoryAllocation || plan->size < 2 * least_array)
-      return run->done(error, "memory for the arrays");
+  if (arrays.count == 0) {
+    for (;; plan->size /= 2) {
+      cudaError_t error = arrays.values.make(plan->size);
+      if (error == cudaSuccess) error = arrays.codes.make(plan->size);
+      if (error == cudaSuccess) error = arrays.result.make(plan->size);
+      if (error == cudaSuccess) break;
+      cudaGetLastError(); /* out of memory is no lasting error */
+      release_arrays();
+      if (error != cudaErrorMemoryAllocation || plan->size < 2 * least_array)
+        return done(error, "memory for the arrays");
+    }
+    if (plan->size < wanted)
+      gpu_note(results, "arrays of %zu KiB: memory for %zu KiB is not free",
+               plan->size >> 10, wanted >> 10);
+    arrays.count = plan->size / sizeof(float);
   }
-  if (plan->size < wanted)
-    gpu_note(run->results, "arrays of %zu KiB: memory for %zu KiB is not free",
-             plan->size >> 10, wanted >> 10);
-  arrays->count = plan->size / sizeof(float);
-  return run->done(gpu_fill_normal(arrays->values.as<float>(), arrays->count, value_seed),
-                   "random values");
+  return done(gpu_fill_normal(arrays.values.as<float>(), arrays.count, value_seed),
+              "random values");
+}
+
+void gpu_run::release_arrays() {
+  arrays.values.release();
+  arrays.codes.release();
+  arrays.result.release();
+  arrays.count = 0;
+}
+
+void gpu_run::fail(gpu_state *state, char *text, size_t size) {
+  *state = GPU_FAILED;
+  gpu_set_text(text, size,
+               is_lost       ? "the GPU was lost before"
+               : why.text[0] ? why.text
+                             : "unknown");
+  results->failed = true;
+  why = refusal();
+  cudaGetLastError(); /* one that does not last */
+  is_lost = is_lost || !done(cudaDeviceSynchronize(), "the GPU is lost");
 }

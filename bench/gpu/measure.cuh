@@ -47,18 +47,27 @@ struct gpu_move {
 cudaError_t gpu_run_move(void *context);
 cudaError_t gpu_run_read(void *context);
 
+/* Arrays of the timings: values, normal; codes and result, each as large. */
+struct gpu_arrays {
+  gpu_buffer values, codes, result;
+  size_t count;
+  gpu_arrays() : count(0) {}
+};
+
 struct gpu_run {
   gpu_results *results;
   progress *bar;
   cudaEvent_t begin, end;
   gpu_buffer flush, sink;          /* sink: a float */
+  gpu_arrays arrays;               /* of the rows that need them */
   size_t flush_count;              /* floats */
   unsigned copy_shape, read_shape; /* the best ones */
-  refusal why;
+  refusal why;                     /* of the latest failure */
+  bool is_lost;                    /* nothing can be run any more */
 
   gpu_run(gpu_results *into, progress *shown)
       : results(into), bar(shown), begin(nullptr), end(nullptr), flush_count(0),
-        copy_shape(0), read_shape(0), why() {}
+        copy_shape(0), read_shape(0), why(), is_lost(false) {}
   gpu_run(const gpu_run &) = delete;
   gpu_run &operator=(const gpu_run &) = delete;
   ~gpu_run();
@@ -67,7 +76,24 @@ struct gpu_run {
 
   /* Whether a call went well; if not, why says what it was to do. */
   bool done(cudaError_t error, const char *what);
+  /* Makes the arrays, as large as the plan says, or, with a note, the largest half,
+   * quarter, ... of it that the free memory holds. */
+  bool need_arrays();
+  void release_arrays();
+  /* After a failure, which becomes the state of a row: whether the GPU still works. */
+  void fail(gpu_state *state, char *text, size_t size);
 };
+
+/* Measures a row: where that fails the row says so, and the next one can be measured. */
+template <class Row, class Measure>
+void gpu_row_alone(gpu_run *run, Row *row, Measure measure) {
+  if (run->is_lost)
+    run->fail(&row->state, row->why, sizeof row->why);
+  else if (!measure())
+    run->fail(&row->state, row->why, sizeof row->why);
+  else if (row->state == GPU_NOT_RUN && !row->why[0])
+    row->state = GPU_MEASURED;
+}
 
 /* A contender of a timing. run starts work in the default stream and waits for nothing.
  */
@@ -101,22 +127,17 @@ struct gpu_series {
 bool gpu_time_series(gpu_run *run, const gpu_series *series, const char *what,
                      gpu_time *warm, gpu_time *cold);
 
-/* The parts. The first warms up and chooses shapes. Each fills its rows; false when the
- * run cannot go on, with the reason in run->why. */
+/* The GPU of the plan, and whether it runs this code; results->absent says why not. */
+bool gpu_find(gpu_results *results);
+
+/* Warms up, and chooses shapes. False with the reason in run->why. */
 bool gpu_measure_limits(gpu_run *run);
-bool gpu_measure_conversions(gpu_run *run);
-bool gpu_measure_reductions(gpu_run *run);
-bool gpu_measure_products(gpu_run *run);
-
-/* Arrays of the timings: values, normal; codes and result, each as large. */
-struct gpu_arrays {
-  gpu_buffer values, codes, result;
-  size_t count;
-};
-
-/* As large as the plan says, or, with a note, the largest half, quarter, ... of it that
- * the free memory holds. */
-bool gpu_arrays_make(gpu_run *run, gpu_arrays *arrays);
+/* Rows, which fail alone: what failed has a state that says so. */
+void gpu_measure_conversion(gpu_run *run, unsigned index);
+void gpu_measure_reduction(gpu_run *run, unsigned index);
+/* One product, or all, with what the library is and steps. */
+void gpu_measure_product(gpu_run *run, unsigned index);
+void gpu_measure_products(gpu_run *run);
 
 /* cudaMemcpy of bytes, as a contender. */
 struct gpu_copy {

@@ -3,17 +3,15 @@
 #ifndef MPNUM_BENCH_GPU_PARTS_H
 #define MPNUM_BENCH_GPU_PARTS_H
 
-#include <stdbool.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 struct gpu_run;
 struct blas;
-bool gpu_measure_kernels(struct gpu_run *run);
-bool gpu_measure_sweep(struct gpu_run *run);
-bool gpu_measure_steps(struct gpu_run *run, struct blas *library);
+void gpu_measure_kernels(struct gpu_run *run);
+void gpu_measure_sweep(struct gpu_run *run);
+void gpu_measure_steps(struct gpu_run *run, struct blas *library);
 
 #ifdef __cplusplus
 }

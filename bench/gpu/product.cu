@@ -103,23 +103,20 @@ bool measure_row(gpu_workbench *bench, const gpu_format_row *how, gpu_product *r
   return bench->run->done(cudaDeviceSynchronize(), gpu_of_products);
 }
 
-bool measure_rows(gpu_workbench *bench) {
-  gpu_results *results = bench->run->results;
-  for (const gpu_format_row &how : gpu_format_rows) {
-    gpu_product *row = &results->products[results->product_count++];
-    row->name = how.name;
-    row->bits = how.bits;
-    if (how.is_had_by(results->device)) {
-      if (!measure_row(bench, &how, row)) return false;
-      continue;
-    }
-    row->state = GPU_UNSUPPORTED;
-    snprintf(row->why, sizeof row->why, "needs compute capability %d.%d",
-             how.capability / 10, how.capability % 10);
-    for (unsigned i = 0; i < GPU_SHAPES; ++i)
-      if (has_variant(&how, i)) row->variants[i].state = GPU_UNSUPPORTED;
-  }
-  return true;
+void measure_format(gpu_workbench *bench, unsigned index) {
+  gpu_run *const run = bench->run;
+  gpu_product *row = &run->results->products[index];
+  const gpu_format_row &how = gpu_format_rows[index];
+  row->name = how.name;
+  row->bits = how.bits;
+  if (run->results->product_count <= index) run->results->product_count = index + 1;
+  if (how.is_had_by(run->results->device))
+    return gpu_row_alone(run, row, [&] { return measure_row(bench, &how, row); });
+  row->state = GPU_UNSUPPORTED;
+  snprintf(row->why, sizeof row->why, "needs compute capability %d.%d",
+           how.capability / 10, how.capability % 10);
+  for (unsigned i = 0; i < GPU_SHAPES; ++i)
+    if (has_variant(&how, i)) row->variants[i].state = GPU_UNSUPPORTED;
 }
 
 uint64_t multiple_of_16(uint64_t size) { return size < 16 ? 16 : size / 16 * 16; }
@@ -142,8 +139,9 @@ void list_variants(gpu_results *results) {
 
 uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-/* Room for the sizes asked for and for every variant. */
-bool measure_formats(gpu_run *run, blas *library) {
+/* From one format to before another, with room for the sizes asked for and for every
+ * variant. */
+bool measure_formats(gpu_run *run, blas *library, unsigned begin, unsigned end) {
   gpu_results *results = run->results;
   uint64_t m = results->plan.m, n = results->plan.n, k = results->plan.k;
   gpu_workbench bench = {run, library, {}, {}, {}, {}, {}};
@@ -154,8 +152,11 @@ bool measure_formats(gpu_run *run, blas *library) {
     n = larger(n, variant.batch * variant.n);
     k = larger(k, variant.k);
   }
+  run->release_arrays();
   if (!bench.has_room(bench.make(m, n, k, m * n), "matrix products", &good)) return good;
-  return measure_rows(&bench);
+  for (unsigned i = begin; i < end; ++i)
+    measure_format(&bench, i);
+  return true;
 }
 
 struct opened {
@@ -163,17 +164,26 @@ struct opened {
   ~opened() { blas_close(library); }
 };
 
-} // namespace
-
-bool gpu_measure_products(gpu_run *run) {
+/* What is no row's failure is a note. */
+void measure(gpu_run *run, unsigned begin, unsigned end, bool steps) {
   gpu_results *results = run->results;
   refusal why;
+  gpu_state state;
+  char text[sizeof why.text];
   static_assert(sizeof variant_rows / sizeof *variant_rows == GPU_VARIANTS, "all");
   const opened own = {blas_open(&why)};
-  if (!own.library) {
-    gpu_note(results, "no matrix products: %s", why.text);
-    return true;
-  }
+  if (!own.library) return gpu_note(results, "no matrix products: %s", why.text);
   snprintf(results->blas, sizeof results->blas, "%s", blas_version(own.library));
-  return measure_formats(run, own.library) && gpu_measure_steps(run, own.library);
+  if (!measure_formats(run, own.library, begin, end)) {
+    run->fail(&state, text, sizeof text);
+    gpu_note(results, "no matrix products: %s", text);
+  }
+  if (steps) gpu_measure_steps(run, own.library);
 }
+
+} // namespace
+
+void gpu_measure_product(gpu_run *run, unsigned index) {
+  measure(run, index, index + 1, false);
+}
+void gpu_measure_products(gpu_run *run) { measure(run, 0, GPU_PRODUCTS, true); }

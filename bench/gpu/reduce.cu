@@ -160,21 +160,17 @@ bool check_row(gpu_run *run, const gpu_arrays *arrays, const reduction *how,
 
 } // namespace
 
-bool gpu_measure_reductions(gpu_run *run) {
+void gpu_measure_reduction(gpu_run *run, unsigned index) {
   reduction rows[GPU_REDUCTIONS];
-  gpu_arrays arrays;
   list_rows<float>(rows);
   list_rows<mpnum_f16>(rows + 1);
   list_rows<mpnum_bf16>(rows + 2);
-  if (!gpu_arrays_make(run, &arrays)) return false;
-  for (unsigned i = 0; i < GPU_REDUCTIONS; ++i) {
-    gpu_reduction *row = &run->results->reductions[i];
-    row->operation = rows[i].operation;
-    row->type = rows[i].type;
-    if (!time_row(run, &arrays, &rows[i], row) ||
-        !check_row(run, &arrays, &rows[i], &row->match))
-      return false;
-    ++run->results->reduction_count;
-  }
-  return true;
+  gpu_reduction *row = &run->results->reductions[index];
+  row->operation = rows[index].operation;
+  row->type = rows[index].type;
+  if (run->results->reduction_count <= index) run->results->reduction_count = index + 1;
+  gpu_row_alone(run, row, [&] {
+    return run->need_arrays() && time_row(run, &run->arrays, &rows[index], row) &&
+           check_row(run, &run->arrays, &rows[index], &row->match);
+  });
 }

@@ -74,10 +74,19 @@ static void add_clocks(figures *to, const gpu_results *found, const char *when,
   if (from->reasons[0]) figures_say(to, "held_down_by", "%s", from->reasons);
 }
 
+/* Where a row was not measured: that, and why. */
+static bool add_missing(figures *to, gpu_state state, const char *why) {
+  if (state == GPU_MEASURED) return false;
+  figures_say(to, "state", "%s", gpu_state_name(state));
+  figures_say(to, "missing", "%s", why);
+  return true;
+}
+
 static void add_conversion(figures *to, const char *gpu, const gpu_conversion *row) {
   char name[32];
   gpu_conversion_name(name, sizeof name, row);
   figures_at(to, conversions, gpu, name, "");
+  if (add_missing(to, row->state, row->why)) return;
   figures_say(to, "path", row->hardware ? "hardware" : "software");
   figures_at(to, conversions, gpu, name, "encode");
   add_speed(to, &row->encode, &row->encode_match, GPU_BY_COPY);
@@ -288,7 +297,8 @@ void gpu_figures(figures *to, const gpu_results *found) {
     char name[48];
     snprintf(name, sizeof name, "%s %s", row->operation, mpnum_type_name(row->type));
     figures_at(to, reductions, gpu, name, "");
-    add_speed(to, &row->speed, &row->match, GPU_BY_READ);
+    if (!add_missing(to, row->state, row->why))
+      add_speed(to, &row->speed, &row->match, GPU_BY_READ);
   }
   add_kernels(to, found);
   for (i = 0; i < found->sweep_count; ++i)
@@ -370,7 +380,7 @@ static void print_limits(const figures *from, FILE *to) {
 static bool print_arrays(const figures *from, FILE *to) {
   static const view_column columns[] = {
       {.heading = "format", .metric = VIEW_NAME},
-      {.heading = "path", .metric = "path", .left = true},
+      {.heading = "path", .metric = "path", .left = true, .instead = "state"},
       {.heading = "GB/s", .metric = "rate", .format = "%.0f", .each = true},
       {.heading = "+-", .metric = "noise", .show = show_noise, .each = true},
       {.heading = "of copy",
@@ -397,19 +407,23 @@ static bool print_arrays(const figures *from, FILE *to) {
   static const view shown = {.section = conversions, VIEW_COLUMNS(columns)};
   static const view reduced = {.section = reductions, VIEW_COLUMNS(reduction_columns)};
   const double bytes = value(from, "array_bytes");
-  return view_print(
-             &shown, from, to,
-             "\nGPU arrays: %.0f values (%.0f MiB of f32), L2 flushed before each run, "
-             "median of %.0f.\n"
-             "GB/s counts bytes read and written; copy is the better of cudaMemcpy on "
-             "the "
-             "device and of\nthe best copy kernel, in turn with them.\n"
-             "exact: every code, %.0f random floats and all boundaries as on the CPU.\n",
-             bytes / sizeof(float), bytes / (1 << 20), value(from, "rounds"),
-             value(from, "patterns")) &&
-         view_print(&reduced, from, to,
-                    "\nGPU reductions of the same arrays; read is the best kernel that "
-                    "reads, in turn.\n");
+  const bool good =
+      view_print(
+          &shown, from, to,
+          "\nGPU arrays: %.0f values (%.0f MiB of f32), L2 flushed before each run, "
+          "median of %.0f.\n"
+          "GB/s counts bytes read and written; copy is the better of cudaMemcpy on "
+          "the "
+          "device and of\nthe best copy kernel, in turn with them.\n"
+          "exact: every code, %.0f random floats and all boundaries as on the CPU.\n",
+          bytes / sizeof(float), bytes / (1 << 20), value(from, "rounds"),
+          value(from, "patterns")) &&
+      view_print(&reduced, from, to,
+                 "\nGPU reductions of the same arrays; read is the best kernel that "
+                 "reads, in turn.\n");
+  view_absent(from, conversions, true, to);
+  view_absent(from, reductions, true, to);
+  return good;
 }
 
 static bool print_kernels(const figures *from, FILE *to) {

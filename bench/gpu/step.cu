@@ -91,6 +91,7 @@ bool check(step *one, gpu_step *row) {
   return true;
 }
 
+/* False where no row could be begun. */
 bool measure_shape(gpu_run *run, blas *library, unsigned shape) {
   gpu_results *results = run->results;
   const uint64_t *mnk = results->plan.steps[shape];
@@ -108,16 +109,22 @@ bool measure_shape(gpu_run *run, blas *library, unsigned shape) {
     gpu_step *row = &results->steps[results->step_count++];
     row->name = how.name;
     row->shape = shape;
-    if (begin(&one, m, n, k, row) && time_step(&one, row) && !check(&one, row))
-      return false;
+    gpu_row_alone(run, row, [&] {
+      return !begin(&one, m, n, k, row) || !time_step(&one, row) ||
+             (check(&one, row) && run->done(cudaDeviceSynchronize(), "training steps"));
+    });
   }
-  return run->done(cudaDeviceSynchronize(), "training steps");
+  return true;
 }
 
 } // namespace
 
-bool gpu_measure_steps(gpu_run *run, blas *library) {
-  for (unsigned i = 0; i < run->results->plan.step_shapes; ++i)
-    if (!measure_shape(run, library, i)) return false;
-  return true;
+void gpu_measure_steps(gpu_run *run, blas *library) {
+  gpu_state state;
+  char text[sizeof run->why.text];
+  for (unsigned i = 0; i < run->results->plan.step_shapes; ++i) {
+    if (measure_shape(run, library, i)) continue;
+    run->fail(&state, text, sizeof text);
+    gpu_note(run->results, "no training steps: %s", text);
+  }
 }

@@ -96,9 +96,14 @@ bool measure_size(gpu_run *run, size_t size, size_t room) {
 
 } // namespace
 
-bool gpu_measure_sweep(gpu_run *run) {
+void gpu_measure_sweep(gpu_run *run) {
   const gpu_plan *plan = &run->results->plan;
-  for (size_t size : plan->sweep)
-    if (size != 0 && !measure_size(run, size, plan->size)) return false;
-  return true;
+  gpu_state state;
+  char text[sizeof run->why.text];
+  run->release_arrays();
+  for (size_t size : plan->sweep) {
+    if (size == 0 || (!run->is_lost && measure_size(run, size, plan->size))) continue;
+    run->fail(&state, text, sizeof text);
+    gpu_note(run->results, "sizes: arrays of %zu KiB: %s", size >> 10, text);
+  }
 }

@@ -248,6 +248,8 @@ static bool read_json(input *file, const char *text, size_t length, refusal *why
   json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
   span *spans;
   bool good;
+  if (!BENCH_HAVE_JANSSON)
+    return refuse(why, "needs jansson, which was not found when this was built");
   if (!root && strncmp(error.text, "duplicate object key", 20) == 0 &&
       refuse_twice(text, length, (size_t)error.position, why))
     return false;

@@ -508,15 +508,73 @@ void another_gpu_is_measured_or_absent(void) {
   fake::gpu = fake::state();
 }
 
+unsigned failed_rows() {
+  unsigned count = 0;
+  for (unsigned i = 0; i < found.conversion_count; ++i)
+    count += found.conversions[i].state == GPU_FAILED;
+  for (unsigned i = 0; i < found.reduction_count; ++i)
+    count += found.reductions[i].state == GPU_FAILED;
+  for (unsigned i = 0; i < found.kernel_count; ++i)
+    count += found.kernels[i].state == GPU_FAILED;
+  for (unsigned i = 0; i < found.step_count; ++i)
+    count += found.steps[i].state == GPU_FAILED;
+  return count;
+}
+unsigned measured_rows() {
+  unsigned count = 0;
+  for (const gpu_conversion &row : found.conversions)
+    count += row.state == GPU_MEASURED;
+  for (const gpu_reduction &row : found.reductions)
+    count += row.state == GPU_MEASURED;
+  for (unsigned i = 0; i < found.kernel_count; ++i)
+    count += found.kernels[i].state == GPU_MEASURED;
+  return count;
+}
+
+/* An error that passes costs a row; one that stays all that come after it, each with a
+ * reason. */
+void a_failing_row_fails_alone(void) {
+  gpu_plan plan = small_plan();
+  plan.all = true;
+  plan.rounds = 1;
+  measure(plan);
+  const long calls = fake::gpu.calls;
+  const unsigned all = measured_rows();
+  CHECK(failed_rows() == 0 && all > 60, "%u rows", all);
+  for (const long part : {5, 2}) {
+    fake::gpu = fake::state();
+    fake::gpu.fail_call = calls / part;
+    measure(plan);
+    CHECK(found.failed && failed_rows() <= 1 &&
+              measured_rows() + failed_rows() >= all - 1,
+          "call %ld: %u of %u rows, %u failed", fake::gpu.fail_call, measured_rows(), all,
+          failed_rows());
+    check_nothing_is_left("a failed row");
+  }
+  fake::gpu = fake::state();
+  fake::gpu.fail_call = calls / 3;
+  fake::gpu.is_lasting = true;
+  measure(plan);
+  CHECK(failed_rows() > 20 && measured_rows() + failed_rows() >= all - 9,
+        "%u measured, %u failed of %u", measured_rows(), failed_rows(), all);
+  const gpu_kernel &last = found.kernels[found.kernel_count - 1];
+  CHECK(last.state == GPU_FAILED && std::string(last.why) == "the GPU was lost before",
+        "%s: %s", last.name, last.why);
+  fake::gpu = fake::state();
+}
+
 /* One call after another fails, each a little later than the last. */
 void any_failing_call_is_told_and_leaves_nothing(void) {
   long calls, told = 0;
-  measure(small_plan());
+  gpu_plan plan = small_plan();
+  plan.rounds = 1;
+  plan.patterns = 500;
+  measure(plan);
   calls = fake::gpu.calls;
   for (long call = 0; call < calls; call += 1 + call / 4) {
     fake::gpu = fake::state();
     fake::gpu.fail_call = call;
-    measure(small_plan());
+    measure(plan);
     const bool is_told = found.absent[0] != 0 || found.failed || found.note_count > 0;
     bool is_in_a_row = false;
     for (unsigned i = 0; i < found.product_count; ++i) {
@@ -577,6 +635,7 @@ int main() {
   TAP_RUN(absence_is_told);
   TAP_RUN(clocks_are_those_of_nvml);
   TAP_RUN(another_gpu_is_measured_or_absent);
+  TAP_RUN(a_failing_row_fails_alone);
   TAP_RUN(any_failing_call_is_told_and_leaves_nothing);
   return tap_done();
 }

@@ -187,6 +187,7 @@ static void make_arrays(gpu_results *found) {
   found->conversion_count = GPU_CONVERSIONS;
   for (i = 0; i < GPU_CONVERSIONS; ++i) {
     gpu_conversion *row = &found->conversions[i];
+    row->state = GPU_MEASURED;
     row->packed = i >= FORMAT_COUNT;
     row->type = row->packed ? packed[i - FORMAT_COUNT] : bench_formats[i].type;
     row->hardware = i < 3;
@@ -200,6 +201,7 @@ static void make_arrays(gpu_results *found) {
   found->reduction_count = GPU_REDUCTIONS;
   for (i = 0; i < GPU_REDUCTIONS; ++i) {
     gpu_reduction *row = &found->reductions[i];
+    row->state = GPU_MEASURED;
     row->operation = operations[i / 3];
     row->type = types[i % 3];
     row->speed = speed_of(0.07, 268435456);

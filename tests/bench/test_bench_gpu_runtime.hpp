@@ -35,12 +35,34 @@ struct state {
   std::size_t used = 0;
   std::map<void *, std::size_t> blocks;
   int events = 0, streams = 0, chosen = -1;
+  bool is_lasting = false, is_broken = false; /* one error, and then all calls fail */
+  long wrong_copy = 0, failing_copy = 0, hanging_copy = 0, copies = 0;
 };
-inline state gpu;
+
+/* SIMULATED_GPU as tests/cuda/gpu/simulated.hpp has it; here copies to the host count, as
+ * how many other calls there are depends on time. */
+inline long planned(const char *name, long otherwise) {
+  const char *const text = std::getenv("SIMULATED_GPU");
+  const std::size_t length = std::strlen(name);
+  if (!text || std::strncmp(text, name, length) != 0 || text[length] != '=')
+    return otherwise;
+  return std::atol(text + length + 1);
+}
+inline state planned_state() {
+  state made;
+  made.failing_copy = planned("fail", 0);
+  made.hanging_copy = planned("hang", 0);
+  made.wrong_copy = planned("wrong", 0);
+  made.memory = static_cast<std::size_t>(planned("memory", 64l << 20));
+  return made;
+}
+inline state gpu = planned_state();
 
 /* What a call that could fail returns. */
 inline cudaError_t call() {
-  return gpu.calls++ == gpu.fail_call ? gpu.error : cudaSuccess;
+  const long number = gpu.calls++;
+  if (number == gpu.fail_call) gpu.is_broken = gpu.is_lasting;
+  return number == gpu.fail_call || gpu.is_broken ? gpu.error : cudaSuccess;
 }
 
 } // namespace fake
@@ -64,9 +86,17 @@ inline cudaError_t cudaFree(void *at) {
   return cudaSuccess;
 }
 inline cudaError_t cudaMemcpy(void *to, const void *from, std::size_t bytes,
-                              cudaMemcpyKind) {
+                              cudaMemcpyKind kind) {
+  fake::state &gpu = fake::gpu;
+  gpu.copies += kind == cudaMemcpyDeviceToHost;
+  while (gpu.copies == gpu.hanging_copy && gpu.copies)
+    usleep(100000);
+  gpu.is_broken = gpu.is_broken || (gpu.copies == gpu.failing_copy && gpu.copies);
   const cudaError_t error = fake::call();
   if (error == cudaSuccess && bytes) std::memcpy(to, from, bytes);
+  if (error == cudaSuccess && bytes && kind == cudaMemcpyDeviceToHost &&
+      gpu.copies == gpu.wrong_copy)
+    *static_cast<unsigned char *>(to) ^= 1;
   return error;
 }
 inline cudaError_t cudaMemcpy2D(void *to, std::size_t to_pitch, const void *from,

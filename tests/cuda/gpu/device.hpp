@@ -5,45 +5,57 @@
 #define MPNUM_TESTS_GPU_DEVICE_HPP
 
 #include "runner.hpp"
+#include "two_memories.hpp"
 
 #include <cstddef>
 #include <string>
 
-#define SIMT_HAS_ASAN                   0
-#define SIMT_DYNAMIC_SHARED(type, name) static_assert(true, "")
+#ifdef __CUDACC__
+# define SIMT_HAS_ASAN                   0
+# define SIMT_DYNAMIC_SHARED(type, name) static_assert(true, "")
+#endif
 
 namespace gpu {
 
-#ifndef CUDA_API_PER_THREAD_DEFAULT_STREAM
+#if defined(__CUDACC__) && !defined(CUDA_API_PER_THREAD_DEFAULT_STREAM)
 # error "compile with --default-stream per-thread: the legacy stream cannot be captured"
 #endif
 
 /* Tools that watch a GPU see plain launches. */
 inline bool captures() { return !asked.is_tiny && !asked.is_plain; }
 inline void begin_capture() {
+  is_inside = true;
+  is_capturing = captures();
   if (captures()) cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal);
 }
+inline cudaError_t replay(cudaError_t error);
 /* What was captured has run; error is the launcher's. */
 inline cudaError_t replayed(cudaError_t error) {
-  if (!captures()) return error == cudaSuccess ? cudaDeviceSynchronize() : error;
+  if (captures()) error = replay(error);
+  is_inside = is_capturing = false;
+  return finished(error);
+}
+inline cudaError_t replay(cudaError_t error) {
   cudaGraph_t graph = nullptr;
-  cudaGraphExec_t replay = nullptr;
+  cudaGraphExec_t ready = nullptr;
   size_t nodes = 0;
   const cudaError_t end = cudaStreamEndCapture(nullptr, &graph);
   if (error == cudaSuccess) error = end;
   if (error == cudaSuccess) error = cudaGraphGetNodes(graph, nullptr, &nodes);
+  send_named();
   if (error == cudaSuccess && nodes > 0) {
-    error = cudaGraphInstantiate(&replay, graph, 0);
-    if (error == cudaSuccess) error = cudaGraphLaunch(replay, nullptr);
+    error = cudaGraphInstantiate(&ready, graph, 0);
+    if (error == cudaSuccess) error = cudaGraphLaunch(ready, nullptr);
     if (error == cudaSuccess) error = cudaDeviceSynchronize();
   }
-  if (replay) cudaGraphExecDestroy(replay);
+  if (ready) cudaGraphExecDestroy(ready);
   if (graph) cudaGraphDestroy(graph);
   return error;
 }
 
 } // namespace gpu
 
+#ifdef __CUDACC__
 namespace simt {
 
 struct schedule {
@@ -73,5 +85,6 @@ inline int count_multiprocessors() {
 static const int multiprocessors = count_multiprocessors();
 
 } // namespace simt
+#endif
 
 #endif

@@ -2,9 +2,10 @@
 /* For the programs of `./mpnum test --gpu`: their arguments, whether there is a GPU, and
  * the seconds of each test.
  *
- *     PROGRAM [--short | --tiny] [--plain] [--only PATTERN] [--shard I/N]
+ *     PROGRAM [--short | --tiny] [--plain] [--only PATTERN] [--shard I/N] [--seconds N]
  *
- * --short tries some of what there is, --tiny little, for tools that slow a program down.
+ * --short tries some of what there is and begins no test after 45 seconds, --tiny little,
+ * for tools that slow a program down; --seconds takes another number.
  * --plain launches where other runs capture a graph and replay it.
  * --only runs the tests whose names contain PATTERN, --shard those of part I of N.
  * Without a GPU: one line that says why, and exit status 77. */
@@ -24,8 +25,10 @@ struct part {
   bool is_short, is_tiny, is_plain;
   const char *only;
   unsigned shard, shards; /* from 0 */
+  unsigned seconds;       /* 0: any number */
 };
-static part asked = {false, false, false, "", 0, 1};
+static part asked = {false, false, false, "", 0, 1, 0};
+enum { short_seconds = 45, loads_in_captures = 12030 };
 
 static bool read_arguments(int count, char **arguments) {
   for (int i = 1; i < count; ++i) {
@@ -44,14 +47,19 @@ static bool read_arguments(int count, char **arguments) {
                asked.shard > 0 && asked.shard <= asked.shards) {
       --asked.shard;
       ++i;
+    } else if (std::strcmp(arguments[i], "--seconds") == 0 &&
+               std::sscanf(value, "%u%c", &asked.seconds, &rest) == 1 &&
+               asked.seconds > 0) {
+      ++i;
     } else {
       std::fprintf(stderr,
                    "usage: %s [--short | --tiny] [--plain] [--only PATTERN] "
-                   "[--shard I/N]\n",
+                   "[--shard I/N] [--seconds N]\n",
                    arguments[0]);
       return false;
     }
   }
+  if (asked.is_short && asked.seconds == 0) asked.seconds = short_seconds;
   return true;
 }
 
@@ -63,8 +71,8 @@ static const char *find_problem() {
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver)
     return cudaGetErrorString(error);
-  do_nothing<<<1, 1>>>();
-  const cudaError_t launch = cudaGetLastError();
+  void *no_arguments[] = {nullptr};
+  const cudaError_t launch = cudaLaunchKernel(do_nothing, 1, 1, no_arguments, 0, nullptr);
   if (launch == cudaErrorNoKernelImageForDevice ||
       launch == cudaErrorInvalidDeviceFunction ||
       launch == cudaErrorUnsupportedPtxVersion)
@@ -85,9 +93,18 @@ static bool begin(int count, char **arguments, int *status) {
   if (cudaGetDeviceProperties(&properties, 0) == cudaSuccess)
     std::printf("# %s, compute capability %d.%d\n", properties.name, properties.major,
                 properties.minor);
+  int driver = 0;
+  if (cudaDriverGetVersion(&driver) == cudaSuccess && driver < loads_in_captures)
+    asked.is_plain = true; /* kernels are loaded where they are first launched */
   return true;
 }
 
+static const auto program_start = std::chrono::steady_clock::now();
+static bool is_late() {
+  const std::chrono::duration<double> taken =
+      std::chrono::steady_clock::now() - program_start;
+  return asked.seconds > 0 && taken.count() > asked.seconds;
+}
 static void (*timed_property)();
 static void time_property() {
   const auto start = std::chrono::steady_clock::now();
@@ -99,6 +116,9 @@ static void time_property() {
 }
 static void run(const char *name, void (*property)()) {
   if (!std::strstr(name, asked.only)) return;
+  if (is_late()) return tap_skip(name, "no time is left");
+  std::printf("# begins %s\n", name); /* what hangs has been named */
+  std::fflush(stdout);
   timed_property = property;
   tap_run(name, time_property);
 }

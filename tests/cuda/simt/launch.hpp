@@ -4,7 +4,16 @@
 #ifndef MPNUM_TESTS_SIMT_LAUNCH_HPP
 #define MPNUM_TESTS_SIMT_LAUNCH_HPP
 
-#ifdef __CUDACC__
+/* TEST_ON_GPU without nvcc: a GPU's program with the simulator as its GPU. */
+#ifndef TEST_ON_GPU
+# ifdef __CUDACC__
+#  define TEST_ON_GPU 1
+# else
+#  define TEST_ON_GPU 0
+# endif
+#endif
+
+#if TEST_ON_GPU
 # include "../gpu/device.hpp"
 #else
 # include "simt.hpp"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* For tests that run kernels: in the simulator in every order of threads, or, where nvcc
- * compiles them, on a GPU. What a kernel is given lies in managed memory, which the host
- * and the device see: in a vector of this file, or made by managed().
+ * compiles them, on a GPU. What a kernel is given lies where the host and the device see
+ * it, on a GPU by copies around a launch: in a vector of this file, or made by placed().
  *
  *   vector<float> x(100);
- *   float &amax = managed(0.0f);
+ *   float &amax = placed(0.0f);
  *   CHECK_LAUNCH(mpnum_launch_amax(&amax, x.data(), x.size(), nullptr));
  *
  *   int main(int count, char **arguments) {
@@ -31,11 +31,11 @@ namespace {
   return error == cudaSuccess ? cudaDeviceSynchronize() : error;
 }
 
-/* The same of a launcher that is called inside. The simulator keeps managed memory from
+/* The same of a launcher that is called inside. The simulator keeps such memory from
  * it, whose host code has no business there, and ends a program in which it allocates or
  * waits; a GPU captures what it launches in a graph, in which neither may be, and replays
  * that. */
-#ifdef __CUDACC__
+#if TEST_ON_GPU
 # define LAUNCHED(...) gpu::replayed((gpu::begin_capture(), __VA_ARGS__))
 #else
 # define LAUNCHED(...) simt::end_launcher((simt::begin_launcher(), __VA_ARGS__))
@@ -49,7 +49,7 @@ namespace {
 /* What a launcher returns for sound arguments where the simulator launches nothing: with
  * simt::launch_error = sound no other launcher than one that refuses gives another error.
  * A GPU does launch. */
-#ifdef __CUDACC__
+#if TEST_ON_GPU
 constexpr cudaError_t sound = cudaSuccess;
 constexpr bool is_simulated = false;
 #else
@@ -77,7 +77,7 @@ void let_launches_fail(const char *what, int launches, Launch launch, Check chec
 /* Whether much may be asked for: not of the simulator, nor of a GPU that a tool watches.
  */
 inline bool is_fast() {
-#ifdef __CUDACC__
+#if TEST_ON_GPU
   return !gpu::asked.is_tiny;
 #else
   return false;
@@ -91,7 +91,7 @@ inline bool is_fast() {
     0x00000001u, 0x807fffffu, 0xb3800000u, 0x37800000u, 0x80000000u, 0x00000000u};
 
 template <class F> void in_every_schedule(F body) {
-#ifdef __CUDACC__
+#if TEST_ON_GPU
   body();
 #else
   for (const simt::schedule &schedule : simt::schedules) {
@@ -101,33 +101,45 @@ template <class F> void in_every_schedule(F body) {
 #endif
 }
 
-template <class T> struct managed_allocator {
+template <class T> struct placed_allocator {
   typedef T value_type;
-  managed_allocator() = default;
-  template <class U> managed_allocator(const managed_allocator<U> &) {}
+  placed_allocator() = default;
+  template <class U> placed_allocator(const placed_allocator<U> &) {}
   T *allocate(std::size_t n) {
+#if TEST_ON_GPU
+    void *const made = gpu::allocate(n * sizeof(T), gpu::holds_pointers<T>::value);
+#else
     void *made = nullptr;
-    if (cudaMallocManaged(&made, n * sizeof(T)) != cudaSuccess || !made) {
-      std::printf("Bail out! no managed memory\n");
-      std::exit(1);
+    if (cudaMallocManaged(&made, n * sizeof(T)) != cudaSuccess) made = nullptr;
+#endif
+    if (!made) {
+      std::printf("Bail out! %zu bytes for the host and the device: %s\n", n * sizeof(T),
+                  simt::last_fault().text.c_str());
+      std::fflush(stdout);
+      std::_Exit(1);
     }
     return static_cast<T *>(made);
   }
+#if TEST_ON_GPU
+  void deallocate(T *made, std::size_t) { gpu::release(made); }
+#else
   void deallocate(T *made, std::size_t) { cudaFree(made); }
-  friend bool operator==(const managed_allocator &, const managed_allocator &) {
+#endif
+  friend bool operator==(const placed_allocator &, const placed_allocator &) {
     return true;
   }
-  friend bool operator!=(const managed_allocator &, const managed_allocator &) {
+  friend bool operator!=(const placed_allocator &, const placed_allocator &) {
     return false;
   }
 };
-template <class T> using vector = std::vector<T, managed_allocator<T>>;
+template <class T> using vector = std::vector<T, placed_allocator<T>>;
 
-/* A value in managed memory until the end of the test. */
+/* A value in such memory until the end of the test. */
 [[maybe_unused]] std::vector<std::shared_ptr<void>> kept_values;
-template <class T> T &managed(const T &value = T()) {
-  const auto made = std::allocate_shared<T>(managed_allocator<T>(), value);
-  kept_values.push_back(made);
+template <class T> T &placed(const T &value = T()) {
+  T *const made = new (placed_allocator<T>().allocate(1)) T(value);
+  kept_values.emplace_back(made,
+                           [](T *old) { placed_allocator<T>().deallocate(old, 1); });
   return *made;
 }
 
@@ -140,7 +152,7 @@ struct test {
 
 [[maybe_unused]] int run_tests(int count, char **arguments,
                                std::initializer_list<test> tests) {
-#ifdef __CUDACC__
+#if TEST_ON_GPU
   int status;
   unsigned number = 0;
   if (!gpu::begin(count, arguments, &status)) return status;
@@ -162,7 +174,7 @@ struct test {
 
 } // namespace
 
-#ifndef __CUDACC__
+#if !TEST_ON_GPU
 /* An allocation of a launcher ends the program. */
 __attribute__((noinline)) void *operator new(std::size_t size) {
   simt::refuse_launchers("operator new");

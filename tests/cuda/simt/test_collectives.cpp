@@ -214,7 +214,7 @@ void mixtures_of_special_values_reduce_as_promised(void) {
   });
 }
 
-#ifndef __CUDACC__ /* of the device alone */
+#if !TEST_ON_GPU /* of the device alone */
 void amax_keeps_nan(void) {
   const float values[] = {0.0f, 1.5f, infinity, mpnum_from_bits_f32(1)};
   for (float x : values) {
@@ -384,7 +384,7 @@ void atomics_reduce_floats_and_words(void) {
       for (float &x : values)
         x += std::copysign(1e-9f, x);
       values[100] = special;
-      totals &global = managed(totals{0.0f, infinity, 0});
+      totals &global = placed(totals{0.0f, infinity, 0});
       vector<totals> of_block(3);
       CHECK_LAUNCH(
           launch(accumulate, {blocks, size}, values.data(), &global, of_block.data()));
@@ -495,21 +495,16 @@ void lanes_are_aligned_for_one_access(void) {
 } // namespace
 
 int main(int count, char **arguments) {
-  return run_tests(count, arguments,
-                   {
-                       TEST(reductions_equal_plain_loops_for_every_block_size),
-                       TEST(blocks_may_have_three_dimensions),
-                       TEST(a_nan_anywhere_is_in_every_result),
-                       TEST(infinities_are_found_anywhere),
-                       TEST(zeros_keep_their_sign),
-                       TEST(mixtures_of_special_values_reduce_as_promised),
-#ifndef __CUDACC__
-                       TEST(amax_keeps_nan),
+  return run_tests(count, arguments, {
+    TEST(reductions_equal_plain_loops_for_every_block_size),
+        TEST(blocks_may_have_three_dimensions), TEST(a_nan_anywhere_is_in_every_result),
+        TEST(infinities_are_found_anywhere), TEST(zeros_keep_their_sign),
+        TEST(mixtures_of_special_values_reduce_as_promised),
+#if !TEST_ON_GPU
+        TEST(amax_keeps_nan),
 #endif
-                       TEST(states_of_parts_of_a_row_merge),
-                       TEST(blocks_normalize_rows_in_registers),
-                       TEST(atomics_reduce_floats_and_words),
-                       TEST(lanes_move_from_anywhere_to_anywhere),
-                       TEST(lanes_are_aligned_for_one_access),
-                   });
+        TEST(states_of_parts_of_a_row_merge), TEST(blocks_normalize_rows_in_registers),
+        TEST(atomics_reduce_floats_and_words), TEST(lanes_move_from_anywhere_to_anywhere),
+        TEST(lanes_are_aligned_for_one_access),
+  });
 }

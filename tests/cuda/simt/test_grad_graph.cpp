@@ -18,7 +18,7 @@ namespace {
 /* Memory of the device, which the host reads and writes by copies alone. */
 std::vector<void *> arrays;
 
-#ifdef __CUDACC__
+#if TEST_ON_GPU
 cudaError_t allocate(void **made, std::size_t bytes) { return cudaMalloc(made, bytes); }
 template <class F> cudaError_t run(F launcher) { return launcher(); }
 void release_arrays() {

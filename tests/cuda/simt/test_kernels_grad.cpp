@@ -114,7 +114,7 @@ public:
   vector<unsigned long long> tiles_before;
   vector<mpnum_histogram> histograms = vector<mpnum_histogram>(4); /* two of each */
   mpnum_grad_list list = mpnum_grad_list();
-  mpnum_grad_workspace &workspace = managed(mpnum_grad_workspace());
+  mpnum_grad_workspace &workspace = placed(mpnum_grad_workspace());
 
 private:
   static constexpr std::size_t nothing = ~static_cast<std::size_t>(0);
@@ -198,8 +198,8 @@ template <class T> bool same(const T &a, const T &b) {
 
 /* few_blocks: so that each team has several tiles. */
 void check_pass(problem &p, float scale, const char *what, bool few_blocks = false) {
-  const mpnum_grad_scaler &scaler = managed(scaler_of(scale));
-  mpnum_grad_findings expected, &got = managed<mpnum_grad_findings>();
+  const mpnum_grad_scaler &scaler = placed(scaler_of(scale));
+  mpnum_grad_findings expected, &got = placed<mpnum_grad_findings>();
   p.begin();
   std::memset(static_cast<void *>(&got), 0x5a, sizeof got);
   const mpnum_status status = mpnum_grad_multiply(
@@ -304,7 +304,7 @@ void lists_of_nothing(void) {
   none.begin();
   none.list.tensors = nullptr;
   none.list.tiles_before = nullptr;
-  mpnum_grad_findings &found = managed<mpnum_grad_findings>();
+  mpnum_grad_findings &found = placed<mpnum_grad_findings>();
   CHECK_LAUNCH(
       mpnum_launch_grad_pass(&found, none.list, nullptr, &none.workspace, nullptr));
   CHECK(same(found, mpnum_grad_findings_empty()), "findings of no list");
@@ -344,12 +344,12 @@ void many_small_tensors_are_one_launch(void) {
 
 /* A pass, a clip and the step, of gradients that are not clipped, are, or cannot be. */
 void check_clip(problem &p, mpnum_grad_scaler scaler, float max_norm, const char *what) {
-  mpnum_grad_scaler host = scaler, &device = managed(scaler);
+  mpnum_grad_scaler host = scaler, &device = placed(scaler);
   mpnum_grad_optimizer host_handle = mpnum_grad_optimizer_ready(&scaler);
-  mpnum_grad_optimizer &device_handle = managed(host_handle);
-  mpnum_grad_findings expected, &got = managed<mpnum_grad_findings>();
+  mpnum_grad_optimizer &device_handle = placed(host_handle);
+  mpnum_grad_findings expected, &got = placed<mpnum_grad_findings>();
   mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
-  std::uint32_t &apply = managed<std::uint32_t>(77);
+  std::uint32_t &apply = placed<std::uint32_t>(77);
   p.begin();
   CHECK(mpnum_grad_scaler_unscale(&host, &host_handle, p.on_host.data(), p.on_host.size(),
                                   MPNUM_GRAD_NARROW, &expected) == MPNUM_OK,
@@ -397,21 +397,21 @@ void clips_are_those_of_the_host(void) {
 
 /* A stale handle: nothing changes but the word, and the next call works. */
 void stale_handles_are_told(void) {
-  const mpnum_grad_scaler &scaler = managed(scaler_of(8));
+  const mpnum_grad_scaler &scaler = placed(scaler_of(8));
   problem p(3);
   p.add(MPNUM_TYPE_F32, in_place, {1, 300, 0, 0, 0});
   p.begin();
-  mpnum_grad_findings &found = managed<mpnum_grad_findings>();
+  mpnum_grad_findings &found = placed<mpnum_grad_findings>();
   CHECK_LAUNCH(mpnum_launch_grad_pass(&found, p.list, &scaler, &p.workspace, nullptr));
   const vector<std::uint64_t> before = p.device;
-  mpnum_grad_optimizer &handle = managed(mpnum_grad_optimizer_ready(&scaler));
+  mpnum_grad_optimizer &handle = placed(mpnum_grad_optimizer_ready(&scaler));
   handle.updates += 1;
   for (unsigned stage :
        {MPNUM_GRAD_READY, MPNUM_GRAD_UNSCALED, MPNUM_GRAD_STEPPED, MPNUM_GRAD_SKIPPED}) {
     handle.stage = stage;
     const mpnum_grad_optimizer old = handle;
-    mpnum_grad_scaler &next = managed(scaler);
-    std::uint32_t &apply = managed<std::uint32_t>(1);
+    mpnum_grad_scaler &next = placed(scaler);
+    std::uint32_t &apply = placed<std::uint32_t>(1);
     CHECK_LAUNCH(mpnum_launch_grad_clip(&handle, &next, &found, p.list, 0.01f,
                                         &p.workspace, nullptr));
     CHECK_LAUNCH(mpnum_launch_grad_step(&next, &handle, &found, &apply, nullptr));
@@ -419,8 +419,8 @@ void stale_handles_are_told(void) {
     CHECK(same(next, scaler) && same(old, handle), "scaler or handle");
     CHECK(p.device == before, "gradients");
   }
-  mpnum_grad_scaler &next = managed(scaler);
-  std::uint32_t &apply = managed<std::uint32_t>(7);
+  mpnum_grad_scaler &next = placed(scaler);
+  std::uint32_t &apply = placed<std::uint32_t>(7);
   handle = mpnum_grad_optimizer_ready(&scaler);
   CHECK_LAUNCH(mpnum_launch_grad_step(&next, &handle, &found, &apply, nullptr));
   CHECK(apply == MPNUM_GRAD_APPLY && next.updates == 1, "apply %u", apply);
@@ -428,17 +428,17 @@ void stale_handles_are_told(void) {
 
 /* A forgotten init: gradients stay as they are, nothing is found, and the word tells. */
 void scalers_of_zeros_are_told(void) {
-  mpnum_grad_scaler &scaler = managed<mpnum_grad_scaler>();
+  mpnum_grad_scaler &scaler = placed<mpnum_grad_scaler>();
   std::memset(&scaler, 0, sizeof scaler);
   const mpnum_grad_scaler zeros = scaler;
-  mpnum_grad_optimizer &handle = managed(mpnum_grad_optimizer_ready(&scaler));
+  mpnum_grad_optimizer &handle = placed(mpnum_grad_optimizer_ready(&scaler));
   const mpnum_grad_optimizer ready = handle;
   problem p(3);
   p.add(MPNUM_TYPE_F32, in_place, {1, 5000, 0, 0, 0}, 1);
   p.begin();
   const vector<std::uint64_t> before = p.device;
-  mpnum_grad_findings &found = managed<mpnum_grad_findings>();
-  std::uint32_t &apply = managed<std::uint32_t>(MPNUM_GRAD_APPLY);
+  mpnum_grad_findings &found = placed<mpnum_grad_findings>();
+  std::uint32_t &apply = placed<std::uint32_t>(MPNUM_GRAD_APPLY);
   CHECK_LAUNCH(mpnum_launch_grad_pass(&found, p.list, &scaler, &p.workspace, nullptr));
   CHECK(same(found, mpnum_grad_findings_empty()), "findings");
   CHECK_LAUNCH(mpnum_launch_grad_clip(&handle, &scaler, &found, p.list, 0.01f,
@@ -456,20 +456,20 @@ void unknown_norms_are_not_clipped_to(void) {
   const mpnum_grad_scaler begun = scaler_of(1);
   for (std::uint32_t is_found = 0; is_found < 2; ++is_found)
     for (float limit : {1.0f, mpnum_from_bits_f32(0x7f800000)}) {
-      mpnum_grad_scaler &scaler = managed(begun);
+      mpnum_grad_scaler &scaler = placed(begun);
       mpnum_grad_optimizer handle_there = mpnum_grad_optimizer_ready(&begun);
       CHECK(mpnum_grad_scaler_report_unscaled(&begun, &handle_there, is_found,
                                               MPNUM_GRAD_NORM_UNKNOWN) == MPNUM_OK,
             "report");
-      mpnum_grad_optimizer &handle = managed(handle_there);
+      mpnum_grad_optimizer &handle = placed(handle_there);
       problem p(3);
       p.add(MPNUM_TYPE_F32, in_place, {1, 300, 0, 0, 0});
       p.begin();
       const mpnum_status status = mpnum_grad_scaler_clip(
           &begun, &handle_there, p.on_host.data(), p.on_host.size(), limit);
       const vector<std::uint64_t> before = p.device;
-      mpnum_grad_findings &found = managed(mpnum_grad_findings_empty());
-      std::uint32_t &apply = managed<std::uint32_t>(77);
+      mpnum_grad_findings &found = placed(mpnum_grad_findings_empty());
+      std::uint32_t &apply = placed<std::uint32_t>(77);
       CHECK_LAUNCH(mpnum_launch_grad_clip(&handle, &scaler, &found, p.list, limit,
                                           &p.workspace, nullptr));
       CHECK_LAUNCH(mpnum_launch_grad_step(&scaler, &handle, &found, &apply, nullptr));
@@ -486,7 +486,7 @@ void unknown_norms_are_not_clipped_to(void) {
 /* A verdict that a kernel of the caller's has changed since its step. */
 void late_found_infs_are_told(void) {
   const mpnum_grad_scaler begun = scaler_of(1);
-  mpnum_grad_scaler &scaler = managed(begun);
+  mpnum_grad_scaler &scaler = placed(begun);
   mpnum_grad_scaler host = begun;
   mpnum_grad_optimizer stepped = mpnum_grad_optimizer_ready(&begun);
   mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
@@ -494,9 +494,9 @@ void late_found_infs_are_told(void) {
             mpnum_grad_scaler_step(&host, &stepped, &verdict) == MPNUM_OK,
         "a step");
   stepped.found_inf = 1;
-  mpnum_grad_optimizer &late = managed(stepped);
-  mpnum_grad_optimizer &other = managed(mpnum_grad_optimizer_ready(&begun));
-  mpnum_grad_findings &found = managed(mpnum_grad_findings_empty());
+  mpnum_grad_optimizer &late = placed(stepped);
+  mpnum_grad_optimizer &other = placed(mpnum_grad_optimizer_ready(&begun));
+  mpnum_grad_findings &found = placed(mpnum_grad_findings_empty());
   vector<std::uint32_t> apply(2, 1);
   mpnum_grad_optimizer *const handles[] = {&other, &late};
   const mpnum_grad_findings *const these[] = {&found, nullptr};
@@ -512,7 +512,7 @@ void late_found_infs_are_told(void) {
 void findings_of_ranks_are_merged(void) {
   vector<mpnum_grad_findings> ranks;
   mpnum_grad_findings merged = mpnum_grad_findings_empty();
-  mpnum_grad_findings &got = managed<mpnum_grad_findings>();
+  mpnum_grad_findings &got = placed<mpnum_grad_findings>();
   for (unsigned rank = 0; rank < 9; ++rank) {
     problem p(rank % 7);
     p.add(MPNUM_TYPE_F32, no_dst, {1, 2000 + rank, 0, 0, 0}, rank % 4 == 3 ? 2 : 0);
@@ -579,15 +579,15 @@ void plans_refuse_what_devices_cannot_take(void) {
 }
 
 void launchers_refuse_and_return_errors(void) {
-  const mpnum_grad_scaler &scaler = managed(scaler_of(2));
+  const mpnum_grad_scaler &scaler = placed(scaler_of(2));
   problem p(2);
   p.add(MPNUM_TYPE_F32, in_place, {1, 300, 0, 0, 0});
   p.begin();
   const vector<std::uint64_t> before = p.device;
-  mpnum_grad_findings &found = managed(mpnum_grad_findings_empty());
-  mpnum_grad_scaler &next = managed(scaler);
-  mpnum_grad_optimizer &handle = managed(mpnum_grad_optimizer_ready(&scaler));
-  std::uint32_t &apply = managed<std::uint32_t>(9);
+  mpnum_grad_findings &found = placed(mpnum_grad_findings_empty());
+  mpnum_grad_scaler &next = placed(scaler);
+  mpnum_grad_optimizer &handle = placed(mpnum_grad_optimizer_ready(&scaler));
+  std::uint32_t &apply = placed<std::uint32_t>(9);
   mpnum_grad_list bare = p.list, unclipped = p.list;
   bare.tiles_before = nullptr;
   unclipped.can_clip = 0;

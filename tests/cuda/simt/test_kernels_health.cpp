@@ -41,10 +41,10 @@ void check_health(mpnum_lost (*count_lost)(const T *, std::size_t, mpnum_format,
       const vector<T> values = random_values<T>(n + first);
       const T *src = values.data() + first;
       const float scale = which % 3 ? 1.0f : 1e-20f;
-      mpnum_histogram &histogram = managed(mpnum_histogram_empty());
+      mpnum_histogram &histogram = placed(mpnum_histogram_empty());
       histogram.zeros = histogram.counts[3] = 1000;
       mpnum_histogram expected = histogram;
-      mpnum_lost &lost = managed(mpnum_lost{5, 6});
+      mpnum_lost &lost = placed(mpnum_lost{5, 6});
       simt::use(simt::schedules[which++ % 6]);
       for (std::size_t i = 0; i < n; ++i)
         mpnum_histogram_add(&expected, mpnum::float_of_(src[i]));
@@ -70,11 +70,11 @@ void health_is_that_of_the_host(void) {
 }
 
 void health_launchers_refuse_and_return_errors(void) {
-  const float &value = managed(1.0f);
+  const float &value = placed(1.0f);
   const float *none = nullptr;
   const mpnum_format format = mpnum_format_of(MPNUM_TYPE_F16);
-  mpnum_histogram &histogram = managed(mpnum_histogram_empty());
-  mpnum_lost &lost = managed(mpnum_lost{0, 0});
+  mpnum_histogram &histogram = placed(mpnum_histogram_empty());
+  mpnum_lost &lost = placed(mpnum_lost{0, 0});
   CHECK(mpnum_launch_histogram(&histogram, none, 0, nullptr) == cudaSuccess, "nothing");
   CHECK(mpnum_launch_count_lost(&lost, none, 0, format, 1, nullptr) == cudaSuccess,
         "nothing");
@@ -200,7 +200,7 @@ __global__ void probe(std::uint64_t *word, const float *values, std::uint32_t st
 void probes_keep_the_first_step_and_site(void) {
   vector<float> values(256, 3e38f);
   in_every_schedule([&] {
-    std::uint64_t &word = managed(mpnum_probe_empty());
+    std::uint64_t &word = placed(mpnum_probe_empty());
     CHECK_LAUNCH(simt::launch(probe, {4, 64}, &word, values.data(), 5));
     CHECK(word == mpnum_probe_empty(), "finite values");
     vector<float> odd = values;

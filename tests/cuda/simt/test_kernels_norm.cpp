@@ -121,8 +121,8 @@ void check_codes(const matrix &shape, unsigned which, float scale) {
       },
       [&](mpnum_norm_kind kind, vector<Q> &dst, const vector<Src> &src,
           const mpnum_normalize_options &options) {
-        float &amax = managed(0.0f);
-        const float &factor = managed(scale);
+        float &amax = placed(0.0f);
+        const float &factor = placed(scale);
         const auto launch = kind == MPNUM_NORM_LAYER
                                 ? mpnum_launch_layer_norm_quantize_rows<Q, Src>
                                 : mpnum_launch_rms_norm_quantize_rows<Q, Src>;
@@ -242,8 +242,8 @@ void broken_scales_make_codes_nan(void) {
   const vector<float> src = {1, 2, 3, -4};
   for (std::uint32_t bits : {0u, 0x80000000u, 0xbf800000u, 0x7f800000u, 0x7fc00001u}) {
     vector<mpnum_e4m3> codes(4);
-    const float &scale = managed(mpnum_from_bits_f32(bits));
-    float &amax = managed(0.0f);
+    const float &scale = placed(mpnum_from_bits_f32(bits));
+    float &amax = placed(0.0f);
     CHECK_LAUNCH(mpnum_launch_rms_norm_quantize_rows(codes.data(), 4, &amax, src.data(),
                                                      4, 1, 4, nullptr, &scale, nullptr));
     for (mpnum_e4m3 code : codes)
@@ -393,7 +393,7 @@ void stored_sums_have_one_nan(void) {
 void what_does_not_fit_launches_nothing(void) {
   vector<float> floats(128);
   vector<mpnum_e4m3> bytes(64);
-  float *const data = &floats[0], *const other = &floats[64], &scale = managed(1.0f);
+  float *const data = &floats[0], *const other = &floats[64], &scale = placed(1.0f);
   mpnum_e4m3 *const codes = bytes.data();
   const cudaError_t bad = cudaErrorInvalidValue;
   mpnum_normalize_options options = mpnum_normalize_default();

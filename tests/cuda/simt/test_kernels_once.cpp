@@ -33,8 +33,8 @@ void norms_and_their_gradients(void) {
   vector<unsigned char> codes(count);
   vector<mpnum_e4m3> got_codes(count);
   vector<std::uint64_t> workspace(mpnum_launch_norm_backward_bytes(rows, columns) / 8);
-  const float &scale = managed(8.0f);
-  float &amax = managed(0.0f);
+  const float &scale = placed(8.0f);
+  float &amax = placed(0.0f);
   mpnum_quantize_losses losses = {0, 0, 0, 0};
   mpnum_norm_gradients gradients = mpnum_norm_gradients_none();
   mpnum_rows to = mpnum_rows_of(MPNUM_TYPE_F32, y.data(), rows, columns);
@@ -68,8 +68,8 @@ void health(void) {
   const vector<float> x = numbers(3);
   const mpnum_format format = mpnum_format_of(MPNUM_TYPE_E2M1);
   mpnum_histogram expected = mpnum_histogram_empty();
-  mpnum_histogram &histogram = managed(mpnum_histogram_empty());
-  mpnum_lost &lost = managed(mpnum_lost{0, 0});
+  mpnum_histogram &histogram = placed(mpnum_histogram_empty());
+  mpnum_lost &lost = placed(mpnum_lost{0, 0});
   for (float value : x)
     mpnum_histogram_add(&expected, value);
   const mpnum_lost sum = mpnum_count_lost_f32(x.data(), count, format, 1);
@@ -101,7 +101,7 @@ void check_blocks(const char *what, const mpnum_blockscale_format &format, float
 }
 void blocks(void) {
   const vector<float> x = numbers(4);
-  float &scale = managed(0.0f);
+  float &scale = placed(0.0f);
   CHECK_LAUNCH(
       mpnum_launch_nvfp4_scale(&scale, x.data(), rows, columns, columns, nullptr));
   float amax = -1;
@@ -134,7 +134,7 @@ void blocks(void) {
 void findings_of_ranks(void) {
   vector<mpnum_grad_findings> ranks(3);
   mpnum_grad_findings expected = mpnum_grad_findings_empty();
-  mpnum_grad_findings &got = managed<mpnum_grad_findings>();
+  mpnum_grad_findings &got = placed<mpnum_grad_findings>();
   for (unsigned rank = 0; rank < 3; ++rank) {
     const vector<float> x = numbers(rank);
     const mpnum_grad_tensor tensor =

@@ -42,8 +42,8 @@ const float some_scales[] = {1.0f, 448.0f, 0x1p-130f, 3.0e38f, 0.1f};
 template <class T, class S> void check_scaled(arrays<T, S> a, float factor) {
   const std::size_t n = a.n;
   const float before = n % 3 ? 0.0f : 0x1p100f;
-  float &amax = managed(before);
-  const float &scale = managed(factor);
+  float &amax = placed(before);
+  const float &scale = placed(factor);
   a.expect(scale);
   CHECK_LAUNCH(
       mpnum_launch_quantize_scaled(a.dst(), &amax, a.src.begin(), &scale, n, nullptr));
@@ -91,10 +91,10 @@ void scaled_arrays_have_the_hosts_bytes(void) {
 
 /* The blocks of a grid take several tiles each; the largest element is anywhere. */
 void long_arrays_are_strided_over(void) {
-  const float &scale = managed(5.0f);
+  const float &scale = placed(5.0f);
   for (std::size_t peak : {0u, 1023u, 4095u, 9001u, 20000u, 32767u, 39996u}) {
     arrays<mpnum_e4m3, float> a(40000, 0, 0, 3);
-    float &amax = managed(0.0f);
+    float &amax = placed(0.0f);
     for (float &x : a.src.values)
       x = mpnum_from_bits_f32(mpnum_bits_f32(x) & 0xbfffffffu); /* below 2 */
     a.src.values[peak] = -3;
@@ -113,8 +113,8 @@ void broken_scales_make_codes_nan(void) {
     vector<mpnum_e4m3> codes(3);
     vector<mpnum_e5m2fnuz> others(3);
     vector<float> back(3);
-    const float &scale = managed(mpnum_from_bits_f32(bits));
-    float &amax = managed(0.0f);
+    const float &scale = placed(mpnum_from_bits_f32(bits));
+    float &amax = placed(0.0f);
     CHECK_LAUNCH(
         mpnum_launch_quantize_scaled(codes.data(), &amax, x.data(), &scale, 3, nullptr));
     CHECK_LAUNCH(
@@ -139,7 +139,7 @@ void broken_scales_make_codes_nan(void) {
 
 template <class T, class S>
 void check_current(arrays<T, S> a, const mpnum_fp8_recipe &recipe) {
-  float &amax = managed(-1.0f), &scale_inv = managed(-1.0f);
+  float &amax = placed(-1.0f), &scale_inv = placed(-1.0f);
   a.expect(1);
   const float scale = mpnum_scale_from_amax(
       a.amax, mpnum_format_max(mpnum_format_of(mpnum::type_of<T>::value)),
@@ -175,7 +175,7 @@ template <class T, class Code> void back_of(void) {
     for (std::size_t at = 0; at < 4; ++at) {
       vector<Code> codes(n + at);
       vector<T> got(n + at + 8), want(got.size());
-      const float &scale_inv = managed(0x1.234p-3f);
+      const float &scale_inv = placed(0x1.234p-3f);
       for (std::size_t i = 0; i < codes.size(); ++i)
         codes[i] = mpnum::from_bits<Code>(static_cast<std::uint32_t>(i * 37 % 256));
       CHECK(mpnum_dequantize_array(mpnum::type_of<T>::value, want.data() + at,
@@ -203,8 +203,8 @@ template <class T, class S> void check_transpose(const matrix<S> &src, unsigned 
   vector<unsigned char> codes(rows * ld + guard_size, guard), want = codes;
   vector<unsigned char> turned(columns * turned_ld + guard_size, guard),
       want_turned = turned;
-  const float &scale = managed(3.0f);
-  float &amax = managed(0.0f), want_amax = 0;
+  const float &scale = placed(3.0f);
+  float &amax = placed(0.0f), want_amax = 0;
   for (std::size_t r = 0; r < rows; ++r) {
     const S *const row = src.begin() + r * src.ld;
     CHECK(mpnum_quantize_array(mpnum::type_of<T>::value, want.data() + r * ld,
@@ -270,7 +270,7 @@ void arrays_of_one_value_have_the_hosts_bytes(void) {
 void the_next_launch_works(void) {
   mpnum_fp8_recipe recipe = mpnum_fp8_recipe_current();
   arrays<mpnum_e4m3, float> a(300, 0, 0, 1);
-  float &amax = managed(-1.0f), &scale_inv = managed(-1.0f);
+  float &amax = placed(-1.0f), &scale_inv = placed(-1.0f);
   for (float &x : a.src.values)
     x = 3;
   const float scale = mpnum_scale_from_amax(3, 448, &recipe.options);
@@ -300,7 +300,7 @@ __global__ void tile_of_four(mpnum_e4m3 *codes, mpnum_e4m3 *transposed, const fl
 void kernels_quantise_tiles(void) {
   const matrix<float> src(80, 100, 0, 8);
   vector<mpnum_e4m3> codes(8000), transposed(8000);
-  float &amax = managed(0.0f), want = 0;
+  float &amax = placed(0.0f), want = 0;
   CHECK_LAUNCH(simt::launch(tile_of_four, {1, 256}, codes.data(), transposed.data(),
                             src.begin(), &amax));
   for (std::size_t r = 0; r < 80; ++r)
@@ -502,7 +502,7 @@ void a_million_in_a_row_or_a_column(void) {
 void what_is_wrong_is_refused(void) {
   vector<float> floats = {1, 2, 3, 4, 5, 6, 7, 8, 9};
   vector<mpnum_e4m3> bytes(16);
-  float *const x = floats.data(), &scale = managed(1.0f), &amax = managed(0.0f);
+  float *const x = floats.data(), &scale = placed(1.0f), &amax = placed(0.0f);
   mpnum_e4m3 *const codes = &bytes[0], *const turned = &bytes[8];
   mpnum_e4m3 *const none = nullptr, *const over = reinterpret_cast<mpnum_e4m3 *>(x) + 4;
   const float *const no_floats = nullptr;

@@ -134,7 +134,7 @@ template <unsigned high, class T>
 void check_nvfp4(const matrix<T> &src, const manner &how, bool is_stochastic) {
   mpnum_blockscale_format format =
       high == 1 ? mpnum_blockscale_nvfp4_1x16() : mpnum_blockscale_nvfp4_16x16();
-  const float &scale = managed(how.scale);
+  const float &scale = placed(how.scale);
   if (is_stochastic) format.rounding = MPNUM_ROUND_STOCHASTIC;
   check_blocks(format, src, how,
                [is_stochastic, &scale](const mpnum_blockscaled *by_row,
@@ -283,7 +283,7 @@ void scales_of_tensors_are_those_of_finite_elements(void) {
   for (const auto &size : sizes) {
     const matrix<float> src(size[0], size[1], 3, 9);
     const matrix<mpnum_f16> half(size[0], size[1], 1, 10);
-    float &scale = managed(-1.0f);
+    float &scale = placed(-1.0f);
     CHECK_LAUNCH(mpnum_launch_nvfp4_scale(&scale, src.begin(), src.rows, src.columns,
                                           src.ld, nullptr));
     CHECK(mpnum_bits_f32(scale) ==
@@ -295,7 +295,7 @@ void scales_of_tensors_are_those_of_finite_elements(void) {
               mpnum_bits_f32(mpnum_nvfp4_scale(finite_amax(half.view()))),
           "f16: %a", static_cast<double>(scale));
   }
-  float &scale = managed(-1.0f);
+  float &scale = placed(-1.0f);
   CHECK_LAUNCH(mpnum_launch_nvfp4_scale<float>(&scale, nullptr, 0, 5, 5, nullptr));
   CHECK(mpnum_bits_f32(scale) == 0x3f800000u, "%a", static_cast<double>(scale));
 }
@@ -324,7 +324,7 @@ void matrices_of_one_value_have_the_hosts_bytes(void) {
 void the_next_scale_works(void) {
   matrix<float> src(5, 70, 3, 9);
   src.fill(0x40400000u); /* 3 */
-  float &scale = managed(-1.0f);
+  float &scale = placed(-1.0f);
   let_launches_fail(
       "scale", 3,
       [&] {
@@ -342,7 +342,7 @@ void broken_scales_of_tensors_make_blocks_nan(void) {
   const matrix<float> src(3, 20, 0, 1);
   for (std::uint32_t bits : {0u, 0x80000000u, 0xbf800000u, 0x7f800000u, 0x7fc00001u}) {
     vector<unsigned char> codes(30, guard), scales(6, guard);
-    const float &scale = managed(mpnum_from_bits_f32(bits));
+    const float &scale = placed(mpnum_from_bits_f32(bits));
     const mpnum_blockscaled to = {codes.data(), 20, scales.data(), 6, 0, 1};
     CHECK_LAUNCH(mpnum_launch_quantize_nvfp4(&to, nullptr, &scale, src.begin(), 3, 20, 20,
                                              ROWS, nullptr));
@@ -424,7 +424,7 @@ template <class Code, class T> void mx_back(unsigned seed) {
 }
 template <unsigned high, class T> void nvfp4_back(unsigned seed) {
   for (const auto &size : sizes) {
-    const float &scale = managed(seed % 2 ? 3.0f : 1e-3f);
+    const float &scale = placed(seed % 2 ? 3.0f : 1e-3f);
     check_back<T>(
         high == 1 ? mpnum_blockscale_nvfp4_1x16() : mpnum_blockscale_nvfp4_16x16(),
         size[0], size[1], seed % 2, scale, seed,
@@ -512,7 +512,7 @@ void what_is_wrong_is_refused(void) {
   over.scale_inv = by_column.codes;
   CHECK(launch(&over, &by_column, src.begin(), 70, 3, all) == cudaErrorInvalidValue,
         "sides over each other");
-  float &found = managed(1.0f);
+  float &found = placed(1.0f);
   CHECK(mpnum_launch_nvfp4_scale(&found, src.begin(), 40, 70, 70, nullptr) == sound &&
             mpnum_launch_nvfp4_scale(&found, src.begin(), 40, 70, 69, nullptr) ==
                 cudaErrorInvalidValue &&
@@ -521,7 +521,7 @@ void what_is_wrong_is_refused(void) {
             mpnum_launch_nvfp4_scale<float>(nullptr, src.begin(), 40, 70, 70, nullptr) ==
                 cudaErrorInvalidValue,
         "a scale of what is not there");
-  const float &scale = managed(1.0f);
+  const float &scale = placed(1.0f);
   CHECK(mpnum_launch_quantize_nvfp4(&by_row, &by_column,
                                     static_cast<const float *>(nullptr), src.begin(), 4,
                                     4, 70, ROWS, nullptr) == cudaErrorInvalidValue,

@@ -42,8 +42,7 @@ Result launched(cudaError_t (*launch)(Result *, const T *, std::size_t, cudaStre
   static vector<mpnum_launch_scratch> space(1);
   static const mpnum_launch_scratch zero = mpnum_launch_scratch();
   mpnum_launch_scratch &scratch = space[0];
-  guarded<Result> &result = managed<guarded<Result>>(),
-                  &other = managed<guarded<Result>>();
+  guarded<Result> &result = placed<guarded<Result>>(), &other = placed<guarded<Result>>();
   const T *const src = values.data() + first;
   const std::size_t n = values.size() - first;
   const cudaError_t error =
@@ -187,7 +186,7 @@ void reductions_stride_over_long_arrays(void) {
 
 void launchers_return_errors(void) {
   const vector<float> values(10, 1.0f);
-  float &amax = managed(5.0f);
+  float &amax = placed(5.0f);
   simt::launch_error = sound;
   for (std::size_t n : {0u, 10u})
     CHECK(mpnum_launch_amax(&amax, values.data(), n, nullptr) == sound, "amax");
@@ -202,8 +201,8 @@ void launchers_return_errors(void) {
 /* Scratch is left zero, too. */
 void the_next_reduction_works(void) {
   const vector<float> values(10, -2.0f);
-  mpnum_launch_scratch &scratch = managed(mpnum_launch_scratch());
-  mpnum_stats &stats = managed(mpnum_stats_empty());
+  mpnum_launch_scratch &scratch = placed(mpnum_launch_scratch());
+  mpnum_stats &stats = placed(mpnum_stats_empty());
   for (mpnum_launch_scratch *space : {static_cast<mpnum_launch_scratch *>(0), &scratch})
     let_launches_fail(
         "statistics", space ? 1 : 2,

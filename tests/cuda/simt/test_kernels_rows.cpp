@@ -125,7 +125,7 @@ void check_cross_entropy(const matrix &shape, unsigned which, float smoothing,
   vector<float> want_loss(rows + 1, -7), got_loss = want_loss;
   vector<G> want = guarded_rows<G>(shape), got;
   vector<mpnum_row_status> want_status(rows), got_status = want_status;
-  std::size_t &counted = managed<std::size_t>(0);
+  std::size_t &counted = placed<std::size_t>(0);
   std::mt19937 random(which);
   choice chosen;
   mpnum_cross_entropy_options options = mpnum_cross_entropy_default();
@@ -311,7 +311,7 @@ void a_million_rows_of_one(void) {
 }
 #endif
 
-#ifndef __CUDACC__
+#if !TEST_ON_GPU
 /* What a GPU lets a kernel have is used, and no more is asked for. Rows of which many
  * share a block, too, leave room for what the kernel has anyway. */
 void rows_are_kept_where_the_device_has_room(void) {
@@ -393,8 +393,8 @@ void losses_are_summed_and_averaged(void) {
       for (mpnum_reduction reduction : {MPNUM_REDUCTION_SUM, MPNUM_REDUCTION_MEAN})
         for (int ignored : {3, -100}) {
           vector<float> loss(rows + 1, -7), got_loss(rows + 1, -7);
-          std::size_t &counted = managed<std::size_t>(99);
-          std::size_t &got_counted = managed<std::size_t>(98);
+          std::size_t &counted = placed<std::size_t>(99);
+          std::size_t &got_counted = placed<std::size_t>(98);
           mpnum_cross_entropy_options options = mpnum_cross_entropy_default();
           options.reduction = reduction;
           options.ignore_index = ignored;
@@ -423,8 +423,7 @@ void rows_of_nothing_have_losses(void) {
        {MPNUM_REDUCTION_NONE, MPNUM_REDUCTION_SUM, MPNUM_REDUCTION_MEAN}) {
     vector<float> loss(3, -7), got_loss(3, -7), gradient(1);
     vector<mpnum_row_status> status(3), got_status(3, MPNUM_ROW_NAN);
-    std::size_t &counted = managed<std::size_t>(9),
-                &got_counted = managed<std::size_t>(9);
+    std::size_t &counted = placed<std::size_t>(9), &got_counted = placed<std::size_t>(9);
     const matrix shape = {3, 0, 0, 0};
     mpnum_cross_entropy_options options = mpnum_cross_entropy_default();
     options.reduction = reduction;
@@ -450,7 +449,7 @@ void the_next_launch_works(void) {
   const vector<float> src = random_rows<float>(shape, 9);
   const vector<std::int32_t> targets = {0, 1, -100, 7, 3};
   vector<float> want(src.size()), got(src.size()), loss(1), got_loss(5);
-  std::size_t &counted = managed<std::size_t>(0);
+  std::size_t &counted = placed<std::size_t>(0);
   mpnum_cross_entropy_options options = mpnum_cross_entropy_default();
   options.reduction = MPNUM_REDUCTION_MEAN;
   options.counted = &counted;
@@ -660,29 +659,23 @@ void what_is_masked_has_gradient_0_in_rows_of_nan(void) {
 } // namespace
 
 int main(int count, char **arguments) {
-  return run_tests(count, arguments,
-                   {
-                       TEST(rows_of_any_length_have_the_bits_of_the_host),
-                       TEST(every_option_has_the_bits_of_the_host),
-                       TEST(rows_that_are_read_may_overlap),
-                       TEST(rows_of_one_value_have_the_bits_of_the_host),
+  return run_tests(count, arguments, {
+    TEST(rows_of_any_length_have_the_bits_of_the_host),
+        TEST(every_option_has_the_bits_of_the_host), TEST(rows_that_are_read_may_overlap),
+        TEST(rows_of_one_value_have_the_bits_of_the_host),
 #ifndef TEST_TYPES
-                       TEST(every_type_has_the_bits_of_the_host),
-                       TEST(every_option_of_every_length),
-                       TEST(long_rows_are_kept_or_read_again),
-                       TEST(a_row_of_a_million),
-                       TEST(a_million_rows_of_one),
+        TEST(every_type_has_the_bits_of_the_host), TEST(every_option_of_every_length),
+        TEST(long_rows_are_kept_or_read_again), TEST(a_row_of_a_million),
+        TEST(a_million_rows_of_one),
 #endif
-#ifndef __CUDACC__
-                       TEST(rows_are_kept_where_the_device_has_room),
+#if !TEST_ON_GPU
+        TEST(rows_are_kept_where_the_device_has_room),
 #endif
-                       TEST(results_may_take_the_place_of_what_was_read),
-                       TEST(losses_are_summed_and_averaged),
-                       TEST(rows_of_nothing_have_losses),
-                       TEST(the_next_launch_works),
-                       TEST(a_target_that_is_no_class_is_not_read),
-                       TEST(what_is_masked_has_gradient_0_in_rows_of_nan),
-                       TEST(what_does_not_fit_launches_nothing),
-                       TEST(nothing_is_read_where_there_are_no_elements),
-                   });
+        TEST(results_may_take_the_place_of_what_was_read),
+        TEST(losses_are_summed_and_averaged), TEST(rows_of_nothing_have_losses),
+        TEST(the_next_launch_works), TEST(a_target_that_is_no_class_is_not_read),
+        TEST(what_is_masked_has_gradient_0_in_rows_of_nan),
+        TEST(what_does_not_fit_launches_nothing),
+        TEST(nothing_is_read_where_there_are_no_elements),
+  });
 }

@@ -59,8 +59,8 @@ vector<float> values_of(unsigned step) {
 
 void histories_on_devices_have_the_hosts_bytes(void) {
   in_every_schedule([] {
-    tensor here = started(), &there = managed(here);
-    unsigned &word = managed(0u);
+    tensor here = started(), &there = placed(here);
+    unsigned &word = placed(0u);
     for (unsigned step = 0; step < 24; ++step) {
       const vector<float> x = values_of(step);
       vector<float2> pairs(most / 2);

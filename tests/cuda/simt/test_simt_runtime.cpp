@@ -175,7 +175,7 @@ cudaError_t launch_look(const int *from, int *to, bool *host_can_read) {
 }
 
 void managed_memory_is_the_devices_while_a_launcher_runs(void) {
-  int &from = managed(7), &to = managed(0), of_host = 0;
+  int &from = placed(7), &to = placed(0), of_host = 0;
   bool host_can_read = true;
   CHECK_LAUNCH(launch_look(&from, &to, &host_can_read));
   CHECK(to == 7, "%d", to);
