@@ -5,7 +5,7 @@
 #define MPNUM_DETAIL_SIMD_SCALE_LOOPS_H
 
 #include "../math/blockscale_rule.h"
-#include "rows_loops.h"
+#include "views.h"
 #include "../../losses.h"
 MPNUM_C_BEGIN_
 
