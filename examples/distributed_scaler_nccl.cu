@@ -13,7 +13,7 @@
  * verdict and next scale; Adam, if the verdict is to apply. */
 #include "batches.h"
 
-#include <mpnum/cuda/kernels.cuh>
+#include <mpnum/kernels.cuh>
 #include <nccl.h>
 
 #include <cstdio>

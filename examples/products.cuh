@@ -8,7 +8,7 @@
 #ifndef EXAMPLES_PRODUCTS_CUH
 #define EXAMPLES_PRODUCTS_CUH
 
-#include <mpnum/cuda/kernels.cuh>
+#include <mpnum/kernels.cuh>
 
 #include <cstdio>
 #include <cstdlib>

@@ -6,7 +6,7 @@
  *
  *     nvcc -arch=sm_90 -I include examples/quantize_kernel.cu -o quantize_kernel
  */
-#include <mpnum/cuda/kernels.cuh>
+#include <mpnum/kernels.cuh>
 
 #include <cstdio>
 #include <cstdlib>

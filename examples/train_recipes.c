@@ -18,7 +18,7 @@
 #include "train/recipes.h"
 #include "train/state_file.h"
 
-#include <mpnum/health.h>
+#include <mpnum/training/health.h>
 
 /* What the numbers of a run depend on, compared byte for byte. */
 typedef struct settings {

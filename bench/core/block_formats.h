@@ -3,7 +3,7 @@
 #ifndef MPNUM_BENCH_BLOCK_FORMATS_H
 #define MPNUM_BENCH_BLOCK_FORMATS_H
 
-#include <mpnum/blockscale_format.h>
+#include <mpnum/blocks/blockscale_format.h>
 
 /* ROW(name, what tables of times call it, bits of a code, format) */
 #define BLOCK_MX(type) mpnum_blockscale_mx(MPNUM_TYPE_##type, MPNUM_BLOCKSCALE_RCEIL)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <mpnum/isa.h>
+#include <mpnum/simd/isa.h>
 
 enum { SIZE_DEFAULT = 256 << 10, SIZE_QUICK = 16 << 10, SIZE_STEP = 4 << 10 };
 enum { GPU_SIZE_DEFAULT = 256 << 20, GPU_SIZE_QUICK = 4 << 20, GPU_SIZE_STEP = 64 << 10 };

@@ -2,7 +2,7 @@
 /* Operands with a scale for each block of neighbours along K: MXFP8 and NVFP4. */
 #include <stdlib.h>
 
-#include <mpnum/cuda/quantize_blocks.cuh>
+#include <mpnum/blocks/quantize_blocks.cuh>
 
 #include "operand.cuh"
 

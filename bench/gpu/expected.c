@@ -6,7 +6,7 @@
 #include "kernels.h"
 #include "../core/message.h"
 
-#include <mpnum/health.h>
+#include <mpnum/training/health.h>
 #include <mpnum/mpnum.h>
 
 #include <string.h>

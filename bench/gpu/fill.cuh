@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include <mpnum/cuda/kernels.cuh>
+#include <mpnum/kernels.cuh>
 
 #include "launch.cuh"
 

@@ -9,9 +9,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <mpnum/blockscale_format.h>
-#include <mpnum/cross_entropy.h>
-#include <mpnum/grad_tensor.h>
+#include <mpnum/blocks/blockscale_format.h>
+#include <mpnum/rows/cross_entropy.h>
+#include <mpnum/training/grad_tensor.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Launchers of quantize.cuh and health.cuh, and stochastic rounding. */
-#include <mpnum/cuda/health.cuh>
+#include <mpnum/training/health.cuh>
 
 #include "kernels.cuh"
 

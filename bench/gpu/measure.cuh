@@ -4,7 +4,7 @@
 #ifndef MPNUM_BENCH_GPU_MEASURE_CUH
 #define MPNUM_BENCH_GPU_MEASURE_CUH
 
-#include <mpnum/cuda/kernels.cuh>
+#include <mpnum/kernels.cuh>
 
 #include "gpu.h"
 #include "nvml.h"

@@ -2,7 +2,7 @@
 /* Operands without scales, and fp8 with one for the tensor. */
 #include <stdlib.h>
 
-#include <mpnum/cuda/quantize.cuh>
+#include <mpnum/array/quantize.cuh>
 
 #include "operand.cuh"
 

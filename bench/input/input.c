@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <mpnum/detail/core/round.h>
-#include <mpnum/f32.h>
+#include <mpnum/core/round.h>
+#include <mpnum/types/f32.h>
 
 const char *element_name(mpnum_type type) { return mpnum_type_name(type); }
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <mpnum/detail/core/format.h>
+#include <mpnum/core/format.h>
 
 #include "../core/message.h"
 

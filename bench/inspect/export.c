@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include <jansson.h>
-#include <mpnum/detail/core/config.h>
+#include <mpnum/core/detail/config.h>
 
 #include "inspect.h"
 #include "../report/escape.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <mpnum/detail/core/config.h>
+#include <mpnum/core/detail/config.h>
 
 #include "../report/output.h"
 #include "inspect.h"

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <mpnum/detail/core/format.h>
+#include <mpnum/core/format.h>
 
 #include "../core/message.h"
 #include "../verdict/verdict.h"

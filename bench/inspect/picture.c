@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <mpnum/advice.h>
-#include <mpnum/detail/core/config.h>
+#include <mpnum/training/advice.h>
+#include <mpnum/core/detail/config.h>
 
 #include "inspect.h"
 #include "../report/escape.h"

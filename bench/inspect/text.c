@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <mpnum/detail/core/query.h>
+#include <mpnum/core/query.h>
 
 #include "inspect.h"
 

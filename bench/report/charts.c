@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <mpnum/detail/core/config.h>
+#include <mpnum/core/detail/config.h>
 
 #include "svg.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <mpnum/advice.h>
+#include <mpnum/training/advice.h>
 
 #include "../core/formats.h"
 #include "../verdict/verdict.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <mpnum/detail/core/config.h>
+#include <mpnum/core/detail/config.h>
 
 #include "../core/host.h"
 #include "../gpu/report.h"

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <mpnum/advice.h>
-#include <mpnum/array.h>
-#include <mpnum/blockscale.h>
-#include <mpnum/rng.h>
+#include <mpnum/training/advice.h>
+#include <mpnum/array/array.h>
+#include <mpnum/blocks/blockscale.h>
+#include <mpnum/core/rng.h>
 
 #include "verdict.h"
 

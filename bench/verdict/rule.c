@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <mpnum/detail/core/query.h>
+#include <mpnum/core/query.h>
 
 #include "verdict.h"
 

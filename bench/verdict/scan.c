@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <mpnum/array.h>
-#include <mpnum/f32.h>
-#include <mpnum/reduce.h>
+#include <mpnum/array/array.h>
+#include <mpnum/types/f32.h>
+#include <mpnum/array/reduce.h>
 
 #include "../core/message.h"
 #include "../core/progress.h"

@@ -5,7 +5,7 @@
 #ifndef MPNUM_BENCH_VERDICT_H
 #define MPNUM_BENCH_VERDICT_H
 
-#include <mpnum/histogram.h>
+#include <mpnum/array/histogram.h>
 
 #include "../core/block_formats.h"
 #include "../input/input.h"

@@ -11,7 +11,7 @@
 #include <c10/cuda/CUDAStream.h>
 #include <torch/library.h>
 
-#include <mpnum/cuda/kernels.cuh>
+#include <mpnum/kernels.cuh>
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <ATen/ops/full.h>
 #include <torch/library.h>
 
-#include <mpnum/scale.h>
+#include <mpnum/array/scale.h>
 
 #include <cstddef>
 #include <cstring>

@@ -4,8 +4,8 @@
 #ifndef EXAMPLES_TRAIN_COMMAND_LINE_H
 #define EXAMPLES_TRAIN_COMMAND_LINE_H
 
-#include <mpnum/f32.h>
-#include <mpnum/preset.h>
+#include <mpnum/types/f32.h>
+#include <mpnum/types/preset.h>
 
 #include <getopt.h>
 #include <stdio.h>

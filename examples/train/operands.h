@@ -4,8 +4,8 @@
 #ifndef EXAMPLES_TRAIN_OPERANDS_H
 #define EXAMPLES_TRAIN_OPERANDS_H
 
-#include <mpnum/hadamard.h>
-#include <mpnum/scale_io.h>
+#include <mpnum/rows/hadamard.h>
+#include <mpnum/array/scale_io.h>
 
 #include "recipes.h"
 

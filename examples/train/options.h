@@ -3,7 +3,7 @@
 #ifndef EXAMPLES_TRAIN_OPTIONS_H
 #define EXAMPLES_TRAIN_OPTIONS_H
 
-#include <mpnum/advice.h>
+#include <mpnum/training/advice.h>
 
 #include "command_line.h"
 

@@ -5,8 +5,8 @@
 #ifndef EXAMPLES_TRAIN_RECIPES_H
 #define EXAMPLES_TRAIN_RECIPES_H
 
-#include <mpnum/blockscale.h>
-#include <mpnum/scale.h>
+#include <mpnum/blocks/blockscale.h>
+#include <mpnum/array/scale.h>
 
 #include "../mlp.h"
 

@@ -5,7 +5,7 @@
 #ifndef EXAMPLES_TRAIN_REPORT_H
 #define EXAMPLES_TRAIN_REPORT_H
 
-#include <mpnum/health.h>
+#include <mpnum/training/health.h>
 
 #include <errno.h>
 #include <stdarg.h>

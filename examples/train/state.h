@@ -5,8 +5,8 @@
 #ifndef EXAMPLES_TRAIN_STATE_H
 #define EXAMPLES_TRAIN_STATE_H
 
-#include <mpnum/advice.h>
-#include <mpnum/scaler_io.h>
+#include <mpnum/training/advice.h>
+#include <mpnum/training/scaler_io.h>
 
 #include "../adam.h"
 #include "../digits.h"

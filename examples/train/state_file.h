@@ -4,7 +4,7 @@
 #ifndef EXAMPLES_TRAIN_STATE_FILE_H
 #define EXAMPLES_TRAIN_STATE_FILE_H
 
-#include <mpnum/preset.h>
+#include <mpnum/types/preset.h>
 
 #include "../digits.h"
 

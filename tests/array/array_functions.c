@@ -5,7 +5,7 @@
 #include "../harness/float_bits.h"
 #include "array_conversions.h"
 
-#include <mpnum/array.h>
+#include <mpnum/array/array.h>
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #ifndef MPNUM_TESTS_ARRAY_FUNCTIONS_H
 #define MPNUM_TESTS_ARRAY_FUNCTIONS_H
 
-#include <mpnum/isa.h>
+#include <mpnum/simd/isa.h>
 
 #include <stddef.h>
 

@@ -6,7 +6,7 @@
  *
  * A block of consecutive floats is converted by the scalar function once and by each
  * instruction set. --stride N takes every Nth block. */
-#include <mpnum/array.h>
+#include <mpnum/array/array.h>
 
 #include "../harness/must.h"
 #include "../harness/tap.h"

@@ -33,10 +33,10 @@ def reads_and_writes_bytes(compiler, flags):
 
 
 # Loops behind a pointer to elements; what they take apart is memory of their own.
-LOOPS = ["array.h", "func_array.h", "reduce.h",
-         *("detail/simd/" + name for name in ("codings.h", "convert_loops.h", "convert.inc", "decode.inc", "encode.inc",
-                                              "func_loops.h", "func_loops.inc", "reduce.inc", "reduce_loops.h",
-                                              "reduce_loops.inc"))]
+LOOPS = ["simd/detail/codings.h", "array/array.h", "array/reduce.h", "func/func_array.h",
+         *("array/detail/" + name for name in ("convert_loops.h", "convert.inc", "decode.inc", "encode.inc", "reduce.inc",
+                                               "reduce_loops.h", "reduce_loops.inc")),
+         "func/detail/func_loops.h", "func/detail/func_loops.inc"]
 OWN_MEMORY = {"mpnum_put_right_", "mpnum_total_add_f64_"}
 
 

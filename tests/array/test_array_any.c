@@ -6,7 +6,7 @@
 #include "../convert/conversion_types.h"
 #include "../harness/no_type.h"
 
-#include <mpnum/rng.h>
+#include <mpnum/core/rng.h>
 
 typedef struct any_type {
   mpnum_type type;

@@ -6,7 +6,7 @@
 #include "array_checks.h"
 #include "../harness/control_word.h"
 
-#include <mpnum/preset.h>
+#include <mpnum/types/preset.h>
 
 #include <fenv.h>
 #include <setjmp.h>

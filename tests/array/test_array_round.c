@@ -6,8 +6,8 @@
 #include "../harness/no_type.h"
 #include "../convert/conversion_types.h"
 
-#include <mpnum/preset.h>
-#include <mpnum/rng.h>
+#include <mpnum/types/preset.h>
+#include <mpnum/core/rng.h>
 
 #include <math.h>
 

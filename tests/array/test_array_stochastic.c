@@ -4,8 +4,8 @@
  * and however many threads take part; and values move up as often as they should. */
 #include "array_checks.h"
 
-#include <mpnum/rng.h>
-#include <mpnum/detail/core/round.h>
+#include <mpnum/core/rng.h>
+#include <mpnum/core/round.h>
 
 #include <math.h>
 #include <pthread.h>

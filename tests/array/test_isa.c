@@ -2,7 +2,7 @@
 /* Which instruction set is used: the best that the system says the CPU has, or the one
  * that was forced, of those that this CPU and this build have; found by any number of
  * threads at once. */
-#include <mpnum/array.h>
+#include <mpnum/array/array.h>
 
 #include "../harness/tap.h"
 

@@ -10,7 +10,7 @@
 #include "../harness/tap.h"
 #include "test_bench_gpu_blocks.hpp"
 
-#include <mpnum/detail/cuda/row_tiles.cuh>
+#include <mpnum/rows/detail/row_tiles.cuh>
 
 #include "../../bench/gpu/nvml.h"
 

@@ -2,7 +2,7 @@
 /* The program of the benchmark's rows on the GPU of test_bench_gpu_runtime.hpp. */
 #include "test_bench_gpu_runtime.hpp"
 
-#include <mpnum/detail/cuda/row_tiles.cuh>
+#include <mpnum/rows/detail/row_tiles.cuh>
 
 SIMT_DYNAMIC_SHARED(float, mpnum_rows_shared_);
 

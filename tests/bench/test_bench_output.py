@@ -48,7 +48,7 @@ def help_names_every_option():
 
 def version_is_that_of_the_headers():
     code, out, errors = bench("--version")
-    with open(os.path.join(ROOT, "include/mpnum/detail/core/config.h")) as file:
+    with open(os.path.join(ROOT, "include/mpnum/core/detail/config.h")) as file:
         numbers = dict(re.findall(r"# *define MPNUM_VERSION_(MAJOR|MINOR|PATCH) +(\d+)", file.read()))
     assert (code, out, errors) == (0, f"mpnum {numbers['MAJOR']}.{numbers['MINOR']}.{numbers['PATCH']}\n", "")
 

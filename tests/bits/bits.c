@@ -21,7 +21,7 @@
 #include "bits_scale.h"
 #include "../harness/control_word.h"
 
-#include <mpnum/text.h>
+#include <mpnum/types/text.h>
 
 #include <fenv.h>
 

@@ -8,7 +8,7 @@
 
 #include "bits_rows.h"
 
-#include <mpnum/blockscale.h>
+#include <mpnum/blocks/blockscale.h>
 
 enum {
   BLOCK_ROWS = 19,

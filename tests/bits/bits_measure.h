@@ -6,7 +6,7 @@
 
 #include "bits_blocks.h"
 
-#include <mpnum/measure.h>
+#include <mpnum/blocks/measure.h>
 
 static void put_measure(const mpnum_measure *measure) {
   const mpnum_measure_figures figures = mpnum_measure_summary(measure);

@@ -5,7 +5,7 @@
 
 #include "bits_inputs.h"
 
-#include <mpnum/scale_io.h>
+#include <mpnum/array/scale_io.h>
 
 /* Any float, or one of the sizes of training. */
 static float amax_at(uint32_t i) {

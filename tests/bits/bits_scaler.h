@@ -6,7 +6,7 @@
 #include "bits_inputs.h"
 #include "../harness/must.h"
 
-#include <mpnum/scaler_io.h>
+#include <mpnum/training/scaler_io.h>
 
 /* One whose scale is any float. */
 static mpnum_grad_scaler scaler_of(uint32_t i) {

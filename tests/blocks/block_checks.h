@@ -8,8 +8,8 @@
 #include "../reference/block_reference.h"
 #include "../rows/row_checks.h"
 
-#include <mpnum/blockscale.h>
-#include <mpnum/preset.h>
+#include <mpnum/blocks/blockscale.h>
+#include <mpnum/types/preset.h>
 
 mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
 mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Block formats as a shared object, for tests in other languages: a byte for each code,
  * whatever its bits. Types are named; element "int8" is no float. */
-#include <mpnum/blockscale.h>
+#include <mpnum/blocks/blockscale.h>
 
 #include <string.h>
 

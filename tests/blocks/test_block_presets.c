@@ -4,7 +4,7 @@
 
 #include "../harness/tap.h"
 
-#include <mpnum/blockscale.h>
+#include <mpnum/blocks/blockscale.h>
 
 #include <string.h>
 

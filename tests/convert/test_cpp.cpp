@@ -3,7 +3,7 @@
  * <float.h>'s definitions, its conversions against the C functions, and both as constant
  * expressions. */
 #include <mpnum/mpnum.hpp>
-#include <mpnum/text.h>
+#include <mpnum/types/text.h>
 
 #include "../harness/tap.h"
 

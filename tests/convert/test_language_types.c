@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The compiler's own 16-bit types against the codes of mpnum: every code both ways, and
  * values as the compiler converts them. C and C++. */
-#include <mpnum/array.h>
-#include <mpnum/language_types.h>
+#include <mpnum/array/array.h>
+#include <mpnum/types/language_types.h>
 
 #include "../harness/tap.h"
 

@@ -4,7 +4,7 @@
 #ifndef MPNUM_TESTS_TEXT_CHECKS_H
 #define MPNUM_TESTS_TEXT_CHECKS_H
 
-#include <mpnum/text.h>
+#include <mpnum/types/text.h>
 
 #include "conversion_types.h"
 #include "../harness/tap.h"

@@ -25,7 +25,7 @@ from test_device_headers import FULL_ARCHS, QUICK_ARCHS, STANDARDS, Nvrtc, all_a
 from toolchain import INCLUDE, INCLUDE_OF_NVCC, named
 from tree import ROOT, check, need
 
-HEADERS = [name for name in test_device_headers.api.headers if name.startswith("cuda/")]
+HEADERS = [name for name in test_device_headers.api.headers if name.endswith(".cuh") and "/detail/" not in name]
 ALL_HEADERS = "".join(f"#include <mpnum/{name}>\n" for name in HEADERS)
 TYPES = [match[1] for match in re.finditer(r"ROW\((\w+), \w+, \d", test_device_headers.api.macros["MPNUM_FORMATS"][0][1])]
 ONLY_SATURATING = ["e3m2", "e2m3", "e2m1"]
@@ -84,7 +84,7 @@ __global__ void move(mpnum_e4m3 *dst, const float *src, size_t n) {
 
 # The step of a training loop; ptxas takes as long for it as for a hundred conversions.
 GRADIENTS = """\
-#include <mpnum/cuda/grad.cuh>
+#include <mpnum/training/grad.cuh>
 #define LAUNCH(call) if ((error = mpnum_launch_##call) != cudaSuccess) return error;
 cudaError_t launch_step(mpnum_grad_list list, mpnum_grad_findings *findings, mpnum_grad_scaler *scaler,
                         mpnum_grad_optimizer *optimizer, uint32_t *apply, mpnum_grad_workspace *workspace, cudaStream_t stream);
@@ -102,7 +102,7 @@ cudaError_t launch_step(mpnum_grad_list list, mpnum_grad_findings *findings, mpn
 
 def launches():
     """A unit that launches every kernel for every type, and each conversion from and to float."""
-    lines = ["#include <mpnum/cuda/kernels.cuh>", "#include <mpnum/cuda/health.cuh>",
+    lines = ["#include <mpnum/kernels.cuh>", "#include <mpnum/training/health.cuh>",
              "#define LAUNCH(call) if ((error = mpnum_launch_##call) != cudaSuccess) return error;",
              "cudaError_t launch_all(void *to, const void *from, size_t n, cudaStream_t stream);",
              "cudaError_t launch_all(void *to, const void *from, size_t n, cudaStream_t stream) {",
@@ -137,7 +137,7 @@ def launches():
 
 
 QUANTISERS = """\
-#include <mpnum/cuda/kernels.cuh>
+#include <mpnum/kernels.cuh>
 #define LAUNCH(call) if ((error = mpnum_launch_##call) != cudaSuccess) return error;
 #define BLOCKS a, b
 #define MATRIX n, n, n
@@ -167,7 +167,7 @@ cudaError_t quantize_all(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, float *scal
 
 # A unit that launches every kernel of rows. Its compilation takes seconds.
 ROW_LAUNCHES = """\
-#include <mpnum/cuda/kernels.cuh>
+#include <mpnum/kernels.cuh>
 #define LAUNCH(call) if ((error = mpnum_launch_##call) != cudaSuccess) return error;
 cudaError_t launch_rows(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, size_t n, const int64_t *targets, cudaStream_t stream);
 cudaError_t launch_rows(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, size_t n, const int64_t *targets, cudaStream_t stream) {
@@ -278,7 +278,7 @@ def kernels_compile_with_nvrtc(arch):
     nvrtc = Nvrtc()
     if arch.rstrip("af") not in nvrtc.archs():
         raise tap.Skip(f"this NVRTC does not compile for sm_{arch}")
-    headers = "#include <mpnum/cuda/kernels.cuh>\n#include <mpnum/cuda/health.cuh>\n" * 2
+    headers = "#include <mpnum/kernels.cuh>\n#include <mpnum/training/health.cuh>\n" * 2
     status, log, ptx = nvrtc.compile(headers, f"--gpu-architecture=compute_{arch}",
                                      f"--include-path={INCLUDE}", instances=INSTANCES)
     assert status == 0 and not log, f"status {status}\n{log[:4000]}"
@@ -296,7 +296,7 @@ def cuda_12():
 def device_code_compiles_with_cuda_12(arch, standard):
     """Every function and the kernels: the compiler's front end is that of nvcc."""
     nvrtc, ptxas = cuda_12()
-    source = test_device_headers.kernels() + "#include <mpnum/cuda/kernels.cuh>\n#include <mpnum/cuda/health.cuh>\n" + DEVICE
+    source = test_device_headers.kernels() + "#include <mpnum/kernels.cuh>\n#include <mpnum/training/health.cuh>\n" + DEVICE
     status, log, ptx = nvrtc.compile(source, f"--gpu-architecture=compute_{arch}", f"--std={standard}",
                                      f"--include-path={INCLUDE}", instances=INSTANCES)
     assert status == 0 and not log, f"status {status}\n{log[:4000]}"
@@ -350,7 +350,7 @@ HOST_SIMD = ["-D", "MPNUM_CUDA_HOST_SIMD=1"]
 
 def host_simd_compiles_without_a_warning():
     """Without optimisation, where gcc's intrinsics are macros; what nvcc itself says, without the host's compiler."""
-    compile_text("#include <mpnum/mpnum.h>\n#include <mpnum/cuda/kernels.cuh>\n", "-std=c++11", *HOST_SIMD, "-cuda")
+    compile_text("#include <mpnum/mpnum.h>\n#include <mpnum/kernels.cuh>\n", "-std=c++11", *HOST_SIMD, "-cuda")
 
 
 def host_simd_gives_the_bits_of_the_plain_build():
@@ -463,7 +463,7 @@ def clang_compiles(half, *what):
     toolkit = Path(shutil.which(nvcc())).resolve().parents[1]
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "texture_fetch_functions.h").write_text("")
-        (source := Path(folder) / "unit.cu").write_text("#include <mpnum/cuda/health.cuh>\n" + every_kernel())
+        (source := Path(folder) / "unit.cu").write_text("#include <mpnum/training/health.cuh>\n" + every_kernel())
         check(clang, "-x", "cuda", "-std=c++11", f"--cuda-path={toolkit}", "--cuda-gpu-arch=sm_75",
               f"--cuda-{half}-only", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-cuda-version",
               "-D__CLANG_CUDA_TEXTURE_INTRINSICS_H__", "-I", folder, "-I", INCLUDE, *what, source,
@@ -479,7 +479,7 @@ def clang_makes_an_object_in_three_steps():
     assert len(steps) == 3, steps
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "texture_fetch_functions.h").write_text("")
-        (Path(folder) / "unit.cu").write_text("#include <mpnum/cuda/reduce.cuh>\ncudaError_t amax(float *to, const float *x) {\n"
+        (Path(folder) / "unit.cu").write_text("#include <mpnum/array/reduce.cuh>\ncudaError_t amax(float *to, const float *x) {\n"
                                               "  return mpnum_launch_amax(to, x, 8, 0);\n}\n")
         given = {"clang++": clang, "fatbinary": toolkit / "bin/fatbinary"}
         for step in steps:

@@ -4,8 +4,8 @@
 #include "../array/array_functions.h"
 #include "../harness/control_word.h"
 
-#include <mpnum/array.h>
-#include <mpnum/func_array.h>
+#include <mpnum/array/array.h>
+#include <mpnum/func/func_array.h>
 
 #define SATURATING(ROW) \
  ROW(exp_sat, )         \

@@ -20,7 +20,7 @@
 #include "../harness/float_bits.h"
 #include "function_reference.h"
 
-#include <mpnum/func_array.h>
+#include <mpnum/func/func_array.h>
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* a b + c rounded once, the step that the functions are made of: with every instruction
  * set, and emulated where there is no instruction, each result is that of libm's fmaf. */
-#include <mpnum/func_array.h>
+#include <mpnum/func/func_array.h>
 
 #include "../harness/control_word.h"
 #include "../harness/must.h"
@@ -12,30 +12,30 @@
 
 #define mpnumv_fma_loop MPNUM_V_(fma_loop)
 #define MPNUM_ISA_HERE_ 0
-#include <mpnum/detail/simd/operations.inc>
-#include <mpnum/detail/simd/isa_begin.inc>
+#include <mpnum/simd/detail/operations.inc>
+#include <mpnum/simd/detail/isa_begin.inc>
 #include "fma_loop.inc"
 #if MPNUM_LOOPS_SSE2_
 # define MPNUM_ISA_HERE_ 1
-# include <mpnum/detail/simd/isa_begin.inc>
+# include <mpnum/simd/detail/isa_begin.inc>
 # include "fma_loop.inc"
 #endif
 #if MPNUM_LOOPS_AVX2_
 # define MPNUM_ISA_HERE_ 2
-# include <mpnum/detail/simd/isa_begin.inc>
+# include <mpnum/simd/detail/isa_begin.inc>
 # include "fma_loop.inc"
 #endif
 #if MPNUM_LOOPS_AVX512_
 # define MPNUM_ISA_HERE_ 3
-# include <mpnum/detail/simd/isa_begin.inc>
+# include <mpnum/simd/detail/isa_begin.inc>
 # include "fma_loop.inc"
 #endif
 #if MPNUM_HAS_NEON_
 # define MPNUM_ISA_HERE_ 4
-# include <mpnum/detail/simd/isa_begin.inc>
+# include <mpnum/simd/detail/isa_begin.inc>
 # include "fma_loop.inc"
 #endif
-#include <mpnum/detail/simd/isa_end.inc>
+#include <mpnum/simd/detail/isa_end.inc>
 #undef mpnumv_fma_loop
 
 #if !MPNUM_HAS_FMA_

@@ -4,7 +4,7 @@
  * source. Of those with one, special codes alone. */
 #include "../array/array_checks.h"
 
-#include <mpnum/func_array.h>
+#include <mpnum/func/func_array.h>
 
 #include <stdlib.h>
 #include <string.h>

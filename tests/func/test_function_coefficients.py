@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The coefficients and constants that tools/function-coefficients computes stand in include/mpnum/detail/math, some
+"""The coefficients and constants that tools/function-coefficients computes stand in include/mpnum/func/detail, some
 with the other sign.
 
 usage: tests/func/test_function_coefficients.py
@@ -25,7 +25,7 @@ CONSTANT = re.compile(r"\b0x([0-9a-f]{8})u\b")
 def all_of_them_stand_in_the_headers():
     said = toolchain.run(sys.executable, ROOT / "tools/function-coefficients")
     assert said.returncode == 0, said.stderr
-    there = {int(bits, 16) & 0x7fffffff for path in (ROOT / "include/mpnum/detail/math").iterdir()
+    there = {int(bits, 16) & 0x7fffffff for path in (ROOT / "include/mpnum").glob("*/detail/*")
              for bits in CONSTANT.findall(path.read_text())}
     missing, name = [], ""
     for line in said.stdout.splitlines():

@@ -6,11 +6,11 @@
 #include "../reference/reference.h"
 #include "../harness/tap.h"
 
-#include <mpnum/func.h>
-#include <mpnum/fp4.h>
-#include <mpnum/fp6.h>
-#include <mpnum/fp8.h>
-#include <mpnum/e8m0.h>
+#include <mpnum/func/func.h>
+#include <mpnum/types/fp4.h>
+#include <mpnum/types/fp6.h>
+#include <mpnum/types/fp8.h>
+#include <mpnum/types/e8m0.h>
 
 #include <string.h>
 

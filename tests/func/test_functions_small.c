@@ -6,7 +6,7 @@
 #include "../reference/reference.h"
 #include "../harness/tap.h"
 
-#include <mpnum/func.h>
+#include <mpnum/func/func.h>
 
 #include <fenv.h>
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "../reference/reference.h"
 #include "../harness/tap.h"
 
-#include <mpnum/func.h>
+#include <mpnum/func/func.h>
 
 #include <math.h>
 #include <string.h>

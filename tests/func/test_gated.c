@@ -15,8 +15,8 @@
 #include "../harness/tap.h"
 #include "../reference/reference.h"
 
-#include <mpnum/func.h>
-#include <mpnum/func_array.h>
+#include <mpnum/func/func.h>
+#include <mpnum/func/func_array.h>
 
 #include <math.h>
 #include <string.h>

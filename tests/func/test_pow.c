@@ -8,9 +8,9 @@
 #include "../harness/tap.h"
 #include "../reference/reference.h"
 
-#include <mpnum/func.h>
+#include <mpnum/func/func.h>
 #ifndef TEST_EVERY
-# include <mpnum/func_array.h>
+# include <mpnum/func/func_array.h>
 #endif
 
 #include <fenv.h>

@@ -11,7 +11,7 @@
 
 #include "../array/array_functions.h"
 
-#include <mpnum/preset.h>
+#include <mpnum/types/preset.h>
 
 static void require(int condition) {
   if (!condition) abort();

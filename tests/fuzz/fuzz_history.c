@@ -4,7 +4,7 @@
  * bytes. */
 #include "fuzz_history.h"
 
-#include <mpnum/scale_io.h>
+#include <mpnum/array/scale_io.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "fuzz_scaler.h"
 #include "../harness/must.h"
 
-#include <mpnum/scaler_io.h>
+#include <mpnum/training/scaler_io.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #ifndef MPNUM_TESTS_ISAS_H
 #define MPNUM_TESTS_ISAS_H
 
-#include <mpnum/isa.h>
+#include <mpnum/simd/isa.h>
 
 static const mpnum_isa isas[] = {
     MPNUM_ISA_SCALAR,

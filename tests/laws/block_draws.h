@@ -5,9 +5,9 @@
 #ifndef MPNUM_TESTS_BLOCK_DRAWS_H
 #define MPNUM_TESTS_BLOCK_DRAWS_H
 
-#include <mpnum/amax_history.h>
-#include <mpnum/blockscale.h>
-#include <mpnum/scale.h>
+#include <mpnum/array/amax_history.h>
+#include <mpnum/blocks/blockscale.h>
+#include <mpnum/array/scale.h>
 
 #include "laws.h"
 

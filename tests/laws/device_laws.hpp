@@ -10,7 +10,7 @@
 
 #include "../cuda/simt/launch.hpp"
 
-#include <mpnum/cuda/kernels.cuh>
+#include <mpnum/kernels.cuh>
 
 #include "laws.h"
 

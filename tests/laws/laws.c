@@ -6,7 +6,7 @@
 #include "../harness/isas.h"
 #include "../harness/tap.h"
 
-#include <mpnum/preset.h>
+#include <mpnum/types/preset.h>
 
 #include <setjmp.h>
 #include <signal.h>

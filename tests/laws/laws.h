@@ -11,8 +11,8 @@
 #ifndef MPNUM_TESTS_LAWS_H
 #define MPNUM_TESTS_LAWS_H
 
-#include <mpnum/isa.h>
-#include <mpnum/rng.h>
+#include <mpnum/simd/isa.h>
+#include <mpnum/core/rng.h>
 
 #include <stddef.h>
 

@@ -4,9 +4,9 @@
 #include "../array/array_functions.h"
 #include "laws.h"
 
-#include <mpnum/bf16.h>
-#include <mpnum/f16.h>
-#include <mpnum/preset.h>
+#include <mpnum/types/bf16.h>
+#include <mpnum/types/f16.h>
+#include <mpnum/types/preset.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The laws of small formats with scales: of blocks, tensors and channels, and of what
  * measures them. */
-#include <mpnum/measure.h>
+#include <mpnum/blocks/measure.h>
 
 #include "block_draws.h"
 

@@ -3,8 +3,8 @@
  * gradients. */
 #include "device_laws.hpp"
 
-#include <mpnum/cuda/health.cuh>
-#include <mpnum/health.h>
+#include <mpnum/training/health.cuh>
+#include <mpnum/training/health.h>
 
 namespace {
 

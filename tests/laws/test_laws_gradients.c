@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The laws of reductions, and of the pass over gradients. A cut array's results are
  * merged as docs/threads.md has it. */
-#include <mpnum/health.h>
+#include <mpnum/training/health.h>
 #include <mpnum/mpnum.h>
 
 #include "laws.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The laws of functions of two arrays, and of sine and cosine together. */
-#include <mpnum/func_array.h>
+#include <mpnum/func/func_array.h>
 
 #include "../harness/control_word.h"
 #include "laws.h"

@@ -6,7 +6,7 @@
 #include "../reference/conversion_inputs.h"
 #include "../reference/reference.h"
 
-#include <mpnum/measure.h>
+#include <mpnum/blocks/measure.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "block_values.h"
 #include "../harness/tap.h"
 
-#include <mpnum/preset.h>
+#include <mpnum/types/preset.h>
 
 #include <math.h>
 

@@ -135,7 +135,7 @@ def apply(text, diff):
 
 
 def add_rows(root):
-    table, family = root / "include/mpnum/detail/core/format.h", root / "include/mpnum/fp8.h"
+    table, family = root / "include/mpnum/core/format.h", root / "include/mpnum/types/fp8.h"
     text, includes = table.read_text(), ""
     for number, row in enumerate(ROWS.splitlines(), 16):
         name, NAME, *numbers = re.findall(r"\w+", row)[1:]

@@ -71,14 +71,14 @@ def it_is_the_headers_and_nothing_else():
 
 
 def the_top_says_version_and_contents():
-    config = (HEADERS / "detail/core/config.h").read_text()
+    config = (HEADERS / "core/detail/config.h").read_text()
     version = ".".join(re.search(rf"MPNUM_VERSION_{part} (\d+)", config)[1] for part in ("MAJOR", "MINOR", "PATCH"))
-    for name, wanted in (("mpnum.h", {"array.h", "mpnum.h", "softmax.h"}), ("mpnum_cuda.cuh", {"cuda/device.cuh", "mpnum.hpp"})):
+    for name, wanted in (("mpnum.h", {"array/array.h", "mpnum.h", "rows/softmax.h"}), ("mpnum_cuda.cuh", {"cuda/device.cuh", "mpnum.hpp"})):
         text = (written("all") / name).read_text()
         top = text[:text.index("MIT License")]
         assert f" {version}," in top.splitlines()[1], top
         listed = set(re.findall(r"\S+\.(?:h|hpp|cuh)\b", top[top.index("Inside:"):]))
-        guards = set(re.findall(r"^/\* mpnum/(?!detail)(\S+) \*/$", text, re.M))
+        guards = set(re.findall(r"^/\* mpnum/((?:\w+/)?\w+\.\w+) \*/$", text, re.M))
         assert listed == guards and wanted <= listed, listed ^ guards
         assert max(map(len, top.splitlines())) <= 100
         assert "THE SOFTWARE IS PROVIDED" in text[:3000]
@@ -88,9 +88,9 @@ def only_some_headers_bring_what_they_need():
     text = (written("f16", "f16") / "mpnum.h").read_text()
     assert "mpnum_f32_to_f16(" in text and "mpnum_f32_to_e4m3(" not in text
     assert [path.name for path in written("f16", "f16").iterdir()] == ["mpnum.h"]
-    folder = written("more", "mpnum", "text", "mpnum.hpp", "cuda/kernels")
+    folder = written("more", "mpnum", "text", "mpnum.hpp", "kernels")
     source = SCRATCH / "more.cpp"
-    source.write_text('#include "mpnum.h"\n#if !defined(MPNUM_TEXT_H) || !defined(MPNUM_MPNUM_HPP)\n#error\n#endif\n')
+    source.write_text('#include "mpnum.h"\n#if !defined(MPNUM_TYPES_TEXT_H) || !defined(MPNUM_MPNUM_HPP)\n#error\n#endif\n')
     tree.check(tree.need("g++"), "-std=c++11", *toolchain.WARNINGS, "-I", folder, "-fsyntax-only", source)
     assert "mpnum_traits" not in (folder / "mpnum_cuda.cuh").read_text()
 
@@ -106,7 +106,7 @@ def without_a_folder_it_writes_into_build():
 def what_is_wrong_is_said_in_one_line():
     (SCRATCH / "a file").write_text("in the way")
     for arguments, words in ((["--only", "nothing"], "no header nothing"), (["--only", "array,"], "without a name"),
-                             (["--only", "detail/core/bits"], "no header detail"), (["--only"], "--only takes"),
+                             (["--only", "core/detail/bits"], "no header core"), (["--only"], "--only takes"),
                              (["--all"], "unknown option --all"), (["one", "two"], "one FOLDER"), ([""], "one FOLDER"),
                              ([SCRATCH / "a file"], "cannot write"), (["/dev/full/x"], "cannot write")):
         done = amalgamate(*arguments, cwd=SCRATCH)

@@ -26,7 +26,7 @@ CONSUMER = """\
 int main(void) { return mpnum_f32_to_e4m3_sat(1000.0f).bits == 0x7e ? 0 : 1; } /* 448, the largest */
 """
 KERNEL = """\
-#include <mpnum/cuda/kernels.cuh>
+#include <mpnum/kernels.cuh>
 __global__ void scale(mpnum_e4m3 *codes, const float *values) {
   codes[threadIdx.x] = mpnum_f32_to_e4m3_sat(values[threadIdx.x] * 0.5f);
 }
@@ -160,7 +160,7 @@ def versions_found(prefix, questions):
 
 
 def versions_are_checked(by="mpnum"):
-    text = (ROOT / "include/mpnum/detail/core/config.h").read_text()
+    text = (ROOT / "include/mpnum/core/detail/config.h").read_text()
     major, minor, patch = (re.search(rf"MPNUM_VERSION_{part} (\d+)", text)[1] for part in ("MAJOR", "MINOR", "PATCH"))
     own, next_major = f"{major}.{minor}.{patch}", int(major) + 1
     will_do = {"", f"{major}.{minor}", own, f"{own} EXACT"}

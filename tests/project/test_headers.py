@@ -25,7 +25,8 @@ tools_api = toolchain.load_api()
 api = tools_api.Api()
 C_HEADERS = [header for header in api.headers if header.endswith(".h")]
 CPP_HEADERS = [header for header in api.headers if header.endswith((".h", ".hpp"))]
-CORE_HEADERS = [header for layer in tools_api.LAYERS for header in layer]
+CORE_HEADERS = [header for header in api.headers
+                if not header.endswith(tools_api.FOR_DEVICES) and header not in tools_api.OPT_IN]
 
 C_STANDARDS = ["c99", "c11", "c17", "c2x", "gnu11"]
 CPP_STANDARDS = ["c++11", "c++14", "c++17", "c++20"]
@@ -61,30 +62,32 @@ unpack encode decode format print parse code magnitude shift
 
 
 def includes(header):
-    """What each_isa.inc includes in the name of a header counts as the header's."""
-    return re.findall(r'^[ \t]*#[ \t]*(?:include|define MPNUM_EACH_ISA_)[ \t]*([<"][^>"]+[>"])',
-                      (api.include / header).read_text(), re.M)
+    return tools_api.includes((api.include / header).read_text())
 
 
 def without_comments(text):
     return re.sub(r"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'", " ", text, flags=re.S)
 
 
-def beside(header, name):
-    """The path from include/mpnum of what a header includes."""
-    return os.path.normpath(os.path.join(os.path.dirname(header), name.strip('"')))
+beside = tools_api.beside
 
 
 def headers_include_only_what_is_above_them():
-    above = set()
-    for layer in tools_api.LAYERS + tools_api.OPT_IN_LAYERS:
-        for header in filter(api.headers.__contains__, layer):
-            for name in includes(header):
-                known = name in ("<stdint.h>", "<stddef.h>", "<string.h>") or beside(header, name) in above
+    """Their own room and floors before it; what is for devices any header of hosts, too. No circle: tools/api."""
+    floor, for_devices = tools_api.floor_of, tools_api.FOR_DEVICES
+    for header in api.headers:
+        for name in includes(header):
+            if name.startswith("<"):
+                known = name in ("<stdint.h>", "<stddef.h>", "<string.h>")
                 known = known or header == "cuda/interop.cuh" and name.startswith("<cuda_")
-                known = known or header.startswith("detail/simd/") and name in ("<immintrin.h>", "<emmintrin.h>", "<arm_neon.h>")
-                assert known, f"{header} includes {name}, which is not above it"
-        above.update(layer)
+                known = known or header.startswith("simd/detail/") and name in ("<immintrin.h>", "<emmintrin.h>", "<arm_neon.h>")
+                assert known, f"{header} includes {name}"
+                continue
+            other = beside(header, name)
+            known = floor(other) <= floor(header) and (header.endswith(for_devices) or not other.endswith(for_devices))
+            known = known or header.endswith(for_devices) and (not other.endswith(for_devices) or other == "mpnum.hpp")
+            assert other in api.headers and known, f"{header} includes {other}, which stands above it"
+    assert not api.problems, api.problems
 
 
 def all_of(header):
@@ -102,12 +105,12 @@ def umbrella_includes_all_but_the_opt_in_headers():
 
 
 def operations_are_bound_where_used_and_released():
-    simd, short = api.include / "detail/simd", re.compile(r"\bmpnumv_(\w+)")
+    simd, short = api.include / "simd/detail", re.compile(r"\bmpnumv_(\w+)")
     bound = re.findall(r"^#define mpnumv_(\w+) +MPNUM_V_\(\1\)$", (simd / "operations.inc").read_text(), re.M)
     released = re.findall(r"^#undef mpnumv_(\w+)$", (simd / "isa_end.inc").read_text(), re.M)
     assert bound and bound == sorted(set(bound)) == released, set(bound) ^ set(released)
     used, pasted = set(), set()
-    for path in [*simd.iterdir(), *(api.include / "detail/math").iterdir()]:
+    for path in api.include.glob("*/detail/*"):
         if path.name not in ("operations.inc", "isa_end.inc"):
             text = without_comments(path.read_text())
             pasted |= set(re.findall(r"\bmpnumv_(\w*##\w+(?:##\w+)*)", text))
@@ -227,7 +230,7 @@ def every_header_with_text_is_a_region():
     for header in api.headers:
         text = (api.include / header).read_text()
         code = [line for line in without_comments(text).splitlines() if line.strip() and not line.startswith("#")]
-        if code and not header.endswith(".inc") and header != "detail/core/config.h":
+        if code and not header.endswith(".inc") and header != "core/detail/config.h":
             assert text.count("MPNUM_C_") == 2 and region.search(text), header
 
 
@@ -258,7 +261,7 @@ def only_our_macros_are_added(compiler, standard):
     with tempfile.TemporaryDirectory() as folder:
         for header in headers_for(standard):
             theirs = ["#include <stdint.h>", "#include <stddef.h>"]
-            if any(name.startswith("detail/simd/") for name in all_of(header)):
+            if any(name.startswith("simd/detail/") for name in all_of(header)):
                 theirs += INTRINSICS
             added = macros_of(command, folder, include_lines([header]), known) - macros_of(command, folder, theirs, known)
             strangers = [name for name in added if not re.fullmatch(r"MPNUM_\w+", name)]
@@ -280,7 +283,7 @@ def older_standards_are_refused_in_one_error(compiler):
     """Whatever is included first; a compiler that calls itself C++98, as MSVC does, is none of them."""
     with tempfile.TemporaryDirectory() as folder:
         for standard in ("c89", "gnu89", "iso9899:199409", "c++98", "gnu++98"):
-            for header in ("mpnum.h", "text.h"):
+            for header in ("mpnum.h", "types/text.h"):
                 source = write(folder, "user.c", *include_lines([header]), "int main(void) { return 0; }")
                 command = [driver(compiler, standard), "-x", "c++" if "++" in standard else "c", f"-std={standard}",
                            "-I", INCLUDE, "-fsyntax-only", source]
@@ -289,7 +292,7 @@ def older_standards_are_refused_in_one_error(compiler):
                 assert done.returncode and [error.removeprefix("#error ") for error in errors] == ["mpnum needs C99 or C++11"], \
                     (header, standard, errors[:5])
         said = run(driver(compiler, "c++98"), "-x", "c++", "-std=c++98", "-D_MSC_VER=1930", "-I", INCLUDE, "-E",
-                   write(folder, "config.cpp", *include_lines(["detail/core/config.h"])))
+                   write(folder, "config.cpp", *include_lines(["core/detail/config.h"])))
         assert said.returncode == 0, said.stdout
 
 
@@ -368,7 +371,7 @@ def compiles_with_the_users_integer_types(compiler, standard):
     types = [("unsigned char", "uint8_t"), ("unsigned short", "uint16_t"), ("unsigned int", "uint32_t"),
              ("unsigned long long", "uint64_t"), ("signed char", "int8_t"), ("short", "int16_t"), ("int", "int32_t"),
              ("long long", "int64_t")]
-    without = api.host_only | set(api.functions_of("blockscale_format.h"))  # whose sizes are in <stddef.h>
+    without = api.host_only | set(api.functions_of("blocks/blockscale_format.h"))  # whose sizes are in <stddef.h>
     with tempfile.TemporaryDirectory() as folder:
         source = write(folder, "table.c", *[f"typedef {kind} {name};" for kind, name in types],
                        *function_table(CORE_HEADERS, without=without))

@@ -163,7 +163,7 @@ def pkg_config_consumer_compiles():
 def versions_agree():
     version = project_version()
     assert run("pkg-config", "--modversion", "mpnum", env=pkg_config_environment()).strip() == version
-    config = (ROOT / "include/mpnum/detail/core/config.h").read_text()
+    config = (ROOT / "include/mpnum/core/detail/config.h").read_text()
     macros = [re.search(rf"MPNUM_VERSION_{part} (\d+)", config)[1] for part in ("MAJOR", "MINOR", "PATCH")]
     assert ".".join(macros) == version, macros
     assert re.search(r"^## \[([0-9.]+)\]", (ROOT / "CHANGELOG.md").read_text(), re.M)[1] == version

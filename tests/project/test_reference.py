@@ -16,7 +16,7 @@ from tree import ROOT
 FOLDER = ROOT / "docs" / "reference"
 tool = toolchain.load_tool("reference")
 tools_api = toolchain.load_api()
-reference = tool.Reference(tools_api.Api(), tools_api.OPT_IN_LAYERS)
+reference = tool.Reference(tools_api.Api(), tools_api.OPT_IN)
 
 
 def pages():
@@ -76,7 +76,7 @@ def comments_are_taken_over():
                        ("reduce.md", "The index of the first element that is Inf or NaN; n if none is."),
                        ("mpnum_hpp.md", "To float and double, exact."),
                        ("histogram.md", "  uint64_t zeros; /* of either sign, not among counts */"),
-                       ("cuda_reduce_cuh.md", r"Reductions of n elements to \*result, in device memory.")):
+                       ("reduce_cuh.md", r"Reductions of n elements to \*result, in device memory.")):
         assert f"\n{line}\n" in texts[file], f"{file}: {line}"
 
 
@@ -84,7 +84,7 @@ def every_section_says_what_it_is():
     """Above its code or in it; the macros of config.h are explained at its top or named like what they are."""
     silent = [f"{page.header}: {section.title()}" for page in reference.pages for section in page.sections
               if section.names and not section.comment and "/*" not in "".join(section.code)]
-    silent = [name for name in silent if not name.startswith("detail/core/config.h: ")]
+    silent = [name for name in silent if not name.startswith("core/detail/config.h: ")]
     assert not silent, f"no comment: {silent}"
 
 

@@ -38,7 +38,7 @@ def headers_are_as_written():
 def a_changed_line_is_shown_and_written_anew():
     with tempfile.TemporaryDirectory() as folder:
         root = scratch_copy(folder)
-        header = root / "include/mpnum/e4m3.h"
+        header = root / "include/mpnum/types/e4m3.h"
         text = header.read_text()
         assert text.count(WORD) == 1, f"{WORD} is not in e4m3.h"
         header.write_text(text.replace(WORD, WORD.replace("float", "double")))
@@ -54,7 +54,7 @@ def a_changed_line_is_shown_and_written_anew():
 def a_kind_without_a_place_is_told():
     with tempfile.TemporaryDirectory() as folder:
         root = scratch_copy(folder)
-        header = root / "include/mpnum/e4m3.h"
+        header = root / "include/mpnum/types/e4m3.h"
         header.write_text(header.read_text().replace("(format e4m3)", "(format e4m4)"))
         for arguments in ([], ["--update"]):
             done = wrappers(root, *arguments)

@@ -5,7 +5,7 @@
 #ifndef MPNUM_TESTS_REDUCE_INPUTS_H
 #define MPNUM_TESTS_REDUCE_INPUTS_H
 
-#include "mpnum/reduce.h"
+#include "mpnum/array/reduce.h"
 
 #include "../harness/must.h"
 #include "../harness/tap.h"

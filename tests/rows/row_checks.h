@@ -9,7 +9,7 @@
 #include "../array/array_pages.h"
 #include "../harness/control_word.h"
 
-#include <mpnum/rows.h>
+#include <mpnum/array/rows.h>
 
 #include <setjmp.h>
 #include <signal.h>

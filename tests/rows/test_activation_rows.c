@@ -5,10 +5,10 @@
 #include "row_checks.h"
 #include "../harness/must.h"
 
-#include <mpnum/activation_rows.h>
-#include <mpnum/array.h>
-#include <mpnum/func.h>
-#include <mpnum/scale.h>
+#include <mpnum/rows/activation_rows.h>
+#include <mpnum/array/array.h>
+#include <mpnum/func/func.h>
+#include <mpnum/array/scale.h>
 
 mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
 mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }

@@ -7,8 +7,8 @@
 #include "row_checks.h"
 #include "../harness/must.h"
 
-#include <mpnum/array.h>
-#include <mpnum/contrastive_embeddings.h>
+#include <mpnum/array/array.h>
+#include <mpnum/rows/contrastive_embeddings.h>
 
 #include <math.h>
 

@@ -6,8 +6,8 @@
 #include "row_checks.h"
 #include "../harness/must.h"
 
-#include <mpnum/array.h>
-#include <mpnum/cross_entropy.h>
+#include <mpnum/array/array.h>
+#include <mpnum/rows/cross_entropy.h>
 
 #include <math.h>
 

@@ -8,7 +8,7 @@
 #include "../harness/must.h"
 #include "../reference/reference.h"
 
-#include <mpnum/hadamard.h>
+#include <mpnum/rows/hadamard.h>
 
 #include <math.h>
 

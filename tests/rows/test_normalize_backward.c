@@ -6,9 +6,9 @@
 #include "row_checks.h"
 #include "../harness/must.h"
 
-#include <mpnum/array.h>
-#include <mpnum/normalize.h>
-#include <mpnum/normalize_backward.h>
+#include <mpnum/array/array.h>
+#include <mpnum/rows/normalize.h>
+#include <mpnum/rows/normalize_backward.h>
 
 #include <math.h>
 

@@ -5,10 +5,10 @@
 #include "row_checks.h"
 #include "../harness/must.h"
 
-#include <mpnum/array.h>
-#include <mpnum/normalize.h>
-#include <mpnum/normalize_quantize.h>
-#include <mpnum/scale.h>
+#include <mpnum/array/array.h>
+#include <mpnum/rows/normalize.h>
+#include <mpnum/rows/normalize_quantize.h>
+#include <mpnum/array/scale.h>
 
 mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
 mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }

@@ -7,9 +7,9 @@
 #include "row_checks.h"
 #include "../harness/must.h"
 
-#include <mpnum/array.h>
-#include <mpnum/cross_entropy.h>
-#include <mpnum/softmax_backward.h>
+#include <mpnum/array/array.h>
+#include <mpnum/rows/cross_entropy.h>
+#include <mpnum/rows/softmax_backward.h>
 
 #include <math.h>
 

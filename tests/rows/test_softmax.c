@@ -6,8 +6,8 @@
 #include "row_checks.h"
 #include "../harness/must.h"
 
-#include <mpnum/array.h>
-#include <mpnum/softmax.h>
+#include <mpnum/array/array.h>
+#include <mpnum/rows/softmax.h>
 
 #include <math.h>
 #include <mpfr.h>

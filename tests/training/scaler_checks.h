@@ -5,8 +5,8 @@
 
 #include "../harness/tap.h"
 
-#include <mpnum/rng.h>
-#include <mpnum/scaler.h>
+#include <mpnum/core/rng.h>
+#include <mpnum/training/scaler.h>
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
 
 #include "../harness/tap.h"
 
-#include <mpnum/rng.h>
-#include <mpnum/detail/core/stored.h>
+#include <mpnum/core/rng.h>
+#include <mpnum/core/detail/stored.h>
 
 #include <string.h>
 

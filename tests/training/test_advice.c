@@ -8,8 +8,8 @@
 #include "../harness/no_type.h"
 #include "../harness/tap.h"
 
-#include <mpnum/advice.h>
-#include <mpnum/operation_policy.h>
+#include <mpnum/training/advice.h>
+#include <mpnum/training/operation_policy.h>
 #include <mpnum/mpnum.h>
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "../harness/must.h"
 #include "../harness/tap.h"
 
-#include <mpnum/advice.h>
+#include <mpnum/training/advice.h>
 #include <mpnum/mpnum.h>
 
 #include <inttypes.h>

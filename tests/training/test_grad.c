@@ -7,8 +7,8 @@
 #include "../array/array_pages.h"
 #include "../harness/control_word.h"
 
-#include <mpnum/array.h>
-#include <mpnum/grad.h>
+#include <mpnum/array/array.h>
+#include <mpnum/training/grad.h>
 
 #include <float.h>
 #include <math.h>

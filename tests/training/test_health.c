@@ -5,9 +5,9 @@
 #include "../harness/control_word.h"
 #include "stored_checks.h"
 
-#include <mpnum/array.h>
-#include <mpnum/health.h>
-#include <mpnum/preset.h>
+#include <mpnum/array/array.h>
+#include <mpnum/training/health.h>
+#include <mpnum/types/preset.h>
 
 #include <float.h>
 #include <math.h>

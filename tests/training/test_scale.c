@@ -4,8 +4,8 @@
 #include "../harness/control_word.h"
 #include "../harness/tap.h"
 
-#include <mpnum/rng.h>
-#include <mpnum/amax_history.h>
+#include <mpnum/core/rng.h>
+#include <mpnum/array/amax_history.h>
 
 #include <float.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #include "../harness/must.h"
 #include "../harness/tap.h"
 
-#include <mpnum/rng.h>
-#include <mpnum/scale_io.h>
+#include <mpnum/core/rng.h>
+#include <mpnum/array/scale_io.h>
 
 #include <stdlib.h>
 #include <string.h>

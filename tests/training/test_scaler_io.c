@@ -6,8 +6,8 @@
 #include "../harness/must.h"
 #include "../harness/tap.h"
 
-#include <mpnum/rng.h>
-#include <mpnum/scaler_io.h>
+#include <mpnum/core/rng.h>
+#include <mpnum/training/scaler_io.h>
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
 #include "../harness/must.h"
 #include "scaler_checks.h"
 
-#include <mpnum/grad.h>
-#include <mpnum/scaler_io.h>
+#include <mpnum/training/grad.h>
+#include <mpnum/training/scaler_io.h>
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The functions of one format: its header."""
 
+import os
 from string import Template
 
 from .layout import fill, lines
@@ -42,10 +43,10 @@ ROUNDING_WORDS = {"rz": ("TOWARD_ZERO", "toward zero"), "ru": ("UP", "up"), "rna
 HEADER = """\
 /* SPDX-License-Identifier: MIT */
 /* $T: $width bits, of them $exponent of exponent and $mantissa of mantissa, bias $bias. */
-#ifndef MPNUM_${NAME}_H
-#define MPNUM_${NAME}_H
+#ifndef MPNUM_TYPES_${NAME}_H
+#define MPNUM_TYPES_${NAME}_H
 
-#include "detail/core/query.h"
+#include "$query"
 
 $place
 #endif
@@ -214,7 +215,8 @@ MPNUM_INLINE mpnum_f16x2 mpnum_${T}_to_f16_x2(mpnum_${T}x2 packed) {
 
 def new_header(f, place):
     return Template(HEADER).substitute(f.words, place=place, width=f.width, exponent=f.exponent_bits,
-                                       mantissa=f.mantissa_bits, bias=f.bias)
+                                       mantissa=f.mantissa_bits, bias=f.bias,
+                                       query=os.path.join(os.pardir, "core", "query.h"))
 
 
 def text(f):

@@ -32,7 +32,7 @@ class Format:
         self.width = self.sign_bits + self.exponent_bits + self.mantissa_bits
         self.bits = next(bits for bits in (8, 16, 32) if self.width <= bits)  # of its storage
         self.is_main = self.name in MAIN
-        self.header = HEADERS.get(self.name, f"{self.name}.h")
+        self.header = "types/" + HEADERS.get(self.name, f"{self.name}.h")
         self.roundings = ROUNDINGS.get(self.name, [])
         self.packed = PACKED.get(self.name, PACKED_BY_WIDTH.get(self.width, {}))
         self.dense = {4: f"{self.name}x2", 6: f"{self.name}x4"}.get(self.width)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows of the Hadamard transform for a list of array operations: static, as each compiled
- * file has an instruction set of its own. Include it once, with <mpnum/hadamard.h>. */
+ * file has an instruction set of its own. Include it once, with <mpnum/rows/hadamard.h>.
+ */
 #ifndef MPNUM_BENCH_HADAMARD_H
 #define MPNUM_BENCH_HADAMARD_H
 
-#include <mpnum/hadamard.h>
+#include <mpnum/rows/hadamard.h>
 
 #include "../../core/message.h"
 

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include <mpnum/array.h>
-#include <mpnum/reduce.h>
+#include <mpnum/array/array.h>
+#include <mpnum/array/reduce.h>
 
 enum { SEED = 20240229, COLUMNS = 256 };
 

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <mpnum/array.h>
-#include <mpnum/blockscale.h>
-#include <mpnum/reduce.h>
-#include <mpnum/scale.h>
+#include <mpnum/array/array.h>
+#include <mpnum/blocks/blockscale.h>
+#include <mpnum/array/reduce.h>
+#include <mpnum/array/scale.h>
 
 #include "../../core/block_formats.h"
 

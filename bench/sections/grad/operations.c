@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include <mpnum/grad.h>
-#include <mpnum/reduce.h>
+#include <mpnum/training/grad.h>
+#include <mpnum/array/reduce.h>
 
 /* Of 256 MiB of f32 10^5 tensors. */
 enum { SMALL = 671, MOST = 64 };

@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-#include <mpnum/func_array.h>
-#include <mpnum/softmax.h>
+#include <mpnum/func/func_array.h>
+#include <mpnum/rows/softmax.h>
 
 #define SQRT_HALF 0.70710678118654752440
 #define SQRT_2_PI 0.79788456080286535588 /* sqrt(2 / pi), of tanh's gelu */

@@ -5,14 +5,14 @@
 
 #include <math.h>
 
-#include <mpnum/activation_rows.h>
-#include <mpnum/array.h>
-#include <mpnum/cross_entropy.h>
-#include <mpnum/normalize.h>
-#include <mpnum/normalize_backward.h>
-#include <mpnum/normalize_quantize.h>
-#include <mpnum/softmax.h>
-#include <mpnum/softmax_backward.h>
+#include <mpnum/rows/activation_rows.h>
+#include <mpnum/array/array.h>
+#include <mpnum/rows/cross_entropy.h>
+#include <mpnum/rows/normalize.h>
+#include <mpnum/rows/normalize_backward.h>
+#include <mpnum/rows/normalize_quantize.h>
+#include <mpnum/rows/softmax.h>
+#include <mpnum/rows/softmax_backward.h>
 
 static mpnum_type type_of(row_way way) {
   return way == ROW_F16    ? MPNUM_TYPE_F16

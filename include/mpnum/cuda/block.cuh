@@ -20,9 +20,9 @@
 #ifndef MPNUM_CUDA_BLOCK_CUH
 #define MPNUM_CUDA_BLOCK_CUH
 
-#include "../detail/cuda/quantize.cuh"
+#include "detail/quantize.cuh"
 #include "device.cuh"
-#include "../detail/math/norm_row.h"
+#include "../rows/detail/norm_row.h"
 MPNUM_C_BEGIN_
 
 #define MPNUM_BLOCK_SCRATCH 32 /* words of shared memory that a block function takes */

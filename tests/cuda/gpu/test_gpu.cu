@@ -7,7 +7,7 @@
  *
  * --short tries 2^24 words of each conversion, --tiny 2^18. Of N shards each takes its
  * part of the words; what has no words runs in the first. */
-#include <mpnum/cuda/kernels.cuh>
+#include <mpnum/kernels.cuh>
 
 #include <cstdlib>
 #include <cstring>

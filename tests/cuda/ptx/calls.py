@@ -94,7 +94,7 @@ def functions(api):
     """A call for every function of floats in func.h. Those of f16 and bf16 are left out: they call functions of PTX,
     which the interpreter does not have."""
     found = []
-    for name in api.functions_of("func.h"):
+    for name in api.functions_of("func/func.h"):
         result, parameters = api.functions[name]
         kinds = [kind for kind, _ in parameters]
         if {result, *kinds} == {"float"}:
@@ -108,7 +108,7 @@ def functions(api):
 def transforms(api):
     """A call for every function of hadamard.h for device code: of so many floats in registers, with seed and block."""
     found = []
-    for name in api.functions_of("hadamard.h"):
+    for name in api.functions_of("rows/hadamard.h"):
         if name in api.host_only:
             continue
         count = int(name.rpartition("_")[2])

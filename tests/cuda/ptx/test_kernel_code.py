@@ -185,7 +185,7 @@ extern "C" __global__ void {SCALARS}(float *x, mpnum_f16 *half, mpnum_bf16 *brai
 
 
 def source(kernels):
-    lines = ["#include <mpnum/cuda/kernels.cuh>", SCALARS_SOURCE, "extern const void *const kernels[];",
+    lines = ["#include <mpnum/kernels.cuh>", SCALARS_SOURCE, "extern const void *const kernels[];",
              "const void *const kernels[] = {"]
     lines += [f"  reinterpret_cast<const void *>({kernel.instance[0]})," for kernel in kernels]
     return "\n".join([*lines, "};"]) + "\n"

@@ -23,7 +23,7 @@ from ptx.values import FORMATS
 
 ARCHS = ["75"]
 SOURCE = """\
-#include <mpnum/cuda/grad.cuh>
+#include <mpnum/training/grad.cuh>
 void instantiate() {
   (void)mpnum_launch_grad_pass((mpnum_grad_findings *)0, mpnum_grad_list(), 0, 0, 0);
 }

@@ -22,7 +22,7 @@ from ptx.values import FORMATS
 
 ARCHS = ["75", "90", "120a"]
 SOURCE = """\
-#include <mpnum/cuda/kernels.cuh>
+#include <mpnum/kernels.cuh>
 
 /* Every thread takes its word as an integer and as a float. */
 extern "C" __global__ void collectives(const uint32_t *in, uint32_t *out) {
@@ -65,7 +65,7 @@ void instantiate() {
 """
 # Alone, for one target: the others need not compile it.
 BLOCKS = """\
-#include <mpnum/cuda/kernels.cuh>
+#include <mpnum/kernels.cuh>
 void instantiate() {
   (void)mpnum_launch_quantize_mx<mpnum_e4m3>((const mpnum_blockscaled *)0, (const mpnum_blockscaled *)0, (const float *)0, 1, 1,
                                              1, MPNUM_BLOCKSCALE_FLOOR, 1, 0);

@@ -33,11 +33,11 @@ SIZES = {"float": 4, "double": 8, "mpnum_f16": 2, "mpnum_bf16": 2, "int": 4, "in
 UNWRITTEN = 0xb5
 # Functions of PTX are what the interpreter has not: what is never inlined is inlined here.
 BEGIN = """\
-#include <mpnum/detail/core/config.h>
+#include <mpnum/core/detail/config.h>
 #undef MPNUM_RARE_
 #define MPNUM_RARE_ MPNUM_INLINE
-#include <mpnum/cuda/kernels.cuh>
-#include <mpnum/cuda/health.cuh>
+#include <mpnum/kernels.cuh>
+#include <mpnum/training/health.cuh>
 #define AND_THEN(launch) if (const cudaError_t error = launch) return error
 static inline mpnum_blockscale_format nvfp4_of_sr(size_t rows) {
   mpnum_blockscale_format format = rows == 1 ? mpnum_blockscale_nvfp4_1x16() : mpnum_blockscale_nvfp4_16x16();

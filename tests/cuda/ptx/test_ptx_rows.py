@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What threads do to a row in mpnum/cuda/rows.cuh, loss_rows.cuh and norm_rows.cuh, the collectives of block.cuh for rows,
+"""What threads do to a row in mpnum/rows/rows.cuh, loss_rows.cuh and norm_rows.cuh, the collectives of block.cuh for rows,
 and softmax_state.h run in the PTX interpreter of tests/cuda/ptx as nvcc compiles them: every byte is that of the host's
 functions, and no thread reads past an end, reads what nothing has written, or races with another.
 """
@@ -23,7 +23,7 @@ from tree import check
 
 ARCHS = ["75", "90", "120a"]
 DEVICE = """\
-#include <mpnum/cuda/kernels.cuh>
+#include <mpnum/kernels.cuh>
 
 template <class Src> __device__ mpnum::row_source_<Src> source(const Src *src, unsigned columns, unsigned kept) {
   mpnum::row_source_<Src> from = mpnum::row_source_<Src>();
@@ -87,7 +87,7 @@ extern "C" __global__ void merge(float *out, const float *in) {
 """
 # Every thread adds 8 of its 16 floats one by one, then 8 as a tile.
 ADDED = """\
-#include <mpnum/softmax_state.h>
+#include <mpnum/rows/softmax_state.h>
 extern "C" __global__ void add(float *out, const float *in, float scale) {
   mpnum_softmax_state state = mpnum_softmax_state_empty();
   in += 16 * threadIdx.x;
@@ -105,7 +105,7 @@ ADDED_BUILDS = [(arch, *more) for arch in ("75", "90") for more in ((), ("-use_f
 HOST = """\
 #define MPNUM_NO_SIMD 1
 #include <mpnum/mpnum.h>
-#include <mpnum/softmax_state.h>
+#include <mpnum/rows/softmax_state.h>
 #define OF(type, data) mpnum_const_rows_of(MPNUM_TYPE_##type, data, 3, columns)
 #define TO(type, data) mpnum_rows_of(MPNUM_TYPE_##type, data, 3, columns)
 static mpnum_softmax_options scaled(void) {

@@ -20,7 +20,7 @@ from toolchain import named
 
 BUILDS = [("75",), ("90", "-use_fast_math")]
 INLINED = """\
-#include <mpnum/detail/core/config.h>
+#include <mpnum/core/detail/config.h>
 #undef MPNUM_RARE_
 #define MPNUM_RARE_ MPNUM_INLINE
 """
@@ -90,7 +90,7 @@ def records_of(call, count):
 
 
 def source():
-    text = [INLINED, calls.PREAMBLE.replace("mpnum.h", "amax_history.h"), GET_OPTIONS,
+    text = [INLINED, calls.PREAMBLE.replace("mpnum.h", "array/amax_history.h"), GET_OPTIONS,
             "GET void get_trace(const uint64_t *in, float *out) {\n" + TRACE + "}\n"]
     text += [f"CALL({call.name}, {call.words}, {call.results}, {call.result}, {call.body})" for call in CALLS]
     return "\n".join(text) + "\n"

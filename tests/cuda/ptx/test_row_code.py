@@ -58,8 +58,8 @@ ROWS = {
                                 "{norm(a, n, 2, MPNUM_NORM_LAYER), 0, 0, (const mpnum_f16 *)c, (mpnum_f16 *)b, 0, n, n, 0}"),
 }
 SOURCE = """\
-#include <mpnum/cuda/kernels.cuh>
-#include <mpnum/softmax_state.h>
+#include <mpnum/kernels.cuh>
+#include <mpnum/rows/softmax_state.h>
 template <class T> __device__ mpnum::row_source_<T> rows(const void *data, unsigned n, unsigned planes = 1) {
   mpnum::row_source_<T> from = mpnum::row_source_<T>();
   from.data = static_cast<const T *>(data);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For the tests of mpnum/cuda/kernels.cuh: the types of arrays, random values of them,
+/* For the tests of mpnum/kernels.cuh: the types of arrays, random values of them,
  * and the bytes that guard what is written. TEST_TYPES lists the types of a smaller
  * build; TEST_HALF is 1 or 2 where all pairs take nvcc too long for one program. */
 #ifndef MPNUM_TESTS_KERNEL_TYPES_HPP
@@ -7,7 +7,7 @@
 
 #include "simt_checks.hpp"
 
-#include <mpnum/cuda/kernels.cuh>
+#include <mpnum/kernels.cuh>
 
 #include <algorithm>
 #include <random>

@@ -10,7 +10,7 @@
 
 #include "../../harness/must.h"
 
-#include <mpnum/cuda/kernels.cuh>
+#include <mpnum/kernels.cuh>
 
 namespace {
 [[maybe_unused]] float finite_amax(mpnum_const_rows src) {

@@ -6,7 +6,7 @@
 
 #include "simt_checks.hpp"
 
-#include <mpnum/cuda/rows.cuh>
+#include <mpnum/rows/rows.cuh>
 
 #include <algorithm>
 #include <cmath>

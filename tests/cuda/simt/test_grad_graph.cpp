@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Training steps as a graph of mpnum/cuda/grad.cuh: captured once and replayed, against
- * the same steps on the host. In the simulator device memory is out of the host's reach
- * but while a kernel or a copy runs. Of a smaller build, TEST_TYPES, fewer steps. */
+/* Training steps as a graph of mpnum/training/grad.cuh: captured once and replayed,
+ * against the same steps on the host. In the simulator device memory is out of the host's
+ * reach but while a kernel or a copy runs. Of a smaller build, TEST_TYPES, fewer steps.
+ */
 #define MPNUM_NO_SIMD 1 /* the host's loops that are the meaning of all others */
 
 #include "simt_checks.hpp"
 
-#include <mpnum/cuda/grad.cuh>
+#include <mpnum/training/grad.cuh>
 
 #include <cmath>
 #include <cstring>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The conversions of mpnum/cuda/kernels.cuh: every launcher for every pair of
+/* The conversions of mpnum/kernels.cuh: every launcher for every pair of
  * types against the generic functions of the host, element by element, for arrays of any
  * length and at any place, with guard bytes around what is written.
  *

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The launchers of mpnum/cuda/grad.cuh against grad.h and scaler.h, byte for
+/* The launchers of mpnum/training/grad.cuh against grad.h and scaler.h, byte for
  * byte: the same tensors in two copies of their memory, with what lies between them. Of a
  * smaller build, TEST_TYPES, fewer lists. */
 #define MPNUM_NO_SIMD 1 /* the host's loops that are the meaning of all others */
 
 #include "simt_checks.hpp"
 
-#include <mpnum/cuda/grad.cuh>
+#include <mpnum/training/grad.cuh>
 
 #include <algorithm>
 #include <cmath>

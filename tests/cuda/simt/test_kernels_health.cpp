@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The histogram and the losses of mpnum/cuda/health.cuh, collectives of
+/* The histogram and the losses of mpnum/training/health.cuh, collectives of
  * mpnum/cuda/block.cuh for sums of doubles, totals and findings, and probes, against the
  * host's functions or plain loops. */
 #define MPNUM_NO_SIMD 1 /* the host's loops that are the meaning of all others */
 
 #include "simt_checks.hpp"
 
-#include <mpnum/cuda/health.cuh>
+#include <mpnum/training/health.cuh>
 
 #include <cmath>
 #include <cstring>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layer norm and RMS norm of mpnum/cuda/norm_rows.cuh, to floats and to codes:
+/* Layer norm and RMS norm of mpnum/rows/norm_rows.cuh, to floats and to codes:
  * every byte that the host's functions write, for rows of any length, weights, biases,
  * residuals, and rows of the largest and of subnormal numbers. TEST_TYPES makes a smaller
  * build. */
@@ -7,7 +7,7 @@
 #include "row_kernels.hpp"
 #include "../../harness/must.h"
 
-#include <mpnum/cuda/norm_backward_rows.cuh>
+#include <mpnum/rows/norm_backward_rows.cuh>
 
 SIMT_DYNAMIC_SHARED(float, mpnum_rows_shared_);
 

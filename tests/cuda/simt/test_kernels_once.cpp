@@ -4,7 +4,7 @@
  * The programs of each have the rest. */
 #include "quantize_checks.hpp"
 
-#include <mpnum/cuda/health.cuh>
+#include <mpnum/training/health.cuh>
 
 SIMT_DYNAMIC_SHARED(float, mpnum_rows_shared_);
 

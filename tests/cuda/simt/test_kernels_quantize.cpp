@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* FP8 with a scale for each tensor (mpnum/cuda/quantize.cuh) and the quantisers of a warp
- * and of a tile (mpnum/cuda/block.cuh), beside scale.h, amax_history.h and
+/* FP8 with a scale for each tensor (mpnum/array/quantize.cuh) and the quantisers of a
+ * warp and of a tile (mpnum/cuda/block.cuh), beside scale.h, amax_history.h and
  * blockscale.h of the host, byte for byte. TEST_TYPES, whatever it lists, makes a program
  * of some of it. */
 #include "quantize_checks.hpp"

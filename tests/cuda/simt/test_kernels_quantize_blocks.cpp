@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The quantisers of mpnum/cuda/quantize_blocks.cuh: MX, NVFP4 and DeepSeek's
+/* The quantisers of mpnum/blocks/quantize_blocks.cuh: MX, NVFP4 and DeepSeek's
  * blocks by row, by column, of the transposed matrix and of several of these at once,
  * scales one behind the other and swizzled, beside blockscale.h of the host, every byte
  * of codes and scales and of what is between and behind them. TEST_TYPES, whatever it

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The reductions of mpnum/cuda/kernels.cuh: all_finite, amax and statistics of
+/* The reductions of mpnum/kernels.cuh: all_finite, amax and statistics of
  * every type against loops on the host, for arrays of any length and at any place, with
  * guard bytes around the result. */
 #include "kernel_types.hpp"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Softmax, log-softmax, log-sum-exp, cross-entropy and the gradients through them of
- * mpnum/cuda/rows.cuh and loss_rows.cuh: every byte that the host's functions
+ * mpnum/rows/rows.cuh and loss_rows.cuh: every byte that the host's functions
  * write, for rows of any length, masks of every kind and rows that are not ordinary.
  * TEST_TYPES makes a smaller build. */
 #define MPNUM_NO_SIMD 1 /* the bits are those of the vector loops */
 #include "row_kernels.hpp"
 #include "../../harness/must.h"
 
-#include <mpnum/cuda/loss_rows.cuh>
+#include <mpnum/rows/loss_rows.cuh>
 
 SIMT_DYNAMIC_SHARED(float, mpnum_rows_shared_);
 

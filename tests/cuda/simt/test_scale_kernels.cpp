@@ -4,9 +4,9 @@
  * lives there, has the bytes of one on the host. */
 #include "simt_checks.hpp"
 
-#include <mpnum/amax_history.h>
-#include <mpnum/e4m3.h>
-#include <mpnum/rng.h>
+#include <mpnum/array/amax_history.h>
+#include <mpnum/types/e4m3.h>
+#include <mpnum/core/rng.h>
 
 #include <cstring>
 

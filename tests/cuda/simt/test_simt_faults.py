@@ -26,20 +26,20 @@ from tree import ROOT
 FLAGS = ["-std=c++17", "-O1"]
 FEW_TYPES = "-DTEST_TYPES=float,mpnum_e4m3,mpnum_e3m2x4"
 # The headers under test, the program that tests them, flags to build with.
-LAUNCH, QUANTIZE = "detail/cuda/launch.cuh", "detail/cuda/quantize.cuh"
-GRAD_PASS = "detail/cuda/grad_pass.cuh"
+LAUNCH, QUANTIZE = "cuda/detail/launch.cuh", "cuda/detail/quantize.cuh"
+GRAD_PASS = "training/detail/grad_pass.cuh"
 SOME = ["-DTEST_TYPES=float", "-O0"]
 PROGRAMS = {
     "collectives": (["cuda/block.cuh", "cuda/device.cuh"], "test_collectives", []),
-    "convert": (["cuda/convert.cuh", LAUNCH, "detail/cuda/convert_four.cuh"], "test_kernels_convert", [FEW_TYPES]),
-    "reduce": (["cuda/reduce.cuh", LAUNCH], "test_kernels_reduce", [FEW_TYPES]),
-    "quantize": (["cuda/quantize.cuh", "cuda/block.cuh", QUANTIZE], "test_kernels_quantize", SOME),
-    "blocks": (["cuda/quantize_blocks.cuh", QUANTIZE], "test_kernels_quantize_blocks", SOME),
-    "rows": (["detail/cuda/row_tiles.cuh", "cuda/rows.cuh", "cuda/loss_rows.cuh"], "test_kernels_rows", ["-DTEST_TYPES"]),
-    "norm": (["cuda/norm_rows.cuh", "cuda/norm_backward_rows.cuh"], "test_kernels_norm", ["-DTEST_TYPES"]),
-    "grad": ([GRAD_PASS, "cuda/grad.cuh", "cuda/grad_list.cuh"], "test_kernels_grad", [FEW_TYPES]),
-    "graph": (["cuda/grad.cuh"], "test_grad_graph", [FEW_TYPES]),
-    "health": (["cuda/health.cuh", "cuda/block.cuh"], "test_kernels_health", []),
+    "convert": (["array/convert.cuh", LAUNCH, "cuda/detail/convert_four.cuh"], "test_kernels_convert", [FEW_TYPES]),
+    "reduce": (["array/reduce.cuh", LAUNCH], "test_kernels_reduce", [FEW_TYPES]),
+    "quantize": (["array/quantize.cuh", "cuda/block.cuh", QUANTIZE], "test_kernels_quantize", SOME),
+    "blocks": (["blocks/quantize_blocks.cuh", QUANTIZE], "test_kernels_quantize_blocks", SOME),
+    "rows": (["rows/detail/row_tiles.cuh", "rows/rows.cuh", "rows/loss_rows.cuh"], "test_kernels_rows", ["-DTEST_TYPES"]),
+    "norm": (["rows/norm_rows.cuh", "rows/norm_backward_rows.cuh"], "test_kernels_norm", ["-DTEST_TYPES"]),
+    "grad": ([GRAD_PASS, "training/grad.cuh", "training/grad_list.cuh"], "test_kernels_grad", [FEW_TYPES]),
+    "graph": (["training/grad.cuh"], "test_grad_graph", [FEW_TYPES]),
+    "health": (["training/health.cuh", "cuda/block.cuh"], "test_kernels_health", []),
 }
 ATOMIC_SUM = """
     __shared__ float sum_of_team[MPNUM_GRAD_TEAMS_];

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+/* What scale.h and blockscale.h are made of: runs of floats that are multiplied or
+ * divided by factors and become codes, and back. */
+#ifndef MPNUM_ARRAY_DETAIL_SCALE_LOOPS_H
+#define MPNUM_ARRAY_DETAIL_SCALE_LOOPS_H
+
+#include "blockscale_rule.h"
+#include "views.h"
+#include "../losses.h"
+MPNUM_C_BEGIN_
+
+#if MPNUM_HAS_ARRAYS
+
+/* Elements that the loops come in, and that a run has at most. */
+# define MPNUM_SCALED_ 64
+# define MPNUM_RUN_    2048
+
+/* Factors of elements: factor[i >> shift] for element i, or factor[i] where shift is
+ * negative. */
+typedef struct mpnum_factors_ {
+  const float *factor;
+  int shift;
+} mpnum_factors_;
+struct mpnum_scaling_;
+/* Codes of n floats times factors; index: of the first one's random word. zeros, unless
+ * NULL, are the finite elements but 0 that have become zeros: added to. */
+typedef void mpnum_quantize_any_run_(const struct mpnum_scaling_ *scaling, uint8_t *dst,
+                                     const float *src, mpnum_factors_ factors, size_t n,
+                                     uint64_t index, uint64_t *zeros);
+/* Elements, and what becomes of them, as numbers. */
+typedef struct mpnum_scaling_ {
+  mpnum_format element;
+  int is_int8, element_bits;
+  int divides;     /* elements are divided by factors */
+  int has_divisor; /* and then, or after a multiplication, by this one */
+  float divisor;
+  mpnum_encoding_ encoding;
+  mpnum_decoding_ decoding;
+  int has_encoding, has_decoding; /* there are loops for the format */
+  mpnum_quantize_any_run_ *any;   /* where there are none; NULL where that cannot be */
+  mpnum_rounding rounding;
+  uint64_t seed;
+  uint32_t int_max, int_magic; /* of int8: the largest; 1.5 * 2^23 units */
+  uint32_t last_kept,
+      last_lost; /* magnitudes that are not past the largest, or become 0 */
+} mpnum_scaling_;
+
+MPNUM_HOST_INLINE_ mpnum_factors_ mpnum_factors_of_(const float *factor, int shift) {
+  mpnum_factors_ factors;
+  factors.factor = factor;
+  factors.shift = shift;
+  return factors;
+}
+/* Those from element i on, which begins a factor or is in the first one's. */
+MPNUM_HOST_INLINE_ mpnum_factors_ mpnum_factors_from_(mpnum_factors_ factors, size_t i) {
+  factors.factor += factors.shift < 0 ? i : i >> factors.shift;
+  return factors;
+}
+/* The scales of some blocks: largest magnitudes, codes of 8 bits, or bits of floats where
+ * elements are divided, and what elements are multiplied or divided by. */
+typedef struct mpnum_band_scales_ {
+  MPNUM_ALIGNED_ uint32_t amax[MPNUM_RUN_];
+  MPNUM_ALIGNED_ uint32_t floats[MPNUM_RUN_];
+  MPNUM_ALIGNED_ float factors[MPNUM_RUN_];
+  MPNUM_ALIGNED_ uint8_t bytes[MPNUM_RUN_];
+  int has_zeros; /* an amax of 0, or a scale of 0 */
+} mpnum_band_scales_;
+
+/* Of floats and the same times factors: what of them is past the largest value, becomes
+ * 0, is not finite, and the largest finite magnitude. A finite element of a block with a
+ * NaN is none of these. */
+MPNUM_HOST_COLD_ void mpnum_count_each_(const mpnum_scaling_ *scaling, uint32_t counts[4],
+                                        const float *scaled, const float *src, size_t n) {
+  size_t i = 0;
+  counts[0] = counts[1] = counts[2] = counts[3] = 0;
+  for (; i < n; ++i) {
+    const uint32_t x = mpnum_bits_f32(mpnum_float_at_(src, i)) & 0x7fffffffu;
+    const uint32_t y = mpnum_bits_f32(mpnum_float_at_(scaled, i)) & 0x7fffffffu;
+    const int is_number = x < 0x7f800000u && y <= 0x7f800000u;
+    counts[0] += is_number && y > scaling->last_kept;
+    counts[1] += is_number && x != 0 && y <= scaling->last_lost;
+    counts[2] += x >= 0x7f800000u;
+    if (x < 0x7f800000u && x > counts[3]) counts[3] = x;
+  }
+}
+/* Each loop takes n elements, a multiple of 64.
+ * block_amax: the largest magnitudes of blocks, as integers; of these and those before,
+ * unless is_first.
+ * block_scales: what else there is of n scales.
+ * quantize_run, dequantize_run: floats to codes to nearest even, and back.
+ * scale_run: floats times factors; count_run: what quantising these loses. */
+# define MPNUM_EACH_ISA_ "../../array/detail/scale.inc"
+# include "../../simd/detail/each_isa.inc"
+# if MPNUM_LOOPS_VBMI_
+#  include "../../simd/detail/operations.inc"
+#  define MPNUM_ISA_HERE_ 3
+#  include "../../simd/detail/isa_begin.inc"
+#  include "scale_vbmi.inc"
+#  include "../../simd/detail/isa_end.inc"
+# endif
+
+MPNUM_HOST_ONCE_ void mpnum_block_amax_(int is_first, uint32_t *amax, const float *src,
+                                        int shift, size_t n) {
+  MPNUM_CALL_(block_amax, (is_first, amax, src, shift, n));
+}
+MPNUM_HOST_ONCE_ void mpnum_block_scales_(const mpnum_block_rule_ *rule,
+                                          mpnum_band_scales_ *scales, size_t n) {
+  MPNUM_CALL_(block_scales, (rule, scales, n));
+}
+
+/* Elements of a format, or int8 of a unit, in so many bits, multiplied by factors. */
+MPNUM_HOST_COLD_ mpnum_scaling_ mpnum_scaling_of_(mpnum_format element, int element_bits,
+                                                  mpnum_rounding rounding) {
+  const uint32_t next = mpnum_decode_finite_(element, element.max_code + 1);
+  const uint32_t tie = next - ((uint32_t)1 << (22 - element.mantissa_bits));
+  const uint32_t least = mpnum_decode_finite_(element, 1);
+  mpnum_scaling_ scaling;
+  scaling.element = element;
+  scaling.is_int8 = 0;
+  scaling.element_bits = element_bits;
+  scaling.divides = scaling.has_divisor = 0;
+  scaling.divisor = 1;
+  scaling.rounding = rounding;
+  scaling.seed = 0;
+  scaling.any = 0;
+  scaling.has_encoding =
+      mpnum_has_byte_blocks_(element, rounding, MPNUM_OVERFLOW_SATURATE);
+  scaling.has_decoding = mpnum_has_byte_decoding_(element);
+  scaling.encoding = mpnum_encoding_of_(
+      scaling.has_encoding ? element : mpnum_format_of(MPNUM_TYPE_E4M3),
+      MPNUM_OVERFLOW_SATURATE);
+  scaling.encoding.dst_bits = element_bits;
+  mpnum_find_decoding_(&scaling.decoding,
+                       scaling.has_decoding ? element : mpnum_format_of(MPNUM_TYPE_E4M3),
+                       element_bits);
+  scaling.int_max = scaling.int_magic = 0;
+  scaling.last_kept = element.max_code & 1 ? tie - 1 : tie;
+  scaling.last_lost = least - 0x00800000u; /* half of it */
+  if (rounding == MPNUM_ROUND_STOCHASTIC) {
+    scaling.last_kept = mpnum_decode_finite_(element, element.max_code);
+    scaling.last_lost = 0;
+  }
+  return scaling;
+}
+MPNUM_HOST_COLD_ mpnum_scaling_ mpnum_scaling_of_int8_(int is_sixty_fourth) {
+  const uint32_t down = is_sixty_fourth ? 6u << 23 : 0;
+  mpnum_scaling_ scaling =
+      mpnum_scaling_of_(mpnum_format_of(MPNUM_TYPE_E4M3), 8, MPNUM_ROUND_NEAREST_EVEN);
+  scaling.is_int8 = 1;
+  scaling.int_max = 0x42fe0000u - down;       /* 127 */
+  scaling.int_magic = 0x4b400000u - down;     /* 1.5 * 2^23 */
+  scaling.last_kept = 0x42ff0000u - 1 - down; /* 127.5 goes to 128 */
+  scaling.last_lost = 0x3f000000u - down;     /* 0.5 goes to 0 */
+  return scaling;
+}
+
+/* Sources are f32, f16 and bf16; the last two as floats, and floats as them. */
+MPNUM_HOST int mpnum_is_block_source_(mpnum_type type) {
+  return type == MPNUM_TYPE_F32 || type == MPNUM_TYPE_F16 || type == MPNUM_TYPE_BF16;
+}
+MPNUM_HOST void mpnum_source_floats_(mpnum_type type, float *dst, const void *src,
+                                     size_t n) {
+  if (type == MPNUM_TYPE_F16) {
+    mpnum_f16_floats_(dst, src, n);
+  } else {
+    mpnum_bf16_floats_(dst, src, n);
+  }
+}
+MPNUM_HOST void mpnum_source_codes_(mpnum_type type, void *dst, const float *src,
+                                    size_t n) {
+  if (type == MPNUM_TYPE_F16) {
+    mpnum_f16_codes_(dst, src, n);
+  } else {
+    mpnum_bf16_codes_(dst, src, n);
+  }
+}
+
+/* n elements, at most MPNUM_RUN_; what does not fill a vector is copied to where it does.
+ * index: of the first one's random word. */
+MPNUM_HOST void mpnum_scale_floats_(const mpnum_scaling_ *scaling, float *dst,
+                                    const float *src, mpnum_factors_ factors, size_t n) {
+  const size_t whole = n - n % MPNUM_SCALED_, rest = n - whole;
+  if (whole) MPNUM_CALL_(scale_run, (scaling, dst, src, factors, whole));
+  if (rest) {
+    MPNUM_ALIGNED_ float x[MPNUM_SCALED_] = {0};
+    MPNUM_MEMCPY_(x, src + whole, rest * sizeof *x);
+    MPNUM_CALL_(scale_run,
+                (scaling, x, x, mpnum_factors_from_(factors, whole), MPNUM_SCALED_));
+    MPNUM_MEMCPY_(dst + whole, x, rest * sizeof *x);
+  }
+}
+/* By way of conversions of any format and rounding. */
+MPNUM_HOST_COLD_ void mpnum_quantize_any_(const mpnum_scaling_ *scaling, uint8_t *dst,
+                                          const float *src, mpnum_factors_ factors,
+                                          size_t n, uint64_t index, uint64_t *zeros) {
+  mpnum_conversion_ conversion = mpnum_conversion_of_(
+      mpnum_format_of(MPNUM_TYPE_F32), 32, scaling->element, 8, MPNUM_OVERFLOW_SATURATE);
+  const mpnum_format element = scaling->element;
+  const uint32_t ones =
+      ((uint32_t)1 << (element.exponent_bits + element.mantissa_bits)) - 1;
+  MPNUM_ALIGNED_ float x[MPNUM_RUN_];
+  uint8_t codes[MPNUM_RUN_ + 8];
+  size_t i = 0;
+  mpnum_scale_floats_(scaling, x, src, factors, n);
+  conversion.rounding = scaling->rounding;
+  conversion.seed = scaling->seed;
+  conversion.offset = index;
+  mpnum_convert_floats_(&conversion, 0, codes, x, n);
+  for (i = 0; zeros && i < n; ++i) {
+    const uint32_t of_x = mpnum_bits_f32(mpnum_float_at_(src, i)) & 0x7fffffffu;
+    const uint32_t of_y = mpnum_bits_f32(x[i]) & 0x7fffffffu; /* NaN: of its block */
+    *zeros += of_x - 1 < 0x7f7fffffu && of_y <= 0x7f800000u && (codes[i] & ones) == 0;
+  }
+  if (scaling->element_bits < 8) {
+    i = n;
+    for (; i % 8 != 0; ++i)
+      codes[i] = 0;
+    mpnum_pack_(scaling->element_bits, codes, codes, i);
+  }
+  MPNUM_MEMCPY_(dst, codes, mpnum_bytes_(scaling->element_bits, n));
+}
+MPNUM_HOST void mpnum_quantize_floats_(const mpnum_scaling_ *scaling, uint8_t *dst,
+                                       const float *src, mpnum_factors_ factors, size_t n,
+                                       uint64_t index, uint64_t *zeros) {
+  const size_t whole = n - n % MPNUM_SCALED_, rest = n - whole;
+  if (!scaling->has_encoding && scaling->any) {
+    (*scaling->any)(scaling, dst, src, factors, n, index, zeros);
+    return;
+  }
+  if (whole) MPNUM_CALL_VBMI_(quantize_run, (scaling, dst, src, factors, whole));
+  if (rest) {
+    MPNUM_ALIGNED_ float x[MPNUM_SCALED_] = {0};
+    uint8_t codes[MPNUM_SCALED_] = {0};
+    MPNUM_MEMCPY_(x, src + whole, rest * sizeof *x);
+    MPNUM_CALL_VBMI_(quantize_run, (scaling, codes, x,
+                                    mpnum_factors_from_(factors, whole), MPNUM_SCALED_));
+    MPNUM_MEMCPY_(dst + mpnum_bytes_(scaling->element_bits, whole), codes,
+                  mpnum_bytes_(scaling->element_bits, rest));
+  }
+}
+/* The largest magnitude of each block, of n floats. */
+MPNUM_HOST void mpnum_amax_floats_(int is_first, uint32_t *amax, const float *src,
+                                   int shift, size_t n) {
+  const size_t whole = n - n % MPNUM_SCALED_, rest = n - whole;
+  if (whole) mpnum_block_amax_(is_first, amax, src, shift, whole);
+  if (rest) {
+    MPNUM_ALIGNED_ float x[MPNUM_SCALED_] = {0};
+    MPNUM_MEMCPY_(x, src + whole, rest * sizeof *x);
+    /* what is left may end the last block */
+    const int begins = shift < 0 || (whole & (((size_t)1 << shift) - 1)) == 0;
+    mpnum_block_amax_(is_first && begins, amax + (shift < 0 ? whole : whole >> shift), x,
+                      shift, MPNUM_SCALED_);
+  }
+}
+/* By a table of all codes. */
+MPNUM_HOST_COLD_ void mpnum_dequantize_any_(const mpnum_scaling_ *scaling, float *dst,
+                                            const uint8_t *src, mpnum_factors_ factors,
+                                            size_t n) {
+  uint8_t codes[MPNUM_RUN_ + 8];
+  uint32_t values[256];
+  size_t i = 0;
+  mpnum_scaling_ back = *scaling;
+  back.divides = 0;
+  for (; i < 256; ++i)
+    values[i] = mpnum_decode_bits_(scaling->element, (uint32_t)i);
+  MPNUM_MEMCPY_(codes, src, mpnum_bytes_(scaling->element_bits, n));
+  if (scaling->element_bits < 8)
+    mpnum_unpack_(scaling->element_bits, codes, codes, n + (8 - n % 8) % 8);
+  for (i = 0; i < n; ++i)
+    mpnum_set_element_(32, (uint8_t *)dst, i, values[codes[i]]);
+  mpnum_scale_floats_(&back, dst, dst, factors, n);
+}
+MPNUM_HOST void mpnum_dequantize_floats_(const mpnum_scaling_ *scaling, float *dst,
+                                         const uint8_t *src, mpnum_factors_ factors,
+                                         size_t n) {
+  const size_t whole = n - n % MPNUM_SCALED_, rest = n - whole;
+  if (!scaling->has_decoding && !scaling->is_int8) {
+    mpnum_dequantize_any_(scaling, dst, src, factors, n);
+    return;
+  }
+  if (whole) MPNUM_CALL_VBMI_(dequantize_run, (scaling, dst, src, factors, whole));
+  if (rest) {
+    MPNUM_ALIGNED_ float x[MPNUM_SCALED_] = {0};
+    uint8_t codes[MPNUM_SCALED_] = {0};
+    MPNUM_MEMCPY_(codes, src + mpnum_bytes_(scaling->element_bits, whole),
+                  mpnum_bytes_(scaling->element_bits, rest));
+    MPNUM_CALL_VBMI_(
+        dequantize_run,
+        (scaling, x, codes, mpnum_factors_from_(factors, whole), MPNUM_SCALED_));
+    MPNUM_MEMCPY_(dst + whole, x, rest * sizeof *x);
+  }
+}
+/* Adds what quantising these loses. */
+MPNUM_HOST void mpnum_add_losses_(const mpnum_scaling_ *scaling,
+                                  mpnum_quantize_losses *losses,
+                                  const uint32_t counts[4]) {
+  losses->saturated += counts[0];
+  if (scaling->rounding == MPNUM_ROUND_NEAREST_EVEN) losses->underflowed += counts[1];
+  losses->nonfinite += counts[2];
+  if (counts[3] > mpnum_bits_f32(losses->amax))
+    losses->amax = mpnum_from_bits_f32(counts[3]);
+}
+MPNUM_HOST_ONCE_ void mpnum_count_losses_(const mpnum_scaling_ *scaling,
+                                          mpnum_quantize_losses *losses, const float *src,
+                                          mpnum_factors_ factors, size_t n) {
+  const size_t whole = n - n % MPNUM_SCALED_, rest = n - whole;
+  uint32_t counts[4] = {0, 0, 0, 0};
+  if (whole) {
+    MPNUM_CALL_(count_run, (scaling, counts, src, factors, whole));
+    mpnum_add_losses_(scaling, losses, counts);
+  }
+  if (rest) {
+    MPNUM_ALIGNED_ float x[MPNUM_SCALED_] = {0};
+    MPNUM_MEMCPY_(x, src + whole, rest * sizeof *x);
+    MPNUM_CALL_(count_run,
+                (scaling, counts, x, mpnum_factors_from_(factors, whole), MPNUM_SCALED_));
+    mpnum_add_losses_(scaling, losses, counts);
+  }
+}
+
+/* --- A scale for all elements --- */
+
+MPNUM_HOST int mpnum_is_scaled_type_(mpnum_type type) {
+  const mpnum_format format = mpnum_format_of(type);
+  return mpnum_type_bits_(type) == 8 && format.sign_bits;
+}
+MPNUM_HOST_ONCE_ void mpnum_quantize_by_(mpnum_type dst_type, void *dst,
+                                         mpnum_type src_type, const void *src, size_t n,
+                                         float scale, mpnum_quantize_losses *losses) {
+  const mpnum_scaling_ scaling =
+      mpnum_scaling_of_(mpnum_format_of(dst_type), 8, MPNUM_ROUND_NEAREST_EVEN);
+  const uint64_t saved = mpnum_fenv_save_();
+  size_t i = 0;
+  for (; i < n; i += MPNUM_RUN_) {
+    MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
+    const size_t count = n - i < MPNUM_RUN_ ? n - i : MPNUM_RUN_;
+    const uint8_t *const at = mpnum_row_at_(src_type, src, i);
+    const float *x = (const float *)(const void *)at;
+    if (src_type != MPNUM_TYPE_F32) {
+      mpnum_source_floats_(src_type, buffer, at, count);
+      x = buffer;
+    }
+    mpnum_quantize_floats_(&scaling, (uint8_t *)dst + i, x, mpnum_factors_of_(&scale, 31),
+                           count, 0, 0);
+    if (losses)
+      mpnum_count_losses_(&scaling, losses, x, mpnum_factors_of_(&scale, 31), count);
+  }
+  mpnum_fenv_restore_(saved);
+}
+MPNUM_HOST_ONCE_ void mpnum_dequantize_by_(mpnum_type dst_type, void *dst,
+                                           mpnum_type src_type, const void *src, size_t n,
+                                           float scale_inv) {
+  const mpnum_scaling_ scaling =
+      mpnum_scaling_of_(mpnum_format_of(src_type), 8, MPNUM_ROUND_NEAREST_EVEN);
+  const uint64_t saved = mpnum_fenv_save_();
+  size_t i = 0;
+  for (; i < n; i += MPNUM_RUN_) {
+    MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
+    const size_t count = n - i < MPNUM_RUN_ ? n - i : MPNUM_RUN_;
+    uint8_t *const to = mpnum_row_to_(dst_type, dst, i);
+    float *const x = dst_type == MPNUM_TYPE_F32 ? (float *)(void *)to : buffer;
+    mpnum_dequantize_floats_(&scaling, x, (const uint8_t *)src + i,
+                             mpnum_factors_of_(&scale_inv, 31), count);
+    if (dst_type != MPNUM_TYPE_F32) mpnum_source_codes_(dst_type, to, x, count);
+  }
+  mpnum_fenv_restore_(saved);
+}
+
+#endif
+MPNUM_C_END_
+#endif

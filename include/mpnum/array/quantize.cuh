@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/* FP8 with a scale for each tensor, on devices: the functions of scale.h and
+ * amax_history.h over arrays in device memory. Rules of all launchers: kernels.cuh. CUDA
+ * C++11; NVRTC for the kernels alone.
+ *
+ *     // Delayed scaling: the scale of the history, its next amax as a by-product, ...
+ *     mpnum_launch_quantize_scaled(codes, amax + i, x, &histories[i].scale, n, stream);
+ *     // ... and once for all tensors of a step:
+ *     mpnum_launch_scale_update(histories, rings, amax, count, &recipe, stream);
+ *
+ * Scales, histories and amaxes are in device memory and never read on the host. A scale
+ * that is none, 0, negative, Inf or NaN, which the host refuses, makes all codes NaN.
+ * Nothing overlaps: dst and src that do, pointers that are NULL and rows that are longer
+ * than their distance are cudaErrorInvalidValue; nothing is launched then. */
+#ifndef MPNUM_ARRAY_QUANTIZE_CUH
+#define MPNUM_ARRAY_QUANTIZE_CUH
+
+#include "amax_history.h"
+#include "../cuda/detail/quantize.cuh"
+#include "../cuda/block.cuh"
+#include "reduce.cuh"
+MPNUM_C_BEGIN_
+
+/* The kernels over arrays take tiles of as many vectors as this for each thread. */
+enum { MPNUM_QUANTIZE_VECTORS_ = 4 };
+
+/* How a scale is found: it is in memory, or comes from the amax of the tensor. */
+struct mpnum_scale_given_ {
+  const float *scale;
+  __device__ __forceinline__ float get() const { return *scale; }
+};
+struct mpnum_scale_current_ {
+  const float *amax;
+  float *scale_inv;
+  float largest; /* of the type */
+  mpnum_scale_options options;
+  /* By one thread; others wait. */
+  __device__ __forceinline__ float get() const {
+    __shared__ float shared;
+    if (threadIdx.x == 0) {
+      shared = mpnum_scale_from_amax(*amax, largest, &options);
+      if (blockIdx.x == 0) *scale_inv = mpnum_scale_inv(shared);
+    }
+    __syncthreads();
+    return shared;
+  }
+};
+
+/* Elements of an array as a thread quantises them, and the largest magnitude so far. */
+template <class T, class S> struct mpnum_quantize_array_ {
+  typedef mpnum::blocks_<T, mpnum::MX_FAMILY_, 32> blocks;
+  typedef mpnum::magnitudes_<S> magnitudes;
+  static constexpr unsigned lanes = 16 / sizeof(S), vectors = MPNUM_QUANTIZE_VECTORS_;
+  static constexpr unsigned step = MPNUM_LAUNCH_THREADS_ * lanes; /* between vectors */
+  static constexpr unsigned tile = step * vectors;
+  uint8_t *codes;
+  const S *src;
+  float factor;
+  uint32_t most;
+
+  /* A whole tile. codes + begin are aligned for vectors of codes, src + begin for those
+   * of elements if is_aligned. */
+  template <bool is_aligned> __device__ __forceinline__ void run(size_t begin) {
+    const uint32_t random[lanes] = {0};
+    const size_t first = begin + threadIdx.x * lanes;
+    mpnum_lanes<S, lanes> in[vectors];
+    MPNUM_UNROLL_
+    for (unsigned v = 0; v < vectors; ++v)
+      in[v] = mpnum_load_item_<is_aligned, mpnum_lanes<S, lanes>>(src + first + v * step);
+    MPNUM_UNROLL_
+    for (unsigned v = 0; v < vectors; ++v) {
+      uint32_t words[4];
+      memcpy(words, in + v, sizeof words);
+      MPNUM_UNROLL_
+      for (unsigned i = 0; i < 4; ++i)
+        most = magnitudes::larger(most, words[i]);
+      mpnum_store_codes_<blocks, lanes>(
+          codes + first + v * step, 0, 0, 0, 0, true,
+          mpnum_quantize_lanes_<blocks, false>(in[v], factor, random));
+    }
+  }
+  /* Elements begin to end - 1, each by a thread. */
+  __device__ __forceinline__ void rest(size_t begin, size_t end) {
+    MPNUM_NO_UNROLL_
+    for (size_t i = begin + threadIdx.x; i < end; i += MPNUM_LAUNCH_THREADS_) {
+      const S x = src[i];
+      uint32_t word = 0;
+      memcpy(&word, &x, sizeof x);
+      most = magnitudes::larger(most, word);
+      codes[i] =
+          mpnum::from_float_sat<T>(mpnum_mul_scalar_(mpnum::element_of_(x), factor)).bits;
+    }
+  }
+};
+
+/* Codes of elements times the scale. amax, unless NULL, is raised to the largest
+ * magnitude. A one-dimensional grid of blocks of 256 threads. The tiles begin where
+ * vectors of codes do. */
+template <class T, class S, class Scale>
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_,
+                                         mpnum::dense_<T>::resident)
+    mpnum_quantize_kernel_(T *dst, float *amax, const S *src, Scale scale, size_t n) {
+  typedef mpnum_quantize_array_<T, S> array;
+  __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
+  const float factor = mpnum::scale_or_nan_(scale.get());
+  const size_t before = mpnum_bytes_before_vectors_(dst) % array::lanes;
+  const size_t head = before < n ? before : n;
+  const bool is_aligned = reinterpret_cast<size_t>(src + head) % 16 == 0;
+  const size_t step = gridDim.x * static_cast<size_t>(array::tile);
+  size_t i = head + blockIdx.x * static_cast<size_t>(array::tile);
+  array own = {reinterpret_cast<uint8_t *>(dst), src, factor, 0};
+  if (is_aligned) {
+    MPNUM_NO_UNROLL_
+    for (; i < n && n - i >= array::tile; i += step)
+      own.template run<true>(i);
+  }
+  MPNUM_NO_UNROLL_
+  for (; i < n; i += step) {
+    /* Not at the ends of the array, around which there may be nothing. */
+    if (!is_aligned && i >= 2 && n - i >= array::tile + 2)
+      own.template run<false>(i);
+    else
+      own.rest(i, n - i < array::tile ? n : i + array::tile);
+  }
+  if (blockIdx.x == 0) own.rest(0, head);
+  if (!amax) return;
+  const uint32_t largest = array::magnitudes::bits(array::magnitudes::folded(own.most));
+  const float found = mpnum_block_amax_f32(mpnum_f32_of_scalar_(largest), scratch);
+  if (threadIdx.x == 0) mpnum_atomic_amax(amax, found);
+}
+
+/* As mpnum_quantize_array_: codes times factor, the product rounded to f32, then to T. */
+template <class T, class Code> struct mpnum_dequantize_array_ {
+  static constexpr unsigned lanes = 16 / sizeof(T), vectors = MPNUM_QUANTIZE_VECTORS_;
+  static constexpr unsigned step = MPNUM_LAUNCH_THREADS_ * lanes;
+  static constexpr unsigned tile = step * vectors;
+  T *dst;
+  const Code *src;
+  float factor;
+
+  __device__ __forceinline__ float value(float x) const {
+    return mpnum_canonical_(mpnum_mul_scalar_(x, factor));
+  }
+  template <bool is_aligned> __device__ __forceinline__ void run(size_t begin) const {
+    typedef typename mpnum::four_of_<Code>::type from;
+    typedef typename mpnum::four_of_<T>::type to;
+    typedef mpnum::raw_bytes_<lanes> codes; /* words */
+    const size_t first = begin + threadIdx.x * lanes;
+    codes in[vectors];
+    MPNUM_UNROLL_
+    for (unsigned v = 0; v < vectors; ++v)
+      in[v] = mpnum_load_item_<is_aligned, codes>(src + first + v * step);
+    MPNUM_UNROLL_
+    for (unsigned v = 0; v < vectors; ++v) {
+      to fours[lanes / 4];
+      MPNUM_UNROLL_
+      for (unsigned i = 0; i < lanes / 4; ++i) {
+        const mpnum_f32x4 x =
+            mpnum::floats_of_<Code>::at(mpnum::copied_<from>(in[v].at[i]));
+        const mpnum_f32x4 y = {value(x.x), value(x.y), value(x.z), value(x.w)};
+        fours[i] = mpnum::four_plain_<T>::at(y);
+      }
+      *reinterpret_cast<mpnum_vector_ *>(dst + first + v * step) =
+          mpnum::copied_<mpnum_vector_>(fours);
+    }
+  }
+  __device__ __forceinline__ void rest(size_t begin, size_t end) const {
+    MPNUM_NO_UNROLL_
+    for (size_t i = begin + threadIdx.x; i < end; i += MPNUM_LAUNCH_THREADS_)
+      mpnum::set_element_(dst + i, value(mpnum::element_of_(src[i])));
+  }
+};
+template <class T, class Code>
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLOCKS_)
+    mpnum_dequantize_kernel_(T *dst, const Code *src, const float *scale_inv, size_t n) {
+  typedef mpnum_dequantize_array_<T, Code> array;
+  const size_t before = mpnum_bytes_before_vectors_(dst) / sizeof(T);
+  const size_t head = before < n ? before : n;
+  const bool is_aligned = mpnum_bytes_before_vectors_(src + head) % array::lanes == 0;
+  const size_t step = gridDim.x * static_cast<size_t>(array::tile);
+  size_t i = head + blockIdx.x * static_cast<size_t>(array::tile);
+  const array own = {dst, src, mpnum::scale_or_nan_(*scale_inv)};
+  if (is_aligned) {
+    MPNUM_NO_UNROLL_
+    for (; i < n && n - i >= array::tile; i += step)
+      own.template run<true>(i);
+  }
+  MPNUM_NO_UNROLL_
+  for (; i < n; i += step) {
+    if (!is_aligned && i >= 4 && n - i >= array::tile + 4)
+      own.template run<false>(i);
+    else
+      own.rest(i, n - i < array::tile ? n : i + array::tile);
+  }
+  if (blockIdx.x == 0) own.rest(0, head);
+}
+
+/* Tiles of a matrix, one for each block of 256 threads. */
+template <class T, class S>
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_,
+                                         mpnum::dense_<T>::resident)
+    mpnum_quantize_transpose_kernel_(T *dst, size_t dst_ld, T *transposed,
+                                     size_t transposed_ld, float *amax, const S *src,
+                                     size_t src_ld, const float *scale, size_t rows,
+                                     size_t columns) {
+  __shared__ uint32_t scratch[MPNUM_TILE_SCRATCH];
+  const size_t row = mpnum_tile_down_() * static_cast<size_t>(MPNUM_TILE_ROWS);
+  const size_t column = blockIdx.x * static_cast<size_t>(mpnum_geometry_<S, 32>::columns);
+  if (row >= rows) return;
+  const float found =
+      mpnum_quantize_tile_transpose(dst, dst_ld, transposed, transposed_ld, src, src_ld,
+                                    row, column, rows, columns, *scale, scratch);
+  __syncthreads();
+  if (!amax) return;
+  const float all = mpnum_block_amax_f32(found, scratch);
+  if (threadIdx.x == 0) mpnum_atomic_amax(amax, all);
+}
+
+/* A warp for each history; blocks of a multiple of 32 threads. */
+template <class History>
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
+    mpnum_scale_update_kernel_(History *histories, float *rings, float *amaxes,
+                               size_t count, unsigned length) {
+  const unsigned lane = threadIdx.x % 32;
+  const size_t i = mpnum_grid_index() / 32;
+  if (i >= count) return;
+  History history = histories[i];
+  float *const ring = rings + i * length;
+  const uint32_t word = mpnum_amax_word(amaxes[i]);
+  const bool is_pushed = word - 1 < 0x7f7fffffu;
+  const uint32_t used = history.length < length ? history.length : length;
+  const uint32_t place = used ? static_cast<uint32_t>(history.pushed % used) : 0;
+  uint32_t largest = word;
+  if (is_pushed && history.algorithm == MPNUM_AMAX_MAX)
+    for (uint32_t k = lane; k < used; k += 32) {
+      const uint32_t other = k == place ? word : mpnum_bits_of_scalar_(ring[k]);
+      largest = other > largest ? other : largest;
+    }
+  largest = mpnum_warp_max_u32_(largest); /* and all lanes have read */
+  if (lane != 0) return;
+  amaxes[i] = mpnum_f32_of_scalar_(0);
+  if (is_pushed && used) {
+    ring[place] = mpnum_f32_of_scalar_(word);
+    history.pushed += 1;
+    history.scale = mpnum_scale_from_amax(mpnum_f32_of_scalar_(largest), history.max,
+                                          &history.options);
+    history.scale_inv = mpnum_scale_inv(history.scale);
+  }
+  history.zeros += word == 0;
+  history.nonfinite += word >= 0x7f800000u;
+  histories[i] = history;
+}
+
+#if !MPNUM_HAS_NVRTC
+
+template <class T, class S, class Scale>
+static inline cudaError_t mpnum_launch_quantize_(T *dst, float *amax, const S *src,
+                                                 const Scale &scale, size_t n,
+                                                 cudaStream_t stream) {
+  const size_t tile = mpnum_quantize_array_<T, S>::tile;
+  static_assert(mpnum::dense_<T>::bits == 8 && mpnum::numeric_limits<T>::is_signed,
+                "a type of 8 bits with a sign");
+  size_t blocks = 0;
+  if (n == 0) return cudaSuccess;
+  const cudaError_t error = mpnum_launch_blocks_(&blocks, n / tile + (n % tile != 0), 0);
+  if (error != cudaSuccess) return error;
+  return mpnum_launch_(mpnum_quantize_kernel_<T, S, Scale>, blocks, MPNUM_LAUNCH_THREADS_,
+                       stream, dst, amax, src, scale, n);
+}
+
+/* Delayed scaling: dst[i] becomes src[i] times *scale, rounded to f32, then to nearest
+ * even, saturating. *amax, unless amax is NULL, becomes the larger of what it was, 0 to
+ * begin with, and the largest magnitude of src, Inf and NaN included; a history counts
+ * those and keeps its scale. T: e4m3, e5m2 or another type of 8 bits with a sign. src:
+ * f32, f16 or bf16. Bits: mpnum_quantize_array. */
+template <class T, class S>
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_quantize_scaled(T *dst, float *amax, const S *src, const float *scale,
+                             size_t n, cudaStream_t stream) {
+  const mpnum_scale_given_ given = {scale};
+  if (n && (!dst || !src || !scale || mpnum_overlap_(dst, n, src, n * sizeof(S))))
+    return cudaErrorInvalidValue;
+  return mpnum_launch_quantize_(dst, amax, src, given, n, stream);
+}
+/* Current scaling: the scale that the recipe makes of the amax of src, by which src is
+ * then multiplied; src is read twice. *scale_inv becomes its inverse and *amax the amax.
+ * Where that is 0, Inf or NaN the scale is the fallback. An unsound recipe is
+ * cudaErrorInvalidValue. n 0: nothing is written. */
+template <class T, class S>
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_quantize_current(T *dst, float *scale_inv, float *amax, const S *src,
+                              size_t n, const mpnum_fp8_recipe *recipe,
+                              cudaStream_t stream) {
+  mpnum_scale_current_ current;
+  cudaError_t error;
+  if (!recipe || mpnum_fp8_recipe_validate(recipe, 0) != MPNUM_OK ||
+      (n && (!dst || !scale_inv || !amax || !src ||
+             mpnum_overlap_(dst, n, src, n * sizeof(S)))))
+    return cudaErrorInvalidValue;
+  if (n == 0) return cudaSuccess;
+  current.amax = amax;
+  current.scale_inv = scale_inv;
+  current.largest = mpnum_format_max(mpnum_format_of(mpnum::type_of<T>::value));
+  current.options = recipe->options;
+  error = mpnum_launch_amax(amax, src, n, stream);
+  if (error != cudaSuccess) return error;
+  return mpnum_launch_quantize_(dst, static_cast<float *>(0), src, current, n, stream);
+}
+/* dst[i] becomes src[i] times *scale_inv, rounded to f32, then to T: f32, f16 or bf16.
+ * Bits: mpnum_dequantize_array. */
+template <class T, class Code>
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_dequantize_scaled(T *dst, const Code *src, const float *scale_inv, size_t n,
+                               cudaStream_t stream) {
+  const size_t tile = mpnum_dequantize_array_<T, Code>::tile;
+  static_assert(mpnum::dense_<Code>::bits == 8 && mpnum::numeric_limits<Code>::is_signed,
+                "a type of 8 bits with a sign");
+  if (n && (!dst || !src || !scale_inv || mpnum_overlap_(dst, n * sizeof(T), src, n)))
+    return cudaErrorInvalidValue;
+  size_t blocks = 0;
+  if (n == 0) return cudaSuccess;
+  const cudaError_t error = mpnum_launch_blocks_(&blocks, n / tile + (n % tile != 0), 0);
+  if (error != cudaSuccess) return error;
+  return mpnum_launch_(mpnum_dequantize_kernel_<T, Code>, blocks, MPNUM_LAUNCH_THREADS_,
+                       stream, dst, src, scale_inv, n);
+}
+
+/* The codes of a matrix, as by mpnum_launch_quantize_scaled, and those of its transpose,
+ * which fp8 products before Blackwell need for both gradients, from one read. Row r of
+ * src and dst begins at element r * ld, and row c of transposed, the column c of src, at
+ * c * transposed_ld, which is at least rows. */
+template <class T, class S>
+MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_quantize_transpose(
+    T *dst, size_t dst_ld, T *transposed, size_t transposed_ld, float *amax, const S *src,
+    size_t src_ld, const float *scale, size_t rows, size_t columns, cudaStream_t stream) {
+  const size_t wide = mpnum_geometry_<S, 32>::columns;
+  const size_t down = rows / MPNUM_TILE_ROWS + (rows % MPNUM_TILE_ROWS != 0);
+  const size_t across = columns / wide + (columns % wide != 0), limit = 0x7fffffff;
+  if (rows == 0 || columns == 0) return cudaSuccess;
+  if (!dst || !transposed || !src || !scale || src_ld < columns || dst_ld < columns ||
+      transposed_ld < rows || across > limit / down)
+    return cudaErrorInvalidValue;
+  const size_t src_bytes = mpnum_extent_(rows, columns, src_ld, 8 * sizeof(S));
+  const size_t dst_bytes = mpnum_extent_(rows, columns, dst_ld, 8);
+  const size_t transposed_bytes = mpnum_extent_(columns, rows, transposed_ld, 8);
+  if (!src_bytes || !dst_bytes || !transposed_bytes ||
+      mpnum_overlap_(dst, dst_bytes, src, src_bytes) ||
+      mpnum_overlap_(transposed, transposed_bytes, src, src_bytes) ||
+      mpnum_overlap_(transposed, transposed_bytes, dst, dst_bytes))
+    return cudaErrorInvalidValue;
+  return mpnum_launch_grid_(mpnum_quantize_transpose_kernel_<T, S>,
+                            mpnum_tile_grid_(across, down), MPNUM_LAUNCH_THREADS_, stream,
+                            dst, dst_ld, transposed, transposed_ld, amax, src, src_ld,
+                            scale, rows, columns);
+}
+
+/* Delayed scaling of all tensors of a model: history i takes amax[i], which becomes 0
+ * again, into its ring, the recipe's history_length floats from rings + i *
+ * history_length on, and has the scale of the next iteration. An amax that is 0, Inf or
+ * NaN is counted, and the scale stays. Histories are those that
+ * mpnum_amax_history_init made with this recipe. Bits: mpnum_amax_history_update.
+ * History: mpnum_amax_history; a template so that only who calls it compiles it. */
+template <class History>
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_scale_update(History *histories, float *rings, float *amax, size_t count,
+                          const mpnum_fp8_recipe *recipe, cudaStream_t stream) {
+  const size_t warps = MPNUM_LAUNCH_THREADS_ / 32;
+  const size_t blocks = count / warps + (count % warps != 0), limit = 0x7fffffff;
+  if (!recipe || mpnum_fp8_recipe_validate(recipe, 0) != MPNUM_OK || blocks > limit ||
+      (count && (!histories || !rings || !amax)))
+    return cudaErrorInvalidValue;
+  if (count == 0) return cudaSuccess;
+  return mpnum_launch_(mpnum_scale_update_kernel_<History>, blocks, MPNUM_LAUNCH_THREADS_,
+                       stream, histories, rings, amax, count, recipe->history_length);
+}
+
+#endif
+
+MPNUM_C_END_
+#endif

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* Matrices in small formats with a scale for each block. By their own paths alone:
+ * measure.h, reference_product.h, and the launchers. */
+#ifndef MPNUM_BLOCKS_H
+#define MPNUM_BLOCKS_H
+
+#include "blocks/blockscale.h"
+
+#endif

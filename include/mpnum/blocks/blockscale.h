@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* Matrices in small formats with a scale for each block: MX, NVFP4, DeepSeek's FP8 and
+ * int8, to codes and back.
+ *
+ *     mpnum_blockscale_format format =
+ *         mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
+ *     mpnum_blockscaled codes = {bytes, columns, scale_inv, sizeof scale_inv, 0, 0};
+ *     mpnum_const_rows x = mpnum_const_rows_of(MPNUM_TYPE_BF16, data, rows, columns);
+ *     status = mpnum_quantize_blocks(&format, codes, x, NULL, &losses);
+ *
+ * scale_inv is the stored scale, which codes are multiplied by when they are decoded;
+ * elements are divided by that very value, never by one that was rounded afterwards.
+ * Domain: f32, f16 or bf16 matrices with a row stride, blocks of any shape; short ones at
+ *   the ends count as padded with zeros. Nothing overlaps. Host only.
+ * Zeros: a block of zeros, -0 too, has codes 0; with e8m0 scales scale_inv 00.
+ * Overflow: elements saturate, and are counted.
+ * NaN: Inf and NaN make the scale of their block NaN, and all codes NaN, or the largest
+ *   value where the type has none (PROPAGATE), or are refused (ERROR).
+ * Bits: the same for every ISA, flags and floating-point environment, and for a matrix
+ *   that is cut at borders of blocks.
+ * Status: MPNUM_ERROR_NULL; MPNUM_ERROR_ARGUMENT: a wrong format
+ *   (mpnum_blockscale_validate names the field), a scale that is not finite and above 0;
+ *   MPNUM_ERROR_TYPE; MPNUM_ERROR_STRIDE; MPNUM_ERROR_SHAPE: more than memory has;
+ *   MPNUM_ERROR_RANGE: scale_inv_bytes too small; MPNUM_ERROR_OVERLAP;
+ *   MPNUM_ERROR_NONFINITE. Nothing is written then. No rows or columns: MPNUM_OK,
+ *   whatever the pointers.
+ * Source: OCP Microscaling Formats 1.0; NVIDIA's cuBLAS documentation (NVFP4, RCEIL, the
+ *   layout of scales); DeepSeek-V3 technical report, 3.3. docs/blocks.md. */
+#ifndef MPNUM_BLOCKS_BLOCKSCALE_H
+#define MPNUM_BLOCKS_BLOCKSCALE_H
+
+#include "blockscale_format.h"
+#include "../array/losses.h"
+#include "detail/blockscale_pass.h"
+MPNUM_C_BEGIN_
+
+#if MPNUM_HAS_ARRAYS
+
+/* Of what was checked. any: NULL where no element is of a user's making, or
+ * stochastic. */
+MPNUM_HOST mpnum_status mpnum_quantize_checked_(const mpnum_blockscale_format *format,
+                                                mpnum_blockscaled dst,
+                                                mpnum_const_rows src,
+                                                const mpnum_quantize_options *options,
+                                                mpnum_quantize_losses *losses,
+                                                mpnum_quantize_any_run_ *any) {
+  mpnum_block_job_ job;
+  mpnum_block_job_of_(&job, format, dst, src, options, losses);
+  job.scaling.any = any;
+  mpnum_join_rows_(&job);
+  mpnum_quantize_all_(&job, 0);
+  return MPNUM_OK;
+}
+/* Quantises a matrix. scale of dst goes with TWO_LEVEL only. options NULL: seed and
+ * offset 0. losses, unless NULL, are added to. */
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_quantize_blocks(
+    const mpnum_blockscale_format *format, mpnum_blockscaled dst, mpnum_const_rows src,
+    const mpnum_quantize_options *options, mpnum_quantize_losses *losses) {
+  mpnum_status status = MPNUM_OK;
+  if (!src.rows || !src.columns) return MPNUM_OK;
+  status = mpnum_quantize_check_(format, &dst, &src);
+  if (status == MPNUM_OK) status = mpnum_nonfinite_check_(format, &src, losses);
+  if (status != MPNUM_OK) return status;
+  return mpnum_quantize_checked_(format, dst, src, options, losses, mpnum_quantize_any_);
+}
+/* The same in two formats at once, which read the matrix once from memory: rows of blocks
+ * and columns of them, as forward and backward passes want it. losses: of the first. */
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_quantize_blocks_both(
+    const mpnum_blockscale_format *first_format, mpnum_blockscaled first_dst,
+    const mpnum_blockscale_format *second_format, mpnum_blockscaled second_dst,
+    mpnum_const_rows src, const mpnum_quantize_options *options,
+    mpnum_quantize_losses *losses) {
+  mpnum_block_job_ first, second;
+  mpnum_status status = MPNUM_OK;
+  if (!src.rows || !src.columns) return MPNUM_OK;
+  status = mpnum_quantize_check_(first_format, &first_dst, &src);
+  if (status == MPNUM_OK)
+    status = mpnum_quantize_check_(second_format, &second_dst, &src);
+  if (status == MPNUM_OK && mpnum_blocks_overlap_(first_format, &first_dst, second_format,
+                                                  &second_dst, src.rows, src.columns))
+    status = MPNUM_ERROR_OVERLAP;
+  if (status == MPNUM_OK) status = mpnum_nonfinite_check_(first_format, &src, losses);
+  if (status == MPNUM_OK && first_format->policy != MPNUM_BLOCKSCALE_ERROR)
+    status = mpnum_nonfinite_check_(second_format, &src, losses);
+  if (status != MPNUM_OK) return status;
+  mpnum_block_job_of_(&first, first_format, first_dst, src, options, losses);
+  mpnum_block_job_of_(&second, second_format, second_dst, src, options, 0);
+  first.scaling.any = second.scaling.any = mpnum_quantize_any_;
+  mpnum_quantize_all_(&first, &second);
+  return MPNUM_OK;
+}
+/* Codes times their scales, rounded to f32 and then to the type of dst. */
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_dequantize_blocks(
+    const mpnum_blockscale_format *format, mpnum_rows dst, mpnum_blockscaled src) {
+  mpnum_const_rows view = mpnum_const_rows_of(dst.type, dst.data, dst.rows, dst.columns);
+  mpnum_status status = MPNUM_OK;
+  mpnum_block_job_ job;
+  if (!dst.rows || !dst.columns) return MPNUM_OK;
+  status = mpnum_dequantize_check_(format, &dst, &src);
+  if (status != MPNUM_OK) return status;
+  view.stride = dst.stride;
+  mpnum_block_job_of_(&job, format, src, view, 0, 0);
+  mpnum_join_rows_(&job);
+  mpnum_dequantize_all_(&job, dst);
+  return MPNUM_OK;
+}
+/* The largest finite magnitude of a matrix, into *amax: what S of NVFP4 comes from. 0 of
+ * no elements. Status: MPNUM_ERROR_NULL; MPNUM_ERROR_TYPE: not f32, f16 or bf16; nothing
+ * is written then. */
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_finite_amax_rows(float *amax,
+                                                                mpnum_const_rows src) {
+  if (!src.rows || !src.columns) {
+    if (amax) *amax = 0;
+    return MPNUM_OK;
+  }
+  if (!amax || !src.data) return MPNUM_ERROR_NULL;
+  if (!mpnum_is_block_source_(src.type)) return MPNUM_ERROR_TYPE;
+  *amax = mpnum_finite_amax_(&src);
+  return MPNUM_OK;
+}
+
+MPNUM_HOST mpnum_blockscaled mpnum_blockscaled_of_(const mpnum_blockscale_format *format,
+                                                   const void *codes,
+                                                   const void *scale_inv,
+                                                   size_t scale_inv_bytes, float scale,
+                                                   size_t columns) {
+  const size_t group = mpnum_blockscale_group_(format);
+  mpnum_blockscaled made;
+  MPNUM_MEMCPY_(&made.codes, &codes, sizeof codes); /* const in dequantisation */
+  MPNUM_MEMCPY_(&made.scale_inv, &scale_inv, sizeof scale_inv);
+  made.stride = (columns + group - 1) / group * group;
+  made.scale_inv_bytes = scale_inv_bytes;
+  made.is_swizzled = 0;
+  made.scale = scale;
+  return made;
+}
+MPNUM_HOST mpnum_status mpnum_quantize_floats_as_(mpnum_blockscale_format format,
+                                                  void *codes, void *scale_inv,
+                                                  size_t scale_inv_bytes, float scale,
+                                                  const float *src, size_t rows,
+                                                  size_t columns) {
+  const mpnum_const_rows view = mpnum_const_rows_of(MPNUM_TYPE_F32, src, rows, columns);
+  const mpnum_blockscaled dst =
+      mpnum_blockscaled_of_(&format, codes, scale_inv, scale_inv_bytes, scale, columns);
+  mpnum_status status = MPNUM_OK;
+  if (!rows || !columns) return MPNUM_OK;
+  status = mpnum_quantize_check_(&format, &dst, &view);
+  if (status != MPNUM_OK) return status;
+  return mpnum_quantize_checked_(&format, dst, view, 0, 0, 0);
+}
+MPNUM_HOST mpnum_status mpnum_dequantize_floats_as_(mpnum_blockscale_format format,
+                                                    float *dst, const void *codes,
+                                                    const void *scale_inv,
+                                                    size_t scale_inv_bytes, float scale,
+                                                    size_t rows, size_t columns) {
+  return mpnum_dequantize_blocks(
+      &format, mpnum_rows_of(MPNUM_TYPE_F32, dst, rows, columns),
+      mpnum_blockscaled_of_(&format, codes, scale_inv, scale_inv_bytes, scale, columns));
+}
+
+/* Presets: matrices of floats, rows one behind the other, in 1x32 blocks, scales by
+ * RCEIL, and back. Codes of 6 bits are dense: each row takes (columns + 3) / 4 groups of
+ * four. */
+/* Written by tools/wrappers (MX presets): do not edit. */
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_mx_quantize_e4m3(mpnum_e4m3 *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes,
+                       const float *src, size_t rows, size_t columns) {
+  return mpnum_quantize_floats_as_(
+      mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
+      scale_inv_bytes, 1, src, rows, columns);
+}
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_mx_dequantize_e4m3(float *dst, const mpnum_e4m3 *codes, const mpnum_e8m0 *scale_inv,
+                         size_t scale_inv_bytes, size_t rows, size_t columns) {
+  return mpnum_dequantize_floats_as_(
+      mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL), dst, codes, scale_inv,
+      scale_inv_bytes, 1, rows, columns);
+}
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_mx_quantize_e5m2(mpnum_e5m2 *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes,
+                       const float *src, size_t rows, size_t columns) {
+  return mpnum_quantize_floats_as_(
+      mpnum_blockscale_mx(MPNUM_TYPE_E5M2, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
+      scale_inv_bytes, 1, src, rows, columns);
+}
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_mx_dequantize_e5m2(float *dst, const mpnum_e5m2 *codes, const mpnum_e8m0 *scale_inv,
+                         size_t scale_inv_bytes, size_t rows, size_t columns) {
+  return mpnum_dequantize_floats_as_(
+      mpnum_blockscale_mx(MPNUM_TYPE_E5M2, MPNUM_BLOCKSCALE_RCEIL), dst, codes, scale_inv,
+      scale_inv_bytes, 1, rows, columns);
+}
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_mx_quantize_e3m2(mpnum_e3m2x4 *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes,
+                       const float *src, size_t rows, size_t columns) {
+  return mpnum_quantize_floats_as_(
+      mpnum_blockscale_mx(MPNUM_TYPE_E3M2, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
+      scale_inv_bytes, 1, src, rows, columns);
+}
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_mx_dequantize_e3m2(
+    float *dst, const mpnum_e3m2x4 *codes, const mpnum_e8m0 *scale_inv,
+    size_t scale_inv_bytes, size_t rows, size_t columns) {
+  return mpnum_dequantize_floats_as_(
+      mpnum_blockscale_mx(MPNUM_TYPE_E3M2, MPNUM_BLOCKSCALE_RCEIL), dst, codes, scale_inv,
+      scale_inv_bytes, 1, rows, columns);
+}
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_mx_quantize_e2m3(mpnum_e2m3x4 *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes,
+                       const float *src, size_t rows, size_t columns) {
+  return mpnum_quantize_floats_as_(
+      mpnum_blockscale_mx(MPNUM_TYPE_E2M3, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
+      scale_inv_bytes, 1, src, rows, columns);
+}
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_mx_dequantize_e2m3(
+    float *dst, const mpnum_e2m3x4 *codes, const mpnum_e8m0 *scale_inv,
+    size_t scale_inv_bytes, size_t rows, size_t columns) {
+  return mpnum_dequantize_floats_as_(
+      mpnum_blockscale_mx(MPNUM_TYPE_E2M3, MPNUM_BLOCKSCALE_RCEIL), dst, codes, scale_inv,
+      scale_inv_bytes, 1, rows, columns);
+}
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_mx_quantize_e2m1(mpnum_e2m1x2 *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes,
+                       const float *src, size_t rows, size_t columns) {
+  return mpnum_quantize_floats_as_(
+      mpnum_blockscale_mx(MPNUM_TYPE_E2M1, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
+      scale_inv_bytes, 1, src, rows, columns);
+}
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_mx_dequantize_e2m1(
+    float *dst, const mpnum_e2m1x2 *codes, const mpnum_e8m0 *scale_inv,
+    size_t scale_inv_bytes, size_t rows, size_t columns) {
+  return mpnum_dequantize_floats_as_(
+      mpnum_blockscale_mx(MPNUM_TYPE_E2M1, MPNUM_BLOCKSCALE_RCEIL), dst, codes, scale_inv,
+      scale_inv_bytes, 1, rows, columns);
+}
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_mx_quantize_int8(int8_t *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes,
+                       const float *src, size_t rows, size_t columns) {
+  return mpnum_quantize_floats_as_(mpnum_blockscale_mx_int8(MPNUM_BLOCKSCALE_RCEIL),
+                                   codes, scale_inv, scale_inv_bytes, 1, src, rows,
+                                   columns);
+}
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_mx_dequantize_int8(float *dst, const int8_t *codes, const mpnum_e8m0 *scale_inv,
+                         size_t scale_inv_bytes, size_t rows, size_t columns) {
+  return mpnum_dequantize_floats_as_(mpnum_blockscale_mx_int8(MPNUM_BLOCKSCALE_RCEIL),
+                                     dst, codes, scale_inv, scale_inv_bytes, 1, rows,
+                                     columns);
+}
+/* End of what tools/wrappers wrote. */
+
+/* NVFP4 in 1x16 blocks; scale receives S, of the largest finite magnitude of src. */
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_nvfp4_quantize(mpnum_e2m1x2 *codes, mpnum_e4m3 *scale_inv, size_t scale_inv_bytes,
+                     float *scale, const float *src, size_t rows, size_t columns) {
+  const mpnum_blockscale_format format = mpnum_blockscale_nvfp4_1x16();
+  const mpnum_const_rows view = mpnum_const_rows_of(MPNUM_TYPE_F32, src, rows, columns);
+  mpnum_blockscaled dst =
+      mpnum_blockscaled_of_(&format, codes, scale_inv, scale_inv_bytes, 1, columns);
+  mpnum_status status = MPNUM_OK;
+  if (!rows || !columns) {
+    if (scale) *scale = 1;
+    return MPNUM_OK;
+  }
+  status = scale ? mpnum_quantize_check_(&format, &dst, &view) : MPNUM_ERROR_NULL;
+  if (status != MPNUM_OK) return status;
+  *scale = dst.scale = mpnum_nvfp4_scale(mpnum_finite_amax_(&view));
+  return mpnum_quantize_checked_(&format, dst, view, 0, 0, 0);
+}
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_nvfp4_dequantize(float *dst, const mpnum_e2m1x2 *codes, const mpnum_e4m3 *scale_inv,
+                       size_t scale_inv_bytes, float scale, size_t rows, size_t columns) {
+  return mpnum_dequantize_floats_as_(mpnum_blockscale_nvfp4_1x16(), dst, codes, scale_inv,
+                                     scale_inv_bytes, scale, rows, columns);
+}
+
+#endif
+MPNUM_C_END_
+#endif

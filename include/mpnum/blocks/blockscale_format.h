@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT */
+/* What a small format with a scale for each block is: blocks, rule and types, presets,
+ * how much memory codes and scales take and where a scale lies. Host and device;
+ * blockscale.h has what quantises. */
+#ifndef MPNUM_BLOCKS_BLOCKSCALE_FORMAT_H
+#define MPNUM_BLOCKS_BLOCKSCALE_FORMAT_H
+
+#include "../array/detail/blockscale_rule.h"
+#include "../types/e4m3.h"
+#include "../types/e8m0.h"
+#include "../types/fp4.h"
+#include "../types/fp6.h"
+MPNUM_C_BEGIN_
+
+#if !MPNUM_NO_STDINT
+
+# if !MPNUM_HAS_NVRTC
+#  include <stddef.h>
+# endif
+
+/* How the scale of a block comes from its amax. E is the exponent of the amax, emax that
+ * of the element type's largest value, max. */
+typedef enum mpnum_blockscale_rule {
+  MPNUM_BLOCKSCALE_FLOOR = 0,     /* e8m0: 2^(E - emax), OCP MX 1.0, 6.3 */
+  MPNUM_BLOCKSCALE_CEIL = 1,      /* 2^(E + 1 - emax), unless amax is a power of two */
+  MPNUM_BLOCKSCALE_EVEN = 2,      /* E of the amax rounded to the mantissa of elements */
+  MPNUM_BLOCKSCALE_RCEIL = 3,     /* amax (1 / max), rounded up to a power of two */
+  MPNUM_BLOCKSCALE_TWO_LEVEL = 4, /* e4m3: amax (S / max), S the scale of the tensor */
+  MPNUM_BLOCKSCALE_AMAX = 5,      /* f32: amax / max */
+  MPNUM_BLOCKSCALE_AMAX_POW2 = 6  /* f32: that, up to a power of two, 2^-126 at least */
+} mpnum_blockscale_rule;
+
+/* What becomes of a block with Inf or NaN. */
+typedef enum mpnum_blockscale_policy {
+  MPNUM_BLOCKSCALE_PROPAGATE = 0,
+  MPNUM_BLOCKSCALE_ERROR = 1 /* nothing is written but losses->nonfinite */
+} mpnum_blockscale_policy;
+
+typedef struct mpnum_blockscale_format {
+  mpnum_format element;  /* of 8 bits and fewer, user-made ones too; unless is_int8 */
+  int is_int8;           /* -127 to 127, sixty-fourths where scales are e8m0 */
+  int element_bits;      /* in memory: 8; 4 or 6 dense, little end first */
+  size_t rows, columns;  /* of a block; 0: as many as the matrix has */
+  mpnum_type scale_type; /* E8M0, E4M3 or F32, as the rule has it */
+  mpnum_blockscale_rule rule;
+  mpnum_blockscale_policy policy;
+  mpnum_rounding rounding; /* of elements: NEAREST_EVEN or STOCHASTIC */
+  float amax_floor;        /* of AMAX and AMAX_POW2: a smaller amax counts as this one */
+} mpnum_blockscale_format;
+
+/* A quantised matrix in the caller's memory. */
+typedef struct mpnum_blockscaled {
+  void *codes;            /* row r begins at element r * stride, a whole byte */
+  size_t stride;          /* columns and up */
+  void *scale_inv;        /* of each block, rows of blocks one behind the other */
+  size_t scale_inv_bytes; /* memory there */
+  int is_swizzled;        /* scale_inv lies as products read it: scale_bytes below */
+  float scale;            /* TWO_LEVEL: S, of the whole tensor; 0: not set, refused */
+} mpnum_blockscaled;
+
+/* Seed and first word of stochastic rounding: element (r, c) takes word number
+ * offset + r * src.stride + c. */
+typedef struct mpnum_quantize_options {
+  uint64_t seed, offset;
+} mpnum_quantize_options;
+
+MPNUM_INLINE mpnum_blockscale_format mpnum_blockscale_format_(
+    mpnum_format element, int element_bits, size_t rows, size_t columns,
+    mpnum_type scale_type, mpnum_blockscale_rule rule) {
+  const mpnum_blockscale_format format = {element,
+                                          0,
+                                          element_bits,
+                                          rows,
+                                          columns,
+                                          scale_type,
+                                          rule,
+                                          MPNUM_BLOCKSCALE_PROPAGATE,
+                                          MPNUM_ROUND_NEAREST_EVEN,
+                                          0};
+  return format;
+}
+/* No format: of blocks of no rule. */
+MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_none_(mpnum_format element,
+                                                          int element_bits) {
+  return mpnum_blockscale_format_(element, element_bits, 0, 0, (mpnum_type)0,
+                                  (mpnum_blockscale_rule)7);
+}
+MPNUM_FUNC int mpnum_is_mx_rule_(mpnum_blockscale_rule rule) {
+  return (int)rule >= (int)MPNUM_BLOCKSCALE_FLOOR &&
+         (int)rule <= (int)MPNUM_BLOCKSCALE_RCEIL;
+}
+/* MX blocks of 1x32: e4m3, e5m2, e3m2 and e2m3 (dense), e2m1; MXINT8. FLOOR, CEIL, EVEN
+ * or RCEIL. Of another type or rule no format: every call refuses what is returned, and
+ * mpnum_blockscale_validate names `element` or `rule`. */
+MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_mx(mpnum_type element,
+                                                       mpnum_blockscale_rule rule) {
+  const int bits = element == MPNUM_TYPE_E2M1                                 ? 4
+                   : element == MPNUM_TYPE_E3M2 || element == MPNUM_TYPE_E2M3 ? 6
+                   : element == MPNUM_TYPE_E4M3 || element == MPNUM_TYPE_E5M2 ? 8
+                                                                              : 0;
+  if (bits == 0) return mpnum_blockscale_none_(mpnum_format_of(MPNUM_TYPE_F64), 0);
+  if (!mpnum_is_mx_rule_(rule))
+    return mpnum_blockscale_none_(mpnum_format_of(element), bits);
+  return mpnum_blockscale_format_(mpnum_format_of(element), bits, 1, 32, MPNUM_TYPE_E8M0,
+                                  rule);
+}
+MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_mx_int8(mpnum_blockscale_rule rule) {
+  mpnum_blockscale_format format = mpnum_blockscale_format_(
+      mpnum_format_of(MPNUM_TYPE_F64), 8, 1, 32, MPNUM_TYPE_E8M0, rule);
+  if (!mpnum_is_mx_rule_(rule)) format = mpnum_blockscale_none_(format.element, 8);
+  format.is_int8 = 1;
+  return format;
+}
+/* Blocks of 1 row, or as many as they have columns. */
+MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_nvfp4_(size_t rows) {
+  return mpnum_blockscale_format_(mpnum_format_of(MPNUM_TYPE_E2M1), 4, rows, 16,
+                                  MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_TWO_LEVEL);
+}
+MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_fp8_(size_t rows) {
+  return mpnum_blockscale_format_(mpnum_format_of(MPNUM_TYPE_E4M3), 8, rows, 128,
+                                  MPNUM_TYPE_F32, MPNUM_BLOCKSCALE_AMAX);
+}
+MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_int8_(size_t rows) {
+  mpnum_blockscale_format format = mpnum_blockscale_format_(
+      mpnum_format_of(MPNUM_TYPE_F64), 8, rows, 0, MPNUM_TYPE_F32, MPNUM_BLOCKSCALE_AMAX);
+  format.is_int8 = 1;
+  return format;
+}
+/* NVFP4: e2m1 in blocks of 1x16, or 16x16. */
+MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_nvfp4_1x16(void) {
+  return mpnum_blockscale_nvfp4_(1);
+}
+MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_nvfp4_16x16(void) {
+  return mpnum_blockscale_nvfp4_(16);
+}
+/* DeepSeek's e4m3 in blocks of 1x128 (activations) or 128x128 (weights). */
+MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_fp8_1x128(void) {
+  return mpnum_blockscale_fp8_(1);
+}
+MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_fp8_128x128(void) {
+  return mpnum_blockscale_fp8_(128);
+}
+/* Symmetric int8 with a scale for each row, or for the tensor. */
+MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_int8_row(void) {
+  return mpnum_blockscale_int8_(1);
+}
+MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_int8_tensor(void) {
+  return mpnum_blockscale_int8_(0);
+}
+/* With blocks that lie the other way: 1x32 becomes 32x1. */
+MPNUM_FUNC mpnum_blockscale_format
+mpnum_blockscale_transposed(mpnum_blockscale_format format) {
+  const size_t rows = format.rows;
+  format.rows = format.columns;
+  format.columns = rows;
+  return format;
+}
+
+/* The largest value of an element, as stored with a scale of 1, as the bits of a float.
+ */
+MPNUM_FUNC uint32_t mpnum_blockscale_max_(const mpnum_blockscale_format *format) {
+  if (format->is_int8) /* 127, 127 / 64 */
+    return format->scale_type == MPNUM_TYPE_E8M0 ? 0x3ffe0000u : 0x42fe0000u;
+  return mpnum_decode_finite_(format->element, format->element.max_code);
+}
+
+MPNUM_FUNC mpnum_status mpnum_blockscale_validate_(const mpnum_blockscale_format *format,
+                                                   const char **field) {
+  const mpnum_format element = format->element;
+  const int width = element.sign_bits + element.exponent_bits + element.mantissa_bits;
+  const int rule = (int)format->rule, bits = format->element_bits;
+  const int is_mx = rule >= MPNUM_BLOCKSCALE_FLOOR && rule <= MPNUM_BLOCKSCALE_RCEIL;
+  const int is_two_level = rule == MPNUM_BLOCKSCALE_TWO_LEVEL;
+  const mpnum_type scale_type = is_mx          ? MPNUM_TYPE_E8M0
+                                : is_two_level ? MPNUM_TYPE_E4M3
+                                               : MPNUM_TYPE_F32;
+  const uint32_t floor_bits = mpnum_bits_f32(format->amax_floor);
+  const char *wrong = 0;
+  if (!format->is_int8 &&
+      (!element.max_code || width > 8 || !element.has_zero || !element.sign_bits ||
+       element.bias + element.mantissa_bits > 100 ||
+       mpnum_decode_finite_(element, element.max_code) < 0x3f800000u ||
+       mpnum_decode_finite_(element, element.max_code) > 0x5f000000u)) {
+    wrong = "element"; /* max from 1 to 2^63 */
+  } else if (format->is_int8 != 0 && (format->is_int8 != 1 || is_two_level)) {
+    wrong = "is_int8";
+  } else if (bits != 8 && (format->is_int8 || (bits != 6 && bits != 4) || width > bits)) {
+    wrong = "element_bits";
+  } else if (bits != 8 && format->columns != 1 && format->columns % 4 != 0) {
+    wrong = "columns"; /* rows of blocks begin at whole bytes */
+  } else if (rule < MPNUM_BLOCKSCALE_FLOOR || rule > MPNUM_BLOCKSCALE_AMAX_POW2) {
+    wrong = "rule";
+  } else if (format->scale_type != scale_type) {
+    wrong = "scale_type";
+  } else if (format->policy != MPNUM_BLOCKSCALE_PROPAGATE &&
+             format->policy != MPNUM_BLOCKSCALE_ERROR) {
+    wrong = "policy";
+  } else if (format->rounding != MPNUM_ROUND_NEAREST_EVEN &&
+             (format->rounding != MPNUM_ROUND_STOCHASTIC || format->is_int8)) {
+    wrong = "rounding";
+  } else if (floor_bits >= 0x7f800000u || (floor_bits && (is_mx || is_two_level))) {
+    wrong = "amax_floor";
+  }
+  if (wrong && field) *field = wrong;
+  return wrong ? MPNUM_ERROR_ARGUMENT : MPNUM_OK;
+}
+/* MPNUM_OK, or MPNUM_ERROR_NULL without a format, or MPNUM_ERROR_ARGUMENT and, unless
+ * field is NULL, the name of the first field that is wrong or does not go with those
+ * before it. */
+MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status
+mpnum_blockscale_validate(const mpnum_blockscale_format *format, const char **field) {
+  return format ? mpnum_blockscale_validate_(format, field) : MPNUM_ERROR_NULL;
+}
+
+/* Blocks in so many rows or columns. */
+MPNUM_INLINE size_t mpnum_blocks_along_(size_t n, size_t block) {
+  return block == 0 ? n != 0 : n / block + (n % block != 0);
+}
+/* Dense codes that fill whole bytes. */
+MPNUM_INLINE size_t mpnum_blockscale_group_(const mpnum_blockscale_format *format) {
+  return format->element_bits == 4 ? 2 : format->element_bits == 6 ? 4 : 1;
+}
+/* Blocks of a matrix, which is how many scales it has; bytes of its codes, rows one
+ * behind the other; bytes of its scales. */
+MPNUM_FUNC size_t mpnum_blockscale_count(const mpnum_blockscale_format *format,
+                                         size_t rows, size_t columns) {
+  return mpnum_blocks_along_(rows, format->rows) *
+         mpnum_blocks_along_(columns, format->columns);
+}
+MPNUM_FUNC size_t mpnum_blockscale_code_bytes(const mpnum_blockscale_format *format,
+                                              size_t rows, size_t columns) {
+  const size_t group = mpnum_blockscale_group_(format);
+  const size_t stride = (columns + group - 1) / group * group;
+  return rows * (stride / group) * (group * (size_t)format->element_bits / 8);
+}
+/* How swizzled scales lie: each in its row and column of blocks; column and row turned,
+ * as in the operand that is the transposed matrix; a square's for each of its rows. */
+typedef enum mpnum_scale_layout_ {
+  MPNUM_SCALES_REFUSED_,
+  MPNUM_SCALES_OF_ROWS_,
+  MPNUM_SCALES_TURNED_,
+  MPNUM_SCALES_OF_SQUARES_
+} mpnum_scale_layout_;
+MPNUM_FUNC mpnum_scale_layout_
+mpnum_scale_layout_of_(const mpnum_blockscale_format *format) {
+  const size_t rows = format->rows, columns = format->columns;
+  const size_t edge = format->scale_type == MPNUM_TYPE_E8M0   ? 32
+                      : format->scale_type == MPNUM_TYPE_E4M3 ? 16
+                                                              : 0;
+  if (edge == 0 || format->is_int8) return MPNUM_SCALES_REFUSED_;
+  if (rows == 1 && columns == edge) return MPNUM_SCALES_OF_ROWS_;
+  if (rows == edge && columns == 1) return MPNUM_SCALES_TURNED_;
+  return edge == 16 && rows == edge && columns == edge ? MPNUM_SCALES_OF_SQUARES_
+                                                       : MPNUM_SCALES_REFUSED_;
+}
+/* Rows and blocks in a row of what a swizzled layout has a scale for. */
+MPNUM_FUNC void mpnum_swizzled_size_(const mpnum_blockscale_format *format,
+                                     size_t size[2], size_t rows, size_t columns) {
+  const int is_turned = mpnum_scale_layout_of_(format) == MPNUM_SCALES_TURNED_;
+  size[0] = is_turned ? columns : rows;
+  size[1] = is_turned ? mpnum_blocks_along_(rows, format->rows)
+                      : mpnum_blocks_along_(columns, format->columns);
+}
+/* Swizzled: those of the operand as it is multiplied, in tiles of 512 bytes, padding and
+ * all: of 1x32 and 1x16 blocks the matrix, of 32x1 and 16x1 the transposed one, of 16x16
+ * the matrix with a square's scale for each of its rows. 0: blocks that no hardware
+ * multiplies, which are refused. */
+MPNUM_FUNC size_t mpnum_blockscale_scale_bytes(const mpnum_blockscale_format *format,
+                                               size_t rows, size_t columns,
+                                               int is_swizzled) {
+  size_t size[2] = {0, 0};
+  if (!is_swizzled)
+    return mpnum_blockscale_count(format, rows, columns) *
+           (format->scale_type == MPNUM_TYPE_F32 ? 4 : 1);
+  if (mpnum_scale_layout_of_(format) == MPNUM_SCALES_REFUSED_) return 0;
+  mpnum_swizzled_size_(format, size, rows, columns);
+  return (size[0] + 127) / 128 * 128 * ((size[1] + 3) / 4 * 4);
+}
+/* Where the scale of block number block of a row (of blocks) lies in the layout that
+ * cuBLASLt reads: tiles of 128 rows and 4 columns, 512 bytes each, row by row. columns:
+ * blocks in a row, taken up to a multiple of 4. */
+MPNUM_INLINE size_t mpnum_scale_place(size_t row, size_t block, size_t columns) {
+  const size_t tile = row / 128 * ((columns + 3) / 4) + block / 4;
+  return tile * 512 + row % 32 * 16 + row / 32 % 4 * 4 + block % 4;
+}
+
+/* Magnitudes divided and multiplied, each rounded once to nearest: of integers on hosts,
+ * where the caller's environment may round and flush otherwise. */
+MPNUM_MATH_ uint32_t mpnum_block_quotient_(uint32_t a, uint32_t b) {
+# if MPNUM_ON_DEVICE
+  return mpnum_bits_f32(
+      mpnum_div_scalar_(mpnum_from_bits_f32(a), mpnum_from_bits_f32(b)));
+# else
+  return mpnum_bits_f32(
+      mpnum_wide_rounded_f32_(mpnum_wide_div_(mpnum_wide_f32_(a), mpnum_wide_f32_(b))));
+# endif
+}
+MPNUM_MATH_ uint32_t mpnum_block_product_(uint32_t a, uint32_t b) {
+  if (a == 0 || b == 0) return 0;
+  return mpnum_bits_f32(
+      mpnum_wide_rounded_f32_(mpnum_wide_mul_(mpnum_wide_f32_(a), mpnum_wide_f32_(b))));
+}
+
+/* S of NVFP4 from the largest finite magnitude of a tensor, the least of 448 * 6 / amax
+ * and FLT_MAX; 1 of 0, Inf and NaN. */
+MPNUM_MATH_ float mpnum_nvfp4_scale(float amax) {
+  const uint32_t bits = mpnum_bits_f32(amax) & 0x7fffffffu;
+  uint32_t scale = 0x3f800000u;
+  if (bits != 0 && bits < 0x7f800000u)
+    scale = mpnum_block_quotient_(0x45280000u /* 2688 */, bits);
+  return mpnum_from_bits_f32(scale > 0x7f7fffffu ? 0x7f7fffffu : scale);
+}
+
+/* The numbers of a sound format. scale: S. */
+MPNUM_MATH_ mpnum_block_rule_ mpnum_block_rule_of_(const mpnum_blockscale_format *format,
+                                                   float scale) {
+  const uint32_t max = mpnum_blockscale_max_(format);
+  const int mantissa_bits = format->is_int8 ? 6 : format->element.mantissa_bits;
+  mpnum_block_rule_ rule;
+  rule.kind = MPNUM_BLOCK_POWER_;
+  rule.divides = 0;
+  rule.added = rule.least = 0;
+  rule.emax = (max >> 23) - 127;
+  rule.max = max;
+  rule.max_inverse = mpnum_block_quotient_(0x3f800000u, max);
+  rule.scale = mpnum_bits_f32(scale);
+  rule.scale_per_max = mpnum_block_quotient_(rule.scale, max);
+  rule.floor = mpnum_bits_f32(format->amax_floor);
+  rule.nan_code = 0xff;
+  switch (format->rule) {
+  case MPNUM_BLOCKSCALE_FLOOR: break;
+  case MPNUM_BLOCKSCALE_CEIL:
+    rule.added = 0x007fffffu;
+    rule.least = 0x00400000u;
+    break;
+  case MPNUM_BLOCKSCALE_EVEN: rule.added = (uint32_t)1 << (22 - mantissa_bits); break;
+  case MPNUM_BLOCKSCALE_RCEIL:
+    rule.kind = MPNUM_BLOCK_PRODUCT_;
+    rule.added = 0x007fffffu;
+    rule.least = 0x00400000u;
+    rule.emax = 0;
+    break;
+  case MPNUM_BLOCKSCALE_TWO_LEVEL:
+    rule.kind = MPNUM_BLOCK_TWO_LEVEL_;
+    rule.nan_code = 0x7f;
+    break;
+  case MPNUM_BLOCKSCALE_AMAX:
+  case MPNUM_BLOCKSCALE_AMAX_POW2:
+    rule.kind = format->rule == MPNUM_BLOCKSCALE_AMAX ? MPNUM_BLOCK_AMAX_
+                                                      : MPNUM_BLOCK_AMAX_POW2_;
+    rule.divides = 1;
+    rule.nan_code = 0x7fffffffu;
+    break;
+  }
+  return rule;
+}
+/* The stored scale of a block of this amax: a code of e8m0 or e4m3, or the bits of a
+ * float; NaN of an amax that is Inf or NaN, or with TWO_LEVEL of a scale that is not
+ * above 0 and finite. scale: S, which other rules do not look at. The same bits in every
+ * rounding mode. */
+MPNUM_MATH_ uint32_t mpnum_blockscale_scale(const mpnum_blockscale_format *format,
+                                            float amax, float scale) {
+  const uint32_t bits = mpnum_bits_f32(amax) & 0x7fffffffu;
+  const int is_two_level = format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL;
+  const int is_scale = mpnum_bits_f32(scale) - 1 < 0x7f7fffffu;
+  mpnum_block_rule_ rule = mpnum_block_rule_of_(
+      format, mpnum_from_bits_f32(is_two_level && is_scale ? mpnum_bits_f32(scale)
+                                                           : 0x3f800000u));
+  uint32_t x = bits;
+  if (bits >= 0x7f800000u || (is_two_level && !is_scale)) return rule.nan_code;
+  if (is_two_level)
+    return mpnum_f32_to_e4m3_sat(
+               mpnum_from_bits_f32(mpnum_block_product_(bits, rule.scale_per_max)))
+        .bits;
+  if (rule.divides) {
+    if (x < rule.floor) x = rule.floor;
+    if (x == 0) return 0x3f800000u;
+    x = mpnum_block_quotient_(x, rule.max);
+    if (rule.kind == MPNUM_BLOCK_AMAX_) return x ? x : 1;
+    x = (x + 0x007fffffu) & 0x7f800000u;
+    return x < 0x00800000u ? 0x00800000u : x > 0x7f000000u ? 0x7f000000u : x;
+  }
+  if (rule.kind == MPNUM_BLOCK_PRODUCT_) x = mpnum_block_product_(x, rule.max_inverse);
+  rule.kind = MPNUM_BLOCK_POWER_; /* of integers alone */
+  return mpnum_block_scale_of_scalar_(rule, x).code;
+}
+
+/* What a format does to blocks at worst, while their scales are no subnormal and not the
+ * largest or smallest there is, and apart from what scales that are floats are rounded.
+ */
+typedef struct mpnum_blockscale_errors {
+  float exceeding_share; /* of the amaxes of a binade, TWO_LEVEL of the scales of one:
+                            past the largest element */
+  float clip;            /* what such an amax loses, relative to itself */
+  float error;           /* of any element of a block, relative to the amax */
+} mpnum_blockscale_errors;
+
+/* A ratio, and the larger of two. */
+typedef struct mpnum_block_ratio_ {
+  uint32_t above, below;
+} mpnum_block_ratio_;
+MPNUM_FUNC mpnum_block_ratio_ mpnum_block_ratio_above_(mpnum_block_ratio_ a,
+                                                       uint32_t above, uint32_t below) {
+  const mpnum_block_ratio_ b = {above, below};
+  return (uint64_t)a.above * b.below < (uint64_t)b.above * a.below ? b : a;
+}
+MPNUM_MATH_ float mpnum_block_ratio_value_(mpnum_block_ratio_ a) {
+  if (a.above == 0) return 0;
+  return mpnum_wide_rounded_f32_(
+      mpnum_wide_div_(mpnum_wide_int_((int)a.above), mpnum_wide_int_((int)a.below)));
+}
+/* Of a sound format. Integers: 576 is the distance of the largest elements, `top` the
+ * power of two below them, and an amax over its scale lies between least and most. */
+MPNUM_MATH_ mpnum_blockscale_errors
+mpnum_blockscale_worst(const mpnum_blockscale_format *format) {
+  const uint32_t bits = mpnum_blockscale_max_(format);
+  const int mantissa_bits = format->is_int8 ? 6 : format->element.mantissa_bits;
+  const int above_subnormals =
+      format->is_int8 ? -1 : (int)(bits >> 23) - 128 + format->element.bias;
+  const uint32_t top = (uint32_t)576 << mantissa_bits;
+  const uint32_t last = (((bits & 0x7fffffu) | 0x800000u) >> (23 - mantissa_bits)) * 576;
+  const int is_stochastic = format->rounding == MPNUM_ROUND_STOCHASTIC;
+  uint32_t most = last, least = last / 2;
+  mpnum_block_ratio_ share = {0, 1}, clip = {0, 1}, error = {0, 1};
+  mpnum_blockscale_errors worst;
+  int k = 0;
+  switch (format->rule) {
+  case MPNUM_BLOCKSCALE_FLOOR:
+    most = 2 * top;
+    least = top;
+    break;
+  case MPNUM_BLOCKSCALE_CEIL:
+    most = top;
+    least = top / 2;
+    break;
+  case MPNUM_BLOCKSCALE_EVEN: /* rounded to mantissa_bits */
+    most = 2 * top - 288;
+    least = top - 144;
+    break;
+  case MPNUM_BLOCKSCALE_TWO_LEVEL: /* a scale of 8 may stand for 8.5, one of 9 too */
+    most = last / 16 * 17;
+    least = last / 18 * 17;
+    break;
+  case MPNUM_BLOCKSCALE_AMAX: least = last; break;
+  default: break;
+  }
+  if (most > last) {
+    share = mpnum_block_ratio_above_(share, most - last, top);
+    clip = mpnum_block_ratio_above_(clip, most - last, most);
+    error = clip;
+  }
+  if (format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL)
+    share = mpnum_block_ratio_above_(share, 1, 2); /* every second half of a step */
+  for (; k < 2; ++k) {                             /* the two largest binades */
+    const int is_linear = above_subnormals < k;
+    const uint32_t step = is_linear ? 576u : 576u >> k;
+    const uint32_t lost = is_stochastic ? step : step / 2;
+    const uint32_t at =
+        is_linear ? lost : (top >> k) + (is_stochastic ? 0 : lost); /* the first */
+    if (at <= most && at + lost <= last)
+      error = mpnum_block_ratio_above_(error, lost, at > least ? at : least);
+  }
+  worst.exceeding_share = mpnum_block_ratio_value_(share);
+  worst.clip = mpnum_block_ratio_value_(clip);
+  worst.error = mpnum_block_ratio_value_(error);
+  return worst;
+}
+
+#endif
+MPNUM_C_END_
+#endif

@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: MIT */
+/* Matrices in blocks, cut into bands of a block's rows and runs of columns. */
+#ifndef MPNUM_BLOCKS_DETAIL_BLOCKSCALE_PASS_H
+#define MPNUM_BLOCKS_DETAIL_BLOCKSCALE_PASS_H
+
+#include "../../array/detail/scale_loops.h"
+#include "../blockscale_format.h"
+MPNUM_C_BEGIN_
+
+#if MPNUM_HAS_ARRAYS
+
+/* Floats of a band of several rows, looked at twice: they stay in the second cache. */
+# define MPNUM_BAND_ 65536
+
+typedef struct mpnum_block_job_ {
+  mpnum_scaling_ scaling;
+  mpnum_block_rule_ rule;
+  mpnum_blockscaled codes; /* scale 1 where the tensor has none */
+  mpnum_const_rows src;    /* when dequantising, what is written */
+  mpnum_quantize_losses *losses;
+  mpnum_type scale_type; /* E8M0, E4M3 with a scale of the tensor, or F32 */
+  uint64_t offset;
+  size_t rows, columns, across; /* of a block; blocks in a row */
+  int shift;                    /* of the factors of a run, as loops take it */
+  size_t run, strip;            /* columns of a run, and of runs that share scales */
+  mpnum_scale_layout_ layout;   /* of swizzled scales, */
+  size_t swizzled[2];           /* of so many rows and columns */
+} mpnum_block_job_;
+
+/* --- What is refused --- */
+
+/* Bytes from the first to the last element of rows; 0 if they are too many. */
+MPNUM_HOST size_t mpnum_extent_(size_t rows, size_t columns, size_t stride, int bits) {
+  const size_t most = (size_t)-1 / 16 / (size_t)(bits < 8 ? 8 : bits);
+  if (stride && rows > most / stride) return 0;
+  return mpnum_bytes_(bits, (rows - 1) * stride + columns);
+}
+MPNUM_HOST_COLD_ mpnum_status mpnum_block_check_(const mpnum_blockscale_format *format,
+                                                 const mpnum_blockscaled *codes,
+                                                 const void *data, mpnum_type type,
+                                                 size_t rows, size_t columns,
+                                                 size_t stride) {
+  const uint32_t scale = mpnum_bits_f32(codes->scale);
+  size_t scale_bytes = 0, code_extent = 0, data_extent = 0;
+  if (!format || !data || !codes->codes || !codes->scale_inv) return MPNUM_ERROR_NULL;
+  if (mpnum_blockscale_validate(format, 0) != MPNUM_OK || (codes->is_swizzled & ~1) ||
+      (codes->is_swizzled && mpnum_scale_layout_of_(format) == MPNUM_SCALES_REFUSED_))
+    return MPNUM_ERROR_ARGUMENT;
+  if (!mpnum_is_block_source_(type)) return MPNUM_ERROR_TYPE;
+  if (codes->stride < columns ||
+      (rows > 1 && codes->stride % mpnum_blockscale_group_(format) != 0))
+    return MPNUM_ERROR_STRIDE;
+  if (format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL && scale - 1 >= 0x7f7fffffu)
+    return MPNUM_ERROR_ARGUMENT; /* 0, Inf, NaN, or negative */
+  code_extent = mpnum_extent_(rows, columns, codes->stride, format->element_bits);
+  data_extent = mpnum_extent_(rows, columns, stride, mpnum_type_bits_(type));
+  if (!code_extent || !data_extent) return MPNUM_ERROR_SHAPE;
+  scale_bytes = mpnum_blockscale_scale_bytes(format, rows, columns, codes->is_swizzled);
+  if (codes->scale_inv_bytes < scale_bytes) return MPNUM_ERROR_RANGE;
+  if (mpnum_overlap_(codes->codes, code_extent, data, data_extent) ||
+      mpnum_overlap_(codes->scale_inv, scale_bytes, data, data_extent) ||
+      mpnum_overlap_(codes->scale_inv, scale_bytes, codes->codes, code_extent))
+    return MPNUM_ERROR_OVERLAP;
+  return MPNUM_OK;
+}
+/* Whether codes or scales of two sound destinations of one matrix share memory. */
+MPNUM_HOST_COLD_ int mpnum_blocks_overlap_(const mpnum_blockscale_format *a_format,
+                                           const mpnum_blockscaled *a,
+                                           const mpnum_blockscale_format *b_format,
+                                           const mpnum_blockscaled *b, size_t rows,
+                                           size_t columns) {
+  const size_t a_codes = mpnum_extent_(rows, columns, a->stride, a_format->element_bits);
+  const size_t b_codes = mpnum_extent_(rows, columns, b->stride, b_format->element_bits);
+  const size_t a_scales =
+      mpnum_blockscale_scale_bytes(a_format, rows, columns, a->is_swizzled);
+  const size_t b_scales =
+      mpnum_blockscale_scale_bytes(b_format, rows, columns, b->is_swizzled);
+  return mpnum_overlap_(a->codes, a_codes, b->codes, b_codes) ||
+         mpnum_overlap_(a->codes, a_codes, b->scale_inv, b_scales) ||
+         mpnum_overlap_(a->scale_inv, a_scales, b->codes, b_codes) ||
+         mpnum_overlap_(a->scale_inv, a_scales, b->scale_inv, b_scales);
+}
+MPNUM_HOST mpnum_status mpnum_quantize_check_(const mpnum_blockscale_format *format,
+                                              const mpnum_blockscaled *dst,
+                                              const mpnum_const_rows *src) {
+  return mpnum_block_check_(format, dst, src->data, src->type, src->rows, src->columns,
+                            src->stride);
+}
+MPNUM_HOST mpnum_status mpnum_dequantize_check_(const mpnum_blockscale_format *format,
+                                                const mpnum_rows *dst,
+                                                const mpnum_blockscaled *src) {
+  const mpnum_status status = mpnum_block_check_(format, src, dst->data, dst->type,
+                                                 dst->rows, dst->columns, dst->stride);
+  size_t i = 0;
+  if (status != MPNUM_OK) return status;
+  if (dst->stride < dst->columns) return MPNUM_ERROR_STRIDE;
+  if (format->scale_type != MPNUM_TYPE_F32) return MPNUM_OK;
+  for (; i < mpnum_blockscale_count(format, dst->rows, dst->columns); ++i) {
+    const uint32_t bits =
+        (uint32_t)mpnum_element_(32, (const uint8_t *)src->scale_inv, i);
+    if (bits - 1 >= 0x7f7fffffu && (bits & 0x7fffffffu) <= 0x7f800000u)
+      return MPNUM_ERROR_ARGUMENT; /* 0, Inf, or negative; NaN is that of its block */
+  }
+  return MPNUM_OK;
+}
+
+/* --- What a job is --- */
+
+/* Number of the block at an element; size is 1 at least. */
+MPNUM_HOST_INLINE_ size_t mpnum_block_at_(size_t at, size_t size) {
+  return size ? at / size : 0;
+}
+
+MPNUM_HOST int mpnum_log2_(size_t n) {
+  int shift = 0;
+  for (; n > 1; n >>= 1)
+    ++shift;
+  return shift;
+}
+/* Runs of whole blocks, where a shift finds the factor or each element has its own; or of
+ * parts of one block. */
+MPNUM_HOST_COLD_ void mpnum_block_runs_(mpnum_block_job_ *job, size_t rows) {
+  const size_t columns = job->columns;
+  const int is_power = (columns & (columns - 1)) == 0;
+  /* Higher bands fit no cache: then as wide as it goes, for long reads. */
+  const size_t most =
+      rows > MPNUM_BAND_ / 256 ? MPNUM_RUN_ : MPNUM_BAND_ / rows / 64 * 64;
+  const size_t run = most < MPNUM_RUN_ ? most : MPNUM_RUN_;
+  if (is_power && columns >= 16 && columns <= run) {
+    job->shift = mpnum_log2_(columns);
+    job->run = job->strip = run / columns * columns;
+  } else if (columns < 64) {
+    job->shift = -1;
+    job->run = job->strip = columns == 1 ? run : run / columns * columns;
+  } else {
+    job->shift = 31;
+    job->run = columns < MPNUM_RUN_ ? columns : MPNUM_RUN_;
+    job->strip = columns;
+  }
+}
+MPNUM_HOST_COLD_ void mpnum_block_job_of_(mpnum_block_job_ *job,
+                                          const mpnum_blockscale_format *format,
+                                          mpnum_blockscaled codes, mpnum_const_rows src,
+                                          const mpnum_quantize_options *options,
+                                          mpnum_quantize_losses *losses) {
+  const uint64_t saved = mpnum_fenv_save_(); /* the rule has quotients */
+  job->scale_type = format->scale_type;
+  if (job->scale_type != MPNUM_TYPE_E4M3) codes.scale = 1;
+  job->rule = mpnum_block_rule_of_(format, codes.scale);
+  mpnum_fenv_restore_(saved);
+  job->scaling =
+      format->is_int8
+          ? mpnum_scaling_of_int8_(job->scale_type == MPNUM_TYPE_E8M0)
+          : mpnum_scaling_of_(format->element, format->element_bits, format->rounding);
+  job->scaling.divides = job->rule.divides;
+  job->scaling.seed = options ? options->seed : 0;
+  job->offset = options ? options->offset : 0;
+  job->codes = codes;
+  job->src = src;
+  job->losses = losses;
+  job->rows = format->rows ? format->rows : src.rows;
+  job->columns = format->columns ? format->columns : src.columns;
+  if (job->rows > src.rows) job->rows = src.rows;
+  job->across = mpnum_blocks_along_(job->src.columns, job->columns);
+  job->layout = mpnum_scale_layout_of_(format);
+  mpnum_swizzled_size_(format, job->swizzled, src.rows, src.columns);
+  mpnum_block_runs_(job, job->rows);
+}
+/* Rows one behind the other, of whole blocks, are as good as one. */
+MPNUM_HOST void mpnum_join_rows_(mpnum_block_job_ *job) {
+  const size_t columns = job->src.columns;
+  if (job->rows == 1 && job->src.stride == columns && job->codes.stride == columns &&
+      columns % job->columns == 0 && !job->codes.is_swizzled) {
+    job->src.columns *= job->src.rows;
+    job->across *= job->src.rows;
+    job->src.rows = 1;
+  }
+}
+MPNUM_HOST uint8_t *mpnum_block_codes_(const mpnum_block_job_ *job, size_t row,
+                                       size_t column) {
+  return (uint8_t *)job->codes.codes +
+         mpnum_bytes_(job->scaling.element_bits, row * job->codes.stride + column);
+}
+
+/* Where the swizzled scale of a block lies, if this is the first one of its row, or of
+ * its column where they are turned, and what is added for the others. */
+MPNUM_HOST_INLINE_ size_t mpnum_swizzled_first_(const mpnum_block_job_ *job, size_t row) {
+  if (job->layout == MPNUM_SCALES_TURNED_) return row / 4 * 512 + row % 4;
+  return mpnum_scale_place(row, 0, job->swizzled[1]);
+}
+MPNUM_HOST_INLINE_ size_t mpnum_swizzled_next_(const mpnum_block_job_ *job,
+                                               size_t column) {
+  if (job->layout == MPNUM_SCALES_TURNED_)
+    return mpnum_scale_place(column, 0, job->swizzled[1]);
+  return column / 4 * 512 + column % 4;
+}
+MPNUM_HOST void mpnum_store_swizzled_(const mpnum_block_job_ *job, const uint8_t *codes,
+                                      size_t row, size_t column, size_t count) {
+  uint8_t *to = (uint8_t *)job->codes.scale_inv;
+  const int is_square = job->layout == MPNUM_SCALES_OF_SQUARES_;
+  const size_t first = is_square ? row * job->rows : row;
+  const size_t left = job->src.rows - first;
+  const size_t high = !is_square ? 1 : left < job->rows ? left : job->rows;
+  size_t k = 0, r = 0;
+  to += mpnum_swizzled_first_(job, first);
+  for (; k < count; ++k) {
+    uint8_t *const at = to + mpnum_swizzled_next_(job, column + k);
+    for (r = 0; r < high; ++r) /* 16 rows at most: in one tile, 16 bytes apart */
+      at[16 * r] = codes[k];
+  }
+}
+MPNUM_HOST void mpnum_load_swizzled_(const mpnum_block_job_ *job, uint8_t *codes,
+                                     size_t row, size_t column, size_t count) {
+  const int is_square = job->layout == MPNUM_SCALES_OF_SQUARES_;
+  const uint8_t *const from =
+      (const uint8_t *)job->codes.scale_inv +
+      mpnum_swizzled_first_(job, is_square ? row * job->rows : row);
+  size_t k = 0;
+  for (; k < count; ++k)
+    codes[k] = from[mpnum_swizzled_next_(job, column + k)];
+}
+/* Zeros where a swizzled layout has no scale: all that belongs to this matrix. */
+MPNUM_HOST_COLD_ void mpnum_clear_padding_(const mpnum_block_job_ *job) {
+  const size_t high = job->swizzled[0], wide = job->swizzled[1];
+  const size_t all = (high + 127) / 128 * 128 * ((wide + 3) / 4 * 4);
+  uint8_t *const to = (uint8_t *)job->codes.scale_inv;
+  size_t i = 0;
+  if (!job->codes.is_swizzled || all == high * wide) return;
+  for (; i < all; ++i)
+    to[i] = 0;
+}
+
+/* --- Quantising --- */
+
+/* Floats of a run; they stay where they are, if they are floats. */
+MPNUM_HOST const float *mpnum_run_floats_(const mpnum_const_rows *src, size_t row,
+                                          size_t column, size_t n, float *buffer) {
+  const uint8_t *at = mpnum_rows_at_(*src, row, column);
+  if (src->type == MPNUM_TYPE_F32) return (const float *)(const void *)at;
+  mpnum_source_floats_(src->type, buffer, at, n);
+  return buffer;
+}
+/* Codes 0, where the block is of zeros, or has a scale of 0: rare. */
+MPNUM_HOST_COLD_ void mpnum_clear_codes_(const mpnum_block_job_ *job, size_t row,
+                                         size_t column, size_t n) {
+  const int bits = job->scaling.element_bits;
+  uint8_t *const codes = mpnum_block_codes_(job, row, 0);
+  for (; n; --n, ++column) {
+    const size_t first =
+        column * (size_t)bits; /* bit; those of a code may be in two bytes */
+    const uint32_t ones = ((1u << bits) - 1) << first % 8;
+    codes[first / 8] = (uint8_t)(codes[first / 8] & ~ones);
+    if (ones >> 8) codes[first / 8 + 1] = (uint8_t)(codes[first / 8 + 1] & ~(ones >> 8));
+  }
+}
+/* The largest magnitudes of blocks; with a shift below 0 of columns, then of blocks. */
+MPNUM_HOST size_t mpnum_band_amax_(const mpnum_block_job_ *job,
+                                   mpnum_band_scales_ *scales, size_t row, size_t column,
+                                   size_t rows, size_t n, const float **floats,
+                                   float *buffer) {
+  const size_t wide = job->columns;
+  const size_t count = job->shift < 0     ? n
+                       : job->shift == 31 ? 1
+                                          : mpnum_blocks_along_(n, wide);
+  size_t r = 0, c = 0, k = 0, blocks = 0;
+  for (; r < rows; ++r)
+    for (c = 0; c < n; c += job->run) {
+      const size_t size = n - c < job->run ? n - c : job->run;
+      *floats = mpnum_run_floats_(&job->src, row + r, column + c, size, buffer);
+      mpnum_amax_floats_(r == 0 && c == 0, scales->amax, *floats, job->shift, size);
+    }
+  if (job->shift >= 0 || wide == 1) return count;
+  for (; blocks * wide < n; ++blocks) { /* in place: blocks are no more than columns */
+    uint32_t largest = 0;
+    for (k = blocks * wide; k < n && k < (blocks + 1) * wide; ++k)
+      largest = scales->amax[k] > largest ? scales->amax[k] : largest;
+    scales->amax[blocks] = largest;
+  }
+  return blocks;
+}
+/* What goes with the largest magnitudes; stored, too. */
+MPNUM_HOST void mpnum_band_scales_of_(const mpnum_block_job_ *job,
+                                      mpnum_band_scales_ *scales, size_t row,
+                                      size_t column, size_t count) {
+  const size_t padded = (count + MPNUM_SCALED_ - 1) / MPNUM_SCALED_ * MPNUM_SCALED_;
+  const size_t first = row * job->across + column;
+  uint8_t *const to = (uint8_t *)job->codes.scale_inv;
+  size_t k = count;
+  for (; k < padded; ++k)
+    scales->amax[k] = 0x3f800000u; /* no zero */
+  scales->has_zeros = 0;
+  mpnum_block_scales_(&job->rule, scales, padded);
+  if (job->rule.divides) {
+    MPNUM_MEMCPY_(to + 4 * first, scales->floats, 4 * count);
+  } else if (!job->codes.is_swizzled) {
+    MPNUM_MEMCPY_(to + first, scales->bytes, count);
+  } else {
+    mpnum_store_swizzled_(job, scales->bytes, row, column, count);
+  }
+}
+/* A band of at most a block's rows and a strip's columns. */
+MPNUM_HOST_ONCE_ void mpnum_quantize_band_(const mpnum_block_job_ *job, size_t row,
+                                           size_t column, size_t rows, size_t n) {
+  mpnum_band_scales_ scales;
+  MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
+  uint64_t *const zeros = /* which loops that are not of nearest even count */
+      job->losses && job->scaling.rounding == MPNUM_ROUND_STOCHASTIC
+          ? &job->losses->underflowed
+          : 0;
+  mpnum_factors_ factors;
+  const size_t wide = job->columns;
+  const float *x = 0;
+  const size_t count = mpnum_band_amax_(job, &scales, row, column, rows, n, &x, buffer);
+  const int is_one = rows == 1 && n <= job->run; /* x are its floats still */
+  size_t r = 0, c = 0, k = 0;
+  mpnum_band_scales_of_(job, &scales, mpnum_block_at_(row, job->rows),
+                        mpnum_block_at_(column, wide), count);
+  factors = mpnum_factors_of_(scales.factors, job->shift);
+  if (job->shift < 0 && wide > 1)
+    for (c = n; c-- > 0;) /* a factor for each column, from the last on */
+      scales.factors[c] = scales.factors[c / wide];
+  if (job->shift < 0 && wide > 1) /* codes that fill up a byte are of the last block */
+    for (c = n; c % MPNUM_SCALED_ != 0; ++c)
+      scales.factors[c] = scales.factors[n - 1];
+  for (; r < rows; ++r) {
+    for (c = 0; c < n; c += job->run) {
+      const size_t size = n - c < job->run ? n - c : job->run;
+      if (!is_one) x = mpnum_run_floats_(&job->src, row + r, column + c, size, buffer);
+      mpnum_quantize_floats_(
+          &job->scaling, mpnum_block_codes_(job, row + r, column + c), x, factors, size,
+          job->offset + (row + r) * job->src.stride + column + c, zeros);
+      if (job->losses) mpnum_count_losses_(&job->scaling, job->losses, x, factors, size);
+    }
+    for (k = 0; scales.has_zeros && k < count; ++k)
+      if (scales.amax[k] == 0 ||
+          (job->scale_type == MPNUM_TYPE_E4M3 && scales.bytes[k] == 0)) {
+        const size_t first = k * wide;
+        mpnum_clear_codes_(job, row + r, column + first,
+                           n - first < wide ? n - first : wide);
+      }
+  }
+}
+/* A part of the matrix, of whole blocks but for the ends. */
+MPNUM_HOST void mpnum_quantize_part_(const mpnum_block_job_ *job, size_t row,
+                                     size_t column, size_t rows, size_t n) {
+  size_t r = 0, c = 0, size = 0;
+  for (; r < rows; r += job->rows) {
+    const size_t high = rows - r < job->rows ? rows - r : job->rows;
+    for (c = 0; c < n; c += size) {
+      size = n - c < job->strip ? n - c : job->strip;
+      if (size > MPNUM_SCALED_ && job->shift <= 6 && MPNUM_SCALED_ % job->columns == 0)
+        size -= size % MPNUM_SCALED_; /* what fills no vector apart */
+      mpnum_quantize_band_(job, row + r, column + c, high, size);
+    }
+  }
+}
+/* The least that both divide, if it is not large; else 0. */
+MPNUM_HOST size_t mpnum_common_multiple_(size_t a, size_t b) {
+  size_t x = a;
+  while (x <= 4096 && x % b != 0)
+    x += a;
+  return x <= 4096 ? x : 0;
+}
+MPNUM_HOST void mpnum_quantize_all_(const mpnum_block_job_ *job,
+                                    const mpnum_block_job_ *second) {
+  const size_t rows = job->src.rows, columns = job->src.columns;
+  const uint64_t saved = mpnum_fenv_save_();
+  size_t down = 0, across = 0, r = 0, c = 0;
+  mpnum_clear_padding_(job);
+  if (second) {
+    mpnum_clear_padding_(second);
+    down = mpnum_common_multiple_(job->rows, second->rows);
+    across = mpnum_common_multiple_(job->columns, second->columns);
+    /* Chunks are of whole blocks of both, and dense codes of them of whole bytes. */
+    if (across) across = mpnum_common_multiple_(across, 4);
+  }
+  if (!down || !across) { /* one, or two that have no border in common */
+    mpnum_quantize_part_(job, 0, 0, rows, columns);
+    if (second) mpnum_quantize_part_(second, 0, 0, rows, columns);
+  } else {
+    const size_t most = MPNUM_BAND_ / down > 64 ? MPNUM_BAND_ / down : 64;
+    const size_t times = (most + across - 1) / across;
+    across *= times ? times : 1;
+    for (; r < rows; r += down)
+      for (c = 0; c < columns; c += across) {
+        const size_t high = rows - r < down ? rows - r : down;
+        const size_t wide = columns - c < across ? columns - c : across;
+        mpnum_quantize_part_(job, r, c, high, wide);
+        mpnum_quantize_part_(second, r, c, high, wide);
+      }
+  }
+  mpnum_fenv_restore_(saved);
+}
+/* With ERROR: counts what is not finite. */
+MPNUM_HOST_COLD_ mpnum_status
+mpnum_nonfinite_check_(const mpnum_blockscale_format *format, const mpnum_const_rows *src,
+                       mpnum_quantize_losses *losses) {
+  mpnum_scaling_ scaling;
+  mpnum_quantize_losses found = {0, 0, 0, 0};
+  const float one = 1;
+  size_t r = 0, c = 0;
+  uint64_t saved = 0;
+  if (format->policy != MPNUM_BLOCKSCALE_ERROR) return MPNUM_OK;
+  saved = mpnum_fenv_save_();
+  scaling = mpnum_scaling_of_int8_(0);
+  for (; r < src->rows; ++r)
+    for (c = 0; c < src->columns; c += MPNUM_RUN_) {
+      MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
+      const size_t left = src->columns - c, n = left < MPNUM_RUN_ ? left : MPNUM_RUN_;
+      const float *const x = mpnum_run_floats_(src, r, c, n, buffer);
+      uint32_t amax[MPNUM_SCALED_] = {0};
+      mpnum_amax_floats_(1, amax, x, 31, n);
+      if (amax[0] >= 0x7f800000u)
+        mpnum_count_losses_(&scaling, &found, x, mpnum_factors_of_(&one, 31), n);
+    }
+  mpnum_fenv_restore_(saved);
+  if (losses) losses->nonfinite += found.nonfinite;
+  return found.nonfinite ? MPNUM_ERROR_NONFINITE : MPNUM_OK;
+}
+
+MPNUM_HOST_COLD_ float mpnum_finite_amax_(const mpnum_const_rows *src) {
+  uint32_t largest = 0;
+  size_t r = 0, c = 0, k = 0;
+  for (; r < src->rows; ++r)
+    for (c = 0; c < src->columns; c += MPNUM_RUN_) {
+      MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
+      const size_t left = src->columns - c, n = left < MPNUM_RUN_ ? left : MPNUM_RUN_;
+      const float *const x = mpnum_run_floats_(src, r, c, n, buffer);
+      uint32_t amax = 0;
+      mpnum_amax_floats_(1, &amax, x, 31, n);
+      for (k = 0; amax >= 0x7f800000u && k < n; ++k) { /* the others of this run */
+        const uint32_t bits = mpnum_bits_f32(mpnum_float_at_(x, k)) & 0x7fffffffu;
+        if (bits < 0x7f800000u && bits > largest) largest = bits;
+      }
+      if (amax < 0x7f800000u && amax > largest) largest = amax;
+    }
+  return mpnum_from_bits_f32(largest);
+}
+
+/* --- Dequantising --- */
+
+/* Factors of count blocks of a row of them. */
+MPNUM_HOST void mpnum_load_scales_(const mpnum_block_job_ *job, float *factors,
+                                   size_t row, size_t column, size_t count) {
+  const uint8_t *from = (const uint8_t *)job->codes.scale_inv;
+  uint8_t codes[MPNUM_RUN_];
+  size_t k = 0;
+  if (job->scale_type == MPNUM_TYPE_F32) {
+    MPNUM_MEMCPY_(factors, from + 4 * (row * job->across + column), 4 * count);
+    for (; k < count; ++k) /* a NaN is the canonical one */
+      if ((mpnum_bits_f32(mpnum_float_at_(factors, k)) & 0x7fffffffu) > 0x7f800000u)
+        mpnum_set_float_(factors, k, mpnum_from_bits_f32(0x7fffffffu));
+    return;
+  }
+  if (job->codes.is_swizzled) {
+    mpnum_load_swizzled_(job, codes, row, column, count);
+    from = codes;
+  } else {
+    from += row * job->across + column;
+  }
+  if (job->scale_type == MPNUM_TYPE_E8M0) {
+    mpnum_decode_e8m0_(factors, from, count);
+  } else {
+    mpnum_decode_bytes_(MPNUM_TYPE_E4M3, 8, factors, from, count);
+  }
+}
+MPNUM_HOST_ONCE_ void mpnum_dequantize_band_(const mpnum_block_job_ *job, mpnum_rows dst,
+                                             size_t row, size_t column, size_t rows,
+                                             size_t n) {
+  MPNUM_ALIGNED_ float factors[MPNUM_RUN_];
+  MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
+  const size_t wide = job->columns;
+  const size_t count = job->shift == 31 ? 1 : mpnum_blocks_along_(n, wide);
+  size_t r = 0, c = 0;
+  mpnum_load_scales_(job, factors, mpnum_block_at_(row, job->rows),
+                     mpnum_block_at_(column, wide), count);
+  if (job->shift < 0 && wide > 1)
+    for (c = n; c-- > 0;)
+      factors[c] = factors[c / wide];
+  for (; r < rows; ++r)
+    for (c = 0; c < n; c += job->run) {
+      const size_t size = n - c < job->run ? n - c : job->run;
+      uint8_t *const to = mpnum_rows_to_(dst, row + r, column + c);
+      float *const floats = dst.type == MPNUM_TYPE_F32 ? (float *)(void *)to : buffer;
+      mpnum_dequantize_floats_(&job->scaling, floats,
+                               mpnum_block_codes_(job, row + r, column + c),
+                               mpnum_factors_of_(factors, job->shift), size);
+      if (dst.type != MPNUM_TYPE_F32) mpnum_source_codes_(dst.type, to, floats, size);
+    }
+}
+MPNUM_HOST void mpnum_dequantize_all_(mpnum_block_job_ *job, mpnum_rows dst) {
+  const size_t rows = job->src.rows, columns = job->src.columns;
+  const uint64_t saved = mpnum_fenv_save_();
+  size_t r = 0, c = 0, size = 0;
+  mpnum_block_runs_(job, 1); /* nothing is looked at twice */
+  if (dst.type == MPNUM_TYPE_F32 && job->shift >= 4 && job->shift < 12 &&
+      (job->scaling.has_decoding || job->scaling.is_int8))
+    job->run = job->strip = 8 * MPNUM_RUN_; /* loops make tables; half the factors */
+  job->scaling.divides = 0;
+  job->scaling.has_divisor = job->scale_type == MPNUM_TYPE_E4M3;
+  job->scaling.divisor = job->codes.scale;
+  for (; r < rows; r += job->rows) {
+    const size_t high = rows - r < job->rows ? rows - r : job->rows;
+    for (c = 0; c < columns; c += size) {
+      size = columns - c < job->strip ? columns - c : job->strip;
+      mpnum_dequantize_band_(job, dst, r, c, high, size);
+    }
+  }
+  mpnum_fenv_restore_(saved);
+}
+
+#endif
+MPNUM_C_END_
+#endif

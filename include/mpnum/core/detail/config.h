@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/* Version, configuration, function qualifiers, feature macros: what depends on the
+ * compiler and the target is decided here.
+ *
+ * A user may define to 1, before the first include:
+ *   MPNUM_NO_STDINT       the exact-width integer types are in scope already and
+ *                         <stdint.h> is not to be included; there are no array functions
+ *   MPNUM_NO_SIMD         array functions are scalar loops; no intrinsics are included
+ *   MPNUM_NO_DISPATCH     array functions use the vector instructions that the compiler
+ *                         was told to use, and do not look at the CPU
+ *   MPNUM_CUDA_HOST_SIMD  vector instructions on the host in CUDA sources, too, where
+ *                         their headers would add half a second to every compilation
+ *   MPNUM_NO_MUST_CHECK   a status that is not looked at gives no warning */
+#ifndef MPNUM_CORE_DETAIL_CONFIG_H
+#define MPNUM_CORE_DETAIL_CONFIG_H
+
+/* One error, not one for each inline. MSVC calls itself C++98 unless asked, and has all
+ * that is needed. */
+#if defined(_MSC_VER)
+#elif defined(__cplusplus)
+# if __cplusplus < 201103L
+#  error mpnum needs C99 or C++11
+# endif
+#elif !defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L
+# error mpnum needs C99 or C++11
+# define inline __inline
+#endif
+
+#define MPNUM_VERSION_MAJOR 0
+#define MPNUM_VERSION_MINOR 2
+#define MPNUM_VERSION_PATCH 0
+#define MPNUM_VERSION \
+ (MPNUM_VERSION_MAJOR * 10000 + MPNUM_VERSION_MINOR * 100 + MPNUM_VERSION_PATCH)
+
+#ifndef MPNUM_NO_STDINT
+# define MPNUM_NO_STDINT 0
+#endif
+#ifndef MPNUM_NO_SIMD
+# define MPNUM_NO_SIMD 0
+#endif
+#ifndef MPNUM_NO_DISPATCH
+# define MPNUM_NO_DISPATCH 0
+#endif
+#ifndef MPNUM_CUDA_HOST_SIMD
+# define MPNUM_CUDA_HOST_SIMD 0
+#endif
+#ifndef MPNUM_NO_MUST_CHECK
+# define MPNUM_NO_MUST_CHECK 0
+#endif
+
+/* Compiler. Every feature macro is 0 or 1 and is tested with #if. */
+#if defined(__GNUC__) || defined(__clang__)
+# define MPNUM_HAS_GNU_ 1
+#else
+# define MPNUM_HAS_GNU_ 0
+#endif
+
+#if defined(_MSC_VER) && !defined(__clang__)
+# define MPNUM_HAS_MSVC_ 1
+#else
+# define MPNUM_HAS_MSVC_ 0
+#endif
+
+/* NVRTC compiles without any system header. */
+#if defined(__CUDACC_RTC__)
+# define MPNUM_HAS_NVRTC 1
+#else
+# define MPNUM_HAS_NVRTC 0
+#endif
+
+/* nvcc and NVRTC define __CUDACC__; clang in CUDA mode defines __CUDA__, without any
+ * header too. */
+#if defined(__CUDACC__) || defined(__CUDA__) || MPNUM_HAS_NVRTC
+# define MPNUM_HAS_CUDA 1
+#else
+# define MPNUM_HAS_CUDA 0
+#endif
+
+/* 1 while the device half of a CUDA source is compiled. */
+#if MPNUM_HAS_CUDA && defined(__CUDA_ARCH__)
+# define MPNUM_ON_DEVICE 1
+#else
+# define MPNUM_ON_DEVICE 0
+#endif
+
+/* 100 times the major number of the compute capability and 10 times the minor one, as in
+ * __CUDA_ARCH__; 0 on a host. */
+#if MPNUM_ON_DEVICE
+# define MPNUM_DEVICE_ARCH_ __CUDA_ARCH__
+#else
+# define MPNUM_DEVICE_ARCH_ 0
+#endif
+
+/* 1 for the a and f targets (100a, 120f, ...), which alone have the instructions for
+ * block-scaled formats. Plain sm_100 and sm_120 do without; CUDA 12.9 is the first to
+ * tell them apart by these macros. */
+#if MPNUM_DEVICE_ARCH_ >= 1000 && \
+    (defined(__CUDA_ARCH_SPECIFIC__) || defined(__CUDA_ARCH_FAMILY_SPECIFIC__))
+# define MPNUM_DEVICE_HAS_BLOCK_FORMATS_ 1
+#else
+# define MPNUM_DEVICE_HAS_BLOCK_FORMATS_ 0
+#endif
+
+/* fp8: from sm_89 on, there from CUDA 12.1 on. */
+#if MPNUM_DEVICE_ARCH_ >= 900
+# define MPNUM_DEVICE_HAS_FP8_ 1
+#elif MPNUM_DEVICE_ARCH_ >= 890 && defined(__CUDACC_VER_MAJOR__)
+# define MPNUM_DEVICE_HAS_FP8_ (__CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1201)
+#else
+# define MPNUM_DEVICE_HAS_FP8_ 0
+#endif
+
+/* f16 and bf16 that saturate: from sm_80 on, from CUDA 12.1 on. */
+#if MPNUM_DEVICE_ARCH_ >= 800 && defined(__CUDACC_VER_MAJOR__)
+# define MPNUM_DEVICE_HAS_SATURATING_PAIRS_ \
+  (__CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1201)
+#else
+# define MPNUM_DEVICE_HAS_SATURATING_PAIRS_ 0
+#endif
+
+/* Which conversions are an instruction of the target, see hardware.h; the others are
+ * integer arithmetic. The bits are the same. */
+#define MPNUM_HAS_HW_F16      MPNUM_ON_DEVICE
+#define MPNUM_HAS_HW_F16X2    (MPNUM_DEVICE_ARCH_ >= 800)
+#define MPNUM_HAS_HW_BF16     (MPNUM_DEVICE_ARCH_ >= 800)
+#define MPNUM_HAS_HW_SAT_X2   MPNUM_DEVICE_HAS_SATURATING_PAIRS_
+#define MPNUM_HAS_HW_BF16_F64 (MPNUM_DEVICE_ARCH_ >= 900)
+#define MPNUM_HAS_HW_TF32_RNA (MPNUM_DEVICE_ARCH_ >= 800)
+#define MPNUM_HAS_HW_TF32     (MPNUM_DEVICE_ARCH_ >= 900)
+#define MPNUM_HAS_HW_FP8      MPNUM_DEVICE_HAS_FP8_
+#define MPNUM_HAS_HW_FP6      MPNUM_DEVICE_HAS_BLOCK_FORMATS_
+#define MPNUM_HAS_HW_FP4      MPNUM_DEVICE_HAS_BLOCK_FORMATS_
+#define MPNUM_HAS_HW_E8M0     MPNUM_DEVICE_HAS_BLOCK_FORMATS_
+
+#if defined(__cplusplus)
+# define MPNUM_HAS_CXX_ 1
+#else
+# define MPNUM_HAS_CXX_ 0
+#endif
+
+/* With relaxed constexpr and a bit cast that the compiler can evaluate, every conversion
+ * is a constant expression in C++. gcc has the cast from 11 on, clang tells. */
+#if MPNUM_HAS_CXX_ && !MPNUM_HAS_CUDA
+# if __cplusplus >= 201402L
+#  if defined(__clang__)
+#   if __has_builtin(__builtin_bit_cast)
+#    define MPNUM_HAS_CONSTEXPR 1
+#   endif
+#  elif defined(__GNUC__)
+#   if __GNUC__ >= 11
+#    define MPNUM_HAS_CONSTEXPR 1
+#   endif
+#  endif
+# endif
+#endif
+#ifndef MPNUM_HAS_CONSTEXPR
+# define MPNUM_HAS_CONSTEXPR 0
+#endif
+
+/* 0 where there is no <stddef.h>, and then no function of arrays. */
+#if MPNUM_NO_STDINT || MPNUM_HAS_NVRTC
+# define MPNUM_HAS_ARRAYS 0
+#else
+# define MPNUM_HAS_ARRAYS 1
+#endif
+
+/* Vector code, on the host: GNU vectors and intrinsics, whose headers want an operating
+ * system's. */
+#if MPNUM_HAS_GNU_ && MPNUM_HAS_ARRAYS && __STDC_HOSTED__ && !MPNUM_NO_SIMD && \
+    (!MPNUM_HAS_CUDA || MPNUM_CUDA_HOST_SIMD)
+# if defined(__x86_64__)
+#  define MPNUM_HAS_X86_SIMD_ 1
+# elif defined(__aarch64__) && defined(__ARM_NEON) && !defined(__AARCH64EB__)
+#  define MPNUM_HAS_NEON_ 1
+# endif
+#endif
+#ifndef MPNUM_HAS_X86_SIMD_
+# define MPNUM_HAS_X86_SIMD_ 0
+#endif
+#ifndef MPNUM_HAS_NEON_
+# define MPNUM_HAS_NEON_ 0
+#endif
+
+/* GNU's forced inlining, so that constants fold. Where nothing is optimised nothing
+ * folds, and it would only make code large and its compilation slow. */
+#if !MPNUM_HAS_GNU_
+#elif defined(__OPTIMIZE__)
+# define MPNUM_FORCED_ static inline __attribute__((__always_inline__))
+#else
+# define MPNUM_FORCED_ static inline
+#endif
+
+/* Declares memory that loops go through, from a line of the cache on: a vector of 64
+ * bytes that lies on two lines costs twice. */
+#if MPNUM_HAS_GNU_
+# define MPNUM_ALIGNED_ __attribute__((__aligned__(64)))
+#elif MPNUM_HAS_MSVC_
+# define MPNUM_ALIGNED_ __declspec(align(64))
+#else
+# define MPNUM_ALIGNED_
+#endif
+
+/* Around the text of each header: casts and zeros are C's, and no warning in C++, also
+ * for programs that name the folder by -I. */
+#if !MPNUM_HAS_GNU_ || !MPNUM_HAS_CXX_
+# define MPNUM_C_BEGIN_
+# define MPNUM_C_END_
+#else
+# if defined(__clang__)
+#  define MPNUM_C_CASTS_ _Pragma("GCC diagnostic ignored \"-Wold-style-cast\"")
+# else
+#  define MPNUM_C_CASTS_                                  \
+   _Pragma("GCC diagnostic ignored \"-Wold-style-cast\"") \
+       _Pragma("GCC diagnostic ignored \"-Wuseless-cast\"")
+# endif
+# define MPNUM_C_ZEROS_ \
+  _Pragma("GCC diagnostic ignored \"-Wzero-as-null-pointer-constant\"")
+# define MPNUM_C_BEGIN_ _Pragma("GCC diagnostic push") MPNUM_C_CASTS_ MPNUM_C_ZEROS_
+# define MPNUM_C_END_   _Pragma("GCC diagnostic pop")
+#endif
+
+/* How functions that devices may call are declared, a block for each compiler.
+ *   MPNUM_INLINE  conversions and queries: inlined always, so that a format or a rounding
+ *                 mode known to the caller folds away
+ *   MPNUM_FUNC    longer ones: the same without the force
+ *   MPNUM_REAL_   as INLINE, MPNUM_MATH_ as FUNC, of floats: no constant expressions
+ *   MPNUM_RARE_   seldom called, never inlined */
+#if MPNUM_HAS_CUDA && defined(__clang__)
+# define MPNUM_INLINE static inline __attribute__((host, device, __always_inline__))
+# define MPNUM_FUNC   static inline __attribute__((host, device))
+# define MPNUM_REAL_  MPNUM_INLINE
+# define MPNUM_MATH_  MPNUM_FUNC
+# define MPNUM_RARE_  static __attribute__((host, device, __noinline__, __unused__))
+#elif MPNUM_HAS_CUDA
+# define MPNUM_INLINE static __host__ __device__ __forceinline__
+# define MPNUM_FUNC   static __host__ __device__ inline
+# define MPNUM_REAL_  MPNUM_INLINE
+# define MPNUM_MATH_  MPNUM_FUNC
+# define MPNUM_RARE_  static __host__ __device__ __noinline__ __attribute__((__unused__))
+#elif MPNUM_HAS_CONSTEXPR /* GNU's */
+# define MPNUM_INLINE constexpr MPNUM_FORCED_
+# define MPNUM_FUNC   static constexpr inline
+# define MPNUM_REAL_  MPNUM_FORCED_
+# define MPNUM_MATH_  static inline
+# define MPNUM_RARE_  static __attribute__((__noinline__, __unused__))
+#elif MPNUM_HAS_GNU_
+# define MPNUM_INLINE MPNUM_FORCED_
+# define MPNUM_FUNC   static inline
+# define MPNUM_REAL_  MPNUM_INLINE
+# define MPNUM_MATH_  MPNUM_FUNC
+# define MPNUM_RARE_  static __attribute__((__noinline__, __unused__))
+#elif MPNUM_HAS_MSVC_
+# define MPNUM_INLINE static __forceinline
+# define MPNUM_FUNC   static __inline
+# define MPNUM_REAL_  MPNUM_INLINE
+# define MPNUM_MATH_  MPNUM_FUNC
+# define MPNUM_RARE_  static __inline __declspec(noinline)
+#else
+# define MPNUM_INLINE static inline
+# define MPNUM_FUNC   static inline
+# define MPNUM_REAL_  static inline
+# define MPNUM_MATH_  static inline
+# define MPNUM_RARE_  static inline
+#endif
+
+/* The same of functions of arrays, which are for the host alone, nvcc's host compiler
+ * included. MPNUM_HOST_ONCE_ is called once for an array, and not worth inlining; _COLD_
+ * hardly ever. gcc has no noinline for functions that are inline, and compiles others at
+ * -O0, called or not. */
+#if MPNUM_HAS_MSVC_
+# define MPNUM_HOST         static __inline
+# define MPNUM_HOST_INLINE_ static __forceinline
+# define MPNUM_HOST_ONCE_   static __inline __declspec(noinline)
+# define MPNUM_HOST_COLD_   static __inline __declspec(noinline)
+#elif MPNUM_HAS_GNU_ && defined(__clang__)
+# define MPNUM_HOST         static inline
+# define MPNUM_HOST_INLINE_ MPNUM_FORCED_
+# define MPNUM_HOST_ONCE_   static inline __attribute__((__noinline__))
+# define MPNUM_HOST_COLD_   static inline __attribute__((__cold__))
+#elif MPNUM_HAS_GNU_
+# define MPNUM_HOST         static inline
+# define MPNUM_HOST_INLINE_ MPNUM_FORCED_
+# define MPNUM_HOST_ONCE_   static inline
+# define MPNUM_HOST_COLD_   static inline __attribute__((__cold__))
+#else
+# define MPNUM_HOST         static inline
+# define MPNUM_HOST_INLINE_ static inline
+# define MPNUM_HOST_ONCE_   static inline
+# define MPNUM_HOST_COLD_   static inline
+#endif
+
+/* Before a function whose status says whether its results are what the caller thinks: a
+ * call that drops it gets a warning (C++17, GNU, MSVC's /analyze). */
+#if MPNUM_NO_MUST_CHECK
+# define MPNUM_MUST_CHECK
+#elif defined(__cplusplus) && __cplusplus >= 201703L
+# define MPNUM_MUST_CHECK [[nodiscard]]
+#elif MPNUM_HAS_GNU_
+# define MPNUM_MUST_CHECK __attribute__((__warn_unused_result__))
+#elif MPNUM_HAS_MSVC_
+# define MPNUM_MUST_CHECK _Check_return_
+#else
+# define MPNUM_MUST_CHECK
+#endif
+
+#if MPNUM_HAS_NVRTC && !MPNUM_NO_STDINT
+/* The identical typedef may be repeated in C++, so a caller's own do not clash. */
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned int uint32_t;
+typedef signed char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef unsigned long long uint64_t;
+typedef long long int64_t;
+#elif !MPNUM_NO_STDINT
+# include <stdint.h>
+#endif
+
+/* nvcc and NVRTC bring memcpy themselves; gcc and clang need no header for it. */
+#if MPNUM_HAS_GNU_ && (defined(__clang__) || !MPNUM_HAS_CUDA)
+# define MPNUM_MEMCPY_(dst, src, size) __builtin_memcpy(dst, src, size)
+#else
+# if !MPNUM_HAS_CUDA
+#  include <string.h>
+# endif
+# define MPNUM_MEMCPY_(dst, src, size) memcpy(dst, src, size)
+#endif
+
+#endif

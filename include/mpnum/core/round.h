@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/* The one encode and the one decode: any format, every rounding mode, integers only, so
+ * that no compiler flag, floating-point environment or instruction set takes part in a
+ * result.
+ *
+ * How a value is rounded. A source is written as a fixed-point number: above bit 55 the
+ * exponent field of f32, below it 55 bits of mantissa; f32 fits by a shift, f64 after its
+ * exponent is moved. Read as one integer, neighbouring exponents join on, so a shift to
+ * the right leaves
+ *
+ *        code of the value truncated          discarded part, as a fraction of the gap
+ *     |63 ............................ 32|31 ..................................... 0|
+ *
+ * and every rounding mode but to-odd is one addition to the fraction whose carry moves
+ * the code: 0 truncates, 2^32 - 1 moves all that is inexact, 2^31 - 1 plus the code's
+ * last bit is nearest even, 2^31 nearest away, and a random word is stochastic rounding.
+ * Codes past the largest finite one then say "overflow". Subnormal results differ only in
+ * a longer shift. */
+#ifndef MPNUM_CORE_ROUND_H
+#define MPNUM_CORE_ROUND_H
+
+#include "format.h"
+MPNUM_C_BEGIN_
+
+/* A source value: magnitude as above, or Inf or NaN. */
+typedef struct mpnum_source_ {
+  uint64_t magnitude;
+  uint32_t sign;    /* 0 or 1 */
+  uint32_t sticky;  /* 1: nonzero bits were dropped below the magnitude */
+  uint32_t payload; /* of a NaN: the mantissa in f32's 23 bits */
+  int is_wide;      /* 0: the low half of magnitude is zero (f32) */
+  int is_inf;
+  int is_nan;
+} mpnum_source_;
+
+MPNUM_INLINE mpnum_source_ mpnum_source_f32_(float x) {
+  const uint32_t bits = mpnum_bits_f32(x);
+  const uint32_t magnitude = bits & 0x7fffffffu;
+  const mpnum_source_ source = {
+      (uint64_t)magnitude << 32, bits >> 31, 0,
+      magnitude & 0x7fffffu,     0,          magnitude == 0x7f800000u,
+      magnitude > 0x7f800000u,
+  };
+  return source;
+}
+
+MPNUM_INLINE mpnum_source_ mpnum_source_f64_(double x) {
+  const uint64_t bits = mpnum_bits_f64(x);
+  const uint64_t magnitude = bits & 0x7fffffffffffffffu;
+  const uint64_t infinity = (uint64_t)0x7ff << 52;
+  const int field = (int)(magnitude >> 52);
+  const uint64_t mantissa = magnitude & (((uint64_t)1 << 52) - 1);
+  uint64_t result = 0;
+  uint32_t sticky = 0;
+  if (field >= 1023 + 128) { /* 2^128 and above, past every format: 2^128, inexact */
+    result = (uint64_t)255 << 55;
+    sticky = 1;
+  } else if (field > 1023 - 127) { /* 896 = 1023 - 127 */
+    result = (magnitude - ((uint64_t)896 << 52)) << 3;
+  } else { /* below 2^-126: a subnormal of f32, 3 + 52 mantissa bits deep */
+    const uint64_t significand = (mantissa | ((uint64_t)(field > 0) << 52)) << 3;
+    const int distance = 897 - field < 63 ? 897 - field : 63;
+    result = significand >> distance;
+    sticky = (result << distance) != significand;
+  }
+  {
+    const mpnum_source_ source = {
+        result,
+        (uint32_t)(bits >> 63),
+        sticky,
+        (uint32_t)(mantissa >> 29),
+        1,
+        magnitude == infinity,
+        magnitude > infinity,
+    };
+    return source;
+  }
+}
+
+/* Code and fraction of an f32, for every rounding mode but stochastic and a format whose
+ * subnormals end well above f32's. Where the first bit is 9 places or more below the last
+ * place of the result, all bits fit the fraction and are far below one half; one such
+ * value is as good as another, so the exponent field is kept at or above that point. */
+MPNUM_INLINE uint64_t mpnum_align_f32_(mpnum_format format, uint32_t magnitude,
+                                       mpnum_rounding rounding) {
+  const int min_field = 128 - format.bias; /* f32 exponent field of the smallest normal */
+  const int least_field = min_field - 9 - format.mantissa_bits;
+  const uint32_t least = (uint32_t)least_field << 23;
+  const int moves_any = rounding == MPNUM_ROUND_UP || rounding == MPNUM_ROUND_DOWN ||
+                        rounding == MPNUM_ROUND_TO_ODD;
+  const uint32_t raised = magnitude < least ? least : magnitude;
+  const int field = (int)(raised >> 23);
+  const int kept = field < min_field ? field : min_field;
+  if (moves_any && magnitude == 0) return 0; /* the other modes take least to 0 as well */
+  return (uint64_t)(raised - ((uint32_t)(kept - 1) << 23)) << (kept - least_field);
+}
+
+/* Code and fraction of any source; bits below the fraction are folded into its last bit,
+ * unless rounding is stochastic, which takes the floor. */
+MPNUM_INLINE uint64_t mpnum_align_(mpnum_format format, mpnum_source_ source,
+                                   mpnum_rounding rounding) {
+  const int min_field = 128 - format.bias;
+  const int is_stochastic = rounding == MPNUM_ROUND_STOCHASTIC;
+  const int has_room = min_field > 9 + format.mantissa_bits;
+  uint64_t magnitude = source.magnitude;
+  uint64_t aligned = 0;
+  uint32_t sticky = source.sticky;
+  int shift = 23 - format.mantissa_bits;
+  if (!source.is_wide && !is_stochastic && has_room)
+    return mpnum_align_f32_(format, (uint32_t)(magnitude >> 32), rounding);
+  if (!format.has_zero) {
+    /* Code 0 is 2^-127 and nothing is below: under 2^-126 codes count from there. */
+    const uint64_t least = (uint64_t)1 << 54;
+    if (magnitude < least) sticky = 0;
+    magnitude = magnitude < least ? least : magnitude;
+    if (magnitude < 2 * least) magnitude = (magnitude - least) * 2;
+  }
+  if (min_field > 1) {
+    /* Take the exponent off, as far as it is below the smallest normal; shift by that. */
+    const int source_field = (int)(magnitude >> 55);
+    const int exponent = source_field + (source_field == 0);
+    const int kept = exponent < min_field ? exponent : min_field;
+    magnitude -= (uint64_t)(kept - 1) << 55;
+    shift += min_field - kept;
+    shift = shift < 63 ? shift : 63;
+  }
+  aligned = magnitude >> shift;
+  if (source.is_wide) sticky |= (aligned << shift) != magnitude;
+  return aligned | (is_stochastic ? 0 : sticky);
+}
+
+/* The rounded code, its exponent unbounded. */
+MPNUM_INLINE uint32_t mpnum_round_aligned_(uint64_t aligned, uint32_t sign,
+                                           mpnum_rounding rounding, uint32_t random) {
+  const uint32_t code = (uint32_t)(aligned >> 32);
+  uint32_t addend = 0;
+  switch (rounding) {
+  case MPNUM_ROUND_NEAREST_EVEN: addend = 0x7fffffffu + (code & 1); break;
+  case MPNUM_ROUND_TOWARD_ZERO: break;
+  case MPNUM_ROUND_UP: addend = sign ? 0 : 0xffffffffu; break;
+  case MPNUM_ROUND_DOWN: addend = sign ? 0xffffffffu : 0; break;
+  case MPNUM_ROUND_NEAREST_AWAY: addend = 0x80000000u; break;
+  case MPNUM_ROUND_TO_ODD: return code | ((uint32_t)aligned != 0);
+  case MPNUM_ROUND_STOCHASTIC: addend = random; break;
+  }
+  return (uint32_t)((aligned + addend) >> 32);
+}
+
+/* 1 if a finite overflow gives the largest finite value rather than Inf. */
+MPNUM_INLINE int mpnum_overflows_to_max_(mpnum_rounding rounding, uint32_t sign) {
+  return rounding == MPNUM_ROUND_TOWARD_ZERO || rounding == MPNUM_ROUND_TO_ODD ||
+         (rounding == MPNUM_ROUND_UP && sign) || (rounding == MPNUM_ROUND_DOWN && !sign);
+}
+
+/* What stands for a NaN where the format has none; sign is that of the source, in its
+ * place. */
+MPNUM_INLINE uint32_t mpnum_no_nan_(mpnum_format format, uint32_t sign) {
+  const int sign_shift = format.exponent_bits + format.mantissa_bits;
+  if (format.nan_policy == MPNUM_NAN_CANONICAL) return format.max_code;
+  if (format.nan_policy == MPNUM_NAN_ZERO)
+    return sign ^ (uint32_t)format.has_negative_zero << sign_shift;
+  return format.max_code | sign;
+}
+
+/* The code for a source NaN. */
+MPNUM_INLINE uint32_t mpnum_encode_nan_(mpnum_format format, mpnum_source_ source,
+                                        uint32_t sign) {
+  if (format.nan_code == 0) return mpnum_no_nan_(format, sign);
+  if (format.nan_policy == MPNUM_NAN_PAYLOAD && format.inf_code)
+    return sign | format.inf_code | (uint32_t)1 << (format.mantissa_bits - 1) |
+           source.payload >> (23 - format.mantissa_bits);
+  return format.nan_policy == MPNUM_NAN_CANONICAL ? format.nan_code
+                                                  : format.nan_code | sign;
+}
+
+MPNUM_INLINE uint32_t mpnum_encode_core_(mpnum_format format, mpnum_source_ source,
+                                         mpnum_rounding rounding, mpnum_overflow overflow,
+                                         uint32_t random) {
+  const int sign_shift = format.exponent_bits + format.mantissa_bits;
+  const uint32_t negative = source.sign & format.sign_bits;
+  const uint32_t sign = negative << sign_shift;
+  const uint32_t inf_code = format.inf_code ? format.inf_code : format.nan_code;
+  const int saturates = overflow == MPNUM_OVERFLOW_SATURATE || inf_code == 0;
+  const uint32_t inf_result = saturates ? format.max_code : inf_code;
+  const uint32_t overflow_result =
+      mpnum_overflows_to_max_(rounding, negative) ? format.max_code : inf_result;
+  const uint64_t aligned = mpnum_align_(format, source, rounding);
+  uint32_t code = mpnum_round_aligned_(aligned, negative, rounding, random);
+  code = code > format.max_code ? overflow_result : code;
+  if (inf_result != overflow_result) code = source.is_inf ? inf_result : code;
+  if (format.has_negative_zero) {
+    code |= sign;
+  } else {
+    code |= code ? sign : 0;
+  }
+  code = source.is_nan ? mpnum_encode_nan_(format, source, sign) : code;
+  return code << format.storage_shift;
+}
+
+/* Rounds x to a format and returns its code.
+ * Domain: any format of mpnum_format_of() or mpnum_format_make(); random counts only for
+ *   MPNUM_ROUND_STOCHASTIC: away from zero exactly when floor(r * 2^32) + random >= 2^32,
+ * r the discarded part of the magnitude as a fraction of the gap; an exact value never
+ * moves. Overflow: as mpnum_overflow says; formats without Inf and NaN always saturate.
+ * NaN: as the format's nan_policy says.
+ * Error: rounded once, from f64 too. Proven in tests/convert/test_conversions.c and
+ * tests/convert/sweep.c. */
+MPNUM_INLINE uint32_t mpnum_encode(mpnum_format format, float x, mpnum_rounding rounding,
+                                   mpnum_overflow overflow, uint32_t random) {
+  return mpnum_encode_core_(format, mpnum_source_f32_(x), rounding, overflow, random);
+}
+MPNUM_INLINE uint32_t mpnum_encode_f64(mpnum_format format, double x,
+                                       mpnum_rounding rounding, mpnum_overflow overflow,
+                                       uint32_t random) {
+  return mpnum_encode_core_(format, mpnum_source_f64_(x), rounding, overflow, random);
+}
+
+/* A stored code without storage shift and without bits that are not the format's. A tf32
+ * word whose NaN payload is only in the dropped bits stays a NaN. */
+MPNUM_INLINE uint32_t mpnum_code_(mpnum_format format, uint32_t stored) {
+  const int sign_shift = format.exponent_bits + format.mantissa_bits;
+  const uint32_t mask = ((uint32_t)2 << (sign_shift - 1 + format.sign_bits)) - 1;
+  const uint32_t code = stored >> format.storage_shift & mask;
+  if (format.storage_shift) {
+    const uint32_t infinity = format.inf_code << format.storage_shift;
+    const uint32_t magnitude = stored & 0x7fffffffu;
+    if (magnitude > infinity && magnitude >> format.storage_shift == format.inf_code)
+      return format.nan_code | (code & (uint32_t)1 << sign_shift);
+  }
+  return code;
+}
+
+MPNUM_INLINE int mpnum_code_isnan_(mpnum_format format, uint32_t code) {
+  const int sign_shift = format.exponent_bits + format.mantissa_bits;
+  const uint32_t magnitude = code & (((uint32_t)1 << sign_shift) - 1);
+  if (format.nan_code >> sign_shift) return code == format.nan_code;
+  return magnitude > (format.inf_code ? format.inf_code : format.max_code);
+}
+
+/* f32 bits of a magnitude code that is finite. */
+MPNUM_INLINE uint32_t mpnum_decode_finite_(mpnum_format format, uint32_t magnitude) {
+  const int up = 23 - format.mantissa_bits;
+  const uint32_t bias = (uint32_t)(127 - format.bias) << 23;
+  const int last_place =
+      150 - format.bias - format.mantissa_bits; /* of 2^-149, f32's last place */
+  if (format.bias == 127) {                     /* the exponents of f32 itself */
+    if (!format.has_zero && magnitude == 0) return 0x00400000u; /* 2^-127 */
+    return magnitude << up;
+  }
+  if (magnitude >> format.mantissa_bits) return (magnitude << up) + bias;
+  if (magnitude == 0) return 0;
+  {
+    /* A subnormal: move its leading bit to bit 23, as far as f32's own exponents reach.
+     */
+    const int lead = mpnum_clz_u32_(magnitude) - 8;
+    const int moved = lead < last_place ? lead : last_place;
+    return (magnitude << moved) + ((uint32_t)(last_place - moved) << 23);
+  }
+}
+
+/* The same of a code that is not a normal number. */
+MPNUM_INLINE uint32_t mpnum_decode_rest_(mpnum_format format, uint32_t code) {
+  const int sign_shift = format.exponent_bits + format.mantissa_bits;
+  const uint32_t magnitude = code & (((uint32_t)1 << sign_shift) - 1);
+  const uint32_t sign = (code >> sign_shift & format.sign_bits) << 31;
+  const int up = 23 - format.mantissa_bits;
+  if (mpnum_code_isnan_(format, code)) {
+    if (format.nan_policy == MPNUM_NAN_CANONICAL) return 0x7fffffffu;
+    if (format.nan_policy == MPNUM_NAN_PAYLOAD && format.inf_code)
+      return sign | 0x7fc00000u | magnitude << up;
+    return sign | 0x7fc00000u;
+  }
+  if (format.inf_code && magnitude == format.inf_code) return sign | 0x7f800000u;
+  return sign | mpnum_decode_finite_(format, magnitude);
+}
+MPNUM_INLINE uint32_t mpnum_decode_bits_(mpnum_format format, uint32_t stored) {
+  const uint32_t code = mpnum_code_(format, stored);
+  const int sign_shift = format.exponent_bits + format.mantissa_bits;
+  const uint32_t magnitude = code & (((uint32_t)1 << sign_shift) - 1);
+  const uint32_t sign = (code >> sign_shift & format.sign_bits) << 31;
+  const int up = 23 - format.mantissa_bits;
+  /* bf16 and tf32 are prefixes of f32: Inf and NaN widen like all else, payload kept. */
+  if (format.bias == 127 && format.exponent_bits == 8 && format.inf_code)
+    return format.sign_bits ? code << up : magnitude << up;
+#if !MPNUM_ON_DEVICE
+  /* Most codes are normal numbers, and one comparison tells; on devices a branch more. */
+  if (format.bias != 127 && format.max_code >> format.mantissa_bits != 0 &&
+      magnitude - ((uint32_t)1 << format.mantissa_bits) <=
+          format.max_code - ((uint32_t)1 << format.mantissa_bits))
+    return sign | ((magnitude << up) + ((uint32_t)(127 - format.bias) << 23));
+#else
+  (void)magnitude;
+  (void)sign;
+#endif
+  return mpnum_decode_rest_(format, code);
+}
+
+/* The exact value of a code.
+ * NaN: as the format's nan_policy says: 0x7fffffff, the quiet NaN 0x7fc00000 with the
+ * sign, or sign and payload kept and made quiet, as the F16C instructions and ggml widen
+ * f16. bf16 and tf32, whose codes are the leading bits of an f32, keep all bits. */
+MPNUM_INLINE float mpnum_decode(mpnum_format format, uint32_t code) {
+  return mpnum_from_bits_f32(mpnum_decode_bits_(format, code));
+}
+
+/* f32 to f64, exact, subnormals too, whatever the floating-point environment.
+ * NaN: 0x7fffffffffffffff. */
+MPNUM_INLINE double mpnum_widen_bits_(uint32_t bits) {
+  const uint64_t sign = (uint64_t)(bits >> 31) << 63;
+  const uint32_t magnitude = bits & 0x7fffffffu;
+  uint64_t result =
+      ((uint64_t)magnitude << 29) + ((uint64_t)896 << 52); /* 896 = 1023 - 127 */
+  if (magnitude < 0x00800000u) {
+    const int lead = magnitude ? mpnum_clz_u32_(magnitude) - 8 : 0;
+    const uint64_t moved = (uint64_t)magnitude << (lead + 29);
+    result = magnitude ? moved + ((uint64_t)(896 - lead) << 52) : 0;
+  }
+  if (magnitude == 0x7f800000u) result = (uint64_t)0x7ff << 52;
+  if (magnitude > 0x7f800000u) return mpnum_from_bits_f64(0x7fffffffffffffffu);
+  return mpnum_from_bits_f64(sign | result);
+}
+
+/* As mpnum_decode, exact. NaN: 0x7fffffffffffffff in every format. */
+MPNUM_INLINE double mpnum_decode_f64(mpnum_format format, uint32_t code) {
+  return mpnum_widen_bits_(mpnum_decode_bits_(format, code));
+}
+
+MPNUM_C_END_
+#endif

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/* Conversions for kernels: of one element, and of four by the conversions that take two
+ * or four, where types have them. Both give the same bits.
+ */
+#ifndef MPNUM_CUDA_DETAIL_CONVERT_FOUR_CUH
+#define MPNUM_CUDA_DETAIL_CONVERT_FOUR_CUH
+
+#include "launch.cuh"
+MPNUM_C_BEGIN_
+
+/* How an array is rounded; plain and saturating conversions have no use for it. */
+typedef struct mpnum_launch_rounding_ {
+  mpnum_rounding rounding;
+  mpnum_overflow overflow;
+  uint64_t seed, offset;
+} mpnum_launch_rounding_;
+
+namespace mpnum {
+
+enum cast_form_ { cast_is_plain_, cast_is_sat_, cast_is_rounded_ };
+
+/* One of the three, with one signature. */
+template <class Dst, class Src> struct cast_plain_ {
+  typedef cast_plain_<Dst, float> from_float;
+  static constexpr cast_form_ form = cast_is_plain_;
+  static constexpr bool is_of_small_type = sizeof(Src) <= 4;
+  static constexpr bool is_stochastic = false;
+  MPNUM_INLINE Dst at(Src x, const mpnum_launch_rounding_ &, uint32_t) {
+    return cast_<Dst, Src>::plain(x);
+  }
+};
+template <class Dst, class Src> struct cast_sat_ {
+  typedef cast_sat_<Dst, float> from_float;
+  static constexpr cast_form_ form = cast_is_sat_;
+  static constexpr bool is_of_small_type = sizeof(Src) <= 4;
+  static constexpr bool is_stochastic = false;
+  MPNUM_INLINE Dst at(Src x, const mpnum_launch_rounding_ &, uint32_t) {
+    return cast_<Dst, Src>::sat(x);
+  }
+};
+/* MPNUM_ROUND_UP stands for the one in options. */
+template <class Dst, class Src, mpnum_rounding rounding> struct cast_rounded_ {
+  typedef cast_rounded_<Dst, float, rounding> from_float;
+  static constexpr cast_form_ form = cast_is_rounded_;
+  static constexpr bool is_of_small_type = sizeof(Src) <= 4;
+  static constexpr bool is_stochastic = rounding == MPNUM_ROUND_STOCHASTIC;
+  MPNUM_INLINE Dst at(Src x, const mpnum_launch_rounding_ &options, uint32_t random) {
+    return cast_<Dst, Src>::rounded(
+        x, rounding == MPNUM_ROUND_UP ? options.rounding : rounding, options.overflow,
+        random);
+  }
+};
+
+/* Bytes of some elements, in units as large as registers, from which compilers do not
+ * take single bytes apart. */
+template <unsigned size> struct raw_ { typedef uint32_t unit; };
+template <> struct raw_<2> { typedef uint16_t unit; };
+template <> struct raw_<3> { typedef uint8_t unit; };
+template <> struct raw_<6> : raw_<2> {};
+template <unsigned size>
+struct alignas(size % MPNUM_ACCESS_BYTES_ == 0
+                   ? MPNUM_ACCESS_BYTES_
+                   : mpnum_lanes_alignment_<size, uint8_t>::value) raw_bytes_ {
+  typename raw_<size>::unit at[size / sizeof(typename raw_<size>::unit)];
+};
+
+/* Four elements of an array. */
+template <class T> struct four_of_ {
+  typedef mpnum_lanes<T, 4 / packed_<T>::count> elements;
+  typedef raw_bytes_<sizeof(elements)> type;
+};
+
+/* Codes as they lie in an array. */
+template <unsigned size> struct joined_ {
+  template <class T> MPNUM_INLINE raw_bytes_<4 * size> at(const T *x) {
+    return copied_<raw_bytes_<4 * size>>(*reinterpret_cast<const T(*)[4]>(x));
+  }
+};
+template <> struct joined_<1> {
+  template <class T> MPNUM_INLINE raw_bytes_<4> at(const T *x) {
+    const raw_bytes_<4> joined = {{static_cast<uint32_t>(x[0].bits) |
+                                   static_cast<uint32_t>(x[1].bits) << 8 |
+                                   static_cast<uint32_t>(x[2].bits) << 16 |
+                                   static_cast<uint32_t>(x[3].bits) << 24}};
+    return joined;
+  }
+};
+template <> struct joined_<2> {
+  template <class T> MPNUM_INLINE raw_bytes_<8> at(const T *x) {
+    const raw_bytes_<8> joined = {
+        {static_cast<uint32_t>(x[0].bits) | static_cast<uint32_t>(x[1].bits) << 16,
+         static_cast<uint32_t>(x[2].bits) | static_cast<uint32_t>(x[3].bits) << 16}};
+    return joined;
+  }
+};
+/* Of elements, packed where the array is. */
+template <class T> struct four_joined_ {
+  MPNUM_INLINE typename four_of_<T>::type at(const T *x) {
+    return joined_<sizeof(T)>::at(x);
+  }
+};
+#define MPNUM_FOUR_JOINED_(T, name, packed)                                           \
+ template <> struct four_joined_<T> {                                                 \
+  MPNUM_INLINE four_of_<T>::type at(const mpnum_##name *x) {                          \
+   return copied_<four_of_<T>::type>(mpnum_pack_##name##_x4(x[0], x[1], x[2], x[3])); \
+  }                                                                                   \
+ };
+MPNUM_FOUR_JOINED_(mpnum_e3m2x4, e3m2, e3m2x4)
+MPNUM_FOUR_JOINED_(mpnum_e2m3x4, e2m3, e2m3x4)
+MPNUM_FOUR_JOINED_(mpnum_e2m1x2, e2m1, e2m1x4)
+#undef MPNUM_FOUR_JOINED_
+
+/* As floats. */
+template <class T> struct floats_of_ {
+  MPNUM_INLINE mpnum_f32x4 at(const typename four_of_<T>::type &x) {
+    const mpnum_lanes<T, 4> codes = copied_<mpnum_lanes<T, 4>>(x);
+    const mpnum_f32x4 values = {to_float(codes.at[0]), to_float(codes.at[1]),
+                                to_float(codes.at[2]), to_float(codes.at[3])};
+    return values;
+  }
+};
+template <> struct floats_of_<float> {
+  MPNUM_INLINE mpnum_f32x4 at(const four_of_<float>::type &x) {
+    return copied_<mpnum_f32x4>(x);
+  }
+};
+#define MPNUM_FLOATS_OF_(T, name, packed)                       \
+ template <> struct floats_of_<T> {                             \
+  MPNUM_INLINE mpnum_f32x4 at(const four_of_<T>::type &x) {     \
+   return mpnum_##name##_to_f32_x4(copied_<mpnum_##packed>(x)); \
+  }                                                             \
+ };
+MPNUM_FLOATS_OF_(mpnum_e5m2, e5m2, e5m2x4)
+MPNUM_FLOATS_OF_(mpnum_e4m3, e4m3, e4m3x4)
+MPNUM_FLOATS_OF_(mpnum_e3m2x4, e3m2, e3m2x4)
+MPNUM_FLOATS_OF_(mpnum_e2m3x4, e2m3, e2m3x4)
+MPNUM_FLOATS_OF_(mpnum_e2m1x2, e2m1, e2m1x4)
+#undef MPNUM_FLOATS_OF_
+#define MPNUM_FLOATS_OF_PAIRS_(name, unit, a_pair, b_pair)             \
+ template <> struct floats_of_<mpnum_##name> {                         \
+  MPNUM_INLINE mpnum_f32x4 at(const four_of_<mpnum_##name>::type &x) { \
+   const mpnum_##name##x2 low = {static_cast<unit>(a_pair)};           \
+   const mpnum_##name##x2 high = {static_cast<unit>(b_pair)};          \
+   const mpnum_f32x2 a = mpnum_##name##_to_f32_x2(low);                \
+   const mpnum_f32x2 b = mpnum_##name##_to_f32_x2(high);               \
+   const mpnum_f32x4 values = {a.x, a.y, b.x, b.y};                    \
+   return values;                                                      \
+  }                                                                    \
+ };
+MPNUM_FLOATS_OF_PAIRS_(f16, uint32_t, x.at[0], x.at[1])
+MPNUM_FLOATS_OF_PAIRS_(bf16, uint32_t, x.at[0], x.at[1])
+MPNUM_FLOATS_OF_PAIRS_(e3m2, uint16_t, x.at[0], x.at[0] >> 16)
+MPNUM_FLOATS_OF_PAIRS_(e2m3, uint16_t, x.at[0], x.at[0] >> 16)
+#undef MPNUM_FLOATS_OF_PAIRS_
+
+/* To be rounded again, which makes any NaN canonical. */
+template <class T> struct floats_to_round_ : floats_of_<T> {};
+#if MPNUM_HAS_HW_F16
+template <> struct floats_to_round_<mpnum_f16> {
+  MPNUM_INLINE mpnum_f32x4 at(const four_of_<mpnum_f16>::type &x) {
+    const mpnum_f32x4 values = {mpnum_cvt_f16_to_f32_any_nan_(x.at[0] & 0xffffu),
+                                mpnum_cvt_f16_to_f32_any_nan_(x.at[0] >> 16),
+                                mpnum_cvt_f16_to_f32_any_nan_(x.at[1] & 0xffffu),
+                                mpnum_cvt_f16_to_f32_any_nan_(x.at[1] >> 16)};
+    return values;
+  }
+};
+#endif
+
+/* From floats, plain or saturating, of types that have more than the scalar form. */
+template <class T> struct four_from_floats_ { static constexpr bool exists = false; };
+#define MPNUM_FOUR_BY_TWOS_(name, form, call, ...)                      \
+ MPNUM_INLINE four_of_<mpnum_##name>::type form(const mpnum_f32x4 &x) { \
+  const uint32_t a = call(x.x, x.y).bits, b = call(x.z, x.w).bits;      \
+  const four_of_<mpnum_##name>::type four = {{__VA_ARGS__}};            \
+  return four;                                                          \
+ }
+#define MPNUM_FOUR_AT_ONCE_(T, form, call)                     \
+ MPNUM_INLINE four_of_<T>::type form(const mpnum_f32x4 &x) {   \
+  return copied_<four_of_<T>::type>(call(x.x, x.y, x.z, x.w)); \
+ }
+#define MPNUM_FOUR_FORMS_(T, forms)        \
+ template <> struct four_from_floats_<T> { \
+  static constexpr bool exists = true;     \
+  forms                                    \
+ };
+#define MPNUM_TWOS_(name)                                         \
+ MPNUM_FOUR_BY_TWOS_(name, plain, mpnum_f32_to_##name##_x2, a, b) \
+ MPNUM_FOUR_BY_TWOS_(name, sat, mpnum_f32_to_##name##_sat_x2, a, b)
+#define MPNUM_FOURS_(name)                                          \
+ MPNUM_FOUR_AT_ONCE_(mpnum_##name, plain, mpnum_f32_to_##name##_x4) \
+ MPNUM_FOUR_AT_ONCE_(mpnum_##name, sat, mpnum_f32_to_##name##_sat_x4)
+MPNUM_FOUR_FORMS_(mpnum_f16, MPNUM_TWOS_(f16))
+MPNUM_FOUR_FORMS_(mpnum_bf16, MPNUM_TWOS_(bf16))
+MPNUM_FOUR_FORMS_(mpnum_e5m2, MPNUM_FOURS_(e5m2))
+MPNUM_FOUR_FORMS_(mpnum_e4m3, MPNUM_FOURS_(e4m3))
+MPNUM_FOUR_FORMS_(mpnum_e3m2,
+                  MPNUM_FOUR_BY_TWOS_(e3m2, sat, mpnum_f32_to_e3m2_sat_x2, a | b << 16))
+MPNUM_FOUR_FORMS_(mpnum_e2m3,
+                  MPNUM_FOUR_BY_TWOS_(e2m3, sat, mpnum_f32_to_e2m3_sat_x2, a | b << 16))
+MPNUM_FOUR_FORMS_(mpnum_e3m2x4,
+                  MPNUM_FOUR_AT_ONCE_(mpnum_e3m2x4, sat, mpnum_f32_to_e3m2_sat_x4))
+MPNUM_FOUR_FORMS_(mpnum_e2m3x4,
+                  MPNUM_FOUR_AT_ONCE_(mpnum_e2m3x4, sat, mpnum_f32_to_e2m3_sat_x4))
+MPNUM_FOUR_FORMS_(mpnum_e2m1x2,
+                  MPNUM_FOUR_AT_ONCE_(mpnum_e2m1x2, sat, mpnum_f32_to_e2m1_sat_x4))
+#undef MPNUM_FOURS_
+#undef MPNUM_TWOS_
+#undef MPNUM_FOUR_FORMS_
+#undef MPNUM_FOUR_AT_ONCE_
+#undef MPNUM_FOUR_BY_TWOS_
+
+/* From floats, rounded to nearest even: to floats they are as they are. */
+template <class T> struct four_plain_ {
+  MPNUM_INLINE typename four_of_<T>::type at(const mpnum_f32x4 &x) {
+    return four_from_floats_<T>::plain(x);
+  }
+};
+template <> struct four_plain_<float> {
+  MPNUM_INLINE four_of_<float>::type at(const mpnum_f32x4 &x) {
+    return copied_<four_of_<float>::type>(x);
+  }
+};
+
+/* Words index to index + 3 of a seed. */
+MPNUM_INLINE mpnum_u32x4 random_four_(uint64_t seed, uint64_t index) {
+  const mpnum_u32x4 a = mpnum_random_x4(seed, index / 4);
+  if (index % 4 == 0) return a;
+  const mpnum_u32x4 b = mpnum_random_x4(seed, index / 4 + 1);
+  const mpnum_u32x4 by_1 = {a.y, a.z, a.w, b.x}, by_2 = {a.z, a.w, b.x, b.y},
+                    by_3 = {a.w, b.x, b.y, b.z};
+  return index % 4 == 1 ? by_1 : index % 4 == 2 ? by_2 : by_3;
+}
+
+/* Which way four elements go. Doubles are rounded once, so each alone. */
+enum four_way_ {
+  four_of_halves_,
+  four_to_float_,
+  four_from_floats_by_form_,
+  four_each_,
+  four_by_element_
+};
+/* Between f16 and fp8, two at a time, where there are instructions for it. */
+template <cast_form_ form, class Dst, class Src> struct four_halves_ {
+  static constexpr bool exists = false;
+};
+#define MPNUM_FOUR_TO_FP8_(name, form, call)                                   \
+ template <> struct four_halves_<cast_is_##form##_, mpnum_##name, mpnum_f16> { \
+  static constexpr bool exists = MPNUM_HAS_HW_FP8 || !MPNUM_ON_DEVICE;         \
+  MPNUM_INLINE raw_bytes_<4> at(const raw_bytes_<8> &x) {                      \
+   const mpnum_f16x2 low = {x.at[0]}, high = {x.at[1]};                        \
+   const uint32_t a = call(low).bits, b = call(high).bits;                     \
+   const raw_bytes_<4> codes = {{a | b << 16}};                                \
+   return codes;                                                               \
+  }                                                                            \
+ };
+#define MPNUM_FOUR_FROM_FP8_(name)                                                 \
+ template <> struct four_halves_<cast_is_plain_, mpnum_f16, mpnum_##name> {        \
+  static constexpr bool exists = MPNUM_HAS_HW_FP8 || !MPNUM_ON_DEVICE;             \
+  MPNUM_INLINE raw_bytes_<8> at(const raw_bytes_<4> &x) {                          \
+   const mpnum_##name##x2 low = {static_cast<uint16_t>(x.at[0])};                  \
+   const mpnum_##name##x2 high = {static_cast<uint16_t>(x.at[0] >> 16)};           \
+   const raw_bytes_<8> codes = {                                                   \
+       {mpnum_##name##_to_f16_x2(low).bits, mpnum_##name##_to_f16_x2(high).bits}}; \
+   return codes;                                                                   \
+  }                                                                                \
+ };
+MPNUM_FOUR_TO_FP8_(e5m2, plain, mpnum_f16_to_e5m2_x2)
+MPNUM_FOUR_TO_FP8_(e5m2, sat, mpnum_f16_to_e5m2_sat_x2)
+MPNUM_FOUR_TO_FP8_(e4m3, plain, mpnum_f16_to_e4m3_x2)
+MPNUM_FOUR_TO_FP8_(e4m3, sat, mpnum_f16_to_e4m3_sat_x2)
+MPNUM_FOUR_FROM_FP8_(e5m2)
+MPNUM_FOUR_FROM_FP8_(e4m3)
+#undef MPNUM_FOUR_TO_FP8_
+#undef MPNUM_FOUR_FROM_FP8_
+
+template <class Cast, class Dst, class Src> struct four_way_of_ {
+  static constexpr bool is_double = sizeof(Dst) == 8 || sizeof(Src) == 8;
+  static constexpr four_way_ value =
+      four_halves_<Cast::form, Dst, Src>::exists ? four_of_halves_
+      : is_double                                ? four_by_element_
+      : type_of<typename packed_<Dst>::element>::value == MPNUM_TYPE_F32 ? four_to_float_
+      : four_from_floats_<Dst>::exists && Cast::form != cast_is_rounded_
+          ? four_from_floats_by_form_
+          : four_each_;
+};
+
+template <class Cast, class Dst, class Src, four_way_ way> struct four_by_;
+template <class Cast, class Dst, class Src>
+struct four_by_<Cast, Dst, Src, four_of_halves_> {
+  MPNUM_INLINE typename four_of_<Dst>::type at(const typename four_of_<Src>::type &x,
+                                               const mpnum_launch_rounding_ &,
+                                               const mpnum_u32x4 &) {
+    return four_halves_<Cast::form, Dst, Src>::at(x);
+  }
+};
+template <class Cast, class Dst, class Src>
+struct four_by_<Cast, Dst, Src, four_to_float_> {
+  MPNUM_INLINE typename four_of_<Dst>::type at(const typename four_of_<Src>::type &x,
+                                               const mpnum_launch_rounding_ &,
+                                               const mpnum_u32x4 &) {
+    return copied_<typename four_of_<Dst>::type>(floats_of_<Src>::at(x));
+  }
+};
+template <class Dst, bool is_sat> struct four_form_ {
+  MPNUM_INLINE typename four_of_<Dst>::type at(const mpnum_f32x4 &x) {
+    return four_from_floats_<Dst>::plain(x);
+  }
+};
+template <class Dst> struct four_form_<Dst, true> {
+  MPNUM_INLINE typename four_of_<Dst>::type at(const mpnum_f32x4 &x) {
+    return four_from_floats_<Dst>::sat(x);
+  }
+};
+template <class Cast, class Dst, class Src>
+struct four_by_<Cast, Dst, Src, four_from_floats_by_form_> {
+  MPNUM_INLINE typename four_of_<Dst>::type at(const typename four_of_<Src>::type &x,
+                                               const mpnum_launch_rounding_ &,
+                                               const mpnum_u32x4 &) {
+    return four_form_<Dst, Cast::form == cast_is_sat_>::at(floats_to_round_<Src>::at(x));
+  }
+};
+template <class Cast, class Dst, class Src> struct four_by_<Cast, Dst, Src, four_each_> {
+  MPNUM_INLINE typename four_of_<Dst>::type at(const typename four_of_<Src>::type &x,
+                                               const mpnum_launch_rounding_ &options,
+                                               const mpnum_u32x4 &random) {
+    typedef typename Cast::from_float cast;
+    const mpnum_f32x4 values = floats_to_round_<Src>::at(x);
+    const typename packed_<Dst>::element codes[4] = {
+        cast::at(values.x, options, random.x), cast::at(values.y, options, random.y),
+        cast::at(values.z, options, random.z), cast::at(values.w, options, random.w)};
+    return four_joined_<Dst>::at(codes);
+  }
+};
+template <class Cast, class Dst, class Src>
+struct four_by_<Cast, Dst, Src, four_by_element_> {
+  MPNUM_INLINE typename four_of_<Dst>::type at(const typename four_of_<Src>::type &x,
+                                               const mpnum_launch_rounding_ &options,
+                                               const mpnum_u32x4 &random) {
+    enum { src_count = packed_<Src>::count };
+    const uint32_t words[4] = {random.x, random.y, random.z, random.w};
+    const typename four_of_<Src>::elements in =
+        copied_<typename four_of_<Src>::elements>(x);
+    typename packed_<Dst>::element codes[4];
+    MPNUM_UNROLL_
+    for (unsigned i = 0; i < 4; ++i)
+      codes[i] = Cast::at(packed_<Src>::unpack(in.at[i / src_count], i % src_count),
+                          options, words[i]);
+    return four_joined_<Dst>::at(codes);
+  }
+};
+
+/* Whether a conversion to a type is an instruction of the target, or little more. */
+template <class Cast, class Dst> struct is_short_ {
+  static constexpr mpnum_type type = type_of<typename packed_<Dst>::element>::value;
+  static constexpr bool value =
+      !Cast::is_stochastic && Cast::is_of_small_type &&
+      (type == MPNUM_TYPE_F32 || type == MPNUM_TYPE_TF32 ||
+       (type == MPNUM_TYPE_F16 && MPNUM_HAS_HW_F16) ||
+       (type == MPNUM_TYPE_BF16 && MPNUM_HAS_HW_BF16) ||
+       ((type == MPNUM_TYPE_E5M2 || type == MPNUM_TYPE_E4M3) && MPNUM_HAS_HW_FP8) ||
+       ((type == MPNUM_TYPE_E3M2 || type == MPNUM_TYPE_E2M3) && MPNUM_HAS_HW_FP6) ||
+       (type == MPNUM_TYPE_E2M1 && MPNUM_HAS_HW_FP4));
+};
+
+/* Four elements; the first takes random word number index. */
+template <class Cast, class Dst, class Src>
+MPNUM_INLINE typename four_of_<Dst>::type four_(const typename four_of_<Src>::type &x,
+                                                const mpnum_launch_rounding_ &options,
+                                                uint64_t index) {
+  mpnum_u32x4 random = {0, 0, 0, 0};
+  if (Cast::is_stochastic) random = random_four_(options.seed, index);
+  return four_by_<Cast, Dst, Src, four_way_of_<Cast, Dst, Src>::value>::at(x, options,
+                                                                           random);
+}
+
+} // namespace mpnum
+
+MPNUM_C_END_
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kernels of cuda/ share: elements of arrays, packed ones too, and the launch.
+ */
+#ifndef MPNUM_CUDA_DETAIL_LAUNCH_CUH
+#define MPNUM_CUDA_DETAIL_LAUNCH_CUH
+
+#include "../device.cuh"
+#include "../../mpnum.hpp"
+MPNUM_C_BEGIN_
+
+/* Before a loop over an array in registers, before one that is to stay a loop, and before
+ * one of which so many turns are to be one. The host's compiler does not know them. */
+#if MPNUM_HAS_CUDA && defined(__CUDA_ARCH__)
+# define MPNUM_PRAGMA_(...)   _Pragma(# __VA_ARGS__)
+# define MPNUM_UNROLL_        MPNUM_PRAGMA_(unroll)
+# define MPNUM_NO_UNROLL_     MPNUM_PRAGMA_(unroll 1)
+# define MPNUM_UNROLL_BY_(by) MPNUM_PRAGMA_(unroll by)
+#else
+# define MPNUM_UNROLL_
+# define MPNUM_NO_UNROLL_
+# define MPNUM_UNROLL_BY_(by)
+#endif
+
+enum {
+  MPNUM_LAUNCH_THREADS_ = 256,
+  MPNUM_LAUNCH_WARPS_ = MPNUM_LAUNCH_THREADS_ / 32,
+  MPNUM_LAUNCH_VECTORS_ = 4, /* of each thread, in flight together */
+  /* Of a multiprocessor: what any GPU holds at a time if a thread has 64 registers, so
+   * that a grid is one wave, and what is enough to keep its memory busy. */
+  MPNUM_LAUNCH_BLOCKS_ = 4
+};
+
+/* The hot path of a kernel over arrays: whole tiles, in which consecutive threads take
+ * consecutive vectors, MPNUM_LAUNCH_VECTORS_ each before it uses the first. Whether an
+ * array is aligned is asked once, what is before the first vector is left to a few
+ * threads, and what fills no tile to one block. */
+struct alignas(16) mpnum_vector_ {
+  uint32_t at[4];
+};
+
+/* Bytes of an access: 32 from sm_100 on, where nvcc makes one of them of a struct that is
+ * so aligned, from CUDA 13 on. */
+#if MPNUM_DEVICE_ARCH_ >= 1000 && defined(__CUDACC_VER_MAJOR__)
+# if __CUDACC_VER_MAJOR__ >= 13
+#  define MPNUM_ACCESS_BYTES_ 32
+# endif
+#endif
+#ifndef MPNUM_ACCESS_BYTES_
+# define MPNUM_ACCESS_BYTES_ 16
+#endif
+struct alignas(MPNUM_ACCESS_BYTES_) mpnum_access_ {
+  mpnum_vector_ at[MPNUM_ACCESS_BYTES_ / 16];
+};
+
+MPNUM_INLINE int mpnum_is_aligned_(const void *address) {
+  return reinterpret_cast<size_t>(address) % sizeof(mpnum_access_) == 0;
+}
+/* Bytes before the first place of an array from which accesses may be. */
+MPNUM_INLINE unsigned mpnum_bytes_before_vectors_(const void *address) {
+  return static_cast<unsigned>(0 - reinterpret_cast<size_t>(address)) %
+         sizeof(mpnum_access_);
+}
+namespace mpnum {
+
+/* The same bytes as another type. */
+template <class To, class From> MPNUM_INLINE To copied_(const From &from) {
+  static_assert(sizeof(To) == sizeof(From), "the same bytes");
+  To copy;
+  MPNUM_MEMCPY_(&copy, &from, sizeof copy);
+  return copy;
+}
+
+} // namespace mpnum
+
+/* Neighbours of an array, some words, as a struct of them; by aligned words if is_aligned
+ * is not, which reads up to 3 bytes before them and 4 behind. */
+template <bool is_aligned, class Item, class T>
+static __device__ __forceinline__ Item mpnum_load_item_(const T *src) {
+  if (is_aligned) return *reinterpret_cast<const Item *>(src);
+  enum { words = sizeof(Item) / 4, is_whole = sizeof(T) % 4 == 0 };
+  const unsigned bytes = is_whole ? 0 : reinterpret_cast<size_t>(src) % 4;
+  const uint32_t *word = reinterpret_cast<const uint32_t *>(
+      reinterpret_cast<const unsigned char *>(src) - bytes);
+  uint32_t given[words + 1], moved[words];
+  MPNUM_UNROLL_
+  for (unsigned i = 0; i < words + !is_whole; ++i)
+    given[i] = word[i];
+  MPNUM_UNROLL_
+  for (unsigned i = 0; i < words; ++i)
+    moved[i] =
+        is_whole
+            ? given[i]
+            : static_cast<uint32_t>(
+                  (static_cast<uint64_t>(given[i + 1]) << 32 | given[i]) >> 8 * bytes);
+  return mpnum::copied_<Item>(moved);
+}
+
+/* Vector i of those that a thread takes, from the first one on: those of one access, then
+ * those `stride` accesses further. threads: by how many vectors they are apart. */
+enum { MPNUM_THREAD_VECTORS_ = sizeof(mpnum_access_) / sizeof(mpnum_vector_) };
+MPNUM_INLINE unsigned mpnum_vector_place_(unsigned i, unsigned stride) {
+  const unsigned in_access = MPNUM_THREAD_VECTORS_;
+  return i / in_access * in_access * stride + i % in_access;
+}
+template <unsigned count>
+static __device__ __forceinline__ void
+mpnum_load_vectors_(mpnum_vector_ (&vectors)[count], const mpnum_vector_ *src,
+                    unsigned stride) {
+  enum { in_access = MPNUM_THREAD_VECTORS_ };
+  MPNUM_UNROLL_
+  for (unsigned i = 0; i < count / in_access; ++i) {
+    const mpnum_access_ access = reinterpret_cast<const mpnum_access_ *>(src)[i * stride];
+    MPNUM_UNROLL_
+    for (unsigned k = 0; k < in_access; ++k)
+      vectors[in_access * i + k] = access.at[k];
+  }
+}
+
+namespace mpnum {
+
+/* The scalar conversion from Src to Dst by name: exact where Dst is float or double and
+ * wider, through float, exactly, between two small types. */
+template <class Dst, class Src> struct cast_ {
+  MPNUM_INLINE Dst plain(Src x) { return from_float<Dst>(to_float(x)); }
+  MPNUM_INLINE Dst sat(Src x) { return from_float_sat<Dst>(to_float(x)); }
+  MPNUM_INLINE Dst rounded(Src x, mpnum_rounding rounding, mpnum_overflow overflow,
+                           uint32_t random) {
+    return (round<Dst>)(to_float(x), rounding, overflow, random);
+  }
+};
+template <class Dst> struct cast_<Dst, float> {
+  MPNUM_INLINE Dst plain(float x) { return from_float<Dst>(x); }
+  MPNUM_INLINE Dst sat(float x) { return from_float_sat<Dst>(x); }
+  MPNUM_INLINE Dst rounded(float x, mpnum_rounding rounding, mpnum_overflow overflow,
+                           uint32_t random) {
+    return (round<Dst>)(x, rounding, overflow, random);
+  }
+};
+template <class Dst> struct cast_<Dst, double> {
+  MPNUM_INLINE Dst plain(double x) { return from_double<Dst>(x); }
+  MPNUM_INLINE Dst sat(double x) { return from_double_sat<Dst>(x); }
+  MPNUM_INLINE Dst rounded(double x, mpnum_rounding rounding, mpnum_overflow overflow,
+                           uint32_t random) {
+    return (round<Dst>)(x, rounding, overflow, random);
+  }
+};
+template <class Src> struct cast_<float, Src> {
+  MPNUM_INLINE float plain(Src x) { return to_float(x); }
+};
+template <class Src> struct cast_<double, Src> {
+  MPNUM_INLINE double plain(Src x) { return to_double(x); }
+};
+template <> struct cast_<double, float> {
+  MPNUM_INLINE double plain(float x) { return mpnum_f32_to_f64(x); }
+};
+template <> struct cast_<float, double> {
+  MPNUM_INLINE float plain(double x) { return mpnum_f64_to_f32(x); }
+  MPNUM_INLINE float sat(double x) { return mpnum_f64_to_f32_sat(x); }
+  MPNUM_INLINE float rounded(double x, mpnum_rounding rounding, mpnum_overflow overflow,
+                             uint32_t random) {
+    return mpnum_f64_to_f32_round(x, rounding, overflow, random);
+  }
+};
+
+/* Of words of f32, or two f16 or bf16: the larger magnitude of `most`, which has no
+ * signs, and a word, in each part. NaN is never dropped. */
+template <class T, unsigned size = sizeof(T)> struct larger_magnitudes_ {
+  MPNUM_REAL_ uint32_t larger(uint32_t most, uint32_t word) {
+#if MPNUM_HAS_HW_BF16
+    asm("{\n .reg .f32 x;\n abs.f32 x, %1;\n max.NaN.f32 %0, %2, x;\n}"
+        : "=r"(most)
+        : "r"(word), "r"(most));
+    return most;
+#else
+    const uint32_t x = word & 0x7fffffffu;
+    return x > most ? x : most;
+#endif
+  }
+};
+template <class T> struct larger_magnitudes_<T, 2> {
+  MPNUM_REAL_ uint32_t larger(uint32_t most, uint32_t word) {
+#if MPNUM_HAS_HW_BF16
+    if (type_of<T>::value == MPNUM_TYPE_BF16)
+      asm("{\n .reg .b32 x;\n abs.bf16x2 x, %1;\n max.NaN.bf16x2 %0, %2, x;\n}"
+          : "=r"(most)
+          : "r"(word), "r"(most));
+    else
+      asm("{\n .reg .b32 x;\n abs.f16x2 x, %1;\n max.NaN.f16x2 %0, %2, x;\n}"
+          : "=r"(most)
+          : "r"(word), "r"(most));
+    return most;
+#else
+    const uint32_t x = word & 0x7fff7fffu, low = x & 0xffffu, low_most = most & 0xffffu;
+    return ((x | 0xffffu) > most ? x & ~0xffffu : most & ~0xffffu) |
+           (low > low_most ? low : low_most);
+#endif
+  }
+};
+
+/* Elements of an array: one each, or several packed in one. */
+template <class T> struct packed_ {
+  typedef T element;
+  enum { count = 1 };
+  MPNUM_INLINE T pack(const T *codes) { return codes[0]; }
+  MPNUM_INLINE T unpack(T packed, unsigned) { return packed; }
+};
+#define MPNUM_PACKED_(name, number, ...)                                        \
+ template <> struct packed_<mpnum_##name##x##number> {                          \
+  typedef mpnum_##name element;                                                 \
+  enum { count = number };                                                      \
+  MPNUM_INLINE mpnum_##name##x##number pack(const element *codes) {             \
+   return mpnum_pack_##name##_x##number(__VA_ARGS__);                           \
+  }                                                                             \
+  MPNUM_INLINE element unpack(mpnum_##name##x##number packed, unsigned index) { \
+   return mpnum_unpack_##name##_x##number(packed, static_cast<int>(index));     \
+  }                                                                             \
+ };
+MPNUM_PACKED_(e2m1, 2, codes[0], codes[1])
+MPNUM_PACKED_(e3m2, 4, codes[0], codes[1], codes[2], codes[3])
+MPNUM_PACKED_(e2m3, 4, codes[0], codes[1], codes[2], codes[3])
+#undef MPNUM_PACKED_
+
+} // namespace mpnum
+
+#if !MPNUM_HAS_NVRTC
+
+/* How many blocks share tiles, one at least, and at most so many a multiprocessor: by
+ * default what all of them hold at once. 0 multiprocessors: the runtime says how many the
+ * current device has, which is no wait and may be captured. */
+static inline cudaError_t
+mpnum_launch_blocks_(size_t *blocks, size_t tiles, int multiprocessors,
+                     size_t blocks_of_each = MPNUM_LAUNCH_BLOCKS_) {
+  if (multiprocessors <= 0) {
+    int device = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+      error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount,
+                                     device);
+    if (error != cudaSuccess) return error;
+  }
+  *blocks = static_cast<size_t>(multiprocessors) * blocks_of_each;
+  if (tiles < *blocks) *blocks = tiles > 0 ? tiles : 1;
+  return cudaSuccess;
+}
+
+template <class T> struct mpnum_same_ { typedef T type; };
+template <class... Parameters>
+static inline cudaError_t
+mpnum_launch_grid_(void (*kernel)(Parameters...), dim3 grid, unsigned threads,
+                   cudaStream_t stream,
+                   typename mpnum_same_<Parameters>::type... arguments) {
+  void *pointers[] = {&arguments...};
+  return cudaLaunchKernel(kernel, grid, dim3(threads), pointers, 0, stream);
+}
+template <class... Parameters>
+static inline cudaError_t
+mpnum_launch_(void (*kernel)(Parameters...), size_t blocks, unsigned threads,
+              cudaStream_t stream, typename mpnum_same_<Parameters>::type... arguments) {
+  return mpnum_launch_grid_(kernel, dim3(static_cast<unsigned>(blocks)), threads, stream,
+                            arguments...);
+}
+
+#endif
+
+MPNUM_C_END_
+#endif

@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: MIT */
+/* What the quantisers of cuda/ share: codes of several elements, scales of blocks, and
+ * the tiles of a matrix that blocks of threads take. */
+#ifndef MPNUM_CUDA_DETAIL_QUANTIZE_CUH
+#define MPNUM_CUDA_DETAIL_QUANTIZE_CUH
+
+#include "convert_four.cuh"
+MPNUM_C_BEGIN_
+
+namespace mpnum {
+
+/* Codes as blocks of them lie in memory: the bits of one; four, the first one lowest; and
+ * how many blocks of threads a multiprocessor is to hold at least: fewer where
+ * conversions are many instructions, which have no registers for more. */
+template <class Code> struct dense_ {
+  enum { bits = 8, resident = 2 };
+  MPNUM_REAL_ uint32_t four(float a, float b, float c, float d) {
+    return static_cast<uint32_t>(from_float_sat<Code>(a).bits) |
+           static_cast<uint32_t>(from_float_sat<Code>(b).bits) << 8 |
+           static_cast<uint32_t>(from_float_sat<Code>(c).bits) << 16 |
+           static_cast<uint32_t>(from_float_sat<Code>(d).bits) << 24;
+  }
+};
+template <> struct dense_<mpnum_e4m3> {
+  enum { bits = 8, resident = MPNUM_HAS_HW_FP8 ? MPNUM_LAUNCH_BLOCKS_ : 2 };
+  MPNUM_REAL_ uint32_t four(float a, float b, float c, float d) {
+    return mpnum_f32_to_e4m3_sat_x4(a, b, c, d).bits;
+  }
+};
+template <> struct dense_<mpnum_e5m2> {
+  enum { bits = 8, resident = MPNUM_HAS_HW_FP8 ? MPNUM_LAUNCH_BLOCKS_ : 2 };
+  MPNUM_REAL_ uint32_t four(float a, float b, float c, float d) {
+    return mpnum_f32_to_e5m2_sat_x4(a, b, c, d).bits;
+  }
+};
+template <> struct dense_<mpnum_e3m2> {
+  enum { bits = 6, resident = MPNUM_HAS_HW_FP6 ? MPNUM_LAUNCH_BLOCKS_ : 2 };
+  MPNUM_REAL_ uint32_t four(float a, float b, float c, float d) {
+    const mpnum_e3m2x4 codes = mpnum_f32_to_e3m2_sat_x4(a, b, c, d);
+    return static_cast<uint32_t>(codes.bytes[0]) |
+           static_cast<uint32_t>(codes.bytes[1]) << 8 |
+           static_cast<uint32_t>(codes.bytes[2]) << 16;
+  }
+};
+template <> struct dense_<mpnum_e2m3> {
+  enum { bits = 6, resident = MPNUM_HAS_HW_FP6 ? MPNUM_LAUNCH_BLOCKS_ : 2 };
+  MPNUM_REAL_ uint32_t four(float a, float b, float c, float d) {
+    const mpnum_e2m3x4 codes = mpnum_f32_to_e2m3_sat_x4(a, b, c, d);
+    return static_cast<uint32_t>(codes.bytes[0]) |
+           static_cast<uint32_t>(codes.bytes[1]) << 8 |
+           static_cast<uint32_t>(codes.bytes[2]) << 16;
+  }
+};
+template <> struct dense_<mpnum_e2m1> {
+  enum { bits = 4, resident = MPNUM_HAS_HW_FP4 ? MPNUM_LAUNCH_BLOCKS_ : 2 };
+  MPNUM_REAL_ uint32_t four(float a, float b, float c, float d) {
+    return mpnum_f32_to_e2m1_sat_x4(a, b, c, d).bits;
+  }
+};
+
+/* How the scale of a block follows from its amax; it sets what elements do with it. */
+enum block_family_ { MX_FAMILY_, TWO_LEVEL_FAMILY_, AMAX_FAMILY_ };
+
+/* Code elements in blocks of 1 x edge, edge x 1, or, if is_square, edge x edge. */
+template <class Code_, block_family_ family_, unsigned edge_, bool is_square_ = false,
+          bool is_stochastic_ = false>
+struct blocks_ {
+  typedef Code_ Code;
+  static constexpr block_family_ family = family_;
+  static constexpr unsigned edge = edge_;
+  static constexpr bool is_square = is_square_, is_stochastic = is_stochastic_;
+  static constexpr unsigned bits = dense_<Code_>::bits;
+  static constexpr int resident = is_stochastic_ ? 2 : +dense_<Code_>::resident;
+  /* Of kernels by tiles, which read those above 64 x 64 twice. */
+  static constexpr int resident_tiles = edge_ > 64 ? 2 : resident;
+  static constexpr unsigned scale_bytes = family_ == AMAX_FAMILY_ ? 4 : 1;
+};
+
+MPNUM_REAL_ float element_of_(float x) { return x; }
+template <class T> MPNUM_REAL_ float element_of_(T x) { return to_float(x); }
+/* Without a step for NaN, whose sign and payload do not reach a code or an amax. */
+MPNUM_REAL_ float element_of_(mpnum_f16 x) {
+#if MPNUM_HAS_HW_F16
+  float value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(x.bits));
+  return value;
+#else
+  return to_float(x);
+#endif
+}
+MPNUM_REAL_ void set_element_(float *dst, float x) { *dst = x; }
+template <class T> MPNUM_REAL_ void set_element_(T *dst, float x) {
+  *dst = from_float<T>(x);
+}
+
+/* Element j, a constant, of neighbours: by words of two, of which compilers make one
+ * instruction. */
+template <class T, unsigned N>
+MPNUM_REAL_ float element_at_(const mpnum_lanes<T, N> &in, unsigned j) {
+  return element_of_(in.at[j]);
+}
+template <unsigned N> MPNUM_REAL_ uint32_t word_at_(const void *in, unsigned j) {
+  uint32_t words[N / 2];
+  memcpy(words, in, sizeof words);
+  return words[j / 2];
+}
+template <unsigned N>
+MPNUM_REAL_ float element_at_(const mpnum_lanes<mpnum_bf16, N> &in, unsigned j) {
+  const uint32_t word = word_at_<N>(&in, j);
+  return mpnum_f32_of_scalar_(j % 2 ? word & 0xffff0000u : word << 16);
+}
+template <unsigned N>
+MPNUM_REAL_ float element_at_(const mpnum_lanes<mpnum_f16, N> &in, unsigned j) {
+  const uint32_t word = word_at_<N>(&in, j);
+  return element_of_(from_bits<mpnum_f16>(j % 2 ? word >> 16 : word & 0xffffu));
+}
+/* The words that folded() makes of those of larger_magnitudes_ are ordered as the largest
+ * of their parts, which bits() makes the bits of a float. */
+template <class T, unsigned size = sizeof(T)> struct magnitudes_ : larger_magnitudes_<T> {
+  MPNUM_REAL_ uint32_t folded(uint32_t most) { return most; }
+  MPNUM_REAL_ uint32_t bits(uint32_t folded) { return folded; }
+  MPNUM_REAL_ uint32_t part(uint32_t most, unsigned) { return most; }
+};
+/* Two at a time, first as codes. */
+template <class T> struct magnitudes_<T, 2> : larger_magnitudes_<T> {
+  MPNUM_REAL_ uint32_t folded(uint32_t most) {
+    const uint32_t low = most << 16;
+    return most > low ? most : low;
+  }
+  MPNUM_REAL_ uint32_t bits(uint32_t folded) { return part(folded, 1); }
+  /* That of one part, a constant. */
+  MPNUM_REAL_ uint32_t part(uint32_t most, unsigned index) {
+    if (type_of<T>::value == MPNUM_TYPE_BF16)
+      return index ? most & 0xffff0000u : most << 16;
+    const uint32_t code = index ? most >> 16 : most & 0xffffu;
+    return mpnum_bits_of_scalar_(element_of_(from_bits<T>(code)));
+  }
+};
+
+template <unsigned n> struct log2_ {
+  static constexpr unsigned value = 1 + log2_<n / 2>::value;
+};
+template <> struct log2_<1> { static constexpr unsigned value = 0; };
+
+/* Whether a scale, or scale_inv, is one: above 0 and finite. */
+MPNUM_REAL_ int is_scale_(float x) { return mpnum_bits_of_scalar_(x) - 1 < 0x7f7fffffu; }
+/* A scale, or NaN, which takes the place of what is none. */
+MPNUM_REAL_ float scale_or_nan_(float x) {
+  return mpnum_f32_of_scalar_(is_scale_(x) ? mpnum_bits_of_scalar_(x) : 0x7fffffffu);
+}
+
+/* The scale of a block of this amax, the bits of a magnitude. Where codes are to be 0,
+ * whatever the elements, the factor is +0, which it is never else. */
+template <class Blocks>
+MPNUM_REAL_ mpnum_block_scale_scalar_ block_scale_(mpnum_block_rule_ rule,
+                                                   uint32_t amax) {
+  mpnum_block_scale_scalar_ scale;
+  if (Blocks::family == MX_FAMILY_) { /* constants, for the compiler to choose by */
+    rule.kind = MPNUM_BLOCK_PRODUCT_;
+    rule.divides = 0;
+  } else if (Blocks::family == TWO_LEVEL_FAMILY_) {
+    rule.kind = MPNUM_BLOCK_TWO_LEVEL_;
+    rule.divides = 0;
+  } else {
+    rule.kind = rule.kind == MPNUM_BLOCK_AMAX_POW2_ ? rule.kind : MPNUM_BLOCK_AMAX_;
+    rule.divides = 1;
+  }
+  scale = mpnum_block_scale_of_scalar_(rule, amax);
+  const bool is_zero =
+      amax == 0 || (Blocks::family == TWO_LEVEL_FAMILY_ && scale.code == 0);
+  scale.factor = mpnum_f32_of_scalar_(is_zero ? 0 : mpnum_bits_of_scalar_(scale.factor));
+  return scale;
+}
+/* The rule of a format as block_scale_ takes it: all of MX are products, by 1 where the
+ * exponent of the amax counts. */
+MPNUM_REAL_ mpnum_block_rule_ block_rule_(const mpnum_blockscale_format &format,
+                                          float scale) {
+  mpnum_block_rule_ rule = mpnum_block_rule_of_(&format, scale);
+  if (rule.kind == MPNUM_BLOCK_POWER_) rule.max_inverse = 0x3f800000u;
+  return rule;
+}
+template <class Blocks> MPNUM_REAL_ float block_scaled_(float x, float factor) {
+  return Blocks::family == AMAX_FAMILY_ ? mpnum_div_scalar_(x, factor)
+                                        : mpnum_mul_scalar_(x, factor);
+}
+
+/* Four scaled elements as dense codes; random is for stochastic rounding. */
+template <class Code, bool is_stochastic> struct four_codes_ {
+  MPNUM_REAL_ uint32_t of(const float (&y)[4], const uint32_t (&)[4]) {
+    return dense_<Code>::four(y[0], y[1], y[2], y[3]);
+  }
+};
+template <class Code> struct four_codes_<Code, true> {
+  MPNUM_REAL_ uint32_t of(const float (&y)[4], const uint32_t (&random)[4]) {
+    uint32_t word = 0;
+    MPNUM_UNROLL_
+    for (unsigned k = 0; k < 4; ++k)
+      word |= static_cast<uint32_t>((round<Code>)(y[k], MPNUM_ROUND_STOCHASTIC,
+                                                  MPNUM_OVERFLOW_SATURATE, random[k])
+                                        .bits)
+              << k * dense_<Code>::bits;
+    return word;
+  }
+};
+template <class Blocks>
+MPNUM_REAL_ uint32_t block_codes_(const float (&y)[4], const uint32_t (&random)[4]) {
+  return four_codes_<typename Blocks::Code, Blocks::is_stochastic>::of(y, random);
+}
+
+/* Puts the codes of four elements to dst, which is aligned for them: 4, 3 or 2 bytes. */
+template <unsigned bits> MPNUM_REAL_ void put_four_(uint8_t *dst, uint32_t word) {
+  typedef mpnum_lanes<uint8_t, bits / 2> lanes;
+  lanes codes;
+  memcpy(&codes, &word, sizeof codes);
+  *reinterpret_cast<lanes *>(dst) = codes;
+}
+
+/* So many bytes of codes, as few words as they fill; 6 and 3 are codes of 6 bits. */
+template <unsigned bytes> struct code_words_ {
+  typedef mpnum_lanes<uint8_t, bytes> type;
+};
+template <> struct code_words_<8> { typedef mpnum_lanes<uint32_t, 2> type; };
+template <> struct code_words_<4> { typedef mpnum_lanes<uint32_t, 1> type; };
+template <> struct code_words_<2> { typedef mpnum_lanes<uint16_t, 1> type; };
+
+/* Bytes of n codes, in whole groups of those that fill bytes. */
+MPNUM_REAL_ size_t dense_bytes_(unsigned bits, size_t n) {
+  return bits == 8 ? n : bits == 4 ? (n + 1) / 2 : (n + 3) / 4 * 3;
+}
+
+} // namespace mpnum
+
+/* --- Rows --- */
+
+/* Where codes and scales go, or come from. */
+typedef struct mpnum_quantize_side_ {
+  uint8_t *codes, *scale_inv;
+  size_t pitch;    /* bytes from a row of codes to the next */
+  size_t step;     /* and from a vector of a thread to its next */
+  size_t across;   /* scales in a row of them */
+  size_t down;     /* rows that swizzled scales are of */
+  size_t cleared;  /* bytes of them to clear, 0 where there is no padding */
+  int is_swizzled; /* scales lie as mpnum_scale_place has it */
+  int is_turned;   /* scale (r, c) lies at row c */
+  int is_aligned;  /* codes may be stored by vectors */
+} mpnum_quantize_side_;
+typedef struct mpnum_quantize_job_ {
+  mpnum_quantize_side_ rows, columns; /* where `what` has them */
+  size_t height, width, ld;           /* of the matrix, in elements */
+  size_t step;                        /* elements from a vector of a thread to its next */
+  mpnum_block_rule_ rule;
+  const float *scale; /* of a tensor, in device memory */
+  uint64_t seed, offset;
+  int what;
+  unsigned shift; /* vectors in a row of a tile as a power of two */
+  /* Tiles that are all in the matrix; none where vectors are not aligned. */
+  unsigned whole_across, whole_down;
+} mpnum_quantize_job_;
+
+/* The number, from the top, of a block's tile, in a grid of mpnum_tile_grid_, the last of
+ * which may be past the end. */
+static __device__ __forceinline__ unsigned mpnum_tile_down_() {
+  return blockIdx.y + blockIdx.z * gridDim.y;
+}
+static __device__ __forceinline__ bool
+mpnum_is_whole_tile_(const mpnum_quantize_job_ &job) {
+  return blockIdx.x < job.whole_across && mpnum_tile_down_() < job.whole_down;
+}
+
+/* Words index to index + N - 1 of a seed, N a multiple of 4. */
+template <unsigned N>
+static __device__ __forceinline__ void
+mpnum_quantize_words_(uint32_t (&words)[N], uint64_t seed, uint64_t index) {
+  uint32_t all[N + 4];
+  const unsigned skipped = static_cast<unsigned>(index % 4);
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < N + 4; j += 4) {
+    mpnum_u32x4 four = {0, 0, 0, 0};
+    if (j < N || skipped != 0) four = mpnum_random_x4(seed, (index - skipped + j) / 4);
+    all[j] = four.x;
+    all[j + 1] = four.y;
+    all[j + 2] = four.z;
+    all[j + 3] = four.w;
+  }
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < N; ++j) {
+    const uint32_t first = skipped & 1 ? all[j + 1] : all[j];
+    const uint32_t third = skipped & 1 ? all[j + 3] : all[j + 2];
+    words[j] = skipped & 2 ? third : first;
+  }
+}
+
+/* Tiles of the kernels that go by rows: 4 vectors of each of 256 threads, which are 1 <<
+ * job.shift across. */
+enum { MPNUM_TILE_VECTORS_ = 4, MPNUM_TILE_LOG2_VECTORS_ = 10 };
+
+/* The row of a vector and its number in that: of the first one of a thread, or of number
+ * `index` from there. */
+struct mpnum_tile_place_ {
+  size_t row, vector;
+  __device__ __forceinline__ explicit mpnum_tile_place_(const mpnum_quantize_job_ &job)
+      : row((static_cast<size_t>(mpnum_tile_down_())
+             << (MPNUM_TILE_LOG2_VECTORS_ - job.shift)) +
+            (threadIdx.x >> job.shift)),
+        vector((static_cast<size_t>(blockIdx.x) << job.shift) +
+               (threadIdx.x & ((1u << job.shift) - 1))) {}
+  __device__ __forceinline__ mpnum_tile_place_(const mpnum_quantize_job_ &job,
+                                               size_t first_row, size_t first_vector,
+                                               unsigned index)
+      : row(first_row + (index * MPNUM_LAUNCH_THREADS_ >> job.shift)),
+        vector(first_vector + (index * MPNUM_LAUNCH_THREADS_ & ((1u << job.shift) - 1))) {
+  }
+};
+/* Where the scale of block (row, block) is; that of a swizzled square is there for each
+ * of its rows. */
+template <class Blocks>
+static __device__ __forceinline__ size_t mpnum_scale_index_(
+    const mpnum_quantize_side_ &side, bool is_turned, size_t row, size_t block) {
+  const bool is_repeated = Blocks::is_square && side.is_swizzled;
+  const size_t c = is_turned ? row : block;
+  const size_t r = (is_turned ? block : row) * (is_repeated ? Blocks::edge : 1);
+  return side.is_swizzled ? mpnum_scale_place(r, c, side.across) : r * side.across + c;
+}
+template <class Blocks, bool may_turn = true>
+static __device__ __forceinline__ void mpnum_put_scale_(const mpnum_quantize_side_ &side,
+                                                        size_t row, size_t block,
+                                                        uint32_t code) {
+  const bool is_turned = may_turn && side.is_turned != 0;
+  const size_t at = mpnum_scale_index_<Blocks>(side, is_turned, row, block);
+  if (Blocks::scale_bytes == 4) {
+    reinterpret_cast<uint32_t *>(side.scale_inv)[at] = code;
+  } else if (Blocks::is_square && side.is_swizzled) {
+    const size_t first = (is_turned ? block : row) * Blocks::edge;
+    const size_t left = side.down - first;
+    MPNUM_NO_UNROLL_
+    for (unsigned r = 0; r < Blocks::edge && r < left; ++r) /* of one tile's line */
+      side.scale_inv[at + 16 * r] = static_cast<uint8_t>(code);
+  } else {
+    side.scale_inv[at] = static_cast<uint8_t>(code);
+  }
+}
+
+/* The rule with the scale of the tensor in it; what is no scale makes all blocks NaN. */
+template <class Blocks>
+static __device__ __forceinline__ mpnum_block_rule_
+mpnum_quantize_rule_(const mpnum_quantize_job_ &job) {
+  mpnum_block_rule_ rule = job.rule;
+  if (Blocks::family == mpnum::TWO_LEVEL_FAMILY_) {
+    const float scale = *job.scale;
+    rule.scale = mpnum_bits_of_scalar_(scale);
+    rule.scale_per_max =
+        mpnum_bits_of_scalar_(mpnum_div_scalar_(scale, mpnum_f32_of_scalar_(rule.max)));
+    rule.floor = mpnum::is_scale_(scale) ? 0 : 0x7fffffffu;
+  }
+  return rule;
+}
+/* The amax that a rule takes. */
+template <class Blocks>
+static __device__ __forceinline__ uint32_t
+mpnum_quantize_amax_(const mpnum_block_rule_ &rule, uint32_t amax) {
+  if (Blocks::family != mpnum::TWO_LEVEL_FAMILY_) return amax;
+  return amax > rule.floor ? amax : rule.floor;
+}
+
+/* The largest word of `lanes` neighbouring lanes, a power of two, in each of them. */
+template <unsigned lanes>
+static __device__ __forceinline__ uint32_t mpnum_lanes_max_(uint32_t word) {
+  MPNUM_UNROLL_
+  for (unsigned step = lanes / 2; step > 0; step /= 2) {
+    const uint32_t other = __shfl_xor_sync(0xffffffffu, word, static_cast<int>(step));
+    word = other > word ? other : word;
+  }
+  return word;
+}
+template <class T, unsigned N>
+static __device__ __forceinline__ uint32_t
+mpnum_folded_magnitude_of_(const mpnum_lanes<T, N> &in) {
+  enum { count = sizeof in / 4 };
+  uint32_t words[count], most = 0;
+  memcpy(words, &in, sizeof words);
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < count; ++j)
+    most = mpnum::magnitudes_<T>::larger(most, words[j]);
+  return mpnum::magnitudes_<T>::folded(most);
+}
+template <class T, unsigned N>
+static __device__ __forceinline__ uint32_t
+mpnum_magnitude_of_(const mpnum_lanes<T, N> &in) {
+  return mpnum::magnitudes_<T>::bits(mpnum_folded_magnitude_of_(in));
+}
+
+/* Blocks that neighbouring lanes share, `count` by each thread: of which of them a lane
+ * has the scale. So that each is made once, or by few. */
+template <unsigned lanes, unsigned count> struct mpnum_shared_blocks_ {
+  static constexpr unsigned kept = count > lanes ? count / lanes : 1;
+  static constexpr unsigned holders = lanes > count ? lanes / count : 1;
+  /* The block of which this lane has the first one of its scales; others follow. */
+  static __device__ __forceinline__ unsigned first() {
+    return threadIdx.x % lanes / holders * kept;
+  }
+  /* Whether no lane before it has the same. */
+  static __device__ __forceinline__ bool is_first() { return threadIdx.x % holders == 0; }
+  /* words[0] to words[kept - 1] become the largest of their blocks. */
+  static __device__ __forceinline__ void largest(uint32_t (&words)[count]) {
+    unsigned left = count;
+    MPNUM_UNROLL_
+    for (unsigned step = lanes / 2; step > 0; step /= 2) {
+      const bool is_upper = (threadIdx.x & step) != 0;
+      const unsigned half = left / 2;
+      left = half > 0 ? half : 1;
+      MPNUM_UNROLL_
+      for (unsigned i = 0; i < left; ++i) {
+        const uint32_t kept_word = is_upper ? words[i + half] : words[i];
+        const uint32_t given = is_upper ? words[i] : words[i + half];
+        const uint32_t other =
+            __shfl_xor_sync(0xffffffffu, given, static_cast<int>(step));
+        words[i] = other > kept_word ? other : kept_word;
+      }
+    }
+  }
+  /* A word of block i, which is a constant, for all lanes that share it. */
+  static __device__ __forceinline__ uint32_t from_holder(const uint32_t (&words)[kept],
+                                                         unsigned i) {
+    return __shfl_sync(0xffffffffu, words[i % kept], static_cast<int>(i / kept * holders),
+                       static_cast<int>(lanes));
+  }
+};
+
+/* Codes of N elements in order, of fours. */
+template <class Blocks, unsigned N> struct mpnum_block_words_ {
+  static constexpr unsigned bytes = N * Blocks::bits / 8;
+  typedef typename mpnum::code_words_<bytes>::type words;
+  typedef mpnum_lanes<uint8_t, bytes> lanes;
+  words all;
+  /* Those of elements 4 i on. */
+  __device__ __forceinline__ void put(unsigned i, uint32_t four) {
+    if (Blocks::bits == 8) {
+      memcpy(reinterpret_cast<uint8_t *>(&all) + 4 * i, &four, 4);
+    } else if (Blocks::bits == 6) {
+      memcpy(reinterpret_cast<uint8_t *>(&all) + 3 * i, &four, 3);
+    } else {
+      memcpy(reinterpret_cast<uint8_t *>(&all) + 2 * i, &four, 2);
+    }
+  }
+  /* That of element j, of 4 or 8 bits. */
+  __device__ __forceinline__ uint32_t code(unsigned j) const {
+    const unsigned in_word = 32 / Blocks::bits, bit = j % in_word * Blocks::bits;
+    uint32_t word = 0;
+    memcpy(&word, reinterpret_cast<const uint8_t *>(&all) + j / in_word * 4,
+           bytes < 4 ? bytes : 4);
+    return word >> bit & ((1u << Blocks::bits) - 1);
+  }
+};
+
+/* N neighbours times their factor, as codes; a factor of 0, if it may be one, makes them
+ * 0. */
+template <class Blocks, bool may_be_zero = true, class T, unsigned N>
+static __device__ __forceinline__ mpnum_block_words_<Blocks, N>
+mpnum_quantize_lanes_(const mpnum_lanes<T, N> &in, float factor,
+                      const uint32_t (&random)[N]) {
+  mpnum_block_words_<Blocks, N> out;
+  const bool is_zero = may_be_zero && mpnum_bits_of_scalar_(factor) == 0;
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < N; j += 4) {
+    float y[4];
+    const uint32_t words[4] = {random[j], random[j + 1], random[j + 2], random[j + 3]};
+    MPNUM_UNROLL_
+    for (unsigned k = 0; k < 4; ++k)
+      y[k] = mpnum::block_scaled_<Blocks>(mpnum::element_at_(in, j + k), factor);
+    const uint32_t word = mpnum::block_codes_<Blocks>(y, words);
+    out.put(j / 4, is_zero ? 0 : word);
+  }
+  return out;
+}
+/* Stores the codes of elements column to column + N - 1 of a row, those that are. */
+template <class Blocks, unsigned N>
+static __device__ __forceinline__ void
+mpnum_store_codes_(uint8_t *dst, size_t row, size_t column, size_t height, size_t width,
+                   bool is_whole, const mpnum_block_words_<Blocks, N> &made) {
+  if (is_whole) {
+    *reinterpret_cast<typename mpnum_block_words_<Blocks, N>::words *>(dst) = made.all;
+  } else if (row < height && column < width) {
+    typename mpnum_block_words_<Blocks, N>::lanes codes;
+    memcpy(&codes, &made.all, sizeof codes);
+    if (Blocks::is_stochastic && width % 2) { /* past the last one, as on hosts */
+      MPNUM_UNROLL_
+      for (unsigned j = 0; j < sizeof codes; ++j)
+        if (column + 2 * j + 1 == width) codes.at[j] &= 0xf;
+    }
+    mpnum_store(dst, codes, mpnum::dense_bytes_(Blocks::bits, width - column));
+  }
+}
+
+/* A vector of a matrix at (row, column); zeros past its end. */
+template <unsigned N, class T>
+static __device__ __forceinline__ mpnum_lanes<T, N>
+mpnum_load_of_matrix_(const T *at, const mpnum_quantize_job_ &job, size_t row,
+                      size_t column, bool is_whole) {
+  typedef mpnum_lanes<T, N> lanes;
+  if (is_whole) return *reinterpret_cast<const lanes *>(at);
+  if (row < job.height && column < job.width)
+    return mpnum_load<N>(at, job.width - column);
+  return lanes();
+}
+
+/* Scales of `count` blocks by row, of each of which a thread has N neighbours. codes and
+ * factors are of the blocks of which it has the scale. Called by all lanes of a warp. */
+template <class Blocks, unsigned N, unsigned count> struct mpnum_row_scales_ {
+  typedef mpnum_shared_blocks_<Blocks::edge / N, count> shared;
+  uint32_t codes[shared::kept], factors[shared::kept];
+
+  template <class T>
+  __device__ __forceinline__ void find(const mpnum_block_rule_ &rule,
+                                       const mpnum_lanes<T, N> (&in)[count]) {
+    uint32_t amax[count];
+    MPNUM_UNROLL_
+    for (unsigned v = 0; v < count; ++v)
+      amax[v] = mpnum_folded_magnitude_of_(in[v]);
+    shared::largest(amax);
+    MPNUM_UNROLL_
+    for (unsigned i = 0; i < shared::kept; ++i) {
+      const mpnum_block_scale_scalar_ scale = mpnum::block_scale_<Blocks>(
+          rule, mpnum_quantize_amax_<Blocks>(rule, mpnum::magnitudes_<T>::bits(amax[i])));
+      codes[i] = scale.code;
+      factors[i] = mpnum_bits_of_scalar_(scale.factor);
+    }
+  }
+  /* Of block v, by which its elements are multiplied or divided. */
+  __device__ __forceinline__ float factor(unsigned v) const {
+    return mpnum_f32_of_scalar_(shared::from_holder(factors, v));
+  }
+};
+
+/* --- Tiles --- */
+
+/* A tile: `lanes` threads across, each with N neighbours of four rows of every part. */
+template <class T, unsigned edge> struct mpnum_geometry_ {
+  static constexpr unsigned n = 16 / sizeof(T);
+  static constexpr unsigned lanes = edge > 64 ? edge / n : 16;
+  static constexpr unsigned columns = lanes * n;
+  static constexpr unsigned part = 4 * (MPNUM_LAUNCH_THREADS_ / lanes); /* rows */
+  static constexpr unsigned rows = edge > 64 ? edge : part;
+};
+
+/* Turned codes of a tile in shared memory: columns of them as rows of `pitch` bytes. */
+template <unsigned bits, unsigned rows> struct mpnum_turned_ {
+  static constexpr unsigned bytes = rows * bits / 8;
+  static constexpr unsigned pitch = bytes + 4; /* other banks for other rows */
+};
+/* The codes of four rows, from row on, of a column. */
+template <unsigned bits, unsigned rows>
+static __device__ __forceinline__ void mpnum_put_turned_(uint8_t *turned, unsigned column,
+                                                         unsigned row, uint32_t word) {
+  mpnum::put_four_<bits>(
+      turned + column * mpnum_turned_<bits, rows>::pitch + row * bits / 8, word);
+}
+/* Stores the codes of `columns` columns: row `column` on of dst, element `row` on. left
+ * and high: columns and rows of the matrix that are still to come. */
+template <unsigned bits, unsigned rows>
+static __device__ __forceinline__ void
+mpnum_store_turned_(uint8_t *dst, size_t pitch, const uint8_t *turned, unsigned columns,
+                    size_t left, size_t high) {
+  typedef mpnum_turned_<bits, rows> layout;
+  const unsigned vectors = layout::bytes / 16;
+  const size_t bytes = mpnum::dense_bytes_(bits, high);
+  for (unsigned i = mpnum_thread_index_(); i < columns * vectors;
+       i += mpnum_block_threads_()) {
+    const unsigned column = i / vectors, at = i % vectors * 16;
+    mpnum_lanes<uint8_t, 16> out;
+    if (column >= left || at >= bytes) continue;
+    MPNUM_UNROLL_
+    for (unsigned k = 0; k < 16; k += 4) {
+      typedef mpnum_lanes<uint8_t, 4> four;
+      *reinterpret_cast<four *>(out.at + k) =
+          *reinterpret_cast<const four *>(turned + column * layout::pitch + at + k);
+    }
+    mpnum_store(dst + column * pitch + at, out, bytes - at);
+  }
+}
+
+#if !MPNUM_HAS_NVRTC
+
+/* Tiles side by side, in rows one below the other. */
+static inline dim3 mpnum_tile_grid_(size_t across, size_t down) {
+  const size_t z = (down - 1) / 65535 + 1, y = (down - 1) / z + 1;
+  return dim3(static_cast<unsigned>(across), static_cast<unsigned>(y),
+              static_cast<unsigned>(z));
+}
+/* Whether elements may be moved by vectors of so many bytes. */
+static inline int mpnum_launch_aligned_(const void *x, size_t pitch, size_t bytes) {
+  return (reinterpret_cast<size_t>(x) | pitch) % bytes == 0;
+}
+
+#endif
+
+MPNUM_C_END_
+#endif

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/* The loops behind func_array.h. */
+#ifndef MPNUM_FUNC_DETAIL_FUNC_LOOPS_H
+#define MPNUM_FUNC_DETAIL_FUNC_LOOPS_H
+
+#include "func_small.h"
+#include "../../array/detail/convert_loops.h"
+MPNUM_C_BEGIN_
+
+#if MPNUM_HAS_ARRAYS
+
+/* A function of floats a (and b, else any floats); n fills vectors. For zeros in a it
+ * takes the float zero, unless that is 0. */
+typedef void mpnum_f32_loop_(float *dst, const float *a, const float *b, size_t n,
+                             mpnum_overflow overflow, uint32_t zero);
+
+/* A function of f16 or bf16. */
+typedef struct mpnum_small_function_ {
+  mpnum_type type;
+  mpnum_format format;
+  mpnum_function_ function;
+  mpnum_overflow overflow;
+  uint32_t zero; /* as above */
+} mpnum_small_function_;
+/* Its code at a float that the type holds, and at another one. */
+typedef uint32_t mpnum_small_code_(mpnum_small_function_ task, uint32_t a, uint32_t b);
+
+/* Elements done at a time, as floats. */
+# define MPNUM_CHUNK_ 960
+
+MPNUM_INLINE int mpnum_is_log_(mpnum_function_ function) {
+  return function == MPNUM_FUNCTION_LOG_ || function == MPNUM_FUNCTION_LOG2_ ||
+         function == MPNUM_FUNCTION_LOG10_;
+}
+MPNUM_INLINE mpnum_small_function_ mpnum_small_function_of_(mpnum_type type,
+                                                            mpnum_function_ function,
+                                                            mpnum_overflow overflow) {
+  const mpnum_format format = mpnum_format_of(type);
+  const int has_zero = mpnum_is_log_(function) && overflow == MPNUM_OVERFLOW_SATURATE;
+  const mpnum_small_function_ task = {type, format, function, overflow,
+                                      has_zero ? mpnum_decode_bits_(format, 1) : 0};
+  return task;
+}
+/* f16 or bf16 of functions of two arguments. */
+typedef struct mpnum_small_type_ {
+  mpnum_type type;
+  mpnum_floats_ *floats;
+  mpnum_codes_of_ *codes;
+} mpnum_small_type_;
+MPNUM_HOST_INLINE_ mpnum_small_type_ mpnum_small_f16_(void) {
+  const mpnum_small_type_ type = {MPNUM_TYPE_F16, mpnum_f16_floats_, mpnum_f16_codes_};
+  return type;
+}
+MPNUM_HOST_INLINE_ mpnum_small_type_ mpnum_small_bf16_(void) {
+  const mpnum_small_type_ type = {MPNUM_TYPE_BF16, mpnum_bf16_floats_, mpnum_bf16_codes_};
+  return type;
+}
+
+/* Ulps that the float functions of two arguments may be off at the values of f16 and
+ * bf16, to nearest; the tests of these values show that it is enough. That of logaddexp
+ * is where the result is small. */
+MPNUM_INLINE uint32_t mpnum_near_ulps_(mpnum_function_ function) {
+  return function == MPNUM_FUNCTION_LOGADDEXP_ ? 64
+         : function == MPNUM_FUNCTION_GEGLU_   ? 4
+         : function == MPNUM_FUNCTION_POW_     ? 1
+                                               : 3;
+}
+
+MPNUM_HOST_INLINE_ float mpnum_argument_(const float *src, size_t i, uint32_t zero) {
+  const uint32_t x = (uint32_t)mpnum_element_(32, (const uint8_t *)src, i);
+  return mpnum_from_bits_f32(zero && (x & 0x7fffffffu) == 0 ? zero : x);
+}
+MPNUM_HOST uint32_t mpnum_decoded16_(mpnum_small_function_ task, const void *src,
+                                     size_t i) {
+  return mpnum_decode_bits_(task.format,
+                            (uint32_t)mpnum_element_(16, (const uint8_t *)src, i));
+}
+# define MPNUM_CODE_OF_(name, NAME)                                                      \
+  MPNUM_HOST uint32_t mpnum_##name##_code_(mpnum_small_function_ task, uint32_t a,       \
+                                           uint32_t b) {                                 \
+   (void)b;                                                                              \
+   if (task.zero && (a & 0x7fffffffu) == 0) a = task.zero;                               \
+   return mpnum_function_code_(task.format, MPNUM_FUNCTION_##NAME##_, a, task.overflow); \
+  }
+MPNUM_FUNCTION_ROWS_(MPNUM_CODE_OF_)
+# undef MPNUM_CODE_OF_
+# define MPNUM_CODE_OF_(name, NAME)                                                \
+  MPNUM_HOST uint32_t mpnum_##name##_code_(mpnum_small_function_ task, uint32_t a, \
+                                           uint32_t b) {                           \
+   return mpnum_function_code_of_two_(task.format, MPNUM_FUNCTION_##NAME##_, a, b, \
+                                      task.overflow);                              \
+  }
+MPNUM_FUNCTION_ROWS_OF_TWO_(MPNUM_CODE_OF_)
+# undef MPNUM_CODE_OF_
+/* Puts right the codes that differ from those on the other side of the result. */
+MPNUM_HOST_ONCE_ void mpnum_put_right_(mpnum_small_function_ task,
+                                       mpnum_small_code_ *code, uint8_t *codes,
+                                       const uint8_t *others, const float *a,
+                                       const float *b, size_t n) {
+  size_t k = 0;
+  for (; k < n; ++k)
+    if (mpnum_element_(16, codes, k) != mpnum_element_(16, others, k))
+      mpnum_set_element_(16, codes, k,
+                         (*code)(task, mpnum_bits_f32(a[k]), mpnum_bits_f32(b[k])));
+}
+/* Whether any of 32 differ. (Written out, as gcc unrolls no loop at -O2.) */
+MPNUM_HOST_INLINE_ uint64_t mpnum_bits_that_differ_(const uint8_t *a, const uint8_t *b,
+                                                    size_t i) {
+  return mpnum_element_(64, a, i) ^ mpnum_element_(64, b, i);
+}
+MPNUM_HOST_INLINE_ int mpnum_any_differs_(const uint8_t *a, const uint8_t *b) {
+  return (mpnum_bits_that_differ_(a, b, 0) | mpnum_bits_that_differ_(a, b, 1) |
+          mpnum_bits_that_differ_(a, b, 2) | mpnum_bits_that_differ_(a, b, 3) |
+          mpnum_bits_that_differ_(a, b, 4) | mpnum_bits_that_differ_(a, b, 5) |
+          mpnum_bits_that_differ_(a, b, 6) | mpnum_bits_that_differ_(a, b, 7)) != 0;
+}
+MPNUM_HOST void mpnum_decide_(mpnum_small_function_ task, mpnum_small_code_ *code,
+                              uint8_t *codes, const uint8_t *others, const float *a,
+                              const float *b, size_t n) {
+  size_t i = 0;
+  for (; n - i >= 32; i += 32)
+    if (mpnum_any_differs_(codes + 2 * i, others + 2 * i))
+      mpnum_put_right_(task, code, codes + 2 * i, others + 2 * i, a + i, b + i, 32);
+  mpnum_put_right_(task, code, codes + 2 * i, others + 2 * i, a + i, b + i, n - i);
+}
+
+/* For each function of one argument how many floats, a tie in their middle, its light
+ * form leaves to the scalar function, of f16 and of bf16, and whether it is a logarithm,
+ * whose zeros may be replaced. */
+/* clang-format off */
+# define MPNUM_LIGHT_ROWS_(ROW) \
+  ROW(exp, EXP, 1, 0, 0) ROW(exp2, EXP2, 1, 0, 0) ROW(exp10, EXP10, 1, 1, 0) \
+  ROW(expm1, EXPM1, 0, 0, 0) ROW(log, LOG, 0, 0, 1) ROW(log2, LOG2, 0, 0, 1) \
+  ROW(log10, LOG10, 1, 0, 1) ROW(log1p, LOG1P, 1, 0, 0) ROW(sqrt, SQRT, 0, 0, 0) \
+  ROW(rsqrt, RSQRT, 0, 0, 0) ROW(reciprocal, RECIPROCAL, 0, 0, 0) \
+  ROW(sigmoid, SIGMOID, 1, 0, 0) ROW(tanh, TANH, 1, 0, 0) \
+  ROW(softplus, SOFTPLUS, 1, 0, 0) ROW(silu, SILU, 0, 0, 0) ROW(gelu, GELU, 1, 0, 0) \
+  ROW(gelu_tanh, GELU_TANH, 1, 0, 0) ROW(erf, ERF, 0, 0, 0) ROW(sin, SIN, 1, 0, 0) \
+  ROW(cos, COS, 1, 0, 0) ROW(sigmoid_derivative, SIGMOID_DERIVATIVE, 1, 0, 0) \
+  ROW(tanh_derivative, TANH_DERIVATIVE, 1, 0, 0) \
+  ROW(silu_derivative, SILU_DERIVATIVE, 3, 1, 0) \
+  ROW(gelu_derivative, GELU_DERIVATIVE, 1, 0, 0) \
+  ROW(gelu_tanh_derivative, GELU_TANH_DERIVATIVE, 1, 0, 0)
+/* clang-format on */
+typedef struct mpnum_light_ {
+  mpnum_small_function_ task;
+  mpnum_small_code_ *code;
+  mpnum_encoding_ encoding;
+  int saturates;
+} mpnum_light_;
+/* Codes of results that are among so many floats around the middle of two. */
+MPNUM_HOST_COLD_ void mpnum_decide_ties_(const mpnum_light_ *light, uint32_t floats,
+                                         uint8_t *codes, const uint32_t *x,
+                                         const uint32_t *results, size_t n) {
+  const uint32_t last = (uint32_t)1 << (23 - light->task.format.mantissa_bits);
+  size_t k = 0;
+  for (; k < n; ++k)
+    if (((results[k] + floats / 2 - last / 2) & (last - 1)) < floats)
+      mpnum_set_element_(16, codes, k, (*light->code)(light->task, x[k], 0));
+}
+
+/* Of results in high and their arguments x, the floats below and above by what they may
+ * be off; n fills vectors. */
+typedef void mpnum_bounds_(mpnum_format format, mpnum_function_ function, float *low,
+                           float *high, const float *x, size_t n);
+
+/* Sines and cosines of floats; n fills vectors. */
+typedef void mpnum_sincos_loop_(float *sine, float *cosine, const float *x, size_t n);
+/* Of each x above 2^20 the turn, in rows of count lanes: x, high, low and quarters. */
+MPNUM_HOST_ONCE_ void mpnum_put_far_turns_(uint32_t *lanes, size_t count) {
+  size_t i = 0;
+  for (; i < count; ++i)
+    if (lanes[i] > 0x49800000u) {
+      const mpnum_far_turn_ turn = mpnum_far_turn_of_(lanes[i]);
+      lanes[count + i] = turn.high;
+      lanes[2 * count + i] = turn.low;
+      lanes[3 * count + i] = turn.quarters;
+    }
+}
+
+# define MPNUM_EACH_ISA_ "../../func/detail/func_loops.inc"
+# include "../../simd/detail/each_isa.inc"
+
+/* Runs such a loop over any number of floats: what fills no vector is copied to memory
+ * that does. */
+MPNUM_HOST_ONCE_ void mpnum_run_f32_(mpnum_f32_loop_ *loop, float *dst, const float *a,
+                                     const float *b, size_t n, mpnum_overflow overflow,
+                                     uint32_t zero) {
+  enum { lanes = 16 }; /* no ISA has more */
+  const size_t rest = n % lanes, whole = n - rest;
+  const uint64_t saved = mpnum_fenv_save_();
+  (*loop)(dst, a, b, whole, overflow, zero);
+  if (rest) {
+    float x[lanes] = {0}, y[lanes] = {0};
+    MPNUM_MEMCPY_(x, a + whole, rest * sizeof *a);
+    MPNUM_MEMCPY_(y, b + whole, rest * sizeof *b);
+    (*loop)(x, x, y, lanes, overflow, zero);
+    MPNUM_MEMCPY_(dst + whole, x, rest * sizeof *dst);
+  }
+  mpnum_fenv_restore_(saved);
+}
+# define MPNUM_RUN_F32_(name, dst, a, b, n, overflow, zero)                             \
+  do {                                                                                  \
+   const mpnum_isa isa_in_use = mpnum_isa_in_use();                                     \
+   mpnum_run_f32_(MPNUM_PICK_ELSE_(mpnum_##name##_f32_scalar_, isa_in_use, name##_f32), \
+                  dst, a, b, n, overflow, zero);                                        \
+  } while (0)
+MPNUM_HOST void mpnum_sincos_f32_(float *sine, float *cosine, const float *src,
+                                  size_t n) {
+  enum { lanes = 16 };
+  const mpnum_isa isa_in_use = mpnum_isa_in_use();
+  mpnum_sincos_loop_ *const loop =
+      MPNUM_PICK_ELSE_(mpnum_sincos_f32_scalar_, isa_in_use, sincos_f32);
+  const size_t rest = n % lanes, whole = n - rest;
+  float x[lanes] = {0}, y[lanes], z[lanes];
+  uint64_t saved = 0;
+  if (n == 0) return;
+  saved = mpnum_fenv_save_();
+  MPNUM_MEMCPY_(x, src + whole, rest * sizeof *x);
+  (*loop)(sine, cosine, src, whole);
+  (*loop)(y, z, x, lanes);
+  MPNUM_MEMCPY_(sine + whole, y, rest * sizeof *y);
+  MPNUM_MEMCPY_(cosine + whole, z, rest * sizeof *z);
+  mpnum_fenv_restore_(saved);
+}
+
+/* Functions of two arguments, as func_small.h does it: where the floats on both sides
+ * have one code, that is it. */
+MPNUM_HOST void mpnum_small_chunk_(mpnum_small_function_ task, mpnum_small_type_ type,
+                                   mpnum_small_code_ *code, mpnum_f32_loop_ *loop,
+                                   mpnum_bounds_ *bounds, uint8_t *dst, const uint8_t *a,
+                                   const uint8_t *b, size_t n) {
+  MPNUM_ALIGNED_ float x[MPNUM_CHUNK_];
+  MPNUM_ALIGNED_ float y[MPNUM_CHUNK_];
+  MPNUM_ALIGNED_ float low[MPNUM_CHUNK_];
+  MPNUM_ALIGNED_ float high[MPNUM_CHUNK_];
+  MPNUM_ALIGNED_ uint8_t others[2 * MPNUM_CHUNK_];
+
+  const size_t filled = n + (0 - n) % 32;
+  size_t i = n;
+  for (; i < filled; ++i) {
+    x[i] = 0;
+    y[i] = 0;
+  }
+  (*type.floats)(x, a, n);
+  (*type.floats)(y, b, n);
+  (*loop)(high, x, y, filled, MPNUM_OVERFLOW_IEEE, task.zero);
+  (*bounds)(task.format, task.function, low, high, x, filled);
+  (*type.codes)(dst, low, n);
+  (*type.codes)(others, high, n);
+  mpnum_decide_(task, code, dst, others, x, y, n);
+}
+/* Without vectors, one element after the other. */
+MPNUM_HOST void mpnum_small_each_(mpnum_small_function_ task, mpnum_small_code_ *code,
+                                  void *dst, const void *a, const void *b, size_t n) {
+  const uint64_t saved = mpnum_fenv_save_();
+  size_t i = 0;
+  for (; i < n; ++i)
+    mpnum_set_element_(
+        16, (uint8_t *)dst, i,
+        (*code)(task, mpnum_decoded16_(task, a, i), mpnum_decoded16_(task, b, i)));
+  mpnum_fenv_restore_(saved);
+}
+MPNUM_HOST void mpnum_light_array_(mpnum_isa isa, mpnum_small_function_ task,
+                                   mpnum_small_code_ *code, mpnum_blocks_ *loop,
+                                   void *dst, const void *src, size_t n) {
+# if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
+  mpnum_light_ light;
+  if (loop) {
+    light.task = task;
+    light.code = code;
+    light.encoding = mpnum_encoding_of_type_(task.type, 16, task.overflow);
+    light.saturates = task.overflow == MPNUM_OVERFLOW_SATURATE;
+    mpnum_run_blocks_(loop, mpnum_block_size_(isa) / 2, &light, 16, dst, 16, src, n);
+    return;
+  }
+# endif
+  (void)isa;
+  (void)loop;
+  mpnum_small_each_(task, code, dst, src, src, n);
+}
+/* mpnum_exp_of_f16_(overflow, dst, src, n) and all the others. */
+# define MPNUM_LIGHT_ARRAY_(name, function, T, TYPE)                                \
+  MPNUM_HOST void mpnum_##name##_of_##T##_(mpnum_overflow overflow, void *dst,      \
+                                           const void *src, size_t n) {             \
+   const mpnum_isa isa = mpnum_isa_in_use();                                        \
+   mpnum_light_array_(isa, mpnum_small_function_of_(TYPE, function, overflow),      \
+                      mpnum_##name##_code_,                                         \
+                      MPNUM_PICK_AS_(mpnum_blocks_, isa, name##_##T), dst, src, n); \
+  }
+# define MPNUM_ROW_(name, NAME, asks_f16, asks_bf16, has_zero)            \
+  MPNUM_LIGHT_ARRAY_(name, MPNUM_FUNCTION_##NAME##_, f16, MPNUM_TYPE_F16) \
+  MPNUM_LIGHT_ARRAY_(name, MPNUM_FUNCTION_##NAME##_, bf16, MPNUM_TYPE_BF16)
+MPNUM_LIGHT_ROWS_(MPNUM_ROW_)
+# undef MPNUM_ROW_
+# undef MPNUM_LIGHT_ARRAY_
+MPNUM_HOST void mpnum_small_array_(mpnum_small_function_ task, mpnum_small_type_ type,
+                                   mpnum_small_code_ *code, mpnum_f32_loop_ *loop,
+                                   mpnum_bounds_ *bounds, void *to, const void *from,
+                                   const void *second, size_t n) {
+  uint8_t *dst = (uint8_t *)to;
+  const uint8_t *a = (const uint8_t *)from, *b = (const uint8_t *)second;
+  uint64_t saved;
+  size_t i = 0;
+  if (!loop) {
+    mpnum_small_each_(task, code, dst, a, b, n);
+    return;
+  }
+  saved = mpnum_fenv_save_();
+  for (; i < n; i += MPNUM_CHUNK_)
+    mpnum_small_chunk_(task, type, code, loop, bounds, dst + 2 * i, a + 2 * i, b + 2 * i,
+                       n - i < MPNUM_CHUNK_ ? n - i : MPNUM_CHUNK_);
+  mpnum_fenv_restore_(saved);
+}
+# define MPNUM_ROW_(name, NAME)                                                        \
+  MPNUM_HOST void mpnum_##name##_16_(mpnum_small_type_ type, void *dst, const void *a, \
+                                     const void *b, size_t n) {                        \
+   const mpnum_isa isa = mpnum_isa_in_use();                                           \
+   mpnum_small_array_(mpnum_small_function_of_(type.type, MPNUM_FUNCTION_##NAME##_,    \
+                                               MPNUM_OVERFLOW_IEEE),                   \
+                      type, mpnum_##name##_code_,                                      \
+                      MPNUM_PICK_AS_(mpnum_f32_loop_, isa, name##_f32),                \
+                      MPNUM_PICK_AS_(mpnum_bounds_, isa, bounds), dst, a, b, n);       \
+  }
+MPNUM_FUNCTION_ROWS_OF_TWO_(MPNUM_ROW_)
+# undef MPNUM_ROW_
+/* By way of memory, as either result may take the place of src. */
+# define MPNUM_SINCOS_ARRAY_(T)                                                     \
+  MPNUM_HOST void mpnum_sincos_of_##T##_(void *sine, void *cosine, const void *src, \
+                                         size_t n) {                                \
+   uint8_t cosines[2 * MPNUM_CHUNK_];                                               \
+   size_t i = 0;                                                                    \
+   for (; i < n; i += MPNUM_CHUNK_) {                                               \
+    const size_t some = n - i < MPNUM_CHUNK_ ? n - i : MPNUM_CHUNK_;                \
+    const uint8_t *x = (const uint8_t *)src + 2 * i;                                \
+    mpnum_cos_of_##T##_(MPNUM_OVERFLOW_IEEE, cosines, x, some);                     \
+    mpnum_sin_of_##T##_(MPNUM_OVERFLOW_IEEE, (uint8_t *)sine + 2 * i, x, some);     \
+    MPNUM_MEMCPY_((uint8_t *)cosine + 2 * i, cosines, 2 * some);                    \
+   }                                                                                \
+  }
+MPNUM_SINCOS_ARRAY_(f16)
+MPNUM_SINCOS_ARRAY_(bf16)
+# undef MPNUM_SINCOS_ARRAY_
+
+#endif
+MPNUM_C_END_
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* Activations of rows with a bias before and a factor after, in one pass: what a layer of
+ * a transformer does between its two products, to floats or to 8 bits with a scale.
+ *
+ *     mpnum_activation_options options = mpnum_activation_default();
+ *     options.factor = mpnum_const_rows_of(MPNUM_TYPE_BF16, up, rows, n);
+ *     mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU,
+ *                                    mpnum_rows_of(MPNUM_TYPE_E4M3, codes, rows, n),
+ *                                    mpnum_const_rows_of(MPNUM_TYPE_BF16, gate, rows, n),
+ *                                    &options, scale, &losses);
+ *
+ * y = activation(x + bias) factor: SwiGLU is SILU with a factor (Shazeer 2020). Each step
+ * is rounded to a float, the result once more to its type.
+ * Domain: rows (rows.h) of f32, f16, bf16, e5m2 or e4m3, as many in dst as in src and in
+ *   the factor, each of its own type; gate and factor may be halves of one matrix, by
+ *   their stride. dst may be src or the factor where both have one type and stride;
+ *   otherwise arrays do not overlap.
+ * Error: that of the function (docs/errors.md), half a place for each other step.
+ * NaN: canonical. Bits: the same from every instruction set, and of a row in any batch.
+ * Status: MPNUM_ERROR_TYPE; MPNUM_ERROR_SHAPE: rows or columns differ;
+ *   MPNUM_ERROR_STRIDE: that of dst is below its columns; MPNUM_ERROR_NULL: no data where
+ *   there are elements; MPNUM_ERROR_OVERLAP: dst overlaps another, or is in its place
+ *   with another type or stride; MPNUM_ERROR_ARGUMENT: another activation. Nothing is
+ *   written then. Without elements all pointers may be anything. Host only. */
+#ifndef MPNUM_ROWS_ACTIVATION_ROWS_H
+#define MPNUM_ROWS_ACTIVATION_ROWS_H
+
+#include "../array/rows.h"
+#include "detail/norm_loops.h"
+#include "../array/detail/scale_loops.h"
+MPNUM_C_BEGIN_
+
+#if MPNUM_HAS_ARRAYS
+
+/* x / (1 + e^-x), x times the normal distribution below x, its usual approximation. */
+typedef enum mpnum_activation {
+  MPNUM_ACTIVATION_SILU = 0,
+  MPNUM_ACTIVATION_GELU = 1,
+  MPNUM_ACTIVATION_GELU_TANH = 2
+} mpnum_activation;
+
+/* Begin with mpnum_activation_default(), which all zeros mean, too. */
+typedef struct mpnum_activation_options {
+  const float *bias;       /* NULL, or of columns, added to each row first */
+  mpnum_const_rows factor; /* without data: 1 */
+} mpnum_activation_options;
+
+/* Neither bias nor factor. */
+MPNUM_HOST mpnum_activation_options mpnum_activation_default(void) {
+  mpnum_activation_options options;
+  options.bias = 0;
+  options.factor = mpnum_const_rows_of(MPNUM_TYPE_F32, 0, 0, 0);
+  return options;
+}
+
+/* y of some elements of a row, as floats. */
+MPNUM_HOST void mpnum_activation_tile_(mpnum_activation activation, float *y,
+                                       mpnum_const_rows src,
+                                       const mpnum_activation_options *options,
+                                       size_t row, size_t first, size_t n) {
+  MPNUM_ALIGNED_ float factor[MPNUM_TILE_];
+  mpnum_floats_from_(src.type, y, mpnum_rows_at_(src, row, first), n);
+  if (options->bias) mpnum_norm_pairs_(0, y, y, options->bias + first, n);
+  if (activation == MPNUM_ACTIVATION_SILU) {
+    MPNUM_RUN_F32_(silu, y, y, y, n, MPNUM_OVERFLOW_IEEE, 0);
+  } else if (activation == MPNUM_ACTIVATION_GELU) {
+    MPNUM_RUN_F32_(gelu, y, y, y, n, MPNUM_OVERFLOW_IEEE, 0);
+  } else {
+    MPNUM_RUN_F32_(gelu_tanh, y, y, y, n, MPNUM_OVERFLOW_IEEE, 0);
+  }
+  if (!options->factor.data) return;
+  mpnum_floats_from_(options->factor.type, factor,
+                     mpnum_rows_at_(options->factor, row, first), n);
+  MPNUM_RUN_F32_(times, y, y, factor, n, MPNUM_OVERFLOW_IEEE, 0);
+}
+/* All but the type and the place of dst. */
+MPNUM_HOST_COLD_ mpnum_status
+mpnum_activation_check_(mpnum_activation activation, mpnum_rows dst, mpnum_const_rows src,
+                        const mpnum_activation_options *options) {
+  const mpnum_const_rows factor = options->factor;
+  const int is_known = activation == MPNUM_ACTIVATION_SILU ||
+                       activation == MPNUM_ACTIVATION_GELU ||
+                       activation == MPNUM_ACTIVATION_GELU_TANH;
+  mpnum_status status = mpnum_source_check_(src);
+  if (status == MPNUM_OK && !is_known) status = MPNUM_ERROR_ARGUMENT;
+  if (status == MPNUM_OK) status = mpnum_shape_check_(dst, src);
+  if (status != MPNUM_OK || !factor.data) return status;
+  if (!mpnum_has_rows_(factor.type)) return MPNUM_ERROR_TYPE;
+  return factor.rows != src.rows || factor.columns != src.columns ? MPNUM_ERROR_SHAPE
+                                                                  : MPNUM_OK;
+}
+
+/* Whether rows lie one behind the other and have nothing of their own, so that all are
+ * one. */
+MPNUM_HOST int mpnum_is_one_row_(mpnum_rows dst, mpnum_const_rows src,
+                                 const mpnum_activation_options *options) {
+  const mpnum_const_rows factor = options->factor;
+  return !options->bias && dst.stride == dst.columns && src.stride == src.columns &&
+         (!factor.data || factor.stride == factor.columns);
+}
+
+/* options NULL: the default ones, the activation alone. */
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_activation_rows(mpnum_activation activation, mpnum_rows dst, mpnum_const_rows src,
+                      const mpnum_activation_options *options) {
+  const mpnum_activation_options usual = mpnum_activation_default();
+  const mpnum_activation_options *chosen = options ? options : &usual;
+  MPNUM_ALIGNED_ float y[MPNUM_TILE_];
+  size_t rows = src.rows, columns = src.columns, i = 0, k = 0;
+  uint64_t saved = 0;
+  mpnum_status status = mpnum_activation_check_(activation, dst, src, chosen);
+  if (status == MPNUM_OK) status = mpnum_rows_check_(dst, src);
+  if (status == MPNUM_OK && chosen->factor.data)
+    status = mpnum_rows_check_(dst, chosen->factor);
+  if (status != MPNUM_OK) return status;
+  if (mpnum_is_one_row_(dst, src, chosen)) {
+    columns *= rows;
+    rows = rows > 0;
+  }
+  saved = mpnum_fenv_save_();
+  for (; i < rows; ++i)
+    for (k = 0; k < columns; k += MPNUM_TILE_) {
+      const size_t n = mpnum_tile_size_(columns, k);
+      mpnum_activation_tile_(activation, y, src, chosen, i, k, n);
+      mpnum_floats_to_(dst.type, mpnum_rows_to_(dst, i, k), y, n);
+    }
+  mpnum_fenv_restore_(saved);
+  return MPNUM_OK;
+}
+/* The floats of rows of f32 as codes, as by mpnum_quantize_array (scale.h), bit for bit:
+ * times scale, to nearest even, saturating. dst: e4m3, e5m2 or another signed type of 8
+ * bits and fewer, one in a byte, in nobody's place. losses, unless NULL, are added to;
+ * their amax is the largest finite magnitude before scale. Status: MPNUM_ERROR_ARGUMENT,
+ * too, for a scale that is not finite and above 0; MPNUM_ERROR_OVERLAP in place. */
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_activation_quantize_rows(
+    mpnum_activation activation, mpnum_rows dst, mpnum_const_rows src,
+    const mpnum_activation_options *options, float scale, mpnum_quantize_losses *losses) {
+  const mpnum_activation_options usual = mpnum_activation_default();
+  const mpnum_activation_options *chosen = options ? options : &usual;
+  MPNUM_ALIGNED_ float y[MPNUM_TILE_];
+  size_t rows = src.rows, columns = src.columns, i = 0, k = 0;
+  uint64_t saved = 0;
+  mpnum_status status = mpnum_activation_check_(activation, dst, src, chosen);
+  if (!mpnum_is_scaled_type_(dst.type)) return MPNUM_ERROR_TYPE;
+  if (!mpnum_is_scale_(scale)) return MPNUM_ERROR_ARGUMENT;
+  if (status == MPNUM_OK &&
+      (mpnum_rows_overlap_(dst, src) || mpnum_rows_overlap_(dst, chosen->factor)))
+    status = MPNUM_ERROR_OVERLAP;
+  if (status != MPNUM_OK) return status;
+  if (mpnum_is_one_row_(dst, src, chosen)) {
+    columns *= rows;
+    rows = rows > 0;
+  }
+  saved = mpnum_fenv_save_();
+  for (; i < rows; ++i)
+    for (k = 0; k < columns; k += MPNUM_TILE_) {
+      const size_t n = mpnum_tile_size_(columns, k);
+      mpnum_activation_tile_(activation, y, src, chosen, i, k, n);
+      mpnum_quantize_by_(dst.type, (uint8_t *)dst.data + i * dst.stride + k,
+                         MPNUM_TYPE_F32, y, n, scale, losses);
+    }
+  mpnum_fenv_restore_(saved);
+  return MPNUM_OK;
+}
+
+#endif
+MPNUM_C_END_
+#endif

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/* Cross-entropy of rows of logits, and its gradient.
+ *
+ *     mpnum_cross_entropy_options options = mpnum_cross_entropy_default();
+ *     options.factor = 1.0f / (float)rows;
+ *     mpnum_cross_entropy_rows(loss, mpnum_rows_of(MPNUM_TYPE_BF16, gradients, rows, n),
+ *                              mpnum_const_rows_of(MPNUM_TYPE_BF16, logits, rows, n),
+ *                              targets, &options, NULL);
+ *
+ * With t and s as in softmax.h the loss of a row is log s - t at its target: never
+ * negative, whatever the logits. Its gradient is softmax less 1 at the target, times the
+ * softmax scale and the caller's factor, rounded once.
+ * Domain: rows (rows.h) of f32, f16, bf16, e5m2 or e4m3, data and floats at any address.
+ *   gradient has as many rows and columns as src, and may be src where both have one type
+ *   and stride; mpnum_rows_none() where nobody wants it. Otherwise arrays do not overlap.
+ * Error: docs/softmax.md. Bits: as softmax.h. Host only. */
+#ifndef MPNUM_ROWS_CROSS_ENTROPY_H
+#define MPNUM_ROWS_CROSS_ENTROPY_H
+
+#include "normalize.h"
+#include "../array/rows.h"
+#include "softmax.h"
+MPNUM_C_BEGIN_
+
+#if MPNUM_HAS_ARRAYS
+
+/* What becomes of the losses of rows. */
+typedef enum mpnum_reduction {
+  MPNUM_REDUCTION_NONE = 0, /* a float each */
+  MPNUM_REDUCTION_SUM = 1,  /* one float for all, added as doubles, rounded once */
+  MPNUM_REDUCTION_MEAN = 2  /* that over the rows that count; NaN if none does */
+} mpnum_reduction;
+
+/* Begin with mpnum_cross_entropy_default(): all zeros are refused, as the scale is 0.
+ * MPNUM_SOFTMAX_ACCUMULATE among the flags of softmax adds gradients to what is there. */
+typedef struct mpnum_cross_entropy_options {
+  mpnum_softmax_options softmax;
+  float label_smoothing; /* 0 to 1: what of the target all unmasked classes share */
+  float factor; /* of gradients alone; 1 over the rows that count, for their mean */
+  int64_t ignore_index;      /* rows with this target have loss 0 and gradient 0 */
+  mpnum_reduction reduction; /* of a mean gradients are those of the mean */
+  size_t *counted; /* NULL, or where the number of rows that are not ignored goes */
+} mpnum_cross_entropy_options;
+
+/* Nothing smoothed, factor 1, ignore_index -100. */
+MPNUM_HOST mpnum_cross_entropy_options mpnum_cross_entropy_default(void) {
+  const mpnum_cross_entropy_options options = {mpnum_softmax_default(), 0, 1, -100,
+                                               MPNUM_REDUCTION_NONE,    0};
+  return options;
+}
+
+/* What a row is asked for: its targets, one of these. */
+typedef struct mpnum_target_ {
+  int64_t index;     /* unless soft is not NULL */
+  const float *soft; /* what each element should be, none below 0 */
+  float smoothing;
+  double weight; /* the sum of soft */
+} mpnum_target_;
+
+/* The sum of shares times (log s - t) over a row; without shares over what is not masked,
+ * each with 1 over their count, which is returned, too. */
+MPNUM_HOST float mpnum_soft_loss_(const mpnum_row_ *row, float log_sum,
+                                  const float *shares, double *count) {
+  mpnum_row_loss_ loss = {0, 0, 0, 0, 0, 0, 0};
+  size_t i = row->count;
+  loss.max = row->max;
+  loss.scale = row->scale;
+  loss.log_sum = log_sum;
+  loss.shares = shares;
+  loss.is_masked = row->is_masked;
+  mpnum_row_loss_of_(&loss, &row->view, row->count);
+  *count = loss.count;
+  for (; shares && i < row->src.columns; ++i) /* masked, yet asked for */
+    if (!mpnum_is_zero_u31_(mpnum_bits_f32(mpnum_float_at_(shares, i)) & 0x7fffffffu))
+      return mpnum_from_bits_f32(0x7f800000u);
+  return mpnum_canonical_(shares ? (float)loss.sum
+                                 : (float)mpnum_div_f64_(loss.sum, loss.count));
+}
+/* Of a target with an element t. */
+MPNUM_HOST float mpnum_target_loss_(const mpnum_row_ *row, const mpnum_target_ *target,
+                                    float t, double *unmasked) {
+  const float log_sum = mpnum_row_log_sum_(row);
+  float loss = 0;
+  *unmasked = 1;
+  if (target->soft) return mpnum_soft_loss_(row, log_sum, target->soft, unmasked);
+  loss = mpnum_sub_scalar_(log_sum, t);
+  if (target->smoothing > 0) {
+    const float kept = mpnum_sub_scalar_(1, target->smoothing);
+    const float spread =
+        mpnum_mul_scalar_(target->smoothing, mpnum_soft_loss_(row, log_sum, 0, unmasked));
+    loss = kept > 0 ? mpnum_add_scalar_(mpnum_mul_scalar_(kept, loss), spread) : spread;
+  }
+  return mpnum_canonical_(loss);
+}
+/* The gradient of a row that has unmasked elements; e^t may be kept, unless some are
+ * masked. t is the exponent of the target, which is_out if it is masked: an exponent of
+ * -Inf may be the distance of two floats. */
+MPNUM_HOST void mpnum_row_gradient_(const mpnum_row_ *row, const mpnum_row_type_ *type,
+                                    mpnum_rows dst, const mpnum_target_ *target,
+                                    float factor, double unmasked, float t, int is_out,
+                                    const mpnum_row_kept_ *kept) {
+  uint8_t *to = mpnum_rows_to_(dst, row->number, 0);
+  const size_t at = (size_t)target->index;
+  const int adds = (row->options->flags & MPNUM_SOFTMAX_ACCUMULATE) != 0;
+  const float before = target->soft || !adds ? 0 : mpnum_row_float_(type, to, at);
+  mpnum_row_map_ map = {MPNUM_MAP_GRADIENT_, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  map.has_powers = !kept->all;
+  map.is_masked = row->is_masked;
+  map.adds = adds;
+  map.max = row->max;
+  map.scale = row->scale;
+  map.a = mpnum_div_scalar_(1, (float)row->sum);
+  map.c = factor;
+  if (target->soft) {
+    map.kind = MPNUM_MAP_SHARES_;
+    map.b = (float)target->weight;
+    map.shares = target->soft;
+  } else if (target->smoothing > 0) {
+    map.b = mpnum_div_scalar_(target->smoothing, (float)unmasked);
+  }
+  mpnum_row_write_(row, &map, type, dst, kept);
+  if (!target->soft && at < row->count && !is_out) {
+    const float p = mpnum_mul_scalar_(mpnum_exp_of_negative_scalar_(t), map.a);
+    const float hit = mpnum_sub_scalar_(1, target->smoothing);
+    const float own =
+        mpnum_mul_scalar_(mpnum_sub_scalar_(mpnum_sub_scalar_(p, hit), map.b), factor);
+    mpnum_row_set_(type, to, at,
+                   adds ? mpnum_canonical_(mpnum_add_scalar_(before, own)) : own);
+  }
+  if (!adds) mpnum_rows_fill_(dst, row->number, row->count, 0);
+}
+/* A gradient of 0 of a whole row that is left out, unless nobody wants it. */
+MPNUM_HOST void mpnum_gradient_fill_(mpnum_rows dst, size_t row, int flags) {
+  if (dst.data && !(flags & MPNUM_SOFTMAX_ACCUMULATE)) mpnum_rows_fill_(dst, row, 0, 0);
+}
+/* The gradient of a row that is not ordinary, unless nobody wants it: NaN, but 0 of what
+ * is masked. */
+MPNUM_HOST_COLD_ void mpnum_gradient_special_(const mpnum_row_ *row,
+                                              const mpnum_row_type_ *type,
+                                              mpnum_rows dst) {
+  const float nan_result = mpnum_from_bits_f32(0x7fffffffu);
+  const int adds = (row->options->flags & MPNUM_SOFTMAX_ACCUMULATE) != 0;
+  const size_t count = row->is_masked ? row->count : 0;
+  uint8_t *to = 0;
+  size_t i = 0;
+  if (!dst.data) return;
+  to = mpnum_rows_to_(dst, row->number, 0);
+  for (; i < count; ++i) {
+    const int is_out = mpnum_bits_f32(mpnum_row_element_(row, i)) == 0xff800000u;
+    float gradient = is_out ? 0 : nan_result;
+    if (adds)
+      gradient =
+          mpnum_canonical_(mpnum_add_scalar_(mpnum_row_float_(type, to, i), gradient));
+    mpnum_row_set_(type, to, i, gradient);
+  }
+  if (!row->is_masked) {
+    mpnum_rows_fill_(dst, row->number, 0, nan_result);
+  } else if (!adds) {
+    mpnum_rows_fill_(dst, row->number, count, 0);
+  }
+}
+/* The loss of an ordinary row, and its gradient. e^t is kept where there is room for all
+ * of them, and where what is read later is not in its place. */
+MPNUM_HOST float mpnum_cross_entropy_usual_(mpnum_row_ *row, const mpnum_row_type_ *type,
+                                            mpnum_rows dst, const mpnum_target_ *target,
+                                            float factor) {
+  const int reads_later = target->soft || target->smoothing > 0;
+  const int may_keep =
+      dst.data && !row->is_masked && !(row->options->flags & MPNUM_SOFTMAX_ACCUMULATE);
+  const int is_in_place = dst.data == row->src.data;
+  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_ + MPNUM_SUM_LANES_];
+  mpnum_row_kept_ kept;
+  double unmasked = 0;
+  float t = 0, loss = 0;
+  int is_out = 0;
+  mpnum_row_keep_(&kept, row, type, dst, buffer,
+                  may_keep && !(is_in_place && reads_later));
+  if (!target->soft) {
+    const float x = mpnum_row_element_(row, (size_t)target->index);
+    is_out = row->is_masked && mpnum_bits_f32(x) == 0xff800000u;
+    t = mpnum_exponent_(x, row->max, row->scale);
+  }
+  mpnum_row_sum_(row, &kept);
+  loss = mpnum_target_loss_(row, target, t, &unmasked);
+  if (dst.data)
+    mpnum_row_gradient_(row, type, dst, target, factor, unmasked, t, is_out, &kept);
+  return loss;
+}
+/* Of one row of any status. */
+MPNUM_HOST float mpnum_cross_entropy_row_(mpnum_row_ *row, const mpnum_row_type_ *type,
+                                          mpnum_rows dst, const mpnum_target_ *target,
+                                          float factor) {
+  const int is_sane = (mpnum_bits_f64(target->weight) >> 52 & 0x7ff) != 0x7ff;
+  if (is_sane && row->status == MPNUM_ROW_OK)
+    return mpnum_cross_entropy_usual_(row, type, dst, target, factor);
+  mpnum_gradient_special_(row, type, dst);
+  return mpnum_from_bits_f32(is_sane && row->status == MPNUM_ROW_EMPTY ? 0x7f800000u
+                                                                       : 0x7fffffffu);
+}
+/* The shares of a row as what it is asked for. */
+MPNUM_HOST void mpnum_target_of_shares_(mpnum_target_ *target, mpnum_const_rows shares,
+                                        size_t row) {
+  target->soft = (const float *)(const void *)mpnum_rows_at_(shares, row, 0);
+  target->smoothing = 0;
+  target->weight = mpnum_row_total_(mpnum_values_, shares, row);
+}
+MPNUM_HOST_COLD_ mpnum_status mpnum_shares_check_(mpnum_const_rows shares,
+                                                  mpnum_const_rows src) {
+  size_t i = 0, k = 0;
+  if (shares.type != MPNUM_TYPE_F32) return MPNUM_ERROR_TYPE;
+  if (shares.rows != src.rows || shares.columns != src.columns) return MPNUM_ERROR_SHAPE;
+  if (!shares.data && src.rows && src.columns) return MPNUM_ERROR_NULL;
+  for (; i < shares.rows; ++i)
+    for (k = 0; k < shares.columns; ++k) {
+      uint32_t bits = 0;
+      MPNUM_MEMCPY_(&bits, mpnum_rows_at_(shares, i, k), sizeof bits);
+      if (bits > 0x80000000u && bits <= 0xff800000u) return MPNUM_ERROR_ARGUMENT;
+    }
+  return MPNUM_OK;
+}
+/* Classes, of either width, or shares. */
+typedef struct mpnum_targets_ {
+  int has_classes;
+  const int64_t *wide;
+  const int32_t *narrow;
+  mpnum_const_rows shares;
+} mpnum_targets_;
+MPNUM_HOST_INLINE_ int64_t mpnum_class_(const mpnum_targets_ *targets, size_t row) {
+  return targets->wide ? targets->wide[row] : targets->narrow[row];
+}
+/* Arrays: their types, shapes and places. */
+MPNUM_HOST_COLD_ mpnum_status mpnum_cross_entropy_places_(
+    const float *loss, mpnum_rows gradient, mpnum_const_rows src,
+    const mpnum_targets_ *targets, const mpnum_cross_entropy_options *options) {
+  const size_t count = options->reduction == MPNUM_REDUCTION_NONE ? src.rows : 1;
+  mpnum_status status = mpnum_floats_check_(loss, count, src);
+  if (status != MPNUM_OK) return status;
+  if (targets->has_classes && !targets->wide && !targets->narrow && src.rows &&
+      src.columns)
+    return MPNUM_ERROR_NULL;
+  if (!targets->has_classes) status = mpnum_shares_check_(targets->shares, src);
+  if (status == MPNUM_OK && mpnum_floats_overlap_(loss, count, targets->shares))
+    status = MPNUM_ERROR_OVERLAP;
+  if (status != MPNUM_OK || !gradient.data) return status;
+  status = mpnum_rows_check_(gradient, src);
+  if (status == MPNUM_OK &&
+      (mpnum_floats_overlap_(loss, count, mpnum_rows_read_(gradient)) ||
+       mpnum_rows_overlap_(gradient, targets->shares) ||
+       ((options->softmax.flags & MPNUM_SOFTMAX_ACCUMULATE) &&
+        mpnum_rows_overlap_(gradient, src))))
+    status = MPNUM_ERROR_OVERLAP;
+  return status;
+}
+MPNUM_HOST_COLD_ mpnum_status mpnum_cross_entropy_check_(
+    mpnum_const_rows src, const mpnum_targets_ *targets, float factor,
+    const mpnum_cross_entropy_options *options, size_t *counted) {
+  const uint32_t bits = mpnum_bits_f32(options->label_smoothing);
+  const mpnum_status status =
+      mpnum_softmax_check_(src, &options->softmax, MPNUM_SOFTMAX_ACCUMULATE);
+  size_t i = 0;
+  if (status != MPNUM_OK) return status;
+  if (bits > 0x3f800000u && bits != 0x80000000u) return MPNUM_ERROR_ARGUMENT;
+  if ((mpnum_bits_f32(factor) & 0x7fffffffu) >= 0x7f800000u) return MPNUM_ERROR_ARGUMENT;
+  if (!targets->has_classes && !mpnum_is_zero_u31_(bits & 0x7fffffffu))
+    return MPNUM_ERROR_ARGUMENT;
+  if ((int)options->reduction < 0 || options->reduction > MPNUM_REDUCTION_MEAN)
+    return MPNUM_ERROR_ARGUMENT;
+  *counted = src.rows;
+  for (; (targets->wide || targets->narrow) && i < src.rows; ++i) {
+    const int64_t target = mpnum_class_(targets, i);
+    if (target == options->ignore_index) {
+      --*counted;
+    } else if (target < 0 || (uint64_t)target >= src.columns) {
+      return MPNUM_ERROR_RANGE;
+    }
+  }
+  return MPNUM_OK;
+}
+MPNUM_HOST float mpnum_reduced_(mpnum_reduction reduction, double sum, size_t counted) {
+  if (reduction == MPNUM_REDUCTION_MEAN) sum = mpnum_div_f64_(sum, (double)counted);
+  return mpnum_canonical_((float)sum);
+}
+/* Losses and gradients of all rows; what is checked before fits. */
+MPNUM_HOST void mpnum_cross_entropy_all_(float *loss, mpnum_rows gradient,
+                                         mpnum_const_rows src,
+                                         const mpnum_targets_ *targets, float factor,
+                                         const mpnum_cross_entropy_options *options,
+                                         size_t counted, mpnum_row_status *row_status) {
+  const int has_classes = targets->has_classes;
+  mpnum_target_ target = {0, 0, options->label_smoothing, 1};
+  mpnum_row_type_ type;
+  mpnum_row_ row;
+  double sum = 0;
+  size_t i = 0;
+  mpnum_row_type_of_(&type, gradient.type);
+  mpnum_row_begin_(&row, src, &options->softmax);
+  for (; i < src.rows; ++i) {
+    const int is_ignored =
+        has_classes && mpnum_class_(targets, i) == options->ignore_index;
+    float own = 0;
+    if (is_ignored) {
+      mpnum_gradient_fill_(gradient, i, options->softmax.flags);
+    } else {
+      mpnum_row_look_(&row, i);
+      if (has_classes) {
+        target.index = mpnum_class_(targets, i);
+      } else {
+        mpnum_target_of_shares_(&target, targets->shares, i);
+      }
+      own = mpnum_cross_entropy_row_(&row, &type, gradient, &target, factor);
+    }
+    if (row_status) row_status[i] = is_ignored ? MPNUM_ROW_IGNORED : row.status;
+    if (options->reduction == MPNUM_REDUCTION_NONE) mpnum_set_float_(loss, i, own);
+    sum = mpnum_add_f64_(sum, (double)own);
+  }
+  if (loss && options->reduction != MPNUM_REDUCTION_NONE)
+    mpnum_set_float_(loss, 0, mpnum_reduced_(options->reduction, sum, counted));
+}
+MPNUM_HOST mpnum_status mpnum_cross_entropy_(float *loss, mpnum_rows gradient,
+                                             mpnum_const_rows src,
+                                             const mpnum_targets_ *targets,
+                                             const mpnum_cross_entropy_options *options,
+                                             mpnum_row_status *row_status) {
+  const mpnum_cross_entropy_options usual = mpnum_cross_entropy_default();
+  const mpnum_cross_entropy_options *chosen = options ? options : &usual;
+  const uint64_t saved = mpnum_fenv_save_();
+  float factor = mpnum_mul_scalar_(chosen->factor, chosen->softmax.scale);
+  size_t counted = 0;
+  mpnum_targets_ none = *targets;
+  mpnum_status status =
+      mpnum_cross_entropy_check_(src, targets, factor, chosen, &counted);
+  if (status == MPNUM_OK)
+    status = mpnum_cross_entropy_places_(loss, gradient, src, targets, chosen);
+  if (status == MPNUM_OK) {
+    if (src.columns == 0) { /* nothing is looked at */
+      const int is_there =
+          loss && (targets->wide || targets->narrow || !targets->has_classes);
+      src = mpnum_const_rows_of(src.type, chosen, is_there ? src.rows : 0, 0);
+      none.shares = src;
+      targets = &none;
+      gradient.data = 0;
+    }
+    if (chosen->reduction == MPNUM_REDUCTION_MEAN && counted)
+      factor = mpnum_div_scalar_(factor, (float)counted);
+    mpnum_cross_entropy_all_(loss, gradient, src, targets, factor, chosen, counted,
+                             row_status);
+    if (chosen->counted) *chosen->counted = counted;
+  }
+  mpnum_fenv_restore_(saved);
+  return status;
+}
+
+/* The loss of each row against the index of its class, and its gradient. A target that is
+ * masked, or whose logit is -Inf: +Inf. A row with NaN or +Inf, or all -Inf: NaN; all
+ * masked: loss +Inf, gradient 0. With smoothing a the target counts 1 - a, and each class
+ * that is not masked a / k, if there are k of them; with smoothing 1 the target counts 0,
+ * so that the loss is finite where it is masked, too. The gradient of what is masked is
+ * 0, whatever the row. Reduced, loss is one float.
+ * Status: as softmax; MPNUM_ERROR_ARGUMENT, too, for a smoothing outside 0 to 1, a factor
+ *   that is not finite, another reduction; MPNUM_ERROR_OVERLAP: loss overlaps an array,
+ *   a gradient is in place with MPNUM_SOFTMAX_ACCUMULATE; MPNUM_ERROR_RANGE: a target
+ *   that is no class and not ignore_index. Nothing is written then. */
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_cross_entropy_rows(
+    float *loss, mpnum_rows gradient, mpnum_const_rows src, const int64_t *targets,
+    const mpnum_cross_entropy_options *options, mpnum_row_status *row_status) {
+  mpnum_targets_ of = {1, 0, 0, mpnum_const_rows_of(MPNUM_TYPE_F32, 0, 0, 0)};
+  of.wide = targets;
+  return mpnum_cross_entropy_(loss, gradient, src, &of, options, row_status);
+}
+/* The same against classes of 32 bits. */
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_cross_entropy_rows_i32(
+    float *loss, mpnum_rows gradient, mpnum_const_rows src, const int32_t *targets,
+    const mpnum_cross_entropy_options *options, mpnum_row_status *row_status) {
+  mpnum_targets_ of = {1, 0, 0, mpnum_const_rows_of(MPNUM_TYPE_F32, 0, 0, 0)};
+  of.narrow = targets;
+  return mpnum_cross_entropy_(loss, gradient, src, &of, options, row_status);
+}
+/* The same against a share for each class, as many rows of floats as src has: the sum of
+ * share (log s - t), and softmax times the sum of the shares less the shares. A share of
+ * 0 asks for nothing, also where the logit is -Inf or masked; another one of what is
+ * masked costs +Inf. A share that is NaN or +Inf, masked or not, makes NaN of its row's
+ * loss, and of the gradient of what is not masked. row_status is that of the logits.
+ * Status: as above; MPNUM_ERROR_ARGUMENT, too, for a share below 0 and a label_smoothing
+ *   other than 0: smooth the shares; MPNUM_ERROR_TYPE, _SHAPE, _NULL and _OVERLAP also of
+ *   the shares. */
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_soft_cross_entropy_rows(
+    float *loss, mpnum_rows gradient, mpnum_const_rows src, mpnum_const_rows targets,
+    const mpnum_cross_entropy_options *options, mpnum_row_status *row_status) {
+  mpnum_targets_ of = {0, 0, 0, mpnum_const_rows_of(MPNUM_TYPE_F32, 0, 0, 0)};
+  of.shares = targets;
+  return mpnum_cross_entropy_(loss, gradient, src, &of, options, row_status);
+}
+
+#endif
+MPNUM_C_END_
+#endif

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/* What softmax.h and cross_entropy.h are made of: rows of any type as tiles of floats,
+ * and the steps over a tile. */
+#ifndef MPNUM_ROWS_DETAIL_ROWS_LOOPS_H
+#define MPNUM_ROWS_DETAIL_ROWS_LOOPS_H
+
+#include "../../func/detail/func_loops.h"
+#include "../../array/detail/reduce_loops.h"
+#include "../../array/detail/views.h"
+MPNUM_C_BEGIN_
+
+#if MPNUM_HAS_ARRAYS
+
+/* Lanes in which the floats of a tile are summed: element i into lane i % 64, the lanes
+ * then by halves. */
+# define MPNUM_SUM_LANES_ 64
+
+/* What row_extremes finds: the largest element, unless one is NaN. */
+typedef struct mpnum_extremes_ {
+  float max;
+  int has_nan;
+} mpnum_extremes_;
+
+/* The sum of lanes, by halves. */
+MPNUM_HOST float mpnum_folded_(float *lanes, size_t count) {
+  size_t width = count / 2, i = 0;
+  for (; width; width /= 2)
+    for (i = 0; i < width; ++i)
+      lanes[i] = mpnum_add_scalar_(lanes[i], lanes[width + i]);
+  return lanes[0];
+}
+
+/* A type as loops know it, and its elements one by one. */
+typedef struct mpnum_row_type_ {
+  mpnum_type type;
+  size_t size;    /* bytes of an element */
+  int is_foreign; /* loops have it not: of 8 bits, and f16 where no instruction knows it
+                   */
+  mpnum_encoding_ encoding; /* of f16 */
+} mpnum_row_type_;
+MPNUM_HOST void mpnum_row_type_of_(mpnum_row_type_ *made, mpnum_type type) {
+  made->type = type;
+  made->size = (size_t)mpnum_type_bits_(type) / 8;
+  made->is_foreign =
+      made->size == 1 || (type == MPNUM_TYPE_F16 && mpnum_isa_in_use() == MPNUM_ISA_SSE2);
+  if (type == MPNUM_TYPE_F16)
+    made->encoding = mpnum_encoding_of_type_(type, 16, MPNUM_OVERFLOW_IEEE);
+}
+/* The format of an element: found each time where vectors do the work, else inlined. */
+MPNUM_HOST_INLINE_ mpnum_format mpnum_row_format_(mpnum_type type) {
+# if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
+  mpnum_format format;
+  mpnum_find_format_(&format, type);
+  return format;
+# else
+  return mpnum_format_of(type);
+# endif
+}
+MPNUM_HOST_ONCE_ float mpnum_row_float_(const mpnum_row_type_ *type, const uint8_t *src,
+                                        size_t i) {
+  const uint64_t element = mpnum_element_((int)type->size * 8, src, i);
+  return mpnum_from_bits_f32(mpnum_widen_(mpnum_row_format_(type->type), element));
+}
+MPNUM_HOST_ONCE_ void mpnum_row_set_(const mpnum_row_type_ *type, uint8_t *dst, size_t i,
+                                     float x) {
+  uint32_t code = mpnum_bits_f32(x);
+  if (type->type != MPNUM_TYPE_F32)
+    code = mpnum_encode(mpnum_row_format_(type->type), x, MPNUM_ROUND_NEAREST_EVEN,
+                        MPNUM_OVERFLOW_IEEE, 0);
+  mpnum_set_element_((int)type->size * 8, dst, i, code);
+}
+
+/* A row as loops read it: what is masked is -Inf. */
+typedef struct mpnum_row_view_ {
+  mpnum_row_type_ type;
+  const uint8_t *src;
+  const uint8_t *mask; /* NULL, or a byte for each element */
+  const uint8_t *tail; /* NULL, or where those past the last multiple of 64 are, with room
+                          for 64; vectors only */
+  const float *bias;   /* NULL, or what is added to an element times scale */
+  float scale;
+  int is_plain; /* floats as they are */
+} mpnum_row_view_;
+
+/* Of a type, and no row yet. */
+MPNUM_HOST void mpnum_row_view_of_(mpnum_row_view_ *view, mpnum_type type) {
+  mpnum_row_type_of_(&view->type, type);
+  view->src = view->mask = view->tail = 0;
+  view->bias = 0;
+  view->scale = 1;
+  view->is_plain = 0;
+}
+/* Floats of a foreign type, and codes of floats; f16 only where there is SSE2 alone. */
+MPNUM_HOST_ONCE_ void mpnum_row_floats_(const mpnum_row_type_ *type, float *dst,
+                                        const uint8_t *src, size_t n) {
+  if (type->size == 1) {
+    mpnum_byte_floats_(type->type, dst, src, n);
+  } else {
+    mpnum_decode_each_scalar_(type->type, 16, dst, src, n);
+  }
+}
+MPNUM_HOST_ONCE_ void mpnum_row_codes_(const mpnum_row_type_ *type, uint8_t *dst,
+                                       const float *src, size_t n) {
+  if (type->size == 1) {
+    mpnum_byte_codes_(type->type, dst, src, n);
+  } else {
+    mpnum_encode_floats_scalar_(type->type, 16, MPNUM_OVERFLOW_IEEE, dst, src, n);
+  }
+}
+/* From an element on; n of a foreign type become floats in a buffer. */
+MPNUM_HOST void mpnum_row_part_(mpnum_row_view_ *part, const mpnum_row_view_ *row,
+                                size_t at, size_t n, float *buffer) {
+  *part = *row;
+  part->src += at * row->type.size;
+  if (row->mask) part->mask += at;
+  if (row->bias) part->bias += at;
+  if (!row->type.is_foreign) return;
+  mpnum_row_floats_(&row->type, buffer, part->src, n);
+  part->src = (const uint8_t *)buffer;
+  mpnum_row_type_of_(&part->type, MPNUM_TYPE_F32);
+  part->is_plain = !part->mask && !part->bias;
+}
+/* How many elements a step takes at a time. */
+MPNUM_HOST size_t mpnum_row_step_(int has_bytes, size_t n, size_t at) {
+  return has_bytes ? mpnum_tile_size_(n, at) : n - at;
+}
+
+/* x scale + bias. */
+MPNUM_HOST float mpnum_row_biased_(const mpnum_row_view_ *row, float x, size_t i) {
+  if (!row->bias) return x;
+  return mpnum_fma_scalar_(x, row->scale, mpnum_float_at_(row->bias, i));
+}
+
+/* What does not fill a block is copied to one that does; a mask says how much that is. */
+typedef struct mpnum_row_rest_ {
+  mpnum_row_view_ view;
+  MPNUM_ALIGNED_ uint8_t src[4 * MPNUM_SUM_LANES_];
+  uint8_t mask[MPNUM_SUM_LANES_];
+  float bias[MPNUM_SUM_LANES_], shares[MPNUM_SUM_LANES_], results[MPNUM_SUM_LANES_];
+} mpnum_row_rest_;
+/* At 64 - n: n times 1, then 0. */
+MPNUM_HOST const uint8_t *mpnum_row_first_(void) {
+  static const uint8_t first[2 * MPNUM_SUM_LANES_] = {
+      1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+      1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+      1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  return first;
+}
+/* n floats and zeros, unless there are none. */
+MPNUM_HOST const float *mpnum_row_padded_(float padded[MPNUM_SUM_LANES_], const float *x,
+                                          size_t n) {
+  size_t i = n;
+  if (!x) return x;
+  for (; i < MPNUM_SUM_LANES_; ++i)
+    padded[i] = 0;
+  MPNUM_MEMCPY_(padded, x, n * sizeof *x);
+  return padded;
+}
+/* The weights of n elements and of what pads them. */
+MPNUM_HOST const float *mpnum_row_ones_(float *buffer, size_t n) {
+  size_t i = 0;
+  for (; i < MPNUM_SUM_LANES_; ++i)
+    buffer[i] = i < n ? 1 : 0;
+  return buffer;
+}
+
+/* row_map: of each element x, or with has_powers of e^((x - max) scale), x a; (x a - b)
+ * c; (x a b - share) c; or (x - max) scale - c; of a product nothing but x a. 0 where
+ * is_masked and the element is -Inf. It is written, or with adds added to what is there.
+ */
+typedef enum mpnum_map_kind_ {
+  MPNUM_MAP_PRODUCT_,
+  MPNUM_MAP_SCALED_,
+  MPNUM_MAP_GRADIENT_,
+  MPNUM_MAP_SHARES_,
+  MPNUM_MAP_LOG_
+} mpnum_map_kind_;
+typedef struct mpnum_row_map_ {
+  mpnum_map_kind_ kind;
+  int has_powers, is_masked, adds;
+  float max, scale, a, b, c;
+  const float *shares;
+} mpnum_row_map_;
+
+/* row_loss adds to sum and count: of each element (log_sum - t) times its share, unless
+ * that is 0; without shares (log_sum - t) and 1, unless is_masked and the element is
+ * -Inf.
+ */
+typedef struct mpnum_row_loss_ {
+  double sum, count;
+  const float *shares;
+  int is_masked;
+  float max, scale, log_sum;
+} mpnum_row_loss_;
+
+# define MPNUM_EACH_ISA_ "../../rows/detail/rows.inc"
+# include "../../simd/detail/each_isa.inc"
+
+/* The loops of the ISA in use, asked for once a call. */
+typedef struct mpnum_row_steps_ {
+  void (*extremes)(mpnum_extremes_ *extremes, const mpnum_row_view_ *row, size_t n);
+  /* e^((x - max) scale) of each element to dst, unless that is NULL, but of those past
+   * the last multiple of 64 to tail, which has room for 64. Adds their sum. */
+  void (*exp)(double *sum, float *dst, float *tail, const mpnum_row_view_ *row, size_t n,
+              float max, float scale);
+  void (*map)(const mpnum_row_map_ *map, const mpnum_row_type_ *type, uint8_t *dst,
+              const mpnum_row_view_ *row, size_t n);
+} mpnum_row_steps_;
+MPNUM_HOST mpnum_row_steps_ mpnum_row_steps_in_use_(void) {
+  const mpnum_isa isa = mpnum_isa_in_use();
+  const mpnum_row_steps_ steps = {
+      MPNUM_PICK_ELSE_(mpnum_row_extremes_scalar_, isa, row_extremes),
+      MPNUM_PICK_ELSE_(mpnum_row_exp_scalar_, isa, row_exp),
+      MPNUM_PICK_ELSE_(mpnum_row_map_scalar_, isa, row_map)};
+  return steps;
+}
+/* These over a row of any type. */
+MPNUM_HOST void mpnum_row_extremes_of_(const mpnum_row_steps_ *steps,
+                                       mpnum_extremes_ *extremes,
+                                       const mpnum_row_view_ *row, size_t n) {
+  const int has_bytes = row->type.is_foreign;
+  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_];
+  mpnum_extremes_ found;
+  mpnum_row_view_ part;
+  size_t i = 0, count = 0;
+  if (!has_bytes) {
+    (*steps->extremes)(extremes, row, n);
+    return;
+  }
+  extremes->max = mpnum_from_bits_f32(0xff800000u);
+  extremes->has_nan = 0;
+  for (; i < n; i += count) {
+    count = mpnum_row_step_(has_bytes, n, i);
+    mpnum_row_part_(&part, row, i, count, buffer);
+    (*steps->extremes)(&found, &part, count);
+    extremes->has_nan |= found.has_nan;
+    if (mpnum_order_(mpnum_bits_f32(found.max)) >
+        mpnum_order_(mpnum_bits_f32(extremes->max)))
+      extremes->max = found.max;
+  }
+}
+MPNUM_HOST void mpnum_row_exp_of_(const mpnum_row_steps_ *steps, double *sum, float *dst,
+                                  float *tail, const mpnum_row_view_ *row, size_t n,
+                                  float max, float scale) {
+  const int has_bytes = row->type.is_foreign;
+  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_];
+  mpnum_row_view_ part;
+  size_t i = 0, count = 0;
+  if (!has_bytes) {
+    (*steps->exp)(sum, dst, tail, row, n, max, scale);
+    return;
+  }
+  for (; i < n; i += count) {
+    count = mpnum_row_step_(has_bytes, n, i);
+    mpnum_row_part_(&part, row, i, count, buffer);
+    (*steps->exp)(sum, dst ? dst + i : dst, tail, &part, count, max, scale);
+  }
+}
+MPNUM_HOST void mpnum_row_loss_of_(mpnum_row_loss_ *loss, const mpnum_row_view_ *row,
+                                   size_t n) {
+  const int has_bytes = row->type.is_foreign;
+  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_];
+  mpnum_row_view_ part;
+  size_t i = 0, count = 0;
+  for (; i < n; i += count) {
+    count = mpnum_row_step_(has_bytes, n, i);
+    mpnum_row_part_(&part, row, i, count, buffer);
+    MPNUM_CALL_(row_loss, (loss, &part, count));
+    if (loss->shares) loss->shares += count;
+  }
+}
+/* n floats, plus what is there if adds, as codes of a foreign type. */
+MPNUM_HOST void mpnum_row_put_foreign_(const mpnum_row_type_ *type, uint8_t *dst,
+                                       float *x, size_t n, int adds) {
+  MPNUM_ALIGNED_ float old[MPNUM_TILE_];
+  size_t i = 0;
+  if (adds) {
+    mpnum_row_floats_(type, old, dst, n);
+    for (; i < n; ++i)
+      x[i] = mpnum_canonical_(mpnum_add_scalar_(old[i], x[i]));
+  }
+  mpnum_row_codes_(type, dst, x, n);
+}
+/* The same of any type of rows. */
+MPNUM_HOST void mpnum_row_put_bytes_(mpnum_type type, uint8_t *dst, float *x, size_t n,
+                                     int adds) {
+  MPNUM_ALIGNED_ float old[MPNUM_TILE_];
+  size_t i = 0;
+  if (adds) {
+    mpnum_floats_from_(type, old, dst, n);
+    for (; i < n; ++i)
+      x[i] = mpnum_canonical_(mpnum_add_scalar_(old[i], x[i]));
+  }
+  mpnum_floats_to_(type, dst, x, n);
+}
+MPNUM_HOST void mpnum_row_map_bytes_(const mpnum_row_steps_ *steps,
+                                     const mpnum_row_map_ *chosen,
+                                     const mpnum_row_type_ *type, uint8_t *dst,
+                                     const mpnum_row_view_ *row, size_t n) {
+  const int to_bytes = type->is_foreign;
+  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_], results[MPNUM_TILE_];
+  mpnum_row_map_ map = *chosen;
+  mpnum_row_type_ f32_type;
+  mpnum_row_view_ part;
+  size_t i = 0, count = 0;
+  mpnum_row_type_of_(&f32_type, MPNUM_TYPE_F32);
+  if (to_bytes) map.adds = 0;
+  for (; i < n; i += count) {
+    uint8_t *to = dst + i * type->size;
+    count = mpnum_tile_size_(n, i);
+    mpnum_row_part_(&part, row, i, count, buffer);
+    if (i + count < n) part.tail = 0;
+    (*steps->map)(&map, to_bytes ? &f32_type : type, to_bytes ? (uint8_t *)results : to,
+                  &part, count);
+    if (to_bytes) mpnum_row_put_foreign_(type, to, results, count, chosen->adds);
+    if (map.shares) map.shares += count;
+  }
+}
+MPNUM_HOST void mpnum_row_map_of_(const mpnum_row_steps_ *steps,
+                                  const mpnum_row_map_ *map, const mpnum_row_type_ *type,
+                                  uint8_t *dst, const mpnum_row_view_ *row, size_t n) {
+  if (row->type.is_foreign || type->is_foreign) {
+    mpnum_row_map_bytes_(steps, map, type, dst, row, n);
+  } else {
+    (*steps->map)(map, type, dst, row, n);
+  }
+}
+/* Softmax of n elements, 1 to 2048, none of a foreign type, with the bits of these steps;
+ * or, where left is not NULL, (x - max) scale as floats, and the sum to left. 0, and
+ * nothing is written, where one is NaN or the largest one infinite, and where there are
+ * no vectors with fma: there e^t takes nearly all the time. */
+MPNUM_HOST int mpnum_row_whole_(const mpnum_row_view_ *row, const mpnum_row_type_ *type,
+                                uint8_t *dst, size_t n, float scale, float *left) {
+  int is_done = 0;
+  MPNUM_CALL_(row_whole, (&is_done, row, type, dst, n, scale, left));
+  return is_done;
+}
+/* x - less of each float. */
+MPNUM_HOST void mpnum_row_less_(float *x, size_t n, float less) {
+  MPNUM_CALL_(row_less, (x, n, less));
+}
+/* x factor of each float of a tile. */
+MPNUM_HOST void mpnum_row_scaled_(float *x, size_t n, float factor) {
+  MPNUM_CALL_(row_scaled, (x, n, factor));
+}
+
+MPNUM_HOST_ONCE_ void mpnum_row_fill_(mpnum_type type, void *dst, size_t n, float x) {
+  enum { tile = 128 };
+  uint8_t codes[4 * tile];
+  const size_t size = (size_t)mpnum_type_bits_(type) / 8;
+  mpnum_row_type_ to;
+  size_t i = 0;
+  if (n == 0) return;
+  mpnum_row_type_of_(&to, type);
+  mpnum_row_set_(&to, codes, 0, x);
+  for (i = 1; i < tile && i < n; ++i)
+    MPNUM_MEMCPY_(codes + i * size, codes, size);
+  for (i = 0; i < n; i += tile)
+    MPNUM_MEMCPY_((uint8_t *)dst + i * size, codes,
+                  (n - i < tile ? n - i : (size_t)tile) * size);
+}
+
+/* All elements of a row from the first one on. */
+MPNUM_HOST void mpnum_rows_fill_(mpnum_rows dst, size_t row, size_t first, float x) {
+  if (first < dst.columns)
+    mpnum_row_fill_(dst.type, mpnum_rows_to_(dst, row, first), dst.columns - first, x);
+}
+
+/* An epsilon: finite, 0 and up. */
+MPNUM_HOST int mpnum_is_factor_(float x) {
+  const uint32_t bits = mpnum_bits_f32(x);
+  return bits < 0x7f800000u || bits == 0x80000000u;
+}
+/* The scale of a softmax: finite, above 0. */
+MPNUM_HOST int mpnum_is_scale_(float x) { return mpnum_bits_f32(x) - 1 < 0x7f7fffffu; }
+
+#endif
+MPNUM_C_END_
+#endif

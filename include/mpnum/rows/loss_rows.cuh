@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: MIT */
+/* Cross-entropy of rows of logits in device memory with its gradient, and gradients
+ * through softmax and log-softmax. Rules: rows.cuh, kernels.cuh.
+ *
+ *     mpnum_cross_entropy_options options = mpnum_cross_entropy_default();
+ *     options.factor = 1.0f / (float)rows;
+ *     mpnum_launch_cross_entropy_rows(loss, gradient, n, logits, n, targets, rows, n,
+ *                                     &options, NULL, stream);
+ *
+ * What each does is said in cross_entropy.h and softmax_backward.h, and the bits are
+ * those of the host's functions, but for the reduced loss.
+ */
+#ifndef MPNUM_ROWS_LOSS_ROWS_CUH
+#define MPNUM_ROWS_LOSS_ROWS_CUH
+
+#include "rows.cuh"
+#include "cross_entropy.h"
+#include "softmax_backward.h"
+MPNUM_C_BEGIN_
+
+namespace mpnum {
+
+/* The sum of log s - t over what is not masked, of a row whose max and s are known. */
+struct row_spread_ {
+  pair_ sum;
+  float max, scale, log_sum;
+  unsigned count;
+  int is_masked;
+  uint32_t counted;
+  __device__ __forceinline__ bool takes_whole() const { return !is_masked; }
+  template <class Part>
+  __device__ __forceinline__ void operator()(size_t i, pair_ x, Part) {
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 2; ++j) {
+      const float t = row_exponent_(x.at[j], max, scale);
+      if (!Part::is_whole &&
+          (i + j >= count || (is_masked && mpnum_bits_f32(x.at[j]) == 0xff800000u)))
+        continue;
+      sum.at[j] = mpnum_add_scalar_(sum.at[j], mpnum_sub_scalar_(log_sum, t));
+      ++counted;
+    }
+  }
+};
+
+/* Gradients of a row: (e^t a - b) c, but own at the target; or, with fills, number. 0
+ * where an element is masked. Past count they are 0, or left alone. */
+template <class G> struct loss_writer_ {
+  G *dst;
+  unsigned count, columns, target;
+  int fills, has_powers, is_masked, adds, has_own;
+  float max, scale, a, b, c, own, number;
+  __device__ __forceinline__ bool takes_whole() const {
+    return count == columns && !is_masked && !fills && row_is_aligned_(dst);
+  }
+  template <class Part> __device__ __forceinline__ float of(float x, Part) const {
+    const uint32_t bits = mpnum_bits_f32(x);
+    const bool is_out = !Part::is_whole && is_masked &&
+                        bits == (has_powers && !fills ? 0x80000000u : 0xff800000u);
+    if (is_out) return 0;
+    if (!Part::is_whole && fills) return number;
+    if (!has_powers) x = mpnum_exp_of_negative_scalar_(row_exponent_(x, max, scale));
+    return mpnum_mul_scalar_(mpnum_sub_scalar_(mpnum_mul_scalar_(x, a), b), c);
+  }
+  template <class Part>
+  __device__ __forceinline__ void operator()(size_t i, pair_ x, Part part) const {
+    const unsigned end = adds ? count : columns;
+    pair_ y;
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 2; ++j) {
+      y.at[j] = has_own && i + j == target ? own : of(x.at[j], part);
+      if (!Part::is_whole && i + j >= count) y.at[j] = 0;
+    }
+    if (!Part::is_whole && i >= end) return;
+    if (adds) {
+      const pair_ old = row_load_(dst, i, end, part);
+      y.at[0] = mpnum_canonical_(mpnum_add_scalar_(old.at[0], y.at[0]));
+      y.at[1] = mpnum_canonical_(mpnum_add_scalar_(old.at[1], y.at[1]));
+    }
+    row_store_(dst, i, end, y, part);
+  }
+};
+
+template <class G, class Src, class Index> struct loss_job_ {
+  row_source_<Src> from;
+  float *loss;
+  G *gradient;
+  size_t stride;
+  const Index *targets;
+  mpnum_row_status *status;
+  const size_t *counted; /* of a mean, else NULL */
+  int64_t ignore_index;
+  float smoothing, factor;
+};
+
+/* The loss of an ordinary row, t that of its target. */
+static __device__ __forceinline__ float loss_of_(float log_sum, float t, float smoothing,
+                                                 double spread, uint32_t counted) {
+  float loss = mpnum_sub_scalar_(log_sum, t);
+  if (mpnum_bits_f32(smoothing) != 0) {
+    const float kept = mpnum_sub_scalar_(mpnum_from_bits_f32(0x3f800000u), smoothing);
+    const float rest = mpnum_mul_scalar_(
+        smoothing,
+        mpnum_canonical_(mpnum_f64_to_f32(spread / static_cast<double>(counted))));
+    loss = mpnum_is_zero_u31_(mpnum_bits_f32(kept))
+               ? rest
+               : mpnum_add_scalar_(mpnum_mul_scalar_(kept, loss), rest);
+  }
+  return mpnum_canonical_(loss);
+}
+template <class G, class Src, class Index>
+static __device__ __forceinline__ void loss_row_(const loss_job_<G, Src, Index> &job,
+                                                 const row_place_ &place,
+                                                 uint32_t *scratch) {
+  const uint32_t nan_bits = 0x7fffffffu;
+  const float one = mpnum_from_bits_f32(0x3f800000u);
+  const int64_t index =
+      place.exists ? static_cast<int64_t>(job.targets[place.number]) : 0;
+  const bool is_ignored = index == job.ignore_index;
+  const bool is_class = index >= 0 && static_cast<uint64_t>(index) < place.columns;
+  const bool has_smoothing = mpnum_bits_f32(job.smoothing) != 0;
+  const bool is_used = is_class && !is_ignored;
+  row_<Src> row = row_of_(job.from, place);
+  loss_writer_<G> writer;
+  row_whole_<Src> whole;
+  row_spread_ spread = {{{0, 0}}, 0, row.scale, 0, row.count, job.from.is_masked, 0};
+  float loss = 0, sum = 0, log_sum = 0, t = mpnum_from_bits_f32(0xff800000u);
+  double spread_sum = 0;
+  if (is_used && static_cast<unsigned>(index) < row.count)
+    t = row.load(static_cast<unsigned>(index) & ~1u, row_any_()).at[index & 1];
+  const bool is_out = job.from.is_masked && mpnum_bits_f32(t) == 0xff800000u;
+  row_look_(row, job.from, is_ignored ? 0 : row.count, scratch);
+  if (!is_used) row.status = is_ignored ? MPNUM_ROW_IGNORED : MPNUM_ROW_NO_CLASS;
+  writer.has_powers = row.place.kept && !has_smoothing && job.gradient;
+  sum = row_powers_(row, writer.has_powers, job.from.is_masked, scratch);
+  log_sum = mpnum_log_scalar_(sum);
+  t = mpnum_exponent_(t, row.max, row.scale);
+  if (has_smoothing) {
+    spread.max = row.max;
+    spread.log_sum = log_sum;
+    spread_sum = row_sum_(place, row.status == MPNUM_ROW_OK ? row.count : 0, row.load,
+                          spread, scratch);
+    spread.counted = row_count_(place, spread.counted, scratch);
+  }
+  loss = mpnum_from_bits_f32(nan_bits);
+  if (row.status == MPNUM_ROW_OK)
+    loss = loss_of_(log_sum, t, job.smoothing, spread_sum, spread.counted);
+  if (row.status == MPNUM_ROW_EMPTY) loss = mpnum_from_bits_f32(0x7f800000u);
+  if (row.status == MPNUM_ROW_IGNORED) loss = 0;
+  if (row_is_first_(place)) {
+    job.loss[place.number] = loss;
+    if (job.status) job.status[place.number] = row.status;
+  }
+  if (!job.gradient) return;
+  writer.dst = job.gradient + (place.exists ? place.number : 0) * job.stride;
+  writer.count = row.count;
+  writer.columns = place.columns;
+  writer.target = static_cast<unsigned>(index);
+  writer.is_masked = job.from.is_masked;
+  writer.adds = job.from.adds;
+  writer.max = row.max;
+  writer.scale = row.scale;
+  writer.a = mpnum_div_scalar_(one, sum);
+  writer.b = has_smoothing
+                 ? mpnum_div_scalar_(job.smoothing, static_cast<float>(spread.counted))
+                 : 0;
+  writer.c = job.factor;
+  if (job.counted)
+    writer.c = mpnum_div_scalar_(job.factor, static_cast<float>(*job.counted));
+  writer.has_own = row.status == MPNUM_ROW_OK && writer.target < row.count && !is_out;
+  writer.own = mpnum_mul_scalar_(
+      mpnum_sub_scalar_(
+          mpnum_sub_scalar_(mpnum_mul_scalar_(mpnum_exp_of_negative_scalar_(t), writer.a),
+                            mpnum_sub_scalar_(one, job.smoothing)),
+          writer.b),
+      writer.c);
+  writer.fills = row.status != MPNUM_ROW_OK;
+  writer.number = mpnum_from_bits_f32(
+      row.status == MPNUM_ROW_EMPTY || row.status == MPNUM_ROW_IGNORED ? 0 : nan_bits);
+  if (row.status == MPNUM_ROW_IGNORED) {
+    writer.is_masked = 0;
+    if (writer.adds) writer.columns = 0; /* nothing to add */
+  }
+  whole.load = row.load;
+  whole.reads = !writer.fills || writer.is_masked;
+  row_each_<2>(place, writer.columns, whole, writer);
+}
+
+} // namespace mpnum
+
+/* Blocks as row_shape_of_ has them. */
+template <class G, class Src, class Index>
+static __global__ void __launch_bounds__(512, 1)
+    mpnum_cross_entropy_rows_kernel_(mpnum::loss_job_<G, Src, Index> job) {
+  __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
+  mpnum::loss_row_(job, mpnum::row_place_in_(job.from), scratch);
+}
+
+/* How many targets are not ignore_index. One block of a multiple of 32 threads. */
+template <class Index>
+static __global__ void __launch_bounds__(512, 1)
+    mpnum_count_targets_kernel_(size_t *counted, const Index *targets, size_t rows,
+                                int64_t ignore_index) {
+  __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
+  uint32_t count = 0, low = 0, high = 0;
+  for (size_t i = threadIdx.x; i < rows; i += blockDim.x)
+    count += static_cast<int64_t>(targets[i]) != ignore_index;
+  low = mpnum_block_sum_u32_(count & 0xffffu, scratch);
+  high = mpnum_block_sum_u32_(count >> 16, scratch);
+  if (threadIdx.x == 0) *counted = static_cast<size_t>(high) * 65536 + low;
+}
+/* loss[0] becomes the sum of all, or that over *counted. One block of a multiple of 32
+ * threads, 512 at most: each adds doubles, lanes add up in pairs 16, 8, 4, 2, 1 apart,
+ * then warps one after the other. */
+template <class Count>
+static __global__ void __launch_bounds__(512, 1)
+    mpnum_reduce_losses_kernel_(float *loss, size_t rows, const Count *counted) {
+  __shared__ double warps[16];
+  double sum = 0;
+  for (size_t i = threadIdx.x; i < rows; i += blockDim.x)
+    sum += mpnum_f32_to_f64(loss[i]);
+  for (int step = 16; step > 0; step /= 2)
+    sum += __shfl_xor_sync(0xffffffffu, sum, step);
+  if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (unsigned i = 1; i < blockDim.x / 32; ++i)
+    sum += warps[i];
+  if (counted) sum /= static_cast<double>(*counted);
+  loss[0] = mpnum_canonical_(mpnum_f64_to_f32(sum));
+}
+
+namespace mpnum {
+
+/* What is masked is 0 and nothing. */
+template <class Dy, class Y> struct slope_loader_ {
+  typedef slope_ result;
+  const Dy *dy;
+  const Y *y;
+  const uint8_t *mask;
+  const float *kept, *kept_y;
+  unsigned count;
+  float none;
+  __device__ __forceinline__ bool is_kept() const { return kept != 0; }
+  __device__ __forceinline__ bool takes_whole() const {
+    return !mask && row_is_aligned_(dy) && row_is_aligned_(y);
+  }
+  template <class Part>
+  __device__ __forceinline__ slope_ operator()(size_t i, Part part) const {
+    slope_ both;
+    if (Part::is_kept || (!Part::is_whole && kept)) {
+      both.dy = row_kept_pair_(kept, i);
+      both.y = row_kept_pair_(kept_y, i);
+      return both;
+    }
+    both.dy = row_load_(dy, i, count, part);
+    both.y = row_load_(y, i, count, part);
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 2; ++j)
+      if (!Part::is_whole && (i + j >= count || (mask && !mask[i + j]))) {
+        both.dy.at[j] = 0;
+        both.y.at[j] = none;
+      }
+    return both;
+  }
+};
+struct slope_adder_ {
+  pair_ sum;
+  float *kept, *kept_y;
+  int is_log;
+  __device__ __forceinline__ bool takes_whole() const { return true; }
+  template <class Part>
+  __device__ __forceinline__ void operator()(size_t i, const slope_ &both, Part) {
+    if (kept) {
+      row_keep_pair_(kept, i, both.dy);
+      row_keep_pair_(kept_y, i, both.y);
+    }
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 2; ++j)
+      sum.at[j] = is_log ? mpnum_add_scalar_(sum.at[j], both.dy.at[j])
+                         : mpnum_fma_scalar_(both.dy.at[j], both.y.at[j], sum.at[j]);
+  }
+};
+template <class Dx> struct slope_writer_ {
+  Dx *dst;
+  const uint8_t *mask;
+  unsigned count, columns;
+  int is_log, adds;
+  float inner, scale;
+  __device__ __forceinline__ bool takes_whole() const {
+    return count == columns && !mask && row_is_aligned_(dst);
+  }
+  __device__ __forceinline__ float of(float dy, float y) const {
+    if (is_log) {
+      if (!mpnum_isnan_f32(y)) y = mpnum_exp_of_negative_scalar_(y);
+      dy = mpnum_sub_scalar_(dy, mpnum_mul_scalar_(y, inner));
+    } else {
+      dy = mpnum_mul_scalar_(mpnum_sub_scalar_(dy, inner), y);
+    }
+    return mpnum_canonical_(mpnum_mul_scalar_(dy, scale));
+  }
+  template <class Part>
+  __device__ __forceinline__ void operator()(size_t i, const slope_ &both,
+                                             Part part) const {
+    const unsigned end = adds ? count : columns;
+    pair_ x;
+    if (!Part::is_whole && i >= end) return;
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 2; ++j) {
+      x.at[j] = of(both.dy.at[j], both.y.at[j]);
+      if (!Part::is_whole && (i + j >= count || (mask && !mask[i + j]))) x.at[j] = 0;
+    }
+    if (adds) {
+      const pair_ old = row_load_(dst, i, end, part);
+      x.at[0] = mpnum_canonical_(mpnum_add_scalar_(old.at[0], x.at[0]));
+      x.at[1] = mpnum_canonical_(mpnum_add_scalar_(old.at[1], x.at[1]));
+    }
+    row_store_(dst, i, end, x, part);
+  }
+};
+/* Pairs past the length, too, which are not read. */
+template <class Dy, class Y> struct slope_whole_ {
+  typedef slope_ result;
+  slope_loader_<Dy, Y> load;
+  __device__ __forceinline__ bool is_kept() const { return load.is_kept(); }
+  __device__ __forceinline__ bool takes_whole() const { return load.takes_whole(); }
+  template <class Part>
+  __device__ __forceinline__ slope_ operator()(size_t i, Part part) const {
+    const slope_ nothing = {{{0, 0}}, {{0, 0}}};
+    return Part::is_whole || i < load.count ? load(i, part) : nothing;
+  }
+};
+
+template <class Dx, class Dy, class Y> struct slope_job_ {
+  row_source_<Y> y;
+  const Dy *dy;
+  Dx *dx;
+  size_t dy_stride, dx_stride;
+  int is_log;
+};
+template <class Dx, class Dy, class Y>
+static __device__ __forceinline__ void
+slope_row_(const slope_job_<Dx, Dy, Y> &job, const row_place_ &place, uint32_t *scratch) {
+  const size_t number = place.exists ? place.number : 0;
+  const unsigned count = row_length_(job.y, place);
+  slope_adder_ adder = {{{0, 0}}, place.kept, place.kept, job.is_log};
+  slope_writer_<Dx> writer;
+  slope_whole_<Dy, Y> whole;
+  whole.load.dy = job.dy + number * job.dy_stride;
+  whole.load.y = job.y.data + number * job.y.stride;
+  whole.load.mask = job.y.mask ? job.y.mask + number * job.y.mask_stride : 0;
+  whole.load.kept = whole.load.kept_y = 0;
+  whole.load.count = count;
+  whole.load.none = mpnum_from_bits_f32(job.is_log ? 0xff800000u : 0);
+  if (place.kept) adder.kept_y += job.y.kept / 2;
+  writer.inner = mpnum_f64_to_f32(row_sum_(place, count, whole.load, adder, scratch));
+  whole.load.kept = adder.kept;
+  whole.load.kept_y = adder.kept_y;
+  writer.dst = job.dx + number * job.dx_stride;
+  writer.mask = whole.load.mask;
+  writer.count = count;
+  writer.columns = place.columns;
+  writer.is_log = job.is_log;
+  writer.adds = job.y.adds;
+  writer.scale = job.y.scale;
+  row_each_<2>(place, place.columns, whole, writer);
+}
+
+} // namespace mpnum
+
+/* As the other kernels of rows. */
+template <class Dx, class Dy, class Y>
+static __global__ void __launch_bounds__(512, 2)
+    mpnum_softmax_backward_rows_kernel_(mpnum::slope_job_<Dx, Dy, Y> job) {
+  __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
+  mpnum::slope_row_(job, mpnum::row_place_in_(job.y), scratch);
+}
+
+#if !MPNUM_HAS_NVRTC
+
+/* mpnum_cross_entropy_rows: a loss for each row and, unless gradient is NULL, its
+ * gradient, in one pass. Targets are int64_t or int32_t, in device memory, as loss and
+ * options->counted are. A target that is no class and not ignore_index makes loss and
+ * gradient of its row NaN, its status MPNUM_ROW_NO_CLASS.
+ * Reduced, loss holds rows floats, too: the first becomes the sum or mean, in doubles
+ * whose order is not the host's, the others stay losses. A mean needs options->counted.
+ */
+template <class G, class Src, class Index>
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_cross_entropy_rows(float *loss, G *gradient, size_t gradient_stride,
+                                const Src *src, size_t src_stride, const Index *targets,
+                                size_t rows, size_t columns,
+                                const mpnum_cross_entropy_options *options,
+                                mpnum_row_status *row_status, cudaStream_t stream) {
+  const mpnum_cross_entropy_options usual = mpnum_cross_entropy_default();
+  const mpnum_cross_entropy_options &chosen = options ? *options : usual;
+  const uint32_t smoothing = mpnum_bits_f32(chosen.label_smoothing);
+  const bool is_mean = chosen.reduction == MPNUM_REDUCTION_MEAN;
+  const bool is_reduced = chosen.reduction != MPNUM_REDUCTION_NONE;
+  const bool is_in_place =
+      gradient && static_cast<const void *>(gradient) == static_cast<const void *>(src);
+  mpnum::loss_job_<G, Src, Index> job;
+  cudaError_t error = cudaSuccess;
+  static_assert(sizeof(Index) == 4 || sizeof(Index) == 8, "classes of 32 or 64 bits");
+  job.factor = mpnum_mul_scalar_(chosen.factor, chosen.softmax.scale);
+  if (!mpnum_row_source_of_(job.from, src, src_stride, rows, columns, &chosen.softmax,
+                            MPNUM_SOFTMAX_ACCUMULATE) ||
+      (gradient &&
+       !mpnum_rows_fit_(gradient, gradient_stride, src, src_stride, rows, columns)) ||
+      (is_in_place && job.from.adds && rows && columns) || (!loss && rows && columns) ||
+      !mpnum_floats_are_apart_(loss, src, src_stride, rows, columns) ||
+      (gradient &&
+       !mpnum_floats_are_apart_(loss, gradient, gradient_stride, rows, columns)) ||
+      (!targets && rows && columns) ||
+      (smoothing > 0x3f800000u && smoothing != 0x80000000u) ||
+      (mpnum_bits_f32(job.factor) & 0x7fffffffu) >= 0x7f800000u ||
+      static_cast<int>(chosen.reduction) < 0 || chosen.reduction > MPNUM_REDUCTION_MEAN ||
+      (is_mean && !chosen.counted))
+    return cudaErrorInvalidValue;
+  if (rows != 0 && columns == 0 && (!loss || !targets)) rows = 0;
+  job.loss = loss;
+  job.gradient = gradient;
+  job.stride = gradient_stride;
+  job.targets = targets;
+  job.status = row_status;
+  job.counted = is_mean ? chosen.counted : 0;
+  job.ignore_index = chosen.ignore_index;
+  job.smoothing = mpnum_from_bits_f32(smoothing & 0x7fffffffu);
+  if (chosen.counted)
+    error = mpnum_launch_(mpnum_count_targets_kernel_<Index>, 1, 512, stream,
+                          chosen.counted, targets, rows, chosen.ignore_index);
+  if (error == cudaSuccess && rows)
+    error = mpnum_launch_rows_(mpnum_cross_entropy_rows_kernel_<G, Src, Index>, job,
+                               job.from, 1, stream);
+  if (error == cudaSuccess && is_reduced && loss)
+    error = mpnum_launch_(mpnum_reduce_losses_kernel_<size_t>, 1, 512, stream, loss, rows,
+                          job.counted);
+  return error;
+}
+
+template <class Dx, class Dy, class Y>
+static inline cudaError_t
+mpnum_launch_slope_(int is_log, Dx *dx, size_t dx_stride, const Dy *dy, size_t dy_stride,
+                    const Y *y, size_t y_stride, size_t rows, size_t columns,
+                    const mpnum_softmax_options *options, cudaStream_t stream) {
+  const void *to = dx;
+  mpnum::slope_job_<Dx, Dy, Y> job;
+  static_assert(mpnum::has_rows_<Dy>::value, "float, f16, bf16, e5m2 or e4m3");
+  if (!mpnum_row_source_of_(job.y, y, y_stride, rows, columns, options,
+                            MPNUM_SOFTMAX_ACCUMULATE) ||
+      !mpnum_rows_fit_(dx, dx_stride, dy, dy_stride, rows, columns) ||
+      !mpnum_rows_fit_(dx, dx_stride, y, y_stride, rows, columns) ||
+      (rows && columns && (!dy || (job.y.adds && (to == dy || to == y)))))
+    return cudaErrorInvalidValue;
+  if (rows == 0 || columns == 0) return cudaSuccess;
+  job.y.bias = 0;
+  job.dy = dy;
+  job.dx = dx;
+  job.dy_stride = dy_stride;
+  job.dx_stride = dx_stride;
+  job.is_log = is_log;
+  return mpnum_launch_rows_(mpnum_softmax_backward_rows_kernel_<Dx, Dy, Y>, job, job.y, 2,
+                            stream);
+}
+/* mpnum_softmax_backward_rows and mpnum_log_softmax_backward_rows. */
+template <class Dx, class Dy, class Y>
+MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_softmax_backward_rows(
+    Dx *dx, size_t dx_stride, const Dy *dy, size_t dy_stride, const Y *y, size_t y_stride,
+    size_t rows, size_t columns, const mpnum_softmax_options *options,
+    cudaStream_t stream) {
+  return mpnum_launch_slope_(0, dx, dx_stride, dy, dy_stride, y, y_stride, rows, columns,
+                             options, stream);
+}
+template <class Dx, class Dy, class Y>
+MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_log_softmax_backward_rows(
+    Dx *dx, size_t dx_stride, const Dy *dy, size_t dy_stride, const Y *y, size_t y_stride,
+    size_t rows, size_t columns, const mpnum_softmax_options *options,
+    cudaStream_t stream) {
+  return mpnum_launch_slope_(1, dx, dx_stride, dy, dy_stride, y, y_stride, rows, columns,
+                             options, stream);
+}
+
+#endif
+
+MPNUM_C_END_
+#endif

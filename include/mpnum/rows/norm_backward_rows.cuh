@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/* Gradients of layer norm and RMS norm of rows in device memory. Rules: norm_rows.cuh,
+ * rows.cuh, kernels.cuh.
+ *
+ *     // void *workspace of mpnum_launch_norm_backward_bytes(rows, n) bytes
+ *     mpnum_launch_rms_norm_backward_rows(dx, n, dw, NULL, dy, n, x, n, rows, n,
+ *                                         &options, 0, workspace, stream);
+ *
+ * What each does is said in normalize_backward.h. Of the rows the bits are those of the
+ * host's function. Of weight and bias, whose terms are added as doubles in chunks of
+ * rows, chunk after chunk, they are wherever that sum of doubles is the one of row after
+ * row.
+ */
+#ifndef MPNUM_ROWS_NORM_BACKWARD_ROWS_CUH
+#define MPNUM_ROWS_NORM_BACKWARD_ROWS_CUH
+
+#include "norm_rows.cuh"
+MPNUM_C_BEGIN_
+
+namespace mpnum {
+
+enum : unsigned { norm_chunks_ = 64, norm_chunk_rows_ = 64, norm_strip_ = 128 };
+
+/* A gradient times weight and the row, normalised; of kept ones, both. */
+template <class Dy, class Src> struct norm_slope_loader_ {
+  typedef slope_ result;
+  norm_loader_<Src> load;
+  const Dy *dy;
+  const float *weight;
+  const float *kept, *kept_y;
+  mpnum_norm_map_ map;
+  unsigned columns;
+  __device__ __forceinline__ bool is_kept() const { return kept != 0; }
+  /* The row itself may have been kept. */
+  __device__ __forceinline__ bool takes_whole() const {
+    return (load.is_kept() || load.takes_whole()) && row_is_aligned_(dy) &&
+           row_is_aligned_(weight);
+  }
+  template <class Part>
+  __device__ __forceinline__ slope_ operator()(size_t i, Part part) const {
+    pair_ w = {{0, 0}};
+    slope_ both;
+    if (Part::is_kept || (!Part::is_whole && kept)) {
+      both.dy = row_kept_pair_(kept, i);
+      both.y = row_kept_pair_(kept_y, i);
+      return both;
+    }
+    both.y = load.is_kept() ? row_kept_pair_(load.kept, i) : load(i, part);
+    both.dy = row_load_(dy, i, columns, part);
+    if (weight) w = row_load_(weight, i, columns, part);
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 2; ++j) {
+      both.y.at[j] = mpnum_canonical_(mpnum_normed_(&map, both.y.at[j]));
+      if (weight) both.dy.at[j] = mpnum_mul_scalar_(both.dy.at[j], w.at[j]);
+    }
+    return both;
+  }
+};
+struct norm_slope_adder_ {
+  norm_lanes_ values, products;
+  float *kept, *kept_y;
+  int has_values;
+  unsigned columns;
+  __device__ __forceinline__ bool takes_whole() const { return true; }
+  template <class Part>
+  __device__ __forceinline__ void operator()(size_t i, const slope_ &both, Part) {
+    if (kept) {
+      row_keep_pair_(kept, i, both.dy);
+      row_keep_pair_(kept_y, i, both.y);
+    }
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 2; ++j) {
+      const double wide = mpnum_widen_f32_(both.dy.at[j]);
+      if (!Part::is_whole && i + j >= columns) continue;
+      if (has_values) values.at[j] = mpnum_add_f64_(values.at[j], wide);
+      products.at[j] = norm_fma_(wide, mpnum_widen_f32_(both.y.at[j]), products.at[j]);
+    }
+  }
+};
+/* Both sums of a row, tiles added as doubles from first to last. */
+template <class Load>
+static __device__ __forceinline__ void
+norm_slope_sums_(const row_place_ &place, const Load &load, norm_slope_adder_ &adder,
+                 norm_scratch_ *scratch, double sums[2]) {
+  const norm_lanes_ zeros = {{0, 0}};
+  const unsigned tiles = (place.columns + row_tile_ - 1) / row_tile_;
+  double total = 0;
+  adder.values = adder.products = zeros;
+  if (place.warps == 1) {
+    if (place.columns) row_each_<2>(place, 0, place.columns, load, adder);
+    sums[0] = mpnum_add_f64_(0, norm_folded_(place, adder.values));
+    sums[1] = mpnum_add_f64_(0, norm_folded_(place, adder.products));
+    return;
+  }
+  for (unsigned tile = 0; tile < tiles; tile += place.warps) {
+    double value = 0, product = 0;
+    adder.values = adder.products = zeros;
+    if (tile + place.warp < tiles)
+      row_each_<2>(place, tile + place.warp, place.columns, load, adder);
+    value = norm_folded_(place, adder.values);
+    product = norm_folded_(place, adder.products);
+    if (place.lane == 0) {
+      scratch->tiles[0][place.warp] = value;
+      scratch->tiles[1][place.warp] = product;
+    }
+    __syncthreads();
+    if (place.lane == 0 && place.warp < 2)
+      for (unsigned i = 0; i < place.warps && i < tiles - tile; ++i)
+        total = mpnum_add_f64_(total, scratch->tiles[place.warp][i]);
+    __syncthreads();
+  }
+  if (place.lane == 0 && place.warp < 2) scratch->sums[place.warp] = total;
+  __syncthreads();
+  sums[0] = scratch->sums[0];
+  sums[1] = scratch->sums[1];
+  __syncthreads();
+}
+/* ((g - mean) + y along) inverse power, added to what is there or written. */
+template <class Dx> struct norm_slope_writer_ {
+  Dx *dst;
+  unsigned columns;
+  int adds;
+  float mean, along, inverse, power;
+  __device__ __forceinline__ bool takes_whole() const { return row_is_aligned_(dst); }
+  template <class Part>
+  __device__ __forceinline__ void operator()(size_t i, const slope_ &both,
+                                             Part part) const {
+    pair_ x, old = {{0, 0}};
+    if (adds) old = row_load_(dst, i, columns, part);
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 2; ++j) {
+      float y = mpnum_sub_scalar_(both.dy.at[j], mean);
+      y = mpnum_fma_scalar_(both.y.at[j], along, y);
+      y = mpnum_mul_scalar_(mpnum_mul_scalar_(y, inverse), power);
+      if (adds) y = mpnum_add_scalar_(y, old.at[j]);
+      x.at[j] = mpnum_canonical_(y);
+    }
+    row_store_(dst, i, columns, x, part);
+  }
+};
+
+template <class Dx, class Dy, class Src> struct norm_slope_job_ {
+  norm_source_<Src> from; /* its mean and inverse are NULL */
+  const float *mean, *inverse;
+  const Dy *dy;
+  Dx *dx;
+  mpnum_norm_map_ *maps; /* NULL, or where each row's goes */
+  size_t dy_stride, dx_stride;
+  int adds;
+};
+/* What was saved serves unless it is near the ends of what a float holds. */
+template <class Dx, class Dy, class Src>
+static __device__ __forceinline__ int norm_saved_(const norm_slope_job_<Dx, Dy, Src> &job,
+                                                  const row_place_ &place,
+                                                  mpnum_norm_map_ *map) {
+  uint32_t bits = 0;
+  if (!place.exists) return 1;
+  if (!job.inverse || (job.from.kind == MPNUM_NORM_LAYER && !job.mean)) return 0;
+  bits = mpnum_bits_f32(job.inverse[place.number]);
+  if (bits - 0x0d800000u > 0x64000000u) return 0; /* 2^-100 to 2^100 */
+  mpnum_norm_shift_(map, 1, 0);
+  if (job.from.kind == MPNUM_NORM_LAYER) map->mean = job.mean[place.number];
+  map->inverse = mpnum_from_bits_f32(bits);
+  return 1;
+}
+template <class Dx, class Dy, class Src>
+static __device__ __forceinline__ void
+norm_slope_row_(const norm_slope_job_<Dx, Dy, Src> &job, const row_place_ &place,
+                norm_scratch_ *scratch) {
+  const size_t number = place.exists ? place.number : 0;
+  const double columns = static_cast<double>(job.from.columns);
+  norm_row_<Src> row = norm_row_of_(job.from, place);
+  norm_slope_loader_<Dy, Src> load;
+  norm_slope_adder_ adder;
+  norm_slope_writer_<Dx> writer;
+  double sums[2];
+  int is_saved = 0;
+  mpnum_norm_shift_(&load.map, 1, 0);
+  is_saved = norm_saved_(job, place, &load.map);
+  if (__any_sync(0xffffffffu, !is_saved)) {
+    norm_find_(row, job.from, place, scratch);
+    if (!is_saved) load.map = row.found.map;
+  }
+  if (job.maps && row_is_first_(place)) job.maps[number] = load.map;
+  if (!job.dx) return;
+  load.load = row.load;
+  load.dy = job.dy + number * job.dy_stride;
+  load.weight = job.from.weight;
+  load.kept = load.kept_y = 0;
+  load.columns = place.columns;
+  adder.kept = adder.kept_y = place.kept;
+  if (place.kept) adder.kept += job.from.kept / 2;
+  adder.has_values = job.from.kind == MPNUM_NORM_LAYER;
+  adder.columns = place.columns;
+  norm_slope_sums_(place, load, adder, scratch, sums);
+  load.kept = adder.kept;
+  load.kept_y = adder.kept_y;
+  writer.dst = job.dx + number * job.dx_stride;
+  writer.columns = place.columns;
+  writer.adds = job.adds;
+  writer.mean = mpnum_narrow_f64_(mpnum_div_f64_(sums[0], columns));
+  writer.along = mpnum_from_bits_f32(
+      mpnum_bits_f32(mpnum_narrow_f64_(mpnum_div_f64_(sums[1], columns))) ^ 0x80000000u);
+  writer.inverse = load.map.inverse;
+  writer.power = load.map.power;
+  row_each_<2>(place, place.columns, load, writer);
+}
+
+} // namespace mpnum
+
+/* As the other kernels of rows. */
+template <class Dx, class Dy, class Src>
+static __global__ void __launch_bounds__(512, 1)
+    mpnum_norm_backward_rows_kernel_(mpnum::norm_slope_job_<Dx, Dy, Src> job) {
+  __shared__ mpnum::norm_scratch_ scratch;
+  mpnum::norm_slope_row_(job, mpnum::row_place_in_(job.from), &scratch);
+}
+/* A thread for each column, x counts strips of them and y chunks of rows: sums of dy y
+ * and of dy. Before the rows' own gradients, which may take the place of what is read. */
+template <class Dy, class Src>
+static __global__ void __launch_bounds__(128)
+    mpnum_norm_columns_kernel_(double *sums, const mpnum_norm_map_ *maps, const Dy *dy,
+                               const Src *src, size_t dy_stride, size_t src_stride,
+                               size_t rows, unsigned columns) {
+  const size_t chunk = (rows + gridDim.y - 1) / gridDim.y;
+  const size_t first = blockIdx.y * chunk;
+  const size_t end = rows - first < chunk ? rows : first + chunk;
+  const unsigned column = blockIdx.x * blockDim.x + threadIdx.x;
+  double product = 0, sum = 0;
+  if (column >= columns || first >= rows) return;
+  for (size_t row = first; row < end; ++row) {
+    const mpnum_norm_map_ map = maps[row];
+    const float x = mpnum::row_element_<Src>::in(src[row * src_stride + column]);
+    const double y =
+        mpnum_widen_f32_(mpnum::row_element_<Dy>::in(dy[row * dy_stride + column]));
+    const double normed = mpnum_widen_f32_(mpnum_canonical_(mpnum_normed_(&map, x)));
+    product = mpnum::norm_fma_(y, normed, product);
+    sum = mpnum_add_f64_(sum, y);
+  }
+  sums[2 * blockIdx.y * static_cast<size_t>(columns) + column] = product;
+  sums[(2 * blockIdx.y + 1) * static_cast<size_t>(columns) + column] = sum;
+}
+/* The sums of all chunks, a thread for each column. */
+template <class T>
+static __global__ void __launch_bounds__(128)
+    mpnum_norm_columns_end_kernel_(T *weight, T *bias, const double *sums,
+                                   unsigned chunks, unsigned columns, int adds) {
+  const unsigned column = blockIdx.x * blockDim.x + threadIdx.x;
+  if (column >= columns) return;
+  for (unsigned which = 0; which < 2; ++which) {
+    T *to = which ? bias : weight;
+    double sum = 0;
+    if (!to) continue;
+    for (unsigned i = 0; i < chunks; ++i)
+      sum = mpnum_add_f64_(sum,
+                           sums[(2 * i + which) * static_cast<size_t>(columns) + column]);
+    if (adds) sum = mpnum_add_f64_(sum, mpnum_widen_f32_(to[column]));
+    to[column] = mpnum_canonical_(mpnum_narrow_f64_(sum));
+  }
+}
+
+#if !MPNUM_HAS_NVRTC
+
+static inline unsigned mpnum_norm_chunks_of_(size_t rows) {
+  const size_t chunks = (rows + mpnum::norm_chunk_rows_ - 1) / mpnum::norm_chunk_rows_;
+  const size_t most = mpnum::norm_chunks_;
+  return static_cast<unsigned>(chunks < most ? chunks : most);
+}
+/* Bytes of device memory, aligned to 16, that gradients of weight or bias take while they
+ * are found. */
+static inline size_t mpnum_launch_norm_backward_bytes(size_t rows, size_t columns) {
+  return rows * sizeof(mpnum_norm_map_) +
+         2 * sizeof(double) * mpnum_norm_chunks_of_(rows) * columns;
+}
+template <class Dx, class Dy, class Src>
+static inline cudaError_t
+mpnum_launch_norm_backward_(mpnum_norm_kind kind, Dx *dx, size_t dx_stride, float *weight,
+                            float *bias, const Dy *dy, size_t dy_stride, const Src *src,
+                            size_t src_stride, size_t rows, size_t columns,
+                            const mpnum_normalize_options *options, int adds,
+                            void *workspace, cudaStream_t stream) {
+  const bool has_columns = weight || bias;
+  const void *to = dx;
+  const bool is_in_place = dx && (to == dy || to == src); /* rows then come last */
+  const unsigned chunks = mpnum_norm_chunks_of_(rows);
+  mpnum_normalize_options chosen = options ? *options : mpnum_normalize_default();
+  mpnum::norm_slope_job_<Dx, Dy, Src> job;
+  cudaError_t error = cudaSuccess;
+  static_assert(mpnum::has_rows_<Dy>::value, "float, f16, bf16, e5m2 or e4m3");
+  job.mean = chosen.mean;
+  job.inverse = chosen.inverse;
+  chosen.mean = chosen.inverse = 0;
+  chosen.residual.data = 0;
+  chosen.sum.data = 0;
+  if (!mpnum_norm_source_of_(job.from, kind, src, src_stride, rows, columns, &chosen) ||
+      (dx && (!mpnum_rows_fit_(dx, dx_stride, dy, dy_stride, rows, columns) ||
+              !mpnum_rows_fit_(dx, dx_stride, src, src_stride, rows, columns))) ||
+      (rows && columns && (!dy || (has_columns && !workspace))))
+    return cudaErrorInvalidValue;
+  if (columns == 0 || (rows == 0 && !has_columns) || (!dx && !has_columns))
+    return cudaSuccess;
+  job.dy = dy;
+  job.dx = has_columns && is_in_place ? 0 : dx;
+  job.maps = has_columns ? static_cast<mpnum_norm_map_ *>(workspace) : 0;
+  job.dy_stride = dy_stride;
+  job.dx_stride = dx_stride;
+  job.adds = adds;
+  if (rows)
+    error = mpnum_launch_rows_(mpnum_norm_backward_rows_kernel_<Dx, Dy, Src>, job,
+                               job.from, 2, stream);
+  if (!has_columns || error != cudaSuccess) return error;
+  double *sums = reinterpret_cast<double *>(job.maps + rows);
+  const unsigned strips = (job.from.columns - 1) / mpnum::norm_strip_ + 1;
+  if (rows) {
+    const mpnum_norm_map_ *maps = job.maps;
+    unsigned shared = job.from.columns;
+    void *pointers[] = {&sums, &maps, &dy, &src, &dy_stride, &src_stride, &rows, &shared};
+    error = cudaLaunchKernel(mpnum_norm_columns_kernel_<Dy, Src>, dim3(strips, chunks),
+                             dim3(mpnum::norm_strip_), pointers, 0, stream);
+  }
+  if (error == cudaSuccess)
+    error =
+        mpnum_launch_(mpnum_norm_columns_end_kernel_<float>, strips, mpnum::norm_strip_,
+                      stream, weight, bias, sums, chunks, job.from.columns, adds);
+  if (error != cudaSuccess || !is_in_place || !rows) return error;
+  job.dx = dx;
+  job.maps = 0;
+  return mpnum_launch_rows_(mpnum_norm_backward_rows_kernel_<Dx, Dy, Src>, job, job.from,
+                            2, stream);
+}
+/* mpnum_normalize_backward_rows of both norms: the gradients of the rows to dx, of weight
+ * and of bias, each of which may be NULL, from that of the results, dy, and what was
+ * normalised, src. options: those of the forward call, whose mean and inverse are read.
+ * adds: 1 to what is there, 0 overwrites. workspace: bytes as above, aligned to 16, or
+ * NULL where neither weight nor bias is wanted. dx may be dy or src. */
+template <class Dx, class Dy, class Src>
+MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_layer_norm_backward_rows(
+    Dx *dx, size_t dx_stride, float *weight, float *bias, const Dy *dy, size_t dy_stride,
+    const Src *src, size_t src_stride, size_t rows, size_t columns,
+    const mpnum_normalize_options *options, int adds, void *workspace,
+    cudaStream_t stream) {
+  return mpnum_launch_norm_backward_(MPNUM_NORM_LAYER, dx, dx_stride, weight, bias, dy,
+                                     dy_stride, src, src_stride, rows, columns, options,
+                                     adds, workspace, stream);
+}
+template <class Dx, class Dy, class Src>
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_rms_norm_backward_rows(Dx *dx, size_t dx_stride, float *weight, float *bias,
+                                    const Dy *dy, size_t dy_stride, const Src *src,
+                                    size_t src_stride, size_t rows, size_t columns,
+                                    const mpnum_normalize_options *options, int adds,
+                                    void *workspace, cudaStream_t stream) {
+  return mpnum_launch_norm_backward_(MPNUM_NORM_RMS, dx, dx_stride, weight, bias, dy,
+                                     dy_stride, src, src_stride, rows, columns, options,
+                                     adds, workspace, stream);
+}
+
+#endif
+
+MPNUM_C_END_
+#endif

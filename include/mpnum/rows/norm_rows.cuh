@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: MIT */
+/* Layer norm and RMS norm of rows in device memory, also to 8 bits with a scale, and the
+ * gradients of their rows, weights and biases. Rules: rows.cuh, kernels.cuh.
+ *
+ *     mpnum_normalize_options options = mpnum_normalize_default();
+ *     options.weight = weight;
+ *     mpnum_launch_rms_norm_rows(y, n, x, n, rows, n, &options, stream);
+ *
+ * What each does is said in normalize.h, normalize_quantize.h and normalize_backward.h,
+ * and the bits are those of the host's functions: sums are doubles in the same lanes and
+ * tiles. Two steps of doubles an element, one for RMS norm, which GPUs with few units for
+ * doubles (sm_75, 86, 89, 120) are bound by where elements have 16 bits.
+ * Domain: as rows.cuh. residual and sum of the options are rows of the type of src, as
+ *   many of as many columns.
+ * Status: cudaErrorInvalidValue, and nothing is launched, where the host's function has
+ *   an error. */
+#ifndef MPNUM_ROWS_NORM_ROWS_CUH
+#define MPNUM_ROWS_NORM_ROWS_CUH
+
+#include "rows.cuh"
+#include "detail/norm_row.h"
+#include "../array/total.h"
+MPNUM_C_BEGIN_
+
+namespace mpnum {
+
+/* The rows of a launch; NULL is absent. */
+template <class T> struct norm_source_ {
+  const T *data, *residual;
+  T *sum;
+  size_t rows, stride, residual_stride, sum_stride;
+  unsigned columns, kept;
+  const float *weight, *bias;
+  float *mean, *inverse;
+  float epsilon;
+  mpnum_norm_kind kind;
+};
+
+/* Pairs of a row as floats: kept ones, a stored sum, or src and residual, whose sum is
+ * stored first. */
+template <class T> struct norm_loader_ {
+  typedef pair_ result;
+  const T *src, *residual;
+  T *sum;
+  const float *kept;
+  unsigned columns;
+  int is_stored;
+  __device__ __forceinline__ bool is_kept() const { return kept != 0; }
+  __device__ __forceinline__ bool takes_whole() const {
+    return row_is_aligned_(src) && row_is_aligned_(residual) && row_is_aligned_(sum);
+  }
+  template <class Part>
+  __device__ __forceinline__ pair_ operator()(size_t i, Part part) const {
+    pair_ x, y;
+    if (Part::is_kept || (!Part::is_whole && kept)) return row_kept_pair_(kept, i);
+    if (is_stored) return row_load_(sum, i, columns, part);
+    x = row_load_(src, i, columns, part);
+    if (residual) {
+      y = row_load_(residual, i, columns, part);
+      x.at[0] = mpnum_add_scalar_(x.at[0], y.at[0]);
+      x.at[1] = mpnum_add_scalar_(x.at[1], y.at[1]);
+    }
+    if (!sum) return x;
+    if (type_of<T>::value == MPNUM_TYPE_F32) { /* all others have one NaN */
+      x.at[0] = mpnum_canonical_(x.at[0]);
+      x.at[1] = mpnum_canonical_(x.at[1]);
+    }
+    row_store_(sum, i, columns, x, part);
+    x.at[0] = row_element_<T>::in(row_element_<T>::out(x.at[0]));
+    x.at[1] = row_element_<T>::in(row_element_<T>::out(x.at[1]));
+    return x;
+  }
+};
+
+static __device__ __forceinline__ double norm_fma_(double a, double b, double c) {
+#if MPNUM_ON_DEVICE
+  double x;
+  asm("fma.rn.f64 %0, %1, %2, %3;" : "=d"(x) : "d"(a), "d"(b), "d"(c));
+  return x;
+#else
+  return a * b + c; /* products of floats are exact */
+#endif
+}
+struct norm_lanes_ {
+  double at[2];
+};
+/* Sums of elements, or of what a map makes of them, and of their squares. */
+struct norm_adder_ {
+  norm_lanes_ values, squares;
+  float *kept;
+  mpnum_norm_map_ map;
+  int has_values, has_map;
+  unsigned columns;
+  __device__ __forceinline__ bool takes_whole() const { return true; }
+  template <class Part>
+  __device__ __forceinline__ void operator()(size_t i, pair_ x, Part) {
+    if (kept) row_keep_pair_(kept, i, x);
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 2; ++j) {
+      double wide = 0;
+      if (!Part::is_whole && i + j >= columns) continue;
+      if (has_map) x.at[j] = mpnum_normed_(&map, x.at[j]);
+      wide = mpnum_widen_f32_(x.at[j]);
+      if (has_values) values.at[j] = mpnum_add_f64_(values.at[j], wide);
+      squares.at[j] = norm_fma_(wide, wide, squares.at[j]);
+    }
+  }
+};
+
+/* The sum of a tile, its 64 lanes by halves. */
+static __device__ __forceinline__ double norm_folded_(const row_place_ &place,
+                                                      norm_lanes_ lanes) {
+  for (int step = place.lanes / 2; step > 0; step /= 2) {
+    lanes.at[0] =
+        mpnum_add_f64_(lanes.at[0], __shfl_xor_sync(0xffffffffu, lanes.at[0], step));
+    lanes.at[1] =
+        mpnum_add_f64_(lanes.at[1], __shfl_xor_sync(0xffffffffu, lanes.at[1], step));
+  }
+  return mpnum_add_f64_(lanes.at[0], lanes.at[1]);
+}
+/* What warps of a row share: sums of tiles, of which the total is exact. */
+struct norm_scratch_ {
+  double tiles[2][row_warps_];
+  double sums[2];
+  mpnum_total totals[2];
+};
+static_assert(sizeof(norm_scratch_) <= row_scratch_, "what launches leave room for");
+/* Adds what warps found in tiles to totals; the first two warps of more do one each. */
+static __device__ __forceinline__ void
+norm_add_tiles_(const row_place_ &place, norm_scratch_ *scratch, unsigned tiles) {
+  __syncthreads();
+  if (place.lane == 0 && place.warp < 2)
+    for (unsigned i = 0; i < place.warps && i < tiles; ++i)
+      mpnum_total_add_f64_(&scratch->totals[place.warp], scratch->tiles[place.warp][i]);
+  __syncthreads();
+}
+/* Both sums of a row; of few threads the other lanes are 0. */
+template <unsigned batch, class Load>
+static __device__ __forceinline__ void
+norm_sums_(const row_place_ &place, const Load &load, norm_adder_ &adder,
+           norm_scratch_ *scratch, double sums[2]) {
+  const norm_lanes_ zeros = {{0, 0}};
+  const unsigned tiles = (place.columns + row_tile_ - 1) / row_tile_;
+  adder.values = adder.squares = zeros;
+  if (place.warps == 1) {
+    if (place.columns) row_each_<batch>(place, 0, place.columns, load, adder);
+    sums[0] = adder.has_values ? norm_folded_(place, adder.values) : 0;
+    sums[1] = norm_folded_(place, adder.squares);
+    return;
+  }
+  if (place.lane == 0 && place.warp < 2)
+    scratch->totals[place.warp] = mpnum_total_empty();
+  for (unsigned tile = 0; tile < tiles; tile += place.warps) {
+    double value = 0, square = 0;
+    adder.values = adder.squares = zeros;
+    if (tile + place.warp < tiles)
+      row_each_<batch>(place, tile + place.warp, place.columns, load, adder);
+    value = adder.has_values ? norm_folded_(place, adder.values) : 0;
+    square = norm_folded_(place, adder.squares);
+    if (place.lane == 0) {
+      scratch->tiles[0][place.warp] = value;
+      scratch->tiles[1][place.warp] = square;
+    }
+    norm_add_tiles_(place, scratch, tiles - tile);
+  }
+  if (place.lane == 0 && place.warp < 2)
+    scratch->sums[place.warp] = mpnum_total_take_odd_(&scratch->totals[place.warp]);
+  __syncthreads();
+  sums[0] = scratch->sums[0];
+  sums[1] = scratch->sums[1];
+  __syncthreads();
+}
+
+/* A row and the numbers that normalise it. */
+template <class T> struct norm_row_ {
+  norm_loader_<T> load;
+  mpnum_norm_row_ found;
+};
+template <class T>
+static __device__ __forceinline__ norm_row_<T> norm_row_of_(const norm_source_<T> &from,
+                                                            const row_place_ &place) {
+  const size_t number = place.exists ? place.number : 0;
+  norm_row_<T> row;
+  row.load.src = from.data + number * from.stride;
+  row.load.residual = from.residual ? from.residual + number * from.residual_stride : 0;
+  row.load.sum = from.sum ? from.sum + number * from.sum_stride : 0;
+  row.load.kept = 0;
+  row.load.columns = place.columns;
+  row.load.is_stored = 0;
+  return row;
+}
+/* Finds the numbers, and keeps the row. All threads of a warp, as rows may share one. */
+template <class T>
+static __device__ __forceinline__ void
+norm_find_(norm_row_<T> &row, const norm_source_<T> &from, const row_place_ &place,
+           norm_scratch_ *scratch) {
+  const double columns = static_cast<double>(from.columns);
+  const double epsilon = mpnum_widen_f32_(from.epsilon);
+  double sums[2], square = 0;
+  norm_adder_ adder;
+  int step = 0;
+  adder.kept = place.kept;
+  adder.has_values = from.kind == MPNUM_NORM_LAYER;
+  adder.has_map = 0;
+  adder.columns = place.columns;
+  norm_sums_<4>(place, row.load, adder, scratch, sums);
+  row.load.kept = place.kept;
+  row.load.is_stored = row.load.sum != 0;
+  step = mpnum_norm_begin_(from.kind, epsilon, columns, sums, &row.found, &square);
+  if (from.kind == MPNUM_NORM_LAYER && __any_sync(0xffffffffu, step == 2)) {
+    adder.kept = 0;
+    adder.map = row.found.map;
+    adder.has_map = 1;
+    norm_sums_<1>(place, row.load, adder, scratch, sums);
+    if (step == 2) square = mpnum_norm_about_(columns, sums, &row.found);
+  }
+  if (step != 0) mpnum_norm_end_(from.kind, epsilon, square, &row.found);
+  if (!row_is_first_(place)) return;
+  if (from.mean) from.mean[place.number] = mpnum_norm_mean_(&row.found);
+  if (from.inverse) from.inverse[place.number] = mpnum_norm_inverse_(&row.found);
+}
+
+/* Results as floats, to a row of T; or to codes of Q, times scale. */
+template <class T> struct norm_plain_ {
+  T *dst;
+  size_t stride;
+  __device__ __forceinline__ void begin() {}
+};
+template <class Q> struct norm_codes_ {
+  Q *dst;
+  size_t stride;
+  float *amax;
+  const float *scale;
+  float factor; /* of the device */
+  __device__ __forceinline__ void begin() { factor = scale_or_nan_(*scale); }
+};
+template <class T, class Part>
+static __device__ __forceinline__ void norm_put_(const norm_plain_<T> &to, size_t number,
+                                                 size_t i, unsigned columns, pair_ y,
+                                                 float &, Part part) {
+  row_store_(to.dst + number * to.stride, i, columns, y, part);
+}
+template <class Q, class Part>
+static __device__ __forceinline__ void norm_put_(const norm_codes_<Q> &to, size_t number,
+                                                 size_t i, unsigned columns, pair_ y,
+                                                 float &amax, Part) {
+  mpnum_lanes<Q, 2> codes;
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < 2; ++j) {
+    codes.at[j] = from_float_sat<Q>(mpnum_mul_scalar_(y.at[j], to.factor));
+    if ((Part::is_whole || i + j < columns) && mpnum_isfinite_f32(y.at[j]))
+      amax = mpnum_amax(amax, y.at[j]);
+  }
+  if (Part::is_whole)
+    *reinterpret_cast<mpnum_lanes<Q, 2> *>(to.dst + number * to.stride + i) = codes;
+  else
+    mpnum_store(to.dst + number * to.stride + i, codes, columns - i);
+}
+template <class T>
+static __device__ __forceinline__ void norm_amax_(const norm_plain_<T> &, float) {}
+template <class Q>
+static __device__ __forceinline__ void norm_amax_(const norm_codes_<Q> &to, float amax) {
+  if (!to.amax) return;
+  amax = mpnum_warp_amax_f32(amax);
+  if (mpnum_thread_index_() % 32 == 0) mpnum_atomic_amax(to.amax, amax);
+}
+template <class To> struct norm_writer_ {
+  To to;
+  size_t number;
+  unsigned columns;
+  const float *weight, *bias;
+  mpnum_norm_map_ map;
+  float amax;
+  __device__ __forceinline__ bool takes_whole() const {
+    return row_is_aligned_(to.dst + number * to.stride) && row_is_aligned_(weight) &&
+           row_is_aligned_(bias);
+  }
+  template <class Part>
+  __device__ __forceinline__ void operator()(size_t i, pair_ x, Part part) {
+    pair_ w = {{0, 0}}, b = {{0, 0}};
+    if (weight) w = row_load_(weight, i, columns, part);
+    if (bias) b = row_load_(bias, i, columns, part);
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 2; ++j) {
+      float y = mpnum_normed_(&map, x.at[j]);
+      if (weight && bias) {
+        y = mpnum_fma_scalar_(y, w.at[j], b.at[j]);
+      } else if (weight) {
+        y = mpnum_mul_scalar_(y, w.at[j]);
+      } else if (bias) {
+        y = mpnum_add_scalar_(y, b.at[j]);
+      }
+      x.at[j] = mpnum_canonical_(y);
+    }
+    norm_put_(to, number, i, columns, x, amax, part);
+  }
+};
+template <class To, class Src> struct norm_job_ {
+  norm_source_<Src> from;
+  To to;
+};
+template <class To, class Src>
+static __device__ __forceinline__ float norm_one_(const norm_job_<To, Src> &job,
+                                                  const row_place_ &place,
+                                                  norm_scratch_ *scratch) {
+  norm_row_<Src> row = norm_row_of_(job.from, place);
+  norm_writer_<To> writer;
+  norm_find_(row, job.from, place, scratch);
+  writer.to = job.to;
+  writer.to.begin();
+  writer.number = place.exists ? place.number : 0;
+  writer.columns = place.columns;
+  writer.weight = job.from.weight;
+  writer.bias = job.from.bias;
+  writer.map = row.found.map;
+  writer.amax = 0;
+  row_each_<2>(place, place.columns, row.load, writer);
+  return writer.amax;
+}
+
+} // namespace mpnum
+
+/* As the other kernels of rows. */
+template <class To, class Src>
+static __global__ void __launch_bounds__(512, 1)
+    mpnum_normalize_rows_kernel_(mpnum::norm_job_<To, Src> job) {
+  __shared__ mpnum::norm_scratch_ scratch;
+  mpnum::norm_amax_(job.to,
+                    mpnum::norm_one_(job, mpnum::row_place_in_(job.from), &scratch));
+}
+
+#if !MPNUM_HAS_NVRTC
+
+/* The source of a launch, and whether the options are what normalize.h allows. */
+template <class T>
+static inline bool mpnum_norm_source_of_(mpnum::norm_source_<T> &from,
+                                         mpnum_norm_kind kind, const T *src,
+                                         size_t stride, size_t rows, size_t columns,
+                                         const mpnum_normalize_options *options) {
+  const mpnum_normalize_options usual = mpnum_normalize_default();
+  const mpnum_normalize_options &chosen = options ? *options : usual;
+  const mpnum_type type = mpnum::type_of<T>::value;
+  const mpnum_const_rows &residual = chosen.residual;
+  const mpnum_rows &sum = chosen.sum;
+  static_assert(mpnum::has_rows_<T>::value, "float, f16, bf16, e5m2 or e4m3");
+  from.data = src;
+  from.residual = static_cast<const T *>(residual.data);
+  from.sum = static_cast<T *>(sum.data);
+  from.rows = rows;
+  from.stride = stride;
+  from.residual_stride = residual.stride;
+  from.sum_stride = sum.stride;
+  from.columns = static_cast<unsigned>(columns);
+  from.kept = 0;
+  from.weight = chosen.weight;
+  from.bias = chosen.bias;
+  from.mean = chosen.mean;
+  from.inverse = chosen.inverse;
+  from.epsilon = chosen.epsilon;
+  from.kind = kind;
+  if (residual.data &&
+      (residual.type != type || residual.rows != rows || residual.columns != columns))
+    return false;
+  if (sum.data && (sum.type != type || sum.rows != rows || sum.columns != columns ||
+                   !mpnum_rows_fit_(from.sum, sum.stride, src, stride, rows, columns) ||
+                   (residual.data && !mpnum_rows_fit_(from.sum, sum.stride, from.residual,
+                                                      residual.stride, rows, columns))))
+    return false;
+  return mpnum_is_factor_(chosen.epsilon) && columns <= mpnum::row_columns_ &&
+         (src || rows == 0 || columns == 0);
+}
+/* Whether results that go to dst leave a residual and a sum alone. */
+template <class Dst, class T>
+static inline bool mpnum_norm_fits_(const Dst *dst, size_t stride,
+                                    const mpnum::norm_source_<T> &from) {
+  return mpnum_rows_are_apart_(dst, stride, from.residual, from.residual_stride,
+                               from.rows, from.columns) &&
+         mpnum_rows_are_apart_(dst, stride, from.sum, from.sum_stride, from.rows,
+                               from.columns);
+}
+template <class To, class Src>
+static inline cudaError_t mpnum_launch_norm_(mpnum::norm_job_<To, Src> &job,
+                                             cudaStream_t stream) {
+  if (job.from.rows == 0 || job.from.columns == 0) return cudaSuccess;
+  return mpnum_launch_rows_(mpnum_normalize_rows_kernel_<To, Src>, job, job.from, 1,
+                            stream);
+}
+template <class Dst, class Src>
+static inline cudaError_t
+mpnum_launch_norm_plain_(mpnum_norm_kind kind, Dst *dst, size_t dst_stride,
+                         const Src *src, size_t src_stride, size_t rows, size_t columns,
+                         const mpnum_normalize_options *options, cudaStream_t stream) {
+  mpnum::norm_job_<mpnum::norm_plain_<Dst>, Src> job;
+  if (!mpnum_norm_source_of_(job.from, kind, src, src_stride, rows, columns, options) ||
+      !mpnum_rows_fit_(dst, dst_stride, src, src_stride, rows, columns) ||
+      !mpnum_norm_fits_(dst, dst_stride, job.from))
+    return cudaErrorInvalidValue;
+  job.to.dst = dst;
+  job.to.stride = dst_stride;
+  return mpnum_launch_norm_(job, stream);
+}
+/* mpnum_normalize_rows of MPNUM_NORM_LAYER and of MPNUM_NORM_RMS. */
+template <class Dst, class Src>
+MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_layer_norm_rows(
+    Dst *dst, size_t dst_stride, const Src *src, size_t src_stride, size_t rows,
+    size_t columns, const mpnum_normalize_options *options, cudaStream_t stream) {
+  return mpnum_launch_norm_plain_(MPNUM_NORM_LAYER, dst, dst_stride, src, src_stride,
+                                  rows, columns, options, stream);
+}
+template <class Dst, class Src>
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_rms_norm_rows(Dst *dst, size_t dst_stride, const Src *src, size_t src_stride,
+                           size_t rows, size_t columns,
+                           const mpnum_normalize_options *options, cudaStream_t stream) {
+  return mpnum_launch_norm_plain_(MPNUM_NORM_RMS, dst, dst_stride, src, src_stride, rows,
+                                  columns, options, stream);
+}
+
+template <class Q, class Src>
+static inline cudaError_t
+mpnum_launch_norm_codes_(mpnum_norm_kind kind, Q *dst, size_t dst_stride, float *amax,
+                         const Src *src, size_t src_stride, size_t rows, size_t columns,
+                         const mpnum_normalize_options *options, const float *scale,
+                         cudaStream_t stream) {
+  mpnum::norm_job_<mpnum::norm_codes_<Q>, Src> job;
+  if (!mpnum_norm_source_of_(job.from, kind, src, src_stride, rows, columns, options) ||
+      dst_stride < columns || !scale || (!dst && rows && columns) ||
+      !mpnum_rows_are_apart_(dst, dst_stride, src, src_stride, rows, columns) ||
+      !mpnum_norm_fits_(dst, dst_stride, job.from))
+    return cudaErrorInvalidValue;
+  job.to.dst = dst;
+  job.to.stride = dst_stride;
+  job.to.amax = amax;
+  job.to.scale = scale;
+  job.to.factor = 0;
+  return mpnum_launch_norm_(job, stream);
+}
+/* mpnum_normalize_quantize_rows of both: the floats times *scale, in device memory,
+ * become codes of Q, a type of 8 bits or fewer, one in a byte. A scale that is none, 0,
+ * negative, Inf or NaN, which the host refuses, makes all codes NaN. *amax, unless amax
+ * is NULL, becomes the larger of what it was, 0 to begin with, and the largest finite
+ * magnitude before scale, as the host's losses have it: Inf and NaN are in the codes. */
+template <class Q, class Src>
+MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_layer_norm_quantize_rows(
+    Q *dst, size_t dst_stride, float *amax, const Src *src, size_t src_stride,
+    size_t rows, size_t columns, const mpnum_normalize_options *options,
+    const float *scale, cudaStream_t stream) {
+  return mpnum_launch_norm_codes_(MPNUM_NORM_LAYER, dst, dst_stride, amax, src,
+                                  src_stride, rows, columns, options, scale, stream);
+}
+template <class Q, class Src>
+MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_rms_norm_quantize_rows(
+    Q *dst, size_t dst_stride, float *amax, const Src *src, size_t src_stride,
+    size_t rows, size_t columns, const mpnum_normalize_options *options,
+    const float *scale, cudaStream_t stream) {
+  return mpnum_launch_norm_codes_(MPNUM_NORM_RMS, dst, dst_stride, amax, src, src_stride,
+                                  rows, columns, options, scale, stream);
+}
+
+#endif
+
+MPNUM_C_END_
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* Gradients of normalize.h: of the rows, of weight and of bias.
+ *
+ *     mpnum_norm_gradients to = mpnum_norm_gradients_none();
+ *     to.input = mpnum_rows_of(MPNUM_TYPE_BF16, dx, rows, n);
+ *     to.weight = dw;
+ *     mpnum_normalize_backward_rows(MPNUM_NORM_RMS, to, dy, src, &options);
+ *
+ * With y the normalised row before weight and bias, r the inverse, g = dy weight:
+ *   layer norm  r (g - mean of g - y mean of g y)
+ *   RMS norm    r (g - y mean of g y)
+ *   l2          r (g - y sum of g y); r g where the length is below epsilon
+ * and for each column weight's gradient is the sum of dy y over the rows, bias's that of
+ * dy.
+ * Domain: dy and src as src of normalize.h, of any types; src is what was normalised, a
+ *   stored sum if there was one. options: those of the forward call, whose mean and
+ *   inverse, where both are not NULL (RMS norm: inverse), are read instead of computed
+ *   anew, once for a row, and where the weight's or bias's gradient is wanted once for
+ *   every 2048 columns of each row after the 256th; bias, residual and sum have no part
+ *   in it. input may be dy or src where both have one type and stride. Otherwise arrays
+ *   do not overlap.
+ * NaN: a row that is NaN has NaN gradients, as has a row of dy with NaN; Inf in dy makes
+ *   Inf or NaN. Weight and bias have NaN where such a row adds to them. A row with
+ *   inverse 0 has a gradient of zeros.
+ * Error: of an element, with u = 2^-24, 8 u r (|g| + mean |g| + |y| mean |g y|), sums in
+ *   the place of means for l2; then it is rounded to the type of input. mean and inverse
+ *   read add |mean| r u to y's error. Of weight 4 u of the sum of |dy y| and, as y may be
+ *   subnormal, 2^-149 of that of |dy|; of bias 4 u of the sum of |dy|; and one rounding
+ *   each (test_normalize_backward.c).
+ * Bits: sums over rows are doubles, row after row, the same from every instruction set;
+ *   gradients of rows have batch invariance as in normalize.h.
+ * Status: as normalize.h, of dy and input, too; MPNUM_ERROR_OVERLAP also where gradients
+ *   of weight or bias overlap rows. Nothing is written then. Host only. */
+#ifndef MPNUM_ROWS_NORMALIZE_BACKWARD_H
+#define MPNUM_ROWS_NORMALIZE_BACKWARD_H
+
+#include "normalize_options.h"
+#include "detail/norm_pass.h"
+MPNUM_C_BEGIN_
+
+#if MPNUM_HAS_ARRAYS
+
+/* What is wanted: rows without data and NULL are not. */
+typedef struct mpnum_norm_gradients {
+  mpnum_rows input;
+  float *weight, *bias; /* of columns */
+  int adds;             /* 1: to what is there; 0: it is overwritten */
+} mpnum_norm_gradients;
+
+/* Nothing is wanted. */
+MPNUM_HOST mpnum_norm_gradients mpnum_norm_gradients_none(void) {
+  mpnum_norm_gradients none;
+  none.input = mpnum_rows_none();
+  none.weight = none.bias = 0;
+  none.adds = 0;
+  return none;
+}
+
+/* Rows whose numbers are kept from one strip of columns to the next. */
+# define MPNUM_NORM_KNOWN_ 256
+/* A call, and a tile of it. */
+typedef struct mpnum_norm_backward_ {
+  mpnum_norm_job_ job;
+  mpnum_norm_gradients to;
+  mpnum_const_rows gradient;
+  const void *given;    /* the tile of the gradient, floats at any address */
+  const void *weighted; /* the same times weight */
+  MPNUM_ALIGNED_ float normed[MPNUM_TILE_];
+  MPNUM_ALIGNED_ float given_floats[MPNUM_TILE_];
+  MPNUM_ALIGNED_ float weighted_floats[MPNUM_TILE_];
+  MPNUM_ALIGNED_ double of_weight[MPNUM_TILE_]; /* sums of a strip of columns */
+  MPNUM_ALIGNED_ double of_bias[MPNUM_TILE_];
+  size_t known; /* how many of rows are */
+  mpnum_norm_row_ rows[MPNUM_NORM_KNOWN_ + 1];
+} mpnum_norm_backward_;
+
+/* What was saved serves unless it is near the ends of what a float holds. */
+MPNUM_HOST int mpnum_norm_saved_(const mpnum_norm_job_ *job, size_t number,
+                                 mpnum_norm_row_ *row) {
+  const mpnum_normalize_options *options = job->options;
+  uint32_t bits = 0;
+  if (!options->inverse || job->kind == MPNUM_NORM_L2) return 0;
+  if (job->kind == MPNUM_NORM_LAYER && !options->mean) return 0;
+  bits = mpnum_bits_f32(mpnum_float_at_(options->inverse, number));
+  if (bits - 0x0d800000u > 0x64000000u) return 0; /* 2^-100 to 2^100 */
+  mpnum_norm_shift_(&row->map, 1, 0);
+  if (job->kind == MPNUM_NORM_LAYER)
+    row->map.mean = mpnum_float_at_(options->mean, number);
+  row->map.inverse = mpnum_from_bits_f32(bits);
+  row->is_least = 0;
+  return 1;
+}
+MPNUM_HOST void mpnum_norm_look_(mpnum_norm_backward_ *self, size_t number,
+                                 mpnum_norm_row_ *row) {
+  const size_t columns = self->job.src.columns;
+  const float *x = 0;
+  double sums[2];
+  if (mpnum_norm_saved_(&self->job, number, row)) return;
+  if (columns > MPNUM_TILE_) {
+    mpnum_norm_long_sums_(&self->job, number, 0, sums);
+  } else {
+    x = mpnum_norm_floats_(&self->job, number, 0, columns, self->normed, 0);
+    mpnum_norm_tile_sums_(self->job.kind == MPNUM_NORM_LAYER, sums, x, 0, 1, columns);
+  }
+  mpnum_norm_find_(&self->job, number, x, sums, row);
+}
+/* The numbers of a row; rows come in order. */
+MPNUM_HOST const mpnum_norm_row_ *mpnum_norm_known_(mpnum_norm_backward_ *self,
+                                                    size_t number) {
+  const size_t place = number < MPNUM_NORM_KNOWN_ ? number : MPNUM_NORM_KNOWN_;
+  mpnum_norm_row_ *row = &self->rows[place];
+  if (number < self->known) return row;
+  mpnum_norm_look_(self, number, row);
+  if (number < MPNUM_NORM_KNOWN_) self->known = number + 1;
+  return row;
+}
+/* Makes a tile. */
+MPNUM_HOST void mpnum_norm_backward_tile_(mpnum_norm_backward_ *self, size_t number,
+                                          const mpnum_norm_row_ *row, size_t first,
+                                          size_t n) {
+  const float *weight = self->job.options->weight;
+  const float *x = mpnum_norm_floats_(&self->job, number, first, n, self->normed, 0);
+  self->given = mpnum_rows_at_(self->gradient, number, first);
+  mpnum_norm_map_tile_(&row->map, self->normed, x, n);
+  if (self->gradient.type != MPNUM_TYPE_F32) {
+    mpnum_floats_from_(self->gradient.type, self->given_floats, self->given, n);
+    self->given = self->given_floats;
+  }
+  self->weighted = self->given;
+  if (weight) {
+    mpnum_norm_pairs_(1, self->weighted_floats, self->given, weight + first, n);
+    self->weighted = self->weighted_floats;
+  }
+}
+/* The numbers of a row's gradient, from its only tile, or tile after tile. */
+MPNUM_HOST mpnum_norm_slope_ mpnum_norm_slope_of_(mpnum_norm_backward_ *self,
+                                                  size_t number,
+                                                  const mpnum_norm_row_ *row) {
+  const size_t columns = self->job.src.columns;
+  const double count = self->job.kind == MPNUM_NORM_L2 ? 1 : (double)columns;
+  double values = 0, products = 0;
+  mpnum_norm_slope_ slope;
+  size_t i = 0;
+  for (; i < columns; i += MPNUM_TILE_) {
+    const size_t n = mpnum_tile_size_(columns, i);
+    if (columns > MPNUM_TILE_) mpnum_norm_backward_tile_(self, number, row, i, n);
+    if (self->job.kind == MPNUM_NORM_LAYER)
+      values = mpnum_add_f64_(values, mpnum_values_(self->weighted, 0, n));
+    products = mpnum_add_f64_(products, mpnum_products_(self->weighted, self->normed, n));
+  }
+  if (row->is_least) products = 0;
+  slope.mean = (float)mpnum_div_f64_(values, count);
+  slope.along = mpnum_from_bits_f32(
+      mpnum_bits_f32((float)mpnum_div_f64_(products, count)) ^ 0x80000000u);
+  slope.inverse = row->map.inverse;
+  slope.power = row->map.power;
+  return slope;
+}
+MPNUM_HOST void mpnum_norm_backward_row_(mpnum_norm_backward_ *self, size_t number,
+                                         const mpnum_norm_row_ *row) {
+  const mpnum_norm_slope_ slope = mpnum_norm_slope_of_(self, number, row);
+  const mpnum_rows dst = self->to.input;
+  const size_t columns = self->job.src.columns;
+  const int is_direct = dst.type == MPNUM_TYPE_F32;
+  MPNUM_ALIGNED_ float old[MPNUM_TILE_];
+  size_t i = 0;
+  for (; i < columns; i += MPNUM_TILE_) {
+    const size_t n = mpnum_tile_size_(columns, i);
+    uint8_t *to = mpnum_rows_to_(dst, number, i);
+    uint8_t *floats = is_direct ? to : (uint8_t *)old;
+    if (columns > MPNUM_TILE_) mpnum_norm_backward_tile_(self, number, row, i, n);
+    if (self->to.adds) mpnum_floats_from_(dst.type, (float *)(void *)floats, to, n);
+    MPNUM_CALL_(norm_gradient, (&slope, floats, (const uint8_t *)self->weighted,
+                                self->normed, self->to.adds ? floats : 0, n));
+    if (!is_direct) mpnum_floats_to_(dst.type, to, old, n);
+  }
+}
+/* Sums of columns, from first on, to where they go. */
+MPNUM_HOST void mpnum_norm_sums_to_(float *dst, int adds, const double *sums, size_t n) {
+  size_t i = 0;
+  for (; i < n; ++i) {
+    double sum = sums[i];
+    if (adds) sum = mpnum_add_f64_(sum, (double)mpnum_float_at_(dst, i));
+    mpnum_set_float_(dst, i, mpnum_canonical_((float)mpnum_opt_barrier_f64_(sum)));
+  }
+}
+/* A strip of columns, all rows; with the last one the rows' own gradients, as they may
+ * take the place of what is read. */
+MPNUM_HOST void mpnum_norm_backward_strip_(mpnum_norm_backward_ *self, size_t first) {
+  const size_t n = mpnum_tile_size_(self->job.src.columns, first);
+  const int is_last = first + n == self->job.src.columns;
+  float *weight = self->to.weight, *bias = self->to.bias;
+  size_t i = 0;
+  for (; i < n; ++i)
+    self->of_weight[i] = self->of_bias[i] = 0;
+  for (i = 0; i < self->job.src.rows; ++i) {
+    const mpnum_norm_row_ *row = mpnum_norm_known_(self, i);
+    mpnum_norm_backward_tile_(self, i, row, first, n);
+    if (weight || bias)
+      MPNUM_CALL_(norm_sum_rows, (weight ? self->of_weight : 0, bias ? self->of_bias : 0,
+                                  (const uint8_t *)self->given, self->normed, n));
+    if (is_last && self->to.input.data) mpnum_norm_backward_row_(self, i, row);
+  }
+  if (weight) mpnum_norm_sums_to_(weight + first, self->to.adds, self->of_weight, n);
+  if (bias) mpnum_norm_sums_to_(bias + first, self->to.adds, self->of_bias, n);
+}
+
+/* Whether gradients of columns are apart from rows. */
+MPNUM_HOST_COLD_ int mpnum_norm_overlaps_(const float *columns, mpnum_norm_gradients to,
+                                          mpnum_const_rows dy, mpnum_const_rows src) {
+  return mpnum_floats_overlap_(columns, src.columns, dy) ||
+         mpnum_floats_overlap_(columns, src.columns, src) ||
+         mpnum_floats_overlap_(columns, src.columns, mpnum_rows_read_(to.input));
+}
+MPNUM_HOST_COLD_ mpnum_status mpnum_norm_backward_check_(
+    mpnum_norm_kind kind, mpnum_norm_gradients to, mpnum_const_rows dy,
+    mpnum_const_rows src, const mpnum_normalize_options *options) {
+  mpnum_normalize_options usual = mpnum_normalize_default();
+  mpnum_status status = MPNUM_OK;
+  usual.epsilon = options->epsilon;
+  status = mpnum_norm_check_(kind, src, &usual);
+  if (status == MPNUM_OK) status = mpnum_source_check_(dy);
+  if (status != MPNUM_OK) return status;
+  if (dy.rows != src.rows || dy.columns != src.columns) return MPNUM_ERROR_SHAPE;
+  if (to.input.data) status = mpnum_rows_check_(to.input, dy);
+  if (status == MPNUM_OK && to.input.data) status = mpnum_rows_check_(to.input, src);
+  if (status == MPNUM_OK && (mpnum_norm_overlaps_(to.weight, to, dy, src) ||
+                             mpnum_norm_overlaps_(to.bias, to, dy, src) ||
+                             (to.weight && to.weight == to.bias && src.columns)))
+    status = MPNUM_ERROR_OVERLAP;
+  return status;
+}
+/* What is wanted, from the gradient of the result and what was normalised; options NULL:
+ * the default ones. */
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_normalize_backward_rows(
+    mpnum_norm_kind kind, mpnum_norm_gradients to, mpnum_const_rows dy,
+    mpnum_const_rows src, const mpnum_normalize_options *options) {
+  const mpnum_normalize_options usual = mpnum_normalize_default();
+  mpnum_norm_backward_ self;
+  mpnum_status status = MPNUM_OK;
+  uint64_t saved = 0;
+  size_t i = 0;
+  self.job = mpnum_norm_job_of_(kind, to.input, src, options ? options : &usual);
+  self.to = to;
+  self.gradient = dy;
+  self.known = 0;
+  status = mpnum_norm_backward_check_(kind, to, dy, src, self.job.options);
+  if (status != MPNUM_OK) return status;
+  saved = mpnum_fenv_save_();
+  if (!to.weight && !to.bias && src.columns > MPNUM_TILE_)
+    i = (src.columns - 1) / MPNUM_TILE_ * MPNUM_TILE_; /* only the last strip */
+  for (; i < src.columns; i += MPNUM_TILE_)
+    mpnum_norm_backward_strip_(&self, i);
+  mpnum_fenv_restore_(saved);
+  return MPNUM_OK;
+}
+
+#endif
+MPNUM_C_END_
+#endif

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: MIT */
+/* Softmax, log-softmax and log-sum-exp of rows in device memory. Rules of all launchers:
+ * kernels.cuh. Losses and gradients: loss_rows.cuh; norms: norm_rows.cuh. CUDA C++11;
+ * NVRTC for the kernels alone.
+ *
+ *     mpnum_softmax_options options = mpnum_softmax_default();
+ *     options.scale = 0.125f;
+ *     mpnum_launch_softmax_rows(weights, n, scores, n, rows, n, &options, NULL, stream);
+ *
+ * What each does is said in softmax.h, and the bits are those of the host's functions:
+ * sums go through the same lanes and tiles.
+ * Domain: T is float, mpnum_f16, mpnum_bf16, mpnum_e5m2 or mpnum_e4m3, of each array its
+ *   own. A stride counts elements from row to row: of what is written columns at least,
+ *   of what is read any, as in rows.h, 0 for one row that repeats. Options are the
+ * host's, and read before a launcher returns; NULL means the defaults. Arrays in them and
+ *   row_status are in device memory. A length past the columns counts as columns, of
+ *   which there are fewer than 2^31. dst may be src where both have one type and stride;
+ *   otherwise they do not overlap.
+ * Bits: batch invariance: a row has the same ones alone and in any batch.
+ * Status: cudaErrorInvalidValue, and nothing is launched, where the host's function has
+ *   an error, but for what only the device can read. Without elements pointers may be
+ *   anything.
+ * Speed: a row is read once where its floats fit into the shared memory that a block can
+ *   have, 12032 of them on every GPU, 16128 on sm_75, 25088 on sm_86, 89 and 120, 41472
+ *   on sm_80, 57856 on sm_90 and 100; longer rows once for each step, from the second
+ *   on out of the caches. */
+#ifndef MPNUM_ROWS_ROWS_CUH
+#define MPNUM_ROWS_ROWS_CUH
+
+#include "detail/row_tiles.cuh"
+#include "softmax.h"
+MPNUM_C_BEGIN_
+
+namespace mpnum {
+
+template <class T> struct has_rows_ {
+  static constexpr mpnum_type type = type_of<T>::value;
+  static constexpr bool value = type == MPNUM_TYPE_F32 || type == MPNUM_TYPE_F16 ||
+                                type == MPNUM_TYPE_BF16 || type == MPNUM_TYPE_E5M2 ||
+                                type == MPNUM_TYPE_E4M3;
+};
+
+/* The rows of a launch, and which of their elements count. */
+template <class T> struct row_source_ {
+  const T *data;
+  size_t rows, stride;
+  unsigned columns, kept; /* kept: floats of each row */
+  const uint8_t *mask;
+  const size_t *lengths;
+  const float *bias;
+  size_t mask_stride, bias_stride;
+  int64_t first_length, length_step;
+  float scale;
+  int is_causal, is_masked, takes_limit, adds;
+};
+
+/* Pairs of a row as floats, what is masked as -Inf; or those that were kept. Of a NaN the
+ * bits are lost. */
+template <class T> struct row_loader_ {
+  typedef pair_ result;
+  const T *src;
+  const uint8_t *mask;
+  const float *bias;
+  const float *kept;
+  unsigned count;
+  int is_plain; /* aligned, and neither masked nor biased */
+  float scale;
+  __device__ __forceinline__ bool is_kept() const { return kept != 0; }
+  __device__ __forceinline__ bool takes_whole() const { return is_plain; }
+  template <class Part>
+  __device__ __forceinline__ pair_ operator()(size_t i, Part part) const {
+    pair_ x;
+    if (Part::is_kept || (!Part::is_whole && kept)) return row_kept_pair_(kept, i);
+    x = row_load_as_<row_any_nan_<T>>(src, i, count, part);
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 2; ++j) {
+      const bool is_in = Part::is_whole || i + j < count;
+      if (!Part::is_whole && bias && is_in)
+        x.at[j] = mpnum_fma_scalar_(x.at[j], scale, bias[i + j]);
+      if (!is_in || (!Part::is_whole && mask && !mask[i + j]))
+        x.at[j] = mpnum_from_bits_f32(0xff800000u);
+    }
+    return x;
+  }
+};
+
+/* mpnum_exponent_ of a scale that is not 0. */
+static __device__ __forceinline__ float row_exponent_(float x, float max, float scale) {
+  return mpnum_mul_scalar_(mpnum_sub_scalar_(x, max), scale);
+}
+
+struct row_looker_ {
+  float largest;
+  float *kept;
+  __device__ __forceinline__ bool takes_whole() const { return true; }
+  template <class Part>
+  __device__ __forceinline__ void operator()(size_t i, pair_ x, Part) {
+    if (kept) row_keep_pair_(kept, i, x);
+    largest = mpnum_larger_(largest, mpnum_larger_(x.at[0], x.at[1]));
+  }
+};
+/* Sums e^t, and keeps it instead of x; of what is masked, if that is asked, as -0. */
+struct row_adder_ {
+  pair_ sum;
+  float max, scale;
+  float *kept;
+  int marks;
+  __device__ __forceinline__ bool takes_whole() const { return !marks; }
+  template <class Part>
+  __device__ __forceinline__ void operator()(size_t i, pair_ x, Part) {
+    pair_ y;
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 2; ++j) {
+      y.at[j] = mpnum_exp_of_negative_scalar_(row_exponent_(x.at[j], max, scale));
+      sum.at[j] = mpnum_add_scalar_(sum.at[j], y.at[j]);
+      if (!Part::is_whole && marks && mpnum_bits_f32(x.at[j]) == 0xff800000u)
+        y.at[j] = mpnum_from_bits_f32(0x80000000u);
+    }
+    if (kept) row_keep_pair_(kept, i, y);
+  }
+};
+struct row_infinities_ {
+  uint32_t count;
+  __device__ __forceinline__ bool takes_whole() const { return true; }
+  template <class Part>
+  __device__ __forceinline__ void operator()(size_t, pair_ x, Part) {
+    count += mpnum_bits_f32(x.at[0]) == 0x7f800000u;
+    count += mpnum_bits_f32(x.at[1]) == 0x7f800000u;
+  }
+};
+
+/* A row of which all threads know the largest element and the status. */
+template <class T> struct row_ {
+  row_place_ place;
+  row_loader_<T> load;
+  unsigned count; /* elements that are not past its length */
+  float max, scale;
+  mpnum_row_status status;
+};
+template <class T>
+static __device__ __forceinline__ unsigned row_length_(const row_source_<T> &from,
+                                                       const row_place_ &place) {
+  unsigned length = place.columns;
+  if (!place.exists) return 0;
+  if (from.lengths && from.lengths[place.number] < length)
+    length = static_cast<unsigned>(from.lengths[place.number]);
+  if (from.is_causal)
+    length = static_cast<unsigned>(
+        mpnum_causal_length_(from.first_length, from.length_step, place.number, length));
+  return length;
+}
+template <class T>
+static __device__ __forceinline__ row_<T> row_of_(const row_source_<T> &from,
+                                                  const row_place_ &place) {
+  const size_t number = place.exists ? place.number : 0;
+  row_<T> row;
+  row.place = place;
+  row.count = row_length_(from, place);
+  row.load.src = from.data + number * from.stride;
+  row.load.mask = from.mask ? from.mask + number * from.mask_stride : 0;
+  row.load.bias = from.bias ? from.bias + number * from.bias_stride : 0;
+  row.load.kept = 0;
+  row.load.count = row.count;
+  row.load.is_plain = !from.mask && !from.bias && row_is_aligned_(row.load.src);
+  row.load.scale = from.scale;
+  row.scale = from.bias ? mpnum_from_bits_f32(0x3f800000u) : from.scale;
+  return row;
+}
+/* Finds max and status, and keeps the row. */
+template <class T>
+static __device__ __forceinline__ void row_look_(row_<T> &row, const row_source_<T> &from,
+                                                 unsigned count, uint32_t *scratch) {
+  row_looker_ looker = {mpnum_from_bits_f32(0xff800000u), row.place.kept};
+  uint32_t bits = 0;
+  row_each_<4>(row.place, count, row.load, looker);
+  row.max = mpnum_from_ordered_f32_(
+      row_max_(row.place, mpnum_ordered_f32_(looker.largest), scratch));
+  row.load.kept = row.place.kept;
+  bits = mpnum_bits_f32(row.max);
+  row.status = MPNUM_ROW_OK;
+  if (bits == 0xff800000u)
+    row.status = from.is_masked || count == 0 ? MPNUM_ROW_EMPTY : MPNUM_ROW_NEGATIVE_INF;
+  if (bits == 0x7f800000u) row.status = MPNUM_ROW_INF;
+  if (bits == 0x7fffffffu) row.status = MPNUM_ROW_NAN;
+}
+/* The sum of e^t, of an ordinary row. */
+template <class T>
+static __device__ __forceinline__ float row_powers_(const row_<T> &row, int keeps,
+                                                    int marks, uint32_t *scratch) {
+  const unsigned count = row.status == MPNUM_ROW_OK ? row.count : 0;
+  row_adder_ adder = {{{0, 0}}, row.max, row.scale, keeps ? row.place.kept : 0, marks};
+  return mpnum_f64_to_f32(row_sum_(row.place, count, row.load, adder, scratch));
+}
+
+/* What becomes of elements, or of kept e^t. */
+enum softmax_step_ { softmax_fill_, softmax_limit_, softmax_usual_ };
+template <class Dst, bool is_log> struct softmax_writer_ {
+  Dst *dst;
+  unsigned count, columns;
+  softmax_step_ step;
+  int has_powers;
+  float max, scale, number, none;
+  __device__ __forceinline__ bool takes_whole() const {
+    return count == columns && row_is_aligned_(dst) && step == softmax_usual_;
+  }
+  template <class Part> __device__ __forceinline__ float of(float x, Part) const {
+    if (!Part::is_whole && step == softmax_fill_) return number;
+    if (!Part::is_whole && step == softmax_limit_) {
+      const bool is_infinite = mpnum_bits_f32(x) == 0x7f800000u;
+      return mpnum_from_bits_f32(is_infinite ? mpnum_bits_f32(number)
+                                             : mpnum_bits_f32(none));
+    }
+    if (is_log) return mpnum_sub_scalar_(row_exponent_(x, max, scale), number);
+    if (!Part::is_kept && !has_powers)
+      x = mpnum_exp_of_negative_scalar_(row_exponent_(x, max, scale));
+    return mpnum_mul_scalar_(x, number);
+  }
+  template <class Part>
+  __device__ __forceinline__ void operator()(size_t i, pair_ x, Part part) const {
+    pair_ y;
+    y.at[0] = of(x.at[0], part);
+    y.at[1] = of(x.at[1], part);
+    if (!Part::is_whole && step != softmax_fill_ && i + 1 >= count) {
+      if (i >= count) y.at[0] = none;
+      y.at[1] = none;
+    }
+    row_store_(dst, i, columns, y, part);
+  }
+};
+/* All pairs of a row, those past its length too, which are not read. */
+template <class T> struct row_whole_ {
+  typedef pair_ result;
+  row_loader_<T> load;
+  int reads;
+  __device__ __forceinline__ bool is_kept() const { return reads && load.is_kept(); }
+  __device__ __forceinline__ bool takes_whole() const {
+    return reads && load.takes_whole();
+  }
+  template <class Part>
+  __device__ __forceinline__ pair_ operator()(size_t i, Part part) const {
+    const pair_ nothing = {{0, 0}};
+    return Part::is_whole || (reads && i < load.count) ? load(i, part) : nothing;
+  }
+};
+
+/* Of a row that is +Inf somewhere: how many elements are. */
+template <class T>
+static __device__ __forceinline__ uint32_t row_infinite_(const row_<T> &row,
+                                                         uint32_t *scratch) {
+  row_infinities_ infinities = {0};
+  row_each_<1>(row.place, row.status == MPNUM_ROW_INF ? row.count : 0, row.load,
+               infinities);
+  return row_count_(row.place, infinities.count, scratch);
+}
+
+template <class Dst, class Src> struct softmax_job_ {
+  row_source_<Src> from;
+  Dst *dst;
+  size_t stride;
+  mpnum_row_status *status;
+};
+template <bool is_log, class Dst, class Src>
+static __device__ __forceinline__ void softmax_row_(const softmax_job_<Dst, Src> &job,
+                                                    const row_place_ &place,
+                                                    uint32_t *scratch) {
+  const uint32_t none = is_log ? 0xff800000u : 0;
+  row_<Src> row = row_of_(job.from, place);
+  softmax_writer_<Dst, is_log> writer;
+  row_whole_<Src> whole;
+  float sum = 0;
+  row_look_(row, job.from, row.count, scratch);
+  sum = row_powers_(row, !is_log, 0, scratch);
+  if (job.status && row_is_first_(place)) job.status[place.number] = row.status;
+  writer.dst = job.dst + (place.exists ? place.number : 0) * job.stride;
+  writer.count = row.count;
+  writer.columns = place.columns;
+  writer.max = row.max;
+  writer.scale = row.scale;
+  writer.none = mpnum_from_bits_f32(none);
+  writer.has_powers = row.load.kept != 0;
+  writer.step = softmax_usual_;
+  if (is_log) {
+    writer.number = mpnum_log_scalar_(sum);
+  } else {
+    writer.number = mpnum_div_scalar_(mpnum_from_bits_f32(0x3f800000u), sum);
+  }
+  if (row.status != MPNUM_ROW_OK) {
+    writer.step = softmax_fill_;
+    writer.number =
+        mpnum_from_bits_f32(row.status == MPNUM_ROW_EMPTY ? none : 0x7fffffffu);
+  }
+  if (job.from.takes_limit) { /* of all rows, as rows may share a warp */
+    const float infinite = static_cast<float>(row_infinite_(row, scratch));
+    float share = mpnum_div_scalar_(mpnum_from_bits_f32(0x3f800000u), infinite);
+    if (is_log) /* the sign by its bit: of one +0, not -0 */
+      share = mpnum_from_bits_f32(
+          mpnum_bits_f32(mpnum_log_scalar_(infinite)) |
+          (mpnum_bits_f32(infinite) == 0x3f800000u ? 0 : 0x80000000u));
+    if (row.status == MPNUM_ROW_INF) {
+      writer.step = softmax_limit_;
+      writer.number = share;
+    }
+  }
+  whole.load = row.load;
+  whole.reads = writer.step != softmax_fill_;
+  row_each_<4>(place, place.columns, whole, writer);
+}
+
+template <class Src> struct logsumexp_job_ {
+  row_source_<Src> from;
+  float *dst;
+  mpnum_row_status *status;
+};
+template <class Src>
+static __device__ __forceinline__ void logsumexp_row_(const logsumexp_job_<Src> &job,
+                                                      const row_place_ &place,
+                                                      uint32_t *scratch) {
+  row_<Src> row = row_of_(job.from, place);
+  float sum = 0;
+  row_look_(row, job.from, row.count, scratch);
+  sum = row_powers_(row, 0, 0, scratch);
+  if (!row_is_first_(place)) return;
+  if (job.status) job.status[place.number] = row.status;
+  job.dst[place.number] = row.status == MPNUM_ROW_OK
+                              ? mpnum_add_scalar_(mpnum_mul_scalar_(row.max, row.scale),
+                                                  mpnum_log_scalar_(sum))
+                              : row.max;
+}
+
+} // namespace mpnum
+
+/* Blocks as row_shape_of_ has them. */
+template <bool is_log, class Dst, class Src>
+static __global__ void __launch_bounds__(512, 2)
+    mpnum_softmax_rows_kernel_(mpnum::softmax_job_<Dst, Src> job) {
+  __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
+  mpnum::softmax_row_<is_log>(job, mpnum::row_place_in_(job.from), scratch);
+}
+template <class Src>
+static __global__ void __launch_bounds__(512, 2)
+    mpnum_logsumexp_rows_kernel_(mpnum::logsumexp_job_<Src> job) {
+  __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
+  mpnum::logsumexp_row_(job, mpnum::row_place_in_(job.from), scratch);
+}
+
+#if !MPNUM_HAS_NVRTC
+
+/* The source of a launch, and whether the options are what softmax.h allows. */
+template <class T>
+static inline bool mpnum_row_source_of_(mpnum::row_source_<T> &from, const T *src,
+                                        size_t stride, size_t rows, size_t columns,
+                                        const mpnum_softmax_options *options,
+                                        int more_flags) {
+  const mpnum_softmax_options usual = mpnum_softmax_default();
+  const mpnum_softmax_options &chosen = options ? *options : usual;
+  const int known = MPNUM_SOFTMAX_MASKED | MPNUM_SOFTMAX_LIMIT | more_flags;
+  static_assert(mpnum::has_rows_<T>::value, "float, f16, bf16, e5m2 or e4m3");
+  from.data = src;
+  from.rows = rows;
+  from.columns = static_cast<unsigned>(columns);
+  from.stride = stride;
+  from.mask = chosen.mask;
+  from.lengths = chosen.lengths;
+  from.bias = chosen.bias;
+  from.mask_stride = chosen.mask_stride;
+  from.bias_stride = chosen.bias_stride;
+  from.first_length = chosen.first_length;
+  from.length_step = chosen.length_step;
+  from.scale = chosen.scale;
+  from.is_causal = chosen.first_length != 0 || chosen.length_step != 0;
+  from.is_masked = chosen.mask || chosen.lengths || chosen.bias || from.is_causal ||
+                   (chosen.flags & MPNUM_SOFTMAX_MASKED) != 0;
+  from.takes_limit = (chosen.flags & MPNUM_SOFTMAX_LIMIT) != 0;
+  from.adds = (chosen.flags & MPNUM_SOFTMAX_ACCUMULATE) != 0;
+  from.kept = 0;
+  return mpnum_is_scale_(chosen.scale) && (chosen.flags & ~known) == 0 &&
+         columns <= mpnum::row_columns_ && (src || rows == 0 || columns == 0);
+}
+/* Whether two matrices, of as many rows of as many elements, have no byte in common.
+ * Rows of one may lie between those of the other where both are as far apart. */
+template <class A, class B>
+static inline bool mpnum_rows_are_apart_(const A *a, size_t a_stride, const B *b,
+                                         size_t b_stride, size_t rows, size_t columns) {
+  const size_t x = reinterpret_cast<size_t>(a), y = reinterpret_cast<size_t>(b);
+  const size_t pitch = a_stride * sizeof(A);
+  if (!a || !b || rows == 0 || columns == 0) return true;
+  if (pitch != 0 && pitch == b_stride * sizeof(B)) {
+    const size_t between = x > y ? (x - y) % pitch : pitch - 1 - (y - x - 1) % pitch;
+    if (between >= columns * sizeof(B) && pitch - between >= columns * sizeof(A))
+      return true;
+  }
+  const size_t a_bytes = mpnum_extent_(rows, columns, a_stride, 8 * sizeof(A));
+  const size_t b_bytes = mpnum_extent_(rows, columns, b_stride, 8 * sizeof(B));
+  return a_bytes && b_bytes && !mpnum_overlap_(a, a_bytes, b, b_bytes);
+}
+/* Whether a float of each row is none of the rows' bytes. */
+template <class T>
+static inline bool mpnum_floats_are_apart_(const float *floats, const T *src,
+                                           size_t stride, size_t rows, size_t columns) {
+  return rows == 0 || columns == 0 ||
+         !mpnum_overlap_(floats, rows * sizeof(float), src,
+                         mpnum_extent_(rows, columns, stride, 8 * sizeof(T)));
+}
+/* Whether rows may go from src to dst. */
+template <class Dst, class Src>
+static inline bool mpnum_rows_fit_(const Dst *dst, size_t dst_stride, const Src *src,
+                                   size_t src_stride, size_t rows, size_t columns) {
+  const bool is_in_place =
+      dst && rows && columns &&
+      static_cast<const void *>(dst) == static_cast<const void *>(src);
+  const bool has_one_type =
+      mpnum::type_of<Dst>::value == static_cast<int>(mpnum::type_of<Src>::value);
+  static_assert(mpnum::has_rows_<Dst>::value, "float, f16, bf16, e5m2 or e4m3");
+  if (dst_stride < columns || (!dst && rows && columns)) return false;
+  return is_in_place
+             ? has_one_type && dst_stride == src_stride
+             : mpnum_rows_are_apart_(dst, dst_stride, src, src_stride, rows, columns);
+}
+
+template <bool is_log, class Dst, class Src>
+static inline cudaError_t
+mpnum_launch_softmax_(Dst *dst, size_t dst_stride, const Src *src, size_t src_stride,
+                      size_t rows, size_t columns, const mpnum_softmax_options *options,
+                      mpnum_row_status *row_status, cudaStream_t stream) {
+  mpnum::softmax_job_<Dst, Src> job;
+  if (!mpnum_row_source_of_(job.from, src, src_stride, rows, columns, options, 0) ||
+      !mpnum_rows_fit_(dst, dst_stride, src, src_stride, rows, columns))
+    return cudaErrorInvalidValue;
+  if (rows == 0) return cudaSuccess;
+  job.dst = dst;
+  job.stride = dst_stride;
+  job.status = row_status;
+  return mpnum_launch_rows_(mpnum_softmax_rows_kernel_<is_log, Dst, Src>, job, job.from,
+                            1, stream);
+}
+/* mpnum_softmax_rows and mpnum_log_softmax_rows; row_status may be NULL. */
+template <class Dst, class Src>
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_softmax_rows(Dst *dst, size_t dst_stride, const Src *src, size_t src_stride,
+                          size_t rows, size_t columns,
+                          const mpnum_softmax_options *options,
+                          mpnum_row_status *row_status, cudaStream_t stream) {
+  return mpnum_launch_softmax_<false>(dst, dst_stride, src, src_stride, rows, columns,
+                                      options, row_status, stream);
+}
+template <class Dst, class Src>
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_log_softmax_rows(Dst *dst, size_t dst_stride, const Src *src,
+                              size_t src_stride, size_t rows, size_t columns,
+                              const mpnum_softmax_options *options,
+                              mpnum_row_status *row_status, cudaStream_t stream) {
+  return mpnum_launch_softmax_<true>(dst, dst_stride, src, src_stride, rows, columns,
+                                     options, row_status, stream);
+}
+/* mpnum_logsumexp_rows: a float a row. */
+template <class Src>
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_logsumexp_rows(float *dst, const Src *src, size_t src_stride, size_t rows,
+                            size_t columns, const mpnum_softmax_options *options,
+                            mpnum_row_status *row_status, cudaStream_t stream) {
+  mpnum::logsumexp_job_<Src> job;
+  if (!mpnum_row_source_of_(job.from, src, src_stride, rows, columns, options, 0) ||
+      (!dst && rows && columns) ||
+      !mpnum_floats_are_apart_(dst, src, src_stride, rows, columns))
+    return cudaErrorInvalidValue;
+  if (rows == 0 || !dst) return cudaSuccess;
+  job.dst = dst;
+  job.status = row_status;
+  return mpnum_launch_rows_(mpnum_logsumexp_rows_kernel_<Src>, job, job.from, 1, stream);
+}
+
+#endif
+
+MPNUM_C_END_
+#endif

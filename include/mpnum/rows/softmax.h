@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT */
+/* Softmax, log-softmax and log-sum-exp of rows, which neither overflow nor lose a NaN.
+ *
+ *     mpnum_softmax_options options = mpnum_softmax_default();
+ *     options.scale = 0.125f;
+ *     options.lengths = lengths;
+ *     mpnum_softmax_rows(mpnum_rows_of(MPNUM_TYPE_F16, weights, rows, n),
+ *                        mpnum_const_rows_of(MPNUM_TYPE_F16, scores, rows, n), &options,
+ *                        NULL);
+ *
+ * With m the largest element and t = (x - m) scale: softmax is e^t / s, s the sum of all
+ * e^t; log-softmax t - log s; log-sum-exp m scale + log s. In floats; each result is then
+ * rounded once to its type.
+ * Domain: rows (rows.h) of f32, f16, bf16, e5m2 or e4m3, of any length; dst has as many
+ * as src. Data, floats and masks may lie at any address. dst may be src where both have
+ * one type and stride; otherwise they do not overlap.
+ * Error: docs/softmax.md. Bits: the same from every instruction set; batch invariance: a
+ * row has the same ones alone and in any batch.
+ * Host only; rows that come in parts, on devices, too: softmax_state.h. */
+#ifndef MPNUM_ROWS_SOFTMAX_H
+#define MPNUM_ROWS_SOFTMAX_H
+
+#include "../array/rows.h"
+#include "softmax_state.h"
+#include "detail/rows_loops.h"
+MPNUM_C_BEGIN_
+
+/* What a row was. */
+typedef enum mpnum_row_status {
+  MPNUM_ROW_OK = 0,
+  MPNUM_ROW_EMPTY = 1,        /* it has no elements, or all are masked */
+  MPNUM_ROW_NEGATIVE_INF = 2, /* all are -Inf and none is masked: NaN */
+  MPNUM_ROW_INF = 3,     /* some are +Inf: NaN, or with MPNUM_SOFTMAX_LIMIT a limit */
+  MPNUM_ROW_NAN = 4,     /* some are NaN: NaN */
+  MPNUM_ROW_IGNORED = 5, /* its target is ignore_index */
+  MPNUM_ROW_NO_CLASS = 6 /* its target is none of them; of rows/loss_rows.cuh alone */
+} mpnum_row_status;
+
+/* first + row step, between 0 and columns; nothing overflows. */
+MPNUM_MATH_ uint64_t mpnum_causal_length_(int64_t first, int64_t step, uint64_t row,
+                                          uint64_t columns) {
+  const uint64_t most = 0xffffffffffffffffu;
+  const uint64_t size = step < 0 ? 0 - (uint64_t)step : (uint64_t)step;
+  const uint64_t start = first < 0 ? 0 - (uint64_t)first : (uint64_t)first;
+  const uint64_t way = size != 0 && row > most / size ? most : row * size;
+  uint64_t length = 0;
+  if (first >= 0 && step >= 0) length = way > most - start ? most : start + way;
+  if (first >= 0 && step < 0) length = start > way ? start - way : 0;
+  if (first < 0 && step >= 0) length = way > start ? way - start : 0;
+  return length < columns ? length : columns;
+}
+
+#if MPNUM_HAS_ARRAYS
+
+/* Flags. -Inf counts as masked: a row of nothing else is empty, not NaN. */
+# define MPNUM_SOFTMAX_MASKED 1
+/* Of k elements +Inf each gets 1 / k, and all others 0. */
+# define MPNUM_SOFTMAX_LIMIT 2
+/* Gradients are added to what their rows hold; of functions that return gradients. */
+# define MPNUM_SOFTMAX_ACCUMULATE 4
+
+/* Begin with mpnum_softmax_default(): all zeros are refused, as the scale is 0. With a
+ * mask, lengths or a bias -Inf counts as masked, too. */
+typedef struct mpnum_softmax_options {
+  float scale;           /* finite, above 0 */
+  const uint8_t *mask;   /* NULL, or a byte for each element, 0 where it is masked */
+  size_t mask_stride;    /* bytes between the masks of rows; 0 if all share one */
+  const size_t *lengths; /* NULL, or for each row how many elements are not masked */
+  int flags;             /* of those above */
+  /* Unless both are 0: of row i as many elements are not masked as first_length + i
+   * length_step says, none if that is negative. Of causal attention 1 + the tokens that
+   * came before, and 1. With lengths, too, the smaller one counts. */
+  int64_t first_length, length_step;
+  /* NULL, or what is added to an element times scale, rounded once; bias_stride floats
+   * from row to row, 0 if all share one. Then the scale of the rest is 1. */
+  const float *bias;
+  size_t bias_stride;
+} mpnum_softmax_options;
+
+/* Scale 1, nothing masked. */
+MPNUM_HOST mpnum_softmax_options mpnum_softmax_default(void) {
+  const mpnum_softmax_options options = {1, 0, 0, 0, 0, 0, 0, 0, 0};
+  return options;
+}
+
+/* The rows of a call, of which one is looked at: how many of its elements may count. What
+ * is masked is read as -Inf. */
+typedef struct mpnum_row_ {
+  mpnum_const_rows src;
+  const mpnum_softmax_options *options;
+  mpnum_row_steps_ steps;
+  mpnum_row_view_ view;
+  size_t number, count;
+  int is_masked, takes_limit;
+  float scale, max;
+  double sum;
+  mpnum_row_status status;
+} mpnum_row_;
+
+MPNUM_HOST_INLINE_ int mpnum_is_causal_(const mpnum_softmax_options *options) {
+  return options->first_length != 0 || options->length_step != 0;
+}
+/* How many elements of a row are not past its length. */
+MPNUM_HOST size_t mpnum_row_length_(const mpnum_softmax_options *options, size_t row,
+                                    size_t columns) {
+  size_t length = options->lengths ? options->lengths[row] : columns;
+  if (mpnum_is_causal_(options)) {
+    length = (size_t)mpnum_causal_length_(options->first_length, options->length_step,
+                                          row, length);
+  }
+  return length;
+}
+/* In place: where a view is passed and returned, gcc 12 takes its memory for not being
+ * read (its pass ipa-modref). */
+MPNUM_HOST void mpnum_row_begin_(mpnum_row_ *row, mpnum_const_rows src,
+                                 const mpnum_softmax_options *options) {
+  row->src = src;
+  row->options = options;
+  row->steps = mpnum_row_steps_in_use_();
+  row->is_masked = options->mask || options->lengths || options->bias ||
+                   mpnum_is_causal_(options) ||
+                   (options->flags & MPNUM_SOFTMAX_MASKED) != 0;
+  row->takes_limit = (options->flags & MPNUM_SOFTMAX_LIMIT) != 0;
+  row->scale = options->bias ? 1 : options->scale;
+  mpnum_row_view_of_(&row->view, src.type);
+  row->view.scale = options->scale;
+  row->view.is_plain = src.type == MPNUM_TYPE_F32 && !options->mask && !options->bias;
+}
+/* Goes to a row. */
+MPNUM_HOST void mpnum_row_go_(mpnum_row_ *row, size_t number) {
+  const mpnum_softmax_options *options = row->options;
+  row->number = number;
+  row->count = mpnum_row_length_(options, number, row->src.columns);
+  row->view.src =
+      (const uint8_t *)row->src.data + number * row->src.stride * row->view.type.size;
+  row->view.mask = options->mask ? options->mask + number * options->mask_stride : 0;
+  row->view.bias = options->bias ? options->bias + number * options->bias_stride : 0;
+  row->sum = 0;
+  row->status = MPNUM_ROW_OK;
+}
+/* Goes to a row and finds its max and status. */
+MPNUM_HOST void mpnum_row_look_(mpnum_row_ *row, size_t number) {
+  mpnum_extremes_ extremes;
+  uint32_t max = 0;
+  mpnum_row_go_(row, number);
+  mpnum_row_extremes_of_(&row->steps, &extremes, &row->view, row->count);
+  row->max = extremes.max;
+  max = mpnum_bits_f32(row->max);
+  if (extremes.has_nan) {
+    row->status = MPNUM_ROW_NAN;
+    row->max = mpnum_from_bits_f32(0x7fffffffu);
+  } else if (max == 0x7f800000u) {
+    row->status = MPNUM_ROW_INF;
+  } else if (row->count == 0 || max == 0xff800000u) {
+    row->status =
+        row->is_masked || row->count == 0 ? MPNUM_ROW_EMPTY : MPNUM_ROW_NEGATIVE_INF;
+  }
+}
+/* Floats kept from one step to the next: at all, or those past the last multiple of 64 at
+ * tail. all is NULL where none are. */
+typedef struct mpnum_row_kept_ {
+  float *all, *tail;
+} mpnum_row_kept_;
+/* Finds the sum of an ordinary row and keeps e^t. */
+MPNUM_HOST void mpnum_row_sum_(mpnum_row_ *row, const mpnum_row_kept_ *kept) {
+  mpnum_row_exp_of_(&row->steps, &row->sum, kept->all, kept->tail, &row->view, row->count,
+                    row->max, row->scale);
+}
+MPNUM_HOST float mpnum_row_log_sum_(const mpnum_row_ *row) {
+  return mpnum_log_scalar_((float)row->sum);
+}
+/* An element as a float. */
+MPNUM_HOST float mpnum_row_element_(const mpnum_row_ *row, size_t i) {
+  if (i >= row->count || (row->view.mask && !row->view.mask[i]))
+    return mpnum_from_bits_f32(0xff800000u);
+  return mpnum_row_biased_(&row->view,
+                           mpnum_row_float_(&row->view.type, row->view.src, i), i);
+}
+/* Runs a map over kept floats, or, where there are none, over the elements of the row. */
+MPNUM_HOST void mpnum_row_write_(const mpnum_row_ *row, const mpnum_row_map_ *map,
+                                 const mpnum_row_type_ *type, mpnum_rows dst,
+                                 const mpnum_row_kept_ *kept) {
+  uint8_t *to = (uint8_t *)dst.data + row->number * dst.stride * type->size;
+  mpnum_row_view_ view;
+  if (!kept->all) {
+    mpnum_row_map_of_(&row->steps, map, type, to, &row->view, row->count);
+    return;
+  }
+  mpnum_row_view_of_(&view, MPNUM_TYPE_F32);
+  view.src = (const uint8_t *)kept->all;
+  view.tail = (const uint8_t *)kept->tail;
+  view.is_plain = 1;
+  mpnum_row_map_of_(&row->steps, map, type, to, &view, row->count);
+}
+
+/* What a row that is not ordinary gives, whole. */
+MPNUM_HOST_COLD_ void mpnum_softmax_special_(const mpnum_row_ *row,
+                                             const mpnum_row_type_ *type, mpnum_rows dst,
+                                             int is_log) {
+  const float none = is_log ? mpnum_from_bits_f32(0xff800000u) : 0;
+  const float nan_result = mpnum_from_bits_f32(0x7fffffffu);
+  uint8_t *to = mpnum_rows_to_(dst, row->number, 0);
+  float share = 0;
+  size_t i = 0, infinite = 0;
+  if (row->status != MPNUM_ROW_INF || !row->takes_limit) {
+    mpnum_rows_fill_(dst, row->number, 0,
+                     row->status == MPNUM_ROW_EMPTY ? none : nan_result);
+    return;
+  }
+  for (; i < row->count; ++i)
+    infinite += mpnum_bits_f32(mpnum_row_element_(row, i)) == 0x7f800000u;
+  if (!is_log) share = mpnum_div_scalar_(1, (float)infinite);
+  if (is_log && infinite > 1) /* the sign by its bit: of one +0, not -0 */
+    share = mpnum_from_bits_f32(mpnum_bits_f32(mpnum_log_scalar_((float)infinite)) |
+                                0x80000000u);
+  for (i = 0; i < row->count; ++i) {
+    const int is_infinite = mpnum_bits_f32(mpnum_row_element_(row, i)) == 0x7f800000u;
+    mpnum_row_set_(type, to, i, is_infinite ? share : none);
+  }
+  mpnum_rows_fill_(dst, row->number, row->count, none);
+}
+/* Keeps e^t of a row, if it may, where there is room for all of them: in the floats of
+ * dst or a buffer of a tile and 64. */
+MPNUM_HOST void mpnum_row_keep_(mpnum_row_kept_ *kept, const mpnum_row_ *row,
+                                const mpnum_row_type_ *type, mpnum_rows dst,
+                                float *buffer, int may_keep) {
+  const size_t whole = row->count - row->count % MPNUM_SUM_LANES_;
+  kept->all = kept->tail = 0;
+  if (!may_keep) return;
+  if (type->type == MPNUM_TYPE_F32) {
+    kept->all = (float *)(void *)mpnum_rows_to_(dst, row->number, 0);
+    kept->tail = buffer;
+  } else if (row->count <= MPNUM_TILE_) {
+    kept->all = buffer;
+    kept->tail = buffer + whole;
+  }
+}
+/* Of an ordinary row. */
+MPNUM_HOST void mpnum_softmax_row_(mpnum_row_ *row, const mpnum_row_type_ *type,
+                                   mpnum_rows dst, int is_log) {
+  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_ + MPNUM_SUM_LANES_];
+  mpnum_row_map_ map = {MPNUM_MAP_PRODUCT_, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  mpnum_row_kept_ kept;
+  mpnum_row_keep_(&kept, row, type, dst, buffer, !is_log);
+  mpnum_row_sum_(row, &kept);
+  map.max = row->max;
+  map.scale = row->scale;
+  if (is_log) {
+    map.kind = MPNUM_MAP_LOG_;
+    map.c = mpnum_row_log_sum_(row);
+  } else {
+    if (!kept.all) map.kind = MPNUM_MAP_SCALED_;
+    map.has_powers = !kept.all;
+    map.a = mpnum_div_scalar_(1, (float)row->sum);
+  }
+  mpnum_row_write_(row, &map, type, dst, &kept);
+  mpnum_rows_fill_(dst, row->number, row->count,
+                   is_log ? mpnum_from_bits_f32(0xff800000u) : 0);
+}
+/* Of a row of at most a tile in one step; 0 where it is not ordinary. */
+MPNUM_HOST int mpnum_softmax_whole_(mpnum_row_ *row, const mpnum_row_type_ *type,
+                                    mpnum_rows dst, size_t number, float *left) {
+  uint8_t *to = (uint8_t *)dst.data + number * dst.stride * type->size;
+  mpnum_row_go_(row, number);
+  if (row->count == 0 ||
+      !mpnum_row_whole_(&row->view, type, to, row->count, row->scale, left))
+    return 0;
+  mpnum_rows_fill_(dst, number, row->count, left ? mpnum_from_bits_f32(0xff800000u) : 0);
+  return 1;
+}
+/* Rows of log-softmax that lack the logarithms of their sums: together these do not wait
+ * for one another. */
+typedef struct mpnum_unfinished_ {
+  float sums[16], *rows[16];
+  size_t lengths[16], count;
+} mpnum_unfinished_;
+MPNUM_HOST void mpnum_finish_(mpnum_unfinished_ *unfinished) {
+  size_t i = 0;
+  for (; i < unfinished->count; ++i)
+    unfinished->sums[i] = mpnum_log_scalar_(unfinished->sums[i]);
+  for (i = 0; i < unfinished->count; ++i)
+    mpnum_row_less_(unfinished->rows[i], unfinished->lengths[i], unfinished->sums[i]);
+  unfinished->count = 0;
+}
+MPNUM_HOST_COLD_ mpnum_status mpnum_softmax_check_(mpnum_const_rows src,
+                                                   const mpnum_softmax_options *options,
+                                                   int more_flags) {
+  const int known = MPNUM_SOFTMAX_MASKED | MPNUM_SOFTMAX_LIMIT | more_flags;
+  const mpnum_status status = mpnum_source_check_(src);
+  size_t i = 0;
+  if (status != MPNUM_OK) return status;
+  if (!mpnum_is_scale_(options->scale) || (options->flags & ~known) != 0)
+    return MPNUM_ERROR_ARGUMENT;
+  for (; options->lengths && i < src.rows; ++i)
+    if (options->lengths[i] > src.columns) return MPNUM_ERROR_RANGE;
+  return MPNUM_OK;
+}
+/* Of rows without elements, which are not looked at: log-sum-exps, where they are wanted.
+ */
+MPNUM_HOST_COLD_ mpnum_status mpnum_rows_empty_(float *dst, size_t rows,
+                                                mpnum_row_status *row_status) {
+  size_t i = 0;
+  for (; i < rows; ++i) {
+    if (dst) mpnum_set_float_(dst, i, mpnum_from_bits_f32(0xff800000u));
+    if (row_status) row_status[i] = MPNUM_ROW_EMPTY;
+  }
+  return MPNUM_OK;
+}
+MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_rows dst,
+                                            mpnum_const_rows src,
+                                            const mpnum_softmax_options *options,
+                                            mpnum_row_status *row_status) {
+  const mpnum_softmax_options usual = mpnum_softmax_default();
+  const mpnum_softmax_options *chosen = options ? options : &usual;
+  mpnum_status status = mpnum_rows_check_(dst, src);
+  mpnum_row_type_ type;
+  mpnum_row_ row;
+  uint64_t saved = 0;
+  size_t i = 0;
+  int is_short = 0;
+  mpnum_unfinished_ late;
+  if (status == MPNUM_OK) status = mpnum_softmax_check_(src, chosen, 0);
+  if (status != MPNUM_OK) return status;
+  if (src.columns == 0) return mpnum_rows_empty_(0, src.rows, row_status);
+  saved = mpnum_fenv_save_();
+  mpnum_row_type_of_(&type, dst.type);
+  mpnum_row_begin_(&row, src, chosen);
+  is_short = src.columns <= MPNUM_TILE_ && !row.view.type.is_foreign &&
+             !type.is_foreign && (!is_log || type.type == MPNUM_TYPE_F32);
+  late.count = 0;
+  for (; i < src.rows; ++i) {
+    if (is_short &&
+        mpnum_softmax_whole_(&row, &type, dst, i, is_log ? &late.sums[late.count] : 0)) {
+      if (is_log) {
+        late.rows[late.count] = (float *)dst.data + i * dst.stride;
+        late.lengths[late.count++] = row.count;
+        if (late.count == 16) mpnum_finish_(&late);
+      }
+      if (row_status) row_status[i] = row.status;
+      continue;
+    }
+    mpnum_row_look_(&row, i);
+    if (row_status) row_status[i] = row.status;
+    if (row.status == MPNUM_ROW_OK) {
+      mpnum_softmax_row_(&row, &type, dst, is_log);
+    } else {
+      mpnum_softmax_special_(&row, &type, dst, is_log);
+    }
+  }
+  if (is_log && late.count) mpnum_finish_(&late);
+  mpnum_fenv_restore_(saved);
+  return MPNUM_OK;
+}
+
+/* Softmax of each row. A row of one finite element is exactly 1; what is masked is 0. A
+ * row with NaN, with +Inf, or all -Inf is NaN, see the flags and row statuses. NULL for
+ * options means the defaults, for row_status that nobody asks.
+ * Status: MPNUM_ERROR_TYPE; MPNUM_ERROR_SHAPE: rows or columns differ;
+ *   MPNUM_ERROR_STRIDE: that of dst is below its columns; MPNUM_ERROR_NULL: no data where
+ *   there are elements; MPNUM_ERROR_OVERLAP: dst overlaps src, or is in its place with
+ *   another type or stride; MPNUM_ERROR_ARGUMENT: a scale that is not finite and above 0,
+ *   a flag that is not above; MPNUM_ERROR_RANGE: a length past the columns. Nothing is
+ *   written then. Without elements all pointers may be anything. */
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_softmax_rows(mpnum_rows dst, mpnum_const_rows src,
+                   const mpnum_softmax_options *options, mpnum_row_status *row_status) {
+  return mpnum_softmax_rows_(0, dst, src, options, row_status);
+}
+/* Its logarithm, as precise where softmax vanishes. What is masked is -Inf. */
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_log_softmax_rows(
+    mpnum_rows dst, mpnum_const_rows src, const mpnum_softmax_options *options,
+    mpnum_row_status *row_status) {
+  return mpnum_softmax_rows_(1, dst, src, options, row_status);
+}
+/* log of the sum of e^(x scale) of each row, a float a row: -Inf of an empty row and of
+ * one that is all -Inf, +Inf if an element is, NaN if one is. */
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_logsumexp_rows(float *dst, mpnum_const_rows src,
+                     const mpnum_softmax_options *options, mpnum_row_status *row_status) {
+  const mpnum_softmax_options usual = mpnum_softmax_default();
+  const mpnum_softmax_options *chosen = options ? options : &usual;
+  mpnum_status status = mpnum_softmax_check_(src, chosen, 0);
+  mpnum_row_ row;
+  uint64_t saved = 0;
+  size_t i = 0;
+  if (status == MPNUM_OK) status = mpnum_floats_check_(dst, src.rows, src);
+  if (status != MPNUM_OK) return status;
+  if (src.columns == 0) return mpnum_rows_empty_(dst, src.rows, row_status);
+  saved = mpnum_fenv_save_();
+  mpnum_row_begin_(&row, src, chosen);
+  for (; i < src.rows; ++i) {
+    float result = 0;
+    mpnum_row_look_(&row, i);
+    result = row.max;
+    if (row.status == MPNUM_ROW_OK) {
+      const mpnum_row_kept_ kept = {0, 0};
+      mpnum_row_sum_(&row, &kept);
+      result = mpnum_add_scalar_(mpnum_mul_scalar_(row.max, row.scale),
+                                 mpnum_row_log_sum_(&row));
+    }
+    if (row_status) row_status[i] = row.status;
+    mpnum_set_float_(dst, i, result);
+  }
+  mpnum_fenv_restore_(saved);
+  return MPNUM_OK;
+}
+
+/* e^(x - max) of n floats to dst, unless that is NULL, and their sum: a softmax by hand
+ * divides by it, or merges it with those of other parts. max is their largest or more;
+ * the sum is NaN where an element is above it or NaN, and where it is +Inf or NaN, and
+ * dst then holds anything. Where max is -Inf, as all elements are, 0. In 64 lanes, tiles
+ * of 2048 added as doubles; e^t below 2^-126 is 0. At any address; dst may be src. */
+MPNUM_HOST double mpnum_exp_sum_f32(float *dst, const float *src, size_t n, float max) {
+  const mpnum_row_steps_ steps = mpnum_row_steps_in_use_();
+  const uint64_t saved = mpnum_fenv_save_();
+  const uint32_t max_bits = mpnum_bits_f32(max);
+  const uint32_t limit = mpnum_order_(max_bits == 0x80000000u ? 0 : max_bits);
+  int is_sane = !mpnum_isnan_f32(max) && max_bits != 0x7f800000u;
+  mpnum_row_view_ view;
+  double sum = 0;
+  size_t i = 0;
+  mpnum_row_view_of_(&view, MPNUM_TYPE_F32);
+  view.is_plain = 1;
+  for (; i < n; i += MPNUM_TILE_) {
+    const size_t count = mpnum_tile_size_(n, i), rest = count % MPNUM_SUM_LANES_;
+    mpnum_extremes_ extremes;
+    float tail[MPNUM_SUM_LANES_];
+    view.src = (const uint8_t *)(src + i);
+    (*steps.extremes)(&extremes, &view, count);
+    if (extremes.has_nan || mpnum_order_(mpnum_bits_f32(extremes.max)) > limit)
+      is_sane = 0;
+    if (max_bits == 0xff800000u || !is_sane) {
+      if (dst) mpnum_row_fill_(MPNUM_TYPE_F32, dst + i, count, 0);
+      continue;
+    }
+    (*steps.exp)(&sum, dst ? dst + i : dst, tail, &view, count, max, 1);
+    if (dst) MPNUM_MEMCPY_(dst + i + count - rest, tail, rest * sizeof *tail);
+  }
+  mpnum_fenv_restore_(saved);
+  return is_sane ? sum : mpnum_from_bits_f64((uint64_t)0x7fffffffffffffffu);
+}
+
+#endif
+MPNUM_C_END_
+#endif

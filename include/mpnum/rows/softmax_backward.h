@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Gradients through softmax and log-softmax of rows.
+ *
+ *     mpnum_softmax_options options = mpnum_softmax_default();
+ *     options.scale = 0.125f;
+ *     mpnum_softmax_backward_rows(mpnum_rows_of(MPNUM_TYPE_BF16, dx, rows, n),
+ *                                 mpnum_const_rows_of(MPNUM_TYPE_BF16, dy, rows, n),
+ *                                 mpnum_const_rows_of(MPNUM_TYPE_BF16, y, rows, n),
+ *                                 &options);
+ *
+ * Of y, which mpnum_softmax_rows made of x with these options, and the gradient dy of y
+ * the gradient of x: y (dy - d) scale, d the sum of y dy; of log-softmax (dy - e^y d)
+ * scale, d the sum of dy. In floats, d in 64 lanes as the sums of softmax; each result is
+ * then rounded once to its type.
+ * Of the options scale, mask, lengths, first_length and length_step count, and of the
+ * flags MPNUM_SOFTMAX_ACCUMULATE: results are added to what dx holds. What a mask or a
+ * length leaves out may hold anything, NaN too, and has gradient 0, in a row of NaN as
+ * well. A bias has the gradient at scale 1.
+ * Domain: rows (rows.h) of f32, f16, bf16, e5m2 or e4m3, each of the three of its own
+ *   type, at any address. dx may be dy or y where both have one type and stride, but not
+ *   with MPNUM_SOFTMAX_ACCUMULATE; otherwise they do not overlap.
+ * NaN: of what is not masked, one in dy makes NaN of the gradient of its row. So does one
+ *   in y of softmax; in y of log-softmax it makes NaN of its own element alone, but
+ *   log-softmax makes NaN of whole rows. Inf in dy makes Inf or NaN of the row.
+ * Error: docs/softmax.md. Bits: as mpnum_softmax_rows.
+ * Status: as mpnum_softmax_rows; MPNUM_ERROR_OVERLAP, too, for dx in the place of another
+ *   with MPNUM_SOFTMAX_ACCUMULATE. Host only. */
+#ifndef MPNUM_ROWS_SOFTMAX_BACKWARD_H
+#define MPNUM_ROWS_SOFTMAX_BACKWARD_H
+
+#include "softmax.h"
+#include "detail/rows_backward_loops.h"
+MPNUM_C_BEGIN_
+
+#if MPNUM_HAS_ARRAYS
+
+MPNUM_HOST_COLD_ mpnum_status
+mpnum_softmax_backward_check_(mpnum_rows dx, mpnum_const_rows dy, mpnum_const_rows y,
+                              const mpnum_softmax_options *options) {
+  mpnum_status status = mpnum_rows_check_(dx, dy);
+  if (status == MPNUM_OK) status = mpnum_rows_check_(dx, y);
+  if (status == MPNUM_OK && (options->flags & MPNUM_SOFTMAX_ACCUMULATE) &&
+      (mpnum_rows_overlap_(dx, dy) || mpnum_rows_overlap_(dx, y)))
+    status = MPNUM_ERROR_OVERLAP;
+  return status == MPNUM_OK ? mpnum_softmax_check_(y, options, MPNUM_SOFTMAX_ACCUMULATE)
+                            : status;
+}
+MPNUM_HOST mpnum_status mpnum_softmax_backward_(int is_log, mpnum_rows dx,
+                                                mpnum_const_rows dy, mpnum_const_rows y,
+                                                const mpnum_softmax_options *options) {
+  const mpnum_softmax_options usual = mpnum_softmax_default();
+  const mpnum_softmax_options *chosen = options ? options : &usual;
+  const mpnum_status status = mpnum_softmax_backward_check_(dx, dy, y, chosen);
+  mpnum_row_backward_ how = {0, 0, 0, 1};
+  mpnum_row_pair_ pair;
+  mpnum_row_type_ type;
+  uint64_t saved = 0;
+  size_t i = 0;
+  if (status != MPNUM_OK || y.columns == 0) return status;
+  saved = mpnum_fenv_save_();
+  how.is_log = is_log;
+  how.adds = (chosen->flags & MPNUM_SOFTMAX_ACCUMULATE) != 0;
+  how.scale = chosen->scale;
+  mpnum_row_type_of_(&type, dx.type);
+  mpnum_row_view_of_(&pair.dy, dy.type);
+  mpnum_row_view_of_(&pair.y, y.type);
+  for (; i < y.rows; ++i) {
+    const size_t n = mpnum_row_length_(chosen, i, y.columns);
+    double sum = 0;
+    pair.dy.src = mpnum_rows_at_(dy, i, 0);
+    pair.y.src = mpnum_rows_at_(y, i, 0);
+    pair.y.mask = chosen->mask ? chosen->mask + i * chosen->mask_stride : 0;
+    mpnum_row_inner_of_(&sum, &pair, is_log, n);
+    how.inner = (float)sum;
+    mpnum_row_backward_of_(&how, &type, mpnum_rows_to_(dx, i, 0), &pair, n);
+    if (!how.adds) mpnum_rows_fill_(dx, i, n, 0);
+  }
+  mpnum_fenv_restore_(saved);
+  return MPNUM_OK;
+}
+
+/* Through softmax, of its results y; through log-softmax, of its. */
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_softmax_backward_rows(mpnum_rows dx, mpnum_const_rows dy, mpnum_const_rows y,
+                            const mpnum_softmax_options *options) {
+  return mpnum_softmax_backward_(0, dx, dy, y, options);
+}
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_log_softmax_backward_rows(mpnum_rows dx, mpnum_const_rows dy, mpnum_const_rows y,
+                                const mpnum_softmax_options *options) {
+  return mpnum_softmax_backward_(1, dx, dy, y, options);
+}
+
+#endif
+MPNUM_C_END_
+#endif

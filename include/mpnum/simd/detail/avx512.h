@@ -1,0 +1,758 @@
+/* SPDX-License-Identifier: MIT */
+/* The operations in which the .inc files are written, for AVX-512. */
+#ifndef MPNUM_SIMD_DETAIL_AVX512_H
+#define MPNUM_SIMD_DETAIL_AVX512_H
+
+#include "codings.h"
+#include "../../core/detail/environment.h"
+#include "../../core/round.h"
+#include "../isa.h"
+MPNUM_C_BEGIN_
+
+#if MPNUM_HAS_X86_SIMD_
+
+# include <immintrin.h>
+
+# if !defined(__clang__) /* gcc's intrinsics are macros at -O0, and it warns of them */
+#  pragma GCC diagnostic push
+#  pragma GCC diagnostic ignored "-Wsign-conversion"
+# endif
+# if defined(__NVCC_DIAG_PRAGMA_SUPPORT__) /* so does nvcc */
+#  pragma nv_diagnostic push
+#  pragma nv_diag_suppress 68
+# endif
+
+# define MPNUM_TARGET_AVX512_ \
+  __attribute__((__target__("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")))
+# define MPNUM_AVX512_ MPNUM_FORCED_ MPNUM_TARGET_AVX512_
+
+/* Intrinsics are taken in their masked form with all lanes on, the same instruction: the
+ * plain ones make gcc 12 warn of its own header in C++. */
+# define MPNUM_ALL_ ((__mmask16)0xffff)
+
+# include "operations.inc"
+# define MPNUM_ISA_HERE_ 3
+# include "isa_begin.inc"
+
+typedef uint32_t mpnumv_vector __attribute__((__vector_size__(64)));
+typedef uint16_t mpnum_u16_avx512_ __attribute__((__vector_size__(64)));
+typedef uint8_t mpnumv_bytes __attribute__((__vector_size__(64)));
+typedef __mmask16 mpnumv_mask;
+typedef mpnumv_vector mpnumv_f32; /* floats as their bits */
+
+MPNUM_AVX512_ mpnumv_vector mpnumv_splat(uint32_t x) {
+  return (mpnumv_vector)_mm512_set1_epi32((int)x);
+}
+MPNUM_AVX512_ mpnumv_vector mpnumv_bits_of(mpnumv_f32 x) { return x; }
+MPNUM_AVX512_ mpnumv_f32 mpnumv_f32_of(mpnumv_vector bits) { return bits; }
+MPNUM_AVX512_ mpnumv_f32 mpnumv_constant(uint32_t bits) { return mpnumv_splat(bits); }
+/* 0, 1, 2, ... */
+MPNUM_AVX512_ mpnumv_vector mpnumv_iota(void) {
+  return (mpnumv_vector)_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+                                          14, 15);
+}
+/* Of values below 2^31. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_min(mpnumv_vector a, mpnumv_vector b) {
+  return (mpnumv_vector)_mm512_maskz_min_epu32(MPNUM_ALL_, (__m512i)a, (__m512i)b);
+}
+MPNUM_AVX512_ mpnumv_vector mpnumv_max(mpnumv_vector a, mpnumv_vector b) {
+  return (mpnumv_vector)_mm512_maskz_max_epu32(MPNUM_ALL_, (__m512i)a, (__m512i)b);
+}
+/* a > b, as numbers with a sign. */
+MPNUM_AVX512_ mpnumv_mask mpnumv_greater(mpnumv_vector a, mpnumv_vector b) {
+  return _mm512_cmpgt_epi32_mask((__m512i)a, (__m512i)b);
+}
+/* a < b, of any values. */
+MPNUM_AVX512_ mpnumv_mask mpnumv_less(mpnumv_vector a, mpnumv_vector b) {
+  return _mm512_cmplt_epu32_mask((__m512i)a, (__m512i)b);
+}
+MPNUM_AVX512_ mpnumv_mask mpnumv_equal(mpnumv_vector a, mpnumv_vector b) {
+  return _mm512_cmpeq_epu32_mask((__m512i)a, (__m512i)b);
+}
+/* Where the mask is set a, else b. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_select(mpnumv_mask mask, mpnumv_vector a,
+                                          mpnumv_vector b) {
+  return (mpnumv_vector)_mm512_mask_mov_epi32((__m512i)b, mask, (__m512i)a);
+}
+/* Where the mask is set x, else 0. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_where(mpnumv_mask mask, mpnumv_vector x) {
+  return (mpnumv_vector)_mm512_maskz_mov_epi32(mask, (__m512i)x);
+}
+/* Each lane shifted by its own count; 0 for counts of 32 and more. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_shl(mpnumv_vector x, mpnumv_vector count) {
+  return (mpnumv_vector)_mm512_maskz_sllv_epi32(MPNUM_ALL_, (__m512i)x, (__m512i)count);
+}
+MPNUM_AVX512_ mpnumv_vector mpnumv_shr(mpnumv_vector x, mpnumv_vector count) {
+  return (mpnumv_vector)_mm512_maskz_srlv_epi32(MPNUM_ALL_, (__m512i)x, (__m512i)count);
+}
+/* All lanes by one count. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_shr_by(mpnumv_vector x, int count) {
+  if (__builtin_constant_p(count)) return x >> count;
+  return mpnumv_shr(x, mpnumv_splat((uint32_t)count));
+}
+MPNUM_AVX512_ mpnumv_vector mpnumv_shl_by(mpnumv_vector x, int count) {
+  if (__builtin_constant_p(count)) return x << count;
+  return mpnumv_shl(x, mpnumv_splat((uint32_t)count));
+}
+
+MPNUM_AVX512_ mpnumv_mask mpnumv_is_nan(mpnumv_vector x) {
+  return _mm512_fpclass_ps_mask((__m512)x, 0x81); /* quiet and signalling */
+}
+/* The magnitude of a float, or the limit where that is less; anything where it is NaN. A
+ * subnormal may be flushed to zero. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_clamped_magnitude(mpnumv_vector x, uint32_t limit) {
+  enum { smaller_magnitude = 2, sign_cleared = 2 << 2 };
+  return (mpnumv_vector)_mm512_range_round_ps((__m512)x, (__m512)mpnumv_splat(limit),
+                                              smaller_magnitude | sign_cleared,
+                                              _MM_FROUND_NO_EXC);
+}
+
+/* Sum of floats, as bits, to nearest even. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_add_floats(mpnumv_vector a, mpnumv_vector b) {
+  return (mpnumv_vector)_mm512_maskz_add_round_ps(
+      MPNUM_ALL_, (__m512)a, (__m512)b, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+/* Power + x * scale, as bits, to nearest even. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_add_scaled(mpnumv_vector power, mpnumv_vector x,
+                                              float scale) {
+  return (mpnumv_vector)_mm512_fmadd_round_ps(
+      (__m512)x, _mm512_set1_ps(scale), (__m512)power,
+      _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+/* The bits of (float)x * scale, which is exact and normal; x below 2^24. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_scaled(mpnumv_vector x, float scale) {
+  return (mpnumv_vector)_mm512_mul_ps(_mm512_maskz_cvtepi32_ps(MPNUM_ALL_, (__m512i)x),
+                                      _mm512_set1_ps(scale));
+}
+/* The bits of x * scale, which is exact and normal. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_mul_power(mpnumv_vector x, float scale) {
+  return (mpnumv_vector)_mm512_mul_ps((__m512)x, _mm512_set1_ps(scale));
+}
+
+/* Words of func.inc, on floats as bits: rounded once, to nearest even. */
+# define MPNUM_F32_OPERATION_(name, intrinsic)                                     \
+  MPNUM_AVX512_ mpnumv_vector name(mpnumv_vector a, mpnumv_vector b) {             \
+   return (mpnumv_vector)intrinsic(MPNUM_ALL_, (__m512)a, (__m512)b,               \
+                                   _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); \
+  }
+MPNUM_F32_OPERATION_(mpnumv_add, _mm512_maskz_add_round_ps)
+MPNUM_F32_OPERATION_(mpnumv_sub, _mm512_maskz_sub_round_ps)
+MPNUM_F32_OPERATION_(mpnumv_mul, _mm512_maskz_mul_round_ps)
+MPNUM_F32_OPERATION_(mpnumv_div, _mm512_maskz_div_round_ps)
+# undef MPNUM_F32_OPERATION_
+/* a b + c */
+MPNUM_AVX512_ mpnumv_vector mpnumv_fma(mpnumv_vector a, mpnumv_vector b,
+                                       mpnumv_vector c) {
+  return (mpnumv_vector)_mm512_fmadd_round_ps(
+      (__m512)a, (__m512)b, (__m512)c, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+/* x 2^n, of floats, rounded once. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_scalef(mpnumv_vector x, mpnumv_vector n) {
+  return (mpnumv_vector)_mm512_maskz_scalef_round_ps(
+      MPNUM_ALL_, (__m512)x, (__m512)n, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+/* A float, but at least low, which is negative; any where it is NaN. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_clamped_below(mpnumv_vector x, uint32_t low) {
+  return (mpnumv_vector)_mm512_maskz_min_epu32(MPNUM_ALL_, (__m512i)x,
+                                               (__m512i)mpnumv_splat(low));
+}
+/* A float, but at most high, which is positive; any where it is NaN. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_clamped_above(mpnumv_vector x, uint32_t high) {
+  return (mpnumv_vector)_mm512_maskz_min_epi32(MPNUM_ALL_, (__m512i)x,
+                                               (__m512i)mpnumv_splat(high));
+}
+/* A float within both, but NaN where it is NaN. (-ffast-math must not see it.) */
+MPNUM_AVX512_ mpnumv_vector mpnumv_clamped_or_nan(mpnumv_vector x, uint32_t low,
+                                                  uint32_t high) {
+  __m512 y;
+  __asm__("vminps %2, %1, %0"
+          : "=v"(y)
+          : "v"((__m512)mpnumv_splat(high)), "v"((__m512)x));
+  __asm__("vmaxps %2, %1, %0" : "=v"(y) : "v"((__m512)mpnumv_splat(low)), "v"(y));
+  return (mpnumv_vector)y;
+}
+/* Floats that are at least low, which is negative; of NaN any answer. */
+MPNUM_AVX512_ mpnumv_mask mpnumv_not_below(mpnumv_vector x, uint32_t low) {
+  return _mm512_cmple_epu32_mask((__m512i)x, (__m512i)mpnumv_splat(low));
+}
+MPNUM_AVX512_ mpnumv_vector mpnumv_sqrt_raw(mpnumv_vector x) {
+  return (mpnumv_vector)_mm512_maskz_sqrt_round_ps(
+      MPNUM_ALL_, (__m512)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+/* The larger float of each lane, of zeros any; anything where one is NaN. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_larger(mpnumv_vector a, mpnumv_vector b) {
+  return (mpnumv_vector)_mm512_maskz_max_round_ps(MPNUM_ALL_, (__m512)a, (__m512)b,
+                                                  _MM_FROUND_NO_EXC);
+}
+/* Lanes that are a stride of 1, 2, 4 or 8 apart change places. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_swapped(mpnumv_vector x, int stride) {
+  const __m512 a = (__m512)x;
+  if (stride == 1) return (mpnumv_vector)_mm512_maskz_permute_ps(MPNUM_ALL_, a, 0xb1);
+  if (stride == 2) return (mpnumv_vector)_mm512_maskz_permute_ps(MPNUM_ALL_, a, 0x4e);
+  if (stride == 4)
+    return (mpnumv_vector)_mm512_maskz_shuffle_f32x4(MPNUM_ALL_, a, a, 0xb1);
+  return (mpnumv_vector)_mm512_maskz_shuffle_f32x4(MPNUM_ALL_, a, a, 0x4e);
+}
+/* Of lanes a and b, stride apart, the sum in the first and the difference in the second;
+ * stride 1, 2, 4 or 8. A product with 1 or -1 is exact, so an fma rounds as a sum does.
+ */
+MPNUM_AVX512_ mpnumv_vector mpnumv_butterfly(mpnumv_vector x, int stride) {
+  const __mmask16 second = stride == 1   ? 0xaaaa
+                           : stride == 2 ? 0xcccc
+                           : stride == 4 ? 0xf0f0
+                                         : 0xff00;
+  const mpnumv_vector sign =
+      mpnumv_select(second, mpnumv_splat(0xbf800000u), mpnumv_splat(0x3f800000u));
+  return (mpnumv_vector)_mm512_fmadd_round_ps(
+      (__m512)x, (__m512)sign, (__m512)mpnumv_swapped(x, stride),
+      _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+/* Whether x > limit, as numbers with a sign, in any lane of 8, 16 or 32 bits. */
+MPNUM_AVX512_ int mpnumv_any_above(int bits, mpnumv_vector x, mpnumv_vector limit) {
+  const __m512i a = (__m512i)x, b = (__m512i)limit;
+  if (bits == 8) return _mm512_cmpgt_epi8_mask(a, b) != 0;
+  if (bits == 16) return _mm512_cmpgt_epi16_mask(a, b) != 0;
+  return _mm512_cmpgt_epi32_mask(a, b) != 0;
+}
+/* The halves of a * b, in even lanes: others, of a, too, are anything. */
+MPNUM_AVX512_ void mpnumv_mul_wide(mpnumv_vector a, uint32_t b, mpnumv_vector *high,
+                                   mpnumv_vector *low) {
+  const __m512i product =
+      _mm512_maskz_mul_epu32(0xff, (__m512i)a, _mm512_set1_epi64((long long)b));
+  *low = (mpnumv_vector)product;
+  *high = (mpnumv_vector)_mm512_maskz_srli_epi64(0xff, product, 32);
+}
+/* Four words of each even lane, the lanes in the order 0, 4, 8, 12, 2, 6, 10, 14. */
+MPNUM_AVX512_ void mpnumv_store_words(uint8_t *dst, const mpnumv_vector x[4]) {
+  const __m512i low = _mm512_mask_shuffle_epi32((__m512i)x[0], (__mmask16)0xaaaa,
+                                                (__m512i)x[1], _MM_PERM_CCAA);
+  const __m512i high = _mm512_mask_shuffle_epi32((__m512i)x[2], (__mmask16)0xaaaa,
+                                                 (__m512i)x[3], _MM_PERM_CCAA);
+  _mm512_storeu_si512(dst, _mm512_maskz_unpacklo_epi64(0xff, low, high));
+  _mm512_storeu_si512(dst + 64, _mm512_maskz_unpackhi_epi64(0xff, low, high));
+}
+/* Rows of 4 by 4 within each 128 bits become columns. */
+MPNUM_AVX512_ void mpnumv_transpose(mpnumv_vector rows[4]) {
+  const __m512i low01 =
+      _mm512_maskz_unpacklo_epi32(0xffff, (__m512i)rows[0], (__m512i)rows[1]);
+  const __m512i high01 =
+      _mm512_maskz_unpackhi_epi32(0xffff, (__m512i)rows[0], (__m512i)rows[1]);
+  const __m512i low23 =
+      _mm512_maskz_unpacklo_epi32(0xffff, (__m512i)rows[2], (__m512i)rows[3]);
+  const __m512i high23 =
+      _mm512_maskz_unpackhi_epi32(0xffff, (__m512i)rows[2], (__m512i)rows[3]);
+  rows[0] = (mpnumv_vector)_mm512_maskz_unpacklo_epi64(0xff, low01, low23);
+  rows[1] = (mpnumv_vector)_mm512_maskz_unpackhi_epi64(0xff, low01, low23);
+  rows[2] = (mpnumv_vector)_mm512_maskz_unpacklo_epi64(0xff, high01, high23);
+  rows[3] = (mpnumv_vector)_mm512_maskz_unpackhi_epi64(0xff, high01, high23);
+}
+
+/* Quarter k of the result: the largest of the quarters of x[k], lane by lane. Values
+ * below 2^31. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_largest_of_quarters(const mpnumv_vector *x) {
+  const __m512i low01 =
+      _mm512_maskz_shuffle_i32x4(MPNUM_ALL_, (__m512i)x[0], (__m512i)x[1], 0x44);
+  const __m512i high01 =
+      _mm512_maskz_shuffle_i32x4(MPNUM_ALL_, (__m512i)x[0], (__m512i)x[1], 0xee);
+  const __m512i low23 =
+      _mm512_maskz_shuffle_i32x4(MPNUM_ALL_, (__m512i)x[2], (__m512i)x[3], 0x44);
+  const __m512i high23 =
+      _mm512_maskz_shuffle_i32x4(MPNUM_ALL_, (__m512i)x[2], (__m512i)x[3], 0xee);
+  const mpnumv_vector a = mpnumv_max((mpnumv_vector)low01, (mpnumv_vector)high01);
+  const mpnumv_vector b = mpnumv_max((mpnumv_vector)low23, (mpnumv_vector)high23);
+  return mpnumv_max(
+      (mpnumv_vector)_mm512_maskz_shuffle_i32x4(MPNUM_ALL_, (__m512i)a, (__m512i)b, 0x88),
+      (mpnumv_vector)_mm512_maskz_shuffle_i32x4(MPNUM_ALL_, (__m512i)a, (__m512i)b,
+                                                0xdd));
+}
+
+/* Bytes, fewer than 256. */
+MPNUM_AVX512_ void mpnumv_copy_rest(uint8_t *dst, const uint8_t *src, size_t bytes) {
+  for (; bytes >= 64; bytes -= 64, dst += 64, src += 64)
+    _mm512_storeu_si512(dst, _mm512_loadu_si512(src));
+  if (bytes) {
+    const __mmask64 first = ~(__mmask64)0 >> (64 - bytes);
+    _mm512_mask_storeu_epi8(dst, first, _mm512_maskz_loadu_epi8(first, src));
+  }
+}
+/* 16 elements of memory, any alignment. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_load8(const uint8_t *src) {
+  return (mpnumv_vector)_mm512_maskz_cvtepu8_epi32(
+      MPNUM_ALL_, _mm_loadu_si128((const __m128i *)(const void *)src));
+}
+MPNUM_AVX512_ mpnumv_vector mpnumv_load16(const uint8_t *src) {
+  return (mpnumv_vector)_mm512_maskz_cvtepu16_epi32(
+      MPNUM_ALL_, _mm256_loadu_si256((const __m256i *)(const void *)src));
+}
+MPNUM_AVX512_ mpnumv_vector mpnumv_load32(const uint8_t *src) {
+  return (mpnumv_vector)_mm512_loadu_si512(src);
+}
+/* Floats nearest to 16 doubles. NaN is not canonical. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_load_nearest64(const uint8_t *src) {
+  const __m256 low = _mm512_maskz_cvtpd_ps(0xff, _mm512_loadu_pd(src));
+  const __m256 high = _mm512_maskz_cvtpd_ps(0xff, _mm512_loadu_pd(src + 64));
+  return (mpnumv_vector)_mm512_maskz_inserti64x4(
+      0xff, _mm512_castsi256_si512((__m256i)low), (__m256i)high, 1);
+}
+
+/* Floats rounded to odd, from which any narrower format rounds as from the double itself:
+ * truncated, the last bit set where something was cut off. NaN is any NaN. */
+MPNUM_AVX512_ __m256i mpnum_odd_of_eight_avx512_(const uint8_t *src) {
+  const __m512d x = _mm512_loadu_pd(src);
+  const __m256i truncated = (__m256i)_mm512_maskz_cvt_roundpd_ps(
+      (__mmask8)0xff, x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+  const __mmask8 is_cut = _mm512_cmpneq_epi64_mask(
+      (__m512i)_mm512_maskz_cvtps_pd(0xff, (__m256)truncated), (__m512i)x);
+  return _mm256_mask_or_epi32(truncated, is_cut, truncated, _mm256_set1_epi32(1));
+}
+MPNUM_AVX512_ mpnumv_vector mpnumv_load_odd64(const uint8_t *src) {
+  return (mpnumv_vector)_mm512_maskz_inserti64x4(
+      0xff, _mm512_castsi256_si512(mpnum_odd_of_eight_avx512_(src)),
+      mpnum_odd_of_eight_avx512_(src + 64), 1);
+}
+
+/* The same where the float is normal, 0, Inf or NaN; a subnormal one is not odd, nor 0
+ * that was none. The last bit kept is set in the double already, and the rest cut off. */
+MPNUM_AVX512_ __m256i mpnum_cut_of_eight_avx512_(const uint8_t *src) {
+  const __m512i x = _mm512_loadu_si512(src);
+  const __mmask8 is_cut = _mm512_test_epi64_mask(x, _mm512_set1_epi64(0x1fffffff));
+  return (__m256i)_mm512_maskz_cvt_roundpd_ps(
+      (__mmask8)0xff,
+      (__m512d)_mm512_mask_or_epi64(x, is_cut, x, _mm512_set1_epi64(0x20000000)),
+      _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+}
+MPNUM_AVX512_ mpnumv_vector mpnumv_load_cut64(const uint8_t *src) {
+  return (mpnumv_vector)_mm512_maskz_inserti64x4(
+      0xff, _mm512_castsi256_si512(mpnum_cut_of_eight_avx512_(src)),
+      mpnum_cut_of_eight_avx512_(src + 64), 1);
+}
+
+/* Whether any float is subnormal, and not 0. */
+MPNUM_AVX512_ int mpnumv_any_subnormal(mpnumv_vector a, mpnumv_vector b) {
+  return !_mm512_kortestz(_mm512_fpclass_ps_mask((__m512)a, 0x20),
+                          _mm512_fpclass_ps_mask((__m512)b, 0x20));
+}
+
+/* 64 bytes; past the caches where non_temporal, to an aligned address. */
+MPNUM_AVX512_ void mpnum_put_avx512_(uint8_t *dst, __m512i x, int non_temporal) {
+  if (non_temporal) {
+    _mm512_stream_si512((__m512i *)(void *)dst, x);
+  } else {
+    _mm512_storeu_si512(dst, x);
+  }
+}
+MPNUM_AVX512_ void mpnumv_store32(uint8_t *dst, mpnumv_vector x, int non_temporal) {
+  mpnum_put_avx512_(dst, (__m512i)x, non_temporal);
+}
+/* The low halves of two vectors; the high halves. */
+MPNUM_AVX512_ void mpnumv_store16(uint8_t *dst, mpnumv_vector a, mpnumv_vector b,
+                                  int non_temporal) {
+  const mpnum_u16_avx512_ even = {0,  2,  4,  6,  8,  10, 12, 14, 16, 18, 20,
+                                  22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 42,
+                                  44, 46, 48, 50, 52, 54, 56, 58, 60, 62};
+  mpnum_put_avx512_(dst, _mm512_permutex2var_epi16((__m512i)a, (__m512i)even, (__m512i)b),
+                    non_temporal);
+}
+MPNUM_AVX512_ void mpnumv_store_high(uint8_t *dst, mpnumv_vector a, mpnumv_vector b,
+                                     int non_temporal) {
+  const mpnum_u16_avx512_ odd = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21,
+                                 23, 25, 27, 29, 31, 33, 35, 37, 39, 41, 43,
+                                 45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
+  mpnum_put_avx512_(dst, _mm512_permutex2var_epi16((__m512i)a, (__m512i)odd, (__m512i)b),
+                    non_temporal);
+}
+
+/* f16 codes of floats, nearest even, canonical NaN, and back. */
+MPNUM_AVX512_ void mpnumv_store_f16(uint8_t *dst, mpnumv_vector a, mpnumv_vector b,
+                                    int saturates, int non_temporal) {
+  enum { mode = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
+  const __m512i abs = _mm512_set1_epi16(0x7fff);
+  __mmask32 is_nan;
+  __m512i f16_codes;
+  if (saturates) {
+    const mpnumv_vector max = mpnumv_splat(0x477fe000u); /* 65504 */
+    const mpnumv_vector infinity = mpnumv_splat(0x7f800000u);
+    const mpnumv_vector abs_a = a & 0x7fffffffu, abs_b = b & 0x7fffffffu;
+    is_nan =
+        _mm512_kunpackw(mpnumv_greater(abs_b, infinity), mpnumv_greater(abs_a, infinity));
+    a = mpnumv_min(abs_a, max) | (a & 0x80000000u);
+    b = mpnumv_min(abs_b, max) | (b & 0x80000000u);
+  }
+  f16_codes = _mm512_maskz_inserti64x4(
+      0xff, _mm512_castsi256_si512(_mm512_maskz_cvtps_ph(MPNUM_ALL_, (__m512)a, mode)),
+      _mm512_maskz_cvtps_ph(MPNUM_ALL_, (__m512)b, mode), 1);
+  if (!saturates)
+    is_nan = _mm512_cmpgt_epu16_mask(_mm512_and_si512(f16_codes, abs),
+                                     _mm512_set1_epi16(0x7c00));
+  mpnum_put_avx512_(dst, _mm512_mask_mov_epi16(f16_codes, is_nan, abs), non_temporal);
+}
+/* NaN keeps sign and payload, quiet. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_load_f16(const uint8_t *src) {
+  return (mpnumv_vector)_mm512_maskz_cvtph_ps(
+      MPNUM_ALL_, _mm256_loadu_si256((const __m256i *)(const void *)src));
+}
+
+/* The low bytes of lanes, and their sign bits as those of bytes, whose other bits are
+ * anything: packed within 128 bits, and put in the order of lanes. */
+MPNUM_AVX512_ mpnumv_bytes mpnumv_packed_low(const mpnumv_vector x[4]) {
+  const __m512i low = _mm512_maskz_packus_epi32(0xffffffffu, (__m512i)(x[0] & 0xffu),
+                                                (__m512i)(x[1] & 0xffu));
+  const __m512i high = _mm512_maskz_packus_epi32(0xffffffffu, (__m512i)(x[2] & 0xffu),
+                                                 (__m512i)(x[3] & 0xffu));
+  return (mpnumv_bytes)_mm512_maskz_packus_epi16(~(__mmask64)0, low, high);
+}
+MPNUM_AVX512_ mpnumv_bytes mpnumv_sign_bytes(const mpnumv_vector x[4]) {
+  const __m512i low = _mm512_maskz_packs_epi32(0xffffffffu, (__m512i)x[0], (__m512i)x[1]);
+  const __m512i high =
+      _mm512_maskz_packs_epi32(0xffffffffu, (__m512i)x[2], (__m512i)x[3]);
+  return (mpnumv_bytes)_mm512_maskz_packs_epi16(~(__mmask64)0, low, high);
+}
+MPNUM_AVX512_ mpnumv_bytes mpnumv_in_order(mpnumv_bytes bytes) {
+  return (mpnumv_bytes)_mm512_maskz_permutexvar_epi32(
+      MPNUM_ALL_, _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15),
+      (__m512i)bytes);
+}
+MPNUM_AVX512_ mpnumv_bytes mpnumv_low_bytes(const mpnumv_vector x[4]) {
+  return mpnumv_in_order(mpnumv_packed_low(x));
+}
+/* Whether a lane of x is NaN; the byte nan_result where one is, else those given. */
+MPNUM_AVX512_ int mpnumv_any_nan(const mpnumv_vector x[4]) {
+  __mmask16 low, high; /* -ffast-math must not see it */
+  __asm__("vcmpunordps %2, %1, %0" : "=k"(low) : "v"((__m512)x[0]), "v"((__m512)x[1]));
+  __asm__("vcmpunordps %2, %1, %0" : "=k"(high) : "v"((__m512)x[2]), "v"((__m512)x[3]));
+  return !_mm512_kortestz(low, high);
+}
+MPNUM_AVX512_ mpnumv_bytes mpnumv_where_nan(const mpnumv_vector x[4], uint8_t nan_result,
+                                            mpnumv_bytes bytes) {
+  const __mmask32 low = _mm512_kunpackw(mpnumv_is_nan(x[1]), mpnumv_is_nan(x[0]));
+  const __mmask32 high = _mm512_kunpackw(mpnumv_is_nan(x[3]), mpnumv_is_nan(x[2]));
+  return (mpnumv_bytes)_mm512_mask_mov_epi8((__m512i)bytes, _mm512_kunpackd(high, low),
+                                            _mm512_set1_epi8((char)nan_result));
+}
+/* Bytes of one bit each, shifted. */
+MPNUM_AVX512_ mpnumv_bytes mpnumv_bytes_shr(mpnumv_bytes x, int count) {
+  return (mpnumv_bytes)((mpnum_u16_avx512_)x >> count);
+}
+/* Bytes shifted; the bits that come in are anything. */
+MPNUM_AVX512_ mpnumv_bytes mpnumv_bytes_shl(mpnumv_bytes x, int count) {
+  return (mpnumv_bytes)((mpnum_u16_avx512_)x << count);
+}
+MPNUM_AVX512_ mpnumv_bytes mpnumv_load_bytes(const uint8_t *src) {
+  return (mpnumv_bytes)mpnumv_load32(src);
+}
+MPNUM_AVX512_ void mpnumv_store_bytes(uint8_t *dst, mpnumv_bytes x, int non_temporal) {
+  mpnum_put_avx512_(dst, (__m512i)x, non_temporal);
+}
+/* Codes of 4 bits, two in a byte. */
+MPNUM_AVX512_ void mpnumv_store_nibbles(uint8_t *dst, mpnumv_bytes x, int non_temporal) {
+  const __m512i pairs = _mm512_maddubs_epi16((__m512i)x, _mm512_set1_epi16(0x1001));
+  const __m256i packed = _mm512_maskz_cvtepi16_epi8(0xffffffffu, pairs);
+  if (non_temporal) {
+    _mm256_stream_si256((__m256i *)(void *)dst, packed);
+  } else {
+    _mm256_storeu_si256((__m256i *)(void *)dst, packed);
+  }
+}
+/* Codes of 4 and of 6 bits, one in each byte, whose upper bits are anything. */
+MPNUM_AVX512_ mpnumv_bytes mpnumv_load_nibbles(const uint8_t *src) {
+  const mpnum_u16_avx512_ pairs = (mpnum_u16_avx512_)_mm512_maskz_cvtepu8_epi16(
+      0xffffffffu, _mm256_loadu_si256((const __m256i *)(const void *)src));
+  return (mpnumv_bytes)(pairs | pairs << 4);
+}
+MPNUM_AVX512_ __m512i mpnum_load_48_avx512_(const uint8_t *src) {
+  return _mm512_maskz_inserti32x4(
+      MPNUM_ALL_,
+      _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)(const void *)src)),
+      _mm_loadu_si128((const __m128i *)(const void *)(src + 32)), 2);
+}
+MPNUM_AVX512_ mpnumv_bytes mpnumv_load_sixes(const uint8_t *src) {
+  const __m512i three_of_four = _mm512_maskz_broadcast_i32x4(
+      MPNUM_ALL_, _mm_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1));
+  __m512i twelves = _mm512_maskz_permutexvar_epi32(
+      MPNUM_ALL_, _mm512_setr_epi32(0, 1, 2, 0, 3, 4, 5, 0, 6, 7, 8, 0, 9, 10, 11, 0),
+      mpnum_load_48_avx512_(src));
+  mpnumv_vector x;
+  __asm__("" : "+v"(twelves)); /* clang would make many shuffles of two */
+  x = (mpnumv_vector)_mm512_maskz_shuffle_epi8(~(__mmask64)0, twelves, three_of_four);
+  return (mpnumv_bytes)_mm512_mask_mov_epi8(
+      _mm512_mask_mov_epi8(
+          _mm512_mask_mov_epi8((__m512i)x, 0x2222222222222222u, (__m512i)(x << 2)),
+          0x4444444444444444u, (__m512i)(x << 4)),
+      0x8888888888888888u, (__m512i)(x << 6));
+}
+/* Codes of 6 bits, four in three bytes. */
+MPNUM_AVX512_ void mpnumv_store_sixes(uint8_t *dst, mpnumv_bytes x) {
+  const __m512i three_of_four = _mm512_maskz_broadcast_i32x4(
+      MPNUM_ALL_, _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
+  const __m512i pairs = _mm512_maddubs_epi16((__m512i)x, _mm512_set1_epi16(0x4001));
+  const __m512i fours =
+      _mm512_maskz_madd_epi16(MPNUM_ALL_, pairs, _mm512_set1_epi32(0x10000001));
+  __m512i twelves = _mm512_maskz_shuffle_epi8(~(__mmask64)0, fours, three_of_four);
+  __m512i packed;
+  __asm__("" : "+v"(twelves)); /* as above */
+  packed = _mm512_maskz_permutexvar_epi32(
+      MPNUM_ALL_, _mm512_setr_epi32(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 0, 0, 0, 0),
+      twelves);
+  _mm256_storeu_si256((__m256i *)(void *)dst,
+                      _mm512_maskz_extracti64x4_epi64(0xf, packed, 0));
+  _mm_storeu_si128((__m128i *)(void *)(dst + 32),
+                   _mm512_maskz_extracti32x4_epi32(0xf, packed, 2));
+}
+/* Floats of bytes that are the upper halves of f16 codes, and that become so once they
+ * are shifted to the right, the sign spread, and masked. Unpacking works within 128 bits:
+ * quarters are put where their results are to be. */
+MPNUM_AVX512_ void mpnum_floats_of_u16_avx512_(__m512i low, __m512i high,
+                                               mpnumv_vector x[4]) {
+  x[0] = (mpnumv_vector)_mm512_maskz_cvtph_ps(
+      MPNUM_ALL_, _mm512_maskz_extracti64x4_epi64(0xf, low, 0));
+  x[1] = (mpnumv_vector)_mm512_maskz_cvtph_ps(
+      MPNUM_ALL_, _mm512_maskz_extracti64x4_epi64(0xf, low, 1));
+  x[2] = (mpnumv_vector)_mm512_maskz_cvtph_ps(
+      MPNUM_ALL_, _mm512_maskz_extracti64x4_epi64(0xf, high, 0));
+  x[3] = (mpnumv_vector)_mm512_maskz_cvtph_ps(
+      MPNUM_ALL_, _mm512_maskz_extracti64x4_epi64(0xf, high, 1));
+}
+MPNUM_AVX512_ __m512i mpnum_quarters_avx512_(mpnumv_bytes codes) {
+  return _mm512_maskz_permutexvar_epi64(0xff, _mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7),
+                                        (__m512i)codes);
+}
+MPNUM_AVX512_ void mpnumv_f16_of_bytes(mpnumv_bytes codes, mpnumv_vector x[4]) {
+  const __m512i quarters = mpnum_quarters_avx512_(codes), zero = _mm512_setzero_si512();
+  mpnum_floats_of_u16_avx512_(_mm512_unpacklo_epi8(zero, quarters),
+                              _mm512_unpackhi_epi8(zero, quarters), x);
+}
+MPNUM_AVX512_ void mpnumv_shifted_f16_of_bytes(mpnumv_bytes codes, int right,
+                                               uint16_t mask, mpnumv_vector x[4]) {
+  const __m512i quarters = mpnum_quarters_avx512_(codes), zero = _mm512_setzero_si512();
+  const __m512i ones = _mm512_set1_epi16((short)mask);
+  const __m512i count = _mm512_set1_epi16((short)right);
+  const __m512i low = _mm512_srav_epi16(_mm512_unpacklo_epi8(zero, quarters), count);
+  const __m512i high = _mm512_srav_epi16(_mm512_unpackhi_epi8(zero, quarters), count);
+  mpnum_floats_of_u16_avx512_(_mm512_and_si512(low, ones), _mm512_and_si512(high, ones),
+                              x);
+}
+MPNUM_AVX512_ void mpnumv_store_fence(void) { _mm_sfence(); }
+
+/* Reductions: a vector holds codes of 8, 16 or 32 bits: magnitudes, whose highest bit is
+ * 0, so that it is the same whether an instruction compares numbers with or without a
+ * sign. */
+/* Lane by lane the larger one. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_max_codes(int bits, mpnumv_vector a, mpnumv_vector b) {
+  const __m512i x = (__m512i)a, y = (__m512i)b;
+  if (bits == 8) return (mpnumv_vector)_mm512_maskz_max_epu8(~(__mmask64)0, x, y);
+  if (bits == 16) return (mpnumv_vector)_mm512_maskz_max_epu16(~(__mmask32)0, x, y);
+  return (mpnumv_vector)_mm512_maskz_max_epu32(MPNUM_ALL_, x, y);
+}
+/* What statistics look at: lane by lane the smaller one of min and x, unless that is 0;
+ * and a count of lanes, of which mpnumv_nonzeros makes those that were not 0. */
+MPNUM_AVX512_ void mpnumv_min_nonzero(int bits, mpnumv_vector x, mpnumv_vector *min,
+                                      mpnumv_vector *count) {
+  const __m512i a = (__m512i)x, least = (__m512i)*min, zero = _mm512_setzero_si512();
+  const __m512i from = (__m512i)*count, minus_one = _mm512_set1_epi32(-1);
+  if (bits == 8) {
+    const __mmask64 is_counted = _mm512_cmpgt_epi8_mask(a, zero);
+    *min = (mpnumv_vector)_mm512_mask_min_epu8(least, is_counted, least, a);
+    *count = (mpnumv_vector)_mm512_mask_sub_epi8(from, is_counted, from, minus_one);
+  } else if (bits == 16) {
+    const __mmask32 is_counted = _mm512_cmpgt_epi16_mask(a, zero);
+    *min = (mpnumv_vector)_mm512_mask_min_epu16(least, is_counted, least, a);
+    *count = (mpnumv_vector)_mm512_mask_sub_epi16(from, is_counted, from, minus_one);
+  } else {
+    const __mmask16 is_counted = _mm512_cmpgt_epi32_mask(a, zero);
+    *min = (mpnumv_vector)_mm512_mask_min_epu32(least, is_counted, least, a);
+    *count = (mpnumv_vector)_mm512_mask_sub_epi32(from, is_counted, from, minus_one);
+  }
+}
+MPNUM_AVX512_ uint64_t mpnumv_nonzeros(uint64_t all, uint64_t count) {
+  (void)all;
+  return count;
+}
+/* 1 more in each lane where x > limit. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_count_above(int bits, mpnumv_vector count,
+                                               mpnumv_vector x, mpnumv_vector limit) {
+  const __m512i a = (__m512i)x, b = (__m512i)limit, from = (__m512i)count;
+  const __m512i minus_one = _mm512_set1_epi32(-1);
+  if (bits == 8)
+    return (mpnumv_vector)_mm512_mask_sub_epi8(from, _mm512_cmpgt_epi8_mask(a, b), from,
+                                               minus_one);
+  if (bits == 16)
+    return (mpnumv_vector)_mm512_mask_sub_epi16(from, _mm512_cmpgt_epi16_mask(a, b), from,
+                                                minus_one);
+  return (mpnumv_vector)_mm512_mask_sub_epi32(from, _mm512_cmpgt_epi32_mask(a, b), from,
+                                              minus_one);
+}
+/* Counts below 256, whatever their width, as fewer ones of 32 bits. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_widen_counts(int bits, mpnumv_vector count) {
+  if (bits == 8)
+    return (mpnumv_vector)_mm512_sad_epu8((__m512i)count, _mm512_setzero_si512());
+  if (bits == 16)
+    return (mpnumv_vector)_mm512_maskz_madd_epi16(MPNUM_ALL_, (__m512i)count,
+                                                  _mm512_set1_epi16(1));
+  return count;
+}
+
+/* Doubles, half as many as there are lanes: equal ones; of floats in memory; in memory;
+ * sums; sum + x * y, where the product is exact, so that one rounding is the same as two.
+ * The assembly, which is empty, keeps compilers from adding in another order.
+ *
+ * Here two vectors of 256 bits, as Zen 4 converts to two faster than to one of 512 (111
+ * against 60 GB/s). */
+typedef struct mpnumv_f64 {
+  __m256d low, high;
+} mpnumv_f64;
+
+MPNUM_AVX512_ mpnumv_f64 mpnumv_splat_f64(double x) {
+  mpnumv_f64 result;
+  result.low = _mm256_set1_pd(x);
+  __asm__("" : "+v"(result.low));
+  result.high = result.low;
+  return result;
+}
+MPNUM_AVX512_ mpnumv_f64 mpnumv_load_f64(const uint8_t *src) {
+  mpnumv_f64 x;
+  x.low = _mm256_cvtps_pd((__m128)_mm_loadu_si128((const __m128i *)(const void *)src));
+  x.high =
+      _mm256_cvtps_pd((__m128)_mm_loadu_si128((const __m128i *)(const void *)(src + 16)));
+  return x;
+}
+MPNUM_AVX512_ mpnumv_f64 mpnumv_load_sums(const double *src) {
+  mpnumv_f64 x; /* no memcpy, which gcc makes of 512 bits by way of the stack */
+  x.low = _mm256_loadu_pd(src);
+  x.high = _mm256_loadu_pd(src + 4);
+  return x;
+}
+MPNUM_AVX512_ void mpnumv_store_sums(double *dst, mpnumv_f64 x) {
+  _mm256_storeu_pd(dst, x.low);
+  _mm256_storeu_pd(dst + 4, x.high);
+}
+MPNUM_AVX512_ mpnumv_f64 mpnumv_add_f64(mpnumv_f64 a, mpnumv_f64 b) {
+  a.low += b.low;
+  a.high += b.high;
+  __asm__("" : "+v"(a.low), "+v"(a.high));
+  return a;
+}
+MPNUM_AVX512_ mpnumv_f64 mpnumv_add_product(mpnumv_f64 sum, mpnumv_f64 x, mpnumv_f64 y) {
+  sum.low = _mm256_fmadd_pd(x.low, y.low, sum.low);
+  sum.high = _mm256_fmadd_pd(x.high, y.high, sum.high);
+  /* x is read, so that clang adds to the sum in its place and copies nothing. */
+  __asm__("" : "+v"(sum.low), "+v"(sum.high) : "v"(x.low), "v"(x.high));
+  return sum;
+}
+MPNUM_AVX512_ double mpnumv_sum_f64(mpnumv_f64 x) {
+  __m256d four = x.low + x.high;
+  __m128d two;
+  __asm__("" : "+v"(four));
+  two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+  __asm__("" : "+v"(two));
+  return mpnum_add_f64_(_mm_cvtsd_f64(two), _mm_cvtsd_f64(_mm_unpackhi_pd(two, two)));
+}
+
+/* f16 and bf16 to 8 bits and fewer, nearest even, in 32 lanes of 16 bits. */
+
+/* What to do with a magnitude, by its exponent field: less an offset it keeps its leading
+ * one, or none if it is subnormal in dst, too; then it is shifted. Tables of 32 entries,
+ * that of a field in place field % 32. */
+typedef struct mpnumv_u16_steps {
+  __m512i offset, shift, below_half;
+  __m512i limit;             /* the magnitude that larger ones count as */
+  __m512i least, last_field; /* of bf16: that smaller ones do; larger fields */
+  int is_wide;               /* whether there are any */
+} mpnumv_u16_steps;
+
+/* Whether there are such steps: what is normal in dst is normal in src, which has more
+ * bits of mantissa; and no number of dst is above the Inf of f16. */
+MPNUM_AVX512_ int mpnumv_has_u16(const mpnum_encoding_ *encoding) {
+  const int is_f16 = encoding->src_type == MPNUM_TYPE_F16;
+  return (int)(encoding->min_power >> 23) - 127 + (is_f16 ? 15 : 127) >= 1 &&
+         23 - encoding->up < (is_f16 ? 10 : 7) &&
+         (!is_f16 || encoding->limit <= 0x47800000u); /* 2^16 */
+}
+MPNUM_AVX512_ mpnumv_u16_steps mpnumv_u16_steps_of(const mpnum_encoding_ *encoding) {
+  const int is_f16 = encoding->src_type == MPNUM_TYPE_F16;
+  const int src_mantissa = is_f16 ? 10 : 7, src_bias = is_f16 ? 15 : 127;
+  const int up = src_mantissa - (23 - encoding->up);
+  /* The field in src of the smallest normal of dst, and of half its smallest subnormal.
+   */
+  const int normal = (int)(encoding->min_power >> 23) - 127 + src_bias;
+  const int first = is_f16 ? 0 : normal - (23 - encoding->up) - 1;
+  const uint32_t limit = (encoding->limit >> (23 - src_mantissa)) -
+                         ((uint32_t)(127 - src_bias) << src_mantissa);
+  const __m512i one = _mm512_set1_epi16(1);
+  const mpnum_u16_avx512_ place = /* 0 to 31 */
+      (mpnum_u16_avx512_)(mpnumv_iota() * 0x00020002u + 0x00010000u);
+  const mpnum_u16_avx512_ field = ((place - (uint16_t)first) & 31) + (uint16_t)first;
+  const mpnum_u16_avx512_ kept = (mpnum_u16_avx512_)_mm512_min_epi16(
+      _mm512_max_epi16((__m512i)field, one), _mm512_set1_epi16((short)normal));
+  mpnumv_u16_steps steps;
+  steps.offset = (__m512i)((kept - 1) << src_mantissa);
+  steps.shift = (__m512i)((uint16_t)(up + normal) - kept);
+  steps.below_half =
+      _mm512_sub_epi16(_mm512_sllv_epi16(one, _mm512_sub_epi16(steps.shift, one)), one);
+  steps.least = _mm512_set1_epi16((short)(first << src_mantissa));
+  steps.limit = _mm512_set1_epi16((short)limit);
+  steps.last_field = _mm512_set1_epi16((short)(first + 31));
+  steps.is_wide = (int)(limit >> src_mantissa) > first + 31;
+  return steps;
+}
+/* Codes of 32 magnitudes; is_f16 is known to the compiler. */
+MPNUM_AVX512_ __m512i mpnum_nearest_u16_avx512_(int is_f16, mpnumv_u16_steps steps,
+                                                __m512i magnitude) {
+  __m512i field, base, shift, code, odd;
+  if (is_f16) {
+    magnitude = _mm512_min_epu16(magnitude, steps.limit);
+    field = _mm512_srli_epi16(magnitude, 10);
+  } else {
+    magnitude = _mm512_min_epu16(_mm512_max_epu16(magnitude, steps.least), steps.limit);
+    field = _mm512_srli_epi16(magnitude, 7);
+    if (steps.is_wide) field = _mm512_min_epu16(field, steps.last_field);
+  }
+  base = _mm512_sub_epi16(magnitude, _mm512_permutexvar_epi16(field, steps.offset));
+  shift = _mm512_permutexvar_epi16(field, steps.shift);
+  odd = _mm512_and_si512(_mm512_srlv_epi16(base, shift), _mm512_set1_epi16(1));
+  code = _mm512_add_epi16(base, _mm512_permutexvar_epi16(field, steps.below_half));
+  return _mm512_srlv_epi16(_mm512_add_epi16(code, odd), shift); /* by 16 and more: 0 */
+}
+/* Codes of 64 elements, a byte each. */
+MPNUM_AVX512_ mpnumv_bytes mpnumv_u16_to_bytes(int is_f16,
+                                               const mpnum_encoding_ *encoding,
+                                               mpnumv_u16_steps steps,
+                                               const uint8_t *src) {
+  const __m512i low = _mm512_loadu_si512(src), high = _mm512_loadu_si512(src + 64);
+  const __m512i abs = _mm512_set1_epi16(0x7fff);
+  const __m512i abs_low = _mm512_and_si512(low, abs);
+  const __m512i abs_high = _mm512_and_si512(high, abs);
+  const __m512i infinity = _mm512_set1_epi16(is_f16 ? 0x7c00 : 0x7f80);
+  const __mmask32 nan_low = _mm512_cmpgt_epu16_mask(abs_low, infinity);
+  const __mmask32 nan_high = _mm512_cmpgt_epu16_mask(abs_high, infinity);
+  const __m512i in_order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+  const mpnumv_bytes zero = {0};
+  const mpnumv_bytes bytes = (mpnumv_bytes)_mm512_maskz_packus_epi16(
+      ~(__mmask64)0, mpnum_nearest_u16_avx512_(is_f16, steps, abs_low),
+      mpnum_nearest_u16_avx512_(is_f16, steps, abs_high));
+  mpnumv_bytes sign =
+      (mpnumv_bytes)_mm512_maskz_packs_epi16(~(__mmask64)0, low, high) & (uint8_t)0x80;
+  __m512i result;
+  if (encoding->sign_right) sign = mpnumv_bytes_shr(sign, encoding->sign_right);
+  if (!encoding->has_negative_zero)
+    sign = encoding->has_sign ? sign & (mpnumv_bytes)(bytes != zero) : zero;
+  result = _mm512_maskz_permutexvar_epi64(0xff, in_order, (__m512i)(bytes | sign));
+  if (nan_low | nan_high)
+    result = _mm512_mask_mov_epi8(result, _mm512_kunpackd(nan_high, nan_low),
+                                  _mm512_set1_epi8((char)encoding->nan_result));
+  return (mpnumv_bytes)result;
+}
+
+# if defined(__NVCC_DIAG_PRAGMA_SUPPORT__)
+#  pragma nv_diagnostic pop
+# endif
+# if !defined(__clang__)
+#  pragma GCC diagnostic pop
+# endif
+
+# include "isa_end.inc"
+
+#endif
+MPNUM_C_END_
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* Which vector instructions array functions use. The CPU is asked once, by the first
+ * call; the answer is kept for each translation unit. Every instruction set gives the
+ * same bits, so the choice is one of speed alone. */
+#ifndef MPNUM_SIMD_ISA_H
+#define MPNUM_SIMD_ISA_H
+
+#include "../core/format.h"
+MPNUM_C_BEGIN_
+
+/* The loops that are compiled: all, or, without dispatch, the best that the compiler's
+ * flags allow. */
+#if !MPNUM_HAS_X86_SIMD_
+# define MPNUM_LOOPS_SSE2_   0
+# define MPNUM_LOOPS_AVX2_   0
+# define MPNUM_LOOPS_AVX512_ 0
+# define MPNUM_LOOPS_VBMI_   0
+#elif !MPNUM_NO_DISPATCH
+# define MPNUM_LOOPS_SSE2_   1
+# define MPNUM_LOOPS_AVX2_   1
+# define MPNUM_LOOPS_AVX512_ 1
+# define MPNUM_LOOPS_VBMI_   1
+#elif defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && \
+    defined(__AVX512VL__)
+# define MPNUM_LOOPS_SSE2_   0
+# define MPNUM_LOOPS_AVX2_   0
+# define MPNUM_LOOPS_AVX512_ 1
+# if defined(__AVX512VBMI__)
+#  define MPNUM_LOOPS_VBMI_ 1
+# else
+#  define MPNUM_LOOPS_VBMI_ 0
+# endif
+#elif defined(__AVX2__) && defined(__FMA__) /* f16 without F16C by integers */
+# define MPNUM_LOOPS_SSE2_   0
+# define MPNUM_LOOPS_AVX2_   1
+# define MPNUM_LOOPS_AVX512_ 0
+# define MPNUM_LOOPS_VBMI_   0
+#else
+# define MPNUM_LOOPS_SSE2_   1
+# define MPNUM_LOOPS_AVX2_   0
+# define MPNUM_LOOPS_AVX512_ 0
+# define MPNUM_LOOPS_VBMI_   0
+#endif
+
+/* Whether the CPU is asked what it has; for fma, in CUDA sources, too, which have no
+ * loops. */
+#if MPNUM_HAS_GNU_ && MPNUM_HAS_ARRAYS && __STDC_HOSTED__ && !MPNUM_NO_SIMD && \
+    !MPNUM_NO_DISPATCH && defined(__x86_64__) &&                               \
+    (MPNUM_HAS_X86_SIMD_ || !MPNUM_ON_DEVICE)
+# define MPNUM_ASKS_CPU_ 1
+#else
+# define MPNUM_ASKS_CPU_ 0
+#endif
+
+/* The sets of instructions that array functions have loops for. */
+typedef enum mpnum_isa {
+  MPNUM_ISA_SCALAR = 0,
+  MPNUM_ISA_SSE2 = 1,       /* any x86-64 */
+  MPNUM_ISA_AVX2 = 2,       /* with FMA and F16C: Intel from Haswell, AMD from Zen on */
+  MPNUM_ISA_AVX512 = 3,     /* F, BW, DQ, VL: Intel from Skylake-X on */
+  MPNUM_ISA_NEON = 4,       /* any aarch64 */
+  MPNUM_ISA_AVX512_VBMI = 5 /* the same and VBMI: Intel from Ice Lake, AMD from Zen 4 */
+} mpnum_isa;
+
+#if MPNUM_HAS_ARRAYS
+
+/* "scalar", "avx2", ...; NULL for an unknown value. */
+MPNUM_HOST const char *mpnum_isa_name(mpnum_isa isa) {
+  switch (isa) {
+  case MPNUM_ISA_SCALAR: return "scalar";
+  case MPNUM_ISA_SSE2: return "sse2";
+  case MPNUM_ISA_AVX2: return "avx2";
+  case MPNUM_ISA_AVX512: return "avx512";
+  case MPNUM_ISA_NEON: return "neon";
+  case MPNUM_ISA_AVX512_VBMI: return "avx512vbmi";
+  default: return 0;
+  }
+}
+
+# if MPNUM_ASKS_CPU_
+MPNUM_HOST int mpnum_has_bits_(uint32_t word, uint32_t bits) {
+  return (word & bits) == bits;
+}
+/* What CPUID says of a leaf. The compiler may hold an address in rbx. (<cpuid.h> would do
+ * it, and leave a hundred macros.) */
+typedef struct mpnum_cpuid_ {
+  uint32_t a, b, c, d;
+} mpnum_cpuid_;
+MPNUM_HOST mpnum_cpuid_ mpnum_cpuid_of_(uint32_t leaf) {
+  mpnum_cpuid_ is;
+  __asm__("xchg{q}\t{%%}rbx, %q1\n\tcpuid\n\txchg{q}\t{%%}rbx, %q1"
+          : "=a"(is.a), "=&r"(is.b), "=c"(is.c), "=d"(is.d)
+          : "0"(leaf), "2"(0));
+  return is;
+}
+MPNUM_HOST_COLD_ mpnum_isa mpnum_cpu_probe_(void) {
+  uint32_t saved;
+  mpnum_cpuid_ has;
+  if (mpnum_cpuid_of_(0).a < 7) return MPNUM_ISA_SSE2; /* the last leaf */
+  has = mpnum_cpuid_of_(1);
+  /* FMA, XSAVE enabled by the system, AVX, F16C */
+  if (!mpnum_has_bits_(has.c, 1u << 12 | 1u << 27 | 1u << 28 | 1u << 29))
+    return MPNUM_ISA_SSE2;
+  __asm__("xgetbv" : "=a"(saved) : "c"(0) : "edx"); /* registers it saves */
+  has = mpnum_cpuid_of_(7);
+  if (!mpnum_has_bits_(saved, 0x6) || !mpnum_has_bits_(has.b, 1u << 5)) /* AVX2 */
+    return MPNUM_ISA_SSE2;
+  /* masks and 512-bit registers; F, DQ, BW, VL; VBMI */
+  if (!mpnum_has_bits_(saved, 0xe0) ||
+      !mpnum_has_bits_(has.b, 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31))
+    return MPNUM_ISA_AVX2;
+  return mpnum_has_bits_(has.c, 1u << 1) ? MPNUM_ISA_AVX512_VBMI : MPNUM_ISA_AVX512;
+}
+# elif MPNUM_HAS_NEON_
+MPNUM_HOST_COLD_ mpnum_isa mpnum_cpu_probe_(void) { return MPNUM_ISA_NEON; }
+# endif
+
+/* The best of this CPU, or, without dispatch, of the compiler's flags. */
+MPNUM_HOST_COLD_ mpnum_isa mpnum_isa_probe_(void) {
+# if (MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_) && !MPNUM_NO_DISPATCH
+  return mpnum_cpu_probe_();
+# elif MPNUM_HAS_NEON_
+  return MPNUM_ISA_NEON;
+# elif MPNUM_LOOPS_VBMI_
+  return MPNUM_ISA_AVX512_VBMI;
+# elif MPNUM_LOOPS_AVX512_
+  return MPNUM_ISA_AVX512;
+# elif MPNUM_LOOPS_AVX2_
+  return MPNUM_ISA_AVX2;
+# elif MPNUM_LOOPS_SSE2_
+  return MPNUM_ISA_SSE2;
+# else
+  return MPNUM_ISA_SCALAR;
+# endif
+}
+
+# if MPNUM_ASKS_CPU_ || (MPNUM_HAS_NEON_ && !MPNUM_NO_DISPATCH)
+/* 1 more than the ISA in use; 0 before the CPU was asked. */
+MPNUM_HOST int *mpnum_isa_cache_(void) {
+  static int cache = 0;
+  return &cache;
+}
+MPNUM_HOST mpnum_isa mpnum_cpu_isa_(void) {
+  int *cache = mpnum_isa_cache_();
+  int known = __atomic_load_n(cache, __ATOMIC_RELAXED);
+  if (known == 0) {
+    known = (int)mpnum_cpu_probe_() + 1;
+    __atomic_store_n(cache, known, __ATOMIC_RELAXED);
+  }
+  return (mpnum_isa)(known - 1);
+}
+# endif
+
+# if (MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_) && !MPNUM_NO_DISPATCH
+/* The instruction set that array functions of this translation unit use. */
+MPNUM_HOST mpnum_isa mpnum_isa_in_use(void) { return mpnum_cpu_isa_(); }
+
+/* Makes array functions of this translation unit use another ISA, for tests and
+ * measurements. One that this CPU or this build has not: MPNUM_ERROR_ARGUMENT, and
+ * nothing changes. */
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_isa_force(mpnum_isa isa) {
+  const mpnum_isa best = mpnum_isa_probe_();
+  const int is_x86 = best != MPNUM_ISA_NEON && isa != MPNUM_ISA_NEON;
+  const int is_lower = is_x86 && (int)isa > 0 && isa < best;
+  if (isa != MPNUM_ISA_SCALAR && isa != best && !is_lower) return MPNUM_ERROR_ARGUMENT;
+  __atomic_store_n(mpnum_isa_cache_(), (int)isa + 1, __ATOMIC_RELAXED);
+  return MPNUM_OK;
+}
+# else
+/* The one ISA of this build. */
+MPNUM_HOST mpnum_isa mpnum_isa_in_use(void) { return mpnum_isa_probe_(); }
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_isa_force(mpnum_isa isa) {
+  return isa == mpnum_isa_probe_() ? MPNUM_OK : MPNUM_ERROR_ARGUMENT;
+}
+# endif
+
+#endif
+MPNUM_C_END_
+#endif

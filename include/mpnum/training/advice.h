@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+/* Advice on formats: which one values fit, at which scale; what a GPU can do with it;
+ * what it costs; when to leave it and when to come back. (operation_policy.h: which type
+ * an operation suits.)
+ * Opt-in. Nothing here acts: whoever asks decides.
+ *
+ *     const mpnum_type candidates[] = {MPNUM_TYPE_E5M2, MPNUM_TYPE_F16, MPNUM_TYPE_BF16};
+ *     float scale;
+ *     mpnum_type type = mpnum_best_type(&histogram, candidates, 3, 0.01f, 1, &scale);
+ *     if (!(mpnum_gpu_support(type, 80) & MPNUM_GPU_TENSOR_CORES)) ...
+ *
+ * Bits: integers, so the same on hosts and devices, whatever the flags and the
+ *   floating-point environment. */
+#ifndef MPNUM_TRAINING_ADVICE_H
+#define MPNUM_TRAINING_ADVICE_H
+
+#include "../blocks/blockscale_format.h"
+#include "health.h"
+MPNUM_C_BEGIN_
+
+/* 1 where gradients of common models underflow, so that their loss is to be scaled: the
+ * exponent has fewer bits than that of f32. */
+MPNUM_FUNC int mpnum_needs_loss_scaling(mpnum_type type) {
+  const mpnum_format format = mpnum_format_of(type);
+  return format.max_code != 0 && format.exponent_bits < 8;
+}
+
+/* Bits of an element that is stored densely; 0 for an unknown type. */
+MPNUM_FUNC int mpnum_dense_bits_(mpnum_type type) {
+  const mpnum_format format = mpnum_format_of(type);
+  if (type == MPNUM_TYPE_F64) return 64;
+  if (type == MPNUM_TYPE_TF32) return 32;
+  return format.sign_bits + format.exponent_bits + format.mantissa_bits;
+}
+
+/* The largest power of two by which amax may be multiplied for 2^headroom times the
+ * product to be within a format; from 2^-126 to 2^126. 1 where amax is 0, Inf or NaN. */
+MPNUM_MATH_ float mpnum_best_scale(mpnum_format format, float amax, int headroom) {
+  const uint32_t magnitude = mpnum_bits_f32(amax) & 0x7fffffffu;
+  const mpnum_wide_ largest = mpnum_wide_f32_(mpnum_bits_f32(mpnum_format_max(format)));
+  int exponent = 0;
+  if (magnitude - 1 < 0x7f7fffffu && format.max_code != 0) {
+    const mpnum_wide_ x = mpnum_wide_f32_(magnitude);
+    exponent = largest.exponent - x.exponent - (x.significand > largest.significand);
+    headroom = headroom < -300 ? -300 : headroom > 300 ? 300 : headroom;
+    exponent -= headroom;
+  }
+  return mpnum_pow2_(exponent < -126 ? -126 : exponent > 126 ? 126 : exponent);
+}
+
+/* For gradients: the first of count candidates of which, at its scale, at most a share of
+ * the values counted is lost, bounds taken at their worst; f32, at 1, if there is none.
+ * The scale is mpnum_best_scale of the largest value where the type needs loss scaling,
+ * else 1. Name candidates in the order you would like them; e8m0 has neither signs nor 0.
+ * A histogram does not tell how coarse a type is: weights and activations are judged by
+ * the error of their product (docs/choosing-a-format.md), which is to be measured. */
+MPNUM_MATH_ mpnum_type mpnum_best_type(const mpnum_histogram *histogram,
+                                       const mpnum_type *candidates, int count,
+                                       float lost_share, int headroom, float *scale) {
+  uint32_t top = 254;
+  int i = 0;
+  while (top > 0 && histogram->counts[top] == 0)
+    --top;
+  for (; i < count; ++i) {
+    const mpnum_format format = mpnum_format_of(candidates[i]);
+    const float amax = mpnum_from_bits_f32(
+        top != 0 || histogram->counts[0] != 0 ? top << 23 | 0x7fffffu : 0);
+    mpnum_lost least, most;
+    if (mpnum_dense_bits_(candidates[i]) == 0) continue; /* no type */
+    *scale = 1.0f;
+    if (mpnum_needs_loss_scaling(candidates[i]))
+      *scale = mpnum_best_scale(format, amax, headroom);
+    mpnum_histogram_lost(histogram, format, *scale, &least, &most);
+    if (!mpnum_is_above_(mpnum_share(most.underflows + most.overflows,
+                                     mpnum_histogram_total_(histogram)),
+                         lost_share))
+      return candidates[i];
+  }
+  *scale = 1.0f;
+  return MPNUM_TYPE_F32;
+}
+
+/* An upper bound of the magnitudes of sums of k products, and of all partial ones:
+ * k amax_a amax_b, rounded up; Inf from beyond the floats. Inf and NaN give Inf. */
+MPNUM_MATH_ float mpnum_dot_bound(uint64_t k, float amax_a, float amax_b) {
+  const uint32_t a = mpnum_bits_f32(amax_a) & 0x7fffffffu;
+  const uint32_t b = mpnum_bits_f32(amax_b) & 0x7fffffffu;
+  if (a >= 0x7f800000u || b >= 0x7f800000u) return mpnum_from_bits_f32(0x7f800000u);
+  if (k == 0 || a == 0 || b == 0) return 0.0f;
+  return mpnum_f64_to_f32_round(
+      mpnum_wide_odd_f64_(
+          mpnum_wide_mul_(mpnum_wide_normal_(k, 0, 0),
+                          mpnum_wide_mul_(mpnum_wide_f32_(a), mpnum_wide_f32_(b)))),
+      MPNUM_ROUND_UP, MPNUM_OVERFLOW_IEEE, 0);
+}
+/* 1 if such a sum may be past the largest value of a format; one without fields (f64)
+ * counts as f32. Sums in a wider type, as in tensor cores: who rounds each partial sum to
+ * the format may get past it sooner. */
+MPNUM_MATH_ int mpnum_dot_may_overflow(mpnum_format format, uint64_t k, float amax_a,
+                                       float amax_b) {
+  if (format.max_code == 0) format = mpnum_format_of(MPNUM_TYPE_F32);
+  return mpnum_is_above_(mpnum_dot_bound(k, amax_a, amax_b), mpnum_format_max(format));
+}
+
+/* What a GPU has instructions for, or-ed. capability: 10 times the major and once the
+ * minor number, 89 for 8.9. Formats of 6 and 4 bits and e8m0: where code is compiled for
+ * the architecture's own target (sm_100a, ...). Source: the PTX ISA, CUDA's programming
+ * guide. */
+typedef enum mpnum_gpu {
+  MPNUM_GPU_CONVERTS = 1,
+  MPNUM_GPU_ARITHMETIC = 2,
+  MPNUM_GPU_TENSOR_CORES = 4, /* as operands; e8m0: as scales of blocks */
+  MPNUM_GPU_BLOCK_SCALES = 8  /* tensor cores, or a product of cuBLASLt, apply them */
+} mpnum_gpu;
+MPNUM_FUNC uint32_t mpnum_gpu_support(mpnum_type type, int capability) {
+  int converts = 1000, computes = 1000, multiplies = 1000; /* from which one on */
+  switch (type) {
+  case MPNUM_TYPE_F64:
+    converts = computes = 0;
+    multiplies = 80;
+    break;
+  case MPNUM_TYPE_F32: converts = computes = 0; break;
+  case MPNUM_TYPE_TF32: converts = multiplies = 80; break;
+  case MPNUM_TYPE_BF16: converts = computes = multiplies = 80; break;
+  case MPNUM_TYPE_F16:
+    converts = 0;
+    computes = 53;
+    multiplies = 70;
+    break;
+  case MPNUM_TYPE_E5M2:
+  case MPNUM_TYPE_E4M3: converts = multiplies = 89; break;
+  case MPNUM_TYPE_E8M0:
+  case MPNUM_TYPE_E3M2:
+  case MPNUM_TYPE_E2M3:
+  case MPNUM_TYPE_E2M1: converts = multiplies = 100; break;
+  default: break;
+  }
+  return (uint32_t)(capability >= converts) * MPNUM_GPU_CONVERTS |
+         (uint32_t)(capability >= computes) * MPNUM_GPU_ARITHMETIC |
+         (uint32_t)(capability >= multiplies) * MPNUM_GPU_TENSOR_CORES;
+}
+
+/* n rounded up to what tensor cores take at full speed along a dimension: 16 bytes, as 8
+ * for f16 and bf16, 16 for fp8, 32 for fp4; 128 elements of 6 bits (96 bytes). 0 for an
+ * unknown type, and where the result is past SIZE_MAX. Source: NVIDIA's matrix
+ * multiplication guide, the tensor maps of the CUDA driver API. */
+MPNUM_FUNC size_t mpnum_round_up_dim(mpnum_type type, size_t n) {
+  const int bits = mpnum_dense_bits_(type);
+  const size_t multiple = bits == 6 ? 128 : bits == 0 ? 1 : (size_t)(128 / bits);
+  if (bits == 0) return 0;
+  return (n + (multiple - 1)) / multiple * multiple; /* past SIZE_MAX: 0 */
+}
+
+#if !MPNUM_NO_STDINT
+
+/* The type of a block format's elements; 0 of int8 and of a format of one's own. */
+MPNUM_FUNC mpnum_type mpnum_element_type_(const mpnum_blockscale_format *format) {
+  const mpnum_format a = format->element;
+  int type = MPNUM_TYPE_E5M2;
+  for (; mpnum_is_type_((uint32_t)type) && !format->is_int8; ++type) {
+    const mpnum_format b = mpnum_format_of((mpnum_type)type);
+    if (a.exponent_bits == b.exponent_bits && a.mantissa_bits == b.mantissa_bits &&
+        a.bias == b.bias && a.max_code == b.max_code && a.nan_code == b.nan_code)
+      return (mpnum_type)type;
+  }
+  return (mpnum_type)0;
+}
+/* What a GPU does with a sound block format: mpnum_gpu_support of its elements, and
+ * BLOCK_SCALES where the scales need no kernel of one's own: MX (blocks of 32, e8m0) and
+ * NVFP4 (of 16; a scale of 16x16 repeated for each row) from 10.0 on, DeepSeek's blocks
+ * of 128 with f32 scales on 9.0, in cuBLASLt from CUDA 12.9 on. Without it the scales
+ * are applied to sums of blocks in f32: DeepSeek's own kernels, int8. Blocks lie along
+ * what is summed. Source: the PTX ISA (mma and tcgen05.mma with .block_scale, wmma of
+ * .s8), cuBLAS's documentation (scaling modes of cublasLtMatmul). */
+MPNUM_FUNC uint32_t mpnum_gpu_block_support(const mpnum_blockscale_format *format,
+                                            int capability) {
+  const mpnum_type type = mpnum_element_type_(format);
+  const size_t along = format->rows > format->columns ? format->rows : format->columns;
+  const int is_mx =
+      format->scale_type == MPNUM_TYPE_E8M0 && along == 32 &&
+      (type == MPNUM_TYPE_E4M3 || type == MPNUM_TYPE_E5M2 || type == MPNUM_TYPE_E3M2 ||
+       type == MPNUM_TYPE_E2M3 || type == MPNUM_TYPE_E2M1);
+  const int is_nvfp4 = format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL && along == 16 &&
+                       type == MPNUM_TYPE_E2M1;
+  const int is_deepseek = format->scale_type == MPNUM_TYPE_F32 && along == 128 &&
+                          (type == MPNUM_TYPE_E4M3 || type == MPNUM_TYPE_E5M2);
+  const uint32_t support =
+      format->is_int8
+          ? MPNUM_GPU_CONVERTS | (uint32_t)(capability >= 72) * MPNUM_GPU_TENSOR_CORES
+          : mpnum_gpu_support(type, capability);
+  const uint32_t applies = ((is_mx || is_nvfp4) && capability >= 100) ||
+                           (is_deepseek && capability >= 90 && capability < 100);
+  return support | applies * MPNUM_GPU_BLOCK_SCALES;
+}
+/* n, the length of what is summed, rounded up to whole blocks and 16 bytes of elements
+ * (mpnum_round_up_dim): 32 for MX in 8 and 4 bits and for NVFP4, 128 for MX in 6 bits and
+ * for DeepSeek's, 16 for int8. 0 past SIZE_MAX. */
+MPNUM_FUNC size_t mpnum_round_up_block_dim(const mpnum_blockscale_format *format,
+                                           size_t n) {
+  const size_t along = format->rows > format->columns ? format->rows : format->columns;
+  const size_t bits = (size_t)format->element_bits;
+  const size_t bytes = bits == 6 ? 128 : 128 / bits; /* elements of 16 bytes */
+  size_t multiple = along ? along : 1;
+  while (multiple % bytes != 0)
+    multiple += along ? along : 1;
+  return (n + (multiple - 1)) / multiple * multiple; /* past SIZE_MAX: 0 */
+}
+/* Bytes of a matrix: codes, scales, and the scale of the tensor, if there is one. */
+MPNUM_FUNC size_t mpnum_blockscale_bytes(const mpnum_blockscale_format *format,
+                                         size_t rows, size_t columns) {
+  return mpnum_blockscale_code_bytes(format, rows, columns) +
+         mpnum_blockscale_scale_bytes(format, rows, columns, 0) +
+         (format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL ? 4 : 0);
+}
+/* Bytes that it saves beside a matrix of a type, rows dense; below 0 if it takes more. */
+MPNUM_FUNC int64_t mpnum_blockscale_bytes_saved(const mpnum_blockscale_format *format,
+                                                mpnum_type type, size_t rows,
+                                                size_t columns) {
+  const size_t bits = rows * columns * (size_t)mpnum_dense_bits_(type);
+  return (int64_t)((bits + 7) / 8) -
+         (int64_t)mpnum_blockscale_bytes(format, rows, columns);
+}
+
+#endif
+
+/* What training keeps of each parameter; 0 for what it does not. */
+typedef struct mpnum_training {
+  mpnum_type weights, gradients;
+  mpnum_type master; /* a copy of the weights that the optimizer works on */
+  mpnum_type first_moment, second_moment;
+} mpnum_training;
+
+/* Adam or AdamW in f32, weights and gradients in f32 or a narrower type: 16 bytes a
+ * parameter for f16 and bf16, and for f32, where there is no copy, too. */
+MPNUM_FUNC mpnum_training mpnum_training_adam(mpnum_type type) {
+  const mpnum_training training = {
+      type, type, type == MPNUM_TYPE_F32 ? (mpnum_type)0 : MPNUM_TYPE_F32, MPNUM_TYPE_F32,
+      MPNUM_TYPE_F32};
+  return training;
+}
+/* Without activations and scales of blocks; a byte has 8. */
+MPNUM_FUNC int mpnum_bits_per_parameter(mpnum_training training) {
+  return mpnum_dense_bits_(training.weights) + mpnum_dense_bits_(training.gradients) +
+         mpnum_dense_bits_(training.master) + mpnum_dense_bits_(training.first_moment) +
+         mpnum_dense_bits_(training.second_moment);
+}
+
+/* 1 if each value of a type, Inf, NaN and -0 too, is one of another. */
+MPNUM_MATH_ int mpnum_is_held_(mpnum_type type, mpnum_type by) {
+  const mpnum_format a = mpnum_format_of(type), b = mpnum_format_of(by);
+  if (by == MPNUM_TYPE_F64 || type == by) return 1;
+  return type != MPNUM_TYPE_F64 && a.mantissa_bits <= b.mantissa_bits &&
+         !mpnum_is_above_(mpnum_format_max(a), mpnum_format_max(b)) &&
+         !mpnum_is_above_(mpnum_format_true_min(b), mpnum_format_true_min(a)) &&
+         a.sign_bits <= b.sign_bits && a.has_negative_zero <= b.has_negative_zero &&
+         (a.inf_code == 0 || b.inf_code != 0) && (a.nan_code == 0 || b.nan_code != 0);
+}
+/* The type in which operands of two types meet without a loss: the first of a, b, f16,
+ * bf16, f32, f64 that has all values of both; f16 and bf16 give f32, as in PyTorch and
+ * JAX, e4m3 and e5m2 give f16. 0 for an unknown type. */
+MPNUM_MATH_ mpnum_type mpnum_promote(mpnum_type a, mpnum_type b) {
+  const mpnum_type types[6] = {
+      a, b, MPNUM_TYPE_F16, MPNUM_TYPE_BF16, MPNUM_TYPE_F32, MPNUM_TYPE_F64};
+  int i = 0;
+  if (mpnum_dense_bits_(a) == 0 || mpnum_dense_bits_(b) == 0) return (mpnum_type)0;
+  while (!mpnum_is_held_(a, types[i]) || !mpnum_is_held_(b, types[i]))
+    ++i;
+  return types[i];
+}
+
+/* When to leave a format, to return to it, to keep a snapshot and to go back to it. */
+typedef struct mpnum_fallback_config {
+  mpnum_type narrow, wide;
+  int32_t bad_steps;      /* so many in a row: wide from now on; 1 or more */
+  int32_t calm_steps;     /* so many good ones in a row: narrow again; 0: never */
+  int32_t stable_steps;   /* so many good ones in a row: the state is stable; 1 or more */
+  int32_t rollback_steps; /* so many bad ones in a row: roll back; 1 or more */
+} mpnum_fallback_config;
+
+/* The machine: how many steps in a row, and in which type. */
+typedef struct mpnum_fallback {
+  mpnum_fallback_config config;
+  int32_t bad_run, good_run; /* steps since the last one that was not */
+  int32_t is_wide, has_snapshot;
+} mpnum_fallback;
+
+/* What to do with the next step. */
+typedef struct mpnum_fallback_advice {
+  mpnum_type type;   /* of the next step */
+  int32_t snapshot;  /* 1: the state is stable: keep a copy */
+  int32_t roll_back; /* 1: return to the last copy that was advised */
+} mpnum_fallback_advice;
+
+/* f16, after 3 bad steps in a row bf16, f16 again after 2000 good ones; stable after 20
+ * good ones, back to that after 5 bad ones. A loss scaler that looks for its first scale
+ * skips more than 3: give it a scale to begin with, or a larger number here. */
+MPNUM_FUNC mpnum_fallback_config mpnum_fallback_default(void) {
+  const mpnum_fallback_config config = {MPNUM_TYPE_F16, MPNUM_TYPE_BF16, 3, 2000, 20, 5};
+  return config;
+}
+MPNUM_FUNC int mpnum_fallback_is_valid_(mpnum_fallback_config config) {
+  return mpnum_dense_bits_(config.narrow) != 0 && mpnum_dense_bits_(config.wide) != 0 &&
+         config.narrow != config.wide && config.bad_steps >= 1 &&
+         config.calm_steps >= 0 && config.stable_steps >= 1 && config.rollback_steps >= 1;
+}
+/* Status codes: MPNUM_ERROR_TYPE: an unknown type; MPNUM_ERROR_ARGUMENT: both the same,
+ * or a number of steps outside its range; the machine is then unchanged. */
+MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status
+mpnum_fallback_init(mpnum_fallback *fallback, mpnum_fallback_config config) {
+  if (!mpnum_dense_bits_(config.narrow) || !mpnum_dense_bits_(config.wide))
+    return MPNUM_ERROR_TYPE;
+  if (!mpnum_fallback_is_valid_(config)) return MPNUM_ERROR_ARGUMENT;
+  fallback->config = config;
+  fallback->bad_run = fallback->good_run = 0;
+  fallback->is_wide = fallback->has_snapshot = 0;
+  return MPNUM_OK;
+}
+MPNUM_FUNC int32_t mpnum_next_run_(int32_t run) {
+  return run < 0x7fffffff ? run + 1 : run;
+}
+/* After each step. is_bad: it was skipped, or its loss was not finite. */
+MPNUM_FUNC mpnum_fallback_advice mpnum_fallback_step(mpnum_fallback *fallback,
+                                                     int is_bad) {
+  const mpnum_fallback_config config = fallback->config;
+  mpnum_fallback_advice advice = {MPNUM_TYPE_F32, 0, 0};
+  fallback->bad_run = is_bad ? mpnum_next_run_(fallback->bad_run) : 0;
+  fallback->good_run = is_bad ? 0 : mpnum_next_run_(fallback->good_run);
+  if (is_bad) {
+    if (fallback->bad_run >= config.bad_steps) fallback->is_wide = 1;
+    advice.roll_back =
+        fallback->has_snapshot && fallback->bad_run % config.rollback_steps == 0;
+  } else {
+    advice.snapshot = fallback->good_run % config.stable_steps == 0;
+    fallback->has_snapshot |= advice.snapshot;
+    if (fallback->is_wide && config.calm_steps != 0 &&
+        fallback->good_run >= config.calm_steps)
+      fallback->is_wide = 0;
+  }
+  advice.type = fallback->is_wide ? config.wide : config.narrow;
+  return advice;
+}
+
+/* The machine as bytes that are the same on every machine (stored.h): "mpFB" and its
+ * members. Status codes: those of mpnum_health_save and mpnum_health_load. */
+#define MPNUM_FALLBACK_BYTES    52
+#define MPNUM_FALLBACK_VERSION_ 1
+/* A number that is no type loads as 0, which is none. */
+MPNUM_FUNC void mpnum_stored_type_(mpnum_stored_ *stored, mpnum_type *type) {
+  uint32_t number = (uint32_t)*type;
+  mpnum_stored_u32_(stored, &number);
+  *type = mpnum_is_type_(number) ? (mpnum_type)number : (mpnum_type)0;
+}
+MPNUM_FUNC void mpnum_stored_fallback_(mpnum_stored_ *stored, mpnum_fallback *fallback) {
+  mpnum_fallback_config *config = &fallback->config;
+  mpnum_stored_type_(stored, &config->narrow);
+  mpnum_stored_type_(stored, &config->wide);
+  mpnum_stored_i32_(stored, &config->bad_steps);
+  mpnum_stored_i32_(stored, &config->calm_steps);
+  mpnum_stored_i32_(stored, &config->stable_steps);
+  mpnum_stored_i32_(stored, &config->rollback_steps);
+  mpnum_stored_i32_(stored, &fallback->bad_run);
+  mpnum_stored_i32_(stored, &fallback->good_run);
+  mpnum_stored_i32_(stored, &fallback->is_wide);
+  mpnum_stored_i32_(stored, &fallback->has_snapshot);
+}
+MPNUM_FUNC int mpnum_fallback_is_sound_(const mpnum_fallback *fallback) {
+  return mpnum_fallback_is_valid_(fallback->config) && fallback->bad_run >= 0 &&
+         fallback->good_run >= 0 && (fallback->bad_run == 0 || fallback->good_run == 0) &&
+         (fallback->is_wide == 0 || fallback->is_wide == 1) &&
+         (fallback->has_snapshot == 0 || fallback->has_snapshot == 1);
+}
+/* Writes MPNUM_FALLBACK_BYTES bytes. */
+MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
+mpnum_fallback_save(uint8_t *bytes, const mpnum_fallback *fallback) {
+  mpnum_fallback copy = *fallback;
+  mpnum_stored_ out;
+  if (!mpnum_fallback_is_sound_(fallback)) return MPNUM_ERROR_CORRUPT;
+  out = mpnum_stored_begin_(bytes, 0x4246706du, MPNUM_FALLBACK_VERSION_);
+  mpnum_stored_fallback_(&out, &copy);
+  mpnum_stored_seal_(bytes, MPNUM_FALLBACK_BYTES);
+  return MPNUM_OK;
+}
+MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_fallback_load(mpnum_fallback *fallback,
+                                                              const uint8_t *bytes,
+                                                              uint64_t size) {
+  uint8_t copy[MPNUM_FALLBACK_BYTES] = {0};
+  mpnum_stored_ in = {copy, 1};
+  mpnum_fallback loaded = {mpnum_fallback_default(), 0, 0, 0, 0};
+  uint32_t version = 0;
+  const mpnum_status status =
+      mpnum_stored_open_(&in, bytes, size, MPNUM_FALLBACK_BYTES, 0x4246706du,
+                         MPNUM_FALLBACK_VERSION_, &version);
+  if (status != MPNUM_OK) return status;
+  mpnum_stored_fallback_(&in, &loaded);
+  if (!mpnum_fallback_is_sound_(&loaded)) return MPNUM_ERROR_CORRUPT;
+  *fallback = loaded;
+  return MPNUM_OK;
+}
+
+MPNUM_C_END_
+#endif

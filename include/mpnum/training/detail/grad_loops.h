@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* The loops behind grad.h. */
+#ifndef MPNUM_TRAINING_DETAIL_GRAD_LOOPS_H
+#define MPNUM_TRAINING_DETAIL_GRAD_LOOPS_H
+
+#include "../../array/histogram.h"
+#include "../../rows/detail/rows_loops.h"
+MPNUM_C_BEGIN_
+
+#if MPNUM_HAS_ARRAYS
+
+/* Of a tile of products. */
+typedef struct mpnum_grad_seen_ {
+  double squares; /* their sum, added as reduce.h says */
+  uint64_t nonzeros;
+  uint32_t max, min; /* magnitudes; min: nonzero, 0x7fffffff if there is none */
+} mpnum_grad_seen_;
+
+/* n elements, a tile at most, that become floats times a factor: to dst, and past the
+ * caches to streamed unless it is NULL. */
+typedef struct mpnum_grad_memory_ {
+  uint8_t *dst, *streamed; /* streamed: a multiple of 64 */
+  const uint8_t *src;
+  mpnum_type src_type; /* f32, f16, bf16 */
+  size_t n;
+} mpnum_grad_memory_;
+
+/* The same for vectors: the first multiple of 64 elements, and a copy of those behind,
+ * zeros filled up, in buffers. */
+typedef struct mpnum_grad_part_ {
+  uint8_t *dst, *streamed;
+  const uint8_t *src;
+  size_t bytes; /* of dst */
+} mpnum_grad_part_;
+typedef struct mpnum_grad_parts_ {
+  mpnum_grad_part_ part[2];
+  uint8_t rest_dst[256], rest_src[256];
+} mpnum_grad_parts_;
+
+MPNUM_HOST_INLINE_ void mpnum_grad_cut_(mpnum_grad_parts_ *parts,
+                                        const mpnum_grad_memory_ *at) {
+  const size_t size = at->src_type == MPNUM_TYPE_F32 ? 4 : 2;
+  const size_t whole = at->n / 64 * 64, rest = at->n - whole;
+  const mpnum_grad_part_ first = {at->dst, at->streamed, at->src, 4 * whole};
+  const mpnum_grad_part_ last = {parts->rest_dst, 0, parts->rest_src,
+                                 (size_t)256 * (rest != 0)};
+  size_t i = 0;
+  parts->part[0] = first;
+  parts->part[1] = last;
+  if (rest == 0) return;
+  for (; i < 256; ++i)
+    parts->rest_src[i] = 0;
+  MPNUM_MEMCPY_(parts->rest_src, at->src + size * whole, size * rest);
+}
+MPNUM_HOST_INLINE_ void mpnum_grad_join_(const mpnum_grad_parts_ *parts,
+                                         const mpnum_grad_memory_ *at) {
+  const size_t bytes = parts->part[0].bytes, rest = 4 * at->n - bytes;
+  if (rest == 0) return;
+  MPNUM_MEMCPY_(at->dst + bytes, parts->rest_dst, rest);
+  if (at->streamed) MPNUM_MEMCPY_(at->streamed + bytes, parts->rest_dst, rest);
+}
+# define MPNUM_EACH_ISA_ "../../training/detail/grad.inc"
+# include "../../simd/detail/each_isa.inc"
+
+/* A tile in three reads, where there are no loops for one. */
+MPNUM_HOST_ONCE_ void mpnum_grad_tile_in_steps_(mpnum_codes_ *codes, double *squares,
+                                                float factor,
+                                                const mpnum_grad_memory_ *at) {
+  float *const products = (float *)(void *)at->dst;
+  mpnum_floats_from_(at->src_type, products, at->src, at->n);
+  mpnum_row_scaled_(products, at->n, factor);
+  if (at->streamed) MPNUM_MEMCPY_(at->streamed, products, 4 * at->n);
+  MPNUM_CALL_(stats_32,
+              (mpnum_limits_of_(MPNUM_TYPE_F32), codes, (const uint8_t *)at->dst, at->n));
+  *squares = mpnum_squares_(products, 0, at->n);
+}
+typedef void mpnum_grad_run_tile_(mpnum_grad_seen_ *result, float factor,
+                                  const mpnum_grad_memory_ *at);
+/* A tile, and its statistics. */
+MPNUM_HOST void mpnum_grad_tile_seen_(mpnum_codes_ *codes, double *squares, float factor,
+                                      const mpnum_grad_memory_ *at) {
+  const mpnum_limits_ limits = mpnum_limits_of_(MPNUM_TYPE_F32);
+  mpnum_grad_seen_ seen = {0, 0, 0, 0x7fffffffu};
+  mpnum_grad_run_tile_ *const run =
+      MPNUM_PICK_WIDE_AS_(mpnum_grad_run_tile_, mpnum_isa_in_use(), grad_tile);
+  if (!run) {
+    mpnum_grad_tile_in_steps_(codes, squares, factor, at);
+    return;
+  }
+  (*run)(&seen, factor, at);
+  *squares = seen.squares;
+  codes->count = at->n;
+  codes->zeros = at->n - seen.nonzeros;
+  codes->max = seen.max;
+  codes->min = seen.nonzeros == 0 ? 0xffffffffu : seen.min;
+  if (seen.max > limits.max || codes->min < limits.min_normal)
+    MPNUM_CALL_(stats_32, (limits, codes, at->dst, at->n));
+}
+
+/* Counts for a histogram that are not in it yet. Four neighbouring elements have
+ * counters of their own, so that an increment need not wait for the one before. */
+typedef struct mpnum_grad_counters_ {
+  mpnum_histogram *histogram;
+  uint64_t zeros;   /* among those of exponent 0 */
+  uint64_t pending; /* of all counters */
+  uint32_t counts[4][256];
+} mpnum_grad_counters_;
+
+MPNUM_HOST_ONCE_ void mpnum_grad_empty_counters_(mpnum_grad_counters_ *counters) {
+  int i = 0, k = 0;
+  counters->histogram = 0;
+  counters->zeros = counters->pending = 0;
+  for (; i < 4; ++i)
+    for (k = 0; k < 256; ++k)
+      counters->counts[i][k] = 0;
+}
+/* Moves them into the histogram; the next ones are for another. */
+MPNUM_HOST_ONCE_ void mpnum_grad_counted_(mpnum_grad_counters_ *counters,
+                                          mpnum_histogram *next) {
+  mpnum_histogram *histogram = counters->histogram;
+  int i = 0, k = 0;
+  if (counters->pending != 0) {
+    for (; i < 4; ++i)
+      for (k = 0; k < 256; ++k)
+        histogram->counts[k] += counters->counts[i][k];
+    histogram->counts[0] -= counters->zeros;
+    histogram->zeros += counters->zeros;
+    mpnum_grad_empty_counters_(counters);
+  }
+  counters->histogram = next;
+}
+MPNUM_HOST_ONCE_ void mpnum_grad_count_(mpnum_grad_counters_ *counters, uint64_t zeros,
+                                        const float *src, size_t n) {
+  const uint8_t *at = (const uint8_t *)src;
+  size_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    const uint64_t two = mpnum_element_(64, at, i / 2);
+    const uint64_t next = mpnum_element_(64, at, i / 2 + 1);
+    counters->counts[0][two >> 23 & 255] += 1;
+    counters->counts[1][two >> 55 & 255] += 1;
+    counters->counts[2][next >> 23 & 255] += 1;
+    counters->counts[3][next >> 55 & 255] += 1;
+  }
+  for (; i < n; ++i)
+    counters->counts[0][mpnum_element_(32, at, i) >> 23 & 255] += 1;
+  counters->zeros += zeros;
+  counters->pending += n;
+  if (counters->pending >= (uint64_t)1 << 31)
+    mpnum_grad_counted_(counters, counters->histogram);
+}
+
+#endif
+MPNUM_C_END_
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* One pass over gradients: divided by the scale, checked, counted, summed, in one read
+ * and at most one write; and the calls of a loss scaler (scaler.h) that make it.
+ *
+ *     const mpnum_type f16 = MPNUM_TYPE_F16, f32 = MPNUM_TYPE_F32;
+ *     mpnum_grad_tensor tensors[2];
+ *     mpnum_grad_findings findings;
+ *     tensors[0] = mpnum_grad_tensor_of(f16, half_gradients, n, f32, gradients);
+ *     tensors[1] = mpnum_grad_tensor_of(f32, others, k, f32, others);
+ *     must(mpnum_grad_scaler_unscale_clip_step(&scaler, &optimizer, tensors, 2, 1.0f, 0,
+ *                                              &findings, &verdict));
+ *     if (verdict == MPNUM_GRAD_APPLY) ...
+ *     must(mpnum_grad_scaler_update(&scaler, &optimizer)); // stops if it is not MPNUM_OK
+ *
+ * Domain: lists of tensors, each of its own types; any alignment, strides and sizes, 0
+ *   included. In place where dst is src and the types have one size; else the memory of
+ *   all tensors is apart.
+ * Rounding: to nearest even. An element is widened to f32, which is exact, multiplied,
+ *   rounded to f32 and then to the type of dst; f64 is multiplied in f64.
+ * Overflow: a result past the largest value is Inf, or NaN in e4m3, and is found; so is
+ *   an f64 past the floats.
+ * NaN: stays NaN, and is found.
+ * Bits: the same from every instruction set, in every floating-point environment; of
+ *   findings also however a list is cut into lists, and a tensor into tensors at
+ *   multiples of 2048 elements.
+ * Host only. */
+#ifndef MPNUM_TRAINING_GRAD_H
+#define MPNUM_TRAINING_GRAD_H
+
+#include "scaler.h"
+#include "grad_tensor.h"
+#include "detail/grad_pass.h"
+MPNUM_C_BEGIN_
+
+#if MPNUM_HAS_ARRAYS
+
+/* Multiplies by a factor, and says what was found in the results, unless findings is
+ * NULL. read only says it, as if each dst were NULL. Status codes: MPNUM_ERROR_TYPE:
+ * another type; MPNUM_ERROR_STRIDE: a dst_stride below columns; MPNUM_ERROR_NARROW: a
+ * narrow dst without the flag; MPNUM_ERROR_NULL: tensors or a src, where elements are;
+ * MPNUM_ERROR_OVERLAP: in place with types of two sizes or two strides;
+ * MPNUM_ERROR_ARGUMENT: a factor that is not finite, another flag, a histogram_step of 0;
+ * nothing is written then. */
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_grad_multiply(const mpnum_grad_tensor *tensors, size_t count, float factor,
+                    uint32_t flags, mpnum_grad_findings *findings) {
+  return mpnum_grad_run_(MPNUM_GRAD_SCALE_, tensors, count, factor, flags, findings);
+}
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_grad_read(const mpnum_grad_tensor *tensors,
+                                                         size_t count, float factor,
+                                                         mpnum_grad_findings *findings) {
+  return mpnum_grad_run_(MPNUM_GRAD_SCAN_, tensors, count, factor, MPNUM_GRAD_NARROW,
+                         findings);
+}
+
+/* Whether each tensor has a dst, unless it is empty. */
+MPNUM_HOST int mpnum_grad_have_dst_(const mpnum_grad_tensor *tensors, size_t count) {
+  size_t i = 0;
+  for (; tensors && i < count; ++i)
+    if (!tensors[i].dst && tensors[i].rows != 0 && tensors[i].columns != 0) return 0;
+  return 1;
+}
+/* The loss scaler's passes over the gradients of an optimizer: check reads them, unscale
+ * writes each dst. findings may be NULL. Status codes: those of
+ * mpnum_grad_scaler_can_unscale, then those of mpnum_grad_multiply; unscale:
+ * MPNUM_ERROR_NULL, too, for a dst that is NULL and not empty. Nothing has changed then.
+ */
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_grad_scaler_check(
+    const mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer,
+    const mpnum_grad_tensor *tensors, size_t count, mpnum_grad_findings *findings) {
+  mpnum_grad_findings unasked = mpnum_grad_findings_empty();
+  mpnum_grad_findings *found = findings ? findings : &unasked;
+  mpnum_status status = mpnum_grad_scaler_can_unscale(scaler, optimizer);
+  if (status == MPNUM_OK)
+    status = mpnum_grad_read(tensors, count, scaler->inverse, found);
+  if (status != MPNUM_OK) return status;
+  return mpnum_grad_scaler_report_checked(
+      scaler, optimizer, (uint32_t)mpnum_grad_found_inf(found), mpnum_grad_norm(found));
+}
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_grad_scaler_unscale(
+    const mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer,
+    const mpnum_grad_tensor *tensors, size_t count, uint32_t flags,
+    mpnum_grad_findings *findings) {
+  mpnum_grad_findings unasked = mpnum_grad_findings_empty();
+  mpnum_grad_findings *found = findings ? findings : &unasked;
+  mpnum_status status = mpnum_grad_scaler_can_unscale(scaler, optimizer);
+  if (status == MPNUM_OK && !mpnum_grad_have_dst_(tensors, count))
+    status = MPNUM_ERROR_NULL;
+  if (status == MPNUM_OK)
+    status = mpnum_grad_multiply(tensors, count, scaler->inverse, flags, found);
+  if (status != MPNUM_OK) return status;
+  return mpnum_grad_scaler_report_unscaled(
+      scaler, optimizer, (uint32_t)mpnum_grad_found_inf(found), mpnum_grad_norm(found));
+}
+
+/* The norm of gradients that no pass has looked at since the last step, where a scaler is
+ * not enabled. As it was left by a clip: they were clipped. */
+MPNUM_HOST mpnum_status mpnum_grad_look_(mpnum_grad_optimizer *optimizer,
+                                         const mpnum_grad_tensor *tensors, size_t count) {
+  mpnum_grad_findings findings;
+  float norm = 0;
+  const mpnum_status status = mpnum_grad_run_(MPNUM_GRAD_RESCAN_, tensors, count, 1.0f,
+                                              MPNUM_GRAD_NARROW, &findings);
+  if (status != MPNUM_OK) return status;
+  norm = mpnum_grad_norm(&findings);
+  if (mpnum_bits_f32(norm) != mpnum_bits_f32(optimizer->norm))
+    mpnum_grad_set_norm_(optimizer, norm, mpnum_from_bits_f32(0x7f800000u));
+  optimizer->found_inf = (uint32_t)mpnum_grad_found_inf(&findings);
+  return MPNUM_OK;
+}
+/* Makes the norm of unscaled gradients, each dst, max_norm at most, but for the rounding
+ * of each element: multiplies them by mpnum_grad_clip_coefficient unless it is 1. For all
+ * tensors of an optimizer at once, of which it has the norm; afterwards it has the norm
+ * of what is left, and another clip with the same max_norm, or a larger one, does
+ * nothing. Gradients that hold Inf or NaN stay as they are, and the verdict will be to
+ * skip; so do gradients whose norm overflows, which counts as found. With a scaler that
+ * is not enabled, and gradients that nobody has looked at since the last step, it takes
+ * their norm first; those that hold Inf or NaN, or whose norm overflows, stay as they
+ * are, and are applied. Histograms stay as they are. Status codes: those of
+ * mpnum_grad_scaler_can_clip; MPNUM_ERROR_ARGUMENT: max_norm is not above 0 (Inf: no
+ * limit); MPNUM_ERROR_NULL: a dst that is not empty; what mpnum_grad_multiply refuses;
+ * MPNUM_ERROR_NORM_UNKNOWN: it was reported so, and max_norm is not Inf. The gradients
+ * are then as before. */
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
+mpnum_grad_scaler_clip(const mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer,
+                       const mpnum_grad_tensor *tensors, size_t count, float max_norm) {
+  mpnum_grad_findings findings;
+  mpnum_status status = mpnum_grad_scaler_can_clip(scaler, optimizer);
+  float coefficient = 1;
+  if (status == MPNUM_OK && mpnum_bits_f32(max_norm) - 1 >= 0x7f800000u)
+    status = MPNUM_ERROR_ARGUMENT;
+  if (status == MPNUM_OK)
+    status =
+        mpnum_grad_tensors_check_(MPNUM_GRAD_RESCALE_, tensors, count, MPNUM_GRAD_NARROW);
+  if (status == MPNUM_OK && mpnum_bits_f32(max_norm) != 0x7f800000u &&
+      (optimizer->stage == MPNUM_GRAD_READY || optimizer->stage >= MPNUM_GRAD_STEPPED))
+    status = mpnum_grad_look_(optimizer, tensors, count);
+  if (status != MPNUM_OK || !mpnum_grad_can_clip_(scaler, optimizer, max_norm) ||
+      mpnum_bits_f32(max_norm) >= mpnum_bits_f32(optimizer->clipped_to))
+    return status;
+  status = mpnum_grad_clip_coefficient(optimizer->norm, max_norm, &coefficient);
+  if (status != MPNUM_OK || mpnum_bits_f32(coefficient) == 0x3f800000u) return status;
+  status = mpnum_grad_run_(MPNUM_GRAD_RESCALE_, tensors, count, coefficient,
+                           MPNUM_GRAD_NARROW, &findings);
+  if (status == MPNUM_OK)
+    mpnum_grad_set_norm_(optimizer, mpnum_grad_norm(&findings), max_norm);
+  return status;
+}
+
+/* All between a backward pass and apply: unscale, clip to max_norm (above 0; Inf: no
+ * limit), step. findings may be NULL; they are those of unscale. Status codes: those of
+ * unscale, clip and step; the verdict is then MPNUM_GRAD_SKIP, and nothing else has
+ * changed. */
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_grad_scaler_unscale_clip_step(
+    mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer,
+    const mpnum_grad_tensor *tensors, size_t count, float max_norm, uint32_t flags,
+    mpnum_grad_findings *findings, mpnum_grad_verdict *verdict) {
+  mpnum_status status = mpnum_grad_scaler_can_unscale(scaler, optimizer);
+  *verdict = MPNUM_GRAD_SKIP;
+  if (status == MPNUM_OK && mpnum_bits_f32(max_norm) - 1 >= 0x7f800000u)
+    status = MPNUM_ERROR_ARGUMENT;
+  if (status == MPNUM_OK)
+    status =
+        mpnum_grad_scaler_unscale(scaler, optimizer, tensors, count, flags, findings);
+  if (status == MPNUM_OK)
+    status = mpnum_grad_scaler_clip(scaler, optimizer, tensors, count, max_norm);
+  if (status != MPNUM_OK) return status;
+  return mpnum_grad_scaler_step(scaler, optimizer, verdict);
+}
+
+#endif
+MPNUM_C_END_
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* e3m2: OCP MX FP6 with more range.
+ *
+ *     0 0 | sign | exponent 3 | mantissa 2
+ *     7 6      5   4         2   1        0
+ *
+ *     bias 3, max 28 (1f), min 2^-2 (04), true min 2^-4 (01)
+ *     no Inf, no NaN
+ *
+ * Every conversion saturates: Inf gives the largest value of its sign, NaN the positive
+ * one.
+ */
+#ifndef MPNUM_TYPES_E3M2_H
+#define MPNUM_TYPES_E3M2_H
+
+#include "../core/query.h"
+MPNUM_C_BEGIN_
+
+/* Written by tools/wrappers (format e3m2): do not edit. */
+/* Limits, as in <float.h>. */
+#define MPNUM_E3M2_MAX      28.0f
+#define MPNUM_E3M2_MIN      0.25f
+#define MPNUM_E3M2_TRUE_MIN 0.0625f
+#define MPNUM_E3M2_EPSILON  0.25f
+
+/* The value of a code. */
+MPNUM_INLINE mpnum_e3m2 mpnum_from_bits_e3m2(uint32_t code) {
+  const mpnum_e3m2 x = {(uint8_t)code};
+  return x;
+}
+
+/* From f32, rounded once: nearest even without suffix, or the mode given (_round;
+ * random as in mpnum_encode). All forms saturate; the overflow argument is ignored. */
+MPNUM_INLINE mpnum_e3m2 mpnum_f32_to_e3m2_round(float x, mpnum_rounding rounding,
+                                                mpnum_overflow overflow,
+                                                uint32_t random) {
+#if MPNUM_HAS_HW_FP6
+  if (rounding == MPNUM_ROUND_NEAREST_EVEN)
+    return mpnum_from_bits_e3m2(mpnum_cvt_e3m2x2_(x, 0.0f) & 0xffu);
+#endif
+  return mpnum_from_bits_e3m2(
+      mpnum_encode(mpnum_format_of(MPNUM_TYPE_E3M2), x, rounding, overflow, random));
+}
+MPNUM_INLINE mpnum_e3m2 mpnum_f32_to_e3m2_sat(float x) {
+  return mpnum_f32_to_e3m2_round(x, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0);
+}
+
+/* To f32, exact. */
+MPNUM_INLINE float mpnum_e3m2_to_f32(mpnum_e3m2 x) {
+#if MPNUM_HAS_HW_FP6
+  return mpnum_cvt_f16_to_f32_(mpnum_cvt_e3m2x2_to_f16x2_(x.bits) & 0xffffu);
+#else
+  return mpnum_decode(mpnum_format_of(MPNUM_TYPE_E3M2), x.bits);
+#endif
+}
+
+/* Doubles and queries: mpnum_encode_f64, mpnum_decode_f64, mpnum_isnan and their like
+ * take mpnum_format_of(MPNUM_TYPE_E3M2). */
+
+/* Two in 16 bits, a byte each, element 0 in the low byte: what the PTX conversions take
+ * and give. */
+typedef struct mpnum_e3m2x2 {
+  uint16_t bits;
+} mpnum_e3m2x2;
+
+/* Elements in order. */
+MPNUM_INLINE mpnum_e3m2x2 mpnum_pack_e3m2_x2(mpnum_e3m2 a, mpnum_e3m2 b) {
+  const mpnum_e3m2x2 packed = {(uint16_t)((uint32_t)a.bits | (uint32_t)b.bits << 8)};
+  return packed;
+}
+/* Element index, 0 to 1. */
+MPNUM_INLINE mpnum_e3m2 mpnum_unpack_e3m2_x2(mpnum_e3m2x2 packed, int index) {
+  return mpnum_from_bits_e3m2((uint32_t)packed.bits >> (index * 8) & 0xffu);
+}
+/* From f32 and to it, each element as alone. */
+MPNUM_INLINE mpnum_e3m2x2 mpnum_f32_to_e3m2_sat_x2(float a, float b) {
+#if MPNUM_HAS_HW_FP6
+  const mpnum_e3m2x2 packed = {(uint16_t)mpnum_cvt_e3m2x2_(a, b)};
+  return packed;
+#else
+  return mpnum_pack_e3m2_x2(mpnum_f32_to_e3m2_sat(a), mpnum_f32_to_e3m2_sat(b));
+#endif
+}
+MPNUM_INLINE mpnum_f32x2 mpnum_e3m2_to_f32_x2(mpnum_e3m2x2 packed) {
+#if MPNUM_HAS_HW_FP6
+  const uint32_t f16_codes = mpnum_cvt_e3m2x2_to_f16x2_(packed.bits);
+  const mpnum_f32x2 values = {mpnum_cvt_f16_to_f32_(f16_codes & 0xffffu),
+                              mpnum_cvt_f16_to_f32_(f16_codes >> 16)};
+  return values;
+#else
+  const mpnum_f32x2 values = {mpnum_e3m2_to_f32(mpnum_unpack_e3m2_x2(packed, 0)),
+                              mpnum_e3m2_to_f32(mpnum_unpack_e3m2_x2(packed, 1))};
+  return values;
+#endif
+}
+
+/* Dense: four codes in three bytes, little end first: element i is bits 6i to 6i + 5. */
+typedef struct mpnum_e3m2x4 {
+  uint8_t bytes[3];
+} mpnum_e3m2x4;
+MPNUM_INLINE mpnum_e3m2x4 mpnum_pack_e3m2_x4(mpnum_e3m2 a, mpnum_e3m2 b, mpnum_e3m2 c,
+                                             mpnum_e3m2 d) {
+  const uint32_t word = (a.bits & 0x3fu) | (b.bits & 0x3fu) << 6 |
+                        (c.bits & 0x3fu) << 12 | (d.bits & 0x3fu) << 18;
+  const mpnum_e3m2x4 packed = {
+      {(uint8_t)word, (uint8_t)(word >> 8), (uint8_t)(word >> 16)}};
+  return packed;
+}
+/* Element index, 0 to 3. */
+MPNUM_INLINE mpnum_e3m2 mpnum_unpack_e3m2_x4(mpnum_e3m2x4 packed, int index) {
+  const uint32_t word =
+      packed.bytes[0] | (uint32_t)packed.bytes[1] << 8 | (uint32_t)packed.bytes[2] << 16;
+  return mpnum_from_bits_e3m2(word >> (index * 6) & 0x3fu);
+}
+/* From f32 and to it, each element as alone. */
+MPNUM_INLINE mpnum_e3m2x4 mpnum_f32_to_e3m2_sat_x4(float a, float b, float c, float d) {
+  return mpnum_pack_e3m2_x4(mpnum_f32_to_e3m2_sat(a), mpnum_f32_to_e3m2_sat(b),
+                            mpnum_f32_to_e3m2_sat(c), mpnum_f32_to_e3m2_sat(d));
+}
+MPNUM_INLINE mpnum_f32x4 mpnum_e3m2_to_f32_x4(mpnum_e3m2x4 packed) {
+  const mpnum_f32x4 values = {mpnum_e3m2_to_f32(mpnum_unpack_e3m2_x4(packed, 0)),
+                              mpnum_e3m2_to_f32(mpnum_unpack_e3m2_x4(packed, 1)),
+                              mpnum_e3m2_to_f32(mpnum_unpack_e3m2_x4(packed, 2)),
+                              mpnum_e3m2_to_f32(mpnum_unpack_e3m2_x4(packed, 3))};
+  return values;
+}
+/* End of what tools/wrappers wrote. */
+
+MPNUM_C_END_
+#endif
