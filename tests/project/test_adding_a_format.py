@@ -149,8 +149,6 @@ def add_rows(root):
         includes += f'#include "{name}.h"\n'
     table.write_text(text)
     family.write_text(family.read_text().replace('#include "e2m5.h"\n', '#include "e2m5.h"\n' + includes))
-    api = root / "tools/api"
-    api.write_text(api.read_text().replace('"e2m5.h", ', '"e2m5.h", ' + re.sub(r"#include (.*)\n", r"\1, ", includes)))
 
 
 def added(folder):
