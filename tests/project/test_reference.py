@@ -4,6 +4,7 @@
 
 import re
 import sys
+import tempfile
 from collections import Counter
 from pathlib import Path
 
@@ -11,7 +12,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
 import toolchain
-from tree import ROOT
+from tree import ROOT, check
 
 FOLDER = ROOT / "docs" / "reference"
 tool = toolchain.load_tool("reference")
@@ -80,6 +81,27 @@ def comments_are_taken_over():
         assert f"\n{line}\n" in texts[file], f"{file}: {line}"
 
 
+def fifty_names_are_used_as_they_compile():
+    """In C99 those of hosts, and as C++ with the simulator's words in place of CUDA's those of devices; each uses its name."""
+    lines = tool.FIFTY.read_text().splitlines()
+    uses = [use for _, more in tool.fifty_names() for use in more]
+    names = [name for name, _ in uses]
+    assert len(names) == len(set(names)) == 50 and set(names) <= names_of_api_txt(), len(names)
+    assert all(re.search(rf"\b{name}[(<]", use) for name, use in uses)
+    for side, compiler, suffix, top in (
+            ("host", [*toolchain.cc(), "-std=c99"], "c", "#include <mpnum/mpnum.h>\n#include <stdio.h>\n"),
+            ("device", [*toolchain.cpp_compiler(), "-std=c++17"], "cpp",
+             '#include "cuda/simt/launch.hpp"\n#include <mpnum/kernels.cuh>\nSIMT_DYNAMIC_SHARED(float, mpnum_rows_shared_);\n')):
+        declared_here = "\n".join("static " + one.strip() + ";" for line in lines if line.startswith(f"{side}:")
+                                  for one in line.partition(":")[2].split(";") if one.strip())
+        body = "\n".join(f"  {use}" for name, use in uses if name.startswith("mpnum_launch_") == (side == "device"))
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / f"uses.{suffix}"
+            source.write_text(f"{top}{declared_here}\nvoid uses(void);\nvoid uses(void) {{\n{body}\n}}\n")
+            check(*compiler, "-w", "-Werror=implicit-function-declaration", "-I", toolchain.INCLUDE, "-I", ROOT / "tests",
+                  "-fsyntax-only", source)
+
+
 def every_section_says_what_it_is():
     """Above its code or in it; the macros of config.h are explained at its top or named like what they are."""
     silent = [f"{page.header}: {section.title()}" for page in reference.pages for section in page.sections
@@ -95,4 +117,5 @@ def a_wrong_argument_is_told():
 
 if __name__ == "__main__":
     sys.exit(tap.run(pages_are_those_of_the_headers, every_public_name_is_on_one_page, the_list_of_names_leads_to_each,
-                     comments_are_taken_over, every_section_says_what_it_is, a_wrong_argument_is_told))
+                     comments_are_taken_over, fifty_names_are_used_as_they_compile, every_section_says_what_it_is,
+                     a_wrong_argument_is_told))
