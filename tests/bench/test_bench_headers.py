@@ -185,22 +185,22 @@ def the_tool_prints_tables_of_its_own():
 def every_cuda_header_has_a_row_and_launchers_beside():
     """Of a file of its own; the tool alone does this, and only where it is asked to."""
     options = ["--rounds", "0", "--call-rounds", "0", "--nvcc-rounds", "2"]
-    folder = toolchain.INCLUDE / "mpnum" / "cuda"
-    headers = sorted(path.name for path in folder.iterdir())
+    folder = toolchain.INCLUDE / "mpnum"
+    headers = sorted(str(path.relative_to(folder)) for path in folder.rglob("*.cuh") if path.parent.name != "detail")
     with compilers("nvcc") as env:
         done = subprocess.run([TOOL.__file__, "--json", *options], env=env, capture_output=True, text=True)
         assert done.returncode == 0 and done.stderr == "", done
         runs = len(Path(env["LOG"]).read_text().splitlines())
         table = subprocess.run([TOOL.__file__, *options], env=env, capture_output=True, text=True).stdout.splitlines()
     found = json.loads(done.stdout)
-    rows = ["mpnum/cuda/" + name for name in headers]
+    rows = ["mpnum/" + name for name in headers]
     assert [row["header"] for row in found["nvcc"]] == rows and len(headers) > 10, found
     with_launcher = [name for name, row in zip(headers, found["nvcc"]) if row["launcher_ratio"]]
-    assert with_launcher == [name + ".cuh" for name in sorted(TOOL.LAUNCHERS)], with_launcher
+    assert sorted(Path(name).stem for name in with_launcher) == sorted(TOOL.LAUNCHERS), with_launcher
     assert runs == 2 * (1 + len(headers) + len(with_launcher)) and found["nvcc_rounds"] == 2, runs
     assert [line.split()[0] for line in table[2:]] == rows, table
     for name in with_launcher:
-        launcher = re.match(r"\w+", TOOL.LAUNCHERS[name.split(".")[0]])[0]
+        launcher = re.match(r"\w+", TOOL.LAUNCHERS[Path(name).stem])[0]
         assert re.search(rf"\b{launcher}\(", (folder / name).read_text()), launcher
     with compilers() as env:
         done = subprocess.run([TOOL.__file__, *options], env=env, capture_output=True, text=True)

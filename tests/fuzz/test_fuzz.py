@@ -53,7 +53,7 @@ def fuzz_reader(kind):
     with tempfile.TemporaryDirectory() as folder:
         need_libfuzzer(folder)
         jansson = shlex.split(check(need("pkg-config"), "--cflags", "--libs", "jansson"))
-        program = build(kind, folder, f'-DFUZZ_NAME="fuzz.{kind}"', f"-I{ROOT / 'bench'}", *SOURCES, *jansson)
+        program = build(kind, folder, f'-DFUZZ_NAME="fuzz.{kind}"', "-DBENCH_HAVE_JANSSON=1", f"-I{ROOT / 'bench'}", *SOURCES, *jansson)
         seeds = os.path.join(folder, "seeds")
         check(sys.executable, ROOT / "tests/fuzz/make-seeds", seeds)
         fuzz(program, folder, os.path.join(seeds, kind))

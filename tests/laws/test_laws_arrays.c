@@ -270,7 +270,10 @@ static mpnum_status round_elements(const law_piece *at) {
     const float x = mpnum_from_bits_f32((uint32_t)law_get(32, at->at[0], i));
     const uint32_t code =
         mpnum_encode(d->formats[0], x, d->rounding, d->overflow, random);
-    law_set(32, at->at[1], i, mpnum_bits_f32(mpnum_decode(d->formats[0], code)));
+    law_set(32, at->at[1], i, /* of f32 a copy */
+            width_of(d->formats[0]) == 32
+                ? mpnum_bits_f32(x)
+                : mpnum_bits_f32(mpnum_decode(d->formats[0], code)));
   }
   return MPNUM_OK;
 }

@@ -365,12 +365,15 @@ MPNUM_DEVICE_ void mpnum_grad_many_(mpnum::grad_seen_ &seen, mpnum_grad_workspac
   }
   const mpnum::grad_range_ range = mpnum_grad_range_of_(x);
   if (tile.dst && is_float) {
-    if (range.max > 0x7f800000u) {
+    if (range.max > 0x7f800000u) { /* x stays: what range knows of it is used again */
+      float y[N];
       MPNUM_UNROLL_
       for (unsigned k = 0; k < N; ++k)
-        x[k] = mpnum_canonical_(x[k]);
+        y[k] = mpnum_canonical_(x[k]);
+      mpnum_grad_write_<float>(y, tile.dst, i);
+    } else {
+      mpnum_grad_write_<float>(x, tile.dst, i);
     }
-    mpnum_grad_write_<float>(x, tile.dst, i);
   }
   mpnum_grad_look_(seen, own, x, range, 0, tile.number, i);
   if (tile.histogram) mpnum_grad_count_bins_(bins, x);
