@@ -12,7 +12,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
-from tree import ROOT
+from tree import ROOT, check
 
 PROGRAM = os.path.abspath(sys.argv[1])
 SAMPLE = ROOT / "bench/input/sample/digits.safetensors"
@@ -22,6 +22,14 @@ def bench(*arguments):
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run([PROGRAM, *map(str, arguments)], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100)
         return done.returncode, done.stdout, done.stderr, sorted(os.listdir(folder))
+
+
+def nothing_calls_jansson():
+    names = check("nm", "-D", "--undefined-only", PROGRAM).split()
+    assert "malloc" in [name.split("@")[0] for name in names]
+    strangers = [name for name in names if name.startswith("json_")]
+    assert not strangers, f"calls of a file that json_sources in bench/meson.build lacks: {strangers}"
+
 
 
 def json_is_refused():
@@ -44,4 +52,4 @@ def the_rest_works():
 
 
 if __name__ == "__main__":
-    sys.exit(tap.run(json_is_refused, safetensors_are_refused, the_rest_works))
+    sys.exit(tap.run(nothing_calls_jansson, json_is_refused, safetensors_are_refused, the_rest_works))

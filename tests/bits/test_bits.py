@@ -45,11 +45,11 @@ QUICK = [
     ("gcc", C99 + ["-O1", "-Wno-maybe-uninitialized"], ["default", "upward", "flush"]),
 ]
 FULL = [
-    ("gcc", C99 + ["-O2"], ALL),
     ("clang", C99 + FAST_NATIVE, SOME),
     ("g++", CXX17 + FAST, SOME),
 ]
 EXHAUSTIVE = [
+    ("gcc", C99 + ["-O2"], ALL),
     ("clang", C99 + FAST_NATIVE, OTHERS),
     ("gcc", C99 + FAST_NATIVE, ALL),
     ("g++", CXX17 + FAST, OTHERS),
