@@ -78,7 +78,7 @@ FAULTS = [
     # Of devices.
     ("a_launcher_takes_the_mask_of_the_first_row", "rows/rows.cuh", "from.mask + number * from.mask_stride", "from.mask",
      "device_rows", [], "mpnum_launch_softmax_rows"),
-    ("a_gradient_stored_on_a_device_keeps_its_nan", "training/detail/grad_pass.cuh", "x[k] = mpnum_canonical_(x[k]);", ";",
+    ("a_gradient_stored_on_a_device_keeps_its_nan", "training/detail/grad_pass.cuh", "y[k] = mpnum_canonical_(x[k]);", "y[k] = x[k];",
      "device_arrays", [], "mpnum_launch_grad_pass"),
     ("padding_of_swizzled_scales_is_left_on_devices", "blocks/quantize_blocks.cuh",
      "if (side.cleared == 0) return cudaSuccess;", "return cudaSuccess;", "device_blocks", [], "mpnum_launch_quantize_mx"),

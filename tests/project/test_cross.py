@@ -32,9 +32,9 @@ MACHINES = [
     ("riscv64", ["qemu-riscv64", "qemu-riscv64-static"], False),
     ("i686", [] if platform.machine() == "x86_64" else ["qemu-i386", "qemu-i386-static"], False),
 ]
-PROGRAMS = ["test_fma", "test_function_array_pairs", "test_scale"]
+PROGRAMS = ["test_fma", "test_scale"]
 # They run where bytes are the other way round; elsewhere bits.txt has what vectors give, and these are slow.
-BYTE_ORDER_PROGRAMS = ["test_cross_entropy", "test_scale_array", "test_grad", "test_block_calls", "test_block_values"]
+BYTE_ORDER_PROGRAMS = ["test_cross_entropy", "test_grad", "test_block_calls"]
 # Without vectors they run there alone.
 SCALAR_PROGRAMS = ["test_decoding", "test_disagreements", "test_packed", "test_rng", "test_scaler_rule", "test_scaler_calls",
                    "test_scaler_verdicts", "test_scaler_io", "test_scale_io", "test_health", "test_advice", "test_block_presets"]
@@ -43,7 +43,7 @@ MORE_SOURCES = {"test_scaler_io": ["fuzz_scaler"], "test_scale_io": ["fuzz_histo
 ENVIRONMENTS = ["default"]  # of bits.c; emulators take half a minute for each
 BITS_FLAGS = {"s390x": ["-O1", "-Wno-maybe-uninitialized"]}  # two thirds of the time of -O2, which is slower here
 # All in bits.txt, too.
-SLOW_PROGRAMS = ["test_queries", "test_hadamard", "test_normalize", "test_conversions", "test_user_formats",
+SLOW_PROGRAMS = ["test_function_array_pairs", "test_scale_array", "test_block_values", "test_queries", "test_hadamard", "test_normalize", "test_conversions", "test_user_formats",
                  "test_text_parse", "test_text_print", "test_block_properties", "test_normalize_backward",
                  "test_normalize_fused", "test_row_options", "test_activation_rows"]
 REFERENCE = ["reference", "conversion_inputs"]
