@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <peers/array_peers.h> /* of the build folder */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -27,8 +29,10 @@ typedef struct array_peer {
   int (*present)(void); /* NULL, or whether this CPU can run it */
 } array_peer;
 
-extern const array_peer peer_cpfloat, peer_cuda, peer_eigen, peer_f16c, peer_fp16,
-    peer_ggml, peer_highway, peer_imath, peer_numkong;
+/* Those of the list in meson.build, found or not. */
+#define DECLARE_PEER(id) extern const array_peer peer_##id;
+ARRAY_PEERS(DECLARE_PEER)
+#undef DECLARE_PEER
 
 /* The loop that a user would write around a function for one element. */
 #define PEER_LOOP(name, from_type, to_type, call)             \

@@ -14,7 +14,7 @@ static const char section[] = "headers", call_section[] = "calls";
 static json_t *run_tool(unsigned rounds, unsigned call_rounds, refusal *why) {
   char tool[] = BENCH_SOURCE_ROOT "/tools/include-cost", json[] = "--json";
   char option[] = "--rounds", call_option[] = "--call-rounds", numkong[] = "--numkong";
-  char number[16], call_number[16], folder[] = BENCH_NUMKONG;
+  char number[16], call_number[16], folder[] = BENCH_FOLDER_NUMKONG;
   char *const arguments[] = {tool,        json,    option, number, call_option,
                              call_number, numkong, folder, NULL};
   snprintf(number, sizeof number, "%u", rounds);

@@ -352,7 +352,7 @@ def a_peer_that_is_not_where_it_was_named_ends_the_bench():
         raise tap.Skip("the benchmark's packages are not installed")
     assert status == 1 and output == "mpnum: there is no folder no/such/folder\n", output
     status, output = mpnum("bench", "--formats", script=copy / "mpnum", env={**os.environ, "NUMKONG": str(SCRATCH)})
-    assert status == 1 and "option numkong: no numkong/cast.h" in output, output
+    assert status == 1 and "peer numkong: no numkong/cast.h with its library in" in output, output
 
 
 def unwritable_build_folder_is_named():
