@@ -122,7 +122,7 @@ MPNUM_HOST mpnum_status mpnum_grad_look_(mpnum_grad_optimizer *optimizer,
  * step, this function takes their norm first; gradients that hold Inf or NaN, or whose
  * norm overflows, then stay as they are and are applied. Histograms stay as they are.
  * Status codes: those of mpnum_grad_scaler_can_clip; MPNUM_ERROR_ARGUMENT: max_norm is
- *   not above 0 (Inf: no limit); MPNUM_ERROR_NULL: the dst of a tensor with elements;
+ *   not above 0 (Inf: no limit); MPNUM_ERROR_NULL: no dst for a tensor with elements;
  *   what mpnum_grad_multiply refuses; MPNUM_ERROR_NORM_UNKNOWN: the norm was reported as
  *   unknown, and max_norm is not Inf. The gradients are then as before. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status

@@ -19,12 +19,12 @@ typedef struct mpnum_grad_tensor {
   const void *src;
   void *dst; /* NULL: nothing is written */
   size_t rows, columns, src_stride, dst_stride;
-  mpnum_type src_type; /* f32, bf16, f16, e5m2, e4m3, f64 */
-  mpnum_type dst_type; /* the same */
-  mpnum_histogram *
-      histogram; /* NULL, or also counts results: one for many tensors, or one for each */
-  size_t histogram_step; /* 1: counts all; k: every k-th 2048 elements of a row, or of the
-                            tensor if its rows are contiguous */
+  mpnum_type src_type;        /* f32, bf16, f16, e5m2, e4m3, f64 */
+  mpnum_type dst_type;        /* the same */
+  mpnum_histogram *histogram; /* NULL, or also counts results: one for many tensors, or
+                                 one for each */
+  size_t histogram_step;      /* 1: counts all; k: every k-th 2048 elements of a row, or
+                                 of the tensor if its rows are contiguous */
 } mpnum_grad_tensor;
 
 # if MPNUM_HAS_ARRAYS
