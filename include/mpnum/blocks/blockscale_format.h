@@ -455,13 +455,13 @@ mpnum_blockscale_worst(const mpnum_blockscale_format *format) {
     error = clip;
   }
   if (format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL)
-    share = mpnum_block_ratio_above_(share, 1, 2); /* every second half of a step */
+    share = mpnum_block_ratio_above_(share, 1, 2); /* half of each step */
   for (; k < 2; ++k) {                             /* the two largest binades */
     const int is_linear = above_subnormals < k;
     const uint32_t step = is_linear ? 576u : 576u >> k;
     const uint32_t lost = is_stochastic ? step : step / 2;
     const uint32_t at =
-        is_linear ? lost : (top >> k) + (is_stochastic ? 0 : lost); /* the first */
+        is_linear ? lost : (top >> k) + (is_stochastic ? 0 : lost); /* the smallest */
     if (at <= most && at + lost <= last)
       error = mpnum_block_ratio_above_(error, lost, at > least ? at : least);
   }

@@ -217,7 +217,7 @@ MPNUM_MATH_ float mpnum_trend_slope(const mpnum_trend *trend) {
 typedef struct mpnum_health_limits {
   float zero_share; /* alarm at more zeros among results, 0 to 1 */
   float zero_slope; /* alarm if their share grows by more per call */
-  float lost_share; /* alarm if a format would lose more, to underflow or to overflow */
+  float lost_share; /* alarm if underflows would lose more, or overflows would */
   float min_norm, max_norm;
   int32_t memory; /* of the slope, see mpnum_trend_start_ */
 } mpnum_health_limits;

@@ -85,11 +85,10 @@ typedef struct mpnum_grad_optimizer {
   uint32_t consecutive_skips;
   float norm; /* norm of the gradients divided by the scale, of the clipped ones after a
                  clip; or MPNUM_GRAD_NORM_UNKNOWN */
-  float clipped_to; /* max_norm of the last clip that changed gradients, or Inf */
-  uint32_t updates; /* updates of the scaler at the last one with this handle */
-  uint32_t
-      scale_changes; /* of the scaler when the window opened, or at check or unscale */
-  uint64_t id;       /* id of the scaler */
+  float clipped_to;       /* max_norm of the last clip that changed gradients, or Inf */
+  uint32_t updates;       /* updates of the scaler at the last one with this handle */
+  uint32_t scale_changes; /* of the scaler when the window opened, at check or unscale */
+  uint64_t id;            /* id of the scaler */
 } mpnum_grad_optimizer;
 
 /* Reported in place of a norm that was not computed. Gradients are then not clipped. */

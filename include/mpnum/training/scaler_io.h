@@ -150,7 +150,7 @@ MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_grad_optimizer_load(
   mpnum_stored_ in = {copy, 1};
   mpnum_grad_optimizer loaded = {0, 0, 0, 0, 0, 0, 0, 0, 0};
   uint32_t version = 0;
-  const int has_id = size != MPNUM_GRAD_OPTIMIZER_BYTES - 8; /* else of version 1 */
+  const int has_id = size != MPNUM_GRAD_OPTIMIZER_BYTES - 8; /* else it is version 1 */
   const mpnum_status status =
       mpnum_stored_open_(&in, bytes, size, MPNUM_GRAD_OPTIMIZER_BYTES - (has_id ? 0 : 8),
                          0x4f47706du, MPNUM_GRAD_OPTIMIZER_VERSION, &version);

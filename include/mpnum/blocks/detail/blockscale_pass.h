@@ -497,7 +497,7 @@ MPNUM_HOST void mpnum_dequantize_all_(mpnum_block_job_ *job, mpnum_rows dst) {
   mpnum_block_runs_(job, 1); /* nothing is read twice */
   if (dst.type == MPNUM_TYPE_F32 && job->shift >= 4 && job->shift < 12 &&
       (job->scaling.has_decoding || job->scaling.is_int8))
-    job->run = job->strip = 8 * MPNUM_RUN_; /* loops make tables; half the factors */
+    job->run = job->strip = 8 * MPNUM_RUN_; /* loops build tables; factors half full */
   job->scaling.divides = 0;
   job->scaling.has_divisor = job->scale_type == MPNUM_TYPE_E4M3;
   job->scaling.divisor = job->codes.scale;

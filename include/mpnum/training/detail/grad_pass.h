@@ -23,8 +23,8 @@ typedef enum mpnum_grad_kind_ {
   MPNUM_GRAD_RESCAN_
 } mpnum_grad_kind_;
 
-/* Changes *t in place: if a tensor is passed and returned by value, gcc 12 takes its
- * memory as not read (its pass ipa-modref). */
+/* Changes *t in place: if a tensor is passed and returned by value, gcc 12
+ * assumes that its memory is not read (its pass ipa-modref). */
 MPNUM_HOST_INLINE_ void mpnum_grad_see_as_(mpnum_grad_kind_ kind, mpnum_grad_tensor *t) {
   if (kind == MPNUM_GRAD_RESCALE_ || kind == MPNUM_GRAD_RESCAN_) {
     t->src = t->dst;
