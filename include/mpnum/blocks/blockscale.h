@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Matrices in small formats with a scale for each block: MX, NVFP4, DeepSeek's FP8 and
- * int8, to codes and back.
+/* Quantises matrices to small formats with a scale for each block, MX, NVFP4, DeepSeek's
+ * FP8 and int8, and back.
  *
  *     mpnum_blockscale_format format =
  *         mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
@@ -8,21 +8,21 @@
  *     mpnum_const_rows x = mpnum_const_rows_of(MPNUM_TYPE_BF16, data, rows, columns);
  *     status = mpnum_quantize_blocks(&format, codes, x, NULL, &losses);
  *
- * scale_inv is the stored scale, which codes are multiplied by when they are decoded;
- * elements are divided by that very value, never by one that was rounded afterwards.
- * Domain: f32, f16 or bf16 matrices with a row stride, blocks of any shape; short ones at
- *   the ends count as padded with zeros. Nothing overlaps. Host only.
- * Zeros: a block of zeros, -0 too, has codes 0; with e8m0 scales scale_inv 00.
- * Overflow: elements saturate, and are counted.
- * NaN: Inf and NaN make the scale of their block NaN, and all codes NaN, or the largest
- *   value where the type has none (PROPAGATE), or are refused (ERROR).
+ * scale_inv is the stored scale, by which decoding multiplies codes. Quantising divides
+ * elements by that very value, never by a scale that is rounded afterwards.
+ * Domain: f32, f16 or bf16 matrices with a row stride, blocks of any shape; short blocks
+ *   at the ends count as padded with zeros. No memory overlaps. Host only.
+ * Zeros: a block of zeros, -0 too, has codes 0 and, with e8m0 scales, scale_inv 00.
+ * Overflow: elements saturate and are counted.
+ * NaN: a block with Inf or NaN has a NaN scale and NaN codes, or codes of the largest
+ *   value if the type has no NaN (PROPAGATE), or is refused (ERROR).
  * Bits: the same for every ISA, flags and floating-point environment, and for a matrix
  *   that is cut at borders of blocks.
  * Status: MPNUM_ERROR_NULL; MPNUM_ERROR_ARGUMENT: a wrong format
  *   (mpnum_blockscale_validate names the field), a scale that is not finite and above 0;
- *   MPNUM_ERROR_TYPE; MPNUM_ERROR_STRIDE; MPNUM_ERROR_SHAPE: more than memory has;
- *   MPNUM_ERROR_RANGE: scale_inv_bytes too small; MPNUM_ERROR_OVERLAP;
- *   MPNUM_ERROR_NONFINITE. Nothing is written then. No rows or columns: MPNUM_OK,
+ *   MPNUM_ERROR_TYPE; MPNUM_ERROR_STRIDE; MPNUM_ERROR_SHAPE: more than memory can hold;
+ *   MPNUM_ERROR_RANGE: scale_inv_bytes is too small; MPNUM_ERROR_OVERLAP;
+ *   MPNUM_ERROR_NONFINITE. Nothing is written then. Without rows or columns: MPNUM_OK,
  *   whatever the pointers.
  * Source: OCP Microscaling Formats 1.0; NVIDIA's cuBLAS documentation (NVFP4, RCEIL, the
  *   layout of scales); DeepSeek-V3 technical report, 3.3. docs/blocks.md. */
@@ -36,8 +36,8 @@ MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
-/* Of what was checked. any: NULL where no element is of a user's making, or
- * stochastic. */
+/* Quantises after all checks. any: NULL if the element type is not user-made and rounding
+ * is not stochastic. */
 MPNUM_HOST mpnum_status mpnum_quantize_checked_(const mpnum_blockscale_format *format,
                                                 mpnum_blockscaled dst,
                                                 mpnum_const_rows src,
@@ -51,8 +51,8 @@ MPNUM_HOST mpnum_status mpnum_quantize_checked_(const mpnum_blockscale_format *f
   mpnum_quantize_all_(&job, 0);
   return MPNUM_OK;
 }
-/* Quantises a matrix. scale of dst goes with TWO_LEVEL only. options NULL: seed and
- * offset 0. losses, unless NULL, are added to. */
+/* Quantises a matrix. dst.scale is for TWO_LEVEL only. options NULL: seed and offset 0.
+ * Losses are added to *losses, unless losses is NULL. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_quantize_blocks(
     const mpnum_blockscale_format *format, mpnum_blockscaled dst, mpnum_const_rows src,
     const mpnum_quantize_options *options, mpnum_quantize_losses *losses) {
@@ -63,8 +63,8 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_quantize_blocks(
   if (status != MPNUM_OK) return status;
   return mpnum_quantize_checked_(format, dst, src, options, losses, mpnum_quantize_any_);
 }
-/* The same in two formats at once, which read the matrix once from memory: rows of blocks
- * and columns of them, as forward and backward passes want it. losses: of the first. */
+/* Quantises a matrix to two formats and reads it once from memory: for rows of blocks and
+ * columns of blocks, as forward and backward passes need. losses: of the first format. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_quantize_blocks_both(
     const mpnum_blockscale_format *first_format, mpnum_blockscaled first_dst,
     const mpnum_blockscale_format *second_format, mpnum_blockscaled second_dst,
@@ -89,7 +89,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_quantize_blocks_both(
   mpnum_quantize_all_(&first, &second);
   return MPNUM_OK;
 }
-/* Codes times their scales, rounded to f32 and then to the type of dst. */
+/* Multiplies codes by their scales, rounds to f32 and then to the type of dst. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_dequantize_blocks(
     const mpnum_blockscale_format *format, mpnum_rows dst, mpnum_blockscaled src) {
   mpnum_const_rows view = mpnum_const_rows_of(dst.type, dst.data, dst.rows, dst.columns);
@@ -104,9 +104,10 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_dequantize_blocks(
   mpnum_dequantize_all_(&job, dst);
   return MPNUM_OK;
 }
-/* The largest finite magnitude of a matrix, into *amax: what S of NVFP4 comes from. 0 of
- * no elements. Status: MPNUM_ERROR_NULL; MPNUM_ERROR_TYPE: not f32, f16 or bf16; nothing
- * is written then. */
+/* Writes the largest finite magnitude of a matrix to *amax, 0 if it has no elements; S of
+ * NVFP4 is computed from this.
+ * Status: MPNUM_ERROR_NULL; MPNUM_ERROR_TYPE: not f32, f16 or bf16; nothing is written
+ *   then. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_finite_amax_rows(float *amax,
                                                                 mpnum_const_rows src) {
   if (!src.rows || !src.columns) {
@@ -158,7 +159,7 @@ MPNUM_HOST mpnum_status mpnum_dequantize_floats_as_(mpnum_blockscale_format form
       mpnum_blockscaled_of_(&format, codes, scale_inv, scale_inv_bytes, scale, columns));
 }
 
-/* Presets: matrices of floats, rows one behind the other, in 1x32 blocks, scales by
+/* Presets: quantise matrices of floats with contiguous rows in 1x32 blocks with scales by
  * RCEIL, and back. Codes of 6 bits are dense: each row takes (columns + 3) / 4 groups of
  * four. */
 /* Written by tools/wrappers (MX presets): do not edit. */
@@ -248,7 +249,7 @@ mpnum_mx_dequantize_int8(float *dst, const int8_t *codes, const mpnum_e8m0 *scal
 }
 /* End of what tools/wrappers wrote. */
 
-/* NVFP4 in 1x16 blocks; scale receives S, of the largest finite magnitude of src. */
+/* NVFP4 in 1x16 blocks. *scale receives S for the largest finite magnitude of src. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_nvfp4_quantize(mpnum_e2m1x2 *codes, mpnum_e4m3 *scale_inv, size_t scale_inv_bytes,
                      float *scale, const float *src, size_t rows, size_t columns) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a small format with a scale for each block is: blocks, rule and types, presets,
- * how much memory codes and scales take and where a scale lies. Host and device;
- * blockscale.h has what quantises. */
+/* Describes small formats with a scale for each block: shape of blocks, scale rule,
+ * types, presets, the memory that codes and scales take, and where a scale lies. Host and
+ * device; blockscale.h quantises. */
 #ifndef MPNUM_BLOCKS_BLOCKSCALE_FORMAT_H
 #define MPNUM_BLOCKS_BLOCKSCALE_FORMAT_H
 
@@ -18,44 +18,44 @@ MPNUM_C_BEGIN_
 #  include <stddef.h>
 # endif
 
-/* How the scale of a block comes from its amax. E is the exponent of the amax, emax that
- * of the element type's largest value, max. */
+/* How the scale of a block is computed from its amax. E is the exponent of the amax, max
+ * the largest value of the element type, emax the exponent of max. */
 typedef enum mpnum_blockscale_rule {
   MPNUM_BLOCKSCALE_FLOOR = 0,     /* e8m0: 2^(E - emax), OCP MX 1.0, 6.3 */
   MPNUM_BLOCKSCALE_CEIL = 1,      /* 2^(E + 1 - emax), unless amax is a power of two */
-  MPNUM_BLOCKSCALE_EVEN = 2,      /* E of the amax rounded to the mantissa of elements */
-  MPNUM_BLOCKSCALE_RCEIL = 3,     /* amax (1 / max), rounded up to a power of two */
-  MPNUM_BLOCKSCALE_TWO_LEVEL = 4, /* e4m3: amax (S / max), S the scale of the tensor */
+  MPNUM_BLOCKSCALE_EVEN = 2,      /* FLOOR, with amax rounded to the elements' mantissa */
+  MPNUM_BLOCKSCALE_RCEIL = 3,     /* amax * (1 / max), rounded up to a power of two */
+  MPNUM_BLOCKSCALE_TWO_LEVEL = 4, /* e4m3: amax * (S / max), S the scale of the tensor */
   MPNUM_BLOCKSCALE_AMAX = 5,      /* f32: amax / max */
-  MPNUM_BLOCKSCALE_AMAX_POW2 = 6  /* f32: that, up to a power of two, 2^-126 at least */
+  MPNUM_BLOCKSCALE_AMAX_POW2 = 6  /* f32: AMAX rounded up to a power of two >= 2^-126 */
 } mpnum_blockscale_rule;
 
 /* What becomes of a block with Inf or NaN. */
 typedef enum mpnum_blockscale_policy {
   MPNUM_BLOCKSCALE_PROPAGATE = 0,
-  MPNUM_BLOCKSCALE_ERROR = 1 /* nothing is written but losses->nonfinite */
+  MPNUM_BLOCKSCALE_ERROR = 1 /* the call fails and writes only losses->nonfinite */
 } mpnum_blockscale_policy;
 
 typedef struct mpnum_blockscale_format {
-  mpnum_format element;  /* of 8 bits and fewer, user-made ones too; unless is_int8 */
-  int is_int8;           /* -127 to 127, sixty-fourths where scales are e8m0 */
-  int element_bits;      /* in memory: 8; 4 or 6 dense, little end first */
-  size_t rows, columns;  /* of a block; 0: as many as the matrix has */
-  mpnum_type scale_type; /* E8M0, E4M3 or F32, as the rule has it */
+  mpnum_format element;  /* at most 8 bits, may be user-made; not used with is_int8 */
+  int is_int8;           /* 1: -127 to 127, as 64ths if scales are e8m0; 0: element */
+  int element_bits;      /* in memory: 8, or 4 or 6 packed densely, little end first */
+  size_t rows, columns;  /* of a block; 0: those of the matrix */
+  mpnum_type scale_type; /* E8M0, E4M3 or F32, as the rule requires */
   mpnum_blockscale_rule rule;
   mpnum_blockscale_policy policy;
   mpnum_rounding rounding; /* of elements: NEAREST_EVEN or STOCHASTIC */
-  float amax_floor;        /* of AMAX and AMAX_POW2: a smaller amax counts as this one */
+  float amax_floor;        /* for AMAX and AMAX_POW2: a smaller amax counts as this */
 } mpnum_blockscale_format;
 
 /* A quantised matrix in the caller's memory. */
 typedef struct mpnum_blockscaled {
-  void *codes;            /* row r begins at element r * stride, a whole byte */
-  size_t stride;          /* columns and up */
-  void *scale_inv;        /* of each block, rows of blocks one behind the other */
-  size_t scale_inv_bytes; /* memory there */
-  int is_swizzled;        /* scale_inv lies as products read it: scale_bytes below */
-  float scale;            /* TWO_LEVEL: S, of the whole tensor; 0: not set, refused */
+  void *codes;            /* row r begins at element r * stride, at a whole byte */
+  size_t stride;          /* elements from row to row, at least columns */
+  void *scale_inv;        /* a scale for each block, rows of blocks contiguous */
+  size_t scale_inv_bytes; /* size of the memory at scale_inv */
+  int is_swizzled;        /* 1: scale_inv in tiles, see mpnum_blockscale_scale_bytes */
+  float scale;            /* TWO_LEVEL: S of the whole tensor; 0: not set, refused */
 } mpnum_blockscaled;
 
 /* Seed and first word of stochastic rounding: element (r, c) takes word number
@@ -79,7 +79,7 @@ MPNUM_INLINE mpnum_blockscale_format mpnum_blockscale_format_(
                                           0};
   return format;
 }
-/* No format: of blocks of no rule. */
+/* An invalid format: its rule does not exist, so that every call refuses it. */
 MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_none_(mpnum_format element,
                                                           int element_bits) {
   return mpnum_blockscale_format_(element, element_bits, 0, 0, (mpnum_type)0,
@@ -89,9 +89,10 @@ MPNUM_FUNC int mpnum_is_mx_rule_(mpnum_blockscale_rule rule) {
   return (int)rule >= (int)MPNUM_BLOCKSCALE_FLOOR &&
          (int)rule <= (int)MPNUM_BLOCKSCALE_RCEIL;
 }
-/* MX blocks of 1x32: e4m3, e5m2, e3m2 and e2m3 (dense), e2m1; MXINT8. FLOOR, CEIL, EVEN
- * or RCEIL. Of another type or rule no format: every call refuses what is returned, and
- * mpnum_blockscale_validate names `element` or `rule`. */
+/* MX formats with 1x32 blocks: elements e4m3, e5m2, e3m2 and e2m3 (dense), e2m1; or
+ * MXINT8. rule: FLOOR, CEIL, EVEN or RCEIL. For another type or rule the format is
+ * invalid: every call refuses it, and mpnum_blockscale_validate names `element` or
+ * `rule`. */
 MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_mx(mpnum_type element,
                                                        mpnum_blockscale_rule rule) {
   const int bits = element == MPNUM_TYPE_E2M1                                 ? 4
@@ -111,7 +112,7 @@ MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_mx_int8(mpnum_blockscale_rul
   format.is_int8 = 1;
   return format;
 }
-/* Blocks of 1 row, or as many as they have columns. */
+/* rows: those of a block, 1 or the number of its columns. */
 MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_nvfp4_(size_t rows) {
   return mpnum_blockscale_format_(mpnum_format_of(MPNUM_TYPE_E2M1), 4, rows, 16,
                                   MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_TWO_LEVEL);
@@ -147,7 +148,7 @@ MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_int8_row(void) {
 MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_int8_tensor(void) {
   return mpnum_blockscale_int8_(0);
 }
-/* With blocks that lie the other way: 1x32 becomes 32x1. */
+/* The same format with transposed blocks: 1x32 becomes 32x1. */
 MPNUM_FUNC mpnum_blockscale_format
 mpnum_blockscale_transposed(mpnum_blockscale_format format) {
   const size_t rows = format.rows;
@@ -156,8 +157,7 @@ mpnum_blockscale_transposed(mpnum_blockscale_format format) {
   return format;
 }
 
-/* The largest value of an element, as stored with a scale of 1, as the bits of a float.
- */
+/* The largest value that an element holds at a scale of 1, as the bits of a float. */
 MPNUM_FUNC uint32_t mpnum_blockscale_max_(const mpnum_blockscale_format *format) {
   if (format->is_int8) /* 127, 127 / 64 */
     return format->scale_type == MPNUM_TYPE_E8M0 ? 0x3ffe0000u : 0x42fe0000u;
@@ -187,7 +187,7 @@ MPNUM_FUNC mpnum_status mpnum_blockscale_validate_(const mpnum_blockscale_format
   } else if (bits != 8 && (format->is_int8 || (bits != 6 && bits != 4) || width > bits)) {
     wrong = "element_bits";
   } else if (bits != 8 && format->columns != 1 && format->columns % 4 != 0) {
-    wrong = "columns"; /* rows of blocks begin at whole bytes */
+    wrong = "columns"; /* rows of a block begin at whole bytes */
   } else if (rule < MPNUM_BLOCKSCALE_FLOOR || rule > MPNUM_BLOCKSCALE_AMAX_POW2) {
     wrong = "rule";
   } else if (format->scale_type != scale_type) {
@@ -204,24 +204,25 @@ MPNUM_FUNC mpnum_status mpnum_blockscale_validate_(const mpnum_blockscale_format
   if (wrong && field) *field = wrong;
   return wrong ? MPNUM_ERROR_ARGUMENT : MPNUM_OK;
 }
-/* MPNUM_OK, or MPNUM_ERROR_NULL without a format, or MPNUM_ERROR_ARGUMENT and, unless
- * field is NULL, the name of the first field that is wrong or does not go with those
- * before it. */
+/* Checks a format. Returns MPNUM_OK, MPNUM_ERROR_NULL if format is NULL, or
+ * MPNUM_ERROR_ARGUMENT; unless field is NULL, *field then names the first field that is
+ * wrong or does not fit the fields before it. */
 MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status
 mpnum_blockscale_validate(const mpnum_blockscale_format *format, const char **field) {
   return format ? mpnum_blockscale_validate_(format, field) : MPNUM_ERROR_NULL;
 }
 
-/* Blocks in so many rows or columns. */
+/* The number of blocks in n rows or columns; block: their size, 0 for all of n. */
 MPNUM_INLINE size_t mpnum_blocks_along_(size_t n, size_t block) {
   return block == 0 ? n != 0 : n / block + (n % block != 0);
 }
-/* Dense codes that fill whole bytes. */
+/* The smallest number of dense codes that fills whole bytes. */
 MPNUM_INLINE size_t mpnum_blockscale_group_(const mpnum_blockscale_format *format) {
   return format->element_bits == 4 ? 2 : format->element_bits == 6 ? 4 : 1;
 }
-/* Blocks of a matrix, which is how many scales it has; bytes of its codes, rows one
- * behind the other; bytes of its scales. */
+/* mpnum_blockscale_count: the number of blocks of a matrix, and so of its scales.
+ * mpnum_blockscale_code_bytes: the bytes of its codes with contiguous rows of whole
+ * bytes. */
 MPNUM_FUNC size_t mpnum_blockscale_count(const mpnum_blockscale_format *format,
                                          size_t rows, size_t columns) {
   return mpnum_blocks_along_(rows, format->rows) *
@@ -233,8 +234,9 @@ MPNUM_FUNC size_t mpnum_blockscale_code_bytes(const mpnum_blockscale_format *for
   const size_t stride = (columns + group - 1) / group * group;
   return rows * (stride / group) * (group * (size_t)format->element_bits / 8);
 }
-/* How swizzled scales lie: each in its row and column of blocks; column and row turned,
- * as in the operand that is the transposed matrix; a square's for each of its rows. */
+/* Layouts of swizzled scales. OF_ROWS: each at its row and column of blocks; TURNED: row
+ * and column exchanged, as the operand is the transposed matrix; OF_SQUARES: the scale of
+ * a square is repeated for each of its rows. */
 typedef enum mpnum_scale_layout_ {
   MPNUM_SCALES_REFUSED_,
   MPNUM_SCALES_OF_ROWS_,
@@ -253,7 +255,7 @@ mpnum_scale_layout_of_(const mpnum_blockscale_format *format) {
   return edge == 16 && rows == edge && columns == edge ? MPNUM_SCALES_OF_SQUARES_
                                                        : MPNUM_SCALES_REFUSED_;
 }
-/* Rows and blocks in a row of what a swizzled layout has a scale for. */
+/* The scales of a swizzled layout without padding: size[0] rows of size[1] blocks. */
 MPNUM_FUNC void mpnum_swizzled_size_(const mpnum_blockscale_format *format,
                                      size_t size[2], size_t rows, size_t columns) {
   const int is_turned = mpnum_scale_layout_of_(format) == MPNUM_SCALES_TURNED_;
@@ -261,10 +263,11 @@ MPNUM_FUNC void mpnum_swizzled_size_(const mpnum_blockscale_format *format,
   size[1] = is_turned ? mpnum_blocks_along_(rows, format->rows)
                       : mpnum_blocks_along_(columns, format->columns);
 }
-/* Swizzled: those of the operand as it is multiplied, in tiles of 512 bytes, padding and
- * all: of 1x32 and 1x16 blocks the matrix, of 32x1 and 16x1 the transposed one, of 16x16
- * the matrix with a square's scale for each of its rows. 0: blocks that no hardware
- * multiplies, which are refused. */
+/* The bytes of the scales of a matrix. Swizzled scales are those of the operand as it is
+ * multiplied, in tiles of 512 bytes, including padding: with 1x32 and 1x16 blocks of the
+ * matrix; with 32x1 and 16x1 blocks of the transposed matrix; with 16x16 blocks of the
+ * matrix, the scale of a square repeated for each of its rows. Returns 0 for swizzled
+ * scales of other blocks, which no hardware multiplies: they are refused. */
 MPNUM_FUNC size_t mpnum_blockscale_scale_bytes(const mpnum_blockscale_format *format,
                                                size_t rows, size_t columns,
                                                int is_swizzled) {
@@ -276,16 +279,18 @@ MPNUM_FUNC size_t mpnum_blockscale_scale_bytes(const mpnum_blockscale_format *fo
   mpnum_swizzled_size_(format, size, rows, columns);
   return (size[0] + 127) / 128 * 128 * ((size[1] + 3) / 4 * 4);
 }
-/* Where the scale of block number block of a row (of blocks) lies in the layout that
- * cuBLASLt reads: tiles of 128 rows and 4 columns, 512 bytes each, row by row. columns:
- * blocks in a row, taken up to a multiple of 4. */
+/* The index of a scale in the layout that cuBLASLt reads: tiles of 128 rows and 4
+ * columns, 512 bytes each, stored row by row. row: row of blocks; block: number of the
+ * block in that row; columns: blocks in a row, which the function rounds up to a multiple
+ * of 4. */
 MPNUM_INLINE size_t mpnum_scale_place(size_t row, size_t block, size_t columns) {
   const size_t tile = row / 128 * ((columns + 3) / 4) + block / 4;
   return tile * 512 + row % 32 * 16 + row / 32 % 4 * 4 + block % 4;
 }
 
-/* Magnitudes divided and multiplied, each rounded once to nearest: of integers on hosts,
- * where the caller's environment may round and flush otherwise. */
+/* The quotient and the product of two magnitudes, as the bits of floats, rounded once to
+ * nearest. Hosts compute in integers, as the caller's environment may round and flush
+ * otherwise. */
 MPNUM_MATH_ uint32_t mpnum_block_quotient_(uint32_t a, uint32_t b) {
 # if MPNUM_ON_DEVICE
   return mpnum_bits_f32(
@@ -301,8 +306,8 @@ MPNUM_MATH_ uint32_t mpnum_block_product_(uint32_t a, uint32_t b) {
       mpnum_wide_rounded_f32_(mpnum_wide_mul_(mpnum_wide_f32_(a), mpnum_wide_f32_(b))));
 }
 
-/* S of NVFP4 from the largest finite magnitude of a tensor, the least of 448 * 6 / amax
- * and FLT_MAX; 1 of 0, Inf and NaN. */
+/* S of NVFP4 for the largest finite magnitude of a tensor: the smaller of 448 * 6 / amax
+ * and FLT_MAX; 1 if amax is 0, Inf or NaN. */
 MPNUM_MATH_ float mpnum_nvfp4_scale(float amax) {
   const uint32_t bits = mpnum_bits_f32(amax) & 0x7fffffffu;
   uint32_t scale = 0x3f800000u;
@@ -311,7 +316,7 @@ MPNUM_MATH_ float mpnum_nvfp4_scale(float amax) {
   return mpnum_from_bits_f32(scale > 0x7f7fffffu ? 0x7f7fffffu : scale);
 }
 
-/* The numbers of a sound format. scale: S. */
+/* The constants of the rule of a valid format. scale: S. */
 MPNUM_MATH_ mpnum_block_rule_ mpnum_block_rule_of_(const mpnum_blockscale_format *format,
                                                    float scale) {
   const uint32_t max = mpnum_blockscale_max_(format);
@@ -354,10 +359,10 @@ MPNUM_MATH_ mpnum_block_rule_ mpnum_block_rule_of_(const mpnum_blockscale_format
   }
   return rule;
 }
-/* The stored scale of a block of this amax: a code of e8m0 or e4m3, or the bits of a
- * float; NaN of an amax that is Inf or NaN, or with TWO_LEVEL of a scale that is not
- * above 0 and finite. scale: S, which other rules do not look at. The same bits in every
- * rounding mode. */
+/* The stored scale of a block with this amax: a code of e8m0 or e4m3, or the bits of a
+ * float. It is NaN if amax is Inf or NaN or, with TWO_LEVEL, if scale is not above 0 and
+ * finite. scale: S, which only TWO_LEVEL uses. The bits are the same in every rounding
+ * mode. */
 MPNUM_MATH_ uint32_t mpnum_blockscale_scale(const mpnum_blockscale_format *format,
                                             float amax, float scale) {
   const uint32_t bits = mpnum_bits_f32(amax) & 0x7fffffffu;
@@ -381,21 +386,20 @@ MPNUM_MATH_ uint32_t mpnum_blockscale_scale(const mpnum_blockscale_format *forma
     return x < 0x00800000u ? 0x00800000u : x > 0x7f000000u ? 0x7f000000u : x;
   }
   if (rule.kind == MPNUM_BLOCK_PRODUCT_) x = mpnum_block_product_(x, rule.max_inverse);
-  rule.kind = MPNUM_BLOCK_POWER_; /* of integers alone */
+  rule.kind = MPNUM_BLOCK_POWER_; /* integer operations alone */
   return mpnum_block_scale_of_scalar_(rule, x).code;
 }
 
-/* What a format does to blocks at worst, while their scales are no subnormal and not the
- * largest or smallest there is, and apart from what scales that are floats are rounded.
- */
+/* The worst that a format does to blocks whose scales are neither subnormal nor the
+ * largest or smallest scale. The rounding of scales that are floats is not included. */
 typedef struct mpnum_blockscale_errors {
-  float exceeding_share; /* of the amaxes of a binade, TWO_LEVEL of the scales of one:
-                            past the largest element */
-  float clip;            /* what such an amax loses, relative to itself */
-  float error;           /* of any element of a block, relative to the amax */
+  float exceeding_share; /* share of the amaxes of a binade (TWO_LEVEL: of the scales)
+                            that come past the largest element */
+  float clip;            /* the most that such an amax loses, relative to itself */
+  float error;           /* largest of any element, relative to the block's amax */
 } mpnum_blockscale_errors;
 
-/* A ratio, and the larger of two. */
+/* A ratio, and the larger of two ratios. */
 typedef struct mpnum_block_ratio_ {
   uint32_t above, below;
 } mpnum_block_ratio_;
@@ -409,8 +413,9 @@ MPNUM_MATH_ float mpnum_block_ratio_value_(mpnum_block_ratio_ a) {
   return mpnum_wide_rounded_f32_(
       mpnum_wide_div_(mpnum_wide_int_((int)a.above), mpnum_wide_int_((int)a.below)));
 }
-/* Of a sound format. Integers: 576 is the distance of the largest elements, `top` the
- * power of two below them, and an amax over its scale lies between least and most. */
+/* The worst-case errors of a valid format, computed in integers: 576 is the distance
+ * between the largest elements, `top` the power of two below them, and amax / scale lies
+ * between least and most. */
 MPNUM_MATH_ mpnum_blockscale_errors
 mpnum_blockscale_worst(const mpnum_blockscale_format *format) {
   const uint32_t bits = mpnum_blockscale_max_(format);
@@ -433,11 +438,11 @@ mpnum_blockscale_worst(const mpnum_blockscale_format *format) {
     most = top;
     least = top / 2;
     break;
-  case MPNUM_BLOCKSCALE_EVEN: /* rounded to mantissa_bits */
+  case MPNUM_BLOCKSCALE_EVEN: /* amax rounded to mantissa_bits */
     most = 2 * top - 288;
     least = top - 144;
     break;
-  case MPNUM_BLOCKSCALE_TWO_LEVEL: /* a scale of 8 may stand for 8.5, one of 9 too */
+  case MPNUM_BLOCKSCALE_TWO_LEVEL: /* scales of 8 and of 9 may both stand for 8.5 */
     most = last / 16 * 17;
     least = last / 18 * 17;
     break;
@@ -450,13 +455,13 @@ mpnum_blockscale_worst(const mpnum_blockscale_format *format) {
     error = clip;
   }
   if (format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL)
-    share = mpnum_block_ratio_above_(share, 1, 2); /* every second half of a step */
+    share = mpnum_block_ratio_above_(share, 1, 2); /* half of each step */
   for (; k < 2; ++k) {                             /* the two largest binades */
     const int is_linear = above_subnormals < k;
     const uint32_t step = is_linear ? 576u : 576u >> k;
     const uint32_t lost = is_stochastic ? step : step / 2;
     const uint32_t at =
-        is_linear ? lost : (top >> k) + (is_stochastic ? 0 : lost); /* the first */
+        is_linear ? lost : (top >> k) + (is_stochastic ? 0 : lost); /* the smallest */
     if (at <= most && at + lost <= last)
       error = mpnum_block_ratio_above_(error, lost, at > least ? at : least);
   }

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* What quantising did to values. With it comes reference_product.h.
+/* Measures the error of quantised values against their source. Includes
+ * reference_product.h.
  *
  *     mpnum_measure measure = mpnum_measure_empty();
  *     status = mpnum_measure_blocks(&measure, source, &format, quantized);
  *     printf("%.1f dB\n", mpnum_measure_summary(&measure).sqnr);
  *
- * A result is measured against its source, element by element, in doubles. Sums are exact
- *   (total.h), so parts of a matrix, tensors, threads and ranks merge to the same bits.
- * Domain   f32, f16, bf16 and f64 of magnitudes below 2^128, larger ones count as Inf; of
- *   f64, what lies below 2^-298 in a product or an error is not summed.
- * NaN      pairs with Inf or NaN are counted, and in no other figure.
+ * A result is compared with its source, element by element, in doubles. Sums are exact
+ * (total.h), so the measures of parts of a matrix, of tensors, threads and ranks merge to
+ * the same bits.
+ * Domain   f32, f16, bf16 and f64. Magnitudes of 2^128 and above count as Inf; what lies
+ *   below 2^-298 in a product or an error of f64 values is not summed.
+ * NaN      a pair with Inf or NaN is counted as such and enters no other figure.
  * Bits     the same for every ISA, flags and floating-point environment.
- * Status   MPNUM_ERROR_NULL; MPNUM_ERROR_TYPE; MPNUM_ERROR_SHAPE: shapes that differ or
- *   are more than memory has; of blocks as mpnum_dequantize_blocks; MPNUM_ERROR_ARGUMENT:
- *   a limit that is NaN or negative. Nothing is written then.
+ * Status   MPNUM_ERROR_NULL; MPNUM_ERROR_TYPE; MPNUM_ERROR_SHAPE: shapes differ or are
+ *   more than memory can hold; for blocks those of mpnum_dequantize_blocks;
+ *   MPNUM_ERROR_ARGUMENT: limit is NaN or negative. Nothing is written then.
  * Host only. docs/measure.md. */
 #ifndef MPNUM_BLOCKS_MEASURE_H
 #define MPNUM_BLOCKS_MEASURE_H
@@ -24,21 +26,21 @@ MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
-/* Of pairs of a source and a result. */
+/* Counts and sums over pairs of a source value and its result. */
 typedef struct mpnum_measure {
-  uint64_t count;            /* pairs of finite values, which all below is about */
-  uint64_t unequal;          /* -0 equals 0 */
-  uint64_t clipped;          /* sources past what the largest result stands for */
-  uint64_t flushed;          /* sources that are not 0, results that are */
+  uint64_t count;            /* finite pairs; all but *_nonfinite cover only these */
+  uint64_t unequal;          /* results other than their source; -0 equals 0 */
+  uint64_t clipped;          /* sources beyond the largest value a result can have */
+  uint64_t flushed;          /* nonzero sources whose result is 0 */
   uint64_t source_nonfinite; /* sources that are Inf or NaN */
-  uint64_t result_nonfinite; /* results that are, of sources that are not */
-  double max_error;          /* magnitude of result less source */
-  double max_relative_error; /* the same over the source's; 0 has none */
+  uint64_t result_nonfinite; /* results that are Inf or NaN, of finite sources */
+  double max_error;          /* largest magnitude of result minus source */
+  double max_relative_error; /* largest error over magnitude of the source, if not 0 */
   mpnum_total source_squares, result_squares, products;
   mpnum_total errors, error_squares;
 } mpnum_measure;
 
-/* Of no elements. */
+/* A measure of no pairs. */
 MPNUM_HOST mpnum_measure mpnum_measure_empty(void) {
   mpnum_measure measure;
   measure.count = measure.unequal = measure.clipped = measure.flushed = 0;
@@ -52,7 +54,7 @@ MPNUM_HOST mpnum_measure mpnum_measure_empty(void) {
 MPNUM_HOST_INLINE_ double mpnum_larger_f64_(double a, double b) {
   return mpnum_magnitude_f64_(b) > mpnum_magnitude_f64_(a) ? b : a;
 }
-/* Adds the pairs of another one. */
+/* Adds the pairs of other to measure. */
 MPNUM_HOST void mpnum_measure_merge(mpnum_measure *measure, const mpnum_measure *other) {
   measure->count += other->count;
   measure->unequal += other->unequal;
@@ -73,15 +75,15 @@ MPNUM_HOST void mpnum_measure_merge(mpnum_measure *measure, const mpnum_measure 
       mpnum_total_merge(measure->error_squares, other->error_squares);
 }
 
-/* --- What it comes to --- */
+/* --- Figures --- */
 
 typedef struct mpnum_measure_figures {
-  double sqnr;      /* dB: power of the source over that of the error; Inf: no error */
-  double cosine;    /* of the angle between both; 1: no error, 0: one of them is 0 */
+  double sqnr;      /* dB: power of the source over power of the error; Inf: no error */
+  double cosine;    /* of the angle between source and result; 1: no error, 0: one is 0 */
   double rms_error; /* root of the mean square of the error */
   double max_error, max_relative_error;
-  double bias;                         /* mean of result less source */
-  double clipped_share, flushed_share; /* of finite pairs */
+  double bias;                         /* mean of result minus source */
+  double clipped_share, flushed_share; /* shares of the finite pairs */
 } mpnum_measure_figures;
 
 MPNUM_HOST double mpnum_wide_nearest_f64_(mpnum_wide_ x) {
@@ -110,8 +112,9 @@ MPNUM_HOST double mpnum_decibels_(mpnum_wide_ signal, mpnum_wide_ noise) {
       mpnum_wide_mul_(mpnum_wide_mul_(mpnum_wide_int_(10), mpnum_wide_log10_e_()),
                       mpnum_wide_log_(mpnum_wide_div_(signal, noise))));
 }
-/* Of finite pairs; sqnr, cosine, bias and shares are NaN where there is none.
- * Error: 2^-50 of each, or of 1 dB. */
+/* Computes figures over the finite pairs; sqnr, cosine, bias and shares are NaN if there
+ * are none.
+ * Error: 2^-50 of each figure, or of 1 dB. */
 MPNUM_HOST mpnum_measure_figures mpnum_measure_summary(const mpnum_measure *measure) {
   const double none = mpnum_from_bits_f64(0x7fffffffffffffffu);
   const mpnum_wide_ source = mpnum_wide_total_(&measure->source_squares);
@@ -136,7 +139,7 @@ MPNUM_HOST mpnum_measure_figures mpnum_measure_summary(const mpnum_measure *meas
   figures.cosine = measure->unequal == 0;
   if (measure->unequal && cosine.significand) {
     cosine = mpnum_wide_div_(cosine, mpnum_wide_sqrt_(mpnum_wide_mul_(source, result)));
-    if (cosine.exponent > -64) /* 1 and above, by rounding */
+    if (cosine.exponent > -64) /* rounding made it 1 or more */
       cosine = mpnum_wide_make_((uint64_t)1 << 63, -63, cosine.negative);
     figures.cosine = mpnum_wide_nearest_f64_(cosine);
   }
@@ -147,7 +150,7 @@ MPNUM_HOST mpnum_measure_figures mpnum_measure_summary(const mpnum_measure *meas
 
 # define MPNUM_PAIRS_ 512
 
-/* Magnitudes above the limit, as integers, are clipped. */
+/* Adds a pair. limit: bits of the largest magnitude that does not count as clipped. */
 MPNUM_HOST void mpnum_measure_pair_(mpnum_measure *measure, double x, double y,
                                     uint64_t limit) {
   const uint64_t too_large = (uint64_t)(1023 + 128) << 52;
@@ -187,7 +190,7 @@ MPNUM_HOST mpnum_status mpnum_measured_check_(mpnum_const_rows rows) {
              ? MPNUM_OK
              : MPNUM_ERROR_SHAPE;
 }
-/* At most MPNUM_PAIRS_ of a row. */
+/* Converts n elements of a row, at most MPNUM_PAIRS_, to doubles. */
 MPNUM_HOST void mpnum_row_doubles_(double *dst, mpnum_const_rows src, size_t row,
                                    size_t column, size_t n) {
   const size_t size = (size_t)mpnum_type_bits_(src.type) / 8;
@@ -203,8 +206,9 @@ MPNUM_HOST void mpnum_row_doubles_(double *dst, mpnum_const_rows src, size_t row
   for (; i < n; ++i)
     dst[i] = (double)floats[i];
 }
-/* Adds the pairs of two matrices. Sources above limit, the largest magnitude that the
- * format of the result holds at its scale, count as clipped; limit 0: none do. */
+/* Adds the pairs of two matrices of one shape. Sources of a magnitude above limit count
+ * as clipped: pass the largest magnitude that the format of the result holds at its
+ * scale, or 0 to count none. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_measure_rows(mpnum_measure *measure,
                                                             mpnum_const_rows source,
                                                             mpnum_const_rows result,
@@ -239,7 +243,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_measure_rows(mpnum_measure *measu
 
 /* --- Blocks --- */
 
-/* Of a row, beginning at a block. */
+/* Adds n pairs of a row, beginning at the border of a block. */
 MPNUM_HOST void mpnum_measure_strip_(mpnum_measure *measure, mpnum_const_rows source,
                                      const mpnum_block_job_ *job, uint32_t tie,
                                      uint64_t is_odd, size_t row, size_t column,
@@ -271,13 +275,14 @@ MPNUM_HOST void mpnum_measure_strip_(mpnum_measure *measure, mpnum_const_rows so
   }
 }
 /* Adds the pairs of a matrix and its quantised form, as mpnum_dequantize_blocks decodes
- * it. Clipped are sources that round, at the stored scale, past the largest element. */
+ * it. Sources that round past the largest element at the stored scale count as
+ * clipped. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_measure_blocks(mpnum_measure *measure, mpnum_const_rows source,
                      const mpnum_blockscale_format *format, mpnum_blockscaled result) {
   mpnum_status status = MPNUM_OK;
   mpnum_block_job_ job;
-  uint64_t saved = 0, is_odd = 0; /* a tie rounds up, so that it is past */
+  uint64_t saved = 0, is_odd = 0; /* 1: a tie rounds up, past the largest */
   size_t row = 0, column = 0;
   if (!source.rows || !source.columns) return MPNUM_OK;
   if (!measure) return MPNUM_ERROR_NULL;

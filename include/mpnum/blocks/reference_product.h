@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Products of matrices in block formats, one step after the other, and how far they are
- * from the exact ones at most: what a kernel is checked by.
+/* Reference products of matrices in block formats, computed step by step, with bounds on
+ * their distance from the exact products: for checking kernels.
  *
  *     const mpnum_blockscale_operand x = {&format, quantized_x, rows, columns};
  *     status = mpnum_reference_product(dst, bounds, x, w, MPNUM_TYPE_F32);
  *
  * Bits     the same for every ISA, flags and floating-point environment.
- * Status   as mpnum_dequantize_blocks; MPNUM_ERROR_TYPE: another accumulation than f32
- *   and f64; MPNUM_ERROR_SHAPE: columns that differ or are none, blocks that are taller
- *   than wide, which lie across the sum. Nothing is written then.
+ * Status   as mpnum_dequantize_blocks; MPNUM_ERROR_TYPE: accumulation is neither f32 nor
+ *   f64; MPNUM_ERROR_SHAPE: columns differ or are 0, or blocks are taller than wide and
+ *   so lie across the sum. Nothing is written then.
  * Host only. docs/measure.md. */
 #ifndef MPNUM_BLOCKS_REFERENCE_PRODUCT_H
 #define MPNUM_BLOCKS_REFERENCE_PRODUCT_H
@@ -20,11 +20,11 @@ MPNUM_C_BEGIN_
 
 # define MPNUM_ELEMENTS_ 512
 
-/* The magnitude of a double, as an integer that grows with it. */
+/* The magnitude of a double as an integer that grows with it. */
 MPNUM_HOST_INLINE_ uint64_t mpnum_magnitude_f64_(double x) {
   return mpnum_bits_f64(x) & 0x7fffffffffffffffu;
 }
-/* What a quantised matrix has to be for its codes to be read. */
+/* Checks that the codes of a quantised matrix can be read. */
 MPNUM_HOST mpnum_status mpnum_codes_check_(const mpnum_blockscale_format *format,
                                            const mpnum_blockscaled *codes, size_t rows,
                                            size_t columns) {
@@ -52,7 +52,7 @@ MPNUM_HOST mpnum_status mpnum_codes_check_(const mpnum_blockscale_format *format
   }
   return MPNUM_OK;
 }
-/* Whether blocks are not taller than wide: scales change from block to block of a row. */
+/* Whether blocks are not taller than wide, so that scales change along a row. */
 MPNUM_HOST int mpnum_lies_along_rows_(const mpnum_blockscale_format *format) {
   return format->columns == 0 ||
          (format->rows == 0 ? format->columns > 1 : format->rows <= format->columns);
@@ -64,23 +64,23 @@ MPNUM_HOST void mpnum_codes_job_(mpnum_block_job_ *job,
                       mpnum_const_rows_of(MPNUM_TYPE_F32, 0, rows, columns), 0, 0);
   job->scaling.divides = 0;
 }
-/* A quantised matrix whose rows are what products sum along, as tensor cores take block
- * formats: for x times the transpose of w both have as many columns. */
+/* A quantised matrix. Products sum along its rows, as tensor cores do with block formats:
+ * for x times the transpose of w both have the same number of columns. */
 typedef struct mpnum_blockscale_operand {
   const mpnum_blockscale_format *format;
   mpnum_blockscaled values;
   size_t rows, columns;
 } mpnum_blockscale_operand;
 
-/* One element of a product; floats where is_f32, which doubles hold. */
+/* The state for one element of a product. With is_f32 the doubles hold floats. */
 typedef struct mpnum_reference_sum_ {
   mpnum_block_job_ jobs[2];
   size_t rows[2];
   int is_f32;
-  double largest[2];             /* elements */
-  double sum, magnitudes;        /* of products of elements within a segment */
-  double total, all;             /* of segments */
-  double missed, missed_decoded; /* what may have underflowed, in 2^-150 */
+  double largest[2];             /* largest element of each format */
+  double sum, magnitudes;        /* of the products of elements in a segment */
+  double total, all;             /* of segments, times their scales */
+  double missed, missed_decoded; /* bounds on what underflowed, in 2^-150 */
 } mpnum_reference_sum_;
 
 MPNUM_HOST_INLINE_ double mpnum_power_f64_(int exponent) {
@@ -101,7 +101,7 @@ MPNUM_HOST_INLINE_ double mpnum_reference_add_(int is_f32, double a, double b) {
 MPNUM_HOST_INLINE_ double mpnum_abs_f64_(double x) {
   return mpnum_from_bits_f64(mpnum_magnitude_f64_(x));
 }
-/* Adds n products of elements, which doubles hold. */
+/* Adds n products of elements; doubles hold these products exactly. */
 MPNUM_HOST void mpnum_reference_products_(mpnum_reference_sum_ *sums, const float *a,
                                           const float *b, size_t n) {
   double magnitudes = sums->magnitudes, sum = sums->sum;
@@ -119,8 +119,8 @@ MPNUM_HOST void mpnum_reference_products_(mpnum_reference_sum_ *sums, const floa
   sums->magnitudes = magnitudes;
   sums->sum = sums->is_f32 ? (double)narrow_sum : sum;
 }
-/* Adds the segment of n columns that ends before this one. A float that underflows is off
- * by 2^-150, and what follows may multiply that by scales or a sum, or, where values are
+/* Adds the segment of n columns that ends before column. A float that underflows is off
+ * by 2^-150; later steps may multiply this error by scales or a sum or, if values are
  * decoded first, by a value of the other matrix. */
 MPNUM_HOST void mpnum_reference_segment_(mpnum_reference_sum_ *sums, size_t column,
                                          size_t n) {
@@ -148,7 +148,7 @@ MPNUM_HOST void mpnum_reference_segment_(mpnum_reference_sum_ *sums, size_t colu
   sums->missed_decoded = mpnum_add_f64_(sums->missed_decoded, missed);
   sums->sum = sums->magnitudes = 0;
 }
-/* Columns to the next border of blocks. */
+/* Columns up to the next border between blocks of either matrix. */
 MPNUM_HOST size_t mpnum_reference_left_(const mpnum_reference_sum_ *sums, size_t column,
                                         size_t columns) {
   size_t left = columns - column;
@@ -182,8 +182,8 @@ MPNUM_HOST void mpnum_reference_segments_(mpnum_reference_sum_ *sums, size_t col
     since = 0;
   }
 }
-/* Divides by the scales of the tensors, and adds up the bound: each product takes part in
- * at most `roundings` of them, whatever the order. */
+/* Divides by the scales of the tensors and computes the bound: each product goes through
+ * at most `roundings` roundings, whatever the order. */
 MPNUM_HOST void mpnum_reference_end_(const mpnum_reference_sum_ *sums, size_t columns,
                                      double *dst, double *bound) {
   const uint64_t infinity = (uint64_t)0x7ff << 52;
@@ -214,17 +214,18 @@ MPNUM_HOST void mpnum_reference_end_(const mpnum_reference_sum_ *sums, size_t co
                ? mpnum_from_bits_f64(infinity)
                : most;
 }
-/* a times the transpose of b: element (i, j), dst[i * b.rows + j], is the sum over k of
- * a(i, k) b(j, k); with one row each a dot product. Each step is rounded to the type of
- * accumulation, f32 or f64: products of elements are summed from the first on while the
- * scales of both stay the same; this sum is multiplied by the scale of a, then by that of
- * b, and added to those before; the sum of all is divided by the scales of the tensors.
- * bounds, unless NULL: how far dst, or any other sum in this type of the same products,
- *   in any order, with scales applied to elements or sums and at most 10 roundings of
- *   each product beside the additions, is at most from the exact product, if nothing
- *   overflows on the way.
- * NaN      dst as IEEE 754 has it, 0x7fffffffffffffff; the bound of what is not finite is
- *   Inf. */
+/* Multiplies a by the transpose of b: element (i, j), dst[i * b.rows + j], is the sum
+ * over k of a(i, k) b(j, k); with one row each this is a dot product. Each step is
+ * rounded to the type of accumulation, f32 or f64. Products of elements are summed in
+ * order while the scales of both matrices stay the same; this sum is multiplied by the
+ * scale of a, then by that of b, and added to the previous ones; the total is divided by
+ * the scales of the tensors.
+ * bounds, unless NULL: an upper bound on the distance of dst from the exact product, if
+ *   nothing overflows on the way. It also holds for any other sum of the same products in
+ *   this type, in any order, with scales applied to elements or sums and at most 10
+ *   roundings of each product beside the additions.
+ * NaN      in dst as in IEEE 754, always 0x7fffffffffffffff; where dst is not finite, its
+ *   bound is Inf. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_reference_product(double *dst, double *bounds, mpnum_blockscale_operand a,
                         mpnum_blockscale_operand b, mpnum_type accumulation) {

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Advice on formats: which one values fit, at which scale; what a GPU can do with it;
- * what it costs; when to leave it and when to come back. (operation_policy.h: which type
- * an operation suits.)
- * Opt-in. Nothing here acts: whoever asks decides.
+/* Advice on formats: which one fits values and at which scale, what a GPU can do with it,
+ * what it costs, when to leave it and when to come back. Opt-in. Nothing here acts: the
+ * caller decides. operation_policy.h tells which type suits an operation.
  *
  *     const mpnum_type candidates[] = {MPNUM_TYPE_E5M2, MPNUM_TYPE_F16, MPNUM_TYPE_BF16};
  *     float scale;
  *     mpnum_type type = mpnum_best_type(&histogram, candidates, 3, 0.01f, 1, &scale);
  *     if (!(mpnum_gpu_support(type, 80) & MPNUM_GPU_TENSOR_CORES)) ...
  *
- * Bits: integers, so the same on hosts and devices, whatever the flags and the
- *   floating-point environment. */
+ * Bits: computed in integers, so the same on hosts and devices, whatever the flags and
+ *   the floating-point environment. */
 #ifndef MPNUM_TRAINING_ADVICE_H
 #define MPNUM_TRAINING_ADVICE_H
 
@@ -18,8 +17,8 @@
 #include "health.h"
 MPNUM_C_BEGIN_
 
-/* 1 where gradients of common models underflow, so that their loss is to be scaled: the
- * exponent has fewer bits than that of f32. */
+/* 1 if gradients of common models underflow in a type, so that the loss needs scaling:
+ * its exponent has fewer bits than that of f32. */
 MPNUM_FUNC int mpnum_needs_loss_scaling(mpnum_type type) {
   const mpnum_format format = mpnum_format_of(type);
   return format.max_code != 0 && format.exponent_bits < 8;
@@ -33,8 +32,8 @@ MPNUM_FUNC int mpnum_dense_bits_(mpnum_type type) {
   return format.sign_bits + format.exponent_bits + format.mantissa_bits;
 }
 
-/* The largest power of two by which amax may be multiplied for 2^headroom times the
- * product to be within a format; from 2^-126 to 2^126. 1 where amax is 0, Inf or NaN. */
+/* The largest power of two, from 2^-126 to 2^126, by which amax may be multiplied so that
+ * 2^headroom times the product is within a format. 1 if amax is 0, Inf or NaN. */
 MPNUM_MATH_ float mpnum_best_scale(mpnum_format format, float amax, int headroom) {
   const uint32_t magnitude = mpnum_bits_f32(amax) & 0x7fffffffu;
   const mpnum_wide_ largest = mpnum_wide_f32_(mpnum_bits_f32(mpnum_format_max(format)));
@@ -48,12 +47,12 @@ MPNUM_MATH_ float mpnum_best_scale(mpnum_format format, float amax, int headroom
   return mpnum_pow2_(exponent < -126 ? -126 : exponent > 126 ? 126 : exponent);
 }
 
-/* For gradients: the first of count candidates of which, at its scale, at most a share of
- * the values counted is lost, bounds taken at their worst; f32, at 1, if there is none.
- * The scale is mpnum_best_scale of the largest value where the type needs loss scaling,
- * else 1. Name candidates in the order you would like them; e8m0 has neither signs nor 0.
- * A histogram does not tell how coarse a type is: weights and activations are judged by
- * the error of their product (docs/choosing-a-format.md), which is to be measured. */
+/* For gradients: returns the first of count candidates that loses at most lost_share of
+ * the counted values at its scale, by the upper bounds; f32, at scale 1, if there is
+ * none. *scale is mpnum_best_scale of the largest value if the type needs loss scaling,
+ * else 1. List candidates in order of preference; e8m0 has neither signs nor 0. A
+ * histogram does not tell how coarse a type is: judge weights and activations by the
+ * measured error of their product (docs/choosing-a-format.md). */
 MPNUM_MATH_ mpnum_type mpnum_best_type(const mpnum_histogram *histogram,
                                        const mpnum_type *candidates, int count,
                                        float lost_share, int headroom, float *scale) {
@@ -66,7 +65,7 @@ MPNUM_MATH_ mpnum_type mpnum_best_type(const mpnum_histogram *histogram,
     const float amax = mpnum_from_bits_f32(
         top != 0 || histogram->counts[0] != 0 ? top << 23 | 0x7fffffu : 0);
     mpnum_lost least, most;
-    if (mpnum_dense_bits_(candidates[i]) == 0) continue; /* no type */
+    if (mpnum_dense_bits_(candidates[i]) == 0) continue; /* an unknown type */
     *scale = 1.0f;
     if (mpnum_needs_loss_scaling(candidates[i]))
       *scale = mpnum_best_scale(format, amax, headroom);
@@ -80,8 +79,8 @@ MPNUM_MATH_ mpnum_type mpnum_best_type(const mpnum_histogram *histogram,
   return MPNUM_TYPE_F32;
 }
 
-/* An upper bound of the magnitudes of sums of k products, and of all partial ones:
- * k amax_a amax_b, rounded up; Inf from beyond the floats. Inf and NaN give Inf. */
+/* An upper bound on the magnitude of a sum of k products and of its partial sums:
+ * k amax_a amax_b, rounded up; Inf beyond the floats. An amax of Inf or NaN gives Inf. */
 MPNUM_MATH_ float mpnum_dot_bound(uint64_t k, float amax_a, float amax_b) {
   const uint32_t a = mpnum_bits_f32(amax_a) & 0x7fffffffu;
   const uint32_t b = mpnum_bits_f32(amax_b) & 0x7fffffffu;
@@ -93,27 +92,27 @@ MPNUM_MATH_ float mpnum_dot_bound(uint64_t k, float amax_a, float amax_b) {
                           mpnum_wide_mul_(mpnum_wide_f32_(a), mpnum_wide_f32_(b)))),
       MPNUM_ROUND_UP, MPNUM_OVERFLOW_IEEE, 0);
 }
-/* 1 if such a sum may be past the largest value of a format; one without fields (f64)
- * counts as f32. Sums in a wider type, as in tensor cores: who rounds each partial sum to
- * the format may get past it sooner. */
+/* 1 if a sum of k products may exceed the largest value of a format; one without fields
+ * (f64) counts as f32. The sum is in a wider type, as in tensor cores: if each partial
+ * sum is rounded to the format, it may overflow sooner. */
 MPNUM_MATH_ int mpnum_dot_may_overflow(mpnum_format format, uint64_t k, float amax_a,
                                        float amax_b) {
   if (format.max_code == 0) format = mpnum_format_of(MPNUM_TYPE_F32);
   return mpnum_is_above_(mpnum_dot_bound(k, amax_a, amax_b), mpnum_format_max(format));
 }
 
-/* What a GPU has instructions for, or-ed. capability: 10 times the major and once the
- * minor number, 89 for 8.9. Formats of 6 and 4 bits and e8m0: where code is compiled for
- * the architecture's own target (sm_100a, ...). Source: the PTX ISA, CUDA's programming
+/* What a GPU has instructions for, or-ed. capability: 10 times the major plus the minor
+ * number, 89 for 8.9. Formats of 6 and 4 bits and e8m0 need code that is compiled for the
+ * architecture's own target (sm_100a, ...). Source: the PTX ISA, CUDA's programming
  * guide. */
 typedef enum mpnum_gpu {
   MPNUM_GPU_CONVERTS = 1,
   MPNUM_GPU_ARITHMETIC = 2,
   MPNUM_GPU_TENSOR_CORES = 4, /* as operands; e8m0: as scales of blocks */
-  MPNUM_GPU_BLOCK_SCALES = 8  /* tensor cores, or a product of cuBLASLt, apply them */
+  MPNUM_GPU_BLOCK_SCALES = 8  /* tensor cores or a cuBLASLt product apply them */
 } mpnum_gpu;
 MPNUM_FUNC uint32_t mpnum_gpu_support(mpnum_type type, int capability) {
-  int converts = 1000, computes = 1000, multiplies = 1000; /* from which one on */
+  int converts = 1000, computes = 1000, multiplies = 1000; /* first capability that can */
   switch (type) {
   case MPNUM_TYPE_F64:
     converts = computes = 0;
@@ -140,10 +139,11 @@ MPNUM_FUNC uint32_t mpnum_gpu_support(mpnum_type type, int capability) {
          (uint32_t)(capability >= multiplies) * MPNUM_GPU_TENSOR_CORES;
 }
 
-/* n rounded up to what tensor cores take at full speed along a dimension: 16 bytes, as 8
- * for f16 and bf16, 16 for fp8, 32 for fp4; 128 elements of 6 bits (96 bytes). 0 for an
- * unknown type, and where the result is past SIZE_MAX. Source: NVIDIA's matrix
- * multiplication guide, the tensor maps of the CUDA driver API. */
+/* Rounds n up to what tensor cores take at full speed along a dimension: a multiple of 16
+ * bytes, which are 8 elements of f16 and bf16, 16 of fp8, 32 of fp4; 128 elements of 6
+ * bits (96 bytes). Returns 0 for an unknown type, and if the result is past SIZE_MAX.
+ * Source: NVIDIA's matrix multiplication guide, the tensor maps of the CUDA driver
+ * API. */
 MPNUM_FUNC size_t mpnum_round_up_dim(mpnum_type type, size_t n) {
   const int bits = mpnum_dense_bits_(type);
   const size_t multiple = bits == 6 ? 128 : bits == 0 ? 1 : (size_t)(128 / bits);
@@ -153,7 +153,7 @@ MPNUM_FUNC size_t mpnum_round_up_dim(mpnum_type type, size_t n) {
 
 #if !MPNUM_NO_STDINT
 
-/* The type of a block format's elements; 0 of int8 and of a format of one's own. */
+/* The type of a block format's elements; 0 for int8 and for a user-made format. */
 MPNUM_FUNC mpnum_type mpnum_element_type_(const mpnum_blockscale_format *format) {
   const mpnum_format a = format->element;
   int type = MPNUM_TYPE_E5M2;
@@ -165,13 +165,14 @@ MPNUM_FUNC mpnum_type mpnum_element_type_(const mpnum_blockscale_format *format)
   }
   return (mpnum_type)0;
 }
-/* What a GPU does with a sound block format: mpnum_gpu_support of its elements, and
- * BLOCK_SCALES where the scales need no kernel of one's own: MX (blocks of 32, e8m0) and
- * NVFP4 (of 16; a scale of 16x16 repeated for each row) from 10.0 on, DeepSeek's blocks
- * of 128 with f32 scales on 9.0, in cuBLASLt from CUDA 12.9 on. Without it the scales
- * are applied to sums of blocks in f32: DeepSeek's own kernels, int8. Blocks lie along
- * what is summed. Source: the PTX ISA (mma and tcgen05.mma with .block_scale, wmma of
- * .s8), cuBLAS's documentation (scaling modes of cublasLtMatmul). */
+/* What a GPU does with a valid block format: mpnum_gpu_support of its elements, and
+ * BLOCK_SCALES if the scales need no kernel of one's own: MX (blocks of 32, e8m0) and
+ * NVFP4 (blocks of 16; a 16x16 block's scale is repeated for each row) from 10.0 on,
+ * DeepSeek's blocks of 128 with f32 scales on 9.0, in cuBLASLt from CUDA 12.9 on. Without
+ * BLOCK_SCALES a kernel applies the scales to sums of blocks in f32: DeepSeek's own
+ * kernels, int8. Blocks lie along the dimension that is summed. Source: the PTX ISA (mma
+ * and tcgen05.mma with .block_scale, wmma of .s8), cuBLAS's documentation (scaling modes
+ * of cublasLtMatmul). */
 MPNUM_FUNC uint32_t mpnum_gpu_block_support(const mpnum_blockscale_format *format,
                                             int capability) {
   const mpnum_type type = mpnum_element_type_(format);
@@ -192,27 +193,29 @@ MPNUM_FUNC uint32_t mpnum_gpu_block_support(const mpnum_blockscale_format *forma
                            (is_deepseek && capability >= 90 && capability < 100);
   return support | applies * MPNUM_GPU_BLOCK_SCALES;
 }
-/* n, the length of what is summed, rounded up to whole blocks and 16 bytes of elements
- * (mpnum_round_up_dim): 32 for MX in 8 and 4 bits and for NVFP4, 128 for MX in 6 bits and
- * for DeepSeek's, 16 for int8. 0 past SIZE_MAX. */
+/* Rounds n, the length of the dimension that is summed, up to whole blocks and 16 bytes
+ * of elements (mpnum_round_up_dim): to multiples of 32 for MX in 8 and 4 bits and for
+ * NVFP4, 128 for MX in 6 bits and for DeepSeek's, 16 for int8. Returns 0 past
+ * SIZE_MAX. */
 MPNUM_FUNC size_t mpnum_round_up_block_dim(const mpnum_blockscale_format *format,
                                            size_t n) {
   const size_t along = format->rows > format->columns ? format->rows : format->columns;
   const size_t bits = (size_t)format->element_bits;
-  const size_t bytes = bits == 6 ? 128 : 128 / bits; /* elements of 16 bytes */
+  const size_t bytes = bits == 6 ? 128 : 128 / bits; /* elements in 16 bytes */
   size_t multiple = along ? along : 1;
   while (multiple % bytes != 0)
     multiple += along ? along : 1;
   return (n + (multiple - 1)) / multiple * multiple; /* past SIZE_MAX: 0 */
 }
-/* Bytes of a matrix: codes, scales, and the scale of the tensor, if there is one. */
+/* Bytes of a quantised matrix: codes, scales, and the scale of the tensor, if any. */
 MPNUM_FUNC size_t mpnum_blockscale_bytes(const mpnum_blockscale_format *format,
                                          size_t rows, size_t columns) {
   return mpnum_blockscale_code_bytes(format, rows, columns) +
          mpnum_blockscale_scale_bytes(format, rows, columns, 0) +
          (format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL ? 4 : 0);
 }
-/* Bytes that it saves beside a matrix of a type, rows dense; below 0 if it takes more. */
+/* Bytes that a format saves compared to a matrix of a type with dense rows; below 0 if it
+ * takes more. */
 MPNUM_FUNC int64_t mpnum_blockscale_bytes_saved(const mpnum_blockscale_format *format,
                                                 mpnum_type type, size_t rows,
                                                 size_t columns) {
@@ -223,29 +226,29 @@ MPNUM_FUNC int64_t mpnum_blockscale_bytes_saved(const mpnum_blockscale_format *f
 
 #endif
 
-/* What training keeps of each parameter; 0 for what it does not. */
+/* The types of what training keeps for each parameter; 0 for what it does not keep. */
 typedef struct mpnum_training {
   mpnum_type weights, gradients;
   mpnum_type master; /* a copy of the weights that the optimizer works on */
   mpnum_type first_moment, second_moment;
 } mpnum_training;
 
-/* Adam or AdamW in f32, weights and gradients in f32 or a narrower type: 16 bytes a
- * parameter for f16 and bf16, and for f32, where there is no copy, too. */
+/* Adam or AdamW in f32, with weights and gradients in f32 or a narrower type: 16 bytes a
+ * parameter for f16 and bf16, and also for f32, which needs no master copy. */
 MPNUM_FUNC mpnum_training mpnum_training_adam(mpnum_type type) {
   const mpnum_training training = {
       type, type, type == MPNUM_TYPE_F32 ? (mpnum_type)0 : MPNUM_TYPE_F32, MPNUM_TYPE_F32,
       MPNUM_TYPE_F32};
   return training;
 }
-/* Without activations and scales of blocks; a byte has 8. */
+/* Bits, 8 to a byte, without activations and scales of blocks. */
 MPNUM_FUNC int mpnum_bits_per_parameter(mpnum_training training) {
   return mpnum_dense_bits_(training.weights) + mpnum_dense_bits_(training.gradients) +
          mpnum_dense_bits_(training.master) + mpnum_dense_bits_(training.first_moment) +
          mpnum_dense_bits_(training.second_moment);
 }
 
-/* 1 if each value of a type, Inf, NaN and -0 too, is one of another. */
+/* 1 if the type `by` has every value of another type, including Inf, NaN and -0. */
 MPNUM_MATH_ int mpnum_is_held_(mpnum_type type, mpnum_type by) {
   const mpnum_format a = mpnum_format_of(type), b = mpnum_format_of(by);
   if (by == MPNUM_TYPE_F64 || type == by) return 1;
@@ -255,9 +258,9 @@ MPNUM_MATH_ int mpnum_is_held_(mpnum_type type, mpnum_type by) {
          a.sign_bits <= b.sign_bits && a.has_negative_zero <= b.has_negative_zero &&
          (a.inf_code == 0 || b.inf_code != 0) && (a.nan_code == 0 || b.nan_code != 0);
 }
-/* The type in which operands of two types meet without a loss: the first of a, b, f16,
- * bf16, f32, f64 that has all values of both; f16 and bf16 give f32, as in PyTorch and
- * JAX, e4m3 and e5m2 give f16. 0 for an unknown type. */
+/* The type that holds operands of two types without loss: the first of a, b, f16, bf16,
+ * f32, f64 that has all values of both; f16 and bf16 give f32, as in PyTorch and JAX,
+ * e4m3 and e5m2 give f16. 0 for an unknown type. */
 MPNUM_MATH_ mpnum_type mpnum_promote(mpnum_type a, mpnum_type b) {
   const mpnum_type types[6] = {
       a, b, MPNUM_TYPE_F16, MPNUM_TYPE_BF16, MPNUM_TYPE_F32, MPNUM_TYPE_F64};
@@ -268,19 +271,19 @@ MPNUM_MATH_ mpnum_type mpnum_promote(mpnum_type a, mpnum_type b) {
   return types[i];
 }
 
-/* When to leave a format, to return to it, to keep a snapshot and to go back to it. */
+/* When to leave a format, to return to it, to keep a snapshot and to roll back to it. */
 typedef struct mpnum_fallback_config {
   mpnum_type narrow, wide;
-  int32_t bad_steps;      /* so many in a row: wide from now on; 1 or more */
-  int32_t calm_steps;     /* so many good ones in a row: narrow again; 0: never */
-  int32_t stable_steps;   /* so many good ones in a row: the state is stable; 1 or more */
-  int32_t rollback_steps; /* so many bad ones in a row: roll back; 1 or more */
+  int32_t bad_steps;      /* after so many bad steps in a row: wide; 1 or more */
+  int32_t calm_steps;     /* after so many good steps in a row: narrow; 0: never */
+  int32_t stable_steps;   /* so many good steps in a row: a stable state; 1 or more */
+  int32_t rollback_steps; /* after so many bad steps in a row: roll back; 1 or more */
 } mpnum_fallback_config;
 
-/* The machine: how many steps in a row, and in which type. */
+/* The state machine: how many steps in a row were bad or good, and the present type. */
 typedef struct mpnum_fallback {
   mpnum_fallback_config config;
-  int32_t bad_run, good_run; /* steps since the last one that was not */
+  int32_t bad_run, good_run; /* bad and good steps since the last one of the other kind */
   int32_t is_wide, has_snapshot;
 } mpnum_fallback;
 
@@ -291,9 +294,10 @@ typedef struct mpnum_fallback_advice {
   int32_t roll_back; /* 1: return to the last copy that was advised */
 } mpnum_fallback_advice;
 
-/* f16, after 3 bad steps in a row bf16, f16 again after 2000 good ones; stable after 20
- * good ones, back to that after 5 bad ones. A loss scaler that looks for its first scale
- * skips more than 3: give it a scale to begin with, or a larger number here. */
+/* f16; bf16 after 3 bad steps in a row, f16 again after 2000 good ones; stable after 20
+ * good ones, a roll back after 5 bad ones. A loss scaler that looks for its first scale
+ * skips more than 3 steps: give it a fitting scale to begin with, or a larger bad_steps
+ * here. */
 MPNUM_FUNC mpnum_fallback_config mpnum_fallback_default(void) {
   const mpnum_fallback_config config = {MPNUM_TYPE_F16, MPNUM_TYPE_BF16, 3, 2000, 20, 5};
   return config;
@@ -303,8 +307,9 @@ MPNUM_FUNC int mpnum_fallback_is_valid_(mpnum_fallback_config config) {
          config.narrow != config.wide && config.bad_steps >= 1 &&
          config.calm_steps >= 0 && config.stable_steps >= 1 && config.rollback_steps >= 1;
 }
-/* Status codes: MPNUM_ERROR_TYPE: an unknown type; MPNUM_ERROR_ARGUMENT: both the same,
- * or a number of steps outside its range; the machine is then unchanged. */
+/* Starts a state machine. Status codes: MPNUM_ERROR_TYPE: an unknown type;
+ * MPNUM_ERROR_ARGUMENT: narrow and wide are the same, or a number of steps is outside its
+ * range; the machine is then unchanged. */
 MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status
 mpnum_fallback_init(mpnum_fallback *fallback, mpnum_fallback_config config) {
   if (!mpnum_dense_bits_(config.narrow) || !mpnum_dense_bits_(config.wide))
@@ -318,7 +323,7 @@ mpnum_fallback_init(mpnum_fallback *fallback, mpnum_fallback_config config) {
 MPNUM_FUNC int32_t mpnum_next_run_(int32_t run) {
   return run < 0x7fffffff ? run + 1 : run;
 }
-/* After each step. is_bad: it was skipped, or its loss was not finite. */
+/* Call it after each step. is_bad: the step was skipped, or its loss was not finite. */
 MPNUM_FUNC mpnum_fallback_advice mpnum_fallback_step(mpnum_fallback *fallback,
                                                      int is_bad) {
   const mpnum_fallback_config config = fallback->config;
@@ -340,11 +345,11 @@ MPNUM_FUNC mpnum_fallback_advice mpnum_fallback_step(mpnum_fallback *fallback,
   return advice;
 }
 
-/* The machine as bytes that are the same on every machine (stored.h): "mpFB" and its
+/* A state machine as bytes that are the same on every computer (stored.h): "mpFB" and the
  * members. Status codes: those of mpnum_health_save and mpnum_health_load. */
 #define MPNUM_FALLBACK_BYTES    52
 #define MPNUM_FALLBACK_VERSION_ 1
-/* A number that is no type loads as 0, which is none. */
+/* A number that is no type loads as 0, which is no type either. */
 MPNUM_FUNC void mpnum_stored_type_(mpnum_stored_ *stored, mpnum_type *type) {
   uint32_t number = (uint32_t)*type;
   mpnum_stored_u32_(stored, &number);

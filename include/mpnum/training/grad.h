@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One pass over gradients: divided by the scale, checked, counted, summed, in one read
- * and at most one write; and the calls of a loss scaler (scaler.h) that make it.
+/* One pass over gradients that divides them by the scale, checks, counts and sums them in
+ * one read and at most one write; and the calls of a loss scaler (scaler.h) that make
+ * this pass.
  *
  *     const mpnum_type f16 = MPNUM_TYPE_F16, f32 = MPNUM_TYPE_F32;
  *     mpnum_grad_tensor tensors[2];
@@ -12,17 +13,17 @@
  *     if (verdict == MPNUM_GRAD_APPLY) ...
  *     must(mpnum_grad_scaler_update(&scaler, &optimizer)); // stops if it is not MPNUM_OK
  *
- * Domain: lists of tensors, each of its own types; any alignment, strides and sizes, 0
- *   included. In place where dst is src and the types have one size; else the memory of
- *   all tensors is apart.
+ * Domain: lists of tensors, each with its own types; any alignment, strides and sizes, 0
+ *   included. A pass is in place where dst is src and both types have one size; otherwise
+ *   the memory of all tensors is disjoint.
  * Rounding: to nearest even. An element is widened to f32, which is exact, multiplied,
  *   rounded to f32 and then to the type of dst; f64 is multiplied in f64.
- * Overflow: a result past the largest value is Inf, or NaN in e4m3, and is found; so is
- *   an f64 past the floats.
- * NaN: stays NaN, and is found.
- * Bits: the same from every instruction set, in every floating-point environment; of
- *   findings also however a list is cut into lists, and a tensor into tensors at
- *   multiples of 2048 elements.
+ * Overflow: a result past the largest value becomes Inf, or NaN in e4m3, and counts as
+ *   found; so does an f64 result beyond the range of f32.
+ * NaN: stays NaN and counts as found.
+ * Bits: the same from every instruction set, in every floating-point environment; those
+ *   of findings are also the same however a list is cut into lists, and a tensor into
+ *   tensors at multiples of 2048 elements.
  * Host only. */
 #ifndef MPNUM_TRAINING_GRAD_H
 #define MPNUM_TRAINING_GRAD_H
@@ -34,13 +35,15 @@ MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
-/* Multiplies by a factor, and says what was found in the results, unless findings is
- * NULL. read only says it, as if each dst were NULL. Status codes: MPNUM_ERROR_TYPE:
- * another type; MPNUM_ERROR_STRIDE: a dst_stride below columns; MPNUM_ERROR_NARROW: a
- * narrow dst without the flag; MPNUM_ERROR_NULL: tensors or a src, where elements are;
- * MPNUM_ERROR_OVERLAP: in place with types of two sizes or two strides;
- * MPNUM_ERROR_ARGUMENT: a factor that is not finite, another flag, a histogram_step of 0;
- * nothing is written then. */
+/* Multiplies gradients by a factor and writes what the results contain to *findings,
+ * unless findings is NULL. mpnum_grad_read writes only the findings, as if each dst were
+ * NULL.
+ * Status codes: MPNUM_ERROR_TYPE: another type; MPNUM_ERROR_STRIDE: a dst_stride is below
+ *   columns; MPNUM_ERROR_NARROW: a narrow dst without MPNUM_GRAD_NARROW;
+ *   MPNUM_ERROR_NULL: tensors, or the src of a tensor with elements, is NULL;
+ *   MPNUM_ERROR_OVERLAP: in place with types of two sizes or with two strides;
+ *   MPNUM_ERROR_ARGUMENT: the factor is not finite, another flag, or a histogram_step of
+ *   0. Nothing is written then. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_grad_multiply(const mpnum_grad_tensor *tensors, size_t count, float factor,
                     uint32_t flags, mpnum_grad_findings *findings) {
@@ -61,10 +64,10 @@ MPNUM_HOST int mpnum_grad_have_dst_(const mpnum_grad_tensor *tensors, size_t cou
   return 1;
 }
 /* The loss scaler's passes over the gradients of an optimizer: check reads them, unscale
- * writes each dst. findings may be NULL. Status codes: those of
- * mpnum_grad_scaler_can_unscale, then those of mpnum_grad_multiply; unscale:
- * MPNUM_ERROR_NULL, too, for a dst that is NULL and not empty. Nothing has changed then.
- */
+ * writes each dst. findings may be NULL.
+ * Status codes: those of mpnum_grad_scaler_can_unscale, then those of
+ *   mpnum_grad_multiply; unscale also returns MPNUM_ERROR_NULL if the dst of a tensor
+ *   with elements is NULL. Nothing has changed then. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_grad_scaler_check(
     const mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer,
     const mpnum_grad_tensor *tensors, size_t count, mpnum_grad_findings *findings) {
@@ -93,8 +96,9 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_grad_scaler_unscale(
       scaler, optimizer, (uint32_t)mpnum_grad_found_inf(found), mpnum_grad_norm(found));
 }
 
-/* The norm of gradients that no pass has looked at since the last step, where a scaler is
- * not enabled. As it was left by a clip: they were clipped. */
+/* Takes the norm of gradients that no pass has read since the last step, for a scaler
+ * that is not enabled. If it is the norm that a clip left, the gradients are the clipped
+ * ones. */
 MPNUM_HOST mpnum_status mpnum_grad_look_(mpnum_grad_optimizer *optimizer,
                                          const mpnum_grad_tensor *tensors, size_t count) {
   mpnum_grad_findings findings;
@@ -108,19 +112,19 @@ MPNUM_HOST mpnum_status mpnum_grad_look_(mpnum_grad_optimizer *optimizer,
   optimizer->found_inf = (uint32_t)mpnum_grad_found_inf(&findings);
   return MPNUM_OK;
 }
-/* Makes the norm of unscaled gradients, each dst, max_norm at most, but for the rounding
- * of each element: multiplies them by mpnum_grad_clip_coefficient unless it is 1. For all
- * tensors of an optimizer at once, of which it has the norm; afterwards it has the norm
- * of what is left, and another clip with the same max_norm, or a larger one, does
- * nothing. Gradients that hold Inf or NaN stay as they are, and the verdict will be to
- * skip; so do gradients whose norm overflows, which counts as found. With a scaler that
- * is not enabled, and gradients that nobody has looked at since the last step, it takes
- * their norm first; those that hold Inf or NaN, or whose norm overflows, stay as they
- * are, and are applied. Histograms stay as they are. Status codes: those of
- * mpnum_grad_scaler_can_clip; MPNUM_ERROR_ARGUMENT: max_norm is not above 0 (Inf: no
- * limit); MPNUM_ERROR_NULL: a dst that is not empty; what mpnum_grad_multiply refuses;
- * MPNUM_ERROR_NORM_UNKNOWN: it was reported so, and max_norm is not Inf. The gradients
- * are then as before. */
+/* Clips unscaled gradients, each dst, to a norm of at most max_norm, apart from the
+ * rounding of each element: multiplies them by mpnum_grad_clip_coefficient unless it is
+ * 1. Pass all tensors of an optimizer at once, as the handle has the norm of all;
+ * afterwards it has the norm of the clipped gradients, and another clip with the same or
+ * a larger max_norm does nothing. Gradients that hold Inf or NaN stay as they are, and
+ * the verdict will be to skip; so do gradients whose norm overflows, which counts as
+ * found. If the scaler is not enabled and no pass has read the gradients since the last
+ * step, this function takes their norm first; gradients that hold Inf or NaN, or whose
+ * norm overflows, then stay as they are and are applied. Histograms stay as they are.
+ * Status codes: those of mpnum_grad_scaler_can_clip; MPNUM_ERROR_ARGUMENT: max_norm is
+ *   not above 0 (Inf: no limit); MPNUM_ERROR_NULL: no dst for a tensor with elements;
+ *   what mpnum_grad_multiply refuses; MPNUM_ERROR_NORM_UNKNOWN: the norm was reported as
+ *   unknown, and max_norm is not Inf. The gradients are then as before. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_grad_scaler_clip(const mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer,
                        const mpnum_grad_tensor *tensors, size_t count, float max_norm) {
@@ -147,10 +151,10 @@ mpnum_grad_scaler_clip(const mpnum_grad_scaler *scaler, mpnum_grad_optimizer *op
   return status;
 }
 
-/* All between a backward pass and apply: unscale, clip to max_norm (above 0; Inf: no
- * limit), step. findings may be NULL; they are those of unscale. Status codes: those of
- * unscale, clip and step; the verdict is then MPNUM_GRAD_SKIP, and nothing else has
- * changed. */
+/* Does everything between a backward pass and apply: unscale, clip to max_norm (above 0;
+ * Inf: no limit), step. findings are those of unscale and may be NULL. Status codes:
+ * those of unscale, clip and step; the verdict is then MPNUM_GRAD_SKIP, and nothing else
+ * has changed. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_grad_scaler_unscale_clip_step(
     mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer,
     const mpnum_grad_tensor *tensors, size_t count, float max_norm, uint32_t flags,

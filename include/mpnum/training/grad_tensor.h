@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What grad.h works on and what it finds: tensors of gradients, findings of a pass. */
+/* The tensors of gradients that grad.h works on, and the findings of its pass. */
 #ifndef MPNUM_TRAINING_GRAD_TENSOR_H
 #define MPNUM_TRAINING_GRAD_TENSOR_H
 
@@ -14,22 +14,22 @@ MPNUM_C_BEGIN_
 #  include <stddef.h>
 # endif
 
-/* A matrix of rows x columns, row strides in elements. */
+/* A matrix of rows x columns; the row strides are in elements. */
 typedef struct mpnum_grad_tensor {
   const void *src;
   void *dst; /* NULL: nothing is written */
   size_t rows, columns, src_stride, dst_stride;
   mpnum_type src_type;        /* f32, bf16, f16, e5m2, e4m3, f64 */
   mpnum_type dst_type;        /* the same */
-  mpnum_histogram *histogram; /* NULL, or what counts results, too: one for many tensors,
+  mpnum_histogram *histogram; /* NULL, or also counts results: one for many tensors, or
                                  one for each */
-  size_t histogram_step;      /* 1: all; k: of every k-th 2048 elements of a row, or of
-                                 the tensor, where there is nothing between rows */
+  size_t histogram_step;      /* 1: counts all; k: every k-th 2048 elements of a row, or
+                                 of the tensor if its rows are contiguous */
 } mpnum_grad_tensor;
 
 # if MPNUM_HAS_ARRAYS
 
-/* One row of n elements. */
+/* A tensor of one row of n elements, without a histogram. */
 MPNUM_HOST mpnum_grad_tensor mpnum_grad_tensor_of(mpnum_type src_type, const void *src,
                                                   size_t n, mpnum_type dst_type,
                                                   void *dst) {
@@ -48,18 +48,19 @@ MPNUM_HOST mpnum_grad_tensor mpnum_grad_tensor_of(mpnum_type src_type, const voi
 # endif
 #endif
 
-/* What a pass found. Of results as they are stored, as floats: f64 is rounded to f32, and
- * only subnormal floats count as subnormal. */
+/* What a pass found in the results as they are stored, taken as floats: f64 is rounded to
+ * f32, and only subnormal floats count as subnormal. */
 typedef struct mpnum_grad_findings {
   mpnum_total squares;    /* the square of the norm, see total.h */
   mpnum_stats stats;      /* count, zeros, Infs, NaNs, amax, ... */
-  uint64_t first_tensor;  /* the first one with an Inf or NaN; its place in the list */
-  uint64_t first_element; /* and its place in that tensor, without what strides skip */
-  uint64_t first_bits;    /* and the bits of its result as a float, 7fffffff of a NaN; 0
-                             if there is none */
+  uint64_t first_tensor;  /* place in the list of the first one with an Inf or NaN */
+  uint64_t first_element; /* place of the Inf or NaN in it, without what strides skip */
+  uint64_t first_bits; /* bits of that result as a float, 7fffffff for NaN; 0 if there is
+                          none */
 } mpnum_grad_findings;
 
-/* Of no tensors; first_tensor is then UINT64_MAX, as where nothing is Inf or NaN. */
+/* The findings of no tensors; first_tensor is UINT64_MAX, as wherever nothing is Inf or
+ * NaN. */
 MPNUM_MATH_ mpnum_grad_findings mpnum_grad_findings_empty(void) {
   mpnum_grad_findings findings;
   findings.squares = mpnum_total_empty();
@@ -68,7 +69,7 @@ MPNUM_MATH_ mpnum_grad_findings mpnum_grad_findings_empty(void) {
   findings.first_bits = 0;
   return findings;
 }
-/* The first Inf or NaN of both. */
+/* Keeps in a the first Inf or NaN of a and b. */
 MPNUM_MATH_ void mpnum_grad_findings_first_(mpnum_grad_findings *a,
                                             const mpnum_grad_findings *b) {
   if (a->first_tensor == b->first_tensor && a->first_element == b->first_element) {
@@ -80,8 +81,8 @@ MPNUM_MATH_ void mpnum_grad_findings_first_(mpnum_grad_findings *a,
     a->first_bits = b->first_bits;
   }
 }
-/* Of the tensors of both, whose numbers are those of one list. Where both have the same
- * first Inf or NaN, as ranks with the same gradients, the larger bits stay. */
+/* Merges the findings of tensors whose places are those in one list. Where both have the
+ * same first Inf or NaN, as ranks with the same gradients do, the larger bits stay. */
 MPNUM_MATH_ mpnum_grad_findings mpnum_grad_findings_merge(mpnum_grad_findings a,
                                                           mpnum_grad_findings b) {
   a.squares = mpnum_total_merge(a.squares, b.squares);
@@ -93,12 +94,12 @@ MPNUM_MATH_ mpnum_grad_findings mpnum_grad_findings_merge(mpnum_grad_findings a,
 MPNUM_MATH_ int mpnum_grad_found_inf(const mpnum_grad_findings *findings) {
   return findings->stats.infs != 0 || findings->stats.nans != 0;
 }
-/* The L2 norm of all results; it neither overflows nor vanishes on the way. */
+/* The L2 norm of all results; its computation neither overflows nor underflows. */
 MPNUM_MATH_ float mpnum_grad_norm(const mpnum_grad_findings *findings) {
   return mpnum_total_root(findings->squares);
 }
 
-/* A flag of a pass: dst may be f16, e5m2, e4m3, where small results are 0. */
+/* A flag of a pass: dst may be f16, e5m2 or e4m3, where small results become 0. */
 #define MPNUM_GRAD_NARROW 1u
 
 MPNUM_C_END_

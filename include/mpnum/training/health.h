@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The health of gradients, from what a pass over them found (grad.h): what a format would
- * lose of them, whether zeros are on the rise, and when to raise an alarm. Opt-in.
+/* Watches the health of gradients, from what a pass over them found (grad.h): what a
+ * format would lose, whether zeros are on the rise, and when to raise an alarm. Opt-in.
  *
  *     mpnum_health health = mpnum_health_start(mpnum_health_default());
  *     const mpnum_format e5m2 = mpnum_format_of(MPNUM_TYPE_E5M2); // would it do?
@@ -11,9 +11,10 @@
  *     }
  *
  * The record of a tensor's health is its mpnum_grad_findings and its mpnum_histogram;
- * tensors, devices and ranks merge by mpnum_grad_findings_merge, mpnum_histogram_merge.
- * Bits: integers, so the same on hosts and devices, whatever the flags and the
- *   floating-point environment. */
+ * mpnum_grad_findings_merge and mpnum_histogram_merge merge those of tensors, devices and
+ * ranks.
+ * Bits: computed in integers, so the same on hosts and devices, whatever the flags and
+ *   the floating-point environment. */
 #ifndef MPNUM_TRAINING_HEALTH_H
 #define MPNUM_TRAINING_HEALTH_H
 
@@ -23,20 +24,20 @@
 #include "grad.h"
 MPNUM_C_BEGIN_
 
-/* What a format does not keep of values that are multiplied by a scale, rounded to f32
- * and then to the format, each time to nearest even. */
+/* How many values a format loses if they are multiplied by a scale, rounded to f32 and
+ * then to the format, each time to nearest even. */
 typedef struct mpnum_lost {
   uint64_t underflows; /* nonzero values that become 0 */
   uint64_t overflows;  /* finite values that round past the largest one */
 } mpnum_lost;
 
-/* Magnitudes, as codes of the format that they are in: up to the first one they become 0,
- * above the second one they overflow. */
+/* Magnitudes, as codes of the format that they are in: up to last_lost they become 0,
+ * above last_kept they overflow. */
 typedef struct mpnum_loss_limits_ {
   uint32_t last_lost, last_kept;
 } mpnum_loss_limits_;
 
-/* The code of a finite magnitude times a scale, its exponent unbounded. */
+/* The code of a finite magnitude times a scale, with an unbounded exponent. */
 MPNUM_MATH_ uint32_t mpnum_scaled_code_(mpnum_format format, uint32_t magnitude,
                                         uint32_t scale) {
   uint32_t product = 0;
@@ -52,7 +53,7 @@ MPNUM_MATH_ uint32_t mpnum_scaled_code_(mpnum_format format, uint32_t magnitude,
                    MPNUM_ROUND_NEAREST_EVEN),
       0, MPNUM_ROUND_NEAREST_EVEN, 0);
 }
-/* Codes grow with magnitudes, so halving the interval finds both. */
+/* Finds both limits by bisection, as codes grow with magnitudes. */
 MPNUM_MATH_ mpnum_loss_limits_ mpnum_loss_limits_of_(mpnum_format src, mpnum_format dst,
                                                      float scale) {
   const uint32_t factor = mpnum_bits_f32(scale) & 0x7fffffffu;
@@ -71,9 +72,9 @@ MPNUM_MATH_ mpnum_loss_limits_ mpnum_loss_limits_of_(mpnum_format src, mpnum_for
   return limits;
 }
 
-/* Bounds on what a format would lose of the values that were counted: exact but for the
- * exponents that a limit falls into. The scale's sign does not count; NaN counts as Inf.
- * A format without fields (f64) counts as f32. */
+/* Computes bounds on what a format would lose of the counted values: exact except for the
+ * exponents that a limit falls into. The sign of the scale is ignored; a NaN scale counts
+ * as Inf. A format without fields (f64) counts as f32. */
 MPNUM_MATH_ void mpnum_histogram_lost(const mpnum_histogram *histogram,
                                       mpnum_format format, float scale,
                                       mpnum_lost *at_least, mpnum_lost *at_most) {
@@ -94,7 +95,7 @@ MPNUM_MATH_ void mpnum_histogram_lost(const mpnum_histogram *histogram,
 
 #if MPNUM_HAS_ARRAYS
 
-/* How many of n codes have a magnitude above a limit, NaN among them. */
+/* How many of n codes have a magnitude above a limit, including NaN. */
 MPNUM_HOST_INLINE_ uint64_t mpnum_count_above_(int bits, uint32_t ones, uint32_t limit,
                                                const uint8_t *src, size_t n) {
   const mpnum_limits_ limits = {ones, limit, limit, 0};
@@ -108,7 +109,7 @@ MPNUM_HOST_INLINE_ uint64_t mpnum_count_above_(int bits, uint32_t ones, uint32_t
   }
   return count;
 }
-/* In pieces that a first-level cache keeps from one count to the next. */
+/* Counts in pieces that a first-level cache keeps from one count to the next. */
 MPNUM_HOST mpnum_lost mpnum_count_lost_(mpnum_type type, const void *src, size_t n,
                                         mpnum_format format, float scale) {
   const mpnum_format from = mpnum_format_of(type);
@@ -129,8 +130,8 @@ MPNUM_HOST mpnum_lost mpnum_count_lost_(mpnum_type type, const void *src, size_t
   }
   return lost;
 }
-/* The exact count, in one read: of n elements, any alignment. Scale and format as above.
- * Host only. */
+/* Counts exactly, in one read, what a format would lose of n elements of any alignment.
+ * scale and format are as for mpnum_histogram_lost. Host only. */
 MPNUM_HOST mpnum_lost mpnum_count_lost_f32(const float *src, size_t n,
                                            mpnum_format format, float scale) {
   return mpnum_count_lost_(MPNUM_TYPE_F32, src, n, format, scale);
@@ -154,19 +155,19 @@ MPNUM_HOST mpnum_lost mpnum_count_lost_e4m3(const mpnum_e4m3 *src, size_t n,
 
 #endif
 
-/* part / whole, correctly rounded; 0 of nothing. */
+/* part / whole, correctly rounded; 0 if one of them is 0. */
 MPNUM_MATH_ float mpnum_share(uint64_t part, uint64_t whole) {
   if (part == 0 || whole == 0) return 0.0f;
   return mpnum_wide_rounded_f32_(
       mpnum_wide_div_(mpnum_wide_normal_(part, 0, 0), mpnum_wide_normal_(whole, 0, 0)));
 }
 
-/* x > limit; not with a NaN. */
+/* Whether x > limit; 0 if one of them is NaN. */
 MPNUM_MATH_ int mpnum_is_above_(float x, float limit) {
   return mpnum_compare(mpnum_format_of(MPNUM_TYPE_F32), mpnum_bits_f32(x),
                        mpnum_bits_f32(limit)) == 1;
 }
-/* Where a share is, and how it moves, by double exponential smoothing: the line that fits
+/* The level and the slope of a share, by double exponential smoothing: the line that fits
  * the past best when each value counts 1 - 2^-memory times as much as the next one.
  * Source: Brown, Smoothing, Forecasting and Prediction of Discrete Time Series, 1963. */
 typedef struct mpnum_trend {
@@ -175,12 +176,12 @@ typedef struct mpnum_trend {
   uint32_t is_started;
 } mpnum_trend;
 
-/* memory: 5 for some 32 values; a number outside 1 to 20 becomes the nearest in it. */
+/* memory: 5 for some 32 values; a number outside 1 to 20 is clamped to this range. */
 MPNUM_FUNC mpnum_trend mpnum_trend_start_(int memory) {
   const mpnum_trend trend = {0, 0, memory < 1 ? 1 : memory > 20 ? 20 : memory, 0};
   return trend;
 }
-/* The next value, part / whole; one of nothing is left out. */
+/* Adds the next value, part / whole; it is left out if whole is 0. */
 MPNUM_FUNC void mpnum_trend_add_(mpnum_trend *trend, uint64_t part, uint64_t whole) {
   const int64_t weight = (int64_t)1 << trend->memory;
   int64_t share = 0;
@@ -201,8 +202,8 @@ MPNUM_MATH_ float mpnum_trend_float_(int64_t x, int divisor) {
       mpnum_wide_div_(mpnum_wide_normal_(magnitude, -52, 0), mpnum_wide_int_(divisor))));
   return mpnum_from_bits_f32(bits | (x < 0 ? 0x80000000u : 0));
 }
-/* The line's value now, from 0 to 1, and its slope: the change from one value to the next
- * one. */
+/* The present value of the line, from 0 to 1, and its slope: the change from one value to
+ * the next. */
 MPNUM_MATH_ float mpnum_trend_level(const mpnum_trend *trend) {
   const int64_t one = (int64_t)1 << 52;
   const int64_t level = 2 * trend->once - trend->twice;
@@ -214,20 +215,20 @@ MPNUM_MATH_ float mpnum_trend_slope(const mpnum_trend *trend) {
 
 /* When to raise an alarm. */
 typedef struct mpnum_health_limits {
-  float zero_share; /* more zeros among results, 0 to 1 */
-  float zero_slope; /* their share grows by more from one call to the next */
-  float lost_share; /* more would be lost; for underflows and overflows each */
+  float zero_share; /* alarm at more zeros among results, 0 to 1 */
+  float zero_slope; /* alarm if their share grows by more per call */
+  float lost_share; /* alarm if underflows would lose more, or overflows would */
   float min_norm, max_norm;
   int32_t memory; /* of the slope, see mpnum_trend_start_ */
 } mpnum_health_limits;
 
-/* A monitor, of one tensor or of all. */
+/* The monitor of one tensor, or of all. */
 typedef struct mpnum_health {
   mpnum_health_limits limits;
   mpnum_trend zeros;
 } mpnum_health;
 
-/* Alarms, bits of a word. */
+/* Alarms, each a bit of a word. */
 typedef enum mpnum_health_alarm {
   MPNUM_HEALTH_INF = 1,
   MPNUM_HEALTH_NAN = 2,
@@ -239,7 +240,8 @@ typedef enum mpnum_health_alarm {
   MPNUM_HEALTH_LARGE_NORM = 128
 } mpnum_health_alarm;
 
-/* 5 % zeros, rising by 0.1 % a call over some 32 calls, 5 % lost, any norm. */
+/* The default limits: 5 % zeros, rising by 0.1 % a call over some 32 calls, 5 % lost, any
+ * norm. */
 MPNUM_FUNC mpnum_health_limits mpnum_health_default(void) {
   const mpnum_health_limits limits = {
       0.05f, 0.001f, 0.05f, 0.0f, mpnum_from_bits_f32(0x7f800000u), 5};
@@ -251,9 +253,10 @@ MPNUM_FUNC mpnum_health mpnum_health_start(mpnum_health_limits limits) {
 }
 
 /* A monitor as bytes that are the same on every machine (stored.h): "mpHE", limits,
- * trend. Status codes: MPNUM_ERROR_CORRUPT: save: members that no calls can have left;
- * load: another size, or bytes that save did not write; MPNUM_ERROR_VERSION. What is
- * written is then unchanged. */
+ * trend.
+ * Status codes: MPNUM_ERROR_CORRUPT: save: members hold what no calls can have left;
+ *   load: another size, or bytes that save did not write; MPNUM_ERROR_VERSION. The
+ *   destination is then unchanged. */
 #define MPNUM_HEALTH_BYTES    60
 #define MPNUM_HEALTH_VERSION_ 1
 MPNUM_MATH_ void mpnum_stored_health_(mpnum_stored_ *stored, mpnum_health *health) {
@@ -323,11 +326,12 @@ MPNUM_FUNC const char *mpnum_health_string(uint32_t alarms) {
 
 #if MPNUM_HAS_ARRAYS
 
-/* Alarms, or-ed, for what a pass found. With a histogram (else NULL) of the same results
- * also whether the format would lose them at that scale: alarms are sure, made of the
- * lower bounds. What comes from that very format and scale has lost it before: there look
- * at the zeros. A norm that overflows is large. The trend is that of all calls but those
- * with Inf or NaN, and forgets a jump as slowly as it learns it. */
+/* Returns the alarms, or-ed, for what a pass found. With a histogram of the same results
+ * (else NULL) it also tells whether the format would lose them at that scale: these
+ * alarms are certain, as they come from the lower bounds. What comes from that very
+ * format and scale has had its losses before: watch its zeros instead. A norm that
+ * overflows counts as large. The trend covers all calls but those with Inf or NaN, and
+ * forgets a jump as slowly as it learns it. */
 MPNUM_HOST uint32_t mpnum_health_watch(mpnum_health *health,
                                        const mpnum_grad_findings *findings,
                                        const mpnum_histogram *histogram,

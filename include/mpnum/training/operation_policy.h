@@ -6,16 +6,16 @@
 #include "../core/detail/config.h"
 MPNUM_C_BEGIN_
 
-/* In which type an operation of mixed-precision training runs. */
+/* The type in which an operation of mixed-precision training runs. */
 typedef enum mpnum_policy {
-  MPNUM_POLICY_UNKNOWN = 0, /* not listed: in the type of its inputs */
+  MPNUM_POLICY_UNKNOWN = 0, /* not listed: the type of its inputs */
   MPNUM_POLICY_LOW = 1,     /* f16 or bf16 */
   MPNUM_POLICY_F32 = 2,
   MPNUM_POLICY_WIDEST = 3, /* the widest type of its inputs, see mpnum_promote */
   MPNUM_POLICY_UNSAFE = 4  /* not in f16 at all: use the form that takes logits */
 } mpnum_policy;
 
-/* 1 if a list of words between spaces has a word. */
+/* 1 if a list of words separated by spaces contains word. */
 MPNUM_FUNC int mpnum_has_word_(const char *list, const char *word) {
   while (*list) {
     const char *at = word;
@@ -30,8 +30,8 @@ MPNUM_FUNC int mpnum_has_word_(const char *list, const char *word) {
   }
   return 0;
 }
-/* By the operation's name in PyTorch ("matmul", "softmax", ...). Source: the reference of
- * torch.amp, CUDA operations. */
+/* The policy for an operation by its name in PyTorch ("matmul", "softmax", ...). Source:
+ * the reference of torch.amp, CUDA operations. */
 MPNUM_FUNC mpnum_policy mpnum_operation_policy(const char *name) {
   const char *low =
       "__matmul__ addbmm addmm addmv addr baddbmm bmm chain_matmul multi_dot conv1d "

@@ -6,25 +6,25 @@
  *     if (word != mpnum_probe_empty())
  *       printf("step %u, site %u\n", mpnum_probe_step(word), mpnum_probe_site(word));
  *
- * The earliest step stays, and of it the smallest site, whatever the order of threads. An
- * earlier step's word is not replaced: set it to mpnum_probe_empty() once it has been
- * read. On devices an atomic minimum, of global or shared memory, and nothing where value
- * is finite; on hosts for one thread at a time. */
+ * The word keeps the earliest step and the smallest site in it, whatever the order of
+ * threads. Later steps do not replace it: set it to mpnum_probe_empty() once it has been
+ * read. On devices the call is an atomic minimum in global or shared memory, and does
+ * nothing if value is finite; on hosts one thread at a time may call it. */
 #ifndef MPNUM_TRAINING_PROBE_H
 #define MPNUM_TRAINING_PROBE_H
 
 #include "../types/f32.h"
 MPNUM_C_BEGIN_
 
-/* Nothing found. */
+/* The word that says that nothing was found. */
 MPNUM_FUNC uint64_t mpnum_probe_empty(void) { return ~(uint64_t)0; }
-/* What a word says; of an empty one 2^32 - 1. */
+/* The step and the site in a word; 2^32 - 1 for an empty one. */
 MPNUM_FUNC uint32_t mpnum_probe_step(uint64_t word) { return (uint32_t)(word >> 32); }
 MPNUM_FUNC uint32_t mpnum_probe_site(uint64_t word) {
   return (uint32_t)(word & 0xffffffffu);
 }
 
-/* Notes step and site where value is Inf or NaN. */
+/* Notes step and site if value is Inf or NaN. */
 MPNUM_MATH_ void mpnum_probe(uint64_t *word, uint32_t step, uint32_t site, float value) {
   const uint64_t found = (uint64_t)step << 32 | site;
   if (mpnum_isfinite_f32(value)) return;

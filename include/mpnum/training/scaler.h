@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Loss scaling for training with narrow gradients: the state machine, on hosts and
- * devices. It touches no gradient: whoever reads them reports what was found. grad.h has
- * a pass that does, and one call for all between backward and apply.
+ * devices. It does not touch gradients: the code that reads them reports what it found.
+ * grad.h has a pass that does so, and one call for everything between backward and apply.
  *
  *     mpnum_grad_scaler scaler;
  *     mpnum_grad_optimizer optimizer;
@@ -20,19 +20,22 @@
  *
  * All structs are plain, without pointers and padding: copy them, put them into device
  * memory, compare two ranks' copies byte for byte. Each optimizer has a handle.
- * Status codes: a call out of order says so and changes nothing, see each function; but a
- *   step that is refused writes MPNUM_GRAD_SKIP into its verdict. What gradients hold is
- * no error: calls return MPNUM_OK, and the verdict tells. Stale handles: the scaler
- * counts its updates and the changes of its scale. A handle that an update left out, that
- * was not loaded with its scaler, or that has another configuration's id, gets
- * MPNUM_ERROR_STALE_HANDLE from every call, and one whose gradients were accumulated,
- * checked or unscaled at another scale than the one now MPNUM_ERROR_STALE_SCALE, until
- * mpnum_grad_scaler_discard. A scaler of zeros was never initialised: every call that
- * returns a status returns MPNUM_ERROR_UNINITIALISED, whatever else there is to say, and
- * changes nothing. Bits: integers, so the same on hosts and devices, whatever the flags
- * and the floating-point environment. A scaler that is not enabled has scale 1, refuses
- * no order, applies every step. Source: Micikevicius et al., Mixed Precision Training,
- * 2018, section 3.2. */
+ * Status codes: a call out of order returns an error, listed at each function, and
+ *   changes nothing, except that a refused step writes MPNUM_GRAD_SKIP into its verdict.
+ *   Inf and NaN in gradients are no error: calls return MPNUM_OK, and the verdict tells
+ *   what to do.
+ * Stale handles: the scaler counts its updates and the changes of its scale. Until
+ *   mpnum_grad_scaler_discard, every call returns MPNUM_ERROR_STALE_HANDLE for a handle
+ *   that an update left out, that was not loaded with its scaler, or that has another
+ *   configuration's id, and MPNUM_ERROR_STALE_SCALE for a handle whose gradients were
+ *   accumulated, checked or unscaled at another scale than the present one.
+ * A scaler of zeros was never initialised: every call that returns a status returns
+ * MPNUM_ERROR_UNINITIALISED, before any other error, and changes nothing.
+ * Bits: computed in integers, so the same on hosts and devices, whatever the flags and
+ *   the floating-point environment.
+ * A scaler that is not enabled has scale 1, accepts calls in any order and applies every
+ * step.
+ * Source: Micikevicius et al., Mixed Precision Training, 2018, section 3.2. */
 #ifndef MPNUM_TRAINING_SCALER_H
 #define MPNUM_TRAINING_SCALER_H
 
@@ -42,53 +45,53 @@
 #include "../simd/detail/wide.h"
 MPNUM_C_BEGIN_
 
-/* A scaler: the scale, and what leads to the next one. */
+/* A scaler: the scale, and the state that determines the next one. */
 typedef struct mpnum_grad_scaler {
   mpnum_grad_scaler_config config;
-  float scale, inverse; /* 1 / scale, correctly rounded */
+  float scale, inverse; /* inverse: 1 / scale, correctly rounded */
   uint64_t updates;
-  uint64_t overflows;             /* updates that an optimizer had found Inf or NaN for */
-  uint64_t applied, skipped;      /* steps, of all optimizers */
-  int32_t count;                  /* of updates without overflow, towards a growth */
-  int32_t hysteresis_left;        /* 1: the next overflow makes the scale smaller */
+  uint64_t overflows;        /* updates for which an optimizer had found Inf or NaN */
+  uint64_t applied, skipped; /* steps, of all optimizers */
+  int32_t count;             /* updates without overflow, towards a growth */
+  int32_t hysteresis_left;   /* 1: the next overflow shrinks the scale */
   uint32_t consecutive_overflows; /* updates with overflow since the last one without */
-  uint32_t scale_changes;         /* how often the scale has become another */
+  uint32_t scale_changes;         /* how often the scale has changed */
 } mpnum_grad_scaler;
 
-/* How far the gradients of an optimizer are since the last update. A step keeps what it
- * told, so that a found_inf that comes too late is noticed. */
+/* What was done with the gradients of an optimizer since the last update. A step records
+ * its verdict, so that a found_inf that comes too late is noticed. */
 typedef enum mpnum_grad_stage {
   MPNUM_GRAD_READY = 0,
-  MPNUM_GRAD_CHECKED = 1,  /* known, and still scaled */
-  MPNUM_GRAD_UNSCALED = 2, /* known, and divided by the scale */
-  MPNUM_GRAD_STEPPED = 3,  /* nothing was found: the verdict was to apply them */
-  MPNUM_GRAD_SKIPPED = 4   /* stepped, too: found_inf was set, the verdict to skip them
-                              (to apply them, where the scaler is not enabled) */
+  MPNUM_GRAD_CHECKED = 1,  /* findings are known; still scaled */
+  MPNUM_GRAD_UNSCALED = 2, /* findings are known; divided by the scale */
+  MPNUM_GRAD_STEPPED = 3,  /* nothing was found: the verdict was to apply */
+  MPNUM_GRAD_SKIPPED = 4   /* stepped, too; found_inf was set: the verdict was to skip (to
+                              apply, if the scaler is not enabled) */
 } mpnum_grad_stage;
 
-/* Gradients that are added up over several batches. */
+/* Whether gradients of several batches are added up. */
 typedef enum mpnum_grad_window {
   MPNUM_GRAD_WINDOW_NONE = 0,
-  MPNUM_GRAD_WINDOW_OPEN = 1, /* further ones will be added */
+  MPNUM_GRAD_WINDOW_OPEN = 1, /* more batches will be added */
   MPNUM_GRAD_WINDOW_CLOSED = 2
 } mpnum_grad_window;
 
-/* An optimizer, and what is known of the gradients of its parameters. */
+/* The handle of an optimizer: what is known of the gradients of its parameters. */
 typedef struct mpnum_grad_optimizer {
   uint32_t stage;     /* enum mpnum_grad_stage */
-  uint32_t found_inf; /* not 0: found; before the step a reduction over ranks may write
-                         its maximum or sum */
+  uint32_t found_inf; /* not 0: Inf or NaN was found; before the step a reduction over
+                         ranks may write its maximum or sum here */
   uint32_t window;    /* enum mpnum_grad_window */
   uint32_t consecutive_skips;
-  float norm; /* of the gradients divided by the scale; after a clip, what it left; or
-                 MPNUM_GRAD_NORM_UNKNOWN */
-  float clipped_to;       /* max_norm of the last clip that changed them, or Inf */
-  uint32_t updates;       /* the scaler's, as of the last one with this handle */
-  uint32_t scale_changes; /* the scaler's, when the window opened, or at check, unscale */
-  uint64_t id;            /* the scaler's */
+  float norm; /* norm of the gradients divided by the scale, of the clipped ones after a
+                 clip; or MPNUM_GRAD_NORM_UNKNOWN */
+  float clipped_to;       /* max_norm of the last clip that changed gradients, or Inf */
+  uint32_t updates;       /* updates of the scaler at the last one with this handle */
+  uint32_t scale_changes; /* of the scaler when the window opened, at check or unscale */
+  uint64_t id;            /* id of the scaler */
 } mpnum_grad_optimizer;
 
-/* Reported as a norm: nobody has taken it. Gradients are then not clipped. */
+/* Reported in place of a norm that was not computed. Gradients are then not clipped. */
 #define MPNUM_GRAD_NORM_UNKNOWN (-1.0f)
 
 /* Whether gradients are to be applied. */
@@ -97,7 +100,7 @@ typedef enum mpnum_grad_verdict {
   MPNUM_GRAD_APPLY = 1
 } mpnum_grad_verdict;
 
-/* A scaler of zeros: no call leaves a scale of 0. */
+/* Whether a scaler is all zeros: no call leaves a scale of 0. */
 MPNUM_FUNC int mpnum_grad_is_unborn_(const mpnum_grad_scaler *scaler) {
   return mpnum_is_zero_u31_(mpnum_bits_f32(scaler->scale));
 }
@@ -107,7 +110,7 @@ MPNUM_MATH_ void mpnum_grad_set_scale_(mpnum_grad_scaler *scaler, float scale) {
   scaler->inverse = mpnum_wide_rounded_f32_(
       mpnum_wide_div_(mpnum_wide_int_(1), mpnum_wide_f32_(mpnum_bits_f32(scale))));
 }
-/* The nearest scale within the limits; sizes of positive floats order as their bits. */
+/* Clamps a scale to the limits; positive floats are ordered as their bits. */
 MPNUM_MATH_ float mpnum_grad_limited_(const mpnum_grad_scaler_config *config,
                                       uint32_t bits) {
   const uint32_t min = mpnum_bits_f32(config->min_scale);
@@ -134,18 +137,19 @@ MPNUM_MATH_ void mpnum_grad_start_(mpnum_grad_scaler *scaler,
   scaler->scale_changes = 0;
   mpnum_grad_set_scale_(scaler, scaler->scale);
 }
-/* Status codes: those of mpnum_grad_scaler_validate; the scaler is then unchanged. */
+/* Initialises a scaler. Status codes: those of mpnum_grad_scaler_validate; the scaler is
+ * then unchanged. */
 MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
 mpnum_grad_scaler_init(mpnum_grad_scaler *scaler, mpnum_grad_scaler_config config) {
   const mpnum_status status = mpnum_grad_scaler_validate(config);
   if (status == MPNUM_OK) mpnum_grad_start_(scaler, config);
   return status;
 }
-/* Another configuration from now on, made from scaler.config. The scale comes to the
- * nearest limit, the count below growth_interval, the overflows left to hysteresis; all
- * counters go on. A scaler that was not enabled begins at init_scale. With another id all
- * handles are stale. Status codes: MPNUM_ERROR_UNINITIALISED, which init is for; those of
- * mpnum_grad_scaler_validate; the scaler is then unchanged. */
+/* Replaces the configuration by another one, made from scaler.config. The scale is
+ * clamped to the new limits, the count to below growth_interval and hysteresis_left to
+ * hysteresis; all counters go on. A scaler that was not enabled begins at init_scale.
+ * Another id makes all handles stale. Status codes: MPNUM_ERROR_UNINITIALISED: call init
+ * instead; those of mpnum_grad_scaler_validate; the scaler is then unchanged. */
 MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
 mpnum_grad_scaler_configure(mpnum_grad_scaler *scaler, mpnum_grad_scaler_config config) {
   const mpnum_status status = mpnum_grad_scaler_validate(config);
@@ -168,9 +172,9 @@ mpnum_grad_scaler_configure(mpnum_grad_scaler *scaler, mpnum_grad_scaler_config 
     scaler->hysteresis_left = config.hysteresis;
   return MPNUM_OK;
 }
-/* The scale from now on; counts begin anew. Call it between an update and the next
- * backward pass: a window that is open, and gradients that were checked or unscaled, are
- * stale then. Status codes: MPNUM_ERROR_UNINITIALISED; MPNUM_ERROR_INIT_SCALE: not within
+/* Sets the scale and restarts the counts. Call it between an update and the next backward
+ * pass: it makes an open window, and gradients that were checked or unscaled, stale.
+ * Status codes: MPNUM_ERROR_UNINITIALISED; MPNUM_ERROR_INIT_SCALE: scale is not within
  * the limits. */
 MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
 mpnum_grad_scaler_set_scale(mpnum_grad_scaler *scaler, float scale) {
@@ -185,8 +189,8 @@ mpnum_grad_scaler_set_scale(mpnum_grad_scaler *scaler, float scale) {
   scaler->hysteresis_left = scaler->config.hysteresis;
   return MPNUM_OK;
 }
-/* 1: the scale or a factor is no power of two, so that scaling rounds gradients. 0 of a
- * scaler that was never initialised. */
+/* 1 if the scale or a factor is not a power of two, so that scaling rounds gradients. 0
+ * for a scaler that was never initialised. */
 MPNUM_FUNC int mpnum_grad_scaler_is_inexact(const mpnum_grad_scaler *scaler) {
   const uint64_t factors = mpnum_bits_f64(scaler->config.growth_factor) |
                            mpnum_bits_f64(scaler->config.backoff_factor);
@@ -194,11 +198,13 @@ MPNUM_FUNC int mpnum_grad_scaler_is_inexact(const mpnum_grad_scaler *scaler) {
          (mpnum_bits_f32(scaler->scale) & 0x7fffffu) != 0;
 }
 
-/* loss * scale. A loss that is Inf or NaN stays so, as its gradients will tell.
+/* Multiplies a loss by the scale. A loss that is Inf or NaN stays so, and its gradients
+ * will show it.
  * Status codes: MPNUM_ERROR_UNINITIALISED; MPNUM_ERROR_UNREPRESENTABLE: a finite loss
- * would become Inf; scaled is then unchanged. In f16 a loss of 1 does at the default
- * scale: use mpnum_grad_scaler_f16, which takes those below 2. A loss that is larger can
- * be reported as found, with an unknown norm: the scale goes down after the update. */
+ *   would become Inf; *scaled is then unchanged.
+ * In f16 a loss of 1 becomes Inf at the default scale: use mpnum_grad_scaler_f16, which
+ * takes losses below 2. A larger loss can be reported as found, with an unknown norm: the
+ * update then lowers the scale. */
 MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
 mpnum_grad_scaler_scale_f32(const mpnum_grad_scaler *scaler, float loss, float *scaled) {
   const uint32_t bits = mpnum_bits_f32(loss), magnitude = bits & 0x7fffffffu;
@@ -239,8 +245,8 @@ MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_grad_scaler_scale_bf16(
   return MPNUM_OK;
 }
 
-/* A new handle for gradients of a scaler. One made before the scaler is initialised is
- * that of a scaler with id 0. */
+/* A new handle for gradients of a scaler. A handle made before the scaler is initialised
+ * belongs to a scaler with id 0. */
 MPNUM_FUNC mpnum_grad_optimizer
 mpnum_grad_optimizer_ready(const mpnum_grad_scaler *scaler) {
   mpnum_grad_optimizer optimizer = {MPNUM_GRAD_READY, 0, 0, 0, 0, 0, 0, 0, 0};
@@ -250,9 +256,9 @@ mpnum_grad_optimizer_ready(const mpnum_grad_scaler *scaler) {
   optimizer.id = scaler->config.id;
   return optimizer;
 }
-/* For gradients that will not be used: the handle is ready, and this scaler's, whatever
- * it was. Set the gradients to 0: of those that are kept a scaler cannot know the scale.
- */
+/* Discards gradients that will not be used: the handle becomes ready and belongs to this
+ * scaler, whatever it was. Set the gradients to 0: if they are kept, the scaler cannot
+ * know their scale. */
 MPNUM_FUNC void mpnum_grad_scaler_discard(const mpnum_grad_scaler *scaler,
                                           mpnum_grad_optimizer *optimizer) {
   const uint32_t skips = optimizer->consecutive_skips;
@@ -260,8 +266,8 @@ MPNUM_FUNC void mpnum_grad_scaler_discard(const mpnum_grad_scaler *scaler,
   optimizer->consecutive_skips = skips;
 }
 
-/* Whether a handle is of this scaler, of its last update, and its gradients of the scale
- * now. Those of a handle that is ready have it, unless an update left it out. */
+/* Whether a handle belongs to this scaler and its last update, and its gradients have the
+ * present scale. The gradients of a ready handle do, unless an update left it out. */
 MPNUM_FUNC mpnum_status mpnum_grad_fresh_(const mpnum_grad_scaler *scaler,
                                           const mpnum_grad_optimizer *optimizer) {
   if (optimizer->id != scaler->config.id ||
@@ -273,13 +279,13 @@ MPNUM_FUNC mpnum_status mpnum_grad_fresh_(const mpnum_grad_scaler *scaler,
     return MPNUM_ERROR_STALE_SCALE;
   return MPNUM_OK;
 }
-/* The same of a scaler that may never have been initialised, or is not enabled. */
+/* mpnum_grad_fresh_ for a scaler that may be uninitialised or not enabled. */
 MPNUM_FUNC mpnum_status mpnum_grad_usable_(const mpnum_grad_scaler *scaler,
                                            const mpnum_grad_optimizer *optimizer) {
   if (mpnum_grad_is_unborn_(scaler)) return MPNUM_ERROR_UNINITIALISED;
   return scaler->config.enabled ? mpnum_grad_fresh_(scaler, optimizer) : MPNUM_OK;
 }
-/* MPNUM_OK at stage READY. */
+/* MPNUM_OK at stage READY, an error at all others. */
 MPNUM_FUNC mpnum_status mpnum_grad_order_(const mpnum_grad_scaler *scaler,
                                           const mpnum_grad_optimizer *optimizer) {
   const mpnum_status status = mpnum_grad_usable_(scaler, optimizer);
@@ -292,8 +298,8 @@ MPNUM_FUNC mpnum_status mpnum_grad_order_(const mpnum_grad_scaler *scaler,
   }
 }
 
-/* Between begin and end the gradients of several batches are added: neither can they be
- * checked nor may the scale change. Status codes: MPNUM_ERROR_UNINITIALISED;
+/* Between begin and end the gradients of several batches are added: they cannot be
+ * checked, and the scale must not change. Status codes: MPNUM_ERROR_UNINITIALISED;
  * MPNUM_ERROR_STALE_HANDLE, MPNUM_ERROR_STALE_SCALE; MPNUM_ERROR_ALREADY_CHECKED,
  * _UNSCALED, _STEPPED: update first; MPNUM_ERROR_ACCUMULATING,
  * MPNUM_ERROR_NOT_ACCUMULATING. */
@@ -317,8 +323,8 @@ MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_scaler_end_accumulation(
   return MPNUM_OK;
 }
 
-/* Whether this optimizer's gradients can be checked or unscaled by a kernel of the
- * caller's: ask before they are touched. Status codes: MPNUM_ERROR_UNINITIALISED;
+/* Whether a kernel of the caller may check or unscale this optimizer's gradients: ask
+ * before it touches them. Status codes: MPNUM_ERROR_UNINITIALISED;
  * MPNUM_ERROR_STALE_HANDLE, MPNUM_ERROR_STALE_SCALE; MPNUM_ERROR_ACCUMULATING;
  * MPNUM_ERROR_ALREADY_CHECKED, _UNSCALED, _STEPPED since the last update. */
 MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_scaler_can_unscale(
@@ -329,9 +335,9 @@ MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_scaler_can_unscale(
     return MPNUM_ERROR_ACCUMULATING;
   return status;
 }
-/* Whether they can be clipped in place, or else changed. Status codes:
- * MPNUM_ERROR_UNINITIALISED; MPNUM_ERROR_STALE_HANDLE, MPNUM_ERROR_STALE_SCALE;
- * MPNUM_ERROR_STILL_SCALED: clipping them would clip to max_norm / scale;
+/* Whether this optimizer's gradients may be clipped in place, or changed otherwise.
+ * Status codes: MPNUM_ERROR_UNINITIALISED; MPNUM_ERROR_STALE_HANDLE,
+ * MPNUM_ERROR_STALE_SCALE; MPNUM_ERROR_STILL_SCALED: a clip would be to max_norm / scale;
  * MPNUM_ERROR_ALREADY_STEPPED. */
 MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_scaler_can_clip(
     const mpnum_grad_scaler *scaler, const mpnum_grad_optimizer *optimizer) {
@@ -343,15 +349,15 @@ MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_scaler_can_clip(
 }
 
 MPNUM_FUNC int mpnum_grad_is_unknown_(float norm) {
-  return mpnum_bits_f32(norm) == 0xbf800000u; /* of MPNUM_GRAD_NORM_UNKNOWN */
+  return mpnum_bits_f32(norm) == 0xbf800000u; /* bits of MPNUM_GRAD_NORM_UNKNOWN */
 }
-/* A norm that is reported is 0 and up, Inf, NaN, or unknown; -0 is 0. */
+/* Whether a norm may be reported: it is at least 0 (-0 is 0), Inf, NaN, or unknown. */
 MPNUM_FUNC int mpnum_grad_is_norm_(float norm) {
   const uint32_t bits = mpnum_bits_f32(norm);
   return bits <= 0x80000000u || (bits & 0x7fffffffu) > 0x7f800000u ||
          mpnum_grad_is_unknown_(norm);
 }
-/* The norm of gradients of which none is Inf or NaN is none of a NaN. */
+/* Whether a report is valid: the norm is NaN only if an Inf or NaN was found. */
 MPNUM_FUNC int mpnum_grad_is_report_(uint32_t found_inf, float norm) {
   return mpnum_grad_is_norm_(norm) &&
          (found_inf != 0 || (mpnum_bits_f32(norm) & 0x7fffffffu) <= 0x7f800000u);
@@ -375,13 +381,14 @@ MPNUM_FUNC mpnum_status mpnum_grad_report_(const mpnum_grad_scaler *scaler,
   mpnum_grad_set_norm_(optimizer, norm, mpnum_from_bits_f32(0x7f800000u));
   return MPNUM_OK;
 }
-/* Reports of what a kernel of the caller's found in the gradients: whether any product of
- * a gradient and scaler->inverse is Inf or NaN, and the norm of the products, or
- * MPNUM_GRAD_NORM_UNKNOWN, which no clip takes (0 would be a norm of zeros, and no clip
- * would do anything). checked: the gradients were read, and are as they were; the
- * optimizer's kernel will multiply them (mpnum_grad_scaler_multiplier). unscaled: they
- * are the products now. Status codes: those of mpnum_grad_scaler_can_unscale;
- * MPNUM_ERROR_ARGUMENT: another norm below 0, or NaN where nothing was found. */
+/* Report what a kernel of the caller found in the gradients: whether any product of a
+ * gradient and scaler->inverse is Inf or NaN, and the norm of the products, or
+ * MPNUM_GRAD_NORM_UNKNOWN, which a clip refuses (0 would mean that all are zeros, and a
+ * clip would do nothing). checked: the gradients were read and are unchanged; the
+ * optimizer's kernel will multiply them (mpnum_grad_scaler_multiplier). unscaled: the
+ * gradients now are the products.
+ * Status codes: those of mpnum_grad_scaler_can_unscale; MPNUM_ERROR_ARGUMENT: another
+ *   norm below 0, or NaN where nothing was found. */
 MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_scaler_report_checked(
     const mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer, uint32_t found_inf,
     float norm) {
@@ -392,9 +399,9 @@ MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_scaler_report_unscaled(
     float norm) {
   return mpnum_grad_report_(scaler, optimizer, MPNUM_GRAD_UNSCALED, found_inf, norm);
 }
-/* changed: gradients that are unscaled were clipped, or else changed, and this is their
- * norm now; what was found before is not forgotten. Status codes: those of
- * mpnum_grad_scaler_can_clip; MPNUM_ERROR_ARGUMENT: as above. */
+/* Reports that unscaled gradients were clipped, or changed otherwise, and their norm now;
+ * what was found before stays found. Status codes: those of mpnum_grad_scaler_can_clip;
+ * MPNUM_ERROR_ARGUMENT: as for mpnum_grad_scaler_report_checked. */
 MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_scaler_report_changed(
     const mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer, uint32_t found_inf,
     float norm) {
@@ -407,7 +414,7 @@ MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_scaler_report_changed(
   return MPNUM_OK;
 }
 
-/* min(1, max_norm / (norm + 1e-6)) / scale, rounded once; 1 / scale is given. */
+/* min(1, max_norm / (norm + 1e-6)) / scale, rounded once. inverse: 1 / scale. */
 MPNUM_MATH_ mpnum_status mpnum_grad_clip_over_(float scale, float inverse, float norm,
                                                float max_norm, float *result) {
   const uint32_t bits = mpnum_bits_f32(norm), max = mpnum_bits_f32(max_norm);
@@ -428,17 +435,17 @@ MPNUM_MATH_ mpnum_status mpnum_grad_clip_over_(float scale, float inverse, float
   return MPNUM_OK;
 }
 
-/* min(1, max_norm / (norm + 1e-6)), correctly rounded, of a finite norm, 0 and up, and
- * a max_norm above 0, Inf for no limit. Status codes: MPNUM_ERROR_NONFINITE: the norm is
- * none; MPNUM_ERROR_NORM_UNKNOWN: it is MPNUM_GRAD_NORM_UNKNOWN; MPNUM_ERROR_ARGUMENT:
- * another max_norm, 0 too, or another norm below 0. */
+/* Computes min(1, max_norm / (norm + 1e-6)), correctly rounded, for a finite norm of at
+ * least 0 and a max_norm above 0, Inf for no limit. Status codes: MPNUM_ERROR_NONFINITE:
+ * norm is Inf or NaN; MPNUM_ERROR_NORM_UNKNOWN: norm is MPNUM_GRAD_NORM_UNKNOWN;
+ * MPNUM_ERROR_ARGUMENT: another max_norm, including 0, or another norm below 0. */
 MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
 mpnum_grad_clip_coefficient(float norm, float max_norm, float *coefficient) {
   return mpnum_grad_clip_over_(1.0f, 1.0f, norm, max_norm, coefficient);
 }
 
-/* Whether there is something to clip: not without a limit, and not where an Inf or NaN
- * was found. A norm that overflows cannot be clipped to: it counts as found. */
+/* Whether there is something to clip: there is not without a limit, or if an Inf or NaN
+ * was found. A norm that overflows cannot be clipped: it counts as found. */
 MPNUM_FUNC int mpnum_grad_can_clip_(const mpnum_grad_scaler *scaler,
                                     mpnum_grad_optimizer *optimizer, float max_norm) {
   const uint32_t norm = mpnum_bits_f32(optimizer->norm) & 0x7fffffffu;
@@ -446,17 +453,18 @@ MPNUM_FUNC int mpnum_grad_can_clip_(const mpnum_grad_scaler *scaler,
   if (norm >= 0x7f800000u && scaler->config.enabled) optimizer->found_inf = 1;
   return norm < 0x7f800000u;
 }
-/* What checked gradients are to be multiplied by: the inverse of the scale times the clip
- * coefficient, rounded once; max_norm Inf: the inverse. 0 where the verdict will be to
- * skip: an Inf or NaN was found, or the norm overflows and max_norm is not Inf. Status
- * codes: MPNUM_ERROR_UNINITIALISED; MPNUM_ERROR_ARGUMENT: max_norm is not above 0;
- * MPNUM_ERROR_STALE_HANDLE, MPNUM_ERROR_STALE_SCALE; MPNUM_ERROR_NOT_CHECKED,
- * MPNUM_ERROR_ALREADY_UNSCALED, MPNUM_ERROR_ALREADY_STEPPED; MPNUM_ERROR_NORM_UNKNOWN:
- * it was reported so, and max_norm is not Inf;
- * MPNUM_ERROR_UNREPRESENTABLE: the product is below 2^-126. The multiplier is then
- * unchanged. A scaler that is not enabled says MPNUM_ERROR_NOT_CHECKED, too, where
- * max_norm is not Inf and nobody has taken the norm since the last step; its multiplier
- * is never 0, but 1 where there is nothing to clip. */
+/* Computes the multiplier for checked gradients: the inverse of the scale times the clip
+ * coefficient, rounded once; with max_norm Inf the inverse. It is 0 if the verdict will
+ * be to skip: an Inf or NaN was found, or the norm overflows and max_norm is not Inf.
+ * Status codes: MPNUM_ERROR_UNINITIALISED; MPNUM_ERROR_ARGUMENT: max_norm is not above 0;
+ *   MPNUM_ERROR_STALE_HANDLE, MPNUM_ERROR_STALE_SCALE; MPNUM_ERROR_NOT_CHECKED,
+ *   MPNUM_ERROR_ALREADY_UNSCALED, MPNUM_ERROR_ALREADY_STEPPED; MPNUM_ERROR_NORM_UNKNOWN:
+ *   the norm was reported as unknown, and max_norm is not Inf;
+ *   MPNUM_ERROR_UNREPRESENTABLE: the product is below 2^-126. *multiplier is then
+ *   unchanged.
+ * A scaler that is not enabled returns MPNUM_ERROR_NOT_CHECKED also if max_norm is not
+ * Inf and the norm was not taken since the last step; its multiplier is never 0, but 1 if
+ * there is nothing to clip. */
 MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_grad_scaler_multiplier(
     const mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer, float max_norm,
     float *multiplier) {
@@ -483,9 +491,9 @@ MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_grad_scaler_multiplier(
   return MPNUM_OK;
 }
 
-/* Whether this optimizer shall apply its gradients: not if an Inf or NaN was found in
- * them, whatever others found. A schedule of learning rates goes on with
- * MPNUM_GRAD_APPLY; a smaller scale is no sign of a skip. Status codes:
+/* Decides whether this optimizer applies its gradients: it does not if an Inf or NaN was
+ * found in them, whatever other optimizers found. A schedule of learning rates goes on
+ * with MPNUM_GRAD_APPLY; a smaller scale is no sign of a skip. Status codes:
  * MPNUM_ERROR_UNINITIALISED, MPNUM_ERROR_STALE_HANDLE, MPNUM_ERROR_STALE_SCALE,
  * MPNUM_ERROR_ACCUMULATING, MPNUM_ERROR_NOT_CHECKED, MPNUM_ERROR_ALREADY_STEPPED; the
  * verdict is then MPNUM_GRAD_SKIP, and nothing else has changed. */
@@ -510,7 +518,7 @@ mpnum_grad_scaler_step(mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimize
   return MPNUM_OK;
 }
 
-/* The next scale, and the counts that lead to it. */
+/* Computes the next scale and the counts that lead to it. */
 MPNUM_MATH_ void mpnum_grad_next_scale_(mpnum_grad_scaler *scaler, int is_found) {
   const mpnum_grad_scaler_config *config = &scaler->config;
   scaler->updates += 1;
@@ -536,12 +544,13 @@ MPNUM_MATH_ void mpnum_grad_next_scale_(mpnum_grad_scaler *scaler, int is_found)
       scaler->hysteresis_left = config->hysteresis;
   }
 }
-/* Whether the verdict of a step was another than found_inf would give now. */
+/* Whether found_inf would now give another verdict than the step gave. */
 MPNUM_FUNC int mpnum_grad_is_late_(const mpnum_grad_optimizer *optimizer) {
   return optimizer->stage >= MPNUM_GRAD_STEPPED &&
          (optimizer->stage == MPNUM_GRAD_SKIPPED) != (optimizer->found_inf != 0);
 }
-/* What stands against an update, the worst of it: these in turn, of all handles. */
+/* The error that forbids an update, OK if none: the first in this order, over all
+ * handles. */
 MPNUM_MATH_ mpnum_status mpnum_grad_update_order_(const mpnum_grad_scaler *scaler,
                                                   mpnum_grad_optimizer *const *optimizers,
                                                   int count) {
@@ -562,13 +571,13 @@ MPNUM_MATH_ mpnum_status mpnum_grad_update_order_(const mpnum_grad_scaler *scale
   if (is_late) return MPNUM_ERROR_LATE_FOUND_INF;
   return is_dropped || !is_known ? MPNUM_ERROR_NOT_CHECKED : MPNUM_OK;
 }
-/* The scale of the next iteration, from what all optimizers of this one found; their
- * handles are ready then. Name all handles of the scaler, those that were not used, too.
- * Status codes: MPNUM_ERROR_UNINITIALISED; MPNUM_ERROR_ACCUMULATING: one of them is;
- * MPNUM_ERROR_STALE_HANDLE, MPNUM_ERROR_STALE_SCALE: one of them is, ready or not:
- * discard it; MPNUM_ERROR_LATE_FOUND_INF: found_inf of one was set or cleared after its
- * step; MPNUM_ERROR_NOT_CHECKED: none of them was checked or unscaled, or one has
- * accumulated gradients that were not: step with it, or discard it. */
+/* Computes the scale of the next iteration from what all optimizers found in this one;
+ * their handles are ready afterwards. Pass all handles of the scaler, unused ones too.
+ * Status codes: MPNUM_ERROR_UNINITIALISED; MPNUM_ERROR_ACCUMULATING: a window is open;
+ *   MPNUM_ERROR_STALE_HANDLE, MPNUM_ERROR_STALE_SCALE: a handle is stale, ready or not:
+ *   discard it; MPNUM_ERROR_LATE_FOUND_INF: found_inf of a handle was set or cleared
+ *   after its step; MPNUM_ERROR_NOT_CHECKED: no handle was checked or unscaled, or one
+ *   has accumulated gradients that were not: step with it, or discard it. */
 MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_grad_scaler_update_all(
     mpnum_grad_scaler *scaler, mpnum_grad_optimizer *const *optimizers, int count) {
   uint32_t found = 0;
@@ -585,7 +594,7 @@ MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_grad_scaler_update_all(
     mpnum_grad_scaler_discard(scaler, optimizers[i]);
   return MPNUM_OK;
 }
-/* Where there is one optimizer. */
+/* mpnum_grad_scaler_update_all for one optimizer. */
 MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
 mpnum_grad_scaler_update(mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer) {
   return mpnum_grad_scaler_update_all(scaler, &optimizer, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The configuration of a loss scaler (scaler.h), one for losses in f16, and those of six
- * frameworks. */
+/* The configuration of a loss scaler (scaler.h), with presets: a default, one for losses
+ * in f16, a static scale, and those of six frameworks. */
 #ifndef MPNUM_TRAINING_SCALER_CONFIG_H
 #define MPNUM_TRAINING_SCALER_CONFIG_H
 
@@ -8,18 +8,18 @@
 #include "../core/detail/bits.h"
 MPNUM_C_BEGIN_
 
-/* When the overflows that may pass without a smaller scale are counted anew. */
+/* When the count of overflows until the scale shrinks starts anew at hysteresis. */
 typedef enum mpnum_grad_refill {
   MPNUM_GRAD_REFILL_NEVER = 0,
   MPNUM_GRAD_REFILL_CLEAN = 1, /* after each update without overflow */
   MPNUM_GRAD_REFILL_GROWTH = 2
 } mpnum_grad_refill;
 
-/* An update without overflow adds 1 to a count; when it reaches growth_interval, the
- * scale is multiplied by growth_factor. Overflow number hysteresis since the last refill,
- * and each one after it, multiplies by backoff_factor. Products are those of doubles,
- * rounded to float, as in PyTorch, and stay between min_scale and max_scale. Both factors
- * 1: a static scale. */
+/* An update without overflow adds 1 to a count; when the count reaches growth_interval,
+ * the scale is multiplied by growth_factor. Overflow number hysteresis since the last
+ * refill, and each overflow after it, multiplies the scale by backoff_factor. Products
+ * are computed in double, rounded to float, as in PyTorch, and kept between min_scale and
+ * max_scale. If both factors are 1, the scale is static. */
 typedef struct mpnum_grad_scaler_config {
   double growth_factor;    /* above 1, or 1 where backoff_factor is 1 */
   double backoff_factor;   /* 2^-126 to below 1, or 1 where growth_factor is 1 */
@@ -30,26 +30,29 @@ typedef struct mpnum_grad_scaler_config {
   int32_t hysteresis;      /* 1 or more */
   int16_t refill;          /* enum mpnum_grad_refill */
   int16_t first_count;     /* the count at the start, 0 or -1 */
-  int16_t overflow_count;  /* after an overflow, 0 or -1 */
-  int16_t growth_count;    /* after a growth, 0 or -1 */
-  int16_t any_scale; /* 1: max_scale may be FLT_MAX; a scale that would be Inf stays */
+  int16_t overflow_count;  /* the count after an overflow, 0 or -1 */
+  int16_t growth_count;    /* the count after a growth, 0 or -1 */
+  int16_t any_scale; /* 1: max_scale may be FLT_MAX; a growth to Inf leaves the scale */
   int16_t enabled;   /* 0: scale 1, nothing is skipped */
-  uint64_t id; /* 0, or a number of this scaler, the same on all ranks: handles keep it,
-                  and another scaler's are refused */
+  uint64_t id; /* 0, or a number for this scaler, the same on all ranks; handles keep it,
+                  and handles with another id are refused */
 } mpnum_grad_scaler_config;
 
-/* Configurations. default: 65536, twice after 2000 updates, half at once, from 1 to
- * 2^126. f16: for a loss that is scaled in f16, whose largest value is 65504: the same,
- * but from 32768 on, and never above. The next six are those of the frameworks, with
- * their default values: torch:     torch.amp.GradScaler; no floor there, here 2^-126
+/* Configurations:
+ * default:   from 65536 on, doubled after 2000 updates without overflow, halved by each
+ *            overflow, between 1 and 2^126
+ * f16:       for a loss scaled in f16, whose largest value is 65504: the same, but from
+ *            32768 on, and never above
+ * torch:     torch.amp.GradScaler; it has no floor, here 2^-126
  * apex:      update_scale_hysteresis of apex and Transformer Engine
  * megatron:  DynamicGradScaler of Megatron-LM
  * deepspeed: DynamicLossScaler with its delayed_shift and consecutive_hysteresis (0, 1)
  * flax:      flax.training.dynamic_scale.DynamicScale
- * jmp:       jmp.DynamicLossScale; backoff there is a division by the growth factor
- * In these six a growth that would give Inf leaves the scale as it is, as in PyTorch,
- * Apex and JMP; Flax goes to FLT_MAX, Megatron-LM to Inf, DeepSpeed to a double. static:
- * this scale, which neither grows nor shrinks; Inf and NaN are still skipped. */
+ * jmp:       jmp.DynamicLossScale, which backs off by dividing by the growth factor
+ * static:    this scale, which neither grows nor shrinks; Inf and NaN are still skipped
+ * torch to jmp have the default values of their frameworks. A growth that would give Inf
+ * leaves their scale as it is, as in PyTorch, Apex and JMP; Flax itself goes to FLT_MAX,
+ * Megatron-LM to Inf, DeepSpeed to a double. */
 MPNUM_FUNC mpnum_grad_scaler_config mpnum_grad_scaler_default(void) {
   const mpnum_grad_scaler_config config = {
       2.0, 0.5, 65536.0f, 1.0f, mpnum_pow2_(126), 2000, 1, MPNUM_GRAD_REFILL_NEVER, 0, 0,
@@ -115,7 +118,7 @@ MPNUM_FUNC mpnum_grad_scaler_config mpnum_grad_scaler_static(float scale) {
   return config;
 }
 
-/* Whether a configuration is one. Status codes: each names the field that is wrong;
+/* Checks a configuration. Status codes: each names the field that is wrong;
  * MPNUM_ERROR_ARGUMENT: refill, a count or a switch. */
 MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
 mpnum_grad_scaler_validate(mpnum_grad_scaler_config config) {

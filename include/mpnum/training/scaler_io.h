@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* A loss scaler and its handles as bytes, and what the ranks of a distributed training
- * tell each other. Opt-in.
+/* Saves a loss scaler and its handles as bytes and loads them, and merges what the ranks
+ * of a distributed training found. Opt-in.
  *
  *     uint8_t bytes[MPNUM_GRAD_SCALER_BYTES];
- *     must(mpnum_grad_scaler_save(bytes, &scaler)); // must stops where one is not
- * MPNUM_OK
+ *     must(mpnum_grad_scaler_save(bytes, &scaler)); // stops if it is not MPNUM_OK
  *     ...
  *     must(mpnum_grad_scaler_load(&scaler, bytes, sizeof bytes));
  *
  * The bytes are the same on every machine (stored.h). Save a scaler and the handles of
  * its optimizers at one moment, and load them together: handles of another moment are
- * stale. Status codes of save: MPNUM_ERROR_UNINITIALISED: a scaler that was never
- * initialised; MPNUM_ERROR_CORRUPT: members that no calls can have left, as load would
- * refuse them; no byte is written then. Of load: MPNUM_ERROR_CORRUPT:
- * another size, or bytes that save did not write; MPNUM_ERROR_VERSION; what is loaded
- * into is then unchanged. */
+ * stale.
+ * Status codes of save: MPNUM_ERROR_UNINITIALISED: the scaler was never initialised;
+ * MPNUM_ERROR_CORRUPT: members hold what no calls can have left and load would refuse; no
+ * byte is written then. Status codes of load: MPNUM_ERROR_CORRUPT: another size, or bytes
+ * that save did not write; MPNUM_ERROR_VERSION; the destination is then unchanged. */
 #ifndef MPNUM_TRAINING_SCALER_IO_H
 #define MPNUM_TRAINING_SCALER_IO_H
 
@@ -22,17 +21,18 @@
 #include "../core/detail/stored.h"
 MPNUM_C_BEGIN_
 
-/* "mpGS" and the members of mpnum_grad_scaler in their order, the configuration's id
- * last. Versions 1 and 2, which are loaded, too, have no id, and are 8 bytes shorter;
- * version 1 has an is_inexact of 0 or 1 for scale_changes. */
+/* The bytes are "mpGS" and the members of mpnum_grad_scaler in their order, the
+ * configuration's id last. load also takes versions 1 and 2, which have no id and are 8
+ * bytes shorter; version 1 has is_inexact, 0 or 1, in place of scale_changes. */
 #define MPNUM_GRAD_SCALER_BYTES   124
 #define MPNUM_GRAD_SCALER_VERSION 3
-/* "mpGO" and the members of mpnum_grad_optimizer. Version 1, which is loaded, too, has no
- * id, is 8 bytes shorter, and does not tell the two stages behind a step apart. */
+/* The bytes are "mpGO" and the members of mpnum_grad_optimizer. load also takes version
+ * 1, which has no id, is 8 bytes shorter, and does not tell the two stages behind a step
+ * apart. */
 #define MPNUM_GRAD_OPTIMIZER_BYTES   52
 #define MPNUM_GRAD_OPTIMIZER_VERSION 2
 
-/* But for the id. */
+/* Stores or loads a scaler without its id. */
 MPNUM_MATH_ void mpnum_stored_scaler_(mpnum_stored_ *stored, mpnum_grad_scaler *scaler) {
   mpnum_grad_scaler_config *config = &scaler->config;
   mpnum_stored_f64_(stored, &config->growth_factor);
@@ -59,7 +59,7 @@ MPNUM_MATH_ void mpnum_stored_scaler_(mpnum_stored_ *stored, mpnum_grad_scaler *
   mpnum_stored_u32_(stored, &scaler->consecutive_overflows);
   mpnum_stored_u32_(stored, &scaler->scale_changes);
 }
-/* Whether a scaler is one that init and other calls can have left. */
+/* Whether init and other calls can have left a scaler like this. */
 MPNUM_MATH_ int mpnum_grad_scaler_is_sound_(const mpnum_grad_scaler *scaler) {
   const mpnum_grad_scaler_config *config = &scaler->config;
   const uint32_t bits = mpnum_bits_f32(scaler->scale);
@@ -96,7 +96,7 @@ mpnum_grad_scaler_load(mpnum_grad_scaler *scaler, const uint8_t *bytes, uint64_t
   mpnum_stored_ in = {copy, 1};
   mpnum_grad_scaler loaded;
   uint32_t version = 0;
-  const int has_id = size != MPNUM_GRAD_SCALER_BYTES - 8; /* else of version 1 or 2 */
+  const int has_id = size != MPNUM_GRAD_SCALER_BYTES - 8; /* else it is version 1 or 2 */
   const mpnum_status status =
       mpnum_stored_open_(&in, bytes, size, MPNUM_GRAD_SCALER_BYTES - (has_id ? 0 : 8),
                          0x5347706du, MPNUM_GRAD_SCALER_VERSION, &version);
@@ -112,7 +112,7 @@ mpnum_grad_scaler_load(mpnum_grad_scaler *scaler, const uint8_t *bytes, uint64_t
   return MPNUM_OK;
 }
 
-/* But for the id. */
+/* Stores or loads a handle without its id. */
 MPNUM_MATH_ void mpnum_stored_optimizer_(mpnum_stored_ *stored,
                                          mpnum_grad_optimizer *optimizer) {
   mpnum_stored_u32_(stored, &optimizer->stage);
@@ -150,7 +150,7 @@ MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_grad_optimizer_load(
   mpnum_stored_ in = {copy, 1};
   mpnum_grad_optimizer loaded = {0, 0, 0, 0, 0, 0, 0, 0, 0};
   uint32_t version = 0;
-  const int has_id = size != MPNUM_GRAD_OPTIMIZER_BYTES - 8; /* else of version 1 */
+  const int has_id = size != MPNUM_GRAD_OPTIMIZER_BYTES - 8; /* else it is version 1 */
   const mpnum_status status =
       mpnum_stored_open_(&in, bytes, size, MPNUM_GRAD_OPTIMIZER_BYTES - (has_id ? 0 : 8),
                          0x4f47706du, MPNUM_GRAD_OPTIMIZER_VERSION, &version);
@@ -167,7 +167,7 @@ MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_grad_optimizer_load(
   return MPNUM_OK;
 }
 
-/* NaN if one is, else unknown if one is, else the larger one; -0 is 0. */
+/* NaN if one is NaN, else unknown if one is unknown, else the larger one; -0 is 0. */
 MPNUM_FUNC float mpnum_grad_larger_norm_(float a, float b) {
   const uint32_t bits[2] = {mpnum_bits_f32(a), mpnum_bits_f32(b)};
   uint32_t larger = 0;
@@ -180,14 +180,14 @@ MPNUM_FUNC float mpnum_grad_larger_norm_(float a, float b) {
     return MPNUM_GRAD_NORM_UNKNOWN;
   return mpnum_from_bits_f32(larger);
 }
-/* One handle for what two ranks or devices found in the same gradients, or in parts of
- * them: all ranks then take the same step, which is after the merge. Over MPI or NCCL the
+/* Merges the handles of two ranks or devices for the same gradients, or for parts of
+ * them. All ranks then take the same step: step after the merge. Over MPI or NCCL the
  * maximum or the sum of found_inf does the same. The norm is the larger one, NaN or
- * unknown if one is; the norm of parts is that of their merged totals (total.h). Status
- * codes: MPNUM_ERROR_LATE_FOUND_INF: they have stepped, with two verdicts, or their
- * found_inf has changed since; MPNUM_ERROR_ARGUMENT: they are not at the same stage;
- * MPNUM_ERROR_STALE_HANDLE, MPNUM_ERROR_STALE_SCALE: or not of one scaler and update, or
- * of one scale; merged is then unchanged. */
+ * unknown if one is; the norm of all parts is that of their merged totals (total.h).
+ * Status codes: MPNUM_ERROR_LATE_FOUND_INF: both have stepped with different verdicts, or
+ *   a found_inf has changed since the step; MPNUM_ERROR_ARGUMENT: their stages or
+ *   windows differ; MPNUM_ERROR_STALE_HANDLE: they are not of one scaler and update;
+ *   MPNUM_ERROR_STALE_SCALE: they are not of one scale; *merged is then unchanged. */
 MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_grad_optimizer_merge(
     mpnum_grad_optimizer *merged, mpnum_grad_optimizer a, mpnum_grad_optimizer b) {
   const int are_stepped = a.stage >= MPNUM_GRAD_STEPPED && b.stage >= MPNUM_GRAD_STEPPED;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Matrices in blocks, cut into bands of a block's rows and runs of columns. */
+/* Passes over matrices in blocks: bands of a block's rows, runs of columns. */
 #ifndef MPNUM_BLOCKS_DETAIL_BLOCKSCALE_PASS_H
 #define MPNUM_BLOCKS_DETAIL_BLOCKSCALE_PASS_H
 
@@ -9,27 +9,28 @@ MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
-/* Floats of a band of several rows, looked at twice: they stay in the second cache. */
+/* The most floats in a band of several rows, read twice: the second-level cache keeps
+ * it. */
 # define MPNUM_BAND_ 65536
 
 typedef struct mpnum_block_job_ {
   mpnum_scaling_ scaling;
   mpnum_block_rule_ rule;
-  mpnum_blockscaled codes; /* scale 1 where the tensor has none */
-  mpnum_const_rows src;    /* when dequantising, what is written */
+  mpnum_blockscaled codes; /* its scale is 1 if the tensor has none */
+  mpnum_const_rows src;    /* when dequantising, the destination */
   mpnum_quantize_losses *losses;
-  mpnum_type scale_type; /* E8M0, E4M3 with a scale of the tensor, or F32 */
+  mpnum_type scale_type; /* E8M0, E4M3 with a scale for the tensor, or F32 */
   uint64_t offset;
-  size_t rows, columns, across; /* of a block; blocks in a row */
-  int shift;                    /* of the factors of a run, as loops take it */
-  size_t run, strip;            /* columns of a run, and of runs that share scales */
-  mpnum_scale_layout_ layout;   /* of swizzled scales, */
-  size_t swizzled[2];           /* of so many rows and columns */
+  size_t rows, columns, across; /* of a block; across: blocks in a row */
+  int shift;                    /* finds the factors of a run, as loops take it */
+  size_t run, strip;            /* columns of a run; of the runs that share scales */
+  mpnum_scale_layout_ layout;   /* of swizzled scales */
+  size_t swizzled[2];           /* rows and columns of swizzled scales */
 } mpnum_block_job_;
 
-/* --- What is refused --- */
+/* --- Checks --- */
 
-/* Bytes from the first to the last element of rows; 0 if they are too many. */
+/* Bytes from the first to the last element of rows; 0 if there are too many. */
 MPNUM_HOST size_t mpnum_extent_(size_t rows, size_t columns, size_t stride, int bits) {
   const size_t most = (size_t)-1 / 16 / (size_t)(bits < 8 ? 8 : bits);
   if (stride && rows > most / stride) return 0;
@@ -63,7 +64,7 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_block_check_(const mpnum_blockscale_format *
     return MPNUM_ERROR_OVERLAP;
   return MPNUM_OK;
 }
-/* Whether codes or scales of two sound destinations of one matrix share memory. */
+/* Whether codes or scales of two valid destinations of one matrix share memory. */
 MPNUM_HOST_COLD_ int mpnum_blocks_overlap_(const mpnum_blockscale_format *a_format,
                                            const mpnum_blockscaled *a,
                                            const mpnum_blockscale_format *b_format,
@@ -99,14 +100,14 @@ MPNUM_HOST mpnum_status mpnum_dequantize_check_(const mpnum_blockscale_format *f
     const uint32_t bits =
         (uint32_t)mpnum_element_(32, (const uint8_t *)src->scale_inv, i);
     if (bits - 1 >= 0x7f7fffffu && (bits & 0x7fffffffu) <= 0x7f800000u)
-      return MPNUM_ERROR_ARGUMENT; /* 0, Inf, or negative; NaN is that of its block */
+      return MPNUM_ERROR_ARGUMENT; /* 0, Inf, or negative; a NaN block has NaN */
   }
   return MPNUM_OK;
 }
 
-/* --- What a job is --- */
+/* --- Jobs --- */
 
-/* Number of the block at an element; size is 1 at least. */
+/* The number of the block at an element; size is at least 1. */
 MPNUM_HOST_INLINE_ size_t mpnum_block_at_(size_t at, size_t size) {
   return size ? at / size : 0;
 }
@@ -117,12 +118,12 @@ MPNUM_HOST int mpnum_log2_(size_t n) {
     ++shift;
   return shift;
 }
-/* Runs of whole blocks, where a shift finds the factor or each element has its own; or of
- * parts of one block. */
+/* Chooses the runs: of whole blocks, where a shift finds the factor or, with shift -1,
+ * each element has its own; or of parts of one block, with shift 31. */
 MPNUM_HOST_COLD_ void mpnum_block_runs_(mpnum_block_job_ *job, size_t rows) {
   const size_t columns = job->columns;
   const int is_power = (columns & (columns - 1)) == 0;
-  /* Higher bands fit no cache: then as wide as it goes, for long reads. */
+  /* Taller bands fit no cache: their runs are as wide as possible, for long reads. */
   const size_t most =
       rows > MPNUM_BAND_ / 256 ? MPNUM_RUN_ : MPNUM_BAND_ / rows / 64 * 64;
   const size_t run = most < MPNUM_RUN_ ? most : MPNUM_RUN_;
@@ -143,7 +144,7 @@ MPNUM_HOST_COLD_ void mpnum_block_job_of_(mpnum_block_job_ *job,
                                           mpnum_blockscaled codes, mpnum_const_rows src,
                                           const mpnum_quantize_options *options,
                                           mpnum_quantize_losses *losses) {
-  const uint64_t saved = mpnum_fenv_save_(); /* the rule has quotients */
+  const uint64_t saved = mpnum_fenv_save_(); /* the rule needs quotients */
   job->scale_type = format->scale_type;
   if (job->scale_type != MPNUM_TYPE_E4M3) codes.scale = 1;
   job->rule = mpnum_block_rule_of_(format, codes.scale);
@@ -166,7 +167,7 @@ MPNUM_HOST_COLD_ void mpnum_block_job_of_(mpnum_block_job_ *job,
   mpnum_swizzled_size_(format, job->swizzled, src.rows, src.columns);
   mpnum_block_runs_(job, job->rows);
 }
-/* Rows one behind the other, of whole blocks, are as good as one. */
+/* Joins contiguous rows of whole blocks into one row. */
 MPNUM_HOST void mpnum_join_rows_(mpnum_block_job_ *job) {
   const size_t columns = job->src.columns;
   if (job->rows == 1 && job->src.stride == columns && job->codes.stride == columns &&
@@ -182,8 +183,8 @@ MPNUM_HOST uint8_t *mpnum_block_codes_(const mpnum_block_job_ *job, size_t row,
          mpnum_bytes_(job->scaling.element_bits, row * job->codes.stride + column);
 }
 
-/* Where the swizzled scale of a block lies, if this is the first one of its row, or of
- * its column where they are turned, and what is added for the others. */
+/* The place of a swizzled scale is the sum of both: first for the first block of a row
+ * (of a column if the layout is turned), and next for the blocks behind it. */
 MPNUM_HOST_INLINE_ size_t mpnum_swizzled_first_(const mpnum_block_job_ *job, size_t row) {
   if (job->layout == MPNUM_SCALES_TURNED_) return row / 4 * 512 + row % 4;
   return mpnum_scale_place(row, 0, job->swizzled[1]);
@@ -219,7 +220,7 @@ MPNUM_HOST void mpnum_load_swizzled_(const mpnum_block_job_ *job, uint8_t *codes
   for (; k < count; ++k)
     codes[k] = from[mpnum_swizzled_next_(job, column + k)];
 }
-/* Zeros where a swizzled layout has no scale: all that belongs to this matrix. */
+/* Writes zeros to all scales of a matrix if their swizzled layout has padding. */
 MPNUM_HOST_COLD_ void mpnum_clear_padding_(const mpnum_block_job_ *job) {
   const size_t high = job->swizzled[0], wide = job->swizzled[1];
   const size_t all = (high + 127) / 128 * 128 * ((wide + 3) / 4 * 4);
@@ -232,7 +233,7 @@ MPNUM_HOST_COLD_ void mpnum_clear_padding_(const mpnum_block_job_ *job) {
 
 /* --- Quantising --- */
 
-/* Floats of a run; they stay where they are, if they are floats. */
+/* The floats of a run: where they are if they are floats, else converted to buffer. */
 MPNUM_HOST const float *mpnum_run_floats_(const mpnum_const_rows *src, size_t row,
                                           size_t column, size_t n, float *buffer) {
   const uint8_t *at = mpnum_rows_at_(*src, row, column);
@@ -240,20 +241,21 @@ MPNUM_HOST const float *mpnum_run_floats_(const mpnum_const_rows *src, size_t ro
   mpnum_source_floats_(src->type, buffer, at, n);
   return buffer;
 }
-/* Codes 0, where the block is of zeros, or has a scale of 0: rare. */
+/* Writes codes 0 to a block of zeros or with a scale of 0: rare. */
 MPNUM_HOST_COLD_ void mpnum_clear_codes_(const mpnum_block_job_ *job, size_t row,
                                          size_t column, size_t n) {
   const int bits = job->scaling.element_bits;
   uint8_t *const codes = mpnum_block_codes_(job, row, 0);
   for (; n; --n, ++column) {
     const size_t first =
-        column * (size_t)bits; /* bit; those of a code may be in two bytes */
+        column * (size_t)bits; /* a bit; the bits of a code may be in two bytes */
     const uint32_t ones = ((1u << bits) - 1) << first % 8;
     codes[first / 8] = (uint8_t)(codes[first / 8] & ~ones);
     if (ones >> 8) codes[first / 8 + 1] = (uint8_t)(codes[first / 8 + 1] & ~(ones >> 8));
   }
 }
-/* The largest magnitudes of blocks; with a shift below 0 of columns, then of blocks. */
+/* Computes the largest magnitudes of blocks; with a shift below 0 first those of columns.
+ * Returns the number of blocks. */
 MPNUM_HOST size_t mpnum_band_amax_(const mpnum_block_job_ *job,
                                    mpnum_band_scales_ *scales, size_t row, size_t column,
                                    size_t rows, size_t n, const float **floats,
@@ -270,7 +272,7 @@ MPNUM_HOST size_t mpnum_band_amax_(const mpnum_block_job_ *job,
       mpnum_amax_floats_(r == 0 && c == 0, scales->amax, *floats, job->shift, size);
     }
   if (job->shift >= 0 || wide == 1) return count;
-  for (; blocks * wide < n; ++blocks) { /* in place: blocks are no more than columns */
+  for (; blocks * wide < n; ++blocks) { /* in place: blocks <= columns */
     uint32_t largest = 0;
     for (k = blocks * wide; k < n && k < (blocks + 1) * wide; ++k)
       largest = scales->amax[k] > largest ? scales->amax[k] : largest;
@@ -278,7 +280,7 @@ MPNUM_HOST size_t mpnum_band_amax_(const mpnum_block_job_ *job,
   }
   return blocks;
 }
-/* What goes with the largest magnitudes; stored, too. */
+/* Computes scales and factors from the largest magnitudes and stores the scales. */
 MPNUM_HOST void mpnum_band_scales_of_(const mpnum_block_job_ *job,
                                       mpnum_band_scales_ *scales, size_t row,
                                       size_t column, size_t count) {
@@ -287,7 +289,7 @@ MPNUM_HOST void mpnum_band_scales_of_(const mpnum_block_job_ *job,
   uint8_t *const to = (uint8_t *)job->codes.scale_inv;
   size_t k = count;
   for (; k < padded; ++k)
-    scales->amax[k] = 0x3f800000u; /* no zero */
+    scales->amax[k] = 0x3f800000u; /* not a block of zeros */
   scales->has_zeros = 0;
   mpnum_block_scales_(&job->rule, scales, padded);
   if (job->rule.divides) {
@@ -298,12 +300,12 @@ MPNUM_HOST void mpnum_band_scales_of_(const mpnum_block_job_ *job,
     mpnum_store_swizzled_(job, scales->bytes, row, column, count);
   }
 }
-/* A band of at most a block's rows and a strip's columns. */
+/* Quantises a band of at most a block's rows and a strip's columns. */
 MPNUM_HOST_ONCE_ void mpnum_quantize_band_(const mpnum_block_job_ *job, size_t row,
                                            size_t column, size_t rows, size_t n) {
   mpnum_band_scales_ scales;
   MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
-  uint64_t *const zeros = /* which loops that are not of nearest even count */
+  uint64_t *const zeros = /* loops that do not round to nearest even count these */
       job->losses && job->scaling.rounding == MPNUM_ROUND_STOCHASTIC
           ? &job->losses->underflowed
           : 0;
@@ -311,15 +313,15 @@ MPNUM_HOST_ONCE_ void mpnum_quantize_band_(const mpnum_block_job_ *job, size_t r
   const size_t wide = job->columns;
   const float *x = 0;
   const size_t count = mpnum_band_amax_(job, &scales, row, column, rows, n, &x, buffer);
-  const int is_one = rows == 1 && n <= job->run; /* x are its floats still */
+  const int is_one = rows == 1 && n <= job->run; /* x still has its floats */
   size_t r = 0, c = 0, k = 0;
   mpnum_band_scales_of_(job, &scales, mpnum_block_at_(row, job->rows),
                         mpnum_block_at_(column, wide), count);
   factors = mpnum_factors_of_(scales.factors, job->shift);
   if (job->shift < 0 && wide > 1)
-    for (c = n; c-- > 0;) /* a factor for each column, from the last on */
+    for (c = n; c-- > 0;) /* a factor for each column, beginning with the last */
       scales.factors[c] = scales.factors[c / wide];
-  if (job->shift < 0 && wide > 1) /* codes that fill up a byte are of the last block */
+  if (job->shift < 0 && wide > 1) /* codes that fill up a byte belong to the last block */
     for (c = n; c % MPNUM_SCALED_ != 0; ++c)
       scales.factors[c] = scales.factors[n - 1];
   for (; r < rows; ++r) {
@@ -340,7 +342,7 @@ MPNUM_HOST_ONCE_ void mpnum_quantize_band_(const mpnum_block_job_ *job, size_t r
       }
   }
 }
-/* A part of the matrix, of whole blocks but for the ends. */
+/* Quantises a part of the matrix, of whole blocks except at the ends. */
 MPNUM_HOST void mpnum_quantize_part_(const mpnum_block_job_ *job, size_t row,
                                      size_t column, size_t rows, size_t n) {
   size_t r = 0, c = 0, size = 0;
@@ -349,12 +351,12 @@ MPNUM_HOST void mpnum_quantize_part_(const mpnum_block_job_ *job, size_t row,
     for (c = 0; c < n; c += size) {
       size = n - c < job->strip ? n - c : job->strip;
       if (size > MPNUM_SCALED_ && job->shift <= 6 && MPNUM_SCALED_ % job->columns == 0)
-        size -= size % MPNUM_SCALED_; /* what fills no vector apart */
+        size -= size % MPNUM_SCALED_; /* what fills no vector is a band of its own */
       mpnum_quantize_band_(job, row + r, column + c, high, size);
     }
   }
 }
-/* The least that both divide, if it is not large; else 0. */
+/* The least common multiple, if it is at most 4096; else 0. */
 MPNUM_HOST size_t mpnum_common_multiple_(size_t a, size_t b) {
   size_t x = a;
   while (x <= 4096 && x % b != 0)
@@ -371,10 +373,10 @@ MPNUM_HOST void mpnum_quantize_all_(const mpnum_block_job_ *job,
     mpnum_clear_padding_(second);
     down = mpnum_common_multiple_(job->rows, second->rows);
     across = mpnum_common_multiple_(job->columns, second->columns);
-    /* Chunks are of whole blocks of both, and dense codes of them of whole bytes. */
+    /* Chunks hold whole blocks of both, and their dense codes fill whole bytes. */
     if (across) across = mpnum_common_multiple_(across, 4);
   }
-  if (!down || !across) { /* one, or two that have no border in common */
+  if (!down || !across) { /* one job, or two without a common border */
     mpnum_quantize_part_(job, 0, 0, rows, columns);
     if (second) mpnum_quantize_part_(second, 0, 0, rows, columns);
   } else {
@@ -391,7 +393,7 @@ MPNUM_HOST void mpnum_quantize_all_(const mpnum_block_job_ *job,
   }
   mpnum_fenv_restore_(saved);
 }
-/* With ERROR: counts what is not finite. */
+/* With MPNUM_BLOCKSCALE_ERROR: counts elements that are not finite. */
 MPNUM_HOST_COLD_ mpnum_status
 mpnum_nonfinite_check_(const mpnum_blockscale_format *format, const mpnum_const_rows *src,
                        mpnum_quantize_losses *losses) {
@@ -428,7 +430,7 @@ MPNUM_HOST_COLD_ float mpnum_finite_amax_(const mpnum_const_rows *src) {
       const float *const x = mpnum_run_floats_(src, r, c, n, buffer);
       uint32_t amax = 0;
       mpnum_amax_floats_(1, &amax, x, 31, n);
-      for (k = 0; amax >= 0x7f800000u && k < n; ++k) { /* the others of this run */
+      for (k = 0; amax >= 0x7f800000u && k < n; ++k) { /* the finite ones of this run */
         const uint32_t bits = mpnum_bits_f32(mpnum_float_at_(x, k)) & 0x7fffffffu;
         if (bits < 0x7f800000u && bits > largest) largest = bits;
       }
@@ -439,7 +441,7 @@ MPNUM_HOST_COLD_ float mpnum_finite_amax_(const mpnum_const_rows *src) {
 
 /* --- Dequantising --- */
 
-/* Factors of count blocks of a row of them. */
+/* Loads the factors of count blocks of a row of blocks. */
 MPNUM_HOST void mpnum_load_scales_(const mpnum_block_job_ *job, float *factors,
                                    size_t row, size_t column, size_t count) {
   const uint8_t *from = (const uint8_t *)job->codes.scale_inv;
@@ -447,7 +449,7 @@ MPNUM_HOST void mpnum_load_scales_(const mpnum_block_job_ *job, float *factors,
   size_t k = 0;
   if (job->scale_type == MPNUM_TYPE_F32) {
     MPNUM_MEMCPY_(factors, from + 4 * (row * job->across + column), 4 * count);
-    for (; k < count; ++k) /* a NaN is the canonical one */
+    for (; k < count; ++k) /* NaN becomes the canonical one */
       if ((mpnum_bits_f32(mpnum_float_at_(factors, k)) & 0x7fffffffu) > 0x7f800000u)
         mpnum_set_float_(factors, k, mpnum_from_bits_f32(0x7fffffffu));
     return;
@@ -492,10 +494,10 @@ MPNUM_HOST void mpnum_dequantize_all_(mpnum_block_job_ *job, mpnum_rows dst) {
   const size_t rows = job->src.rows, columns = job->src.columns;
   const uint64_t saved = mpnum_fenv_save_();
   size_t r = 0, c = 0, size = 0;
-  mpnum_block_runs_(job, 1); /* nothing is looked at twice */
+  mpnum_block_runs_(job, 1); /* nothing is read twice */
   if (dst.type == MPNUM_TYPE_F32 && job->shift >= 4 && job->shift < 12 &&
       (job->scaling.has_decoding || job->scaling.is_int8))
-    job->run = job->strip = 8 * MPNUM_RUN_; /* loops make tables; half the factors */
+    job->run = job->strip = 8 * MPNUM_RUN_; /* loops build tables; factors half full */
   job->scaling.divides = 0;
   job->scaling.has_divisor = job->scale_type == MPNUM_TYPE_E4M3;
   job->scaling.divisor = job->codes.scale;

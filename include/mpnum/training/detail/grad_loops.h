@@ -9,24 +9,24 @@ MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
-/* Of a tile of products. */
+/* What a loop found in a tile of products. */
 typedef struct mpnum_grad_seen_ {
-  double squares; /* their sum, added as reduce.h says */
+  double squares; /* sum of the squares, added as reduce.h says */
   uint64_t nonzeros;
-  uint32_t max, min; /* magnitudes; min: nonzero, 0x7fffffff if there is none */
+  uint32_t max, min; /* of magnitudes; min: of nonzero ones, 0x7fffffff if none */
 } mpnum_grad_seen_;
 
-/* n elements, a tile at most, that become floats times a factor: to dst, and past the
- * caches to streamed unless it is NULL. */
+/* n elements, at most a tile, that become floats times a factor: written to dst, and past
+ * the caches to streamed unless it is NULL. */
 typedef struct mpnum_grad_memory_ {
-  uint8_t *dst, *streamed; /* streamed: a multiple of 64 */
+  uint8_t *dst, *streamed; /* streamed: at a multiple of 64 bytes */
   const uint8_t *src;
   mpnum_type src_type; /* f32, f16, bf16 */
   size_t n;
 } mpnum_grad_memory_;
 
-/* The same for vectors: the first multiple of 64 elements, and a copy of those behind,
- * zeros filled up, in buffers. */
+/* The same for vectors, in two parts: the first multiple of 64 elements, and a copy of
+ * the others in buffers, filled up with zeros. */
 typedef struct mpnum_grad_part_ {
   uint8_t *dst, *streamed;
   const uint8_t *src;
@@ -62,7 +62,7 @@ MPNUM_HOST_INLINE_ void mpnum_grad_join_(const mpnum_grad_parts_ *parts,
 # define MPNUM_EACH_ISA_ "../../training/detail/grad.inc"
 # include "../../simd/detail/each_isa.inc"
 
-/* A tile in three reads, where there are no loops for one. */
+/* Handles a tile in three reads, for instruction sets without a fused loop. */
 MPNUM_HOST_ONCE_ void mpnum_grad_tile_in_steps_(mpnum_codes_ *codes, double *squares,
                                                 float factor,
                                                 const mpnum_grad_memory_ *at) {
@@ -76,7 +76,7 @@ MPNUM_HOST_ONCE_ void mpnum_grad_tile_in_steps_(mpnum_codes_ *codes, double *squ
 }
 typedef void mpnum_grad_run_tile_(mpnum_grad_seen_ *result, float factor,
                                   const mpnum_grad_memory_ *at);
-/* A tile, and its statistics. */
+/* Handles a tile and takes its statistics. */
 MPNUM_HOST void mpnum_grad_tile_seen_(mpnum_codes_ *codes, double *squares, float factor,
                                       const mpnum_grad_memory_ *at) {
   const mpnum_limits_ limits = mpnum_limits_of_(MPNUM_TYPE_F32);
@@ -97,12 +97,12 @@ MPNUM_HOST void mpnum_grad_tile_seen_(mpnum_codes_ *codes, double *squares, floa
     MPNUM_CALL_(stats_32, (limits, codes, at->dst, at->n));
 }
 
-/* Counts for a histogram that are not in it yet. Four neighbouring elements have
- * counters of their own, so that an increment need not wait for the one before. */
+/* Counts that were not yet added to a histogram. Four neighbouring elements have separate
+ * counters, so that an increment need not wait for the one before. */
 typedef struct mpnum_grad_counters_ {
   mpnum_histogram *histogram;
-  uint64_t zeros;   /* among those of exponent 0 */
-  uint64_t pending; /* of all counters */
+  uint64_t zeros;   /* among the counts of exponent 0 */
+  uint64_t pending; /* sum of all counters */
   uint32_t counts[4][256];
 } mpnum_grad_counters_;
 
@@ -114,7 +114,7 @@ MPNUM_HOST_ONCE_ void mpnum_grad_empty_counters_(mpnum_grad_counters_ *counters)
     for (k = 0; k < 256; ++k)
       counters->counts[i][k] = 0;
 }
-/* Moves them into the histogram; the next ones are for another. */
+/* Moves the counts into their histogram; the following ones go to next. */
 MPNUM_HOST_ONCE_ void mpnum_grad_counted_(mpnum_grad_counters_ *counters,
                                           mpnum_histogram *next) {
   mpnum_histogram *histogram = counters->histogram;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The pass of grad.h over a list of tensors: rows in tiles, each tile in one read by
- * grad_loops.h, what it found added to the findings. */
+/* The pass of grad.h over a list of tensors: it cuts rows into tiles, grad_loops.h reads
+ * each tile once, and what it finds is added to the findings. */
 #ifndef MPNUM_TRAINING_DETAIL_GRAD_PASS_H
 #define MPNUM_TRAINING_DETAIL_GRAD_PASS_H
 
@@ -13,8 +13,9 @@ MPNUM_C_BEGIN_
 MPNUM_HOST_INLINE_ int mpnum_grad_is_narrow_(mpnum_type type) {
   return type == MPNUM_TYPE_F16 || type == MPNUM_TYPE_E5M2 || type == MPNUM_TYPE_E4M3;
 }
-/* What becomes of results: they are forgotten; go to each dst; have come from there, too;
- * or have come from there and are forgotten. */
+/* What the pass reads and what becomes of results. SCAN: reads src, drops results; SCALE:
+ * reads src, writes dst; RESCALE: reads and writes dst; RESCAN: reads dst, drops
+ * results. */
 typedef enum mpnum_grad_kind_ {
   MPNUM_GRAD_SCAN_,
   MPNUM_GRAD_SCALE_,
@@ -22,8 +23,8 @@ typedef enum mpnum_grad_kind_ {
   MPNUM_GRAD_RESCAN_
 } mpnum_grad_kind_;
 
-/* In place: where a tensor is passed and returned, gcc 12 takes its memory for not being
- * read (its pass ipa-modref). */
+/* Changes *t in place: if a tensor is passed and returned by value, gcc 12
+ * assumes that its memory is not read (its pass ipa-modref). */
 MPNUM_HOST_INLINE_ void mpnum_grad_see_as_(mpnum_grad_kind_ kind, mpnum_grad_tensor *t) {
   if (kind == MPNUM_GRAD_RESCALE_ || kind == MPNUM_GRAD_RESCAN_) {
     t->src = t->dst;
@@ -63,18 +64,18 @@ MPNUM_HOST_ONCE_ mpnum_status mpnum_grad_tensors_check_(mpnum_grad_kind_ kind,
   return MPNUM_OK;
 }
 
-/* A tensor on its way through a pass. */
+/* The state of a pass at one tensor. */
 typedef struct mpnum_grad_pass_ {
   mpnum_grad_tensor t;
   uint64_t place;
   float factor;
   int non_temporal;
-  mpnum_grad_counters_ *counters; /* where the tensor has a histogram */
-  mpnum_codes_ codes;             /* of all results so far */
+  mpnum_grad_counters_ *counters; /* used if the tensor has a histogram */
+  mpnum_codes_ codes;             /* statistics of all results so far */
   mpnum_grad_findings *findings;
 } mpnum_grad_pass_;
 
-/* Statistics of floats that no fused loop has looked at; returns the floats. */
+/* Takes the statistics of floats that no fused loop has read; returns the floats. */
 MPNUM_HOST_ONCE_ const float *mpnum_grad_seen_floats_(mpnum_codes_ *codes,
                                                       double *squares,
                                                       const float *floats, size_t n) {
@@ -82,8 +83,8 @@ MPNUM_HOST_ONCE_ const float *mpnum_grad_seen_floats_(mpnum_codes_ *codes,
   *squares = mpnum_squares_(floats, 0, n);
   return floats;
 }
-/* Doubles times the factor, a chunk of a tile: written to dst unless it is NULL, and as
- * the floats that they then are. */
+/* Multiplies a chunk of a tile of doubles by the factor; writes the results to dst unless
+ * it is NULL, and to floats as the floats that they then are. */
 MPNUM_HOST_COLD_ void mpnum_grad_doubles_(const mpnum_grad_pass_ *pass,
                                           const uint8_t *src, uint8_t *dst, float *floats,
                                           size_t n) {
@@ -102,8 +103,8 @@ MPNUM_HOST_COLD_ void mpnum_grad_doubles_(const mpnum_grad_pass_ *pass,
   if (dst && type == MPNUM_TYPE_F32) MPNUM_MEMCPY_(dst, floats, 4 * n);
   if (dst && type == MPNUM_TYPE_F64) MPNUM_MEMCPY_(dst, products, 8 * n);
 }
-/* The results of a tile, written to dst unless it is NULL, as floats: there or in
- * scratch. */
+/* Computes the results of a tile, here of doubles, and writes them to dst unless it is
+ * NULL; returns them as floats, in dst or in scratch. */
 MPNUM_HOST_COLD_ const float *
 mpnum_grad_tile_of_doubles_(const mpnum_grad_pass_ *pass, mpnum_codes_ *codes,
                             double *squares, const uint8_t *src, uint8_t *dst,
@@ -115,7 +116,7 @@ mpnum_grad_tile_of_doubles_(const mpnum_grad_pass_ *pass, mpnum_codes_ *codes,
                         n - i < 64 ? n - i : 64);
   return mpnum_grad_seen_floats_(codes, squares, scratch, n);
 }
-/* The same for types of 16 and 8 bits; what is found is what is stored. */
+/* The same for a dst with 16 or 8 bits: the findings are those of the stored values. */
 MPNUM_HOST_ONCE_ const float *mpnum_grad_tile_of_codes_(const mpnum_grad_pass_ *pass,
                                                         mpnum_codes_ *codes,
                                                         double *squares,
@@ -163,7 +164,7 @@ MPNUM_HOST_COLD_ void mpnum_grad_first_(const mpnum_grad_pass_ *pass, uint64_t e
   findings->first_bits =
       mpnum_bits_f32(mpnum_canonical_(mpnum_float_at_(results, first)));
 }
-/* Floats that were stored: which NaN a product is depends on the instruction set. */
+/* Makes stored NaNs canonical: which NaN a product is depends on the instruction set. */
 MPNUM_HOST_COLD_ void mpnum_grad_one_nan_(uint8_t *dst, size_t n) {
   size_t i = 0;
   for (; i < n; ++i)
