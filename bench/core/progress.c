@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "message.h"
-#include "timing.h"
+#include "clock.h"
 
 enum { BAR_WIDTH = 30, NAME_WIDTH = 36 };
 

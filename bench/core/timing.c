@@ -3,16 +3,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "clock.h"
 
 /* A pass of 10 ms is past the caches, where warming them up gains nothing. */
 static const double sample_seconds = 200e-6, warm_seconds = 10e-3;
-
-double clock_seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 void *timing_buffer(size_t bytes) {
   void *buffer = NULL;

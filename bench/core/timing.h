@@ -33,8 +33,6 @@ void array_pass(const contender *self);
 bool timing_measure(contender *list, size_t count, unsigned rounds, progress *bar,
                     const char *what);
 
-double clock_seconds(void);
-
 /* 64-byte aligned and touched; released with free. */
 void *timing_buffer(size_t bytes);
 

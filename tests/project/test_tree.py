@@ -68,9 +68,27 @@ def text_has_no_trailing_blanks():
     assert not found, found
 
 
+def modules_of_the_bench_include_without_circles():
+    """A module is a header and its source."""
+    below = {}
+    for path in tracked_files(*C_SUFFIXES):
+        if path.is_relative_to(ROOT / "bench"):
+            found = {(path.parent / included).resolve() for included in re.findall(r'#include "([^"]+)"', text_of(path))}
+            below.setdefault(path.with_suffix(""), set()).update(other.with_suffix("") for other in found if other.exists())
+    assert len(below) > 50, len(below)
+    while True:  # those that stand on nothing that is left go
+        free = [module for module, others in below.items() if not (others & below.keys()) - {module}]
+        if not free:
+            break
+        for module in free:
+            del below[module]
+    assert not below, f"circles, or what stands on one: {' '.join(sorted(map(name, below)))}"
+
+
 sys.exit(tap.run(
     sources_are_formatted,
     files_carry_the_licence_line,
     paths_stay_inside_the_project,
     text_has_no_trailing_blanks,
+    modules_of_the_bench_include_without_circles,
 ))
