@@ -24,8 +24,9 @@ static void check(mpnum_status status) {
   exit(1);
 }
 static void make_units(mpnum_f16 *x) {
-  check(mpnum_l2_normalize_rows(mpnum_rows_of(MPNUM_TYPE_F16, x, PAIRS, SIZE),
-                                mpnum_const_rows_of(MPNUM_TYPE_F16, x, PAIRS, SIZE), 0));
+  check(mpnum_l2_normalize_rows(mpnum_matrix_of(MPNUM_TYPE_F16, x, PAIRS, SIZE),
+                                mpnum_const_matrix_of(MPNUM_TYPE_F16, x, PAIRS, SIZE),
+                                0));
 }
 /* Unit vectors: of a pair the second one is the first and some noise. */
 static void make_embeddings(void) {
@@ -69,8 +70,8 @@ static float stable(float temperature) {
   how.scale = 1 / temperature;
   how.reduction = MPNUM_REDUCTION_MEAN;
   check(mpnum_contrastive_loss(
-      &loss, NULL, mpnum_rows_none(),
-      mpnum_const_rows_of(MPNUM_TYPE_F16, similarity, PAIRS, PAIRS), &how));
+      &loss, NULL, mpnum_matrix_empty(),
+      mpnum_const_matrix_of(MPNUM_TYPE_F16, similarity, PAIRS, PAIRS), &how));
   return loss;
 }
 

@@ -89,7 +89,7 @@ static void start(trainer *t, const options *chosen) {
   t->net.value_type = t->net.gradient_type = MPNUM_TYPE_F16;
   scaling.growth_interval = 50;
   must("scaler", mpnum_grad_scaler_init(&t->scaler, scaling));
-  t->optimizer = mpnum_grad_optimizer_ready(&t->scaler);
+  t->optimizer = mpnum_grad_optimizer_of(&t->scaler);
 }
 static void end(trainer *t) {
   free(t->data.bytes);

@@ -244,7 +244,7 @@ int main(int count, char **arguments) {
   mlp_start(&net, 1, 0);
   net.value_type = net.gradient_type = MPNUM_TYPE_F16;
   stop_on(mpnum_grad_scaler_init(&state.scaler, mpnum_grad_scaler_default()));
-  state.optimizer = mpnum_grad_optimizer_ready(&state.scaler);
+  state.optimizer = mpnum_grad_optimizer_of(&state.scaler);
   state.first_decay = state.second_decay = 1;
   std::vector<gpu> gpus = start(&net, &state, used);
   train(&net, &data, gpus, &state, images);

@@ -251,8 +251,8 @@ static inline mpnum_status mlp_losses(mlp *net, float *losses, const int64_t *la
   mpnum_cross_entropy_options how = mpnum_cross_entropy_default();
   how.factor = factor;
   return mpnum_cross_entropy_rows(
-      losses, mpnum_rows_of(net->gradient_type, net->flow, n, classes),
-      mpnum_const_rows_of(net->value_type, net->sums[net->layers - 1], n, classes),
+      losses, mpnum_matrix_of(net->gradient_type, net->flow, n, classes),
+      mpnum_const_matrix_of(net->value_type, net->sums[net->layers - 1], n, classes),
       labels, &how, NULL);
 }
 /* A tensor for each layer's gradients, which a pass of grad.h unscales into floats. */

@@ -72,9 +72,10 @@ int main() {
   stop_on(cudaDeviceSynchronize());
 
   /* The host reads the transposed matrix for the codes by column. */
-  mpnum_const_rows x = mpnum_const_rows_of(MPNUM_TYPE_BF16, values.data(), rows, columns);
-  mpnum_const_rows x_turned =
-      mpnum_const_rows_of(MPNUM_TYPE_BF16, turned.data(), columns, rows);
+  mpnum_const_matrix x =
+      mpnum_const_matrix_of(MPNUM_TYPE_BF16, values.data(), rows, columns);
+  mpnum_const_matrix x_turned =
+      mpnum_const_matrix_of(MPNUM_TYPE_BF16, turned.data(), columns, rows);
   if (mpnum_quantize_blocks(&format,
                             by_row.at(by_row.codes.data(), by_row.scales.data(), columns),
                             x, 0, 0) != MPNUM_OK ||

@@ -72,8 +72,9 @@ int main() {
   mpnum_softmax_options options = mpnum_softmax_default();
   options.scale = scale;
   const mpnum_status status = mpnum_softmax_rows(
-      mpnum_rows_of(MPNUM_TYPE_F16, wanted.data(), rows, columns),
-      mpnum_const_rows_of(MPNUM_TYPE_E4M3, scores.data(), rows, columns), &options, NULL);
+      mpnum_matrix_of(MPNUM_TYPE_F16, wanted.data(), rows, columns),
+      mpnum_const_matrix_of(MPNUM_TYPE_E4M3, scores.data(), rows, columns), &options,
+      NULL);
   if (status != MPNUM_OK) {
     std::fprintf(stderr, "softmax_kernel: %s\n", mpnum_status_string(status));
     return 1;

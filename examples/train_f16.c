@@ -70,8 +70,8 @@ static void start(training *t, const options *chosen) {
   scaling.enabled = (int16_t)t->run.scaling;
   scaling.growth_interval = (int32_t)t->run.growth_interval;
   must("scaler", mpnum_grad_scaler_init(&t->scaler, scaling));
-  t->optimizer = mpnum_grad_optimizer_ready(&t->scaler);
-  t->health = mpnum_health_start(mpnum_health_default());
+  t->optimizer = mpnum_grad_optimizer_of(&t->scaler);
+  t->health = mpnum_health_of(mpnum_health_default());
   fallback.narrow = (mpnum_type)t->run.format;
   if (t->run.automatic) must("--auto", mpnum_fallback_init(&t->fallback, fallback));
   if (chosen->resume) stop_if(chosen->resume, state_resume(t, chosen->resume));

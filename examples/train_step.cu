@@ -177,7 +177,7 @@ public:
     list_.tiles_before = memory_.copy(tiles);
     scaler_ = memory_.copy(scaler);
     optimizer_ = memory_.copy(
-        std::vector<mpnum_grad_optimizer>(1, mpnum_grad_optimizer_ready(scaler.data())));
+        std::vector<mpnum_grad_optimizer>(1, mpnum_grad_optimizer_of(scaler.data())));
   }
   int fast_products() const {
     return hidden_.is_fast() + output_.is_fast() + weights_1_.is_fast() +

@@ -9,7 +9,7 @@ static void print_power(float value) {
   const mpnum_format f32 = mpnum_format_of(MPNUM_TYPE_F32);
   const uint32_t bits = mpnum_bits_f32(value);
   int exponent = (int)(bits >> 23) - 127;
-  if (!mpnum_is_normal(f32, bits))
+  if (!mpnum_isnormal(f32, bits))
     for (exponent = -149; bits >> (exponent + 149) > 1;)
       ++exponent;
   if (exponent == 0)

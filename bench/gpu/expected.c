@@ -11,11 +11,11 @@
 
 #include <string.h>
 
-static mpnum_const_rows rows_of(const gpu_case *c, const void *data) {
-  return mpnum_const_rows_of(c->type, data, c->rows, c->columns);
+static mpnum_const_matrix rows_of(const gpu_case *c, const void *data) {
+  return mpnum_const_matrix_of(c->type, data, c->rows, c->columns);
 }
-static mpnum_rows out_of(const gpu_case *c, mpnum_type type) {
-  return mpnum_rows_of(type, c->out, c->rows, c->columns);
+static mpnum_matrix out_of(const gpu_case *c, mpnum_type type) {
+  return mpnum_matrix_of(type, c->out, c->rows, c->columns);
 }
 static size_t count_of(const gpu_case *c) { return c->rows * c->columns; }
 
@@ -73,7 +73,7 @@ void gpu_expect_rms_norm_codes(const gpu_case *c) { normalize_codes(c, MPNUM_NOR
 
 static void normalize_backward(const gpu_case *c, mpnum_norm_kind kind) {
   const mpnum_normalize_options options = weighted(c);
-  mpnum_norm_gradients to = mpnum_norm_gradients_none();
+  mpnum_norm_gradients to = mpnum_norm_gradients_empty();
   to.input = out_of(c, c->type);
   must(mpnum_normalize_backward_rows(kind, to, rows_of(c, c->x), rows_of(c, c->y),
                                      &options));

@@ -44,13 +44,13 @@ template <unsigned high> cudaError_t block(const gpu_case *c, cudaStream_t strea
   const mpnum_blockscaled to = gpu_codes(c, c->out, 0);
   const mpnum_blockscale_format format =
       high == 1 ? mpnum_blockscale_fp8_1x128() : mpnum_blockscale_fp8_128x128();
-  return mpnum_launch_quantize_block<mpnum_e4m3, high>(
+  return mpnum_launch_quantize_fp8<mpnum_e4m3, high>(
       &to, nullptr, gpu_x<mpnum_bf16>(c), c->rows, c->columns, c->columns, format.rule,
       format.amax_floor, by_row, stream);
 }
 cudaError_t block_back(const gpu_case *c, cudaStream_t stream) {
   const mpnum_blockscaled from = gpu_codes(c, c->x, 0);
-  return mpnum_launch_dequantize_block<mpnum_e4m3, 1>(
+  return mpnum_launch_dequantize_fp8<mpnum_e4m3, 1>(
       gpu_out<mpnum_bf16>(c), &from, c->rows, c->columns, c->columns, by_row, stream);
 }
 

@@ -35,7 +35,7 @@ bool make_state(gpu_run *run, grad_work *work, float scale) {
   gpu_host_array<grad_state> made(1);
   if (!made.at) return refuse(&run->why, "out of memory");
   must(mpnum_grad_scaler_init(&made.at->scaler, mpnum_grad_scaler_static(scale)));
-  made.at->ready = mpnum_grad_optimizer_ready(&made.at->scaler);
+  made.at->ready = mpnum_grad_optimizer_of(&made.at->scaler);
   made.at->optimizer = made.at->ready;
   return run->done(work->state.make(sizeof *made.at), "memory") &&
          run->done(

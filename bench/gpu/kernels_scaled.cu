@@ -7,9 +7,9 @@
 namespace {
 
 template <class T> cudaError_t scaled(const gpu_case *c, cudaStream_t stream) {
-  return mpnum_launch_quantize_scaled(gpu_out<mpnum_e4m3>(c), c->side + GPU_AMAX,
-                                      gpu_x<T>(c), c->side + GPU_SCALE, gpu_count(c),
-                                      stream);
+  return mpnum_launch_quantize_array(gpu_out<mpnum_e4m3>(c), c->side + GPU_AMAX,
+                                     gpu_x<T>(c), c->side + GPU_SCALE, gpu_count(c),
+                                     stream);
 }
 template <class T> cudaError_t current(const gpu_case *c, cudaStream_t stream) {
   const mpnum_fp8_recipe recipe = mpnum_fp8_recipe_current();
@@ -18,8 +18,8 @@ template <class T> cudaError_t current(const gpu_case *c, cudaStream_t stream) {
                                        &recipe, stream);
 }
 cudaError_t dequantize(const gpu_case *c, cudaStream_t stream) {
-  return mpnum_launch_dequantize_scaled(gpu_out<float>(c), gpu_x<mpnum_e4m3>(c),
-                                        c->side + GPU_SCALE_INV, gpu_count(c), stream);
+  return mpnum_launch_dequantize_array(gpu_out<float>(c), gpu_x<mpnum_e4m3>(c),
+                                       c->side + GPU_SCALE_INV, gpu_count(c), stream);
 }
 cudaError_t codes(const gpu_case *c, cudaStream_t stream) {
   return mpnum_launch_convert_sat(gpu_out<mpnum_e4m3>(c), gpu_x<float>(c), gpu_count(c),

@@ -63,7 +63,7 @@ cudaError_t convert_scaled(gpu_operand *operand, bool turned_too) {
     return mpnum_launch_quantize_current(codes, &history->scale_inv, &at->amax, from, n,
                                          &recipe, 0);
   if (!turned_too)
-    return mpnum_launch_quantize_scaled(codes, &at->amax, from, &history->scale, n, 0);
+    return mpnum_launch_quantize_array(codes, &at->amax, from, &history->scale, n, 0);
   const cudaError_t error = is_current ? find_scale(operand) : cudaSuccess;
   if (error != cudaSuccess) return error;
   return mpnum_launch_quantize_transpose(codes, columns, operand->turned.codes.as<T>(),

@@ -223,10 +223,10 @@ static void measure_blocks(work *at, unsigned number, int way) {
   codes.scale = mpnum_nvfp4_scale((float)at->about->found.amax);
   must(mpnum_quantize_blocks(
       &format, codes,
-      mpnum_const_rows_of(MPNUM_TYPE_F32, at->values, at->rows, at->columns), NULL,
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, at->values, at->rows, at->columns), NULL,
       &at->blocks[number][way].losses));
   must(mpnum_dequantize_blocks(
-      &format, mpnum_rows_of(MPNUM_TYPE_F32, at->back, at->rows, at->columns), codes));
+      &format, mpnum_matrix_of(MPNUM_TYPE_F32, at->back, at->rows, at->columns), codes));
   for (i = 0; i < count; ++i)
     at->errors[i] = (double)at->back[i] - (double)at->values[i];
   at->blocks[number][way].noise += sum_of_squares(at->errors, count);

@@ -283,7 +283,7 @@ static void count_8(findings *part, mpnum_type type, const unsigned char *raw,
       part->histogram.zeros += found;
       continue;
     } else {
-      if (mpnum_is_subnormal(format, code)) part->subnormals += found;
+      if (mpnum_issubnormal(format, code)) part->subnormals += found;
       if (magnitude > part->amax) part->amax = magnitude;
     }
     part->histogram.counts[mpnum_bits_f32(mpnum_decode(format, code)) >> 23 & 0xff] +=

@@ -46,9 +46,9 @@ std::tuple<at::Tensor, at::Tensor> quantize(const at::Tensor &x, const at::Tenso
   const at::Tensor amax = at::zeros({}, scale.options());
   with_values(src, [&](const auto *values) {
     with_codes(codes, [&](auto *dst) {
-      C10_CUDA_CHECK(mpnum_launch_quantize_scaled(dst, pointer<float>(amax), values,
-                                                  pointer<const float>(scale), size(src),
-                                                  c10::cuda::getCurrentCUDAStream()));
+      C10_CUDA_CHECK(mpnum_launch_quantize_array(dst, pointer<float>(amax), values,
+                                                 pointer<const float>(scale), size(src),
+                                                 c10::cuda::getCurrentCUDAStream()));
     });
   });
   return {codes, amax};
@@ -63,8 +63,8 @@ at::Tensor dequantize(const at::Tensor &codes, const at::Tensor &scale_inv,
   with_values(values, [&](auto *dst) {
     with_codes(src, [&](const auto *from) {
       C10_CUDA_CHECK(
-          mpnum_launch_dequantize_scaled(dst, from, pointer<const float>(scale_inv),
-                                         size(src), c10::cuda::getCurrentCUDAStream()));
+          mpnum_launch_dequantize_array(dst, from, pointer<const float>(scale_inv),
+                                        size(src), c10::cuda::getCurrentCUDAStream()));
     });
   });
   return values;

@@ -51,12 +51,13 @@ at::Tensor dequantize(const at::Tensor &codes, const at::Tensor &scale_inv,
   return values;
 }
 
-mpnum_const_rows rows(const at::Tensor &x) {
-  return mpnum_const_rows_of(type_of(x.scalar_type()), x.data_ptr(), rows_of(x),
-                             columns_of(x));
+mpnum_const_matrix rows(const at::Tensor &x) {
+  return mpnum_const_matrix_of(type_of(x.scalar_type()), x.data_ptr(), rows_of(x),
+                               columns_of(x));
 }
-mpnum_rows written_rows(const at::Tensor &x) {
-  return mpnum_rows_of(type_of(x.scalar_type()), x.data_ptr(), rows_of(x), columns_of(x));
+mpnum_matrix written_rows(const at::Tensor &x) {
+  return mpnum_matrix_of(type_of(x.scalar_type()), x.data_ptr(), rows_of(x),
+                         columns_of(x));
 }
 mpnum_softmax_options scaled(double scale) {
   mpnum_softmax_options options = mpnum_softmax_default();
@@ -93,7 +94,7 @@ at::Tensor new_state(double init_scale, double growth_factor, double backoff_fac
                     "growth_interval is 1 or more");
   config.growth_interval = static_cast<int32_t>(growth_interval);
   check(mpnum_grad_scaler_init(&state->scaler, config));
-  state->optimizer = mpnum_grad_optimizer_ready(&state->scaler);
+  state->optimizer = mpnum_grad_optimizer_of(&state->scaler);
   return made;
 }
 /* Where in the state the scale, the steps applied and the steps skipped are, in bytes. */

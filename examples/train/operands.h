@@ -183,7 +183,7 @@ static inline void operands_store_blocks(operands *to, mlp_operand what, size_t 
                                          const float *x, size_t rows, size_t columns) {
   operand_codes *codes = to->tensors[l][what].codes;
   const mpnum_blockscale_format format = to->how.formats[what];
-  const mpnum_const_rows src = mpnum_const_rows_of(MPNUM_TYPE_F32, x, rows, columns);
+  const mpnum_const_matrix src = mpnum_const_matrix_of(MPNUM_TYPE_F32, x, rows, columns);
   const size_t n = rows * columns;
   mpnum_quantize_losses lost = {0, 0, 0, 0}, *counted = what == MLP_FLOW ? &lost : NULL;
   /* Random words of their own for each tensor and step. */
@@ -199,9 +199,10 @@ static inline void operands_store_blocks(operands *to, mlp_operand what, size_t 
                                                   &codes[1].format, codes[1].data, src,
                                                   &random, counted));
   } else {
-    const mpnum_rows turned = mpnum_rows_of(MPNUM_TYPE_F32, to->turned, columns, rows);
-    const mpnum_const_rows same =
-        mpnum_const_rows_of(MPNUM_TYPE_F32, to->turned, columns, rows);
+    const mpnum_matrix turned =
+        mpnum_matrix_of(MPNUM_TYPE_F32, to->turned, columns, rows);
+    const mpnum_const_matrix same =
+        mpnum_const_matrix_of(MPNUM_TYPE_F32, to->turned, columns, rows);
     operands_check(to,
                    mpnum_quantize_blocks(&format, codes[0].data, src, &random, counted));
     operands_turn(to->turned, x, rows, columns);
@@ -220,8 +221,8 @@ static inline void operands_load_blocks(operands *to, mlp_operand what, size_t l
   const operand_codes *codes =
       &to->tensors[l][what].codes[is_down && !operands_are_one(to, what)];
   const int is_turned = is_down && operands_is_turned(to, what);
-  mpnum_rows dst = mpnum_rows_of(MPNUM_TYPE_F32, x, rows, columns);
-  if (is_turned) dst = mpnum_rows_of(MPNUM_TYPE_F32, to->turned, columns, rows);
+  mpnum_matrix dst = mpnum_matrix_of(MPNUM_TYPE_F32, x, rows, columns);
+  if (is_turned) dst = mpnum_matrix_of(MPNUM_TYPE_F32, to->turned, columns, rows);
   operands_check(to, mpnum_dequantize_blocks(&codes->format, dst, codes->data));
   if (is_turned) operands_turn(x, to->turned, columns, rows);
 }

@@ -82,7 +82,7 @@ static void convert_in_rounding(mpnum_rounding rounding) {
 /* A format of usual range, and one whose subnormals are those of f32. */
 static void round_all(void) {
   mpnum_format small = mpnum_format_of(MPNUM_TYPE_F16);
-  CHECK(mpnum_format_make(&small, 1, 5, 10, 126, MPNUM_SPECIALS_IEEE) == MPNUM_OK,
+  CHECK(mpnum_format_init(&small, 1, 5, 10, 126, MPNUM_SPECIALS_IEEE) == MPNUM_OK,
         "made");
   for (int mode = 0; mode <= MPNUM_ROUND_STOCHASTIC; ++mode) {
     round_in_setting(mpnum_format_of(MPNUM_TYPE_E5M2), (mpnum_rounding)mode);

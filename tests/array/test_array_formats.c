@@ -154,7 +154,7 @@ static void encodes(mpnum_rounding rounding, mpnum_overflow overflow) {
 
 static void try_format(int sign_bits, int exponent_bits, int mantissa_bits, int bias,
                        mpnum_specials specials) {
-  if (mpnum_format_make(&current.format, sign_bits, exponent_bits, mantissa_bits, bias,
+  if (mpnum_format_init(&current.format, sign_bits, exponent_bits, mantissa_bits, bias,
                         specials) != MPNUM_OK)
     return;
   current.width = sign_bits + exponent_bits + mantissa_bits;

@@ -71,7 +71,7 @@ static void add_user_formats(void) {
     mpnum_format made;
     snprintf(name, sizeof name, "s%de%dm%d bias %d specials %d", n[0], n[1], n[2], n[3],
              n[4]);
-    if (mpnum_format_make(&made, n[0], n[1], n[2], n[3], (mpnum_specials)n[4])) {
+    if (mpnum_format_init(&made, n[0], n[1], n[2], n[3], (mpnum_specials)n[4])) {
       tap_error(__FILE__, __LINE__, "%s is refused", name);
       continue;
     }

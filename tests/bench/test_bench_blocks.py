@@ -70,7 +70,7 @@ def functions_are_those_of_the_rows():
         function = figures.get("blocks", "mpnum", name, "", "function")
         target = name.split(" to ")[1]
         wanted = ("mpnum_amax_" if target.endswith((" current", " amax, plain")) else
-                  "mpnum_nvfp4_quantize" if target.endswith(" amax") else
+                  "mpnum_quantize_nvfp4" if target.endswith(" amax") else
                   "mpnum_quantize_array" if "scaled" in target else
                   "mpnum_dequantize_array" if "scaled" in name else
                   "mpnum_dequantize_blocks" if target in WIDTHS else

@@ -547,8 +547,8 @@ void a_failing_row_fails_alone(void) {
     measure(plan);
     CHECK(found.failed && failed_rows() <= 1 &&
               measured_rows() + failed_rows() >= all - 1,
-          "call %ld: %u of %u rows, %u failed", fake::gpu.fail_call, measured_rows(), all,
-          failed_rows());
+          "call %stride: %u of %u rows, %u failed", fake::gpu.fail_call, measured_rows(),
+          all, failed_rows());
     check_nothing_is_left("a failed row");
   }
   fake::gpu = fake::state();
@@ -584,11 +584,11 @@ void any_failing_call_is_told_and_leaves_nothing(void) {
     }
     told += is_told;
     /* A failed run of one algorithm of several is passed over. */
-    CHECK(is_told || is_in_a_row || found.product_count > 0, "call %ld of %ld", call,
-          calls);
+    CHECK(is_told || is_in_a_row || found.product_count > 0, "call %stride of %stride",
+          call, calls);
     check_nothing_is_left("failed call");
   }
-  CHECK(told > 20, "%ld of %ld calls", told, calls);
+  CHECK(told > 20, "%stride of %stride calls", told, calls);
   fake::gpu = fake::state();
 }
 

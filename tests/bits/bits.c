@@ -41,16 +41,16 @@ static void print_f32(void) {
   HASH(mpnum_isnan_f32, FOR_F32, put_int(mpnum_isnan_f32(f32_at(i))));
   HASH(mpnum_isinf_f32, FOR_F32, put_int(mpnum_isinf_f32(f32_at(i))));
   HASH(mpnum_isfinite_f32, FOR_F32, put_int(mpnum_isfinite_f32(f32_at(i))));
-  HASH(mpnum_is_normal_f32, FOR_F32, put_int(mpnum_is_normal_f32(f32_at(i))));
-  HASH(mpnum_is_subnormal_f32, FOR_F32, put_int(mpnum_is_subnormal_f32(f32_at(i))));
-  HASH(mpnum_is_zero_f32, FOR_F32, put_int(mpnum_is_zero_f32(f32_at(i))));
+  HASH(mpnum_isnormal_f32, FOR_F32, put_int(mpnum_isnormal_f32(f32_at(i))));
+  HASH(mpnum_issubnormal_f32, FOR_F32, put_int(mpnum_issubnormal_f32(f32_at(i))));
+  HASH(mpnum_iszero_f32, FOR_F32, put_int(mpnum_iszero_f32(f32_at(i))));
   HASH(mpnum_signbit_f32, FOR_F32, put_int(mpnum_signbit_f32(f32_at(i))));
   HASH(mpnum_isnan_f64, FOR_F64, put_int(mpnum_isnan_f64(f64_at(i))));
   HASH(mpnum_isinf_f64, FOR_F64, put_int(mpnum_isinf_f64(f64_at(i))));
   HASH(mpnum_isfinite_f64, FOR_F64, put_int(mpnum_isfinite_f64(f64_at(i))));
-  HASH(mpnum_is_normal_f64, FOR_F64, put_int(mpnum_is_normal_f64(f64_at(i))));
-  HASH(mpnum_is_subnormal_f64, FOR_F64, put_int(mpnum_is_subnormal_f64(f64_at(i))));
-  HASH(mpnum_is_zero_f64, FOR_F64, put_int(mpnum_is_zero_f64(f64_at(i))));
+  HASH(mpnum_isnormal_f64, FOR_F64, put_int(mpnum_isnormal_f64(f64_at(i))));
+  HASH(mpnum_issubnormal_f64, FOR_F64, put_int(mpnum_issubnormal_f64(f64_at(i))));
+  HASH(mpnum_iszero_f64, FOR_F64, put_int(mpnum_iszero_f64(f64_at(i))));
   HASH(mpnum_signbit_f64, FOR_F64, put_int(mpnum_signbit_f64(f64_at(i))));
 }
 
@@ -121,7 +121,7 @@ static void print_formats(void) {
   });
   HASH(mpnum_preset_overflow, for (int i = 0; i < 4 * 16; ++i),
        put_int((int)mpnum_preset_overflow((mpnum_preset)(i / 16), (mpnum_type)(i % 16))));
-  HASH(mpnum_format_make, for (int i = 0; i < 4 * 11 * 19 * 8 * 10; ++i), {
+  HASH(mpnum_format_init, for (int i = 0; i < 4 * 11 * 19 * 8 * 10; ++i), {
     mpnum_format format;
     int rest = i;
     const int bias = biases[rest % 10];
@@ -130,7 +130,7 @@ static void print_formats(void) {
     const int exponent_bits = (rest /= 19) % 11 - 1;
     const int sign_bits = rest / 11 - 1;
     memset(&format, 0, sizeof format);
-    put_int((int)mpnum_format_make(&format, sign_bits, exponent_bits, mantissa_bits, bias,
+    put_int((int)mpnum_format_init(&format, sign_bits, exponent_bits, mantissa_bits, bias,
                                    (mpnum_specials)specials));
     put_format(format);
     if (mix((uint64_t)i) % 4 == 0) add_format(format);
@@ -171,9 +171,9 @@ static void print_generic(void) {
   HASH(mpnum_isnan, FOR_FORMATS, put_int(mpnum_isnan(FORMAT, ANY_CODE)));
   HASH(mpnum_isinf, FOR_FORMATS, put_int(mpnum_isinf(FORMAT, ANY_CODE)));
   HASH(mpnum_isfinite, FOR_FORMATS, put_int(mpnum_isfinite(FORMAT, ANY_CODE)));
-  HASH(mpnum_is_normal, FOR_FORMATS, put_int(mpnum_is_normal(FORMAT, ANY_CODE)));
-  HASH(mpnum_is_subnormal, FOR_FORMATS, put_int(mpnum_is_subnormal(FORMAT, ANY_CODE)));
-  HASH(mpnum_is_zero, FOR_FORMATS, put_int(mpnum_is_zero(FORMAT, ANY_CODE)));
+  HASH(mpnum_isnormal, FOR_FORMATS, put_int(mpnum_isnormal(FORMAT, ANY_CODE)));
+  HASH(mpnum_issubnormal, FOR_FORMATS, put_int(mpnum_issubnormal(FORMAT, ANY_CODE)));
+  HASH(mpnum_iszero, FOR_FORMATS, put_int(mpnum_iszero(FORMAT, ANY_CODE)));
   HASH(mpnum_signbit, FOR_FORMATS, put_int(mpnum_signbit(FORMAT, ANY_CODE)));
   HASH(mpnum_next_up, FOR_FORMATS, put(mpnum_next_up(FORMAT, ANY_CODE)));
   HASH(mpnum_next_down, FOR_FORMATS, put(mpnum_next_down(FORMAT, ANY_CODE)));

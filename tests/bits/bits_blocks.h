@@ -67,10 +67,10 @@ static void put_blocks(mpnum_blockscale_format format, mpnum_type type) {
   blocks.scale = 2688;
   make_block_src(type);
   put_int((int)mpnum_quantize_blocks(
-      &format, blocks, mpnum_const_rows_of(type, block_src, BLOCK_ROWS, BLOCK_COLUMNS),
+      &format, blocks, mpnum_const_matrix_of(type, block_src, BLOCK_ROWS, BLOCK_COLUMNS),
       &options, &losses));
   put_int((int)mpnum_dequantize_blocks(
-      &format, mpnum_rows_of(type, block_dst, BLOCK_ROWS, BLOCK_COLUMNS), blocks));
+      &format, mpnum_matrix_of(type, block_dst, BLOCK_ROWS, BLOCK_COLUMNS), blocks));
   put_bytes(block_codes, mpnum_blockscale_code_bytes(&format, BLOCK_ROWS, BLOCK_COLUMNS));
   put_words(block_scales, format.scale_type == MPNUM_TYPE_F32 ? 4 : 1,
             mpnum_blockscale_count(&format, BLOCK_ROWS, BLOCK_COLUMNS));

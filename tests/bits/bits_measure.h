@@ -51,8 +51,8 @@ static void print_measures(void) {
         block_codes, BLOCK_COLUMNS, block_scales, sizeof block_scales, 0, 2688};
     const mpnum_blockscale_operand operand = {&formats[i], blocks, BLOCK_ROWS,
                                               BLOCK_COLUMNS};
-    const mpnum_const_rows source =
-        mpnum_const_rows_of(MPNUM_TYPE_F32, block_src, BLOCK_ROWS, BLOCK_COLUMNS);
+    const mpnum_const_matrix source =
+        mpnum_const_matrix_of(MPNUM_TYPE_F32, block_src, BLOCK_ROWS, BLOCK_COLUMNS);
     mpnum_measure measure = mpnum_measure_empty();
     mpnum_blockscale_errors worst;
     char line[40];

@@ -26,8 +26,8 @@ make_row(n);                 \
 call;                        \
 put_row(n);                  \
  })
-#define DST_ROW mpnum_rows_of(MPNUM_TYPE_F32, row_results, 1, n)
-#define SRC_ROW mpnum_const_rows_of(MPNUM_TYPE_F32, row_values, 1, n)
+#define DST_ROW mpnum_matrix_of(MPNUM_TYPE_F32, row_results, 1, n)
+#define SRC_ROW mpnum_const_matrix_of(MPNUM_TYPE_F32, row_values, 1, n)
 
 /* Rows that are not ordinary, of every type, with and without masks, lengths and flags,
  * at the least scale, too: row k of a matrix is of kind + k. */
@@ -155,9 +155,9 @@ static void print_special(const char *name, uint32_t ways, int is_square,
   print_line(name);
 }
 #define SPECIAL_DST \
- mpnum_rows_of(special_type, special_dst, special_rows, special_columns)
+ mpnum_matrix_of(special_type, special_dst, special_rows, special_columns)
 #define SPECIAL_SRC \
- mpnum_const_rows_of(special_type, special_src, special_rows, special_columns)
+ mpnum_const_matrix_of(special_type, special_src, special_rows, special_columns)
 #define SPECIAL(function, ways, is_square, call)                             \
  static mpnum_status function##_call(const mpnum_cross_entropy_options *how, \
                                      uint32_t kind) {                        \
@@ -179,10 +179,11 @@ SPECIAL(mpnum_cross_entropy_rows, WAYS, 0,
                                  special_targets, how, special_status))
 static mpnum_status with_shares(mpnum_cross_entropy_options how) {
   how.label_smoothing = 0;
-  return mpnum_soft_cross_entropy_rows(
-      special_losses, SPECIAL_DST, SPECIAL_SRC,
-      mpnum_const_rows_of(MPNUM_TYPE_F32, special_shares, special_rows, special_columns),
-      &how, special_status);
+  return mpnum_soft_cross_entropy_rows(special_losses, SPECIAL_DST, SPECIAL_SRC,
+                                       mpnum_const_matrix_of(MPNUM_TYPE_F32,
+                                                             special_shares, special_rows,
+                                                             special_columns),
+                                       &how, special_status);
 }
 SPECIAL(mpnum_soft_cross_entropy_rows, WAYS, 0, with_shares(*how))
 SPECIAL(mpnum_layer_norm_rows, 1, 0,
@@ -201,7 +202,7 @@ static mpnum_normalize_options with_everything(uint32_t kind) {
   how.mean = special_losses;
   how.inverse = special_others;
   how.residual = SPECIAL_SRC;
-  how.sum = mpnum_rows_of(special_type, sum, special_rows, special_columns);
+  how.sum = mpnum_matrix_of(special_type, sum, special_rows, special_columns);
   return how;
 }
 static mpnum_status with_residual(uint32_t kind) {
@@ -214,7 +215,7 @@ static mpnum_status with_scale(uint32_t kind) {
   const mpnum_normalize_options how = with_everything(kind);
   return spread_codes(mpnum_normalize_quantize_rows(
       (mpnum_norm_kind)(kind % 3),
-      mpnum_rows_of(MPNUM_TYPE_E4M3, special_codes, special_rows, special_columns),
+      mpnum_matrix_of(MPNUM_TYPE_E4M3, special_codes, special_rows, special_columns),
       SPECIAL_SRC, &how, 16, NULL));
 }
 SPECIAL(mpnum_normalize_quantize_rows, 1, 0, with_scale(kind))
@@ -234,14 +235,14 @@ static mpnum_status with_codes(uint32_t kind) {
   const mpnum_activation_options how = times_itself();
   return spread_codes(mpnum_activation_quantize_rows(
       (mpnum_activation)(kind % 3),
-      mpnum_rows_of(MPNUM_TYPE_E4M3, special_codes, special_rows, special_columns),
+      mpnum_matrix_of(MPNUM_TYPE_E4M3, special_codes, special_rows, special_columns),
       SPECIAL_SRC, kind % 2 ? &how : NULL, 16, NULL));
 }
 SPECIAL(mpnum_activation_quantize_rows, 1, 0, with_codes(kind))
 /* Of rows and of columns. */
 static mpnum_status with_gradients(uint32_t kind) {
   static float sums[2][SPECIAL_ROOM];
-  mpnum_norm_gradients to = mpnum_norm_gradients_none();
+  mpnum_norm_gradients to = mpnum_norm_gradients_empty();
   mpnum_status status;
   to.input = SPECIAL_DST;
   to.weight = sums[0];
@@ -257,8 +258,8 @@ static mpnum_status with_gradients(uint32_t kind) {
 SPECIAL(mpnum_normalize_backward_rows, 1, 0, with_gradients(kind))
 /* What there is of the columns, in blocks of 16 and of 64; other types are refused. */
 static mpnum_status with_signs(uint32_t kind, int is_inverse) {
-  mpnum_rows dst = SPECIAL_DST;
-  mpnum_const_rows src = SPECIAL_SRC;
+  mpnum_matrix dst = SPECIAL_DST;
+  mpnum_const_matrix src = SPECIAL_SRC;
   const int n = kind % 2 ? 16 : 64;
   dst.columns = src.columns = special_columns / (size_t)n * (size_t)n;
   return is_inverse ? mpnum_hadamard_inverse_rows(dst, src, n, kind)
@@ -288,8 +289,8 @@ static mpnum_status with_cosines(const mpnum_cross_entropy_options *of, uint32_t
   const mpnum_contrastive_options how = with_pairs(of, kind, 20);
   const int is_second = kind / 2 % 2;
   return mpnum_contrastive_loss_of_embeddings(
-      special_losses, is_second ? mpnum_rows_none() : SPECIAL_DST,
-      is_second ? SPECIAL_DST : mpnum_rows_none(), SPECIAL_SRC, SPECIAL_SRC, &how);
+      special_losses, is_second ? mpnum_matrix_empty() : SPECIAL_DST,
+      is_second ? SPECIAL_DST : mpnum_matrix_empty(), SPECIAL_SRC, SPECIAL_SRC, &how);
 }
 SPECIAL(mpnum_contrastive_loss_of_embeddings, 2, 1, with_cosines(how, kind))
 
@@ -329,8 +330,8 @@ static mpnum_status with_reduction(uint32_t kind) {
 }
 SPECIAL(mpnum_cross_entropy_rows_reduced, 1, 0, with_reduction(kind))
 static mpnum_status with_results(int is_log, uint32_t kind) {
-  const mpnum_const_rows y =
-      mpnum_const_rows_of(MPNUM_TYPE_F32, special_shares, special_rows, special_columns);
+  const mpnum_const_matrix y = mpnum_const_matrix_of(MPNUM_TYPE_F32, special_shares,
+                                                     special_rows, special_columns);
   mpnum_softmax_options how = with_lengths_and_bias(kind);
   how.flags = kind % 2 ? MPNUM_SOFTMAX_ACCUMULATE : 0;
   how.mask = kind % 5 == 3 ? special_mask : NULL;

@@ -31,7 +31,7 @@ static void put_updates(uint32_t i) {
   mpnum_grad_scaler scaler = scaler_of(i);
   uint8_t bytes[MPNUM_GRAD_SCALER_BYTES];
   for (uint32_t step = 0; step < 16; ++step) {
-    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
     must(mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, mix(i + step) % 3 == 0,
                                            1));
     must(mpnum_grad_scaler_update(&scaler, &optimizer));
@@ -43,7 +43,7 @@ static void put_updates(uint32_t i) {
 }
 static void put_multiplier(uint32_t i) {
   const mpnum_grad_scaler scaler = scaler_of(i);
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
   float multiplier = 0;
   must(mpnum_grad_scaler_report_checked(&scaler, &optimizer, 0, positive_at(i)));
   put_int((int)mpnum_grad_scaler_multiplier(&scaler, &optimizer, positive_at(i + 1),

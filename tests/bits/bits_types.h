@@ -34,11 +34,11 @@
  HASH(mpnum_isinf_##name, FOR_CODES(name), put_int(mpnum_isinf_##name(CODE(name))));     \
  HASH(mpnum_isfinite_##name, FOR_CODES(name),                                            \
       put_int(mpnum_isfinite_##name(CODE(name))));                                       \
- HASH(mpnum_is_normal_##name, FOR_CODES(name),                                           \
-      put_int(mpnum_is_normal_##name(CODE(name))));                                      \
- HASH(mpnum_is_subnormal_##name, FOR_CODES(name),                                        \
-      put_int(mpnum_is_subnormal_##name(CODE(name))));                                   \
- HASH(mpnum_is_zero_##name, FOR_CODES(name), put_int(mpnum_is_zero_##name(CODE(name)))); \
+ HASH(mpnum_isnormal_##name, FOR_CODES(name),                                            \
+      put_int(mpnum_isnormal_##name(CODE(name))));                                       \
+ HASH(mpnum_issubnormal_##name, FOR_CODES(name),                                         \
+      put_int(mpnum_issubnormal_##name(CODE(name))));                                    \
+ HASH(mpnum_iszero_##name, FOR_CODES(name), put_int(mpnum_iszero_##name(CODE(name))));   \
  HASH(mpnum_signbit_##name, FOR_CODES(name), put_int(mpnum_signbit_##name(CODE(name)))); \
  HASH(mpnum_next_up_##name, FOR_CODES(name),                                             \
       put(mpnum_next_up_##name(CODE(name)).bits));                                       \

@@ -113,7 +113,7 @@ static inline void add_user_formats(void) {
     mpnum_blockscale_format format =
         mpnum_blockscale_mx(MPNUM_TYPE_E4M3, (mpnum_blockscale_rule)(i % 4));
     char name[64];
-    if (mpnum_format_make(&format.element, 1, shapes[i].exponent_bits,
+    if (mpnum_format_init(&format.element, 1, shapes[i].exponent_bits,
                           shapes[i].mantissa_bits, shapes[i].bias, shapes[i].specials))
       abort();
     format.rows = sizes[i % 5].rows;
@@ -286,8 +286,8 @@ static inline void quantize_here(block_words *words, const block_format *format,
   memset(&losses, 0, sizeof losses);
   words->status = mpnum_quantize_blocks(
       &format->format, blocks,
-      mpnum_const_rows_of(MPNUM_TYPE_F32, src, words->rows, words->columns), &block_seed,
-      &losses);
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, src, words->rows, words->columns),
+      &block_seed, &losses);
   read_words(words, format, blocks);
   words->losses.saturated = losses.saturated;
   words->losses.underflowed = losses.underflowed;
@@ -315,7 +315,7 @@ static inline mpnum_status dequantize_here(uint32_t *dst, const block_words *wor
   mpnum_status status = MPNUM_OK;
   write_words(words, format, blocks);
   status = mpnum_dequantize_blocks(
-      &format->format, mpnum_rows_of(MPNUM_TYPE_F32, dst, words->rows, words->columns),
+      &format->format, mpnum_matrix_of(MPNUM_TYPE_F32, dst, words->rows, words->columns),
       blocks);
   free_blocks(blocks);
   return status;

@@ -47,14 +47,14 @@ int blocks_quantize(const char *element, int rule, size_t block_columns, const f
   const mpnum_blockscale_format format = format_of(element, rule, block_columns);
   return (int)mpnum_quantize_blocks(
       &format, blocks_of(codes, columns, scale_inv, scale_inv_bytes, is_swizzled, scale),
-      mpnum_const_rows_of(MPNUM_TYPE_F32, src, rows, columns), NULL, NULL);
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, src, rows, columns), NULL, NULL);
 }
 int blocks_dequantize(const char *element, int rule, size_t block_columns, float *dst,
                       size_t rows, size_t columns, float scale, int is_swizzled,
                       uint8_t *codes, uint8_t *scale_inv, size_t scale_inv_bytes) {
   const mpnum_blockscale_format format = format_of(element, rule, block_columns);
   return (int)mpnum_dequantize_blocks(
-      &format, mpnum_rows_of(MPNUM_TYPE_F32, dst, rows, columns),
+      &format, mpnum_matrix_of(MPNUM_TYPE_F32, dst, rows, columns),
       blocks_of(codes, columns, scale_inv, scale_inv_bytes, is_swizzled, scale));
 }
 size_t blocks_scale_bytes(const char *element, int rule, size_t block_columns,

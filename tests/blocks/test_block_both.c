@@ -106,9 +106,9 @@ typedef struct pair_case {
 static int check_pair(const pair_case *pair) {
   const size_t stride = pair->columns + pair->extra;
   const size_t elements = (pair->rows - 1) * stride + pair->columns;
-  mpnum_const_rows src =
-      mpnum_const_rows_of(pair->type, last_bytes(SOURCE, elements * size_of(pair->type)),
-                          pair->rows, pair->columns);
+  mpnum_const_matrix src = mpnum_const_matrix_of(
+      pair->type, last_bytes(SOURCE, elements * size_of(pair->type)), pair->rows,
+      pair->columns);
   side_memory alone[2], both[2];
   mpnum_quantize_losses losses[2];
   const mpnum_blockscale_format *const formats_of[] = {pair->first, pair->second};

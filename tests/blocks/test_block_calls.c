@@ -149,8 +149,8 @@ static void check_quantize(const block_call *call, const block_words *want) {
   const size_t elements = extent(call->rows, call->columns, call->stride);
   uint8_t *memory = (uint8_t *)allocate(elements * (size_t)bits / 8);
   block_words got = allocate_words(&call->format, call->rows, call->columns);
-  mpnum_const_rows view =
-      mpnum_const_rows_of(call->type, NULL, call->rows, call->columns);
+  mpnum_const_matrix view =
+      mpnum_const_matrix_of(call->type, NULL, call->rows, call->columns);
   mpnum_quantize_losses losses;
   mpnum_blockscaled blocks;
   memset(&losses, 0, sizeof losses);
@@ -186,7 +186,7 @@ static void check_dequantize(const block_call *call, const block_words *want) {
   const ref_format *result = ref_format_named(mpnum_type_name(call->type));
   const size_t n = call->rows * call->columns;
   uint32_t *values = (uint32_t *)allocate(n * 4);
-  mpnum_rows view = mpnum_rows_of(call->type, NULL, call->rows, call->columns);
+  mpnum_matrix view = mpnum_matrix_of(call->type, NULL, call->rows, call->columns);
   mpnum_blockscaled blocks;
   ref_dequantize(&call->format.reference, values, want->codes, want->scales, call->rows,
                  call->columns, call->scale);
@@ -240,7 +240,7 @@ static void any_call_is_the_reference_s(void) {
 static mpnum_format any_element(void) {
   mpnum_format made = mpnum_format_of((mpnum_type)below(16));
   if (below(3) == 0)
-    may(mpnum_format_make(&made, (int)below(2), (int)below(9), (int)below(9),
+    may(mpnum_format_init(&made, (int)below(2), (int)below(9), (int)below(9),
                           (int)below(60) - 30, (mpnum_specials)below(6)));
   return made;
 }
@@ -280,11 +280,11 @@ static mpnum_status carry_out(const mpnum_blockscale_format *format, const float
   blocks.is_swizzled = 0;
   blocks.scale = 336;
   status = mpnum_quantize_blocks(
-      format, blocks, mpnum_const_rows_of(MPNUM_TYPE_F32, src, ANY_ROWS, ANY_COLUMNS),
+      format, blocks, mpnum_const_matrix_of(MPNUM_TYPE_F32, src, ANY_ROWS, ANY_COLUMNS),
       &block_seed, NULL);
   if (status == MPNUM_OK)
     status = mpnum_dequantize_blocks(
-        format, mpnum_rows_of(MPNUM_TYPE_F32, results->values, ANY_ROWS, ANY_COLUMNS),
+        format, mpnum_matrix_of(MPNUM_TYPE_F32, results->values, ANY_ROWS, ANY_COLUMNS),
         blocks);
   return status;
 }
@@ -333,7 +333,7 @@ static mpnum_status call_in_environment(int i) {
   static const uint32_t scale = 0x43a80000; /* 336 */
   mpnum_quantize_losses losses = {0, 0, 0, 0};
   mpnum_blockscaled blocks;
-  mpnum_rows back = mpnum_rows_of(type, NULL, SOME_ROWS, SOME_COLUMNS);
+  mpnum_matrix back = mpnum_matrix_of(type, NULL, SOME_ROWS, SOME_COLUMNS);
   mpnum_status status;
   const void *src =
       type == MPNUM_TYPE_F32 ? input_row(some, n * 4) : input_row(some_halves, n * 2);
@@ -346,9 +346,9 @@ static mpnum_status call_in_environment(int i) {
   blocks.is_swizzled = 0;
   memcpy(&blocks.scale, &scale, 4);
   back.data = output_row(n * size_of(type));
-  status = mpnum_quantize_blocks(&format->format, blocks,
-                                 mpnum_const_rows_of(type, src, SOME_ROWS, SOME_COLUMNS),
-                                 &block_seed, &losses);
+  status = mpnum_quantize_blocks(
+      &format->format, blocks, mpnum_const_matrix_of(type, src, SOME_ROWS, SOME_COLUMNS),
+      &block_seed, &losses);
   if (status == MPNUM_OK) status = mpnum_dequantize_blocks(&format->format, back, blocks);
   memcpy(output_row(LOSSES_BYTES), &losses, LOSSES_BYTES);
   return status;
@@ -420,7 +420,8 @@ static mpnum_blockscaled operand_blocks(const mpnum_blockscale_format *format,
 /* Quantises, plainly and swizzled; gives the bytes of the latter. */
 static size_t operand_of(operand_scales *scales, const mpnum_blockscale_format *format,
                          const float *src, size_t rows, size_t columns) {
-  const mpnum_const_rows view = mpnum_const_rows_of(MPNUM_TYPE_F32, src, rows, columns);
+  const mpnum_const_matrix view =
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, src, rows, columns);
   const mpnum_blockscaled blocks = operand_blocks(format, scales->got, rows, columns, 1);
   memset(scales, MARKED, sizeof *scales);
   must(mpnum_quantize_blocks(
@@ -467,7 +468,7 @@ static void check_operand_parts(const mpnum_blockscale_format *format) {
   const int is_turned = format->columns == 1;
   const size_t whole = operand_of(&of_operand, format, operand_src, rows, columns);
   const size_t r = is_turned ? rows : cut, c = is_turned ? cut : columns;
-  mpnum_const_rows view = mpnum_const_rows_of(MPNUM_TYPE_F32, operand_src, r, c);
+  mpnum_const_matrix view = mpnum_const_matrix_of(MPNUM_TYPE_F32, operand_src, r, c);
   mpnum_blockscaled first = operand_blocks(format, of_other.got, r, c, 1), second = first;
   view.stride = first.stride = second.stride = stride;
   memset(&of_other, MARKED, sizeof of_other);
@@ -572,9 +573,9 @@ static void check_named(const char *name, mpnum_status status, mpnum_status back
 #define NAMED_MX(name, storage)                                              \
  do {                                                                        \
   storage *codes = (storage *)(void *)named_codes;                           \
-  const mpnum_status status = mpnum_mx_quantize_##name(                      \
+  const mpnum_status status = mpnum_quantize_mx_##name(                      \
       codes, scales, NAMED_ROWS * 3, named_src, NAMED_ROWS, NAMED_COLUMNS);  \
-  const mpnum_status again = mpnum_mx_dequantize_##name(                     \
+  const mpnum_status again = mpnum_dequantize_mx_##name(                     \
       named_back, codes, scales, NAMED_ROWS * 3, NAMED_ROWS, NAMED_COLUMNS); \
   check_named("mx " #name " RCEIL", status, again, F32_ONE);                 \
  } while (0)
@@ -594,11 +595,11 @@ static void presets_have_names(void) {
   NAMED_MX(e2m1, mpnum_e2m1x2);
   NAMED_MX(int8, int8_t);
   made =
-      mpnum_nvfp4_quantize((mpnum_e2m1x2 *)(void *)named_codes, block_scales,
+      mpnum_quantize_nvfp4((mpnum_e2m1x2 *)(void *)named_codes, block_scales,
                            NAMED_ROWS * 5, &scale, named_src, NAMED_ROWS, NAMED_COLUMNS);
   memcpy(&scale_bits, &scale, 4);
   CHECK(scale_bits == ref_tensor_scale(largest_magnitude(bits, NAMED), F32_SIX), "S");
-  back = mpnum_nvfp4_dequantize(named_back, (mpnum_e2m1x2 *)(void *)named_codes,
+  back = mpnum_dequantize_nvfp4(named_back, (mpnum_e2m1x2 *)(void *)named_codes,
                                 block_scales, NAMED_ROWS * 5, scale, NAMED_ROWS,
                                 NAMED_COLUMNS);
   check_named("nvfp4 1x16", made, back, scale_bits);
@@ -609,13 +610,13 @@ static void presets_have_names(void) {
 typedef struct refused_call {
   mpnum_blockscale_format format;
   mpnum_blockscaled blocks;
-  mpnum_rows rows;
+  mpnum_matrix rows;
 } refused_call;
 static uint8_t refused_memory[3][4096];
 static refused_call sound_call(int preset) {
   refused_call call;
   call.format = formats[preset].format;
-  call.rows = mpnum_rows_of(MPNUM_TYPE_F32, refused_memory[0], 2, 64);
+  call.rows = mpnum_matrix_of(MPNUM_TYPE_F32, refused_memory[0], 2, 64);
   call.blocks.codes = refused_memory[1];
   call.blocks.stride = 64;
   call.blocks.scale_inv = refused_memory[2];
@@ -630,8 +631,8 @@ static void check_refused(const char *what, const refused_call *call, int calls,
                           mpnum_status want) {
   static uint8_t before[sizeof refused_memory];
   mpnum_quantize_losses losses = {7, 8, 9, 10}, unchanged = losses;
-  mpnum_const_rows src = mpnum_const_rows_of(call->rows.type, call->rows.data,
-                                             call->rows.rows, call->rows.columns);
+  mpnum_const_matrix src = mpnum_const_matrix_of(call->rows.type, call->rows.data,
+                                                 call->rows.rows, call->rows.columns);
   mpnum_status got = want;
   src.stride = call->rows.stride;
   memcpy(before, refused_memory, sizeof before);
@@ -727,8 +728,8 @@ static void bad_calls_are_refused(void) {
 static void both_into_one_another_is_refused(void) {
   const int mx = preset_named("mx e4m3 RCEIL");
   const refused_call call = sound_call(mx);
-  const mpnum_const_rows src =
-      mpnum_const_rows_of(MPNUM_TYPE_F32, refused_memory[0], 2, 64);
+  const mpnum_const_matrix src =
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, refused_memory[0], 2, 64);
   static uint8_t before[sizeof refused_memory];
   uint8_t *const codes = refused_memory[1], *const scales = refused_memory[2];
   uint8_t *const places[][2] = {{codes, scales + 4},       {codes + 127, scales + 4},
@@ -793,7 +794,7 @@ static void a_scale_that_is_not_set_is_refused(void) {
     call.blocks.scale = 0;
     CHECK(mpnum_quantize_blocks(
               &call.format, call.blocks,
-              mpnum_const_rows_of(MPNUM_TYPE_F32, refused_memory[0], 2, 64), NULL,
+              mpnum_const_matrix_of(MPNUM_TYPE_F32, refused_memory[0], 2, 64), NULL,
               NULL) == MPNUM_OK,
           "%s", names[i]);
     CHECK(mpnum_dequantize_blocks(&call.format, call.rows, call.blocks) == MPNUM_OK, "%s",
@@ -868,7 +869,7 @@ static void not_a_number_can_be_an_error(void) {
       memcpy(before, refused_memory, sizeof before);
       status = mpnum_quantize_blocks(
           &call.format, call.blocks,
-          mpnum_const_rows_of(MPNUM_TYPE_F32, refused_memory[0], 2, 64), NULL, &losses);
+          mpnum_const_matrix_of(MPNUM_TYPE_F32, refused_memory[0], 2, 64), NULL, &losses);
       CHECK(status == MPNUM_ERROR_NONFINITE, "%s: status %d", formats[f].name,
             (int)status);
       CHECK(memcmp(before, refused_memory, sizeof before) == 0, "%s: written",
@@ -880,7 +881,7 @@ static void not_a_number_can_be_an_error(void) {
       set_word(refused_memory[0] + 4 * at, F32_ONE);
       status = mpnum_quantize_blocks(
           &call.format, call.blocks,
-          mpnum_const_rows_of(MPNUM_TYPE_F32, refused_memory[0], 2, 64), NULL, NULL);
+          mpnum_const_matrix_of(MPNUM_TYPE_F32, refused_memory[0], 2, 64), NULL, NULL);
       CHECK(status == MPNUM_OK, "%s: finite, status %d", formats[f].name, (int)status);
     }
 }

@@ -28,11 +28,11 @@ static void general(mpnum_blockscale_format format, float scale) {
   const mpnum_blockscaled dst = {wanted, COLUMNS, wanted_scales, sizeof wanted_scales,
                                  0,      scale};
   CHECK(mpnum_quantize_blocks(&format, dst,
-                              mpnum_const_rows_of(MPNUM_TYPE_F32, x, ROWS, COLUMNS), NULL,
-                              NULL) == MPNUM_OK,
+                              mpnum_const_matrix_of(MPNUM_TYPE_F32, x, ROWS, COLUMNS),
+                              NULL, NULL) == MPNUM_OK,
         "quantising");
-  CHECK(mpnum_dequantize_blocks(&format, mpnum_rows_of(MPNUM_TYPE_F32, z, ROWS, COLUMNS),
-                                dst) == MPNUM_OK,
+  CHECK(mpnum_dequantize_blocks(
+            &format, mpnum_matrix_of(MPNUM_TYPE_F32, z, ROWS, COLUMNS), dst) == MPNUM_OK,
         "dequantising");
 }
 static void same(const char *name) {
@@ -58,40 +58,40 @@ static void same(const char *name) {
  } while (0)
 static void presets_are_the_general_functions(void) {
   const mpnum_blockscale_rule rule = MPNUM_BLOCKSCALE_RCEIL;
-  MX_PRESET(mpnum_mx_quantize_e4m3, mpnum_mx_dequantize_e4m3, mpnum_e4m3,
+  MX_PRESET(mpnum_quantize_mx_e4m3, mpnum_dequantize_mx_e4m3, mpnum_e4m3,
             mpnum_blockscale_mx(MPNUM_TYPE_E4M3, rule));
-  MX_PRESET(mpnum_mx_quantize_e5m2, mpnum_mx_dequantize_e5m2, mpnum_e5m2,
+  MX_PRESET(mpnum_quantize_mx_e5m2, mpnum_dequantize_mx_e5m2, mpnum_e5m2,
             mpnum_blockscale_mx(MPNUM_TYPE_E5M2, rule));
-  MX_PRESET(mpnum_mx_quantize_e3m2, mpnum_mx_dequantize_e3m2, mpnum_e3m2x4,
+  MX_PRESET(mpnum_quantize_mx_e3m2, mpnum_dequantize_mx_e3m2, mpnum_e3m2x4,
             mpnum_blockscale_mx(MPNUM_TYPE_E3M2, rule));
-  MX_PRESET(mpnum_mx_quantize_e2m3, mpnum_mx_dequantize_e2m3, mpnum_e2m3x4,
+  MX_PRESET(mpnum_quantize_mx_e2m3, mpnum_dequantize_mx_e2m3, mpnum_e2m3x4,
             mpnum_blockscale_mx(MPNUM_TYPE_E2M3, rule));
-  MX_PRESET(mpnum_mx_quantize_e2m1, mpnum_mx_dequantize_e2m1, mpnum_e2m1x2,
+  MX_PRESET(mpnum_quantize_mx_e2m1, mpnum_dequantize_mx_e2m1, mpnum_e2m1x2,
             mpnum_blockscale_mx(MPNUM_TYPE_E2M1, rule));
-  MX_PRESET(mpnum_mx_quantize_int8, mpnum_mx_dequantize_int8, int8_t,
+  MX_PRESET(mpnum_quantize_mx_int8, mpnum_dequantize_mx_int8, int8_t,
             mpnum_blockscale_mx_int8(rule));
 }
 /* Of what it cannot read it says no 0, of which S would become 1. */
 static void amax_of_what_is_none_is_refused(void) {
-  mpnum_const_rows view = mpnum_const_rows_of(MPNUM_TYPE_F64, x, 2, 4);
+  mpnum_const_matrix view = mpnum_const_matrix_of(MPNUM_TYPE_F64, x, 2, 4);
   float amax = -1;
   CHECK(mpnum_finite_amax_rows(&amax, view) == MPNUM_ERROR_TYPE, "f64");
   view.type = MPNUM_TYPE_E4M3;
   CHECK(mpnum_finite_amax_rows(&amax, view) == MPNUM_ERROR_TYPE, "e4m3");
-  view = mpnum_const_rows_of(MPNUM_TYPE_F32, NULL, 2, 4);
+  view = mpnum_const_matrix_of(MPNUM_TYPE_F32, NULL, 2, 4);
   CHECK(mpnum_finite_amax_rows(&amax, view) == MPNUM_ERROR_NULL, "no matrix");
   CHECK(amax == -1, "refused, and written");
-  view = mpnum_const_rows_of(MPNUM_TYPE_F32, x, 2, 4);
+  view = mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 2, 4);
   CHECK(mpnum_finite_amax_rows(NULL, view) == MPNUM_ERROR_NULL, "nowhere to put it");
-  view = mpnum_const_rows_of(MPNUM_TYPE_F64, NULL, 0, 4);
+  view = mpnum_const_matrix_of(MPNUM_TYPE_F64, NULL, 0, 4);
   CHECK(mpnum_finite_amax_rows(&amax, view) == MPNUM_OK && amax == 0, "no rows");
   CHECK(mpnum_finite_amax_rows(NULL, view) == MPNUM_OK, "no rows, nowhere to put it");
   amax = -1;
-  view = mpnum_const_rows_of(MPNUM_TYPE_F32, NULL, 3, 0);
+  view = mpnum_const_matrix_of(MPNUM_TYPE_F32, NULL, 3, 0);
   CHECK(mpnum_finite_amax_rows(&amax, view) == MPNUM_OK && amax == 0, "no columns");
 }
 static void nvfp4_finds_its_scale(void) {
-  const mpnum_const_rows view = mpnum_const_rows_of(MPNUM_TYPE_F32, x, ROWS, COLUMNS);
+  const mpnum_const_matrix view = mpnum_const_matrix_of(MPNUM_TYPE_F32, x, ROWS, COLUMNS);
   const mpnum_blockscale_format format = mpnum_blockscale_nvfp4_1x16();
   float scale = 0, largest = 0, wanted_scale = 0,
         amax = -1; /* variables, so that they are floats */
@@ -104,11 +104,11 @@ static void nvfp4_finds_its_scale(void) {
         "largest magnitude");
   wanted_scale = 2688.0f / largest;
   general(format, wanted_scale);
-  CHECK(mpnum_nvfp4_quantize((mpnum_e2m1x2 *)(void *)codes, (mpnum_e4m3 *)scales,
+  CHECK(mpnum_quantize_nvfp4((mpnum_e2m1x2 *)(void *)codes, (mpnum_e4m3 *)scales,
                              sizeof scales, &scale, x, ROWS, COLUMNS) == MPNUM_OK,
         "quantise");
   CHECK(scale == wanted_scale, "scale %a", (double)scale);
-  CHECK(mpnum_nvfp4_dequantize(y, (const mpnum_e2m1x2 *)(const void *)codes,
+  CHECK(mpnum_dequantize_nvfp4(y, (const mpnum_e2m1x2 *)(const void *)codes,
                                (const mpnum_e4m3 *)scales, sizeof scales, scale, ROWS,
                                COLUMNS) == MPNUM_OK,
         "dequantise");
@@ -116,7 +116,7 @@ static void nvfp4_finds_its_scale(void) {
   x[7] = mpnum_from_bits_f32(0x7f800000u);
   CHECK(mpnum_finite_amax_rows(&amax, view) == MPNUM_OK && amax == largest,
         "Inf is not finite");
-  CHECK(mpnum_nvfp4_quantize((mpnum_e2m1x2 *)(void *)codes, (mpnum_e4m3 *)scales,
+  CHECK(mpnum_quantize_nvfp4((mpnum_e2m1x2 *)(void *)codes, (mpnum_e4m3 *)scales,
                              sizeof scales, NULL, x, ROWS, COLUMNS) == MPNUM_ERROR_NULL,
         "nowhere to put the scale");
 }

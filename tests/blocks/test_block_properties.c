@@ -223,7 +223,8 @@ static void quantize_part(const block_format *format, mpnum_blockscaled whole,
   block_words words = allocate_words(format, rows, columns);
   mpnum_blockscaled part = whole;
   mpnum_quantize_options options = block_seed;
-  mpnum_const_rows view = mpnum_const_rows_of(MPNUM_TYPE_F32, src + start, rows, columns);
+  mpnum_const_matrix view =
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, src + start, rows, columns);
   view.stride = COLUMNS;
   options.offset += start;
   part.codes = (uint8_t *)whole.codes + at * (size_t)format->format.element_bits / 8;
@@ -331,11 +332,11 @@ static void check_both(const block_format *first, const block_format *second) {
   block_words want_second = allocate_words(second, ROWS, COLUMNS);
   mpnum_quantize_losses losses;
   memset(&losses, 0, sizeof losses);
-  CHECK(
-      mpnum_quantize_blocks_both(&first->format, a, &second->format, b,
-                                 mpnum_const_rows_of(MPNUM_TYPE_F32, src, ROWS, COLUMNS),
-                                 &block_seed, &losses) == MPNUM_OK,
-      "%s and %s", first->name, second->name);
+  CHECK(mpnum_quantize_blocks_both(
+            &first->format, a, &second->format, b,
+            mpnum_const_matrix_of(MPNUM_TYPE_F32, src, ROWS, COLUMNS), &block_seed,
+            &losses) == MPNUM_OK,
+        "%s and %s", first->name, second->name);
   quantize_here(&want_first, first, src, scale_of_first);
   quantize_here(&want_second, second, src, scale_of_second);
   read_words(&got_first, first, a);

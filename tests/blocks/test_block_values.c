@@ -189,7 +189,8 @@ static void a_block_has_the_scale_of_its_own_amax(void) {
     block_words want = allocate_words(format, ROWS, COLUMNS);
     mpnum_blockscaled blocks;
     uint32_t tensor_scale = 0;
-    mpnum_const_rows rows = mpnum_const_rows_of(MPNUM_TYPE_F32, strided, ROWS, COLUMNS);
+    mpnum_const_matrix rows =
+        mpnum_const_matrix_of(MPNUM_TYPE_F32, strided, ROWS, COLUMNS);
     for (size_t i = 0; i < ROWS * STRIDE; ++i)
       strided[i] = F32_MAX;
     for (size_t i = 0; i < ROWS * COLUMNS; ++i) {

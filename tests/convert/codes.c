@@ -49,7 +49,7 @@ int codes_format_named(mpnum_format *dst, const char *name) {
 
 int codes_format_make(mpnum_format *dst, int sign_bits, int exponent_bits,
                       int mantissa_bits, int bias, int specials) {
-  return (int)mpnum_format_make(dst, sign_bits, exponent_bits, mantissa_bits, bias,
+  return (int)mpnum_format_init(dst, sign_bits, exponent_bits, mantissa_bits, bias,
                                 (mpnum_specials)specials);
 }
 
@@ -114,7 +114,7 @@ void codes_scale_trace(double growth, double backoff, int interval, float init,
       const size_t place = OPTIMIZERS * i + k;
       mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
       all[k] = &optimizers[k];
-      optimizers[k] = mpnum_grad_optimizer_ready(&scaler);
+      optimizers[k] = mpnum_grad_optimizer_of(&scaler);
       must(mpnum_grad_scaler_report_unscaled(&scaler, &optimizers[k], found[place],
                                              MPNUM_GRAD_NORM_UNKNOWN));
       must(mpnum_grad_scaler_step(&scaler, &optimizers[k], &verdict));
@@ -133,7 +133,7 @@ int codes_unscale(const char *type, uint8_t *gradients, const size_t *sizes, siz
   const mpnum_grad_scaler scaler = scaler_of(2, 0.5, 1, scale);
   const mpnum_type named = type_named(type);
   const size_t bytes = (size_t)mpnum_type_bits_(named) / 8;
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
   mpnum_grad_tensor tensors[MOST_TENSORS];
   if (count > MOST_TENSORS) return -1;
   for (size_t i = 0; i < count; ++i) {

@@ -65,8 +65,8 @@
  }                                                                                       \
  FORM_ROUNDED(name, _sat, SATURATE)                                                      \
  FORM_PLAIN_##SPECIALS(name) FORM_CLASS(name, NAME, isnan) FORM_CLASS(name, NAME, isinf) \
-     FORM_CLASS(name, NAME, isfinite) FORM_CLASS(name, NAME, is_normal)                  \
-         FORM_CLASS(name, NAME, is_subnormal) FORM_CLASS(name, NAME, is_zero)            \
+     FORM_CLASS(name, NAME, isfinite) FORM_CLASS(name, NAME, isnormal)                   \
+         FORM_CLASS(name, NAME, issubnormal) FORM_CLASS(name, NAME, iszero)              \
              FORM_CLASS(name, NAME, signbit) FORM_STEP(name, NAME, next_up)              \
                  FORM_STEP(name, NAME, next_down)                                        \
                      MPNUM_INLINE float mpnum_ulp_##name(mpnum_##name x) {               \

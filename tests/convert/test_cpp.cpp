@@ -73,7 +73,7 @@ template <class T> void flags_are_what_the_codes_show(const char *name) {
     const double value = mpnum_decode_f64(format, code);
     has_infinity |= std::isinf(value);
     has_nan |= std::isnan(value);
-    has_subnormal |= mpnum_is_subnormal(format, code) != 0;
+    has_subnormal |= mpnum_issubnormal(format, code) != 0;
     CHECK(mpnum::from_bits<T>(code).bits == code, "%s from_bits", name);
   }
   CHECK(traits::has_infinity == has_infinity, "%s has_infinity", name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Formats of a user's own: which arguments mpnum_format_make takes, and what it makes.
+/* Formats of a user's own: which arguments mpnum_format_init takes, and what it makes.
  * Presets: NaN codes and overflow, typed from what the other stacks give. Statuses and
  * type names. */
 #include "mpnum/mpnum.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* mpnum_format_make. */
+/* mpnum_format_init. */
 
 enum { VIOLATES_WIDTH = 1, VIOLATES_SPECIALS = 2, VIOLATES_RANGE = 4 };
 
@@ -133,7 +133,7 @@ static void check_make(int sign_bits, int exponent_bits, int mantissa_bits, int 
   mpnum_status status;
   memset(&format, 0xa5, sizeof format);
   memset(&untouched, 0xa5, sizeof untouched);
-  status = mpnum_format_make(&format, sign_bits, exponent_bits, mantissa_bits, bias,
+  status = mpnum_format_init(&format, sign_bits, exponent_bits, mantissa_bits, bias,
                              (mpnum_specials)specials);
   if (status == MPNUM_OK) {
     ++ok_count;
@@ -170,16 +170,16 @@ static void format_make_refuses_huge_arguments(void) {
     mpnum_format format, untouched;
     memset(&format, 0xa5, sizeof format);
     memset(&untouched, 0xa5, sizeof untouched);
-    CHECK(mpnum_format_make(&format, huge[i], 4, 3, 7, MPNUM_SPECIALS_IEEE) ==
+    CHECK(mpnum_format_init(&format, huge[i], 4, 3, 7, MPNUM_SPECIALS_IEEE) ==
               MPNUM_ERROR_WIDTH,
           "sign bits %d", huge[i]);
-    CHECK(mpnum_format_make(&format, 1, huge[i], 3, 7, MPNUM_SPECIALS_IEEE) ==
+    CHECK(mpnum_format_init(&format, 1, huge[i], 3, 7, MPNUM_SPECIALS_IEEE) ==
               MPNUM_ERROR_WIDTH,
           "exponent bits %d", huge[i]);
-    CHECK(mpnum_format_make(&format, 1, 4, huge[i], 7, MPNUM_SPECIALS_IEEE) ==
+    CHECK(mpnum_format_init(&format, 1, 4, huge[i], 7, MPNUM_SPECIALS_IEEE) ==
               MPNUM_ERROR_WIDTH,
           "mantissa bits %d", huge[i]);
-    CHECK(mpnum_format_make(&format, 1, 4, 3, huge[i], MPNUM_SPECIALS_IEEE) ==
+    CHECK(mpnum_format_init(&format, 1, 4, 3, huge[i], MPNUM_SPECIALS_IEEE) ==
               MPNUM_ERROR_RANGE,
           "bias %d", huge[i]);
     CHECK(memcmp(&format, &untouched, sizeof format) == 0, "written to on failure");
@@ -215,7 +215,7 @@ static void format_make_makes_the_named_formats(void) {
   for (i = 0; i < sizeof rows / sizeof *rows; ++i) {
     mpnum_format format = mpnum_format_of(MPNUM_TYPE_F32);
     const mpnum_status status =
-        mpnum_format_make(&format, 1, rows[i].exponent_bits, rows[i].mantissa_bits,
+        mpnum_format_init(&format, 1, rows[i].exponent_bits, rows[i].mantissa_bits,
                           rows[i].bias, rows[i].specials);
     CHECK(status == MPNUM_OK, "%s: status %d", mpnum_type_name(rows[i].type),
           (int)status);
@@ -236,7 +236,7 @@ static void check_walk(int sign_bits, int exponent_bits, int mantissa_bits, int 
   const uint32_t lowest = sign_bits ? sign | top : 0;
   const uint32_t steps = sign_bits ? 2 * top : top;
   uint32_t code = lowest, i = 0;
-  CHECK(mpnum_format_make(&format, sign_bits, exponent_bits, mantissa_bits, bias,
+  CHECK(mpnum_format_init(&format, sign_bits, exponent_bits, mantissa_bits, bias,
                           specials) == MPNUM_OK,
         "%d.%d.%d specials %d: not made", sign_bits, exponent_bits, mantissa_bits,
         (int)specials);
@@ -272,7 +272,7 @@ static void neighbours_walk_through_made_formats(void) {
 /* A signed 8-bit P3109 format, precision 4: its published corner codes. */
 static void p3109_has_one_nan_and_infinities_beside_max(void) {
   mpnum_format format;
-  CHECK(mpnum_format_make(&format, 1, 4, 3, 8, MPNUM_SPECIALS_P3109) == MPNUM_OK, "made");
+  CHECK(mpnum_format_init(&format, 1, 4, 3, 8, MPNUM_SPECIALS_P3109) == MPNUM_OK, "made");
   CHECK(mpnum_decode_f64(format, 0x7e) > 223.5 && mpnum_decode_f64(format, 0x7e) < 224.5,
         "max is 224");
   CHECK(mpnum_isinf(format, 0x7f) && mpnum_isinf(format, 0xff), "7f and ff are Inf");
@@ -408,7 +408,7 @@ static void nan_keeps_its_sign_in_a_format_without(void) {
                                      {0x7fff, 0xffff}, /* payload */
                                      {0x8000, 0x0000}};
   mpnum_format format;
-  CHECK(mpnum_format_make(&format, 1, 5, 10, 15, MPNUM_SPECIALS_FINITE) == MPNUM_OK,
+  CHECK(mpnum_format_init(&format, 1, 5, 10, 15, MPNUM_SPECIALS_FINITE) == MPNUM_OK,
         "made");
   for (int policy = MPNUM_NAN_CANONICAL; policy <= MPNUM_NAN_ZERO; ++policy)
     for (uint32_t sign = 0; sign < 2; ++sign) {
@@ -420,7 +420,7 @@ static void nan_keeps_its_sign_in_a_format_without(void) {
       CHECK(mpnum_bits_f32(mpnum_decode(format, 0x8000)) == 0x80000000u, "policy %d: -0",
             policy);
     }
-  CHECK(mpnum_format_make(&format, 0, 2, 2, 1, MPNUM_SPECIALS_FINITE) == MPNUM_OK,
+  CHECK(mpnum_format_init(&format, 0, 2, 2, 1, MPNUM_SPECIALS_FINITE) == MPNUM_OK,
         "made");
   format.nan_policy = MPNUM_NAN_ZERO;
   CHECK(mpnum_encode(format, mpnum_from_bits_f32(0xffc00000u), MPNUM_ROUND_NEAREST_EVEN,

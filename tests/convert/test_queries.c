@@ -26,7 +26,7 @@ enum { KIND_IEEE, KIND_FN, KIND_FNUZ, KIND_FINITE, KIND_E8M0 };
 /* The functions of one type, on its stored codes. */
 typedef struct query_functions {
   int (*isnan_)(uint32_t), (*isinf_)(uint32_t), (*isfinite_)(uint32_t);
-  int (*is_normal)(uint32_t), (*is_subnormal)(uint32_t), (*is_zero)(uint32_t);
+  int (*isnormal)(uint32_t), (*issubnormal)(uint32_t), (*iszero)(uint32_t);
   int (*signbit_)(uint32_t);
   uint32_t (*next_up)(uint32_t), (*next_down)(uint32_t);
   float (*ulp)(uint32_t);
@@ -50,9 +50,9 @@ typedef struct query_functions {
  UNARY(name, isnan, int)                                                   \
  UNARY(name, isinf, int)                                                   \
  UNARY(name, isfinite, int)                                                \
- UNARY(name, is_normal, int)                                               \
- UNARY(name, is_subnormal, int)                                            \
- UNARY(name, is_zero, int)                                                 \
+ UNARY(name, isnormal, int)                                                \
+ UNARY(name, issubnormal, int)                                             \
+ UNARY(name, iszero, int)                                                  \
  UNARY(name, signbit, int)                                                 \
  UNARY(name, ulp, float)                                                   \
  BINARY(name, ulp_distance, uint32_t)                                      \
@@ -67,9 +67,9 @@ typedef struct query_functions {
  static const query_functions name##_functions = {name##_isnan,            \
                                                   name##_isinf,            \
                                                   name##_isfinite,         \
-                                                  name##_is_normal,        \
-                                                  name##_is_subnormal,     \
-                                                  name##_is_zero,          \
+                                                  name##_isnormal,         \
+                                                  name##_issubnormal,      \
+                                                  name##_iszero,           \
                                                   name##_signbit,          \
                                                   name##_next_up,          \
                                                   name##_next_down,        \
@@ -289,9 +289,9 @@ static void check_unary(uint32_t code, const code_facts *f) {
   ASK(isnan, isnan_, code, is_nan);
   ASK(isinf, isinf_, code, f->kind == CLASS_INF);
   ASK(isfinite, isfinite_, code, f->kind != CLASS_INF && !is_nan);
-  ASK(is_normal, is_normal, code, f->kind == CLASS_NORMAL);
-  ASK(is_subnormal, is_subnormal, code, f->kind == CLASS_SUBNORMAL);
-  ASK(is_zero, is_zero, code, f->kind == CLASS_ZERO);
+  ASK(isnormal, isnormal, code, f->kind == CLASS_NORMAL);
+  ASK(issubnormal, issubnormal, code, f->kind == CLASS_SUBNORMAL);
+  ASK(iszero, iszero, code, f->kind == CLASS_ZERO);
   ASK(signbit, signbit_, code, f->negative);
   ASK(next_up, next_up, code, is_nan ? type->canonical_nan : f->next_up);
   ASK(next_down, next_down, code, is_nan ? type->canonical_nan : f->next_down);
@@ -440,9 +440,9 @@ static void check_f32(uint32_t bits) {
   ASK_WIDE(isnan_f32, x, field == 0xff && mantissa != 0);
   ASK_WIDE(isinf_f32, x, field == 0xff && mantissa == 0);
   ASK_WIDE(isfinite_f32, x, field != 0xff);
-  ASK_WIDE(is_normal_f32, x, field != 0xff && field != 0);
-  ASK_WIDE(is_subnormal_f32, x, field == 0 && mantissa != 0);
-  ASK_WIDE(is_zero_f32, x, field == 0 && mantissa == 0);
+  ASK_WIDE(isnormal_f32, x, field != 0xff && field != 0);
+  ASK_WIDE(issubnormal_f32, x, field == 0 && mantissa != 0);
+  ASK_WIDE(iszero_f32, x, field == 0 && mantissa == 0);
   ASK_WIDE(signbit_f32, x, (int)(bits >> 31));
 }
 
@@ -455,9 +455,9 @@ static void check_f64(uint64_t bits) {
   ASK_WIDE(isnan_f64, x, field == 0x7ff && mantissa != 0);
   ASK_WIDE(isinf_f64, x, field == 0x7ff && mantissa == 0);
   ASK_WIDE(isfinite_f64, x, field != 0x7ff);
-  ASK_WIDE(is_normal_f64, x, field != 0x7ff && field != 0);
-  ASK_WIDE(is_subnormal_f64, x, field == 0 && mantissa != 0);
-  ASK_WIDE(is_zero_f64, x, field == 0 && mantissa == 0);
+  ASK_WIDE(isnormal_f64, x, field != 0x7ff && field != 0);
+  ASK_WIDE(issubnormal_f64, x, field == 0 && mantissa != 0);
+  ASK_WIDE(iszero_f64, x, field == 0 && mantissa == 0);
   ASK_WIDE(signbit_f64, x, (int)(bits >> 63));
 }
 
@@ -483,21 +483,21 @@ static void run_named(const char *property, void (*function)(void)) {
 /* clang 18 makes of a test of bits a comparison of floats, unless it is hidden from it.
  */
 static int class_f32(float x) {
-  return mpnum_is_zero_f32(x) | mpnum_is_subnormal_f32(x) << 1;
+  return mpnum_iszero_f32(x) | mpnum_issubnormal_f32(x) << 1;
 }
 static int class_f64(double x) {
-  return mpnum_is_zero_f64(x) | mpnum_is_subnormal_f64(x) << 1;
+  return mpnum_iszero_f64(x) | mpnum_issubnormal_f64(x) << 1;
 }
-static int zero_f32(float x) { return mpnum_is_zero_f32(x); }
-static int zero_f64(double x) { return mpnum_is_zero_f64(x); }
+static int zero_f32(float x) { return mpnum_iszero_f32(x); }
+static int zero_f64(double x) { return mpnum_iszero_f64(x); }
 static float root_f64(uint64_t square) {
   return mpnum_root_(mpnum_from_bits_f64(square));
 }
 static void subnormals_are_no_zeros_where_they_are_flushed(void) {
   int (*volatile classify_f32)(float) = class_f32,
-                 (*volatile is_zero_f32)(float) = zero_f32;
+                 (*volatile iszero_f32)(float) = zero_f32;
   int (*volatile classify_f64)(double) = class_f64,
-                 (*volatile is_zero_f64)(double) = zero_f64;
+                 (*volatile iszero_f64)(double) = zero_f64;
   float (*volatile root)(uint64_t) = root_f64;
   const uint64_t before = control_word();
   uint32_t bits = 1;
@@ -506,11 +506,11 @@ static void subnormals_are_no_zeros_where_they_are_flushed(void) {
     const float x = mpnum_from_bits_f32(bits);
     const double y = mpnum_from_bits_f64((uint64_t)bits << 29);
     const int of_x = classify_f32(x), of_y = classify_f64(y);
-    const int zero_x = is_zero_f32(x), zero_y = is_zero_f64(y);
+    const int zero_x = iszero_f32(x), zero_y = iszero_f64(y);
     CHECK(of_x == 2 && !zero_x, "f32 %08x: %d %d", (unsigned)bits, of_x, zero_x);
     CHECK(of_y == 2 && !zero_y, "f64 %08x: %d %d", (unsigned)bits, of_y, zero_y);
   }
-  CHECK(is_zero_f32(0.0f) && is_zero_f32(-0.0f) && is_zero_f64(0.0), "zeros");
+  CHECK(iszero_f32(0.0f) && iszero_f32(-0.0f) && iszero_f64(0.0), "zeros");
   CHECK(mpnum_isnan_f32(root(UINT64_C(0x7ff8000000000000))), "root of NaN");
   set_control_word(before);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Formats of the caller's own, through mpnum_format_make: some hundreds drawn at random,
+/* Formats of the caller's own, through mpnum_format_init: some hundreds drawn at random,
  * against the slow reference. */
 #include "../reference/conversion_inputs.h"
 #include "conversion_types.h"
@@ -26,7 +26,7 @@ static uint64_t state = 5;
 static int below(int bound) { return (int)(random_bits(&state) % (uint64_t)bound); }
 
 static mpnum_status make(mpnum_format *format, const user_format *user) {
-  return mpnum_format_make(format, user->sign_bits, user->exponent_bits,
+  return mpnum_format_init(format, user->sign_bits, user->exponent_bits,
                            user->mantissa_bits, user->bias,
                            library_specials[user->specials]);
 }
@@ -36,7 +36,7 @@ static ref_format reference_of(const user_format *user) {
                          user->bias, user->specials);
 }
 
-/* What mpnum_format_make promises to make: 2 to 16 bits, a normal number, room for the
+/* What mpnum_format_init promises to make: 2 to 16 bits, a normal number, room for the
  * specials, every value a float and every normal one a normal float. If the least normal
  * is one, and the subnormal gap and the largest value are floats, all between are: no
  * significand is longer than 16 bits. */
@@ -129,7 +129,7 @@ static void formats_convert_as_the_reference(void) {
     input_list f32, f64;
     if (!is_possible(&user)) continue;
     if (make(&format, &user) != MPNUM_OK) {
-      describe(&user, "mpnum_format_make", 0, 0, 0);
+      describe(&user, "mpnum_format_init", 0, 0, 0);
       return;
     }
     ++made;
@@ -144,7 +144,7 @@ static void formats_convert_as_the_reference(void) {
   }
 }
 
-/* mpnum_format_make must refuse, and leave dst alone. */
+/* mpnum_format_init must refuse, and leave dst alone. */
 static void check_refused(const user_format *user, const char *why) {
   mpnum_format format = mpnum_format_of(MPNUM_TYPE_E5M2FNUZ);
   CHECK(make(&format, user) != MPNUM_OK, "%s: made", why);
@@ -177,7 +177,7 @@ static void impossible_formats_are_refused(void) {
   mpnum_format format;
   for (size_t i = 0; i < sizeof impossible / sizeof impossible[0]; ++i)
     check_refused(&impossible[i].user, impossible[i].why);
-  CHECK(mpnum_format_make(&format, 1, 4, 3, 7, (mpnum_specials)77) != MPNUM_OK,
+  CHECK(mpnum_format_init(&format, 1, 4, 3, 7, (mpnum_specials)77) != MPNUM_OK,
         "specials 77");
 }
 

@@ -95,7 +95,7 @@ static void run_user_formats(void (*run_properties)(void)) {
         ref_format_make(rows[i].sign_bits, rows[i].exponent_bits, rows[i].mantissa_bits,
                         rows[i].bias, rows[i].same);
     const mpnum_status status =
-        mpnum_format_make(&format, rows[i].sign_bits, rows[i].exponent_bits,
+        mpnum_format_init(&format, rows[i].sign_bits, rows[i].exponent_bits,
                           rows[i].mantissa_bits, rows[i].bias, rows[i].specials);
     if (status != MPNUM_OK) abort();
     name = rows[i].name;

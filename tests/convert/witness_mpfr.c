@@ -432,7 +432,7 @@ static int random_format(target *t) {
     t->max_code = ones - 1;
     break; /* P3109: MPFR's emax bounds nothing, as max is not the last of its binade */
   }
-  return mpnum_format_make(&t->format, sign_bits, exponent_bits, mantissa_bits, bias,
+  return mpnum_format_init(&t->format, sign_bits, exponent_bits, mantissa_bits, bias,
                            (mpnum_specials)specials) != MPNUM_OK;
 }
 

@@ -80,7 +80,7 @@ def preset(which, name):
 
 
 def made(sign_bits, exponent_bits, mantissa_bits, bias, specials):
-    """A format of mpnum_format_make, or None where it makes none."""
+    """A format of mpnum_format_init, or None where it makes none."""
     format = Format(sign_bits, exponent_bits, mantissa_bits, bias)
     status = library.codes_format_make(format.handle, sign_bits, exponent_bits, mantissa_bits,
                                        bias, specials)
@@ -392,7 +392,7 @@ def check_decoder(gfloat, info, format, codes, what):
 
 
 def p3109_formats_agree_with_gfloat():
-    """Every signed P3109 format that mpnum_format_make makes: those whose values are floats."""
+    """Every signed P3109 format that mpnum_format_init makes: those whose values are floats."""
     gfloat = load("gfloat")
     np = load("numpy")
     formats = importlib.import_module("gfloat.formats")

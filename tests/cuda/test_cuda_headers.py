@@ -61,7 +61,7 @@ __global__ void reduce(float *out, int *flags, uint32_t *words, const float *in,
 }
 __global__ void merge(mpnum_grad_findings *all, double *sums, uint64_t *word, const mpnum_grad_findings *own) {
   __shared__ mpnum_grad_findings findings;
-  __shared__ mpnum_total total;
+  __shared__ mpnum_exact_sum total;
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   const unsigned i = mpnum_thread_index_();
   mpnum_block_findings(&findings, own[i]);
@@ -161,7 +161,7 @@ cudaError_t quantize_all(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, float *scal
   LAUNCH(quantize_nvfp4_sr(BLOCKS, scale, y, MATRIX, what, 1, 2, stream))
   LAUNCH(dequantize_nvfp4(x, a, scale, MATRIX, what, stream))
   LAUNCH(quantize_block<mpnum_e4m3>(BLOCKS, x, MATRIX, MPNUM_BLOCKSCALE_AMAX, 0, what, stream))
-  return mpnum_launch_dequantize_block<mpnum_e4m3>(x, a, MATRIX, what, stream);
+  return mpnum_launch_dequantize_fp8<mpnum_e4m3>(x, a, MATRIX, what, stream);
 }
 """
 

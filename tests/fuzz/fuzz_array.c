@@ -61,7 +61,7 @@ static mpnum_format choose_format(choices *from, mpnum_type type) {
   mpnum_format made = mpnum_format_of(type == MPNUM_TYPE_F64 ? MPNUM_TYPE_F32 : type);
   const int width = (int)take(from, 1), bias = (int)take(from, 1) - 128;
   const int specials = (int)take(from, 1) % 5, mantissa_bits = (int)take(from, 1) % 16;
-  may(mpnum_format_make(&made, width % 2, width / 2 % 9, mantissa_bits, bias,
+  may(mpnum_format_init(&made, width % 2, width / 2 % 9, mantissa_bits, bias,
                         (mpnum_specials)specials));
   return made;
 }

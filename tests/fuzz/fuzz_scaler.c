@@ -38,7 +38,7 @@ static int load(const uint8_t *bytes, size_t size) {
   demand(mpnum_grad_scaler_save(again, &scaler) == MPNUM_OK);
   demand(bytes[4] < MPNUM_GRAD_SCALER_VERSION || memcmp(bytes, again, BYTES) == 0);
   for (int i = 0; i < 200; ++i) {
-    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
     mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
     demand(mpnum_grad_scaler_report_checked(&scaler, &optimizer, i % 7 < 3, 1) ==
            MPNUM_OK);

@@ -142,9 +142,9 @@ static mpnum_blockscaled codes_of(const law_piece *at, int which) {
   made.scale = d->number[0];
   return made;
 }
-static mpnum_const_rows source_of(const law_piece *at) {
-  mpnum_const_rows made =
-      mpnum_const_rows_of(at->draw->types[0], at->at[SRC], at->rows, at->columns);
+static mpnum_const_matrix source_of(const law_piece *at) {
+  mpnum_const_matrix made =
+      mpnum_const_matrix_of(at->draw->types[0], at->at[SRC], at->rows, at->columns);
   made.stride = at->stride[SRC];
   return made;
 }
@@ -182,7 +182,8 @@ static void draw_dequantize(law_draw *d) {
 }
 static mpnum_status dequantize(const law_piece *at) {
   const mpnum_blockscale_format format = format_of(at->draw, 0);
-  mpnum_rows to = mpnum_rows_of(at->draw->types[0], at->at[SRC], at->rows, at->columns);
+  mpnum_matrix to =
+      mpnum_matrix_of(at->draw->types[0], at->at[SRC], at->rows, at->columns);
   to.stride = at->stride[SRC];
   return mpnum_dequantize_blocks(&format, to, codes_of(at, 0));
 }

@@ -84,14 +84,14 @@ static int floats(law_draw *d, int is_there, law_shape shape) {
   d->operands[made].is_needed = 0;
   return made;
 }
-static mpnum_rows to(const law_piece *at, int k, mpnum_type type) {
-  mpnum_rows made = mpnum_rows_of(type, at->at[k], at->rows, at->columns);
+static mpnum_matrix to(const law_piece *at, int k, mpnum_type type) {
+  mpnum_matrix made = mpnum_matrix_of(type, at->at[k], at->rows, at->columns);
   made.stride = at->stride[k];
-  if (!at->draw->operands[k].bits) made = mpnum_rows_none();
+  if (!at->draw->operands[k].bits) made = mpnum_matrix_empty();
   return made;
 }
-static mpnum_const_rows from(const law_piece *at, int k, mpnum_type type) {
-  mpnum_const_rows made = mpnum_const_rows_of(type, at->at[k], at->rows, at->columns);
+static mpnum_const_matrix from(const law_piece *at, int k, mpnum_type type) {
+  mpnum_const_matrix made = mpnum_const_matrix_of(type, at->at[k], at->rows, at->columns);
   made.stride = at->stride[k];
   return made;
 }
@@ -407,7 +407,7 @@ static void draw_norm_backward(law_draw *d) {
 static mpnum_status norm_backward(const law_piece *at) {
   const law_draw *d = at->draw;
   mpnum_normalize_options options = mpnum_normalize_default();
-  mpnum_norm_gradients gradients = mpnum_norm_gradients_none();
+  mpnum_norm_gradients gradients = mpnum_norm_gradients_empty();
   options.weight = (const float *)at->at[B_WEIGHT];
   options.epsilon = d->number[0];
   gradients.input = to(at, B_INPUT, d->types[2]);

@@ -29,7 +29,7 @@ FAULTS = [
      "for (c = n; 0; ++c)", "blocks", [], "mpnum_quantize_blocks_both"),
     ("tensor_scale_in_the_callers_rounding", "blocks/blockscale_format.h",
      "scale = mpnum_block_quotient_(0x45280000u /* 2688 */, bits);",
-     "scale = mpnum_bits_f32(2688.0f / mpnum_from_bits_f32(bits));", "blocks", [], "mpnum_nvfp4_quantize"),
+     "scale = mpnum_bits_f32(2688.0f / mpnum_from_bits_f32(bits));", "blocks", [], "mpnum_quantize_nvfp4"),
     ("swizzled_columns_lie_as_rows", "blocks/blockscale_format.h", "return MPNUM_SCALES_TURNED_;", "return MPNUM_SCALES_OF_ROWS_;",
      "blocks", [], "mpnum_quantize_blocks"),
     ("padding_of_swizzled_scales_is_left", "blocks/detail/blockscale_pass.h", "if (!job->codes.is_swizzled || all == high * wide) return;",

@@ -157,7 +157,7 @@ static int spoil_2d(law_draw *d, law_piece *at, int k) {
   return k < 4 ? spoil_any(d, at, k) : k == 4 && d->rows > 1;
 }
 
-/* A format of a user's making: any fields that mpnum_format_make takes, half of the time
+/* A format of a user's making: any fields that mpnum_format_init takes, half of the time
  * of 8 bits and fewer. */
 static mpnum_format any_format(law_draw *d) {
   mpnum_format made;
@@ -174,7 +174,7 @@ static mpnum_format any_format(law_draw *d) {
       made = mpnum_format_of(any_type(d));
       if (made.max_code) return made;
     }
-    if (mpnum_format_make(&made, sign_bits, exponent_bits, mantissa_bits, bias,
+    if (mpnum_format_init(&made, sign_bits, exponent_bits, mantissa_bits, bias,
                           specials) == MPNUM_OK)
       return made;
   }

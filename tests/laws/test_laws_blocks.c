@@ -92,9 +92,9 @@ static mpnum_status quantize_transposed(const law_piece *at) {
                   c));
   const mpnum_blockscaled turned_to = {codes, stride,         scales,
                                        room,  to.is_swizzled, to.scale};
-  status = mpnum_quantize_blocks(&turned, turned_to,
-                                 mpnum_const_rows_of(d->types[0], source, columns, rows),
-                                 NULL, (mpnum_quantize_losses *)at->at[LOSSES]);
+  status = mpnum_quantize_blocks(
+      &turned, turned_to, mpnum_const_matrix_of(d->types[0], source, columns, rows), NULL,
+      (mpnum_quantize_losses *)at->at[LOSSES]);
   if (status == MPNUM_OK) { /* what fills up bytes is that of rows */
     law_piece plain = *at;
     plain.at[LOSSES] = NULL;
@@ -191,7 +191,8 @@ static void draw_preset_back(law_draw *d) {
   at = whole_of(d);
   status = mpnum_quantize_blocks(
       &format, preset_codes(&at, 2.5f),
-      mpnum_const_rows_of(MPNUM_TYPE_F32, at.at[P_SRC], d->rows, d->columns), NULL, NULL);
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, at.at[P_SRC], d->rows, d->columns), NULL,
+      NULL);
   if (status != MPNUM_OK) abort();
   d->operands[P_CODES].is_result = d->operands[P_SCALES].is_result = 0;
   d->operands[P_SRC].is_result = 1;
@@ -199,12 +200,12 @@ static void draw_preset_back(law_draw *d) {
 #define PRESET(T, codes, number)                                                         \
  static const int entry_##T = number;                                                    \
  static mpnum_status quantize_##T(const law_piece *at) {                                 \
-  return mpnum_mx_quantize_##T((codes *)at->at[P_CODES], (mpnum_e8m0 *)at->at[P_SCALES], \
+  return mpnum_quantize_mx_##T((codes *)at->at[P_CODES], (mpnum_e8m0 *)at->at[P_SCALES], \
                                preset_scales(at), (const float *)at->at[P_SRC],          \
                                at->rows, at->columns);                                   \
  }                                                                                       \
  static mpnum_status dequantize_##T(const law_piece *at) {                               \
-  return mpnum_mx_dequantize_##T((float *)at->at[P_SRC], (const codes *)at->at[P_CODES], \
+  return mpnum_dequantize_mx_##T((float *)at->at[P_SRC], (const codes *)at->at[P_CODES], \
                                  (const mpnum_e8m0 *)at->at[P_SCALES],                   \
                                  preset_scales(at), at->rows, at->columns);              \
  }
@@ -216,12 +217,12 @@ PRESET(e2m1, mpnum_e2m1x2, 4)
 PRESET(int8, int8_t, 5)
 static const int entry_nvfp4 = 6;
 static mpnum_status quantize_nvfp4(const law_piece *at) {
-  return mpnum_nvfp4_quantize(
+  return mpnum_quantize_nvfp4(
       (mpnum_e2m1x2 *)at->at[P_CODES], (mpnum_e4m3 *)at->at[P_SCALES], preset_scales(at),
       (float *)at->at[P_SCALE], (const float *)at->at[P_SRC], at->rows, at->columns);
 }
 static mpnum_status dequantize_nvfp4(const law_piece *at) {
-  return mpnum_nvfp4_dequantize((float *)at->at[P_SRC],
+  return mpnum_dequantize_nvfp4((float *)at->at[P_SRC],
                                 (const mpnum_e2m1x2 *)at->at[P_CODES],
                                 (const mpnum_e4m3 *)at->at[P_SCALES], preset_scales(at),
                                 2.5f, at->rows, at->columns);
@@ -240,13 +241,13 @@ static mpnum_status preset_by_format(const law_piece *at) {
   }
   return mpnum_quantize_blocks(
       &format, preset_codes(at, scale),
-      mpnum_const_rows_of(MPNUM_TYPE_F32, at->at[P_SRC], at->rows, at->columns), NULL,
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, at->at[P_SRC], at->rows, at->columns), NULL,
       NULL);
 }
 static mpnum_status preset_back_by_format(const law_piece *at) {
   const mpnum_blockscale_format format = preset_of(at->draw);
   return mpnum_dequantize_blocks(
-      &format, mpnum_rows_of(MPNUM_TYPE_F32, at->at[P_SRC], at->rows, at->columns),
+      &format, mpnum_matrix_of(MPNUM_TYPE_F32, at->at[P_SRC], at->rows, at->columns),
       preset_codes(at, 2.5f));
 }
 
@@ -273,7 +274,8 @@ static mpnum_status quantize_channels_one_by_one(const law_piece *at) {
   return status;
 }
 static mpnum_status dequantize_channels(const law_piece *at) {
-  mpnum_rows to = mpnum_rows_of(at->draw->types[0], at->at[T_DST], at->rows, at->columns);
+  mpnum_matrix to =
+      mpnum_matrix_of(at->draw->types[0], at->at[T_DST], at->rows, at->columns);
   to.stride = at->stride[T_DST];
   return mpnum_dequantize_channels(to, at->draw->types[1], at->at[T_SRC],
                                    at->stride[T_SRC], (const float *)at->at[T_SCALES]);
@@ -294,8 +296,8 @@ static void draw_measure(law_draw *d) {
 }
 static mpnum_status measure_rows(const law_piece *at) {
   mpnum_measure measure = mpnum_measure_empty();
-  mpnum_const_rows result =
-      mpnum_const_rows_of(at->draw->types[1], at->at[M_RESULT], at->rows, at->columns);
+  mpnum_const_matrix result =
+      mpnum_const_matrix_of(at->draw->types[1], at->at[M_RESULT], at->rows, at->columns);
   mpnum_status status;
   result.stride = at->stride[M_RESULT];
   status = mpnum_measure_rows(&measure, source_of(at), result, 100);
@@ -362,9 +364,9 @@ static mpnum_status product(const law_piece *at) {
   { LAW_TWIN, NULL } \
  }
 #define PRESETS(T)                                                        \
- {"mpnum_mx_quantize_" #T,        draw_preset, quantize_##T, PRESET_LAWS, \
+ {"mpnum_quantize_mx_" #T,        draw_preset, quantize_##T, PRESET_LAWS, \
   {{LAW_TWIN, preset_by_format}}, NULL,        &entry_##T},               \
-     {"mpnum_mx_dequantize_" #T,                                          \
+     {"mpnum_dequantize_mx_" #T,                                          \
       draw_preset_back,                                                   \
       dequantize_##T,                                                     \
       PRESET_LAWS,                                                        \
@@ -391,14 +393,14 @@ static const law_subject subjects[] = {
      spoil_blocks, NULL},
     PRESETS(e4m3) PRESETS(e5m2) PRESETS(e3m2) PRESETS(e2m3) PRESETS(e2m1)
         PRESETS(int8) /**/
-    {"mpnum_nvfp4_quantize",
+    {"mpnum_quantize_nvfp4",
      draw_preset,
      quantize_nvfp4,
      PRESET_LAWS,
      {{LAW_TWIN, preset_by_format}},
      NULL,
      &entry_nvfp4},
-    {"mpnum_nvfp4_dequantize",
+    {"mpnum_dequantize_nvfp4",
      draw_preset_back,
      dequantize_nvfp4,
      PRESET_LAWS,

@@ -33,51 +33,51 @@ cudaError_t quantize_by(const law_piece *at, const mpnum_blockscaled *row,
                         const mpnum_blockscaled *column, const T *src, int what) {
   const law_draw *d = at->draw;
   const mpnum_blockscale_format format = format_of(d, 0);
-  const size_t ld = at->stride[SRC];
+  const size_t stride = at->stride[SRC];
   static float scale; /* in device memory */
   scale = d->number[0];
   if constexpr (which == MX_E4M3)
     return mpnum_launch_quantize_mx<mpnum_e4m3>(row, column, src, at->rows, at->columns,
-                                                ld, format.rule, what, nullptr);
+                                                stride, format.rule, what, nullptr);
   if constexpr (which == MX_E2M1)
     return mpnum_launch_quantize_mx<mpnum_e2m1>(row, column, src, at->rows, at->columns,
-                                                ld, format.rule, what, nullptr);
+                                                stride, format.rule, what, nullptr);
   if constexpr (which == NVFP4 || which == NVFP4_SQUARE) {
     constexpr unsigned high = which == NVFP4 ? 1 : 16;
     const mpnum_quantize_options words = words_of(at);
     if (d->choice[7])
       return mpnum_launch_quantize_nvfp4_sr<high>(row, column, &scale, src, at->rows,
-                                                  at->columns, ld, what, words.seed,
+                                                  at->columns, stride, what, words.seed,
                                                   words.offset, nullptr);
     return mpnum_launch_quantize_nvfp4<high>(row, column, &scale, src, at->rows,
-                                             at->columns, ld, what, nullptr);
+                                             at->columns, stride, what, nullptr);
   }
   if constexpr (which == FP8 || which == FP8_SQUARE)
-    return mpnum_launch_quantize_block < mpnum_e4m3,
+    return mpnum_launch_quantize_fp8 < mpnum_e4m3,
            which == FP8 ? 1u
-                        : 128u > (row, column, src, at->rows, at->columns, ld,
+                        : 128u > (row, column, src, at->rows, at->columns, stride,
                                   format.rule, format.amax_floor, what, nullptr);
 }
 template <int which, class T>
 cudaError_t dequantize_by(const law_piece *at, T *dst, const mpnum_blockscaled *src,
                           int what) {
-  const size_t ld = at->stride[SRC];
+  const size_t stride = at->stride[SRC];
   static float scale;
   scale = at->draw->number[0];
   if constexpr (which == MX_E4M3)
-    return mpnum_launch_dequantize_mx<mpnum_e4m3>(dst, src, at->rows, at->columns, ld,
+    return mpnum_launch_dequantize_mx<mpnum_e4m3>(dst, src, at->rows, at->columns, stride,
                                                   what, nullptr);
   if constexpr (which == MX_E2M1)
-    return mpnum_launch_dequantize_mx<mpnum_e2m1>(dst, src, at->rows, at->columns, ld,
+    return mpnum_launch_dequantize_mx<mpnum_e2m1>(dst, src, at->rows, at->columns, stride,
                                                   what, nullptr);
   if constexpr (which == NVFP4 || which == NVFP4_SQUARE)
     return mpnum_launch_dequantize_nvfp4 < which == NVFP4
                ? 1u
-               : 16u > (dst, src, &scale, at->rows, at->columns, ld, what, nullptr);
+               : 16u > (dst, src, &scale, at->rows, at->columns, stride, what, nullptr);
   if constexpr (which == FP8 || which == FP8_SQUARE)
-    return mpnum_launch_dequantize_block < mpnum_e4m3,
+    return mpnum_launch_dequantize_fp8 < mpnum_e4m3,
            which == FP8 ? 1u
-                        : 128u > (dst, src, at->rows, at->columns, ld, what, nullptr);
+                        : 128u > (dst, src, at->rows, at->columns, stride, what, nullptr);
 }
 
 /* A draw is of one of two formats; launchers know no losses. */
@@ -217,7 +217,7 @@ float *scale_of(const law_piece *at) {
 mpnum_status quantize_scaled_launch(const law_piece *at) {
   return of_source(at, [&](auto from) {
     typedef typename decltype(from)::type T;
-    return mpnum_launch_quantize_scaled(
+    return mpnum_launch_quantize_array(
         data<mpnum_e4m3>(at, T_DST), static_cast<float *>(nullptr),
         data<const T>(at, T_SRC), scale_of(at), at->rows ? at->columns : 0, nullptr);
   });
@@ -225,9 +225,9 @@ mpnum_status quantize_scaled_launch(const law_piece *at) {
 mpnum_status dequantize_scaled_launch(const law_piece *at) {
   return of_source(at, [&](auto into) {
     typedef typename decltype(into)::type T;
-    return mpnum_launch_dequantize_scaled(data<T>(at, T_DST),
-                                          data<const mpnum_e4m3>(at, T_SRC), scale_of(at),
-                                          at->rows ? at->columns : 0, nullptr);
+    return mpnum_launch_dequantize_array(data<T>(at, T_DST),
+                                         data<const mpnum_e4m3>(at, T_SRC), scale_of(at),
+                                         at->rows ? at->columns : 0, nullptr);
   });
 }
 /* Scale and amax are results of their own. */
@@ -343,9 +343,9 @@ const law_subject subjects[] = {
     {"mpnum_launch_nvfp4_scale", draw_nvfp4_scale, nvfp4_scale_launch,
      (DEVICE_LAWS | HOLDS(LAW_STRIDED)) & ~HOLDS(LAW_EMPTY), BESIDE(nvfp4_scale_on_host),
      nullptr, nullptr},
-    {"mpnum_launch_quantize_scaled", draw_tensor<draw_quantize_array>,
+    {"mpnum_launch_quantize_array", draw_tensor<draw_quantize_array>,
      quantize_scaled_launch, array, BESIDE(quantize_array), nullptr, nullptr},
-    {"mpnum_launch_dequantize_scaled", draw_tensor<draw_dequantize_array>,
+    {"mpnum_launch_dequantize_array", draw_tensor<draw_dequantize_array>,
      dequantize_scaled_launch, array, BESIDE(dequantize_array), nullptr, nullptr},
     {"mpnum_launch_quantize_current", draw_current, current_launch, DEVICE_LAWS,
      BESIDE(current_on_host), nullptr, nullptr},

@@ -21,7 +21,7 @@ static void draw_reduction(law_draw *d) {
   d->column_unit = TILE; /* sums are of tiles; the others do as well */
   for (int i = 0; i < sources; ++i)
     law_input(d, OF_ELEMENTS, type, 0);
-  law_words(d, OF_CALL, 64, 0, 1, sizeof(mpnum_total) / 8 + 16);
+  law_words(d, OF_CALL, 64, 0, 1, sizeof(mpnum_exact_sum) / 8 + 16);
   d->operands[sources].is_result = 1;
   d->operands[sources].alignment = 8;
 }
@@ -64,53 +64,54 @@ static void draw_reduction(law_draw *d) {
   return MPNUM_OK;                                    \
  }
 /* The whole is rounded at once; parts by their totals. */
-#define SUM(T, type, NAME)                                                           \
- static mpnum_status sum_##T(const law_piece *at) {                                  \
-  if (at->columns == at->draw->columns || !at->rows) {                               \
-   *AT(1) = mpnum_bits_f32(mpnum_sum_##T(SRC(type)));                                \
-   return MPNUM_OK;                                                                  \
-  }                                                                                  \
-  return add_part(at, mpnum_total_add, MPNUM_TYPE_##NAME, mpnum_total_value);        \
- }                                                                                   \
- static mpnum_status norm_##T(const law_piece *at) {                                 \
-  if (at->columns == at->draw->columns || !at->rows) {                               \
-   *AT(1) = mpnum_bits_f32(mpnum_norm_##T(SRC(type)));                               \
-   return MPNUM_OK;                                                                  \
-  }                                                                                  \
-  return add_part(at, mpnum_total_add_squares, MPNUM_TYPE_##NAME, mpnum_total_root); \
- }                                                                                   \
- static mpnum_status dot_##T(const law_piece *at) {                                  \
-  const size_t n = at->rows ? at->columns : 0;                                       \
-  const type *a = (const type *)at->at[0], *b = (const type *)at->at[1];             \
-  mpnum_total total = mpnum_total_empty();                                           \
-  mpnum_status status;                                                               \
-  if (n == at->draw->columns || n == 0) {                                            \
-   *AT(2) = mpnum_bits_f32(mpnum_dot_##T(a, b, n));                                  \
-   return MPNUM_OK;                                                                  \
-  }                                                                                  \
-  load(&total, AT(2));                                                               \
-  status = mpnum_total_add_products(&total, MPNUM_TYPE_##NAME, a, b, n);             \
-  store(AT(2), &total, at, mpnum_total_value);                                       \
-  return status;                                                                     \
+#define SUM(T, type, NAME)                                                            \
+ static mpnum_status sum_##T(const law_piece *at) {                                   \
+  if (at->columns == at->draw->columns || !at->rows) {                                \
+   *AT(1) = mpnum_bits_f32(mpnum_sum_##T(SRC(type)));                                 \
+   return MPNUM_OK;                                                                   \
+  }                                                                                   \
+  return add_part(at, mpnum_exact_sum_add, MPNUM_TYPE_##NAME, mpnum_exact_sum_value); \
+ }                                                                                    \
+ static mpnum_status norm_##T(const law_piece *at) {                                  \
+  if (at->columns == at->draw->columns || !at->rows) {                                \
+   *AT(1) = mpnum_bits_f32(mpnum_norm_##T(SRC(type)));                                \
+   return MPNUM_OK;                                                                   \
+  }                                                                                   \
+  return add_part(at, mpnum_exact_sum_add_squares, MPNUM_TYPE_##NAME,                 \
+                  mpnum_exact_sum_root);                                              \
+ }                                                                                    \
+ static mpnum_status dot_##T(const law_piece *at) {                                   \
+  const size_t n = at->rows ? at->columns : 0;                                        \
+  const type *a = (const type *)at->at[0], *b = (const type *)at->at[1];              \
+  mpnum_exact_sum total = mpnum_exact_sum_empty();                                    \
+  mpnum_status status;                                                                \
+  if (n == at->draw->columns || n == 0) {                                             \
+   *AT(2) = mpnum_bits_f32(mpnum_dot_##T(a, b, n));                                   \
+   return MPNUM_OK;                                                                   \
+  }                                                                                   \
+  load(&total, AT(2));                                                                \
+  status = mpnum_exact_sum_add_products(&total, MPNUM_TYPE_##NAME, a, b, n);          \
+  store(AT(2), &total, at, mpnum_exact_sum_value);                                    \
+  return status;                                                                      \
  }
 
 /* A total that grows part by part lies behind the word of its value; the last part takes
  * it away. */
-static void load(mpnum_total *total, const uint64_t *from) {
+static void load(mpnum_exact_sum *total, const uint64_t *from) {
   if (from[1]) memcpy(total, from + 4, sizeof *total);
 }
-static void store(uint64_t *at, const mpnum_total *total, const law_piece *piece,
-                  float (*value)(mpnum_total)) {
+static void store(uint64_t *at, const mpnum_exact_sum *total, const law_piece *piece,
+                  float (*value)(mpnum_exact_sum)) {
   at[1] += piece->columns;
   at[0] = mpnum_bits_f32(value(*total));
   memcpy(at + 4, total, sizeof *total);
   if (at[1] == piece->draw->columns) memset(at + 1, 0, 3 * 8 + sizeof *total);
 }
 static mpnum_status add_part(const law_piece *at,
-                             mpnum_status (*add)(mpnum_total *, mpnum_type, const void *,
-                                                 size_t),
-                             mpnum_type type, float (*value)(mpnum_total)) {
-  mpnum_total total = mpnum_total_empty();
+                             mpnum_status (*add)(mpnum_exact_sum *, mpnum_type,
+                                                 const void *, size_t),
+                             mpnum_type type, float (*value)(mpnum_exact_sum)) {
+  mpnum_exact_sum total = mpnum_exact_sum_empty();
   load(&total, AT(1));
   const mpnum_status status = add(&total, type, at->at[0], at->columns);
   store(AT(1), &total, at, value);
@@ -153,21 +154,21 @@ static void draw_total(law_draw *d) {
   d->types[0] = law_pick(d, summed);
   law_input(d, OF_ELEMENTS, d->types[0], 0);
   law_input(d, OF_ELEMENTS, d->types[0], 0);
-  law_words(d, OF_CALL, 64, 0, 1, sizeof(mpnum_total) / 8 + 2);
+  law_words(d, OF_CALL, 64, 0, 1, sizeof(mpnum_exact_sum) / 8 + 2);
   d->operands[2].is_result = 1;
   d->operands[2].alignment = 8;
   d->operands[1].is_needed = d->choice[0] == 2;
 }
 static mpnum_status total(const law_piece *at, int kind) {
   const law_draw *d = at->draw;
-  mpnum_total sum = mpnum_total_empty();
+  mpnum_exact_sum sum = mpnum_exact_sum_empty();
   mpnum_status status;
   const size_t n = at->rows ? at->columns : 0;
   if (AT(2)[0]) memcpy(&sum, AT(2) + 1, sizeof sum);
-  status = kind == 0 ? mpnum_total_add(&sum, d->types[0], at->at[0], n)
+  status = kind == 0 ? mpnum_exact_sum_add(&sum, d->types[0], at->at[0], n)
            : kind == 1
-               ? mpnum_total_add_squares(&sum, d->types[0], at->at[0], n)
-               : mpnum_total_add_products(&sum, d->types[0], at->at[0], at->at[1], n);
+               ? mpnum_exact_sum_add_squares(&sum, d->types[0], at->at[0], n)
+               : mpnum_exact_sum_add_products(&sum, d->types[0], at->at[0], at->at[1], n);
   if (status != MPNUM_OK) return status;
   AT(2)[0] = 1;
   memcpy(AT(2) + 1, &sum, sizeof sum);
@@ -297,7 +298,7 @@ static mpnum_status with_scaler(const law_piece *at, int kind) {
   const float max_norm =
       kind == 2 ? mpnum_from_bits_f32(0x7f800000u) : at->draw->number[1];
   if (status != MPNUM_OK) return status;
-  optimizer = mpnum_grad_optimizer_ready(&scaler);
+  optimizer = mpnum_grad_optimizer_of(&scaler);
   if (kind == 0)
     status = mpnum_grad_scaler_check(&scaler, &optimizer, &tensor, 1, &findings);
   if (kind == 1 || kind == 4)
@@ -383,11 +384,11 @@ ALL(ENTRY)
  }
 static const law_subject subjects[] = {
     ALL(ROW) /**/
-    {"mpnum_total_add", draw_total, total_add, REDUCTION_LAWS | HOLDS(LAW_REFUSED),
+    {"mpnum_exact_sum_add", draw_total, total_add, REDUCTION_LAWS | HOLDS(LAW_REFUSED),
      NO_TWIN, spoil_total, NULL},
-    {"mpnum_total_add_squares", draw_total, total_squares,
+    {"mpnum_exact_sum_add_squares", draw_total, total_squares,
      REDUCTION_LAWS | HOLDS(LAW_REFUSED), NO_TWIN, spoil_total, NULL},
-    {"mpnum_total_add_products", draw_products, total_products,
+    {"mpnum_exact_sum_add_products", draw_products, total_products,
      REDUCTION_LAWS | HOLDS(LAW_REFUSED), NO_TWIN, spoil_total, NULL},
     {"mpnum_grad_multiply",
      draw_gradients,

@@ -122,7 +122,7 @@ static inline double scale_value(const block_matrix *matrix, size_t row, size_t 
 static inline mpnum_status quantise(block_matrix *matrix, block_case about,
                                     const float *src, size_t rows, size_t columns,
                                     float scale) {
-  mpnum_const_rows view = mpnum_const_rows_of(MPNUM_TYPE_F32, src, rows, columns);
+  mpnum_const_matrix view = mpnum_const_matrix_of(MPNUM_TYPE_F32, src, rows, columns);
   matrix->about = about;
   matrix->rows = rows;
   matrix->columns = columns;

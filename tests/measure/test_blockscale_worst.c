@@ -155,7 +155,7 @@ static void formats_of_ones_own(void) {
   mpnum_blockscale_format format =
       mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_FLOOR);
   mpnum_blockscale_errors worst;
-  CHECK(mpnum_format_make(&format.element, 1, 4, 0, 7, MPNUM_SPECIALS_FINITE) == MPNUM_OK,
+  CHECK(mpnum_format_init(&format.element, 1, 4, 0, 7, MPNUM_SPECIALS_FINITE) == MPNUM_OK,
         "e4m0");
   worst = mpnum_blockscale_worst(&format); /* powers of two: 3 of 2 and 4 */
   CHECK(worst.exceeding_share == 1 && worst.clip == 0.5f && worst.error == 0.5f,
@@ -168,7 +168,7 @@ static void formats_of_ones_own(void) {
   format.rule = MPNUM_BLOCKSCALE_RCEIL;
   worst = mpnum_blockscale_worst(&format);
   CHECK(worst.clip == 0 && worst.error == 1.0f / 3, "e4m0 rceil %g", (double)worst.error);
-  CHECK(mpnum_format_make(&format.element, 1, 1, 2, 0, MPNUM_SPECIALS_FINITE) == MPNUM_OK,
+  CHECK(mpnum_format_init(&format.element, 1, 1, 2, 0, MPNUM_SPECIALS_FINITE) == MPNUM_OK,
         "e1m2");
   worst = mpnum_blockscale_worst(&format); /* halves: 0.25 of 1.75, half of 3.5 */
   CHECK(worst.clip == 0 && worst.error == 1.0f / 7, "e1m2 %g", (double)worst.error);

@@ -171,9 +171,9 @@ static void any_two_arrays(void) {
                          (mpnum_bits_f64(from) << 1) > mpnum_bits_f64(3.0) << 1 &&
                          (mpnum_bits_f64(from) << 1) > (mpnum_bits_f64(to) << 1);
         }
-        CHECK(mpnum_measure_rows(&got, mpnum_const_rows_of(types[a], x + 1, 5, PAIRS / 5),
-                                 mpnum_const_rows_of(types[b], y + 1, 5, PAIRS / 5),
-                                 3) == MPNUM_OK,
+        CHECK(mpnum_measure_rows(
+                  &got, mpnum_const_matrix_of(types[a], x + 1, 5, PAIRS / 5),
+                  mpnum_const_matrix_of(types[b], y + 1, 5, PAIRS / 5), 3) == MPNUM_OK,
               "%s", name);
         compare(name, &all, &got);
       }
@@ -200,7 +200,8 @@ static void measure_case(int k, size_t rows, size_t columns) {
   static float src[PLACES], back[PLACES];
   const block_case about = block_case_of(k);
   mpnum_measure got = mpnum_measure_empty();
-  const mpnum_const_rows view = mpnum_const_rows_of(MPNUM_TYPE_F32, src, rows, columns);
+  const mpnum_const_matrix view =
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, src, rows, columns);
   float amax = 0;
   size_t r = 0, c = 0;
   sums all;
@@ -213,7 +214,7 @@ static void measure_case(int k, size_t rows, size_t columns) {
   CHECK(quantise(&matrix, about, src, rows, columns, mpnum_nvfp4_scale(amax)) == MPNUM_OK,
         "%s", about.name);
   CHECK(mpnum_dequantize_blocks(&about.format,
-                                mpnum_rows_of(MPNUM_TYPE_F32, back, rows, columns),
+                                mpnum_matrix_of(MPNUM_TYPE_F32, back, rows, columns),
                                 matrix.view) == MPNUM_OK,
         "%s", about.name);
   CHECK(mpnum_measure_blocks(&got, view, &about.format, matrix.view) == MPNUM_OK, "%s",
@@ -243,7 +244,7 @@ static void clips_by_hand(void) {
   static block_matrix matrix;
   mpnum_measure got = mpnum_measure_empty();
   CHECK(quantise(&matrix, about, src, 1, 32, 1) == MPNUM_OK, "quantise");
-  CHECK(mpnum_measure_blocks(&got, mpnum_const_rows_of(MPNUM_TYPE_F32, src, 1, 32),
+  CHECK(mpnum_measure_blocks(&got, mpnum_const_matrix_of(MPNUM_TYPE_F32, src, 1, 32),
                              &about.format, matrix.view) == MPNUM_OK,
         "measure");
   CHECK(got.clipped == 2 && got.flushed == 2 && got.count == 32 && got.unequal == 5,
@@ -256,7 +257,8 @@ static void parts_give_the_whole(void) {
   static block_matrix matrix;
   const block_case about = block_case_of(0);
   const size_t rows = 8, columns = 640;
-  const mpnum_const_rows view = mpnum_const_rows_of(MPNUM_TYPE_F32, src, rows, columns);
+  const mpnum_const_matrix view =
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, src, rows, columns);
   mpnum_measure whole = mpnum_measure_empty(), parts = mpnum_measure_empty();
   mpnum_measure_figures a, b;
   size_t i = 0;
@@ -272,7 +274,7 @@ static void parts_give_the_whole(void) {
     block.codes = matrix.codes + 32 * i;
     block.scale_inv = matrix.scales + i;
     CHECK(mpnum_measure_blocks(&part,
-                               mpnum_const_rows_of(MPNUM_TYPE_F32, src + 32 * i, 1, 32),
+                               mpnum_const_matrix_of(MPNUM_TYPE_F32, src + 32 * i, 1, 32),
                                &about.format, (block.stride = 32, block)) == MPNUM_OK,
           "a block");
     mpnum_measure_merge(&parts, &part);
@@ -308,7 +310,7 @@ static void environments_and_instructions_change_no_bit(void) {
     for (k = 0; k < 3; ++k) {
       mpnum_measure got = mpnum_measure_empty();
       set_control_word(words[k]);
-      must(mpnum_measure_blocks(&got, mpnum_const_rows_of(MPNUM_TYPE_F32, src, 4, 500),
+      must(mpnum_measure_blocks(&got, mpnum_const_matrix_of(MPNUM_TYPE_F32, src, 4, 500),
                                 &about.format, matrix.view));
       set_control_word(before);
       next = mpnum_measure_summary(&got);
@@ -328,8 +330,8 @@ static void special_cases(void) {
   const double large[3] = {0x1p128, -0x1p1000, 1};
   mpnum_measure got = mpnum_measure_empty();
   mpnum_measure_figures figures = mpnum_measure_summary(&got);
-  const mpnum_const_rows some_rows = mpnum_const_rows_of(MPNUM_TYPE_F32, some, 1, 4);
-  const mpnum_const_rows zero_rows = mpnum_const_rows_of(MPNUM_TYPE_F32, zeros, 1, 4);
+  const mpnum_const_matrix some_rows = mpnum_const_matrix_of(MPNUM_TYPE_F32, some, 1, 4);
+  const mpnum_const_matrix zero_rows = mpnum_const_matrix_of(MPNUM_TYPE_F32, zeros, 1, 4);
   CHECK(mpnum_bits_f64(figures.sqnr) == UINT64_C(0x7fffffffffffffff), "nothing");
   CHECK(mpnum_measure_rows(&got, some_rows, some_rows, 0) == MPNUM_OK, "equal");
   figures = mpnum_measure_summary(&got);
@@ -349,13 +351,13 @@ static void special_cases(void) {
             figures.max_relative_error == 1 && figures.flushed_share == 0.75,
         "to zeros");
   got = mpnum_measure_empty();
-  must(mpnum_measure_rows(&got, mpnum_const_rows_of(MPNUM_TYPE_F32, tiny, 1, 1),
-                          mpnum_const_rows_of(MPNUM_TYPE_F32, zeros, 1, 1), 0));
+  must(mpnum_measure_rows(&got, mpnum_const_matrix_of(MPNUM_TYPE_F32, tiny, 1, 1),
+                          mpnum_const_matrix_of(MPNUM_TYPE_F32, zeros, 1, 1), 0));
   figures = mpnum_measure_summary(&got);
   CHECK(figures.sqnr == 0 && figures.max_error == 0x1p-149 && got.unequal == 1, "tiny");
   got = mpnum_measure_empty();
-  must(mpnum_measure_rows(&got, mpnum_const_rows_of(MPNUM_TYPE_F64, large, 1, 3),
-                          mpnum_const_rows_of(MPNUM_TYPE_F64, large, 1, 3), 0));
+  must(mpnum_measure_rows(&got, mpnum_const_matrix_of(MPNUM_TYPE_F64, large, 1, 3),
+                          mpnum_const_matrix_of(MPNUM_TYPE_F64, large, 1, 3), 0));
   CHECK(got.source_nonfinite == 2 && got.count == 1, "beyond the floats");
 }
 
@@ -365,8 +367,8 @@ static void cosines_are_at_most_1(void) {
     const float x = random_float(&state), y = random_float(&state);
     mpnum_measure got = mpnum_measure_empty();
     double cosine = 0;
-    must(mpnum_measure_rows(&got, mpnum_const_rows_of(MPNUM_TYPE_F32, &x, 1, 1),
-                            mpnum_const_rows_of(MPNUM_TYPE_F32, &y, 1, 1), 0));
+    must(mpnum_measure_rows(&got, mpnum_const_matrix_of(MPNUM_TYPE_F32, &x, 1, 1),
+                            mpnum_const_matrix_of(MPNUM_TYPE_F32, &y, 1, 1), 0));
     cosine = mpnum_measure_summary(&got).cosine * ((x < 0) == (y < 0) ? 1 : -1);
     CHECK(cosine <= 1 && cosine >= 1 - 0x1p-50, "%.17g", cosine);
   }
@@ -376,7 +378,7 @@ static void bad_input_changes_nothing(void) {
   float x[4] = {1, 2, 3, 4};
   static block_matrix matrix;
   const block_case about = block_case_of(0);
-  mpnum_const_rows good = mpnum_const_rows_of(MPNUM_TYPE_F32, x, 2, 2), bad = good;
+  mpnum_const_matrix good = mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 2, 2), bad = good;
   mpnum_blockscale_format wrong = about.format;
   mpnum_blockscaled view;
   mpnum_measure got = mpnum_measure_empty();

@@ -40,22 +40,22 @@ CALLS = {
     "mpnum_amax_bf16": ("float f(const mpnum_bf16 *x, size_t n) { return mpnum_amax_bf16(x, n); }", 3.5, 30),
     "mpnum_norm_f16": ("float f(const mpnum_f16 *x, size_t n) { return mpnum_norm_f16(x, n); }", 13.5, 48),
     "mpnum_softmax_rows":
-        ("int f(mpnum_rows y, mpnum_const_rows x) { return mpnum_softmax_rows(y, x, 0, 0) == MPNUM_OK; }", 64, 176),
+        ("int f(mpnum_matrix y, mpnum_const_matrix x) { return mpnum_softmax_rows(y, x, 0, 0) == MPNUM_OK; }", 64, 176),
     "mpnum_hadamard_rows":
-        ("int f(mpnum_rows y, mpnum_const_rows x) { return mpnum_hadamard_rows(y, x, 16, 5) == MPNUM_OK; }", 20, 56),
+        ("int f(mpnum_matrix y, mpnum_const_matrix x) { return mpnum_hadamard_rows(y, x, 16, 5) == MPNUM_OK; }", 20, 56),
     "mpnum_grad_multiply":
         ("int f(const mpnum_grad_tensor *x, size_t n) { return mpnum_grad_multiply(x, n, 2, 0, 0) == MPNUM_OK; }", 51, 168),
     "mpnum_quantize_array":
         ("int f(void *y, const float *x, size_t n) { return mpnum_quantize_array(MPNUM_TYPE_E4M3, y, MPNUM_TYPE_F32, x, n, 2, 0) "
          "== MPNUM_OK; }", 12, 79),
-    "mpnum_mx_quantize_e4m3":
-        ("int f(mpnum_e4m3 *y, mpnum_e8m0 *s, const float *x) { return mpnum_mx_quantize_e4m3(y, s, 99, x, 1, 3168) == MPNUM_OK; }",
+    "mpnum_quantize_mx_e4m3":
+        ("int f(mpnum_e4m3 *y, mpnum_e8m0 *s, const float *x) { return mpnum_quantize_mx_e4m3(y, s, 99, x, 1, 3168) == MPNUM_OK; }",
          45, 123),
     "mpnum_quantize_blocks":
-        ("int f(const mpnum_blockscale_format *f, mpnum_blockscaled y, mpnum_const_rows x) "
+        ("int f(const mpnum_blockscale_format *f, mpnum_blockscaled y, mpnum_const_matrix x) "
          "{ return mpnum_quantize_blocks(f, y, x, 0, 0) == MPNUM_OK; }", 71, 186),
     "mpnum_dequantize_blocks":
-        ("int f(const mpnum_blockscale_format *f, mpnum_rows y, mpnum_blockscaled x) "
+        ("int f(const mpnum_blockscale_format *f, mpnum_matrix y, mpnum_blockscaled x) "
          "{ return mpnum_dequantize_blocks(f, y, x) == MPNUM_OK; }", 45, 103),
     "no function": ("typedef int none;", 0, 18),
 }

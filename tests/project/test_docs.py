@@ -161,7 +161,7 @@ int main(int count, char **arguments) {
   mpnum_grad_optimizer handles[2];
   (void)arguments;
   if (mpnum_grad_scaler_init(&scaler, mpnum_grad_scaler_default()) != MPNUM_OK) return 2;
-  handles[0] = handles[1] = mpnum_grad_optimizer_ready(&scaler);
+  handles[0] = handles[1] = mpnum_grad_optimizer_of(&scaler);
   for (int step = 0; step < STEPS; ++step) {
     for (int i = 0; i < models; ++i) backward(&scaler, i);
     TRAIN

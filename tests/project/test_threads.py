@@ -53,8 +53,8 @@ static void check_arrays(size_t n) {
 }
 static void check_rows(size_t rows) {
   memset(results, 0x55, sizeof results);
-  check(mpnum_softmax_rows(mpnum_rows_of(MPNUM_TYPE_F32, results[0], rows, COLUMNS),
-                           mpnum_const_rows_of(MPNUM_TYPE_F32, b, rows, COLUMNS), NULL, NULL) == MPNUM_OK &&
+  check(mpnum_softmax_rows(mpnum_matrix_of(MPNUM_TYPE_F32, results[0], rows, COLUMNS),
+                           mpnum_const_matrix_of(MPNUM_TYPE_F32, b, rows, COLUMNS), NULL, NULL) == MPNUM_OK &&
             softmax_KIND(results[1], b, rows, COLUMNS) == MPNUM_OK,
         "softmax's status", rows);
   check(memcmp(results[0], results[1], sizeof results[0]) == 0, "softmax", rows);

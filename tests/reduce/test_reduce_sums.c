@@ -213,19 +213,19 @@ static void fill(const type_case *type, int sort, uint8_t *a, uint8_t *b, size_t
   }
 }
 
-static mpnum_total total_of(int kind, const type_case *type, const void *a, const void *b,
-                            size_t n) {
-  mpnum_total total = mpnum_total_empty();
+static mpnum_exact_sum total_of(int kind, const type_case *type, const void *a,
+                                const void *b, size_t n) {
+  mpnum_exact_sum total = mpnum_exact_sum_empty();
   mpnum_status status = MPNUM_OK;
-  if (kind == SUM) status = mpnum_total_add(&total, type->type, a, n);
-  if (kind == DOT) status = mpnum_total_add_products(&total, type->type, a, b, n);
-  if (kind == NORM) status = mpnum_total_add_squares(&total, type->type, a, n);
+  if (kind == SUM) status = mpnum_exact_sum_add(&total, type->type, a, n);
+  if (kind == DOT) status = mpnum_exact_sum_add_products(&total, type->type, a, b, n);
+  if (kind == NORM) status = mpnum_exact_sum_add_squares(&total, type->type, a, n);
   CHECK(status == MPNUM_OK, "%s is refused", type->name);
   return total;
 }
 
 /* Whether a total is the sum to its last bit. */
-static int is_total(const exact *sum, const mpnum_total *total) {
+static int is_total(const exact *sum, const mpnum_exact_sum *total) {
   exact difference = *sum;
   int i = 0;
   if ((total->nans != 0) != sum->has_nan ||
@@ -246,7 +246,7 @@ static void check(const char *isa, const type_case *type, const uint8_t *a,
   int kind = 0;
   for (; kind < KINDS; ++kind) {
     const uint32_t got = mpnum_bits_f32(type->calls[kind](a, b, n));
-    const mpnum_total total = total_of(kind, type, a, b, n);
+    const mpnum_exact_sum total = total_of(kind, type, a, b, n);
     model(kind, values_a, values_b, n, &sum);
     CHECK(is_total(&sum, &total), "%s, %s, total for the %s of %zu", isa, type->name,
           kind_names[kind], n);
@@ -381,7 +381,7 @@ static void check_environments(const char *isa) {
     for (turn = 0; turn < 2 * KINDS; ++turn) {
       const size_t n = turn < KINDS ? 5000 : 300;
       uint8_t *a = array_after_start(0), *b = array_before_end(n * types[k].size, 0);
-      mpnum_total want, got;
+      mpnum_exact_sum want, got;
       uint32_t value = 0;
       kind = turn % KINDS;
       fill(&types[k], k == 0 ? turn % SORTS : 0, a, b, n);
@@ -411,33 +411,34 @@ static void check_merging(const char *isa) {
   uint8_t *a = array_after_start(0), *b = array_before_end(4 * 6200, 0);
   int turn = 0;
   for (; turn < 12; ++turn) {
-    mpnum_total sum = mpnum_total_empty(), squares = sum, products = sum, words = sum;
+    mpnum_exact_sum sum = mpnum_exact_sum_empty(), squares = sum, products = sum,
+                    words = sum;
     size_t i = 0, w = 0;
     fill(&types[0], turn % SORTS, a, b, 6200);
     for (; i < 4; ++i) {
       const size_t start = order[i] * 2048, n = order[i] == 3 ? 6200 - 6144 : 2048;
-      mpnum_total part = mpnum_total_empty();
+      mpnum_exact_sum part = mpnum_exact_sum_empty();
       int64_t *to = (int64_t *)&words;
       const int64_t *from = (const int64_t *)&part;
-      must(mpnum_total_add(&part, MPNUM_TYPE_F32, a + 4 * start, n));
-      sum = i & 1 ? mpnum_total_merge(part, sum) : mpnum_total_merge(sum, part);
+      must(mpnum_exact_sum_add(&part, MPNUM_TYPE_F32, a + 4 * start, n));
+      sum = i & 1 ? mpnum_exact_sum_merge(part, sum) : mpnum_exact_sum_merge(sum, part);
       for (w = 0; w < sizeof part / 8; ++w)
         to[w] += from[w];
-      must(mpnum_total_add_squares(&squares, MPNUM_TYPE_F32, a + 4 * start, n));
-      must(mpnum_total_add_products(&products, MPNUM_TYPE_F32, a + 4 * start,
-                                    b + 4 * start, n));
+      must(mpnum_exact_sum_add_squares(&squares, MPNUM_TYPE_F32, a + 4 * start, n));
+      must(mpnum_exact_sum_add_products(&products, MPNUM_TYPE_F32, a + 4 * start,
+                                        b + 4 * start, n));
     }
-    CHECK(mpnum_bits_f32(mpnum_total_value(sum)) ==
+    CHECK(mpnum_bits_f32(mpnum_exact_sum_value(sum)) ==
               mpnum_bits_f32(types[0].calls[SUM](a, b, 6200)),
           "%s: merged", isa);
     CHECK(sum.terms == 4 && words.terms == 4, "%s: terms are not counted", isa);
-    CHECK(mpnum_bits_f32(mpnum_total_value(words)) ==
+    CHECK(mpnum_bits_f32(mpnum_exact_sum_value(words)) ==
               mpnum_bits_f32(types[0].calls[SUM](a, b, 6200)),
           "%s: words added", isa);
-    CHECK(mpnum_bits_f32(mpnum_total_root(squares)) ==
+    CHECK(mpnum_bits_f32(mpnum_exact_sum_root(squares)) ==
               mpnum_bits_f32(types[0].calls[NORM](a, b, 6200)),
           "%s: squares", isa);
-    CHECK(mpnum_bits_f32(mpnum_total_value(products)) ==
+    CHECK(mpnum_bits_f32(mpnum_exact_sum_value(products)) ==
               mpnum_bits_f32(types[0].calls[DOT](a, b, 6200)),
           "%s: products", isa);
   }
@@ -447,26 +448,28 @@ static void parts_merge_to_the_same_bits(void) { for_isas(check_merging); }
 /* One element a time is exact: the sum of many, past the point where carries are due. */
 static void totals_are_exact(void) {
   static exact sum;
-  mpnum_total total = mpnum_total_empty();
+  mpnum_exact_sum total = mpnum_exact_sum_empty();
   int i = 0;
   memset(&sum, 0, sizeof sum);
   for (; i < 200000; ++i) {
-    const uint32_t bits = i % 7 ? element_of(&types[0], i % 5, (size_t)i)
-                                : mpnum_bits_f32(mpnum_total_value(total)) ^ 0x80000000u;
+    const uint32_t bits =
+        i % 7 ? element_of(&types[0], i % 5, (size_t)i)
+              : mpnum_bits_f32(mpnum_exact_sum_value(total)) ^ 0x80000000u;
     const float x =
         mpnum_from_bits_f32(mpnum_isfinite_f32(mpnum_from_bits_f32(bits)) ? bits : 1);
     if (i < 70000) {
-      must(mpnum_total_add(&total, MPNUM_TYPE_F32, &x, 1));
+      must(mpnum_exact_sum_add(&total, MPNUM_TYPE_F32, &x, 1));
       add_exact(&sum, mpnum_f32_to_f64(x), 1);
     } else {
-      must(mpnum_total_add_squares(&total, MPNUM_TYPE_F32, &x, 1));
+      must(mpnum_exact_sum_add_squares(&total, MPNUM_TYPE_F32, &x, 1));
       add_exact(&sum, mpnum_f32_to_f64(x) * mpnum_f32_to_f64(x), 1);
     }
     if (i % 501 == 0)
-      CHECK(mpnum_bits_f32(mpnum_total_value(total)) == round_exact(sum), "after %d", i);
+      CHECK(mpnum_bits_f32(mpnum_exact_sum_value(total)) == round_exact(sum), "after %d",
+            i);
   }
   CHECK(total.terms < 1 << 16, "carries are never done");
-  CHECK(is_root(&sum, mpnum_bits_f32(mpnum_total_root(total))), "root");
+  CHECK(is_root(&sum, mpnum_bits_f32(mpnum_exact_sum_root(total))), "root");
 }
 
 /* Halfway between two floats, or their squares, and the smallest bit more or less. */
@@ -476,27 +479,27 @@ static void ties_are_decided_by_the_last_bit(void) {
   int i = 0, k = 0;
   for (; i < 3; ++i) {
     const float terms[] = {1, 0x1p-24f, 1, 0x1p-23f, 0x1p-48f};
-    mpnum_total total = mpnum_total_empty(), square = total;
+    mpnum_exact_sum total = mpnum_exact_sum_empty(), square = total;
     for (k = 0; k < 5; ++k)
-      must(mpnum_total_add(k < 2 ? &total : &square, MPNUM_TYPE_F32, &terms[k], 1));
-    must(mpnum_total_add(&total, MPNUM_TYPE_F32, &steps[i], 1));
-    must(mpnum_total_add(&square, MPNUM_TYPE_F32, &steps[i], 1));
-    CHECK(mpnum_bits_f32(mpnum_total_value(total)) == values[i], "value %d", i);
-    CHECK(mpnum_bits_f32(mpnum_total_root(square)) == values[i], "root %d", i);
+      must(mpnum_exact_sum_add(k < 2 ? &total : &square, MPNUM_TYPE_F32, &terms[k], 1));
+    must(mpnum_exact_sum_add(&total, MPNUM_TYPE_F32, &steps[i], 1));
+    must(mpnum_exact_sum_add(&square, MPNUM_TYPE_F32, &steps[i], 1));
+    CHECK(mpnum_bits_f32(mpnum_exact_sum_value(total)) == values[i], "value %d", i);
+    CHECK(mpnum_bits_f32(mpnum_exact_sum_root(square)) == values[i], "root %d", i);
   }
 }
 
 static void totals_of_other_types_are_refused(void) {
-  mpnum_total total = mpnum_total_empty();
+  mpnum_exact_sum total = mpnum_exact_sum_empty();
   const float x = 1;
-  CHECK(mpnum_total_add(&total, MPNUM_TYPE_E8M0, &x, 1) == MPNUM_ERROR_TYPE, "e8m0");
+  CHECK(mpnum_exact_sum_add(&total, MPNUM_TYPE_E8M0, &x, 1) == MPNUM_ERROR_TYPE, "e8m0");
   CHECK(total.terms == 0, "something was added");
-  must(mpnum_total_add(&total, MPNUM_TYPE_F32, &x, 1));
-  total = mpnum_total_merge(mpnum_total_empty(), total);
-  CHECK(mpnum_total_value(total) == 1, "one");
+  must(mpnum_exact_sum_add(&total, MPNUM_TYPE_F32, &x, 1));
+  total = mpnum_exact_sum_merge(mpnum_exact_sum_empty(), total);
+  CHECK(mpnum_exact_sum_value(total) == 1, "one");
   total.limbs[9] = -total.limbs[9]; /* 2^-10 and up: where 1 is */
-  CHECK(mpnum_total_value(total) == -1, "minus one");
-  CHECK(mpnum_bits_f32(mpnum_total_root(total)) == 0x7fffffffu, "root of minus one");
+  CHECK(mpnum_exact_sum_value(total) == -1, "minus one");
+  CHECK(mpnum_bits_f32(mpnum_exact_sum_root(total)) == 0x7fffffffu, "root of minus one");
 }
 
 int main(void) {

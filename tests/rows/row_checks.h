@@ -9,20 +9,20 @@
 #include "../array/array_pages.h"
 #include "../harness/control_word.h"
 
-#include <mpnum/array/rows.h>
+#include <mpnum/array/matrix.h>
 
 #include <setjmp.h>
 #include <signal.h>
 
-static inline mpnum_rows dst_rows(mpnum_type type, void *data, size_t rows,
-                                  size_t columns, size_t stride) {
-  mpnum_rows made = mpnum_rows_of(type, data, rows, columns);
+static inline mpnum_matrix dst_rows(mpnum_type type, void *data, size_t rows,
+                                    size_t columns, size_t stride) {
+  mpnum_matrix made = mpnum_matrix_of(type, data, rows, columns);
   made.stride = stride;
   return made;
 }
-static inline mpnum_const_rows src_rows(mpnum_type type, const void *data, size_t rows,
-                                        size_t columns, size_t stride) {
-  mpnum_const_rows made = mpnum_const_rows_of(type, data, rows, columns);
+static inline mpnum_const_matrix src_rows(mpnum_type type, const void *data, size_t rows,
+                                          size_t columns, size_t stride) {
+  mpnum_const_matrix made = mpnum_const_matrix_of(type, data, rows, columns);
   made.stride = stride;
   return made;
 }

@@ -71,20 +71,20 @@ static void elements_are_those_of_scalar_steps(void) {
     mpnum_activation_options options = mpnum_activation_default();
     make(type, other, count);
     if (has_bias) options.bias = bias;
-    if (has_factor) options.factor = mpnum_const_rows_of(other, factor, ROWS, n);
+    if (has_factor) options.factor = mpnum_const_matrix_of(other, factor, ROWS, n);
     expect_rows(activation, n, options.bias, has_factor);
     convert(to, want, MPNUM_TYPE_F32, y, count);
     memset(got, 0x5c, sizeof got);
-    CHECK(mpnum_activation_rows(activation, mpnum_rows_of(to, got, ROWS, n),
-                                mpnum_const_rows_of(type, src, ROWS, n),
+    CHECK(mpnum_activation_rows(activation, mpnum_matrix_of(to, got, ROWS, n),
+                                mpnum_const_matrix_of(type, src, ROWS, n),
                                 &options) == MPNUM_OK,
           "status");
     CHECK(memcmp(got, want, count * size_of(to)) == 0 && got[count * size_of(to)] == 0x5c,
           "%d of %s to %s, %zu columns, %d %d", (int)activation, mpnum_type_name(type),
           mpnum_type_name(to), n, has_bias, has_factor);
     if (to != type) continue;
-    must(mpnum_activation_rows(activation, mpnum_rows_of(to, src, ROWS, n),
-                               mpnum_const_rows_of(type, src, ROWS, n), &options));
+    must(mpnum_activation_rows(activation, mpnum_matrix_of(to, src, ROWS, n),
+                               mpnum_const_matrix_of(type, src, ROWS, n), &options));
     CHECK(memcmp(src, want, count * size_of(to)) == 0, "in place of src");
   }
 }
@@ -95,7 +95,7 @@ static void factor_and_gate_may_be_halves_of_a_matrix(void) {
   for (int i = 1; i < 8; ++i) {
     const size_t gate_stride = i % 2 ? 2 * N : N, factor_stride = i / 2 % 2 ? 2 * N : N;
     const size_t stride = i / 4 ? N + 1 : N;
-    const mpnum_const_rows gate = src_rows(MPNUM_TYPE_F32, src, ROWS, N, gate_stride);
+    const mpnum_const_matrix gate = src_rows(MPNUM_TYPE_F32, src, ROWS, N, gate_stride);
     mpnum_activation_options options = mpnum_activation_default();
     options.factor =
         src_rows(MPNUM_TYPE_F32, src + N * sizeof(float), ROWS, N, factor_stride);
@@ -131,11 +131,11 @@ static void codes_are_those_of_two_steps(void) {
     mpnum_quantize_losses of_two = {3, 4, 5, 0.5f}, of_one = of_two;
     make(type, MPNUM_TYPE_BF16, count);
     options.bias = bias;
-    options.factor = mpnum_const_rows_of(MPNUM_TYPE_BF16, factor, ROWS, n);
+    options.factor = mpnum_const_matrix_of(MPNUM_TYPE_BF16, factor, ROWS, n);
     expect_rows(activation, n, bias, 1);
     must(mpnum_quantize_array(to, want, MPNUM_TYPE_F32, y, count, scale, &of_two));
-    CHECK(mpnum_activation_quantize_rows(activation, mpnum_rows_of(to, got, ROWS, n),
-                                         mpnum_const_rows_of(type, src, ROWS, n),
+    CHECK(mpnum_activation_quantize_rows(activation, mpnum_matrix_of(to, got, ROWS, n),
+                                         mpnum_const_matrix_of(type, src, ROWS, n),
                                          &options, scale,
                                          k % 2 ? &of_one : NULL) == MPNUM_OK,
           "status");
@@ -148,8 +148,8 @@ static void codes_are_those_of_two_steps(void) {
           "losses");
     memset(got, 0x5c, sizeof got);
     must(mpnum_activation_quantize_rows(activation, dst_rows(to, got, ROWS, n, n + 3),
-                                        mpnum_const_rows_of(type, src, ROWS, n), &options,
-                                        scale, NULL));
+                                        mpnum_const_matrix_of(type, src, ROWS, n),
+                                        &options, scale, NULL));
     for (size_t i = 0; i < ROWS; ++i)
       CHECK(memcmp(got + i * (n + 3), want + i * n, n) == 0 &&
                 got[i * (n + 3) + n] == 0x5c,
@@ -160,11 +160,11 @@ static void codes_are_those_of_two_steps(void) {
 static void other_arguments_are_refused(void) {
   static const uint32_t scales[] = {0, 0x80000000u, 0xbf800000u, 0x7f800000u,
                                     0x7fc00000u};
-  const mpnum_rows codes = mpnum_rows_of(MPNUM_TYPE_E4M3, got, ROWS, 8);
-  const mpnum_rows dst = mpnum_rows_of(MPNUM_TYPE_F32, got, ROWS, 8);
-  const mpnum_const_rows from = mpnum_const_rows_of(MPNUM_TYPE_BF16, src, ROWS, 8);
+  const mpnum_matrix codes = mpnum_matrix_of(MPNUM_TYPE_E4M3, got, ROWS, 8);
+  const mpnum_matrix dst = mpnum_matrix_of(MPNUM_TYPE_F32, got, ROWS, 8);
+  const mpnum_const_matrix from = mpnum_const_matrix_of(MPNUM_TYPE_BF16, src, ROWS, 8);
   mpnum_activation_options options = mpnum_activation_default();
-  mpnum_rows bad = codes;
+  mpnum_matrix bad = codes;
   got[0] = 0x5c;
 #define REFUSES(status, call) CHECK((call) == MPNUM_ERROR_##status, #call)
   for (int i = 0; i < 5; ++i)
@@ -190,7 +190,7 @@ static void other_arguments_are_refused(void) {
   for (int i = 0; i < 5; ++i) { /* of codes, too */
     mpnum_activation_options other = options;
     bad = codes;
-    other.factor = mpnum_const_rows_of(MPNUM_TYPE_F32, factor, ROWS, 8);
+    other.factor = mpnum_const_matrix_of(MPNUM_TYPE_F32, factor, ROWS, 8);
     if (i == 0) bad.columns = 7;
     if (i == 1) bad.stride = 7;
     if (i == 2) bad.rows = ROWS - 1;
@@ -201,11 +201,11 @@ static void other_arguments_are_refused(void) {
               (i == 1 ? MPNUM_ERROR_STRIDE : MPNUM_ERROR_SHAPE),
           "shape %d", i);
   }
-  options.factor = mpnum_const_rows_of(MPNUM_TYPE_F32, factor, ROWS, 7);
+  options.factor = mpnum_const_matrix_of(MPNUM_TYPE_F32, factor, ROWS, 7);
   REFUSES(SHAPE, mpnum_activation_rows(MPNUM_ACTIVATION_SILU, dst, from, &options));
-  options.factor = mpnum_const_rows_of(MPNUM_TYPE_E2M1, factor, ROWS, 8);
+  options.factor = mpnum_const_matrix_of(MPNUM_TYPE_E2M1, factor, ROWS, 8);
   REFUSES(TYPE, mpnum_activation_rows(MPNUM_ACTIVATION_SILU, dst, from, &options));
-  options.factor = mpnum_const_rows_of(MPNUM_TYPE_BF16, got, ROWS, 8);
+  options.factor = mpnum_const_matrix_of(MPNUM_TYPE_BF16, got, ROWS, 8);
   REFUSES(OVERLAP, mpnum_activation_rows(MPNUM_ACTIVATION_SILU, dst, from, &options));
   REFUSES(OVERLAP, mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU, codes, from,
                                                   &options, 1, NULL));
@@ -219,19 +219,19 @@ static mpnum_status call_of_rows(int i) {
   static const size_t columns_of[] = {1, 7, 130, 2050};
   const mpnum_type type = row_types[i % 5], other = row_types[(i + 1) % 5];
   const size_t columns = columns_of[i / 15], count = 3 * columns;
-  const mpnum_const_rows from =
-      mpnum_const_rows_of(type, input_row(src, count * size_of(type)), 3, columns);
+  const mpnum_const_matrix from =
+      mpnum_const_matrix_of(type, input_row(src, count * size_of(type)), 3, columns);
   mpnum_activation_options options = mpnum_activation_default();
   options.factor =
-      mpnum_const_rows_of(other, input_row(factor, count * size_of(other)), 3, columns);
+      mpnum_const_matrix_of(other, input_row(factor, count * size_of(other)), 3, columns);
   options.bias = (const float *)input_row(bias, columns * sizeof(float));
   if (i % 2)
     return mpnum_activation_rows(
         activations[i % 3],
-        mpnum_rows_of(other, output_row(count * size_of(other)), 3, columns), from,
+        mpnum_matrix_of(other, output_row(count * size_of(other)), 3, columns), from,
         &options);
   return mpnum_activation_quantize_rows(
-      activations[i % 3], mpnum_rows_of(MPNUM_TYPE_E5M2, output_row(count), 3, columns),
+      activations[i % 3], mpnum_matrix_of(MPNUM_TYPE_E5M2, output_row(count), 3, columns),
       from, &options, 3, NULL);
 }
 static void nothing_beside_rows_is_touched_at_any_address(void) {

@@ -31,11 +31,11 @@ static void fill(size_t n, double from, double to) {
   for (size_t i = 0; i < n; ++i)
     x[i] = (float)uniform(from, to);
 }
-static mpnum_const_rows square(const float *data, size_t n) {
-  return mpnum_const_rows_of(MPNUM_TYPE_F32, data, n, n);
+static mpnum_const_matrix square(const float *data, size_t n) {
+  return mpnum_const_matrix_of(MPNUM_TYPE_F32, data, n, n);
 }
-static mpnum_rows to_square(float *data, size_t n) {
-  return mpnum_rows_of(MPNUM_TYPE_F32, data, n, n);
+static mpnum_matrix to_square(float *data, size_t n) {
+  return mpnum_matrix_of(MPNUM_TYPE_F32, data, n, n);
 }
 static int counts(size_t i) { return !how.mask || how.mask[i]; }
 
@@ -179,11 +179,12 @@ static void gradients_of_rows_are_those_of_cross_entropy(void) {
                              MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0));
     memset(got, 0x21, sizeof got);
     memset(want, 0x21, sizeof want);
-    must(mpnum_cross_entropy_rows(losses, mpnum_rows_of(to, want, N, N),
-                                  mpnum_const_rows_of(type, src, N, N), targets, &same,
+    must(mpnum_cross_entropy_rows(losses, mpnum_matrix_of(to, want, N, N),
+                                  mpnum_const_matrix_of(type, src, N, N), targets, &same,
                                   NULL));
-    CHECK(mpnum_contrastive_loss(of_rows, NULL, mpnum_rows_of(to, got, N, N),
-                                 mpnum_const_rows_of(type, src, N, N), &how) == MPNUM_OK,
+    CHECK(mpnum_contrastive_loss(of_rows, NULL, mpnum_matrix_of(to, got, N, N),
+                                 mpnum_const_matrix_of(type, src, N, N),
+                                 &how) == MPNUM_OK,
           "run");
     CHECK(memcmp(losses, of_rows, sizeof losses) == 0, "losses");
     CHECK(memcmp(got, want, sizeof got) == 0, "%s to %s", mpnum_type_name(type),
@@ -206,14 +207,14 @@ static void gradients_go_where_they_are_wanted(void) {
   }
   CHECK(run(N, 1, 1) == MPNUM_OK, "apart");
   CHECK(mpnum_contrastive_loss(
-            of_rows, of_columns, mpnum_rows_of(MPNUM_TYPE_BF16, in_place, N, N),
-            mpnum_const_rows_of(MPNUM_TYPE_BF16, in_place, N, N), &how) == MPNUM_OK,
+            of_rows, of_columns, mpnum_matrix_of(MPNUM_TYPE_BF16, in_place, N, N),
+            mpnum_const_matrix_of(MPNUM_TYPE_BF16, in_place, N, N), &how) == MPNUM_OK,
         "in place");
   for (int i = 0; i < N * N; ++i)
     CHECK(in_place[i].bits == mpnum_f32_to_bf16(gradient[i]).bits, "in place, %d", i);
   how.flags = MPNUM_SOFTMAX_ACCUMULATE;
   CHECK(mpnum_contrastive_loss(of_rows, of_columns,
-                               mpnum_rows_of(MPNUM_TYPE_BF16, old, N, N), square(x, N),
+                               mpnum_matrix_of(MPNUM_TYPE_BF16, old, N, N), square(x, N),
                                &how) == MPNUM_OK,
         "added to bf16");
   for (int i = 0; i < N * N; ++i) {
@@ -344,8 +345,8 @@ static void other_arguments_are_refused(void) {
   of_rows[0] = of_columns[0] = gradient[0] = 42;
 #define REFUSES(call, status) CHECK((call) == MPNUM_ERROR_##status, #call)
   for (int i = 0; i < 17; ++i) {
-    mpnum_const_rows src = square(x, 4);
-    mpnum_rows dst = to_square(gradient, 4);
+    mpnum_const_matrix src = square(x, 4);
+    mpnum_matrix dst = to_square(gradient, 4);
     how = usual;
     how.scratch = scratch;
     how.counted = &counted;
@@ -370,7 +371,7 @@ static void other_arguments_are_refused(void) {
     CHECK(mpnum_contrastive_loss(of_rows, of_columns, dst, src, &how) == want[i],
           "argument %d", i);
     if (i < 8 || (i >= 11 && i < 14))
-      CHECK(mpnum_contrastive_loss_of_embeddings(of_rows, mpnum_rows_none(), dst, src,
+      CHECK(mpnum_contrastive_loss_of_embeddings(of_rows, mpnum_matrix_empty(), dst, src,
                                                  src, &how) == want[i],
             "argument %d of embeddings", i);
   }
@@ -379,13 +380,13 @@ static void other_arguments_are_refused(void) {
   how = usual;
   how.scratch = scratch;
   for (int i = 0; i < 3; ++i) {
-    mpnum_const_rows wrong = square(x, 4);
+    mpnum_const_matrix wrong = square(x, 4);
     if (i == 0) wrong.rows = 1;
     if (i == 1) wrong.columns = 3;
     if (i == 2) wrong.type = MPNUM_TYPE_F16;
     CHECK(mpnum_contrastive_loss_of_embeddings(
-              of_rows, mpnum_rows_none(), mpnum_rows_none(), square(x, 4), wrong, &how) ==
-              (i == 2 ? MPNUM_ERROR_TYPE : MPNUM_ERROR_SHAPE),
+              of_rows, mpnum_matrix_empty(), mpnum_matrix_empty(), square(x, 4), wrong,
+              &how) == (i == 2 ? MPNUM_ERROR_TYPE : MPNUM_ERROR_SHAPE),
           "embeddings %d", i);
   }
   REFUSES(mpnum_contrastive_loss_of_embeddings(of_rows, to_square(gradient, 4),
@@ -393,14 +394,14 @@ static void other_arguments_are_refused(void) {
                                                square(x, 4), &how),
           OVERLAP);
   REFUSES(mpnum_contrastive_loss_of_embeddings(of_rows, to_square(x, 4),
-                                               mpnum_rows_none(), square(x, 4),
+                                               mpnum_matrix_empty(), square(x, 4),
                                                square(x, 4), &how),
           OVERLAP);
 #undef REFUSES
   CHECK(of_rows[0] > 41 && of_columns[0] > 41 && gradient[0] > 41 && counted == 7,
         "something was written");
-  CHECK(mpnum_contrastive_loss(NULL, of_columns, mpnum_rows_none(), square(x, 4), NULL) ==
-            MPNUM_OK,
+  CHECK(mpnum_contrastive_loss(NULL, of_columns, mpnum_matrix_empty(), square(x, 4),
+                               NULL) == MPNUM_OK,
         "what fits");
 }
 
@@ -476,10 +477,10 @@ static void make_embeddings(size_t count, double length) {
 }
 static mpnum_status run_embeddings(size_t n, size_t size) {
   return mpnum_contrastive_loss_of_embeddings(
-      of_rows, mpnum_rows_of(MPNUM_TYPE_F32, by_a, n, size),
-      mpnum_rows_of(MPNUM_TYPE_F32, by_b, n, size),
-      mpnum_const_rows_of(MPNUM_TYPE_F32, a, n, size),
-      mpnum_const_rows_of(MPNUM_TYPE_F32, b, n, size), &how);
+      of_rows, mpnum_matrix_of(MPNUM_TYPE_F32, by_a, n, size),
+      mpnum_matrix_of(MPNUM_TYPE_F32, by_b, n, size),
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, a, n, size),
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, b, n, size), &how);
 }
 static void embeddings_may_have_any_length(void) {
   enum { N = 20, D = 70 };
@@ -514,9 +515,9 @@ static void scratch_changes_no_loss_of_embeddings(void) {
   for (int i = 0; i < 2; ++i) {
     how.scratch = i ? scratch : NULL;
     CHECK(mpnum_contrastive_loss_of_embeddings(
-              i ? of_rows : without, mpnum_rows_none(), mpnum_rows_none(),
-              mpnum_const_rows_of(MPNUM_TYPE_F32, a, N, D),
-              mpnum_const_rows_of(MPNUM_TYPE_F32, b, N, D), &how) == MPNUM_OK,
+              i ? of_rows : without, mpnum_matrix_empty(), mpnum_matrix_empty(),
+              mpnum_const_matrix_of(MPNUM_TYPE_F32, a, N, D),
+              mpnum_const_matrix_of(MPNUM_TYPE_F32, b, N, D), &how) == MPNUM_OK,
           "run");
   }
   CHECK(memcmp(of_rows, without, sizeof without) == 0, "other losses");
@@ -559,9 +560,9 @@ static void embeddings_may_be_many(void) {
   how.reduction = MPNUM_REDUCTION_MEAN;
   how.flags = MPNUM_SOFTMAX_ACCUMULATE;
   CHECK(mpnum_contrastive_loss_of_embeddings(
-            &mean, mpnum_rows_of(MPNUM_TYPE_F32, by_a, PAIRS, D), mpnum_rows_none(),
-            mpnum_const_rows_of(MPNUM_TYPE_F32, a, PAIRS, D),
-            mpnum_const_rows_of(MPNUM_TYPE_F32, b, PAIRS, D), &how) == MPNUM_OK,
+            &mean, mpnum_matrix_of(MPNUM_TYPE_F32, by_a, PAIRS, D), mpnum_matrix_empty(),
+            mpnum_const_matrix_of(MPNUM_TYPE_F32, a, PAIRS, D),
+            mpnum_const_matrix_of(MPNUM_TYPE_F32, b, PAIRS, D), &how) == MPNUM_OK,
         "a mean");
   CHECK(fabs((double)mean - sum / KEPT) <= (double)mean * 0x1p-23, "a mean: %a",
         (double)mean);
@@ -604,9 +605,9 @@ static mpnum_status call_of_rows(int i) {
   const int is_of_embeddings = i >= CALLS / 2;
   const size_t size = sizes[i / 5 % 4], n = is_of_embeddings ? size % 25 : size;
   const size_t room = (n - 1) * (n + 2) + n;
-  const mpnum_const_rows src =
+  const mpnum_const_matrix src =
       src_rows(type, input_row(elements[i % 5], room * size_of(type)), n, n, n + 2);
-  const mpnum_rows dst = dst_rows(
+  const mpnum_matrix dst = dst_rows(
       to, output_row((n - 1) * (n + 1) * size_of(to) + n * size_of(to)), n, n, n + 1);
   float *losses = (float *)output_row(n * sizeof(float));
   mpnum_contrastive_options options = mpnum_contrastive_default();
@@ -618,7 +619,7 @@ static mpnum_status call_of_rows(int i) {
     return mpnum_contrastive_loss(losses, (float *)output_row(n * sizeof(float)), dst,
                                   src, &options);
   return mpnum_contrastive_loss_of_embeddings(
-      losses, dst, mpnum_rows_none(), src,
+      losses, dst, mpnum_matrix_empty(), src,
       src_rows(type, input_row(elements[i % 5], room * size_of(type)), n, n, n + 2),
       &options);
 }

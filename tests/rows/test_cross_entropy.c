@@ -33,8 +33,8 @@ static mpnum_cross_entropy_options how;
 static mpnum_row_status row_status[ROWS];
 static mpnum_status run(size_t rows, size_t columns) {
   return mpnum_cross_entropy_rows(
-      loss, mpnum_rows_of(MPNUM_TYPE_F32, gradient, rows, columns),
-      mpnum_const_rows_of(MPNUM_TYPE_F32, x, rows, columns), targets, &how, row_status);
+      loss, mpnum_matrix_of(MPNUM_TYPE_F32, gradient, rows, columns),
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, x, rows, columns), targets, &how, row_status);
 }
 
 /* By definition, in long double: of one row, which counts where not masked. */
@@ -109,9 +109,9 @@ static void soft_targets_are_shares(void) {
     soft[i] = i % 3 ? (float)uniform(0, 1.0 / COLUMNS) : 0;
   x[3] = MINUS; /* its share is 0 */
   CHECK(mpnum_soft_cross_entropy_rows(
-            loss, mpnum_rows_of(MPNUM_TYPE_F32, gradient, ROWS, COLUMNS),
-            mpnum_const_rows_of(MPNUM_TYPE_F32, x, ROWS, COLUMNS),
-            mpnum_const_rows_of(MPNUM_TYPE_F32, soft, ROWS, COLUMNS), &how,
+            loss, mpnum_matrix_of(MPNUM_TYPE_F32, gradient, ROWS, COLUMNS),
+            mpnum_const_matrix_of(MPNUM_TYPE_F32, x, ROWS, COLUMNS),
+            mpnum_const_matrix_of(MPNUM_TYPE_F32, soft, ROWS, COLUMNS), &how,
             NULL) == MPNUM_OK,
         "run");
   for (size_t row = 0; row < ROWS; ++row) {
@@ -122,27 +122,27 @@ static void soft_targets_are_shares(void) {
   }
   soft[3] = 0.5f;
   must(mpnum_soft_cross_entropy_rows(
-      loss, mpnum_rows_none(), mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, COLUMNS),
-      mpnum_const_rows_of(MPNUM_TYPE_F32, soft, 1, COLUMNS), &how, NULL));
+      loss, mpnum_matrix_empty(), mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, COLUMNS),
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, soft, 1, COLUMNS), &how, NULL));
   CHECK(bits_of(loss[0]) == 0x7f800000u, "a share where the logit is -Inf");
   static const size_t lengths[] = {2000};
   how.softmax.lengths = lengths;
   x[3] = 0;
   must(mpnum_soft_cross_entropy_rows(
-      loss, mpnum_rows_none(), mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, COLUMNS),
-      mpnum_const_rows_of(MPNUM_TYPE_F32, soft, 1, COLUMNS), &how, NULL));
+      loss, mpnum_matrix_empty(), mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, COLUMNS),
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, soft, 1, COLUMNS), &how, NULL));
   CHECK(bits_of(loss[0]) == 0x7f800000u, "a share past the length");
   static const size_t two[] = {2};
   static const float shares_of_three[] = {0.5f, 0.25f, 0.25f};
   how.softmax.lengths = two;
   must(mpnum_soft_cross_entropy_rows(
-      loss, mpnum_rows_none(), mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 3),
-      mpnum_const_rows_of(MPNUM_TYPE_F32, shares_of_three, 1, 3), &how, NULL));
+      loss, mpnum_matrix_empty(), mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, 3),
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, shares_of_three, 1, 3), &how, NULL));
   CHECK(bits_of(loss[0]) == 0x7f800000u, "a share past a short length");
   how.label_smoothing = 0.1f;
   CHECK(mpnum_soft_cross_entropy_rows(
-            loss, mpnum_rows_none(), mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 3),
-            mpnum_const_rows_of(MPNUM_TYPE_F32, shares_of_three, 1, 3), &how,
+            loss, mpnum_matrix_empty(), mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, 3),
+            mpnum_const_matrix_of(MPNUM_TYPE_F32, shares_of_three, 1, 3), &how,
             NULL) == MPNUM_ERROR_ARGUMENT,
         "smoothing of shares");
 }
@@ -152,9 +152,10 @@ static void shares_below_0_are_refused(void) {
   static const uint32_t others[] = {0x80000000u, 0,           0x7fc00000u,
                                     0xffc00000u, 0xff800001u, 0x7f800000u};
   enum { COLUMNS = 5 };
-  const mpnum_rows dst = mpnum_rows_of(MPNUM_TYPE_F32, gradient, 2, COLUMNS);
-  const mpnum_const_rows src = mpnum_const_rows_of(MPNUM_TYPE_F32, x, 2, COLUMNS);
-  const mpnum_const_rows wanted = src_rows(MPNUM_TYPE_F32, soft, 2, COLUMNS, COLUMNS + 1);
+  const mpnum_matrix dst = mpnum_matrix_of(MPNUM_TYPE_F32, gradient, 2, COLUMNS);
+  const mpnum_const_matrix src = mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 2, COLUMNS);
+  const mpnum_const_matrix wanted =
+      src_rows(MPNUM_TYPE_F32, soft, 2, COLUMNS, COLUMNS + 1);
   how = mpnum_cross_entropy_default();
   fill((size_t)2 * COLUMNS, -3, 3);
   for (int i = 0; i < 4 * 2 * COLUMNS; ++i) {
@@ -190,7 +191,7 @@ static void masks_of_all_kinds_agree_for_every_share(void) {
   static const uint8_t bytes[] = {1, 1, 1, 0, 0, 0};
   static const size_t length[] = {3}, none[] = {0};
   enum { COLUMNS = 6, WAYS = 3 };
-  const mpnum_rows dst = mpnum_rows_of(MPNUM_TYPE_F32, gradient, 1, COLUMNS);
+  const mpnum_matrix dst = mpnum_matrix_of(MPNUM_TYPE_F32, gradient, 1, COLUMNS);
   for (int i = 0; i < 8 * 8 * 2 * 2; ++i) {
     const uint32_t one = at_mask[i % 8], other = at_mask[i / 8 % 8];
     const int is_empty = i / 64 % 2, place = i < 128 ? 3 : 1; /* masked or not */
@@ -213,8 +214,8 @@ static void masks_of_all_kinds_agree_for_every_share(void) {
       if (way == 1) how.softmax.lengths = is_empty ? none : length;
       if (way == 2) how.softmax.flags = MPNUM_SOFTMAX_MASKED;
       CHECK(mpnum_soft_cross_entropy_rows(
-                loss, dst, mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, COLUMNS),
-                mpnum_const_rows_of(MPNUM_TYPE_F32, soft, 1, COLUMNS), &how,
+                loss, dst, mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, COLUMNS),
+                mpnum_const_matrix_of(MPNUM_TYPE_F32, soft, 1, COLUMNS), &how,
                 row_status) == MPNUM_OK,
             "run");
       CHECK(row_status[0] == (is_empty ? MPNUM_ROW_EMPTY : MPNUM_ROW_OK), "status");
@@ -310,15 +311,15 @@ static void other_options_are_refused(void) {
     CHECK(run(1, 10) == MPNUM_ERROR_ARGUMENT && loss[0] > 41, "option %d", i);
   }
   how = mpnum_cross_entropy_default();
-  CHECK(mpnum_cross_entropy_rows(loss, mpnum_rows_none(),
-                                 mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 10), NULL,
+  CHECK(mpnum_cross_entropy_rows(loss, mpnum_matrix_empty(),
+                                 mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, 10), NULL,
                                  &how, NULL) == MPNUM_ERROR_NULL,
         "no targets");
 }
 static void other_shapes_are_refused(void) {
-  const mpnum_const_rows src = mpnum_const_rows_of(MPNUM_TYPE_F32, x, 2, 4);
-  const mpnum_const_rows wanted = mpnum_const_rows_of(MPNUM_TYPE_F32, soft, 2, 4);
-  const mpnum_rows dst = mpnum_rows_of(MPNUM_TYPE_F32, gradient, 2, 4);
+  const mpnum_const_matrix src = mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 2, 4);
+  const mpnum_const_matrix wanted = mpnum_const_matrix_of(MPNUM_TYPE_F32, soft, 2, 4);
+  const mpnum_matrix dst = mpnum_matrix_of(MPNUM_TYPE_F32, gradient, 2, 4);
   static const mpnum_status want[] = {MPNUM_ERROR_SHAPE,   MPNUM_ERROR_SHAPE,
                                       MPNUM_ERROR_STRIDE,  MPNUM_ERROR_TYPE,
                                       MPNUM_ERROR_OVERLAP, MPNUM_ERROR_OVERLAP};
@@ -330,7 +331,7 @@ static void other_shapes_are_refused(void) {
   memset(soft, 0, sizeof soft);
   loss[0] = gradient[0] = 42;
   for (int i = 0; i < 6; ++i) {
-    mpnum_rows wrong = dst;
+    mpnum_matrix wrong = dst;
     if (i == 0) wrong.rows = 1;
     if (i == 1) wrong.columns = 3;
     if (i == 2) wrong.stride = 3;
@@ -344,7 +345,7 @@ static void other_shapes_are_refused(void) {
           "gradient %d", i);
   }
   for (int i = 0; i < 4; ++i) {
-    mpnum_const_rows wrong = wanted;
+    mpnum_const_matrix wrong = wanted;
     if (i == 0) wrong.rows = 3;
     if (i == 1) wrong.columns = 5;
     if (i == 2) wrong.type = MPNUM_TYPE_BF16;
@@ -472,17 +473,19 @@ static void gradients_may_replace_logits(void) {
   fill((size_t)2 * COLUMNS, -6, 6);
   mpnum_f32_to_bf16_array(logits, x, (size_t)2 * COLUMNS);
   targets[0] = 2999, targets[1] = 0;
-  CHECK(mpnum_cross_entropy_rows(loss, mpnum_rows_of(MPNUM_TYPE_BF16, want, 2, COLUMNS),
-                                 mpnum_const_rows_of(MPNUM_TYPE_BF16, logits, 2, COLUMNS),
-                                 targets, &how, NULL) == MPNUM_OK,
-        "apart");
+  CHECK(
+      mpnum_cross_entropy_rows(loss, mpnum_matrix_of(MPNUM_TYPE_BF16, want, 2, COLUMNS),
+                               mpnum_const_matrix_of(MPNUM_TYPE_BF16, logits, 2, COLUMNS),
+                               targets, &how, NULL) == MPNUM_OK,
+      "apart");
   const float first = loss[0];
   mpnum_bf16_to_f32_array(x, logits, (size_t)2 * COLUMNS);
   CHECK(run(2, COLUMNS) == MPNUM_OK && bits_of(first) == bits_of(loss[0]), "as floats");
-  CHECK(mpnum_cross_entropy_rows(loss, mpnum_rows_of(MPNUM_TYPE_BF16, logits, 2, COLUMNS),
-                                 mpnum_const_rows_of(MPNUM_TYPE_BF16, logits, 2, COLUMNS),
-                                 targets, &how, NULL) == MPNUM_OK,
-        "in place");
+  CHECK(
+      mpnum_cross_entropy_rows(loss, mpnum_matrix_of(MPNUM_TYPE_BF16, logits, 2, COLUMNS),
+                               mpnum_const_matrix_of(MPNUM_TYPE_BF16, logits, 2, COLUMNS),
+                               targets, &how, NULL) == MPNUM_OK,
+      "in place");
   CHECK(memcmp(want, logits, sizeof want) == 0, "in place");
   CHECK(bits_of(first) == bits_of(loss[0]), "in place");
   for (int i = 0; i < 2 * COLUMNS; ++i)
@@ -516,8 +519,8 @@ static mpnum_status call_of_rows(int i) {
   const size_t lengths[] = {columns, columns / 2 + 1, columns};
   const int has_mask = function % 2;
   mpnum_cross_entropy_options options = mpnum_cross_entropy_default();
-  mpnum_const_rows src;
-  mpnum_rows dst = mpnum_rows_none();
+  mpnum_const_matrix src;
+  mpnum_matrix dst = mpnum_matrix_empty();
   mpnum_row_status *status;
   float *losses;
   src =

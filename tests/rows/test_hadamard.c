@@ -23,16 +23,16 @@ static const int orders[] = {16, 64};
 static uint32_t bits_of(float value) { return mpnum_bits_f32(value); }
 static float of_bits(uint32_t bits) { return mpnum_from_bits_f32(bits); }
 
-static mpnum_status transform(int is_inverse, mpnum_rows dst, mpnum_const_rows src, int n,
-                              uint64_t seed) {
+static mpnum_status transform(int is_inverse, mpnum_matrix dst, mpnum_const_matrix src,
+                              int n, uint64_t seed) {
   return is_inverse ? mpnum_hadamard_inverse_rows(dst, src, n, seed)
                     : mpnum_hadamard_rows(dst, src, n, seed);
 }
 /* One row of floats. */
 static void transform_row(int is_inverse, float *dst, const float *src, size_t columns,
                           int n, uint64_t seed) {
-  CHECK(transform(is_inverse, mpnum_rows_of(MPNUM_TYPE_F32, dst, 1, columns),
-                  mpnum_const_rows_of(MPNUM_TYPE_F32, src, 1, columns), n,
+  CHECK(transform(is_inverse, mpnum_matrix_of(MPNUM_TYPE_F32, dst, 1, columns),
+                  mpnum_const_matrix_of(MPNUM_TYPE_F32, src, 1, columns), n,
                   seed) == MPNUM_OK,
         "%d, %zu columns", n, columns);
 }
@@ -143,8 +143,8 @@ static void each_stage_rounds_once_in_the_order_of_strides(void) {
     const size_t columns = columns_of[i / 4], rows = 3;
     const uint64_t seed = (uint64_t)i << 40;
     fill_with_anything(x, rows * columns);
-    transform(is_inverse, mpnum_rows_of(MPNUM_TYPE_F32, y, rows, columns),
-              mpnum_const_rows_of(MPNUM_TYPE_F32, x, rows, columns), n, seed);
+    transform(is_inverse, mpnum_matrix_of(MPNUM_TYPE_F32, y, rows, columns),
+              mpnum_const_matrix_of(MPNUM_TYPE_F32, x, rows, columns), n, seed);
     for (size_t j = 0; j < rows * columns; ++j) {
       const size_t in_block = j % (size_t)n;
       const uint32_t want = steps_of(x + (j - in_block), in_block, n, seed,
@@ -168,21 +168,21 @@ static void types_are_rounded_once(void) {
       x16[j] = (uint16_t)(bits_of(x[j]) >> 16);
       z[j] = of_bits((uint32_t)x16[j] << 16);
     }
-    transform(is_inverse, mpnum_rows_of(MPNUM_TYPE_BF16, y16, rows, columns),
-              mpnum_const_rows_of(MPNUM_TYPE_F32, x, rows, columns), n, seed);
-    transform(is_inverse, mpnum_rows_of(MPNUM_TYPE_F32, y, rows, columns),
-              mpnum_const_rows_of(MPNUM_TYPE_F32, x, rows, columns), n, seed);
+    transform(is_inverse, mpnum_matrix_of(MPNUM_TYPE_BF16, y16, rows, columns),
+              mpnum_const_matrix_of(MPNUM_TYPE_F32, x, rows, columns), n, seed);
+    transform(is_inverse, mpnum_matrix_of(MPNUM_TYPE_F32, y, rows, columns),
+              mpnum_const_matrix_of(MPNUM_TYPE_F32, x, rows, columns), n, seed);
     for (size_t j = 0; j < rows * columns; ++j)
       CHECK(y16[j] ==
                 ref_encode(bf16, ref_widen(bits_of(y[j])), REF_NEAREST_EVEN, REF_IEEE, 0),
             "f32 to bf16, element %zu: %04x of %08x", j, y16[j], (unsigned)bits_of(y[j]));
-    transform(is_inverse, mpnum_rows_of(MPNUM_TYPE_F32, y, rows, columns),
-              mpnum_const_rows_of(MPNUM_TYPE_BF16, x16, rows, columns), n, seed);
-    transform(is_inverse, mpnum_rows_of(MPNUM_TYPE_F32, z, rows, columns),
-              mpnum_const_rows_of(MPNUM_TYPE_F32, z, rows, columns), n, seed);
+    transform(is_inverse, mpnum_matrix_of(MPNUM_TYPE_F32, y, rows, columns),
+              mpnum_const_matrix_of(MPNUM_TYPE_BF16, x16, rows, columns), n, seed);
+    transform(is_inverse, mpnum_matrix_of(MPNUM_TYPE_F32, z, rows, columns),
+              mpnum_const_matrix_of(MPNUM_TYPE_F32, z, rows, columns), n, seed);
     CHECK(memcmp(y, z, rows * columns * sizeof *y) == 0, "bf16 to f32, in place");
-    transform(is_inverse, mpnum_rows_of(MPNUM_TYPE_BF16, x16, rows, columns),
-              mpnum_const_rows_of(MPNUM_TYPE_BF16, x16, rows, columns), n, seed);
+    transform(is_inverse, mpnum_matrix_of(MPNUM_TYPE_BF16, x16, rows, columns),
+              mpnum_const_matrix_of(MPNUM_TYPE_BF16, x16, rows, columns), n, seed);
     for (size_t j = 0; j < rows * columns; ++j)
       CHECK(x16[j] ==
                 ref_encode(bf16, ref_widen(bits_of(y[j])), REF_NEAREST_EVEN, REF_IEEE, 0),
@@ -254,7 +254,7 @@ static void large_matrices_are_those_of_their_parts(void) {
           "way %d", i);
     for (size_t part = 0; part < PARTS; ++part) {
       must(mpnum_hadamard_rows(
-          mpnum_rows_of(type, want, PART, COLUMNS),
+          mpnum_matrix_of(type, want, PART, COLUMNS),
           src_rows(MPNUM_TYPE_F32, src + part * PART * STRIDE, PART, COLUMNS, STRIDE), 16,
           5));
       for (size_t row = 0; row < PART; ++row, got += stride * size) {
@@ -331,9 +331,9 @@ static void below_the_largest_float_by_n_nothing_overflows(void) {
 }
 
 static void other_arguments_are_refused(void) {
-  const mpnum_rows dst = mpnum_rows_of(MPNUM_TYPE_F32, y, 2, 64);
-  const mpnum_const_rows src = mpnum_const_rows_of(MPNUM_TYPE_F32, x, 2, 64);
-  const mpnum_rows dst_16 = mpnum_rows_of(MPNUM_TYPE_BF16, y, 2, 64);
+  const mpnum_matrix dst = mpnum_matrix_of(MPNUM_TYPE_F32, y, 2, 64);
+  const mpnum_const_matrix src = mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 2, 64);
+  const mpnum_matrix dst_16 = mpnum_matrix_of(MPNUM_TYPE_BF16, y, 2, 64);
   static const int others[] = {-16, 0, 1, 8, 32, 128, 1 << 30};
   memset(y, 0x5c, sizeof y);
   memcpy(z, y, sizeof z);
@@ -343,15 +343,16 @@ static void other_arguments_are_refused(void) {
             others[i]);
     for (int t = 1; t < 5; ++t) {
       if (row_types[t] == MPNUM_TYPE_BF16) continue;
-      CHECK(transform(is_inverse, mpnum_rows_of(row_types[t], y, 2, 64), src, 16, 0) ==
+      CHECK(transform(is_inverse, mpnum_matrix_of(row_types[t], y, 2, 64), src, 16, 0) ==
                     MPNUM_ERROR_TYPE &&
-                transform(is_inverse, dst, mpnum_const_rows_of(row_types[t], x, 2, 64),
+                transform(is_inverse, dst, mpnum_const_matrix_of(row_types[t], x, 2, 64),
                           16, 0) == MPNUM_ERROR_TYPE,
             "type %d", row_types[t]);
     }
     for (size_t columns = 1; columns < 130; ++columns) {
-      const mpnum_rows to = mpnum_rows_of(MPNUM_TYPE_F32, y, 2, columns);
-      const mpnum_const_rows from = mpnum_const_rows_of(MPNUM_TYPE_F32, x, 2, columns);
+      const mpnum_matrix to = mpnum_matrix_of(MPNUM_TYPE_F32, y, 2, columns);
+      const mpnum_const_matrix from =
+          mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 2, columns);
       if (columns % 16)
         CHECK(transform(is_inverse, to, from, 16, 0) == MPNUM_ERROR_RANGE, "%zu columns",
               columns);
@@ -361,23 +362,25 @@ static void other_arguments_are_refused(void) {
     }
     for (size_t rows = 0; rows < 3; ++rows)
       CHECK(transform(is_inverse, dst_rows(MPNUM_TYPE_F32, y, rows, 64, 63),
-                      mpnum_const_rows_of(MPNUM_TYPE_F32, x, rows, 64), 16,
+                      mpnum_const_matrix_of(MPNUM_TYPE_F32, x, rows, 64), 16,
                       0) == MPNUM_ERROR_STRIDE,
             "stride of %zu rows", rows);
-    CHECK(transform(is_inverse, dst, mpnum_const_rows_of(MPNUM_TYPE_F32, x, 3, 64), 16,
+    CHECK(transform(is_inverse, dst, mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 3, 64), 16,
                     0) == MPNUM_ERROR_SHAPE,
           "rows differ");
-    CHECK(transform(is_inverse, dst, mpnum_const_rows_of(MPNUM_TYPE_F32, x, 2, 128), 16,
+    CHECK(transform(is_inverse, dst, mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 2, 128), 16,
                     0) == MPNUM_ERROR_SHAPE,
           "columns differ");
-    CHECK(transform(is_inverse, dst_16, mpnum_const_rows_of(MPNUM_TYPE_F32, y, 2, 64), 16,
-                    0) == MPNUM_ERROR_OVERLAP,
+    CHECK(transform(is_inverse, dst_16, mpnum_const_matrix_of(MPNUM_TYPE_F32, y, 2, 64),
+                    16, 0) == MPNUM_ERROR_OVERLAP,
           "another type in place");
-    CHECK(transform(is_inverse, mpnum_rows_of(MPNUM_TYPE_F32, NULL, 0, 64),
-                    mpnum_const_rows_of(MPNUM_TYPE_F32, NULL, 0, 64), 16, 0) == MPNUM_OK,
+    CHECK(transform(is_inverse, mpnum_matrix_of(MPNUM_TYPE_F32, NULL, 0, 64),
+                    mpnum_const_matrix_of(MPNUM_TYPE_F32, NULL, 0, 64), 16,
+                    0) == MPNUM_OK,
           "no rows");
-    CHECK(transform(is_inverse, mpnum_rows_of(MPNUM_TYPE_BF16, NULL, 3, 0),
-                    mpnum_const_rows_of(MPNUM_TYPE_BF16, NULL, 3, 0), 64, 0) == MPNUM_OK,
+    CHECK(transform(is_inverse, mpnum_matrix_of(MPNUM_TYPE_BF16, NULL, 3, 0),
+                    mpnum_const_matrix_of(MPNUM_TYPE_BF16, NULL, 3, 0), 64,
+                    0) == MPNUM_OK,
           "no columns");
   }
   CHECK(memcmp(y, z, sizeof z) == 0, "something was written");
@@ -417,9 +420,9 @@ static void memory_that_overlaps_is_refused(void) {
   };
   uint8_t *const memory = (uint8_t *)x;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-    const mpnum_rows dst = dst_rows(cases[i].to_type, memory + cases[i].to, cases[i].rows,
-                                    cases[i].columns, cases[i].stride);
-    const mpnum_const_rows src =
+    const mpnum_matrix dst = dst_rows(cases[i].to_type, memory + cases[i].to,
+                                      cases[i].rows, cases[i].columns, cases[i].stride);
+    const mpnum_const_matrix src =
         src_rows(cases[i].from_type, memory + cases[i].from, cases[i].rows,
                  cases[i].columns, cases[i].src_stride);
     memset(x, 0, sizeof x);
@@ -451,8 +454,8 @@ static mpnum_status call_of_rows(int i) {
   const size_t columns = columns_of[c] - (n == 16 ? 16 : 0), stride = columns + 3;
   uint8_t *elements = (uint8_t *)input_row(call_elements[i % 3 == 0][s],
                                            (2 * stride + columns) * size_of(from));
-  const mpnum_const_rows src = src_rows(from, elements, 3, columns, stride);
-  mpnum_rows dst = dst_rows(from, elements, 3, columns, stride);
+  const mpnum_const_matrix src = src_rows(from, elements, 3, columns, stride);
+  mpnum_matrix dst = dst_rows(from, elements, 3, columns, stride);
   if (!is_in_place)
     dst = dst_rows(to, output_row((2 * (columns + 2) + columns) * size_of(to)), 3,
                    columns, columns + 2);

@@ -67,8 +67,8 @@ static void check_rows(size_t n, float epsilon, const char *what) {
     for (int weights = 0; weights < 4; ++weights) {
       options.weight = weights & 1 ? weight : NULL;
       options.bias = weights & 2 ? bias : NULL;
-      CHECK(mpnum_normalize_rows(kinds[k], mpnum_rows_of(MPNUM_TYPE_F32, y, 1, n),
-                                 mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, n),
+      CHECK(mpnum_normalize_rows(kinds[k], mpnum_matrix_of(MPNUM_TYPE_F32, y, 1, n),
+                                 mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, n),
                                  &options) == MPNUM_OK,
             "%s", what);
       for (size_t i = 0; i < n; ++i) {
@@ -111,14 +111,14 @@ static void rows_of_equal_elements(void) {
       x[i] = values[k];
       bias[i] = 0.25f;
     }
-    must(mpnum_layer_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 100),
-                               mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 100), NULL, bias,
-                               0));
+    must(mpnum_layer_norm_rows(mpnum_matrix_of(MPNUM_TYPE_F32, y, 1, 100),
+                               mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, 100), NULL,
+                               bias, 0));
     for (size_t i = 0; i < 100; ++i)
       CHECK(bits_of(y[i]) == 0x3e800000u, "layer norm of %g: %a", (double)values[k],
             (double)y[i]);
-    must(mpnum_l2_normalize_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 100),
-                                 mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 100), 0));
+    must(mpnum_l2_normalize_rows(mpnum_matrix_of(MPNUM_TYPE_F32, y, 1, 100),
+                                 mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, 100), 0));
     for (size_t i = 0; i < 100; ++i)
       CHECK(fabs((double)y[i] - (k == 0   ? 0
                                  : k == 2 ? -0.1
@@ -142,10 +142,10 @@ static void rows_far_from_zero_are_precise(void) {
 static void zeros_keep_their_signs(void) {
   for (size_t i = 0; i < 40; ++i)
     x[i] = mpnum_from_bits_f32(i % 3 == 0 ? 0x80000000u : i % 3 == 1 ? 0 : 0x40000000u);
-  must(mpnum_rms_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 40),
-                           mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 40), NULL, 1e-5f));
-  must(mpnum_l2_normalize_rows(mpnum_rows_of(MPNUM_TYPE_F32, y + 40, 1, 40),
-                               mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 40), 0));
+  must(mpnum_rms_norm_rows(mpnum_matrix_of(MPNUM_TYPE_F32, y, 1, 40),
+                           mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, 40), NULL, 1e-5f));
+  must(mpnum_l2_normalize_rows(mpnum_matrix_of(MPNUM_TYPE_F32, y + 40, 1, 40),
+                               mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, 40), 0));
   for (size_t i = 0; i < 80; ++i)
     CHECK(i % 40 % 3 == 2 ? y[i] > 0 : bits_of(y[i]) == bits_of(x[i % 40]), "%zu: %a", i,
           (double)y[i]);
@@ -154,17 +154,18 @@ static void nan_and_inf_are_not_hidden(void) {
   for (int k = 0; k < 3; ++k) {
     fill(x, 50, -1, 1);
     x[7] = mpnum_from_bits_f32(k == 0 ? 0xffc12345u : k == 1 ? 0x7f800000u : 0xff800000u);
-    must(mpnum_layer_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 50),
-                               mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 50), NULL, NULL,
-                               1e-5f));
+    must(mpnum_layer_norm_rows(mpnum_matrix_of(MPNUM_TYPE_F32, y, 1, 50),
+                               mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, 50), NULL,
+                               NULL, 1e-5f));
     for (int i = 0; i < 50; ++i)
       CHECK(bits_of(y[i]) == 0x7fffffffu, "layer norm, %d", i);
-    must(mpnum_rms_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 50),
-                             mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 50), NULL, 1e-5f));
+    must(mpnum_rms_norm_rows(mpnum_matrix_of(MPNUM_TYPE_F32, y, 1, 50),
+                             mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, 50), NULL,
+                             1e-5f));
     for (int i = 0; i < 50; ++i)
       CHECK(bits_of(y[i]) == 0x7fffffffu, "RMS norm, %d", i);
-    must(mpnum_l2_normalize_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 50),
-                                 mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 50), 0));
+    must(mpnum_l2_normalize_rows(mpnum_matrix_of(MPNUM_TYPE_F32, y, 1, 50),
+                                 mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, 50), 0));
     for (int i = 0; i < 50; ++i)
       CHECK((bits_of(y[i]) & (k ? 0x7fffffffu : 0xffffffffu)) ==
                 (i == 7 || k == 0 ? 0x7fffffffu : 0),
@@ -185,7 +186,7 @@ static void types_are_rounded_once(void) {
                              MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0));
     memset(dst, 0x5c, sizeof dst);
     memset(want, 0x5c, sizeof want);
-    must(mpnum_layer_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 3, COLUMNS),
+    must(mpnum_layer_norm_rows(mpnum_matrix_of(MPNUM_TYPE_F32, y, 3, COLUMNS),
                                src_rows(MPNUM_TYPE_F32, x, 3, COLUMNS, STRIDE), NULL,
                                NULL, 1e-5f));
     for (size_t i = 0; i < 3; ++i)
@@ -218,10 +219,10 @@ static void middles_go_to_even_and_nan_is_canonical(void) {
       weight[i] = i % 9 == 4 ? mpnum_from_bits_f32(0xffc12345u)
                              : 1 + (float)i / (is_16 ? 2048 : 256);
     }
-    must(mpnum_rms_norm_rows(is_16 ? mpnum_rows_of(MPNUM_TYPE_F16, half_type, 1, COLUMNS)
-                                   : mpnum_rows_of(MPNUM_TYPE_BF16, brain, 1, COLUMNS),
-                             mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, COLUMNS), weight,
-                             0));
+    must(mpnum_rms_norm_rows(
+        is_16 ? mpnum_matrix_of(MPNUM_TYPE_F16, half_type, 1, COLUMNS)
+              : mpnum_matrix_of(MPNUM_TYPE_BF16, brain, 1, COLUMNS),
+        mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, COLUMNS), weight, 0));
     for (int i = 0; i < COLUMNS; ++i)
       CHECK(is_16 ? half_type[i].bits == mpnum_f32_to_f16(weight[i]).bits
                   : brain[i].bits == mpnum_f32_to_bf16(weight[i]).bits,
@@ -232,28 +233,28 @@ static void other_arguments_are_refused(void) {
   static const uint32_t bad[] = {0xbf800000u, 0x7f800000u, 0x7fc00000u};
   y[0] = 42;
   for (int i = 0; i < 3; ++i)
-    CHECK(mpnum_rms_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 2),
-                              mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 2), NULL,
+    CHECK(mpnum_rms_norm_rows(mpnum_matrix_of(MPNUM_TYPE_F32, y, 1, 2),
+                              mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, 2), NULL,
                               mpnum_from_bits_f32(bad[i])) == MPNUM_ERROR_ARGUMENT,
           "epsilon %d", i);
-  CHECK(mpnum_layer_norm_rows(mpnum_rows_of(MPNUM_TYPE_E8M0, y, 1, 2),
-                              mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 2), NULL, NULL,
+  CHECK(mpnum_layer_norm_rows(mpnum_matrix_of(MPNUM_TYPE_E8M0, y, 1, 2),
+                              mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, 2), NULL, NULL,
                               0) == MPNUM_ERROR_TYPE,
         "type");
-  CHECK(mpnum_rms_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 2),
-                            mpnum_const_rows_of(MPNUM_TYPE_F32, x, 2, 2), NULL,
+  CHECK(mpnum_rms_norm_rows(mpnum_matrix_of(MPNUM_TYPE_F32, y, 1, 2),
+                            mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 2, 2), NULL,
                             0) == MPNUM_ERROR_SHAPE,
         "rows");
-  CHECK(mpnum_layer_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 3),
-                              mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 2), NULL, NULL,
+  CHECK(mpnum_layer_norm_rows(mpnum_matrix_of(MPNUM_TYPE_F32, y, 1, 3),
+                              mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, 2), NULL, NULL,
                               0) == MPNUM_ERROR_SHAPE,
         "columns");
-  CHECK(mpnum_l2_normalize_rows(mpnum_rows_of(MPNUM_TYPE_F16, y, 1, 2),
-                                mpnum_const_rows_of(MPNUM_TYPE_F32, y, 1, 2),
+  CHECK(mpnum_l2_normalize_rows(mpnum_matrix_of(MPNUM_TYPE_F16, y, 1, 2),
+                                mpnum_const_matrix_of(MPNUM_TYPE_F32, y, 1, 2),
                                 0) == MPNUM_ERROR_OVERLAP,
         "another type in place");
-  CHECK(mpnum_rms_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 3, 0),
-                            mpnum_const_rows_of(MPNUM_TYPE_F32, x, 3, 0), NULL,
+  CHECK(mpnum_rms_norm_rows(mpnum_matrix_of(MPNUM_TYPE_F32, y, 3, 0),
+                            mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 3, 0), NULL,
                             1) == MPNUM_OK,
         "no columns");
   CHECK(y[0] > 41, "something was written");
@@ -262,8 +263,8 @@ static void other_arguments_are_refused(void) {
 static void a_stride_below_the_columns_is_refused_for_any_number_of_rows(void) {
   y[0] = 42;
   for (size_t rows = 0; rows < 4; ++rows) {
-    const mpnum_rows dst = dst_rows(MPNUM_TYPE_F32, y, rows, 2, 1);
-    const mpnum_const_rows src = mpnum_const_rows_of(MPNUM_TYPE_F32, x, rows, 2);
+    const mpnum_matrix dst = dst_rows(MPNUM_TYPE_F32, y, rows, 2, 1);
+    const mpnum_const_matrix src = mpnum_const_matrix_of(MPNUM_TYPE_F32, x, rows, 2);
     CHECK(mpnum_layer_norm_rows(dst, src, NULL, NULL, 0) == MPNUM_ERROR_STRIDE &&
               mpnum_rms_norm_rows(dst, src, NULL, 0) == MPNUM_ERROR_STRIDE &&
               mpnum_l2_normalize_rows(dst, src, 0) == MPNUM_ERROR_STRIDE,
@@ -296,10 +297,10 @@ static mpnum_status call_of_rows(int i) {
   const mpnum_type type = row_types[s], other = row_types[(s + c) % 5];
   const size_t columns = columns_of[c], stride = columns + 3;
   const float epsilon = i % 4 == 0 ? 0 : i % 4 == 1 ? 1e-5f : 0x1p-140f;
-  const mpnum_const_rows src = src_rows(
+  const mpnum_const_matrix src = src_rows(
       type, input_row(call_elements[way][s], (2 * stride + columns) * size_of(type)), 3,
       columns, stride);
-  const mpnum_rows dst =
+  const mpnum_matrix dst =
       dst_rows(other, output_row((2 * (columns + 2) + columns) * size_of(other)), 3,
                columns, columns + 2);
   const float *some_weight = NULL, *some_bias = NULL;
@@ -330,10 +331,11 @@ static void two_tiles_are_added_as_a_total(void) {
       a = ends[k % ENDS];
       b = ends[k / ENDS];
     }
-    mpnum_total total = mpnum_total_empty();
-    mpnum_total_add_f64_(&total, a);
-    mpnum_total_add_f64_(&total, b);
-    const double want = mpnum_total_to_odd_(total), got = mpnum_norm_two_to_odd_(a, b);
+    mpnum_exact_sum total = mpnum_exact_sum_empty();
+    mpnum_exact_sum_add_f64_(&total, a);
+    mpnum_exact_sum_add_f64_(&total, b);
+    const double want = mpnum_exact_sum_to_odd_(total),
+                 got = mpnum_norm_two_to_odd_(a, b);
     CHECK(mpnum_bits_f64(got) == mpnum_bits_f64(want), "%a + %a is %a, want %a", a, b,
           got, want);
   }

@@ -26,14 +26,14 @@ static void fill(float *dst, size_t n, double from, double to) {
     dst[i] = (float)uniform(from, to);
 }
 static mpnum_norm_gradients all_gradients(size_t n) {
-  mpnum_norm_gradients to = mpnum_norm_gradients_none();
-  to.input = mpnum_rows_of(MPNUM_TYPE_F32, dx, ROWS, n);
+  mpnum_norm_gradients to = mpnum_norm_gradients_empty();
+  to.input = mpnum_matrix_of(MPNUM_TYPE_F32, dx, ROWS, n);
   to.weight = dw;
   to.bias = db;
   return to;
 }
-static mpnum_const_rows floats_of(const float *data, size_t n) {
-  return mpnum_const_rows_of(MPNUM_TYPE_F32, data, ROWS, n);
+static mpnum_const_matrix floats_of(const float *data, size_t n) {
+  return mpnum_const_matrix_of(MPNUM_TYPE_F32, data, ROWS, n);
 }
 
 /* A row in long doubles: what it is divided by, and y. */
@@ -176,7 +176,8 @@ static void what_forward_saved_serves(void) {
     fill(weight, n, -2, 2);
     fill(dy, ROWS * n, -1, 1);
     fill(x, ROWS * n, -1, 3);
-    must(mpnum_normalize_rows(kinds[k % 2], mpnum_rows_of(MPNUM_TYPE_F32, other, ROWS, n),
+    must(mpnum_normalize_rows(kinds[k % 2],
+                              mpnum_matrix_of(MPNUM_TYPE_F32, other, ROWS, n),
                               floats_of(x, n), &options));
     must(mpnum_normalize_backward_rows(kinds[k % 2], all_gradients(n), floats_of(dy, n),
                                        floats_of(x, n), &options));
@@ -217,7 +218,7 @@ static void what_was_saved_of_such_rows_is_computed_anew(void) {
     fill(dy, ROWS * 100, -1e-8, 1e-8);
     fill(x, ROWS * 100, -sizes[k / 3], sizes[k / 3]);
     must(mpnum_normalize_rows(kinds[k % 3],
-                              mpnum_rows_of(MPNUM_TYPE_F32, other, ROWS, 100),
+                              mpnum_matrix_of(MPNUM_TYPE_F32, other, ROWS, 100),
                               floats_of(x, 100), &options));
     must(mpnum_normalize_backward_rows(kinds[k % 3], all_gradients(100),
                                        floats_of(dy, 100), floats_of(x, 100), &options));
@@ -302,7 +303,7 @@ static void gradients_add_to_what_is_there(void) {
 static void sums_over_rows_are_rounded_once(void) {
   enum { MANY = 1000 };
   static float many[2 * MANY], grads[2 * MANY];
-  mpnum_norm_gradients to = mpnum_norm_gradients_none();
+  mpnum_norm_gradients to = mpnum_norm_gradients_empty();
   real sum = 0;
   for (int i = 0; i < MANY; ++i) {
     many[2 * i] = 3;
@@ -315,8 +316,8 @@ static void sums_over_rows_are_rounded_once(void) {
   to.adds = 1;
   for (int k = 0; k < 2; ++k) { /* added before the one rounding */
     must(mpnum_normalize_backward_rows(
-        MPNUM_NORM_L2, to, mpnum_const_rows_of(MPNUM_TYPE_F32, grads, MANY, 2),
-        mpnum_const_rows_of(MPNUM_TYPE_F32, many, MANY, 2), NULL));
+        MPNUM_NORM_L2, to, mpnum_const_matrix_of(MPNUM_TYPE_F32, grads, MANY, 2),
+        mpnum_const_matrix_of(MPNUM_TYPE_F32, many, MANY, 2), NULL));
     CHECK(bits_of(db[0]) == bits_of(k ? (float)sum : 0x1p60f), "%a, want %La",
           (double)db[0], sum);
     to.adds = 0;
@@ -326,8 +327,8 @@ static void sums_over_rows_are_rounded_once(void) {
   db[0] = 1;
   to.adds = 1;
   must(mpnum_normalize_backward_rows(
-      MPNUM_NORM_L2, to, mpnum_const_rows_of(MPNUM_TYPE_F32, grads, 2, 2),
-      mpnum_const_rows_of(MPNUM_TYPE_F32, many, 2, 2), NULL));
+      MPNUM_NORM_L2, to, mpnum_const_matrix_of(MPNUM_TYPE_F32, grads, 2, 2),
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, many, 2, 2), NULL));
   CHECK(bits_of(db[0]) == 0x3f800001u, "%a", (double)db[0]);
 }
 
@@ -337,22 +338,22 @@ static void each_of_many_wide_rows_is_as_alone(void) {
   static mpnum_bf16 many[MANY * WIDE], given[MANY * WIDE];
   static float all[MANY * WIDE], alone[LAST * WIDE];
   const size_t skipped = (size_t)BEFORE * WIDE;
-  mpnum_norm_gradients to = mpnum_norm_gradients_none();
+  mpnum_norm_gradients to = mpnum_norm_gradients_empty();
   for (size_t i = 0; i < MANY * WIDE; ++i) { /* 0.5 to 4 */
     many[i].bits = (uint16_t)(0x3f00 + ((i + i / WIDE) * 97 & 0x17f));
     given[i].bits = (uint16_t)(i < skipped ? 0 : 0x3f00 + (i * 31 & 0xff));
   }
-  to.input = mpnum_rows_of(MPNUM_TYPE_F32, all, MANY, WIDE);
+  to.input = mpnum_matrix_of(MPNUM_TYPE_F32, all, MANY, WIDE);
   to.weight = dw;
   must(mpnum_normalize_backward_rows(
-      MPNUM_NORM_LAYER, to, mpnum_const_rows_of(MPNUM_TYPE_BF16, given, MANY, WIDE),
-      mpnum_const_rows_of(MPNUM_TYPE_BF16, many, MANY, WIDE), NULL));
+      MPNUM_NORM_LAYER, to, mpnum_const_matrix_of(MPNUM_TYPE_BF16, given, MANY, WIDE),
+      mpnum_const_matrix_of(MPNUM_TYPE_BF16, many, MANY, WIDE), NULL));
   memcpy(other, dw, sizeof dw);
-  to.input = mpnum_rows_of(MPNUM_TYPE_F32, alone, LAST, WIDE);
+  to.input = mpnum_matrix_of(MPNUM_TYPE_F32, alone, LAST, WIDE);
   must(mpnum_normalize_backward_rows(
       MPNUM_NORM_LAYER, to,
-      mpnum_const_rows_of(MPNUM_TYPE_BF16, given + skipped, LAST, WIDE),
-      mpnum_const_rows_of(MPNUM_TYPE_BF16, many + skipped, LAST, WIDE), NULL));
+      mpnum_const_matrix_of(MPNUM_TYPE_BF16, given + skipped, LAST, WIDE),
+      mpnum_const_matrix_of(MPNUM_TYPE_BF16, many + skipped, LAST, WIDE), NULL));
   CHECK(memcmp(all + skipped, alone, sizeof alone) == 0, "rows");
   CHECK(memcmp(other, dw, WIDE * sizeof *dw) == 0, "weights");
 }
@@ -385,10 +386,10 @@ static void types_are_rounded_once_and_results_may_take_a_place(void) {
     must(mpnum_convert_array(d, want, MPNUM_TYPE_F32, dx, count, MPNUM_ROUND_NEAREST_EVEN,
                              MPNUM_OVERFLOW_IEEE, 0, 0));
     memcpy(other, dw, sizeof dw);
-    to.input = mpnum_rows_of(d, got, ROWS, COLUMNS);
+    to.input = mpnum_matrix_of(d, got, ROWS, COLUMNS);
     must(mpnum_normalize_backward_rows(
-        kind, to, mpnum_const_rows_of(g, given, ROWS, COLUMNS),
-        mpnum_const_rows_of(s, from, ROWS, COLUMNS), &options));
+        kind, to, mpnum_const_matrix_of(g, given, ROWS, COLUMNS),
+        mpnum_const_matrix_of(s, from, ROWS, COLUMNS), &options));
     CHECK(memcmp(got, want, count * size_of(d)) == 0 &&
               memcmp(other, dw, COLUMNS * sizeof *dw) == 0,
           "%s of %s to %s", mpnum_type_name(g), mpnum_type_name(s), mpnum_type_name(d));
@@ -444,8 +445,8 @@ static void special_rows_are_as_documented(void) {
 static void other_arguments_are_refused(void) {
   mpnum_norm_gradients to = all_gradients(8);
   mpnum_normalize_options options = mpnum_normalize_default();
-  const mpnum_const_rows good = floats_of(x, 8);
-  mpnum_const_rows bad = good;
+  const mpnum_const_matrix good = floats_of(x, 8);
+  mpnum_const_matrix bad = good;
   dx[0] = dw[0] = 42;
   bad.columns = 7;
   CHECK(mpnum_normalize_backward_rows(MPNUM_NORM_RMS, to, bad, good, NULL) ==
@@ -500,11 +501,11 @@ static mpnum_status call_of_rows(int i) {
                    of_input = row_types[(s + 2 * c) % 5];
   const size_t columns = columns_of[c], stride = columns + 3;
   mpnum_normalize_options options = mpnum_normalize_default();
-  mpnum_norm_gradients to = mpnum_norm_gradients_none();
-  const mpnum_const_rows src =
+  mpnum_norm_gradients to = mpnum_norm_gradients_empty();
+  const mpnum_const_matrix src =
       src_rows(type, input_row(call_elements[s], (2 * stride + columns) * size_of(type)),
                3, columns, stride);
-  const mpnum_const_rows given =
+  const mpnum_const_matrix given =
       src_rows(of_gradient,
                input_row(call_elements[(s + c) % 5] + size_of(of_gradient),
                          3 * columns * size_of(of_gradient)),

@@ -56,13 +56,14 @@ static void a_residual_is_added_and_stored(void) {
       if (is_stored) {
         convert(stored, sums, MPNUM_TYPE_F32, y, count);
         convert(MPNUM_TYPE_F32, y, stored, sums, count);
-        added.sum = mpnum_rows_of(stored, sum, ROWS, n);
+        added.sum = mpnum_matrix_of(stored, sum, ROWS, n);
       }
-      added.residual = mpnum_const_rows_of(other, residual, ROWS, n);
-      must(mpnum_normalize_rows(kind, mpnum_rows_of(MPNUM_TYPE_F32, want, ROWS, n),
-                                mpnum_const_rows_of(MPNUM_TYPE_F32, y, ROWS, n), &plain));
-      CHECK(mpnum_normalize_rows(kind, mpnum_rows_of(MPNUM_TYPE_F32, got, ROWS, n),
-                                 mpnum_const_rows_of(type, src, ROWS, n),
+      added.residual = mpnum_const_matrix_of(other, residual, ROWS, n);
+      must(mpnum_normalize_rows(kind, mpnum_matrix_of(MPNUM_TYPE_F32, want, ROWS, n),
+                                mpnum_const_matrix_of(MPNUM_TYPE_F32, y, ROWS, n),
+                                &plain));
+      CHECK(mpnum_normalize_rows(kind, mpnum_matrix_of(MPNUM_TYPE_F32, got, ROWS, n),
+                                 mpnum_const_matrix_of(type, src, ROWS, n),
                                  &added) == MPNUM_OK,
             "status");
       CHECK(memcmp(got, want, 4 * count) == 0, "%s and %s, %zu columns, %d",
@@ -71,13 +72,13 @@ static void a_residual_is_added_and_stored(void) {
     CHECK(memcmp(sum, sums, count * size_of(stored)) == 0, "the sum, as %s",
           mpnum_type_name(stored));
     /* The sum in the place of the residual, the result in that of src. */
-    options.residual = mpnum_const_rows_of(other, residual, ROWS, n);
-    options.sum = mpnum_rows_of(other, sum, ROWS, n);
-    must(mpnum_normalize_rows(kind, mpnum_rows_of(type, want, ROWS, n),
-                              mpnum_const_rows_of(type, src, ROWS, n), &options));
+    options.residual = mpnum_const_matrix_of(other, residual, ROWS, n);
+    options.sum = mpnum_matrix_of(other, sum, ROWS, n);
+    must(mpnum_normalize_rows(kind, mpnum_matrix_of(type, want, ROWS, n),
+                              mpnum_const_matrix_of(type, src, ROWS, n), &options));
     options.sum.data = residual;
-    must(mpnum_normalize_rows(kind, mpnum_rows_of(type, src, ROWS, n),
-                              mpnum_const_rows_of(type, src, ROWS, n), &options));
+    must(mpnum_normalize_rows(kind, mpnum_matrix_of(type, src, ROWS, n),
+                              mpnum_const_matrix_of(type, src, ROWS, n), &options));
     CHECK(memcmp(src, want, count * size_of(type)) == 0 &&
               memcmp(residual, sum, count * size_of(other)) == 0,
           "in place, %s and %s", mpnum_type_name(type), mpnum_type_name(other));
@@ -96,15 +97,15 @@ static void codes_are_those_of_two_steps(void) {
     make(type, MPNUM_TYPE_BF16, count);
     options.weight = weight;
     options.bias = k % 2 ? bias : NULL;
-    options.residual = mpnum_const_rows_of(MPNUM_TYPE_BF16, residual, ROWS, n);
-    options.sum = mpnum_rows_of(MPNUM_TYPE_BF16, sum, ROWS, n);
+    options.residual = mpnum_const_matrix_of(MPNUM_TYPE_BF16, residual, ROWS, n);
+    options.sum = mpnum_matrix_of(MPNUM_TYPE_BF16, sum, ROWS, n);
     if (k % 11 == 0) weight[n / 2] = mpnum_from_bits_f32(0x7f800000u);
-    must(mpnum_normalize_rows(kind, mpnum_rows_of(MPNUM_TYPE_F32, y, ROWS, n),
-                              mpnum_const_rows_of(type, src, ROWS, n), &options));
+    must(mpnum_normalize_rows(kind, mpnum_matrix_of(MPNUM_TYPE_F32, y, ROWS, n),
+                              mpnum_const_matrix_of(type, src, ROWS, n), &options));
     must(mpnum_quantize_array(to, want, MPNUM_TYPE_F32, y, count, scale, &of_two));
-    CHECK(mpnum_normalize_quantize_rows(kind, mpnum_rows_of(to, got, ROWS, n),
-                                        mpnum_const_rows_of(type, src, ROWS, n), &options,
-                                        scale, &of_one) == MPNUM_OK,
+    CHECK(mpnum_normalize_quantize_rows(kind, mpnum_matrix_of(to, got, ROWS, n),
+                                        mpnum_const_matrix_of(type, src, ROWS, n),
+                                        &options, scale, &of_one) == MPNUM_OK,
           "status");
     CHECK(memcmp(got, want, count) == 0, "%s to %s, %zu columns", mpnum_type_name(type),
           mpnum_type_name(to), n);
@@ -116,8 +117,8 @@ static void codes_are_those_of_two_steps(void) {
     if (n < 2) continue;
     memset(got, 0x5c, sizeof got);
     must(mpnum_normalize_quantize_rows(kind, dst_rows(to, got, ROWS, n, n + 3),
-                                       mpnum_const_rows_of(type, src, ROWS, n), &options,
-                                       scale, NULL));
+                                       mpnum_const_matrix_of(type, src, ROWS, n),
+                                       &options, scale, NULL));
     for (size_t i = 0; i < ROWS; ++i)
       CHECK(memcmp(got + i * (n + 3), want + i * n, n) == 0 &&
                 got[i * (n + 3) + n] == 0x5c,
@@ -139,7 +140,7 @@ static void strides_make_no_difference(void) {
     options.residual = src_rows(MPNUM_TYPE_F32, spread[1], ROWS, N, strides[1]);
     options.sum = dst_rows(MPNUM_TYPE_F32, sums, ROWS, N, strides[2]);
     must(mpnum_normalize_rows(
-        MPNUM_NORM_RMS, mpnum_rows_of(MPNUM_TYPE_E4M3, got, ROWS, N),
+        MPNUM_NORM_RMS, mpnum_matrix_of(MPNUM_TYPE_E4M3, got, ROWS, N),
         src_rows(MPNUM_TYPE_F32, spread[0], ROWS, N, strides[0]), &options));
     if (way == 0) {
       memcpy(want, got, (size_t)ROWS * N);
@@ -152,12 +153,12 @@ static void strides_make_no_difference(void) {
   }
 }
 static void other_arguments_are_refused(void) {
-  const mpnum_rows dst = mpnum_rows_of(MPNUM_TYPE_E4M3, got, ROWS, 8);
-  const mpnum_const_rows from = mpnum_const_rows_of(MPNUM_TYPE_BF16, src, ROWS, 8);
+  const mpnum_matrix dst = mpnum_matrix_of(MPNUM_TYPE_E4M3, got, ROWS, 8);
+  const mpnum_const_matrix from = mpnum_const_matrix_of(MPNUM_TYPE_BF16, src, ROWS, 8);
   static const uint32_t scales[] = {0, 0x80000000u, 0xbf800000u, 0x7f800000u,
                                     0x7fc00000u};
   mpnum_normalize_options options = mpnum_normalize_default();
-  mpnum_rows bad = dst;
+  mpnum_matrix bad = dst;
   got[0] = 0x5c;
   for (int i = 0; i < 5; ++i)
     CHECK(mpnum_normalize_quantize_rows(MPNUM_NORM_RMS, dst, from, NULL,
@@ -181,16 +182,16 @@ static void other_arguments_are_refused(void) {
   CHECK(mpnum_normalize_quantize_rows((mpnum_norm_kind)3, dst, from, NULL, 1, NULL) ==
             MPNUM_ERROR_ARGUMENT,
         "kind");
-  options.residual = mpnum_const_rows_of(MPNUM_TYPE_BF16, residual, ROWS, 7);
+  options.residual = mpnum_const_matrix_of(MPNUM_TYPE_BF16, residual, ROWS, 7);
   CHECK(mpnum_normalize_quantize_rows(MPNUM_NORM_RMS, dst, from, &options, 1, NULL) ==
             MPNUM_ERROR_SHAPE,
         "columns of the residual");
-  options.residual = mpnum_const_rows_of(MPNUM_TYPE_F32, residual, ROWS, 8);
-  options.sum = mpnum_rows_of(MPNUM_TYPE_BF16, residual, ROWS, 8);
+  options.residual = mpnum_const_matrix_of(MPNUM_TYPE_F32, residual, ROWS, 8);
+  options.sum = mpnum_matrix_of(MPNUM_TYPE_BF16, residual, ROWS, 8);
   CHECK(mpnum_normalize_quantize_rows(MPNUM_NORM_RMS, dst, from, &options, 1, NULL) ==
             MPNUM_ERROR_OVERLAP,
         "a sum in the place of another type");
-  options.sum = mpnum_rows_of(MPNUM_TYPE_E8M0, sum, ROWS, 8);
+  options.sum = mpnum_matrix_of(MPNUM_TYPE_E8M0, sum, ROWS, 8);
   CHECK(mpnum_normalize_quantize_rows(MPNUM_NORM_RMS, dst, from, &options, 1, NULL) ==
             MPNUM_ERROR_TYPE,
         "a sum of another type");
@@ -204,15 +205,15 @@ static mpnum_status call_of_rows(int i) {
   const mpnum_type type = row_types[i % 5], other = row_types[(i + 1) % 5];
   const size_t columns = columns_of[i / 15], count = 3 * columns;
   mpnum_normalize_options options = mpnum_normalize_default();
-  options.residual =
-      mpnum_const_rows_of(other, input_row(residual, count * size_of(other)), 3, columns);
-  options.sum = mpnum_rows_of(other, output_row(count * size_of(other)), 3, columns);
+  options.residual = mpnum_const_matrix_of(
+      other, input_row(residual, count * size_of(other)), 3, columns);
+  options.sum = mpnum_matrix_of(other, output_row(count * size_of(other)), 3, columns);
   options.mean = (float *)output_row(3 * sizeof(float));
   options.inverse = (float *)output_row(3 * sizeof(float));
   options.weight = (const float *)input_row(weight, columns * sizeof(float));
   return mpnum_normalize_quantize_rows(
-      kinds[i % 3], mpnum_rows_of(MPNUM_TYPE_E5M2, output_row(count), 3, columns),
-      mpnum_const_rows_of(type, input_row(src, count * size_of(type)), 3, columns),
+      kinds[i % 3], mpnum_matrix_of(MPNUM_TYPE_E5M2, output_row(count), 3, columns),
+      mpnum_const_matrix_of(type, input_row(src, count * size_of(type)), 3, columns),
       &options, 3, NULL);
 }
 static void nothing_beside_rows_is_touched_at_any_address(void) {

@@ -34,11 +34,11 @@ static void fill(float *to, size_t n, double from, double up_to) {
   for (size_t i = 0; i < n; ++i)
     to[i] = (float)uniform(from, up_to);
 }
-static mpnum_rows to_rows(float *data, size_t rows, size_t columns) {
-  return mpnum_rows_of(MPNUM_TYPE_F32, data, rows, columns);
+static mpnum_matrix to_rows(float *data, size_t rows, size_t columns) {
+  return mpnum_matrix_of(MPNUM_TYPE_F32, data, rows, columns);
 }
-static mpnum_const_rows of_rows(const float *data, size_t rows, size_t columns) {
-  return mpnum_const_rows_of(MPNUM_TYPE_F32, data, rows, columns);
+static mpnum_const_matrix of_rows(const float *data, size_t rows, size_t columns) {
+  return mpnum_const_matrix_of(MPNUM_TYPE_F32, data, rows, columns);
 }
 
 static size_t length_of(int64_t first, int64_t step, size_t row, size_t columns) {
@@ -105,8 +105,8 @@ static void a_bias_is_added_before_all_else(void) {
         for (size_t c = 0; c < n; ++c)
           z[i * n + c] = fmaf(x[i * n + c], scale, bias[i * stride + c]);
       for (int is_log = 0; is_log < 2; ++is_log) {
-        mpnum_status (*call)(mpnum_rows, mpnum_const_rows, const mpnum_softmax_options *,
-                             mpnum_row_status *) =
+        mpnum_status (*call)(mpnum_matrix, mpnum_const_matrix,
+                             const mpnum_softmax_options *, mpnum_row_status *) =
             is_log ? mpnum_log_softmax_rows : mpnum_softmax_rows;
         CHECK((*call)(to_rows(y, rows, n), of_rows(x, rows, n), &how, NULL) == MPNUM_OK &&
                   (*call)(to_rows(dy, rows, n), of_rows(z, rows, n), &plain, NULL) ==
@@ -256,11 +256,11 @@ static void gradients_add_to_what_is_there(void) {
       for (size_t i = 0; i < ROWS * n; ++i)
         dy[i] = (float)((double)y[i] + (double)z[i]);
       how.softmax.flags = MPNUM_SOFTMAX_ACCUMULATE;
-      CHECK(mpnum_cross_entropy_rows(other_loss,
-                                     is_16 ? mpnum_rows_of(MPNUM_TYPE_F16, held, ROWS, n)
-                                           : to_rows(z, ROWS, n),
-                                     of_rows(x, ROWS, n), classes, &how,
-                                     NULL) == MPNUM_OK &&
+      CHECK(mpnum_cross_entropy_rows(
+                other_loss,
+                is_16 ? mpnum_matrix_of(MPNUM_TYPE_F16, held, ROWS, n)
+                      : to_rows(z, ROWS, n),
+                of_rows(x, ROWS, n), classes, &how, NULL) == MPNUM_OK &&
                 memcmp(loss, other_loss, sizeof loss) == 0,
             "run");
       if (is_16) {
@@ -282,7 +282,7 @@ static void gradients_add_to_nan(void) {
   enum { N = 70 };
   for (int way = 0; way < 3; ++way) {
     mpnum_cross_entropy_options how = mpnum_cross_entropy_default();
-    const mpnum_rows dst = to_rows(z, 1, N);
+    const mpnum_matrix dst = to_rows(z, 1, N);
     mpnum_status status = MPNUM_OK;
     how.softmax.flags = MPNUM_SOFTMAX_ACCUMULATE;
     fill(y, N, -4, -3);
@@ -341,7 +341,7 @@ static void backward_passes_are_those_defined(void) {
       const size_t n = sizes[s], rows = 3;
       const int is_log = way % 2, is_masked = way >= 4;
       mpnum_softmax_options how = mpnum_softmax_default();
-      mpnum_status (*backward)(mpnum_rows, mpnum_const_rows, mpnum_const_rows,
+      mpnum_status (*backward)(mpnum_matrix, mpnum_const_matrix, mpnum_const_matrix,
                                const mpnum_softmax_options *) =
           is_log ? mpnum_log_softmax_backward_rows : mpnum_softmax_backward_rows;
       how.scale = way >= 2 ? 0.3f : 1;
@@ -532,9 +532,9 @@ static mpnum_status call_of_rows(int i) {
   const size_t columns = columns_of[c], stride = columns + 3;
   const size_t bytes = (2 * stride + columns) * size_of(type);
   mpnum_cross_entropy_options how = mpnum_cross_entropy_default();
-  const mpnum_const_rows src =
+  const mpnum_const_matrix src =
       src_rows(type, input_row(call_elements[0][s], bytes), 3, columns, stride);
-  const mpnum_rows dst =
+  const mpnum_matrix dst =
       dst_rows(other, output_row((2 * (columns + 2) + columns) * size_of(other)), 3,
                columns, columns + 2);
   how.softmax.scale = 0.7f;

@@ -28,11 +28,11 @@ static void fill(float *to, size_t n) {
   for (size_t i = 0; i < n; ++i)
     to[i] = (float)uniform(-2, 2);
 }
-static mpnum_rows to_rows(float *data, size_t rows, size_t columns) {
-  return mpnum_rows_of(MPNUM_TYPE_F32, data, rows, columns);
+static mpnum_matrix to_rows(float *data, size_t rows, size_t columns) {
+  return mpnum_matrix_of(MPNUM_TYPE_F32, data, rows, columns);
 }
-static mpnum_const_rows of_rows(const float *data, size_t rows, size_t columns) {
-  return mpnum_const_rows_of(MPNUM_TYPE_F32, data, rows, columns);
+static mpnum_const_matrix of_rows(const float *data, size_t rows, size_t columns) {
+  return mpnum_const_matrix_of(MPNUM_TYPE_F32, data, rows, columns);
 }
 /* docs/conventions.md. */
 static uint32_t canonical_of(mpnum_type type) {
@@ -74,10 +74,10 @@ static void stored_sums_have_one_nan(void) {
         mpnum_normalize_options options = mpnum_normalize_default();
         make_terms(ROWS * n);
         if (has_residual) options.residual = of_rows(y, ROWS, n);
-        options.sum = mpnum_rows_of(type, sums, ROWS, n);
+        options.sum = mpnum_matrix_of(type, sums, ROWS, n);
         if (is_quantized) {
           must(mpnum_normalize_quantize_rows(
-              MPNUM_NORM_RMS, mpnum_rows_of(MPNUM_TYPE_E4M3, bytes, ROWS, n),
+              MPNUM_NORM_RMS, mpnum_matrix_of(MPNUM_TYPE_E4M3, bytes, ROWS, n),
               of_rows(x, ROWS, n), &options, 1, NULL));
         } else {
           must(mpnum_normalize_rows(MPNUM_NORM_LAYER, to_rows(z, ROWS, n),
@@ -129,12 +129,12 @@ static float *nan_there(size_t n) {
 static void gradients_have_one_nan(void) {
   static const int64_t classes[] = {2, 5, 9};
   const size_t all = (size_t)ROWS * N;
-  const mpnum_const_rows dy = of_rows(x, ROWS, N), src = of_rows(y, ROWS, N);
+  const mpnum_const_matrix dy = of_rows(x, ROWS, N), src = of_rows(y, ROWS, N);
   for (int adds = 0; adds < 2; ++adds) {
     mpnum_softmax_options how = mpnum_softmax_default();
     mpnum_cross_entropy_options losses = mpnum_cross_entropy_default();
     mpnum_contrastive_options pairs = mpnum_contrastive_default();
-    mpnum_norm_gradients to = mpnum_norm_gradients_none();
+    mpnum_norm_gradients to = mpnum_norm_gradients_empty();
     how.flags = losses.softmax.flags = pairs.flags = adds ? MPNUM_SOFTMAX_ACCUMULATE : 0;
     pairs.scratch = scratch;
     make_terms(all);
@@ -151,13 +151,13 @@ static void gradients_have_one_nan(void) {
     to.adds = adds;
     must(mpnum_normalize_backward_rows(MPNUM_NORM_LAYER, to, dy, src, NULL));
     all_are_canonical(z, all, "layer norm");
-    to.input = mpnum_rows_none();
+    to.input = mpnum_matrix_empty();
     to.weight = nan_there(all);
     to.bias = z + N;
     must(mpnum_normalize_backward_rows(MPNUM_NORM_RMS, to, dy, src, NULL));
     all_are_canonical(z, (size_t)2 * N, "weight and bias");
     must(mpnum_contrastive_loss_of_embeddings(loss, to_rows(nan_there(all), ROWS, N),
-                                              mpnum_rows_none(), dy, src, &pairs));
+                                              mpnum_matrix_empty(), dy, src, &pairs));
     all_are_canonical(z, all, "embeddings");
     all_are_canonical(loss, ROWS, "losses of embeddings");
     must(mpnum_contrastive_loss(loss, other_loss, to_rows(nan_there(all), 14, 14),
@@ -183,7 +183,7 @@ static void gradients_have_one_nan(void) {
  * added what is there stays. */
 enum { MASKED = 4, WAYS = 5 };
 static int is_masked_place(size_t i) { return i % 3 == 1; }
-static mpnum_status gradients_by(int function, int way, int flags, mpnum_rows dst,
+static mpnum_status gradients_by(int function, int way, int flags, mpnum_matrix dst,
                                  size_t n, const uint8_t *mask, const size_t *lengths) {
   static float shares[ROWS * MOST];
   static const int64_t classes[] = {0, 0, 0};
@@ -240,7 +240,7 @@ static void what_is_masked_has_gradient_0_in_rows_of_nan(void) {
       else
         w[k] = 0.5f;
     must(gradients_by(function, way, adds ? MPNUM_SOFTMAX_ACCUMULATE : 0,
-                      mpnum_rows_of(type, is_16 ? (void *)bytes : w, ROWS, n), n, mask,
+                      mpnum_matrix_of(type, is_16 ? (void *)bytes : w, ROWS, n), n, mask,
                       lengths));
     for (size_t k = 0; k < ROWS * n; ++k) {
       const int is_out = is_length ? k % n >= lengths[0] : is_masked_place(k % n);
@@ -326,14 +326,14 @@ static int32_t narrow_classes[N];
 static mpnum_status call_with(int function, unsigned which, size_t rows, size_t columns) {
   void *const a = which & 1 ? x : NULL, *const b = which & 2 ? y : NULL,
               *const c = which & 4 ? z : NULL;
-  const mpnum_rows first = to_rows((float *)a, rows, columns);
-  const mpnum_rows codes = mpnum_rows_of(MPNUM_TYPE_E4M3, a, rows, columns);
-  const mpnum_const_rows second = of_rows((const float *)b, rows, columns);
-  const mpnum_const_rows third = of_rows((const float *)c, rows, columns);
+  const mpnum_matrix first = to_rows((float *)a, rows, columns);
+  const mpnum_matrix codes = mpnum_matrix_of(MPNUM_TYPE_E4M3, a, rows, columns);
+  const mpnum_const_matrix second = of_rows((const float *)b, rows, columns);
+  const mpnum_const_matrix third = of_rows((const float *)c, rows, columns);
   mpnum_cross_entropy_options reduced = mpnum_cross_entropy_default();
   mpnum_contrastive_options pairs = mpnum_contrastive_default();
-  mpnum_norm_gradients to = mpnum_norm_gradients_none();
-  mpnum_total total = mpnum_total_empty();
+  mpnum_norm_gradients to = mpnum_norm_gradients_empty();
+  mpnum_exact_sum total = mpnum_exact_sum_empty();
   reduced.reduction = MPNUM_REDUCTION_SUM;
   pairs.scratch = scratch;
   to.input = first;
@@ -345,19 +345,19 @@ static mpnum_status call_with(int function, unsigned which, size_t rows, size_t 
   case 3: return mpnum_softmax_backward_rows(first, second, third, NULL);
   case 4: return mpnum_log_softmax_backward_rows(first, second, third, NULL);
   case 5:
-    return mpnum_cross_entropy_rows((float *)a, mpnum_rows_none(), second,
+    return mpnum_cross_entropy_rows((float *)a, mpnum_matrix_empty(), second,
                                     c ? classes_of_rows : NULL, NULL, NULL);
   case 6:
-    return mpnum_cross_entropy_rows_i32((float *)a, mpnum_rows_none(), second,
+    return mpnum_cross_entropy_rows_i32((float *)a, mpnum_matrix_empty(), second,
                                         c ? narrow_classes : NULL, &reduced, NULL);
   case 7:
-    return mpnum_soft_cross_entropy_rows((float *)a, mpnum_rows_none(), second, third,
+    return mpnum_soft_cross_entropy_rows((float *)a, mpnum_matrix_empty(), second, third,
                                          NULL, NULL);
   case 8:
-    return mpnum_contrastive_loss(loss, other_loss, mpnum_rows_none(), second, &pairs);
+    return mpnum_contrastive_loss(loss, other_loss, mpnum_matrix_empty(), second, &pairs);
   case 9:
-    return mpnum_contrastive_loss_of_embeddings((float *)a, mpnum_rows_none(),
-                                                mpnum_rows_none(), second, third, &pairs);
+    return mpnum_contrastive_loss_of_embeddings(
+        (float *)a, mpnum_matrix_empty(), mpnum_matrix_empty(), second, third, &pairs);
   case 10: return mpnum_layer_norm_rows(first, second, NULL, NULL, 1);
   case 11: return mpnum_rms_norm_rows(first, second, NULL, 1);
   case 12: return mpnum_l2_normalize_rows(first, second, 1);
@@ -370,7 +370,7 @@ static mpnum_status call_with(int function, unsigned which, size_t rows, size_t 
     return mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU, codes, second, NULL, 1,
                                           NULL);
   case 18: return mpnum_hadamard_rows(first, second, 16, 0);
-  default: return mpnum_total_add(&total, MPNUM_TYPE_F32, b, rows * columns);
+  default: return mpnum_exact_sum_add(&total, MPNUM_TYPE_F32, b, rows * columns);
   }
 }
 static unsigned pointers_of(int function) { /* that have to be there */
@@ -413,7 +413,7 @@ static void nothing_is_read_where_there_are_no_elements(void) {
 }
 static void null_arrays_of_conversions_are_refused(void) {
   const mpnum_format e4m3 = mpnum_format_of(MPNUM_TYPE_E4M3);
-  mpnum_total total = mpnum_total_empty();
+  mpnum_exact_sum total = mpnum_exact_sum_empty();
   x[0] = y[0] = 1;
   for (int i = 0; i < 3; ++i) { /* which is NULL; all, of none */
     void *const to = i == 0 || i == 2 ? NULL : x;
@@ -434,7 +434,7 @@ static void null_arrays_of_conversions_are_refused(void) {
             mpnum_round_array((float *)to, (const float *)from, n, e4m3, MPNUM_ROUND_UP,
                               MPNUM_OVERFLOW_IEEE, 0, 0) == want,
         "way %d", i);
-    CHECK(mpnum_total_add_products(&total, MPNUM_TYPE_F32, to, from, n) == want,
+    CHECK(mpnum_exact_sum_add_products(&total, MPNUM_TYPE_F32, to, from, n) == want,
           "products %d", i);
   }
 }
@@ -469,18 +469,18 @@ static void all_zeros_are_refused_or_the_defaults(void) {
                                             of_rows(z, 4, 16),
                                             &softmax) == MPNUM_ERROR_ARGUMENT,
         "softmax");
-  CHECK(
-      mpnum_cross_entropy_rows(loss, to_rows(y, 4, 16), of_rows(x, 4, 16),
-                               classes_of_rows, &losses, NULL) == MPNUM_ERROR_ARGUMENT &&
-          mpnum_soft_cross_entropy_rows(loss, to_rows(y, 4, 16), of_rows(x, 4, 16),
-                                        of_rows(w, 4, 16), &losses,
-                                        NULL) == MPNUM_ERROR_ARGUMENT &&
-          mpnum_contrastive_loss(loss, NULL, to_rows(y, 8, 8), of_rows(x, 8, 8),
-                                 &pairs) == MPNUM_ERROR_ARGUMENT &&
-          mpnum_contrastive_loss_of_embeddings(loss, mpnum_rows_none(), mpnum_rows_none(),
-                                               of_rows(x, 4, 16), of_rows(z, 4, 16),
-                                               &pairs) == MPNUM_ERROR_ARGUMENT,
-      "losses");
+  CHECK(mpnum_cross_entropy_rows(loss, to_rows(y, 4, 16), of_rows(x, 4, 16),
+                                 classes_of_rows, &losses,
+                                 NULL) == MPNUM_ERROR_ARGUMENT &&
+            mpnum_soft_cross_entropy_rows(loss, to_rows(y, 4, 16), of_rows(x, 4, 16),
+                                          of_rows(w, 4, 16), &losses,
+                                          NULL) == MPNUM_ERROR_ARGUMENT &&
+            mpnum_contrastive_loss(loss, NULL, to_rows(y, 8, 8), of_rows(x, 8, 8),
+                                   &pairs) == MPNUM_ERROR_ARGUMENT &&
+            mpnum_contrastive_loss_of_embeddings(
+                loss, mpnum_matrix_empty(), mpnum_matrix_empty(), of_rows(x, 4, 16),
+                of_rows(z, 4, 16), &pairs) == MPNUM_ERROR_ARGUMENT,
+        "losses");
   for (int i = 0; i < 64; ++i)
     CHECK(y[i] > 41 && loss[i] > 41, "%d was written", i);
   must(mpnum_activation_rows(MPNUM_ACTIVATION_SILU, to_rows(y, 4, 16), of_rows(x, 4, 16),
@@ -506,7 +506,7 @@ static void memory_that_overlaps_is_refused(void) {
   mpnum_contrastive_options pairs = mpnum_contrastive_default();
   mpnum_activation_options activation = mpnum_activation_default();
   mpnum_normalize_options norm = mpnum_normalize_default();
-  mpnum_norm_gradients to = mpnum_norm_gradients_none();
+  mpnum_norm_gradients to = mpnum_norm_gradients_empty();
   adding.softmax.flags = MPNUM_SOFTMAX_ACCUMULATE;
   pairs.scratch = scratch;
   for (int i = 0; i < 256; ++i)
@@ -518,8 +518,8 @@ static void memory_that_overlaps_is_refused(void) {
     static const int steps[] = {1, -1, 63, -63};
     const int at = steps[k];
     float *const near = room + 64 + at;
-    const mpnum_rows over = to_rows(near, 4, 16);
-    const mpnum_rows codes = mpnum_rows_of(
+    const mpnum_matrix over = to_rows(near, 4, 16);
+    const mpnum_matrix codes = mpnum_matrix_of(
         MPNUM_TYPE_E4M3, k < 2 ? (uint8_t *)(room + 64) + 4 * k : (uint8_t *)(room + 127),
         4, 16);
     REFUSES(mpnum_softmax_rows(over, A, NULL, NULL));
@@ -549,7 +549,7 @@ static void memory_that_overlaps_is_refused(void) {
     to.input = to_rows(room + 64, 4, 16);
     to.weight = k % 2 ? room + 64 - 15 : room + 127;
     REFUSES(mpnum_normalize_backward_rows(MPNUM_NORM_RMS, to, B, B, NULL));
-    to.input = mpnum_rows_none();
+    to.input = mpnum_matrix_empty();
     REFUSES(mpnum_normalize_backward_rows(MPNUM_NORM_RMS, to, A, B, NULL));
     to.weight = NULL;
     REFUSES(mpnum_activation_rows(MPNUM_ACTIVATION_SILU, over, A, NULL));
@@ -562,7 +562,7 @@ static void memory_that_overlaps_is_refused(void) {
     REFUSES(mpnum_hadamard_rows(over, A, 16, 0));
     REFUSES(mpnum_contrastive_loss(loss, NULL, to_rows(near, 8, 8),
                                    of_rows(room + 64, 8, 8), NULL));
-    REFUSES(mpnum_contrastive_loss_of_embeddings(loss, over, mpnum_rows_none(), A, B,
+    REFUSES(mpnum_contrastive_loss_of_embeddings(loss, over, mpnum_matrix_empty(), A, B,
                                                  &pairs));
     REFUSES(mpnum_contrastive_loss_of_embeddings(loss, over, to_rows(room + 64, 4, 16), B,
                                                  B, &pairs));
@@ -571,21 +571,21 @@ static void memory_that_overlaps_is_refused(void) {
     const int at = k;
     float *const over = k ? room + 61 : room + 127;
     REFUSES(mpnum_logsumexp_rows(over, A, NULL, NULL));
-    REFUSES(mpnum_cross_entropy_rows(over, mpnum_rows_none(), A, classes_of_rows, NULL,
+    REFUSES(mpnum_cross_entropy_rows(over, mpnum_matrix_empty(), A, classes_of_rows, NULL,
                                      NULL));
     REFUSES(mpnum_cross_entropy_rows(over, to_rows(room + 64, 4, 16), B, classes_of_rows,
                                      NULL, NULL));
-    REFUSES(mpnum_soft_cross_entropy_rows(over, mpnum_rows_none(), B, A, NULL, NULL));
-    REFUSES(mpnum_contrastive_loss(over, NULL, mpnum_rows_none(),
+    REFUSES(mpnum_soft_cross_entropy_rows(over, mpnum_matrix_empty(), B, A, NULL, NULL));
+    REFUSES(mpnum_contrastive_loss(over, NULL, mpnum_matrix_empty(),
                                    of_rows(room + 64, 8, 8), NULL));
-    REFUSES(mpnum_contrastive_loss(NULL, over, mpnum_rows_none(),
+    REFUSES(mpnum_contrastive_loss(NULL, over, mpnum_matrix_empty(),
                                    of_rows(room + 64, 8, 8), NULL));
     REFUSES(mpnum_contrastive_loss(over, NULL, to_rows(room + 64, 8, 8),
                                    of_rows(room + 160, 8, 8), NULL));
-    REFUSES(mpnum_contrastive_loss(loss, loss + 7 * k, mpnum_rows_none(),
+    REFUSES(mpnum_contrastive_loss(loss, loss + 7 * k, mpnum_matrix_empty(),
                                    of_rows(room + 160, 8, 8), NULL));
-    REFUSES(mpnum_contrastive_loss_of_embeddings(over, mpnum_rows_none(),
-                                                 mpnum_rows_none(), B, A, NULL));
+    REFUSES(mpnum_contrastive_loss_of_embeddings(over, mpnum_matrix_empty(),
+                                                 mpnum_matrix_empty(), B, A, NULL));
     REFUSES(mpnum_cross_entropy_rows(loss, to_rows(room + 64, 4, 16), A, classes_of_rows,
                                      &adding, NULL));
   }

@@ -34,23 +34,23 @@ static void fill(size_t n, double from, double to) {
 static const mpnum_softmax_options *options;
 static mpnum_row_status softmax(float *dst, size_t n) {
   mpnum_row_status status = MPNUM_ROW_IGNORED;
-  CHECK(mpnum_softmax_rows(mpnum_rows_of(MPNUM_TYPE_F32, dst, 1, n),
-                           mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, n), options,
+  CHECK(mpnum_softmax_rows(mpnum_matrix_of(MPNUM_TYPE_F32, dst, 1, n),
+                           mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, n), options,
                            &status) == MPNUM_OK,
         "softmax");
   return status;
 }
 static mpnum_row_status log_softmax(float *dst, size_t n) {
   mpnum_row_status status = MPNUM_ROW_IGNORED;
-  CHECK(mpnum_log_softmax_rows(mpnum_rows_of(MPNUM_TYPE_F32, dst, 1, n),
-                               mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, n), options,
+  CHECK(mpnum_log_softmax_rows(mpnum_matrix_of(MPNUM_TYPE_F32, dst, 1, n),
+                               mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, n), options,
                                &status) == MPNUM_OK,
         "log_softmax");
   return status;
 }
 static float logsumexp(size_t n) {
   float result = 0;
-  CHECK(mpnum_logsumexp_rows(&result, mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, n),
+  CHECK(mpnum_logsumexp_rows(&result, mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, n),
                              options, NULL) == MPNUM_OK,
         "logsumexp");
   return result;
@@ -234,8 +234,8 @@ static void scale_is_applied_after_the_subtraction(void) {
   for (int i = 0; i < 6; ++i) {
     how.scale = i < 4 ? bad[i] : i == 4 ? INF : A_NAN;
     y[0] = 42;
-    CHECK(mpnum_softmax_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 2),
-                             mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 2), options,
+    CHECK(mpnum_softmax_rows(mpnum_matrix_of(MPNUM_TYPE_F32, y, 1, 2),
+                             mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, 2), options,
                              NULL) == MPNUM_ERROR_ARGUMENT &&
               y[0] > 41,
           "scale %a", (double)how.scale);
@@ -244,36 +244,36 @@ static void scale_is_applied_after_the_subtraction(void) {
 }
 static void other_arguments_are_refused(void) {
   y[0] = 42;
-  CHECK(mpnum_softmax_rows(mpnum_rows_of(MPNUM_TYPE_F64, y, 1, 2),
-                           mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 2), NULL,
+  CHECK(mpnum_softmax_rows(mpnum_matrix_of(MPNUM_TYPE_F64, y, 1, 2),
+                           mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, 2), NULL,
                            NULL) == MPNUM_ERROR_TYPE,
         "to f64");
-  CHECK(mpnum_softmax_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 2),
-                           mpnum_const_rows_of(MPNUM_TYPE_E2M1, x, 1, 2), NULL,
+  CHECK(mpnum_softmax_rows(mpnum_matrix_of(MPNUM_TYPE_F32, y, 1, 2),
+                           mpnum_const_matrix_of(MPNUM_TYPE_E2M1, x, 1, 2), NULL,
                            NULL) == MPNUM_ERROR_TYPE,
         "from e2m1");
-  CHECK(mpnum_softmax_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 2),
-                           mpnum_const_rows_of(MPNUM_TYPE_F32, x, 2, 2), NULL,
+  CHECK(mpnum_softmax_rows(mpnum_matrix_of(MPNUM_TYPE_F32, y, 1, 2),
+                           mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 2, 2), NULL,
                            NULL) == MPNUM_ERROR_SHAPE,
         "fewer rows");
-  CHECK(mpnum_log_softmax_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 2),
-                               mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 1), NULL,
+  CHECK(mpnum_log_softmax_rows(mpnum_matrix_of(MPNUM_TYPE_F32, y, 1, 2),
+                               mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, 1), NULL,
                                NULL) == MPNUM_ERROR_SHAPE,
         "more columns");
-  CHECK(mpnum_logsumexp_rows(y, mpnum_const_rows_of(MPNUM_TYPE_F64, x, 1, 2), NULL,
+  CHECK(mpnum_logsumexp_rows(y, mpnum_const_matrix_of(MPNUM_TYPE_F64, x, 1, 2), NULL,
                              NULL) == MPNUM_ERROR_TYPE,
         "of f64");
   CHECK(y[0] > 41, "nothing is written");
-  CHECK(mpnum_softmax_rows(mpnum_rows_none(),
-                           mpnum_const_rows_of(MPNUM_TYPE_F16, NULL, 0, 0), NULL,
+  CHECK(mpnum_softmax_rows(mpnum_matrix_empty(),
+                           mpnum_const_matrix_of(MPNUM_TYPE_F16, NULL, 0, 0), NULL,
                            NULL) == MPNUM_OK,
         "nothing of nowhere");
 }
 static void a_stride_below_the_columns_is_refused_for_any_number_of_rows(void) {
   y[0] = 42;
   for (size_t rows = 0; rows < 4; ++rows) {
-    const mpnum_rows dst = dst_rows(MPNUM_TYPE_F32, y, rows, 2, 1);
-    const mpnum_const_rows src = mpnum_const_rows_of(MPNUM_TYPE_F32, x, rows, 2);
+    const mpnum_matrix dst = dst_rows(MPNUM_TYPE_F32, y, rows, 2, 1);
+    const mpnum_const_matrix src = mpnum_const_matrix_of(MPNUM_TYPE_F32, x, rows, 2);
     CHECK(mpnum_softmax_rows(dst, src, NULL, NULL) == MPNUM_ERROR_STRIDE &&
               mpnum_log_softmax_rows(dst, src, NULL, NULL) == MPNUM_ERROR_STRIDE,
           "%zu rows", rows);
@@ -282,12 +282,12 @@ static void a_stride_below_the_columns_is_refused_for_any_number_of_rows(void) {
 }
 static void other_types_or_strides_in_place_are_refused(void) {
   y[0] = 42;
-  CHECK(mpnum_softmax_rows(mpnum_rows_of(MPNUM_TYPE_F16, y, 1, 2),
-                           mpnum_const_rows_of(MPNUM_TYPE_F32, y, 1, 2), NULL,
+  CHECK(mpnum_softmax_rows(mpnum_matrix_of(MPNUM_TYPE_F16, y, 1, 2),
+                           mpnum_const_matrix_of(MPNUM_TYPE_F32, y, 1, 2), NULL,
                            NULL) == MPNUM_ERROR_OVERLAP,
         "another type");
   CHECK(mpnum_log_softmax_rows(dst_rows(MPNUM_TYPE_F32, y, 2, 2, 3),
-                               mpnum_const_rows_of(MPNUM_TYPE_F32, y, 2, 2), NULL,
+                               mpnum_const_matrix_of(MPNUM_TYPE_F32, y, 2, 2), NULL,
                                NULL) == MPNUM_ERROR_OVERLAP,
         "another stride");
   CHECK(y[0] > 41, "something was written");
@@ -295,8 +295,8 @@ static void other_types_or_strides_in_place_are_refused(void) {
 static void flags_that_are_none_are_refused(void) {
   static const int flags[] = {4, 8, 7, 1 << 30, INT32_MIN, -1};
   mpnum_softmax_options how = mpnum_softmax_default();
-  const mpnum_rows dst = mpnum_rows_of(MPNUM_TYPE_F32, y, 1, 2);
-  const mpnum_const_rows src = mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 2);
+  const mpnum_matrix dst = mpnum_matrix_of(MPNUM_TYPE_F32, y, 1, 2);
+  const mpnum_const_matrix src = mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, 2);
   mpnum_row_status status = MPNUM_ROW_IGNORED;
   y[0] = 42;
   fill(2, -1, 1);
@@ -314,8 +314,8 @@ static void flags_that_are_none_are_refused(void) {
 static void lengths_past_the_columns_are_refused(void) {
   static const size_t lengths[] = {2, 0, 3}, fitting[] = {2, 0, 2};
   mpnum_softmax_options how = mpnum_softmax_default();
-  const mpnum_rows dst = mpnum_rows_of(MPNUM_TYPE_F32, y, 3, 2);
-  const mpnum_const_rows src = mpnum_const_rows_of(MPNUM_TYPE_F32, x, 3, 2);
+  const mpnum_matrix dst = mpnum_matrix_of(MPNUM_TYPE_F32, y, 3, 2);
+  const mpnum_const_matrix src = mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 3, 2);
   mpnum_row_status status[3] = {MPNUM_ROW_IGNORED};
   y[0] = 42;
   fill(6, -1, 1);
@@ -331,7 +331,7 @@ static void a_stride_of_0_repeats_a_row(void) {
   enum { COLUMNS = 70 };
   fill(COLUMNS, -3, 3);
   softmax(z, COLUMNS);
-  CHECK(mpnum_softmax_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, 3, COLUMNS),
+  CHECK(mpnum_softmax_rows(mpnum_matrix_of(MPNUM_TYPE_F32, y, 3, COLUMNS),
                            src_rows(MPNUM_TYPE_F32, x, 3, COLUMNS, 0), NULL,
                            NULL) == MPNUM_OK,
         "softmax");
@@ -563,8 +563,8 @@ static void ten_million_elements_stay_accurate(void) {
   for (size_t i = 0; row && i < MANY; ++i)
     row[i] = 0.5f;
   if (!row) abort();
-  CHECK(mpnum_softmax_rows(mpnum_rows_of(MPNUM_TYPE_F32, row, 1, MANY),
-                           mpnum_const_rows_of(MPNUM_TYPE_F32, row, 1, MANY), NULL,
+  CHECK(mpnum_softmax_rows(mpnum_matrix_of(MPNUM_TYPE_F32, row, 1, MANY),
+                           mpnum_const_matrix_of(MPNUM_TYPE_F32, row, 1, MANY), NULL,
                            NULL) == MPNUM_OK,
         "softmax");
   for (size_t i = 0; i < MANY; i += 999)
@@ -572,7 +572,7 @@ static void ten_million_elements_stay_accurate(void) {
           (double)row[i]);
   for (size_t i = 0; i < MANY; ++i)
     row[i] = i % 2 ? 0 : -0.6931472f;
-  must(mpnum_logsumexp_rows(&result, mpnum_const_rows_of(MPNUM_TYPE_F32, row, 1, MANY),
+  must(mpnum_logsumexp_rows(&result, mpnum_const_matrix_of(MPNUM_TYPE_F32, row, 1, MANY),
                             NULL, NULL));
   CHECK(fabs((double)result - log(MANY * 0.75)) < 2e-6, "logsumexp %a", (double)result);
   free(row);
@@ -596,8 +596,8 @@ static void types_and_strides(void) {
     memset(want, 0x5c, sizeof want);
     for (size_t i = 0; i < 3; ++i) {
       must((is_log ? mpnum_log_softmax_rows : mpnum_softmax_rows)(
-          mpnum_rows_of(MPNUM_TYPE_F32, y, 1, columns),
-          mpnum_const_rows_of(MPNUM_TYPE_F32, x + i * stride, 1, columns), NULL, NULL));
+          mpnum_matrix_of(MPNUM_TYPE_F32, y, 1, columns),
+          mpnum_const_matrix_of(MPNUM_TYPE_F32, x + i * stride, 1, columns), NULL, NULL));
       must(mpnum_convert_array(types[d], want + i * (columns + 1) * sizes[d],
                                MPNUM_TYPE_F32, y, columns, MPNUM_ROUND_NEAREST_EVEN,
                                MPNUM_OVERFLOW_IEEE, 0, 0));
@@ -629,8 +629,8 @@ static void lengths_and_masks_are_those_of_the_row(void) {
   how.mask_stride = COLUMNS;
   for (size_t i = 0; i < ROWS * COLUMNS; ++i)
     mask[i] = i % 7 != 1;
-  CHECK(mpnum_softmax_rows(mpnum_rows_of(MPNUM_TYPE_F32, y, ROWS, COLUMNS),
-                           mpnum_const_rows_of(MPNUM_TYPE_F32, x, ROWS, COLUMNS), &how,
+  CHECK(mpnum_softmax_rows(mpnum_matrix_of(MPNUM_TYPE_F32, y, ROWS, COLUMNS),
+                           mpnum_const_matrix_of(MPNUM_TYPE_F32, x, ROWS, COLUMNS), &how,
                            got) == MPNUM_OK,
         "softmax");
   for (size_t i = 0; i < ROWS * COLUMNS; ++i) {
@@ -667,7 +667,7 @@ static mpnum_status call_of_rows(int i) {
   const size_t columns = columns_of[c], stride = columns + 3;
   const size_t lengths[] = {columns / 2 + 1, columns - 1, columns};
   mpnum_softmax_options how = mpnum_softmax_default();
-  const mpnum_const_rows src = src_rows(
+  const mpnum_const_matrix src = src_rows(
       row_types[s],
       input_row(call_elements[way][s], (2 * stride + columns) * size_of(row_types[s])),
       ROWS, columns, stride);

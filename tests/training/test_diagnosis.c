@@ -42,8 +42,8 @@ static mpnum_row_status status_of(const float *row, int flags, float *weight) {
   float weights[2] = {5, 5};
   how.flags = flags;
   const mpnum_status done =
-      mpnum_softmax_rows(mpnum_rows_of(MPNUM_TYPE_F32, weights, 1, 2),
-                         mpnum_const_rows_of(MPNUM_TYPE_F32, row, 1, 2), &how, &status);
+      mpnum_softmax_rows(mpnum_matrix_of(MPNUM_TYPE_F32, weights, 1, 2),
+                         mpnum_const_matrix_of(MPNUM_TYPE_F32, row, 1, 2), &how, &status);
   CHECK(done == MPNUM_OK, "%d", (int)done);
   *weight = weights[0];
   return status;
@@ -65,8 +65,8 @@ static void a_label_that_is_no_class_is_refused(void) {
   const float logits[2] = {0.0f, 1.0f};
   float loss = 5.0f;
   const mpnum_status status = mpnum_cross_entropy_rows(
-      &loss, mpnum_rows_none(), mpnum_const_rows_of(MPNUM_TYPE_F32, logits, 1, 2), &label,
-      NULL, NULL);
+      &loss, mpnum_matrix_empty(), mpnum_const_matrix_of(MPNUM_TYPE_F32, logits, 1, 2),
+      &label, NULL, NULL);
   CHECK(status == MPNUM_ERROR_RANGE && loss == 5.0f, "%d, loss %g", (int)status,
         (double)loss);
 }
@@ -96,7 +96,7 @@ static mpnum_grad_findings steps(mpnum_grad_scaler *scaler,
   mpnum_grad_findings findings = mpnum_grad_findings_empty();
   mpnum_grad_verdict verdict = MPNUM_GRAD_APPLY;
   CHECK(mpnum_grad_scaler_init(scaler, config) == MPNUM_OK, "rules");
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(scaler);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(scaler);
   for (int i = 0; i < count; ++i) {
     float gradients[4] = {1.0f, 2.0f, gradient, 3.0f};
     const mpnum_grad_tensor tensor =

@@ -339,7 +339,7 @@ static void no_elements_are_fine(void) {
   mpnum_grad_scaler scaler;
   mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
   must(mpnum_grad_scaler_init(&scaler, mpnum_grad_scaler_default()));
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
   must(mpnum_grad_multiply(NULL, 0, 1, 0, &findings));
   CHECK(findings.stats.count == 0, "no tensors");
   for (int how = 0; how < 4; ++how) {
@@ -370,7 +370,7 @@ static mpnum_grad_scaler scaler_of(float scale) {
 /* Checked before it is divided, this gradient would be applied as Inf. */
 static void what_overflows_when_unscaled_is_found(void) {
   const mpnum_grad_scaler scaler = scaler_of(0.25f);
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
   float x[4] = {1, FLT_MAX / 2, 3, 4};
   const mpnum_grad_tensor tensor =
       mpnum_grad_tensor_of(MPNUM_TYPE_F32, x, 4, MPNUM_TYPE_F32, x);
@@ -378,7 +378,7 @@ static void what_overflows_when_unscaled_is_found(void) {
   CHECK(mpnum_grad_scaler_check(&scaler, &optimizer, &tensor, 1, &findings) == MPNUM_OK &&
             optimizer.found_inf == 1 && x[0] == 1,
         "check");
-  optimizer = mpnum_grad_optimizer_ready(&scaler);
+  optimizer = mpnum_grad_optimizer_of(&scaler);
   CHECK(mpnum_grad_scaler_unscale(&scaler, &optimizer, &tensor, 1, 0, &findings) ==
                 MPNUM_OK &&
             optimizer.found_inf == 1 && findings.first_element == 1 && x[0] == 4,
@@ -386,7 +386,7 @@ static void what_overflows_when_unscaled_is_found(void) {
 }
 static void narrow_results_lose_what_is_small(void) {
   const mpnum_grad_scaler scaler = scaler_of(65536);
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
   mpnum_f16 x[1] = {mpnum_f32_to_f16(0x1p-10f)};
   float y[1] = {0};
   mpnum_grad_findings findings;
@@ -394,7 +394,7 @@ static void narrow_results_lose_what_is_small(void) {
       mpnum_grad_tensor_of(MPNUM_TYPE_F16, x, 1, MPNUM_TYPE_F32, y);
   must(mpnum_grad_scaler_unscale(&scaler, &optimizer, &tensor, 1, 0, &findings));
   CHECK(y[0] == 0x1p-26f, "f16 to f32: %a", (double)y[0]);
-  optimizer = mpnum_grad_optimizer_ready(&scaler);
+  optimizer = mpnum_grad_optimizer_of(&scaler);
   tensor = mpnum_grad_tensor_of(MPNUM_TYPE_F16, x, 1, MPNUM_TYPE_F16, x);
   CHECK(mpnum_grad_scaler_unscale(&scaler, &optimizer, &tensor, 1, 0, &findings) ==
                 MPNUM_ERROR_NARROW &&
@@ -407,7 +407,7 @@ static void narrow_results_lose_what_is_small(void) {
 }
 static void clipping_follows_unscaling(void) {
   const mpnum_grad_scaler scaler = scaler_of(1024);
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
   float x[3] = {3 * 1024, 0, 4 * 1024};
   mpnum_bf16 y[1] = {mpnum_f32_to_bf16(12 * 1024)};
   const mpnum_grad_tensor tensors[2] = {
@@ -476,7 +476,7 @@ static void clipping_twice_with_one_bound_changes_nothing(void) {
     const mpnum_type type = clipped[k];
     const size_t bytes = (size_t)bits_of(type) / 8 * N;
     const mpnum_grad_scaler scaler = scaler_of(1);
-    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
     const mpnum_grad_tensor tensor = mpnum_grad_tensor_of(type, result, N, type, result);
     double norm = 0;
     for (size_t i = 0; i < N; ++i)
@@ -511,7 +511,7 @@ static void clipping_twice_with_one_bound_changes_nothing(void) {
 static void gradients_with_inf_are_not_clipped_and_are_skipped(void) {
   mpnum_grad_scaler scaler = scaler_of(1024);
   for (int k = 0; k < 3; ++k) {
-    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
     mpnum_grad_verdict verdict = MPNUM_GRAD_APPLY;
     float x[4] = {3 * 1024, FLT_MAX, FLT_MAX, FLT_MAX}, y[4];
     const mpnum_grad_tensor tensor =
@@ -536,7 +536,7 @@ static void one_call_unscales_clips_and_steps(void) {
   static const float bounds[] = {1, 100, INFINITY};
   for (int k = 0; k < 4; ++k) {
     mpnum_grad_scaler scaler = scaler_of(1024);
-    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
     mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
     mpnum_grad_findings findings;
     float x[2] = {3 * 1024, 4 * 1024};
@@ -556,7 +556,7 @@ static void one_call_unscales_clips_and_steps(void) {
           "%d: update", k);
   }
   mpnum_grad_scaler scaler = scaler_of(1024), scaler_before = scaler;
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
   const mpnum_grad_optimizer before = optimizer;
   mpnum_grad_verdict verdict = (mpnum_grad_verdict)7;
   float x[2] = {3, 4};
@@ -629,7 +629,7 @@ static mpnum_grad_scaler scaler_that_is_off(void) {
 }
 static void a_disabled_scaler_clips_too(void) {
   mpnum_grad_scaler scaler = scaler_that_is_off();
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
   float x[2] = {3, 4}, before = 0;
   mpnum_grad_tensor tensors[2];
   tensors[0] = mpnum_grad_tensor_of(MPNUM_TYPE_F32, x, 2, MPNUM_TYPE_F32, x);
@@ -650,7 +650,7 @@ static void a_disabled_scaler_clips_too(void) {
 static void a_disabled_scaler_clips_in_every_step(void) {
   for (int how = 0; how < 4; ++how) {
     mpnum_grad_scaler scaler = scaler_that_is_off();
-    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
     mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
     float x[1];
     const mpnum_grad_tensor tensor =
@@ -669,7 +669,7 @@ static void a_disabled_scaler_clips_in_every_step(void) {
 /* What was found in gradients of a step before is not found in those of now. */
 static void a_disabled_scaler_clips_after_an_inf(void) {
   mpnum_grad_scaler scaler = scaler_that_is_off();
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
   mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
   float x[1] = {INFINITY};
   const mpnum_grad_tensor tensor =
@@ -733,7 +733,7 @@ static void findings_need_not_be_asked_for(void) {
   const mpnum_grad_tensor tensor =
       mpnum_grad_tensor_of(MPNUM_TYPE_F32, x, 2, MPNUM_TYPE_F32, x);
   const mpnum_grad_scaler scaler = scaler_of(1024);
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
   CHECK(mpnum_grad_read(&tensor, 1, 2, NULL) == MPNUM_OK && x[0] == 3, "read");
   CHECK(mpnum_grad_multiply(&tensor, 1, 2, 0, NULL) == MPNUM_OK && x[0] == 6, "multiply");
   CHECK(mpnum_grad_scaler_check(&scaler, &optimizer, &tensor, 1, NULL) == MPNUM_OK &&

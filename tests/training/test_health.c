@@ -38,7 +38,7 @@ static void count_plainly(mpnum_histogram *histogram, const float *x, size_t n) 
     int exponent = 0;
     if (!mpnum_isfinite_f32(x[i])) {
       histogram->counts[255] += 1;
-    } else if (mpnum_is_zero_f32(x[i])) {
+    } else if (mpnum_iszero_f32(x[i])) {
       histogram->zeros += 1;
     } else {
       frexp((double)x[i], &exponent); /* x from 2^(exponent - 1) on */
@@ -190,7 +190,7 @@ static range range_of(mpnum_format format) {
 }
 static void lose_plainly(mpnum_lost *lost, range kept, float x, float scale) {
   const double magnitude = fabs((double)x);
-  if (!mpnum_isfinite_f32(x) || mpnum_is_zero_f32(x)) return;
+  if (!mpnum_isfinite_f32(x) || mpnum_iszero_f32(x)) return;
   if (mpnum_isnan_f32(scale) || mpnum_isinf_f32(scale)) {
     lost->overflows += 1;
     return;
@@ -207,7 +207,7 @@ enum { SCALES = sizeof scales / sizeof scales[0], TYPES = 14 };
 static mpnum_format format_number(int k) {
   mpnum_format made = mpnum_format_of((mpnum_type)(k + 2));
   if (k == 13) /* one of the user's: 1.5.3, without specials */
-    CHECK(mpnum_format_make(&made, 1, 5, 3, 15, MPNUM_SPECIALS_FINITE) == MPNUM_OK,
+    CHECK(mpnum_format_init(&made, 1, 5, 3, 15, MPNUM_SPECIALS_FINITE) == MPNUM_OK,
           "make");
   return made;
 }
@@ -376,7 +376,7 @@ static void alarms_are_raised(void) {
   mpnum_health_limits limits = mpnum_health_default();
   limits.min_norm = 0.5f;
   limits.max_norm = 8;
-  mpnum_health health = mpnum_health_start(limits);
+  mpnum_health health = mpnum_health_of(limits);
   mpnum_grad_findings findings = findings_of(1000, 50, 2);
   CHECK(mpnum_health_watch(&health, &findings, NULL, f16, 1) == 0, "healthy");
   findings = findings_of(1000, 51, 2);
@@ -397,9 +397,9 @@ static void alarms_are_raised(void) {
         "Inf and NaN, not in the trend");
   findings = findings_of(1000, 0, 2);
   findings.squares =
-      mpnum_total_merge(findings.squares, findings_of(1, 0, 3e38f).squares);
+      mpnum_exact_sum_merge(findings.squares, findings_of(1, 0, 3e38f).squares);
   findings.squares =
-      mpnum_total_merge(findings.squares, findings_of(1, 0, 3e38f).squares);
+      mpnum_exact_sum_merge(findings.squares, findings_of(1, 0, 3e38f).squares);
   limits.max_norm = mpnum_from_bits_f32(0x7f800000u);
   health.limits = limits;
   CHECK(mpnum_health_watch(&health, &findings, NULL, f16, 1) == MPNUM_HEALTH_LARGE_NORM,
@@ -422,7 +422,7 @@ static void alarms_are_raised(void) {
  * When each alarm is first raised: */
 static int first_alarm(uint32_t alarm, uint64_t growth) {
   const mpnum_format f16 = mpnum_format_of(MPNUM_TYPE_F16);
-  mpnum_health health = mpnum_health_start(mpnum_health_default());
+  mpnum_health health = mpnum_health_of(mpnum_health_default());
   for (uint64_t i = 0; i < 1000; ++i) {
     const uint64_t zeros = i < 100 ? 100 : 100 + (i - 100) * growth;
     const mpnum_grad_findings findings = findings_of(10000, zeros, 1);
@@ -494,7 +494,7 @@ static void monitors_are_saved(void) {
 /* A run that is saved and loaded before every step has the alarms of one that is not. */
 static void resumed_monitors_raise_the_same_alarms(void) {
   const mpnum_format f16 = mpnum_format_of(MPNUM_TYPE_F16);
-  mpnum_health health = mpnum_health_start(mpnum_health_default()), resumed = health;
+  mpnum_health health = mpnum_health_of(mpnum_health_default()), resumed = health;
   uint32_t seen = 0;
   for (uint64_t i = 0; i < 400; ++i) {
     const uint64_t zeros = i < 100 ? 100 : 100 + (i - 100) * 12;

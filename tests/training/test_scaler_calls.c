@@ -99,7 +99,7 @@ static mpnum_status call_of(int call, mpnum_grad_scaler *scaler,
   }
 }
 static mpnum_grad_optimizer at_stage(const mpnum_grad_scaler *scaler, int stage) {
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(scaler);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(scaler);
   if (stage < OPEN) {
     optimizer.stage = (uint32_t)(mpnum_grad_stage)stage;
   } else {
@@ -239,7 +239,7 @@ static void three_handles_in_any_order_follow_the_table(void) {
   memset(&m, 0, sizeof m);
   m.exponent = 16;
   for (int i = 0; i < 3; ++i)
-    optimizers[i] = mpnum_grad_optimizer_ready(&scaler);
+    optimizers[i] = mpnum_grad_optimizer_of(&scaler);
   for (int i = 0; i < 1000000; ++i) {
     const int call = (int)draw(CALLS + 2), place = (int)draw(3);
     const int found = draw(8) < (i / 50000 % 2 ? 1u : 4u);

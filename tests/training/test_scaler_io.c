@@ -24,7 +24,7 @@ static mpnum_grad_scaler lived(void) {
   config.id = 0x1122334455667788u;
   must(mpnum_grad_scaler_init(&scaler, config));
   for (int i = 0; i < 100; ++i) {
-    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
     mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
     must(mpnum_grad_scaler_report_checked(&scaler, &optimizer, i % 10 > 7, 1));
     must(mpnum_grad_scaler_step(&scaler, &optimizer, &verdict));
@@ -174,7 +174,7 @@ static void sums_of_found_inf_are_saved(void) {
   must(mpnum_grad_scaler_init(&scaler, mpnum_grad_scaler_default()));
   memset(&loaded, 0, sizeof loaded);
   for (int i = 0; i < 3; ++i) {
-    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
     must(mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, 1, 1));
     optimizer.found_inf = 4;
     must(mpnum_grad_scaler_update(&scaler, &optimizer));
@@ -405,7 +405,7 @@ static void saving_in_the_middle_of_a_trace_changes_nothing(void) {
     memset(scalers, 0, sizeof scalers);
     for (int k = 0; k < 2; ++k) {
       must(mpnum_grad_scaler_init(&scalers[k], config));
-      handles[k][0] = handles[k][1] = mpnum_grad_optimizer_ready(&scalers[k]);
+      handles[k][0] = handles[k][1] = mpnum_grad_optimizer_of(&scalers[k]);
     }
     for (int i = 0; i < 200; ++i) {
       const uint32_t call = mpnum_random(3, at++) % 8, found = mpnum_random(3, at++) % 3;

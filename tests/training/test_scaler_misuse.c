@@ -35,7 +35,7 @@ static mpnum_grad_scaler of_id(uint64_t id) {
 /* Gradients 3, times 65536: what was applied with the verdict of the step before. */
 static void a_refused_step_says_skip(void) {
   mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
   mpnum_grad_verdict verdict = MPNUM_GRAD_APPLY;
   float gradient = 3 * 65536.0f;
   mpnum_grad_tensor tensor =
@@ -70,7 +70,7 @@ static void a_refused_step_says_skip(void) {
 /* 6 for 3: two batches were added, and the next two go on top of them. */
 static void a_window_that_was_never_checked_is_no_update(void) {
   mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler), other = optimizer;
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler), other = optimizer;
   mpnum_grad_optimizer *both[] = {&other, &optimizer};
   must(mpnum_grad_scaler_begin_accumulation(&scaler, &optimizer));
   must(mpnum_grad_scaler_end_accumulation(&scaler, &optimizer));
@@ -82,7 +82,7 @@ static void a_window_that_was_never_checked_is_no_update(void) {
 }
 static void a_handle_that_was_left_out_is_no_update(void) {
   mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler), other = optimizer;
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler), other = optimizer;
   mpnum_grad_optimizer *both[] = {&other, &optimizer};
   must(mpnum_grad_scaler_report_unscaled(&scaler, &other, 1, 1));
   must(mpnum_grad_scaler_update(&scaler, &other)); /* optimizer has gradients as before */
@@ -96,7 +96,7 @@ static void a_handle_that_was_left_out_is_no_update(void) {
 static void a_found_inf_after_the_step_is_too_late(void) {
   for (uint32_t found = 0; found < 2; ++found) {
     mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
-    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler), merged, other;
+    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler), merged, other;
     mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
     must(mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, found, 1));
     other = optimizer;
@@ -118,7 +118,7 @@ static void a_found_inf_after_the_step_is_too_late(void) {
 }
 static void a_norm_of_nan_is_no_clean_report(void) {
   mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
   mpnum_grad_verdict verdict = MPNUM_GRAD_APPLY;
   REFUSED(mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, 0, not_a_number()),
           MPNUM_ERROR_ARGUMENT);
@@ -134,7 +134,7 @@ static void a_norm_of_nan_is_no_clean_report(void) {
 }
 static void an_unknown_norm_is_not_clipped_to(void) {
   mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler), merged;
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler), merged;
   mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
   float gradient = 100, multiplier = 7;
   uint8_t bytes[MPNUM_GRAD_OPTIMIZER_BYTES];
@@ -168,10 +168,10 @@ static void an_unknown_norm_is_not_clipped_to(void) {
 
 static void a_handle_of_another_scaler_is_refused(void) {
   mpnum_grad_scaler scaler = of_id(7), others = of_id(8);
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&others), own, merged;
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&others), own, merged;
   mpnum_grad_verdict verdict = MPNUM_GRAD_APPLY;
   float multiplier = 7;
-  own = mpnum_grad_optimizer_ready(&scaler);
+  own = mpnum_grad_optimizer_of(&scaler);
   mpnum_grad_optimizer *both[] = {&own, &optimizer};
   REFUSED(mpnum_grad_scaler_begin_accumulation(&scaler, &optimizer),
           MPNUM_ERROR_STALE_HANDLE);
@@ -198,7 +198,7 @@ static void a_handle_of_another_scaler_is_refused(void) {
 /* A forgotten init: 1000 of 1000 steps applied, every gradient times 0. */
 static void a_scaler_of_zeros_is_refused_by_every_call(void) {
   static mpnum_grad_scaler scaler;
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
   mpnum_grad_verdict verdict = MPNUM_GRAD_APPLY;
   uint8_t bytes[MPNUM_GRAD_SCALER_BYTES] = {77};
   float gradient = 3, scaled = 7;
@@ -246,14 +246,14 @@ static void a_scaler_of_zeros_is_refused_by_every_call(void) {
 /* The scale is what it was: the handle is what is wrong. */
 static void a_stale_scale_is_one_that_has_changed(void) {
   mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default()), later = scaler;
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler), other = optimizer;
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler), other = optimizer;
   must(mpnum_grad_scaler_report_unscaled(&scaler, &other, 0, 1));
   must(mpnum_grad_scaler_update(&scaler, &other));
   CHECK(scaler.scale == later.scale, "the scale is what it was");
   REFUSED(mpnum_grad_scaler_can_unscale(&scaler, &optimizer), MPNUM_ERROR_STALE_HANDLE);
   /* A handle that was not loaded with its scaler. */
   REFUSED(mpnum_grad_scaler_can_unscale(&later, &other), MPNUM_ERROR_STALE_HANDLE);
-  optimizer = mpnum_grad_optimizer_ready(&scaler);
+  optimizer = mpnum_grad_optimizer_of(&scaler);
   must(mpnum_grad_scaler_begin_accumulation(&scaler, &optimizer));
   must(mpnum_grad_scaler_set_scale(&scaler, 1024));
   REFUSED(mpnum_grad_scaler_end_accumulation(&scaler, &optimizer),
@@ -279,7 +279,7 @@ static void a_loss_in_f16_has_a_configuration(void) {
   CHECK(mpnum_grad_scaler_scale_f16(&narrow, two, &scaled) == MPNUM_ERROR_UNREPRESENTABLE,
         "2 * 32768");
   scaler = narrow;
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
   mpnum_grad_verdict verdict = MPNUM_GRAD_APPLY;
   for (int i = 0; i < 2001; ++i) { /* it does not grow past 32768 */
     must(mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, 0, 1));
@@ -300,7 +300,7 @@ static void a_max_norm_of_0_is_refused_and_inf_is_no_limit(void) {
   const float refused[] = {0, -0.0f, -1, not_a_number(),
                            mpnum_from_bits_f32(0xff800000u)};
   mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler), unscaled;
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler), unscaled;
   mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
   float gradient = 3 * 65536.0f, got = 7;
   const mpnum_grad_tensor tensor =
@@ -316,7 +316,7 @@ static void a_max_norm_of_0_is_refused_and_inf_is_no_limit(void) {
     for (int k = 0; k < 3; ++k)
       CHECK(statuses[k] == MPNUM_ERROR_ARGUMENT, "%g, call %d: %s", (double)refused[i], k,
             said(statuses[k]));
-    mpnum_grad_optimizer ready = mpnum_grad_optimizer_ready(&scaler);
+    mpnum_grad_optimizer ready = mpnum_grad_optimizer_of(&scaler);
     CHECK(mpnum_grad_scaler_unscale_clip_step(&scaler, &ready, &tensor, 1, refused[i], 0,
                                               NULL, &verdict) == MPNUM_ERROR_ARGUMENT,
           "%g, unscale_clip_step", (double)refused[i]);

@@ -9,7 +9,7 @@
 #include <math.h>
 
 static void update(mpnum_grad_scaler *scaler, int found) {
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(scaler);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(scaler);
   must(mpnum_grad_scaler_report_unscaled(scaler, &optimizer, (uint32_t)found, 1));
   const mpnum_status status = mpnum_grad_scaler_update(scaler, &optimizer);
   CHECK(status == MPNUM_OK, "update: %s", mpnum_status_string(status));

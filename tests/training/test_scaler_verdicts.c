@@ -16,7 +16,7 @@ static mpnum_grad_scaler switched_off(void) {
 }
 static void a_scaler_that_is_off_passes_everything(void) {
   mpnum_grad_scaler scaler = switched_off();
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
   mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
   float scaled = 0;
   CHECK(scaler.scale == 1 && scaler.inverse == 1, "%a", (double)scaler.scale);
@@ -36,7 +36,7 @@ static void a_scaler_that_is_off_passes_everything(void) {
 static void an_unknown_norm_is_no_norm_of_0(void) {
   const float infinity = mpnum_from_bits_f32(0x7f800000u);
   mpnum_grad_scaler scaler = switched_off();
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
   mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
   float multiplier = 7;
   for (int i = 0; i < 3; ++i) { /* update is left out */
@@ -63,9 +63,9 @@ static void an_unknown_norm_is_no_norm_of_0(void) {
 
 static void each_optimizer_has_its_own_verdict(void) {
   mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
-  mpnum_grad_optimizer optimizers[3] = {mpnum_grad_optimizer_ready(&scaler),
-                                        mpnum_grad_optimizer_ready(&scaler),
-                                        mpnum_grad_optimizer_ready(&scaler)};
+  mpnum_grad_optimizer optimizers[3] = {mpnum_grad_optimizer_of(&scaler),
+                                        mpnum_grad_optimizer_of(&scaler),
+                                        mpnum_grad_optimizer_of(&scaler)};
   mpnum_grad_optimizer *all[3] = {&optimizers[0], &optimizers[1], &optimizers[2]};
   mpnum_grad_verdict verdicts[2] = {MPNUM_GRAD_SKIP, MPNUM_GRAD_APPLY};
   for (int i = 0; i < 3; ++i) {
@@ -87,7 +87,7 @@ static void each_optimizer_has_its_own_verdict(void) {
 }
 static void a_smaller_scale_is_no_sign_of_a_skip(void) {
   mpnum_grad_scaler scaler = made(mpnum_grad_scaler_apex(2));
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
   mpnum_grad_verdict verdict = MPNUM_GRAD_APPLY;
   must(mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, 1, 1));
   must(mpnum_grad_scaler_step(&scaler, &optimizer, &verdict));
@@ -96,7 +96,7 @@ static void a_smaller_scale_is_no_sign_of_a_skip(void) {
 }
 static void what_was_found_is_not_forgotten(void) {
   mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
   must(mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, 0x80000000u, 1));
   must(mpnum_grad_scaler_report_changed(&scaler, &optimizer, 0, 2));
   CHECK(optimizer.found_inf == 1 && optimizer.norm == 2, "found");
@@ -104,7 +104,7 @@ static void what_was_found_is_not_forgotten(void) {
 /* A sum over four ranks that all found Inf. */
 static void a_found_inf_of_4_is_one_overflow(void) {
   mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
   mpnum_grad_verdict verdict = MPNUM_GRAD_APPLY;
   float multiplier = 7;
   must(mpnum_grad_scaler_report_checked(&scaler, &optimizer, 1, 1));
@@ -121,7 +121,7 @@ static void a_found_inf_of_4_is_one_overflow(void) {
 }
 static void norms_that_are_none_are_refused(void) {
   mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
   const mpnum_grad_optimizer before = optimizer;
   CHECK(mpnum_grad_scaler_report_unscaled(&scaler, &optimizer, 0, -2) ==
                 MPNUM_ERROR_ARGUMENT &&
@@ -140,7 +140,7 @@ static void norms_that_are_none_are_refused(void) {
 static void a_norm_that_overflows_is_skipped(void) {
   const float infinity = mpnum_from_bits_f32(0x7f800000u);
   mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
   mpnum_grad_verdict verdict = MPNUM_GRAD_APPLY;
   float multiplier = 7;
   must(mpnum_grad_scaler_report_checked(&scaler, &optimizer, 0, infinity));
@@ -158,7 +158,7 @@ static void a_norm_that_overflows_is_skipped(void) {
 
 static void a_scale_set_after_a_check_is_refused(void) {
   mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
   mpnum_grad_verdict verdict = MPNUM_GRAD_APPLY;
   float multiplier = 7;
   must(mpnum_grad_scaler_report_checked(&scaler, &optimizer, 0, 1));
@@ -183,7 +183,7 @@ static void a_scale_set_after_a_check_is_refused(void) {
 static void a_scale_set_inside_a_window_is_refused(void) {
   for (int at = 0; at < 2; ++at) {
     mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
-    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+    mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
     must(mpnum_grad_scaler_set_scale(&scaler, 4096)); /* between an update and a window */
     CHECK(mpnum_grad_scaler_begin_accumulation(&scaler, &optimizer) == MPNUM_OK, "begin");
     if (at == 0) must(mpnum_grad_scaler_set_scale(&scaler, 1024));
@@ -201,7 +201,7 @@ static void a_scale_set_inside_a_window_is_refused(void) {
 static void an_update_between_two_optimizers_is_refused(void) {
   for (int found = 0; found < 2; ++found) {
     mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
-    mpnum_grad_optimizer first = mpnum_grad_optimizer_ready(&scaler), second = first;
+    mpnum_grad_optimizer first = mpnum_grad_optimizer_of(&scaler), second = first;
     mpnum_grad_optimizer *both[] = {&second, &first};
     mpnum_grad_verdict verdict = MPNUM_GRAD_APPLY;
     must(mpnum_grad_scaler_report_unscaled(&scaler, &first, (uint32_t)found, 1));
@@ -229,7 +229,7 @@ static void handles_may_live_anywhere(void) {
   } a = {0, {0, 0, 0, 0, 0, 0, 0, 0, 0}}, b = a;
   mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
   mpnum_grad_optimizer *handles[] = {&b.handle, &a.handle};
-  a.handle = b.handle = mpnum_grad_optimizer_ready(&scaler);
+  a.handle = b.handle = mpnum_grad_optimizer_of(&scaler);
   must(mpnum_grad_scaler_report_unscaled(&scaler, &a.handle, 0, 1));
   must(mpnum_grad_scaler_report_unscaled(&scaler, &b.handle, 1, 1));
   CHECK(mpnum_grad_scaler_update_all(&scaler, handles, 2) == MPNUM_OK &&
@@ -295,7 +295,7 @@ static void clipping_is_rounded_once(void) {
   const float infinity = mpnum_from_bits_f32(0x7f800000u);
   const float little = 1e-6f; /* a constant may have more digits, as on s390x */
   mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
   float got = 7;
   for (int i = 0; i < 200000; ++i) {
     const float norm = mpnum_from_bits_f32(mpnum_random(7, (uint64_t)i) % 0x7f800000u);

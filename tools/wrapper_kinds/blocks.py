@@ -9,11 +9,11 @@ PRESETS = [*((T, f"mpnum_{codes}", f"mpnum_blockscale_mx(MPNUM_TYPE_{T.upper()},
            ("int8", "int8_t", "mpnum_blockscale_mx_int8(MPNUM_BLOCKSCALE_RCEIL)")]
 
 BOTH_WAYS = """\
-MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_mx_quantize_$T($codes *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes, \
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_quantize_mx_$T($codes *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes, \
 const float *src, size_t rows, size_t columns) {
   return mpnum_quantize_floats_as_($format, codes, scale_inv, scale_inv_bytes, 1, src, rows, columns);
 }
-MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_mx_dequantize_$T(float *dst, const $codes *codes, const mpnum_e8m0 *scale_inv, \
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_dequantize_mx_$T(float *dst, const $codes *codes, const mpnum_e8m0 *scale_inv, \
 size_t scale_inv_bytes, size_t rows, size_t columns) {
   return mpnum_dequantize_floats_as_($format, dst, codes, scale_inv, scale_inv_bytes, 1, rows, columns);
 }

@@ -91,7 +91,7 @@ QUERIES = """
 MPNUM_INLINE int mpnum_{query}_$T(mpnum_$T x) {{
   return mpnum_{query}(mpnum_format_of(MPNUM_TYPE_$NAME), x.bits);
 }}
-""" for query in ("isnan", "isinf", "isfinite", "is_normal", "is_subnormal", "is_zero", "signbit")) + """\
+""" for query in ("isnan", "isinf", "isfinite", "isnormal", "issubnormal", "iszero", "signbit")) + """\
 MPNUM_INLINE mpnum_$T mpnum_next_up_$T(mpnum_$T x) {
   return mpnum_from_bits_$T(mpnum_next_up(mpnum_format_of(MPNUM_TYPE_$NAME), x.bits));
 }

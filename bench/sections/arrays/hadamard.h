@@ -14,8 +14,9 @@ enum { HADAMARD_COLUMNS = 256 }; /* so that parts of an array are whole rows */
 static void run_hadamard(mpnum_type type, void *dst, const void *src, size_t count, int n,
                          int is_inverse) {
   const size_t rows = count / HADAMARD_COLUMNS;
-  const mpnum_rows to = mpnum_rows_of(type, dst, rows, HADAMARD_COLUMNS);
-  const mpnum_const_rows from = mpnum_const_rows_of(type, src, rows, HADAMARD_COLUMNS);
+  const mpnum_matrix to = mpnum_matrix_of(type, dst, rows, HADAMARD_COLUMNS);
+  const mpnum_const_matrix from =
+      mpnum_const_matrix_of(type, src, rows, HADAMARD_COLUMNS);
   if (is_inverse) {
     must(mpnum_hadamard_inverse_rows(to, from, n, 20240229));
   } else {

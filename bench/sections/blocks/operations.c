@@ -79,7 +79,7 @@ static void quantize(int preset, bool turned, bool counts, mpnum_type type, void
       blockscaled_of(&format, codes,
                      codes + mpnum_blockscale_code_bytes(&format, rows, columns), rows,
                      columns),
-      mpnum_const_rows_of(type, src, rows, columns), NULL, counts ? &losses : NULL));
+      mpnum_const_matrix_of(type, src, rows, columns), NULL, counts ? &losses : NULL));
 }
 
 /* Rows and columns of blocks of one reading; codes of both, then scales of both. */
@@ -94,7 +94,7 @@ static void quantize_both(int preset, mpnum_type type, void *dst, const void *sr
   insist(mpnum_quantize_blocks_both(
       &across, blockscaled_of(&across, codes, scales, rows, columns), &down,
       blockscaled_of(&down, codes + bytes, scales + first, rows, columns),
-      mpnum_const_rows_of(type, src, rows, columns), NULL, NULL));
+      mpnum_const_matrix_of(type, src, rows, columns), NULL, NULL));
 }
 
 /* Scales that no code makes Inf or a subnormal: as e4m3 32 to 416, as e8m0 2^-31 to 2^-2.
@@ -119,7 +119,7 @@ static void dequantize(int preset, bool turned, mpnum_type type, void *dst,
   void *codes;
   memcpy(&codes, &src, sizeof codes); /* which are only read */
   insist(mpnum_dequantize_blocks(
-      &format, mpnum_rows_of(type, dst, rows, columns),
+      &format, mpnum_matrix_of(type, dst, rows, columns),
       blockscaled_of(&format, codes, scales_of(&format), rows, columns)));
 }
 
@@ -151,7 +151,7 @@ static void nvfp4_of_amax(void *dst, const void *src, size_t count) {
   const size_t columns = columns_of(count), rows = count / columns;
   const size_t bytes = count / 2, scale_bytes = count / 16;
   float scale;
-  insist(mpnum_nvfp4_quantize((mpnum_e2m1x2 *)dst, (mpnum_e4m3 *)((char *)dst + bytes),
+  insist(mpnum_quantize_nvfp4((mpnum_e2m1x2 *)dst, (mpnum_e4m3 *)((char *)dst + bytes),
                               scale_bytes, &scale, src, rows, columns));
 }
 
@@ -239,7 +239,7 @@ static const char dequantizes[] = "mpnum_dequantize_blocks";
 static const array_operation operations[] = {
     TURNING(TURNED_ROWS) SQUARE(ROWS)
         ROW("f32 to mx e4m3 losses", quantizes, F32, 32, 8, mx_e4m3_counting),
-    ROW("f32 to nvfp4 1x16 amax", "mpnum_nvfp4_quantize", F32, 32, 4, nvfp4_of_amax),
+    ROW("f32 to nvfp4 1x16 amax", "mpnum_quantize_nvfp4", F32, 32, 4, nvfp4_of_amax),
     SCALED_ROWS(f32, F32, 32) SCALED_ROWS(bf16, BF16, 16)};
 
 static bool force_isa(int isa) { return mpnum_isa_force((mpnum_isa)isa) == MPNUM_OK; }
@@ -252,7 +252,8 @@ bool block_round_trip(int preset, bool turned, float *dst, const float *src, siz
                       size_t columns, block_losses *losses) {
   static const mpnum_quantize_losses none;
   const mpnum_blockscale_format format = format_of(preset, turned);
-  const mpnum_const_rows from = mpnum_const_rows_of(MPNUM_TYPE_F32, src, rows, columns);
+  const mpnum_const_matrix from =
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, src, rows, columns);
   const size_t code_bytes = mpnum_blockscale_code_bytes(&format, rows, columns);
   const size_t scale_bytes = mpnum_blockscale_scale_bytes(&format, rows, columns, 0);
   void *codes = malloc(1 + code_bytes), *scales = malloc(1 + scale_bytes);
@@ -265,7 +266,7 @@ bool block_round_trip(int preset, bool turned, float *dst, const float *src, siz
     made.scale = mpnum_nvfp4_scale(made.scale);
     insist(mpnum_quantize_blocks(&format, made, from, NULL, &counted));
     insist(mpnum_dequantize_blocks(
-        &format, mpnum_rows_of(MPNUM_TYPE_F32, dst, rows, columns), made));
+        &format, mpnum_matrix_of(MPNUM_TYPE_F32, dst, rows, columns), made));
   }
   free(codes);
   free(scales);

@@ -104,7 +104,7 @@ static void unscale_and_clip_f32(void *dst, const void *src, size_t count) {
   const mpnum_grad_tensor tensor =
       mpnum_grad_tensor_of(MPNUM_TYPE_F32, src, count, MPNUM_TYPE_F32, dst);
   mpnum_grad_scaler scaler = half;
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
   scaler.inverse = two;
   must(mpnum_grad_scaler_unscale(&scaler, &optimizer, &tensor, 1, 0, NULL));
   must(mpnum_grad_scaler_clip(&scaler, &optimizer, &tensor, 1, 1));

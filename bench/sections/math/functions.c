@@ -77,8 +77,8 @@ FUNCTIONS(LOOPS)
 const math_function math_functions[MATH_FUNCTIONS] = {FUNCTIONS(ROW)};
 
 static void run_softmax(float *dst, const float *src, size_t rows, size_t columns) {
-  must(mpnum_softmax_rows(mpnum_rows_of(MPNUM_TYPE_F32, dst, rows, columns),
-                          mpnum_const_rows_of(MPNUM_TYPE_F32, src, rows, columns), NULL,
+  must(mpnum_softmax_rows(mpnum_matrix_of(MPNUM_TYPE_F32, dst, rows, columns),
+                          mpnum_const_matrix_of(MPNUM_TYPE_F32, src, rows, columns), NULL,
                           NULL));
 }
 const softmax_way softmax_mpnum = {"mpnum", NULL, run_softmax, false, NULL};

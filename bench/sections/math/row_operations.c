@@ -24,11 +24,11 @@ void row_convert(void *dst, row_way type, const float *src, size_t count) {
                            MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0));
 }
 
-static mpnum_rows to(const row_call *call, row_way way, void *data) {
-  return mpnum_rows_of(type_of(way), data, call->rows, call->columns);
+static mpnum_matrix to(const row_call *call, row_way way, void *data) {
+  return mpnum_matrix_of(type_of(way), data, call->rows, call->columns);
 }
-static mpnum_const_rows from(const row_call *call, row_way way, const void *data) {
-  return mpnum_const_rows_of(type_of(way), data, call->rows, call->columns);
+static mpnum_const_matrix from(const row_call *call, row_way way, const void *data) {
+  return mpnum_const_matrix_of(type_of(way), data, call->rows, call->columns);
 }
 static void run_layer(const row_call *call, row_way way) {
   must(mpnum_layer_norm_rows(to(call, way, call->dst), from(call, way, call->src),
@@ -44,7 +44,7 @@ static void run_l2(const row_call *call, row_way way) {
 }
 static void run_backward(const row_call *call, row_way way, mpnum_norm_kind kind) {
   mpnum_normalize_options options = mpnum_normalize_default();
-  mpnum_norm_gradients wanted = mpnum_norm_gradients_none();
+  mpnum_norm_gradients wanted = mpnum_norm_gradients_empty();
   options.weight = call->weight;
   wanted.input = to(call, way, call->dst);
   wanted.weight = call->of_weight;
@@ -76,7 +76,7 @@ static void run_quantize(const row_call *call, row_way way) {
   mpnum_quantize_losses losses = {0, 0, 0, 0};
   must(mpnum_normalize_quantize_rows(
       MPNUM_NORM_RMS,
-      mpnum_rows_of(MPNUM_TYPE_E4M3, call->dst, call->rows, call->columns),
+      mpnum_matrix_of(MPNUM_TYPE_E4M3, call->dst, call->rows, call->columns),
       from(call, way, call->src), &options, 100, &losses));
 }
 
@@ -109,7 +109,7 @@ static void run_gated_codes(const row_call *call, row_way way) {
   options.factor = from(call, way, call->other);
   must(mpnum_activation_quantize_rows(
       MPNUM_ACTIVATION_SILU,
-      mpnum_rows_of(MPNUM_TYPE_E4M3, call->dst, call->rows, call->columns),
+      mpnum_matrix_of(MPNUM_TYPE_E4M3, call->dst, call->rows, call->columns),
       from(call, way, call->src), &options, 100, &losses));
 }
 

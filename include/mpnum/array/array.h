@@ -501,7 +501,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_convert_array_2d(
 
 /* Each value rounded to the nearest value of a format, or as rounding says, and left a
  * float: what arithmetic in that format would have stored. Any format, user-made ones too
- * (mpnum_format_make); of f32 a copy. dst may be src.
+ * (mpnum_format_init); of f32 a copy. dst may be src.
  * Status: as above; MPNUM_ERROR_TYPE for the all-zero format. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_round_array(
     float *dst, const float *src, size_t n, mpnum_format format, mpnum_rounding rounding,

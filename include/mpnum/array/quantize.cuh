@@ -4,7 +4,7 @@
  * C++11; NVRTC for the kernels alone.
  *
  *     // Delayed scaling: the scale of the history, its next amax as a by-product, ...
- *     mpnum_launch_quantize_scaled(codes, amax + i, x, &histories[i].scale, n, stream);
+ *     mpnum_launch_quantize_array(codes, amax + i, x, &histories[i].scale, n, stream);
  *     // ... and once for all tensors of a step:
  *     mpnum_launch_scale_update(histories, rings, amax, count, &recipe, stream);
  *
@@ -199,17 +199,17 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLO
 template <class T, class S>
 static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_,
                                          mpnum::dense_<T>::resident)
-    mpnum_quantize_transpose_kernel_(T *dst, size_t dst_ld, T *transposed,
-                                     size_t transposed_ld, float *amax, const S *src,
-                                     size_t src_ld, const float *scale, size_t rows,
+    mpnum_quantize_transpose_kernel_(T *dst, size_t dst_stride, T *transposed,
+                                     size_t transposed_stride, float *amax, const S *src,
+                                     size_t src_stride, const float *scale, size_t rows,
                                      size_t columns) {
   __shared__ uint32_t scratch[MPNUM_TILE_SCRATCH];
   const size_t row = mpnum_tile_down_() * static_cast<size_t>(MPNUM_TILE_ROWS);
   const size_t column = blockIdx.x * static_cast<size_t>(mpnum_geometry_<S, 32>::columns);
   if (row >= rows) return;
-  const float found =
-      mpnum_quantize_tile_transpose(dst, dst_ld, transposed, transposed_ld, src, src_ld,
-                                    row, column, rows, columns, *scale, scratch);
+  const float found = mpnum_quantize_tile_transpose(
+      dst, dst_stride, transposed, transposed_stride, src, src_stride, row, column, rows,
+      columns, *scale, scratch);
   __syncthreads();
   if (!amax) return;
   const float all = mpnum_block_amax_f32(found, scratch);
@@ -275,8 +275,8 @@ static inline cudaError_t mpnum_launch_quantize_(T *dst, float *amax, const S *s
  * f32, f16 or bf16. Bits: mpnum_quantize_array. */
 template <class T, class S>
 MPNUM_MUST_CHECK static inline cudaError_t
-mpnum_launch_quantize_scaled(T *dst, float *amax, const S *src, const float *scale,
-                             size_t n, cudaStream_t stream) {
+mpnum_launch_quantize_array(T *dst, float *amax, const S *src, const float *scale,
+                            size_t n, cudaStream_t stream) {
   const mpnum_scale_given_ given = {scale};
   if (n && (!dst || !src || !scale || mpnum_overlap_(dst, n, src, n * sizeof(S))))
     return cudaErrorInvalidValue;
@@ -310,8 +310,8 @@ mpnum_launch_quantize_current(T *dst, float *scale_inv, float *amax, const S *sr
  * Bits: mpnum_dequantize_array. */
 template <class T, class Code>
 MPNUM_MUST_CHECK static inline cudaError_t
-mpnum_launch_dequantize_scaled(T *dst, const Code *src, const float *scale_inv, size_t n,
-                               cudaStream_t stream) {
+mpnum_launch_dequantize_array(T *dst, const Code *src, const float *scale_inv, size_t n,
+                              cudaStream_t stream) {
   const size_t tile = mpnum_dequantize_array_<T, Code>::tile;
   static_assert(mpnum::dense_<Code>::bits == 8 && mpnum::numeric_limits<Code>::is_signed,
                 "a type of 8 bits with a sign");
@@ -325,24 +325,26 @@ mpnum_launch_dequantize_scaled(T *dst, const Code *src, const float *scale_inv, 
                        stream, dst, src, scale_inv, n);
 }
 
-/* The codes of a matrix, as by mpnum_launch_quantize_scaled, and those of its transpose,
+/* The codes of a matrix, as by mpnum_launch_quantize_array, and those of its transpose,
  * which fp8 products before Blackwell need for both gradients, from one read. Row r of
- * src and dst begins at element r * ld, and row c of transposed, the column c of src, at
- * c * transposed_ld, which is at least rows. */
+ * src and dst begins at element r * stride, and row c of transposed, the column c of src,
+ * at c * transposed_stride, which is at least rows. */
 template <class T, class S>
-MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_quantize_transpose(
-    T *dst, size_t dst_ld, T *transposed, size_t transposed_ld, float *amax, const S *src,
-    size_t src_ld, const float *scale, size_t rows, size_t columns, cudaStream_t stream) {
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_quantize_transpose(T *dst, size_t dst_stride, T *transposed,
+                                size_t transposed_stride, float *amax, const S *src,
+                                size_t src_stride, const float *scale, size_t rows,
+                                size_t columns, cudaStream_t stream) {
   const size_t wide = mpnum_geometry_<S, 32>::columns;
   const size_t down = rows / MPNUM_TILE_ROWS + (rows % MPNUM_TILE_ROWS != 0);
   const size_t across = columns / wide + (columns % wide != 0), limit = 0x7fffffff;
   if (rows == 0 || columns == 0) return cudaSuccess;
-  if (!dst || !transposed || !src || !scale || src_ld < columns || dst_ld < columns ||
-      transposed_ld < rows || across > limit / down)
+  if (!dst || !transposed || !src || !scale || src_stride < columns ||
+      dst_stride < columns || transposed_stride < rows || across > limit / down)
     return cudaErrorInvalidValue;
-  const size_t src_bytes = mpnum_extent_(rows, columns, src_ld, 8 * sizeof(S));
-  const size_t dst_bytes = mpnum_extent_(rows, columns, dst_ld, 8);
-  const size_t transposed_bytes = mpnum_extent_(columns, rows, transposed_ld, 8);
+  const size_t src_bytes = mpnum_extent_(rows, columns, src_stride, 8 * sizeof(S));
+  const size_t dst_bytes = mpnum_extent_(rows, columns, dst_stride, 8);
+  const size_t transposed_bytes = mpnum_extent_(columns, rows, transposed_stride, 8);
   if (!src_bytes || !dst_bytes || !transposed_bytes ||
       mpnum_overlap_(dst, dst_bytes, src, src_bytes) ||
       mpnum_overlap_(transposed, transposed_bytes, src, src_bytes) ||
@@ -350,8 +352,8 @@ MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_quantize_transpose(
     return cudaErrorInvalidValue;
   return mpnum_launch_grid_(mpnum_quantize_transpose_kernel_<T, S>,
                             mpnum_tile_grid_(across, down), MPNUM_LAUNCH_THREADS_, stream,
-                            dst, dst_ld, transposed, transposed_ld, amax, src, src_ld,
-                            scale, rows, columns);
+                            dst, dst_stride, transposed, transposed_stride, amax, src,
+                            src_stride, scale, rows, columns);
 }
 
 /* Delayed scaling of all tensors of a model: history i takes amax[i], which becomes 0

@@ -161,32 +161,29 @@ MPNUM_HOST mpnum_stats mpnum_stats_e2m1(const mpnum_e2m1 *src, size_t n) {
 }
 /* End of what tools/wrappers wrote. */
 
-/* Sums, in a total that merges with others (total.h): of the values, of their squares, of
- * products of two arrays. An array is cut into tiles of 2048 elements, from its start.
- * Each term, an exact double, is added in double to lane i % 64 of its tile, then the
- * upper half of the lanes to the lower one until there is one. Tiles are added exactly.
- * So a total is the same if the array is cut at multiples of 2048 and the parts, in any
- * order, are added to one total or to several that are merged.
- * Domain: f32, bf16, f16, e5m2, e4m3. Nothing overflows or underflows on the way.
- * NaN: as IEEE 754 adds: from a NaN, from Infs of both signs, from Inf * 0.
- * Error: 39 * 2^-53 of the sum of the magnitudes, for the 38 additions at most that a
- *   term goes through; then one rounding, of mpnum_total_value or mpnum_total_root.
- *   (test_reduce_sums.c)
- * Status codes: MPNUM_ERROR_TYPE for another type; MPNUM_ERROR_NULL where a pointer is
- * and n is not 0; nothing is added then. */
-MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_total_add(mpnum_total *total,
-                                                         mpnum_type type, const void *src,
-                                                         size_t n) {
+/* Sums, in a total that merges with others (exact_sum.h): of the values, of their
+ * squares, of products of two arrays. An array is cut into tiles of 2048 elements, from
+ * its start. Each term, an exact double, is added in double to lane i % 64 of its tile,
+ * then the upper half of the lanes to the lower one until there is one. Tiles are added
+ * exactly. So a total is the same if the array is cut at multiples of 2048 and the parts,
+ * in any order, are added to one total or to several that are merged. Domain: f32, bf16,
+ * f16, e5m2, e4m3. Nothing overflows or underflows on the way. NaN: as IEEE 754 adds:
+ * from a NaN, from Infs of both signs, from Inf * 0. Error: 39 * 2^-53 of the sum of the
+ * magnitudes, for the 38 additions at most that a term goes through; then one rounding,
+ * of mpnum_exact_sum_value or mpnum_exact_sum_root. (test_reduce_sums.c) Status codes:
+ * MPNUM_ERROR_TYPE for another type; MPNUM_ERROR_NULL where a pointer is and n is not 0;
+ * nothing is added then. */
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_exact_sum_add(mpnum_exact_sum *total,
+                                                             mpnum_type type,
+                                                             const void *src, size_t n) {
   return mpnum_sum_any_(mpnum_values_, type, total, src, 0, n);
 }
-MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_total_add_squares(mpnum_total *total,
-                                                                 mpnum_type type,
-                                                                 const void *src,
-                                                                 size_t n) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_exact_sum_add_squares(
+    mpnum_exact_sum *total, mpnum_type type, const void *src, size_t n) {
   return mpnum_sum_any_(mpnum_squares_, type, total, src, 0, n);
 }
-MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_total_add_products(
-    mpnum_total *total, mpnum_type type, const void *a, const void *b, size_t n) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_exact_sum_add_products(
+    mpnum_exact_sum *total, mpnum_type type, const void *a, const void *b, size_t n) {
   return mpnum_sum_any_(mpnum_products_, type, total, b ? a : b, b, n);
 }
 

@@ -21,7 +21,7 @@ MPNUM_C_BEGIN_
  *   MPNUM_ERROR_OVERLAP; nothing is written then. No elements: MPNUM_OK. */
 MPNUM_HOST_COLD_ mpnum_status mpnum_scaled_check_(mpnum_type codes_type,
                                                   const void *codes, size_t codes_stride,
-                                                  mpnum_const_rows values,
+                                                  mpnum_const_matrix values,
                                                   const float *scales,
                                                   size_t scale_step) {
   const int size = mpnum_type_bits_(values.type) / 8;
@@ -44,7 +44,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_quantize_array(mpnum_type dst_type, void *dst, mpnum_type src_type, const void *src,
                      size_t n, float scale, mpnum_quantize_losses *losses) {
   const mpnum_status status = mpnum_scaled_check_(
-      dst_type, dst, n, mpnum_const_rows_of(src_type, src, 1, n), &scale, 0);
+      dst_type, dst, n, mpnum_const_matrix_of(src_type, src, 1, n), &scale, 0);
   if (status == MPNUM_OK && n)
     mpnum_quantize_by_(dst_type, dst, src_type, src, n, scale, losses);
   return status;
@@ -57,7 +57,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_dequantize_array(mpnum_type dst_t
                                                                 const void *src, size_t n,
                                                                 float scale_inv) {
   const mpnum_status status = mpnum_scaled_check_(
-      src_type, src, n, mpnum_const_rows_of(dst_type, dst, 1, n), &scale_inv, 0);
+      src_type, src, n, mpnum_const_matrix_of(dst_type, dst, 1, n), &scale_inv, 0);
   if (status == MPNUM_OK && n)
     mpnum_dequantize_by_(dst_type, dst, src_type, src, n, scale_inv);
   return status;
@@ -65,7 +65,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_dequantize_array(mpnum_type dst_t
 /* Rows of a matrix with a scale, or scale_inv, for each: channels. dst: rows of bytes,
  * dst_stride apart. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_quantize_channels(
-    mpnum_type dst_type, void *dst, size_t dst_stride, mpnum_const_rows src,
+    mpnum_type dst_type, void *dst, size_t dst_stride, mpnum_const_matrix src,
     const float *scales, mpnum_quantize_losses *losses) {
   const mpnum_status status =
       mpnum_scaled_check_(dst_type, dst, dst_stride, src, scales, 1);
@@ -78,10 +78,10 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_quantize_channels(
   return MPNUM_OK;
 }
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
-mpnum_dequantize_channels(mpnum_rows dst, mpnum_type src_type, const void *src,
+mpnum_dequantize_channels(mpnum_matrix dst, mpnum_type src_type, const void *src,
                           size_t src_stride, const float *scales_inv) {
-  mpnum_const_rows values =
-      mpnum_const_rows_of(dst.type, dst.data, dst.rows, dst.columns);
+  mpnum_const_matrix values =
+      mpnum_const_matrix_of(dst.type, dst.data, dst.rows, dst.columns);
   mpnum_status status = MPNUM_OK;
   size_t i = 0;
   values.stride = dst.stride;

@@ -33,7 +33,7 @@ MPNUM_INLINE mpnum_stats mpnum_stats_add(mpnum_stats stats, mpnum_format format,
   const int is_finite = magnitude < 0x7f800000u;
   stats.count += 1;
   stats.zeros += magnitude == 0;
-  stats.subnormals += (uint64_t)mpnum_is_subnormal(format, code);
+  stats.subnormals += (uint64_t)mpnum_issubnormal(format, code);
   stats.infs += magnitude == 0x7f800000u;
   stats.nans += magnitude > 0x7f800000u;
   if (is_finite && magnitude > mpnum_bits_f32(stats.amax))

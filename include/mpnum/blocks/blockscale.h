@@ -5,7 +5,7 @@
  *     mpnum_blockscale_format format =
  *         mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
  *     mpnum_blockscaled codes = {bytes, columns, scale_inv, sizeof scale_inv, 0, 0};
- *     mpnum_const_rows x = mpnum_const_rows_of(MPNUM_TYPE_BF16, data, rows, columns);
+ *     mpnum_const_matrix x = mpnum_const_matrix_of(MPNUM_TYPE_BF16, data, rows, columns);
  *     status = mpnum_quantize_blocks(&format, codes, x, NULL, &losses);
  *
  * scale_inv is the stored scale, by which decoding multiplies codes. Quantising divides
@@ -40,7 +40,7 @@ MPNUM_C_BEGIN_
  * is not stochastic. */
 MPNUM_HOST mpnum_status mpnum_quantize_checked_(const mpnum_blockscale_format *format,
                                                 mpnum_blockscaled dst,
-                                                mpnum_const_rows src,
+                                                mpnum_const_matrix src,
                                                 const mpnum_quantize_options *options,
                                                 mpnum_quantize_losses *losses,
                                                 mpnum_quantize_any_run_ *any) {
@@ -54,7 +54,7 @@ MPNUM_HOST mpnum_status mpnum_quantize_checked_(const mpnum_blockscale_format *f
 /* Quantises a matrix. dst.scale is for TWO_LEVEL only. options NULL: seed and offset 0.
  * Losses are added to *losses, unless losses is NULL. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_quantize_blocks(
-    const mpnum_blockscale_format *format, mpnum_blockscaled dst, mpnum_const_rows src,
+    const mpnum_blockscale_format *format, mpnum_blockscaled dst, mpnum_const_matrix src,
     const mpnum_quantize_options *options, mpnum_quantize_losses *losses) {
   mpnum_status status = MPNUM_OK;
   if (!src.rows || !src.columns) return MPNUM_OK;
@@ -68,7 +68,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_quantize_blocks(
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_quantize_blocks_both(
     const mpnum_blockscale_format *first_format, mpnum_blockscaled first_dst,
     const mpnum_blockscale_format *second_format, mpnum_blockscaled second_dst,
-    mpnum_const_rows src, const mpnum_quantize_options *options,
+    mpnum_const_matrix src, const mpnum_quantize_options *options,
     mpnum_quantize_losses *losses) {
   mpnum_block_job_ first, second;
   mpnum_status status = MPNUM_OK;
@@ -91,8 +91,9 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_quantize_blocks_both(
 }
 /* Multiplies codes by their scales, rounds to f32 and then to the type of dst. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_dequantize_blocks(
-    const mpnum_blockscale_format *format, mpnum_rows dst, mpnum_blockscaled src) {
-  mpnum_const_rows view = mpnum_const_rows_of(dst.type, dst.data, dst.rows, dst.columns);
+    const mpnum_blockscale_format *format, mpnum_matrix dst, mpnum_blockscaled src) {
+  mpnum_const_matrix view =
+      mpnum_const_matrix_of(dst.type, dst.data, dst.rows, dst.columns);
   mpnum_status status = MPNUM_OK;
   mpnum_block_job_ job;
   if (!dst.rows || !dst.columns) return MPNUM_OK;
@@ -109,7 +110,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_dequantize_blocks(
  * Status: MPNUM_ERROR_NULL; MPNUM_ERROR_TYPE: not f32, f16 or bf16; nothing is written
  *   then. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_finite_amax_rows(float *amax,
-                                                                mpnum_const_rows src) {
+                                                                mpnum_const_matrix src) {
   if (!src.rows || !src.columns) {
     if (amax) *amax = 0;
     return MPNUM_OK;
@@ -140,7 +141,8 @@ MPNUM_HOST mpnum_status mpnum_quantize_floats_as_(mpnum_blockscale_format format
                                                   size_t scale_inv_bytes, float scale,
                                                   const float *src, size_t rows,
                                                   size_t columns) {
-  const mpnum_const_rows view = mpnum_const_rows_of(MPNUM_TYPE_F32, src, rows, columns);
+  const mpnum_const_matrix view =
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, src, rows, columns);
   const mpnum_blockscaled dst =
       mpnum_blockscaled_of_(&format, codes, scale_inv, scale_inv_bytes, scale, columns);
   mpnum_status status = MPNUM_OK;
@@ -155,7 +157,7 @@ MPNUM_HOST mpnum_status mpnum_dequantize_floats_as_(mpnum_blockscale_format form
                                                     size_t scale_inv_bytes, float scale,
                                                     size_t rows, size_t columns) {
   return mpnum_dequantize_blocks(
-      &format, mpnum_rows_of(MPNUM_TYPE_F32, dst, rows, columns),
+      &format, mpnum_matrix_of(MPNUM_TYPE_F32, dst, rows, columns),
       mpnum_blockscaled_of_(&format, codes, scale_inv, scale_inv_bytes, scale, columns));
 }
 
@@ -164,41 +166,41 @@ MPNUM_HOST mpnum_status mpnum_dequantize_floats_as_(mpnum_blockscale_format form
  * four. */
 /* Written by tools/wrappers (MX presets): do not edit. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
-mpnum_mx_quantize_e4m3(mpnum_e4m3 *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes,
+mpnum_quantize_mx_e4m3(mpnum_e4m3 *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes,
                        const float *src, size_t rows, size_t columns) {
   return mpnum_quantize_floats_as_(
       mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
       scale_inv_bytes, 1, src, rows, columns);
 }
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
-mpnum_mx_dequantize_e4m3(float *dst, const mpnum_e4m3 *codes, const mpnum_e8m0 *scale_inv,
+mpnum_dequantize_mx_e4m3(float *dst, const mpnum_e4m3 *codes, const mpnum_e8m0 *scale_inv,
                          size_t scale_inv_bytes, size_t rows, size_t columns) {
   return mpnum_dequantize_floats_as_(
       mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL), dst, codes, scale_inv,
       scale_inv_bytes, 1, rows, columns);
 }
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
-mpnum_mx_quantize_e5m2(mpnum_e5m2 *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes,
+mpnum_quantize_mx_e5m2(mpnum_e5m2 *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes,
                        const float *src, size_t rows, size_t columns) {
   return mpnum_quantize_floats_as_(
       mpnum_blockscale_mx(MPNUM_TYPE_E5M2, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
       scale_inv_bytes, 1, src, rows, columns);
 }
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
-mpnum_mx_dequantize_e5m2(float *dst, const mpnum_e5m2 *codes, const mpnum_e8m0 *scale_inv,
+mpnum_dequantize_mx_e5m2(float *dst, const mpnum_e5m2 *codes, const mpnum_e8m0 *scale_inv,
                          size_t scale_inv_bytes, size_t rows, size_t columns) {
   return mpnum_dequantize_floats_as_(
       mpnum_blockscale_mx(MPNUM_TYPE_E5M2, MPNUM_BLOCKSCALE_RCEIL), dst, codes, scale_inv,
       scale_inv_bytes, 1, rows, columns);
 }
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
-mpnum_mx_quantize_e3m2(mpnum_e3m2x4 *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes,
+mpnum_quantize_mx_e3m2(mpnum_e3m2x4 *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes,
                        const float *src, size_t rows, size_t columns) {
   return mpnum_quantize_floats_as_(
       mpnum_blockscale_mx(MPNUM_TYPE_E3M2, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
       scale_inv_bytes, 1, src, rows, columns);
 }
-MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_mx_dequantize_e3m2(
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_dequantize_mx_e3m2(
     float *dst, const mpnum_e3m2x4 *codes, const mpnum_e8m0 *scale_inv,
     size_t scale_inv_bytes, size_t rows, size_t columns) {
   return mpnum_dequantize_floats_as_(
@@ -206,13 +208,13 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_mx_dequantize_e3m2(
       scale_inv_bytes, 1, rows, columns);
 }
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
-mpnum_mx_quantize_e2m3(mpnum_e2m3x4 *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes,
+mpnum_quantize_mx_e2m3(mpnum_e2m3x4 *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes,
                        const float *src, size_t rows, size_t columns) {
   return mpnum_quantize_floats_as_(
       mpnum_blockscale_mx(MPNUM_TYPE_E2M3, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
       scale_inv_bytes, 1, src, rows, columns);
 }
-MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_mx_dequantize_e2m3(
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_dequantize_mx_e2m3(
     float *dst, const mpnum_e2m3x4 *codes, const mpnum_e8m0 *scale_inv,
     size_t scale_inv_bytes, size_t rows, size_t columns) {
   return mpnum_dequantize_floats_as_(
@@ -220,13 +222,13 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_mx_dequantize_e2m3(
       scale_inv_bytes, 1, rows, columns);
 }
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
-mpnum_mx_quantize_e2m1(mpnum_e2m1x2 *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes,
+mpnum_quantize_mx_e2m1(mpnum_e2m1x2 *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes,
                        const float *src, size_t rows, size_t columns) {
   return mpnum_quantize_floats_as_(
       mpnum_blockscale_mx(MPNUM_TYPE_E2M1, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
       scale_inv_bytes, 1, src, rows, columns);
 }
-MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_mx_dequantize_e2m1(
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_dequantize_mx_e2m1(
     float *dst, const mpnum_e2m1x2 *codes, const mpnum_e8m0 *scale_inv,
     size_t scale_inv_bytes, size_t rows, size_t columns) {
   return mpnum_dequantize_floats_as_(
@@ -234,14 +236,14 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_mx_dequantize_e2m1(
       scale_inv_bytes, 1, rows, columns);
 }
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
-mpnum_mx_quantize_int8(int8_t *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes,
+mpnum_quantize_mx_int8(int8_t *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes,
                        const float *src, size_t rows, size_t columns) {
   return mpnum_quantize_floats_as_(mpnum_blockscale_mx_int8(MPNUM_BLOCKSCALE_RCEIL),
                                    codes, scale_inv, scale_inv_bytes, 1, src, rows,
                                    columns);
 }
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
-mpnum_mx_dequantize_int8(float *dst, const int8_t *codes, const mpnum_e8m0 *scale_inv,
+mpnum_dequantize_mx_int8(float *dst, const int8_t *codes, const mpnum_e8m0 *scale_inv,
                          size_t scale_inv_bytes, size_t rows, size_t columns) {
   return mpnum_dequantize_floats_as_(mpnum_blockscale_mx_int8(MPNUM_BLOCKSCALE_RCEIL),
                                      dst, codes, scale_inv, scale_inv_bytes, 1, rows,
@@ -251,10 +253,11 @@ mpnum_mx_dequantize_int8(float *dst, const int8_t *codes, const mpnum_e8m0 *scal
 
 /* NVFP4 in 1x16 blocks. *scale receives S for the largest finite magnitude of src. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
-mpnum_nvfp4_quantize(mpnum_e2m1x2 *codes, mpnum_e4m3 *scale_inv, size_t scale_inv_bytes,
+mpnum_quantize_nvfp4(mpnum_e2m1x2 *codes, mpnum_e4m3 *scale_inv, size_t scale_inv_bytes,
                      float *scale, const float *src, size_t rows, size_t columns) {
   const mpnum_blockscale_format format = mpnum_blockscale_nvfp4_1x16();
-  const mpnum_const_rows view = mpnum_const_rows_of(MPNUM_TYPE_F32, src, rows, columns);
+  const mpnum_const_matrix view =
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, src, rows, columns);
   mpnum_blockscaled dst =
       mpnum_blockscaled_of_(&format, codes, scale_inv, scale_inv_bytes, 1, columns);
   mpnum_status status = MPNUM_OK;
@@ -268,7 +271,7 @@ mpnum_nvfp4_quantize(mpnum_e2m1x2 *codes, mpnum_e4m3 *scale_inv, size_t scale_in
   return mpnum_quantize_checked_(&format, dst, view, 0, 0, 0);
 }
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
-mpnum_nvfp4_dequantize(float *dst, const mpnum_e2m1x2 *codes, const mpnum_e4m3 *scale_inv,
+mpnum_dequantize_nvfp4(float *dst, const mpnum_e2m1x2 *codes, const mpnum_e4m3 *scale_inv,
                        size_t scale_inv_bytes, float scale, size_t rows, size_t columns) {
   return mpnum_dequantize_floats_as_(mpnum_blockscale_nvfp4_1x16(), dst, codes, scale_inv,
                                      scale_inv_bytes, scale, rows, columns);

@@ -7,11 +7,10 @@
  *     printf("%.1f dB\n", mpnum_measure_summary(&measure).sqnr);
  *
  * A result is compared with its source, element by element, in doubles. Sums are exact
- * (total.h), so the measures of parts of a matrix, of tensors, threads and ranks merge to
- * the same bits.
- * Domain   f32, f16, bf16 and f64. Magnitudes of 2^128 and above count as Inf; what lies
- *   below 2^-298 in a product or an error of f64 values is not summed.
- * NaN      a pair with Inf or NaN is counted as such and enters no other figure.
+ * (exact_sum.h), so the measures of parts of a matrix, of tensors, threads and ranks
+ * merge to the same bits. Domain   f32, f16, bf16 and f64. Magnitudes of 2^128 and above
+ * count as Inf; what lies below 2^-298 in a product or an error of f64 values is not
+ * summed. NaN      a pair with Inf or NaN is counted as such and enters no other figure.
  * Bits     the same for every ISA, flags and floating-point environment.
  * Status   MPNUM_ERROR_NULL; MPNUM_ERROR_TYPE; MPNUM_ERROR_SHAPE: shapes differ or are
  *   more than memory can hold; for blocks those of mpnum_dequantize_blocks;
@@ -21,7 +20,7 @@
 #define MPNUM_BLOCKS_MEASURE_H
 
 #include "reference_product.h"
-#include "../array/total.h"
+#include "../array/exact_sum.h"
 MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
@@ -36,8 +35,8 @@ typedef struct mpnum_measure {
   uint64_t result_nonfinite; /* results that are Inf or NaN, of finite sources */
   double max_error;          /* largest magnitude of result minus source */
   double max_relative_error; /* largest error over magnitude of the source, if not 0 */
-  mpnum_total source_squares, result_squares, products;
-  mpnum_total errors, error_squares;
+  mpnum_exact_sum source_squares, result_squares, products;
+  mpnum_exact_sum errors, error_squares;
 } mpnum_measure;
 
 /* A measure of no pairs. */
@@ -47,7 +46,7 @@ MPNUM_HOST mpnum_measure mpnum_measure_empty(void) {
   measure.source_nonfinite = measure.result_nonfinite = 0;
   measure.max_error = measure.max_relative_error = 0;
   measure.source_squares = measure.result_squares = measure.products =
-      mpnum_total_empty();
+      mpnum_exact_sum_empty();
   measure.errors = measure.error_squares = measure.products;
   return measure;
 }
@@ -66,13 +65,13 @@ MPNUM_HOST void mpnum_measure_merge(mpnum_measure *measure, const mpnum_measure 
   measure->max_relative_error =
       mpnum_larger_f64_(measure->max_relative_error, other->max_relative_error);
   measure->source_squares =
-      mpnum_total_merge(measure->source_squares, other->source_squares);
+      mpnum_exact_sum_merge(measure->source_squares, other->source_squares);
   measure->result_squares =
-      mpnum_total_merge(measure->result_squares, other->result_squares);
-  measure->products = mpnum_total_merge(measure->products, other->products);
-  measure->errors = mpnum_total_merge(measure->errors, other->errors);
+      mpnum_exact_sum_merge(measure->result_squares, other->result_squares);
+  measure->products = mpnum_exact_sum_merge(measure->products, other->products);
+  measure->errors = mpnum_exact_sum_merge(measure->errors, other->errors);
   measure->error_squares =
-      mpnum_total_merge(measure->error_squares, other->error_squares);
+      mpnum_exact_sum_merge(measure->error_squares, other->error_squares);
 }
 
 /* --- Figures --- */
@@ -92,8 +91,8 @@ MPNUM_HOST double mpnum_wide_nearest_f64_(mpnum_wide_ x) {
       x.significand ? mpnum_wide_cut_to_f64_(x, kept + (rest + (kept & 1) > 0x400)) : 0;
   return mpnum_from_bits_f64(mpnum_bits_f64(magnitude) | (uint64_t)x.negative << 63);
 }
-MPNUM_HOST mpnum_wide_ mpnum_wide_total_(const mpnum_total *total) {
-  const double sum = mpnum_total_to_odd_(*total);
+MPNUM_HOST mpnum_wide_ mpnum_wide_total_(const mpnum_exact_sum *total) {
+  const double sum = mpnum_exact_sum_to_odd_(*total);
   mpnum_wide_ x = {0, 0, 0};
   if (mpnum_magnitude_f64_(sum) == 0) return x;
   x = mpnum_wide_f64_(mpnum_from_bits_f64(mpnum_magnitude_f64_(sum)));
@@ -167,21 +166,22 @@ MPNUM_HOST void mpnum_measure_pair_(mpnum_measure *measure, double x, double y,
   ++measure->count;
   measure->clipped += x_bits > limit && x_bits > y_bits && y_bits != 0;
   measure->flushed += x_bits != 0 && y_bits == 0;
-  mpnum_total_add_f64_(&measure->source_squares, mpnum_opt_barrier_f64_(x * x));
-  mpnum_total_add_f64_(&measure->result_squares, mpnum_opt_barrier_f64_(y * y));
-  mpnum_total_add_f64_(&measure->products, mpnum_opt_barrier_f64_(x * y));
+  mpnum_exact_sum_add_f64_(&measure->source_squares, mpnum_opt_barrier_f64_(x * x));
+  mpnum_exact_sum_add_f64_(&measure->result_squares, mpnum_opt_barrier_f64_(y * y));
+  mpnum_exact_sum_add_f64_(&measure->products, mpnum_opt_barrier_f64_(x * y));
   error = mpnum_opt_barrier_f64_(y - x);
   if (mpnum_magnitude_f64_(error) == 0) return;
   ++measure->unequal;
-  mpnum_total_add_f64_(&measure->errors, error);
-  mpnum_total_add_f64_(&measure->error_squares, mpnum_opt_barrier_f64_(error * error));
+  mpnum_exact_sum_add_f64_(&measure->errors, error);
+  mpnum_exact_sum_add_f64_(&measure->error_squares,
+                           mpnum_opt_barrier_f64_(error * error));
   error = mpnum_from_bits_f64(mpnum_magnitude_f64_(error));
   measure->max_error = mpnum_larger_f64_(measure->max_error, error);
   if (x_bits == 0) return;
   error = mpnum_div_f64_(error, mpnum_from_bits_f64(x_bits));
   measure->max_relative_error = mpnum_larger_f64_(measure->max_relative_error, error);
 }
-MPNUM_HOST mpnum_status mpnum_measured_check_(mpnum_const_rows rows) {
+MPNUM_HOST mpnum_status mpnum_measured_check_(mpnum_const_matrix rows) {
   if (rows.rows == 0 || rows.columns == 0) return MPNUM_OK;
   if (rows.type != MPNUM_TYPE_F64 && !mpnum_is_block_source_(rows.type))
     return MPNUM_ERROR_TYPE;
@@ -191,7 +191,7 @@ MPNUM_HOST mpnum_status mpnum_measured_check_(mpnum_const_rows rows) {
              : MPNUM_ERROR_SHAPE;
 }
 /* Converts n elements of a row, at most MPNUM_PAIRS_, to doubles. */
-MPNUM_HOST void mpnum_row_doubles_(double *dst, mpnum_const_rows src, size_t row,
+MPNUM_HOST void mpnum_row_doubles_(double *dst, mpnum_const_matrix src, size_t row,
                                    size_t column, size_t n) {
   const size_t size = (size_t)mpnum_type_bits_(src.type) / 8;
   const uint8_t *const at =
@@ -210,8 +210,8 @@ MPNUM_HOST void mpnum_row_doubles_(double *dst, mpnum_const_rows src, size_t row
  * as clipped: pass the largest magnitude that the format of the result holds at its
  * scale, or 0 to count none. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_measure_rows(mpnum_measure *measure,
-                                                            mpnum_const_rows source,
-                                                            mpnum_const_rows result,
+                                                            mpnum_const_matrix source,
+                                                            mpnum_const_matrix result,
                                                             double limit) {
   const uint64_t infinity = (uint64_t)0x7ff << 52, bits = mpnum_bits_f64(limit);
   const uint64_t most = bits == 0 ? infinity : bits;
@@ -244,7 +244,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_measure_rows(mpnum_measure *measu
 /* --- Blocks --- */
 
 /* Adds n pairs of a row, beginning at the border of a block. */
-MPNUM_HOST void mpnum_measure_strip_(mpnum_measure *measure, mpnum_const_rows source,
+MPNUM_HOST void mpnum_measure_strip_(mpnum_measure *measure, mpnum_const_matrix source,
                                      const mpnum_block_job_ *job, uint32_t tie,
                                      uint64_t is_odd, size_t row, size_t column,
                                      size_t n) {
@@ -278,7 +278,7 @@ MPNUM_HOST void mpnum_measure_strip_(mpnum_measure *measure, mpnum_const_rows so
  * it. Sources that round past the largest element at the stored scale count as
  * clipped. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
-mpnum_measure_blocks(mpnum_measure *measure, mpnum_const_rows source,
+mpnum_measure_blocks(mpnum_measure *measure, mpnum_const_matrix source,
                      const mpnum_blockscale_format *format, mpnum_blockscaled result) {
   mpnum_status status = MPNUM_OK;
   mpnum_block_job_ job;

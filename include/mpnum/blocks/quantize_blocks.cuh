@@ -21,7 +21,7 @@
  * of the transposed matrix where that is made. Swizzled: those of the operand as it is
  * multiplied, as on hosts (mpnum_blockscale_scale_bytes); padding is written as zeros.
  *
- * src, f32, f16 or bf16: row r begins at element r * ld. rows and columns may be any
+ * src, f32, f16 or bf16: row r begins at element r * stride. rows and columns may be any
  * number: a block at an end is short. Nothing past the columns is written.
  * Inf and NaN: as MPNUM_BLOCKSCALE_PROPAGATE.
  * Bits: mpnum_quantize_blocks.
@@ -51,7 +51,7 @@ mpnum_quantize_vectors_(const T *src, const mpnum_quantize_job_ &job,
                         unsigned first) {
   enum { n = 16 / sizeof(T) };
   typedef mpnum_shared_blocks_<Blocks::edge / n, count> shared;
-  const T *const at = src + row * job.ld + vector * n + first * job.step;
+  const T *const at = src + row * job.stride + vector * n + first * job.step;
   uint8_t *const codes = job.rows.codes + row * job.rows.pitch +
                          vector * (n * Blocks::bits / 8) + first * job.rows.step;
   mpnum_row_scales_<Blocks, n, count> scales;
@@ -69,7 +69,7 @@ mpnum_quantize_vectors_(const T *src, const mpnum_quantize_job_ &job,
     uint32_t random[n] = {0};
     if (Blocks::is_stochastic)
       mpnum_quantize_words_(random, job.seed,
-                            job.offset + own.row * job.ld + own.vector * n);
+                            job.offset + own.row * job.stride + own.vector * n);
     mpnum_store_codes_<Blocks, n>(
         codes + v * job.rows.step, own.row, own.vector * n, job.height, job.width,
         is_whole, mpnum_quantize_lanes_<Blocks>(in[v], scales.factor(v), random));
@@ -122,10 +122,11 @@ template <class Blocks, class T, bool is_whole> struct mpnum_tile_rows_ {
     y = thread / tile::lanes * 4 + part * tile::part;
     row = first_row + y;
     column = first_column + x;
-    const T *const at = src + row * job.ld + column;
+    const T *const at = src + row * job.stride + column;
     MPNUM_UNROLL_
     for (unsigned v = 0; v < 4; ++v)
-      in[v] = mpnum_load_of_matrix_<n>(at + v * job.ld, job, row + v, column, is_whole);
+      in[v] =
+          mpnum_load_of_matrix_<n>(at + v * job.stride, job, row + v, column, is_whole);
   }
   /* Raises the largest magnitudes of the blocks, in shared memory. Threads of a warp that
    * are not in one row of threads have the same columns, and the same blocks of them. */
@@ -199,7 +200,7 @@ template <class Blocks, class T, bool is_whole> struct mpnum_tile_rows_ {
   words_of(uint32_t (&random)[n], const mpnum_quantize_job_ &job, unsigned v) const {
     if (!Blocks::is_stochastic) return;
     __syncwarp(); /* ptxas is not to make those of several rows at a time */
-    mpnum_quantize_words_(random, job.seed, job.offset + (row + v) * job.ld + column);
+    mpnum_quantize_words_(random, job.seed, job.offset + (row + v) * job.stride + column);
   }
   __device__ __forceinline__ void store(const mpnum_quantize_side_ &side,
                                         const mpnum_quantize_job_ &job, unsigned v,
@@ -407,9 +408,9 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLO
       mpnum::set_element_(out.at + j, mpnum_canonical_(y));
     }
     if (is_whole) {
-      *reinterpret_cast<mpnum_lanes<T, n> *>(dst + row * job.ld + column) = out;
+      *reinterpret_cast<mpnum_lanes<T, n> *>(dst + row * job.stride + column) = out;
     } else {
-      mpnum_store(dst + row * job.ld + column, out, job.width - column);
+      mpnum_store(dst + row * job.stride + column, out, job.width - column);
     }
   }
 }
@@ -425,7 +426,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
   for (size_t row = mpnum_tile_down_(); row < job.height; row += gridDim.y * gridDim.z)
     for (size_t i = mpnum_grid_index(); i < vectors; i += mpnum_grid_size()) {
       const mpnum_lanes<T, n> in =
-          mpnum_load<n>(src + row * job.ld + i * n, job.width - i * n);
+          mpnum_load<n>(src + row * job.stride + i * n, job.width - i * n);
       MPNUM_UNROLL_
       for (unsigned j = 0; j < n; ++j) {
         const uint32_t word =
@@ -448,8 +449,8 @@ static inline bool mpnum_quantize_side_of_(mpnum_quantize_side_ *side, size_t by
                                            const mpnum_blockscale_format &format,
                                            const mpnum_blockscaled *codes, int what,
                                            const void *matrix, mpnum_type type,
-                                           size_t rows, size_t columns, size_t ld) {
-  if (!codes || ld < columns) return false;
+                                           size_t rows, size_t columns, size_t stride) {
+  if (!codes || stride < columns) return false;
   const bool is_by_column = (what & MPNUM_QUANTIZE_COLUMNS) != 0;
   const bool is_transposed = (what & MPNUM_QUANTIZE_TRANSPOSED) != 0;
   const bool is_turned = is_transposed || (is_by_column && codes->is_swizzled &&
@@ -465,7 +466,7 @@ static inline bool mpnum_quantize_side_of_(mpnum_quantize_side_ *side, size_t by
   if (mpnum_block_check_(&lying, &checked, matrix, type, high, wide, wide) != MPNUM_OK)
     return false;
   const size_t code_bytes = mpnum_extent_(high, wide, codes->stride, format.element_bits);
-  const size_t extent = mpnum_extent_(rows, columns, ld, mpnum_type_bits_(type));
+  const size_t extent = mpnum_extent_(rows, columns, stride, mpnum_type_bits_(type));
   if (!extent || mpnum_overlap_(codes->codes, code_bytes, matrix, extent) ||
       mpnum_overlap_(codes->scale_inv, scale_bytes, matrix, extent) ||
       mpnum_overlap_(codes->scale_inv, scale_bytes, codes->codes, code_bytes))
@@ -516,7 +517,7 @@ static inline bool mpnum_quantize_tiles_(dim3 *grid, mpnum_quantize_job_ *job,
   job->shift = shift;
   job->whole_across = is_aligned ? static_cast<unsigned>(job->width / lanes >> shift) : 0;
   job->whole_down = static_cast<unsigned>(job->height >> (10 - shift));
-  job->step = rows ? rows * job->ld : MPNUM_LAUNCH_THREADS_ * lanes;
+  job->step = rows ? rows * job->stride : MPNUM_LAUNCH_THREADS_ * lanes;
   side->step = rows ? rows * side->pitch : MPNUM_LAUNCH_THREADS_ * bytes;
   *grid = mpnum_tile_grid_(across, down);
   return true;
@@ -549,7 +550,7 @@ template <class Blocks, class T>
 static inline cudaError_t mpnum_launch_quantize_blocks_(
     const mpnum_blockscale_format &format, const mpnum_blockscaled *by_row,
     const mpnum_blockscaled *by_column, const T *src, const float *scale, size_t rows,
-    size_t columns, size_t ld, int what, uint64_t seed, uint64_t offset,
+    size_t columns, size_t stride, int what, uint64_t seed, uint64_t offset,
     cudaStream_t stream) {
   typedef mpnum_geometry_<T, Blocks::edge> tile;
   const mpnum_type type = mpnum::type_of<T>::value;
@@ -564,16 +565,16 @@ static inline cudaError_t mpnum_launch_quantize_blocks_(
       (Blocks::family == mpnum::TWO_LEVEL_FAMILY_ && !scale))
     return cudaErrorInvalidValue;
   if (rows == 0 || columns == 0) return cudaSuccess;
-  bool is_aligned = mpnum_launch_aligned_(src, ld * sizeof(T), 16);
+  bool is_aligned = mpnum_launch_aligned_(src, stride * sizeof(T), 16);
   if (what & MPNUM_QUANTIZE_ROWS) {
     if (!mpnum_quantize_side_of_(&job.rows, bytes, format, by_row, MPNUM_QUANTIZE_ROWS,
-                                 src, type, rows, columns, ld))
+                                 src, type, rows, columns, stride))
       return cudaErrorInvalidValue;
     is_aligned &= mpnum_launch_aligned_(job.rows.codes, job.rows.pitch, vector);
   }
   if (what & MPNUM_QUANTIZE_COLUMNS) {
     if (!mpnum_quantize_side_of_(&job.columns, others, format, by_column, what & turned,
-                                 src, type, rows, columns, ld))
+                                 src, type, rows, columns, stride))
       return cudaErrorInvalidValue;
     if (!(what & MPNUM_QUANTIZE_TRANSPOSED))
       is_aligned &= mpnum_launch_aligned_(job.columns.codes, job.columns.pitch, vector);
@@ -588,7 +589,7 @@ static inline cudaError_t mpnum_launch_quantize_blocks_(
   }
   job.height = rows;
   job.width = columns;
-  job.ld = ld;
+  job.stride = stride;
   job.rule = mpnum::block_rule_(format, 1.0f);
   job.scale = scale;
   job.seed = seed;
@@ -613,7 +614,7 @@ template <class Blocks, class T>
 static inline cudaError_t
 mpnum_launch_dequantize_blocks_(const mpnum_blockscale_format &format, T *dst,
                                 const mpnum_blockscaled *codes, const float *scale,
-                                size_t rows, size_t columns, size_t ld, int what,
+                                size_t rows, size_t columns, size_t stride, int what,
                                 cudaStream_t stream) {
   const size_t n = 16 / sizeof(T);
   mpnum_quantize_job_ job = mpnum_quantize_job_();
@@ -625,15 +626,15 @@ mpnum_launch_dequantize_blocks_(const mpnum_blockscale_format &format, T *dst,
   size_t bytes[2];
   if (rows == 0 || columns == 0) return cudaSuccess;
   if (!mpnum_quantize_side_of_(side, bytes, format, codes, what, dst,
-                               mpnum::type_of<T>::value, rows, columns, ld))
+                               mpnum::type_of<T>::value, rows, columns, stride))
     return cudaErrorInvalidValue;
   job.height = rows;
   job.width = columns;
-  job.ld = ld;
+  job.stride = stride;
   job.scale = scale;
   job.what = what;
   const bool is_aligned =
-      mpnum_launch_aligned_(dst, ld * sizeof(T), 16) &&
+      mpnum_launch_aligned_(dst, stride * sizeof(T), 16) &&
       mpnum_launch_aligned_(side->codes, side->pitch,
                             alignof(mpnum_lanes<uint8_t, n * Blocks::bits / 8>));
   dim3 grid(1);
@@ -649,13 +650,13 @@ template <class Code, class T>
 MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_quantize_mx(const mpnum_blockscaled *by_row,
                          const mpnum_blockscaled *by_column, const T *src, size_t rows,
-                         size_t columns, size_t ld, mpnum_blockscale_rule rule, int what,
-                         cudaStream_t stream) {
+                         size_t columns, size_t stride, mpnum_blockscale_rule rule,
+                         int what, cudaStream_t stream) {
   const mpnum_blockscale_format format =
       mpnum_blockscale_mx(mpnum::type_of<Code>::value, rule);
   if (mpnum_blockscale_validate(&format, 0) != MPNUM_OK) return cudaErrorInvalidValue;
   return mpnum_launch_quantize_blocks_<mpnum::blocks_<Code, mpnum::MX_FAMILY_, 32>>(
-      format, by_row, by_column, src, 0, rows, columns, ld, what, 0, 0, stream);
+      format, by_row, by_column, src, 0, rows, columns, stride, what, 0, 0, stream);
 }
 /* Back: codes with scales by row, MPNUM_QUANTIZE_ROWS, or by column, _COLUMNS, of a
  * matrix that is not transposed; one that is has codes by row. T: f32, f16 or bf16. Bits:
@@ -663,11 +664,11 @@ mpnum_launch_quantize_mx(const mpnum_blockscaled *by_row,
 template <class Code, class T>
 MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_dequantize_mx(T *dst, const mpnum_blockscaled *src, size_t rows,
-                           size_t columns, size_t ld, int what, cudaStream_t stream) {
+                           size_t columns, size_t stride, int what, cudaStream_t stream) {
   const mpnum_blockscale_format format =
       mpnum_blockscale_mx(mpnum::type_of<Code>::value, MPNUM_BLOCKSCALE_RCEIL);
   return mpnum_launch_dequantize_blocks_<mpnum::blocks_<Code, mpnum::MX_FAMILY_, 32>>(
-      format, dst, src, 0, rows, columns, ld, what, stream);
+      format, dst, src, 0, rows, columns, stride, what, stream);
 }
 
 /* NVFP4's S, into *scale: that of the largest finite magnitude of a matrix, which is read
@@ -676,15 +677,15 @@ mpnum_launch_dequantize_mx(T *dst, const mpnum_blockscaled *src, size_t rows,
 template <class T>
 MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_nvfp4_scale(float *scale, const T *src, size_t rows, size_t columns,
-                         size_t ld, cudaStream_t stream) {
+                         size_t stride, cudaStream_t stream) {
   const mpnum_type type = mpnum::type_of<T>::value;
   mpnum_quantize_job_ job = mpnum_quantize_job_();
   const size_t n = 16 / sizeof(T), across = MPNUM_LAUNCH_THREADS_ * 4;
   const bool is_empty = rows == 0 || columns == 0;
   cudaError_t error;
   if (!scale ||
-      (!is_empty && (!src || ld < columns ||
-                     !mpnum_extent_(rows, columns, ld, mpnum_type_bits_(type)))))
+      (!is_empty && (!src || stride < columns ||
+                     !mpnum_extent_(rows, columns, stride, mpnum_type_bits_(type)))))
     return cudaErrorInvalidValue;
   error = cudaMemsetAsync(scale, 0, sizeof *scale, stream);
   if (error == cudaSuccess && !is_empty) {
@@ -695,7 +696,7 @@ mpnum_launch_nvfp4_scale(float *scale, const T *src, size_t rows, size_t columns
     const size_t wide = tiles < limit ? tiles : limit;
     job.height = rows;
     job.width = columns;
-    job.ld = ld;
+    job.stride = stride;
     error = mpnum_launch_grid_(mpnum_finite_amax_kernel_<T>,
                                mpnum_tile_grid_(wide, limit / wide),
                                MPNUM_LAUNCH_THREADS_, stream, scale, src, job);
@@ -710,39 +711,40 @@ template <unsigned high = 1, class T>
 MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_quantize_nvfp4(const mpnum_blockscaled *by_row,
                             const mpnum_blockscaled *by_column, const float *scale,
-                            const T *src, size_t rows, size_t columns, size_t ld,
+                            const T *src, size_t rows, size_t columns, size_t stride,
                             int what, cudaStream_t stream) {
   static_assert(high == 1 || high == 16, "1x16 or 16x16");
   typedef mpnum::blocks_<mpnum_e2m1, mpnum::TWO_LEVEL_FAMILY_, 16, high == 16> blocks;
   return mpnum_launch_quantize_blocks_<blocks>(mpnum_blockscale_nvfp4_(high), by_row,
-                                               by_column, src, scale, rows, columns, ld,
-                                               what, 0, 0, stream);
+                                               by_column, src, scale, rows, columns,
+                                               stride, what, 0, 0, stream);
 }
 /* The same, elements rounded stochastically: element (r, c) of src takes random word
- * offset + r * ld + c of the seed. */
+ * offset + r * stride + c of the seed. */
 template <unsigned high = 1, class T>
 MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_quantize_nvfp4_sr(
     const mpnum_blockscaled *by_row, const mpnum_blockscaled *by_column,
-    const float *scale, const T *src, size_t rows, size_t columns, size_t ld, int what,
-    uint64_t seed, uint64_t offset, cudaStream_t stream) {
+    const float *scale, const T *src, size_t rows, size_t columns, size_t stride,
+    int what, uint64_t seed, uint64_t offset, cudaStream_t stream) {
   static_assert(high == 1 || high == 16, "1x16 or 16x16");
   typedef mpnum::blocks_<mpnum_e2m1, mpnum::TWO_LEVEL_FAMILY_, 16, high == 16, true>
       blocks;
   mpnum_blockscale_format format = mpnum_blockscale_nvfp4_(high);
   format.rounding = MPNUM_ROUND_STOCHASTIC;
   return mpnum_launch_quantize_blocks_<blocks>(format, by_row, by_column, src, scale,
-                                               rows, columns, ld, what, seed, offset,
+                                               rows, columns, stride, what, seed, offset,
                                                stream);
 }
 template <unsigned high = 1, class T>
 MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_dequantize_nvfp4(T *dst, const mpnum_blockscaled *src, const float *scale,
-                              size_t rows, size_t columns, size_t ld, int what,
+                              size_t rows, size_t columns, size_t stride, int what,
                               cudaStream_t stream) {
   static_assert(high == 1 || high == 16, "1x16 or 16x16");
   typedef mpnum::blocks_<mpnum_e2m1, mpnum::TWO_LEVEL_FAMILY_, 16, high == 16> blocks;
   return mpnum_launch_dequantize_blocks_<blocks>(mpnum_blockscale_nvfp4_(high), dst, src,
-                                                 scale, rows, columns, ld, what, stream);
+                                                 scale, rows, columns, stride, what,
+                                                 stream);
 }
 
 /* DeepSeek's: Code, mpnum_e4m3 say, in blocks of 1x128, or of 128x128 where high is 128,
@@ -750,10 +752,10 @@ mpnum_launch_dequantize_nvfp4(T *dst, const mpnum_blockscaled *src, const float 
  * mpnum_blockscale_format, 0 for none. */
 template <class Code, unsigned high = 1, class T>
 MPNUM_MUST_CHECK static inline cudaError_t
-mpnum_launch_quantize_block(const mpnum_blockscaled *by_row,
-                            const mpnum_blockscaled *by_column, const T *src, size_t rows,
-                            size_t columns, size_t ld, mpnum_blockscale_rule rule,
-                            float amax_floor, int what, cudaStream_t stream) {
+mpnum_launch_quantize_fp8(const mpnum_blockscaled *by_row,
+                          const mpnum_blockscaled *by_column, const T *src, size_t rows,
+                          size_t columns, size_t stride, mpnum_blockscale_rule rule,
+                          float amax_floor, int what, cudaStream_t stream) {
   static_assert(high == 1 || high == 128, "1x128 or 128x128");
   typedef mpnum::blocks_<Code, mpnum::AMAX_FAMILY_, 128, high == 128> blocks;
   mpnum_blockscale_format format = mpnum_blockscale_fp8_(high);
@@ -763,19 +765,20 @@ mpnum_launch_quantize_block(const mpnum_blockscaled *by_row,
   format.amax_floor = amax_floor;
   if (mpnum_blockscale_validate(&format, 0) != MPNUM_OK) return cudaErrorInvalidValue;
   return mpnum_launch_quantize_blocks_<blocks>(format, by_row, by_column, src, 0, rows,
-                                               columns, ld, what, 0, 0, stream);
+                                               columns, stride, what, 0, 0, stream);
 }
 template <class Code, unsigned high = 1, class T>
 MPNUM_MUST_CHECK static inline cudaError_t
-mpnum_launch_dequantize_block(T *dst, const mpnum_blockscaled *src, size_t rows,
-                              size_t columns, size_t ld, int what, cudaStream_t stream) {
+mpnum_launch_dequantize_fp8(T *dst, const mpnum_blockscaled *src, size_t rows,
+                            size_t columns, size_t stride, int what,
+                            cudaStream_t stream) {
   static_assert(high == 1 || high == 128, "1x128 or 128x128");
   typedef mpnum::blocks_<Code, mpnum::AMAX_FAMILY_, 128, high == 128> blocks;
   mpnum_blockscale_format format = mpnum_blockscale_fp8_(high);
   format.element = mpnum_format_of(mpnum::type_of<Code>::value);
   format.element_bits = blocks::bits;
-  return mpnum_launch_dequantize_blocks_<blocks>(format, dst, src, 0, rows, columns, ld,
-                                                 what, stream);
+  return mpnum_launch_dequantize_blocks_<blocks>(format, dst, src, 0, rows, columns,
+                                                 stride, what, stream);
 }
 
 #endif

@@ -61,7 +61,7 @@ MPNUM_HOST void mpnum_codes_job_(mpnum_block_job_ *job,
                                  const mpnum_blockscale_format *format,
                                  mpnum_blockscaled codes, size_t rows, size_t columns) {
   mpnum_block_job_of_(job, format, codes,
-                      mpnum_const_rows_of(MPNUM_TYPE_F32, 0, rows, columns), 0, 0);
+                      mpnum_const_matrix_of(MPNUM_TYPE_F32, 0, rows, columns), 0, 0);
   job->scaling.divides = 0;
 }
 /* A quantised matrix. Products sum along its rows, as tensor cores do with block formats:

@@ -33,17 +33,17 @@ MPNUM_INLINE int mpnum_isinf(mpnum_format format, uint32_t code) {
 MPNUM_INLINE int mpnum_isfinite(mpnum_format format, uint32_t code) {
   return !mpnum_isnan(format, code) && !mpnum_isinf(format, code);
 }
-MPNUM_INLINE int mpnum_is_zero(mpnum_format format, uint32_t code) {
+MPNUM_INLINE int mpnum_iszero(mpnum_format format, uint32_t code) {
   return format.has_zero && mpnum_magnitude_(format, mpnum_code_(format, code)) == 0 &&
          !mpnum_isnan(format, code);
 }
-MPNUM_INLINE int mpnum_is_normal(mpnum_format format, uint32_t code) {
+MPNUM_INLINE int mpnum_isnormal(mpnum_format format, uint32_t code) {
   return mpnum_isfinite(format, code) &&
          mpnum_magnitude_(format, mpnum_code_(format, code)) >= mpnum_min_code_(format);
 }
-MPNUM_INLINE int mpnum_is_subnormal(mpnum_format format, uint32_t code) {
-  return mpnum_isfinite(format, code) && !mpnum_is_normal(format, code) &&
-         !mpnum_is_zero(format, code);
+MPNUM_INLINE int mpnum_issubnormal(mpnum_format format, uint32_t code) {
+  return mpnum_isfinite(format, code) && !mpnum_isnormal(format, code) &&
+         !mpnum_iszero(format, code);
 }
 MPNUM_INLINE int mpnum_signbit(mpnum_format format, uint32_t code) {
   return (int)(mpnum_code_(format, code) >>

@@ -198,7 +198,7 @@ MPNUM_INLINE uint32_t mpnum_encode_core_(mpnum_format format, mpnum_source_ sour
 }
 
 /* Rounds x to a format and returns its code.
- * Domain: any format of mpnum_format_of() or mpnum_format_make(); random counts only for
+ * Domain: any format of mpnum_format_of() or mpnum_format_init(); random counts only for
  *   MPNUM_ROUND_STOCHASTIC: away from zero exactly when floor(r * 2^32) + random >= 2^32,
  * r the discarded part of the magnitude as a fraction of the gap; an exact value never
  * moves. Overflow: as mpnum_overflow says; formats without Inf and NaN always saturate.

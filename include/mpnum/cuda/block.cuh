@@ -206,16 +206,17 @@ mpnum_warp_quantize_nvfp4(mpnum_lanes<T, M> *codes, mpnum_e4m3 *scale_inv,
 
 /* Codes of a tile of a matrix, and of its transpose, from one read: elements times scale,
  * saturating; a scale that is none makes them NaN. Called by all threads of a block of
- * 256. src, codes: row r begins at element r * ld, and transposed, which has a row for
- * each column of src, at r * transposed_ld. The tile begins at (row, column), a multiple
- * of the tile's size, and ends with the matrix, rows x columns, at the latest. T: a type
- * of 8 bits; src f32, f16 or bf16. Returns the largest magnitude that the thread saw, as
- * mpnum_amax; mpnum_block_amax_f32 makes one of all. scratch: MPNUM_TILE_SCRATCH words;
- * 1 sync, and sync before it is used again. Bits: those of mpnum_quantize_array. */
+ * 256. src, codes: row r begins at element r * stride, and transposed, which has a row
+ * for each column of src, at r * transposed_stride. The tile begins at (row, column), a
+ * multiple of the tile's size, and ends with the matrix, rows x columns, at the latest.
+ * T: a type of 8 bits; src f32, f16 or bf16. Returns the largest magnitude that the
+ * thread saw, as mpnum_amax; mpnum_block_amax_f32 makes one of all. scratch:
+ * MPNUM_TILE_SCRATCH words; 1 sync, and sync before it is used again. Bits: those of
+ * mpnum_quantize_array. */
 template <class T, class S>
 MPNUM_DEVICE_ float
-mpnum_quantize_tile_transpose(T *codes, size_t codes_ld, T *transposed,
-                              size_t transposed_ld, const S *src, size_t src_ld,
+mpnum_quantize_tile_transpose(T *codes, size_t codes_stride, T *transposed,
+                              size_t transposed_stride, const S *src, size_t src_stride,
                               size_t row, size_t column, size_t rows, size_t columns,
                               float scale, uint32_t *scratch) {
   typedef mpnum::blocks_<T, mpnum::MX_FAMILY_, 32> blocks;
@@ -228,22 +229,22 @@ mpnum_quantize_tile_transpose(T *codes, size_t codes_ld, T *transposed,
   const unsigned across = mpnum_thread_index_() % tile::lanes * n;
   const unsigned down = mpnum_thread_index_() / tile::lanes * 4;
   const float factor = mpnum::scale_or_nan_(scale);
-  const S *const at = src + (row + down) * src_ld + column + across;
+  const S *const at = src + (row + down) * src_stride + column + across;
   uint8_t *const own =
-      reinterpret_cast<uint8_t *>(codes) + (row + down) * codes_ld + column + across;
+      reinterpret_cast<uint8_t *>(codes) + (row + down) * codes_stride + column + across;
   mpnum_quantize_job_ job = mpnum_quantize_job_();
   job.height = rows;
   job.width = columns;
-  job.ld = src_ld;
+  job.stride = src_stride;
   const bool is_whole =
       rows - row >= tile::rows && columns - column >= tile::columns &&
-      reinterpret_cast<size_t>(src) % alignof(source_lanes) == 0 && src_ld % n == 0 &&
-      reinterpret_cast<size_t>(codes) % alignof(code_lanes) == 0 && codes_ld % n == 0;
+      reinterpret_cast<size_t>(src) % alignof(source_lanes) == 0 && src_stride % n == 0 &&
+      reinterpret_cast<size_t>(codes) % alignof(code_lanes) == 0 && codes_stride % n == 0;
   source_lanes in[4];
   uint32_t amax = 0;
   MPNUM_UNROLL_
   for (unsigned v = 0; v < 4; ++v)
-    in[v] = mpnum_load_of_matrix_<n>(at + v * src_ld, job, row + down + v,
+    in[v] = mpnum_load_of_matrix_<n>(at + v * src_stride, job, row + down + v,
                                      column + across, is_whole);
   MPNUM_UNROLL_
   for (unsigned v = 0; v < 4; ++v) {
@@ -251,7 +252,7 @@ mpnum_quantize_tile_transpose(T *codes, size_t codes_ld, T *transposed,
     const uint32_t word = mpnum_magnitude_of_(in[v]);
     amax = word > amax ? word : amax;
     mpnum_store_codes_<blocks, n>(
-        own + v * codes_ld, row + down + v, column + across, rows, columns, is_whole,
+        own + v * codes_stride, row + down + v, column + across, rows, columns, is_whole,
         mpnum_quantize_lanes_<blocks, false>(in[v], factor, random));
   }
   MPNUM_UNROLL_
@@ -266,8 +267,8 @@ mpnum_quantize_tile_transpose(T *codes, size_t codes_ld, T *transposed,
   }
   __syncthreads();
   mpnum_store_turned_<8, tile::rows>(
-      reinterpret_cast<uint8_t *>(transposed) + column * transposed_ld + row,
-      transposed_ld, turned, tile::columns, columns - column, rows - row);
+      reinterpret_cast<uint8_t *>(transposed) + column * transposed_stride + row,
+      transposed_stride, turned, tile::columns, columns - column, rows - row);
   return mpnum_amax(0, mpnum_f32_of_scalar_(amax));
 }
 
@@ -392,20 +393,20 @@ MPNUM_DEVICE_ void mpnum_block_add_words_(uint64_t *sums, const uint64_t *words,
     if (mpnum_thread_index_() % 32 == 0) mpnum_atomic_add_u64_(sums + i, sum);
   }
 }
-/* Of the values of all threads, as mpnum_total_merge of theirs in any order; carried, if
- * they have 2^16 terms together. *total, in shared memory, becomes it, whatever it held;
- * no scratch. 4 syncs: before it is written, so that all may still be reading it, and
- * after, so that all may read it. Sync before you write to it. Bits: the host's. */
-MPNUM_DEVICE_ void mpnum_block_total(mpnum_total *total, const mpnum_total &own) {
+/* Of the values of all threads, as mpnum_exact_sum_merge of theirs in any order; carried,
+ * if they have 2^16 terms together. *total, in shared memory, becomes it, whatever it
+ * held; no scratch. 4 syncs: before it is written, so that all may still be reading it,
+ * and after, so that all may read it. Sync before you write to it. Bits: the host's. */
+MPNUM_DEVICE_ void mpnum_block_total(mpnum_exact_sum *total, const mpnum_exact_sum &own) {
   uint64_t *sums = reinterpret_cast<uint64_t *>(total);
-  enum { words = sizeof(mpnum_total) / 8 };
+  enum { words = sizeof(mpnum_exact_sum) / 8 };
   __syncthreads();
   for (unsigned i = mpnum_thread_index_(); i < words; i += mpnum_block_threads_())
     sums[i] = 0;
   __syncthreads();
   mpnum_block_add_words_(sums, reinterpret_cast<const uint64_t *>(&own), words);
   __syncthreads();
-  if (mpnum_thread_index_() == 0) mpnum_total_settle_(total);
+  if (mpnum_thread_index_() == 0) mpnum_exact_sum_settle_(total);
   __syncthreads();
 }
 /* The same of findings, as mpnum_grad_findings_merge; 8 syncs. */

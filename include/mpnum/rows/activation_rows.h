@@ -3,16 +3,16 @@
  * a transformer does between its two products, to floats or to 8 bits with a scale.
  *
  *     mpnum_activation_options options = mpnum_activation_default();
- *     options.factor = mpnum_const_rows_of(MPNUM_TYPE_BF16, up, rows, n);
+ *     options.factor = mpnum_const_matrix_of(MPNUM_TYPE_BF16, up, rows, n);
  *     mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU,
- *                                    mpnum_rows_of(MPNUM_TYPE_E4M3, codes, rows, n),
- *                                    mpnum_const_rows_of(MPNUM_TYPE_BF16, gate, rows, n),
- *                                    &options, scale, &losses);
+ *                                    mpnum_matrix_of(MPNUM_TYPE_E4M3, codes, rows, n),
+ *                                    mpnum_const_matrix_of(MPNUM_TYPE_BF16, gate, rows,
+ * n), &options, scale, &losses);
  *
  * y = activation(x + bias) factor: SwiGLU is SILU with a factor (Shazeer 2020). Each step
  * is rounded to a float, the result once more to its type.
- * Domain: rows (rows.h) of f32, f16, bf16, e5m2 or e4m3, as many in dst as in src and in
- *   the factor, each of its own type; gate and factor may be halves of one matrix, by
+ * Domain: rows (matrix.h) of f32, f16, bf16, e5m2 or e4m3, as many in dst as in src and
+ * in the factor, each of its own type; gate and factor may be halves of one matrix, by
  *   their stride. dst may be src or the factor where both have one type and stride;
  *   otherwise arrays do not overlap.
  * Error: that of the function (docs/errors.md), half a place for each other step.
@@ -25,7 +25,7 @@
 #ifndef MPNUM_ROWS_ACTIVATION_ROWS_H
 #define MPNUM_ROWS_ACTIVATION_ROWS_H
 
-#include "../array/rows.h"
+#include "../array/matrix.h"
 #include "detail/norm_loops.h"
 #include "../array/detail/scale_loops.h"
 MPNUM_C_BEGIN_
@@ -41,21 +41,21 @@ typedef enum mpnum_activation {
 
 /* Begin with mpnum_activation_default(), which all zeros mean, too. */
 typedef struct mpnum_activation_options {
-  const float *bias;       /* NULL, or of columns, added to each row first */
-  mpnum_const_rows factor; /* without data: 1 */
+  const float *bias;         /* NULL, or of columns, added to each row first */
+  mpnum_const_matrix factor; /* without data: 1 */
 } mpnum_activation_options;
 
 /* Neither bias nor factor. */
 MPNUM_HOST mpnum_activation_options mpnum_activation_default(void) {
   mpnum_activation_options options;
   options.bias = 0;
-  options.factor = mpnum_const_rows_of(MPNUM_TYPE_F32, 0, 0, 0);
+  options.factor = mpnum_const_matrix_of(MPNUM_TYPE_F32, 0, 0, 0);
   return options;
 }
 
 /* y of some elements of a row, as floats. */
 MPNUM_HOST void mpnum_activation_tile_(mpnum_activation activation, float *y,
-                                       mpnum_const_rows src,
+                                       mpnum_const_matrix src,
                                        const mpnum_activation_options *options,
                                        size_t row, size_t first, size_t n) {
   MPNUM_ALIGNED_ float factor[MPNUM_TILE_];
@@ -75,9 +75,9 @@ MPNUM_HOST void mpnum_activation_tile_(mpnum_activation activation, float *y,
 }
 /* All but the type and the place of dst. */
 MPNUM_HOST_COLD_ mpnum_status
-mpnum_activation_check_(mpnum_activation activation, mpnum_rows dst, mpnum_const_rows src,
-                        const mpnum_activation_options *options) {
-  const mpnum_const_rows factor = options->factor;
+mpnum_activation_check_(mpnum_activation activation, mpnum_matrix dst,
+                        mpnum_const_matrix src, const mpnum_activation_options *options) {
+  const mpnum_const_matrix factor = options->factor;
   const int is_known = activation == MPNUM_ACTIVATION_SILU ||
                        activation == MPNUM_ACTIVATION_GELU ||
                        activation == MPNUM_ACTIVATION_GELU_TANH;
@@ -92,17 +92,17 @@ mpnum_activation_check_(mpnum_activation activation, mpnum_rows dst, mpnum_const
 
 /* Whether rows lie one behind the other and have nothing of their own, so that all are
  * one. */
-MPNUM_HOST int mpnum_is_one_row_(mpnum_rows dst, mpnum_const_rows src,
+MPNUM_HOST int mpnum_is_one_row_(mpnum_matrix dst, mpnum_const_matrix src,
                                  const mpnum_activation_options *options) {
-  const mpnum_const_rows factor = options->factor;
+  const mpnum_const_matrix factor = options->factor;
   return !options->bias && dst.stride == dst.columns && src.stride == src.columns &&
          (!factor.data || factor.stride == factor.columns);
 }
 
 /* options NULL: the default ones, the activation alone. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
-mpnum_activation_rows(mpnum_activation activation, mpnum_rows dst, mpnum_const_rows src,
-                      const mpnum_activation_options *options) {
+mpnum_activation_rows(mpnum_activation activation, mpnum_matrix dst,
+                      mpnum_const_matrix src, const mpnum_activation_options *options) {
   const mpnum_activation_options usual = mpnum_activation_default();
   const mpnum_activation_options *chosen = options ? options : &usual;
   MPNUM_ALIGNED_ float y[MPNUM_TILE_];
@@ -133,7 +133,7 @@ mpnum_activation_rows(mpnum_activation activation, mpnum_rows dst, mpnum_const_r
  * their amax is the largest finite magnitude before scale. Status: MPNUM_ERROR_ARGUMENT,
  * too, for a scale that is not finite and above 0; MPNUM_ERROR_OVERLAP in place. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_activation_quantize_rows(
-    mpnum_activation activation, mpnum_rows dst, mpnum_const_rows src,
+    mpnum_activation activation, mpnum_matrix dst, mpnum_const_matrix src,
     const mpnum_activation_options *options, float scale, mpnum_quantize_losses *losses) {
   const mpnum_activation_options usual = mpnum_activation_default();
   const mpnum_activation_options *chosen = options ? options : &usual;

@@ -7,19 +7,19 @@
  *     options.reduction = MPNUM_REDUCTION_MEAN;
  *     options.scratch = room;
  *     mpnum_contrastive_loss(&of_rows, &of_columns,
- *                            mpnum_rows_of(MPNUM_TYPE_BF16, gradients, n, n),
- *                            mpnum_const_rows_of(MPNUM_TYPE_BF16, similarities, n, n),
+ *                            mpnum_matrix_of(MPNUM_TYPE_BF16, gradients, n, n),
+ *                            mpnum_const_matrix_of(MPNUM_TYPE_BF16, similarities, n, n),
  *                            &options);
  *
  * Of n pairs: similarities of each first with each second, whose diagonal holds those
  * that belong together. The loss of a row is the cross-entropy of its similarities times
  * scale at the diagonal, that of a column likewise; the symmetric loss is the mean of
- * both (Radford et al. 2021). Gradients are rounded once. Domain: rows (rows.h) of f32,
+ * both (Radford et al. 2021). Gradients are rounded once. Domain: rows (matrix.h) of f32,
  * f16, bf16, e5m2 or e4m3, data at any address, floats aligned. gradient has as many rows
  * and columns as src, and may be src where both have one type and stride;
- * mpnum_rows_none() where nobody wants it. Otherwise arrays do not overlap. NaN: a row or
- * column with NaN or +Inf, or all -Inf unless that is masked, loss and gradient. Error:
- * docs/softmax.md. Bits: the same from every instruction set. Host only. */
+ * mpnum_matrix_empty() where nobody wants it. Otherwise arrays do not overlap. NaN: a row
+ * or column with NaN or +Inf, or all -Inf unless that is masked, loss and gradient.
+ * Error: docs/softmax.md. Bits: the same from every instruction set. Host only. */
 #ifndef MPNUM_ROWS_CONTRASTIVE_H
 #define MPNUM_ROWS_CONTRASTIVE_H
 
@@ -54,8 +54,8 @@ MPNUM_HOST mpnum_contrastive_options mpnum_contrastive_default(void) {
 typedef struct mpnum_contrastive_ {
   const mpnum_contrastive_options *options;
   mpnum_softmax_options softmax;
-  mpnum_const_rows src;
-  mpnum_rows gradient;
+  mpnum_const_matrix src;
+  mpnum_matrix gradient;
   size_t counted;
   int is_masked;
   float factor;
@@ -123,7 +123,7 @@ MPNUM_HOST float mpnum_column_loss_(const mpnum_contrastive_ *call, float x, flo
  * sums, as doubles. */
 MPNUM_HOST void mpnum_column_losses_(const mpnum_contrastive_ *call, float *loss,
                                      size_t first, size_t count, double *all) {
-  const mpnum_const_rows src = call->src;
+  const mpnum_const_matrix src = call->src;
   float *scratch = call->options->scratch;
   float x[MPNUM_STRIP_], max[MPNUM_STRIP_];
   double sums[MPNUM_STRIP_];
@@ -207,7 +207,8 @@ MPNUM_HOST void mpnum_contrastive_rows_(const mpnum_contrastive_ *call, float *l
     if (loss) {
       target.index = (int64_t)i;
       mpnum_row_look_(&row, i);
-      own = mpnum_cross_entropy_row_(&row, &row.view.type, mpnum_rows_none(), &target, 1);
+      own = mpnum_cross_entropy_row_(&row, &row.view.type, mpnum_matrix_empty(), &target,
+                                     1);
       mpnum_contrastive_put_(call, loss, i, own, &sum);
       how.max = row.status == MPNUM_ROW_OK ? row.max : 0;
       how.inverse = row.status == MPNUM_ROW_OK      ? mpnum_div_scalar_(1, (float)row.sum)
@@ -221,10 +222,10 @@ MPNUM_HOST void mpnum_contrastive_rows_(const mpnum_contrastive_ *call, float *l
 
 /* Arrays: their types, shapes and places. */
 MPNUM_HOST_COLD_ mpnum_status mpnum_contrastive_places_(
-    const float *row_loss, const float *column_loss, mpnum_rows gradient,
-    mpnum_const_rows src, const mpnum_contrastive_options *options) {
+    const float *row_loss, const float *column_loss, mpnum_matrix gradient,
+    mpnum_const_matrix src, const mpnum_contrastive_options *options) {
   const size_t count = options->reduction == MPNUM_REDUCTION_NONE ? src.rows : 1;
-  const mpnum_const_rows other = mpnum_rows_read_(gradient);
+  const mpnum_const_matrix other = mpnum_rows_read_(gradient);
   mpnum_status status = mpnum_source_check_(src);
   if (status != MPNUM_OK) return status;
   if (src.columns != src.rows) return MPNUM_ERROR_SHAPE;
@@ -256,8 +257,8 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_contrastive_places_(
  * not finite and above 0, a factor that is not finite, another flag or reduction. Nothing
  * is written then. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
-mpnum_contrastive_loss(float *row_loss, float *column_loss, mpnum_rows gradient,
-                       mpnum_const_rows src, const mpnum_contrastive_options *options) {
+mpnum_contrastive_loss(float *row_loss, float *column_loss, mpnum_matrix gradient,
+                       mpnum_const_matrix src, const mpnum_contrastive_options *options) {
   const mpnum_contrastive_options usual = mpnum_contrastive_default();
   const uint64_t saved = mpnum_fenv_save_();
   const size_t n = src.rows;

@@ -5,15 +5,15 @@
  *     options.scale = 1 / temperature;
  *     options.scratch = room; // 4 n floats
  *     mpnum_contrastive_loss_of_embeddings(
- *         losses, mpnum_rows_of(MPNUM_TYPE_F32, gradients, n, size), mpnum_rows_none(),
- *         mpnum_const_rows_of(MPNUM_TYPE_BF16, images, n, size),
- *         mpnum_const_rows_of(MPNUM_TYPE_BF16, texts, n, size), &options);
+ *         losses, mpnum_matrix_of(MPNUM_TYPE_F32, gradients, n, size),
+ * mpnum_matrix_empty(), mpnum_const_matrix_of(MPNUM_TYPE_BF16, images, n, size),
+ *         mpnum_const_matrix_of(MPNUM_TYPE_BF16, texts, n, size), &options);
  *
  * One direction: each row of a, the first set, against all of b; for the other swap them.
  * No similarity is stored, and vectors may have any length, from subnormal ones to those
  * whose squares overflow; where memory allows it, a product of matrices and
  * contrastive.h are faster.
- * Domain: rows (rows.h) of f32, f16, bf16, e5m2 or e4m3, a and b of one type, gradients
+ * Domain: rows (matrix.h) of f32, f16, bf16, e5m2 or e4m3, a and b of one type, gradients
  *   each of its own; matrices do not overlap. NaN: a row with NaN or Inf makes NaN of all
  *   losses that it is part of. Error: docs/softmax.md. Bits: the same from every
  *   instruction set. Host only. */
@@ -27,12 +27,12 @@ MPNUM_C_BEGIN_
 #if MPNUM_HAS_ARRAYS
 
 /* 1 over the length of a row; 0 of zeros. */
-MPNUM_HOST double mpnum_inverse_length_(mpnum_const_rows rows, size_t row) {
+MPNUM_HOST double mpnum_inverse_length_(mpnum_const_matrix rows, size_t row) {
   return mpnum_inverse_root_(mpnum_row_total_(mpnum_squares_, rows, row));
 }
 /* Of all rows that count, kept in the second half of scratch. */
 MPNUM_HOST void mpnum_keep_lengths_(const mpnum_contrastive_ *call,
-                                    mpnum_const_rows rows) {
+                                    mpnum_const_matrix rows) {
   float *scratch = call->options->scratch;
   size_t i = 0;
   for (; scratch && i < rows.rows; ++i) {
@@ -43,7 +43,7 @@ MPNUM_HOST void mpnum_keep_lengths_(const mpnum_contrastive_ *call,
   }
 }
 MPNUM_HOST double mpnum_kept_length_(const mpnum_contrastive_ *call,
-                                     mpnum_const_rows rows, size_t row) {
+                                     mpnum_const_matrix rows, size_t row) {
   const float *scratch = call->options->scratch;
   double inverse = 0;
   if (!scratch) return mpnum_inverse_length_(rows, row);
@@ -51,8 +51,8 @@ MPNUM_HOST double mpnum_kept_length_(const mpnum_contrastive_ *call,
   return inverse;
 }
 /* The cosine of row i of a and row k of b, whatever their size; 0 if one is zero. */
-MPNUM_HOST float mpnum_cosine_(mpnum_const_rows a, size_t i, double inverse_a,
-                               mpnum_const_rows b, size_t k, double inverse_b) {
+MPNUM_HOST float mpnum_cosine_(mpnum_const_matrix a, size_t i, double inverse_a,
+                               mpnum_const_matrix b, size_t k, double inverse_b) {
   const double product = mpnum_sum_to_odd_(
       mpnum_products_, mpnum_floats_of_(a.type), (size_t)mpnum_type_bits_(a.type) / 8,
       mpnum_rows_at_(a, i, 0), mpnum_rows_at_(b, k, 0), a.columns);
@@ -60,8 +60,9 @@ MPNUM_HOST float mpnum_cosine_(mpnum_const_rows a, size_t i, double inverse_a,
                                        inverse_b);
 }
 /* The loss of a row of a against all of b. */
-MPNUM_HOST float mpnum_embedding_loss_(const mpnum_contrastive_ *call, mpnum_const_rows a,
-                                       mpnum_const_rows b, size_t row) {
+MPNUM_HOST float mpnum_embedding_loss_(const mpnum_contrastive_ *call,
+                                       mpnum_const_matrix a, mpnum_const_matrix b,
+                                       size_t row) {
   const mpnum_row_steps_ steps = mpnum_row_steps_in_use_();
   const double inverse_a = mpnum_inverse_length_(a, row);
   const float scale = call->options->scale;
@@ -117,9 +118,10 @@ MPNUM_HOST void mpnum_add_times_(double *sums, float *x, size_t n, double factor
 }
 /* The gradient of a row of a, or where is_second of b: each other row over its length,
  * times the derivative by the cosine, less the part along the row, over its length. */
-MPNUM_HOST void mpnum_embedding_gradient_(const mpnum_contrastive_ *call, mpnum_rows dst,
-                                          mpnum_const_rows own, mpnum_const_rows others,
-                                          size_t row, int is_second) {
+MPNUM_HOST void mpnum_embedding_gradient_(const mpnum_contrastive_ *call,
+                                          mpnum_matrix dst, mpnum_const_matrix own,
+                                          mpnum_const_matrix others, size_t row,
+                                          int is_second) {
   const int adds = (call->options->flags & MPNUM_SOFTMAX_ACCUMULATE) != 0;
   const double inverse = mpnum_inverse_length_(own, row);
   MPNUM_ALIGNED_ float x[MPNUM_TILE_];
@@ -154,9 +156,9 @@ MPNUM_HOST void mpnum_embedding_gradient_(const mpnum_contrastive_ *call, mpnum_
     mpnum_row_put_bytes_(dst.type, to, x, n, adds);
   }
 }
-MPNUM_HOST void mpnum_embedding_gradients_(const mpnum_contrastive_ *call, mpnum_rows dst,
-                                           mpnum_const_rows own, mpnum_const_rows others,
-                                           int is_second) {
+MPNUM_HOST void mpnum_embedding_gradients_(const mpnum_contrastive_ *call,
+                                           mpnum_matrix dst, mpnum_const_matrix own,
+                                           mpnum_const_matrix others, int is_second) {
   size_t i = 0;
   for (; i < own.rows; ++i) {
     if (mpnum_is_left_out_(call, i)) {
@@ -168,9 +170,9 @@ MPNUM_HOST void mpnum_embedding_gradients_(const mpnum_contrastive_ *call, mpnum
 }
 MPNUM_HOST_COLD_ mpnum_status mpnum_embeddings_check_(const mpnum_contrastive_ *call,
                                                       const float *loss,
-                                                      mpnum_rows gradient,
-                                                      mpnum_const_rows a,
-                                                      mpnum_const_rows b) {
+                                                      mpnum_matrix gradient,
+                                                      mpnum_const_matrix a,
+                                                      mpnum_const_matrix b) {
   const size_t count = call->options->reduction == MPNUM_REDUCTION_NONE ? a.rows : 1;
   mpnum_status status = MPNUM_OK;
   if (!gradient.data) return status;
@@ -185,8 +187,8 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_embeddings_check_(const mpnum_contrastive_ *
 }
 /* Arrays: their types, shapes and places. */
 MPNUM_HOST_COLD_ mpnum_status mpnum_embeddings_places_(
-    const mpnum_contrastive_ *call, const float *loss, mpnum_rows gradient_a,
-    mpnum_rows gradient_b, mpnum_const_rows a, mpnum_const_rows b) {
+    const mpnum_contrastive_ *call, const float *loss, mpnum_matrix gradient_a,
+    mpnum_matrix gradient_b, mpnum_const_matrix a, mpnum_const_matrix b) {
   const size_t count = call->options->reduction == MPNUM_REDUCTION_NONE ? a.rows : 1;
   mpnum_status status = mpnum_source_check_(a);
   if (status == MPNUM_OK) status = mpnum_source_check_(b);
@@ -202,14 +204,14 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_embeddings_places_(
   return status;
 }
 /* The loss of each row of a against all of b, n floats or, reduced, one. Gradients are
- * those of a and of b, 0 where a row is zero; either may be mpnum_rows_none(), else there
- * is scratch, room for 4 n floats. Without it each length is computed anew for each pair,
- * which takes twice the time.
- * Status: as mpnum_contrastive_loss, but that matrices need not be square: a and b have
- *   one type and shape, and overlaps are of any two arrays. */
+ * those of a and of b, 0 where a row is zero; either may be mpnum_matrix_empty(), else
+ * there is scratch, room for 4 n floats. Without it each length is computed anew for each
+ * pair, which takes twice the time. Status: as mpnum_contrastive_loss, but that matrices
+ * need not be square: a and b have one type and shape, and overlaps are of any two
+ * arrays. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_contrastive_loss_of_embeddings(
-    float *loss, mpnum_rows gradient_a, mpnum_rows gradient_b, mpnum_const_rows a,
-    mpnum_const_rows b, const mpnum_contrastive_options *options) {
+    float *loss, mpnum_matrix gradient_a, mpnum_matrix gradient_b, mpnum_const_matrix a,
+    mpnum_const_matrix b, const mpnum_contrastive_options *options) {
   const mpnum_contrastive_options usual = mpnum_contrastive_default();
   const uint64_t saved = mpnum_fenv_save_();
   mpnum_contrastive_ call;
@@ -221,7 +223,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_contrastive_loss_of_embeddings(
   if (status == MPNUM_OK)
     status = mpnum_embeddings_places_(&call, loss, gradient_a, gradient_b, a, b);
   if (status == MPNUM_OK && a.columns == 0) { /* nothing is looked at */
-    a = b = mpnum_const_rows_of(a.type, &call, loss ? a.rows : 0, 0);
+    a = b = mpnum_const_matrix_of(a.type, &call, loss ? a.rows : 0, 0);
     gradient_a.data = gradient_b.data = 0;
   }
   if (status == MPNUM_OK) mpnum_keep_lengths_(&call, b);

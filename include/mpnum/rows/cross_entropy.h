@@ -3,22 +3,21 @@
  *
  *     mpnum_cross_entropy_options options = mpnum_cross_entropy_default();
  *     options.factor = 1.0f / (float)rows;
- *     mpnum_cross_entropy_rows(loss, mpnum_rows_of(MPNUM_TYPE_BF16, gradients, rows, n),
- *                              mpnum_const_rows_of(MPNUM_TYPE_BF16, logits, rows, n),
- *                              targets, &options, NULL);
+ *     mpnum_cross_entropy_rows(loss, mpnum_matrix_of(MPNUM_TYPE_BF16, gradients, rows,
+ * n), mpnum_const_matrix_of(MPNUM_TYPE_BF16, logits, rows, n), targets, &options, NULL);
  *
  * With t and s as in softmax.h the loss of a row is log s - t at its target: never
  * negative, whatever the logits. Its gradient is softmax less 1 at the target, times the
  * softmax scale and the caller's factor, rounded once.
- * Domain: rows (rows.h) of f32, f16, bf16, e5m2 or e4m3, data and floats at any address.
- *   gradient has as many rows and columns as src, and may be src where both have one type
- *   and stride; mpnum_rows_none() where nobody wants it. Otherwise arrays do not overlap.
- * Error: docs/softmax.md. Bits: as softmax.h. Host only. */
+ * Domain: rows (matrix.h) of f32, f16, bf16, e5m2 or e4m3, data and floats at any
+ * address. gradient has as many rows and columns as src, and may be src where both have
+ * one type and stride; mpnum_matrix_empty() where nobody wants it. Otherwise arrays do
+ * not overlap. Error: docs/softmax.md. Bits: as softmax.h. Host only. */
 #ifndef MPNUM_ROWS_CROSS_ENTROPY_H
 #define MPNUM_ROWS_CROSS_ENTROPY_H
 
 #include "normalize.h"
-#include "../array/rows.h"
+#include "../array/matrix.h"
 #include "softmax.h"
 MPNUM_C_BEGIN_
 
@@ -71,7 +70,7 @@ MPNUM_HOST float mpnum_soft_loss_(const mpnum_row_ *row, float log_sum,
   mpnum_row_loss_of_(&loss, &row->view, row->count);
   *count = loss.count;
   for (; shares && i < row->src.columns; ++i) /* masked, yet asked for */
-    if (!mpnum_is_zero_u31_(mpnum_bits_f32(mpnum_float_at_(shares, i)) & 0x7fffffffu))
+    if (!mpnum_iszero_u31_(mpnum_bits_f32(mpnum_float_at_(shares, i)) & 0x7fffffffu))
       return mpnum_from_bits_f32(0x7f800000u);
   return mpnum_canonical_(shares ? (float)loss.sum
                                  : (float)mpnum_div_f64_(loss.sum, loss.count));
@@ -96,7 +95,7 @@ MPNUM_HOST float mpnum_target_loss_(const mpnum_row_ *row, const mpnum_target_ *
  * masked. t is the exponent of the target, which is_out if it is masked: an exponent of
  * -Inf may be the distance of two floats. */
 MPNUM_HOST void mpnum_row_gradient_(const mpnum_row_ *row, const mpnum_row_type_ *type,
-                                    mpnum_rows dst, const mpnum_target_ *target,
+                                    mpnum_matrix dst, const mpnum_target_ *target,
                                     float factor, double unmasked, float t, int is_out,
                                     const mpnum_row_kept_ *kept) {
   uint8_t *to = mpnum_rows_to_(dst, row->number, 0);
@@ -130,14 +129,14 @@ MPNUM_HOST void mpnum_row_gradient_(const mpnum_row_ *row, const mpnum_row_type_
   if (!adds) mpnum_rows_fill_(dst, row->number, row->count, 0);
 }
 /* A gradient of 0 of a whole row that is left out, unless nobody wants it. */
-MPNUM_HOST void mpnum_gradient_fill_(mpnum_rows dst, size_t row, int flags) {
+MPNUM_HOST void mpnum_gradient_fill_(mpnum_matrix dst, size_t row, int flags) {
   if (dst.data && !(flags & MPNUM_SOFTMAX_ACCUMULATE)) mpnum_rows_fill_(dst, row, 0, 0);
 }
 /* The gradient of a row that is not ordinary, unless nobody wants it: NaN, but 0 of what
  * is masked. */
 MPNUM_HOST_COLD_ void mpnum_gradient_special_(const mpnum_row_ *row,
                                               const mpnum_row_type_ *type,
-                                              mpnum_rows dst) {
+                                              mpnum_matrix dst) {
   const float nan_result = mpnum_from_bits_f32(0x7fffffffu);
   const int adds = (row->options->flags & MPNUM_SOFTMAX_ACCUMULATE) != 0;
   const size_t count = row->is_masked ? row->count : 0;
@@ -162,7 +161,7 @@ MPNUM_HOST_COLD_ void mpnum_gradient_special_(const mpnum_row_ *row,
 /* The loss of an ordinary row, and its gradient. e^t is kept where there is room for all
  * of them, and where what is read later is not in its place. */
 MPNUM_HOST float mpnum_cross_entropy_usual_(mpnum_row_ *row, const mpnum_row_type_ *type,
-                                            mpnum_rows dst, const mpnum_target_ *target,
+                                            mpnum_matrix dst, const mpnum_target_ *target,
                                             float factor) {
   const int reads_later = target->soft || target->smoothing > 0;
   const int may_keep =
@@ -188,7 +187,7 @@ MPNUM_HOST float mpnum_cross_entropy_usual_(mpnum_row_ *row, const mpnum_row_typ
 }
 /* Of one row of any status. */
 MPNUM_HOST float mpnum_cross_entropy_row_(mpnum_row_ *row, const mpnum_row_type_ *type,
-                                          mpnum_rows dst, const mpnum_target_ *target,
+                                          mpnum_matrix dst, const mpnum_target_ *target,
                                           float factor) {
   const int is_sane = (mpnum_bits_f64(target->weight) >> 52 & 0x7ff) != 0x7ff;
   if (is_sane && row->status == MPNUM_ROW_OK)
@@ -198,14 +197,14 @@ MPNUM_HOST float mpnum_cross_entropy_row_(mpnum_row_ *row, const mpnum_row_type_
                                                                        : 0x7fffffffu);
 }
 /* The shares of a row as what it is asked for. */
-MPNUM_HOST void mpnum_target_of_shares_(mpnum_target_ *target, mpnum_const_rows shares,
+MPNUM_HOST void mpnum_target_of_shares_(mpnum_target_ *target, mpnum_const_matrix shares,
                                         size_t row) {
   target->soft = (const float *)(const void *)mpnum_rows_at_(shares, row, 0);
   target->smoothing = 0;
   target->weight = mpnum_row_total_(mpnum_values_, shares, row);
 }
-MPNUM_HOST_COLD_ mpnum_status mpnum_shares_check_(mpnum_const_rows shares,
-                                                  mpnum_const_rows src) {
+MPNUM_HOST_COLD_ mpnum_status mpnum_shares_check_(mpnum_const_matrix shares,
+                                                  mpnum_const_matrix src) {
   size_t i = 0, k = 0;
   if (shares.type != MPNUM_TYPE_F32) return MPNUM_ERROR_TYPE;
   if (shares.rows != src.rows || shares.columns != src.columns) return MPNUM_ERROR_SHAPE;
@@ -223,14 +222,14 @@ typedef struct mpnum_targets_ {
   int has_classes;
   const int64_t *wide;
   const int32_t *narrow;
-  mpnum_const_rows shares;
+  mpnum_const_matrix shares;
 } mpnum_targets_;
 MPNUM_HOST_INLINE_ int64_t mpnum_class_(const mpnum_targets_ *targets, size_t row) {
   return targets->wide ? targets->wide[row] : targets->narrow[row];
 }
 /* Arrays: their types, shapes and places. */
 MPNUM_HOST_COLD_ mpnum_status mpnum_cross_entropy_places_(
-    const float *loss, mpnum_rows gradient, mpnum_const_rows src,
+    const float *loss, mpnum_matrix gradient, mpnum_const_matrix src,
     const mpnum_targets_ *targets, const mpnum_cross_entropy_options *options) {
   const size_t count = options->reduction == MPNUM_REDUCTION_NONE ? src.rows : 1;
   mpnum_status status = mpnum_floats_check_(loss, count, src);
@@ -252,7 +251,7 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_cross_entropy_places_(
   return status;
 }
 MPNUM_HOST_COLD_ mpnum_status mpnum_cross_entropy_check_(
-    mpnum_const_rows src, const mpnum_targets_ *targets, float factor,
+    mpnum_const_matrix src, const mpnum_targets_ *targets, float factor,
     const mpnum_cross_entropy_options *options, size_t *counted) {
   const uint32_t bits = mpnum_bits_f32(options->label_smoothing);
   const mpnum_status status =
@@ -261,7 +260,7 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_cross_entropy_check_(
   if (status != MPNUM_OK) return status;
   if (bits > 0x3f800000u && bits != 0x80000000u) return MPNUM_ERROR_ARGUMENT;
   if ((mpnum_bits_f32(factor) & 0x7fffffffu) >= 0x7f800000u) return MPNUM_ERROR_ARGUMENT;
-  if (!targets->has_classes && !mpnum_is_zero_u31_(bits & 0x7fffffffu))
+  if (!targets->has_classes && !mpnum_iszero_u31_(bits & 0x7fffffffu))
     return MPNUM_ERROR_ARGUMENT;
   if ((int)options->reduction < 0 || options->reduction > MPNUM_REDUCTION_MEAN)
     return MPNUM_ERROR_ARGUMENT;
@@ -281,8 +280,8 @@ MPNUM_HOST float mpnum_reduced_(mpnum_reduction reduction, double sum, size_t co
   return mpnum_canonical_((float)sum);
 }
 /* Losses and gradients of all rows; what is checked before fits. */
-MPNUM_HOST void mpnum_cross_entropy_all_(float *loss, mpnum_rows gradient,
-                                         mpnum_const_rows src,
+MPNUM_HOST void mpnum_cross_entropy_all_(float *loss, mpnum_matrix gradient,
+                                         mpnum_const_matrix src,
                                          const mpnum_targets_ *targets, float factor,
                                          const mpnum_cross_entropy_options *options,
                                          size_t counted, mpnum_row_status *row_status) {
@@ -316,8 +315,8 @@ MPNUM_HOST void mpnum_cross_entropy_all_(float *loss, mpnum_rows gradient,
   if (loss && options->reduction != MPNUM_REDUCTION_NONE)
     mpnum_set_float_(loss, 0, mpnum_reduced_(options->reduction, sum, counted));
 }
-MPNUM_HOST mpnum_status mpnum_cross_entropy_(float *loss, mpnum_rows gradient,
-                                             mpnum_const_rows src,
+MPNUM_HOST mpnum_status mpnum_cross_entropy_(float *loss, mpnum_matrix gradient,
+                                             mpnum_const_matrix src,
                                              const mpnum_targets_ *targets,
                                              const mpnum_cross_entropy_options *options,
                                              mpnum_row_status *row_status) {
@@ -335,7 +334,7 @@ MPNUM_HOST mpnum_status mpnum_cross_entropy_(float *loss, mpnum_rows gradient,
     if (src.columns == 0) { /* nothing is looked at */
       const int is_there =
           loss && (targets->wide || targets->narrow || !targets->has_classes);
-      src = mpnum_const_rows_of(src.type, chosen, is_there ? src.rows : 0, 0);
+      src = mpnum_const_matrix_of(src.type, chosen, is_there ? src.rows : 0, 0);
       none.shares = src;
       targets = &none;
       gradient.data = 0;
@@ -361,17 +360,17 @@ MPNUM_HOST mpnum_status mpnum_cross_entropy_(float *loss, mpnum_rows gradient,
  *   a gradient is in place with MPNUM_SOFTMAX_ACCUMULATE; MPNUM_ERROR_RANGE: a target
  *   that is no class and not ignore_index. Nothing is written then. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_cross_entropy_rows(
-    float *loss, mpnum_rows gradient, mpnum_const_rows src, const int64_t *targets,
+    float *loss, mpnum_matrix gradient, mpnum_const_matrix src, const int64_t *targets,
     const mpnum_cross_entropy_options *options, mpnum_row_status *row_status) {
-  mpnum_targets_ of = {1, 0, 0, mpnum_const_rows_of(MPNUM_TYPE_F32, 0, 0, 0)};
+  mpnum_targets_ of = {1, 0, 0, mpnum_const_matrix_of(MPNUM_TYPE_F32, 0, 0, 0)};
   of.wide = targets;
   return mpnum_cross_entropy_(loss, gradient, src, &of, options, row_status);
 }
 /* The same against classes of 32 bits. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_cross_entropy_rows_i32(
-    float *loss, mpnum_rows gradient, mpnum_const_rows src, const int32_t *targets,
+    float *loss, mpnum_matrix gradient, mpnum_const_matrix src, const int32_t *targets,
     const mpnum_cross_entropy_options *options, mpnum_row_status *row_status) {
-  mpnum_targets_ of = {1, 0, 0, mpnum_const_rows_of(MPNUM_TYPE_F32, 0, 0, 0)};
+  mpnum_targets_ of = {1, 0, 0, mpnum_const_matrix_of(MPNUM_TYPE_F32, 0, 0, 0)};
   of.narrow = targets;
   return mpnum_cross_entropy_(loss, gradient, src, &of, options, row_status);
 }
@@ -384,9 +383,10 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_cross_entropy_rows_i32(
  *   other than 0: smooth the shares; MPNUM_ERROR_TYPE, _SHAPE, _NULL and _OVERLAP also of
  *   the shares. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_soft_cross_entropy_rows(
-    float *loss, mpnum_rows gradient, mpnum_const_rows src, mpnum_const_rows targets,
-    const mpnum_cross_entropy_options *options, mpnum_row_status *row_status) {
-  mpnum_targets_ of = {0, 0, 0, mpnum_const_rows_of(MPNUM_TYPE_F32, 0, 0, 0)};
+    float *loss, mpnum_matrix gradient, mpnum_const_matrix src,
+    mpnum_const_matrix targets, const mpnum_cross_entropy_options *options,
+    mpnum_row_status *row_status) {
+  mpnum_targets_ of = {0, 0, 0, mpnum_const_matrix_of(MPNUM_TYPE_F32, 0, 0, 0)};
   of.shares = targets;
   return mpnum_cross_entropy_(loss, gradient, src, &of, options, row_status);
 }

@@ -2,8 +2,8 @@
 /* Walsh-Hadamard transform of rows with random signs, and its inverse: it spreads an
  * outlier over its block before the block is quantised.
  *
- *     mpnum_hadamard_rows(mpnum_rows_of(MPNUM_TYPE_BF16, x, rows, n),
- *                         mpnum_const_rows_of(MPNUM_TYPE_BF16, x, rows, n), 16, seed);
+ *     mpnum_hadamard_rows(mpnum_matrix_of(MPNUM_TYPE_BF16, x, rows, n),
+ *                         mpnum_const_matrix_of(MPNUM_TYPE_BF16, x, rows, n), 16, seed);
  *
  * Each n elements of a row, n 16 or 64, by themselves, in natural (Sylvester) order:
  * times -1 where the top bit of mpnum_random(seed, column) is set; then log2 n stages
@@ -38,8 +38,8 @@ MPNUM_MATH_ void mpnum_hadamard_inverse_64(float *x, uint64_t seed, uint64_t blo
 
 #if MPNUM_HAS_ARRAYS
 
-MPNUM_HOST mpnum_status mpnum_hadamard_rows_(mpnum_rows dst, mpnum_const_rows src, int n,
-                                             uint64_t seed, int is_inverse) {
+MPNUM_HOST mpnum_status mpnum_hadamard_rows_(mpnum_matrix dst, mpnum_const_matrix src,
+                                             int n, uint64_t seed, int is_inverse) {
   const mpnum_status status = mpnum_rows_check_(dst, src);
   if (status != MPNUM_OK) return status;
   if (!mpnum_hadamard_has_(dst.type) || !mpnum_hadamard_has_(src.type))
@@ -52,22 +52,20 @@ MPNUM_HOST mpnum_status mpnum_hadamard_rows_(mpnum_rows dst, mpnum_const_rows sr
 
 /* The transform of each row. Every instruction set gives the same bits in every
  * floating-point environment.
- * Domain: rows (rows.h) of f32 or bf16 at any address, each of its own; n 16 or 64. dst
+ * Domain: rows (matrix.h) of f32 or bf16 at any address, each of its own; n 16 or 64. dst
  *   may be src where both have one type and stride; otherwise they do not overlap.
  * Status: MPNUM_ERROR_RANGE where n does not divide columns; MPNUM_ERROR_ARGUMENT:
  *   another n; MPNUM_ERROR_TYPE; MPNUM_ERROR_SHAPE: rows or columns differ;
  *   MPNUM_ERROR_STRIDE: that of dst is below its columns; MPNUM_ERROR_NULL: no data where
  *   there are elements; MPNUM_ERROR_OVERLAP: memory that overlaps. Nothing is written
  *   then. Host only. */
-MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_hadamard_rows(mpnum_rows dst,
-                                                             mpnum_const_rows src, int n,
-                                                             uint64_t seed) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_hadamard_rows(mpnum_matrix dst,
+                                                             mpnum_const_matrix src,
+                                                             int n, uint64_t seed) {
   return mpnum_hadamard_rows_(dst, src, n, seed, 0);
 }
-MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_hadamard_inverse_rows(mpnum_rows dst,
-                                                                     mpnum_const_rows src,
-                                                                     int n,
-                                                                     uint64_t seed) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_hadamard_inverse_rows(
+    mpnum_matrix dst, mpnum_const_matrix src, int n, uint64_t seed) {
   return mpnum_hadamard_rows_(dst, src, n, seed, 1);
 }
 

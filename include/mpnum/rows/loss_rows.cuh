@@ -101,7 +101,7 @@ static __device__ __forceinline__ float loss_of_(float log_sum, float t, float s
     const float rest = mpnum_mul_scalar_(
         smoothing,
         mpnum_canonical_(mpnum_f64_to_f32(spread / static_cast<double>(counted))));
-    loss = mpnum_is_zero_u31_(mpnum_bits_f32(kept))
+    loss = mpnum_iszero_u31_(mpnum_bits_f32(kept))
                ? rest
                : mpnum_add_scalar_(mpnum_mul_scalar_(kept, loss), rest);
   }

@@ -19,7 +19,7 @@
 
 #include "rows.cuh"
 #include "detail/norm_row.h"
-#include "../array/total.h"
+#include "../array/exact_sum.h"
 MPNUM_C_BEGIN_
 
 namespace mpnum {
@@ -122,7 +122,7 @@ static __device__ __forceinline__ double norm_folded_(const row_place_ &place,
 struct norm_scratch_ {
   double tiles[2][row_warps_];
   double sums[2];
-  mpnum_total totals[2];
+  mpnum_exact_sum totals[2];
 };
 static_assert(sizeof(norm_scratch_) <= row_scratch_, "what launches leave room for");
 /* Adds what warps found in tiles to totals; the first two warps of more do one each. */
@@ -131,7 +131,8 @@ norm_add_tiles_(const row_place_ &place, norm_scratch_ *scratch, unsigned tiles)
   __syncthreads();
   if (place.lane == 0 && place.warp < 2)
     for (unsigned i = 0; i < place.warps && i < tiles; ++i)
-      mpnum_total_add_f64_(&scratch->totals[place.warp], scratch->tiles[place.warp][i]);
+      mpnum_exact_sum_add_f64_(&scratch->totals[place.warp],
+                               scratch->tiles[place.warp][i]);
   __syncthreads();
 }
 /* Both sums of a row; of few threads the other lanes are 0. */
@@ -149,7 +150,7 @@ norm_sums_(const row_place_ &place, const Load &load, norm_adder_ &adder,
     return;
   }
   if (place.lane == 0 && place.warp < 2)
-    scratch->totals[place.warp] = mpnum_total_empty();
+    scratch->totals[place.warp] = mpnum_exact_sum_empty();
   for (unsigned tile = 0; tile < tiles; tile += place.warps) {
     double value = 0, square = 0;
     adder.values = adder.squares = zeros;
@@ -164,7 +165,7 @@ norm_sums_(const row_place_ &place, const Load &load, norm_adder_ &adder,
     norm_add_tiles_(place, scratch, tiles - tile);
   }
   if (place.lane == 0 && place.warp < 2)
-    scratch->sums[place.warp] = mpnum_total_take_odd_(&scratch->totals[place.warp]);
+    scratch->sums[place.warp] = mpnum_exact_sum_take_odd_(&scratch->totals[place.warp]);
   __syncthreads();
   sums[0] = scratch->sums[0];
   sums[1] = scratch->sums[1];
@@ -340,8 +341,8 @@ static inline bool mpnum_norm_source_of_(mpnum::norm_source_<T> &from,
   const mpnum_normalize_options usual = mpnum_normalize_default();
   const mpnum_normalize_options &chosen = options ? *options : usual;
   const mpnum_type type = mpnum::type_of<T>::value;
-  const mpnum_const_rows &residual = chosen.residual;
-  const mpnum_rows &sum = chosen.sum;
+  const mpnum_const_matrix &residual = chosen.residual;
+  const mpnum_matrix &sum = chosen.sum;
   static_assert(mpnum::has_rows_<T>::value, "float, f16, bf16, e5m2 or e4m3");
   from.data = src;
   from.residual = static_cast<const T *>(residual.data);

@@ -3,14 +3,14 @@
  * norm, RMS norm, L2 normalisation. Their gradients: normalize_backward.h; to 8 bits with
  * a scale: normalize_quantize.h.
  *
- *     mpnum_rms_norm_rows(mpnum_rows_of(MPNUM_TYPE_BF16, y, rows, n),
- *                         mpnum_const_rows_of(MPNUM_TYPE_BF16, x, rows, n), weight,
+ *     mpnum_rms_norm_rows(mpnum_matrix_of(MPNUM_TYPE_BF16, y, rows, n),
+ *                         mpnum_const_matrix_of(MPNUM_TYPE_BF16, x, rows, n), weight,
  *                         1e-6f);
  *
  * Sums are doubles, in one order (reduce.h), and what a row is multiplied by comes with a
  * power of two, so rows of the largest or of subnormal numbers are as precise as others.
- * Domain: rows (rows.h) of f32, f16, bf16, e5m2 or e4m3; dst has as many as src; epsilon
- *   finite, 0 and up. weight and bias are columns floats, or NULL: 1, 0. All at any
+ * Domain: rows (matrix.h) of f32, f16, bf16, e5m2 or e4m3; dst has as many as src;
+ * epsilon finite, 0 and up. weight and bias are columns floats, or NULL: 1, 0. All at any
  *   address. dst may be src where both have one type and stride; otherwise arrays do not
  *   overlap.
  * NaN: a row with NaN or Inf is NaN, but for l2, where finite elements beside Inf are 0.
@@ -28,15 +28,15 @@
 #define MPNUM_ROWS_NORMALIZE_H
 
 #include "../array/reduce.h"
-#include "../array/rows.h"
+#include "../array/matrix.h"
 #include "normalize_options.h"
 #include "detail/norm_pass.h"
 MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
-MPNUM_HOST mpnum_status mpnum_norm_rows_(mpnum_norm_kind kind, mpnum_rows dst,
-                                         mpnum_const_rows src, const float *weight,
+MPNUM_HOST mpnum_status mpnum_norm_rows_(mpnum_norm_kind kind, mpnum_matrix dst,
+                                         mpnum_const_matrix src, const float *weight,
                                          const float *bias, float epsilon) {
   mpnum_normalize_options options = mpnum_normalize_default();
   const mpnum_norm_job_ job = mpnum_norm_job_of_(kind, dst, src, &options);
@@ -52,8 +52,8 @@ MPNUM_HOST mpnum_status mpnum_norm_rows_(mpnum_norm_kind kind, mpnum_rows dst,
 
 /* (x - mean) / sqrt(variance + epsilon) * weight + bias, the variance with 1 / columns
  * (Ba, Kiros, Hinton 2016). Of a row of equal elements: the bias. */
-MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_layer_norm_rows(mpnum_rows dst,
-                                                               mpnum_const_rows src,
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_layer_norm_rows(mpnum_matrix dst,
+                                                               mpnum_const_matrix src,
                                                                const float *weight,
                                                                const float *bias,
                                                                float epsilon) {
@@ -61,16 +61,16 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_layer_norm_rows(mpnum_rows dst,
 }
 /* x / sqrt(mean of squares + epsilon) * weight (Zhang, Sennrich 2019). A row of zeros is
  * zeros. */
-MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_rms_norm_rows(mpnum_rows dst,
-                                                             mpnum_const_rows src,
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_rms_norm_rows(mpnum_matrix dst,
+                                                             mpnum_const_matrix src,
                                                              const float *weight,
                                                              float epsilon) {
   return mpnum_norm_rows_(MPNUM_NORM_RMS, dst, src, weight, 0, epsilon);
 }
 /* x / max(length, epsilon). A row of zeros is zeros; a tiny row, of subnormals say, has
  * length 1 like others, unless epsilon is larger. */
-MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_l2_normalize_rows(mpnum_rows dst,
-                                                                 mpnum_const_rows src,
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_l2_normalize_rows(mpnum_matrix dst,
+                                                                 mpnum_const_matrix src,
                                                                  float epsilon) {
   return mpnum_norm_rows_(MPNUM_NORM_L2, dst, src, 0, 0, epsilon);
 }
@@ -80,7 +80,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_l2_normalize_rows(mpnum_rows dst,
  * MPNUM_ERROR_OVERLAP: a sum overlaps src or the residual other than in place, dst one of
  * both. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
-mpnum_normalize_rows(mpnum_norm_kind kind, mpnum_rows dst, mpnum_const_rows src,
+mpnum_normalize_rows(mpnum_norm_kind kind, mpnum_matrix dst, mpnum_const_matrix src,
                      const mpnum_normalize_options *options) {
   const mpnum_normalize_options usual = mpnum_normalize_default();
   mpnum_norm_job_ job = mpnum_norm_job_of_(kind, dst, src, options ? options : &usual);

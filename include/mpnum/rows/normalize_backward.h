@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Gradients of normalize.h: of the rows, of weight and of bias.
  *
- *     mpnum_norm_gradients to = mpnum_norm_gradients_none();
- *     to.input = mpnum_rows_of(MPNUM_TYPE_BF16, dx, rows, n);
+ *     mpnum_norm_gradients to = mpnum_norm_gradients_empty();
+ *     to.input = mpnum_matrix_of(MPNUM_TYPE_BF16, dx, rows, n);
  *     to.weight = dw;
  *     mpnum_normalize_backward_rows(MPNUM_NORM_RMS, to, dy, src, &options);
  *
@@ -42,15 +42,15 @@ MPNUM_C_BEGIN_
 
 /* What is wanted: rows without data and NULL are not. */
 typedef struct mpnum_norm_gradients {
-  mpnum_rows input;
+  mpnum_matrix input;
   float *weight, *bias; /* of columns */
   int adds;             /* 1: to what is there; 0: it is overwritten */
 } mpnum_norm_gradients;
 
 /* Nothing is wanted. */
-MPNUM_HOST mpnum_norm_gradients mpnum_norm_gradients_none(void) {
+MPNUM_HOST mpnum_norm_gradients mpnum_norm_gradients_empty(void) {
   mpnum_norm_gradients none;
-  none.input = mpnum_rows_none();
+  none.input = mpnum_matrix_empty();
   none.weight = none.bias = 0;
   none.adds = 0;
   return none;
@@ -62,7 +62,7 @@ MPNUM_HOST mpnum_norm_gradients mpnum_norm_gradients_none(void) {
 typedef struct mpnum_norm_backward_ {
   mpnum_norm_job_ job;
   mpnum_norm_gradients to;
-  mpnum_const_rows gradient;
+  mpnum_const_matrix gradient;
   const void *given;    /* the tile of the gradient, floats at any address */
   const void *weighted; /* the same times weight */
   MPNUM_ALIGNED_ float normed[MPNUM_TILE_];
@@ -159,7 +159,7 @@ MPNUM_HOST mpnum_norm_slope_ mpnum_norm_slope_of_(mpnum_norm_backward_ *self,
 MPNUM_HOST void mpnum_norm_backward_row_(mpnum_norm_backward_ *self, size_t number,
                                          const mpnum_norm_row_ *row) {
   const mpnum_norm_slope_ slope = mpnum_norm_slope_of_(self, number, row);
-  const mpnum_rows dst = self->to.input;
+  const mpnum_matrix dst = self->to.input;
   const size_t columns = self->job.src.columns;
   const int is_direct = dst.type == MPNUM_TYPE_F32;
   MPNUM_ALIGNED_ float old[MPNUM_TILE_];
@@ -207,14 +207,14 @@ MPNUM_HOST void mpnum_norm_backward_strip_(mpnum_norm_backward_ *self, size_t fi
 
 /* Whether gradients of columns are apart from rows. */
 MPNUM_HOST_COLD_ int mpnum_norm_overlaps_(const float *columns, mpnum_norm_gradients to,
-                                          mpnum_const_rows dy, mpnum_const_rows src) {
+                                          mpnum_const_matrix dy, mpnum_const_matrix src) {
   return mpnum_floats_overlap_(columns, src.columns, dy) ||
          mpnum_floats_overlap_(columns, src.columns, src) ||
          mpnum_floats_overlap_(columns, src.columns, mpnum_rows_read_(to.input));
 }
 MPNUM_HOST_COLD_ mpnum_status mpnum_norm_backward_check_(
-    mpnum_norm_kind kind, mpnum_norm_gradients to, mpnum_const_rows dy,
-    mpnum_const_rows src, const mpnum_normalize_options *options) {
+    mpnum_norm_kind kind, mpnum_norm_gradients to, mpnum_const_matrix dy,
+    mpnum_const_matrix src, const mpnum_normalize_options *options) {
   mpnum_normalize_options usual = mpnum_normalize_default();
   mpnum_status status = MPNUM_OK;
   usual.epsilon = options->epsilon;
@@ -233,8 +233,8 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_norm_backward_check_(
 /* What is wanted, from the gradient of the result and what was normalised; options NULL:
  * the default ones. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_normalize_backward_rows(
-    mpnum_norm_kind kind, mpnum_norm_gradients to, mpnum_const_rows dy,
-    mpnum_const_rows src, const mpnum_normalize_options *options) {
+    mpnum_norm_kind kind, mpnum_norm_gradients to, mpnum_const_matrix dy,
+    mpnum_const_matrix src, const mpnum_normalize_options *options) {
   const mpnum_normalize_options usual = mpnum_normalize_default();
   mpnum_norm_backward_ self;
   mpnum_status status = MPNUM_OK;

@@ -3,7 +3,7 @@
 #ifndef MPNUM_ROWS_NORMALIZE_OPTIONS_H
 #define MPNUM_ROWS_NORMALIZE_OPTIONS_H
 
-#include "../array/rows.h"
+#include "../array/matrix.h"
 MPNUM_C_BEGIN_
 
 typedef enum mpnum_norm_kind {
@@ -23,8 +23,8 @@ typedef struct mpnum_normalize_options {
   float *mean, *inverse; /* results, floats of each row: the mean that is subtracted, 0
                             but of layer norm, and 1 over what the row is divided by, 0
                             where that is 0. NaN of a NaN row. */
-  mpnum_const_rows residual; /* added to src first; its type may differ */
-  mpnum_rows sum; /* where src + residual is stored, rounded to its type, NaN as the
+  mpnum_const_matrix residual; /* added to src first; its type may differ */
+  mpnum_matrix sum; /* where src + residual is stored, rounded to its type, NaN as the
                      canonical one; the row that is normalised is then the stored one.
                      May be src or residual. */
 } mpnum_normalize_options;
@@ -35,8 +35,8 @@ MPNUM_HOST mpnum_normalize_options mpnum_normalize_default(void) {
   options.weight = options.bias = 0;
   options.epsilon = 1e-5f;
   options.mean = options.inverse = 0;
-  options.residual = mpnum_const_rows_of(MPNUM_TYPE_F32, 0, 0, 0);
-  options.sum = mpnum_rows_none();
+  options.residual = mpnum_const_matrix_of(MPNUM_TYPE_F32, 0, 0, 0);
+  options.sum = mpnum_matrix_empty();
   return options;
 }
 

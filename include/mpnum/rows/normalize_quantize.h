@@ -4,10 +4,10 @@
  *
  *     mpnum_normalize_options options = mpnum_normalize_default();
  *     options.weight = weight;
- *     options.residual = mpnum_const_rows_of(MPNUM_TYPE_BF16, hidden, rows, n);
- *     options.sum = mpnum_rows_of(MPNUM_TYPE_BF16, hidden, rows, n);
+ *     options.residual = mpnum_const_matrix_of(MPNUM_TYPE_BF16, hidden, rows, n);
+ *     options.sum = mpnum_matrix_of(MPNUM_TYPE_BF16, hidden, rows, n);
  *     mpnum_normalize_quantize_rows(MPNUM_NORM_RMS,
- *                                   mpnum_rows_of(MPNUM_TYPE_E4M3, codes, rows, n), x,
+ *                                   mpnum_matrix_of(MPNUM_TYPE_E4M3, codes, rows, n), x,
  *                                   &options, scale, &losses);
  *
  * The floats that mpnum_normalize_rows would store as f32 become codes as by
@@ -44,7 +44,7 @@ MPNUM_HOST void mpnum_norm_quantize_(const mpnum_norm_job_ *job, size_t row, siz
 
 /* The codes; options NULL: the default ones. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_normalize_quantize_rows(
-    mpnum_norm_kind kind, mpnum_rows dst, mpnum_const_rows src,
+    mpnum_norm_kind kind, mpnum_matrix dst, mpnum_const_matrix src,
     const mpnum_normalize_options *options, float scale, mpnum_quantize_losses *losses) {
   const mpnum_normalize_options usual = mpnum_normalize_default();
   mpnum_norm_job_ job = mpnum_norm_job_of_(kind, dst, src, options ? options : &usual);

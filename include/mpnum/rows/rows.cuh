@@ -11,7 +11,7 @@
  * sums go through the same lanes and tiles.
  * Domain: T is float, mpnum_f16, mpnum_bf16, mpnum_e5m2 or mpnum_e4m3, of each array its
  *   own. A stride counts elements from row to row: of what is written columns at least,
- *   of what is read any, as in rows.h, 0 for one row that repeats. Options are the
+ *   of what is read any, as in matrix.h, 0 for one row that repeats. Options are the
  * host's, and read before a launcher returns; NULL means the defaults. Arrays in them and
  *   row_status are in device memory. A length past the columns counts as columns, of
  *   which there are fewer than 2^31. dst may be src where both have one type and stride;

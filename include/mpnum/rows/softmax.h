@@ -4,14 +4,14 @@
  *     mpnum_softmax_options options = mpnum_softmax_default();
  *     options.scale = 0.125f;
  *     options.lengths = lengths;
- *     mpnum_softmax_rows(mpnum_rows_of(MPNUM_TYPE_F16, weights, rows, n),
- *                        mpnum_const_rows_of(MPNUM_TYPE_F16, scores, rows, n), &options,
- *                        NULL);
+ *     mpnum_softmax_rows(mpnum_matrix_of(MPNUM_TYPE_F16, weights, rows, n),
+ *                        mpnum_const_matrix_of(MPNUM_TYPE_F16, scores, rows, n),
+ * &options, NULL);
  *
  * With m the largest element and t = (x - m) scale: softmax is e^t / s, s the sum of all
  * e^t; log-softmax t - log s; log-sum-exp m scale + log s. In floats; each result is then
  * rounded once to its type.
- * Domain: rows (rows.h) of f32, f16, bf16, e5m2 or e4m3, of any length; dst has as many
+ * Domain: rows (matrix.h) of f32, f16, bf16, e5m2 or e4m3, of any length; dst has as many
  * as src. Data, floats and masks may lie at any address. dst may be src where both have
  * one type and stride; otherwise they do not overlap.
  * Error: docs/softmax.md. Bits: the same from every instruction set; batch invariance: a
@@ -20,7 +20,7 @@
 #ifndef MPNUM_ROWS_SOFTMAX_H
 #define MPNUM_ROWS_SOFTMAX_H
 
-#include "../array/rows.h"
+#include "../array/matrix.h"
 #include "softmax_state.h"
 #include "detail/rows_loops.h"
 MPNUM_C_BEGIN_
@@ -86,7 +86,7 @@ MPNUM_HOST mpnum_softmax_options mpnum_softmax_default(void) {
 /* The rows of a call, of which one is looked at: how many of its elements may count. What
  * is masked is read as -Inf. */
 typedef struct mpnum_row_ {
-  mpnum_const_rows src;
+  mpnum_const_matrix src;
   const mpnum_softmax_options *options;
   mpnum_row_steps_ steps;
   mpnum_row_view_ view;
@@ -112,7 +112,7 @@ MPNUM_HOST size_t mpnum_row_length_(const mpnum_softmax_options *options, size_t
 }
 /* In place: where a view is passed and returned, gcc 12 takes its memory for not being
  * read (its pass ipa-modref). */
-MPNUM_HOST void mpnum_row_begin_(mpnum_row_ *row, mpnum_const_rows src,
+MPNUM_HOST void mpnum_row_begin_(mpnum_row_ *row, mpnum_const_matrix src,
                                  const mpnum_softmax_options *options) {
   row->src = src;
   row->options = options;
@@ -178,7 +178,7 @@ MPNUM_HOST float mpnum_row_element_(const mpnum_row_ *row, size_t i) {
 }
 /* Runs a map over kept floats, or, where there are none, over the elements of the row. */
 MPNUM_HOST void mpnum_row_write_(const mpnum_row_ *row, const mpnum_row_map_ *map,
-                                 const mpnum_row_type_ *type, mpnum_rows dst,
+                                 const mpnum_row_type_ *type, mpnum_matrix dst,
                                  const mpnum_row_kept_ *kept) {
   uint8_t *to = (uint8_t *)dst.data + row->number * dst.stride * type->size;
   mpnum_row_view_ view;
@@ -195,8 +195,8 @@ MPNUM_HOST void mpnum_row_write_(const mpnum_row_ *row, const mpnum_row_map_ *ma
 
 /* What a row that is not ordinary gives, whole. */
 MPNUM_HOST_COLD_ void mpnum_softmax_special_(const mpnum_row_ *row,
-                                             const mpnum_row_type_ *type, mpnum_rows dst,
-                                             int is_log) {
+                                             const mpnum_row_type_ *type,
+                                             mpnum_matrix dst, int is_log) {
   const float none = is_log ? mpnum_from_bits_f32(0xff800000u) : 0;
   const float nan_result = mpnum_from_bits_f32(0x7fffffffu);
   uint8_t *to = mpnum_rows_to_(dst, row->number, 0);
@@ -222,7 +222,7 @@ MPNUM_HOST_COLD_ void mpnum_softmax_special_(const mpnum_row_ *row,
 /* Keeps e^t of a row, if it may, where there is room for all of them: in the floats of
  * dst or a buffer of a tile and 64. */
 MPNUM_HOST void mpnum_row_keep_(mpnum_row_kept_ *kept, const mpnum_row_ *row,
-                                const mpnum_row_type_ *type, mpnum_rows dst,
+                                const mpnum_row_type_ *type, mpnum_matrix dst,
                                 float *buffer, int may_keep) {
   const size_t whole = row->count - row->count % MPNUM_SUM_LANES_;
   kept->all = kept->tail = 0;
@@ -237,7 +237,7 @@ MPNUM_HOST void mpnum_row_keep_(mpnum_row_kept_ *kept, const mpnum_row_ *row,
 }
 /* Of an ordinary row. */
 MPNUM_HOST void mpnum_softmax_row_(mpnum_row_ *row, const mpnum_row_type_ *type,
-                                   mpnum_rows dst, int is_log) {
+                                   mpnum_matrix dst, int is_log) {
   MPNUM_ALIGNED_ float buffer[MPNUM_TILE_ + MPNUM_SUM_LANES_];
   mpnum_row_map_ map = {MPNUM_MAP_PRODUCT_, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   mpnum_row_kept_ kept;
@@ -259,7 +259,7 @@ MPNUM_HOST void mpnum_softmax_row_(mpnum_row_ *row, const mpnum_row_type_ *type,
 }
 /* Of a row of at most a tile in one step; 0 where it is not ordinary. */
 MPNUM_HOST int mpnum_softmax_whole_(mpnum_row_ *row, const mpnum_row_type_ *type,
-                                    mpnum_rows dst, size_t number, float *left) {
+                                    mpnum_matrix dst, size_t number, float *left) {
   uint8_t *to = (uint8_t *)dst.data + number * dst.stride * type->size;
   mpnum_row_go_(row, number);
   if (row->count == 0 ||
@@ -282,7 +282,7 @@ MPNUM_HOST void mpnum_finish_(mpnum_unfinished_ *unfinished) {
     mpnum_row_less_(unfinished->rows[i], unfinished->lengths[i], unfinished->sums[i]);
   unfinished->count = 0;
 }
-MPNUM_HOST_COLD_ mpnum_status mpnum_softmax_check_(mpnum_const_rows src,
+MPNUM_HOST_COLD_ mpnum_status mpnum_softmax_check_(mpnum_const_matrix src,
                                                    const mpnum_softmax_options *options,
                                                    int more_flags) {
   const int known = MPNUM_SOFTMAX_MASKED | MPNUM_SOFTMAX_LIMIT | more_flags;
@@ -306,8 +306,8 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_rows_empty_(float *dst, size_t rows,
   }
   return MPNUM_OK;
 }
-MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_rows dst,
-                                            mpnum_const_rows src,
+MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_matrix dst,
+                                            mpnum_const_matrix src,
                                             const mpnum_softmax_options *options,
                                             mpnum_row_status *row_status) {
   const mpnum_softmax_options usual = mpnum_softmax_default();
@@ -362,20 +362,20 @@ MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_rows dst,
  *   a flag that is not above; MPNUM_ERROR_RANGE: a length past the columns. Nothing is
  *   written then. Without elements all pointers may be anything. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
-mpnum_softmax_rows(mpnum_rows dst, mpnum_const_rows src,
+mpnum_softmax_rows(mpnum_matrix dst, mpnum_const_matrix src,
                    const mpnum_softmax_options *options, mpnum_row_status *row_status) {
   return mpnum_softmax_rows_(0, dst, src, options, row_status);
 }
 /* Its logarithm, as precise where softmax vanishes. What is masked is -Inf. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_log_softmax_rows(
-    mpnum_rows dst, mpnum_const_rows src, const mpnum_softmax_options *options,
+    mpnum_matrix dst, mpnum_const_matrix src, const mpnum_softmax_options *options,
     mpnum_row_status *row_status) {
   return mpnum_softmax_rows_(1, dst, src, options, row_status);
 }
 /* log of the sum of e^(x scale) of each row, a float a row: -Inf of an empty row and of
  * one that is all -Inf, +Inf if an element is, NaN if one is. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
-mpnum_logsumexp_rows(float *dst, mpnum_const_rows src,
+mpnum_logsumexp_rows(float *dst, mpnum_const_matrix src,
                      const mpnum_softmax_options *options, mpnum_row_status *row_status) {
   const mpnum_softmax_options usual = mpnum_softmax_default();
   const mpnum_softmax_options *chosen = options ? options : &usual;

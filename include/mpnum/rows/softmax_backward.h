@@ -3,9 +3,9 @@
  *
  *     mpnum_softmax_options options = mpnum_softmax_default();
  *     options.scale = 0.125f;
- *     mpnum_softmax_backward_rows(mpnum_rows_of(MPNUM_TYPE_BF16, dx, rows, n),
- *                                 mpnum_const_rows_of(MPNUM_TYPE_BF16, dy, rows, n),
- *                                 mpnum_const_rows_of(MPNUM_TYPE_BF16, y, rows, n),
+ *     mpnum_softmax_backward_rows(mpnum_matrix_of(MPNUM_TYPE_BF16, dx, rows, n),
+ *                                 mpnum_const_matrix_of(MPNUM_TYPE_BF16, dy, rows, n),
+ *                                 mpnum_const_matrix_of(MPNUM_TYPE_BF16, y, rows, n),
  *                                 &options);
  *
  * Of y, which mpnum_softmax_rows made of x with these options, and the gradient dy of y
@@ -16,7 +16,7 @@
  * flags MPNUM_SOFTMAX_ACCUMULATE: results are added to what dx holds. What a mask or a
  * length leaves out may hold anything, NaN too, and has gradient 0, in a row of NaN as
  * well. A bias has the gradient at scale 1.
- * Domain: rows (rows.h) of f32, f16, bf16, e5m2 or e4m3, each of the three of its own
+ * Domain: rows (matrix.h) of f32, f16, bf16, e5m2 or e4m3, each of the three of its own
  *   type, at any address. dx may be dy or y where both have one type and stride, but not
  *   with MPNUM_SOFTMAX_ACCUMULATE; otherwise they do not overlap.
  * NaN: of what is not masked, one in dy makes NaN of the gradient of its row. So does one
@@ -34,9 +34,9 @@ MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
-MPNUM_HOST_COLD_ mpnum_status
-mpnum_softmax_backward_check_(mpnum_rows dx, mpnum_const_rows dy, mpnum_const_rows y,
-                              const mpnum_softmax_options *options) {
+MPNUM_HOST_COLD_ mpnum_status mpnum_softmax_backward_check_(
+    mpnum_matrix dx, mpnum_const_matrix dy, mpnum_const_matrix y,
+    const mpnum_softmax_options *options) {
   mpnum_status status = mpnum_rows_check_(dx, dy);
   if (status == MPNUM_OK) status = mpnum_rows_check_(dx, y);
   if (status == MPNUM_OK && (options->flags & MPNUM_SOFTMAX_ACCUMULATE) &&
@@ -45,8 +45,9 @@ mpnum_softmax_backward_check_(mpnum_rows dx, mpnum_const_rows dy, mpnum_const_ro
   return status == MPNUM_OK ? mpnum_softmax_check_(y, options, MPNUM_SOFTMAX_ACCUMULATE)
                             : status;
 }
-MPNUM_HOST mpnum_status mpnum_softmax_backward_(int is_log, mpnum_rows dx,
-                                                mpnum_const_rows dy, mpnum_const_rows y,
+MPNUM_HOST mpnum_status mpnum_softmax_backward_(int is_log, mpnum_matrix dx,
+                                                mpnum_const_matrix dy,
+                                                mpnum_const_matrix y,
                                                 const mpnum_softmax_options *options) {
   const mpnum_softmax_options usual = mpnum_softmax_default();
   const mpnum_softmax_options *chosen = options ? options : &usual;
@@ -81,13 +82,13 @@ MPNUM_HOST mpnum_status mpnum_softmax_backward_(int is_log, mpnum_rows dx,
 
 /* Through softmax, of its results y; through log-softmax, of its. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
-mpnum_softmax_backward_rows(mpnum_rows dx, mpnum_const_rows dy, mpnum_const_rows y,
+mpnum_softmax_backward_rows(mpnum_matrix dx, mpnum_const_matrix dy, mpnum_const_matrix y,
                             const mpnum_softmax_options *options) {
   return mpnum_softmax_backward_(0, dx, dy, y, options);
 }
-MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
-mpnum_log_softmax_backward_rows(mpnum_rows dx, mpnum_const_rows dy, mpnum_const_rows y,
-                                const mpnum_softmax_options *options) {
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_log_softmax_backward_rows(
+    mpnum_matrix dx, mpnum_const_matrix dy, mpnum_const_matrix y,
+    const mpnum_softmax_options *options) {
   return mpnum_softmax_backward_(1, dx, dy, y, options);
 }
 

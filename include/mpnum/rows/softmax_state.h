@@ -43,7 +43,7 @@ MPNUM_REAL_ float mpnum_rescaled_(float sum, float from, float to, float scale) 
   const uint32_t from_bits = mpnum_bits_f32(from);
   if (from_bits == mpnum_bits_f32(to)) return sum;
   if (from_bits == 0xff800000u || mpnum_bits_f32(to) == 0x7f800000u) return 0;
-  if (mpnum_is_zero_u31_(mpnum_bits_f32(scale) & 0x7fffffffu)) return sum;
+  if (mpnum_iszero_u31_(mpnum_bits_f32(scale) & 0x7fffffffu)) return sum;
   return mpnum_mul_scalar_(
       sum, mpnum_exp_scalar_(mpnum_mul_scalar_(mpnum_sub_scalar_(from, to), scale)));
 }
@@ -104,7 +104,7 @@ MPNUM_REAL_ mpnum_softmax_state mpnum_softmax_add_tile(mpnum_softmax_state state
                                                        const float *x, int n,
                                                        float scale) {
   const uint32_t infinity = 0x7f800000u;
-  const int is_flat = mpnum_is_zero_u31_(mpnum_bits_f32(scale) & 0x7fffffffu);
+  const int is_flat = mpnum_iszero_u31_(mpnum_bits_f32(scale) & 0x7fffffffu);
   mpnum_softmax_state result = mpnum_softmax_state_empty();
   const float largest = mpnum_largest_(state.max, x, n);
   const uint32_t max = mpnum_bits_f32(largest);

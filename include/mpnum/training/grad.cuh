@@ -37,7 +37,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_GRAD_BLOCK
                             mpnum_grad_workspace *workspace) {
   __shared__ mpnum_grad_shared_ shared;
   const float factor = scaler ? scaler->inverse : 1.0f;
-  if (mpnum_is_zero_u31_(mpnum_bits_f32(factor) & 0x7fffffffu))
+  if (mpnum_iszero_u31_(mpnum_bits_f32(factor) & 0x7fffffffu))
     list.tiles = list.elements = 0; /* a scaler of zeros */
   mpnum_grad_begin_(shared);
   __syncthreads();
@@ -54,14 +54,14 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_GRAD_BLOCK
  * is unknown is refused: the bound that stays in the handle tells the step. */
 static __device__ __forceinline__ float mpnum_grad_clip_factor_(
     mpnum_grad_optimizer *optimizer, int *is_reported, const mpnum_grad_scaler *scaler,
-    const mpnum_grad_findings *findings, mpnum_total *squares, float max_norm) {
+    const mpnum_grad_findings *findings, mpnum_exact_sum *squares, float max_norm) {
   float coefficient = 1.0f;
   mpnum_status status = MPNUM_OK;
   *is_reported = 0;
   if (optimizer->stage != MPNUM_GRAD_UNSCALED)
     status = mpnum_grad_scaler_report_unscaled(
         scaler, optimizer, static_cast<uint32_t>(mpnum_grad_found_inf(findings)),
-        mpnum_root_(mpnum_total_take_odd_(squares)));
+        mpnum_root_(mpnum_exact_sum_take_odd_(squares)));
   if (status == MPNUM_OK) status = mpnum_grad_scaler_can_clip(scaler, optimizer);
   if (status != MPNUM_OK) return coefficient;
   *is_reported = 1;
@@ -87,7 +87,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_GRAD_BLOCK
     shared.own.after_carry = findings->squares;
     shared.factor = mpnum_grad_clip_factor_(&handle, &shared.is_reported, scaler,
                                             findings, &shared.own.after_carry, max_norm);
-    shared.own.after_carry = mpnum_total_empty();
+    shared.own.after_carry = mpnum_exact_sum_empty();
     next = handle;
   }
   __syncthreads();
@@ -98,7 +98,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_GRAD_BLOCK
   if (is_clip) {
     mpnum_grad_total_(shared, list);
     mpnum_grad_set_norm_(
-        &next, mpnum_root_(mpnum_total_take_odd_(&shared.own.after_carry)), max_norm);
+        &next, mpnum_root_(mpnum_exact_sum_take_odd_(&shared.own.after_carry)), max_norm);
   }
   if (shared.is_reported) *optimizer = next;
 }
@@ -120,7 +120,7 @@ mpnum_grad_is_refused_clip_(const mpnum_grad_optimizer &optimizer) {
 /* Reports what was found, unless a clip did, and takes the step. */
 static __device__ __forceinline__ mpnum_status mpnum_grad_one_step_(
     mpnum_grad_scaler *scaler, mpnum_grad_optimizer *optimizer,
-    const mpnum_grad_findings *findings, mpnum_total *squares, uint32_t *apply) {
+    const mpnum_grad_findings *findings, mpnum_exact_sum *squares, uint32_t *apply) {
   mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
   mpnum_status status = MPNUM_OK;
   *squares = findings->squares;
@@ -128,7 +128,7 @@ static __device__ __forceinline__ mpnum_status mpnum_grad_one_step_(
   if (optimizer->stage != MPNUM_GRAD_UNSCALED)
     status = mpnum_grad_scaler_report_unscaled(
         scaler, optimizer, static_cast<uint32_t>(mpnum_grad_found_inf(findings)),
-        mpnum_root_(mpnum_total_take_odd_(squares)));
+        mpnum_root_(mpnum_exact_sum_take_odd_(squares)));
   if (status == MPNUM_OK && mpnum_grad_is_refused_clip_(*optimizer))
     status = MPNUM_ERROR_NORM_UNKNOWN;
   if (status == MPNUM_OK) status = mpnum_grad_scaler_step(scaler, optimizer, &verdict);
@@ -139,7 +139,7 @@ static __device__ __forceinline__ mpnum_status mpnum_grad_one_step_(
 template <class Scaler>
 static __global__ void mpnum_grad_step_kernel_(Scaler *scaler, mpnum_grad_step_ step,
                                                uint32_t *apply) {
-  __shared__ mpnum_total squares;
+  __shared__ mpnum_exact_sum squares;
   __shared__ mpnum_grad_optimizer handles[MPNUM_GRAD_OPTIMIZERS];
   __shared__ mpnum_grad_optimizer *pointers[MPNUM_GRAD_OPTIMIZERS];
   mpnum_grad_scaler next = *scaler;
@@ -179,7 +179,7 @@ static __global__ void mpnum_grad_merge_kernel_(Findings *findings,
           reinterpret_cast<const int64_t *>(&other->squares)[threadIdx.x];
     __syncwarp();
     if (threadIdx.x == 0) {
-      mpnum_total_settle_(&all.squares);
+      mpnum_exact_sum_settle_(&all.squares);
       all.stats = mpnum_stats_merge(all.stats, other->stats);
       mpnum_grad_findings_first_(&all, other);
     }

@@ -20,7 +20,7 @@ typedef struct mpnum_grad_list {
 /* What the blocks of a pass add up, in device memory. All bytes 0 before the first pass,
  * and after each. */
 typedef struct mpnum_grad_workspace {
-  mpnum_total before_carry, after_carry; /* as on the host, which carries at times */
+  mpnum_exact_sum before_carry, after_carry; /* as on the host, which carries at times */
   uint64_t zeros, subnormals, infs, nans;
   uint64_t first;    /* 2048 times the tile and the element, inverted; 0: none */
   uint32_t max, min; /* min: the smallest nonzero magnitude less 1, inverted */

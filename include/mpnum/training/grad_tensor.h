@@ -5,7 +5,7 @@
 
 #include "../array/histogram.h"
 #include "../array/stats.h"
-#include "../array/total.h"
+#include "../array/exact_sum.h"
 MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS || MPNUM_HAS_NVRTC
@@ -51,10 +51,10 @@ MPNUM_HOST mpnum_grad_tensor mpnum_grad_tensor_of(mpnum_type src_type, const voi
 /* What a pass found in the results as they are stored, taken as floats: f64 is rounded to
  * f32, and only subnormal floats count as subnormal. */
 typedef struct mpnum_grad_findings {
-  mpnum_total squares;    /* the square of the norm, see total.h */
-  mpnum_stats stats;      /* count, zeros, Infs, NaNs, amax, ... */
-  uint64_t first_tensor;  /* place in the list of the first one with an Inf or NaN */
-  uint64_t first_element; /* place of the Inf or NaN in it, without what strides skip */
+  mpnum_exact_sum squares; /* the square of the norm, see exact_sum.h */
+  mpnum_stats stats;       /* count, zeros, Infs, NaNs, amax, ... */
+  uint64_t first_tensor;   /* place in the list of the first one with an Inf or NaN */
+  uint64_t first_element;  /* place of the Inf or NaN in it, without what strides skip */
   uint64_t first_bits; /* bits of that result as a float, 7fffffff for NaN; 0 if there is
                           none */
 } mpnum_grad_findings;
@@ -63,7 +63,7 @@ typedef struct mpnum_grad_findings {
  * NaN. */
 MPNUM_MATH_ mpnum_grad_findings mpnum_grad_findings_empty(void) {
   mpnum_grad_findings findings;
-  findings.squares = mpnum_total_empty();
+  findings.squares = mpnum_exact_sum_empty();
   findings.stats = mpnum_stats_empty();
   findings.first_tensor = findings.first_element = ~(uint64_t)0;
   findings.first_bits = 0;
@@ -85,7 +85,7 @@ MPNUM_MATH_ void mpnum_grad_findings_first_(mpnum_grad_findings *a,
  * same first Inf or NaN, as ranks with the same gradients do, the larger bits stay. */
 MPNUM_MATH_ mpnum_grad_findings mpnum_grad_findings_merge(mpnum_grad_findings a,
                                                           mpnum_grad_findings b) {
-  a.squares = mpnum_total_merge(a.squares, b.squares);
+  a.squares = mpnum_exact_sum_merge(a.squares, b.squares);
   a.stats = mpnum_stats_merge(a.stats, b.stats);
   mpnum_grad_findings_first_(&a, &b);
   return a;
@@ -96,7 +96,7 @@ MPNUM_MATH_ int mpnum_grad_found_inf(const mpnum_grad_findings *findings) {
 }
 /* The L2 norm of all results; its computation neither overflows nor underflows. */
 MPNUM_MATH_ float mpnum_grad_norm(const mpnum_grad_findings *findings) {
-  return mpnum_total_root(findings->squares);
+  return mpnum_exact_sum_root(findings->squares);
 }
 
 /* A flag of a pass: dst may be f16, e5m2 or e4m3, where small results become 0. */

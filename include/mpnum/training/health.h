@@ -2,7 +2,7 @@
 /* Watches the health of gradients, from what a pass over them found (grad.h): what a
  * format would lose, whether zeros are on the rise, and when to raise an alarm. Opt-in.
  *
- *     mpnum_health health = mpnum_health_start(mpnum_health_default());
+ *     mpnum_health health = mpnum_health_of(mpnum_health_default());
  *     const mpnum_format e5m2 = mpnum_format_of(MPNUM_TYPE_E5M2); // would it do?
  *     for (;;) {
  *       ...
@@ -247,7 +247,7 @@ MPNUM_FUNC mpnum_health_limits mpnum_health_default(void) {
       0.05f, 0.001f, 0.05f, 0.0f, mpnum_from_bits_f32(0x7f800000u), 5};
   return limits;
 }
-MPNUM_FUNC mpnum_health mpnum_health_start(mpnum_health_limits limits) {
+MPNUM_FUNC mpnum_health mpnum_health_of(mpnum_health_limits limits) {
   const mpnum_health health = {limits, mpnum_trend_start_(limits.memory)};
   return health;
 }
@@ -297,7 +297,7 @@ MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_health_load(mpnum_health *health
                                                             uint64_t size) {
   uint8_t copy[MPNUM_HEALTH_BYTES] = {0};
   mpnum_stored_ in = {copy, 1};
-  mpnum_health loaded = mpnum_health_start(mpnum_health_default());
+  mpnum_health loaded = mpnum_health_of(mpnum_health_default());
   uint32_t version = 0;
   const mpnum_status status = mpnum_stored_open_(
       &in, bytes, size, MPNUM_HEALTH_BYTES, 0x4548706du, MPNUM_HEALTH_VERSION_, &version);

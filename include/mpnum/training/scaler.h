@@ -6,7 +6,7 @@
  *     mpnum_grad_scaler scaler;
  *     mpnum_grad_optimizer optimizer;
  *     must(mpnum_grad_scaler_init(&scaler, mpnum_grad_scaler_default()));
- *     optimizer = mpnum_grad_optimizer_ready(&scaler);
+ *     optimizer = mpnum_grad_optimizer_of(&scaler);
  *     for (;;) { // must stops the program where a status is not MPNUM_OK
  *       mpnum_grad_verdict verdict;
  *       must(mpnum_grad_scaler_scale_f32(&scaler, loss(), &scaled));
@@ -102,7 +102,7 @@ typedef enum mpnum_grad_verdict {
 
 /* Whether a scaler is all zeros: no call leaves a scale of 0. */
 MPNUM_FUNC int mpnum_grad_is_unborn_(const mpnum_grad_scaler *scaler) {
-  return mpnum_is_zero_u31_(mpnum_bits_f32(scaler->scale));
+  return mpnum_iszero_u31_(mpnum_bits_f32(scaler->scale));
 }
 MPNUM_MATH_ void mpnum_grad_set_scale_(mpnum_grad_scaler *scaler, float scale) {
   scaler->scale_changes += mpnum_bits_f32(scaler->scale) != mpnum_bits_f32(scale);
@@ -247,8 +247,7 @@ MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_grad_scaler_scale_bf16(
 
 /* A new handle for gradients of a scaler. A handle made before the scaler is initialised
  * belongs to a scaler with id 0. */
-MPNUM_FUNC mpnum_grad_optimizer
-mpnum_grad_optimizer_ready(const mpnum_grad_scaler *scaler) {
+MPNUM_FUNC mpnum_grad_optimizer mpnum_grad_optimizer_of(const mpnum_grad_scaler *scaler) {
   mpnum_grad_optimizer optimizer = {MPNUM_GRAD_READY, 0, 0, 0, 0, 0, 0, 0, 0};
   optimizer.clipped_to = mpnum_from_bits_f32(0x7f800000u);
   optimizer.updates = (uint32_t)(scaler->updates & 0xffffffffu);
@@ -262,7 +261,7 @@ mpnum_grad_optimizer_ready(const mpnum_grad_scaler *scaler) {
 MPNUM_FUNC void mpnum_grad_scaler_discard(const mpnum_grad_scaler *scaler,
                                           mpnum_grad_optimizer *optimizer) {
   const uint32_t skips = optimizer->consecutive_skips;
-  *optimizer = mpnum_grad_optimizer_ready(scaler);
+  *optimizer = mpnum_grad_optimizer_of(scaler);
   optimizer->consecutive_skips = skips;
 }
 

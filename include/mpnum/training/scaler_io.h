@@ -183,7 +183,7 @@ MPNUM_FUNC float mpnum_grad_larger_norm_(float a, float b) {
 /* Merges the handles of two ranks or devices for the same gradients, or for parts of
  * them. All ranks then take the same step: step after the merge. Over MPI or NCCL the
  * maximum or the sum of found_inf does the same. The norm is the larger one, NaN or
- * unknown if one is; the norm of all parts is that of their merged totals (total.h).
+ * unknown if one is; the norm of all parts is that of their merged totals (exact_sum.h).
  * Status codes: MPNUM_ERROR_LATE_FOUND_INF: both have stepped with different verdicts, or
  *   a found_inf has changed since the step; MPNUM_ERROR_ARGUMENT: their stages or
  *   windows differ; MPNUM_ERROR_STALE_HANDLE: they are not of one scaler and update;

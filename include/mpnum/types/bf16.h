@@ -98,14 +98,14 @@ MPNUM_INLINE int mpnum_isinf_bf16(mpnum_bf16 x) {
 MPNUM_INLINE int mpnum_isfinite_bf16(mpnum_bf16 x) {
   return mpnum_isfinite(mpnum_format_of(MPNUM_TYPE_BF16), x.bits);
 }
-MPNUM_INLINE int mpnum_is_normal_bf16(mpnum_bf16 x) {
-  return mpnum_is_normal(mpnum_format_of(MPNUM_TYPE_BF16), x.bits);
+MPNUM_INLINE int mpnum_isnormal_bf16(mpnum_bf16 x) {
+  return mpnum_isnormal(mpnum_format_of(MPNUM_TYPE_BF16), x.bits);
 }
-MPNUM_INLINE int mpnum_is_subnormal_bf16(mpnum_bf16 x) {
-  return mpnum_is_subnormal(mpnum_format_of(MPNUM_TYPE_BF16), x.bits);
+MPNUM_INLINE int mpnum_issubnormal_bf16(mpnum_bf16 x) {
+  return mpnum_issubnormal(mpnum_format_of(MPNUM_TYPE_BF16), x.bits);
 }
-MPNUM_INLINE int mpnum_is_zero_bf16(mpnum_bf16 x) {
-  return mpnum_is_zero(mpnum_format_of(MPNUM_TYPE_BF16), x.bits);
+MPNUM_INLINE int mpnum_iszero_bf16(mpnum_bf16 x) {
+  return mpnum_iszero(mpnum_format_of(MPNUM_TYPE_BF16), x.bits);
 }
 MPNUM_INLINE int mpnum_signbit_bf16(mpnum_bf16 x) {
   return mpnum_signbit(mpnum_format_of(MPNUM_TYPE_BF16), x.bits);

@@ -91,14 +91,14 @@ MPNUM_INLINE int mpnum_isinf_e5m2(mpnum_e5m2 x) {
 MPNUM_INLINE int mpnum_isfinite_e5m2(mpnum_e5m2 x) {
   return mpnum_isfinite(mpnum_format_of(MPNUM_TYPE_E5M2), x.bits);
 }
-MPNUM_INLINE int mpnum_is_normal_e5m2(mpnum_e5m2 x) {
-  return mpnum_is_normal(mpnum_format_of(MPNUM_TYPE_E5M2), x.bits);
+MPNUM_INLINE int mpnum_isnormal_e5m2(mpnum_e5m2 x) {
+  return mpnum_isnormal(mpnum_format_of(MPNUM_TYPE_E5M2), x.bits);
 }
-MPNUM_INLINE int mpnum_is_subnormal_e5m2(mpnum_e5m2 x) {
-  return mpnum_is_subnormal(mpnum_format_of(MPNUM_TYPE_E5M2), x.bits);
+MPNUM_INLINE int mpnum_issubnormal_e5m2(mpnum_e5m2 x) {
+  return mpnum_issubnormal(mpnum_format_of(MPNUM_TYPE_E5M2), x.bits);
 }
-MPNUM_INLINE int mpnum_is_zero_e5m2(mpnum_e5m2 x) {
-  return mpnum_is_zero(mpnum_format_of(MPNUM_TYPE_E5M2), x.bits);
+MPNUM_INLINE int mpnum_iszero_e5m2(mpnum_e5m2 x) {
+  return mpnum_iszero(mpnum_format_of(MPNUM_TYPE_E5M2), x.bits);
 }
 MPNUM_INLINE int mpnum_signbit_e5m2(mpnum_e5m2 x) {
   return mpnum_signbit(mpnum_format_of(MPNUM_TYPE_E5M2), x.bits);

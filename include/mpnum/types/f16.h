@@ -95,14 +95,14 @@ MPNUM_INLINE int mpnum_isinf_f16(mpnum_f16 x) {
 MPNUM_INLINE int mpnum_isfinite_f16(mpnum_f16 x) {
   return mpnum_isfinite(mpnum_format_of(MPNUM_TYPE_F16), x.bits);
 }
-MPNUM_INLINE int mpnum_is_normal_f16(mpnum_f16 x) {
-  return mpnum_is_normal(mpnum_format_of(MPNUM_TYPE_F16), x.bits);
+MPNUM_INLINE int mpnum_isnormal_f16(mpnum_f16 x) {
+  return mpnum_isnormal(mpnum_format_of(MPNUM_TYPE_F16), x.bits);
 }
-MPNUM_INLINE int mpnum_is_subnormal_f16(mpnum_f16 x) {
-  return mpnum_is_subnormal(mpnum_format_of(MPNUM_TYPE_F16), x.bits);
+MPNUM_INLINE int mpnum_issubnormal_f16(mpnum_f16 x) {
+  return mpnum_issubnormal(mpnum_format_of(MPNUM_TYPE_F16), x.bits);
 }
-MPNUM_INLINE int mpnum_is_zero_f16(mpnum_f16 x) {
-  return mpnum_is_zero(mpnum_format_of(MPNUM_TYPE_F16), x.bits);
+MPNUM_INLINE int mpnum_iszero_f16(mpnum_f16 x) {
+  return mpnum_iszero(mpnum_format_of(MPNUM_TYPE_F16), x.bits);
 }
 MPNUM_INLINE int mpnum_signbit_f16(mpnum_f16 x) {
   return mpnum_signbit(mpnum_format_of(MPNUM_TYPE_F16), x.bits);

@@ -32,42 +32,42 @@ MPNUM_INLINE int mpnum_isnan_f32(float x) {
   return (mpnum_bits_f32(x) & 0x7fffffffu) > 0x7f800000u;
 }
 MPNUM_INLINE int mpnum_isinf_f32(float x) {
-  return mpnum_is_zero_u31_((mpnum_bits_f32(x) & 0x7fffffffu) ^ 0x7f800000u);
+  return mpnum_iszero_u31_((mpnum_bits_f32(x) & 0x7fffffffu) ^ 0x7f800000u);
 }
 MPNUM_INLINE int mpnum_isfinite_f32(float x) {
   return (mpnum_bits_f32(x) & 0x7fffffffu) < 0x7f800000u;
 }
-MPNUM_INLINE int mpnum_is_normal_f32(float x) {
+MPNUM_INLINE int mpnum_isnormal_f32(float x) {
   return mpnum_isfinite_f32(x) && (mpnum_bits_f32(x) & 0x7fffffffu) >= 0x00800000u;
 }
-MPNUM_INLINE int mpnum_is_subnormal_f32(float x) {
+MPNUM_INLINE int mpnum_issubnormal_f32(float x) {
   return (mpnum_bits_f32(x) & 0x7fffffffu) < 0x00800000u &&
-         !mpnum_is_zero_u31_(mpnum_bits_f32(x) & 0x7fffffffu);
+         !mpnum_iszero_u31_(mpnum_bits_f32(x) & 0x7fffffffu);
 }
-MPNUM_INLINE int mpnum_is_zero_f32(float x) {
-  return mpnum_is_zero_u31_(mpnum_bits_f32(x) & 0x7fffffffu);
+MPNUM_INLINE int mpnum_iszero_f32(float x) {
+  return mpnum_iszero_u31_(mpnum_bits_f32(x) & 0x7fffffffu);
 }
 MPNUM_INLINE int mpnum_signbit_f32(float x) { return (int)(mpnum_bits_f32(x) >> 31); }
 MPNUM_INLINE int mpnum_isnan_f64(double x) {
   return (mpnum_bits_f64(x) & 0x7fffffffffffffffu) > 0x7ff0000000000000u;
 }
 MPNUM_INLINE int mpnum_isinf_f64(double x) {
-  return mpnum_is_zero_u63_((mpnum_bits_f64(x) & 0x7fffffffffffffffu) ^
-                            0x7ff0000000000000u);
+  return mpnum_iszero_u63_((mpnum_bits_f64(x) & 0x7fffffffffffffffu) ^
+                           0x7ff0000000000000u);
 }
 MPNUM_INLINE int mpnum_isfinite_f64(double x) {
   return (mpnum_bits_f64(x) & 0x7fffffffffffffffu) < 0x7ff0000000000000u;
 }
-MPNUM_INLINE int mpnum_is_normal_f64(double x) {
+MPNUM_INLINE int mpnum_isnormal_f64(double x) {
   return mpnum_isfinite_f64(x) &&
          (mpnum_bits_f64(x) & 0x7fffffffffffffffu) >= 0x0010000000000000u;
 }
-MPNUM_INLINE int mpnum_is_subnormal_f64(double x) {
+MPNUM_INLINE int mpnum_issubnormal_f64(double x) {
   return (mpnum_bits_f64(x) & 0x7fffffffffffffffu) < 0x0010000000000000u &&
-         !mpnum_is_zero_u63_(mpnum_bits_f64(x) & 0x7fffffffffffffffu);
+         !mpnum_iszero_u63_(mpnum_bits_f64(x) & 0x7fffffffffffffffu);
 }
-MPNUM_INLINE int mpnum_is_zero_f64(double x) {
-  return mpnum_is_zero_u63_(mpnum_bits_f64(x) & 0x7fffffffffffffffu);
+MPNUM_INLINE int mpnum_iszero_f64(double x) {
+  return mpnum_iszero_u63_(mpnum_bits_f64(x) & 0x7fffffffffffffffu);
 }
 MPNUM_INLINE int mpnum_signbit_f64(double x) { return (int)(mpnum_bits_f64(x) >> 63); }
 

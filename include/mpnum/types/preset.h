@@ -13,7 +13,7 @@ MPNUM_C_BEGIN_
  * mantissa bit, FNUZ and P3109 a sign. The canonical NaN has all ones below the sign
  * (IEEE, FN) or is the code of -0. Returns MPNUM_OK; MPNUM_ERROR_WIDTH, _SPECIALS or
  * _RANGE, *dst unchanged. */
-MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_format_make(mpnum_format *dst,
+MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_format_init(mpnum_format *dst,
                                                            int sign_bits,
                                                            int exponent_bits,
                                                            int mantissa_bits, int bias,

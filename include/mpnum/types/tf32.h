@@ -105,14 +105,14 @@ MPNUM_INLINE int mpnum_isinf_tf32(mpnum_tf32 x) {
 MPNUM_INLINE int mpnum_isfinite_tf32(mpnum_tf32 x) {
   return mpnum_isfinite(mpnum_format_of(MPNUM_TYPE_TF32), x.bits);
 }
-MPNUM_INLINE int mpnum_is_normal_tf32(mpnum_tf32 x) {
-  return mpnum_is_normal(mpnum_format_of(MPNUM_TYPE_TF32), x.bits);
+MPNUM_INLINE int mpnum_isnormal_tf32(mpnum_tf32 x) {
+  return mpnum_isnormal(mpnum_format_of(MPNUM_TYPE_TF32), x.bits);
 }
-MPNUM_INLINE int mpnum_is_subnormal_tf32(mpnum_tf32 x) {
-  return mpnum_is_subnormal(mpnum_format_of(MPNUM_TYPE_TF32), x.bits);
+MPNUM_INLINE int mpnum_issubnormal_tf32(mpnum_tf32 x) {
+  return mpnum_issubnormal(mpnum_format_of(MPNUM_TYPE_TF32), x.bits);
 }
-MPNUM_INLINE int mpnum_is_zero_tf32(mpnum_tf32 x) {
-  return mpnum_is_zero(mpnum_format_of(MPNUM_TYPE_TF32), x.bits);
+MPNUM_INLINE int mpnum_iszero_tf32(mpnum_tf32 x) {
+  return mpnum_iszero(mpnum_format_of(MPNUM_TYPE_TF32), x.bits);
 }
 MPNUM_INLINE int mpnum_signbit_tf32(mpnum_tf32 x) {
   return mpnum_signbit(mpnum_format_of(MPNUM_TYPE_TF32), x.bits);

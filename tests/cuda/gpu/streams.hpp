@@ -95,8 +95,8 @@ static void quantisers_of_two_streams_do_not_meet() {
   for (int s = 0; s < 2; ++s)
     cudaMemset(amax[s].at, 0, rounds * sizeof(float));
   in_two_streams("quantising", [&](int s, int i, cudaStream_t stream) {
-    return mpnum_launch_quantize_scaled(codes[s].at, amax[s].at + i, x[s], scale.at,
-                                        stream_elements, stream);
+    return mpnum_launch_quantize_array(codes[s].at, amax[s].at + i, x[s], scale.at,
+                                       stream_elements, stream);
   });
   for (int s = 0; s < 2; ++s) {
     size_t wrong = 0;

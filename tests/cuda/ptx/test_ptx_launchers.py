@@ -29,7 +29,7 @@ ARCHS = ["75", "90", "100a", "120a"]
 SIZES = {"float": 4, "double": 8, "mpnum_f16": 2, "mpnum_bf16": 2, "int": 4, "int64_t": 8, "size_t": 8, "uint64_t": 8,
          "mpnum_stats": 48, "mpnum_launch_scratch": 48, "mpnum_histogram": 2056, "mpnum_lost": 16, "mpnum_grad_scaler": 112,
          "mpnum_grad_optimizer": 40, "mpnum_grad_findings": 264, "mpnum_grad_workspace": 440, "mpnum_grad_tensor": 72,
-         "mpnum_amax_history": 56, "mpnum_total": 192, "mpnum_row_status": 4, "uint32_t": 4}
+         "mpnum_amax_history": 56, "mpnum_exact_sum": 192, "mpnum_row_status": 4, "uint32_t": 4}
 UNWRITTEN = 0xb5
 # Functions of PTX are what the interpreter has not: what is never inlined is inlined here.
 BEGIN = """\
@@ -177,7 +177,7 @@ def matrix(name, kind, code, format, launch, shape, content, *, more=(), scale="
   (void)format;
   return {launch};""", f"""const mpnum_blockscale_format format = {format};
   const mpnum_blockscaled to = {{codes, {columns}, scales, 1024, {int("swizzled" in name)}, {scale}}};
-  return mpnum_quantize_blocks(&format, to, mpnum_const_rows_of({TYPES[kind]}, x, {rows}, {columns}), {options}, 0);""", own)
+  return mpnum_quantize_blocks(&format, to, mpnum_const_matrix_of({TYPES[kind]}, x, {rows}, {columns}), {options}, 0);""", own)
 
 
 TYPES = {"float": "MPNUM_TYPE_F32", "mpnum_f16": "MPNUM_TYPE_F16", "mpnum_bf16": "MPNUM_TYPE_BF16"}
@@ -204,7 +204,7 @@ ARRAYS = [
          "*stats = mpnum_stats_f32(x, 4200); return *all_finite = mpnum_all_finite_f32(x, 4200), 0;"),
     Case("quantize_scaled", {"codes": ("mpnum_e4m3", out(4200)), "amax": ("float", one(0.25)), "x": ("float", floats(4200)),
                              "scale": ("float", one(37.5))},
-         "mpnum_launch_quantize_scaled(codes, amax, x, scale, 4200, 0)",
+         "mpnum_launch_quantize_array(codes, amax, x, scale, 4200, 0)",
          """*amax = mpnum_amax_merge(*amax, mpnum_amax_f32(x, 4200));
   return mpnum_quantize_array(MPNUM_TYPE_E4M3, codes, MPNUM_TYPE_F32, x, 4200, *scale, 0);"""),
     Case("quantize_current", {"codes": ("mpnum_e5m2", out(8300)), "inverse": ("float", out(1)), "amax": ("float", out(1)),
@@ -216,7 +216,7 @@ ARRAYS = [
   *inverse = mpnum_scale_inv(scale);
   return mpnum_quantize_array(MPNUM_TYPE_E5M2, codes, MPNUM_TYPE_BF16, x, 8300, scale, 0);"""),
     Case("dequantize_scaled", {"y": ("mpnum_bf16", out(8300)), "codes": ("mpnum_e4m3", codes(8300)), "inverse": ("float", one(0.3))},
-         "mpnum_launch_dequantize_scaled(y, codes, inverse, 8300, 0)",
+         "mpnum_launch_dequantize_array(y, codes, inverse, 8300, 0)",
          "mpnum_dequantize_array(MPNUM_TYPE_BF16, y, MPNUM_TYPE_E4M3, codes, 8300, *inverse)"),
     Case("quantize_transpose", {"codes": ("mpnum_e4m3", out(64 * 66)), "turned": ("mpnum_e4m3", out(64 * 66)),
                                 "amax": ("float", one(0)), "x": ("float", floats(64 * 66)), "scale": ("float", one(20))},
@@ -283,8 +283,8 @@ BLOCKS = [
   const mpnum_blockscaled by_row = {codes, 128, scales, 256, 0, 1}, by_column = {turned, 64, turned_scales, 256, 0, 1};
   static mpnum_bf16 other[64 * 128];
   for (int i = 0; i < 64 * 128; ++i) other[i % 128 * 64 + i / 128] = x[i];
-  const mpnum_status status = mpnum_quantize_blocks(&format, by_row, mpnum_const_rows_of(MPNUM_TYPE_BF16, x, 64, 128), 0, 0);
-  return status ? status : mpnum_quantize_blocks(&format, by_column, mpnum_const_rows_of(MPNUM_TYPE_BF16, other, 128, 64), 0, 0);
+  const mpnum_status status = mpnum_quantize_blocks(&format, by_row, mpnum_const_matrix_of(MPNUM_TYPE_BF16, x, 64, 128), 0, 0);
+  return status ? status : mpnum_quantize_blocks(&format, by_column, mpnum_const_matrix_of(MPNUM_TYPE_BF16, other, 128, 64), 0, 0);
 """),
     Case("mx_e5m2_by_column", {"x": ("float", floats(66 * 40)), "codes": ("char", out(66 * 40)), "scales": ("char", out(120))},
          """const mpnum_blockscaled to = {codes, 40, scales, 120, 0, 1};
@@ -292,17 +292,17 @@ BLOCKS = [
          """const mpnum_blockscale_format format =
       mpnum_blockscale_transposed(mpnum_blockscale_mx(MPNUM_TYPE_E5M2, MPNUM_BLOCKSCALE_CEIL));
   const mpnum_blockscaled to = {codes, 40, scales, 120, 0, 1};
-  return mpnum_quantize_blocks(&format, to, mpnum_const_rows_of(MPNUM_TYPE_F32, x, 66, 40), 0, 0);"""),
+  return mpnum_quantize_blocks(&format, to, mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 66, 40), 0, 0);"""),
     Case("mx_e4m3_back", {"y": ("mpnum_bf16", out(66 * 128)), "codes": ("char", codes(66 * 128)),
                           "scales": ("char", bytes(100 + place % 60 for place in range(66 * 4)))},
          """const mpnum_blockscaled from = {codes, 128, scales, 264, 0, 1};
   return mpnum_launch_dequantize_mx<mpnum_e4m3>(y, &from, 66, 128, 128, MPNUM_QUANTIZE_ROWS, 0);""",
          """const mpnum_blockscale_format format = mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
   const mpnum_blockscaled from = {codes, 128, scales, 264, 0, 1};
-  return mpnum_dequantize_blocks(&format, mpnum_rows_of(MPNUM_TYPE_BF16, y, 66, 128), from);"""),
+  return mpnum_dequantize_blocks(&format, mpnum_matrix_of(MPNUM_TYPE_BF16, y, 66, 128), from);"""),
     Case("nvfp4_scale", {"scale": ("float", out(1)), "x": ("mpnum_bf16", bfloats(30 * 104))},
          "mpnum_launch_nvfp4_scale(scale, x, 30, 100, 104, 0)",
-         """mpnum_const_rows rows = mpnum_const_rows_of(MPNUM_TYPE_BF16, x, 30, 100);
+         """mpnum_const_matrix rows = mpnum_const_matrix_of(MPNUM_TYPE_BF16, x, 30, 100);
   rows.stride = 104;
   const mpnum_status status = mpnum_finite_amax_rows(scale, rows);
   return *scale = mpnum_nvfp4_scale(*scale), status;"""),
@@ -325,7 +325,7 @@ BLOCKS = [
                                         MPNUM_QUANTIZE_ROWS | MPNUM_QUANTIZE_COLUMNS, 9, 3, 0);""",
          """const mpnum_blockscale_format format = nvfp4_of_sr(1), lying = mpnum_blockscale_transposed(format);
   const mpnum_blockscaled by_row = {codes, 40, scales, 198, 0, *scale}, by_column = {others, 40, other_scales, 200, 0, *scale};
-  const mpnum_const_rows rows = mpnum_const_rows_of(MPNUM_TYPE_F32, x, 66, 40);
+  const mpnum_const_matrix rows = mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 66, 40);
   const mpnum_status status = mpnum_quantize_blocks(&format, by_row, rows, &random_of_9, 0);
   return status ? status : mpnum_quantize_blocks(&lying, by_column, rows, &random_of_9, 0);"""),
     Case("nvfp4_back", {"y": ("float", out(64 * 64)), "codes": ("char", codes(64 * 32)), "scales": ("char", codes(64 * 4, 1)),
@@ -334,23 +334,23 @@ BLOCKS = [
   return mpnum_launch_dequantize_nvfp4(y, &from, scale, 64, 64, 64, MPNUM_QUANTIZE_ROWS, 0);""",
          """const mpnum_blockscale_format format = mpnum_blockscale_nvfp4_1x16();
   const mpnum_blockscaled from = {codes, 64, scales, 256, 0, *scale};
-  return mpnum_dequantize_blocks(&format, mpnum_rows_of(MPNUM_TYPE_F32, y, 64, 64), from);"""),
+  return mpnum_dequantize_blocks(&format, mpnum_matrix_of(MPNUM_TYPE_F32, y, 64, 64), from);"""),
     matrix("blocks_of_128", "mpnum_bf16", "e4m3", "mpnum_blockscale_fp8_1x128()",
-           "mpnum_launch_quantize_block<mpnum_e4m3>(&to, 0, x, 32, 256, 256, format.rule, format.amax_floor, "
+           "mpnum_launch_quantize_fp8<mpnum_e4m3>(&to, 0, x, 32, 256, 256, format.rule, format.amax_floor, "
            "MPNUM_QUANTIZE_ROWS, 0)", (32, 256), bfloats(32 * 256)),
     matrix("squares_of_128", "mpnum_bf16", "e4m3", "mpnum_blockscale_fp8_128x128()",
-           "mpnum_launch_quantize_block<mpnum_e4m3, 128>(&to, 0, x, 128, 128, 128, format.rule, format.amax_floor, "
+           "mpnum_launch_quantize_fp8<mpnum_e4m3, 128>(&to, 0, x, 128, 128, 128, format.rule, format.amax_floor, "
            "MPNUM_QUANTIZE_ROWS, 0)", (128, 128), bfloats(128 * 128)),
     Case("blocks_of_128_back", {"y": ("mpnum_f16", out(16 * 256)), "codes": ("char", codes(16 * 256)),
                                 "scales": ("float", struct.pack("<32f", *(1 / place for place in range(1, 33))))},
          """const mpnum_blockscaled from = {codes, 256, scales, 128, 0, 1};
-  return mpnum_launch_dequantize_block<mpnum_e4m3>(y, &from, 16, 256, 256, MPNUM_QUANTIZE_ROWS, 0);""",
+  return mpnum_launch_dequantize_fp8<mpnum_e4m3>(y, &from, 16, 256, 256, MPNUM_QUANTIZE_ROWS, 0);""",
          """const mpnum_blockscale_format format = mpnum_blockscale_fp8_1x128();
   const mpnum_blockscaled from = {codes, 256, scales, 128, 0, 1};
-  return mpnum_dequantize_blocks(&format, mpnum_rows_of(MPNUM_TYPE_F16, y, 16, 256), from);"""),
+  return mpnum_dequantize_blocks(&format, mpnum_matrix_of(MPNUM_TYPE_F16, y, 16, 256), from);"""),
 ]
 
-OF, TO = "mpnum_const_rows_of({}, {}, 3, 70)".format, "mpnum_rows_of({}, {}, 3, 70)".format
+OF, TO = "mpnum_const_matrix_of({}, {}, 3, 70)".format, "mpnum_matrix_of({}, {}, 3, 70)".format
 F32, F16, BF16, E4M3 = "MPNUM_TYPE_F32", "MPNUM_TYPE_F16", "MPNUM_TYPE_BF16", "MPNUM_TYPE_E4M3"
 CAUSAL = """mpnum_softmax_options how = mpnum_softmax_default();
   how.scale = 1.25f;
@@ -417,7 +417,7 @@ ROWS = [
                             "own": ("char", out(4096)), **WEIGHTS},
          NORM + """  AND_THEN(mpnum_launch_layer_norm_backward_rows(dx, 70, dweight, dbias, dy, 70, x, 70, 3, 70, &how, 0, own, 0));
   return mpnum_launch_rms_norm_backward_rows(other, 70, 0, 0, dy, 70, x, 70, 3, 70, &how, 1, 0, 0);""",
-         NORM + f"""  mpnum_norm_gradients first = mpnum_norm_gradients_none(), second = first;
+         NORM + f"""  mpnum_norm_gradients first = mpnum_norm_gradients_empty(), second = first;
   first.input = {TO(F32, 'dx')};
   first.weight = dweight;
   first.bias = dbias;
@@ -434,7 +434,7 @@ STEPS = [
     Case("grad_pass_clip_step", TENSORS, """mpnum_grad_list list;
   const two_tensors made(x, y, to, histogram);
   const mpnum_grad_scaler begun = scaler_of_1024();
-  const mpnum_grad_optimizer ready = mpnum_grad_optimizer_ready(&begun);
+  const mpnum_grad_optimizer ready = mpnum_grad_optimizer_of(&begun);
   AND_THEN(list_of(&list, made, tensors, before));
   AND_THEN(cudaMemcpy(scaler, &begun, sizeof begun, cudaMemcpyHostToDevice));
   AND_THEN(cudaMemcpy(handle, &ready, sizeof ready, cudaMemcpyHostToDevice));
@@ -443,7 +443,7 @@ STEPS = [
   return mpnum_launch_grad_step(scaler, handle, findings, apply, 0);""", """const two_tensors made(x, y, to, histogram);
   mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
   *scaler = scaler_of_1024();
-  *handle = mpnum_grad_optimizer_ready(scaler);
+  *handle = mpnum_grad_optimizer_of(scaler);
   const int status = mpnum_grad_scaler_unscale(scaler, handle, made.at, 2, 0, findings) ||
                      mpnum_grad_scaler_clip(scaler, handle, made.at, 2, 0.0625f) ||
                      mpnum_grad_scaler_step(scaler, handle, &verdict) || mpnum_grad_scaler_update(scaler, handle);
@@ -482,9 +482,9 @@ static __global__ void sum_of_doubles(double *sums, const double *x) {
 """),
     Case("block_norms", {"layer": ("float", out(256)), "rms": ("float", out(256)), "x": ("float", integers(256))},
          "mpnum_launch_(normalise, 1, 64, 0, layer, rms, x)",
-         """const mpnum_const_rows row = mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 256);
-  const mpnum_status status = mpnum_layer_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, layer, 1, 256), row, 0, 0, 1e-5f);
-  return status ? status : mpnum_rms_norm_rows(mpnum_rows_of(MPNUM_TYPE_F32, rms, 1, 256), row, 0, 1e-5f);""", kernel="""\
+         """const mpnum_const_matrix row = mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, 256);
+  const mpnum_status status = mpnum_layer_norm_rows(mpnum_matrix_of(MPNUM_TYPE_F32, layer, 1, 256), row, 0, 0, 1e-5f);
+  return status ? status : mpnum_rms_norm_rows(mpnum_matrix_of(MPNUM_TYPE_F32, rms, 1, 256), row, 0, 1e-5f);""", kernel="""\
 static __global__ void normalise(float *layer, float *rms, const float *x) {
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   mpnum_lanes<float, 4> own = mpnum_load<4>(x + 4 * threadIdx.x, 4), other = own;
@@ -494,7 +494,7 @@ static __global__ void normalise(float *layer, float *rms, const float *x) {
   mpnum_store(rms + 4 * threadIdx.x, other, 4);
 }
 """),
-    Case("block_findings", {"total": ("mpnum_total", out(1)), "findings": ("mpnum_grad_findings", out(1)),
+    Case("block_findings", {"total": ("mpnum_exact_sum", out(1)), "findings": ("mpnum_grad_findings", out(1)),
                             "others": ("mpnum_grad_findings", out(64))},
          """static mpnum_grad_findings made[64];
   findings_of_all(made);
@@ -507,9 +507,9 @@ static __global__ void normalise(float *layer, float *rms, const float *x) {
   for (int i = 0; i < 64; ++i) *findings = mpnum_grad_findings_merge(*findings, others[i]);
   *total = findings->squares;
   return 0;""", kernel="""\
-static __global__ void find(mpnum_total *total, mpnum_grad_findings *findings, const mpnum_grad_findings *others) {
+static __global__ void find(mpnum_exact_sum *total, mpnum_grad_findings *findings, const mpnum_grad_findings *others) {
   __shared__ mpnum_grad_findings all;
-  __shared__ mpnum_total sum;
+  __shared__ mpnum_exact_sum sum;
   mpnum_block_findings(&all, others[threadIdx.x]);
   mpnum_block_total(&sum, others[threadIdx.x].squares);
   if (threadIdx.x != 0) return;
@@ -521,7 +521,7 @@ static __global__ void find(mpnum_total *total, mpnum_grad_findings *findings, c
                              "nvfp4_scales": ("char", out(16)), "x": ("float", floats(256))},
          """mpnum_launch_(quantise, 1, 32, 0, (mpnum_e4m3 *)mx, (mpnum_e8m0 *)mx_scales, (mpnum_e2m1x2 *)nvfp4,
                        (mpnum_e4m3 *)nvfp4_scales, x)""",
-         """const mpnum_const_rows row = mpnum_const_rows_of(MPNUM_TYPE_F32, x, 1, 256);
+         """const mpnum_const_matrix row = mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, 256);
   const mpnum_blockscale_format first = mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
   const mpnum_blockscale_format second = mpnum_blockscale_nvfp4_1x16();
   const mpnum_blockscaled to_mx = {mx, 256, mx_scales, 8, 0, 1}, to_nvfp4 = {nvfp4, 256, nvfp4_scales, 16, 0, 200};

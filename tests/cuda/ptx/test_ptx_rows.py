@@ -106,8 +106,8 @@ HOST = """\
 #define MPNUM_NO_SIMD 1
 #include <mpnum/mpnum.h>
 #include <mpnum/rows/softmax_state.h>
-#define OF(type, data) mpnum_const_rows_of(MPNUM_TYPE_##type, data, 3, columns)
-#define TO(type, data) mpnum_rows_of(MPNUM_TYPE_##type, data, 3, columns)
+#define OF(type, data) mpnum_const_matrix_of(MPNUM_TYPE_##type, data, 3, columns)
+#define TO(type, data) mpnum_matrix_of(MPNUM_TYPE_##type, data, 3, columns)
 static mpnum_softmax_options scaled(void) {
   mpnum_softmax_options options = mpnum_softmax_default();
   options.scale = 1.25f;

@@ -13,7 +13,7 @@
 #include <mpnum/kernels.cuh>
 
 namespace {
-[[maybe_unused]] float finite_amax(mpnum_const_rows src) {
+[[maybe_unused]] float finite_amax(mpnum_const_matrix src) {
   float amax = -1;
   must(mpnum_finite_amax_rows(&amax, src));
   return amax;
@@ -55,8 +55,8 @@ inline float value_of(unsigned kind, std::mt19937 &random) {
 template <class T> struct matrix {
   matrix(std::size_t rows_, std::size_t columns_, std::size_t extra, unsigned seed,
          std::size_t at_ = 0)
-      : rows(rows_), columns(columns_), ld(columns_ + extra), at(at_),
-        values(at_ + rows_ * ld) {
+      : rows(rows_), columns(columns_), stride(columns_ + extra), at(at_),
+        values(at_ + rows_ * stride) {
     std::mt19937 random(seed);
     unsigned kind = 0, left = 0;
     for (T &value : values) {
@@ -75,21 +75,21 @@ template <class T> struct matrix {
               mpnum_isfinite_f32(x) ? rounded_sat<T>(x) : rounded<T>(x));
   }
   const T *begin() const { return values.data() + at; }
-  mpnum_const_rows view() const {
-    mpnum_const_rows made =
-        mpnum_const_rows_of(mpnum::type_of<T>::value, begin(), rows, columns);
-    made.stride = ld;
+  mpnum_const_matrix view() const {
+    mpnum_const_matrix made =
+        mpnum_const_matrix_of(mpnum::type_of<T>::value, begin(), rows, columns);
+    made.stride = stride;
     return made;
   }
   matrix transposed() const {
     matrix made(columns, rows, 0, 0);
     for (std::size_t r = 0; r < rows; ++r)
       for (std::size_t c = 0; c < columns; ++c)
-        made.values[c * rows + r] = begin()[r * ld + c];
+        made.values[c * rows + r] = begin()[r * stride + c];
     return made;
   }
 
-  std::size_t rows, columns, ld, at;
+  std::size_t rows, columns, stride, at;
   vector<T> values;
 };
 

@@ -24,15 +24,16 @@ inline unsigned code_of(float x) { return mpnum_bits_f32(x); }
 struct matrix {
   std::size_t rows, columns, from_stride, to_stride;
 };
-template <class T> mpnum_rows to_rows(vector<T> &data, const matrix &shape) {
-  mpnum_rows view =
-      mpnum_rows_of(mpnum::type_of<T>::value, data.data(), shape.rows, shape.columns);
+template <class T> mpnum_matrix to_rows(vector<T> &data, const matrix &shape) {
+  mpnum_matrix view =
+      mpnum_matrix_of(mpnum::type_of<T>::value, data.data(), shape.rows, shape.columns);
   view.stride = shape.to_stride;
   return view;
 }
-template <class T> mpnum_const_rows of_rows(const vector<T> &data, const matrix &shape) {
-  mpnum_const_rows view = mpnum_const_rows_of(mpnum::type_of<T>::value, data.data(),
-                                              shape.rows, shape.columns);
+template <class T>
+mpnum_const_matrix of_rows(const vector<T> &data, const matrix &shape) {
+  mpnum_const_matrix view = mpnum_const_matrix_of(mpnum::type_of<T>::value, data.data(),
+                                                  shape.rows, shape.columns);
   view.stride = shape.from_stride;
   return view;
 }

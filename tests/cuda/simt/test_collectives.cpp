@@ -341,8 +341,8 @@ void blocks_normalize_rows_in_registers(void) {
           if (mean == infinity) x[columns / 2] = mean;
           mpnum_normalize_options options = mpnum_normalize_default();
           CHECK(mpnum_normalize_rows(
-                    kind, mpnum_rows_of(MPNUM_TYPE_F32, want.data(), 1, columns),
-                    mpnum_const_rows_of(MPNUM_TYPE_F32, x.data(), 1, columns),
+                    kind, mpnum_matrix_of(MPNUM_TYPE_F32, want.data(), 1, columns),
+                    mpnum_const_matrix_of(MPNUM_TYPE_F32, x.data(), 1, columns),
                     &options) == MPNUM_OK,
                 "host");
           CHECK_LAUNCH(launch(normalize<3>, {1, 96}, kind, x.data(), columns));

@@ -115,11 +115,11 @@ void scalers_of_every_preset_follow_the_host(void) {
     mpnum_grad_scaler host;
     mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
     CHECK(mpnum_grad_scaler_init(&host, p.config) == MPNUM_OK, "%s", p.name);
-    mpnum_grad_optimizer handle = mpnum_grad_optimizer_ready(&host);
+    mpnum_grad_optimizer handle = mpnum_grad_optimizer_of(&host);
     mpnum_grad_findings found[3] = {mpnum_grad_findings_empty(),
                                     mpnum_grad_findings_empty(),
                                     mpnum_grad_findings_empty()};
-    mpnum_total_add_f64_(&found[0].squares, 2.25);
+    mpnum_exact_sum_add_f64_(&found[0].squares, 2.25);
     found[1].stats.infs = 1;
     found[1].squares.positive_infs = 1;
     found[2].stats.nans = 3;
@@ -169,7 +169,7 @@ void optimizers_share_a_scaler_as_on_the_host(void) {
     CHECK(mpnum_grad_scaler_init(&host, config) == MPNUM_OK, "a scaler");
     mpnum_grad_findings found[2] = {mpnum_grad_findings_empty(),
                                     mpnum_grad_findings_empty()};
-    mpnum_total_add_f64_(&found[0].squares, 2.25);
+    mpnum_exact_sum_add_f64_(&found[0].squares, 2.25);
     found[1].stats.nans = 1;
     found[1].squares.nans = 1;
     mpnum_grad_optimizer handles[3], *host_pointers[3], *pointers[3];
@@ -178,7 +178,7 @@ void optimizers_share_a_scaler_as_on_the_host(void) {
     mpnum_grad_scaler *scaler = on_device(host);
     std::uint32_t *apply = device_array<std::uint32_t>(3), words[3];
     for (int i = 0; i < count; ++i) {
-      handles[i] = mpnum_grad_optimizer_ready(&host);
+      handles[i] = mpnum_grad_optimizer_of(&host);
       host_pointers[i] = handles + i;
       pointers[i] = on_device(handles[i]);
       used[i] = fewer[i] = findings[i] = on_device(found[0]);
@@ -282,7 +282,7 @@ void a_step_replayed_is_that_of_the_host(void) {
   config.growth_interval = 5;
   mpnum_grad_scaler host;
   CHECK(mpnum_grad_scaler_init(&host, config) == MPNUM_OK, "a scaler");
-  mpnum_grad_optimizer handle = mpnum_grad_optimizer_ready(&host);
+  mpnum_grad_optimizer handle = mpnum_grad_optimizer_of(&host);
   gradients *device = device_array<gradients>(1);
   float *weights = device_array<float>(2100);
   const std::vector<mpnum_grad_tensor> on_host = tensors_of(&made),

@@ -345,7 +345,7 @@ void many_small_tensors_are_one_launch(void) {
 /* A pass, a clip and the step, of gradients that are not clipped, are, or cannot be. */
 void check_clip(problem &p, mpnum_grad_scaler scaler, float max_norm, const char *what) {
   mpnum_grad_scaler host = scaler, &device = placed(scaler);
-  mpnum_grad_optimizer host_handle = mpnum_grad_optimizer_ready(&scaler);
+  mpnum_grad_optimizer host_handle = mpnum_grad_optimizer_of(&scaler);
   mpnum_grad_optimizer &device_handle = placed(host_handle);
   mpnum_grad_findings expected, &got = placed<mpnum_grad_findings>();
   mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
@@ -404,7 +404,7 @@ void stale_handles_are_told(void) {
   mpnum_grad_findings &found = placed<mpnum_grad_findings>();
   CHECK_LAUNCH(mpnum_launch_grad_pass(&found, p.list, &scaler, &p.workspace, nullptr));
   const vector<std::uint64_t> before = p.device;
-  mpnum_grad_optimizer &handle = placed(mpnum_grad_optimizer_ready(&scaler));
+  mpnum_grad_optimizer &handle = placed(mpnum_grad_optimizer_of(&scaler));
   handle.updates += 1;
   for (unsigned stage :
        {MPNUM_GRAD_READY, MPNUM_GRAD_UNSCALED, MPNUM_GRAD_STEPPED, MPNUM_GRAD_SKIPPED}) {
@@ -421,7 +421,7 @@ void stale_handles_are_told(void) {
   }
   mpnum_grad_scaler &next = placed(scaler);
   std::uint32_t &apply = placed<std::uint32_t>(7);
-  handle = mpnum_grad_optimizer_ready(&scaler);
+  handle = mpnum_grad_optimizer_of(&scaler);
   CHECK_LAUNCH(mpnum_launch_grad_step(&next, &handle, &found, &apply, nullptr));
   CHECK(apply == MPNUM_GRAD_APPLY && next.updates == 1, "apply %u", apply);
 }
@@ -431,7 +431,7 @@ void scalers_of_zeros_are_told(void) {
   mpnum_grad_scaler &scaler = placed<mpnum_grad_scaler>();
   std::memset(&scaler, 0, sizeof scaler);
   const mpnum_grad_scaler zeros = scaler;
-  mpnum_grad_optimizer &handle = placed(mpnum_grad_optimizer_ready(&scaler));
+  mpnum_grad_optimizer &handle = placed(mpnum_grad_optimizer_of(&scaler));
   const mpnum_grad_optimizer ready = handle;
   problem p(3);
   p.add(MPNUM_TYPE_F32, in_place, {1, 5000, 0, 0, 0}, 1);
@@ -457,7 +457,7 @@ void unknown_norms_are_not_clipped_to(void) {
   for (std::uint32_t is_found = 0; is_found < 2; ++is_found)
     for (float limit : {1.0f, mpnum_from_bits_f32(0x7f800000)}) {
       mpnum_grad_scaler &scaler = placed(begun);
-      mpnum_grad_optimizer handle_there = mpnum_grad_optimizer_ready(&begun);
+      mpnum_grad_optimizer handle_there = mpnum_grad_optimizer_of(&begun);
       CHECK(mpnum_grad_scaler_report_unscaled(&begun, &handle_there, is_found,
                                               MPNUM_GRAD_NORM_UNKNOWN) == MPNUM_OK,
             "report");
@@ -488,14 +488,14 @@ void late_found_infs_are_told(void) {
   const mpnum_grad_scaler begun = scaler_of(1);
   mpnum_grad_scaler &scaler = placed(begun);
   mpnum_grad_scaler host = begun;
-  mpnum_grad_optimizer stepped = mpnum_grad_optimizer_ready(&begun);
+  mpnum_grad_optimizer stepped = mpnum_grad_optimizer_of(&begun);
   mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
   CHECK(mpnum_grad_scaler_report_unscaled(&host, &stepped, 0, 1) == MPNUM_OK &&
             mpnum_grad_scaler_step(&host, &stepped, &verdict) == MPNUM_OK,
         "a step");
   stepped.found_inf = 1;
   mpnum_grad_optimizer &late = placed(stepped);
-  mpnum_grad_optimizer &other = placed(mpnum_grad_optimizer_ready(&begun));
+  mpnum_grad_optimizer &other = placed(mpnum_grad_optimizer_of(&begun));
   mpnum_grad_findings &found = placed(mpnum_grad_findings_empty());
   vector<std::uint32_t> apply(2, 1);
   mpnum_grad_optimizer *const handles[] = {&other, &late};
@@ -505,7 +505,7 @@ void late_found_infs_are_told(void) {
   CHECK(apply[0] == 2 * MPNUM_ERROR_LATE_FOUND_INF && apply[1] == apply[0], "apply %u",
         apply[0]);
   CHECK(same(scaler, begun) && same(late, stepped) &&
-            same(other, mpnum_grad_optimizer_ready(&begun)),
+            same(other, mpnum_grad_optimizer_of(&begun)),
         "something has changed");
 }
 
@@ -586,7 +586,7 @@ void launchers_refuse_and_return_errors(void) {
   const vector<std::uint64_t> before = p.device;
   mpnum_grad_findings &found = placed(mpnum_grad_findings_empty());
   mpnum_grad_scaler &next = placed(scaler);
-  mpnum_grad_optimizer &handle = placed(mpnum_grad_optimizer_ready(&scaler));
+  mpnum_grad_optimizer &handle = placed(mpnum_grad_optimizer_of(&scaler));
   std::uint32_t &apply = placed<std::uint32_t>(9);
   mpnum_grad_list bare = p.list, unclipped = p.list;
   bare.tiles_before = nullptr;
@@ -634,7 +634,7 @@ void launchers_refuse_and_return_errors(void) {
     CHECK(error == sound, "%s", cudaGetErrorName(error));
   if (is_simulated)
     CHECK(p.device == before && same(found, mpnum_grad_findings_empty()) && apply == 9 &&
-              same(next, scaler) && same(handle, mpnum_grad_optimizer_ready(&scaler)) &&
+              same(next, scaler) && same(handle, mpnum_grad_optimizer_of(&scaler)) &&
               is_empty(p.workspace),
           "something was written");
   check_pass(p, 2, "after a launch that failed");

@@ -144,9 +144,9 @@ void doubles_are_summed_in_one_order(void) {
 
 /* Twice, with nothing between the calls but the reading. */
 __global__ void merge(const mpnum_grad_findings *own, mpnum_grad_findings *merged,
-                      mpnum_total *totals) {
+                      mpnum_exact_sum *totals) {
   __shared__ mpnum_grad_findings all;
-  __shared__ mpnum_total total;
+  __shared__ mpnum_exact_sum total;
   const unsigned i = mpnum_thread_index_();
   for (int turn = 0; turn < 2; ++turn) {
     mpnum_block_findings(&all, own[i]);
@@ -163,7 +163,8 @@ mpnum_grad_findings findings_of(unsigned seed, std::int64_t terms) {
     const float x = std::ldexp(1.5f, static_cast<int>(random() % 200) - 120);
     found.stats = mpnum_stats_add(found.stats, mpnum_format_of(MPNUM_TYPE_F32),
                                   random() % 50 ? mpnum_bits_f32(x) : 0x7f800000u);
-    mpnum_total_add_f64_(&found.squares, static_cast<double>(x) * static_cast<double>(x));
+    mpnum_exact_sum_add_f64_(&found.squares,
+                             static_cast<double>(x) * static_cast<double>(x));
   }
   found.squares.terms += terms;
   if (found.stats.infs) {
@@ -178,7 +179,7 @@ void findings_of_threads_are_merged(void) {
     for (unsigned n : {32u, 96u, 1024u}) {
       const std::int64_t many = n == 96 ? 683 : 0; /* carried by the last */
       vector<mpnum_grad_findings> own, got(n);
-      vector<mpnum_total> totals(n);
+      vector<mpnum_exact_sum> totals(n);
       mpnum_grad_findings expected = mpnum_grad_findings_empty();
       for (unsigned i = 0; i < n; ++i) {
         own.push_back(findings_of(i * 7 + n, many));

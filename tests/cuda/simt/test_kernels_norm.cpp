@@ -153,7 +153,7 @@ void check_backward(const matrix &shape, unsigned which, bool has_columns) {
     vector<float> weight(shape.columns + 1, 2), bias(weight), got_weight(weight),
         got_bias(weight), mean(shape.rows + 1), inverse(shape.rows + 1);
     mpnum_normalize_options options = mpnum_normalize_default();
-    mpnum_norm_gradients gradients = mpnum_norm_gradients_none();
+    mpnum_norm_gradients gradients = mpnum_norm_gradients_empty();
     const int adds = which % 2;
     if (which & 1) options.weight = w.data();
     options.mean = mean.data();
@@ -259,7 +259,7 @@ void the_next_launch_works(void) {
   vector<float> want(src.size()), got(src.size()), weight(20), bias(20), got_weight(20),
       got_bias(20);
   vector<std::uint64_t> workspace(mpnum_launch_norm_backward_bytes(9, 20) / 8);
-  mpnum_norm_gradients gradients = mpnum_norm_gradients_none();
+  mpnum_norm_gradients gradients = mpnum_norm_gradients_empty();
   gradients.input = to_rows(want, shape);
   gradients.weight = weight.data();
   gradients.bias = bias.data();
@@ -378,8 +378,9 @@ void stored_sums_have_one_nan(void) {
       residual[i] = i % 3 == 1 ? mpnum_from_bits_f32(nans[i / 2 % 4]) : 0.25f;
     }
     if (has_residual)
-      options.residual = mpnum_const_rows_of(MPNUM_TYPE_F32, residual.data(), 1, columns);
-    options.sum = mpnum_rows_of(MPNUM_TYPE_F32, sum.data(), 1, columns);
+      options.residual =
+          mpnum_const_matrix_of(MPNUM_TYPE_F32, residual.data(), 1, columns);
+    options.sum = mpnum_matrix_of(MPNUM_TYPE_F32, sum.data(), 1, columns);
     CHECK_LAUNCH(mpnum_launch_rms_norm_rows(got.data(), columns, src.data(), columns, 1,
                                             columns, &options, nullptr));
     for (std::size_t i = 0; i < columns; ++i)
@@ -425,20 +426,20 @@ void what_does_not_fit_launches_nothing(void) {
   options.epsilon = -1;
   CHECK(norm(other, 8, data, 8) == bad, "epsilon");
   options.epsilon = 0;
-  options.residual = mpnum_const_rows_of(MPNUM_TYPE_F16, codes, 4, 8);
+  options.residual = mpnum_const_matrix_of(MPNUM_TYPE_F16, codes, 4, 8);
   CHECK(norm(other, 8, data, 8) == bad, "a residual of another type");
-  options.residual = mpnum_const_rows_of(MPNUM_TYPE_F32, data, 4, 7);
+  options.residual = mpnum_const_matrix_of(MPNUM_TYPE_F32, data, 4, 7);
   CHECK(norm(other, 8, data, 8) == bad, "a residual of other columns");
-  options.residual = mpnum_const_rows_of(MPNUM_TYPE_F32, nullptr, 0, 0);
-  options.sum = mpnum_rows_of(MPNUM_TYPE_F32, data, 4, 8);
+  options.residual = mpnum_const_matrix_of(MPNUM_TYPE_F32, nullptr, 0, 0);
+  options.sum = mpnum_matrix_of(MPNUM_TYPE_F32, data, 4, 8);
   options.sum.stride = 9;
   CHECK(norm(other, 8, data, 8) == bad, "a sum in place of another stride");
   for (float *at : {data + 1, other, other + 31}) {
-    options.sum = mpnum_rows_of(MPNUM_TYPE_F32, at, 4, 8);
+    options.sum = mpnum_matrix_of(MPNUM_TYPE_F32, at, 4, 8);
     CHECK(norm(other, 8, data, 8) == bad, "a sum over rows");
   }
-  options.sum = mpnum_rows_none();
-  options.residual = mpnum_const_rows_of(MPNUM_TYPE_F32, other + 31, 4, 8);
+  options.sum = mpnum_matrix_empty();
+  options.residual = mpnum_const_matrix_of(MPNUM_TYPE_F32, other + 31, 4, 8);
   CHECK(norm(other, 8, data, 8) == bad, "dst over a residual");
   CHECK(mpnum_launch_rms_norm_backward_rows(other, 8, other, nullptr, data, 8, data, 8, 4,
                                             8, nullptr, 0, nullptr, nullptr) == bad,

@@ -22,8 +22,8 @@ vector<float> numbers(unsigned seed) {
     made[i] = static_cast<float>(mpnum_random(seed, i) % 2001) / 64 - 15;
   return made;
 }
-mpnum_const_rows view(const vector<float> &x) {
-  return mpnum_const_rows_of(MPNUM_TYPE_F32, x.data(), rows, columns);
+mpnum_const_matrix view(const vector<float> &x) {
+  return mpnum_const_matrix_of(MPNUM_TYPE_F32, x.data(), rows, columns);
 }
 
 void norms_and_their_gradients(void) {
@@ -36,14 +36,14 @@ void norms_and_their_gradients(void) {
   const float &scale = placed(8.0f);
   float &amax = placed(0.0f);
   mpnum_quantize_losses losses = {0, 0, 0, 0};
-  mpnum_norm_gradients gradients = mpnum_norm_gradients_none();
-  mpnum_rows to = mpnum_rows_of(MPNUM_TYPE_F32, y.data(), rows, columns);
+  mpnum_norm_gradients gradients = mpnum_norm_gradients_empty();
+  mpnum_matrix to = mpnum_matrix_of(MPNUM_TYPE_F32, y.data(), rows, columns);
   CHECK(!mpnum_normalize_rows(MPNUM_NORM_LAYER, to, view(x), nullptr), "host");
   CHECK_LAUNCH(mpnum_launch_layer_norm_rows(got.data(), columns, x.data(), columns, rows,
                                             columns, nullptr, nullptr));
   CHECK(is_same(got, y), "layer norm");
   CHECK(!mpnum_normalize_quantize_rows(
-            MPNUM_NORM_RMS, mpnum_rows_of(MPNUM_TYPE_E4M3, codes.data(), rows, columns),
+            MPNUM_NORM_RMS, mpnum_matrix_of(MPNUM_TYPE_E4M3, codes.data(), rows, columns),
             view(x), nullptr, scale, &losses),
         "host");
   CHECK_LAUNCH(mpnum_launch_rms_norm_quantize_rows(got_codes.data(), columns, &amax,
@@ -93,7 +93,7 @@ void check_blocks(const char *what, const mpnum_blockscale_format &format, float
   CHECK_LAUNCH(launch(on_device));
   CHECK(is_same(codes, want) && is_same(scales, want_scales), "%s", what);
   CHECK(!mpnum_dequantize_blocks(
-            &format, mpnum_rows_of(MPNUM_TYPE_F32, want_back.data(), rows, columns),
+            &format, mpnum_matrix_of(MPNUM_TYPE_F32, want_back.data(), rows, columns),
             on_host),
         "host");
   CHECK_LAUNCH(unpack(back.data(), on_device));
@@ -121,12 +121,12 @@ void blocks(void) {
   check_blocks(
       "128x128", mpnum_blockscale_fp8_128x128(), 1, x,
       [&](const mpnum_blockscaled &to) {
-        return mpnum_launch_quantize_block<mpnum_e4m3, 128>(
+        return mpnum_launch_quantize_fp8<mpnum_e4m3, 128>(
             &to, nullptr, x.data(), rows, columns, columns, MPNUM_BLOCKSCALE_AMAX, 0,
             MPNUM_QUANTIZE_ROWS, nullptr);
       },
       [&](float *to, const mpnum_blockscaled &from) {
-        return mpnum_launch_dequantize_block<mpnum_e4m3, 128>(
+        return mpnum_launch_dequantize_fp8<mpnum_e4m3, 128>(
             to, &from, rows, columns, columns, MPNUM_QUANTIZE_ROWS, nullptr);
       });
 }

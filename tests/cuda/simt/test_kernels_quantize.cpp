@@ -46,12 +46,12 @@ template <class T, class S> void check_scaled(arrays<T, S> a, float factor) {
   const float &scale = placed(factor);
   a.expect(scale);
   CHECK_LAUNCH(
-      mpnum_launch_quantize_scaled(a.dst(), &amax, a.src.begin(), &scale, n, nullptr));
+      mpnum_launch_quantize_array(a.dst(), &amax, a.src.begin(), &scale, n, nullptr));
   a.compare("scaled");
   CHECK(mpnum_bits_f32(amax) == mpnum_bits_f32(mpnum_amax_merge(before, a.amax)),
         "amax %08x of %zu", mpnum_bits_f32(amax), n);
-  CHECK_LAUNCH(mpnum_launch_quantize_scaled(a.dst(), static_cast<float *>(nullptr),
-                                            a.src.begin(), &scale, n, nullptr));
+  CHECK_LAUNCH(mpnum_launch_quantize_array(a.dst(), static_cast<float *>(nullptr),
+                                           a.src.begin(), &scale, n, nullptr));
   a.compare("without amax");
 }
 template <class T, class S>
@@ -116,15 +116,15 @@ void broken_scales_make_codes_nan(void) {
     const float &scale = placed(mpnum_from_bits_f32(bits));
     float &amax = placed(0.0f);
     CHECK_LAUNCH(
-        mpnum_launch_quantize_scaled(codes.data(), &amax, x.data(), &scale, 3, nullptr));
+        mpnum_launch_quantize_array(codes.data(), &amax, x.data(), &scale, 3, nullptr));
     CHECK_LAUNCH(
-        mpnum_launch_quantize_scaled(others.data(), &amax, x.data(), &scale, 3, nullptr));
+        mpnum_launch_quantize_array(others.data(), &amax, x.data(), &scale, 3, nullptr));
     for (unsigned i = 0; i < 3; ++i)
       CHECK(codes[i].bits == 0x7f && others[i].bits == 0x80, "scale %08x", bits);
     CHECK(amax == 2, "amax %a", static_cast<double>(amax));
     codes[0].bits = 0x38;
     CHECK_LAUNCH(
-        mpnum_launch_dequantize_scaled(back.data(), codes.data(), &scale, 3, nullptr));
+        mpnum_launch_dequantize_array(back.data(), codes.data(), &scale, 3, nullptr));
     for (float y : back)
       CHECK(mpnum_bits_f32(y) == 0x7fffffffu, "scale_inv %08x", bits);
     vector<mpnum_e4m3> turned(3);
@@ -182,8 +182,8 @@ template <class T, class Code> void back_of(void) {
                                    mpnum::type_of<Code>::value, codes.data() + at, n,
                                    scale_inv) == MPNUM_OK,
             "host");
-      CHECK_LAUNCH(mpnum_launch_dequantize_scaled(got.data() + at, codes.data() + at,
-                                                  &scale_inv, n, nullptr));
+      CHECK_LAUNCH(mpnum_launch_dequantize_array(got.data() + at, codes.data() + at,
+                                                 &scale_inv, n, nullptr));
       CHECK(std::memcmp(got.data(), want.data(), got.size() * sizeof(T)) == 0,
             "%zu at %zu", n, at);
     }
@@ -199,26 +199,26 @@ void dequantised_arrays_have_the_hosts_bytes(void) {
 
 template <class T, class S> void check_transpose(const matrix<S> &src, unsigned seed) {
   const std::size_t rows = src.rows, columns = src.columns;
-  const std::size_t ld = columns + seed % 5, turned_ld = rows + seed % 4;
-  vector<unsigned char> codes(rows * ld + guard_size, guard), want = codes;
-  vector<unsigned char> turned(columns * turned_ld + guard_size, guard),
+  const std::size_t stride = columns + seed % 5, turned_stride = rows + seed % 4;
+  vector<unsigned char> codes(rows * stride + guard_size, guard), want = codes;
+  vector<unsigned char> turned(columns * turned_stride + guard_size, guard),
       want_turned = turned;
   const float &scale = placed(3.0f);
   float &amax = placed(0.0f), want_amax = 0;
   for (std::size_t r = 0; r < rows; ++r) {
-    const S *const row = src.begin() + r * src.ld;
-    CHECK(mpnum_quantize_array(mpnum::type_of<T>::value, want.data() + r * ld,
+    const S *const row = src.begin() + r * src.stride;
+    CHECK(mpnum_quantize_array(mpnum::type_of<T>::value, want.data() + r * stride,
                                mpnum::type_of<S>::value, row, columns, scale,
                                nullptr) == MPNUM_OK,
           "host");
     for (std::size_t c = 0; c < columns; ++c) {
-      want_turned[c * turned_ld + r] = want[r * ld + c];
+      want_turned[c * turned_stride + r] = want[r * stride + c];
       want_amax = mpnum_amax_merge(want_amax, mpnum::element_of_(row[c]));
     }
   }
   CHECK_LAUNCH(mpnum_launch_quantize_transpose(
-      reinterpret_cast<T *>(codes.data()), ld, reinterpret_cast<T *>(turned.data()),
-      turned_ld, &amax, src.begin(), src.ld, &scale, rows, columns, nullptr));
+      reinterpret_cast<T *>(codes.data()), stride, reinterpret_cast<T *>(turned.data()),
+      turned_stride, &amax, src.begin(), src.stride, &scale, rows, columns, nullptr));
   CHECK(codes == want, "codes of %zu x %zu", rows, columns);
   CHECK(turned == want_turned, "transposed codes of %zu x %zu", rows, columns);
   CHECK(mpnum_bits_f32(amax) == mpnum_bits_f32(want_amax), "amax of %zu x %zu", rows,
@@ -477,7 +477,8 @@ void check_blocks(const matrix<float> &src, InSchedules in_schedules) {
     const mpnum_blockscaled by_row = side(codes, scales, 0);
     const mpnum_blockscaled by_column = side(codes, scales, 1);
     CHECK_LAUNCH(mpnum_launch_quantize_mx<mpnum_e4m3>(
-        &by_row, &by_column, src.begin(), rows, columns, src.ld, MPNUM_BLOCKSCALE_RCEIL,
+        &by_row, &by_column, src.begin(), rows, columns, src.stride,
+        MPNUM_BLOCKSCALE_RCEIL,
         MPNUM_QUANTIZE_ROWS | MPNUM_QUANTIZE_COLUMNS | MPNUM_QUANTIZE_TRANSPOSED,
         nullptr));
     CHECK(codes == want && scales == want_scales, "%s", simt::active_schedule.name);
@@ -513,14 +514,14 @@ void what_is_wrong_is_refused(void) {
   const auto refused = [](cudaError_t error, const char *what) {
     CHECK(error == cudaErrorInvalidValue, "%s", what);
   };
-  CHECK(mpnum_launch_quantize_scaled(codes, &amax, x, &scale, 8, nullptr) == sound,
+  CHECK(mpnum_launch_quantize_array(codes, &amax, x, &scale, 8, nullptr) == sound,
         "a sound one");
-  refused(mpnum_launch_quantize_scaled(none, &amax, x, &scale, 8, nullptr), "no dst");
-  refused(mpnum_launch_quantize_scaled(codes, &amax, no_floats, &scale, 8, nullptr),
+  refused(mpnum_launch_quantize_array(none, &amax, x, &scale, 8, nullptr), "no dst");
+  refused(mpnum_launch_quantize_array(codes, &amax, no_floats, &scale, 8, nullptr),
           "no src");
-  refused(mpnum_launch_quantize_scaled(codes, &amax, x, no_floats, 8, nullptr),
+  refused(mpnum_launch_quantize_array(codes, &amax, x, no_floats, 8, nullptr),
           "no scale");
-  refused(mpnum_launch_quantize_scaled(over, &amax, x, &scale, 8, nullptr),
+  refused(mpnum_launch_quantize_array(over, &amax, x, &scale, 8, nullptr),
           "dst over src");
   refused(mpnum_launch_quantize_current(codes, &scale, &amax, x, 8, &wrong, nullptr),
           "no recipe");
@@ -529,9 +530,8 @@ void what_is_wrong_is_refused(void) {
           "no amax");
   refused(mpnum_launch_quantize_current(codes, &scale, &amax, x, 8, nullptr, nullptr),
           "NULL for a recipe");
-  refused(mpnum_launch_dequantize_scaled(x, over, &scale, 8, nullptr), "src over dst");
-  refused(mpnum_launch_dequantize_scaled(x, codes, no_floats, 8, nullptr),
-          "no scale_inv");
+  refused(mpnum_launch_dequantize_array(x, over, &scale, 8, nullptr), "src over dst");
+  refused(mpnum_launch_dequantize_array(x, codes, no_floats, 8, nullptr), "no scale_inv");
   refused(mpnum_launch_scale_update(&history, x, &amax, 1, &wrong, nullptr),
           "histories of no recipe");
   refused(mpnum_launch_scale_update(no_history, x, &amax, 1, &recipe, nullptr),
@@ -554,13 +554,13 @@ void what_is_wrong_is_refused(void) {
   CHECK(!is_simulated || (amax == 5 && x[0] == 0 &&
                           std::memcmp(&before, histories.data(), sizeof before) == 0),
         "a history half written");
-  CHECK(mpnum_launch_quantize_scaled(none, &amax, no_floats, no_floats, 0, nullptr) ==
+  CHECK(mpnum_launch_quantize_array(none, &amax, no_floats, no_floats, 0, nullptr) ==
             cudaSuccess,
         "nothing");
   CHECK(mpnum_launch_quantize_current(none, &scale, &amax, no_floats, 0, &recipe,
                                       nullptr) == cudaSuccess,
         "nothing");
-  CHECK(mpnum_launch_dequantize_scaled(x, none, no_floats, 0, nullptr) == cudaSuccess,
+  CHECK(mpnum_launch_dequantize_array(x, none, no_floats, 0, nullptr) == cudaSuccess,
         "nothing");
   CHECK(mpnum_launch_scale_update(no_history, x, &amax, 0, &recipe, nullptr) ==
             cudaSuccess,

@@ -101,8 +101,9 @@ void check_blocks(const mpnum_blockscale_format &format, const matrix<T> &src,
       LAUNCHED(launch(how.what & ROWS ? &by_row : nullptr,
                       how.what & COLUMNS ? &by_column : nullptr, src, how));
   char text[120];
-  std::snprintf(text, sizeof text, "%zu x %zu of %zu bytes, ld %zu, what %d, swizzled %d",
-                src.rows, src.columns, sizeof(T), src.ld, how.what, how.is_swizzled);
+  std::snprintf(text, sizeof text,
+                "%zu x %zu of %zu bytes, stride %zu, what %d, swizzled %d", src.rows,
+                src.columns, sizeof(T), src.stride, how.what, how.is_swizzled);
   CHECK(error == cudaSuccess, "%s: %s", text, cudaGetErrorString(error));
   const auto compare = [&](const char *name, const vector<unsigned char> &got,
                            const vector<unsigned char> &want) {
@@ -126,7 +127,7 @@ void check_mx(const matrix<T> &src, const manner &how, mpnum_blockscale_rule rul
                [rule](const mpnum_blockscaled *by_row, const mpnum_blockscaled *by_column,
                       const matrix<T> &x, const manner &m) {
                  return mpnum_launch_quantize_mx<Code>(by_row, by_column, x.begin(),
-                                                       x.rows, x.columns, x.ld, rule,
+                                                       x.rows, x.columns, x.stride, rule,
                                                        m.what, nullptr);
                });
 }
@@ -142,11 +143,11 @@ void check_nvfp4(const matrix<T> &src, const manner &how, bool is_stochastic) {
                                        const matrix<T> &x, const manner &m) {
                  if (is_stochastic)
                    return mpnum_launch_quantize_nvfp4_sr<high>(
-                       by_row, by_column, &scale, x.begin(), x.rows, x.columns, x.ld,
+                       by_row, by_column, &scale, x.begin(), x.rows, x.columns, x.stride,
                        m.what, m.random.seed, m.random.offset, nullptr);
                  return mpnum_launch_quantize_nvfp4<high>(by_row, by_column, &scale,
                                                           x.begin(), x.rows, x.columns,
-                                                          x.ld, m.what, nullptr);
+                                                          x.stride, m.what, nullptr);
                });
 }
 template <class Code, unsigned high, class T>
@@ -161,8 +162,8 @@ void check_deepseek(const matrix<T> &src, const manner &how, mpnum_blockscale_ru
                [rule, amax_floor](const mpnum_blockscaled *by_row,
                                   const mpnum_blockscaled *by_column, const matrix<T> &x,
                                   const manner &m) {
-                 return mpnum_launch_quantize_block<Code, high>(
-                     by_row, by_column, x.begin(), x.rows, x.columns, x.ld, rule,
+                 return mpnum_launch_quantize_fp8<Code, high>(
+                     by_row, by_column, x.begin(), x.rows, x.columns, x.stride, rule,
                      amax_floor, m.what, nullptr);
                });
 }
@@ -285,12 +286,12 @@ void scales_of_tensors_are_those_of_finite_elements(void) {
     const matrix<mpnum_f16> half(size[0], size[1], 1, 10);
     float &scale = placed(-1.0f);
     CHECK_LAUNCH(mpnum_launch_nvfp4_scale(&scale, src.begin(), src.rows, src.columns,
-                                          src.ld, nullptr));
+                                          src.stride, nullptr));
     CHECK(mpnum_bits_f32(scale) ==
               mpnum_bits_f32(mpnum_nvfp4_scale(finite_amax(src.view()))),
           "f32: %a", static_cast<double>(scale));
     CHECK_LAUNCH(mpnum_launch_nvfp4_scale(&scale, half.begin(), half.rows, half.columns,
-                                          half.ld, nullptr));
+                                          half.stride, nullptr));
     CHECK(mpnum_bits_f32(scale) ==
               mpnum_bits_f32(mpnum_nvfp4_scale(finite_amax(half.view()))),
           "f16: %a", static_cast<double>(scale));
@@ -328,7 +329,7 @@ void the_next_scale_works(void) {
   let_launches_fail(
       "scale", 3,
       [&] {
-        return mpnum_launch_nvfp4_scale(&scale, src.begin(), 5, 70, src.ld, nullptr);
+        return mpnum_launch_nvfp4_scale(&scale, src.begin(), 5, 70, src.stride, nullptr);
       },
       [&] {
         CHECK(mpnum_bits_f32(scale) == mpnum_bits_f32(mpnum_nvfp4_scale(3)), "%a",
@@ -379,7 +380,7 @@ void deepseek_gives_the_hosts_bytes(void) {
 #endif
 }
 
-/* Back. launch(dst, codes, rows, columns, ld, what). */
+/* Back. launch(dst, codes, rows, columns, stride, what). */
 template <class T, class Launch>
 void check_back(const mpnum_blockscale_format &format, std::size_t rows,
                 std::size_t columns, int is_swizzled, float scale, unsigned seed,
@@ -396,15 +397,16 @@ void check_back(const mpnum_blockscale_format &format, std::size_t rows,
     stored codes(lying, rows, columns, is_swizzled, how.codes_at, how.extra);
     quantize_on_host(lying, codes, src, how);
     stored given = codes;
-    const std::size_t ld = columns + seed % 4;
-    vector<T> want(rows * ld + 4), got(rows * ld + 4);
+    const std::size_t stride = columns + seed % 4;
+    vector<T> want(rows * stride + 4), got(rows * stride + 4);
     std::memset(static_cast<void *>(want.data()), guard, want.size() * sizeof(T));
     std::memset(static_cast<void *>(got.data()), guard, got.size() * sizeof(T));
-    mpnum_rows to = mpnum_rows_of(mpnum::type_of<T>::value, want.data(), rows, columns);
-    to.stride = ld;
+    mpnum_matrix to =
+        mpnum_matrix_of(mpnum::type_of<T>::value, want.data(), rows, columns);
+    to.stride = stride;
     CHECK(mpnum_dequantize_blocks(&lying, to, codes.view(scale)) == MPNUM_OK, "host");
     const mpnum_blockscaled from = given.view();
-    CHECK_LAUNCH(launch(got.data(), &from, rows, columns, ld, what));
+    CHECK_LAUNCH(launch(got.data(), &from, rows, columns, stride, what));
     for (std::size_t i = 0; i < want.size(); ++i)
       CHECK(std::memcmp(&want[i], &got[i], sizeof(T)) == 0,
             "%zu x %zu, what %d, element %zu", rows, columns, what, i);
@@ -415,9 +417,9 @@ template <class Code, class T> void mx_back(unsigned seed) {
     check_back<T>(mpnum_blockscale_mx(mpnum::type_of<Code>::value, MPNUM_BLOCKSCALE_EVEN),
                   size[0], size[1], seed % 2, 1, seed,
                   [](T *dst, const mpnum_blockscaled *from, std::size_t rows,
-                     std::size_t columns, std::size_t ld, int what) {
-                    return mpnum_launch_dequantize_mx<Code>(dst, from, rows, columns, ld,
-                                                            what, nullptr);
+                     std::size_t columns, std::size_t stride, int what) {
+                    return mpnum_launch_dequantize_mx<Code>(dst, from, rows, columns,
+                                                            stride, what, nullptr);
                   });
     ++seed;
   }
@@ -429,9 +431,9 @@ template <unsigned high, class T> void nvfp4_back(unsigned seed) {
         high == 1 ? mpnum_blockscale_nvfp4_1x16() : mpnum_blockscale_nvfp4_16x16(),
         size[0], size[1], seed % 2, scale, seed,
         [&scale](T *dst, const mpnum_blockscaled *from, std::size_t rows,
-                 std::size_t columns, std::size_t ld, int what) {
-          return mpnum_launch_dequantize_nvfp4<high>(dst, from, &scale, rows, columns, ld,
-                                                     what, nullptr);
+                 std::size_t columns, std::size_t stride, int what) {
+          return mpnum_launch_dequantize_nvfp4<high>(dst, from, &scale, rows, columns,
+                                                     stride, what, nullptr);
         });
     ++seed;
   }
@@ -442,9 +444,9 @@ template <unsigned high, class T> void deepseek_back(unsigned seed) {
         high == 1 ? mpnum_blockscale_fp8_1x128() : mpnum_blockscale_fp8_128x128(),
         size[0], size[1], 0, 1, seed,
         [](T *dst, const mpnum_blockscaled *from, std::size_t rows, std::size_t columns,
-           std::size_t ld, int what) {
-          return mpnum_launch_dequantize_block<mpnum_e4m3, high>(dst, from, rows, columns,
-                                                                 ld, what, nullptr);
+           std::size_t stride, int what) {
+          return mpnum_launch_dequantize_fp8<mpnum_e4m3, high>(dst, from, rows, columns,
+                                                               stride, what, nullptr);
         });
     ++seed;
   }
@@ -473,8 +475,8 @@ void what_is_wrong_is_refused(void) {
                  0, 0);
   const mpnum_blockscaled by_row = rows.view(), by_column = columns.view();
   const auto launch = [&](const mpnum_blockscaled *row, const mpnum_blockscaled *column,
-                          const float *from, std::size_t ld, int rule, int what) {
-    return mpnum_launch_quantize_mx<mpnum_e2m1>(row, column, from, 40, 70, ld,
+                          const float *from, std::size_t stride, int rule, int what) {
+    return mpnum_launch_quantize_mx<mpnum_e2m1>(row, column, from, 40, 70, stride,
                                                 static_cast<mpnum_blockscale_rule>(rule),
                                                 what, nullptr);
   };
@@ -488,7 +490,7 @@ void what_is_wrong_is_refused(void) {
   CHECK(launch(&by_row, &by_column, nullptr, 70, 3, all) == cudaErrorInvalidValue,
         "no source");
   CHECK(launch(&by_row, &by_column, src.begin(), 69, 3, all) == cudaErrorInvalidValue,
-        "ld below the width");
+        "stride below the width");
   CHECK(launch(&by_row, &by_column, src.begin(), 70, 4, all) == cudaErrorInvalidValue,
         "another rule");
   for (int what : {0, 4, 5, 8, 9, -1})
@@ -529,13 +531,13 @@ void what_is_wrong_is_refused(void) {
   mpnum_blockscaled odd = by_row;
   odd.is_swizzled = 0;
   odd.scale_inv = static_cast<unsigned char *>(odd.scale_inv) + 1;
-  CHECK(mpnum_launch_quantize_block<mpnum_e4m3>(&odd, nullptr, src.begin(), 1, 4, 70,
-                                                MPNUM_BLOCKSCALE_AMAX, 0, ROWS,
-                                                nullptr) == cudaErrorInvalidValue,
+  CHECK(mpnum_launch_quantize_fp8<mpnum_e4m3>(&odd, nullptr, src.begin(), 1, 4, 70,
+                                              MPNUM_BLOCKSCALE_AMAX, 0, ROWS,
+                                              nullptr) == cudaErrorInvalidValue,
         "floats at an odd address");
-  CHECK(mpnum_launch_quantize_block<mpnum_e4m3>(&by_row, nullptr, src.begin(), 1, 4, 70,
-                                                MPNUM_BLOCKSCALE_AMAX, 0, ROWS,
-                                                nullptr) == cudaErrorInvalidValue,
+  CHECK(mpnum_launch_quantize_fp8<mpnum_e4m3>(&by_row, nullptr, src.begin(), 1, 4, 70,
+                                              MPNUM_BLOCKSCALE_AMAX, 0, ROWS,
+                                              nullptr) == cudaErrorInvalidValue,
         "floats swizzled");
   vector<float> floats(4);
   float *const back = floats.data();
@@ -544,7 +546,7 @@ void what_is_wrong_is_refused(void) {
         "two ways back");
   CHECK(mpnum_launch_dequantize_mx<mpnum_e2m1>(back, &by_row, 1, 4, 3, ROWS, nullptr) ==
             cudaErrorInvalidValue,
-        "ld below the width");
+        "stride below the width");
   CHECK(mpnum_launch_dequantize_mx<mpnum_e2m1>(back, nullptr, 1, 4, 4, ROWS, nullptr) ==
             cudaErrorInvalidValue,
         "no codes");

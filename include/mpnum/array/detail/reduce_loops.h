@@ -6,7 +6,7 @@
 
 #include "convert_loops.h"
 #include "../stats.h"
-#include "../total.h"
+#include "../exact_sum.h"
 MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
@@ -189,7 +189,7 @@ MPNUM_HOST double mpnum_sum_of_tile_(mpnum_tile_sum_ *sum, mpnum_floats_ *floats
 }
 /* Adds the sums of tiles of elements of so many bytes. */
 MPNUM_HOST void mpnum_sum_array_(mpnum_tile_sum_ *sum, mpnum_floats_ *floats, size_t size,
-                                 mpnum_total *total, const void *a, const void *b,
+                                 mpnum_exact_sum *total, const void *a, const void *b,
                                  size_t n) {
   const uint8_t *from_a = (const uint8_t *)a, *from_b = (const uint8_t *)b;
   const uint64_t saved = mpnum_fenv_save_();
@@ -197,14 +197,14 @@ MPNUM_HOST void mpnum_sum_array_(mpnum_tile_sum_ *sum, mpnum_floats_ *floats, si
   for (; i < n; i += MPNUM_TILE_) {
     const size_t count = n - i < MPNUM_TILE_ ? n - i : MPNUM_TILE_;
     const uint8_t *part_b = from_b ? from_b + i * size : from_b;
-    mpnum_total_add_f64_(
+    mpnum_exact_sum_add_f64_(
         total, mpnum_sum_of_tile_(sum, floats, from_a + i * size, part_b, count));
   }
   mpnum_fenv_restore_(saved);
 }
 MPNUM_HOST mpnum_status mpnum_sum_any_(mpnum_tile_sum_ *sum, mpnum_type type,
-                                       mpnum_total *total, const void *a, const void *b,
-                                       size_t n) {
+                                       mpnum_exact_sum *total, const void *a,
+                                       const void *b, size_t n) {
   const size_t size = (size_t)mpnum_type_bits_(type) / 8;
   mpnum_floats_ *const floats = mpnum_floats_of_(type);
   if (!floats && type != MPNUM_TYPE_F32) return MPNUM_ERROR_TYPE;
@@ -215,16 +215,16 @@ MPNUM_HOST mpnum_status mpnum_sum_any_(mpnum_tile_sum_ *sum, mpnum_type type,
 /* To 53 bits at least; of a tile its sum is all there is to know. */
 MPNUM_HOST double mpnum_sum_to_odd_(mpnum_tile_sum_ *sum, mpnum_floats_ *floats,
                                     size_t size, const void *a, const void *b, size_t n) {
-  mpnum_total total;
+  mpnum_exact_sum total;
   if (n <= MPNUM_TILE_) {
     const uint64_t saved = mpnum_fenv_save_();
     const double of_all = mpnum_sum_of_tile_(sum, floats, a, b, n);
     mpnum_fenv_restore_(saved);
     return of_all;
   }
-  total = mpnum_total_empty();
+  total = mpnum_exact_sum_empty();
   mpnum_sum_array_(sum, floats, size, &total, a, b, n);
-  return mpnum_total_to_odd_(total);
+  return mpnum_exact_sum_to_odd_(total);
 }
 
 /* The statistics that codes stand for. */

@@ -4,7 +4,7 @@
 #define MPNUM_ARRAY_DETAIL_VIEWS_H
 
 #include "reduce_loops.h"
-#include "../rows.h"
+#include "../matrix.h"
 MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
@@ -33,11 +33,11 @@ MPNUM_HOST uint8_t *mpnum_row_to_(mpnum_type type, void *dst, size_t i) {
 }
 
 /* An element of a view. */
-MPNUM_HOST const uint8_t *mpnum_rows_at_(mpnum_const_rows src, size_t row,
+MPNUM_HOST const uint8_t *mpnum_rows_at_(mpnum_const_matrix src, size_t row,
                                          size_t column) {
   return mpnum_row_at_(src.type, src.data, row * src.stride + column);
 }
-MPNUM_HOST uint8_t *mpnum_rows_to_(mpnum_rows dst, size_t row, size_t column) {
+MPNUM_HOST uint8_t *mpnum_rows_to_(mpnum_matrix dst, size_t row, size_t column) {
   return mpnum_row_to_(dst.type, dst.data, row * dst.stride + column);
 }
 
@@ -47,15 +47,15 @@ MPNUM_HOST int mpnum_overlap_(const void *a, size_t a_bytes, const void *b,
   return x < y + b_bytes && y < x + a_bytes;
 }
 /* What is written, as what is read. */
-MPNUM_HOST mpnum_const_rows mpnum_rows_read_(mpnum_rows rows) {
-  mpnum_const_rows made = mpnum_const_rows_of(rows.type, rows.data, 0, rows.columns);
+MPNUM_HOST mpnum_const_matrix mpnum_rows_read_(mpnum_matrix rows) {
+  mpnum_const_matrix made = mpnum_const_matrix_of(rows.type, rows.data, 0, rows.columns);
   made.rows = rows.rows;
   made.stride = rows.stride;
   return made;
 }
 /* Whether bytes of dst are bytes of src, in place, too: of rows that interleave, as
  * halves of one matrix do, none are. Rows without data have none. */
-MPNUM_HOST_COLD_ int mpnum_rows_overlap_(mpnum_rows dst, mpnum_const_rows src) {
+MPNUM_HOST_COLD_ int mpnum_rows_overlap_(mpnum_matrix dst, mpnum_const_matrix src) {
   const size_t dst_size = (size_t)mpnum_type_bits_(dst.type) / 8;
   const size_t src_size = (size_t)mpnum_type_bits_(src.type) / 8;
   const size_t stride = dst.stride * dst_size, width = dst.columns * dst_size;
@@ -72,7 +72,7 @@ MPNUM_HOST_COLD_ int mpnum_rows_overlap_(mpnum_rows dst, mpnum_const_rows src) {
 }
 /* Whether some of so many floats lie between the first and the last byte of rows. */
 MPNUM_HOST_COLD_ int mpnum_floats_overlap_(const float *floats, size_t count,
-                                           mpnum_const_rows rows) {
+                                           mpnum_const_matrix rows) {
   const size_t size = (size_t)mpnum_type_bits_(rows.type) / 8;
   if (!floats || !rows.data || rows.rows == 0 || rows.columns == 0) return 0;
   return mpnum_overlap_(floats, count * sizeof *floats, rows.data,
@@ -80,24 +80,26 @@ MPNUM_HOST_COLD_ int mpnum_floats_overlap_(const float *floats, size_t count,
 }
 /* So many results of rows: that they are there, and apart. */
 MPNUM_HOST_COLD_ mpnum_status mpnum_floats_check_(const float *floats, size_t count,
-                                                  mpnum_const_rows rows) {
+                                                  mpnum_const_matrix rows) {
   if (!floats && rows.rows && rows.columns) return MPNUM_ERROR_NULL;
   return mpnum_floats_overlap_(floats, count, rows) ? MPNUM_ERROR_OVERLAP : MPNUM_OK;
 }
 /* Rows that are read: their type, and that they are there. */
-MPNUM_HOST_COLD_ mpnum_status mpnum_source_check_(mpnum_const_rows src) {
+MPNUM_HOST_COLD_ mpnum_status mpnum_source_check_(mpnum_const_matrix src) {
   if (!mpnum_has_rows_(src.type)) return MPNUM_ERROR_TYPE;
   return !src.data && src.rows && src.columns ? MPNUM_ERROR_NULL : MPNUM_OK;
 }
 /* Rows that are written, of any type, and others: their shapes, and that they are there.
  */
-MPNUM_HOST_COLD_ mpnum_status mpnum_shape_check_(mpnum_rows dst, mpnum_const_rows src) {
+MPNUM_HOST_COLD_ mpnum_status mpnum_shape_check_(mpnum_matrix dst,
+                                                 mpnum_const_matrix src) {
   if (dst.rows != src.rows || dst.columns != src.columns) return MPNUM_ERROR_SHAPE;
   if (dst.stride < dst.columns) return MPNUM_ERROR_STRIDE;
   return !dst.data && dst.rows && dst.columns ? MPNUM_ERROR_NULL : MPNUM_OK;
 }
 /* Rows that are written, and what they are made of: they may lie in its place. */
-MPNUM_HOST_COLD_ mpnum_status mpnum_rows_check_(mpnum_rows dst, mpnum_const_rows src) {
+MPNUM_HOST_COLD_ mpnum_status mpnum_rows_check_(mpnum_matrix dst,
+                                                mpnum_const_matrix src) {
   const int may_share =
       dst.data == src.data && dst.type == src.type && dst.stride == src.stride;
   mpnum_status status = mpnum_source_check_(src);

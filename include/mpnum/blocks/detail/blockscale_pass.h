@@ -17,7 +17,7 @@ typedef struct mpnum_block_job_ {
   mpnum_scaling_ scaling;
   mpnum_block_rule_ rule;
   mpnum_blockscaled codes; /* its scale is 1 if the tensor has none */
-  mpnum_const_rows src;    /* when dequantising, the destination */
+  mpnum_const_matrix src;  /* when dequantising, the destination */
   mpnum_quantize_losses *losses;
   mpnum_type scale_type; /* E8M0, E4M3 with a scale for the tensor, or F32 */
   uint64_t offset;
@@ -83,12 +83,12 @@ MPNUM_HOST_COLD_ int mpnum_blocks_overlap_(const mpnum_blockscale_format *a_form
 }
 MPNUM_HOST mpnum_status mpnum_quantize_check_(const mpnum_blockscale_format *format,
                                               const mpnum_blockscaled *dst,
-                                              const mpnum_const_rows *src) {
+                                              const mpnum_const_matrix *src) {
   return mpnum_block_check_(format, dst, src->data, src->type, src->rows, src->columns,
                             src->stride);
 }
 MPNUM_HOST mpnum_status mpnum_dequantize_check_(const mpnum_blockscale_format *format,
-                                                const mpnum_rows *dst,
+                                                const mpnum_matrix *dst,
                                                 const mpnum_blockscaled *src) {
   const mpnum_status status = mpnum_block_check_(format, src, dst->data, dst->type,
                                                  dst->rows, dst->columns, dst->stride);
@@ -141,7 +141,7 @@ MPNUM_HOST_COLD_ void mpnum_block_runs_(mpnum_block_job_ *job, size_t rows) {
 }
 MPNUM_HOST_COLD_ void mpnum_block_job_of_(mpnum_block_job_ *job,
                                           const mpnum_blockscale_format *format,
-                                          mpnum_blockscaled codes, mpnum_const_rows src,
+                                          mpnum_blockscaled codes, mpnum_const_matrix src,
                                           const mpnum_quantize_options *options,
                                           mpnum_quantize_losses *losses) {
   const uint64_t saved = mpnum_fenv_save_(); /* the rule needs quotients */
@@ -234,7 +234,7 @@ MPNUM_HOST_COLD_ void mpnum_clear_padding_(const mpnum_block_job_ *job) {
 /* --- Quantising --- */
 
 /* The floats of a run: where they are if they are floats, else converted to buffer. */
-MPNUM_HOST const float *mpnum_run_floats_(const mpnum_const_rows *src, size_t row,
+MPNUM_HOST const float *mpnum_run_floats_(const mpnum_const_matrix *src, size_t row,
                                           size_t column, size_t n, float *buffer) {
   const uint8_t *at = mpnum_rows_at_(*src, row, column);
   if (src->type == MPNUM_TYPE_F32) return (const float *)(const void *)at;
@@ -395,8 +395,8 @@ MPNUM_HOST void mpnum_quantize_all_(const mpnum_block_job_ *job,
 }
 /* With MPNUM_BLOCKSCALE_ERROR: counts elements that are not finite. */
 MPNUM_HOST_COLD_ mpnum_status
-mpnum_nonfinite_check_(const mpnum_blockscale_format *format, const mpnum_const_rows *src,
-                       mpnum_quantize_losses *losses) {
+mpnum_nonfinite_check_(const mpnum_blockscale_format *format,
+                       const mpnum_const_matrix *src, mpnum_quantize_losses *losses) {
   mpnum_scaling_ scaling;
   mpnum_quantize_losses found = {0, 0, 0, 0};
   const float one = 1;
@@ -420,7 +420,7 @@ mpnum_nonfinite_check_(const mpnum_blockscale_format *format, const mpnum_const_
   return found.nonfinite ? MPNUM_ERROR_NONFINITE : MPNUM_OK;
 }
 
-MPNUM_HOST_COLD_ float mpnum_finite_amax_(const mpnum_const_rows *src) {
+MPNUM_HOST_COLD_ float mpnum_finite_amax_(const mpnum_const_matrix *src) {
   uint32_t largest = 0;
   size_t r = 0, c = 0, k = 0;
   for (; r < src->rows; ++r)
@@ -466,9 +466,9 @@ MPNUM_HOST void mpnum_load_scales_(const mpnum_block_job_ *job, float *factors,
     mpnum_decode_bytes_(MPNUM_TYPE_E4M3, 8, factors, from, count);
   }
 }
-MPNUM_HOST_ONCE_ void mpnum_dequantize_band_(const mpnum_block_job_ *job, mpnum_rows dst,
-                                             size_t row, size_t column, size_t rows,
-                                             size_t n) {
+MPNUM_HOST_ONCE_ void mpnum_dequantize_band_(const mpnum_block_job_ *job,
+                                             mpnum_matrix dst, size_t row, size_t column,
+                                             size_t rows, size_t n) {
   MPNUM_ALIGNED_ float factors[MPNUM_RUN_];
   MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
   const size_t wide = job->columns;
@@ -490,7 +490,7 @@ MPNUM_HOST_ONCE_ void mpnum_dequantize_band_(const mpnum_block_job_ *job, mpnum_
       if (dst.type != MPNUM_TYPE_F32) mpnum_source_codes_(dst.type, to, floats, size);
     }
 }
-MPNUM_HOST void mpnum_dequantize_all_(mpnum_block_job_ *job, mpnum_rows dst) {
+MPNUM_HOST void mpnum_dequantize_all_(mpnum_block_job_ *job, mpnum_matrix dst) {
   const size_t rows = job->src.rows, columns = job->src.columns;
   const uint64_t saved = mpnum_fenv_save_();
   size_t r = 0, c = 0, size = 0;

@@ -44,10 +44,10 @@ MPNUM_INLINE double mpnum_from_bits_f64(uint64_t bits) {
 /* Whether magnitude bits of a float or a double are all 0, by a sum: of a comparison with
  * 0 clang makes one of floats from 18 on, which takes subnormals for zeros where the
  * environment does, and NaN too with -ffast-math. */
-MPNUM_INLINE int mpnum_is_zero_u31_(uint32_t magnitude) {
+MPNUM_INLINE int mpnum_iszero_u31_(uint32_t magnitude) {
   return (int)((magnitude + 0x7fffffffu) >> 31 ^ 1u);
 }
-MPNUM_INLINE int mpnum_is_zero_u63_(uint64_t magnitude) {
+MPNUM_INLINE int mpnum_iszero_u63_(uint64_t magnitude) {
   return (int)((magnitude + 0x7fffffffffffffffu) >> 63 ^ 1u);
 }
 

@@ -246,7 +246,7 @@ typedef struct mpnum_quantize_side_ {
 } mpnum_quantize_side_;
 typedef struct mpnum_quantize_job_ {
   mpnum_quantize_side_ rows, columns; /* where `what` has them */
-  size_t height, width, ld;           /* of the matrix, in elements */
+  size_t height, width, stride;       /* of the matrix, in elements */
   size_t step;                        /* elements from a vector of a thread to its next */
   mpnum_block_rule_ rule;
   const float *scale; /* of a tensor, in device memory */

@@ -236,7 +236,7 @@ MPNUM_REAL_ mpnum_bf16 mpnum_bf16_function_(mpnum_function_ function, mpnum_bf16
 /* For logarithms that saturate: the smallest positive argument instead of a zero. */
 MPNUM_REAL_ float mpnum_positive_f32_(float x) {
   const uint32_t bits = mpnum_bits_f32(x);
-  return mpnum_from_bits_f32(mpnum_is_zero_u31_(bits & 0x7fffffffu) ? 1 : bits);
+  return mpnum_from_bits_f32(mpnum_iszero_u31_(bits & 0x7fffffffu) ? 1 : bits);
 }
 MPNUM_REAL_ mpnum_f16 mpnum_positive_f16_(mpnum_f16 x) {
   const mpnum_f16 y = {(uint16_t)((x.bits & 0x7fff) == 0 ? 1 : x.bits)};

@@ -81,13 +81,13 @@ MPNUM_HOST_INLINE_ size_t mpnum_hadamard_size_(mpnum_type type) {
 # include "../../simd/detail/each_isa.inc"
 
 /* As array.h does it, where every row begins at a line of the cache. */
-MPNUM_HOST int mpnum_hadamard_streams_(mpnum_rows dst, mpnum_const_rows src) {
+MPNUM_HOST int mpnum_hadamard_streams_(mpnum_matrix dst, mpnum_const_matrix src) {
   const size_t size = mpnum_hadamard_size_(dst.type);
   const size_t bytes = src.columns * (size + mpnum_hadamard_size_(src.type));
   return dst.data != src.data && ((size_t)dst.data | dst.stride * size) % 64 == 0 &&
          src.rows > MPNUM_NON_TEMPORAL_BYTES_ / (bytes + 1);
 }
-MPNUM_HOST void mpnum_hadamard_all_(mpnum_rows dst, mpnum_const_rows src, int n,
+MPNUM_HOST void mpnum_hadamard_all_(mpnum_matrix dst, mpnum_const_matrix src, int n,
                                     uint64_t seed, int is_inverse) {
   const mpnum_hadamard_ how = {n,
                                is_inverse,

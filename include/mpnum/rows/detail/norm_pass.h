@@ -10,7 +10,7 @@ MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
-MPNUM_HOST double mpnum_row_total_(mpnum_tile_sum_ *sum, mpnum_const_rows src,
+MPNUM_HOST double mpnum_row_total_(mpnum_tile_sum_ *sum, mpnum_const_matrix src,
                                    size_t row) {
   return mpnum_sum_to_odd_(sum, mpnum_floats_of_(src.type),
                            (size_t)mpnum_type_bits_(src.type) / 8,
@@ -27,8 +27,8 @@ typedef void mpnum_norm_finish_(const struct mpnum_norm_job_ *job, size_t row,
                                 size_t first, const float *y, size_t n);
 typedef struct mpnum_norm_job_ {
   mpnum_norm_kind kind;
-  mpnum_rows dst;
-  mpnum_const_rows src;
+  mpnum_matrix dst;
+  mpnum_const_matrix src;
   const mpnum_normalize_options *options;
   mpnum_norm_tile_ *tile;     /* the floats of a tile with the residual */
   int is_dense;               /* for tile: rows are one behind the other */
@@ -66,10 +66,10 @@ MPNUM_HOST_COLD_ void mpnum_norm_long_sums_(const mpnum_norm_job_ *job, size_t r
   const int has_values = job->kind == MPNUM_NORM_LAYER;
   const int are_two = columns <= 2 * MPNUM_TILE_;
   MPNUM_ALIGNED_ float buffer[MPNUM_TILE_];
-  mpnum_total values, squares;
+  mpnum_exact_sum values, squares;
   double first[2] = {0, 0};
   size_t i = 0;
-  if (!are_two) values = squares = mpnum_total_empty();
+  if (!are_two) values = squares = mpnum_exact_sum_empty();
   for (; i < columns; i += MPNUM_TILE_) {
     const size_t n = mpnum_tile_size_(columns, i);
     const float *x = mpnum_norm_floats_(job, row, i, n, buffer, map != 0);
@@ -78,15 +78,15 @@ MPNUM_HOST_COLD_ void mpnum_norm_long_sums_(const mpnum_norm_job_ *job, size_t r
     if (map) mpnum_norm_map_tile_(map, buffer, x, n);
     mpnum_norm_tile_sums_(has_values, sums, map ? buffer : x, 0, 1, n);
     if (are_two) continue;
-    mpnum_total_add_f64_(&values, sums[0]);
-    mpnum_total_add_f64_(&squares, sums[1]);
+    mpnum_exact_sum_add_f64_(&values, sums[0]);
+    mpnum_exact_sum_add_f64_(&squares, sums[1]);
   }
   if (are_two) {
     sums[0] = mpnum_norm_two_to_odd_(first[0], sums[0]);
     sums[1] = mpnum_norm_two_to_odd_(first[1], sums[1]);
   } else {
-    sums[0] = has_values ? mpnum_total_to_odd_(values) : 0;
-    sums[1] = mpnum_total_to_odd_(squares);
+    sums[0] = has_values ? mpnum_exact_sum_to_odd_(values) : 0;
+    sums[1] = mpnum_exact_sum_to_odd_(squares);
   }
 }
 /* The variance about the mean in row->map. */
@@ -247,8 +247,8 @@ MPNUM_HOST void mpnum_norm_all_(const mpnum_norm_job_ *job) {
   }
   mpnum_fenv_restore_(saved);
 }
-MPNUM_HOST mpnum_norm_job_ mpnum_norm_job_of_(mpnum_norm_kind kind, mpnum_rows dst,
-                                              mpnum_const_rows src,
+MPNUM_HOST mpnum_norm_job_ mpnum_norm_job_of_(mpnum_norm_kind kind, mpnum_matrix dst,
+                                              mpnum_const_matrix src,
                                               const mpnum_normalize_options *options) {
   mpnum_norm_job_ job;
   job.kind = kind;
@@ -265,8 +265,8 @@ MPNUM_HOST mpnum_norm_job_ mpnum_norm_job_of_(mpnum_norm_kind kind, mpnum_rows d
 MPNUM_HOST const float *mpnum_norm_added_(const mpnum_norm_job_ *job, size_t row,
                                           size_t first, size_t n, float *buffer,
                                           int is_again) {
-  const mpnum_const_rows residual = job->options->residual;
-  const mpnum_rows sum = job->options->sum;
+  const mpnum_const_matrix residual = job->options->residual;
+  const mpnum_matrix sum = job->options->sum;
   uint8_t *to = sum.data ? mpnum_rows_to_(sum, row, first) : 0;
   MPNUM_ALIGNED_ float other[MPNUM_TILE_];
   if (!to || !is_again) {
@@ -285,8 +285,8 @@ MPNUM_HOST const float *mpnum_norm_added_(const mpnum_norm_job_ *job, size_t row
   return buffer;
 }
 MPNUM_HOST void mpnum_norm_add_(mpnum_norm_job_ *job) {
-  const mpnum_const_rows residual = job->options->residual;
-  const mpnum_rows sum = job->options->sum;
+  const mpnum_const_matrix residual = job->options->residual;
+  const mpnum_matrix sum = job->options->sum;
   if (!residual.data && !sum.data) return;
   job->tile = mpnum_norm_added_;
   job->is_dense = job->is_dense &&
@@ -294,10 +294,10 @@ MPNUM_HOST void mpnum_norm_add_(mpnum_norm_job_ *job) {
                   (!sum.data || sum.stride == sum.columns);
 }
 MPNUM_HOST_COLD_ mpnum_status mpnum_norm_check_(mpnum_norm_kind kind,
-                                                mpnum_const_rows src,
+                                                mpnum_const_matrix src,
                                                 const mpnum_normalize_options *options) {
-  const mpnum_const_rows residual = options->residual;
-  const mpnum_rows sum = options->sum;
+  const mpnum_const_matrix residual = options->residual;
+  const mpnum_matrix sum = options->sum;
   const int is_known =
       kind == MPNUM_NORM_LAYER || kind == MPNUM_NORM_RMS || kind == MPNUM_NORM_L2;
   mpnum_status status = mpnum_source_check_(src);
@@ -313,7 +313,7 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_norm_check_(mpnum_norm_kind kind,
   return status == MPNUM_OK ? mpnum_rows_check_(sum, src) : status;
 }
 /* Whether results leave a residual and a sum alone. */
-MPNUM_HOST_COLD_ mpnum_status mpnum_norm_places_(mpnum_rows dst,
+MPNUM_HOST_COLD_ mpnum_status mpnum_norm_places_(mpnum_matrix dst,
                                                  const mpnum_normalize_options *options) {
   return mpnum_rows_overlap_(dst, options->residual) ||
                  mpnum_rows_overlap_(dst, mpnum_rows_read_(options->sum))

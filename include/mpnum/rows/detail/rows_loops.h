@@ -361,7 +361,7 @@ MPNUM_HOST_ONCE_ void mpnum_row_fill_(mpnum_type type, void *dst, size_t n, floa
 }
 
 /* All elements of a row from the first one on. */
-MPNUM_HOST void mpnum_rows_fill_(mpnum_rows dst, size_t row, size_t first, float x) {
+MPNUM_HOST void mpnum_rows_fill_(mpnum_matrix dst, size_t row, size_t first, float x) {
   if (first < dst.columns)
     mpnum_row_fill_(dst.type, mpnum_rows_to_(dst, row, first), dst.columns - first, x);
 }

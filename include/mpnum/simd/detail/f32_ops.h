@@ -148,7 +148,7 @@ MPNUM_REAL_ float mpnumv_sqrt_raw(float x) {
 #else
   const uint32_t bits = mpnum_bits_f32(x);
   if (bits - 1 >= 0x7f7fffffu) /* zeros, negative, Inf, NaN */
-    return mpnum_is_zero_u31_(bits & 0x7fffffffu) || bits == 0x7f800000u
+    return mpnum_iszero_u31_(bits & 0x7fffffffu) || bits == 0x7f800000u
                ? x
                : mpnum_from_bits_f32(0x7fffffffu);
   return mpnum_from_bits_f32(
@@ -312,7 +312,7 @@ MPNUM_REAL_ uint32_t mpnum_select_emulated_(int mask, uint32_t a, uint32_t b) {
 
 /* (x - max) scale; where scale is 0, 0, but -Inf stays so. */
 MPNUM_REAL_ float mpnum_exponent_(float x, float max, float scale) {
-  const int is_flat = mpnum_is_zero_u31_(mpnum_bits_f32(scale) & 0x7fffffffu);
+  const int is_flat = mpnum_iszero_u31_(mpnum_bits_f32(scale) & 0x7fffffffu);
   if (is_flat && mpnum_bits_f32(x) != 0xff800000u) return mpnum_f32_of_scalar_(0);
   if (is_flat) return x;
   return mpnum_mul_scalar_(mpnum_sub_scalar_(x, max), scale);

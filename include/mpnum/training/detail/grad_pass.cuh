@@ -392,9 +392,9 @@ MPNUM_DEVICE_ double mpnum_grad_sum_(const double (&sums)[4], unsigned mask) {
   return __dadd_rn(__dadd_rn(sum[0], sum[2]), __dadd_rn(sum[1], sum[3]));
 }
 
-/* mpnum_total_add_f64_ of 0, or of what is above 2^-299, by atomics; terms are the
+/* mpnum_exact_sum_add_f64_ of 0, or of what is above 2^-299, by atomics; terms are the
  * caller's. */
-MPNUM_DEVICE_ void mpnum_grad_add_square_(mpnum_total *total, double x) {
+MPNUM_DEVICE_ void mpnum_grad_add_square_(mpnum_exact_sum *total, double x) {
   const uint64_t bits = mpnum_bits_f64(x);
   const int field = static_cast<int>(bits >> 52);
   unsigned long long *limbs = reinterpret_cast<unsigned long long *>(total->limbs);
@@ -548,8 +548,8 @@ MPNUM_DEVICE_ int mpnum_grad_end_(mpnum_grad_shared_ &shared,
 MPNUM_DEVICE_ void mpnum_grad_total_(mpnum_grad_shared_ &shared,
                                      const mpnum_grad_list &list) {
   const uint64_t carried = mpnum_grad_carried_tiles_(list.tiles);
-  mpnum_total *total = &shared.own.after_carry, *before = &shared.own.before_carry;
-  mpnum_total_carry_(before);
+  mpnum_exact_sum *total = &shared.own.after_carry, *before = &shared.own.before_carry;
+  mpnum_exact_sum_carry_(before);
   for (int i = 0; i < 20; ++i)
     total->limbs[i] += before->limbs[i];
   total->terms = static_cast<int64_t>(list.tiles - carried + (carried != 0));

@@ -184,7 +184,7 @@ MPNUM_HOST void mpnum_grad_row_(mpnum_grad_pass_ *pass, uint64_t element,
         pass, &codes, &squares, mpnum_row_at_(pass->t.src_type, src, i),
         dst ? mpnum_row_to_(pass->t.dst_type, dst, i) : 0, scratch, count);
     pass->codes = mpnum_codes_merge_(pass->codes, codes);
-    mpnum_total_add_f64_(&findings->squares, squares);
+    mpnum_exact_sum_add_f64_(&findings->squares, squares);
     if (codes.nans != 0 && dst && pass->t.dst_type == MPNUM_TYPE_F32)
       mpnum_grad_one_nan_(mpnum_row_to_(pass->t.dst_type, dst, i), count);
     if ((codes.infs != 0 || codes.nans != 0) && pass->place < findings->first_tensor)

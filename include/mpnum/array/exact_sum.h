@@ -3,31 +3,31 @@
  * point, rounded once, when it is read. Parts of an array, tensors of a list, devices and
  * ranks merge to the same bits. Integers only, so no compiler flag and no floating-point
  * environment has a part in it. */
-#ifndef MPNUM_ARRAY_TOTAL_H
-#define MPNUM_ARRAY_TOTAL_H
+#ifndef MPNUM_ARRAY_EXACT_SUM_H
+#define MPNUM_ARRAY_EXACT_SUM_H
 
 #include "../types/f32.h"
 MPNUM_C_BEGIN_
 
 /* Every member is a sum: totals merge by adding member to member, and an integer sum over
  * ranks (24 words of 64 bits) is a merge of all of them, up to 32768. */
-typedef struct mpnum_total {
+typedef struct mpnum_exact_sum {
   int64_t limbs[20]; /* limb i counts 2^(32 i - 298), the last bit of a product of floats
                         being 2^-298 or above; of either sign */
   int64_t terms;     /* a limb is at most terms * 2^32, of either sign */
   int64_t positive_infs, negative_infs, nans;
-} mpnum_total;
+} mpnum_exact_sum;
 
 /* Of no values. */
-MPNUM_FUNC mpnum_total mpnum_total_empty(void) {
-  const mpnum_total total = {
+MPNUM_FUNC mpnum_exact_sum mpnum_exact_sum_empty(void) {
+  const mpnum_exact_sum total = {
       {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, 0, 0, 0};
   return total;
 }
 
 /* Brings all limbs but the last into 0 to 2^32 - 1. (What is shifted is 2^63 more, as a
  * shift of a negative number is not the same for every compiler.) */
-MPNUM_FUNC void mpnum_total_carry_(mpnum_total *total) {
+MPNUM_FUNC void mpnum_exact_sum_carry_(mpnum_exact_sum *total) {
   int64_t carry = 0;
   int i = 0;
   for (; i < 19; ++i) {
@@ -41,12 +41,12 @@ MPNUM_FUNC void mpnum_total_carry_(mpnum_total *total) {
 }
 
 /* Carries are due long before the limbs are full, so that many totals can be added. */
-MPNUM_FUNC void mpnum_total_settle_(mpnum_total *total) {
-  if (total->terms >= (int64_t)1 << 16) mpnum_total_carry_(total);
+MPNUM_FUNC void mpnum_exact_sum_settle_(mpnum_exact_sum *total) {
+  if (total->terms >= (int64_t)1 << 16) mpnum_exact_sum_carry_(total);
 }
 
 /* Adds a sum of products of floats: 0, or 2^-298 to 2^320 with no bit below 2^-298. */
-MPNUM_FUNC void mpnum_total_add_f64_(mpnum_total *total, double x) {
+MPNUM_FUNC void mpnum_exact_sum_add_f64_(mpnum_exact_sum *total, double x) {
   const uint64_t bits = mpnum_bits_f64(x);
   const int field = (int)(bits >> 52 & 0x7ff);
   const int64_t sign = bits >> 63 ? -1 : 1;
@@ -69,11 +69,11 @@ MPNUM_FUNC void mpnum_total_add_f64_(mpnum_total *total, double x) {
     total->limbs[index + 2] += sign * (int64_t)(high >> 32);
   }
   total->terms += 1;
-  mpnum_total_settle_(total);
+  mpnum_exact_sum_settle_(total);
 }
 
 /* Of the values of both. */
-MPNUM_FUNC mpnum_total mpnum_total_merge(mpnum_total a, mpnum_total b) {
+MPNUM_FUNC mpnum_exact_sum mpnum_exact_sum_merge(mpnum_exact_sum a, mpnum_exact_sum b) {
   int i = 0;
   for (; i < 20; ++i)
     a.limbs[i] += b.limbs[i];
@@ -81,14 +81,14 @@ MPNUM_FUNC mpnum_total mpnum_total_merge(mpnum_total a, mpnum_total b) {
   a.positive_infs += b.positive_infs;
   a.negative_infs += b.negative_infs;
   a.nans += b.nans;
-  mpnum_total_settle_(&a);
+  mpnum_exact_sum_settle_(&a);
   return a;
 }
 
 /* To 53 bits, rounded to odd: a rounding to fewer bits then gives what it gives for the
  * total itself. The limbs are not kept. (By its place, so that devices hold it where
  * limbs have addresses.) */
-MPNUM_FUNC double mpnum_total_take_odd_(mpnum_total *total) {
+MPNUM_FUNC double mpnum_exact_sum_take_odd_(mpnum_exact_sum *total) {
   const int64_t infs = (total->positive_infs != 0) - (total->negative_infs != 0);
   const int has_infs = total->positive_infs != 0 || total->negative_infs != 0;
   uint64_t sign = 0, high = 0, low = 0, rest = 0, significand = 0;
@@ -98,12 +98,12 @@ MPNUM_FUNC double mpnum_total_take_odd_(mpnum_total *total) {
   if (has_infs)
     return mpnum_from_bits_f64((infs < 0 ? (uint64_t)1 << 63 : 0) | (uint64_t)0x7ff
                                                                         << 52);
-  mpnum_total_carry_(total);
+  mpnum_exact_sum_carry_(total);
   if (total->limbs[19] < 0) {
     sign = (uint64_t)1 << 63;
     for (i = 0; i < 20; ++i)
       total->limbs[i] = -total->limbs[i];
-    mpnum_total_carry_(total);
+    mpnum_exact_sum_carry_(total);
   }
   while (top > 0 && total->limbs[top] == 0)
     --top;
@@ -123,8 +123,8 @@ MPNUM_FUNC double mpnum_total_take_odd_(mpnum_total *total) {
                              (((uint64_t)(1023 - 298 + 31 + 32 * top - lead) << 52) +
                               (significand - ((uint64_t)1 << 52))));
 }
-MPNUM_FUNC double mpnum_total_to_odd_(mpnum_total total) {
-  return mpnum_total_take_odd_(&total);
+MPNUM_FUNC double mpnum_exact_sum_to_odd_(mpnum_exact_sum total) {
+  return mpnum_exact_sum_take_odd_(&total);
 }
 
 /* The square root, rounded once, of a normal double that may be rounded to odd, or of 0,
@@ -138,7 +138,7 @@ MPNUM_FUNC float mpnum_root_(double square) {
   const uint64_t radicand = significand << (exponent - 2 * half_way);
   /* 17/24 + m/3, of m from 1 to 4; 21845/65536 = 1/3 */
   uint64_t root = 47535446 + ((radicand >> 26) * 21845 >> 16);
-  if (mpnum_is_zero_u63_(bits & 0x7fffffffffffffffu)) return 0.0f;
+  if (mpnum_iszero_u63_(bits & 0x7fffffffffffffffu)) return 0.0f;
   if (bits >> 63 || exponent == 1024)
     return mpnum_from_bits_f32(bits == (uint64_t)0x7ff << 52 ? 0x7f800000u : 0x7fffffffu);
   root = (root + radicand / root) >> 1;
@@ -153,11 +153,11 @@ MPNUM_FUNC float mpnum_root_(double square) {
 /* The total, nearest even, and its square root. A total of 0 is +0, past the largest
  * float Inf; the root of one below 0 is NaN. NaN: 0x7fffffff, from any NaN, and from Infs
  * of both signs. */
-MPNUM_FUNC float mpnum_total_value(mpnum_total total) {
-  return mpnum_f64_to_f32(mpnum_total_to_odd_(total));
+MPNUM_FUNC float mpnum_exact_sum_value(mpnum_exact_sum total) {
+  return mpnum_f64_to_f32(mpnum_exact_sum_to_odd_(total));
 }
-MPNUM_FUNC float mpnum_total_root(mpnum_total total) {
-  return mpnum_root_(mpnum_total_to_odd_(total));
+MPNUM_FUNC float mpnum_exact_sum_root(mpnum_exact_sum total) {
+  return mpnum_root_(mpnum_exact_sum_to_odd_(total));
 }
 
 MPNUM_C_END_

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A matrix as softmax.h, normalize.h, hadamard.h and others take it: rows of one type.
  *
- *     mpnum_const_rows scores = mpnum_const_rows_of(MPNUM_TYPE_F16, data, 32, 1000);
+ *     mpnum_const_matrix scores = mpnum_const_matrix_of(MPNUM_TYPE_F16, data, 32, 1000);
  *     scores.stride = 1024;
  *
  * Views are passed by value; the memory stays the caller's, at any address.
  * Host only. */
-#ifndef MPNUM_ARRAY_ROWS_H
-#define MPNUM_ARRAY_ROWS_H
+#ifndef MPNUM_ARRAY_MATRIX_H
+#define MPNUM_ARRAY_MATRIX_H
 
 #include "../core/format.h"
 MPNUM_C_BEGIN_
@@ -17,32 +17,32 @@ MPNUM_C_BEGIN_
 # include <stddef.h>
 
 /* What is written. A stride below columns is refused, whatever the number of rows. */
-typedef struct mpnum_rows {
+typedef struct mpnum_matrix {
   mpnum_type type; /* f32, f16, bf16, e5m2 or e4m3 */
   void *data;
   size_t rows, columns, stride; /* rows x columns, row stride in elements */
-} mpnum_rows;
+} mpnum_matrix;
 
 /* What is read. Any stride; 0 repeats one row. */
-typedef struct mpnum_const_rows {
+typedef struct mpnum_const_matrix {
   mpnum_type type;
   const void *data;
   size_t rows, columns, stride;
-} mpnum_const_rows;
+} mpnum_const_matrix;
 
 /* Rows one behind the other. */
-MPNUM_HOST mpnum_rows mpnum_rows_of(mpnum_type type, void *data, size_t rows,
-                                    size_t columns) {
-  mpnum_rows made;
+MPNUM_HOST mpnum_matrix mpnum_matrix_of(mpnum_type type, void *data, size_t rows,
+                                        size_t columns) {
+  mpnum_matrix made;
   made.type = type;
   made.data = data;
   made.rows = rows;
   made.columns = made.stride = columns;
   return made;
 }
-MPNUM_HOST mpnum_const_rows mpnum_const_rows_of(mpnum_type type, const void *data,
-                                                size_t rows, size_t columns) {
-  mpnum_const_rows made;
+MPNUM_HOST mpnum_const_matrix mpnum_const_matrix_of(mpnum_type type, const void *data,
+                                                    size_t rows, size_t columns) {
+  mpnum_const_matrix made;
   made.type = type;
   made.data = data;
   made.rows = rows;
@@ -50,8 +50,8 @@ MPNUM_HOST mpnum_const_rows mpnum_const_rows_of(mpnum_type type, const void *dat
   return made;
 }
 /* For a result that nobody wants: data is NULL. */
-MPNUM_HOST mpnum_rows mpnum_rows_none(void) {
-  return mpnum_rows_of(MPNUM_TYPE_F32, 0, 0, 0);
+MPNUM_HOST mpnum_matrix mpnum_matrix_empty(void) {
+  return mpnum_matrix_of(MPNUM_TYPE_F32, 0, 0, 0);
 }
 
 #endif
