@@ -26,7 +26,7 @@ enum { KIND_IEEE, KIND_FN, KIND_FNUZ, KIND_FINITE, KIND_E8M0 };
 /* The functions of one type, on its stored codes. */
 typedef struct query_functions {
   int (*isnan_)(uint32_t), (*isinf_)(uint32_t), (*isfinite_)(uint32_t);
-  int (*isnormal)(uint32_t), (*issubnormal)(uint32_t), (*iszero)(uint32_t);
+  int (*isnormal_)(uint32_t), (*issubnormal_)(uint32_t), (*iszero_)(uint32_t);
   int (*signbit_)(uint32_t);
   uint32_t (*next_up)(uint32_t), (*next_down)(uint32_t);
   float (*ulp)(uint32_t);
@@ -289,9 +289,9 @@ static void check_unary(uint32_t code, const code_facts *f) {
   ASK(isnan, isnan_, code, is_nan);
   ASK(isinf, isinf_, code, f->kind == CLASS_INF);
   ASK(isfinite, isfinite_, code, f->kind != CLASS_INF && !is_nan);
-  ASK(isnormal, isnormal, code, f->kind == CLASS_NORMAL);
-  ASK(issubnormal, issubnormal, code, f->kind == CLASS_SUBNORMAL);
-  ASK(iszero, iszero, code, f->kind == CLASS_ZERO);
+  ASK(isnormal, isnormal_, code, f->kind == CLASS_NORMAL);
+  ASK(issubnormal, issubnormal_, code, f->kind == CLASS_SUBNORMAL);
+  ASK(iszero, iszero_, code, f->kind == CLASS_ZERO);
   ASK(signbit, signbit_, code, f->negative);
   ASK(next_up, next_up, code, is_nan ? type->canonical_nan : f->next_up);
   ASK(next_down, next_down, code, is_nan ? type->canonical_nan : f->next_down);
