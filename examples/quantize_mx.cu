@@ -67,8 +67,8 @@ int main() {
   const mpnum_blockscaled backward = by_column.at(memory[2], memory[3], rows);
   const int both =
       MPNUM_QUANTIZE_ROWS | MPNUM_QUANTIZE_COLUMNS | MPNUM_QUANTIZE_TRANSPOSED;
-  stop_on(mpnum_launch_quantize_mx<mpnum_e4m3>(&forward, &backward, src, rows, columns,
-                                               columns, rule, both, 0));
+  stop_on(mpnum_launch_quantize_mx<mpnum_e4m3>(
+      &forward, &backward, mpnum::matrix_of(src, rows, columns), rule, both, 0));
   stop_on(cudaDeviceSynchronize());
 
   /* The host reads the transposed matrix for the codes by column. */

@@ -84,9 +84,10 @@ template <class T> static void narrow(const operand<T> &x, cudaStream_t stream) 
   launch(narrow_kernel<T>, static_cast<size_t>(x.rows) * x.columns, stream, x);
 }
 template <class T> static void narrow_scaled(const operand<T> &x, cudaStream_t stream) {
-  check(mpnum_launch_quantize_transpose(x.codes, x.columns, x.turned, x.rows, x.amax,
-                                        x.values, x.columns, &x.history->scale, x.rows,
-                                        x.columns, stream));
+  check(mpnum_launch_quantize_transpose(mpnum::matrix_of(x.codes, x.rows, x.columns),
+                                        mpnum::matrix_of(x.turned, x.columns, x.rows),
+                                        mpnum::matrix_of(x.values, x.rows, x.columns),
+                                        &x.history->scale, x.amax, stream));
 }
 static void narrow(const operand<mpnum_e4m3> &x, cudaStream_t s) { narrow_scaled(x, s); }
 static void narrow(const operand<mpnum_e5m2> &x, cudaStream_t s) { narrow_scaled(x, s); }

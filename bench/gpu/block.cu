@@ -35,8 +35,8 @@ cudaError_t convert_mx(gpu_operand *operand, bool turned_too) {
   const mpnum_blockscaled by_row = codes_of(operand, &operand->by_row, columns);
   const mpnum_blockscaled turned = codes_of(operand, &operand->turned, rows);
   return mpnum_launch_quantize_mx<mpnum_e4m3>(
-      &by_row, &turned, operand->original.as<float>(), rows, columns, columns, ocp,
-      sides(turned_too), 0);
+      &by_row, &turned, mpnum::matrix_of(operand->original.as<float>(), rows, columns),
+      ocp, sides(turned_too), 0);
 }
 
 /* The scale of the tensor is 1: it serves values far from one, which these operands are
@@ -45,9 +45,9 @@ cudaError_t convert_nvfp4(gpu_operand *operand, bool turned_too) {
   const size_t rows = operand->rows, columns = operand->columns;
   const mpnum_blockscaled by_row = codes_of(operand, &operand->by_row, columns);
   const mpnum_blockscaled turned = codes_of(operand, &operand->turned, rows);
-  return mpnum_launch_quantize_nvfp4(&by_row, &turned, operand->scale.as<float>(),
-                                     operand->original.as<float>(), rows, columns,
-                                     columns, sides(turned_too), 0);
+  return mpnum_launch_quantize_nvfp4(
+      &by_row, &turned, mpnum::matrix_of(operand->original.as<float>(), rows, columns),
+      operand->scale.as<float>(), sides(turned_too), 0);
 }
 
 /* Scales of no block are 0. */

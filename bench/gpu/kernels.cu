@@ -38,9 +38,10 @@ struct stage {
 };
 
 bool stage::open(gpu_run *run, const gpu_kernel_row *row, size_t rows, size_t columns) {
-  const size_t bytes = row->layout == GPU_ROWS
-                           ? 8 * columns + mpnum_launch_norm_backward_bytes(rows, columns)
-                           : 4;
+  const size_t bytes =
+      row->layout == GPU_ROWS
+          ? 8 * columns + mpnum_launch_normalize_backward_bytes(rows, columns)
+          : 4;
   made = gpu_case();
   made.type = row->type;
   made.rows = rows;

@@ -57,6 +57,15 @@ template <class T> const T *gpu_y(const gpu_case *c) {
   return static_cast<const T *>(c->y);
 }
 template <class T> T *gpu_out(const gpu_case *c) { return static_cast<T *>(c->out); }
+template <class T> mpnum::matrix<const T> gpu_x_rows(const gpu_case *c) {
+  return mpnum::matrix_of(gpu_x<T>(c), c->rows, c->columns);
+}
+template <class T> mpnum::matrix<const T> gpu_y_rows(const gpu_case *c) {
+  return mpnum::matrix_of(gpu_y<T>(c), c->rows, c->columns);
+}
+template <class T> mpnum::matrix<T> gpu_out_rows(const gpu_case *c) {
+  return mpnum::matrix_of(gpu_out<T>(c), c->rows, c->columns);
+}
 static inline size_t gpu_count(const gpu_case *c) { return c->rows * c->columns; }
 
 #endif

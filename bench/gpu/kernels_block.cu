@@ -10,48 +10,46 @@ const int by_row = MPNUM_QUANTIZE_ROWS, both = by_row | MPNUM_QUANTIZE_COLUMNS;
 template <class Code, int what> cudaError_t mx(const gpu_case *c, cudaStream_t stream) {
   const mpnum_blockscaled first = gpu_codes(c, c->out, 0);
   const mpnum_blockscaled second = gpu_codes(c, c->out, 1);
-  return mpnum_launch_quantize_mx<Code>(&first, &second, gpu_x<mpnum_bf16>(c), c->rows,
-                                        c->columns, c->columns, rule, what, stream);
+  return mpnum_launch_quantize_mx<Code>(&first, &second, gpu_x_rows<mpnum_bf16>(c), rule,
+                                        what, stream);
 }
 cudaError_t mx_back(const gpu_case *c, cudaStream_t stream) {
   const mpnum_blockscaled from = gpu_codes(c, c->x, 0);
-  return mpnum_launch_dequantize_mx<mpnum_e4m3>(gpu_out<mpnum_bf16>(c), &from, c->rows,
-                                                c->columns, c->columns, by_row, stream);
+  return mpnum_launch_dequantize_mx<mpnum_e4m3>(gpu_out_rows<mpnum_bf16>(c), &from,
+                                                by_row, stream);
 }
 cudaError_t nvfp4_scale(const gpu_case *c, cudaStream_t stream) {
-  return mpnum_launch_nvfp4_scale(c->side + GPU_TENSOR_SCALE, gpu_x<mpnum_bf16>(c),
-                                  c->rows, c->columns, c->columns, stream);
+  return mpnum_launch_nvfp4_scale(c->side + GPU_TENSOR_SCALE, gpu_x_rows<mpnum_bf16>(c),
+                                  stream);
 }
 template <unsigned high> cudaError_t nvfp4(const gpu_case *c, cudaStream_t stream) {
   const mpnum_blockscaled to = gpu_codes(c, c->out, 0);
-  return mpnum_launch_quantize_nvfp4<high>(&to, nullptr, c->side + GPU_TENSOR_SCALE,
-                                           gpu_x<mpnum_bf16>(c), c->rows, c->columns,
-                                           c->columns, by_row, stream);
+  return mpnum_launch_quantize_nvfp4<high>(&to, nullptr, gpu_x_rows<mpnum_bf16>(c),
+                                           c->side + GPU_TENSOR_SCALE, by_row, stream);
 }
 cudaError_t nvfp4_sr(const gpu_case *c, cudaStream_t stream) {
   const mpnum_blockscaled to = gpu_codes(c, c->out, 0);
-  return mpnum_launch_quantize_nvfp4_sr<1>(
-      &to, nullptr, c->side + GPU_TENSOR_SCALE, gpu_x<mpnum_bf16>(c), c->rows, c->columns,
-      c->columns, by_row, GPU_STOCHASTIC_SEED, 0, stream);
+  return mpnum_launch_quantize_nvfp4_sr<1>(&to, nullptr, gpu_x_rows<mpnum_bf16>(c),
+                                           c->side + GPU_TENSOR_SCALE, by_row,
+                                           GPU_STOCHASTIC_SEED, 0, stream);
 }
 cudaError_t nvfp4_back(const gpu_case *c, cudaStream_t stream) {
   const mpnum_blockscaled from = gpu_codes(c, c->x, 0);
-  return mpnum_launch_dequantize_nvfp4<1>(gpu_out<mpnum_bf16>(c), &from,
-                                          c->side + GPU_TENSOR_SCALE, c->rows, c->columns,
-                                          c->columns, by_row, stream);
+  return mpnum_launch_dequantize_nvfp4<1>(gpu_out_rows<mpnum_bf16>(c), &from,
+                                          c->side + GPU_TENSOR_SCALE, by_row, stream);
 }
 template <unsigned high> cudaError_t block(const gpu_case *c, cudaStream_t stream) {
   const mpnum_blockscaled to = gpu_codes(c, c->out, 0);
   const mpnum_blockscale_format format =
       high == 1 ? mpnum_blockscale_fp8_1x128() : mpnum_blockscale_fp8_128x128();
   return mpnum_launch_quantize_fp8<mpnum_e4m3, high>(
-      &to, nullptr, gpu_x<mpnum_bf16>(c), c->rows, c->columns, c->columns, format.rule,
-      format.amax_floor, by_row, stream);
+      &to, nullptr, gpu_x_rows<mpnum_bf16>(c), format.rule, format.amax_floor, by_row,
+      stream);
 }
 cudaError_t block_back(const gpu_case *c, cudaStream_t stream) {
   const mpnum_blockscaled from = gpu_codes(c, c->x, 0);
-  return mpnum_launch_dequantize_fp8<mpnum_e4m3, 1>(
-      gpu_out<mpnum_bf16>(c), &from, c->rows, c->columns, c->columns, by_row, stream);
+  return mpnum_launch_dequantize_fp8<mpnum_e4m3, 1>(gpu_out_rows<mpnum_bf16>(c), &from,
+                                                    by_row, stream);
 }
 
 const mpnum_type bf16 = MPNUM_TYPE_BF16;

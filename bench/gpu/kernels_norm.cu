@@ -11,42 +11,43 @@ mpnum_normalize_options weighted(const gpu_case *c) {
 }
 template <class T> cudaError_t layer_norm(const gpu_case *c, cudaStream_t stream) {
   const mpnum_normalize_options options = weighted(c);
-  return mpnum_launch_layer_norm_rows(gpu_out<T>(c), c->columns, gpu_x<T>(c), c->columns,
-                                      c->rows, c->columns, &options, stream);
+  return mpnum_launch_normalize_rows(MPNUM_NORM_LAYER, gpu_out_rows<T>(c),
+                                     gpu_x_rows<T>(c), &options, stream);
 }
 template <class T> cudaError_t rms_norm(const gpu_case *c, cudaStream_t stream) {
   const mpnum_normalize_options options = weighted(c);
-  return mpnum_launch_rms_norm_rows(gpu_out<T>(c), c->columns, gpu_x<T>(c), c->columns,
-                                    c->rows, c->columns, &options, stream);
+  return mpnum_launch_normalize_rows(MPNUM_NORM_RMS, gpu_out_rows<T>(c), gpu_x_rows<T>(c),
+                                     &options, stream);
 }
 template <class T> cudaError_t layer_codes(const gpu_case *c, cudaStream_t stream) {
   const mpnum_normalize_options options = weighted(c);
-  return mpnum_launch_layer_norm_quantize_rows(
-      gpu_out<mpnum_e4m3>(c), c->columns, c->side + GPU_AMAX, gpu_x<T>(c), c->columns,
-      c->rows, c->columns, &options, c->side + GPU_SCALE, stream);
+  return mpnum_launch_normalize_quantize_rows(
+      MPNUM_NORM_LAYER, gpu_out_rows<mpnum_e4m3>(c), gpu_x_rows<T>(c), &options,
+      c->side + GPU_SCALE, c->side + GPU_AMAX, stream);
 }
 template <class T> cudaError_t rms_codes(const gpu_case *c, cudaStream_t stream) {
   const mpnum_normalize_options options = weighted(c);
-  return mpnum_launch_rms_norm_quantize_rows(
-      gpu_out<mpnum_e4m3>(c), c->columns, c->side + GPU_AMAX, gpu_x<T>(c), c->columns,
-      c->rows, c->columns, &options, c->side + GPU_SCALE, stream);
+  return mpnum_launch_normalize_quantize_rows(
+      MPNUM_NORM_RMS, gpu_out_rows<mpnum_e4m3>(c), gpu_x_rows<T>(c), &options,
+      c->side + GPU_SCALE, c->side + GPU_AMAX, stream);
 }
 /* Weights' gradients lie first in the workspace. */
 template <class T> cudaError_t layer_slope(const gpu_case *c, cudaStream_t stream) {
   const mpnum_normalize_options options = weighted(c);
   float *const slopes = static_cast<float *>(c->workspace);
-  return mpnum_launch_layer_norm_backward_rows(
-      gpu_out<T>(c), c->columns, slopes, slopes + c->columns, gpu_x<T>(c), c->columns,
-      gpu_y<T>(c), c->columns, c->rows, c->columns, &options, 0, slopes + 2 * c->columns,
-      stream);
+  const mpnum::norm_gradients<T> to = {gpu_out_rows<T>(c), slopes, slopes + c->columns,
+                                       0};
+  return mpnum_launch_normalize_backward_rows(MPNUM_NORM_LAYER, to, gpu_x_rows<T>(c),
+                                              gpu_y_rows<T>(c), &options, stream,
+                                              slopes + 2 * c->columns);
 }
 template <class T> cudaError_t rms_slope(const gpu_case *c, cudaStream_t stream) {
   const mpnum_normalize_options options = weighted(c);
   float *const slopes = static_cast<float *>(c->workspace);
-  return mpnum_launch_rms_norm_backward_rows(
-      gpu_out<T>(c), c->columns, slopes, static_cast<float *>(nullptr), gpu_x<T>(c),
-      c->columns, gpu_y<T>(c), c->columns, c->rows, c->columns, &options, 0,
-      slopes + 2 * c->columns, stream);
+  const mpnum::norm_gradients<T> to = {gpu_out_rows<T>(c), slopes, nullptr, 0};
+  return mpnum_launch_normalize_backward_rows(MPNUM_NORM_RMS, to, gpu_x_rows<T>(c),
+                                              gpu_y_rows<T>(c), &options, stream,
+                                              slopes + 2 * c->columns);
 }
 
 const mpnum_type f32 = MPNUM_TYPE_F32, bf16 = MPNUM_TYPE_BF16;

@@ -7,19 +7,18 @@
 namespace {
 
 template <class T> cudaError_t scaled(const gpu_case *c, cudaStream_t stream) {
-  return mpnum_launch_quantize_array(gpu_out<mpnum_e4m3>(c), c->side + GPU_AMAX,
-                                     gpu_x<T>(c), c->side + GPU_SCALE, gpu_count(c),
-                                     stream);
+  return mpnum_launch_quantize_array(gpu_out<mpnum_e4m3>(c), gpu_x<T>(c), gpu_count(c),
+                                     c->side + GPU_SCALE, c->side + GPU_AMAX, stream);
 }
 template <class T> cudaError_t current(const gpu_case *c, cudaStream_t stream) {
   const mpnum_fp8_recipe recipe = mpnum_fp8_recipe_current();
-  return mpnum_launch_quantize_current(gpu_out<mpnum_e4m3>(c), c->side + GPU_SCALE_INV,
-                                       c->side + GPU_AMAX, gpu_x<T>(c), gpu_count(c),
-                                       &recipe, stream);
+  return mpnum_launch_quantize_current(gpu_out<mpnum_e4m3>(c), gpu_x<T>(c), gpu_count(c),
+                                       &recipe, c->side + GPU_SCALE_INV,
+                                       c->side + GPU_AMAX, stream);
 }
 cudaError_t dequantize(const gpu_case *c, cudaStream_t stream) {
   return mpnum_launch_dequantize_array(gpu_out<float>(c), gpu_x<mpnum_e4m3>(c),
-                                       c->side + GPU_SCALE_INV, gpu_count(c), stream);
+                                       gpu_count(c), c->side + GPU_SCALE_INV, stream);
 }
 cudaError_t codes(const gpu_case *c, cudaStream_t stream) {
   return mpnum_launch_convert_sat(gpu_out<mpnum_e4m3>(c), gpu_x<float>(c), gpu_count(c),
@@ -28,8 +27,9 @@ cudaError_t codes(const gpu_case *c, cudaStream_t stream) {
 template <class T> cudaError_t transpose(const gpu_case *c, cudaStream_t stream) {
   mpnum_e4m3 *const to = gpu_out<mpnum_e4m3>(c);
   return mpnum_launch_quantize_transpose(
-      to, c->columns, to + gpu_count(c), c->rows, c->side + GPU_AMAX, gpu_x<T>(c),
-      c->columns, c->side + GPU_SCALE, c->rows, c->columns, stream);
+      mpnum::matrix_of(to, c->rows, c->columns),
+      mpnum::matrix_of(to + gpu_count(c), c->columns, c->rows), gpu_x_rows<T>(c),
+      c->side + GPU_SCALE, c->side + GPU_AMAX, stream);
 }
 template <class T> cudaError_t stochastic(const gpu_case *c, cudaStream_t stream) {
   return mpnum_launch_convert_round(gpu_out<T>(c), gpu_x<float>(c), gpu_count(c),

@@ -5,38 +5,35 @@
 namespace {
 
 template <class T> cudaError_t softmax(const gpu_case *c, cudaStream_t stream) {
-  return mpnum_launch_softmax_rows(gpu_out<T>(c), c->columns, gpu_x<T>(c), c->columns,
-                                   c->rows, c->columns, nullptr, nullptr, stream);
+  return mpnum_launch_softmax_rows(gpu_out_rows<T>(c), gpu_x_rows<T>(c), nullptr, nullptr,
+                                   stream);
 }
 cudaError_t causal(const gpu_case *c, cudaStream_t stream) {
   const mpnum_softmax_options options = gpu_causal();
-  return mpnum_launch_softmax_rows(gpu_out<float>(c), c->columns, gpu_x<float>(c),
-                                   c->columns, c->rows, c->columns, &options, nullptr,
-                                   stream);
+  return mpnum_launch_softmax_rows(gpu_out_rows<float>(c), gpu_x_rows<float>(c), &options,
+                                   nullptr, stream);
 }
 template <class T> cudaError_t log_softmax(const gpu_case *c, cudaStream_t stream) {
-  return mpnum_launch_log_softmax_rows(gpu_out<T>(c), c->columns, gpu_x<T>(c), c->columns,
-                                       c->rows, c->columns, nullptr, nullptr, stream);
+  return mpnum_launch_log_softmax_rows(gpu_out_rows<T>(c), gpu_x_rows<T>(c), nullptr,
+                                       nullptr, stream);
 }
 template <class T> cudaError_t logsumexp(const gpu_case *c, cudaStream_t stream) {
-  return mpnum_launch_logsumexp_rows(c->side + GPU_LOSSES, gpu_x<T>(c), c->columns,
-                                     c->rows, c->columns, nullptr, nullptr, stream);
+  return mpnum_launch_logsumexp_rows(c->side + GPU_LOSSES, gpu_x_rows<T>(c), nullptr,
+                                     nullptr, stream);
 }
 template <class T> cudaError_t cross_entropy(const gpu_case *c, cudaStream_t stream) {
   const mpnum_cross_entropy_options options = gpu_smoothing();
-  return mpnum_launch_cross_entropy_rows(c->side + GPU_LOSSES, gpu_out<T>(c), c->columns,
-                                         gpu_x<T>(c), c->columns, c->targets, c->rows,
-                                         c->columns, &options, nullptr, stream);
+  return mpnum_launch_cross_entropy_rows(c->side + GPU_LOSSES, gpu_out_rows<T>(c),
+                                         gpu_x_rows<T>(c), c->targets, &options, nullptr,
+                                         stream);
 }
 template <class T> cudaError_t softmax_slope(const gpu_case *c, cudaStream_t stream) {
-  return mpnum_launch_softmax_backward_rows(gpu_out<T>(c), c->columns, gpu_x<T>(c),
-                                            c->columns, gpu_y<T>(c), c->columns, c->rows,
-                                            c->columns, nullptr, stream);
+  return mpnum_launch_softmax_backward_rows(gpu_out_rows<T>(c), gpu_x_rows<T>(c),
+                                            gpu_y_rows<T>(c), nullptr, stream);
 }
 template <class T> cudaError_t log_softmax_slope(const gpu_case *c, cudaStream_t stream) {
-  return mpnum_launch_log_softmax_backward_rows(gpu_out<T>(c), c->columns, gpu_x<T>(c),
-                                                c->columns, gpu_y<T>(c), c->columns,
-                                                c->rows, c->columns, nullptr, stream);
+  return mpnum_launch_log_softmax_backward_rows(gpu_out_rows<T>(c), gpu_x_rows<T>(c),
+                                                gpu_y_rows<T>(c), nullptr, stream);
 }
 
 const mpnum_type f32 = MPNUM_TYPE_F32, f16 = MPNUM_TYPE_F16, bf16 = MPNUM_TYPE_BF16;

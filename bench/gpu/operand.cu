@@ -60,15 +60,16 @@ cudaError_t convert_scaled(gpu_operand *operand, bool turned_too) {
   tensor_scale *const at = scale_of(operand);
   mpnum_amax_history *const history = &at->history;
   if (is_current && !turned_too)
-    return mpnum_launch_quantize_current(codes, &history->scale_inv, &at->amax, from, n,
-                                         &recipe, 0);
+    return mpnum_launch_quantize_current(codes, from, n, &recipe, &history->scale_inv,
+                                         &at->amax, 0);
   if (!turned_too)
-    return mpnum_launch_quantize_array(codes, &at->amax, from, &history->scale, n, 0);
+    return mpnum_launch_quantize_array(codes, from, n, &history->scale, &at->amax, 0);
   const cudaError_t error = is_current ? find_scale(operand) : cudaSuccess;
   if (error != cudaSuccess) return error;
-  return mpnum_launch_quantize_transpose(codes, columns, operand->turned.codes.as<T>(),
-                                         rows, &at->amax, from, columns, &history->scale,
-                                         rows, columns, 0);
+  return mpnum_launch_quantize_transpose(
+      mpnum::matrix_of(codes, rows, columns),
+      mpnum::matrix_of(operand->turned.codes.as<T>(), columns, rows),
+      mpnum::matrix_of(from, rows, columns), &history->scale, &at->amax, 0);
 }
 
 float decode_f32(const void *values, size_t index) {

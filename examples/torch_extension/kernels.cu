@@ -46,9 +46,9 @@ std::tuple<at::Tensor, at::Tensor> quantize(const at::Tensor &x, const at::Tenso
   const at::Tensor amax = at::zeros({}, scale.options());
   with_values(src, [&](const auto *values) {
     with_codes(codes, [&](auto *dst) {
-      C10_CUDA_CHECK(mpnum_launch_quantize_array(dst, pointer<float>(amax), values,
-                                                 pointer<const float>(scale), size(src),
-                                                 c10::cuda::getCurrentCUDAStream()));
+      C10_CUDA_CHECK(mpnum_launch_quantize_array(
+          dst, values, size(src), pointer<const float>(scale), pointer<float>(amax),
+          c10::cuda::getCurrentCUDAStream()));
     });
   });
   return {codes, amax};
@@ -62,9 +62,9 @@ at::Tensor dequantize(const at::Tensor &codes, const at::Tensor &scale_inv,
   const at::Tensor values = at::empty_like(src, src.options().dtype(type));
   with_values(values, [&](auto *dst) {
     with_codes(src, [&](const auto *from) {
-      C10_CUDA_CHECK(
-          mpnum_launch_dequantize_array(dst, from, pointer<const float>(scale_inv),
-                                        size(src), c10::cuda::getCurrentCUDAStream()));
+      C10_CUDA_CHECK(mpnum_launch_dequantize_array(dst, from, size(src),
+                                                   pointer<const float>(scale_inv),
+                                                   c10::cuda::getCurrentCUDAStream()));
     });
   });
   return values;
@@ -83,8 +83,9 @@ at::Tensor softmax(const at::Tensor &x, double scale) {
   with_values(src, [&](const auto *from) {
     typedef std::remove_const_t<std::remove_pointer_t<decltype(from)>> T;
     C10_CUDA_CHECK(mpnum_launch_softmax_rows(
-        pointer<T>(y), columns_of(x), from, columns_of(x), rows_of(x), columns_of(x),
-        &options, nullptr, c10::cuda::getCurrentCUDAStream()));
+        mpnum::matrix_of(pointer<T>(y), rows_of(x), columns_of(x)),
+        mpnum::matrix_of(from, rows_of(x), columns_of(x)), &options, nullptr,
+        c10::cuda::getCurrentCUDAStream()));
   });
   return y;
 }
@@ -100,7 +101,9 @@ at::Tensor softmax_backward(const at::Tensor &gradient, const at::Tensor &y,
   with_values(result, [&](const auto *from) {
     typedef std::remove_const_t<std::remove_pointer_t<decltype(from)>> T;
     C10_CUDA_CHECK(mpnum_launch_softmax_backward_rows(
-        pointer<T>(dx), n, pointer<const T>(dy), n, from, n, rows_of(y), n, &options,
+        mpnum::matrix_of(pointer<T>(dx), rows_of(y), n),
+        mpnum::matrix_of(pointer<const T>(dy), rows_of(y), n),
+        mpnum::matrix_of(from, rows_of(y), n), &options,
         c10::cuda::getCurrentCUDAStream()));
   });
   return dx;

@@ -140,28 +140,28 @@ QUANTISERS = """\
 #include <mpnum/kernels.cuh>
 #define LAUNCH(call) if ((error = mpnum_launch_##call) != cudaSuccess) return error;
 #define BLOCKS a, b
-#define MATRIX n, n, n
+#define MATRIX(x) mpnum::matrix_of(x, n, n)
 cudaError_t quantize_all(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, float *scale, const mpnum_blockscaled *a,
                          const mpnum_blockscaled *b, size_t n, int what, cudaStream_t stream);
 cudaError_t quantize_all(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, float *scale, const mpnum_blockscaled *a,
                          const mpnum_blockscaled *b, size_t n, int what, cudaStream_t stream) {
   const mpnum_fp8_recipe recipe = mpnum_fp8_recipe_current();
   cudaError_t error = cudaSuccess;
-  LAUNCH(quantize_scaled(codes, scale, y, scale, n, stream))
-  LAUNCH(quantize_current(codes, scale, scale, x, n, &recipe, stream))
-  LAUNCH(dequantize_scaled(y, codes, scale, n, stream))
-  LAUNCH(quantize_transpose(codes, n, codes, n, scale, y, n, scale, n, n, stream))
+  LAUNCH(quantize_array(codes, y, n, scale, scale, stream))
+  LAUNCH(quantize_current(codes, x, n, &recipe, scale, scale, stream))
+  LAUNCH(dequantize_array(y, codes, n, scale, stream))
+  LAUNCH(quantize_transpose(MATRIX(codes), MATRIX(codes), MATRIX(y), scale, scale, stream))
   LAUNCH(scale_update(static_cast<mpnum_amax_history *>(0), x, scale, n, &recipe, stream))
-  LAUNCH(quantize_mx<mpnum_e4m3>(BLOCKS, y, MATRIX, MPNUM_BLOCKSCALE_RCEIL, what, stream))
-  LAUNCH(quantize_mx<mpnum_e3m2>(BLOCKS, x, MATRIX, MPNUM_BLOCKSCALE_RCEIL, what, stream))
-  LAUNCH(quantize_mx<mpnum_e2m1>(BLOCKS, x, MATRIX, MPNUM_BLOCKSCALE_RCEIL, what, stream))
-  LAUNCH(dequantize_mx<mpnum_e3m2>(y, a, MATRIX, what, stream))
-  LAUNCH(nvfp4_scale(scale, y, MATRIX, stream))
-  LAUNCH(quantize_nvfp4<16>(BLOCKS, scale, y, MATRIX, what, stream))
-  LAUNCH(quantize_nvfp4_sr(BLOCKS, scale, y, MATRIX, what, 1, 2, stream))
-  LAUNCH(dequantize_nvfp4(x, a, scale, MATRIX, what, stream))
-  LAUNCH(quantize_block<mpnum_e4m3>(BLOCKS, x, MATRIX, MPNUM_BLOCKSCALE_AMAX, 0, what, stream))
-  return mpnum_launch_dequantize_fp8<mpnum_e4m3>(x, a, MATRIX, what, stream);
+  LAUNCH(quantize_mx<mpnum_e4m3>(BLOCKS, MATRIX(y), MPNUM_BLOCKSCALE_RCEIL, what, stream))
+  LAUNCH(quantize_mx<mpnum_e3m2>(BLOCKS, MATRIX(x), MPNUM_BLOCKSCALE_RCEIL, what, stream))
+  LAUNCH(quantize_mx<mpnum_e2m1>(BLOCKS, MATRIX(x), MPNUM_BLOCKSCALE_RCEIL, what, stream))
+  LAUNCH(dequantize_mx<mpnum_e3m2>(MATRIX(y), a, what, stream))
+  LAUNCH(nvfp4_scale(scale, MATRIX(y), stream))
+  LAUNCH(quantize_nvfp4<16>(BLOCKS, MATRIX(y), scale, what, stream))
+  LAUNCH(quantize_nvfp4_sr(BLOCKS, MATRIX(y), scale, what, 1, 2, stream))
+  LAUNCH(dequantize_nvfp4(MATRIX(x), a, scale, what, stream))
+  LAUNCH(quantize_fp8<mpnum_e4m3>(BLOCKS, MATRIX(x), MPNUM_BLOCKSCALE_AMAX, 0, what, stream))
+  return mpnum_launch_dequantize_fp8<mpnum_e4m3>(MATRIX(x), a, what, stream);
 }
 """
 
@@ -172,16 +172,19 @@ ROW_LAUNCHES = """\
 cudaError_t launch_rows(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, size_t n, const int64_t *targets, cudaStream_t stream);
 cudaError_t launch_rows(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, size_t n, const int64_t *targets, cudaStream_t stream) {
   cudaError_t error = cudaSuccess;
-  LAUNCH(softmax_rows(x, n, codes, n, n, n, nullptr, nullptr, stream))
-  LAUNCH(log_softmax_rows(y, n, x, n, n, n, nullptr, nullptr, stream))
-  LAUNCH(logsumexp_rows(x, y, n, n, n, nullptr, nullptr, stream))
-  LAUNCH(cross_entropy_rows(x, y, n, y, n, targets, n, n, nullptr, nullptr, stream))
-  LAUNCH(softmax_backward_rows(y, n, x, n, y, n, n, n, nullptr, stream))
-  LAUNCH(log_softmax_backward_rows(x, n, x, n, x, n, n, n, nullptr, stream))
-  LAUNCH(layer_norm_rows(y, n, y, n, n, n, nullptr, stream))
-  LAUNCH(rms_norm_rows(x, n, x, n, n, n, nullptr, stream))
-  LAUNCH(layer_norm_backward_rows(y, n, x, x, y, n, y, n, n, n, nullptr, 1, x, stream))
-  LAUNCH(rms_norm_quantize_rows(codes, n, x, y, n, n, n, nullptr, x, stream))
+  const mpnum::matrix<float> floats = mpnum::matrix_of(x, n, n);
+  const mpnum::matrix<mpnum_bf16> halves = mpnum::matrix_of(y, n, n);
+  const mpnum::matrix<mpnum_e4m3> bytes = mpnum::matrix_of(codes, n, n);
+  LAUNCH(softmax_rows(floats, bytes, nullptr, nullptr, stream))
+  LAUNCH(log_softmax_rows(halves, floats, nullptr, nullptr, stream))
+  LAUNCH(logsumexp_rows(x, halves, nullptr, nullptr, stream))
+  LAUNCH(cross_entropy_rows(x, halves, halves, targets, nullptr, nullptr, stream))
+  LAUNCH(softmax_backward_rows(halves, floats, halves, nullptr, stream))
+  LAUNCH(log_softmax_backward_rows(floats, floats, floats, nullptr, stream))
+  LAUNCH(normalize_rows(MPNUM_NORM_LAYER, halves, halves, nullptr, stream))
+  LAUNCH(normalize_rows(MPNUM_NORM_RMS, floats, floats, nullptr, stream))
+  LAUNCH(normalize_backward_rows(MPNUM_NORM_LAYER, mpnum::norm_gradients_of(halves, x, x, 1), halves, halves, nullptr, stream, x))
+  LAUNCH(normalize_quantize_rows(MPNUM_NORM_RMS, bytes, halves, nullptr, x, x, stream))
   return error;
 }
 """

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* For the laws of launchers: each is the subject and runs in the simulator, in an order
  * of threads that the draw chooses; the host's function is the other that gives the same
- * bytes. Types are few, since each set of them is a kernel to compile. */
+ * bytes. Types are few, since each set of them is a kernel to compile: float, a narrow
+ * one and one of codes. */
 #ifndef MPNUM_TESTS_DEVICE_LAWS_HPP
 #define MPNUM_TESTS_DEVICE_LAWS_HPP
 
@@ -25,7 +26,20 @@
   { LAW_DEVICE, host } \
  }
 
+/* The narrow type and that of codes: NAME in mpnum_NAME, and in MPNUM_TYPE_NAME. */
+#ifndef LAW_NARROW
+# define LAW_NARROW      bf16
+# define LAW_NARROW_TYPE MPNUM_TYPE_BF16
+# define LAW_CODE        e4m3
+# define LAW_CODE_TYPE   MPNUM_TYPE_E4M3
+#endif
+#define LAW_JOINED_(a, b) a##b
+#define LAW_JOINED(a, b)  LAW_JOINED_(a, b)
+
 namespace {
+
+typedef LAW_JOINED(mpnum_, LAW_NARROW) narrow;
+typedef LAW_JOINED(mpnum_, LAW_CODE) code_type;
 
 template <class T> struct kind { typedef T type; };
 
@@ -52,6 +66,10 @@ inline void forget_operands(law_draw *d) {
 }
 template <class T> T *data(const law_piece *at, int k) {
   return static_cast<T *>(at->at[k]);
+}
+
+template <class T> mpnum::matrix<T> matrix_at(const law_piece *at, int k) {
+  return mpnum::matrix_of(data<T>(at, k), at->rows, at->columns, at->stride[k]);
 }
 
 } // namespace

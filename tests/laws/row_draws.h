@@ -289,7 +289,7 @@ static mpnum_cross_entropy_options loss_options(const law_piece *at) {
 CROSS_ENTROPY(cross_entropy, mpnum_cross_entropy_rows, int64_t)
 static int spoil_loss(law_draw *d, law_piece *at, int k) {
   if (k == 5) d->number[1] = 2; /* label_smoothing */
-  if (k == 6) d->number[2] = mpnum_from_bits_f32(0x7fc00000u);
+  if (k == 6) d->number[2] = mpnum_from_bits_f32(d->seed % 2 ? 0x7fc00000u : 0x7f800000u);
   if (k == 7) d->choice[3] = 3;
   if (k == 8 && at->at[TARGETS] && d->operands[TARGETS].shape == OF_ROWS)
     law_set(d->operands[TARGETS].bits, at->at[TARGETS], 0, d->columns);

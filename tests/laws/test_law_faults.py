@@ -70,7 +70,7 @@ FAULTS = [
      "is_product ? mpnum_mul_scalar_(x, y) : mpnum_add_scalar_(x, y);", "rows", [], "mpnum_normalize_rows"),
     ("a_residual_of_the_first_row", "rows/detail/norm_pass.h", "mpnum_rows_at_(residual, row, first)",
      "mpnum_rows_at_(residual, 0, first)", "rows", [], "mpnum_normalize_rows"),
-    ("a_stride_is_not_looked_at", "rows/detail/rows_loops.h", "dst.stride < dst.columns", "0", "rows", [], "mpnum_softmax_rows"),
+    ("a_stride_is_not_looked_at", "array/detail/views.h", "dst.stride < dst.columns", "0", "rows", [], "mpnum_softmax_rows"),
     ("words_of_blocks_count_columns", "blocks/detail/blockscale_pass.h", "job->offset + (row + r) * job->src.stride + column + c",
      "job->offset + r * job->src.stride + column + c", "blocks", [], "mpnum_quantize_blocks"),
     ("what_is_before_the_first_is_found", "training/detail/grad_pass.h", "findings->first_element = element + first;",

@@ -24,7 +24,7 @@ LEFT_OUT = {
     "mpnum_health_watch": "of the statistics of an array",
     "mpnum_measure_merge": "of no array",
     "mpnum_measure_summary": "of no array",
-    "mpnum_launch_norm_backward_bytes": "of no array",
+    "mpnum_launch_normalize_backward_bytes": "of no array",
     "mpnum_launch_scale_update": "of the state of a scaling: kernels_quantize",
     "mpnum_launch_grad_clip": "of the state of a scaler: kernels_grad",
     "mpnum_launch_grad_step": "of the state of a scaler: kernels_grad",

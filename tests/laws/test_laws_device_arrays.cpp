@@ -45,13 +45,13 @@ template <class Src, class Dst> mpnum_status rounding(const law_piece *at) {
 const pair_of_types pairs[] = {
     {MPNUM_TYPE_F32, MPNUM_TYPE_E2M1, 32, 4, nullptr, saturating<float, mpnum_e2m1x2>,
      rounding<float, mpnum_e2m1x2>},
-    {MPNUM_TYPE_F32, MPNUM_TYPE_E4M3, 32, 8, plain<float, mpnum_e4m3>,
-     saturating<float, mpnum_e4m3>, rounding<float, mpnum_e4m3>},
-    {MPNUM_TYPE_BF16, MPNUM_TYPE_E5M2, 16, 8, plain<mpnum_bf16, mpnum_e5m2>,
-     saturating<mpnum_bf16, mpnum_e5m2>, rounding<mpnum_bf16, mpnum_e5m2>},
+    {MPNUM_TYPE_F32, LAW_CODE_TYPE, 32, 8, plain<float, code_type>,
+     saturating<float, code_type>, rounding<float, code_type>},
+    {LAW_NARROW_TYPE, MPNUM_TYPE_E5M2, 16, 8, plain<narrow, mpnum_e5m2>,
+     saturating<narrow, mpnum_e5m2>, rounding<narrow, mpnum_e5m2>},
     {MPNUM_TYPE_F16, MPNUM_TYPE_BF16, 16, 16, plain<mpnum_f16, mpnum_bf16>,
      saturating<mpnum_f16, mpnum_bf16>, rounding<mpnum_f16, mpnum_bf16>},
-    {MPNUM_TYPE_E4M3, MPNUM_TYPE_F32, 8, 32, plain<mpnum_e4m3, float>, nullptr, nullptr},
+    {LAW_CODE_TYPE, MPNUM_TYPE_F32, 8, 32, plain<code_type, float>, nullptr, nullptr},
 };
 const pair_of_types &pair_at(const law_draw *d) { return pairs[d->choice[0]]; }
 
@@ -99,11 +99,11 @@ mpnum_status convert_on_host(const law_piece *at) {
   return MPNUM_OK;
 }
 
-/* --- Reductions and health of f32 and bf16, with and without scratch --- */
+/* --- Reductions and health of f32 and the narrow type, with and without scratch --- */
 
 template <class Result> void draw_reduction(law_draw *d) {
   draw_columns(d);
-  d->types[0] = law_below(d, 2) ? MPNUM_TYPE_F32 : MPNUM_TYPE_BF16;
+  d->types[0] = law_below(d, 2) ? MPNUM_TYPE_F32 : LAW_NARROW_TYPE;
   law_input(d, OF_ELEMENTS, d->types[0], 0);
   law_result(d, OF_CALL, 8, sizeof(Result));
   d->operands[DST].is_needed = 1;
@@ -114,9 +114,8 @@ template <class Result> void draw_reduction(law_draw *d) {
 /* f of the one of the two types. */
 template <class F> mpnum_status of_source(const law_piece *at, F f) {
   choose_order(at);
-  return status_of(at->draw->types[0] == MPNUM_TYPE_F32
-                       ? f(data<const float>(at, SRC))
-                       : f(data<const mpnum_bf16>(at, SRC)));
+  return status_of(at->draw->types[0] == MPNUM_TYPE_F32 ? f(data<const float>(at, SRC))
+                                                        : f(data<const narrow>(at, SRC)));
 }
 mpnum_launch_scratch *scratch_of(const law_piece *at) {
   static mpnum_launch_scratch scratch; /* zero before and after each */
@@ -131,9 +130,10 @@ mpnum_launch_scratch *scratch_of(const law_piece *at) {
  }                                                                                   \
  mpnum_status name##_on_host(const law_piece *at) {                                  \
   const size_t n = count_of(at);                                                     \
-  const Result made = at->draw->types[0] == MPNUM_TYPE_F32                           \
-                          ? mpnum_##name##_f32(data<const float>(at, SRC), n)        \
-                          : mpnum_##name##_bf16(data<const mpnum_bf16>(at, SRC), n); \
+  const Result made =                                                                \
+      at->draw->types[0] == MPNUM_TYPE_F32                                           \
+          ? mpnum_##name##_f32(data<const float>(at, SRC), n)                        \
+          : LAW_JOINED(mpnum_##name##_, LAW_NARROW)(data<const narrow>(at, SRC), n); \
   std::memcpy(at->at[DST], &made, sizeof made);                                      \
   return MPNUM_OK;                                                                   \
  }
@@ -157,7 +157,7 @@ mpnum_status histogram_on_host(const law_piece *at) {
   for (size_t i = 0; i < count_of(at); ++i) {
     const float x = at->draw->types[0] == MPNUM_TYPE_F32
                         ? data<const float>(at, SRC)[i]
-                        : mpnum_bf16_to_f32(data<const mpnum_bf16>(at, SRC)[i]);
+                        : mpnum::to_float(data<const narrow>(at, SRC)[i]);
     mpnum_histogram_add(data<mpnum_histogram>(at, DST), x);
   }
   return MPNUM_OK;
@@ -174,8 +174,8 @@ mpnum_status count_lost_on_host(const law_piece *at) {
   const mpnum_lost lost =
       at->draw->types[0] == MPNUM_TYPE_F32
           ? mpnum_count_lost_f32(data<const float>(at, SRC), n, lost_format, 0x1p-3f)
-          : mpnum_count_lost_bf16(data<const mpnum_bf16>(at, SRC), n, lost_format,
-                                  0x1p-3f);
+          : LAW_JOINED(mpnum_count_lost_, LAW_NARROW)(data<const narrow>(at, SRC), n,
+                                                      lost_format, 0x1p-3f);
   data<mpnum_lost>(at, DST)->underflows += lost.underflows;
   data<mpnum_lost>(at, DST)->overflows += lost.overflows;
   return MPNUM_OK;

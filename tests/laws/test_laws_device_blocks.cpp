@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The laws of launchers of blocks, and of tensors with a scale. */
-#define SOURCE_TYPES MPNUM_TYPE_F32, MPNUM_TYPE_BF16
-#define CODE_TYPES   MPNUM_TYPE_E4M3
 #include "device_laws.hpp"
+#define SOURCE_TYPES MPNUM_TYPE_F32, LAW_NARROW_TYPE
+#define CODE_TYPES   LAW_CODE_TYPE
 #include "block_draws.h"
 
 namespace {
@@ -11,7 +11,7 @@ namespace {
 template <class F> mpnum_status of_source(const law_piece *at, F f) {
   choose_order(at);
   if (at->draw->types[0] == MPNUM_TYPE_F32) return status_of(f(kind<float>()));
-  if (at->draw->types[0] == MPNUM_TYPE_BF16) return status_of(f(kind<mpnum_bf16>()));
+  if (at->draw->types[0] == LAW_NARROW_TYPE) return status_of(f(kind<narrow>()));
   return MPNUM_ERROR_TYPE;
 }
 int sides(const law_draw *d, int which) {
@@ -37,25 +37,29 @@ cudaError_t quantize_by(const law_piece *at, const mpnum_blockscaled *row,
   static float scale; /* in device memory */
   scale = d->number[0];
   if constexpr (which == MX_E4M3)
-    return mpnum_launch_quantize_mx<mpnum_e4m3>(row, column, src, at->rows, at->columns,
-                                                stride, format.rule, what, nullptr);
+    return mpnum_launch_quantize_mx<mpnum_e4m3>(
+        row, column, mpnum::matrix_of(src, at->rows, at->columns, stride), format.rule,
+        what, nullptr);
   if constexpr (which == MX_E2M1)
-    return mpnum_launch_quantize_mx<mpnum_e2m1>(row, column, src, at->rows, at->columns,
-                                                stride, format.rule, what, nullptr);
+    return mpnum_launch_quantize_mx<mpnum_e2m1>(
+        row, column, mpnum::matrix_of(src, at->rows, at->columns, stride), format.rule,
+        what, nullptr);
   if constexpr (which == NVFP4 || which == NVFP4_SQUARE) {
     constexpr unsigned high = which == NVFP4 ? 1 : 16;
     const mpnum_quantize_options words = words_of(at);
     if (d->choice[7])
-      return mpnum_launch_quantize_nvfp4_sr<high>(row, column, &scale, src, at->rows,
-                                                  at->columns, stride, what, words.seed,
-                                                  words.offset, nullptr);
-    return mpnum_launch_quantize_nvfp4<high>(row, column, &scale, src, at->rows,
-                                             at->columns, stride, what, nullptr);
+      return mpnum_launch_quantize_nvfp4_sr<high>(
+          row, column, mpnum::matrix_of(src, at->rows, at->columns, stride), &scale, what,
+          words.seed, words.offset, nullptr);
+    return mpnum_launch_quantize_nvfp4<high>(
+        row, column, mpnum::matrix_of(src, at->rows, at->columns, stride), &scale, what,
+        nullptr);
   }
   if constexpr (which == FP8 || which == FP8_SQUARE)
     return mpnum_launch_quantize_fp8 < mpnum_e4m3,
            which == FP8 ? 1u
-                        : 128u > (row, column, src, at->rows, at->columns, stride,
+                        : 128u > (row, column,
+                                  mpnum::matrix_of(src, at->rows, at->columns, stride),
                                   format.rule, format.amax_floor, what, nullptr);
 }
 template <int which, class T>
@@ -65,19 +69,21 @@ cudaError_t dequantize_by(const law_piece *at, T *dst, const mpnum_blockscaled *
   static float scale;
   scale = at->draw->number[0];
   if constexpr (which == MX_E4M3)
-    return mpnum_launch_dequantize_mx<mpnum_e4m3>(dst, src, at->rows, at->columns, stride,
-                                                  what, nullptr);
+    return mpnum_launch_dequantize_mx<mpnum_e4m3>(
+        mpnum::matrix_of(dst, at->rows, at->columns, stride), src, what, nullptr);
   if constexpr (which == MX_E2M1)
-    return mpnum_launch_dequantize_mx<mpnum_e2m1>(dst, src, at->rows, at->columns, stride,
-                                                  what, nullptr);
+    return mpnum_launch_dequantize_mx<mpnum_e2m1>(
+        mpnum::matrix_of(dst, at->rows, at->columns, stride), src, what, nullptr);
   if constexpr (which == NVFP4 || which == NVFP4_SQUARE)
     return mpnum_launch_dequantize_nvfp4 < which == NVFP4
                ? 1u
-               : 16u > (dst, src, &scale, at->rows, at->columns, stride, what, nullptr);
+               : 16u > (mpnum::matrix_of(dst, at->rows, at->columns, stride), src, &scale,
+                        what, nullptr);
   if constexpr (which == FP8 || which == FP8_SQUARE)
     return mpnum_launch_dequantize_fp8 < mpnum_e4m3,
            which == FP8 ? 1u
-                        : 128u > (dst, src, at->rows, at->columns, stride, what, nullptr);
+                        : 128u > (mpnum::matrix_of(dst, at->rows, at->columns, stride),
+                                  src, what, nullptr);
 }
 
 /* A draw is of one of two formats; launchers know no losses. */
@@ -191,8 +197,10 @@ void draw_nvfp4_scale(law_draw *d) {
 mpnum_status nvfp4_scale_launch(const law_piece *at) {
   return of_source(at, [&](auto from) {
     typedef typename decltype(from)::type T;
-    return mpnum_launch_nvfp4_scale(data<float>(at, 1), data<const T>(at, SRC), at->rows,
-                                    at->columns, at->stride[SRC], nullptr);
+    return mpnum_launch_nvfp4_scale(
+        data<float>(at, 1),
+        mpnum::matrix_of(data<const T>(at, SRC), at->rows, at->columns, at->stride[SRC]),
+        nullptr);
   });
 }
 mpnum_status nvfp4_scale_on_host(const law_piece *at) {
@@ -218,16 +226,16 @@ mpnum_status quantize_scaled_launch(const law_piece *at) {
   return of_source(at, [&](auto from) {
     typedef typename decltype(from)::type T;
     return mpnum_launch_quantize_array(
-        data<mpnum_e4m3>(at, T_DST), static_cast<float *>(nullptr),
-        data<const T>(at, T_SRC), scale_of(at), at->rows ? at->columns : 0, nullptr);
+        data<code_type>(at, T_DST), data<const T>(at, T_SRC), at->rows ? at->columns : 0,
+        scale_of(at), static_cast<float *>(nullptr), nullptr);
   });
 }
 mpnum_status dequantize_scaled_launch(const law_piece *at) {
   return of_source(at, [&](auto into) {
     typedef typename decltype(into)::type T;
-    return mpnum_launch_dequantize_array(data<T>(at, T_DST),
-                                         data<const mpnum_e4m3>(at, T_SRC), scale_of(at),
-                                         at->rows ? at->columns : 0, nullptr);
+    return mpnum_launch_dequantize_array(
+        data<T>(at, T_DST), data<const code_type>(at, T_SRC), at->rows ? at->columns : 0,
+        scale_of(at), nullptr);
   });
 }
 /* Scale and amax are results of their own. */
@@ -247,9 +255,8 @@ mpnum_status current_launch(const law_piece *at) {
   return of_source(at, [&](auto from) {
     typedef typename decltype(from)::type T;
     return mpnum_launch_quantize_current(
-        data<mpnum_e4m3>(at, C_DST), data<float>(at, C_SCALE_INV),
-        data<float>(at, C_AMAX), data<const T>(at, C_SRC), at->rows ? at->columns : 0,
-        &recipe, nullptr);
+        data<code_type>(at, C_DST), data<const T>(at, C_SRC), at->rows ? at->columns : 0,
+        &recipe, data<float>(at, C_SCALE_INV), data<float>(at, C_AMAX), nullptr);
   });
 }
 mpnum_status current_on_host(const law_piece *at) {
@@ -257,15 +264,16 @@ mpnum_status current_on_host(const law_piece *at) {
   const mpnum_type type = at->draw->types[0];
   const size_t n = at->columns;
   if (n == 0) return MPNUM_OK;
-  const float amax = type == MPNUM_TYPE_F32
-                         ? mpnum_amax_f32(data<const float>(at, C_SRC), n)
-                         : mpnum_amax_bf16(data<const mpnum_bf16>(at, C_SRC), n);
+  const float amax =
+      type == MPNUM_TYPE_F32
+          ? mpnum_amax_f32(data<const float>(at, C_SRC), n)
+          : LAW_JOINED(mpnum_amax_, LAW_NARROW)(data<const narrow>(at, C_SRC), n);
   const float scale = mpnum_scale_from_amax(
-      amax, mpnum_format_max(mpnum_format_of(MPNUM_TYPE_E4M3)), &recipe.options);
+      amax, mpnum_format_max(mpnum_format_of(LAW_CODE_TYPE)), &recipe.options);
   *data<float>(at, C_AMAX) = amax;
   *data<float>(at, C_SCALE_INV) = mpnum_scale_inv(scale);
-  return mpnum_quantize_array(MPNUM_TYPE_E4M3, at->at[C_DST], type, at->at[C_SRC], n,
-                              scale, nullptr);
+  return mpnum_quantize_array(LAW_CODE_TYPE, at->at[C_DST], type, at->at[C_SRC], n, scale,
+                              nullptr);
 }
 /* The transpose lies in columns x rows bytes. */
 void draw_transpose(law_draw *d) {
@@ -281,11 +289,13 @@ void draw_transpose(law_draw *d) {
 mpnum_status transpose_launch(const law_piece *at) {
   return of_source(at, [&](auto from) {
     typedef typename decltype(from)::type T;
-    return mpnum_launch_quantize_transpose(data<mpnum_e4m3>(at, C_DST), at->stride[C_DST],
-                                           data<mpnum_e4m3>(at, C_TRANSPOSED), at->rows,
-                                           static_cast<float *>(nullptr),
-                                           data<const T>(at, C_SRC), at->stride[C_SRC],
-                                           scale_of(at), at->rows, at->columns, nullptr);
+    return mpnum_launch_quantize_transpose(
+        mpnum::matrix_of(data<code_type>(at, C_DST), at->rows, at->columns,
+                         at->stride[C_DST]),
+        mpnum::matrix_of(data<code_type>(at, C_TRANSPOSED), at->columns, at->rows),
+        mpnum::matrix_of(data<const T>(at, C_SRC), at->rows, at->columns,
+                         at->stride[C_SRC]),
+        scale_of(at), static_cast<float *>(nullptr), nullptr);
   });
 }
 mpnum_status transpose_on_host(const law_piece *at) {
@@ -293,7 +303,7 @@ mpnum_status transpose_on_host(const law_piece *at) {
   for (size_t r = 0; r < at->rows; ++r) {
     uint8_t *codes = data<uint8_t>(at, C_DST) + r * at->stride[C_DST];
     const mpnum_status status = mpnum_quantize_array(
-        MPNUM_TYPE_E4M3, codes, at->draw->types[0],
+        LAW_CODE_TYPE, codes, at->draw->types[0],
         data<const uint8_t>(at, C_SRC) + r * at->stride[C_SRC] * size, at->columns,
         at->draw->number[0], nullptr);
     if (status != MPNUM_OK) return status;
@@ -338,8 +348,8 @@ const law_subject subjects[] = {
     SIDES("nvfp4", NVFP4, NVFP4_SQUARE),
     BLOCKS("nvfp4_sr", NVFP4, NVFP4_SQUARE, true),
     BACK("nvfp4", NVFP4, NVFP4_SQUARE),
-    BLOCKS("block", FP8, FP8_SQUARE, false),
-    BACK("block", FP8, FP8_SQUARE),
+    BLOCKS("fp8", FP8, FP8_SQUARE, false),
+    BACK("fp8", FP8, FP8_SQUARE),
     {"mpnum_launch_nvfp4_scale", draw_nvfp4_scale, nvfp4_scale_launch,
      (DEVICE_LAWS | HOLDS(LAW_STRIDED)) & ~HOLDS(LAW_EMPTY), BESIDE(nvfp4_scale_on_host),
      nullptr, nullptr},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The laws of launchers of rows: softmax, losses, norms and their gradients. */
-#define ROW_TYPES  MPNUM_TYPE_F32, MPNUM_TYPE_BF16
-#define CODE_TYPES MPNUM_TYPE_E4M3
 #include "device_laws.hpp"
+#define ROW_TYPES  MPNUM_TYPE_F32, LAW_NARROW_TYPE
+#define CODE_TYPES LAW_CODE_TYPE
 #include "row_draws.h"
 
 SIMT_DYNAMIC_SHARED(float, mpnum_rows_shared_);
@@ -13,7 +13,7 @@ namespace {
 template <class F> mpnum_status of_type(const law_piece *at, int k, F f) {
   choose_order(at);
   return status_of(at->draw->types[k] == MPNUM_TYPE_F32 ? f(kind<float>())
-                                                        : f(kind<mpnum_bf16>()));
+                                                        : f(kind<narrow>()));
 }
 
 template <void (*draw)(law_draw *)> void draw_launch(law_draw *d) {
@@ -22,7 +22,7 @@ template <void (*draw)(law_draw *)> void draw_launch(law_draw *d) {
 }
 /* Rows of one type, of which there are kernels. */
 template <void (*draw)(law_draw *)> void draw_alike(law_draw *d) {
-  only_row_type = law_below(d, 2) ? MPNUM_TYPE_F32 : MPNUM_TYPE_BF16;
+  only_row_type = law_below(d, 2) ? MPNUM_TYPE_F32 : LAW_NARROW_TYPE;
   draw(d);
   align_operands(d);
   only_row_type = MPNUM_TYPE_F64;
@@ -42,11 +42,10 @@ template <bool is_log> mpnum_status softmax_launch(const law_piece *at) {
     cudaError_t error = cudaSuccess;
     (void)of_type(at, 1, [&](auto into) {
       typedef typename decltype(into)::type Dst;
-      const auto launch = is_log ? mpnum_launch_log_softmax_rows<Dst, Src>
-                                 : mpnum_launch_softmax_rows<Dst, Src>;
-      return error = launch(data<Dst>(at, OPTIONS + 1), at->stride[OPTIONS + 1],
-                            data<const Src>(at, OPTIONS), at->stride[OPTIONS], at->rows,
-                            at->columns, &options,
+      const auto launch = is_log ? mpnum_launch_log_softmax_rows<Dst, const Src>
+                                 : mpnum_launch_softmax_rows<Dst, const Src>;
+      return error = launch(matrix_at<Dst>(at, OPTIONS + 1),
+                            matrix_at<const Src>(at, OPTIONS), &options,
                             data<mpnum_row_status>(at, OPTIONS + 2), nullptr);
     });
     return error;
@@ -56,22 +55,22 @@ mpnum_status logsumexp_launch(const law_piece *at) {
   const mpnum_softmax_options options = options_of(at, 0);
   return of_type(at, 0, [&](auto from) {
     typedef typename decltype(from)::type Src;
-    return mpnum_launch_logsumexp_rows(data<float>(at, OPTIONS + 1),
-                                       data<const Src>(at, OPTIONS), at->stride[OPTIONS],
-                                       at->rows, at->columns, &options,
-                                       data<mpnum_row_status>(at, OPTIONS + 2), nullptr);
+    return mpnum_launch_logsumexp_rows(
+        data<float>(at, OPTIONS + 1),
+        mpnum::matrix_of(data<const Src>(at, OPTIONS), at->rows, at->columns,
+                         at->stride[OPTIONS]),
+        &options, data<mpnum_row_status>(at, OPTIONS + 2), nullptr);
   });
 }
 template <bool is_log> mpnum_status softmax_backward_launch(const law_piece *at) {
   const mpnum_softmax_options options = options_of(at, 0);
   return of_type(at, 0, [&](auto from) {
     typedef typename decltype(from)::type T;
-    const auto launch = is_log ? mpnum_launch_log_softmax_backward_rows<T, T, T>
-                               : mpnum_launch_softmax_backward_rows<T, T, T>;
-    return launch(data<T>(at, OPTIONS + 2), at->stride[OPTIONS + 2],
-                  data<const T>(at, OPTIONS), at->stride[OPTIONS],
-                  data<const T>(at, OPTIONS + 1), at->stride[OPTIONS + 1], at->rows,
-                  at->columns, &options, nullptr);
+    const auto launch = is_log
+                            ? mpnum_launch_log_softmax_backward_rows<T, const T, const T>
+                            : mpnum_launch_softmax_backward_rows<T, const T, const T>;
+    return launch(matrix_at<T>(at, OPTIONS + 2), matrix_at<const T>(at, OPTIONS),
+                  matrix_at<const T>(at, OPTIONS + 1), &options, nullptr);
   });
 }
 
@@ -88,9 +87,12 @@ mpnum_status cross_entropy_launch(const law_piece *at) {
   return of_type(at, 0, [&](auto from) {
     typedef typename decltype(from)::type T;
     return mpnum_launch_cross_entropy_rows(
-        data<float>(at, LOSS), data<T>(at, GRADIENT), at->stride[GRADIENT],
-        data<const T>(at, SRC), at->stride[SRC], data<const int64_t>(at, TARGETS),
-        at->rows, at->columns, &options, data<mpnum_row_status>(at, STATUS), nullptr);
+        data<float>(at, LOSS),
+        mpnum::matrix_of(data<T>(at, GRADIENT), at->rows, at->columns,
+                         at->stride[GRADIENT]),
+        mpnum::matrix_of(data<const T>(at, SRC), at->rows, at->columns, at->stride[SRC]),
+        data<const int64_t>(at, TARGETS), &options, data<mpnum_row_status>(at, STATUS),
+        nullptr);
   });
 }
 
@@ -105,10 +107,8 @@ template <mpnum_norm_kind norm> mpnum_status norm_launch(const law_piece *at) {
   const mpnum_normalize_options options = norm_options(at);
   return of_type(at, 0, [&](auto from) {
     typedef typename decltype(from)::type T;
-    const auto launch = norm == MPNUM_NORM_LAYER ? mpnum_launch_layer_norm_rows<T, T>
-                                                 : mpnum_launch_rms_norm_rows<T, T>;
-    return launch(data<T>(at, N_DST), at->stride[N_DST], data<const T>(at, N_SRC),
-                  at->stride[N_SRC], at->rows, at->columns, &options, nullptr);
+    return mpnum_launch_normalize_rows(norm, matrix_at<T>(at, N_DST),
+                                       matrix_at<const T>(at, N_SRC), &options, nullptr);
   });
 }
 /* Of the losses a launcher has the amax alone; scale and amax are in device memory. */
@@ -120,12 +120,9 @@ template <mpnum_norm_kind norm> mpnum_status norm_codes_launch(const law_piece *
   amax = losses ? losses->amax : 0;
   const mpnum_status status = of_type(at, 0, [&](auto from) {
     typedef typename decltype(from)::type T;
-    const auto launch = norm == MPNUM_NORM_LAYER
-                            ? mpnum_launch_layer_norm_quantize_rows<mpnum_e4m3, T>
-                            : mpnum_launch_rms_norm_quantize_rows<mpnum_e4m3, T>;
-    return launch(data<mpnum_e4m3>(at, N_DST), at->stride[N_DST], &amax,
-                  data<const T>(at, N_SRC), at->stride[N_SRC], at->rows, at->columns,
-                  &options, &scale, nullptr);
+    return mpnum_launch_normalize_quantize_rows(norm, matrix_at<code_type>(at, N_DST),
+                                                matrix_at<const T>(at, N_SRC), &options,
+                                                &scale, &amax, nullptr);
   });
   if (status == MPNUM_OK && losses) losses->amax = amax;
   return status;
@@ -143,33 +140,32 @@ mpnum_status norm_codes_on_host(const law_piece *at) {
 template <mpnum_norm_kind norm> mpnum_status norm_backward_launch(const law_piece *at) {
   alignas(16) static unsigned char workspace[1 << 22];
   mpnum_normalize_options options = mpnum_normalize_default();
-  if (mpnum_launch_norm_backward_bytes(at->rows, at->columns) > sizeof workspace)
+  if (mpnum_launch_normalize_backward_bytes(at->rows, at->columns) > sizeof workspace)
     std::abort();
   options.weight = data<const float>(at, B_WEIGHT);
   options.epsilon = at->draw->number[0];
   return of_type(at, 0, [&](auto from) {
     typedef typename decltype(from)::type T;
-    const auto launch = norm == MPNUM_NORM_LAYER
-                            ? mpnum_launch_layer_norm_backward_rows<T, T, T>
-                            : mpnum_launch_rms_norm_backward_rows<T, T, T>;
-    return launch(data<T>(at, B_INPUT), at->stride[B_INPUT], data<float>(at, B_TO_WEIGHT),
-                  data<float>(at, B_TO_BIAS), data<const T>(at, B_DY), at->stride[B_DY],
-                  data<const T>(at, B_SRC), at->stride[B_SRC], at->rows, at->columns,
-                  &options, at->draw->choice[1], workspace, nullptr);
+    mpnum::norm_gradients<T> to = {matrix_at<T>(at, B_INPUT),
+                                   data<float>(at, B_TO_WEIGHT),
+                                   data<float>(at, B_TO_BIAS), at->draw->choice[1]};
+    return mpnum_launch_normalize_backward_rows(norm, to, matrix_at<const T>(at, B_DY),
+                                                matrix_at<const T>(at, B_SRC), &options,
+                                                nullptr, workspace);
   });
 }
 
 const unsigned laws = DEVICE_LAWS | HOLDS(LAW_SPLIT) | HOLDS(LAW_ALONE) |
                       HOLDS(LAW_STRIDED) | HOLDS(LAW_IN_PLACE);
 #define NORM(name, KIND)                                                    \
- {"mpnum_launch_" name "_rows",                                             \
+ {"mpnum_launch_normalize_rows/" name,                                      \
   draw_norm_launch<MPNUM_NORM_##KIND, draw_any_norm>,                       \
   norm_launch<MPNUM_NORM_##KIND>,                                           \
   laws,                                                                     \
   BESIDE(normalize),                                                        \
   spoil_launch<spoil_norm, 3>,                                              \
   nullptr},                                                                 \
-     {"mpnum_launch_" name "_quantize_rows",                                \
+     {"mpnum_launch_normalize_quantize_rows/" name,                         \
       draw_norm_launch<MPNUM_NORM_##KIND, draw_norm_codes>,                 \
       norm_codes_launch<MPNUM_NORM_##KIND>,                                 \
       laws & ~HOLDS(LAW_IN_PLACE),                                          \
@@ -177,7 +173,7 @@ const unsigned laws = DEVICE_LAWS | HOLDS(LAW_SPLIT) | HOLDS(LAW_ALONE) |
       spoil_launch<spoil_norm, 3>,                                          \
       nullptr},                                                             \
  {                                                                          \
-  "mpnum_launch_" name "_backward_rows",                                    \
+  "mpnum_launch_normalize_backward_rows/" name,                             \
       draw_norm_launch<MPNUM_NORM_##KIND, draw_norm_backward>,              \
       norm_backward_launch<MPNUM_NORM_##KIND>, laws, BESIDE(norm_backward), \
       spoil_launch<spoil_norm, 3>, nullptr                                  \
@@ -199,8 +195,8 @@ const law_subject subjects[] = {
      spoil_launch<spoil_options, 4>, nullptr},
     {"mpnum_launch_cross_entropy_rows", draw_loss, cross_entropy_launch, laws,
      BESIDE(cross_entropy), spoil_launch<spoil_loss, 7>, nullptr},
-    NORM("layer_norm", LAYER),
-    NORM("rms_norm", RMS),
+    NORM("layer", LAYER),
+    NORM("rms", RMS),
 };
 
 } // namespace

@@ -89,5 +89,48 @@ def every_public_name_has_a_user():
     assert not unused, f"no test, benchmark or example uses {' '.join(unused)}"
 
 
+# Launchers that do what no single host function does.
+WITHOUT_TWIN = {
+    "convert": "hosts name both types", "convert_sat": "as convert", "convert_round": "as convert",
+    "quantize_current": "on hosts mpnum_amax, mpnum_scale_from_amax and mpnum_quantize_array",
+    "quantize_transpose": "codes and their transpose from one read",
+    "scale_update": "all histories of a model",
+    "normalize_backward_bytes": "room that hosts do not need",
+    **{name: "rows and columns from one read; hosts have mpnum_quantize_blocks and _both with a format"
+       for name in ("quantize_mx", "quantize_nvfp4", "quantize_nvfp4_sr", "quantize_fp8")},
+    **{name: "rows or columns; hosts have mpnum_dequantize_blocks with a format"
+       for name in ("dequantize_mx", "dequantize_nvfp4", "dequantize_fp8")},
+    "nvfp4_scale": "of a matrix; hosts take its amax",
+    **{name: "a list, findings and handles in device memory" for name in ("grad_pass", "grad_clip", "grad_step", "grad_step_all",
+                                                                          "grad_merge")},
+    "histogram": "hosts count one value, or the pass over gradients does",
+}
+
+
+def launchers_have_the_parameters_of_their_host_twins():
+    """In the host's order, types apart, which are template arguments: (dst, src, &options, stream). An amax stands for all losses.
+    What follows the stream may be left out. Where hosts return a result, it comes first."""
+    text = re.sub(r"\n    +", " ", api.text())
+    twinless, seen = set(WITHOUT_TWIN), 0
+    for name, listed in re.findall(r"^c\+\+ .*?\bmpnum_launch_(\w+)\((.*)\)$", text, re.M):
+        parameters = re.split(r",(?![^<]*>)", listed)
+        names = [re.sub(r"\s*=.*", "", parameter).split()[-1].lstrip("*&") for parameter in parameters]
+        if name in twinless:
+            twinless.remove(name)
+            continue
+        twin = name if "mpnum_" + name in api.functions else name + "_f32"
+        assert "mpnum_" + twin in api.functions, f"{name}: no twin, and no reason in WITHOUT_TWIN"
+        wanted = re.search(rf"^function .*?\bmpnum_{twin}\((.*)\)$", text, re.M)[1].split(",")
+        wanted = [word.split()[-1].lstrip("*&") for word in wanted]
+        wanted = ["amax" if word == "losses" else word for word in wanted if not word.endswith("_type")]
+        end = names.index("stream")
+        given = names[1:end] if twin != name else names[:end]
+        assert given == wanted, f"mpnum_launch_{name}({', '.join(names)}) beside mpnum_{twin}({', '.join(wanted)})"
+        assert all("=" in parameter for parameter in parameters[end + 1:]), f"{name}: after the stream, and without a default"
+        seen += 1
+    assert seen >= 13 and not twinless, (seen, f"no launchers, or with a twin now: {twinless}")
+
+
 sys.exit(tap.run(every_declaration_is_understood, api_txt_is_current, surface_is_small,
-                 no_public_name_is_left_out, compiler_agrees_with_the_list, every_public_name_has_a_user))
+                 no_public_name_is_left_out, compiler_agrees_with_the_list, every_public_name_has_a_user,
+                 launchers_have_the_parameters_of_their_host_twins))

@@ -4,7 +4,7 @@
  * C++11; NVRTC for the kernels alone.
  *
  *     // Delayed scaling: the scale of the history, its next amax as a by-product, ...
- *     mpnum_launch_quantize_array(codes, amax + i, x, &histories[i].scale, n, stream);
+ *     mpnum_launch_quantize_array(codes, x, n, &histories[i].scale, amax + i, stream);
  *     // ... and once for all tensors of a step:
  *     mpnum_launch_scale_update(histories, rings, amax, count, &recipe, stream);
  *
@@ -16,6 +16,7 @@
 #define MPNUM_ARRAY_QUANTIZE_CUH
 
 #include "amax_history.h"
+#include "matrix.cuh"
 #include "../cuda/detail/quantize.cuh"
 #include "../cuda/block.cuh"
 #include "reduce.cuh"
@@ -275,8 +276,8 @@ static inline cudaError_t mpnum_launch_quantize_(T *dst, float *amax, const S *s
  * f32, f16 or bf16. Bits: mpnum_quantize_array. */
 template <class T, class S>
 MPNUM_MUST_CHECK static inline cudaError_t
-mpnum_launch_quantize_array(T *dst, float *amax, const S *src, const float *scale,
-                            size_t n, cudaStream_t stream) {
+mpnum_launch_quantize_array(T *dst, const S *src, size_t n, const float *scale,
+                            float *amax, cudaStream_t stream) {
   const mpnum_scale_given_ given = {scale};
   if (n && (!dst || !src || !scale || mpnum_overlap_(dst, n, src, n * sizeof(S))))
     return cudaErrorInvalidValue;
@@ -288,9 +289,9 @@ mpnum_launch_quantize_array(T *dst, float *amax, const S *src, const float *scal
  * cudaErrorInvalidValue. n 0: nothing is written. */
 template <class T, class S>
 MPNUM_MUST_CHECK static inline cudaError_t
-mpnum_launch_quantize_current(T *dst, float *scale_inv, float *amax, const S *src,
-                              size_t n, const mpnum_fp8_recipe *recipe,
-                              cudaStream_t stream) {
+mpnum_launch_quantize_current(T *dst, const S *src, size_t n,
+                              const mpnum_fp8_recipe *recipe, float *scale_inv,
+                              float *amax, cudaStream_t stream) {
   mpnum_scale_current_ current;
   cudaError_t error;
   if (!recipe || mpnum_fp8_recipe_validate(recipe, 0) != MPNUM_OK ||
@@ -310,7 +311,7 @@ mpnum_launch_quantize_current(T *dst, float *scale_inv, float *amax, const S *sr
  * Bits: mpnum_dequantize_array. */
 template <class T, class Code>
 MPNUM_MUST_CHECK static inline cudaError_t
-mpnum_launch_dequantize_array(T *dst, const Code *src, const float *scale_inv, size_t n,
+mpnum_launch_dequantize_array(T *dst, const Code *src, size_t n, const float *scale_inv,
                               cudaStream_t stream) {
   const size_t tile = mpnum_dequantize_array_<T, Code>::tile;
   static_assert(mpnum::dense_<Code>::bits == 8 && mpnum::numeric_limits<Code>::is_signed,
@@ -325,16 +326,12 @@ mpnum_launch_dequantize_array(T *dst, const Code *src, const float *scale_inv, s
                        stream, dst, src, scale_inv, n);
 }
 
-/* The codes of a matrix, as by mpnum_launch_quantize_array, and those of its transpose,
- * which fp8 products before Blackwell need for both gradients, from one read. Row r of
- * src and dst begins at element r * stride, and row c of transposed, the column c of src,
- * at c * transposed_stride, which is at least rows. */
 template <class T, class S>
-MPNUM_MUST_CHECK static inline cudaError_t
-mpnum_launch_quantize_transpose(T *dst, size_t dst_stride, T *transposed,
-                                size_t transposed_stride, float *amax, const S *src,
-                                size_t src_stride, const float *scale, size_t rows,
-                                size_t columns, cudaStream_t stream) {
+static inline cudaError_t
+mpnum_launch_quantize_transpose_(T *dst, size_t dst_stride, T *transposed,
+                                 size_t transposed_stride, float *amax, const S *src,
+                                 size_t src_stride, const float *scale, size_t rows,
+                                 size_t columns, cudaStream_t stream) {
   const size_t wide = mpnum_geometry_<S, 32>::columns;
   const size_t down = rows / MPNUM_TILE_ROWS + (rows % MPNUM_TILE_ROWS != 0);
   const size_t across = columns / wide + (columns % wide != 0), limit = 0x7fffffff;
@@ -354,6 +351,22 @@ mpnum_launch_quantize_transpose(T *dst, size_t dst_stride, T *transposed,
                             mpnum_tile_grid_(across, down), MPNUM_LAUNCH_THREADS_, stream,
                             dst, dst_stride, transposed, transposed_stride, amax, src,
                             src_stride, scale, rows, columns);
+}
+
+/* The codes of a matrix, as by mpnum_launch_quantize_array, and those of its transpose,
+ * which fp8 products before Blackwell need for both gradients, from one read. transposed:
+ * a row for each column of src. */
+template <class T, class S>
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_quantize_transpose(mpnum::matrix<T> dst, mpnum::matrix<T> transposed,
+                                mpnum::matrix<S> src, const float *scale, float *amax,
+                                cudaStream_t stream) {
+  if (!mpnum_have_one_shape_(dst, src) || transposed.rows != src.columns ||
+      transposed.columns != src.rows)
+    return cudaErrorInvalidValue;
+  return mpnum_launch_quantize_transpose_(dst.data, dst.stride, transposed.data,
+                                          transposed.stride, amax, src.data, src.stride,
+                                          scale, src.rows, src.columns, stream);
 }
 
 /* Delayed scaling of all tensors of a model: history i takes amax[i], which becomes 0

@@ -6,7 +6,8 @@
  *     const mpnum_blockscale_format format =
  *         mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
  *     mpnum_blockscaled by_row = {codes, columns, scales, scale_bytes, 1, 0};
- *     mpnum_launch_quantize_mx<mpnum_e4m3>(&by_row, NULL, x, rows, columns, columns,
+ *     mpnum_launch_quantize_mx<mpnum_e4m3>(&by_row, NULL,
+ *                                          mpnum::matrix_of(x, rows, columns),
  *                                          MPNUM_BLOCKSCALE_RCEIL,
  *                                          MPNUM_QUANTIZE_ROWS, stream);
  *
@@ -32,6 +33,7 @@
 #define MPNUM_BLOCKS_QUANTIZE_BLOCKS_CUH
 
 #include "blockscale_format.h"
+#include "../array/matrix.cuh"
 #include "../cuda/detail/quantize.cuh"
 #include "../cuda/block.cuh"
 MPNUM_C_BEGIN_
@@ -649,35 +651,32 @@ mpnum_launch_dequantize_blocks_(const mpnum_blockscale_format &format, T *dst,
 template <class Code, class T>
 MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_quantize_mx(const mpnum_blockscaled *by_row,
-                         const mpnum_blockscaled *by_column, const T *src, size_t rows,
-                         size_t columns, size_t stride, mpnum_blockscale_rule rule,
-                         int what, cudaStream_t stream) {
+                         const mpnum_blockscaled *by_column, mpnum::matrix<T> src,
+                         mpnum_blockscale_rule rule, int what, cudaStream_t stream) {
   const mpnum_blockscale_format format =
       mpnum_blockscale_mx(mpnum::type_of<Code>::value, rule);
   if (mpnum_blockscale_validate(&format, 0) != MPNUM_OK) return cudaErrorInvalidValue;
   return mpnum_launch_quantize_blocks_<mpnum::blocks_<Code, mpnum::MX_FAMILY_, 32>>(
-      format, by_row, by_column, src, 0, rows, columns, stride, what, 0, 0, stream);
+      format, by_row, by_column, src.data, 0, src.rows, src.columns, src.stride, what, 0,
+      0, stream);
 }
 /* Back: codes with scales by row, MPNUM_QUANTIZE_ROWS, or by column, _COLUMNS, of a
  * matrix that is not transposed; one that is has codes by row. T: f32, f16 or bf16. Bits:
  * mpnum_dequantize_blocks. */
 template <class Code, class T>
 MPNUM_MUST_CHECK static inline cudaError_t
-mpnum_launch_dequantize_mx(T *dst, const mpnum_blockscaled *src, size_t rows,
-                           size_t columns, size_t stride, int what, cudaStream_t stream) {
+mpnum_launch_dequantize_mx(mpnum::matrix<T> dst, const mpnum_blockscaled *src, int what,
+                           cudaStream_t stream) {
   const mpnum_blockscale_format format =
       mpnum_blockscale_mx(mpnum::type_of<Code>::value, MPNUM_BLOCKSCALE_RCEIL);
   return mpnum_launch_dequantize_blocks_<mpnum::blocks_<Code, mpnum::MX_FAMILY_, 32>>(
-      format, dst, src, 0, rows, columns, stride, what, stream);
+      format, dst.data, src, 0, dst.rows, dst.columns, dst.stride, what, stream);
 }
 
-/* NVFP4's S, into *scale: that of the largest finite magnitude of a matrix, which is read
- * for it. Bits: mpnum_nvfp4_scale of mpnum_finite_amax_rows. Without rows or columns:
- * 1. */
 template <class T>
-MPNUM_MUST_CHECK static inline cudaError_t
-mpnum_launch_nvfp4_scale(float *scale, const T *src, size_t rows, size_t columns,
-                         size_t stride, cudaStream_t stream) {
+static inline cudaError_t mpnum_launch_nvfp4_scale_(float *scale, const T *src,
+                                                    size_t rows, size_t columns,
+                                                    size_t stride, cudaStream_t stream) {
   const mpnum_type type = mpnum::type_of<T>::value;
   mpnum_quantize_job_ job = mpnum_quantize_job_();
   const size_t n = 16 / sizeof(T), across = MPNUM_LAUNCH_THREADS_ * 4;
@@ -704,47 +703,55 @@ mpnum_launch_nvfp4_scale(float *scale, const T *src, size_t rows, size_t columns
   if (error != cudaSuccess) return error;
   return mpnum_launch_(mpnum_nvfp4_scale_kernel_<float>, 1, 1, stream, scale);
 }
+/* NVFP4's S, into *scale: that of the largest finite magnitude of a matrix, which is read
+ * for it. Bits: mpnum_nvfp4_scale of mpnum_finite_amax_rows. Without rows or columns:
+ * 1. */
+template <class T>
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_nvfp4_scale(float *scale, mpnum::matrix<T> src, cudaStream_t stream) {
+  return mpnum_launch_nvfp4_scale_(scale, static_cast<const T *>(src.data), src.rows,
+                                   src.columns, src.stride, stream);
+}
 /* NVFP4 in blocks of 1x16, or of 16x16 where high is 16; scale is S, in device memory;
  * what is none (0, Inf, NaN), makes every block NaN. Blocks of 16x16 are the same by row
  * and by column. */
 template <unsigned high = 1, class T>
 MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_quantize_nvfp4(const mpnum_blockscaled *by_row,
-                            const mpnum_blockscaled *by_column, const float *scale,
-                            const T *src, size_t rows, size_t columns, size_t stride,
-                            int what, cudaStream_t stream) {
+                            const mpnum_blockscaled *by_column, mpnum::matrix<T> src,
+                            const float *scale, int what, cudaStream_t stream) {
   static_assert(high == 1 || high == 16, "1x16 or 16x16");
   typedef mpnum::blocks_<mpnum_e2m1, mpnum::TWO_LEVEL_FAMILY_, 16, high == 16> blocks;
-  return mpnum_launch_quantize_blocks_<blocks>(mpnum_blockscale_nvfp4_(high), by_row,
-                                               by_column, src, scale, rows, columns,
-                                               stride, what, 0, 0, stream);
+  return mpnum_launch_quantize_blocks_<blocks>(
+      mpnum_blockscale_nvfp4_(high), by_row, by_column, src.data, scale, src.rows,
+      src.columns, src.stride, what, 0, 0, stream);
 }
 /* The same, elements rounded stochastically: element (r, c) of src takes random word
  * offset + r * stride + c of the seed. */
 template <unsigned high = 1, class T>
-MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_quantize_nvfp4_sr(
-    const mpnum_blockscaled *by_row, const mpnum_blockscaled *by_column,
-    const float *scale, const T *src, size_t rows, size_t columns, size_t stride,
-    int what, uint64_t seed, uint64_t offset, cudaStream_t stream) {
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_quantize_nvfp4_sr(const mpnum_blockscaled *by_row,
+                               const mpnum_blockscaled *by_column, mpnum::matrix<T> src,
+                               const float *scale, int what, uint64_t seed,
+                               uint64_t offset, cudaStream_t stream) {
   static_assert(high == 1 || high == 16, "1x16 or 16x16");
   typedef mpnum::blocks_<mpnum_e2m1, mpnum::TWO_LEVEL_FAMILY_, 16, high == 16, true>
       blocks;
   mpnum_blockscale_format format = mpnum_blockscale_nvfp4_(high);
   format.rounding = MPNUM_ROUND_STOCHASTIC;
-  return mpnum_launch_quantize_blocks_<blocks>(format, by_row, by_column, src, scale,
-                                               rows, columns, stride, what, seed, offset,
-                                               stream);
+  return mpnum_launch_quantize_blocks_<blocks>(format, by_row, by_column, src.data, scale,
+                                               src.rows, src.columns, src.stride, what,
+                                               seed, offset, stream);
 }
 template <unsigned high = 1, class T>
 MPNUM_MUST_CHECK static inline cudaError_t
-mpnum_launch_dequantize_nvfp4(T *dst, const mpnum_blockscaled *src, const float *scale,
-                              size_t rows, size_t columns, size_t stride, int what,
-                              cudaStream_t stream) {
+mpnum_launch_dequantize_nvfp4(mpnum::matrix<T> dst, const mpnum_blockscaled *src,
+                              const float *scale, int what, cudaStream_t stream) {
   static_assert(high == 1 || high == 16, "1x16 or 16x16");
   typedef mpnum::blocks_<mpnum_e2m1, mpnum::TWO_LEVEL_FAMILY_, 16, high == 16> blocks;
-  return mpnum_launch_dequantize_blocks_<blocks>(mpnum_blockscale_nvfp4_(high), dst, src,
-                                                 scale, rows, columns, stride, what,
-                                                 stream);
+  return mpnum_launch_dequantize_blocks_<blocks>(mpnum_blockscale_nvfp4_(high), dst.data,
+                                                 src, scale, dst.rows, dst.columns,
+                                                 dst.stride, what, stream);
 }
 
 /* DeepSeek's: Code, mpnum_e4m3 say, in blocks of 1x128, or of 128x128 where high is 128,
@@ -753,9 +760,9 @@ mpnum_launch_dequantize_nvfp4(T *dst, const mpnum_blockscaled *src, const float 
 template <class Code, unsigned high = 1, class T>
 MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_quantize_fp8(const mpnum_blockscaled *by_row,
-                          const mpnum_blockscaled *by_column, const T *src, size_t rows,
-                          size_t columns, size_t stride, mpnum_blockscale_rule rule,
-                          float amax_floor, int what, cudaStream_t stream) {
+                          const mpnum_blockscaled *by_column, mpnum::matrix<T> src,
+                          mpnum_blockscale_rule rule, float amax_floor, int what,
+                          cudaStream_t stream) {
   static_assert(high == 1 || high == 128, "1x128 or 128x128");
   typedef mpnum::blocks_<Code, mpnum::AMAX_FAMILY_, 128, high == 128> blocks;
   mpnum_blockscale_format format = mpnum_blockscale_fp8_(high);
@@ -764,21 +771,21 @@ mpnum_launch_quantize_fp8(const mpnum_blockscaled *by_row,
   format.rule = rule;
   format.amax_floor = amax_floor;
   if (mpnum_blockscale_validate(&format, 0) != MPNUM_OK) return cudaErrorInvalidValue;
-  return mpnum_launch_quantize_blocks_<blocks>(format, by_row, by_column, src, 0, rows,
-                                               columns, stride, what, 0, 0, stream);
+  return mpnum_launch_quantize_blocks_<blocks>(format, by_row, by_column, src.data, 0,
+                                               src.rows, src.columns, src.stride, what, 0,
+                                               0, stream);
 }
 template <class Code, unsigned high = 1, class T>
 MPNUM_MUST_CHECK static inline cudaError_t
-mpnum_launch_dequantize_fp8(T *dst, const mpnum_blockscaled *src, size_t rows,
-                            size_t columns, size_t stride, int what,
+mpnum_launch_dequantize_fp8(mpnum::matrix<T> dst, const mpnum_blockscaled *src, int what,
                             cudaStream_t stream) {
   static_assert(high == 1 || high == 128, "1x128 or 128x128");
   typedef mpnum::blocks_<Code, mpnum::AMAX_FAMILY_, 128, high == 128> blocks;
   mpnum_blockscale_format format = mpnum_blockscale_fp8_(high);
   format.element = mpnum_format_of(mpnum::type_of<Code>::value);
   format.element_bits = blocks::bits;
-  return mpnum_launch_dequantize_blocks_<blocks>(format, dst, src, 0, rows, columns,
-                                                 stride, what, stream);
+  return mpnum_launch_dequantize_blocks_<blocks>(format, dst.data, src, 0, dst.rows,
+                                                 dst.columns, dst.stride, what, stream);
 }
 
 #endif

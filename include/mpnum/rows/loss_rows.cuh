@@ -377,20 +377,13 @@ static __global__ void __launch_bounds__(512, 2)
 
 #if !MPNUM_HAS_NVRTC
 
-/* mpnum_cross_entropy_rows: a loss for each row and, unless gradient is NULL, its
- * gradient, in one pass. Targets are int64_t or int32_t, in device memory, as loss and
- * options->counted are. A target that is no class and not ignore_index makes loss and
- * gradient of its row NaN, its status MPNUM_ROW_NO_CLASS.
- * Reduced, loss holds rows floats, too: the first becomes the sum or mean, in doubles
- * whose order is not the host's, the others stay losses. A mean needs options->counted.
- */
 template <class G, class Src, class Index>
-MPNUM_MUST_CHECK static inline cudaError_t
-mpnum_launch_cross_entropy_rows(float *loss, G *gradient, size_t gradient_stride,
-                                const Src *src, size_t src_stride, const Index *targets,
-                                size_t rows, size_t columns,
-                                const mpnum_cross_entropy_options *options,
-                                mpnum_row_status *row_status, cudaStream_t stream) {
+static inline cudaError_t
+mpnum_launch_cross_entropy_(float *loss, G *gradient, size_t gradient_stride,
+                            const Src *src, size_t src_stride, const Index *targets,
+                            size_t rows, size_t columns,
+                            const mpnum_cross_entropy_options *options,
+                            mpnum_row_status *row_status, cudaStream_t stream) {
   const mpnum_cross_entropy_options usual = mpnum_cross_entropy_default();
   const mpnum_cross_entropy_options &chosen = options ? *options : usual;
   const uint32_t smoothing = mpnum_bits_f32(chosen.label_smoothing);
@@ -437,6 +430,26 @@ mpnum_launch_cross_entropy_rows(float *loss, G *gradient, size_t gradient_stride
   return error;
 }
 
+/* mpnum_cross_entropy_rows: a loss for each row and, unless gradient has no data, its
+ * gradient, in one pass. Targets are int64_t or int32_t, in device memory, as loss and
+ * options->counted are. A target that is no class and not ignore_index makes loss and
+ * gradient of its row NaN, its status MPNUM_ROW_NO_CLASS.
+ * Reduced, loss holds rows floats, too: the first becomes the sum or mean, in doubles
+ * whose order is not the host's, the others stay losses. A mean needs options->counted.
+ */
+template <class G, class Src, class Index>
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_cross_entropy_rows(float *loss, mpnum::matrix<G> gradient,
+                                mpnum::matrix<Src> src, const Index *targets,
+                                const mpnum_cross_entropy_options *options,
+                                mpnum_row_status *row_status, cudaStream_t stream) {
+  if (gradient.data && !mpnum_have_one_shape_(gradient, src))
+    return cudaErrorInvalidValue;
+  return mpnum_launch_cross_entropy_(loss, gradient.data, gradient.stride, src.data,
+                                     src.stride, targets, src.rows, src.columns, options,
+                                     row_status, stream);
+}
+
 template <class Dx, class Dy, class Y>
 static inline cudaError_t
 mpnum_launch_slope_(int is_log, Dx *dx, size_t dx_stride, const Dy *dy, size_t dy_stride,
@@ -464,19 +477,21 @@ mpnum_launch_slope_(int is_log, Dx *dx, size_t dx_stride, const Dy *dy, size_t d
 /* mpnum_softmax_backward_rows and mpnum_log_softmax_backward_rows. */
 template <class Dx, class Dy, class Y>
 MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_softmax_backward_rows(
-    Dx *dx, size_t dx_stride, const Dy *dy, size_t dy_stride, const Y *y, size_t y_stride,
-    size_t rows, size_t columns, const mpnum_softmax_options *options,
-    cudaStream_t stream) {
-  return mpnum_launch_slope_(0, dx, dx_stride, dy, dy_stride, y, y_stride, rows, columns,
-                             options, stream);
+    mpnum::matrix<Dx> dx, mpnum::matrix<Dy> dy, mpnum::matrix<Y> y,
+    const mpnum_softmax_options *options, cudaStream_t stream) {
+  if (!mpnum_have_one_shape_(dx, dy) || !mpnum_have_one_shape_(dx, y))
+    return cudaErrorInvalidValue;
+  return mpnum_launch_slope_(0, dx.data, dx.stride, dy.data, dy.stride, y.data, y.stride,
+                             y.rows, y.columns, options, stream);
 }
 template <class Dx, class Dy, class Y>
 MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_log_softmax_backward_rows(
-    Dx *dx, size_t dx_stride, const Dy *dy, size_t dy_stride, const Y *y, size_t y_stride,
-    size_t rows, size_t columns, const mpnum_softmax_options *options,
-    cudaStream_t stream) {
-  return mpnum_launch_slope_(1, dx, dx_stride, dy, dy_stride, y, y_stride, rows, columns,
-                             options, stream);
+    mpnum::matrix<Dx> dx, mpnum::matrix<Dy> dy, mpnum::matrix<Y> y,
+    const mpnum_softmax_options *options, cudaStream_t stream) {
+  if (!mpnum_have_one_shape_(dx, dy) || !mpnum_have_one_shape_(dx, y))
+    return cudaErrorInvalidValue;
+  return mpnum_launch_slope_(1, dx.data, dx.stride, dy.data, dy.stride, y.data, y.stride,
+                             y.rows, y.columns, options, stream);
 }
 
 #endif

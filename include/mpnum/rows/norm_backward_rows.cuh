@@ -2,9 +2,11 @@
 /* Gradients of layer norm and RMS norm of rows in device memory. Rules: norm_rows.cuh,
  * rows.cuh, kernels.cuh.
  *
- *     // void *workspace of mpnum_launch_norm_backward_bytes(rows, n) bytes
- *     mpnum_launch_rms_norm_backward_rows(dx, n, dw, NULL, dy, n, x, n, rows, n,
- *                                         &options, 0, workspace, stream);
+ *     // void *workspace of mpnum_launch_normalize_backward_bytes(rows, n) bytes
+ *     mpnum_launch_normalize_backward_rows(
+ *         MPNUM_NORM_RMS, mpnum::norm_gradients_of(mpnum::matrix_of(dx, rows, n), dw, 0),
+ *         mpnum::matrix_of(dy, rows, n), mpnum::matrix_of(x, rows, n), &options, stream,
+ *         workspace);
  *
  * What each does is said in normalize_backward.h. Of the rows the bits are those of the
  * host's function. Of weight and bias, whose terms are added as doubles in chunks of
@@ -268,7 +270,7 @@ static inline unsigned mpnum_norm_chunks_of_(size_t rows) {
 }
 /* Bytes of device memory, aligned to 16, that gradients of weight or bias take while they
  * are found. */
-static inline size_t mpnum_launch_norm_backward_bytes(size_t rows, size_t columns) {
+static inline size_t mpnum_launch_normalize_backward_bytes(size_t rows, size_t columns) {
   return rows * sizeof(mpnum_norm_map_) +
          2 * sizeof(double) * mpnum_norm_chunks_of_(rows) * columns;
 }
@@ -328,31 +330,40 @@ mpnum_launch_norm_backward_(mpnum_norm_kind kind, Dx *dx, size_t dx_stride, floa
   return mpnum_launch_rows_(mpnum_norm_backward_rows_kernel_<Dx, Dy, Src>, job, job.from,
                             2, stream);
 }
-/* mpnum_normalize_backward_rows of both norms: the gradients of the rows to dx, of weight
- * and of bias, each of which may be NULL, from that of the results, dy, and what was
- * normalised, src. options: those of the forward call, whose mean and inverse are read.
- * adds: 1 to what is there, 0 overwrites. workspace: bytes as above, aligned to 16, or
- * NULL where neither weight nor bias is wanted. dx may be dy or src. */
-template <class Dx, class Dy, class Src>
-MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_layer_norm_backward_rows(
-    Dx *dx, size_t dx_stride, float *weight, float *bias, const Dy *dy, size_t dy_stride,
-    const Src *src, size_t src_stride, size_t rows, size_t columns,
-    const mpnum_normalize_options *options, int adds, void *workspace,
-    cudaStream_t stream) {
-  return mpnum_launch_norm_backward_(MPNUM_NORM_LAYER, dx, dx_stride, weight, bias, dy,
-                                     dy_stride, src, src_stride, rows, columns, options,
-                                     adds, workspace, stream);
+namespace mpnum {
+
+/* Where gradients go, beside mpnum_norm_gradients of hosts; what is NULL is not found. */
+template <class T> struct norm_gradients {
+  matrix<T> input;      /* of rows; may be dy or src */
+  float *weight, *bias; /* of columns */
+  int adds;             /* 1: to what is there; 0: overwrites */
+};
+template <class T>
+static inline norm_gradients<T> norm_gradients_of(matrix<T> input, float *weight,
+                                                  float *bias, int adds = 0) {
+  const norm_gradients<T> made = {input, weight, bias, adds};
+  return made;
 }
+
+} // namespace mpnum
+
+/* mpnum_normalize_backward_rows: the gradients of rows, of weight and of bias, from that
+ * of the results, dy, and what was normalised, src. kind: MPNUM_NORM_LAYER or
+ * MPNUM_NORM_RMS. options: those of the forward call, whose mean and inverse are read.
+ * workspace: bytes as above, aligned to 16, or NULL where neither weight nor bias is
+ * wanted. */
 template <class Dx, class Dy, class Src>
 MPNUM_MUST_CHECK static inline cudaError_t
-mpnum_launch_rms_norm_backward_rows(Dx *dx, size_t dx_stride, float *weight, float *bias,
-                                    const Dy *dy, size_t dy_stride, const Src *src,
-                                    size_t src_stride, size_t rows, size_t columns,
-                                    const mpnum_normalize_options *options, int adds,
-                                    void *workspace, cudaStream_t stream) {
-  return mpnum_launch_norm_backward_(MPNUM_NORM_RMS, dx, dx_stride, weight, bias, dy,
-                                     dy_stride, src, src_stride, rows, columns, options,
-                                     adds, workspace, stream);
+mpnum_launch_normalize_backward_rows(mpnum_norm_kind kind, mpnum::norm_gradients<Dx> to,
+                                     mpnum::matrix<Dy> dy, mpnum::matrix<Src> src,
+                                     const mpnum_normalize_options *options,
+                                     cudaStream_t stream, void *workspace = 0) {
+  if (!mpnum_is_norm_of_devices_(kind) || !mpnum_have_one_shape_(dy, src) ||
+      (to.input.data && !mpnum_have_one_shape_(to.input, src)))
+    return cudaErrorInvalidValue;
+  return mpnum_launch_norm_backward_(
+      kind, to.input.data, to.input.stride, to.weight, to.bias, dy.data, dy.stride,
+      src.data, src.stride, src.rows, src.columns, options, to.adds, workspace, stream);
 }
 
 #endif

@@ -4,7 +4,8 @@
  *
  *     mpnum_normalize_options options = mpnum_normalize_default();
  *     options.weight = weight;
- *     mpnum_launch_rms_norm_rows(y, n, x, n, rows, n, &options, stream);
+ *     mpnum_launch_normalize_rows(MPNUM_NORM_RMS, mpnum::matrix_of(y, rows, n),
+ *                                 mpnum::matrix_of(x, rows, n), &options, stream);
  *
  * What each does is said in normalize.h, normalize_quantize.h and normalize_backward.h,
  * and the bits are those of the host's functions: sums are doubles in the same lanes and
@@ -400,21 +401,19 @@ mpnum_launch_norm_plain_(mpnum_norm_kind kind, Dst *dst, size_t dst_stride,
   job.to.stride = dst_stride;
   return mpnum_launch_norm_(job, stream);
 }
-/* mpnum_normalize_rows of MPNUM_NORM_LAYER and of MPNUM_NORM_RMS. */
-template <class Dst, class Src>
-MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_layer_norm_rows(
-    Dst *dst, size_t dst_stride, const Src *src, size_t src_stride, size_t rows,
-    size_t columns, const mpnum_normalize_options *options, cudaStream_t stream) {
-  return mpnum_launch_norm_plain_(MPNUM_NORM_LAYER, dst, dst_stride, src, src_stride,
-                                  rows, columns, options, stream);
+static inline bool mpnum_is_norm_of_devices_(mpnum_norm_kind kind) {
+  return kind == MPNUM_NORM_LAYER || kind == MPNUM_NORM_RMS;
 }
+/* mpnum_normalize_rows. kind: MPNUM_NORM_LAYER or MPNUM_NORM_RMS. */
 template <class Dst, class Src>
 MPNUM_MUST_CHECK static inline cudaError_t
-mpnum_launch_rms_norm_rows(Dst *dst, size_t dst_stride, const Src *src, size_t src_stride,
-                           size_t rows, size_t columns,
-                           const mpnum_normalize_options *options, cudaStream_t stream) {
-  return mpnum_launch_norm_plain_(MPNUM_NORM_RMS, dst, dst_stride, src, src_stride, rows,
-                                  columns, options, stream);
+mpnum_launch_normalize_rows(mpnum_norm_kind kind, mpnum::matrix<Dst> dst,
+                            mpnum::matrix<Src> src,
+                            const mpnum_normalize_options *options, cudaStream_t stream) {
+  if (!mpnum_is_norm_of_devices_(kind) || !mpnum_have_one_shape_(dst, src))
+    return cudaErrorInvalidValue;
+  return mpnum_launch_norm_plain_(kind, dst.data, dst.stride, src.data, src.stride,
+                                  src.rows, src.columns, options, stream);
 }
 
 template <class Q, class Src>
@@ -436,26 +435,20 @@ mpnum_launch_norm_codes_(mpnum_norm_kind kind, Q *dst, size_t dst_stride, float 
   job.to.factor = 0;
   return mpnum_launch_norm_(job, stream);
 }
-/* mpnum_normalize_quantize_rows of both: the floats times *scale, in device memory,
- * become codes of Q, a type of 8 bits or fewer, one in a byte. A scale that is none, 0,
+/* mpnum_normalize_quantize_rows: the floats times *scale, in device memory, become codes
+ * of Q, a type of 8 bits or fewer, one in a byte. kind: as above. A scale that is 0,
  * negative, Inf or NaN, which the host refuses, makes all codes NaN. *amax, unless amax
  * is NULL, becomes the larger of what it was, 0 to begin with, and the largest finite
  * magnitude before scale, as the host's losses have it: Inf and NaN are in the codes. */
 template <class Q, class Src>
-MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_layer_norm_quantize_rows(
-    Q *dst, size_t dst_stride, float *amax, const Src *src, size_t src_stride,
-    size_t rows, size_t columns, const mpnum_normalize_options *options,
-    const float *scale, cudaStream_t stream) {
-  return mpnum_launch_norm_codes_(MPNUM_NORM_LAYER, dst, dst_stride, amax, src,
-                                  src_stride, rows, columns, options, scale, stream);
-}
-template <class Q, class Src>
-MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_rms_norm_quantize_rows(
-    Q *dst, size_t dst_stride, float *amax, const Src *src, size_t src_stride,
-    size_t rows, size_t columns, const mpnum_normalize_options *options,
-    const float *scale, cudaStream_t stream) {
-  return mpnum_launch_norm_codes_(MPNUM_NORM_RMS, dst, dst_stride, amax, src, src_stride,
-                                  rows, columns, options, scale, stream);
+MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_normalize_quantize_rows(
+    mpnum_norm_kind kind, mpnum::matrix<Q> dst, mpnum::matrix<Src> src,
+    const mpnum_normalize_options *options, const float *scale, float *amax,
+    cudaStream_t stream) {
+  if (!mpnum_is_norm_of_devices_(kind) || !mpnum_have_one_shape_(dst, src))
+    return cudaErrorInvalidValue;
+  return mpnum_launch_norm_codes_(kind, dst.data, dst.stride, amax, src.data, src.stride,
+                                  src.rows, src.columns, options, scale, stream);
 }
 
 #endif

@@ -5,7 +5,9 @@
  *
  *     mpnum_softmax_options options = mpnum_softmax_default();
  *     options.scale = 0.125f;
- *     mpnum_launch_softmax_rows(weights, n, scores, n, rows, n, &options, NULL, stream);
+ *     mpnum_launch_softmax_rows(mpnum::matrix_of(weights, rows, n),
+ *                               mpnum::matrix_of(scores, rows, n), &options, NULL,
+ *                               stream);
  *
  * What each does is said in softmax.h, and the bits are those of the host's functions:
  * sums go through the same lanes and tiles.
@@ -29,6 +31,7 @@
 
 #include "detail/row_tiles.cuh"
 #include "softmax.h"
+#include "../array/matrix.cuh"
 MPNUM_C_BEGIN_
 
 namespace mpnum {
@@ -433,31 +436,11 @@ mpnum_launch_softmax_(Dst *dst, size_t dst_stride, const Src *src, size_t src_st
   return mpnum_launch_rows_(mpnum_softmax_rows_kernel_<is_log, Dst, Src>, job, job.from,
                             1, stream);
 }
-/* mpnum_softmax_rows and mpnum_log_softmax_rows; row_status may be NULL. */
-template <class Dst, class Src>
-MPNUM_MUST_CHECK static inline cudaError_t
-mpnum_launch_softmax_rows(Dst *dst, size_t dst_stride, const Src *src, size_t src_stride,
-                          size_t rows, size_t columns,
-                          const mpnum_softmax_options *options,
-                          mpnum_row_status *row_status, cudaStream_t stream) {
-  return mpnum_launch_softmax_<false>(dst, dst_stride, src, src_stride, rows, columns,
-                                      options, row_status, stream);
-}
-template <class Dst, class Src>
-MPNUM_MUST_CHECK static inline cudaError_t
-mpnum_launch_log_softmax_rows(Dst *dst, size_t dst_stride, const Src *src,
-                              size_t src_stride, size_t rows, size_t columns,
-                              const mpnum_softmax_options *options,
-                              mpnum_row_status *row_status, cudaStream_t stream) {
-  return mpnum_launch_softmax_<true>(dst, dst_stride, src, src_stride, rows, columns,
-                                     options, row_status, stream);
-}
-/* mpnum_logsumexp_rows: a float a row. */
 template <class Src>
-MPNUM_MUST_CHECK static inline cudaError_t
-mpnum_launch_logsumexp_rows(float *dst, const Src *src, size_t src_stride, size_t rows,
-                            size_t columns, const mpnum_softmax_options *options,
-                            mpnum_row_status *row_status, cudaStream_t stream) {
+static inline cudaError_t
+mpnum_launch_logsumexp_(float *dst, const Src *src, size_t src_stride, size_t rows,
+                        size_t columns, const mpnum_softmax_options *options,
+                        mpnum_row_status *row_status, cudaStream_t stream) {
   mpnum::logsumexp_job_<Src> job;
   if (!mpnum_row_source_of_(job.from, src, src_stride, rows, columns, options, 0) ||
       (!dst && rows && columns) ||
@@ -467,6 +450,34 @@ mpnum_launch_logsumexp_rows(float *dst, const Src *src, size_t src_stride, size_
   job.dst = dst;
   job.status = row_status;
   return mpnum_launch_rows_(mpnum_logsumexp_rows_kernel_<Src>, job, job.from, 1, stream);
+}
+/* mpnum_softmax_rows and mpnum_log_softmax_rows; row_status may be NULL. */
+template <class Dst, class Src>
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_softmax_rows(mpnum::matrix<Dst> dst, mpnum::matrix<Src> src,
+                          const mpnum_softmax_options *options,
+                          mpnum_row_status *row_status, cudaStream_t stream) {
+  if (!mpnum_have_one_shape_(dst, src)) return cudaErrorInvalidValue;
+  return mpnum_launch_softmax_<false>(dst.data, dst.stride, src.data, src.stride,
+                                      src.rows, src.columns, options, row_status, stream);
+}
+template <class Dst, class Src>
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_log_softmax_rows(mpnum::matrix<Dst> dst, mpnum::matrix<Src> src,
+                              const mpnum_softmax_options *options,
+                              mpnum_row_status *row_status, cudaStream_t stream) {
+  if (!mpnum_have_one_shape_(dst, src)) return cudaErrorInvalidValue;
+  return mpnum_launch_softmax_<true>(dst.data, dst.stride, src.data, src.stride, src.rows,
+                                     src.columns, options, row_status, stream);
+}
+/* mpnum_logsumexp_rows: a float a row. */
+template <class Src>
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_logsumexp_rows(float *dst, mpnum::matrix<Src> src,
+                            const mpnum_softmax_options *options,
+                            mpnum_row_status *row_status, cudaStream_t stream) {
+  return mpnum_launch_logsumexp_(dst, src.data, src.stride, src.rows, src.columns,
+                                 options, row_status, stream);
 }
 
 #endif

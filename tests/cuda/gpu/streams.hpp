@@ -95,8 +95,8 @@ static void quantisers_of_two_streams_do_not_meet() {
   for (int s = 0; s < 2; ++s)
     cudaMemset(amax[s].at, 0, rounds * sizeof(float));
   in_two_streams("quantising", [&](int s, int i, cudaStream_t stream) {
-    return mpnum_launch_quantize_array(codes[s].at, amax[s].at + i, x[s], scale.at,
-                                       stream_elements, stream);
+    return mpnum_launch_quantize_array(codes[s].at, x[s], stream_elements, scale.at,
+                                       amax[s].at + i, stream);
   });
   for (int s = 0; s < 2; ++s) {
     size_t wrong = 0;
@@ -113,8 +113,9 @@ static void softmaxes_of_two_streams_do_not_meet() {
   device_array<float> shares[2] = {{stream_elements, 0, 0}, {stream_elements, 0, 0}};
   in_two_streams("softmax", [&](int s, int, cudaStream_t stream) {
     const size_t columns = s ? 4096 : 512;
-    return mpnum_launch_softmax_rows(shares[s].at, columns, x[s], columns,
-                                     stream_elements / columns, columns, 0, 0, stream);
+    return mpnum_launch_softmax_rows(
+        mpnum::matrix_of(shares[s].at, stream_elements / columns, columns),
+        mpnum::matrix_of(x[s], stream_elements / columns, columns), 0, 0, stream);
   });
   for (int s = 0; s < 2; ++s) {
     size_t wrong = 0;

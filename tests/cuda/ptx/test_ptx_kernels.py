@@ -67,8 +67,7 @@ void instantiate() {
 BLOCKS = """\
 #include <mpnum/kernels.cuh>
 void instantiate() {
-  (void)mpnum_launch_quantize_mx<mpnum_e4m3>((const mpnum_blockscaled *)0, (const mpnum_blockscaled *)0, (const float *)0, 1, 1,
-                                             1, MPNUM_BLOCKSCALE_FLOOR, 1, 0);
+  (void)mpnum_launch_quantize_mx<mpnum_e4m3>((const mpnum_blockscaled *)0, (const mpnum_blockscaled *)0, mpnum::matrix_of((const float *)0, 1, 1), MPNUM_BLOCKSCALE_FLOOR, 1, 0);
 }
 """
 BLOCKS_ARCH = "90"

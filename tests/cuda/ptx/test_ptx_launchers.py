@@ -204,23 +204,23 @@ ARRAYS = [
          "*stats = mpnum_stats_f32(x, 4200); return *all_finite = mpnum_all_finite_f32(x, 4200), 0;"),
     Case("quantize_scaled", {"codes": ("mpnum_e4m3", out(4200)), "amax": ("float", one(0.25)), "x": ("float", floats(4200)),
                              "scale": ("float", one(37.5))},
-         "mpnum_launch_quantize_array(codes, amax, x, scale, 4200, 0)",
+         "mpnum_launch_quantize_array(codes, x, 4200, scale, amax, 0)",
          """*amax = mpnum_amax_merge(*amax, mpnum_amax_f32(x, 4200));
   return mpnum_quantize_array(MPNUM_TYPE_E4M3, codes, MPNUM_TYPE_F32, x, 4200, *scale, 0);"""),
     Case("quantize_current", {"codes": ("mpnum_e5m2", out(8300)), "inverse": ("float", out(1)), "amax": ("float", out(1)),
                               "x": ("mpnum_bf16", bfloats(8300))},
          "const mpnum_fp8_recipe recipe = mpnum_fp8_recipe_current();"
-         " return mpnum_launch_quantize_current(codes, inverse, amax, x, 8300, &recipe, 0);",
+         " return mpnum_launch_quantize_current(codes, x, 8300, &recipe, inverse, amax, 0);",
          """const mpnum_fp8_recipe recipe = mpnum_fp8_recipe_current();
   const float scale = mpnum_scale_from_amax(*amax = mpnum_amax_bf16(x, 8300), 57344, &recipe.options);
   *inverse = mpnum_scale_inv(scale);
   return mpnum_quantize_array(MPNUM_TYPE_E5M2, codes, MPNUM_TYPE_BF16, x, 8300, scale, 0);"""),
     Case("dequantize_scaled", {"y": ("mpnum_bf16", out(8300)), "codes": ("mpnum_e4m3", codes(8300)), "inverse": ("float", one(0.3))},
-         "mpnum_launch_dequantize_array(y, codes, inverse, 8300, 0)",
+         "mpnum_launch_dequantize_array(y, codes, 8300, inverse, 0)",
          "mpnum_dequantize_array(MPNUM_TYPE_BF16, y, MPNUM_TYPE_E4M3, codes, 8300, *inverse)"),
     Case("quantize_transpose", {"codes": ("mpnum_e4m3", out(64 * 66)), "turned": ("mpnum_e4m3", out(64 * 66)),
                                 "amax": ("float", one(0)), "x": ("float", floats(64 * 66)), "scale": ("float", one(20))},
-         "mpnum_launch_quantize_transpose(codes, 64, turned, 66, amax, x, 64, scale, 66, 64, 0)",
+         "mpnum_launch_quantize_transpose(mpnum::matrix_of(codes, 66, 64), mpnum::matrix_of(turned, 64, 66), mpnum::matrix_of(x, 66, 64), scale, amax, 0)",
          """for (int i = 0; i < 66 * 64; ++i)
     turned[i % 64 * 66 + i / 64] = mpnum_f32_to_e4m3_sat(x[i] * *scale);
   *amax = mpnum_amax_f32(x, 66 * 64);
@@ -265,20 +265,18 @@ static cudaError_t histories_of(mpnum_amax_history *histories, float *rings, boo
 # Whole tiles, and what is past their end in one of the two directions.
 BLOCKS = [
     matrix("mx_e4m3_swizzled", "float", "e4m3", MX("E4M3", "RCEIL"),
-           "mpnum_launch_quantize_mx<mpnum_e4m3>(&to, 0, x, 65, 64, 64, MPNUM_BLOCKSCALE_RCEIL, MPNUM_QUANTIZE_ROWS, 0)",
+           "mpnum_launch_quantize_mx<mpnum_e4m3>(&to, 0, mpnum::matrix_of(x, 65, 64), MPNUM_BLOCKSCALE_RCEIL, MPNUM_QUANTIZE_ROWS, 0)",
            (65, 64), floats(65 * 64)),
     matrix("mx_e2m1", "mpnum_bf16", "e2m1", MX("E2M1", "FLOOR"),
-           "mpnum_launch_quantize_mx<mpnum_e2m1>(&to, 0, x, 64, 128, 128, MPNUM_BLOCKSCALE_FLOOR, MPNUM_QUANTIZE_ROWS, 0)",
+           "mpnum_launch_quantize_mx<mpnum_e2m1>(&to, 0, mpnum::matrix_of(x, 64, 128), MPNUM_BLOCKSCALE_FLOOR, MPNUM_QUANTIZE_ROWS, 0)",
            (64, 128), bfloats(64 * 128)),
     matrix("mx_e3m2", "mpnum_f16", "e3m2", MX("E3M2", "EVEN"),
-           "mpnum_launch_quantize_mx<mpnum_e3m2>(&to, 0, x, 16, 80, 80, MPNUM_BLOCKSCALE_EVEN, MPNUM_QUANTIZE_ROWS, 0)",
+           "mpnum_launch_quantize_mx<mpnum_e3m2>(&to, 0, mpnum::matrix_of(x, 16, 80), MPNUM_BLOCKSCALE_EVEN, MPNUM_QUANTIZE_ROWS, 0)",
            (16, 80), halves(16 * 80)),
     Case("mx_e4m3_both", {"x": ("mpnum_bf16", bfloats(64 * 128)), "codes": ("char", out(64 * 128)), "scales": ("char", out(256)),
                           "turned": ("char", out(64 * 128)), "turned_scales": ("char", out(256))},
          """const mpnum_blockscaled by_row = {codes, 128, scales, 256, 0, 1}, by_column = {turned, 64, turned_scales, 256, 0, 1};
-  return mpnum_launch_quantize_mx<mpnum_e4m3>(
-      &by_row, &by_column, x, 64, 128, 128, MPNUM_BLOCKSCALE_RCEIL,
-      MPNUM_QUANTIZE_ROWS | MPNUM_QUANTIZE_COLUMNS | MPNUM_QUANTIZE_TRANSPOSED, 0);""",
+  return mpnum_launch_quantize_mx<mpnum_e4m3>(&by_row, &by_column, mpnum::matrix_of(x, 64, 128), MPNUM_BLOCKSCALE_RCEIL, MPNUM_QUANTIZE_ROWS | MPNUM_QUANTIZE_COLUMNS | MPNUM_QUANTIZE_TRANSPOSED, 0);""",
          """const mpnum_blockscale_format format = mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
   const mpnum_blockscaled by_row = {codes, 128, scales, 256, 0, 1}, by_column = {turned, 64, turned_scales, 256, 0, 1};
   static mpnum_bf16 other[64 * 128];
@@ -288,7 +286,7 @@ BLOCKS = [
 """),
     Case("mx_e5m2_by_column", {"x": ("float", floats(66 * 40)), "codes": ("char", out(66 * 40)), "scales": ("char", out(120))},
          """const mpnum_blockscaled to = {codes, 40, scales, 120, 0, 1};
-  return mpnum_launch_quantize_mx<mpnum_e5m2>(0, &to, x, 66, 40, 40, MPNUM_BLOCKSCALE_CEIL, MPNUM_QUANTIZE_COLUMNS, 0);""",
+  return mpnum_launch_quantize_mx<mpnum_e5m2>(0, &to, mpnum::matrix_of(x, 66, 40), MPNUM_BLOCKSCALE_CEIL, MPNUM_QUANTIZE_COLUMNS, 0);""",
          """const mpnum_blockscale_format format =
       mpnum_blockscale_transposed(mpnum_blockscale_mx(MPNUM_TYPE_E5M2, MPNUM_BLOCKSCALE_CEIL));
   const mpnum_blockscaled to = {codes, 40, scales, 120, 0, 1};
@@ -296,33 +294,32 @@ BLOCKS = [
     Case("mx_e4m3_back", {"y": ("mpnum_bf16", out(66 * 128)), "codes": ("char", codes(66 * 128)),
                           "scales": ("char", bytes(100 + place % 60 for place in range(66 * 4)))},
          """const mpnum_blockscaled from = {codes, 128, scales, 264, 0, 1};
-  return mpnum_launch_dequantize_mx<mpnum_e4m3>(y, &from, 66, 128, 128, MPNUM_QUANTIZE_ROWS, 0);""",
+  return mpnum_launch_dequantize_mx<mpnum_e4m3>(mpnum::matrix_of(y, 66, 128), &from, MPNUM_QUANTIZE_ROWS, 0);""",
          """const mpnum_blockscale_format format = mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
   const mpnum_blockscaled from = {codes, 128, scales, 264, 0, 1};
   return mpnum_dequantize_blocks(&format, mpnum_matrix_of(MPNUM_TYPE_BF16, y, 66, 128), from);"""),
     Case("nvfp4_scale", {"scale": ("float", out(1)), "x": ("mpnum_bf16", bfloats(30 * 104))},
-         "mpnum_launch_nvfp4_scale(scale, x, 30, 100, 104, 0)",
+         "mpnum_launch_nvfp4_scale(scale, mpnum::matrix_of(x, 30, 100, 104), 0)",
          """mpnum_const_matrix rows = mpnum_const_matrix_of(MPNUM_TYPE_BF16, x, 30, 100);
   rows.stride = 104;
   const mpnum_status status = mpnum_finite_amax_rows(scale, rows);
   return *scale = mpnum_nvfp4_scale(*scale), status;"""),
     matrix("nvfp4", "mpnum_bf16", "e2m1", "mpnum_blockscale_nvfp4_1x16()",
-           "mpnum_launch_quantize_nvfp4(&to, 0, scale, x, 64, 128, 128, MPNUM_QUANTIZE_ROWS, 0)", (64, 128),
+           "mpnum_launch_quantize_nvfp4(&to, 0, mpnum::matrix_of(x, 64, 128), scale, MPNUM_QUANTIZE_ROWS, 0)", (64, 128),
            bfloats(64 * 128), more={"scale": ("float", one(200))}, scale="*scale"),
     matrix("nvfp4_square", "mpnum_bf16", "e2m1", "mpnum_blockscale_nvfp4_16x16()",
-           "mpnum_launch_quantize_nvfp4<16>(&to, 0, scale, x, 64, 128, 128, MPNUM_QUANTIZE_ROWS, 0)", (64, 128),
+           "mpnum_launch_quantize_nvfp4<16>(&to, 0, mpnum::matrix_of(x, 64, 128), scale, MPNUM_QUANTIZE_ROWS, 0)", (64, 128),
            bfloats(64 * 128), more={"scale": ("float", one(200))}, scale="*scale"),
     matrix("nvfp4_square_swizzled", "mpnum_bf16", "e2m1", "mpnum_blockscale_nvfp4_16x16()",
-           "mpnum_launch_quantize_nvfp4<16>(&to, 0, scale, x, 50, 128, 128, MPNUM_QUANTIZE_ROWS, 0)", (50, 128),
+           "mpnum_launch_quantize_nvfp4<16>(&to, 0, mpnum::matrix_of(x, 50, 128), scale, MPNUM_QUANTIZE_ROWS, 0)", (50, 128),
            bfloats(50 * 128), more={"scale": ("float", one(200))}, scale="*scale"),
     matrix("nvfp4_stochastic", "float", "e2m1", "nvfp4_of_sr(1)",
-           "mpnum_launch_quantize_nvfp4_sr(&to, 0, scale, x, 64, 64, 64, MPNUM_QUANTIZE_ROWS, 9, 3, 0)", (64, 64),
+           "mpnum_launch_quantize_nvfp4_sr(&to, 0, mpnum::matrix_of(x, 64, 64), scale, MPNUM_QUANTIZE_ROWS, 9, 3, 0)", (64, 64),
            floats(64 * 64), more={"scale": ("float", one(200))}, scale="*scale", options="&random_of_9"),
     Case("nvfp4_stochastic_both", {"x": ("float", floats(66 * 40)), "codes": ("char", out(66 * 20)), "scales": ("char", out(66 * 3)),
                                    "others": ("char", out(66 * 20)), "other_scales": ("char", out(5 * 40)), "scale": ("float", one(200))},
          """const mpnum_blockscaled by_row = {codes, 40, scales, 198, 0, 1}, by_column = {others, 40, other_scales, 200, 0, 1};
-  return mpnum_launch_quantize_nvfp4_sr(&by_row, &by_column, scale, x, 66, 40, 40,
-                                        MPNUM_QUANTIZE_ROWS | MPNUM_QUANTIZE_COLUMNS, 9, 3, 0);""",
+  return mpnum_launch_quantize_nvfp4_sr(&by_row, &by_column, mpnum::matrix_of(x, 66, 40), scale, MPNUM_QUANTIZE_ROWS | MPNUM_QUANTIZE_COLUMNS, 9, 3, 0);""",
          """const mpnum_blockscale_format format = nvfp4_of_sr(1), lying = mpnum_blockscale_transposed(format);
   const mpnum_blockscaled by_row = {codes, 40, scales, 198, 0, *scale}, by_column = {others, 40, other_scales, 200, 0, *scale};
   const mpnum_const_matrix rows = mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 66, 40);
@@ -331,20 +328,18 @@ BLOCKS = [
     Case("nvfp4_back", {"y": ("float", out(64 * 64)), "codes": ("char", codes(64 * 32)), "scales": ("char", codes(64 * 4, 1)),
                         "scale": ("float", one(3))},
          """const mpnum_blockscaled from = {codes, 64, scales, 256, 0, 1};
-  return mpnum_launch_dequantize_nvfp4(y, &from, scale, 64, 64, 64, MPNUM_QUANTIZE_ROWS, 0);""",
+  return mpnum_launch_dequantize_nvfp4(mpnum::matrix_of(y, 64, 64), &from, scale, MPNUM_QUANTIZE_ROWS, 0);""",
          """const mpnum_blockscale_format format = mpnum_blockscale_nvfp4_1x16();
   const mpnum_blockscaled from = {codes, 64, scales, 256, 0, *scale};
   return mpnum_dequantize_blocks(&format, mpnum_matrix_of(MPNUM_TYPE_F32, y, 64, 64), from);"""),
     matrix("blocks_of_128", "mpnum_bf16", "e4m3", "mpnum_blockscale_fp8_1x128()",
-           "mpnum_launch_quantize_fp8<mpnum_e4m3>(&to, 0, x, 32, 256, 256, format.rule, format.amax_floor, "
-           "MPNUM_QUANTIZE_ROWS, 0)", (32, 256), bfloats(32 * 256)),
+           "mpnum_launch_quantize_fp8<mpnum_e4m3>(&to, 0, mpnum::matrix_of(x, 32, 256), format.rule, format.amax_floor, " "MPNUM_QUANTIZE_ROWS, 0)", (32, 256), bfloats(32 * 256)),
     matrix("squares_of_128", "mpnum_bf16", "e4m3", "mpnum_blockscale_fp8_128x128()",
-           "mpnum_launch_quantize_fp8<mpnum_e4m3, 128>(&to, 0, x, 128, 128, 128, format.rule, format.amax_floor, "
-           "MPNUM_QUANTIZE_ROWS, 0)", (128, 128), bfloats(128 * 128)),
+           "mpnum_launch_quantize_fp8<mpnum_e4m3, 128>(&to, 0, mpnum::matrix_of(x, 128, 128), format.rule, format.amax_floor, " "MPNUM_QUANTIZE_ROWS, 0)", (128, 128), bfloats(128 * 128)),
     Case("blocks_of_128_back", {"y": ("mpnum_f16", out(16 * 256)), "codes": ("char", codes(16 * 256)),
                                 "scales": ("float", struct.pack("<32f", *(1 / place for place in range(1, 33))))},
          """const mpnum_blockscaled from = {codes, 256, scales, 128, 0, 1};
-  return mpnum_launch_dequantize_fp8<mpnum_e4m3>(y, &from, 16, 256, 256, MPNUM_QUANTIZE_ROWS, 0);""",
+  return mpnum_launch_dequantize_fp8<mpnum_e4m3>(mpnum::matrix_of(y, 16, 256), &from, MPNUM_QUANTIZE_ROWS, 0);""",
          """const mpnum_blockscale_format format = mpnum_blockscale_fp8_1x128();
   const mpnum_blockscaled from = {codes, 256, scales, 128, 0, 1};
   return mpnum_dequantize_blocks(&format, mpnum_matrix_of(MPNUM_TYPE_F16, y, 16, 256), from);"""),
@@ -373,17 +368,17 @@ LOSS = """mpnum_cross_entropy_options how = mpnum_cross_entropy_default();
 WEIGHTS = {"weight": ("float", floats(70, 1)), "bias": ("float", floats(70, 2))}
 ROWS = [
     Case("softmax", {"y": ("mpnum_f16", out(210)), "status": ("mpnum_row_status", out(3)), "x": ("float", floats(210))},
-         CAUSAL + "  return mpnum_launch_softmax_rows(y, 70, x, 70, 3, 70, &how, status, 0);",
+         CAUSAL + "  return mpnum_launch_softmax_rows(mpnum::matrix_of(y, 3, 70), mpnum::matrix_of(x, 3, 70), &how, status, 0);",
          CAUSAL + f"  return mpnum_softmax_rows({TO(F16, 'y')}, {OF(F32, 'x')}, &how, status);"),
     Case("log_softmax", {"y": ("float", out(210)), "x": ("mpnum_bf16", bfloats(210))},
-         "mpnum_launch_log_softmax_rows(y, 70, x, 70, 3, 70, 0, 0, 0)",
+         "mpnum_launch_log_softmax_rows(mpnum::matrix_of(y, 3, 70), mpnum::matrix_of(x, 3, 70), 0, 0, 0)",
          f"mpnum_log_softmax_rows({TO(F32, 'y')}, {OF(BF16, 'x')}, 0, 0)"),
     Case("logsumexp", {"y": ("float", out(3)), "x": ("float", floats(210))},
-         "mpnum_launch_logsumexp_rows(y, x, 70, 3, 70, 0, 0, 0)", f"mpnum_logsumexp_rows(y, {OF(F32, 'x')}, 0, 0)"),
+         "mpnum_launch_logsumexp_rows(y, mpnum::matrix_of(x, 3, 70), 0, 0, 0)", f"mpnum_logsumexp_rows(y, {OF(F32, 'x')}, 0, 0)"),
     # The mean is of two rows, which any order adds alike; on the device the losses of other rows stay.
     Case("cross_entropy", {"loss": ("float", out(3)), "gradient": ("mpnum_bf16", out(210)), "counted": ("size_t", out(1)),
                            "x": ("mpnum_bf16", bfloats(210)), "targets": ("int64_t", struct.pack("<3q", 69, -100, 0))},
-         LOSS + "  return mpnum_launch_cross_entropy_rows(loss, gradient, 70, x, 70, targets, 3, 70, &how, 0, 0);",
+         LOSS + "  return mpnum_launch_cross_entropy_rows(loss, mpnum::matrix_of(gradient, 3, 70), mpnum::matrix_of(x, 3, 70), targets, &how, 0, 0);",
          LOSS + f"""  how.reduction = MPNUM_REDUCTION_NONE;
   (void)mpnum_cross_entropy_rows(loss, {TO(BF16, 'gradient')}, {OF(BF16, 'x')}, targets, &how, 0);
   how.reduction = MPNUM_REDUCTION_MEAN;
@@ -391,20 +386,20 @@ ROWS = [
     # Two launches of one kernel each.
     Case("softmax_backward", {"dx": ("float", out(210)), "other": ("float", out(210)), "dy": ("float", floats(210, 1)),
                               "y": ("mpnum_f16", halves(210, 2))},
-         """AND_THEN(mpnum_launch_softmax_backward_rows(dx, 70, dy, 70, y, 70, 3, 70, 0, 0));
-  return mpnum_launch_log_softmax_backward_rows(other, 70, dy, 70, y, 70, 3, 70, 0, 0);""",
+         """AND_THEN(mpnum_launch_softmax_backward_rows(mpnum::matrix_of(dx, 3, 70), mpnum::matrix_of(dy, 3, 70), mpnum::matrix_of(y, 3, 70), 0, 0));
+  return mpnum_launch_log_softmax_backward_rows(mpnum::matrix_of(other, 3, 70), mpnum::matrix_of(dy, 3, 70), mpnum::matrix_of(y, 3, 70), 0, 0);""",
          f"""return mpnum_softmax_backward_rows({TO(F32, 'dx')}, {OF(F32, 'dy')}, {OF(F16, 'y')}, 0) ||
          mpnum_log_softmax_backward_rows({TO(F32, 'other')}, {OF(F32, 'dy')}, {OF(F16, 'y')}, 0);"""),
     Case("norms", {"y": ("mpnum_f16", out(210)), "z": ("mpnum_f16", out(210)), "hidden": ("mpnum_f16", halves(210, 1)),
                    "x": ("mpnum_f16", halves(210)), "inverse": ("float", out(3)), **WEIGHTS},
-         SUM + """  AND_THEN(mpnum_launch_layer_norm_rows(y, 70, x, 70, 3, 70, &how, 0));
-  return mpnum_launch_rms_norm_rows(z, 70, x, 70, 3, 70, &how, 0);""",
+         SUM + """  AND_THEN(mpnum_launch_normalize_rows(MPNUM_NORM_LAYER, mpnum::matrix_of(y, 3, 70), mpnum::matrix_of(x, 3, 70), &how, 0));
+  return mpnum_launch_normalize_rows(MPNUM_NORM_RMS, mpnum::matrix_of(z, 3, 70), mpnum::matrix_of(x, 3, 70), &how, 0);""",
          SUM + f"""  return mpnum_normalize_rows(MPNUM_NORM_LAYER, {TO(F16, 'y')}, {OF(F16, 'x')}, &how) ||
          mpnum_normalize_rows(MPNUM_NORM_RMS, {TO(F16, 'z')}, {OF(F16, 'x')}, &how);"""),
     Case("norms_to_e4m3", {"y": ("mpnum_e4m3", out(210)), "z": ("mpnum_e4m3", out(210)), "amax": ("float", bytes(8)),
                            "x": ("mpnum_bf16", bfloats(210)), "scale": ("float", one(30)), **WEIGHTS},
-         NORM + """  AND_THEN(mpnum_launch_layer_norm_quantize_rows(y, 70, amax, x, 70, 3, 70, &how, scale, 0));
-  return mpnum_launch_rms_norm_quantize_rows(z, 70, amax + 1, x, 70, 3, 70, &how, scale, 0);""",
+         NORM + """  AND_THEN(mpnum_launch_normalize_quantize_rows(MPNUM_NORM_LAYER, mpnum::matrix_of(y, 3, 70), mpnum::matrix_of(x, 3, 70), &how, scale, amax, 0));
+  return mpnum_launch_normalize_quantize_rows(MPNUM_NORM_RMS, mpnum::matrix_of(z, 3, 70), mpnum::matrix_of(x, 3, 70), &how, scale, amax + 1, 0);""",
          NORM + f"""  mpnum_quantize_losses first = mpnum_quantize_losses(), second = first;
   const int status =
       mpnum_normalize_quantize_rows(MPNUM_NORM_LAYER, {TO(E4M3, 'y')}, {OF(BF16, 'x')}, &how, *scale, &first) ||
@@ -415,8 +410,8 @@ ROWS = [
     Case("norms_backward", {"dx": ("float", out(210)), "dweight": ("float", out(70)), "dbias": ("float", out(70)),
                             "other": ("float", floats(210, 9)), "dy": ("float", floats(210, 1)), "x": ("mpnum_bf16", bfloats(210)),
                             "own": ("char", out(4096)), **WEIGHTS},
-         NORM + """  AND_THEN(mpnum_launch_layer_norm_backward_rows(dx, 70, dweight, dbias, dy, 70, x, 70, 3, 70, &how, 0, own, 0));
-  return mpnum_launch_rms_norm_backward_rows(other, 70, 0, 0, dy, 70, x, 70, 3, 70, &how, 1, 0, 0);""",
+         NORM + """  AND_THEN(mpnum_launch_normalize_backward_rows(MPNUM_NORM_LAYER, mpnum::norm_gradients_of(mpnum::matrix_of(dx, 3, 70), dweight, dbias, 0), mpnum::matrix_of(dy, 3, 70), mpnum::matrix_of(x, 3, 70), &how, 0, own));
+  return mpnum_launch_normalize_backward_rows(MPNUM_NORM_RMS, mpnum::norm_gradients_of(mpnum::matrix_of(other, 3, 70), 0, 0, 1), mpnum::matrix_of(dy, 3, 70), mpnum::matrix_of(x, 3, 70), &how, 0, 0);""",
          NORM + f"""  mpnum_norm_gradients first = mpnum_norm_gradients_empty(), second = first;
   first.input = {TO(F32, 'dx')};
   first.weight = dweight;

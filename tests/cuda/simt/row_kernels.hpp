@@ -37,6 +37,14 @@ mpnum_const_matrix of_rows(const vector<T> &data, const matrix &shape) {
   view.stride = shape.from_stride;
   return view;
 }
+/* And for launchers. */
+template <class T> mpnum::matrix<T> view_to(vector<T> &data, const matrix &shape) {
+  return mpnum::matrix_of(data.data(), shape.rows, shape.columns, shape.to_stride);
+}
+template <class T>
+mpnum::matrix<const T> view_of(const vector<T> &data, const matrix &shape) {
+  return mpnum::matrix_of(data.data(), shape.rows, shape.columns, shape.from_stride);
+}
 template <class T> vector<T> guarded_rows(const matrix &shape) {
   vector<T> data(shape.rows * shape.to_stride + 1);
   std::memset(static_cast<void *>(data.data()), 0xb5, data.size() * sizeof(T));

@@ -99,11 +99,8 @@ template <class Dst, class Src> void check_plain(const matrix &shape, unsigned w
       },
       [&](mpnum_norm_kind kind, vector<Dst> &dst, const vector<Src> &src,
           const mpnum_normalize_options &options) {
-        const auto launch = kind == MPNUM_NORM_LAYER
-                                ? mpnum_launch_layer_norm_rows<Dst, Src>
-                                : mpnum_launch_rms_norm_rows<Dst, Src>;
-        return LAUNCHED(launch(dst.data(), shape.to_stride, src.data(), shape.from_stride,
-                               shape.rows, shape.columns, &options, nullptr));
+        return LAUNCHED(mpnum_launch_normalize_rows(
+            kind, view_to(dst, shape), view_of(src, shape), &options, nullptr));
       });
 }
 template <class Q, class Src>
@@ -123,12 +120,9 @@ void check_codes(const matrix &shape, unsigned which, float scale) {
           const mpnum_normalize_options &options) {
         float &amax = placed(0.0f);
         const float &factor = placed(scale);
-        const auto launch = kind == MPNUM_NORM_LAYER
-                                ? mpnum_launch_layer_norm_quantize_rows<Q, Src>
-                                : mpnum_launch_rms_norm_quantize_rows<Q, Src>;
-        const cudaError_t error = LAUNCHED(
-            launch(dst.data(), shape.to_stride, &amax, src.data(), shape.from_stride,
-                   shape.rows, shape.columns, &options, &factor, nullptr));
+        const cudaError_t error = LAUNCHED(mpnum_launch_normalize_quantize_rows(
+            kind, view_to(dst, shape), view_of(src, shape), &options, &factor, &amax,
+            nullptr));
         CHECK(mpnum_bits_f32(amax) == mpnum_bits_f32(want_amax), "amax %g, want %g",
               static_cast<double>(amax), static_cast<double>(want_amax));
         return error;
@@ -144,7 +138,7 @@ void check_backward(const matrix &shape, unsigned which, bool has_columns) {
   const vector<Dy> dy = random_rows<Dy>(shape, 9);
   const vector<float> w = factors(shape.columns, 1);
   vector<std::uint64_t> workspace(
-      mpnum_launch_norm_backward_bytes(shape.rows, shape.columns) / 8 + 1);
+      mpnum_launch_normalize_backward_bytes(shape.rows, shape.columns) / 8 + 1);
   matrix to = shape;
   to.to_stride = shape.from_stride;
   for (mpnum_norm_kind kind : {MPNUM_NORM_LAYER, MPNUM_NORM_RMS}) {
@@ -167,14 +161,13 @@ void check_backward(const matrix &shape, unsigned which, bool has_columns) {
     CHECK(mpnum_normalize_backward_rows(kind, gradients, of_rows(dy, shape),
                                         of_rows(src, shape), &options) == MPNUM_OK,
           "host");
-    const auto launch = kind == MPNUM_NORM_LAYER
-                            ? mpnum_launch_layer_norm_backward_rows<Dx, Dy, Src>
-                            : mpnum_launch_rms_norm_backward_rows<Dx, Dy, Src>;
-    CHECK_LAUNCH(
-        launch(got.data(), to.to_stride, has_columns ? got_weight.data() : nullptr,
-               gradients.bias ? got_bias.data() : nullptr, dy.data(), shape.from_stride,
-               src.data(), shape.from_stride, shape.rows, shape.columns, &options, adds,
-               has_columns ? workspace.data() : nullptr, nullptr));
+    CHECK_LAUNCH(mpnum_launch_normalize_backward_rows(
+        kind,
+        mpnum::norm_gradients_of(view_to(got, to),
+                                 has_columns ? got_weight.data() : nullptr,
+                                 gradients.bias ? got_bias.data() : nullptr, adds),
+        view_of(dy, shape), view_of(src, shape), &options, nullptr,
+        has_columns ? workspace.data() : nullptr));
     for (std::size_t i = 0; i < want.size(); ++i) {
       if (code_of(got[i]) == code_of(want[i])) continue;
       CHECK(false, "gradient %d of %zu x %zu, options %u, %s: row %zu, element %zu",
@@ -244,8 +237,9 @@ void broken_scales_make_codes_nan(void) {
     vector<mpnum_e4m3> codes(4);
     const float &scale = placed(mpnum_from_bits_f32(bits));
     float &amax = placed(0.0f);
-    CHECK_LAUNCH(mpnum_launch_rms_norm_quantize_rows(codes.data(), 4, &amax, src.data(),
-                                                     4, 1, 4, nullptr, &scale, nullptr));
+    CHECK_LAUNCH(mpnum_launch_normalize_quantize_rows(
+        MPNUM_NORM_RMS, mpnum::matrix_of(codes.data(), 1, 4),
+        mpnum::matrix_of(src.data(), 1, 4), nullptr, &scale, &amax, nullptr));
     for (mpnum_e4m3 code : codes)
       CHECK(code.bits == 0x7f, "code %02x of scale %08x", code.bits, bits);
     CHECK(amax > 1.4f && amax < 1.5f, "amax %a",
@@ -258,7 +252,7 @@ void the_next_launch_works(void) {
                       dy = random_rows<float>(shape, 2);
   vector<float> want(src.size()), got(src.size()), weight(20), bias(20), got_weight(20),
       got_bias(20);
-  vector<std::uint64_t> workspace(mpnum_launch_norm_backward_bytes(9, 20) / 8);
+  vector<std::uint64_t> workspace(mpnum_launch_normalize_backward_bytes(9, 20) / 8);
   mpnum_norm_gradients gradients = mpnum_norm_gradients_empty();
   gradients.input = to_rows(want, shape);
   gradients.weight = weight.data();
@@ -270,10 +264,13 @@ void the_next_launch_works(void) {
     let_launches_fail(
         "gradients", 3 + is_in_place,
         [&] {
-          return mpnum_launch_layer_norm_backward_rows(
-              got.data(), 20, got_weight.data(), got_bias.data(), dy.data(), 20,
-              is_in_place ? got.data() : src.data(), 20, 9, 20, nullptr, 0,
-              workspace.data(), nullptr);
+          return mpnum_launch_normalize_backward_rows(
+              MPNUM_NORM_LAYER,
+              mpnum::norm_gradients_of(mpnum::matrix_of(got.data(), 9, 20),
+                                       got_weight.data(), got_bias.data(), 0),
+              mpnum::matrix_of(dy.data(), 9, 20),
+              mpnum::matrix_of(is_in_place ? got.data() : src.data(), 9, 20), nullptr,
+              nullptr, workspace.data());
         },
         [&] {
           CHECK(is_same(got, want), "gradients, in place: %d", is_in_place);
@@ -299,16 +296,22 @@ void gradients_may_take_the_place_of_what_was_read(void) {
   const vector<float> src = random_rows<float>(shape, 9),
                       dy = random_rows<float>(shape, 9);
   vector<float> want(src.size()), got = dy, w(131), b(131), want_w(131), want_b(131);
-  vector<std::uint64_t> workspace(mpnum_launch_norm_backward_bytes(70, 130) / 8);
+  vector<std::uint64_t> workspace(mpnum_launch_normalize_backward_bytes(70, 130) / 8);
   for (const vector<float> *first : {&dy, &src}) {
     got = *first;
-    CHECK_LAUNCH(mpnum_launch_layer_norm_backward_rows(
-        want.data(), 130, want_w.data(), want_b.data(), dy.data(), 130, src.data(), 130,
-        70, 130, nullptr, 0, workspace.data(), nullptr));
-    CHECK_LAUNCH(mpnum_launch_layer_norm_backward_rows(
-        got.data(), 130, w.data(), b.data(), first == &dy ? got.data() : dy.data(), 130,
-        first == &src ? got.data() : src.data(), 130, 70, 130, nullptr, 0,
-        workspace.data(), nullptr));
+    CHECK_LAUNCH(mpnum_launch_normalize_backward_rows(
+        MPNUM_NORM_LAYER,
+        mpnum::norm_gradients_of(mpnum::matrix_of(want.data(), 70, 130), want_w.data(),
+                                 want_b.data(), 0),
+        mpnum::matrix_of(dy.data(), 70, 130), mpnum::matrix_of(src.data(), 70, 130),
+        nullptr, nullptr, workspace.data()));
+    CHECK_LAUNCH(mpnum_launch_normalize_backward_rows(
+        MPNUM_NORM_LAYER,
+        mpnum::norm_gradients_of(mpnum::matrix_of(got.data(), 70, 130), w.data(),
+                                 b.data(), 0),
+        mpnum::matrix_of(first == &dy ? got.data() : dy.data(), 70, 130),
+        mpnum::matrix_of(first == &src ? got.data() : src.data(), 70, 130), nullptr,
+        nullptr, workspace.data()));
     CHECK(got == want && w == want_w && b == want_b, "in place");
   }
 }
@@ -358,8 +361,9 @@ void a_sum_may_take_the_place_of_its_parts(void) {
                               &options));
     options.residual = of_rows(hidden, shape);
     options.sum = to_rows(hidden, shape);
-    CHECK_LAUNCH(mpnum_launch_rms_norm_rows(y.data(), columns, y.data(), columns, 5,
-                                            columns, &options, nullptr));
+    CHECK_LAUNCH(mpnum_launch_normalize_rows(
+        MPNUM_NORM_RMS, mpnum::matrix_of(y.data(), 5, columns),
+        mpnum::matrix_of(y.data(), 5, columns), &options, nullptr));
     for (std::size_t i = 0; i < y.size(); ++i)
       CHECK(code_of(y[i]) == code_of(want[i]), "%zu of %zu", i, columns);
     CHECK(code_of(hidden[7]) == code_of(want_hidden[7]), "the sum");
@@ -381,8 +385,9 @@ void stored_sums_have_one_nan(void) {
       options.residual =
           mpnum_const_matrix_of(MPNUM_TYPE_F32, residual.data(), 1, columns);
     options.sum = mpnum_matrix_of(MPNUM_TYPE_F32, sum.data(), 1, columns);
-    CHECK_LAUNCH(mpnum_launch_rms_norm_rows(got.data(), columns, src.data(), columns, 1,
-                                            columns, &options, nullptr));
+    CHECK_LAUNCH(mpnum_launch_normalize_rows(
+        MPNUM_NORM_RMS, mpnum::matrix_of(got.data(), 1, columns),
+        mpnum::matrix_of(src.data(), 1, columns), &options, nullptr));
     for (std::size_t i = 0; i < columns; ++i)
       CHECK(code_of(sum[i]) == (i % 3          ? 0x7fffffffu
                                 : has_residual ? 0x3fe00000u
@@ -399,7 +404,9 @@ void what_does_not_fit_launches_nothing(void) {
   const cudaError_t bad = cudaErrorInvalidValue;
   mpnum_normalize_options options = mpnum_normalize_default();
   const auto norm = [&](float *dst, std::size_t to, const float *src, std::size_t from) {
-    return mpnum_launch_layer_norm_rows(dst, to, src, from, 4, 8, &options, nullptr);
+    return mpnum_launch_normalize_rows(MPNUM_NORM_LAYER, mpnum::matrix_of(dst, 4, 8, to),
+                                       mpnum::matrix_of(src, 4, 8, from), &options,
+                                       nullptr);
   };
   simt::launch_error = sound; /* which a launch would return */
   CHECK(norm(other, 8, data, 8) == sound, "this one is launched");
@@ -410,18 +417,23 @@ void what_does_not_fit_launches_nothing(void) {
         "rows that overlap");
   CHECK(norm(other, 8, data, 0) == sound, "a row that repeats");
   mpnum_e4m3 *const over = reinterpret_cast<mpnum_e4m3 *>(data) + 127;
-  CHECK(mpnum_launch_rms_norm_quantize_rows(over, 8, static_cast<float *>(nullptr), data,
-                                            8, 4, 8, &options, &scale, nullptr) == bad &&
-            mpnum_launch_rms_norm_quantize_rows(over + 1, 8,
-                                                static_cast<float *>(nullptr), data, 8, 4,
-                                                8, &options, &scale, nullptr) == sound,
+  CHECK(mpnum_launch_normalize_quantize_rows(
+            MPNUM_NORM_RMS, mpnum::matrix_of(over, 4, 8), mpnum::matrix_of(data, 4, 8),
+            &options, &scale, static_cast<float *>(nullptr), nullptr) == bad &&
+            mpnum_launch_normalize_quantize_rows(
+                MPNUM_NORM_RMS, mpnum::matrix_of(over + 1, 4, 8),
+                mpnum::matrix_of(data, 4, 8), &options, &scale,
+                static_cast<float *>(nullptr), nullptr) == sound,
         "codes over rows, or behind them");
-  CHECK(mpnum_launch_rms_norm_quantize_rows(
-            codes, 8, static_cast<float *>(nullptr), data, 8, 4, 8, &options,
-            static_cast<float *>(nullptr), nullptr) == bad,
+  CHECK(mpnum_launch_normalize_quantize_rows(
+            MPNUM_NORM_RMS, mpnum::matrix_of(codes, 4, 8), mpnum::matrix_of(data, 4, 8),
+            &options, static_cast<float *>(nullptr), static_cast<float *>(nullptr),
+            nullptr) == bad,
         "no scale");
-  CHECK(mpnum_launch_rms_norm_quantize_rows(codes, 7, static_cast<float *>(nullptr), data,
-                                            8, 4, 8, &options, &scale, nullptr) == bad,
+  CHECK(mpnum_launch_normalize_quantize_rows(
+            MPNUM_NORM_RMS, mpnum::matrix_of(codes, 4, 8, 7),
+            mpnum::matrix_of(data, 4, 8), &options, &scale, static_cast<float *>(nullptr),
+            nullptr) == bad,
         "codes, a stride below the columns");
   options.epsilon = -1;
   CHECK(norm(other, 8, data, 8) == bad, "epsilon");
@@ -441,18 +453,32 @@ void what_does_not_fit_launches_nothing(void) {
   options.sum = mpnum_matrix_empty();
   options.residual = mpnum_const_matrix_of(MPNUM_TYPE_F32, other + 31, 4, 8);
   CHECK(norm(other, 8, data, 8) == bad, "dst over a residual");
-  CHECK(mpnum_launch_rms_norm_backward_rows(other, 8, other, nullptr, data, 8, data, 8, 4,
-                                            8, nullptr, 0, nullptr, nullptr) == bad,
+  CHECK(mpnum_launch_normalize_backward_rows(
+            MPNUM_NORM_RMS,
+            mpnum::norm_gradients_of(mpnum::matrix_of(other, 4, 8), other, nullptr, 0),
+            mpnum::matrix_of(data, 4, 8), mpnum::matrix_of(data, 4, 8), nullptr, nullptr,
+            nullptr) == bad,
         "no workspace");
-  CHECK(mpnum_launch_rms_norm_backward_rows(data, 9, nullptr, nullptr, data, 8, other, 8,
-                                            4, 8, nullptr, 0, nullptr, nullptr) == bad,
-        "another stride in place of dy");
-  CHECK(mpnum_launch_rms_norm_backward_rows(other, 7, nullptr, nullptr, data, 8, data, 8,
-                                            4, 8, nullptr, 0, nullptr, nullptr) == bad &&
-            mpnum_launch_rms_norm_backward_rows(data + 1, 8, nullptr, nullptr, data, 8,
-                                                other, 8, 4, 8, nullptr, 0, nullptr,
-                                                nullptr) == bad,
-        "a stride below the columns, or over dy");
+  CHECK(
+      mpnum_launch_normalize_backward_rows(
+          MPNUM_NORM_RMS,
+          mpnum::norm_gradients_of(mpnum::matrix_of(data, 4, 8, 9), nullptr, nullptr, 0),
+          mpnum::matrix_of(data, 4, 8), mpnum::matrix_of(other, 4, 8), nullptr, nullptr,
+          nullptr) == bad,
+      "another stride in place of dy");
+  CHECK(
+      mpnum_launch_normalize_backward_rows(
+          MPNUM_NORM_RMS,
+          mpnum::norm_gradients_of(mpnum::matrix_of(other, 4, 8, 7), nullptr, nullptr, 0),
+          mpnum::matrix_of(data, 4, 8), mpnum::matrix_of(data, 4, 8), nullptr, nullptr,
+          nullptr) == bad &&
+          mpnum_launch_normalize_backward_rows(
+              MPNUM_NORM_RMS,
+              mpnum::norm_gradients_of(mpnum::matrix_of(data + 1, 4, 8), nullptr, nullptr,
+                                       0),
+              mpnum::matrix_of(data, 4, 8), mpnum::matrix_of(other, 4, 8), nullptr,
+              nullptr, nullptr) == bad,
+      "a stride below the columns, or over dy");
   simt::launch_error = cudaSuccess;
 }
 

@@ -32,23 +32,25 @@ void norms_and_their_gradients(void) {
       got_bias(columns);
   vector<unsigned char> codes(count);
   vector<mpnum_e4m3> got_codes(count);
-  vector<std::uint64_t> workspace(mpnum_launch_norm_backward_bytes(rows, columns) / 8);
+  vector<std::uint64_t> workspace(mpnum_launch_normalize_backward_bytes(rows, columns) /
+                                  8);
   const float &scale = placed(8.0f);
   float &amax = placed(0.0f);
   mpnum_quantize_losses losses = {0, 0, 0, 0};
   mpnum_norm_gradients gradients = mpnum_norm_gradients_empty();
   mpnum_matrix to = mpnum_matrix_of(MPNUM_TYPE_F32, y.data(), rows, columns);
   CHECK(!mpnum_normalize_rows(MPNUM_NORM_LAYER, to, view(x), nullptr), "host");
-  CHECK_LAUNCH(mpnum_launch_layer_norm_rows(got.data(), columns, x.data(), columns, rows,
-                                            columns, nullptr, nullptr));
+  CHECK_LAUNCH(mpnum_launch_normalize_rows(
+      MPNUM_NORM_LAYER, mpnum::matrix_of(got.data(), rows, columns),
+      mpnum::matrix_of(x.data(), rows, columns), nullptr, nullptr));
   CHECK(is_same(got, y), "layer norm");
   CHECK(!mpnum_normalize_quantize_rows(
             MPNUM_NORM_RMS, mpnum_matrix_of(MPNUM_TYPE_E4M3, codes.data(), rows, columns),
             view(x), nullptr, scale, &losses),
         "host");
-  CHECK_LAUNCH(mpnum_launch_rms_norm_quantize_rows(got_codes.data(), columns, &amax,
-                                                   x.data(), columns, rows, columns,
-                                                   nullptr, &scale, nullptr));
+  CHECK_LAUNCH(mpnum_launch_normalize_quantize_rows(
+      MPNUM_NORM_RMS, mpnum::matrix_of(got_codes.data(), rows, columns),
+      mpnum::matrix_of(x.data(), rows, columns), nullptr, &scale, &amax, nullptr));
   CHECK(std::memcmp(codes.data(), got_codes.data(), count) == 0 && amax == losses.amax,
         "codes of RMS norm");
   gradients.input = to;
@@ -57,9 +59,11 @@ void norms_and_their_gradients(void) {
   CHECK(!mpnum_normalize_backward_rows(MPNUM_NORM_LAYER, gradients, view(dy), view(x),
                                        nullptr),
         "host");
-  CHECK_LAUNCH(mpnum_launch_layer_norm_backward_rows(
-      got.data(), columns, got_weight.data(), got_bias.data(), dy.data(), columns,
-      x.data(), columns, rows, columns, nullptr, 0, workspace.data(), nullptr));
+  const mpnum::norm_gradients<float> grads = {mpnum::matrix_of(got.data(), rows, columns),
+                                              got_weight.data(), got_bias.data(), 0};
+  CHECK_LAUNCH(mpnum_launch_normalize_backward_rows(
+      MPNUM_NORM_LAYER, grads, mpnum::matrix_of(dy.data(), rows, columns),
+      mpnum::matrix_of(x.data(), rows, columns), nullptr, nullptr, workspace.data()));
   CHECK(is_same(got, y) && is_same(got_weight, weight) && is_same(got_bias, bias),
         "gradients");
 }
@@ -102,8 +106,8 @@ void check_blocks(const char *what, const mpnum_blockscale_format &format, float
 void blocks(void) {
   const vector<float> x = numbers(4);
   float &scale = placed(0.0f);
-  CHECK_LAUNCH(
-      mpnum_launch_nvfp4_scale(&scale, x.data(), rows, columns, columns, nullptr));
+  CHECK_LAUNCH(mpnum_launch_nvfp4_scale(&scale, mpnum::matrix_of(x.data(), rows, columns),
+                                        nullptr));
   float amax = -1;
   must(mpnum_finite_amax_rows(&amax, view(x)));
   const float wanted = mpnum_nvfp4_scale(amax);
@@ -111,23 +115,24 @@ void blocks(void) {
   check_blocks(
       "NVFP4", mpnum_blockscale_nvfp4_1x16(), wanted, x,
       [&](const mpnum_blockscaled &to) {
-        return mpnum_launch_quantize_nvfp4(&to, nullptr, &scale, x.data(), rows, columns,
-                                           columns, MPNUM_QUANTIZE_ROWS, nullptr);
+        return mpnum_launch_quantize_nvfp4(&to, nullptr,
+                                           mpnum::matrix_of(x.data(), rows, columns),
+                                           &scale, MPNUM_QUANTIZE_ROWS, nullptr);
       },
       [&](float *to, const mpnum_blockscaled &from) {
-        return mpnum_launch_dequantize_nvfp4(to, &from, &scale, rows, columns, columns,
-                                             MPNUM_QUANTIZE_ROWS, nullptr);
+        return mpnum_launch_dequantize_nvfp4(mpnum::matrix_of(to, rows, columns), &from,
+                                             &scale, MPNUM_QUANTIZE_ROWS, nullptr);
       });
   check_blocks(
       "128x128", mpnum_blockscale_fp8_128x128(), 1, x,
       [&](const mpnum_blockscaled &to) {
         return mpnum_launch_quantize_fp8<mpnum_e4m3, 128>(
-            &to, nullptr, x.data(), rows, columns, columns, MPNUM_BLOCKSCALE_AMAX, 0,
-            MPNUM_QUANTIZE_ROWS, nullptr);
+            &to, nullptr, mpnum::matrix_of(x.data(), rows, columns),
+            MPNUM_BLOCKSCALE_AMAX, 0, MPNUM_QUANTIZE_ROWS, nullptr);
       },
       [&](float *to, const mpnum_blockscaled &from) {
         return mpnum_launch_dequantize_fp8<mpnum_e4m3, 128>(
-            to, &from, rows, columns, columns, MPNUM_QUANTIZE_ROWS, nullptr);
+            mpnum::matrix_of(to, rows, columns), &from, MPNUM_QUANTIZE_ROWS, nullptr);
       });
 }
 

@@ -46,12 +46,12 @@ template <class T, class S> void check_scaled(arrays<T, S> a, float factor) {
   const float &scale = placed(factor);
   a.expect(scale);
   CHECK_LAUNCH(
-      mpnum_launch_quantize_array(a.dst(), &amax, a.src.begin(), &scale, n, nullptr));
+      mpnum_launch_quantize_array(a.dst(), a.src.begin(), n, &scale, &amax, nullptr));
   a.compare("scaled");
   CHECK(mpnum_bits_f32(amax) == mpnum_bits_f32(mpnum_amax_merge(before, a.amax)),
         "amax %08x of %zu", mpnum_bits_f32(amax), n);
-  CHECK_LAUNCH(mpnum_launch_quantize_array(a.dst(), static_cast<float *>(nullptr),
-                                           a.src.begin(), &scale, n, nullptr));
+  CHECK_LAUNCH(mpnum_launch_quantize_array(a.dst(), a.src.begin(), n, &scale,
+                                           static_cast<float *>(nullptr), nullptr));
   a.compare("without amax");
 }
 template <class T, class S>
@@ -116,21 +116,22 @@ void broken_scales_make_codes_nan(void) {
     const float &scale = placed(mpnum_from_bits_f32(bits));
     float &amax = placed(0.0f);
     CHECK_LAUNCH(
-        mpnum_launch_quantize_array(codes.data(), &amax, x.data(), &scale, 3, nullptr));
+        mpnum_launch_quantize_array(codes.data(), x.data(), 3, &scale, &amax, nullptr));
     CHECK_LAUNCH(
-        mpnum_launch_quantize_array(others.data(), &amax, x.data(), &scale, 3, nullptr));
+        mpnum_launch_quantize_array(others.data(), x.data(), 3, &scale, &amax, nullptr));
     for (unsigned i = 0; i < 3; ++i)
       CHECK(codes[i].bits == 0x7f && others[i].bits == 0x80, "scale %08x", bits);
     CHECK(amax == 2, "amax %a", static_cast<double>(amax));
     codes[0].bits = 0x38;
     CHECK_LAUNCH(
-        mpnum_launch_dequantize_array(back.data(), codes.data(), &scale, 3, nullptr));
+        mpnum_launch_dequantize_array(back.data(), codes.data(), 3, &scale, nullptr));
     for (float y : back)
       CHECK(mpnum_bits_f32(y) == 0x7fffffffu, "scale_inv %08x", bits);
     vector<mpnum_e4m3> turned(3);
     codes.assign(3, mpnum_e4m3());
-    CHECK_LAUNCH(mpnum_launch_quantize_transpose(codes.data(), 3, turned.data(), 1, &amax,
-                                                 x.data(), 3, &scale, 1, 3, nullptr));
+    CHECK_LAUNCH(mpnum_launch_quantize_transpose(
+        mpnum::matrix_of(codes.data(), 1, 3), mpnum::matrix_of(turned.data(), 3, 1),
+        mpnum::matrix_of(x.data(), 1, 3), &scale, &amax, nullptr));
     for (unsigned i = 0; i < 3; ++i)
       CHECK(codes[i].bits == 0x7f && turned[i].bits == 0x7f, "transpose, scale %08x",
             bits);
@@ -145,8 +146,8 @@ void check_current(arrays<T, S> a, const mpnum_fp8_recipe &recipe) {
       a.amax, mpnum_format_max(mpnum_format_of(mpnum::type_of<T>::value)),
       &recipe.options);
   a.expect(scale);
-  CHECK_LAUNCH(mpnum_launch_quantize_current(a.dst(), &scale_inv, &amax, a.src.begin(),
-                                             a.n, &recipe, nullptr));
+  CHECK_LAUNCH(mpnum_launch_quantize_current(a.dst(), a.src.begin(), a.n, &recipe,
+                                             &scale_inv, &amax, nullptr));
   a.compare("current");
   CHECK(mpnum_bits_f32(amax) == mpnum_bits_f32(a.amax), "amax");
   CHECK(mpnum_bits_f32(scale_inv) == mpnum_bits_f32(mpnum_scale_inv(scale)), "scale_inv");
@@ -182,8 +183,8 @@ template <class T, class Code> void back_of(void) {
                                    mpnum::type_of<Code>::value, codes.data() + at, n,
                                    scale_inv) == MPNUM_OK,
             "host");
-      CHECK_LAUNCH(mpnum_launch_dequantize_array(got.data() + at, codes.data() + at,
-                                                 &scale_inv, n, nullptr));
+      CHECK_LAUNCH(mpnum_launch_dequantize_array(got.data() + at, codes.data() + at, n,
+                                                 &scale_inv, nullptr));
       CHECK(std::memcmp(got.data(), want.data(), got.size() * sizeof(T)) == 0,
             "%zu at %zu", n, at);
     }
@@ -217,8 +218,10 @@ template <class T, class S> void check_transpose(const matrix<S> &src, unsigned 
     }
   }
   CHECK_LAUNCH(mpnum_launch_quantize_transpose(
-      reinterpret_cast<T *>(codes.data()), stride, reinterpret_cast<T *>(turned.data()),
-      turned_stride, &amax, src.begin(), src.stride, &scale, rows, columns, nullptr));
+      mpnum::matrix_of(reinterpret_cast<T *>(codes.data()), rows, columns, stride),
+      mpnum::matrix_of(reinterpret_cast<T *>(turned.data()), columns, rows,
+                       turned_stride),
+      mpnum::matrix_of(src.begin(), rows, columns, src.stride), &scale, &amax, nullptr));
   CHECK(codes == want, "codes of %zu x %zu", rows, columns);
   CHECK(turned == want_turned, "transposed codes of %zu x %zu", rows, columns);
   CHECK(mpnum_bits_f32(amax) == mpnum_bits_f32(want_amax), "amax of %zu x %zu", rows,
@@ -278,8 +281,8 @@ void the_next_launch_works(void) {
   let_launches_fail(
       "current scaling", 3,
       [&] {
-        return mpnum_launch_quantize_current(a.dst(), &scale_inv, &amax, a.src.begin(),
-                                             a.n, &recipe, nullptr);
+        return mpnum_launch_quantize_current(a.dst(), a.src.begin(), a.n, &recipe,
+                                             &scale_inv, &amax, nullptr);
       },
       [&] {
         a.compare("current");
@@ -477,7 +480,7 @@ void check_blocks(const matrix<float> &src, InSchedules in_schedules) {
     const mpnum_blockscaled by_row = side(codes, scales, 0);
     const mpnum_blockscaled by_column = side(codes, scales, 1);
     CHECK_LAUNCH(mpnum_launch_quantize_mx<mpnum_e4m3>(
-        &by_row, &by_column, src.begin(), rows, columns, src.stride,
+        &by_row, &by_column, mpnum::matrix_of(src.begin(), rows, columns, src.stride),
         MPNUM_BLOCKSCALE_RCEIL,
         MPNUM_QUANTIZE_ROWS | MPNUM_QUANTIZE_COLUMNS | MPNUM_QUANTIZE_TRANSPOSED,
         nullptr));
@@ -514,33 +517,34 @@ void what_is_wrong_is_refused(void) {
   const auto refused = [](cudaError_t error, const char *what) {
     CHECK(error == cudaErrorInvalidValue, "%s", what);
   };
-  CHECK(mpnum_launch_quantize_array(codes, &amax, x, &scale, 8, nullptr) == sound,
+  CHECK(mpnum_launch_quantize_array(codes, x, 8, &scale, &amax, nullptr) == sound,
         "a sound one");
-  refused(mpnum_launch_quantize_array(none, &amax, x, &scale, 8, nullptr), "no dst");
-  refused(mpnum_launch_quantize_array(codes, &amax, no_floats, &scale, 8, nullptr),
+  refused(mpnum_launch_quantize_array(none, x, 8, &scale, &amax, nullptr), "no dst");
+  refused(mpnum_launch_quantize_array(codes, no_floats, 8, &scale, &amax, nullptr),
           "no src");
-  refused(mpnum_launch_quantize_array(codes, &amax, x, no_floats, 8, nullptr),
+  refused(mpnum_launch_quantize_array(codes, x, 8, no_floats, &amax, nullptr),
           "no scale");
-  refused(mpnum_launch_quantize_array(over, &amax, x, &scale, 8, nullptr),
+  refused(mpnum_launch_quantize_array(over, x, 8, &scale, &amax, nullptr),
           "dst over src");
-  refused(mpnum_launch_quantize_current(codes, &scale, &amax, x, 8, &wrong, nullptr),
+  refused(mpnum_launch_quantize_current(codes, x, 8, &wrong, &scale, &amax, nullptr),
           "no recipe");
-  refused(mpnum_launch_quantize_current(codes, &scale, static_cast<float *>(nullptr), x,
-                                        8, &recipe, nullptr),
+  refused(mpnum_launch_quantize_current(codes, x, 8, &recipe, &scale,
+                                        static_cast<float *>(nullptr), nullptr),
           "no amax");
-  refused(mpnum_launch_quantize_current(codes, &scale, &amax, x, 8, nullptr, nullptr),
+  refused(mpnum_launch_quantize_current(codes, x, 8, nullptr, &scale, &amax, nullptr),
           "NULL for a recipe");
-  refused(mpnum_launch_dequantize_array(x, over, &scale, 8, nullptr), "src over dst");
-  refused(mpnum_launch_dequantize_array(x, codes, no_floats, 8, nullptr), "no scale_inv");
+  refused(mpnum_launch_dequantize_array(x, over, 8, &scale, nullptr), "src over dst");
+  refused(mpnum_launch_dequantize_array(x, codes, 8, no_floats, nullptr), "no scale_inv");
   refused(mpnum_launch_scale_update(&history, x, &amax, 1, &wrong, nullptr),
           "histories of no recipe");
   refused(mpnum_launch_scale_update(no_history, x, &amax, 1, &recipe, nullptr),
           "no histories");
   for (int i = 0; i < 7; ++i)
-    refused(mpnum_launch_quantize_transpose(i == 0 ? none : codes, i == 1 ? 3 : 4,
-                                            i == 2 ? codes + 1 : turned, i == 3 ? 1 : 2,
-                                            &amax, i == 4 ? no_floats : x, i == 5 ? 3 : 4,
-                                            i == 6 ? no_floats : &scale, 2, 4, nullptr),
+    refused(mpnum_launch_quantize_transpose(
+                mpnum::matrix_of(i == 0 ? none : codes, 2, 4, i == 1 ? 3 : 4),
+                mpnum::matrix_of(i == 2 ? codes + 1 : turned, 4, 2, i == 3 ? 1 : 2),
+                mpnum::matrix_of(i == 4 ? no_floats : x, 2, 4, i == 5 ? 3 : 4),
+                i == 6 ? no_floats : &scale, &amax, nullptr),
             "transpose");
   mpnum_fp8_recipe one = recipe;
   one.history_length = 1;
@@ -554,19 +558,21 @@ void what_is_wrong_is_refused(void) {
   CHECK(!is_simulated || (amax == 5 && x[0] == 0 &&
                           std::memcmp(&before, histories.data(), sizeof before) == 0),
         "a history half written");
-  CHECK(mpnum_launch_quantize_array(none, &amax, no_floats, no_floats, 0, nullptr) ==
+  CHECK(mpnum_launch_quantize_array(none, no_floats, 0, no_floats, &amax, nullptr) ==
             cudaSuccess,
         "nothing");
-  CHECK(mpnum_launch_quantize_current(none, &scale, &amax, no_floats, 0, &recipe,
+  CHECK(mpnum_launch_quantize_current(none, no_floats, 0, &recipe, &scale, &amax,
                                       nullptr) == cudaSuccess,
         "nothing");
-  CHECK(mpnum_launch_dequantize_array(x, none, no_floats, 0, nullptr) == cudaSuccess,
+  CHECK(mpnum_launch_dequantize_array(x, none, 0, no_floats, nullptr) == cudaSuccess,
         "nothing");
   CHECK(mpnum_launch_scale_update(no_history, x, &amax, 0, &recipe, nullptr) ==
             cudaSuccess,
         "nothing");
-  CHECK(mpnum_launch_quantize_transpose(none, 0, none, 0, &amax, no_floats, 0, no_floats,
-                                        0, 3, nullptr) == cudaSuccess,
+  CHECK(mpnum_launch_quantize_transpose(mpnum::matrix_of(none, 0, 3, 0),
+                                        mpnum::matrix_of(none, 3, 0),
+                                        mpnum::matrix_of(no_floats, 0, 3, 0), no_floats,
+                                        &amax, nullptr) == cudaSuccess,
         "nothing");
   simt::launch_error = cudaSuccess;
 }

@@ -126,9 +126,10 @@ void check_mx(const matrix<T> &src, const manner &how, mpnum_blockscale_rule rul
   check_blocks(mpnum_blockscale_mx(mpnum::type_of<Code>::value, rule), src, how,
                [rule](const mpnum_blockscaled *by_row, const mpnum_blockscaled *by_column,
                       const matrix<T> &x, const manner &m) {
-                 return mpnum_launch_quantize_mx<Code>(by_row, by_column, x.begin(),
-                                                       x.rows, x.columns, x.stride, rule,
-                                                       m.what, nullptr);
+                 return mpnum_launch_quantize_mx<Code>(
+                     by_row, by_column,
+                     mpnum::matrix_of(x.begin(), x.rows, x.columns, x.stride), rule,
+                     m.what, nullptr);
                });
 }
 template <unsigned high, class T>
@@ -137,18 +138,19 @@ void check_nvfp4(const matrix<T> &src, const manner &how, bool is_stochastic) {
       high == 1 ? mpnum_blockscale_nvfp4_1x16() : mpnum_blockscale_nvfp4_16x16();
   const float &scale = placed(how.scale);
   if (is_stochastic) format.rounding = MPNUM_ROUND_STOCHASTIC;
-  check_blocks(format, src, how,
-               [is_stochastic, &scale](const mpnum_blockscaled *by_row,
-                                       const mpnum_blockscaled *by_column,
-                                       const matrix<T> &x, const manner &m) {
-                 if (is_stochastic)
-                   return mpnum_launch_quantize_nvfp4_sr<high>(
-                       by_row, by_column, &scale, x.begin(), x.rows, x.columns, x.stride,
-                       m.what, m.random.seed, m.random.offset, nullptr);
-                 return mpnum_launch_quantize_nvfp4<high>(by_row, by_column, &scale,
-                                                          x.begin(), x.rows, x.columns,
-                                                          x.stride, m.what, nullptr);
-               });
+  check_blocks(
+      format, src, how,
+      [is_stochastic, &scale](const mpnum_blockscaled *by_row,
+                              const mpnum_blockscaled *by_column, const matrix<T> &x,
+                              const manner &m) {
+        if (is_stochastic)
+          return mpnum_launch_quantize_nvfp4_sr<high>(
+              by_row, by_column, mpnum::matrix_of(x.begin(), x.rows, x.columns, x.stride),
+              &scale, m.what, m.random.seed, m.random.offset, nullptr);
+        return mpnum_launch_quantize_nvfp4<high>(
+            by_row, by_column, mpnum::matrix_of(x.begin(), x.rows, x.columns, x.stride),
+            &scale, m.what, nullptr);
+      });
 }
 template <class Code, unsigned high, class T>
 void check_deepseek(const matrix<T> &src, const manner &how, mpnum_blockscale_rule rule,
@@ -163,7 +165,8 @@ void check_deepseek(const matrix<T> &src, const manner &how, mpnum_blockscale_ru
                                   const mpnum_blockscaled *by_column, const matrix<T> &x,
                                   const manner &m) {
                  return mpnum_launch_quantize_fp8<Code, high>(
-                     by_row, by_column, x.begin(), x.rows, x.columns, x.stride, rule,
+                     by_row, by_column,
+                     mpnum::matrix_of(x.begin(), x.rows, x.columns, x.stride), rule,
                      amax_floor, m.what, nullptr);
                });
 }
@@ -285,19 +288,22 @@ void scales_of_tensors_are_those_of_finite_elements(void) {
     const matrix<float> src(size[0], size[1], 3, 9);
     const matrix<mpnum_f16> half(size[0], size[1], 1, 10);
     float &scale = placed(-1.0f);
-    CHECK_LAUNCH(mpnum_launch_nvfp4_scale(&scale, src.begin(), src.rows, src.columns,
-                                          src.stride, nullptr));
+    CHECK_LAUNCH(mpnum_launch_nvfp4_scale(
+        &scale, mpnum::matrix_of(src.begin(), src.rows, src.columns, src.stride),
+        nullptr));
     CHECK(mpnum_bits_f32(scale) ==
               mpnum_bits_f32(mpnum_nvfp4_scale(finite_amax(src.view()))),
           "f32: %a", static_cast<double>(scale));
-    CHECK_LAUNCH(mpnum_launch_nvfp4_scale(&scale, half.begin(), half.rows, half.columns,
-                                          half.stride, nullptr));
+    CHECK_LAUNCH(mpnum_launch_nvfp4_scale(
+        &scale, mpnum::matrix_of(half.begin(), half.rows, half.columns, half.stride),
+        nullptr));
     CHECK(mpnum_bits_f32(scale) ==
               mpnum_bits_f32(mpnum_nvfp4_scale(finite_amax(half.view()))),
           "f16: %a", static_cast<double>(scale));
   }
   float &scale = placed(-1.0f);
-  CHECK_LAUNCH(mpnum_launch_nvfp4_scale<float>(&scale, nullptr, 0, 5, 5, nullptr));
+  CHECK_LAUNCH(mpnum_launch_nvfp4_scale(
+      &scale, mpnum::matrix_of(static_cast<const float *>(nullptr), 0, 5), nullptr));
   CHECK(mpnum_bits_f32(scale) == 0x3f800000u, "%a", static_cast<double>(scale));
 }
 
@@ -329,7 +335,8 @@ void the_next_scale_works(void) {
   let_launches_fail(
       "scale", 3,
       [&] {
-        return mpnum_launch_nvfp4_scale(&scale, src.begin(), 5, 70, src.stride, nullptr);
+        return mpnum_launch_nvfp4_scale(
+            &scale, mpnum::matrix_of(src.begin(), 5, 70, src.stride), nullptr);
       },
       [&] {
         CHECK(mpnum_bits_f32(scale) == mpnum_bits_f32(mpnum_nvfp4_scale(3)), "%a",
@@ -345,8 +352,8 @@ void broken_scales_of_tensors_make_blocks_nan(void) {
     vector<unsigned char> codes(30, guard), scales(6, guard);
     const float &scale = placed(mpnum_from_bits_f32(bits));
     const mpnum_blockscaled to = {codes.data(), 20, scales.data(), 6, 0, 1};
-    CHECK_LAUNCH(mpnum_launch_quantize_nvfp4(&to, nullptr, &scale, src.begin(), 3, 20, 20,
-                                             ROWS, nullptr));
+    CHECK_LAUNCH(mpnum_launch_quantize_nvfp4(
+        &to, nullptr, mpnum::matrix_of(src.begin(), 3, 20), &scale, ROWS, nullptr));
     for (unsigned char byte : codes)
       CHECK(byte == 0x77, "code %02x of scale %08x", byte, bits); /* the largest */
     for (unsigned char byte : scales)
@@ -418,8 +425,9 @@ template <class Code, class T> void mx_back(unsigned seed) {
                   size[0], size[1], seed % 2, 1, seed,
                   [](T *dst, const mpnum_blockscaled *from, std::size_t rows,
                      std::size_t columns, std::size_t stride, int what) {
-                    return mpnum_launch_dequantize_mx<Code>(dst, from, rows, columns,
-                                                            stride, what, nullptr);
+                    return mpnum_launch_dequantize_mx<Code>(
+                        mpnum::matrix_of(dst, rows, columns, stride), from, what,
+                        nullptr);
                   });
     ++seed;
   }
@@ -432,8 +440,8 @@ template <unsigned high, class T> void nvfp4_back(unsigned seed) {
         size[0], size[1], seed % 2, scale, seed,
         [&scale](T *dst, const mpnum_blockscaled *from, std::size_t rows,
                  std::size_t columns, std::size_t stride, int what) {
-          return mpnum_launch_dequantize_nvfp4<high>(dst, from, &scale, rows, columns,
-                                                     stride, what, nullptr);
+          return mpnum_launch_dequantize_nvfp4<high>(
+              mpnum::matrix_of(dst, rows, columns, stride), from, &scale, what, nullptr);
         });
     ++seed;
   }
@@ -445,8 +453,8 @@ template <unsigned high, class T> void deepseek_back(unsigned seed) {
         size[0], size[1], 0, 1, seed,
         [](T *dst, const mpnum_blockscaled *from, std::size_t rows, std::size_t columns,
            std::size_t stride, int what) {
-          return mpnum_launch_dequantize_fp8<mpnum_e4m3, high>(dst, from, rows, columns,
-                                                               stride, what, nullptr);
+          return mpnum_launch_dequantize_fp8<mpnum_e4m3, high>(
+              mpnum::matrix_of(dst, rows, columns, stride), from, what, nullptr);
         });
     ++seed;
   }
@@ -476,9 +484,9 @@ void what_is_wrong_is_refused(void) {
   const mpnum_blockscaled by_row = rows.view(), by_column = columns.view();
   const auto launch = [&](const mpnum_blockscaled *row, const mpnum_blockscaled *column,
                           const float *from, std::size_t stride, int rule, int what) {
-    return mpnum_launch_quantize_mx<mpnum_e2m1>(row, column, from, 40, 70, stride,
-                                                static_cast<mpnum_blockscale_rule>(rule),
-                                                what, nullptr);
+    return mpnum_launch_quantize_mx<mpnum_e2m1>(
+        row, column, mpnum::matrix_of(from, 40, 70, stride),
+        static_cast<mpnum_blockscale_rule>(rule), what, nullptr);
   };
   const int all = ROWS | TRANSPOSED;
   simt::launch_error = sound;
@@ -515,52 +523,55 @@ void what_is_wrong_is_refused(void) {
   CHECK(launch(&over, &by_column, src.begin(), 70, 3, all) == cudaErrorInvalidValue,
         "sides over each other");
   float &found = placed(1.0f);
-  CHECK(mpnum_launch_nvfp4_scale(&found, src.begin(), 40, 70, 70, nullptr) == sound &&
-            mpnum_launch_nvfp4_scale(&found, src.begin(), 40, 70, 69, nullptr) ==
-                cudaErrorInvalidValue &&
-            mpnum_launch_nvfp4_scale<float>(&found, nullptr, 40, 70, 70, nullptr) ==
-                cudaErrorInvalidValue &&
-            mpnum_launch_nvfp4_scale<float>(nullptr, src.begin(), 40, 70, 70, nullptr) ==
-                cudaErrorInvalidValue,
+  CHECK(mpnum_launch_nvfp4_scale(&found, mpnum::matrix_of(src.begin(), 40, 70),
+                                 nullptr) == sound &&
+            mpnum_launch_nvfp4_scale(&found, mpnum::matrix_of(src.begin(), 40, 70, 69),
+                                     nullptr) == cudaErrorInvalidValue &&
+            mpnum_launch_nvfp4_scale(
+                &found, mpnum::matrix_of(static_cast<const float *>(nullptr), 40, 70),
+                nullptr) == cudaErrorInvalidValue &&
+            mpnum_launch_nvfp4_scale(nullptr, mpnum::matrix_of(src.begin(), 40, 70),
+                                     nullptr) == cudaErrorInvalidValue,
         "a scale of what is not there");
   const float &scale = placed(1.0f);
-  CHECK(mpnum_launch_quantize_nvfp4(&by_row, &by_column,
-                                    static_cast<const float *>(nullptr), src.begin(), 4,
-                                    4, 70, ROWS, nullptr) == cudaErrorInvalidValue,
+  CHECK(mpnum_launch_quantize_nvfp4(
+            &by_row, &by_column, mpnum::matrix_of(src.begin(), 4, 4, 70),
+            static_cast<const float *>(nullptr), ROWS, nullptr) == cudaErrorInvalidValue,
         "no scale");
   mpnum_blockscaled odd = by_row;
   odd.is_swizzled = 0;
   odd.scale_inv = static_cast<unsigned char *>(odd.scale_inv) + 1;
-  CHECK(mpnum_launch_quantize_fp8<mpnum_e4m3>(&odd, nullptr, src.begin(), 1, 4, 70,
-                                              MPNUM_BLOCKSCALE_AMAX, 0, ROWS,
-                                              nullptr) == cudaErrorInvalidValue,
+  CHECK(mpnum_launch_quantize_fp8<mpnum_e4m3>(
+            &odd, nullptr, mpnum::matrix_of(src.begin(), 1, 4, 70), MPNUM_BLOCKSCALE_AMAX,
+            0, ROWS, nullptr) == cudaErrorInvalidValue,
         "floats at an odd address");
-  CHECK(mpnum_launch_quantize_fp8<mpnum_e4m3>(&by_row, nullptr, src.begin(), 1, 4, 70,
-                                              MPNUM_BLOCKSCALE_AMAX, 0, ROWS,
-                                              nullptr) == cudaErrorInvalidValue,
+  CHECK(mpnum_launch_quantize_fp8<mpnum_e4m3>(
+            &by_row, nullptr, mpnum::matrix_of(src.begin(), 1, 4, 70),
+            MPNUM_BLOCKSCALE_AMAX, 0, ROWS, nullptr) == cudaErrorInvalidValue,
         "floats swizzled");
   vector<float> floats(4);
   float *const back = floats.data();
-  CHECK(mpnum_launch_dequantize_mx<mpnum_e2m1>(back, &by_row, 1, 4, 4, ROWS | COLUMNS,
+  CHECK(mpnum_launch_dequantize_mx<mpnum_e2m1>(mpnum::matrix_of(back, 1, 4), &by_row,
+                                               ROWS | COLUMNS,
                                                nullptr) == cudaErrorInvalidValue,
         "two ways back");
-  CHECK(mpnum_launch_dequantize_mx<mpnum_e2m1>(back, &by_row, 1, 4, 3, ROWS, nullptr) ==
-            cudaErrorInvalidValue,
+  CHECK(mpnum_launch_dequantize_mx<mpnum_e2m1>(mpnum::matrix_of(back, 1, 4, 3), &by_row,
+                                               ROWS, nullptr) == cudaErrorInvalidValue,
         "stride below the width");
-  CHECK(mpnum_launch_dequantize_mx<mpnum_e2m1>(back, nullptr, 1, 4, 4, ROWS, nullptr) ==
-            cudaErrorInvalidValue,
+  CHECK(mpnum_launch_dequantize_mx<mpnum_e2m1>(mpnum::matrix_of(back, 1, 4), nullptr,
+                                               ROWS, nullptr) == cudaErrorInvalidValue,
         "no codes");
   /* Nothing to do, whatever the pointers. */
   float *const none = nullptr;
-  CHECK(mpnum_launch_quantize_mx<mpnum_e2m1>(nullptr, nullptr, none, 0, 5, 0,
-                                             MPNUM_BLOCKSCALE_RCEIL, ROWS,
-                                             nullptr) == cudaSuccess,
+  CHECK(mpnum_launch_quantize_mx<mpnum_e2m1>(
+            nullptr, nullptr, mpnum::matrix_of(none, 0, 5, 0), MPNUM_BLOCKSCALE_RCEIL,
+            ROWS, nullptr) == cudaSuccess,
         "no rows");
-  CHECK(mpnum_launch_quantize_nvfp4(nullptr, nullptr, &scale, none, 5, 0, 0, COLUMNS,
-                                    nullptr) == cudaSuccess,
+  CHECK(mpnum_launch_quantize_nvfp4(nullptr, nullptr, mpnum::matrix_of(none, 5, 0),
+                                    &scale, COLUMNS, nullptr) == cudaSuccess,
         "no columns");
-  CHECK(mpnum_launch_dequantize_mx<mpnum_e2m1>(none, nullptr, 0, 0, 0, ROWS, nullptr) ==
-            cudaSuccess,
+  CHECK(mpnum_launch_dequantize_mx<mpnum_e2m1>(mpnum::matrix_of(none, 0, 0), nullptr,
+                                               ROWS, nullptr) == cudaSuccess,
         "nothing back");
   simt::launch_error = cudaSuccess;
   for (unsigned char byte : rows.codes)

@@ -95,14 +95,14 @@ template <class Dst, class Src> void check_softmax(const matrix &shape, unsigned
     vector<Dst> want = guarded_rows<Dst>(shape), got = want;
     vector<mpnum_row_status> want_status(rows, MPNUM_ROW_IGNORED),
         got_status = want_status;
-    const auto launch = is_log ? mpnum_launch_log_softmax_rows<Dst, Src>
-                               : mpnum_launch_softmax_rows<Dst, Src>;
+    const auto launch = is_log ? mpnum_launch_log_softmax_rows<Dst, const Src>
+                               : mpnum_launch_softmax_rows<Dst, const Src>;
     const auto host = is_log ? mpnum_log_softmax_rows : mpnum_softmax_rows;
     CHECK((*host)(to_rows(want, shape), of_rows(src, shape), &chosen.options,
                   want_status.data()) == MPNUM_OK,
           "host");
-    CHECK_LAUNCH((*launch)(got.data(), shape.to_stride, src.data(), shape.from_stride,
-                           rows, columns, &chosen.options, got_status.data(), nullptr));
+    CHECK_LAUNCH((*launch)(view_to(got, shape), view_of(src, shape), &chosen.options,
+                           got_status.data(), nullptr));
     check_same(got, want, is_log ? "log-softmax" : "softmax", shape, which);
     CHECK(got_status == want_status, "status of %zu x %zu, %u", rows, columns, which);
   }
@@ -110,9 +110,9 @@ template <class Dst, class Src> void check_softmax(const matrix &shape, unsigned
   CHECK(mpnum_logsumexp_rows(want.data(), of_rows(src, shape), &chosen.options,
                              nullptr) == MPNUM_OK,
         "host");
-  CHECK_LAUNCH(mpnum_launch_logsumexp_rows(got.data(), src.data(), shape.from_stride,
-                                           rows, columns, &chosen.options, nullptr,
-                                           nullptr));
+  CHECK_LAUNCH(mpnum_launch_logsumexp_rows(
+      got.data(), mpnum::matrix_of(src.data(), rows, columns, shape.from_stride),
+      &chosen.options, nullptr, nullptr));
   check_same(got, want, "log-sum-exp", shape, which);
 }
 
@@ -154,15 +154,17 @@ void check_cross_entropy(const matrix &shape, unsigned which, float smoothing,
   CHECK(status == MPNUM_OK, "host");
   const std::size_t want_counted = counted;
   CHECK_LAUNCH(mpnum_launch_cross_entropy_rows(
-      got_loss.data(), got.data(), shape.to_stride, src.data(), shape.from_stride,
-      targets.data(), rows, columns, &options, got_status.data(), nullptr));
+      got_loss.data(), mpnum::matrix_of(got.data(), rows, columns, shape.to_stride),
+      mpnum::matrix_of(src.data(), rows, columns, shape.from_stride), targets.data(),
+      &options, got_status.data(), nullptr));
   check_same(got_loss, want_loss, "loss", {rows, columns, 0, 0}, which);
   check_same(got, want, "gradient", shape, which);
   CHECK(got_status == want_status && counted == want_counted, "status, %u", which);
   got_loss.assign(rows + 1, -7);
   CHECK_LAUNCH(mpnum_launch_cross_entropy_rows(
-      got_loss.data(), static_cast<G *>(nullptr), 0, src.data(), shape.from_stride,
-      targets.data(), rows, columns, &options, nullptr, nullptr));
+      got_loss.data(), mpnum::matrix_of(static_cast<G *>(nullptr), rows, columns, 0),
+      mpnum::matrix_of(src.data(), rows, columns, shape.from_stride), targets.data(),
+      &options, nullptr, nullptr));
   check_same(got_loss, want_loss, "loss alone", {rows, columns, 0, 0}, which);
 }
 
@@ -175,8 +177,9 @@ void check_backward(const matrix &shape, unsigned which, int flags) {
   chosen.options.flags = flags;
   for (int is_log = 0; is_log < 2; ++is_log) {
     vector<Dx> want = random_rows<Dx>(shape, which + 2), got;
-    const auto launch = is_log ? mpnum_launch_log_softmax_backward_rows<Dx, Dy, Y>
-                               : mpnum_launch_softmax_backward_rows<Dx, Dy, Y>;
+    const auto launch =
+        is_log ? mpnum_launch_log_softmax_backward_rows<Dx, const Dy, const Y>
+               : mpnum_launch_softmax_backward_rows<Dx, const Dy, const Y>;
     const auto host =
         is_log ? mpnum_log_softmax_backward_rows : mpnum_softmax_backward_rows;
     matrix to = shape;
@@ -185,8 +188,7 @@ void check_backward(const matrix &shape, unsigned which, int flags) {
     CHECK((*host)(to_rows(want, to), of_rows(dy, shape), of_rows(y, shape),
                   &chosen.options) == MPNUM_OK,
           "host");
-    CHECK_LAUNCH((*launch)(got.data(), to.to_stride, dy.data(), shape.from_stride,
-                           y.data(), shape.from_stride, shape.rows, shape.columns,
+    CHECK_LAUNCH((*launch)(view_to(got, to), view_of(dy, shape), view_of(y, shape),
                            &chosen.options, nullptr));
     check_same(got, want, is_log ? "log backward" : "backward", to, which);
   }
@@ -252,14 +254,16 @@ void rows_that_are_read_may_overlap(void) {
     vector<float> want = guarded_rows<float>(shape), got = want, loss(8), got_loss(8);
     const vector<std::int64_t> targets = {1, 2, 3, 4, 5, 6, 69};
     must(mpnum_softmax_rows(to_rows(want, shape), of_rows(src, shape), nullptr, nullptr));
-    CHECK_LAUNCH(mpnum_launch_softmax_rows(got.data(), 71, src.data(), stride, 7, 70,
+    CHECK_LAUNCH(mpnum_launch_softmax_rows(mpnum::matrix_of(got.data(), 7, 70, 71),
+                                           mpnum::matrix_of(src.data(), 7, 70, stride),
                                            nullptr, nullptr, nullptr));
     check_same(got, want, "softmax", shape, 0);
     must(mpnum_cross_entropy_rows(loss.data(), to_rows(want, shape), of_rows(src, shape),
                                   targets.data(), nullptr, nullptr));
-    CHECK_LAUNCH(mpnum_launch_cross_entropy_rows(got_loss.data(), got.data(), 71,
-                                                 src.data(), stride, targets.data(), 7,
-                                                 70, nullptr, nullptr, nullptr));
+    CHECK_LAUNCH(mpnum_launch_cross_entropy_rows(
+        got_loss.data(), mpnum::matrix_of(got.data(), 7, 70, 71),
+        mpnum::matrix_of(src.data(), 7, 70, stride), targets.data(), nullptr, nullptr,
+        nullptr));
     check_same(got, want, "gradient", shape, 0);
     check_same(got_loss, loss, "loss", {7, 70, 0, 0}, 0);
   }
@@ -334,17 +338,18 @@ void rows_are_kept_where_the_device_has_room(void) {
     simt::shared_optin = one.optin;
     simt::shared_allowed.clear();
     must(mpnum_softmax_rows(to_rows(want, shape), of_rows(src, shape), nullptr, nullptr));
-    CHECK_LAUNCH(mpnum_launch_softmax_rows(got.data(), one.columns, src.data(),
-                                           one.columns, 1, one.columns, nullptr, nullptr,
-                                           nullptr));
+    CHECK_LAUNCH(mpnum_launch_softmax_rows(mpnum::matrix_of(got.data(), 1, one.columns),
+                                           mpnum::matrix_of(src.data(), 1, one.columns),
+                                           nullptr, nullptr, nullptr));
     check_same(got, want, "softmax", shape, 0);
     const std::size_t bytes = one.rows_kept * ((one.columns + 1) / 2 * 2) * sizeof(float);
     CHECK(simt::shared_asked == bytes, "%u columns of %zu bytes: %zu asked for, not %zu",
           one.columns, one.optin, simt::shared_asked, bytes);
     if (one.columns < 25000) continue;
-    CHECK_LAUNCH(mpnum_launch_softmax_backward_rows(got.data(), one.columns, src.data(),
-                                                    one.columns, want.data(), one.columns,
-                                                    1, one.columns, nullptr, nullptr));
+    CHECK_LAUNCH(mpnum_launch_softmax_backward_rows(
+        mpnum::matrix_of(got.data(), 1, one.columns),
+        mpnum::matrix_of(src.data(), 1, one.columns),
+        mpnum::matrix_of(want.data(), 1, one.columns), nullptr, nullptr));
     const unsigned most = static_cast<unsigned>(one.optin - 1024) / 8;
     CHECK(simt::shared_asked == (one.columns <= most ? 2 * bytes : 0), "of a gradient");
   }
@@ -364,16 +369,18 @@ void results_may_take_the_place_of_what_was_read(void) {
       options.label_smoothing = smoothing;
       must(mpnum_softmax_rows(to_rows(want, shape), of_rows(src, shape), nullptr,
                               nullptr));
-      CHECK_LAUNCH(mpnum_launch_softmax_rows(got.data(), columns, got.data(), columns, 5,
-                                             columns, nullptr, nullptr, nullptr));
+      CHECK_LAUNCH(mpnum_launch_softmax_rows(mpnum::matrix_of(got.data(), 5, columns),
+                                             mpnum::matrix_of(got.data(), 5, columns),
+                                             nullptr, nullptr, nullptr));
       check_same(got, want, "softmax in place", shape, 0);
       got = src;
       must(mpnum_cross_entropy_rows(loss.data(), to_rows(want, shape),
                                     of_rows(src, shape), targets.data(), &options,
                                     nullptr));
-      CHECK_LAUNCH(mpnum_launch_cross_entropy_rows(got_loss.data(), got.data(), columns,
-                                                   got.data(), columns, targets.data(), 5,
-                                                   columns, &options, nullptr, nullptr));
+      CHECK_LAUNCH(mpnum_launch_cross_entropy_rows(
+          got_loss.data(), mpnum::matrix_of(got.data(), 5, columns),
+          mpnum::matrix_of(got.data(), 5, columns), targets.data(), &options, nullptr,
+          nullptr));
       check_same(got, want, "gradient in place", shape, 0);
       check_same(got_loss, loss, "loss in place", {5, columns, 0, 0}, 0);
     }
@@ -404,8 +411,9 @@ void losses_are_summed_and_averaged(void) {
                                             nullptr));
           options.counted = &got_counted;
           CHECK_LAUNCH(mpnum_launch_cross_entropy_rows(
-              got_loss.data(), got.data(), 8, src.data(), 8, targets.data(), rows, 8,
-              &options, nullptr, nullptr));
+              got_loss.data(), mpnum::matrix_of(got.data(), rows, 8),
+              mpnum::matrix_of(src.data(), rows, 8), targets.data(), &options, nullptr,
+              nullptr));
           check_same(got, want, "gradient of a mean", shape, 0);
           CHECK(code_of(got_loss[0]) == code_of(loss[0]) && counted == got_counted,
                 "loss of %zu: %g, want %g", rows, static_cast<double>(got_loss[0]),
@@ -433,9 +441,10 @@ void rows_of_nothing_have_losses(void) {
                                    status.data()) == MPNUM_OK,
           "host");
     options.counted = &got_counted;
-    CHECK_LAUNCH(mpnum_launch_cross_entropy_rows(got_loss.data(), gradient.data(), 0,
-                                                 src.data(), 0, targets.data(), 3, 0,
-                                                 &options, got_status.data(), nullptr));
+    CHECK_LAUNCH(mpnum_launch_cross_entropy_rows(
+        got_loss.data(), mpnum::matrix_of(gradient.data(), 3, 0),
+        mpnum::matrix_of(src.data(), 3, 0), targets.data(), &options, got_status.data(),
+        nullptr));
     const unsigned shown = reduction == MPNUM_REDUCTION_NONE ? 3 : 1;
     for (unsigned i = 0; i < shown; ++i)
       CHECK(code_of(got_loss[i]) == code_of(loss[i]), "loss %u: %g, want %g", i,
@@ -460,9 +469,10 @@ void the_next_launch_works(void) {
   let_launches_fail(
       "a mean", 3,
       [&] {
-        return mpnum_launch_cross_entropy_rows(got_loss.data(), got.data(), 8, src.data(),
-                                               8, targets.data(), 5, 8, &options, nullptr,
-                                               nullptr);
+        return mpnum_launch_cross_entropy_rows(
+            got_loss.data(), mpnum::matrix_of(got.data(), 5, 8),
+            mpnum::matrix_of(src.data(), 5, 8), targets.data(), &options, nullptr,
+            nullptr);
       },
       [&] {
         check_same(got, want, "gradient", shape, 0);
@@ -477,9 +487,10 @@ void a_target_that_is_no_class_is_not_read(void) {
   const vector<std::int64_t> targets = {3, -1, 2};
   vector<float> loss(3), gradient(9);
   vector<mpnum_row_status> status(3);
-  CHECK_LAUNCH(mpnum_launch_cross_entropy_rows(loss.data(), gradient.data(), 3,
-                                               src.data(), 3, targets.data(), 3, 3,
-                                               nullptr, status.data(), nullptr));
+  CHECK_LAUNCH(mpnum_launch_cross_entropy_rows(
+      loss.data(), mpnum::matrix_of(gradient.data(), 3, 3),
+      mpnum::matrix_of(src.data(), 3, 3), targets.data(), nullptr, status.data(),
+      nullptr));
   for (unsigned i = 0; i < 9; ++i)
     CHECK((code_of(gradient[i]) == 0x7fffffff) == (i < 6), "gradient %u", i);
   CHECK(code_of(loss[0]) == 0x7fffffff && code_of(loss[1]) == 0x7fffffff && loss[2] > 0,
@@ -501,11 +512,13 @@ void what_does_not_fit_launches_nothing(void) {
   mpnum_cross_entropy_options losses = mpnum_cross_entropy_default();
   const auto softmax = [&](float *dst, std::size_t to, const float *src,
                            std::size_t from) {
-    return mpnum_launch_softmax_rows(dst, to, src, from, 4, 8, &options, nullptr,
+    return mpnum_launch_softmax_rows(mpnum::matrix_of(dst, 4, 8, to),
+                                     mpnum::matrix_of(src, 4, 8, from), &options, nullptr,
                                      nullptr);
   };
   const auto loss_of = [&](float *to, float *gradient, const std::int64_t *of) {
-    return mpnum_launch_cross_entropy_rows(to, gradient, 8, data, 8, of, 4, 8, &losses,
+    return mpnum_launch_cross_entropy_rows(to, mpnum::matrix_of(gradient, 4, 8),
+                                           mpnum::matrix_of(data, 4, 8), of, &losses,
                                            nullptr, nullptr);
   };
   simt::launch_error = sound; /* which a launch would return */
@@ -529,16 +542,18 @@ void what_does_not_fit_launches_nothing(void) {
         "rows that reach into rows");
   CHECK(softmax(data + 8, 8, data, 0) == sound && softmax(data + 7, 8, data, 0) == bad,
         "a row that repeats");
-  CHECK(mpnum_launch_logsumexp_rows(data + 31, data, 8, 4, 8, &options, nullptr,
-                                    nullptr) == bad &&
-            mpnum_launch_logsumexp_rows(loss, data, 8, 4, 8, &options, nullptr,
-                                        nullptr) == sound,
+  CHECK(mpnum_launch_logsumexp_rows(data + 31, mpnum::matrix_of(data, 4, 8), &options,
+                                    nullptr, nullptr) == bad &&
+            mpnum_launch_logsumexp_rows(loss, mpnum::matrix_of(data, 4, 8), &options,
+                                        nullptr, nullptr) == sound,
         "log-sum-exp over its source");
   CHECK(softmax(nullptr, 8, data, 8) == bad, "no dst");
   CHECK(softmax(other, 8, nullptr, 8) == bad, "no src");
-  CHECK(mpnum_launch_softmax_rows(codes, 8, reinterpret_cast<float *>(codes), 8, 4, 8,
-                                  nullptr, nullptr, nullptr) == bad,
-        "another type in place");
+  CHECK(
+      mpnum_launch_softmax_rows(mpnum::matrix_of(codes, 4, 8),
+                                mpnum::matrix_of(reinterpret_cast<float *>(codes), 4, 8),
+                                nullptr, nullptr, nullptr) == bad,
+      "another type in place");
   for (float scale : {0.0f, -0.0f, -1.0f, infinity, mpnum_from_bits_f32(0x7fc00000)}) {
     options.scale = losses.softmax.scale = scale;
     CHECK(softmax(other, 8, data, 8) == bad && loss_of(loss, other, targets) == bad,
@@ -548,26 +563,33 @@ void what_does_not_fit_launches_nothing(void) {
   options.scale = 1;
   options.flags = MPNUM_SOFTMAX_ACCUMULATE;
   CHECK(softmax(other, 8, data, 8) == bad, "a flag of gradients");
-  CHECK(mpnum_launch_softmax_backward_rows(other, 8, data, 8, other, 8, 4, 8, &options,
-                                           nullptr) == bad,
+  CHECK(mpnum_launch_softmax_backward_rows(
+            mpnum::matrix_of(other, 4, 8), mpnum::matrix_of(data, 4, 8),
+            mpnum::matrix_of(other, 4, 8), &options, nullptr) == bad,
         "adding in place");
-  CHECK(mpnum_launch_softmax_backward_rows(other, 8, static_cast<float *>(nullptr), 8,
-                                           data, 8, 4, 8, nullptr, nullptr) == bad,
+  CHECK(mpnum_launch_softmax_backward_rows(
+            mpnum::matrix_of(other, 4, 8),
+            mpnum::matrix_of(static_cast<float *>(nullptr), 4, 8),
+            mpnum::matrix_of(data, 4, 8), nullptr, nullptr) == bad,
         "no gradient");
   CHECK(loss_of(loss, other, targets) == sound, "this one is launched");
   CHECK(loss_of(data + 31, other, targets) == bad &&
             loss_of(other + 31, other, targets) == bad,
         "a loss over rows");
   CHECK(loss_of(loss, data + 8, targets) == bad, "a gradient over rows");
-  CHECK(mpnum_launch_cross_entropy_rows(loss, other, 7, data, 8, targets, 4, 8, &losses,
+  CHECK(mpnum_launch_cross_entropy_rows(loss, mpnum::matrix_of(other, 4, 8, 7),
+                                        mpnum::matrix_of(data, 4, 8), targets, &losses,
                                         nullptr, nullptr) == bad,
         "a stride below the columns");
-  CHECK(mpnum_launch_softmax_backward_rows(other, 7, data, 8, data, 8, 4, 8, nullptr,
-                                           nullptr) == bad &&
-            mpnum_launch_softmax_backward_rows(other, 8, data, 8, other + 1, 8, 4, 8,
-                                               nullptr, nullptr) == bad &&
-            mpnum_launch_softmax_backward_rows(other, 8, other + 1, 8, data, 8, 4, 8,
-                                               nullptr, nullptr) == bad,
+  CHECK(mpnum_launch_softmax_backward_rows(
+            mpnum::matrix_of(other, 4, 8, 7), mpnum::matrix_of(data, 4, 8),
+            mpnum::matrix_of(data, 4, 8), nullptr, nullptr) == bad &&
+            mpnum_launch_softmax_backward_rows(
+                mpnum::matrix_of(other, 4, 8), mpnum::matrix_of(data, 4, 8),
+                mpnum::matrix_of(other + 1, 4, 8), nullptr, nullptr) == bad &&
+            mpnum_launch_softmax_backward_rows(
+                mpnum::matrix_of(other, 4, 8), mpnum::matrix_of(other + 1, 4, 8),
+                mpnum::matrix_of(data, 4, 8), nullptr, nullptr) == bad,
         "a gradient over rows, or with a stride below the columns");
   CHECK(loss_of(nullptr, other, targets) == bad, "no loss");
   CHECK(loss_of(loss, other, nullptr) == bad, "no targets");
@@ -593,16 +615,21 @@ void nothing_is_read_where_there_are_no_elements(void) {
     for (std::size_t rows : {0u, 3u}) {
       const std::size_t columns = rows ? 0 : 8;
       const cudaError_t errors[] = {
-          mpnum_launch_softmax_rows(data, 8, data, 9, rows, columns, nullptr, nullptr,
-                                    nullptr),
-          mpnum_launch_log_softmax_rows(none, 8, data, 8, rows, columns, nullptr, nullptr,
-                                        nullptr),
-          mpnum_launch_logsumexp_rows(none, data, 8, rows, columns, nullptr, nullptr,
-                                      nullptr),
-          mpnum_launch_softmax_backward_rows(data, 8, data, 9, none, 8, rows, columns,
+          mpnum_launch_softmax_rows(mpnum::matrix_of(data, rows, columns, 8),
+                                    mpnum::matrix_of(data, rows, columns, 9), nullptr,
+                                    nullptr, nullptr),
+          mpnum_launch_log_softmax_rows(mpnum::matrix_of(none, rows, columns, 8),
+                                        mpnum::matrix_of(data, rows, columns, 8), nullptr,
+                                        nullptr, nullptr),
+          mpnum_launch_logsumexp_rows(none, mpnum::matrix_of(data, rows, columns, 8),
+                                      nullptr, nullptr, nullptr),
+          mpnum_launch_softmax_backward_rows(mpnum::matrix_of(data, rows, columns, 8),
+                                             mpnum::matrix_of(data, rows, columns, 9),
+                                             mpnum::matrix_of(none, rows, columns, 8),
                                              nullptr, nullptr),
-          mpnum_launch_cross_entropy_rows(none, data, 8, data, 8, no_targets, rows,
-                                          columns, nullptr, nullptr, nullptr),
+          mpnum_launch_cross_entropy_rows(none, mpnum::matrix_of(data, rows, columns, 8),
+                                          mpnum::matrix_of(data, rows, columns, 8),
+                                          no_targets, nullptr, nullptr, nullptr),
       };
       for (cudaError_t error : errors)
         CHECK(error == cudaSuccess, "%zu x %zu: %s", rows, columns,
@@ -642,8 +669,9 @@ void what_is_masked_has_gradient_0_in_rows_of_nan(void) {
       src[columns] = infinity;
       src[2 * columns + (way == 1 ? length - 1 : 2)] = nan;
       CHECK_LAUNCH(mpnum_launch_cross_entropy_rows(
-          loss.data(), gradient.data(), columns, src.data(), columns, targets.data(),
-          rows, columns, &how, status.data(), nullptr));
+          loss.data(), mpnum::matrix_of(gradient.data(), rows, columns),
+          mpnum::matrix_of(src.data(), rows, columns), targets.data(), &how,
+          status.data(), nullptr));
       for (std::size_t k = 0; k < size; ++k) {
         const std::uint32_t kept = adds ? 0x3f000000u : 0;
         CHECK(code_of(gradient[k]) == (is_out(k % columns) ? kept : 0x7fffffffu),
