@@ -180,7 +180,6 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size,
 #  define MPNUM_ISA_HERE_ 3
 #  include "../../simd/detail/isa_begin.inc"
 #  include "avx512_vbmi.inc"
-#  include "../../simd/detail/isa_end.inc"
 # endif
 
 /* The loop of an ISA, another one for the scalar ISA; NULL for that; one that AVX-512
