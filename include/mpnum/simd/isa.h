@@ -42,6 +42,8 @@ MPNUM_C_BEGIN_
 # define MPNUM_LOOPS_VBMI_   0
 #endif
 
+#define MPNUM_LOOPS_NEON_ MPNUM_HAS_NEON_
+
 /* Whether the CPU is asked what it has; for fma, in CUDA sources, too, which have no
  * loops. */
 #if MPNUM_HAS_GNU_ && MPNUM_HAS_ARRAYS && __STDC_HOSTED__ && !MPNUM_NO_SIMD && \
