@@ -119,6 +119,35 @@ def operations_are_bound_where_used():
     assert not unbound and not unused, (unbound, unused)
 
 
+INC_FILES = [header for header in api.headers if header.endswith(".inc")]
+# In the quick tests: after nothing, in the middle of another one, and after the most others.
+QUICK_INC_FILES = ["simd/detail/vector.inc", "func/detail/pow.inc", "training/detail/grad.inc"]
+
+
+def each_inc_compiles_alone(compiler, files):
+    """As an editor opens it, with a default ISA. Nothing but the file itself is named."""
+    target = check(compiler, "-dumpmachine").strip()
+    if not target.startswith(("x86_64", "aarch64")):
+        raise tap.Skip(f"loops of vectors are not for {target}")
+    for name in files:
+        if target.startswith("aarch64") and "vbmi" in name:
+            continue
+        check(compiler, "-std=c99", "-Werror", "-Wall", "-Wextra", "-Wundef", "-Wno-unused-function", "-fsyntax-only",
+              "-x", "c", INCLUDE / "mpnum" / name)
+
+
+def no_inc_leaves_out_what_it_has():
+    """Where it compiles alone: most of its functions are there after the preprocessor."""
+    need("gcc")
+    for name in INC_FILES:
+        text = (INCLUDE / "mpnum" / name).read_text()
+        own = set(re.findall(r"^ *MPNUM_(?:VECTOR|LOOP|LARGE)_ .*?\bmpnumv_(\w+)\(", text, re.M))
+        if own and check("gcc", "-dumpmachine").startswith("x86_64"):
+            said = check("gcc", "-E", "-P", "-x", "c", INCLUDE / "mpnum" / name)
+            made = {word for word in own if re.search(rf"\bmpnum_{word}_avx(?:2|512)_\(", said)}
+            assert len(made) * 10 >= len(own) * 7, f"{name} leaves out {sorted(own - made)}"
+
+
 def no_header_is_named_like_one_of_libc():
     clash = [header for header in api.headers if Path(header).stem.lower() in LIBC_HEADERS]
     assert not clash, clash
@@ -406,12 +435,16 @@ def quick_properties():
         yield named(f"a status that is dropped warns, gcc {standard}", a_status_that_is_dropped_warns, "gcc", standard)
     yield named("a status that is dropped warns, clang c99", a_status_that_is_dropped_warns, "clang", "c99")
     yield named("system headers are silent, clang c99", system_headers_are_silent, "clang", "c99")
+    yield named("some .inc files compile alone, gcc", each_inc_compiles_alone, "gcc", QUICK_INC_FILES)
     yield named("two units link, gcc c99 and c++17", two_units_link, ("gcc", "gcc"), ("c99", "c++17"))
 
 
 def full_properties():
     yield named("compiles_for_32_bits, gcc c99, with code", compiles_for_32_bits, "gcc", "c99")
     yield named("compiles_freestanding, clang c99, with code", compiles_freestanding, "clang", "c99")
+    yield no_inc_leaves_out_what_it_has
+    for compiler in ("gcc", "clang"):
+        yield named(f"every .inc file compiles alone, {compiler}", each_inc_compiles_alone, compiler, INC_FILES)
     yield named("two units link, gcc c99 and clang c++17", two_units_link, ("gcc", "clang"), ("c99", "c++17"))
     for compiler in ("gcc", "clang"):
         for standard in ("c2x", "c++11", "c++20") if compiler == "gcc" else ("c99", "c++20"):
