@@ -35,7 +35,6 @@
 # include <mpnum/simd/detail/isa_begin.inc>
 # include "fma_loop.inc"
 #endif
-#include <mpnum/simd/detail/isa_end.inc>
 #undef mpnumv_fma_loop
 
 #if !MPNUM_HAS_FMA_

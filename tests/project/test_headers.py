@@ -104,20 +104,48 @@ def umbrella_includes_all_but_the_opt_in_headers():
     assert seen == set(CORE_HEADERS), seen ^ set(CORE_HEADERS)
 
 
-def operations_are_bound_where_used_and_released():
+def operations_are_bound_where_used():
     simd, short = api.include / "simd/detail", re.compile(r"\bmpnumv_(\w+)")
     bound = re.findall(r"^#define mpnumv_(\w+) +MPNUM_V_\(\1\)$", (simd / "operations.inc").read_text(), re.M)
-    released = re.findall(r"^#undef mpnumv_(\w+)$", (simd / "isa_end.inc").read_text(), re.M)
-    assert bound and bound == sorted(set(bound)) == released, set(bound) ^ set(released)
+    assert bound and bound == sorted(set(bound)), bound
     used, pasted = set(), set()
     for path in api.include.glob("*/detail/*"):
-        if path.name not in ("operations.inc", "isa_end.inc"):
+        if path.name != "operations.inc":
             text = without_comments(path.read_text())
             pasted |= set(re.findall(r"\bmpnumv_(\w*##\w+(?:##\w+)*)", text))
             used |= set(short.findall(re.sub(r"\bmpnumv_\w*##[\w#]+", "", text)))
     made = re.compile("|".join(re.sub(r"##\w+##|\w+##$|^##\w+|(?<=_)##\w+", r"\\w+", word) for word in pasted) or "(?!)")
     unbound, unused = used - set(bound), {word for word in set(bound) - used if not made.fullmatch(word)}
     assert not unbound and not unused, (unbound, unused)
+
+
+INC_FILES = [header for header in api.headers if header.endswith(".inc")]
+# In the quick tests: after nothing, in the middle of another one, and after the most others.
+QUICK_INC_FILES = ["simd/detail/vector.inc", "func/detail/pow.inc", "training/detail/grad.inc"]
+
+
+def each_inc_compiles_alone(compiler, files):
+    """As an editor opens it, with a default ISA. Nothing but the file itself is named."""
+    target = check(compiler, "-dumpmachine").strip()
+    if not target.startswith(("x86_64", "aarch64")):
+        raise tap.Skip(f"loops of vectors are not for {target}")
+    for name in files:
+        if target.startswith("aarch64") and "vbmi" in name:
+            continue
+        check(compiler, "-std=c99", "-Werror", "-Wall", "-Wextra", "-Wundef", "-Wno-unused-function", "-fsyntax-only",
+              "-x", "c", INCLUDE / "mpnum" / name)
+
+
+def no_inc_leaves_out_what_it_has():
+    """Where it compiles alone: most of its functions are there after the preprocessor."""
+    need("gcc")
+    for name in INC_FILES:
+        text = (INCLUDE / "mpnum" / name).read_text()
+        own = set(re.findall(r"^ *MPNUM_(?:VECTOR|LOOP|LARGE)_ .*?\bmpnumv_(\w+)\(", text, re.M))
+        if own and check("gcc", "-dumpmachine").startswith("x86_64"):
+            said = check("gcc", "-E", "-P", "-x", "c", INCLUDE / "mpnum" / name)
+            made = {word for word in own if re.search(rf"\bmpnum_{word}_avx(?:2|512)_\(", said)}
+            assert len(made) * 10 >= len(own) * 7, f"{name} leaves out {sorted(own - made)}"
 
 
 def no_header_is_named_like_one_of_libc():
@@ -264,7 +292,8 @@ def only_our_macros_are_added(compiler, standard):
             if any(name.startswith("simd/detail/") for name in all_of(header)):
                 theirs += INTRINSICS
             added = macros_of(command, folder, include_lines([header]), known) - macros_of(command, folder, theirs, known)
-            strangers = [name for name in added if not re.fullmatch(r"MPNUM_\w+", name)]
+            # The short names of simd/detail/operations.inc stay, too.
+            strangers = [name for name in added if not re.fullmatch(r"MPNUM_\w+|mpnumv_\w+", name)]
             assert not strangers, f"{header} adds {sorted(strangers)}"
 
 
@@ -393,7 +422,7 @@ def only_read(test):
 
 def quick_properties():
     yield from (headers_include_only_what_is_above_them, umbrella_includes_all_but_the_opt_in_headers,
-                operations_are_bound_where_used_and_released,
+                operations_are_bound_where_used,
                 no_header_is_named_like_one_of_libc, no_reserved_identifier_is_ours, every_declaration_has_our_prefix,
                 every_header_with_text_is_a_region)
     for compiler in ("gcc", "clang"):
@@ -406,10 +435,14 @@ def quick_properties():
         yield named(f"a status that is dropped warns, gcc {standard}", a_status_that_is_dropped_warns, "gcc", standard)
     yield named("a status that is dropped warns, clang c99", a_status_that_is_dropped_warns, "clang", "c99")
     yield named("system headers are silent, clang c99", system_headers_are_silent, "clang", "c99")
+    yield named("some .inc files compile alone, gcc", each_inc_compiles_alone, "gcc", QUICK_INC_FILES)
     yield named("two units link, gcc c99 and c++17", two_units_link, ("gcc", "gcc"), ("c99", "c++17"))
 
 
 def full_properties():
+    yield no_inc_leaves_out_what_it_has
+    for compiler in ("gcc", "clang"):
+        yield named(f"every .inc file compiles alone, {compiler}", each_inc_compiles_alone, compiler, INC_FILES)
     yield named("two units link, gcc c99 and clang c++17", two_units_link, ("gcc", "clang"), ("c99", "c++17"))
     for compiler in ("gcc", "clang"):
         for standard in ("c2x", "c++11", "c++20") if compiler == "gcc" else ("c99", "c++20"):

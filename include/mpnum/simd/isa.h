@@ -9,8 +9,8 @@
 MPNUM_C_BEGIN_
 
 /* The loops that are compiled: all, or, without dispatch, the best that the compiler's
- * flags allow. */
-#if !MPNUM_HAS_X86_SIMD_
+ * flags allow; none where one file of loops is compiled alone. */
+#if !MPNUM_HAS_X86_SIMD_ || defined(MPNUM_ALONE_)
 # define MPNUM_LOOPS_SSE2_   0
 # define MPNUM_LOOPS_AVX2_   0
 # define MPNUM_LOOPS_AVX512_ 0
@@ -40,6 +40,12 @@ MPNUM_C_BEGIN_
 # define MPNUM_LOOPS_AVX2_   0
 # define MPNUM_LOOPS_AVX512_ 0
 # define MPNUM_LOOPS_VBMI_   0
+#endif
+
+#ifdef MPNUM_ALONE_
+# define MPNUM_LOOPS_NEON_ 0
+#else
+# define MPNUM_LOOPS_NEON_ MPNUM_HAS_NEON_
 #endif
 
 /* Whether the CPU is asked what it has; for fma, in CUDA sources, too, which have no

@@ -31,7 +31,6 @@ typedef struct mpnum_block_rule_ {
 #define MPNUM_ISA_HERE_ 0
 #include "../../simd/detail/isa_begin.inc"
 #include "blockscale.inc"
-#include "../../simd/detail/isa_end.inc"
 
 MPNUM_C_END_
 #endif

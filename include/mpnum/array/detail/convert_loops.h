@@ -170,7 +170,7 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size,
 # if MPNUM_LOOPS_AVX512_
 #  include "../../simd/detail/avx512.h"
 # endif
-# if MPNUM_HAS_NEON_
+# if MPNUM_LOOPS_NEON_
 #  include "../../simd/detail/neon.h"
 # endif
 # define MPNUM_EACH_ISA_ "../../array/detail/convert.inc"
@@ -180,96 +180,75 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size,
 #  define MPNUM_ISA_HERE_ 3
 #  include "../../simd/detail/isa_begin.inc"
 #  include "avx512_vbmi.inc"
-#  include "../../simd/detail/isa_end.inc"
 # endif
 
-/* The loop of an ISA, another one for the scalar ISA; NULL for that; one that AVX-512
- * with VBMI has, too. CALL calls the loop of the ISA in use. */
-# if MPNUM_HAS_X86_SIMD_ && !MPNUM_NO_DISPATCH
-#  define MPNUM_PICK_ELSE_(scalar, isa, name)                                            \
-   ((isa) == MPNUM_ISA_AVX512 || (isa) == MPNUM_ISA_AVX512_VBMI ? mpnum_##name##_avx512_ \
-    : (isa) == MPNUM_ISA_AVX2                                   ? mpnum_##name##_avx2_   \
-    : (isa) == MPNUM_ISA_SSE2                                   ? mpnum_##name##_sse2_   \
-                                                                : (scalar))
-#  define MPNUM_PICK_VBMI_(isa, name) \
-   ((isa) == MPNUM_ISA_AVX512_VBMI ? mpnum_##name##_vbmi_ : MPNUM_PICK_(isa, name))
+/* MPNUM_PICK_(isa, loop, mask, other): the function of a loop for an ISA, or the other
+ * one where there is none. The mask says which ISAs beside AVX2, AVX-512 and NEON have
+ * it: SSE2       SSE2 SSE2_VBMI  and AVX-512 with VBMI one of its own, not that of
+ * AVX-512 WIDE       none WIDE_VBMI  AVX-512 with VBMI one of its own */
+# define MPNUM_PICK_(isa, loop, mask, other) \
+  MPNUM_PICK_##mask##_(isa, mpnum_##loop, other)
+# define MPNUM_PICK_SSE2_(isa, loop, other) \
+  MPNUM_PICK_OF_(isa, loop, loop##_avx512_, loop##_sse2_, other)
+# define MPNUM_PICK_SSE2_VBMI_(isa, loop, other) \
+  MPNUM_PICK_OF_(isa, loop, loop##_vbmi_, loop##_sse2_, other)
+# define MPNUM_PICK_WIDE_(isa, loop, other) \
+  MPNUM_PICK_OF_(isa, loop, loop##_avx512_, other, other)
+# define MPNUM_PICK_WIDE_VBMI_(isa, loop, other) \
+  MPNUM_PICK_OF_(isa, loop, loop##_vbmi_, other, other)
+# if MPNUM_LOOPS_SSE2_ && MPNUM_LOOPS_AVX2_ && MPNUM_LOOPS_AVX512_
+#  define MPNUM_PICK_OF_(isa, loop, vbmi, sse2, other) \
+   ((isa) == MPNUM_ISA_AVX512_VBMI ? (vbmi)            \
+    : (isa) == MPNUM_ISA_AVX512    ? loop##_avx512_    \
+    : (isa) == MPNUM_ISA_AVX2      ? loop##_avx2_      \
+    : (isa) == MPNUM_ISA_SSE2      ? (sse2)            \
+                                   : (other))
+# elif MPNUM_LOOPS_NEON_ && !MPNUM_NO_DISPATCH
+#  define MPNUM_PICK_OF_(isa, loop, vbmi, sse2, other) \
+   ((isa) == MPNUM_ISA_NEON ? loop##_neon_ : (other))
+# elif MPNUM_LOOPS_NEON_
+#  define MPNUM_PICK_OF_(isa, loop, vbmi, sse2, other) ((void)(isa), loop##_neon_)
 # elif MPNUM_LOOPS_VBMI_
-#  define MPNUM_PICK_VBMI_(isa, name) ((void)(isa), mpnum_##name##_vbmi_)
-# else
-#  define MPNUM_PICK_VBMI_(isa, name) MPNUM_PICK_(isa, name)
-# endif
-# if MPNUM_HAS_X86_SIMD_ && !MPNUM_NO_DISPATCH
-# elif MPNUM_HAS_NEON_ && !MPNUM_NO_DISPATCH
-#  define MPNUM_PICK_ELSE_(scalar, isa, name) \
-   ((isa) == MPNUM_ISA_NEON ? mpnum_##name##_neon_ : (scalar))
-# elif MPNUM_HAS_NEON_
-#  define MPNUM_PICK_ELSE_(scalar, isa, name) ((void)(isa), mpnum_##name##_neon_)
+#  define MPNUM_PICK_OF_(isa, loop, vbmi, sse2, other) ((void)(isa), (vbmi))
 # elif MPNUM_LOOPS_AVX512_
-#  define MPNUM_PICK_ELSE_(scalar, isa, name) ((void)(isa), mpnum_##name##_avx512_)
+#  define MPNUM_PICK_OF_(isa, loop, vbmi, sse2, other) ((void)(isa), loop##_avx512_)
 # elif MPNUM_LOOPS_AVX2_
-#  define MPNUM_PICK_ELSE_(scalar, isa, name) ((void)(isa), mpnum_##name##_avx2_)
+#  define MPNUM_PICK_OF_(isa, loop, vbmi, sse2, other) ((void)(isa), loop##_avx2_)
 # elif MPNUM_LOOPS_SSE2_
-#  define MPNUM_PICK_ELSE_(scalar, isa, name) ((void)(isa), mpnum_##name##_sse2_)
+#  define MPNUM_PICK_OF_(isa, loop, vbmi, sse2, other) ((void)(isa), (sse2))
 # else
-#  define MPNUM_PICK_ELSE_(scalar, isa, name) ((void)(isa), (scalar))
+#  define MPNUM_PICK_OF_(isa, loop, vbmi, sse2, other) ((void)(isa), (other))
 # endif
-# define MPNUM_PICK_AS_(type, isa, name) MPNUM_PICK_ELSE_((type *)0, isa, name)
-# if MPNUM_HAS_X86_SIMD_ && !MPNUM_NO_DISPATCH
-#  define MPNUM_PICK_ANY_(isa, name) \
-   ((isa) == MPNUM_ISA_AVX512_VBMI   \
-        ? mpnum_##name##_vbmi_       \
-        : MPNUM_PICK_ELSE_(mpnum_##name##_scalar_, isa, name))
-# elif MPNUM_LOOPS_VBMI_
-#  define MPNUM_PICK_ANY_(isa, name) ((void)(isa), mpnum_##name##_vbmi_)
-# else
-#  define MPNUM_PICK_ANY_(isa, name) MPNUM_PICK_ELSE_(mpnum_##name##_scalar_, isa, name)
-# endif
-/* The same, none for SSE2. */
-# if MPNUM_HAS_X86_SIMD_ && !MPNUM_NO_DISPATCH
-#  define MPNUM_PICK_WIDE_AS_(type, isa, name)                                           \
-   ((isa) == MPNUM_ISA_AVX512 || (isa) == MPNUM_ISA_AVX512_VBMI ? mpnum_##name##_avx512_ \
-    : (isa) == MPNUM_ISA_AVX2                                   ? mpnum_##name##_avx2_   \
-                                                                : (type *)0)
-#  define MPNUM_PICK_WIDE_(isa, name)                     \
-   ((isa) == MPNUM_ISA_AVX512_VBMI ? mpnum_##name##_vbmi_ \
-                                   : MPNUM_PICK_WIDE_AS_(mpnum_blocks_, isa, name))
-# elif MPNUM_LOOPS_SSE2_
-#  define MPNUM_PICK_WIDE_AS_(type, isa, name) ((void)(isa), (type *)0)
-#  define MPNUM_PICK_WIDE_(isa, name)          MPNUM_PICK_WIDE_AS_(mpnum_blocks_, isa, name)
-# else
-#  define MPNUM_PICK_WIDE_AS_(type, isa, name) MPNUM_PICK_AS_(type, isa, name)
-#  define MPNUM_PICK_WIDE_(isa, name)          MPNUM_PICK_VBMI_(isa, name)
-# endif
-/* CALL_VBMI: where VBMI has one of its own. */
-# define MPNUM_CALL_VBMI_(name, arguments)          \
-  do {                                              \
-   const mpnum_isa isa_in_use = mpnum_isa_in_use(); \
-   (*MPNUM_PICK_ANY_(isa_in_use, name)) arguments;  \
+# define MPNUM_NO_BLOCKS_ ((mpnum_blocks_ *)0)
+/* One of two loops by the overflow in their names. */
+# define MPNUM_PICK_SAT_(isa, overflow, name)                        \
+  ((overflow) == MPNUM_OVERFLOW_SATURATE                             \
+       ? MPNUM_PICK_(isa, name##_sat_blocks, SSE2, MPNUM_NO_BLOCKS_) \
+       : MPNUM_PICK_(isa, name##_blocks, SSE2, MPNUM_NO_BLOCKS_))
+/* Calls the loop of the ISA in use, of the scalar ISA, too; where VBMI has its own. */
+# define MPNUM_CALL_(loop, arguments)                                        \
+  do {                                                                       \
+   const mpnum_isa isa_in_use = mpnum_isa_in_use();                          \
+   (*MPNUM_PICK_(isa_in_use, loop, SSE2, mpnum_##loop##_scalar_)) arguments; \
   } while (0)
-# define MPNUM_CALL_(name, arguments)                                       \
-  do {                                                                      \
-   const mpnum_isa isa_in_use = mpnum_isa_in_use();                         \
-   (*MPNUM_PICK_ELSE_(mpnum_##name##_scalar_, isa_in_use, name)) arguments; \
+# define MPNUM_CALL_VBMI_(loop, arguments)                                        \
+  do {                                                                            \
+   const mpnum_isa isa_in_use = mpnum_isa_in_use();                               \
+   (*MPNUM_PICK_(isa_in_use, loop, SSE2_VBMI, mpnum_##loop##_scalar_)) arguments; \
   } while (0)
 
-# define MPNUM_PICK_(isa, name) MPNUM_PICK_AS_(mpnum_blocks_, isa, name)
-/* One of two loops; one that has its overflow in its name. */
+/* What vectors leave: without them a loop that the compiler makes of constant types and
+ * overflow, with them a function, which the scalar ISA alone calls. */
 # if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
-#  define MPNUM_PICK_OF_(isa, is_first, first, second) \
-   ((is_first) ? MPNUM_PICK_(isa, first) : MPNUM_PICK_(isa, second))
+#  define MPNUM_HOST_REST_ MPNUM_HOST_COLD_
 # else
-#  define MPNUM_PICK_OF_(isa, is_first, first, second) \
-   ((void)(is_first), MPNUM_PICK_(isa, first))
+#  define MPNUM_HOST_REST_ MPNUM_HOST_INLINE_
 # endif
-# define MPNUM_PICK_SAT_(isa, overflow, name)                                   \
-  MPNUM_PICK_OF_(isa, (overflow) == MPNUM_OVERFLOW_SATURATE, name##_sat_blocks, \
-                 name##_blocks)
-
 /* Floats to codes, to nearest even, one after the other: eight at a time, as many as
  * dense codes come in. */
-MPNUM_HOST_INLINE_ void mpnum_encode_floats_(mpnum_type type, int dst_bits,
-                                             mpnum_overflow overflow, void *to,
-                                             const void *from, size_t n) {
+MPNUM_HOST_REST_ void mpnum_encode_floats_(mpnum_type type, int dst_bits,
+                                           mpnum_overflow overflow, void *to,
+                                           const void *from, size_t n) {
   const mpnum_format format = mpnum_format_of(type);
   const int bits = dst_bits < 8 ? 8 : dst_bits;
   const uint8_t *src = (const uint8_t *)from;
@@ -289,9 +268,9 @@ MPNUM_HOST_INLINE_ void mpnum_encode_floats_(mpnum_type type, int dst_bits,
   }
 }
 /* Doubles to f32, f16 and bf16. */
-MPNUM_HOST_INLINE_ void mpnum_encode_doubles_(mpnum_type type, int dst_bits,
-                                              mpnum_overflow overflow, void *to,
-                                              const void *from, size_t n) {
+MPNUM_HOST_REST_ void mpnum_encode_doubles_(mpnum_type type, int dst_bits,
+                                            mpnum_overflow overflow, void *to,
+                                            const void *from, size_t n) {
   const mpnum_format format = mpnum_format_of(type);
   size_t i = 0;
   for (; i < n; ++i) {
@@ -301,8 +280,8 @@ MPNUM_HOST_INLINE_ void mpnum_encode_doubles_(mpnum_type type, int dst_bits,
   }
 }
 /* Codes as floats, in the same way. */
-MPNUM_HOST_INLINE_ void mpnum_decode_each_(mpnum_type type, int src_bits, void *to,
-                                           const void *from, size_t n) {
+MPNUM_HOST_REST_ void mpnum_decode_each_(mpnum_type type, int src_bits, void *to,
+                                         const void *from, size_t n) {
   const mpnum_format format = mpnum_format_of(type);
   const int bits = src_bits < 8 ? 8 : src_bits;
   const uint8_t *src = (const uint8_t *)from;
@@ -320,9 +299,9 @@ MPNUM_HOST_INLINE_ void mpnum_decode_each_(mpnum_type type, int src_bits, void *
   }
 }
 /* f16 and bf16 to codes. */
-MPNUM_HOST_INLINE_ void mpnum_encode_u16_(mpnum_type src_type, mpnum_type type,
-                                          int dst_bits, mpnum_overflow overflow,
-                                          void *dst, const void *src, size_t n) {
+MPNUM_HOST_REST_ void mpnum_encode_u16_(mpnum_type src_type, mpnum_type type,
+                                        int dst_bits, mpnum_overflow overflow, void *dst,
+                                        const void *src, size_t n) {
   float x[64];
   size_t i = 0;
   for (; i < n; i += 64) {
@@ -333,33 +312,8 @@ MPNUM_HOST_INLINE_ void mpnum_encode_u16_(mpnum_type src_type, mpnum_type type,
   }
 }
 
-/* The same once, for those that call the vectors of other CPUs. */
-MPNUM_HOST_COLD_ void mpnum_encode_floats_scalar_(mpnum_type type, int dst_bits,
-                                                  mpnum_overflow overflow, void *dst,
-                                                  const void *src, size_t n) {
-  mpnum_encode_floats_(type, dst_bits, overflow, dst, src, n);
-}
-MPNUM_HOST_COLD_ void mpnum_encode_u16_scalar_(mpnum_type src_type, mpnum_type type,
-                                               int dst_bits, mpnum_overflow overflow,
-                                               void *dst, const void *src, size_t n) {
-  mpnum_encode_u16_(src_type, type, dst_bits, overflow, dst, src, n);
-}
-MPNUM_HOST_COLD_ void mpnum_encode_doubles_scalar_(mpnum_type type, int dst_bits,
-                                                   mpnum_overflow overflow, void *dst,
-                                                   const void *src, size_t n) {
-  mpnum_encode_doubles_(type, dst_bits, overflow, dst, src, n);
-}
-MPNUM_HOST_COLD_ void mpnum_decode_each_scalar_(mpnum_type type, int src_bits, void *dst,
-                                                const void *src, size_t n) {
-  mpnum_decode_each_(type, src_bits, dst, src, n);
-}
-/* By a loop over blocks, if there is one. Types and overflow are known to the compiler,
- * which makes numbers of them; without vectors it makes a loop of them. */
-# if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
-#  define MPNUM_SCALAR_(name) mpnum_##name##_scalar_
-# else
-#  define MPNUM_SCALAR_(name) mpnum_##name##_
-# endif
+/* By a loop over blocks, if there is one: 0 where there is none. Types and overflow are
+ * known to the compiler, which makes numbers of them. */
 MPNUM_HOST_INLINE_ int mpnum_encode_blocks_(mpnum_isa isa, mpnum_blocks_ *run,
                                             mpnum_type src_type, mpnum_type type,
                                             int dst_bits, mpnum_overflow overflow,
@@ -385,70 +339,73 @@ MPNUM_HOST_INLINE_ int mpnum_encode_blocks_(mpnum_isa isa, mpnum_blocks_ *run,
   return 0;
 # endif
 }
-MPNUM_HOST_INLINE_ void mpnum_encode_by_(mpnum_isa isa, mpnum_blocks_ *run,
-                                         mpnum_type type, int dst_bits,
-                                         mpnum_overflow overflow, void *dst,
-                                         const void *src, size_t n) {
-  if (!mpnum_encode_blocks_(isa, run, MPNUM_TYPE_F32, type, dst_bits, overflow, dst, src,
-                            n))
-    MPNUM_SCALAR_(encode_floats)(type, dst_bits, overflow, dst, src, n);
-}
 /* f32 to 8 bits and fewer, where nearest_magnitude serves; to bf16, tf32, f16. */
 MPNUM_HOST_INLINE_ void mpnum_encode_bytes_(mpnum_type type, int dst_bits,
                                             mpnum_overflow overflow, void *dst,
                                             const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_encode_by_(isa, MPNUM_PICK_VBMI_(isa, encode_byte_blocks), type, dst_bits,
-                   overflow, dst, src, n);
+  if (!mpnum_encode_blocks_(
+          isa, MPNUM_PICK_(isa, encode_byte_blocks, SSE2_VBMI, MPNUM_NO_BLOCKS_),
+          MPNUM_TYPE_F32, type, dst_bits, overflow, dst, src, n))
+    mpnum_encode_floats_(type, dst_bits, overflow, dst, src, n);
 }
 MPNUM_HOST_INLINE_ void mpnum_encode_bf16_(mpnum_overflow overflow, void *dst,
                                            const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_encode_by_(isa, MPNUM_PICK_SAT_(isa, overflow, encode_bf16), MPNUM_TYPE_BF16, 16,
-                   overflow, dst, src, n);
+  if (!mpnum_encode_blocks_(isa, MPNUM_PICK_SAT_(isa, overflow, encode_bf16),
+                            MPNUM_TYPE_F32, MPNUM_TYPE_BF16, 16, overflow, dst, src, n))
+    mpnum_encode_floats_(MPNUM_TYPE_BF16, 16, overflow, dst, src, n);
 }
 MPNUM_HOST_INLINE_ void mpnum_encode_tf32_(mpnum_overflow overflow, void *dst,
                                            const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_encode_by_(isa, MPNUM_PICK_SAT_(isa, overflow, encode_tf32), MPNUM_TYPE_TF32, 32,
-                   overflow, dst, src, n);
+  if (!mpnum_encode_blocks_(isa, MPNUM_PICK_SAT_(isa, overflow, encode_tf32),
+                            MPNUM_TYPE_F32, MPNUM_TYPE_TF32, 32, overflow, dst, src, n))
+    mpnum_encode_floats_(MPNUM_TYPE_TF32, 32, overflow, dst, src, n);
 }
 MPNUM_HOST_INLINE_ void mpnum_encode_f16_(mpnum_overflow overflow, void *dst,
                                           const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_encode_by_(isa, MPNUM_PICK_SAT_(isa, overflow, encode_f16), MPNUM_TYPE_F16, 16,
-                   overflow, dst, src, n);
+  if (!mpnum_encode_blocks_(isa, MPNUM_PICK_SAT_(isa, overflow, encode_f16),
+                            MPNUM_TYPE_F32, MPNUM_TYPE_F16, 16, overflow, dst, src, n))
+    mpnum_encode_floats_(MPNUM_TYPE_F16, 16, overflow, dst, src, n);
 }
 /* f32 to e8m0; f16 and bf16 to 8 bits and fewer; f64 to f32; f64 to f16 and bf16. */
 MPNUM_HOST_INLINE_ void mpnum_encode_e8m0_(mpnum_overflow overflow, void *dst,
                                            const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_encode_by_(isa, MPNUM_PICK_(isa, encode_e8m0_blocks), MPNUM_TYPE_E8M0, 8,
-                   overflow, dst, src, n);
+  if (!mpnum_encode_blocks_(isa,
+                            MPNUM_PICK_(isa, encode_e8m0_blocks, SSE2, MPNUM_NO_BLOCKS_),
+                            MPNUM_TYPE_F32, MPNUM_TYPE_E8M0, 8, overflow, dst, src, n))
+    mpnum_encode_floats_(MPNUM_TYPE_E8M0, 8, overflow, dst, src, n);
 }
 MPNUM_HOST_INLINE_ void mpnum_encode_bytes16_(mpnum_type src_type, mpnum_type type,
                                               int dst_bits, mpnum_overflow overflow,
                                               void *dst, const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
   mpnum_blocks_ *const run =
-      MPNUM_PICK_OF_(isa, type == MPNUM_TYPE_E8M0, encode_e8m0_blocks, encode_u16_blocks);
+      type == MPNUM_TYPE_E8M0
+          ? MPNUM_PICK_(isa, encode_e8m0_blocks, SSE2, MPNUM_NO_BLOCKS_)
+          : MPNUM_PICK_(isa, encode_u16_blocks, SSE2, MPNUM_NO_BLOCKS_);
   if (!mpnum_encode_blocks_(isa, run, src_type, type, dst_bits, overflow, dst, src, n))
-    MPNUM_SCALAR_(encode_u16)(src_type, type, dst_bits, overflow, dst, src, n);
+    mpnum_encode_u16_(src_type, type, dst_bits, overflow, dst, src, n);
 }
 MPNUM_HOST_INLINE_ void mpnum_encode_f64_f32_(mpnum_overflow overflow, void *dst,
                                               const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
   if (!mpnum_encode_blocks_(isa, MPNUM_PICK_SAT_(isa, overflow, encode_f64_f32),
                             MPNUM_TYPE_F64, MPNUM_TYPE_F32, 32, overflow, dst, src, n))
-    MPNUM_SCALAR_(encode_doubles)(MPNUM_TYPE_F32, 32, overflow, dst, src, n);
+    mpnum_encode_doubles_(MPNUM_TYPE_F32, 32, overflow, dst, src, n);
 }
 MPNUM_HOST_INLINE_ void mpnum_encode_f64_16_(mpnum_type type, mpnum_overflow overflow,
                                              void *dst, const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_blocks_ *const run = MPNUM_PICK_OF_(
-      isa, type == MPNUM_TYPE_F16, encode_f64_f16_blocks, encode_f64_bf16_blocks);
+  mpnum_blocks_ *const run =
+      type == MPNUM_TYPE_F16
+          ? MPNUM_PICK_(isa, encode_f64_f16_blocks, SSE2, MPNUM_NO_BLOCKS_)
+          : MPNUM_PICK_(isa, encode_f64_bf16_blocks, SSE2, MPNUM_NO_BLOCKS_);
   if (!mpnum_encode_blocks_(isa, run, MPNUM_TYPE_F64, type, 16, overflow, dst, src, n))
-    MPNUM_SCALAR_(encode_doubles)(type, 16, overflow, dst, src, n);
+    mpnum_encode_doubles_(type, 16, overflow, dst, src, n);
 }
 
 /* Codes as floats, by a loop of their own or that of bytes. */
@@ -466,38 +423,39 @@ MPNUM_HOST_INLINE_ void mpnum_decode_by_(mpnum_isa isa, mpnum_blocks_ *run, int 
   (void)isa;
   (void)run;
   (void)is_own;
-  MPNUM_SCALAR_(decode_each)(type, src_bits, dst, src, n);
+  mpnum_decode_each_(type, src_bits, dst, src, n);
 }
 MPNUM_HOST_INLINE_ void mpnum_decode_bytes_(mpnum_type type, int src_bits, void *dst,
                                             const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_decode_by_(isa, MPNUM_PICK_VBMI_(isa, decode_byte_blocks), 0, type, src_bits, dst,
-                   src, n);
+  mpnum_decode_by_(isa, MPNUM_PICK_(isa, decode_byte_blocks, SSE2_VBMI, MPNUM_NO_BLOCKS_),
+                   0, type, src_bits, dst, src, n);
 }
 MPNUM_HOST_INLINE_ void mpnum_decode_e5m2fnuz_(void *dst, const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_decode_by_(isa, MPNUM_PICK_VBMI_(isa, decode_e5m2fnuz_blocks), 1,
-                   MPNUM_TYPE_E5M2FNUZ, 8, dst, src, n);
+  mpnum_decode_by_(isa,
+                   MPNUM_PICK_(isa, decode_e5m2fnuz_blocks, SSE2_VBMI, MPNUM_NO_BLOCKS_),
+                   1, MPNUM_TYPE_E5M2FNUZ, 8, dst, src, n);
 }
 MPNUM_HOST_INLINE_ void mpnum_decode_e8m0_(void *dst, const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_decode_by_(isa, MPNUM_PICK_(isa, decode_e8m0_blocks), 1, MPNUM_TYPE_E8M0, 8, dst,
-                   src, n);
+  mpnum_decode_by_(isa, MPNUM_PICK_(isa, decode_e8m0_blocks, SSE2, MPNUM_NO_BLOCKS_), 1,
+                   MPNUM_TYPE_E8M0, 8, dst, src, n);
 }
 MPNUM_HOST_INLINE_ void mpnum_decode_f16_(void *dst, const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_decode_by_(isa, MPNUM_PICK_(isa, decode_f16_blocks), 1, MPNUM_TYPE_F16, 16, dst,
-                   src, n);
+  mpnum_decode_by_(isa, MPNUM_PICK_(isa, decode_f16_blocks, SSE2, MPNUM_NO_BLOCKS_), 1,
+                   MPNUM_TYPE_F16, 16, dst, src, n);
 }
 MPNUM_HOST_INLINE_ void mpnum_decode_bf16_(void *dst, const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_decode_by_(isa, MPNUM_PICK_(isa, decode_bf16_blocks), 1, MPNUM_TYPE_BF16, 16, dst,
-                   src, n);
+  mpnum_decode_by_(isa, MPNUM_PICK_(isa, decode_bf16_blocks, SSE2, MPNUM_NO_BLOCKS_), 1,
+                   MPNUM_TYPE_BF16, 16, dst, src, n);
 }
 MPNUM_HOST_INLINE_ void mpnum_decode_tf32_(void *dst, const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_decode_by_(isa, MPNUM_PICK_(isa, decode_tf32_blocks), 1, MPNUM_TYPE_TF32, 32, dst,
-                   src, n);
+  mpnum_decode_by_(isa, MPNUM_PICK_(isa, decode_tf32_blocks, SSE2, MPNUM_NO_BLOCKS_), 1,
+                   MPNUM_TYPE_TF32, 32, dst, src, n);
 }
 
 /* Floats of a type, and codes of floats, as functions; and of a type known at run time
@@ -515,7 +473,8 @@ MPNUM_HOST_ONCE_ void mpnum_byte_floats_(mpnum_type type, float *dst, const void
                                          size_t n) {
 # if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
   const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_blocks_ *const run = MPNUM_PICK_WIDE_(isa, decode_byte_blocks);
+  mpnum_blocks_ *const run =
+      MPNUM_PICK_(isa, decode_byte_blocks, WIDE_VBMI, MPNUM_NO_BLOCKS_);
   if (run) {
     const mpnum_decoding_ decoding =
         type == MPNUM_TYPE_E5M2 ? mpnum_decoding_of_(mpnum_format_of(MPNUM_TYPE_E5M2), 8)
@@ -524,13 +483,14 @@ MPNUM_HOST_ONCE_ void mpnum_byte_floats_(mpnum_type type, float *dst, const void
     return;
   }
 # endif
-  mpnum_decode_each_scalar_(type, 8, dst, src, n);
+  mpnum_decode_each_(type, 8, dst, src, n);
 }
 MPNUM_HOST_ONCE_ void mpnum_byte_codes_(mpnum_type type, void *dst, const float *src,
                                         size_t n) {
 # if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
   const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_blocks_ *const run = MPNUM_PICK_WIDE_(isa, encode_byte_blocks);
+  mpnum_blocks_ *const run =
+      MPNUM_PICK_(isa, encode_byte_blocks, WIDE_VBMI, MPNUM_NO_BLOCKS_);
   if (run) {
     const mpnum_encoding_ encoding =
         type == MPNUM_TYPE_E5M2
@@ -540,7 +500,7 @@ MPNUM_HOST_ONCE_ void mpnum_byte_codes_(mpnum_type type, void *dst, const float 
     return;
   }
 # endif
-  mpnum_encode_floats_scalar_(type, 8, MPNUM_OVERFLOW_IEEE, dst, src, n);
+  mpnum_encode_floats_(type, 8, MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 MPNUM_HOST_ONCE_ void mpnum_e5m2_floats_(float *dst, const void *src, size_t n) {
   mpnum_byte_floats_(MPNUM_TYPE_E5M2, dst, src, n);
@@ -681,15 +641,15 @@ MPNUM_HOST_INLINE_ void mpnum_round_steps_of_(mpnum_steps_ *steps, mpnum_isa isa
   if (!mpnum_has_vectors_(conversion->dst)) return;
   mpnum_rounder_of_(&steps->rounder, conversion);
   if (conversion->rounding == MPNUM_ROUND_STOCHASTIC)
-    steps->random = MPNUM_PICK_WIDE_AS_(mpnum_random_step_, isa, random);
+    steps->random = MPNUM_PICK_(isa, random, WIDE, (mpnum_random_step_ *)0);
   if (conversion->rounding == MPNUM_ROUND_STOCHASTIC && !steps->random) return;
-  steps->round = MPNUM_PICK_WIDE_AS_(mpnum_round_step_, isa, round_floats);
+  steps->round = MPNUM_PICK_(isa, round_floats, WIDE, (mpnum_round_step_ *)0);
   if (steps->rounder.any.has_cut)
-    steps->round = MPNUM_PICK_WIDE_AS_(mpnum_round_step_, isa, cut_floats);
+    steps->round = MPNUM_PICK_(isa, cut_floats, WIDE, (mpnum_round_step_ *)0);
   if (may_be_prefix && mpnum_has_prefix_loop_(conversion))
-    steps->round = MPNUM_PICK_AS_(mpnum_round_step_, isa, round_prefixes);
+    steps->round = MPNUM_PICK_(isa, round_prefixes, SSE2, (mpnum_round_step_ *)0);
   if (may_be_value && mpnum_has_nearest_value_(conversion))
-    steps->round = MPNUM_PICK_AS_(mpnum_round_step_, isa, round_nearest);
+    steps->round = MPNUM_PICK_(isa, round_nearest, SSE2, (mpnum_round_step_ *)0);
 }
 /* A conversion known at run time only, which no dense one is. */
 MPNUM_HOST_ONCE_ void mpnum_convert_any_(const mpnum_conversion_ *conversion, void *dst,
@@ -718,7 +678,7 @@ MPNUM_HOST_ONCE_ void mpnum_convert_any_(const mpnum_conversion_ *conversion, vo
       if (conversion->dst_bits == 8 &&
           mpnum_has_byte_blocks_(conversion->dst, conversion->rounding,
                                  conversion->overflow)) {
-        steps.blocks = MPNUM_PICK_(isa, encode_byte_blocks);
+        steps.blocks = MPNUM_PICK_(isa, encode_byte_blocks, SSE2, MPNUM_NO_BLOCKS_);
       } else if (conversion->dst_bits == 16 && mpnum_is_f16_(conversion->dst) &&
                  conversion->dst.nan_policy == MPNUM_NAN_CANONICAL &&
                  conversion->rounding == MPNUM_ROUND_NEAREST_EVEN) {
@@ -731,7 +691,7 @@ MPNUM_HOST_ONCE_ void mpnum_convert_any_(const mpnum_conversion_ *conversion, vo
         ((steps.blocks || steps.round) &&
          (conversion->src_bits != 32 || conversion->src.mantissa_bits < 23))) {
       steps.loading = mpnum_loading_of_(conversion->src, conversion->src_bits);
-      steps.load = MPNUM_PICK_AS_(mpnum_load_step_, isa, load_chunk);
+      steps.load = MPNUM_PICK_(isa, load_chunk, SSE2, (mpnum_load_step_ *)0);
     }
   }
   mpnum_convert_chunks_(&steps, mpnum_convert_each_, conversion, dst, src, n);
@@ -784,17 +744,17 @@ MPNUM_HOST_ONCE_ int mpnum_convert_nearest_(mpnum_type dst_type, void *dst,
     } else if (mpnum_has_byte_blocks_(conversion->dst, MPNUM_ROUND_NEAREST_EVEN,
                                       overflow) &&
                dst_bits == 8) {
-      run = MPNUM_PICK_VBMI_(isa, encode_byte_blocks);
+      run = MPNUM_PICK_(isa, encode_byte_blocks, SSE2_VBMI, MPNUM_NO_BLOCKS_);
     }
   } else if (dst_type == MPNUM_TYPE_F32) {
     if (src_type == MPNUM_TYPE_F16) {
-      run = MPNUM_PICK_(isa, decode_f16_blocks);
+      run = MPNUM_PICK_(isa, decode_f16_blocks, SSE2, MPNUM_NO_BLOCKS_);
     } else if (src_type == MPNUM_TYPE_BF16) {
-      run = MPNUM_PICK_(isa, decode_bf16_blocks);
+      run = MPNUM_PICK_(isa, decode_bf16_blocks, SSE2, MPNUM_NO_BLOCKS_);
     } else if (mpnum_has_byte_decoding_(conversion->src)) {
       mpnum_find_decoding_(&decoding, conversion->src, src_bits);
       options = &decoding;
-      run = MPNUM_PICK_VBMI_(isa, decode_byte_blocks);
+      run = MPNUM_PICK_(isa, decode_byte_blocks, SSE2_VBMI, MPNUM_NO_BLOCKS_);
     }
   }
   if (!run) return 0;

@@ -96,7 +96,6 @@ MPNUM_HOST_COLD_ void mpnum_count_each_(const mpnum_scaling_ *scaling, uint32_t 
 #  define MPNUM_ISA_HERE_ 3
 #  include "../../simd/detail/isa_begin.inc"
 #  include "scale_vbmi.inc"
-#  include "../../simd/detail/isa_end.inc"
 # endif
 
 MPNUM_HOST_ONCE_ void mpnum_block_amax_(int is_first, uint32_t *amax, const float *src,

@@ -199,18 +199,18 @@ MPNUM_HOST_ONCE_ void mpnum_run_f32_(mpnum_f32_loop_ *loop, float *dst, const fl
   }
   mpnum_fenv_restore_(saved);
 }
-# define MPNUM_RUN_F32_(name, dst, a, b, n, overflow, zero)                             \
-  do {                                                                                  \
-   const mpnum_isa isa_in_use = mpnum_isa_in_use();                                     \
-   mpnum_run_f32_(MPNUM_PICK_ELSE_(mpnum_##name##_f32_scalar_, isa_in_use, name##_f32), \
-                  dst, a, b, n, overflow, zero);                                        \
+# define MPNUM_RUN_F32_(name, dst, a, b, n, overflow, zero)                              \
+  do {                                                                                   \
+   const mpnum_isa isa_in_use = mpnum_isa_in_use();                                      \
+   mpnum_run_f32_(MPNUM_PICK_(isa_in_use, name##_f32, SSE2, mpnum_##name##_f32_scalar_), \
+                  dst, a, b, n, overflow, zero);                                         \
   } while (0)
 MPNUM_HOST void mpnum_sincos_f32_(float *sine, float *cosine, const float *src,
                                   size_t n) {
   enum { lanes = 16 };
   const mpnum_isa isa_in_use = mpnum_isa_in_use();
   mpnum_sincos_loop_ *const loop =
-      MPNUM_PICK_ELSE_(mpnum_sincos_f32_scalar_, isa_in_use, sincos_f32);
+      MPNUM_PICK_(isa_in_use, sincos_f32, SSE2, mpnum_sincos_f32_scalar_);
   const size_t rest = n % lanes, whole = n - rest;
   float x[lanes] = {0}, y[lanes], z[lanes];
   uint64_t saved = 0;
@@ -280,13 +280,13 @@ MPNUM_HOST void mpnum_light_array_(mpnum_isa isa, mpnum_small_function_ task,
   mpnum_small_each_(task, code, dst, src, src, n);
 }
 /* mpnum_exp_of_f16_(overflow, dst, src, n) and all the others. */
-# define MPNUM_LIGHT_ARRAY_(name, function, T, TYPE)                                \
-  MPNUM_HOST void mpnum_##name##_of_##T##_(mpnum_overflow overflow, void *dst,      \
-                                           const void *src, size_t n) {             \
-   const mpnum_isa isa = mpnum_isa_in_use();                                        \
-   mpnum_light_array_(isa, mpnum_small_function_of_(TYPE, function, overflow),      \
-                      mpnum_##name##_code_,                                         \
-                      MPNUM_PICK_AS_(mpnum_blocks_, isa, name##_##T), dst, src, n); \
+# define MPNUM_LIGHT_ARRAY_(name, function, T, TYPE)                                  \
+  MPNUM_HOST void mpnum_##name##_of_##T##_(mpnum_overflow overflow, void *dst,        \
+                                           const void *src, size_t n) {               \
+   const mpnum_isa isa = mpnum_isa_in_use();                                          \
+   mpnum_light_array_(                                                                \
+       isa, mpnum_small_function_of_(TYPE, function, overflow), mpnum_##name##_code_, \
+       MPNUM_PICK_(isa, name##_##T, SSE2, MPNUM_NO_BLOCKS_), dst, src, n);            \
   }
 # define MPNUM_ROW_(name, NAME, asks_f16, asks_bf16, has_zero)            \
   MPNUM_LIGHT_ARRAY_(name, MPNUM_FUNCTION_##NAME##_, f16, MPNUM_TYPE_F16) \
@@ -312,15 +312,15 @@ MPNUM_HOST void mpnum_small_array_(mpnum_small_function_ task, mpnum_small_type_
                        n - i < MPNUM_CHUNK_ ? n - i : MPNUM_CHUNK_);
   mpnum_fenv_restore_(saved);
 }
-# define MPNUM_ROW_(name, NAME)                                                        \
-  MPNUM_HOST void mpnum_##name##_16_(mpnum_small_type_ type, void *dst, const void *a, \
-                                     const void *b, size_t n) {                        \
-   const mpnum_isa isa = mpnum_isa_in_use();                                           \
-   mpnum_small_array_(mpnum_small_function_of_(type.type, MPNUM_FUNCTION_##NAME##_,    \
-                                               MPNUM_OVERFLOW_IEEE),                   \
-                      type, mpnum_##name##_code_,                                      \
-                      MPNUM_PICK_AS_(mpnum_f32_loop_, isa, name##_f32),                \
-                      MPNUM_PICK_AS_(mpnum_bounds_, isa, bounds), dst, a, b, n);       \
+# define MPNUM_ROW_(name, NAME)                                                          \
+  MPNUM_HOST void mpnum_##name##_16_(mpnum_small_type_ type, void *dst, const void *a,   \
+                                     const void *b, size_t n) {                          \
+   const mpnum_isa isa = mpnum_isa_in_use();                                             \
+   mpnum_small_array_(mpnum_small_function_of_(type.type, MPNUM_FUNCTION_##NAME##_,      \
+                                               MPNUM_OVERFLOW_IEEE),                     \
+                      type, mpnum_##name##_code_,                                        \
+                      MPNUM_PICK_(isa, name##_f32, SSE2, (mpnum_f32_loop_ *)0),          \
+                      MPNUM_PICK_(isa, bounds, SSE2, (mpnum_bounds_ *)0), dst, a, b, n); \
   }
 MPNUM_FUNCTION_ROWS_OF_TWO_(MPNUM_ROW_)
 # undef MPNUM_ROW_

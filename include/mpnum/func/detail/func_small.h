@@ -23,7 +23,6 @@ MPNUM_C_BEGIN_
 # include "../../simd/detail/isa_begin.inc"
 # include "func.inc"
 #endif
-#include "../../simd/detail/isa_end.inc"
 
 /* The functions of one argument: ROW(name, NAME). */
 /* clang-format off */

@@ -96,7 +96,7 @@ MPNUM_HOST_ONCE_ void mpnum_row_floats_(const mpnum_row_type_ *type, float *dst,
   if (type->size == 1) {
     mpnum_byte_floats_(type->type, dst, src, n);
   } else {
-    mpnum_decode_each_scalar_(type->type, 16, dst, src, n);
+    mpnum_decode_each_(type->type, 16, dst, src, n);
   }
 }
 MPNUM_HOST_ONCE_ void mpnum_row_codes_(const mpnum_row_type_ *type, uint8_t *dst,
@@ -104,7 +104,7 @@ MPNUM_HOST_ONCE_ void mpnum_row_codes_(const mpnum_row_type_ *type, uint8_t *dst
   if (type->size == 1) {
     mpnum_byte_codes_(type->type, dst, src, n);
   } else {
-    mpnum_encode_floats_scalar_(type->type, 16, MPNUM_OVERFLOW_IEEE, dst, src, n);
+    mpnum_encode_floats_(type->type, 16, MPNUM_OVERFLOW_IEEE, dst, src, n);
   }
 }
 /* From an element on; n of a foreign type become floats in a buffer. */
@@ -209,9 +209,9 @@ typedef struct mpnum_row_steps_ {
 MPNUM_HOST mpnum_row_steps_ mpnum_row_steps_in_use_(void) {
   const mpnum_isa isa = mpnum_isa_in_use();
   const mpnum_row_steps_ steps = {
-      MPNUM_PICK_ELSE_(mpnum_row_extremes_scalar_, isa, row_extremes),
-      MPNUM_PICK_ELSE_(mpnum_row_exp_scalar_, isa, row_exp),
-      MPNUM_PICK_ELSE_(mpnum_row_map_scalar_, isa, row_map)};
+      MPNUM_PICK_(isa, row_extremes, SSE2, mpnum_row_extremes_scalar_),
+      MPNUM_PICK_(isa, row_exp, SSE2, mpnum_row_exp_scalar_),
+      MPNUM_PICK_(isa, row_map, SSE2, mpnum_row_map_scalar_)};
   return steps;
 }
 /* These over a row of any type. */

@@ -751,8 +751,6 @@ MPNUM_AVX512_ mpnumv_bytes mpnumv_u16_to_bytes(int is_f16,
 #  pragma GCC diagnostic pop
 # endif
 
-# include "isa_end.inc"
-
 #endif
 MPNUM_C_END_
 #endif

@@ -250,8 +250,6 @@ MPNUM_REAL_ float mpnumv_fma(float a, float b, float c) {
 #endif
 }
 
-#include "isa_end.inc"
-
 #if MPNUM_ASKS_FMA_
 /* The other steps, for func.inc with the instruction and without. */
 # define MPNUM_ALSO_(name, to, from)                                                 \

@@ -412,8 +412,6 @@ MPNUM_NEON_ double mpnumv_sum_f64(mpnumv_f64 x) {
                         vgetq_lane_f64((float64x2_t)x, 1));
 }
 
-# include "isa_end.inc"
-
 #endif
 MPNUM_C_END_
 #endif

@@ -557,8 +557,6 @@ MPNUM_SSE2_ double mpnumv_sum_f64(mpnumv_f64 x) {
   return mpnum_add_f64_(_mm_cvtsd_f64(x), _mm_cvtsd_f64(_mm_unpackhi_pd(x, x)));
 }
 
-# include "isa_end.inc"
-
 #endif
 MPNUM_C_END_
 #endif

@@ -82,7 +82,7 @@ MPNUM_HOST void mpnum_grad_tile_seen_(mpnum_codes_ *codes, double *squares, floa
   const mpnum_limits_ limits = mpnum_limits_of_(MPNUM_TYPE_F32);
   mpnum_grad_seen_ seen = {0, 0, 0, 0x7fffffffu};
   mpnum_grad_run_tile_ *const run =
-      MPNUM_PICK_WIDE_AS_(mpnum_grad_run_tile_, mpnum_isa_in_use(), grad_tile);
+      MPNUM_PICK_(mpnum_isa_in_use(), grad_tile, WIDE, (mpnum_grad_run_tile_ *)0);
   if (!run) {
     mpnum_grad_tile_in_steps_(codes, squares, factor, at);
     return;

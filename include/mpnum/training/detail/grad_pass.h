@@ -96,9 +96,8 @@ MPNUM_HOST_COLD_ void mpnum_grad_doubles_(const mpnum_grad_pass_ *pass,
   for (; k < n; ++k)
     products[k] = mpnum_opt_barrier_f64_(mpnum_from_bits_f64(mpnum_element_(64, src, k)) *
                                          (double)pass->factor);
-  mpnum_encode_doubles_scalar_(is_float ? MPNUM_TYPE_F32 : type, bits,
-                               MPNUM_OVERFLOW_IEEE, is_float ? (void *)floats : dst,
-                               products, n);
+  mpnum_encode_doubles_(is_float ? MPNUM_TYPE_F32 : type, bits, MPNUM_OVERFLOW_IEEE,
+                        is_float ? (void *)floats : dst, products, n);
   if (!is_float) mpnum_floats_from_(type, floats, dst, n);
   if (dst && type == MPNUM_TYPE_F32) MPNUM_MEMCPY_(dst, floats, 4 * n);
   if (dst && type == MPNUM_TYPE_F64) MPNUM_MEMCPY_(dst, products, 8 * n);
@@ -213,7 +212,7 @@ MPNUM_HOST void mpnum_grad_rows_(mpnum_grad_pass_ *pass) {
                     columns);
   if (pass->non_temporal) {
     mpnum_grad_fence_ *const fence =
-        MPNUM_PICK_WIDE_AS_(mpnum_grad_fence_, mpnum_isa_in_use(), grad_fence);
+        MPNUM_PICK_(mpnum_isa_in_use(), grad_fence, WIDE, (mpnum_grad_fence_ *)0);
     if (fence) (*fence)();
   }
 }
