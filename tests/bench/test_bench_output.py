@@ -38,6 +38,8 @@ def wrong_options_are_refused():
 
 def help_names_every_option():
     code, out, errors = bench("--help")
+    # What ./mpnum says without building the program.
+    assert subprocess.run([ROOT / "mpnum", "bench", "--help"], capture_output=True, text=True).stdout == out
     assert code == 0 and errors == ""
     for option in ("why", "details", "version", "input", "formats", "speed", "scalar", "accuracy", "arrays", "blocks", "grad", "math", "headers",
                    "gpu", "cpu", "all", "scale", "size", "isa", "threads", "quick", "json", "csv", "help"):

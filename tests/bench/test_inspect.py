@@ -547,6 +547,8 @@ def wrong_options_are_refused():
 
 def help_names_every_option():
     code, out, errors = bench("--help")
+    # What ./mpnum says without building the program.
+    assert subprocess.run([ROOT / "mpnum", "inspect", "--help"], capture_output=True, text=True).stdout == out
     assert code == 0 and errors == "" and max(map(len, out.splitlines())) <= 80, out
     with open(os.path.join(ROOT, "bench/inspect/options.c")) as file:
         options = re.findall(r'\{"(\w+)", (?:no|required)_argument', file.read())

@@ -59,7 +59,7 @@ def named(name, function, *arguments):
 def run_on_all_cores(properties):
     """tap.run, with the properties at work on all cores and reported in order."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return tap.run(*[named(test.__name__, pool.submit(test).result) for test in properties])
+        return tap.run(*[named(test.__name__, pool.submit(test).result) for test in tap.wanted(properties)])
 
 
 def load_tool(name):

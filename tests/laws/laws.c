@@ -702,7 +702,7 @@ int laws_main(int argc, char **argv, const law_subject *subjects, size_t count,
     const law_subject *s = &subjects[k];
     tally tallies[LAWS];
     unsigned laws = s->laws;
-    if (only && strcmp(only, s->name) != 0) continue;
+    if ((only && strcmp(only, s->name) != 0) || !tap_is_wanted(s->name)) continue;
     memset(tallies, 0, sizeof tallies);
     tap_errors = 0;
     tap_skip_reason = NULL;

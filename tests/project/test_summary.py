@@ -13,7 +13,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
-from tree import ROOT, open_terminal
+from tree import ROOT, check, open_terminal
 
 
 def summary(*arguments):
@@ -204,12 +204,67 @@ def list_names_the_tests_of_a_tier():
 def unknown_name_brings_the_nearest():
     for name, said in (("tree", "no test named tree; the nearest: three"), ("tw", "no test named tw; the nearest: two"),
                        ("zzz", "no test named zzz")):
-        done = summary(project_of_programs(), "quick", "one", name)
+        done = summary(project_of_programs(), "quick", "one", "two", name)
         assert done.returncode == 2 and done.stdout == "", done
         assert done.stderr == f'{said}\n"./mpnum test --list" names all\n', done
 
 
+def a_part_of_a_name_selects_properties():
+    """Of programs that keep to the harness, here one of Python; without a match it says what there is."""
+    script = f"exec {sys.executable} {folder_of_properties() / 'program.py'}\n"
+    expect(summarize(script, names=["it", "first"]), 0, "1 passed, 0 failed, 0 skipped")
+    expect(summarize(script, names=["it", "_of_"]), 1, "1 passed, 1 failed, 0 skipped", "FAIL it: second_of_two")
+    code, lines = summarize(script, names=["it", "nobody"])
+    assert code == 2 and lines[-4:] == [
+        'it has no property with "nobody" in its name; it has:', "  first_of_two", "  second_of_two", "no test named nobody"], lines
+
+
+@functools.lru_cache(maxsize=None)
+def folder_of_properties():
+    folder = Path(tempfile.mkdtemp(dir=SCRATCH))
+    (folder / "program.py").write_text(
+        f"import sys\nsys.path.append({str(ROOT / 'tests/harness')!r})\nimport tap\ndef first_of_two(): pass\n"
+        "def second_of_two(): assert False\nsys.exit(tap.run(first_of_two, second_of_two))\n")
+    return folder
+
+
+def the_list_in_the_tree_is_that_of_meson():
+    build = os.environ.get("MPNUM_BUILD")
+    if not build:
+        raise tap.Skip("MPNUM_BUILD names no build folder")
+    known = set(check(ROOT / "tools/test-summary", "--list", build, "exhaustive").splitlines())
+    listed = {line for line in (ROOT / "tests/list.txt").read_text().splitlines() if not line.startswith("#")}
+    if "quick      bench" in known:
+        raise tap.Skip("without jansson the bench has one test")
+    update = "tools/test-summary --list build/mpnum-test exhaustive, below the comments of tests/list.txt"
+    assert known == listed, "\n".join(["", *sorted(known ^ listed)[:20], update])
+
+
+def lists_and_help_install_and_build_nothing():
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("apt-get", "sudo", "meson", "ninja", "cc", "gcc", "c++", "clang", "python3", "pip", "nvcc", "pkg-config"):
+            trap = Path(folder) / name
+            trap.write_text(f"#!/bin/sh\necho {name} >>{folder}/called\nexit 1\n")
+            trap.chmod(0o755)
+        root = Path(folder) / "copy"
+        root.mkdir()
+        for name in ("mpnum", "tests/list.txt", "bench/core/options.c", "bench/inspect/options.c"):
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_bytes((ROOT / name).read_bytes())
+        for arguments, first in ((["test", "--list"], "exhaustive "), (["test", "--full", "--list"], "quick "), (["help"], "usage: "),
+                                 (["test", "--gpu", "--list"], "gpu "), (["test", "--help"], "usage: "),
+                                 (["bench", "--help"], "Usage: mpnum bench"), (["inspect", "--help"], "Usage: mpnum inspect")):
+            done = subprocess.run(["sh", root / "mpnum", *arguments], env={"PATH": f"{folder}:/usr/bin:/bin"}, capture_output=True,
+                                  text=True)
+            assert done.returncode == 0 and done.stderr == "" and re.search(rf"^{first}", done.stdout, re.M), (arguments, done)
+        assert not (Path(folder) / "called").exists(), (Path(folder) / "called").read_text()
+        assert not (root / "build").exists()
+
+
 PROPERTIES = [
+    a_part_of_a_name_selects_properties,
+    the_list_in_the_tree_is_that_of_meson,
+    lists_and_help_install_and_build_nothing,
     passes_and_skips_are_counted,
     skips_for_one_reason_share_a_line,
     gpu_tier_is_apart_from_the_quick_one,
