@@ -14,7 +14,7 @@ has_cuda = torch.version.cuda and cpp_extension.CUDA_HOME and os.environ.get("MP
 extension = cpp_extension.CUDAExtension if has_cuda else cpp_extension.CppExtension
 setup(
     name="mpnum_torch",
-    version="0.2.0",
+    version="0.3.0",
     packages=["mpnum_torch"],
     ext_modules=[extension(
         "mpnum_torch.operators",
