@@ -76,7 +76,7 @@ def comments_are_taken_over():
                        ("grad.md", "- Host only."),
                        ("reduce.md", "The index of the first element that is Inf or NaN; n if none is."),
                        ("mpnum_hpp.md", "To float and double, exact."),
-                       ("histogram.md", "  uint64_t zeros; /* of either sign, not among counts */"),
+                       ("histogram.md", "  uint64_t zeros; /* zeros of either sign, which are not among counts */"),
                        ("reduce_cuh.md", r"Reductions of n elements to \*result, in device memory.")):
         assert f"\n{line}\n" in texts[file], f"{file}: {line}"
 

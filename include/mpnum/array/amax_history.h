@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* FP8 with a scale for each tensor: scales from amaxes, histories of amaxes, recipes. On
- * hosts and devices; scale.h quantises arrays on hosts.
+/* FP8 with a scale for each tensor: scales from amaxes, histories of amaxes, recipes.
+ * Host and device; scale.h quantises arrays on hosts.
  *
  *     mpnum_fp8_recipe recipe = mpnum_fp8_recipe_delayed();
  *     mpnum_amax_history history; // of one tensor, its amaxes in the caller's memory
@@ -12,14 +12,14 @@
  *       mpnum_amax_history_update(&history, amaxes, losses.amax);
  *     }
  *
- * scale is what values are multiplied by before they become codes, scale_inv what codes
- * are multiplied by. An amax is the largest magnitude of a tensor; signs do not count.
- * Histories and recipes are plain, without pointers and padding: copy them, put them into
- * device memory, compare two ranks' copies byte for byte.
- * Bits: integers, so the same on hosts and devices, whatever the flags and the
+ * Values are multiplied by scale before they become codes, codes by scale_inv
+ * afterwards. An amax is the largest magnitude of a tensor, without its sign. Histories
+ * and recipes have no pointers and no padding: copy them, put them into device memory,
+ * compare the copies of two ranks byte for byte.
+ * Bits: made by integers, so the same on hosts and devices, whatever the flags and the
  *   floating-point environment.
- * Source: Micikevicius et al., FP8 Formats for Deep Learning, 2022; the names are those
- * of Transformer Engine where it has them. */
+ * Source: Micikevicius et al., FP8 Formats for Deep Learning, 2022; names are those of
+ *   Transformer Engine where it has them. */
 #ifndef MPNUM_ARRAY_AMAX_HISTORY_H
 #define MPNUM_ARRAY_AMAX_HISTORY_H
 
@@ -27,20 +27,21 @@
 #include "../simd/detail/f32_ops.h"
 MPNUM_C_BEGIN_
 
-/* The magnitude of x as a word: words of finite values order as these, that of Inf is
- * above them, and the one word of all NaNs, 0x7fffffff, above that. So a maximum of
- * integers, with or without sign, merges them in any order: atomicMax, MPI_MAX, ncclMax
- * (a maximum of floats may drop a NaN). mpnum_from_bits_f32 makes an amax of it. */
+/* Returns the magnitude of x as a word. Words of finite values have the order of the
+ * values, the word of Inf is above them, and 0x7fffffff, the one word of all NaNs, above
+ * that. So a maximum of integers, signed or not, merges amaxes in any order: atomicMax,
+ * MPI_MAX, ncclMax (a maximum of floats may drop a NaN). mpnum_from_bits_f32 turns the
+ * word into an amax. */
 MPNUM_REAL_ uint32_t mpnum_amax_word(float x) {
   const uint32_t magnitude = mpnum_bits_of_scalar_(x) & 0x7fffffffu;
   return magnitude > 0x7f800000u ? 0x7fffffffu : magnitude;
 }
-/* The amax of both: NaN (0x7fffffff) if one is, else the larger magnitude. */
+/* Returns the amax of both: NaN (0x7fffffff) if one is NaN, else the larger magnitude. */
 MPNUM_REAL_ float mpnum_amax_merge(float a, float b) {
   const uint32_t word_a = mpnum_amax_word(a), word_b = mpnum_amax_word(b);
   return mpnum_f32_of_scalar_(word_a > word_b ? word_a : word_b);
 }
-/* What was lost of two tensors, or on two ranks. */
+/* Adds what was lost of two tensors, or on two ranks. */
 MPNUM_MATH_ mpnum_quantize_losses mpnum_quantize_losses_merge(mpnum_quantize_losses a,
                                                               mpnum_quantize_losses b) {
   a.saturated += b.saturated;
@@ -50,24 +51,25 @@ MPNUM_MATH_ mpnum_quantize_losses mpnum_quantize_losses_merge(mpnum_quantize_los
   return a;
 }
 
-/* How a scale follows from an amax. */
+/* How a scale is made of an amax. */
 typedef struct mpnum_scale_options {
-  int32_t power_of_two; /* 1: a power of two, so that scaling rounds nothing */
-  int32_t margin;       /* room for values 2^margin times the amax; -126 to 126 */
-  float fallback;       /* the scale where amax is 0, Inf or NaN */
+  int32_t
+      power_of_two; /* 1: the scale is a power of two, so that scaling rounds nothing */
+  int32_t margin;   /* leaves room for values 2^margin times the amax; -126 to 126 */
+  float fallback;   /* the scale if amax is 0, Inf or NaN */
 } mpnum_scale_options;
 
-/* No power of two, no margin, 1. */
+/* Returns no power of two, margin 0, fallback 1. */
 MPNUM_MATH_ mpnum_scale_options mpnum_scale_default(void) {
   const mpnum_scale_options options = {0, 0, 1.0f};
   return options;
 }
 
-/* max 2^-margin / amax: the scale that takes amax to the largest value of a format, max
- * (448 for e4m3, mpnum_format_max for any). Rounded once, to nearest, or with
- * power_of_two down to one. Never 0 and never Inf: FLT_TRUE_MIN and FLT_MAX, or 2^127, in
- * their place. options NULL: the default. A margin beyond 126 counts as 126; a max that
- * is 0, Inf or NaN gives the fallback. */
+/* Returns max 2^-margin / amax: the scale that takes amax to max, the largest value of a
+ * format (448 for e4m3; mpnum_format_max for any). It is rounded once, to nearest, or
+ * down to a power of two with power_of_two. It is never 0 nor Inf: FLT_TRUE_MIN and
+ * FLT_MAX, or 2^127, stand for these. options NULL: the defaults. A margin beyond 126
+ * counts as 126; a max that is 0, Inf or NaN gives the fallback. */
 MPNUM_MATH_ float mpnum_scale_from_amax(float amax, float max,
                                         const mpnum_scale_options *options) {
   const mpnum_scale_options chosen = options ? *options : mpnum_scale_default();
@@ -88,8 +90,8 @@ MPNUM_MATH_ float mpnum_scale_from_amax(float amax, float max,
   return mpnum_from_bits_f32(bits == 0 ? 1 : bits >= 0x7f800000u ? 0x7f7fffffu : bits);
 }
 
-/* 1 / scale, rounded to nearest: what codes of this scale are multiplied by. FLT_MAX for
- * scales up to 2^-128. Of what is no scale (0, negative, Inf, NaN): NaN. */
+/* Returns 1 / scale, rounded to nearest, which codes of this scale are multiplied by.
+ * FLT_MAX for scales up to 2^-128; NaN for what is no scale (0, negative, Inf, NaN). */
 MPNUM_MATH_ float mpnum_scale_inv(float scale) {
   const uint32_t bits = mpnum_bits_f32(scale);
   uint32_t inverse = 0x7fffffffu;
@@ -103,11 +105,11 @@ MPNUM_MATH_ float mpnum_scale_inv(float scale) {
 
 /* When the scale of a tensor is found. */
 typedef enum mpnum_fp8_scaling {
-  MPNUM_FP8_CURRENT = 0, /* from the tensor's own amax: it is read twice */
-  MPNUM_FP8_DELAYED = 1  /* from amaxes of iterations before: one read */
+  MPNUM_FP8_CURRENT = 0, /* from the tensor's own amax, so it is read twice */
+  MPNUM_FP8_DELAYED = 1  /* from the amaxes of earlier iterations, so it is read once */
 } mpnum_fp8_scaling;
 
-/* Which amax of a history counts. */
+/* Which amax of a history makes the scale. */
 typedef enum mpnum_amax_algorithm {
   MPNUM_AMAX_MAX = 0, /* the largest one */
   MPNUM_AMAX_MOST_RECENT = 1
@@ -123,9 +125,9 @@ typedef struct mpnum_fp8_recipe {
   mpnum_scale_options options; /* fallback: the scale before the first amax, too */
 } mpnum_fp8_recipe;
 
-/* delayed: e4m3 forward and e5m2 backward (HYBRID), the largest of 1024 amaxes, as
- * DelayedScaling of Transformer Engine. current: the same types, as its
- * Float8CurrentScaling. For one type alone set both to it. */
+/* delayed: e4m3 forward and e5m2 backward (HYBRID), the largest of 1024 amaxes, like
+ * DelayedScaling of Transformer Engine. current: the same types, like its
+ * Float8CurrentScaling. For a single type set both to it. */
 MPNUM_MATH_ mpnum_fp8_recipe mpnum_fp8_recipe_delayed(void) {
   const mpnum_fp8_recipe recipe = {
       MPNUM_TYPE_E4M3, MPNUM_TYPE_E5M2, MPNUM_FP8_DELAYED, MPNUM_AMAX_MAX, 1024,
@@ -140,22 +142,22 @@ MPNUM_MATH_ mpnum_fp8_recipe mpnum_fp8_recipe_current(void) {
   return recipe;
 }
 
-/* Whether a number is a type of 8 bits with a sign. */
+/* Whether a number is a signed type of 8 bits. */
 MPNUM_FUNC int mpnum_is_fp8_(int32_t type) {
   mpnum_format format = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   if (!mpnum_is_type_((uint32_t)type)) return 0;
   format = mpnum_format_of((mpnum_type)type);
   return format.sign_bits && format.exponent_bits + format.mantissa_bits == 7;
 }
-/* The name of the field of options that is wrong, or NULL. */
+/* Returns the name of the wrong member of options, or NULL. */
 MPNUM_MATH_ const char *mpnum_scale_wrong_(const mpnum_scale_options *options) {
   if (options->power_of_two != 0 && options->power_of_two != 1) return "power_of_two";
   if (options->margin < -126 || options->margin > 126) return "margin";
   return mpnum_bits_f32(options->fallback) - 1 < 0x7f7fffffu ? 0 : "fallback";
 }
-/* Whether a recipe is one: types of 8 bits with a sign, a fallback above 0 and finite.
- * Status codes: MPNUM_ERROR_NULL: no recipe; MPNUM_ERROR_ARGUMENT: *field (unless field
- * is NULL) is then the name of the member that is wrong, else NULL. */
+/* Checks a recipe: signed types of 8 bits, a fallback that is finite and above 0.
+ * Status codes: MPNUM_ERROR_NULL: no recipe; MPNUM_ERROR_ARGUMENT: *field, unless field
+ *   is NULL, is then the name of the wrong member; else it is NULL. */
 MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
 mpnum_fp8_recipe_validate(const mpnum_fp8_recipe *recipe, const char **field) {
   const char *wrong = 0;
@@ -171,25 +173,27 @@ mpnum_fp8_recipe_validate(const mpnum_fp8_recipe *recipe, const char **field) {
   return wrong ? MPNUM_ERROR_ARGUMENT : MPNUM_OK;
 }
 
-/* Delayed scaling of one tensor: its scale now, and what leads to the next one. Its last
- * amaxes are a ring of length floats in the caller's memory, named in each call. */
+/* Delayed scaling of one tensor: its current scale and what leads to the next one. Its
+ * last amaxes are a ring of `length` floats in the caller's memory, which each call
+ * names. */
 typedef struct mpnum_amax_history {
   mpnum_scale_options options;
-  float max;         /* largest value of the format */
+  float max;         /* the largest value of the format */
   int32_t algorithm; /* enum mpnum_amax_algorithm */
   uint32_t length;
   float scale, scale_inv;
-  uint64_t pushed;    /* amaxes that entered the ring, the oldest one leaving it */
-  uint64_t zeros;     /* amaxes that did not, as they were 0 */
-  uint64_t nonfinite; /* or Inf or NaN */
+  uint64_t pushed;    /* amaxes that entered the ring, each replacing the oldest */
+  uint64_t zeros;     /* amaxes that did not because they were 0 */
+  uint64_t nonfinite; /* amaxes that did not because they were Inf or NaN */
 } mpnum_amax_history;
 
-/* A new history in amaxes, of which it takes recipe->history_length; there are room of
- * them. The scale is the fallback. max: mpnum_format_max(mpnum_format_of(type)), or that
- * of a format of your own. Status codes: MPNUM_ERROR_NULL; MPNUM_ERROR_RANGE: room is too
- * small; MPNUM_ERROR_ARGUMENT: max is not above 0 and finite, or the recipe is none
- * (mpnum_fp8_recipe_validate tells) or not for delayed scaling; nothing is written then.
- */
+/* Makes a new history; amaxes has room for `room` floats, of which it takes
+ * recipe->history_length. The scale is the fallback. max:
+ * mpnum_format_max(mpnum_format_of(type)), or that of a format of your own.
+ * Status codes: MPNUM_ERROR_NULL; MPNUM_ERROR_RANGE: room is too small;
+ *   MPNUM_ERROR_ARGUMENT: max is not finite or not above 0, or the recipe is wrong
+ *   (mpnum_fp8_recipe_validate says how) or not for delayed scaling. Nothing is written
+ *   then. */
 MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
 mpnum_amax_history_init(mpnum_amax_history *history, float *amaxes, uint64_t room,
                         float max, const mpnum_fp8_recipe *recipe) {
@@ -210,7 +214,7 @@ mpnum_amax_history_init(mpnum_amax_history *history, float *amaxes, uint64_t roo
     amaxes[i] = 0.0f;
   return MPNUM_OK;
 }
-/* The amax that counts: 0 before the first one. Places that were never used hold 0. */
+/* Returns the amax that makes the scale: 0 before the first one. Unused places hold 0. */
 MPNUM_MATH_ float mpnum_amax_history_amax(const mpnum_amax_history *history,
                                           const float *amaxes) {
   uint32_t word = 0, i = 0;
@@ -223,8 +227,8 @@ MPNUM_MATH_ float mpnum_amax_history_amax(const mpnum_amax_history *history,
   }
   return mpnum_f32_of_scalar_(word);
 }
-/* Takes the amax of an iteration, that of all ranks where there are several, and returns
- * the scale of the next one. An amax that is 0, Inf or NaN is counted; it does not enter
+/* Takes the amax of an iteration (that of all ranks, if there are several) and returns
+ * the scale of the next one. An amax that is 0, Inf or NaN is counted but does not enter
  * the ring, and the scale stays. */
 MPNUM_MATH_ float mpnum_amax_history_update(mpnum_amax_history *history, float *amaxes,
                                             float amax) {

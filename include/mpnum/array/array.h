@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Conversions of arrays, at the speed of memory under plain -O2: the best vector
- * instructions of the CPU, chosen at run time (isa.h), the same bits from each.
+/* Conversions of arrays at the speed of memory under plain -O2. The best vector
+ * instructions of the CPU are chosen at run time (isa.h); all give the same bits.
  *
  *     mpnum_f32_to_e4m3_sat_array(codes, values, n);
  *
- * Every element is the scalar conversion of the same name without _array, bit for bit,
+ * Each element is the scalar conversion of the same name without _array, bit for bit,
  * whatever the compiler's flags and the floating-point environment.
- * Domain: n elements, 0 and up; any alignment. dst may be src where their elements have
- *   the same size; otherwise arrays do not overlap.
- * Host only; in CUDA sources scalar loops, unless MPNUM_CUDA_HOST_SIMD is 1. */
+ * Domain: n elements, n may be 0; any alignment. dst may be src if their elements have
+ *   the same size; otherwise arrays must not overlap.
+ * Host only. In CUDA sources scalar loops run, unless MPNUM_CUDA_HOST_SIMD is 1. */
 #ifndef MPNUM_ARRAY_ARRAY_H
 #define MPNUM_ARRAY_ARRAY_H
 
@@ -352,7 +352,7 @@ MPNUM_HOST void mpnum_f64_to_f16_sat_array(mpnum_f16 *dst, const double *src, si
 }
 /* End of what tools/wrappers wrote. */
 
-/* f32 to a small type, rounded stochastically: element i takes the random word
+/* Converts f32 to a small type with stochastic rounding: element i takes the random word
  * mpnum_random(seed, offset + i), so an array may be split anywhere. */
 MPNUM_HOST_INLINE_ void mpnum_stochastic_array_(mpnum_type type, mpnum_overflow overflow,
                                                 void *dst, const float *src, size_t n,
@@ -417,14 +417,13 @@ MPNUM_HOST void mpnum_f32_to_e4m3_sr_sat_array(mpnum_e4m3 *dst, const float *src
 }
 /* End of what tools/wrappers wrote. */
 
-/* Any type to any type, any rounding. Types of 6 and 4 bits take a byte each. Between two
- * small types the value is exact in f32 and is rounded once; a type to itself gives
- * canonical NaNs, f32 and f64 to themselves a copy. offset and seed count for
- * MPNUM_ROUND_STOCHASTIC only, as above.
+/* Converts any type to any type with any rounding. Types of 6 and 4 bits take a byte
+ * each. Between two small types the value is exact in f32 and rounded once. A type to
+ * itself gives canonical NaNs; f32 and f64 to themselves are copies. seed and offset
+ * count for MPNUM_ROUND_STOCHASTIC only, as above.
  * Status: MPNUM_ERROR_TYPE: an unknown type; MPNUM_ERROR_ARGUMENT: an unknown rounding
- *   or overflow; MPNUM_ERROR_NULL: dst or src is, and n is not 0. Nothing is written
- * then.
- */
+ *   or overflow; MPNUM_ERROR_NULL: dst or src is NULL and n is not 0. Nothing is written
+ *   then. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_convert_array(
     mpnum_type dst_type, void *dst, mpnum_type src_type, const void *src, size_t n,
     mpnum_rounding rounding, mpnum_overflow overflow, uint64_t seed, uint64_t offset) {
@@ -453,11 +452,11 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_convert_array(
   return MPNUM_OK;
 }
 
-/* The same from one format to another, presets and user-made ones too; a code takes a
- * byte, or 2 bytes if it has more than 8 bits, or 4 if it has more than 16.
- * NaN: as mpnum_decode and mpnum_encode have it by the formats' nan_policy: from f16 of
- *   MPNUM_PRESET_F16C to f32 it keeps sign and payload; f32 to itself is a copy.
- * Status: as above; MPNUM_ERROR_TYPE for the all-zero format. */
+/* Converts from one format to another, presets and user-made ones too. A code takes one
+ * byte, 2 bytes if it has more than 8 bits, 4 if it has more than 16.
+ * NaN: as mpnum_decode and mpnum_encode have it by the nan_policy of the formats: from
+ *   f16 of MPNUM_PRESET_F16C to f32 it keeps sign and payload; f32 to itself is a copy.
+ * Status: as above; MPNUM_ERROR_TYPE also for the all-zero format. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_convert_array_formats(mpnum_format dst_format, void *dst, mpnum_format src_format,
                             const void *src, size_t n, mpnum_rounding rounding,
@@ -476,10 +475,9 @@ mpnum_convert_array_formats(mpnum_format dst_format, void *dst, mpnum_format src
   return MPNUM_OK;
 }
 
-/* As mpnum_convert_array for a matrix of rows x columns, row strides in elements.
- * Stochastic rounding counts elements row by row without gaps. Rows of dst do not
- * overlap.
- * Status: as above; MPNUM_ERROR_STRIDE where they would. */
+/* Converts a matrix of rows x columns like mpnum_convert_array; strides count elements
+ * from row to row. Stochastic rounding counts elements row by row without gaps.
+ * Status: as above; MPNUM_ERROR_STRIDE: rows of dst would overlap. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_convert_array_2d(
     mpnum_type dst_type, void *dst, size_t dst_stride, mpnum_type src_type,
     const void *src, size_t src_stride, size_t rows, size_t columns,
@@ -499,10 +497,10 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_convert_array_2d(
   return status;
 }
 
-/* Each value rounded to the nearest value of a format, or as rounding says, and left a
- * float: what arithmetic in that format would have stored. Any format, user-made ones too
- * (mpnum_format_init); of f32 a copy. dst may be src.
- * Status: as above; MPNUM_ERROR_TYPE for the all-zero format. */
+/* Rounds each value to a value of a format and leaves it a float: what arithmetic in
+ * that format would have stored. Any format, user-made ones too (mpnum_format_init); f32
+ * itself is a copy. dst may be src.
+ * Status: as above; MPNUM_ERROR_TYPE also for the all-zero format. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_round_array(
     float *dst, const float *src, size_t n, mpnum_format format, mpnum_rounding rounding,
     mpnum_overflow overflow, uint64_t seed, uint64_t offset) {

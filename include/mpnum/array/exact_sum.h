@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /* A sum of doubles that is exact whatever their order: a number of 640 bits in fixed
- * point, rounded once, when it is read. Parts of an array, tensors of a list, devices and
- * ranks merge to the same bits. Integers only, so no compiler flag and no floating-point
- * environment has a part in it. */
+ * point that is rounded once, when it is read. Parts of an array, tensors of a list,
+ * devices and ranks merge to the same bits. It is made by integers, so neither compiler
+ * flags nor the floating-point environment matter. */
 #ifndef MPNUM_ARRAY_EXACT_SUM_H
 #define MPNUM_ARRAY_EXACT_SUM_H
 
 #include "../types/f32.h"
 MPNUM_C_BEGIN_
 
-/* Every member is a sum: totals merge by adding member to member, and an integer sum over
- * ranks (24 words of 64 bits) is a merge of all of them, up to 32768. */
+/* Every member is a sum: two exact sums merge by adding member to member, and an integer
+ * sum over ranks (24 words of 64 bits) merges all of them, up to 32768. */
 typedef struct mpnum_exact_sum {
-  int64_t limbs[20]; /* limb i counts 2^(32 i - 298), the last bit of a product of floats
-                        being 2^-298 or above; of either sign */
+  int64_t limbs[20]; /* limb i counts 2^(32 i - 298), of either sign; 2^-298 is the lowest
+                        bit that a product of floats can have */
   int64_t terms;     /* a limb is at most terms * 2^32, of either sign */
   int64_t positive_infs, negative_infs, nans;
 } mpnum_exact_sum;
 
-/* Of no values. */
+/* Returns the sum of no values. */
 MPNUM_FUNC mpnum_exact_sum mpnum_exact_sum_empty(void) {
   const mpnum_exact_sum total = {
       {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, 0, 0, 0};
   return total;
 }
 
-/* Brings all limbs but the last into 0 to 2^32 - 1. (What is shifted is 2^63 more, as a
+/* Brings all limbs but the last into 0 to 2^32 - 1. (It shifts the limb plus 2^63, as a
  * shift of a negative number is not the same for every compiler.) */
 MPNUM_FUNC void mpnum_exact_sum_carry_(mpnum_exact_sum *total) {
   int64_t carry = 0;
@@ -40,12 +40,12 @@ MPNUM_FUNC void mpnum_exact_sum_carry_(mpnum_exact_sum *total) {
   total->terms = 1;
 }
 
-/* Carries are due long before the limbs are full, so that many totals can be added. */
+/* Carries long before the limbs are full, so that many sums can be added. */
 MPNUM_FUNC void mpnum_exact_sum_settle_(mpnum_exact_sum *total) {
   if (total->terms >= (int64_t)1 << 16) mpnum_exact_sum_carry_(total);
 }
 
-/* Adds a sum of products of floats: 0, or 2^-298 to 2^320 with no bit below 2^-298. */
+/* Adds a sum of products of floats: 0, or 2^-298 to 2^320 without a bit below 2^-298. */
 MPNUM_FUNC void mpnum_exact_sum_add_f64_(mpnum_exact_sum *total, double x) {
   const uint64_t bits = mpnum_bits_f64(x);
   const int field = (int)(bits >> 52 & 0x7ff);
@@ -72,7 +72,7 @@ MPNUM_FUNC void mpnum_exact_sum_add_f64_(mpnum_exact_sum *total, double x) {
   mpnum_exact_sum_settle_(total);
 }
 
-/* Of the values of both. */
+/* Merges two sums. */
 MPNUM_FUNC mpnum_exact_sum mpnum_exact_sum_merge(mpnum_exact_sum a, mpnum_exact_sum b) {
   int i = 0;
   for (; i < 20; ++i)
@@ -85,9 +85,9 @@ MPNUM_FUNC mpnum_exact_sum mpnum_exact_sum_merge(mpnum_exact_sum a, mpnum_exact_
   return a;
 }
 
-/* To 53 bits, rounded to odd: a rounding to fewer bits then gives what it gives for the
- * total itself. The limbs are not kept. (By its place, so that devices hold it where
- * limbs have addresses.) */
+/* Returns the sum in 53 bits, rounded to odd, so that a rounding to fewer bits gives
+ * what it gives for the sum itself. The limbs are lost. (It takes a pointer, so that
+ * devices keep the limbs where they have addresses.) */
 MPNUM_FUNC double mpnum_exact_sum_take_odd_(mpnum_exact_sum *total) {
   const int64_t infs = (total->positive_infs != 0) - (total->negative_infs != 0);
   const int has_infs = total->positive_infs != 0 || total->negative_infs != 0;
@@ -127,9 +127,10 @@ MPNUM_FUNC double mpnum_exact_sum_to_odd_(mpnum_exact_sum total) {
   return mpnum_exact_sum_take_odd_(&total);
 }
 
-/* The square root, rounded once, of a normal double that may be rounded to odd, or of 0,
- * Inf, NaN. Newton's steps in integers: the root of 2^52 to 2^54 has 27 bits. They begin
- * within 4 %, so that three give it or 1 more, and never come from below. */
+/* Returns the square root, rounded once, of a normal double that may be rounded to odd,
+ * or of 0, Inf or NaN. Newton's steps in integers: the root of 2^52 to 2^54 has 27 bits.
+ * They begin within 4 %, so that three steps give the root or 1 more, and never come
+ * from below. */
 MPNUM_FUNC float mpnum_root_(double square) {
   const uint64_t bits = mpnum_bits_f64(square);
   const int exponent = (int)(bits >> 52) - 1023;
@@ -150,9 +151,9 @@ MPNUM_FUNC float mpnum_root_(double square) {
                                               ((root << 25) - ((uint64_t)1 << 52))));
 }
 
-/* The total, nearest even, and its square root. A total of 0 is +0, past the largest
- * float Inf; the root of one below 0 is NaN. NaN: 0x7fffffff, from any NaN, and from Infs
- * of both signs. */
+/* Return the sum, rounded to nearest even, and its square root. A sum of 0 is +0, one
+ * past the largest float Inf; the root of a negative one is NaN. NaN: 0x7fffffff, from
+ * any NaN and from Infs of both signs. */
 MPNUM_FUNC float mpnum_exact_sum_value(mpnum_exact_sum total) {
   return mpnum_f64_to_f32(mpnum_exact_sum_to_odd_(total));
 }

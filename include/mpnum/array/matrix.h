@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A matrix as softmax.h, normalize.h, hadamard.h and others take it: rows of one type.
+/* Views of a matrix, as softmax.h, normalize.h, hadamard.h and others take them: rows of
+ * one type.
  *
  *     mpnum_const_matrix scores = mpnum_const_matrix_of(MPNUM_TYPE_F16, data, 32, 1000);
  *     scores.stride = 1024;
  *
- * Views are passed by value; the memory stays the caller's, at any address.
+ * Views are passed by value; the memory stays the caller's, at any address. matrix.cuh
+ * has those of launchers.
  * Host only. */
 #ifndef MPNUM_ARRAY_MATRIX_H
 #define MPNUM_ARRAY_MATRIX_H
@@ -16,21 +18,22 @@ MPNUM_C_BEGIN_
 
 # include <stddef.h>
 
-/* What is written. A stride below columns is refused, whatever the number of rows. */
+/* A matrix that is written. A stride below columns is refused, whatever the number of
+ * rows. */
 typedef struct mpnum_matrix {
   mpnum_type type; /* f32, f16, bf16, e5m2 or e4m3 */
   void *data;
-  size_t rows, columns, stride; /* rows x columns, row stride in elements */
+  size_t rows, columns, stride; /* rows x columns; stride: elements from row to row */
 } mpnum_matrix;
 
-/* What is read. Any stride; 0 repeats one row. */
+/* A matrix that is read. Any stride; 0 repeats one row. */
 typedef struct mpnum_const_matrix {
   mpnum_type type;
   const void *data;
   size_t rows, columns, stride;
 } mpnum_const_matrix;
 
-/* Rows one behind the other. */
+/* Return a view of rows that lie one behind the other. */
 MPNUM_HOST mpnum_matrix mpnum_matrix_of(mpnum_type type, void *data, size_t rows,
                                         size_t columns) {
   mpnum_matrix made;
@@ -49,7 +52,7 @@ MPNUM_HOST mpnum_const_matrix mpnum_const_matrix_of(mpnum_type type, const void 
   made.columns = made.stride = columns;
   return made;
 }
-/* For a result that nobody wants: data is NULL. */
+/* Returns no matrix, for a result that is not wanted: data is NULL. */
 MPNUM_HOST mpnum_matrix mpnum_matrix_empty(void) {
   return mpnum_matrix_of(MPNUM_TYPE_F32, 0, 0, 0);
 }

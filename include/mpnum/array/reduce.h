@@ -6,10 +6,10 @@
  *     const size_t i = mpnum_first_nonfinite_f16(gradients, n);
  *     if (i < n) report(i, mpnum_isnan_f16(gradients[i]) ? "NaN" : "Inf");
  *
- * Domain: n elements, 0 and up; any alignment.
- * Bits: checks, amax and statistics are made of integers, sums of doubles added in one
- *   order (below): the same from every instruction set, whatever the compiler's flags and
- *   the floating-point environment. The one exception: where the library has no vector
+ * Domain: n elements, n may be 0; any alignment.
+ * Bits: checks, amax and statistics are made by integers, sums by doubles added in one
+ *   order (below): the same from every instruction set, whatever the compiler's flags
+ *   and the floating-point environment. One exception: where the library has no vector
  *   instructions (MPNUM_NO_SIMD, other compilers), a rounding mode other than to nearest
  *   moves sums within their error.
  * Host only. */
@@ -161,18 +161,20 @@ MPNUM_HOST mpnum_stats mpnum_stats_e2m1(const mpnum_e2m1 *src, size_t n) {
 }
 /* End of what tools/wrappers wrote. */
 
-/* Sums, in a total that merges with others (exact_sum.h): of the values, of their
- * squares, of products of two arrays. An array is cut into tiles of 2048 elements, from
- * its start. Each term, an exact double, is added in double to lane i % 64 of its tile,
- * then the upper half of the lanes to the lower one until there is one. Tiles are added
- * exactly. So a total is the same if the array is cut at multiples of 2048 and the parts,
- * in any order, are added to one total or to several that are merged. Domain: f32, bf16,
- * f16, e5m2, e4m3. Nothing overflows or underflows on the way. NaN: as IEEE 754 adds:
- * from a NaN, from Infs of both signs, from Inf * 0. Error: 39 * 2^-53 of the sum of the
- * magnitudes, for the 38 additions at most that a term goes through; then one rounding,
- * of mpnum_exact_sum_value or mpnum_exact_sum_root. (test_reduce_sums.c) Status codes:
- * MPNUM_ERROR_TYPE for another type; MPNUM_ERROR_NULL where a pointer is and n is not 0;
- * nothing is added then. */
+/* Add to an exact sum, which merges with others (exact_sum.h): the values, their
+ * squares, or the products of two arrays. An array is cut into tiles of 2048 elements
+ * from its start. Each term, an exact double, is added in double to lane i % 64 of its
+ * tile; then the upper half of the lanes is added to the lower one until one lane is
+ * left. Tiles are added exactly. So the sum is the same if the array is cut at multiples
+ * of 2048 and the parts are added, in any order, to one sum or to several that are
+ * merged.
+ * Domain: f32, bf16, f16, e5m2, e4m3. Nothing overflows or underflows on the way.
+ * NaN: as IEEE 754 adds: from a NaN, from Infs of both signs, from Inf * 0.
+ * Error: 39 * 2^-53 of the sum of the magnitudes, for the at most 38 additions that a
+ *   term goes through; then one rounding, by mpnum_exact_sum_value or
+ *   mpnum_exact_sum_root. (test_reduce_sums.c)
+ * Status codes: MPNUM_ERROR_TYPE: another type; MPNUM_ERROR_NULL: a pointer is NULL and
+ *   n is not 0. Nothing is added then. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_exact_sum_add(mpnum_exact_sum *total,
                                                              mpnum_type type,
                                                              const void *src, size_t n) {
@@ -187,11 +189,11 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_exact_sum_add_products(
   return mpnum_sum_any_(mpnum_products_, type, total, b ? a : b, b, n);
 }
 
-/* The same of one array, rounded: the sum; the sum of a[i] * b[i], where a may be b; the
- * square root of the sum of squares. A sum of 0 is +0. A result past the largest float is
- * Inf, and only then: norms of 1e38 and of 1e-45 are what they should be.
+/* Sums of one array, rounded: the sum; the sum of a[i] * b[i], where a may be b; the
+ * square root of the sum of squares. A sum of 0 is +0. A result past the largest float
+ * is Inf, and only then: norms of 1e38 and of 1e-45 are right.
  * NaN: 0x7fffffff.
- * Error: as above; 0.5001 ulp where no sign differs. (test_reduce_sums.c) */
+ * Error: as above; 0.5001 ulp if all terms have one sign. (test_reduce_sums.c) */
 /* Written by tools/wrappers (sums): do not edit. */
 MPNUM_HOST float mpnum_sum_f32(const float *src, size_t n) {
   return mpnum_f64_to_f32(mpnum_sum_to_odd_(mpnum_values_, 0, 4, src, 0, n));

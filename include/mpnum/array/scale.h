@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* FP8 with a scale for each tensor or each channel. amax_history.h, which this includes,
- * has what finds scales, on devices too; here are arrays, on hosts. */
+/* Arrays of FP8 with a scale for each tensor or channel, on hosts. amax_history.h, which
+ * this header includes, finds scales, on devices too. */
 #ifndef MPNUM_ARRAY_SCALE_H
 #define MPNUM_ARRAY_SCALE_H
 
@@ -10,15 +10,16 @@ MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
-/* Codes of elements times scale, each product rounded to f32, then to nearest even, and
+/* Quantises: each element times scale is rounded to f32, then to nearest even,
  * saturating.
- * Domain: dst e4m3, e5m2 and the other signed types of 8 bits and fewer, one in a byte;
- *   src f32, f16 or bf16. They do not overlap. losses, unless NULL, are added to; their
- *   amax is what delayed scaling pushes.
- * NaN: the type's, or its largest value where it has none; Inf saturates and is counted.
- * Status: MPNUM_ERROR_TYPE: other types; MPNUM_ERROR_ARGUMENT: a scale that is not finite
- *   and above 0; MPNUM_ERROR_NULL; MPNUM_ERROR_STRIDE: below the columns;
- *   MPNUM_ERROR_OVERLAP; nothing is written then. No elements: MPNUM_OK. */
+ * Domain: dst is e4m3, e5m2 or another signed type of at most 8 bits, one code in a
+ *   byte; src is f32, f16 or bf16. They must not overlap. losses, unless NULL, are added
+ *   to; their amax is what delayed scaling pushes.
+ * NaN: the NaN of the type, or its largest value if it has none; Inf saturates and is
+ *   counted.
+ * Status: MPNUM_ERROR_TYPE: other types; MPNUM_ERROR_ARGUMENT: scale not finite or not
+ *   above 0; MPNUM_ERROR_NULL; MPNUM_ERROR_STRIDE: a stride below columns;
+ *   MPNUM_ERROR_OVERLAP. Nothing is written then. Without elements MPNUM_OK. */
 MPNUM_HOST_COLD_ mpnum_status mpnum_scaled_check_(mpnum_type codes_type,
                                                   const void *codes, size_t codes_stride,
                                                   mpnum_const_matrix values,
@@ -49,8 +50,8 @@ mpnum_quantize_array(mpnum_type dst_type, void *dst, mpnum_type src_type, const 
     mpnum_quantize_by_(dst_type, dst, src_type, src, n, scale, losses);
   return status;
 }
-/* Codes times scale_inv, rounded to f32, then to dst_type: f32, f16 or bf16. Status: as
- * above. */
+/* Dequantises: each code times scale_inv is rounded to f32, then to dst_type: f32, f16
+ * or bf16. Status: as above. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_dequantize_array(mpnum_type dst_type,
                                                                 void *dst,
                                                                 mpnum_type src_type,
@@ -62,8 +63,8 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_dequantize_array(mpnum_type dst_t
     mpnum_dequantize_by_(dst_type, dst, src_type, src, n, scale_inv);
   return status;
 }
-/* Rows of a matrix with a scale, or scale_inv, for each: channels. dst: rows of bytes,
- * dst_stride apart. */
+/* Quantise and dequantise the rows of a matrix with one scale, or scale_inv, for each
+ * row: channels. Codes are rows of bytes, dst_stride (src_stride) apart. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_quantize_channels(
     mpnum_type dst_type, void *dst, size_t dst_stride, mpnum_const_matrix src,
     const float *scales, mpnum_quantize_losses *losses) {

@@ -7,11 +7,12 @@
  *     ...
  *     status = mpnum_amax_history_load(&history, amaxes, length, bytes, size);
  *
- * The bytes are the same on every machine (stored.h). Status codes of save:
- * MPNUM_ERROR_CORRUPT: members that no calls can have left, as load would refuse them; no
- * byte is written then. Of load: MPNUM_ERROR_CORRUPT: another size, or bytes that save
- * did not write; MPNUM_ERROR_VERSION; what is loaded into is then unchanged. Of both
- * MPNUM_ERROR_NULL, and of histories MPNUM_ERROR_RANGE: too little room. */
+ * The bytes are the same on every machine (stored.h).
+ * Status codes of save: MPNUM_ERROR_CORRUPT: members that no calls can have left, as
+ *   load would refuse them; no byte is written then. Of load: MPNUM_ERROR_CORRUPT:
+ *   another size, or bytes that save did not write; MPNUM_ERROR_VERSION; the destination
+ *   is then unchanged. Of both MPNUM_ERROR_NULL, and for histories MPNUM_ERROR_RANGE:
+ *   too little room. */
 #ifndef MPNUM_ARRAY_SCALE_IO_H
 #define MPNUM_ARRAY_SCALE_IO_H
 
@@ -70,7 +71,8 @@ MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_fp8_recipe_load(mpnum_fp8_recipe
   return MPNUM_OK;
 }
 
-/* How many bytes a history of a length is; 0 where there is none of it. */
+/* Returns the number of bytes of a history of that length; 0 if no history can have it.
+ */
 MPNUM_FUNC uint64_t mpnum_amax_history_bytes(uint32_t length) {
   return length - 1 < (uint32_t)1 << 28 ? 68 + 4 * (uint64_t)length : 0;
 }
@@ -87,22 +89,22 @@ MPNUM_MATH_ void mpnum_stored_history_(mpnum_stored_ *stored,
   mpnum_stored_u64_(stored, &history->zeros);
   mpnum_stored_u64_(stored, &history->nonfinite);
 }
-/* Whether a history, but for its amaxes and scale, is one that calls can have left. */
+/* Whether a history, apart from its amaxes and scale, is one that calls can have left. */
 MPNUM_MATH_ int mpnum_amax_history_is_sound_(const mpnum_amax_history *history) {
   return mpnum_scale_wrong_(&history->options) == 0 &&
          mpnum_bits_f32(history->max) - 1 < 0x7f7fffffu && history->algorithm >= 0 &&
          history->algorithm <= MPNUM_AMAX_MOST_RECENT &&
          mpnum_amax_history_bytes(history->length) != 0;
 }
-/* Word i of bytes that are not to be changed. */
+/* Returns word i of constant bytes. */
 MPNUM_FUNC uint32_t mpnum_stored_word_(const uint8_t *bytes, uint32_t i) {
   uint8_t copy[4] = {0};
   mpnum_stored_ in = {copy, 1};
   MPNUM_MEMCPY_(copy, bytes + 4 * (uint64_t)i, 4);
   return (uint32_t)mpnum_stored_number_(&in, 0, 4);
 }
-/* Whether amaxes, in memory or as bytes, are those of a sound history: those that were
- * pushed above 0 and finite, the others 0, and the scale theirs. */
+/* Whether amaxes, in memory or as bytes, are those of a sound history: the pushed ones
+ * finite and above 0, the others 0, and the scale made of them. */
 MPNUM_MATH_ int mpnum_amaxes_are_sound_(const mpnum_amax_history *history,
                                         const float *amaxes, const uint8_t *bytes) {
   const uint64_t last = (history->pushed - 1) % history->length;
@@ -123,8 +125,7 @@ MPNUM_MATH_ int mpnum_amaxes_are_sound_(const mpnum_amax_history *history,
          mpnum_bits_f32(history->scale_inv) == mpnum_bits_f32(mpnum_scale_inv(scale));
 }
 
-/* Writes mpnum_amax_history_bytes(history->length) bytes; size is the room for them.
- */
+/* Writes mpnum_amax_history_bytes(history->length) bytes; size is the room in bytes. */
 MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
 mpnum_amax_history_save(uint8_t *bytes, uint64_t size, const mpnum_amax_history *history,
                         const float *amaxes) {
@@ -144,7 +145,8 @@ mpnum_amax_history_save(uint8_t *bytes, uint64_t size, const mpnum_amax_history 
   mpnum_stored_seal_(bytes, (int)mpnum_amax_history_bytes(history->length));
   return MPNUM_OK;
 }
-/* Into amaxes, of which there are room; those beyond the length stay as they are. */
+/* Loads a history and its amaxes; amaxes has room for `room` floats, and those beyond
+ * the length stay as they are. */
 MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
 mpnum_amax_history_load(mpnum_amax_history *history, float *amaxes, uint64_t room,
                         const uint8_t *bytes, uint64_t size) {

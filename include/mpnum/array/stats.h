@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What one read of a tensor tells about its values: how many are zero, subnormal, Inf or
- * NaN, and between which magnitudes the others lie. Exact in any order and grouping:
+/* Statistics of the values of a tensor from one read: how many are zero, subnormal, Inf
+ * or NaN, and between which magnitudes the others lie. Exact in any order and grouping:
  * parts of a tensor, tensors of a list, devices and ranks merge to the same bits. */
 #ifndef MPNUM_ARRAY_STATS_H
 #define MPNUM_ARRAY_STATS_H
@@ -8,24 +8,24 @@
 #include "../core/query.h"
 MPNUM_C_BEGIN_
 
-/* Of the values of a tensor. */
+/* Statistics of the values of a tensor. */
 typedef struct mpnum_stats {
-  uint64_t count;      /* of all values */
-  uint64_t zeros;      /* of either sign */
-  uint64_t subnormals; /* of their own format */
+  uint64_t count;      /* all values */
+  uint64_t zeros;      /* zeros of either sign */
+  uint64_t subnormals; /* subnormals of their own format */
   uint64_t infs;
   uint64_t nans;
   float amax;        /* largest finite magnitude; 0 if there is none */
   float min_nonzero; /* smallest nonzero finite magnitude; Inf if there is none */
 } mpnum_stats;
 
-/* Of no values. */
+/* Returns the statistics of no values. */
 MPNUM_FUNC mpnum_stats mpnum_stats_empty(void) {
   const mpnum_stats stats = {0, 0, 0, 0, 0, 0.0f, mpnum_from_bits_f32(0x7f800000u)};
   return stats;
 }
 
-/* With one more value, a code of a format; a float is MPNUM_TYPE_F32's format and its
+/* Adds one value, a code of a format; for a float the format of MPNUM_TYPE_F32 and its
  * bits. */
 MPNUM_INLINE mpnum_stats mpnum_stats_add(mpnum_stats stats, mpnum_format format,
                                          uint32_t code) {
@@ -43,7 +43,7 @@ MPNUM_INLINE mpnum_stats mpnum_stats_add(mpnum_stats stats, mpnum_format format,
   return stats;
 }
 
-/* Of the values of both. */
+/* Merges the statistics of two sets of values. */
 MPNUM_FUNC mpnum_stats mpnum_stats_merge(mpnum_stats a, mpnum_stats b) {
   a.count += b.count;
   a.zeros += b.zeros;

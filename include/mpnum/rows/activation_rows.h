@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Activations of rows with a bias before and a factor after, in one pass: what a layer of
- * a transformer does between its two products, to floats or to 8 bits with a scale.
+/* Activations of rows with a bias before and a factor after, in one pass, to floats or
+ * to 8 bits with a scale: what a transformer layer does between its two products.
  *
  *     mpnum_activation_options options = mpnum_activation_default();
  *     options.factor = mpnum_const_matrix_of(MPNUM_TYPE_BF16, up, rows, n);
- *     mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU,
- *                                    mpnum_matrix_of(MPNUM_TYPE_E4M3, codes, rows, n),
- *                                    mpnum_const_matrix_of(MPNUM_TYPE_BF16, gate, rows,
- * n), &options, scale, &losses);
+ *     mpnum_activation_quantize_rows(
+ *         MPNUM_ACTIVATION_SILU, mpnum_matrix_of(MPNUM_TYPE_E4M3, codes, rows, n),
+ *         mpnum_const_matrix_of(MPNUM_TYPE_BF16, gate, rows, n), &options, scale,
+ * &losses);
  *
- * y = activation(x + bias) factor: SwiGLU is SILU with a factor (Shazeer 2020). Each step
- * is rounded to a float, the result once more to its type.
- * Domain: rows (matrix.h) of f32, f16, bf16, e5m2 or e4m3, as many in dst as in src and
- * in the factor, each of its own type; gate and factor may be halves of one matrix, by
- *   their stride. dst may be src or the factor where both have one type and stride;
- *   otherwise arrays do not overlap.
- * Error: that of the function (docs/errors.md), half a place for each other step.
- * NaN: canonical. Bits: the same from every instruction set, and of a row in any batch.
+ * y = activation(x + bias) factor; SwiGLU is SILU with a factor (Shazeer 2020). Each
+ * step is rounded to a float, the result once more to its type.
+ * Domain: rows (matrix.h) of f32, f16, bf16, e5m2 or e4m3; dst, src and factor have one
+ *   shape and each its own type; gate and factor may be halves of one matrix, by their
+ *   stride. dst may be src or factor if both have the same type and stride; otherwise
+ *   arrays must not overlap.
+ * Error: that of the function (docs/errors.md), and half a place for each other step.
+ * NaN: canonical. Bits: the same from every instruction set, and for a row in any batch.
  * Status: MPNUM_ERROR_TYPE; MPNUM_ERROR_SHAPE: rows or columns differ;
- *   MPNUM_ERROR_STRIDE: that of dst is below its columns; MPNUM_ERROR_NULL: no data where
- *   there are elements; MPNUM_ERROR_OVERLAP: dst overlaps another, or is in its place
- *   with another type or stride; MPNUM_ERROR_ARGUMENT: another activation. Nothing is
- *   written then. Without elements all pointers may be anything. Host only. */
+ *   MPNUM_ERROR_STRIDE: the stride of dst is below its columns; MPNUM_ERROR_NULL: no
+ *   data, but elements; MPNUM_ERROR_OVERLAP: dst overlaps another, or has the same place
+ *   and another type or stride; MPNUM_ERROR_ARGUMENT: an unknown activation. Nothing is
+ *   written then. Without elements pointers may be anything. Host only. */
 #ifndef MPNUM_ROWS_ACTIVATION_ROWS_H
 #define MPNUM_ROWS_ACTIVATION_ROWS_H
 
@@ -32,20 +32,21 @@ MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
-/* x / (1 + e^-x), x times the normal distribution below x, its usual approximation. */
+/* SILU: x / (1 + e^-x). GELU: x times the normal distribution below x. GELU_TANH: its
+ * usual approximation by tanh. */
 typedef enum mpnum_activation {
   MPNUM_ACTIVATION_SILU = 0,
   MPNUM_ACTIVATION_GELU = 1,
   MPNUM_ACTIVATION_GELU_TANH = 2
 } mpnum_activation;
 
-/* Begin with mpnum_activation_default(), which all zeros mean, too. */
+/* Begin with mpnum_activation_default(). All zeros mean the same. */
 typedef struct mpnum_activation_options {
-  const float *bias;         /* NULL, or of columns, added to each row first */
-  mpnum_const_matrix factor; /* without data: 1 */
+  const float *bias; /* NULL, or one float for each column, added to each row first */
+  mpnum_const_matrix factor; /* multiplies the result; without data: 1 */
 } mpnum_activation_options;
 
-/* Neither bias nor factor. */
+/* Returns neither bias nor factor. */
 MPNUM_HOST mpnum_activation_options mpnum_activation_default(void) {
   mpnum_activation_options options;
   options.bias = 0;
@@ -53,7 +54,7 @@ MPNUM_HOST mpnum_activation_options mpnum_activation_default(void) {
   return options;
 }
 
-/* y of some elements of a row, as floats. */
+/* Computes y for some elements of a row, as floats. */
 MPNUM_HOST void mpnum_activation_tile_(mpnum_activation activation, float *y,
                                        mpnum_const_matrix src,
                                        const mpnum_activation_options *options,
@@ -73,7 +74,7 @@ MPNUM_HOST void mpnum_activation_tile_(mpnum_activation activation, float *y,
                      mpnum_rows_at_(options->factor, row, first), n);
   MPNUM_RUN_F32_(times, y, y, factor, n, MPNUM_OVERFLOW_IEEE, 0);
 }
-/* All but the type and the place of dst. */
+/* Checks all but the type and the place of dst. */
 MPNUM_HOST_COLD_ mpnum_status
 mpnum_activation_check_(mpnum_activation activation, mpnum_matrix dst,
                         mpnum_const_matrix src, const mpnum_activation_options *options) {
@@ -90,8 +91,7 @@ mpnum_activation_check_(mpnum_activation activation, mpnum_matrix dst,
                                                                   : MPNUM_OK;
 }
 
-/* Whether rows lie one behind the other and have nothing of their own, so that all are
- * one. */
+/* Whether rows lie one behind the other without a bias, so that all are like one row. */
 MPNUM_HOST int mpnum_is_one_row_(mpnum_matrix dst, mpnum_const_matrix src,
                                  const mpnum_activation_options *options) {
   const mpnum_const_matrix factor = options->factor;
@@ -99,7 +99,7 @@ MPNUM_HOST int mpnum_is_one_row_(mpnum_matrix dst, mpnum_const_matrix src,
          (!factor.data || factor.stride == factor.columns);
 }
 
-/* options NULL: the default ones, the activation alone. */
+/* Computes the activations. options NULL: the defaults, the activation alone. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_activation_rows(mpnum_activation activation, mpnum_matrix dst,
                       mpnum_const_matrix src, const mpnum_activation_options *options) {
@@ -127,11 +127,12 @@ mpnum_activation_rows(mpnum_activation activation, mpnum_matrix dst,
   mpnum_fenv_restore_(saved);
   return MPNUM_OK;
 }
-/* The floats of rows of f32 as codes, as by mpnum_quantize_array (scale.h), bit for bit:
- * times scale, to nearest even, saturating. dst: e4m3, e5m2 or another signed type of 8
- * bits and fewer, one in a byte, in nobody's place. losses, unless NULL, are added to;
- * their amax is the largest finite magnitude before scale. Status: MPNUM_ERROR_ARGUMENT,
- * too, for a scale that is not finite and above 0; MPNUM_ERROR_OVERLAP in place. */
+/* The floats that rows of f32 would get become codes as by mpnum_quantize_array
+ * (scale.h), bit for bit: times scale, to nearest even, saturating. dst: e4m3, e5m2 or
+ * another signed type of at most 8 bits, one code in a byte, not in the place of another
+ * array. losses, unless NULL, are added to; their amax is the largest finite magnitude
+ * before scale. Status: MPNUM_ERROR_ARGUMENT also for a scale that is not finite or not
+ * above 0; MPNUM_ERROR_OVERLAP also in place. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_activation_quantize_rows(
     mpnum_activation activation, mpnum_matrix dst, mpnum_const_matrix src,
     const mpnum_activation_options *options, float scale, mpnum_quantize_losses *losses) {

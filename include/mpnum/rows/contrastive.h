@@ -11,14 +11,15 @@
  *                            mpnum_const_matrix_of(MPNUM_TYPE_BF16, similarities, n, n),
  *                            &options);
  *
- * Of n pairs: similarities of each first with each second, whose diagonal holds those
- * that belong together. The loss of a row is the cross-entropy of its similarities times
- * scale at the diagonal, that of a column likewise; the symmetric loss is the mean of
- * both (Radford et al. 2021). Gradients are rounded once. Domain: rows (matrix.h) of f32,
- * f16, bf16, e5m2 or e4m3, data at any address, floats aligned. gradient has as many rows
- * and columns as src, and may be src where both have one type and stride;
- * mpnum_matrix_empty() where nobody wants it. Otherwise arrays do not overlap. NaN: a row
- * or column with NaN or +Inf, or all -Inf unless that is masked, loss and gradient.
+ * src holds the similarities of n first items with n second ones; the diagonal holds the
+ * pairs that belong together. The loss of a row is the cross-entropy of its similarities
+ * times scale at the diagonal, that of a column likewise; the symmetric loss is the mean
+ * of both (Radford et al. 2021). Gradients are rounded once.
+ * Domain: rows (matrix.h) of f32, f16, bf16, e5m2 or e4m3, data at any address, floats
+ *   aligned. gradient has the shape of src and may be src if both have the same type and
+ *   stride; mpnum_matrix_empty() if it is not wanted. Otherwise arrays must not overlap.
+ * NaN: a row or column with NaN or +Inf, or all -Inf unless masked, has NaN loss and
+ *   gradient.
  * Error: docs/softmax.md. Bits: the same from every instruction set. Host only. */
 #ifndef MPNUM_ROWS_CONTRASTIVE_H
 #define MPNUM_ROWS_CONTRASTIVE_H
@@ -29,28 +30,29 @@ MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
-/* Begin with mpnum_contrastive_default(): all zeros are refused, as the scale is 0. */
+/* Begin with mpnum_contrastive_default(): all zeros are refused because the scale is 0.
+ */
 typedef struct mpnum_contrastive_options {
   float scale;         /* 1 over the temperature; finite, above 0 */
-  float factor;        /* of gradients alone */
+  float factor;        /* multiplies gradients alone */
   int flags;           /* MPNUM_SOFTMAX_MASKED, MPNUM_SOFTMAX_ACCUMULATE */
-  const uint8_t *mask; /* NULL, or a byte for each pair, 0 where it is left out, as row,
-                          as column and from all sums: loss 0 and gradient 0. Then -Inf
+  const uint8_t *mask; /* NULL, or one byte for each pair: 0 leaves it out as a row, as a
+                          column and from all sums, with loss 0 and gradient 0. Then -Inf
                           counts as masked, too */
   mpnum_reduction reduction; /* of each direction; means are over pairs that count, and
-                                gradients those of means */
-  size_t *counted; /* NULL, or where the number of pairs that are not left out goes */
-  float *scratch;  /* NULL, or room for 2 n floats, which gradients of column losses need
-                    (for embeddings 4 n) */
+                                gradients are those of the means */
+  size_t *counted; /* NULL, or receives the number of pairs that are not left out */
+  float *scratch;  /* NULL, or 2 n floats, which gradients of column losses need
+                      (embeddings: 4 n) */
 } mpnum_contrastive_options;
 
-/* Scale 1, factor 1, nothing left out. */
+/* Returns scale 1, factor 1, nothing left out. */
 MPNUM_HOST mpnum_contrastive_options mpnum_contrastive_default(void) {
   const mpnum_contrastive_options options = {1, 1, 0, 0, MPNUM_REDUCTION_NONE, 0, 0};
   return options;
 }
 
-/* A call: what it reads, and the factor of its gradients. */
+/* A call: what it reads and the factor of its gradients. */
 typedef struct mpnum_contrastive_ {
   const mpnum_contrastive_options *options;
   mpnum_softmax_options softmax;
@@ -64,7 +66,7 @@ typedef struct mpnum_contrastive_ {
 MPNUM_HOST int mpnum_is_left_out_(const mpnum_contrastive_ *call, size_t pair) {
   return call->options->mask && !call->options->mask[pair];
 }
-/* The options, of n pairs. */
+/* Reads the options for n pairs. */
 MPNUM_HOST_COLD_ mpnum_status mpnum_contrastive_begin_(
     mpnum_contrastive_ *call, size_t n, const mpnum_contrastive_options *options) {
   const int known = MPNUM_SOFTMAX_MASKED | MPNUM_SOFTMAX_ACCUMULATE;
@@ -88,7 +90,7 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_contrastive_begin_(
     call->factor = mpnum_div_scalar_(call->factor, (float)call->counted);
   return MPNUM_OK;
 }
-/* One loss of many. */
+/* Stores or adds one loss. */
 MPNUM_HOST void mpnum_contrastive_put_(const mpnum_contrastive_ *call, float *loss,
                                        size_t i, float own, double *sum) {
   if (call->options->reduction == MPNUM_REDUCTION_NONE) mpnum_set_float_(loss, i, own);
@@ -101,10 +103,10 @@ MPNUM_HOST void mpnum_contrastive_end_(const mpnum_contrastive_ *call, float *lo
     mpnum_set_float_(loss, 0, mpnum_reduced_(reduction, sum, call->counted));
 }
 
-/* Columns done at a time. */
+/* Columns handled at a time. */
 # define MPNUM_STRIP_ 256
 
-/* The loss of a column at x, and what its gradients are made of. */
+/* Returns the loss of a column at x, and what its gradients need. */
 MPNUM_HOST float mpnum_column_loss_(const mpnum_contrastive_ *call, float x, float *max,
                                     double sum, float *inverse) {
   const mpnum_softmax_state state = {*max, (float)sum};
@@ -119,8 +121,8 @@ MPNUM_HOST float mpnum_column_loss_(const mpnum_contrastive_ *call, float x, flo
   *inverse = 0;
   return mpnum_from_bits_f32(0x7f800000u);
 }
-/* Losses of a strip of columns at the diagonal: their largest elements first, then their
- * sums, as doubles. */
+/* Computes the losses of a strip of columns at the diagonal: first their largest
+ * elements, then their sums, as doubles. */
 MPNUM_HOST void mpnum_column_losses_(const mpnum_contrastive_ *call, float *loss,
                                      size_t first, size_t count, double *all) {
   const mpnum_const_matrix src = call->src;
@@ -157,7 +159,7 @@ MPNUM_HOST void mpnum_column_losses_(const mpnum_contrastive_ *call, float *loss
     mpnum_set_float_(scratch, src.columns + at, inverse);
   }
 }
-/* The gradient of a row that counts. */
+/* Writes the gradient of a row that counts. */
 MPNUM_HOST void mpnum_contrastive_row_(const mpnum_contrastive_ *call,
                                        const mpnum_contrast_ *how, size_t row) {
   const size_t n = call->src.columns;
@@ -180,7 +182,7 @@ MPNUM_HOST void mpnum_contrastive_row_(const mpnum_contrastive_ *call,
     mpnum_floats_to_(type, to, y, count);
   }
 }
-/* Losses of rows, and all gradients. */
+/* Computes the losses of rows, and all gradients. */
 MPNUM_HOST void mpnum_contrastive_rows_(const mpnum_contrastive_ *call, float *loss,
                                         int has_columns) {
   const size_t n = call->src.rows;
@@ -220,7 +222,7 @@ MPNUM_HOST void mpnum_contrastive_rows_(const mpnum_contrastive_ *call, float *l
   mpnum_contrastive_end_(call, loss, sum);
 }
 
-/* Arrays: their types, shapes and places. */
+/* Checks types, shapes and places of the arrays. */
 MPNUM_HOST_COLD_ mpnum_status mpnum_contrastive_places_(
     const float *row_loss, const float *column_loss, mpnum_matrix gradient,
     mpnum_const_matrix src, const mpnum_contrastive_options *options) {
@@ -246,16 +248,16 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_contrastive_places_(
     status = MPNUM_ERROR_OVERLAP;
   return status;
 }
-/* Losses of rows and of columns, either of which may be NULL, n floats or, reduced, one;
- * the gradient is that of all losses that are asked for, added up: with both, and 0.5 as
- * factor, that of the symmetric loss. options NULL: the default ones.
- * Status: MPNUM_ERROR_TYPE; MPNUM_ERROR_SHAPE: a matrix that is not square, a gradient of
- * another shape; MPNUM_ERROR_STRIDE: a gradient whose stride is below its columns;
- * MPNUM_ERROR_NULL: no data, or a gradient of no loss, or of column losses without
- * scratch; MPNUM_ERROR_OVERLAP: arrays that overlap, or a gradient in place with another
- * type or stride or with MPNUM_SOFTMAX_ACCUMULATE; MPNUM_ERROR_ARGUMENT: a scale that is
- * not finite and above 0, a factor that is not finite, another flag or reduction. Nothing
- * is written then. */
+/* Computes the losses of rows and of columns: n floats each or, with a reduction, one;
+ * either may be NULL. The gradient is that of all losses that are asked for, added: with
+ * both and a factor of 0.5, that of the symmetric loss. options NULL: the defaults.
+ * Status: MPNUM_ERROR_TYPE; MPNUM_ERROR_SHAPE: a matrix that is not square, a gradient
+ *   of another shape; MPNUM_ERROR_STRIDE: the stride of a gradient is below its columns;
+ *   MPNUM_ERROR_NULL: no data, a gradient without a loss, or one of column losses
+ *   without scratch; MPNUM_ERROR_OVERLAP: arrays that overlap, or a gradient in place
+ *   with another type or stride or with MPNUM_SOFTMAX_ACCUMULATE; MPNUM_ERROR_ARGUMENT:
+ *   scale not finite or not above 0, factor not finite, an unknown flag or reduction.
+ *   Nothing is written then. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_contrastive_loss(float *row_loss, float *column_loss, mpnum_matrix gradient,
                        mpnum_const_matrix src, const mpnum_contrastive_options *options) {

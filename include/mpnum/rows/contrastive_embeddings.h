@@ -6,17 +6,17 @@
  *     options.scratch = room; // 4 n floats
  *     mpnum_contrastive_loss_of_embeddings(
  *         losses, mpnum_matrix_of(MPNUM_TYPE_F32, gradients, n, size),
- * mpnum_matrix_empty(), mpnum_const_matrix_of(MPNUM_TYPE_BF16, images, n, size),
+ *         mpnum_matrix_empty(), mpnum_const_matrix_of(MPNUM_TYPE_BF16, images, n, size),
  *         mpnum_const_matrix_of(MPNUM_TYPE_BF16, texts, n, size), &options);
  *
- * One direction: each row of a, the first set, against all of b; for the other swap them.
- * No similarity is stored, and vectors may have any length, from subnormal ones to those
- * whose squares overflow; where memory allows it, a product of matrices and
+ * One direction: each row of a, the first set, against all rows of b; swap them for the
+ * other. Similarities are not stored. Vectors may have any length, from subnormal ones
+ * to those whose squares overflow. If memory allows it, a product of matrices and
  * contrastive.h are faster.
- * Domain: rows (matrix.h) of f32, f16, bf16, e5m2 or e4m3, a and b of one type, gradients
- *   each of its own; matrices do not overlap. NaN: a row with NaN or Inf makes NaN of all
- *   losses that it is part of. Error: docs/softmax.md. Bits: the same from every
- *   instruction set. Host only. */
+ * Domain: rows (matrix.h) of f32, f16, bf16, e5m2 or e4m3, a and b of one type,
+ *   gradients each of its own; matrices must not overlap.
+ * NaN: a row with NaN or Inf makes all losses NaN that it is part of.
+ * Error: docs/softmax.md. Bits: the same from every instruction set. Host only. */
 #ifndef MPNUM_ROWS_CONTRASTIVE_EMBEDDINGS_H
 #define MPNUM_ROWS_CONTRASTIVE_EMBEDDINGS_H
 
@@ -26,11 +26,11 @@ MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
-/* 1 over the length of a row; 0 of zeros. */
+/* Returns 1 over the length of a row; 0 for a row of zeros. */
 MPNUM_HOST double mpnum_inverse_length_(mpnum_const_matrix rows, size_t row) {
   return mpnum_inverse_root_(mpnum_row_total_(mpnum_squares_, rows, row));
 }
-/* Of all rows that count, kept in the second half of scratch. */
+/* Keeps the inverse lengths of all rows that count in the second half of scratch. */
 MPNUM_HOST void mpnum_keep_lengths_(const mpnum_contrastive_ *call,
                                     mpnum_const_matrix rows) {
   float *scratch = call->options->scratch;
@@ -50,7 +50,7 @@ MPNUM_HOST double mpnum_kept_length_(const mpnum_contrastive_ *call,
   MPNUM_MEMCPY_(&inverse, scratch + 2 * (rows.rows + row), sizeof inverse);
   return inverse;
 }
-/* The cosine of row i of a and row k of b, whatever their size; 0 if one is zero. */
+/* Returns the cosine of row i of a and row k of b, of any size; 0 if one is zero. */
 MPNUM_HOST float mpnum_cosine_(mpnum_const_matrix a, size_t i, double inverse_a,
                                mpnum_const_matrix b, size_t k, double inverse_b) {
   const double product = mpnum_sum_to_odd_(
@@ -59,7 +59,7 @@ MPNUM_HOST float mpnum_cosine_(mpnum_const_matrix a, size_t i, double inverse_a,
   return (float)mpnum_opt_barrier_f64_(mpnum_opt_barrier_f64_(product * inverse_a) *
                                        inverse_b);
 }
-/* The loss of a row of a against all of b. */
+/* Returns the loss of a row of a against all rows of b. */
 MPNUM_HOST float mpnum_embedding_loss_(const mpnum_contrastive_ *call,
                                        mpnum_const_matrix a, mpnum_const_matrix b,
                                        size_t row) {
@@ -96,7 +96,7 @@ MPNUM_HOST float mpnum_embedding_loss_(const mpnum_contrastive_ *call,
   if (scratch) mpnum_set_float_(scratch, a.rows + row, inverse);
   return loss;
 }
-/* The derivative of the losses by the cosine of row i of a and row k of b. */
+/* Returns the derivative of the losses by the cosine of row i of a and row k of b. */
 MPNUM_HOST float mpnum_cosine_gradient_(const mpnum_contrastive_ *call, size_t i,
                                         size_t k, float cosine) {
   const float *scratch = call->options->scratch;
@@ -107,7 +107,7 @@ MPNUM_HOST float mpnum_cosine_gradient_(const mpnum_contrastive_ *call, size_t i
   how.factor = call->factor;
   return mpnum_contrast_of_(&how, 0, cosine, k, i == k);
 }
-/* x times factor, whose product with them is in range, added to sums. */
+/* Adds x times factor to sums; the products are in range. */
 MPNUM_HOST void mpnum_add_times_(double *sums, float *x, size_t n, double factor) {
   const int exponent = (int)(mpnum_bits_f64(factor) >> 52 & 0x7ff) - 1023;
   const int shift = exponent == 1024 ? 0 : exponent > 60 ? 64 : exponent < -60 ? -64 : 0;
@@ -116,8 +116,9 @@ MPNUM_HOST void mpnum_add_times_(double *sums, float *x, size_t n, double factor
                     (float)mpnum_opt_barrier_f64_(factor * (double)mpnum_pow2_(-shift)));
   MPNUM_CALL_(norm_sum_rows, (0, sums, (const uint8_t *)x, x, n));
 }
-/* The gradient of a row of a, or where is_second of b: each other row over its length,
- * times the derivative by the cosine, less the part along the row, over its length. */
+/* Writes the gradient of a row of a, or of b if is_second: each other row over its
+ * length, times the derivative by the cosine, less the part along the row, over its
+ * length. */
 MPNUM_HOST void mpnum_embedding_gradient_(const mpnum_contrastive_ *call,
                                           mpnum_matrix dst, mpnum_const_matrix own,
                                           mpnum_const_matrix others, size_t row,
@@ -185,7 +186,7 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_embeddings_check_(const mpnum_contrastive_ *
     status = MPNUM_ERROR_OVERLAP;
   return status;
 }
-/* Arrays: their types, shapes and places. */
+/* Checks types, shapes and places of the arrays. */
 MPNUM_HOST_COLD_ mpnum_status mpnum_embeddings_places_(
     const mpnum_contrastive_ *call, const float *loss, mpnum_matrix gradient_a,
     mpnum_matrix gradient_b, mpnum_const_matrix a, mpnum_const_matrix b) {
@@ -203,12 +204,12 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_embeddings_places_(
     status = MPNUM_ERROR_OVERLAP;
   return status;
 }
-/* The loss of each row of a against all of b, n floats or, reduced, one. Gradients are
- * those of a and of b, 0 where a row is zero; either may be mpnum_matrix_empty(), else
- * there is scratch, room for 4 n floats. Without it each length is computed anew for each
- * pair, which takes twice the time. Status: as mpnum_contrastive_loss, but that matrices
- * need not be square: a and b have one type and shape, and overlaps are of any two
- * arrays. */
+/* Computes the loss of each row of a against all rows of b: n floats or, with a
+ * reduction, one. Gradients are those of a and of b, 0 where a row is zero; either may
+ * be mpnum_matrix_empty(), else scratch holds 4 n floats. Without scratch each length is
+ * computed anew for each pair, which takes twice the time.
+ * Status: as mpnum_contrastive_loss, but matrices need not be square: a and b have one
+ *   type and shape, and no two arrays overlap. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_contrastive_loss_of_embeddings(
     float *loss, mpnum_matrix gradient_a, mpnum_matrix gradient_b, mpnum_const_matrix a,
     mpnum_const_matrix b, const mpnum_contrastive_options *options) {
@@ -222,7 +223,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_contrastive_loss_of_embeddings(
   call.src = a;
   if (status == MPNUM_OK)
     status = mpnum_embeddings_places_(&call, loss, gradient_a, gradient_b, a, b);
-  if (status == MPNUM_OK && a.columns == 0) { /* nothing is looked at */
+  if (status == MPNUM_OK && a.columns == 0) { /* no memory is read */
     a = b = mpnum_const_matrix_of(a.type, &call, loss ? a.rows : 0, 0);
     gradient_a.data = gradient_b.data = 0;
   }

@@ -3,16 +3,18 @@
  *
  *     mpnum_cross_entropy_options options = mpnum_cross_entropy_default();
  *     options.factor = 1.0f / (float)rows;
- *     mpnum_cross_entropy_rows(loss, mpnum_matrix_of(MPNUM_TYPE_BF16, gradients, rows,
- * n), mpnum_const_matrix_of(MPNUM_TYPE_BF16, logits, rows, n), targets, &options, NULL);
+ *     mpnum_cross_entropy_rows(loss,
+ *                              mpnum_matrix_of(MPNUM_TYPE_BF16, gradients, rows, n),
+ *                              mpnum_const_matrix_of(MPNUM_TYPE_BF16, logits, rows, n),
+ *                              targets, &options, NULL);
  *
- * With t and s as in softmax.h the loss of a row is log s - t at its target: never
- * negative, whatever the logits. Its gradient is softmax less 1 at the target, times the
- * softmax scale and the caller's factor, rounded once.
+ * With t and s as in softmax.h, the loss of a row is log s - t at its target. It is
+ * never negative, whatever the logits. The gradient is softmax, less 1 at the target,
+ * times the softmax scale and the caller's factor, rounded once.
  * Domain: rows (matrix.h) of f32, f16, bf16, e5m2 or e4m3, data and floats at any
- * address. gradient has as many rows and columns as src, and may be src where both have
- * one type and stride; mpnum_matrix_empty() where nobody wants it. Otherwise arrays do
- * not overlap. Error: docs/softmax.md. Bits: as softmax.h. Host only. */
+ *   address. gradient has the shape of src and may be src if both have the same type and
+ *   stride; mpnum_matrix_empty() if it is not wanted. Otherwise arrays must not overlap.
+ * Error: docs/softmax.md. Bits: as softmax.h. Host only. */
 #ifndef MPNUM_ROWS_CROSS_ENTROPY_H
 #define MPNUM_ROWS_CROSS_ENTROPY_H
 
@@ -23,41 +25,46 @@ MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
-/* What becomes of the losses of rows. */
+/* How the losses of the rows are combined. */
 typedef enum mpnum_reduction {
-  MPNUM_REDUCTION_NONE = 0, /* a float each */
-  MPNUM_REDUCTION_SUM = 1,  /* one float for all, added as doubles, rounded once */
-  MPNUM_REDUCTION_MEAN = 2  /* that over the rows that count; NaN if none does */
+  MPNUM_REDUCTION_NONE = 0, /* one float for each row */
+  MPNUM_REDUCTION_SUM = 1,  /* one float: the sum, added as doubles, rounded once */
+  MPNUM_REDUCTION_MEAN =
+      2 /* one float: the sum over the number of rows that count; NaN if none does */
 } mpnum_reduction;
 
-/* Begin with mpnum_cross_entropy_default(): all zeros are refused, as the scale is 0.
- * MPNUM_SOFTMAX_ACCUMULATE among the flags of softmax adds gradients to what is there. */
+/* Begin with mpnum_cross_entropy_default(): all zeros are refused because the scale is
+ * 0. With MPNUM_SOFTMAX_ACCUMULATE among the flags of softmax, gradients are added to
+ * what gradient holds. */
 typedef struct mpnum_cross_entropy_options {
   mpnum_softmax_options softmax;
-  float label_smoothing; /* 0 to 1: what of the target all unmasked classes share */
-  float factor; /* of gradients alone; 1 over the rows that count, for their mean */
-  int64_t ignore_index;      /* rows with this target have loss 0 and gradient 0 */
-  mpnum_reduction reduction; /* of a mean gradients are those of the mean */
-  size_t *counted; /* NULL, or where the number of rows that are not ignored goes */
+  float label_smoothing; /* 0 to 1: the share of the target that all unmasked classes
+                            divide */
+  float factor; /* multiplies gradients alone; for the gradient of the mean, 1 over the
+                   number of rows that count */
+  int64_t ignore_index; /* rows with this target have loss 0 and gradient 0 */
+  mpnum_reduction
+      reduction;   /* with MPNUM_REDUCTION_MEAN gradients are those of the mean */
+  size_t *counted; /* NULL, or receives the number of rows that are not ignored */
 } mpnum_cross_entropy_options;
 
-/* Nothing smoothed, factor 1, ignore_index -100. */
+/* Returns no smoothing, factor 1, ignore_index -100. */
 MPNUM_HOST mpnum_cross_entropy_options mpnum_cross_entropy_default(void) {
   const mpnum_cross_entropy_options options = {mpnum_softmax_default(), 0, 1, -100,
                                                MPNUM_REDUCTION_NONE,    0};
   return options;
 }
 
-/* What a row is asked for: its targets, one of these. */
+/* The target of a row: one of these. */
 typedef struct mpnum_target_ {
-  int64_t index;     /* unless soft is not NULL */
-  const float *soft; /* what each element should be, none below 0 */
+  int64_t index;     /* the class, if soft is NULL */
+  const float *soft; /* the share of each class, none below 0 */
   float smoothing;
   double weight; /* the sum of soft */
 } mpnum_target_;
 
-/* The sum of shares times (log s - t) over a row; without shares over what is not masked,
- * each with 1 over their count, which is returned, too. */
+/* Returns the sum of share (log s - t) over a row. Without shares, every unmasked class
+ * has 1 over their count, and the count is returned, too. */
 MPNUM_HOST float mpnum_soft_loss_(const mpnum_row_ *row, float log_sum,
                                   const float *shares, double *count) {
   mpnum_row_loss_ loss = {0, 0, 0, 0, 0, 0, 0};
@@ -69,13 +76,13 @@ MPNUM_HOST float mpnum_soft_loss_(const mpnum_row_ *row, float log_sum,
   loss.is_masked = row->is_masked;
   mpnum_row_loss_of_(&loss, &row->view, row->count);
   *count = loss.count;
-  for (; shares && i < row->src.columns; ++i) /* masked, yet asked for */
+  for (; shares && i < row->src.columns; ++i) /* masked, but with a share */
     if (!mpnum_iszero_u31_(mpnum_bits_f32(mpnum_float_at_(shares, i)) & 0x7fffffffu))
       return mpnum_from_bits_f32(0x7f800000u);
   return mpnum_canonical_(shares ? (float)loss.sum
                                  : (float)mpnum_div_f64_(loss.sum, loss.count));
 }
-/* Of a target with an element t. */
+/* Returns the loss of a row whose target has the exponent t. */
 MPNUM_HOST float mpnum_target_loss_(const mpnum_row_ *row, const mpnum_target_ *target,
                                     float t, double *unmasked) {
   const float log_sum = mpnum_row_log_sum_(row);
@@ -91,9 +98,9 @@ MPNUM_HOST float mpnum_target_loss_(const mpnum_row_ *row, const mpnum_target_ *
   }
   return mpnum_canonical_(loss);
 }
-/* The gradient of a row that has unmasked elements; e^t may be kept, unless some are
- * masked. t is the exponent of the target, which is_out if it is masked: an exponent of
- * -Inf may be the distance of two floats. */
+/* Writes the gradient of a row that has unmasked elements; e^t may have been kept,
+ * unless some are masked. t is the exponent of the target; is_out says that the target
+ * is masked, as an exponent of -Inf may also be the distance of two floats. */
 MPNUM_HOST void mpnum_row_gradient_(const mpnum_row_ *row, const mpnum_row_type_ *type,
                                     mpnum_matrix dst, const mpnum_target_ *target,
                                     float factor, double unmasked, float t, int is_out,
@@ -128,12 +135,12 @@ MPNUM_HOST void mpnum_row_gradient_(const mpnum_row_ *row, const mpnum_row_type_
   }
   if (!adds) mpnum_rows_fill_(dst, row->number, row->count, 0);
 }
-/* A gradient of 0 of a whole row that is left out, unless nobody wants it. */
+/* Fills the gradient of a row that is left out with 0, unless it is not wanted. */
 MPNUM_HOST void mpnum_gradient_fill_(mpnum_matrix dst, size_t row, int flags) {
   if (dst.data && !(flags & MPNUM_SOFTMAX_ACCUMULATE)) mpnum_rows_fill_(dst, row, 0, 0);
 }
-/* The gradient of a row that is not ordinary, unless nobody wants it: NaN, but 0 of what
- * is masked. */
+/* Writes the gradient of a row that is not ordinary, unless it is not wanted: NaN, and 0
+ * for masked elements. */
 MPNUM_HOST_COLD_ void mpnum_gradient_special_(const mpnum_row_ *row,
                                               const mpnum_row_type_ *type,
                                               mpnum_matrix dst) {
@@ -158,8 +165,8 @@ MPNUM_HOST_COLD_ void mpnum_gradient_special_(const mpnum_row_ *row,
     mpnum_rows_fill_(dst, row->number, count, 0);
   }
 }
-/* The loss of an ordinary row, and its gradient. e^t is kept where there is room for all
- * of them, and where what is read later is not in its place. */
+/* Computes the loss and the gradient of an ordinary row. e^t is kept if all of them fit
+ * and nothing that is read later lies there. */
 MPNUM_HOST float mpnum_cross_entropy_usual_(mpnum_row_ *row, const mpnum_row_type_ *type,
                                             mpnum_matrix dst, const mpnum_target_ *target,
                                             float factor) {
@@ -185,7 +192,7 @@ MPNUM_HOST float mpnum_cross_entropy_usual_(mpnum_row_ *row, const mpnum_row_typ
     mpnum_row_gradient_(row, type, dst, target, factor, unmasked, t, is_out, &kept);
   return loss;
 }
-/* Of one row of any status. */
+/* Computes loss and gradient of one row of any status. */
 MPNUM_HOST float mpnum_cross_entropy_row_(mpnum_row_ *row, const mpnum_row_type_ *type,
                                           mpnum_matrix dst, const mpnum_target_ *target,
                                           float factor) {
@@ -196,7 +203,7 @@ MPNUM_HOST float mpnum_cross_entropy_row_(mpnum_row_ *row, const mpnum_row_type_
   return mpnum_from_bits_f32(is_sane && row->status == MPNUM_ROW_EMPTY ? 0x7f800000u
                                                                        : 0x7fffffffu);
 }
-/* The shares of a row as what it is asked for. */
+/* Makes a target of the shares of a row. */
 MPNUM_HOST void mpnum_target_of_shares_(mpnum_target_ *target, mpnum_const_matrix shares,
                                         size_t row) {
   target->soft = (const float *)(const void *)mpnum_rows_at_(shares, row, 0);
@@ -217,7 +224,7 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_shares_check_(mpnum_const_matrix shares,
     }
   return MPNUM_OK;
 }
-/* Classes, of either width, or shares. */
+/* Classes of 64 or 32 bits, or shares. */
 typedef struct mpnum_targets_ {
   int has_classes;
   const int64_t *wide;
@@ -227,7 +234,7 @@ typedef struct mpnum_targets_ {
 MPNUM_HOST_INLINE_ int64_t mpnum_class_(const mpnum_targets_ *targets, size_t row) {
   return targets->wide ? targets->wide[row] : targets->narrow[row];
 }
-/* Arrays: their types, shapes and places. */
+/* Checks types, shapes and places of the arrays. */
 MPNUM_HOST_COLD_ mpnum_status mpnum_cross_entropy_places_(
     const float *loss, mpnum_matrix gradient, mpnum_const_matrix src,
     const mpnum_targets_ *targets, const mpnum_cross_entropy_options *options) {
@@ -279,7 +286,7 @@ MPNUM_HOST float mpnum_reduced_(mpnum_reduction reduction, double sum, size_t co
   if (reduction == MPNUM_REDUCTION_MEAN) sum = mpnum_div_f64_(sum, (double)counted);
   return mpnum_canonical_((float)sum);
 }
-/* Losses and gradients of all rows; what is checked before fits. */
+/* Computes losses and gradients of all rows. The arguments have been checked. */
 MPNUM_HOST void mpnum_cross_entropy_all_(float *loss, mpnum_matrix gradient,
                                          mpnum_const_matrix src,
                                          const mpnum_targets_ *targets, float factor,
@@ -331,7 +338,7 @@ MPNUM_HOST mpnum_status mpnum_cross_entropy_(float *loss, mpnum_matrix gradient,
   if (status == MPNUM_OK)
     status = mpnum_cross_entropy_places_(loss, gradient, src, targets, chosen);
   if (status == MPNUM_OK) {
-    if (src.columns == 0) { /* nothing is looked at */
+    if (src.columns == 0) { /* no memory is read */
       const int is_there =
           loss && (targets->wide || targets->narrow || !targets->has_classes);
       src = mpnum_const_matrix_of(src.type, chosen, is_there ? src.rows : 0, 0);
@@ -349,16 +356,18 @@ MPNUM_HOST mpnum_status mpnum_cross_entropy_(float *loss, mpnum_matrix gradient,
   return status;
 }
 
-/* The loss of each row against the index of its class, and its gradient. A target that is
- * masked, or whose logit is -Inf: +Inf. A row with NaN or +Inf, or all -Inf: NaN; all
- * masked: loss +Inf, gradient 0. With smoothing a the target counts 1 - a, and each class
- * that is not masked a / k, if there are k of them; with smoothing 1 the target counts 0,
- * so that the loss is finite where it is masked, too. The gradient of what is masked is
- * 0, whatever the row. Reduced, loss is one float.
- * Status: as softmax; MPNUM_ERROR_ARGUMENT, too, for a smoothing outside 0 to 1, a factor
- *   that is not finite, another reduction; MPNUM_ERROR_OVERLAP: loss overlaps an array,
- *   a gradient is in place with MPNUM_SOFTMAX_ACCUMULATE; MPNUM_ERROR_RANGE: a target
- *   that is no class and not ignore_index. Nothing is written then. */
+/* Computes the loss of each row for the index of its class, and its gradient. A target
+ * that is masked, or whose logit is -Inf, costs +Inf. A row with NaN or +Inf, or all
+ * -Inf, gives NaN; a row that is all masked gives loss +Inf and gradient 0. With label
+ * smoothing a, the target counts 1 - a, and each of the k unmasked classes a / k; with a
+ * = 1 the target counts 0, so that the loss is finite where the target is masked, too.
+ * The gradient of masked elements is 0, whatever the row. With a reduction, loss is one
+ * float.
+ * Status: as mpnum_softmax_rows; MPNUM_ERROR_ARGUMENT also for a smoothing outside 0 to
+ *   1, a factor that is not finite, an unknown reduction; MPNUM_ERROR_OVERLAP also if
+ *   loss overlaps an array or a gradient is in place with MPNUM_SOFTMAX_ACCUMULATE;
+ *   MPNUM_ERROR_RANGE also for a target that is neither a class nor ignore_index.
+ *   Nothing is written then. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_cross_entropy_rows(
     float *loss, mpnum_matrix gradient, mpnum_const_matrix src, const int64_t *targets,
     const mpnum_cross_entropy_options *options, mpnum_row_status *row_status) {
@@ -366,7 +375,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_cross_entropy_rows(
   of.wide = targets;
   return mpnum_cross_entropy_(loss, gradient, src, &of, options, row_status);
 }
-/* The same against classes of 32 bits. */
+/* The same with classes of 32 bits. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_cross_entropy_rows_i32(
     float *loss, mpnum_matrix gradient, mpnum_const_matrix src, const int32_t *targets,
     const mpnum_cross_entropy_options *options, mpnum_row_status *row_status) {
@@ -374,14 +383,15 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_cross_entropy_rows_i32(
   of.narrow = targets;
   return mpnum_cross_entropy_(loss, gradient, src, &of, options, row_status);
 }
-/* The same against a share for each class, as many rows of floats as src has: the sum of
- * share (log s - t), and softmax times the sum of the shares less the shares. A share of
- * 0 asks for nothing, also where the logit is -Inf or masked; another one of what is
- * masked costs +Inf. A share that is NaN or +Inf, masked or not, makes NaN of its row's
- * loss, and of the gradient of what is not masked. row_status is that of the logits.
- * Status: as above; MPNUM_ERROR_ARGUMENT, too, for a share below 0 and a label_smoothing
- *   other than 0: smooth the shares; MPNUM_ERROR_TYPE, _SHAPE, _NULL and _OVERLAP also of
- *   the shares. */
+/* The same with a share for each class: shares has the shape of src and holds floats.
+ * The loss is the sum of share (log s - t), the gradient softmax times the sum of the
+ * shares, less the shares. A share of 0 costs nothing, even if its logit is -Inf or
+ * masked; any other share of a masked class costs +Inf. A share that is NaN or +Inf,
+ * masked or not, makes the loss of its row NaN, and the gradient of what is not masked.
+ * row_status tells of the logits alone.
+ * Status: as above; MPNUM_ERROR_ARGUMENT also for a share below 0 and for a
+ *   label_smoothing other than 0 (smooth the shares); MPNUM_ERROR_TYPE, _SHAPE, _NULL
+ *   and _OVERLAP also for shares. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_soft_cross_entropy_rows(
     float *loss, mpnum_matrix gradient, mpnum_const_matrix src,
     mpnum_const_matrix targets, const mpnum_cross_entropy_options *options,

@@ -5,24 +5,25 @@
  *     mpnum_hadamard_rows(mpnum_matrix_of(MPNUM_TYPE_BF16, x, rows, n),
  *                         mpnum_const_matrix_of(MPNUM_TYPE_BF16, x, rows, n), 16, seed);
  *
- * Each n elements of a row, n 16 or 64, by themselves, in natural (Sylvester) order:
- * times -1 where the top bit of mpnum_random(seed, column) is set; then log2 n stages
- * with strides 1, 2, 4, ..., (a, b) to (a + b, a - b); then times 1 / sqrt(n), which is
- * 1/4 or 1/8. The inverse is the stages, the factor, then the signs. Overflow: a stage
- * overflows to Inf as any sum does; below FLT_MAX / n none does. NaN: where one of the n
- * is NaN, or two are Inf of which a sum makes NaN, results are the canonical NaN; Inf
- * spreads over its block with the signs of the transform. Error: each stage and the
- * result round once. In f32, relative to the length of the n elements, where nothing is
- * subnormal: below log2 n * 2^-24 for each direction. */
+ * Each n elements of a row, n being 16 or 64, are transformed by themselves in natural
+ * (Sylvester) order: first times -1 where the top bit of mpnum_random(seed, column) is
+ * set; then log2 n stages with strides 1, 2, 4, ..., (a, b) to (a + b, a - b); then
+ * times 1 / sqrt(n), which is 1/4 or 1/8. The inverse is the stages, the factor, then
+ * the signs.
+ * Overflow: a stage overflows to Inf as any sum does; below FLT_MAX / n none does.
+ * NaN: if one of the n is NaN, or a sum of two Infs is NaN, results are the canonical
+ *   NaN; Inf spreads over its block with the signs of the transform.
+ * Error: each stage and the result round once. In f32, relative to the length of the n
+ *   elements and where nothing is subnormal, below log2 n * 2^-24 in each direction. */
 #ifndef MPNUM_ROWS_HADAMARD_H
 #define MPNUM_ROWS_HADAMARD_H
 
 #include "detail/hadamard_loops.h"
 MPNUM_C_BEGIN_
 
-/* 16 or 64 elements in registers or in an array, in place: those of a row from 16 * block
- * or 64 * block on. Host and device. On hosts floats as they are in force: to nearest,
- * nothing flushed. */
+/* Transform 16 or 64 elements in registers or in an array, in place: those of a row from
+ * 16 * block or 64 * block on. Host and device. On hosts under the caller's
+ * floating-point environment: to nearest, nothing flushed. */
 MPNUM_MATH_ void mpnum_hadamard_16(float *x, uint64_t seed, uint64_t block) {
   mpnum_hadamard_of_(x, 16, seed, block, 0);
 }
@@ -50,15 +51,15 @@ MPNUM_HOST mpnum_status mpnum_hadamard_rows_(mpnum_matrix dst, mpnum_const_matri
   return MPNUM_OK;
 }
 
-/* The transform of each row. Every instruction set gives the same bits in every
- * floating-point environment.
- * Domain: rows (matrix.h) of f32 or bf16 at any address, each of its own; n 16 or 64. dst
- *   may be src where both have one type and stride; otherwise they do not overlap.
- * Status: MPNUM_ERROR_RANGE where n does not divide columns; MPNUM_ERROR_ARGUMENT:
- *   another n; MPNUM_ERROR_TYPE; MPNUM_ERROR_SHAPE: rows or columns differ;
- *   MPNUM_ERROR_STRIDE: that of dst is below its columns; MPNUM_ERROR_NULL: no data where
- *   there are elements; MPNUM_ERROR_OVERLAP: memory that overlaps. Nothing is written
- *   then. Host only. */
+/* Transform each row. Every instruction set gives the same bits in every floating-point
+ * environment.
+ * Domain: rows (matrix.h) of f32 or bf16 at any address, dst and src each of its own
+ *   type; n 16 or 64. dst may be src if both have the same type and stride; otherwise
+ *   they must not overlap.
+ * Status: MPNUM_ERROR_RANGE: n does not divide columns; MPNUM_ERROR_ARGUMENT: another n;
+ *   MPNUM_ERROR_TYPE; MPNUM_ERROR_SHAPE: rows or columns differ; MPNUM_ERROR_STRIDE: the
+ *   stride of dst is below its columns; MPNUM_ERROR_NULL: no data, but elements;
+ *   MPNUM_ERROR_OVERLAP: memory that overlaps. Nothing is written then. Host only. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_hadamard_rows(mpnum_matrix dst,
                                                              mpnum_const_matrix src,
                                                              int n, uint64_t seed) {

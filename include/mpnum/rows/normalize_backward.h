@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* Gradients of normalize.h: of the rows, of weight and of bias.
+/* Gradients of the norms of normalize.h: of the rows, of weight and of bias.
  *
  *     mpnum_norm_gradients to = mpnum_norm_gradients_empty();
  *     to.input = mpnum_matrix_of(MPNUM_TYPE_BF16, dx, rows, n);
  *     to.weight = dw;
  *     mpnum_normalize_backward_rows(MPNUM_NORM_RMS, to, dy, src, &options);
  *
- * With y the normalised row before weight and bias, r the inverse, g = dy weight:
+ * Let y be the normalised row before weight and bias, r the inverse and g = dy weight.
+ * The gradient of a row is
  *   layer norm  r (g - mean of g - y mean of g y)
  *   RMS norm    r (g - y mean of g y)
- *   l2          r (g - y sum of g y); r g where the length is below epsilon
- * and for each column weight's gradient is the sum of dy y over the rows, bias's that of
- * dy.
- * Domain: dy and src as src of normalize.h, of any types; src is what was normalised, a
- *   stored sum if there was one. options: those of the forward call, whose mean and
- *   inverse, where both are not NULL (RMS norm: inverse), are read instead of computed
- *   anew, once for a row, and where the weight's or bias's gradient is wanted once for
- *   every 2048 columns of each row after the 256th; bias, residual and sum have no part
- *   in it. input may be dy or src where both have one type and stride. Otherwise arrays
- *   do not overlap.
- * NaN: a row that is NaN has NaN gradients, as has a row of dy with NaN; Inf in dy makes
- *   Inf or NaN. Weight and bias have NaN where such a row adds to them. A row with
- *   inverse 0 has a gradient of zeros.
- * Error: of an element, with u = 2^-24, 8 u r (|g| + mean |g| + |y| mean |g y|), sums in
- *   the place of means for l2; then it is rounded to the type of input. mean and inverse
- *   read add |mean| r u to y's error. Of weight 4 u of the sum of |dy y| and, as y may be
- *   subnormal, 2^-149 of that of |dy|; of bias 4 u of the sum of |dy|; and one rounding
- *   each (test_normalize_backward.c).
+ *   L2          r (g - y sum of g y); r g if the length is below epsilon
+ * For each column, the gradient of weight is the sum of dy y over the rows, that of bias
+ * the sum of dy.
+ * Domain: dy and src as src of normalize.h, each of any of the types; src is what was
+ *   normalised: the stored sum if there was one. options: those of the forward call. If
+ *   mean and inverse are given (RMS norm: inverse), they are read instead of computed;
+ *   if weight's or bias's gradient is wanted, once more for every 2048 columns of each
+ *   row after the 256th. bias, residual and sum play no part. input may be dy or src if
+ *   both have the same type and stride. Otherwise arrays must not overlap.
+ * NaN: a row that is NaN has NaN gradients, and so has a row of dy with NaN; Inf in dy
+ *   gives Inf or NaN. Weight and bias get NaN where such a row adds to them. A row with
+ *   inverse 0 has gradient 0.
+ * Error: of an element, with u = 2^-24, 8 u r (|g| + mean |g| + |y| mean |g y|), with
+ *   sums in place of means for L2; then it is rounded to the type of input. If mean and
+ *   inverse are read, |mean| r u is added to the error of y. Of weight 4 u of the sum of
+ *   |dy y| and, as y may be subnormal, 2^-149 of that of |dy|; of bias 4 u of the sum of
+ *   |dy|; and one rounding each (test_normalize_backward.c).
  * Bits: sums over rows are doubles, row after row, the same from every instruction set;
  *   gradients of rows have batch invariance as in normalize.h.
- * Status: as normalize.h, of dy and input, too; MPNUM_ERROR_OVERLAP also where gradients
+ * Status: as normalize.h, for dy and input, too; MPNUM_ERROR_OVERLAP also if gradients
  *   of weight or bias overlap rows. Nothing is written then. Host only. */
 #ifndef MPNUM_ROWS_NORMALIZE_BACKWARD_H
 #define MPNUM_ROWS_NORMALIZE_BACKWARD_H
@@ -40,14 +40,14 @@ MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS
 
-/* What is wanted: rows without data and NULL are not. */
+/* The gradients that are wanted. A matrix without data and NULL are not. */
 typedef struct mpnum_norm_gradients {
   mpnum_matrix input;
-  float *weight, *bias; /* of columns */
-  int adds;             /* 1: to what is there; 0: it is overwritten */
+  float *weight, *bias; /* one float for each column */
+  int adds;             /* 1: adds to what is there; 0: overwrites it */
 } mpnum_norm_gradients;
 
-/* Nothing is wanted. */
+/* Returns a request for no gradient. */
 MPNUM_HOST mpnum_norm_gradients mpnum_norm_gradients_empty(void) {
   mpnum_norm_gradients none;
   none.input = mpnum_matrix_empty();
@@ -56,25 +56,28 @@ MPNUM_HOST mpnum_norm_gradients mpnum_norm_gradients_empty(void) {
   return none;
 }
 
-/* Rows whose numbers are kept from one strip of columns to the next. */
+/* The number of rows whose mean and inverse are kept from one strip of columns to the
+ * next. */
 # define MPNUM_NORM_KNOWN_ 256
-/* A call, and a tile of it. */
+/* A call and its current tile. */
 typedef struct mpnum_norm_backward_ {
   mpnum_norm_job_ job;
   mpnum_norm_gradients to;
   mpnum_const_matrix gradient;
-  const void *given;    /* the tile of the gradient, floats at any address */
+  const void *given;    /* the tile of dy, floats at any address */
   const void *weighted; /* the same times weight */
   MPNUM_ALIGNED_ float normed[MPNUM_TILE_];
   MPNUM_ALIGNED_ float given_floats[MPNUM_TILE_];
   MPNUM_ALIGNED_ float weighted_floats[MPNUM_TILE_];
-  MPNUM_ALIGNED_ double of_weight[MPNUM_TILE_]; /* sums of a strip of columns */
+  MPNUM_ALIGNED_ double
+      of_weight[MPNUM_TILE_]; /* sums over rows for a strip of columns */
   MPNUM_ALIGNED_ double of_bias[MPNUM_TILE_];
-  size_t known; /* how many of rows are */
+  size_t known; /* the number of rows that are */
   mpnum_norm_row_ rows[MPNUM_NORM_KNOWN_ + 1];
 } mpnum_norm_backward_;
 
-/* What was saved serves unless it is near the ends of what a float holds. */
+/* Whether the saved mean and inverse can be used: not if they are near the ends of the
+ * range of a float. */
 MPNUM_HOST int mpnum_norm_saved_(const mpnum_norm_job_ *job, size_t number,
                                  mpnum_norm_row_ *row) {
   const mpnum_normalize_options *options = job->options;
@@ -104,7 +107,7 @@ MPNUM_HOST void mpnum_norm_look_(mpnum_norm_backward_ *self, size_t number,
   }
   mpnum_norm_find_(&self->job, number, x, sums, row);
 }
-/* The numbers of a row; rows come in order. */
+/* Returns mean and inverse of a row. Rows must come in order. */
 MPNUM_HOST const mpnum_norm_row_ *mpnum_norm_known_(mpnum_norm_backward_ *self,
                                                     size_t number) {
   const size_t place = number < MPNUM_NORM_KNOWN_ ? number : MPNUM_NORM_KNOWN_;
@@ -114,7 +117,7 @@ MPNUM_HOST const mpnum_norm_row_ *mpnum_norm_known_(mpnum_norm_backward_ *self,
   if (number < MPNUM_NORM_KNOWN_) self->known = number + 1;
   return row;
 }
-/* Makes a tile. */
+/* Computes a tile. */
 MPNUM_HOST void mpnum_norm_backward_tile_(mpnum_norm_backward_ *self, size_t number,
                                           const mpnum_norm_row_ *row, size_t first,
                                           size_t n) {
@@ -132,7 +135,7 @@ MPNUM_HOST void mpnum_norm_backward_tile_(mpnum_norm_backward_ *self, size_t num
     self->weighted = self->weighted_floats;
   }
 }
-/* The numbers of a row's gradient, from its only tile, or tile after tile. */
+/* Returns the factors of the gradient of a row, from its only tile or tile after tile. */
 MPNUM_HOST mpnum_norm_slope_ mpnum_norm_slope_of_(mpnum_norm_backward_ *self,
                                                   size_t number,
                                                   const mpnum_norm_row_ *row) {
@@ -175,7 +178,7 @@ MPNUM_HOST void mpnum_norm_backward_row_(mpnum_norm_backward_ *self, size_t numb
     if (!is_direct) mpnum_floats_to_(dst.type, to, old, n);
   }
 }
-/* Sums of columns, from first on, to where they go. */
+/* Writes the sums of columns, from first on. */
 MPNUM_HOST void mpnum_norm_sums_to_(float *dst, int adds, const double *sums, size_t n) {
   size_t i = 0;
   for (; i < n; ++i) {
@@ -184,8 +187,8 @@ MPNUM_HOST void mpnum_norm_sums_to_(float *dst, int adds, const double *sums, si
     mpnum_set_float_(dst, i, mpnum_canonical_((float)mpnum_opt_barrier_f64_(sum)));
   }
 }
-/* A strip of columns, all rows; with the last one the rows' own gradients, as they may
- * take the place of what is read. */
+/* Handles a strip of columns for all rows. The last strip writes the gradients of the
+ * rows, as these may replace what is read. */
 MPNUM_HOST void mpnum_norm_backward_strip_(mpnum_norm_backward_ *self, size_t first) {
   const size_t n = mpnum_tile_size_(self->job.src.columns, first);
   const int is_last = first + n == self->job.src.columns;
@@ -205,7 +208,7 @@ MPNUM_HOST void mpnum_norm_backward_strip_(mpnum_norm_backward_ *self, size_t fi
   if (bias) mpnum_norm_sums_to_(bias + first, self->to.adds, self->of_bias, n);
 }
 
-/* Whether gradients of columns are apart from rows. */
+/* Whether gradients of columns overlap rows. */
 MPNUM_HOST_COLD_ int mpnum_norm_overlaps_(const float *columns, mpnum_norm_gradients to,
                                           mpnum_const_matrix dy, mpnum_const_matrix src) {
   return mpnum_floats_overlap_(columns, src.columns, dy) ||
@@ -230,8 +233,8 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_norm_backward_check_(
     status = MPNUM_ERROR_OVERLAP;
   return status;
 }
-/* What is wanted, from the gradient of the result and what was normalised; options NULL:
- * the default ones. */
+/* Computes the gradients in `to` from dy, the gradient of the result, and src, what was
+ * normalised. options NULL: the defaults. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_normalize_backward_rows(
     mpnum_norm_kind kind, mpnum_norm_gradients to, mpnum_const_matrix dy,
     mpnum_const_matrix src, const mpnum_normalize_options *options) {
@@ -248,7 +251,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_normalize_backward_rows(
   if (status != MPNUM_OK) return status;
   saved = mpnum_fenv_save_();
   if (!to.weight && !to.bias && src.columns > MPNUM_TILE_)
-    i = (src.columns - 1) / MPNUM_TILE_ * MPNUM_TILE_; /* only the last strip */
+    i = (src.columns - 1) / MPNUM_TILE_ * MPNUM_TILE_; /* the last strip alone */
   for (; i < src.columns; i += MPNUM_TILE_)
     mpnum_norm_backward_strip_(&self, i);
   mpnum_fenv_restore_(saved);

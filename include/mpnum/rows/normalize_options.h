@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What normalize.h and its kin are told of a norm, and what they tell of rows. */
+/* The kinds of norms and their options, for normalize.h, normalize_quantize.h and
+ * normalize_backward.h. */
 #ifndef MPNUM_ROWS_NORMALIZE_OPTIONS_H
 #define MPNUM_ROWS_NORMALIZE_OPTIONS_H
 
@@ -14,22 +15,22 @@ typedef enum mpnum_norm_kind {
 
 #if MPNUM_HAS_ARRAYS
 
-/* Begin with mpnum_normalize_default(); what is NULL, or rows without data, is absent.
- * All zeros are an epsilon of 0 and nothing else. */
+/* Begin with mpnum_normalize_default(). A pointer that is NULL, or a matrix without
+ * data, is absent. All zeros mean an epsilon of 0 and nothing else. */
 typedef struct mpnum_normalize_options {
-  const float *weight, *bias; /* of columns */
-  float
-      epsilon; /* finite, 0 and up; 0: rows of zeros, or that vary not, have inverse 0 */
-  float *mean, *inverse; /* results, floats of each row: the mean that is subtracted, 0
-                            but of layer norm, and 1 over what the row is divided by, 0
-                            where that is 0. NaN of a NaN row. */
-  mpnum_const_matrix residual; /* added to src first; its type may differ */
-  mpnum_matrix sum; /* where src + residual is stored, rounded to its type, NaN as the
-                     canonical one; the row that is normalised is then the stored one.
-                     May be src or residual. */
+  const float *weight, *bias; /* one float for each column */
+  float epsilon; /* finite, 0 or above; if 0, rows of zeros and rows that do not vary have
+                    inverse 0 */
+  float *mean, *inverse; /* results, one float for each row: the mean that is subtracted
+                            (0 except for layer norm), and 1 over the divisor (0 if that
+                            is 0). NaN for a NaN row. */
+  mpnum_const_matrix residual; /* added to src first; may have another type */
+  mpnum_matrix
+      sum; /* receives src + residual, rounded to its type, NaN as the canonical one; the
+              stored row is then what is normalised. May be src or residual. */
 } mpnum_normalize_options;
 
-/* Nothing but an epsilon of 1e-5. */
+/* Returns an epsilon of 1e-5 and nothing else. */
 MPNUM_HOST mpnum_normalize_options mpnum_normalize_default(void) {
   mpnum_normalize_options options;
   options.weight = options.bias = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Norms of normalize.h to 8 bits with a scale, in one pass: what inference engines write
- * by hand between two layers.
+/* Norms of normalize.h to 8 bits with a scale, in one pass: the step between two layers
+ * of an inference engine.
  *
  *     mpnum_normalize_options options = mpnum_normalize_default();
  *     options.weight = weight;
@@ -12,11 +12,11 @@
  *
  * The floats that mpnum_normalize_rows would store as f32 become codes as by
  * mpnum_quantize_array (scale.h), bit for bit: times scale, to nearest even, saturating.
- * Domain: dst e4m3, e5m2 or another signed type of 8 bits and fewer, one in a byte, not
- *   in the place of src; all else as in normalize.h. losses, unless NULL, are added to;
- *   their amax is the largest finite magnitude before scale.
- * Status: MPNUM_ERROR_ARGUMENT, too, for a scale that is not finite and above 0;
- *   MPNUM_ERROR_OVERLAP for dst in the place of src. */
+ * Domain: dst is e4m3, e5m2 or another signed type of at most 8 bits, one code in a
+ *   byte, and not in the place of src; all else as in normalize.h. losses, unless NULL,
+ *   are added to; their amax is the largest finite magnitude before scale.
+ * Status: as normalize.h; MPNUM_ERROR_ARGUMENT also for a scale that is not finite or
+ *   not above 0; MPNUM_ERROR_OVERLAP also for dst in the place of src. */
 #ifndef MPNUM_ROWS_NORMALIZE_QUANTIZE_H
 #define MPNUM_ROWS_NORMALIZE_QUANTIZE_H
 
@@ -42,7 +42,7 @@ MPNUM_HOST void mpnum_norm_quantize_(const mpnum_norm_job_ *job, size_t row, siz
   if (codes->losses) mpnum_count_losses_(&codes->scaling, codes->losses, y, factors, n);
 }
 
-/* The codes; options NULL: the default ones. */
+/* Computes the codes. options NULL: the defaults. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_normalize_quantize_rows(
     mpnum_norm_kind kind, mpnum_matrix dst, mpnum_const_matrix src,
     const mpnum_normalize_options *options, float scale, mpnum_quantize_losses *losses) {

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Softmax, log-softmax and log-sum-exp of rows, which neither overflow nor lose a NaN.
+/* Softmax, log-softmax and log-sum-exp of rows. They neither overflow nor lose a NaN.
  *
  *     mpnum_softmax_options options = mpnum_softmax_default();
  *     options.scale = 0.125f;
  *     options.lengths = lengths;
  *     mpnum_softmax_rows(mpnum_matrix_of(MPNUM_TYPE_F16, weights, rows, n),
  *                        mpnum_const_matrix_of(MPNUM_TYPE_F16, scores, rows, n),
- * &options, NULL);
+ *                        &options, NULL);
  *
- * With m the largest element and t = (x - m) scale: softmax is e^t / s, s the sum of all
- * e^t; log-softmax t - log s; log-sum-exp m scale + log s. In floats; each result is then
- * rounded once to its type.
- * Domain: rows (matrix.h) of f32, f16, bf16, e5m2 or e4m3, of any length; dst has as many
- * as src. Data, floats and masks may lie at any address. dst may be src where both have
- * one type and stride; otherwise they do not overlap.
- * Error: docs/softmax.md. Bits: the same from every instruction set; batch invariance: a
- * row has the same ones alone and in any batch.
- * Host only; rows that come in parts, on devices, too: softmax_state.h. */
+ * Let m be the largest element of a row, t = (x - m) scale and s the sum of all e^t.
+ * Softmax is e^t / s, log-softmax t - log s, log-sum-exp m scale + log s. All are
+ * computed in floats; each result is rounded once to its type.
+ * Domain: rows (matrix.h) of f32, f16, bf16, e5m2 or e4m3, of any length; dst has the
+ *   shape of src. Data, floats and masks may lie at any address. dst may be src if both
+ *   have the same type and stride; otherwise they must not overlap.
+ * Error: docs/softmax.md.
+ * Bits: the same from every instruction set, and batch invariance: a row has the same
+ *   bits alone and in any batch.
+ * Host only. softmax_state.h has rows that come in parts, for devices, too. */
 #ifndef MPNUM_ROWS_SOFTMAX_H
 #define MPNUM_ROWS_SOFTMAX_H
 
@@ -25,18 +26,18 @@
 #include "detail/rows_loops.h"
 MPNUM_C_BEGIN_
 
-/* What a row was. */
+/* What was found in a row. */
 typedef enum mpnum_row_status {
   MPNUM_ROW_OK = 0,
-  MPNUM_ROW_EMPTY = 1,        /* it has no elements, or all are masked */
-  MPNUM_ROW_NEGATIVE_INF = 2, /* all are -Inf and none is masked: NaN */
-  MPNUM_ROW_INF = 3,     /* some are +Inf: NaN, or with MPNUM_SOFTMAX_LIMIT a limit */
-  MPNUM_ROW_NAN = 4,     /* some are NaN: NaN */
+  MPNUM_ROW_EMPTY = 1,        /* no elements, or all of them masked */
+  MPNUM_ROW_NEGATIVE_INF = 2, /* all elements are -Inf and none is masked: NaN */
+  MPNUM_ROW_INF = 3, /* an element is +Inf: NaN, or the limit with MPNUM_SOFTMAX_LIMIT */
+  MPNUM_ROW_NAN = 4, /* an element is NaN: NaN */
   MPNUM_ROW_IGNORED = 5, /* its target is ignore_index */
-  MPNUM_ROW_NO_CLASS = 6 /* its target is none of them; of rows/loss_rows.cuh alone */
+  MPNUM_ROW_NO_CLASS = 6 /* the target is no class; only from rows/loss_rows.cuh */
 } mpnum_row_status;
 
-/* first + row step, between 0 and columns; nothing overflows. */
+/* Returns first + row * step, clamped to 0 ... columns, without overflow. */
 MPNUM_MATH_ uint64_t mpnum_causal_length_(int64_t first, int64_t step, uint64_t row,
                                           uint64_t columns) {
   const uint64_t most = 0xffffffffffffffffu;
@@ -52,39 +53,40 @@ MPNUM_MATH_ uint64_t mpnum_causal_length_(int64_t first, int64_t step, uint64_t 
 
 #if MPNUM_HAS_ARRAYS
 
-/* Flags. -Inf counts as masked: a row of nothing else is empty, not NaN. */
+/* Flag: an element that is -Inf counts as masked, so that a row of nothing else is
+ * empty, not NaN. */
 # define MPNUM_SOFTMAX_MASKED 1
-/* Of k elements +Inf each gets 1 / k, and all others 0. */
+/* Flag: if k elements are +Inf, each of them gets 1 / k and all others 0. */
 # define MPNUM_SOFTMAX_LIMIT 2
-/* Gradients are added to what their rows hold; of functions that return gradients. */
+/* Flag, for functions that return gradients: adds them to what the result holds. */
 # define MPNUM_SOFTMAX_ACCUMULATE 4
 
-/* Begin with mpnum_softmax_default(): all zeros are refused, as the scale is 0. With a
- * mask, lengths or a bias -Inf counts as masked, too. */
+/* Begin with mpnum_softmax_default(): all zeros are refused because the scale is 0. With
+ * a mask, lengths or a bias, -Inf counts as masked, too. */
 typedef struct mpnum_softmax_options {
   float scale;           /* finite, above 0 */
-  const uint8_t *mask;   /* NULL, or a byte for each element, 0 where it is masked */
-  size_t mask_stride;    /* bytes between the masks of rows; 0 if all share one */
-  const size_t *lengths; /* NULL, or for each row how many elements are not masked */
-  int flags;             /* of those above */
-  /* Unless both are 0: of row i as many elements are not masked as first_length + i
-   * length_step says, none if that is negative. Of causal attention 1 + the tokens that
-   * came before, and 1. With lengths, too, the smaller one counts. */
+  const uint8_t *mask;   /* NULL, or one byte for each element: 0 masks it */
+  size_t mask_stride;    /* bytes from row to row of the mask; 0: all rows share one */
+  const size_t *lengths; /* NULL, or the number of unmasked elements of each row */
+  int flags;             /* MPNUM_SOFTMAX_ flags */
+  /* Unless both are 0, the first first_length + i * length_step elements of row i are
+   * unmasked; none if that is negative. For causal attention they are 1 + the number of
+   * earlier tokens, and 1. If lengths is given, too, the smaller number counts. */
   int64_t first_length, length_step;
-  /* NULL, or what is added to an element times scale, rounded once; bias_stride floats
-   * from row to row, 0 if all share one. Then the scale of the rest is 1. */
+  /* NULL, or a float that is added to each element times scale; the sum is rounded once
+   * and not scaled again. bias_stride: floats from row to row; 0: all rows share one. */
   const float *bias;
   size_t bias_stride;
 } mpnum_softmax_options;
 
-/* Scale 1, nothing masked. */
+/* Returns scale 1 and nothing masked. */
 MPNUM_HOST mpnum_softmax_options mpnum_softmax_default(void) {
   const mpnum_softmax_options options = {1, 0, 0, 0, 0, 0, 0, 0, 0};
   return options;
 }
 
-/* The rows of a call, of which one is looked at: how many of its elements may count. What
- * is masked is read as -Inf. */
+/* The rows of a call and the row that is being read: how many of its elements may count.
+ * Masked elements are read as -Inf. */
 typedef struct mpnum_row_ {
   mpnum_const_matrix src;
   const mpnum_softmax_options *options;
@@ -100,7 +102,7 @@ typedef struct mpnum_row_ {
 MPNUM_HOST_INLINE_ int mpnum_is_causal_(const mpnum_softmax_options *options) {
   return options->first_length != 0 || options->length_step != 0;
 }
-/* How many elements of a row are not past its length. */
+/* Returns how many elements of a row are within its length. */
 MPNUM_HOST size_t mpnum_row_length_(const mpnum_softmax_options *options, size_t row,
                                     size_t columns) {
   size_t length = options->lengths ? options->lengths[row] : columns;
@@ -110,8 +112,8 @@ MPNUM_HOST size_t mpnum_row_length_(const mpnum_softmax_options *options, size_t
   }
   return length;
 }
-/* In place: where a view is passed and returned, gcc 12 takes its memory for not being
- * read (its pass ipa-modref). */
+/* Writes *row in place: when such a struct is passed and returned by value, gcc 12 takes
+ * its memory as not read (pass ipa-modref). */
 MPNUM_HOST void mpnum_row_begin_(mpnum_row_ *row, mpnum_const_matrix src,
                                  const mpnum_softmax_options *options) {
   row->src = src;
@@ -126,7 +128,7 @@ MPNUM_HOST void mpnum_row_begin_(mpnum_row_ *row, mpnum_const_matrix src,
   row->view.scale = options->scale;
   row->view.is_plain = src.type == MPNUM_TYPE_F32 && !options->mask && !options->bias;
 }
-/* Goes to a row. */
+/* Moves to a row. */
 MPNUM_HOST void mpnum_row_go_(mpnum_row_ *row, size_t number) {
   const mpnum_softmax_options *options = row->options;
   row->number = number;
@@ -138,7 +140,7 @@ MPNUM_HOST void mpnum_row_go_(mpnum_row_ *row, size_t number) {
   row->sum = 0;
   row->status = MPNUM_ROW_OK;
 }
-/* Goes to a row and finds its max and status. */
+/* Moves to a row and finds its maximum and status. */
 MPNUM_HOST void mpnum_row_look_(mpnum_row_ *row, size_t number) {
   mpnum_extremes_ extremes;
   uint32_t max = 0;
@@ -156,12 +158,12 @@ MPNUM_HOST void mpnum_row_look_(mpnum_row_ *row, size_t number) {
         row->is_masked || row->count == 0 ? MPNUM_ROW_EMPTY : MPNUM_ROW_NEGATIVE_INF;
   }
 }
-/* Floats kept from one step to the next: at all, or those past the last multiple of 64 at
- * tail. all is NULL where none are. */
+/* Floats kept from one step to the next: all of them, or those past the last multiple of
+ * 64 in tail. all is NULL if none are kept. */
 typedef struct mpnum_row_kept_ {
   float *all, *tail;
 } mpnum_row_kept_;
-/* Finds the sum of an ordinary row and keeps e^t. */
+/* Computes the sum of an ordinary row and keeps e^t. */
 MPNUM_HOST void mpnum_row_sum_(mpnum_row_ *row, const mpnum_row_kept_ *kept) {
   mpnum_row_exp_of_(&row->steps, &row->sum, kept->all, kept->tail, &row->view, row->count,
                     row->max, row->scale);
@@ -169,14 +171,14 @@ MPNUM_HOST void mpnum_row_sum_(mpnum_row_ *row, const mpnum_row_kept_ *kept) {
 MPNUM_HOST float mpnum_row_log_sum_(const mpnum_row_ *row) {
   return mpnum_log_scalar_((float)row->sum);
 }
-/* An element as a float. */
+/* Returns an element as a float. */
 MPNUM_HOST float mpnum_row_element_(const mpnum_row_ *row, size_t i) {
   if (i >= row->count || (row->view.mask && !row->view.mask[i]))
     return mpnum_from_bits_f32(0xff800000u);
   return mpnum_row_biased_(&row->view,
                            mpnum_row_float_(&row->view.type, row->view.src, i), i);
 }
-/* Runs a map over kept floats, or, where there are none, over the elements of the row. */
+/* Runs a map over the kept floats, or over the elements of the row if none are kept. */
 MPNUM_HOST void mpnum_row_write_(const mpnum_row_ *row, const mpnum_row_map_ *map,
                                  const mpnum_row_type_ *type, mpnum_matrix dst,
                                  const mpnum_row_kept_ *kept) {
@@ -193,7 +195,7 @@ MPNUM_HOST void mpnum_row_write_(const mpnum_row_ *row, const mpnum_row_map_ *ma
   mpnum_row_map_of_(&row->steps, map, type, to, &view, row->count);
 }
 
-/* What a row that is not ordinary gives, whole. */
+/* Writes the whole result of a row that is not ordinary. */
 MPNUM_HOST_COLD_ void mpnum_softmax_special_(const mpnum_row_ *row,
                                              const mpnum_row_type_ *type,
                                              mpnum_matrix dst, int is_log) {
@@ -210,7 +212,8 @@ MPNUM_HOST_COLD_ void mpnum_softmax_special_(const mpnum_row_ *row,
   for (; i < row->count; ++i)
     infinite += mpnum_bits_f32(mpnum_row_element_(row, i)) == 0x7f800000u;
   if (!is_log) share = mpnum_div_scalar_(1, (float)infinite);
-  if (is_log && infinite > 1) /* the sign by its bit: of one +0, not -0 */
+  if (is_log &&
+      infinite > 1) /* sets the sign bit: the result for one +Inf is +0, not -0 */
     share = mpnum_from_bits_f32(mpnum_bits_f32(mpnum_log_scalar_((float)infinite)) |
                                 0x80000000u);
   for (i = 0; i < row->count; ++i) {
@@ -219,8 +222,8 @@ MPNUM_HOST_COLD_ void mpnum_softmax_special_(const mpnum_row_ *row,
   }
   mpnum_rows_fill_(dst, row->number, row->count, none);
 }
-/* Keeps e^t of a row, if it may, where there is room for all of them: in the floats of
- * dst or a buffer of a tile and 64. */
+/* Keeps e^t of a row, if allowed, where all of them fit: in the floats of dst or in a
+ * buffer of a tile and 64 floats. */
 MPNUM_HOST void mpnum_row_keep_(mpnum_row_kept_ *kept, const mpnum_row_ *row,
                                 const mpnum_row_type_ *type, mpnum_matrix dst,
                                 float *buffer, int may_keep) {
@@ -235,7 +238,7 @@ MPNUM_HOST void mpnum_row_keep_(mpnum_row_kept_ *kept, const mpnum_row_ *row,
     kept->tail = buffer + whole;
   }
 }
-/* Of an ordinary row. */
+/* Writes the results of an ordinary row. */
 MPNUM_HOST void mpnum_softmax_row_(mpnum_row_ *row, const mpnum_row_type_ *type,
                                    mpnum_matrix dst, int is_log) {
   MPNUM_ALIGNED_ float buffer[MPNUM_TILE_ + MPNUM_SUM_LANES_];
@@ -257,7 +260,7 @@ MPNUM_HOST void mpnum_softmax_row_(mpnum_row_ *row, const mpnum_row_type_ *type,
   mpnum_rows_fill_(dst, row->number, row->count,
                    is_log ? mpnum_from_bits_f32(0xff800000u) : 0);
 }
-/* Of a row of at most a tile in one step; 0 where it is not ordinary. */
+/* Handles a row of at most one tile in one step. Returns 0 if the row is not ordinary. */
 MPNUM_HOST int mpnum_softmax_whole_(mpnum_row_ *row, const mpnum_row_type_ *type,
                                     mpnum_matrix dst, size_t number, float *left) {
   uint8_t *to = (uint8_t *)dst.data + number * dst.stride * type->size;
@@ -268,8 +271,8 @@ MPNUM_HOST int mpnum_softmax_whole_(mpnum_row_ *row, const mpnum_row_type_ *type
   mpnum_rows_fill_(dst, number, row->count, left ? mpnum_from_bits_f32(0xff800000u) : 0);
   return 1;
 }
-/* Rows of log-softmax that lack the logarithms of their sums: together these do not wait
- * for one another. */
+/* Rows of log-softmax that still need the logarithm of their sum: computed together, the
+ * logarithms do not wait for one another. */
 typedef struct mpnum_unfinished_ {
   float sums[16], *rows[16];
   size_t lengths[16], count;
@@ -295,8 +298,8 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_softmax_check_(mpnum_const_matrix src,
     if (options->lengths[i] > src.columns) return MPNUM_ERROR_RANGE;
   return MPNUM_OK;
 }
-/* Of rows without elements, which are not looked at: log-sum-exps, where they are wanted.
- */
+/* Results of rows without elements, whose memory is not read: only log-sum-exps are
+ * written. */
 MPNUM_HOST_COLD_ mpnum_status mpnum_rows_empty_(float *dst, size_t rows,
                                                 mpnum_row_status *row_status) {
   size_t i = 0;
@@ -352,28 +355,30 @@ MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_matrix dst,
   return MPNUM_OK;
 }
 
-/* Softmax of each row. A row of one finite element is exactly 1; what is masked is 0. A
- * row with NaN, with +Inf, or all -Inf is NaN, see the flags and row statuses. NULL for
- * options means the defaults, for row_status that nobody asks.
+/* Computes the softmax of each row. A row of one finite element gives exactly 1; masked
+ * elements give 0. A row with NaN, with +Inf, or all -Inf gives NaN: see the flags and
+ * row statuses. options NULL: the defaults. row_status: NULL, or one for each row.
  * Status: MPNUM_ERROR_TYPE; MPNUM_ERROR_SHAPE: rows or columns differ;
- *   MPNUM_ERROR_STRIDE: that of dst is below its columns; MPNUM_ERROR_NULL: no data where
- *   there are elements; MPNUM_ERROR_OVERLAP: dst overlaps src, or is in its place with
- *   another type or stride; MPNUM_ERROR_ARGUMENT: a scale that is not finite and above 0,
- *   a flag that is not above; MPNUM_ERROR_RANGE: a length past the columns. Nothing is
- *   written then. Without elements all pointers may be anything. */
+ *   MPNUM_ERROR_STRIDE: the stride of dst is below its columns; MPNUM_ERROR_NULL: no
+ *   data, but elements; MPNUM_ERROR_OVERLAP: dst overlaps src, or has the same place and
+ *   another type or stride; MPNUM_ERROR_ARGUMENT: scale not finite or not above 0, an
+ *   unknown flag; MPNUM_ERROR_RANGE: a length above columns. Nothing is written then.
+ *   Without elements pointers may be anything. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_softmax_rows(mpnum_matrix dst, mpnum_const_matrix src,
                    const mpnum_softmax_options *options, mpnum_row_status *row_status) {
   return mpnum_softmax_rows_(0, dst, src, options, row_status);
 }
-/* Its logarithm, as precise where softmax vanishes. What is masked is -Inf. */
+/* Computes log-softmax of each row, precise where softmax itself vanishes. Masked
+ * elements give -Inf. Status: as above. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_log_softmax_rows(
     mpnum_matrix dst, mpnum_const_matrix src, const mpnum_softmax_options *options,
     mpnum_row_status *row_status) {
   return mpnum_softmax_rows_(1, dst, src, options, row_status);
 }
-/* log of the sum of e^(x scale) of each row, a float a row: -Inf of an empty row and of
- * one that is all -Inf, +Inf if an element is, NaN if one is. */
+/* Computes the log of the sum of e^(x scale) of each row, one float a row: -Inf for an
+ * empty row and for one that is all -Inf, +Inf if an element is +Inf, NaN if one is NaN.
+ * Status: as above. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_logsumexp_rows(float *dst, mpnum_const_matrix src,
                      const mpnum_softmax_options *options, mpnum_row_status *row_status) {
@@ -405,11 +410,12 @@ mpnum_logsumexp_rows(float *dst, mpnum_const_matrix src,
   return MPNUM_OK;
 }
 
-/* e^(x - max) of n floats to dst, unless that is NULL, and their sum: a softmax by hand
- * divides by it, or merges it with those of other parts. max is their largest or more;
- * the sum is NaN where an element is above it or NaN, and where it is +Inf or NaN, and
- * dst then holds anything. Where max is -Inf, as all elements are, 0. In 64 lanes, tiles
- * of 2048 added as doubles; e^t below 2^-126 is 0. At any address; dst may be src. */
+/* Writes e^(x - max) of n floats to dst, unless dst is NULL, and returns their sum: for
+ * a softmax by hand, which divides by it or merges it with the sums of other parts. max
+ * is the largest element or more. The sum is NaN if an element is NaN or above max, and
+ * if max is +Inf or NaN; dst then holds anything. If max is -Inf, as when all elements
+ * are, it is 0. Floats are added in 64 lanes, tiles of 2048 as doubles; e^t below 2^-126
+ * counts as 0. Any address; dst may be src. */
 MPNUM_HOST double mpnum_exp_sum_f32(float *dst, const float *src, size_t n, float max) {
   const mpnum_row_steps_ steps = mpnum_row_steps_in_use_();
   const uint64_t saved = mpnum_fenv_save_();

@@ -8,22 +8,22 @@
  *                                 mpnum_const_matrix_of(MPNUM_TYPE_BF16, y, rows, n),
  *                                 &options);
  *
- * Of y, which mpnum_softmax_rows made of x with these options, and the gradient dy of y
- * the gradient of x: y (dy - d) scale, d the sum of y dy; of log-softmax (dy - e^y d)
- * scale, d the sum of dy. In floats, d in 64 lanes as the sums of softmax; each result is
- * then rounded once to its type.
- * Of the options scale, mask, lengths, first_length and length_step count, and of the
- * flags MPNUM_SOFTMAX_ACCUMULATE: results are added to what dx holds. What a mask or a
- * length leaves out may hold anything, NaN too, and has gradient 0, in a row of NaN as
- * well. A bias has the gradient at scale 1.
+ * y is what mpnum_softmax_rows made of x with these options, dy the gradient of y. The
+ * gradient of x is y (dy - d) scale, d being the sum of y dy; for log-softmax it is (dy
+ * - e^y d) scale, d being the sum of dy. All in floats, d in 64 lanes like the sums of
+ * softmax; each result is rounded once to its type. Of the options, scale, mask,
+ * lengths, first_length and length_step count, and of the flags
+ * MPNUM_SOFTMAX_ACCUMULATE, which adds results to what dx holds. Masked elements may
+ * hold anything, NaN too, and have gradient 0, even in a row of NaN. The gradient of a
+ * bias is this one at scale 1.
  * Domain: rows (matrix.h) of f32, f16, bf16, e5m2 or e4m3, each of the three of its own
- *   type, at any address. dx may be dy or y where both have one type and stride, but not
- *   with MPNUM_SOFTMAX_ACCUMULATE; otherwise they do not overlap.
- * NaN: of what is not masked, one in dy makes NaN of the gradient of its row. So does one
- *   in y of softmax; in y of log-softmax it makes NaN of its own element alone, but
- *   log-softmax makes NaN of whole rows. Inf in dy makes Inf or NaN of the row.
+ *   type, at any address. dx may be dy or y if both have the same type and stride, but
+ *   not with MPNUM_SOFTMAX_ACCUMULATE; otherwise they must not overlap.
+ * NaN: an unmasked NaN in dy makes the gradient of its row NaN. So does one in y of
+ *   softmax; in y of log-softmax it makes its own element NaN alone, but log-softmax
+ *   makes whole rows NaN. Inf in dy makes the row Inf or NaN.
  * Error: docs/softmax.md. Bits: as mpnum_softmax_rows.
- * Status: as mpnum_softmax_rows; MPNUM_ERROR_OVERLAP, too, for dx in the place of another
+ * Status: as mpnum_softmax_rows; MPNUM_ERROR_OVERLAP also for dx in the place of dy or y
  *   with MPNUM_SOFTMAX_ACCUMULATE. Host only. */
 #ifndef MPNUM_ROWS_SOFTMAX_BACKWARD_H
 #define MPNUM_ROWS_SOFTMAX_BACKWARD_H
@@ -80,7 +80,8 @@ MPNUM_HOST mpnum_status mpnum_softmax_backward_(int is_log, mpnum_matrix dx,
   return MPNUM_OK;
 }
 
-/* Through softmax, of its results y; through log-softmax, of its. */
+/* Compute the gradient through softmax from its results y, and through log-softmax from
+ * its results y. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_softmax_backward_rows(mpnum_matrix dx, mpnum_const_matrix dy, mpnum_const_matrix y,
                             const mpnum_softmax_options *options) {

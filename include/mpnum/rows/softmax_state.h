@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* The softmax of a row that comes in parts: a largest element and a sum, which grow.
+/* The softmax of a row that comes in parts: a state of the largest element and the sum
+ * so far.
  *
  *     mpnum_softmax_state state = mpnum_softmax_state_empty();
  *     for (i = 0; i < n; i += 64)
  *       state = mpnum_softmax_add_tile(state, scores + i, 64, scale);
  *     weight = mpnum_softmax_weight(state, scores[k], scale);
  *
- * Domain: scale finite, 0 and up, the same for all calls of a row. NaN: one in an element
- * stays. Error: docs/softmax.md. Host and device. */
+ * Domain: scale finite, 0 or above, the same in all calls of a row. NaN: a NaN element
+ *   makes all results NaN. Error: docs/softmax.md. Host and device. */
 #ifndef MPNUM_ROWS_SOFTMAX_STATE_H
 #define MPNUM_ROWS_SOFTMAX_STATE_H
 
 #include "../func/func.h"
 MPNUM_C_BEGIN_
 
-/* The largest element so far, and the sum of e^((x - max) scale); of none -Inf and 0. An
- * element -Inf counts as masked, so results are those of rows with MPNUM_SOFTMAX_MASKED.
- */
+/* The largest element so far and the sum of e^((x - max) scale); -Inf and 0 for no
+ * elements. An element that is -Inf counts as masked, so results are those of rows with
+ * MPNUM_SOFTMAX_MASKED. */
 typedef struct mpnum_softmax_state {
   float max, sum;
 } mpnum_softmax_state;
 
-/* Of no elements. */
+/* Returns the state of no elements. */
 MPNUM_MATH_ mpnum_softmax_state mpnum_softmax_state_empty(void) {
   const mpnum_softmax_state state = {mpnum_from_bits_f32(0xff800000u), 0};
   return state;
 }
-/* The larger one, +0 above -0; canonical NaN if one is. */
+/* Returns the larger one; +0 is above -0; the canonical NaN if one is NaN. */
 MPNUM_REAL_ float mpnum_larger_(float a, float b) {
 #if MPNUM_CLAMPS_NAN_
   asm("max.NaN.f32 %0, %0, %1;" : "+f"(a) : "f"(b));
@@ -38,7 +39,7 @@ MPNUM_REAL_ float mpnum_larger_(float a, float b) {
   return mpnum_from_bits_f32(larger);
 #endif
 }
-/* sum e^((from - to) scale), from <= to. */
+/* Returns sum e^((from - to) scale), for from <= to. */
 MPNUM_REAL_ float mpnum_rescaled_(float sum, float from, float to, float scale) {
   const uint32_t from_bits = mpnum_bits_f32(from);
   if (from_bits == mpnum_bits_f32(to)) return sum;
@@ -47,8 +48,8 @@ MPNUM_REAL_ float mpnum_rescaled_(float sum, float from, float to, float scale) 
   return mpnum_mul_scalar_(
       sum, mpnum_exp_scalar_(mpnum_mul_scalar_(mpnum_sub_scalar_(from, to), scale)));
 }
-/* Of two parts of a row. Commutative to the bit, not associative: for reproducible
- * results merge in a fixed order. */
+/* Merges the states of two parts of a row. Commutative to the bit, not associative:
+ * merge in a fixed order where results must be reproducible. */
 MPNUM_MATH_ mpnum_softmax_state mpnum_softmax_merge(mpnum_softmax_state a,
                                                     mpnum_softmax_state b, float scale) {
   const mpnum_softmax_state empty = mpnum_softmax_state_empty();
@@ -62,14 +63,15 @@ MPNUM_MATH_ mpnum_softmax_state mpnum_softmax_merge(mpnum_softmax_state a,
   }
   return state;
 }
-/* With one more element. n of them added one by one are off by n roundings: of a long row
- * merge states of parts. */
+/* Adds one element. n elements added one by one are off by n roundings: for a long row
+ * merge the states of its parts. */
 MPNUM_MATH_ mpnum_softmax_state mpnum_softmax_add(mpnum_softmax_state state, float x,
                                                   float scale) {
   const mpnum_softmax_state one = {x, mpnum_bits_f32(x) == 0xff800000u ? 0.0f : 1.0f};
   return mpnum_softmax_merge(state, one, scale);
 }
-/* Elements that are +Inf, or, of scale 0, all but those that are -Inf. */
+/* Returns the number of elements that are +Inf, or, if scale is 0, of those that are not
+ * -Inf. */
 MPNUM_MATH_ float mpnum_softmax_count_(const float *x, int n, int is_infinite) {
   float count = 0;
   int i = 0;
@@ -80,7 +82,7 @@ MPNUM_MATH_ float mpnum_softmax_count_(const float *x, int n, int is_infinite) {
   }
   return count;
 }
-/* The largest of these, +0 above -0; NaN if one is. */
+/* Returns the largest of these and of n elements; +0 is above -0; NaN if one is NaN. */
 MPNUM_REAL_ float mpnum_largest_(float largest, const float *x, int n) {
   int i = 0;
 #if MPNUM_CLAMPS_NAN_
@@ -98,8 +100,8 @@ MPNUM_REAL_ float mpnum_largest_(float largest, const float *x, int n) {
   return mpnum_from_bits_f32(above ^ (above >> 31 ? 0x80000000u : 0xffffffffu));
 #endif
 }
-/* With n more elements, one rescaling for all of them: what a loop over a row in tiles
- * wants. Bits depend on the tiles. e^t below 2^-126 counts as 0. */
+/* Adds n elements with one rescaling for all of them, for a loop over a row in tiles.
+ * Bits depend on how the row is cut into tiles. e^t below 2^-126 counts as 0. */
 MPNUM_REAL_ mpnum_softmax_state mpnum_softmax_add_tile(mpnum_softmax_state state,
                                                        const float *x, int n,
                                                        float scale) {
@@ -127,7 +129,8 @@ MPNUM_REAL_ mpnum_softmax_state mpnum_softmax_add_tile(mpnum_softmax_state state
       mpnum_add_scalar_(mpnum_rescaled_(state.sum, state.max, result.max, scale), sum);
   return result;
 }
-/* log of the sum of e^(x scale): -Inf of none, +Inf if one is, NaN if one is. */
+/* Returns the log of the sum of e^(x scale): -Inf for no elements, +Inf if one is +Inf,
+ * NaN if one is NaN. */
 MPNUM_REAL_ float mpnum_softmax_logsumexp(mpnum_softmax_state state, float scale) {
   const uint32_t bits = mpnum_bits_f32(state.max);
   if (bits == 0x7f800000u || bits == 0xff800000u || mpnum_isnan_f32(state.max))
@@ -135,8 +138,8 @@ MPNUM_REAL_ float mpnum_softmax_logsumexp(mpnum_softmax_state state, float scale
   return mpnum_add_scalar_(mpnum_mul_scalar_(state.max, scale),
                            mpnum_log_scalar_(state.sum));
 }
-/* The weight of an element of the row, e^t / s, and its loss, log s - t; NaN where one is
- * NaN or +Inf. Of an empty state, where all are masked: 0 and +Inf. */
+/* Return the weight of an element of the row, e^t / s, and its loss, log s - t. NaN if
+ * an element is NaN or +Inf; 0 and +Inf for an empty state, as if all were masked. */
 MPNUM_REAL_ float mpnum_softmax_weight(mpnum_softmax_state state, float x, float scale) {
   const uint32_t bits = mpnum_bits_f32(state.max);
   if (bits == 0xff800000u) return 0;

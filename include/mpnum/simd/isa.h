@@ -8,8 +8,8 @@
 #include "../core/format.h"
 MPNUM_C_BEGIN_
 
-/* The loops that are compiled: all, or, without dispatch, the best that the compiler's
- * flags allow; none where one file of loops is compiled alone. */
+/* The loops that are compiled: all; without dispatch those of the best ISA that the
+ * compiler's flags allow; none where one file of loops is compiled alone. */
 #if !MPNUM_HAS_X86_SIMD_ || defined(MPNUM_ALONE_)
 # define MPNUM_LOOPS_SSE2_   0
 # define MPNUM_LOOPS_AVX2_   0
@@ -48,8 +48,8 @@ MPNUM_C_BEGIN_
 # define MPNUM_LOOPS_NEON_ MPNUM_HAS_NEON_
 #endif
 
-/* Whether the CPU is asked what it has; for fma, in CUDA sources, too, which have no
- * loops. */
+/* Whether the CPU is asked what it has; in CUDA sources, too, which have no loops, for
+ * fma. */
 #if MPNUM_HAS_GNU_ && MPNUM_HAS_ARRAYS && __STDC_HOSTED__ && !MPNUM_NO_SIMD && \
     !MPNUM_NO_DISPATCH && defined(__x86_64__) &&                               \
     (MPNUM_HAS_X86_SIMD_ || !MPNUM_ON_DEVICE)
@@ -58,19 +58,19 @@ MPNUM_C_BEGIN_
 # define MPNUM_ASKS_CPU_ 0
 #endif
 
-/* The sets of instructions that array functions have loops for. */
+/* The instruction sets that array functions have loops for. */
 typedef enum mpnum_isa {
   MPNUM_ISA_SCALAR = 0,
   MPNUM_ISA_SSE2 = 1,       /* any x86-64 */
   MPNUM_ISA_AVX2 = 2,       /* with FMA and F16C: Intel from Haswell, AMD from Zen on */
   MPNUM_ISA_AVX512 = 3,     /* F, BW, DQ, VL: Intel from Skylake-X on */
   MPNUM_ISA_NEON = 4,       /* any aarch64 */
-  MPNUM_ISA_AVX512_VBMI = 5 /* the same and VBMI: Intel from Ice Lake, AMD from Zen 4 */
+  MPNUM_ISA_AVX512_VBMI = 5 /* AVX512 with VBMI: Intel from Ice Lake, AMD from Zen 4 */
 } mpnum_isa;
 
 #if MPNUM_HAS_ARRAYS
 
-/* "scalar", "avx2", ...; NULL for an unknown value. */
+/* Returns "scalar", "avx2" and so on; NULL for an unknown value. */
 MPNUM_HOST const char *mpnum_isa_name(mpnum_isa isa) {
   switch (isa) {
   case MPNUM_ISA_SCALAR: return "scalar";
@@ -87,8 +87,8 @@ MPNUM_HOST const char *mpnum_isa_name(mpnum_isa isa) {
 MPNUM_HOST int mpnum_has_bits_(uint32_t word, uint32_t bits) {
   return (word & bits) == bits;
 }
-/* What CPUID says of a leaf. The compiler may hold an address in rbx. (<cpuid.h> would do
- * it, and leave a hundred macros.) */
+/* The registers that CPUID returns for a leaf. The compiler may hold an address in rbx.
+ * (<cpuid.h> would do, and leave a hundred macros.) */
 typedef struct mpnum_cpuid_ {
   uint32_t a, b, c, d;
 } mpnum_cpuid_;
@@ -121,7 +121,7 @@ MPNUM_HOST_COLD_ mpnum_isa mpnum_cpu_probe_(void) {
 MPNUM_HOST_COLD_ mpnum_isa mpnum_cpu_probe_(void) { return MPNUM_ISA_NEON; }
 # endif
 
-/* The best of this CPU, or, without dispatch, of the compiler's flags. */
+/* Returns the best ISA of this CPU, or, without dispatch, of the compiler's flags. */
 MPNUM_HOST_COLD_ mpnum_isa mpnum_isa_probe_(void) {
 # if (MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_) && !MPNUM_NO_DISPATCH
   return mpnum_cpu_probe_();
@@ -141,7 +141,7 @@ MPNUM_HOST_COLD_ mpnum_isa mpnum_isa_probe_(void) {
 }
 
 # if MPNUM_ASKS_CPU_ || (MPNUM_HAS_NEON_ && !MPNUM_NO_DISPATCH)
-/* 1 more than the ISA in use; 0 before the CPU was asked. */
+/* Where 1 more than the ISA in use is kept; 0 before the CPU was asked. */
 MPNUM_HOST int *mpnum_isa_cache_(void) {
   static int cache = 0;
   return &cache;
@@ -158,12 +158,12 @@ MPNUM_HOST mpnum_isa mpnum_cpu_isa_(void) {
 # endif
 
 # if (MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_) && !MPNUM_NO_DISPATCH
-/* The instruction set that array functions of this translation unit use. */
+/* Returns the instruction set that array functions of this translation unit use. */
 MPNUM_HOST mpnum_isa mpnum_isa_in_use(void) { return mpnum_cpu_isa_(); }
 
 /* Makes array functions of this translation unit use another ISA, for tests and
- * measurements. One that this CPU or this build has not: MPNUM_ERROR_ARGUMENT, and
- * nothing changes. */
+ * measurements. MPNUM_ERROR_ARGUMENT if this CPU or this build does not have it; nothing
+ * changes then. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_isa_force(mpnum_isa isa) {
   const mpnum_isa best = mpnum_isa_probe_();
   const int is_x86 = best != MPNUM_ISA_NEON && isa != MPNUM_ISA_NEON;
@@ -173,7 +173,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_isa_force(mpnum_isa isa) {
   return MPNUM_OK;
 }
 # else
-/* The one ISA of this build. */
+/* Returns the one ISA of this build. */
 MPNUM_HOST mpnum_isa mpnum_isa_in_use(void) { return mpnum_isa_probe_(); }
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_isa_force(mpnum_isa isa) {
   return isa == mpnum_isa_probe_() ? MPNUM_OK : MPNUM_ERROR_ARGUMENT;
