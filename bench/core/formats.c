@@ -1,10 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 #include "formats.h"
 
+#include "message.h"
+
 #include <string.h>
 
 bool formats_force_isa(int isa) { return mpnum_isa_force((mpnum_isa)isa) == MPNUM_OK; }
 
+/* Formats without Inf and NaN have no array functions of their own but packed ones. */
+#define NARROW_IEEE(name, NAME, dst, src, count) \
+ mpnum_f32_to_##name##_sat_array(dst, src, count)
+#define WIDEN_IEEE(name, NAME, dst, src, count) \
+ mpnum_##name##_to_f32_array(dst, src, count)
+#define NARROW_FN   NARROW_IEEE
+#define WIDEN_FN    WIDEN_IEEE
+#define NARROW_FNUZ NARROW_IEEE
+#define WIDEN_FNUZ  WIDEN_IEEE
+#define NARROW_E8M0 NARROW_IEEE
+#define WIDEN_E8M0  WIDEN_IEEE
+#define NARROW_FINITE(name, NAME, dst, src, count)                            \
+ must(mpnum_convert_array(MPNUM_TYPE_##NAME, dst, MPNUM_TYPE_F32, src, count, \
+                          MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0, 0))
+#define WIDEN_FINITE(name, NAME, dst, src, count)                             \
+ must(mpnum_convert_array(MPNUM_TYPE_F32, dst, MPNUM_TYPE_##NAME, src, count, \
+                          MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0, 0))
 #define FORMAT_LOOPS(name, NAME, sign_bits, exponent_bits, mantissa_bits, bias,   \
                      specials, nan)                                               \
  static void round_trip_##name(double *dst, const double *src, size_t count) {    \
@@ -16,14 +35,24 @@ bool formats_force_isa(int isa) { return mpnum_isa_force((mpnum_isa)isa) == MPNU
                                               MPNUM_OVERFLOW_SATURATE, 0));       \
  }                                                                                \
  static void encode_##name(void *dst, const void *src, size_t count) {            \
-  mpnum_f32_to_##name##_sat_array(dst, src, count);                               \
+  NARROW_##specials(name, NAME, dst, src, count);                                 \
  }                                                                                \
  static void decode_##name(void *dst, const void *src, size_t count) {            \
-  mpnum_##name##_to_f32_array(dst, src, count);                                   \
+  WIDEN_##specials(name, NAME, dst, src, count);                                  \
  }
 
 MPNUM_FORMATS(FORMAT_LOOPS)
 #undef FORMAT_LOOPS
+#undef WIDEN_FINITE
+#undef NARROW_FINITE
+#undef WIDEN_E8M0
+#undef NARROW_E8M0
+#undef WIDEN_FNUZ
+#undef NARROW_FNUZ
+#undef WIDEN_FN
+#undef NARROW_FN
+#undef WIDEN_IEEE
+#undef NARROW_IEEE
 
 #define FORMAT_ENTRY(name, NAME, sign_bits, exponent_bits, mantissa_bits, bias, \
                      specials, nan)                                             \

@@ -11,16 +11,9 @@
 #  include <cuda_fp4.h>
 #  define HAVE_FP4 1
 # endif
-# if __has_include(<cuda_fp6.h>)
-#  include <cuda_fp6.h>
-#  define HAVE_FP6 1
-# endif
 #endif
 #ifndef HAVE_FP4
 # define HAVE_FP4 0
-#endif
-#ifndef HAVE_FP6
-# define HAVE_FP6 0
 #endif
 
 uint32_t cuda_f32_to_f16(float x) { return __half_raw(__float2half_rn(x)).x; }
@@ -81,29 +74,6 @@ PEER_LOOP(e5m2_to_f32_array, uint8_t, float, e5m2_to_f32)
 PEER_LOOP(f16_to_e4m3_array, uint16_t, uint8_t, f16_to_e4m3)
 PEER_LOOP(bf16_to_e4m3_array, uint16_t, uint8_t, bf16_to_e4m3)
 
-#if HAVE_FP6
-inline uint32_t f32_to_e3m2(float x) {
-  return __nv_cvt_float_to_fp6(x, __NV_E3M2, cudaRoundNearest);
-}
-
-inline uint32_t f32_to_e2m3(float x) {
-  return __nv_cvt_float_to_fp6(x, __NV_E2M3, cudaRoundNearest);
-}
-
-inline float e3m2_to_f32(uint8_t code) {
-  return __half2float(__half(__nv_cvt_fp6_to_halfraw(code, __NV_E3M2)));
-}
-
-inline float e2m3_to_f32(uint8_t code) {
-  return __half2float(__half(__nv_cvt_fp6_to_halfraw(code, __NV_E2M3)));
-}
-
-PEER_LOOP(f32_to_e3m2_array, float, uint8_t, f32_to_e3m2)
-PEER_LOOP(f32_to_e2m3_array, float, uint8_t, f32_to_e2m3)
-PEER_LOOP(e3m2_to_f32_array, uint8_t, float, e3m2_to_f32)
-PEER_LOOP(e2m3_to_f32_array, uint8_t, float, e2m3_to_f32)
-#endif
-
 #if HAVE_FP4
 void f32_to_e2m1x2_array(void *dst, const void *src, size_t count) {
   const float *from = static_cast<const float *>(src);
@@ -136,12 +106,6 @@ const array_peer_loop loops[] = {
     {"e5m2 to f32", "__nv_cvt_fp8_to_halfraw", e5m2_to_f32_array},
     {"f16 to e4m3", "__nv_cvt_halfraw_to_fp8", f16_to_e4m3_array},
     {"bf16 to e4m3", "__nv_cvt_bfloat16raw_to_fp8", bf16_to_e4m3_array},
-#if HAVE_FP6
-    {"f32 to e3m2", "__nv_cvt_float_to_fp6", f32_to_e3m2_array},
-    {"f32 to e2m3", "__nv_cvt_float_to_fp6", f32_to_e2m3_array},
-    {"e3m2 to f32", "__nv_cvt_fp6_to_halfraw", e3m2_to_f32_array},
-    {"e2m3 to f32", "__nv_cvt_fp6_to_halfraw", e2m3_to_f32_array},
-#endif
 #if HAVE_FP4
     {"f32 to e2m1x2", "__nv_cvt_float2_to_fp4x2", f32_to_e2m1x2_array},
     {"e2m1x2 to f32", "__nv_cvt_fp4x2_to_halfraw2", e2m1x2_to_f32_array},

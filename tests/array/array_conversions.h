@@ -38,9 +38,6 @@
  NARROW(mpnum_f32_to_e4m3fnuz_sat_array, f32, e4m3fnuz, mpnum_f32_to_e4m3fnuz_sat) \
  NARROW(mpnum_f32_to_e3m4_sat_array, f32, e3m4, mpnum_f32_to_e3m4_sat) \
  NARROW(mpnum_f32_to_e8m0_sat_array, f32, e8m0, mpnum_f32_to_e8m0_sat) \
- NARROW(mpnum_f32_to_e3m2_sat_array, f32, e3m2, mpnum_f32_to_e3m2_sat) \
- NARROW(mpnum_f32_to_e2m3_sat_array, f32, e2m3, mpnum_f32_to_e2m3_sat) \
- NARROW(mpnum_f32_to_e2m1_sat_array, f32, e2m1, mpnum_f32_to_e2m1_sat) \
  NARROW(mpnum_f32_to_e3m2x4_sat_array, f32, e3m2x4, mpnum_f32_to_e3m2_sat) \
  NARROW(mpnum_f32_to_e2m3x4_sat_array, f32, e2m3x4, mpnum_f32_to_e2m3_sat) \
  NARROW(mpnum_f32_to_e2m1x2_sat_array, f32, e2m1x2, mpnum_f32_to_e2m1_sat) \
@@ -53,33 +50,16 @@
  WIDEN(mpnum_e4m3fnuz_to_f32_array, e4m3fnuz, mpnum_e4m3fnuz_to_f32, mpnum_from_bits_e4m3fnuz) \
  WIDEN(mpnum_e3m4_to_f32_array, e3m4, mpnum_e3m4_to_f32, mpnum_from_bits_e3m4) \
  WIDEN(mpnum_e8m0_to_f32_array, e8m0, mpnum_e8m0_to_f32, mpnum_from_bits_e8m0) \
- WIDEN(mpnum_e3m2_to_f32_array, e3m2, mpnum_e3m2_to_f32, mpnum_from_bits_e3m2) \
- WIDEN(mpnum_e2m3_to_f32_array, e2m3, mpnum_e2m3_to_f32, mpnum_from_bits_e2m3) \
- WIDEN(mpnum_e2m1_to_f32_array, e2m1, mpnum_e2m1_to_f32, mpnum_from_bits_e2m1) \
  WIDEN(mpnum_e3m2x4_to_f32_array, e3m2x4, mpnum_e3m2_to_f32, mpnum_from_bits_e3m2) \
  WIDEN(mpnum_e2m3x4_to_f32_array, e2m3x4, mpnum_e2m3_to_f32, mpnum_from_bits_e2m3) \
  WIDEN(mpnum_e2m1x2_to_f32_array, e2m1x2, mpnum_e2m1_to_f32, mpnum_from_bits_e2m1) \
  NARROW(mpnum_f16_to_e5m2_sat_array, f16, e5m2, mpnum_f32_to_e5m2_sat) \
  NARROW(mpnum_f16_to_e4m3_sat_array, f16, e4m3, mpnum_f32_to_e4m3_sat) \
- NARROW(mpnum_f16_to_e5m2fnuz_sat_array, f16, e5m2fnuz, mpnum_f32_to_e5m2fnuz_sat) \
- NARROW(mpnum_f16_to_e4m3fnuz_sat_array, f16, e4m3fnuz, mpnum_f32_to_e4m3fnuz_sat) \
- NARROW(mpnum_f16_to_e3m4_sat_array, f16, e3m4, mpnum_f32_to_e3m4_sat) \
- NARROW(mpnum_f16_to_e8m0_sat_array, f16, e8m0, mpnum_f32_to_e8m0_sat) \
- NARROW(mpnum_f16_to_e3m2_sat_array, f16, e3m2, mpnum_f32_to_e3m2_sat) \
- NARROW(mpnum_f16_to_e2m3_sat_array, f16, e2m3, mpnum_f32_to_e2m3_sat) \
- NARROW(mpnum_f16_to_e2m1_sat_array, f16, e2m1, mpnum_f32_to_e2m1_sat) \
  NARROW(mpnum_f16_to_e3m2x4_sat_array, f16, e3m2x4, mpnum_f32_to_e3m2_sat) \
  NARROW(mpnum_f16_to_e2m3x4_sat_array, f16, e2m3x4, mpnum_f32_to_e2m3_sat) \
  NARROW(mpnum_f16_to_e2m1x2_sat_array, f16, e2m1x2, mpnum_f32_to_e2m1_sat) \
  NARROW(mpnum_bf16_to_e5m2_sat_array, bf16, e5m2, mpnum_f32_to_e5m2_sat) \
  NARROW(mpnum_bf16_to_e4m3_sat_array, bf16, e4m3, mpnum_f32_to_e4m3_sat) \
- NARROW(mpnum_bf16_to_e5m2fnuz_sat_array, bf16, e5m2fnuz, mpnum_f32_to_e5m2fnuz_sat) \
- NARROW(mpnum_bf16_to_e4m3fnuz_sat_array, bf16, e4m3fnuz, mpnum_f32_to_e4m3fnuz_sat) \
- NARROW(mpnum_bf16_to_e3m4_sat_array, bf16, e3m4, mpnum_f32_to_e3m4_sat) \
- NARROW(mpnum_bf16_to_e8m0_sat_array, bf16, e8m0, mpnum_f32_to_e8m0_sat) \
- NARROW(mpnum_bf16_to_e3m2_sat_array, bf16, e3m2, mpnum_f32_to_e3m2_sat) \
- NARROW(mpnum_bf16_to_e2m3_sat_array, bf16, e2m3, mpnum_f32_to_e2m3_sat) \
- NARROW(mpnum_bf16_to_e2m1_sat_array, bf16, e2m1, mpnum_f32_to_e2m1_sat) \
  NARROW(mpnum_bf16_to_e3m2x4_sat_array, bf16, e3m2x4, mpnum_f32_to_e3m2_sat) \
  NARROW(mpnum_bf16_to_e2m3x4_sat_array, bf16, e2m3x4, mpnum_f32_to_e2m3_sat) \
  NARROW(mpnum_bf16_to_e2m1x2_sat_array, bf16, e2m1x2, mpnum_f32_to_e2m1_sat) \
@@ -98,16 +78,8 @@
  NARROW(mpnum_f32_to_e8m0_array, f32, e8m0, mpnum_f32_to_e8m0) \
  NARROW(mpnum_f16_to_e5m2_array, f16, e5m2, mpnum_f32_to_e5m2) \
  NARROW(mpnum_f16_to_e4m3_array, f16, e4m3, mpnum_f32_to_e4m3) \
- NARROW(mpnum_f16_to_e5m2fnuz_array, f16, e5m2fnuz, mpnum_f32_to_e5m2fnuz) \
- NARROW(mpnum_f16_to_e4m3fnuz_array, f16, e4m3fnuz, mpnum_f32_to_e4m3fnuz) \
- NARROW(mpnum_f16_to_e3m4_array, f16, e3m4, mpnum_f32_to_e3m4) \
- NARROW(mpnum_f16_to_e8m0_array, f16, e8m0, mpnum_f32_to_e8m0) \
  NARROW(mpnum_bf16_to_e5m2_array, bf16, e5m2, mpnum_f32_to_e5m2) \
  NARROW(mpnum_bf16_to_e4m3_array, bf16, e4m3, mpnum_f32_to_e4m3) \
- NARROW(mpnum_bf16_to_e5m2fnuz_array, bf16, e5m2fnuz, mpnum_f32_to_e5m2fnuz) \
- NARROW(mpnum_bf16_to_e4m3fnuz_array, bf16, e4m3fnuz, mpnum_f32_to_e4m3fnuz) \
- NARROW(mpnum_bf16_to_e3m4_array, bf16, e3m4, mpnum_f32_to_e3m4) \
- NARROW(mpnum_bf16_to_e8m0_array, bf16, e8m0, mpnum_f32_to_e8m0) \
  TO_F32(mpnum_f64_to_f32_sat_array, mpnum_f64_to_f32_sat) \
  NARROW(mpnum_f64_to_bf16_sat_array, f64, bf16, mpnum_f64_to_bf16_sat) \
  NARROW(mpnum_f64_to_f16_sat_array, f64, f16, mpnum_f64_to_f16_sat)

@@ -32,6 +32,9 @@ typedef struct conversion {
   for (size_t i = 0; i < n; ++i)                                            \
    ((mpnum_##name *)dst)[i] = mpnum_f32_to_##name##suffix(src[i]);          \
  }
+#define mpnum_f32_to_e2m1_sat_array(dst, src, n)                        \
+ must(mpnum_convert_array(MPNUM_TYPE_E2M1, dst, MPNUM_TYPE_F32, src, n, \
+                          MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0, 0))
 /* clang-format off */
 CONVERSION(tf32, ) CONVERSION(bf16, ) CONVERSION(f16, ) CONVERSION(e5m2, )
 CONVERSION(e4m3, ) CONVERSION(e8m0, )

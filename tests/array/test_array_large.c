@@ -87,7 +87,7 @@ static void large_results_are_the_scalar_ones(void) {
   static const char *const names[] = {
       "mpnum_f32_to_tf32_array",       "mpnum_f32_to_bf16_array",
       "mpnum_f32_to_f16_sat_array",    "mpnum_f32_to_e4m3_sat_array",
-      "mpnum_f32_to_e2m1x2_sat_array", "mpnum_bf16_to_e8m0_array",
+      "mpnum_f32_to_e2m1x2_sat_array", "mpnum_bf16_to_e5m2_array",
       "mpnum_f16_to_e2m1x2_sat_array", "mpnum_f64_to_f32_array",
       "mpnum_f64_to_bf16_array",       "mpnum_f64_to_f16_array",
       "mpnum_f16_to_f32_array",        "mpnum_e5m2_to_f32_array",

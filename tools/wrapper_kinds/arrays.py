@@ -85,9 +85,9 @@ def byte_loop(f, way):
 
 def array_conversions(rows):
     """[(first comment, its conversions)]"""
-    small, dense = [f for f in rows if f.bits == 8], [f for f in rows if f.dense]
+    small, dense = [f for f in rows if f.bits == 8 and f.is_main], [f for f in rows if f.dense]
     encode, decode, packed, halves, doubles = [], [], [], [], []
-    for f in rows:
+    for f in (f for f in rows if not (f.dense and f.specials == "FINITE")):  # those are packed
         encode += (narrow("f32", f.name, f"mpnum_encode_{f.name}_") if f.name in OWN_ENCODE else
                    narrow("f32", f.name, byte_loop(f, "encode"), *codes(f, False), overflows=f.overflows))
         decode.append(widen(f.name, f"mpnum_decode_{f.name}_") if f.name in OWN_DECODE else
@@ -102,11 +102,11 @@ def array_conversions(rows):
     doubles += narrow("f64", "f32", "mpnum_encode_f64_f32_")
     for dst in ("bf16", "f16"):
         doubles += narrow("f64", dst, "mpnum_encode_f64_16_", f"MPNUM_TYPE_{dst.upper()}")
-    return [("f32 to a small type, nearest even; overflow as in IEEE 754, or saturating (_sat).", encode),
+    return [("f32 to a small type, nearest even; overflow as in IEEE 754, or saturating (_sat).\n * To e3m2, e2m3 and e2m1 of a byte each, and back, mpnum_convert_array.", encode),
             ("A small type to f32, exact.", decode),
-            ("The same where several codes are packed, element 0 in the lowest bits: two e2m1 in a\n * byte, four e3m2 "
+            ("Where several codes are packed, element 0 in the lowest bits: two e2m1 in a\n * byte, four e3m2 "
              "or e2m3 in three bytes. n counts elements; codes past the last one are\n * 0 in dst.", packed),
-            ("f16 and bf16 to types of 8 bits and fewer, rounded once.", halves),
+            ("f16 and bf16 to types of 8 bits and fewer, rounded once; to others mpnum_convert_array.", halves),
             ("f64 to narrower types, rounded once.", doubles)]
 
 

@@ -18,7 +18,8 @@ MPNUM_C_BEGIN_
 #if MPNUM_HAS_ARRAYS
 
 /* Written by tools/wrappers (conversions of arrays): do not edit. */
-/* f32 to a small type, nearest even; overflow as in IEEE 754, or saturating (_sat). */
+/* f32 to a small type, nearest even; overflow as in IEEE 754, or saturating (_sat).
+ * To e3m2, e2m3 and e2m1 of a byte each, and back, mpnum_convert_array. */
 MPNUM_HOST void mpnum_f32_to_tf32_array(mpnum_tf32 *dst, const float *src, size_t n) {
   mpnum_encode_tf32_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
@@ -77,15 +78,6 @@ MPNUM_HOST void mpnum_f32_to_e8m0_array(mpnum_e8m0 *dst, const float *src, size_
 MPNUM_HOST void mpnum_f32_to_e8m0_sat_array(mpnum_e8m0 *dst, const float *src, size_t n) {
   mpnum_encode_e8m0_(MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
-MPNUM_HOST void mpnum_f32_to_e3m2_sat_array(mpnum_e3m2 *dst, const float *src, size_t n) {
-  mpnum_encode_bytes_(MPNUM_TYPE_E3M2, 8, MPNUM_OVERFLOW_SATURATE, dst, src, n);
-}
-MPNUM_HOST void mpnum_f32_to_e2m3_sat_array(mpnum_e2m3 *dst, const float *src, size_t n) {
-  mpnum_encode_bytes_(MPNUM_TYPE_E2M3, 8, MPNUM_OVERFLOW_SATURATE, dst, src, n);
-}
-MPNUM_HOST void mpnum_f32_to_e2m1_sat_array(mpnum_e2m1 *dst, const float *src, size_t n) {
-  mpnum_encode_bytes_(MPNUM_TYPE_E2M1, 8, MPNUM_OVERFLOW_SATURATE, dst, src, n);
-}
 
 /* A small type to f32, exact. */
 MPNUM_HOST void mpnum_tf32_to_f32_array(float *dst, const mpnum_tf32 *src, size_t n) {
@@ -117,17 +109,8 @@ MPNUM_HOST void mpnum_e3m4_to_f32_array(float *dst, const mpnum_e3m4 *src, size_
 MPNUM_HOST void mpnum_e8m0_to_f32_array(float *dst, const mpnum_e8m0 *src, size_t n) {
   mpnum_decode_e8m0_(dst, src, n);
 }
-MPNUM_HOST void mpnum_e3m2_to_f32_array(float *dst, const mpnum_e3m2 *src, size_t n) {
-  mpnum_decode_bytes_(MPNUM_TYPE_E3M2, 8, dst, src, n);
-}
-MPNUM_HOST void mpnum_e2m3_to_f32_array(float *dst, const mpnum_e2m3 *src, size_t n) {
-  mpnum_decode_bytes_(MPNUM_TYPE_E2M3, 8, dst, src, n);
-}
-MPNUM_HOST void mpnum_e2m1_to_f32_array(float *dst, const mpnum_e2m1 *src, size_t n) {
-  mpnum_decode_bytes_(MPNUM_TYPE_E2M1, 8, dst, src, n);
-}
 
-/* The same where several codes are packed, element 0 in the lowest bits: two e2m1 in a
+/* Where several codes are packed, element 0 in the lowest bits: two e2m1 in a
  * byte, four e3m2 or e2m3 in three bytes. n counts elements; codes past the last one are
  * 0 in dst. */
 MPNUM_HOST void mpnum_f32_to_e3m2x4_sat_array(mpnum_e3m2x4 *dst, const float *src,
@@ -152,7 +135,8 @@ MPNUM_HOST void mpnum_e2m1x2_to_f32_array(float *dst, const mpnum_e2m1x2 *src, s
   mpnum_decode_bytes_(MPNUM_TYPE_E2M1, 4, dst, src, n);
 }
 
-/* f16 and bf16 to types of 8 bits and fewer, rounded once. */
+/* f16 and bf16 to types of 8 bits and fewer, rounded once; to others
+ * mpnum_convert_array. */
 MPNUM_HOST void mpnum_f16_to_e5m2_array(mpnum_e5m2 *dst, const mpnum_f16 *src, size_t n) {
   mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E5M2, 8, MPNUM_OVERFLOW_IEEE, dst, src,
                         n);
@@ -169,59 +153,6 @@ MPNUM_HOST void mpnum_f16_to_e4m3_array(mpnum_e4m3 *dst, const mpnum_f16 *src, s
 MPNUM_HOST void mpnum_f16_to_e4m3_sat_array(mpnum_e4m3 *dst, const mpnum_f16 *src,
                                             size_t n) {
   mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E4M3, 8, MPNUM_OVERFLOW_SATURATE, dst,
-                        src, n);
-}
-MPNUM_HOST void mpnum_f16_to_e5m2fnuz_array(mpnum_e5m2fnuz *dst, const mpnum_f16 *src,
-                                            size_t n) {
-  mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E5M2FNUZ, 8, MPNUM_OVERFLOW_IEEE, dst,
-                        src, n);
-}
-MPNUM_HOST void mpnum_f16_to_e5m2fnuz_sat_array(mpnum_e5m2fnuz *dst, const mpnum_f16 *src,
-                                                size_t n) {
-  mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E5M2FNUZ, 8, MPNUM_OVERFLOW_SATURATE,
-                        dst, src, n);
-}
-MPNUM_HOST void mpnum_f16_to_e4m3fnuz_array(mpnum_e4m3fnuz *dst, const mpnum_f16 *src,
-                                            size_t n) {
-  mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E4M3FNUZ, 8, MPNUM_OVERFLOW_IEEE, dst,
-                        src, n);
-}
-MPNUM_HOST void mpnum_f16_to_e4m3fnuz_sat_array(mpnum_e4m3fnuz *dst, const mpnum_f16 *src,
-                                                size_t n) {
-  mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E4M3FNUZ, 8, MPNUM_OVERFLOW_SATURATE,
-                        dst, src, n);
-}
-MPNUM_HOST void mpnum_f16_to_e3m4_array(mpnum_e3m4 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E3M4, 8, MPNUM_OVERFLOW_IEEE, dst, src,
-                        n);
-}
-MPNUM_HOST void mpnum_f16_to_e3m4_sat_array(mpnum_e3m4 *dst, const mpnum_f16 *src,
-                                            size_t n) {
-  mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E3M4, 8, MPNUM_OVERFLOW_SATURATE, dst,
-                        src, n);
-}
-MPNUM_HOST void mpnum_f16_to_e8m0_array(mpnum_e8m0 *dst, const mpnum_f16 *src, size_t n) {
-  mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E8M0, 8, MPNUM_OVERFLOW_IEEE, dst, src,
-                        n);
-}
-MPNUM_HOST void mpnum_f16_to_e8m0_sat_array(mpnum_e8m0 *dst, const mpnum_f16 *src,
-                                            size_t n) {
-  mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E8M0, 8, MPNUM_OVERFLOW_SATURATE, dst,
-                        src, n);
-}
-MPNUM_HOST void mpnum_f16_to_e3m2_sat_array(mpnum_e3m2 *dst, const mpnum_f16 *src,
-                                            size_t n) {
-  mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E3M2, 8, MPNUM_OVERFLOW_SATURATE, dst,
-                        src, n);
-}
-MPNUM_HOST void mpnum_f16_to_e2m3_sat_array(mpnum_e2m3 *dst, const mpnum_f16 *src,
-                                            size_t n) {
-  mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E2M3, 8, MPNUM_OVERFLOW_SATURATE, dst,
-                        src, n);
-}
-MPNUM_HOST void mpnum_f16_to_e2m1_sat_array(mpnum_e2m1 *dst, const mpnum_f16 *src,
-                                            size_t n) {
-  mpnum_encode_bytes16_(MPNUM_TYPE_F16, MPNUM_TYPE_E2M1, 8, MPNUM_OVERFLOW_SATURATE, dst,
                         src, n);
 }
 MPNUM_HOST void mpnum_f16_to_e3m2x4_sat_array(mpnum_e3m2x4 *dst, const mpnum_f16 *src,
@@ -257,61 +188,6 @@ MPNUM_HOST void mpnum_bf16_to_e4m3_array(mpnum_e4m3 *dst, const mpnum_bf16 *src,
 MPNUM_HOST void mpnum_bf16_to_e4m3_sat_array(mpnum_e4m3 *dst, const mpnum_bf16 *src,
                                              size_t n) {
   mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E4M3, 8, MPNUM_OVERFLOW_SATURATE, dst,
-                        src, n);
-}
-MPNUM_HOST void mpnum_bf16_to_e5m2fnuz_array(mpnum_e5m2fnuz *dst, const mpnum_bf16 *src,
-                                             size_t n) {
-  mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E5M2FNUZ, 8, MPNUM_OVERFLOW_IEEE, dst,
-                        src, n);
-}
-MPNUM_HOST void mpnum_bf16_to_e5m2fnuz_sat_array(mpnum_e5m2fnuz *dst,
-                                                 const mpnum_bf16 *src, size_t n) {
-  mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E5M2FNUZ, 8, MPNUM_OVERFLOW_SATURATE,
-                        dst, src, n);
-}
-MPNUM_HOST void mpnum_bf16_to_e4m3fnuz_array(mpnum_e4m3fnuz *dst, const mpnum_bf16 *src,
-                                             size_t n) {
-  mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E4M3FNUZ, 8, MPNUM_OVERFLOW_IEEE, dst,
-                        src, n);
-}
-MPNUM_HOST void mpnum_bf16_to_e4m3fnuz_sat_array(mpnum_e4m3fnuz *dst,
-                                                 const mpnum_bf16 *src, size_t n) {
-  mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E4M3FNUZ, 8, MPNUM_OVERFLOW_SATURATE,
-                        dst, src, n);
-}
-MPNUM_HOST void mpnum_bf16_to_e3m4_array(mpnum_e3m4 *dst, const mpnum_bf16 *src,
-                                         size_t n) {
-  mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E3M4, 8, MPNUM_OVERFLOW_IEEE, dst,
-                        src, n);
-}
-MPNUM_HOST void mpnum_bf16_to_e3m4_sat_array(mpnum_e3m4 *dst, const mpnum_bf16 *src,
-                                             size_t n) {
-  mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E3M4, 8, MPNUM_OVERFLOW_SATURATE, dst,
-                        src, n);
-}
-MPNUM_HOST void mpnum_bf16_to_e8m0_array(mpnum_e8m0 *dst, const mpnum_bf16 *src,
-                                         size_t n) {
-  mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E8M0, 8, MPNUM_OVERFLOW_IEEE, dst,
-                        src, n);
-}
-MPNUM_HOST void mpnum_bf16_to_e8m0_sat_array(mpnum_e8m0 *dst, const mpnum_bf16 *src,
-                                             size_t n) {
-  mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E8M0, 8, MPNUM_OVERFLOW_SATURATE, dst,
-                        src, n);
-}
-MPNUM_HOST void mpnum_bf16_to_e3m2_sat_array(mpnum_e3m2 *dst, const mpnum_bf16 *src,
-                                             size_t n) {
-  mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E3M2, 8, MPNUM_OVERFLOW_SATURATE, dst,
-                        src, n);
-}
-MPNUM_HOST void mpnum_bf16_to_e2m3_sat_array(mpnum_e2m3 *dst, const mpnum_bf16 *src,
-                                             size_t n) {
-  mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E2M3, 8, MPNUM_OVERFLOW_SATURATE, dst,
-                        src, n);
-}
-MPNUM_HOST void mpnum_bf16_to_e2m1_sat_array(mpnum_e2m1 *dst, const mpnum_bf16 *src,
-                                             size_t n) {
-  mpnum_encode_bytes16_(MPNUM_TYPE_BF16, MPNUM_TYPE_E2M1, 8, MPNUM_OVERFLOW_SATURATE, dst,
                         src, n);
 }
 MPNUM_HOST void mpnum_bf16_to_e3m2x4_sat_array(mpnum_e3m2x4 *dst, const mpnum_bf16 *src,

@@ -383,11 +383,9 @@ MPNUM_HOST_INLINE_ void mpnum_encode_bytes16_(mpnum_type src_type, mpnum_type ty
                                               int dst_bits, mpnum_overflow overflow,
                                               void *dst, const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_blocks_ *const run =
-      type == MPNUM_TYPE_E8M0
-          ? MPNUM_PICK_(isa, encode_e8m0_blocks, SSE2, MPNUM_NO_BLOCKS_)
-          : MPNUM_PICK_(isa, encode_u16_blocks, SSE2, MPNUM_NO_BLOCKS_);
-  if (!mpnum_encode_blocks_(isa, run, src_type, type, dst_bits, overflow, dst, src, n))
+  if (!mpnum_encode_blocks_(isa,
+                            MPNUM_PICK_(isa, encode_u16_blocks, SSE2, MPNUM_NO_BLOCKS_),
+                            src_type, type, dst_bits, overflow, dst, src, n))
     mpnum_encode_u16_(src_type, type, dst_bits, overflow, dst, src, n);
 }
 MPNUM_HOST_INLINE_ void mpnum_encode_f64_f32_(mpnum_overflow overflow, void *dst,
@@ -746,6 +744,13 @@ MPNUM_HOST_ONCE_ int mpnum_convert_nearest_(mpnum_type dst_type, void *dst,
                dst_bits == 8) {
       run = MPNUM_PICK_(isa, encode_byte_blocks, SSE2_VBMI, MPNUM_NO_BLOCKS_);
     }
+  } else if (dst_bits == 8 &&
+             (src_type == MPNUM_TYPE_F16 || src_type == MPNUM_TYPE_BF16)) {
+    mpnum_find_encoding_(&encoding, conversion->dst, dst_bits, overflow);
+    encoding.src_type = src_type;
+    encoding.src_bits = src_bits;
+    if (mpnum_has_byte_blocks_(conversion->dst, MPNUM_ROUND_NEAREST_EVEN, overflow))
+      run = MPNUM_PICK_(isa, encode_u16_blocks, SSE2, MPNUM_NO_BLOCKS_);
   } else if (dst_type == MPNUM_TYPE_F32) {
     if (src_type == MPNUM_TYPE_F16) {
       run = MPNUM_PICK_(isa, decode_f16_blocks, SSE2, MPNUM_NO_BLOCKS_);
