@@ -10,7 +10,8 @@
 MPNUM_C_BEGIN_
 
 /* Blocks that a multiprocessor holds: four read 32 KiB of floats at a time. For other
- * targets than sm_10x ptxas needs the registers of three, some 80 a thread, to spill none.
+ * targets than sm_10x ptxas needs the registers of three, some 80 a thread, to spill
+ * none.
  */
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 1000 || __CUDA_ARCH__ >= 1200)
 # define MPNUM_GRAD_BLOCKS_ 3
