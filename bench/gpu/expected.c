@@ -175,8 +175,9 @@ void gpu_expect_histogram(const gpu_case *c) {
   memcpy(c->side + GPU_COUNTS, &found, sizeof found);
 }
 void gpu_expect_lost(const gpu_case *c) {
-  const mpnum_lost found = mpnum_count_lost_f32((const float *)c->x, count_of(c),
-                                                mpnum_format_of(MPNUM_TYPE_E4M3), 300);
+  mpnum_lost found = {0, 0};
+  must(mpnum_count_lost(&found, MPNUM_TYPE_F32, c->x, count_of(c),
+                        mpnum_format_of(MPNUM_TYPE_E4M3), 300));
   memcpy(c->side + GPU_COUNTS, &found, sizeof found);
 }
 void gpu_expect_stochastic_e4m3(const gpu_case *c) {

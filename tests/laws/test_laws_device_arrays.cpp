@@ -170,15 +170,8 @@ mpnum_status count_lost_launch(const law_piece *at) {
   });
 }
 mpnum_status count_lost_on_host(const law_piece *at) {
-  const size_t n = count_of(at);
-  const mpnum_lost lost =
-      at->draw->types[0] == MPNUM_TYPE_F32
-          ? mpnum_count_lost_f32(data<const float>(at, SRC), n, lost_format, 0x1p-3f)
-          : LAW_JOINED(mpnum_count_lost_, LAW_NARROW)(data<const narrow>(at, SRC), n,
-                                                      lost_format, 0x1p-3f);
-  data<mpnum_lost>(at, DST)->underflows += lost.underflows;
-  data<mpnum_lost>(at, DST)->overflows += lost.overflows;
-  return MPNUM_OK;
+  return mpnum_count_lost(data<mpnum_lost>(at, DST), at->draw->types[0], at->at[SRC],
+                          count_of(at), lost_format, 0x1p-3f);
 }
 
 /* --- The pass over gradients --- */

@@ -78,7 +78,9 @@ static void activations_past_f16_are_counted(void) {
   activations[0] = mpnum_f32_to_bf16(70000.0f);
   activations[1] = mpnum_f32_to_bf16(1e-9f); /* f16 has nothing below 2^-24 */
   activations[2] = mpnum_f32_to_bf16(1.0f);
-  const mpnum_lost lost = mpnum_count_lost_bf16(activations, 3, f16, 1.0f);
+  mpnum_lost lost = {0, 0};
+  CHECK(mpnum_count_lost(&lost, MPNUM_TYPE_BF16, activations, 3, f16, 1.0f) == MPNUM_OK,
+        "counted");
   CHECK(lost.overflows == 1 && lost.underflows == 1, "%" PRIu64 ", %" PRIu64,
         lost.overflows, lost.underflows);
   /* 256 * 256 is 65536; 255 * 256 is 65280. */

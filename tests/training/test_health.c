@@ -234,6 +234,16 @@ static void fill_near(range kept, float scale) {
   }
 }
 
+static mpnum_lost lost_of(mpnum_type type, const void *src, size_t n, mpnum_format format,
+                          float scale) {
+  mpnum_lost lost = {3, 5}; /* what is there is added to */
+  CHECK(mpnum_count_lost(&lost, type, src, n, format, scale) == MPNUM_OK, "status");
+  CHECK(lost.underflows >= 3 && lost.overflows >= 5, "added");
+  lost.underflows -= 3;
+  lost.overflows -= 5;
+  return lost;
+}
+
 static void losses_of_floats_are_counted(void) {
   for (int k = 0; k < TYPES; ++k)
     for (int s = 0; s < SCALES + 2; ++s) {
@@ -244,35 +254,58 @@ static void losses_of_floats_are_counted(void) {
       fill_near(kept, scale);
       for (size_t i = 0; i < MOST - 1; ++i)
         lose_plainly(&want, kept, values[i], scale);
-      check_lost(mpnum_count_lost_f32(values, MOST - 1, format, scale), want, "f32", k,
+      check_lost(lost_of(MPNUM_TYPE_F32, values, MOST - 1, format, scale), want, "f32", k,
                  scale);
     }
   const mpnum_lost none =
-      mpnum_count_lost_f32(values, MOST, mpnum_format_of(MPNUM_TYPE_F64), 1);
+      lost_of(MPNUM_TYPE_F32, values, MOST, mpnum_format_of(MPNUM_TYPE_F64), 1);
   CHECK(none.underflows == 0 && none.overflows == 0, "f64");
 }
 
-#define COUNT_ALL_CODES(type, count_lost, codes)                                       \
- do {                                                                                  \
-  static mpnum_##type all[codes];                                                      \
-  for (uint32_t code = 0; code < codes; ++code)                                        \
-   all[code] = mpnum_from_bits_##type(code);                                           \
-  for (int k = 0; k < TYPES; ++k)                                                      \
-   for (int s = 0; s < SCALES + 2; ++s) {                                              \
-    const range kept = range_of(format_number(k));                                     \
-    mpnum_lost want = {0, 0};                                                          \
-    for (uint32_t code = 0; code < codes; ++code)                                      \
-     lose_plainly(&want, kept, mpnum_##type##_to_f32(all[code]), scale_number(s));     \
-    check_lost(count_lost(all, codes, format_number(k), scale_number(s)), want, #type, \
-               k, scale_number(s));                                                    \
-   }                                                                                   \
+#define COUNT_ALL_CODES(type, TYPE, codes)                                         \
+ do {                                                                              \
+  static mpnum_##type all[codes];                                                  \
+  for (uint32_t code = 0; code < codes; ++code)                                    \
+   all[code] = mpnum_from_bits_##type(code);                                       \
+  for (int k = 0; k < TYPES; ++k)                                                  \
+   for (int s = 0; s < SCALES + 2; ++s) {                                          \
+    const range kept = range_of(format_number(k));                                 \
+    mpnum_lost want = {0, 0};                                                      \
+    for (uint32_t code = 0; code < codes; ++code)                                  \
+     lose_plainly(&want, kept, mpnum_##type##_to_f32(all[code]), scale_number(s)); \
+    check_lost(lost_of(TYPE, all, codes, format_number(k), scale_number(s)), want, \
+               #type, k, scale_number(s));                                         \
+   }                                                                               \
  } while (0)
 
 static void losses_of_all_codes_are_counted(void) {
-  COUNT_ALL_CODES(bf16, mpnum_count_lost_bf16, 65536);
-  COUNT_ALL_CODES(f16, mpnum_count_lost_f16, 65536);
-  COUNT_ALL_CODES(e5m2, mpnum_count_lost_e5m2, 256);
-  COUNT_ALL_CODES(e4m3, mpnum_count_lost_e4m3, 256);
+  COUNT_ALL_CODES(bf16, MPNUM_TYPE_BF16, 65536);
+  COUNT_ALL_CODES(f16, MPNUM_TYPE_F16, 65536);
+  COUNT_ALL_CODES(e5m2, MPNUM_TYPE_E5M2, 256);
+  COUNT_ALL_CODES(e4m3, MPNUM_TYPE_E4M3, 256);
+}
+
+static void other_types_and_null_are_refused(void) {
+  const mpnum_format format = mpnum_format_of(MPNUM_TYPE_F16);
+  mpnum_lost lost = {3, 5};
+  fill(9);
+  for (int type = -1; type <= 16; ++type) {
+    const int is_taken = type == MPNUM_TYPE_F32 || type == MPNUM_TYPE_BF16 ||
+                         type == MPNUM_TYPE_F16 || type == MPNUM_TYPE_E5M2 ||
+                         type == MPNUM_TYPE_E4M3;
+    const mpnum_status want = is_taken ? MPNUM_OK : MPNUM_ERROR_TYPE;
+    CHECK(mpnum_count_lost(&lost, (mpnum_type)type, NULL, 0, format, 1) == want,
+          "type %d", type);
+    if (!is_taken)
+      CHECK(mpnum_count_lost(&lost, (mpnum_type)type, values, 9, format, 1) == want,
+            "type %d", type);
+  }
+  CHECK(mpnum_count_lost(&lost, MPNUM_TYPE_F32, NULL, 1, format, 1) == MPNUM_ERROR_NULL,
+        "no source");
+  CHECK(mpnum_count_lost(NULL, MPNUM_TYPE_F32, values, 1, format, 1) == MPNUM_ERROR_NULL,
+        "no result");
+  CHECK(mpnum_count_lost(NULL, MPNUM_TYPE_F32, NULL, 0, format, 1) == MPNUM_OK, "none");
+  CHECK(lost.underflows == 3 && lost.overflows == 5, "nothing is added");
 }
 
 /* Bounds hold the count; they differ only where a limit is within an exponent. */
@@ -288,7 +321,7 @@ static void bounds_hold_the_loss(void) {
       uint64_t largest = 0;
       fill_near(kept, scale);
       count_plainly(&histogram, values, MOST);
-      const mpnum_lost exact = mpnum_count_lost_f32(values, MOST, format, scale);
+      const mpnum_lost exact = lost_of(MPNUM_TYPE_F32, values, MOST, format, scale);
       mpnum_histogram_lost(&histogram, format, scale, &least, &most);
       for (int e = 0; e < 255; ++e)
         if (histogram.counts[e] > largest) largest = histogram.counts[e];
@@ -532,6 +565,7 @@ int main(void) {
   TAP_RUN(the_first_inf_or_nan_has_its_bits);
   RUN_FOR_EACH_ISA(losses_of_floats_are_counted);
   RUN_FOR_EACH_ISA(losses_of_all_codes_are_counted);
+  TAP_RUN(other_types_and_null_are_refused);
   TAP_RUN(bounds_hold_the_loss);
   TAP_RUN(shares_are_rounded);
   TAP_RUN(trends_follow_lines);

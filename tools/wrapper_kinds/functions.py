@@ -147,7 +147,7 @@ def arrays_text():
     return sections(groups)
 
 
-REDUCED = ("f32", "bf16", "f16", "e5m2", "e4m3")
+REDUCED = ("f32", "bf16", "f16", "e5m2", "e4m3")  # sums of the last two by mpnum_exact_sum_add and its like
 BITS = {"f32": 32, "bf16": 16, "f16": 16}
 INDEX = """\
 MPNUM_HOST size_t mpnum_${function}_$T(const $real *src, size_t n) {
@@ -192,12 +192,10 @@ def reductions_text():
          reduction(INDEX, REDUCED, function="first_nonfinite")),
         ("1 if no element is Inf or NaN, or if there is no element; else 0. Does not read on far\n * behind the first "
          "that is.", reduction(ALL_FINITE, REDUCED)),
-        ("How many elements are Inf or NaN. Statistics count the two apart.",
-         reduction(INDEX, REDUCED, function="count_nonfinite")),
         ("The largest magnitude, exact; 0 of no elements, Inf if there is an Inf.\n"
-         " * NaN: 0x7fffffff if any element is NaN.", reduction(AMAX, (*REDUCED, "e2m1"))),
+         " * NaN: 0x7fffffff if any element is NaN.", reduction(AMAX, REDUCED)),
         ("Statistics in one pass: mpnum_stats_add of every element to mpnum_stats_empty(). Slower\n * where there are "
-         "subnormals, Infs or NaNs, up to four times.", reduction(STATS, (*REDUCED, "e2m1"))),
+         "subnormals, Infs or NaNs, up to four times.", reduction(STATS, REDUCED)),
     ])
 
 
@@ -205,7 +203,7 @@ def sums_text():
     return "\n".join(
         words + "".join(fill(SUM, function=name, T=T, terms=terms, round=rounding, two=two,
                      sources=", ".join(f"const {storage(T)} *{source}" for source in sources),
-                     floats=0 if T == "f32" else f"mpnum_{T}_floats_", bytes=BITS.get(T, 8) // 8) for T in REDUCED)
+                     floats=0 if T == "f32" else f"mpnum_{T}_floats_", bytes=BITS[T] // 8) for T in BITS)
         for words, name, terms, rounding, sources, two in (
             ("", "sum", "mpnum_values_", "mpnum_f64_to_f32", ["src"], "src, 0"),
             ("/* Of products: a dot product. */\n", "dot", "mpnum_products_", "mpnum_f64_to_f32", ["a", "b"], "a, b"),

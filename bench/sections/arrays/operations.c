@@ -94,39 +94,26 @@ static void round_stochastic(void *dst, const void *src, size_t count) {
  ROW(mpnum_first_nonfinite_f16, size_t, "first_nonfinite f16", SOURCE_F16, 16)     \
  ROW(mpnum_first_nonfinite_e5m2, size_t, "first_nonfinite e5m2", SOURCE_CODES6, 8) \
  ROW(mpnum_first_nonfinite_e4m3, size_t, "first_nonfinite e4m3", SOURCE_CODES6, 8) \
- ROW(mpnum_count_nonfinite_f32, size_t, "count_nonfinite f32", SOURCE_F32, 32)     \
- ROW(mpnum_count_nonfinite_bf16, size_t, "count_nonfinite bf16", SOURCE_BF16, 16)  \
- ROW(mpnum_count_nonfinite_f16, size_t, "count_nonfinite f16", SOURCE_F16, 16)     \
- ROW(mpnum_count_nonfinite_e5m2, size_t, "count_nonfinite e5m2", SOURCE_CODES6, 8) \
- ROW(mpnum_count_nonfinite_e4m3, size_t, "count_nonfinite e4m3", SOURCE_CODES6, 8) \
  ROW(mpnum_amax_f32, float, "amax f32", SOURCE_F32, 32)                            \
  ROW(mpnum_amax_bf16, float, "amax bf16", SOURCE_BF16, 16)                         \
  ROW(mpnum_amax_f16, float, "amax f16", SOURCE_F16, 16)                            \
  ROW(mpnum_amax_e5m2, float, "amax e5m2", SOURCE_CODES6, 8)                        \
  ROW(mpnum_amax_e4m3, float, "amax e4m3", SOURCE_CODES6, 8)                        \
- ROW(mpnum_amax_e2m1, float, "amax e2m1", SOURCE_CODES4, 8)                        \
  ROW(mpnum_stats_f32, mpnum_stats, "stats f32", SOURCE_F32, 32)                    \
  ROW(mpnum_stats_bf16, mpnum_stats, "stats bf16", SOURCE_BF16, 16)                 \
  ROW(mpnum_stats_f16, mpnum_stats, "stats f16", SOURCE_F16, 16)                    \
  ROW(mpnum_stats_e5m2, mpnum_stats, "stats e5m2", SOURCE_CODES6, 8)                \
  ROW(mpnum_stats_e4m3, mpnum_stats, "stats e4m3", SOURCE_CODES6, 8)                \
- ROW(mpnum_stats_e2m1, mpnum_stats, "stats e2m1", SOURCE_CODES4, 8)                \
  ROW(mpnum_norm_f32, float, "norm f32", SOURCE_F32, 32)                            \
  ROW(mpnum_norm_bf16, float, "norm bf16", SOURCE_BF16, 16)                         \
  ROW(mpnum_norm_f16, float, "norm f16", SOURCE_F16, 16)                            \
- ROW(mpnum_norm_e5m2, float, "norm e5m2", SOURCE_CODES6, 8)                        \
- ROW(mpnum_norm_e4m3, float, "norm e4m3", SOURCE_CODES6, 8)                        \
  ROW(mpnum_sum_f32, float, "sum f32", SOURCE_F32, 32)                              \
  ROW(mpnum_sum_bf16, float, "sum bf16", SOURCE_BF16, 16)                           \
- ROW(mpnum_sum_f16, float, "sum f16", SOURCE_F16, 16)                              \
- ROW(mpnum_sum_e5m2, float, "sum e5m2", SOURCE_CODES6, 8)                          \
- ROW(mpnum_sum_e4m3, float, "sum e4m3", SOURCE_CODES6, 8)
-#define DOT_PRODUCTS(ROW)                                      \
- ROW(mpnum_dot_f32, float, "dot f32", SOURCE_F32, 32)          \
- ROW(mpnum_dot_bf16, mpnum_bf16, "dot bf16", SOURCE_BF16, 16)  \
- ROW(mpnum_dot_f16, mpnum_f16, "dot f16", SOURCE_F16, 16)      \
- ROW(mpnum_dot_e5m2, mpnum_e5m2, "dot e5m2", SOURCE_CODES6, 8) \
- ROW(mpnum_dot_e4m3, mpnum_e4m3, "dot e4m3", SOURCE_CODES6, 8)
+ ROW(mpnum_sum_f16, float, "sum f16", SOURCE_F16, 16)
+#define DOT_PRODUCTS(ROW)                                     \
+ ROW(mpnum_dot_f32, float, "dot f32", SOURCE_F32, 32)         \
+ ROW(mpnum_dot_bf16, mpnum_bf16, "dot bf16", SOURCE_BF16, 16) \
+ ROW(mpnum_dot_f16, mpnum_f16, "dot f16", SOURCE_F16, 16)
 
 #define REDUCTION_FUNCTION(function, type, name, source, bits)          \
  static void run_##function(void *dst, const void *src, size_t count) { \

@@ -67,33 +67,6 @@ MPNUM_HOST int mpnum_all_finite_e4m3(const mpnum_e4m3 *src, size_t n) {
   return mpnum_first_nonfinite_e4m3(src, n) == n;
 }
 
-/* How many elements are Inf or NaN. Statistics count the two apart. */
-MPNUM_HOST size_t mpnum_count_nonfinite_f32(const float *src, size_t n) {
-  size_t result = 0;
-  MPNUM_CALL_(count_nonfinite_32, (mpnum_limits_of_(MPNUM_TYPE_F32), &result, src, n));
-  return result;
-}
-MPNUM_HOST size_t mpnum_count_nonfinite_bf16(const mpnum_bf16 *src, size_t n) {
-  size_t result = 0;
-  MPNUM_CALL_(count_nonfinite_16, (mpnum_limits_of_(MPNUM_TYPE_BF16), &result, src, n));
-  return result;
-}
-MPNUM_HOST size_t mpnum_count_nonfinite_f16(const mpnum_f16 *src, size_t n) {
-  size_t result = 0;
-  MPNUM_CALL_(count_nonfinite_16, (mpnum_limits_of_(MPNUM_TYPE_F16), &result, src, n));
-  return result;
-}
-MPNUM_HOST size_t mpnum_count_nonfinite_e5m2(const mpnum_e5m2 *src, size_t n) {
-  size_t result = 0;
-  MPNUM_CALL_(count_nonfinite_8, (mpnum_limits_of_(MPNUM_TYPE_E5M2), &result, src, n));
-  return result;
-}
-MPNUM_HOST size_t mpnum_count_nonfinite_e4m3(const mpnum_e4m3 *src, size_t n) {
-  size_t result = 0;
-  MPNUM_CALL_(count_nonfinite_8, (mpnum_limits_of_(MPNUM_TYPE_E4M3), &result, src, n));
-  return result;
-}
-
 /* The largest magnitude, exact; 0 of no elements, Inf if there is an Inf.
  * NaN: 0x7fffffff if any element is NaN. */
 MPNUM_HOST float mpnum_amax_f32(const float *src, size_t n) {
@@ -120,11 +93,6 @@ MPNUM_HOST float mpnum_amax_e4m3(const mpnum_e4m3 *src, size_t n) {
   uint32_t code = 0;
   MPNUM_CALL_(max_code_8, (mpnum_limits_of_(MPNUM_TYPE_E4M3), &code, src, n));
   return mpnum_amax_of_code_(mpnum_format_of(MPNUM_TYPE_E4M3), code);
-}
-MPNUM_HOST float mpnum_amax_e2m1(const mpnum_e2m1 *src, size_t n) {
-  uint32_t code = 0;
-  MPNUM_CALL_(max_code_8, (mpnum_limits_of_(MPNUM_TYPE_E2M1), &code, src, n));
-  return mpnum_amax_of_code_(mpnum_format_of(MPNUM_TYPE_E2M1), code);
 }
 
 /* Statistics in one pass: mpnum_stats_add of every element to mpnum_stats_empty(). Slower
@@ -153,11 +121,6 @@ MPNUM_HOST mpnum_stats mpnum_stats_e4m3(const mpnum_e4m3 *src, size_t n) {
   mpnum_codes_ codes = mpnum_no_codes_();
   MPNUM_CALL_(stats_8, (mpnum_limits_of_(MPNUM_TYPE_E4M3), &codes, src, n));
   return mpnum_stats_of_codes_(mpnum_format_of(MPNUM_TYPE_E4M3), codes);
-}
-MPNUM_HOST mpnum_stats mpnum_stats_e2m1(const mpnum_e2m1 *src, size_t n) {
-  mpnum_codes_ codes = mpnum_no_codes_();
-  MPNUM_CALL_(stats_8, (mpnum_limits_of_(MPNUM_TYPE_E2M1), &codes, src, n));
-  return mpnum_stats_of_codes_(mpnum_format_of(MPNUM_TYPE_E2M1), codes);
 }
 /* End of what tools/wrappers wrote. */
 
@@ -206,14 +169,6 @@ MPNUM_HOST float mpnum_sum_f16(const mpnum_f16 *src, size_t n) {
   return mpnum_f64_to_f32(
       mpnum_sum_to_odd_(mpnum_values_, mpnum_f16_floats_, 2, src, 0, n));
 }
-MPNUM_HOST float mpnum_sum_e5m2(const mpnum_e5m2 *src, size_t n) {
-  return mpnum_f64_to_f32(
-      mpnum_sum_to_odd_(mpnum_values_, mpnum_e5m2_floats_, 1, src, 0, n));
-}
-MPNUM_HOST float mpnum_sum_e4m3(const mpnum_e4m3 *src, size_t n) {
-  return mpnum_f64_to_f32(
-      mpnum_sum_to_odd_(mpnum_values_, mpnum_e4m3_floats_, 1, src, 0, n));
-}
 
 /* Of products: a dot product. */
 MPNUM_HOST float mpnum_dot_f32(const float *a, const float *b, size_t n) {
@@ -227,14 +182,6 @@ MPNUM_HOST float mpnum_dot_f16(const mpnum_f16 *a, const mpnum_f16 *b, size_t n)
   return mpnum_f64_to_f32(
       mpnum_sum_to_odd_(mpnum_products_, mpnum_f16_floats_, 2, a, b, n));
 }
-MPNUM_HOST float mpnum_dot_e5m2(const mpnum_e5m2 *a, const mpnum_e5m2 *b, size_t n) {
-  return mpnum_f64_to_f32(
-      mpnum_sum_to_odd_(mpnum_products_, mpnum_e5m2_floats_, 1, a, b, n));
-}
-MPNUM_HOST float mpnum_dot_e4m3(const mpnum_e4m3 *a, const mpnum_e4m3 *b, size_t n) {
-  return mpnum_f64_to_f32(
-      mpnum_sum_to_odd_(mpnum_products_, mpnum_e4m3_floats_, 1, a, b, n));
-}
 
 /* The square root of that of squares: an L2 norm. */
 MPNUM_HOST float mpnum_norm_f32(const float *src, size_t n) {
@@ -245,12 +192,6 @@ MPNUM_HOST float mpnum_norm_bf16(const mpnum_bf16 *src, size_t n) {
 }
 MPNUM_HOST float mpnum_norm_f16(const mpnum_f16 *src, size_t n) {
   return mpnum_root_(mpnum_sum_to_odd_(mpnum_squares_, mpnum_f16_floats_, 2, src, 0, n));
-}
-MPNUM_HOST float mpnum_norm_e5m2(const mpnum_e5m2 *src, size_t n) {
-  return mpnum_root_(mpnum_sum_to_odd_(mpnum_squares_, mpnum_e5m2_floats_, 1, src, 0, n));
-}
-MPNUM_HOST float mpnum_norm_e4m3(const mpnum_e4m3 *src, size_t n) {
-  return mpnum_root_(mpnum_sum_to_odd_(mpnum_squares_, mpnum_e4m3_floats_, 1, src, 0, n));
 }
 /* End of what tools/wrappers wrote. */
 

@@ -98,7 +98,7 @@ mpnum_launch_histogram(mpnum_histogram *histogram, const T *src, size_t n,
   return mpnum_launch_(mpnum_histogram_kernel_<T>, blocks, MPNUM_LAUNCH_THREADS_, stream,
                        histogram, src, n);
 }
-/* Adds mpnum_count_lost_f32 and its like, of any storage struct, to *lost. The same. */
+/* mpnum_count_lost, of any storage struct. The same. */
 template <class T>
 MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_count_lost(mpnum_lost *lost, const T *src, size_t n, mpnum_format format,

@@ -259,8 +259,7 @@ static cudaError_t histories_of(mpnum_amax_history *histories, float *rings, boo
          """AND_THEN(mpnum_launch_histogram(histogram, x, 2000, 0));
   return mpnum_launch_count_lost(lost, x, 2000, mpnum_format_of(MPNUM_TYPE_E4M3), 64, 0);""",
          """for (int i = 0; i < 2000; ++i) mpnum_histogram_add(histogram, x[i]);
-  *lost = mpnum_count_lost_f32(x, 2000, mpnum_format_of(MPNUM_TYPE_E4M3), 64);
-  return 0;"""),
+  return mpnum_count_lost(lost, MPNUM_TYPE_F32, x, 2000, mpnum_format_of(MPNUM_TYPE_E4M3), 64);"""),
 ]
 # Whole tiles, and what is past their end in one of the two directions.
 BLOCKS = [

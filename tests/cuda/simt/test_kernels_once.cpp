@@ -76,7 +76,9 @@ void health(void) {
   mpnum_lost &lost = placed(mpnum_lost{0, 0});
   for (float value : x)
     mpnum_histogram_add(&expected, value);
-  const mpnum_lost sum = mpnum_count_lost_f32(x.data(), count, format, 1);
+  mpnum_lost sum = {0, 0};
+  CHECK(mpnum_count_lost(&sum, MPNUM_TYPE_F32, x.data(), count, format, 1) == MPNUM_OK,
+        "host");
   CHECK_LAUNCH(mpnum_launch_histogram(&histogram, x.data(), count, nullptr));
   CHECK_LAUNCH(mpnum_launch_count_lost(&lost, x.data(), count, format, 1, nullptr));
   CHECK(std::memcmp(&histogram, &expected, sizeof expected) == 0, "histogram");
