@@ -8,7 +8,7 @@
  *
  * The conversions are the C functions; where MPNUM_HAS_CONSTEXPR is 1 they are constant
  * expressions, as the traits are everywhere. The structs get no operators: which order is
- * meant is said by name, mpnum_compare_e4m3 or mpnum_total_order_e4m3.
+ * meant is said by name, mpnum_compare or mpnum_total_order.
  */
 #ifndef MPNUM_MPNUM_HPP
 #define MPNUM_MPNUM_HPP

@@ -41,17 +41,11 @@ static void print_f32(void) {
   HASH(mpnum_isnan_f32, FOR_F32, put_int(mpnum_isnan_f32(f32_at(i))));
   HASH(mpnum_isinf_f32, FOR_F32, put_int(mpnum_isinf_f32(f32_at(i))));
   HASH(mpnum_isfinite_f32, FOR_F32, put_int(mpnum_isfinite_f32(f32_at(i))));
-  HASH(mpnum_isnormal_f32, FOR_F32, put_int(mpnum_isnormal_f32(f32_at(i))));
   HASH(mpnum_issubnormal_f32, FOR_F32, put_int(mpnum_issubnormal_f32(f32_at(i))));
   HASH(mpnum_iszero_f32, FOR_F32, put_int(mpnum_iszero_f32(f32_at(i))));
-  HASH(mpnum_signbit_f32, FOR_F32, put_int(mpnum_signbit_f32(f32_at(i))));
   HASH(mpnum_isnan_f64, FOR_F64, put_int(mpnum_isnan_f64(f64_at(i))));
   HASH(mpnum_isinf_f64, FOR_F64, put_int(mpnum_isinf_f64(f64_at(i))));
   HASH(mpnum_isfinite_f64, FOR_F64, put_int(mpnum_isfinite_f64(f64_at(i))));
-  HASH(mpnum_isnormal_f64, FOR_F64, put_int(mpnum_isnormal_f64(f64_at(i))));
-  HASH(mpnum_issubnormal_f64, FOR_F64, put_int(mpnum_issubnormal_f64(f64_at(i))));
-  HASH(mpnum_iszero_f64, FOR_F64, put_int(mpnum_iszero_f64(f64_at(i))));
-  HASH(mpnum_signbit_f64, FOR_F64, put_int(mpnum_signbit_f64(f64_at(i))));
 }
 
 /* Any format: those of the types, of the presets, and made ones. */

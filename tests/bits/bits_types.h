@@ -15,46 +15,31 @@
  HASH(mpnum_##name##_to_f32, FOR_CODES(name),                   \
       put_f32(mpnum_##name##_to_f32(CODE(name))));              \
  CONSTANT(MPNUM_TYPE_##NAME, put_int)                           \
- CONSTANT(MPNUM_##NAME##_MAX, put_f32)                          \
- CONSTANT(MPNUM_##NAME##_MIN, put_f32)                          \
- CONSTANT(MPNUM_##NAME##_TRUE_MIN, put_f32)                     \
- CONSTANT(MPNUM_##NAME##_EPSILON, put_f32)
+ CONSTANT(MPNUM_##NAME##_MAX, put_f32)
 
 /* What the main ones have beside them. */
-#define MAIN_TYPE(name, NAME)                                                            \
- HASH(mpnum_f64_to_##name##_round, FOR_ROUND(f64_edges),                                 \
-      put(mpnum_f64_to_##name##_round(f64_at(i), MODE).bits));                           \
- HASH(mpnum_f64_to_##name##_sat, FOR_F64,                                                \
-      put(mpnum_f64_to_##name##_sat(f64_at(i)).bits));                                   \
- HASH(mpnum_f32_to_##name##_sr_sat, FOR_F32,                                             \
-      put(mpnum_f32_to_##name##_sr_sat(f32_at(i), word_at(i)).bits));                    \
- HASH(mpnum_##name##_to_f64, FOR_CODES(name),                                            \
-      put_f64(mpnum_##name##_to_f64(CODE(name))));                                       \
- HASH(mpnum_isnan_##name, FOR_CODES(name), put_int(mpnum_isnan_##name(CODE(name))));     \
- HASH(mpnum_isinf_##name, FOR_CODES(name), put_int(mpnum_isinf_##name(CODE(name))));     \
- HASH(mpnum_isfinite_##name, FOR_CODES(name),                                            \
-      put_int(mpnum_isfinite_##name(CODE(name))));                                       \
- HASH(mpnum_isnormal_##name, FOR_CODES(name),                                            \
-      put_int(mpnum_isnormal_##name(CODE(name))));                                       \
- HASH(mpnum_issubnormal_##name, FOR_CODES(name),                                         \
-      put_int(mpnum_issubnormal_##name(CODE(name))));                                    \
- HASH(mpnum_iszero_##name, FOR_CODES(name), put_int(mpnum_iszero_##name(CODE(name))));   \
- HASH(mpnum_signbit_##name, FOR_CODES(name), put_int(mpnum_signbit_##name(CODE(name)))); \
- HASH(mpnum_next_up_##name, FOR_CODES(name),                                             \
-      put(mpnum_next_up_##name(CODE(name)).bits));                                       \
- HASH(mpnum_next_down_##name, FOR_CODES(name),                                           \
-      put(mpnum_next_down_##name(CODE(name)).bits));                                     \
- HASH(mpnum_ulp_##name, FOR_CODES(name), put_f32(mpnum_ulp_##name(CODE(name))));         \
- HASH(mpnum_ulp_distance_##name, FOR_PAIRS,                                              \
-      put(mpnum_ulp_distance_##name(LEFT(name), RIGHT(name))));                          \
- HASH(mpnum_compare_##name, FOR_PAIRS,                                                   \
-      put_int(mpnum_compare_##name(LEFT(name), RIGHT(name))));                           \
- HASH(mpnum_total_order_##name, FOR_PAIRS,                                               \
-      put_int(mpnum_total_order_##name(LEFT(name), RIGHT(name))));                       \
- CONSTANT(MPNUM_##NAME##_MANT_DIG, put_int)                                              \
- CONSTANT(MPNUM_##NAME##_DIG, put_int)                                                   \
- CONSTANT(MPNUM_##NAME##_MIN_EXP, put_int)                                               \
- CONSTANT(MPNUM_##NAME##_MAX_EXP, put_int)
+#define MAIN_TYPE(name, NAME)                                         \
+ HASH(mpnum_f64_to_##name##_round, FOR_ROUND(f64_edges),              \
+      put(mpnum_f64_to_##name##_round(f64_at(i), MODE).bits));        \
+ HASH(mpnum_f64_to_##name##_sat, FOR_F64,                             \
+      put(mpnum_f64_to_##name##_sat(f64_at(i)).bits));                \
+ HASH(mpnum_f32_to_##name##_sr_sat, FOR_F32,                          \
+      put(mpnum_f32_to_##name##_sr_sat(f32_at(i), word_at(i)).bits)); \
+ HASH(mpnum_##name##_to_f64, FOR_CODES(name),                         \
+      put_f64(mpnum_##name##_to_f64(CODE(name))));                    \
+ CONSTANT(MPNUM_##NAME##_MIN, put_f32)                                \
+ CONSTANT(MPNUM_##NAME##_TRUE_MIN, put_f32)                           \
+ CONSTANT(MPNUM_##NAME##_EPSILON, put_f32)
+#define QUERIES(name)                                                                \
+ HASH(mpnum_isnan_##name, FOR_CODES(name), put_int(mpnum_isnan_##name(CODE(name)))); \
+ HASH(mpnum_isinf_##name, FOR_CODES(name), put_int(mpnum_isinf_##name(CODE(name)))); \
+ HASH(mpnum_isfinite_##name, FOR_CODES(name),                                        \
+      put_int(mpnum_isfinite_##name(CODE(name))));                                   \
+ HASH(mpnum_next_up_##name, FOR_CODES(name),                                         \
+      put(mpnum_next_up_##name(CODE(name)).bits));                                   \
+ HASH(mpnum_next_down_##name, FOR_CODES(name),                                       \
+      put(mpnum_next_down_##name(CODE(name)).bits));                                 \
+ HASH(mpnum_ulp_##name, FOR_CODES(name), put_f32(mpnum_ulp_##name(CODE(name))));
 
 /* Functions of types in which an overflow can give Inf or NaN. */
 #define OVERFLOWING_TYPE(name) \
@@ -70,10 +55,10 @@
       put(mpnum_f32_to_##name##_sr(f32_at(i), word_at(i)).bits));
 #define MAIN(name, NAME) MAIN_TYPE(name, NAME) OVERFLOWING_MAIN_TYPE(name)
 #define MAIN_tf32        MAIN(tf32, TF32)
-#define MAIN_bf16        MAIN(bf16, BF16)
-#define MAIN_f16         MAIN(f16, F16)
-#define MAIN_e5m2        MAIN(e5m2, E5M2)
-#define MAIN_e4m3        MAIN(e4m3, E4M3)
+#define MAIN_bf16        MAIN(bf16, BF16) QUERIES(bf16)
+#define MAIN_f16         MAIN(f16, F16) QUERIES(f16)
+#define MAIN_e5m2        MAIN(e5m2, E5M2) QUERIES(e5m2)
+#define MAIN_e4m3        MAIN(e4m3, E4M3) QUERIES(e4m3)
 #define MAIN_e5m2fnuz
 #define MAIN_e4m3fnuz
 #define MAIN_e3m4

@@ -172,9 +172,9 @@ template <class T> void conversions_are_the_functions_of_c(const char *name) {
 #define PROPERTIES(name, NAME, sign, exponent, mantissa, bias, specials, nan)       \
  void name##_traits_are_the_limits() {                                              \
   const macros limits = {MPNUM_##NAME##_MAX,                                        \
-                         MPNUM_##NAME##_MIN,                                        \
-                         MPNUM_##NAME##_TRUE_MIN,                                   \
-                         MPNUM_##NAME##_EPSILON,                                    \
+                         mpnum_format_min(mpnum_format_of(MPNUM_TYPE_##NAME)),      \
+                         mpnum_format_true_min(mpnum_format_of(MPNUM_TYPE_##NAME)), \
+                         mpnum_format_epsilon(mpnum_format_of(MPNUM_TYPE_##NAME)),  \
                          mpnum_format_mant_dig(mpnum_format_of(MPNUM_TYPE_##NAME)), \
                          mpnum_format_dig(mpnum_format_of(MPNUM_TYPE_##NAME)),      \
                          mpnum_format_min_exp(mpnum_format_of(MPNUM_TYPE_##NAME)),  \

@@ -86,12 +86,12 @@ MPNUM_INLINE double mpnum_${T}_to_f64(mpnum_$T x) {
 }
 """
 QUERIES = """
-/* Queries, as in query.h. */
+/* Queries, as in query.h, where others take mpnum_format_of(MPNUM_TYPE_$NAME). */
 """ + "".join(f"""\
 MPNUM_INLINE int mpnum_{query}_$T(mpnum_$T x) {{
   return mpnum_{query}(mpnum_format_of(MPNUM_TYPE_$NAME), x.bits);
 }}
-""" for query in ("isnan", "isinf", "isfinite", "isnormal", "issubnormal", "iszero", "signbit")) + """\
+""" for query in ("isnan", "isinf", "isfinite")) + """\
 MPNUM_INLINE mpnum_$T mpnum_next_up_$T(mpnum_$T x) {
   return mpnum_from_bits_$T(mpnum_next_up(mpnum_format_of(MPNUM_TYPE_$NAME), x.bits));
 }
@@ -100,15 +100,6 @@ MPNUM_INLINE mpnum_$T mpnum_next_down_$T(mpnum_$T x) {
 }
 MPNUM_INLINE float mpnum_ulp_$T(mpnum_$T x) {
   return mpnum_ulp(mpnum_format_of(MPNUM_TYPE_$NAME), x.bits);
-}
-MPNUM_INLINE uint32_t mpnum_ulp_distance_$T(mpnum_$T a, mpnum_$T b) {
-  return mpnum_ulp_distance(mpnum_format_of(MPNUM_TYPE_$NAME), a.bits, b.bits);
-}
-MPNUM_INLINE int mpnum_compare_$T(mpnum_$T a, mpnum_$T b) {
-  return mpnum_compare(mpnum_format_of(MPNUM_TYPE_$NAME), a.bits, b.bits);
-}
-MPNUM_INLINE int mpnum_total_order_$T(mpnum_$T a, mpnum_$T b) {
-  return mpnum_total_order(mpnum_format_of(MPNUM_TYPE_$NAME), a.bits, b.bits);
 }
 """
 
@@ -221,14 +212,15 @@ def new_header(f, place):
 
 def text(f):
     """All that a format's header has behind its first comment and includes."""
-    out = ["/* Limits, as in <float.h>. */\n", "".join(f"#define MPNUM_{f.NAME}_{word:8} {value}\n" for word, value in f.limits().items()),
+    out = ["/* Limits, as in <float.h>. */\n", "".join(f"#define MPNUM_{f.NAME}_{word:{8 if f.is_main else 0}} {value}\n" for word, value in f.limits().items()),
            fill(FROM_BITS, f.words, code="code" if f.bits == 32 else f"(uint{f.bits}_t)code"),
            from_floats(f), to_floats(f)]
-    if f.is_main:
+    if f.has_queries:
         out.append(fill(QUERIES, f.words))
     else:
-        out.append(fill("\n/* Doubles and queries: mpnum_encode_f64, mpnum_decode_f64, mpnum_isnan and their like take "
-                        "mpnum_format_of(MPNUM_TYPE_$NAME). */\n", f.words))
+        names = "mpnum_isnan and its" if f.is_main else "mpnum_encode_f64, mpnum_decode_f64, mpnum_isnan and their"
+        out.append(fill("\n/* $what: $names like take mpnum_format_of(MPNUM_TYPE_$NAME). */\n", f.words, names=names,
+                        what="Queries" if f.is_main else "Doubles and queries"))
     return "".join(out + (packed(f) if f.packed else []))
 
 

@@ -32,6 +32,7 @@ class Format:
         self.width = self.sign_bits + self.exponent_bits + self.mantissa_bits
         self.bits = next(bits for bits in (8, 16, 32) if self.width <= bits)  # of its storage
         self.is_main = self.name in MAIN
+        self.has_queries = self.is_main and self.name != "tf32"  # a value of which is a float, with a float's queries
         self.header = "types/" + HEADERS.get(self.name, f"{self.name}.h")
         self.roundings = ROUNDINGS.get(self.name, [])
         self.packed = PACKED.get(self.name, PACKED_BY_WIDTH.get(self.width, {}))
@@ -47,13 +48,11 @@ class Format:
         past_largest = {"IEEE": 2 ** self.mantissa_bits, "FN": 1, "E8M0": 1, "FNUZ": 0, "FINITE": 0}[self.specials]
         largest = self.value(ones - past_largest)
         smallest = self.value(2 ** self.mantissa_bits if has_zero else 0)
-        limits = {"MAX": float_text(largest), "MIN": float_text(smallest),
-                  "TRUE_MIN": float_text(self.value(1 if has_zero else 0)),
-                  "EPSILON": float_text(2.0 ** -self.mantissa_bits)}
-        if self.is_main:
-            limits |= {"MANT_DIG": str(self.mantissa_bits + 1), "DIG": str(int(self.mantissa_bits * math.log10(2))),
-                       "MIN_EXP": int_text(math.frexp(smallest)[1]), "MAX_EXP": int_text(math.frexp(largest)[1])}
-        return limits
+        if not self.is_main:
+            return {"MAX": float_text(largest)}
+        return {"MAX": float_text(largest), "MIN": float_text(smallest),
+                "TRUE_MIN": float_text(self.value(1 if has_zero else 0)),
+                "EPSILON": float_text(2.0 ** -self.mantissa_bits)}
 
     def value(self, code):
         exponent, mantissa = divmod(code, 2 ** self.mantissa_bits)
@@ -66,10 +65,6 @@ class Format:
 def float_text(x):
     """A literal that gives x exactly: all digits where they are few, else the 9 that a float needs."""
     return (repr(x) if len(repr(x).partition("e")[0]) <= 13 else f"{x:.8e}") + "f"
-
-
-def int_text(n):
-    return f"({n})" if n < 0 else str(n)
 
 
 def read(include):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Questions about one code of any format: class, neighbours, gap, order; and the limits
- * of a format. The functions of tf32, bf16, f16, e5m2 and e4m3 (mpnum_isnan_e4m3, ...)
- * are these with the format filled in. Integers only: -ffast-math does not remove a NaN
+ * of a format. bf16, f16, e5m2 and e4m3 have some of them with the format filled in
+ * (mpnum_isnan_e4m3, ...). Integers only: -ffast-math does not remove a NaN
  * test. */
 #ifndef MPNUM_CORE_QUERY_H
 #define MPNUM_CORE_QUERY_H

@@ -19,10 +19,6 @@ MPNUM_C_BEGIN_
 #define MPNUM_BF16_MIN      1.17549435e-38f
 #define MPNUM_BF16_TRUE_MIN 9.18354962e-41f
 #define MPNUM_BF16_EPSILON  0.0078125f
-#define MPNUM_BF16_MANT_DIG 8
-#define MPNUM_BF16_DIG      2
-#define MPNUM_BF16_MIN_EXP  (-125)
-#define MPNUM_BF16_MAX_EXP  128
 
 /* The value of a code. */
 MPNUM_INLINE mpnum_bf16 mpnum_from_bits_bf16(uint32_t code) {
@@ -88,7 +84,7 @@ MPNUM_INLINE double mpnum_bf16_to_f64(mpnum_bf16 x) {
   return mpnum_decode_f64(mpnum_format_of(MPNUM_TYPE_BF16), x.bits);
 }
 
-/* Queries, as in query.h. */
+/* Queries, as in query.h, where others take mpnum_format_of(MPNUM_TYPE_BF16). */
 MPNUM_INLINE int mpnum_isnan_bf16(mpnum_bf16 x) {
   return mpnum_isnan(mpnum_format_of(MPNUM_TYPE_BF16), x.bits);
 }
@@ -98,18 +94,6 @@ MPNUM_INLINE int mpnum_isinf_bf16(mpnum_bf16 x) {
 MPNUM_INLINE int mpnum_isfinite_bf16(mpnum_bf16 x) {
   return mpnum_isfinite(mpnum_format_of(MPNUM_TYPE_BF16), x.bits);
 }
-MPNUM_INLINE int mpnum_isnormal_bf16(mpnum_bf16 x) {
-  return mpnum_isnormal(mpnum_format_of(MPNUM_TYPE_BF16), x.bits);
-}
-MPNUM_INLINE int mpnum_issubnormal_bf16(mpnum_bf16 x) {
-  return mpnum_issubnormal(mpnum_format_of(MPNUM_TYPE_BF16), x.bits);
-}
-MPNUM_INLINE int mpnum_iszero_bf16(mpnum_bf16 x) {
-  return mpnum_iszero(mpnum_format_of(MPNUM_TYPE_BF16), x.bits);
-}
-MPNUM_INLINE int mpnum_signbit_bf16(mpnum_bf16 x) {
-  return mpnum_signbit(mpnum_format_of(MPNUM_TYPE_BF16), x.bits);
-}
 MPNUM_INLINE mpnum_bf16 mpnum_next_up_bf16(mpnum_bf16 x) {
   return mpnum_from_bits_bf16(mpnum_next_up(mpnum_format_of(MPNUM_TYPE_BF16), x.bits));
 }
@@ -118,15 +102,6 @@ MPNUM_INLINE mpnum_bf16 mpnum_next_down_bf16(mpnum_bf16 x) {
 }
 MPNUM_INLINE float mpnum_ulp_bf16(mpnum_bf16 x) {
   return mpnum_ulp(mpnum_format_of(MPNUM_TYPE_BF16), x.bits);
-}
-MPNUM_INLINE uint32_t mpnum_ulp_distance_bf16(mpnum_bf16 a, mpnum_bf16 b) {
-  return mpnum_ulp_distance(mpnum_format_of(MPNUM_TYPE_BF16), a.bits, b.bits);
-}
-MPNUM_INLINE int mpnum_compare_bf16(mpnum_bf16 a, mpnum_bf16 b) {
-  return mpnum_compare(mpnum_format_of(MPNUM_TYPE_BF16), a.bits, b.bits);
-}
-MPNUM_INLINE int mpnum_total_order_bf16(mpnum_bf16 a, mpnum_bf16 b) {
-  return mpnum_total_order(mpnum_format_of(MPNUM_TYPE_BF16), a.bits, b.bits);
 }
 
 /* Two in a word, element 0 in the low half. */

@@ -18,10 +18,7 @@ MPNUM_C_BEGIN_
 
 /* Written by tools/wrappers (format e2m3): do not edit. */
 /* Limits, as in <float.h>. */
-#define MPNUM_E2M3_MAX      7.5f
-#define MPNUM_E2M3_MIN      1.0f
-#define MPNUM_E2M3_TRUE_MIN 0.125f
-#define MPNUM_E2M3_EPSILON  0.125f
+#define MPNUM_E2M3_MAX 7.5f
 
 /* The value of a code. */
 MPNUM_INLINE mpnum_e2m3 mpnum_from_bits_e2m3(uint32_t code) {

@@ -18,10 +18,7 @@ MPNUM_C_BEGIN_
 
 /* Written by tools/wrappers (format e3m2): do not edit. */
 /* Limits, as in <float.h>. */
-#define MPNUM_E3M2_MAX      28.0f
-#define MPNUM_E3M2_MIN      0.25f
-#define MPNUM_E3M2_TRUE_MIN 0.0625f
-#define MPNUM_E3M2_EPSILON  0.25f
+#define MPNUM_E3M2_MAX 28.0f
 
 /* The value of a code. */
 MPNUM_INLINE mpnum_e3m2 mpnum_from_bits_e3m2(uint32_t code) {

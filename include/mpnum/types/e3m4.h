@@ -15,10 +15,7 @@ MPNUM_C_BEGIN_
 
 /* Written by tools/wrappers (format e3m4): do not edit. */
 /* Limits, as in <float.h>. */
-#define MPNUM_E3M4_MAX      15.5f
-#define MPNUM_E3M4_MIN      0.25f
-#define MPNUM_E3M4_TRUE_MIN 0.015625f
-#define MPNUM_E3M4_EPSILON  0.0625f
+#define MPNUM_E3M4_MAX 15.5f
 
 /* The value of a code. */
 MPNUM_INLINE mpnum_e3m4 mpnum_from_bits_e3m4(uint32_t code) {

@@ -19,10 +19,6 @@ MPNUM_C_BEGIN_
 #define MPNUM_E4M3_MIN      0.015625f
 #define MPNUM_E4M3_TRUE_MIN 0.001953125f
 #define MPNUM_E4M3_EPSILON  0.125f
-#define MPNUM_E4M3_MANT_DIG 4
-#define MPNUM_E4M3_DIG      0
-#define MPNUM_E4M3_MIN_EXP  (-5)
-#define MPNUM_E4M3_MAX_EXP  9
 
 /* The value of a code. */
 MPNUM_INLINE mpnum_e4m3 mpnum_from_bits_e4m3(uint32_t code) {
@@ -81,7 +77,7 @@ MPNUM_INLINE double mpnum_e4m3_to_f64(mpnum_e4m3 x) {
   return mpnum_decode_f64(mpnum_format_of(MPNUM_TYPE_E4M3), x.bits);
 }
 
-/* Queries, as in query.h. */
+/* Queries, as in query.h, where others take mpnum_format_of(MPNUM_TYPE_E4M3). */
 MPNUM_INLINE int mpnum_isnan_e4m3(mpnum_e4m3 x) {
   return mpnum_isnan(mpnum_format_of(MPNUM_TYPE_E4M3), x.bits);
 }
@@ -91,18 +87,6 @@ MPNUM_INLINE int mpnum_isinf_e4m3(mpnum_e4m3 x) {
 MPNUM_INLINE int mpnum_isfinite_e4m3(mpnum_e4m3 x) {
   return mpnum_isfinite(mpnum_format_of(MPNUM_TYPE_E4M3), x.bits);
 }
-MPNUM_INLINE int mpnum_isnormal_e4m3(mpnum_e4m3 x) {
-  return mpnum_isnormal(mpnum_format_of(MPNUM_TYPE_E4M3), x.bits);
-}
-MPNUM_INLINE int mpnum_issubnormal_e4m3(mpnum_e4m3 x) {
-  return mpnum_issubnormal(mpnum_format_of(MPNUM_TYPE_E4M3), x.bits);
-}
-MPNUM_INLINE int mpnum_iszero_e4m3(mpnum_e4m3 x) {
-  return mpnum_iszero(mpnum_format_of(MPNUM_TYPE_E4M3), x.bits);
-}
-MPNUM_INLINE int mpnum_signbit_e4m3(mpnum_e4m3 x) {
-  return mpnum_signbit(mpnum_format_of(MPNUM_TYPE_E4M3), x.bits);
-}
 MPNUM_INLINE mpnum_e4m3 mpnum_next_up_e4m3(mpnum_e4m3 x) {
   return mpnum_from_bits_e4m3(mpnum_next_up(mpnum_format_of(MPNUM_TYPE_E4M3), x.bits));
 }
@@ -111,15 +95,6 @@ MPNUM_INLINE mpnum_e4m3 mpnum_next_down_e4m3(mpnum_e4m3 x) {
 }
 MPNUM_INLINE float mpnum_ulp_e4m3(mpnum_e4m3 x) {
   return mpnum_ulp(mpnum_format_of(MPNUM_TYPE_E4M3), x.bits);
-}
-MPNUM_INLINE uint32_t mpnum_ulp_distance_e4m3(mpnum_e4m3 a, mpnum_e4m3 b) {
-  return mpnum_ulp_distance(mpnum_format_of(MPNUM_TYPE_E4M3), a.bits, b.bits);
-}
-MPNUM_INLINE int mpnum_compare_e4m3(mpnum_e4m3 a, mpnum_e4m3 b) {
-  return mpnum_compare(mpnum_format_of(MPNUM_TYPE_E4M3), a.bits, b.bits);
-}
-MPNUM_INLINE int mpnum_total_order_e4m3(mpnum_e4m3 a, mpnum_e4m3 b) {
-  return mpnum_total_order(mpnum_format_of(MPNUM_TYPE_E4M3), a.bits, b.bits);
 }
 
 /* Two in 16 bits and four in 32 bits, element 0 in the low byte. */

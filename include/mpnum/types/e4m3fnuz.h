@@ -15,10 +15,7 @@ MPNUM_C_BEGIN_
 
 /* Written by tools/wrappers (format e4m3fnuz): do not edit. */
 /* Limits, as in <float.h>. */
-#define MPNUM_E4M3FNUZ_MAX      240.0f
-#define MPNUM_E4M3FNUZ_MIN      0.0078125f
-#define MPNUM_E4M3FNUZ_TRUE_MIN 0.0009765625f
-#define MPNUM_E4M3FNUZ_EPSILON  0.125f
+#define MPNUM_E4M3FNUZ_MAX 240.0f
 
 /* The value of a code. */
 MPNUM_INLINE mpnum_e4m3fnuz mpnum_from_bits_e4m3fnuz(uint32_t code) {

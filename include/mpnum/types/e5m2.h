@@ -19,10 +19,6 @@ MPNUM_C_BEGIN_
 #define MPNUM_E5M2_MIN      6.103515625e-05f
 #define MPNUM_E5M2_TRUE_MIN 1.52587890625e-05f
 #define MPNUM_E5M2_EPSILON  0.25f
-#define MPNUM_E5M2_MANT_DIG 3
-#define MPNUM_E5M2_DIG      0
-#define MPNUM_E5M2_MIN_EXP  (-13)
-#define MPNUM_E5M2_MAX_EXP  16
 
 /* The value of a code. */
 MPNUM_INLINE mpnum_e5m2 mpnum_from_bits_e5m2(uint32_t code) {
@@ -81,7 +77,7 @@ MPNUM_INLINE double mpnum_e5m2_to_f64(mpnum_e5m2 x) {
   return mpnum_decode_f64(mpnum_format_of(MPNUM_TYPE_E5M2), x.bits);
 }
 
-/* Queries, as in query.h. */
+/* Queries, as in query.h, where others take mpnum_format_of(MPNUM_TYPE_E5M2). */
 MPNUM_INLINE int mpnum_isnan_e5m2(mpnum_e5m2 x) {
   return mpnum_isnan(mpnum_format_of(MPNUM_TYPE_E5M2), x.bits);
 }
@@ -91,18 +87,6 @@ MPNUM_INLINE int mpnum_isinf_e5m2(mpnum_e5m2 x) {
 MPNUM_INLINE int mpnum_isfinite_e5m2(mpnum_e5m2 x) {
   return mpnum_isfinite(mpnum_format_of(MPNUM_TYPE_E5M2), x.bits);
 }
-MPNUM_INLINE int mpnum_isnormal_e5m2(mpnum_e5m2 x) {
-  return mpnum_isnormal(mpnum_format_of(MPNUM_TYPE_E5M2), x.bits);
-}
-MPNUM_INLINE int mpnum_issubnormal_e5m2(mpnum_e5m2 x) {
-  return mpnum_issubnormal(mpnum_format_of(MPNUM_TYPE_E5M2), x.bits);
-}
-MPNUM_INLINE int mpnum_iszero_e5m2(mpnum_e5m2 x) {
-  return mpnum_iszero(mpnum_format_of(MPNUM_TYPE_E5M2), x.bits);
-}
-MPNUM_INLINE int mpnum_signbit_e5m2(mpnum_e5m2 x) {
-  return mpnum_signbit(mpnum_format_of(MPNUM_TYPE_E5M2), x.bits);
-}
 MPNUM_INLINE mpnum_e5m2 mpnum_next_up_e5m2(mpnum_e5m2 x) {
   return mpnum_from_bits_e5m2(mpnum_next_up(mpnum_format_of(MPNUM_TYPE_E5M2), x.bits));
 }
@@ -111,15 +95,6 @@ MPNUM_INLINE mpnum_e5m2 mpnum_next_down_e5m2(mpnum_e5m2 x) {
 }
 MPNUM_INLINE float mpnum_ulp_e5m2(mpnum_e5m2 x) {
   return mpnum_ulp(mpnum_format_of(MPNUM_TYPE_E5M2), x.bits);
-}
-MPNUM_INLINE uint32_t mpnum_ulp_distance_e5m2(mpnum_e5m2 a, mpnum_e5m2 b) {
-  return mpnum_ulp_distance(mpnum_format_of(MPNUM_TYPE_E5M2), a.bits, b.bits);
-}
-MPNUM_INLINE int mpnum_compare_e5m2(mpnum_e5m2 a, mpnum_e5m2 b) {
-  return mpnum_compare(mpnum_format_of(MPNUM_TYPE_E5M2), a.bits, b.bits);
-}
-MPNUM_INLINE int mpnum_total_order_e5m2(mpnum_e5m2 a, mpnum_e5m2 b) {
-  return mpnum_total_order(mpnum_format_of(MPNUM_TYPE_E5M2), a.bits, b.bits);
 }
 
 /* Two in 16 bits and four in 32 bits, element 0 in the low byte. */

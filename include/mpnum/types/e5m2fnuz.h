@@ -15,10 +15,7 @@ MPNUM_C_BEGIN_
 
 /* Written by tools/wrappers (format e5m2fnuz): do not edit. */
 /* Limits, as in <float.h>. */
-#define MPNUM_E5M2FNUZ_MAX      57344.0f
-#define MPNUM_E5M2FNUZ_MIN      3.0517578125e-05f
-#define MPNUM_E5M2FNUZ_TRUE_MIN 7.62939453125e-06f
-#define MPNUM_E5M2FNUZ_EPSILON  0.25f
+#define MPNUM_E5M2FNUZ_MAX 57344.0f
 
 /* The value of a code. */
 MPNUM_INLINE mpnum_e5m2fnuz mpnum_from_bits_e5m2fnuz(uint32_t code) {

@@ -18,10 +18,7 @@ MPNUM_C_BEGIN_
 
 /* Written by tools/wrappers (format e8m0): do not edit. */
 /* Limits, as in <float.h>. */
-#define MPNUM_E8M0_MAX      1.70141183e+38f
-#define MPNUM_E8M0_MIN      5.87747175e-39f
-#define MPNUM_E8M0_TRUE_MIN 5.87747175e-39f
-#define MPNUM_E8M0_EPSILON  1.0f
+#define MPNUM_E8M0_MAX 1.70141183e+38f
 
 /* The value of a code. */
 MPNUM_INLINE mpnum_e8m0 mpnum_from_bits_e8m0(uint32_t code) {

@@ -19,10 +19,6 @@ MPNUM_C_BEGIN_
 #define MPNUM_F16_MIN      6.103515625e-05f
 #define MPNUM_F16_TRUE_MIN 5.96046448e-08f
 #define MPNUM_F16_EPSILON  0.0009765625f
-#define MPNUM_F16_MANT_DIG 11
-#define MPNUM_F16_DIG      3
-#define MPNUM_F16_MIN_EXP  (-13)
-#define MPNUM_F16_MAX_EXP  16
 
 /* The value of a code. */
 MPNUM_INLINE mpnum_f16 mpnum_from_bits_f16(uint32_t code) {
@@ -85,7 +81,7 @@ MPNUM_INLINE double mpnum_f16_to_f64(mpnum_f16 x) {
   return mpnum_decode_f64(mpnum_format_of(MPNUM_TYPE_F16), x.bits);
 }
 
-/* Queries, as in query.h. */
+/* Queries, as in query.h, where others take mpnum_format_of(MPNUM_TYPE_F16). */
 MPNUM_INLINE int mpnum_isnan_f16(mpnum_f16 x) {
   return mpnum_isnan(mpnum_format_of(MPNUM_TYPE_F16), x.bits);
 }
@@ -95,18 +91,6 @@ MPNUM_INLINE int mpnum_isinf_f16(mpnum_f16 x) {
 MPNUM_INLINE int mpnum_isfinite_f16(mpnum_f16 x) {
   return mpnum_isfinite(mpnum_format_of(MPNUM_TYPE_F16), x.bits);
 }
-MPNUM_INLINE int mpnum_isnormal_f16(mpnum_f16 x) {
-  return mpnum_isnormal(mpnum_format_of(MPNUM_TYPE_F16), x.bits);
-}
-MPNUM_INLINE int mpnum_issubnormal_f16(mpnum_f16 x) {
-  return mpnum_issubnormal(mpnum_format_of(MPNUM_TYPE_F16), x.bits);
-}
-MPNUM_INLINE int mpnum_iszero_f16(mpnum_f16 x) {
-  return mpnum_iszero(mpnum_format_of(MPNUM_TYPE_F16), x.bits);
-}
-MPNUM_INLINE int mpnum_signbit_f16(mpnum_f16 x) {
-  return mpnum_signbit(mpnum_format_of(MPNUM_TYPE_F16), x.bits);
-}
 MPNUM_INLINE mpnum_f16 mpnum_next_up_f16(mpnum_f16 x) {
   return mpnum_from_bits_f16(mpnum_next_up(mpnum_format_of(MPNUM_TYPE_F16), x.bits));
 }
@@ -115,15 +99,6 @@ MPNUM_INLINE mpnum_f16 mpnum_next_down_f16(mpnum_f16 x) {
 }
 MPNUM_INLINE float mpnum_ulp_f16(mpnum_f16 x) {
   return mpnum_ulp(mpnum_format_of(MPNUM_TYPE_F16), x.bits);
-}
-MPNUM_INLINE uint32_t mpnum_ulp_distance_f16(mpnum_f16 a, mpnum_f16 b) {
-  return mpnum_ulp_distance(mpnum_format_of(MPNUM_TYPE_F16), a.bits, b.bits);
-}
-MPNUM_INLINE int mpnum_compare_f16(mpnum_f16 a, mpnum_f16 b) {
-  return mpnum_compare(mpnum_format_of(MPNUM_TYPE_F16), a.bits, b.bits);
-}
-MPNUM_INLINE int mpnum_total_order_f16(mpnum_f16 a, mpnum_f16 b) {
-  return mpnum_total_order(mpnum_format_of(MPNUM_TYPE_F16), a.bits, b.bits);
 }
 
 /* Two in a word, element 0 in the low half. */

@@ -27,7 +27,8 @@ MPNUM_INLINE double mpnum_f32_to_f64(float x) {
   return mpnum_widen_bits_(mpnum_bits_f32(x));
 }
 
-/* Class of a float or double: 1 or 0. */
+/* Class of a float or double: 1 or 0. Other questions about a float are those of query.h,
+ * of mpnum_format_of(MPNUM_TYPE_F32) and mpnum_bits_f32(x). */
 MPNUM_INLINE int mpnum_isnan_f32(float x) {
   return (mpnum_bits_f32(x) & 0x7fffffffu) > 0x7f800000u;
 }
@@ -37,9 +38,6 @@ MPNUM_INLINE int mpnum_isinf_f32(float x) {
 MPNUM_INLINE int mpnum_isfinite_f32(float x) {
   return (mpnum_bits_f32(x) & 0x7fffffffu) < 0x7f800000u;
 }
-MPNUM_INLINE int mpnum_isnormal_f32(float x) {
-  return mpnum_isfinite_f32(x) && (mpnum_bits_f32(x) & 0x7fffffffu) >= 0x00800000u;
-}
 MPNUM_INLINE int mpnum_issubnormal_f32(float x) {
   return (mpnum_bits_f32(x) & 0x7fffffffu) < 0x00800000u &&
          !mpnum_iszero_u31_(mpnum_bits_f32(x) & 0x7fffffffu);
@@ -47,7 +45,6 @@ MPNUM_INLINE int mpnum_issubnormal_f32(float x) {
 MPNUM_INLINE int mpnum_iszero_f32(float x) {
   return mpnum_iszero_u31_(mpnum_bits_f32(x) & 0x7fffffffu);
 }
-MPNUM_INLINE int mpnum_signbit_f32(float x) { return (int)(mpnum_bits_f32(x) >> 31); }
 MPNUM_INLINE int mpnum_isnan_f64(double x) {
   return (mpnum_bits_f64(x) & 0x7fffffffffffffffu) > 0x7ff0000000000000u;
 }
@@ -58,18 +55,6 @@ MPNUM_INLINE int mpnum_isinf_f64(double x) {
 MPNUM_INLINE int mpnum_isfinite_f64(double x) {
   return (mpnum_bits_f64(x) & 0x7fffffffffffffffu) < 0x7ff0000000000000u;
 }
-MPNUM_INLINE int mpnum_isnormal_f64(double x) {
-  return mpnum_isfinite_f64(x) &&
-         (mpnum_bits_f64(x) & 0x7fffffffffffffffu) >= 0x0010000000000000u;
-}
-MPNUM_INLINE int mpnum_issubnormal_f64(double x) {
-  return (mpnum_bits_f64(x) & 0x7fffffffffffffffu) < 0x0010000000000000u &&
-         !mpnum_iszero_u63_(mpnum_bits_f64(x) & 0x7fffffffffffffffu);
-}
-MPNUM_INLINE int mpnum_iszero_f64(double x) {
-  return mpnum_iszero_u63_(mpnum_bits_f64(x) & 0x7fffffffffffffffu);
-}
-MPNUM_INLINE int mpnum_signbit_f64(double x) { return (int)(mpnum_bits_f64(x) >> 63); }
 
 MPNUM_C_END_
 #endif

@@ -18,10 +18,7 @@ MPNUM_C_BEGIN_
 
 /* Written by tools/wrappers (format e2m1): do not edit. */
 /* Limits, as in <float.h>. */
-#define MPNUM_E2M1_MAX      6.0f
-#define MPNUM_E2M1_MIN      1.0f
-#define MPNUM_E2M1_TRUE_MIN 0.5f
-#define MPNUM_E2M1_EPSILON  0.5f
+#define MPNUM_E2M1_MAX 6.0f
 
 /* The value of a code. */
 MPNUM_INLINE mpnum_e2m1 mpnum_from_bits_e2m1(uint32_t code) {

@@ -22,10 +22,6 @@ MPNUM_C_BEGIN_
 #define MPNUM_TF32_MIN      1.17549435e-38f
 #define MPNUM_TF32_TRUE_MIN 1.14794370e-41f
 #define MPNUM_TF32_EPSILON  0.0009765625f
-#define MPNUM_TF32_MANT_DIG 11
-#define MPNUM_TF32_DIG      3
-#define MPNUM_TF32_MIN_EXP  (-125)
-#define MPNUM_TF32_MAX_EXP  128
 
 /* The value of a code. */
 MPNUM_INLINE mpnum_tf32 mpnum_from_bits_tf32(uint32_t code) {
@@ -95,46 +91,7 @@ MPNUM_INLINE double mpnum_tf32_to_f64(mpnum_tf32 x) {
   return mpnum_decode_f64(mpnum_format_of(MPNUM_TYPE_TF32), x.bits);
 }
 
-/* Queries, as in query.h. */
-MPNUM_INLINE int mpnum_isnan_tf32(mpnum_tf32 x) {
-  return mpnum_isnan(mpnum_format_of(MPNUM_TYPE_TF32), x.bits);
-}
-MPNUM_INLINE int mpnum_isinf_tf32(mpnum_tf32 x) {
-  return mpnum_isinf(mpnum_format_of(MPNUM_TYPE_TF32), x.bits);
-}
-MPNUM_INLINE int mpnum_isfinite_tf32(mpnum_tf32 x) {
-  return mpnum_isfinite(mpnum_format_of(MPNUM_TYPE_TF32), x.bits);
-}
-MPNUM_INLINE int mpnum_isnormal_tf32(mpnum_tf32 x) {
-  return mpnum_isnormal(mpnum_format_of(MPNUM_TYPE_TF32), x.bits);
-}
-MPNUM_INLINE int mpnum_issubnormal_tf32(mpnum_tf32 x) {
-  return mpnum_issubnormal(mpnum_format_of(MPNUM_TYPE_TF32), x.bits);
-}
-MPNUM_INLINE int mpnum_iszero_tf32(mpnum_tf32 x) {
-  return mpnum_iszero(mpnum_format_of(MPNUM_TYPE_TF32), x.bits);
-}
-MPNUM_INLINE int mpnum_signbit_tf32(mpnum_tf32 x) {
-  return mpnum_signbit(mpnum_format_of(MPNUM_TYPE_TF32), x.bits);
-}
-MPNUM_INLINE mpnum_tf32 mpnum_next_up_tf32(mpnum_tf32 x) {
-  return mpnum_from_bits_tf32(mpnum_next_up(mpnum_format_of(MPNUM_TYPE_TF32), x.bits));
-}
-MPNUM_INLINE mpnum_tf32 mpnum_next_down_tf32(mpnum_tf32 x) {
-  return mpnum_from_bits_tf32(mpnum_next_down(mpnum_format_of(MPNUM_TYPE_TF32), x.bits));
-}
-MPNUM_INLINE float mpnum_ulp_tf32(mpnum_tf32 x) {
-  return mpnum_ulp(mpnum_format_of(MPNUM_TYPE_TF32), x.bits);
-}
-MPNUM_INLINE uint32_t mpnum_ulp_distance_tf32(mpnum_tf32 a, mpnum_tf32 b) {
-  return mpnum_ulp_distance(mpnum_format_of(MPNUM_TYPE_TF32), a.bits, b.bits);
-}
-MPNUM_INLINE int mpnum_compare_tf32(mpnum_tf32 a, mpnum_tf32 b) {
-  return mpnum_compare(mpnum_format_of(MPNUM_TYPE_TF32), a.bits, b.bits);
-}
-MPNUM_INLINE int mpnum_total_order_tf32(mpnum_tf32 a, mpnum_tf32 b) {
-  return mpnum_total_order(mpnum_format_of(MPNUM_TYPE_TF32), a.bits, b.bits);
-}
+/* Queries: mpnum_isnan and its like take mpnum_format_of(MPNUM_TYPE_TF32). */
 /* End of what tools/wrappers wrote. */
 
 MPNUM_C_END_
