@@ -141,7 +141,10 @@ static progress take_step(training *t, const options *chosen) {
   now.alarms = mpnum_health_watch(&t->health, &findings, &histogram,
                                   mpnum_format_of(t->net.gradient_type), now.scale);
   now.norm = mpnum_grad_norm(&findings);
-  now.zero_share = mpnum_share(findings.stats.zeros, findings.stats.count);
+  now.zero_share =
+      findings.stats.count
+          ? (float)((double)findings.stats.zeros / (double)findings.stats.count)
+          : 0;
   now.layer = findings.first_tensor;
   now.next_scale = t->scaler.scale;
   now.skips = t->optimizer.consecutive_skips;

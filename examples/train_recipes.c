@@ -277,6 +277,10 @@ typedef struct outcome {
       error_of_mean; /* right: share of the test images */
 } outcome;
 
+static double share_of(uint64_t part, uint64_t whole) {
+  return whole ? (double)part / (double)whole : 0;
+}
+
 static outcome measure(training *t) {
   const digits *data = t->data;
   const size_t tests = data->count - data->train;
@@ -303,8 +307,8 @@ static outcome measure(training *t) {
     stop(recipe_names[t->run.recipe], "training failed: the loss is not finite");
   found.right = (double)right / (double)tests;
   found.loss = loss / (double)tests;
-  found.flushed = (double)mpnum_share(t->products.flushed, t->products.gradients);
-  found.clipped = (double)mpnum_share(t->products.clipped, t->products.gradients);
+  found.flushed = share_of(t->products.flushed, t->products.gradients);
+  found.clipped = share_of(t->products.clipped, t->products.gradients);
   found.error = t->compared ? t->error / (double)t->compared : 0;
   found.error_of_mean = t->compared ? t->error_of_mean / (double)t->compared : 0;
   return found;

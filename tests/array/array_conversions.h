@@ -80,7 +80,6 @@
  NARROW(mpnum_f16_to_e4m3_array, f16, e4m3, mpnum_f32_to_e4m3) \
  NARROW(mpnum_bf16_to_e5m2_array, bf16, e5m2, mpnum_f32_to_e5m2) \
  NARROW(mpnum_bf16_to_e4m3_array, bf16, e4m3, mpnum_f32_to_e4m3) \
- TO_F32(mpnum_f64_to_f32_sat_array, mpnum_f64_to_f32_sat) \
  NARROW(mpnum_f64_to_bf16_sat_array, f64, bf16, mpnum_f64_to_bf16_sat) \
  NARROW(mpnum_f64_to_f16_sat_array, f64, f16, mpnum_f64_to_f16_sat)
 

@@ -60,16 +60,8 @@ static void presets_are_the_general_functions(void) {
   const mpnum_blockscale_rule rule = MPNUM_BLOCKSCALE_RCEIL;
   MX_PRESET(mpnum_quantize_mx_e4m3, mpnum_dequantize_mx_e4m3, mpnum_e4m3,
             mpnum_blockscale_mx(MPNUM_TYPE_E4M3, rule));
-  MX_PRESET(mpnum_quantize_mx_e5m2, mpnum_dequantize_mx_e5m2, mpnum_e5m2,
-            mpnum_blockscale_mx(MPNUM_TYPE_E5M2, rule));
-  MX_PRESET(mpnum_quantize_mx_e3m2, mpnum_dequantize_mx_e3m2, mpnum_e3m2x4,
-            mpnum_blockscale_mx(MPNUM_TYPE_E3M2, rule));
-  MX_PRESET(mpnum_quantize_mx_e2m3, mpnum_dequantize_mx_e2m3, mpnum_e2m3x4,
-            mpnum_blockscale_mx(MPNUM_TYPE_E2M3, rule));
   MX_PRESET(mpnum_quantize_mx_e2m1, mpnum_dequantize_mx_e2m1, mpnum_e2m1x2,
             mpnum_blockscale_mx(MPNUM_TYPE_E2M1, rule));
-  MX_PRESET(mpnum_quantize_mx_int8, mpnum_dequantize_mx_int8, int8_t,
-            mpnum_blockscale_mx_int8(rule));
 }
 /* Of what it cannot read it says no 0, of which S would become 1. */
 static void amax_of_what_is_none_is_refused(void) {

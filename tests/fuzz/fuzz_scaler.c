@@ -36,7 +36,7 @@ static int load(const uint8_t *bytes, size_t size) {
     return 0;
   }
   demand(mpnum_grad_scaler_save(again, &scaler) == MPNUM_OK);
-  demand(bytes[4] < MPNUM_GRAD_SCALER_VERSION || memcmp(bytes, again, BYTES) == 0);
+  demand(bytes[4] < MPNUM_GRAD_SCALER_VERSION_ || memcmp(bytes, again, BYTES) == 0);
   for (int i = 0; i < 200; ++i) {
     mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
     mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
@@ -54,7 +54,7 @@ int fuzz_scaler(const uint8_t *data, size_t size) {
   uint8_t bytes[BYTES] = "mpGS";
   int loaded = 0;
   if (load(data, size)) return 1;
-  for (uint8_t version = 1; version <= MPNUM_GRAD_SCALER_VERSION; ++version) {
+  for (uint8_t version = 1; version <= MPNUM_GRAD_SCALER_VERSION_; ++version) {
     const size_t bytes_of = version < 3 ? BYTES - 8 : BYTES, room = bytes_of - 12;
     bytes[4] = version;
     memcpy(bytes + 8, data, size < room ? size : room);

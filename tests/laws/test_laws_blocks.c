@@ -147,9 +147,9 @@ static void draw_measure_blocks(law_draw *d) {
 
 static mpnum_blockscale_format preset_of(const law_draw *d) {
   const int which = ((const int *)d->entry)[0];
-  return which == 6   ? mpnum_blockscale_nvfp4_1x16()
-         : which == 5 ? mpnum_blockscale_mx_int8(MPNUM_BLOCKSCALE_RCEIL)
-                      : mpnum_blockscale_mx(mx_types[which], MPNUM_BLOCKSCALE_RCEIL);
+  return which == MPNUM_TYPE_F32
+             ? mpnum_blockscale_nvfp4_1x16()
+             : mpnum_blockscale_mx((mpnum_type)which, MPNUM_BLOCKSCALE_RCEIL);
 }
 enum { P_SRC, P_CODES, P_SCALES, P_SCALE };
 static void draw_preset(law_draw *d) {
@@ -197,8 +197,8 @@ static void draw_preset_back(law_draw *d) {
   d->operands[P_CODES].is_result = d->operands[P_SCALES].is_result = 0;
   d->operands[P_SRC].is_result = 1;
 }
-#define PRESET(T, codes, number)                                                         \
- static const int entry_##T = number;                                                    \
+#define PRESET(T, codes, type)                                                           \
+ static const int entry_##T = type;                                                      \
  static mpnum_status quantize_##T(const law_piece *at) {                                 \
   return mpnum_quantize_mx_##T((codes *)at->at[P_CODES], (mpnum_e8m0 *)at->at[P_SCALES], \
                                preset_scales(at), (const float *)at->at[P_SRC],          \
@@ -209,13 +209,9 @@ static void draw_preset_back(law_draw *d) {
                                  (const mpnum_e8m0 *)at->at[P_SCALES],                   \
                                  preset_scales(at), at->rows, at->columns);              \
  }
-PRESET(e4m3, mpnum_e4m3, 0)
-PRESET(e5m2, mpnum_e5m2, 1)
-PRESET(e3m2, mpnum_e3m2x4, 2)
-PRESET(e2m3, mpnum_e2m3x4, 3)
-PRESET(e2m1, mpnum_e2m1x2, 4)
-PRESET(int8, int8_t, 5)
-static const int entry_nvfp4 = 6;
+PRESET(e4m3, mpnum_e4m3, MPNUM_TYPE_E4M3)
+PRESET(e2m1, mpnum_e2m1x2, MPNUM_TYPE_E2M1)
+static const int entry_nvfp4 = MPNUM_TYPE_F32; /* no type of MX */
 static mpnum_status quantize_nvfp4(const law_piece *at) {
   return mpnum_quantize_nvfp4(
       (mpnum_e2m1x2 *)at->at[P_CODES], (mpnum_e4m3 *)at->at[P_SCALES], preset_scales(at),
@@ -230,7 +226,7 @@ static mpnum_status dequantize_nvfp4(const law_piece *at) {
 static mpnum_status preset_by_format(const law_piece *at) {
   const mpnum_blockscale_format format = preset_of(at->draw);
   float scale = 1;
-  if (*(const int *)at->draw->entry == 6) {
+  if (at->draw->entry == &entry_nvfp4) {
     uint32_t amax = 0;
     for (size_t i = 0; i < at->rows * at->columns; ++i) {
       const uint32_t bits = (uint32_t)law_get(32, at->at[P_SRC], i) & 0x7fffffffu;
@@ -391,8 +387,7 @@ static const law_subject subjects[] = {
      NULL},
     {"mpnum_dequantize_blocks", draw_dequantize, dequantize, CUT_LAWS, NO_TWIN,
      spoil_blocks, NULL},
-    PRESETS(e4m3) PRESETS(e5m2) PRESETS(e3m2) PRESETS(e2m3) PRESETS(e2m1)
-        PRESETS(int8) /**/
+    PRESETS(e4m3) PRESETS(e2m1) /**/
     {"mpnum_quantize_nvfp4",
      draw_preset,
      quantize_nvfp4,

@@ -263,24 +263,6 @@ static void block_formats_in_memory(void) {
             mpnum_blockscale_bytes(&weights, 256, 256) == 65536 + 16 &&
             mpnum_blockscale_bytes(&int8, 100, 64) == 6400 + 400,
         "bytes");
-  CHECK(mpnum_blockscale_bytes_saved(&mx, MPNUM_TYPE_BF16, 100, 64) == 12800 - 6600 &&
-            mpnum_blockscale_bytes_saved(&nvfp4, MPNUM_TYPE_F32, 100, 64) ==
-                25600 - 3604 &&
-            mpnum_blockscale_bytes_saved(&mx, MPNUM_TYPE_E4M3, 1, 1) == -1,
-        "saved");
-}
-
-static void parameters_cost_memory(void) {
-  CHECK(mpnum_bits_per_parameter(mpnum_training_adam(MPNUM_TYPE_F32)) == 128 &&
-            mpnum_bits_per_parameter(mpnum_training_adam(MPNUM_TYPE_F16)) == 128 &&
-            mpnum_bits_per_parameter(mpnum_training_adam(MPNUM_TYPE_BF16)) == 128 &&
-            mpnum_bits_per_parameter(mpnum_training_adam(MPNUM_TYPE_E4M3)) == 112,
-        "Adam");
-  mpnum_training training = mpnum_training_adam(MPNUM_TYPE_BF16);
-  training.weights = MPNUM_TYPE_E2M1;
-  training.gradients = MPNUM_TYPE_E3M2;
-  training.second_moment = (mpnum_type)0;
-  CHECK(mpnum_bits_per_parameter(training) == 4 + 6 + 32 + 32, "dense, without a moment");
 }
 
 /* Every value of both is one of the result, by the slow reference; and the order of the
@@ -474,7 +456,6 @@ int main(void) {
   TAP_RUN(dimensions_are_rounded_up);
   TAP_RUN(gpus_and_block_formats);
   TAP_RUN(block_formats_in_memory);
-  TAP_RUN(parameters_cost_memory);
   TAP_RUN(promotion_loses_nothing);
   TAP_RUN(promotion_by_hand);
   TAP_RUN(operations_have_policies);

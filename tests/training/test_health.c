@@ -338,15 +338,15 @@ static void bounds_hold_the_loss(void) {
 }
 
 static void shares_are_rounded(void) {
-  CHECK(mpnum_bits_f32(mpnum_share(0, 0)) == 0 &&
-            mpnum_bits_f32(mpnum_share(0, 9)) == 0 &&
-            mpnum_share(UINT64_MAX, UINT64_MAX) == 1,
+  CHECK(mpnum_bits_f32(mpnum_share_(0, 0)) == 0 &&
+            mpnum_bits_f32(mpnum_share_(0, 9)) == 0 &&
+            mpnum_share_(UINT64_MAX, UINT64_MAX) == 1,
         "ends");
   for (int i = 0; i < 20000; ++i) { /* of 24 bits: a double between does no harm */
     const uint32_t whole = 1 + (uint32_t)(random_bits(&state) >> 40);
     const uint32_t part = (uint32_t)(random_bits(&state) % (whole + 1));
     const float want = (float)((double)part / (double)whole);
-    CHECK(mpnum_bits_f32(mpnum_share(part, whole)) == mpnum_bits_f32(want), "%u / %u",
+    CHECK(mpnum_bits_f32(mpnum_share_(part, whole)) == mpnum_bits_f32(want), "%u / %u",
           part, whole);
   }
 }

@@ -108,7 +108,7 @@ static void each_damaged_bit_is_noticed(void) {
 }
 /* A scaler as bytes, whatever it is; the CRC is right. */
 static void write_bytes(uint8_t *bytes, mpnum_grad_scaler scaler) {
-  mpnum_stored_ out = mpnum_stored_begin_(bytes, 0x5347706du, MPNUM_GRAD_SCALER_VERSION);
+  mpnum_stored_ out = mpnum_stored_begin_(bytes, 0x5347706du, MPNUM_GRAD_SCALER_VERSION_);
   mpnum_stored_scaler_(&out, &scaler);
   mpnum_stored_u64_(&out, &scaler.config.id);
   mpnum_stored_seal_(bytes, BYTES);
@@ -239,7 +239,7 @@ static void another_version_is_said_to_be_one(void) {
   uint8_t bytes[BYTES] = {0};
   must(mpnum_grad_scaler_save(bytes, &saved));
   for (int version = 0; version < 256; ++version) {
-    if (version >= 1 && version <= MPNUM_GRAD_SCALER_VERSION) continue;
+    if (version >= 1 && version <= MPNUM_GRAD_SCALER_VERSION_) continue;
     bytes[4] = (uint8_t)version;
     mpnum_stored_seal_(bytes, BYTES);
     refused(bytes, BYTES, MPNUM_ERROR_VERSION, "another version");
@@ -326,7 +326,7 @@ static mpnum_status load_handle(void *state, const uint8_t *bytes, uint64_t size
 static void write_handle(uint8_t *bytes, const void *state) {
   mpnum_grad_optimizer copy = *(const mpnum_grad_optimizer *)state;
   mpnum_stored_ out =
-      mpnum_stored_begin_(bytes, 0x4f47706du, MPNUM_GRAD_OPTIMIZER_VERSION);
+      mpnum_stored_begin_(bytes, 0x4f47706du, MPNUM_GRAD_OPTIMIZER_VERSION_);
   mpnum_stored_optimizer_(&out, &copy);
   mpnum_stored_u64_(&out, &copy.id);
   mpnum_stored_seal_(bytes, HANDLE_BYTES);

@@ -99,7 +99,7 @@ def array_conversions(rows):
         for f, is_dense in [(f, False) for f in small] + [(f, True) for f in dense]:
             halves += narrow(src, f.dense if is_dense else f.name, "mpnum_encode_bytes16_", f"MPNUM_TYPE_{src.upper()}",
                              *codes(f, is_dense), overflows=f.overflows)
-    doubles += narrow("f64", "f32", "mpnum_encode_f64_f32_")
+    doubles += narrow("f64", "f32", "mpnum_encode_f64_f32_", overflows=OVERFLOWS[:1])
     for dst in ("bf16", "f16"):
         doubles += narrow("f64", dst, "mpnum_encode_f64_16_", f"MPNUM_TYPE_{dst.upper()}")
     return [("f32 to a small type, nearest even; overflow as in IEEE 754, or saturating (_sat).\n * To e3m2, e2m3 and e2m1 of a byte each, and back, mpnum_convert_array.", encode),

@@ -3,10 +3,9 @@
 
 from .layout import fill
 
-# (name, elements in memory, format)
-PRESETS = [*((T, f"mpnum_{codes}", f"mpnum_blockscale_mx(MPNUM_TYPE_{T.upper()}, MPNUM_BLOCKSCALE_RCEIL)")
-             for T, codes in (("e4m3", "e4m3"), ("e5m2", "e5m2"), ("e3m2", "e3m2x4"), ("e2m3", "e2m3x4"), ("e2m1", "e2m1x2"))),
-           ("int8", "int8_t", "mpnum_blockscale_mx_int8(MPNUM_BLOCKSCALE_RCEIL)")]
+# (name, elements in memory, format): the two that models are stored in; mpnum_quantize_blocks takes the others.
+PRESETS = [(T, f"mpnum_{codes}", f"mpnum_blockscale_mx(MPNUM_TYPE_{T.upper()}, MPNUM_BLOCKSCALE_RCEIL)")
+           for T, codes in (("e4m3", "e4m3"), ("e2m1", "e2m1x2"))]
 
 BOTH_WAYS = """\
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_quantize_mx_$T($codes *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes, \

@@ -10,7 +10,7 @@ from .layout import fill, lines
 HARDWARE_ROUND = {
     "f16": ("F16", "rounding <= MPNUM_ROUND_DOWN", "mpnum_cvt_f16_(x, rounding, overflow)"),
     "bf16": ("BF16", "rounding <= MPNUM_ROUND_TOWARD_ZERO", "mpnum_cvt_bf16_(x, rounding, overflow)"),
-    "tf32": ("TF32_RNA", "rounding == MPNUM_ROUND_NEAREST_AWAY ||\n      (MPNUM_HAS_HW_TF32 && rounding <= "
+    "tf32": ("TF32_RNA", "rounding == MPNUM_ROUND_NEAREST_AWAY ||\n      (MPNUM_HAS_HW_TF32_ && rounding <= "
              "MPNUM_ROUND_TOWARD_ZERO)", "mpnum_cvt_tf32_(x, rounding, overflow)"),
     "e5m2": ("FP8", "rounding == MPNUM_ROUND_NEAREST_EVEN", "mpnum_cvt_e5m2x2_(x, 0.0f, overflow) & 0xffu"),
     "e4m3": ("FP8", "rounding == MPNUM_ROUND_NEAREST_EVEN", "mpnum_cvt_e4m3x2_(x, 0.0f, overflow) & 0xffu"),
@@ -183,7 +183,7 @@ F16_PAIRS = """
 /* From and to two f16: rounded once, and exact. */
 """ + "".join(f"""\
 MPNUM_INLINE mpnum_${{T}}x2 mpnum_f16_to_${{T}}{mode}_x2(mpnum_f16x2 values) {{
-#if MPNUM_HAS_HW_FP8
+#if MPNUM_HAS_HW_FP8_
   const mpnum_${{T}}x2 packed = {{(uint16_t)mpnum_cvt_f16x2_to_${{T}}x2_(values.bits, MPNUM_OVERFLOW_{overflow})}};
   return packed;
 #else
@@ -193,7 +193,7 @@ MPNUM_INLINE mpnum_${{T}}x2 mpnum_f16_to_${{T}}{mode}_x2(mpnum_f16x2 values) {{
 }}
 """ for mode, overflow in (("", "IEEE"), ("_sat", "SATURATE"))) + """\
 MPNUM_INLINE mpnum_f16x2 mpnum_${T}_to_f16_x2(mpnum_${T}x2 packed) {
-#if MPNUM_HAS_HW_FP8
+#if MPNUM_HAS_HW_FP8_
   const mpnum_f16x2 values = {mpnum_cvt_${T}x2_to_f16x2_(packed.bits)};
   return values;
 #else
@@ -244,7 +244,7 @@ def from_floats(f):
         hardware = ""
         if f.name in instructions:
             macro, condition, value = instructions[f.name]
-            hardware = (f"#if MPNUM_HAS_HW_{macro}\n  if ({condition})\n    return mpnum_from_bits_{f.name}({value});\n"
+            hardware = (f"#if MPNUM_HAS_HW_{macro}_\n  if ({condition})\n    return mpnum_from_bits_{f.name}({value});\n"
                         "#endif\n")
         out.append(fill(CONVERT_ROUND, f.words, src=src, real=real, suffix=suffix, hardware=hardware))
     forms = [(src, real, "") for src, real, _, _ in sources(f)] + [("f32", "float", mode) for mode in f.roundings]
@@ -278,7 +278,7 @@ def and_f64(f):
 
 def leaf(core, macro, hardware):
     """The body of a function that an instruction can do."""
-    return f"#if MPNUM_HAS_HW_{macro}\n{hardware}#else\n{core}#endif\n" if macro else core
+    return f"#if MPNUM_HAS_HW_{macro}_\n{hardware}#else\n{core}#endif\n" if macro else core
 
 
 def packed(f):

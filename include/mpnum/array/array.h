@@ -15,7 +15,7 @@
 #include "detail/convert_loops.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 /* Written by tools/wrappers (conversions of arrays): do not edit. */
 /* f32 to a small type, nearest even; overflow as in IEEE 754, or saturating (_sat).
@@ -209,9 +209,6 @@ MPNUM_HOST void mpnum_bf16_to_e2m1x2_sat_array(mpnum_e2m1x2 *dst, const mpnum_bf
 /* f64 to narrower types, rounded once. */
 MPNUM_HOST void mpnum_f64_to_f32_array(float *dst, const double *src, size_t n) {
   mpnum_encode_f64_f32_(MPNUM_OVERFLOW_IEEE, dst, src, n);
-}
-MPNUM_HOST void mpnum_f64_to_f32_sat_array(float *dst, const double *src, size_t n) {
-  mpnum_encode_f64_f32_(MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 MPNUM_HOST void mpnum_f64_to_bf16_array(mpnum_bf16 *dst, const double *src, size_t n) {
   mpnum_encode_f64_16_(MPNUM_TYPE_BF16, MPNUM_OVERFLOW_IEEE, dst, src, n);

@@ -217,7 +217,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLO
   if (first == 0) mpnum_convert_rest_<Cast>(dst, src, 0, start, n, options);
 }
 
-#if !MPNUM_HAS_NVRTC
+#if !MPNUM_HAS_NVRTC_
 
 template <class Cast, class Dst, class Src>
 static inline cudaError_t mpnum_launch_cast_(Dst *dst, const Src *src, size_t n,

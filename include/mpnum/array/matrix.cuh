@@ -14,7 +14,7 @@
 #include "../core/format.h"
 MPNUM_C_BEGIN_
 
-#if !MPNUM_HAS_NVRTC
+#if !MPNUM_HAS_NVRTC_
 
 # include <stddef.h>
 

@@ -14,7 +14,7 @@
 #include "../core/format.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 # include <stddef.h>
 

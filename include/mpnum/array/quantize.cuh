@@ -252,7 +252,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
   histories[i] = history;
 }
 
-#if !MPNUM_HAS_NVRTC
+#if !MPNUM_HAS_NVRTC_
 
 template <class T, class S, class Scale>
 static inline cudaError_t mpnum_launch_quantize_(T *dst, float *amax, const S *src,

@@ -102,7 +102,7 @@ MPNUM_INLINE uint32_t smaller_(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 /* Bytes of ones where the high bit is set, else of zeros. */
 MPNUM_INLINE uint32_t byte_signs_(uint32_t word) {
-#if MPNUM_ON_DEVICE
+#if MPNUM_ON_DEVICE_
   uint32_t mask = 0;
   asm("prmt.b32 %0, %1, %1, 0xba98;" : "=r"(mask) : "r"(word));
   return mask;
@@ -158,7 +158,7 @@ template <class T> struct reduce_amax_ {
   typedef fields_<T> fields;
   typedef float result_type;
   static constexpr bool has_instruction =
-      MPNUM_HAS_HW_BF16 &&
+      MPNUM_HAS_HW_BF16_ &&
       (fields::type == MPNUM_TYPE_F32 || fields::type == MPNUM_TYPE_F16 ||
        fields::type == MPNUM_TYPE_BF16);
   uint32_t highest, lowest; /* lowest: of the lower half where a word has two */
@@ -449,7 +449,7 @@ static __global__ void mpnum_reduce_nothing_kernel_(typename Reduce::result_type
   *result = Reduce::result(mpnum::found_(), n);
 }
 
-#if !MPNUM_HAS_NVRTC
+#if !MPNUM_HAS_NVRTC_
 
 template <class Reduce, class T>
 static inline cudaError_t

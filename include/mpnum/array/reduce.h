@@ -19,7 +19,7 @@
 #include "detail/reduce_loops.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 /* Written by tools/wrappers (reductions): do not edit. */
 /* The index of the first element that is Inf or NaN; n if none is. */

@@ -8,7 +8,7 @@
 #include "detail/scale_loops.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 /* Quantises: each element times scale is rounded to f32, then to nearest even,
  * saturating.

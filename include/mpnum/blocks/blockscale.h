@@ -34,7 +34,7 @@
 #include "detail/blockscale_pass.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 /* Quantises after all checks. any: NULL if the element type is not user-made and rounding
  * is not stochastic. */
@@ -180,48 +180,6 @@ mpnum_dequantize_mx_e4m3(float *dst, const mpnum_e4m3 *codes, const mpnum_e8m0 *
       scale_inv_bytes, 1, rows, columns);
 }
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
-mpnum_quantize_mx_e5m2(mpnum_e5m2 *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes,
-                       const float *src, size_t rows, size_t columns) {
-  return mpnum_quantize_floats_as_(
-      mpnum_blockscale_mx(MPNUM_TYPE_E5M2, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
-      scale_inv_bytes, 1, src, rows, columns);
-}
-MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
-mpnum_dequantize_mx_e5m2(float *dst, const mpnum_e5m2 *codes, const mpnum_e8m0 *scale_inv,
-                         size_t scale_inv_bytes, size_t rows, size_t columns) {
-  return mpnum_dequantize_floats_as_(
-      mpnum_blockscale_mx(MPNUM_TYPE_E5M2, MPNUM_BLOCKSCALE_RCEIL), dst, codes, scale_inv,
-      scale_inv_bytes, 1, rows, columns);
-}
-MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
-mpnum_quantize_mx_e3m2(mpnum_e3m2x4 *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes,
-                       const float *src, size_t rows, size_t columns) {
-  return mpnum_quantize_floats_as_(
-      mpnum_blockscale_mx(MPNUM_TYPE_E3M2, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
-      scale_inv_bytes, 1, src, rows, columns);
-}
-MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_dequantize_mx_e3m2(
-    float *dst, const mpnum_e3m2x4 *codes, const mpnum_e8m0 *scale_inv,
-    size_t scale_inv_bytes, size_t rows, size_t columns) {
-  return mpnum_dequantize_floats_as_(
-      mpnum_blockscale_mx(MPNUM_TYPE_E3M2, MPNUM_BLOCKSCALE_RCEIL), dst, codes, scale_inv,
-      scale_inv_bytes, 1, rows, columns);
-}
-MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
-mpnum_quantize_mx_e2m3(mpnum_e2m3x4 *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes,
-                       const float *src, size_t rows, size_t columns) {
-  return mpnum_quantize_floats_as_(
-      mpnum_blockscale_mx(MPNUM_TYPE_E2M3, MPNUM_BLOCKSCALE_RCEIL), codes, scale_inv,
-      scale_inv_bytes, 1, src, rows, columns);
-}
-MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_dequantize_mx_e2m3(
-    float *dst, const mpnum_e2m3x4 *codes, const mpnum_e8m0 *scale_inv,
-    size_t scale_inv_bytes, size_t rows, size_t columns) {
-  return mpnum_dequantize_floats_as_(
-      mpnum_blockscale_mx(MPNUM_TYPE_E2M3, MPNUM_BLOCKSCALE_RCEIL), dst, codes, scale_inv,
-      scale_inv_bytes, 1, rows, columns);
-}
-MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_quantize_mx_e2m1(mpnum_e2m1x2 *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes,
                        const float *src, size_t rows, size_t columns) {
   return mpnum_quantize_floats_as_(
@@ -234,20 +192,6 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_dequantize_mx_e2m1(
   return mpnum_dequantize_floats_as_(
       mpnum_blockscale_mx(MPNUM_TYPE_E2M1, MPNUM_BLOCKSCALE_RCEIL), dst, codes, scale_inv,
       scale_inv_bytes, 1, rows, columns);
-}
-MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
-mpnum_quantize_mx_int8(int8_t *codes, mpnum_e8m0 *scale_inv, size_t scale_inv_bytes,
-                       const float *src, size_t rows, size_t columns) {
-  return mpnum_quantize_floats_as_(mpnum_blockscale_mx_int8(MPNUM_BLOCKSCALE_RCEIL),
-                                   codes, scale_inv, scale_inv_bytes, 1, src, rows,
-                                   columns);
-}
-MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
-mpnum_dequantize_mx_int8(float *dst, const int8_t *codes, const mpnum_e8m0 *scale_inv,
-                         size_t scale_inv_bytes, size_t rows, size_t columns) {
-  return mpnum_dequantize_floats_as_(mpnum_blockscale_mx_int8(MPNUM_BLOCKSCALE_RCEIL),
-                                     dst, codes, scale_inv, scale_inv_bytes, 1, rows,
-                                     columns);
 }
 /* End of what tools/wrappers wrote. */
 

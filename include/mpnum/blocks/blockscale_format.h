@@ -14,7 +14,7 @@ MPNUM_C_BEGIN_
 
 #if !MPNUM_NO_STDINT
 
-# if !MPNUM_HAS_NVRTC
+# if !MPNUM_HAS_NVRTC_
 #  include <stddef.h>
 # endif
 
@@ -292,7 +292,7 @@ MPNUM_INLINE size_t mpnum_scale_place(size_t row, size_t block, size_t columns) 
  * nearest. Hosts compute in integers, as the caller's environment may round and flush
  * otherwise. */
 MPNUM_MATH_ uint32_t mpnum_block_quotient_(uint32_t a, uint32_t b) {
-# if MPNUM_ON_DEVICE
+# if MPNUM_ON_DEVICE_
   return mpnum_bits_f32(
       mpnum_div_scalar_(mpnum_from_bits_f32(a), mpnum_from_bits_f32(b)));
 # else

@@ -23,7 +23,7 @@
 #include "../array/exact_sum.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 /* Counts and sums over pairs of a source value and its result. */
 typedef struct mpnum_measure {

@@ -443,7 +443,7 @@ template <class T> static __global__ void mpnum_nvfp4_scale_kernel_(T *scale) {
   *scale = mpnum_nvfp4_scale(*scale);
 }
 
-#if !MPNUM_HAS_NVRTC
+#if !MPNUM_HAS_NVRTC_
 
 /* Makes a side of a job: codes by row, or by column, of a matrix in global memory. False
  * if it is none. format: of blocks along rows. bytes: those of codes and of scales. */

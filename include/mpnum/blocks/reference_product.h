@@ -16,7 +16,7 @@
 #include "blockscale.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 # define MPNUM_ELEMENTS_ 512
 

@@ -282,7 +282,7 @@ MPNUM_INLINE uint32_t mpnum_decode_bits_(mpnum_format format, uint32_t stored) {
   /* bf16 and tf32 are prefixes of f32: Inf and NaN widen like all else, payload kept. */
   if (format.bias == 127 && format.exponent_bits == 8 && format.inf_code)
     return format.sign_bits ? code << up : magnitude << up;
-#if !MPNUM_ON_DEVICE
+#if !MPNUM_ON_DEVICE_
   /* Most codes are normal numbers, and one comparison tells; on devices a branch more. */
   if (format.bias != 127 && format.max_code >> format.mantissa_bits != 0 &&
       magnitude - ((uint32_t)1 << format.mantissa_bits) <=

@@ -72,7 +72,7 @@ MPNUM_C_BEGIN_
  ROW(__nv_fp4x2_e2m1, mpnum_e2m1x2)  \
  ROW(__nv_fp4x4_e2m1, mpnum_e2m1x4)
 
-#if MPNUM_HAS_CUDA
+#if MPNUM_HAS_CUDA_
 # define MPNUM_INTEROP_ static __host__ __device__ __forceinline__
 #else
 # define MPNUM_INTEROP_ static inline

@@ -17,7 +17,7 @@
 #include "detail/func_loops.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 /* Written by tools/wrappers (functions of arrays): do not edit. */
 /* Exponentials. */

@@ -30,7 +30,7 @@
 #include "../array/detail/scale_loops.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 /* SILU: x / (1 + e^-x). GELU: x times the normal distribution below x. GELU_TANH: its
  * usual approximation by tanh. */

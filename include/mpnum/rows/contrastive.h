@@ -28,7 +28,7 @@
 #include "detail/columns_loops.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 /* Begin with mpnum_contrastive_default(): all zeros are refused because the scale is 0.
  */

@@ -24,7 +24,7 @@
 #include "normalize.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 /* Returns 1 over the length of a row; 0 for a row of zeros. */
 MPNUM_HOST double mpnum_inverse_length_(mpnum_const_matrix rows, size_t row) {

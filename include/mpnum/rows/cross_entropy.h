@@ -23,7 +23,7 @@
 #include "softmax.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 /* How the losses of the rows are combined. */
 typedef enum mpnum_reduction {

@@ -37,7 +37,7 @@ MPNUM_MATH_ void mpnum_hadamard_inverse_64(float *x, uint64_t seed, uint64_t blo
   mpnum_hadamard_of_(x, 64, seed, block, 1);
 }
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 MPNUM_HOST mpnum_status mpnum_hadamard_rows_(mpnum_matrix dst, mpnum_const_matrix src,
                                              int n, uint64_t seed, int is_inverse) {

@@ -375,7 +375,7 @@ static __global__ void __launch_bounds__(512, 2)
   mpnum::slope_row_(job, mpnum::row_place_in_(job.y), scratch);
 }
 
-#if !MPNUM_HAS_NVRTC
+#if !MPNUM_HAS_NVRTC_
 
 template <class G, class Src, class Index>
 static inline cudaError_t

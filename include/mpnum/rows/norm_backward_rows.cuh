@@ -261,7 +261,7 @@ static __global__ void __launch_bounds__(128)
   }
 }
 
-#if !MPNUM_HAS_NVRTC
+#if !MPNUM_HAS_NVRTC_
 
 static inline unsigned mpnum_norm_chunks_of_(size_t rows) {
   const size_t chunks = (rows + mpnum::norm_chunk_rows_ - 1) / mpnum::norm_chunk_rows_;

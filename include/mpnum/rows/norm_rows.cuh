@@ -74,7 +74,7 @@ template <class T> struct norm_loader_ {
 };
 
 static __device__ __forceinline__ double norm_fma_(double a, double b, double c) {
-#if MPNUM_ON_DEVICE
+#if MPNUM_ON_DEVICE_
   double x;
   asm("fma.rn.f64 %0, %1, %2, %3;" : "=d"(x) : "d"(a), "d"(b), "d"(c));
   return x;
@@ -331,7 +331,7 @@ static __global__ void __launch_bounds__(512, 1)
                     mpnum::norm_one_(job, mpnum::row_place_in_(job.from), &scratch));
 }
 
-#if !MPNUM_HAS_NVRTC
+#if !MPNUM_HAS_NVRTC_
 
 /* The source of a launch, and whether the options are what normalize.h allows. */
 template <class T>

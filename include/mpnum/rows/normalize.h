@@ -33,7 +33,7 @@
 #include "detail/norm_pass.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 MPNUM_HOST mpnum_status mpnum_norm_rows_(mpnum_norm_kind kind, mpnum_matrix dst,
                                          mpnum_const_matrix src, const float *weight,

@@ -38,7 +38,7 @@
 #include "detail/norm_pass.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 /* The gradients that are wanted. A matrix without data and NULL are not. */
 typedef struct mpnum_norm_gradients {

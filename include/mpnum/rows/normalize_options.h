@@ -13,7 +13,7 @@ typedef enum mpnum_norm_kind {
   MPNUM_NORM_L2 = 2     /* x / max(length, epsilon) */
 } mpnum_norm_kind;
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 /* Begin with mpnum_normalize_default(). A pointer that is NULL, or a matrix without
  * data, is absent. All zeros mean an epsilon of 0 and nothing else. */

@@ -25,7 +25,7 @@
 #include "../array/detail/scale_loops.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 typedef struct mpnum_norm_codes_ {
   mpnum_scaling_ scaling;

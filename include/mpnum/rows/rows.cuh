@@ -346,7 +346,7 @@ static __global__ void __launch_bounds__(512, 2)
   mpnum::logsumexp_row_(job, mpnum::row_place_in_(job.from), scratch);
 }
 
-#if !MPNUM_HAS_NVRTC
+#if !MPNUM_HAS_NVRTC_
 
 /* The source of a launch, and whether the options are what softmax.h allows. */
 template <class T>

@@ -51,7 +51,7 @@ MPNUM_MATH_ uint64_t mpnum_causal_length_(int64_t first, int64_t step, uint64_t 
   return length < columns ? length : columns;
 }
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 /* Flag: an element that is -Inf counts as masked, so that a row of nothing else is
  * empty, not NaN. */

@@ -32,7 +32,7 @@
 #include "detail/rows_backward_loops.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 MPNUM_HOST_COLD_ mpnum_status mpnum_softmax_backward_check_(
     mpnum_matrix dx, mpnum_const_matrix dy, mpnum_const_matrix y,

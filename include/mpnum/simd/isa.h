@@ -50,9 +50,9 @@ MPNUM_C_BEGIN_
 
 /* Whether the CPU is asked what it has; in CUDA sources, too, which have no loops, for
  * fma. */
-#if MPNUM_HAS_GNU_ && MPNUM_HAS_ARRAYS && __STDC_HOSTED__ && !MPNUM_NO_SIMD && \
-    !MPNUM_NO_DISPATCH && defined(__x86_64__) &&                               \
-    (MPNUM_HAS_X86_SIMD_ || !MPNUM_ON_DEVICE)
+#if MPNUM_HAS_GNU_ && MPNUM_HAS_ARRAYS_ && __STDC_HOSTED__ && !MPNUM_NO_SIMD && \
+    !MPNUM_NO_DISPATCH && defined(__x86_64__) &&                                \
+    (MPNUM_HAS_X86_SIMD_ || !MPNUM_ON_DEVICE_)
 # define MPNUM_ASKS_CPU_ 1
 #else
 # define MPNUM_ASKS_CPU_ 0
@@ -68,7 +68,7 @@ typedef enum mpnum_isa {
   MPNUM_ISA_AVX512_VBMI = 5 /* AVX512 with VBMI: Intel from Ice Lake, AMD from Zen 4 */
 } mpnum_isa;
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 /* Returns "scalar", "avx2" and so on; NULL for an unknown value. */
 MPNUM_HOST const char *mpnum_isa_name(mpnum_isa isa) {

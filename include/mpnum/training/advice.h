@@ -70,8 +70,8 @@ MPNUM_MATH_ mpnum_type mpnum_best_type(const mpnum_histogram *histogram,
     if (mpnum_needs_loss_scaling(candidates[i]))
       *scale = mpnum_best_scale(format, amax, headroom);
     mpnum_histogram_lost(histogram, format, *scale, &least, &most);
-    if (!mpnum_is_above_(mpnum_share(most.underflows + most.overflows,
-                                     mpnum_histogram_total_(histogram)),
+    if (!mpnum_is_above_(mpnum_share_(most.underflows + most.overflows,
+                                      mpnum_histogram_total_(histogram)),
                          lost_share))
       return candidates[i];
   }
@@ -214,39 +214,8 @@ MPNUM_FUNC size_t mpnum_blockscale_bytes(const mpnum_blockscale_format *format,
          mpnum_blockscale_scale_bytes(format, rows, columns, 0) +
          (format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL ? 4 : 0);
 }
-/* Bytes that a format saves compared to a matrix of a type with dense rows; below 0 if it
- * takes more. */
-MPNUM_FUNC int64_t mpnum_blockscale_bytes_saved(const mpnum_blockscale_format *format,
-                                                mpnum_type type, size_t rows,
-                                                size_t columns) {
-  const size_t bits = rows * columns * (size_t)mpnum_dense_bits_(type);
-  return (int64_t)((bits + 7) / 8) -
-         (int64_t)mpnum_blockscale_bytes(format, rows, columns);
-}
 
 #endif
-
-/* The types of what training keeps for each parameter; 0 for what it does not keep. */
-typedef struct mpnum_training {
-  mpnum_type weights, gradients;
-  mpnum_type master; /* a copy of the weights that the optimizer works on */
-  mpnum_type first_moment, second_moment;
-} mpnum_training;
-
-/* Adam or AdamW in f32, with weights and gradients in f32 or a narrower type: 16 bytes a
- * parameter for f16 and bf16, and also for f32, which needs no master copy. */
-MPNUM_FUNC mpnum_training mpnum_training_adam(mpnum_type type) {
-  const mpnum_training training = {
-      type, type, type == MPNUM_TYPE_F32 ? (mpnum_type)0 : MPNUM_TYPE_F32, MPNUM_TYPE_F32,
-      MPNUM_TYPE_F32};
-  return training;
-}
-/* Bits, 8 to a byte, without activations and scales of blocks. */
-MPNUM_FUNC int mpnum_bits_per_parameter(mpnum_training training) {
-  return mpnum_dense_bits_(training.weights) + mpnum_dense_bits_(training.gradients) +
-         mpnum_dense_bits_(training.master) + mpnum_dense_bits_(training.first_moment) +
-         mpnum_dense_bits_(training.second_moment);
-}
 
 /* 1 if the type `by` has every value of another type, including Inf, NaN and -0. */
 MPNUM_MATH_ int mpnum_is_held_(mpnum_type type, mpnum_type by) {

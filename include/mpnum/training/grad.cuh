@@ -187,7 +187,7 @@ static __global__ void mpnum_grad_merge_kernel_(Findings *findings,
   if (threadIdx.x == 0) *findings = all;
 }
 
-#if !MPNUM_HAS_NVRTC
+#if !MPNUM_HAS_NVRTC_
 
 /* Launchers are templates so that only files that call them compile their kernels. */
 

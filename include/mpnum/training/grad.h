@@ -33,7 +33,7 @@
 #include "detail/grad_pass.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 /* Multiplies gradients by a factor and writes what the results contain to *findings,
  * unless findings is NULL. mpnum_grad_read writes only the findings, as if each dst were

@@ -52,7 +52,7 @@ MPNUM_MATH_ mpnum_grad_tensor mpnum_grad_in_place_(mpnum_grad_tensor t) {
   return t;
 }
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 /* Plans a pass over tensors that have addresses of the device: writes count + 1 words to
  * tiles_before, and the list but for its two pointers, which are the caller's to set once

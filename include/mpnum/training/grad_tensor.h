@@ -8,9 +8,9 @@
 #include "../array/exact_sum.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS || MPNUM_HAS_NVRTC
+#if MPNUM_HAS_ARRAYS_ || MPNUM_HAS_NVRTC_
 
-# if MPNUM_HAS_ARRAYS
+# if MPNUM_HAS_ARRAYS_
 #  include <stddef.h>
 # endif
 
@@ -27,7 +27,7 @@ typedef struct mpnum_grad_tensor {
                                  of the tensor if its rows are contiguous */
 } mpnum_grad_tensor;
 
-# if MPNUM_HAS_ARRAYS
+# if MPNUM_HAS_ARRAYS_
 
 /* A tensor of one row of n elements, without a histogram. */
 MPNUM_HOST mpnum_grad_tensor mpnum_grad_tensor_of(mpnum_type src_type, const void *src,

@@ -78,7 +78,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
   }
 }
 
-#if !MPNUM_HAS_NVRTC
+#if !MPNUM_HAS_NVRTC_
 
 /* Blocks for n elements, a tile of 16 bytes a thread each. */
 static inline cudaError_t mpnum_health_blocks_(size_t *blocks, size_t n, size_t size) {

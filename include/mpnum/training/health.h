@@ -93,7 +93,7 @@ MPNUM_MATH_ void mpnum_histogram_lost(const mpnum_histogram *histogram,
   }
 }
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 /* How many of n codes have a magnitude above a limit, including NaN. */
 MPNUM_HOST_INLINE_ uint64_t mpnum_count_above_(int bits, uint32_t ones, uint32_t limit,
@@ -146,7 +146,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_count_lost(mpnum_lost *lost,
 #endif
 
 /* part / whole, correctly rounded; 0 if one of them is 0. */
-MPNUM_MATH_ float mpnum_share(uint64_t part, uint64_t whole) {
+MPNUM_MATH_ float mpnum_share_(uint64_t part, uint64_t whole) {
   if (part == 0 || whole == 0) return 0.0f;
   return mpnum_wide_rounded_f32_(
       mpnum_wide_div_(mpnum_wide_normal_(part, 0, 0), mpnum_wide_normal_(whole, 0, 0)));
@@ -314,7 +314,7 @@ MPNUM_FUNC const char *mpnum_health_string(uint32_t alarms) {
   }
 }
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 /* Returns the alarms, or-ed, for what a pass found. With a histogram of the same results
  * (else NULL) it also tells whether the format would lose them at that scale: these
@@ -332,7 +332,7 @@ MPNUM_HOST uint32_t mpnum_health_watch(mpnum_health *health,
   uint32_t alarms = 0;
   if (stats->infs) alarms |= MPNUM_HEALTH_INF;
   if (stats->nans) alarms |= MPNUM_HEALTH_NAN;
-  if (mpnum_is_above_(mpnum_share(stats->zeros, stats->count), limits.zero_share))
+  if (mpnum_is_above_(mpnum_share_(stats->zeros, stats->count), limits.zero_share))
     alarms |= MPNUM_HEALTH_ZEROS;
   if (!mpnum_grad_found_inf(findings))
     mpnum_trend_add_(&health->zeros, stats->zeros, stats->count);
@@ -347,9 +347,9 @@ MPNUM_HOST uint32_t mpnum_health_watch(mpnum_health *health,
     const uint64_t total = mpnum_histogram_total_(histogram);
     mpnum_lost least, most;
     mpnum_histogram_lost(histogram, format, scale, &least, &most);
-    if (mpnum_is_above_(mpnum_share(least.underflows, total), limits.lost_share))
+    if (mpnum_is_above_(mpnum_share_(least.underflows, total), limits.lost_share))
       alarms |= MPNUM_HEALTH_UNDERFLOWS;
-    if (mpnum_is_above_(mpnum_share(least.overflows, total), limits.lost_share))
+    if (mpnum_is_above_(mpnum_share_(least.overflows, total), limits.lost_share))
       alarms |= MPNUM_HEALTH_OVERFLOWS;
   }
   return alarms;

@@ -28,9 +28,9 @@ MPNUM_FUNC uint32_t mpnum_probe_site(uint64_t word) {
 MPNUM_MATH_ void mpnum_probe(uint64_t *word, uint32_t step, uint32_t site, float value) {
   const uint64_t found = (uint64_t)step << 32 | site;
   if (mpnum_isfinite_f32(value)) return;
-#if MPNUM_ON_DEVICE && defined(__clang__)
+#if MPNUM_ON_DEVICE_ && defined(__clang__)
   (void)__nvvm_atom_min_gen_ull((unsigned long long *)word, (unsigned long long)found);
-#elif MPNUM_ON_DEVICE
+#elif MPNUM_ON_DEVICE_
   atomicMin((unsigned long long *)word, (unsigned long long)found);
 #else
   if (found < *word) *word = found;

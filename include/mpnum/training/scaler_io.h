@@ -24,13 +24,13 @@ MPNUM_C_BEGIN_
 /* The bytes are "mpGS" and the members of mpnum_grad_scaler in their order, the
  * configuration's id last. load also takes versions 1 and 2, which have no id and are 8
  * bytes shorter; version 1 has is_inexact, 0 or 1, in place of scale_changes. */
-#define MPNUM_GRAD_SCALER_BYTES   124
-#define MPNUM_GRAD_SCALER_VERSION 3
+#define MPNUM_GRAD_SCALER_BYTES    124
+#define MPNUM_GRAD_SCALER_VERSION_ 3
 /* The bytes are "mpGO" and the members of mpnum_grad_optimizer. load also takes version
  * 1, which has no id, is 8 bytes shorter, and does not tell the two stages behind a step
  * apart. */
-#define MPNUM_GRAD_OPTIMIZER_BYTES   52
-#define MPNUM_GRAD_OPTIMIZER_VERSION 2
+#define MPNUM_GRAD_OPTIMIZER_BYTES    52
+#define MPNUM_GRAD_OPTIMIZER_VERSION_ 2
 
 /* Stores or loads a scaler without its id. */
 MPNUM_MATH_ void mpnum_stored_scaler_(mpnum_stored_ *stored, mpnum_grad_scaler *scaler) {
@@ -84,7 +84,7 @@ mpnum_grad_scaler_save(uint8_t *bytes, const mpnum_grad_scaler *scaler) {
   mpnum_stored_ out;
   if (mpnum_grad_is_unborn_(scaler)) return MPNUM_ERROR_UNINITIALISED;
   if (!mpnum_grad_scaler_is_sound_(scaler)) return MPNUM_ERROR_CORRUPT;
-  out = mpnum_stored_begin_(bytes, 0x5347706du, MPNUM_GRAD_SCALER_VERSION);
+  out = mpnum_stored_begin_(bytes, 0x5347706du, MPNUM_GRAD_SCALER_VERSION_);
   mpnum_stored_scaler_(&out, &copy);
   mpnum_stored_u64_(&out, &copy.config.id);
   mpnum_stored_seal_(bytes, MPNUM_GRAD_SCALER_BYTES);
@@ -99,7 +99,7 @@ mpnum_grad_scaler_load(mpnum_grad_scaler *scaler, const uint8_t *bytes, uint64_t
   const int has_id = size != MPNUM_GRAD_SCALER_BYTES - 8; /* else it is version 1 or 2 */
   const mpnum_status status =
       mpnum_stored_open_(&in, bytes, size, MPNUM_GRAD_SCALER_BYTES - (has_id ? 0 : 8),
-                         0x5347706du, MPNUM_GRAD_SCALER_VERSION, &version);
+                         0x5347706du, MPNUM_GRAD_SCALER_VERSION_, &version);
   if (status != MPNUM_OK) return status;
   if (has_id != (version > 2)) return MPNUM_ERROR_CORRUPT;
   mpnum_grad_start_(&loaded, mpnum_grad_scaler_default());
@@ -138,7 +138,7 @@ mpnum_grad_optimizer_save(uint8_t *bytes, const mpnum_grad_optimizer *optimizer)
   mpnum_stored_ out;
   copy.found_inf = copy.found_inf != 0;
   if (!mpnum_grad_optimizer_is_sound_(&copy)) return MPNUM_ERROR_CORRUPT;
-  out = mpnum_stored_begin_(bytes, 0x4f47706du, MPNUM_GRAD_OPTIMIZER_VERSION);
+  out = mpnum_stored_begin_(bytes, 0x4f47706du, MPNUM_GRAD_OPTIMIZER_VERSION_);
   mpnum_stored_optimizer_(&out, &copy);
   mpnum_stored_u64_(&out, &copy.id);
   mpnum_stored_seal_(bytes, MPNUM_GRAD_OPTIMIZER_BYTES);
@@ -153,7 +153,7 @@ MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_grad_optimizer_load(
   const int has_id = size != MPNUM_GRAD_OPTIMIZER_BYTES - 8; /* else it is version 1 */
   const mpnum_status status =
       mpnum_stored_open_(&in, bytes, size, MPNUM_GRAD_OPTIMIZER_BYTES - (has_id ? 0 : 8),
-                         0x4f47706du, MPNUM_GRAD_OPTIMIZER_VERSION, &version);
+                         0x4f47706du, MPNUM_GRAD_OPTIMIZER_VERSION_, &version);
   if (status != MPNUM_OK) return status;
   if (has_id != (version > 1)) return MPNUM_ERROR_CORRUPT;
   mpnum_stored_optimizer_(&in, &loaded);

@@ -32,7 +32,7 @@ MPNUM_INLINE mpnum_bf16 mpnum_from_bits_bf16(uint32_t code) {
 MPNUM_INLINE mpnum_bf16 mpnum_f32_to_bf16_round(float x, mpnum_rounding rounding,
                                                 mpnum_overflow overflow,
                                                 uint32_t random) {
-#if MPNUM_HAS_HW_BF16
+#if MPNUM_HAS_HW_BF16_
   if (rounding <= MPNUM_ROUND_TOWARD_ZERO)
     return mpnum_from_bits_bf16(mpnum_cvt_bf16_(x, rounding, overflow));
 #endif
@@ -42,7 +42,7 @@ MPNUM_INLINE mpnum_bf16 mpnum_f32_to_bf16_round(float x, mpnum_rounding rounding
 MPNUM_INLINE mpnum_bf16 mpnum_f64_to_bf16_round(double x, mpnum_rounding rounding,
                                                 mpnum_overflow overflow,
                                                 uint32_t random) {
-#if MPNUM_HAS_HW_BF16_F64
+#if MPNUM_HAS_HW_BF16_F64_
   if (rounding == MPNUM_ROUND_NEAREST_EVEN)
     return mpnum_from_bits_bf16(mpnum_cvt_f64_to_bf16_(x, overflow));
 #endif
@@ -120,7 +120,7 @@ MPNUM_INLINE mpnum_bf16 mpnum_unpack_bf16_x2(mpnum_bf16x2 packed, int index) {
 }
 /* From f32 and to it, each element as alone. */
 MPNUM_INLINE mpnum_bf16x2 mpnum_f32_to_bf16_x2(float a, float b) {
-#if MPNUM_HAS_HW_BF16
+#if MPNUM_HAS_HW_BF16_
   const mpnum_bf16x2 packed = {
       mpnum_cvt_bf16x2_(a, b, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE)};
   return packed;
@@ -129,7 +129,7 @@ MPNUM_INLINE mpnum_bf16x2 mpnum_f32_to_bf16_x2(float a, float b) {
 #endif
 }
 MPNUM_INLINE mpnum_bf16x2 mpnum_f32_to_bf16_sat_x2(float a, float b) {
-#if MPNUM_HAS_HW_BF16
+#if MPNUM_HAS_HW_BF16_
   const mpnum_bf16x2 packed = {
       mpnum_cvt_bf16x2_(a, b, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE)};
   return packed;

@@ -31,7 +31,7 @@ MPNUM_INLINE mpnum_e2m3 mpnum_from_bits_e2m3(uint32_t code) {
 MPNUM_INLINE mpnum_e2m3 mpnum_f32_to_e2m3_round(float x, mpnum_rounding rounding,
                                                 mpnum_overflow overflow,
                                                 uint32_t random) {
-#if MPNUM_HAS_HW_FP6
+#if MPNUM_HAS_HW_FP6_
   if (rounding == MPNUM_ROUND_NEAREST_EVEN)
     return mpnum_from_bits_e2m3(mpnum_cvt_e2m3x2_(x, 0.0f) & 0xffu);
 #endif
@@ -44,7 +44,7 @@ MPNUM_INLINE mpnum_e2m3 mpnum_f32_to_e2m3_sat(float x) {
 
 /* To f32, exact. */
 MPNUM_INLINE float mpnum_e2m3_to_f32(mpnum_e2m3 x) {
-#if MPNUM_HAS_HW_FP6
+#if MPNUM_HAS_HW_FP6_
   return mpnum_cvt_f16_to_f32_(mpnum_cvt_e2m3x2_to_f16x2_(x.bits) & 0xffffu);
 #else
   return mpnum_decode(mpnum_format_of(MPNUM_TYPE_E2M3), x.bits);
@@ -71,7 +71,7 @@ MPNUM_INLINE mpnum_e2m3 mpnum_unpack_e2m3_x2(mpnum_e2m3x2 packed, int index) {
 }
 /* From f32 and to it, each element as alone. */
 MPNUM_INLINE mpnum_e2m3x2 mpnum_f32_to_e2m3_sat_x2(float a, float b) {
-#if MPNUM_HAS_HW_FP6
+#if MPNUM_HAS_HW_FP6_
   const mpnum_e2m3x2 packed = {(uint16_t)mpnum_cvt_e2m3x2_(a, b)};
   return packed;
 #else
@@ -79,7 +79,7 @@ MPNUM_INLINE mpnum_e2m3x2 mpnum_f32_to_e2m3_sat_x2(float a, float b) {
 #endif
 }
 MPNUM_INLINE mpnum_f32x2 mpnum_e2m3_to_f32_x2(mpnum_e2m3x2 packed) {
-#if MPNUM_HAS_HW_FP6
+#if MPNUM_HAS_HW_FP6_
   const uint32_t f16_codes = mpnum_cvt_e2m3x2_to_f16x2_(packed.bits);
   const mpnum_f32x2 values = {mpnum_cvt_f16_to_f32_(f16_codes & 0xffffu),
                               mpnum_cvt_f16_to_f32_(f16_codes >> 16)};

@@ -32,7 +32,7 @@ MPNUM_INLINE mpnum_e4m3 mpnum_from_bits_e4m3(uint32_t code) {
 MPNUM_INLINE mpnum_e4m3 mpnum_f32_to_e4m3_round(float x, mpnum_rounding rounding,
                                                 mpnum_overflow overflow,
                                                 uint32_t random) {
-#if MPNUM_HAS_HW_FP8
+#if MPNUM_HAS_HW_FP8_
   if (rounding == MPNUM_ROUND_NEAREST_EVEN)
     return mpnum_from_bits_e4m3(mpnum_cvt_e4m3x2_(x, 0.0f, overflow) & 0xffu);
 #endif
@@ -67,7 +67,7 @@ MPNUM_INLINE mpnum_e4m3 mpnum_f32_to_e4m3_sr_sat(float x, uint32_t random) {
 
 /* To f32 and f64, exact. NaN: canonical, 0x7fffffff and 0x7fffffffffffffff. */
 MPNUM_INLINE float mpnum_e4m3_to_f32(mpnum_e4m3 x) {
-#if MPNUM_HAS_HW_FP8
+#if MPNUM_HAS_HW_FP8_
   return mpnum_cvt_f16_to_f32_(mpnum_cvt_e4m3x2_to_f16x2_(x.bits) & 0xffffu);
 #else
   return mpnum_decode(mpnum_format_of(MPNUM_TYPE_E4M3), x.bits);
@@ -116,7 +116,7 @@ MPNUM_INLINE mpnum_e4m3 mpnum_unpack_e4m3_x2(mpnum_e4m3x2 packed, int index) {
 }
 /* From f32 and to it, each element as alone. */
 MPNUM_INLINE mpnum_e4m3x2 mpnum_f32_to_e4m3_x2(float a, float b) {
-#if MPNUM_HAS_HW_FP8
+#if MPNUM_HAS_HW_FP8_
   const mpnum_e4m3x2 packed = {(uint16_t)mpnum_cvt_e4m3x2_(a, b, MPNUM_OVERFLOW_IEEE)};
   return packed;
 #else
@@ -124,7 +124,7 @@ MPNUM_INLINE mpnum_e4m3x2 mpnum_f32_to_e4m3_x2(float a, float b) {
 #endif
 }
 MPNUM_INLINE mpnum_e4m3x2 mpnum_f32_to_e4m3_sat_x2(float a, float b) {
-#if MPNUM_HAS_HW_FP8
+#if MPNUM_HAS_HW_FP8_
   const mpnum_e4m3x2 packed = {
       (uint16_t)mpnum_cvt_e4m3x2_(a, b, MPNUM_OVERFLOW_SATURATE)};
   return packed;
@@ -133,7 +133,7 @@ MPNUM_INLINE mpnum_e4m3x2 mpnum_f32_to_e4m3_sat_x2(float a, float b) {
 #endif
 }
 MPNUM_INLINE mpnum_f32x2 mpnum_e4m3_to_f32_x2(mpnum_e4m3x2 packed) {
-#if MPNUM_HAS_HW_FP8
+#if MPNUM_HAS_HW_FP8_
   const uint32_t f16_codes = mpnum_cvt_e4m3x2_to_f16x2_(packed.bits);
   const mpnum_f32x2 values = {mpnum_cvt_f16_to_f32_(f16_codes & 0xffffu),
                               mpnum_cvt_f16_to_f32_(f16_codes >> 16)};
@@ -147,7 +147,7 @@ MPNUM_INLINE mpnum_f32x2 mpnum_e4m3_to_f32_x2(mpnum_e4m3x2 packed) {
 
 /* From and to two f16: rounded once, and exact. */
 MPNUM_INLINE mpnum_e4m3x2 mpnum_f16_to_e4m3_x2(mpnum_f16x2 values) {
-#if MPNUM_HAS_HW_FP8
+#if MPNUM_HAS_HW_FP8_
   const mpnum_e4m3x2 packed = {
       (uint16_t)mpnum_cvt_f16x2_to_e4m3x2_(values.bits, MPNUM_OVERFLOW_IEEE)};
   return packed;
@@ -157,7 +157,7 @@ MPNUM_INLINE mpnum_e4m3x2 mpnum_f16_to_e4m3_x2(mpnum_f16x2 values) {
 #endif
 }
 MPNUM_INLINE mpnum_e4m3x2 mpnum_f16_to_e4m3_sat_x2(mpnum_f16x2 values) {
-#if MPNUM_HAS_HW_FP8
+#if MPNUM_HAS_HW_FP8_
   const mpnum_e4m3x2 packed = {
       (uint16_t)mpnum_cvt_f16x2_to_e4m3x2_(values.bits, MPNUM_OVERFLOW_SATURATE)};
   return packed;
@@ -167,7 +167,7 @@ MPNUM_INLINE mpnum_e4m3x2 mpnum_f16_to_e4m3_sat_x2(mpnum_f16x2 values) {
 #endif
 }
 MPNUM_INLINE mpnum_f16x2 mpnum_e4m3_to_f16_x2(mpnum_e4m3x2 packed) {
-#if MPNUM_HAS_HW_FP8
+#if MPNUM_HAS_HW_FP8_
   const mpnum_f16x2 values = {mpnum_cvt_e4m3x2_to_f16x2_(packed.bits)};
   return values;
 #else

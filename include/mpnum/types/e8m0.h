@@ -32,7 +32,7 @@ MPNUM_INLINE mpnum_e8m0 mpnum_from_bits_e8m0(uint32_t code) {
 MPNUM_INLINE mpnum_e8m0 mpnum_f32_to_e8m0_round(float x, mpnum_rounding rounding,
                                                 mpnum_overflow overflow,
                                                 uint32_t random) {
-#if MPNUM_HAS_HW_E8M0
+#if MPNUM_HAS_HW_E8M0_
   if (rounding == MPNUM_ROUND_UP || rounding == MPNUM_ROUND_TOWARD_ZERO)
     return mpnum_from_bits_e8m0(mpnum_cvt_e8m0x2_(x, 0.0f, rounding, overflow) & 0xffu);
 #endif
@@ -82,7 +82,7 @@ MPNUM_INLINE mpnum_e8m0 mpnum_unpack_e8m0_x2(mpnum_e8m0x2 packed, int index) {
 }
 /* From f32 and to it, each element as alone. */
 MPNUM_INLINE mpnum_e8m0x2 mpnum_f32_to_e8m0_ru_sat_x2(float a, float b) {
-#if MPNUM_HAS_HW_E8M0
+#if MPNUM_HAS_HW_E8M0_
   const mpnum_e8m0x2 packed = {
       (uint16_t)mpnum_cvt_e8m0x2_(a, b, MPNUM_ROUND_UP, MPNUM_OVERFLOW_SATURATE)};
   return packed;
@@ -91,7 +91,7 @@ MPNUM_INLINE mpnum_e8m0x2 mpnum_f32_to_e8m0_ru_sat_x2(float a, float b) {
 #endif
 }
 MPNUM_INLINE mpnum_e8m0x2 mpnum_f32_to_e8m0_rz_sat_x2(float a, float b) {
-#if MPNUM_HAS_HW_E8M0
+#if MPNUM_HAS_HW_E8M0_
   const mpnum_e8m0x2 packed = {(uint16_t)mpnum_cvt_e8m0x2_(a, b, MPNUM_ROUND_TOWARD_ZERO,
                                                            MPNUM_OVERFLOW_SATURATE)};
   return packed;

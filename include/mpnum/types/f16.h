@@ -31,7 +31,7 @@ MPNUM_INLINE mpnum_f16 mpnum_from_bits_f16(uint32_t code) {
  * saturates; the other forms overflow as IEEE 754 has it for the mode. NaN: canonical. */
 MPNUM_INLINE mpnum_f16 mpnum_f32_to_f16_round(float x, mpnum_rounding rounding,
                                               mpnum_overflow overflow, uint32_t random) {
-#if MPNUM_HAS_HW_F16
+#if MPNUM_HAS_HW_F16_
   if (rounding <= MPNUM_ROUND_DOWN)
     return mpnum_from_bits_f16(mpnum_cvt_f16_(x, rounding, overflow));
 #endif
@@ -71,7 +71,7 @@ MPNUM_INLINE mpnum_f16 mpnum_f32_to_f16_sr_sat(float x, uint32_t random) {
 
 /* To f32 and f64, exact. NaN: canonical, 0x7fffffff and 0x7fffffffffffffff. */
 MPNUM_INLINE float mpnum_f16_to_f32(mpnum_f16 x) {
-#if MPNUM_HAS_HW_F16
+#if MPNUM_HAS_HW_F16_
   return mpnum_cvt_f16_to_f32_(x.bits);
 #else
   return mpnum_decode(mpnum_format_of(MPNUM_TYPE_F16), x.bits);
@@ -117,7 +117,7 @@ MPNUM_INLINE mpnum_f16 mpnum_unpack_f16_x2(mpnum_f16x2 packed, int index) {
 }
 /* From f32 and to it, each element as alone. */
 MPNUM_INLINE mpnum_f16x2 mpnum_f32_to_f16_x2(float a, float b) {
-#if MPNUM_HAS_HW_F16X2
+#if MPNUM_HAS_HW_F16X2_
   const mpnum_f16x2 packed = {
       mpnum_cvt_f16x2_(a, b, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE)};
   return packed;
@@ -126,7 +126,7 @@ MPNUM_INLINE mpnum_f16x2 mpnum_f32_to_f16_x2(float a, float b) {
 #endif
 }
 MPNUM_INLINE mpnum_f16x2 mpnum_f32_to_f16_sat_x2(float a, float b) {
-#if MPNUM_HAS_HW_F16X2
+#if MPNUM_HAS_HW_F16X2_
   const mpnum_f16x2 packed = {
       mpnum_cvt_f16x2_(a, b, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE)};
   return packed;

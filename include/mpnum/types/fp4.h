@@ -31,7 +31,7 @@ MPNUM_INLINE mpnum_e2m1 mpnum_from_bits_e2m1(uint32_t code) {
 MPNUM_INLINE mpnum_e2m1 mpnum_f32_to_e2m1_round(float x, mpnum_rounding rounding,
                                                 mpnum_overflow overflow,
                                                 uint32_t random) {
-#if MPNUM_HAS_HW_FP4
+#if MPNUM_HAS_HW_FP4_
   if (rounding == MPNUM_ROUND_NEAREST_EVEN)
     return mpnum_from_bits_e2m1(mpnum_cvt_e2m1x2_(x, 0.0f));
 #endif
@@ -44,7 +44,7 @@ MPNUM_INLINE mpnum_e2m1 mpnum_f32_to_e2m1_sat(float x) {
 
 /* To f32, exact. */
 MPNUM_INLINE float mpnum_e2m1_to_f32(mpnum_e2m1 x) {
-#if MPNUM_HAS_HW_FP4
+#if MPNUM_HAS_HW_FP4_
   return mpnum_cvt_f16_to_f32_(mpnum_cvt_e2m1x2_to_f16x2_(x.bits) & 0xffffu);
 #else
   return mpnum_decode(mpnum_format_of(MPNUM_TYPE_E2M1), x.bits);
@@ -74,7 +74,7 @@ MPNUM_INLINE mpnum_e2m1 mpnum_unpack_e2m1_x2(mpnum_e2m1x2 packed, int index) {
 }
 /* From f32 and to it, each element as alone. */
 MPNUM_INLINE mpnum_e2m1x2 mpnum_f32_to_e2m1_sat_x2(float a, float b) {
-#if MPNUM_HAS_HW_FP4
+#if MPNUM_HAS_HW_FP4_
   const mpnum_e2m1x2 packed = {(uint8_t)mpnum_cvt_e2m1x2_(a, b)};
   return packed;
 #else
@@ -82,7 +82,7 @@ MPNUM_INLINE mpnum_e2m1x2 mpnum_f32_to_e2m1_sat_x2(float a, float b) {
 #endif
 }
 MPNUM_INLINE mpnum_f32x2 mpnum_e2m1_to_f32_x2(mpnum_e2m1x2 packed) {
-#if MPNUM_HAS_HW_FP4
+#if MPNUM_HAS_HW_FP4_
   const uint32_t f16_codes = mpnum_cvt_e2m1x2_to_f16x2_(packed.bits);
   const mpnum_f32x2 values = {mpnum_cvt_f16_to_f32_(f16_codes & 0xffffu),
                               mpnum_cvt_f16_to_f32_(f16_codes >> 16)};
@@ -108,7 +108,7 @@ MPNUM_INLINE mpnum_e2m1 mpnum_unpack_e2m1_x4(mpnum_e2m1x4 packed, int index) {
 }
 /* From f32 and to it, each element as alone. */
 MPNUM_INLINE mpnum_e2m1x4 mpnum_f32_to_e2m1_sat_x4(float a, float b, float c, float d) {
-#if MPNUM_HAS_HW_FP4
+#if MPNUM_HAS_HW_FP4_
   const mpnum_e2m1x4 packed = {(uint16_t)mpnum_cvt_e2m1x4_(a, b, c, d)};
   return packed;
 #else

@@ -20,14 +20,14 @@
 #include "f16.h"
 MPNUM_C_BEGIN_
 
-#if defined(__FLT16_MANT_DIG__) && !MPNUM_HAS_CUDA
+#if defined(__FLT16_MANT_DIG__) && !MPNUM_HAS_CUDA_
 # define MPNUM_HAS_FLOAT16 1
 #else
 # define MPNUM_HAS_FLOAT16 0
 #endif
 
 /* clang and gcc 12 have no macro that tells. */
-#if MPNUM_HAS_CUDA
+#if MPNUM_HAS_CUDA_
 # define MPNUM_HAS_BFLOAT16 0
 #elif defined(__BFLT16_MANT_DIG__)
 # define MPNUM_HAS_BFLOAT16 1

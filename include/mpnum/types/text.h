@@ -12,7 +12,7 @@
 #include "../core/detail/decimal.h"
 MPNUM_C_BEGIN_
 
-#if !MPNUM_HAS_NVRTC
+#if !MPNUM_HAS_NVRTC_
 # include <stddef.h>
 #endif
 

@@ -36,9 +36,9 @@ MPNUM_INLINE mpnum_tf32 mpnum_from_bits_tf32(uint32_t code) {
 MPNUM_INLINE mpnum_tf32 mpnum_f32_to_tf32_round(float x, mpnum_rounding rounding,
                                                 mpnum_overflow overflow,
                                                 uint32_t random) {
-#if MPNUM_HAS_HW_TF32_RNA
+#if MPNUM_HAS_HW_TF32_RNA_
   if (rounding == MPNUM_ROUND_NEAREST_AWAY ||
-      (MPNUM_HAS_HW_TF32 && rounding <= MPNUM_ROUND_TOWARD_ZERO))
+      (MPNUM_HAS_HW_TF32_ && rounding <= MPNUM_ROUND_TOWARD_ZERO))
     return mpnum_from_bits_tf32(mpnum_cvt_tf32_(x, rounding, overflow));
 #endif
   return mpnum_from_bits_tf32(

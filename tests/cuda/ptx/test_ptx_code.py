@@ -32,7 +32,7 @@ HEADER = """\
 # {modes} modes) and for its load and store. tests/cuda/ptx/test_ptx_code.py compares, and writes this with --update.
 """
 
-# The MPNUM_HAS_HW_ macro behind a conversion: the least architecture, and whether only a and f targets have it.
+# The MPNUM_HAS_HW_..._ macro behind a conversion: the least architecture, and whether only a and f targets have it.
 CAPABILITIES = {"F16": (53, False), "F16X2": (80, False), "BF16": (80, False), "SAT_X2": (80, False), "BF16_F64": (90, False),
                 "TF32_RNA": (80, False), "TF32": (90, False), "FP8": (89, False), "FP6": (100, True),
                 "FP4": (100, True), "E8M0": (100, True)}
@@ -120,7 +120,8 @@ class Code:
 
 
 def every_capability_has_a_row(api):
-    named_in_config = {name.removeprefix("MPNUM_HAS_HW_") for name in api.macros if name.startswith("MPNUM_HAS_HW_")}
+    config = (ROOT / "include/mpnum/core/detail/config.h").read_text()
+    named_in_config = set(re.findall(r"^# *define MPNUM_HAS_HW_(\w+)_ ", config, re.M))
     used = {capability for _, capability, _ in HARDWARE}
     assert named_in_config == set(CAPABILITIES) == used, named_in_config ^ set(CAPABILITIES) | used ^ set(CAPABILITIES)
 

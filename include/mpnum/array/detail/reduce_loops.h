@@ -9,7 +9,7 @@
 #include "../exact_sum.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 # include <stddef.h>
 

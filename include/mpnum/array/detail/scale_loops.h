@@ -9,7 +9,7 @@
 #include "../losses.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 /* Elements that the loops come in, and that a run has at most. */
 # define MPNUM_SCALED_ 64

@@ -7,7 +7,7 @@
 #include "../matrix.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 MPNUM_HOST_INLINE_ size_t mpnum_tile_size_(size_t n, size_t first) {
   return n - first < MPNUM_TILE_ ? n - first : MPNUM_TILE_;

@@ -7,7 +7,7 @@
 #include "../blockscale_format.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 /* The most floats in a band of several rows, read twice: the second-level cache keeps
  * it. */

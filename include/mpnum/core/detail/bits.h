@@ -52,7 +52,7 @@ MPNUM_INLINE int mpnum_iszero_u63_(uint64_t magnitude) {
 }
 
 /* Number of zero bits above the highest one bit. x is not 0. */
-#if MPNUM_ON_DEVICE && !defined(__clang__)
+#if MPNUM_ON_DEVICE_ && !defined(__clang__)
 MPNUM_INLINE int mpnum_clz_u32_(uint32_t x) { return __clz((int)x); }
 #elif MPNUM_HAS_GNU_
 MPNUM_INLINE int mpnum_clz_u32_(uint32_t x) { return __builtin_clz(x); }

@@ -63,29 +63,29 @@
 
 /* NVRTC compiles without any system header. */
 #if defined(__CUDACC_RTC__)
-# define MPNUM_HAS_NVRTC 1
+# define MPNUM_HAS_NVRTC_ 1
 #else
-# define MPNUM_HAS_NVRTC 0
+# define MPNUM_HAS_NVRTC_ 0
 #endif
 
 /* nvcc and NVRTC define __CUDACC__; clang in CUDA mode defines __CUDA__, without any
  * header too. */
-#if defined(__CUDACC__) || defined(__CUDA__) || MPNUM_HAS_NVRTC
-# define MPNUM_HAS_CUDA 1
+#if defined(__CUDACC__) || defined(__CUDA__) || MPNUM_HAS_NVRTC_
+# define MPNUM_HAS_CUDA_ 1
 #else
-# define MPNUM_HAS_CUDA 0
+# define MPNUM_HAS_CUDA_ 0
 #endif
 
 /* 1 while the device half of a CUDA source is compiled. */
-#if MPNUM_HAS_CUDA && defined(__CUDA_ARCH__)
-# define MPNUM_ON_DEVICE 1
+#if MPNUM_HAS_CUDA_ && defined(__CUDA_ARCH__)
+# define MPNUM_ON_DEVICE_ 1
 #else
-# define MPNUM_ON_DEVICE 0
+# define MPNUM_ON_DEVICE_ 0
 #endif
 
 /* 100 times the major number of the compute capability and 10 times the minor one, as in
  * __CUDA_ARCH__; 0 on a host. */
-#if MPNUM_ON_DEVICE
+#if MPNUM_ON_DEVICE_
 # define MPNUM_DEVICE_ARCH_ __CUDA_ARCH__
 #else
 # define MPNUM_DEVICE_ARCH_ 0
@@ -120,17 +120,17 @@
 
 /* Which conversions are an instruction of the target, see hardware.h; the others are
  * integer arithmetic. The bits are the same. */
-#define MPNUM_HAS_HW_F16      MPNUM_ON_DEVICE
-#define MPNUM_HAS_HW_F16X2    (MPNUM_DEVICE_ARCH_ >= 800)
-#define MPNUM_HAS_HW_BF16     (MPNUM_DEVICE_ARCH_ >= 800)
-#define MPNUM_HAS_HW_SAT_X2   MPNUM_DEVICE_HAS_SATURATING_PAIRS_
-#define MPNUM_HAS_HW_BF16_F64 (MPNUM_DEVICE_ARCH_ >= 900)
-#define MPNUM_HAS_HW_TF32_RNA (MPNUM_DEVICE_ARCH_ >= 800)
-#define MPNUM_HAS_HW_TF32     (MPNUM_DEVICE_ARCH_ >= 900)
-#define MPNUM_HAS_HW_FP8      MPNUM_DEVICE_HAS_FP8_
-#define MPNUM_HAS_HW_FP6      MPNUM_DEVICE_HAS_BLOCK_FORMATS_
-#define MPNUM_HAS_HW_FP4      MPNUM_DEVICE_HAS_BLOCK_FORMATS_
-#define MPNUM_HAS_HW_E8M0     MPNUM_DEVICE_HAS_BLOCK_FORMATS_
+#define MPNUM_HAS_HW_F16_      MPNUM_ON_DEVICE_
+#define MPNUM_HAS_HW_F16X2_    (MPNUM_DEVICE_ARCH_ >= 800)
+#define MPNUM_HAS_HW_BF16_     (MPNUM_DEVICE_ARCH_ >= 800)
+#define MPNUM_HAS_HW_SAT_X2_   MPNUM_DEVICE_HAS_SATURATING_PAIRS_
+#define MPNUM_HAS_HW_BF16_F64_ (MPNUM_DEVICE_ARCH_ >= 900)
+#define MPNUM_HAS_HW_TF32_RNA_ (MPNUM_DEVICE_ARCH_ >= 800)
+#define MPNUM_HAS_HW_TF32_     (MPNUM_DEVICE_ARCH_ >= 900)
+#define MPNUM_HAS_HW_FP8_      MPNUM_DEVICE_HAS_FP8_
+#define MPNUM_HAS_HW_FP6_      MPNUM_DEVICE_HAS_BLOCK_FORMATS_
+#define MPNUM_HAS_HW_FP4_      MPNUM_DEVICE_HAS_BLOCK_FORMATS_
+#define MPNUM_HAS_HW_E8M0_     MPNUM_DEVICE_HAS_BLOCK_FORMATS_
 
 #if defined(__cplusplus)
 # define MPNUM_HAS_CXX_ 1
@@ -140,7 +140,7 @@
 
 /* With relaxed constexpr and a bit cast that the compiler can evaluate, every conversion
  * is a constant expression in C++. gcc has the cast from 11 on, clang tells. */
-#if MPNUM_HAS_CXX_ && !MPNUM_HAS_CUDA
+#if MPNUM_HAS_CXX_ && !MPNUM_HAS_CUDA_
 # if __cplusplus >= 201402L
 #  if defined(__clang__)
 #   if __has_builtin(__builtin_bit_cast)
@@ -158,16 +158,16 @@
 #endif
 
 /* 0 where there is no <stddef.h>, and then no function of arrays. */
-#if MPNUM_NO_STDINT || MPNUM_HAS_NVRTC
-# define MPNUM_HAS_ARRAYS 0
+#if MPNUM_NO_STDINT || MPNUM_HAS_NVRTC_
+# define MPNUM_HAS_ARRAYS_ 0
 #else
-# define MPNUM_HAS_ARRAYS 1
+# define MPNUM_HAS_ARRAYS_ 1
 #endif
 
 /* Vector code, on the host: GNU vectors and intrinsics, whose headers want an operating
  * system's. */
-#if MPNUM_HAS_GNU_ && MPNUM_HAS_ARRAYS && __STDC_HOSTED__ && !MPNUM_NO_SIMD && \
-    (!MPNUM_HAS_CUDA || MPNUM_CUDA_HOST_SIMD)
+#if MPNUM_HAS_GNU_ && MPNUM_HAS_ARRAYS_ && __STDC_HOSTED__ && !MPNUM_NO_SIMD && \
+    (!MPNUM_HAS_CUDA_ || MPNUM_CUDA_HOST_SIMD)
 # if defined(__x86_64__)
 #  define MPNUM_HAS_X86_SIMD_ 1
 # elif defined(__aarch64__) && defined(__ARM_NEON) && !defined(__AARCH64EB__)
@@ -225,13 +225,13 @@
  *   MPNUM_FUNC    longer ones: the same without the force
  *   MPNUM_REAL_   as INLINE, MPNUM_MATH_ as FUNC, of floats: no constant expressions
  *   MPNUM_RARE_   seldom called, never inlined */
-#if MPNUM_HAS_CUDA && defined(__clang__)
+#if MPNUM_HAS_CUDA_ && defined(__clang__)
 # define MPNUM_INLINE static inline __attribute__((host, device, __always_inline__))
 # define MPNUM_FUNC   static inline __attribute__((host, device))
 # define MPNUM_REAL_  MPNUM_INLINE
 # define MPNUM_MATH_  MPNUM_FUNC
 # define MPNUM_RARE_  static __attribute__((host, device, __noinline__, __unused__))
-#elif MPNUM_HAS_CUDA
+#elif MPNUM_HAS_CUDA_
 # define MPNUM_INLINE static __host__ __device__ __forceinline__
 # define MPNUM_FUNC   static __host__ __device__ inline
 # define MPNUM_REAL_  MPNUM_INLINE
@@ -303,7 +303,7 @@
 # define MPNUM_MUST_CHECK
 #endif
 
-#if MPNUM_HAS_NVRTC && !MPNUM_NO_STDINT
+#if MPNUM_HAS_NVRTC_ && !MPNUM_NO_STDINT
 /* The identical typedef may be repeated in C++, so a caller's own do not clash. */
 typedef unsigned char uint8_t;
 typedef unsigned short uint16_t;
@@ -318,10 +318,10 @@ typedef long long int64_t;
 #endif
 
 /* nvcc and NVRTC bring memcpy themselves; gcc and clang need no header for it. */
-#if MPNUM_HAS_GNU_ && (defined(__clang__) || !MPNUM_HAS_CUDA)
+#if MPNUM_HAS_GNU_ && (defined(__clang__) || !MPNUM_HAS_CUDA_)
 # define MPNUM_MEMCPY_(dst, src, size) __builtin_memcpy(dst, src, size)
 #else
-# if !MPNUM_HAS_CUDA
+# if !MPNUM_HAS_CUDA_
 #  include <string.h>
 # endif
 # define MPNUM_MEMCPY_(dst, src, size) memcpy(dst, src, size)

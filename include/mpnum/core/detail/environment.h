@@ -6,7 +6,7 @@
 #include "config.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 /* Between enter and leave results are rounded to nearest, nothing is flushed to zero,
  * nothing traps; afterwards all is as before, flags of exceptions, too. Loads and stores
@@ -51,7 +51,7 @@ MPNUM_HOST_INLINE_ void mpnum_fenv_restore_(uint64_t saved) { (void)saved; }
 
 /* Steps of doubles, each rounded once, none joined to another, and between floats and
  * doubles. */
-#if MPNUM_ON_DEVICE
+#if MPNUM_ON_DEVICE_
 # define MPNUM_F64_STEP_(name, instruction)                    \
   MPNUM_REAL_ double name(double a, double b) {                \
    double x;                                                   \
@@ -74,7 +74,7 @@ MPNUM_REAL_ double mpnum_widen_f32_(float x) {
   asm("cvt.f64.f32 %0, %1;" : "=d"(y) : "f"(x));
   return y;
 }
-#elif MPNUM_HAS_ARRAYS
+#elif MPNUM_HAS_ARRAYS_
 /* The same double, which the compiler takes for another one: it neither reorders what
  * made it nor computes it after the environment has changed. */
 # if MPNUM_HAS_GNU_ && (defined(__x86_64__) || defined(__i386__)) && defined(__SSE2__)

@@ -28,15 +28,15 @@ MPNUM_C_BEGIN_
  * CUDA source the answer on the device is that of the target the kernel was compiled
  * for. */
 MPNUM_FUNC int mpnum_has_hw(mpnum_type type) {
-  const uint32_t types = (uint32_t)MPNUM_HAS_HW_TF32 << MPNUM_TYPE_TF32 |
-                         (uint32_t)MPNUM_HAS_HW_BF16 << MPNUM_TYPE_BF16 |
-                         (uint32_t)MPNUM_HAS_HW_F16 << MPNUM_TYPE_F16 |
-                         (uint32_t)MPNUM_HAS_HW_FP8 << MPNUM_TYPE_E5M2 |
-                         (uint32_t)MPNUM_HAS_HW_FP8 << MPNUM_TYPE_E4M3 |
-                         (uint32_t)MPNUM_HAS_HW_E8M0 << MPNUM_TYPE_E8M0 |
-                         (uint32_t)MPNUM_HAS_HW_FP6 << MPNUM_TYPE_E3M2 |
-                         (uint32_t)MPNUM_HAS_HW_FP6 << MPNUM_TYPE_E2M3 |
-                         (uint32_t)MPNUM_HAS_HW_FP4 << MPNUM_TYPE_E2M1;
+  const uint32_t types = (uint32_t)MPNUM_HAS_HW_TF32_ << MPNUM_TYPE_TF32 |
+                         (uint32_t)MPNUM_HAS_HW_BF16_ << MPNUM_TYPE_BF16 |
+                         (uint32_t)MPNUM_HAS_HW_F16_ << MPNUM_TYPE_F16 |
+                         (uint32_t)MPNUM_HAS_HW_FP8_ << MPNUM_TYPE_E5M2 |
+                         (uint32_t)MPNUM_HAS_HW_FP8_ << MPNUM_TYPE_E4M3 |
+                         (uint32_t)MPNUM_HAS_HW_E8M0_ << MPNUM_TYPE_E8M0 |
+                         (uint32_t)MPNUM_HAS_HW_FP6_ << MPNUM_TYPE_E3M2 |
+                         (uint32_t)MPNUM_HAS_HW_FP6_ << MPNUM_TYPE_E2M3 |
+                         (uint32_t)MPNUM_HAS_HW_FP4_ << MPNUM_TYPE_E2M1;
   return (uint32_t)type < 32 ? (int)(types >> type & 1) : 0;
 }
 
@@ -48,13 +48,13 @@ MPNUM_INLINE uint32_t mpnum_cvt_overflow_(uint32_t code, uint32_t infinity,
   return code - (uint32_t)(is_inf && overflow == MPNUM_OVERFLOW_SATURATE);
 }
 
-#if MPNUM_HAS_HW_F16X2
+#if MPNUM_HAS_HW_F16X2_
 /* Two values, a in the low half. rounding: nearest even or toward zero. */
 MPNUM_INLINE uint32_t mpnum_cvt_f16x2_(float a, float b, mpnum_rounding rounding,
                                        mpnum_overflow overflow) {
   const int is_rz = rounding == MPNUM_ROUND_TOWARD_ZERO;
   uint32_t codes = 0;
-# if MPNUM_HAS_HW_SAT_X2
+# if MPNUM_HAS_HW_SAT_X2_
   if (overflow == MPNUM_OVERFLOW_SATURATE) {
     if (is_rz)
       asm("cvt.rz.satfinite.f16x2.f32 %0, %1, %2;" : "=r"(codes) : "f"(b), "f"(a));
@@ -72,7 +72,7 @@ MPNUM_INLINE uint32_t mpnum_cvt_f16x2_(float a, float b, mpnum_rounding rounding
 }
 #endif
 
-#if MPNUM_HAS_HW_F16
+#if MPNUM_HAS_HW_F16_
 /* rounding: nearest even, toward zero, up or down. */
 MPNUM_INLINE uint32_t mpnum_cvt_f16_(float x, mpnum_rounding rounding,
                                      mpnum_overflow overflow) {
@@ -82,7 +82,7 @@ MPNUM_INLINE uint32_t mpnum_cvt_f16_(float x, mpnum_rounding rounding,
   } else if (rounding == MPNUM_ROUND_DOWN) {
     asm("cvt.rm.f16.f32 %0, %1;" : "=h"(code) : "f"(x));
   } else {
-# if MPNUM_HAS_HW_F16X2
+# if MPNUM_HAS_HW_F16X2_
     return mpnum_cvt_f16x2_(x, 0.0f, rounding, overflow) & 0xffffu;
 # else
     if (rounding == MPNUM_ROUND_TOWARD_ZERO)
@@ -106,13 +106,13 @@ MPNUM_INLINE float mpnum_cvt_f16_to_f32_(uint32_t code) {
 }
 #endif
 
-#if MPNUM_HAS_HW_BF16
+#if MPNUM_HAS_HW_BF16_
 /* Two values, a in the low half. rounding: nearest even or toward zero. */
 MPNUM_INLINE uint32_t mpnum_cvt_bf16x2_(float a, float b, mpnum_rounding rounding,
                                         mpnum_overflow overflow) {
   const int is_rz = rounding == MPNUM_ROUND_TOWARD_ZERO;
   uint32_t codes = 0;
-# if MPNUM_HAS_HW_SAT_X2
+# if MPNUM_HAS_HW_SAT_X2_
   if (overflow == MPNUM_OVERFLOW_SATURATE) {
     if (is_rz)
       asm("cvt.rz.satfinite.bf16x2.f32 %0, %1, %2;" : "=r"(codes) : "f"(b), "f"(a));
@@ -134,7 +134,7 @@ MPNUM_INLINE uint32_t mpnum_cvt_bf16_(float x, mpnum_rounding rounding,
 }
 #endif
 
-#if MPNUM_HAS_HW_BF16_F64
+#if MPNUM_HAS_HW_BF16_F64_
 MPNUM_INLINE uint32_t mpnum_cvt_f64_to_bf16_(double x, mpnum_overflow overflow) {
   unsigned short code = 0;
   asm("cvt.rn.bf16.f64 %0, %1;" : "=h"(code) : "d"(x));
@@ -142,13 +142,13 @@ MPNUM_INLINE uint32_t mpnum_cvt_f64_to_bf16_(double x, mpnum_overflow overflow) 
 }
 #endif
 
-#if MPNUM_HAS_HW_TF32_RNA
+#if MPNUM_HAS_HW_TF32_RNA_
 /* rounding: nearest away, and from sm_90 on nearest even or toward zero. */
 MPNUM_INLINE uint32_t mpnum_cvt_tf32_(float x, mpnum_rounding rounding,
                                       mpnum_overflow overflow) {
   uint32_t bits = 0;
   switch (rounding) {
-# if MPNUM_HAS_HW_TF32
+# if MPNUM_HAS_HW_TF32_
   case MPNUM_ROUND_NEAREST_EVEN:
     asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
     break;
@@ -163,7 +163,7 @@ MPNUM_INLINE uint32_t mpnum_cvt_tf32_(float x, mpnum_rounding rounding,
 }
 #endif
 
-#if MPNUM_HAS_HW_FP8
+#if MPNUM_HAS_HW_FP8_
 /* Two values, a in the low byte. cvt saturates; without saturation a code is moved on by
  * one where the value rounds past the largest: from 7e to the NaN 7f in e4m3, from 7b to
  * Inf, 7c, in e5m2. A NaN's code, 7f, stays. */
@@ -228,7 +228,7 @@ MPNUM_INLINE uint32_t mpnum_cvt_e5m2x2_to_f16x2_(uint32_t codes) {
 }
 #endif
 
-#if MPNUM_HAS_HW_FP6
+#if MPNUM_HAS_HW_FP6_
 MPNUM_INLINE uint32_t mpnum_cvt_e3m2x2_(float a, float b) {
   unsigned short codes = 0;
   asm("cvt.rn.satfinite.e3m2x2.f32 %0, %1, %2;" : "=h"(codes) : "f"(b), "f"(a));
@@ -253,7 +253,7 @@ MPNUM_INLINE uint32_t mpnum_cvt_e2m3x2_to_f16x2_(uint32_t codes) {
 }
 #endif
 
-#if MPNUM_HAS_HW_FP4
+#if MPNUM_HAS_HW_FP4_
 /* Two codes in a byte, a in its low half. Assembly has no 8-bit operands. */
 MPNUM_INLINE uint32_t mpnum_cvt_e2m1x2_(float a, float b) {
   unsigned short codes = 0;
@@ -282,7 +282,7 @@ MPNUM_INLINE uint32_t mpnum_cvt_e2m1x2_to_f16x2_(uint32_t codes) {
 }
 #endif
 
-#if MPNUM_HAS_HW_E8M0
+#if MPNUM_HAS_HW_E8M0_
 /* Of the magnitudes. rounding: up or toward zero. */
 MPNUM_INLINE uint32_t mpnum_cvt_e8m0x2_(float a, float b, mpnum_rounding rounding,
                                         mpnum_overflow overflow) {

@@ -155,7 +155,7 @@ MPNUM_FLOATS_OF_PAIRS_(e2m3, uint16_t, x.at[0], x.at[0] >> 16)
 
 /* To be rounded again, which makes any NaN canonical. */
 template <class T> struct floats_to_round_ : floats_of_<T> {};
-#if MPNUM_HAS_HW_F16
+#if MPNUM_HAS_HW_F16_
 template <> struct floats_to_round_<mpnum_f16> {
   MPNUM_INLINE mpnum_f32x4 at(const four_of_<mpnum_f16>::type &x) {
     const mpnum_f32x4 values = {mpnum_cvt_f16_to_f32_any_nan_(x.at[0] & 0xffffu),
@@ -246,7 +246,7 @@ template <cast_form_ form, class Dst, class Src> struct four_halves_ {
 };
 #define MPNUM_FOUR_TO_FP8_(name, form, call)                                   \
  template <> struct four_halves_<cast_is_##form##_, mpnum_##name, mpnum_f16> { \
-  static constexpr bool exists = MPNUM_HAS_HW_FP8 || !MPNUM_ON_DEVICE;         \
+  static constexpr bool exists = MPNUM_HAS_HW_FP8_ || !MPNUM_ON_DEVICE_;       \
   MPNUM_INLINE raw_bytes_<4> at(const raw_bytes_<8> &x) {                      \
    const mpnum_f16x2 low = {x.at[0]}, high = {x.at[1]};                        \
    const uint32_t a = call(low).bits, b = call(high).bits;                     \
@@ -256,7 +256,7 @@ template <cast_form_ form, class Dst, class Src> struct four_halves_ {
  };
 #define MPNUM_FOUR_FROM_FP8_(name)                                                 \
  template <> struct four_halves_<cast_is_plain_, mpnum_f16, mpnum_##name> {        \
-  static constexpr bool exists = MPNUM_HAS_HW_FP8 || !MPNUM_ON_DEVICE;             \
+  static constexpr bool exists = MPNUM_HAS_HW_FP8_ || !MPNUM_ON_DEVICE_;           \
   MPNUM_INLINE raw_bytes_<8> at(const raw_bytes_<4> &x) {                          \
    const mpnum_##name##x2 low = {static_cast<uint16_t>(x.at[0])};                  \
    const mpnum_##name##x2 high = {static_cast<uint16_t>(x.at[0] >> 16)};           \
@@ -356,11 +356,11 @@ template <class Cast, class Dst> struct is_short_ {
   static constexpr bool value =
       !Cast::is_stochastic && Cast::is_of_small_type &&
       (type == MPNUM_TYPE_F32 || type == MPNUM_TYPE_TF32 ||
-       (type == MPNUM_TYPE_F16 && MPNUM_HAS_HW_F16) ||
-       (type == MPNUM_TYPE_BF16 && MPNUM_HAS_HW_BF16) ||
-       ((type == MPNUM_TYPE_E5M2 || type == MPNUM_TYPE_E4M3) && MPNUM_HAS_HW_FP8) ||
-       ((type == MPNUM_TYPE_E3M2 || type == MPNUM_TYPE_E2M3) && MPNUM_HAS_HW_FP6) ||
-       (type == MPNUM_TYPE_E2M1 && MPNUM_HAS_HW_FP4));
+       (type == MPNUM_TYPE_F16 && MPNUM_HAS_HW_F16_) ||
+       (type == MPNUM_TYPE_BF16 && MPNUM_HAS_HW_BF16_) ||
+       ((type == MPNUM_TYPE_E5M2 || type == MPNUM_TYPE_E4M3) && MPNUM_HAS_HW_FP8_) ||
+       ((type == MPNUM_TYPE_E3M2 || type == MPNUM_TYPE_E2M3) && MPNUM_HAS_HW_FP6_) ||
+       (type == MPNUM_TYPE_E2M1 && MPNUM_HAS_HW_FP4_));
 };
 
 /* Four elements; the first takes random word number index. */

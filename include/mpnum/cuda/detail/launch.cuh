@@ -10,7 +10,7 @@ MPNUM_C_BEGIN_
 
 /* Before a loop over an array in registers, before one that is to stay a loop, and before
  * one of which so many turns are to be one. The host's compiler does not know them. */
-#if MPNUM_HAS_CUDA && defined(__CUDA_ARCH__)
+#if MPNUM_HAS_CUDA_ && defined(__CUDA_ARCH__)
 # define MPNUM_PRAGMA_(...)   _Pragma(# __VA_ARGS__)
 # define MPNUM_UNROLL_        MPNUM_PRAGMA_(unroll)
 # define MPNUM_NO_UNROLL_     MPNUM_PRAGMA_(unroll 1)
@@ -166,7 +166,7 @@ template <> struct cast_<float, double> {
  * signs, and a word, in each part. NaN is never dropped. */
 template <class T, unsigned size = sizeof(T)> struct larger_magnitudes_ {
   MPNUM_REAL_ uint32_t larger(uint32_t most, uint32_t word) {
-#if MPNUM_HAS_HW_BF16
+#if MPNUM_HAS_HW_BF16_
     asm("{\n .reg .f32 x;\n abs.f32 x, %1;\n max.NaN.f32 %0, %2, x;\n}"
         : "=r"(most)
         : "r"(word), "r"(most));
@@ -179,7 +179,7 @@ template <class T, unsigned size = sizeof(T)> struct larger_magnitudes_ {
 };
 template <class T> struct larger_magnitudes_<T, 2> {
   MPNUM_REAL_ uint32_t larger(uint32_t most, uint32_t word) {
-#if MPNUM_HAS_HW_BF16
+#if MPNUM_HAS_HW_BF16_
     if (type_of<T>::value == MPNUM_TYPE_BF16)
       asm("{\n .reg .b32 x;\n abs.bf16x2 x, %1;\n max.NaN.bf16x2 %0, %2, x;\n}"
           : "=r"(most)
@@ -222,7 +222,7 @@ MPNUM_PACKED_(e2m3, 4, codes[0], codes[1], codes[2], codes[3])
 
 } // namespace mpnum
 
-#if !MPNUM_HAS_NVRTC
+#if !MPNUM_HAS_NVRTC_
 
 /* How many blocks share tiles, one at least, and at most so many a multiprocessor: by
  * default what all of them hold at once. 0 multiprocessors: the runtime says how many the

@@ -22,19 +22,19 @@ template <class Code> struct dense_ {
   }
 };
 template <> struct dense_<mpnum_e4m3> {
-  enum { bits = 8, resident = MPNUM_HAS_HW_FP8 ? MPNUM_LAUNCH_BLOCKS_ : 2 };
+  enum { bits = 8, resident = MPNUM_HAS_HW_FP8_ ? MPNUM_LAUNCH_BLOCKS_ : 2 };
   MPNUM_REAL_ uint32_t four(float a, float b, float c, float d) {
     return mpnum_f32_to_e4m3_sat_x4(a, b, c, d).bits;
   }
 };
 template <> struct dense_<mpnum_e5m2> {
-  enum { bits = 8, resident = MPNUM_HAS_HW_FP8 ? MPNUM_LAUNCH_BLOCKS_ : 2 };
+  enum { bits = 8, resident = MPNUM_HAS_HW_FP8_ ? MPNUM_LAUNCH_BLOCKS_ : 2 };
   MPNUM_REAL_ uint32_t four(float a, float b, float c, float d) {
     return mpnum_f32_to_e5m2_sat_x4(a, b, c, d).bits;
   }
 };
 template <> struct dense_<mpnum_e3m2> {
-  enum { bits = 6, resident = MPNUM_HAS_HW_FP6 ? MPNUM_LAUNCH_BLOCKS_ : 2 };
+  enum { bits = 6, resident = MPNUM_HAS_HW_FP6_ ? MPNUM_LAUNCH_BLOCKS_ : 2 };
   MPNUM_REAL_ uint32_t four(float a, float b, float c, float d) {
     const mpnum_e3m2x4 codes = mpnum_f32_to_e3m2_sat_x4(a, b, c, d);
     return static_cast<uint32_t>(codes.bytes[0]) |
@@ -43,7 +43,7 @@ template <> struct dense_<mpnum_e3m2> {
   }
 };
 template <> struct dense_<mpnum_e2m3> {
-  enum { bits = 6, resident = MPNUM_HAS_HW_FP6 ? MPNUM_LAUNCH_BLOCKS_ : 2 };
+  enum { bits = 6, resident = MPNUM_HAS_HW_FP6_ ? MPNUM_LAUNCH_BLOCKS_ : 2 };
   MPNUM_REAL_ uint32_t four(float a, float b, float c, float d) {
     const mpnum_e2m3x4 codes = mpnum_f32_to_e2m3_sat_x4(a, b, c, d);
     return static_cast<uint32_t>(codes.bytes[0]) |
@@ -52,7 +52,7 @@ template <> struct dense_<mpnum_e2m3> {
   }
 };
 template <> struct dense_<mpnum_e2m1> {
-  enum { bits = 4, resident = MPNUM_HAS_HW_FP4 ? MPNUM_LAUNCH_BLOCKS_ : 2 };
+  enum { bits = 4, resident = MPNUM_HAS_HW_FP4_ ? MPNUM_LAUNCH_BLOCKS_ : 2 };
   MPNUM_REAL_ uint32_t four(float a, float b, float c, float d) {
     return mpnum_f32_to_e2m1_sat_x4(a, b, c, d).bits;
   }
@@ -80,7 +80,7 @@ MPNUM_REAL_ float element_of_(float x) { return x; }
 template <class T> MPNUM_REAL_ float element_of_(T x) { return to_float(x); }
 /* Without a step for NaN, whose sign and payload do not reach a code or an amax. */
 MPNUM_REAL_ float element_of_(mpnum_f16 x) {
-#if MPNUM_HAS_HW_F16
+#if MPNUM_HAS_HW_F16_
   float value;
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(x.bits));
   return value;
@@ -578,7 +578,7 @@ mpnum_store_turned_(uint8_t *dst, size_t pitch, const uint8_t *turned, unsigned 
   }
 }
 
-#if !MPNUM_HAS_NVRTC
+#if !MPNUM_HAS_NVRTC_
 
 /* Tiles side by side, in rows one below the other. */
 static inline dim3 mpnum_tile_grid_(size_t across, size_t down) {

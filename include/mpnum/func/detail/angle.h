@@ -9,7 +9,7 @@
 MPNUM_C_BEGIN_
 
 /* On devices a function of floats calls no other. */
-#if MPNUM_ON_DEVICE
+#if MPNUM_ON_DEVICE_
 # define MPNUM_FAR_ MPNUM_REAL_
 #else
 # define MPNUM_FAR_ MPNUM_RARE_

@@ -7,7 +7,7 @@
 #include "../../array/detail/convert_loops.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 /* A function of floats a (and b, else any floats); n fills vectors. For zeros in a it
  * takes the float zero, unless that is 0. */

@@ -7,7 +7,7 @@
 #include "rows_loops.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 /* Gradients of a row of similarities: the softmax of its elements in the row, if it
  * counts, and in their columns, unless column_max is NULL, times factor. Where is_masked

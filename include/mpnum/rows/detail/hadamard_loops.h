@@ -55,7 +55,7 @@ MPNUM_REAL_ void mpnum_hadamard_of_(float *x, int n, uint64_t seed, uint64_t blo
     x[i] = mpnum_canonical_(x[i]);
 }
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 /* What is done to each n elements; to rows of some columns, steps in bytes. */
 typedef struct mpnum_hadamard_ {

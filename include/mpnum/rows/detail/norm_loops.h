@@ -8,7 +8,7 @@
 #include "norm_row.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 /* Rows of floats, each by its map, times weight, plus bias, either of which may be NULL,
  * to f32, f16 or bf16; steps in bytes. dst may be src. */

@@ -8,7 +8,7 @@
 #include "../normalize_options.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 MPNUM_HOST double mpnum_row_total_(mpnum_tile_sum_ *sum, mpnum_const_matrix src,
                                    size_t row) {

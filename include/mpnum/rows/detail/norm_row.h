@@ -9,7 +9,7 @@
 #include "../normalize_options.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS || MPNUM_HAS_CUDA
+#if MPNUM_HAS_ARRAYS_ || MPNUM_HAS_CUDA_
 
 /* An element x becomes d inverse + offset, d = x power - mean; power is 1 but for rows of
  * which it brings the squares into the range of floats. What mean lacks is in offset,

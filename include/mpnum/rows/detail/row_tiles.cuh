@@ -78,7 +78,7 @@ template <> struct row_element_<float> {
 template <class T> struct row_any_nan_ : row_element_<T> {};
 template <> struct row_any_nan_<mpnum_f16> {
   MPNUM_INLINE float in(mpnum_f16 x) {
-#if MPNUM_HAS_HW_F16
+#if MPNUM_HAS_HW_F16_
     return mpnum_cvt_f16_to_f32_any_nan_(x.bits);
 #else
     return to_float(x);
@@ -310,7 +310,7 @@ static __device__ __forceinline__ pair_ row_load_(const T *src, size_t i,
 
 } // namespace mpnum
 
-#if !MPNUM_HAS_NVRTC
+#if !MPNUM_HAS_NVRTC_
 
 /* How blocks share rows. Longer ones have the shared memory for which the current device
  * has to be asked, if they fit; it is allowed to the kernel as a whole, so that launches

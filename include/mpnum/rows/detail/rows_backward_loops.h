@@ -6,7 +6,7 @@
 #include "rows_loops.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 /* A row of a gradient and of what it is the gradient of; the mask is that of y. */
 typedef struct mpnum_row_pair_ {

@@ -9,7 +9,7 @@
 #include "../../array/detail/views.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 /* Lanes in which the floats of a tile are summed: element i into lane i % 64, the lanes
  * then by halves. */

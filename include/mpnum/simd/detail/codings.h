@@ -10,7 +10,7 @@
 #include "../../core/rng.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 # include <stddef.h>
 

@@ -17,7 +17,7 @@ typedef float mpnumv_f32;
 typedef uint32_t mpnumv_vector;
 typedef int mpnumv_mask;
 
-#if MPNUM_ON_DEVICE
+#if MPNUM_ON_DEVICE_
 # define MPNUM_F32_OPERATION_(name, instruction, operation)    \
   MPNUM_REAL_ float name(float a, float b) {                   \
    float x;                                                    \
@@ -46,7 +46,7 @@ typedef int mpnumv_mask;
 MPNUM_F32_OPERATION_(mpnumv_add, "add.rn.f32", +)
 MPNUM_F32_OPERATION_(mpnumv_sub, "sub.rn.f32", -)
 MPNUM_F32_OPERATION_(mpnumv_mul, "mul.rn.f32", *)
-#if MPNUM_ON_DEVICE
+#if MPNUM_ON_DEVICE_
 MPNUM_F32_OPERATION_(mpnumv_div, "div.rn.f32", /)
 #else
 /* By hand, as -ffast-math would multiply by a reciprocal that a loop has in common. */
@@ -70,7 +70,7 @@ MPNUM_REAL_ float mpnumv_div(float a, float b) {
 MPNUM_REAL_ float mpnumv_constant(uint32_t bits) { return mpnum_from_bits_f32(bits); }
 /* By hand on devices: nvcc makes abs and neg of steps on a float's bits, which flush
  * subnormals under -use_fast_math. */
-#if MPNUM_ON_DEVICE
+#if MPNUM_ON_DEVICE_
 MPNUM_REAL_ float mpnumv_f32_of(uint32_t bits) {
   float x;
   asm("mov.b32 %0, %1;" : "=f"(x) : "r"(bits));
@@ -133,7 +133,7 @@ MPNUM_REAL_ float mpnumv_clamped_above(float x, uint32_t high) {
 
 /* The square root. Compilers call a function of libm for it, this does not. */
 MPNUM_REAL_ float mpnumv_sqrt_raw(float x) {
-#if MPNUM_ON_DEVICE
+#if MPNUM_ON_DEVICE_
   float root;
   asm("sqrt.rn.f32 %0, %1;" : "=f"(root) : "f"(x));
   return root;
@@ -159,8 +159,8 @@ MPNUM_REAL_ float mpnumv_sqrt_raw(float x) {
 /* --- a b + c, rounded once --- */
 
 /* MPNUM_HAS_FMA_: 1 where the target has an instruction for it. */
-#if MPNUM_ON_DEVICE || !MPNUM_HAS_GNU_
-# define MPNUM_HAS_FMA_ MPNUM_ON_DEVICE
+#if MPNUM_ON_DEVICE_ || !MPNUM_HAS_GNU_
+# define MPNUM_HAS_FMA_ MPNUM_ON_DEVICE_
 #elif defined(__FMA__) || defined(__aarch64__) || defined(__s390x__) || \
     defined(__powerpc64__) || defined(__ARM_FEATURE_FMA)
 # define MPNUM_HAS_FMA_ 1
@@ -177,7 +177,7 @@ MPNUM_REAL_ float mpnumv_sqrt_raw(float x) {
 # define MPNUM_ASKS_FMA_ 0
 #endif
 
-#if MPNUM_ASKS_FMA_ || (defined(__x86_64__) && MPNUM_HAS_FMA_ && !MPNUM_ON_DEVICE)
+#if MPNUM_ASKS_FMA_ || (defined(__x86_64__) && MPNUM_HAS_FMA_ && !MPNUM_ON_DEVICE_)
 /* It needs no target attribute. */
 MPNUM_REAL_ float mpnum_fma_fused_(float a, float b, float c) {
   __asm__("vfmadd213ss %2, %1, %0" : "+x"(a) : "x"(b), "x"(c));
@@ -228,7 +228,7 @@ MPNUM_REAL_ float mpnum_fma_emulated_(float a, float b, float c) {
 #endif
 
 MPNUM_REAL_ float mpnumv_fma(float a, float b, float c) {
-#if MPNUM_ON_DEVICE
+#if MPNUM_ON_DEVICE_
   float x;
   asm("fma.rn.f32 %0, %1, %2, %3;" : "=f"(x) : "f"(a), "f"(b), "f"(c));
   return x;

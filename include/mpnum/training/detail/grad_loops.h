@@ -7,7 +7,7 @@
 #include "../../rows/detail/rows_loops.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 /* What a loop found in a tile of products. */
 typedef struct mpnum_grad_seen_ {

@@ -119,7 +119,7 @@ MPNUM_DEVICE_ uint64_t mpnum_grad_locate_(mpnum::grad_tile_ &tile,
   tile.dst = t.dst ? static_cast<unsigned char *>(t.dst) +
                          (row * t.dst_stride + column) * mpnum_grad_size_(t.dst_type)
                    : 0;
-#if MPNUM_ON_DEVICE && defined(__CUDACC__) && !defined(__clang__)
+#if MPNUM_ON_DEVICE_ && defined(__CUDACC__) && !defined(__clang__)
   __builtin_assume(__isGlobal(tile.src));
   __builtin_assume(__isGlobal(tile.dst));
 #endif

@@ -8,7 +8,7 @@
 #include "../grad_tensor.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS
+#if MPNUM_HAS_ARRAYS_
 
 MPNUM_HOST_INLINE_ int mpnum_grad_is_narrow_(mpnum_type type) {
   return type == MPNUM_TYPE_F16 || type == MPNUM_TYPE_E5M2 || type == MPNUM_TYPE_E4M3;
