@@ -169,12 +169,11 @@ template <class T> struct functions_;
    return mpnum_from_bits_##name(mpnum_encode_f64(mpnum_format_of(MPNUM_TYPE_##NAME), x, \
                                                   rounding, overflow, random));          \
   }                                                                                      \
- };                                                                                      \
- /* To float and double, exact. */                                                       \
- MPNUM_INLINE float to_float(mpnum_##name x) { return mpnum_##name##_to_f32(x); }        \
- MPNUM_INLINE double to_double(mpnum_##name x) {                                         \
-  return mpnum_decode_f64(mpnum_format_of(MPNUM_TYPE_##NAME), x.bits);                   \
- }
+  MPNUM_INLINE float to_f32(mpnum_##name x) { return mpnum_##name##_to_f32(x); }         \
+  MPNUM_INLINE double to_f64(mpnum_##name x) {                                           \
+   return mpnum_decode_f64(mpnum_format_of(MPNUM_TYPE_##NAME), x.bits);                  \
+  }                                                                                      \
+ };
 MPNUM_FORMATS(MPNUM_FUNCTIONS_)
 #undef MPNUM_FUNCTIONS_
 #undef MPNUM_PLAIN_FINITE_
@@ -183,6 +182,10 @@ MPNUM_FORMATS(MPNUM_FUNCTIONS_)
 #undef MPNUM_PLAIN_FN_
 #undef MPNUM_PLAIN_IEEE_
 #undef MPNUM_PLAIN_
+
+/* To float and double, exact. */
+template <class T> MPNUM_INLINE float to_float(T x) { return functions_<T>::to_f32(x); }
+template <class T> MPNUM_INLINE double to_double(T x) { return functions_<T>::to_f64(x); }
 
 /* To T, rounded once: mpnum_f32_to_T, mpnum_f32_to_T_sat, which is the only one of
  * mpnum_e3m2, e2m3 and e2m1, mpnum_f32_to_T_round, and the same from doubles. A double is
