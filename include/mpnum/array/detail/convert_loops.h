@@ -138,27 +138,21 @@ MPNUM_HOST_INLINE_ int mpnum_is_non_temporal_(int dst_bits, int src_bits, const 
          n >= MPNUM_NON_TEMPORAL_BYTES_ * 2 / (size_t)((src_bits + dst_bits) / 4);
 }
 
-/* Runs such a loop over n elements: what does not fill a block is copied to one that
- * does. */
-MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size,
-                                        const void *options, int dst_bits, void *to,
-                                        int src_bits, const void *from, size_t n) {
-  const size_t blocks = n / size, rest = n % size;
-  const uint64_t saved = mpnum_fenv_save_();
-  uint8_t *dst = (uint8_t *)to;
-  const uint8_t *src = (const uint8_t *)from;
-  (*run)(options, dst, src, blocks,
-         mpnum_is_non_temporal_(dst_bits, src_bits, dst, src, n));
-  if (rest) {
-    uint8_t in[8 * 64] = {0}, out[8 * 64];
-    src += mpnum_bytes_(src_bits, blocks * size);
-    dst += mpnum_bytes_(dst_bits, blocks * size);
-    MPNUM_MEMCPY_(in, src, mpnum_bytes_(src_bits, rest));
-    (*run)(options, out, in, 1, 0);
-    MPNUM_MEMCPY_(dst, out, mpnum_bytes_(dst_bits, rest));
-  }
-  mpnum_fenv_restore_(saved);
-}
+/* What a loop needs of the floating-point environment: that it is the usual one; or that
+ * too, but subnormals may be flushed to zero. Loops of AVX-512 for conversions have their
+ * rounding in the instructions and raise no flag: they need nothing, unless it is flushed
+ * for the sake of time. */
+typedef enum mpnum_need_ {
+  MPNUM_NEEDS_USUAL_,
+  MPNUM_MAY_FLUSH_,
+  MPNUM_IS_QUIET_
+} mpnum_need_;
+enum { MPNUM_FLUSHED_ = 256 }; /* elements from which on flushing is worth its time */
+
+/* A loop for what fills no block. */
+typedef void mpnum_run_rest_(mpnum_blocks_ *run, const void *options, size_t block_bytes,
+                             uint8_t *dst, size_t dst_bytes, const uint8_t *src,
+                             size_t src_bytes);
 # endif
 
 # if MPNUM_LOOPS_SSE2_
@@ -218,6 +212,39 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_blocks_ *run, size_t size,
 #  define MPNUM_PICK_OF_(isa, loop, vbmi, sse2, other) ((void)(isa), (sse2))
 # else
 #  define MPNUM_PICK_OF_(isa, loop, vbmi, sse2, other) ((void)(isa), (other))
+# endif
+# if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
+/* Runs a loop over n elements. What does not fill a block is done with the block that
+ * ends with it, if there is one; otherwise it is copied to a block. */
+MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_isa isa, mpnum_blocks_ *run, size_t size,
+                                        mpnum_need_ needs, const void *options,
+                                        int dst_bits, void *to, int src_bits,
+                                        const void *from, size_t n) {
+  const size_t blocks = n / size, rest = n % size;
+  const int is_quiet = needs != MPNUM_NEEDS_USUAL_ && size == 64;
+  const int flushes = needs == MPNUM_MAY_FLUSH_ && n >= MPNUM_FLUSHED_;
+  const int overlaps = blocks && rest && dst_bits >= 8 && src_bits >= 8 && to != from;
+  uint8_t *dst = (uint8_t *)to;
+  const uint8_t *src = (const uint8_t *)from;
+  uint64_t saved = 0;
+  if (flushes)
+    saved = mpnum_fenv_flush_();
+  else if (!is_quiet)
+    saved = mpnum_fenv_save_();
+  if (blocks)
+    (*run)(options, dst, src, blocks,
+           mpnum_is_non_temporal_(dst_bits, src_bits, dst, src, n));
+  if (overlaps) {
+    (*run)(options, dst + mpnum_bytes_(dst_bits, n - size),
+           src + mpnum_bytes_(src_bits, n - size), 1, 0);
+  } else if (rest) {
+    (*MPNUM_PICK_(isa, run_rest, SSE2, (mpnum_run_rest_ *)0))(
+        run, options, mpnum_bytes_(src_bits, size),
+        dst + mpnum_bytes_(dst_bits, blocks * size), mpnum_bytes_(dst_bits, rest),
+        src + mpnum_bytes_(src_bits, blocks * size), mpnum_bytes_(src_bits, rest));
+  }
+  if (flushes || !is_quiet) mpnum_fenv_restore_(saved);
+}
 # endif
 # define MPNUM_NO_BLOCKS_ ((mpnum_blocks_ *)0)
 /* One of two loops by the overflow in their names. */
@@ -323,8 +350,11 @@ MPNUM_HOST_INLINE_ int mpnum_encode_blocks_(mpnum_isa isa, mpnum_blocks_ *run,
   if (!run || !encoding.has_loop) return 0;
   encoding.src_type = src_type;
   encoding.src_bits = mpnum_type_bits_(src_type);
-  mpnum_run_blocks_(run, mpnum_block_size_(isa), &encoding, dst_bits, dst,
-                    encoding.src_bits, src, n);
+  mpnum_run_blocks_(isa, run, mpnum_block_size_(isa),
+                    src_type == MPNUM_TYPE_F64 ? MPNUM_NEEDS_USUAL_
+                    : dst_bits <= 8            ? MPNUM_MAY_FLUSH_
+                                               : MPNUM_IS_QUIET_,
+                    &encoding, dst_bits, dst, encoding.src_bits, src, n);
   return 1;
 # else
   (void)isa;
@@ -414,7 +444,8 @@ MPNUM_HOST_INLINE_ void mpnum_decode_by_(mpnum_isa isa, mpnum_blocks_ *run, int 
   const mpnum_format format = mpnum_format_of(type);
   const mpnum_decoding_ decoding = mpnum_decoding_of_(format, src_bits);
   if (run && (is_own || mpnum_has_byte_decoding_(format))) {
-    mpnum_run_blocks_(run, mpnum_block_size_(isa), &decoding, 32, dst, src_bits, src, n);
+    mpnum_run_blocks_(isa, run, mpnum_block_size_(isa), MPNUM_IS_QUIET_, &decoding, 32,
+                      dst, src_bits, src, n);
     return;
   }
 # endif
@@ -477,7 +508,8 @@ MPNUM_HOST_ONCE_ void mpnum_byte_floats_(mpnum_type type, float *dst, const void
     const mpnum_decoding_ decoding =
         type == MPNUM_TYPE_E5M2 ? mpnum_decoding_of_(mpnum_format_of(MPNUM_TYPE_E5M2), 8)
                                 : mpnum_decoding_of_(mpnum_format_of(MPNUM_TYPE_E4M3), 8);
-    mpnum_run_blocks_(run, mpnum_block_size_(isa), &decoding, 32, dst, 8, src, n);
+    mpnum_run_blocks_(isa, run, mpnum_block_size_(isa), MPNUM_IS_QUIET_, &decoding, 32,
+                      dst, 8, src, n);
     return;
   }
 # endif
@@ -494,7 +526,8 @@ MPNUM_HOST_ONCE_ void mpnum_byte_codes_(mpnum_type type, void *dst, const float 
         type == MPNUM_TYPE_E5M2
             ? mpnum_encoding_of_type_(MPNUM_TYPE_E5M2, 8, MPNUM_OVERFLOW_IEEE)
             : mpnum_encoding_of_type_(MPNUM_TYPE_E4M3, 8, MPNUM_OVERFLOW_IEEE);
-    mpnum_run_blocks_(run, mpnum_block_size_(isa), &encoding, 8, dst, 32, src, n);
+    mpnum_run_blocks_(isa, run, mpnum_block_size_(isa), MPNUM_MAY_FLUSH_, &encoding, 8,
+                      dst, 32, src, n);
     return;
   }
 # endif
@@ -763,8 +796,9 @@ MPNUM_HOST_ONCE_ int mpnum_convert_nearest_(mpnum_type dst_type, void *dst,
     }
   }
   if (!run) return 0;
-  mpnum_run_blocks_(run, mpnum_block_size_(isa), options, dst_bits, dst, src_bits, src,
-                    n);
+  mpnum_run_blocks_(isa, run, mpnum_block_size_(isa),
+                    dst_bits == 8 ? MPNUM_MAY_FLUSH_ : MPNUM_IS_QUIET_, options, dst_bits,
+                    dst, src_bits, src, n);
   return 1;
 # else
   (void)dst_type;

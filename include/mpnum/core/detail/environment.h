@@ -26,6 +26,15 @@ MPNUM_HOST_INLINE_ void mpnum_fenv_restore_(uint64_t saved) {
   __asm__ volatile("stmxcsr %0" : "=m"(now) : : "memory");
   if (now != before) __asm__ volatile("ldmxcsr %0" : : "m"(before) : "memory");
 }
+/* The same, with subnormals flushed to zero, for loops whose results are the same then:
+ * on CPUs of Intel an operation on a subnormal takes 150 cycles. */
+MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_flush_(void) {
+  const uint32_t flushing = 0x9fc0u;
+  uint32_t saved;
+  __asm__ volatile("stmxcsr %0" : "=m"(saved) : : "memory");
+  __asm__ volatile("ldmxcsr %0" : : "m"(flushing) : "memory");
+  return saved;
+}
 # elif MPNUM_HAS_GNU_ && defined(__aarch64__)
 /* Control in the low word, flags of exceptions in the high one. */
 MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_save_(void) {
@@ -37,6 +46,7 @@ MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_save_(void) {
   if (control) __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)0) : "memory");
   return control | flags << 32;
 }
+MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_flush_(void) { return mpnum_fenv_save_(); }
 MPNUM_HOST_INLINE_ void mpnum_fenv_restore_(uint64_t saved) {
   const uint64_t control = saved & 0xffffffffu;
   __asm__ volatile("msr fpsr, %0" : : "r"(saved >> 32) : "memory");
@@ -44,6 +54,7 @@ MPNUM_HOST_INLINE_ void mpnum_fenv_restore_(uint64_t saved) {
 }
 # else
 MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_save_(void) { return 0; }
+MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_flush_(void) { return 0; }
 MPNUM_HOST_INLINE_ void mpnum_fenv_restore_(uint64_t saved) { (void)saved; }
 # endif
 

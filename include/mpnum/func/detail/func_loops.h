@@ -181,28 +181,29 @@ MPNUM_HOST_ONCE_ void mpnum_put_far_turns_(uint32_t *lanes, size_t count) {
 # define MPNUM_EACH_ISA_ "../../func/detail/func_loops.inc"
 # include "../../simd/detail/each_isa.inc"
 
-/* Runs such a loop over any number of floats: what fills no vector is copied to memory
- * that does. */
-MPNUM_HOST_ONCE_ void mpnum_run_f32_(mpnum_f32_loop_ *loop, float *dst, const float *a,
-                                     const float *b, size_t n, mpnum_overflow overflow,
-                                     uint32_t zero) {
+/* Runs such a loop over any number of floats. What fills no vector is done with the one
+ * that ends with it, or copied to memory that fills one. */
+MPNUM_HOST_ONCE_ void mpnum_run_f32_(mpnum_isa isa, mpnum_f32_loop_ *loop, float *dst,
+                                     const float *a, const float *b, size_t n,
+                                     mpnum_overflow overflow, uint32_t zero) {
   enum { lanes = 16 }; /* no ISA has more */
   const size_t rest = n % lanes, whole = n - rest;
   const uint64_t saved = mpnum_fenv_save_();
-  (*loop)(dst, a, b, whole, overflow, zero);
-  if (rest) {
-    float x[lanes] = {0}, y[lanes] = {0};
-    MPNUM_MEMCPY_(x, a + whole, rest * sizeof *a);
-    MPNUM_MEMCPY_(y, b + whole, rest * sizeof *b);
-    (*loop)(x, x, y, lanes, overflow, zero);
-    MPNUM_MEMCPY_(dst + whole, x, rest * sizeof *dst);
+  if (whole) (*loop)(dst, a, b, whole, overflow, zero);
+  if (rest && whole && dst != a && dst != b) {
+    const size_t at = n - lanes;
+    (*loop)(dst + at, a + at, b + at, lanes, overflow, zero);
+  } else if (rest) {
+    (*MPNUM_PICK_(isa, run_few, SSE2, mpnum_run_few_scalar_))(
+        loop, dst + whole, a + whole, b + whole, rest, overflow, zero);
   }
   mpnum_fenv_restore_(saved);
 }
 # define MPNUM_RUN_F32_(name, dst, a, b, n, overflow, zero)                              \
   do {                                                                                   \
    const mpnum_isa isa_in_use = mpnum_isa_in_use();                                      \
-   mpnum_run_f32_(MPNUM_PICK_(isa_in_use, name##_f32, SSE2, mpnum_##name##_f32_scalar_), \
+   mpnum_run_f32_(isa_in_use,                                                            \
+                  MPNUM_PICK_(isa_in_use, name##_f32, SSE2, mpnum_##name##_f32_scalar_), \
                   dst, a, b, n, overflow, zero);                                         \
   } while (0)
 MPNUM_HOST void mpnum_sincos_f32_(float *sine, float *cosine, const float *src,
@@ -271,7 +272,8 @@ MPNUM_HOST void mpnum_light_array_(mpnum_isa isa, mpnum_small_function_ task,
     light.code = code;
     light.encoding = mpnum_encoding_of_type_(task.type, 16, task.overflow);
     light.saturates = task.overflow == MPNUM_OVERFLOW_SATURATE;
-    mpnum_run_blocks_(loop, mpnum_block_size_(isa) / 2, &light, 16, dst, 16, src, n);
+    mpnum_run_blocks_(isa, loop, mpnum_block_size_(isa) / 2, MPNUM_NEEDS_USUAL_, &light,
+                      16, dst, 16, src, n);
     return;
   }
 # endif

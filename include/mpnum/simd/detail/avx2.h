@@ -219,6 +219,36 @@ MPNUM_AVX2_ mpnumv_vector mpnumv_butterfly(mpnumv_vector x, int stride) {
 MPNUM_AVX2_ void mpnumv_copy_rest(uint8_t *dst, const uint8_t *src, size_t bytes) {
   MPNUM_MEMCPY_(dst, src, bytes);
 }
+/* Fewer than 32 bytes, the others zero, in a register: a vector that is loaded from
+ * narrower stores waits for them. */
+MPNUM_AVX2_ __m256i mpnum_few_bytes_avx2_(const uint8_t *src, size_t bytes) {
+  const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  const __m256i words = _mm256_set1_epi32((int)(bytes / 4));
+  const __m256i whole = _mm256_maskload_epi32((const int *)(const void *)src,
+                                              _mm256_cmpgt_epi32(words, lane));
+  const uint8_t *const last = src + (bytes & ~(size_t)3);
+  uint32_t word = 0;
+  if (!(bytes & 3)) return whole;
+  word = last[0];
+  if (bytes & 2) word |= (uint32_t)last[1] << 8;
+  if ((bytes & 3) == 3) word |= (uint32_t)last[2] << 16;
+  return _mm256_or_si256(whole, _mm256_and_si256(_mm256_set1_epi32((int)word),
+                                                 _mm256_cmpeq_epi32(words, lane)));
+}
+/* The same, with zeros behind it up to a size, in whole vectors. */
+MPNUM_AVX2_ void mpnumv_copy_padded(uint8_t *dst, const uint8_t *src, size_t bytes,
+                                    size_t size) {
+  size_t i = 0;
+  for (; i < size; i += 32) {
+    const size_t left = bytes > i ? bytes - i : 0;
+    __m256i x = _mm256_setzero_si256();
+    if (left >= 32)
+      x = _mm256_loadu_si256((const __m256i *)(const void *)(src + i));
+    else if (left)
+      x = mpnum_few_bytes_avx2_(src + i, left);
+    _mm256_storeu_si256((__m256i *)(void *)(dst + i), x);
+  }
+}
 MPNUM_AVX2_ mpnumv_vector mpnumv_load8(const uint8_t *src) {
   return (mpnumv_vector)_mm256_cvtepu8_epi32(
       _mm_loadl_epi64((const __m128i *)(const void *)src));

@@ -121,12 +121,16 @@ MPNUM_AVX512_ mpnumv_vector mpnumv_add_scaled(mpnumv_vector power, mpnumv_vector
 }
 /* The bits of (float)x * scale, which is exact and normal; x below 2^24. */
 MPNUM_AVX512_ mpnumv_vector mpnumv_scaled(mpnumv_vector x, float scale) {
-  return (mpnumv_vector)_mm512_mul_ps(_mm512_maskz_cvtepi32_ps(MPNUM_ALL_, (__m512i)x),
-                                      _mm512_set1_ps(scale));
+  enum { nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
+  return (mpnumv_vector)_mm512_maskz_mul_round_ps(
+      MPNUM_ALL_, _mm512_maskz_cvt_roundepi32_ps(MPNUM_ALL_, (__m512i)x, nearest),
+      _mm512_set1_ps(scale), nearest);
 }
 /* The bits of x * scale, which is exact and normal. */
 MPNUM_AVX512_ mpnumv_vector mpnumv_mul_power(mpnumv_vector x, float scale) {
-  return (mpnumv_vector)_mm512_mul_ps((__m512)x, _mm512_set1_ps(scale));
+  return (mpnumv_vector)_mm512_maskz_mul_round_ps(
+      MPNUM_ALL_, (__m512)x, _mm512_set1_ps(scale),
+      _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
 /* Words of func.inc, on floats as bits: rounded once, to nearest even. */
@@ -277,6 +281,16 @@ MPNUM_AVX512_ void mpnumv_copy_rest(uint8_t *dst, const uint8_t *src, size_t byt
     _mm512_mask_storeu_epi8(dst, first, _mm512_maskz_loadu_epi8(first, src));
   }
 }
+/* The same, with zeros behind it up to a size, in whole vectors. */
+MPNUM_AVX512_ void mpnumv_copy_padded(uint8_t *dst, const uint8_t *src, size_t bytes,
+                                      size_t size) {
+  size_t i = 0;
+  for (; i < size; i += 64) {
+    const size_t left = bytes > i ? bytes - i : 0;
+    const __mmask64 there = left >= 64 ? ~(__mmask64)0 : ((__mmask64)1 << left) - 1;
+    _mm512_storeu_si512(dst + i, _mm512_maskz_loadu_epi8(there, src + i));
+  }
+}
 /* 16 elements of memory, any alignment. */
 MPNUM_AVX512_ mpnumv_vector mpnumv_load8(const uint8_t *src) {
   return (mpnumv_vector)_mm512_maskz_cvtepu8_epi32(
@@ -364,10 +378,15 @@ MPNUM_AVX512_ void mpnumv_store_high(uint8_t *dst, mpnumv_vector a, mpnumv_vecto
                     non_temporal);
 }
 
+/* To nearest even, without a flag; gcc 12 has no intrinsic for that. */
+MPNUM_AVX512_ __m256i mpnum_f16_codes_avx512_(mpnumv_vector x) {
+  __m256i codes;
+  __asm__("vcvtps2ph $0, %{sae%}, %1, %0" : "=v"(codes) : "v"((__m512)x));
+  return codes;
+}
 /* f16 codes of floats, nearest even, canonical NaN, and back. */
 MPNUM_AVX512_ void mpnumv_store_f16(uint8_t *dst, mpnumv_vector a, mpnumv_vector b,
                                     int saturates, int non_temporal) {
-  enum { mode = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
   const __m512i abs = _mm512_set1_epi16(0x7fff);
   __mmask32 is_nan;
   __m512i f16_codes;
@@ -380,9 +399,9 @@ MPNUM_AVX512_ void mpnumv_store_f16(uint8_t *dst, mpnumv_vector a, mpnumv_vector
     a = mpnumv_min(abs_a, max) | (a & 0x80000000u);
     b = mpnumv_min(abs_b, max) | (b & 0x80000000u);
   }
-  f16_codes = _mm512_maskz_inserti64x4(
-      0xff, _mm512_castsi256_si512(_mm512_maskz_cvtps_ph(MPNUM_ALL_, (__m512)a, mode)),
-      _mm512_maskz_cvtps_ph(MPNUM_ALL_, (__m512)b, mode), 1);
+  f16_codes =
+      _mm512_maskz_inserti64x4(0xff, _mm512_castsi256_si512(mpnum_f16_codes_avx512_(a)),
+                               mpnum_f16_codes_avx512_(b), 1);
   if (!saturates)
     is_nan = _mm512_cmpgt_epu16_mask(_mm512_and_si512(f16_codes, abs),
                                      _mm512_set1_epi16(0x7c00));
@@ -390,8 +409,9 @@ MPNUM_AVX512_ void mpnumv_store_f16(uint8_t *dst, mpnumv_vector a, mpnumv_vector
 }
 /* NaN keeps sign and payload, quiet. */
 MPNUM_AVX512_ mpnumv_vector mpnumv_load_f16(const uint8_t *src) {
-  return (mpnumv_vector)_mm512_maskz_cvtph_ps(
-      MPNUM_ALL_, _mm256_loadu_si256((const __m256i *)(const void *)src));
+  return (mpnumv_vector)_mm512_maskz_cvt_roundph_ps(
+      MPNUM_ALL_, _mm256_loadu_si256((const __m256i *)(const void *)src),
+      _MM_FROUND_NO_EXC);
 }
 
 /* The low bytes of lanes, and their sign bits as those of bytes, whose other bits are
@@ -420,8 +440,12 @@ MPNUM_AVX512_ mpnumv_bytes mpnumv_low_bytes(const mpnumv_vector x[4]) {
 /* Whether a lane of x is NaN; the byte nan_result where one is, else those given. */
 MPNUM_AVX512_ int mpnumv_any_nan(const mpnumv_vector x[4]) {
   __mmask16 low, high; /* -ffast-math must not see it */
-  __asm__("vcmpunordps %2, %1, %0" : "=k"(low) : "v"((__m512)x[0]), "v"((__m512)x[1]));
-  __asm__("vcmpunordps %2, %1, %0" : "=k"(high) : "v"((__m512)x[2]), "v"((__m512)x[3]));
+  __asm__("vcmpunordps %{sae%}, %2, %1, %0"
+          : "=k"(low)
+          : "v"((__m512)x[0]), "v"((__m512)x[1]));
+  __asm__("vcmpunordps %{sae%}, %2, %1, %0"
+          : "=k"(high)
+          : "v"((__m512)x[2]), "v"((__m512)x[3]));
   return !_mm512_kortestz(low, high);
 }
 MPNUM_AVX512_ mpnumv_bytes mpnumv_where_nan(const mpnumv_vector x[4], uint8_t nan_result,
@@ -505,14 +529,14 @@ MPNUM_AVX512_ void mpnumv_store_sixes(uint8_t *dst, mpnumv_bytes x) {
  * quarters are put where their results are to be. */
 MPNUM_AVX512_ void mpnum_floats_of_u16_avx512_(__m512i low, __m512i high,
                                                mpnumv_vector x[4]) {
-  x[0] = (mpnumv_vector)_mm512_maskz_cvtph_ps(
-      MPNUM_ALL_, _mm512_maskz_extracti64x4_epi64(0xf, low, 0));
-  x[1] = (mpnumv_vector)_mm512_maskz_cvtph_ps(
-      MPNUM_ALL_, _mm512_maskz_extracti64x4_epi64(0xf, low, 1));
-  x[2] = (mpnumv_vector)_mm512_maskz_cvtph_ps(
-      MPNUM_ALL_, _mm512_maskz_extracti64x4_epi64(0xf, high, 0));
-  x[3] = (mpnumv_vector)_mm512_maskz_cvtph_ps(
-      MPNUM_ALL_, _mm512_maskz_extracti64x4_epi64(0xf, high, 1));
+  x[0] = (mpnumv_vector)_mm512_maskz_cvt_roundph_ps(
+      MPNUM_ALL_, _mm512_maskz_extracti64x4_epi64(0xf, low, 0), _MM_FROUND_NO_EXC);
+  x[1] = (mpnumv_vector)_mm512_maskz_cvt_roundph_ps(
+      MPNUM_ALL_, _mm512_maskz_extracti64x4_epi64(0xf, low, 1), _MM_FROUND_NO_EXC);
+  x[2] = (mpnumv_vector)_mm512_maskz_cvt_roundph_ps(
+      MPNUM_ALL_, _mm512_maskz_extracti64x4_epi64(0xf, high, 0), _MM_FROUND_NO_EXC);
+  x[3] = (mpnumv_vector)_mm512_maskz_cvt_roundph_ps(
+      MPNUM_ALL_, _mm512_maskz_extracti64x4_epi64(0xf, high, 1), _MM_FROUND_NO_EXC);
 }
 MPNUM_AVX512_ __m512i mpnum_quarters_avx512_(mpnumv_bytes codes) {
   return _mm512_maskz_permutexvar_epi64(0xff, _mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7),

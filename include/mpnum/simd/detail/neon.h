@@ -203,6 +203,13 @@ MPNUM_NEON_ mpnumv_vector mpnumv_largest_of_quarters(const mpnumv_vector *x) {
 MPNUM_NEON_ void mpnumv_copy_rest(uint8_t *dst, const uint8_t *src, size_t bytes) {
   MPNUM_MEMCPY_(dst, src, bytes);
 }
+MPNUM_NEON_ void mpnumv_copy_padded(uint8_t *dst, const uint8_t *src, size_t bytes,
+                                    size_t size) {
+  size_t i = bytes;
+  MPNUM_MEMCPY_(dst, src, bytes);
+  for (; i < size; ++i)
+    dst[i] = 0;
+}
 MPNUM_NEON_ mpnumv_vector mpnumv_load8(const uint8_t *src) {
   uint32_t word;
   __builtin_memcpy(&word, src, 4);
