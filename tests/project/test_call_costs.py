@@ -34,7 +34,7 @@ CALLS = {
         ("void f(mpnum_e4m3 *y, const float *x, size_t n) { mpnum_f32_to_e4m3_sr_sat_array(y, x, n, 1, 2); }", 23, 92),
     "mpnum_convert_array":
         ("int f(mpnum_type to, void *y, mpnum_type from, const void *x, size_t n, mpnum_rounding rounding) "
-         "{ return mpnum_convert_array(to, y, from, x, n, rounding, MPNUM_OVERFLOW_SATURATE, 1, 2) == MPNUM_OK; }", 73, 182),
+         "{ return mpnum_convert_array(to, y, from, x, n, rounding, MPNUM_OVERFLOW_SATURATE, 1, 2) == MPNUM_OK; }", 75, 182),
     "mpnum_exp_f32_array": ("void f(float *y, const float *x, size_t n) { mpnum_exp_f32_array(y, x, n); }", 8, 41),
     "mpnum_gelu_bf16_array": ("void f(mpnum_bf16 *y, const mpnum_bf16 *x, size_t n) { mpnum_gelu_bf16_array(y, x, n); }", 22, 128),
     "mpnum_amax_bf16": ("float f(const mpnum_bf16 *x, size_t n) { return mpnum_amax_bf16(x, n); }", 3.5, 30),
