@@ -6,21 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <mpnum/core/detail/config.h>
+
 #include <folders.h> /* of the build folder */
 
 #include "core/formats.h"
 #include "core/host.h"
 #include "core/options.h"
-#include "gpu/report.h"
-#include "report/output.h"
-#include "sections/accuracy.h"
-#include "sections/answer.h"
-#include "sections/formats.h"
-#include "sections/headers.h"
-#include "sections/long.h"
-#include "sections/scalar.h"
+#include "gpu/gpu.h"
+#include "report/report.h"
 #include "sections/sections.h"
-#include "sections/speed.h"
 
 enum { DONE = 0, NO_RESULT = 1, WRONG_INPUT = 2 };
 enum {
@@ -40,40 +35,19 @@ typedef struct work {
   input *files;
   size_t file_count;
   bool gpu_failed;
+  output outputs[OUTPUTS];
   progress bar;
   report about;
 } work;
 
 static bool open_inputs(work *run, const char **paths, size_t count) {
-  size_t i;
   refusal why;
   run->files = calloc(count + 1, sizeof *run->files);
   if (!run->files) return complain(NULL, "out of memory"), false;
-  for (i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     if (!input_open(&run->files[i], paths[i], &why))
       return complain(paths[i], why.text), false;
     ++run->file_count;
-  }
-  return true;
-}
-
-static bool check_outputs(const work *run) {
-  static const char *const kinds[] = {"JSON", "CSV", "SVG"};
-  const char *paths[3];
-  refusal why;
-  size_t i, other;
-  paths[0] = run->chosen->json;
-  paths[1] = run->chosen->csv;
-  paths[2] = run->chosen->svg;
-  for (i = 0; i < 3; ++i) {
-    if (!paths[i]) continue;
-    for (other = 0; other < i; ++other) {
-      if (!paths[other] || strcmp(paths[i], paths[other]) != 0) continue;
-      refuse(&why, "is named for %s and for %s", kinds[other], kinds[i]);
-      return complain(paths[i], why.text), false;
-    }
-    if (!output_check(paths[i], run->files, run->file_count, &why))
-      return complain(paths[i], why.text), false;
   }
   return true;
 }
@@ -140,9 +114,8 @@ static int measure_gpu(work *run) {
 /* What was left out of the input files. */
 static void add_notes(work *run) {
   char number[24];
-  size_t i, n;
-  for (i = 0; i < run->file_count; ++i) {
-    for (n = 0; n < run->files[i].note_count; ++n) {
+  for (size_t i = 0; i < run->file_count; ++i) {
+    for (size_t n = 0; n < run->files[i].note_count; ++n) {
       snprintf(number, sizeof number, "%zu", n + 1);
       figures_at(&run->about.found, "input", run->files[i].path, "", number);
       figures_say(&run->about.found, "note", "%s", run->files[i].notes[n]);
@@ -173,27 +146,6 @@ static int measure(work *run) {
   return complain(NULL, "out of memory"), NO_RESULT;
 }
 
-static bool write_file(const work *run, const char *path, report_writer *write) {
-  refusal why;
-  if (!path || output_write(path, write, &run->about, &why)) return true;
-  return complain(path, why.text), false;
-}
-
-/* Brings out what was printed, all of it if good. */
-static bool finish_output(bool good) {
-  if (fflush(stdout) == 0 && !ferror(stdout) && good) return true;
-  return complain("standard output", strerror(errno)), false;
-}
-
-static int write_all(const work *run) {
-  if (!finish_output(sections_print(&run->about, stdout))) return NO_RESULT;
-  return write_file(run, run->chosen->json, report_json) &&
-                 write_file(run, run->chosen->csv, report_csv) &&
-                 write_file(run, run->chosen->svg, report_svg)
-             ? DONE
-             : NO_RESULT;
-}
-
 static int perform(work *run, const bench_options *chosen) {
   static const char *sample[] = {BENCH_SOURCE_ROOT
                                  "/bench/input/sample/digits.safetensors"};
@@ -201,21 +153,26 @@ static int perform(work *run, const bench_options *chosen) {
   const char **paths = given ? chosen->inputs : sample;
   size_t count =
       given ? chosen->input_count : chosen->answer || chosen->accuracy || chosen->blocks;
-  int status;
   run->chosen = chosen;
   if (chosen->isa >= 0 &&
       !(long_force_isa(chosen->isa) && formats_force_isa(chosen->isa)))
     return complain("--isa", "this CPU has no such instructions"), WRONG_INPUT;
-  if (!open_inputs(run, paths, count) || !check_outputs(run)) return WRONG_INPUT;
-  status = measure(run);
-  if (status == DONE) status = write_all(run);
+  run->outputs[0] = (output){"JSON", chosen->json, report_json};
+  run->outputs[1] = (output){"CSV", chosen->csv, report_csv};
+  run->outputs[2] = (output){"SVG", chosen->svg, report_svg};
+  if (!open_inputs(run, paths, count) ||
+      !outputs_check(run->outputs, run->files, run->file_count))
+    return WRONG_INPUT;
+  int status = measure(run);
+  if (status == DONE && !(finish_output(sections_print(&run->about, stdout)) &&
+                          outputs_write(run->outputs, &run->about)))
+    status = NO_RESULT;
   /* An error on the GPU is in the report. */
   return status == DONE && chosen->gpu_alone && run->gpu_failed ? NO_RESULT : status;
 }
 
 static void release(work *run) {
-  size_t i;
-  for (i = 0; i < run->file_count; ++i)
+  for (size_t i = 0; i < run->file_count; ++i)
     input_close(&run->files[i]);
   free(run->files);
   figures_free(&run->about.found);

@@ -25,9 +25,8 @@ static char *new_text(figures *to, size_t length) {
 
 /* Most rows have the place of the row before. */
 static const char *keep(figures *to, const char *before, const char *text) {
-  char *copy;
   if (before && strcmp(before, text) == 0) return before;
-  copy = new_text(to, strlen(text));
+  char *copy = new_text(to, strlen(text));
   return copy ? strcpy(copy, text) : "";
 }
 
@@ -65,12 +64,10 @@ void figures_add(figures *to, const char *metric, double value, const char *unit
 void figures_say(figures *to, const char *metric, const char *format, ...) {
   figure row = to->at;
   va_list arguments;
-  int length;
-  char *text;
   va_start(arguments, format);
-  length = vsnprintf(NULL, 0, format, arguments);
+  int length = vsnprintf(NULL, 0, format, arguments);
   va_end(arguments);
-  text = new_text(to, (size_t)length);
+  char *text = new_text(to, (size_t)length);
   if (!text) return;
   va_start(arguments, format);
   vsnprintf(text, (size_t)length + 1, format, arguments);
@@ -98,8 +95,7 @@ static bool fits(const char *wanted, const char *text) {
 
 const figure *figures_find(const figures *from, const char *section, const char *source,
                            const char *name, const char *variant, const char *metric) {
-  size_t i;
-  for (i = 0; i < from->count; ++i) {
+  for (size_t i = 0; i < from->count; ++i) {
     const figure *row = &from->rows[i];
     if (fits(name, row->name) && fits(metric, row->metric) &&
         fits(variant, row->variant) && fits(source, row->source) &&

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include <mpnum/mpnum.h>
+
 bool formats_force_isa(int isa) { return mpnum_isa_force((mpnum_isa)isa) == MPNUM_OK; }
 
 /* Formats without Inf and NaN have no array functions of their own but packed ones. */
@@ -70,8 +72,7 @@ void random_codes(const bench_format *format, void *dst, size_t count) {
   mpnum_format descriptor = mpnum_format_of(format->type);
   uint32_t mask = (UINT32_C(1) << format_bits(descriptor)) - 1;
   unsigned char *to = dst;
-  size_t i;
-  for (i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     uint32_t code = mpnum_random(1, i) & mask;
     uint8_t narrow = (uint8_t)code;
     uint16_t middle = (uint16_t)code;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <mpnum/mpnum.h>
+#include <mpnum/core/format.h>
 
 typedef struct bench_format {
   mpnum_type type;

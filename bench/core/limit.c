@@ -88,8 +88,7 @@ double shape_rate(byte_shape shape, double ns) {
 double copy_limit(const copy_loop *list, const contender *measured, size_t count,
                   byte_shape shape) {
   double best = 0;
-  size_t i;
-  for (i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     double rate = shape_rate(shape, measured[i].ns);
     if (same_shape(list[i].shape, shape) && rate > best) best = rate;
   }

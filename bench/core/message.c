@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SUBJECT_WIDTH = 160 };
 
@@ -86,4 +87,9 @@ char *copy_text(const char *text) {
   char *copy = malloc(size);
   if (copy) memcpy(copy, text, size);
   return copy;
+}
+
+bool wants_colour(int descriptor) {
+  const char *off = getenv("NO_COLOR"), *kind = getenv("TERM");
+  return isatty(descriptor) == 1 && !(off && off[0]) && kind && strcmp(kind, "dumb") != 0;
 }

@@ -54,6 +54,10 @@ void shorten_free(char **names, size_t count);
 /* Columns that UTF-8 text takes, one for each character. */
 size_t columns(const char *text);
 
+/* Whether a descriptor is that of a terminal that takes colours, unless
+ * https://no-color.org says no. */
+bool wants_colour(int descriptor);
+
 /* malloc'd copy, NULL when out of memory. */
 char *copy_text(const char *text);
 

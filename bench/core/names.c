@@ -29,9 +29,8 @@ static size_t alike_from(const name *list, size_t count, size_t first) {
 }
 
 static bool has_alike(name *list, size_t count) {
-  size_t i;
   qsort(list, count, sizeof *list, by_shown);
-  for (i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     if (alike_from(list, count, i) > 1) return true;
   }
   return false;
@@ -40,9 +39,8 @@ static bool has_alike(name *list, size_t count) {
 /* Some names that are shown alike, with another cut. False where there is none that tells
  * them apart. */
 static bool cut_apart(name *list, size_t count, size_t size, size_t width) {
-  size_t head, i;
-  for (head = 0; head + 3 <= width; ++head) {
-    for (i = 0; i < count; ++i)
+  for (size_t head = 0; head + 3 <= width; ++head) {
+    for (size_t i = 0; i < count; ++i)
       shorten_at(list[i].shown, size, width, head, list[i].whole);
     if (!has_alike(list, count)) return true;
   }
@@ -60,13 +58,12 @@ static void number(name *of, size_t size, size_t width) {
 
 /* In rounds: a new cut may be like another name. The last ones number. */
 static void set_apart(name *list, size_t count, size_t size, size_t width) {
-  int round;
-  size_t i, k, alike;
-  for (round = 0; round < 4 && has_alike(list, count); ++round) {
-    for (i = 0; i < count; i += alike) {
+  size_t alike;
+  for (int round = 0; round < 4 && has_alike(list, count); ++round) {
+    for (size_t i = 0; i < count; i += alike) {
       alike = alike_from(list, count, i);
       if (alike == 1 || (round < 2 && cut_apart(list + i, alike, size, width))) continue;
-      for (k = i; k < i + alike; ++k)
+      for (size_t k = i; k < i + alike; ++k)
         number(&list[k], size, width);
     }
   }
@@ -76,7 +73,6 @@ char **shorten_apart(const char *const *texts, size_t count, size_t width) {
   const size_t size = 4 * width + 32;
   char **made = calloc(count + 1, sizeof *made), *room = malloc(count * size + 1);
   name *list = calloc(count + 1, sizeof *list);
-  size_t i;
   if (!made || !room || !list) {
     free(made);
     free(room);
@@ -84,7 +80,7 @@ char **shorten_apart(const char *const *texts, size_t count, size_t width) {
     return NULL;
   }
   made[count] = room; /* one piece, freed by it */
-  for (i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     list[i].whole = texts[i];
     list[i].place = i;
     list[i].shown = made[i] = room + i * size;

@@ -2,12 +2,14 @@
 #include "options.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <mpnum/simd/isa.h>
+
+#include "command.h"
 
 enum { SIZE_DEFAULT = 256 << 10, SIZE_QUICK = 16 << 10, SIZE_STEP = 4 << 10 };
 enum { GPU_SIZE_DEFAULT = 256 << 20, GPU_SIZE_QUICK = 4 << 20, GPU_SIZE_STEP = 64 << 10 };
@@ -119,9 +121,8 @@ static bool read_size(const char *text, unsigned long long limit, size_t step,
 /* 4K,256K,256M, with 0 behind the last of fewer than all. */
 static bool read_sizes(const char *text, size_t sizes[GPU_SIZES]) {
   char one[24];
-  int i;
   memset(sizes, 0, GPU_SIZES * sizeof *sizes);
-  for (i = 0; i < GPU_SIZES; ++i) {
+  for (int i = 0; i < GPU_SIZES; ++i) {
     const size_t length = strcspn(text, ",");
     if (length >= sizeof one) return false;
     memcpy(one, text, length);
@@ -133,18 +134,10 @@ static bool read_sizes(const char *text, size_t sizes[GPU_SIZES]) {
   return false;
 }
 
-static bool read_device(const char *text, int *dst) {
-  const size_t length = strlen(text);
-  if (length < 1 || length > 3 || strspn(text, "0123456789") != length) return false;
-  *dst = atoi(text);
-  return true;
-}
-
 /* 4096,1024,512 */
-static bool read_mnk(const char *text, uint64_t mnk[3]) {
+static bool read_sizes_of_product(const char *text, uint64_t mnk[3]) {
   char *end;
-  int i;
-  for (i = 0; i < 3; ++i, text = end + 1) {
+  for (int i = 0; i < 3; ++i, text = end + 1) {
     unsigned long long value;
     if (*text < '0' || *text > '9') return false;
     errno = 0;
@@ -156,165 +149,128 @@ static bool read_mnk(const char *text, uint64_t mnk[3]) {
   return true;
 }
 
-static bool read_threads(const char *text, unsigned *dst) {
-  char *end;
-  unsigned long value;
-  if (*text < '0' || *text > '9') return false;
-  errno = 0;
-  value = strtoul(text, &end, 10);
-  *dst = (unsigned)value;
-  return errno == 0 && *end == 0 && value >= 1 && value <= THREADS_LIMIT;
-}
-
-static bool read_isa(const char *text, int *dst) {
+static bool read_isa(void *chosen, const char *text, refusal *why) {
+  int *dst = &((bench_options *)chosen)->isa;
   const char *name;
+  (void)why;
   for (*dst = 0; (name = mpnum_isa_name((mpnum_isa)*dst)) != NULL; ++*dst) {
     if (strcmp(text, name) == 0) return true;
   }
   return false;
 }
 
-static bool read_scale(const char *text, bool scaling[SCALING_COUNT]) {
-  bool both = strcmp(text, "both") == 0;
+static bool read_scale(void *chosen, const char *text, refusal *why) {
+  bool *scaling = ((bench_options *)chosen)->scaling, both = strcmp(text, "both") == 0;
+  (void)why;
   scaling[SCALING_NONE] = both || strcmp(text, "none") == 0;
   scaling[SCALING_AMAX] = both || strcmp(text, "amax") == 0;
   return scaling[SCALING_NONE] || scaling[SCALING_AMAX];
 }
 
-enum {
-  OPTION_HELP = 256,
-  OPTION_VERSION,
-  OPTION_WHY,
-  OPTION_DETAILS,
-  OPTION_INPUT,
-  OPTION_JSON,
-  OPTION_CSV,
-  OPTION_SVG,
-  OPTION_SCALE,
-  OPTION_SIZE,
-  OPTION_GPU_SIZE,
-  OPTION_GPU_SIZES,
-  OPTION_DEVICE,
-  OPTION_MNK,
-  OPTION_ISA,
-  OPTION_THREADS,
-  OPTION_QUICK,
-  OPTION_FORMATS,
-  OPTION_SPEED,
-  OPTION_SCALAR,
-  OPTION_ACCURACY,
-  OPTION_ARRAYS,
-  OPTION_BLOCKS,
-  OPTION_GRAD,
-  OPTION_MATH,
-  OPTION_HEADERS,
-  OPTION_GPU,
-  OPTION_CPU,
-  OPTION_ALL
-};
-
-static const struct option long_options[] = {
-    {"help", no_argument, NULL, OPTION_HELP},
-    {"version", no_argument, NULL, OPTION_VERSION},
-    {"why", no_argument, NULL, OPTION_WHY},
-    {"details", no_argument, NULL, OPTION_DETAILS},
-    {"input", required_argument, NULL, OPTION_INPUT},
-    {"json", required_argument, NULL, OPTION_JSON},
-    {"csv", required_argument, NULL, OPTION_CSV},
-    {"svg", required_argument, NULL, OPTION_SVG},
-    {"scale", required_argument, NULL, OPTION_SCALE},
-    {"size", required_argument, NULL, OPTION_SIZE},
-    {"gpu-size", required_argument, NULL, OPTION_GPU_SIZE},
-    {"gpu-sizes", required_argument, NULL, OPTION_GPU_SIZES},
-    {"device", required_argument, NULL, OPTION_DEVICE},
-    {"mnk", required_argument, NULL, OPTION_MNK},
-    {"isa", required_argument, NULL, OPTION_ISA},
-    {"threads", required_argument, NULL, OPTION_THREADS},
-    {"quick", no_argument, NULL, OPTION_QUICK},
-    {"formats", no_argument, NULL, OPTION_FORMATS},
-    {"speed", no_argument, NULL, OPTION_SPEED},
-    {"scalar", no_argument, NULL, OPTION_SCALAR},
-    {"accuracy", no_argument, NULL, OPTION_ACCURACY},
-    {"arrays", no_argument, NULL, OPTION_ARRAYS},
-    {"blocks", no_argument, NULL, OPTION_BLOCKS},
-    {"grad", no_argument, NULL, OPTION_GRAD},
-    {"math", no_argument, NULL, OPTION_MATH},
-    {"headers", no_argument, NULL, OPTION_HEADERS},
-    {"gpu", no_argument, NULL, OPTION_GPU},
-    {"cpu", no_argument, NULL, OPTION_CPU},
-    {"all", no_argument, NULL, OPTION_ALL},
-    {NULL, 0, NULL, 0},
-};
-
-static void choose_section(bench_options *chosen, int option) {
-  bool all = option == OPTION_ALL, cpu = all || option == OPTION_CPU;
-  chosen->formats |= cpu || option == OPTION_FORMATS;
-  chosen->speed |= cpu || option == OPTION_SPEED;
-  chosen->scalar |= cpu || option == OPTION_SCALAR;
-  chosen->accuracy |= cpu || option == OPTION_ACCURACY;
-  chosen->arrays |= all || option == OPTION_ARRAYS;
-  chosen->blocks |= all || option == OPTION_BLOCKS;
-  chosen->grad |= all || option == OPTION_GRAD;
-  chosen->math |= all || option == OPTION_MATH;
-  chosen->headers |= all || option == OPTION_HEADERS;
-  chosen->gpu |= all || option == OPTION_GPU;
+static bool read_cpu_size(void *chosen, const char *text, refusal *why) {
+  (void)why;
+  return read_size(text, size_limit, SIZE_STEP, &((bench_options *)chosen)->size);
 }
 
-static bool read_option(bench_options *chosen, int option, char **argv, refusal *why) {
-  switch (option) {
-  case OPTION_HELP: chosen->help = true; return true;
-  case OPTION_VERSION: chosen->version = true; return true;
-  case OPTION_WHY: chosen->why = true; return true;
-  case OPTION_DETAILS: chosen->details = true; return true;
-  case OPTION_QUICK: chosen->quick = true; return true;
-  case OPTION_INPUT: chosen->inputs[chosen->input_count++] = optarg; return true;
-  case OPTION_JSON:
-    chosen->json = optarg;
-    return BENCH_HAVE_JANSSON ||
-           refuse(why, "--json needs jansson, which was not found when this was built");
-  case OPTION_CSV: chosen->csv = optarg; return true;
-  case OPTION_SVG: chosen->svg = optarg; return true;
-  case OPTION_SCALE:
-    return read_scale(optarg, chosen->scaling) ||
-           refuse(why, "--scale takes none, amax or both, not '%s'", optarg);
-  case OPTION_SIZE:
-    return read_size(optarg, size_limit, SIZE_STEP, &chosen->size) ||
-           refuse(why, "--size takes 4K to 1G, not '%s'", optarg);
-  case OPTION_GPU_SIZE:
-    return read_size(optarg, gpu_size_limit, GPU_SIZE_STEP, &chosen->gpu_size) ||
-           refuse(why, "--gpu-size takes 64K to 16G, not '%s'", optarg);
-  case OPTION_GPU_SIZES:
-    return read_sizes(optarg, chosen->gpu_sizes) ||
-           refuse(why, "--gpu-sizes takes up to %d of 4K to 4G, not '%s'", GPU_SIZES,
-                  optarg);
-  case OPTION_DEVICE:
-    return read_device(optarg, &chosen->device) ||
-           refuse(why, "--device takes the number of a GPU, 0 to 999, not '%s'", optarg);
-  case OPTION_MNK:
-    if (chosen->mnk_count == GPU_MNK)
-      return refuse(why, "--mnk may be given %d times", GPU_MNK);
-    return read_mnk(optarg, chosen->mnk[chosen->mnk_count++]) ||
-           refuse(why, "--mnk takes M,N,K, each 1 to %d, not '%s'", MNK_LIMIT, optarg);
-  case OPTION_ISA:
-    return read_isa(optarg, &chosen->isa) ||
-           refuse(why,
-                  "--isa takes scalar, sse2, avx2, avx512, avx512vbmi or neon, not '%s'",
-                  optarg);
-  case OPTION_THREADS:
-    return read_threads(optarg, &chosen->threads) ||
-           refuse(why, "--threads takes 1 to %d, not '%s'", THREADS_LIMIT, optarg);
-  case ':': return refuse(why, "%s needs a value; see --help", argv[optind - 1]);
-  case '?': return refuse(why, "no such option: '%s'; see --help", argv[optind - 1]);
-  default: choose_section(chosen, option); return true;
-  }
+static bool read_gpu_size(void *chosen, const char *text, refusal *why) {
+  (void)why;
+  return read_size(text, gpu_size_limit, GPU_SIZE_STEP,
+                   &((bench_options *)chosen)->gpu_size);
 }
+
+static bool read_gpu_sizes(void *chosen, const char *text, refusal *why) {
+  (void)why;
+  return read_sizes(text, ((bench_options *)chosen)->gpu_sizes);
+}
+
+static bool read_device(void *chosen, const char *text, refusal *why) {
+  unsigned long number;
+  (void)why;
+  if (strlen(text) > 3 || !read_number(text, 0, 999, &number)) return false;
+  ((bench_options *)chosen)->device = (int)number;
+  return true;
+}
+
+static bool read_threads(void *chosen, const char *text, refusal *why) {
+  unsigned long number;
+  (void)why;
+  if (!read_number(text, 1, THREADS_LIMIT, &number)) return false;
+  ((bench_options *)chosen)->threads = (unsigned)number;
+  return true;
+}
+
+static bool read_mnk(void *chosen, const char *text, refusal *why) {
+  bench_options *to = chosen;
+  if (to->mnk_count == GPU_MNK)
+    return refuse(why, "--mnk may be given %d times", GPU_MNK);
+  return read_sizes_of_product(text, to->mnk[to->mnk_count++]);
+}
+
+static bool read_input(void *chosen, const char *text, refusal *why) {
+  bench_options *to = chosen;
+  (void)why;
+  to->inputs[to->input_count++] = text;
+  return true;
+}
+
+static bool read_json(void *chosen, const char *text, refusal *why) {
+  ((bench_options *)chosen)->json = text;
+  return BENCH_HAVE_JANSSON ||
+         refuse(why, "--json needs jansson, which was not found when this was built");
+}
+
+static bool choose_cpu(void *chosen, const char *none, refusal *why) {
+  bench_options *to = chosen;
+  (void)none;
+  (void)why;
+  return to->formats = to->speed = to->scalar = to->accuracy = true;
+}
+
+static bool choose_all(void *chosen, const char *none, refusal *why) {
+  bench_options *to = chosen;
+  to->arrays = to->blocks = to->grad = to->math = to->headers = to->gpu = true;
+  return choose_cpu(chosen, none, why);
+}
+
+#define FLAG(member) COMMAND_FLAG(bench_options, member)
+#define TEXT(member) COMMAND_TEXT(bench_options, member)
+static const command_option options[] = {
+    FLAG(help),
+    FLAG(version),
+    FLAG(why),
+    FLAG(details),
+    FLAG(quick),
+    FLAG(formats),
+    FLAG(speed),
+    FLAG(scalar),
+    FLAG(accuracy),
+    FLAG(arrays),
+    FLAG(blocks),
+    FLAG(grad),
+    FLAG(math),
+    FLAG(headers),
+    FLAG(gpu),
+    {"cpu", NULL, 0, choose_cpu},
+    {"all", NULL, 0, choose_all},
+    {"input", "", 0, read_input},
+    {"json", "", 0, read_json},
+    TEXT(csv),
+    TEXT(svg),
+    {"scale", "none, amax or both", 0, read_scale},
+    {"size", "4K to 1G", 0, read_cpu_size},
+    {"gpu-size", "64K to 16G", 0, read_gpu_size},
+    {"gpu-sizes", "up to 8 of 4K to 4G", 0, read_gpu_sizes},
+    {"device", "the number of a GPU, 0 to 999", 0, read_device},
+    {"mnk", "M,N,K, each 1 to 65536", 0, read_mnk},
+    {"isa", "scalar, sse2, avx2, avx512, avx512vbmi or neon", 0, read_isa},
+    {"threads", "1 to 256", 0, read_threads},
+};
 
 /* Without a section the first screen is made, of what takes seconds. */
 static bool set_defaults(bench_options *chosen, refusal *why) {
   bool cpu = chosen->formats || chosen->speed || chosen->scalar || chosen->accuracy ||
              chosen->arrays || chosen->blocks || chosen->grad || chosen->math ||
              chosen->headers;
-  int i;
   chosen->gpu_alone = chosen->gpu && !cpu;
   chosen->answer = !chosen->gpu && !cpu;
   if (!chosen->answer && (chosen->why || chosen->details))
@@ -326,24 +282,21 @@ static bool set_defaults(bench_options *chosen, refusal *why) {
     chosen->gpu_size = chosen->quick ? GPU_SIZE_QUICK : GPU_SIZE_DEFAULT;
   if (chosen->gpu_sizes[0] == 0)
     (void)read_sizes(chosen->quick ? "4K,256K" : "4K,256K,256M", chosen->gpu_sizes);
-  for (i = 0; chosen->mnk_count == 0 && i < 3; ++i)
+  for (int i = 0; chosen->mnk_count == 0 && i < 3; ++i)
     chosen->mnk[0][i] = chosen->quick ? MNK_QUICK : MNK_DEFAULT;
   if (chosen->mnk_count == 0) chosen->mnk_count = 1;
   return true;
 }
 
 bool options_read(bench_options *chosen, int argc, char **argv, refusal *why) {
-  int option;
   memset(chosen, 0, sizeof *chosen);
   chosen->scaling[SCALING_NONE] = chosen->scaling[SCALING_AMAX] = true;
   chosen->isa = -1;
   chosen->threads = 1;
   chosen->inputs = calloc((size_t)argc + 1, sizeof *chosen->inputs);
   if (!chosen->inputs) return refuse(why, "out of memory");
-  opterr = 0;
-  while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
-    if (!read_option(chosen, option, argv, why)) return false;
-  }
+  if (!command_read(options, sizeof options / sizeof *options, argc, argv, chosen, why))
+    return false;
   while (optind < argc)
     chosen->inputs[chosen->input_count++] = argv[optind++];
   return set_defaults(chosen, why);

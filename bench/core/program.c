@@ -17,17 +17,15 @@ static void become(char *const *arguments, int out) {
 json_t *program_json(char *const *arguments, const char *needs, refusal *why) {
   int ends[2], status = 0;
   FILE *from;
-  json_t *root;
   json_error_t error;
-  pid_t child;
   if (!BENCH_HAVE_JANSSON) return refuse(why, "needs jansson, too"), NULL;
   if (pipe(ends) != 0) return refuse(why, "no pipe: %s", strerror(errno)), NULL;
-  child = fork();
+  pid_t child = fork();
   if (child == 0) become(arguments, ends[1]);
   close(ends[1]);
   from = child > 0 ? fdopen(ends[0], "r") : NULL;
   if (!from) return refuse(why, "cannot be run: %s", strerror(errno)), NULL;
-  root = json_loadf(from, JSON_REJECT_DUPLICATES, &error);
+  json_t *root = json_loadf(from, JSON_REJECT_DUPLICATES, &error);
   fclose(from);
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }

@@ -3,14 +3,20 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "message.h"
-#include "clock.h"
 
 enum { BAR_WIDTH = 30, NAME_WIDTH = 36 };
 
 static const double delay = 0.5, interval = 0.1; /* seconds */
+
+double clock_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
 
 void progress_begin(progress *bar, uint64_t total) {
   memset(bar, 0, sizeof *bar);
@@ -32,10 +38,9 @@ static void draw(const progress *bar, const char *what) {
 }
 
 void progress_step(progress *bar, uint64_t amount, const char *what) {
-  double now;
   bar->done += amount;
   if (!bar->enabled) return;
-  now = clock_seconds();
+  double now = clock_seconds();
   if (now - bar->started < delay || now - bar->drawn < interval) return;
   bar->drawn = now;
   bar->shown = true;

@@ -11,6 +11,9 @@
 extern "C" {
 #endif
 
+/* Seconds since some moment that stays; no change of the date moves them. */
+double clock_seconds(void);
+
 typedef struct progress {
   bool enabled, shown;
   uint64_t done, total;

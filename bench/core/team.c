@@ -63,11 +63,10 @@ static void next_turn(team *self) {
 }
 
 void team_stop(team *self) {
-  unsigned i;
   if (!self) return;
   self->ends = true;
   next_turn(self);
-  for (i = 1; i < self->threads; ++i)
+  for (unsigned i = 1; i < self->threads; ++i)
     pthread_join(self->members[i].handle, NULL);
   free(self);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
+#include "progress.h"
 
 /* A pass of 10 ms is past the caches, where warming them up gains nothing. */
 static const double sample_seconds = 200e-6, warm_seconds = 10e-3;
@@ -33,8 +33,7 @@ static void consume(const contender *self) {
 
 static double seconds_of(const contender *self, size_t passes) {
   double start = clock_seconds();
-  size_t i;
-  for (i = 0; i < passes; ++i)
+  for (size_t i = 0; i < passes; ++i)
     self->pass(self);
   return clock_seconds() - start;
 }
@@ -61,28 +60,30 @@ static double quantile(const double *sorted, unsigned count, double share) {
   return sorted[below] + (place - below) * (sorted[above] - sorted[below]);
 }
 
+void timing_spread(double *samples, unsigned count, double *median, double *noise) {
+  qsort(samples, count, sizeof *samples, compare_doubles);
+  *median = quantile(samples, count, 0.5);
+  *noise =
+      (quantile(samples, count, 0.75) - quantile(samples, count, 0.25)) / 2 / *median;
+}
+
 static void sum_up(contender *self, unsigned rounds) {
-  double *samples = self->samples, median;
-  qsort(samples, rounds, sizeof *samples, compare_doubles);
-  median = quantile(samples, rounds, 0.5);
+  double median;
+  timing_spread(self->samples, rounds, &median, &self->noise);
   self->ns = 1e9 * median / ((double)self->repeats * (double)self->count);
-  self->noise =
-      (quantile(samples, rounds, 0.75) - quantile(samples, rounds, 0.25)) / 2 / median;
   self->samples = NULL;
 }
 
 bool timing_measure(contender *list, size_t count, unsigned rounds, progress *bar,
                     const char *what) {
   double *samples = malloc(count * rounds * sizeof *samples);
-  size_t i;
-  unsigned round;
   if (!samples) return false;
-  for (i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     list[i].samples = samples + i * rounds;
     calibrate(&list[i]);
   }
-  for (round = 0; round < rounds; ++round) {
-    for (i = 0; i < count; ++i) {
+  for (unsigned round = 0; round < rounds; ++round) {
+    for (size_t i = 0; i < count; ++i) {
       contender *self = &list[i];
       if (self->warm) self->pass(self);
       self->samples[round] = seconds_of(self, self->repeats);
@@ -90,7 +91,7 @@ bool timing_measure(contender *list, size_t count, unsigned rounds, progress *ba
       progress_step(bar, 1, what);
     }
   }
-  for (i = 0; i < count; ++i)
+  for (size_t i = 0; i < count; ++i)
     sum_up(&list[i], rounds);
   free(samples);
   return true;

@@ -33,6 +33,10 @@ void array_pass(const contender *self);
 bool timing_measure(contender *list, size_t count, unsigned rounds, progress *bar,
                     const char *what);
 
+/* The median of samples, which are sorted, and half of what lies between their quartiles,
+ * over it. */
+void timing_spread(double *samples, unsigned count, double *median, double *noise);
+
 /* 64-byte aligned and touched; released with free. */
 void *timing_buffer(size_t bytes);
 

@@ -58,9 +58,8 @@ static void *open_file(void) {
   const char *const names[] = {own_major, "libcublasLt.so.13", "libcublasLt.so.12",
                                "libcublasLt.so", in_toolkit};
   void *file = NULL;
-  size_t i;
   snprintf(own_major, sizeof own_major, "libcublasLt.so.%d", CUBLAS_VER_MAJOR);
-  for (i = 0; i < sizeof names / sizeof *names && !file; ++i)
+  for (size_t i = 0; i < sizeof names / sizeof *names && !file; ++i)
     file = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
   return file;
 }
@@ -75,19 +74,17 @@ static bool find(void *file, const char *name, void *function, refusal *why) {
 blas *blas_open(refusal *why) {
   blas *made = calloc(1, sizeof *made);
   cublasStatus_t status;
-  size_t version;
-  bool good;
   if (!made) {
     refuse(why, "out of memory");
     return NULL;
   }
   made->file = open_file();
-  good = made->file || refuse(why, "libcublasLt.so was not found");
+  bool good = made->file || refuse(why, "libcublasLt.so was not found");
 # define FIND(name) good = good && find(made->file, # name, &made->name, why);
   FUNCTIONS(FIND)
 # undef FIND
   if (good) {
-    version = made->cublasLtGetVersion();
+    size_t version = made->cublasLtGetVersion();
     snprintf(made->version, sizeof made->version, "cuBLASLt %zu.%zu.%zu", version / 10000,
              version / 100 % 100, version % 100);
     status = made->cublasLtCreate(&made->handle);

@@ -7,7 +7,6 @@
 
 #include "convert.cuh"
 #include "fill.cuh"
-#include "launch.cuh"
 
 namespace {
 

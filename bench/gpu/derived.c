@@ -5,14 +5,14 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "../core/timing.h"
 
 void gpu_note(gpu_results *results, const char *format, ...) {
   va_list arguments;
-  char *line;
   if (results->note_count == GPU_NOTES) return;
-  line = results->notes[results->note_count++];
+  char *line = results->notes[results->note_count++];
   va_start(arguments, format);
   vsnprintf(line, sizeof results->notes[0], format, arguments);
   va_end(arguments);
@@ -24,26 +24,9 @@ void gpu_set_text(char *dst, size_t size, const char *text) {
   clean_text(dst);
 }
 
-static int compare_doubles(const void *a, const void *b) {
-  double left = *(const double *)a, right = *(const double *)b;
-  return (left > right) - (left < right);
-}
-
-/* Between neighbours, in proportion. */
-static double quantile(const double *sorted, unsigned count, double share) {
-  double place = share * (count - 1);
-  unsigned below = (unsigned)place;
-  unsigned above = below + 1 < count ? below + 1 : below;
-  return sorted[below] + (place - below) * (sorted[above] - sorted[below]);
-}
-
 gpu_time gpu_time_of(double *samples, unsigned count) {
   gpu_time found = {(double)NAN, (double)NAN};
-  if (count == 0) return found;
-  qsort(samples, count, sizeof *samples, compare_doubles);
-  found.ms = quantile(samples, count, 0.5);
-  found.noise =
-      (quantile(samples, count, 0.75) - quantile(samples, count, 0.25)) / 2 / found.ms;
+  if (count > 0) timing_spread(samples, count, &found.ms, &found.noise);
   return found;
 }
 
@@ -52,8 +35,7 @@ double gpu_tflops(uint64_t m, uint64_t n, uint64_t k, gpu_time time) {
 }
 
 static const gpu_product *product_of(const gpu_results *results, const char *name) {
-  unsigned i;
-  for (i = 0; i < results->product_count; ++i) {
+  for (unsigned i = 0; i < results->product_count; ++i) {
     const gpu_product *row = &results->products[i];
     if (strcmp(row->name, name) == 0 && row->state == GPU_MEASURED) return row;
   }
@@ -62,8 +44,7 @@ static const gpu_product *product_of(const gpu_results *results, const char *nam
 
 static const gpu_step *step_of(const gpu_results *results, const char *name,
                                unsigned shape) {
-  unsigned i;
-  for (i = 0; i < results->step_count; ++i) {
+  for (unsigned i = 0; i < results->step_count; ++i) {
     const gpu_step *row = &results->steps[i];
     if (row->shape == shape && strcmp(row->name, name) == 0 && row->state == GPU_MEASURED)
       return row;
@@ -122,7 +103,6 @@ static void add_cost(gpu_cost *to, double products, double converting, double wh
 
 bool gpu_cost_of(const gpu_results *results, const char *name, gpu_cost *cost) {
   const gpu_product *product = product_of(results, name);
-  unsigned shape;
   memset(cost, 0, sizeof *cost);
   cost->name = name;
   if (results->step_count == 0) {
@@ -131,7 +111,7 @@ bool gpu_cost_of(const gpu_results *results, const char *name, gpu_cost *cost) {
              product->total.ms, product->bytes, product->error);
     return true;
   }
-  for (shape = 0; shape < results->plan.step_shapes; ++shape) {
+  for (unsigned shape = 0; shape < results->plan.step_shapes; ++shape) {
     const gpu_step *step = step_of(results, name, shape);
     if (!step) return false;
     add_cost(cost,
@@ -144,9 +124,8 @@ bool gpu_cost_of(const gpu_results *results, const char *name, gpu_cost *cost) {
 
 bool gpu_fastest(const gpu_results *results, gpu_cost *f32, gpu_cost *cost) {
   bool found = false;
-  unsigned i;
   if (!gpu_cost_of(results, "f32", f32)) return false;
-  for (i = 0; i < results->product_count; ++i) {
+  for (unsigned i = 0; i < results->product_count; ++i) {
     const char *name = results->products[i].name;
     gpu_cost other;
     if (strcmp(name, "f32") == 0 || !gpu_cost_of(results, name, &other) ||

@@ -4,10 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fill.cuh"
 #include "measure.cuh"
-#include "parts.h"
-
-#include "launch.cuh"
+#include "gpu.h"
 
 namespace {
 

@@ -95,19 +95,17 @@ static void quantize(const gpu_case *c, float scale) {
 void gpu_expect_scaled(const gpu_case *c) { quantize(c, c->side[GPU_SCALE]); }
 void gpu_expect_current(const gpu_case *c) {
   const mpnum_fp8_recipe recipe = mpnum_fp8_recipe_current();
-  float scale;
   quantize(c, 1);
-  scale = mpnum_scale_from_amax(c->side[GPU_AMAX], 448, &recipe.options);
+  float scale = mpnum_scale_from_amax(c->side[GPU_AMAX], 448, &recipe.options);
   quantize(c, scale);
   c->side[GPU_SCALE_INV] = mpnum_scale_inv(scale);
 }
 void gpu_expect_transpose(const gpu_case *c) {
   const uint8_t *codes = (const uint8_t *)c->out;
   uint8_t *turned = (uint8_t *)c->out + count_of(c);
-  size_t i, j;
   quantize(c, c->side[GPU_SCALE]);
-  for (i = 0; i < c->rows; ++i)
-    for (j = 0; j < c->columns; ++j)
+  for (size_t i = 0; i < c->rows; ++i)
+    for (size_t j = 0; j < c->columns; ++j)
       turned[j * c->rows + i] = codes[i * c->columns + j];
 }
 void gpu_expect_dequantized(const gpu_case *c) {
@@ -169,8 +167,7 @@ void gpu_expect_block_back(const gpu_case *c) {
 
 void gpu_expect_histogram(const gpu_case *c) {
   mpnum_histogram found = mpnum_histogram_empty();
-  size_t i;
-  for (i = 0; i < count_of(c); ++i)
+  for (size_t i = 0; i < count_of(c); ++i)
     mpnum_histogram_add(&found, ((const float *)c->x)[i]);
   memcpy(c->side + GPU_COUNTS, &found, sizeof found);
 }

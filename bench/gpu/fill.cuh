@@ -7,7 +7,17 @@
 
 #include <mpnum/kernels.cuh>
 
-#include "launch.cuh"
+/* A launch in the default stream that returns the runtime's error. */
+/* The type itself, so that arguments convert to the kernel's parameters. */
+template <class T> struct gpu_parameter { typedef T type; };
+
+template <class... Parameters>
+static inline cudaError_t
+gpu_launch(void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
+           typename gpu_parameter<Parameters>::type... arguments) {
+  void *pointers[] = {&arguments...};
+  return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), pointers, 0, 0);
+}
 
 const unsigned GPU_FILL_THREADS = 256;
 const size_t GPU_FILL_BLOCKS = 2048;

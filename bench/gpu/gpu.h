@@ -7,7 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
+#include "../core/figures.h"
 #include "../core/formats.h"
 #include "../core/message.h"
 #include "../core/progress.h"
@@ -263,6 +265,29 @@ const char *gpu_state_name(gpu_state state); /* "MEASURED", "UNSUPPORTED", ... *
 
 /* "e2m1", or "e2m1 packed". */
 void gpu_conversion_name(char *dst, size_t size, const gpu_conversion *row);
+
+/* The results as figures, and their tables. */
+void gpu_figures(figures *to, const gpu_results *found);
+bool gpu_print(const figures *from, FILE *to);
+/* PyTorch's times of what it has, where TORCH_PYTHON or python3 has it, or why not. */
+void gpu_measure_torch(gpu_results *results);
+
+/* Clocks of a GPU through libnvidia-ml.so.1, which is looked for when the program runs.
+ */
+/* bus: as cudaDeviceGetPCIBusId has it. What is not known is NaN. begin, if there is one,
+ * is called when the library has started, which takes long, right before it is asked. */
+void nvml_read(gpu_clocks *clocks, const char *bus, void (*begin)(void *context),
+               void *context);
+
+/* The bits of nvmlDeviceGetCurrentClocksThrottleReasons in words. */
+void nvml_reasons(char *dst, size_t size, unsigned long long bits);
+
+/* The parts that only `--gpu` runs; a program without them has no_kernels.c. */
+struct gpu_run;
+struct blas;
+void gpu_measure_kernels(struct gpu_run *run);
+void gpu_measure_sweep(struct gpu_run *run);
+void gpu_measure_steps(struct gpu_run *run, struct blas *library);
 
 #ifdef __cplusplus
 }

@@ -6,7 +6,7 @@
 
 #include "kernels.h"
 #include "measure.cuh"
-#include "parts.h"
+#include "gpu.h"
 
 /* What an array is: GPU_ARRAY one row, GPU_MATRIX rows of 4096, GPU_ROWS of row.columns,
  * which are in the name. */
@@ -22,7 +22,7 @@ struct gpu_kernel_row {
   cudaError_t (*start)(const gpu_case *c, cudaStream_t stream);
   gpu_expect *expect;
   /* What makes x of what it was, in out: codes of values. NULL: x are values. */
-  cudaError_t (*make)(const gpu_case *c, cudaStream_t stream);
+  cudaError_t (*make)(const gpu_case *c, cudaStream_t stream) = nullptr;
 };
 
 struct gpu_kernel_table {

@@ -51,24 +51,23 @@ const gpu_bound copy = GPU_BY_COPY, read = GPU_BY_READ;
 
 const gpu_kernel_row rows[] = {
     {"convert_round f32 to e4m3, stochastic", f32, GPU_ARRAY, 0, copy, 5,
-     stochastic<mpnum_e4m3>, gpu_expect_stochastic_e4m3, nullptr},
+     stochastic<mpnum_e4m3>, gpu_expect_stochastic_e4m3},
     {"convert_round f32 to bf16, stochastic", f32, GPU_ARRAY, 0, copy, 6,
-     stochastic<mpnum_bf16>, gpu_expect_stochastic_bf16, nullptr},
+     stochastic<mpnum_bf16>, gpu_expect_stochastic_bf16},
     {"quantize_scaled f32 to e4m3", f32, GPU_ARRAY, 0, copy, 5, scaled<float>,
-     gpu_expect_scaled, nullptr},
+     gpu_expect_scaled},
     {"quantize_scaled bf16 to e4m3", bf16, GPU_ARRAY, 0, copy, 3, scaled<mpnum_bf16>,
-     gpu_expect_scaled, nullptr},
+     gpu_expect_scaled},
     {"quantize_current bf16 to e4m3", bf16, GPU_ARRAY, 0, copy, 5, current<mpnum_bf16>,
-     gpu_expect_current, nullptr},
+     gpu_expect_current},
     {"dequantize_scaled e4m3 to f32", MPNUM_TYPE_E4M3, GPU_ARRAY, 0, copy, 5, dequantize,
      gpu_expect_dequantized, codes},
     {"quantize_transpose f32 to e4m3", f32, GPU_MATRIX, 0, copy, 6, transpose<float>,
-     gpu_expect_transpose, nullptr},
+     gpu_expect_transpose},
     {"quantize_transpose bf16 to e4m3", bf16, GPU_MATRIX, 0, copy, 4,
-     transpose<mpnum_bf16>, gpu_expect_transpose, nullptr},
-    {"histogram f32", f32, GPU_ARRAY, 0, read, 4, histogram, gpu_expect_histogram,
-     nullptr},
-    {"count_lost f32", f32, GPU_ARRAY, 0, read, 4, lost, gpu_expect_lost, nullptr}};
+     transpose<mpnum_bf16>, gpu_expect_transpose},
+    {"histogram f32", f32, GPU_ARRAY, 0, read, 4, histogram, gpu_expect_histogram},
+    {"count_lost f32", f32, GPU_ARRAY, 0, read, 4, lost, gpu_expect_lost}};
 
 } // namespace
 

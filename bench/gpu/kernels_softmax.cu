@@ -40,32 +40,31 @@ const mpnum_type f32 = MPNUM_TYPE_F32, f16 = MPNUM_TYPE_F16, bf16 = MPNUM_TYPE_B
 const gpu_bound copy = GPU_BY_COPY, read = GPU_BY_READ;
 
 const gpu_kernel_row rows[] = {
-    {"softmax_rows f32", f32, GPU_ROWS, 1024, copy, 8, softmax<float>, gpu_expect_softmax,
-     nullptr},
-    {"softmax_rows f32", f32, GPU_ROWS, 4096, copy, 8, softmax<float>, gpu_expect_softmax,
-     nullptr},
+    {"softmax_rows f32", f32, GPU_ROWS, 1024, copy, 8, softmax<float>,
+     gpu_expect_softmax},
+    {"softmax_rows f32", f32, GPU_ROWS, 4096, copy, 8, softmax<float>,
+     gpu_expect_softmax},
     {"softmax_rows f32", f32, GPU_ROWS, 32768, copy, 8, softmax<float>,
-     gpu_expect_softmax, nullptr},
-    {"softmax_rows f32, causal", f32, GPU_ROWS, 4096, copy, 8, causal, gpu_expect_causal,
-     nullptr},
+     gpu_expect_softmax},
+    {"softmax_rows f32, causal", f32, GPU_ROWS, 4096, copy, 8, causal, gpu_expect_causal},
     {"softmax_rows f16", f16, GPU_ROWS, 1024, copy, 4, softmax<mpnum_f16>,
-     gpu_expect_softmax, nullptr},
+     gpu_expect_softmax},
     {"softmax_rows f16", f16, GPU_ROWS, 32768, copy, 4, softmax<mpnum_f16>,
-     gpu_expect_softmax, nullptr},
+     gpu_expect_softmax},
     {"log_softmax_rows f32", f32, GPU_ROWS, 4096, copy, 8, log_softmax<float>,
-     gpu_expect_log_softmax, nullptr},
+     gpu_expect_log_softmax},
     {"logsumexp_rows f32", f32, GPU_ROWS, 4096, read, 4, logsumexp<float>,
-     gpu_expect_logsumexp, nullptr},
+     gpu_expect_logsumexp},
     {"cross_entropy_rows f32, gradient", f32, GPU_ROWS, 32768, copy, 8,
-     cross_entropy<float>, gpu_expect_cross_entropy, nullptr},
+     cross_entropy<float>, gpu_expect_cross_entropy},
     {"cross_entropy_rows bf16, gradient", bf16, GPU_ROWS, 32768, copy, 4,
-     cross_entropy<mpnum_bf16>, gpu_expect_cross_entropy, nullptr},
+     cross_entropy<mpnum_bf16>, gpu_expect_cross_entropy},
     {"softmax_backward_rows f32", f32, GPU_ROWS, 4096, copy, 12, softmax_slope<float>,
-     gpu_expect_softmax_backward, nullptr},
+     gpu_expect_softmax_backward},
     {"softmax_backward_rows bf16", bf16, GPU_ROWS, 4096, copy, 6,
-     softmax_slope<mpnum_bf16>, gpu_expect_softmax_backward, nullptr},
+     softmax_slope<mpnum_bf16>, gpu_expect_softmax_backward},
     {"log_softmax_backward_rows f32", f32, GPU_ROWS, 4096, copy, 12,
-     log_softmax_slope<float>, gpu_expect_log_softmax_backward, nullptr}};
+     log_softmax_slope<float>, gpu_expect_log_softmax_backward}};
 
 } // namespace
 

@@ -3,9 +3,8 @@
  */
 #include <math.h>
 
+#include "fill.cuh"
 #include "measure.cuh"
-
-#include "launch.cuh"
 
 namespace {
 

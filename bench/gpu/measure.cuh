@@ -7,7 +7,6 @@
 #include <mpnum/kernels.cuh>
 
 #include "gpu.h"
-#include "nvml.h"
 
 /* Device memory. */
 struct gpu_buffer {

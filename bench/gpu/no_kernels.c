@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Stands in for rows of launchers, sizes and training steps where `--gpu` is not asked
  * for. */
-#include "parts.h"
+#include "gpu.h"
 
 void gpu_measure_kernels(struct gpu_run *run) { (void)run; }
 void gpu_measure_sweep(struct gpu_run *run) { (void)run; }

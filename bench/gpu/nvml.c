@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "nvml.h"
+#include "gpu.h"
 
 #include <dlfcn.h>
 #include <math.h>

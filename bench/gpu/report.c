@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report.h"
+#include "gpu.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -74,19 +74,18 @@ static void add_clocks(figures *to, const gpu_results *found, const char *when,
   if (from->reasons[0]) figures_say(to, "held_down_by", "%s", from->reasons);
 }
 
-/* Where a row was not measured: that, and why. */
-static bool add_missing(figures *to, gpu_state state, const char *why) {
-  if (state == GPU_MEASURED) return false;
+/* Whether a row was measured; where not, why. */
+static bool add_state(figures *to, gpu_state state, const char *why) {
   figures_say(to, "state", "%s", gpu_state_name(state));
-  figures_say(to, "missing", "%s", why);
-  return true;
+  if (state != GPU_MEASURED) figures_say(to, "missing", "%s", why);
+  return state == GPU_MEASURED;
 }
 
 static void add_conversion(figures *to, const char *gpu, const gpu_conversion *row) {
   char name[32];
   gpu_conversion_name(name, sizeof name, row);
   figures_at(to, conversions, gpu, name, "");
-  if (add_missing(to, row->state, row->why)) return;
+  if (row->state != GPU_MEASURED && !add_state(to, row->state, row->why)) return;
   figures_say(to, "path", row->hardware ? "hardware" : "software");
   figures_at(to, conversions, gpu, name, "encode");
   add_speed(to, &row->encode, &row->encode_match, GPU_BY_COPY);
@@ -96,11 +95,7 @@ static void add_conversion(figures *to, const char *gpu, const gpu_conversion *r
 
 static void add_kernel(figures *to, const gpu_results *found, const gpu_kernel *row) {
   figures_at(to, kernels, found->device.name, row->name, "");
-  figures_say(to, "state", "%s", gpu_state_name(row->state));
-  if (row->state != GPU_MEASURED) {
-    figures_say(to, "missing", "%s", row->why);
-    return;
-  }
+  if (!add_state(to, row->state, row->why)) return;
   if (row->bound != GPU_BY_TIME) figures_add(to, "bytes", row->bytes, "byte");
   add_speed(to, &row->speed, &row->match, row->bound);
   if (row->bound != GPU_BY_TIME)
@@ -113,12 +108,11 @@ static void add_kernel(figures *to, const gpu_results *found, const gpu_kernel *
 }
 
 static void add_kernels(figures *to, const gpu_results *found) {
-  unsigned i;
   if (found->kernel_count == 0) return;
   figures_at(to, kernels, found->device.name, "", "");
   if (found->torch[0])
     figures_say(to, found->has_torch ? "torch" : "torch_missing", "%s", found->torch);
-  for (i = 0; i < found->kernel_count; ++i)
+  for (unsigned i = 0; i < found->kernel_count; ++i)
     add_kernel(to, found, &found->kernels[i]);
 }
 
@@ -126,14 +120,13 @@ static void add_sweep(figures *to, const char *gpu, const gpu_sweep_row *row) {
   static const char *const variants[] = {"warm", "cold"};
   const gpu_time times[] = {row->warm, row->cold};
   char name[64 + TABLE_CELL], size[TABLE_CELL];
-  int i;
   show_bytes(size, (double)row->size);
   snprintf(name, sizeof name, "%s, %s", row->operation, size);
   figures_at(to, sweep, gpu, name, "");
   figures_add(to, "size", (double)row->size, "byte");
   figures_add(to, "bytes", row->bytes, "byte");
   figures_add(to, "launches", row->launches, "");
-  for (i = 0; i < 2; ++i) {
+  for (int i = 0; i < 2; ++i) {
     figures_at(to, sweep, gpu, name, variants[i]);
     figures_add(to, "time", times[i].ms, "ms");
     figures_add(to, "noise", times[i].noise, "");
@@ -156,11 +149,7 @@ static void add_product(figures *to, const gpu_results *found, const gpu_product
   const double speedup = gpu_speedup(found, row), total = gpu_total_speedup(found, row);
   figures_at(to, products, found->device.name, row->name, "");
   figures_add(to, "bits", row->bits, "bit");
-  figures_say(to, "state", "%s", gpu_state_name(row->state));
-  if (row->state != GPU_MEASURED) {
-    figures_say(to, "missing", "%s", row->why);
-    return;
-  }
+  if (!add_state(to, row->state, row->why)) return;
   say_verdict(to, total);
   figures_add(to, "error", row->error, "");
   figures_at(to, products, found->device.name, row->name, plain);
@@ -206,11 +195,7 @@ static void add_step(figures *to, const gpu_results *found, const gpu_step *row)
   figures_at(to, steps, found->device.name, name, "");
   figures_say(to, "format", "%s", row->name);
   add_sizes(to, mnk[0], mnk[1], mnk[2]);
-  figures_say(to, "state", "%s", gpu_state_name(row->state));
-  if (row->state != GPU_MEASURED) {
-    figures_say(to, "missing", "%s", row->why);
-    return;
-  }
+  if (!add_state(to, row->state, row->why)) return;
   figures_add(to, "forward_time", row->parts[GPU_FORWARD].ms, "ms");
   figures_add(to, "input_gradient_time", row->parts[GPU_INPUT_GRADIENT].ms, "ms");
   figures_add(to, "weight_gradient_time", row->parts[GPU_WEIGHT_GRADIENT].ms, "ms");
@@ -254,33 +239,30 @@ static void add_best(figures *to, const gpu_results *found) {
 }
 
 static void add_products(figures *to, const gpu_results *found) {
-  unsigned i;
-  int k;
   if (found->product_count == 0) return;
   figures_at(to, products, found->device.name, "", "");
   figures_say(to, "library", "%s", found->blas);
   add_best(to, found);
   add_sizes(to, found->plan.m, found->plan.n, found->plan.k);
-  for (i = 0; i < found->product_count; ++i)
+  for (unsigned i = 0; i < found->product_count; ++i)
     add_product(to, found, &found->products[i]);
-  for (k = 0; k < GPU_VARIANTS; ++k) {
+  for (int k = 0; k < GPU_VARIANTS; ++k) {
     const gpu_variant *variant = &found->variants[k];
     figures_at(to, k < GPU_SHAPES ? shapes : other_products, found->device.name, "",
                variant->what);
     add_sizes(to, variant->m, variant->n, variant->k);
     if (k >= GPU_SHAPES) figures_add(to, "batch", variant->batch, "");
   }
-  for (i = 0; i < found->product_count; ++i)
-    for (k = 0; k < GPU_VARIANTS; ++k)
+  for (unsigned i = 0; i < found->product_count; ++i)
+    for (int k = 0; k < GPU_VARIANTS; ++k)
       add_variant(to, found, &found->products[i], k);
-  for (i = 0; i < found->step_count; ++i)
+  for (unsigned i = 0; i < found->step_count; ++i)
     add_step(to, found, &found->steps[i]);
 }
 
 void gpu_figures(figures *to, const gpu_results *found) {
   const char *gpu = found->device.name;
   char number[16];
-  unsigned i;
   figures_at(to, section, gpu, "", "");
   if (found->absent[0]) {
     figures_say(to, "missing", "%s", found->absent);
@@ -290,21 +272,21 @@ void gpu_figures(figures *to, const gpu_results *found) {
   add_limits(to, found);
   add_clocks(to, found, "before", &found->before);
   add_clocks(to, found, "after", &found->after);
-  for (i = 0; i < found->conversion_count; ++i)
+  for (unsigned i = 0; i < found->conversion_count; ++i)
     add_conversion(to, gpu, &found->conversions[i]);
-  for (i = 0; i < found->reduction_count; ++i) {
+  for (unsigned i = 0; i < found->reduction_count; ++i) {
     const gpu_reduction *row = &found->reductions[i];
     char name[48];
     snprintf(name, sizeof name, "%s %s", row->operation, mpnum_type_name(row->type));
     figures_at(to, reductions, gpu, name, "");
-    if (!add_missing(to, row->state, row->why))
+    if (row->state == GPU_MEASURED || add_state(to, row->state, row->why))
       add_speed(to, &row->speed, &row->match, GPU_BY_READ);
   }
   add_kernels(to, found);
-  for (i = 0; i < found->sweep_count; ++i)
+  for (unsigned i = 0; i < found->sweep_count; ++i)
     add_sweep(to, gpu, &found->sweep[i]);
   add_products(to, found);
-  for (i = 0; i < found->note_count; ++i) {
+  for (unsigned i = 0; i < found->note_count; ++i) {
     snprintf(number, sizeof number, "%u", i + 1);
     figures_at(to, section, gpu, "", number);
     figures_say(to, "note", "%s", found->notes[i]);
@@ -383,11 +365,7 @@ static bool print_arrays(const figures *from, FILE *to) {
       {.heading = "path", .metric = "path", .left = true, .instead = "state"},
       {.heading = "GB/s", .metric = "rate", .format = "%.0f", .each = true},
       {.heading = "+-", .metric = "noise", .show = show_noise, .each = true},
-      {.heading = "of copy",
-       .metric = "share_of_copy",
-       .format = "%.1f %%",
-       .factor = 100,
-       .each = true},
+      VIEW_SHARES("of copy", "share_of_copy", "%.1f %%"),
       {.heading = "exact", .metric = "exact", .each = true},
       {.heading = "copy GB/s",
        .metric = "copy_rate",
@@ -398,10 +376,7 @@ static bool print_arrays(const figures *from, FILE *to) {
       {.heading = "operation", .metric = VIEW_NAME},
       {.heading = "GB/s", .metric = "rate", .format = "%.0f"},
       {.heading = "+-", .metric = "noise", .show = show_noise},
-      {.heading = "of read",
-       .metric = "share_of_read",
-       .format = "%.1f %%",
-       .factor = 100},
+      VIEW_SHARE("of read", "share_of_read", "%.1f %%"),
       {.heading = "exact", .metric = "exact"},
   };
   static const view shown = {.section = conversions, VIEW_COLUMNS(columns)};
@@ -436,10 +411,7 @@ static bool print_kernels(const figures *from, FILE *to) {
        .instead = "state"},
       {.heading = "+-", .metric = "noise", .show = show_noise},
       {.heading = "GB/s", .metric = "rate", .format = "%.0f"},
-      {.heading = "of limit",
-       .metric = "share_of_limit",
-       .format = "%.1f %%",
-       .factor = 100},
+      VIEW_SHARE("of limit", "share_of_limit", "%.1f %%"),
       {.heading = "exact", .metric = "exact"},
       {.heading = "x PyTorch", .metric = "speedup_over_torch", .format = "%.2f"},
   };
@@ -505,11 +477,7 @@ static bool print_shapes(const figures *from, FILE *to) {
        .format = "%.1f",
        .instead = "state",
        .each = true},
-      {.heading = "of first",
-       .metric = "share_of_first",
-       .format = "%.0f %%",
-       .factor = 100,
-       .each = true},
+      VIEW_SHARES("of first", "share_of_first", "%.0f %%"),
   };
   static const view shown = {.section = shapes, VIEW_COLUMNS(columns)};
   char sizes[3 * TABLE_CELL] = "";
@@ -580,7 +548,6 @@ static void print_verdict(const figures *from, FILE *to) {
 bool gpu_print(const figures *from, FILE *to) {
   const char *absent = words(from, "missing");
   bool good, first = true;
-  size_t i;
   if (absent[0]) fprintf(to, "\nGPU: %s\n", absent);
   if (!words(from, "compute_capability")[0]) return true;
   print_device(from, to);
@@ -590,7 +557,7 @@ bool gpu_print(const figures *from, FILE *to) {
   good = print_arrays(from, to) && print_kernels(from, to) && print_sweep(from, to) &&
          print_products(from, to) && print_variants(from, to) && print_shapes(from, to) &&
          print_steps(from, to);
-  for (i = 0; i < from->count; ++i) {
+  for (size_t i = 0; i < from->count; ++i) {
     const figure *row = &from->rows[i];
     if (strcmp(row->section, section) != 0 || strcmp(row->metric, "note") != 0) continue;
     fprintf(to, "%sGPU: %s\n", first ? "\n" : "", row->words);

@@ -8,7 +8,7 @@
 
 #include "kernels.cuh"
 #include "measure.cuh"
-#include "parts.h"
+#include "gpu.h"
 #include "work.cuh"
 
 namespace {

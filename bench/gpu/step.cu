@@ -5,7 +5,7 @@
 
 #include "measure.cuh"
 
-#include "parts.h"
+#include "gpu.h"
 #include "work.cuh"
 
 namespace {

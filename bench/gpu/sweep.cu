@@ -4,7 +4,7 @@
 #include "measure.cuh"
 
 #include "fill.cuh"
-#include "parts.h"
+#include "gpu.h"
 
 namespace {
 

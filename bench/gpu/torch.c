@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "../peers/torch.h"
-#include "report.h"
+#include "gpu.h"
 
 static const char script[] = "torch_gpu_times.py";
 
@@ -24,9 +24,8 @@ static bool read_row(gpu_kernel *row, json_t *rows, refusal *why) {
 static bool read_rows(gpu_results *results, json_t *root, refusal *why) {
   char version[TORCH_VERSION];
   json_t *rows = torch_rows(root, version, why);
-  unsigned i;
   if (!rows) return false;
-  for (i = 0; i < results->kernel_count; ++i)
+  for (unsigned i = 0; i < results->kernel_count; ++i)
     if (!read_row(&results->kernels[i], rows, why)) return false;
   snprintf(results->torch, sizeof results->torch, "PyTorch %s", version);
   return true;
@@ -40,11 +39,10 @@ void gpu_measure_torch(gpu_results *results) {
                             cache > 0 ? 2 * cache : usual_flush};
   refusal why, missing;
   json_t *root = torch_run(script, numbers, sizeof numbers / sizeof *numbers, &why);
-  unsigned i;
   results->has_torch = root && read_rows(results, root, &why);
   json_decref(root);
   if (results->has_torch) return;
-  for (i = 0; i < results->kernel_count; ++i)
+  for (unsigned i = 0; i < results->kernel_count; ++i)
     results->kernels[i].torch.ms = 0;
   torch_missing(&missing, &why);
   gpu_set_text(results->torch, sizeof results->torch, missing.text);

@@ -94,6 +94,11 @@ bool ends_in(const char *text, const char *ending) {
   return length >= ending_length && strcmp(text + length - ending_length, ending) == 0;
 }
 
+const char *base_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
 static bool read_table(input *file, refusal *why) {
   struct stat status;
   bool npy = ends_in(file->path, ".npy");
@@ -136,15 +141,13 @@ bool input_open(input *file, const char *path, refusal *why) {
 }
 
 static void free_texts(char **list, size_t count) {
-  size_t i;
-  for (i = 0; i < count; ++i)
+  for (size_t i = 0; i < count; ++i)
     free(list[i]);
   free(list);
 }
 
 void input_close(input *file) {
-  size_t i;
-  for (i = 0; i < file->tensor_count; ++i) {
+  for (size_t i = 0; i < file->tensor_count; ++i) {
     free(file->tensors[i].name);
     free(file->tensors[i].shape);
   }
@@ -158,8 +161,7 @@ void input_close(input *file) {
 
 static uint64_t load_code(const unsigned char *at, unsigned size, bool big_endian) {
   uint64_t code = 0;
-  unsigned i;
-  for (i = 0; i < size; ++i)
+  for (unsigned i = 0; i < size; ++i)
     code = code << 8 | at[big_endian ? i : size - 1 - i];
   return code;
 }

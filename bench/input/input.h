@@ -59,6 +59,7 @@ unsigned element_size(mpnum_type type);    /* bytes */
 /* Whether its codes have 8 bits. */
 bool is_byte_type(mpnum_type type);
 bool ends_in(const char *text, const char *ending);
+const char *base_name(const char *path); /* what follows its last slash */
 
 /* For the readers, each of which fills in the table of a file whose size is known. */
 bool npy_read(input *file, refusal *why);

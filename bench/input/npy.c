@@ -88,9 +88,8 @@ static bool read_shape(cursor *text, header *found, refusal *why) {
 }
 
 static bool read_truth(cursor *text, bool *dst) {
-  size_t left;
   skip_space(text);
-  left = (size_t)(text->end - text->at);
+  size_t left = (size_t)(text->end - text->at);
   *dst = left >= 4 && memcmp(text->at, "True", 4) == 0;
   if (*dst) return text->at += 4, true;
   if (left >= 5 && memcmp(text->at, "False", 5) == 0) return text->at += 5, true;
@@ -99,13 +98,12 @@ static bool read_truth(cursor *text, bool *dst) {
 
 static bool read_entry(cursor *text, header *found, refusal *why) {
   char key[WORD_SIZE];
-  bool *seen;
   if (!read_word(text, key) || !accept(text, ':'))
     return refuse(why, "npy header: not a dictionary of named fields");
-  seen = strcmp(key, "descr") == 0           ? &found->has_descr
-         : strcmp(key, "fortran_order") == 0 ? &found->has_order
-         : strcmp(key, "shape") == 0         ? &found->has_shape
-                                             : NULL;
+  bool *seen = strcmp(key, "descr") == 0           ? &found->has_descr
+               : strcmp(key, "fortran_order") == 0 ? &found->has_order
+               : strcmp(key, "shape") == 0         ? &found->has_shape
+                                                   : NULL;
   if (!seen) return refuse(why, "npy header: unknown field '%s'", key);
   if (*seen) return refuse(why, "npy header: field '%s' stands twice", key);
   *seen = true;
@@ -152,14 +150,13 @@ static bool read_type(const char *descr, mpnum_type codes, tensor *found, refusa
       {"<f2", MPNUM_TYPE_F16, false},  {">f2", MPNUM_TYPE_F16, true},
       {"<V2", MPNUM_TYPE_BF16, false}, {"|V2", MPNUM_TYPE_BF16, false},
   };
-  size_t i;
-  for (i = 0; i < sizeof types / sizeof *types; ++i) {
+  for (size_t i = 0; i < sizeof types / sizeof *types; ++i) {
     if (strcmp(descr, types[i].name) != 0) continue;
     found->type = types[i].type;
     found->big_endian = types[i].big_endian;
     return true;
   }
-  for (i = 0; i < sizeof bytes / sizeof *bytes; ++i) {
+  for (size_t i = 0; i < sizeof bytes / sizeof *bytes; ++i) {
     if (strcmp(descr, bytes[i]) != 0) continue;
     found->type = codes;
     return codes != 0 || refuse(why,
@@ -171,23 +168,17 @@ static bool read_type(const char *descr, mpnum_type codes, tensor *found, refusa
                 descr);
 }
 
-static const char *base_name(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
 /* The header text lies in [start, start + length). */
 static bool find_header(input *file, uint64_t *start, size_t *length, refusal *why) {
   unsigned char lead[12] = {0};
   size_t lead_size = file->size < sizeof lead ? (size_t)file->size : sizeof lead;
-  uint64_t claimed;
   if (!input_bytes(file, 0, lead, lead_size, why)) return false;
   if (lead_size < 10 || memcmp(lead, "\x93NUMPY", 6) != 0)
     return refuse(why, "is not an npy file: it does not start with 93 NUMPY");
   if (lead[6] < 1 || lead[6] > 3 || lead[7] != 0)
     return refuse(why, "npy version %d.%d is none of 1.0, 2.0, 3.0", lead[6], lead[7]);
   *start = lead[6] == 1 ? 10 : 12;
-  claimed = (uint64_t)lead[8] | (uint64_t)lead[9] << 8;
+  uint64_t claimed = (uint64_t)lead[8] | (uint64_t)lead[9] << 8;
   if (lead[6] > 1) claimed |= (uint64_t)lead[10] << 16 | (uint64_t)lead[11] << 24;
   if (claimed > HEADER_LIMIT)
     return refuse(why, "npy header of %" PRIu64 " bytes, the limit is %d", claimed,
@@ -201,12 +192,12 @@ static bool find_header(input *file, uint64_t *start, size_t *length, refusal *w
 static bool read_text(input *file, uint64_t start, size_t length, header *found,
                       refusal *why) {
   char *text = malloc(length + 1);
-  bool good;
   cursor whole;
   if (!text) return refuse(why, "out of memory");
   whole.at = text;
   whole.end = text + length;
-  good = input_bytes(file, start, text, length, why) && read_header(whole, found, why);
+  bool good =
+      input_bytes(file, start, text, length, why) && read_header(whole, found, why);
   free(text);
   return good;
 }
@@ -214,24 +205,23 @@ static bool read_text(input *file, uint64_t start, size_t length, header *found,
 bool npy_read(input *file, refusal *why) {
   header found;
   tensor array;
-  uint64_t bytes, held;
+  uint64_t bytes;
   size_t length = 0;
-  unsigned size, integers;
   memset(&found, 0, sizeof found);
   memset(&array, 0, sizeof array);
   if (!find_header(file, &array.offset, &length, why) ||
       !read_text(file, array.offset, length, &found, why))
     return false;
-  integers = integer_size(found.descr);
+  unsigned integers = integer_size(found.descr);
   if (integers == 1 && file->codes != 0) integers = 0;
   if (integers == 0 && !read_type(found.descr, file->codes, &array, why)) return false;
-  size = integers > 0 ? integers : element_size(array.type);
+  unsigned size = integers > 0 ? integers : element_size(array.type);
   array.offset += length;
   array.count = found.count;
   array.rank = found.rank;
   array.shape = found.shape;
   array.fortran_order = found.fortran_order;
-  held = file->size - array.offset;
+  uint64_t held = file->size - array.offset;
   if (!multiply(array.count, size, &bytes) || bytes > held)
     return refuse(why, "holds %" PRIu64 " bytes of values where its shape asks for more",
                   held);

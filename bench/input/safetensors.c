@@ -49,14 +49,13 @@ static bool read_offsets(const json_t *entry, const char *shown, uint64_t limit,
 static bool read_shape(const json_t *entry, const char *shown, tensor *found,
                        refusal *why) {
   const json_t *shape = json_object_get(entry, "shape");
-  size_t i;
   found->count = 1;
   if (!json_is_array(shape))
     return refuse(why, "tensor '%s': shape is not a list", shown);
   if (json_array_size(shape) > RANK_LIMIT)
     return refuse(why, "tensor '%s': shape has more than %d sizes", shown, RANK_LIMIT);
   found->rank = (unsigned)json_array_size(shape);
-  for (i = 0; i < found->rank; ++i) {
+  for (size_t i = 0; i < found->rank; ++i) {
     const json_t *dimension = json_array_get(shape, i);
     if (!is_size(dimension))
       return refuse(why, "tensor '%s': shape is not a list of sizes", shown);
@@ -83,8 +82,7 @@ static mpnum_type read_type(const char *dtype, mpnum_type codes) {
       {"F8_E4M3FNUZ", MPNUM_TYPE_E4M3FNUZ},
       {"F8_E5M2FNUZ", MPNUM_TYPE_E5M2FNUZ},
   };
-  size_t i;
-  for (i = 0; i < sizeof types / sizeof *types; ++i) {
+  for (size_t i = 0; i < sizeof types / sizeof *types; ++i) {
     if (strcmp(dtype, types[i].name) == 0) return types[i].type;
   }
   return strcmp(dtype, "I8") == 0 || strcmp(dtype, "U8") == 0 ? codes : (mpnum_type)0;
@@ -130,9 +128,8 @@ static int compare_spans(const void *a, const void *b) {
 
 static bool check_spans(span *spans, size_t count, uint64_t values_size, refusal *why) {
   uint64_t expected = 0;
-  size_t i;
   if (count > 0) qsort(spans, count, sizeof *spans, compare_spans);
-  for (i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     if (spans[i].begin != expected)
       return refuse(why, "tensors %s at byte %" PRIu64 " of the values",
                     spans[i].begin < expected ? "overlap" : "leave a hole",
@@ -220,13 +217,12 @@ static bool refuse_twice(const char *text, size_t length, size_t place, refusal 
   const char *end = text + length, *at = text, *name, *value, *last = NULL,
              *second = NULL;
   char shown[4 * SHOWN_NAME + 4], here[64], there[64];
-  json_t *wanted;
   bool found = false;
   while ((at = next_member(at, end, &name, &value)) && name < text + place) {
     last = name;
     second = value;
   }
-  wanted = last ? load(last, end) : NULL;
+  json_t *wanted = last ? load(last, end) : NULL;
   at = text;
   while (wanted && !found && (at = next_member(at, end, &name, &value)) && name < last) {
     json_t *other = load(name, end);
@@ -247,7 +243,6 @@ static bool read_json(input *file, const char *text, size_t length, refusal *why
   json_error_t error;
   json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
   span *spans;
-  bool good;
   if (!BENCH_HAVE_JANSSON)
     return refuse(why, "needs jansson, which was not found when this was built");
   if (!root && strncmp(error.text, "duplicate object key", 20) == 0 &&
@@ -259,8 +254,8 @@ static bool read_json(input *file, const char *text, size_t length, refusal *why
     return refuse(why, "safetensors header is not a JSON object");
   }
   spans = malloc((json_object_size(root) + 1) * sizeof *spans);
-  good = spans ? read_entries(file, 8 + (uint64_t)length, root, spans, why)
-               : refuse(why, "out of memory");
+  bool good = spans ? read_entries(file, 8 + (uint64_t)length, root, spans, why)
+                    : refuse(why, "out of memory");
   free(spans);
   json_decref(root);
   return good;
@@ -269,22 +264,19 @@ static bool read_json(input *file, const char *text, size_t length, refusal *why
 bool safetensors_read(input *file, refusal *why) {
   unsigned char lead[8];
   uint64_t length = 0;
-  char *text;
-  bool good;
-  int i;
   if (file->size < sizeof lead) return refuse(why, "is too short for a safetensors file");
   if (!input_bytes(file, 0, lead, sizeof lead, why)) return false;
-  for (i = 7; i >= 0; --i)
+  for (int i = 7; i >= 0; --i)
     length = length << 8 | lead[i];
   if (length > HEADER_LIMIT)
     return refuse(why, "safetensors header of %" PRIu64 " bytes, the limit is %d", length,
                   HEADER_LIMIT);
   if (length > file->size - sizeof lead)
     return refuse(why, "ends inside its safetensors header");
-  text = malloc((size_t)length + 1);
+  char *text = malloc((size_t)length + 1);
   if (!text) return refuse(why, "out of memory");
-  good = input_bytes(file, sizeof lead, text, (size_t)length, why) &&
-         read_json(file, text, (size_t)length, why);
+  bool good = input_bytes(file, sizeof lead, text, (size_t)length, why) &&
+              read_json(file, text, (size_t)length, why);
   free(text);
   return good;
 }

@@ -23,9 +23,8 @@ static bool refuse_path(input_set *set, const char *path) {
 
 static bool is_open(const input_set *set, const input *file) {
   struct stat one, other;
-  size_t i;
   if (fstat(file->descriptor, &one) != 0) return false;
-  for (i = 0; i < set->count; ++i) {
+  for (size_t i = 0; i < set->count; ++i) {
     if (fstat(set->files[i].descriptor, &other) == 0 && one.st_dev == other.st_dev &&
         one.st_ino == other.st_ino)
       return true;
@@ -61,8 +60,7 @@ static bool open_one(input_set *set, const char *path, mpnum_type codes, refusal
 static bool check_shard(const input *file, const char *shard, const json_t *map,
                         json_t *left, refusal *why) {
   char shown[4 * SHOWN_NAME + 4];
-  size_t i;
-  for (i = 0; i < file->name_count; ++i) {
+  for (size_t i = 0; i < file->name_count; ++i) {
     const char *named = json_string_value(json_object_get(map, file->names[i]));
     if (named && strcmp(named, shard) == 0) {
       json_object_del(left, file->names[i]);
@@ -106,12 +104,11 @@ static bool open_shards(input_set *set, const char *index, json_t *map, json_t *
   bool good = opened != NULL || refuse(why, "out of memory");
   json_object_foreach(map, name, value) {
     const char *shard = json_string_value(value);
-    char *path;
     good = check_name(shard, why) || refuse_path(set, index);
     if (!good) break;
     if (json_object_get(opened, shard)) continue;
     json_object_set_new(opened, shard, json_true());
-    path = beside(index, shard);
+    char *path = beside(index, shard);
     good = path ? open_one(set, path, codes, why) : refuse(why, "out of memory");
     if (good)
       good = check_shard(&set->files[set->count - 1], shard, map, left, why) ||
@@ -126,17 +123,14 @@ static bool open_shards(input_set *set, const char *index, json_t *map, json_t *
 static bool open_map(input_set *set, const char *index, json_t *map, mpnum_type codes,
                      refusal *why) {
   char shown[4 * SHOWN_NAME + 4], shard[4 * SHOWN_NAME + 4];
-  json_t *left;
-  void *missing;
-  bool good;
   if (json_object_size(map) == 0) {
     refuse(why, "has no weight_map of tensors and their shards");
     return refuse_path(set, index);
   }
-  left = json_copy(map);
-  good = left ? open_shards(set, index, map, left, codes, why)
-              : refuse(why, "out of memory");
-  missing = good ? json_object_iter(left) : NULL;
+  json_t *left = json_copy(map);
+  bool good = left ? open_shards(set, index, map, left, codes, why)
+                   : refuse(why, "out of memory");
+  void *missing = good ? json_object_iter(left) : NULL;
   if (missing) {
     shorten(shown, sizeof shown, SHOWN_NAME, json_object_iter_key(missing));
     shorten(shard, sizeof shard, SHOWN_NAME,
@@ -179,20 +173,18 @@ static bool open_index(input_set *set, const char *path, mpnum_type codes, refus
   size_t size = 0;
   char *text = read_text(path, &size, why);
   json_t *root = text ? json_loadb(text, size, JSON_REJECT_DUPLICATES, &error) : NULL;
-  bool good;
   if (text && !root) refuse(why, "index is not valid JSON: %s", error.text);
   free(text);
   if (!root) return refuse_path(set, path);
-  good = open_map(set, path, json_object_get(root, "weight_map"), codes, why);
+  bool good = open_map(set, path, json_object_get(root, "weight_map"), codes, why);
   json_decref(root);
   return good;
 }
 
 bool inputs_open(input_set *set, const char *const *paths, size_t count, mpnum_type codes,
                  refusal *why) {
-  size_t i;
   memset(set, 0, sizeof *set);
-  for (i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     if (!(ends_in(paths[i], ".json") ? open_index(set, paths[i], codes, why)
                                      : open_one(set, paths[i], codes, why)))
       return false;
@@ -201,8 +193,7 @@ bool inputs_open(input_set *set, const char *const *paths, size_t count, mpnum_t
 }
 
 void inputs_close(input_set *set) {
-  size_t i;
-  for (i = 0; i < set->count; ++i) {
+  for (size_t i = 0; i < set->count; ++i) {
     input_close(&set->files[i]);
     free(set->paths[i]);
   }

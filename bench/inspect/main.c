@@ -2,7 +2,6 @@
 /* mpnum inspect. As in the bench, all inputs are checked before anything is read through,
  * and all is read before anything is written: what goes wrong leaves one line on stderr.
  */
-#include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,14 +9,13 @@
 
 #include <mpnum/core/detail/config.h>
 
-#include "../report/output.h"
+#include "../report/report.h"
 #include "inspect.h"
 
 enum { DONE = 0, NO_RESULT = 1, WRONG_INPUT = 2 };
 
 static bool is_wanted(const inspect_options *chosen, const char *name) {
-  size_t i;
-  for (i = 0; i < chosen->glob_count; ++i) {
+  for (size_t i = 0; i < chosen->glob_count; ++i) {
     if (fnmatch(chosen->globs[i], name, 0) == 0) return true;
   }
   return chosen->glob_count == 0;
@@ -47,58 +45,30 @@ static bool list_rows(inspection *run) {
 
 static bool judge(inspection *run, const char **subject, refusal *why) {
   const inspect_options *chosen = run->chosen;
-  int k;
   verdict_candidates(&run->all, chosen->candidates, chosen->candidate_count);
   run->all.exact = chosen->exact;
   run->all.blocks = chosen->blocks;
   if (!verdict_measure(&run->all, subject, why)) return false;
-  for (k = 0; k < KINDS; ++k) {
+  for (int k = 0; k < KINDS; ++k) {
     if (!verdict_of(&run->all, (kind)k, &run->kinds[k], why)) return false;
   }
   return true;
 }
 
-static bool check_outputs(const inspection *run) {
-  const char *const paths[] = {run->chosen->json, run->chosen->csv, run->chosen->svg};
-  refusal why;
-  size_t i, other;
-  for (i = 0; i < 3; ++i) {
-    if (!paths[i]) continue;
-    for (other = 0; other < i; ++other) {
-      if (paths[other] && strcmp(paths[i], paths[other]) == 0)
-        return complain(paths[i], "is named for two outputs"), false;
-    }
-    if (!output_check(paths[i], run->from.files, run->from.count, &why))
-      return complain(paths[i], why.text), false;
-  }
-  return true;
-}
-
-/* Brings out what was printed, all of it if good. */
-static bool finish_output(bool good) {
-  if (fflush(stdout) == 0 && !ferror(stdout) && good) return true;
-  return complain("standard output", strerror(errno)), false;
-}
-
-static bool write_file(const inspection *run, const char *path, report_writer *write) {
-  refusal why;
-  if (!path || output_write(path, write, &run->about, &why)) return true;
-  return complain(path, why.text), false;
-}
-
 static int perform(inspection *run) {
   const inspect_options *chosen = run->chosen;
+  const output outputs[OUTPUTS] = {{"JSON", chosen->json, write_json},
+                                   {"CSV", chosen->csv, write_csv},
+                                   {"SVG", chosen->svg, write_svg}};
   const char *subject = NULL;
   refusal why;
   if (!inputs_open(&run->from, chosen->paths, chosen->path_count, chosen->codes, &why))
     return complain(run->from.refused, why.text), WRONG_INPUT;
-  if (!check_outputs(run) || !list_rows(run)) return WRONG_INPUT;
+  if (!outputs_check(outputs, run->from.files, run->from.count) || !list_rows(run))
+    return WRONG_INPUT;
   if (!judge(run, &subject, &why)) return complain(subject, why.text), WRONG_INPUT;
   if (!sort_rows(run)) return complain(NULL, "out of memory"), NO_RESULT;
-  if (!finish_output(print_text(run, stdout))) return NO_RESULT;
-  return write_file(run, chosen->json, write_json) &&
-                 write_file(run, chosen->csv, write_csv) &&
-                 write_file(run, chosen->svg, write_svg)
+  return finish_output(print_text(run, stdout)) && outputs_write(outputs, &run->about)
              ? DONE
              : NO_RESULT;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "options.h"
 
-#include <errno.h>
-#include <getopt.h>
+#include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "../core/command.h"
 #include "../input/input.h"
 
 void inspect_options_help(void) {
@@ -52,45 +54,9 @@ void inspect_options_help(void) {
       stdout);
 }
 
-enum {
-  OPTION_HELP = 256,
-  OPTION_VERSION,
-  OPTION_TENSOR,
-  OPTION_SORT,
-  OPTION_TOP,
-  OPTION_AS,
-  OPTION_FORMATS,
-  OPTION_BLOCKS,
-  OPTION_DETAILS,
-  OPTION_EXACT,
-  OPTION_WIDE,
-  OPTION_JSON,
-  OPTION_CSV,
-  OPTION_SVG
-};
-
-static const struct option long_options[] = {
-    {"help", no_argument, NULL, OPTION_HELP},
-    {"version", no_argument, NULL, OPTION_VERSION},
-    {"tensor", required_argument, NULL, OPTION_TENSOR},
-    {"sort", required_argument, NULL, OPTION_SORT},
-    {"top", required_argument, NULL, OPTION_TOP},
-    {"as", required_argument, NULL, OPTION_AS},
-    {"formats", required_argument, NULL, OPTION_FORMATS},
-    {"blocks", no_argument, NULL, OPTION_BLOCKS},
-    {"details", no_argument, NULL, OPTION_DETAILS},
-    {"exact", no_argument, NULL, OPTION_EXACT},
-    {"wide", no_argument, NULL, OPTION_WIDE},
-    {"json", required_argument, NULL, OPTION_JSON},
-    {"csv", required_argument, NULL, OPTION_CSV},
-    {"svg", required_argument, NULL, OPTION_SVG},
-    {NULL, 0, NULL, 0},
-};
-
 /* An 8-bit type by the first `length` characters of a text; 0: none. */
 static mpnum_type byte_type(const char *text, size_t length) {
-  int type;
-  for (type = MPNUM_TYPE_F64; type <= MPNUM_TYPE_E2M1; ++type) {
+  for (int type = MPNUM_TYPE_F64; type <= MPNUM_TYPE_E2M1; ++type) {
     const char *name = mpnum_type_name((mpnum_type)type);
     if (strlen(name) == length && memcmp(name, text, length) == 0 &&
         is_byte_type((mpnum_type)type))
@@ -99,14 +65,15 @@ static mpnum_type byte_type(const char *text, size_t length) {
   return (mpnum_type)0;
 }
 
-static bool read_formats(inspect_options *chosen, const char *text) {
+static bool read_formats(void *place, const char *text, refusal *why) {
+  inspect_options *chosen = place;
+  (void)why;
   chosen->candidate_count = 0;
   for (;;) {
     const size_t length = strcspn(text, ",");
     const mpnum_type type = byte_type(text, length);
-    unsigned i;
     if (type == 0 || type == MPNUM_TYPE_E8M0) return false;
-    for (i = 0; i < chosen->candidate_count; ++i) {
+    for (unsigned i = 0; i < chosen->candidate_count; ++i) {
       if (chosen->candidates[i] == type) return false;
     }
     chosen->candidates[chosen->candidate_count++] = type;
@@ -115,76 +82,74 @@ static bool read_formats(inspect_options *chosen, const char *text) {
   }
 }
 
-static bool read_sort(const char *text, sort_key *dst) {
+static bool read_sort(void *chosen, const char *text, refusal *why) {
   static const char *const names[] = {"trouble", "name", "file", "size",
                                       "amax",    "sqnr", "lost"};
-  size_t i;
-  for (i = 0; i < sizeof names / sizeof *names; ++i) {
+  (void)why;
+  for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
     if (strcmp(text, names[i]) != 0) continue;
-    *dst = (sort_key)i;
+    ((inspect_options *)chosen)->sort = (sort_key)i;
     return true;
   }
   return false;
 }
 
-static bool read_top(const char *text, size_t *dst) {
-  char *end;
-  unsigned long value;
-  if (*text < '0' || *text > '9') return false;
-  errno = 0;
-  value = strtoul(text, &end, 10);
-  *dst = value;
-  return errno == 0 && *end == 0 && value > 0;
+static bool read_top(void *chosen, const char *text, refusal *why) {
+  unsigned long rows;
+  (void)why;
+  if (!read_number(text, 1, ULONG_MAX, &rows)) return false;
+  ((inspect_options *)chosen)->top = rows;
+  return true;
 }
 
-static bool read_option(inspect_options *chosen, int option, char **argv, refusal *why) {
-  switch (option) {
-  case OPTION_HELP: chosen->help = true; return true;
-  case OPTION_VERSION: chosen->version = true; return true;
-  case OPTION_BLOCKS: chosen->blocks = true; return true;
-  case OPTION_DETAILS: chosen->details = chosen->blocks = true; return true;
-  case OPTION_EXACT: chosen->exact = true; return true;
-  case OPTION_WIDE: chosen->wide = true; return true;
-  case OPTION_TENSOR: chosen->globs[chosen->glob_count++] = optarg; return true;
-  case OPTION_JSON: chosen->json = optarg; return true;
-  case OPTION_CSV: chosen->csv = optarg; return true;
-  case OPTION_SVG: chosen->svg = optarg; return true;
-  case OPTION_SORT:
-    return read_sort(optarg, &chosen->sort) ||
-           refuse(why,
-                  "--sort takes trouble, name, file, size, amax, sqnr or lost, not '%s'",
-                  optarg);
-  case OPTION_TOP:
-    return read_top(optarg, &chosen->top) ||
-           refuse(why, "--top takes a number of rows, not '%s'", optarg);
-  case OPTION_AS:
-    chosen->codes = byte_type(optarg, strlen(optarg));
-    return chosen->codes != 0 ||
-           refuse(why,
-                  "--as takes e4m3, e5m2, e4m3fnuz, e5m2fnuz, e3m4 or e8m0, not '%s'",
-                  optarg);
-  case OPTION_FORMATS:
-    return read_formats(chosen, optarg) ||
-           refuse(why,
-                  "--formats takes some of e4m3,e5m2,e4m3fnuz,e5m2fnuz,e3m4, each once, "
-                  "not '%s'",
-                  optarg);
-  case ':': return refuse(why, "%s needs a value; see --help", argv[optind - 1]);
-  default: return refuse(why, "no such option: '%s'; see --help", argv[optind - 1]);
-  }
+static bool read_codes(void *chosen, const char *text, refusal *why) {
+  mpnum_type *codes = &((inspect_options *)chosen)->codes;
+  (void)why;
+  *codes = byte_type(text, strlen(text));
+  return *codes != 0;
 }
+
+static bool read_glob(void *place, const char *text, refusal *why) {
+  inspect_options *chosen = place;
+  (void)why;
+  chosen->globs[chosen->glob_count++] = text;
+  return true;
+}
+
+static bool choose_details(void *place, const char *none, refusal *why) {
+  inspect_options *chosen = place;
+  (void)none;
+  (void)why;
+  return chosen->details = chosen->blocks = true;
+}
+
+#define FLAG(member) COMMAND_FLAG(inspect_options, member)
+#define TEXT(member) COMMAND_TEXT(inspect_options, member)
+static const command_option options[] = {
+    FLAG(help),
+    FLAG(version),
+    FLAG(blocks),
+    FLAG(exact),
+    FLAG(wide),
+    TEXT(json),
+    TEXT(csv),
+    TEXT(svg),
+    {"details", NULL, 0, choose_details},
+    {"tensor", "", 0, read_glob},
+    {"sort", "trouble, name, file, size, amax, sqnr or lost", 0, read_sort},
+    {"top", "a number of rows", 0, read_top},
+    {"as", "e4m3, e5m2, e4m3fnuz, e5m2fnuz, e3m4 or e8m0", 0, read_codes},
+    {"formats", "some of e4m3,e5m2,e4m3fnuz,e5m2fnuz,e3m4, each once,", 0, read_formats},
+};
 
 bool inspect_options_read(inspect_options *chosen, int argc, char **argv, refusal *why) {
-  int option;
   memset(chosen, 0, sizeof *chosen);
-  read_formats(chosen, "e4m3,e5m2");
+  read_formats(chosen, "e4m3,e5m2", why);
   chosen->paths = calloc((size_t)argc + 1, sizeof *chosen->paths);
   chosen->globs = calloc((size_t)argc + 1, sizeof *chosen->globs);
   if (!chosen->paths || !chosen->globs) return refuse(why, "out of memory");
-  opterr = 0;
-  while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
-    if (!read_option(chosen, option, argv, why)) return false;
-  }
+  if (!command_read(options, sizeof options / sizeof *options, argc, argv, chosen, why))
+    return false;
   while (optind < argc)
     chosen->paths[chosen->path_count++] = argv[optind++];
   if (chosen->path_count > 0 || chosen->help || chosen->version) return true;

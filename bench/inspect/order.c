@@ -76,16 +76,15 @@ static int compare_names(const void *a, const void *b) {
 
 bool sort_rows(inspection *run) {
   entry *list = malloc((run->all.count + 1) * sizeof *list);
-  size_t i;
   if (!list) return false;
-  for (i = 0; i < run->all.count; ++i) {
+  for (size_t i = 0; i < run->all.count; ++i) {
     list[i].key = key_of(run, &run->all.rows[i]);
     list[i].place = i;
     list[i].about = &run->all.rows[i];
   }
   qsort(list, run->all.count, sizeof *list,
         run->chosen->sort == SORT_NAME ? compare_names : compare_keys);
-  for (i = 0; i < run->all.count; ++i)
+  for (size_t i = 0; i < run->all.count; ++i)
     run->order[i] = list[i].about;
   free(list);
   return true;

@@ -70,15 +70,14 @@ static void draw_range(FILE *to, const chart *made, unsigned index) {
   const char *colour = colours[index % (sizeof colours / sizeof *colours)];
   const double y = made->top + TITLE + index * (double)RANGE_HEIGHT;
   const int shift = -what->scale_exponent;
-  int least, highest;
-  double from, normal, end;
+  int least;
   char text[64];
   frexpf(mpnum_format_true_min(format), &least);
-  highest = mpnum_format_max_exp(format) + shift;
+  int highest = mpnum_format_max_exp(format) + shift;
   least += shift - 1;
-  from = place_of(made, least);
-  normal = place_of(made, mpnum_format_min_exp(format) - 1 + shift);
-  end = place_of(made, log2((double)mpnum_format_max(format)) + shift);
+  double from = place_of(made, least);
+  double normal = place_of(made, mpnum_format_min_exp(format) - 1 + shift);
+  double end = place_of(made, log2((double)mpnum_format_max(format)) + shift);
   fprintf(to,
           "<rect class=\"range\" data-format=\"%s\" data-least=\"%d\" data-max=\"%.9g\" "
           "x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"12\" fill=\"%s\" "
@@ -105,42 +104,31 @@ static void draw_range(FILE *to, const chart *made, unsigned index) {
 
 static double largest_share(const chart *made) {
   uint64_t most = 1;
-  int k;
-  for (k = 0; k < 255; ++k) {
+  for (int k = 0; k < 255; ++k) {
     if (made->counts.counts[k] > most) most = made->counts.counts[k];
   }
   return (double)most / (double)made->values;
 }
 
-/* 1, 2 or 5 times a power of ten: at most five steps to the largest. */
-static double step_of(double largest) {
-  const double power = pow(10, floor(log10(largest / 5)));
-  const double share = largest / 5 / power;
-  return power * (share <= 1 ? 1 : share <= 2 ? 2 : share <= 5 ? 5 : 10);
-}
-
 static void draw_scale(FILE *to, const chart *made, double y, double largest) {
   const int span = made->high - made->low;
   const int binades = span > 120 ? 16 : span > 60 ? 8 : span > 30 ? 4 : 2;
-  const double step = step_of(100 * largest);
+  const double step = svg_step(100 * largest);
   char text[32];
-  int i;
-  for (i = 0; i * step <= 100 * largest; ++i) {
+  for (int i = 0; i * step <= 100 * largest; ++i) {
     const double height = y - PLOT_HEIGHT * i * step / (100 * largest);
     snprintf(text, sizeof text, "%g %%", i * step);
-    fprintf(to, "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"#ddd\"/>\n",
-            LEFT, height, LEFT + PLOT_WIDTH, height);
+    svg_line(to, LEFT, height, LEFT + PLOT_WIDTH, height, "#ddd");
     svg_label(to, LEFT - 6, height + 4, "end", text);
   }
-  for (i = made->low; i <= made->high; ++i) {
+  for (int i = made->low; i <= made->high; ++i) {
     if (i % binades == 0) power_label(to, place_of(made, i), y + 16, i);
   }
 }
 
 static void draw_bars(FILE *to, const chart *made, double y, double largest) {
   const double width = (double)PLOT_WIDTH / (made->high - made->low);
-  int k;
-  for (k = 0; k < 255; ++k) {
+  for (int k = 0; k < 255; ++k) {
     const double share = (double)made->counts.counts[k] / (double)made->values;
     const double height = PLOT_HEIGHT * share / largest;
     if (made->counts.counts[k] == 0) continue;
@@ -155,23 +143,18 @@ static void draw_bars(FILE *to, const chart *made, double y, double largest) {
 static void draw_chart(FILE *to, const chart *made) {
   const double y = made->top + height_of(made) - AXIS, largest = largest_share(made);
   char text[160], title[4 * TITLE_WIDTH + 4];
-  unsigned i;
-  fprintf(to, "<text x=\"%d\" y=\"%.1f\" font-size=\"15\" font-weight=\"bold\">", LEFT,
-          made->top + 26);
   shorten(title, sizeof title, TITLE_WIDTH, made->title);
-  svg_text(to, title);
-  fputs("</text>\n", to);
+  svg_title(to, LEFT, made->top + 26, title);
   snprintf(text, sizeof text,
            "%" PRIu64 " values; of these %" PRIu64 " zeros and %" PRIu64
            " Inf or NaN are not drawn",
            made->values, made->counts.zeros, made->counts.counts[255]);
   svg_label(to, LEFT, made->top + 44, "start", text);
-  for (i = 0; i < made->range_count; ++i)
+  for (unsigned i = 0; i < made->range_count; ++i)
     draw_range(to, made, i);
   draw_scale(to, made, y, largest);
   draw_bars(to, made, y, largest);
-  fprintf(to, "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"#333\"/>\n",
-          LEFT, y, LEFT + PLOT_WIDTH, y);
+  svg_line(to, LEFT, y, LEFT + PLOT_WIDTH, y, "#333");
   svg_label(
       to, LEFT + PLOT_WIDTH / 2.0, y + 38, "middle",
       "magnitude of the values, in powers of two; pale: where a format has fewer bits");
@@ -179,10 +162,9 @@ static void draw_chart(FILE *to, const chart *made) {
 
 /* The values, and some binades around them. */
 static void set_span(chart *made) {
-  int k;
   made->low = 127;
   made->high = -128;
-  for (k = 0; k < 255; ++k) {
+  for (int k = 0; k < 255; ++k) {
     if (made->counts.counts[k] == 0) continue;
     if (made->low > k - 127) made->low = k - 127;
     made->high = k - 126;
@@ -204,28 +186,21 @@ static void add_range(chart *made, mpnum_type type, int scale_exponent) {
   made->ranges[made->range_count++].scale_exponent = scale_exponent;
 }
 
-static const char *base_name(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
 /* Candidates at the scale that the largest value of all allows. */
 static void chart_of_all(chart *made, const inspection *run) {
   double amax = 0;
-  size_t i;
-  unsigned c;
   begin_chart(made,
               run->all.count == 1    ? run->all.rows[0].values->name
               : run->from.count == 1 ? base_name(run->from.files[0].path)
                                      : "All files",
               0);
-  for (i = 0; i < run->all.count; ++i) {
+  for (size_t i = 0; i < run->all.count; ++i) {
     const row *about = &run->all.rows[i];
     mpnum_histogram_merge(&made->counts, &about->found.histogram);
     made->values += about->values->count;
     if (about->found.amax > amax) amax = about->found.amax;
   }
-  for (c = 0; c < run->chosen->candidate_count; ++c) {
+  for (unsigned c = 0; c < run->chosen->candidate_count; ++c) {
     const mpnum_type type = run->chosen->candidates[c];
     int exponent;
     frexpf(mpnum_best_scale(mpnum_format_of(type), (float)amax, 0), &exponent);
@@ -238,11 +213,10 @@ static void chart_of_all(chart *made, const inspection *run) {
 
 static void chart_of_row(chart *made, const inspection *run, const row *about,
                          double top) {
-  unsigned f;
   begin_chart(made, about->values->name, top);
   made->counts = about->found.histogram;
   made->values = about->values->count;
-  for (f = 0; f < run->all.candidate_count; ++f)
+  for (unsigned f = 0; f < run->all.candidate_count; ++f)
     add_range(made, about->fits[f].type, about->fits[f].scale_exponent);
   set_span(made);
 }
@@ -251,16 +225,10 @@ bool write_svg(const report *about, FILE *to) {
   const inspection *run = (const inspection *)(const void *)about;
   chart made;
   size_t count = run->chosen->details && run->all.count > 1 ? run->shown : 0, i;
-  double height;
   if (count > CHARTS) count = CHARTS;
   chart_of_all(&made, run);
-  height = height_of(&made) * (double)(count + 1);
-  fprintf(to,
-          "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-          "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" "
-          "viewBox=\"0 0 %d %.0f\" font-family=\"sans-serif\" font-size=\"11\">\n"
-          "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
-          WIDTH, height, WIDTH, height);
+  double height = height_of(&made) * (double)(count + 1);
+  svg_page(to, WIDTH, height);
   draw_chart(to, &made);
   for (i = 0; i < count; ++i) {
     chart_of_row(&made, run, run->order[i], height_of(&made) * (double)(i + 1));

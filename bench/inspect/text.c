@@ -14,33 +14,36 @@
 
 enum { CELL = 32, NAME_LEAST = 16, USUAL_WIDTH = 80, NOTES = 4 };
 
+typedef struct listed {
+  const inspection *run;
+  const row *about;
+  const fit *best; /* NULL: none */
+} listed;
+
 typedef struct column {
   const char *heading;
-  void (*show)(char *cell, const inspection *run, const row *about);
+  void (*show)(char *cell, const listed *at);
   const char *nothing; /* left out where every row shows this */
   bool gives_way;      /* to block formats, for the width */
 } column;
 
 void show_shape(char *dst, size_t size, const tensor *values) {
   size_t used = 0;
-  unsigned i;
   snprintf(dst, size, "scalar");
-  for (i = 0; i < values->rank && used < size; ++i)
+  for (unsigned i = 0; i < values->rank && used < size; ++i)
     used += (size_t)snprintf(dst + used, size - used, i ? "x%" PRIu64 : "%" PRIu64,
                              values->shape[i]);
 }
 
 void show_place(char *dst, size_t size, const tensor *values, uint64_t index) {
   uint64_t at[RANK_LIMIT];
-  size_t used;
-  unsigned i;
-  for (i = 0; i < values->rank; ++i) {
+  for (unsigned i = 0; i < values->rank; ++i) {
     const unsigned d = values->fortran_order ? i : values->rank - 1 - i;
     at[d] = index % values->shape[d];
     index /= values->shape[d];
   }
-  used = (size_t)snprintf(dst, size, "[");
-  for (i = 0; i < values->rank && used < size; ++i)
+  size_t used = (size_t)snprintf(dst, size, "[");
+  for (unsigned i = 0; i < values->rank && used < size; ++i)
     used +=
         (size_t)snprintf(dst + used, size - used, i ? ", %" PRIu64 : "%" PRIu64, at[i]);
   if (used < size) snprintf(dst + used, size - used, "]");
@@ -60,54 +63,45 @@ static void show_share(char *cell, double part, double whole) {
   }
 }
 
-static void show_type(char *cell, const inspection *run, const row *about) {
-  (void)run;
-  snprintf(cell, CELL, "%s", element_name(about->values->type));
+static void show_type(char *cell, const listed *at) {
+  snprintf(cell, CELL, "%s", element_name(at->about->values->type));
 }
 
-static void show_row_shape(char *cell, const inspection *run, const row *about) {
+static void show_row_shape(char *cell, const listed *at) {
   char whole[24 * RANK_LIMIT];
-  (void)run;
-  show_shape(whole, sizeof whole, about->values);
-  shorten(cell, CELL, run->chosen->wide ? CELL - 1 : 15, whole);
+  show_shape(whole, sizeof whole, at->about->values);
+  shorten(cell, CELL, at->run->chosen->wide ? CELL - 1 : 15, whole);
 }
 
 /* 0.0312, 3.1e-05 */
-static void show_amax(char *cell, const inspection *run, const row *about) {
-  const double amax = about->found.amax;
-  (void)run;
+static void show_amax(char *cell, const listed *at) {
+  const double amax = at->about->found.amax;
   snprintf(cell, CELL, amax > 0 && (amax < 1e-3 || amax >= 1e5) ? "%.1e" : "%.4g", amax);
 }
 
-static void show_zeros(char *cell, const inspection *run, const row *about) {
-  (void)run;
-  show_share(cell, (double)about->found.zeros, (double)about->values->count);
+static void show_zeros(char *cell, const listed *at) {
+  show_share(cell, (double)at->about->found.zeros, (double)at->about->values->count);
 }
 
-static void show_subnormals(char *cell, const inspection *run, const row *about) {
-  (void)run;
-  show_share(cell, (double)about->found.subnormals, (double)about->values->count);
+static void show_subnormals(char *cell, const listed *at) {
+  show_share(cell, (double)at->about->found.subnormals, (double)at->about->values->count);
 }
 
 /* 3@17: three of them, the first at index 17 */
-static void show_nonfinite(char *cell, const inspection *run, const row *about) {
-  const findings *found = &about->found;
-  (void)run;
+static void show_nonfinite(char *cell, const listed *at) {
+  const findings *found = &at->about->found;
   snprintf(cell, CELL, "-");
   if (found->infs + found->nans > 0)
     snprintf(cell, CELL, "%" PRIu64 "@%" PRIu64, found->infs + found->nans,
              found->first_nonfinite);
 }
 
-static void show_best(char *cell, const inspection *run, const row *about) {
-  snprintf(cell, CELL, "%s", choice_name(&run->all, &about->chosen));
+static void show_best(char *cell, const listed *at) {
+  snprintf(cell, CELL, "%s", choice_name(&at->run->all, &at->about->chosen));
 }
 
-static void show_scale(char *cell, const inspection *run, const row *about) {
-  const fit *best = best_of(about);
-  (void)run;
-  snprintf(cell, CELL, "-");
-  if (best) snprintf(cell, CELL, "2^%d", best->scale_exponent);
+static void show_scale(char *cell, const listed *at) {
+  snprintf(cell, CELL, at->best ? "2^%d" : "-", at->best ? at->best->scale_exponent : 0);
 }
 
 static void show_quality(char *cell, double sqnr) {
@@ -120,24 +114,16 @@ static void show_quality(char *cell, double sqnr) {
   }
 }
 
-static void show_sqnr(char *cell, const inspection *run, const row *about) {
-  const fit *best = best_of(about);
-  (void)run;
-  show_quality(cell, best ? best->sqnr : (double)NAN);
+static void show_sqnr(char *cell, const listed *at) {
+  show_quality(cell, at->best ? at->best->sqnr : (double)NAN);
 }
 
-static void show_clipped(char *cell, const inspection *run, const row *about) {
-  const fit *best = best_of(about);
-  (void)run;
-  snprintf(cell, CELL, "0");
-  if (best) show_share(cell, best->clipped, nonzero_of(about));
+static void show_clipped(char *cell, const listed *at) {
+  show_share(cell, at->best ? at->best->clipped : 0, nonzero_of(at->about));
 }
 
-static void show_flushed(char *cell, const inspection *run, const row *about) {
-  const fit *best = best_of(about);
-  (void)run;
-  snprintf(cell, CELL, "0");
-  if (best) show_share(cell, best->flushed, nonzero_of(about));
+static void show_flushed(char *cell, const listed *at) {
+  show_share(cell, at->best ? at->best->flushed : 0, nonzero_of(at->about));
 }
 
 /* What is wrong with it, or nothing. */
@@ -148,28 +134,22 @@ static void show_survival(char *cell, const row *about, const fit *what) {
                                  : "flush");
 }
 
-static void show_f16(char *cell, const inspection *run, const row *about) {
-  show_survival(cell, about, fit_of_f16(run, about));
+static void show_f16(char *cell, const listed *at) {
+  show_survival(cell, at->about, fit_of_f16(at->run, at->about));
 }
 
-static void show_bf16(char *cell, const inspection *run, const row *about) {
-  show_survival(cell, about, fit_of_bf16(run, about));
+static void show_bf16(char *cell, const listed *at) {
+  show_survival(cell, at->about, fit_of_bf16(at->run, at->about));
 }
 
-static const block_fit *block_of(const row *about) {
-  return about->chosen.block < 0 ? NULL : &about->blocks[about->chosen.block];
+static void show_block(char *cell, const listed *at) {
+  const char *name = block_name(&at->about->chosen);
+  snprintf(cell, CELL, "%s", name ? name : "-");
 }
 
-static void show_block(char *cell, const inspection *run, const row *about) {
-  (void)run;
-  snprintf(cell, CELL, "%s",
-           about->chosen.block < 0 ? "-"
-                                   : block_format_of((unsigned)about->chosen.block).name);
-}
-
-static void show_block_sqnr(char *cell, const inspection *run, const row *about) {
-  (void)run;
-  show_quality(cell, block_of(about) ? block_of(about)->sqnr[0] : (double)NAN);
+static void show_block_sqnr(char *cell, const listed *at) {
+  const int block = at->about->chosen.block;
+  show_quality(cell, block < 0 ? (double)NAN : at->about->blocks[block].sqnr[0]);
 }
 
 static const column columns_of_rows[] = {
@@ -184,8 +164,7 @@ static const column columns_of_rows[] = {
 };
 enum { COLUMNS = sizeof columns_of_rows / sizeof *columns_of_rows };
 
-/* --- the table
- * -------------------------------------------------------------------------- */
+/* --- the table */
 
 typedef struct layout {
   size_t widths[COLUMNS]; /* 0: left out */
@@ -199,6 +178,11 @@ static size_t screen_width(void) {
   return size.ws_col;
 }
 
+static listed listed_of(const inspection *run, size_t index) {
+  const row *about = run->order[index];
+  return (listed){run, about, best_of(about)};
+}
+
 static void fit_columns(const inspection *run, layout *made) {
   size_t i, c, rest = 0, longest = 4;
   memset(made, 0, sizeof *made);
@@ -207,7 +191,8 @@ static void fit_columns(const inspection *run, layout *made) {
     bool has_any = !about->nothing;
     for (i = 0; i < run->shown; ++i) {
       char cell[CELL];
-      about->show(cell, run, run->order[i]);
+      const listed at = listed_of(run, i);
+      about->show(cell, &at);
       has_any = has_any || strcmp(cell, about->nothing) != 0;
       if (strlen(cell) > made->widths[c]) made->widths[c] = strlen(cell);
     }
@@ -227,18 +212,11 @@ static void fit_columns(const inspection *run, layout *made) {
       screen_width() > rest + NAME_LEAST ? screen_width() - rest : NAME_LEAST;
 }
 
-static bool has_colour(void) {
-  const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
-  return isatty(STDOUT_FILENO) == 1 && !(none && none[0]) &&
-         !(terminal && strcmp(terminal, "dumb") == 0);
-}
-
 /* Of the rows shown, in their order; NULL when out of memory. */
 static char **short_names(const inspection *run, size_t width) {
   const char **whole = malloc((run->shown + 1) * sizeof *whole);
   char **made = NULL;
-  size_t i;
-  for (i = 0; i < run->shown && whole; ++i)
+  for (size_t i = 0; i < run->shown && whole; ++i)
     whole[i] = run->order[i]->values->name;
   if (whole) made = shorten_apart(whole, run->shown, width);
   free(whole);
@@ -255,27 +233,25 @@ static const char *colour_of(const inspection *run, const row *about) {
 }
 
 static bool print_table(const inspection *run, FILE *to) {
-  const bool coloured = has_colour();
+  const bool coloured = wants_colour(STDOUT_FILENO);
   layout made;
-  char **names;
-  size_t i, c;
   fit_columns(run, &made);
-  names = short_names(run, made.name_width);
+  char **names = short_names(run, made.name_width);
   if (!names) return false;
   fprintf(to, "%-*s", (int)made.name_width, "tensor");
-  for (c = 0; c < COLUMNS; ++c) {
+  for (size_t c = 0; c < COLUMNS; ++c) {
     if (made.widths[c] > 0)
       fprintf(to, " %*s", (int)made.widths[c], columns_of_rows[c].heading);
   }
   fputc('\n', to);
-  for (i = 0; i < run->shown; ++i) {
-    const row *about = run->order[i];
-    const char *colour = coloured ? colour_of(run, about) : "";
+  for (size_t i = 0; i < run->shown; ++i) {
+    const listed at = listed_of(run, i);
+    const char *colour = coloured ? colour_of(run, at.about) : "";
     fputs(colour, to);
     fprintf(to, "%s%*s", names[i], (int)(made.name_width - columns(names[i])), "");
-    for (c = 0; c < COLUMNS; ++c) {
+    for (size_t c = 0; c < COLUMNS; ++c) {
       char cell[CELL];
-      columns_of_rows[c].show(cell, run, about);
+      columns_of_rows[c].show(cell, &at);
       if (made.widths[c] > 0) fprintf(to, " %*s", (int)made.widths[c], cell);
     }
     fputs(colour[0] ? "\033[0m\n" : "\n", to);
@@ -287,8 +263,7 @@ static bool print_table(const inspection *run, FILE *to) {
   return true;
 }
 
-/* --- totals
- * ----------------------------------------------------------------------------- */
+/* --- totals */
 
 typedef struct totals {
   size_t tensors, nonfinite, f32, none, not_f16, not_bf16, sampled;
@@ -300,9 +275,8 @@ typedef struct totals {
 /* file: NULL for all */
 static totals total_of(const inspection *run, const input *file) {
   totals sum;
-  size_t i;
   memset(&sum, 0, sizeof sum);
-  for (i = 0; i < run->all.count; ++i) {
+  for (size_t i = 0; i < run->all.count; ++i) {
     const row *about = &run->all.rows[i];
     if (file && about->file != file) continue;
     ++sum.tensors;
@@ -332,12 +306,11 @@ static void show_size(char *cell, uint64_t bytes) {
 static void print_totals(const inspection *run, const char *name, const totals *sum,
                          FILE *to) {
   char shown[4 * USUAL_WIDTH + 4], size[CELL];
-  unsigned i;
   shorten(shown, sizeof shown, USUAL_WIDTH - 2, name);
   show_size(size, sum->bytes);
   fprintf(to, "\n%s\n  %zu tensor%s, %" PRIu64 " values, %s, amax %.4g\n  best:", shown,
           sum->tensors, sum->tensors == 1 ? "" : "s", sum->values, size, sum->amax);
-  for (i = 0; i < run->all.candidate_count; ++i) {
+  for (unsigned i = 0; i < run->all.candidate_count; ++i) {
     if (sum->by_candidate[i] > 0 || i + 2 < run->all.candidate_count)
       fprintf(to, " %s %zu,", element_name(run->all.types[i]), sum->by_candidate[i]);
   }
@@ -349,23 +322,21 @@ static void print_totals(const inspection *run, const char *name, const totals *
 /* Of one kind, with --details of each candidate. */
 static void print_verdict(const inspection *run, const verdict *about, FILE *to) {
   char line[256];
-  unsigned f;
   if (about->tensors + about->small + about->empty == 0) return;
   verdict_line(line, sizeof line, &run->all, about);
   fprintf(to, "%s\n", line);
   if (about->made.block >= 0 && !run->chosen->details) {
-    candidate_line(line, sizeof line, &run->all,
-                   block_format_of((unsigned)about->made.block).name,
+    candidate_line(line, sizeof line, &run->all, block_name(&about->made),
                    &about->made.blocks[about->made.block]);
     fprintf(to, "  in blocks %s\n", line);
   }
   if (!run->chosen->details || about->tensors == 0) return;
-  for (f = 0; f < run->all.candidate_count; ++f) {
+  for (unsigned f = 0; f < run->all.candidate_count; ++f) {
     candidate_line(line, sizeof line, &run->all, element_name(run->all.types[f]),
                    &about->made.of[f]);
     fprintf(to, "  %s\n", line);
   }
-  for (f = 0; f < BLOCK_FORMATS && about->made.blocks[f].worst; ++f) {
+  for (unsigned f = 0; f < BLOCK_FORMATS && about->made.blocks[f].worst; ++f) {
     candidate_line(line, sizeof line, &run->all, block_format_of(f).name,
                    &about->made.blocks[f]);
     fprintf(to, "  %s\n", line);
@@ -374,9 +345,8 @@ static void print_verdict(const inspection *run, const verdict *about, FILE *to)
 
 static void print_verdicts(const inspection *run, FILE *to) {
   char line[80];
-  int k;
   fputc('\n', to);
-  for (k = 0; k < KINDS; ++k)
+  for (int k = 0; k < KINDS; ++k)
     print_verdict(run, &run->kinds[k], to);
   small_line(line, sizeof line, run->kinds);
   if (line[0]) fprintf(to, "Tensors: %s\n", line);
@@ -384,18 +354,17 @@ static void print_verdicts(const inspection *run, FILE *to) {
 
 bool print_text(const inspection *run, FILE *to) {
   const totals all = total_of(run, NULL);
-  size_t f, n;
   if (run->all.count == 0)
     fputs("no floating-point values, so no verdict\n", to);
   else if (!run->chosen->details && !print_table(run, to))
     return false;
-  for (n = 0; n < run->shown && run->chosen->details; ++n)
+  for (size_t n = 0; n < run->shown && run->chosen->details; ++n)
     print_details(run, run->order[n], to);
-  for (f = 0; f < run->from.count; ++f) {
+  for (size_t f = 0; f < run->from.count; ++f) {
     const input *file = &run->from.files[f];
     const totals sum = total_of(run, file);
     if (sum.tensors > 0) print_totals(run, file->path, &sum, to);
-    for (n = 0; n < file->note_count && n < NOTES; ++n)
+    for (size_t n = 0; n < file->note_count && n < NOTES; ++n)
       fprintf(to, "  %s\n", file->notes[n]);
     if (file->note_count > NOTES)
       fprintf(to, "  ... and %zu more left out\n", file->note_count - NOTES);
@@ -410,8 +379,7 @@ bool print_text(const inspection *run, FILE *to) {
   return !ferror(to);
 }
 
-/* --- details
- * ---------------------------------------------------------------------------- */
+/* --- details */
 
 enum { BAR_AND_MARKS = 64, MARK = 6, LINES = 24 };
 
@@ -446,21 +414,19 @@ static void print_fit(const row *about, unsigned f, FILE *to) {
 static void print_blocks(const row *about, FILE *to) {
   const double count = nonzero_of(about), values = (double)about->values->count;
   bool printed[BLOCK_FORMATS] = {false};
-  unsigned k, f;
   if (!about->has_blocks) return;
   fprintf(to, "\n  %-8s %5s %8s %6s %7s %10s\n", "blocks", "bits", "SQNR dB", "clip%",
           "flush%", "in columns");
-  for (k = 0; k < BLOCK_FORMATS; ++k) {
+  for (unsigned k = 0; k < BLOCK_FORMATS; ++k) {
     char sqnr[CELL], columns_sqnr[CELL], clipped[CELL], flushed[CELL], why[CELL];
     unsigned next = BLOCK_FORMATS;
-    const block_fit *what;
-    for (f = 0; f < BLOCK_FORMATS; ++f) {
+    for (unsigned f = 0; f < BLOCK_FORMATS; ++f) {
       if (!printed[f] && (next == BLOCK_FORMATS ||
                           about->blocks[f].sqnr[0] > about->blocks[next].sqnr[0]))
         next = f;
     }
     printed[next] = true;
-    what = &about->blocks[next];
+    const block_fit *what = &about->blocks[next];
     show_quality(sqnr, what->sqnr[0]);
     show_quality(columns_sqnr, what->sqnr[1]);
     show_share(clipped, what->clipped[0], count);
@@ -481,7 +447,6 @@ static void print_bin(const inspection *run, const row *about, int low, int step
   char label[CELL], share[CELL];
   uint64_t sum = 0;
   int k, shown = low, length;
-  unsigned f;
   for (k = low; k < low + step && k < 255; ++k) {
     sum += counts[k];
     if (counts[k] > 0) shown = k;
@@ -493,7 +458,7 @@ static void print_bin(const inspection *run, const row *about, int low, int step
   fprintf(to, "  %7s %5s ", label, share);
   for (k = 0; k < width; ++k)
     fputc(k < length ? '#' : ' ', to);
-  for (f = 0; f < run->all.candidate_count; ++f)
+  for (unsigned f = 0; f < run->all.candidate_count; ++f)
     fprintf(to, "%*c", MARK, mark_of(&about->fits[f], shown - 127));
   fputc('\n', to);
 }
@@ -502,7 +467,6 @@ static void print_histogram(const inspection *run, const row *about, FILE *to) {
   const uint64_t *counts = about->found.histogram.counts;
   int low = 0, high = 254, step, k, at;
   uint64_t most = 0, sum;
-  unsigned f;
   while (low < 255 && counts[low] == 0)
     ++low;
   while (high > low && counts[high] == 0)
@@ -516,7 +480,7 @@ static void print_histogram(const inspection *run, const row *about, FILE *to) {
   }
   fprintf(to, "\n  %7s %5s %-*s", "from", "%",
           BAR_AND_MARKS - MARK * (int)run->all.candidate_count, "");
-  for (f = 0; f < run->all.candidate_count; ++f)
+  for (unsigned f = 0; f < run->all.candidate_count; ++f)
     fprintf(to, "%*.5s", MARK, element_name(about->fits[f].type));
   fputc('\n', to);
   for (k = high - (high - low) % step; k >= low; k -= step)
@@ -536,7 +500,6 @@ void print_details(const inspection *run, const row *about, FILE *to) {
   const findings *found = &about->found;
   char place[24 * RANK_LIMIT], shape[24 * RANK_LIMIT];
   char zeros[CELL], subnormals[CELL];
-  unsigned f;
   show_shape(shape, sizeof shape, about->values);
   print_name(about->values->name, to);
   fprintf(to, "\n  %s %s, %" PRIu64 " values, amax %.6g",
@@ -552,7 +515,7 @@ void print_details(const inspection *run, const row *about, FILE *to) {
   if (found->too_large > 0) fprintf(to, ", %" PRIu64 " past f32", found->too_large);
   fprintf(to, "\n\n  %-8s %6s %8s %8s %6s %7s\n", "format", "scale", "SQNR dB", "product",
           "clip%", "flush%");
-  for (f = 0; f < run->all.candidate_count; ++f)
+  for (unsigned f = 0; f < run->all.candidate_count; ++f)
     print_fit(about, f, to);
   print_blocks(about, to);
   print_histogram(run, about, to);

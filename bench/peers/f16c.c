@@ -25,8 +25,7 @@ __attribute__((target("avx,f16c"))) static void f32_to_f16(void *dst, const void
                                                            size_t count) {
   const float *from = src;
   uint16_t *to = dst;
-  size_t i;
-  for (i = 0; i < count; i += 8) {
+  for (size_t i = 0; i < count; i += 8) {
     __m128i codes = _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT);
     _mm_storeu_si128((__m128i *)(void *)(to + i), codes);
   }
@@ -36,8 +35,7 @@ __attribute__((target("avx,f16c"))) static void f16_to_f32(void *dst, const void
                                                            size_t count) {
   const uint16_t *from = src;
   float *to = dst;
-  size_t i;
-  for (i = 0; i < count; i += 8) {
+  for (size_t i = 0; i < count; i += 8) {
     __m128i codes = _mm_loadu_si128((const __m128i *)(const void *)(from + i));
     _mm256_storeu_ps(to + i, _mm256_cvtph_ps(codes));
   }

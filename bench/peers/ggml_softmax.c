@@ -9,22 +9,19 @@ double ggml_vec_soft_max_f32(const int n, float *y, const float *x, float max);
 
 static float max_of(const float *src, size_t count) {
   float max = src[0];
-  size_t i;
-  for (i = 1; i < count; ++i)
+  for (size_t i = 1; i < count; ++i)
     max = src[i] > max ? src[i] : max;
   return max;
 }
 
 static void scale(float *dst, size_t count, float factor) {
-  size_t i;
-  for (i = 0; i < count; ++i)
+  for (size_t i = 0; i < count; ++i)
     dst[i] *= factor;
 }
 
 static void run(float *dst, const float *src, size_t rows, size_t columns) {
   const int wide = reference_present();
-  size_t i;
-  for (i = 0; i < rows; ++i, dst += columns, src += columns) {
+  for (size_t i = 0; i < rows; ++i, dst += columns, src += columns) {
     const float max = wide ? reference_max(src, columns) : max_of(src, columns);
     const double sum = ggml_vec_soft_max_f32((int)columns, dst, src, max);
     (wide ? reference_scale : scale)(dst, columns, (float)(1 / sum));

@@ -27,11 +27,10 @@ WIDE static inline __m512 exp_of(__m512 t) {
   const __m512 log2_e = _mm512_set1_ps(0x1.715476p+0f);
   const __m512 high = _mm512_set1_ps(0x1.62e430p-1f); /* log 2 is high + low */
   const __m512 low = _mm512_set1_ps(-0x1.05c610p-29f);
-  __m512 n, r, p;
   t = _mm512_max_ps(t, _mm512_set1_ps(-104));
-  n = _mm512_roundscale_ps(_mm512_mul_ps(t, log2_e), 0);
-  r = _mm512_fnmadd_ps(n, low, _mm512_fnmadd_ps(n, high, t));
-  p = _mm512_set1_ps(0x1.0fe57ap-7f);
+  __m512 n = _mm512_roundscale_ps(_mm512_mul_ps(t, log2_e), 0);
+  __m512 r = _mm512_fnmadd_ps(n, low, _mm512_fnmadd_ps(n, high, t));
+  __m512 p = _mm512_set1_ps(0x1.0fe57ap-7f);
   p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(0x1.575f72p-5f));
   p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(0x1.555a1ap-3f));
   p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(0x1.fffd18p-2f));
@@ -98,8 +97,7 @@ WIDE void reference_scale(float *dst, size_t count, float factor) {
 }
 
 static void run(float *dst, const float *src, size_t rows, size_t columns) {
-  size_t i;
-  for (i = 0; i < rows; ++i, dst += columns, src += columns) {
+  for (size_t i = 0; i < rows; ++i, dst += columns, src += columns) {
     const float max = reference_max(src, columns);
     const float sum = exp_pass(dst, src, columns, max);
     reference_scale(dst, columns, 1 / sum);

@@ -7,18 +7,16 @@
 
 static void row_loop(float *dst, const float *src, size_t columns) {
   float max = -INFINITY, sum = 0;
-  size_t i;
-  for (i = 0; i < columns; ++i)
+  for (size_t i = 0; i < columns; ++i)
     max = fmaxf(max, src[i]);
-  for (i = 0; i < columns; ++i)
+  for (size_t i = 0; i < columns; ++i)
     sum += dst[i] = expf(src[i] - max);
-  for (i = 0; i < columns; ++i)
+  for (size_t i = 0; i < columns; ++i)
     dst[i] /= sum;
 }
 
 static void run_loop(float *dst, const float *src, size_t rows, size_t columns) {
-  size_t i;
-  for (i = 0; i < rows; ++i)
+  for (size_t i = 0; i < rows; ++i)
     row_loop(dst + i * columns, src + i * columns, columns);
 }
 

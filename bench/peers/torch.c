@@ -16,9 +16,8 @@ json_t *torch_run(const char *script, const size_t *numbers, size_t count, refus
   char path[sizeof folder + 40], usual[] = "python3";
   char *named = getenv("TORCH_PYTHON"), *python = named && *named ? named : usual;
   char *arguments[FIRST + TORCH_NUMBERS + 1] = {python, path}, words[TORCH_NUMBERS][24];
-  size_t i;
   snprintf(path, sizeof path, "%s%s", folder, script);
-  for (i = 0; i < count && i < TORCH_NUMBERS; ++i) {
+  for (size_t i = 0; i < count && i < TORCH_NUMBERS; ++i) {
     snprintf(words[i], sizeof *words, "%zu", numbers[i]);
     arguments[FIRST + i] = words[i];
   }

@@ -13,8 +13,7 @@ static json_t *run_plan(const char *script, const array_plan *plan, refusal *why
 
 static bool read_figures(array_results *found, array_peer_row *row, json_t *sizes) {
   const byte_shape shape = found->set->own->operations[row->operation].shape;
-  int s;
-  for (s = 0; s < ARRAY_SIZES; ++s) {
+  for (int s = 0; s < ARRAY_SIZES; ++s) {
     array_figure *shown = &row->row.sizes[s];
     json_int_t bytes;
     if (json_unpack(json_array_get(sizes, (size_t)s), "{s:I, s:F, s:F}", "bytes", &bytes,
@@ -29,8 +28,7 @@ static bool read_figures(array_results *found, array_peer_row *row, json_t *size
 
 static bool read_rows(const array_peer *peer, array_results *found, json_t *rows,
                       refusal *why) {
-  size_t i;
-  for (i = 0; i < peer->count; ++i) {
+  for (size_t i = 0; i < peer->count; ++i) {
     const array_peer_loop *loop = &peer->loops[i];
     array_peer_row *row = arrays_add_peer(found, peer, loop);
     if (!row || !read_figures(found, row, json_object_get(rows, loop->operation)))

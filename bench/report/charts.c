@@ -93,7 +93,6 @@ static void draw_errors(page *made, const char *section, const char *variant,
                         const char *metric, const char *title) {
   svg_points chart;
   const figure *at = NULL;
-  const char *file_end;
   char text[320], source[256];
   chart.title = text;
   chart.count = 0;
@@ -103,8 +102,7 @@ static void draw_errors(page *made, const char *section, const char *variant,
     chart.bits[chart.count] = value_at(made, at, "", "bits");
     chart.errors[chart.count++] =
         strcmp(at->unit, "dB") == 0 ? pow(10, -at->value / 20) : at->value;
-    file_end = strrchr(at->source, '/');
-    shorten(source, sizeof source, 60, file_end ? file_end + 1 : at->source);
+    shorten(source, sizeof source, 60, base_name(at->source));
     snprintf(text, sizeof text, title, source);
   }
   if (chart.count == 0) return;

@@ -26,14 +26,6 @@ static json_t *row_of(const figure *row) {
                    "unit", row->unit);
 }
 
-/* On one line; takes the value. */
-static bool put(FILE *to, const char *before, json_t *value) {
-  const bool good = value && fputs(before, to) != EOF &&
-                    json_dumpf(value, to, JSON_COMPACT | JSON_ENCODE_ANY) == 0;
-  json_decref(value);
-  return good;
-}
-
 static json_t *options_of(const report *about) {
   json_t *list = json_array();
   char *const *next;
@@ -43,17 +35,41 @@ static json_t *options_of(const report *about) {
 }
 
 bool report_json(const report *about, FILE *to) {
-  bool good = put(to, "{\"schema\":", json_integer(SCHEMA)) &&
-              put(to, ",\n\"mpnum\":",
-                  json_sprintf("%d.%d.%d", MPNUM_VERSION_MAJOR, MPNUM_VERSION_MINOR,
-                               MPNUM_VERSION_PATCH)) &&
-              put(to, ",\n\"cpu\":", json_text(about->cpu)) &&
-              put(to, ",\n\"compiler\":", json_string(host_compiler())) &&
-              put(to, ",\n\"optimization\":", json_string(BENCH_OPTIMIZATION)) &&
-              put(to, ",\n\"options\":", options_of(about)) &&
+  bool good = json_put(to, "{\"schema\":", json_integer(SCHEMA)) &&
+              json_put(to, ",\n\"mpnum\":",
+                       json_sprintf("%d.%d.%d", MPNUM_VERSION_MAJOR, MPNUM_VERSION_MINOR,
+                                    MPNUM_VERSION_PATCH)) &&
+              json_put(to, ",\n\"cpu\":", json_text(about->cpu)) &&
+              json_put(to, ",\n\"compiler\":", json_string(host_compiler())) &&
+              json_put(to, ",\n\"optimization\":", json_string(BENCH_OPTIMIZATION)) &&
+              json_put(to, ",\n\"options\":", options_of(about)) &&
               fputs(",\n\"figures\":[", to) != EOF;
-  size_t i;
-  for (i = 0; good && i < about->found.count; ++i)
-    good = put(to, i ? ",\n" : "\n", row_of(&about->found.rows[i]));
+  for (size_t i = 0; good && i < about->found.count; ++i)
+    good = json_put(to, i ? ",\n" : "\n", row_of(&about->found.rows[i]));
   return good && fputs("\n]}\n", to) != EOF;
+}
+
+/* --- CSV */
+
+/* 17 digits give the same double back. */
+static void put_line(FILE *to, const figure *row) {
+  const char *const place[] = {row->section, row->source, row->name, row->variant,
+                               row->metric};
+  for (size_t i = 0; i < sizeof place / sizeof *place; ++i) {
+    csv_text(to, place[i]);
+    fputc(',', to);
+  }
+  if (row->words) {
+    csv_text(to, row->words);
+  } else {
+    fprintf(to, "%.17g", row->value);
+  }
+  fprintf(to, ",%s\n", row->unit);
+}
+
+bool report_csv(const report *about, FILE *to) {
+  fputs("section,source,name,variant,metric,value,unit\n", to);
+  for (size_t i = 0; i < about->found.count; ++i)
+    put_line(to, &about->found.rows[i]);
+  return !ferror(to);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "output.h"
+#include "report.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,9 +24,8 @@ static char *folder_of(const char *path) {
 
 static bool is_input(const char *path, const input *files, size_t count) {
   struct stat out, in;
-  size_t i;
   if (stat(path, &out) != 0) return false;
-  for (i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     if (fstat(files[i].descriptor, &in) == 0 && in.st_dev == out.st_dev &&
         in.st_ino == out.st_ino)
       return true;
@@ -34,20 +33,19 @@ static bool is_input(const char *path, const input *files, size_t count) {
   return false;
 }
 
-bool output_check(const char *path, const input *files, size_t count, refusal *why) {
+static bool output_check(const char *path, const input *files, size_t count,
+                         refusal *why) {
   struct stat status;
-  char *folder;
-  bool good;
   if (path[0] == 0) return refuse(why, "an output file has no name");
   if (is_input(path, files, count))
     return refuse(why, "is an input; it is not overwritten");
   if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
     return refuse(why, "cannot be written: %s", strerror(EISDIR));
   if (is_special(path)) return true;
-  folder = folder_of(path);
+  char *folder = folder_of(path);
   if (!folder) return refuse(why, "out of memory");
-  good = access(folder, W_OK | X_OK) == 0 ||
-         refuse(why, "cannot be written: %s", strerror(errno));
+  bool good = access(folder, W_OK | X_OK) == 0 ||
+              refuse(why, "cannot be written: %s", strerror(errno));
   free(folder);
   return good;
 }
@@ -84,19 +82,46 @@ static bool write_beside(const char *path, char *temporary, report_writer *write
   return false;
 }
 
-bool output_write(const char *path, report_writer *write, const report *about,
-                  refusal *why) {
+static bool output_write(const char *path, report_writer *write, const report *about,
+                         refusal *why) {
   static const char suffix[] = ".XXXXXX";
-  char *real, *temporary;
-  bool good;
   if (is_special(path)) return write_special(path, write, about, why);
-  real = realpath(path, NULL); /* through a symbolic link, which stays */
+  char *real = realpath(path, NULL); /* through a symbolic link, which stays */
   if (!real) real = copy_text(path);
-  temporary = real ? malloc(strlen(real) + sizeof suffix) : NULL;
+  char *temporary = real ? malloc(strlen(real) + sizeof suffix) : NULL;
   if (temporary) strcat(strcpy(temporary, real), suffix);
-  good = temporary && write_beside(real, temporary, write, about);
+  bool good = temporary && write_beside(real, temporary, write, about);
   if (!good) refuse(why, "cannot be written: %s", strerror(errno));
   free(real);
   free(temporary);
   return good;
+}
+
+bool outputs_check(const output list[OUTPUTS], const input *files, size_t count) {
+  refusal why;
+  for (size_t i = 0; i < OUTPUTS; ++i) {
+    const char *path = list[i].path;
+    bool good = !path || output_check(path, files, count, &why);
+    for (size_t other = 0; other < i && good && path; ++other) {
+      if (!list[other].path || strcmp(path, list[other].path) != 0) continue;
+      good = refuse(&why, "is named for %s and for %s", list[other].kind, list[i].kind);
+    }
+    if (!good) return complain(path, why.text), false;
+  }
+  return true;
+}
+
+bool outputs_write(const output list[OUTPUTS], const report *about) {
+  refusal why;
+  for (size_t i = 0; i < OUTPUTS; ++i) {
+    const char *path = list[i].path;
+    if (path && !output_write(path, list[i].write, about, &why))
+      return complain(path, why.text), false;
+  }
+  return true;
+}
+
+bool finish_output(bool good) {
+  if (fflush(stdout) == 0 && !ferror(stdout) && good) return true;
+  return complain("standard output", strerror(errno)), false;
 }

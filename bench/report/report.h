@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "../core/figures.h"
+#include "../input/input.h"
 
 typedef struct report {
   char cpu[96];
@@ -20,5 +21,22 @@ typedef struct report {
 bool report_csv(const report *about, FILE *to);
 bool report_json(const report *about, FILE *to);
 bool report_svg(const report *about, FILE *to);
+
+/* Result files appear whole or not at all. */
+typedef bool report_writer(const report *about, FILE *to);
+enum { OUTPUTS = 3 };
+typedef struct output {
+  const char *kind, *path; /* path: NULL: not written */
+  report_writer *write;
+} output;
+
+/* Whether result files could be made, at paths that are neither one nor an input. These:
+ * false where that is not so, which is told. */
+bool outputs_check(const output list[OUTPUTS], const input *files, size_t count);
+/* Writes each beside its path and renames; a path that is there and is no regular file
+ * (/dev/null, a pipe) is written to directly. */
+bool outputs_write(const output list[OUTPUTS], const report *about);
+/* Brings out what was printed on stdout, all of it if good. */
+bool finish_output(bool good);
 
 #endif

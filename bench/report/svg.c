@@ -14,31 +14,17 @@ static const double least_power = 1.7, most_power = 5.2; /* of bits */
 
 static const char *const colours[SVG_SERIES] = {"#0072b2", "#e69f00"};
 
-static void line(FILE *to, double x1, double y1, double x2, double y2,
-                 const char *colour) {
-  fprintf(to, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\"/>\n",
-          x1, y1, x2, y2, colour);
-}
-
 static double top_of(unsigned place) {
   return HEAD + (double)place * SVG_CHART_HEIGHT + TOP;
 }
 
 static void draw_title(FILE *to, unsigned place, const char *title) {
-  fprintf(to, "<text x=\"%d\" y=\"%.1f\" font-size=\"15\" font-weight=\"bold\">", LEFT,
-          top_of(place) - 22);
-  svg_text(to, title);
-  fputs("</text>\n", to);
+  svg_title(to, LEFT, top_of(place) - 22, title);
 }
 
 void svg_begin(FILE *to, const char *title, unsigned charts) {
   const unsigned height = HEAD + charts * SVG_CHART_HEIGHT;
-  fprintf(to,
-          "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-          "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
-          "viewBox=\"0 0 %d %u\" font-family=\"sans-serif\" font-size=\"11\">\n"
-          "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
-          SVG_WIDTH, height, SVG_WIDTH, height);
+  svg_page(to, SVG_WIDTH, height);
   fprintf(to, "<text x=\"%d\" y=\"26\" font-size=\"13\">", LEFT);
   svg_text(to, title);
   fputs("</text>\n", to);
@@ -50,19 +36,10 @@ void svg_draw_note(FILE *to, unsigned place, const char *text) {
   svg_label(to, LEFT, top_of(place), "start", text);
 }
 
-/* 1, 2 or 5 times a power of ten: at most five steps to the largest. */
-static double step_of(double largest) {
-  const double step = largest / 5;
-  const double power = pow(10, floor(log10(step)));
-  const double share = step / power;
-  return power * (share <= 1 ? 1 : share <= 2 ? 2 : share <= 5 ? 5 : 10);
-}
-
 static double largest_bar(const svg_bars *chart) {
   double largest = 0;
-  unsigned i, s;
-  for (i = 0; i < chart->count; ++i) {
-    for (s = 0; s < chart->series_count; ++s) {
+  for (unsigned i = 0; i < chart->count; ++i) {
+    for (unsigned s = 0; s < chart->series_count; ++s) {
       if (chart->values[i][s] > largest) largest = chart->values[i][s];
     }
   }
@@ -70,21 +47,19 @@ static double largest_bar(const svg_bars *chart) {
 }
 
 static void draw_scale(FILE *to, double top, double largest, const char *unit) {
-  const double step = step_of(largest);
-  unsigned i;
+  const double step = svg_step(largest);
   char text[32];
-  for (i = 0; i * step <= largest; ++i) {
+  for (unsigned i = 0; i * step <= largest; ++i) {
     const double y = top + PLOT_HEIGHT * (1 - i * step / largest);
     snprintf(text, sizeof text, "%g", i * step);
-    line(to, LEFT, y, SVG_WIDTH - RIGHT, y, "#ddd");
+    svg_line(to, LEFT, y, SVG_WIDTH - RIGHT, y, "#ddd");
     svg_label(to, LEFT - 6, y + 4, "end", text);
   }
   svg_label(to, LEFT - 6, top - 12, "end", unit);
 }
 
 static void draw_series_names(FILE *to, double top, const svg_bars *chart) {
-  unsigned s;
-  for (s = 0; s < SVG_SERIES && chart->series_count == SVG_SERIES; ++s) {
+  for (unsigned s = 0; s < SVG_SERIES && chart->series_count == SVG_SERIES; ++s) {
     const double x = SVG_WIDTH - RIGHT - 110.0 * (SVG_SERIES - s);
     fprintf(to, "<rect x=\"%.1f\" y=\"%.1f\" width=\"10\" height=\"10\" fill=\"%s\"/>\n",
             x, top - 30, colours[s]);
@@ -97,13 +72,12 @@ void svg_draw_bars(FILE *to, unsigned place, const svg_bars *chart) {
   const double largest = largest_bar(chart);
   const double group = (double)PLOT_WIDTH / (chart->count ? chart->count : 1);
   const double width = 0.8 * group / chart->series_count;
-  unsigned i, s;
   draw_title(to, place, chart->title);
   draw_scale(to, top, largest, chart->unit);
   draw_series_names(to, top, chart);
-  for (i = 0; i < chart->count; ++i) {
+  for (unsigned i = 0; i < chart->count; ++i) {
     const double left = LEFT + group * (i + 0.1);
-    for (s = 0; s < SVG_SERIES && s < chart->series_count; ++s) {
+    for (unsigned s = 0; s < SVG_SERIES && s < chart->series_count; ++s) {
       const double value = chart->values[i][s];
       const double height = PLOT_HEIGHT * value / largest;
       if (!isfinite(value)) continue;
@@ -117,20 +91,18 @@ void svg_draw_bars(FILE *to, unsigned place, const svg_bars *chart) {
     svg_label(to, left + 0.4 * group, bottom + 14 + (double)(i % 2) * LABEL_HEIGHT,
               "middle", chart->names[i]);
   }
-  line(to, LEFT, bottom, SVG_WIDTH - RIGHT, bottom, "#333");
+  svg_line(to, LEFT, bottom, SVG_WIDTH - RIGHT, bottom, "#333");
 }
 
 static bool is_drawn(double error) { return isfinite(error) && error > 0; }
 
 /* Whole decades around the errors. */
 static void decades_of(const svg_points *chart, double *low, double *high) {
-  unsigned i;
   *low = 0;
   *high = -1;
-  for (i = 0; i < chart->count; ++i) {
-    double decade;
+  for (unsigned i = 0; i < chart->count; ++i) {
     if (!is_drawn(chart->errors[i])) continue;
-    decade = log10(chart->errors[i]);
+    double decade = log10(chart->errors[i]);
     if (*high < *low || decade < *low) *low = floor(decade);
     if (*high < *low || decade > *high) *high = ceil(decade);
     if (*high <= *low) *high = *low + 1;
@@ -147,31 +119,28 @@ static void draw_axes(FILE *to, double top, double low, double high) {
   static const unsigned ticks[] = {4, 6, 8, 16, 19, 32};
   const double bottom = top + PLOT_HEIGHT;
   char text[32];
-  int decade;
-  unsigned i;
-  for (decade = (int)low; decade <= (int)high; ++decade) {
+  for (int decade = (int)low; decade <= (int)high; ++decade) {
     const double y = bottom - PLOT_HEIGHT * (decade - low) / (high - low);
     snprintf(text, sizeof text, "1e%d", decade);
-    line(to, LEFT, y, SVG_WIDTH - RIGHT, y, "#ddd");
+    svg_line(to, LEFT, y, SVG_WIDTH - RIGHT, y, "#ddd");
     svg_label(to, LEFT - 6, y + 4, "end", text);
   }
-  for (i = 0; i < sizeof ticks / sizeof *ticks; ++i) {
+  for (unsigned i = 0; i < sizeof ticks / sizeof *ticks; ++i) {
     snprintf(text, sizeof text, "%u", ticks[i]);
     svg_label(to, bits_place(ticks[i]), bottom + 16, "middle", text);
   }
   svg_label(to, SVG_WIDTH - RIGHT, bottom + 30, "end", "bits");
-  line(to, LEFT, bottom, SVG_WIDTH - RIGHT, bottom, "#333");
+  svg_line(to, LEFT, bottom, SVG_WIDTH - RIGHT, bottom, "#333");
 }
 
 /* Places of names, in their column where they do not overlap: neighbours that do move
  * apart by halves. */
 static void place_names(const svg_points *chart, const double *at, double *places) {
-  unsigned i, k, round;
-  for (i = 0; i < chart->count; ++i)
+  for (unsigned i = 0; i < chart->count; ++i)
     places[i] = at[i];
-  for (round = 0; round < 200; ++round) {
-    for (i = 0; i < chart->count; ++i) {
-      for (k = 0; k < i; ++k) {
+  for (unsigned round = 0; round < 200; ++round) {
+    for (unsigned i = 0; i < chart->count; ++i) {
+      for (unsigned k = 0; k < i; ++k) {
         const bool is_above = at[k] <= at[i];
         const unsigned upper = is_above ? k : i, lower = is_above ? i : k;
         const double lack = LABEL_HEIGHT - (places[lower] - places[upper]);
@@ -200,17 +169,16 @@ static void draw_name(FILE *to, double x, double y, double name_y, const char *n
 void svg_draw_points(FILE *to, unsigned place, const svg_points *chart) {
   const double top = top_of(place), bottom = top + PLOT_HEIGHT;
   double low, high, at[SVG_BARS], names[SVG_BARS];
-  unsigned i;
   decades_of(chart, &low, &high);
   draw_title(to, place, chart->title);
   draw_axes(to, top, low, high);
-  for (i = 0; i < chart->count; ++i) {
+  for (unsigned i = 0; i < chart->count; ++i) {
     at[i] = bottom;
     if (is_drawn(chart->errors[i]))
       at[i] -= PLOT_HEIGHT * (log10(chart->errors[i]) - low) / (high - low);
   }
   place_names(chart, at, names);
-  for (i = 0; i < chart->count; ++i) {
+  for (unsigned i = 0; i < chart->count; ++i) {
     const double x = bits_place(chart->bits[i]);
     if (!is_drawn(chart->errors[i])) continue;
     draw_name(to, x, at[i], names[i], chart->names[i]);
@@ -247,16 +215,14 @@ void svg_draw_ranges(FILE *to, unsigned place, const svg_ranges *chart) {
   const double top = top_of(place), bottom = top + PLOT_HEIGHT;
   const double row = (double)PLOT_HEIGHT / (chart->count ? chart->count : 1);
   char text[32];
-  unsigned i;
-  int power;
   draw_title(to, place, chart->title);
-  for (power = -128; power <= 128; power += POWER_STEP) {
+  for (int power = -128; power <= 128; power += POWER_STEP) {
     const double x = power_place(ldexp(1, power));
-    line(to, x, top, x, bottom, "#ddd");
+    svg_line(to, x, top, x, bottom, "#ddd");
     snprintf(text, sizeof text, "2^%d", power);
     svg_label(to, x, bottom + 16, "middle", power == 0 ? "1" : text);
   }
-  for (i = 0; i < chart->count; ++i) {
+  for (unsigned i = 0; i < chart->count; ++i) {
     const double y = top + row * i;
     svg_label(to, LEFT + RANGE_LEFT - 26, y + 0.5 * row + 4, "end", chart->names[i]);
     if (chart->smallest[i] < chart->min_normal[i])
@@ -267,5 +233,5 @@ void svg_draw_ranges(FILE *to, unsigned place, const svg_ranges *chart) {
     snprintf(text, sizeof text, chart->max[i] < 1e6 ? "%.6g" : "%.2e", chart->max[i]);
     svg_label(to, power_place(chart->max[i]) + 4, y + 0.5 * row + 4, "start", text);
   }
-  line(to, LEFT + RANGE_LEFT, bottom, SVG_WIDTH - RIGHT, bottom, "#333");
+  svg_line(to, LEFT + RANGE_LEFT, bottom, SVG_WIDTH - RIGHT, bottom, "#333");
 }

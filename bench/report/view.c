@@ -6,6 +6,100 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A table of text: cells in reading order, columns as wide as their widest cell. */
+typedef struct table {
+  size_t columns, count;
+  char (*cells)[TABLE_CELL]; /* the first row is the heading */
+  bool left[TABLE_COLUMNS];  /* aligned left, else right */
+  struct {
+    size_t first, count; /* columns under a heading of their own */
+    const char *text;
+  } groups[TABLE_GROUPS];
+  size_t group_count;
+  bool failed; /* out of memory */
+} table;
+
+static const char gap[] = "  ";
+
+static void table_begin(table *made, size_t column_count) {
+  memset(made, 0, sizeof *made);
+  made->columns = column_count;
+  made->left[0] = true;
+}
+
+BENCH_PRINTF(2, 3)
+static void table_add(table *made, const char *format, ...) {
+  va_list arguments;
+  if (!made->failed && made->count % made->columns == 0) {
+    size_t cells = made->count + made->columns;
+    void *grown = realloc(made->cells, cells * sizeof *made->cells);
+    if (grown) made->cells = grown;
+    made->failed = !grown;
+  }
+  if (made->failed) return;
+  va_start(arguments, format);
+  vsnprintf(made->cells[made->count++], TABLE_CELL, format, arguments);
+  va_end(arguments);
+}
+
+static void table_group(table *made, size_t first, size_t count, const char *text) {
+  made->groups[made->group_count].first = first;
+  made->groups[made->group_count].count = count;
+  made->groups[made->group_count++].text = text;
+}
+
+static void pad(FILE *to, char with, size_t count) {
+  while (count-- > 0)
+    fputc(with, to);
+}
+
+static void print_groups(const table *made, const size_t *widths, FILE *to) {
+  size_t column = 0, i, g, spaces = 0;
+  for (g = 0; g < made->group_count; ++g) {
+    size_t width = 0, text = columns(made->groups[g].text) + 2, left;
+    for (; column < made->groups[g].first; ++column)
+      spaces += widths[column] + strlen(gap);
+    for (i = 0; i < made->groups[g].count; ++i)
+      width += widths[column++] + strlen(gap);
+    width -= strlen(gap);
+    left = width > text ? (width - text) / 2 : 0;
+    pad(to, ' ', spaces);
+    pad(to, '-', left);
+    fprintf(to, " %s ", made->groups[g].text);
+    pad(to, '-', width > text ? width - text - left : 0);
+    spaces = strlen(gap);
+  }
+  if (made->group_count > 0) fputc('\n', to);
+}
+
+static void print_row(const table *made, const size_t *widths, size_t first, FILE *to) {
+  for (size_t i = 0; i < made->columns; ++i) {
+    const char *cell = made->cells[first + i];
+    size_t space = widths[i] - columns(cell);
+    bool last = i + 1 == made->columns;
+    if (!made->left[i]) pad(to, ' ', space);
+    fputs(cell, to);
+    if (made->left[i] && !last) pad(to, ' ', space);
+    fputs(last ? "\n" : gap, to);
+  }
+}
+
+/* Prints and releases; false when memory ran out and nothing was printed. */
+static bool table_end(table *made, FILE *to) {
+  size_t widths[TABLE_COLUMNS] = {0}, i;
+  bool good = !made->failed;
+  for (i = 0; good && i < made->count; ++i) {
+    size_t width = columns(made->cells[i]), column = i % made->columns;
+    if (width > widths[column]) widths[column] = width;
+  }
+  if (good) print_groups(made, widths, to);
+  for (i = 0; good && i + made->columns <= made->count; i += made->columns)
+    print_row(made, widths, i, to);
+  free(made->cells);
+  made->cells = NULL;
+  return good;
+}
+
 /* A column of the table at hand. */
 typedef struct placed {
   const view_column *how;
@@ -34,8 +128,7 @@ static bool is_key(const view_column *how) {
 }
 
 static bool shows_source(const view *what) {
-  size_t i;
-  for (i = 0; i < what->column_count; ++i) {
+  for (size_t i = 0; i < what->column_count; ++i) {
     const char *metric = what->columns[i].metric;
     if (same(metric, VIEW_SOURCE) || same(metric, VIEW_LABEL)) return true;
   }
@@ -56,8 +149,8 @@ static figures section_of(const figures *from, const char *section) {
 
 static void list_lines(grid *made) {
   const bool by_source = shows_source(made->what);
-  size_t i, known;
-  for (i = 0; i < made->from->count; ++i) {
+  size_t known;
+  for (size_t i = 0; i < made->from->count; ++i) {
     const figure *row = &made->from->rows[i];
     if (!is_shown(made->what, row)) continue;
     for (known = 0; known < made->line_count; ++known) {
@@ -78,8 +171,7 @@ static const figure *figure_at(const grid *made, const figure *line, const place
 }
 
 static bool is_empty(const grid *made, const placed *column) {
-  size_t i;
-  for (i = 0; i < made->line_count && !is_key(column->how); ++i) {
+  for (size_t i = 0; i < made->line_count && !is_key(column->how); ++i) {
     const figure *line = &made->from->rows[made->lines[i]];
     if (figure_at(made, line, column, column->how->metric) ||
         figure_at(made, line, column, column->how->instead))
@@ -119,8 +211,8 @@ static void place_each(grid *made, const view_column *first, size_t count) {
 
 static void place_columns(grid *made) {
   const view *what = made->what;
-  size_t i, run;
-  for (i = 0; i < what->column_count; i += run) {
+  size_t run;
+  for (size_t i = 0; i < what->column_count; i += run) {
     const view_column *how = &what->columns[i];
     for (run = 0; i + run < what->column_count && how[run].each; ++run) {
     }
@@ -208,8 +300,7 @@ static const char *label_of(const figure *row, bool by_name) {
 
 static bool is_told(const figures *from, size_t index, bool by_name) {
   const figure *row = &from->rows[index];
-  size_t i;
-  for (i = 0; i < index; ++i) {
+  for (size_t i = 0; i < index; ++i) {
     const figure *before = &from->rows[i];
     if (same(before->metric, "missing") && same(before->section, row->section) &&
         same(before->words, row->words) &&
@@ -221,8 +312,7 @@ static bool is_told(const figures *from, size_t index, bool by_name) {
 
 void view_absent(const figures *from, const char *section, bool by_name, FILE *to) {
   bool first = true;
-  size_t i;
-  for (i = 0; i < from->count; ++i) {
+  for (size_t i = 0; i < from->count; ++i) {
     const figure *row = &from->rows[i];
     if (!same(row->section, section) || !same(row->metric, "missing") ||
         is_told(from, i, by_name))

@@ -7,7 +7,8 @@
 #include <stdio.h>
 
 #include "../core/figures.h"
-#include "table.h"
+
+enum { TABLE_COLUMNS = 20, TABLE_CELL = 64, TABLE_GROUPS = 8 };
 
 /* Metrics that stand for the row itself: its name, its source, or both but for mpnum's.
  */
@@ -29,6 +30,15 @@ typedef struct view_column {
   const char *instead; /* metric where there is no such figure */
   const char *star_for; /* metric: a star follows where it is 0 */
 } view_column;
+
+/* Columns of shares in percent, of the row's or once for each variant; and of a
+ * function's text for each variant. */
+#define VIEW_SHARE(title, of, form) \
+ { .heading = title, .metric = of, .format = form, .factor = 100 }
+#define VIEW_SHARES(title, of, form) \
+ { .heading = title, .metric = of, .format = form, .factor = 100, .each = true }
+#define VIEW_EACH(title, of, shows) \
+ { .heading = title, .metric = of, .show = shows, .each = true }
 
 /* Lines are names, or names of a source where a column shows the source. */
 typedef struct view {

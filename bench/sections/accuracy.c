@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "accuracy.h"
+#include "sections.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <mpnum/core/query.h>
+
 #include "../core/distributions.h"
 #include "../core/formats.h"
 #include "../report/view.h"
-#include "tensors.h"
 
 enum { CHUNK = 2048 };
 static const char section[] = "accuracy";
@@ -44,10 +45,9 @@ static const char *subject_source(const subject *about) {
 
 static bool read_values(const subject *about, uint64_t first, float *dst, size_t count,
                         refusal *why) {
-  size_t i;
   if (about->file)
     return input_floats(about->file, about->values, first, dst, count, why);
-  for (i = 0; i < count; ++i)
+  for (size_t i = 0; i < count; ++i)
     dst[i] = (float)about->law->draw(first + i);
   return true;
 }
@@ -59,12 +59,11 @@ static size_t chunk_at(const subject *about, uint64_t first) {
 /* First reading: classes and amax. */
 static bool scan(subject *about, progress *bar, refusal *why) {
   float values[CHUNK];
-  uint64_t first;
-  size_t i, count;
-  for (first = 0; first < about->count; first += count) {
+  size_t count;
+  for (uint64_t first = 0; first < about->count; first += count) {
     count = chunk_at(about, first);
     if (!read_values(about, first, values, count, why)) return false;
-    for (i = 0; i < count; ++i) {
+    for (size_t i = 0; i < count; ++i) {
       double magnitude = fabs((double)values[i]);
       if (!isfinite(magnitude)) {
         ++about->nonfinite;
@@ -103,11 +102,10 @@ static void add_values(accuracy *result, const bench_format *entry, const double
   const double top = ldexp(1, mpnum_format_max_exp(format) - 1);
   const double half_past_max = max + ldexp(top, -format.mantissa_bits - 1);
   double scaled[CHUNK], decoded[CHUNK];
-  size_t i;
-  for (i = 0; i < count; ++i)
+  for (size_t i = 0; i < count; ++i)
     scaled[i] = values[i] * scale;
   entry->round_trip(decoded, scaled, count);
-  for (i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     double x = format.sign_bits ? values[i] : fabs(values[i]);
     double error = decoded[i] * unscale - x;
     double relative = fabs(error / x);
@@ -135,9 +133,8 @@ static size_t select_values(double *dst, const float *src, size_t count) {
 }
 
 static void prepare(subject *about) {
-  int i;
   memset(about->results, 0, sizeof about->results);
-  for (i = 0; i < FORMAT_COUNT; ++i) {
+  for (int i = 0; i < FORMAT_COUNT; ++i) {
     double max = (double)mpnum_format_max(mpnum_format_of(bench_formats[i].type));
     about->results[SCALING_AMAX][i].scale_exponent = amax_exponent(about->amax, max);
   }
@@ -148,17 +145,14 @@ static bool quantise(subject *about, const bool scaling[SCALING_COUNT], progress
                      refusal *why) {
   float values[CHUNK];
   double kept[CHUNK];
-  uint64_t first;
   size_t count;
-  int i, s;
   prepare(about);
-  for (first = 0; first < about->count; first += count) {
-    size_t kept_count;
+  for (uint64_t first = 0; first < about->count; first += count) {
     count = chunk_at(about, first);
     if (!read_values(about, first, values, count, why)) return false;
-    kept_count = select_values(kept, values, count);
-    for (s = 0; s < SCALING_COUNT; ++s) {
-      for (i = 0; i < FORMAT_COUNT && scaling[s]; ++i) {
+    size_t kept_count = select_values(kept, values, count);
+    for (int s = 0; s < SCALING_COUNT; ++s) {
+      for (int i = 0; i < FORMAT_COUNT && scaling[s]; ++i) {
         add_values(&about->results[s][i], &bench_formats[i], kept, kept_count);
         progress_step(bar, count, subject_name(about));
       }
@@ -185,7 +179,6 @@ static void add_figures(figures *to, const subject *about,
                         const bool scaling[SCALING_COUNT]) {
   const char *source =
       tensor_begin(to, section, subject_source(about), subject_name(about));
-  int i, s;
   figures_say(to, "type", "%s", about->file ? element_name(about->values->type) : "f32");
   if (about->law) figures_say(to, "law", "%s", about->law->law);
   figures_add(to, "values", (double)about->count, "");
@@ -193,11 +186,11 @@ static void add_figures(figures *to, const subject *about,
   figures_add(to, "non_finite", (double)about->nonfinite, "");
   figures_add(to, "amax", about->amax, "");
   figures_add(to, "measured", (double)about->nonzero, "");
-  for (i = 0; i < FORMAT_COUNT && about->nonzero > 0; ++i) {
+  for (int i = 0; i < FORMAT_COUNT && about->nonzero > 0; ++i) {
     const mpnum_type type = bench_formats[i].type;
     figures_at(to, section, source, mpnum_type_name(type), "");
     figures_add(to, "bits", format_bits(mpnum_format_of(type)), "bit");
-    for (s = 0; s < SCALING_COUNT; ++s) {
+    for (int s = 0; s < SCALING_COUNT; ++s) {
       if (!scaling[s]) continue;
       figures_at(to, section, source, mpnum_type_name(type), scalings[s]);
       add_results(to, about, &about->results[s][i]);
@@ -225,21 +218,20 @@ bool accuracy_measure(figures *to, const input *files, size_t file_count, uint64
   const unsigned passes = (unsigned)scaling[SCALING_NONE] + scaling[SCALING_AMAX];
   const size_t laws = drawn > 0 ? DISTRIBUTION_COUNT : 0;
   uint64_t values = laws * drawn;
-  size_t i, t;
   bool good = true;
-  for (i = 0; i < file_count; ++i) {
-    for (t = 0; t < files[i].tensor_count; ++t)
+  for (size_t i = 0; i < file_count; ++i) {
+    for (size_t t = 0; t < files[i].tensor_count; ++t)
       values += files[i].tensors[t].count;
   }
   progress_begin(bar, values * (2 + passes * FORMAT_COUNT));
-  for (i = 0; i < laws && good; ++i) {
+  for (size_t i = 0; i < laws && good; ++i) {
     subject about = none;
     about.law = &distributions[i];
     about.count = drawn;
     good = measure(to, &about, scaling, bar);
   }
-  for (i = 0; i < file_count; ++i) {
-    for (t = 0; t < files[i].tensor_count && good; ++t) {
+  for (size_t i = 0; i < file_count; ++i) {
+    for (size_t t = 0; t < files[i].tensor_count && good; ++t) {
       subject about = none;
       about.file = &files[i];
       about.values = &files[i].tensors[t];
@@ -266,20 +258,11 @@ static void show_error(char cell[TABLE_CELL], double error) {
 static bool print_tensor(const figures *from, const char *name, FILE *to) {
   static const view_column columns[] = {
       {.heading = "format", .metric = VIEW_NAME},
-      {.heading = "max rel",
-       .metric = "max_relative_error",
-       .show = show_error,
-       .each = true},
-      {.heading = "rms rel",
-       .metric = "rms_relative_error",
-       .show = show_error,
-       .each = true},
+      VIEW_EACH("max rel", "max_relative_error", show_error),
+      VIEW_EACH("rms rel", "rms_relative_error", show_error),
       {.heading = "SQNR dB", .metric = "sqnr", .show = show_sqnr, .each = true},
       {.heading = "over%", .metric = "overflow_share", .show = show_share, .each = true},
-      {.heading = "under%",
-       .metric = "underflow_share",
-       .show = show_share,
-       .each = true},
+      VIEW_EACH("under%", "underflow_share", show_share),
       {.heading = "k", .metric = "scale_exponent", .format = "%.0f", .each = true},
   };
   static const view shown = {.section = section, VIEW_COLUMNS(columns)};

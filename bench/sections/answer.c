@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "answer.h"
+#include "sections.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,9 +34,9 @@ static bool applies_scales(unsigned number, int capability) {
 /* All tensors of the files, and all formats: candidates first. */
 static bool begin(verdict_run *run, const input *files, size_t file_count) {
   size_t i, t, total = 0;
-  unsigned f, c;
+  unsigned c;
   verdict_candidates(run, narrow, sizeof narrow / sizeof *narrow);
-  for (f = 0; f < FORMAT_COUNT; ++f) {
+  for (unsigned f = 0; f < FORMAT_COUNT; ++f) {
     const mpnum_type type = bench_formats[f].type;
     for (c = 0; c < run->candidate_count && run->types[c] != type; ++c)
       ;
@@ -79,7 +79,6 @@ static void add_verdict(figures *to, const verdict_run *run, const verdict *abou
   const char *title = kind_name(about->is);
   const choice *made = &about->made;
   char line[LINE];
-  unsigned f;
   if (about->tensors + about->small + about->empty == 0) return;
   verdict_line(line, sizeof line, run, about);
   figures_at(to, section, title, "", "");
@@ -88,16 +87,15 @@ static void add_verdict(figures *to, const verdict_run *run, const verdict *abou
   figures_add(to, "empty", (double)about->empty, "");
   figures_say(to, "format", "%s", choice_name(run, made));
   if (run->blocks)
-    figures_say(to, "block_format", "%s",
-                made->block < 0 ? "-" : block_format_of((unsigned)made->block).name);
+    figures_say(to, "block_format", "%s", made->block < 0 ? "-" : block_name(made));
   figures_say(to, "line", "%s", line);
-  for (f = 0; f < run->type_count && made->of[f].worst; ++f) {
+  for (unsigned f = 0; f < run->type_count && made->of[f].worst; ++f) {
     const char *name = mpnum_type_name(run->types[f]);
     figures_at(to, section, title, name, "");
     add_outcome(to, run, name, &made->of[f]);
     figures_add(to, "is_candidate", f < run->candidate_count, "");
   }
-  for (f = 0; f < BLOCK_FORMATS; ++f) {
+  for (unsigned f = 0; f < BLOCK_FORMATS; ++f) {
     if (!made->blocks[f].worst) continue;
     figures_at(to, section, title, block_format_of(f).name, "");
     add_outcome(to, run, block_format_of(f).name, &made->blocks[f]);
@@ -131,19 +129,17 @@ static bool judge(figures *to, verdict_run *run, int capability) {
 bool answer_choose(figures *to, const input *files, size_t file_count, bool are_asked) {
   const int capability = capability_of(to);
   verdict_run run;
-  unsigned f;
-  bool good;
   memset(&run, 0, sizeof run);
   run.blocks = are_asked;
-  for (f = 0; f < BLOCK_FORMATS; ++f) {
+  for (unsigned f = 0; f < BLOCK_FORMATS; ++f) {
     run.is_left_out[f] = !are_asked && !applies_scales(f, capability);
     run.blocks = run.blocks || !run.is_left_out[f];
   }
   figures_at(to, section, "", "", "");
   if (file_count == 1) figures_say(to, "file", "%s", files->path);
   figures_add(to, "files", (double)file_count, "");
-  good = begin(&run, files, file_count) ? judge(to, &run, capability)
-                                        : (complain(NULL, "out of memory"), false);
+  bool good = begin(&run, files, file_count) ? judge(to, &run, capability)
+                                             : (complain(NULL, "out of memory"), false);
   verdict_free(&run);
   return good;
 }
@@ -161,10 +157,10 @@ static bool has_verdict(const figures *from, int k) {
 
 static void print_data(const figures *from, FILE *to) {
   const figure *left_out = figures_find(from, section, "", "", "", "left_out");
-  const char *file = figures_words(from, section, "file"), *slash = strrchr(file, '/');
+  const char *file = figures_words(from, section, "file");
   char name[4 * NAME_WIDTH];
   int k, listed = 0;
-  shorten(name, sizeof name, NAME_WIDTH, slash ? slash + 1 : file);
+  shorten(name, sizeof name, NAME_WIDTH, base_name(file));
   if (!file[0])
     snprintf(name, sizeof name, "%.0f files", figures_value(from, section, "files"));
   fprintf(to, "%s: tensors of", name);
@@ -228,8 +224,7 @@ static const char *bold(bool colour) { return colour ? "\x1b[1m" : ""; }
 static const char *plain(bool colour) { return colour ? "\x1b[0m" : ""; }
 
 static bool is_chosen(const figures *from, const char *format) {
-  int k;
-  for (k = 0; k < KINDS; ++k) {
+  for (int k = 0; k < KINDS; ++k) {
     const figure *chosen = of_kind(from, k, "format");
     if (chosen && strcmp(chosen->words, format) == 0) return true;
   }
@@ -238,19 +233,18 @@ static bool is_chosen(const figures *from, const char *format) {
 
 static void print_heading(const figures *from, const device *devices, FILE *to) {
   bool has_data = false;
-  int k, d;
   fprintf(to, "%13s", "");
-  for (d = 0; d < 2; ++d) {
+  for (int d = 0; d < 2; ++d) {
     if (devices[d].is_here) fprintf(to, "%16s%7s", devices[d].title, "of");
   }
-  for (k = 0; k < KINDS; ++k)
+  for (int k = 0; k < KINDS; ++k)
     has_data = has_data || has_verdict(from, k);
   fprintf(to, "%s\n%-9s%4s", has_data ? "   SQNR, dB, of all tensors" : "", "format",
           "bits");
-  for (d = 0; d < 2; ++d) {
+  for (int d = 0; d < 2; ++d) {
     if (devices[d].is_here) fprintf(to, "%8s%8s%7s", "encode", "decode", "copy");
   }
-  for (k = 0; k < KINDS; ++k) {
+  for (int k = 0; k < KINDS; ++k) {
     if (has_verdict(from, k)) fprintf(to, " %8s", headings[k]);
   }
   fputc('\n', to);
@@ -260,17 +254,17 @@ static void print_table(const figures *from, bool colour, FILE *to) {
   device devices[] = {{"CPU arrays, GB/s", "speed", false},
                       {"GPU arrays, GB/s", "gpu_conversion", false}};
   bool is_lossy = false, star = false;
-  int i, k, d;
-  for (d = 0; d < 2; ++d)
+  int k;
+  for (int d = 0; d < 2; ++d)
     devices[d].is_here = figures_find(from, devices[d].section, NULL, NULL, NULL, "rate");
   print_heading(from, devices, to);
-  for (i = 0; i < FORMAT_COUNT; ++i) {
+  for (int i = 0; i < FORMAT_COUNT; ++i) {
     const mpnum_type type = bench_formats[i].type;
     const char *name = mpnum_type_name(type);
     if (type == MPNUM_TYPE_E8M0) continue;
     fprintf(to, "%s%-9s%4u", bold(colour && is_chosen(from, name)), name,
             format_bits(mpnum_format_of(type)));
-    for (d = 0; d < 2; ++d) {
+    for (int d = 0; d < 2; ++d) {
       if (devices[d].is_here) print_rates(from, &devices[d], name, to);
     }
     for (k = 0, star = false; k < KINDS; ++k) {
@@ -297,12 +291,11 @@ static void print_blocks(const figures *from, FILE *to) {
 
 void answer_print(const figures *from, bool colour, FILE *to) {
   const figure *small = figures_find(from, section, "", "", "", "line");
-  int k;
   print_data(from, to);
   fprintf(to, "%s\n", small ? small->words : "");
   print_table(from, colour, to);
   print_blocks(from, to);
-  for (k = 0; k < KINDS; ++k) {
+  for (int k = 0; k < KINDS; ++k) {
     const figure *line = of_kind(from, k, "line");
     if (!line) continue;
     fprintf(to, "%s%.*s%s%s\n", bold(colour), (int)strcspn(line->words, ":"), line->words,
@@ -312,8 +305,6 @@ void answer_print(const figures *from, bool colour, FILE *to) {
 
 void answer_why(const figures *from, FILE *to) {
   const char *part, *title = "";
-  size_t i;
-  unsigned m;
   fprintf(
       to,
       "\nHow it was chosen (docs/choosing-a-format.md)\n"
@@ -332,11 +323,11 @@ void answer_why(const figures *from, FILE *to) {
       "fnuz, which no GPU of NVIDIA multiplies, 6 and 4 bits with one scale for all.\n"
       "A kind is told by the first of these parts of a tensor's name:\n ",
       100 * LOST_SHARE, 100 * LOST_SHARE, (int)LEAST_VALUES, BLOCK_SLACK);
-  for (m = 0; (part = kind_mark(m)) != NULL; ++m)
+  for (unsigned m = 0; (part = kind_mark(m)) != NULL; ++m)
     fprintf(to, "%s %s", m == 7 ? "\n " : "", part);
   fprintf(to,
           "\n  (exp_avg, moment, optim: states of an optimizer, which are left out)\n");
-  for (i = 0; i < from->count; ++i) {
+  for (size_t i = 0; i < from->count; ++i) {
     const figure *at = &from->rows[i];
     const figure *candidate =
         figures_find(from, section, at->source, at->name, "", "is_candidate");

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "formats.h"
+#include "sections.h"
+
+#include <mpnum/core/query.h>
 
 #include "../core/formats.h"
 #include "../report/view.h"
@@ -7,8 +9,7 @@
 static const char section[] = "formats";
 
 void formats_list(figures *to) {
-  int i;
-  for (i = 0; i < FORMAT_COUNT; ++i) {
+  for (int i = 0; i < FORMAT_COUNT; ++i) {
     const mpnum_format format = mpnum_format_of(bench_formats[i].type);
     figures_at(to, section, "", mpnum_type_name(bench_formats[i].type), "");
     figures_add(to, "bits", format_bits(format), "bit");

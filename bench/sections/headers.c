@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "headers.h"
+#include "sections.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "long.h"
+#include "sections.h"
 
 #include <string.h>
 
 #include "arrays/arrays.h"
 #include "blocks/blocks.h"
-#include "grad/grad.h"
 #include "math/measure.h"
 
 enum { ROUNDS = 11, LONG_ROUNDS = 5, QUICK_ROUNDS = 3 };
@@ -30,10 +29,9 @@ static bool measure_arrays(figures *to, const bench_options *chosen, progress *b
       {4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10}};
   array_plan plan = chosen->quick ? quick : full;
   array_results found;
-  bool good;
   memset(&found, 0, sizeof found);
   plan.threads = threads;
-  good = arrays_measure(&found, set, &plan, bar);
+  bool good = arrays_measure(&found, set, &plan, bar);
   if (good) arrays_figures(to, &found);
   arrays_free(&found);
   return good || (complain(NULL, "out of memory, or of threads"), false);
@@ -42,11 +40,8 @@ static bool measure_arrays(figures *to, const bench_options *chosen, progress *b
 static bool measure_math(figures *to, const bench_options *chosen, progress *bar) {
   static const math_plan full = {64 << 10, 256 << 20, ROUNDS};
   static const math_plan quick = {QUICK_VALUES, 1 << 20, QUICK_ROUNDS};
-  static math_results found;
-  if (!math_measure(&found, chosen->quick ? &quick : &full, bar))
-    return complain(NULL, "out of memory"), false;
-  math_figures(to, &found);
-  return true;
+  return math_measure(to, chosen->quick ? &quick : &full, bar) ||
+         (complain(NULL, "out of memory"), false);
 }
 
 /* One thread: a part of an array would be another matrix. */

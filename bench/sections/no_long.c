@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "long.h"
+#include "sections.h"
 
 bool long_force_isa(int isa) { return isa >= 0; }
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "scalar.h"
+#include "sections.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include <mpnum/mpnum.h>
+
 #include "../core/formats.h"
 #include "../peers/peers.h"
 #include "../report/view.h"
-#include "speed.h"
 #include "../core/timing.h"
 
 typedef struct scalar_call {
@@ -138,10 +139,9 @@ static const char *missing(const scalar_call *call) {
 
 /* 8-bit codes and 16-bit codes in words. */
 static bool make_codes(uint32_t *codes[2], size_t count) {
-  size_t i;
   codes[0] = timing_buffer(count * sizeof **codes);
   codes[1] = timing_buffer(count * sizeof **codes);
-  for (i = 0; codes[0] && codes[1] && i < count; ++i) {
+  for (size_t i = 0; codes[0] && codes[1] && i < count; ++i) {
     codes[0][i] = mpnum_random(2, i) & 0xff;
     codes[1][i] = mpnum_random(2, i) & 0xffff;
   }
@@ -162,8 +162,7 @@ static contender scalar_contender(const scalar_call *call, void *dst, const floa
 
 static void collect(figures *to, const contender *timed) {
   double base = 0;
-  int i;
-  for (i = 0; i < CALL_COUNT; ++i) {
+  for (int i = 0; i < CALL_COUNT; ++i) {
     const scalar_call *call = &calls[i];
     figures_at(to, section, call->library, call->operation, "");
     figures_say(to, "function", "%s", call->function);
@@ -179,8 +178,7 @@ static void collect(figures *to, const contender *timed) {
 
 uint64_t scalar_work(unsigned rounds) {
   uint64_t present = 0;
-  int i;
-  for (i = 0; i < CALL_COUNT; ++i)
+  for (int i = 0; i < CALL_COUNT; ++i)
     present += !missing(&calls[i]);
   return present * rounds;
 }
@@ -192,8 +190,7 @@ bool scalar_measure(figures *to, size_t count, unsigned rounds, progress *bar) {
   float *values = speed_values(count);
   bool done = dst && values && make_codes(codes, count);
   size_t used = 0;
-  int i;
-  for (i = 0; i < CALL_COUNT && done; ++i) {
+  for (int i = 0; i < CALL_COUNT && done; ++i) {
     if (!missing(&calls[i]))
       list[used++] = scalar_contender(&calls[i], dst, values, codes, count);
   }

@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "sections.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <mpnum/core/detail/config.h>
 
 #include "../core/host.h"
-#include "../gpu/report.h"
-#include "accuracy.h"
-#include "answer.h"
-#include "formats.h"
-#include "headers.h"
-#include "long.h"
-#include "scalar.h"
-#include "speed.h"
+#include "../gpu/gpu.h"
 
-enum { LINE_WIDTH = 100, NOTES_SHOWN = 20 };
+enum { NOTES_SHOWN = 20 };
 
 static void print_rest(size_t shown, FILE *to) {
   if (shown > NOTES_SHOWN) fprintf(to, "and %zu more\n", shown - NOTES_SHOWN);
@@ -43,14 +34,8 @@ static void print_notes(const figures *from, FILE *to) {
   print_rest(shown, to);
 }
 
-/* On a terminal that takes it, unless https://no-color.org says no. */
-static bool wants_colour(FILE *to) {
-  const char *off = getenv("NO_COLOR"), *kind = getenv("TERM");
-  return isatty(fileno(to)) && !(off && off[0]) && kind && strcmp(kind, "dumb") != 0;
-}
-
 static void print_answer(const report *about, FILE *to) {
-  answer_print(&about->found, wants_colour(to), to);
+  answer_print(&about->found, wants_colour(fileno(to)), to);
   if (about->why) {
     answer_why(&about->found, to);
     return;
@@ -67,12 +52,11 @@ bool sections_print(const report *about, FILE *to) {
       formats_print, speed_print,    scalar_print, long_print,
       headers_print, accuracy_print, gpu_print};
   bool good = true;
-  size_t i;
   fprintf(to, "mpnum %d.%d.%d on %s, %s -O%s\n", MPNUM_VERSION_MAJOR, MPNUM_VERSION_MINOR,
           MPNUM_VERSION_PATCH, about->cpu, host_compiler(), BENCH_OPTIMIZATION);
   if (about->answer) print_answer(about, to);
   if (about->answer && !about->tables) return !ferror(to);
-  for (i = 0; good && i < sizeof prints / sizeof *prints; ++i)
+  for (size_t i = 0; good && i < sizeof prints / sizeof *prints; ++i)
     good = prints[i](&about->found, to);
   print_notes(&about->found, to);
   return good && !ferror(to);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "speed.h"
+#include "sections.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "../core/distributions.h"
+#include "../core/formats.h"
 #include "../core/limit.h"
 #include "../report/view.h"
 
@@ -28,20 +29,17 @@ typedef struct workspace {
 
 float *speed_values(size_t count) {
   float *values = timing_buffer(count * sizeof *values);
-  size_t i;
-  for (i = 0; values && i < count; ++i)
+  for (size_t i = 0; values && i < count; ++i)
     values[i] = (float)distributions[0].draw(i);
   return values;
 }
 
 static bool workspace_make(workspace *space, size_t count) {
-  bool complete;
-  int i;
   memset(space, 0, sizeof *space);
   space->values = speed_values(count);
   space->result = timing_buffer(count * sizeof(float));
-  complete = space->values && space->result;
-  for (i = 0; i < FORMAT_COUNT && complete; ++i) {
+  bool complete = space->values && space->result;
+  for (int i = 0; i < FORMAT_COUNT && complete; ++i) {
     space->codes[i] = timing_buffer(count * bench_formats[i].storage_size);
     complete = space->codes[i] != NULL;
     if (complete) random_codes(&bench_formats[i], space->codes[i], count);
@@ -50,10 +48,9 @@ static bool workspace_make(workspace *space, size_t count) {
 }
 
 static void workspace_free(workspace *space) {
-  int i;
   free(space->values);
   free(space->result);
-  for (i = 0; i < FORMAT_COUNT; ++i)
+  for (int i = 0; i < FORMAT_COUNT; ++i)
     free(space->codes[i]);
 }
 
@@ -90,8 +87,7 @@ static void add_figures(figures *to, const bench_format *format, const char *var
 static void collect(figures *to, const contender *timed, const copy_loop *loops,
                     size_t loop_count) {
   const contender *copies = timed + 2 * FORMAT_COUNT;
-  int i;
-  for (i = 0; i < FORMAT_COUNT; ++i) {
+  for (int i = 0; i < FORMAT_COUNT; ++i) {
     const bench_format *format = &bench_formats[i];
     const unsigned bits = 8 * format->storage_size;
     const byte_shape encode = {32, bits, false}, decode = {bits, 32, false};
@@ -149,11 +145,7 @@ bool speed_print(const figures *from, FILE *to) {
       {.heading = "ns/value", .metric = "time_per_value", .format = "%.3f", .each = true},
       {.heading = "GB/s", .metric = "rate", .format = "%.2f", .each = true},
       {.heading = "copy GB/s", .metric = "copy_rate", .format = "%.1f", .each = true},
-      {.heading = "of copy",
-       .metric = "share_of_copy",
-       .format = "%.1f %%",
-       .factor = 100,
-       .each = true},
+      VIEW_SHARES("of copy", "share_of_copy", "%.1f %%"),
   };
   static const view shown = {.section = section, VIEW_COLUMNS(columns)};
   const double values = figures_value(from, section, "values");

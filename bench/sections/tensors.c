@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tensors.h"
+#include "sections.h"
 
 #include <math.h>
 #include <stdlib.h>

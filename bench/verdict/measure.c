@@ -104,14 +104,13 @@ static bool read_part(const row *from, uint64_t matrix_columns, uint64_t top,
                       float *dst, refusal *why) {
   const bool is_dense = columns == matrix_columns;
   const size_t step = is_dense ? rows * columns : columns;
-  size_t i;
-  for (i = 0; i < rows * columns; i += step) {
+  for (size_t i = 0; i < rows * columns; i += step) {
     if (!read_floats(from->file, from->values,
                      (top + i / columns) * matrix_columns + left, raw, dst + i, step,
                      why))
       return false;
   }
-  for (i = 0; i < rows * columns; ++i)
+  for (size_t i = 0; i < rows * columns; ++i)
     dst[i] = fabsf(dst[i]) <= FLT_MAX ? dst[i] : 0;
   return true;
 }
@@ -126,9 +125,8 @@ static double random_value(uint64_t index) {
 static bool read_vectors(work *at, uint64_t left, refusal *why) {
   const row *partner = at->about->partner;
   uint64_t rows = 0, columns, c;
-  size_t v;
   if (partner) matrix_of(partner, &rows, &columns);
-  for (v = 0; v < VECTORS; ++v) {
+  for (size_t v = 0; v < VECTORS; ++v) {
     if (partner && v < rows &&
         !read_part(partner, columns, v * rows / least(rows, VECTORS), left, 1,
                    at->columns, at->raw, at->back, why))
@@ -147,14 +145,14 @@ static bool read_vectors(work *at, uint64_t left, refusal *why) {
 static double sum_of_squares(const double *values, size_t count) {
   enum { LANES = 8 };
   double lanes[LANES] = {0}, sum = 0;
-  size_t i, lane;
+  size_t i;
   for (i = 0; i + LANES <= count; i += LANES) {
-    for (lane = 0; lane < LANES; ++lane)
+    for (size_t lane = 0; lane < LANES; ++lane)
       lanes[lane] += values[i + lane] * values[i + lane];
   }
   for (; i < count; ++i)
     sum += values[i] * values[i];
-  for (lane = 0; lane < LANES; ++lane)
+  for (size_t lane = 0; lane < LANES; ++lane)
     sum += lanes[lane];
   return sum;
 }
@@ -162,14 +160,13 @@ static double sum_of_squares(const double *values, size_t count) {
 /* Adds what is in errors: of the values, and of their products. */
 static void add_errors(work *at, sums *to) {
   const bool is_partial = at->how.is_whole && at->how.across > 1;
-  size_t r, c, v;
   to->noise += sum_of_squares(at->errors, at->rows * at->columns);
-  for (r = 0; r < at->rows && at->is_multiplied; ++r) {
+  for (size_t r = 0; r < at->rows && at->is_multiplied; ++r) {
     const double *errors = at->errors + r * at->columns;
     double dots[VECTORS] = {0};
     if (is_partial) memcpy(dots, to->partial[r], sizeof dots);
-    for (c = 0; c < at->columns; ++c) {
-      for (v = 0; v < VECTORS; ++v)
+    for (size_t c = 0; c < at->columns; ++c) {
+      for (size_t v = 0; v < VECTORS; ++v)
         dots[v] += errors[c] * at->vectors[c][v];
     }
     if (at->ends_rows) {
@@ -194,18 +191,17 @@ static void measure_type(work *at, const fit *what, sums *to) {
   const double unscale = ldexp(1, -what->scale_exponent);
   const float clip_limit = clip_limit_of(mpnum_format_of(what->type));
   uint32_t clipped = 0, flushed = 0;
-  size_t i;
-  for (i = 0; i < count; ++i)
+  for (size_t i = 0; i < count; ++i)
     at->scaled[i] = at->values[i] * scale;
   must(mpnum_convert_array(what->type, at->codes, MPNUM_TYPE_F32, at->scaled, count,
                            MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0, 0));
   must(mpnum_convert_array(MPNUM_TYPE_F32, at->back, what->type, at->codes, count,
                            MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0, 0));
-  for (i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     clipped += fabsf(at->scaled[i]) >= clip_limit;
     flushed += (fabsf(at->back[i]) <= 0) & (fabsf(at->values[i]) > 0);
   }
-  for (i = 0; i < count; ++i)
+  for (size_t i = 0; i < count; ++i)
     at->errors[i] = (double)at->back[i] * unscale - (double)at->values[i];
   to->clipped += clipped;
   to->flushed += flushed;
@@ -218,7 +214,6 @@ static void measure_blocks(work *at, unsigned number, int way) {
   const size_t count = at->rows * at->columns, stride = (at->columns + 3) / 4 * 4;
   mpnum_blockscale_format format = block_format_of(number).format;
   mpnum_blockscaled codes = {at->codes, stride, at->scales, sizeof at->scales, 0, 1};
-  size_t i;
   if (way == 1) format = mpnum_blockscale_transposed(format);
   codes.scale = mpnum_nvfp4_scale((float)at->about->found.amax);
   must(mpnum_quantize_blocks(
@@ -227,7 +222,7 @@ static void measure_blocks(work *at, unsigned number, int way) {
       &at->blocks[number][way].losses));
   must(mpnum_dequantize_blocks(
       &format, mpnum_matrix_of(MPNUM_TYPE_F32, at->back, at->rows, at->columns), codes));
-  for (i = 0; i < count; ++i)
+  for (size_t i = 0; i < count; ++i)
     at->errors[i] = (double)at->back[i] - (double)at->values[i];
   at->blocks[number][way].noise += sum_of_squares(at->errors, count);
 }
@@ -238,8 +233,6 @@ static bool add_tile(work *at, const verdict_run *run, uint64_t number, refusal 
   const tiling *how = &at->how;
   const uint64_t top = number / how->across * how->tile_rows;
   const uint64_t left = number % how->across * how->tile_columns;
-  size_t i;
-  unsigned f;
   at->rows = (size_t)least(how->rows - top, how->tile_rows);
   at->columns = (size_t)least(how->columns - left, how->tile_columns);
   at->ends_rows = !how->is_whole || left + at->columns == how->columns;
@@ -248,12 +241,12 @@ static bool add_tile(work *at, const verdict_run *run, uint64_t number, refusal 
                  at->values, why))
     return false;
   at->read += at->rows * at->columns;
-  for (i = 0; i < at->rows * at->columns; ++i)
+  for (size_t i = 0; i < at->rows * at->columns; ++i)
     at->errors[i] = (double)at->values[i]; /* against nothing at all */
   add_errors(at, &at->signal);
-  for (f = 0; f < run->type_count; ++f)
+  for (unsigned f = 0; f < run->type_count; ++f)
     measure_type(at, &at->about->fits[f], &at->of[f]);
-  for (f = 0; f < BLOCK_FORMATS && at->about->has_blocks; ++f) {
+  for (unsigned f = 0; f < BLOCK_FORMATS && at->about->has_blocks; ++f) {
     if (run->is_left_out[f]) continue;
     measure_blocks(at, f, 0);
     if (how->rows > 1) measure_blocks(at, f, 1);
@@ -264,8 +257,7 @@ static bool add_tile(work *at, const verdict_run *run, uint64_t number, refusal 
 static bool add_tiles(work *at, const verdict_run *run, refusal *why) {
   const uint64_t count = at->how.is_whole ? at->how.count : TILES;
   const uint64_t part = at->how.count / count; /* a tile somewhere in each */
-  uint64_t i;
-  for (i = 0; i < count; ++i) {
+  for (uint64_t i = 0; i < count; ++i) {
     const uint64_t skipped = part > 1 ? mpnum_random(SEED, i) % part : 0;
     at->is_multiplied = has_product(at) && (at->how.is_whole || i % 4 == 0);
     if (!add_tile(at, run, i * part + skipped, why)) return false;
@@ -306,10 +298,9 @@ static void end_fit(const work *at, const sums *from, double factor, fit *to) {
 
 static void end_blocks(const work *at, unsigned number, double factor, block_fit *to) {
   const mpnum_blockscale_format format = block_format_of(number).format;
-  int way;
   to->bytes = (double)mpnum_blockscale_bytes(&format, (size_t)at->how.rows,
                                              (size_t)at->how.columns);
-  for (way = 0; way < 2; ++way) {
+  for (int way = 0; way < 2; ++way) {
     const bool is_measured = way == 0 || at->how.rows > 1;
     const mpnum_quantize_losses *losses = &at->blocks[number][way].losses;
     to->clipped[way] = is_measured ? (double)losses->saturated * factor : (double)NAN;
@@ -329,8 +320,7 @@ static int exponent_of(float power) {
 /* What has 8 bits or fewer takes the largest power of two that clips nothing; wider
  * formats hold values as they are. */
 static void begin_fits(const verdict_run *run, row *about) {
-  unsigned f;
-  for (f = 0; f < run->type_count; ++f) {
+  for (unsigned f = 0; f < run->type_count; ++f) {
     const mpnum_format format = mpnum_format_of(run->types[f]);
     fit *what = &about->fits[f];
     what->type = run->types[f];
@@ -345,19 +335,16 @@ static void begin_fits(const verdict_run *run, row *about) {
 
 bool measure_row(const verdict_run *run, row *about, refusal *why) {
   work *at = calloc(1, sizeof *at);
-  bool good;
-  double factor;
-  unsigned f;
   if (!at) return refuse(why, "out of memory");
   begin_fits(run, about);
   at->about = about;
   at->how = tiling_of(run, about);
   about->sampled = !at->how.is_whole;
-  good = add_tiles(at, run, why);
-  factor = at->how.is_whole ? 1 : (double)about->values->count / (double)at->read;
-  for (f = 0; good && f < run->type_count; ++f)
+  bool good = add_tiles(at, run, why);
+  double factor = at->how.is_whole ? 1 : (double)about->values->count / (double)at->read;
+  for (unsigned f = 0; good && f < run->type_count; ++f)
     end_fit(at, &at->of[f], factor, &about->fits[f]);
-  for (f = 0; good && about->has_blocks && f < BLOCK_FORMATS; ++f)
+  for (unsigned f = 0; good && about->has_blocks && f < BLOCK_FORMATS; ++f)
     end_blocks(at, f, factor, &about->blocks[f]);
   free(at);
   return good;

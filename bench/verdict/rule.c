@@ -62,13 +62,12 @@ static bool are_paired(const char *weight, const char *operand) {
 }
 
 void pair_rows(verdict_run *run) {
-  size_t i, k;
-  for (i = 0; i < run->count; ++i) {
+  for (size_t i = 0; i < run->count; ++i) {
     row *operand = &run->rows[i];
     uint64_t rows, columns, others;
     if (operand->is != ACTIVATIONS) continue;
     matrix_of(operand, &rows, &columns);
-    for (k = 0; k < run->count; ++k) {
+    for (size_t k = 0; k < run->count; ++k) {
       row *weight = &run->rows[k];
       if (weight->is != WEIGHTS || weight->partner ||
           !are_paired(weight->values->name, operand->values->name))
@@ -170,10 +169,9 @@ static void end_outcome(outcome *to, const pool *all) {
 static outcome outcome_of(const row *const *rows, size_t count, kind is, unsigned f) {
   outcome made;
   pool all;
-  size_t i;
   memset(&made, 0, sizeof made);
   memset(&all, 0, sizeof all);
-  for (i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     const fit *from = &rows[i]->fits[f];
     const measured what = {from->sqnr, from->product, from->clipped, from->flushed};
     made.bits = bits_of(from->type);
@@ -189,10 +187,9 @@ static outcome blocks_of(const row *const *rows, size_t count, kind is, unsigned
   outcome made;
   pool all;
   double bytes = 0;
-  size_t i;
   memset(&made, 0, sizeof made);
   memset(&all, 0, sizeof all);
-  for (i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     const block_fit *from = &rows[i]->blocks[f];
     const measured what = {from->sqnr[0], (double)NAN, from->clipped[0],
                            from->flushed[0]};
@@ -229,17 +226,16 @@ static broken is_behind(const verdict_run *run, const choice *made, kind is, uns
 
 static void choose_format(const verdict_run *run, const row *const *rows, size_t count,
                           kind is, choice *made) {
-  unsigned f;
   made->best = F32_ALONE;
-  for (f = 0; f < run->type_count; ++f)
+  for (unsigned f = 0; f < run->type_count; ++f)
     made->of[f] = outcome_of(rows, count, is, f);
-  for (f = 0; f < run->candidate_count; ++f) {
+  for (unsigned f = 0; f < run->candidate_count; ++f) {
     if (made->of[f].why == BROKE_RANGE) made->best = NOT_KNOWN;
     if (made->of[f].why == KEPT &&
         (made->best < 0 || is_behind(run, made, is, (unsigned)made->best, f) != KEPT))
       made->best = (int)f;
   }
-  for (f = 0; f < run->candidate_count && made->best >= 0; ++f) {
+  for (unsigned f = 0; f < run->candidate_count && made->best >= 0; ++f) {
     const unsigned best = (unsigned)made->best;
     if (made->of[f].why != KEPT || f == best) continue;
     made->of[f].why = is_behind(run, made, is, f, best);
@@ -259,9 +255,8 @@ static void choose_block(const verdict_run *run, const row *const *rows, size_t 
                          kind is, choice *made) {
   const outcome *best = made->best >= 0 ? &made->of[made->best] : NULL;
   const bool by_bits = best && best->bits <= 8;
-  unsigned f;
   made->block = -1;
-  for (f = 0; f < BLOCK_FORMATS && run->blocks; ++f) {
+  for (unsigned f = 0; f < BLOCK_FORMATS && run->blocks; ++f) {
     outcome *of = &made->blocks[f];
     if (run->is_left_out[f]) continue;
     *of = blocks_of(rows, count, is, f);
@@ -274,7 +269,7 @@ static void choose_block(const verdict_run *run, const row *const *rows, size_t 
         (made->block < 0 || is_worse_block(&made->blocks[made->block], of, by_bits)))
       made->block = (int)f;
   }
-  for (f = 0; f < BLOCK_FORMATS && made->block >= 0; ++f) {
+  for (unsigned f = 0; f < BLOCK_FORMATS && made->block >= 0; ++f) {
     outcome *of = &made->blocks[f];
     if (!of->worst || of->why != KEPT || (int)f == made->block) continue;
     of->why =
@@ -304,11 +299,10 @@ void verdict_candidates(verdict_run *run, const mpnum_type *types, unsigned coun
 
 bool verdict_of(const verdict_run *run, kind is, verdict *found, refusal *why) {
   const row **list = malloc((run->count + 1) * sizeof(void *));
-  size_t i;
   memset(found, 0, sizeof *found);
   if (!list) return refuse(why, "out of memory");
   found->is = is;
-  for (i = 0; i < run->count; ++i) {
+  for (size_t i = 0; i < run->count; ++i) {
     const row *about = &run->rows[i];
     if (about->is != is) continue;
     if (about->values->count < LEAST_VALUES)

@@ -51,8 +51,7 @@ static void merge(findings *all, const findings *part) {
   mpnum_histogram_merge(&all->histogram, &part->histogram);
 }
 
-/* --- reading
- * ---------------------------------------------------------------------------- */
+/* --- reading */
 
 static bool host_is_big_endian(void) {
   const uint16_t one = 1;
@@ -64,8 +63,7 @@ static bool host_is_big_endian(void) {
 static void swap_bytes(void *values, unsigned size, size_t count) {
   unsigned char *at = values;
   for (; count > 0; --count, at += size) {
-    unsigned i;
-    for (i = 0; i < size / 2; ++i) {
+    for (unsigned i = 0; i < size / 2; ++i) {
       const unsigned char kept = at[i];
       at[i] = at[size - 1 - i];
       at[size - 1 - i] = kept;
@@ -94,56 +92,38 @@ bool read_floats(const input *file, const tensor *values, uint64_t first, void *
   return true;
 }
 
-/* --- counting
- * --------------------------------------------------------------------------- */
+/* --- counting */
 
 typedef uint32_t exponent_tables[TABLES][256];
 
 /* Neighbours count in tables of their own: an increment need not wait for the last one.
- */
-static void count_32(exponent_tables tables, const void *raw, size_t count) {
-  const unsigned char *at = raw;
-  size_t i;
-  for (i = 0; i + TABLES <= count; i += TABLES) {
-    uint32_t bits[TABLES];
-    memcpy(bits, at + i * sizeof *bits, sizeof bits);
-    ++tables[0][bits[0] >> 23 & 0xff];
-    ++tables[1][bits[1] >> 23 & 0xff];
-    ++tables[2][bits[2] >> 23 & 0xff];
-    ++tables[3][bits[3] >> 23 & 0xff];
-  }
-  for (; i < count; ++i) {
-    uint32_t bits;
-    memcpy(&bits, at + i * sizeof bits, sizeof bits);
-    ++tables[0][bits >> 23 & 0xff];
-  }
-}
-
-/* The exponent of a bf16 is that of its float. */
-static void count_16(exponent_tables tables, const void *raw, size_t count) {
-  const unsigned char *at = raw;
-  size_t i;
-  for (i = 0; i + TABLES <= count; i += TABLES) {
-    uint16_t codes[TABLES];
-    memcpy(codes, at + i * sizeof *codes, sizeof codes);
-    ++tables[0][codes[0] >> 7 & 0xff];
-    ++tables[1][codes[1] >> 7 & 0xff];
-    ++tables[2][codes[2] >> 7 & 0xff];
-    ++tables[3][codes[3] >> 7 & 0xff];
-  }
-  for (; i < count; ++i) {
-    uint16_t code;
-    memcpy(&code, at + i * sizeof code, sizeof code);
-    ++tables[0][code >> 7 & 0xff];
-  }
-}
+ * The exponent of a bf16 is that of its float. */
+#define COUNT_EXPONENTS(name, word, shift)                                 \
+ static void name(exponent_tables tables, const void *raw, size_t count) { \
+  const unsigned char *at = raw;                                           \
+  size_t i;                                                                \
+  word bits[TABLES];                                                       \
+  for (i = 0; i + TABLES <= count; i += TABLES) {                          \
+   memcpy(bits, at + i * sizeof *bits, sizeof bits);                       \
+   ++tables[0][bits[0] >> shift & 0xff];                                   \
+   ++tables[1][bits[1] >> shift & 0xff];                                   \
+   ++tables[2][bits[2] >> shift & 0xff];                                   \
+   ++tables[3][bits[3] >> shift & 0xff];                                   \
+  }                                                                        \
+  for (; i < count; ++i) {                                                 \
+   memcpy(bits, at + i * sizeof *bits, sizeof *bits);                      \
+   ++tables[0][bits[0] >> shift & 0xff];                                   \
+  }                                                                        \
+ }
+COUNT_EXPONENTS(count_32, uint32_t, 23)
+COUNT_EXPONENTS(count_16, uint16_t, 7)
 
 /* By way of floats. */
 static void count_tiles(exponent_tables tables, mpnum_type type, const unsigned char *raw,
                         size_t count) {
   float values[TILE];
-  size_t i, now;
-  for (i = 0; i < count; i += now) {
+  size_t now;
+  for (size_t i = 0; i < count; i += now) {
     now = count - i < TILE ? count - i : TILE;
     to_floats(values, type, raw + i * element_size(type), now);
     count_32(tables, values, now);
@@ -156,8 +136,7 @@ static uint64_t in_tables(exponent_tables tables, int k) {
 
 /* Zeros are among entry 0. */
 static void fold_tables(findings *part, exponent_tables tables, uint64_t zeros) {
-  int k;
-  for (k = 0; k < 256; ++k)
+  for (int k = 0; k < 256; ++k)
     part->histogram.counts[k] += in_tables(tables, k);
   part->histogram.counts[0] -= zeros;
   part->histogram.zeros += zeros;
@@ -172,42 +151,30 @@ static void take_stats(findings *part, mpnum_stats stats) {
 }
 
 /* The counts tell whether more than amax is to be found out, which takes longer. */
-static void count_f32(findings *part, const void *raw, size_t count) {
-  exponent_tables tables = {{0}};
-  count_32(tables, raw, count);
-  if (in_tables(tables, 0) + in_tables(tables, 255) == 0) {
-    part->amax = (double)mpnum_amax_f32(raw, count);
-  } else {
-    take_stats(part, mpnum_stats_f32(raw, count));
-  }
-  if (part->infs + part->nans > 0)
-    part->first_nonfinite = mpnum_first_nonfinite_f32(raw, count);
-  fold_tables(part, tables, part->zeros);
-}
-
-static void count_bf16(findings *part, const void *raw, size_t count) {
-  exponent_tables tables = {{0}};
-  count_16(tables, raw, count);
-  if (in_tables(tables, 0) + in_tables(tables, 255) == 0) {
-    part->amax = (double)mpnum_amax_bf16(raw, count);
-  } else {
-    take_stats(part, mpnum_stats_bf16(raw, count));
-  }
-  if (part->infs + part->nans > 0)
-    part->first_nonfinite = mpnum_first_nonfinite_bf16(raw, count);
-  fold_tables(part, tables, part->zeros);
-}
+#define COUNT_TYPE(type, count_words)                                      \
+ static void count_##type(findings *part, const void *raw, size_t count) { \
+  exponent_tables tables = {{0}};                                          \
+  count_words(tables, raw, count);                                         \
+  if (in_tables(tables, 0) + in_tables(tables, 255) == 0)                  \
+   part->amax = (double)mpnum_amax_##type(raw, count);                     \
+  else                                                                     \
+   take_stats(part, mpnum_stats_##type(raw, count));                       \
+  if (part->infs + part->nans > 0)                                         \
+   part->first_nonfinite = mpnum_first_nonfinite_##type(raw, count);       \
+  fold_tables(part, tables, part->zeros);                                  \
+ }
+COUNT_TYPE(f32, count_32)
+COUNT_TYPE(bf16, count_16)
 
 /* Its zeros are all that have exponent field 0 as floats, its subnormals, up to 2^-14,
  * those below field 113 = 127 - 14. */
 static void count_f16(findings *part, const void *raw, size_t count) {
   exponent_tables tables = {{0}};
-  int k;
   count_tiles(tables, MPNUM_TYPE_F16, raw, count);
   if (in_tables(tables, 255) == 0) {
     part->amax = (double)mpnum_amax_f16(raw, count);
     part->zeros = in_tables(tables, 0);
-    for (k = 1; k < 113; ++k)
+    for (int k = 1; k < 113; ++k)
       part->subnormals += in_tables(tables, k);
   } else {
     take_stats(part, mpnum_stats_f16(raw, count));
@@ -220,8 +187,7 @@ static void count_f16(findings *part, const void *raw, size_t count) {
 static void classify_f64(findings *part, const double *values, size_t count) {
   const uint64_t infinity = UINT64_C(0x7ff0000000000000);
   const uint64_t least_normal = UINT64_C(0x0010000000000000);
-  size_t i;
-  for (i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     const uint32_t narrow = mpnum_bits_f32(mpnum_f64_to_f32(values[i])) & 0x7fffffffu;
     uint64_t bits;
     memcpy(&bits, &values[i], sizeof bits);
@@ -240,11 +206,10 @@ static void classify_f64(findings *part, const double *values, size_t count) {
 static void count_f64(findings *part, const void *raw, size_t count) {
   const double *values = raw;
   exponent_tables tables = {{0}};
-  size_t i;
   count_tiles(tables, MPNUM_TYPE_F64, raw, count);
   if (in_tables(tables, 0) + in_tables(tables, 255) > 0)
     classify_f64(part, values, count);
-  for (i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     const double magnitude = fabs(values[i]);
     if (magnitude > part->amax && magnitude <= DBL_MAX) part->amax = magnitude;
   }
@@ -260,7 +225,6 @@ static void count_8(findings *part, mpnum_type type, const unsigned char *raw,
                     size_t count) {
   const mpnum_format format = mpnum_format_of(type);
   exponent_tables tables = {{0}};
-  uint32_t code;
   size_t i;
   for (i = 0; i + TABLES <= count; i += TABLES) {
     ++tables[0][raw[i]];
@@ -270,7 +234,7 @@ static void count_8(findings *part, mpnum_type type, const unsigned char *raw,
   }
   for (; i < count; ++i)
     ++tables[0][raw[i]];
-  for (code = 0; code < 256; ++code) {
+  for (uint32_t code = 0; code < 256; ++code) {
     const uint64_t found = in_tables(tables, (int)code);
     const double magnitude = fabs((double)mpnum_decode(format, code));
     if (found == 0) continue;
@@ -308,8 +272,7 @@ static findings count_chunk(mpnum_type type, const void *raw, uint64_t first,
   return part;
 }
 
-/* --- threads
- * ---------------------------------------------------------------------------- */
+/* --- threads */
 
 static void fail(work *self, const input *file, const refusal *why) {
   pthread_mutex_lock(&self->lock);
@@ -326,11 +289,9 @@ static row *take_chunk(work *self, uint64_t *first, size_t *count) {
   row *taken = NULL;
   pthread_mutex_lock(&self->lock);
   if (!self->failed && self->next_row < self->run->count) {
-    uint64_t left;
-    size_t most;
     taken = &self->run->rows[self->next_row];
-    most = CHUNK / element_size(taken->values->type);
-    left = taken->values->count - self->next_value;
+    size_t most = CHUNK / element_size(taken->values->type);
+    uint64_t left = taken->values->count - self->next_value;
     *first = self->next_value;
     *count = left < most ? (size_t)left : most;
     self->next_value += *count;
@@ -357,12 +318,11 @@ static void *count_chunks(void *place) {
     return NULL;
   }
   while ((about = take_chunk(self, &first, &count)) != NULL) {
-    findings part;
     if (!read_raw(about->file, about->values, first, raw, count, &why)) {
       fail(self, about->file, &why);
       break;
     }
-    part = count_chunk(about->values->type, raw, first, count);
+    findings part = count_chunk(about->values->type, raw, first, count);
     pthread_mutex_lock(&self->lock);
     merge(&about->found, &part);
     pthread_mutex_unlock(&self->lock);
@@ -425,8 +385,7 @@ enum { NAME_WIDTH = 32 };
 /* What they are, and what each is multiplied by: `fc.weight` and `fc.input`. */
 static bool begin_rows(verdict_run *run) {
   const char **names = malloc((run->count + 1) * sizeof *names);
-  size_t i;
-  for (i = 0; i < run->count && names; ++i) {
+  for (size_t i = 0; i < run->count && names; ++i) {
     names[i] = run->rows[i].values->name;
     run->rows[i].is = kind_of(names[i]);
     run->rows[i].found = no_findings();
@@ -445,13 +404,12 @@ void verdict_free(verdict_run *run) {
 bool verdict_measure(verdict_run *run, const char **subject, refusal *why) {
   work all;
   uint64_t values = 0;
-  size_t i;
   memset(&all, 0, sizeof all);
   all.run = run;
   *subject = NULL;
   if (!begin_rows(run)) return refuse(why, "out of memory");
   pthread_mutex_init(&all.lock, NULL);
-  for (i = 0; i < run->count; ++i) {
+  for (size_t i = 0; i < run->count; ++i) {
     values += run->rows[i].values->count + measure_work(run, &run->rows[i]);
 #if defined(POSIX_FADV_SEQUENTIAL)
     if (i == 0 || run->rows[i].file != run->rows[i - 1].file)

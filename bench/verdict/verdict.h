@@ -136,6 +136,7 @@ const char *kind_name(kind is);         /* "weights" */
 const char *kind_mark(unsigned index);  /* parts of names that tell kinds; NULL ends */
 const char *broken_name(broken why);    /* "less_sqnr"; "" for KEPT */
 const char *choice_name(const verdict_run *run, const choice *of); /* "f32"; "none" */
+const char *block_name(const choice *of); /* of the block format; NULL: none */
 /* "weights     e5m2 x 2^9: SQNR 31.5 dB, product 31.6, lost 0; e4m3 33.0: why not"; what
  * is too long for 80 columns in fewer words. */
 void verdict_line(char *line, size_t size, const verdict_run *run, const verdict *about);

@@ -18,6 +18,10 @@ const char *choice_name(const verdict_run *run, const choice *of) {
   return of->best == F32_ALONE ? "f32" : "none";
 }
 
+const char *block_name(const choice *of) {
+  return of->block < 0 ? NULL : block_format_of((unsigned)of->block).name;
+}
+
 void show_broken(char *text, size_t size, const outcome *of) {
   switch (of->why) {
   case BROKE_RANGE: snprintf(text, size, "values past f32"); break;
@@ -62,8 +66,7 @@ static void add_passed_over(char *line, size_t size, const verdict_run *run,
   const outcome *best = &made->of[made->best];
   size_t used = strlen(line);
   char why[48], sqnr[24];
-  unsigned f;
-  for (f = 0; f < run->candidate_count && used < size; ++f) {
+  for (unsigned f = 0; f < run->candidate_count && used < size; ++f) {
     const outcome *of = &made->of[f];
     if (of->bits != best->bits || of->sqnr <= best->sqnr) continue;
     show_broken(why, sizeof why, of);
@@ -101,7 +104,6 @@ static void show_outcome(char *text, size_t size, const outcome *of, bool is_bri
 void verdict_line(char *line, size_t size, const verdict_run *run, const verdict *about) {
   const choice *made = &about->made;
   char text[128];
-  int is_brief;
   if (made->best == NOT_KNOWN) {
     snprintf(line, size, "%-11s none: %s", kind_name(about->is), why_none(about));
     return;
@@ -113,7 +115,7 @@ void verdict_line(char *line, size_t size, const verdict_run *run, const verdict
              text);
     return;
   }
-  for (is_brief = 0; is_brief < 2; ++is_brief) {
+  for (int is_brief = 0; is_brief < 2; ++is_brief) {
     show_outcome(text, sizeof text, &made->of[made->best], is_brief > 0);
     snprintf(line, size, "%-11s %s %s", kind_name(about->is),
              element_name(run->types[made->best]), text);

@@ -182,14 +182,13 @@ cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t ope
                                cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
                                cublasLtMatmulPreference_t preference, int wanted,
                                cublasLtMatmulHeuristicResult_t *found, int *count) {
-  int i;
   (void)handle;
   (void)c;
   (void)preference;
   *count = 0;
   if (!takes((void *)operation, (void *)a, (void *)b, (void *)d) || wanted < 3)
     return CUBLAS_STATUS_NOT_SUPPORTED;
-  for (i = 0; i < 3; ++i) {
+  for (int i = 0; i < 3; ++i) {
     memset(&found[i], 0, sizeof found[i]);
     found[i].state = i == 0 ? CUBLAS_STATUS_INVALID_VALUE : CUBLAS_STATUS_SUCCESS;
     found[i].algo.data[0] = (uint64_t)i;
@@ -230,11 +229,10 @@ static int scale_blocks(double *values, uint64_t rows, uint64_t columns, unsigne
                         const uint8_t *scales) {
   const uint64_t blocks = rows / size, wide = (blocks + 3) / 4,
                  tall = (columns + 127) / 128;
-  uint64_t tile, place, i;
-  for (tile = 0; tile < wide * tall; ++tile) {
+  for (uint64_t tile = 0; tile < wide * tall; ++tile) {
     const uint64_t across = fault("tiles") ? tile / tall : tile % wide;
     const uint64_t down = fault("tiles") ? tile % tall : tile / wide;
-    for (place = 0; place < 512; ++place) {
+    for (uint64_t place = 0; place < 512; ++place) {
       const uint64_t line = place / 16, quarter = place % 16 / 4;
       const uint64_t column =
           down * 128 + (fault("rows") ? line * 4 + quarter : line + 32 * quarter);
@@ -246,7 +244,7 @@ static int scale_blocks(double *values, uint64_t rows, uint64_t columns, unsigne
         if (code) return 0;
         continue;
       }
-      for (i = 0; i < size; ++i)
+      for (uint64_t i = 0; i < size; ++i)
         values[column * rows + block * size + i] *= scale;
     }
   }
@@ -262,10 +260,9 @@ static double *take(const struct layout *layout, const void *matrix, const void 
   const double scale = scales && mode == CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F
                            ? (double)*(const float *)scales
                            : 1;
-  uint64_t row, column;
   if (!values) abort();
-  for (column = 0; column < columns; ++column) {
-    for (row = 0; row < rows; ++row) {
+  for (uint64_t column = 0; column < columns; ++column) {
+    for (uint64_t row = 0; row < rows; ++row) {
       double value = value_at(layout, matrix, column * (uint64_t)layout->leading + row);
       if (compute == CUBLAS_COMPUTE_32F_FAST_TF32)
         value = mpnum_tf32_to_f64(mpnum_f64_to_tf32(value));
@@ -311,11 +308,10 @@ static double rounded(double sum) {
 static void multiply(const double *a, const double *b, uint64_t k, void *d,
                      const struct layout *layout, int is_fast) {
   const double factor = fault("wrong") ? 2 : 1;
-  uint64_t row, column, i;
-  for (column = 0; column < layout->columns; ++column) {
-    for (row = 0; row < layout->rows; ++row) {
+  for (uint64_t column = 0; column < layout->columns; ++column) {
+    for (uint64_t row = 0; row < layout->rows; ++row) {
       double sum = 0;
-      for (i = 0; i < k; ++i) {
+      for (uint64_t i = 0; i < k; ++i) {
         sum += a[row * k + i] * b[column * k + i];
         if (is_fast) sum = rounded(sum);
       }
@@ -327,10 +323,9 @@ static void multiply(const double *a, const double *b, uint64_t k, void *d,
 /* Its columns become rows. */
 static double *transposed(double *values, uint64_t rows, uint64_t columns) {
   double *made = calloc(rows * columns, sizeof *made);
-  uint64_t row, column;
   if (!made) abort();
-  for (column = 0; column < columns; ++column)
-    for (row = 0; row < rows; ++row)
+  for (uint64_t column = 0; column < columns; ++column)
+    for (uint64_t row = 0; row < rows; ++row)
       made[row * columns + column] = values[column * rows + row];
   free(values);
   return made;

@@ -12,13 +12,21 @@
 
 #include <mpnum/rows/detail/row_tiles.cuh>
 
-#include "../../bench/gpu/nvml.h"
+#include "../../bench/gpu/gpu.h"
 
 SIMT_DYNAMIC_SHARED(float, mpnum_rows_shared_);
 
 using namespace blocks;
 
 namespace {
+
+/* Of texts: they are one, begin with it, have it in them; of rows: their state. */
+#define CHECK_TEXT(got, want)   CHECK(std::string(got) == want, "%s", got)
+#define CHECK_BEGINS(got, want) CHECK(std::string(got).find(want) == 0, "%s", got)
+#define CHECK_HAS(got, want) \
+ CHECK(std::string(got).find(want) != std::string::npos, "%s", got)
+#define CHECK_STATE(row, want) \
+ CHECK((row)->state == want, "%s: %s", (row)->name, (row)->why)
 
 gpu_results found;
 
@@ -134,14 +142,14 @@ void product_errors_are_those_of_the_formats(void) {
   gpu_plan plan = small_plan();
   plan.n = 48; /* fp8 takes multiples of 16 */
   measure(plan);
-  CHECK(std::string(found.blas) == "cuBLASLt 13.99.2", "%s", found.blas);
+  CHECK_TEXT(found.blas, "cuBLASLt 13.99.2");
   for (const auto &row : want) {
     const gpu_product *got = product(row.name);
     if (!got) {
       CHECK(0, "%s is missing", row.name);
       continue;
     }
-    CHECK(got->state == GPU_MEASURED, "%s: %s", row.name, got->why);
+    CHECK_STATE(got, GPU_MEASURED);
     CHECK(got->error >= row.low && got->error <= row.high, "%s: %g", row.name,
           got->error);
     CHECK(got->product.ms > 0 && got->total.ms > 0, "%s", row.name);
@@ -236,7 +244,7 @@ void steps_have_both_gradients(void) {
   for (const auto &row : want) {
     const gpu_step *got = step(row.name, 0);
     const double values = 96 * 64 + 64 * 160 + 96 * 160;
-    CHECK(got->state == GPU_MEASURED, "%s: %s", row.name, got->why);
+    CHECK_STATE(got, GPU_MEASURED);
     CHECK(got->error >= row.low && got->error <= row.high, "%s: %g", row.name,
           got->error);
     CHECK(got->bytes == row.bytes * values, "%s: %g", row.name, got->bytes / values);
@@ -246,8 +254,7 @@ void steps_have_both_gradients(void) {
       CHECK(part.ms > 0, "%s", row.name);
   }
   CHECK(step("e4m3", 1)->state == GPU_MEASURED, "%s", step("e4m3", 1)->why);
-  CHECK(std::string(step("mxfp8", 1)->why).find("K is not a multiple of 32") == 0, "%s",
-        step("mxfp8", 1)->why);
+  CHECK_BEGINS(step("mxfp8", 1)->why, "K is not a multiple of 32");
   fake::gpu.major = 9;
   set_fault("turned");
   measure(plan);
@@ -273,7 +280,7 @@ void block_scales_have_the_errors_of_their_formats(void) {
   CHECK(!found.failed, "%s", last_note().c_str());
   for (const auto &row : want) {
     const gpu_product *got = product(row.name);
-    CHECK(got->state == GPU_MEASURED, "%s: %s", row.name, got->why);
+    CHECK_STATE(got, GPU_MEASURED);
     CHECK(got->error >= row.low && got->error <= row.high, "%s: %g", row.name,
           got->error);
     CHECK(got->product.ms > 0 && got->total.ms > 0, "%s", row.name);
@@ -293,7 +300,7 @@ void block_scales_in_another_layout_are_no_result(void) {
       CHECK(std::string(got->why).find("from that of its operands") != std::string::npos,
             "%s: %s: %s", fault, name, got->why);
     }
-    CHECK(product("e4m3")->state == GPU_MEASURED, "%s: %s", fault, product("e4m3")->why);
+    CHECK_STATE(product("e4m3"), GPU_MEASURED);
   }
 }
 
@@ -314,15 +321,14 @@ void block_scales_need_whole_blocks_and_a_library_that_has_them(void) {
               "cuBLASLt 12.6.99 has no block scales, which came with 12.8",
           "%s: %s", name, product(name)->why);
   }
-  CHECK(product("e4m3")->state == GPU_MEASURED, "%s", product("e4m3")->why);
+  CHECK_STATE(product("e4m3"), GPU_MEASURED);
 }
 
 void sizes_that_cublaslt_lacks_are_unsupported(void) {
   measure(small_plan()); /* N = 40 */
   const gpu_product *row = product("e4m3");
   CHECK(row->state == GPU_UNSUPPORTED, "%d", row->state);
-  CHECK(std::string(row->why).find("none for these sizes") != std::string::npos, "%s",
-        row->why);
+  CHECK_HAS(row->why, "none for these sizes");
   CHECK(row->variants[0].state == GPU_MEASURED, "%d", row->variants[0].state);
   CHECK(row->variants[1].state == GPU_UNSUPPORTED, "%d", row->variants[1].state);
   CHECK(row->variants[2].state == GPU_UNSUPPORTED, "%d", row->variants[2].state);
@@ -339,8 +345,7 @@ void old_gpus_lack_formats(void) {
   CHECK(product("f16")->state == GPU_MEASURED, "f16");
   for (const char *name : {"tf32", "bf16", "e4m3", "mxfp8", "nvfp4"})
     CHECK(product(name)->state == GPU_UNSUPPORTED, "%s", name);
-  CHECK(std::string(product("e4m3")->why) == "needs compute capability 8.9", "%s",
-        product("e4m3")->why);
+  CHECK_TEXT(product("e4m3")->why, "needs compute capability 8.9");
   fake::gpu.major = 10;
   fake::gpu.minor = 0;
   measure(small_plan());
@@ -356,8 +361,7 @@ void a_product_that_is_not_one_is_no_result(void) {
   measure(small_plan());
   for (unsigned i = 0; i < 4; ++i) {
     CHECK(found.products[i].state == GPU_FAILED, "%s", found.products[i].name);
-    CHECK(std::string(found.products[i].why).find("the product is 1 from") == 0, "%s",
-          found.products[i].why);
+    CHECK_BEGINS(found.products[i].why, "the product is 1 from");
   }
   set_fault("refuse");
   measure(small_plan());
@@ -376,7 +380,7 @@ void little_memory_shrinks_or_skips(void) {
   CHECK(!found.failed, "%s", last_note().c_str());
   CHECK(found.plan.size == 512 << 10, "%zu", found.plan.size);
   CHECK(found.conversion_count == GPU_CONVERSIONS, "%u", found.conversion_count);
-  CHECK(std::string(found.notes[0]).find("arrays of 512 KiB") == 0, "%s", found.notes[0]);
+  CHECK_BEGINS(found.notes[0], "arrays of 512 KiB");
   CHECK(found.product_count == 0 || !found.blas[0], "%u", found.product_count);
   fake::gpu.memory = 64 << 10;
   measure(plan);
@@ -430,20 +434,18 @@ void every_launcher_has_the_hosts_results(void) {
 void absence_is_told(void) {
   fake::gpu.driver = 0;
   measure(small_plan());
-  CHECK(std::string(found.absent) == "no NVIDIA driver is loaded", "%s", found.absent);
+  CHECK_TEXT(found.absent, "no NVIDIA driver is loaded");
   fake::gpu = fake::state();
   fake::gpu.fail_call = 0;
   fake::gpu.error = cudaErrorNoDevice;
   measure(small_plan());
-  CHECK(std::string(found.absent).find("no GPU can be used: ") == 0, "%s", found.absent);
+  CHECK_BEGINS(found.absent, "no GPU can be used: ");
   fake::gpu = fake::state();
   fake::gpu.fail_call = 5; /* what the first kernel wrote is read */
   fake::gpu.error = cudaErrorNoKernelImageForDevice;
   measure(small_plan());
-  CHECK(std::string(found.absent)
-                .find("Fake? GPU <1>, compute capability 9.0, cannot "
-                      "run the code of this build (") == 0,
-        "%s", found.absent);
+  CHECK_BEGINS(found.absent, "Fake? GPU <1>, compute capability 9.0, cannot "
+                             "run the code of this build (");
   fake::gpu = fake::state();
 }
 
@@ -459,15 +461,13 @@ void clocks_are_those_of_nvml(void) {
         clocks.memory_limit);
   CHECK(clocks.power == 612.5 && clocks.power_limit == 700 && clocks.celsius == 64,
         "%g of %g W, %g degrees", clocks.power, clocks.power_limit, clocks.celsius);
-  CHECK(std::string(clocks.reasons) == "power cap, heat, by the driver", "%s",
-        clocks.reasons);
+  CHECK_TEXT(clocks.reasons, "power cap, heat, by the driver");
   set_nvml_fault("start");
   nvml_read(&clocks, bus, nullptr, nullptr);
-  CHECK(std::string(clocks.missing) == "NVML does not start", "%s", clocks.missing);
+  CHECK_TEXT(clocks.missing, "NVML does not start");
   set_nvml_fault("none");
   nvml_read(&clocks, bus, nullptr, nullptr);
-  CHECK(std::string(clocks.missing) == "NVML knows no GPU 0000:01:00.0", "%s",
-        clocks.missing);
+  CHECK_TEXT(clocks.missing, "NVML knows no GPU 0000:01:00.0");
   set_nvml_fault("clocks");
   nvml_read(&clocks, bus, nullptr, nullptr);
   CHECK(std::isnan(clocks.sm) && std::isnan(clocks.memory_limit) && clocks.power == 612.5,
@@ -475,7 +475,7 @@ void clocks_are_those_of_nvml(void) {
   set_nvml_fault("");
   CHECK(users && *users == 0, "NVML is still open");
   nvml_reasons(clocks.reasons, sizeof clocks.reasons, 0);
-  CHECK(std::string(clocks.reasons) == "none", "%s", clocks.reasons);
+  CHECK_TEXT(clocks.reasons, "none");
   nvml_reasons(clocks.reasons, sizeof clocks.reasons, 0xfff);
   CHECK(std::string(clocks.reasons).find("idle, clocks set by an application") == 0 &&
             std::strlen(clocks.reasons) < sizeof clocks.reasons,
@@ -489,8 +489,7 @@ void limits_are_those_of_the_best_shape(void) {
   CHECK(limits.copy_shape && limits.read_shape && limits.warm_ms > 0, "shapes");
   CHECK(found.before.sm == 1700 && found.after.sm == 1700, "clocks");
   if (!limits.steady) /* times mean nothing here, the note does */
-    CHECK(std::string(found.notes[0]).find("times of copies had not settled") == 0, "%s",
-          found.notes[0]);
+    CHECK_BEGINS(found.notes[0], "times of copies had not settled");
 }
 
 void another_gpu_is_measured_or_absent(void) {
@@ -498,13 +497,12 @@ void another_gpu_is_measured_or_absent(void) {
   plan.device = 2;
   fake::gpu.devices = 2;
   measure(plan);
-  CHECK(std::string(found.absent) == "there is no GPU number 2: they are 0 to 1", "%s",
-        found.absent);
+  CHECK_TEXT(found.absent, "there is no GPU number 2: they are 0 to 1");
   plan.device = 1;
   measure(plan);
   CHECK(!found.absent[0] && fake::gpu.chosen == 1, "%s: GPU %d", found.absent,
         fake::gpu.chosen);
-  CHECK(std::string(found.device.bus) == "0000:02:00.0", "%s", found.device.bus);
+  CHECK_TEXT(found.device.bus, "0000:02:00.0");
   fake::gpu = fake::state();
 }
 
@@ -596,26 +594,20 @@ void any_failing_call_is_told_and_leaves_nothing(void) {
 
 int main() {
   simt::static_most = mpnum::row_scratch_; /* of rows, which alone have dynamic memory */
+#define NAMED(property) \
+ { #property, property }
   const struct {
     const char *name;
     void (*property)(void);
-  } of_products[] = {
-      {"product_errors_are_those_of_the_formats",
-       product_errors_are_those_of_the_formats},
-      {"block_scales_have_the_errors_of_their_formats",
-       block_scales_have_the_errors_of_their_formats},
-      {"block_scales_in_another_layout_are_no_result",
-       block_scales_in_another_layout_are_no_result},
-      {"block_scales_need_whole_blocks_and_a_library_that_has_them",
-       block_scales_need_whole_blocks_and_a_library_that_has_them},
-      {"other_results_sums_and_batches_are_products",
-       other_results_sums_and_batches_are_products},
-      {"steps_have_both_gradients", steps_have_both_gradients},
-      {"sizes_that_cublaslt_lacks_are_unsupported",
-       sizes_that_cublaslt_lacks_are_unsupported},
-      {"old_gpus_lack_formats", old_gpus_lack_formats},
-      {"a_product_that_is_not_one_is_no_result", a_product_that_is_not_one_is_no_result},
-  };
+  } of_products[] = {NAMED(product_errors_are_those_of_the_formats),
+                     NAMED(block_scales_have_the_errors_of_their_formats),
+                     NAMED(block_scales_in_another_layout_are_no_result),
+                     NAMED(block_scales_need_whole_blocks_and_a_library_that_has_them),
+                     NAMED(other_results_sums_and_batches_are_products),
+                     NAMED(steps_have_both_gradients),
+                     NAMED(sizes_that_cublaslt_lacks_are_unsupported),
+                     NAMED(old_gpus_lack_formats),
+                     NAMED(a_product_that_is_not_one_is_no_result)};
   TAP_RUN(every_schedule_measures_everything);
   TAP_RUN(conversions_match_and_count_what_they_checked);
   TAP_RUN(reductions_match);

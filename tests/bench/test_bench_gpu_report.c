@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The GPU's results of the benchmark, made up: what follows from them, and with an
  * argument (text, json, csv, svg) the report of them on stdout, for test_bench_gpu.py. */
-#include "../../bench/gpu/report.h"
-#include "../../bench/sections/answer.h"
+#include "../../bench/gpu/gpu.h"
 #include "../../bench/sections/sections.h"
 
 #include <folders.h> /* of the build folder */
@@ -19,8 +18,7 @@ static void verdicts_change_at_their_thresholds(void) {
               {1.1, "optional"}, {1.5, "optional"},     {1.5001, "use"},
               {2.5, "use"},      {2.5001, "excellent"}, {10, "excellent"},
               {(double)NAN, "-"}};
-  size_t i;
-  for (i = 0; i < sizeof want / sizeof *want; ++i)
+  for (size_t i = 0; i < sizeof want / sizeof *want; ++i)
     CHECK(strcmp(gpu_verdict(want[i].speedup), want[i].verdict) == 0, "%g: %s",
           want[i].speedup, gpu_verdict(want[i].speedup));
 }
@@ -45,8 +43,7 @@ static void rates_count_two_operations_for_each_product(void) {
 
 static void notes_are_kept_up_to_the_last(void) {
   static gpu_results found;
-  int i;
-  for (i = 0; i < GPU_NOTES + 3; ++i)
+  for (int i = 0; i < GPU_NOTES + 3; ++i)
     gpu_note(&found, "note\n%d", i);
   CHECK(found.note_count == GPU_NOTES, "%u", found.note_count);
   CHECK(strcmp(found.notes[GPU_NOTES - 1], "note?15") == 0, "%s",
@@ -88,8 +85,7 @@ static void code_of_another_target_is_told(void) {
        "compute capability 12.0 runs code compiled for 12.0 without its own "
        "instructions; its own is built with -Dgpu_arch=120a"}};
   static gpu_results found;
-  size_t i;
-  for (i = 0; i < sizeof cases / sizeof *cases; ++i) {
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     found.note_count = 0;
     found.device.major = cases[i].major;
     found.device.minor = cases[i].minor;
@@ -115,9 +111,8 @@ static void what_limits_a_format_is_told(void) {
       {2, 3.5, "conversion-bound"},  {18, 2, "conversion-bound"}, /* 2 ms are saved */
       {25, 0, "the products"}};
   const gpu_cost f32 = {"f32", 20, 0, 20, 0, 0};
-  size_t i;
   found.limits.copy = 1000;
-  for (i = 0; i < sizeof cases / sizeof *cases; ++i) {
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     const gpu_cost cost = {"e4m3",
                            cases[i].products,
                            cases[i].converting,
@@ -132,11 +127,10 @@ static void what_limits_a_format_is_told(void) {
 static void add_step(gpu_results *found, const char *name, unsigned shape, double whole,
                      double error) {
   gpu_step *row = &found->steps[found->step_count++];
-  int i;
   row->name = name;
   row->shape = shape;
   row->state = GPU_MEASURED;
-  for (i = 0; i < GPU_STEP_PARTS; ++i)
+  for (int i = 0; i < GPU_STEP_PARTS; ++i)
     row->parts[i].ms = whole / 4;
   row->converting.ms = whole / 4;
   row->whole.ms = whole;
@@ -183,9 +177,8 @@ static void make_arrays(gpu_results *found) {
   static const mpnum_type packed[] = {MPNUM_TYPE_E3M2, MPNUM_TYPE_E2M3, MPNUM_TYPE_E2M1};
   static const char *const operations[] = {"all_finite", "amax", "stats"};
   static const mpnum_type types[] = {MPNUM_TYPE_F32, MPNUM_TYPE_F16, MPNUM_TYPE_BF16};
-  unsigned i;
   found->conversion_count = GPU_CONVERSIONS;
-  for (i = 0; i < GPU_CONVERSIONS; ++i) {
+  for (unsigned i = 0; i < GPU_CONVERSIONS; ++i) {
     gpu_conversion *row = &found->conversions[i];
     row->state = GPU_MEASURED;
     row->packed = i >= FORMAT_COUNT;
@@ -199,7 +192,7 @@ static void make_arrays(gpu_results *found) {
     row->decode_match.checked = 256;
   }
   found->reduction_count = GPU_REDUCTIONS;
-  for (i = 0; i < GPU_REDUCTIONS; ++i) {
+  for (unsigned i = 0; i < GPU_REDUCTIONS; ++i) {
     gpu_reduction *row = &found->reductions[i];
     row->state = GPU_MEASURED;
     row->operation = operations[i / 3];
@@ -217,8 +210,7 @@ static void make_kernels(gpu_results *found) {
                {"histogram f32", GPU_BY_READ},
                {"grad_step", GPU_BY_TIME},
                {"softmax_rows f16 x 32768", GPU_BY_COPY}};
-  unsigned i;
-  for (i = 0; i < 4; ++i) {
+  for (unsigned i = 0; i < 4; ++i) {
     gpu_kernel *row = &found->kernels[found->kernel_count++];
     snprintf(row->name, sizeof row->name, "%s", kinds[i].name);
     row->bound = kinds[i].bound;
@@ -231,7 +223,7 @@ static void make_kernels(gpu_results *found) {
   found->kernels[3].state = GPU_NOT_RUN;
   snprintf(found->kernels[3].why, sizeof found->kernels[3].why,
            "a row is longer than the arrays");
-  for (i = 0; i < 2; ++i) {
+  for (unsigned i = 0; i < 2; ++i) {
     gpu_sweep_row *row = &found->sweep[found->sweep_count++];
     row->operation = "f32 to e4m3";
     row->size = i ? 256 << 20 : 4 << 10;
@@ -259,7 +251,6 @@ static void make_limits(gpu_results *found) {
 
 static void make_product(gpu_product *row, const char *name, double bits, double ms,
                          double total, double error) {
-  int i;
   row->name = name;
   row->bits = bits;
   row->state = GPU_MEASURED;
@@ -268,7 +259,7 @@ static void make_product(gpu_product *row, const char *name, double bits, double
   row->product.noise = row->total.noise = 0.004;
   row->error = error;
   row->bytes = 1e9;
-  for (i = 0; i < GPU_SHAPES; ++i) {
+  for (int i = 0; i < GPU_SHAPES; ++i) {
     row->variants[i].state = GPU_MEASURED;
     row->variants[i].time.ms = ms * (1 + i);
     row->variants[i].time.noise = 0.004;
@@ -287,28 +278,25 @@ static void make_variant(gpu_product *row, int index, double ms, double error) {
 
 static void fail_product(gpu_product *row, const char *name, gpu_state state,
                          const char *why) {
-  int i;
   row->name = name;
   row->bits = 8;
   row->state = state;
   gpu_set_text(row->why, sizeof row->why, why);
-  for (i = 0; i < GPU_SHAPES; ++i)
+  for (int i = 0; i < GPU_SHAPES; ++i)
     row->variants[i].state = state;
 }
 
 static void make_steps(gpu_results *found) {
   static const uint64_t mnk[2][3] = {{4096, 4096, 4096}, {65536, 65536, 16384}};
-  unsigned shape;
-  gpu_step *wrong;
   found->plan.step_shapes = 2;
   memcpy(found->plan.steps, mnk, sizeof mnk);
-  for (shape = 0; shape < 2; ++shape) {
+  for (unsigned shape = 0; shape < 2; ++shape) {
     add_step(found, "f32", shape, shape ? 900 : 30, 3e-7);
     add_step(found, "bf16", shape, shape ? 300 : 12, 3e-3);
     add_step(found, "e4m3 delayed", shape, shape ? 180 : 8, 4e-2);
   }
   add_step(found, "nvfp4", 0, 1, 0.1);
-  wrong = &found->steps[found->step_count - 1];
+  gpu_step *wrong = &found->steps[found->step_count - 1];
   wrong->state = GPU_FAILED;
   gpu_set_text(wrong->why, sizeof wrong->why, "cuBLASLt: internal error");
 }
@@ -376,13 +364,12 @@ static int write_report(const char *kind) {
 /* What is named for the shipped sample's weights on a GPU of this capability. */
 static const char *named_for(figures *to, const input *file, const char *capability,
                              bool are_asked) {
-  const figure *found;
   if (capability) {
     figures_at(to, "gpu", "made up", "", "");
     figures_say(to, "compute_capability", "%s", capability);
   }
   CHECK(answer_choose(to, file, 1, are_asked), "the sample was not read");
-  found = figures_find(to, "advice", "weights", "", "", "block_format");
+  const figure *found = figures_find(to, "advice", "weights", "", "", "block_format");
   return found ? found->words : "nothing";
 }
 
@@ -397,15 +384,13 @@ static void block_formats_are_those_of_the_gpu_or_asked_for(void) {
                {"9.0", true, "mx_e2m3"}};
   input file;
   refusal why;
-  size_t i;
   const bool is_open =
       input_open(&file, BENCH_SOURCE_ROOT "/bench/input/sample/digits.safetensors", &why);
   CHECK(is_open, "%s", why.text);
-  for (i = 0; is_open && i < sizeof cases / sizeof *cases; ++i) {
+  for (size_t i = 0; is_open && i < sizeof cases / sizeof *cases; ++i) {
     figures found;
-    const char *named;
     memset(&found, 0, sizeof found);
-    named = named_for(&found, &file, cases[i].capability, cases[i].are_asked);
+    const char *named = named_for(&found, &file, cases[i].capability, cases[i].are_asked);
     CHECK(strcmp(named, cases[i].want) == 0, "%s: %s",
           cases[i].capability ? cases[i].capability : "no GPU", named);
     figures_free(&found);

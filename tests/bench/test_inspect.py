@@ -551,7 +551,7 @@ def help_names_every_option():
     assert subprocess.run([ROOT / "mpnum", "inspect", "--help"], capture_output=True, text=True).stdout == out
     assert code == 0 and errors == "" and max(map(len, out.splitlines())) <= 80, out
     with open(os.path.join(ROOT, "bench/inspect/options.c")) as file:
-        options = re.findall(r'\{"(\w+)", (?:no|required)_argument', file.read())
+        options = re.findall(r'^    (?:FLAG\(|TEXT\(|\{")(\w+)', file.read(), re.M)
     assert len(options) == 14 and all(f"--{name}" in out for name in options), options
     assert re.fullmatch(r"mpnum inspect \d+\.\d+\.\d+\n", bench("--version")[1])
 

@@ -33,6 +33,10 @@ typedef enum array_source {
   SOURCE_COUNT
 } array_source;
 
+/* `count` elements of src_bits, 64-byte aligned, released with free; NULL when out of
+ * memory. They repeat after 2^20 elements. */
+void *source_make(array_source source, unsigned src_bits, size_t count);
+
 typedef struct array_operation {
   const char *name;     /* "f32 to e4m3" */
   const char *function; /* "mpnum_f32_to_e4m3_sat_array" */
@@ -72,8 +76,8 @@ typedef struct array_set {
   const char *threads_section, *threads_operation; /* NULL: it is not split */
 } array_set;
 
-extern const array_code array_functions;
-extern const array_set arrays_set;
+extern const array_code array_functions, block_functions, grad_functions;
+extern const array_set arrays_set, blocks_set, grad_set; /* of grad: beside PyTorch */
 
 /* Why a peer is not measured, or NULL. */
 const char *arrays_missing(const array_peer *peer);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source.h"
 #include "../../core/team.h"
 
 enum { PART = 256, MIDDLE = 1, LINE = 64 };
@@ -98,11 +97,10 @@ static bool belongs(const group *at, size_t index) {
 /* The arrays of a group; the copies read any of them. In place each source is the result,
  * too. */
 static bool make_arrays(group *at, void **any) {
-  size_t i;
   *any = NULL;
   at->dst = at->shape.in_place ? NULL : make_dst(at);
   if (!at->dst && !at->shape.in_place) return false;
-  for (i = 0; i < at->own->count; ++i) {
+  for (size_t i = 0; i < at->own->count; ++i) {
     array_source source = at->own->operations[i].source;
     if (!belongs(at, i)) continue;
     if (!at->sources[source])
@@ -144,8 +142,7 @@ static array_figure figure_of(const contender *timed, byte_shape shape, double l
 static void collect_limit(array_limit *limit, const group *at, const copy_loop *loops,
                           size_t loop_count) {
   const contender *copies = at->list + at->used - loop_count;
-  size_t i;
-  for (i = 0; i < loop_count; ++i) {
+  for (size_t i = 0; i < loop_count; ++i) {
     double *best = &(loops[i].streams ? limit->streaming : limit->regular)[at->size];
     double rate = shape_rate(at->shape, copies[i].ns);
     if (rate > *best) *best = rate;
@@ -157,12 +154,11 @@ static void collect(array_results *results, const group *at, const copy_loop *lo
   const contender *timed = at->list;
   const double limit =
       copy_limit(loops, at->list + at->used - loop_count, loop_count, at->shape);
-  size_t i;
-  for (i = 0; i < at->own->count; ++i) {
+  for (size_t i = 0; i < at->own->count; ++i) {
     if (belongs(at, i))
       results->rows[i].sizes[at->size] = figure_of(timed++, at->shape, limit);
   }
-  for (i = 0; i < results->peer_count; ++i) {
+  for (size_t i = 0; i < results->peer_count; ++i) {
     array_peer_row *row = &results->peers[i];
     if (belongs(at, row->operation))
       row->row.sizes[at->size] = figure_of(timed++, at->shape, limit);
@@ -172,9 +168,8 @@ static void collect(array_results *results, const group *at, const copy_loop *lo
 /* Floats are the same if both are NaN, whatever its bits. */
 static bool same_results(const void *a, const void *b, size_t bytes, bool floats) {
   const float *left = a, *right = b;
-  size_t i;
   if (!floats) return memcmp(a, b, bytes) == 0;
-  for (i = 0; i < bytes / sizeof *left; ++i) {
+  for (size_t i = 0; i < bytes / sizeof *left; ++i) {
     bool both_nan = left[i] != left[i] && right[i] != right[i];
     if (!both_nan && memcmp(&left[i], &right[i], sizeof *left) != 0) return false;
   }
@@ -202,8 +197,7 @@ static bool compare_peer(array_peer_row *row, const group *at) {
 }
 
 static bool compare_peers(array_results *results, const group *at) {
-  size_t i;
-  for (i = 0; i < results->peer_count; ++i) {
+  for (size_t i = 0; i < results->peer_count; ++i) {
     array_peer_row *row = &results->peers[i];
     if (belongs(at, row->operation) && !compare_peer(row, at)) return false;
   }
@@ -211,8 +205,7 @@ static bool compare_peers(array_results *results, const group *at) {
 }
 
 static void free_arrays(group *at) {
-  size_t i;
-  for (i = 0; i < SOURCE_COUNT; ++i) {
+  for (size_t i = 0; i < SOURCE_COUNT; ++i) {
     free(at->sources[i]);
     at->sources[i] = NULL;
   }
@@ -223,11 +216,10 @@ static bool measure_shape(array_results *results, array_limit *limit, group *at,
                           progress *bar) {
   copy_loop loops[COPY_LOOP_LIMIT];
   void *any;
-  size_t loop_count;
   bool done = make_arrays(at, &any);
   if (done && at->size == MIDDLE) done = compare_peers(results, at);
   if (done) {
-    loop_count = list_all(at, results, any, loops);
+    size_t loop_count = list_all(at, results, any, loops);
     done = timing_measure(at->list, at->used, results->plan.rounds[at->size], bar,
                           "array functions");
     if (done) collect(results, at, loops, loop_count);
@@ -242,10 +234,9 @@ static bool measure_split(const array_results *results, group *at, array_figure 
                           progress *bar) {
   copy_loop loops[COPY_LOOP_LIMIT];
   void *any;
-  size_t loop_count;
   bool done = make_arrays(at, &any);
   if (done) {
-    loop_count = list_all(at, results, any, loops);
+    size_t loop_count = list_all(at, results, any, loops);
     done = timing_measure(at->list, at->used, results->plan.rounds[ARRAY_SIZES - 1], bar,
                           "threads");
     if (done)
@@ -264,16 +255,14 @@ static bool start_team(group *at, unsigned threads) {
 
 static bool measure_threads(array_results *results, group *at, progress *bar) {
   bool done = true;
-  size_t i;
-  int size;
   if (results->thread_row_count == 0) return true;
   at->only =
       &at->own->operations[arrays_find(results->set, results->set->threads_operation)];
   at->shape = at->only->shape;
-  for (i = 0; i < results->thread_row_count && done; ++i) {
+  for (size_t i = 0; i < results->thread_row_count && done; ++i) {
     array_thread_row *row = &results->threads[i];
     done = start_team(at, row->threads);
-    for (size = 0; size < THREAD_SIZES && done; ++size) {
+    for (int size = 0; size < THREAD_SIZES && done; ++size) {
       at->count = results->plan.thread_sizes[size] / sizeof(float);
       done = measure_split(results, at, &row->sizes[size], bar);
     }
@@ -320,8 +309,8 @@ static bool list_peers(array_results *results) {
 
 /* The shapes that operations have. */
 static void list_limits(array_results *results, group *at) {
-  size_t i, s;
-  for (s = 0; s < ARRAY_SHAPES; ++s) {
+  size_t i;
+  for (size_t s = 0; s < ARRAY_SHAPES; ++s) {
     at->shape = shapes[s];
     for (i = 0; i < at->own->count && !belongs(at, i); ++i) {
     }
@@ -351,21 +340,18 @@ static uint64_t work_of_threads(const array_results *results) {
 static uint64_t work(const array_results *results) {
   copy_loop loops[COPY_LOOP_LIMIT];
   uint64_t contenders = results->set->own->count + results->peer_count, rounds = 0;
-  size_t i;
-  for (i = 0; i < results->limit_count; ++i)
+  for (size_t i = 0; i < results->limit_count; ++i)
     contenders += copy_loops(results->limits[i].shape, loops);
-  for (i = 0; i < ARRAY_SIZES; ++i)
+  for (size_t i = 0; i < ARRAY_SIZES; ++i)
     rounds += results->plan.rounds[i];
   return contenders * rounds + work_of_threads(results);
 }
 
 static bool measure_all(array_results *results, group *at, progress *bar) {
   bool done = start_team(at, results->plan.threads);
-  size_t s;
-  int size;
   progress_begin(bar, work(results));
-  for (size = 0; size < ARRAY_SIZES; ++size) {
-    for (s = 0; s < results->limit_count && done; ++s) {
+  for (int size = 0; size < ARRAY_SIZES; ++size) {
+    for (size_t s = 0; s < results->limit_count && done; ++s) {
       at->shape = results->limits[s].shape;
       at->size = size;
       at->count = results->plan.sizes[size] / sizeof(float);
@@ -381,8 +367,6 @@ static bool measure_all(array_results *results, group *at, progress *bar) {
 bool arrays_measure(array_results *results, const array_set *set, const array_plan *plan,
                     progress *bar) {
   group at;
-  size_t limit;
-  bool done;
   memset(&at, 0, sizeof at);
   at.own = set->own;
   results->set = set;
@@ -392,10 +376,10 @@ bool arrays_measure(array_results *results, const array_set *set, const array_pl
   if (!results->rows || !list_peers(results)) return false;
   list_limits(results, &at);
   list_threads(results);
-  limit = set->own->count + results->peer_count + COPY_LOOP_LIMIT;
+  size_t limit = set->own->count + results->peer_count + COPY_LOOP_LIMIT;
   at.list = calloc(limit, sizeof *at.list);
   at.jobs = calloc(limit, sizeof *at.jobs);
-  done = at.list && at.jobs;
+  bool done = at.list && at.jobs;
   if (done) done = measure_all(results, &at, bar);
   free(at.list);
   free(at.jobs);

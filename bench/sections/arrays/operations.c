@@ -3,13 +3,13 @@
  * it is the one that is used most; the other runs the same loop with another constant. */
 #include "arrays.h"
 #include "../../core/message.h"
-#include "hadamard.h"
 #include "../../../tests/array/array_conversions.h"
 
 #include <string.h>
 
 #include <mpnum/array/array.h>
 #include <mpnum/array/reduce.h>
+#include <mpnum/rows/hadamard.h>
 
 enum { SEED = 20240229, COLUMNS = 256 };
 
@@ -81,6 +81,45 @@ static void round_stochastic(void *dst, const void *src, size_t count) {
   round_values(dst, src, count, MPNUM_ROUND_STOCHASTIC);
 }
 
+/* Rows of the Hadamard transform. */
+enum { HADAMARD_COLUMNS = 256 }; /* so that parts of an array are whole rows */
+
+static void run_hadamard(mpnum_type type, void *dst, const void *src, size_t count, int n,
+                         int is_inverse) {
+  const size_t rows = count / HADAMARD_COLUMNS;
+  const mpnum_matrix to = mpnum_matrix_of(type, dst, rows, HADAMARD_COLUMNS);
+  const mpnum_const_matrix from =
+      mpnum_const_matrix_of(type, src, rows, HADAMARD_COLUMNS);
+  if (is_inverse) {
+    must(mpnum_hadamard_inverse_rows(to, from, n, 20240229));
+  } else {
+    must(mpnum_hadamard_rows(to, from, n, 20240229));
+  }
+}
+
+/* ROW(C name, name, function, source, bits, whether in place, type, n, whether inverse)
+ */
+#define HADAMARD_ROWS(ROW)                                                               \
+ ROW(hadamard_16_f32, "hadamard 16 f32", "mpnum_hadamard_rows", SOURCE_F32, 32, false,   \
+     F32, 16, 0)                                                                         \
+ ROW(hadamard_64_f32, "hadamard 64 f32", "mpnum_hadamard_rows", SOURCE_F32, 32, false,   \
+     F32, 64, 0)                                                                         \
+ ROW(unhadamard_16_f32, "unhadamard 16 f32", "mpnum_hadamard_inverse_rows", SOURCE_F32,  \
+     32, true, F32, 16, 1)                                                               \
+ ROW(hadamard_16_bf16, "hadamard 16 bf16", "mpnum_hadamard_rows", SOURCE_BF16, 16, true, \
+     BF16, 16, 0)                                                                        \
+ ROW(hadamard_64_bf16, "hadamard 64 bf16", "mpnum_hadamard_rows", SOURCE_BF16, 16, true, \
+     BF16, 64, 0)
+
+#define HADAMARD_FUNCTION(c_name, name, function, source, bits, in_place, type, n, \
+                          inverse)                                                 \
+ static void c_name(void *dst, const void *src, size_t count) {                    \
+  run_hadamard(MPNUM_TYPE_##type, dst, src, count, n, inverse);                    \
+ }
+HADAMARD_ROWS(HADAMARD_FUNCTION)
+#define HADAMARD_ROW(c_name, name, function, source, bits, in_place, type, n, inverse) \
+ {name, function, source, {bits, bits, in_place}, c_name},
+
 /* Reductions, which read only; finite values. A dot product takes the halves of its
  * array. ROW(function, result, name, what src holds, its bits) */
 #define REDUCTIONS(ROW)                                                            \
@@ -142,30 +181,22 @@ DOT_PRODUCTS(DOT_FUNCTION)
 #define WIDEN_ROW(function, src, scalar, from_bits) \
  CONVERSION_ROW(function, codes, src, f32)
 
+#define TO(src_bits, dst_bits) \
+ { src_bits, dst_bits, false }
+#define IN_PLACE \
+ { 32, 32, true }
+
 static const array_operation operations[] = {
-    ARRAY_CONVERSIONS(NARROW_ROW, TO_F32_ROW, WIDEN_ROW){"f32 to bf16 sr",
-                                                         "mpnum_f32_to_bf16_sr_array",
-                                                         SOURCE_F32,
-                                                         {32, 16, false},
-                                                         f32_to_bf16_sr},
-    {"f32 to e4m3 sr",
-     "mpnum_f32_to_e4m3_sr_sat_array",
-     SOURCE_F32,
-     {32, 8, false},
+    ARRAY_CONVERSIONS(NARROW_ROW, TO_F32_ROW, WIDEN_ROW) //
+    {"f32 to bf16 sr", "mpnum_f32_to_bf16_sr_array", SOURCE_F32, TO(32, 16),
+     f32_to_bf16_sr},
+    {"f32 to e4m3 sr", "mpnum_f32_to_e4m3_sr_sat_array", SOURCE_F32, TO(32, 8),
      f32_to_e4m3_sr_sat},
-    {"f16 to e4m3 any", "mpnum_convert_array", SOURCE_F16, {16, 8, false}, convert},
-    {"f16 to e4m3 2d", "mpnum_convert_array_2d", SOURCE_F16, {16, 8, false}, convert_2d},
-    {"round to e4m3", "mpnum_round_array", SOURCE_F32, {32, 32, true}, round_nearest},
-    {"round to e4m3 rz",
-     "mpnum_round_array",
-     SOURCE_F32,
-     {32, 32, true},
-     round_toward_zero},
-    {"round to e4m3 sr",
-     "mpnum_round_array",
-     SOURCE_F32,
-     {32, 32, true},
-     round_stochastic},
+    {"f16 to e4m3 any", "mpnum_convert_array", SOURCE_F16, TO(16, 8), convert},
+    {"f16 to e4m3 2d", "mpnum_convert_array_2d", SOURCE_F16, TO(16, 8), convert_2d},
+    {"round to e4m3", "mpnum_round_array", SOURCE_F32, IN_PLACE, round_nearest},
+    {"round to e4m3 rz", "mpnum_round_array", SOURCE_F32, IN_PLACE, round_toward_zero},
+    {"round to e4m3 sr", "mpnum_round_array", SOURCE_F32, IN_PLACE, round_stochastic},
     HADAMARD_ROWS(HADAMARD_ROW) REDUCTIONS(REDUCTION_ROW) DOT_PRODUCTS(REDUCTION_ROW)};
 
 static bool force_isa(int isa) { return mpnum_isa_force((mpnum_isa)isa) == MPNUM_OK; }

@@ -13,8 +13,7 @@ static const char own[] = "mpnum";
 
 static void add_row(figures *to, const array_results *found, const char *source,
                     const char *name, const array_row *row, const array_row *base) {
-  int s;
-  for (s = 0; s < ARRAY_SIZES; ++s) {
+  for (int s = 0; s < ARRAY_SIZES; ++s) {
     const array_figure *shown = &row->sizes[s];
     char size[TABLE_CELL];
     show_bytes(size, (double)found->plan.sizes[s]);
@@ -41,8 +40,7 @@ static bool is_better(const array_peer_row *row, const array_peer_row *best) {
  * there are any; or NULL. */
 static const array_peer_row *best_peer(const array_results *results, size_t operation) {
   const array_peer_row *best = NULL;
-  size_t i;
-  for (i = 0; i < results->peer_count; ++i) {
+  for (size_t i = 0; i < results->peer_count; ++i) {
     const array_peer_row *row = &results->peers[i];
     if (row->operation == operation && is_better(row, best)) best = row;
   }
@@ -86,13 +84,12 @@ static void name_shape(char name[TABLE_CELL], byte_shape shape) {
 static void add_limit(figures *to, const array_results *found, const array_limit *limit) {
   const char *section = found->set->limit_section;
   char name[TABLE_CELL], size[TABLE_CELL];
-  int s;
   name_shape(name, limit->shape);
   figures_at(to, section, "", name, "");
   figures_add(to, "src_bits", limit->shape.src_bits, "bit");
   figures_add(to, "dst_bits", limit->shape.dst_bits, "bit");
   figures_add(to, "in_place", limit->shape.in_place, "");
-  for (s = 0; s < ARRAY_SIZES; ++s) {
+  for (int s = 0; s < ARRAY_SIZES; ++s) {
     const double streaming = limit->streaming[s];
     show_bytes(size, (double)found->plan.sizes[s]);
     figures_at(to, section, "", name, size);
@@ -103,16 +100,15 @@ static void add_limit(figures *to, const array_results *found, const array_limit
 
 static void add_plan(figures *to, const array_results *found) {
   char size[TABLE_CELL];
-  size_t i;
   figures_at(to, found->set->section, own, "", "");
   figures_say(to, "isa", "%s", found->isa);
   figures_add(to, "threads", found->plan.threads, "");
-  for (i = 0; i < ARRAY_SIZES; ++i) {
+  for (size_t i = 0; i < ARRAY_SIZES; ++i) {
     show_bytes(size, (double)found->plan.sizes[i]);
     figures_at(to, found->set->section, "", "", size);
     figures_add(to, "rounds", found->plan.rounds[i], "");
   }
-  for (i = 0; i < found->set->peer_count; ++i) {
+  for (size_t i = 0; i < found->set->peer_count; ++i) {
     const array_peer *peer = found->set->peers[i];
     const char *missing = arrays_missing(peer);
     figures_at(to, found->set->section, peer->name, "", "");
@@ -129,8 +125,7 @@ static void add_addition(figures *to, const array_results *found,
   const array_row *row = &found->rows[arrays_find(set, addition->operation)];
   const array_row *over = &found->rows[arrays_find(set, addition->over)];
   char size[TABLE_CELL];
-  int s;
-  for (s = 0; s < ARRAY_SIZES; ++s) {
+  for (int s = 0; s < ARRAY_SIZES; ++s) {
     show_bytes(size, (double)found->plan.sizes[s]);
     figures_at(to, set->added_section, own, addition->what, size);
     figures_add(to, "added_time", row->sizes[s].ns / over->sizes[s].ns - 1, "");
@@ -156,12 +151,11 @@ static void add_threads(figures *to, const array_results *found,
                         const array_thread_row *row) {
   const char *section = found->set->threads_section;
   char name[TABLE_CELL], size[TABLE_CELL];
-  int s;
   snprintf(name, sizeof name, "%u thread%s", row->threads, row->threads > 1 ? "s" : "");
   figures_at(to, section, own, name, "");
   figures_say(to, "operation", "%s", found->set->threads_operation);
   figures_add(to, "memory_limit_from", memory_from(found, row), "byte");
-  for (s = 0; s < THREAD_SIZES; ++s) {
+  for (int s = 0; s < THREAD_SIZES; ++s) {
     const array_figure *shown = &row->sizes[s];
     show_bytes(size, (double)found->plan.thread_sizes[s]);
     figures_at(to, section, own, name, size);
@@ -172,20 +166,19 @@ static void add_threads(figures *to, const array_results *found,
 }
 
 void arrays_figures(figures *to, const array_results *found) {
-  size_t i, p;
   add_plan(to, found);
-  for (i = 0; i < found->set->own->count; ++i)
+  for (size_t i = 0; i < found->set->own->count; ++i)
     add_operation(to, found, i);
-  for (i = 0; i < found->set->own->count; ++i) {
-    for (p = 0; p < found->peer_count; ++p) {
+  for (size_t i = 0; i < found->set->own->count; ++i) {
+    for (size_t p = 0; p < found->peer_count; ++p) {
       if (found->peers[p].operation == i) add_peer(to, found, &found->peers[p]);
     }
   }
-  for (i = 0; i < found->limit_count; ++i)
+  for (size_t i = 0; i < found->limit_count; ++i)
     add_limit(to, found, &found->limits[i]);
-  for (i = 0; i < found->set->addition_count; ++i)
+  for (size_t i = 0; i < found->set->addition_count; ++i)
     add_addition(to, found, &found->set->additions[i]);
-  for (i = 0; i < found->thread_row_count; ++i)
+  for (size_t i = 0; i < found->thread_row_count; ++i)
     add_threads(to, found, &found->threads[i]);
 }
 
@@ -194,11 +187,7 @@ static bool print_operations(const array_set *set, const figures *from, FILE *to
       {.heading = "operation", .metric = VIEW_NAME},
       {.heading = "GB/s", .metric = "rate", .format = "%.1f", .each = true},
       {.heading = "+-", .metric = "noise", .show = show_noise, .each = true},
-      {.heading = "copy",
-       .metric = "share_of_limit",
-       .format = "%.0f%%",
-       .factor = 100,
-       .each = true},
+      VIEW_SHARES("copy", "share_of_limit", "%.0f%%"),
       {.heading = "best peer", .metric = "best_peer", .left = true},
       {.heading = "x", .metric = "best_peer_ratio", .show = show_three},
   };
@@ -270,11 +259,7 @@ static bool print_threads(const array_set *set, const figures *from, FILE *to) {
   static const view_column columns[] = {
       {.heading = "split among", .metric = VIEW_NAME},
       {.heading = "GB/s", .metric = "rate", .format = "%.1f", .each = true},
-      {.heading = "copy",
-       .metric = "share_of_limit",
-       .format = "%.0f%%",
-       .factor = 100,
-       .each = true},
+      VIEW_SHARES("copy", "share_of_limit", "%.0f%%"),
       {.heading = "memory", .metric = "memory_limit_from", .show = show_bytes},
   };
   const view shown = {.section = set->threads_section, VIEW_COLUMNS(columns)};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "source.h"
+#include "arrays.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +11,9 @@
 enum { TILE = 1 << 20, SEED = 3 };
 
 static void draw_bits(unsigned char *dst, size_t bytes, unsigned char mask) {
-  size_t i, b;
-  for (i = 0; i < bytes; i += 4) {
+  for (size_t i = 0; i < bytes; i += 4) {
     uint32_t word = mpnum_random(SEED, i / 4);
-    for (b = 0; b < 4 && i + b < bytes; ++b)
+    for (size_t b = 0; b < 4 && i + b < bytes; ++b)
       dst[i + b] = (unsigned char)(word >> (8 * b)) & mask;
   }
 }
@@ -33,14 +32,13 @@ static void put_value(array_source source, void *dst, size_t i) {
 }
 
 static void fill(array_source source, void *dst, size_t count, size_t bytes) {
-  size_t i;
   switch (source) {
   case SOURCE_BITS: draw_bits(dst, bytes, 0xff); break;
   case SOURCE_CODES6: draw_bits(dst, bytes, 0x3f); break;
   case SOURCE_CODES4: draw_bits(dst, bytes, 0x0f); break;
   case SOURCE_SCALED: draw_bits(dst, bytes, 0xbf); break;
   default:
-    for (i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i)
       put_value(source, dst, i);
   }
 }

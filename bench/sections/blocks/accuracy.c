@@ -10,7 +10,7 @@
 #include "../../core/progress.h"
 #include "../../report/view.h"
 #include "../../verdict/verdict.h"
-#include "../tensors.h"
+#include "../sections.h"
 
 enum { MOST_COLUMNS = 1024 };
 static const char section[] = "blocks_accuracy";
@@ -27,8 +27,7 @@ typedef struct matrix {
 /* Inf and NaN would make NaN of their blocks. */
 static void count_values(matrix *of) {
   const size_t count = of->rows * of->columns;
-  size_t i;
-  for (i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     if (!isfinite(of->values[i])) {
       of->values[i] = 0;
       ++of->nonfinite;
@@ -40,8 +39,7 @@ static void count_values(matrix *of) {
 static double quality_of(const matrix *of) {
   const size_t count = of->rows * of->columns;
   double signal = 0, noise = 0;
-  size_t i;
-  for (i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     const double x = (double)of->values[i], error = (double)of->found[i] - x;
     signal += x * x;
     noise += error * error;
@@ -50,8 +48,7 @@ static double quality_of(const matrix *of) {
 }
 
 static bool add_preset(figures *to, const char *source, const matrix *of, int preset) {
-  int way;
-  for (way = 0; way < (block_preset_turns(preset) ? 2 : 1); ++way) {
+  for (int way = 0; way < (block_preset_turns(preset) ? 2 : 1); ++way) {
     block_losses losses;
     if (!block_round_trip(preset, (way == 1) != of->turned, of->found, of->values,
                           of->rows, of->columns, &losses))
@@ -69,12 +66,11 @@ static bool add_preset(figures *to, const char *source, const matrix *of, int pr
 static bool add_matrix(figures *to, matrix *of, progress *bar) {
   const char *source = tensor_begin(to, section, of->file, of->name);
   bool good = true;
-  int preset;
   count_values(of);
   figures_add(to, "rows", (double)(of->turned ? of->columns : of->rows), "");
   figures_add(to, "columns", (double)(of->turned ? of->rows : of->columns), "");
   figures_add(to, "non_finite", (double)of->nonfinite, "");
-  for (preset = 0; preset < BLOCK_PRESETS && good; ++preset) {
+  for (int preset = 0; preset < BLOCK_PRESETS && good; ++preset) {
     good = of->nonzero == 0 || add_preset(to, source, of, preset);
     progress_step(bar, of->rows * of->columns, of->name);
   }
@@ -105,8 +101,7 @@ static bool measure_law(figures *to, const distribution *law, size_t drawn,
   const size_t columns = drawn < MOST_COLUMNS * MOST_COLUMNS ? 64 : MOST_COLUMNS;
   matrix made;
   bool good = make_matrix(&made, SYNTHETIC, law->name, drawn, columns);
-  size_t i;
-  for (i = 0; i < drawn && good; ++i)
+  for (size_t i = 0; i < drawn && good; ++i)
     made.values[i] = (float)law->draw(i);
   good = good && add_matrix(to, &made, bar);
   free_matrix(&made);
@@ -138,16 +133,15 @@ bool blocks_measure_accuracy(figures *to, const input *files, size_t file_count,
                              size_t drawn, progress *bar) {
   uint64_t values = DISTRIBUTION_COUNT * drawn;
   bool good = true;
-  size_t i, t;
-  for (i = 0; i < file_count; ++i) {
-    for (t = 0; t < files[i].tensor_count; ++t)
+  for (size_t i = 0; i < file_count; ++i) {
+    for (size_t t = 0; t < files[i].tensor_count; ++t)
       values += files[i].tensors[t].count;
   }
   progress_begin(bar, values * BLOCK_PRESETS);
-  for (i = 0; i < DISTRIBUTION_COUNT && good; ++i)
+  for (size_t i = 0; i < DISTRIBUTION_COUNT && good; ++i)
     good = measure_law(to, &distributions[i], drawn, bar);
-  for (i = 0; i < file_count; ++i) {
-    for (t = 0; t < files[i].tensor_count && good; ++t)
+  for (size_t i = 0; i < file_count; ++i) {
+    for (size_t t = 0; t < files[i].tensor_count && good; ++t)
       good = files[i].tensors[t].count == 0 ||
              measure_tensor(to, &files[i], &files[i].tensors[t], bar);
   }
@@ -161,10 +155,7 @@ static bool print_matrix(const figures *from, const char *name, FILE *to) {
       {.heading = "bits", .metric = "bits", .format = "%.2f", .each = true},
       {.heading = "SQNR dB", .metric = "sqnr", .show = show_sqnr, .each = true},
       {.heading = "over%", .metric = "overflow_share", .show = show_share, .each = true},
-      {.heading = "under%",
-       .metric = "underflow_share",
-       .show = show_share,
-       .each = true},
+      VIEW_EACH("under%", "underflow_share", show_share),
   };
   static const view shown = {.section = section, VIEW_COLUMNS(columns)};
   const double nonfinite = figures_value(from, section, "non_finite");

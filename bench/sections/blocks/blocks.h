@@ -13,9 +13,6 @@
 
 enum { BLOCK_PRESETS = 12 };
 
-extern const array_code block_functions;
-extern const array_set blocks_set;
-
 const char *block_preset_name(int preset);
 /* Whether blocks that lie the other way are others. */
 bool block_preset_turns(int preset);

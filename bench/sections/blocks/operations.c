@@ -102,11 +102,10 @@ static void quantize_both(int preset, mpnum_type type, void *dst, const void *sr
 static void *scales_of(const mpnum_blockscale_format *format) {
   static unsigned char bytes[MOST / 16];
   static float floats[MOST / LEAST_ROWS];
-  size_t i;
   if (!bytes[0]) {
-    for (i = 0; i < sizeof bytes; ++i)
+    for (size_t i = 0; i < sizeof bytes; ++i)
       bytes[i] = (unsigned char)(0x60 + i % 30);
-    for (i = 0; i < sizeof floats / sizeof *floats; ++i)
+    for (size_t i = 0; i < sizeof floats / sizeof *floats; ++i)
       floats[i] = 1 + (float)(i % 8) / 8;
   }
   return format->scale_type == MPNUM_TYPE_F32 ? (void *)floats : (void *)bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "grad.h"
+#include "../arrays/arrays.h"
 
 #include "../../peers/torch.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The pass over gradients, and what it does, one after the other. */
-#include "grad.h"
+#include "../arrays/arrays.h"
 #include "../../core/message.h"
 
 #include <string.h>
@@ -142,15 +142,14 @@ static void unscale_counting_16th(void *dst, const void *src, size_t count) {
 static void count_exponents_f32(void *dst, const void *src, size_t count) {
   const float *from = src;
   uint64_t counts[4][256], sum = 0;
-  size_t i;
   memset(counts, 0, sizeof counts);
-  for (i = 0; i < count; i += 4) {
+  for (size_t i = 0; i < count; i += 4) {
     ++counts[0][mpnum_bits_f32(from[i]) >> 23 & 255];
     ++counts[1][mpnum_bits_f32(from[i + 1]) >> 23 & 255];
     ++counts[2][mpnum_bits_f32(from[i + 2]) >> 23 & 255];
     ++counts[3][mpnum_bits_f32(from[i + 3]) >> 23 & 255];
   }
-  for (i = 0; i < 256; ++i)
+  for (size_t i = 0; i < 256; ++i)
     sum ^= counts[0][i] + counts[1][i] + counts[2][i] + counts[3][i];
   memcpy(dst, &sum, sizeof sum);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* All ways to compute a function take turns over the same inputs, as do those of softmax
- * over one matrix. Errors are taken once, after the times. */
+ * over one matrix and of rows of one length. Errors are taken once, after the times. */
 #include "measure.h"
 
 #include <math.h>
@@ -9,17 +9,54 @@
 
 #include <mpnum/mpnum.h>
 
-#include "../arrays/source.h"
 #include "../../core/timing.h"
+#include "../arrays/arrays.h"
 
-static const char label[] = "functions and softmax";
+enum { TURNS = 5, SOFTMAX_MATRICES = 5 };
 
-/* The same values in each type. */
-typedef struct inputs {
-  float *f32;
-  mpnum_f16 *f16;
-  mpnum_bf16 *bf16;
-} inputs;
+const char *const math_types[MATH_TYPES] = {"f32", "f16", "bf16"};
+
+/* Those that take turns, with their places among the figures; the first is mpnum's of
+ * floats. */
+typedef struct turns {
+  const char *section, *name, *label; /* label: of the progress bar */
+  contender list[TURNS];
+  const char *libraries[TURNS], *types[TURNS];
+  const char *functions[TURNS]; /* that are called; NULL: not told */
+  bool has_error[TURNS];
+  size_t count;
+  const char *metric, *unit; /* of errors */
+  double (*error)(const contender *timed, const void *about);
+  const void *about;
+} turns;
+
+static contender *add_turn(turns *to, const char *library, const char *type, void *dst,
+                           const void *src, size_t count) {
+  contender *made = &to->list[to->count];
+  memset(made, 0, sizeof *made);
+  made->dst = dst;
+  made->src = src;
+  made->count = count;
+  made->dst_bytes = count * sizeof(float);
+  to->libraries[to->count] = library;
+  to->types[to->count++] = type;
+  return made;
+}
+
+static bool take_turns(figures *to, turns *all, unsigned rounds, progress *bar) {
+  if (!timing_measure(all->list, all->count, rounds, bar, all->label)) return false;
+  for (size_t i = 0; i < all->count; ++i) {
+    const contender *timed = &all->list[i];
+    figures_at(to, all->section, all->libraries[i], all->name, all->types[i]);
+    if (all->functions[i]) figures_say(to, "function", "%s", all->functions[i]);
+    figures_add(to, "time_per_value", timed->ns, "ns");
+    figures_add(to, "noise", timed->noise, "");
+    figures_add(to, "ratio_to_mpnum", timed->ns / all->list[0].ns, "");
+    if (all->has_error[i])
+      figures_add(to, all->metric, all->error(timed, all->about), all->unit);
+  }
+  return true;
+}
 
 /* In units in the last place of the exact value's binade, which are never less than the
  * smallest subnormal. */
@@ -41,244 +78,344 @@ static double worse(double worst, double error) {
 /* Normal deviates times 2. */
 static float *draw(size_t count) {
   float *made = source_make(SOURCE_F32, 32, count);
-  size_t i;
-  for (i = 0; made && i < count; ++i)
+  for (size_t i = 0; made && i < count; ++i)
     made[i] *= 2;
   return made;
 }
 
+/* --- functions */
+
+/* The same values in each type. */
+typedef struct inputs {
+  void *of[MATH_TYPES];
+} inputs;
+
 static bool make_inputs(inputs *made, size_t count, bool is_positive) {
-  size_t i;
-  made->f32 = draw(count);
-  made->f16 = timing_buffer(count * sizeof *made->f16);
-  made->bf16 = timing_buffer(count * sizeof *made->bf16);
-  if (!made->f32 || !made->f16 || !made->bf16) return false;
-  for (i = 0; i < count; ++i) {
-    if (is_positive) made->f32[i] = fabsf(made->f32[i]);
-    made->f16[i] = mpnum_f32_to_f16(made->f32[i]);
-    made->bf16[i] = mpnum_f32_to_bf16(made->f32[i]);
+  float *values = draw(count);
+  mpnum_f16 *f16 = timing_buffer(count * sizeof *f16);
+  mpnum_bf16 *bf16 = timing_buffer(count * sizeof *bf16);
+  made->of[0] = values;
+  made->of[1] = f16;
+  made->of[2] = bf16;
+  if (!values || !f16 || !bf16) return false;
+  for (size_t i = 0; i < count; ++i) {
+    if (is_positive) values[i] = fabsf(values[i]);
+    f16[i] = mpnum_f32_to_f16(values[i]);
+    bf16[i] = mpnum_f32_to_bf16(values[i]);
   }
   return true;
 }
 
 static void free_inputs(inputs *made) {
-  free(made->f32);
-  free(made->f16);
-  free(made->bf16);
+  for (int type = 0; type < MATH_TYPES; ++type)
+    free(made->of[type]);
 }
 
-static math_figure figure_of(const contender *timed) {
-  math_figure found;
-  found.measured = true;
-  found.ns = timed->ns;
-  found.noise = timed->noise;
-  found.error = (double)NAN;
-  return found;
-}
-
-static double function_error(const math_function *function, const contender *timed) {
+static double function_error(const contender *timed, const void *about) {
+  const math_function *function = about;
   const float *x = timed->src, *y = timed->dst;
   double worst = 0;
-  size_t i;
   memset(timed->dst, 0xff, timed->dst_bytes); /* what another left is not its result */
   timed->array(timed->dst, timed->src, timed->count);
-  for (i = 0; i < timed->count; ++i)
+  for (size_t i = 0; i < timed->count; ++i)
     worst = worse(worst, ulp_error(y[i], function->exact((double)x[i])));
   return worst;
 }
 
-/* Lists the ways that there are, and for each its place in the row. */
-static size_t list_ways(contender list[MATH_WAYS], int places[MATH_WAYS],
-                        const math_function *function, const inputs *from, void *dst,
-                        size_t count) {
+static bool measure_function(figures *to, const math_function *function,
+                             const inputs *from, void *dst, const math_plan *plan,
+                             progress *bar) {
+  static const char *const libraries[] = {"mpnum", "mpnum", "mpnum", "libm", "SLEEF"};
   const array_peer_loop *sleef = math_sleef_loop(function);
-  size_t used = 0;
-  int way;
-  memset(list, 0, MATH_WAYS * sizeof *list);
-  for (way = 0; way < MATH_WAYS; ++way) {
-    const bool is_half = way == MATH_F16 || way == MATH_BF16;
-    contender *next = &list[used];
+  turns all = {
+      .section = "math", .name = function->name, .label = "functions and softmax"};
+  all.metric = "max_ulp_error";
+  all.unit = "ulp";
+  all.error = function_error;
+  all.about = function;
+  for (int way = 0; way <= MATH_SLEEF; ++way) {
+    const int type = way < MATH_TYPES ? way : 0;
     if (way == MATH_SLEEF && !sleef) continue;
+    all.functions[way] = way == MATH_SLEEF ? sleef->function : function->called[way];
+    all.has_error[way] = type == 0;
+    contender *next = add_turn(&all, libraries[way], math_types[type], dst,
+                               from->of[type], plan->values);
     next->pass = array_pass;
     next->array = way == MATH_SLEEF ? sleef->run : function->loops[way];
-    next->dst = dst;
-    next->src = way == MATH_F16    ? (const void *)from->f16
-                : way == MATH_BF16 ? (const void *)from->bf16
-                                   : (const void *)from->f32;
-    next->count = count;
-    next->dst_bytes = count * (is_half ? sizeof(mpnum_f16) : sizeof(float));
-    places[used++] = way;
+    if (type > 0) next->dst_bytes /= 2;
   }
-  return used;
+  return take_turns(to, &all, plan->rounds, bar);
 }
 
-static bool measure_function(math_results *found, size_t index, const inputs *from,
-                             void *dst, progress *bar) {
-  const math_function *function = &math_functions[index];
-  contender list[MATH_WAYS];
-  int places[MATH_WAYS];
-  size_t i, used = list_ways(list, places, function, from, dst, found->plan.values);
-  if (!timing_measure(list, used, found->plan.rounds, bar, label)) return false;
-  for (i = 0; i < used; ++i) {
-    math_figure *shown = &found->functions[index][places[i]];
-    *shown = figure_of(&list[i]);
-    if (list[i].src == from->f32) shown->error = function_error(function, &list[i]);
-  }
-  return true;
-}
-
-static bool measure_functions(math_results *found, progress *bar) {
-  const size_t count = found->plan.values;
+static bool measure_functions(figures *to, const math_plan *plan, progress *bar) {
   inputs any, positive;
-  float *dst = timing_buffer(count * sizeof *dst);
-  bool done = make_inputs(&any, count, false);
-  size_t i;
-  done = make_inputs(&positive, count, true) && done && dst;
-  for (i = 0; i < MATH_FUNCTIONS && done; ++i)
-    done = measure_function(found, i, math_functions[i].is_positive ? &positive : &any,
-                            dst, bar);
+  float *dst = timing_buffer(plan->values * sizeof *dst);
+  bool done = make_inputs(&any, plan->values, false);
+  done = make_inputs(&positive, plan->values, true) && done && dst;
+  for (size_t i = 0; i < MATH_FUNCTIONS && done; ++i) {
+    const math_function *function = &math_functions[i];
+    done = measure_function(to, function, function->is_positive ? &positive : &any, dst,
+                            plan, bar);
+  }
   free_inputs(&any);
   free_inputs(&positive);
   free(dst);
   return done;
 }
 
-/* What a contender runs. */
-typedef struct job {
-  const softmax_way *way;
+/* --- softmax */
+
+typedef struct matrix {
   size_t rows, columns;
-} job;
+  size_t checked; /* rows that errors are taken over */
+  double *exact;  /* these, in double */
+  bool is_largest;
+} matrix;
+
+/* What a contender runs. */
+typedef struct softmax_job {
+  const softmax_way *way;
+  const matrix *on;
+} softmax_job;
 
 static void softmax_pass(const contender *self) {
-  const job *how = self->more;
-  how->way->run(self->dst, self->src, how->rows, how->columns);
+  const softmax_job *how = self->more;
+  how->way->run(self->dst, self->src, how->on->rows, how->on->columns);
 }
 
-/* The first rows in double: those that errors are taken over. */
 static double *exact_rows(const float *src, size_t rows, size_t columns) {
   double *made = malloc(rows * columns * sizeof *made);
-  size_t i, k;
-  for (i = 0; made && i < rows; ++i) {
+  for (size_t i = 0; made && i < rows; ++i) {
     const float *x = src + i * columns;
     double *y = made + i * columns, max = -(double)INFINITY, sum = 0;
-    for (k = 0; k < columns; ++k)
+    for (size_t k = 0; k < columns; ++k)
       max = fmax(max, (double)x[k]);
-    for (k = 0; k < columns; ++k)
+    for (size_t k = 0; k < columns; ++k)
       sum += y[k] = exp((double)x[k] - max);
-    for (k = 0; k < columns; ++k)
+    for (size_t k = 0; k < columns; ++k)
       y[k] /= sum;
   }
   return made;
 }
 
-static double softmax_error(const contender *timed, size_t rows, const double *exact) {
-  const job *how = timed->more;
-  const size_t count = rows * how->columns;
+static double softmax_error(const contender *timed, const void *about) {
+  const softmax_job *how = timed->more;
+  const matrix *on = about;
+  const size_t count = on->checked * on->columns;
   const float *y = timed->dst;
   double worst = 0;
-  size_t i;
   memset(timed->dst, 0xff, count * sizeof *y);
-  how->way->run(timed->dst, timed->src, rows, how->columns);
-  for (i = 0; i < count; ++i)
-    worst = worse(worst, fabs((double)y[i] - exact[i]) / exact[i]);
+  how->way->run(timed->dst, timed->src, on->checked, on->columns);
+  for (size_t i = 0; i < count; ++i)
+    worst = worse(worst, fabs((double)y[i] - on->exact[i]) / on->exact[i]);
   return worst;
 }
 
 /* Only mpnum and the copy see the largest matrix. */
-static bool is_run(const softmax_matrix *matrix, const softmax_matrix *last, int way) {
-  if (softmax_missing(softmax_ways[way])) return false;
-  return matrix != last || way == SOFTMAX_MPNUM || softmax_ways[way]->only_copies;
+static bool is_run(const softmax_way *way, bool is_largest) {
+  if (softmax_missing(way)) return false;
+  return !is_largest || way == softmax_ways[0] || way->only_copies;
 }
 
-/* So many rows have the values of an array. */
-static size_t usual_rows(const math_results *found, size_t columns) {
-  return columns < found->plan.values ? found->plan.values / columns : 1;
-}
-
-static bool time_matrix(math_results *found, softmax_matrix *matrix, const float *src,
-                        float *dst, const double *exact, progress *bar) {
-  const softmax_matrix *last = &found->matrices[SOFTMAX_MATRICES - 1];
-  const size_t checked = usual_rows(found, matrix->columns);
-  contender list[SOFTMAX_WAYS];
-  job jobs[SOFTMAX_WAYS];
-  math_figure *places[SOFTMAX_WAYS];
-  size_t i, used = 0;
-  int way;
-  memset(list, 0, sizeof list);
-  for (way = 0; way < SOFTMAX_WAYS; ++way) {
-    contender *next = &list[used];
-    if (!is_run(matrix, last, way)) continue;
-    jobs[used].way = softmax_ways[way];
-    jobs[used].rows = matrix->rows;
-    jobs[used].columns = matrix->columns;
+static bool time_matrix(figures *to, const matrix *on, const float *src, float *dst,
+                        const math_plan *plan, progress *bar) {
+  turns all = {.section = "softmax", .label = "functions and softmax"};
+  softmax_job jobs[SOFTMAX_WAYS];
+  char name[ROW_NAME];
+  snprintf(name, sizeof name, "%zu x %zu", on->rows, on->columns);
+  all.name = name;
+  all.metric = "max_relative_error";
+  all.unit = "";
+  all.error = softmax_error;
+  all.about = on;
+  for (int way = 0; way < SOFTMAX_WAYS; ++way) {
+    softmax_job *how = &jobs[all.count];
+    if (!is_run(softmax_ways[way], on->is_largest)) continue;
+    how->way = softmax_ways[way];
+    how->on = on;
+    all.has_error[all.count] = !how->way->only_copies;
+    contender *next =
+        add_turn(&all, how->way->name, "", dst, src, on->rows * on->columns);
     next->pass = softmax_pass;
-    next->more = &jobs[used];
-    next->dst = dst;
-    next->src = src;
-    next->count = matrix->rows * matrix->columns;
-    next->dst_bytes = next->count * sizeof *dst;
-    places[used++] = &matrix->ways[way];
+    next->more = how;
   }
-  if (!timing_measure(list, used, found->plan.rounds, bar, label)) return false;
-  for (i = 0; i < used; ++i) {
-    *places[i] = figure_of(&list[i]);
-    if (!jobs[i].way->only_copies)
-      places[i]->error = softmax_error(&list[i], checked, exact);
-  }
-  return true;
+  return take_turns(to, &all, plan->rounds, bar);
 }
 
-static bool measure_matrix(math_results *found, softmax_matrix *matrix, progress *bar) {
-  const size_t count = matrix->rows * matrix->columns;
+static bool measure_matrix(figures *to, matrix *on, const math_plan *plan,
+                           progress *bar) {
+  const size_t count = on->rows * on->columns;
   float *src = draw(count), *dst = timing_buffer(count * sizeof *dst);
-  double *exact =
-      src ? exact_rows(src, usual_rows(found, matrix->columns), matrix->columns) : NULL;
-  const bool done =
-      src && dst && exact && time_matrix(found, matrix, src, dst, exact, bar);
+  on->exact = src ? exact_rows(src, on->checked, on->columns) : NULL;
+  const bool done = dst && on->exact && time_matrix(to, on, src, dst, plan, bar);
   free(src);
   free(dst);
-  free(exact);
+  free(on->exact);
   return done;
 }
 
-static void plan_matrices(math_results *found) {
+static void plan_matrices(matrix made[SOFTMAX_MATRICES], const math_plan *plan) {
   static const size_t columns[SOFTMAX_MATRICES] = {64, 1000, 32000, 1000000, 1000};
-  const size_t bytes = found->plan.matrix_bytes;
-  int i;
-  for (i = 0; i < SOFTMAX_MATRICES; ++i) {
-    softmax_matrix *made = &found->matrices[i];
-    made->columns = columns[i];
-    made->rows = i + 1 < SOFTMAX_MATRICES ? usual_rows(found, columns[i])
-                                          : bytes / columns[i] / sizeof(float);
+  for (int i = 0; i < SOFTMAX_MATRICES; ++i) {
+    made[i].columns = columns[i];
+    made[i].checked = columns[i] < plan->values ? plan->values / columns[i] : 1;
+    made[i].is_largest = i + 1 == SOFTMAX_MATRICES;
+    made[i].rows = made[i].is_largest ? plan->matrix_bytes / columns[i] / sizeof(float)
+                                      : made[i].checked;
   }
 }
 
-/* Contenders, all in all. */
-static uint64_t count_work(const math_results *found) {
-  const softmax_matrix *last = &found->matrices[SOFTMAX_MATRICES - 1], *matrix;
-  uint64_t count = MATH_FUNCTIONS * MATH_SLEEF + math_sleef()->count;
-  int way;
-  for (matrix = found->matrices; matrix <= last; ++matrix) {
-    for (way = 0; way < SOFTMAX_WAYS; ++way)
-      count += is_run(matrix, last, way);
-  }
+/* --- rows */
+
+int math_widths(const math_plan *plan, size_t columns[ROW_WIDTHS]) {
+  static const size_t all[ROW_WIDTHS] = {64, 1000, 4096, 32000, 50257};
+  int count = 0;
+  for (; count < ROW_WIDTHS && all[count] <= plan->values; ++count)
+    columns[count] = all[count];
   return count;
 }
 
-bool math_measure(math_results *found, const math_plan *plan, progress *bar) {
-  bool done;
-  int i;
-  found->plan = *plan;
-  found->isa = math_isa();
-  plan_matrices(found);
-  rows_plan(&found->rows_timed, plan->values);
-  progress_begin(bar,
-                 (count_work(found) + rows_count(&found->rows_timed)) * plan->rounds);
-  done = measure_functions(found, bar);
-  for (i = 0; i < SOFTMAX_MATRICES && done; ++i)
-    done = measure_matrix(found, &found->matrices[i], bar);
-  done = done && rows_measure(&found->rows_timed, plan->values, plan->rounds, bar);
+void row_name(char name[ROW_NAME], size_t operation, size_t rows, size_t columns) {
+  snprintf(name, ROW_NAME, "%s, %zu x %zu", row_operations[operation].name, rows,
+           columns);
+}
+
+typedef struct row_job {
+  const row_operation *operation;
+  row_call call;
+  row_way way;
+} row_job;
+
+static void row_pass(const contender *self) {
+  const row_job *how = self->more;
+  if (how->way == ROW_COPY) {
+    memcpy(how->call.dst, how->call.src, self->count * sizeof(float));
+  } else if (how->way == ROW_LOOP) {
+    how->operation->loop(&how->call);
+  } else {
+    how->operation->run(&how->call, how->way);
+  }
+}
+
+static bool time_rows(figures *to, size_t operation, size_t columns,
+                      const row_call calls[ROW_WAYS], const math_plan *plan,
+                      progress *bar) {
+  static const char *const libraries[] = {"mpnum", "mpnum", "mpnum", "loop", "memcpy"};
+  const size_t rows = plan->values / columns;
+  turns all = {.section = "rows", .label = "rows"};
+  row_job jobs[ROW_WAYS];
+  char name[ROW_NAME];
+  row_name(name, operation, rows, columns);
+  all.name = name;
+  for (int way = 0; way < ROW_WAYS; ++way) {
+    row_job *how = &jobs[all.count];
+    if (way == ROW_LOOP && !row_operations[operation].loop) continue;
+    how->operation = &row_operations[operation];
+    how->call = calls[way];
+    how->call.rows = rows;
+    how->call.columns = columns;
+    how->way = (row_way)way;
+    contender *next =
+        add_turn(&all, libraries[way], math_types[way < MATH_TYPES ? way : 0],
+                 how->call.dst, how->call.src, rows * columns);
+    next->pass = row_pass;
+    next->more = how;
+    next->dst_bytes = next->count; /* of e4m3; all others have more */
+  }
+  return take_turns(to, &all, plan->rounds, bar);
+}
+
+/* Three types of rows, and one dst for all. */
+static bool make_calls(row_call calls[ROW_WAYS], size_t values) {
+  const size_t bytes = values * sizeof(float);
+  float *src = source_make(SOURCE_F32, 32, values);
+  float *columns = timing_buffer(2 * bytes), *ones = timing_buffer(bytes);
+  int32_t *targets = timing_buffer(bytes); /* 0 */
+  void *dst = timing_buffer(bytes);
+  bool good = src && columns && ones && targets && dst;
+  for (size_t i = 0; good && i < values; ++i)
+    ones[i] = 1;
+  for (int way = 0; way < ROW_WAYS; ++way) {
+    row_call *made = &calls[way];
+    made->src = way == ROW_F32 ? src : timing_buffer(bytes);
+    made->other = timing_buffer(bytes);
+    good = good && made->src && made->other;
+    if (good && way != ROW_F32) row_convert(made->src, (row_way)way, src, values);
+    if (good) row_convert(made->other, (row_way)way, src, values);
+    made->dst = dst;
+    made->weight = ones;
+    made->of_weight = made->of_rows = columns;
+    made->targets = targets;
+  }
+  return good;
+}
+
+static void free_calls(row_call calls[ROW_WAYS]) {
+  for (int way = 0; way < ROW_WAYS; ++way) {
+    free(calls[way].src);
+    free(calls[way].other);
+  }
+  free(calls[0].dst);
+  free(calls[0].weight);
+  free(calls[0].of_weight);
+  free(calls[0].targets);
+}
+
+/* Figures are in the order of operations. */
+static bool measure_rows(figures *to, const math_plan *plan, progress *bar) {
+  row_call calls[ROW_WAYS];
+  size_t columns[ROW_WIDTHS];
+  const int widths = math_widths(plan, columns);
+  bool good = make_calls(calls, plan->values);
+  for (size_t i = 0; i < ROW_OPERATIONS; ++i)
+    for (int width = 0; width < widths && good; ++width)
+      good = time_rows(to, i, columns[width], calls, plan, bar);
+  free_calls(calls);
+  return good;
+}
+
+/* --- all */
+
+/* Contenders, all in all. */
+static uint64_t count_work(const math_plan *plan) {
+  size_t columns[ROW_WIDTHS];
+  const size_t widths = (size_t)math_widths(plan, columns);
+  uint64_t count = MATH_FUNCTIONS * MATH_SLEEF + math_sleef()->count;
+  for (int i = 0; i < SOFTMAX_MATRICES; ++i)
+    for (int way = 0; way < SOFTMAX_WAYS; ++way)
+      count += is_run(softmax_ways[way], i + 1 == SOFTMAX_MATRICES);
+  for (int i = 0; i < ROW_OPERATIONS; ++i)
+    count += widths * (row_operations[i].loop ? ROW_WAYS : ROW_WAYS - 1);
+  return count;
+}
+
+static void add_plan(figures *to, const math_plan *plan) {
+  const math_library *sleef = math_sleef();
+  figures_at(to, "math", "mpnum", "", "");
+  figures_say(to, "isa", "%s", math_isa());
+  figures_add(to, "values", (double)plan->values, "");
+  figures_add(to, "rounds", plan->rounds, "");
+  figures_add(to, "matrix_bytes", (double)plan->matrix_bytes, "byte");
+  figures_at(to, "math", "SLEEF", "", "");
+  if (sleef->missing) figures_say(to, "missing", "%s", sleef->missing);
+  if (sleef->isa) figures_say(to, "isa", "%s", sleef->isa);
+  for (int i = 0; i < SOFTMAX_WAYS; ++i) {
+    const char *missing = softmax_missing(softmax_ways[i]);
+    figures_at(to, "math", softmax_ways[i]->name, "", "");
+    if (missing) figures_say(to, "missing", "%s", missing);
+  }
+}
+
+bool math_measure(figures *to, const math_plan *plan, progress *bar) {
+  matrix matrices[SOFTMAX_MATRICES];
+  plan_matrices(matrices, plan);
+  add_plan(to, plan);
+  progress_begin(bar, count_work(plan) * plan->rounds);
+  bool done = measure_functions(to, plan, bar);
+  for (int i = 0; i < SOFTMAX_MATRICES && done; ++i)
+    done = measure_matrix(to, &matrices[i], plan, bar);
+  done = done && measure_rows(to, plan, bar);
   progress_end(bar);
-  if (done) math_measure_torch(found);
+  if (done) math_measure_torch(to, plan);
   return done;
 }

@@ -1,30 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of arrays and softmax of rows: time and error, beside libm and other
- * libraries. */
+/* Functions of arrays, softmax and other functions of rows: time and error, beside libm
+ * and other libraries. */
 #ifndef MPNUM_BENCH_MATH_MEASURE_H
 #define MPNUM_BENCH_MATH_MEASURE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "../../core/figures.h"
-#include "../../peers/peers.h"
-#include "../../peers/torch.h"
 #include "../../core/progress.h"
-#include "rows.h"
+#include "../../peers/peers.h"
 
-enum { MATH_FUNCTIONS = 18, SOFTMAX_MATRICES = 5 };
+enum { MATH_FUNCTIONS = 18, MATH_TYPES = 3 };
+extern const char *const math_types[MATH_TYPES]; /* "f32", "f16", "bf16" */
 
-/* What a function is measured as. */
-typedef enum math_way {
-  MATH_F32, /* mpnum's, here and in the next two */
-  MATH_F16,
-  MATH_BF16,
-  MATH_LIBM,
-  MATH_SLEEF,
-  MATH_WAYS
-} math_way;
+/* What a function is measured as: mpnum's in each type, then f32 of libraries. */
+enum { MATH_LIBM = MATH_TYPES, MATH_SLEEF };
 
 typedef struct math_function {
   const char *name;               /* "exp" */
@@ -57,12 +50,35 @@ typedef struct softmax_way {
   int (*present)(void); /* NULL, or whether this CPU can run it */
 } softmax_way;
 
-enum { SOFTMAX_MPNUM, SOFTMAX_WAYS = 5 };
-extern const softmax_way *const softmax_ways[SOFTMAX_WAYS];
+enum { SOFTMAX_WAYS = 5 };
+extern const softmax_way *const softmax_ways[SOFTMAX_WAYS]; /* mpnum's first */
 extern const softmax_way softmax_mpnum, softmax_loop, softmax_reference, softmax_ggml,
     softmax_memcpy;
 /* Why it is not measured, or NULL. */
 const char *softmax_missing(const softmax_way *way);
+
+/* Losses, norms and activations of rows, their gradients and fused forms: mpnum's in each
+ * type, the loop in f32, and the copy of f32. Rows lie one after another. */
+typedef struct row_call {
+  size_t rows, columns;
+  void *src, *dst, *other; /* of 4 or 2 bytes an element */
+  float *weight, *of_weight, *of_rows;
+  int32_t *targets; /* 0 */
+} row_call;
+
+enum { ROW_OPERATIONS = 13, ROW_WIDTHS = 5, ROW_NAME = 64 };
+typedef enum row_way { ROW_F32, ROW_F16, ROW_BF16, ROW_LOOP, ROW_COPY, ROW_WAYS } row_way;
+
+typedef struct row_operation {
+  const char *name;
+  void (*run)(const row_call *call, row_way type);
+  void (*loop)(const row_call *call); /* or NULL */
+} row_operation;
+extern const row_operation row_operations[ROW_OPERATIONS];
+/* The same values in a type of mpnum's. */
+void row_convert(void *dst, row_way type, const float *src, size_t count);
+/* "softmax, 65 x 1000" */
+void row_name(char name[ROW_NAME], size_t operation, size_t rows, size_t columns);
 
 typedef struct math_plan {
   size_t values;       /* in an array, and in a matrix unless one row has more */
@@ -70,54 +86,18 @@ typedef struct math_plan {
   unsigned rounds;
 } math_plan;
 
-typedef struct math_figure {
-  bool measured;
-  double ns;    /* for one element; median */
-  double noise; /* half of what lies between the quartiles, over the median */
-  double error; /* the largest: of f32 functions in ulp, of softmax relative; or NaN */
-} math_figure;
-
-typedef struct softmax_matrix {
-  size_t rows, columns;
-  math_figure ways[SOFTMAX_WAYS];
-} softmax_matrix;
-
-/* PyTorch's times of a function of arrays or of rows. */
-enum { MATH_TYPES = 3, MATH_TORCH_ROWS = MATH_FUNCTIONS + ROW_OPERATIONS * ROW_WIDTHS };
-typedef struct math_torch_row {
-  char name[ROW_NAME], function[ROW_NAME];
-  math_figure types[MATH_TYPES]; /* f32, f16, bf16 */
-  double own[MATH_TYPES];        /* mpnum's ns */
-} math_torch_row;
-typedef struct math_torch {
-  char version[TORCH_VERSION];
-  refusal missing; /* why there are none, or "" */
-  size_t count;
-  math_torch_row rows[MATH_TORCH_ROWS];
-} math_torch;
-
-typedef struct math_results {
-  math_plan plan;
-  const char *isa;
-  math_figure functions[MATH_FUNCTIONS][MATH_WAYS];
-  softmax_matrix matrices[SOFTMAX_MATRICES];
-  row_results rows_timed;
-  math_torch torch;
-} math_results;
+/* Those of the lengths of rows that an array has room for. */
+int math_widths(const math_plan *plan, size_t columns[ROW_WIDTHS]);
 
 /* Has the functions measured here use an instruction set; false where this CPU has it
  * not. */
 bool math_force_isa(int isa);
 const char *math_isa(void); /* in use */
 
-/* False when out of memory. */
-bool math_measure(math_results *found, const math_plan *plan, progress *bar);
-/* After all others, in a process of Python's. */
-void math_measure_torch(math_results *found);
-void math_torch_figures(figures *to, const math_torch *found);
-bool math_torch_print(const figures *from, FILE *to);
-
-void math_figures(figures *to, const math_results *found);
+/* Appends the figures; false when out of memory. */
+bool math_measure(figures *to, const math_plan *plan, progress *bar);
+/* Those of PyTorch, after all others, in a process of Python's. */
+void math_measure_torch(figures *to, const math_plan *plan);
 bool math_print(const figures *from, FILE *to);
 
 #endif

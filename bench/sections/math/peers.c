@@ -34,8 +34,7 @@ const char *softmax_missing(const softmax_way *way) {
 
 const array_peer_loop *math_sleef_loop(const math_function *function) {
   const math_library *sleef = math_sleef();
-  size_t i;
-  for (i = 0; i < sleef->count; ++i) {
+  for (size_t i = 0; i < sleef->count; ++i) {
     if (strcmp(sleef->loops[i].operation, function->name) == 0) return &sleef->loops[i];
   }
   return NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* mpnum's functions of rows as a user calls them, and loops as a user writes them. */
-#include "rows.h"
+#include "measure.h"
 #include "../../core/message.h"
 
 #include <math.h>
@@ -114,31 +114,29 @@ static void run_gated_codes(const row_call *call, row_way way) {
 }
 
 static void loop_layer(const row_call *call) {
-  size_t row, i;
-  for (row = 0; row < call->rows; ++row) {
+  for (size_t row = 0; row < call->rows; ++row) {
     const float *x = (const float *)call->src + row * call->columns;
     float *y = (float *)call->dst + row * call->columns;
     float mean = 0, variance = 0, inverse;
-    for (i = 0; i < call->columns; ++i)
+    for (size_t i = 0; i < call->columns; ++i)
       mean += x[i];
     mean /= (float)call->columns;
-    for (i = 0; i < call->columns; ++i)
+    for (size_t i = 0; i < call->columns; ++i)
       variance += (x[i] - mean) * (x[i] - mean);
     inverse = 1 / sqrtf(variance / (float)call->columns + 1e-5f);
-    for (i = 0; i < call->columns; ++i)
+    for (size_t i = 0; i < call->columns; ++i)
       y[i] = (x[i] - mean) * inverse * call->weight[i] + call->weight[i];
   }
 }
 static void loop_rms(const row_call *call) {
-  size_t row, i;
-  for (row = 0; row < call->rows; ++row) {
+  for (size_t row = 0; row < call->rows; ++row) {
     const float *x = (const float *)call->src + row * call->columns;
     float *y = (float *)call->dst + row * call->columns;
     float square = 0, inverse;
-    for (i = 0; i < call->columns; ++i)
+    for (size_t i = 0; i < call->columns; ++i)
       square += x[i] * x[i];
     inverse = 1 / sqrtf(square / (float)call->columns + 1e-5f);
-    for (i = 0; i < call->columns; ++i)
+    for (size_t i = 0; i < call->columns; ++i)
       y[i] = x[i] * inverse * call->weight[i];
   }
 }

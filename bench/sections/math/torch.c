@@ -1,141 +1,88 @@
 /* SPDX-License-Identifier: MIT */
 /* PyTorch's functions of arrays and of rows: the times that torch_math_times.py takes. */
+#include "../../peers/torch.h"
+
 #include "measure.h"
-
-#include <string.h>
-
-#include "../../report/view.h"
 
 static const char script[] = "torch_math_times.py", section[] = "math_torch",
                   library[] = "PyTorch";
-static const char *const types[MATH_TYPES] = {"f32", "f16", "bf16"};
 
-static json_t *run(const math_results *found, refusal *why) {
-  size_t numbers[3 + 2 * ROW_WIDTHS] = {1, found->plan.values, found->plan.rounds};
-  size_t count = 3;
-  int i;
-  for (i = 0; i < found->rows_timed.widths; ++i) {
-    numbers[count++] = found->rows_timed.rows[i];
-    numbers[count++] = found->rows_timed.columns[i];
+static json_t *run(const math_plan *plan, refusal *why) {
+  size_t numbers[3 + 2 * ROW_WIDTHS] = {1, plan->values, plan->rounds};
+  size_t columns[ROW_WIDTHS], count = 3;
+  const int widths = math_widths(plan, columns);
+  for (int i = 0; i < widths; ++i) {
+    numbers[count++] = plan->values / columns[i];
+    numbers[count++] = columns[i];
   }
   return torch_run(script, numbers, count, why);
 }
 
-/* A row of rows; that there is none is good. */
-static bool read_row(math_torch *made, const char *name, const double own[MATH_TYPES],
-                     json_t *rows, refusal *why) {
+static void add_time(figures *to, const char *name, const char *type, const char *of,
+                     double ns, double noise) {
+  const figure *own = figures_find(to, of, "mpnum", name, type, "time_per_value");
+  const double ours = own->value;
+  figures_at(to, section, library, name, type);
+  figures_add(to, "time_per_value", ns, "ns");
+  figures_add(to, "noise", noise, "");
+  figures_add(to, "ratio_to_mpnum", ns / ours, "");
+}
+
+/* A row of rows, beside mpnum's of a section; that there is none is good. to is NULL
+ * where the row is only read. */
+static bool read_row(figures *to, const char *name, const char *of, json_t *rows,
+                     size_t *count, refusal *why) {
   json_t *given = json_object_get(rows, name);
-  math_torch_row *row = &made->rows[made->count];
   const char *function;
-  int i;
+  char shown[ROW_NAME];
   if (!given) return true;
-  memset(row, 0, sizeof *row);
-  snprintf(row->name, sizeof row->name, "%s", name);
   if (json_unpack(given, "{s:s}", "function", &function) != 0)
     return refuse(why, "no times of %s", name);
-  snprintf(row->function, sizeof row->function, "%s", function);
-  clean_text(row->function);
-  for (i = 0; i < MATH_TYPES; ++i) {
-    math_figure *shown = &row->types[i];
-    json_t *times = json_object_get(given, types[i]);
-    row->own[i] = own[i];
+  snprintf(shown, sizeof shown, "%s", function);
+  clean_text(shown);
+  if (to) figures_at(to, section, library, name, "");
+  if (to) figures_say(to, "function", "%s", shown);
+  for (int i = 0; i < MATH_TYPES; ++i) {
+    json_t *times = json_object_get(given, math_types[i]);
+    double ns, noise;
     if (!times) continue;
-    if (json_unpack(times, "{s:F, s:F}", "ns_per_value", &shown->ns, "noise",
-                    &shown->noise) != 0 ||
-        !(shown->ns > 0))
+    if (json_unpack(times, "{s:F, s:F}", "ns_per_value", &ns, "noise", &noise) != 0 ||
+        !(ns > 0))
       return refuse(why, "no times of %s", name);
-    shown->measured = true;
+    if (to) add_time(to, name, math_types[i], of, ns, noise);
   }
-  ++made->count;
+  ++*count;
   return true;
 }
 
-static bool read_rows(math_results *found, json_t *rows, refusal *why) {
-  const row_results *timed = &found->rows_timed;
-  math_torch *made = &found->torch;
-  double own[MATH_TYPES];
-  int i, width, type;
-  for (i = 0; i < MATH_FUNCTIONS; ++i) {
-    for (type = 0; type < MATH_TYPES; ++type)
-      own[type] = found->functions[i][MATH_F32 + type].ns;
-    if (!read_row(made, math_functions[i].name, own, rows, why)) return false;
+static bool read_rows(figures *to, const math_plan *plan, json_t *rows, refusal *why) {
+  size_t columns[ROW_WIDTHS], count = 0;
+  const int widths = math_widths(plan, columns);
+  for (size_t i = 0; i < MATH_FUNCTIONS; ++i) {
+    if (!read_row(to, math_functions[i].name, "math", rows, &count, why)) return false;
   }
-  for (i = 0; i < ROW_OPERATIONS; ++i)
-    for (width = 0; width < timed->widths; ++width) {
+  for (size_t i = 0; i < ROW_OPERATIONS; ++i)
+    for (int width = 0; width < widths; ++width) {
       char name[ROW_NAME];
-      rows_name(name, timed, i, width);
-      for (type = 0; type < MATH_TYPES; ++type)
-        own[type] = timed->ways[i][width][ROW_F32 + type].ns;
-      if (!read_row(made, name, own, rows, why)) return false;
+      row_name(name, i, plan->values / columns[width], columns[width]);
+      if (!read_row(to, name, "rows", rows, &count, why)) return false;
     }
-  return made->count > 0 || refuse(why, "no times");
+  return count > 0 || refuse(why, "no times");
 }
 
-void math_measure_torch(math_results *found) {
-  math_torch *made = &found->torch;
-  refusal why;
-  json_t *root = run(found, &why);
-  json_t *rows = root ? torch_rows(root, made->version, &why) : NULL;
-  made->count = 0;
-  made->missing.text[0] = 0;
-  if (!rows || !read_rows(found, rows, &why)) {
-    made->count = 0;
-    torch_missing(&made->missing, &why);
+/* All are read before any is told. */
+void math_measure_torch(figures *to, const math_plan *plan) {
+  char version[TORCH_VERSION];
+  refusal why, missing;
+  json_t *root = run(plan, &why);
+  json_t *rows = root ? torch_rows(root, version, &why) : NULL;
+  figures_at(to, section, library, "", "");
+  if (rows && read_rows(NULL, plan, rows, &why)) {
+    figures_say(to, "version", "%s", version);
+    read_rows(to, plan, rows, &why);
+  } else {
+    torch_missing(&missing, &why);
+    figures_say(to, "missing", "%s", missing.text);
   }
   json_decref(root);
-}
-
-void math_torch_figures(figures *to, const math_torch *found) {
-  size_t i;
-  int type;
-  figures_at(to, section, library, "", "");
-  if (found->missing.text[0]) {
-    figures_say(to, "missing", "%s", found->missing.text);
-    return;
-  }
-  figures_say(to, "version", "%s", found->version);
-  for (i = 0; i < found->count; ++i) {
-    const math_torch_row *row = &found->rows[i];
-    figures_at(to, section, library, row->name, "");
-    figures_say(to, "function", "%s", row->function);
-    for (type = 0; type < MATH_TYPES; ++type) {
-      const math_figure *shown = &row->types[type];
-      if (!shown->measured) continue;
-      figures_at(to, section, library, row->name, types[type]);
-      figures_add(to, "time_per_value", shown->ns, "ns");
-      figures_add(to, "noise", shown->noise, "");
-      figures_add(to, "ratio_to_mpnum", shown->ns / row->own[type], "");
-    }
-  }
-}
-
-#define TIME(type)                                                                \
- {                                                                                \
-  .heading = "ns", .metric = "time_per_value", .format = "%.3f", .variant = type, \
-  .group = type                                                                   \
- }
-#define RATIO(type)                                                                \
- {                                                                                 \
-  .heading = "x", .metric = "ratio_to_mpnum", .show = show_three, .variant = type, \
-  .group = type                                                                    \
- }
-bool math_torch_print(const figures *from, FILE *to) {
-  static const view_column columns[] = {
-      {.heading = "function or rows", .metric = VIEW_NAME},
-      {.heading = "PyTorch's", .metric = "function", .left = true},
-      TIME("f32"),
-      RATIO("f32"),
-      TIME("f16"),
-      RATIO("f16"),
-      TIME("bf16"),
-      RATIO("bf16"),
-  };
-  static const view shown = {.section = section, VIEW_COLUMNS(columns)};
-  const bool good =
-      view_print(&shown, from, to,
-                 "\nMath, PyTorch %s: called from Python, after all others; ns for one "
-                 "element. x: its time\nover mpnum's of the same type.\n",
-                 figures_words(from, section, "version"));
-  view_absent(from, section, false, to);
-  return good;
 }
