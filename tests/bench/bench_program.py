@@ -8,11 +8,12 @@ import select
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 from tree import open_terminal
 
 PROGRAM = os.path.abspath(sys.argv[1])
-SECONDS = 240
+SECONDS = 600
 
 # name: (sign bits, exponent bits, mantissa bits, bias, max, min normal, smallest), from the OCP,
 # IEEE and PTX documents; e8m0 has no zero and so no smaller value than its minimum.
@@ -56,13 +57,32 @@ def terminal_output(command, stream="stderr", **settings):
 
 
 class Folder(tempfile.TemporaryDirectory):
-    """A temporary folder with files in it."""
+    """A temporary folder with files in it; `with` gives its path."""
 
     def __init__(self, **files):
         super().__init__()
         for name, data in files.items():
-            with open(os.path.join(self.name, name), "wb") as file:
-                file.write(data)
+            Path(self.name, name).write_bytes(data)
+
+    def __enter__(self):
+        return Path(self.name)
+
+
+def json_of(path):
+    return json.loads(path.read_text())
+
+
+def csv_of(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def python_with(folder, program):
+    """A python3 in this folder that runs a program of its own, whatever it is given."""
+    path = folder / "python"
+    path.write_text(f"#!{sys.executable}\nimport json, sys\n{program}\n")
+    path.chmod(0o755)
+    return path
 
 
 PLACE = ("section", "source", "name", "variant", "metric")
@@ -119,10 +139,8 @@ def full_run(*arguments, **settings):
     with Folder() as folder:
         code, out, errors = bench(*arguments, "--json", "j", "--csv", "c", folder=folder, **settings)
         assert code == 0 and errors == "", (code, errors)
-        with open(os.path.join(folder, "j")) as file:
-            figures = Figures(json.load(file))
-        with open(os.path.join(folder, "c"), newline="") as file:
-            check_csv(list(csv.DictReader(file)), figures)
+        figures = Figures(json_of(folder / "j"))
+        check_csv(csv_of(folder / "c"), figures)
     assert figures.head["options"] == [*arguments, "--json", "j", "--csv", "c"], figures.head["options"]
     assert max(map(len, out.splitlines())) <= 100, max(out.splitlines(), key=len)
     return figures, out
@@ -133,8 +151,7 @@ def result_of(*arguments, **files):
     with Folder(**files) as folder:
         code, out, errors = bench("--json", "result.json", *arguments, folder=folder)
         assert code == 0 and errors == "", (arguments, code, errors)
-        with open(os.path.join(folder, "result.json")) as file:
-            return Figures(json.load(file)), out
+        return Figures(json_of(folder / "result.json")), out
 
 
 SCALES = {"as they are": "none", "times 2^k": "amax"}

@@ -5,9 +5,8 @@ import math
 import os
 import platform
 import re
-import sys
 
-from bench_program import Folder, full_run, result_of
+from bench_program import Folder, bench, full_run, python_with, result_of
 
 QUICK_SIZES = {"4 KiB": 4096, "16 KiB": 16384, "64 KiB": 65536}
 OF_A_SIZE = {"time_per_value", "noise", "rate", "limit_rate", "share_of_limit"}
@@ -26,11 +25,7 @@ ABSENT_WHY = f"cannot be run; it needs {ABSENT} (TORCH_PYTHON names another pyth
 def run_with(section, program):
     """A run with this text for the Python of a peer."""
     with Folder() as folder:
-        path = os.path.join(folder, "python")
-        with open(path, "w") as file:
-            file.write(f"#!{sys.executable}\nimport json, sys\n{program}\n")
-        os.chmod(path, 0o755)
-        return quick_run(section, env={**os.environ, "TORCH_PYTHON": path})
+        return quick_run(section, env={**os.environ, "TORCH_PYTHON": python_with(folder, program)})
 
 
 def times(size_factor=1):
@@ -228,3 +223,31 @@ def check_threads(section, operation, without):
         shown = [f"{one['rate']:.1f} {100 * one['share_of_limit']:.0f}%" for one in found]
         last = sizes[bound[0]] if bound else "-" if any_bound else ""
         assert line.split() == " ".join([name, *shown, last]).split(), (line, shown)
+
+
+def common(section, title, *runs):
+    """What holds for each of these sections, in runs of them, the first of which is a plain one."""
+    def figures_follow_from_times():
+        for run in runs:
+            check_all_figures(run()[0], section)
+
+    def the_table_is_the_figures():
+        for run in runs:
+            figures, out = run()
+            check_table(figures, section, out, title)
+
+    def limits_are_those_of_the_rows():
+        check_limits(runs[0]()[0], section)
+
+    def every_isa_of_the_cpu_can_be_forced():
+        check_forced_isas(section, runs[0]()[0].get(section, "mpnum", metric="isa"))
+
+    return [figures_follow_from_times, the_table_is_the_figures, limits_are_those_of_the_rows,
+            every_isa_of_the_cpu_can_be_forced, no_default(title)]
+
+
+def no_default(title):
+    def it_is_no_default_section():
+        code, out, _ = bench("--quick", "--cpu")
+        assert code == 0 and title not in out
+    return it_is_no_default_section

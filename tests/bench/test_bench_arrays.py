@@ -63,10 +63,6 @@ def bytes_are_those_of_the_types():
         assert shape_of(figures, "arrays", name) == wanted, (name, shape_of(figures, "arrays", name))
 
 
-def figures_follow_from_times():
-    bench_sections.check_all_figures(quick_run()[0], "arrays")
-
-
 def limits_have_every_byte_shape():
     figures = quick_run()[0]
     bench_sections.check_limits(figures, "arrays")
@@ -93,15 +89,6 @@ def exact_peers_agree_with_mpnum():
         "arrays", row["source"], row["name"], "", "same_results") is None] == [], "not compared"
 
 
-def the_table_is_the_figures():
-    figures, out = quick_run()
-    bench_sections.check_table(figures, "arrays", out, "Arrays")
-
-
-def every_isa_of_the_cpu_can_be_forced():
-    bench_sections.check_forced_isas("arrays", quick_run()[0].get("arrays", "mpnum", metric="isa"))
-
-
 def threads_split_the_arrays():
     bench_sections.check_threads("arrays", "f32 to e4m3", quick_run()[0])
 
@@ -120,20 +107,12 @@ def wrong_settings_are_refused():
         assert (code, out, errors) == (2, "", f"mpnum bench: {why}\n"), (arguments, code, errors)
 
 
-def it_is_no_default_section():
-    code, out, _ = bench("--quick", "--cpu")
-    assert code == 0 and "Arrays" not in out
-
-
 sys.exit(tap.run(
     every_function_has_a_row,
     bytes_are_those_of_the_types,
-    figures_follow_from_times,
     limits_have_every_byte_shape,
     peers_are_measured_or_named_absent,
     exact_peers_agree_with_mpnum,
-    the_table_is_the_figures,
-    every_isa_of_the_cpu_can_be_forced,
     threads_split_the_arrays,
     wrong_settings_are_refused,
-    it_is_no_default_section))
+    *bench_sections.common("arrays", "Arrays", quick_run)))

@@ -78,15 +78,6 @@ def functions_are_those_of_the_rows():
         assert function.startswith(wanted) and (wanted.endswith("_") or function == wanted), (name, function)
 
 
-def figures_follow_from_times():
-    for figures, _ in (quick_run(), run_with_times()):
-        bench_sections.check_all_figures(figures, "blocks")
-
-
-def limits_are_those_of_the_rows():
-    bench_sections.check_limits(quick_run()[0], "blocks")
-
-
 def peers_are_measured_or_named_absent():
     figures, out = quick_run()
     assert bench_sections.peers(figures, "blocks") == [*GGML, "torchao"]
@@ -104,11 +95,6 @@ def torchao_is_measured_where_it_is():
     figures, _ = bench_sections.quick_run("blocks", env={**os.environ, "TORCH_PYTHON": sys.executable})
     assert "missing" not in figures.metrics("blocks", "torchao"), figures.metrics("blocks", "torchao")
     bench_sections.check_all_figures(figures, "blocks")
-
-
-def the_table_is_the_figures():
-    for figures, out in (quick_run(), run_with_times()):
-        bench_sections.check_table(figures, "blocks", out, "Blocks")
 
 
 def what_is_added_follows_from_times():
@@ -255,23 +241,11 @@ def one_thread_measures_whatever_is_asked():
     assert figures.get("blocks", "mpnum", metric="threads") == 1 and ", 1 thread." in out
 
 
-def it_is_no_default_section():
-    code, out, _ = bench("--quick", "--cpu")
-    assert code == 0 and "Blocks" not in out
-
-
-def every_isa_of_the_cpu_can_be_forced():
-    bench_sections.check_forced_isas("blocks", quick_run()[0].get("blocks", "mpnum", metric="isa"))
-
-
 quick = [
     every_preset_has_its_rows,
     functions_are_those_of_the_rows,
-    figures_follow_from_times,
-    limits_are_those_of_the_rows,
     peers_are_measured_or_named_absent,
     the_times_that_torchao_gives_are_reported,
-    the_table_is_the_figures,
     what_is_added_follows_from_times,
     errors_are_those_of_the_definitions,
     a_transposed_file_is_the_same_matrix,
@@ -281,6 +255,7 @@ quick = [
     the_accuracy_table_is_the_figures,
     wrong_settings_and_files_are_refused,
 ]
-full = [one_thread_measures_whatever_is_asked, it_is_no_default_section, every_isa_of_the_cpu_can_be_forced,
-        torchao_is_measured_where_it_is]
-sys.exit(tap.run(*quick, *(full if sys.argv[2:] == ["full"] else [])))
+full = [one_thread_measures_whatever_is_asked, torchao_is_measured_where_it_is]
+*common, forced, no_default = bench_sections.common("blocks", "Blocks", quick_run, run_with_times)
+full += [forced, no_default]
+sys.exit(tap.run(*quick, *common, *(full if sys.argv[2:] == ["full"] else [])))

@@ -12,7 +12,6 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import types
 import unittest.mock
 import xml.etree.ElementTree as xml
@@ -21,10 +20,10 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
-from bench_program import PLACE, Figures, check_csv, tensors
+from bench_program import PLACE, Figures, Folder, bench, check_csv, json_of, python_with, tensors
 from tree import ROOT
 
-PROGRAM, REPORT = map(os.path.abspath, sys.argv[1:3])
+REPORT = os.path.abspath(sys.argv[2])
 GPU = 'Fake "GPU" <&> 1'
 SVG = "{http://www.w3.org/2000/svg}"
 SECONDS = 600
@@ -40,12 +39,6 @@ STEPS = {"4096 x 4096 x 4096": {"f32": 30, "bf16": 12, "e4m3 delayed": 8},
 OTHERS = {"e5m2 e4m3": "UNSUPPORTED", "mxfp8": "UNSUPPORTED", "nvfp4": "FAILED"}
 
 
-def bench(*arguments, folder=None):
-    done = subprocess.run([PROGRAM, *arguments], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, timeout=SECONDS)
-    return done.returncode, done.stdout, done.stderr
-
-
 def report(kind, python="no-such-python"):
     return subprocess.run([REPORT, kind], env={**os.environ, "TORCH_PYTHON": python}, capture_output=True, text=True,
                           check=True, timeout=SECONDS).stdout
@@ -53,21 +46,16 @@ def report(kind, python="no-such-python"):
 
 def report_with(kind, program):
     """What a python3 that runs this program is told to be PyTorch."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "python")
-        with open(path, "w") as file:
-            file.write(f"#!{sys.executable}\nimport json, sys\n{program}\n")
-        os.chmod(path, 0o755)
-        return report(kind, path)
+    with Folder() as folder:
+        return report(kind, python_with(folder, program))
 
 
 def absence():
     """Why there is no GPU; skips where there is one."""
-    with tempfile.TemporaryDirectory() as folder:
+    with Folder() as folder:
         code, out, errors = bench("--gpu", "--formats", "--quick", "--json", "j", folder=folder)
         assert code == 0 and errors == "", (code, errors)
-        with open(os.path.join(folder, "j")) as file:
-            figures = Figures(json.load(file))
+        figures = Figures(json_of(folder / "j"))
     why = figures.get("gpu", metric="missing")
     if why is None:
         raise tap.Skip("this machine has a GPU")
@@ -86,7 +74,7 @@ def wrong_sizes_are_refused():
     cases += [["--mnk", "1,1,1"] * 9]
     cases += [["--json", "out", "--svg", "out"], ["--csv", "out", "--svg", "out"], ["--svg", "no/such/x"]]
     for arguments in cases:
-        with tempfile.TemporaryDirectory() as folder:
+        with Folder() as folder:
             code, out, errors = bench("--formats", *arguments, folder=folder)
             assert code == 2 and out == "", (arguments, code, out)
             assert errors.count("\n") == 1 and errors.startswith("mpnum bench: "), (arguments, errors)
@@ -109,7 +97,7 @@ def help_names_every_option():
 
 def without_a_gpu_only_gpu_alone_fails():
     why = absence()
-    with tempfile.TemporaryDirectory() as folder:
+    with Folder() as folder:
         code, out, errors = bench("--gpu", "--json", "j", "--svg", "s", folder=folder)
         assert (code, out, errors) == (1, "", f"mpnum bench: GPU: {why}; where there is one, it measures "
                                                 "conversions, launchers and products\n"), (code, out, errors)
@@ -132,15 +120,14 @@ def absence_has_a_reason():
 
 
 def charts_of_the_cpu_alone():
-    with tempfile.TemporaryDirectory() as folder:
+    with Folder() as folder:
         code, _, errors = bench("--speed", "--accuracy", "--quick", "--svg", "s.svg", "--json", "j", folder=folder)
         assert code == 0 and errors == "", errors
-        root = xml.parse(os.path.join(folder, "s.svg")).getroot()
-        with open(os.path.join(folder, "j")) as file:
-            figures = Figures(json.load(file))
+        root = xml.parse(folder / "s.svg").getroot()
+        figures = Figures(json_of(folder / "j"))
         first = next(about for about in tensors(figures) if about["file"] != "synthetic")
         assert bench("--scalar", "--quick", "--svg", "f.svg", folder=folder)[0] == 0
-        assert "no section with a chart" in "".join(xml.parse(os.path.join(folder, "f.svg")).getroot().itertext())
+        assert "no section with a chart" in "".join(xml.parse(folder / "f.svg").getroot().itertext())
     check_bars(root, [row["value"] for row in figures.select("speed", None, None, None, "rate")])
     check_points(root, [10 ** (-row["sqnr"] / 20) for row in first["rows"]
                         if row["scale"] == "amax" and row["sqnr"] < math.inf])
@@ -378,13 +365,12 @@ def charts_show_what_was_measured():
 
 
 def a_gpu_agrees_with_the_cpu():
-    with tempfile.TemporaryDirectory() as folder:
+    with Folder() as folder:
         code, out, errors = bench("--gpu", "--quick", "--json", "j", folder=folder)
         if code == 1 and "GPU: " in errors:
             raise tap.Skip(errors.split("GPU: ", 1)[1].strip())
         assert code == 0 and errors == "", (code, errors, out)
-        with open(os.path.join(folder, "j")) as file:
-            figures = Figures(json.load(file))
+        figures = Figures(json_of(folder / "j"))
     checked = figures.select("gpu_conversion", None, None, None, "wrong")
     checked += figures.select("gpu_reduction", None, None, None, "wrong")
     checked += figures.select("gpu_kernel", None, None, None, "wrong")

@@ -43,15 +43,6 @@ def every_pass_has_a_row():
     assert {name: shape_of(figures, "grad", name) for name in names} == ROWS, names
 
 
-def figures_follow_from_times():
-    for figures, _ in (quick_run(), run_with_times()):
-        bench_sections.check_all_figures(figures, "grad")
-
-
-def limits_are_those_of_the_rows():
-    bench_sections.check_limits(quick_run()[0], "grad")
-
-
 def pytorch_is_absent_with_its_reason():
     figures, out = quick_run()
     assert bench_sections.peers(figures, "grad") == ["PyTorch"]
@@ -87,39 +78,21 @@ def pytorch_is_measured_where_it_is():
     bench_sections.check_table(figures, "grad", out, "Gradients")
 
 
-def the_table_is_the_figures():
-    for figures, out in (quick_run(), run_with_times()):
-        bench_sections.check_table(figures, "grad", out, "Gradients")
-
-
 def what_is_added_follows_from_times():
     figures, out = quick_run()
     bench_sections.check_added(figures, "grad", out, "Gradients", ADDED)
-
-
-def every_isa_of_the_cpu_can_be_forced():
-    bench_sections.check_forced_isas("grad", quick_run()[0].get("grad", "mpnum", metric="isa"))
 
 
 def threads_split_the_arrays():
     bench_sections.check_threads("grad", "unscale f32", quick_run()[0])
 
 
-def it_is_no_default_section():
-    code, out, _ = bench("--quick", "--cpu")
-    assert code == 0 and "Gradients" not in out
-
-
 sys.exit(tap.run(
     every_pass_has_a_row,
-    figures_follow_from_times,
-    limits_are_those_of_the_rows,
     pytorch_is_absent_with_its_reason,
     the_times_that_pytorch_gives_are_reported,
     what_is_no_answer_is_a_reason,
     pytorch_is_measured_where_it_is,
-    the_table_is_the_figures,
     what_is_added_follows_from_times,
-    every_isa_of_the_cpu_can_be_forced,
     threads_split_the_arrays,
-    it_is_no_default_section))
+    *bench_sections.common("grad", "Gradients", quick_run, run_with_times)))

@@ -304,11 +304,6 @@ def every_isa_of_the_cpu_can_be_forced():
     assert len({tuple(own) for own in errors.values()}) == 1, "not the same bits"
 
 
-def it_is_no_default_section():
-    code, out, _ = bench("--quick", "--cpu")
-    assert code == 0 and "Math" not in out
-
-
 sys.exit(tap.run(
     every_function_has_a_row,
     every_matrix_has_a_row,
@@ -325,4 +320,4 @@ sys.exit(tap.run(
     what_is_no_answer_of_pytorch_is_a_reason,
     pytorch_is_measured_where_it_is,
     every_isa_of_the_cpu_can_be_forced,
-    it_is_no_default_section))
+    bench_sections.no_default("Math")))

@@ -3,7 +3,6 @@
 """What `mpnum bench` takes and gives: its options, sections, JSON and CSV, and what it says where it cannot write.
 test_bench_output.py PROGRAM"""
 
-import json
 import math
 import os
 import re
@@ -18,7 +17,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
 import tensor_files
-from bench_program import FORMATS, PROGRAM, Folder, bench, full_run, result_of, tensors, terminal_output
+from bench_program import FORMATS, PROGRAM, Folder, bench, full_run, json_of, result_of, tensors, terminal_output
 from tensor_files import floats, npy
 from tree import ROOT
 
@@ -80,8 +79,7 @@ def a_result_that_cannot_be_written_leaves_nothing():
             code, _, errors = bench("--formats", "--json", name, folder=folder, preexec_fn=refuse_long_files)
             assert code == 1 and errors.count("\n") == 1, (code, errors)
             assert os.listdir(folder) == ["old"], os.listdir(folder)
-        with open(os.path.join(folder, "old")) as file:
-            assert file.read() == "old"
+        assert (folder / "old").read_text() == "old"
 
 
 def results_replace_whole_files():
@@ -90,8 +88,7 @@ def results_replace_whole_files():
         code, _, _ = bench("--formats", "--json", "link.json", "--csv", "/dev/null", folder=folder)
         assert code == 0 and sorted(os.listdir(folder)) == ["link.json", "old.json"], os.listdir(folder)
         assert os.path.islink(os.path.join(folder, "link.json"))
-        with open(os.path.join(folder, "old.json")) as file:
-            assert json.load(file)["schema"] == 2
+        assert json_of(folder / "old.json")["schema"] == 2
         assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
 

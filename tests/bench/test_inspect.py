@@ -3,7 +3,6 @@
 """`mpnum inspect`: what it finds against counts made here, its verdicts, its outputs, and what it refuses.
 test_inspect.py PROGRAM"""
 
-import csv
 import json
 import math
 import os
@@ -20,7 +19,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
 import tensor_files
-from bench_program import PROGRAM, SECONDS, Folder, bench, terminal_output
+from bench_program import PROGRAM, SECONDS, Folder, bench, csv_of, json_of, terminal_output
 from block_reference import losses_of
 from tensor_files import entry, floats, npy, safetensors
 from tree import ROOT
@@ -112,10 +111,7 @@ def inspect(*arguments, files=None, **settings):
     with Folder(**(files or {})) as folder:
         code, out, errors = bench(*arguments, "--json", "j", "--csv", "c", folder=folder, **settings)
         assert code == 0 and errors == "", (code, errors)
-        with open(os.path.join(folder, "j")) as file:
-            result = json.load(file)
-        with open(os.path.join(folder, "c"), newline="") as file:
-            lines = list(csv.DictReader(file))
+        result, lines = json_of(folder / "j"), csv_of(folder / "c")
     assert result["schema"] == 1 and len(lines) == len(result["tensors"]), result
     for line, row in zip(lines, result["tensors"]):
         same_row(line, row)
@@ -441,12 +437,8 @@ def names_cannot_forge_output():
     for name in ("forged_name.safetensors", "long_name.safetensors"):
         with Folder(**{name: tensor_files.GOOD[name]}) as folder:
             code, out, errors = bench(name, "--details", "--csv", "c", "--svg", "s", "--json", "j", folder=folder)
-            texts = [out]
-            for kind in "cs":
-                with open(os.path.join(folder, kind), encoding="utf-8") as file:
-                    texts.append(file.read())
-            with open(os.path.join(folder, "j")) as file:
-                tensor = json.load(file)["tensors"][0]["tensor"]
+            texts = [out, *((folder / kind).read_text("utf-8") for kind in "cs")]
+            tensor = json_of(folder / "j")["tensors"][0]["tensor"]
         assert code == 0 and errors == "", errors
         assert tensor in ("n" * 5000, "x\n\x1b[31mmpnum bench: \u009b0m\x7f"), tensor
         for text in texts:
@@ -582,8 +574,7 @@ def the_picture_is_the_histogram():
         root = xml.etree.ElementTree.parse(os.path.join(folder, "s")).getroot()
         code, _, _ = bench(*files, "--svg", "s", "--details", folder=folder)
         parts = xml.etree.ElementTree.parse(os.path.join(folder, "s")).getroot()
-        with open(os.path.join(folder, "j")) as file:
-            rows = json.load(file)["tensors"]
+        rows = json_of(folder / "j")["tensors"]
     counts = {}
     for row in rows:
         for exponent, count in row["exponents"]:
