@@ -11,6 +11,34 @@ static void copy_bytes(void *dst, const void *src, size_t count) {
   memcpy(dst, src, 4 * count);
 }
 
+/* ROW(bits of an element that is read and written, whether in place, loop) */
+#define LIMIT_SHAPES(ROW)            \
+ ROW(64, 32, false, half)            \
+ ROW(64, 16, false, quarter)         \
+ ROW(32, 32, false, same)            \
+ ROW(32, 16, false, half)            \
+ ROW(32, 12, false, three_eighths)   \
+ ROW(32, 8, false, quarter)          \
+ ROW(32, 6, false, three_sixteenths) \
+ ROW(32, 4, false, eighth)           \
+ ROW(16, 32, false, twofold)         \
+ ROW(16, 16, false, same)            \
+ ROW(16, 12, false, three_quarters)  \
+ ROW(16, 8, false, half)             \
+ ROW(16, 6, false, three_eighths)    \
+ ROW(16, 4, false, quarter)          \
+ ROW(8, 32, false, fourfold)         \
+ ROW(8, 16, false, twofold)          \
+ ROW(6, 32, false, sixteen_thirds)   \
+ ROW(6, 16, false, eight_thirds)     \
+ ROW(4, 32, false, eightfold)        \
+ ROW(4, 16, false, fourfold)         \
+ ROW(32, 32, true, same)             \
+ ROW(32, 0, false, read)             \
+ ROW(16, 16, true, same)             \
+ ROW(16, 0, false, read)             \
+ ROW(8, 0, false, read)
+
 #define LIMIT_NAME(loop) baseline_##loop
 #define LIMIT_TARGET
 #define LIMIT_SIZE                 16

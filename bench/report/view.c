@@ -6,99 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A table of text: cells in reading order, columns as wide as their widest cell. */
-typedef struct table {
-  size_t columns, count;
-  char (*cells)[TABLE_CELL]; /* the first row is the heading */
-  bool left[TABLE_COLUMNS];  /* aligned left, else right */
-  struct {
-    size_t first, count; /* columns under a heading of their own */
-    const char *text;
-  } groups[TABLE_GROUPS];
-  size_t group_count;
-  bool failed; /* out of memory */
-} table;
-
 static const char gap[] = "  ";
-
-static void table_begin(table *made, size_t column_count) {
-  memset(made, 0, sizeof *made);
-  made->columns = column_count;
-  made->left[0] = true;
-}
-
-BENCH_PRINTF(2, 3)
-static void table_add(table *made, const char *format, ...) {
-  va_list arguments;
-  if (!made->failed && made->count % made->columns == 0) {
-    size_t cells = made->count + made->columns;
-    void *grown = realloc(made->cells, cells * sizeof *made->cells);
-    if (grown) made->cells = grown;
-    made->failed = !grown;
-  }
-  if (made->failed) return;
-  va_start(arguments, format);
-  vsnprintf(made->cells[made->count++], TABLE_CELL, format, arguments);
-  va_end(arguments);
-}
-
-static void table_group(table *made, size_t first, size_t count, const char *text) {
-  made->groups[made->group_count].first = first;
-  made->groups[made->group_count].count = count;
-  made->groups[made->group_count++].text = text;
-}
-
-static void pad(FILE *to, char with, size_t count) {
-  while (count-- > 0)
-    fputc(with, to);
-}
-
-static void print_groups(const table *made, const size_t *widths, FILE *to) {
-  size_t column = 0, i, g, spaces = 0;
-  for (g = 0; g < made->group_count; ++g) {
-    size_t width = 0, text = columns(made->groups[g].text) + 2, left;
-    for (; column < made->groups[g].first; ++column)
-      spaces += widths[column] + strlen(gap);
-    for (i = 0; i < made->groups[g].count; ++i)
-      width += widths[column++] + strlen(gap);
-    width -= strlen(gap);
-    left = width > text ? (width - text) / 2 : 0;
-    pad(to, ' ', spaces);
-    pad(to, '-', left);
-    fprintf(to, " %s ", made->groups[g].text);
-    pad(to, '-', width > text ? width - text - left : 0);
-    spaces = strlen(gap);
-  }
-  if (made->group_count > 0) fputc('\n', to);
-}
-
-static void print_row(const table *made, const size_t *widths, size_t first, FILE *to) {
-  for (size_t i = 0; i < made->columns; ++i) {
-    const char *cell = made->cells[first + i];
-    size_t space = widths[i] - columns(cell);
-    bool last = i + 1 == made->columns;
-    if (!made->left[i]) pad(to, ' ', space);
-    fputs(cell, to);
-    if (made->left[i] && !last) pad(to, ' ', space);
-    fputs(last ? "\n" : gap, to);
-  }
-}
-
-/* Prints and releases; false when memory ran out and nothing was printed. */
-static bool table_end(table *made, FILE *to) {
-  size_t widths[TABLE_COLUMNS] = {0}, i;
-  bool good = !made->failed;
-  for (i = 0; good && i < made->count; ++i) {
-    size_t width = columns(made->cells[i]), column = i % made->columns;
-    if (width > widths[column]) widths[column] = width;
-  }
-  if (good) print_groups(made, widths, to);
-  for (i = 0; good && i + made->columns <= made->count; i += made->columns)
-    print_row(made, widths, i, to);
-  free(made->cells);
-  made->cells = NULL;
-  return good;
-}
 
 /* A column of the table at hand. */
 typedef struct placed {
@@ -225,61 +133,101 @@ static void place_columns(grid *made) {
   }
 }
 
-static void add_cell(table *to, const grid *made, const figure *line,
-                     const placed *column) {
+/* A cell of a line, or of the heading: line NULL. */
+static void show_cell(char cell[TABLE_CELL], const grid *made, const figure *line,
+                      const placed *column) {
   const view_column *how = column->how;
-  const figure *shown = figure_at(made, line, column, how->metric);
-  const figure *star = figure_at(made, line, column, how->star_for);
-  char cell[TABLE_CELL] = "-";
-  if (!shown) shown = figure_at(made, line, column, how->instead);
-  if (same(how->metric, VIEW_NAME)) {
-    snprintf(cell, sizeof cell, "%s", line->name);
+  const figure *shown = line ? figure_at(made, line, column, how->metric) : NULL;
+  const figure *star = line ? figure_at(made, line, column, how->star_for) : NULL;
+  if (line && !shown) shown = figure_at(made, line, column, how->instead);
+  if (!line) {
+    snprintf(cell, TABLE_CELL, "%s", column->heading);
+  } else if (same(how->metric, VIEW_NAME)) {
+    snprintf(cell, TABLE_CELL, "%s", line->name);
   } else if (same(how->metric, VIEW_SOURCE)) {
-    snprintf(cell, sizeof cell, "%s", line->source);
+    snprintf(cell, TABLE_CELL, "%s", line->source);
   } else if (same(how->metric, VIEW_LABEL)) {
     const bool own = same(line->source, "mpnum");
-    snprintf(cell, sizeof cell, "%s%s%s", own ? "" : line->source, own ? "" : " ",
+    snprintf(cell, TABLE_CELL, "%s%s%s", own ? "" : line->source, own ? "" : " ",
              line->name);
-  } else if (shown && shown->words) {
-    snprintf(cell, sizeof cell, "%s", shown->words);
-  } else if (shown && how->show) {
+  } else if (!shown) {
+    snprintf(cell, TABLE_CELL, "-");
+  } else if (shown->words) {
+    snprintf(cell, TABLE_CELL, "%s", shown->words);
+  } else if (how->show) {
     how->show(cell, shown->value);
-  } else if (shown) {
+  } else {
     const double factor = how->factor > 0 ? how->factor : 1;
-    snprintf(cell, sizeof cell, how->format, factor * shown->value);
+    snprintf(cell, TABLE_CELL, how->format, factor * shown->value);
   }
-  table_add(to, "%s%s", cell, star && !(star->value > 0) ? "*" : "");
+  if (star && !(star->value > 0) && strlen(cell) + 1 < TABLE_CELL) strcat(cell, "*");
+}
+
+static const figure *line_at(const grid *made, size_t row) {
+  return row > 0 ? &made->from->rows[made->lines[row - 1]] : NULL;
+}
+
+static void pad(FILE *to, char with, size_t count) {
+  while (count-- > 0)
+    fputc(with, to);
 }
 
 static bool same_group(const char *a, const char *b) {
   return a == b || (a && b && same(a, b));
 }
 
-static bool print_grid(const grid *made, FILE *to) {
-  size_t i, k, first = 0;
-  table out;
-  table_begin(&out, made->column_count);
-  for (i = 0; i < made->column_count; ++i) {
-    const char *group = made->columns[i].group;
-    const bool last =
-        i + 1 == made->column_count || !same_group(made->columns[i + 1].group, group);
-    out.left[i] = i == 0 || made->columns[i].how->left;
-    if (last && group) table_group(&out, first, i + 1 - first, group);
-    if (last) first = i + 1;
-    table_add(&out, "%s", made->columns[i].heading);
+/* Headings over neighbours with the same one. */
+static void print_groups(const grid *made, const size_t *widths, FILE *to) {
+  size_t spaces = 0, end;
+  bool has_any = false;
+  for (size_t first = 0; first < made->column_count; first = end) {
+    const char *group = made->columns[first].group;
+    size_t width = 0;
+    for (end = first;
+         end < made->column_count && same_group(made->columns[end].group, group); ++end)
+      width += widths[end] + strlen(gap);
+    if (group) {
+      const size_t text = columns(group) + 2, dashes = width - strlen(gap);
+      const size_t left = dashes > text ? (dashes - text) / 2 : 0;
+      pad(to, ' ', spaces);
+      pad(to, '-', left);
+      fprintf(to, " %s ", group);
+      pad(to, '-', dashes > text ? dashes - text - left : 0);
+      has_any = true;
+    }
+    spaces = group ? strlen(gap) : spaces + width;
   }
-  for (i = 0; i < made->line_count; ++i) {
-    for (k = 0; k < made->column_count; ++k)
-      add_cell(&out, made, &made->from->rows[made->lines[i]], &made->columns[k]);
+  if (has_any) fputc('\n', to);
+}
+
+/* Columns are as wide as their widest cell. */
+static void print_grid(const grid *made, FILE *to) {
+  size_t widths[TABLE_COLUMNS] = {0};
+  char cell[TABLE_CELL];
+  for (size_t row = 0; row <= made->line_count; ++row) {
+    for (size_t i = 0; i < made->column_count; ++i) {
+      show_cell(cell, made, line_at(made, row), &made->columns[i]);
+      if (columns(cell) > widths[i]) widths[i] = columns(cell);
+    }
   }
-  return table_end(&out, to);
+  print_groups(made, widths, to);
+  for (size_t row = 0; row <= made->line_count; ++row) {
+    for (size_t i = 0; i < made->column_count; ++i) {
+      const bool last = i + 1 == made->column_count;
+      const bool left = i == 0 || made->columns[i].how->left;
+      show_cell(cell, made, line_at(made, row), &made->columns[i]);
+      if (!left) pad(to, ' ', widths[i] - columns(cell));
+      fputs(cell, to);
+      if (left && !last) pad(to, ' ', widths[i] - columns(cell));
+      fputs(last ? "\n" : gap, to);
+    }
+  }
 }
 
 bool view_print(const view *what, const figures *from, FILE *to, const char *title, ...) {
   const figures part = section_of(from, what->section);
   grid made = {what, &part, NULL, 0, {{NULL, NULL, NULL, NULL}}, 0};
   va_list arguments;
-  bool good = true;
   made.lines = malloc((part.count + 1) * sizeof *made.lines);
   if (!made.lines) return false;
   list_lines(&made);
@@ -288,10 +236,10 @@ bool view_print(const view *what, const figures *from, FILE *to, const char *tit
     vfprintf(to, title, arguments);
     va_end(arguments);
     place_columns(&made);
-    good = print_grid(&made, to);
+    print_grid(&made, to);
   }
   free(made.lines);
-  return good;
+  return true;
 }
 
 static const char *label_of(const figure *row, bool by_name) {

@@ -8,7 +8,7 @@
 
 #include "../core/figures.h"
 
-enum { TABLE_COLUMNS = 20, TABLE_CELL = 64, TABLE_GROUPS = 8 };
+enum { TABLE_COLUMNS = 20, TABLE_CELL = 64 };
 
 /* Metrics that stand for the row itself: its name, its source, or both but for mpnum's.
  */

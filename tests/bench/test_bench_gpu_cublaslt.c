@@ -2,6 +2,7 @@
 /* A small libcublasLt for tests: the functions that the benchmark calls, on host memory,
  * in double. It takes what the real one takes of them, and nothing else. */
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,31 +66,24 @@ cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t at) { return destr
 cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t at,
                                               cublasLtMatmulDescAttributes_t attribute,
                                               const void *value, size_t size) {
-  struct operation *operation = (void *)at;
-  void *dst;
-  size_t wanted = 4;
-  switch ((int)attribute) {
-  case CUBLASLT_MATMUL_DESC_TRANSA: dst = &operation->left; break;
-  case CUBLASLT_MATMUL_DESC_TRANSB: dst = &operation->right; break;
-  case CUBLASLT_MATMUL_DESC_FAST_ACCUM:
-    dst = &operation->is_fast;
-    wanted = 1;
-    break;
-  case CUBLASLT_MATMUL_DESC_A_SCALE_POINTER:
-    dst = &operation->a_scale;
-    wanted = sizeof(void *);
-    break;
-  case CUBLASLT_MATMUL_DESC_B_SCALE_POINTER:
-    dst = &operation->b_scale;
-    wanted = sizeof(void *);
-    break;
-  case CUBLASLT_MATMUL_DESC_A_SCALE_MODE: dst = &operation->a_mode; break;
-  case CUBLASLT_MATMUL_DESC_B_SCALE_MODE: dst = &operation->b_mode; break;
-  default: return CUBLAS_STATUS_INVALID_VALUE;
+#define MEMBER(name) \
+ offsetof(struct operation, name), sizeof(((struct operation *)0)->name)
+  static const struct {
+    int attribute;
+    size_t place, size;
+  } known[] = {{CUBLASLT_MATMUL_DESC_TRANSA, MEMBER(left)},
+               {CUBLASLT_MATMUL_DESC_TRANSB, MEMBER(right)},
+               {CUBLASLT_MATMUL_DESC_FAST_ACCUM, MEMBER(is_fast)},
+               {CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, MEMBER(a_scale)},
+               {CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, MEMBER(b_scale)},
+               {CUBLASLT_MATMUL_DESC_A_SCALE_MODE, MEMBER(a_mode)},
+               {CUBLASLT_MATMUL_DESC_B_SCALE_MODE, MEMBER(b_mode)}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; ++i) {
+    if (known[i].attribute != (int)attribute || known[i].size != size) continue;
+    memcpy((char *)(void *)at + known[i].place, value, size);
+    return CUBLAS_STATUS_SUCCESS;
   }
-  if (size != wanted) return CUBLAS_STATUS_INVALID_VALUE;
-  memcpy(dst, value, size);
-  return CUBLAS_STATUS_SUCCESS;
+  return CUBLAS_STATUS_INVALID_VALUE;
 }
 
 cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *dst,

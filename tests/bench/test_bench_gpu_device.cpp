@@ -449,11 +449,18 @@ void absence_is_told(void) {
   fake::gpu = fake::state();
 }
 
-void clocks_are_those_of_nvml(void) {
-  const char bus[] = "0000:01:00.0";
-  int *const users = of_nvml<int>("fake_nvml_users");
+/* Why nothing is known of a GPU whose NVML has a fault. */
+gpu_clocks clocks_with(const char *fault) {
   gpu_clocks clocks;
-  nvml_read(&clocks, bus, nullptr, nullptr);
+  set_nvml_fault(fault);
+  nvml_read(&clocks, "0000:01:00.0", nullptr, nullptr);
+  set_nvml_fault("");
+  return clocks;
+}
+
+void clocks_are_those_of_nvml(void) {
+  int *const users = of_nvml<int>("fake_nvml_users");
+  gpu_clocks clocks = clocks_with("");
   CHECK(clocks.missing[0] == 0, "%s", clocks.missing);
   CHECK(clocks.sm == 1700 && clocks.sm_limit == 1980 && clocks.memory == 2600 &&
             clocks.memory_limit == 2619,
@@ -462,17 +469,11 @@ void clocks_are_those_of_nvml(void) {
   CHECK(clocks.power == 612.5 && clocks.power_limit == 700 && clocks.celsius == 64,
         "%g of %g W, %g degrees", clocks.power, clocks.power_limit, clocks.celsius);
   CHECK_TEXT(clocks.reasons, "power cap, heat, by the driver");
-  set_nvml_fault("start");
-  nvml_read(&clocks, bus, nullptr, nullptr);
-  CHECK_TEXT(clocks.missing, "NVML does not start");
-  set_nvml_fault("none");
-  nvml_read(&clocks, bus, nullptr, nullptr);
-  CHECK_TEXT(clocks.missing, "NVML knows no GPU 0000:01:00.0");
-  set_nvml_fault("clocks");
-  nvml_read(&clocks, bus, nullptr, nullptr);
+  CHECK_TEXT(clocks_with("start").missing, "NVML does not start");
+  CHECK_TEXT(clocks_with("none").missing, "NVML knows no GPU 0000:01:00.0");
+  clocks = clocks_with("clocks");
   CHECK(std::isnan(clocks.sm) && std::isnan(clocks.memory_limit) && clocks.power == 612.5,
         "%g MHz, %g W", clocks.sm, clocks.power);
-  set_nvml_fault("");
   CHECK(users && *users == 0, "NVML is still open");
   nvml_reasons(clocks.reasons, sizeof clocks.reasons, 0);
   CHECK_TEXT(clocks.reasons, "none");
@@ -506,28 +507,21 @@ void another_gpu_is_measured_or_absent(void) {
   fake::gpu = fake::state();
 }
 
+template <class Row> unsigned rows_of(gpu_state state, const Row *rows, unsigned count) {
+  unsigned sum = 0;
+  for (unsigned i = 0; i < count; ++i)
+    sum += rows[i].state == state;
+  return sum;
+}
+unsigned rows_of(gpu_state state) {
+  return rows_of(state, found.conversions, found.conversion_count) +
+         rows_of(state, found.reductions, found.reduction_count) +
+         rows_of(state, found.kernels, found.kernel_count);
+}
 unsigned failed_rows() {
-  unsigned count = 0;
-  for (unsigned i = 0; i < found.conversion_count; ++i)
-    count += found.conversions[i].state == GPU_FAILED;
-  for (unsigned i = 0; i < found.reduction_count; ++i)
-    count += found.reductions[i].state == GPU_FAILED;
-  for (unsigned i = 0; i < found.kernel_count; ++i)
-    count += found.kernels[i].state == GPU_FAILED;
-  for (unsigned i = 0; i < found.step_count; ++i)
-    count += found.steps[i].state == GPU_FAILED;
-  return count;
+  return rows_of(GPU_FAILED) + rows_of(GPU_FAILED, found.steps, found.step_count);
 }
-unsigned measured_rows() {
-  unsigned count = 0;
-  for (const gpu_conversion &row : found.conversions)
-    count += row.state == GPU_MEASURED;
-  for (const gpu_reduction &row : found.reductions)
-    count += row.state == GPU_MEASURED;
-  for (unsigned i = 0; i < found.kernel_count; ++i)
-    count += found.kernels[i].state == GPU_MEASURED;
-  return count;
-}
+unsigned measured_rows() { return rows_of(GPU_MEASURED); }
 
 /* An error that passes costs a row; one that stays all that come after it, each with a
  * reason. */
