@@ -111,8 +111,7 @@ def replacement(name, kind):
         return signed(value, width) if kind[0] == "s" else value
     return {"add": lambda old, b: (old + b) & mask, "and": lambda old, b: old & b, "or": lambda old, b: old | b,
             "xor": lambda old, b: old ^ b, "exch": lambda old, b: b, "min": lambda old, b: min(old, b, key=key),
-            "max": lambda old, b: max(old, b, key=key), "inc": lambda old, b: 0 if old >= b else old + 1,
-            "dec": lambda old, b: b if old == 0 or old > b else old - 1,
+            "max": lambda old, b: max(old, b, key=key),
             "cas": lambda old, b, c: c if old == b else old}[name]
 
 
@@ -120,8 +119,8 @@ def replacement(name, kind):
 def atomic(name, modifiers, operands, context):
     kind = modifiers.kind("b32", "u32", "s32", "b64", "u64", "s64", "f32", "f64", "f16x2", "bf16x2", "b16", "f16",
                           "bf16")
-    action = modifiers.one_of("add", "and", "or", "xor", "exch", "min", "max", "inc", "dec", "cas")
-    if (action in ("add", "min", "max", "inc", "dec")) == (kind[0] == "b" and kind not in FLOATS):
+    action = modifiers.one_of("add", "and", "or", "xor", "exch", "min", "max", "cas")
+    if (action in ("add", "min", "max")) == (kind[0] == "b" and kind not in FLOATS):
         raise ValueError("unknown type")
     modifiers.flag("noftz")
     take_hints(modifiers)

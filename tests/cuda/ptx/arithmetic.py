@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Floating-point instructions other than cvt, on bits. Exact but for the .approx ones, which give the nearest value
-where a GPU may be some units in the last place off.
+"""Floating-point instructions other than cvt, on bits, rounded once.
 
 A NaN result is the canonical NaN of the format, also where the ISA leaves it open, as in neg and abs.
 """
 
 import math
 
-from ptx.values import FINITE, FORMATS, INFINITE, NAN, NOT_A_NUMBER, finite, infinity
+from ptx.values import FORMATS, INFINITE, NAN, NOT_A_NUMBER, finite, infinity
 
 
 def add_numbers(a, b, rounding):
@@ -61,10 +60,6 @@ def root_number(a, _rounding):
     return finite(False, root << 1 | (root * root < radicand), ((a.exponent - shift) >> 1) - 1)
 
 
-def reciprocal_number(a, rounding):
-    return divide_numbers(finite(False, 1, 0), a, rounding)
-
-
 def subtract_numbers(a, b, rounding):
     return add_numbers(a, b._replace(negative=not b.negative), rounding)
 
@@ -74,44 +69,7 @@ def fused_numbers(a, b, c, rounding):
 
 
 EXACT = {"add": add_numbers, "sub": subtract_numbers, "mul": lambda a, b, _rounding: multiply_numbers(a, b),
-         "fma": fused_numbers, "mad": fused_numbers, "div": divide_numbers, "sqrt": root_number,
-         "rcp": reciprocal_number}
-
-
-def near(function):
-    """An approximate instruction by a function of the math module."""
-    def number_of(a):
-        if a.kind == NAN:
-            return NOT_A_NUMBER
-        x = -math.inf if a.negative else math.inf
-        if a.kind == FINITE:
-            x = math.ldexp(-a.significand if a.negative else a.significand, a.exponent)
-            x = math.copysign(x, -1.0 if a.negative else 1.0)
-        try:
-            return FORMATS["f64"].decode(double_bits(function(x)))
-        except (OverflowError, ZeroDivisionError):
-            return infinity(False)
-        except ValueError:
-            return NOT_A_NUMBER
-    return number_of
-
-
-def double_bits(x):
-    negative = math.copysign(1.0, x) < 0
-    if math.isnan(x):
-        return FORMATS["f64"].canonical_nan
-    if math.isinf(x):
-        return FORMATS["f64"].encode(infinity(negative))
-    numerator, denominator = abs(x).as_integer_ratio()
-    return FORMATS["f64"].encode(finite(negative, numerator, 1 - denominator.bit_length()))
-
-
-def logarithm(x):
-    return -math.inf if x == 0 else math.inf if x == math.inf else math.log2(x)
-
-
-APPROXIMATE = {"ex2": near(lambda x: 2.0 ** x), "lg2": near(logarithm), "rsqrt": near(lambda x: 1 / math.sqrt(x)),
-               "sin": near(math.sin), "cos": near(math.cos), "tanh": near(math.tanh)}
+         "fma": fused_numbers, "mad": fused_numbers, "div": divide_numbers, "sqrt": root_number}
 
 
 def smaller(a, b):
@@ -135,13 +93,13 @@ def flush(form, bits):
 def operation(name, kind, rounding="rn", flushes=False, saturates=False):
     """A function from the bits of the operands to the bits of the result; kind is f16, bf16, f32 or f64."""
     form = FORMATS[kind]
-    exact, approximate = EXACT.get(name), APPROXIMATE.get(name)
+    exact = EXACT[name]
 
     def run(*operands):
         if flushes:
             operands = [flush(form, bits) for bits in operands]
         numbers = [form.decode(bits) for bits in operands]
-        bits = form.encode(exact(*numbers, rounding) if exact else approximate(*numbers), rounding)
+        bits = form.encode(exact(*numbers, rounding), rounding)
         if flushes:
             bits = flush(form, bits)
         return saturated(form, bits) if saturates else bits

@@ -4,10 +4,6 @@
 from ptx.values import signed
 
 
-def reverse(value, width):
-    return int(f"{value:0{width}b}"[::-1], 2)
-
-
 def extract(value, start, length, width, is_signed):
     """bfe: bits past the top repeat the sign, or are 0."""
     start, length = start & 0xff, length & 0xff
@@ -27,13 +23,6 @@ def insert(value, into, start, length, width):
     return into & ~mask | value << start & mask
 
 
-def find_highest(value, width, is_signed, is_distance):
-    """bfind: the place of the first bit from the top that is not a sign bit."""
-    if is_signed and value >> (width - 1):
-        value ^= (1 << width) - 1
-    return 0xffffffff if value == 0 else width - value.bit_length() if is_distance else value.bit_length() - 1
-
-
 def permute(a, b, selector):
     both, result = b << 32 | a, 0
     for place in range(4):
@@ -43,10 +32,3 @@ def permute(a, b, selector):
     return result
 
 
-def lookup(a, b, c, table):
-    """lop3: each bit of the result is the table's bit for the three bits."""
-    result, ones = 0, 0xffffffff
-    for row in range(8):
-        if table >> row & 1:
-            result |= (a if row & 4 else a ^ ones) & (b if row & 2 else b ^ ones) & (c if row & 1 else c ^ ones)
-    return result

@@ -8,8 +8,11 @@ result; a call on the device is one thread's, a call on the host one turn of a l
 import ctypes
 import os
 import re
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 
+import tap
 import toolchain
 from tree import check, need
 
@@ -153,6 +156,22 @@ def compile_ptx(text, folder, arch, *flags):
     check(nvcc(), "-ptx", "-std=c++17", f"-arch=compute_{arch}", "-Werror", "all-warnings", *flags, "-I",
           toolchain.INCLUDE_OF_NVCC, cuda, "-o", ptx)
     return ptx.read_text()
+
+
+def skip(reason):
+    raise tap.Skip(reason)
+
+
+def run(title, make):
+    """Runs the properties that make(folder, architectures) gives, in a folder of their own; without nvcc one that is
+    skipped. An exit status is handed back."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            known = archs_of_nvcc()
+        except tap.Skip as reason:
+            return tap.run(toolchain.named(title, skip, str(reason)))
+        made = make(Path(folder), known)
+        return made if isinstance(made, int) else tap.run(*made)
 
 
 class Host:

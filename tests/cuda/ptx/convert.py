@@ -7,16 +7,14 @@ conversion that relies on more is caught.
 """
 
 from ptx.arithmetic import flush, saturated
-from ptx.values import FINITE, FORMATS, INFINITE, NAN, WIDTHS, finite, round_shift, signed
+from ptx.values import FORMATS, NAN, WIDTHS, finite, signed
 
 TF32_DIRT = 0x0a51
 TF32_NAN = 0xff800000 | TF32_DIRT
 
 # Bits of one element of a packed type in its register; 6-bit numbers have a byte each.
 PACKED = {"e4m3x2": 8, "e5m2x2": 8, "e2m3x2": 8, "e3m2x2": 8, "ue8m0x2": 8, "e2m1x2": 4, "f16x2": 16, "bf16x2": 16}
-SCALARS = ("f16", "bf16", "tf32", "f32", "f64")
 FLOAT_ROUNDINGS = ("rn", "rna", "rz", "rm", "rp")
-INTEGER_ROUNDINGS = {"rni": "rn", "rzi": "rz", "rmi": "rm", "rpi": "rp"}
 
 # (target, source): modifiers that must be there, and those that may. Sources: the PTX ISA's list of forms.
 FLOAT_PAIRS = {
@@ -93,37 +91,6 @@ def widen(target, source, flushes, clamps):
     return run
 
 
-def to_integer(target, source, rounding, flushes):
-    """Out of range goes to the end of the range; NaN to 0, but to the sign bit for f64 or a 64-bit target."""
-    form, width, is_signed = FORMATS[source], WIDTHS[target], target[0] == "s"
-    least, most = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if is_signed else (0, (1 << width) - 1)
-    nan = 1 << (width - 1) if source == "f64" or width == 64 else 0
-
-    def run(bits):
-        number = form.decode(flush(form, bits) if flushes else bits)
-        if number.kind == NAN:
-            return nan
-        if number.kind == INFINITE:
-            return (least if number.negative else most) & ((1 << width) - 1)
-        whole = round_shift(number.significand, -number.exponent, rounding, number.negative)
-        return max(least, min(most, -whole if number.negative else whole)) & ((1 << width) - 1)
-    return run
-
-
-def to_integral(kind, rounding, flushes, clamps):
-    """A float rounded to an integral float of the same format, or only flushed or clamped."""
-    form = FORMATS[kind]
-
-    def run(bits):
-        number = form.decode(flush(form, bits) if flushes else bits)
-        if number.kind == FINITE and rounding:
-            number = finite(number.negative,
-                            round_shift(number.significand, -number.exponent, rounding, number.negative), 0)
-        result = form.encode(number)
-        return saturated(form, result) if clamps else result
-    return run
-
-
 def from_integer(target, source, rounding):
     form, width, is_signed = FORMATS[target], WIDTHS[source], source[0] == "s"
 
@@ -149,9 +116,8 @@ def converter(modifiers):
     form that the ISA does not have or this interpreter does not."""
     *given, target, source = modifiers
     rounding = [name for name in given if name in FLOAT_ROUNDINGS]
-    whole = [INTEGER_ROUNDINGS[name] for name in given if name in INTEGER_ROUNDINGS]
-    rest = [name for name in given if name not in FLOAT_ROUNDINGS and name not in INTEGER_ROUNDINGS]
-    if len(rounding) + len(whole) > 1 or len(set(rest)) < len(rest):
+    rest = [name for name in given if name not in FLOAT_ROUNDINGS]
+    if len(rounding) > 1 or len(set(rest)) < len(rest):
         raise ValueError("modifiers repeat")
 
     def takes(*allowed):
@@ -159,7 +125,7 @@ def converter(modifiers):
         if unknown:
             raise ValueError(f"unknown modifiers {sorted(unknown)}")
 
-    if (target, source) in FLOAT_PAIRS and not whole:
+    if (target, source) in FLOAT_PAIRS:
         roundings, optional = FLOAT_PAIRS[target, source]
         takes(*[name.rstrip("!") for name in optional], *(["ftz"] if "f32" in (source, target) and rounding else []))
         if not rounding or rounding[0] not in roundings:
@@ -167,19 +133,13 @@ def converter(modifiers):
         if any(name.endswith("!") and name[:-1] not in rest for name in optional):
             raise ValueError("satfinite is missing")
         return from_floats(target, source, rounding[0], rest)
-    if (target, source) in WIDENING and not rounding and not whole:
+    if (target, source) in WIDENING and not rounding:
         takes("ftz", "sat")
         return widen(target, source, "ftz" in rest, "sat" in rest)
-    if target == source and target in SCALARS and not rounding:
-        takes("ftz", "sat")
-        return to_integral(target, whole[0] if whole else None, "ftz" in rest, "sat" in rest)
-    if target[0] in "us" and target in WIDTHS and source in SCALARS and whole:
-        takes("ftz", "sat")
-        return to_integer(target, source, whole[0], "ftz" in rest)
     if source[0] in "us" and source in WIDTHS and target in ("f16", "bf16", "f32", "f64") and rounding:
         takes()
         return from_integer(target, source, rounding[0])
-    if source[0] in "us" and target[0] in "us" and {source, target} <= set(WIDTHS) and not rounding + whole:
+    if source[0] in "us" and target[0] in "us" and {source, target} <= set(WIDTHS) and not rounding:
         takes("sat")
         return integer(target, source, "sat" in rest)
     raise ValueError("unknown types or rounding")

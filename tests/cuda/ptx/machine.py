@@ -27,15 +27,9 @@ class Compiled:
         translation = Translation(function, machine.module, machine.addresses_for(function))
         self.instructions, self.is_generator = translation.instructions, translation.is_generator
         self.filename = f"<PTX {function.name}>"
-        names = {**translation.helpers, "memory": machine.memory, "machine": machine, "new_parameter": new_parameter}
+        names = {**translation.helpers, "memory": machine.memory, "machine": machine}
         exec(compile("\n".join(translation.lines), self.filename, "exec"), names)
         self.run = names["run"]
-
-
-def new_parameter(name, size):
-    space = Space("parameter", 32)
-    space.add(Buffer(name, size))
-    return space
 
 
 class Machine:
@@ -66,12 +60,11 @@ class Machine:
     def addresses_for(self, function):
         """Fixed addresses that the code may use: global variables, and the parameters of a kernel."""
         found = dict(self.addresses)
-        if function.is_entry:
-            offset = 1 << 32
-            for parameter in function.parameters:
-                offset += -offset % parameter.alignment
-                found[parameter.name] = offset
-                offset += parameter.size
+        offset = 1 << 32
+        for parameter in function.parameters:
+            offset += -offset % parameter.alignment
+            found[parameter.name] = offset
+            offset += parameter.size
         return found
 
     def compiled(self, name):

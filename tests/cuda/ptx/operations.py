@@ -81,8 +81,7 @@ def assign(context, target, width, expression, wraps=True):
     return [f"{context.target(target, width)} = ({expression}){mask}"]
 
 
-@opcode("add", "sub", "mul", "mad", "fma", "div", "min", "max", "abs", "neg", "sqrt", "rcp", "rsqrt", "ex2", "lg2",
-        "sin", "cos", "tanh")
+@opcode("add", "sub", "mul", "mad", "fma", "div", "min", "max", "abs", "neg", "sqrt")
 def arithmetic_operation(name, modifiers, operands, context):
     kind = modifiers.kind()
     if kind in FLOATS:
@@ -94,9 +93,6 @@ def arithmetic_operation(name, modifiers, operands, context):
         return multiply(name, kind, modifiers, operands, context)
     texts = [context.value(operand, width) for operand in operands[1:]]
     a, *rest = typed(texts, kind)
-    if name in ("add", "sub") and modifiers.flag("cc"):
-        sign = "+" if name == "add" else "-"
-        return [f"carry, {context.target(operands[0], width)} = divmod({texts[0]} {sign} {texts[1]}, {1 << width:#x})"]
     expressions = {"add": "{} + {}", "sub": "{} - {}", "min": "min({}, {})", "max": "max({}, {})", "abs": "abs({})",
                    "neg": "-{}", "div": "quotient({}, {})"}
     if name not in expressions:
@@ -104,15 +100,6 @@ def arithmetic_operation(name, modifiers, operands, context):
     if name in ("add", "sub"):
         a, *rest = texts
     return assign(context, operands[0], width, expressions[name].format(a, *rest))
-
-
-@opcode("addc", "subc")
-def carry_operation(name, modifiers, operands, context):
-    width = WIDTHS[modifiers.kind(*integer_kinds(32, 64))]
-    modifiers.flag("cc")
-    a, b = [context.value(operand, width) for operand in operands[1:]]
-    expression = f"{a} + {b} + carry" if name == "addc" else f"{a} - {b} + carry"
-    return [f"carry, {context.target(operands[0], width)} = divmod({expression}, {1 << width:#x})"]
 
 
 @opcode("rem")
@@ -142,11 +129,8 @@ def float_operation(name, kind, modifiers, operands, context):
         function = arithmetic.sign_operation(name, scalar, flushes)
     else:
         default = "rn" if name in ("add", "sub", "mul") else None
-        rounding = modifiers.one_of(*ROUNDINGS, "approx", "full", default=default)
-        exact = "rn" if rounding in ("approx", "full") else rounding
-        if (name in arithmetic.APPROXIMATE) != (rounding == "approx") and name in arithmetic.APPROXIMATE:
-            raise ValueError("unknown rounding")
-        function = arithmetic.operation(name, scalar, exact, flushes, saturates)
+        rounding = modifiers.one_of(*ROUNDINGS, default=default)
+        function = arithmetic.operation(name, scalar, rounding, flushes, saturates)
         saturates = False
     if saturates:
         raise ValueError("unknown modifier sat")
@@ -189,19 +173,14 @@ def funnel(_name, modifiers, operands, context):
     return assign(context, operands[0], 32, f"{both} << {count} >> 32" if direction == "l" else f"{both} >> {count}")
 
 
-@opcode("popc", "clz", "brev", "bfind", "bfe", "bfi", "prmt", "lop3")
+@opcode("popc", "clz", "bfe", "bfi", "prmt")
 def bit_operation(name, modifiers, operands, context):
     kind = modifiers.kind(*integer_kinds(32, 64, letters="bus"))
     width, is_signed = WIDTHS[kind], kind[0] == "s"
-    if name in ("popc", "clz", "brev"):
+    if name in ("popc", "clz"):
         value = context.value(operands[1], width)
-        expression = {"popc": f"({value}).bit_count()", "clz": f"{width} - ({value}).bit_length()",
-                      "brev": f"{context.helper(bits.reverse)}({value}, {width})"}[name]
-        return assign(context, operands[0], width if name == "brev" else 32, expression, False)
-    if name == "bfind":
-        is_distance = modifiers.flag("shiftamt")
-        arguments = f"{context.value(operands[1], width)}, {width}, {is_signed}, {is_distance}"
-        return assign(context, operands[0], 32, f"{context.helper(bits.find_highest)}({arguments})", False)
+        expression = f"({value}).bit_count()" if name == "popc" else f"{width} - ({value}).bit_length()"
+        return assign(context, operands[0], 32, expression, False)
     if name in ("bfe", "bfi"):
         wide = 1 if name == "bfe" else 2
         texts = [context.value(operand, width) for operand in operands[1:1 + wide]]
@@ -210,8 +189,7 @@ def bit_operation(name, modifiers, operands, context):
         extra = f", {is_signed}" if name == "bfe" else ""
         return assign(context, operands[0], width, f"{call}({', '.join(texts)}, {width}{extra})", False)
     texts = [context.value(operand, 32) for operand in operands[1:]]
-    call = context.helper(bits.permute if name == "prmt" else bits.lookup)
-    return assign(context, operands[0], 32, f"{call}({', '.join(texts)})", False)
+    return assign(context, operands[0], 32, f"{context.helper(bits.permute)}({', '.join(texts)})", False)
 
 
 def comparison(relation, kind, flushes, operands, context):
@@ -231,10 +209,9 @@ def comparison(relation, kind, flushes, operands, context):
     return f"({texts[0]} {signs[relation]} {texts[1]})"
 
 
-@opcode("setp", "set")
-def compare(name, modifiers, operands, context):
+@opcode("setp")
+def compare(_name, modifiers, operands, context):
     kind = modifiers.kind(*integer_kinds(16, 32, 64, letters="bus"), "f16", "bf16", "f32", "f64")
-    result = modifiers.kind("u32", "s32", "f32") if name == "set" else "pred"
     flushes = modifiers.flag("ftz")
     relation, *logic_word = modifiers.left
     modifiers.left = []
@@ -249,9 +226,6 @@ def compare(name, modifiers, operands, context):
     def combined(text):
         return f"{text} {signs[logic_word[0]]} {context.value(operands[3], 1)}" if logic_word else text
 
-    if name == "set":
-        yes = {"u32": 0xffffffff, "s32": 0xffffffff, "f32": 0x3f800000}[result]
-        return [f"{context.target(operands[0], 32)} = {yes:#x} if {combined(truth)} else 0"]
     if not isinstance(operands[0], Pair):
         return [f"{context.target(operands[0], 1)} = {combined(truth)}"]
     lines = [f"truth = {truth}"]
@@ -266,16 +240,6 @@ def select(_name, modifiers, operands, context):
     width = WIDTHS[modifiers.kind(*integer_kinds(16, 32, 64, letters="bus"), "f32", "f64")]
     yes, no = [context.value(operand, width) for operand in operands[1:3]]
     return [f"{context.target(operands[0], width)} = {yes} if {context.value(operands[3], 1)} else {no}"]
-
-
-@opcode("slct")
-def select_by_sign(_name, modifiers, operands, context):
-    by = modifiers.kind("s32", "f32")
-    flushes = modifiers.flag("ftz")
-    width = WIDTHS[modifiers.kind(*integer_kinds(16, 32, 64, letters="bus"), "f32", "f64")]
-    yes, no = [context.value(operand, width) for operand in operands[1:3]]
-    truth = comparison("ge", by, flushes, [operands[3], 0], context)
-    return [f"{context.target(operands[0], width)} = {yes} if {truth} else {no}"]
 
 
 @opcode("mov")

@@ -7,7 +7,7 @@ Registers and labels of nested { } scopes, as inline assembly opens them, get na
 import re
 from bisect import bisect
 
-from ptx.syntax import (Address, Arguments, Function, Instruction, Module, Negated, Pair, PtxError, Register, Variable,
+from ptx.syntax import (Address, Function, Instruction, Module, Negated, Pair, PtxError, Register, Variable,
                         Vector)
 from ptx.values import WIDTHS
 
@@ -55,7 +55,7 @@ class Parser:
     def read_top_level(self):
         if self.take(r"\.(version|target|address_size)[^\n]*|\.(pragma|alias)[^;]*;|\.section[^{]*\{[^}]*\}"):
             return
-        if self.take(r"(?:\.(?:visible|extern|weak)\s+)*\.(?=entry|func)"):
+        if self.take(r"(?:\.(?:visible|extern|weak)\s+)*\.(?=entry)"):
             self.read_function()
             return
         statement = self.take(r"([^;{]*(?:\{[^}]*\})?)\s*;")
@@ -65,10 +65,9 @@ class Parser:
         self.module.variables[variable.name] = variable
 
     def read_function(self):
-        is_entry = self.take(r"(entry|func)\s*")[1] == "entry"
-        results = [] if is_entry else self.read_parameters()
+        self.take(r"entry\s*")
         name = self.take(rf"\s*({NAME})\s*")[1]
-        function = Function(name, is_entry, self.read_parameters(), results)
+        function = Function(name, self.read_parameters())
         self.take(r"(?:\s|\.(?:noreturn|maxntid|minnctapersm|maxnreg|reqntid|pragma|blocksareclusters)\b[^;{.]*)*")
         if self.take(r"\s*;"):
             return  # a declaration
@@ -151,9 +150,6 @@ class Body:
                 instruction.is_guard_negated = guard[0] == "!"
                 instruction.guard = self.register(guard.lstrip("!"), instruction)
             instruction.operands = [self.operand(text, instruction) for text in operands]
-        for name, (labels, scopes) in self.function.tables.items():
-            self.scopes = scopes
-            self.function.tables[name] = [self.name(label.strip(), None) for label in labels]
 
     def open_scope(self):
         self.scopes = self.scopes + [{"suffix": f"__{self.scope_count}" if self.scope_count else "",
@@ -170,8 +166,6 @@ class Body:
             self.scopes = self.scopes[:-1]
         elif parser.take(r";"):
             pass
-        elif table := parser.take(rf"({NAME})\s*:\s*\.branchtargets\s+([^;]*);"):
-            self.function.tables[self.own_name(table[1])] = (table[2].split(","), self.scopes)
         elif label := parser.take(rf"({NAME})\s*:(?!:)"):
             self.function.labels[self.own_name(label[1])] = len(self.pending)
         elif declared := parser.take(r"\.reg\s+\.(\w+)\s+([^;]*);"):
@@ -244,8 +238,6 @@ class Body:
         """A Register, an immediate int, or one of the classes above; other names stay strings."""
         if text.startswith("{"):
             return Vector([self.operand(part.strip(), instruction) for part in text[1:-1].split(",")])
-        if text.startswith("("):
-            return Arguments([self.name(part.strip(), instruction) for part in text[1:-1].split(",") if part.strip()])
         if text.startswith("["):
             return self.address(text[1:-1].strip(), instruction)
         if text.startswith("!"):

@@ -51,12 +51,6 @@ class Pair:
 
 
 @dataclass
-class Arguments:
-    """A list in parentheses, of a call."""
-    names: list
-
-
-@dataclass
 class Instruction:
     opcode: str
     modifiers: list
@@ -70,12 +64,9 @@ class Instruction:
 @dataclass
 class Function:
     name: str
-    is_entry: bool
     parameters: list  # Variables of the space param
-    results: list
     instructions: list = field(default_factory=list)
     labels: dict = field(default_factory=dict)     # name: index of an instruction
-    tables: dict = field(default_factory=dict)     # name: labels, of a .branchtargets
     variables: dict = field(default_factory=dict)  # name: Variable, of the function
     registers: list = field(default_factory=list)
     read_body: object = None  # fills in the above when called

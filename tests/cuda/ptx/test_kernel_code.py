@@ -12,15 +12,13 @@ hot.py); without it PTX alone is counted.
 
 import re
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 sys.path += [str(Path(__file__).resolve().parents[2] / room) for room in ["harness", "cuda"]]
 
 import tap
-import toolchain
-from ptx import calls, hot
+from ptx import calls, counts, hot
 from toolchain import named
 from tree import ROOT, check
 
@@ -303,10 +301,8 @@ def need_sass(code):
 
 
 def table(codes):
-    rows = [["# kernel", *[f"sm_{code.arch}" for code in codes]]]
-    rows += [[kernel.name, *[code.cell(kernel) for code in codes]] for kernel in KERNELS + QUANTISERS]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = [" ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
+    rows = [[kernel.name, *[code.cell(kernel) for code in codes]] for kernel in KERNELS + QUANTISERS]
+    lines = counts.lines_of("kernel", [code.arch for code in codes], rows)
     return HEADER.format(version=calls.nvcc_version()) + "\n".join(lines) + "\n"
 
 
@@ -317,20 +313,11 @@ def split_counts():
 
 
 def counts_do_not_grow(codes):
-    recorded = split_counts()[1]
-    version = re.search(r"of nvcc ([\d.]+)\.$", recorded, re.M)
-    if not version or version[1] != calls.nvcc_version():
-        raise tap.Skip(f"counts.txt is of nvcc {version and version[1]}, this is {calls.nvcc_version()}")
-    old = {line.split()[0]: line.split()[1:] for line in recorded.splitlines() if not line.startswith("#")}
-    names = {kernel.name for kernel in KERNELS + QUANTISERS}
-    assert set(old) == names, set(old) ^ names
-    grown = []
-    for place, code in enumerate(codes):
-        for kernel in code.kernels:
-            was, now = old[kernel.name][place], code.cell(kernel)
-            if hot.has_grown(without_registers(was), without_registers(now)):
-                grown.append(f"{kernel.name} on sm_{code.arch}: {now}, was {was}")
-    assert not grown, "\n".join(grown) + "\nlook at why, then run tests/cuda/ptx/test_kernel_code.py --update"
+    old = counts.recorded(split_counts()[1], [kernel.name for kernel in KERNELS + QUANTISERS])
+    counts.compare([f"{kernel.name} on sm_{code.arch}: {now}, was {was}" for place, code in enumerate(codes)
+                    for kernel in code.kernels
+                    if hot.has_grown(without_registers(was := old[kernel.name][place]), without_registers(now := code.cell(kernel)))],
+                   "test_kernel_code.py")
 
 
 def without_registers(cell):
@@ -338,41 +325,36 @@ def without_registers(cell):
     return "/".join([first, second, *accesses])
 
 
-def skip(reason):
-    raise tap.Skip(reason)
+def properties(folder, known):
+    is_whole = len(sys.argv) > 1
+    codes = [Code(arch, folder, is_whole or arch in QUANTISER_ARCHS) for arch in ARCHS if arch.rstrip("af") in known]
+    if "--update" in sys.argv:
+        if not codes[0].texts["sass"]:
+            print("test_kernel_code.py: no nvdisasm, so nothing is written", file=sys.stderr)
+            return 1
+        COUNTS.write_text(split_counts()[0] + table(codes))
+        return 0
+    found = []
+    for code in codes:
+        found += [named(f"sm_{code.arch} reaches the budget", reaches_the_budget, code),
+                  named(f"sm_{code.arch} keeps to registers", keeps_to_registers, code),
+                  named(f"sm_{code.arch} moves 16 bytes at a time", moves_sixteen_bytes_at_a_time, code)]
+        if code.kernels != KERNELS:
+            found.append(named(f"sm_{code.arch} loads vectors to quantise", quantisers_load_vectors, code))
+        if int(code.arch.rstrip("af")) >= 80:
+            found.append(named(f"sm_{code.arch} converts by F2FP", converts_by_f2fp, code))
+    if len(codes) < len(ARCHS):
+        found.append(named("counts do not grow", calls.skip, "this nvcc does not compile for all targets"))
+    else:
+        found.append(named("counts do not grow", counts_do_not_grow, codes))
+    return found
 
 
 def main():
     if sys.argv[1:] not in ([], ["all"], ["--update"]):
         print(__doc__.strip(), file=sys.stderr)
         return 2
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            known = calls.archs_of_nvcc()
-        except tap.Skip as reason:
-            return tap.run(named("the code of the kernels", skip, str(reason)))
-        is_whole = len(sys.argv) > 1
-        codes = [Code(arch, Path(folder), is_whole or arch in QUANTISER_ARCHS) for arch in ARCHS if arch.rstrip("af") in known]
-        if "--update" in sys.argv:
-            if not codes[0].texts["sass"]:
-                print("test_kernel_code.py: no nvdisasm, so nothing is written", file=sys.stderr)
-                return 1
-            COUNTS.write_text(split_counts()[0] + table(codes))
-            return 0
-        properties = []
-        for code in codes:
-            properties += [named(f"sm_{code.arch} reaches the budget", reaches_the_budget, code),
-                           named(f"sm_{code.arch} keeps to registers", keeps_to_registers, code),
-                           named(f"sm_{code.arch} moves 16 bytes at a time", moves_sixteen_bytes_at_a_time, code)]
-            if code.kernels != KERNELS:
-                properties.append(named(f"sm_{code.arch} loads vectors to quantise", quantisers_load_vectors, code))
-            if int(code.arch.rstrip("af")) >= 80:
-                properties.append(named(f"sm_{code.arch} converts by F2FP", converts_by_f2fp, code))
-        if len(codes) < len(ARCHS):
-            properties.append(named("counts do not grow", skip, "this nvcc does not compile for all targets"))
-        else:
-            properties.append(named("counts do not grow", counts_do_not_grow, codes))
-        return tap.run(*properties)
+    return calls.run("the code of the kernels", properties)
 
 
 if __name__ == "__main__":

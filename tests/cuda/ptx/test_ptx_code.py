@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What nvcc makes of each conversion: the conversion instruction of the target where it has one and integer arithmetic
-where it has none, no spills, and as many instructions and registers as tests/cuda/ptx/counts.txt says.
+where it has none, no spills, and for those from and to f32 as many instructions and registers as
+tests/cuda/ptx/counts.txt says.
 
 usage: tests/cuda/ptx/test_ptx_code.py [--update]
 
@@ -11,15 +12,13 @@ usage: tests/cuda/ptx/test_ptx_code.py [--update]
 import os
 import re
 import sys
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path += [str(Path(__file__).resolve().parents[2] / room) for room in ["harness", "cuda"]]
 
-import tap
 import toolchain
-from ptx import calls
+from ptx import calls, counts
 from ptx.parser import parse
 from toolchain import named
 from tree import ROOT, check
@@ -28,8 +27,8 @@ ARCHS = ["75", "80", "89", "90", "120a"]
 COUNTS = ROOT / "tests/cuda/ptx/counts.txt"
 HEADER = """\
 # SPDX-License-Identifier: MIT
-# Instructions of PTX / registers of ptxas for a kernel that calls a function once (for _constants: in each of
-# {modes} modes) and for its load and store. tests/cuda/ptx/test_ptx_code.py compares, and writes this with --update.
+# Instructions of PTX / registers of ptxas for a kernel that calls a function once and for its load and store.
+# tests/cuda/ptx/test_ptx_code.py compares, and writes this with --update.
 """
 
 # The MPNUM_HAS_HW_..._ macro behind a conversion: the least architecture, and whether only a and f targets have it.
@@ -78,6 +77,8 @@ HARDWARE = [
     (r"f32_to_e8m0_round(_constants)?", "E8M0",
      "rp.ue8m0x2.f32 rp.satfinite.ue8m0x2.f32 rz.ue8m0x2.f32 rz.satfinite.ue8m0x2.f32"),
 ]
+# Whose counts are kept; other forms are made of the same functions.
+COUNTED = re.compile(r"mpnum_(f32_to_[a-z0-9]+(_sat|_sr|_round)?|[a-z0-9]+_to_f32)(_x2)?")
 FLOATING = re.compile(r"(tf32|bf16|f16|f32|f64|e\dm\d)(x2)?$")
 MOVES = ("ld", "st", "mov", "selp")
 
@@ -151,11 +152,9 @@ def never_flushes(code):
 
 
 def table(codes, names):
-    rows = [["# function", *[f"sm_{code.arch}" for code in codes]]]
-    rows += [[name, *[code.count(name) for code in codes]] for name in names]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = [" ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
-    return HEADER.format(modes=len(calls.modes())) + f"# nvcc {calls.nvcc_version()}\n" + "\n".join(lines) + "\n"
+    rows = [[name, *[code.count(name) for code in codes]] for name in names]
+    lines = counts.lines_of("function", [code.arch for code in codes], rows)
+    return HEADER + f"# nvcc {calls.nvcc_version()}\n" + "\n".join(lines) + "\n"
 
 
 def split_counts():
@@ -165,50 +164,39 @@ def split_counts():
 
 
 def counts_are_as_recorded(codes, names):
-    recorded, _ = split_counts()
-    version = re.search(r"^# nvcc (.*)$", recorded, re.M)[1]
-    if version != calls.nvcc_version():
-        raise tap.Skip(f"counts.txt is of nvcc {version}, this is {calls.nvcc_version()}")
-    old, new = [{line.split()[0]: line for line in text.splitlines() if not line.startswith("# ")}
-                for text in (recorded, table(codes, names))]
-    changed = [f"- {old.get(name, name)}\n+ {new.get(name, name)}" for name in {**old, **new}
-               if old.get(name, "").split() != new.get(name, "").split()]
-    assert not changed, "\n".join(changed[:60]) + (
-        f"\n{len(changed)} functions have other counts: look at why, then run tests/cuda/ptx/test_ptx_code.py --update")
+    old = counts.recorded(split_counts()[0], names)
+    counts.compare([f"{name} on sm_{code.arch}: {now}, was {was}" for name in names
+                    for code, was in zip(codes, old[name]) if (now := code.count(name)) != was], "test_ptx_code.py")
+
+
+def properties(folder, known):
+    api = toolchain.load_api().Api()
+    every = calls.conversions(api)
+    source = calls.source(api, every)
+    titles = ["{} has the conversion instructions", "{} keeps to registers", "{} never flushes subnormals"]
+    tests = [has_the_conversion_instructions, keeps_to_registers, never_flushes]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        codes = list(pool.map(lambda arch: Code(arch, source, folder),
+                              [arch for arch in ARCHS if arch.rstrip("af") in known]))
+    names = [call.name for call in every if COUNTED.fullmatch(call.name)]
+    if len(sys.argv) > 1:
+        COUNTS.write_text(table(codes, names) + split_counts()[1])
+        return 0
+    found = [named(title.format(f"sm_{code.arch}"), test, code) for code in codes
+             for title, test in zip(titles, tests)]
+    found.append(named("every capability has a row", every_capability_has_a_row, api))
+    if len(codes) < len(ARCHS):
+        found.append(named("counts are as recorded", calls.skip, "this nvcc does not compile for all targets"))
+    else:
+        found.append(named("counts are as recorded", counts_are_as_recorded, codes, names))
+    return found
 
 
 def main():
     if sys.argv[1:] not in ([], ["--update"]):
         print(__doc__.strip(), file=sys.stderr)
         return 2
-    api = toolchain.load_api().Api()
-    every = calls.conversions(api)
-    source = calls.source(api, every)
-    titles = ["{} has the conversion instructions", "{} keeps to registers", "{} never flushes subnormals"]
-    tests = [has_the_conversion_instructions, keeps_to_registers, never_flushes]
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
-        try:
-            known = calls.archs_of_nvcc()
-        except tap.Skip as reason:
-            return tap.run(named("the code of the conversions", skip, str(reason)))
-        codes = list(pool.map(lambda arch: Code(arch, source, Path(folder)),
-                              [arch for arch in ARCHS if arch.rstrip("af") in known]))
-        names = [call.name for call in every]
-        if len(sys.argv) > 1:
-            COUNTS.write_text(table(codes, names) + split_counts()[1])
-            return 0
-        properties = [named(title.format(f"sm_{code.arch}"), test, code) for code in codes
-                      for title, test in zip(titles, tests)]
-        properties.append(named("every capability has a row", every_capability_has_a_row, api))
-        if len(codes) < len(ARCHS):
-            properties.append(named("counts are as recorded", skip, "this nvcc does not compile for all targets"))
-        else:
-            properties.append(named("counts are as recorded", counts_are_as_recorded, codes, names))
-        return tap.run(*properties)
-
-
-def skip(reason):
-    raise tap.Skip(reason)
+    return calls.run("the code of the conversions", properties)
 
 
 if __name__ == "__main__":

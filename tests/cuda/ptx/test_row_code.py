@@ -13,14 +13,12 @@ Without an argument the last target is compiled, with one all of them; --update 
 import re
 import struct
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path += [str(Path(__file__).resolve().parents[2] / room) for room in ["harness", "cuda"]]
 
-import tap
 import toolchain
-from ptx import calls, hot
+from ptx import calls, counts, hot
 from ptx.machine import Machine
 from toolchain import named
 from tree import ROOT, check
@@ -225,50 +223,34 @@ NAMES = [*FUNCTIONS, *ROWS, *GRADIENTS]
 
 
 def table(codes):
-    rows = [["# kernel", *[f"sm_{code.arch}" for code in codes]]]
-    rows += [[name, *[code.cell(name) for code in codes]] for name in NAMES]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = [" ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
+    rows = [[name, *[code.cell(name) for code in codes]] for name in NAMES]
+    lines = counts.lines_of("kernel", [code.arch for code in codes], rows)
     lines.insert(1 + len(FUNCTIONS), TITLE)
     return HEADER.format(version=calls.nvcc_version()) + "\n".join(lines) + "\n"
 
 
 def counts_do_not_grow(code, place):
-    recorded = COUNTS.read_text()
-    version = re.search(r"Of nvcc ([\d.]+)\.$", recorded, re.M)
-    if not version or version[1] != calls.nvcc_version():
-        raise tap.Skip(f"row_counts.txt is of nvcc {version and version[1]}, this is {calls.nvcc_version()}")
-    old = {line.split()[0]: line.split()[1:] for line in recorded.splitlines() if not line.startswith("#")}
-    assert set(old) == set(NAMES), set(old) ^ set(NAMES)
-    grown = []
-    for name in NAMES:
-        was, now = old[name][place], code.cell(name)
-        if hot.has_grown(was, now):
-            grown.append(f"{name} on sm_{code.arch}: {now}, was {was}")
-    assert not grown, "\n".join(grown) + "\nlook at why, then run tests/cuda/ptx/test_row_code.py --update"
+    old = counts.recorded(COUNTS.read_text(), NAMES)
+    counts.compare([f"{name} on sm_{code.arch}: {now}, was {was}" for name in NAMES
+                    if hot.has_grown(was := old[name][place], now := code.cell(name))], "test_row_code.py")
 
 
-def skip(reason):
-    raise tap.Skip(reason)
+def properties(folder, known):
+    if sys.argv[1:] == ["--update"]:
+        COUNTS.write_text(table([Code(arch, folder) for arch in ARCHS]))
+        return 0
+    return [
+        named(f"sm_{arch}: counts do not grow", lambda arch=arch, place=place:
+              counts_do_not_grow(Code(arch, folder), place)) if arch in known else
+        named(f"sm_{arch}: counts do not grow", calls.skip, f"this nvcc does not compile for sm_{arch}")
+        for place, arch in enumerate(ARCHS) if sys.argv[1:] or arch == ARCHS[-1]]
 
 
 def main():
     if sys.argv[1:] not in ([], ["all"], ["--update"]):
         print(__doc__.strip(), file=sys.stderr)
         return 2
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            known = calls.archs_of_nvcc()
-        except tap.Skip as reason:
-            return tap.run(named("the code of kernels of rows", skip, str(reason)))
-        if sys.argv[1:] == ["--update"]:
-            COUNTS.write_text(table([Code(arch, Path(folder)) for arch in ARCHS]))
-            return 0
-        return tap.run(*[
-            named(f"sm_{arch}: counts do not grow", lambda arch=arch, place=place:
-                  counts_do_not_grow(Code(arch, Path(folder)), place)) if arch in known else
-            named(f"sm_{arch}: counts do not grow", skip, f"this nvcc does not compile for sm_{arch}")
-            for place, arch in enumerate(ARCHS) if sys.argv[1:] or arch == ARCHS[-1]])
+    return calls.run("the code of kernels of rows", properties)
 
 
 if __name__ == "__main__":

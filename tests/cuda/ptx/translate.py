@@ -6,16 +6,15 @@ becomes a loop over blocks, found by bisection of their number. A function in wh
 a generator.
 """
 
-import re
 from bisect import bisect
 
 from ptx import access, operations, warp
-from ptx.syntax import Arguments, Negated, PtxError, Register
+from ptx.syntax import Negated, PtxError, Register
 from ptx.values import WIDTHS
 
-COLLECTIVES = ("shfl", "vote", "match", "redux", "bar", "barrier")
+COLLECTIVES = ("shfl", "vote", "redux", "bar", "barrier")
 INSTRUCTIONS = (operations, access, warp)  # modules that add to the table of operations.py
-ENDS = ("bra", "brx", "ret", "exit", "trap")
+ENDS = ("bra", "ret", "exit", "trap")
 MOST_INSTRUCTIONS = 50_000_000  # of one thread; more is taken for an endless loop
 
 SPECIAL = {
@@ -43,7 +42,7 @@ class Translation:
         self.lines, self.instructions = [], {}  # the instruction of each line of Python
         self.instruction, self.place = None, 0  # the one that is being written
         self.depth = 0
-        self.is_generator = waits(function, module)
+        self.is_generator = any(one.opcode in COLLECTIVES for one in function.instructions)
         self.write()
 
     # What operations.py, access.py and warp.py ask for.
@@ -110,23 +109,10 @@ class Translation:
         return f"{text} + {address.offset}" if address.offset else text
 
     def parameter(self, name):
-        """(the buffer, the address) of a parameter, or of a variable that holds a call's; None for another name."""
-        if self.function.is_entry and name in self.addresses:
-            return "t.params", self.addresses[name]
-        if name in self.own_parameters:
-            return f"p_{clean(name)}", 1 << 32
-        return None
+        """(the buffer, the address) of a parameter of the kernel; None for another name."""
+        return ("t.params", self.addresses[name]) if name in self.addresses else None
 
     # The function.
-
-    @property
-    def own_parameters(self):
-        found = {variable.name: variable.size for variable in self.function.variables.values()
-                 if variable.space == "param"}
-        if not self.function.is_entry:
-            found.update({variable.name: variable.size
-                          for variable in self.function.parameters + self.function.results})
-        return found
 
     def emit(self, text):
         self.lines.append("  " * self.depth + text)
@@ -135,12 +121,8 @@ class Translation:
 
     def write(self):
         function = self.function
-        parameters = [] if function.is_entry else [f"p_{clean(item.name)}" for item in function.parameters]
-        self.emit(f"def run({', '.join(['t', *parameters])}):")
+        self.emit("def run(t):")
         self.depth = 1
-        for name, size in self.own_parameters.items():
-            if f"p_{clean(name)}" not in parameters:
-                self.emit(f"p_{clean(name)} = new_parameter({name!r}, {size})")
         self.emit("count = 0")
         starts = self.block_starts()
         back = {self.target_block(starts, instruction) for place, instruction in enumerate(function.instructions)
@@ -155,7 +137,7 @@ class Translation:
     def block_starts(self):
         instructions = self.function.instructions
         starts = {0, *self.function.labels.values()}
-        starts |= {place + 1 for place, instruction in enumerate(instructions) if instruction.opcode in ("bra", "brx")}
+        starts |= {place + 1 for place, instruction in enumerate(instructions) if instruction.opcode == "bra"}
         return sorted(start for start in starts if start < len(instructions)) or [0]
 
     def target_block(self, starts, instruction):
@@ -233,14 +215,6 @@ class Translation:
             self.leave()
         elif instruction.opcode == "trap":
             self.emit("t.fail('trap')")
-        elif instruction.opcode == "call":
-            self.call(instruction)
-        elif instruction.opcode == "brx":
-            check_words(instruction, "idx", "uni")
-            index, table = instruction.operands
-            labels = self.function.tables[table]
-            places = [self.block_of(starts, self.function.labels[label]) for label in labels]
-            self.emit(f"at = {tuple(places)}[{self.value(index, 32)}]")
         else:
             try:
                 lines = operations.write(instruction, self)
@@ -251,45 +225,10 @@ class Translation:
 
     def leave(self):
         self.emit("t.block.machine.executed += count")
-        results = [f"p_{clean(item.name)}" for item in self.function.results]
-        self.emit(f"return {', '.join(results)}")
+        self.emit("return")
 
-    def call(self, instruction):
-        check_words(instruction, "uni")
-        operands = list(instruction.operands)
-        results = operands.pop(0).names if isinstance(operands[0], Arguments) else []
-        name = operands.pop(0)
-        arguments = operands.pop(0).names if operands else []
-        callee = name in self.module.functions and self.module.function(name)
-        if operands or not callee or callee.is_entry:
-            raise PtxError(f"line {instruction.line}: {instruction.text}: no function {name} to call")
-        texts = [self.parameter(argument)[0] for argument in arguments]
-        call = f"machine.compiled({name!r}).run({', '.join(['t', *texts])})"
-        if waits(callee, self.module):
-            call = f"(yield from {call})"
-        targets = ", ".join(self.parameter(result)[0] for result in results)
-        self.emit(f"{targets} = {call}" if targets else call)
 
 
 def check_words(instruction, *known):
     if set(instruction.modifiers) - set(known):
         raise PtxError(f"line {instruction.line}: {instruction.text}: unknown modifiers")
-
-
-def clean(name):
-    return re.sub(r"\W", "_", name)
-
-
-def waits(function, module, seen=()):
-    """Whether threads may wait for each other in a function or in one that it calls."""
-    if function.name in seen:
-        return False
-    for instruction in function.instructions:
-        if instruction.opcode in COLLECTIVES:
-            return True
-        if instruction.opcode == "call":
-            names = [operand for operand in instruction.operands
-                     if isinstance(operand, str) and operand in module.functions]
-            if any(waits(module.function(name), module, (*seen, function.name)) for name in names):
-                return True
-    return False

@@ -7,10 +7,9 @@ A thread yields a Request and waits; machine.py answers when all that must take 
 from functools import reduce
 from typing import NamedTuple
 
-from ptx import arithmetic
 from ptx.operations import opcode
 from ptx.syntax import Pair, PtxError
-from ptx.values import WIDTHS, signed
+from ptx.values import signed
 
 ALL_LANES = 0xffffffff
 
@@ -71,36 +70,23 @@ def shuffle(_name, modifiers, operands, context):
     return lines
 
 
-@opcode("vote", "match")
-def vote(name, modifiers, operands, context):
+@opcode("vote")
+def vote(_name, modifiers, operands, context):
     modifiers.one_of("sync")
-    modes = ("all", "any", "uni", "ballot") if name == "vote" else ("all", "any")
-    mode = modifiers.one_of(*modes)
-    kind = modifiers.kind(*(("b32", "b64") if name == "match" else ("b32",) if mode == "ballot" else ("pred",)))
-    source = context.value(operands[1], WIDTHS[kind] if name == "match" else 1)
-    answer = request(context, [source], context.value(operands[2], 32))
-    if isinstance(operands[0], Pair):
-        lines = [f"answer = {answer}"]
-        for register, width, place in ((operands[0].first, 32, 0), (operands[0].second, 1, 1)):
-            if register:
-                lines.append(f"{context.target(register, width)} = answer[{place}]")
-        return lines
-    width = 32 if name == "match" or mode == "ballot" else 1
-    return [f"{context.target(operands[0], width)} = {answer}{'[0]' if name == 'match' and mode == 'all' else ''}"]
+    mode = modifiers.one_of("all", "any", "uni", "ballot")
+    modifiers.kind("b32" if mode == "ballot" else "pred")
+    answer = request(context, [context.value(operands[1], 1)], context.value(operands[2], 32))
+    return [f"{context.target(operands[0], 32 if mode == 'ballot' else 1)} = {answer}"]
 
 
 @opcode("redux")
 def reduce_warp(_name, modifiers, operands, context):
     modifiers.one_of("sync")
     action = modifiers.one_of("add", "min", "max", "and", "or", "xor")
-    kind = modifiers.kind("u32", "s32", "b32", "f32")
-    allowed = {"u32": ("add", "min", "max"), "s32": ("add", "min", "max"), "b32": ("and", "or", "xor"),
-               "f32": ("min", "max")}[kind]
-    if action not in allowed:
+    kind = modifiers.kind("u32", "s32", "b32")
+    if (action in ("and", "or", "xor")) != (kind == "b32"):
         raise ValueError("unknown type")
-    words = [word for word in ("abs", "NaN") if kind == "f32" and modifiers.flag(word)]
-    answer = request(context, [repr(action), repr(kind), repr(words), context.value(operands[1], 32)],
-                     context.value(operands[2], 32))
+    answer = request(context, [repr(action), repr(kind), context.value(operands[1], 32)], context.value(operands[2], 32))
     return [f"{context.target(operands[0], 32)} = {answer}"]
 
 
@@ -161,22 +147,9 @@ def voted(mode, lanes):
     return {"all": all(values.values()), "any": any(values.values()), "uni": len(set(values.values())) == 1}[mode]
 
 
-def matched(mode, lanes):
-    values = {lane: asked.operands[0] for lane, asked in lanes.items()}
-    same = {lane: sum(1 << other for other in values if values[other] == value) for lane, value in values.items()}
-    if mode == "any":
-        return same
-    everyone = len(set(values.values())) == 1
-    return {lane: (mask if everyone else 0, everyone) for lane, mask in same.items()}
-
-
 def reduced(lanes):
-    action, kind, words, _ = next(iter(lanes.values())).operands
-    values = [asked.operands[3] for asked in lanes.values()]
-    if kind == "f32":
-        if "abs" in words:
-            values = [value & 0x7fffffff for value in values]
-        return arithmetic.extreme(action, "f32", "NaN" in words)(*values, *values[:1])
+    action, kind, _ = next(iter(lanes.values())).operands
+    values = [asked.operands[2] for asked in lanes.values()]
     key = (lambda value: signed(value, 32)) if kind == "s32" else (lambda value: value)
     function = {"add": lambda a, b: a + b & ALL_LANES, "min": lambda a, b: min(a, b, key=key),
                 "max": lambda a, b: max(a, b, key=key), "and": lambda a, b: a & b, "or": lambda a, b: a | b,
@@ -192,8 +165,6 @@ def perform(lanes):
         return shuffled(lanes)
     if opcode_name == "vote":
         return dict.fromkeys(lanes, voted(words[1], lanes))
-    if opcode_name == "match":
-        return matched(words[0], lanes)
     if opcode_name == "redux":
         return dict.fromkeys(lanes, reduced(lanes))
     return dict.fromkeys(lanes)
