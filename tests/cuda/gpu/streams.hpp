@@ -10,7 +10,7 @@ enum { rounds = 64, stream_elements = 1 << 20 };
 
 /* What the streams read. */
 struct two_sources {
-  device_array<float> all[2] = {{stream_elements, 0, 0}, {stream_elements, 0, 0}};
+  device_array<float> all[2] = {{stream_elements}, {stream_elements}};
   two_sources() {
     for (int s = 0; s < 2; ++s) {
       const std::vector<float> values(stream_elements, s ? -2.0f : 1.0f);
@@ -45,8 +45,8 @@ template <class Launch> static void in_two_streams(const char *what, Launch laun
 /* Without a scratch and with one of each stream. */
 static void amaxes_of_two_streams_do_not_meet() {
   const two_sources x;
-  device_array<float> amax[2] = {{rounds, 0, 0}, {rounds, 0, 0}};
-  device_array<mpnum_launch_scratch> scratch[2] = {{1, 0, 0}, {1, 0, 0}};
+  device_array<float> amax[2] = {{rounds}, {rounds}};
+  device_array<mpnum_launch_scratch> scratch[2] = {{1}, {1}};
   for (int s = 0; s < 2; ++s)
     put(scratch[s].at, mpnum_launch_scratch());
   in_two_streams("amax", [&](int s, int i, cudaStream_t stream) {
@@ -59,10 +59,10 @@ static void amaxes_of_two_streams_do_not_meet() {
 }
 static void gradient_passes_of_two_streams_do_not_meet() {
   const two_sources x;
-  device_array<mpnum_grad_tensor> tensors[2] = {{1, 0, 0}, {1, 0, 0}};
-  device_array<uint64_t> tiles[2] = {{2, 0, 0}, {2, 0, 0}};
-  device_array<mpnum_grad_workspace> workspace[2] = {{1, 0, 0}, {1, 0, 0}};
-  device_array<mpnum_grad_findings> findings[2] = {{rounds, 0, 0}, {rounds, 0, 0}};
+  device_array<mpnum_grad_tensor> tensors[2] = {{1}, {1}};
+  device_array<uint64_t> tiles[2] = {{2}, {2}};
+  device_array<mpnum_grad_workspace> workspace[2] = {{1}, {1}};
+  device_array<mpnum_grad_findings> findings[2] = {{rounds}, {rounds}};
   mpnum_grad_list lists[2];
   for (int s = 0; s < 2; ++s) {
     const mpnum_grad_tensor tensor = mpnum_grad_tensor_of(
@@ -88,9 +88,9 @@ static void gradient_passes_of_two_streams_do_not_meet() {
 }
 static void quantisers_of_two_streams_do_not_meet() {
   const two_sources x;
-  device_array<mpnum_e4m3> codes[2] = {{stream_elements, 0, 0}, {stream_elements, 0, 0}};
-  device_array<float> amax[2] = {{rounds, 0, 0}, {rounds, 0, 0}};
-  device_array<float> scale(1, 0, 0);
+  device_array<mpnum_e4m3> codes[2] = {{stream_elements}, {stream_elements}};
+  device_array<float> amax[2] = {{rounds}, {rounds}};
+  device_array<float> scale(1);
   put(scale.at, 1.0f);
   for (int s = 0; s < 2; ++s)
     cudaMemset(amax[s].at, 0, rounds * sizeof(float));
@@ -110,7 +110,7 @@ static void quantisers_of_two_streams_do_not_meet() {
 /* Rows of other lengths in each, of equal elements: 1 over how many there are. */
 static void softmaxes_of_two_streams_do_not_meet() {
   const two_sources x;
-  device_array<float> shares[2] = {{stream_elements, 0, 0}, {stream_elements, 0, 0}};
+  device_array<float> shares[2] = {{stream_elements}, {stream_elements}};
   in_two_streams("softmax", [&](int s, int, cudaStream_t stream) {
     const size_t columns = s ? 4096 : 512;
     return mpnum_launch_softmax_rows(
