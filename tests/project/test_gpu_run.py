@@ -144,11 +144,11 @@ def all_that_happens_is_told():
                        "scale_kernels": "finds no GPU"},
                       {"nvfp4_scale bf16": "sleep 1000", "product f32": "kill -9 $$",
                        ROWS[1]: "echo '" + json.dumps({"row": ROWS[1], **FIGURE, "wrong": 7}) + "'"},
-                      [("nvidia-smi", SMI), ("compute-sanitizer", SANITIZER)], plan=["kernels_health.not"])
+                      [("nvidia-smi", SMI), ("compute-sanitizer", SANITIZER)], plan=["kernels_convert_more.not"])
     status, out, errors = machine.run("--stage", "tests", "--stage", "rows")
     assert (status, errors) == (1, ""), (status, out, errors)
     got, bad = machine.outcomes(), {"kernels_norm": "failed", "kernels_grad": "hung", "grad_graph": "failed", "gpu": "failed",
-                                    "scale_kernels": "no GPU", "kernels_health": "not built"}
+                                    "scale_kernels": "no GPU", "kernels_convert_more": "not built"}
     for name in PROGRAMS:
         assert got[f"tests:{name}"] == bad.get(name, "ok"), (name, got)
     assert [got[f"rows:{row}"] for row in ROWS] == ["measured", "wrong", "hung", "failed"], got
@@ -168,7 +168,7 @@ def all_that_happens_is_told():
     assert len(list(machine.results.iterdir())) <= 8
     machine.built()
     status, out, errors = machine.run("--stage", "tests", "--stage", "rows")  # what cannot be built is tried again
-    assert status == 1 and machine.built() == ["kernels_health"], out
+    assert status == 1 and machine.built() == ["kernels_convert_more"], out
     no_process_is_left(machine)
 
 
@@ -334,7 +334,7 @@ def what_meson_builds_is_what_gpu_run_builds():
         assert (ROOT / "tests/cuda/gpu" / words[1]).exists(), words
     for path in (ROOT / "tests/cuda/simt").glob("test_*.cpp"):
         is_listed = any(words[1].endswith("/" + path.name) for words in tool.table(ROOT / "tests/cuda/gpu/programs.txt"))
-        assert is_listed != path.name.startswith(("test_simt", "test_kernels_once")), path
+        assert is_listed != path.name.startswith("test_simt"), path
 
 
 # Kernels in the simulator.
@@ -389,7 +389,7 @@ def tried(stage, fault, limit="30"):
 def a_test_in_the_simulator_passes():
     outcomes, summary = tried("tests", "")
     assert outcomes["tests:kernels_reduce"] == "ok", summary
-    assert simulated().text("tests.tap").count("\n    ok ") == 6
+    assert simulated().text("tests.tap").count("\n    ok ") == 7
 
 
 def a_test_that_fails_hangs_or_is_wrong_is_told():

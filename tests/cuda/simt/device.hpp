@@ -22,10 +22,6 @@
 inline void __syncthreads(simt::place where = SIMT_HERE) {
   simt::meet_at_barrier("__syncthreads", where, false);
 }
-inline int __syncthreads_count(int predicate, simt::place where = SIMT_HERE) {
-  return static_cast<int>(
-      simt::meet_at_barrier("__syncthreads_count", where, predicate != 0));
-}
 inline int __syncthreads_and(int predicate, simt::place where = SIMT_HERE) {
   return simt::meet_at_barrier("__syncthreads_and", where, predicate != 0) ==
          simt::the_machine().size;
@@ -49,7 +45,6 @@ inline void __syncwarp(unsigned mask = 0xffffffffu, simt::place where = SIMT_HER
        static_cast<unsigned>(width), simt::shuffled_value<simt::shuffle::kind>})); \
  }
 SIMT_SHUFFLE(__shfl_sync, index, int)
-SIMT_SHUFFLE(__shfl_up_sync, up, unsigned)
 SIMT_SHUFFLE(__shfl_down_sync, down, unsigned)
 SIMT_SHUFFLE(__shfl_xor_sync, exclusive_or, int)
 #undef SIMT_SHUFFLE
@@ -67,21 +62,6 @@ inline int __all_sync(unsigned mask, int predicate, simt::place where = SIMT_HER
   return simt::meet({"__all_sync", where, mask, predicate != 0, 0, 32, simt::ballot}) ==
          mask;
 }
-template <class T>
-unsigned __match_any_sync(unsigned mask, T value, simt::place where = SIMT_HERE) {
-  return static_cast<unsigned>(simt::meet(
-      {"__match_any_sync", where, mask, simt::to_word(value), 0, 32, simt::match}));
-}
-
-/* The lanes that have not returned; CUDA may name fewer. */
-inline unsigned __activemask() {
-  const simt::machine &m = simt::the_machine();
-  const unsigned first = m.current->number / 32 * 32;
-  unsigned mask = 0;
-  for (unsigned lane = 0; lane < 32 && first + lane < m.size; ++lane)
-    if (m.threads[first + lane]->state != simt::state::exited) mask |= 1u << lane;
-  return mask;
-}
 
 namespace simt {
 template <class T> T add(T a, T b) {
@@ -94,7 +74,6 @@ template <class T> T least(T a, T b) { return b < a ? b : a; }
 template <class T> T greatest(T a, T b) { return a < b ? b : a; }
 template <class T> T both(T a, T b) { return a & b; }
 template <class T> T either(T a, T b) { return a | b; }
-template <class T> T one_of(T a, T b) { return a ^ b; }
 template <class T> T second(T, T b) { return b; }
 } // namespace simt
 
@@ -107,12 +86,9 @@ template <class T> T second(T, T b) { return b; }
 SIMT_REDUCE(__reduce_add_sync, unsigned, add)
 SIMT_REDUCE(__reduce_add_sync, int, add)
 SIMT_REDUCE(__reduce_min_sync, unsigned, least)
-SIMT_REDUCE(__reduce_min_sync, int, least)
 SIMT_REDUCE(__reduce_max_sync, unsigned, greatest)
 SIMT_REDUCE(__reduce_max_sync, int, greatest)
-SIMT_REDUCE(__reduce_and_sync, unsigned, both)
 SIMT_REDUCE(__reduce_or_sync, unsigned, either)
-SIMT_REDUCE(__reduce_xor_sync, unsigned, one_of)
 #undef SIMT_REDUCE
 
 /* Atomics: each returns what was there before. Other threads may come in just before it,
@@ -142,7 +118,6 @@ template <class T> void store_word(T *address, T value) {
  SIMT_ATOMIC(atomicMax, T, greatest)                     \
  SIMT_ATOMIC(atomicAnd, T, both)                         \
  SIMT_ATOMIC(atomicOr, T, either)                        \
- SIMT_ATOMIC(atomicXor, T, one_of)                       \
  SIMT_ATOMIC(atomicExch, T, second)                      \
  inline T atomicCAS(T *address, T expected, T value) {   \
   simt::stop(simt::state::ready);                        \
@@ -161,71 +136,11 @@ SIMT_ATOMIC(atomicExch, float, second)
 
 /* Threads of one OS thread see each other's writes. */
 inline void __threadfence() {}
-inline void __threadfence_block() {}
-inline void __threadfence_system() {}
-
-/* Loads and stores with a hint for the cache. */
-template <class T> T __ldg(const T *address) { return *address; }
-template <class T> T __ldcs(const T *address) { return *address; }
-template <class T> T __ldcg(const T *address) { return *address; }
-template <class T> void __stcs(T *address, T value) { *address = value; }
-template <class T> void __stcg(T *address, T value) { *address = value; }
 
 /* Bits. */
-namespace simt {
-template <class To, class From> To bit_cast(From value) {
-  static_assert(sizeof(To) == sizeof(From), "the same bits");
-  To result;
-  std::memcpy(&result, &value, sizeof result);
-  return result;
-}
-} // namespace simt
-
-inline unsigned __float_as_uint(float x) { return simt::bit_cast<unsigned>(x); }
-inline int __float_as_int(float x) { return simt::bit_cast<int>(x); }
-inline float __uint_as_float(unsigned x) { return simt::bit_cast<float>(x); }
-inline float __int_as_float(int x) { return simt::bit_cast<float>(x); }
-inline long long __double_as_longlong(double x) { return simt::bit_cast<long long>(x); }
-inline double __longlong_as_double(long long x) { return simt::bit_cast<double>(x); }
-
-inline int __popc(unsigned x) { return __builtin_popcount(x); }
-inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 inline int __clz(int x) { return x ? __builtin_clz(static_cast<unsigned>(x)) : 32; }
-inline int __clzll(long long x) {
-  return x ? __builtin_clzll(static_cast<unsigned long long>(x)) : 64;
-}
-inline int __ffs(int x) { return __builtin_ffs(x); }
-inline int __ffsll(long long x) { return __builtin_ffsll(x); }
-inline unsigned __brev(unsigned x) {
-  unsigned reversed = 0;
-  for (int i = 0; i < 32; ++i)
-    reversed |= (x >> i & 1) << (31 - i);
-  return reversed;
-}
-/* Byte i of the result is byte s of y:x, where s is the low 3 bits of nibble i. */
-inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
-  const std::uint64_t bytes = static_cast<std::uint64_t>(y) << 32 | x;
-  unsigned result = 0;
-  for (unsigned i = 0; i < 4; ++i) {
-    const unsigned from = selector >> 4 * i & 7;
-    result |= static_cast<unsigned>(bytes >> 8 * from & 0xff) << 8 * i;
-  }
-  return result;
-}
 
 /* Arithmetic that no option contracts or reorders: each result is rounded and stored. */
-inline float __fadd_rn(float x, float y) {
-  const volatile float sum = x + y;
-  return sum;
-}
-inline float __fsub_rn(float x, float y) {
-  const volatile float difference = x - y;
-  return difference;
-}
-inline float __fmul_rn(float x, float y) {
-  const volatile float product = x * y;
-  return product;
-}
 inline double __dadd_rn(double x, double y) {
   const volatile double sum = x + y;
   return sum;
@@ -235,10 +150,6 @@ inline double __dmul_rn(double x, double y) {
   return product;
 }
 inline double __fma_rn(double x, double y, double z) { return std::fma(x, y, z); }
-inline float __fmaf_rn(float x, float y, float z) { return std::fma(x, y, z); }
-inline float __fdiv_rn(float x, float y) { return x / y; }
-inline float __frcp_rn(float x) { return 1 / x; }
-inline float __fsqrt_rn(float x) { return std::sqrt(x); }
 
 #if defined(__clang__)
 # pragma clang diagnostic pop

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CUDA's words for a C++ compiler: qualifiers, vector types, built-in variables. The
+/* CUDA's words for a C++ compiler: qualifiers and built-in variables. The
  * names are CUDA's, hence reserved ones. */
 #ifndef MPNUM_TESTS_SIMT_LANGUAGE_HPP
 #define MPNUM_TESTS_SIMT_LANGUAGE_HPP
@@ -16,7 +16,6 @@
 #define __host__
 #define __device__
 #define __global__
-#define __constant__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __align__(bytes) __attribute__((aligned(bytes)))
@@ -33,45 +32,9 @@
 # pragma GCC diagnostic ignored "-Wattributes" /* the same */
 #endif
 
-/* As CUDA aligns them. */
-#define SIMT_VECTOR_2(scalar, name, alignment) \
- struct alignas(alignment) name##2 {           \
-  scalar x, y;                                 \
- };                                            \
- inline name##2 make_##name##2(scalar x, scalar y) { return {x, y}; }
-#define SIMT_VECTOR_3(scalar, name) \
- struct name##3 {                   \
-  scalar x, y, z;                   \
- };                                 \
- inline name##3 make_##name##3(scalar x, scalar y, scalar z) { return {x, y, z}; }
-#define SIMT_VECTOR_4(scalar, name, alignment)                           \
- struct alignas(alignment) name##4 {                                     \
-  scalar x, y, z, w;                                                     \
- };                                                                      \
- inline name##4 make_##name##4(scalar x, scalar y, scalar z, scalar w) { \
-  return {x, y, z, w};                                                   \
- }
-#define SIMT_VECTORS(scalar, name, size) \
- SIMT_VECTOR_2(scalar, name, 2 * size)   \
- SIMT_VECTOR_3(scalar, name)             \
- SIMT_VECTOR_4(scalar, name, 4 * size)
-
-SIMT_VECTORS(signed char, char, 1)
-SIMT_VECTORS(unsigned char, uchar, 1)
-SIMT_VECTORS(short, short, 2)
-SIMT_VECTORS(unsigned short, ushort, 2)
-SIMT_VECTORS(int, int, 4)
-SIMT_VECTORS(unsigned, uint, 4)
-SIMT_VECTORS(float, float, 4)
-SIMT_VECTOR_2(double, double, 16)
-SIMT_VECTOR_2(long long, longlong, 16)
-SIMT_VECTOR_2(unsigned long long, ulonglong, 16)
-
-#undef SIMT_VECTORS
-#undef SIMT_VECTOR_4
-#undef SIMT_VECTOR_3
-#undef SIMT_VECTOR_2
-
+struct uint3 {
+  unsigned x, y, z;
+};
 struct dim3 {
   unsigned x, y, z;
   constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1)

@@ -57,6 +57,11 @@ constexpr cudaError_t sound = cudaErrorNotSupported;
 constexpr bool is_simulated = true;
 #endif
 
+/* A launcher that refuses has launched nothing. */
+[[maybe_unused]] void check_refused(cudaError_t error, const char *what) {
+  CHECK(error == cudaErrorInvalidValue, "%s: %s", what, cudaGetErrorName(error));
+}
+
 /* Lets each launch of a launcher that has several fail in turn: it returns the error, and
  * when it is called again, all that check() sees is right. */
 template <class Launch, class Check>

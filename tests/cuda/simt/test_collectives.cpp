@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* mpnum/cuda/block.cuh and device.cuh: reductions of a warp and of a block,
- * vector loads and stores, atomics, in every order of threads and with both poisons,
- * against plain loops. TEST_DEVICE_ARCH=800 takes the reduction instructions in place of
- * shuffles. */
+/* mpnum/cuda/block.cuh and device.cuh: reductions of a warp and of a block, totals and
+ * findings, probes, vector loads and stores, atomics, in every order of threads and with
+ * both poisons, against plain loops. TEST_DEVICE_ARCH=800 takes the reduction
+ * instructions in place of shuffles. */
+#define MPNUM_NO_SIMD 1 /* the host's loops that are the meaning of all others */
 #include "launch.hpp"
 
 #include <mpnum/mpnum.h>
@@ -11,6 +12,7 @@
 # define MPNUM_DEVICE_ARCH_ TEST_DEVICE_ARCH
 #endif
 #include <mpnum/cuda/block.cuh>
+#include <mpnum/training/probe.h>
 
 #include "simt_checks.hpp"
 
@@ -40,19 +42,23 @@ vector<float> random_values(std::size_t n, unsigned seed) {
 
 /* What the functions promise, by plain loops. */
 
-float sum_of_warp(const float *values) {
-  float lanes[32], next[32];
+float canonical(float x) { return std::isnan(x) ? canonical_nan : x; }
+double canonical(double x) {
+  return std::isnan(x) ? mpnum_from_bits_f64(0x7fffffffffffffffu) : x;
+}
+template <class T> T sum_of_warp(const T *values) {
+  T lanes[32], next[32];
   std::copy(values, values + 32, lanes);
   for (int apart : {16, 8, 4, 2, 1}) {
     for (int i = 0; i < 32; ++i)
       next[i] = lanes[i] + lanes[i ^ apart];
     std::copy(next, next + 32, lanes);
   }
-  return std::isnan(lanes[0]) ? canonical_nan : lanes[0];
+  return canonical(lanes[0]);
 }
-float sum_of_block(const float *values, unsigned n) {
-  float warps[32];
-  std::fill(warps, warps + 32, -0.0f);
+template <class T> T sum_of_block(const T *values, unsigned n) {
+  T warps[32];
+  std::fill(warps, warps + 32, T(-0.0f));
   for (unsigned i = 0; i < n / 32; ++i)
     warps[i] = sum_of_warp(values + 32 * i);
   return sum_of_warp(warps);
@@ -75,23 +81,22 @@ float amax_of(const float *values, unsigned n) {
   return most;
 }
 
+/* The thread; sum and largest of words; all finite, sum, max and amax of floats. */
 struct results {
-  std::uint32_t thread, sum_words, max_words, all_finite, sum, max, amax;
+  std::uint32_t at[7];
 };
 
 results results_of(const float *values, unsigned n, bool is_warp) {
-  results r = {};
-  r.all_finite = 1;
+  std::uint32_t sum = 0, most = 0, all_finite = 1;
   for (unsigned i = 0; i < n; ++i) {
     const std::uint32_t word = mpnum_bits_f32(values[i]);
-    r.sum_words += word;
-    r.max_words = std::max(r.max_words, word);
-    r.all_finite &= std::isfinite(values[i]);
+    sum += word;
+    most = std::max(most, word);
+    all_finite &= std::isfinite(values[i]);
   }
-  r.sum = mpnum_bits_f32(is_warp ? sum_of_warp(values) : sum_of_block(values, n));
-  r.max = mpnum_bits_f32(max_of(values, n));
-  r.amax = mpnum_bits_f32(amax_of(values, n));
-  return r;
+  return {{0, sum, most, all_finite,
+           mpnum_bits_f32(is_warp ? sum_of_warp(values) : sum_of_block(values, n)),
+           mpnum_bits_f32(max_of(values, n)), mpnum_bits_f32(amax_of(values, n))}};
 }
 
 /* Each block takes its own part of the values, and the functions follow each other with
@@ -101,36 +106,26 @@ __global__ void reduce(const float *values, results *of_warps, results *of_block
   const std::size_t i = blockIdx.x * mpnum_block_threads_() + mpnum_thread_index_();
   const float x = values[i];
   const std::uint32_t word = mpnum_bits_f32(x);
-  of_warps[i] = {mpnum_thread_index_(),
-                 mpnum_warp_sum_u32_(word),
-                 mpnum_warp_max_u32_(word),
-                 static_cast<std::uint32_t>(mpnum_warp_all_finite_f32(x)),
-                 mpnum_bits_f32(mpnum_warp_sum_f32(x)),
-                 mpnum_bits_f32(mpnum_warp_max_f32(x)),
-                 mpnum_bits_f32(mpnum_warp_amax_f32(x))};
-  of_blocks[i] = {mpnum_thread_index_(),
-                  mpnum_block_sum_u32_(word, scratch),
-                  mpnum_block_max_u32_(word, scratch),
-                  static_cast<std::uint32_t>(mpnum_block_all_finite_f32(x)),
-                  mpnum_bits_f32(mpnum_block_sum_f32(x, scratch)),
-                  mpnum_bits_f32(mpnum_block_max_f32(x, scratch)),
-                  mpnum_bits_f32(mpnum_block_amax_f32(x, scratch))};
+  of_warps[i] = {
+      {mpnum_thread_index_(), mpnum_warp_sum_u32_(word), mpnum_warp_max_u32_(word),
+       static_cast<std::uint32_t>(mpnum_warp_all_finite_f32(x)),
+       mpnum_bits_f32(mpnum_warp_sum_f32(x)), mpnum_bits_f32(mpnum_warp_max_f32(x)),
+       mpnum_bits_f32(mpnum_warp_amax_f32(x))}};
+  of_blocks[i] = {{mpnum_thread_index_(), mpnum_block_sum_u32_(word, scratch),
+                   mpnum_block_max_u32_(word, scratch),
+                   static_cast<std::uint32_t>(mpnum_block_all_finite_f32(x)),
+                   mpnum_bits_f32(mpnum_block_sum_f32(x, scratch)),
+                   mpnum_bits_f32(mpnum_block_max_f32(x, scratch)),
+                   mpnum_bits_f32(mpnum_block_amax_f32(x, scratch))}};
 }
 
 void check_results(const char *group, const results &got, const results &want,
                    unsigned size) {
-  const char *schedule = simt::active_schedule.name;
-#define CHECK_RESULT(name)                                                          \
- CHECK(got.name == want.name, "%s of %u, thread %u, %s: " #name " %08x, want %08x", \
-       group, size, want.thread, schedule, got.name, want.name)
-  CHECK_RESULT(thread);
-  CHECK_RESULT(sum_words);
-  CHECK_RESULT(max_words);
-  CHECK_RESULT(all_finite);
-  CHECK_RESULT(sum);
-  CHECK_RESULT(max);
-  CHECK_RESULT(amax);
-#undef CHECK_RESULT
+  static const char *const names[] = {
+      "thread", "sum of words", "largest word", "all finite", "sum", "max", "amax"};
+  for (int i = 0; i < 7; ++i)
+    CHECK(got.at[i] == want.at[i], "%s of %u, thread %u, %s: %s %08x, want %08x", group,
+          size, want.at[0], simt::active_schedule.name, names[i], got.at[i], want.at[i]);
 }
 
 void check_reductions(const vector<float> &values, dim3 block) {
@@ -143,7 +138,7 @@ void check_reductions(const vector<float> &values, dim3 block) {
   for (unsigned i = 0; i < n; ++i) {
     if (i % 32 == 0) warp = results_of(&values[i], 32, true);
     if (i % size == 0) whole = results_of(&values[i], size, false);
-    warp.thread = whole.thread = i % size;
+    warp.at[0] = whole.at[0] = i % size;
     check_results("warp", of_warps[i], warp, 32);
     check_results("block", of_blocks[i], whole, size);
   }
@@ -173,28 +168,24 @@ void blocks_may_have_three_dimensions(void) {
 /* One special value among ordinary ones, at every place of blocks of one and two warps,
  * and in every lane and every warp of the largest block, of which other schedules than
  * the first one see each seventh. */
-void check_special_value(float special, float others) {
-  in_every_schedule([=] {
-    for (unsigned size : {32u, 64u, 1024u}) {
-      const unsigned step = size < 1024 ? 1 : is_first_schedule() ? 33 : 7 * 33;
-      vector<float> values;
-      for (unsigned place = 0; place < size; place += step) {
-        values.resize(values.size() + size, others);
-        values[values.size() - size + place] = special;
+void special_values_are_found_anywhere(void) {
+  const float cases[][2] = {{nan_with_payload, 1},
+                            {-infinity, -1},
+                            {infinity, -1},
+                            {0.0f, -0.0f},
+                            {-0.0f, -0.0f}};
+  in_every_schedule([&] {
+    for (const auto &one : cases)
+      for (unsigned size : {32u, 64u, 1024u}) {
+        const unsigned step = size < 1024 ? 1 : is_first_schedule() ? 33 : 7 * 33;
+        vector<float> values;
+        for (unsigned place = 0; place < size; place += step) {
+          values.resize(values.size() + size, one[1]);
+          values[values.size() - size + place] = one[0];
+        }
+        check_reductions(values, size);
       }
-      check_reductions(values, size);
-    }
   });
-}
-
-void a_nan_anywhere_is_in_every_result(void) { check_special_value(nan_with_payload, 1); }
-void infinities_are_found_anywhere(void) {
-  check_special_value(-infinity, -1);
-  check_special_value(infinity, -1);
-}
-void zeros_keep_their_sign(void) {
-  check_special_value(0.0f, -0.0f);
-  check_special_value(-0.0f, -0.0f);
 }
 
 void mixtures_of_special_values_reduce_as_promised(void) {
@@ -407,6 +398,114 @@ void atomics_reduce_floats_and_words(void) {
   });
 }
 
+/* Doubles, totals, findings, probes */
+
+__global__ void sum_f64(const double *values, double *sums) {
+  __shared__ std::uint32_t scratch[MPNUM_BLOCK_SCRATCH];
+  const unsigned i = mpnum_thread_index_();
+  sums[2 * i] = mpnum_block_sum_f64(values[i], scratch);
+  sums[2 * i + 1] = mpnum_block_sum_f64(-values[i], scratch);
+}
+void doubles_are_summed_in_one_order(void) {
+  in_every_schedule([] {
+    for (unsigned n : {32u, 96u, 1024u}) {
+      std::mt19937 random(n);
+      vector<double> values(n), negative(n), sums(2 * n);
+      for (int kind = 0; kind < 3; ++kind) {
+        for (unsigned i = 0; i < n; ++i)
+          values[i] = kind == 1 ? -0.0
+                                : std::ldexp((static_cast<double>(random()) - 0x1p31) / 7,
+                                             static_cast<int>(random() % 40));
+        if (kind == 2) values[n / 2] = mpnum_from_bits_f64(0xfff4000000000001u);
+        for (unsigned i = 0; i < n; ++i)
+          negative[i] = -values[i];
+        CHECK_LAUNCH(
+            simt::launch(sum_f64, {1, dim3(n / 8, 4, 2)}, values.data(), sums.data()));
+        for (unsigned i = 0; i < n; ++i)
+          CHECK(mpnum_bits_f64(sums[2 * i]) ==
+                        mpnum_bits_f64(sum_of_block(values.data(), n)) &&
+                    mpnum_bits_f64(sums[2 * i + 1]) ==
+                        mpnum_bits_f64(sum_of_block(negative.data(), n)),
+                "thread %u of %u", i, n);
+      }
+    }
+  });
+}
+
+/* Twice, with nothing between the calls but the reading. */
+__global__ void merge_findings(const mpnum_grad_findings *own,
+                               mpnum_grad_findings *merged, mpnum_exact_sum *totals) {
+  __shared__ mpnum_grad_findings all;
+  __shared__ mpnum_exact_sum total;
+  const unsigned i = mpnum_thread_index_();
+  for (int turn = 0; turn < 2; ++turn) {
+    mpnum_block_findings(&all, own[i]);
+    merged[i] = all;
+    mpnum_block_total(&total, own[i].squares);
+    totals[i] = total;
+  }
+}
+mpnum_grad_findings findings_of(unsigned seed, std::int64_t terms) {
+  std::mt19937 random(seed);
+  mpnum_grad_findings found = mpnum_grad_findings_empty();
+  const unsigned count = random() % 4;
+  for (unsigned i = 0; i < count; ++i) {
+    const float x = std::ldexp(1.5f, static_cast<int>(random() % 200) - 120);
+    found.stats = mpnum_stats_add(found.stats, mpnum_format_of(MPNUM_TYPE_F32),
+                                  random() % 50 ? mpnum_bits_f32(x) : 0x7f800000u);
+    mpnum_exact_sum_add_f64_(&found.squares,
+                             static_cast<double>(x) * static_cast<double>(x));
+  }
+  found.squares.terms += terms;
+  if (found.stats.infs) {
+    found.first_tensor = random() % 3;
+    found.first_element = 6 - 3 * found.first_tensor + random() % 3;
+    found.first_bits = 0x7f800000u | random() % 3;
+  }
+  return found;
+}
+void findings_of_threads_are_merged(void) {
+  in_every_schedule([] {
+    for (unsigned n : {32u, 96u, 1024u}) {
+      const std::int64_t many = n == 96 ? 683 : 0; /* carried by the last */
+      vector<mpnum_grad_findings> own, got(n);
+      vector<mpnum_exact_sum> totals(n);
+      mpnum_grad_findings expected = mpnum_grad_findings_empty();
+      for (unsigned i = 0; i < n; ++i) {
+        own.push_back(findings_of(i * 7 + n, many));
+        expected = mpnum_grad_findings_merge(expected, own[i]);
+      }
+      CHECK_LAUNCH(simt::launch(merge_findings, {1, dim3(n / 8, 4, 2)}, own.data(),
+                                got.data(), totals.data()));
+      for (unsigned i = 0; i < n; ++i)
+        CHECK(std::memcmp(&got[i], &expected, sizeof expected) == 0 &&
+                  std::memcmp(&totals[i], &expected.squares, sizeof totals[i]) == 0,
+              "thread %u of %u", i, n);
+    }
+  });
+}
+
+__global__ void probe(std::uint64_t *word, const float *values, std::uint32_t step) {
+  const std::uint32_t i = static_cast<std::uint32_t>(mpnum_grid_index());
+  mpnum_probe(word, step, i, values[i]);
+}
+void probes_keep_the_first_step_and_site(void) {
+  vector<float> values(256, 3e38f);
+  in_every_schedule([&] {
+    std::uint64_t &word = placed(mpnum_probe_empty());
+    CHECK_LAUNCH(simt::launch(probe, {4, 64}, &word, values.data(), 5));
+    CHECK(word == mpnum_probe_empty(), "finite values");
+    vector<float> odd = values;
+    odd[200] = mpnum_from_bits_f32(0x7f800000);
+    odd[77] = mpnum_from_bits_f32(0xffc00000);
+    for (std::uint32_t step : {9u, 0xffffffffu, 6u, 7u}) {
+      CHECK_LAUNCH(simt::launch(probe, {4, 64}, &word, odd.data(), step));
+      CHECK(mpnum_probe_site(word) == 77 && mpnum_probe_step(word) == (step < 9 ? 6 : 9),
+            "step %u, site %u", mpnum_probe_step(word), mpnum_probe_site(word));
+    }
+  });
+}
+
 /* Loads and stores */
 
 constexpr unsigned char guard = 0xb5;
@@ -461,25 +560,15 @@ template <class T, unsigned N> void check_moves(void) {
         check_move<T, N>(src_at, dst_at, left);
 }
 
+template <class T, unsigned... N> void check_moves_of(void) {
+  (check_moves<T, N>(), ...);
+}
 void lanes_move_from_anywhere_to_anywhere(void) {
-  check_moves<three_bytes, 2>();
-  check_moves<three_bytes, 8>(); /* 24 bytes: accesses of 8 */
-  check_moves<std::uint8_t, 1>();
-  check_moves<std::uint8_t, 2>();
-  check_moves<std::uint8_t, 4>();
-  check_moves<std::uint8_t, 8>();
-  check_moves<std::uint8_t, 16>();
-  check_moves<std::uint8_t, 32>();
-  check_moves<std::uint16_t, 2>();
-  check_moves<std::uint16_t, 8>();
-  check_moves<std::uint16_t, 16>();
-  check_moves<float, 1>();
-  check_moves<float, 2>();
-  check_moves<float, 4>();
-  check_moves<float, 8>();
-  check_moves<double, 1>();
-  check_moves<double, 2>();
-  check_moves<double, 4>();
+  check_moves_of<three_bytes, 2, 8>(); /* 24 bytes: accesses of 8 */
+  check_moves_of<std::uint8_t, 1, 2, 4, 8, 16, 32>();
+  check_moves_of<std::uint16_t, 2, 8, 16>();
+  check_moves_of<float, 1, 2, 4, 8>();
+  check_moves_of<double, 1, 2, 4>();
 }
 
 void lanes_are_aligned_for_one_access(void) {
@@ -497,14 +586,16 @@ void lanes_are_aligned_for_one_access(void) {
 int main(int count, char **arguments) {
   return run_tests(count, arguments, {
     TEST(reductions_equal_plain_loops_for_every_block_size),
-        TEST(blocks_may_have_three_dimensions), TEST(a_nan_anywhere_is_in_every_result),
-        TEST(infinities_are_found_anywhere), TEST(zeros_keep_their_sign),
+        TEST(blocks_may_have_three_dimensions), TEST(special_values_are_found_anywhere),
+
         TEST(mixtures_of_special_values_reduce_as_promised),
 #if !TEST_ON_GPU
         TEST(amax_keeps_nan),
 #endif
         TEST(states_of_parts_of_a_row_merge), TEST(blocks_normalize_rows_in_registers),
-        TEST(atomics_reduce_floats_and_words), TEST(lanes_move_from_anywhere_to_anywhere),
+        TEST(atomics_reduce_floats_and_words), TEST(doubles_are_summed_in_one_order),
+        TEST(findings_of_threads_are_merged), TEST(probes_keep_the_first_step_and_site),
+        TEST(lanes_move_from_anywhere_to_anywhere),
         TEST(lanes_are_aligned_for_one_access),
   });
 }

@@ -103,135 +103,108 @@ std::vector<preset> presets() {
           {"static", mpnum_grad_scaler_static(1024)}};
 }
 
-/* Half of the steps with few overflows, so that scales grow, half with many. */
-void scalers_of_every_preset_follow_the_host(void) {
 #ifdef TEST_TYPES
-  constexpr int steps = 600;
+constexpr int steps_of_presets = 600;
 #else
-  constexpr int steps = 10000;
+constexpr int steps_of_presets = 10000;
 #endif
-  for (preset p : presets()) {
-    p.config.growth_interval = p.config.growth_interval / (10000 / steps) / 4 + 1;
-    mpnum_grad_scaler host;
-    mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
-    CHECK(mpnum_grad_scaler_init(&host, p.config) == MPNUM_OK, "%s", p.name);
-    mpnum_grad_optimizer handle = mpnum_grad_optimizer_of(&host);
-    mpnum_grad_findings found[3] = {mpnum_grad_findings_empty(),
-                                    mpnum_grad_findings_empty(),
-                                    mpnum_grad_findings_empty()};
-    mpnum_exact_sum_add_f64_(&found[0].squares, 2.25);
-    found[1].stats.infs = 1;
-    found[1].squares.positive_infs = 1;
-    found[2].stats.nans = 3;
-    found[2].squares.nans = 1;
-    mpnum_grad_findings *findings = device_array<mpnum_grad_findings>(1);
-    mpnum_grad_scaler *scaler = on_device(host);
-    mpnum_grad_optimizer *optimizer = on_device(handle);
-    std::uint32_t *apply = device_array<std::uint32_t>(1);
-    const cudaGraphExec_t graph = captured([&] {
-      return mpnum_launch_grad_step(scaler, optimizer, findings, apply, nullptr);
-    });
-    std::mt19937 random(7);
-    for (int step = 0; step < steps; ++step) {
-      const unsigned rare = step < steps / 2 ? steps / 5 : 8;
-      const unsigned long kind = random() % rare ? 0 : 1 + random() % 2;
-      copy(findings, &found[kind]);
-      const cudaError_t error = cudaGraphLaunch(graph, nullptr);
-      const std::uint32_t word = from_device(apply);
-      const mpnum_status status[] = {
-          mpnum_grad_scaler_report_unscaled(&host, &handle, kind != 0,
-                                            mpnum_grad_norm(&found[kind])),
-          mpnum_grad_scaler_step(&host, &handle, &verdict),
-          mpnum_grad_scaler_update(&host, &handle)};
-      CHECK(error == cudaSuccess && !status[0] && !status[1] && !status[2], "%s: step %d",
-            p.name, step);
-      CHECK(same(host, from_device(scaler)) && same(handle, from_device(optimizer)) &&
-                word == static_cast<std::uint32_t>(verdict),
-            "%s: step %d, scale %g, not %g", p.name, step,
-            static_cast<double>(from_device(scaler).scale),
-            static_cast<double>(host.scale));
-    }
-    CHECK(host.skipped > 9 && (host.scale_changes > 4 || host.config.growth_factor <= 1),
-          "%s: nothing happens", p.name);
-    cudaGraphExecDestroy(graph);
-    release_arrays();
-  }
+/* What a step finds: nothing, an Inf, a NaN. */
+std::vector<mpnum_grad_findings> kinds_of_findings() {
+  std::vector<mpnum_grad_findings> found(3, mpnum_grad_findings_empty());
+  mpnum_exact_sum_add_f64_(&found[0].squares, 2.25);
+  found[1].stats.infs = 1;
+  found[1].squares.positive_infs = 1;
+  found[2].stats.nans = 3;
+  found[2].squares.nans = 1;
+  return found;
 }
 
-/* Several optimizers of one scaler, the last of which is not used in every third step:
- * each has a verdict of its own, and the scale goes by all. */
-void optimizers_share_a_scaler_as_on_the_host(void) {
-  constexpr int steps = 300;
-  for (int count : {2, 3}) {
-    mpnum_grad_scaler_config config = mpnum_grad_scaler_default();
-    config.growth_interval = 4;
-    mpnum_grad_scaler host;
-    CHECK(mpnum_grad_scaler_init(&host, config) == MPNUM_OK, "a scaler");
-    mpnum_grad_findings found[2] = {mpnum_grad_findings_empty(),
-                                    mpnum_grad_findings_empty()};
-    mpnum_exact_sum_add_f64_(&found[0].squares, 2.25);
-    found[1].stats.nans = 1;
-    found[1].squares.nans = 1;
-    mpnum_grad_optimizer handles[3], *host_pointers[3], *pointers[3];
-    mpnum_grad_findings *findings[3];
-    const mpnum_grad_findings *used[3], *fewer[3];
-    mpnum_grad_scaler *scaler = on_device(host);
-    std::uint32_t *apply = device_array<std::uint32_t>(3), words[3];
-    for (int i = 0; i < count; ++i) {
-      handles[i] = mpnum_grad_optimizer_of(&host);
-      host_pointers[i] = handles + i;
-      pointers[i] = on_device(handles[i]);
-      used[i] = fewer[i] = findings[i] = on_device(found[0]);
+/* So many optimizers of one scaler, of which, if there are several, the last one is not
+ * used in every third step: each has a verdict of its own, and the scale goes by all.
+ * Half of the steps with few overflows, so that scales grow, half with many. */
+void check_steps(const char *name, const mpnum_grad_scaler_config &config, int count,
+                 int steps) {
+  const std::vector<mpnum_grad_findings> found = kinds_of_findings();
+  mpnum_grad_scaler host;
+  CHECK(mpnum_grad_scaler_init(&host, config) == MPNUM_OK, "%s", name);
+  mpnum_grad_optimizer handles[3], *host_pointers[3], *pointers[3];
+  mpnum_grad_findings *findings[3];
+  const mpnum_grad_findings *used[3], *fewer[3];
+  mpnum_grad_scaler *scaler = on_device(host);
+  std::uint32_t *apply = device_array<std::uint32_t>(3), words[3] = {0, 0, 0};
+  for (int i = 0; i < count; ++i) {
+    handles[i] = mpnum_grad_optimizer_of(&host);
+    host_pointers[i] = handles + i;
+    pointers[i] = on_device(handles[i]);
+    used[i] = fewer[i] = findings[i] = on_device(found[0]);
+  }
+  if (count > 1) fewer[count - 1] = nullptr;
+  const auto capture = [&](const mpnum_grad_findings **these) {
+    return captured([&] {
+      return count > 1
+                 ? mpnum_launch_grad_step_all(scaler, pointers, these, apply, count,
+                                              nullptr)
+                 : mpnum_launch_grad_step(scaler, pointers[0], these[0], apply, nullptr);
+    });
+  };
+  const cudaGraphExec_t some = capture(fewer), all = capture(used);
+  std::mt19937 random(7);
+  int mixed = 0;
+  for (int step = 0; step < steps; ++step) {
+    const unsigned rare = step < steps / 2 ? static_cast<unsigned>(steps) / 5 : 8;
+    const int in_use = count > 1 && step % 3 == 0 ? count - 1 : count;
+    mpnum_grad_verdict verdicts[3] = {MPNUM_GRAD_SKIP, MPNUM_GRAD_SKIP, MPNUM_GRAD_SKIP};
+    for (int i = 0; i < in_use; ++i) {
+      const unsigned long kind = random() % rare ? 0 : 1 + random() % 2;
+      copy(findings[i], &found[kind]);
+      CHECK(!mpnum_grad_scaler_report_unscaled(&host, handles + i, kind != 0,
+                                               mpnum_grad_norm(&found[kind])) &&
+                !mpnum_grad_scaler_step(&host, handles + i, verdicts + i),
+            "%s: step %d", name, step);
     }
-    fewer[count - 1] = nullptr;
-    const auto capture = [&](const mpnum_grad_findings **these) {
-      return captured([&] {
-        return mpnum_launch_grad_step_all(scaler, pointers, these, apply, count, nullptr);
-      });
-    };
-    const cudaGraphExec_t some = capture(fewer), all = capture(used);
-    const cudaGraphExec_t graphs[] = {some, all, all};
-    std::mt19937 random(static_cast<unsigned>(count));
-    int mixed = 0;
-    for (int step = 0; step < steps; ++step) {
-      const int in_use = step % 3 == 0 ? count - 1 : count;
-      mpnum_grad_verdict verdicts[3] = {MPNUM_GRAD_SKIP, MPNUM_GRAD_SKIP,
-                                        MPNUM_GRAD_SKIP};
-      for (int i = 0; i < in_use; ++i) {
-        const int is_bad = random() % 6 == 0;
-        copy(findings[i], &found[is_bad]);
-        CHECK(mpnum_grad_scaler_report_unscaled(&host, handles + i, is_bad != 0,
-                                                mpnum_grad_norm(&found[is_bad])) ==
-                      MPNUM_OK &&
-                  mpnum_grad_scaler_step(&host, handles + i, verdicts + i) == MPNUM_OK,
-              "step %d", step);
-      }
-      CHECK(mpnum_grad_scaler_update_all(&host, host_pointers, count) == MPNUM_OK,
-            "step %d", step);
-      CHECK(cudaGraphLaunch(graphs[step % 3], nullptr) == cudaSuccess, "step %d", step);
-      copy(words, apply, 3);
-      CHECK(same(host, from_device(scaler)), "step %d: scaler", step);
-      for (int i = 0; i < count; ++i)
-        CHECK(same(handles[i], from_device(pointers[i])) &&
-                  words[i] == static_cast<std::uint32_t>(verdicts[i]),
-              "step %d of %d: optimizer %d, %u", step, count, i, words[i]);
-      mixed += words[0] != words[1];
-    }
-    CHECK(mixed > 20 && host.scale_changes > 10, "nothing happens");
-    /* A handle that an update left out: none of them takes a step. */
-    handles[1].updates -= 1;
-    copy(pointers[1], handles + 1);
-    CHECK(cudaGraphLaunch(graphs[1], nullptr) == cudaSuccess, "a stale one");
+    CHECK(!mpnum_grad_scaler_update_all(&host, host_pointers, count), "%s: step %d", name,
+          step);
+    CHECK(cudaGraphLaunch(step % 3 ? all : some, nullptr) == cudaSuccess, "%s: step %d",
+          name, step);
     copy(words, apply, 3);
-    CHECK(same(host, from_device(scaler)), "a scaler that goes on");
+    CHECK(same(host, from_device(scaler)), "%s: step %d, scale %g, not %g", name, step,
+          static_cast<double>(from_device(scaler).scale),
+          static_cast<double>(host.scale));
     for (int i = 0; i < count; ++i)
       CHECK(same(handles[i], from_device(pointers[i])) &&
-                words[i] == 2 * static_cast<unsigned>(MPNUM_ERROR_STALE_HANDLE),
-            "a stale one: optimizer %d of %d, %u", i, count, words[i]);
-    cudaGraphExecDestroy(some);
-    cudaGraphExecDestroy(all);
-    release_arrays();
+                words[i] == static_cast<std::uint32_t>(verdicts[i]),
+            "%s: step %d of %d: optimizer %d, %u", name, step, count, i, words[i]);
+    mixed += count > 1 && words[0] != words[1];
   }
+  CHECK(host.skipped > 9 && (host.scale_changes > 4 || host.config.growth_factor <= 1) &&
+            (count == 1 || mixed > 20),
+        "%s: nothing happens", name);
+  /* A handle that an update left out: none of them takes a step. */
+  handles[count - 1].updates -= 1;
+  copy(pointers[count - 1], handles + count - 1);
+  CHECK(cudaGraphLaunch(all, nullptr) == cudaSuccess, "a stale one");
+  copy(words, apply, 3);
+  CHECK(same(host, from_device(scaler)), "%s: a scaler that goes on", name);
+  for (int i = 0; i < count; ++i)
+    CHECK(same(handles[i], from_device(pointers[i])) &&
+              words[i] == 2 * static_cast<unsigned>(MPNUM_ERROR_STALE_HANDLE),
+          "%s: a stale one: optimizer %d of %d, %u", name, i, count, words[i]);
+  cudaGraphExecDestroy(some);
+  cudaGraphExecDestroy(all);
+  release_arrays();
+}
+void scalers_of_every_preset_follow_the_host(void) {
+  for (preset p : presets()) {
+    p.config.growth_interval =
+        p.config.growth_interval / (10000 / steps_of_presets) / 4 + 1;
+    check_steps(p.name, p.config, 1, steps_of_presets);
+  }
+}
+void optimizers_share_a_scaler_as_on_the_host(void) {
+  mpnum_grad_scaler_config config = mpnum_grad_scaler_default();
+  config.growth_interval = 4;
+  for (int count : {2, 3})
+    check_steps("optimizers", config, count, 300);
 }
 
 /* An optimizer that reads the word: plain descent. */

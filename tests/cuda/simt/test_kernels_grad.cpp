@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <vector>
 
 namespace {
 
@@ -395,92 +396,72 @@ void clips_are_those_of_the_host(void) {
   check_clip(none, scaler_of(2), 1, "no tensors");
 }
 
-/* A stale handle: nothing changes but the word, and the next call works. */
-void stale_handles_are_told(void) {
-  const mpnum_grad_scaler &scaler = placed(scaler_of(8));
-  problem p(3);
-  p.add(MPNUM_TYPE_F32, in_place, {1, 300, 0, 0, 0});
-  p.begin();
-  mpnum_grad_findings &found = placed<mpnum_grad_findings>();
-  CHECK_LAUNCH(mpnum_launch_grad_pass(&found, p.list, &scaler, &p.workspace, nullptr));
-  const vector<std::uint64_t> before = p.device;
-  mpnum_grad_optimizer &handle = placed(mpnum_grad_optimizer_of(&scaler));
-  handle.updates += 1;
-  for (unsigned stage :
+/* What is refused, and what is not, of a scaler, a handle and a limit: the word tells. */
+struct state {
+  const char *what;
+  mpnum_grad_scaler scaler;
+  mpnum_grad_optimizer handle;
+  float limit;
+  std::uint32_t apply;
+  bool is_reported = false; /* by a kernel of the caller's, not found by a pass */
+};
+std::vector<state> states() {
+  const float infinity = mpnum_from_bits_f32(0x7f800000);
+  const std::uint32_t unknown = 2 * MPNUM_ERROR_NORM_UNKNOWN;
+  const mpnum_grad_scaler begun = scaler_of(8);
+  mpnum_grad_optimizer ready = mpnum_grad_optimizer_of(&begun), stale = ready;
+  mpnum_grad_scaler zeros;
+  std::memset(&zeros, 0, sizeof zeros); /* a forgotten init */
+  std::vector<state> made = {
+      {"zeros", zeros, mpnum_grad_optimizer_of(&zeros), 0.01f,
+       2 * MPNUM_ERROR_UNINITIALISED},
+      {"a ready handle", begun, ready, infinity, MPNUM_GRAD_APPLY}};
+  stale.updates += 1;
+  stale.norm = 1024; /* which a clip would divide by */
+  for (std::uint32_t stage :
        {MPNUM_GRAD_READY, MPNUM_GRAD_UNSCALED, MPNUM_GRAD_STEPPED, MPNUM_GRAD_SKIPPED}) {
-    handle.stage = stage;
-    const mpnum_grad_optimizer old = handle;
-    mpnum_grad_scaler &next = placed(scaler);
-    std::uint32_t &apply = placed<std::uint32_t>(1);
-    CHECK_LAUNCH(mpnum_launch_grad_clip(&handle, &next, &found, p.list, 0.01f,
-                                        &p.workspace, nullptr));
-    CHECK_LAUNCH(mpnum_launch_grad_step(&next, &handle, &found, &apply, nullptr));
-    CHECK(apply == 2 * MPNUM_ERROR_STALE_HANDLE, "apply %u", apply);
-    CHECK(same(next, scaler) && same(old, handle), "scaler or handle");
-    CHECK(p.device == before, "gradients");
+    stale.stage = stage;
+    made.push_back({"a stale handle", begun, stale, 0.01f, 2 * MPNUM_ERROR_STALE_HANDLE});
   }
-  mpnum_grad_scaler &next = placed(scaler);
-  std::uint32_t &apply = placed<std::uint32_t>(7);
-  handle = mpnum_grad_optimizer_of(&scaler);
-  CHECK_LAUNCH(mpnum_launch_grad_step(&next, &handle, &found, &apply, nullptr));
-  CHECK(apply == MPNUM_GRAD_APPLY && next.updates == 1, "apply %u", apply);
-}
-
-/* A forgotten init: gradients stay as they are, nothing is found, and the word tells. */
-void scalers_of_zeros_are_told(void) {
-  mpnum_grad_scaler &scaler = placed<mpnum_grad_scaler>();
-  std::memset(&scaler, 0, sizeof scaler);
-  const mpnum_grad_scaler zeros = scaler;
-  mpnum_grad_optimizer &handle = placed(mpnum_grad_optimizer_of(&scaler));
-  const mpnum_grad_optimizer ready = handle;
-  problem p(3);
-  p.add(MPNUM_TYPE_F32, in_place, {1, 5000, 0, 0, 0}, 1);
-  p.begin();
-  const vector<std::uint64_t> before = p.device;
-  mpnum_grad_findings &found = placed<mpnum_grad_findings>();
-  std::uint32_t &apply = placed<std::uint32_t>(MPNUM_GRAD_APPLY);
-  CHECK_LAUNCH(mpnum_launch_grad_pass(&found, p.list, &scaler, &p.workspace, nullptr));
-  CHECK(same(found, mpnum_grad_findings_empty()), "findings");
-  CHECK_LAUNCH(mpnum_launch_grad_clip(&handle, &scaler, &found, p.list, 0.01f,
-                                      &p.workspace, nullptr));
-  CHECK_LAUNCH(mpnum_launch_grad_step(&scaler, &handle, &found, &apply, nullptr));
-  CHECK(apply == 2 * MPNUM_ERROR_UNINITIALISED, "apply %u", apply);
-  CHECK(p.device == before && same(scaler, zeros) && same(handle, ready) &&
-            is_empty(p.workspace),
-        "something is written");
-}
-
-/* Reported by a kernel of the caller's: a clip is refused as on the host, and no step is
- * taken; without a limit, or where an Inf was found, all is well. */
-void unknown_norms_are_not_clipped_to(void) {
-  const mpnum_grad_scaler begun = scaler_of(1);
   for (std::uint32_t is_found = 0; is_found < 2; ++is_found)
-    for (float limit : {1.0f, mpnum_from_bits_f32(0x7f800000)}) {
-      mpnum_grad_scaler &scaler = placed(begun);
-      mpnum_grad_optimizer handle_there = mpnum_grad_optimizer_of(&begun);
-      CHECK(mpnum_grad_scaler_report_unscaled(&begun, &handle_there, is_found,
+    for (float limit : {1.0f, infinity}) {
+      mpnum_grad_optimizer reported = ready;
+      CHECK(mpnum_grad_scaler_report_unscaled(&begun, &reported, is_found,
                                               MPNUM_GRAD_NORM_UNKNOWN) == MPNUM_OK,
             "report");
-      mpnum_grad_optimizer &handle = placed(handle_there);
-      problem p(3);
-      p.add(MPNUM_TYPE_F32, in_place, {1, 300, 0, 0, 0});
-      p.begin();
-      const mpnum_status status = mpnum_grad_scaler_clip(
-          &begun, &handle_there, p.on_host.data(), p.on_host.size(), limit);
-      const vector<std::uint64_t> before = p.device;
-      mpnum_grad_findings &found = placed(mpnum_grad_findings_empty());
-      std::uint32_t &apply = placed<std::uint32_t>(77);
-      CHECK_LAUNCH(mpnum_launch_grad_clip(&handle, &scaler, &found, p.list, limit,
-                                          &p.workspace, nullptr));
-      CHECK_LAUNCH(mpnum_launch_grad_step(&scaler, &handle, &found, &apply, nullptr));
-      CHECK(apply == (status != MPNUM_OK ? 2 * static_cast<std::uint32_t>(status)
-                                         : 1 - is_found),
-            "apply %u", apply);
-      CHECK((status == MPNUM_ERROR_NORM_UNKNOWN) == (limit == 1 && !is_found),
-            "the host: %s", mpnum_status_string(status));
-      CHECK(p.device == before, "gradients");
-      if (status != MPNUM_OK) CHECK(same(scaler, begun), "the scaler");
+      made.push_back({"an unknown norm", begun, reported, limit,
+                      limit == 1 && !is_found ? unknown : 1 - is_found, true});
     }
+  return made;
+}
+void states_that_are_refused_are_told(void) {
+  for (const state &one : states()) {
+    const bool is_zero = one.scaler.scale == 0;
+    problem p(3);
+    p.add(MPNUM_TYPE_F32, in_place, {1, 5000, 0, 0, 0}, is_zero);
+    p.begin();
+    vector<std::uint64_t> before = p.device;
+    mpnum_grad_scaler &scaler = placed(one.scaler);
+    mpnum_grad_optimizer &handle = placed(one.handle);
+    mpnum_grad_findings &found = placed(mpnum_grad_findings_empty());
+    std::uint32_t &apply = placed<std::uint32_t>(77);
+    if (!one.is_reported)
+      CHECK_LAUNCH(
+          mpnum_launch_grad_pass(&found, p.list, &scaler, &p.workspace, nullptr));
+    CHECK(same(found, mpnum_grad_findings_empty()) == (is_zero || one.is_reported),
+          "%s: findings", one.what);
+    if (!is_zero) before = p.device;
+    CHECK_LAUNCH(mpnum_launch_grad_clip(&handle, &scaler, &found, p.list, one.limit,
+                                        &p.workspace, nullptr));
+    CHECK_LAUNCH(mpnum_launch_grad_step(&scaler, &handle, &found, &apply, nullptr));
+    CHECK(apply == one.apply, "%s, stage %u: apply %u", one.what, one.handle.stage,
+          apply);
+    CHECK(p.device == before && is_empty(p.workspace), "%s: gradients", one.what);
+    CHECK(same(scaler, one.scaler) == (apply > 1) &&
+              (apply == 2 * MPNUM_ERROR_NORM_UNKNOWN ||
+               same(handle, one.handle) == (apply > 1)),
+          "%s: scaler or handle", one.what);
+  }
 }
 
 /* A verdict that a kernel of the caller's has changed since its step. */
@@ -577,7 +558,6 @@ void plans_refuse_what_devices_cannot_take(void) {
     CHECK(mpnum_grad_plan(&list, tiles, &t, 1, 0) == MPNUM_OK && !list.can_clip,
           "tensor %d is not to be clipped", static_cast<int>(&t - kept));
 }
-
 void launchers_refuse_and_return_errors(void) {
   const mpnum_grad_scaler &scaler = placed(scaler_of(2));
   problem p(2);
@@ -591,12 +571,23 @@ void launchers_refuse_and_return_errors(void) {
   mpnum_grad_list bare = p.list, unclipped = p.list;
   bare.tiles_before = nullptr;
   unclipped.can_clip = 0;
-  const float nan = mpnum_from_bits_f32(0x7fc00000);
   mpnum_grad_optimizer *const twice[MPNUM_GRAD_OPTIMIZERS + 1] = {&handle, &handle},
                                                             *const none[1] = {nullptr};
   const mpnum_grad_findings *const these[MPNUM_GRAD_OPTIMIZERS + 1] = {&found, &found};
   const auto steps = [&](mpnum_grad_optimizer *const *handles, int count) {
     return mpnum_launch_grad_step_all(&next, handles, these, &apply, count, nullptr);
+  };
+  const auto step = [&](mpnum_grad_scaler *by, const mpnum_grad_findings *of,
+                        std::uint32_t *to) {
+    return mpnum_launch_grad_step(by, &handle, of, to, nullptr);
+  };
+  const auto pass = [&](mpnum_grad_findings *to, const mpnum_grad_list &list,
+                        mpnum_grad_workspace *space) {
+    return mpnum_launch_grad_pass(to, list, &scaler, space, nullptr);
+  };
+  const auto clip = [&](const mpnum_grad_list &list, float limit) {
+    return mpnum_launch_grad_clip(&handle, &scaler, &found, list, limit, &p.workspace,
+                                  nullptr);
   };
   const cudaError_t refused[] = {
       steps(twice, 2),
@@ -605,29 +596,26 @@ void launchers_refuse_and_return_errors(void) {
       steps(none, 1),
       steps(nullptr, 1),
       mpnum_launch_grad_step_all(&next, twice, nullptr, &apply, 1, nullptr),
-      mpnum_launch_grad_step(&next, &handle, nullptr, &apply, nullptr),
-      mpnum_launch_grad_pass(nullptr, p.list, &scaler, &p.workspace, nullptr),
-      mpnum_launch_grad_pass(&found, p.list, &scaler, nullptr, nullptr),
-      mpnum_launch_grad_pass(&found, bare, &scaler, &p.workspace, nullptr),
-      mpnum_launch_grad_clip(&handle, &scaler, &found, unclipped, 1, &p.workspace,
-                             nullptr),
-      mpnum_launch_grad_clip(&handle, &scaler, &found, bare, 1, &p.workspace, nullptr),
-      mpnum_launch_grad_clip(&handle, &scaler, &found, p.list, 0, &p.workspace, nullptr),
-      mpnum_launch_grad_clip(&handle, &scaler, &found, p.list, -1, &p.workspace, nullptr),
-      mpnum_launch_grad_clip(&handle, &scaler, &found, p.list, nan, &p.workspace,
-                             nullptr),
+      step(&next, nullptr, &apply),
+      step(&next, &found, nullptr),
+      step(nullptr, &found, &apply),
+      pass(nullptr, p.list, &p.workspace),
+      pass(&found, p.list, nullptr),
+      pass(&found, bare, &p.workspace),
+      clip(unclipped, 1),
+      clip(bare, 1),
+      clip(p.list, 0),
+      clip(p.list, -1),
+      clip(p.list, mpnum_from_bits_f32(0x7fc00000)),
       mpnum_launch_grad_clip(&handle, nullptr, &found, p.list, 1, &p.workspace, nullptr),
-      mpnum_launch_grad_step(&next, &handle, &found, nullptr, nullptr),
-      mpnum_launch_grad_step(nullptr, &handle, &found, &apply, nullptr),
       mpnum_launch_grad_merge(&found, nullptr, 1, nullptr)};
-  for (cudaError_t error : refused)
-    CHECK(error == cudaErrorInvalidValue, "%s", cudaGetErrorName(error));
+  for (const cudaError_t &error : refused)
+    CHECK(error == cudaErrorInvalidValue, "call %td: %s", &error - refused,
+          cudaGetErrorName(error));
   simt::launch_error = sound;
-  const cudaError_t failed[] = {
-      mpnum_launch_grad_pass(&found, p.list, &scaler, &p.workspace, nullptr),
-      mpnum_launch_grad_clip(&handle, &scaler, &found, p.list, 1, &p.workspace, nullptr),
-      mpnum_launch_grad_step(&next, &handle, &found, &apply, nullptr),
-      mpnum_launch_grad_merge(&found, &found, 1, nullptr)};
+  const cudaError_t failed[] = {pass(&found, p.list, &p.workspace), clip(p.list, 1),
+                                step(&next, &found, &apply),
+                                mpnum_launch_grad_merge(&found, &found, 1, nullptr)};
   simt::launch_error = cudaSuccess;
   CHECK(completed(cudaSuccess) == cudaSuccess, "afterwards");
   for (cudaError_t error : failed)
@@ -653,9 +641,7 @@ int main(int count, char **arguments) {
                        TEST(many_small_tensors_are_one_launch),
                        TEST(long_tensors_are_those_of_the_host),
                        TEST(clips_are_those_of_the_host),
-                       TEST(stale_handles_are_told),
-                       TEST(scalers_of_zeros_are_told),
-                       TEST(unknown_norms_are_not_clipped_to),
+                       TEST(states_that_are_refused_are_told),
                        TEST(late_found_infs_are_told),
                        TEST(findings_of_ranks_are_merged),
                        TEST(plans_refuse_what_devices_cannot_take),

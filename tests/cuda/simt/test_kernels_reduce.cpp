@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The reductions of mpnum/kernels.cuh: all_finite, amax and statistics of
  * every type against loops on the host, for arrays of any length and at any place, with
- * guard bytes around the result. */
+ * guard bytes around the result. And the histogram and the losses of health.cuh. */
+#define MPNUM_NO_SIMD 1 /* the host's loops that are the meaning of all others */
 #include "kernel_types.hpp"
+
+#include <mpnum/training/health.cuh>
 
 #include <cmath>
 #include <cstring>
@@ -184,17 +187,70 @@ void reductions_stride_over_long_arrays(void) {
         static_cast<int>(stats.zeros));
 }
 
+/* Both add to what is there. */
+template <class T> void check_health(void) {
+  const mpnum_format formats[] = {
+      mpnum_format_of(MPNUM_TYPE_E4M3), mpnum_format_of(MPNUM_TYPE_E2M1),
+      mpnum_format_of(MPNUM_TYPE_E5M2), mpnum_format_of(MPNUM_TYPE_F64)};
+  unsigned which = 0;
+  for (std::size_t n : {0u, 1u, 17u, 4097u, is_fast() ? 5000001u : 9000u})
+    for (std::size_t first : {0u, 1u, 3u}) {
+      vector<T> values = random_values<T>(n + first);
+      for (std::size_t i = 0; i < values.size(); i += 11)
+        values[i] = T();
+      const float scale = which % 3 ? 1.0f : 1e-20f;
+      const mpnum_format format = formats[which % 4];
+      mpnum_histogram &histogram = placed(mpnum_histogram_empty());
+      histogram.zeros = histogram.counts[3] = 1000;
+      mpnum_histogram expected = histogram;
+      mpnum_lost &lost = placed(mpnum_lost{5, 6}), sum = lost;
+      const T *const src = values.data() + first;
+      for (std::size_t i = 0; i < n; ++i)
+        mpnum_histogram_add(&expected, mpnum::float_of_(src[i]));
+      CHECK(mpnum_count_lost(&sum, mpnum::type_of<T>::value, src, n, format, scale) ==
+                MPNUM_OK,
+            "host");
+      simt::use(simt::schedules[which++ % 6]);
+      CHECK_LAUNCH(mpnum_launch_histogram(&histogram, src, n, nullptr));
+      CHECK_LAUNCH(mpnum_launch_count_lost(&lost, src, n, format, scale, nullptr));
+      CHECK(std::memcmp(&histogram, &expected, sizeof expected) == 0,
+            "%s: histogram of %zu", mpnum_type_name(mpnum::type_of<T>::value), n);
+      CHECK(lost.underflows == sum.underflows && lost.overflows == sum.overflows,
+            "%s: losses of %zu", mpnum_type_name(mpnum::type_of<T>::value), n);
+    }
+}
+void health_is_that_of_the_host(void) {
+  check_health<float>();
+  check_health<mpnum_e4m3>();
+#ifndef TEST_TYPES
+  check_health<mpnum_bf16>();
+  check_health<mpnum_f16>();
+  check_health<mpnum_e5m2>();
+#endif
+}
+
 void launchers_return_errors(void) {
   const vector<float> values(10, 1.0f);
   float &amax = placed(5.0f);
   simt::launch_error = sound;
-  for (std::size_t n : {0u, 10u})
-    CHECK(mpnum_launch_amax(&amax, values.data(), n, nullptr) == sound, "amax");
+  const float *const x = values.data(), *const none = nullptr;
+  const mpnum_format format = mpnum_format_of(MPNUM_TYPE_F16);
+  mpnum_histogram &histogram = placed(mpnum_histogram_empty());
+  mpnum_lost &lost = placed(mpnum_lost{0, 0});
+  for (cudaError_t error :
+       {mpnum_launch_amax(&amax, x, 0, nullptr), mpnum_launch_amax(&amax, x, 10, nullptr),
+        mpnum_launch_histogram(&histogram, x, 1, nullptr),
+        mpnum_launch_count_lost(&lost, x, 1, format, 1, nullptr)})
+    CHECK(error == sound, "%s", cudaGetErrorName(error));
   simt::launch_error = cudaSuccess;
-  CHECK(!is_simulated || amax == 5, "a kernel ran");
-  for (cudaError_t error : {mpnum_launch_amax<float>(nullptr, values.data(), 10, nullptr),
-                            mpnum_launch_amax<float>(&amax, nullptr, 10, nullptr)})
-    CHECK(error == cudaErrorInvalidValue, "NULL: %s", cudaGetErrorName(error));
+  CHECK(!is_simulated || (amax == 5 && lost.underflows == 0), "a kernel ran");
+  check_refused(mpnum_launch_amax<float>(nullptr, x, 10, nullptr), "no amax");
+  check_refused(mpnum_launch_amax(&amax, none, 10, nullptr), "no values");
+  check_refused(mpnum_launch_histogram(&histogram, none, 1, nullptr), "no values");
+  check_refused(mpnum_launch_histogram<float>(nullptr, x, 1, nullptr), "no histogram");
+  check_refused(mpnum_launch_count_lost(&lost, none, 1, format, 1, nullptr), "no values");
+  check_refused(mpnum_launch_count_lost<float>(nullptr, x, 1, format, 1, nullptr),
+                "no losses");
   CHECK_LAUNCH(mpnum_launch_amax<float>(&amax, nullptr, 0, nullptr));
 }
 
@@ -226,6 +282,7 @@ int main(int count, char **arguments) {
                        TEST(reductions_of_any_length_from_anywhere),
                        TEST(special_values_are_found_in_every_place),
                        TEST(reductions_stride_over_long_arrays),
+                       TEST(health_is_that_of_the_host),
                        TEST(launchers_return_errors),
                        TEST(the_next_reduction_works),
                    });

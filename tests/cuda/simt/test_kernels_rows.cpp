@@ -140,7 +140,7 @@ void check_cross_entropy(const matrix &shape, unsigned which, float smoothing,
   got = want;
   for (std::size_t i = 0; i < rows; ++i)
     targets[i] = static_cast<Index>(
-        i % 5 == 4 ? -100 : static_cast<std::int64_t>(random() % columns));
+        i % 5 == 4 || !columns ? -100 : static_cast<std::int64_t>(random() % columns));
   mpnum_status status;
   if constexpr (sizeof(Index) == 8) {
     status = mpnum_cross_entropy_rows(want_loss.data(), to_rows(want, shape),
@@ -197,9 +197,8 @@ void check_backward(const matrix &shape, unsigned which, int flags) {
 template <class A, class B> void check_all(const matrix &shape, unsigned which) {
   const float smoothing = which % 3 == 0 ? 0 : which % 3 == 1 ? 0.1f : 1;
   check_softmax<A, B>(shape, which);
-  if (shape.columns)
-    check_cross_entropy<A, B, std::int64_t>(shape, which, smoothing,
-                                            which % 2 ? MPNUM_SOFTMAX_ACCUMULATE : 0);
+  check_cross_entropy<A, B, std::int64_t>(shape, which, smoothing,
+                                          which % 2 ? MPNUM_SOFTMAX_ACCUMULATE : 0);
   check_backward<A, B, B>(shape, which, which % 2 ? MPNUM_SOFTMAX_ACCUMULATE : 0);
 }
 
@@ -246,26 +245,16 @@ void every_option_has_the_bits_of_the_host(void) {
   }
 }
 
-/* Strides of what is read: one row that repeats, and rows that overlap. */
+/* What is read alone: one row that repeats, and rows that overlap. */
 void rows_that_are_read_may_overlap(void) {
   for (std::size_t stride : {0u, 1u, 69u}) {
-    const matrix shape = {7, 70, stride, 71}, whole = {7, 70, 70, 71};
-    const vector<float> src = random_rows<float>(whole, 9);
-    vector<float> want = guarded_rows<float>(shape), got = want, loss(8), got_loss(8);
-    const vector<std::int64_t> targets = {1, 2, 3, 4, 5, 6, 69};
+    const matrix shape = {7, 70, stride, 71};
+    const vector<float> src = random_rows<float>({7, 70, 70, 71}, 9);
+    vector<float> want = guarded_rows<float>(shape), got = want;
     must(mpnum_softmax_rows(to_rows(want, shape), of_rows(src, shape), nullptr, nullptr));
-    CHECK_LAUNCH(mpnum_launch_softmax_rows(mpnum::matrix_of(got.data(), 7, 70, 71),
-                                           mpnum::matrix_of(src.data(), 7, 70, stride),
+    CHECK_LAUNCH(mpnum_launch_softmax_rows(view_to(got, shape), view_of(src, shape),
                                            nullptr, nullptr, nullptr));
     check_same(got, want, "softmax", shape, 0);
-    must(mpnum_cross_entropy_rows(loss.data(), to_rows(want, shape), of_rows(src, shape),
-                                  targets.data(), nullptr, nullptr));
-    CHECK_LAUNCH(mpnum_launch_cross_entropy_rows(
-        got_loss.data(), mpnum::matrix_of(got.data(), 7, 70, 71),
-        mpnum::matrix_of(src.data(), 7, 70, stride), targets.data(), nullptr, nullptr,
-        nullptr));
-    check_same(got, want, "gradient", shape, 0);
-    check_same(got_loss, loss, "loss", {7, 70, 0, 0}, 0);
   }
 }
 void rows_of_one_value_have_the_bits_of_the_host(void) {
@@ -289,20 +278,11 @@ void every_type_has_the_bits_of_the_host(void) {
   check_types<mpnum_bf16, mpnum_bf16>();
   check_types<mpnum_e5m2, float>();
 }
-void every_option_of_every_length(void) {
-  for (std::size_t columns : {7u, 64u, 150u, 1500u, 5000u})
-    for (unsigned which = 0; which < OPTIONS; ++which) {
-      simt::use(simt::schedules[(which + columns) % 6]);
-      check_all<float, float>({columns < 2000 ? 9u : 2u, columns, columns, columns},
-                              which);
-    }
-}
 void long_rows_are_kept_or_read_again(void) {
   if (is_fast()) check_all<mpnum_bf16, mpnum_f16>({5000, 1000, 1000, 1000}, 8);
-  for (unsigned columns : {4096u, 6145u, 12032u, 12033u, 32768u, 32769u, 70001u}) {
+  for (unsigned columns : {4096u, 12032u, 12033u, 32769u, 70001u}) {
     simt::use(simt::schedules[columns % 6]);
-    check_all<float, float>({2, columns, columns, columns}, columns % OPTIONS);
-    check_all<float, mpnum_f16>({2, columns, columns, columns}, (columns + 3) % OPTIONS);
+    check_all<float, mpnum_f16>({2, columns, columns, columns}, columns % OPTIONS);
   }
 }
 void a_row_of_a_million(void) {
@@ -357,36 +337,6 @@ void rows_are_kept_where_the_device_has_room(void) {
 }
 #endif
 
-/* A view may be written where it was read. */
-void results_may_take_the_place_of_what_was_read(void) {
-  for (std::size_t columns : {5u, 100u, 3000u}) {
-    for (float smoothing : {0.0f, 0.25f}) {
-      const matrix shape = {5, columns, columns, columns};
-      const vector<float> src = random_rows<float>(shape, 0);
-      vector<float> want(src.size()), got = src, loss(5), got_loss(5);
-      vector<std::int64_t> targets = {0, 1, 2, 3, 4};
-      mpnum_cross_entropy_options options = mpnum_cross_entropy_default();
-      options.label_smoothing = smoothing;
-      must(mpnum_softmax_rows(to_rows(want, shape), of_rows(src, shape), nullptr,
-                              nullptr));
-      CHECK_LAUNCH(mpnum_launch_softmax_rows(mpnum::matrix_of(got.data(), 5, columns),
-                                             mpnum::matrix_of(got.data(), 5, columns),
-                                             nullptr, nullptr, nullptr));
-      check_same(got, want, "softmax in place", shape, 0);
-      got = src;
-      must(mpnum_cross_entropy_rows(loss.data(), to_rows(want, shape),
-                                    of_rows(src, shape), targets.data(), &options,
-                                    nullptr));
-      CHECK_LAUNCH(mpnum_launch_cross_entropy_rows(
-          got_loss.data(), mpnum::matrix_of(got.data(), 5, columns),
-          mpnum::matrix_of(got.data(), 5, columns), targets.data(), &options, nullptr,
-          nullptr));
-      check_same(got, want, "gradient in place", shape, 0);
-      check_same(got_loss, loss, "loss in place", {5, columns, 0, 0}, 0);
-    }
-  }
-}
-
 /* Losses that doubles add up exactly, so that their order does not show. */
 void losses_are_summed_and_averaged(void) {
   in_every_schedule([] {
@@ -423,36 +373,6 @@ void losses_are_summed_and_averaged(void) {
   });
 }
 
-/* Rows without columns, of which none has a class. */
-void rows_of_nothing_have_losses(void) {
-  const vector<float> src(1);
-  const vector<std::int64_t> targets = {-100, -100, -100};
-  for (mpnum_reduction reduction :
-       {MPNUM_REDUCTION_NONE, MPNUM_REDUCTION_SUM, MPNUM_REDUCTION_MEAN}) {
-    vector<float> loss(3, -7), got_loss(3, -7), gradient(1);
-    vector<mpnum_row_status> status(3), got_status(3, MPNUM_ROW_NAN);
-    std::size_t &counted = placed<std::size_t>(9), &got_counted = placed<std::size_t>(9);
-    const matrix shape = {3, 0, 0, 0};
-    mpnum_cross_entropy_options options = mpnum_cross_entropy_default();
-    options.reduction = reduction;
-    options.counted = &counted;
-    CHECK(mpnum_cross_entropy_rows(loss.data(), to_rows(gradient, shape),
-                                   of_rows(src, shape), targets.data(), &options,
-                                   status.data()) == MPNUM_OK,
-          "host");
-    options.counted = &got_counted;
-    CHECK_LAUNCH(mpnum_launch_cross_entropy_rows(
-        got_loss.data(), mpnum::matrix_of(gradient.data(), 3, 0),
-        mpnum::matrix_of(src.data(), 3, 0), targets.data(), &options, got_status.data(),
-        nullptr));
-    const unsigned shown = reduction == MPNUM_REDUCTION_NONE ? 3 : 1;
-    for (unsigned i = 0; i < shown; ++i)
-      CHECK(code_of(got_loss[i]) == code_of(loss[i]), "loss %u: %g, want %g", i,
-            static_cast<double>(got_loss[i]), static_cast<double>(loss[i]));
-    CHECK(got_status == status && got_counted == counted, "status or count");
-  }
-}
-
 void the_next_launch_works(void) {
   const matrix shape = {5, 8, 8, 8};
   const vector<float> src = random_rows<float>(shape, 9);
@@ -482,6 +402,7 @@ void the_next_launch_works(void) {
       });
 }
 
+/* Which the host refuses, a device finds only while it runs. */
 void a_target_that_is_no_class_is_not_read(void) {
   const vector<float> src = {1, 2, 3, 4, 5, 6, 7, 8, 9};
   const vector<std::int64_t> targets = {3, -1, 2};
@@ -493,195 +414,78 @@ void a_target_that_is_no_class_is_not_read(void) {
       nullptr));
   for (unsigned i = 0; i < 9; ++i)
     CHECK((code_of(gradient[i]) == 0x7fffffff) == (i < 6), "gradient %u", i);
-  CHECK(code_of(loss[0]) == 0x7fffffff && code_of(loss[1]) == 0x7fffffff && loss[2] > 0,
-        "losses");
-  CHECK(status[0] == MPNUM_ROW_NO_CLASS && status[1] == MPNUM_ROW_NO_CLASS &&
-            status[2] == MPNUM_ROW_OK,
-        "statuses");
+  for (unsigned i = 0; i < 3; ++i)
+    CHECK((code_of(loss[i]) == 0x7fffffff) == (i < 2) &&
+              status[i] == (i < 2 ? MPNUM_ROW_NO_CLASS : MPNUM_ROW_OK),
+          "row %u", i);
 }
 
+/* Of what the laws leave out: memory that overlaps, what is missing, sums in place. */
 void what_does_not_fit_launches_nothing(void) {
   vector<float> floats(132);
-  vector<mpnum_f16> halves(64);
   const vector<std::int64_t> classes(4);
   float *const data = &floats[0], *const other = &floats[64], *const loss = &floats[128];
-  mpnum_f16 *const codes = halves.data();
-  const std::int64_t *const targets = classes.data();
-  const cudaError_t bad = cudaErrorInvalidValue;
+  const struct {
+    float *dst;
+    std::size_t to;
+    const float *src;
+    std::size_t from;
+    bool is_sound;
+  } views[] = {
+      {other, 8, data, 8, true},       {other, 7, data, 8, false},
+      {data, 9, data, 8, false},       {data + 1, 8, data, 8, false},
+      {data + 31, 8, data, 8, false},  {data, 8, data + 1, 8, false},
+      {data, 8, data + 31, 8, false},  {data + 32, 8, data, 8, true},
+      {data, 8, data + 32, 8, true},   {data + 8, 16, data, 16, true}, /* between rows */
+      {data, 17, data + 8, 17, true},  {data + 24, 16, data, 16, true},
+      {data + 7, 16, data, 16, false}, {data, 16, data + 9, 16, false},
+      {data + 8, 16, data, 15, false}, {data, 15, data + 8, 15, false},
+      {data + 8, 8, data, 0, true},    {data + 7, 8, data, 0, false},
+      {nullptr, 8, data, 8, false},    {other, 8, nullptr, 8, false},
+  };
   mpnum_softmax_options options = mpnum_softmax_default();
   mpnum_cross_entropy_options losses = mpnum_cross_entropy_default();
-  const auto softmax = [&](float *dst, std::size_t to, const float *src,
-                           std::size_t from) {
-    return mpnum_launch_softmax_rows(mpnum::matrix_of(dst, 4, 8, to),
-                                     mpnum::matrix_of(src, 4, 8, from), &options, nullptr,
-                                     nullptr);
+  const auto at = [](float *x) { return mpnum::matrix_of(x, 4, 8); };
+  const auto backward = [&](float *dx, float *dy, float *y) {
+    return mpnum_launch_softmax_backward_rows(at(dx), at(dy), at(y), &options, nullptr);
   };
   const auto loss_of = [&](float *to, float *gradient, const std::int64_t *of) {
-    return mpnum_launch_cross_entropy_rows(to, mpnum::matrix_of(gradient, 4, 8),
-                                           mpnum::matrix_of(data, 4, 8), of, &losses,
+    return mpnum_launch_cross_entropy_rows(to, at(gradient), at(data), of, &losses,
                                            nullptr, nullptr);
   };
   simt::launch_error = sound; /* which a launch would return */
-  CHECK(softmax(other, 8, data, 8) == sound, "this one is launched");
-  CHECK(softmax(other, 7, data, 8) == bad, "a stride below the columns");
-  CHECK(softmax(data, 9, data, 8) == bad, "another stride in place");
-  CHECK(softmax(data + 1, 8, data, 8) == bad && softmax(data + 31, 8, data, 8) == bad &&
-            softmax(data, 8, data + 1, 8) == bad && softmax(data, 8, data + 31, 8) == bad,
-        "rows that overlap");
-  CHECK(softmax(data + 32, 8, data, 8) == sound &&
-            softmax(data, 8, data + 32, 8) == sound,
-        "one behind the other");
-  CHECK(softmax(data + 8, 16, data, 16) == sound &&
-            softmax(data, 17, data + 8, 17) == sound &&
-            softmax(data + 24, 16, data, 16) == sound,
-        "rows between rows");
-  CHECK(softmax(data + 7, 16, data, 16) == bad &&
-            softmax(data, 16, data + 9, 16) == bad &&
-            softmax(data + 8, 16, data, 15) == bad &&
-            softmax(data, 15, data + 8, 15) == bad,
-        "rows that reach into rows");
-  CHECK(softmax(data + 8, 8, data, 0) == sound && softmax(data + 7, 8, data, 0) == bad,
-        "a row that repeats");
-  CHECK(mpnum_launch_logsumexp_rows(data + 31, mpnum::matrix_of(data, 4, 8), &options,
-                                    nullptr, nullptr) == bad &&
-            mpnum_launch_logsumexp_rows(loss, mpnum::matrix_of(data, 4, 8), &options,
-                                        nullptr, nullptr) == sound,
-        "log-sum-exp over its source");
-  CHECK(softmax(nullptr, 8, data, 8) == bad, "no dst");
-  CHECK(softmax(other, 8, nullptr, 8) == bad, "no src");
-  CHECK(
-      mpnum_launch_softmax_rows(mpnum::matrix_of(codes, 4, 8),
-                                mpnum::matrix_of(reinterpret_cast<float *>(codes), 4, 8),
-                                nullptr, nullptr, nullptr) == bad,
-      "another type in place");
-  for (float scale : {0.0f, -0.0f, -1.0f, infinity, mpnum_from_bits_f32(0x7fc00000)}) {
-    options.scale = losses.softmax.scale = scale;
-    CHECK(softmax(other, 8, data, 8) == bad && loss_of(loss, other, targets) == bad,
-          "scale %g", static_cast<double>(scale));
+  for (const auto &one : views) {
+    const cudaError_t error = mpnum_launch_softmax_rows(
+        mpnum::matrix_of(one.dst, 4, 8, one.to),
+        mpnum::matrix_of(one.src, 4, 8, one.from), nullptr, nullptr, nullptr);
+    CHECK(error == (one.is_sound ? sound : cudaErrorInvalidValue), "views %td: %s",
+          &one - views, cudaGetErrorName(error));
   }
-  losses.softmax.scale = 1;
-  options.scale = 1;
-  options.flags = MPNUM_SOFTMAX_ACCUMULATE;
-  CHECK(softmax(other, 8, data, 8) == bad, "a flag of gradients");
-  CHECK(mpnum_launch_softmax_backward_rows(
-            mpnum::matrix_of(other, 4, 8), mpnum::matrix_of(data, 4, 8),
-            mpnum::matrix_of(other, 4, 8), &options, nullptr) == bad,
-        "adding in place");
-  CHECK(mpnum_launch_softmax_backward_rows(
-            mpnum::matrix_of(other, 4, 8),
-            mpnum::matrix_of(static_cast<float *>(nullptr), 4, 8),
-            mpnum::matrix_of(data, 4, 8), nullptr, nullptr) == bad,
-        "no gradient");
-  CHECK(loss_of(loss, other, targets) == sound, "this one is launched");
-  CHECK(loss_of(data + 31, other, targets) == bad &&
-            loss_of(other + 31, other, targets) == bad,
-        "a loss over rows");
-  CHECK(loss_of(loss, data + 8, targets) == bad, "a gradient over rows");
-  CHECK(mpnum_launch_cross_entropy_rows(loss, mpnum::matrix_of(other, 4, 8, 7),
-                                        mpnum::matrix_of(data, 4, 8), targets, &losses,
-                                        nullptr, nullptr) == bad,
-        "a stride below the columns");
-  CHECK(mpnum_launch_softmax_backward_rows(
-            mpnum::matrix_of(other, 4, 8, 7), mpnum::matrix_of(data, 4, 8),
-            mpnum::matrix_of(data, 4, 8), nullptr, nullptr) == bad &&
-            mpnum_launch_softmax_backward_rows(
-                mpnum::matrix_of(other, 4, 8), mpnum::matrix_of(data, 4, 8),
-                mpnum::matrix_of(other + 1, 4, 8), nullptr, nullptr) == bad &&
-            mpnum_launch_softmax_backward_rows(
-                mpnum::matrix_of(other, 4, 8), mpnum::matrix_of(other + 1, 4, 8),
-                mpnum::matrix_of(data, 4, 8), nullptr, nullptr) == bad,
-        "a gradient over rows, or with a stride below the columns");
-  CHECK(loss_of(nullptr, other, targets) == bad, "no loss");
-  CHECK(loss_of(loss, other, nullptr) == bad, "no targets");
+  check_refused(mpnum_launch_softmax_rows(
+                    mpnum::matrix_of(reinterpret_cast<mpnum_f16 *>(data), 4, 8), at(data),
+                    nullptr, nullptr, nullptr),
+                "another type in place");
+  check_refused(
+      mpnum_launch_logsumexp_rows(data + 31, at(data), nullptr, nullptr, nullptr),
+      "log-sum-exp over its source");
+  CHECK(backward(other, data, data) == sound &&
+            loss_of(loss, other, &classes[0]) == sound,
+        "these are launched");
+  check_refused(backward(other, nullptr, data), "no gradient");
+  check_refused(backward(other, other + 1, data), "a gradient over another");
+  check_refused(backward(other, data, other + 1), "a gradient over rows");
+  options.flags = losses.softmax.flags = MPNUM_SOFTMAX_ACCUMULATE;
+  check_refused(backward(other, data, other), "adding in place");
+  check_refused(loss_of(loss, data, &classes[0]), "adding in place");
+  losses.softmax.flags = 0;
+  check_refused(loss_of(data + 31, other, &classes[0]), "a loss over rows");
+  check_refused(loss_of(other + 31, other, &classes[0]), "a loss over gradients");
+  check_refused(loss_of(loss, data + 8, &classes[0]), "a gradient over rows");
+  check_refused(loss_of(nullptr, other, &classes[0]), "no loss");
+  check_refused(loss_of(loss, other, nullptr), "no targets");
   losses.reduction = MPNUM_REDUCTION_MEAN;
-  CHECK(loss_of(loss, other, targets) == bad, "a mean without a count");
-  losses.reduction = MPNUM_REDUCTION_NONE;
-  losses.label_smoothing = 1.5f;
-  CHECK(loss_of(loss, other, targets) == bad, "smoothing above 1");
-  losses.label_smoothing = 0;
-  losses.factor = infinity;
-  CHECK(loss_of(loss, other, targets) == bad, "an infinite factor");
-  losses.factor = 1;
-  losses.softmax.flags = MPNUM_SOFTMAX_ACCUMULATE;
-  CHECK(loss_of(loss, data, targets) == bad, "adding in place");
+  check_refused(loss_of(loss, other, &classes[0]), "a mean without a count");
   simt::launch_error = cudaSuccess;
-}
-/* Whatever the pointers are. */
-void nothing_is_read_where_there_are_no_elements(void) {
-  float *const none = nullptr;
-  const std::int64_t *const no_targets = nullptr;
-  vector<float> floats(8);
-  for (float *data : {none, floats.data()})
-    for (std::size_t rows : {0u, 3u}) {
-      const std::size_t columns = rows ? 0 : 8;
-      const cudaError_t errors[] = {
-          mpnum_launch_softmax_rows(mpnum::matrix_of(data, rows, columns, 8),
-                                    mpnum::matrix_of(data, rows, columns, 9), nullptr,
-                                    nullptr, nullptr),
-          mpnum_launch_log_softmax_rows(mpnum::matrix_of(none, rows, columns, 8),
-                                        mpnum::matrix_of(data, rows, columns, 8), nullptr,
-                                        nullptr, nullptr),
-          mpnum_launch_logsumexp_rows(none, mpnum::matrix_of(data, rows, columns, 8),
-                                      nullptr, nullptr, nullptr),
-          mpnum_launch_softmax_backward_rows(mpnum::matrix_of(data, rows, columns, 8),
-                                             mpnum::matrix_of(data, rows, columns, 9),
-                                             mpnum::matrix_of(none, rows, columns, 8),
-                                             nullptr, nullptr),
-          mpnum_launch_cross_entropy_rows(none, mpnum::matrix_of(data, rows, columns, 8),
-                                          mpnum::matrix_of(data, rows, columns, 8),
-                                          no_targets, nullptr, nullptr, nullptr),
-      };
-      for (cudaError_t error : errors)
-        CHECK(error == cudaSuccess, "%zu x %zu: %s", rows, columns,
-              cudaGetErrorName(error));
-    }
-}
-/* Of rows with NaN, with +Inf, all masked, and of no class; masked by a byte, a length,
- * -Inf, a bias; added to what is there. */
-void what_is_masked_has_gradient_0_in_rows_of_nan(void) {
-  const float nan = mpnum_from_bits_f32(0xffc00002);
-  for (std::size_t columns : {3u, 70u, 2051u})
-    for (int i = 0; i < 16; ++i) {
-      const int way = i % 4, adds = i / 4 % 2;
-      const std::size_t rows = 4, size = rows * columns, length = columns - columns / 3;
-      vector<float> src(size, 0.5f), gradient(size, 0.5f), loss(rows), bias(columns);
-      vector<std::uint8_t> mask(columns);
-      const vector<std::size_t> lengths(rows, length);
-      const vector<std::int64_t> targets = {0, 0, 0, -5};
-      vector<mpnum_row_status> status(rows);
-      mpnum_cross_entropy_options how = mpnum_cross_entropy_default();
-      how.label_smoothing = i / 8 ? 0.25f : 0;
-      how.softmax.flags = adds ? MPNUM_SOFTMAX_ACCUMULATE : 0;
-      if (way == 0) how.softmax.mask = mask.data();
-      if (way == 1) how.softmax.lengths = lengths.data();
-      if (way == 2) how.softmax.flags |= MPNUM_SOFTMAX_MASKED;
-      if (way == 3) how.softmax.bias = bias.data();
-      const auto is_out = [&](std::size_t k) {
-        return way == 1 ? k >= length : k % 3 == 1;
-      };
-      for (std::size_t k = 0; k < columns; ++k) {
-        mask[k] = !is_out(k);
-        bias[k] = is_out(k) ? -infinity : 0;
-        for (std::size_t row = 0; way == 2 && row < rows; ++row)
-          if (is_out(k)) src[row * columns + k] = -infinity;
-      }
-      src[0] = nan;
-      src[columns] = infinity;
-      src[2 * columns + (way == 1 ? length - 1 : 2)] = nan;
-      CHECK_LAUNCH(mpnum_launch_cross_entropy_rows(
-          loss.data(), mpnum::matrix_of(gradient.data(), rows, columns),
-          mpnum::matrix_of(src.data(), rows, columns), targets.data(), &how,
-          status.data(), nullptr));
-      for (std::size_t k = 0; k < size; ++k) {
-        const std::uint32_t kept = adds ? 0x3f000000u : 0;
-        CHECK(code_of(gradient[k]) == (is_out(k % columns) ? kept : 0x7fffffffu),
-              "%zu columns, way %d, element %zu: %x", columns, i, k,
-              code_of(gradient[k]));
-      }
-      CHECK(status[0] == MPNUM_ROW_NAN && status[1] == MPNUM_ROW_INF &&
-                status[2] == MPNUM_ROW_NAN && status[3] == MPNUM_ROW_NO_CLASS,
-            "status");
-    }
 }
 
 } // namespace
@@ -692,18 +496,14 @@ int main(int count, char **arguments) {
         TEST(every_option_has_the_bits_of_the_host), TEST(rows_that_are_read_may_overlap),
         TEST(rows_of_one_value_have_the_bits_of_the_host),
 #ifndef TEST_TYPES
-        TEST(every_type_has_the_bits_of_the_host), TEST(every_option_of_every_length),
-        TEST(long_rows_are_kept_or_read_again), TEST(a_row_of_a_million),
-        TEST(a_million_rows_of_one),
+        TEST(every_type_has_the_bits_of_the_host), TEST(long_rows_are_kept_or_read_again),
+        TEST(a_row_of_a_million), TEST(a_million_rows_of_one),
 #endif
 #if !TEST_ON_GPU
         TEST(rows_are_kept_where_the_device_has_room),
 #endif
-        TEST(results_may_take_the_place_of_what_was_read),
-        TEST(losses_are_summed_and_averaged), TEST(rows_of_nothing_have_losses),
-        TEST(the_next_launch_works), TEST(a_target_that_is_no_class_is_not_read),
-        TEST(what_is_masked_has_gradient_0_in_rows_of_nan),
+        TEST(losses_are_summed_and_averaged), TEST(the_next_launch_works),
+        TEST(a_target_that_is_no_class_is_not_read),
         TEST(what_does_not_fit_launches_nothing),
-        TEST(nothing_is_read_where_there_are_no_elements),
   });
 }

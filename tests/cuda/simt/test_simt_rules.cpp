@@ -99,7 +99,7 @@ __global__ void masks_that_differ(int *out) {
 }
 __global__ void functions_that_differ(int *out) {
   out[threadIdx.x] =
-      threadIdx.x < 16 ? __shfl_up_sync(all, 1, 1u) : __shfl_down_sync(all, 1, 1u);
+      threadIdx.x < 16 ? __shfl_xor_sync(all, 1, 1) : __shfl_down_sync(all, 1, 1u);
 }
 __global__ void widths_that_differ(int *out) {
   out[threadIdx.x] = __shfl_xor_sync(all, 1, 1, threadIdx.x < 16 ? 16 : 32);

@@ -89,7 +89,7 @@ inline unsigned meet_at_barrier(const char *function, place where, bool predicat
 
 /* The source lanes of shuffles as the PTX manual has them: of the argument 5 bits count,
  * and a lane whose source is out of its part of the warp reads itself. */
-enum class shuffle { index, up, down, exclusive_or };
+enum class shuffle { index, down, exclusive_or };
 
 template <shuffle kind>
 unsigned source_of(unsigned lane, unsigned argument, unsigned width) {
@@ -97,7 +97,6 @@ unsigned source_of(unsigned lane, unsigned argument, unsigned width) {
                  by = argument & 31;
   switch (kind) {
   case shuffle::index: return first | (by & (width - 1));
-  case shuffle::up: return lane < first + by ? lane : lane - by;
   case shuffle::down: return lane + by > last ? lane : lane + by;
   case shuffle::exclusive_or: return (lane ^ by) > last ? lane : lane ^ by;
   }
@@ -123,14 +122,6 @@ inline std::uint64_t ballot(const warp &lanes, unsigned lane) {
   for (unsigned i = 0; i < lanes.size; ++i)
     if (is_in(mask, i) && lanes[i].call.value != 0) votes |= 1u << i;
   return votes;
-}
-
-inline std::uint64_t match(const warp &lanes, unsigned lane) {
-  const std::uint32_t mask = lanes[lane].call.mask;
-  std::uint32_t equal = 0;
-  for (unsigned i = 0; i < lanes.size; ++i)
-    if (is_in(mask, i) && lanes[i].call.value == lanes[lane].call.value) equal |= 1u << i;
-  return equal;
 }
 
 /* Of the lanes' values as T, by an operation of two. */
