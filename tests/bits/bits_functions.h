@@ -5,6 +5,7 @@
 #ifndef MPNUM_TESTS_BITS_FUNCTIONS_H
 #define MPNUM_TESTS_BITS_FUNCTIONS_H
 
+#include "../func/function_rows.h"
 #include "bits_inputs.h"
 
 static int has_f32_functions;
@@ -24,13 +25,13 @@ static int has_f32_functions;
  F32_FUNCTION(function)        \
  SMALL_FUNCTION(function, f16) \
  SMALL_FUNCTION(function, bf16)
-#define FUNCTION_AND_SAT(function) \
- FUNCTION(function)                \
- FUNCTION(function##_sat)
+#define FUNCTION_ROW(name, NAME, forms, ...) \
+ FUNCTION(name)                              \
+ IF_SATURATING_##forms(FUNCTION(name##_sat))
 #define SMALL_FUNCTION_OF_TWO(function, type) \
  HASH(mpnum_##function##_##type, FOR_PAIRS,   \
       put(mpnum_##function##_##type(LEFT(type), RIGHT(type)).bits));
-#define FUNCTION_OF_TWO(function)                                      \
+#define FUNCTION_OF_TWO(function, ...)                                 \
  SMALL_FUNCTION_OF_TWO(function, f16)                                  \
  SMALL_FUNCTION_OF_TWO(function, bf16)                                 \
  if (has_f32_functions)                                                \
@@ -49,35 +50,8 @@ static float pow_near_1(uint32_t i) {
 
 static void print_functions(void) {
   collect_f32();
-  FUNCTION_AND_SAT(exp)
-  FUNCTION_AND_SAT(exp2)
-  FUNCTION_AND_SAT(exp10)
-  FUNCTION_AND_SAT(expm1)
-  FUNCTION_AND_SAT(log)
-  FUNCTION_AND_SAT(log2)
-  FUNCTION_AND_SAT(log10)
-  FUNCTION(log1p)
-  FUNCTION(sqrt)
-  FUNCTION_AND_SAT(rsqrt)
-  FUNCTION_AND_SAT(reciprocal)
-  FUNCTION(sigmoid)
-  FUNCTION(tanh)
-  FUNCTION(softplus)
-  FUNCTION(silu)
-  FUNCTION(gelu)
-  FUNCTION(gelu_tanh)
-  FUNCTION(erf)
-  FUNCTION(sin)
-  FUNCTION(cos)
-  FUNCTION(sigmoid_derivative)
-  FUNCTION(tanh_derivative)
-  FUNCTION(silu_derivative)
-  FUNCTION(gelu_derivative)
-  FUNCTION(gelu_tanh_derivative)
-  FUNCTION_OF_TWO(logaddexp)
-  FUNCTION_OF_TWO(swiglu)
-  FUNCTION_OF_TWO(geglu)
-  FUNCTION_OF_TWO(pow)
+  MPNUM_FUNCTION_ROWS_(FUNCTION_ROW)
+  MPNUM_FUNCTION_ROWS_OF_TWO_(FUNCTION_OF_TWO)
   if (has_f32_functions)
     HASH(mpnum_pow_near_1_f32, FOR_POW, put_f32(pow_near_1(i)));
   else

@@ -3,23 +3,17 @@
  * array_functions.c: the tests of these then test those. */
 #include "../array/array_functions.h"
 #include "../harness/control_word.h"
+#include "function_rows.h"
 
 #include <mpnum/array/array.h>
 #include <mpnum/func/func_array.h>
-
-#define SATURATING(ROW) \
- ROW(exp_sat, )         \
- ROW(exp2_sat, )        \
- ROW(exp10_sat, )       \
- ROW(expm1_sat, )       \
- ROW(log_sat, ) ROW(log2_sat, ) ROW(log10_sat, ) ROW(rsqrt_sat, ) ROW(reciprocal_sat, )
 
 /* The scalar functions of f32 promise their bits in the default environment alone. */
 static uint32_t in_default_environment(float (*function)(float), uint64_t element) {
   return mpnum_bits_f32(
       called_by_default(function, mpnum_from_bits_f32((uint32_t)element)));
 }
-#define DEFINE(name, NAME)                                                  \
+#define DEFINE(name, ...)                                                   \
  static void name##_f32(void *dst, const void *src, size_t n) {             \
   mpnum_##name##_f32_array((float *)dst, (const float *)src, n);            \
  }                                                                          \
@@ -39,8 +33,9 @@ static uint32_t in_default_environment(float (*function)(float), uint64_t elemen
  static uint32_t scalar_##name##_bf16(uint64_t element) {                   \
   return mpnum_##name##_bf16(mpnum_from_bits_bf16((uint32_t)element)).bits; \
  }
+#define DEFINE_SAT(name, NAME, forms, ...) IF_SATURATING_##forms(DEFINE(name##_sat, ))
 MPNUM_FUNCTION_ROWS_(DEFINE)
-SATURATING(DEFINE)
+MPNUM_FUNCTION_ROWS_(DEFINE_SAT)
 
 #define ROW(name, type, TYPE, bits)  \
  {"mpnum_" #name "_" #type "_array", \
@@ -50,9 +45,11 @@ SATURATING(DEFINE)
   bits,                              \
   name##_##type,                     \
   scalar_##name##_##type},
-#define ROWS(name, NAME) \
+#define ROWS(name, ...) \
  ROW(name, f32, F32, 32) ROW(name, f16, F16, 16) ROW(name, bf16, BF16, 16)
-const array_function array_functions[] = {MPNUM_FUNCTION_ROWS_(ROWS) SATURATING(ROWS)};
+#define ROWS_SAT(name, NAME, forms, ...) IF_SATURATING_##forms(ROWS(name##_sat, ))
+const array_function array_functions[] = {MPNUM_FUNCTION_ROWS_(ROWS)
+                                              MPNUM_FUNCTION_ROWS_(ROWS_SAT)};
 const size_t array_function_count = sizeof array_functions / sizeof array_functions[0];
 
 /* None of these. */

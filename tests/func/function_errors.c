@@ -19,6 +19,7 @@
 #include "../harness/control_word.h"
 #include "../harness/float_bits.h"
 #include "function_reference.h"
+#include "function_rows.h"
 
 #include <mpnum/func/func_array.h>
 
@@ -29,82 +30,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double reciprocal_f64(double x) { return 1 / x; }
-static double rsqrt_f64(double x) { return 1 / sqrt(x); }
-static double exp10_f64(double x) { return pow(10, x); }
-static double sigmoid_f64(double x) {
-  return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x));
-}
-static double softplus_f64(double x) { return fmax(x, 0) + log1p(exp(-fabs(x))); }
-static double silu_f64(double x) { return x < -700 ? -0.0 : x * sigmoid_f64(x); }
-static double normal_f64(double x) { return erfc(-x * sqrt(0.5)) / 2; }
-static double gelu_f64(double x) { return x < -50 ? -0.0 : x * normal_f64(x); }
-static double gelu_tanh_f64(double x) {
-  const double factor = sqrt(2 / acos(-1.0)) * 2;
-  return x < -50 ? -0.0 : x * sigmoid_f64(factor * (x + 0.044715 * x * x * x));
-}
-static double bell_f64(double x) { return sigmoid_f64(x) * sigmoid_f64(-x); }
-static double tanh_derivative_f64(double x) { return 4 * bell_f64(2 * x); }
-static double silu_derivative_f64(double x) {
-  if (fabs(x) > 700) return x < 0 ? -0.0 : 1;
-  return sigmoid_f64(x) * (1 + x * sigmoid_f64(-x));
-}
-static double gelu_derivative_f64(double x) {
-  if (fabs(x) > 30) return x < 0 ? -0.0 : 1;
-  return normal_f64(x) + x * exp(-x * x / 2) / sqrt(2 * acos(-1.0));
-}
-static double gelu_tanh_derivative_f64(double x) {
-  const double factor = sqrt(2 / acos(-1.0)) * 2;
-  if (fabs(x) > 30) return x < 0 ? -0.0 : 1;
-  const double u = factor * (x + 0.044715 * x * x * x);
-  const double slope = factor * (x + 3 * 0.044715 * x * x * x);
-  return sigmoid_f64(u) * (1 + slope * sigmoid_f64(-u));
-}
+TIMED_FUNCTIONS(IN_DOUBLE)
+UNTIMED_FUNCTIONS(IN_DOUBLE)
 
 typedef struct measured_function {
   const char *name;
   float (*function)(float);
   void (*array)(float *, const float *, size_t);
   double (*value)(double);
-  int has_root; /* near which the error is counted in places of 1/32 */
 } measured_function;
 
-#define WRAPPED(name, NAME) \
+#define WRAPPED(name, ...) \
  static float name##_f32(float x) { return mpnum_##name##_f32(x); }
 MPNUM_FUNCTION_ROWS_(WRAPPED)
-static const measured_function functions[] = {
-    /* in the order of function_references */
-    {"exp", exp_f32, mpnum_exp_f32_array, exp, 0},
-    {"exp2", exp2_f32, mpnum_exp2_f32_array, exp2, 0},
-    {"exp10", exp10_f32, mpnum_exp10_f32_array, exp10_f64, 0},
-    {"expm1", expm1_f32, mpnum_expm1_f32_array, expm1, 0},
-    {"log", log_f32, mpnum_log_f32_array, log, 0},
-    {"log2", log2_f32, mpnum_log2_f32_array, log2, 0},
-    {"log10", log10_f32, mpnum_log10_f32_array, log10, 0},
-    {"log1p", log1p_f32, mpnum_log1p_f32_array, log1p, 0},
-    {"sqrt", sqrt_f32, mpnum_sqrt_f32_array, sqrt, 0},
-    {"rsqrt", rsqrt_f32, mpnum_rsqrt_f32_array, rsqrt_f64, 0},
-    {"reciprocal", reciprocal_f32, mpnum_reciprocal_f32_array, reciprocal_f64, 0},
-    {"sigmoid", sigmoid_f32, mpnum_sigmoid_f32_array, sigmoid_f64, 0},
-    {"tanh", tanh_f32, mpnum_tanh_f32_array, tanh, 0},
-    {"softplus", softplus_f32, mpnum_softplus_f32_array, softplus_f64, 0},
-    {"silu", silu_f32, mpnum_silu_f32_array, silu_f64, 0},
-    {"gelu", gelu_f32, mpnum_gelu_f32_array, gelu_f64, 0},
-    {"gelu_tanh", gelu_tanh_f32, mpnum_gelu_tanh_f32_array, gelu_tanh_f64, 0},
-    {"erf", erf_f32, mpnum_erf_f32_array, erf, 0},
-    {"sin", sin_f32, mpnum_sin_f32_array, sin, 0},
-    {"cos", cos_f32, mpnum_cos_f32_array, cos, 0},
-    {"sigmoid_derivative", sigmoid_derivative_f32, mpnum_sigmoid_derivative_f32_array,
-     bell_f64, 0},
-    {"tanh_derivative", tanh_derivative_f32, mpnum_tanh_derivative_f32_array,
-     tanh_derivative_f64, 0},
-    {"silu_derivative", silu_derivative_f32, mpnum_silu_derivative_f32_array,
-     silu_derivative_f64, 1},
-    {"gelu_derivative", gelu_derivative_f32, mpnum_gelu_derivative_f32_array,
-     gelu_derivative_f64, 1},
-    {"gelu_tanh_derivative", gelu_tanh_derivative_f32,
-     mpnum_gelu_tanh_derivative_f32_array, gelu_tanh_derivative_f64, 1},
-};
+#define MEASURED(name, ...) {#name, name##_f32, mpnum_##name##_f32_array, name##_f64},
+/* in the order of function_references */
+static const measured_function functions[] = {MPNUM_FUNCTION_ROWS_(MEASURED)};
 enum { FUNCTIONS = sizeof functions / sizeof functions[0], THREADS = 2 };
 
 typedef struct finding {
@@ -131,7 +72,7 @@ static double power_of_two(int exponent) {
 /* (frexp and ldexp would take as long as the rest.) */
 static double place_of(const finding *found, double value) {
   int exponent = (int)(bits_of_double(value) >> 52 & 0x7ff) - 1022;
-  if (found->function->has_root && exponent < -5) exponent = -5;
+  if (found->reference->has_root && exponent < -5) exponent = -5;
   return power_of_two(exponent < -125 ? -149 : exponent - 24);
 }
 static int is_special(float x) { return isnan(x) || isinf(x) || x == 0; }
@@ -174,7 +115,7 @@ static void measure(finding *found, float x, float y) {
   }
   const double place = place_of(found, value);
   const double low = fabs(value) / place - 0.5;
-  const double doubt = found->function->has_root ? 0x1p-18 : 0x1p-16;
+  const double doubt = found->reference->has_root ? 0x1p-18 : 0x1p-16;
   if (isfinite(value) && fabs(low - floor(low + 0.5)) < doubt && !is_special(x))
     value = exact(found, (double)x); /* near a middle */
   const float nearest = (float)value;
@@ -215,7 +156,7 @@ static finding measure_all(int which, uint64_t step) {
   for (int i = 0; i < THREADS; ++i) {
     memset(&parts[i], 0, sizeof parts[i]);
     parts[i].function = &functions[which];
-    parts[i].reference = &function_references[which];
+    parts[i].reference = function_references[which];
     parts[i].first = (uint64_t)i;
     parts[i].step = step;
     if (pthread_create(&threads[i], NULL, measure_part, &parts[i])) abort();
@@ -258,7 +199,7 @@ static int measure_one(const char *argument) {
     finding found;
     memset(&found, 0, sizeof found);
     found.function = &functions[i];
-    found.reference = &function_references[i];
+    found.reference = function_references[i];
     const float x = float_of((uint32_t)bits);
     measure(&found, x, called(functions[i].function, x));
     return print(&found);

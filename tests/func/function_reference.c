@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "function_reference.h"
 
+#include "function_rows.h"
+
+#include <mpnum/func/detail/function_table.h>
+
 #include <math.h>
 #include <string.h>
 
@@ -20,26 +24,6 @@ void end_function_references(void) {
   mpfr_free_cache();
 }
 
-#define BY_MPFR(name, function) \
- static void name##_by_mpfr(mpfr_t y, const mpfr_t x) { function(y, x, MPFR_RNDN); }
-BY_MPFR(exp, mpfr_exp)
-BY_MPFR(exp2, mpfr_exp2)
-BY_MPFR(exp10, mpfr_exp10)
-BY_MPFR(expm1, mpfr_expm1)
-BY_MPFR(log, mpfr_log)
-BY_MPFR(log2, mpfr_log2)
-BY_MPFR(log10, mpfr_log10)
-BY_MPFR(log1p, mpfr_log1p)
-BY_MPFR(sqrt, mpfr_sqrt)
-BY_MPFR(rsqrt, mpfr_rec_sqrt)
-BY_MPFR(tanh, mpfr_tanh)
-BY_MPFR(erf, mpfr_erf)
-BY_MPFR(sin, mpfr_sin)
-BY_MPFR(cos, mpfr_cos)
-
-static void reciprocal_by_mpfr(mpfr_t y, const mpfr_t x) {
-  mpfr_ui_div(y, 1, x, MPFR_RNDN);
-}
 static void sigmoid_by_mpfr(mpfr_t y, const mpfr_t x) {
   mpfr_neg(y, x, MPFR_RNDN);
   mpfr_exp(y, y, MPFR_RNDN);
@@ -134,35 +118,23 @@ static void gelu_derivative_by_mpfr(mpfr_t y, const mpfr_t x) {
   mpfr_add(y, y, work[1], MPFR_RNDN);
 }
 
-#define PLAIN(name) \
- { #name, name##_by_mpfr, 0, 0, 0, 0, 0, 0 }
-const function_reference function_references[] = {
-    PLAIN(exp),
-    PLAIN(exp2),
-    PLAIN(exp10),
-    PLAIN(expm1),
-    PLAIN(log),
-    PLAIN(log2),
-    PLAIN(log10),
-    PLAIN(log1p),
-    PLAIN(sqrt),
-    {"rsqrt", rsqrt_by_mpfr, -(double)INFINITY, 0, 0, 1, 0, 0},
-    PLAIN(reciprocal),
-    PLAIN(sigmoid),
-    PLAIN(tanh),
-    PLAIN(softplus),
-    {"silu", silu_by_mpfr, 0, 0, -0.0, 0, 0, 1},
-    {"gelu", gelu_by_mpfr, 0, 0, -0.0, 0, 0, 1},
-    {"gelu_tanh", gelu_tanh_by_mpfr, 0, 0, -0.0, 0, 0, 1},
-    PLAIN(erf),
-    PLAIN(sin),
-    PLAIN(cos),
-    PLAIN(sigmoid_derivative),
-    PLAIN(tanh_derivative),
-    {"silu_derivative", silu_derivative_by_mpfr, 0, 1, -0.0, 0, 1, 1},
-    {"gelu_derivative", gelu_derivative_by_mpfr, 0, 1, -0.0, 0, 1, 1},
-    {"gelu_tanh_derivative", gelu_tanh_derivative_by_mpfr, 0, 1, -0.0, 0, 1, 1},
-    {NULL, NULL, 0, 0, 0, 0, 0, 0}};
+#define INF       ((double)INFINITY)
+#define NO_NUMBER ((double)NAN)
+#define REFERENCE(name, by_mpfr, in_double, in_float, domain, ...)                \
+ static void name##_value(mpfr_t y, const mpfr_t x) { by_mpfr; }                  \
+ static const function_reference name##_reference = {#name, name##_value, domain, \
+                                                     __VA_ARGS__};
+TIMED_FUNCTIONS(REFERENCE)
+UNTIMED_FUNCTIONS(REFERENCE)
+#define ROW(name, ...) &name##_reference,
+const function_reference *const function_references[] = {MPNUM_FUNCTION_ROWS_(ROW) NULL};
+
+const function_reference *function_reference_named(const char *name) {
+  int i = 0;
+  while (strcmp(function_references[i]->name, name) != 0)
+    ++i;
+  return function_references[i];
+}
 
 static uint64_t bits_of(double x) {
   uint64_t bits;
@@ -183,15 +155,15 @@ static uint64_t odd_double(const mpfr_t y) {
   return mpfr_regular_p(y) && mpfr_cmp_d(y, value) != 0 ? bits | 1 : bits;
 }
 
-uint64_t reference_of_function(const function_reference *function, double x) {
-  if (x == 0 && signbit(x) && function->has_minus_zero)
-    return bits_of(function->at_minus_zero);
-  if (isinf(x) && x > 0 && function->has_inf) return bits_of(function->at_inf);
-  if (isinf(x) && x < 0 && function->has_minus_inf)
-    return bits_of(function->at_minus_inf);
+uint64_t formula_of_function(const function_reference *function, double x) {
   mpfr_set_d(argument, x, MPFR_RNDN);
   function->value(result, argument);
   return odd_double(result);
+}
+uint64_t reference_of_function(const function_reference *function, double x) {
+  if (x == 0) return bits_of(signbit(x) ? function->at_minus_zero : function->at_zero);
+  if (isinf(x)) return bits_of(x < 0 ? function->at_minus_inf : function->at_inf);
+  return formula_of_function(function, x);
 }
 
 /* A factor that no float can be is 0 to Inf. */

@@ -10,19 +10,26 @@
 
 typedef void function_of_mpfr(mpfr_t y, const mpfr_t x);
 
+typedef enum function_domain { ANY, POSITIVE, ABOVE_MINUS_1 } function_domain;
+
+/* A row of function_rows.h. */
 typedef struct function_reference {
   const char *name;
   function_of_mpfr *value;
-  /* Where the formula is no help: what C23 Annex F or the limit gives, as doubles. */
-  double at_minus_zero, at_inf, at_minus_inf;
-  int has_minus_zero, has_inf, has_minus_inf;
+  function_domain domain;
+  double at_minus_zero, at_zero, at_minus_inf, at_inf;
+  double places;
+  int has_root;
 } function_reference;
 
-/* The functions in the order of func.h; the name of the last one is null. */
-extern const function_reference function_references[];
+/* The functions in the order of function_table.h; the last one is null. */
+extern const function_reference *const function_references[];
+const function_reference *function_reference_named(const char *name);
 
 /* Bits of the double for a function at a double that any type holds. */
 uint64_t reference_of_function(const function_reference *function, double x);
+/* The same by the formula alone, which some special arguments make NaN of. */
+uint64_t formula_of_function(const function_reference *function, double x);
 /* Of a function at a times b. */
 uint64_t reference_of_product(const function_reference *function, double a, double b);
 /* log(e^a + e^b) */

@@ -19,7 +19,7 @@ typedef struct wanted_results {
   mpnum_f16 f16[MOST];
   mpnum_bf16 bf16[MOST];
 } wanted_results;
-#define DECLARE(name, NAME) static wanted_results want_##name;
+#define DECLARE(name, ...) static wanted_results want_##name;
 MPNUM_FUNCTION_ROWS_OF_TWO_(DECLARE)
 
 mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
@@ -45,7 +45,7 @@ static void make_inputs(void) {
     b16[i] = mpnum_f32_to_f16(b32[i]);
     ab[i] = mpnum_f32_to_bf16(a32[i]);
     bb[i] = mpnum_f32_to_bf16(b32[i]);
-#define WANT(name, NAME)                                  \
+#define WANT(name, ...)                                   \
  want_##name.f32[i] = mpnum_##name##_f32(a32[i], b32[i]); \
  want_##name.f16[i] = mpnum_##name##_f16(a16[i], b16[i]); \
  want_##name.bf16[i] = mpnum_##name##_bf16(ab[i], bb[i]);
@@ -63,7 +63,7 @@ static void check(const char *name, size_t n, const void *got, const void *want,
 }
 static void elements_are_the_scalar_ones(void) {
   for (size_t n = 0; n <= MOST; n += n < 100 ? 1 : 290) {
-#define CHECK_ARRAYS(name, NAME)                     \
+#define CHECK_ARRAYS(name, ...)                      \
  memset(got32, 0x5c, sizeof got32);                  \
  mpnum_##name##_f32_array(got32, a32, b32, n);       \
  mpnum_##name##_f16_array(got16, a16, b16, n);       \
@@ -76,7 +76,7 @@ static void elements_are_the_scalar_ones(void) {
   }
 }
 static void the_result_may_be_a_source(void) {
-#define CHECK_IN_PLACE(name, NAME)                     \
+#define CHECK_IN_PLACE(name, ...)                      \
  memcpy(got32, a32, sizeof got32);                     \
  memcpy(got16, b16, sizeof got16);                     \
  mpnum_##name##_f32_array(got32, got32, b32, MOST);    \
@@ -141,7 +141,7 @@ static void special_codes_may_be_alone(void) {
         a16[i].bits = i == at ? (uint16_t)(tops[0][k % 6] ^ flip) : 0x3c00;
         ab[i].bits = i == at ? (uint16_t)(tops[1][k % 6] ^ flip) : 0x3f80;
       }
-#define ALONE(name, NAME)                                                              \
+#define ALONE(name, ...)                                                               \
  mpnum_##name##_f16_array(got16, a16, 64);                                             \
  mpnum_##name##_bf16_array(gotb, ab, 64);                                              \
  CHECK(got16[at].bits == mpnum_##name##_f16(a16[at]).bits, #name "_f16 of %04x: %04x", \

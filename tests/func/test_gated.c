@@ -53,13 +53,6 @@ static void find_values(const small_type *type) {
     every_code[code] = (uint16_t)code;
   }
 }
-static const function_reference *reference_named(const char *name) {
-  const function_reference *reference = function_references;
-  while (strcmp(reference->name, name) != 0)
-    ++reference;
-  return reference;
-}
-
 /* silu or gelu of a gate in two parts; zeros, Inf and NaN as they are. What is below
  * 2^-700 makes a zero of any value, as that does. */
 typedef struct factor {
@@ -190,7 +183,7 @@ static int is_chosen(uint32_t gate) {
   return gate % EVERY_GATE == 0 || (gate % 16 == 0 && gate >= 0xc140 && gate <= 0xc340);
 }
 static void check_pairs(int type, int which) {
-  const function_reference *function = reference_named(gates[which]);
+  const function_reference *function = function_reference_named(gates[which]);
   unsigned long pairs = 0, calls = 0;
   find_values(&types[type]);
   undecided = 0;

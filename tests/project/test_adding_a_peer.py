@@ -11,9 +11,10 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
+import scratch
 import tap
 from toolchain import run
-from tree import ROOT, check, need, tracked_files
+from tree import check, need
 
 HEADER = "static inline float toy_half(unsigned short code) { return (float)code; }\n"
 SOURCE = """\
@@ -29,34 +30,10 @@ const array_peer peer_toy = {"Toy", NULL, loops, PEER_COUNT(loops), NULL};
 ROW = """\
   'toy': {'name': 'Toy', 'source': 'toy.c', 'folder': 'toy', 'header': 'toy.h', 'parts': ['include'],
     'absent': 'toy.h was not found (TOY=FOLDER names its folder)'},
-}
-
-have_cpp"""
+"""
+PLACES = [("bench/peers/toy.c", None, SOURCE), ("bench/peers/meson.build", "}\n\nhave_cpp", ROW),
+          ("docs/bench.md", "| CPFloat | `CPFLOAT=FOLDER` ", "| Toy | `TOY=FOLDER` | a header |\n")]
 OBJECTS = ["bench/libbench_long.a.p/sections_arrays_peers.c.o", "bench/libbench_peers.a.p/peers_toy.c.o"]
-
-
-def copy(folder):
-    root = Path(folder) / "copy"
-    for path in tracked_files():
-        made = root / path.relative_to(ROOT)
-        made.parent.mkdir(parents=True, exist_ok=True)
-        made.write_bytes(path.read_bytes())
-        made.chmod(path.stat().st_mode)
-    return root
-
-
-def replace(path, before, after):
-    text = path.read_text()
-    assert text.count(before) == 1, f"{path.name}: {before}"
-    path.write_text(text.replace(before, after))
-
-
-def add(root):
-    """The files that were changed."""
-    (root / "bench/peers/toy.c").write_text(SOURCE)
-    replace(root / "bench/peers/meson.build", "}\n\nhave_cpp", ROW)
-    replace(root / "docs/bench.md", "| CPFloat | `CPFLOAT=FOLDER` ", "| Toy | `TOY=FOLDER` | a header |\n| CPFloat | `CPFLOAT=FOLDER` ")
-    return ["bench/peers/toy.c", "bench/peers/meson.build", "docs/bench.md"]
 
 
 def configure(root, *options):
@@ -71,11 +48,11 @@ def strings(path):
 
 
 def three_places_make_a_peer():
-    steps = re.search(r"^\*\*A peer of the benchmark\*\*.*?(?=^## )", (ROOT / "CONTRIBUTING.md").read_text(), re.M | re.S)[0]
+    steps = scratch.steps("A peer of the benchmark")
     with tempfile.TemporaryDirectory() as folder:
-        root, toy = copy(folder), Path(folder) / "toy"
-        changed = add(root)
-        assert len(changed) == 3 and len(re.findall(r"^\d\. ", steps, re.M)) == 3, steps
+        root, toy = scratch.copy(folder), Path(folder) / "toy"
+        changed = scratch.follow(root, PLACES)
+        assert len(changed) == 3 == len(steps), steps
         build = configure(root)
         check(need("ninja"), "-C", build, OBJECTS[0])
         assert any(b"toy.h was not found" in part for part in strings(build / OBJECTS[0])), "absent, and no table says so"
@@ -90,8 +67,8 @@ def three_places_make_a_peer():
 
 def a_folder_without_it_is_refused():
     with tempfile.TemporaryDirectory() as folder:
-        root = copy(folder)
-        add(root)
+        root = scratch.copy(folder)
+        scratch.follow(root, PLACES)
         for option, why in (("toy=" + folder, f"peer toy: no toy.h in {folder}"), ("toy", "toy is not NAME=FOLDER"),
                             ("nobody=/", "nobody=/ is not NAME=FOLDER")):
             done = run(need("meson"), "setup", "-Dtests=false", "-Dexamples=false", "-Dbench=true", "-Dcuda=disabled",
@@ -102,8 +79,8 @@ def a_folder_without_it_is_refused():
 def an_environment_variable_names_the_folder():
     """./mpnum passes on those that the list names."""
     with tempfile.TemporaryDirectory() as folder:
-        root = copy(folder)
-        add(root)
+        root = scratch.copy(folder)
+        scratch.follow(root, PLACES)
         done = subprocess.run([root / "mpnum", "bench", "--no-install", "--formats"], capture_output=True, text=True,
                               env={"PATH": "/usr/bin:/bin", "TOY": folder})
         assert done.returncode and f"peer toy: no toy.h in {folder}" in done.stdout + done.stderr, done

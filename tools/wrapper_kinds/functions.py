@@ -1,39 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Functions of values and of arrays (func.h, func_array.h), and reductions (reduce.h)."""
 
+import re
+
 from .arrays import storage
 from .layout import fill, sections
 from .table import OVERFLOWS
-
-# [(what func.h says, what func_array.h says, [function], those that have a _sat form)]
-FUNCTIONS = [
-    ("e^x, 2^x, 10^x and e^x - 1, the last exact to the place near 0.", "Exponentials.",
-     ["exp", "exp2", "exp10", "expm1"], ["exp", "exp2", "exp10", "expm1"]),
-    ("The natural, binary and decimal logarithm, and log(1 + x). -Inf at 0 (log1p: at -1).", "Logarithms.",
-     ["log", "log2", "log10", "log1p"], ["log", "log2", "log10"]),
-    ("The square root, 1 / sqrt(x) and 1 / x.", "Roots and reciprocals.",
-     ["sqrt", "rsqrt", "reciprocal"], ["rsqrt", "reciprocal"]),
-    ("1 / (1 + e^-x), the hyperbolic tangent and log(1 + e^x).", "Activations.", ["sigmoid", "tanh", "softplus"], []),
-    ("x / (1 + e^-x), also named swish; x times the normal distribution below x; its approximation by "
-     "x / (1 + e^-2u), u = sqrt(2 / pi) (x + 0.044715 x^3); and the error function. At -Inf the first three are -0.",
-     None, ["silu", "gelu", "gelu_tanh", "erf"], []),
-    ("Sine and cosine of radians, of any size; see mpnum_sincos_f32 for both.", "Sine and cosine of radians.",
-     ["sin", "cos"], []),
-    ("df/dx at x. That of softplus is sigmoid. The last three change their sign, silu's near -1.278 and those of "
-     "gelu near -0.752; close to there f32 has an absolute error of 2^-27.", "Their derivatives; that of softplus is sigmoid.",
-     ["sigmoid_derivative", "tanh_derivative", "silu_derivative", "gelu_derivative",
-      "gelu_tanh_derivative"], []),
-]
-# [(what func.h says, what func_array.h says, [function of two arguments])]
-FUNCTIONS_OF_TWO = [
-    ("log(e^a + e^b). Near 0, where the two parts cancel, f32 has an absolute error of 2^-23.", "log(e^a + e^b).",
-     ["logaddexp"]),
-    ("silu(a) b and gelu(a) b, a being the gate. f32 is off by 3 places at most, where the factor is not subnormal.",
-     "silu(a) b and gelu(a) b.", ["swiglu", "geglu"]),
-    ("a^b, special values as C23 Annex F has them: 1^b and a^0 are 1, for NaN, too.", "a^b.", ["pow"]),
-]
-# Their _sat forms take the smallest positive argument for a zero.
-LOGARITHMS = ("log", "log2", "log10")
 
 FUNCTION_F32 = """\
 MPNUM_MATH_ float mpnum_$function${suffix}_f32(float x) {
@@ -93,8 +65,39 @@ MPNUM_HOST void mpnum_${function}_${T}_array(mpnum_$T *dst, $sources, size_t n) 
 """
 
 
-def function(name, suffix, overflow):
-    takes_positive = suffix and name in LOGARITHMS
+class Function:
+    def __init__(self, row):
+        self.name, _, self.forms = [word.strip() for word in row.split(",")][:3]
+
+    def overflows(self):
+        """(suffix, enumerator) of each form."""
+        return OVERFLOWS[:1] if self.forms == "PLAIN" else OVERFLOWS
+
+
+def read(include):
+    """([(comment, [function of one argument])], [(comment, [function of two])]): the rows of function_table.h."""
+    text = next(include.rglob("function_table.h")).read_text()
+    return tuple(groups(re.search(rf"#define MPNUM_FUNCTION_ROWS_{which}\(ROW\)((?:.*\\\n)*.*\n)", text)[1])
+                 for which in ("", "OF_TWO_"))
+
+
+def groups(rows):
+    found = []
+    for words, row in re.findall(r"/\*(.*?)\*/|ROW\(([^()]*)\)", rows, re.S):
+        if row:
+            found[-1][1].append(Function(row))
+        else:
+            found.append((" ".join(re.sub(r"\\\n +\*", "", words).split()), []))
+    return found
+
+
+def first_sentence(words):
+    return re.match(r".*?\.(?= |$)", words)[0]
+
+
+def function(row, suffix, overflow):
+    name = row.name
+    takes_positive = suffix and row.forms == "LOG"
     value = f"mpnum_{name}_scalar_({'mpnum_positive_f32_(x)' if takes_positive else 'x'})"
     out = [fill(FUNCTION_F32, function=name, suffix=suffix, value=f"mpnum_saturated_({value})" if suffix else value)]
     for small in ("f16", "bf16"):
@@ -103,48 +106,46 @@ def function(name, suffix, overflow):
     return out
 
 
-def function_of_two(name):
+def function_of_two(row):
+    name = row.name
     return [fill(FUNCTION_OF_TWO_F32, function=name),
             *(fill(FUNCTION_OF_TWO_SMALL, T=small, function=name, NAME=name.upper()) for small in ("f16", "bf16"))]
 
 
-def function_arrays(name, suffix="", overflow="IEEE", sources=("src",)):
+def function_arrays(row, suffix="", overflow="IEEE", sources=("src",)):
+    name = row.name
     two = ", ".join((sources * 2)[:2])
     small = FUNCTION_SMALL_ARRAY if len(sources) == 1 else FUNCTION_OF_TWO_SMALL_ARRAY
     out = []
     for T in ("f32", "f16", "bf16"):
         out.append(fill(FUNCTION_F32_ARRAY if T == "f32" else small, T=T, function=name, suffix=suffix,
                         sources=", ".join(f"const {storage(T)} *{source}" for source in sources), two=two,
-                        OVERFLOW=overflow, zero=int(bool(suffix) and name in LOGARITHMS)))
+                        OVERFLOW=overflow, zero=int(bool(suffix) and row.forms == "LOG")))
     return out
 
 
-def forms(names, saturating):
+def forms(rows):
     """(function, suffix, overflow)"""
-    return [(name, suffix, overflow) for name in names for suffix, overflow in OVERFLOWS
-            if not suffix or name in saturating]
+    return [(row, *form) for row in rows for form in row.overflows()]
 
 
-def scalars_text():
-    return "".join(sections([(words, [text for form in forms(names, saturating) for text in function(*form)])])
-                   for words, _, names, saturating in FUNCTIONS) + "".join(
-        sections([(words, [text for name in names for text in function_of_two(name)])])
-        for words, _, names in FUNCTIONS_OF_TWO) + sections([
-            ("Both, as sin and cos give them; f32 at the cost of one.",
-             [fill(SINCOS_F32), *(fill(SINCOS, T=T) for T in ("f16", "bf16"))])])
+def scalars_text(table):
+    of_one, of_two = table
+    return sections([(words, [text for form in forms(rows) for text in function(*form)]) for words, rows in of_one]
+                    + [(words, [text for row in rows for text in function_of_two(row)]) for words, rows in of_two]
+                    + [("Both, as sin and cos give them; f32 at the cost of one.",
+                        [fill(SINCOS_F32), *(fill(SINCOS, T=T) for T in ("f16", "bf16"))])])
 
 
-def arrays_text():
-    groups = []
-    for _, words, names, saturating in FUNCTIONS:
-        if words:
-            groups.append((words, []))
-        groups[-1][1].extend(text for form in forms(names, saturating) for text in function_arrays(*form))
-    groups += [(words, [text for name in names for text in function_arrays(name, sources=("a", "b"))])
-               for _, words, names in FUNCTIONS_OF_TWO]
-    groups.append(("Sines and cosines; one of the two may be src.",
-                   [fill(SINCOS_F32_ARRAY), *(fill(SINCOS_ARRAY, T=T) for T in ("f16", "bf16"))]))
-    return sections(groups)
+def arrays_text(table):
+    of_one, of_two = table
+    return sections([(first_sentence(words), [text for form in forms(rows) for text in function_arrays(*form)])
+                     for words, rows in of_one]
+                    + [(first_sentence(words),
+                        [text for row in rows for text in function_arrays(row, sources=("a", "b"))])
+                       for words, rows in of_two]
+                    + [("Sines and cosines; one of the two may be src.",
+                        [fill(SINCOS_F32_ARRAY), *(fill(SINCOS_ARRAY, T=T) for T in ("f16", "bf16"))])])
 
 
 REDUCED = ("f32", "bf16", "f16", "e5m2", "e4m3")  # sums of the last two by mpnum_exact_sum_add and its like

@@ -12,8 +12,10 @@
 #include "../../core/figures.h"
 #include "../../core/progress.h"
 #include "../../peers/peers.h"
+#include "../../../tests/func/function_rows.h"
 
-enum { MATH_FUNCTIONS = 18, MATH_TYPES = 3 };
+#define MATH_ROW(...) +1
+enum { MATH_FUNCTIONS = 0 TIMED_FUNCTIONS(MATH_ROW), MATH_TYPES = 3 };
 extern const char *const math_types[MATH_TYPES]; /* "f32", "f16", "bf16" */
 
 /* What a function is measured as: mpnum's in each type, then f32 of libraries. */

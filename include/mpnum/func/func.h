@@ -23,7 +23,7 @@
 MPNUM_C_BEGIN_
 
 /* Written by tools/wrappers (functions): do not edit. */
-/* e^x, 2^x, 10^x and e^x - 1, the last exact to the place near 0. */
+/* Exponentials: e^x, 2^x, 10^x and e^x - 1. The last is exact to the place near 0. */
 MPNUM_MATH_ float mpnum_exp_f32(float x) { return mpnum_exp_scalar_(x); }
 MPNUM_MATH_ mpnum_f16 mpnum_exp_f16(mpnum_f16 x) {
   return mpnum_f16_function_(MPNUM_FUNCTION_EXP_, x, MPNUM_OVERFLOW_IEEE);
@@ -88,7 +88,8 @@ MPNUM_MATH_ mpnum_f16 mpnum_expm1_sat_f16(mpnum_f16 x) {
 MPNUM_MATH_ mpnum_bf16 mpnum_expm1_sat_bf16(mpnum_bf16 x) {
   return mpnum_bf16_function_(MPNUM_FUNCTION_EXPM1_, x, MPNUM_OVERFLOW_SATURATE);
 }
-/* The natural, binary and decimal logarithm, and log(1 + x). -Inf at 0 (log1p: at -1). */
+
+/* Logarithms: natural, binary and decimal, and log(1 + x). -Inf at 0 (log1p: at -1). */
 MPNUM_MATH_ float mpnum_log_f32(float x) { return mpnum_log_scalar_(x); }
 MPNUM_MATH_ mpnum_f16 mpnum_log_f16(mpnum_f16 x) {
   return mpnum_f16_function_(MPNUM_FUNCTION_LOG_, x, MPNUM_OVERFLOW_IEEE);
@@ -150,6 +151,7 @@ MPNUM_MATH_ mpnum_f16 mpnum_log1p_f16(mpnum_f16 x) {
 MPNUM_MATH_ mpnum_bf16 mpnum_log1p_bf16(mpnum_bf16 x) {
   return mpnum_bf16_function_(MPNUM_FUNCTION_LOG1P_, x, MPNUM_OVERFLOW_IEEE);
 }
+
 /* The square root, 1 / sqrt(x) and 1 / x. */
 MPNUM_MATH_ float mpnum_sqrt_f32(float x) { return mpnum_sqrt_scalar_(x); }
 MPNUM_MATH_ mpnum_f16 mpnum_sqrt_f16(mpnum_f16 x) {
@@ -190,7 +192,8 @@ MPNUM_MATH_ mpnum_f16 mpnum_reciprocal_sat_f16(mpnum_f16 x) {
 MPNUM_MATH_ mpnum_bf16 mpnum_reciprocal_sat_bf16(mpnum_bf16 x) {
   return mpnum_bf16_function_(MPNUM_FUNCTION_RECIPROCAL_, x, MPNUM_OVERFLOW_SATURATE);
 }
-/* 1 / (1 + e^-x), the hyperbolic tangent and log(1 + e^x). */
+
+/* Activations: 1 / (1 + e^-x), the hyperbolic tangent and log(1 + e^x). */
 MPNUM_MATH_ float mpnum_sigmoid_f32(float x) { return mpnum_sigmoid_scalar_(x); }
 MPNUM_MATH_ mpnum_f16 mpnum_sigmoid_f16(mpnum_f16 x) {
   return mpnum_f16_function_(MPNUM_FUNCTION_SIGMOID_, x, MPNUM_OVERFLOW_IEEE);
@@ -212,6 +215,7 @@ MPNUM_MATH_ mpnum_f16 mpnum_softplus_f16(mpnum_f16 x) {
 MPNUM_MATH_ mpnum_bf16 mpnum_softplus_bf16(mpnum_bf16 x) {
   return mpnum_bf16_function_(MPNUM_FUNCTION_SOFTPLUS_, x, MPNUM_OVERFLOW_IEEE);
 }
+
 /* x / (1 + e^-x), also named swish; x times the normal distribution below x; its
  * approximation by x / (1 + e^-2u), u = sqrt(2 / pi) (x + 0.044715 x^3); and the error
  * function. At -Inf the first three are -0. */
@@ -243,7 +247,8 @@ MPNUM_MATH_ mpnum_f16 mpnum_erf_f16(mpnum_f16 x) {
 MPNUM_MATH_ mpnum_bf16 mpnum_erf_bf16(mpnum_bf16 x) {
   return mpnum_bf16_function_(MPNUM_FUNCTION_ERF_, x, MPNUM_OVERFLOW_IEEE);
 }
-/* Sine and cosine of radians, of any size; see mpnum_sincos_f32 for both. */
+
+/* Sine and cosine of radians, of any size. mpnum_sincos_f32 gives both. */
 MPNUM_MATH_ float mpnum_sin_f32(float x) { return mpnum_sin_scalar_(x); }
 MPNUM_MATH_ mpnum_f16 mpnum_sin_f16(mpnum_f16 x) {
   return mpnum_f16_function_(MPNUM_FUNCTION_SIN_, x, MPNUM_OVERFLOW_IEEE);
@@ -258,9 +263,10 @@ MPNUM_MATH_ mpnum_f16 mpnum_cos_f16(mpnum_f16 x) {
 MPNUM_MATH_ mpnum_bf16 mpnum_cos_bf16(mpnum_bf16 x) {
   return mpnum_bf16_function_(MPNUM_FUNCTION_COS_, x, MPNUM_OVERFLOW_IEEE);
 }
-/* df/dx at x. That of softplus is sigmoid. The last three change their sign, silu's
- * near -1.278 and those of gelu near -0.752; close to there f32 has an absolute error
- * of 2^-27. */
+
+/* Derivatives, df/dx at x; that of softplus is sigmoid. The last three change their
+ * sign, silu's near -1.278 and those of gelu near -0.752; close to there f32 has an
+ * absolute error of 2^-27. */
 MPNUM_MATH_ float mpnum_sigmoid_derivative_f32(float x) {
   return mpnum_sigmoid_derivative_scalar_(x);
 }
@@ -308,6 +314,7 @@ MPNUM_MATH_ mpnum_bf16 mpnum_gelu_tanh_derivative_bf16(mpnum_bf16 x) {
   return mpnum_bf16_function_(MPNUM_FUNCTION_GELU_TANH_DERIVATIVE_, x,
                               MPNUM_OVERFLOW_IEEE);
 }
+
 /* log(e^a + e^b). Near 0, where the two parts cancel, f32 has an absolute error of
  * 2^-23. */
 MPNUM_MATH_ float mpnum_logaddexp_f32(float a, float b) {
@@ -319,6 +326,7 @@ MPNUM_MATH_ mpnum_f16 mpnum_logaddexp_f16(mpnum_f16 a, mpnum_f16 b) {
 MPNUM_MATH_ mpnum_bf16 mpnum_logaddexp_bf16(mpnum_bf16 a, mpnum_bf16 b) {
   return mpnum_bf16_function_of_two_(MPNUM_FUNCTION_LOGADDEXP_, a, b);
 }
+
 /* silu(a) b and gelu(a) b, a being the gate. f32 is off by 3 places at most, where the
  * factor is not subnormal. */
 MPNUM_MATH_ float mpnum_swiglu_f32(float a, float b) {
@@ -337,7 +345,8 @@ MPNUM_MATH_ mpnum_f16 mpnum_geglu_f16(mpnum_f16 a, mpnum_f16 b) {
 MPNUM_MATH_ mpnum_bf16 mpnum_geglu_bf16(mpnum_bf16 a, mpnum_bf16 b) {
   return mpnum_bf16_function_of_two_(MPNUM_FUNCTION_GEGLU_, a, b);
 }
-/* a^b, special values as C23 Annex F has them: 1^b and a^0 are 1, for NaN, too. */
+
+/* a^b. Special values are as C23 Annex F has them: 1^b and a^0 are 1, for NaN, too. */
 MPNUM_MATH_ float mpnum_pow_f32(float a, float b) { return mpnum_pow_scalar_(a, b); }
 MPNUM_MATH_ mpnum_f16 mpnum_pow_f16(mpnum_f16 a, mpnum_f16 b) {
   return mpnum_f16_function_of_two_(MPNUM_FUNCTION_POW_, a, b);
@@ -345,6 +354,7 @@ MPNUM_MATH_ mpnum_f16 mpnum_pow_f16(mpnum_f16 a, mpnum_f16 b) {
 MPNUM_MATH_ mpnum_bf16 mpnum_pow_bf16(mpnum_bf16 a, mpnum_bf16 b) {
   return mpnum_bf16_function_of_two_(MPNUM_FUNCTION_POW_, a, b);
 }
+
 /* Both, as sin and cos give them; f32 at the cost of one. */
 MPNUM_MATH_ void mpnum_sincos_f32(float x, float *sine, float *cosine) {
   mpnum_sincos_of_(x, sine, cosine);

@@ -20,7 +20,7 @@ MPNUM_C_BEGIN_
 #if MPNUM_HAS_ARRAYS_
 
 /* Written by tools/wrappers (functions of arrays): do not edit. */
-/* Exponentials. */
+/* Exponentials: e^x, 2^x, 10^x and e^x - 1. */
 MPNUM_HOST void mpnum_exp_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(exp, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
@@ -100,7 +100,7 @@ MPNUM_HOST void mpnum_expm1_sat_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *sr
   mpnum_expm1_of_bf16_(MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 
-/* Logarithms. */
+/* Logarithms: natural, binary and decimal, and log(1 + x). */
 MPNUM_HOST void mpnum_log_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(log, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
@@ -169,7 +169,7 @@ MPNUM_HOST void mpnum_log1p_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, s
   mpnum_log1p_of_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 
-/* Roots and reciprocals. */
+/* The square root, 1 / sqrt(x) and 1 / x. */
 MPNUM_HOST void mpnum_sqrt_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(sqrt, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
@@ -222,7 +222,7 @@ MPNUM_HOST void mpnum_reciprocal_sat_bf16_array(mpnum_bf16 *dst, const mpnum_bf1
   mpnum_reciprocal_of_bf16_(MPNUM_OVERFLOW_SATURATE, dst, src, n);
 }
 
-/* Activations. */
+/* Activations: 1 / (1 + e^-x), the hyperbolic tangent and log(1 + e^x). */
 MPNUM_HOST void mpnum_sigmoid_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(sigmoid, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
@@ -252,6 +252,10 @@ MPNUM_HOST void mpnum_softplus_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src
                                           size_t n) {
   mpnum_softplus_of_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
+
+/* x / (1 + e^-x), also named swish; x times the normal distribution below x; its
+ * approximation by x / (1 + e^-2u), u = sqrt(2 / pi) (x + 0.044715 x^3); and the error
+ * function. */
 MPNUM_HOST void mpnum_silu_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(silu, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
@@ -291,7 +295,7 @@ MPNUM_HOST void mpnum_erf_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, siz
   mpnum_erf_of_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 
-/* Sine and cosine of radians. */
+/* Sine and cosine of radians, of any size. */
 MPNUM_HOST void mpnum_sin_f32_array(float *dst, const float *src, size_t n) {
   MPNUM_RUN_F32_(sin, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
 }
@@ -311,7 +315,7 @@ MPNUM_HOST void mpnum_cos_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *src, siz
   mpnum_cos_of_bf16_(MPNUM_OVERFLOW_IEEE, dst, src, n);
 }
 
-/* Their derivatives; that of softplus is sigmoid. */
+/* Derivatives, df/dx at x; that of softplus is sigmoid. */
 MPNUM_HOST void mpnum_sigmoid_derivative_f32_array(float *dst, const float *src,
                                                    size_t n) {
   MPNUM_RUN_F32_(sigmoid_derivative, dst, src, src, n, MPNUM_OVERFLOW_IEEE, 0);
@@ -384,7 +388,7 @@ MPNUM_HOST void mpnum_logaddexp_bf16_array(mpnum_bf16 *dst, const mpnum_bf16 *a,
   mpnum_logaddexp_16_(mpnum_small_bf16_(), dst, a, b, n);
 }
 
-/* silu(a) b and gelu(a) b. */
+/* silu(a) b and gelu(a) b, a being the gate. */
 MPNUM_HOST void mpnum_swiglu_f32_array(float *dst, const float *a, const float *b,
                                        size_t n) {
   MPNUM_RUN_F32_(swiglu, dst, a, b, n, MPNUM_OVERFLOW_IEEE, 0);

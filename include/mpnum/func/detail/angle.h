@@ -128,6 +128,8 @@ MPNUM_RARE_ mpnum_wide_ mpnum_wide_sine_(mpnum_wide_ x, uint32_t more) {
               : mpnum_wide_mul_(angle.rest, mpnum_wide_alternating_(angle.rest, 2));
   return (angle.quarters & 2) != 0 ? mpnum_wide_neg_(value) : value;
 }
+MPNUM_MATH_ mpnum_wide_ mpnum_wide_sin_(mpnum_wide_ x) { return mpnum_wide_sine_(x, 0); }
+MPNUM_MATH_ mpnum_wide_ mpnum_wide_cos_(mpnum_wide_ x) { return mpnum_wide_sine_(x, 1); }
 
 MPNUM_C_END_
 #endif

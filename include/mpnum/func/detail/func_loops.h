@@ -28,15 +28,13 @@ typedef uint32_t mpnum_small_code_(mpnum_small_function_ task, uint32_t a, uint3
 /* Elements done at a time, as floats. */
 # define MPNUM_CHUNK_ 960
 
-MPNUM_INLINE int mpnum_is_log_(mpnum_function_ function) {
-  return function == MPNUM_FUNCTION_LOG_ || function == MPNUM_FUNCTION_LOG2_ ||
-         function == MPNUM_FUNCTION_LOG10_;
-}
+/* is_log: a form that saturates takes the smallest positive argument for a zero. */
 MPNUM_INLINE mpnum_small_function_ mpnum_small_function_of_(mpnum_type type,
                                                             mpnum_function_ function,
-                                                            mpnum_overflow overflow) {
+                                                            mpnum_overflow overflow,
+                                                            int is_log) {
   const mpnum_format format = mpnum_format_of(type);
-  const int has_zero = mpnum_is_log_(function) && overflow == MPNUM_OVERFLOW_SATURATE;
+  const int has_zero = is_log && overflow == MPNUM_OVERFLOW_SATURATE;
   const mpnum_small_function_ task = {type, format, function, overflow,
                                       has_zero ? mpnum_decode_bits_(format, 1) : 0};
   return task;
@@ -75,7 +73,7 @@ MPNUM_HOST uint32_t mpnum_decoded16_(mpnum_small_function_ task, const void *src
   return mpnum_decode_bits_(task.format,
                             (uint32_t)mpnum_element_(16, (const uint8_t *)src, i));
 }
-# define MPNUM_CODE_OF_(name, NAME)                                                      \
+# define MPNUM_CODE_OF_(name, NAME, ...)                                                 \
   MPNUM_HOST uint32_t mpnum_##name##_code_(mpnum_small_function_ task, uint32_t a,       \
                                            uint32_t b) {                                 \
    (void)b;                                                                              \
@@ -84,7 +82,7 @@ MPNUM_HOST uint32_t mpnum_decoded16_(mpnum_small_function_ task, const void *src
   }
 MPNUM_FUNCTION_ROWS_(MPNUM_CODE_OF_)
 # undef MPNUM_CODE_OF_
-# define MPNUM_CODE_OF_(name, NAME)                                                \
+# define MPNUM_CODE_OF_(name, NAME, ...)                                           \
   MPNUM_HOST uint32_t mpnum_##name##_code_(mpnum_small_function_ task, uint32_t a, \
                                            uint32_t b) {                           \
    return mpnum_function_code_of_two_(task.format, MPNUM_FUNCTION_##NAME##_, a, b, \
@@ -124,24 +122,6 @@ MPNUM_HOST void mpnum_decide_(mpnum_small_function_ task, mpnum_small_code_ *cod
   mpnum_put_right_(task, code, codes + 2 * i, others + 2 * i, a + i, b + i, n - i);
 }
 
-/* For each function of one argument how many floats, a tie in their middle, its light
- * form leaves to the scalar function, of f16 and of bf16, and whether it is a logarithm,
- * whose zeros may be replaced. */
-/* clang-format off */
-# define MPNUM_LIGHT_ROWS_(ROW) \
-  ROW(exp, EXP, 1, 0, 0) ROW(exp2, EXP2, 1, 0, 0) ROW(exp10, EXP10, 1, 1, 0) \
-  ROW(expm1, EXPM1, 0, 0, 0) ROW(log, LOG, 0, 0, 1) ROW(log2, LOG2, 0, 0, 1) \
-  ROW(log10, LOG10, 1, 0, 1) ROW(log1p, LOG1P, 1, 0, 0) ROW(sqrt, SQRT, 0, 0, 0) \
-  ROW(rsqrt, RSQRT, 0, 0, 0) ROW(reciprocal, RECIPROCAL, 0, 0, 0) \
-  ROW(sigmoid, SIGMOID, 1, 0, 0) ROW(tanh, TANH, 1, 0, 0) \
-  ROW(softplus, SOFTPLUS, 1, 0, 0) ROW(silu, SILU, 0, 0, 0) ROW(gelu, GELU, 1, 0, 0) \
-  ROW(gelu_tanh, GELU_TANH, 1, 0, 0) ROW(erf, ERF, 0, 0, 0) ROW(sin, SIN, 1, 0, 0) \
-  ROW(cos, COS, 1, 0, 0) ROW(sigmoid_derivative, SIGMOID_DERIVATIVE, 1, 0, 0) \
-  ROW(tanh_derivative, TANH_DERIVATIVE, 1, 0, 0) \
-  ROW(silu_derivative, SILU_DERIVATIVE, 3, 1, 0) \
-  ROW(gelu_derivative, GELU_DERIVATIVE, 1, 0, 0) \
-  ROW(gelu_tanh_derivative, GELU_TANH_DERIVATIVE, 1, 0, 0)
-/* clang-format on */
 typedef struct mpnum_light_ {
   mpnum_small_function_ task;
   mpnum_small_code_ *code;
@@ -282,18 +262,21 @@ MPNUM_HOST void mpnum_light_array_(mpnum_isa isa, mpnum_small_function_ task,
   mpnum_small_each_(task, code, dst, src, src, n);
 }
 /* mpnum_exp_of_f16_(overflow, dst, src, n) and all the others. */
-# define MPNUM_LIGHT_ARRAY_(name, function, T, TYPE)                                  \
-  MPNUM_HOST void mpnum_##name##_of_##T##_(mpnum_overflow overflow, void *dst,        \
-                                           const void *src, size_t n) {               \
-   const mpnum_isa isa = mpnum_isa_in_use();                                          \
-   mpnum_light_array_(                                                                \
-       isa, mpnum_small_function_of_(TYPE, function, overflow), mpnum_##name##_code_, \
-       MPNUM_PICK_(isa, name##_##T, SSE2, MPNUM_NO_BLOCKS_), dst, src, n);            \
+# define MPNUM_LIGHT_ARRAY_(name, function, T, TYPE, is_log)                           \
+  MPNUM_HOST void mpnum_##name##_of_##T##_(mpnum_overflow overflow, void *dst,         \
+                                           const void *src, size_t n) {                \
+   const mpnum_isa isa = mpnum_isa_in_use();                                           \
+   mpnum_light_array_(isa, mpnum_small_function_of_(TYPE, function, overflow, is_log), \
+                      mpnum_##name##_code_,                                            \
+                      MPNUM_PICK_(isa, name##_##T, SSE2, MPNUM_NO_BLOCKS_), dst, src,  \
+                      n);                                                              \
   }
-# define MPNUM_ROW_(name, NAME, asks_f16, asks_bf16, has_zero)            \
-  MPNUM_LIGHT_ARRAY_(name, MPNUM_FUNCTION_##NAME##_, f16, MPNUM_TYPE_F16) \
-  MPNUM_LIGHT_ARRAY_(name, MPNUM_FUNCTION_##NAME##_, bf16, MPNUM_TYPE_BF16)
-MPNUM_LIGHT_ROWS_(MPNUM_ROW_)
+# define MPNUM_ROW_(name, NAME, forms, ...)                                 \
+  MPNUM_LIGHT_ARRAY_(name, MPNUM_FUNCTION_##NAME##_, f16, MPNUM_TYPE_F16,   \
+                     MPNUM_IS_LOG_##forms##_)                               \
+  MPNUM_LIGHT_ARRAY_(name, MPNUM_FUNCTION_##NAME##_, bf16, MPNUM_TYPE_BF16, \
+                     MPNUM_IS_LOG_##forms##_)
+MPNUM_FUNCTION_ROWS_(MPNUM_ROW_)
 # undef MPNUM_ROW_
 # undef MPNUM_LIGHT_ARRAY_
 MPNUM_HOST void mpnum_small_array_(mpnum_small_function_ task, mpnum_small_type_ type,
@@ -314,12 +297,12 @@ MPNUM_HOST void mpnum_small_array_(mpnum_small_function_ task, mpnum_small_type_
                        n - i < MPNUM_CHUNK_ ? n - i : MPNUM_CHUNK_);
   mpnum_fenv_restore_(saved);
 }
-# define MPNUM_ROW_(name, NAME)                                                          \
+# define MPNUM_ROW_(name, NAME, ...)                                                     \
   MPNUM_HOST void mpnum_##name##_16_(mpnum_small_type_ type, void *dst, const void *a,   \
                                      const void *b, size_t n) {                          \
    const mpnum_isa isa = mpnum_isa_in_use();                                             \
    mpnum_small_array_(mpnum_small_function_of_(type.type, MPNUM_FUNCTION_##NAME##_,      \
-                                               MPNUM_OVERFLOW_IEEE),                     \
+                                               MPNUM_OVERFLOW_IEEE, 0),                  \
                       type, mpnum_##name##_code_,                                        \
                       MPNUM_PICK_(isa, name##_f32, SSE2, (mpnum_f32_loop_ *)0),          \
                       MPNUM_PICK_(isa, bounds, SSE2, (mpnum_bounds_ *)0), dst, a, b, n); \

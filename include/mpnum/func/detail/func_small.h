@@ -7,6 +7,7 @@
 #include "../../types/bf16.h"
 #include "../../types/f16.h"
 #include "angle.h"
+#include "function_table.h"
 #include "../../simd/detail/f32_ops.h"
 
 #include "../../simd/detail/operations.inc"
@@ -24,26 +25,9 @@ MPNUM_C_BEGIN_
 # include "func.inc"
 #endif
 
-/* The functions of one argument: ROW(name, NAME). */
-/* clang-format off */
-#define MPNUM_FUNCTION_ROWS_(ROW) \
-  ROW(exp, EXP) ROW(exp2, EXP2) ROW(exp10, EXP10) ROW(expm1, EXPM1) ROW(log, LOG) \
-  ROW(log2, LOG2) ROW(log10, LOG10) ROW(log1p, LOG1P) ROW(sqrt, SQRT) \
-  ROW(rsqrt, RSQRT) ROW(reciprocal, RECIPROCAL) ROW(sigmoid, SIGMOID) ROW(tanh, TANH) \
-  ROW(softplus, SOFTPLUS) ROW(silu, SILU) ROW(gelu, GELU) ROW(gelu_tanh, GELU_TANH) \
-  ROW(erf, ERF) ROW(sin, SIN) ROW(cos, COS) ROW(sigmoid_derivative, SIGMOID_DERIVATIVE) \
-  ROW(tanh_derivative, TANH_DERIVATIVE) ROW(silu_derivative, SILU_DERIVATIVE) \
-  ROW(gelu_derivative, GELU_DERIVATIVE) \
-  ROW(gelu_tanh_derivative, GELU_TANH_DERIVATIVE)
-/* clang-format on */
-/* Those of two. One more has a row here, its floats in func.inc and its value in
- * mpnum_wide_of_two_. */
-#define MPNUM_FUNCTION_ROWS_OF_TWO_(ROW) \
- ROW(logaddexp, LOGADDEXP) ROW(swiglu, SWIGLU) ROW(geglu, GEGLU) ROW(pow, POW)
-
 #if MPNUM_ASKS_FMA_
 /* Each with the instruction where the CPU has it. */
-# define MPNUM_ROW_(name, NAME)                                           \
+# define MPNUM_ROW_(name, ...)                                            \
   MPNUM_HOST_COLD_ float mpnum_##name##_slowly_(float x) {                \
    return mpnum_##name##_emulated_(x);                                    \
   }                                                                       \
@@ -51,7 +35,7 @@ MPNUM_C_BEGIN_
    return mpnum_cpu_isa_() >= MPNUM_ISA_AVX2 ? mpnum_##name##_fused_(x)   \
                                              : mpnum_##name##_slowly_(x); \
   }
-# define MPNUM_ROW_OF_TWO_(name, NAME)                                       \
+# define MPNUM_ROW_OF_TWO_(name, ...)                                        \
   MPNUM_HOST_COLD_ float mpnum_##name##_slowly_(float a, float b) {          \
    return mpnum_##name##_emulated_(a, b);                                    \
   }                                                                          \
@@ -90,14 +74,8 @@ MPNUM_REAL_ void mpnum_sincos_of_(float x, float *sine, float *cosine) {
 #endif
 }
 
-#define MPNUM_ROW_(name, NAME) MPNUM_FUNCTION_##NAME##_,
-typedef enum mpnum_function_ {
-  MPNUM_FUNCTION_ROWS_(MPNUM_ROW_) MPNUM_FUNCTION_ROWS_OF_TWO_(MPNUM_ROW_)
-} mpnum_function_;
-#undef MPNUM_ROW_
-
 MPNUM_REAL_ float mpnum_float_of_(mpnum_function_ function, float x) {
-#define MPNUM_ROW_(name, NAME) \
+#define MPNUM_ROW_(name, NAME, ...) \
 case MPNUM_FUNCTION_##NAME##_: return mpnum_##name##_scalar_(x);
   switch (function) {
     MPNUM_FUNCTION_ROWS_(MPNUM_ROW_)
@@ -107,42 +85,13 @@ case MPNUM_FUNCTION_##NAME##_: return mpnum_##name##_scalar_(x);
 }
 /* x is finite, not 0 and in the domain. */
 MPNUM_RARE_ mpnum_wide_ mpnum_wide_of_(mpnum_function_ function, mpnum_wide_ x) {
-  const mpnum_wide_ one = mpnum_wide_int_(1);
+#define MPNUM_ROW_(name, NAME, ...) \
+case MPNUM_FUNCTION_##NAME##_: return mpnum_wide_##name##_(x);
   switch (function) {
-  case MPNUM_FUNCTION_EXP_: return mpnum_wide_exp_(x);
-  case MPNUM_FUNCTION_EXP2_: return mpnum_wide_exp2_(x);
-  case MPNUM_FUNCTION_EXP10_:
-    return mpnum_wide_exp_(mpnum_wide_mul_(x, mpnum_wide_ln10_()));
-  case MPNUM_FUNCTION_EXPM1_: return mpnum_wide_expm1_(x);
-  case MPNUM_FUNCTION_LOG_: return mpnum_wide_log_(x);
-  case MPNUM_FUNCTION_LOG2_: return mpnum_wide_log2_(x);
-  case MPNUM_FUNCTION_LOG10_:
-    return mpnum_wide_mul_(mpnum_wide_log_(x), mpnum_wide_log10_e_());
-  case MPNUM_FUNCTION_LOG1P_: return mpnum_wide_log1p_(x);
-  case MPNUM_FUNCTION_SQRT_: return mpnum_wide_sqrt_(x);
-  case MPNUM_FUNCTION_RSQRT_: return mpnum_wide_sqrt_(mpnum_wide_div_(one, x));
-  case MPNUM_FUNCTION_RECIPROCAL_: return mpnum_wide_div_(one, x);
-  case MPNUM_FUNCTION_SIGMOID_: return mpnum_wide_sigmoid_(x);
-  case MPNUM_FUNCTION_TANH_: return mpnum_wide_tanh_(x);
-  case MPNUM_FUNCTION_SOFTPLUS_: return mpnum_wide_softplus_(x);
-  case MPNUM_FUNCTION_SILU_: return mpnum_wide_mul_(x, mpnum_wide_sigmoid_(x));
-  case MPNUM_FUNCTION_GELU_: return mpnum_wide_mul_(x, mpnum_wide_normal_cdf_(x));
-  case MPNUM_FUNCTION_GELU_TANH_: return mpnum_wide_gelu_tanh_(x);
-  case MPNUM_FUNCTION_ERF_: return mpnum_wide_erf_(x);
-  case MPNUM_FUNCTION_SIN_: return mpnum_wide_sine_(x, 0);
-  case MPNUM_FUNCTION_COS_: return mpnum_wide_sine_(x, 1);
-  case MPNUM_FUNCTION_SIGMOID_DERIVATIVE_: return mpnum_wide_bell_(x);
-  case MPNUM_FUNCTION_TANH_DERIVATIVE_:
-    return mpnum_wide_scaled_(mpnum_wide_bell_(mpnum_wide_scaled_(x, 1)), 2);
-  case MPNUM_FUNCTION_SILU_DERIVATIVE_: return mpnum_wide_gated_slope_(x, x);
-  case MPNUM_FUNCTION_GELU_DERIVATIVE_:
-    return mpnum_wide_add_(
-        mpnum_wide_normal_cdf_(x),
-        mpnum_wide_mul_(x, mpnum_wide_density_(mpnum_wide_half_square_(x))));
-  case MPNUM_FUNCTION_GELU_TANH_DERIVATIVE_:
-    return mpnum_wide_gated_slope_(mpnum_wide_cubic_(x, 1), mpnum_wide_cubic_(x, 3));
+    MPNUM_FUNCTION_ROWS_(MPNUM_ROW_)
   default: return x;
   }
+#undef MPNUM_ROW_
 }
 
 MPNUM_REAL_ uint32_t mpnum_nearest_code_(mpnum_format format, uint32_t y,
@@ -253,7 +202,7 @@ MPNUM_REAL_ float mpnum_saturated_(float y) {
 /* --- two arguments --- */
 
 MPNUM_REAL_ float mpnum_float_of_two_(mpnum_function_ function, float a, float b) {
-#define MPNUM_ROW_(name, NAME) \
+#define MPNUM_ROW_(name, NAME, ...) \
 case MPNUM_FUNCTION_##NAME##_: return mpnum_##name##_scalar_(a, b);
   switch (function) {
     MPNUM_FUNCTION_ROWS_OF_TWO_(MPNUM_ROW_)

@@ -316,6 +316,18 @@ MPNUM_RARE_ mpnum_wide_ mpnum_wide_pow_(mpnum_wide_ x, mpnum_wide_ y) {
   value.negative = x.negative && is_odd;
   return value;
 }
+MPNUM_MATH_ mpnum_wide_ mpnum_wide_exp10_(mpnum_wide_ x) {
+  return mpnum_wide_exp_(mpnum_wide_mul_(x, mpnum_wide_ln10_()));
+}
+MPNUM_MATH_ mpnum_wide_ mpnum_wide_log10_(mpnum_wide_ x) {
+  return mpnum_wide_mul_(mpnum_wide_log_(x), mpnum_wide_log10_e_());
+}
+MPNUM_MATH_ mpnum_wide_ mpnum_wide_reciprocal_(mpnum_wide_ x) {
+  return mpnum_wide_div_(mpnum_wide_int_(1), x);
+}
+MPNUM_MATH_ mpnum_wide_ mpnum_wide_rsqrt_(mpnum_wide_ x) {
+  return mpnum_wide_sqrt_(mpnum_wide_reciprocal_(x));
+}
 /* x > -1 */
 MPNUM_MATH_ mpnum_wide_ mpnum_wide_log1p_(mpnum_wide_ x) {
   if (x.exponent + 63 < -2) return mpnum_wide_log1p_series_(x); /* |x| < 1/4 */
@@ -326,9 +338,16 @@ MPNUM_MATH_ mpnum_wide_ mpnum_wide_sigmoid_(mpnum_wide_ x) {
   const mpnum_wide_ one = mpnum_wide_int_(1);
   return mpnum_wide_div_(one, mpnum_wide_add_(one, mpnum_wide_exp_(mpnum_wide_neg_(x))));
 }
+MPNUM_MATH_ mpnum_wide_ mpnum_wide_silu_(mpnum_wide_ x) {
+  return mpnum_wide_mul_(x, mpnum_wide_sigmoid_(x));
+}
 /* sigmoid(x) sigmoid(-x) */
-MPNUM_MATH_ mpnum_wide_ mpnum_wide_bell_(mpnum_wide_ x) {
+MPNUM_MATH_ mpnum_wide_ mpnum_wide_sigmoid_derivative_(mpnum_wide_ x) {
   return mpnum_wide_mul_(mpnum_wide_sigmoid_(x), mpnum_wide_sigmoid_(mpnum_wide_neg_(x)));
+}
+/* 4 sigmoid(2 x) sigmoid(-2 x) */
+MPNUM_MATH_ mpnum_wide_ mpnum_wide_tanh_derivative_(mpnum_wide_ x) {
+  return mpnum_wide_scaled_(mpnum_wide_sigmoid_derivative_(mpnum_wide_scaled_(x, 1)), 2);
 }
 MPNUM_MATH_ mpnum_wide_ mpnum_wide_tanh_(mpnum_wide_ x) {
   const mpnum_wide_ y = mpnum_wide_expm1_(mpnum_wide_scaled_(x, 1));
@@ -379,6 +398,14 @@ MPNUM_MATH_ mpnum_wide_ mpnum_wide_normal_cdf_(mpnum_wide_ x) {
   if (x.negative) return mpnum_wide_tail_(mpnum_wide_neg_(x), half_square);
   return mpnum_wide_sub_(mpnum_wide_int_(1), mpnum_wide_tail_(x, half_square));
 }
+MPNUM_MATH_ mpnum_wide_ mpnum_wide_gelu_(mpnum_wide_ x) {
+  return mpnum_wide_mul_(x, mpnum_wide_normal_cdf_(x));
+}
+MPNUM_MATH_ mpnum_wide_ mpnum_wide_gelu_derivative_(mpnum_wide_ x) {
+  return mpnum_wide_add_(
+      mpnum_wide_normal_cdf_(x),
+      mpnum_wide_mul_(x, mpnum_wide_density_(mpnum_wide_half_square_(x))));
+}
 MPNUM_MATH_ mpnum_wide_ mpnum_wide_erf_(mpnum_wide_ x) {
   const mpnum_wide_ square = mpnum_wide_mul_(x, x);
   const mpnum_wide_ y = mpnum_wide_mul_(x, mpnum_wide_sqrt_2_());
@@ -410,6 +437,12 @@ MPNUM_MATH_ mpnum_wide_ mpnum_wide_gated_slope_(mpnum_wide_ u, mpnum_wide_ slope
       mpnum_wide_mul_(slope, mpnum_wide_sigmoid_(mpnum_wide_neg_(u)));
   return mpnum_wide_mul_(mpnum_wide_sigmoid_(u),
                          mpnum_wide_add_(mpnum_wide_int_(1), rest));
+}
+MPNUM_MATH_ mpnum_wide_ mpnum_wide_silu_derivative_(mpnum_wide_ x) {
+  return mpnum_wide_gated_slope_(x, x);
+}
+MPNUM_MATH_ mpnum_wide_ mpnum_wide_gelu_tanh_derivative_(mpnum_wide_ x) {
+  return mpnum_wide_gated_slope_(mpnum_wide_cubic_(x, 1), mpnum_wide_cubic_(x, 3));
 }
 
 MPNUM_C_END_
