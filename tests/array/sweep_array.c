@@ -9,6 +9,7 @@
 #include <mpnum/array/array.h>
 
 #include "../harness/must.h"
+#include "../harness/isas.h"
 #include "../harness/tap.h"
 
 #include <inttypes.h>
@@ -59,12 +60,7 @@ typedef struct tally {
   uint64_t floats, wrong;
   uint32_t source, got, want; /* of the first wrong one */
 } tally;
-static tally tallies[] = {{MPNUM_ISA_SSE2, 0, 0, 0, 0, 0, 0},
-                          {MPNUM_ISA_AVX2, 0, 0, 0, 0, 0, 0},
-                          {MPNUM_ISA_AVX512, 0, 0, 0, 0, 0, 0},
-                          {MPNUM_ISA_AVX512_VBMI, 0, 0, 0, 0, 0, 0},
-                          {MPNUM_ISA_NEON, 0, 0, 0, 0, 0, 0}};
-enum { TALLIES = sizeof tallies / sizeof tallies[0] };
+static tally tallies[ISAS]; /* the first, the scalar one, is not used */
 
 static uint32_t src[BLOCK], wanted[BLOCK], got[BLOCK];
 
@@ -95,7 +91,7 @@ static void sweep(void) {
     for (uint32_t i = 0; i < BLOCK; ++i)
       src[i] = block * BLOCK + i;
     tested->scalar(wanted, floats, BLOCK);
-    for (size_t i = 0; i < TALLIES; ++i) {
+    for (size_t i = 1; i < ISAS; ++i) {
       if (!tallies[i].runs) continue;
       memset(got, 0xa5, BLOCK * tested->size);
       must(mpnum_isa_force(tallies[i].isa));
@@ -133,10 +129,12 @@ static int parse(int count, char **arguments) {
 
 int main(int count, char **arguments) {
   if (!parse(count, arguments)) return usage();
-  for (size_t i = 0; i < TALLIES; ++i)
+  for (size_t i = 1; i < ISAS; ++i)
+    tallies[i].isa = isas[i];
+  for (size_t i = 1; i < ISAS; ++i)
     tallies[i].runs = mpnum_isa_force(tallies[i].isa) == MPNUM_OK;
   sweep();
-  for (size_t i = 0; i < TALLIES; ++i) {
+  for (size_t i = 1; i < ISAS; ++i) {
     char name[80];
     reported = &tallies[i];
     snprintf(name, sizeof name, "%s every_float_is_as_the_scalar_function",

@@ -231,7 +231,7 @@ static void formats_were_many(void) {
   printf("# %zu formats, %zu times decoded and %zu times encoded by loops of bytes\n",
          formats_tried, decoded_by_loop, encoded_by_loop);
   CHECK(formats_tried > 400, "%zu", formats_tried);
-#if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
+#if MPNUM_HAS_VECTORS_
   CHECK(decoded_by_loop > 200 && encoded_by_loop > 500, "%zu, %zu", decoded_by_loop,
         encoded_by_loop);
 #endif

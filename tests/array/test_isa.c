@@ -4,6 +4,7 @@
  * threads at once. */
 #include <mpnum/array/array.h>
 
+#include "../harness/isas.h"
 #include "../harness/tap.h"
 
 #include <math.h>
@@ -13,9 +14,9 @@
 static const struct {
   mpnum_isa isa;
   const char *name;
-} sets[] = {{MPNUM_ISA_SCALAR, "scalar"}, {MPNUM_ISA_SSE2, "sse2"},
-            {MPNUM_ISA_AVX2, "avx2"},     {MPNUM_ISA_AVX512, "avx512"},
-            {MPNUM_ISA_NEON, "neon"},     {MPNUM_ISA_AVX512_VBMI, "avx512vbmi"}};
+} sets[] = {
+#define SET(NAME, name, flags) {MPNUM_ISA_##NAME, name},
+    ALL_ISAS(SET)};
 enum { SETS = sizeof sets / sizeof sets[0] };
 
 /* Before any other call of the library: the CPU is asked by these threads. */
@@ -59,7 +60,7 @@ static void threads_may_call_first_at_once(void) {
 static void each_isa_has_its_name(void) {
   for (int i = 0; i < SETS; ++i)
     CHECK(strcmp(mpnum_isa_name(sets[i].isa), sets[i].name) == 0, "%s", sets[i].name);
-  CHECK(mpnum_isa_name((mpnum_isa)6) == NULL, "6 has a name");
+  CHECK(mpnum_isa_name((mpnum_isa)SETS) == NULL, "%d has a name", (int)SETS);
   CHECK(mpnum_isa_name((mpnum_isa)-1) == NULL, "-1 has a name");
 }
 
@@ -78,19 +79,15 @@ static void the_forced_set_is_in_use(void) {
 }
 
 static void other_sets_are_refused(void) {
-  static const int unknown[] = {6, 7, 100, -1};
+  static const int unknown[] = {SETS, SETS + 1, 100, -1};
+  static const mpnum_isa elsewhere[] = {ISAS_ELSEWHERE(ISA_VALUE)};
   const mpnum_isa before = mpnum_isa_in_use();
   for (int i = 0; i < 4; ++i)
     CHECK(mpnum_isa_force((mpnum_isa)unknown[i]) == MPNUM_ERROR_ARGUMENT, "%d",
           unknown[i]);
-#if defined(__x86_64__)
-  CHECK(mpnum_isa_force(MPNUM_ISA_NEON) == MPNUM_ERROR_ARGUMENT, "neon on x86-64");
-#else
-  CHECK(mpnum_isa_force(MPNUM_ISA_SSE2) == MPNUM_ERROR_ARGUMENT, "sse2 elsewhere");
-  CHECK(mpnum_isa_force(MPNUM_ISA_AVX2) == MPNUM_ERROR_ARGUMENT, "avx2 elsewhere");
-  CHECK(mpnum_isa_force(MPNUM_ISA_AVX512) == MPNUM_ERROR_ARGUMENT, "avx512 elsewhere");
-  CHECK(mpnum_isa_force(MPNUM_ISA_AVX512_VBMI) == MPNUM_ERROR_ARGUMENT, "vbmi elsewhere");
-#endif
+  for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0]; ++i)
+    CHECK(mpnum_isa_force(elsewhere[i]) == MPNUM_ERROR_ARGUMENT, "%s elsewhere",
+          mpnum_isa_name(elsewhere[i]));
   CHECK(mpnum_isa_in_use() == before, "something else is in use");
 }
 
@@ -110,55 +107,40 @@ static const char *cpu_flags(void) {
   if (from) fclose(from);
   return "";
 }
-static int has_flags(const char *flags, const char *const *names) {
-  for (; *names; ++names) {
+/* Whether each of the names, with a space between them, is a flag. */
+static int has_flags(const char *flags, const char *names) {
+  while (*names) {
     char framed[40];
-    snprintf(framed, sizeof framed, " %s ", *names);
+    const int length = (int)strcspn(names, " ");
+    snprintf(framed, sizeof framed, " %.*s ", length, names);
     if (!strstr(flags, framed)) return 0;
+    names += length + (names[length] == ' ');
   }
   return 1;
 }
 static void the_best_set_of_the_cpu_is_in_use(void) {
-  static const char *const avx2[] = {"avx2", "fma", "f16c", NULL};
-  static const char *const avx512[] = {"avx512f", "avx512dq", "avx512bw", "avx512vl",
-                                       NULL};
-  static const char *const vbmi[] = {"avx512vbmi", NULL};
-  static const mpnum_isa by_speed[] = {MPNUM_ISA_SCALAR, MPNUM_ISA_SSE2, MPNUM_ISA_AVX2,
-                                       MPNUM_ISA_AVX512, MPNUM_ISA_AVX512_VBMI};
+# define FLAGS(NAME, name, flags) flags,
+  static const char *const needs[] = {"", ISAS_HERE(FLAGS)};
+  int place = 0;
   const char *flags = cpu_flags();
   if (!flags[0]) {
     tap_skip_reason = "the system does not list the flags of its CPU";
     return;
   }
-  const int place = !has_flags(flags, avx2)     ? 1
-                    : !has_flags(flags, avx512) ? 2
-                    : !has_flags(flags, vbmi)   ? 3
-                                                : 4;
-  const mpnum_isa best = by_speed[place];
+  while (place + 1 < ISAS && has_flags(flags, needs[place + 1]))
+    ++place;
+  const mpnum_isa best = isas[place];
   CHECK(mpnum_isa_in_use() == best, "in use: %s, best: %s",
         mpnum_isa_name(mpnum_isa_in_use()), mpnum_isa_name(best));
-  for (int i = 0; i < 5; ++i)
-    CHECK(mpnum_isa_force(by_speed[i]) == (i <= place ? MPNUM_OK : MPNUM_ERROR_ARGUMENT),
-          "%s", mpnum_isa_name(by_speed[i]));
+  for (int i = 0; i < ISAS; ++i)
+    CHECK(mpnum_isa_force(isas[i]) == (i <= place ? MPNUM_OK : MPNUM_ERROR_ARGUMENT),
+          "%s", mpnum_isa_name(isas[i]));
   CHECK(mpnum_isa_in_use() == best && mpnum_isa_force(best) == MPNUM_OK, "best");
 }
 #else
 /* One set, that of the compiler's flags. */
 static void the_best_set_of_the_cpu_is_in_use(void) {
-  mpnum_isa only = MPNUM_ISA_SCALAR;
-# if MPNUM_NO_SIMD
-# elif defined(__aarch64__)
-  only = MPNUM_ISA_NEON;
-# elif defined(__AVX512VBMI__) && defined(__AVX512VL__)
-  only = MPNUM_ISA_AVX512_VBMI;
-# elif defined(__AVX512BW__) && defined(__AVX512VL__)
-  only = MPNUM_ISA_AVX512;
-# elif defined(__AVX2__)
-  only = MPNUM_ISA_AVX2;
-# elif defined(__x86_64__)
-  only = MPNUM_ISA_SSE2;
-# endif
-  CHECK(mpnum_isa_in_use() == only, "%d", (int)mpnum_isa_in_use());
+  CHECK(mpnum_isa_in_use() == ISA_OF_FLAGS, "%d", (int)mpnum_isa_in_use());
 }
 #endif
 

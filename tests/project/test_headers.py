@@ -120,6 +120,18 @@ def operations_are_bound_where_used():
     assert not unbound and not unused, (unbound, unused)
 
 
+# Where one processor is told from another; the other headers ask for MPNUM_HAS_VECTORS_ and MPNUM_PICK_.
+OF_ONE_PROCESSOR = {"core/detail/config.h", "simd/isa.h", "simd/detail/isa_begin.inc", "simd/detail/each_isa.inc",
+                    "simd/detail/alone.inc", "simd/detail/neon.h"}
+
+
+def few_files_name_an_isa():
+    """NEON, the only ISA of its processor: CONTRIBUTING.md says where a new one goes."""
+    named_in = {header for header in api.headers
+                if re.search(r"\bMPNUM_\w*NEON", without_comments((api.include / header).read_text()))}
+    assert named_in == OF_ONE_PROCESSOR, named_in ^ OF_ONE_PROCESSOR
+
+
 INC_FILES = [header for header in api.headers if header.endswith(".inc")]
 # In the quick tests: after nothing, in the middle of another one, and after the most others.
 QUICK_INC_FILES = ["simd/detail/vector.inc", "func/detail/pow.inc", "training/detail/grad.inc"]
@@ -423,7 +435,7 @@ def only_read(test):
 
 def quick_properties():
     yield from (headers_include_only_what_is_above_them, umbrella_includes_all_but_the_opt_in_headers,
-                operations_are_bound_where_used,
+                operations_are_bound_where_used, few_files_name_an_isa,
                 no_header_is_named_like_one_of_libc, no_reserved_identifier_is_ours, every_declaration_has_our_prefix,
                 every_header_with_text_is_a_region)
     for compiler in ("gcc", "clang"):

@@ -48,6 +48,13 @@ MPNUM_C_BEGIN_
 # define MPNUM_LOOPS_NEON_ MPNUM_HAS_NEON_
 #endif
 
+/* Whether there are loops of vectors at all. */
+#if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
+# define MPNUM_HAS_VECTORS_ 1
+#else
+# define MPNUM_HAS_VECTORS_ 0
+#endif
+
 /* Whether the CPU is asked what it has; in CUDA sources, too, which have no loops, for
  * fma. */
 #if MPNUM_HAS_GNU_ && MPNUM_HAS_ARRAYS_ && __STDC_HOSTED__ && !MPNUM_NO_SIMD && \
@@ -123,7 +130,7 @@ MPNUM_HOST_COLD_ mpnum_isa mpnum_cpu_probe_(void) { return MPNUM_ISA_NEON; }
 
 /* Returns the best ISA of this CPU, or, without dispatch, of the compiler's flags. */
 MPNUM_HOST_COLD_ mpnum_isa mpnum_isa_probe_(void) {
-# if (MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_) && !MPNUM_NO_DISPATCH
+# if MPNUM_HAS_VECTORS_ && !MPNUM_NO_DISPATCH
   return mpnum_cpu_probe_();
 # elif MPNUM_HAS_NEON_
   return MPNUM_ISA_NEON;
@@ -157,7 +164,7 @@ MPNUM_HOST mpnum_isa mpnum_cpu_isa_(void) {
 }
 # endif
 
-# if (MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_) && !MPNUM_NO_DISPATCH
+# if MPNUM_HAS_VECTORS_ && !MPNUM_NO_DISPATCH
 /* Returns the instruction set that array functions of this translation unit use. */
 MPNUM_HOST mpnum_isa mpnum_isa_in_use(void) { return mpnum_cpu_isa_(); }
 
@@ -178,6 +185,44 @@ MPNUM_HOST mpnum_isa mpnum_isa_in_use(void) { return mpnum_isa_probe_(); }
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_isa_force(mpnum_isa isa) {
   return isa == mpnum_isa_probe_() ? MPNUM_OK : MPNUM_ERROR_ARGUMENT;
 }
+# endif
+
+/* MPNUM_PICK_(isa, loop, mask, other): the function of a loop for an ISA, or the other
+ * one where there is none. AVX2, AVX-512 and NEON have all loops; the mask says what
+ * else: SSE2       SSE2 SSE2_VBMI  SSE2, and AVX-512 with VBMI one of its own, not that
+ * of AVX-512 WIDE       none WIDE_VBMI  AVX-512 with VBMI one of its own */
+# define MPNUM_PICK_(isa, loop, mask, other) \
+  MPNUM_PICK_##mask##_(isa, mpnum_##loop, other)
+# define MPNUM_PICK_SSE2_(isa, loop, other) \
+  MPNUM_PICK_OF_(isa, loop, loop##_avx512_, loop##_sse2_, other)
+# define MPNUM_PICK_SSE2_VBMI_(isa, loop, other) \
+  MPNUM_PICK_OF_(isa, loop, loop##_vbmi_, loop##_sse2_, other)
+# define MPNUM_PICK_WIDE_(isa, loop, other) \
+  MPNUM_PICK_OF_(isa, loop, loop##_avx512_, other, other)
+# define MPNUM_PICK_WIDE_VBMI_(isa, loop, other) \
+  MPNUM_PICK_OF_(isa, loop, loop##_vbmi_, other, other)
+# if MPNUM_LOOPS_SSE2_ && MPNUM_LOOPS_AVX2_ && MPNUM_LOOPS_AVX512_
+#  define MPNUM_PICK_OF_(isa, loop, vbmi, sse2, other) \
+   ((isa) == MPNUM_ISA_AVX512_VBMI ? (vbmi)            \
+    : (isa) == MPNUM_ISA_AVX512    ? loop##_avx512_    \
+    : (isa) == MPNUM_ISA_AVX2      ? loop##_avx2_      \
+    : (isa) == MPNUM_ISA_SSE2      ? (sse2)            \
+                                   : (other))
+# elif MPNUM_LOOPS_NEON_ && !MPNUM_NO_DISPATCH
+#  define MPNUM_PICK_OF_(isa, loop, vbmi, sse2, other) \
+   ((isa) == MPNUM_ISA_NEON ? loop##_neon_ : (other))
+# elif MPNUM_LOOPS_NEON_
+#  define MPNUM_PICK_OF_(isa, loop, vbmi, sse2, other) ((void)(isa), loop##_neon_)
+# elif MPNUM_LOOPS_VBMI_
+#  define MPNUM_PICK_OF_(isa, loop, vbmi, sse2, other) ((void)(isa), (vbmi))
+# elif MPNUM_LOOPS_AVX512_
+#  define MPNUM_PICK_OF_(isa, loop, vbmi, sse2, other) ((void)(isa), loop##_avx512_)
+# elif MPNUM_LOOPS_AVX2_
+#  define MPNUM_PICK_OF_(isa, loop, vbmi, sse2, other) ((void)(isa), loop##_avx2_)
+# elif MPNUM_LOOPS_SSE2_
+#  define MPNUM_PICK_OF_(isa, loop, vbmi, sse2, other) ((void)(isa), (sse2))
+# else
+#  define MPNUM_PICK_OF_(isa, loop, vbmi, sse2, other) ((void)(isa), (other))
 # endif
 
 #endif

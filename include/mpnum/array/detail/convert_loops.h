@@ -131,7 +131,7 @@ MPNUM_HOST_INLINE_ size_t mpnum_block_size_(mpnum_isa isa) {
   const int is_512 = isa == MPNUM_ISA_AVX512 || isa == MPNUM_ISA_AVX512_VBMI;
   return is_512 ? 64 : isa == MPNUM_ISA_AVX2 ? 32 : 16;
 }
-# if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
+# if MPNUM_HAS_VECTORS_
 MPNUM_HOST_INLINE_ int mpnum_is_non_temporal_(int dst_bits, int src_bits, const void *dst,
                                               const void *src, size_t n) {
   return dst_bits != 6 && dst != src && ((size_t)dst & 63) == 0 &&
@@ -155,18 +155,6 @@ typedef void mpnum_run_rest_(mpnum_blocks_ *run, const void *options, size_t blo
                              size_t src_bytes);
 # endif
 
-# if MPNUM_LOOPS_SSE2_
-#  include "../../simd/detail/sse2.h"
-# endif
-# if MPNUM_LOOPS_AVX2_
-#  include "../../simd/detail/avx2.h"
-# endif
-# if MPNUM_LOOPS_AVX512_
-#  include "../../simd/detail/avx512.h"
-# endif
-# if MPNUM_LOOPS_NEON_
-#  include "../../simd/detail/neon.h"
-# endif
 # define MPNUM_EACH_ISA_ "../../array/detail/convert.inc"
 # include "../../simd/detail/each_isa.inc"
 # if MPNUM_LOOPS_VBMI_
@@ -176,44 +164,7 @@ typedef void mpnum_run_rest_(mpnum_blocks_ *run, const void *options, size_t blo
 #  include "avx512_vbmi.inc"
 # endif
 
-/* MPNUM_PICK_(isa, loop, mask, other): the function of a loop for an ISA, or the other
- * one where there is none. The mask says which ISAs beside AVX2, AVX-512 and NEON have
- * it: SSE2       SSE2 SSE2_VBMI  and AVX-512 with VBMI one of its own, not that of
- * AVX-512 WIDE       none WIDE_VBMI  AVX-512 with VBMI one of its own */
-# define MPNUM_PICK_(isa, loop, mask, other) \
-  MPNUM_PICK_##mask##_(isa, mpnum_##loop, other)
-# define MPNUM_PICK_SSE2_(isa, loop, other) \
-  MPNUM_PICK_OF_(isa, loop, loop##_avx512_, loop##_sse2_, other)
-# define MPNUM_PICK_SSE2_VBMI_(isa, loop, other) \
-  MPNUM_PICK_OF_(isa, loop, loop##_vbmi_, loop##_sse2_, other)
-# define MPNUM_PICK_WIDE_(isa, loop, other) \
-  MPNUM_PICK_OF_(isa, loop, loop##_avx512_, other, other)
-# define MPNUM_PICK_WIDE_VBMI_(isa, loop, other) \
-  MPNUM_PICK_OF_(isa, loop, loop##_vbmi_, other, other)
-# if MPNUM_LOOPS_SSE2_ && MPNUM_LOOPS_AVX2_ && MPNUM_LOOPS_AVX512_
-#  define MPNUM_PICK_OF_(isa, loop, vbmi, sse2, other) \
-   ((isa) == MPNUM_ISA_AVX512_VBMI ? (vbmi)            \
-    : (isa) == MPNUM_ISA_AVX512    ? loop##_avx512_    \
-    : (isa) == MPNUM_ISA_AVX2      ? loop##_avx2_      \
-    : (isa) == MPNUM_ISA_SSE2      ? (sse2)            \
-                                   : (other))
-# elif MPNUM_LOOPS_NEON_ && !MPNUM_NO_DISPATCH
-#  define MPNUM_PICK_OF_(isa, loop, vbmi, sse2, other) \
-   ((isa) == MPNUM_ISA_NEON ? loop##_neon_ : (other))
-# elif MPNUM_LOOPS_NEON_
-#  define MPNUM_PICK_OF_(isa, loop, vbmi, sse2, other) ((void)(isa), loop##_neon_)
-# elif MPNUM_LOOPS_VBMI_
-#  define MPNUM_PICK_OF_(isa, loop, vbmi, sse2, other) ((void)(isa), (vbmi))
-# elif MPNUM_LOOPS_AVX512_
-#  define MPNUM_PICK_OF_(isa, loop, vbmi, sse2, other) ((void)(isa), loop##_avx512_)
-# elif MPNUM_LOOPS_AVX2_
-#  define MPNUM_PICK_OF_(isa, loop, vbmi, sse2, other) ((void)(isa), loop##_avx2_)
-# elif MPNUM_LOOPS_SSE2_
-#  define MPNUM_PICK_OF_(isa, loop, vbmi, sse2, other) ((void)(isa), (sse2))
-# else
-#  define MPNUM_PICK_OF_(isa, loop, vbmi, sse2, other) ((void)(isa), (other))
-# endif
-# if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
+# if MPNUM_HAS_VECTORS_
 /* Runs a loop over n elements. What does not fill a block is done with the block that
  * ends with it, if there is one; otherwise it is copied to a block. */
 MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_isa isa, mpnum_blocks_ *run, size_t size,
@@ -266,7 +217,7 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_isa isa, mpnum_blocks_ *run, size_
 
 /* What vectors leave: without them a loop that the compiler makes of constant types and
  * overflow, with them a function, which the scalar ISA alone calls. */
-# if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
+# if MPNUM_HAS_VECTORS_
 #  define MPNUM_HOST_REST_ MPNUM_HOST_COLD_
 # else
 #  define MPNUM_HOST_REST_ MPNUM_HOST_INLINE_
@@ -345,7 +296,7 @@ MPNUM_HOST_INLINE_ int mpnum_encode_blocks_(mpnum_isa isa, mpnum_blocks_ *run,
                                             mpnum_type src_type, mpnum_type type,
                                             int dst_bits, mpnum_overflow overflow,
                                             void *dst, const void *src, size_t n) {
-# if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
+# if MPNUM_HAS_VECTORS_
   mpnum_encoding_ encoding = mpnum_encoding_of_type_(type, dst_bits, overflow);
   if (!run || !encoding.has_loop) return 0;
   encoding.src_type = src_type;
@@ -440,7 +391,7 @@ MPNUM_HOST_INLINE_ void mpnum_encode_f64_16_(mpnum_type type, mpnum_overflow ove
 MPNUM_HOST_INLINE_ void mpnum_decode_by_(mpnum_isa isa, mpnum_blocks_ *run, int is_own,
                                          mpnum_type type, int src_bits, void *dst,
                                          const void *src, size_t n) {
-# if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
+# if MPNUM_HAS_VECTORS_
   const mpnum_format format = mpnum_format_of(type);
   const mpnum_decoding_ decoding = mpnum_decoding_of_(format, src_bits);
   if (run && (is_own || mpnum_has_byte_decoding_(format))) {
@@ -500,7 +451,7 @@ MPNUM_HOST_ONCE_ void mpnum_bf16_floats_(float *dst, const void *src, size_t n) 
  * and on CPUs from before 2013. */
 MPNUM_HOST_ONCE_ void mpnum_byte_floats_(mpnum_type type, float *dst, const void *src,
                                          size_t n) {
-# if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
+# if MPNUM_HAS_VECTORS_
   const mpnum_isa isa = mpnum_isa_in_use();
   mpnum_blocks_ *const run =
       MPNUM_PICK_(isa, decode_byte_blocks, WIDE_VBMI, MPNUM_NO_BLOCKS_);
@@ -517,7 +468,7 @@ MPNUM_HOST_ONCE_ void mpnum_byte_floats_(mpnum_type type, float *dst, const void
 }
 MPNUM_HOST_ONCE_ void mpnum_byte_codes_(mpnum_type type, void *dst, const float *src,
                                         size_t n) {
-# if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
+# if MPNUM_HAS_VECTORS_
   const mpnum_isa isa = mpnum_isa_in_use();
   mpnum_blocks_ *const run =
       MPNUM_PICK_(isa, encode_byte_blocks, WIDE_VBMI, MPNUM_NO_BLOCKS_);
@@ -758,7 +709,7 @@ MPNUM_HOST_ONCE_ int mpnum_convert_nearest_(mpnum_type dst_type, void *dst,
                                             mpnum_type src_type, const void *src,
                                             size_t n,
                                             const mpnum_conversion_ *conversion) {
-# if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
+# if MPNUM_HAS_VECTORS_
   const mpnum_isa isa = mpnum_isa_in_use();
   const mpnum_overflow overflow = conversion->overflow;
   const int dst_bits = conversion->dst_bits, src_bits = conversion->src_bits;

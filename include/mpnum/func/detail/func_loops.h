@@ -245,7 +245,7 @@ MPNUM_HOST void mpnum_small_each_(mpnum_small_function_ task, mpnum_small_code_ 
 MPNUM_HOST void mpnum_light_array_(mpnum_isa isa, mpnum_small_function_ task,
                                    mpnum_small_code_ *code, mpnum_blocks_ *loop,
                                    void *dst, const void *src, size_t n) {
-# if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
+# if MPNUM_HAS_VECTORS_
   mpnum_light_ light;
   if (loop) {
     light.task = task;

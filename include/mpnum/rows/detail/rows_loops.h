@@ -48,7 +48,7 @@ MPNUM_HOST void mpnum_row_type_of_(mpnum_row_type_ *made, mpnum_type type) {
 }
 /* The format of an element: found each time where vectors do the work, else inlined. */
 MPNUM_HOST_INLINE_ mpnum_format mpnum_row_format_(mpnum_type type) {
-# if MPNUM_HAS_X86_SIMD_ || MPNUM_HAS_NEON_
+# if MPNUM_HAS_VECTORS_
   mpnum_format format;
   mpnum_find_format_(&format, type);
   return format;
