@@ -25,7 +25,7 @@
 
 #include <fenv.h>
 
-MPNUM_FORMATS(TYPE_FUNCTIONS)
+TYPE_FUNCTIONS
 
 static void print_f32(void) {
   collect_f32();

@@ -3,6 +3,7 @@
 #ifndef MPNUM_TESTS_BITS_TYPES_H
 #define MPNUM_TESTS_BITS_TYPES_H
 
+#include "../convert/format_lists.h"
 #include "bits_inputs.h"
 
 /* Functions that every small type has. */
@@ -59,13 +60,6 @@
 #define MAIN_f16         MAIN(f16, F16) QUERIES(f16)
 #define MAIN_e5m2        MAIN(e5m2, E5M2) QUERIES(e5m2)
 #define MAIN_e4m3        MAIN(e4m3, E4M3) QUERIES(e4m3)
-#define MAIN_e5m2fnuz
-#define MAIN_e4m3fnuz
-#define MAIN_e3m4
-#define MAIN_e8m0
-#define MAIN_e3m2
-#define MAIN_e2m3
-#define MAIN_e2m1
 
 /* A rounding mode with names of its own. */
 #define ROUNDED_TYPE(name, mode)                          \
@@ -74,18 +68,10 @@
  HASH(mpnum_f32_to_##name##_##mode##_sat, FOR_F32,        \
       put(mpnum_f32_to_##name##_##mode##_sat(f32_at(i)).bits));
 
-#define MODES_tf32 ROUNDED_TYPE(tf32, rz) ROUNDED_TYPE(tf32, rna)
-#define MODES_bf16 ROUNDED_TYPE(bf16, rz)
-#define MODES_f16  ROUNDED_TYPE(f16, rz)
-#define MODES_e5m2
-#define MODES_e4m3
-#define MODES_e5m2fnuz
-#define MODES_e4m3fnuz
-#define MODES_e3m4
-#define MODES_e8m0 ROUNDED_TYPE(e8m0, ru) ROUNDED_TYPE(e8m0, rz)
-#define MODES_e3m2
-#define MODES_e2m3
-#define MODES_e2m1
+#define MODES_NONE(name)
+#define MODES_RZ(name)     ROUNDED_TYPE(name, rz)
+#define MODES_RZ_RNA(name) ROUNDED_TYPE(name, rz) ROUNDED_TYPE(name, rna)
+#define MODES_RU_RZ(name)  ROUNDED_TYPE(name, ru) ROUNDED_TYPE(name, rz)
 
 /* Packed forms. The word of four is their bits, or their bytes, the first one lowest. */
 #define FOUR_IN_WORD(name) \
@@ -94,12 +80,6 @@
  static uint32_t word_##name(mpnum_##name##x4 four) {                                  \
   return four.bytes[0] | (uint32_t)four.bytes[1] << 8 | (uint32_t)four.bytes[2] << 16; \
  }
-FOUR_IN_WORD(e5m2)
-FOUR_IN_WORD(e4m3)
-FOUR_IN_BYTES(e3m2)
-FOUR_IN_BYTES(e2m3)
-FOUR_IN_WORD(e2m1)
-
 /* Two and four codes of any kind in one. */
 #define PACK_X2(name) pair_##name(i)
 #define PACK_X4(name)                                                                \
@@ -109,14 +89,13 @@ FOUR_IN_WORD(e2m1)
  static mpnum_##name##x2 pair_##name(uint32_t i) {        \
   return mpnum_pack_##name##_x2(LEFT(name), RIGHT(name)); \
  }
-PAIR(bf16)
-PAIR(f16)
-PAIR(e5m2)
-PAIR(e4m3)
-PAIR(e8m0)
-PAIR(e3m2)
-PAIR(e2m3)
-PAIR(e2m1)
+#define PACK_OF_NONE(name)
+#define PACK_OF_PAIRS(name)                              PAIR(name)
+#define PACK_OF_FOURS(name)                              PAIR(name) FOUR_IN_WORD(name)
+#define PACK_OF_BYTES(name)                              PAIR(name) FOUR_IN_BYTES(name)
+#define PACK_OF(name, NAME, SPECIALS, ROUNDINGS, PACKED) PACK_OF_##PACKED(name)
+MAIN_FORMATS(PACK_OF)
+OTHER_FORMATS(PACK_OF)
 
 #define PACKED_X2(name)                                            \
  HASH(mpnum_pack_##name##_x2, FOR_PAIRS, put(PACK_X2(name).bits)); \
@@ -151,25 +130,31 @@ PAIR(e2m1)
  HASH(mpnum_##name##_to_f16_x2, FOR_PAIRS,                   \
       put(mpnum_##name##_to_f16_x2(PACK_X2(name)).bits));
 
-#define PACKED_tf32
-#define PACKED_bf16 PACKED_X2(bf16) TO_X2(bf16, _) TO_X2(bf16, _sat_)
-#define PACKED_f16  PACKED_X2(f16) TO_X2(f16, _) TO_X2(f16, _sat_)
-#define PACKED_e5m2 PACKED_ALL(e5m2) F16_PAIRS(e5m2)
-#define PACKED_e4m3 PACKED_ALL(e4m3) F16_PAIRS(e4m3)
-#define PACKED_e5m2fnuz
-#define PACKED_e4m3fnuz
-#define PACKED_e3m4
-#define PACKED_e8m0 PACKED_X2(e8m0) TO_X2(e8m0, _ru_sat_) TO_X2(e8m0, _rz_sat_)
-#define PACKED_e3m2 PACKED_SAT(e3m2)
-#define PACKED_e2m3 PACKED_SAT(e2m3)
-#define PACKED_e2m1 PACKED_SAT(e2m1)
+/* By packed forms and special values. */
+#define PACKED_PAIRS_IEEE(name) PACKED_X2(name) TO_X2(name, _) TO_X2(name, _sat_)
+#define PACKED_FOURS_IEEE(name) PACKED_ALL(name) F16_PAIRS(name)
+#define PACKED_FOURS_FN(name)   PACKED_ALL(name) F16_PAIRS(name)
+#define PACKED_PAIRS_E8M0(name) \
+ PACKED_X2(name) TO_X2(name, _ru_sat_) TO_X2(name, _rz_sat_)
+#define PACKED_FOURS_FINITE(name) PACKED_SAT(name)
+#define PACKED_BYTES_FINITE(name) PACKED_SAT(name)
+#define PACKED_NONE_IEEE(name)
+#define PACKED_NONE_FN(name)
+#define PACKED_NONE_FNUZ(name)
+#define PACKED_NONE_E8M0(name)
+#define PACKED_NONE_FINITE(name)
 
-#define TYPE_FUNCTIONS(name, NAME, sign_bits, exponent_bits, mantissa_bits, bias, \
-                       specials, nan)                                             \
- static void print_##name(void) {                                                 \
-  collect(exponent_bits, mantissa_bits, bias);                                    \
-  EVERY_TYPE(name, NAME)                                                          \
-  MAIN_##name TYPE_##specials(name) MODES_##name PACKED_##name                    \
+#define TYPE_FUNCTION(name, NAME, main, SPECIALS, ROUNDINGS, PACKED)                    \
+ static void print_##name(void) {                                                       \
+  const mpnum_format format = mpnum_format_of(MPNUM_TYPE_##NAME);                       \
+  collect(format.exponent_bits, format.mantissa_bits, format.bias);                     \
+  EVERY_TYPE(name, NAME)                                                                \
+  main TYPE_##SPECIALS(name) MODES_##ROUNDINGS(name) PACKED_##PACKED##_##SPECIALS(name) \
  }
+#define MAIN_FUNCTION(name, NAME, SPECIALS, ROUNDINGS, PACKED) \
+ TYPE_FUNCTION(name, NAME, MAIN_##name, SPECIALS, ROUNDINGS, PACKED)
+#define OTHER_FUNCTION(name, NAME, SPECIALS, ROUNDINGS, PACKED) \
+ TYPE_FUNCTION(name, NAME, , SPECIALS, ROUNDINGS, PACKED)
+#define TYPE_FUNCTIONS MAIN_FORMATS(MAIN_FUNCTION) OTHER_FORMATS(OTHER_FUNCTION)
 
 #endif

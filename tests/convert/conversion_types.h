@@ -81,7 +81,7 @@ MPNUM_FORMATS(EVERY)
 #define PLAIN_FNUZ(name) PLAIN_IEEE(name)
 #define PLAIN_E8M0(name) PLAIN_IEEE(name)
 #define PLAIN_FINITE(name)
-#define PLAIN(name, NAME, SPECIALS) PLAIN_##SPECIALS(name)
+#define PLAIN(name, NAME, SPECIALS, ...) PLAIN_##SPECIALS(name)
 MAIN_FORMATS(PLAIN)
 OTHER_FORMATS(PLAIN)
 #undef PLAIN
@@ -92,12 +92,18 @@ OTHER_FORMATS(PLAIN)
 #undef PLAIN_IEEE
 
 /* The roundings that only some formats have a name for. */
-FROM_F32(f16, _rz) FROM_F32(f16, _rz_sat)
-FROM_F32(bf16, _rz) FROM_F32(bf16, _rz_sat)
-FROM_F32(tf32, _rz) FROM_F32(tf32, _rz_sat)
-FROM_F32(tf32, _rna) FROM_F32(tf32, _rna_sat)
-FROM_F32(e8m0, _rz) FROM_F32(e8m0, _rz_sat)
-FROM_F32(e8m0, _ru) FROM_F32(e8m0, _ru_sat)
+#define NAMED_NONE(name)
+#define NAMED_RZ(name)     FROM_F32(name, _rz) FROM_F32(name, _rz_sat)
+#define NAMED_RZ_RNA(name) NAMED_RZ(name) FROM_F32(name, _rna) FROM_F32(name, _rna_sat)
+#define NAMED_RU_RZ(name)  NAMED_RZ(name) FROM_F32(name, _ru) FROM_F32(name, _ru_sat)
+#define NAMED(name, NAME, SPECIALS, ROUNDINGS, ...) NAMED_##ROUNDINGS(name)
+MAIN_FORMATS(NAMED)
+OTHER_FORMATS(NAMED)
+#undef NAMED
+#undef NAMED_RU_RZ
+#undef NAMED_RZ_RNA
+#undef NAMED_RZ
+#undef NAMED_NONE
 #undef FROM_F32
 #undef FROM_F64
 #undef FROM_F32_RANDOM
@@ -125,27 +131,29 @@ static inline uint32_t f64_to_f32_round(double x, mpnum_rounding rounding,
 #define SAT(function) \
  { NULL, function##_sat }
 /* Columns: nearest even, toward zero, up, down, nearest away, to odd, stochastic. */
-#define TYPE(name, NAME, NEAREST, zero, up, away)                                  \
- {                                                                                 \
-#  name, MPNUM_TYPE_##NAME,                                                        \
-      {NEAREST(f32_to_##name), zero, up, NONE, away, NONE,                         \
-       NEAREST(f32_to_##name##_sr) },                                              \
-       {NEAREST(f64_to_##name), NONE, NONE, NONE, NONE, NONE, NONE },              \
-        f32_to_##name##_round, f64_to_##name##_round, name##_to_f32, name##_to_f64 \
- }
+#define TYPE(name, NAME, NEAREST, ...)                                      \
+ {#name,                                                                    \
+  MPNUM_TYPE_##NAME,                                                        \
+  {NEAREST(f32_to_##name), __VA_ARGS__, NONE, NEAREST(f32_to_##name##_sr)}, \
+  {NEAREST(f64_to_##name), NONE, NONE, NONE, NONE, NONE, NONE},             \
+  f32_to_##name##_round,                                                    \
+  f64_to_##name##_round,                                                    \
+  name##_to_f32,                                                            \
+  name##_to_f64},
+#define ROUNDS_IEEE   PAIR
+#define ROUNDS_FN     PAIR
+#define ROUNDS_FNUZ   PAIR
+#define ROUNDS_E8M0   PAIR
+#define ROUNDS_FINITE SAT
+/* Toward zero, up, down and nearest away. */
+#define NAMED_NONE(name)   NONE, NONE, NONE, NONE
+#define NAMED_RZ(name)     PAIR(f32_to_##name##_rz), NONE, NONE, NONE
+#define NAMED_RZ_RNA(name) PAIR(f32_to_##name##_rz), NONE, NONE, PAIR(f32_to_##name##_rna)
+#define NAMED_RU_RZ(name)  PAIR(f32_to_##name##_rz), PAIR(f32_to_##name##_ru), NONE, NONE
+#define TYPE_ROW(name, NAME, SPECIALS, ROUNDINGS, ...) \
+ TYPE(name, NAME, ROUNDS_##SPECIALS, NAMED_##ROUNDINGS(name))
 static const conversion_type conversion_types[] = {
-    TYPE(tf32, TF32, PAIR, PAIR(f32_to_tf32_rz), NONE, PAIR(f32_to_tf32_rna)),
-    TYPE(bf16, BF16, PAIR, PAIR(f32_to_bf16_rz), NONE, NONE),
-    TYPE(f16, F16, PAIR, PAIR(f32_to_f16_rz), NONE, NONE),
-    TYPE(e5m2, E5M2, PAIR, NONE, NONE, NONE),
-    TYPE(e4m3, E4M3, PAIR, NONE, NONE, NONE),
-    TYPE(e5m2fnuz, E5M2FNUZ, PAIR, NONE, NONE, NONE),
-    TYPE(e4m3fnuz, E4M3FNUZ, PAIR, NONE, NONE, NONE),
-    TYPE(e3m4, E3M4, PAIR, NONE, NONE, NONE),
-    TYPE(e8m0, E8M0, PAIR, PAIR(f32_to_e8m0_rz), PAIR(f32_to_e8m0_ru), NONE),
-    TYPE(e3m2, E3M2, SAT, NONE, NONE, NONE),
-    TYPE(e2m3, E2M3, SAT, NONE, NONE, NONE),
-    TYPE(e2m1, E2M1, SAT, NONE, NONE, NONE),
+    MAIN_FORMATS(TYPE_ROW) OTHER_FORMATS(TYPE_ROW) /* and f32: */
     {"f32",
      MPNUM_TYPE_F32,
      {NONE, NONE, NONE, NONE, NONE, NONE, NONE},
@@ -155,6 +163,16 @@ static const conversion_type conversion_types[] = {
      float_of,
      f32_to_f64},
 };
+#undef TYPE_ROW
+#undef NAMED_RU_RZ
+#undef NAMED_RZ_RNA
+#undef NAMED_RZ
+#undef NAMED_NONE
+#undef ROUNDS_FINITE
+#undef ROUNDS_E8M0
+#undef ROUNDS_FNUZ
+#undef ROUNDS_FN
+#undef ROUNDS_IEEE
 #undef TYPE
 #undef SAT
 #undef PAIR

@@ -4,28 +4,9 @@
 #ifndef MPNUM_TESTS_GENERIC_FORMS_H
 #define MPNUM_TESTS_GENERIC_FORMS_H
 
-#include <mpnum/mpnum.h>
+#include "format_lists.h"
 
-/* clang-format off */
-/* Written by tools/wrappers (list of formats): do not edit. */
-/* ROW(name, NAME, special values): the formats with every form under a name of its own. */
-#define MAIN_FORMATS(ROW) \
- ROW(tf32, TF32, IEEE) \
- ROW(bf16, BF16, IEEE) \
- ROW(f16, F16, IEEE) \
- ROW(e5m2, E5M2, IEEE) \
- ROW(e4m3, E4M3, FN)
-/* The others. */
-#define OTHER_FORMATS(ROW) \
- ROW(e5m2fnuz, E5M2FNUZ, FNUZ) \
- ROW(e4m3fnuz, E4M3FNUZ, FNUZ) \
- ROW(e3m4, E3M4, IEEE) \
- ROW(e8m0, E8M0, E8M0) \
- ROW(e3m2, E3M2, FINITE) \
- ROW(e2m3, E2M3, FINITE) \
- ROW(e2m1, E2M1, FINITE)
-/* End of what tools/wrappers wrote. */
-/* clang-format on */
+#include <mpnum/mpnum.h>
 
 #define FORM_OF(NAME) mpnum_format_of(MPNUM_TYPE_##NAME)
 #define FORM_CLASS(name, NAME, query)                      \
@@ -54,7 +35,7 @@
 #define FORM_PLAIN_FNUZ(name)   FORM_ROUNDED(name, , IEEE)
 #define FORM_PLAIN_E8M0(name)   FORM_ROUNDED(name, , IEEE)
 #define FORM_PLAIN_FINITE(name) /* _sat names only */
-#define FORMS(name, NAME, SPECIALS)                                                 \
+#define FORMS(name, NAME, SPECIALS, ...)                                            \
  MPNUM_INLINE mpnum_##name mpnum_f64_to_##name##_round(                             \
      double x, mpnum_rounding rounding, mpnum_overflow overflow, uint32_t random) { \
   return mpnum_from_bits_##name(                                                    \
@@ -65,7 +46,7 @@
  }                                                                                  \
  FORM_ROUNDED(name, _sat, SATURATE)                                                 \
  FORM_PLAIN_##SPECIALS(name)
-#define QUERIES(name, NAME, SPECIALS)                  \
+#define QUERIES(name, NAME, SPECIALS, ...)             \
  FORM_CLASS(name, NAME, isnan)                         \
  FORM_CLASS(name, NAME, isinf)                         \
  FORM_CLASS(name, NAME, isfinite)                      \
@@ -75,17 +56,17 @@
   return mpnum_ulp(FORM_OF(NAME), x.bits);             \
  }
 /* Which no type has. */
-#define MORE_QUERIES(name, NAME, SPECIALS)     \
- FORM_CLASS(name, NAME, isnormal)              \
- FORM_CLASS(name, NAME, issubnormal)           \
- FORM_CLASS(name, NAME, iszero)                \
- FORM_CLASS(name, NAME, signbit)               \
- FORM_PAIR(name, NAME, ulp_distance, uint32_t) \
- FORM_PAIR(name, NAME, compare, int)           \
+#define MORE_QUERIES(name, NAME, SPECIALS, ...) \
+ FORM_CLASS(name, NAME, isnormal)               \
+ FORM_CLASS(name, NAME, issubnormal)            \
+ FORM_CLASS(name, NAME, iszero)                 \
+ FORM_CLASS(name, NAME, signbit)                \
+ FORM_PAIR(name, NAME, ulp_distance, uint32_t)  \
+ FORM_PAIR(name, NAME, compare, int)            \
  FORM_PAIR(name, NAME, total_order, int)
 OTHER_FORMATS(FORMS)
 OTHER_FORMATS(QUERIES)
-QUERIES(tf32, TF32, IEEE)
+QUERIES(tf32, TF32, IEEE, RZ_RNA, NONE)
 MAIN_FORMATS(MORE_QUERIES)
 OTHER_FORMATS(MORE_QUERIES)
 #undef MORE_QUERIES

@@ -42,21 +42,27 @@ typedef int scan_function(uint32_t first, uint32_t last, uint32_t stride, uint32
 MPNUM_FORMATS(SCAN_SAT)
 #undef SCAN_SAT
 /* clang-format off */
-SCAN(tf32, ) SCAN(bf16, ) SCAN(f16, ) SCAN(e5m2, ) SCAN(e4m3, )
-SCAN(e5m2fnuz, ) SCAN(e4m3fnuz, ) SCAN(e3m4, ) SCAN(e8m0, )
+#define SCAN_PLAIN_IEEE(name) SCAN(name, )
+#define SCAN_PLAIN_FN(name)   SCAN(name, )
+#define SCAN_PLAIN_FNUZ(name) SCAN(name, )
+#define SCAN_PLAIN_E8M0(name) SCAN(name, )
+#define SCAN_PLAIN_FINITE(name)
+#define SCAN_PLAIN(name, NAME, SPECIALS, ...) SCAN_PLAIN_##SPECIALS(name)
+MAIN_FORMATS(SCAN_PLAIN)
+OTHER_FORMATS(SCAN_PLAIN)
 #undef SCAN
 
+#define PLAIN_OF_IEEE(name)   scan_##name
+#define PLAIN_OF_FN(name)     scan_##name
+#define PLAIN_OF_FNUZ(name)   scan_##name
+#define PLAIN_OF_E8M0(name)   scan_##name
+#define PLAIN_OF_FINITE(name) NULL
+#define SCANS(name, NAME, SPECIALS, ...) \
+ {#name, PLAIN_OF_##SPECIALS(name), scan_##name##_sat},
 static const struct {
   const char *name;
   scan_function *plain, *sat;
-} scans[] = {
-  {"tf32", scan_tf32, scan_tf32_sat}, {"bf16", scan_bf16, scan_bf16_sat},
-  {"f16", scan_f16, scan_f16_sat}, {"e5m2", scan_e5m2, scan_e5m2_sat},
-  {"e4m3", scan_e4m3, scan_e4m3_sat}, {"e5m2fnuz", scan_e5m2fnuz, scan_e5m2fnuz_sat},
-  {"e4m3fnuz", scan_e4m3fnuz, scan_e4m3fnuz_sat}, {"e3m4", scan_e3m4, scan_e3m4_sat},
-  {"e8m0", scan_e8m0, scan_e8m0_sat}, {"e3m2", NULL, scan_e3m2_sat},
-  {"e2m3", NULL, scan_e2m3_sat}, {"e2m1", NULL, scan_e2m1_sat},
-};
+} scans[] = {MAIN_FORMATS(SCANS) OTHER_FORMATS(SCANS)};
 /* clang-format on */
 
 static const ref_format *reference;

@@ -10,6 +10,7 @@
 #include "generic_forms.h"
 
 #include "../harness/control_word.h"
+#include "../reference/format_rows.h"
 #include "../harness/tap.h"
 
 #include <math.h>
@@ -81,10 +82,10 @@ typedef struct query_functions {
                                                   true_min,            \
                                                   epsilon};
 
-#define MAIN(name, NAME, SPECIALS)                                               \
+#define MAIN(name, NAME, SPECIALS, ...)                                          \
  WRAPPERS(name, MPNUM_##NAME##_MAX, MPNUM_##NAME##_MIN, MPNUM_##NAME##_TRUE_MIN, \
           MPNUM_##NAME##_EPSILON)
-#define OTHER(name, NAME, SPECIALS) WRAPPERS(name, MPNUM_##NAME##_MAX, 0, 0, 0)
+#define OTHER(name, NAME, SPECIALS, ...) WRAPPERS(name, MPNUM_##NAME##_MAX, 0, 0, 0)
 MAIN_FORMATS(MAIN)
 OTHER_FORMATS(OTHER)
 
@@ -99,36 +100,21 @@ typedef struct type_facts {
   const query_functions *functions;
 } type_facts;
 
-#define TYPE(name, NAME) #name, MPNUM_TYPE_##NAME
-
-/* clang-format off */
-static const type_facts types[] = {
-  {TYPE(f16, F16), 1, 5, 10, 15, KIND_IEEE, 0, 0x7bff, 0x7fff,
-   65504, 0x1p-14, 0x1p-24, 0x1p-10, 11, 3, -13, 16, &f16_functions},
-  {TYPE(bf16, BF16), 1, 8, 7, 127, KIND_IEEE, 0, 0x7f7f, 0x7fff,
-   0x1.FEp127, 0x1p-126, 0x1p-133, 0x1p-7, 8, 2, -125, 128, &bf16_functions},
-  {TYPE(tf32, TF32), 1, 8, 10, 127, KIND_IEEE, 13, 0x7f7fe000, 0x7fffe000,
-   0x1.FFCp127, 0x1p-126, 0x1p-136, 0x1p-10, 11, 3, -125, 128, &tf32_functions},
-  {TYPE(e5m2, E5M2), 1, 5, 2, 15, KIND_IEEE, 0, 0x7b, 0x7f,
-   57344, 0x1p-14, 0x1p-16, 0.25, 3, 0, -13, 16, &e5m2_functions},
-  {TYPE(e4m3, E4M3), 1, 4, 3, 7, KIND_FN, 0, 0x7e, 0x7f,
-   448, 0x1p-6, 0x1p-9, 0.125, 4, 0, -5, 9, &e4m3_functions},
-  {TYPE(e5m2fnuz, E5M2FNUZ), 1, 5, 2, 16, KIND_FNUZ, 0, 0x7f, 0x80,
-   57344, 0x1p-15, 0x1p-17, 0.25, 3, 0, -14, 16, &e5m2fnuz_functions},
-  {TYPE(e4m3fnuz, E4M3FNUZ), 1, 4, 3, 8, KIND_FNUZ, 0, 0x7f, 0x80,
-   240, 0x1p-7, 0x1p-10, 0.125, 4, 0, -6, 8, &e4m3fnuz_functions},
-  {TYPE(e3m4, E3M4), 1, 3, 4, 3, KIND_IEEE, 0, 0x6f, 0x78,
-   15.5, 0x1p-2, 0x1p-6, 0.0625, 5, 1, -1, 4, &e3m4_functions},
-  {TYPE(e8m0, E8M0), 0, 8, 0, 127, KIND_E8M0, 0, 0xfe, 0xff,
-   0x1p127, 0x1p-127, 0x1p-127, 1, 1, 0, -126, 128, &e8m0_functions},
-  {TYPE(e3m2, E3M2), 1, 3, 2, 3, KIND_FINITE, 0, 0x1f, 0,
-   28, 0.25, 0.0625, 0.25, 3, 0, -1, 5, &e3m2_functions},
-  {TYPE(e2m3, E2M3), 1, 2, 3, 1, KIND_FINITE, 0, 0x1f, 0,
-   7.5, 1, 0.125, 0.125, 4, 0, 1, 3, &e2m3_functions},
-  {TYPE(e2m1, E2M1), 1, 2, 1, 1, KIND_FINITE, 0, 7, 0,
-   6, 1, 0.5, 0.5, 2, 0, 1, 3, &e2m1_functions},
-};
-/* clang-format on */
+#define FACTS(name, NAME, kind, S, E, M, bias, shift, max_code, inf, nan, zero, \
+              minus_zero, payload, ...)                                         \
+ {#name,                                                                        \
+  MPNUM_TYPE_##NAME,                                                            \
+  S,                                                                            \
+  E,                                                                            \
+  M,                                                                            \
+  bias,                                                                         \
+  KIND_##kind,                                                                  \
+  shift,                                                                        \
+  (uint32_t)max_code << shift,                                                  \
+  (uint32_t)nan << shift,                                                       \
+  __VA_ARGS__,                                                                  \
+  &name##_functions},
+static const type_facts types[] = {FORMAT_ROWS(FACTS)};
 
 /* What is true of one code. */
 typedef struct code_facts {

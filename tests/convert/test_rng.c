@@ -3,6 +3,7 @@
  * round away from zero are exactly the floor(r * 2^32) largest ones, r being the
  * discarded part as a fraction of the gap. That number is found by bisection over the
  * random word and compared with the one computed here in exact doubles. */
+#include "../reference/format_rows.h"
 #include "generic_forms.h"
 
 #include "../harness/tap.h"
@@ -170,44 +171,37 @@ typedef struct type_facts {
  }                                                                                    \
  FROM_F64(name)
 
-FROM_BOTH(f16)
-FROM_BOTH(bf16)
-FROM_BOTH(tf32)
-FROM_BOTH(e5m2)
-FROM_BOTH(e4m3)
-FROM_BOTH(e5m2fnuz)
-FROM_BOTH(e4m3fnuz)
-FROM_BOTH(e3m4)
-FROM_BOTH(e8m0)
-FROM_SATURATING(e3m2)
-FROM_SATURATING(e2m3)
-FROM_SATURATING(e2m1)
+#define FROM_IEEE(name)             FROM_BOTH(name)
+#define FROM_FN(name)               FROM_BOTH(name)
+#define FROM_FNUZ(name)             FROM_BOTH(name)
+#define FROM_E8M0(name)             FROM_BOTH(name)
+#define FROM_FINITE(name)           FROM_SATURATING(name)
+#define FROM(name, NAME, kind, ...) FROM_##kind(name)
+FORMAT_ROWS(FROM)
 
 static uint32_t f32_from_f64(double x, mpnum_overflow overflow, uint32_t random) {
   return mpnum_bits_f32(
       mpnum_f64_to_f32_round(x, MPNUM_ROUND_STOCHASTIC, overflow, random));
 }
 
-#define ROUND(name) name##_from_f32, name##_from_f64
-
-/* clang-format off */
+#define FACTS(name, NAME, kind, S, E, M, bias, shift, max, inf, nan, zero, minus_zero, \
+              ...)                                                                     \
+ {#name,                                                                               \
+  S,                                                                                   \
+  E,                                                                                   \
+  M,                                                                                   \
+  bias,                                                                                \
+  shift,                                                                               \
+  max,                                                                                 \
+  inf ? inf : nan,                                                                     \
+  zero,                                                                                \
+  minus_zero,                                                                          \
+  name##_from_f32,                                                                     \
+  name##_from_f64},
 static const type_facts types[] = {
-  /* name  S  E   M bias shift max  overflow 0 -0 */
-  {"f16",  1, 5, 10,  15,  0,  0x7bff,  0x7c00, 1, 1, ROUND(f16)},
-  {"bf16", 1, 8,  7, 127,  0,  0x7f7f,  0x7f80, 1, 1, ROUND(bf16)},
-  {"tf32", 1, 8, 10, 127, 13, 0x3fbff, 0x3fc00, 1, 1, ROUND(tf32)},
-  {"e5m2", 1, 5,  2,  15,  0,    0x7b,    0x7c, 1, 1, ROUND(e5m2)},
-  {"e4m3", 1, 4,  3,   7,  0,    0x7e,    0x7f, 1, 1, ROUND(e4m3)},
-  {"e5m2fnuz", 1, 5, 2, 16, 0,   0x7f,    0x80, 1, 0, ROUND(e5m2fnuz)},
-  {"e4m3fnuz", 1, 4, 3,  8, 0,   0x7f,    0x80, 1, 0, ROUND(e4m3fnuz)},
-  {"e3m4", 1, 3,  4,   3,  0,    0x6f,    0x70, 1, 1, ROUND(e3m4)},
-  {"e8m0", 0, 8,  0, 127,  0,    0xfe,    0xff, 0, 0, ROUND(e8m0)},
-  {"e3m2", 1, 3,  2,   3,  0,    0x1f,       0, 1, 1, ROUND(e3m2)},
-  {"e2m3", 1, 2,  3,   1,  0,    0x1f,       0, 1, 1, ROUND(e2m3)},
-  {"e2m1", 1, 2,  1,   1,  0,       7,       0, 1, 1, ROUND(e2m1)},
-  {"f32",  1, 8, 23, 127,  0, 0x7f7fffff, 0x7f800000, 1, 1, NULL, f32_from_f64},
+    FORMAT_ROWS(FACTS) /* and f32: */
+    {"f32", 1, 8, 23, 127, 0, 0x7f7fffff, 0x7f800000, 1, 1, NULL, f32_from_f64},
 };
-/* clang-format on */
 
 static const type_facts *type; /* the one under test */
 

@@ -230,6 +230,11 @@ def in_tests(root, name):
     return next((root / "tests").rglob(name))
 
 
+def two_files_and_a_row_of_tests_are_a_format():
+    assert [name for name in dict.fromkeys(name for name, _ in changes())] == [
+        "include/mpnum/core/format.h", "include/mpnum/types/fp8.h", "tests/reference/format_rows.h"]
+
+
 def the_document_adds_a_format():
     with tempfile.TemporaryDirectory() as folder:
         root = added(folder)
@@ -251,8 +256,10 @@ def the_document_adds_a_format():
         done = compile_and_run(root, "decoding", *[in_tests(root, name) for name in (
             "test_decoding.c", "reference.c", "conversion_inputs.c")])
         assert done.returncode == 0 and "e2m5" in done.stdout, done.stdout[-2000:]
-        check(*compiler(root), "-fsyntax-only", in_tests(root, "bits.c"), in_tests(root, "test_queries.c"))
+        check(*compiler(root), "-fsyntax-only", *(in_tests(root, name) for name in ("bits.c", "test_rng.c", "sweep.c")))
+        done = compile_and_run(root, "queries", in_tests(root, "test_queries.c"))
+        assert done.returncode == 0 and "e2m5" in done.stdout, done.stdout[-2000:]
         rows_of_all_kinds_convert(root)
 
 
-sys.exit(tap.run(the_document_adds_a_format))
+sys.exit(tap.run(two_files_and_a_row_of_tests_are_a_format, the_document_adds_a_format))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "reference.h"
+#include "format_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,22 +10,11 @@
 #define F64_NAN      UINT64_C(0x7fffffffffffffff)
 #define F64_HIDDEN   UINT64_C(0x0010000000000000)
 
-/* The formats as their specifications give them: OCP OFP8 1.0, OCP MX 1.0, IEEE 754-2019,
- * and the fnuz pair. Codes here are before storage_shift. */
+#define FORMAT(name, NAME, kind, S, E, M, bias, shift, max, inf, nan, zero, minus_zero, \
+               payload, ...)                                                            \
+ {#name, S, E, M, bias, shift, max, inf, nan, zero, minus_zero, payload, NULL},
 static ref_format formats[] = {
-    /* name, S, E, M, bias, shift, max, Inf, NaN, zero, -0, payload, table */
-    {"f16", 1, 5, 10, 15, 0, 0x7bff, 0x7c00, 0x7fff, 1, 1, 0, NULL},
-    {"bf16", 1, 8, 7, 127, 0, 0x7f7f, 0x7f80, 0x7fff, 1, 1, 1, NULL},
-    {"tf32", 1, 8, 10, 127, 13, 0x3fbff, 0x3fc00, 0x3ffff, 1, 1, 1, NULL},
-    {"e5m2", 1, 5, 2, 15, 0, 0x7b, 0x7c, 0x7f, 1, 1, 0, NULL},
-    {"e4m3", 1, 4, 3, 7, 0, 0x7e, 0, 0x7f, 1, 1, 0, NULL},
-    {"e5m2fnuz", 1, 5, 2, 16, 0, 0x7f, 0, 0x80, 1, 0, 0, NULL},
-    {"e4m3fnuz", 1, 4, 3, 8, 0, 0x7f, 0, 0x80, 1, 0, 0, NULL},
-    {"e3m4", 1, 3, 4, 3, 0, 0x6f, 0x70, 0x78, 1, 1, 0, NULL},
-    {"e8m0", 0, 8, 0, 127, 0, 0xfe, 0, 0xff, 0, 0, 0, NULL},
-    {"e3m2", 1, 3, 2, 3, 0, 0x1f, 0, 0, 1, 1, 0, NULL},
-    {"e2m3", 1, 2, 3, 1, 0, 0x1f, 0, 0, 1, 1, 0, NULL},
-    {"e2m1", 1, 2, 1, 1, 0, 0x7, 0, 0, 1, 1, 0, NULL},
+    FORMAT_ROWS(FORMAT) /* and f32: */
     {"f32", 1, 8, 23, 127, 0, 0x7f7fffff, 0x7f800000, 0x7fffffff, 1, 1, 1, NULL},
 };
 

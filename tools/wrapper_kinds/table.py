@@ -18,7 +18,8 @@ HEADERS = {"e2m1": "fp4.h"}  # which are not named after their format
 OVERFLOWS = (("", "IEEE"), ("_sat", "SATURATE"))
 
 LISTS = """\
-/* ROW(name, NAME, special values): the formats with every form under a name of its own. */
+/* ROW(name, NAME, special values, roundings with names, packed forms): the formats with
+ * every form under a name of its own. Packed: PAIRS, FOURS too in a word, or in BYTES. */
 #define MAIN_FORMATS(ROW)$main
 /* The others. */
 #define OTHER_FORMATS(ROW)$others
@@ -40,6 +41,12 @@ class Format:
         # The suffixes and enumerators of overflow: a format without Inf and NaN always saturates.
         self.overflows = OVERFLOWS[1:] if self.specials == "FINITE" else OVERFLOWS
         self.words = {"T": self.name, "NAME": self.NAME}
+
+    def packing(self):
+        """In a word, for lists."""
+        if 4 not in self.packed:
+            return "PAIRS" if self.packed else "NONE"
+        return "BYTES" if self.width == 6 else "FOURS"
 
     def limits(self):
         """The macros of float.h: {word: text}."""
@@ -81,5 +88,6 @@ def x_macro(rows):
 def lists_text(formats):
     """The X-macros of the formats, for whoever enumerates them."""
     def rows(is_main):
-        return x_macro(f"ROW({f.name}, {f.NAME}, {f.specials})" for f in formats if f.is_main == is_main)
+        return x_macro(f"ROW({f.name}, {f.NAME}, {f.specials}, {'_'.join(f.roundings).upper() or 'NONE'}, {f.packing()})"
+                       for f in formats if f.is_main == is_main)
     return Template(LISTS).substitute(main=rows(True), others=rows(False))
