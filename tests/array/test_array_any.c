@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* mpnum_convert_array and mpnum_convert_array_2d, with every instruction set: each type
- * to each, each rounding, both overflow rules, against mpnum_decode and mpnum_encode;
- * strides; arguments that are refused. */
+/* mpnum_convert_array, with every instruction set: each type
+ * to each, each rounding, both overflow rules, against mpnum_decode and mpnum_encode. */
 #include "array_checks.h"
 #include "../convert/conversion_types.h"
-#include "../harness/no_type.h"
 
 #include <mpnum/core/rng.h>
 
@@ -111,114 +109,6 @@ static void test_pair(const any_type *src, const any_type *dst, const char *isa_
   free(got);
 }
 
-/* Rows of 37 columns, strides of 40 and 41 elements: what lies between rows stays, and
- * row r starts with random word number r * 37. */
-static void strides_lead_from_row_to_row(void) {
-  enum { ROWS = 9, COLUMNS = 37, SRC_STRIDE = 40, DST_STRIDE = 41 };
-  float src[ROWS * SRC_STRIDE];
-  uint16_t dst[ROWS * DST_STRIDE];
-  uint64_t state = 5;
-  const mpnum_format format = mpnum_format_of(MPNUM_TYPE_F16);
-  for (int mode = 0; mode < REF_ROUNDINGS; ++mode) {
-    for (size_t i = 0; i < ROWS * SRC_STRIDE; ++i)
-      src[i] = float_of((uint32_t)(random_bits(&state) % 0x10000000u + 0x38000000u));
-    memset(dst, 0xa5, sizeof dst);
-    CHECK(convert_array_2d(MPNUM_TYPE_F16, dst, DST_STRIDE, MPNUM_TYPE_F32, src,
-                           SRC_STRIDE, ROWS, COLUMNS, (mpnum_rounding)mode,
-                           MPNUM_OVERFLOW_IEEE, seed, offset) == MPNUM_OK,
-          "status");
-    for (size_t i = 0; i < ROWS * DST_STRIDE; ++i) {
-      const size_t row = i / DST_STRIDE, column = i % DST_STRIDE;
-      const uint32_t random = mpnum_random(seed, offset + row * COLUMNS + column);
-      const uint32_t code =
-          column >= COLUMNS
-              ? 0xa5a5
-              : mpnum_encode(format, src[row * SRC_STRIDE + column], (mpnum_rounding)mode,
-                             MPNUM_OVERFLOW_IEEE, random);
-      CHECK(dst[i] == code, "row %zu, column %zu: got %04x, want %04x", row, column,
-            (unsigned)dst[i], (unsigned)code);
-    }
-  }
-}
-
-/* One row read again and again; no rows; no columns; one row whose stride is no matter.
- */
-static void degenerate_matrices_are_converted(void) {
-  float src[5] = {1, 2, 3, 4, 5};
-  uint8_t dst[15];
-  memset(dst, 0, sizeof dst);
-  CHECK(convert_array_2d(MPNUM_TYPE_E4M3, dst, 5, MPNUM_TYPE_F32, src, 0, 3, 5,
-                         MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0) == MPNUM_OK,
-        "status");
-  CHECK(dst[0] == 0x38 && memcmp(dst, dst + 5, 5) == 0 && memcmp(dst, dst + 10, 5) == 0,
-        "rows differ");
-  CHECK(convert_array_2d(MPNUM_TYPE_E4M3, dst, 0, MPNUM_TYPE_F32, src + 1, 0, 1, 4,
-                         MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0,
-                         0) == MPNUM_OK &&
-            dst[0] == 0x40,
-        "one row");
-  CHECK(convert_array_2d(MPNUM_TYPE_E4M3, NULL, 5, MPNUM_TYPE_F32, NULL, 5, 0, 5,
-                         MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0) == MPNUM_OK,
-        "no rows");
-  CHECK(convert_array_2d(MPNUM_TYPE_E4M3, NULL, 5, MPNUM_TYPE_F32, NULL, 5, 5, 0,
-                         MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0) == MPNUM_OK,
-        "no columns");
-}
-
-static void empty_arrays_may_be_nowhere(void) {
-  for (size_t i = 0; i < (size_t)TYPES * TYPES * REF_ROUNDINGS; ++i)
-    CHECK(convert_array(types[i % TYPES].type, NULL, types[i / TYPES % TYPES].type, NULL,
-                        0, (mpnum_rounding)(i / TYPES / TYPES), MPNUM_OVERFLOW_IEEE, 1,
-                        i) == MPNUM_OK,
-          "status");
-}
-
-/* A type, rounding or overflow rule that there is not. */
-static void refuse(int dst_type, int src_type, int rounding, int overflow,
-                   mpnum_status expected) {
-  uint8_t src[8 * 40], dst[8 * 40];
-  memset(src, 0x3f, sizeof src);
-  memset(dst, 0xa5, sizeof dst);
-  const mpnum_status plain =
-      convert_array((mpnum_type)dst_type, dst, (mpnum_type)src_type, src, 40,
-                    (mpnum_rounding)rounding, (mpnum_overflow)overflow, 0, 0);
-  const mpnum_status matrix =
-      convert_array_2d((mpnum_type)dst_type, dst, 20, (mpnum_type)src_type, src, 20, 2,
-                       20, (mpnum_rounding)rounding, (mpnum_overflow)overflow, 0, 0);
-  const mpnum_status empty =
-      convert_array((mpnum_type)dst_type, NULL, (mpnum_type)src_type, NULL, 0,
-                    (mpnum_rounding)rounding, (mpnum_overflow)overflow, 0, 0);
-  CHECK(plain == expected && matrix == plain && empty == plain,
-        "%d to %d, rounding %d, overflow %d: status %d, %d and %d", src_type, dst_type,
-        rounding, overflow, (int)plain, (int)matrix, (int)empty);
-  for (size_t i = 0; i < sizeof dst; ++i)
-    CHECK(dst[i] == 0xa5, "byte %zu was written", i);
-}
-static void unknown_arguments_are_refused(void) {
-  static const int not_types[] = {0, NO_TYPE, NO_TYPE + 1, 64, 255, -1};
-  for (size_t i = 0; i < sizeof not_types / sizeof not_types[0]; ++i)
-    for (int type = MPNUM_TYPE_F64; type <= (int)LAST_TYPE; ++type) {
-      refuse(not_types[i], type, 0, 0, MPNUM_ERROR_TYPE);
-      refuse(type, not_types[i], 0, 0, MPNUM_ERROR_TYPE);
-    }
-  for (int type = MPNUM_TYPE_F64; type <= (int)LAST_TYPE; ++type) {
-    refuse(type, MPNUM_TYPE_F32, MPNUM_ROUND_STOCHASTIC + 1, 0, MPNUM_ERROR_ARGUMENT);
-    refuse(type, MPNUM_TYPE_F64, -1, 0, MPNUM_ERROR_ARGUMENT);
-    refuse(type, type, 0, MPNUM_OVERFLOW_SATURATE + 1, MPNUM_ERROR_ARGUMENT);
-    refuse(MPNUM_TYPE_F64, type, 0, -1, MPNUM_ERROR_ARGUMENT);
-  }
-}
-static void rows_of_the_result_do_not_overlap(void) {
-  float src[8] = {0};
-  uint8_t dst[8] = {0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5};
-  CHECK(convert_array_2d(MPNUM_TYPE_E4M3, dst, 3, MPNUM_TYPE_F32, src, 4, 2, 4,
-                         MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0,
-                         0) == MPNUM_ERROR_STRIDE,
-        "a stride of 3 for 4 columns");
-  for (int i = 0; i < 8; ++i)
-    CHECK(dst[i] == 0xa5, "byte %d was written", i);
-}
-
 static void every_pair_was_converted(void) {
   uint64_t sets = 0;
   const mpnum_isa before = isa_in_use();
@@ -242,10 +132,5 @@ int main(void) {
     for (size_t j = 0; j < TYPES; ++j)
       test_pair(&types[i], &types[j], names);
   TAP_RUN(every_pair_was_converted);
-  RUN_FOR_EACH_ISA(strides_lead_from_row_to_row);
-  RUN_FOR_EACH_ISA(degenerate_matrices_are_converted);
-  RUN_FOR_EACH_ISA(empty_arrays_may_be_nowhere);
-  TAP_RUN(unknown_arguments_are_refused);
-  TAP_RUN(rows_of_the_result_do_not_overlap);
   return tap_done();
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What holds of every block format, whatever its numbers: the error of a block, codes
- * that come back, order, splitting, both blockings. */
-#define _GNU_SOURCE /* MAP_ANONYMOUS */ /* NOLINT(bugprone-reserved-identifier) */
+ * that come back, order. */
 #include "block_checks.h"
 #include "../harness/float_bits.h"
 
@@ -210,176 +209,11 @@ static void order_is_kept(void) {
     }
 }
 
-/* Parts of a matrix, cut where blocks end, have the bits of the whole; words of random
- * bits, too. Parts are views: strides and offsets of the whole. */
-static void quantize_part(const block_format *format, mpnum_blockscaled whole,
-                          size_t first_row, size_t rows, size_t first_column,
-                          size_t columns) {
-  const size_t size = scale_size(&format->format);
-  const size_t height = format->format.rows ? format->format.rows : ROWS;
-  const size_t width = format->format.columns ? format->format.columns : COLUMNS;
-  const size_t start = first_row * COLUMNS + first_column;
-  const size_t at = first_row * whole.stride + first_column;
-  block_words words = allocate_words(format, rows, columns);
-  mpnum_blockscaled part = whole;
-  mpnum_quantize_options options = block_seed;
-  mpnum_const_matrix view =
-      mpnum_const_matrix_of(MPNUM_TYPE_F32, src + start, rows, columns);
-  view.stride = COLUMNS;
-  options.offset += start;
-  part.codes = (uint8_t *)whole.codes + at * (size_t)format->format.element_bits / 8;
-  part.scale_inv_bytes = words.blocks * size;
-  part.scale_inv = allocate(part.scale_inv_bytes);
-  CHECK(mpnum_quantize_blocks(&format->format, part, view, &options, NULL) == MPNUM_OK,
-        "%s", format->name);
-  for (size_t k = 0; k < words.blocks; ++k) {
-    const size_t in_part = (columns + width - 1) / width;
-    const size_t place =
-        (first_row / height + k / in_part) * blocks_in_a_row(format, COLUMNS) +
-        first_column / width + k % in_part;
-    memcpy((uint8_t *)whole.scale_inv + place * size,
-           (uint8_t *)part.scale_inv + k * size, size);
-  }
-  free(part.scale_inv);
-  free_words(words);
-}
-static void check_parts(const block_format *format) {
-  const size_t height = format->format.rows ? format->format.rows : ROWS;
-  const size_t width = format->format.columns ? format->format.columns : COLUMNS;
-  const size_t unit = format->format.element_bits == 8 ? 1 : 4;
-  uint32_t scale = tensor_scale_of(format, src, ELEMENTS);
-  mpnum_blockscaled parts = allocate_blocks(format, ROWS, COLUMNS, 0, scale);
-  block_words want = allocate_words(format, ROWS, COLUMNS);
-  block_words got = allocate_words(format, ROWS, COLUMNS);
-  size_t down = height, across = width;
-  quantize_here(&want, format, src, scale);
-  while (across % unit)
-    across += width;
-  across *= 1 + 70 / across;
-  down *= 1 + 9 / down;
-  for (size_t row = 0; row < ROWS; row += down)
-    for (size_t column = 0; column < COLUMNS; column += across)
-      quantize_part(format, parts, row, ROWS - row < down ? ROWS - row : down, column,
-                    COLUMNS - column < across ? COLUMNS - column : across);
-  read_words(&got, format, parts);
-  check_words(format->name, &got, &want, src);
-  free_blocks(parts);
-  free_words(got);
-  free_words(want);
-}
-static void splitting_at_borders_changes_no_bit(void) {
-  for (int f = 0; f < format_count; ++f) {
-    block_format format = formats[f];
-    fill(f);
-    check_parts(&format);
-    format.format.rounding = MPNUM_ROUND_STOCHASTIC;
-    if (!format.format.is_int8) check_parts(&format);
-  }
-}
-
-static void columns_of_blocks_are_rows_of_the_transposed(void) {
-  static uint32_t transposed[ELEMENTS], there[ELEMENTS], here[ELEMENTS];
-  for (int f = 0; f < format_count; ++f) {
-    const block_format *format = &formats[f];
-    block_format other = *format;
-    block_words got, want;
-    uint32_t scale = 0;
-    other.format = mpnum_blockscale_transposed(format->format);
-    other.reference.rows = format->reference.columns;
-    other.reference.columns = format->reference.rows;
-    CHECK(other.format.rows == format->format.columns &&
-              other.format.columns == format->format.rows,
-          "%s", format->name);
-    if (mpnum_blockscale_validate(&other.format, NULL) != MPNUM_OK) continue;
-    got = allocate_words(&other, ROWS, COLUMNS);
-    want = allocate_words(format, COLUMNS, ROWS);
-    fill(f);
-    src[77] = f % 2 ? 0x7fc00000 : src[77];
-    for (size_t i = 0; i < ELEMENTS; ++i)
-      transposed[i % COLUMNS * ROWS + i / COLUMNS] = src[i];
-    scale = tensor_scale_of(format, src, ELEMENTS);
-    quantize_here(&got, &other, src, scale);
-    quantize_here(&want, format, transposed, scale);
-    dequantize_here(here, &got, &other, scale);
-    dequantize_here(there, &want, format, scale);
-    CHECK(got.blocks == want.blocks, "%s", format->name);
-    check_losses(format->name, got.losses, want.losses);
-    for (size_t i = 0; i < ELEMENTS; ++i) {
-      const size_t j = i % COLUMNS * ROWS + i / COLUMNS;
-      if (got.codes[i] == want.codes[j] && here[i] == there[j]) continue;
-      CHECK(0, "%s: element %zu: code %" PRIx32 ", in the transposed %" PRIx32,
-            format->name, i, got.codes[i], want.codes[j]);
-      break;
-    }
-    for (size_t k = 0; k < got.blocks; ++k) {
-      const size_t across = blocks_in_a_row(&other, COLUMNS);
-      const size_t j = k % across * blocks_in_a_row(format, ROWS) + k / across;
-      CHECK(got.scales[k] == want.scales[j], "%s: scale %zu", format->name, k);
-    }
-    free_words(got);
-    free_words(want);
-  }
-}
-
-static void check_both(const block_format *first, const block_format *second) {
-  const uint32_t scale_of_first = tensor_scale_of(first, src, ELEMENTS);
-  const uint32_t scale_of_second = tensor_scale_of(second, src, ELEMENTS);
-  mpnum_blockscaled a = allocate_blocks(first, ROWS, COLUMNS, 0, scale_of_first);
-  mpnum_blockscaled b = allocate_blocks(second, ROWS, COLUMNS, 0, scale_of_second);
-  block_words got_first = allocate_words(first, ROWS, COLUMNS);
-  block_words got_second = allocate_words(second, ROWS, COLUMNS);
-  block_words want_first = allocate_words(first, ROWS, COLUMNS);
-  block_words want_second = allocate_words(second, ROWS, COLUMNS);
-  mpnum_quantize_losses losses;
-  memset(&losses, 0, sizeof losses);
-  CHECK(mpnum_quantize_blocks_both(
-            &first->format, a, &second->format, b,
-            mpnum_const_matrix_of(MPNUM_TYPE_F32, src, ROWS, COLUMNS), &block_seed,
-            &losses) == MPNUM_OK,
-        "%s and %s", first->name, second->name);
-  quantize_here(&want_first, first, src, scale_of_first);
-  quantize_here(&want_second, second, src, scale_of_second);
-  read_words(&got_first, first, a);
-  read_words(&got_second, second, b);
-  check_words(first->name, &got_first, &want_first, src);
-  check_words(second->name, &got_second, &want_second, src);
-  CHECK(losses.saturated == want_first.losses.saturated &&
-            losses.underflowed == want_first.losses.underflowed &&
-            losses.nonfinite == want_first.losses.nonfinite &&
-            memcmp(&losses.amax, &want_first.losses.amax, 4) == 0,
-        "%s beside %s: losses", first->name, second->name);
-  free_blocks(a);
-  free_blocks(b);
-  free_words(got_first);
-  free_words(got_second);
-  free_words(want_first);
-  free_words(want_second);
-}
-static void both_from_one_read_are_two_calls(void) {
-  for (int f = 0; f < format_count; ++f) {
-    block_format other = formats[f];
-    fill(f);
-    other.format = mpnum_blockscale_transposed(other.format);
-    other.reference.rows = formats[f].reference.columns;
-    other.reference.columns = formats[f].reference.rows;
-    if (f % 3 == 0 && !other.format.is_int8)
-      other.format.rounding = MPNUM_ROUND_STOCHASTIC;
-    if (mpnum_blockscale_validate(&other.format, NULL) == MPNUM_OK) {
-      check_both(&formats[f], &other);
-      check_both(&other, &formats[f]);
-    }
-    check_both(&formats[f], &formats[(f * 7 + 3) % format_count]);
-  }
-}
-
 int main(void) {
   add_block_formats();
   add_user_formats();
   TAP_RUN(errors_are_within_their_bound);
   TAP_RUN(quantised_values_come_back);
   TAP_RUN(order_is_kept);
-  RUN_FOR_EACH_ISA(splitting_at_borders_changes_no_bit);
-  RUN_FOR_EACH_ISA(columns_of_blocks_are_rows_of_the_transposed);
-  RUN_FOR_EACH_ISA(both_from_one_read_are_two_calls);
   return tap_done();
 }

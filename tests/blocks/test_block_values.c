@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */ /* NOLINT(bugprone-reserved-identifier) */
 #include "block_checks.h"
+#include "../harness/control_word.h"
 #include "../harness/float_bits.h"
 
 /* Of what takes long, one of so many; scales of a tensor; random matrices. */
@@ -445,8 +446,8 @@ static void scales_are_those_of_nearest_in_every_environment(void) {
   enum { AMAXES = 400 };
   static uint32_t amaxes[AMAXES], tensors[AMAXES], want[FORMATS_ROOM][AMAXES];
   static uint32_t got[FORMATS_ROOM][AMAXES], got_tensors[AMAXES];
-  uint64_t words[12], random = 8;
-  const int count = row_words(words);
+  uint64_t words[CONTROL_WORDS], random = 8;
+  const int count = all_control_words(words);
   const uint64_t before = control_word();
   for (int i = 0; i < AMAXES; ++i) {
     amaxes[i] = i < 255 ? (uint32_t)i << 23 : (uint32_t)random_bits(&random) & F32_MAX;

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""libFuzzer on the readers of tensor files, from the seeds of fuzz/make-seeds, and of saved states, or on array
-functions, which take minutes to compile.
-test_fuzz.py readers|arrays [SECONDS]  for each target, 10 without it. A failing input is printed in base64."""
+"""libFuzzer on the readers of tensor files, from the seeds of fuzz/make-seeds, and of saved states.
+test_fuzz.py [SECONDS]  for each target, 10 without it. A failing input is printed in base64."""
 
 import os
 import shlex
@@ -16,12 +15,10 @@ import tap
 from toolchain import INCLUDE, named, run
 from tree import ROOT, check, need
 
-SECONDS = int(sys.argv[2]) if len(sys.argv) > 2 else 10
+SECONDS = int(sys.argv[1]) if len(sys.argv) > 1 else 10
 SOURCES = [ROOT / "tests/fuzz/fuzz_reader.c",
            ROOT / "bench/core/message.c",
            *(ROOT / "bench/input" / name for name in ("input.c", "npy.c", "safetensors.c"))]
-ARRAY_SOURCES = [ROOT / "tests" / name for name in ("fuzz/fuzz_array.c", "array/array_functions.c")]
-
 
 def need_libfuzzer(folder):
     """clang, or a visible skip where it comes without libFuzzer."""
@@ -34,20 +31,17 @@ def need_libfuzzer(folder):
         raise tap.Skip("this clang has no libFuzzer")
     return clang
 
-
 def build(name, folder, *arguments):
     program = os.path.join(folder, name)
     check(need_libfuzzer(folder), "-std=c99", "-O1", "-g", "-fsanitize=fuzzer,address,undefined",
           "-fno-sanitize-recover=all", "-D_GNU_SOURCE", f"-I{INCLUDE}", "-o", program, *arguments)
     return program
 
-
 def fuzz(program, folder, *seeds):
     corpus = os.path.join(folder, "corpus")
     os.mkdir(corpus)
     check(program, f"-max_total_time={SECONDS}", "-max_len=8192", "-timeout=20", "-rss_limit_mb=2048",
           "-print_final_stats=1", f"-artifact_prefix={folder}/", corpus, *seeds)
-
 
 def fuzz_reader(kind):
     with tempfile.TemporaryDirectory() as folder:
@@ -58,25 +52,13 @@ def fuzz_reader(kind):
         check(sys.executable, ROOT / "tests/fuzz/make-seeds", seeds)
         fuzz(program, folder, os.path.join(seeds, kind))
 
-
-def array_functions_survive_libfuzzer():
-    with tempfile.TemporaryDirectory() as folder:
-        fuzz(build("arrays", folder, *ARRAY_SOURCES), folder)
-
-
 def saved_scalers_survive_libfuzzer():
     with tempfile.TemporaryDirectory() as folder:
         fuzz(build("scaler", folder, ROOT / "tests/fuzz/fuzz_scaler.c", "-lm"), folder)
-
 
 def saved_histories_survive_libfuzzer():
     with tempfile.TemporaryDirectory() as folder:
         fuzz(build("history", folder, ROOT / "tests/fuzz/fuzz_history.c", "-lm"), folder)
 
-
 READERS = [named(f"{kind}_reader_survives_libfuzzer", fuzz_reader, kind) for kind in ("npy", "safetensors")]
-READERS += [saved_scalers_survive_libfuzzer, saved_histories_survive_libfuzzer]
-TARGETS = {"readers": READERS, "arrays": [array_functions_survive_libfuzzer]}
-if sys.argv[1:2] == [] or sys.argv[1] not in TARGETS:
-    sys.exit(__doc__)
-sys.exit(tap.run(*TARGETS[sys.argv[1]]))
+sys.exit(tap.run(*READERS, saved_scalers_survive_libfuzzer, saved_histories_survive_libfuzzer))

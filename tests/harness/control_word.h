@@ -41,6 +41,26 @@ static inline uint64_t control_word_of(int mode) {
   return word & ~(uint64_t)FLUSHES;
 }
 
+/* Words in which nothing may change: each rounding mode with and without flushing; where
+ * every exception traps, where results or operands alone are flushed, after every
+ * exception. Returns how many there are; the first is the default. */
+enum { CONTROL_WORDS = 12 };
+static inline int all_control_words(uint64_t words[CONTROL_WORDS]) {
+  static const int modes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+  int count = 0;
+  for (int k = 0; k < 4; ++k) {
+    words[count++] = control_word_of(modes[k]);
+    if (FLUSHES) words[count++] = control_word_of(modes[k]) | FLUSHES;
+  }
+#if defined(__x86_64__)
+  words[count++] = control_word_of(FE_TONEAREST) & ~UINT64_C(0x1f80);
+  words[count++] = 0x9f80;
+  words[count++] = 0x1fc0;
+  words[count++] = control_word_of(FE_UPWARD) | 0x3f;
+#endif
+  return count;
+}
+
 /* A function of a float with a word in force, while which nothing else happens. */
 static inline float called_with(uint64_t word, float (*function)(float), float x) {
   float (*volatile called)(float) = function;

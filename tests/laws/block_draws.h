@@ -103,7 +103,7 @@ static int draw_codes(law_draw *d, int which) {
 }
 static void draw_losses(law_draw *d) {
   const int k = law_words(d, OF_CALL, 64, 0, 1, 4);
-  d->operands[k].is_result = 1;
+  d->operands[k].is_result = d->operands[k].may_overlap = 1;
   d->operands[k].alignment = 8;
 }
 static void draw_quantize(law_draw *d) {
@@ -234,7 +234,7 @@ static void draw_scaled(law_draw *d, int is_back, int has_channels) {
   d->has_specials = 0;
   if (has_channels) {
     law_words(d, OF_ROWS, 32, 0x3f000000u, 0x43000000u, 0);
-    d->operands[T_SCALES].is_needed = 1;
+    d->operands[T_SCALES].is_needed = d->operands[T_SCALES].may_overlap = 1;
     d->row_unit = 1;
     d->can_be_alone = 1;
   } else {

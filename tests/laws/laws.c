@@ -14,9 +14,9 @@
 #include <string.h>
 
 static const char *const law_names[LAWS] = {
-    "isa",     "split",   "alone",       "in place", "strided",
-    "address", "guarded", "environment", "elements", "twin",
-    "device",  "both",    "transposed",  "empty",    "refused"};
+    "isa",        "split",       "alone",    "in place", "strided", "address",
+    "guarded",    "environment", "elements", "twin",     "device",  "both",
+    "transposed", "empty",       "refused",  "apart"};
 /* Those that a run can be under together. */
 #define RUN_LAWS (HOLDS(LAW_EMPTY) - 1)
 
@@ -201,6 +201,11 @@ int law_result(law_draw *d, law_shape shape, int bits, size_t count) {
   d->operands[k].is_needed = shape == OF_ELEMENTS;
   return k;
 }
+float law_no_scale(law_draw *d) {
+  static const uint32_t words[] = {0x80000001u, 0xbf800000u, 0,          0x80000000u,
+                                   0x7f800000u, 0x7fc00000u, 0xff800000u};
+  return mpnum_from_bits_f32(law_pick(d, words));
+}
 int law_none(law_draw *d) { return add(d, OF_CALL, 0, 0); }
 
 /* --- Running --- */
@@ -291,7 +296,7 @@ static void *address(const law_draw *d, int k, const place *p, size_t row,
   default: return p->start;
   }
 }
-/* A call that touches a guard page, or NULL, ends with this status. */
+/* A call that touches a guard page, or NULL, or that traps ends with this status. */
 #define FAULT ((mpnum_status)-1)
 static sigjmp_buf before_call;
 static volatile sig_atomic_t is_calling;
@@ -300,8 +305,14 @@ static void on_fault(int number) {
   signal(number, SIG_DFL);
 }
 
+/* Launchers keep no flags, and have one status for all that is refused. */
+static int is_of_host(const law_subject *s) {
+  return (s->laws & HOLDS(LAW_ENVIRONMENT)) != 0;
+}
 static mpnum_status guarded_call(law_call *call, const law_piece *at, uint64_t word) {
   const uint64_t before = control_word();
+  const law_subject *s = at->draw->subject;
+  volatile const int keeps_flags = call == s->call && is_of_host(s);
   volatile mpnum_status status = FAULT;
   uint64_t after;
   if (sigsetjmp(before_call, 1) == 0) {
@@ -311,7 +322,7 @@ static mpnum_status guarded_call(law_call *call, const law_piece *at, uint64_t w
     after = control_word();
     set_control_word(before);
     is_calling = 0;
-    if (((after ^ word) & ~(uint64_t)0x3f) != 0) /* but for flags that were raised */
+    if (((after ^ word) & ~(uint64_t)(keeps_flags ? 0 : 0x3f)) != 0)
       tap_error(__FILE__, __LINE__, "the control word became %llx",
                 (unsigned long long)after);
   }
@@ -392,8 +403,9 @@ typedef struct tally {
 } tally;
 static mpnum_isa known_isas[8];
 static size_t known_isa_count;
-static uint64_t usual_word, words[8];
-enum { WORDS = 8 };
+static uint64_t usual_word, words[CONTROL_WORDS];
+static size_t word_count;
+enum { QUIET_WORDS = FLUSHES ? 8 : 4 }; /* without traps: for scalar functions, too */
 
 static void print_laws(unsigned laws) {
   for (int i = 0; i < LAWS; ++i)
@@ -512,7 +524,6 @@ static void try_run_laws(law_draw *d, uint8_t *const *wanted, mpnum_status expec
   if ((how.laws & HOLDS(LAW_ALONE)) && (how.laws & HOLDS(LAW_SPLIT)))
     how.laws &= ~(law_below(d, 2) ? HOLDS(LAW_ALONE) : HOLDS(LAW_SPLIT));
   if (how.laws & HOLDS(LAW_ISA)) how.isa = known_isas[law_below(d, known_isa_count)];
-  if (how.laws & HOLDS(LAW_ENVIRONMENT)) how.word = words[law_below(d, WORDS)];
   if (how.laws & HOLDS(LAW_ALONE))
     how.row = law_below(d, (d->rows + d->row_unit - 1) / d->row_unit) * d->row_unit;
   size_t known = 0;
@@ -523,6 +534,9 @@ static void try_run_laws(law_draw *d, uint8_t *const *wanted, mpnum_status expec
     how.call = s->others[other].call;
     others = HOLDS(s->others[other].law);
   }
+  if (how.laws & HOLDS(LAW_ENVIRONMENT))
+    how.word =
+        words[law_below(d, others & HOLDS(LAW_ELEMENTS) ? QUIET_WORDS : word_count)];
   for (int i = 0; i < LAWS; ++i)
     if ((how.laws | others) & HOLDS(i)) {
       ++tallies[i].draws;
@@ -582,14 +596,48 @@ static void try_empty(law_draw *d, tally *tallies) {
     free(got);
   }
 }
+/* A result that lies in part on another operand: these two, as one number, or 0. */
+static int overlap(law_draw *d, law_piece *at, const place *places) {
+  for (int tries = 0; tries < 200; ++tries) {
+    const int k = (int)law_below(d, (size_t)d->count),
+              j = (int)law_below(d, (size_t)d->count);
+    const operand *result = &d->operands[k], *other = &d->operands[j];
+    const size_t unit = (size_t)result->alignment;
+    size_t behind, before;
+    if (k == j || !result->is_result || result->may_overlap || other->may_overlap)
+      continue;
+    if (!at->at[k] || !at->at[j] || !places[k].extent || !places[j].extent) continue;
+    behind = (places[j].extent - 1) / unit;
+    before = (places[k].extent - 1) / unit;
+    if (before > 4000 / unit) before = 4000 / unit;
+    if (result->bits != other->bits && result->shape == other->shape && law_below(d, 2)) {
+      at->at[k] = places[j].start; /* in the place of another type */
+    } else if (result->lies_on == j + 1 && d->rows > 1 && law_below(d, 2)) {
+      at->at[k] = places[j].start;
+      at->stride[k] += 4; /* of packed codes, too */
+    } else if (behind && law_below(d, 2)) {
+      at->at[k] = places[j].start + (1 + law_below(d, behind)) * unit;
+    } else if (before) {
+      at->at[k] = places[j].start - (1 + law_below(d, before)) * unit;
+    } else {
+      continue;
+    }
+    return k * OPERANDS + j;
+  }
+  return 0;
+}
 /* Each argument that has to be refused, one after the other. */
 static void try_refused(law_draw *d, tally *tallies) {
-  run how = plain_run(d->subject);
+  const law_subject *s = d->subject;
+  run how = plain_run(s);
+  int overlaps = s->laws & HOLDS(LAW_APART) ? 3 : 0;
   if (d->rows == 0 || d->columns == 0) return;
   for (int k = 0;; ++k) {
     place places[OPERANDS];
     law_draw spoilt = *d;
     law_piece at;
+    law_kind law = LAW_REFUSED;
+    int which = k < d->count ? k : k - d->count;
     for (int i = 0; i < d->count; ++i)
       if (d->operands[i].bits) put_operand(d, i, &how, places);
     at.draw = &spoilt;
@@ -603,12 +651,16 @@ static void try_refused(law_draw *d, tally *tallies) {
     if (k < d->count) { /* a NULL for each operand that has to be there */
       if (!d->operands[k].bits || !d->operands[k].is_needed) continue;
       at.at[k] = NULL;
-    } else if (!d->subject->spoil || !d->subject->spoil(&spoilt, &at, k - d->count)) {
-      return;
+      spoilt.refusal = MPNUM_ERROR_NULL;
+    } else if (!s->spoil || !s->spoil(&spoilt, &at, k - d->count)) {
+      if (overlaps-- == 0 || !(which = overlap(d, &at, places))) return;
+      law = LAW_APART;
+      spoilt = *d;
+      spoilt.refusal = MPNUM_ERROR_OVERLAP;
     }
-    const mpnum_status status = guarded_call(d->subject->call, &at, usual_word);
-    ++tallies[LAW_REFUSED].draws;
-    tallies[LAW_REFUSED].crossing += (unsigned)crosses(d);
+    const mpnum_status status = guarded_call(s->call, &at, usual_word);
+    ++tallies[law].draws;
+    tallies[law].crossing += (unsigned)crosses(d);
     int is_untouched = is_intact(d, places);
     for (int i = 0; i < d->count; ++i) {
       const operand *o = &d->operands[i];
@@ -617,10 +669,10 @@ static void try_refused(law_draw *d, tally *tallies) {
       if (memcmp(got, o->values, row_bytes(d, o) * rows_of(d, o)) != 0) is_untouched = 0;
       free(got);
     }
-    if (status == MPNUM_OK || status == FAULT || !is_untouched) {
-      tap_error(__FILE__, __LINE__, "argument %d: status %d%s",
-                k < d->count ? k : k - d->count, (int)status,
-                is_untouched ? "" : ", and something was written");
+    if (status == MPNUM_OK || status == FAULT || !is_untouched ||
+        (spoilt.refusal && is_of_host(s) && status != spoilt.refusal)) {
+      tap_error(__FILE__, __LINE__, "%s, argument %d: status %d%s", law_names[law], which,
+                (int)status, is_untouched ? "" : ", and something was written");
       if (tap_errors < 4) say_draw(d, 0, &how);
     }
   }
@@ -656,7 +708,6 @@ static void try_draw(const law_subject *s, uint64_t seed, tally *tallies) {
 /* --- All --- */
 
 static void set_up(void) {
-  static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO, FE_TONEAREST};
   for (size_t i = 0; i < ISAS; ++i)
     if (force_isa(isas[i]) == MPNUM_OK) known_isas[known_isa_count++] = isas[i];
   for (size_t i = 0; i < OPERANDS; ++i)
@@ -666,9 +717,9 @@ static void set_up(void) {
   action.sa_handler = on_fault;
   sigaction(SIGSEGV, &action, NULL);
   sigaction(SIGBUS, &action, NULL);
+  sigaction(SIGFPE, &action, NULL);
   usual_word = control_word_of(FE_TONEAREST);
-  for (int i = 0; i < WORDS; ++i)
-    words[i] = control_word_of(modes[i % 4]) | (i < 4 ? 0 : (uint64_t)FLUSHES);
+  word_count = (size_t)all_control_words(words);
 }
 static uint64_t hash_of(const char *name) {
   uint64_t hash = 1469598103934665603u;

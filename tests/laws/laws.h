@@ -28,7 +28,7 @@ typedef enum law_kind {
   LAW_STRIDED,     /* strided is dense; nothing between rows is touched */
   LAW_ADDRESS,     /* any address */
   LAW_GUARDED,     /* between pages that cannot be touched */
-  LAW_ENVIRONMENT, /* any rounding mode and flushing; restored afterwards */
+  LAW_ENVIRONMENT, /* any rounding mode, flushing and traps; kept, with its flags */
   LAW_ELEMENTS,    /* an array is its elements by the scalar functions */
   LAW_TWIN,        /* another function that promises the same bits */
   LAW_DEVICE,      /* a launcher, in the simulator, is the host's function */
@@ -36,6 +36,7 @@ typedef enum law_kind {
   LAW_TRANSPOSED,  /* transposed blocks are those of the transposed matrix */
   LAW_EMPTY,       /* no elements: OK, whatever the pointers; nothing is written */
   LAW_REFUSED,     /* what is refused has written nothing */
+  LAW_APART,       /* memory that overlaps is refused */
   LAWS
 } law_kind;
 
@@ -54,11 +55,12 @@ typedef struct operand {
   law_shape shape;
   int bits; /* of an element in memory; 0: there is none */
   int is_result, has_stride;
-  int is_needed;  /* NULL is refused */
-  int is_scratch; /* holds anything afterwards */
-  int alignment;  /* bytes */
-  int lies_on;    /* result: may be operand number lies_on - 1 */
-  size_t count;   /* OF_CALL */
+  int is_needed;   /* NULL is refused */
+  int is_scratch;  /* holds anything afterwards */
+  int alignment;   /* bytes */
+  int lies_on;     /* result: may be operand number lies_on - 1 */
+  int may_overlap; /* LAW_APART does not ask about it */
+  size_t count;    /* OF_CALL */
 } operand;
 
 typedef struct law_subject law_subject;
@@ -84,6 +86,7 @@ typedef struct law_draw {
   uint64_t word[2];
   float number[4];
   int choice[8];
+  mpnum_status refusal; /* set by spoil: what is wanted, if not any status but OK */
   const void *entry;
 } law_draw;
 
@@ -136,6 +139,9 @@ int law_bits(mpnum_type type);
 /* Element i of packed codes or words, as its bits. */
 uint64_t law_get(int bits, const void *array, size_t i);
 void law_set(int bits, void *array, size_t i, uint64_t word);
+
+/* What is no scale: 0, below it, or no number. */
+float law_no_scale(law_draw *d);
 
 /* Runs all subjects as one TAP program, so many draws of each. force: mpnum_isa_force of
  * the file whose functions are called, which has a choice of its own. Arguments: --all:

@@ -75,43 +75,67 @@ static int sum_of(law_draw *d, int k) {
 }
 static int maybe(law_draw *d, int is_there, law_shape shape, int bits, uint32_t from,
                  uint32_t below) {
-  return is_there ? law_words(d, shape, bits, from, below, 0) : law_none(d);
+  const int made = is_there ? law_words(d, shape, bits, from, below, 0) : law_none(d);
+  d->operands[made].may_overlap = 1;
+  return made;
 }
 static int floats(law_draw *d, int is_there, law_shape shape) {
   int made;
   if (!is_there) return law_none(d);
   made = law_input(d, shape, MPNUM_TYPE_F32, 0);
   d->operands[made].is_needed = 0;
+  d->operands[made].may_overlap = 1;
   return made;
 }
 static mpnum_matrix to(const law_piece *at, int k, mpnum_type type) {
   mpnum_matrix made = mpnum_matrix_of(type, at->at[k], at->rows, at->columns);
   made.stride = at->stride[k];
+  if (at->draw->choice[5] == k + 1) --made.columns;
+  if (at->draw->choice[6] == k + 1) --made.rows;
   if (!at->draw->operands[k].bits) made = mpnum_matrix_empty();
   return made;
 }
 static mpnum_const_matrix from(const law_piece *at, int k, mpnum_type type) {
   mpnum_const_matrix made = mpnum_const_matrix_of(type, at->at[k], at->rows, at->columns);
   made.stride = at->stride[k];
+  if (at->draw->choice[5] == k + 1) --made.columns;
+  if (at->draw->choice[6] == k + 1) --made.rows;
   return made;
 }
 /* A type that is none of rows, a stride that is too small, or other rows. */
 static int spoil_rows(law_draw *d, law_piece *at, int k) {
+  static const mpnum_type types[] = {MPNUM_TYPE_F64, MPNUM_TYPE_TF32, MPNUM_TYPE_E8M0};
   int i;
-  (void)at;
   if (k == 0) {
-    for (i = 0; i < 2; ++i)
-      d->types[i] = MPNUM_TYPE_F64;
+    d->types[0] = d->types[1] = law_pick(d, types);
+    d->refusal = MPNUM_ERROR_TYPE;
     return 1;
   }
   if (k == 1 && d->rows > 1) { /* of what is written */
     for (i = 0; i < d->count; ++i)
       if (d->operands[i].is_result && d->operands[i].shape == OF_ELEMENTS) {
         at->stride[i] = d->columns - 1;
+        d->refusal = MPNUM_ERROR_STRIDE;
         return 1;
       }
   }
   return 0;
+}
+/* A matrix of another shape, if there are two. */
+static int spoil_shape(law_draw *d) {
+  int found[OPERANDS], count = 0, i;
+  for (i = 0; i < d->count; ++i)
+    if (d->operands[i].bits && d->operands[i].shape == OF_ELEMENTS &&
+        !d->operands[i].may_overlap)
+      found[count++] = i;
+  if (count > 1) {
+    d->choice[5 + law_below(d, 2)] = 1 + found[law_below(d, (size_t)count)];
+    d->refusal = d->has_classes ? MPNUM_OK : MPNUM_ERROR_SHAPE; /* or a target's */
+  } else {
+    d->types[0] = MPNUM_TYPE_F64;
+    d->refusal = MPNUM_ERROR_TYPE;
+  }
+  return 1;
 }
 
 /* --- Softmax, its logarithm, log-sum-exp; their gradients --- */
@@ -133,6 +157,10 @@ static void draw_options(law_draw *d) {
   d->choice[1] = law_below(d, 3) == 0; /* causal */
   d->choice[2] = (int)law_below(d, 9) - 2;
   d->number[0] = draw_scale(d);
+}
+static void status_of(law_draw *d, int k) {
+  d->operands[k].alignment = 4;
+  d->operands[k].may_overlap = 1;
 }
 static mpnum_softmax_options options_of(const law_piece *at, int first) {
   const law_draw *d = at->draw;
@@ -157,12 +185,22 @@ static mpnum_softmax_options options_of(const law_piece *at, int first) {
   return options;
 }
 static int spoil_options(law_draw *d, law_piece *at, int k) {
+  static const int flags[] = {1 << 20, 8, 1 << 30, INT32_MIN, -1};
   if (k < 2 && spoil_rows(d, at, k)) return 1;
   if (k == 1) k = 2;
-  if (k == 2) d->number[0] = -1;
+  if (k == 2) d->number[0] = law_no_scale(d);
   if (k == 3) d->number[0] = 0; /* all zeros are no options */
-  if (k == 4) d->choice[0] = 1 << 20;
-  return k < 5;
+  if (k == 4) d->choice[0] = law_pick(d, flags);
+  d->refusal =
+      k == 6 && d->operands[LENGTHS].bits ? MPNUM_ERROR_RANGE : MPNUM_ERROR_ARGUMENT;
+  if (k == 5) return spoil_shape(d);
+  if (k == 6) {
+    static size_t lengths[64]; /* of at most 40 rows */
+    lengths[law_below(d, d->rows)] = d->columns + 1;
+    if (d->operands[LENGTHS].bits) at->at[LENGTHS] = lengths;
+    if (!d->operands[LENGTHS].bits) d->number[0] = law_no_scale(d);
+  }
+  return k < 7;
 }
 
 static void draw_softmax(law_draw *d) { /* options, source, result, status */
@@ -172,7 +210,7 @@ static void draw_softmax(law_draw *d) { /* options, source, result, status */
   law_input(d, OF_ELEMENTS, d->types[0], 0);
   result_on(d, 1, 0, OPTIONS);
   law_result(d, OF_ROWS, 32, 0);
-  d->operands[OPTIONS + 2].alignment = 4;
+  status_of(d, OPTIONS + 2);
 }
 #define SOFTMAX(name)                                                         \
  static mpnum_status name(const law_piece *at) {                              \
@@ -190,7 +228,7 @@ static void draw_logsumexp(law_draw *d) {
   input(d, 0);
   law_result(d, OF_ROWS, 32, 0);
   law_result(d, OF_ROWS, 32, 0);
-  d->operands[OPTIONS + 2].alignment = 4;
+  status_of(d, OPTIONS + 2);
 }
 static mpnum_status logsumexp(const law_piece *at) {
   const mpnum_softmax_options options = options_of(at, 0);
@@ -236,7 +274,7 @@ static void draw_cross_entropy(law_draw *d, int kind) { /* 0: soft, 32, 64: bits
   if (kind) {
     law_words(d, OF_ROWS, kind, 0, (uint32_t)d->columns, 0);
     d->operands[TARGETS].alignment = kind / 8;
-    d->operands[TARGETS].is_needed = 1;
+    d->operands[TARGETS].is_needed = d->operands[TARGETS].may_overlap = 1;
   } else { /* shares of at least 0 */
     const int specials = d->has_specials;
     d->has_specials = 0;
@@ -263,7 +301,7 @@ static void draw_cross_entropy(law_draw *d, int kind) { /* 0: soft, 32, 64: bits
     law_result(d, OF_ROWS, 32, 0);
   }
   law_result(d, OF_ROWS, 32, 0);
-  d->operands[STATUS].alignment = 4;
+  status_of(d, STATUS);
   d->number[1] = law_below(d, 2) || !kind ? 0 : (float)law_below(d, 5) / 8;
   d->number[2] = draw_scale(d);
   d->choice[4] = kind && law_below(d, 2) ? (int)law_below(d, d->columns) : -100;
@@ -288,12 +326,19 @@ static mpnum_cross_entropy_options loss_options(const law_piece *at) {
  }
 CROSS_ENTROPY(cross_entropy, mpnum_cross_entropy_rows, int64_t)
 static int spoil_loss(law_draw *d, law_piece *at, int k) {
-  if (k == 5) d->number[1] = 2; /* label_smoothing */
+  static const float smoothings[] = {2, 1.0625f, -0.125f};
+  if (k == 5) d->number[1] = law_pick(d, smoothings);
   if (k == 6) d->number[2] = mpnum_from_bits_f32(d->seed % 2 ? 0x7fc00000u : 0x7f800000u);
   if (k == 7) d->choice[3] = 3;
-  if (k == 8 && at->at[TARGETS] && d->operands[TARGETS].shape == OF_ROWS)
-    law_set(d->operands[TARGETS].bits, at->at[TARGETS], 0, d->columns);
-  return k < 5 ? spoil_options(d, at, k) : k < 8;
+  if (k == 8 && d->operands[TARGETS].shape == OF_ROWS) {
+    static int64_t targets[64]; /* of at most 40 rows */
+    law_set(d->operands[TARGETS].bits, targets, 0, d->columns);
+    at->at[TARGETS] = targets;
+  } else if (k == 8) {
+    d->choice[3] = -1;
+  }
+  if (k > 8) return spoil_options(d, at, k - 4);
+  return k < 5 ? spoil_options(d, at, k) : k < 9;
 }
 
 /* --- Norms --- */
@@ -336,7 +381,7 @@ static void draw_any_norm(law_draw *d) {
   }
   for (int i = 0; i < 2; ++i)
     if (law_below(d, 2)) {
-      law_result(d, OF_ROWS, 32, 0);
+      d->operands[law_result(d, OF_ROWS, 32, 0)].may_overlap = 1;
     } else {
       law_none(d);
     }
@@ -366,6 +411,7 @@ static void draw_norm_codes(law_draw *d) {
   law_words(d, OF_CALL, 64, 0, 1, 4);
   d->operands[N_LOSSES].is_result = 1;
   d->operands[N_LOSSES].alignment = 8;
+  d->operands[N_LOSSES].may_overlap = 1;
   d->number[1] = (float)(1 + law_below(d, 500));
 }
 static mpnum_status normalize_quantize(const law_piece *at) {
@@ -380,7 +426,7 @@ static int spoil_norm(law_draw *d, law_piece *at, int k) {
   if (k == 1) k = 2;
   if (k == 2) d->number[0] = -1;
   if (k == 3) d->number[0] = mpnum_from_bits_f32(0x7fc00000u);
-  return k < 4;
+  return k < 4 || (k == 4 && spoil_shape(d));
 }
 
 enum { B_SRC, B_DY, B_INPUT, B_WEIGHT, B_TO_WEIGHT, B_TO_BIAS };
@@ -399,6 +445,7 @@ static void draw_norm_backward(law_draw *d) {
   for (int i = 0; i < 2; ++i) {
     const int k = floats(d, law_below(d, 3) == 0, OF_COLUMNS);
     d->operands[k].is_result = 1;
+    d->operands[k].may_overlap = i;           /* but with each other */
     if (d->operands[k].bits) d->row_unit = 0; /* sums over rows are of one call */
   }
   d->number[0] = law_below(d, 2) ? 1e-5f : 0;

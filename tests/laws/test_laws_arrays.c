@@ -2,6 +2,7 @@
 /* The laws of conversions of arrays; linked with the functions of func_array.h instead,
  * theirs. */
 #include "../array/array_functions.h"
+#include "../harness/no_type.h"
 #include "laws.h"
 
 #include <mpnum/types/bf16.h>
@@ -16,11 +17,14 @@ enum { MOST = 5000, TILE = 2048 };
 static size_t unit_of(int a, int b) {
   return a == 6 || b == 6 ? 4 : a == 4 || b == 4 ? 2 : 1;
 }
+/* Of random words: where the index wraps, or the low word of the counter does. */
 static void draw_array(law_draw *d) {
+  static const uint64_t offsets[] = {
+      0, 0, 0, UINT64_C(0) - 600, (UINT64_C(1) << 34) - 600, (UINT64_C(1) << 32) - 600};
   d->rows = 1;
   d->columns = law_size(d, TILE / 2, MOST);
   d->word[0] = law_random(d);
-  d->word[1] = law_below(d, 3) ? law_random(d) : 0xfffffffffffffff0u;
+  d->word[1] = law_pick(d, offsets) + (law_below(d, 2) ? law_random(d) : law_below(d, 9));
 }
 static int source(law_draw *d, mpnum_type type, int bits) {
   return bits < 8 || bits != law_bits(type) ? law_codes(d, OF_ELEMENTS, bits, 0)
@@ -107,14 +111,15 @@ static mpnum_status any(const law_piece *at) {
                        d->word[1] + at->column);
 }
 static int spoil_mode(law_draw *d, int k) {
-  if (k == 0) d->rounding = (mpnum_rounding)(MPNUM_ROUND_STOCHASTIC + 1);
-  if (k == 1) d->overflow = (mpnum_overflow)2;
+  if (k == 0)
+    d->rounding = (mpnum_rounding)(law_below(d, 2) ? MPNUM_ROUND_STOCHASTIC + 1 : -1);
+  if (k == 1) d->overflow = (mpnum_overflow)(law_below(d, 2) ? 2 : -1);
   return k < 2;
 }
 static int spoil_any(law_draw *d, law_piece *at, int k) {
+  static const int not_types[] = {0, NO_TYPE, NO_TYPE + 1, 64, 255, -1};
   (void)at;
-  if (k == 2) d->types[0] = (mpnum_type)99;
-  if (k == 3) d->types[1] = (mpnum_type)99;
+  if (k == 2 || k == 3) d->types[k - 2] = (mpnum_type)law_pick(d, not_types);
   return k < 4 && (k > 1 || spoil_mode(d, k));
 }
 static void draw_2d(law_draw *d) {

@@ -56,12 +56,27 @@ static int spoil_amax(law_draw *d, law_piece *at, int k) {
   return k == 0;
 }
 static int spoil_scaled(law_draw *d, law_piece *at, int k) {
-  if (k == 0) d->types[0] = MPNUM_TYPE_E8M0;
-  if (k == 1) d->types[1] = MPNUM_TYPE_F32;
+  static const mpnum_type no_wide[] = {MPNUM_TYPE_F64, MPNUM_TYPE_TF32, MPNUM_TYPE_E8M0,
+                                       MPNUM_TYPE_E4M3, (mpnum_type)0};
+  static const mpnum_type no_codes[] = {MPNUM_TYPE_F32, MPNUM_TYPE_F16, MPNUM_TYPE_E8M0,
+                                        (mpnum_type)0};
+  d->refusal = k < 2    ? MPNUM_ERROR_TYPE
+               : k == 2 ? MPNUM_ERROR_OVERLAP
+               : k == 3 ? MPNUM_ERROR_ARGUMENT
+                        : MPNUM_ERROR_STRIDE;
+  if (k == 0) d->types[0] = law_pick(d, no_wide);
+  if (k == 1) d->types[1] = law_pick(d, no_codes);
   if (k == 2) at->at[T_DST] = at->at[T_SRC];
-  if (k == 3 && !d->row_unit) d->number[0] = 0;
-  if (k == 3 && d->row_unit) at->at[T_SCALES] = NULL;
-  return k < 4;
+  if (k == 3 && !d->row_unit) d->number[0] = law_no_scale(d);
+  if (k == 3 && d->row_unit) {
+    static float scales[32]; /* of fewer rows */
+    for (size_t r = 0; r < d->rows; ++r)
+      scales[r] = 1;
+    scales[law_below(d, d->rows)] = law_no_scale(d);
+    at->at[T_SCALES] = scales;
+  }
+  if (k == 4 && d->rows > 1) at->stride[T_DST] = d->columns - 1;
+  return k < 4 || (k == 4 && d->rows > 1);
 }
 /* By the transposed matrix, whose blocks lie the other way; codes and scales are turned
  * back, but for swizzled scales, which are those of the operand as it is multiplied. */
@@ -256,16 +271,20 @@ static mpnum_status quantize_channels(const law_piece *at) {
                                  source_of(at), (const float *)at->at[T_SCALES],
                                  (mpnum_quantize_losses *)at->at[T_LOSSES]);
 }
-static mpnum_status quantize_channels_one_by_one(const law_piece *at) {
+static mpnum_status channels_one_by_one(const law_piece *at) {
+  const law_draw *d = at->draw;
   mpnum_status status = MPNUM_OK;
   for (size_t r = 0; r < at->rows && status == MPNUM_OK; ++r) {
     const float scale = mpnum_from_bits_f32((uint32_t)law_get(32, at->at[T_SCALES], r));
-    status = mpnum_quantize_array(
-        at->draw->types[1], (uint8_t *)at->at[T_DST] + r * at->stride[T_DST],
-        at->draw->types[0],
-        (const uint8_t *)at->at[T_SRC] +
-            r * at->stride[T_SRC] * (size_t)law_bits(at->draw->types[0]) / 8,
-        at->columns, scale, (mpnum_quantize_losses *)at->at[T_LOSSES]);
+    const uint8_t *src = (const uint8_t *)at->at[T_SRC] +
+                         r * at->stride[T_SRC] * (size_t)d->operands[T_SRC].bits / 8;
+    uint8_t *dst = (uint8_t *)at->at[T_DST] +
+                   r * at->stride[T_DST] * (size_t)d->operands[T_DST].bits / 8;
+    status = d->operands[T_SRC].bits == 8
+                 ? mpnum_dequantize_array(d->types[0], dst, d->types[1], src, at->columns,
+                                          scale)
+                 : mpnum_quantize_array(d->types[1], dst, d->types[0], src, at->columns,
+                                        scale, (mpnum_quantize_losses *)at->at[T_LOSSES]);
   }
   return status;
 }
@@ -353,7 +372,9 @@ static mpnum_status product(const law_piece *at) {
 
 #define BLOCK_LAWS \
  (MEMORY_LAWS | HOLDS(LAW_STRIDED) | HOLDS(LAW_EMPTY) | HOLDS(LAW_REFUSED))
-#define CUT_LAWS    (BLOCK_LAWS | HOLDS(LAW_SPLIT) | HOLDS(LAW_ALONE))
+#define CUT_LAWS (BLOCK_LAWS | HOLDS(LAW_SPLIT) | HOLDS(LAW_ALONE))
+#define SCALED_LAWS \
+ ((CUT_LAWS | HOLDS(LAW_APART)) & ~(HOLDS(LAW_ALONE) | HOLDS(LAW_STRIDED)))
 #define PRESET_LAWS (BLOCK_LAWS & ~HOLDS(LAW_STRIDED))
 #define NO_TWIN      \
  {                   \
@@ -406,19 +427,24 @@ static const law_subject subjects[] = {
      MEMORY_LAWS | HOLDS(LAW_SPLIT) | HOLDS(LAW_STRIDED) | HOLDS(LAW_EMPTY) |
          HOLDS(LAW_REFUSED),
      NO_TWIN, spoil_amax, NULL},
-    {"mpnum_quantize_array", draw_quantize_array, quantize_array,
-     (CUT_LAWS & ~(HOLDS(LAW_ALONE) | HOLDS(LAW_STRIDED))), NO_TWIN, spoil_scaled, NULL},
-    {"mpnum_dequantize_array", draw_dequantize_array, dequantize_array,
-     (CUT_LAWS & ~(HOLDS(LAW_ALONE) | HOLDS(LAW_STRIDED))), NO_TWIN, spoil_scaled, NULL},
+    {"mpnum_quantize_array", draw_quantize_array, quantize_array, SCALED_LAWS, NO_TWIN,
+     spoil_scaled, NULL},
+    {"mpnum_dequantize_array", draw_dequantize_array, dequantize_array, SCALED_LAWS,
+     NO_TWIN, spoil_scaled, NULL},
     {"mpnum_quantize_channels",
      draw_quantize_channels,
      quantize_channels,
-     CUT_LAWS,
-     {{LAW_TWIN, quantize_channels_one_by_one}},
+     CUT_LAWS | HOLDS(LAW_APART),
+     {{LAW_TWIN, channels_one_by_one}},
      spoil_scaled,
      NULL},
-    {"mpnum_dequantize_channels", draw_dequantize_channels, dequantize_channels, CUT_LAWS,
-     NO_TWIN, spoil_scaled, NULL},
+    {"mpnum_dequantize_channels",
+     draw_dequantize_channels,
+     dequantize_channels,
+     CUT_LAWS | HOLDS(LAW_APART),
+     {{LAW_TWIN, channels_one_by_one}},
+     spoil_scaled,
+     NULL},
     {"mpnum_measure_rows", draw_measure, measure_rows, BLOCK_LAWS, NO_TWIN, spoil_measure,
      NULL},
     {"mpnum_measure_blocks", draw_measure_blocks, measure_blocks, BLOCK_LAWS, NO_TWIN,

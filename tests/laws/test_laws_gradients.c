@@ -174,8 +174,9 @@ static int spoil_total(law_draw *d, law_piece *at, int k) {
 /* --- The pass over gradients --- */
 
 enum { G_SRC, G_DST, G_FINDINGS };
-static const mpnum_type gradient_types[] = {
-    MPNUM_TYPE_F32, MPNUM_TYPE_F16, MPNUM_TYPE_BF16, MPNUM_TYPE_E5M2, MPNUM_TYPE_F64};
+static const mpnum_type gradient_types[] = {MPNUM_TYPE_F32,  MPNUM_TYPE_F16,
+                                            MPNUM_TYPE_BF16, MPNUM_TYPE_E5M2,
+                                            MPNUM_TYPE_E4M3, MPNUM_TYPE_F64};
 static void draw_gradients(law_draw *d) {
   d->columns = law_size(d, TILE, 9000);
   d->rows = d->columns > 600 || d->choice[7] ? 1 : law_size(d, 6, 20);

@@ -19,12 +19,14 @@ static mpnum_status exp_sum(const law_piece *at) {
   float max = mpnum_from_bits_f32(0xff800000u);
   double sum;
   int has_nan = 0;
+  int32_t most = INT32_MIN; /* an integer's comparison raises no flag */
   const size_t n = at->rows ? at->columns : 0;
   for (size_t i = 0; i < n; ++i) {
-    const float x = mpnum_from_bits_f32((uint32_t)law_get(32, at->at[0], i));
-    const uint32_t bits = mpnum_bits_f32(x) & 0x7fffffffu;
-    has_nan |= bits >= 0x7f800000u;
-    if (bits < 0x7f800000u && x > max) max = x;
+    const uint32_t word = (uint32_t)law_get(32, at->at[0], i);
+    const int is_number = (word & 0x7fffffffu) < 0x7f800000u;
+    const int32_t order = (int32_t)(word ^ (word >> 31) * 0x7fffffffu);
+    has_nan |= !is_number;
+    if (is_number && order > most) most = order, max = mpnum_from_bits_f32(word);
   }
   if (has_nan) { /* then dst holds anything */
     for (size_t i = 0; i < n; ++i)
@@ -100,7 +102,7 @@ static void draw_contrastive(law_draw *d) {
       law_result(d, d->choice[3] ? OF_CALL : OF_ROWS, 32, 1);
     }
   law_words(d, OF_CALL, 32, 0, 1, 2 * d->rows);
-  d->operands[C_SCRATCH].is_scratch = 1;
+  d->operands[C_SCRATCH].is_scratch = d->operands[C_SCRATCH].may_overlap = 1;
   d->operands[C_SCRATCH].alignment = 4;
   d->number[0] = draw_scale(d);
   d->number[1] = draw_scale(d);
@@ -141,7 +143,7 @@ static mpnum_status contrastive_by_cross_entropy(const law_piece *at) {
 }
 static int spoil_contrastive(law_draw *d, law_piece *at, int k) {
   if (k == 0) d->types[0] = d->types[1] = MPNUM_TYPE_F64;
-  if (k == 1) d->number[0] = -1;
+  if (k == 1) d->number[0] = law_no_scale(d);
   if (k == 2) d->number[1] = mpnum_from_bits_f32(0x7f800000u);
   if (k == 3) d->choice[0] = 1 << 20;
   if (k == 4) d->choice[3] = 9;
@@ -170,7 +172,7 @@ static void draw_embeddings(law_draw *d) {
   d->choice[3] = law_below(d, 3) == 0 ? 1 + (int)law_below(d, 2) : 0;
   law_result(d, d->choice[3] ? OF_CALL : OF_ROWS, 32, 1);
   law_words(d, OF_CALL, 32, 0, 1, 4 * d->rows);
-  d->operands[E_SCRATCH].is_scratch = 1;
+  d->operands[E_SCRATCH].is_scratch = d->operands[E_SCRATCH].may_overlap = 1;
   d->operands[E_SCRATCH].alignment = 4;
   d->number[0] = draw_scale(d);
   d->number[1] = draw_scale(d);
@@ -275,6 +277,7 @@ static void draw_activation_codes(law_draw *d) {
   law_words(d, OF_CALL, 64, 0, 1, 4);
   d->operands[A_LOSSES].is_result = 1;
   d->operands[A_LOSSES].alignment = 8;
+  d->operands[A_LOSSES].may_overlap = 1;
   d->number[1] = (float)(1 + law_below(d, 500));
 }
 static mpnum_status activation_quantize(const law_piece *at) {
@@ -288,8 +291,9 @@ static int spoil_activation(law_draw *d, law_piece *at, int k) {
   if (k < 2 && spoil_rows(d, at, k)) return 1;
   if (k == 1) k = 2;
   if (k == 2) d->choice[0] = 9;
-  if (k == 3 && d->choice[7]) d->number[1] = 0;
-  return k < 3 || (k == 3 && d->choice[7]);
+  if (k == 3) spoil_shape(d);
+  if (k == 4 && d->choice[7]) d->number[1] = law_no_scale(d);
+  return k < 4 || (k == 4 && d->choice[7]);
 }
 
 static void draw_hadamard(law_draw *d) {
@@ -319,7 +323,7 @@ static int spoil_hadamard(law_draw *d, law_piece *at, int k) {
   if (k == 1) k = 2;
   if (k == 2) d->choice[0] = 32;
   if (k == 3) --at->columns;
-  return k < 4;
+  return k < 4 || (k == 4 && spoil_shape(d));
 }
 
 static int spoil_embeddings(law_draw *d, law_piece *at, int k) {
@@ -328,7 +332,7 @@ static int spoil_embeddings(law_draw *d, law_piece *at, int k) {
 
 #define ROW_LAWS                                                           \
  (MEMORY_LAWS | HOLDS(LAW_SPLIT) | HOLDS(LAW_ALONE) | HOLDS(LAW_STRIDED) | \
-  HOLDS(LAW_EMPTY) | HOLDS(LAW_REFUSED))
+  HOLDS(LAW_EMPTY) | HOLDS(LAW_REFUSED) | HOLDS(LAW_APART))
 #define CALL_LAWS (ROW_LAWS & ~(HOLDS(LAW_SPLIT) | HOLDS(LAW_ALONE)))
 #define IN_PLACE  HOLDS(LAW_IN_PLACE)
 #define NO_TWIN      \

@@ -45,7 +45,7 @@ int main(void) {
 """
 
 # Rows of all kinds beside: without a sign, FN, FNUZ and IEEE, of other biases, of 5 to 16 bits, on which loops of arrays
-# once made assumptions. (tests/array/test_array_formats.c has all that a row can say.)
+# once made assumptions. (tests/laws/test_laws_arrays.c draws all that a row can say.)
 ROWS = """\
 ROW(e5m3, E5M3, 0, 5, 3, 15, FN, 0xff)
 ROW(e4m3u, E4M3U, 0, 4, 3, 7, FN, 0x7f)
@@ -112,7 +112,6 @@ int main(void) {
 }
 """
 
-
 def changes():
     """[(the file named last before a diff, the diff)]"""
     name = None
@@ -122,7 +121,6 @@ def changes():
         elif "/" in named:
             name = named
 
-
 def apply(text, diff):
     for hunk in diff.split("...\n"):
         lines = hunk.splitlines()
@@ -131,7 +129,6 @@ def apply(text, diff):
         assert text.count(before) == 1, f"not once in the file:\n{before}"
         text = text.replace(before, after)
     return text
-
 
 def add_rows(root):
     table, family = root / "include/mpnum/core/format.h", root / "include/mpnum/types/fp8.h"
@@ -149,7 +146,6 @@ def add_rows(root):
     table.write_text(text)
     family.write_text(family.read_text().replace('#include "e2m5.h"\n', '#include "e2m5.h"\n' + includes))
 
-
 def added(folder):
     """The copy of the sources in which the document was followed."""
     root = Path(folder)
@@ -162,12 +158,10 @@ def added(folder):
         check(sys.executable, *command.split(), cwd=root)
     return root
 
-
 def value(code):
     """Of a magnitude: 2 bits of exponent, 5 of mantissa, bias 1."""
     exponent, mantissa = divmod(code, 32)
     return Fraction(mantissa, 32) if exponent == 0 else Fraction(32 + mantissa, 32) * 2 ** (exponent - 1)
-
 
 def nearest(number, saturates):
     x, sign = Fraction(number), 0x80 if number.startswith("-") else 0
@@ -175,15 +169,12 @@ def nearest(number, saturates):
     # 7f would be 8, the next value: what rounds there has overflowed and is the NaN.
     return sign | (codes[0] if codes[0] < 0x7f else 0x7e if saturates else 0x7f)
 
-
 def compiler(root):
     return [*toolchain.cc(), "-std=c99", *toolchain.WARNINGS, "-I", root / "include", "-I", root / "tests"]
-
 
 def compile_and_run(root, output, *sources):
     check(*compiler(root), "-O1", *sources, "-lm", "-o", root / output)
     return subprocess.run([root / output], capture_output=True, text=True)
-
 
 def value_of(row, code):
     """The value of a code of a row as a fraction, "inf" or "nan"."""
@@ -199,7 +190,6 @@ def value_of(row, code):
         return "nan" if mantissa else "-inf" if code > ones else "inf"
     whole = mantissa + (2 ** mantissa_bits if exponent else 0)
     return Fraction(whole) * Fraction(2) ** (max(exponent, 1) - bias - mantissa_bits) * (-1 if code > ones else 1)
-
 
 def rows_of_all_kinds_convert(root):
     """With every instruction set, by their own functions and by convert_array, as the scalar functions; and these give
@@ -224,7 +214,6 @@ def rows_of_all_kinds_convert(root):
             # %.9g of a float: the nearest decimal of 9 digits
             same = line == want if isinstance(want, str) else line == "%.9g" % want or (want == 0 and float(line) == 0)
             assert same, f"{row[0]} {code:x} is {line}, not {want}"
-
 
 def in_tests(root, name):
     return next((root / "tests").rglob(name))

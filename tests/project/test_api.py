@@ -22,17 +22,14 @@ MOST_OF_C, MOST_OF_CPP = 1050, 90  # entries of docs/api.txt
 # Names that a program sees without naming them.
 CONFIGURATION = re.compile(r"MPNUM_(HAS_\w+|NO_\w+|CUDA_HOST_SIMD|ON_DEVICE|INLINE|FUNC|HOST|MUST_CHECK|VERSION\w*)")
 
-
 def every_declaration_is_understood():
     assert not api.problems, "\n".join(["", *api.problems])
-
 
 def api_txt_is_current():
     recorded = tools_api.OUTPUT.read_text() if tools_api.OUTPUT.exists() else ""
     difference = list(difflib.unified_diff(recorded.splitlines(), api.text().splitlines(),
                                            "docs/api.txt", "tools/api", lineterm="", n=0))
     assert not difference, "\n".join(["", *difference[:60], "Where this is meant, run tools/api --update."])
-
 
 def surface_is_small():
     entries = [line for line in tools_api.OUTPUT.read_text().splitlines() if line and line[0] not in " #["]
@@ -44,7 +41,6 @@ def surface_is_small():
         f"docs/api.txt has {c} entries of C, {cpp} of C++, and may have {MOST_OF_C}, {MOST_OF_CPP}: for each name that comes "
         "take one away that nobody would miss, or make it internal (name_)")
 
-
 def no_public_name_is_left_out():
     """Any mpnum word in the code of a header is in the list or is internal."""
     names = set(api.names())
@@ -53,7 +49,6 @@ def no_public_name_is_left_out():
         words = set(re.findall(r"\b(?:mpnum|MPNUM)_\w*[A-Za-z0-9]\b(?!\s*##)", text))
         words -= {"MPNUM_" + re.sub(r"\W", "_", header).upper()}  # the include guard
         assert words <= names, f"{header}: not in the list: {' '.join(sorted(words - names))}"
-
 
 def compiler_agrees_with_the_list():
     """Signatures, sizes and values as the compiler knows them; a value that depends on it is not asked."""
@@ -69,9 +64,8 @@ def compiler_agrees_with_the_list():
         source.write_text("\n".join(lines) + "\n")
         check(*cc, "-std=c99", "-Werror", "-fsyntax-only", "-I", toolchain.INCLUDE, source)
 
-
 def used_words():
-    """Words of the sources that use the library, and of what the macros of three tests make."""
+    """Words of the sources that use the library, and of what the macros of four tests make."""
     words = set()
     for folder in ("tests", "bench", "examples"):
         for path in (ROOT / folder).rglob("*"):
@@ -80,16 +74,14 @@ def used_words():
     bits = tools_api.expanded(ROOT / "tests/bits/bits.c", ROOT / "tests/bits/bits_types.h",
                               ROOT / "tests/bits/bits_functions.h")
     arrays = tools_api.expanded(ROOT / "tests/func/function_arrays.c")
-    pairs = tools_api.expanded(ROOT / "tests/func/test_function_array_pairs.c")
-    return words | set(re.findall(r"\w+", bits + arrays + pairs))
-
+    laws = "".join(tools_api.expanded(ROOT / f"tests/laws/test_laws_{name}.c") for name in ("pairs", "blocks"))
+    return words | set(re.findall(r"\w+", bits + arrays + laws))
 
 def every_public_name_has_a_user():
     unused = [name for name in api.names() if not CONFIGURATION.fullmatch(name)]
     words = used_words()
     unused = [name for name in unused if name not in words]
     assert not unused, f"no test, benchmark or example uses {' '.join(unused)}"
-
 
 # Launchers that do what no single host function does.
 WITHOUT_TWIN = {
@@ -107,7 +99,6 @@ WITHOUT_TWIN = {
                                                                           "grad_merge")},
     "histogram": "hosts count one value, or the pass over gradients does",
 }
-
 
 def launchers_have_the_parameters_of_their_host_twins():
     """In the host's order, types apart, which are template arguments: (dst, src, &options, stream). An amax stands for all losses.
@@ -131,7 +122,6 @@ def launchers_have_the_parameters_of_their_host_twins():
         assert all("=" in parameter for parameter in parameters[end + 1:]), f"{name}: after the stream, and without a default"
         seen += 1
     assert seen >= 13 and not twinless, (seen, f"no launchers, or with a twin now: {twinless}")
-
 
 sys.exit(tap.run(every_declaration_is_understood, api_txt_is_current, surface_is_small,
                  no_public_name_is_left_out, compiler_agrees_with_the_list, every_public_name_has_a_user,

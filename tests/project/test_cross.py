@@ -37,21 +37,20 @@ PROGRAMS = ["test_fma", "test_scale"]
 BYTE_ORDER_PROGRAMS = ["test_cross_entropy", "test_grad", "test_block_calls"]
 # Without vectors they run there alone.
 SCALAR_PROGRAMS = ["test_decoding", "test_disagreements", "test_packed", "test_rng", "test_scaler_rule", "test_scaler_calls",
-                   "test_scaler_verdicts", "test_scaler_io", "test_scale_io", "test_health", "test_advice", "test_block_presets"]
+                   "test_scaler_verdicts", "test_scaler_io", "test_scale_io", "test_health", "test_advice"]
 MORE_SOURCES = {"test_scaler_io": ["fuzz_scaler"], "test_scale_io": ["fuzz_history"],
                 **{f"test_block_{name}": ["block_reference"] for name in ("calls", "properties", "values")}}
 ENVIRONMENTS = ["default"]  # of bits.c; emulators take half a minute for each
 BITS_FLAGS = {"s390x": ["-O1", "-Wno-maybe-uninitialized"]}  # two thirds of the time of -O2, which is slower here
 # All in bits.txt, too.
-SLOW_PROGRAMS = ["test_function_array_pairs", "test_scale_array", "test_block_values", "test_queries", "test_hadamard", "test_normalize", "test_conversions", "test_user_formats",
+SLOW_PROGRAMS = ["test_scale_array", "test_block_values", "test_queries", "test_hadamard", "test_normalize", "test_conversions", "test_user_formats",
                  "test_text_parse", "test_text_print", "test_block_properties", "test_normalize_backward",
                  "test_normalize_fused", "test_row_options", "test_activation_rows"]
 REFERENCE = ["reference", "conversion_inputs"]
 # What programs call, compiled once for each machine, and the programs: with NEON on aarch64. Slow; bits.txt has arrays, too.
-ARRAY_PROGRAMS = {"array_functions": ["test_array_values", "test_array_any", "test_array_edges", "test_array_environment",
+ARRAY_PROGRAMS = {"array_functions": ["test_array_values", "test_array_any",
                                       "test_array_round", "test_array_stochastic"],
-                  "function_arrays": ["test_array_values", "test_array_edges", "test_array_environment"]}
-
+                  "function_arrays": ["test_array_values"]}
 
 def programs_of(machine, is_slow):
     is_other_order = machine == "s390x"
@@ -59,19 +58,15 @@ def programs_of(machine, is_slow):
         return SLOW_PROGRAMS + ([] if is_other_order else BYTE_ORDER_PROGRAMS)
     return PROGRAMS + (BYTE_ORDER_PROGRAMS + SCALAR_PROGRAMS if is_other_order else [])
 
-
 def source_of(name):
     """A program lies in the room of what it tests."""
     return next((ROOT / "tests").glob(f"*/{name}.c"))
 
-
 def compiler(machine):
     return f"{machine}-linux-gnu-gcc"
 
-
 def flags(machine):
     return ["-std=c99", "-O2", "-static", *FLAGS.get(machine, [])]
-
 
 def build_and_run(machine, emulators, name, *more):
     sources = [source_of(source) for source in [name, *REFERENCE]]
@@ -82,11 +77,9 @@ def build_and_run(machine, emulators, name, *more):
     assert "ok 1 " in said, said
     return said
 
-
 def passes(machine, emulators, name):
     need(compiler(machine))
     build_and_run(machine, emulators, name, *[source_of(more) for more in MORE_SOURCES.get(name, [])])
-
 
 def arrays_pass(machine, emulators, functions):
     """One after the other, as they share what takes longest to compile."""
@@ -97,7 +90,6 @@ def arrays_pass(machine, emulators, functions):
         said = "".join(build_and_run(machine, emulators, name, compiled) for name in ARRAY_PROGRAMS[functions])
     neon = [line for line in said.splitlines() if " - neon " in line]
     assert (machine == "aarch64") == any("# SKIP" not in line for line in neon), "\n".join(neon)
-
 
 def main():
     if sys.argv[1:] not in ([], ["slow"]):
@@ -121,7 +113,6 @@ def main():
             tests += test_bits.properties(pool, machine, environments, compiler(machine),
                                          [*flags(machine), *([] if is_slow else BITS_FLAGS.get(machine, []))], emulators)
         return tap.run(*tests)
-
 
 if __name__ == "__main__":
     sys.exit(main())

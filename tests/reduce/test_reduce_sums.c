@@ -2,7 +2,6 @@
 /* Sums, dot products and norms: against the tiles and lanes that reduce.h describes,
  * added here in doubles and then bit by bit; and against the exact sum, within the error
  * that it states. */
-#define _GNU_SOURCE /* mmap */ /* NOLINT(bugprone-reserved-identifier) */
 
 #include "reduce_inputs.h"
 #include "../harness/must.h"
@@ -302,20 +301,6 @@ static void check_lengths(const char *isa) {
 }
 static void any_length_between_pages(void) { for_isas(check_lengths); }
 
-static void check_addresses(const char *isa) {
-  size_t gap = 0;
-  int k = 0;
-  for (; k < TYPES; ++k) {
-    for (gap = 0; gap < 64; ++gap) {
-      uint8_t *a = array_before_end(130 * types[k].size, gap);
-      uint8_t *b = array_after_start((7 * gap) % 64);
-      fill(&types[k], (int)gap % SORTS, a, b, 130);
-      check(isa, &types[k], a, b, 130);
-    }
-  }
-}
-static void any_address(void) { for_isas(check_addresses); }
-
 /* A NaN and Infs in each place. */
 static void check_places(const char *isa) {
   const type_case *f32 = &types[0];
@@ -393,36 +378,6 @@ static void check_error(const char *isa) {
   }
 }
 static void error_is_as_stated(void) { for_isas(check_error); }
-
-static void check_environments(const char *isa) {
-  int turn = 0, i = 0, k = 0, kind = 0;
-  for (; k < TYPES; ++k) {
-    for (turn = 0; turn < 2 * KINDS; ++turn) {
-      const size_t n = turn < KINDS ? 5000 : 300;
-      uint8_t *a = array_after_start(0), *b = array_before_end(n * types[k].size, 0);
-      mpnum_exact_sum want, got;
-      uint32_t value = 0;
-      kind = turn % KINDS;
-      fill(&types[k], k == 0 ? turn % SORTS : 0, a, b, n);
-      want = total_of(kind, &types[k], a, b, n);
-      value = mpnum_bits_f32(types[k].calls[kind](a, b, n));
-      for (i = 0; i < ENVIRONMENTS; ++i) {
-        uint32_t same = 0;
-        use_environment(i);
-        got = total_of(kind, &types[k], a, b, n);
-        same = mpnum_bits_f32(types[k].calls[kind](a, b, n));
-        CHECK(is_environment(i), "%s: environment %d is changed", isa, i);
-        use_environment(0);
-        CHECK(memcmp(&got, &want, sizeof got) == 0 && same == value,
-              "%s, %s, %s of %zu in environment %d", isa, types[k].name, kind_names[kind],
-              n, i);
-      }
-    }
-  }
-}
-static void same_in_every_environment(void) {
-  if (mpnum_isa_in_use() != MPNUM_ISA_SCALAR) for_isas(check_environments);
-}
 
 /* Parts cut at tiles, in any order and grouping, by merging or by adding words. */
 static void check_merging(const char *isa) {
@@ -524,10 +479,8 @@ static void totals_of_other_types_are_refused(void) {
 int main(void) {
   TAP_RUN(neither_overflow_nor_underflow);
   TAP_RUN(any_length_between_pages);
-  TAP_RUN(any_address);
   TAP_RUN(special_values_in_every_place);
   TAP_RUN(error_is_as_stated);
-  TAP_RUN(same_in_every_environment);
   TAP_RUN(parts_merge_to_the_same_bits);
   TAP_RUN(totals_are_exact);
   TAP_RUN(ties_are_decided_by_the_last_bit);

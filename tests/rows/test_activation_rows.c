@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* activation_rows.h: each element is the function of the sum, times the factor, by the
  * scalar functions and the arithmetic of C; codes are those of two steps. */
-#define _GNU_SOURCE /* mmap */ /* NOLINT(bugprone-reserved-identifier) */
 #include "row_checks.h"
 #include "../harness/must.h"
 
@@ -157,97 +156,9 @@ static void codes_are_those_of_two_steps(void) {
   }
 }
 
-static void other_arguments_are_refused(void) {
-  static const uint32_t scales[] = {0, 0x80000000u, 0xbf800000u, 0x7f800000u,
-                                    0x7fc00000u};
-  const mpnum_matrix codes = mpnum_matrix_of(MPNUM_TYPE_E4M3, got, ROWS, 8);
-  const mpnum_matrix dst = mpnum_matrix_of(MPNUM_TYPE_F32, got, ROWS, 8);
-  const mpnum_const_matrix from = mpnum_const_matrix_of(MPNUM_TYPE_BF16, src, ROWS, 8);
-  mpnum_activation_options options = mpnum_activation_default();
-  mpnum_matrix bad = codes;
-  got[0] = 0x5c;
-#define REFUSES(status, call) CHECK((call) == MPNUM_ERROR_##status, #call)
-  for (int i = 0; i < 5; ++i)
-    REFUSES(ARGUMENT,
-            mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU, codes, from, NULL,
-                                           mpnum_from_bits_f32(scales[i]), NULL));
-  bad.type = MPNUM_TYPE_E8M0;
-  REFUSES(TYPE, mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU, bad, from, NULL, 1,
-                                               NULL));
-  REFUSES(TYPE, mpnum_activation_rows(MPNUM_ACTIVATION_SILU, bad, from, NULL));
-  bad = codes;
-  bad.data = src;
-  REFUSES(OVERLAP, mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU, bad, from, NULL,
-                                                  1, NULL));
-  REFUSES(OVERLAP, mpnum_activation_rows(MPNUM_ACTIVATION_SILU, bad, from, NULL));
-  bad = dst;
-  bad.stride = 7;
-  REFUSES(STRIDE, mpnum_activation_rows(MPNUM_ACTIVATION_SILU, bad, from, NULL));
-  bad = dst;
-  bad.rows = ROWS - 1;
-  REFUSES(SHAPE, mpnum_activation_rows(MPNUM_ACTIVATION_SILU, bad, from, NULL));
-  REFUSES(ARGUMENT, mpnum_activation_rows((mpnum_activation)3, dst, from, NULL));
-  for (int i = 0; i < 5; ++i) { /* of codes, too */
-    mpnum_activation_options other = options;
-    bad = codes;
-    other.factor = mpnum_const_matrix_of(MPNUM_TYPE_F32, factor, ROWS, 8);
-    if (i == 0) bad.columns = 7;
-    if (i == 1) bad.stride = 7;
-    if (i == 2) bad.rows = ROWS - 1;
-    if (i == 3) other.factor.columns = 7;
-    if (i == 4) other.factor.rows = ROWS - 1;
-    CHECK(mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU, bad, from, &other, 1,
-                                         NULL) ==
-              (i == 1 ? MPNUM_ERROR_STRIDE : MPNUM_ERROR_SHAPE),
-          "shape %d", i);
-  }
-  options.factor = mpnum_const_matrix_of(MPNUM_TYPE_F32, factor, ROWS, 7);
-  REFUSES(SHAPE, mpnum_activation_rows(MPNUM_ACTIVATION_SILU, dst, from, &options));
-  options.factor = mpnum_const_matrix_of(MPNUM_TYPE_E2M1, factor, ROWS, 8);
-  REFUSES(TYPE, mpnum_activation_rows(MPNUM_ACTIVATION_SILU, dst, from, &options));
-  options.factor = mpnum_const_matrix_of(MPNUM_TYPE_BF16, got, ROWS, 8);
-  REFUSES(OVERLAP, mpnum_activation_rows(MPNUM_ACTIVATION_SILU, dst, from, &options));
-  REFUSES(OVERLAP, mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU, codes, from,
-                                                  &options, 1, NULL));
-#undef REFUSES
-  CHECK(got[0] == 0x5c, "something was written");
-}
-
-/* Call number i of many. */
-enum { CALLS = 3 * 5 * 4, CALL_ROOM = 3 * 2053 };
-static mpnum_status call_of_rows(int i) {
-  static const size_t columns_of[] = {1, 7, 130, 2050};
-  const mpnum_type type = row_types[i % 5], other = row_types[(i + 1) % 5];
-  const size_t columns = columns_of[i / 15], count = 3 * columns;
-  const mpnum_const_matrix from =
-      mpnum_const_matrix_of(type, input_row(src, count * size_of(type)), 3, columns);
-  mpnum_activation_options options = mpnum_activation_default();
-  options.factor =
-      mpnum_const_matrix_of(other, input_row(factor, count * size_of(other)), 3, columns);
-  options.bias = (const float *)input_row(bias, columns * sizeof(float));
-  if (i % 2)
-    return mpnum_activation_rows(
-        activations[i % 3],
-        mpnum_matrix_of(other, output_row(count * size_of(other)), 3, columns), from,
-        &options);
-  return mpnum_activation_quantize_rows(
-      activations[i % 3], mpnum_matrix_of(MPNUM_TYPE_E5M2, output_row(count), 3, columns),
-      from, &options, 3, NULL);
-}
-static void nothing_beside_rows_is_touched_at_any_address(void) {
-  check_places(call_of_rows, CALLS);
-}
-static void rows_are_the_same_in_every_environment(void) {
-  check_environments(call_of_rows, CALLS);
-}
-
 int main(void) {
   RUN_FOR_EACH_ISA(elements_are_those_of_scalar_steps);
   RUN_FOR_EACH_ISA(factor_and_gate_may_be_halves_of_a_matrix);
   RUN_FOR_EACH_ISA(codes_are_those_of_two_steps);
-  TAP_RUN(other_arguments_are_refused);
-  make(MPNUM_TYPE_E4M3, MPNUM_TYPE_E4M3, CALL_ROOM);
-  RUN_FOR_EACH_ISA(nothing_beside_rows_is_touched_at_any_address);
-  RUN_FOR_EACH_ISA(rows_are_the_same_in_every_environment);
   return tap_done();
 }

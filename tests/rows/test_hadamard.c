@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* hadamard.h: exact on integers against the matrix itself, the order of its roundings
  * against steps in double, its inverse within the bound it states, what becomes of Inf
- * and NaN; the same bits from every instruction set, at every address, in every
- * floating-point environment. */
-#define _GNU_SOURCE /* mmap */ /* NOLINT(bugprone-reserved-identifier) */
+ * and NaN. */
 #include "row_checks.h"
+#include "../harness/control_word.h"
 #include "../harness/must.h"
 #include "../reference/reference.h"
 
@@ -211,29 +210,6 @@ static void blocks_in_registers_are_those_of_rows(void) {
   }
 }
 
-/* Of the source any stride, which may repeat elements; what lies between rows stays. */
-static void rows_lie_where_strides_say(void) {
-  static const size_t strides[] = {0, 7, 2112, 2200};
-  enum { ROWS = 3, COLUMNS = 2112, STRIDE = COLUMNS + 5 };
-  static float row[COLUMNS];
-  fill_with_anything(x, MOST);
-  for (int i = 0; i < 2 * 4; ++i) {
-    const int n = orders[i % 2];
-    const size_t columns = n == 64 ? COLUMNS : COLUMNS - 16, stride = strides[i / 2];
-    memset(y, 0x5c, sizeof y);
-    memcpy(z, y, sizeof z);
-    CHECK(mpnum_hadamard_rows(dst_rows(MPNUM_TYPE_F32, y, ROWS, columns, STRIDE),
-                              src_rows(MPNUM_TYPE_F32, x, ROWS, columns, stride), n,
-                              9) == MPNUM_OK,
-          "stride %zu", stride);
-    for (size_t k = 0; k < ROWS; ++k) {
-      transform_row(0, row, x + k * stride, columns, n, 9);
-      memcpy(z + k * STRIDE, row, columns * sizeof *row);
-    }
-    CHECK(memcmp(y, z, sizeof y) == 0, "%d, stride %zu", n, stride);
-  }
-}
-
 /* From 24 MiB on stores go past the caches, where rows begin at lines of these. */
 static void large_matrices_are_those_of_their_parts(void) {
   enum { PARTS = 3, PART = 700, COLUMNS = 2048 + 48, STRIDE = 2112 };
@@ -330,144 +306,6 @@ static void below_the_largest_float_by_n_nothing_overflows(void) {
   }
 }
 
-static void other_arguments_are_refused(void) {
-  const mpnum_matrix dst = mpnum_matrix_of(MPNUM_TYPE_F32, y, 2, 64);
-  const mpnum_const_matrix src = mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 2, 64);
-  const mpnum_matrix dst_16 = mpnum_matrix_of(MPNUM_TYPE_BF16, y, 2, 64);
-  static const int others[] = {-16, 0, 1, 8, 32, 128, 1 << 30};
-  memset(y, 0x5c, sizeof y);
-  memcpy(z, y, sizeof z);
-  for (int is_inverse = 0; is_inverse < 2; ++is_inverse) {
-    for (int i = 0; i < 7; ++i)
-      CHECK(transform(is_inverse, dst, src, others[i], 0) == MPNUM_ERROR_ARGUMENT, "n %d",
-            others[i]);
-    for (int t = 1; t < 5; ++t) {
-      if (row_types[t] == MPNUM_TYPE_BF16) continue;
-      CHECK(transform(is_inverse, mpnum_matrix_of(row_types[t], y, 2, 64), src, 16, 0) ==
-                    MPNUM_ERROR_TYPE &&
-                transform(is_inverse, dst, mpnum_const_matrix_of(row_types[t], x, 2, 64),
-                          16, 0) == MPNUM_ERROR_TYPE,
-            "type %d", row_types[t]);
-    }
-    for (size_t columns = 1; columns < 130; ++columns) {
-      const mpnum_matrix to = mpnum_matrix_of(MPNUM_TYPE_F32, y, 2, columns);
-      const mpnum_const_matrix from =
-          mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 2, columns);
-      if (columns % 16)
-        CHECK(transform(is_inverse, to, from, 16, 0) == MPNUM_ERROR_RANGE, "%zu columns",
-              columns);
-      if (columns % 64)
-        CHECK(transform(is_inverse, to, from, 64, 0) == MPNUM_ERROR_RANGE, "%zu columns",
-              columns);
-    }
-    for (size_t rows = 0; rows < 3; ++rows)
-      CHECK(transform(is_inverse, dst_rows(MPNUM_TYPE_F32, y, rows, 64, 63),
-                      mpnum_const_matrix_of(MPNUM_TYPE_F32, x, rows, 64), 16,
-                      0) == MPNUM_ERROR_STRIDE,
-            "stride of %zu rows", rows);
-    CHECK(transform(is_inverse, dst, mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 3, 64), 16,
-                    0) == MPNUM_ERROR_SHAPE,
-          "rows differ");
-    CHECK(transform(is_inverse, dst, mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 2, 128), 16,
-                    0) == MPNUM_ERROR_SHAPE,
-          "columns differ");
-    CHECK(transform(is_inverse, dst_16, mpnum_const_matrix_of(MPNUM_TYPE_F32, y, 2, 64),
-                    16, 0) == MPNUM_ERROR_OVERLAP,
-          "another type in place");
-    CHECK(transform(is_inverse, mpnum_matrix_of(MPNUM_TYPE_F32, NULL, 0, 64),
-                    mpnum_const_matrix_of(MPNUM_TYPE_F32, NULL, 0, 64), 16,
-                    0) == MPNUM_OK,
-          "no rows");
-    CHECK(transform(is_inverse, mpnum_matrix_of(MPNUM_TYPE_BF16, NULL, 3, 0),
-                    mpnum_const_matrix_of(MPNUM_TYPE_BF16, NULL, 3, 0), 64,
-                    0) == MPNUM_OK,
-          "no columns");
-  }
-  CHECK(memcmp(y, z, sizeof z) == 0, "something was written");
-}
-/* By a byte, a row, from either end; interleaved rows lie apart. */
-static void memory_that_overlaps_is_refused(void) {
-  static const struct {
-    size_t to, from; /* bytes */
-    size_t rows, columns, stride, src_stride;
-    mpnum_type to_type, from_type;
-    mpnum_status status;
-  } cases[] = {
-#define F32  MPNUM_TYPE_F32
-#define BF16 MPNUM_TYPE_BF16
-      {0, 1, 1, 64, 64, 64, F32, F32, MPNUM_ERROR_OVERLAP},
-      {1, 0, 1, 64, 64, 64, F32, F32, MPNUM_ERROR_OVERLAP},
-      {0, 255, 1, 64, 64, 64, F32, F32, MPNUM_ERROR_OVERLAP},
-      {255, 0, 1, 64, 64, 64, F32, F32, MPNUM_ERROR_OVERLAP},
-      {0, 256, 1, 64, 64, 64, F32, F32, MPNUM_OK},
-      {256, 0, 1, 64, 64, 64, F32, F32, MPNUM_OK},
-      {256, 0, 2, 64, 64, 64, F32, F32, MPNUM_ERROR_OVERLAP},
-      {256, 0, 2, 64, 64, 0, F32, F32, MPNUM_OK},
-      {0, 256, 3, 64, 128, 128, F32, F32, MPNUM_OK},
-      {256, 0, 3, 64, 128, 128, F32, F32, MPNUM_OK},
-      {255, 0, 3, 64, 128, 128, F32, F32, MPNUM_ERROR_OVERLAP},
-      {257, 0, 3, 64, 128, 128, F32, F32, MPNUM_ERROR_OVERLAP},
-      {0, 255, 3, 64, 128, 128, F32, F32, MPNUM_ERROR_OVERLAP},
-      {0, 257, 3, 64, 128, 128, F32, F32, MPNUM_ERROR_OVERLAP},
-      {128, 0, 3, 64, 192, 96, BF16, F32, MPNUM_ERROR_OVERLAP},
-      {256, 0, 3, 64, 192, 96, BF16, F32, MPNUM_OK},
-      {0, 128, 3, 64, 96, 192, F32, BF16, MPNUM_ERROR_OVERLAP},
-      {0, 256, 3, 64, 96, 192, F32, BF16, MPNUM_OK},
-      {0, 256, 3, 64, 128, 64, F32, F32, MPNUM_ERROR_OVERLAP},
-      {512, 0, 1, 64, 64, 0, F32, F32, MPNUM_OK},
-#undef F32
-#undef BF16
-  };
-  uint8_t *const memory = (uint8_t *)x;
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-    const mpnum_matrix dst = dst_rows(cases[i].to_type, memory + cases[i].to,
-                                      cases[i].rows, cases[i].columns, cases[i].stride);
-    const mpnum_const_matrix src =
-        src_rows(cases[i].from_type, memory + cases[i].from, cases[i].rows,
-                 cases[i].columns, cases[i].src_stride);
-    memset(x, 0, sizeof x);
-    CHECK(mpnum_hadamard_rows(dst, src, 16, 1) == cases[i].status, "case %zu", i);
-  }
-}
-
-/* Call number i of many: both orders and directions, each pair of types, in place too,
- * rows of anything and of subnormals. */
-enum { CALL_COLUMNS = 5, CALLS = 2 * 2 * 5 * CALL_COLUMNS, CALL_ROOM = 3 * 2200 };
-static uint8_t call_elements[2][2][4 * CALL_ROOM];
-static void make_elements_of_calls(void) {
-  for (int way = 0; way < 2; ++way) {
-    fill_with_anything(x, CALL_ROOM);
-    for (size_t i = 0; i < CALL_ROOM; ++i) {
-      if (way) x[i] = of_bits(bits_of(x[i]) & 0x80ffffffu); /* small, and subnormal */
-      x16[i] = (uint16_t)(bits_of(x[i]) >> 16);
-    }
-    memcpy(call_elements[way][0], x, CALL_ROOM * sizeof *x);
-    memcpy(call_elements[way][1], x16, CALL_ROOM * sizeof *x16);
-  }
-}
-static mpnum_status call_of_rows(int i) {
-  static const size_t columns_of[CALL_COLUMNS] = {64, 128, 192, 2048, 2112};
-  const int n = orders[i % 2], is_inverse = i / 2 % 2, pair = i / 4 % 5, c = i / 20;
-  const int s = pair % 2, d = pair / 2 % 2, is_in_place = pair == 4;
-  const mpnum_type from = s ? MPNUM_TYPE_BF16 : MPNUM_TYPE_F32;
-  const mpnum_type to = is_in_place || !d ? from : MPNUM_TYPE_BF16;
-  const size_t columns = columns_of[c] - (n == 16 ? 16 : 0), stride = columns + 3;
-  uint8_t *elements = (uint8_t *)input_row(call_elements[i % 3 == 0][s],
-                                           (2 * stride + columns) * size_of(from));
-  const mpnum_const_matrix src = src_rows(from, elements, 3, columns, stride);
-  mpnum_matrix dst = dst_rows(from, elements, 3, columns, stride);
-  if (!is_in_place)
-    dst = dst_rows(to, output_row((2 * (columns + 2) + columns) * size_of(to)), 3,
-                   columns, columns + 2);
-  return transform(is_inverse, dst, src, n, (uint64_t)i);
-}
-static void nothing_beside_rows_is_touched_at_any_address(void) {
-  check_places(call_of_rows, CALLS);
-}
-static void rows_are_the_same_in_every_environment(void) {
-  check_environments(call_of_rows, CALLS);
-}
-
 int main(void) {
   set_control_word(control_word_of(FE_TONEAREST)); /* -ffast-math has another */
   RUN_FOR_EACH_ISA(integers_are_products_with_the_matrix);
@@ -475,15 +313,9 @@ int main(void) {
   RUN_FOR_EACH_ISA(each_stage_rounds_once_in_the_order_of_strides);
   RUN_FOR_EACH_ISA(types_are_rounded_once);
   RUN_FOR_EACH_ISA(blocks_in_registers_are_those_of_rows);
-  RUN_FOR_EACH_ISA(rows_lie_where_strides_say);
   RUN_FOR_EACH_ISA(large_matrices_are_those_of_their_parts);
   RUN_FOR_EACH_ISA(the_inverse_brings_back_what_was_there);
   RUN_FOR_EACH_ISA(inf_and_nan_stay_in_their_block);
   RUN_FOR_EACH_ISA(below_the_largest_float_by_n_nothing_overflows);
-  TAP_RUN(other_arguments_are_refused);
-  TAP_RUN(memory_that_overlaps_is_refused);
-  make_elements_of_calls();
-  RUN_FOR_EACH_ISA(nothing_beside_rows_is_touched_at_any_address);
-  RUN_FOR_EACH_ISA(rows_are_the_same_in_every_environment);
   return tap_done();
 }

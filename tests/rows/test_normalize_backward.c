@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* normalize_backward.h against its formulas in long double and against slopes taken
- * there: rows of any size and type, special ones, sums over rows, at every address, in
- * every floating-point environment. */
-#define _GNU_SOURCE /* mmap */ /* NOLINT(bugprone-reserved-identifier) */
+ * there: rows of any size and type, special ones, sums over rows. */
 #include "row_checks.h"
 #include "../harness/must.h"
 
@@ -332,32 +330,6 @@ static void sums_over_rows_are_rounded_once(void) {
   CHECK(bits_of(db[0]) == 0x3f800001u, "%a", (double)db[0]);
 }
 
-/* Of the first 256 the numbers are kept for the next columns. */
-static void each_of_many_wide_rows_is_as_alone(void) {
-  enum { MANY = 258, LAST = 3, BEFORE = MANY - LAST, WIDE = 2049 };
-  static mpnum_bf16 many[MANY * WIDE], given[MANY * WIDE];
-  static float all[MANY * WIDE], alone[LAST * WIDE];
-  const size_t skipped = (size_t)BEFORE * WIDE;
-  mpnum_norm_gradients to = mpnum_norm_gradients_empty();
-  for (size_t i = 0; i < MANY * WIDE; ++i) { /* 0.5 to 4 */
-    many[i].bits = (uint16_t)(0x3f00 + ((i + i / WIDE) * 97 & 0x17f));
-    given[i].bits = (uint16_t)(i < skipped ? 0 : 0x3f00 + (i * 31 & 0xff));
-  }
-  to.input = mpnum_matrix_of(MPNUM_TYPE_F32, all, MANY, WIDE);
-  to.weight = dw;
-  must(mpnum_normalize_backward_rows(
-      MPNUM_NORM_LAYER, to, mpnum_const_matrix_of(MPNUM_TYPE_BF16, given, MANY, WIDE),
-      mpnum_const_matrix_of(MPNUM_TYPE_BF16, many, MANY, WIDE), NULL));
-  memcpy(other, dw, sizeof dw);
-  to.input = mpnum_matrix_of(MPNUM_TYPE_F32, alone, LAST, WIDE);
-  must(mpnum_normalize_backward_rows(
-      MPNUM_NORM_LAYER, to,
-      mpnum_const_matrix_of(MPNUM_TYPE_BF16, given + skipped, LAST, WIDE),
-      mpnum_const_matrix_of(MPNUM_TYPE_BF16, many + skipped, LAST, WIDE), NULL));
-  CHECK(memcmp(all + skipped, alone, sizeof alone) == 0, "rows");
-  CHECK(memcmp(other, dw, WIDE * sizeof *dw) == 0, "weights");
-}
-
 static void types_are_rounded_once_and_results_may_take_a_place(void) {
   static uint8_t given[4 * ROWS * MOST], from[4 * ROWS * MOST], got[4 * ROWS * MOST];
   static uint8_t want[4 * ROWS * MOST];
@@ -395,25 +367,6 @@ static void types_are_rounded_once_and_results_may_take_a_place(void) {
           "%s of %s to %s", mpnum_type_name(g), mpnum_type_name(s), mpnum_type_name(d));
   }
 }
-static void a_gradient_may_take_the_place_of_what_is_read(void) {
-  for (int k = 0; k < 3 * 2 * 2; ++k) {
-    const size_t n = k / 6 ? MOST : 100;
-    const int is_gradient = k / 3 % 2;
-    mpnum_norm_gradients to = all_gradients(n);
-    static float was[MOST];
-    fill(x, ROWS * n, -1, 2);
-    fill(dy, ROWS * n, -1, 1);
-    must(mpnum_normalize_backward_rows(kinds[k % 3], to, floats_of(dy, n),
-                                       floats_of(x, n), NULL));
-    memcpy(was, dw, sizeof was);
-    to.input.data = is_gradient ? dy : x;
-    must(mpnum_normalize_backward_rows(kinds[k % 3], to, floats_of(dy, n),
-                                       floats_of(x, n), NULL));
-    CHECK(memcmp(dx, to.input.data, ROWS * n * sizeof *dx) == 0 &&
-              memcmp(was, dw, n * sizeof *dw) == 0,
-          "kind %d in the place of %s", k % 3, is_gradient ? "dy" : "x");
-  }
-}
 
 static void special_rows_are_as_documented(void) {
   enum { N = 50 };
@@ -442,103 +395,6 @@ static void special_rows_are_as_documented(void) {
     }
   }
 }
-static void other_arguments_are_refused(void) {
-  mpnum_norm_gradients to = all_gradients(8);
-  mpnum_normalize_options options = mpnum_normalize_default();
-  const mpnum_const_matrix good = floats_of(x, 8);
-  mpnum_const_matrix bad = good;
-  dx[0] = dw[0] = 42;
-  bad.columns = 7;
-  CHECK(mpnum_normalize_backward_rows(MPNUM_NORM_RMS, to, bad, good, NULL) ==
-                MPNUM_ERROR_SHAPE &&
-            mpnum_normalize_backward_rows(MPNUM_NORM_RMS, to, good, bad, NULL) ==
-                MPNUM_ERROR_SHAPE,
-        "columns");
-  bad = good;
-  bad.type = MPNUM_TYPE_E8M0;
-  CHECK(mpnum_normalize_backward_rows(MPNUM_NORM_RMS, to, bad, good, NULL) ==
-                MPNUM_ERROR_TYPE &&
-            mpnum_normalize_backward_rows(MPNUM_NORM_RMS, to, good, bad, NULL) ==
-                MPNUM_ERROR_TYPE,
-        "type");
-  CHECK(mpnum_normalize_backward_rows((mpnum_norm_kind)3, to, good, good, NULL) ==
-            MPNUM_ERROR_ARGUMENT,
-        "kind");
-  options.epsilon = -1;
-  CHECK(mpnum_normalize_backward_rows(MPNUM_NORM_RMS, to, good, good, &options) ==
-            MPNUM_ERROR_ARGUMENT,
-        "epsilon");
-  to.input.stride = 7;
-  CHECK(mpnum_normalize_backward_rows(MPNUM_NORM_RMS, to, good, good, NULL) ==
-            MPNUM_ERROR_STRIDE,
-        "stride");
-  to.input.stride = 9;
-  to.input.data = x;
-  CHECK(mpnum_normalize_backward_rows(MPNUM_NORM_RMS, to, good, good, NULL) ==
-            MPNUM_ERROR_OVERLAP,
-        "another stride in place");
-  CHECK(dx[0] > 41 && dw[0] > 41, "something was written");
-}
-
-/* Call number i of many, of every type, with and without what is optional. */
-enum { CALL_COLUMNS = 4, CALLS = 3 * 5 * CALL_COLUMNS * 2, CALL_ROOM = 3 * 2053 };
-static uint8_t call_elements[5][4 * CALL_ROOM];
-static float call_factors[CALL_ROOM];
-static void make_elements_of_calls(void) {
-  for (size_t i = 0; i < CALL_ROOM; ++i) {
-    x[i % MOST] = (float)(uniform(-3, 5) * (i % 7 ? 1 : 1e-40));
-    call_factors[i] = i % 3 ? (float)uniform(-2, 2) : 0x1.8p-140f;
-    for (int t = 0; t < 5; ++t)
-      must(mpnum_convert_array(row_types[t], call_elements[t] + i * size_of(row_types[t]),
-                               MPNUM_TYPE_F32, x + i % MOST, 1, MPNUM_ROUND_NEAREST_EVEN,
-                               MPNUM_OVERFLOW_IEEE, 0, 0));
-  }
-}
-static mpnum_status call_of_rows(int i) {
-  static const size_t columns_of[CALL_COLUMNS] = {1, 7, 130, 2050};
-  const int s = i / 3 % 5, c = i / 15 % CALL_COLUMNS, is_full = i / 60;
-  const mpnum_type type = row_types[s], of_gradient = row_types[(s + c) % 5],
-                   of_input = row_types[(s + 2 * c) % 5];
-  const size_t columns = columns_of[c], stride = columns + 3;
-  mpnum_normalize_options options = mpnum_normalize_default();
-  mpnum_norm_gradients to = mpnum_norm_gradients_empty();
-  const mpnum_const_matrix src =
-      src_rows(type, input_row(call_elements[s], (2 * stride + columns) * size_of(type)),
-               3, columns, stride);
-  const mpnum_const_matrix given =
-      src_rows(of_gradient,
-               input_row(call_elements[(s + c) % 5] + size_of(of_gradient),
-                         3 * columns * size_of(of_gradient)),
-               3, columns, columns);
-  options.epsilon = i % 4 == 0 ? 0 : i % 4 == 1 ? 1e-5f : 0x1p-140f;
-  to.adds = i % 2;
-  to.input = dst_rows(of_input, output_row(3 * columns * size_of(of_input)), 3, columns,
-                      columns);
-  if (is_full) {
-    options.weight = (const float *)input_row(call_factors, columns * sizeof(float));
-    to.weight = (float *)output_row(columns * sizeof(float));
-    to.bias = (float *)output_row(columns * sizeof(float));
-    options.mean = (float *)input_row(call_factors + 1, 3 * sizeof(float));
-    options.inverse = (float *)input_row(call_factors + 1, 3 * sizeof(float));
-  }
-  return mpnum_normalize_backward_rows(kinds[i % 3], to, given, src, &options);
-}
-static void nothing_beside_rows_is_touched_at_any_address(void) {
-  check_places(call_of_rows, CALLS);
-}
-static void rows_are_the_same_in_every_environment(void) {
-  check_environments(call_of_rows, CALLS);
-}
-static void rows_are_those_of_scalar_code(void) {
-  const mpnum_isa isa = mpnum_isa_in_use();
-  for (int i = 0; i < CALLS; ++i) {
-    may(mpnum_isa_force(MPNUM_ISA_SCALAR));
-    results_of_call(&row_want, call_of_rows, i, IN_THE_MIDDLE);
-    may(mpnum_isa_force(isa));
-    results_of_call(&row_got, call_of_rows, i, IN_THE_MIDDLE);
-    CHECK(are_same(&row_got, &row_want), "call %d", i);
-  }
-}
 
 int main(void) {
   RUN_FOR_EACH_ISA(gradients_are_precise);
@@ -549,14 +405,7 @@ int main(void) {
   TAP_RUN(gradients_are_slopes);
   RUN_FOR_EACH_ISA(gradients_add_to_what_is_there);
   TAP_RUN(sums_over_rows_are_rounded_once);
-  TAP_RUN(each_of_many_wide_rows_is_as_alone);
   RUN_FOR_EACH_ISA(types_are_rounded_once_and_results_may_take_a_place);
-  TAP_RUN(a_gradient_may_take_the_place_of_what_is_read);
   TAP_RUN(special_rows_are_as_documented);
-  TAP_RUN(other_arguments_are_refused);
-  make_elements_of_calls();
-  RUN_FOR_EACH_ISA(nothing_beside_rows_is_touched_at_any_address);
-  RUN_FOR_EACH_ISA(rows_are_the_same_in_every_environment);
-  RUN_FOR_EACH_ISA(rows_are_those_of_scalar_code);
   return tap_done();
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Residuals of normalize.h, and normalize_quantize.h: what is done in one pass is what
  * the steps do one after the other. */
-#define _GNU_SOURCE /* mmap */ /* NOLINT(bugprone-reserved-identifier) */
 #include "row_checks.h"
 #include "../harness/must.h"
 
@@ -125,111 +124,9 @@ static void codes_are_those_of_two_steps(void) {
             "row %zu with a stride", i);
   }
 }
-/* Each view with a stride of its own, of which rows one behind the other are the rule. */
-static void strides_make_no_difference(void) {
-  enum { N = 70, STRIDE = 75 };
-  static float spread[2][ROWS * STRIDE], sums[ROWS * STRIDE], plain[ROWS * N];
-  make(MPNUM_TYPE_F32, MPNUM_TYPE_F32, ROWS * N);
-  for (int way = 0; way < 8; ++way) {
-    const size_t strides[3] = {way & 1 ? STRIDE : N, way & 2 ? STRIDE : N,
-                               way & 4 ? STRIDE : N};
-    mpnum_normalize_options options = mpnum_normalize_default();
-    for (size_t k = 0; k < 2; ++k)
-      for (size_t i = 0; i < ROWS; ++i)
-        memcpy(spread[k] + i * strides[k], floats[k] + i * N, N * sizeof(float));
-    options.residual = src_rows(MPNUM_TYPE_F32, spread[1], ROWS, N, strides[1]);
-    options.sum = dst_rows(MPNUM_TYPE_F32, sums, ROWS, N, strides[2]);
-    must(mpnum_normalize_rows(
-        MPNUM_NORM_RMS, mpnum_matrix_of(MPNUM_TYPE_E4M3, got, ROWS, N),
-        src_rows(MPNUM_TYPE_F32, spread[0], ROWS, N, strides[0]), &options));
-    if (way == 0) {
-      memcpy(want, got, (size_t)ROWS * N);
-      memcpy(plain, sums, sizeof plain);
-    }
-    CHECK(memcmp(want, got, (size_t)ROWS * N) == 0, "way %d", way);
-    for (size_t i = 0; i < ROWS; ++i)
-      CHECK(memcmp(sums + i * strides[2], plain + i * N, N * sizeof(float)) == 0,
-            "sum of row %zu, way %d", i, way);
-  }
-}
-static void other_arguments_are_refused(void) {
-  const mpnum_matrix dst = mpnum_matrix_of(MPNUM_TYPE_E4M3, got, ROWS, 8);
-  const mpnum_const_matrix from = mpnum_const_matrix_of(MPNUM_TYPE_BF16, src, ROWS, 8);
-  static const uint32_t scales[] = {0, 0x80000000u, 0xbf800000u, 0x7f800000u,
-                                    0x7fc00000u};
-  mpnum_normalize_options options = mpnum_normalize_default();
-  mpnum_matrix bad = dst;
-  got[0] = 0x5c;
-  for (int i = 0; i < 5; ++i)
-    CHECK(mpnum_normalize_quantize_rows(MPNUM_NORM_RMS, dst, from, NULL,
-                                        mpnum_from_bits_f32(scales[i]),
-                                        NULL) == MPNUM_ERROR_ARGUMENT,
-          "scale %d", i);
-  bad.type = MPNUM_TYPE_E8M0;
-  CHECK(mpnum_normalize_quantize_rows(MPNUM_NORM_RMS, bad, from, NULL, 1, NULL) ==
-            MPNUM_ERROR_TYPE,
-        "type");
-  bad = dst;
-  bad.stride = 7;
-  CHECK(mpnum_normalize_quantize_rows(MPNUM_NORM_RMS, bad, from, NULL, 1, NULL) ==
-            MPNUM_ERROR_STRIDE,
-        "stride");
-  bad = dst;
-  bad.data = src;
-  CHECK(mpnum_normalize_quantize_rows(MPNUM_NORM_RMS, bad, from, NULL, 1, NULL) ==
-            MPNUM_ERROR_OVERLAP,
-        "in place");
-  CHECK(mpnum_normalize_quantize_rows((mpnum_norm_kind)3, dst, from, NULL, 1, NULL) ==
-            MPNUM_ERROR_ARGUMENT,
-        "kind");
-  options.residual = mpnum_const_matrix_of(MPNUM_TYPE_BF16, residual, ROWS, 7);
-  CHECK(mpnum_normalize_quantize_rows(MPNUM_NORM_RMS, dst, from, &options, 1, NULL) ==
-            MPNUM_ERROR_SHAPE,
-        "columns of the residual");
-  options.residual = mpnum_const_matrix_of(MPNUM_TYPE_F32, residual, ROWS, 8);
-  options.sum = mpnum_matrix_of(MPNUM_TYPE_BF16, residual, ROWS, 8);
-  CHECK(mpnum_normalize_quantize_rows(MPNUM_NORM_RMS, dst, from, &options, 1, NULL) ==
-            MPNUM_ERROR_OVERLAP,
-        "a sum in the place of another type");
-  options.sum = mpnum_matrix_of(MPNUM_TYPE_E8M0, sum, ROWS, 8);
-  CHECK(mpnum_normalize_quantize_rows(MPNUM_NORM_RMS, dst, from, &options, 1, NULL) ==
-            MPNUM_ERROR_TYPE,
-        "a sum of another type");
-  CHECK(got[0] == 0x5c, "something was written");
-}
-
-/* Call number i of many. */
-enum { CALLS = 3 * 5 * 4, CALL_ROOM = 3 * 2053 };
-static mpnum_status call_of_rows(int i) {
-  static const size_t columns_of[] = {1, 7, 130, 2050};
-  const mpnum_type type = row_types[i % 5], other = row_types[(i + 1) % 5];
-  const size_t columns = columns_of[i / 15], count = 3 * columns;
-  mpnum_normalize_options options = mpnum_normalize_default();
-  options.residual = mpnum_const_matrix_of(
-      other, input_row(residual, count * size_of(other)), 3, columns);
-  options.sum = mpnum_matrix_of(other, output_row(count * size_of(other)), 3, columns);
-  options.mean = (float *)output_row(3 * sizeof(float));
-  options.inverse = (float *)output_row(3 * sizeof(float));
-  options.weight = (const float *)input_row(weight, columns * sizeof(float));
-  return mpnum_normalize_quantize_rows(
-      kinds[i % 3], mpnum_matrix_of(MPNUM_TYPE_E5M2, output_row(count), 3, columns),
-      mpnum_const_matrix_of(type, input_row(src, count * size_of(type)), 3, columns),
-      &options, 3, NULL);
-}
-static void nothing_beside_rows_is_touched_at_any_address(void) {
-  check_places(call_of_rows, CALLS);
-}
-static void rows_are_the_same_in_every_environment(void) {
-  check_environments(call_of_rows, CALLS);
-}
 
 int main(void) {
   RUN_FOR_EACH_ISA(a_residual_is_added_and_stored);
   RUN_FOR_EACH_ISA(codes_are_those_of_two_steps);
-  TAP_RUN(strides_make_no_difference);
-  TAP_RUN(other_arguments_are_refused);
-  make(MPNUM_TYPE_E4M3, MPNUM_TYPE_E4M3, CALL_ROOM);
-  RUN_FOR_EACH_ISA(nothing_beside_rows_is_touched_at_any_address);
-  RUN_FOR_EACH_ISA(rows_are_the_same_in_every_environment);
   return tap_done();
 }

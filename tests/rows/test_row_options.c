@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Causal lengths, biases, reductions, classes of 32 bits, gradients that add to what is
  * there, backward passes, sums by hand and tiles of a state: against what is said of them
- * in long double, or against calls that say the same in another way; the bits of the
- * scalar loops on every instruction set, at every address, in every environment. */
-#define _GNU_SOURCE /* mmap */ /* NOLINT(bugprone-reserved-identifier) */
+ * in long double, or against calls that say the same in another way. */
 #include "row_checks.h"
 #include "../harness/must.h"
 
@@ -511,70 +509,6 @@ static void tiles_add_to_a_state(void) {
       }
 }
 
-enum { CALL_COLUMNS = 4, FUNCTIONS = 4, CALLS = 5 * CALL_COLUMNS * FUNCTIONS };
-static uint8_t call_elements[2][5][3 * 4 * 2100];
-static void make_elements(void) {
-  fill(x, 7000, -6, 0);
-  fill(x + 7000, ROWS * MOST - 7000, -6, 6); /* so that little is left of sums */
-  fill(bias, ROWS * MOST, -2, 2);
-  for (int k = 0; k < 2; ++k)
-    for (int s = 0; s < 5; ++s)
-      must(mpnum_convert_array(row_types[s], call_elements[k][s], MPNUM_TYPE_F32,
-                               x + k * 7000, 3 * 2100, MPNUM_ROUND_NEAREST_EVEN,
-                               MPNUM_OVERFLOW_SATURATE, 0, 0));
-}
-static mpnum_status call_of_rows(int i) {
-  static const size_t columns_of[CALL_COLUMNS] = {1, 7, 70, 2050};
-  static const int32_t of_rows_3[] = {0, -100, 0};
-  const int s = i % 5, function = i / 5 % FUNCTIONS, c = i / 5 / FUNCTIONS;
-  const mpnum_type type = row_types[s];
-  const mpnum_type other = row_types[(s + c % 3) % 5]; /* of the longest rows the same */
-  const size_t columns = columns_of[c], stride = columns + 3;
-  const size_t bytes = (2 * stride + columns) * size_of(type);
-  mpnum_cross_entropy_options how = mpnum_cross_entropy_default();
-  const mpnum_const_matrix src =
-      src_rows(type, input_row(call_elements[0][s], bytes), 3, columns, stride);
-  const mpnum_matrix dst =
-      dst_rows(other, output_row((2 * (columns + 2) + columns) * size_of(other)), 3,
-               columns, columns + 2);
-  how.softmax.scale = 0.7f;
-  how.softmax.first_length = (int64_t)columns - 1;
-  how.softmax.length_step = 1;
-  if (function < 2) {
-    how.softmax.flags = c == 1 ? MPNUM_SOFTMAX_ACCUMULATE : 0;
-    return (function ? mpnum_log_softmax_backward_rows : mpnum_softmax_backward_rows)(
-        dst, src_rows(type, input_row(call_elements[1][s], bytes), 3, columns, stride),
-        src, &how.softmax);
-  }
-  how.softmax.bias =
-      (const float *)input_row(bias, (2 * (columns + 1) + columns) * sizeof *bias);
-  how.softmax.bias_stride = columns + 1;
-  if (function == 2) return mpnum_softmax_rows(dst, src, &how.softmax, NULL);
-  how.softmax.flags = c == 1 ? MPNUM_SOFTMAX_ACCUMULATE : 0;
-  how.reduction = c % 2 ? MPNUM_REDUCTION_MEAN : MPNUM_REDUCTION_SUM;
-  how.counted = (size_t *)output_words(sizeof(size_t));
-  how.label_smoothing = c == 3 ? 0.25f : 0;
-  return mpnum_cross_entropy_rows_i32(
-      (float *)output_row(sizeof(float)), dst, src,
-      (const int32_t *)input_words(of_rows_3, sizeof of_rows_3), &how, NULL);
-}
-static void nothing_beside_rows_is_touched_at_any_address(void) {
-  check_places(call_of_rows, CALLS);
-}
-static void rows_are_the_same_in_every_environment(void) {
-  check_environments(call_of_rows, CALLS);
-}
-static void bits_are_those_of_scalar_loops(void) {
-  const mpnum_isa isa = isa_in_use();
-  for (int i = 0; i < CALLS; ++i) {
-    CHECK(force_isa(MPNUM_ISA_SCALAR) == MPNUM_OK, "scalar");
-    results_of_call(&row_want, call_of_rows, i, IN_THE_MIDDLE);
-    CHECK(force_isa(isa) == MPNUM_OK, "back");
-    results_of_call(&row_got, call_of_rows, i, IN_THE_MIDDLE);
-    CHECK(are_same(&row_got, &row_want), "call %d", i);
-  }
-}
-
 int main(void) {
   RUN_FOR_EACH_ISA(causal_lengths_are_lengths);
   RUN_FOR_EACH_ISA(a_bias_is_added_before_all_else);
@@ -589,13 +523,5 @@ int main(void) {
   RUN_FOR_EACH_ISA(backward_keeps_nan);
   RUN_FOR_EACH_ISA(sums_by_hand_are_those_of_softmax);
   TAP_RUN(tiles_add_to_a_state);
-  make_elements();
-  if (!MPNUM_NO_DISPATCH) { /* there is one set of loops then */
-    RUN_FOR_EACH_ISA(bits_are_those_of_scalar_loops);
-  } else {
-    TAP_SKIP("bits_are_those_of_scalar_loops", "this build has one set of loops");
-  }
-  RUN_FOR_EACH_ISA(nothing_beside_rows_is_touched_at_any_address);
-  RUN_FOR_EACH_ISA(rows_are_the_same_in_every_environment);
   return tap_done();
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrays and channels at a scale: against the reference's codes of each product, rounded
+/* Arrays at a scale: against the reference's codes of each product, rounded
  * once, element by element; what is lost against a count of these. */
-#define _GNU_SOURCE /* MAP_ANONYMOUS */ /* NOLINT(bugprone-reserved-identifier) */
 #include "../rows/row_checks.h"
+#include "../harness/control_word.h"
 #include "../harness/float_bits.h"
 
 #include <mpnum/mpnum.h>
@@ -14,7 +14,7 @@ static const mpnum_type codes_of[] = {
     MPNUM_TYPE_E5M2, MPNUM_TYPE_E4M3, MPNUM_TYPE_E5M2FNUZ, MPNUM_TYPE_E4M3FNUZ,
     MPNUM_TYPE_E3M4, MPNUM_TYPE_E3M2, MPNUM_TYPE_E2M3,     MPNUM_TYPE_E2M1};
 static const mpnum_type wide[] = {MPNUM_TYPE_F32, MPNUM_TYPE_F16, MPNUM_TYPE_BF16};
-enum { CODES = 8, WIDE = 3, ROOM = 20000 };
+enum { CODES = 8, WIDE = 3, ROOM = 20000, MARKED = 0x5c };
 
 /* Powers of two, others, and the ends. */
 static const uint32_t scales[] = {0x3f800000u, 0x43e00000u, 0x41800000u, 0x3b124925u,
@@ -310,176 +310,6 @@ static void powers_of_two_keep_values(void) {
   }
 }
 
-/* Each row as an array, at a scale of its own; what lies between rows stays. */
-enum { ROWS = 5, COLUMNS = 131, STRIDE = 140 };
-static const float channel_scales[ROWS] = {448, 1, 0x1p-20f, 3.5f, 0x1p100f};
-static void channels_are_arrays(void) {
-  static uint8_t got[ROWS * STRIDE], wanted[ROWS * STRIDE];
-  for (int d = 0; d < CODES; ++d)
-    for (int s = 0; s < WIDE; ++s) {
-      const size_t size = size_of(wide[s]);
-      mpnum_quantize_losses losses[2] = {{1, 2, 3, 0}, {1, 2, 3, 0}};
-      (void)fates_of(s, d, s ? d % 4 : 0);
-      const uint8_t *array = (const uint8_t *)array_of_sources(wide[s]) + 100 * size;
-      memset(got, MARKED, sizeof got);
-      memset(wanted, MARKED, sizeof wanted);
-      CHECK(mpnum_quantize_channels(codes_of[d], got, STRIDE,
-                                    src_rows(wide[s], array, ROWS, COLUMNS, COLUMNS + 6),
-                                    channel_scales, &losses[0]) == MPNUM_OK,
-            "channels");
-      for (size_t row = 0; row < ROWS; ++row)
-        CHECK(mpnum_quantize_array(codes_of[d], wanted + row * STRIDE, wide[s],
-                                   array + row * (COLUMNS + 6) * size, COLUMNS,
-                                   channel_scales[row], &losses[1]) == MPNUM_OK,
-              "a row");
-      CHECK(memcmp(got, wanted, sizeof got) == 0, "%s from %s",
-            mpnum_type_name(codes_of[d]), mpnum_type_name(wide[s]));
-      check_losses(losses[0], losses[1], "added to");
-      CHECK(losses[0].saturated >= 1 && losses[0].nonfinite >= 3, "from what was there");
-    }
-}
-static void channels_become_arrays(void) {
-  static float got[ROWS * STRIDE], wanted[ROWS * STRIDE];
-  static uint8_t src[ROWS * STRIDE];
-  for (size_t i = 0; i < sizeof src; ++i)
-    src[i] = (uint8_t)(i * 29);
-  for (int s = 0; s < CODES; ++s)
-    for (int d = 0; d < WIDE; ++d) {
-      memset(got, MARKED, sizeof got);
-      memset(wanted, MARKED, sizeof wanted);
-      CHECK(mpnum_dequantize_channels(dst_rows(wide[d], got, ROWS, COLUMNS, COLUMNS + 3),
-                                      codes_of[s], src, STRIDE,
-                                      channel_scales) == MPNUM_OK,
-            "channels");
-      for (size_t row = 0; row < ROWS; ++row)
-        CHECK(mpnum_dequantize_array(
-                  wide[d], (uint8_t *)wanted + row * (COLUMNS + 3) * size_of(wide[d]),
-                  codes_of[s], src + row * STRIDE, COLUMNS,
-                  channel_scales[row]) == MPNUM_OK,
-              "a row");
-      CHECK(memcmp(got, wanted, sizeof got) == 0, "%s to %s",
-            mpnum_type_name(codes_of[s]), mpnum_type_name(wide[d]));
-    }
-}
-
-static void other_arguments_are_refused(void) {
-  static const uint32_t bad_scales[] = {0,           0x80000000u, 0xbf800000u,
-                                        0x7f800000u, 0x7fc00000u, 0xff800000u};
-  const float x[2] = {1, 2}, row_scales[2] = {1, 1};
-  const mpnum_type f32 = MPNUM_TYPE_F32, e4m3 = MPNUM_TYPE_E4M3;
-  uint8_t to[8];
-  float back[2] = {9, 9};
-  mpnum_quantize_losses losses = {7, 7, 7, 7};
-  memset(to, MARKED, sizeof to);
-#define REFUSED_AS(status, call) CHECK((call) == MPNUM_ERROR_##status, #call)
-#define REFUSED(call)            REFUSED_AS(ARGUMENT, call)
-  for (int i = 0; i < 6; ++i) {
-    const float bad = float_of(bad_scales[i]), one_bad[2] = {1, bad};
-    REFUSED(mpnum_quantize_array(e4m3, to, f32, x, 2, bad, &losses));
-    REFUSED(mpnum_dequantize_array(f32, back, e4m3, to, 2, bad));
-    REFUSED(mpnum_quantize_channels(e4m3, to, 1, src_rows(f32, x, 2, 1, 1), one_bad,
-                                    &losses));
-    REFUSED(
-        mpnum_dequantize_channels(dst_rows(f32, back, 2, 1, 1), e4m3, to, 1, one_bad));
-  }
-  for (int type = 0; type < 16; ++type) {
-    const mpnum_type any = (mpnum_type)type;
-    const int is_wide = any == f32 || any == MPNUM_TYPE_F16 || any == MPNUM_TYPE_BF16;
-    int is_code = 0;
-    for (int k = 0; k < CODES; ++k)
-      is_code |= codes_of[k] == any;
-    if (!is_code) {
-      REFUSED_AS(TYPE, mpnum_quantize_array(any, to, f32, x, 2, 1, &losses));
-      REFUSED_AS(TYPE, mpnum_dequantize_array(f32, back, any, to, 2, 1));
-      REFUSED_AS(TYPE, mpnum_quantize_channels(any, to, 1, src_rows(f32, x, 2, 1, 1),
-                                               row_scales, &losses));
-    }
-    if (!is_wide) {
-      REFUSED_AS(TYPE, mpnum_quantize_array(e4m3, to, any, x, 2, 1, &losses));
-      REFUSED_AS(TYPE, mpnum_dequantize_array(any, back, e4m3, to, 2, 1));
-      REFUSED_AS(TYPE, mpnum_quantize_channels(e4m3, to, 1, src_rows(any, x, 2, 1, 1),
-                                               row_scales, &losses));
-      REFUSED_AS(TYPE, mpnum_dequantize_channels(dst_rows(any, back, 2, 1, 1), e4m3, to,
-                                                 1, row_scales));
-    }
-  }
-  REFUSED_AS(NULL, mpnum_quantize_array(e4m3, NULL, f32, x, 2, 1, &losses));
-  REFUSED_AS(NULL, mpnum_quantize_array(e4m3, to, f32, NULL, 2, 1, &losses));
-  REFUSED_AS(NULL, mpnum_dequantize_array(f32, NULL, e4m3, to, 2, 1));
-  REFUSED_AS(NULL, mpnum_dequantize_array(f32, back, e4m3, NULL, 2, 1));
-  REFUSED_AS(STRIDE, mpnum_quantize_channels(e4m3, to, 1, src_rows(f32, x, 2, 2, 2),
-                                             row_scales, &losses));
-  REFUSED_AS(NULL, mpnum_quantize_channels(e4m3, NULL, 1, src_rows(f32, x, 2, 1, 1),
-                                           row_scales, &losses));
-  REFUSED_AS(NULL, mpnum_quantize_channels(e4m3, to, 1, src_rows(f32, NULL, 2, 1, 1),
-                                           row_scales, &losses));
-  REFUSED_AS(NULL, mpnum_quantize_channels(e4m3, to, 1, src_rows(f32, x, 2, 1, 1), NULL,
-                                           &losses));
-  REFUSED_AS(STRIDE, mpnum_dequantize_channels(dst_rows(f32, back, 2, 2, 1), e4m3, to, 2,
-                                               row_scales));
-  REFUSED_AS(STRIDE, mpnum_dequantize_channels(dst_rows(f32, back, 2, 2, 2), e4m3, to, 1,
-                                               row_scales));
-  REFUSED_AS(NULL, mpnum_dequantize_channels(dst_rows(f32, NULL, 2, 1, 1), e4m3, to, 1,
-                                             row_scales));
-  REFUSED_AS(NULL, mpnum_dequantize_channels(dst_rows(f32, back, 2, 1, 1), e4m3, NULL, 1,
-                                             row_scales));
-  REFUSED_AS(NULL,
-             mpnum_dequantize_channels(dst_rows(f32, back, 2, 1, 1), e4m3, to, 1, NULL));
-  REFUSED_AS(OVERLAP, mpnum_quantize_array(e4m3, back, f32, back, 2, 1, &losses));
-  REFUSED_AS(OVERLAP, mpnum_dequantize_array(f32, back, e4m3, (uint8_t *)back + 3, 1, 1));
-#undef REFUSED_AS
-#undef REFUSED
-  for (int i = 0; i < 8; ++i)
-    CHECK(to[i] == MARKED, "byte %d is written", i);
-  CHECK(losses.saturated == 7 && losses.underflowed == 7 && losses.nonfinite == 7 &&
-            losses.amax == 7 && back[0] == 9 && back[1] == 9,
-        "written");
-  CHECK(mpnum_quantize_array(e4m3, NULL, f32, NULL, 0, 1, NULL) == MPNUM_OK &&
-            mpnum_dequantize_array(f32, NULL, e4m3, NULL, 0, 1) == MPNUM_OK,
-        "nothing to do");
-}
-
-/* For the checks of places and environments. */
-enum { CALL_ROOM = 2060, CALLS = CODES * WIDE * 4 };
-static uint32_t call_floats[CALL_ROOM];
-static uint16_t call_words[CALL_ROOM];
-static uint8_t call_codes[CALL_ROOM];
-static void make_elements_of_calls(void) {
-  uint64_t state = 9;
-  for (size_t i = 0; i < CALL_ROOM; ++i) {
-    call_floats[i] = (uint32_t)(random_bits(&state) >> 32);
-    if (i % 3 == 0) call_floats[i] &= 0x80ffffffu; /* subnormal numbers and small ones */
-    if (i % 3 == 1) call_floats[i] = (call_floats[i] & 0x87ffffffu) | 0x38000000u;
-    call_words[i] = (uint16_t)(random_bits(&state) >> 48);
-    call_codes[i] = (uint8_t)(random_bits(&state) >> 56);
-  }
-}
-static mpnum_status call_of_arrays(int i) {
-  static const size_t sizes[] = {1, 63, 130, 2050};
-  static const float call_scales[] = {448, 0x1.8p-130f, 0x1.8p100f};
-  const mpnum_type type = codes_of[i % CODES], other = wide[i / CODES % WIDE];
-  const size_t n = sizes[i / CODES / WIDE], bytes = n * size_of(other);
-  const float scale = call_scales[(i + i / CODES) % 3];
-  const void *elements =
-      other == MPNUM_TYPE_F32 ? (const void *)call_floats : (const void *)call_words;
-  static const uint64_t nothing[sizeof(mpnum_quantize_losses) / 8] = {0};
-  mpnum_quantize_losses *losses = NULL;
-  const void *src = input_row(elements, bytes);
-  uint8_t *const dst = (uint8_t *)output_row(n);
-  mpnum_status status = MPNUM_OK;
-  losses = (mpnum_quantize_losses *)input_words(nothing, sizeof nothing);
-  status = mpnum_quantize_array(type, dst, other, src, n, scale, i % 2 ? losses : NULL);
-  if (status != MPNUM_OK) return status;
-  return mpnum_dequantize_array(other, output_row(bytes), type, input_row(call_codes, n),
-                                n, scale);
-}
-static void nothing_beside_arrays_is_touched_at_any_address(void) {
-  check_places(call_of_arrays, CALLS);
-}
-static void arrays_are_the_same_in_every_environment(void) {
-  check_environments(call_of_arrays, CALLS);
-}
-
 int main(void) {
   set_control_word(control_word_of(FE_TONEAREST)); /* -ffast-math starts in another */
   RUN_FOR_EACH_ISA(codes_are_those_of_products);
@@ -487,11 +317,5 @@ int main(void) {
   RUN_FOR_EACH_ISA(codes_become_products);
   TAP_RUN(codes_come_back);
   TAP_RUN(powers_of_two_keep_values);
-  RUN_FOR_EACH_ISA(channels_are_arrays);
-  RUN_FOR_EACH_ISA(channels_become_arrays);
-  TAP_RUN(other_arguments_are_refused);
-  make_elements_of_calls();
-  RUN_FOR_EACH_ISA(nothing_beside_arrays_is_touched_at_any_address);
-  RUN_FOR_EACH_ISA(arrays_are_the_same_in_every_environment);
   return tap_done();
 }
