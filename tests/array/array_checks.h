@@ -168,19 +168,4 @@ static inline expectation expect(const array_function *function, uint32_t most_c
   return made;
 }
 
-/* The same, in random order, n of them: short arrays of anything. */
-static inline expectation expect_some(const array_function *function, size_t n) {
-  input_list list =
-      inputs_of(function->src, function->src_bits, function->dst, 200, 1000);
-  expectation made = allocate_expectation(function->src_bits, function->dst_bits, n);
-  uint64_t state = (uint64_t)n;
-  for (size_t i = 0; i < n; ++i) {
-    const uint64_t word = list.bits[random_bits(&state) % list.count];
-    set_element(function->src_bits, made.src, i, word);
-    set_element(function->dst_bits, made.want, i, function->scalar(word));
-  }
-  free(list.bits);
-  return made;
-}
-
 #endif

@@ -25,9 +25,5 @@ static inline guarded_pages map_guarded_pages(size_t least_bytes) {
   if (mprotect(made.start, size, PROT_READ | PROT_WRITE)) abort();
   return made;
 }
-static inline void unmap_guarded_pages(guarded_pages pages) {
-  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  munmap(pages.start - page, (size_t)(pages.end - pages.start) + 2 * page);
-}
 
 #endif

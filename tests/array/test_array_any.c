@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* mpnum_convert_array, with every instruction set: each type
- * to each, each rounding, both overflow rules, against mpnum_decode and mpnum_encode. */
+ * to each, each rounding, both overflow rules, against mpnum_decode and mpnum_encode;
+ * f16 with the NaNs of F16C. */
 #include "array_checks.h"
 #include "../convert/conversion_types.h"
 
 #include <mpnum/core/rng.h>
+#include <mpnum/types/preset.h>
+
+#include <math.h>
 
 typedef struct any_type {
   mpnum_type type;
@@ -109,6 +113,33 @@ static void test_pair(const any_type *src, const any_type *dst, const char *isa_
   free(got);
 }
 
+/* IEEE 754 and the F16C instructions: sign and payload of a NaN stay, the first bit of
+ * the payload, which is set where it is quiet, is set. Numbers by their value. */
+static uint32_t widened_f16(uint32_t code) {
+  const uint32_t sign = code >> 15 << 31, payload = code & 0x3ff;
+  const int field = (int)(code >> 10 & 31);
+  if (field == 31)
+    return sign | 0x7f800000u | (payload ? 0x00400000u | payload << 13 : 0);
+  return sign | bits_of_float((float)(field ? ldexp(1024 + payload, field - 25)
+                                            : ldexp(payload, -24)));
+}
+static void f16_of_f16c_widens_with_sign_and_payload(void) {
+  const mpnum_format f16c = mpnum_preset_format(MPNUM_PRESET_F16C, MPNUM_TYPE_F16);
+  const expectation all = allocate_expectation(16, 32, 65536);
+  for (uint32_t code = 0; code < 65536; ++code) {
+    const uint32_t wide = widened_f16(code);
+    CHECK(bits_of_float(mpnum_decode(f16c, code)) == wide, "%x: want %x", code, wide);
+    set_element(16, all.src, code, code);
+    set_element(32, all.want, code, wide);
+  }
+  CHECK(convert_array_formats(mpnum_format_of(MPNUM_TYPE_F32), all.got, f16c, all.src,
+                              all.n, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0,
+                              0) == MPNUM_OK,
+        "status");
+  check_elements("f16 to f32", 16, all.src, 32, all.got, all.want, all.n);
+  free_expectation(all);
+}
+
 static void every_pair_was_converted(void) {
   uint64_t sets = 0;
   const mpnum_isa before = isa_in_use();
@@ -132,5 +163,6 @@ int main(void) {
     for (size_t j = 0; j < TYPES; ++j)
       test_pair(&types[i], &types[j], names);
   TAP_RUN(every_pair_was_converted);
+  RUN_FOR_EACH_ISA(f16_of_f16c_widens_with_sign_and_payload);
   return tap_done();
 }

@@ -11,9 +11,6 @@
 #include <mpnum/blocks/blockscale.h>
 #include <mpnum/types/preset.h>
 
-mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
-mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }
-
 #define F32_SIGN     UINT32_C(0x80000000)
 #define F32_INFINITY UINT32_C(0x7f800000)
 #define F32_MAX      UINT32_C(0x7f7fffff)

@@ -87,6 +87,7 @@ static int floats(law_draw *d, int is_there, law_shape shape) {
   d->operands[made].may_overlap = 1;
   return made;
 }
+/* choice[5] and [6]: of which operand, + 1, the matrix lacks a column or a row. */
 static mpnum_matrix to(const law_piece *at, int k, mpnum_type type) {
   mpnum_matrix made = mpnum_matrix_of(type, at->at[k], at->rows, at->columns);
   made.stride = at->stride[k];

@@ -173,15 +173,37 @@ static mpnum_format any_format(law_draw *d) {
     const int room = is_byte ? 9 - sign_bits - exponent_bits : law_below(d, 3) ? 7 : 15;
     const int mantissa_bits = (int)law_below(d, (size_t)room);
     const int usual = (1 << (exponent_bits - 1)) - 1;
-    const int bias = law_below(d, 2) ? usual : usual + (int)law_below(d, 9) - 4;
+    const int near_usual = usual + (int)law_below(d, 9) - 4;
+    const int any_bias = (int)law_below(d, 256) - 128;
+    const int bias = law_below(d, 2) ? usual : law_below(d, 3) ? near_usual : any_bias;
     const mpnum_specials specials = (mpnum_specials)law_below(d, MPNUM_SPECIALS_E8M0 + 1);
     if (law_below(d, 4) == 0) {
-      made = mpnum_format_of(any_type(d));
-      if (made.max_code) return made;
+      made = mpnum_preset_format((mpnum_preset)law_below(d, MPNUM_PRESET_F16C + 1),
+                                 any_type(d));
+      if (made.max_code && made.mantissa_bits < 23) return made;
     }
     if (mpnum_format_init(&made, sign_bits, exponent_bits, mantissa_bits, bias,
-                          specials) == MPNUM_OK)
-      return made;
+                          specials) != MPNUM_OK)
+      continue;
+    if (law_below(d, 3) ==
+        0) /* of NaN; zeros are of formats without, payloads of IEEE's */
+      made.nan_policy = !made.nan_code                    ? MPNUM_NAN_ZERO
+                        : specials == MPNUM_SPECIALS_IEEE ? MPNUM_NAN_PAYLOAD
+                                                          : MPNUM_NAN_SIGN;
+    return made;
+  }
+}
+/* Half of the floats where results turn: values of a format and the middles between them,
+ * as near as a float is, and their neighbours. */
+static void turn_floats(law_draw *d, mpnum_format format) {
+  for (size_t i = 0; i < d->columns; i += 1 + law_below(d, 2)) {
+    const uint32_t code = law_random(d) % (format.max_code ? format.max_code : 1);
+    const uint32_t step = 1u << format.storage_shift;
+    const uint32_t low = mpnum_bits_f32(mpnum_decode(format, code / step * step));
+    const uint32_t next = mpnum_bits_f32(mpnum_decode(format, (code / step + 1) * step));
+    const uint32_t at = law_below(d, 2) ? low : low + (next - low) / 2;
+    law_set(32, d->operands[0].values, i,
+            (at + law_below(d, 3) - 1) ^ (law_random(d) & 0x80000000u));
   }
 }
 static int width_of(mpnum_format f) {
@@ -202,6 +224,7 @@ static void draw_formats(law_draw *d) {
   d->column_unit = 1;
   if (width_of(d->formats[0]) == 32) {
     law_input(d, OF_ELEMENTS, MPNUM_TYPE_F32, 0);
+    if (width_of(d->formats[1]) < 32) turn_floats(d, d->formats[1]);
   } else {
     const int shift = d->formats[0].storage_shift;
     law_codes(d, OF_ELEMENTS, format_bits(d->formats[0]), 0);
@@ -259,6 +282,7 @@ static void draw_round(law_draw *d) {
   draw_mode(d);
   d->column_unit = 1;
   law_input(d, OF_ELEMENTS, MPNUM_TYPE_F32, 0);
+  if (width_of(d->formats[0]) < 32) turn_floats(d, d->formats[0]);
   law_result(d, OF_ELEMENTS, 32, 0);
   d->operands[1].lies_on = 1;
 }
@@ -309,14 +333,14 @@ static const law_subject any_subjects[] = {
     {"mpnum_convert_array_formats",
      draw_formats,
      formats,
-     DRAWN(25) | ARRAY_LAWS | HOLDS(LAW_IN_PLACE) | HOLDS(LAW_REFUSED),
+     DRAWN(100) | ARRAY_LAWS | HOLDS(LAW_IN_PLACE) | HOLDS(LAW_REFUSED),
      {{LAW_ELEMENTS, formats_elements}, {LAW_TWIN, formats_as_row}},
      spoil_formats,
      NULL},
     {"mpnum_round_array",
      draw_round,
      round_floats,
-     ARRAY_LAWS | HOLDS(LAW_IN_PLACE) | HOLDS(LAW_REFUSED),
+     DRAWN(60) | ARRAY_LAWS | HOLDS(LAW_IN_PLACE) | HOLDS(LAW_REFUSED),
      {{LAW_ELEMENTS, round_elements}},
      spoil_round,
      NULL},

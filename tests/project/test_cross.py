@@ -48,8 +48,7 @@ SLOW_PROGRAMS = ["test_scale_array", "test_block_values", "test_queries", "test_
                  "test_normalize_fused", "test_row_options", "test_activation_rows"]
 REFERENCE = ["reference", "conversion_inputs"]
 # What programs call, compiled once for each machine, and the programs: with NEON on aarch64. Slow; bits.txt has arrays, too.
-ARRAY_PROGRAMS = {"array_functions": ["test_array_values", "test_array_any",
-                                      "test_array_round", "test_array_stochastic"],
+ARRAY_PROGRAMS = {"array_functions": ["test_array_values", "test_array_any", "test_array_stochastic"],
                   "function_arrays": ["test_array_values"]}
 
 def programs_of(machine, is_slow):

@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of rows share: the types of rows, and views with strides. */
+/* What the tests of rows share: the choice of loops, the types of rows, views with
+ * strides, floats by their bits. */
 #ifndef MPNUM_TESTS_ROW_CHECKS_H
 #define MPNUM_TESTS_ROW_CHECKS_H
 
 #include "../array/array_checks.h"
 
 #include <mpnum/array/matrix.h>
+
+mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
+mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }
+
+static inline uint32_t bits_of(float value) { return mpnum_bits_f32(value); }
+static inline float special(uint32_t bits) { return mpnum_from_bits_f32(bits); }
+#define INF      special(0x7f800000u)
+#define MINUS    special(0xff800000u)
+#define A_NAN    special(0xffc12345u)
+#define NAN_BITS 0x7fffffffu
 
 static inline mpnum_matrix dst_rows(mpnum_type type, void *data, size_t rows,
                                     size_t columns, size_t stride) {

@@ -9,9 +9,6 @@
 #include <mpnum/func/func.h>
 #include <mpnum/array/scale.h>
 
-mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
-mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }
-
 enum { ROWS = 3, MOST = 2100, COUNT = ROWS * MOST };
 static const mpnum_activation activations[] = {
     MPNUM_ACTIVATION_SILU, MPNUM_ACTIVATION_GELU, MPNUM_ACTIVATION_GELU_TANH};
@@ -87,37 +84,6 @@ static void elements_are_those_of_scalar_steps(void) {
     CHECK(memcmp(src, want, count * size_of(to)) == 0, "in place of src");
   }
 }
-/* Each of the three with columns between its rows, and as codes, which have none. */
-static void factor_and_gate_may_be_halves_of_a_matrix(void) {
-  enum { N = 33 };
-  make(MPNUM_TYPE_F32, MPNUM_TYPE_F32, ROWS * 2 * N);
-  for (int i = 1; i < 8; ++i) {
-    const size_t gate_stride = i % 2 ? 2 * N : N, factor_stride = i / 2 % 2 ? 2 * N : N;
-    const size_t stride = i / 4 ? N + 1 : N;
-    const mpnum_const_matrix gate = src_rows(MPNUM_TYPE_F32, src, ROWS, N, gate_stride);
-    mpnum_activation_options options = mpnum_activation_default();
-    options.factor =
-        src_rows(MPNUM_TYPE_F32, src + N * sizeof(float), ROWS, N, factor_stride);
-    must(mpnum_activation_rows(MPNUM_ACTIVATION_SILU,
-                               dst_rows(MPNUM_TYPE_F32, got, ROWS, N, stride), gate,
-                               &options));
-    must(mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU,
-                                        dst_rows(MPNUM_TYPE_E4M3, want, ROWS, N, stride),
-                                        gate, &options, 1, NULL));
-    for (size_t r = 0; r < ROWS; ++r)
-      for (size_t k = 0; k < N; ++k) {
-        const float one = expected(MPNUM_ACTIVATION_SILU, x[r * gate_stride + k],
-                                   &x[N + r * factor_stride + k]);
-        uint8_t code = 0;
-        must(mpnum_quantize_array(MPNUM_TYPE_E4M3, &code, MPNUM_TYPE_F32, &one, 1, 1,
-                                  NULL));
-        CHECK(memcmp(got + (r * stride + k) * sizeof one, &one, sizeof one) == 0 &&
-                  want[r * stride + k] == code,
-              "strides %zu %zu %zu: row %zu, column %zu", gate_stride, factor_stride,
-              stride, r, k);
-      }
-  }
-}
 static void codes_are_those_of_two_steps(void) {
   static const mpnum_type dst_types[] = {MPNUM_TYPE_E4M3, MPNUM_TYPE_E5M2,
                                          MPNUM_TYPE_E4M3FNUZ, MPNUM_TYPE_E3M4};
@@ -158,7 +124,6 @@ static void codes_are_those_of_two_steps(void) {
 
 int main(void) {
   RUN_FOR_EACH_ISA(elements_are_those_of_scalar_steps);
-  RUN_FOR_EACH_ISA(factor_and_gate_may_be_halves_of_a_matrix);
   RUN_FOR_EACH_ISA(codes_are_those_of_two_steps);
   return tap_done();
 }

@@ -10,20 +10,11 @@
 
 #include <math.h>
 
-mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
-mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }
-
 enum { MOST = 2070, ROOM = 310 * 310 };
 static float *x, *gradient, *other; /* MOST * MOST; ROOM of them where not said */
 static float of_rows[MOST], of_columns[MOST], scratch[4 * MOST];
 static uint8_t mask[MOST];
 static mpnum_contrastive_options how;
-
-static uint32_t bits_of(float value) { return mpnum_bits_f32(value); }
-static float special(uint32_t bits) { return mpnum_from_bits_f32(bits); }
-#define INF   special(0x7f800000u)
-#define MINUS special(0xff800000u)
-#define A_NAN special(0xffc12345u)
 
 static void fill(size_t n, double from, double to) {
   for (size_t i = 0; i < n; ++i)
@@ -155,39 +146,6 @@ static void matrices_may_be_larger_than_a_tile(void) {
   fill((size_t)N * N, -1, 1);
   CHECK(run(N, 1, 1) == MPNUM_OK, "run");
   check_call(N, 1, 1, 3);
-}
-/* Of the losses of rows they are, bit for bit. */
-static void gradients_of_rows_are_those_of_cross_entropy(void) {
-  enum { N = 67 };
-  static int64_t targets[N];
-  static uint8_t src[4 * N * N], got[4 * N * N], want[4 * N * N];
-  static float losses[N];
-  for (int i = 0; i < N; ++i)
-    targets[i] = i;
-  fill((size_t)N * N, -9, 9);
-  x[5] = MINUS;
-  for (int i = 0; i < 5 * 5 * 2; ++i) {
-    const mpnum_type type = row_types[i % 5], to = row_types[i / 5 % 5];
-    mpnum_cross_entropy_options same = mpnum_cross_entropy_default();
-    how = mpnum_contrastive_default();
-    how.scale = same.softmax.scale = 0.75f;
-    how.factor = same.factor = i % 2 ? -2.5f : 3;
-    if (i >= 25) how.flags = same.softmax.flags = MPNUM_SOFTMAX_ACCUMULATE;
-    must(mpnum_convert_array(type, src, MPNUM_TYPE_F32, x, (size_t)N * N,
-                             MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0));
-    memset(got, 0x21, sizeof got);
-    memset(want, 0x21, sizeof want);
-    must(mpnum_cross_entropy_rows(losses, mpnum_matrix_of(to, want, N, N),
-                                  mpnum_const_matrix_of(type, src, N, N), targets, &same,
-                                  NULL));
-    CHECK(mpnum_contrastive_loss(of_rows, NULL, mpnum_matrix_of(to, got, N, N),
-                                 mpnum_const_matrix_of(type, src, N, N),
-                                 &how) == MPNUM_OK,
-          "run");
-    CHECK(memcmp(losses, of_rows, sizeof losses) == 0, "losses");
-    CHECK(memcmp(got, want, sizeof got) == 0, "%s to %s", mpnum_type_name(type),
-          mpnum_type_name(to));
-  }
 }
 /* In the place of the similarities, and added to what is there: rounded once. */
 static void gradients_go_where_they_are_wanted(void) {
@@ -432,21 +390,6 @@ static void embeddings_may_have_any_length(void) {
   CHECK(run_embeddings(N, D) == MPNUM_OK, "run");
   check_embeddings(pairs, N, D, 0.5, 1);
 }
-static void scratch_changes_no_loss_of_embeddings(void) {
-  enum { N = 20, D = 70 };
-  static float without[N];
-  how = mpnum_contrastive_default();
-  make_embeddings((size_t)N * D, 1);
-  for (int i = 0; i < 2; ++i) {
-    how.scratch = i ? scratch : NULL;
-    CHECK(mpnum_contrastive_loss_of_embeddings(
-              i ? of_rows : without, mpnum_matrix_empty(), mpnum_matrix_empty(),
-              mpnum_const_matrix_of(MPNUM_TYPE_F32, a, N, D),
-              mpnum_const_matrix_of(MPNUM_TYPE_F32, b, N, D), &how) == MPNUM_OK,
-          "run");
-  }
-  CHECK(memcmp(of_rows, without, sizeof without) == 0, "other losses");
-}
 static void embeddings_may_be_long(void) {
   const size_t pairs[] = {0, 1, 2};
   how = mpnum_contrastive_default();
@@ -518,14 +461,12 @@ int main(void) {
   if (!x || !gradient || !other) return 1;
   RUN_FOR_EACH_ISA(losses_and_gradients_are_those_defined);
   TAP_RUN(matrices_may_be_larger_than_a_tile);
-  RUN_FOR_EACH_ISA(gradients_of_rows_are_those_of_cross_entropy);
   TAP_RUN(gradients_go_where_they_are_wanted);
   RUN_FOR_EACH_ISA(gradients_are_added_to_nan);
   TAP_RUN(losses_are_reduced);
   RUN_FOR_EACH_ISA(special_similarities);
   RUN_FOR_EACH_ISA(rows_and_columns_of_minus_inf);
   RUN_FOR_EACH_ISA(embeddings_may_have_any_length);
-  TAP_RUN(scratch_changes_no_loss_of_embeddings);
   TAP_RUN(embeddings_may_be_long);
   TAP_RUN(embeddings_may_be_many);
   TAP_RUN(embeddings_with_nan_are_nan);

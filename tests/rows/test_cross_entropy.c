@@ -9,18 +9,9 @@
 
 #include <math.h>
 
-mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
-mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }
-
 enum { ROWS = 7, MOST = 5000 };
 static float x[ROWS * MOST], gradient[ROWS * MOST], soft[ROWS * MOST], loss[MOST];
 static int64_t targets[ROWS];
-
-static uint32_t bits_of(float value) { return mpnum_bits_f32(value); }
-static float special(uint32_t bits) { return mpnum_from_bits_f32(bits); }
-#define INF   special(0x7f800000u)
-#define MINUS special(0xff800000u)
-#define A_NAN special(0xffc12345u)
 
 static void fill(size_t n, double from, double to) {
   for (size_t i = 0; i < n; ++i)
@@ -374,34 +365,6 @@ static void special_logits(void) {
   CHECK(run(1, 10) == MPNUM_OK && row_status[0] == MPNUM_ROW_INF, "+Inf");
   CHECK(bits_of(loss[0]) == 0x7fffffffu && bits_of(gradient[0]) == 0x7fffffffu, "+Inf");
 }
-/* Half types, gradient in the place of the logits. */
-static void gradients_may_replace_logits(void) {
-  enum { COLUMNS = 3000 };
-  static mpnum_bf16 logits[2 * COLUMNS];
-  static mpnum_bf16 want[2 * COLUMNS];
-  how = mpnum_cross_entropy_default();
-  how.factor = 0.5f;
-  fill((size_t)2 * COLUMNS, -6, 6);
-  mpnum_f32_to_bf16_array(logits, x, (size_t)2 * COLUMNS);
-  targets[0] = 2999, targets[1] = 0;
-  CHECK(
-      mpnum_cross_entropy_rows(loss, mpnum_matrix_of(MPNUM_TYPE_BF16, want, 2, COLUMNS),
-                               mpnum_const_matrix_of(MPNUM_TYPE_BF16, logits, 2, COLUMNS),
-                               targets, &how, NULL) == MPNUM_OK,
-      "apart");
-  const float first = loss[0];
-  mpnum_bf16_to_f32_array(x, logits, (size_t)2 * COLUMNS);
-  CHECK(run(2, COLUMNS) == MPNUM_OK && bits_of(first) == bits_of(loss[0]), "as floats");
-  CHECK(
-      mpnum_cross_entropy_rows(loss, mpnum_matrix_of(MPNUM_TYPE_BF16, logits, 2, COLUMNS),
-                               mpnum_const_matrix_of(MPNUM_TYPE_BF16, logits, 2, COLUMNS),
-                               targets, &how, NULL) == MPNUM_OK,
-      "in place");
-  CHECK(memcmp(want, logits, sizeof want) == 0, "in place");
-  CHECK(bits_of(first) == bits_of(loss[0]), "in place");
-  for (int i = 0; i < 2 * COLUMNS; ++i)
-    CHECK(want[i].bits == mpnum_f32_to_bf16(gradient[i]).bits, "rounded once, %d", i);
-}
 
 int main(void) {
   RUN_FOR_EACH_ISA(losses_and_gradients_are_those_defined);
@@ -414,6 +377,5 @@ int main(void) {
   RUN_FOR_EACH_ISA(smoothing_asks_for_every_class);
   RUN_FOR_EACH_ISA(masks_leave_classes_out);
   RUN_FOR_EACH_ISA(special_logits);
-  RUN_FOR_EACH_ISA(gradients_may_replace_logits);
   return tap_done();
 }

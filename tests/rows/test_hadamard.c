@@ -11,16 +11,10 @@
 
 #include <math.h>
 
-mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
-mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }
-
 enum { MOST = 5 * 4160 };
 static float x[MOST], y[MOST], z[MOST];
 static uint16_t x16[MOST], y16[MOST];
 static const int orders[] = {16, 64};
-
-static uint32_t bits_of(float value) { return mpnum_bits_f32(value); }
-static float of_bits(uint32_t bits) { return mpnum_from_bits_f32(bits); }
 
 static mpnum_status transform(int is_inverse, mpnum_matrix dst, mpnum_const_matrix src,
                               int n, uint64_t seed) {
@@ -104,7 +98,7 @@ static uint32_t steps_of(float *block, size_t i, int n, uint64_t seed, size_t co
   uint32_t bits = 0;
   for (int j = 0; j < n; ++j) {
     const uint32_t sign = (uint32_t)is_flipped(seed, column + (size_t)j) << 31;
-    all[j] = of_bits(bits_of(block[j]) ^ (is_inverse ? 0 : sign));
+    all[j] = special(bits_of(block[j]) ^ (is_inverse ? 0 : sign));
   }
   for (int stride = 1; stride < n; stride *= 2) {
     for (int j = 0; j < n; ++j)
@@ -132,7 +126,7 @@ static void fill_with_anything(float *dst, size_t count) {
     if (kind == 4) bits = i % 5 ? 0 : 0x80000000u;
     if (kind == 5 && uniform(0, 1) < 0.04) bits = specials[(int)uniform(0, 10)];
     if (kind == 6) bits = (bits & 0x80000000u) | (uint32_t)uniform(0, 0x7f800000);
-    dst[i] = of_bits(bits);
+    dst[i] = special(bits);
   }
 }
 static void each_stage_rounds_once_in_the_order_of_strides(void) {
@@ -163,9 +157,9 @@ static void types_are_rounded_once(void) {
     const uint64_t seed = 77;
     fill_with_anything(x, rows * columns);
     for (size_t j = 0; j < rows * columns; ++j) {
-      if (j % 3) x[j] = of_bits(bits_of(x[j]) & 0xffff0000u); /* ties, too */
+      if (j % 3) x[j] = special(bits_of(x[j]) & 0xffff0000u); /* ties, too */
       x16[j] = (uint16_t)(bits_of(x[j]) >> 16);
-      z[j] = of_bits((uint32_t)x16[j] << 16);
+      z[j] = special((uint32_t)x16[j] << 16);
     }
     transform(is_inverse, mpnum_matrix_of(MPNUM_TYPE_BF16, y16, rows, columns),
               mpnum_const_matrix_of(MPNUM_TYPE_F32, x, rows, columns), n, seed);
@@ -217,7 +211,7 @@ static void large_matrices_are_those_of_their_parts(void) {
       dst[PARTS * PART * (STRIDE + 1)];
   static uint8_t want[PART * COLUMNS * sizeof(float)];
   for (size_t i = 0; i < PARTS * PART * STRIDE; ++i)
-    src[i] = of_bits(0x3f000000u + (uint32_t)(i * 2654435761u >> 7));
+    src[i] = special(0x3f000000u + (uint32_t)(i * 2654435761u >> 7));
   for (int i = 0; i < 2 * 3; ++i) {
     const mpnum_type type = i % 2 ? MPNUM_TYPE_BF16 : MPNUM_TYPE_F32;
     const size_t size = size_of(type), stride = STRIDE + (i / 2 == 1);
@@ -276,7 +270,7 @@ static void inf_and_nan_stay_in_their_block(void) {
     const size_t first = at / (size_t)n * (size_t)n;
     for (size_t j = 0; j < columns; ++j)
       z[j] = x[j] = (float)uniform(-1, 1);
-    x[at] = of_bits(kind == 0 ? 0xffc12345u : kind == 1 ? 0x7f800000u : 0xff800000u);
+    x[at] = special(kind == 0 ? 0xffc12345u : kind == 1 ? 0x7f800000u : 0xff800000u);
     transform_row(0, y, x, columns, n, 3);
     transform_row(0, z, z, columns, n, 3);
     for (size_t j = 0; j < columns; ++j) {
@@ -295,7 +289,7 @@ static void below_the_largest_float_by_n_nothing_overflows(void) {
     const int n = orders[i];
     const uint64_t seed = 11;
     for (size_t j = 0; j < (size_t)n; ++j) /* all add up in the first element */
-      x[j] = of_bits((n == 64 ? 0x7c7fffffu : 0x7d7fffffu) | (uint32_t)is_flipped(seed, j)
+      x[j] = special((n == 64 ? 0x7c7fffffu : 0x7d7fffffu) | (uint32_t)is_flipped(seed, j)
                                                                  << 31);
     transform_row(0, y, x, (size_t)n, n, seed);
     CHECK(bits_of(y[0]) == (n == 64 ? 0x7dffffffu : 0x7e7fffffu), "%a", (double)y[0]);

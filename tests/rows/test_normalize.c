@@ -9,13 +9,9 @@
 
 #include <math.h>
 
-mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
-mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }
-
 enum { MOST = 5000 };
 static float x[3 * MOST], y[3 * MOST], weight[MOST], bias[MOST];
 
-static uint32_t bits_of(float value) { return mpnum_bits_f32(value); }
 static void fill(float *dst, size_t n, double from, double to) {
   for (size_t i = 0; i < n; ++i)
     dst[i] = (float)uniform(from, to);

@@ -10,15 +10,11 @@
 
 #include <math.h>
 
-mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
-mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }
-
 enum { ROWS = 3, MOST = 5000 };
 static const mpnum_norm_kind kinds[] = {MPNUM_NORM_LAYER, MPNUM_NORM_RMS, MPNUM_NORM_L2};
 static float x[ROWS * MOST], dy[ROWS * MOST], dx[ROWS * MOST], other[ROWS * MOST];
 static float weight[MOST], dw[MOST], db[MOST], saved_mean[ROWS], saved_inverse[ROWS];
 
-static uint32_t bits_of(float value) { return mpnum_bits_f32(value); }
 static void fill(float *dst, size_t n, double from, double to) {
   for (size_t i = 0; i < n; ++i)
     dst[i] = (float)uniform(from, to);

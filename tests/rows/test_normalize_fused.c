@@ -9,9 +9,6 @@
 #include <mpnum/rows/normalize_quantize.h>
 #include <mpnum/array/scale.h>
 
-mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
-mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }
-
 enum { ROWS = 3, MOST = 5000 };
 static const mpnum_norm_kind kinds[] = {MPNUM_NORM_LAYER, MPNUM_NORM_RMS, MPNUM_NORM_L2};
 static const size_t lengths[] = {1, 7, 64, 130, 2048, MOST};

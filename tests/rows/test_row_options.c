@@ -11,22 +11,12 @@
 
 #include <math.h>
 
-mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
-mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }
-
 enum { ROWS = 9, MOST = 5000 };
 static float x[ROWS * MOST], y[ROWS * MOST], z[ROWS * MOST], dy[ROWS * MOST],
     bias[ROWS * MOST], loss[ROWS], other_loss[ROWS];
 static const size_t sizes[] = {1, 7, 64, 70, 129, 1000, 2049, MOST};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 static const double unit = 0x1p-24;
-
-static uint32_t bits_of(float value) { return mpnum_bits_f32(value); }
-static float special(uint32_t bits) { return mpnum_from_bits_f32(bits); }
-#define INF      special(0x7f800000u)
-#define MINUS    special(0xff800000u)
-#define A_NAN    special(0xffc12345u)
-#define NAN_BITS 0x7fffffffu
 
 static void fill(float *to, size_t n, double from, double up_to) {
   for (size_t i = 0; i < n; ++i)
@@ -149,29 +139,6 @@ static void make_classes(size_t n) {
   for (size_t i = 0; i < ROWS; ++i) {
     classes[i] = i % 4 == 3 ? -100 : (int64_t)(i * 31 % n);
     narrow_classes[i] = (int32_t)classes[i];
-  }
-}
-static void classes_have_either_width(void) {
-  for (int s = 0; s < SIZES; ++s) {
-    const size_t n = sizes[s];
-    mpnum_cross_entropy_options how = mpnum_cross_entropy_default();
-    how.label_smoothing = s % 2 ? 0.1f : 0;
-    fill(x, ROWS * n, -5, 5);
-    make_classes(n);
-    CHECK(mpnum_cross_entropy_rows(loss, to_rows(y, ROWS, n), of_rows(x, ROWS, n),
-                                   classes, &how, NULL) == MPNUM_OK &&
-              mpnum_cross_entropy_rows_i32(other_loss, to_rows(z, ROWS, n),
-                                           of_rows(x, ROWS, n), narrow_classes, &how,
-                                           NULL) == MPNUM_OK,
-          "run");
-    CHECK(memcmp(loss, other_loss, sizeof loss) == 0 &&
-              memcmp(y, z, ROWS * n * sizeof *y) == 0,
-          "%zu columns", n);
-    narrow_classes[2] = (int32_t)n;
-    CHECK(mpnum_cross_entropy_rows_i32(other_loss, to_rows(z, ROWS, n),
-                                       of_rows(x, ROWS, n), narrow_classes, &how,
-                                       NULL) == MPNUM_ERROR_RANGE,
-          "a class past the last");
   }
 }
 static void reductions_are_sums_and_means_of_rows_that_count(void) {
@@ -513,7 +480,6 @@ int main(void) {
   RUN_FOR_EACH_ISA(causal_lengths_are_lengths);
   RUN_FOR_EACH_ISA(a_bias_is_added_before_all_else);
   RUN_FOR_EACH_ISA(a_bias_goes_with_special_rows);
-  RUN_FOR_EACH_ISA(classes_have_either_width);
   RUN_FOR_EACH_ISA(reductions_are_sums_and_means_of_rows_that_count);
   TAP_RUN(a_mean_of_no_rows_is_nan);
   RUN_FOR_EACH_ISA(gradients_add_to_what_is_there);

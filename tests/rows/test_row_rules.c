@@ -6,16 +6,11 @@
 
 #include <mpnum/mpnum.h>
 
-mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
-mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }
-
 enum { ROWS = 3, MOST = 2100, N = 70 };
 static float x[ROWS * MOST], y[ROWS * MOST], z[ROWS * MOST], w[ROWS * MOST], loss[N],
     other_loss[N], scratch[4 * N];
 static uint8_t bytes[ROWS * MOST * 4], sums[ROWS * MOST * 4];
 
-static uint32_t bits_of(float value) { return mpnum_bits_f32(value); }
-static float special(uint32_t bits) { return mpnum_from_bits_f32(bits); }
 static const uint32_t canonical = 0x7fffffffu;
 /* Signalling and quiet, of both signs, and what makes one of numbers. */
 static const uint32_t nans[] = {0x7f800001u, 0xffc00002u, 0x7fc00003u, 0xff800004u,
@@ -251,36 +246,6 @@ static void what_is_masked_has_gradient_0_in_rows_of_nan(void) {
     }
   }
 }
-/* docs/softmax.md: the gradient of a loss of rows is that of mpnum_cross_entropy_rows. */
-static void contrastive_rows_are_cross_entropy_in_rows_of_nan(void) {
-  static const int64_t classes[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
-  enum { SIZE = 14 };
-  for (int i = 0; i < 8; ++i) {
-    mpnum_contrastive_options how = mpnum_contrastive_default();
-    mpnum_cross_entropy_options same = mpnum_cross_entropy_default();
-    how.flags =
-        (i % 2 ? MPNUM_SOFTMAX_MASKED : 0) | (i / 2 % 2 ? MPNUM_SOFTMAX_ACCUMULATE : 0);
-    same.softmax.flags = how.flags;
-    fill(x, (size_t)SIZE * SIZE);
-    for (int k = 0; k < SIZE; ++k) {
-      x[3 * SIZE + k] = special(0xff800000u); /* none is left */
-      if (k % 3) x[7 * SIZE + k] = x[9 * SIZE + k] = special(0xff800000u);
-    }
-    x[5 * SIZE + 1] = x[7 * SIZE] = special(0xffc12345u);
-    x[9 * SIZE] = special(0x7f800000u);
-    x[11 * SIZE + 2] = special(0xff800000u);
-    for (int k = 0; k < SIZE * SIZE; ++k)
-      y[k] = z[k] = i / 4 ? -0.0f : 0.25f * (float)(k % 7);
-    must(mpnum_contrastive_loss(loss, NULL, to_rows(y, SIZE, SIZE),
-                                of_rows(x, SIZE, SIZE), &how));
-    must(mpnum_cross_entropy_rows(other_loss, to_rows(z, SIZE, SIZE),
-                                  of_rows(x, SIZE, SIZE), classes, &same, NULL));
-    CHECK(memcmp(loss, other_loss, SIZE * sizeof *loss) == 0, "losses %d", i);
-    for (int k = 0; k < SIZE * SIZE; ++k)
-      CHECK(bits_of(y[k]) == bits_of(z[k]), "way %d, element %d: %x, of rows %x", i, k,
-            (unsigned)bits_of(y[k]), (unsigned)bits_of(z[k]));
-  }
-}
 /* What softmax_backward.h says of NaN and Inf, by hand: dx of log-softmax is
  * dy - e^y sum(dy). */
 static void backward_of_nan_and_inf_is_what_is_said(void) {
@@ -395,7 +360,6 @@ int main(void) {
   RUN_FOR_EACH_ISA(activations_have_one_nan);
   RUN_FOR_EACH_ISA(gradients_have_one_nan);
   RUN_FOR_EACH_ISA(what_is_masked_has_gradient_0_in_rows_of_nan);
-  RUN_FOR_EACH_ISA(contrastive_rows_are_cross_entropy_in_rows_of_nan);
   RUN_FOR_EACH_ISA(backward_of_nan_and_inf_is_what_is_said);
   RUN_FOR_EACH_ISA(a_target_far_below_the_others_is_not_masked);
   TAP_RUN(numbers_and_kinds_that_are_none_are_refused);

@@ -10,19 +10,9 @@
 #include <math.h>
 #include <mpfr.h>
 
-mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
-mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }
-
 enum { MOST = 40000 };
 static float x[MOST], y[MOST], z[MOST];
 static uint8_t mask[MOST];
-
-static uint32_t bits_of(float value) { return mpnum_bits_f32(value); }
-static float special(uint32_t bits) { return mpnum_from_bits_f32(bits); }
-#define INF      special(0x7f800000u)
-#define MINUS    special(0xff800000u)
-#define A_NAN    special(0xffc12345u)
-#define NAN_BITS 0x7fffffffu
 
 static void fill(size_t n, double from, double to) {
   for (size_t i = 0; i < n; ++i)
@@ -531,28 +521,6 @@ static void types_and_strides(void) {
             "%s in place, %zu columns", mpnum_type_name(types[s]), columns);
   }
 }
-static void lengths_and_masks_are_those_of_the_row(void) {
-  mpnum_softmax_options how = mpnum_softmax_default();
-  static const size_t lengths[] = {1, 5, 0, 9, 10};
-  enum { ROWS = 5, COLUMNS = 10 };
-  mpnum_row_status got[ROWS];
-  fill(ROWS * COLUMNS, -2, 2);
-  how.lengths = lengths; /* as of a causal mask */
-  how.mask = mask;
-  how.mask_stride = COLUMNS;
-  for (size_t i = 0; i < ROWS * COLUMNS; ++i)
-    mask[i] = i % 7 != 1;
-  CHECK(mpnum_softmax_rows(mpnum_matrix_of(MPNUM_TYPE_F32, y, ROWS, COLUMNS),
-                           mpnum_const_matrix_of(MPNUM_TYPE_F32, x, ROWS, COLUMNS), &how,
-                           got) == MPNUM_OK,
-        "softmax");
-  for (size_t i = 0; i < ROWS * COLUMNS; ++i) {
-    const int counts = i % COLUMNS < lengths[i / COLUMNS] && mask[i];
-    CHECK((y[i] > 0) == counts, "row %zu, column %zu", i / COLUMNS, i % COLUMNS);
-  }
-  for (int i = 0; i < ROWS; ++i)
-    CHECK(got[i] == (i == 2 ? MPNUM_ROW_EMPTY : MPNUM_ROW_OK), "status of row %d", i);
-}
 
 int main(void) {
   RUN_FOR_EACH_ISA(nan_anywhere_makes_the_row_nan);
@@ -572,6 +540,5 @@ int main(void) {
   RUN_FOR_EACH_ISA(the_bound_holds_on_hard_rows);
   RUN_FOR_EACH_ISA(ten_million_elements_stay_accurate);
   RUN_FOR_EACH_ISA(types_and_strides);
-  RUN_FOR_EACH_ISA(lengths_and_masks_are_those_of_the_row);
   return tap_done();
 }

@@ -272,32 +272,6 @@ static void other_arguments_are_refused(void) {
             mpnum_grad_read(NULL, 1, 1, NULL) == MPNUM_ERROR_NULL,
         "no tensors where there is one");
 }
-/* Whatever the pointers are. */
-static void no_elements_are_fine(void) {
-  mpnum_grad_findings findings;
-  mpnum_grad_scaler scaler;
-  mpnum_grad_verdict verdict = MPNUM_GRAD_SKIP;
-  must(mpnum_grad_scaler_init(&scaler, mpnum_grad_scaler_default()));
-  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
-  must(mpnum_grad_multiply(NULL, 0, 1, 0, &findings));
-  CHECK(findings.stats.count == 0, "no tensors");
-  for (int how = 0; how < 4; ++how) {
-    mpnum_grad_tensor t =
-        mpnum_grad_tensor_of(MPNUM_TYPE_BF16, NULL, 5, MPNUM_TYPE_F32, NULL);
-    if (how & 1) {
-      t.rows = 0;
-    } else {
-      t.columns = t.src_stride = t.dst_stride = 0;
-    }
-    if (how & 2) t.src = t.dst = result; /* in place of two sizes */
-    CHECK(mpnum_grad_multiply(&t, 1, 1, 0, &findings) == MPNUM_OK &&
-              findings.stats.count == 0,
-          "empty %d", how);
-    must(mpnum_grad_scaler_unscale_clip_step(&scaler, &optimizer, &t, 1, 1, 0, NULL,
-                                             &verdict));
-    must(mpnum_grad_scaler_update(&scaler, &optimizer));
-  }
-}
 
 static mpnum_grad_scaler scaler_of(float scale) {
   mpnum_grad_scaler_config config = mpnum_grad_scaler_torch();
@@ -660,7 +634,6 @@ int main(void) {
   RUN_FOR_EACH_ISA(large_results_are_those_of_small_ones);
   TAP_RUN(norms_reach_the_ends);
   TAP_RUN(other_arguments_are_refused);
-  TAP_RUN(no_elements_are_fine);
   TAP_RUN(what_overflows_when_unscaled_is_found);
   TAP_RUN(narrow_results_lose_what_is_small);
   TAP_RUN(clipping_follows_unscaling);

@@ -7,9 +7,6 @@
 
 #include <mpnum/mpnum.h>
 
-mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
-mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }
-
 static const mpnum_type codes_of[] = {
     MPNUM_TYPE_E5M2, MPNUM_TYPE_E4M3, MPNUM_TYPE_E5M2FNUZ, MPNUM_TYPE_E4M3FNUZ,
     MPNUM_TYPE_E3M4, MPNUM_TYPE_E3M2, MPNUM_TYPE_E2M3,     MPNUM_TYPE_E2M1};
