@@ -50,7 +50,7 @@ static inline int all_control_words(uint64_t words[CONTROL_WORDS]) {
   int count = 0;
   for (int k = 0; k < 4; ++k) {
     words[count++] = control_word_of(modes[k]);
-    if (FLUSHES) words[count++] = control_word_of(modes[k]) | FLUSHES;
+    if (FLUSHES != 0) words[count++] = control_word_of(modes[k]) | FLUSHES;
   }
 #if defined(__x86_64__)
   words[count++] = control_word_of(FE_TONEAREST) & ~UINT64_C(0x1f80);

@@ -71,7 +71,8 @@ def build_and_run(machine, emulators, name, *more):
     sources = [source_of(source) for source in [name, *REFERENCE]]
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / name
-        check(compiler(machine), *flags(machine), "-I", INCLUDE, *sources, *more, "-o", program, "-lm", "-pthread")
+        check(compiler(machine), *flags(machine), "-I", INCLUDE, "-I", ROOT / "tests", *sources, *more, "-o", program, "-lm",
+              "-pthread")
         said = check(need(*emulators), program)
     assert "ok 1 " in said, said
     return said
