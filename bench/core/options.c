@@ -76,10 +76,15 @@ void options_help(void) {
       "                 times: training steps of each, products of the first\n"
       "  --isa NAME     what array functions use: scalar, sse2, avx2, avx512,\n"
       "                 avx512vbmi or neon (default: the best of this CPU)\n"
+      "  --data KIND    what a quarter of the values of --arrays, --blocks, --grad and\n"
+      "                 --math are: normal, subnormal, tiny, huge, zeros; special: Inf\n"
+      "                 and NaN, one in a hundred; bits: all are random bits\n"
       "  --threads N    threads among which --arrays and --grad split each array, 1 to\n"
       "                 256 (default 1)\n"
       "  --quick        little data, few rounds: shows that it runs, measures nothing\n"
-      "\n"
+      "\n",
+      stdout);
+  fputs(
       "Output\n"
       "  --json FILE    the same numbers in full precision as JSON\n"
       "  --csv FILE     the same numbers as CSV, one a line\n"
@@ -154,6 +159,21 @@ static bool read_isa(void *chosen, const char *text, refusal *why) {
   const char *name;
   (void)why;
   for (*dst = 0; (name = mpnum_isa_name((mpnum_isa)*dst)) != NULL; ++*dst) {
+    if (strcmp(text, name) == 0) return true;
+  }
+  return false;
+}
+
+const char *data_name(int data) {
+  static const char *const names[] = {"normal", "subnormal", "tiny", "huge",
+                                      "zeros",  "special",   "bits"};
+  return data < (int)(sizeof names / sizeof *names) ? names[data] : NULL;
+}
+static bool read_data(void *chosen, const char *text, refusal *why) {
+  int *dst = &((bench_options *)chosen)->data;
+  const char *name;
+  (void)why;
+  for (*dst = 0; (name = data_name(*dst)) != NULL; ++*dst) {
     if (strcmp(text, name) == 0) return true;
   }
   return false;
@@ -263,6 +283,7 @@ static const command_option options[] = {
     {"device", "the number of a GPU, 0 to 999", 0, read_device},
     {"mnk", "M,N,K, each 1 to 65536", 0, read_mnk},
     {"isa", "scalar, sse2, avx2, avx512, avx512vbmi or neon", 0, read_isa},
+    {"data", "normal, subnormal, tiny, huge, zeros, special or bits", 0, read_data},
     {"threads", "1 to 256", 0, read_threads},
 };
 

@@ -25,6 +25,7 @@ typedef struct bench_options {
   unsigned mnk_count;          /* at least 1 */
   uint64_t mnk[GPU_MNK][3];    /* sizes of the matrix products on the GPU */
   int isa;             /* mpnum_isa of the array functions; negative: the CPU's best */
+  int data;            /* array_data of the arrays that sections time */
   unsigned threads;    /* that each array is split among */
   const char **inputs; /* input_count of them, in argv; none: the shipped sample */
   size_t input_count;
@@ -35,5 +36,6 @@ typedef struct bench_options {
 bool options_read(bench_options *chosen, int argc, char **argv, refusal *why);
 void options_free(bench_options *chosen);
 void options_help(void);
+const char *data_name(int data); /* of an array_data; NULL past the last one */
 
 #endif

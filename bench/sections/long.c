@@ -55,6 +55,7 @@ static bool measure_blocks(figures *to, const bench_options *chosen, const input
 bool long_measure(figures *to, const bench_options *chosen, const input *files,
                   size_t file_count, progress *bar) {
   const unsigned threads = chosen->threads;
+  source_hold((array_data)chosen->data);
   if (chosen->arrays && !measure_arrays(to, chosen, bar, &arrays_set, threads))
     return false;
   if (chosen->blocks && !measure_blocks(to, chosen, files, file_count, bar)) return false;

@@ -197,7 +197,7 @@ def check_forced_isas(section, best):
     names = ["scalar", "sse2", "avx2", "avx512", "avx512vbmi"] if platform.machine() == "x86_64" else ["scalar", best]
     for name in names[:names.index(best) + 1]:
         figures, out = result_of(f"--{section}", "--quick", "--isa", name)
-        assert figures.get(section, "mpnum", metric="isa") == name and f": {name}, 1 thread." in out
+        assert figures.get(section, "mpnum", metric="isa") == name and f": {name}, 1 thread, " in out
 
 
 def check_threads(section, operation, without):

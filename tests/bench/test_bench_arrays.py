@@ -13,7 +13,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import bench_sections
 import tap
-from bench_program import FORMATS, bench
+from bench_program import FORMATS, bench, full_run
 from bench_sections import shape_of
 from tree import ROOT
 
@@ -93,11 +93,31 @@ def threads_split_the_arrays():
     bench_sections.check_threads("arrays", "f32 to e4m3", quick_run()[0])
 
 
+def short_calls_have_rows():
+    figures, out = quick_run()
+    names = [name for name in bench_sections.operations(figures, "arrays")
+             if "2d" not in name and "hadamard" not in name]
+    assert names and figures.all_of("name", "arrays_calls", "mpnum") == names
+    for name in names:
+        times = [figures.get("arrays_calls", "mpnum", name, str(n), "time_per_call") for n in (1, 4, 16, 64, 256)]
+        assert all(time > 0 for time in times), (name, times)
+    assert "Arrays, short calls: ns a call" in out
+
+
+def data_are_what_is_asked_for():
+    """With random bits a peer may have other results, among NaNs; mpnum's sections say which data they took."""
+    assert quick_run()[0].get("arrays", "mpnum", metric="data") == "normal"
+    for section in ("arrays", "grad"):
+        figures, out = full_run(f"--{section}", "--quick", "--data", "subnormal")
+        assert figures.get(section, "mpnum", metric="data") == "subnormal" and "subnormal data" in out
+
+
 def wrong_settings_are_refused():
     absent = "neon" if platform.machine() == "x86_64" else "avx512"
     cases = {("--isa", "mmx"): "--isa takes scalar, sse2, avx2, avx512, avx512vbmi or neon, not 'mmx'",
              ("--isa", ""): "--isa takes scalar, sse2, avx2, avx512, avx512vbmi or neon, not ''",
              ("--isa", absent): "--isa: this CPU has no such instructions",
+             ("--data", "odd"): "--data takes normal, subnormal, tiny, huge, zeros, special or bits, not 'odd'",
              ("--threads", "0"): "--threads takes 1 to 256, not '0'",
              ("--threads", "257"): "--threads takes 1 to 256, not '257'",
              ("--threads", "-1"): "--threads takes 1 to 256, not '-1'",
@@ -114,5 +134,7 @@ sys.exit(tap.run(
     peers_are_measured_or_named_absent,
     exact_peers_agree_with_mpnum,
     threads_split_the_arrays,
+    short_calls_have_rows,
+    data_are_what_is_asked_for,
     wrong_settings_are_refused,
     *bench_sections.common("arrays", "Arrays", quick_run)))

@@ -14,7 +14,7 @@
 #include "../../peers/peers.h"
 #include "../../core/progress.h"
 
-enum { ARRAY_SIZES = 3, ARRAY_SHAPES = 25 };
+enum { ARRAY_SIZES = 3, ARRAY_SHAPES = 25, CALL_SIZES = 5 };
 /* Of the table of threads: 1, 2, 4, ... 128 and the number asked for. */
 enum { THREAD_SIZES = 6, THREAD_ROWS = 9 };
 
@@ -32,6 +32,22 @@ typedef enum array_source {
                   */
   SOURCE_COUNT
 } array_source;
+
+/* What a quarter of the values are in place of normal ones: of "special" one in a hundred
+ * is Inf or NaN, of "bits" all have random bits. Codes are random in any case. Names:
+ * data_name of options.h. */
+typedef enum array_data {
+  DATA_NORMAL,
+  DATA_SUBNORMAL, /* of the type */
+  DATA_TINY,      /* times 2^-16 */
+  DATA_HUGE,      /* times 2^20 */
+  DATA_ZEROS,
+  DATA_SPECIAL,
+  DATA_BITS
+} array_data;
+/* What sources hold from then on; normal values before. */
+void source_hold(array_data data);
+array_data source_held(void);
 
 /* `count` elements of src_bits, 64-byte aligned, released with free; NULL when out of
  * memory. They repeat after 2^20 elements. */
@@ -74,6 +90,7 @@ typedef struct array_set {
   const array_addition *additions;
   size_t addition_count;
   const char *threads_section, *threads_operation; /* NULL: it is not split */
+  const char *calls_section;                       /* of short calls; NULL: none */
 } array_set;
 
 extern const array_code array_functions, block_functions, grad_functions;
@@ -98,7 +115,9 @@ typedef struct array_figure {
 
 typedef struct array_row {
   array_figure sizes[ARRAY_SIZES];
+  double calls[CALL_SIZES]; /* ns a call of so many elements; 0 where there are none */
 } array_row;
+extern const size_t call_sizes[CALL_SIZES];
 
 typedef struct array_peer_row {
   size_t operation; /* index of the set's operations */

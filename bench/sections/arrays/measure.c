@@ -247,6 +247,43 @@ static bool measure_split(const array_results *results, group *at, array_figure 
   return done;
 }
 
+const size_t call_sizes[CALL_SIZES] = {1, 4, 16, 64, 256};
+
+/* Beside no copies. An operation of rows takes none of so few elements. */
+static bool is_of_rows(const array_operation *operation) {
+  return strstr(operation->function, "_2d") || strstr(operation->function, "_rows");
+}
+static void call_pass(const contender *self) {
+  const job *how = self->more;
+  how->run(self->dst, self->src, self->count);
+}
+static bool measure_calls(array_results *results, group *at, progress *bar) {
+  bool done = true;
+  if (!results->set->calls_section || results->plan.threads > 1) return true;
+  for (size_t i = 0; i < at->own->count && done; ++i) {
+    const array_operation *operation = at->only = &at->own->operations[i];
+    void *any;
+    if (is_of_rows(operation)) continue;
+    at->shape = operation->shape;
+    at->count = call_sizes[CALL_SIZES - 1];
+    at->used = 0;
+    done = make_arrays(at, &any);
+    for (int k = 0; k < CALL_SIZES && done; ++k) {
+      add_contender(at, operation->run, any);
+      at->list[k].pass = call_pass;
+      at->list[k].count = call_sizes[k];
+    }
+    if (done)
+      done = timing_measure(at->list, CALL_SIZES, results->plan.rounds[0], bar,
+                            "short calls");
+    for (int k = 0; k < CALL_SIZES && done; ++k)
+      results->rows[i].calls[k] = at->list[k].ns * (double)call_sizes[k];
+    free_arrays(at);
+  }
+  at->only = NULL;
+  return done;
+}
+
 static bool start_team(group *at, unsigned threads) {
   at->thread_count = threads;
   at->threads = threads > 1 ? team_start(threads) : NULL;
@@ -337,6 +374,14 @@ static uint64_t work_of_threads(const array_results *results) {
          results->plan.rounds[ARRAY_SIZES - 1] * THREAD_SIZES * results->thread_row_count;
 }
 
+static uint64_t work_of_calls(const array_results *results) {
+  uint64_t count = 0;
+  if (!results->set->calls_section || results->plan.threads > 1) return 0;
+  for (size_t i = 0; i < results->set->own->count; ++i)
+    count += !is_of_rows(&results->set->own->operations[i]);
+  return count * CALL_SIZES * results->plan.rounds[0];
+}
+
 static uint64_t work(const array_results *results) {
   copy_loop loops[COPY_LOOP_LIMIT];
   uint64_t contenders = results->set->own->count + results->peer_count, rounds = 0;
@@ -344,7 +389,7 @@ static uint64_t work(const array_results *results) {
     contenders += copy_loops(results->limits[i].shape, loops);
   for (size_t i = 0; i < ARRAY_SIZES; ++i)
     rounds += results->plan.rounds[i];
-  return contenders * rounds + work_of_threads(results);
+  return contenders * rounds + work_of_calls(results) + work_of_threads(results);
 }
 
 static bool measure_all(array_results *results, group *at, progress *bar) {
@@ -358,6 +403,7 @@ static bool measure_all(array_results *results, group *at, progress *bar) {
       done = measure_shape(results, &results->limits[s], at, bar);
     }
   }
+  if (done) done = measure_calls(results, at, bar);
   team_stop(at->threads);
   if (done) done = measure_threads(results, at, bar);
   progress_end(bar);
@@ -376,7 +422,7 @@ bool arrays_measure(array_results *results, const array_set *set, const array_pl
   if (!results->rows || !list_peers(results)) return false;
   list_limits(results, &at);
   list_threads(results);
-  size_t limit = set->own->count + results->peer_count + COPY_LOOP_LIMIT;
+  size_t limit = set->own->count + results->peer_count + COPY_LOOP_LIMIT + CALL_SIZES;
   at.list = calloc(limit, sizeof *at.list);
   at.jobs = calloc(limit, sizeof *at.jobs);
   bool done = at.list && at.jobs;

@@ -24,7 +24,8 @@ const array_set arrays_set = {
     NULL,
     0,
     "arrays_threads",
-    "f32 to e4m3"};
+    "f32 to e4m3",
+    "arrays_calls"};
 
 const char *arrays_missing(const array_peer *peer) {
   if (peer->missing) return peer->missing;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../../core/options.h"
 #include "../../report/view.h"
 
 enum { MIDDLE = 1 };
@@ -102,6 +103,7 @@ static void add_plan(figures *to, const array_results *found) {
   char size[TABLE_CELL];
   figures_at(to, found->set->section, own, "", "");
   figures_say(to, "isa", "%s", found->isa);
+  figures_say(to, "data", "%s", data_name((int)source_held()));
   figures_add(to, "threads", found->plan.threads, "");
   for (size_t i = 0; i < ARRAY_SIZES; ++i) {
     show_bytes(size, (double)found->plan.sizes[i]);
@@ -165,6 +167,17 @@ static void add_threads(figures *to, const array_results *found,
   }
 }
 
+static void add_calls(figures *to, const array_results *found, size_t index) {
+  const array_row *row = &found->rows[index];
+  for (int k = 0; k < CALL_SIZES && row->calls[0] > 0; ++k) {
+    char size[TABLE_CELL];
+    snprintf(size, sizeof size, "%zu", call_sizes[k]);
+    figures_at(to, found->set->calls_section, own,
+               found->set->own->operations[index].name, size);
+    figures_add(to, "time_per_call", row->calls[k], "ns");
+  }
+}
+
 void arrays_figures(figures *to, const array_results *found) {
   add_plan(to, found);
   for (size_t i = 0; i < found->set->own->count; ++i)
@@ -178,6 +191,8 @@ void arrays_figures(figures *to, const array_results *found) {
     add_limit(to, found, &found->limits[i]);
   for (size_t i = 0; i < found->set->addition_count; ++i)
     add_addition(to, found, &found->set->additions[i]);
+  for (size_t i = 0; i < found->set->own->count; ++i)
+    add_calls(to, found, i);
   for (size_t i = 0; i < found->thread_row_count; ++i)
     add_threads(to, found, &found->threads[i]);
 }
@@ -204,11 +219,13 @@ static bool print_operations(const array_set *set, const figures *from, FILE *to
   }
   return view_print(
       &shown, from, to,
-      "\n%s: %s, %.0f thread%s. A size is that of as many f32 as there are elements; "
-      "medians\nof %s, %s and %s rounds. copy: share of the fastest copy of the same "
-      "bytes in this run. x: the\nbest peer's time over mpnum's at %s.\n",
+      "\n%s: %s, %.0f thread%s, %s data.\nA size is that of as many f32 as there are "
+      "elements; medians of %s, %s and %s rounds. copy: share of\nthe fastest copy of "
+      "the "
+      "same bytes in this run. x: the best peer's time over mpnum's at %s.\n",
       set->title, figures_words(from, set->section, "isa"), threads,
-      threads > 1 ? "s" : "", rounds[0], rounds[1], rounds[2], middle);
+      threads > 1 ? "s" : "", figures_words(from, set->section, "data"), rounds[0],
+      rounds[1], rounds[2], middle);
 }
 
 static bool print_peers(const array_set *set, const figures *from, FILE *to) {
@@ -273,9 +290,22 @@ static bool print_threads(const array_set *set, const figures *from, FILE *to) {
       100 * memory_share);
 }
 
+static bool print_calls(const array_set *set, const figures *from, FILE *to) {
+  static const view_column columns[] = {
+      {.heading = "operation", .metric = VIEW_NAME},
+      {.heading = "ns", .metric = "time_per_call", .format = "%.1f", .each = true},
+  };
+  const view shown = {.section = set->calls_section, VIEW_COLUMNS(columns)};
+  if (!set->calls_section) return true;
+  return view_print(&shown, from, to,
+                    "\n%s, short calls: ns a call of so many elements, in L1.\n",
+                    set->title);
+}
+
 bool arrays_print(const array_set *set, const figures *from, FILE *to) {
   const bool good = print_operations(set, from, to) && print_peers(set, from, to) &&
                     print_limits(set, from, to);
   view_absent(from, set->section, false, to);
-  return good && print_additions(set, from, to) && print_threads(set, from, to);
+  return good && print_additions(set, from, to) && print_calls(set, from, to) &&
+         print_threads(set, from, to);
 }

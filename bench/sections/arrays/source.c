@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "arrays.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,9 +19,47 @@ static void draw_bits(unsigned char *dst, size_t bytes, unsigned char mask) {
   }
 }
 
-/* A normal value in the type that the array holds. */
+static array_data held;
+void source_hold(array_data data) { held = data; }
+array_data source_held(void) { return held; }
+
+/* In a type of so many bits, of which so many are the mantissa's. */
+static void put_bits(void *dst, size_t i, unsigned bits, unsigned mantissa_bits) {
+  const uint64_t word =
+      (uint64_t)mpnum_random(SEED, 2 * i) << 32 | mpnum_random(SEED, 2 * i + 1);
+  const uint64_t sign = 1ull << (bits - 1), mantissa = (1ull << mantissa_bits) - 1;
+  const uint64_t infinity = (sign - 1) & ~mantissa;
+  const uint64_t code = held == DATA_ZEROS       ? word & sign
+                        : held == DATA_SUBNORMAL ? word & (sign | mantissa)
+                        : held == DATA_SPECIAL   ? (word & (sign | 1)) | infinity
+                                                 : word;
+  memcpy((unsigned char *)dst + i * (bits / 8), &code, bits / 8); /* little-endian */
+}
+static bool is_other(size_t i) {
+  const uint32_t word = mpnum_random(SEED + 1, i);
+  if (held == DATA_BITS) return true;
+  return held == DATA_SPECIAL ? word % 100 == 0 : word % 4 == 0;
+}
+
+/* A value in the type that the array holds. */
 static void put_value(array_source source, void *dst, size_t i) {
-  const double x = distributions[0].draw(i);
+  double x = distributions[0].draw(i);
+  if (held != DATA_NORMAL && is_other(i)) {
+    if (held == DATA_TINY) x *= 0x1p-16;
+    if (held == DATA_HUGE) x *= 0x1p20;
+    if (held != DATA_TINY && held != DATA_HUGE) {
+      const unsigned bits = source == SOURCE_F64    ? 64
+                            : source == SOURCE_F16  ? 16
+                            : source == SOURCE_BF16 ? 16
+                                                    : 32;
+      put_bits(dst, i, bits,
+               source == SOURCE_F64    ? 52
+               : source == SOURCE_F16  ? 10
+               : source == SOURCE_BF16 ? 7
+                                       : 23);
+      return;
+    }
+  }
   switch (source) {
   case SOURCE_F64: ((double *)dst)[i] = x; break;
   case SOURCE_F32: ((float *)dst)[i] = (float)x; break;

@@ -73,4 +73,5 @@ const array_set blocks_set = {
     additions,
     sizeof additions / sizeof *additions,
     NULL,
+    NULL,
     NULL};

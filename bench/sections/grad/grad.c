@@ -41,4 +41,5 @@ const array_set grad_set = {
     additions,
     sizeof additions / sizeof *additions,
     "grad_threads",
-    "unscale f32"};
+    "unscale f32",
+    NULL};
