@@ -21,6 +21,13 @@ typedef struct mpnum_factors_ {
   const float *factor;
   int shift;
 } mpnum_factors_;
+/* Tables of bytes that the runs of a call share, where the ISA looks bytes up: the run
+ * that fills up as many elements as are worth them makes them. */
+typedef struct mpnum_kept_tables_ {
+  MPNUM_ALIGNED_ uint8_t bytes[6 * 64];
+  size_t elements; /* so far, until there are tables */
+  int has_tables;
+} mpnum_kept_tables_;
 struct mpnum_scaling_;
 /* Codes of n floats times factors; index: of the first one's random word. zeros, unless
  * NULL, are the finite elements but 0 that have become zeros: added to. */
@@ -37,6 +44,7 @@ typedef struct mpnum_scaling_ {
   mpnum_encoding_ encoding;
   mpnum_decoding_ decoding;
   int has_encoding, has_decoding; /* there are loops for the format */
+  mpnum_kept_tables_ *kept;       /* NULL where each run is alone */
   mpnum_quantize_any_run_ *any;   /* where there are none; NULL where that cannot be */
   mpnum_rounding rounding;
   uint64_t seed;
@@ -45,6 +53,13 @@ typedef struct mpnum_scaling_ {
       last_lost; /* magnitudes that are not past the largest, or become 0 */
 } mpnum_scaling_;
 
+/* Makes the runs of a call share tables. */
+MPNUM_HOST_INLINE_ void mpnum_keep_tables_(mpnum_scaling_ *scaling,
+                                           mpnum_kept_tables_ *kept) {
+  kept->elements = 0;
+  kept->has_tables = 0;
+  scaling->kept = kept;
+}
 MPNUM_HOST_INLINE_ mpnum_factors_ mpnum_factors_of_(const float *factor, int shift) {
   mpnum_factors_ factors;
   factors.factor = factor;
@@ -121,6 +136,7 @@ MPNUM_HOST_COLD_ mpnum_scaling_ mpnum_scaling_of_(mpnum_format element, int elem
   scaling.divisor = 1;
   scaling.rounding = rounding;
   scaling.seed = 0;
+  scaling.kept = 0;
   scaling.any = 0;
   scaling.has_encoding =
       mpnum_has_byte_blocks_(element, rounding, MPNUM_OVERFLOW_SATURATE);
@@ -349,10 +365,12 @@ MPNUM_HOST_ONCE_ void mpnum_quantize_by_(mpnum_type dst_type, void *dst,
 MPNUM_HOST_ONCE_ void mpnum_dequantize_by_(mpnum_type dst_type, void *dst,
                                            mpnum_type src_type, const void *src, size_t n,
                                            float scale_inv) {
-  const mpnum_scaling_ scaling =
+  mpnum_scaling_ scaling =
       mpnum_scaling_of_(mpnum_format_of(src_type), 8, MPNUM_ROUND_NEAREST_EVEN);
   const uint64_t saved = mpnum_fenv_save_();
+  mpnum_kept_tables_ kept;
   size_t i = 0;
+  mpnum_keep_tables_(&scaling, &kept);
   for (; i < n; i += MPNUM_RUN_) {
     MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
     const size_t count = n - i < MPNUM_RUN_ ? n - i : MPNUM_RUN_;

@@ -493,11 +493,13 @@ MPNUM_HOST_ONCE_ void mpnum_dequantize_band_(const mpnum_block_job_ *job,
 MPNUM_HOST void mpnum_dequantize_all_(mpnum_block_job_ *job, mpnum_matrix dst) {
   const size_t rows = job->src.rows, columns = job->src.columns;
   const uint64_t saved = mpnum_fenv_save_();
+  mpnum_kept_tables_ kept;
   size_t r = 0, c = 0, size = 0;
+  mpnum_keep_tables_(&job->scaling, &kept);
   mpnum_block_runs_(job, 1); /* nothing is read twice */
   if (dst.type == MPNUM_TYPE_F32 && job->shift >= 4 && job->shift < 12 &&
       (job->scaling.has_decoding || job->scaling.is_int8))
-    job->run = job->strip = 8 * MPNUM_RUN_; /* loops build tables; factors half full */
+    job->run = job->strip = 8 * MPNUM_RUN_; /* factors half full */
   job->scaling.divides = 0;
   job->scaling.has_divisor = job->scale_type == MPNUM_TYPE_E4M3;
   job->scaling.divisor = job->codes.scale;
