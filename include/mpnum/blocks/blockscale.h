@@ -45,7 +45,7 @@ MPNUM_HOST mpnum_status mpnum_quantize_checked_(const mpnum_blockscale_format *f
                                                 mpnum_quantize_losses *losses,
                                                 mpnum_quantize_any_run_ *any) {
   mpnum_block_job_ job;
-  mpnum_block_job_of_(&job, format, dst, src, options, losses);
+  mpnum_quantize_job_of_(&job, format, dst, src, options, losses);
   job.scaling.any = any;
   mpnum_join_rows_(&job);
   mpnum_quantize_all_(&job, 0);
@@ -83,8 +83,8 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_quantize_blocks_both(
   if (status == MPNUM_OK && first_format->policy != MPNUM_BLOCKSCALE_ERROR)
     status = mpnum_nonfinite_check_(second_format, &src, losses);
   if (status != MPNUM_OK) return status;
-  mpnum_block_job_of_(&first, first_format, first_dst, src, options, losses);
-  mpnum_block_job_of_(&second, second_format, second_dst, src, options, 0);
+  mpnum_quantize_job_of_(&first, first_format, first_dst, src, options, losses);
+  mpnum_quantize_job_of_(&second, second_format, second_dst, src, options, 0);
   first.scaling.any = second.scaling.any = mpnum_quantize_any_;
   mpnum_quantize_all_(&first, &second);
   return MPNUM_OK;
@@ -100,7 +100,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_dequantize_blocks(
   status = mpnum_dequantize_check_(format, &dst, &src);
   if (status != MPNUM_OK) return status;
   view.stride = dst.stride;
-  mpnum_block_job_of_(&job, format, src, view, 0, 0);
+  mpnum_block_job_of_(&job, format, src, view);
   mpnum_join_rows_(&job);
   mpnum_dequantize_all_(&job, dst);
   return MPNUM_OK;

@@ -61,8 +61,7 @@ MPNUM_HOST void mpnum_codes_job_(mpnum_block_job_ *job,
                                  const mpnum_blockscale_format *format,
                                  mpnum_blockscaled codes, size_t rows, size_t columns) {
   mpnum_block_job_of_(job, format, codes,
-                      mpnum_const_matrix_of(MPNUM_TYPE_F32, 0, rows, columns), 0, 0);
-  job->scaling.divides = 0;
+                      mpnum_const_matrix_of(MPNUM_TYPE_F32, 0, rows, columns));
 }
 /* A quantised matrix. Products sum along its rows, as tensor cores do with block formats:
  * for x times the transpose of w both have the same number of columns. */
@@ -250,7 +249,8 @@ mpnum_reference_product(double *dst, double *bounds, mpnum_blockscale_operand a,
   mpnum_codes_job_(&sums.jobs[0], a.format, a.values, a.rows, a.columns);
   mpnum_codes_job_(&sums.jobs[1], b.format, b.values, b.rows, b.columns);
   for (; k < 2; ++k)
-    sums.largest[k] = (double)mpnum_from_bits_f32(sums.jobs[k].rule.max);
+    sums.largest[k] =
+        (double)mpnum_from_bits_f32(mpnum_blockscale_max_(k == 0 ? a.format : b.format));
   for (; i < a.rows; ++i)
     for (j = 0; j < b.rows; ++j) {
       const size_t at = i * b.rows + j;

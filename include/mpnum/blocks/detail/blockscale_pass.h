@@ -15,7 +15,7 @@ MPNUM_C_BEGIN_
 
 typedef struct mpnum_block_job_ {
   mpnum_scaling_ scaling;
-  mpnum_block_rule_ rule;
+  mpnum_block_rule_ rule;  /* when quantising */
   mpnum_blockscaled codes; /* its scale is 1 if the tensor has none */
   mpnum_const_matrix src;  /* when dequantising, the destination */
   mpnum_quantize_losses *losses;
@@ -139,26 +139,21 @@ MPNUM_HOST_COLD_ void mpnum_block_runs_(mpnum_block_job_ *job, size_t rows) {
     job->strip = columns;
   }
 }
+/* What both directions need. */
 MPNUM_HOST_COLD_ void mpnum_block_job_of_(mpnum_block_job_ *job,
                                           const mpnum_blockscale_format *format,
-                                          mpnum_blockscaled codes, mpnum_const_matrix src,
-                                          const mpnum_quantize_options *options,
-                                          mpnum_quantize_losses *losses) {
-  const uint64_t saved = mpnum_fenv_save_(); /* the rule needs quotients */
+                                          mpnum_blockscaled codes,
+                                          mpnum_const_matrix src) {
   job->scale_type = format->scale_type;
   if (job->scale_type != MPNUM_TYPE_E4M3) codes.scale = 1;
-  job->rule = mpnum_block_rule_of_(format, codes.scale);
-  mpnum_fenv_restore_(saved);
   job->scaling =
       format->is_int8
           ? mpnum_scaling_of_int8_(job->scale_type == MPNUM_TYPE_E8M0)
           : mpnum_scaling_of_(format->element, format->element_bits, format->rounding);
-  job->scaling.divides = job->rule.divides;
-  job->scaling.seed = options ? options->seed : 0;
-  job->offset = options ? options->offset : 0;
   job->codes = codes;
   job->src = src;
-  job->losses = losses;
+  job->losses = 0;
+  job->offset = 0;
   job->rows = format->rows ? format->rows : src.rows;
   job->columns = format->columns ? format->columns : src.columns;
   if (job->rows > src.rows) job->rows = src.rows;
@@ -166,6 +161,25 @@ MPNUM_HOST_COLD_ void mpnum_block_job_of_(mpnum_block_job_ *job,
   job->layout = mpnum_scale_layout_of_(format);
   mpnum_swizzled_size_(format, job->swizzled, src.rows, src.columns);
   mpnum_block_runs_(job, job->rows);
+}
+/* And what quantising needs besides: the rule of scales, whose quotients take as long as
+ * a hundred elements. */
+MPNUM_HOST_COLD_ void mpnum_quantize_job_of_(mpnum_block_job_ *job,
+                                             const mpnum_blockscale_format *format,
+                                             mpnum_blockscaled codes,
+                                             mpnum_const_matrix src,
+                                             const mpnum_quantize_options *options,
+                                             mpnum_quantize_losses *losses) {
+  uint64_t saved = 0;
+  mpnum_block_job_of_(job, format, codes, src);
+  saved = mpnum_fenv_save_(); /* the rule needs quotients */
+  job->rule = mpnum_block_rule_of_(format, job->codes.scale);
+  mpnum_fenv_restore_(saved);
+  job->scaling.divides = job->rule.divides;
+  job->losses = losses;
+  if (!options) return;
+  job->scaling.seed = options->seed;
+  job->offset = options->offset;
 }
 /* Joins contiguous rows of whole blocks into one row. */
 MPNUM_HOST void mpnum_join_rows_(mpnum_block_job_ *job) {
@@ -500,7 +514,6 @@ MPNUM_HOST void mpnum_dequantize_all_(mpnum_block_job_ *job, mpnum_matrix dst) {
   if (dst.type == MPNUM_TYPE_F32 && job->shift >= 4 && job->shift < 12 &&
       (job->scaling.has_decoding || job->scaling.is_int8))
     job->run = job->strip = 8 * MPNUM_RUN_; /* factors half full */
-  job->scaling.divides = 0;
   job->scaling.has_divisor = job->scale_type == MPNUM_TYPE_E4M3;
   job->scaling.divisor = job->codes.scale;
   for (; r < rows; r += job->rows) {
