@@ -327,9 +327,8 @@ MPNUM_MATH_ mpnum_block_rule_ mpnum_block_rule_of_(const mpnum_blockscale_format
   rule.added = rule.least = 0;
   rule.emax = (max >> 23) - 127;
   rule.max = max;
-  rule.max_inverse = mpnum_block_quotient_(0x3f800000u, max);
   rule.scale = mpnum_bits_f32(scale);
-  rule.scale_per_max = mpnum_block_quotient_(rule.scale, max);
+  rule.max_inverse = rule.scale_per_max = 0; /* quotients are where a rule needs them */
   rule.floor = mpnum_bits_f32(format->amax_floor);
   rule.nan_code = 0xff;
   switch (format->rule) {
@@ -341,12 +340,14 @@ MPNUM_MATH_ mpnum_block_rule_ mpnum_block_rule_of_(const mpnum_blockscale_format
   case MPNUM_BLOCKSCALE_EVEN: rule.added = (uint32_t)1 << (22 - mantissa_bits); break;
   case MPNUM_BLOCKSCALE_RCEIL:
     rule.kind = MPNUM_BLOCK_PRODUCT_;
+    rule.max_inverse = mpnum_block_quotient_(0x3f800000u, max);
     rule.added = 0x007fffffu;
     rule.least = 0x00400000u;
     rule.emax = 0;
     break;
   case MPNUM_BLOCKSCALE_TWO_LEVEL:
     rule.kind = MPNUM_BLOCK_TWO_LEVEL_;
+    rule.scale_per_max = mpnum_block_quotient_(rule.scale, max);
     rule.nan_code = 0x7f;
     break;
   case MPNUM_BLOCKSCALE_AMAX:
