@@ -185,7 +185,8 @@ MPNUM_HOST_COLD_ void mpnum_quantize_job_of_(mpnum_block_job_ *job,
 MPNUM_HOST void mpnum_join_rows_(mpnum_block_job_ *job) {
   const size_t columns = job->src.columns;
   if (job->rows == 1 && job->src.stride == columns && job->codes.stride == columns &&
-      columns % job->columns == 0 && !job->codes.is_swizzled) {
+      columns % job->columns == 0 &&
+      (!job->codes.is_swizzled || job->layout == MPNUM_SCALES_OF_ROWS_)) {
     job->src.columns *= job->src.rows;
     job->across *= job->src.rows;
     job->src.rows = 1;
@@ -209,30 +210,71 @@ MPNUM_HOST_INLINE_ size_t mpnum_swizzled_next_(const mpnum_block_job_ *job,
     return mpnum_scale_place(column, 0, job->swizzled[1]);
   return column / 4 * 512 + column % 4;
 }
+/* The columns of one row, of count, that a row and a column of blocks are in: rows may be
+ * joined. */
+MPNUM_HOST_INLINE_ size_t mpnum_swizzled_row_(const mpnum_block_job_ *job, size_t *row,
+                                              size_t *column, size_t count) {
+  const size_t wide = job->swizzled[1];
+  size_t left = 0;
+  if (job->layout != MPNUM_SCALES_OF_ROWS_) return count;
+  if (*column >= wide) {
+    *row += *column / wide;
+    *column %= wide;
+  }
+  left = wide - *column;
+  return left < count ? left : count;
+}
+/* How many of n scales, from a column on, lie in fours, 512 bytes apart. */
+MPNUM_HOST_INLINE_ size_t mpnum_swizzled_fours_(const mpnum_block_job_ *job,
+                                                size_t column, size_t n) {
+  return job->layout == MPNUM_SCALES_TURNED_ || column % 4 != 0 ? 0 : n / 4 * 4;
+}
 MPNUM_HOST void mpnum_store_swizzled_(const mpnum_block_job_ *job, const uint8_t *codes,
                                       size_t row, size_t column, size_t count) {
-  uint8_t *to = (uint8_t *)job->codes.scale_inv;
   const int is_square = job->layout == MPNUM_SCALES_OF_SQUARES_;
-  const size_t first = is_square ? row * job->rows : row;
-  const size_t left = job->src.rows - first;
-  const size_t high = !is_square ? 1 : left < job->rows ? left : job->rows;
-  size_t k = 0, r = 0;
-  to += mpnum_swizzled_first_(job, first);
-  for (; k < count; ++k) {
-    uint8_t *const at = to + mpnum_swizzled_next_(job, column + k);
-    for (r = 0; r < high; ++r) /* 16 rows at most: in one tile, 16 bytes apart */
-      at[16 * r] = codes[k];
+  size_t r = 0, k = 0;
+  while (count != 0) {
+    const size_t n = mpnum_swizzled_row_(job, &row, &column, count);
+    const size_t first = is_square ? row * job->rows : row;
+    const size_t left = job->src.rows - first;
+    const size_t high = !is_square ? 1 : left < job->rows ? left : job->rows;
+    /* Into many tiles, whose lines are 512 bytes apart, fours are no faster but slower.
+     */
+    const size_t fours =
+        job->swizzled[1] <= 64 ? mpnum_swizzled_fours_(job, column, n) : 0;
+    uint8_t *const to =
+        (uint8_t *)job->codes.scale_inv + mpnum_swizzled_first_(job, first);
+    for (k = 0; k < fours; k += 4) /* 16 rows at most: in one tile, 16 bytes apart */
+      for (r = 0; r < high; ++r)
+        MPNUM_MEMCPY_(to + 128 * (column + k) + 16 * r, codes + k, 4);
+    for (; k < n; ++k) {
+      uint8_t *const at = to + mpnum_swizzled_next_(job, column + k);
+      for (r = 0; r < high; ++r)
+        at[16 * r] = codes[k];
+    }
+    codes += n;
+    column += n;
+    count -= n;
   }
 }
 MPNUM_HOST void mpnum_load_swizzled_(const mpnum_block_job_ *job, uint8_t *codes,
                                      size_t row, size_t column, size_t count) {
   const int is_square = job->layout == MPNUM_SCALES_OF_SQUARES_;
-  const uint8_t *const from =
-      (const uint8_t *)job->codes.scale_inv +
-      mpnum_swizzled_first_(job, is_square ? row * job->rows : row);
   size_t k = 0;
-  for (; k < count; ++k)
-    codes[k] = from[mpnum_swizzled_next_(job, column + k)];
+  while (count != 0) {
+    const size_t n = mpnum_swizzled_row_(job, &row, &column, count);
+    const size_t fours = mpnum_swizzled_fours_(job, column, n);
+    const uint8_t *const from =
+        (const uint8_t *)job->codes.scale_inv +
+        mpnum_swizzled_first_(job, is_square ? row * job->rows : row);
+    for (k = 0; k < fours; k += 4)
+      MPNUM_MEMCPY_(codes + k, from + 128 * (column + k), 4);
+    for (; k < n; ++k)
+      codes[k] = from[mpnum_swizzled_next_(job, column + k)];
+    codes += n;
+    column += n;
+    count -= n;
+  }
 }
 /* Writes zeros to all scales of a matrix if their swizzled layout has padding. */
 MPNUM_HOST_COLD_ void mpnum_clear_padding_(const mpnum_block_job_ *job) {
