@@ -50,13 +50,13 @@ CALLS = {
          "== MPNUM_OK; }", 12, 79),
     "mpnum_quantize_mx_e4m3":
         ("int f(mpnum_e4m3 *y, mpnum_e8m0 *s, const float *x) { return mpnum_quantize_mx_e4m3(y, s, 99, x, 1, 3168) == MPNUM_OK; }",
-         49, 130),
+         49, 132),
     "mpnum_quantize_blocks":
         ("int f(const mpnum_blockscale_format *f, mpnum_blockscaled y, mpnum_const_matrix x) "
-         "{ return mpnum_quantize_blocks(f, y, x, 0, 0) == MPNUM_OK; }", 75, 190),
+         "{ return mpnum_quantize_blocks(f, y, x, 0, 0) == MPNUM_OK; }", 75, 192),
     "mpnum_dequantize_blocks":
         ("int f(const mpnum_blockscale_format *f, mpnum_matrix y, mpnum_blockscaled x) "
-         "{ return mpnum_dequantize_blocks(f, y, x) == MPNUM_OK; }", 45, 111),
+         "{ return mpnum_dequantize_blocks(f, y, x) == MPNUM_OK; }", 45, 112),
     "no function": ("typedef int none;", 0, 18),
 }
 LEVELS = ["-O2", "-O0"]

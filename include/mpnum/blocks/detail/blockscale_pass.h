@@ -302,12 +302,21 @@ MPNUM_HOST_COLD_ void mpnum_clear_codes_(const mpnum_block_job_ *job, size_t row
                                          size_t column, size_t n) {
   const int bits = job->scaling.element_bits;
   uint8_t *const codes = mpnum_block_codes_(job, row, 0);
-  for (; n; --n, ++column) {
+  while (n != 0) {
     const size_t first =
         column * (size_t)bits; /* a bit; the bits of a code may be in two bytes */
-    const uint32_t ones = ((1u << bits) - 1) << first % 8;
-    codes[first / 8] = (uint8_t)(codes[first / 8] & ~ones);
-    if (ones >> 8) codes[first / 8 + 1] = (uint8_t)(codes[first / 8 + 1] & ~(ones >> 8));
+    const size_t fours = first % 8 == 0 ? n / 4 * 4 : 0; /* four fill whole bytes */
+    size_t i = first / 8;
+    if (fours) {
+      for (; i < (first + fours * (size_t)bits) / 8; ++i)
+        codes[i] = 0;
+    } else {
+      const uint32_t ones = ((1u << bits) - 1) << first % 8;
+      codes[i] = (uint8_t)(codes[i] & ~ones);
+      if (ones >> 8) codes[i + 1] = (uint8_t)(codes[i + 1] & ~(ones >> 8));
+    }
+    column += fours ? fours : 1;
+    n -= fours ? fours : 1;
   }
 }
 /* Computes the largest magnitudes of blocks; with a shift below 0 first those of columns.
