@@ -395,7 +395,7 @@ static const law_subject subjects[] = {
     {"mpnum_quantize_blocks",
      draw_quantize,
      quantize,
-     DRAWN(2) | CUT_LAWS,
+     DRAWN(4) | CUT_LAWS,
      {{LAW_TRANSPOSED, quantize_transposed}},
      spoil_blocks,
      NULL},
