@@ -131,6 +131,7 @@ MPNUM_HOST_INLINE_ size_t mpnum_block_size_(mpnum_isa isa) {
   const int is_512 = isa == MPNUM_ISA_AVX512 || isa == MPNUM_ISA_AVX512_VBMI;
   return is_512 ? 64 : isa == MPNUM_ISA_AVX2 ? 32 : 16;
 }
+enum { MPNUM_FLUSHED_ = 256 }; /* elements from which on flushing is worth its time */
 # if MPNUM_HAS_VECTORS_
 MPNUM_HOST_INLINE_ int mpnum_is_non_temporal_(int dst_bits, int src_bits, const void *dst,
                                               const void *src, size_t n) {
@@ -147,7 +148,6 @@ typedef enum mpnum_need_ {
   MPNUM_MAY_FLUSH_,
   MPNUM_IS_QUIET_
 } mpnum_need_;
-enum { MPNUM_FLUSHED_ = 256 }; /* elements from which on flushing is worth its time */
 
 /* A loop for what fills no block. */
 typedef void mpnum_run_rest_(mpnum_blocks_ *run, const void *options, size_t block_bytes,

@@ -12,8 +12,16 @@ MPNUM_C_BEGIN_
  * nothing traps; afterwards all is as before, flags of exceptions, too. Loads and stores
  * between them stay there, and with them what lies between. */
 # if MPNUM_HAS_GNU_ && (defined(__x86_64__) || defined(__SSE2__))
+/* The control words of loops: all exceptions masked; with FTZ and DAZ, too. A test
+ * defines them to unmask some (tests/array/test_subnormals.c). */
+#  if !defined(MPNUM_MXCSR_USUAL_)
+#   define MPNUM_MXCSR_USUAL_ 0x1f80u
+#  endif
+#  if !defined(MPNUM_MXCSR_FLUSHING_)
+#   define MPNUM_MXCSR_FLUSHING_ 0x9fc0u
+#  endif
 MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_save_(void) {
-  const uint32_t usual = 0x1f80u;
+  const uint32_t usual = MPNUM_MXCSR_USUAL_;
   uint32_t saved;
   __asm__ volatile("stmxcsr %0" : "=m"(saved) : : "memory");
   if ((saved & 0xffc0u) != usual)
@@ -29,7 +37,7 @@ MPNUM_HOST_INLINE_ void mpnum_fenv_restore_(uint64_t saved) {
 /* The same, with subnormals flushed to zero, for loops whose results are the same then:
  * on CPUs of Intel an operation on a subnormal takes 150 cycles. */
 MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_flush_(void) {
-  const uint32_t flushing = 0x9fc0u;
+  const uint32_t flushing = MPNUM_MXCSR_FLUSHING_;
   uint32_t saved;
   __asm__ volatile("stmxcsr %0" : "=m"(saved) : : "memory");
   __asm__ volatile("ldmxcsr %0" : : "m"(flushing) : "memory");

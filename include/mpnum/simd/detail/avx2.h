@@ -96,6 +96,9 @@ MPNUM_AVX2_ mpnumv_vector mpnumv_add_scaled(mpnumv_vector power, mpnumv_vector x
   __asm__("" : "+x"(sum)); /* -ffast-math must not see through it */
   return (mpnumv_vector)sum;
 }
+MPNUM_AVX2_ mpnumv_f32 mpnumv_f32_of_whole(mpnumv_vector x) {
+  return (mpnumv_vector)_mm256_cvtepi32_ps((__m256i)x);
+}
 MPNUM_AVX2_ mpnumv_vector mpnumv_scaled(mpnumv_vector x, float scale) {
   return (mpnumv_vector)_mm256_mul_ps(_mm256_cvtepi32_ps((__m256i)x),
                                       _mm256_set1_ps(scale));

@@ -119,6 +119,11 @@ MPNUM_AVX512_ mpnumv_vector mpnumv_add_scaled(mpnumv_vector power, mpnumv_vector
       (__m512)x, _mm512_set1_ps(scale), (__m512)power,
       _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
+/* The float next to a number, which may have a sign. */
+MPNUM_AVX512_ mpnumv_f32 mpnumv_f32_of_whole(mpnumv_vector x) {
+  return (mpnumv_vector)_mm512_maskz_cvt_roundepi32_ps(
+      MPNUM_ALL_, (__m512i)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
 /* The bits of (float)x * scale, which is exact and normal; x below 2^24. */
 MPNUM_AVX512_ mpnumv_vector mpnumv_scaled(mpnumv_vector x, float scale) {
   enum { nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };

@@ -91,6 +91,9 @@ MPNUM_NEON_ mpnumv_vector mpnumv_add_scaled(mpnumv_vector power, mpnumv_vector x
   __asm__("" : "+w"(sum)); /* -ffast-math must not see through it */
   return (mpnumv_vector)sum;
 }
+MPNUM_NEON_ mpnumv_f32 mpnumv_f32_of_whole(mpnumv_vector x) {
+  return (mpnumv_vector)vcvtq_f32_s32((int32x4_t)x);
+}
 MPNUM_NEON_ mpnumv_vector mpnumv_scaled(mpnumv_vector x, float scale) {
   return (mpnumv_vector)vmulq_n_f32(vcvtq_f32_u32((uint32x4_t)x), scale);
 }
