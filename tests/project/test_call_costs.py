@@ -35,7 +35,7 @@ CALLS = {
     "mpnum_convert_array":
         ("int f(mpnum_type to, void *y, mpnum_type from, const void *x, size_t n, mpnum_rounding rounding) "
          "{ return mpnum_convert_array(to, y, from, x, n, rounding, MPNUM_OVERFLOW_SATURATE, 1, 2) == MPNUM_OK; }", 75, 182),
-    "mpnum_exp_f32_array": ("void f(float *y, const float *x, size_t n) { mpnum_exp_f32_array(y, x, n); }", 8, 41),
+    "mpnum_exp_f32_array": ("void f(float *y, const float *x, size_t n) { mpnum_exp_f32_array(y, x, n); }", 9, 44),
     "mpnum_gelu_bf16_array": ("void f(mpnum_bf16 *y, const mpnum_bf16 *x, size_t n) { mpnum_gelu_bf16_array(y, x, n); }", 22, 128),
     "mpnum_amax_bf16": ("float f(const mpnum_bf16 *x, size_t n) { return mpnum_amax_bf16(x, n); }", 3.5, 30),
     "mpnum_norm_f16": ("float f(const mpnum_f16 *x, size_t n) { return mpnum_norm_f16(x, n); }", 13.5, 48),
@@ -47,7 +47,7 @@ CALLS = {
         ("int f(const mpnum_grad_tensor *x, size_t n) { return mpnum_grad_multiply(x, n, 2, 0, 0) == MPNUM_OK; }", 51, 168),
     "mpnum_quantize_array":
         ("int f(void *y, const float *x, size_t n) { return mpnum_quantize_array(MPNUM_TYPE_E4M3, y, MPNUM_TYPE_F32, x, n, 2, 0) "
-         "== MPNUM_OK; }", 12, 79),
+         "== MPNUM_OK; }", 14, 84),
     "mpnum_quantize_mx_e4m3":
         ("int f(mpnum_e4m3 *y, mpnum_e8m0 *s, const float *x) { return mpnum_quantize_mx_e4m3(y, s, 99, x, 1, 3168) == MPNUM_OK; }",
          49, 132),
