@@ -7,6 +7,8 @@
 #include "../../simd/detail/codings.h"
 #include "../../core/detail/environment.h"
 #include "../../simd/isa.h"
+/* Here first, outside all conditions, as one file of all headers has it once. */
+#include "../../simd/detail/operations.inc"
 #include "../../types/f32.h"
 #include "../../types/tf32.h"
 #include "../../types/bf16.h"
