@@ -39,3 +39,11 @@ def follow(root, places):
         else:
             insert(root / name, before, text)
     return list(dict.fromkeys(name for name, _, _ in places))
+
+
+def follow_recipe(root, recipe, places, files):
+    """Makes the changes in a copy: as many files as the recipe has steps, each named by its step."""
+    changed, said = follow(root, places), steps(recipe)
+    assert len(changed) == files == len(said), (changed, said)
+    for path, step in zip(changed, said):
+        assert f"`{path}`" in step, f"{step} does not name {path}"

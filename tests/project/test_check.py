@@ -9,19 +9,15 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
+import scratch
 import tap
-from tree import ROOT, check, need, tracked_files
+from tree import check, need
 
 
 def faults_are_found():
     need("clang-format-14", "clang-format")
     with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder) / "copy"
-        for path in tracked_files():
-            made = root / path.relative_to(ROOT)
-            made.parent.mkdir(parents=True, exist_ok=True)
-            made.write_bytes(path.read_bytes())
-            made.chmod(path.stat().st_mode)
+        root = scratch.copy(folder)
         check("git", "init", "-q", cwd=root)
         check("git", "add", "-A", cwd=root)
         whole = subprocess.run([root / "tools/check"], capture_output=True, text=True)

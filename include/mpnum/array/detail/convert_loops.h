@@ -129,9 +129,11 @@ MPNUM_HOST_COLD_ void mpnum_convert_each_float_(const mpnum_conversion_ *convers
 typedef void mpnum_blocks_(const void *options, uint8_t *dst, const uint8_t *src,
                            size_t blocks, int non_temporal);
 /* Four vectors of 32-bit lanes. */
+MPNUM_HOST_INLINE_ int mpnum_is_512_(mpnum_isa isa) {
+  return isa == MPNUM_ISA_AVX512 || isa == MPNUM_ISA_AVX512_VBMI;
+}
 MPNUM_HOST_INLINE_ size_t mpnum_block_size_(mpnum_isa isa) {
-  const int is_512 = isa == MPNUM_ISA_AVX512 || isa == MPNUM_ISA_AVX512_VBMI;
-  return is_512 ? 64 : isa == MPNUM_ISA_AVX2 ? 32 : 16;
+  return mpnum_is_512_(isa) ? 64 : isa == MPNUM_ISA_AVX2 ? 32 : 16;
 }
 enum { MPNUM_FLUSHED_ = 256 }; /* elements from which on flushing is worth its time */
 # if MPNUM_HAS_VECTORS_
@@ -174,7 +176,7 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_isa isa, mpnum_blocks_ *run, size_
                                         int dst_bits, void *to, int src_bits,
                                         const void *from, size_t n) {
   const size_t blocks = n / size, rest = n % size;
-  const int is_quiet = needs != MPNUM_NEEDS_USUAL_ && size == 64;
+  const int is_quiet = needs != MPNUM_NEEDS_USUAL_ && mpnum_is_512_(isa);
   const int flushes = needs == MPNUM_MAY_FLUSH_ && n >= MPNUM_FLUSHED_;
   const int overlaps = blocks && rest && dst_bits >= 8 && src_bits >= 8 && to != from;
   uint8_t *dst = (uint8_t *)to;
@@ -689,7 +691,8 @@ MPNUM_HOST_INLINE_ void mpnum_convert_floats_(const mpnum_conversion_ *conversio
   mpnum_convert_chunks_(&steps, mpnum_convert_each_float_, conversion, dst, src, n);
 }
 
-/* Types for which none of the loops above serves, from f32 and to f32. */
+/* Types for which none of the loops above serves, from f32 and to f32: a row of the table
+ * that is added (tools/wrappers). */
 MPNUM_HOST_INLINE_ void mpnum_encode_any_(mpnum_type type, int dst_bits,
                                           mpnum_overflow overflow, void *dst,
                                           const void *src, size_t n) {

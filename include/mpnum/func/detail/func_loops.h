@@ -161,25 +161,11 @@ MPNUM_HOST_ONCE_ void mpnum_put_far_turns_(uint32_t *lanes, size_t count) {
 # define MPNUM_EACH_ISA_ "../../func/detail/func_loops.inc"
 # include "../../simd/detail/each_isa.inc"
 
-/* Whether the loop of a function keeps its bits where subnormals are flushed to zero.
- * Functions are named here once all floats have shown it. Not 1 / x, where the steps for
- * it took up to 1.5 of the time of usual data, and none of two arguments. */
-# define MPNUM_BIT_(NAME) ((uint64_t)1 << MPNUM_FUNCTION_##NAME##_)
-# define MPNUM_FLUSHING_                                                                \
-  (MPNUM_BIT_(EXP) | MPNUM_BIT_(EXP2) | MPNUM_BIT_(EXP10) | MPNUM_BIT_(EXPM1) |         \
-   MPNUM_BIT_(LOG) | MPNUM_BIT_(LOG2) | MPNUM_BIT_(LOG10) | MPNUM_BIT_(LOG1P) |         \
-   MPNUM_BIT_(SQRT) | MPNUM_BIT_(RSQRT) | MPNUM_BIT_(SIGMOID) | MPNUM_BIT_(TANH) |      \
-   MPNUM_BIT_(SOFTPLUS) | MPNUM_BIT_(SILU) | MPNUM_BIT_(GELU) | MPNUM_BIT_(GELU_TANH) | \
-   MPNUM_BIT_(ERF) | MPNUM_BIT_(SIN) | MPNUM_BIT_(COS) |                                \
-   MPNUM_BIT_(SIGMOID_DERIVATIVE) | MPNUM_BIT_(TANH_DERIVATIVE) |                       \
-   MPNUM_BIT_(SILU_DERIVATIVE) | MPNUM_BIT_(GELU_DERIVATIVE) |                          \
-   MPNUM_BIT_(GELU_TANH_DERIVATIVE))
-# define MPNUM_ROW_(name, NAME, ...) \
-  mpnum_##name##_flushes_ = (int)(MPNUM_FLUSHING_ >> MPNUM_FUNCTION_##NAME##_ & 1),
+/* Whether a loop runs with subnormals flushed to zero: none of two arguments does. */
+# define MPNUM_ROW_(name, NAME, forms, light, f16_ties, bf16_ties, flushes) \
+  mpnum_##name##_flushes_ = flushes,
 enum { MPNUM_FUNCTION_ROWS_(MPNUM_ROW_) };
 # undef MPNUM_ROW_
-# undef MPNUM_FLUSHING_
-# undef MPNUM_BIT_
 # define MPNUM_ROW_(name, ...) mpnum_##name##_flushes_ = 0,
 enum { MPNUM_FUNCTION_ROWS_OF_TWO_(MPNUM_ROW_) mpnum_times_flushes_ = 0 };
 # undef MPNUM_ROW_

@@ -99,12 +99,11 @@ MPNUM_AVX2_ mpnumv_vector mpnumv_add_scaled(mpnumv_vector power, mpnumv_vector x
 MPNUM_AVX2_ mpnumv_f32 mpnumv_f32_of_whole(mpnumv_vector x) {
   return (mpnumv_vector)_mm256_cvtepi32_ps((__m256i)x);
 }
-MPNUM_AVX2_ mpnumv_vector mpnumv_scaled(mpnumv_vector x, float scale) {
-  return (mpnumv_vector)_mm256_mul_ps(_mm256_cvtepi32_ps((__m256i)x),
-                                      _mm256_set1_ps(scale));
-}
 MPNUM_AVX2_ mpnumv_vector mpnumv_mul_power(mpnumv_vector x, float scale) {
   return (mpnumv_vector)_mm256_mul_ps((__m256)x, _mm256_set1_ps(scale));
+}
+MPNUM_AVX2_ mpnumv_vector mpnumv_scaled(mpnumv_vector x, float scale) {
+  return mpnumv_mul_power(mpnumv_bits_of(mpnumv_f32_of_whole(x)), scale);
 }
 
 /* Words of func.inc, on floats as bits: rounded once. The asm hides them from

@@ -124,18 +124,15 @@ MPNUM_AVX512_ mpnumv_f32 mpnumv_f32_of_whole(mpnumv_vector x) {
   return (mpnumv_vector)_mm512_maskz_cvt_roundepi32_ps(
       MPNUM_ALL_, (__m512i)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
-/* The bits of (float)x * scale, which is exact and normal; x below 2^24. */
-MPNUM_AVX512_ mpnumv_vector mpnumv_scaled(mpnumv_vector x, float scale) {
-  enum { nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
-  return (mpnumv_vector)_mm512_maskz_mul_round_ps(
-      MPNUM_ALL_, _mm512_maskz_cvt_roundepi32_ps(MPNUM_ALL_, (__m512i)x, nearest),
-      _mm512_set1_ps(scale), nearest);
-}
 /* The bits of x * scale, which is exact and normal. */
 MPNUM_AVX512_ mpnumv_vector mpnumv_mul_power(mpnumv_vector x, float scale) {
   return (mpnumv_vector)_mm512_maskz_mul_round_ps(
       MPNUM_ALL_, (__m512)x, _mm512_set1_ps(scale),
       _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+/* The bits of (float)x * scale, which is exact and normal; x below 2^24. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_scaled(mpnumv_vector x, float scale) {
+  return mpnumv_mul_power(mpnumv_bits_of(mpnumv_f32_of_whole(x)), scale);
 }
 
 /* Words of func.inc, on floats as bits: rounded once, to nearest even. */

@@ -14,6 +14,14 @@ MPNUM_C_BEGIN_
 
 # include <stddef.h>
 
+/* Bytes, with zeros behind them up to a size. */
+MPNUM_HOST_INLINE_ void mpnum_copy_padded_(uint8_t *dst, const uint8_t *src, size_t bytes,
+                                           size_t size) {
+  MPNUM_MEMCPY_(dst, src, bytes);
+  for (; bytes < size; ++bytes)
+    dst[bytes] = 0;
+}
+
 /* Bits of an element in memory: 64, 32, 16, 8; 6 and 4 are dense, little end first. */
 typedef struct mpnum_conversion_ {
   mpnum_format src, dst; /* a double is written as a float */

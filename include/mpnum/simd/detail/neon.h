@@ -94,11 +94,11 @@ MPNUM_NEON_ mpnumv_vector mpnumv_add_scaled(mpnumv_vector power, mpnumv_vector x
 MPNUM_NEON_ mpnumv_f32 mpnumv_f32_of_whole(mpnumv_vector x) {
   return (mpnumv_vector)vcvtq_f32_s32((int32x4_t)x);
 }
-MPNUM_NEON_ mpnumv_vector mpnumv_scaled(mpnumv_vector x, float scale) {
-  return (mpnumv_vector)vmulq_n_f32(vcvtq_f32_u32((uint32x4_t)x), scale);
-}
 MPNUM_NEON_ mpnumv_vector mpnumv_mul_power(mpnumv_vector x, float scale) {
   return (mpnumv_vector)vmulq_n_f32((float32x4_t)x, scale);
+}
+MPNUM_NEON_ mpnumv_vector mpnumv_scaled(mpnumv_vector x, float scale) {
+  return mpnumv_mul_power(mpnumv_bits_of(mpnumv_f32_of_whole(x)), scale);
 }
 
 /* Words of func.inc, on floats as bits: rounded once. The asm hides them from
@@ -208,10 +208,7 @@ MPNUM_NEON_ void mpnumv_copy_rest(uint8_t *dst, const uint8_t *src, size_t bytes
 }
 MPNUM_NEON_ void mpnumv_copy_padded(uint8_t *dst, const uint8_t *src, size_t bytes,
                                     size_t size) {
-  size_t i = bytes;
-  MPNUM_MEMCPY_(dst, src, bytes);
-  for (; i < size; ++i)
-    dst[i] = 0;
+  mpnum_copy_padded_(dst, src, bytes, size);
 }
 MPNUM_NEON_ mpnumv_vector mpnumv_load8(const uint8_t *src) {
   uint32_t word;

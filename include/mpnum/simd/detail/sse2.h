@@ -100,12 +100,12 @@ MPNUM_SSE2_ mpnumv_vector mpnumv_add_scaled(mpnumv_vector power, mpnumv_vector x
 MPNUM_SSE2_ mpnumv_f32 mpnumv_f32_of_whole(mpnumv_vector x) {
   return (mpnumv_vector)_mm_cvtepi32_ps((__m128i)x);
 }
-MPNUM_SSE2_ mpnumv_vector mpnumv_scaled(mpnumv_vector x, float scale) {
-  return (mpnumv_vector)_mm_mul_ps(_mm_cvtepi32_ps((__m128i)x), _mm_set1_ps(scale));
-}
 
 MPNUM_SSE2_ mpnumv_vector mpnumv_mul_power(mpnumv_vector x, float scale) {
   return (mpnumv_vector)_mm_mul_ps((__m128)x, _mm_set1_ps(scale));
+}
+MPNUM_SSE2_ mpnumv_vector mpnumv_scaled(mpnumv_vector x, float scale) {
+  return mpnumv_mul_power(mpnumv_bits_of(mpnumv_f32_of_whole(x)), scale);
 }
 
 /* Words of func.inc, on floats as bits: rounded once. The asm hides them from
@@ -290,10 +290,7 @@ MPNUM_SSE2_ void mpnumv_copy_rest(uint8_t *dst, const uint8_t *src, size_t bytes
 }
 MPNUM_SSE2_ void mpnumv_copy_padded(uint8_t *dst, const uint8_t *src, size_t bytes,
                                     size_t size) {
-  size_t i = bytes;
-  MPNUM_MEMCPY_(dst, src, bytes);
-  for (; i < size; ++i)
-    dst[i] = 0;
+  mpnum_copy_padded_(dst, src, bytes, size);
 }
 MPNUM_SSE2_ mpnumv_vector mpnumv_load8(const uint8_t *src) {
   const __m128i zero = _mm_setzero_si128();
