@@ -105,11 +105,21 @@ def short_calls_have_rows():
 
 
 def data_are_what_is_asked_for():
-    """With random bits a peer may have other results, among NaNs; mpnum's sections say which data they took."""
-    assert quick_run()[0].get("arrays", "mpnum", metric="data") == "normal"
-    for section in ("arrays", "grad"):
-        figures, out = full_run(f"--{section}", "--quick", "--data", "subnormal")
-        assert figures.get(section, "mpnum", metric="data") == "subnormal" and "subnormal data" in out
+    """Of 4096 floats a quarter, one in a hundred or nearly none are what the name says; 5 deviations are allowed."""
+    shares = {"normal": (0, 0, 0), "subnormal": (0.25, 0, 0), "tiny": (0, 0, 0), "huge": (0, 0, 0), "zeros": (0, 0.25, 0),
+              "special": (0, 0, 0.01), "bits": (1 / 256, 0, 1 / 256)}
+    largest, smallest = {}, {}
+    for name, wanted in shares.items():
+        figures, out = full_run("--grad", "--quick", "--data", name) if name != "normal" else quick_run()
+        section = "arrays" if name == "normal" else "grad"
+        assert figures.get(section, "mpnum", metric="data") == name and f"{name} data" in out
+        for metric, share in zip(("subnormal_share", "zero_share", "nonfinite_share"), wanted):
+            value, room = figures.get(section, "mpnum", metric=metric), 5 * (share * (1 - share) / 4096) ** 0.5
+            assert abs(value - share) <= room, (name, metric, value)
+        largest[name] = figures.get(section, "mpnum", metric="amax")
+        smallest[name] = figures.get(section, "mpnum", metric="min_nonzero")
+    assert largest["normal"] < 10 and 2 ** 20 < largest["huge"] < 10 * 2 ** 20, largest
+    assert smallest["tiny"] < 2 ** -20 and smallest["subnormal"] < 2 ** -126 <= smallest["normal"], smallest
 
 
 def wrong_settings_are_refused():

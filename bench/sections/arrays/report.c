@@ -2,7 +2,10 @@
 #include "arrays.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include <mpnum/array/reduce.h>
 
 #include "../../core/options.h"
 #include "../../report/view.h"
@@ -99,11 +102,26 @@ static void add_limit(figures *to, const array_results *found, const array_limit
   }
 }
 
+/* What of the floats that were measured is no normal number, as the library counts. */
+static void add_data(figures *to) {
+  enum { COUNT = 4096 };
+  float *src = source_make(SOURCE_F32, 32, COUNT);
+  if (!src) return;
+  const mpnum_stats stats = mpnum_stats_f32(src, COUNT);
+  figures_add(to, "subnormal_share", (double)stats.subnormals / COUNT, "");
+  figures_add(to, "zero_share", (double)stats.zeros / COUNT, "");
+  figures_add(to, "nonfinite_share", (double)(stats.infs + stats.nans) / COUNT, "");
+  figures_add(to, "amax", (double)stats.amax, "");
+  figures_add(to, "min_nonzero", (double)stats.min_nonzero, "");
+  free(src);
+}
+
 static void add_plan(figures *to, const array_results *found) {
   char size[TABLE_CELL];
   figures_at(to, found->set->section, own, "", "");
   figures_say(to, "isa", "%s", found->isa);
   figures_say(to, "data", "%s", data_name((int)source_held()));
+  add_data(to);
   figures_add(to, "threads", found->plan.threads, "");
   for (size_t i = 0; i < ARRAY_SIZES; ++i) {
     show_bytes(size, (double)found->plan.sizes[i]);
