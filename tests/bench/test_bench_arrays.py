@@ -118,7 +118,7 @@ def data_are_what_is_asked_for():
             assert abs(value - share) <= room, (name, metric, value)
         largest[name] = figures.get(section, "mpnum", metric="amax")
         smallest[name] = figures.get(section, "mpnum", metric="min_nonzero")
-    assert largest["normal"] < 10 and 2 ** 20 < largest["huge"] < 10 * 2 ** 20, largest
+    assert largest["normal"] < 10 and 2 ** 20 < largest["huge"] < 10 * 2 ** 20 and largest["bits"] > 2 ** 100, largest
     assert smallest["tiny"] < 2 ** -20 and smallest["subnormal"] < 2 ** -126 <= smallest["normal"], smallest
 
 
