@@ -26,7 +26,7 @@ CALLS = {
         ("void f(mpnum_bf16 *y, const float *x, size_t n) { mpnum_f32_to_bf16_sat_array(y, x, n); }", 4.5, 38),
     "mpnum_f32_to_e4m3_sat_array":
         ("void f(mpnum_e4m3 *y, const float *x, size_t n) { mpnum_f32_to_e4m3_sat_array(y, x, n); }", 8, 50),
-    "mpnum_e4m3_to_f32_array": ("void f(float *y, const mpnum_e4m3 *x, size_t n) { mpnum_e4m3_to_f32_array(y, x, n); }", 11.5, 56),
+    "mpnum_e4m3_to_f32_array": ("void f(float *y, const mpnum_e4m3 *x, size_t n) { mpnum_e4m3_to_f32_array(y, x, n); }", 12, 56),
     "mpnum_f16_to_e4m3_sat_array":
         ("void f(mpnum_e4m3 *y, const mpnum_f16 *x, size_t n) { mpnum_f16_to_e4m3_sat_array(y, x, n); }", 13, 64),
     "mpnum_f64_to_f32_array": ("void f(float *y, const double *x, size_t n) { mpnum_f64_to_f32_array(y, x, n); }", 4, 33),
