@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The examples do what they say.
 
-usage: tests/project/test_examples.py host CONVERT CONTRASTIVE_LOSS
+usage: tests/project/test_examples.py host CONVERT CONTRASTIVE_LOSS THREAD_POOL|-
        tests/project/test_examples.py device QUANTIZE_KERNEL|- QUANTIZE_MX|- SOFTMAX_KERNEL|- NVRTC|- TRAIN_STEP|- \
                                         cublaslt|-
        tests/project/test_examples.py simulated
@@ -25,8 +25,8 @@ from toolchain import INCLUDE, cpp_compiler
 from tree import ROOT, check
 
 PROGRAMS = sys.argv[2:]
-CONVERT, CONTRASTIVE_LOSS = (PROGRAMS + [None] * 2)[:2]
-QUANTIZE, QUANTIZE_MX, SOFTMAX, NVRTC, TRAIN_STEP, CUBLASLT = PROGRAMS if PROGRAMS[2:] else [None] * 6
+CONVERT, CONTRASTIVE_LOSS, THREAD_POOL = (PROGRAMS + [None] * 3)[:3]
+QUANTIZE, QUANTIZE_MX, SOFTMAX, NVRTC, TRAIN_STEP, CUBLASLT = PROGRAMS if PROGRAMS[3:] else [None] * 6
 
 
 def run(program, *arguments):
@@ -55,6 +55,18 @@ def contrastive_loss_shows_where_the_textbook_overflows():
         assert 0 <= stable < 5, output
         # e^(1 / temperature) is above 65504 from 1 / 0.09 on
         assert math.isinf(textbook) if temperature < 0.09 else abs(textbook - stable) < 0.005, output
+
+
+def thread_pool_gives_the_bits_of_one_thread_and_a_table():
+    if THREAD_POOL == "-":
+        raise tap.Skip("not built: no pthread.h")
+    for threads in (2, 7):
+        code, output, _ = run(THREAD_POOL, threads)
+        assert code == 0 and output.startswith(f"{threads} threads give the bits of one: yes\n"), output
+        sizes = re.findall(r"^ *(\d+) +[\d.]+ +[\d.]+ +[\d.]+ +[\d.]+$", output, re.M)
+        assert sizes == [str(4 ** i) for i in range(6, 13)] * 2, output
+    for wrong in (["1"], ["65"], ["two"], ["2", "3"]):
+        assert run(THREAD_POOL, *wrong)[::2] == (2, "usage: thread_pool [THREADS], 2 to 64\n")
 
 
 def agrees_with_the_host_or_says_what_is_missing(name, program, agreement):
@@ -228,7 +240,8 @@ def simulated_train_step_learns_and_skips():
 
 
 PROPERTIES = {
-    "host": [convert_rounds_the_numbers_it_is_given, contrastive_loss_shows_where_the_textbook_overflows],
+    "host": [convert_rounds_the_numbers_it_is_given, contrastive_loss_shows_where_the_textbook_overflows,
+             thread_pool_gives_the_bits_of_one_thread_and_a_table],
     "device": [quantize_kernel_agrees_with_the_host_or_says_what_is_missing,
                quantize_mx_agrees_with_the_host_or_says_what_is_missing,
                softmax_kernel_agrees_with_the_host_or_says_what_is_missing,
