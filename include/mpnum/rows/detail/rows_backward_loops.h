@@ -12,6 +12,11 @@ MPNUM_C_BEGIN_
 typedef struct mpnum_row_pair_ {
   mpnum_row_view_ dy, y;
 } mpnum_row_pair_;
+/* Whether both are floats without a mask, as most are. */
+MPNUM_HOST_INLINE_ int mpnum_row_pair_is_plain_(const mpnum_row_pair_ *pair) {
+  return pair->dy.type.type == MPNUM_TYPE_F32 && pair->y.type.type == MPNUM_TYPE_F32 &&
+         !pair->y.mask;
+}
 /* row_inner adds up dy y, or where is_log dy; row_backward makes gradients with it. */
 typedef struct mpnum_row_backward_ {
   int is_log, adds;
@@ -28,8 +33,12 @@ MPNUM_HOST void mpnum_row_inner_of_(double *sum, const mpnum_row_pair_ *pair, in
   MPNUM_ALIGNED_ float dy[MPNUM_TILE_], y[MPNUM_TILE_];
   mpnum_row_pair_ part;
   size_t i = 0, count = 0;
+  if (!has_bytes) {
+    MPNUM_CALL_(row_inner, (sum, pair, is_log, n));
+    return;
+  }
   for (; i < n; i += count) {
-    count = mpnum_row_step_(has_bytes, n, i);
+    count = mpnum_tile_size_(n, i);
     mpnum_row_part_(&part.dy, &pair->dy, i, count, dy);
     mpnum_row_part_(&part.y, &pair->y, i, count, y);
     MPNUM_CALL_(row_inner, (sum, &part, is_log, count));
@@ -45,11 +54,15 @@ MPNUM_HOST void mpnum_row_backward_of_(const mpnum_row_backward_ *chosen,
   mpnum_row_type_ f32_type;
   mpnum_row_pair_ part;
   size_t i = 0, count = 0;
+  if (!has_bytes) {
+    MPNUM_CALL_(row_backward, (chosen, type, dst, pair, n));
+    return;
+  }
   mpnum_row_type_of_(&f32_type, MPNUM_TYPE_F32);
   if (to_bytes) how.adds = 0;
   for (; i < n; i += count) {
     uint8_t *to = dst + i * type->size;
-    count = mpnum_row_step_(has_bytes, n, i);
+    count = mpnum_tile_size_(n, i);
     mpnum_row_part_(&part.dy, &pair->dy, i, count, dy);
     mpnum_row_part_(&part.y, &pair->y, i, count, y);
     MPNUM_CALL_(row_backward, (&how, to_bytes ? &f32_type : type,
