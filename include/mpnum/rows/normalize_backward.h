@@ -64,11 +64,9 @@ typedef struct mpnum_norm_backward_ {
   mpnum_norm_job_ job;
   mpnum_norm_gradients to;
   mpnum_const_matrix gradient;
-  const void *given;    /* the tile of dy, floats at any address */
-  const void *weighted; /* the same times weight */
-  MPNUM_ALIGNED_ float normed[MPNUM_TILE_];
-  MPNUM_ALIGNED_ float given_floats[MPNUM_TILE_];
-  MPNUM_ALIGNED_ float weighted_floats[MPNUM_TILE_];
+  MPNUM_ALIGNED_ float normed[2 * MPNUM_TILE_]; /* of rows of two tiles both are kept */
+  MPNUM_ALIGNED_ float given_floats[2 * MPNUM_TILE_];
+  MPNUM_ALIGNED_ float weighted[MPNUM_TILE_];
   MPNUM_ALIGNED_ double
       of_weight[MPNUM_TILE_]; /* sums over rows for a strip of columns */
   MPNUM_ALIGNED_ double of_bias[MPNUM_TILE_];
@@ -117,39 +115,52 @@ MPNUM_HOST const mpnum_norm_row_ *mpnum_norm_known_(mpnum_norm_backward_ *self,
   if (number < MPNUM_NORM_KNOWN_) self->known = number + 1;
   return row;
 }
+/* Where the tile from a column on is in the buffers. */
+MPNUM_HOST size_t mpnum_norm_place_(const mpnum_norm_backward_ *self, size_t first) {
+  return self->job.src.columns <= 2 * MPNUM_TILE_ ? first : 0;
+}
+/* The tile of dy, floats at any address. */
+MPNUM_HOST const void *mpnum_norm_given_(const mpnum_norm_backward_ *self, size_t number,
+                                         size_t first) {
+  if (self->gradient.type == MPNUM_TYPE_F32)
+    return mpnum_rows_at_(self->gradient, number, first);
+  return self->given_floats + mpnum_norm_place_(self, first);
+}
 /* Computes a tile. */
 MPNUM_HOST void mpnum_norm_backward_tile_(mpnum_norm_backward_ *self, size_t number,
                                           const mpnum_norm_row_ *row, size_t first,
                                           size_t n) {
-  const float *weight = self->job.options->weight;
-  const float *x = mpnum_norm_floats_(&self->job, number, first, n, self->normed, 0);
-  self->given = mpnum_rows_at_(self->gradient, number, first);
-  mpnum_norm_map_tile_(&row->map, self->normed, x, n);
-  if (self->gradient.type != MPNUM_TYPE_F32) {
-    mpnum_floats_from_(self->gradient.type, self->given_floats, self->given, n);
-    self->given = self->given_floats;
-  }
-  self->weighted = self->given;
-  if (weight) {
-    mpnum_norm_pairs_(1, self->weighted_floats, self->given, weight + first, n);
-    self->weighted = self->weighted_floats;
-  }
+  const size_t place = mpnum_norm_place_(self, first);
+  float *normed = self->normed + place;
+  const float *x = mpnum_norm_floats_(&self->job, number, first, n, normed, 0);
+  mpnum_norm_map_tile_(&row->map, normed, x, n);
+  if (self->gradient.type != MPNUM_TYPE_F32)
+    mpnum_floats_from_(self->gradient.type, self->given_floats + place,
+                       mpnum_rows_at_(self->gradient, number, first), n);
 }
-/* Returns the factors of the gradient of a row, from its only tile or tile after tile. */
+/* Returns the factors of the gradient of a row, whose last tile is there. */
 MPNUM_HOST mpnum_norm_slope_ mpnum_norm_slope_of_(mpnum_norm_backward_ *self,
                                                   size_t number,
                                                   const mpnum_norm_row_ *row) {
   const size_t columns = self->job.src.columns;
+  const float *weight = self->job.options->weight;
   const double count = self->job.kind == MPNUM_NORM_L2 ? 1 : (double)columns;
   double values = 0, products = 0;
   mpnum_norm_slope_ slope;
   size_t i = 0;
   for (; i < columns; i += MPNUM_TILE_) {
     const size_t n = mpnum_tile_size_(columns, i);
-    if (columns > MPNUM_TILE_) mpnum_norm_backward_tile_(self, number, row, i, n);
+    const size_t place = mpnum_norm_place_(self, i);
+    const void *weighted = mpnum_norm_given_(self, number, i);
+    if (place + n < columns) mpnum_norm_backward_tile_(self, number, row, i, n);
+    if (weight) {
+      mpnum_norm_pairs_(1, self->weighted, weighted, weight + i, n);
+      weighted = self->weighted;
+    }
     if (self->job.kind == MPNUM_NORM_LAYER)
-      values = mpnum_add_f64_(values, mpnum_values_(self->weighted, 0, n));
-    products = mpnum_add_f64_(products, mpnum_products_(self->weighted, self->normed, n));
+      values = mpnum_add_f64_(values, mpnum_values_(weighted, 0, n));
+    products =
+        mpnum_add_f64_(products, mpnum_products_(weighted, self->normed + place, n));
   }
   if (row->is_least) products = 0;
   slope.mean = (float)mpnum_div_f64_(values, count);
@@ -162,6 +173,7 @@ MPNUM_HOST mpnum_norm_slope_ mpnum_norm_slope_of_(mpnum_norm_backward_ *self,
 MPNUM_HOST void mpnum_norm_backward_row_(mpnum_norm_backward_ *self, size_t number,
                                          const mpnum_norm_row_ *row) {
   const mpnum_norm_slope_ slope = mpnum_norm_slope_of_(self, number, row);
+  const float *weight = self->job.options->weight;
   const mpnum_matrix dst = self->to.input;
   const size_t columns = self->job.src.columns;
   const int is_direct = dst.type == MPNUM_TYPE_F32;
@@ -171,10 +183,12 @@ MPNUM_HOST void mpnum_norm_backward_row_(mpnum_norm_backward_ *self, size_t numb
     const size_t n = mpnum_tile_size_(columns, i);
     uint8_t *to = mpnum_rows_to_(dst, number, i);
     uint8_t *floats = is_direct ? to : (uint8_t *)old;
-    if (columns > MPNUM_TILE_) mpnum_norm_backward_tile_(self, number, row, i, n);
+    if (columns > 2 * MPNUM_TILE_) mpnum_norm_backward_tile_(self, number, row, i, n);
     if (self->to.adds) mpnum_floats_from_(dst.type, (float *)(void *)floats, to, n);
-    MPNUM_CALL_(norm_gradient, (&slope, floats, (const uint8_t *)self->weighted,
-                                self->normed, self->to.adds ? floats : 0, n));
+    MPNUM_CALL_(norm_gradient,
+                (&slope, floats, (const uint8_t *)mpnum_norm_given_(self, number, i),
+                 weight ? weight + i : weight, self->normed + mpnum_norm_place_(self, i),
+                 self->to.adds ? floats : 0, n));
     if (!is_direct) mpnum_floats_to_(dst.type, to, old, n);
   }
 }
@@ -201,7 +215,8 @@ MPNUM_HOST void mpnum_norm_backward_strip_(mpnum_norm_backward_ *self, size_t fi
     mpnum_norm_backward_tile_(self, i, row, first, n);
     if (weight || bias)
       MPNUM_CALL_(norm_sum_rows, (weight ? self->of_weight : 0, bias ? self->of_bias : 0,
-                                  (const uint8_t *)self->given, self->normed, n));
+                                  (const uint8_t *)mpnum_norm_given_(self, i, first),
+                                  self->normed + mpnum_norm_place_(self, first), n));
     if (is_last && self->to.input.data) mpnum_norm_backward_row_(self, i, row);
   }
   if (weight) mpnum_norm_sums_to_(weight + first, self->to.adds, self->of_weight, n);

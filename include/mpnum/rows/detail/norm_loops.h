@@ -26,7 +26,8 @@ typedef struct mpnum_norm_run_ {
  * norm_sums: of rows of one tile two sums each, of the elements, unless nobody wants it,
  *   and of their squares, as reduce.h has them.
  * norm_pairs: sums or products of two arrays, NaN canonical; dst may be one of them.
- * norm_gradient: gradients by a slope, added to old unless that is NULL.
+ * norm_gradient: gradients by a slope, times weight before that, added to old at the end;
+ *   weight and old may be NULL.
  * norm_sum_rows: adds a row of gradients to sums of columns, times the normalised row or
  *   as it is; either sums may be NULL. */
 # define MPNUM_EACH_ISA_ "../../rows/detail/norm.inc"
