@@ -74,8 +74,7 @@ static void convert_in_mode(mpnum_rounding rounding, mpnum_overflow overflow) {
   CHECK(status == MPNUM_OK, "%s: status %d", what, (int)status);
   check_elements(what, from.bits, packed, to.bits, got, want, inputs.count);
   ++modes_tried;
-  if (to.bits != from.bits) return;
-  memcpy(got, packed, bytes_of(to.bits, inputs.count));
+  memcpy(got, packed, bytes_of(from.bits, inputs.count));
   convert_array(to.type, got, from.type, got, inputs.count, rounding, overflow, seed,
                 offset);
   check_elements("in place", from.bits, packed, to.bits, got, want, inputs.count);
@@ -101,7 +100,8 @@ static void test_pair(const any_type *src, const any_type *dst, const char *isa_
   inputs = inputs_of(from.type, from.bits, to.type, 300, 1500);
   packed = (uint8_t *)allocate(bytes_of(from.bits, inputs.count));
   want = (uint8_t *)allocate(bytes_of(to.bits, inputs.count));
-  got = (uint8_t *)allocate(bytes_of(to.bits, inputs.count));
+  got = (uint8_t *)allocate(
+      bytes_of(to.bits > from.bits ? to.bits : from.bits, inputs.count)); /* in place */
   for (size_t i = 0; i < inputs.count; ++i)
     set_element(from.bits, packed, i, inputs.bits[i]);
   snprintf(name, sizeof name, "%s to %s in every mode (%s)", mpnum_type_name(from.type),
@@ -140,6 +140,51 @@ static void f16_of_f16c_widens_with_sign_and_payload(void) {
   free_expectation(all);
 }
 
+/* A matrix without gaps is an array; rows whose steps are equally many bytes are one by
+ * one in place, and rows that interleave share nothing. All else that overlaps is
+ * refused, and nothing is written. */
+static mpnum_status to_f32(void *dst, size_t dst_stride, const void *src,
+                           size_t src_stride) {
+  return convert_array_2d(MPNUM_TYPE_F32, dst, dst_stride, MPNUM_TYPE_F16, src,
+                          src_stride, 5, 6, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE,
+                          0, 0);
+}
+static void matrices_in_place_are_converted_or_refused(void) {
+  uint8_t start[5 * 24 * 4], at[5 * 24 * 4];
+  static const size_t strides[3][2] = {{6, 6}, {8, 16}, {24, 48}};
+  for (size_t i = 0; i < sizeof start; ++i)
+    start[i] = (uint8_t)(i * 41 % 251);
+  for (size_t k = 0; k < 3; ++k) {
+    const size_t wide = strides[k][0], narrow = strides[k][1];
+    memcpy(at, start, sizeof at);
+    CHECK(to_f32(at, wide, at, narrow) == MPNUM_OK, "refused");
+    for (size_t i = 0; i < 30; ++i) {
+      const size_t row = i / 6, column = i % 6;
+      const uint32_t code = (uint32_t)get_element(16, start, row * narrow + column);
+      const uint32_t made = (uint32_t)get_element(32, at, row * wide + column);
+      const uint32_t is =
+          bits_of_float(mpnum_decode(mpnum_format_of(MPNUM_TYPE_F16), code));
+      CHECK(made == is, "strides %zu: element %zu: got %x, want %x", wide, i, made, is);
+    }
+  }
+  memcpy(at, start, sizeof at);
+  CHECK(to_f32(at + 16, 12, at, 24) == MPNUM_OK, "rows that interleave");
+  memcpy(at, start, sizeof at);
+  CHECK(to_f32(at + 8, 12, at, 24) == MPNUM_ERROR_OVERLAP, "rows that overlap");
+  CHECK(to_f32(at, 8, at, 6) == MPNUM_ERROR_OVERLAP, "steps that differ");
+  CHECK(to_f32(at + 2, 6, at, 6) == MPNUM_ERROR_OVERLAP, "no gaps");
+  CHECK(convert_array(MPNUM_TYPE_F32, at + 4, MPNUM_TYPE_F32, at, 5,
+                      MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0,
+                      0) == MPNUM_ERROR_OVERLAP,
+        "to the same type");
+  CHECK(convert_array_formats(mpnum_format_of(MPNUM_TYPE_E4M3), at + 9,
+                              mpnum_format_of(MPNUM_TYPE_F16), at, 5,
+                              MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0,
+                              0) == MPNUM_ERROR_OVERLAP,
+        "formats");
+  CHECK(memcmp(at, start, sizeof at) == 0, "what is refused was written");
+}
+
 static void every_pair_was_converted(void) {
   uint64_t sets = 0;
   const mpnum_isa before = isa_in_use();
@@ -163,6 +208,7 @@ int main(void) {
     for (size_t j = 0; j < TYPES; ++j)
       test_pair(&types[i], &types[j], names);
   TAP_RUN(every_pair_was_converted);
+  RUN_FOR_EACH_ISA(matrices_in_place_are_converted_or_refused);
   RUN_FOR_EACH_ISA(f16_of_f16c_widens_with_sign_and_payload);
   return tap_done();
 }

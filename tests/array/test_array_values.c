@@ -3,7 +3,9 @@
  * instruction set, against the scalar function: at every value and midpoint of the
  * result's format with the floats or doubles on both sides (conversion_inputs.h), at
  * every code of a narrow source, and at random words. sweep_array.c has all floats. */
+#define _GNU_SOURCE /* mmap */ /* NOLINT(bugprone-reserved-identifier) */
 #include "array_checks.h"
+#include "array_pages.h"
 
 static const array_function *function;
 static expectation inputs;
@@ -30,8 +32,27 @@ static void is_the_same_in_other_lanes(void) {
   }
 }
 
+/* And where both arrays begin at one address, in memory that ends with the longer one. */
+static void is_the_same_in_place(void) {
+  static guarded_pages pages;
+  static const size_t lengths[] = {1, 2, 3, 8, 15, 63, 64, 70, 1023, 1024, 1025, 2100};
+  if (!pages.start) pages = map_guarded_pages(2100 * 8);
+  for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; ++i) {
+    const int is_packed = function->src_bits < 8 || function->dst_bits < 8;
+    const size_t n = is_packed ? (lengths[i] + 3) / 4 * 4 : lengths[i]; /* whole bytes */
+    const size_t src_bytes = bytes_of(function->src_bits, n);
+    const size_t dst_bytes = bytes_of(function->dst_bits, n);
+    uint8_t *const at = pages.end - (src_bytes > dst_bytes ? src_bytes : dst_bytes);
+    memcpy(at, inputs.src, src_bytes);
+    function->convert(at, at, n);
+    check_elements(function->name, function->src_bits, inputs.src, function->dst_bits, at,
+                   inputs.want, n);
+  }
+}
+
 static void is_scalar_wherever_it_lies(void) {
   is_the_scalar_conversion();
+  is_the_same_in_place();
   is_the_same_in_other_lanes();
 }
 

@@ -6,8 +6,8 @@
  *
  * Each element is the scalar conversion of the same name without _array, bit for bit,
  * whatever the compiler's flags and the floating-point environment.
- * Domain: n elements, n may be 0; any alignment. dst may be src if their elements have
- *   the same size; otherwise arrays must not overlap.
+ * Domain: n elements, n may be 0; any alignment. In place: dst and src may begin at the
+ *   same address, whichever elements are wider; otherwise arrays must not overlap.
  * Host only. In CUDA sources scalar loops run, unless MPNUM_CUDA_HOST_SIMD is 1. */
 #ifndef MPNUM_ARRAY_ARRAY_H
 #define MPNUM_ARRAY_ARRAY_H
@@ -295,8 +295,9 @@ MPNUM_HOST void mpnum_f32_to_e4m3_sr_sat_array(mpnum_e4m3 *dst, const float *src
  * itself gives canonical NaNs; f32 and f64 to themselves are copies. seed and offset
  * count for MPNUM_ROUND_STOCHASTIC only, as above.
  * Status: MPNUM_ERROR_TYPE: an unknown type; MPNUM_ERROR_ARGUMENT: an unknown rounding
- *   or overflow; MPNUM_ERROR_NULL: dst or src is NULL and n is not 0. Nothing is written
- *   then. */
+ *   or overflow; MPNUM_ERROR_NULL: dst or src is NULL and n is not 0;
+ * MPNUM_ERROR_OVERLAP: arrays overlap and do not begin at the same address. Nothing is
+ * written then. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_convert_array(
     mpnum_type dst_type, void *dst, mpnum_type src_type, const void *src, size_t n,
     mpnum_rounding rounding, mpnum_overflow overflow, uint64_t seed, uint64_t offset) {
@@ -306,6 +307,8 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_convert_array(
   if (!src_bits || !dst_bits) return MPNUM_ERROR_TYPE;
   if (!mpnum_is_mode_(rounding, overflow)) return MPNUM_ERROR_ARGUMENT;
   if (n && (!dst || !src)) return MPNUM_ERROR_NULL;
+  if (mpnum_overlaps_in_part_(dst, dst_bits, src, src_bits, n))
+    return MPNUM_ERROR_OVERLAP;
   if (dst_bits == 64) {
     mpnum_to_f64_array_((uint8_t *)dst, src_type, (const uint8_t *)src, n);
     return MPNUM_OK;
@@ -340,6 +343,8 @@ mpnum_convert_array_formats(mpnum_format dst_format, void *dst, mpnum_format src
   if (!src_bits || !dst_bits) return MPNUM_ERROR_TYPE;
   if (!mpnum_is_mode_(rounding, overflow)) return MPNUM_ERROR_ARGUMENT;
   if (n && (!dst || !src)) return MPNUM_ERROR_NULL;
+  if (mpnum_overlaps_in_part_(dst, dst_bits, src, src_bits, n))
+    return MPNUM_ERROR_OVERLAP;
   conversion = mpnum_conversion_of_(src_format, src_bits, dst_format, dst_bits, overflow);
   conversion.rounding = rounding;
   conversion.seed = seed;
@@ -349,7 +354,8 @@ mpnum_convert_array_formats(mpnum_format dst_format, void *dst, mpnum_format src
 }
 
 /* Converts a matrix of rows x columns like mpnum_convert_array; strides count elements
- * from row to row. Stochastic rounding counts elements row by row without gaps.
+ * from row to row. Stochastic rounding counts elements row by row without gaps. In place:
+ * where both matrices have no gaps, or rows of both begin equally many bytes apart.
  * Status: as above; MPNUM_ERROR_STRIDE: rows of dst would overlap. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_convert_array_2d(
     mpnum_type dst_type, void *dst, size_t dst_stride, mpnum_type src_type,
@@ -357,12 +363,22 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_convert_array_2d(
     mpnum_rounding rounding, mpnum_overflow overflow, uint64_t seed, uint64_t offset) {
   const size_t dst_step = dst_stride * (size_t)(mpnum_type_bits_(dst_type) / 8);
   const size_t src_step = src_stride * (size_t)(mpnum_type_bits_(src_type) / 8);
+  const int is_dense = dst_stride == columns && src_stride == columns;
   mpnum_status status = mpnum_convert_array(dst_type, dst, src_type, src, 0, rounding,
                                             overflow, seed, offset);
   size_t row = 0;
   if (rows > 1 && dst_stride < columns) return MPNUM_ERROR_STRIDE;
   if (columns == 0) rows = 0;
-  if (status == MPNUM_OK && rows && (!dst || !src)) return MPNUM_ERROR_NULL;
+  if (status != MPNUM_OK || !rows) return status;
+  if (!dst || !src) return MPNUM_ERROR_NULL;
+  if (is_dense || rows == 1)
+    return mpnum_convert_array(dst_type, dst, src_type, src, rows * columns, rounding,
+                               overflow, seed, offset);
+  if ((dst != src || dst_step != src_step) &&
+      mpnum_rows_share_(dst, dst_step, columns * (size_t)mpnum_type_bits_(dst_type) / 8,
+                        src, src_step, columns * (size_t)mpnum_type_bits_(src_type) / 8,
+                        rows))
+    return MPNUM_ERROR_OVERLAP;
   for (; row < rows && status == MPNUM_OK; ++row)
     status = mpnum_convert_array(dst_type, (uint8_t *)dst + row * dst_step, src_type,
                                  (const uint8_t *)src + row * src_step, columns, rounding,

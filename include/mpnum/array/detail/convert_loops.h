@@ -23,6 +23,13 @@ MPNUM_C_BEGIN_
 
 # include <stddef.h>
 
+/* Whether arrays overlap and do not begin together. */
+MPNUM_HOST int mpnum_overlaps_in_part_(const void *dst, int dst_bits, const void *src,
+                                       int src_bits, size_t n) {
+  return dst != src &&
+         mpnum_overlap_(dst, n * (size_t)(dst_bits / 8), src, n * (size_t)(src_bits / 8));
+}
+
 /* The scalar loops, which are the meaning of all others. */
 MPNUM_HOST_INLINE_ uint32_t mpnum_narrow_(mpnum_format format, double x,
                                           mpnum_rounding rounding,
@@ -80,14 +87,14 @@ MPNUM_HOST_INLINE_ void mpnum_set_element_(int bits, uint8_t *dst, size_t i, uin
     dst[i] = (uint8_t)x;
   }
 }
-/* To f64, exact; f64 to itself is a copy. */
+/* To f64, exact; f64 to itself is a copy. From the end, so that dst may be src. */
 MPNUM_HOST_ONCE_ void mpnum_to_f64_array_(uint8_t *dst, mpnum_type src_type,
                                           const uint8_t *src, size_t n) {
   const int bits = mpnum_type_bits_(src_type);
   mpnum_format format;
-  size_t i = 0;
+  size_t i = n;
   mpnum_format_or_f32_(&format, src_type);
-  for (; i < n; ++i) {
+  while (i-- > 0) {
     const uint64_t element = mpnum_element_(bits, src, i);
     uint64_t x = element;
     if (bits < 64) x = mpnum_bits_f64(mpnum_widen_bits_(mpnum_widen_(format, element)));
@@ -135,7 +142,8 @@ MPNUM_HOST_INLINE_ int mpnum_is_512_(mpnum_isa isa) {
 MPNUM_HOST_INLINE_ size_t mpnum_block_size_(mpnum_isa isa) {
   return mpnum_is_512_(isa) ? 64 : isa == MPNUM_ISA_AVX2 ? 32 : 16;
 }
-enum { MPNUM_FLUSHED_ = 256 }; /* elements from which on flushing is worth its time */
+enum { MPNUM_WIDENED_ = 1024 }; /* elements that are copied when they widen in place */
+enum { MPNUM_FLUSHED_ = 256 };  /* elements from which on flushing is worth its time */
 # if MPNUM_HAS_VECTORS_
 MPNUM_HOST_INLINE_ int mpnum_is_non_temporal_(int dst_bits, int src_bits, const void *dst,
                                               const void *src, size_t n) {
@@ -200,6 +208,22 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_isa isa, mpnum_blocks_ *run, size_
   }
   if (flushes || !is_quiet) mpnum_fenv_restore_(saved);
 }
+/* The same to floats, in place, too: from the end then, by way of a copy. */
+MPNUM_HOST_ONCE_ void mpnum_widen_blocks_(mpnum_isa isa, mpnum_blocks_ *run,
+                                          const mpnum_decoding_ *decoding, void *to,
+                                          int src_bits, const void *from, size_t n) {
+  const size_t size = mpnum_block_size_(isa);
+  uint8_t *const at = (uint8_t *)to;
+  MPNUM_ALIGNED_ uint8_t copy[2 * MPNUM_WIDENED_];
+  while (to == from && src_bits < 32 && n >= size) {
+    const size_t count = (n - 1) % MPNUM_WIDENED_ + 1;
+    n -= count;
+    MPNUM_MEMCPY_(copy, at + mpnum_bytes_(src_bits, n), mpnum_bytes_(src_bits, count));
+    mpnum_run_blocks_(isa, run, size, MPNUM_IS_QUIET_, decoding, 32, at + 4 * n, src_bits,
+                      copy, count);
+  }
+  mpnum_run_blocks_(isa, run, size, MPNUM_IS_QUIET_, decoding, 32, to, src_bits, from, n);
+}
 # endif
 # define MPNUM_NO_BLOCKS_ ((mpnum_blocks_ *)0)
 /* One of two loops by the overflow in their names. */
@@ -261,17 +285,19 @@ MPNUM_HOST_REST_ void mpnum_encode_doubles_(mpnum_type type, int dst_bits,
                        mpnum_narrow_(format, x, MPNUM_ROUND_NEAREST_EVEN, overflow, 0));
   }
 }
-/* Codes as floats, in the same way. */
+/* Codes as floats, in the same way, from the end, so that dst may be src. */
 MPNUM_HOST_REST_ void mpnum_decode_each_(mpnum_type type, int src_bits, void *to,
                                          const void *from, size_t n) {
   const mpnum_format format = mpnum_format_of(type);
   const int bits = src_bits < 8 ? 8 : src_bits;
   const uint8_t *src = (const uint8_t *)from;
   uint8_t *dst = (uint8_t *)to;
-  size_t i = 0, k = 0;
-  for (; i < n; i += 8) {
-    const size_t count = n - i < 8 ? n - i : 8;
+  size_t i = (n + 7) / 8 * 8, k = 0;
+  while (i != 0) {
     uint8_t codes[8 * 4] = {0};
+    size_t count = 8;
+    i -= 8;
+    if (n - i < 8) count = n - i;
     MPNUM_MEMCPY_(codes, src + i * (size_t)src_bits / 8, mpnum_bytes_(src_bits, count));
     if (src_bits < 8) mpnum_unpack_(src_bits, codes, codes, 8);
     for (k = 0; k < count; ++k)
@@ -399,8 +425,7 @@ MPNUM_HOST_INLINE_ void mpnum_decode_by_(mpnum_isa isa, mpnum_blocks_ *run, int 
   const mpnum_format format = mpnum_format_of(type);
   const mpnum_decoding_ decoding = mpnum_decoding_of_(format, src_bits);
   if (run && (is_own || mpnum_has_byte_decoding_(format))) {
-    mpnum_run_blocks_(isa, run, mpnum_block_size_(isa), MPNUM_IS_QUIET_, &decoding, 32,
-                      dst, src_bits, src, n);
+    mpnum_widen_blocks_(isa, run, &decoding, dst, src_bits, src, n);
     return;
   }
 # endif
@@ -463,8 +488,7 @@ MPNUM_HOST_ONCE_ void mpnum_byte_floats_(mpnum_type type, float *dst, const void
     const mpnum_decoding_ decoding =
         type == MPNUM_TYPE_E5M2 ? mpnum_decoding_of_(mpnum_format_of(MPNUM_TYPE_E5M2), 8)
                                 : mpnum_decoding_of_(mpnum_format_of(MPNUM_TYPE_E4M3), 8);
-    mpnum_run_blocks_(isa, run, mpnum_block_size_(isa), MPNUM_IS_QUIET_, &decoding, 32,
-                      dst, 8, src, n);
+    mpnum_widen_blocks_(isa, run, &decoding, dst, 8, src, n);
     return;
   }
 # endif
@@ -588,11 +612,20 @@ MPNUM_HOST_ONCE_ void mpnum_convert_chunks_(const mpnum_steps_ *steps, mpnum_chu
   const size_t dst_size = (size_t)conversion.dst_bits / 8,
                src_size = (size_t)conversion.src_bits / 8, block = steps->block;
   const int has_steps = steps->load || steps->blocks || steps->round;
+  const int widens = to == from && dst_size > src_size;
   const uint8_t *src = (const uint8_t *)from;
   uint8_t *dst = (uint8_t *)to;
   uint8_t in[8 * 64] = {0}, out[4 * 64];
   uint64_t saved;
   size_t count = steps->random ? (size_t)(0 - conversion.offset) & 3 : 0;
+  while (widens && n != 0) { /* from the end, by way of a copy */
+    uint8_t copy[2 * MPNUM_WIDENED_];
+    count = (n - 1) % MPNUM_WIDENED_ + 1;
+    n -= count;
+    MPNUM_MEMCPY_(copy, src + n * src_size, count * src_size);
+    conversion.offset = whole->offset + n;
+    mpnum_convert_chunks_(steps, each, &conversion, dst + n * dst_size, copy, count);
+  }
   if (!has_steps || count > n) count = n;
   if (count) (*each)(&conversion, dst, src, count);
   if (count == n) return;
@@ -720,7 +753,6 @@ MPNUM_HOST_ONCE_ int mpnum_convert_nearest_(mpnum_type dst_type, void *dst,
   const int dst_bits = conversion->dst_bits, src_bits = conversion->src_bits;
   mpnum_encoding_ encoding;
   mpnum_decoding_ decoding;
-  const void *options = &encoding;
   mpnum_blocks_ *run = 0;
   if (src_type == MPNUM_TYPE_F32 && dst_type != MPNUM_TYPE_F32) {
     mpnum_find_encoding_(&encoding, conversion->dst, dst_bits, overflow);
@@ -747,14 +779,15 @@ MPNUM_HOST_ONCE_ int mpnum_convert_nearest_(mpnum_type dst_type, void *dst,
       run = MPNUM_PICK_(isa, decode_bf16_blocks, SSE2, MPNUM_NO_BLOCKS_);
     } else if (mpnum_has_byte_decoding_(conversion->src)) {
       mpnum_find_decoding_(&decoding, conversion->src, src_bits);
-      options = &decoding;
       run = MPNUM_PICK_(isa, decode_byte_blocks, SSE2_VBMI, MPNUM_NO_BLOCKS_);
     }
+    if (run) mpnum_widen_blocks_(isa, run, &decoding, dst, src_bits, src, n);
+    return run != 0;
   }
   if (!run) return 0;
   mpnum_run_blocks_(isa, run, mpnum_block_size_(isa),
-                    dst_bits == 8 ? MPNUM_MAY_FLUSH_ : MPNUM_IS_QUIET_, options, dst_bits,
-                    dst, src_bits, src, n);
+                    dst_bits == 8 ? MPNUM_MAY_FLUSH_ : MPNUM_IS_QUIET_, &encoding,
+                    dst_bits, dst, src_bits, src, n);
   return 1;
 # else
   (void)dst_type;

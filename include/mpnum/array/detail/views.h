@@ -41,11 +41,6 @@ MPNUM_HOST uint8_t *mpnum_rows_to_(mpnum_matrix dst, size_t row, size_t column) 
   return mpnum_row_to_(dst.type, dst.data, row * dst.stride + column);
 }
 
-MPNUM_HOST int mpnum_overlap_(const void *a, size_t a_bytes, const void *b,
-                              size_t b_bytes) {
-  const size_t x = (size_t)a, y = (size_t)b;
-  return x < y + b_bytes && y < x + a_bytes;
-}
 /* What is written, as what is read. */
 MPNUM_HOST mpnum_const_matrix mpnum_rows_read_(mpnum_matrix rows) {
   mpnum_const_matrix made = mpnum_const_matrix_of(rows.type, rows.data, 0, rows.columns);
@@ -58,17 +53,10 @@ MPNUM_HOST mpnum_const_matrix mpnum_rows_read_(mpnum_matrix rows) {
 MPNUM_HOST_COLD_ int mpnum_rows_overlap_(mpnum_matrix dst, mpnum_const_matrix src) {
   const size_t dst_size = (size_t)mpnum_type_bits_(dst.type) / 8;
   const size_t src_size = (size_t)mpnum_type_bits_(src.type) / 8;
-  const size_t stride = dst.stride * dst_size, width = dst.columns * dst_size;
-  const size_t src_width = src.columns * src_size;
-  const size_t to = (size_t)dst.data, from = (size_t)src.data, last = dst.rows - 1;
-  size_t ahead = 0;
   if (dst.rows == 0 || dst.columns == 0 || !dst.data || !src.data) return 0;
-  if (!mpnum_overlap_(dst.data, last * stride + width, src.data,
-                      last * src.stride * src_size + src_width))
-    return 0;
-  if (last == 0 || stride != src.stride * src_size) return 1;
-  ahead = to > from ? (to - from) % stride : (stride - (from - to) % stride) % stride;
-  return ahead < src_width || stride - ahead < width;
+  return mpnum_rows_share_(dst.data, dst.stride * dst_size, dst.columns * dst_size,
+                           src.data, src.stride * src_size, src.columns * src_size,
+                           dst.rows);
 }
 /* Whether some of so many floats lie between the first and the last byte of rows. */
 MPNUM_HOST_COLD_ int mpnum_floats_overlap_(const float *floats, size_t count,

@@ -4,6 +4,9 @@
 #define MPNUM_CORE_DETAIL_BITS_H
 
 #include "config.h"
+#if MPNUM_HAS_ARRAYS_
+# include <stddef.h>
+#endif
 MPNUM_C_BEGIN_
 
 /* The bits of a value and the value of bits, unchanged: no rounding mode, flush-to-zero
@@ -75,6 +78,29 @@ MPNUM_INLINE float mpnum_pow2_(int exponent) {
   return mpnum_from_bits_f32(exponent >= -126 ? (uint32_t)(exponent + 127) << 23
                                               : (uint32_t)1 << (exponent + 149));
 }
+
+#if MPNUM_HAS_ARRAYS_
+/* Whether bytes of both are the same ones. */
+MPNUM_HOST int mpnum_overlap_(const void *a, size_t a_bytes, const void *b,
+                              size_t b_bytes) {
+  const size_t x = (size_t)a, y = (size_t)b;
+  return x < y + b_bytes && y < x + a_bytes;
+}
+/* The same of rows, of so many bytes, that begin a step apart. Rows of one step may
+ * interleave, as halves of one matrix do: they share nothing. */
+MPNUM_HOST_COLD_ int mpnum_rows_share_(const void *dst, size_t dst_step, size_t dst_width,
+                                       const void *src, size_t src_step, size_t src_width,
+                                       size_t rows) {
+  const size_t to = (size_t)dst, from = (size_t)src, last = rows - 1;
+  size_t ahead = 0;
+  if (!mpnum_overlap_(dst, last * dst_step + dst_width, src, last * src_step + src_width))
+    return 0;
+  if (last == 0 || dst_step != src_step) return 1;
+  ahead =
+      to > from ? (to - from) % dst_step : (dst_step - (from - to) % dst_step) % dst_step;
+  return ahead < src_width || dst_step - ahead < dst_width;
+}
+#endif
 
 MPNUM_C_END_
 #endif
