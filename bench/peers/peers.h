@@ -57,6 +57,15 @@ float call_f16_to_f32(uint32_t code);
 float call_bf16_to_f32(uint32_t code);
 float call_e4m3_to_f32(uint32_t code);
 
+/* loops.c */
+void loop_f32_to_f16(uint16_t *dst, const float *src, size_t count);
+void loop_f32_to_bf16(uint16_t *dst, const float *src, size_t count);
+void loop_f32_to_e4m3_sat(uint8_t *dst, const float *src, size_t count);
+void loop_f32_to_e5m2_sat(uint8_t *dst, const float *src, size_t count);
+void loop_f16_to_f32(float *dst, const uint16_t *src, size_t count);
+void loop_bf16_to_f32(float *dst, const uint16_t *src, size_t count);
+void loop_e4m3_to_f32(float *dst, const uint8_t *src, size_t count);
+
 /* fp16.c */
 uint32_t fp16_f32_to_f16(float x);
 float fp16_f16_to_f32(uint32_t code);

@@ -55,6 +55,20 @@ INLINE_DECODE(f16)
 INLINE_DECODE(bf16)
 INLINE_DECODE(e4m3)
 
+/* The same, compiled in a file of its own for this CPU at -O3, to elements of their own
+ * size. */
+#define LOOP_PASS(call)                           \
+ static void pass_##call(const contender *self) { \
+  call(self->dst, self->src, self->count);        \
+ }
+LOOP_PASS(loop_f32_to_f16)
+LOOP_PASS(loop_f32_to_bf16)
+LOOP_PASS(loop_f32_to_e4m3_sat)
+LOOP_PASS(loop_f32_to_e5m2_sat)
+LOOP_PASS(loop_f16_to_f32)
+LOOP_PASS(loop_bf16_to_f32)
+LOOP_PASS(loop_e4m3_to_f32)
+
 ENCODE_PASS(call_f32_to_f16)
 ENCODE_PASS(call_f32_to_bf16)
 ENCODE_PASS(call_f32_to_e4m3_sat)
@@ -93,35 +107,43 @@ DECODE_PASS(cuda_e4m3_to_f32)
 #endif
 
 static const char section[] = "scalar";
-static const char own[] = "mpnum", inlined[] = "mpnum in a loop", fp16[] = "FP16",
+static const char own[] = "mpnum", inlined[] = "mpnum in a loop",
+                  native[] = "mpnum in a loop, -O3 native", fp16[] = "FP16",
                   f16c[] = "F16C", cuda[] = "CUDA headers";
 
 /* Those of an operation start with mpnum's. */
 static const scalar_call calls[] = {
     {"f32 to f16", own, "mpnum_f32_to_f16", pass_call_f32_to_f16, 0},
     {"f32 to f16", inlined, "mpnum_f32_to_f16_sat", pass_inline_f32_to_f16, 0},
+    {"f32 to f16", native, "mpnum_f32_to_f16", pass_loop_f32_to_f16, 0},
     {"f32 to f16", fp16, "fp16_ieee_from_fp32_value", FP16_PASS(fp16_f32_to_f16), 0},
     {"f32 to f16", f16c, "_cvtss_sh", F16C_PASS(f16c_f32_to_f16), 0},
     {"f32 to f16", cuda, "__float2half_rn", CUDA_PASS(cuda_f32_to_f16), 0},
     {"f32 to bf16", own, "mpnum_f32_to_bf16", pass_call_f32_to_bf16, 0},
     {"f32 to bf16", inlined, "mpnum_f32_to_bf16_sat", pass_inline_f32_to_bf16, 0},
+    {"f32 to bf16", native, "mpnum_f32_to_bf16", pass_loop_f32_to_bf16, 0},
     {"f32 to bf16", cuda, "__float2bfloat16_rn", CUDA_PASS(cuda_f32_to_bf16), 0},
     {"f32 to e4m3", own, "mpnum_f32_to_e4m3_sat", pass_call_f32_to_e4m3_sat, 0},
     {"f32 to e4m3", inlined, "mpnum_f32_to_e4m3_sat", pass_inline_f32_to_e4m3, 0},
+    {"f32 to e4m3", native, "mpnum_f32_to_e4m3_sat", pass_loop_f32_to_e4m3_sat, 0},
     {"f32 to e4m3", cuda, "__nv_cvt_float_to_fp8", CUDA_PASS(cuda_f32_to_e4m3_sat), 0},
     {"f32 to e5m2", own, "mpnum_f32_to_e5m2_sat", pass_call_f32_to_e5m2_sat, 0},
     {"f32 to e5m2", inlined, "mpnum_f32_to_e5m2_sat", pass_inline_f32_to_e5m2, 0},
+    {"f32 to e5m2", native, "mpnum_f32_to_e5m2_sat", pass_loop_f32_to_e5m2_sat, 0},
     {"f32 to e5m2", cuda, "__nv_cvt_float_to_fp8", CUDA_PASS(cuda_f32_to_e5m2_sat), 0},
     {"f16 to f32", own, "mpnum_f16_to_f32", pass_call_f16_to_f32, 16},
     {"f16 to f32", inlined, "mpnum_f16_to_f32", pass_inline_f16_to_f32, 16},
+    {"f16 to f32", native, "mpnum_f16_to_f32", pass_loop_f16_to_f32, 16},
     {"f16 to f32", fp16, "fp16_ieee_to_fp32_value", FP16_PASS(fp16_f16_to_f32), 16},
     {"f16 to f32", f16c, "_cvtsh_ss", F16C_PASS(f16c_f16_to_f32), 16},
     {"f16 to f32", cuda, "__half2float", CUDA_PASS(cuda_f16_to_f32), 16},
     {"bf16 to f32", own, "mpnum_bf16_to_f32", pass_call_bf16_to_f32, 16},
     {"bf16 to f32", inlined, "mpnum_bf16_to_f32", pass_inline_bf16_to_f32, 16},
+    {"bf16 to f32", native, "mpnum_bf16_to_f32", pass_loop_bf16_to_f32, 16},
     {"bf16 to f32", cuda, "__bfloat162float", CUDA_PASS(cuda_bf16_to_f32), 16},
     {"e4m3 to f32", own, "mpnum_e4m3_to_f32", pass_call_e4m3_to_f32, 8},
     {"e4m3 to f32", inlined, "mpnum_e4m3_to_f32", pass_inline_e4m3_to_f32, 8},
+    {"e4m3 to f32", native, "mpnum_e4m3_to_f32", pass_loop_e4m3_to_f32, 8},
     {"e4m3 to f32", cuda, "__nv_cvt_fp8_to_halfraw", CUDA_PASS(cuda_e4m3_to_f32), 8},
 };
 

@@ -298,8 +298,10 @@ static void end_fit(const work *at, const sums *from, double factor, fit *to) {
 
 static void end_blocks(const work *at, unsigned number, double factor, block_fit *to) {
   const mpnum_blockscale_format format = block_format_of(number).format;
-  to->bytes = (double)mpnum_blockscale_bytes(&format, (size_t)at->how.rows,
-                                             (size_t)at->how.columns);
+  const size_t rows = (size_t)at->how.rows, columns = (size_t)at->how.columns;
+  to->bytes = (double)mpnum_blockscale_code_bytes(&format, rows, columns) +
+              (double)mpnum_blockscale_scale_bytes(&format, rows, columns, 0) +
+              (format.rule == MPNUM_BLOCKSCALE_TWO_LEVEL ? 4 : 0); /* S of the tensor */
   for (int way = 0; way < 2; ++way) {
     const bool is_measured = way == 0 || at->how.rows > 1;
     const mpnum_quantize_losses *losses = &at->blocks[number][way].losses;

@@ -4,6 +4,7 @@
 #ifndef MPNUM_BLOCKS_H
 #define MPNUM_BLOCKS_H
 
+#include "blocks/block.h"
 #include "blocks/blockscale.h"
 
 #endif

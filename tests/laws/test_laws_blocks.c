@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The laws of small formats with scales: of blocks, tensors and channels, and of what
  * measures them. */
+#include <mpnum/blocks/block.h>
 #include <mpnum/blocks/measure.h>
 
 #include "block_draws.h"
@@ -157,6 +158,51 @@ static void draw_measure_blocks(law_draw *d) {
   const int k = law_words(d, OF_CALL, 64, 0, 1, 64);
   d->operands[k].is_result = 1;
   d->operands[k].alignment = 8;
+}
+/* --- One block inline --- */
+
+static void draw_block(law_draw *d) {
+  size_t most = 256;
+  mpnum_blockscale_format format;
+  draw_format(d, 0);
+  format = format_of(d, 0);
+  if (format.columns && format.columns < most) most = format.columns;
+  d->rows = 1;
+  d->columns = law_below(d, 3) ? most : law_below(d, most + 1);
+  d->row_tile = 1;
+  d->column_tile = 8;
+  d->types[0] = law_pick(d, source_types);
+  law_input(d, OF_ELEMENTS, d->types[0], 0);
+  d->operands[SRC].alignment = law_bits(d->types[0]) / 8;
+  draw_codes(d, 0);
+  d->operands[SRC].has_stride = d->operands[CODES].has_stride = 0;
+  d->number[0] = 0x1.5p+4f;
+}
+static mpnum_status quantize_one(const law_piece *at) {
+  const mpnum_blockscaled to = codes_of(at, 0);
+  return mpnum_quantize_block(format_of(at->draw, 0), to.codes, to.scale_inv, to.scale,
+                              at->draw->types[0], at->at[SRC],
+                              at->rows ? at->columns : 0);
+}
+static mpnum_status quantize_one_by_matrix(const law_piece *at) {
+  const mpnum_blockscale_format format = format_of(at->draw, 0);
+  return mpnum_quantize_blocks(&format, codes_of(at, 0), source_of(at), NULL, NULL);
+}
+static void draw_block_back(law_draw *d) {
+  law_piece at;
+  mpnum_status status;
+  draw_block(d);
+  at = whole_of(d);
+  status = quantize_one_by_matrix(&at);
+  if (status != MPNUM_OK) abort();
+  d->operands[CODES].is_result = d->operands[SCALES].is_result = 0;
+  d->operands[SRC].is_result = 1;
+}
+static mpnum_status dequantize_one(const law_piece *at) {
+  const mpnum_blockscaled from = codes_of(at, 0);
+  return mpnum_dequantize_block(format_of(at->draw, 0), at->draw->types[0], at->at[SRC],
+                                from.codes, from.scale_inv, from.scale,
+                                at->rows ? at->columns : 0);
 }
 /* --- Presets by their names --- */
 
@@ -408,6 +454,20 @@ static const law_subject subjects[] = {
      NULL},
     {"mpnum_dequantize_blocks", draw_dequantize, dequantize, CUT_LAWS, NO_TWIN,
      spoil_blocks, NULL},
+    {"mpnum_quantize_block",
+     draw_block,
+     quantize_one,
+     DRAWN(4) | PRESET_LAWS,
+     {{LAW_TWIN, quantize_one_by_matrix}},
+     spoil_blocks,
+     NULL},
+    {"mpnum_dequantize_block",
+     draw_block_back,
+     dequantize_one,
+     DRAWN(4) | PRESET_LAWS,
+     {{LAW_TWIN, dequantize}},
+     spoil_blocks,
+     NULL},
     PRESETS(e4m3) PRESETS(e2m1) /**/
     {"mpnum_quantize_nvfp4",
      draw_preset,

@@ -146,6 +146,54 @@ MPNUM_INLINE uint32_t mpnum_round_aligned_(uint64_t aligned, uint32_t sign,
   return (uint32_t)((aligned + addend) >> 32);
 }
 
+/* Whether mpnum_round_short_ rounds it: on a host, an f32 to nearest even or toward zero,
+ * to a format whose subnormals end well above f32's, or which has f32's exponents; both
+ * known to the compiler, as one way is less code where they are not. */
+MPNUM_INLINE int mpnum_is_short_(mpnum_format format, mpnum_source_ source,
+                                 mpnum_rounding rounding) {
+  const int min_field = 128 - format.bias;
+  return !MPNUM_ON_DEVICE_ && MPNUM_IS_KNOWN_(format.bias) && MPNUM_IS_KNOWN_(rounding) &&
+         !source.is_wide && rounding <= MPNUM_ROUND_TOWARD_ZERO && format.has_zero &&
+         format.mantissa_bits >= 1 && format.mantissa_bits <= 10 &&
+         (min_field == 1 || (min_field > 9 + format.mantissa_bits && min_field <= 253));
+}
+
+/* The rounded code, its exponent unbounded, in 32 bits and without a shift by a count
+ * that is data, so that a loop around it becomes vectors, of SSE2 too. A subnormal result
+ * is aligned by adding the smallest normal, in floats, whose last place is that of the
+ * fraction then. Bits below that place are cut off before and come back after, so that
+ * the sum is exact: no rounding mode, flushing, flag or trap takes part. */
+MPNUM_INLINE uint32_t mpnum_round_short_(mpnum_format format, uint32_t magnitude,
+                                         mpnum_rounding rounding) {
+  const int min_field = 128 - format.bias;
+  const int shift = 23 - format.mantissa_bits;
+  uint32_t aligned = magnitude;
+  uint32_t addend = 0;
+  if (min_field > 1) {
+    /* Signed, as SSE2 compares. What is below half of the smallest subnormal rounds to 0,
+     * as that half does. */
+    const int32_t min_normal = (int32_t)((uint32_t)min_field << 23);
+    const int32_t least = min_normal - ((format.mantissa_bits + 1) << 23);
+    const int32_t below = (1 << (24 - shift)) - 1;
+    const int32_t low = (int32_t)magnitude < min_normal ? (int32_t)magnitude : min_normal;
+    const int32_t raised = low < least ? least : low;
+    const float sum = mpnum_from_bits_f32((uint32_t)(raised & ~below)) +
+                      mpnum_from_bits_f32((uint32_t)min_normal);
+    aligned =
+        (mpnum_bits_f32(sum) | (uint32_t)(raised & below)) + (magnitude - (uint32_t)low);
+    addend = 0u - (uint32_t)min_normal;
+  }
+  if (rounding == MPNUM_ROUND_NEAREST_EVEN)
+    addend += (aligned >> shift & 1) + (((uint32_t)1 << (shift - 1)) - 1);
+  return (aligned + addend) >> shift;
+}
+
+/* b where is_b is 1, else a, by a mask: of ?: gcc makes a branch around the float that
+ * a comes from, and no vectors. */
+MPNUM_INLINE uint32_t mpnum_select_(uint32_t is_b, uint32_t b, uint32_t a) {
+  return a ^ ((a ^ b) & (0u - is_b));
+}
+
 /* 1 if a finite overflow gives the largest finite value rather than Inf. */
 MPNUM_INLINE int mpnum_overflows_to_max_(mpnum_rounding rounding, uint32_t sign) {
   return rounding == MPNUM_ROUND_TOWARD_ZERO || rounding == MPNUM_ROUND_TO_ODD ||
@@ -184,15 +232,25 @@ MPNUM_INLINE uint32_t mpnum_encode_core_(mpnum_format format, mpnum_source_ sour
   const uint32_t inf_result = saturates ? format.max_code : inf_code;
   const uint32_t overflow_result =
       mpnum_overflows_to_max_(rounding, negative) ? format.max_code : inf_result;
-  const uint64_t aligned = mpnum_align_(format, source, rounding);
-  uint32_t code = mpnum_round_aligned_(aligned, negative, rounding, random);
+  const uint32_t magnitude = (uint32_t)(source.magnitude >> 32);
+  const int is_short = mpnum_is_short_(format, source, rounding);
+  const int is_of_sum = is_short && format.bias != 127; /* code depends on a float */
+  uint32_t code = is_short ? mpnum_round_short_(format, magnitude, rounding)
+                           : mpnum_round_aligned_(mpnum_align_(format, source, rounding),
+                                                  negative, rounding, random);
   code = code > format.max_code ? overflow_result : code;
-  if (inf_result != overflow_result) code = source.is_inf ? inf_result : code;
+  if (is_of_sum && inf_result != overflow_result)
+    code = mpnum_select_((uint32_t)source.is_inf, inf_result, code);
+  else if (inf_result != overflow_result)
+    code = source.is_inf ? inf_result : code;
   if (format.has_negative_zero) {
     code |= sign;
   } else {
     code |= code ? sign : 0;
   }
+  if (is_of_sum)
+    return mpnum_select_((0x7f800000u - magnitude) >> 31,
+                         mpnum_encode_nan_(format, source, sign), code);
   code = source.is_nan ? mpnum_encode_nan_(format, source, sign) : code;
   return code << format.storage_shift;
 }
@@ -258,41 +316,59 @@ MPNUM_INLINE uint32_t mpnum_decode_finite_(mpnum_format format, uint32_t magnitu
   }
 }
 
-/* The same of a code that is not a normal number. */
-MPNUM_INLINE uint32_t mpnum_decode_rest_(mpnum_format format, uint32_t code) {
+/* f32 bits of a NaN of the format. */
+MPNUM_INLINE uint32_t mpnum_decode_nan_(mpnum_format format, uint32_t code) {
   const int sign_shift = format.exponent_bits + format.mantissa_bits;
   const uint32_t magnitude = code & (((uint32_t)1 << sign_shift) - 1);
   const uint32_t sign = (code >> sign_shift & format.sign_bits) << 31;
-  const int up = 23 - format.mantissa_bits;
-  if (mpnum_code_isnan_(format, code)) {
-    if (format.nan_policy == MPNUM_NAN_CANONICAL) return 0x7fffffffu;
-    if (format.nan_policy == MPNUM_NAN_PAYLOAD && format.inf_code)
-      return sign | 0x7fc00000u | magnitude << up;
-    return sign | 0x7fc00000u;
-  }
+  if (format.nan_policy == MPNUM_NAN_CANONICAL) return 0x7fffffffu;
+  if (format.nan_policy == MPNUM_NAN_PAYLOAD && format.inf_code)
+    return sign | 0x7fc00000u | magnitude << (23 - format.mantissa_bits);
+  return sign | 0x7fc00000u;
+}
+
+/* f32 bits of any code. */
+MPNUM_INLINE uint32_t mpnum_decode_code_(mpnum_format format, uint32_t code) {
+  const int sign_shift = format.exponent_bits + format.mantissa_bits;
+  const uint32_t magnitude = code & (((uint32_t)1 << sign_shift) - 1);
+  const uint32_t sign = (code >> sign_shift & format.sign_bits) << 31;
+  if (mpnum_code_isnan_(format, code)) return mpnum_decode_nan_(format, code);
   if (format.inf_code && magnitude == format.inf_code) return sign | 0x7f800000u;
   return sign | mpnum_decode_finite_(format, magnitude);
 }
+
+/* The same of a format whose subnormals are normal floats, without a branch or a count of
+ * zeros, so that a loop around it becomes vectors. A subnormal is read as if its exponent
+ * were 1, and that 1 is taken off, exactly. */
+MPNUM_INLINE uint32_t mpnum_decode_short_(mpnum_format format, uint32_t code) {
+  const int sign_shift = format.exponent_bits + format.mantissa_bits;
+  const int up = 23 - format.mantissa_bits;
+  const uint32_t min_normal = (uint32_t)(128 - format.bias) << 23;
+  const uint32_t top = code << (31 - sign_shift);
+  const uint32_t sign = top & (uint32_t)format.sign_bits << 31;
+  const uint32_t magnitude = top << 1 >> (9 - format.exponent_bits); /* in f32's places */
+  const int32_t low = (int32_t)magnitude < 0x00800000 ? (int32_t)magnitude : 0x00800000;
+  const float difference = mpnum_from_bits_f32((uint32_t)low + min_normal) -
+                           mpnum_from_bits_f32(min_normal); /* 0 - 0 may be -0 */
+  const uint32_t finite = mpnum_bits_f32(difference) + (magnitude - (uint32_t)low);
+  const uint32_t special = format.inf_code && magnitude == format.inf_code << up
+                               ? sign | 0x7f800000u
+                               : mpnum_decode_nan_(format, code);
+  uint32_t is_special = ((format.max_code << up) - magnitude) >> 31;
+  if (format.nan_code >> sign_shift) is_special |= code == format.nan_code;
+  return mpnum_select_(is_special, special, (finite & 0x7fffffffu) | sign);
+}
 MPNUM_INLINE uint32_t mpnum_decode_bits_(mpnum_format format, uint32_t stored) {
   const uint32_t code = mpnum_code_(format, stored);
-  const int sign_shift = format.exponent_bits + format.mantissa_bits;
-  const uint32_t magnitude = code & (((uint32_t)1 << sign_shift) - 1);
-  const uint32_t sign = (code >> sign_shift & format.sign_bits) << 31;
   const int up = 23 - format.mantissa_bits;
   /* bf16 and tf32 are prefixes of f32: Inf and NaN widen like all else, payload kept. */
   if (format.bias == 127 && format.exponent_bits == 8 && format.inf_code)
-    return format.sign_bits ? code << up : magnitude << up;
-#if !MPNUM_ON_DEVICE_
-  /* Most codes are normal numbers, and one comparison tells; on devices a branch more. */
-  if (format.bias != 127 && format.max_code >> format.mantissa_bits != 0 &&
-      magnitude - ((uint32_t)1 << format.mantissa_bits) <=
-          format.max_code - ((uint32_t)1 << format.mantissa_bits))
-    return sign | ((magnitude << up) + ((uint32_t)(127 - format.bias) << 23));
-#else
-  (void)magnitude;
-  (void)sign;
-#endif
-  return mpnum_decode_rest_(format, code);
+    return code << up;
+  if (!MPNUM_ON_DEVICE_ && MPNUM_IS_KNOWN_(format.bias) && format.has_zero &&
+      format.bias != 127 && format.bias >= -125 &&
+      format.bias + format.mantissa_bits <= 127)
+    return mpnum_decode_short_(format, code);
+  return mpnum_decode_code_(format, code);
 }
 
 /* The exact value of a code.

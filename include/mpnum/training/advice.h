@@ -207,13 +207,6 @@ MPNUM_FUNC size_t mpnum_round_up_block_dim(const mpnum_blockscale_format *format
     multiple += along ? along : 1;
   return (n + (multiple - 1)) / multiple * multiple; /* past SIZE_MAX: 0 */
 }
-/* Bytes of a quantised matrix: codes, scales, and the scale of the tensor, if any. */
-MPNUM_FUNC size_t mpnum_blockscale_bytes(const mpnum_blockscale_format *format,
-                                         size_t rows, size_t columns) {
-  return mpnum_blockscale_code_bytes(format, rows, columns) +
-         mpnum_blockscale_scale_bytes(format, rows, columns, 0) +
-         (format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL ? 4 : 0);
-}
 
 #endif
 

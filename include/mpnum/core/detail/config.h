@@ -190,6 +190,14 @@
 # define MPNUM_FORCED_ static inline
 #endif
 
+/* Whether the compiler knows a value, where it tells: for a way that is worth its code
+ * only folded. */
+#if MPNUM_HAS_GNU_
+# define MPNUM_IS_KNOWN_(value) __builtin_constant_p(value)
+#else
+# define MPNUM_IS_KNOWN_(value) 1
+#endif
+
 /* Declares memory that loops go through, from a line of the cache on: a vector of 64
  * bytes that lies on two lines costs twice. */
 #if MPNUM_HAS_GNU_
