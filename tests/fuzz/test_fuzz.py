@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """libFuzzer on the readers of tensor files, from the seeds of fuzz/make-seeds, and of saved states.
-test_fuzz.py [SECONDS]  for each target, 10 without it. A failing input is printed in base64."""
+test_fuzz.py [SECONDS]  for each target, 6 without it. A failing input is printed in base64."""
 
 import os
 import shlex
@@ -15,7 +15,7 @@ import tap
 from toolchain import INCLUDE, named, run
 from tree import ROOT, check, need
 
-SECONDS = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+SECONDS = int(sys.argv[1]) if len(sys.argv) > 1 else 6
 SOURCES = [ROOT / "tests/fuzz/fuzz_reader.c",
            ROOT / "bench/core/message.c",
            *(ROOT / "bench/input" / name for name in ("input.c", "npy.c", "safetensors.c"))]

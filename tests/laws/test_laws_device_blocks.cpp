@@ -33,64 +33,52 @@ cudaError_t quantize_by(const law_piece *at, const mpnum_blockscaled *row,
                         const mpnum_blockscaled *column, const T *src, int what) {
   const law_draw *d = at->draw;
   const mpnum_blockscale_format format = format_of(d, 0);
-  const size_t stride = at->stride[SRC];
+  const auto from = mpnum::matrix_of(src, at->rows, at->columns, at->stride[SRC]);
   static float scale; /* in device memory */
   scale = d->number[0];
   if constexpr (which == MX_E4M3)
-    return mpnum_launch_quantize_mx<mpnum_e4m3>(
-        row, column, mpnum::matrix_of(src, at->rows, at->columns, stride), format.rule,
-        what, nullptr);
+    return mpnum_launch_quantize_mx<mpnum_e4m3>(row, column, from, format.rule, what,
+                                                nullptr);
   if constexpr (which == MX_E2M1)
-    return mpnum_launch_quantize_mx<mpnum_e2m1>(
-        row, column, mpnum::matrix_of(src, at->rows, at->columns, stride), format.rule,
-        what, nullptr);
+    return mpnum_launch_quantize_mx<mpnum_e2m1>(row, column, from, format.rule, what,
+                                                nullptr);
   if constexpr (which == NVFP4 || which == NVFP4_SQUARE) {
     constexpr unsigned high = which == NVFP4 ? 1 : 16;
     const mpnum_quantize_options words = words_of(at);
     if (d->choice[7])
-      return mpnum_launch_quantize_nvfp4_sr<high>(
-          row, column, mpnum::matrix_of(src, at->rows, at->columns, stride), &scale, what,
-          words.seed, words.offset, nullptr);
-    return mpnum_launch_quantize_nvfp4<high>(
-        row, column, mpnum::matrix_of(src, at->rows, at->columns, stride), &scale, what,
-        nullptr);
+      return mpnum_launch_quantize_nvfp4_sr<high>(row, column, from, &scale, what,
+                                                  words.seed, words.offset, nullptr);
+    return mpnum_launch_quantize_nvfp4<high>(row, column, from, &scale, what, nullptr);
   }
+  constexpr unsigned edge = which == FP8 ? 1 : 128;
   if constexpr (which == FP8 || which == FP8_SQUARE)
-    return mpnum_launch_quantize_fp8 < mpnum_e4m3,
-           which == FP8 ? 1u
-                        : 128u > (row, column,
-                                  mpnum::matrix_of(src, at->rows, at->columns, stride),
-                                  format.rule, format.amax_floor, what, nullptr);
+    return mpnum_launch_quantize_fp8<mpnum_e4m3, edge>(row, column, from, format.rule,
+                                                       format.amax_floor, what, nullptr);
 }
 template <int which, class T>
 cudaError_t dequantize_by(const law_piece *at, T *dst, const mpnum_blockscaled *src,
                           int what) {
-  const size_t stride = at->stride[SRC];
+  const auto to = mpnum::matrix_of(dst, at->rows, at->columns, at->stride[SRC]);
   static float scale;
   scale = at->draw->number[0];
   if constexpr (which == MX_E4M3)
-    return mpnum_launch_dequantize_mx<mpnum_e4m3>(
-        mpnum::matrix_of(dst, at->rows, at->columns, stride), src, what, nullptr);
+    return mpnum_launch_dequantize_mx<mpnum_e4m3>(to, src, what, nullptr);
   if constexpr (which == MX_E2M1)
-    return mpnum_launch_dequantize_mx<mpnum_e2m1>(
-        mpnum::matrix_of(dst, at->rows, at->columns, stride), src, what, nullptr);
+    return mpnum_launch_dequantize_mx<mpnum_e2m1>(to, src, what, nullptr);
+  constexpr unsigned high = which == NVFP4 ? 1 : 16, edge = which == FP8 ? 1 : 128;
   if constexpr (which == NVFP4 || which == NVFP4_SQUARE)
-    return mpnum_launch_dequantize_nvfp4 < which == NVFP4
-               ? 1u
-               : 16u > (mpnum::matrix_of(dst, at->rows, at->columns, stride), src, &scale,
-                        what, nullptr);
+    return mpnum_launch_dequantize_nvfp4<high>(to, src, &scale, what, nullptr);
   if constexpr (which == FP8 || which == FP8_SQUARE)
-    return mpnum_launch_dequantize_fp8 < mpnum_e4m3,
-           which == FP8 ? 1u
-                        : 128u > (mpnum::matrix_of(dst, at->rows, at->columns, stride),
-                                  src, what, nullptr);
+    return mpnum_launch_dequantize_fp8<mpnum_e4m3, edge>(to, src, what, nullptr);
 }
 
-/* A draw is of one of two formats; launchers know no losses. */
+/* f of a draw's type and of its format, which is one of two. Launchers know no losses. */
 template <int first, int second, class F>
-mpnum_status of_format(const law_piece *at, F f) {
-  return at->draw->choice[0] == first ? f(std::integral_constant<int, first>())
-                                      : f(std::integral_constant<int, second>());
+mpnum_status of_kernel(const law_piece *at, F f) {
+  return of_source(at, [&](auto from) {
+    return at->draw->choice[0] == first ? f(from, std::integral_constant<int, first>())
+                                        : f(from, std::integral_constant<int, second>());
+  });
 }
 void prepare(law_draw *d) {
   align_operands(d);
@@ -111,29 +99,19 @@ void draw_of(law_draw *d) {
 template <int first, int second> mpnum_status quantize_launch(const law_piece *at) {
   const mpnum_blockscaled codes = codes_of(at, 0);
   const int what = sides(at->draw, 0);
-  return of_source(at, [&](auto from) {
+  const bool is_by_row = what == MPNUM_QUANTIZE_ROWS;
+  return of_kernel<first, second>(at, [&](auto from, auto which) {
     typedef typename decltype(from)::type T;
-    cudaError_t error = cudaSuccess;
-    (void)of_format<first, second>(at, [&](auto which) {
-      error = quantize_by<which.value>(at, what == MPNUM_QUANTIZE_ROWS ? &codes : nullptr,
-                                       what == MPNUM_QUANTIZE_ROWS ? nullptr : &codes,
-                                       data<const T>(at, SRC), what);
-      return MPNUM_OK;
-    });
-    return error;
+    return quantize_by<which.value>(at, is_by_row ? &codes : nullptr,
+                                    is_by_row ? nullptr : &codes, data<const T>(at, SRC),
+                                    what);
   });
 }
 template <int first, int second> mpnum_status dequantize_launch(const law_piece *at) {
   const mpnum_blockscaled codes = codes_of(at, 0);
-  const int what = sides(at->draw, 0);
-  return of_source(at, [&](auto from) {
+  return of_kernel<first, second>(at, [&](auto from, auto which) {
     typedef typename decltype(from)::type T;
-    cudaError_t error = cudaSuccess;
-    (void)of_format<first, second>(at, [&](auto which) {
-      error = dequantize_by<which.value>(at, data<T>(at, SRC), &codes, what);
-      return MPNUM_OK;
-    });
-    return error;
+    return dequantize_by<which.value>(at, data<T>(at, SRC), &codes, sides(at->draw, 0));
   });
 }
 
@@ -157,31 +135,21 @@ template <int first, int second> void draw_sides(law_draw *d) {
 }
 template <int first, int second> mpnum_status sides_launch(const law_piece *at) {
   const mpnum_blockscaled row = codes_of(at, 0), column = codes_of(at, 1);
-  return of_source(at, [&](auto from) {
+  return of_kernel<first, second>(at, [&](auto from, auto which) {
     typedef typename decltype(from)::type T;
-    cudaError_t error = cudaSuccess;
-    (void)of_format<first, second>(at, [&](auto which) {
-      error = quantize_by<which.value>(at, &row, &column, data<const T>(at, SRC),
-                                       MPNUM_QUANTIZE_ROWS | MPNUM_QUANTIZE_COLUMNS);
-      return MPNUM_OK;
-    });
-    return error;
+    return quantize_by<which.value>(at, &row, &column, data<const T>(at, SRC),
+                                    MPNUM_QUANTIZE_ROWS | MPNUM_QUANTIZE_COLUMNS);
   });
 }
 template <int first, int second> mpnum_status sides_one_by_one(const law_piece *at) {
   const mpnum_blockscaled row = codes_of(at, 0), column = codes_of(at, 1);
-  return of_source(at, [&](auto from) {
+  return of_kernel<first, second>(at, [&](auto from, auto which) {
     typedef typename decltype(from)::type T;
-    cudaError_t error = cudaSuccess;
-    (void)of_format<first, second>(at, [&](auto which) {
-      error = quantize_by<which.value>(at, &row, nullptr, data<const T>(at, SRC),
-                                       MPNUM_QUANTIZE_ROWS);
-      if (error == cudaSuccess)
-        error = quantize_by<which.value>(at, nullptr, &column, data<const T>(at, SRC),
-                                         MPNUM_QUANTIZE_COLUMNS);
-      return MPNUM_OK;
-    });
-    return error;
+    const T *const src = data<const T>(at, SRC);
+    const cudaError_t error =
+        quantize_by<which.value>(at, &row, nullptr, src, MPNUM_QUANTIZE_ROWS);
+    if (error != cudaSuccess) return error;
+    return quantize_by<which.value>(at, nullptr, &column, src, MPNUM_QUANTIZE_COLUMNS);
   });
 }
 template <int (*spoil)(law_draw *, law_piece *, int), int most>

@@ -3,6 +3,8 @@
  * gradients through them. */
 #include "row_draws.h"
 
+#include <stdlib.h>
+
 /* --- Softmax --- */
 
 static void draw_exp_sum(law_draw *d) {
@@ -232,6 +234,30 @@ static mpnum_status l2_norm(const law_piece *at) {
                                  at->draw->number[0]);
 }
 
+/* Codes are those of floats that are quantised afterwards. */
+enum { MOST_ELEMENTS = 40000 }; /* draw_rows */
+static float unquantised[MOST_ELEMENTS];
+static mpnum_matrix floats_of(const law_piece *at) {
+  if (at->rows * at->columns > MOST_ELEMENTS) abort();
+  return mpnum_matrix_of(MPNUM_TYPE_F32, unquantised, at->rows, at->columns);
+}
+static mpnum_status codes_of_floats(const law_piece *at, int dst, int losses) {
+  mpnum_status status = MPNUM_OK;
+  for (size_t r = 0; r < at->rows && status == MPNUM_OK; ++r)
+    status = mpnum_quantize_array(
+        at->draw->types[1], (uint8_t *)at->at[dst] + r * at->stride[dst], MPNUM_TYPE_F32,
+        unquantised + r * at->columns, at->columns, at->draw->number[1],
+        (mpnum_quantize_losses *)at->at[losses]);
+  return status;
+}
+static mpnum_status normalize_then_quantize(const law_piece *at) {
+  const mpnum_normalize_options options = norm_options(at);
+  const mpnum_status status =
+      mpnum_normalize_rows((mpnum_norm_kind)at->draw->choice[0], floats_of(at),
+                           from(at, N_SRC, at->draw->types[0]), &options);
+  return status == MPNUM_OK ? codes_of_floats(at, N_DST, N_LOSSES) : status;
+}
+
 /* --- Activations, Hadamard transform --- */
 
 enum { A_SRC, A_FACTOR, A_DST, A_BIAS, A_LOSSES };
@@ -286,6 +312,13 @@ static mpnum_status activation_quantize(const law_piece *at) {
       (mpnum_activation)at->draw->choice[0], to(at, A_DST, at->draw->types[1]),
       from(at, A_SRC, at->draw->types[0]), &options, at->draw->number[1],
       (mpnum_quantize_losses *)at->at[A_LOSSES]);
+}
+static mpnum_status activate_then_quantize(const law_piece *at) {
+  const mpnum_activation_options options = activation_options(at);
+  const mpnum_status status =
+      mpnum_activation_rows((mpnum_activation)at->draw->choice[0], floats_of(at),
+                            from(at, A_SRC, at->draw->types[0]), &options);
+  return status == MPNUM_OK ? codes_of_floats(at, A_DST, A_LOSSES) : status;
 }
 static int spoil_activation(law_draw *d, law_piece *at, int k) {
   if (k < 2 && spoil_rows(d, at, k)) return 1;
@@ -401,14 +434,24 @@ static const law_subject subjects[] = {
      NULL},
     {"mpnum_normalize_rows", draw_any_norm, normalize, DRAWN(3) | ROW_LAWS | IN_PLACE,
      NO_TWIN, spoil_norm, NULL},
-    {"mpnum_normalize_quantize_rows", draw_norm_codes, normalize_quantize, ROW_LAWS,
-     NO_TWIN, spoil_norm, NULL},
+    {"mpnum_normalize_quantize_rows",
+     draw_norm_codes,
+     normalize_quantize,
+     ROW_LAWS,
+     {{LAW_TWIN, normalize_then_quantize}},
+     spoil_norm,
+     NULL},
     {"mpnum_normalize_backward_rows", draw_norm_backward, norm_backward,
      ROW_LAWS | IN_PLACE, NO_TWIN, spoil_norm, NULL},
     {"mpnum_activation_rows", draw_activation, activation, ROW_LAWS | IN_PLACE, NO_TWIN,
      spoil_activation, NULL},
-    {"mpnum_activation_quantize_rows", draw_activation_codes, activation_quantize,
-     ROW_LAWS, NO_TWIN, spoil_activation, NULL},
+    {"mpnum_activation_quantize_rows",
+     draw_activation_codes,
+     activation_quantize,
+     ROW_LAWS,
+     {{LAW_TWIN, activate_then_quantize}},
+     spoil_activation,
+     NULL},
     {"mpnum_hadamard_rows", draw_hadamard, hadamard, ROW_LAWS | IN_PLACE, NO_TWIN,
      spoil_hadamard, NULL},
     {"mpnum_hadamard_inverse_rows", draw_hadamard, hadamard_inverse, ROW_LAWS | IN_PLACE,

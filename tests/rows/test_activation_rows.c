@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* activation_rows.h: each element is the function of the sum, times the factor, by the
- * scalar functions and the arithmetic of C; codes are those of two steps. */
+ * scalar functions and the arithmetic of C. */
 #include "row_checks.h"
 #include "../harness/must.h"
 
 #include <mpnum/rows/activation_rows.h>
 #include <mpnum/array/array.h>
 #include <mpnum/func/func.h>
-#include <mpnum/array/scale.h>
 
 enum { ROWS = 3, MOST = 2100, COUNT = ROWS * MOST };
 static const mpnum_activation activations[] = {
@@ -84,46 +83,8 @@ static void elements_are_those_of_scalar_steps(void) {
     CHECK(memcmp(src, want, count * size_of(to)) == 0, "in place of src");
   }
 }
-static void codes_are_those_of_two_steps(void) {
-  static const mpnum_type dst_types[] = {MPNUM_TYPE_E4M3, MPNUM_TYPE_E5M2,
-                                         MPNUM_TYPE_E4M3FNUZ, MPNUM_TYPE_E3M4};
-  for (int k = 0; k < 4 * 5 * 5; ++k) {
-    const mpnum_type to = dst_types[k % 4], type = row_types[k / 4 % 5];
-    const mpnum_activation activation = activations[k % 3];
-    const size_t n = lengths[k / 20], count = ROWS * n;
-    const float scale = k % 7 ? 100 : 0.001f;
-    mpnum_activation_options options = mpnum_activation_default();
-    mpnum_quantize_losses of_two = {3, 4, 5, 0.5f}, of_one = of_two;
-    make(type, MPNUM_TYPE_BF16, count);
-    options.bias = bias;
-    options.factor = mpnum_const_matrix_of(MPNUM_TYPE_BF16, factor, ROWS, n);
-    expect_rows(activation, n, bias, 1);
-    must(mpnum_quantize_array(to, want, MPNUM_TYPE_F32, y, count, scale, &of_two));
-    CHECK(mpnum_activation_quantize_rows(activation, mpnum_matrix_of(to, got, ROWS, n),
-                                         mpnum_const_matrix_of(type, src, ROWS, n),
-                                         &options, scale,
-                                         k % 2 ? &of_one : NULL) == MPNUM_OK,
-          "status");
-    CHECK(memcmp(got, want, count) == 0, "%s to %s, %zu columns", mpnum_type_name(type),
-          mpnum_type_name(to), n);
-    CHECK(k % 2 == 0 || (of_one.saturated == of_two.saturated &&
-                         of_one.underflowed == of_two.underflowed &&
-                         of_one.nonfinite == of_two.nonfinite &&
-                         mpnum_bits_f32(of_one.amax) == mpnum_bits_f32(of_two.amax)),
-          "losses");
-    memset(got, 0x5c, sizeof got);
-    must(mpnum_activation_quantize_rows(activation, dst_rows(to, got, ROWS, n, n + 3),
-                                        mpnum_const_matrix_of(type, src, ROWS, n),
-                                        &options, scale, NULL));
-    for (size_t i = 0; i < ROWS; ++i)
-      CHECK(memcmp(got + i * (n + 3), want + i * n, n) == 0 &&
-                got[i * (n + 3) + n] == 0x5c,
-            "row %zu with a stride", i);
-  }
-}
 
 int main(void) {
   RUN_FOR_EACH_ISA(elements_are_those_of_scalar_steps);
-  RUN_FOR_EACH_ISA(codes_are_those_of_two_steps);
   return tap_done();
 }

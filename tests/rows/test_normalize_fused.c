@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Residuals of normalize.h, and normalize_quantize.h: what is done in one pass is what
- * the steps do one after the other. */
+/* Residuals of normalize.h: what is done in one pass is what the steps do one after the
+ * other. */
 #include "row_checks.h"
 #include "../harness/must.h"
 
 #include <mpnum/array/array.h>
 #include <mpnum/rows/normalize.h>
-#include <mpnum/rows/normalize_quantize.h>
-#include <mpnum/array/scale.h>
 
 enum { ROWS = 3, MOST = 5000 };
 static const mpnum_norm_kind kinds[] = {MPNUM_NORM_LAYER, MPNUM_NORM_RMS, MPNUM_NORM_L2};
 static const size_t lengths[] = {1, 7, 64, 130, 2048, MOST};
-static float floats[2][ROWS * MOST], y[ROWS * MOST], weight[MOST], bias[MOST];
+static float floats[2][ROWS * MOST], y[ROWS * MOST], weight[MOST];
 static uint8_t src[4 * ROWS * MOST], residual[4 * ROWS * MOST], sum[4 * ROWS * MOST];
 static uint8_t got[4 * ROWS * MOST], want[4 * ROWS * MOST];
 
@@ -27,7 +25,6 @@ static void convert(mpnum_type to, void *dst, mpnum_type from, const void *of, s
 /* Elements of both types, as bytes and as the floats that they are. */
 static void make(mpnum_type type, mpnum_type other, size_t n) {
   fill(weight, MOST, -2, 2);
-  fill(bias, MOST, -1, 1);
   fill(floats[0], n, -3, 3);
   fill(floats[1], n, -2, 4);
   convert(type, src, MPNUM_TYPE_F32, floats[0], n);
@@ -80,50 +77,8 @@ static void a_residual_is_added_and_stored(void) {
           "in place, %s and %s", mpnum_type_name(type), mpnum_type_name(other));
   }
 }
-static void codes_are_those_of_two_steps(void) {
-  static const mpnum_type dst_types[] = {MPNUM_TYPE_E4M3, MPNUM_TYPE_E5M2,
-                                         MPNUM_TYPE_E4M3FNUZ, MPNUM_TYPE_E3M4};
-  for (int k = 0; k < 3 * 4 * 5 * 6; ++k) {
-    const mpnum_type to = dst_types[k % 4], type = row_types[k / 4 % 5];
-    const mpnum_norm_kind kind = kinds[k / 20 % 3];
-    const size_t n = lengths[k / 60], count = ROWS * n;
-    const float scale = k % 7 ? 100 : 0.001f;
-    mpnum_normalize_options options = mpnum_normalize_default();
-    mpnum_quantize_losses of_two = {3, 4, 5, 0.5f}, of_one = of_two;
-    make(type, MPNUM_TYPE_BF16, count);
-    options.weight = weight;
-    options.bias = k % 2 ? bias : NULL;
-    options.residual = mpnum_const_matrix_of(MPNUM_TYPE_BF16, residual, ROWS, n);
-    options.sum = mpnum_matrix_of(MPNUM_TYPE_BF16, sum, ROWS, n);
-    if (k % 11 == 0) weight[n / 2] = mpnum_from_bits_f32(0x7f800000u);
-    must(mpnum_normalize_rows(kind, mpnum_matrix_of(MPNUM_TYPE_F32, y, ROWS, n),
-                              mpnum_const_matrix_of(type, src, ROWS, n), &options));
-    must(mpnum_quantize_array(to, want, MPNUM_TYPE_F32, y, count, scale, &of_two));
-    CHECK(mpnum_normalize_quantize_rows(kind, mpnum_matrix_of(to, got, ROWS, n),
-                                        mpnum_const_matrix_of(type, src, ROWS, n),
-                                        &options, scale, &of_one) == MPNUM_OK,
-          "status");
-    CHECK(memcmp(got, want, count) == 0, "%s to %s, %zu columns", mpnum_type_name(type),
-          mpnum_type_name(to), n);
-    CHECK(of_one.saturated == of_two.saturated &&
-              of_one.underflowed == of_two.underflowed &&
-              of_one.nonfinite == of_two.nonfinite &&
-              mpnum_bits_f32(of_one.amax) == mpnum_bits_f32(of_two.amax),
-          "losses");
-    if (n < 2) continue;
-    memset(got, 0x5c, sizeof got);
-    must(mpnum_normalize_quantize_rows(kind, dst_rows(to, got, ROWS, n, n + 3),
-                                       mpnum_const_matrix_of(type, src, ROWS, n),
-                                       &options, scale, NULL));
-    for (size_t i = 0; i < ROWS; ++i)
-      CHECK(memcmp(got + i * (n + 3), want + i * n, n) == 0 &&
-                got[i * (n + 3) + n] == 0x5c,
-            "row %zu with a stride", i);
-  }
-}
 
 int main(void) {
   RUN_FOR_EACH_ISA(a_residual_is_added_and_stored);
-  RUN_FOR_EACH_ISA(codes_are_those_of_two_steps);
   return tap_done();
 }

@@ -282,7 +282,7 @@ static void random_bytes_do_no_harm(void) {
   const whole saved = lived(MPNUM_AMAX_MAX);
   const mpnum_fp8_recipe recipe = mpnum_fp8_recipe_current();
   int loaded = 0;
-  for (uint64_t i = 0; i < 40000; ++i) {
+  for (uint64_t i = 0; i < 10000; ++i) {
     uint8_t bytes[BYTES] = {0};
     const int is_recipe = i % 4 == 3;
     const uint32_t size = is_recipe ? MPNUM_FP8_RECIPE_BYTES : BYTES;
@@ -297,7 +297,7 @@ static void random_bytes_do_no_harm(void) {
     }
     loaded += fuzz_history(bytes + (i & 1 ? 0 : 8), i & 1 ? size : size - 12);
   }
-  CHECK(loaded > 500 && loaded < 39000, "%d of them are loaded", loaded);
+  CHECK(loaded > 125 && loaded < 9750, "%d of them are loaded", loaded);
 }
 
 int main(void) {

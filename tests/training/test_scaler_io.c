@@ -209,7 +209,7 @@ static void random_bytes_do_no_harm(void) {
   const mpnum_grad_scaler saved = lived();
   uint8_t bytes[BYTES] = {0};
   int loaded = 0;
-  for (uint64_t i = 0; i < 200000; ++i) {
+  for (uint64_t i = 0; i < 20000; ++i) {
     must(mpnum_grad_scaler_save(bytes, &saved));
     const uint32_t changes = mpnum_random(1, i) % 4 + 1;
     for (uint64_t k = 0; k < changes; ++k) {
@@ -218,7 +218,7 @@ static void random_bytes_do_no_harm(void) {
     }
     loaded += fuzz_scaler(bytes + (i & 1 ? 0 : 8), i & 1 ? BYTES : BYTES - 12);
   }
-  CHECK(loaded > 1000 && loaded < 190000, "%d of them are scalers", loaded);
+  CHECK(loaded > 100 && loaded < 19000, "%d of them are scalers", loaded);
 }
 
 static void ranks_take_the_same_step(void) {
