@@ -322,6 +322,20 @@ MPNUM_HOST void mpnum_cross_entropy_all_(float *loss, mpnum_matrix gradient,
   if (loss && options->reduction != MPNUM_REDUCTION_NONE)
     mpnum_set_float_(loss, 0, mpnum_reduced_(options->reduction, sum, counted));
 }
+/* Whether subnormals may be flushed to zero: where no loss is near them, and gradients
+ * are not wanted, or are 0 where they would be. Shares may be anything. */
+MPNUM_HOST int mpnum_cross_entropy_flushes_(mpnum_matrix gradient, mpnum_const_matrix src,
+                                            const mpnum_targets_ *targets, float factor,
+                                            const mpnum_cross_entropy_options *options) {
+  const uint32_t magnitude = mpnum_bits_f32(factor) & 0x7fffffffu;
+  const uint32_t smoothing = mpnum_bits_f32(options->label_smoothing) & 0x7fffffffu;
+  return targets->has_classes && src.columns <= 0xffffffffu &&
+         !(options->softmax.flags & MPNUM_SOFTMAX_ACCUMULATE) &&
+         magnitude >= 0x2c800000u /* 2^-38 */ && magnitude <= 0x71800000u /* 2^100 */ &&
+         (smoothing == 0 || smoothing >= 0x2f800000u /* 2^-32 */) &&
+         (!gradient.data || mpnum_drops_subnormals_(gradient.type)) &&
+         mpnum_rows_flush_(&options->softmax, src.rows * src.columns);
+}
 MPNUM_HOST mpnum_status mpnum_cross_entropy_(float *loss, mpnum_matrix gradient,
                                              mpnum_const_matrix src,
                                              const mpnum_targets_ *targets,
@@ -348,6 +362,8 @@ MPNUM_HOST mpnum_status mpnum_cross_entropy_(float *loss, mpnum_matrix gradient,
     }
     if (chosen->reduction == MPNUM_REDUCTION_MEAN && counted)
       factor = mpnum_div_scalar_(factor, (float)counted);
+    if (mpnum_cross_entropy_flushes_(gradient, src, targets, factor, chosen))
+      (void)mpnum_fenv_flush_();
     mpnum_cross_entropy_all_(loss, gradient, src, targets, factor, chosen, counted,
                              row_status);
     if (chosen->counted) *chosen->counted = counted;

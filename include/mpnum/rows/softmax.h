@@ -298,6 +298,18 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_softmax_check_(mpnum_const_matrix src,
     if (options->lengths[i] > src.columns) return MPNUM_ERROR_RANGE;
   return MPNUM_OK;
 }
+/* Whether rows of so many elements run with subnormals flushed to zero, of results that
+ * are none. No e^t is subnormal, and t is another one only where max and x are below
+ * 2^-100: of both it is below 2^-87 then, by scales up to 2^10, and e^t is 1. */
+MPNUM_HOST int mpnum_rows_flush_(const mpnum_softmax_options *options, size_t elements) {
+  const uint32_t scale = mpnum_bits_f32(options->scale);
+  return elements >= MPNUM_FLUSHED_ && mpnum_isa_in_use() != MPNUM_ISA_SCALAR &&
+         scale >= 0x1f800000u /* 2^-64 */ && scale <= 0x44800000u /* 2^10 */;
+}
+/* Types in which floats below 2^-25 are 0: their subnormals may be flushed. */
+MPNUM_HOST_INLINE_ int mpnum_drops_subnormals_(mpnum_type type) {
+  return type == MPNUM_TYPE_F16 || type == MPNUM_TYPE_E5M2 || type == MPNUM_TYPE_E4M3;
+}
 /* Results of rows without elements, whose memory is not read: only log-sum-exps are
  * written. */
 MPNUM_HOST_COLD_ mpnum_status mpnum_rows_empty_(float *dst, size_t rows,
@@ -325,7 +337,10 @@ MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_matrix dst,
   if (status == MPNUM_OK) status = mpnum_softmax_check_(src, chosen, 0);
   if (status != MPNUM_OK) return status;
   if (src.columns == 0) return mpnum_rows_empty_(0, src.rows, row_status);
-  saved = mpnum_fenv_save_();
+  saved = (is_log || mpnum_drops_subnormals_(dst.type)) &&
+                  mpnum_rows_flush_(chosen, src.rows * src.columns)
+              ? mpnum_fenv_flush_()
+              : mpnum_fenv_save_();
   mpnum_row_type_of_(&type, dst.type);
   mpnum_row_begin_(&row, src, chosen);
   is_short = src.columns <= MPNUM_TILE_ && !row.view.type.is_foreign &&

@@ -152,9 +152,9 @@ MPNUM_HOST_INLINE_ int mpnum_is_non_temporal_(int dst_bits, int src_bits, const 
 }
 
 /* What a loop needs of the floating-point environment: that it is the usual one; or that
- * too, but subnormals may be flushed to zero. Loops of AVX-512 for conversions have their
- * rounding in the instructions and raise no flag: they need nothing, unless it is flushed
- * for the sake of time. */
+ * too, but subnormals may be flushed to zero, as within a call that flushes. Loops of
+ * AVX-512 for conversions have their rounding in the instructions and raise no flag: they
+ * need nothing, unless it is flushed for the sake of time. */
 typedef enum mpnum_need_ {
   MPNUM_NEEDS_USUAL_,
   MPNUM_MAY_FLUSH_,
@@ -192,8 +192,10 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_isa isa, mpnum_blocks_ *run, size_
   uint64_t saved = 0;
   if (flushes)
     saved = mpnum_fenv_flush_();
-  else if (!is_quiet)
+  else if (needs == MPNUM_NEEDS_USUAL_)
     saved = mpnum_fenv_save_();
+  else if (!is_quiet)
+    saved = mpnum_fenv_either_();
   if (blocks)
     (*run)(options, dst, src, blocks,
            mpnum_is_non_temporal_(dst_bits, src_bits, dst, src, n));

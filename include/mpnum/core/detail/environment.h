@@ -40,7 +40,17 @@ MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_flush_(void) {
   const uint32_t flushing = MPNUM_MXCSR_FLUSHING_;
   uint32_t saved;
   __asm__ volatile("stmxcsr %0" : "=m"(saved) : : "memory");
-  __asm__ volatile("ldmxcsr %0" : : "m"(flushing) : "memory");
+  if ((saved & 0xffc0u) != flushing)
+    __asm__ volatile("ldmxcsr %0" : : "m"(flushing) : "memory");
+  return saved;
+}
+/* One or the other, whichever is there: for loops that have the same bits in both. */
+MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_either_(void) {
+  const uint32_t usual = MPNUM_MXCSR_USUAL_, flushing = MPNUM_MXCSR_FLUSHING_;
+  uint32_t saved;
+  __asm__ volatile("stmxcsr %0" : "=m"(saved) : : "memory");
+  if ((saved & 0xffc0u) != usual && (saved & 0xffc0u) != flushing)
+    __asm__ volatile("ldmxcsr %0" : : "m"(usual) : "memory");
   return saved;
 }
 # elif MPNUM_HAS_GNU_ && defined(__aarch64__)
@@ -55,6 +65,7 @@ MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_save_(void) {
   return control | flags << 32;
 }
 MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_flush_(void) { return mpnum_fenv_save_(); }
+MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_either_(void) { return mpnum_fenv_save_(); }
 MPNUM_HOST_INLINE_ void mpnum_fenv_restore_(uint64_t saved) {
   const uint64_t control = saved & 0xffffffffu;
   __asm__ volatile("msr fpsr, %0" : : "r"(saved >> 32) : "memory");
@@ -63,6 +74,7 @@ MPNUM_HOST_INLINE_ void mpnum_fenv_restore_(uint64_t saved) {
 # else
 MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_save_(void) { return 0; }
 MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_flush_(void) { return 0; }
+MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_either_(void) { return 0; }
 MPNUM_HOST_INLINE_ void mpnum_fenv_restore_(uint64_t saved) { (void)saved; }
 # endif
 

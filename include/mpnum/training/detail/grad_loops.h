@@ -23,6 +23,7 @@ typedef struct mpnum_grad_memory_ {
   const uint8_t *src;
   mpnum_type src_type; /* f32, f16, bf16 */
   size_t n;
+  int is_kept; /* in steps that keep subnormals which are flushed */
 } mpnum_grad_memory_;
 
 /* The same for vectors, in two parts: the first multiple of 64 elements, and a copy of
@@ -62,14 +63,45 @@ MPNUM_HOST_INLINE_ void mpnum_grad_join_(const mpnum_grad_parts_ *parts,
 # define MPNUM_EACH_ISA_ "../../training/detail/grad.inc"
 # include "../../simd/detail/each_isa.inc"
 
+/* Loops of which ISAs without a fused one have none. */
+typedef int mpnum_grad_any_low_(mpnum_type type, const uint8_t *src, uint32_t least);
+typedef void mpnum_grad_kept_scaled_(float *x, size_t n, float factor);
+typedef void mpnum_grad_kept_squares_(double *squares, const mpnum_tile_ *tile);
+# define MPNUM_GRAD_LOOP_(name) \
+  MPNUM_PICK_(mpnum_isa_in_use(), grad_##name, WIDE, (mpnum_grad_##name##_ *)0)
+
+/* The smallest magnitude whose product with a factor is normal, or a larger one;
+ * 0x7fffffff where the factor is 0 or subnormal. */
+MPNUM_HOST_INLINE_ uint32_t mpnum_grad_least_(float factor) {
+  const uint32_t exponent = mpnum_bits_f32(factor) >> 23 & 255;
+  if (exponent == 0) return 0x7fffffffu;
+  return exponent >= 127 ? 0x00800000u : (128 - exponent) << 23;
+}
+/* Products of floats in place, their statistics and the sum of their squares. */
+MPNUM_HOST_ONCE_ void mpnum_grad_kept_seen_(mpnum_codes_ *codes, double *squares,
+                                            const float *floats, size_t n) {
+  mpnum_tile_ tile;
+  MPNUM_CALL_(stats_32, (mpnum_limits_of_(MPNUM_TYPE_F32), codes, floats, n));
+  mpnum_cut_tile_(&tile, (const uint8_t *)floats, 0, n);
+  (*MPNUM_GRAD_LOOP_(kept_squares))(squares, &tile);
+}
+
 /* Handles a tile in three reads, for instruction sets without a fused loop. */
 MPNUM_HOST_ONCE_ void mpnum_grad_tile_in_steps_(mpnum_codes_ *codes, double *squares,
                                                 float factor,
                                                 const mpnum_grad_memory_ *at) {
   float *const products = (float *)(void *)at->dst;
   mpnum_floats_from_(at->src_type, products, at->src, at->n);
-  mpnum_row_scaled_(products, at->n, factor);
+  if (at->is_kept) {
+    (*MPNUM_GRAD_LOOP_(kept_scaled))(products, at->n, factor);
+  } else {
+    mpnum_row_scaled_(products, at->n, factor);
+  }
   if (at->streamed) MPNUM_MEMCPY_(at->streamed, products, 4 * at->n);
+  if (at->is_kept) {
+    mpnum_grad_kept_seen_(codes, squares, products, at->n);
+    return;
+  }
   MPNUM_CALL_(stats_32,
               (mpnum_limits_of_(MPNUM_TYPE_F32), codes, (const uint8_t *)at->dst, at->n));
   *squares = mpnum_squares_(products, 0, at->n);
@@ -83,7 +115,7 @@ MPNUM_HOST void mpnum_grad_tile_seen_(mpnum_codes_ *codes, double *squares, floa
   mpnum_grad_seen_ seen = {0, 0, 0, 0x7fffffffu};
   mpnum_grad_run_tile_ *const run =
       MPNUM_PICK_(mpnum_isa_in_use(), grad_tile, WIDE, (mpnum_grad_run_tile_ *)0);
-  if (!run) {
+  if (!run || at->is_kept) {
     mpnum_grad_tile_in_steps_(codes, squares, factor, at);
     return;
   }

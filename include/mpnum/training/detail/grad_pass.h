@@ -70,15 +70,23 @@ typedef struct mpnum_grad_pass_ {
   uint64_t place;
   float factor;
   int non_temporal;
+  mpnum_grad_any_low_ *any_low; /* NULL: nothing is ever flushed */
+  uint32_t least;               /* magnitude with a normal product */
+  int is_kept, was_low; /* whether subnormals are flushed now; were in the tile before */
   mpnum_grad_counters_ *counters; /* used if the tensor has a histogram */
   mpnum_codes_ codes;             /* statistics of all results so far */
   mpnum_grad_findings *findings;
 } mpnum_grad_pass_;
 
 /* Takes the statistics of floats that no fused loop has read; returns the floats. */
-MPNUM_HOST_ONCE_ const float *mpnum_grad_seen_floats_(mpnum_codes_ *codes,
+MPNUM_HOST_ONCE_ const float *mpnum_grad_seen_floats_(const mpnum_grad_pass_ *pass,
+                                                      mpnum_codes_ *codes,
                                                       double *squares,
                                                       const float *floats, size_t n) {
+  if (pass->is_kept) {
+    mpnum_grad_kept_seen_(codes, squares, floats, n);
+    return floats;
+  }
   MPNUM_CALL_(stats_32, (mpnum_limits_of_(MPNUM_TYPE_F32), codes, floats, n));
   *squares = mpnum_squares_(floats, 0, n);
   return floats;
@@ -113,7 +121,7 @@ mpnum_grad_tile_of_doubles_(const mpnum_grad_pass_ *pass, mpnum_codes_ *codes,
     mpnum_grad_doubles_(pass, src + 8 * i,
                         dst ? mpnum_row_to_(pass->t.dst_type, dst, i) : 0, scratch + i,
                         n - i < 64 ? n - i : 64);
-  return mpnum_grad_seen_floats_(codes, squares, scratch, n);
+  return mpnum_grad_seen_floats_(pass, codes, squares, scratch, n);
 }
 /* The same for a dst with 16 or 8 bits: the findings are those of the stored values. */
 MPNUM_HOST_ONCE_ const float *mpnum_grad_tile_of_codes_(const mpnum_grad_pass_ *pass,
@@ -122,10 +130,14 @@ MPNUM_HOST_ONCE_ const float *mpnum_grad_tile_of_codes_(const mpnum_grad_pass_ *
                                                         const uint8_t *src, uint8_t *dst,
                                                         float *scratch, size_t n) {
   mpnum_floats_from_(pass->t.src_type, scratch, src, n);
-  mpnum_row_scaled_(scratch, n, pass->factor);
+  if (pass->is_kept) {
+    (*MPNUM_GRAD_LOOP_(kept_scaled))(scratch, n, pass->factor);
+  } else {
+    mpnum_row_scaled_(scratch, n, pass->factor);
+  }
   mpnum_floats_to_(pass->t.dst_type, dst, scratch, n);
   mpnum_floats_from_(pass->t.dst_type, scratch, dst, n);
-  return mpnum_grad_seen_floats_(codes, squares, scratch, n);
+  return mpnum_grad_seen_floats_(pass, codes, squares, scratch, n);
 }
 MPNUM_HOST_ONCE_ const float *mpnum_grad_tile_(const mpnum_grad_pass_ *pass,
                                                mpnum_codes_ *codes, double *squares,
@@ -148,6 +160,7 @@ MPNUM_HOST_ONCE_ const float *mpnum_grad_tile_(const mpnum_grad_pass_ *pass,
   if (dst && type == MPNUM_TYPE_F32 && !pass->non_temporal) at.dst = dst;
   at.streamed = pass->non_temporal ? dst : 0;
   at.n = n;
+  at.is_kept = pass->is_kept;
   mpnum_grad_tile_seen_(codes, squares, pass->factor, &at);
   if (dst && type == MPNUM_TYPE_F64) mpnum_to_f64_array_(dst, MPNUM_TYPE_F32, at.dst, n);
   return (const float *)(const void *)at.dst;
@@ -170,6 +183,29 @@ MPNUM_HOST_COLD_ void mpnum_grad_one_nan_(uint8_t *dst, size_t n) {
     if (mpnum_isnan_f32(mpnum_from_bits_f32((uint32_t)mpnum_element_(32, dst, i))))
       mpnum_set_element_(32, dst, i, 0x7fffffffu);
 }
+/* Flushes subnormals from a tile on that may have some, or no longer. It is then handled
+ * in steps that keep them: the same bits as of the fused loop, in a fraction of its time
+ * where a CPU takes long for subnormals, in more where there are none. So the first
+ * elements decide, and what was found in the tile before. */
+MPNUM_HOST_ONCE_ void mpnum_grad_choose_(mpnum_grad_pass_ *pass, const uint8_t *src,
+                                         size_t n) {
+  const mpnum_type type = pass->t.src_type;
+  int is_kept = 0;
+  if (n < MPNUM_FLUSHED_ || !pass->any_low) {
+    is_kept = 0;
+  } else if (type == MPNUM_TYPE_F64 || pass->t.dst_type == MPNUM_TYPE_F64) {
+    is_kept = 0;
+  } else if (pass->was_low || pass->least == 0x7fffffffu) {
+    is_kept = 1;
+  } else if (type == MPNUM_TYPE_E5M2 || type == MPNUM_TYPE_E4M3) {
+    is_kept = pass->least > 0x37800000u; /* 2^-16, the smallest one */
+  } else {
+    is_kept = (*pass->any_low)(type, src, pass->least);
+  }
+  if (is_kept == pass->is_kept) return;
+  pass->is_kept = is_kept;
+  (void)(is_kept ? mpnum_fenv_flush_() : mpnum_fenv_save_());
+}
 MPNUM_HOST void mpnum_grad_row_(mpnum_grad_pass_ *pass, uint64_t element,
                                 const uint8_t *src, uint8_t *dst, size_t n) {
   mpnum_grad_findings *findings = pass->findings;
@@ -179,9 +215,13 @@ MPNUM_HOST void mpnum_grad_row_(mpnum_grad_pass_ *pass, uint64_t element,
     const size_t count = mpnum_tile_size_(n, i);
     mpnum_codes_ codes = mpnum_no_codes_();
     double squares = 0;
-    const float *results = mpnum_grad_tile_(
+    const float *results = 0;
+    if (count >= MPNUM_FLUSHED_ || pass->is_kept)
+      mpnum_grad_choose_(pass, mpnum_row_at_(pass->t.src_type, src, i), count);
+    results = mpnum_grad_tile_(
         pass, &codes, &squares, mpnum_row_at_(pass->t.src_type, src, i),
         dst ? mpnum_row_to_(pass->t.dst_type, dst, i) : 0, scratch, count);
+    pass->was_low = codes.subnormals != 0;
     pass->codes = mpnum_codes_merge_(pass->codes, codes);
     mpnum_exact_sum_add_f64_(&findings->squares, squares);
     if (codes.nans != 0 && dst && pass->t.dst_type == MPNUM_TYPE_F32)
@@ -223,6 +263,9 @@ MPNUM_HOST void mpnum_grad_tensors_(mpnum_grad_kind_ kind,
                                     mpnum_grad_findings *findings) {
   mpnum_grad_pass_ pass;
   pass.factor = factor;
+  pass.any_low = MPNUM_GRAD_LOOP_(any_low);
+  pass.least = mpnum_grad_least_(factor);
+  pass.is_kept = pass.was_low = 0;
   pass.counters = counters;
   pass.findings = findings;
   pass.codes = mpnum_no_codes_();
