@@ -8,9 +8,7 @@
  *
  * THREADS is 2 to 64, without it as many as there are processors. docs/threads.md says
  * where each kind of call may be cut; here arrays are, at multiples of 2048 elements. */
-#ifndef _POSIX_C_SOURCE
-# define _POSIX_C_SOURCE 200809L
-#endif
+#define _POSIX_C_SOURCE 200809L /* NOLINT(bugprone-reserved-identifier) */
 #include <mpnum/mpnum.h>
 
 #include <pthread.h>
@@ -257,9 +255,7 @@ int main(int count, char **arguments) {
                 : processors > MAX_THREADS ? MAX_THREADS
                                            : (int)processors,
       is_right;
-  float *src = (float *)malloc(MOST_ELEMENTS * sizeof *src);
-  float *dst = (float *)malloc((MOST_ELEMENTS + 1) * sizeof *dst);
-  float *expected = (float *)malloc((MOST_ELEMENTS + 1) * sizeof *expected);
+  float *memory, *src, *dst, *expected;
   array_job job;
   size_t i;
   if (count > 1) threads = atoi(arguments[1]);
@@ -267,10 +263,14 @@ int main(int count, char **arguments) {
     fprintf(stderr, "usage: thread_pool [THREADS], 2 to %d\n", (int)MAX_THREADS);
     return 2;
   }
-  if (src == NULL || dst == NULL || expected == NULL) {
+  memory = (float *)malloc((3 * (size_t)MOST_ELEMENTS + 2) * sizeof *memory);
+  if (memory == NULL) {
     fprintf(stderr, "thread_pool: not enough memory\n");
     return 1;
   }
+  src = memory;
+  dst = src + MOST_ELEMENTS;
+  expected = dst + MOST_ELEMENTS + 1;
   for (i = 0; i < MOST_ELEMENTS; ++i)
     src[i] = (float)((uint32_t)i * 2654435761u >> 8) / 4194304.0f - 2; /* -2 to 2 */
   thread_pool_init(&pool, threads);
@@ -285,8 +285,6 @@ int main(int count, char **arguments) {
   print_table("f32 to e4m3", &pool, threads, convert_part, &job);
   print_table("gelu of f32", &pool, threads, gelu_part, &job);
   thread_pool_end(&pool);
-  free(expected);
-  free(dst);
-  free(src);
+  free(memory);
   return is_right ? 0 : 1;
 }

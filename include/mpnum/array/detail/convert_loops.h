@@ -607,27 +607,16 @@ MPNUM_HOST_ONCE_ void mpnum_convert_chunk_(const mpnum_steps_ *steps,
 /* Runs them, in whole blocks; stochastic rounding counts elements from conversion.offset,
  * and words come in fours. Without steps, and up to the first four, elements are
  * converted one by one. */
-MPNUM_HOST_ONCE_ void mpnum_convert_chunks_(const mpnum_steps_ *steps, mpnum_chunk_ *each,
-                                            const mpnum_conversion_ *whole, void *to,
-                                            const void *from, size_t n) {
+MPNUM_HOST_ONCE_ void mpnum_convert_apart_(const mpnum_steps_ *steps, mpnum_chunk_ *each,
+                                           const mpnum_conversion_ *whole, uint8_t *dst,
+                                           const uint8_t *src, size_t n) {
   mpnum_conversion_ conversion = *whole;
   const size_t dst_size = (size_t)conversion.dst_bits / 8,
                src_size = (size_t)conversion.src_bits / 8, block = steps->block;
   const int has_steps = steps->load || steps->blocks || steps->round;
-  const int widens = to == from && dst_size > src_size;
-  const uint8_t *src = (const uint8_t *)from;
-  uint8_t *dst = (uint8_t *)to;
   uint8_t in[8 * 64] = {0}, out[4 * 64];
   uint64_t saved;
   size_t count = steps->random ? (size_t)(0 - conversion.offset) & 3 : 0;
-  while (widens && n != 0) { /* from the end, by way of a copy */
-    uint8_t copy[2 * MPNUM_WIDENED_];
-    count = (n - 1) % MPNUM_WIDENED_ + 1;
-    n -= count;
-    MPNUM_MEMCPY_(copy, src + n * src_size, count * src_size);
-    conversion.offset = whole->offset + n;
-    mpnum_convert_chunks_(steps, each, &conversion, dst + n * dst_size, copy, count);
-  }
   if (!has_steps || count > n) count = n;
   if (count) (*each)(&conversion, dst, src, count);
   if (count == n) return;
@@ -647,6 +636,27 @@ MPNUM_HOST_ONCE_ void mpnum_convert_chunks_(const mpnum_steps_ *steps, mpnum_chu
     MPNUM_MEMCPY_(dst, out, n * dst_size);
   }
   mpnum_fenv_restore_(saved);
+}
+/* The same in place, too: to wider elements from the end, by way of a copy. */
+MPNUM_HOST_ONCE_ void mpnum_convert_chunks_(const mpnum_steps_ *steps, mpnum_chunk_ *each,
+                                            const mpnum_conversion_ *whole, void *to,
+                                            const void *from, size_t n) {
+  const size_t dst_size = (size_t)whole->dst_bits / 8;
+  const size_t src_size = (size_t)whole->src_bits / 8;
+  mpnum_conversion_ conversion = *whole;
+  uint8_t *const dst = (uint8_t *)to;
+  if (to != from || dst_size <= src_size) {
+    mpnum_convert_apart_(steps, each, whole, dst, (const uint8_t *)from, n);
+    return;
+  }
+  while (n != 0) {
+    uint8_t copy[2 * MPNUM_WIDENED_];
+    const size_t count = (n - 1) % MPNUM_WIDENED_ + 1;
+    n -= count;
+    MPNUM_MEMCPY_(copy, dst + n * src_size, count * src_size);
+    conversion.offset = whole->offset + n;
+    mpnum_convert_apart_(steps, each, &conversion, dst + n * dst_size, copy, count);
+  }
 }
 /* The steps from floats on, none for SSE2 but to nearest even and for the leading bits of
  * f32; whoever calls says whether values of bf16 and the like, or
