@@ -3,12 +3,11 @@
  * the CPU, the vectors that the compiler makes for the target, and all that a constant
  * format, type or length decides is folded.
  *
+ *     const mpnum_blockscale_format mx =
+ *         mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
  *     uint8_t codes[32], scale_inv;
- *     status = mpnum_quantize_block(
- *         mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL), codes,
- * &scale_inv, 1, MPNUM_TYPE_F32, x, 32); status = mpnum_dequantize_block(
- *         mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL), MPNUM_TYPE_F32,
- * x, codes, &scale_inv, 1, 32);
+ *     status = mpnum_quantize_block(mx, codes, &scale_inv, 1, MPNUM_TYPE_F32, x, 32);
+ *     status = mpnum_dequantize_block(mx, MPNUM_TYPE_F32, x, codes, &scale_inv, 1, 32);
  *
  * Bits, zeros, overflow, NaN: those of mpnum_quantize_blocks and mpnum_dequantize_blocks
  * of a matrix of one row that is one block, at any address. Domain: n elements, f32, f16
