@@ -47,7 +47,7 @@ MPNUM_HOST_INLINE_ mpnum_status mpnum_one_block_check_(mpnum_blockscale_format f
                                                        mpnum_type type, const void *data,
                                                        size_t n) {
   const size_t scale_bytes = format.scale_type == MPNUM_TYPE_F32 ? 4 : 1;
-  const size_t code_bytes = (n * (size_t)format.element_bits + 7) / 8;
+  const size_t code_bytes = mpnum_bytes_(format.element_bits, n);
   const size_t data_bytes = n * (type == MPNUM_TYPE_F32 ? 4 : 2);
   const mpnum_blockscale_format copy =
       format; /* the compiler knows what has no address */
@@ -123,7 +123,7 @@ MPNUM_HOST_INLINE_ uint8_t mpnum_block_code_(mpnum_blockscale_format format, flo
   return (uint8_t)mpnum_select_((0x7f800000u - magnitude) >> 31, 127,
                                 mpnum_bits_f32(sum));
 }
-/* Bytes of n codes and of those that fill up the last one. */
+/* Bytes of n codes and of those that fill up the last byte, or group of four. */
 MPNUM_HOST_INLINE_ void mpnum_block_pack_(int element_bits, void *dst, uint8_t *code,
                                           size_t n) {
   uint8_t *to = (uint8_t *)dst;
@@ -136,7 +136,7 @@ MPNUM_HOST_INLINE_ void mpnum_block_pack_(int element_bits, void *dst, uint8_t *
       to[i] = (uint8_t)(code[2 * i] | code[2 * i + 1] << 4);
   } else {
     mpnum_pack_(6, code, code, (n + 7) / 8 * 8);
-    MPNUM_MEMCPY_(to, code, (n * 6 + 7) / 8);
+    MPNUM_MEMCPY_(to, code, mpnum_bytes_(6, n));
   }
 }
 MPNUM_HOST_INLINE_ void mpnum_block_unpack_(int element_bits, uint8_t *code,
@@ -198,7 +198,7 @@ mpnum_quantize_block(mpnum_blockscale_format format, void *codes, void *scale_in
   for (i = 0; i < filled; ++i)
     code[i] =
         kept & mpnum_block_code_(format, divides ? mpnum_div_scalar_(x[i], found.factor)
-                                                 : x[i] * found.factor);
+                                                 : (float)(x[i] * found.factor));
   mpnum_block_pack_(format.element_bits, codes, code, n);
   if (divides) {
     MPNUM_MEMCPY_(scale_inv, &found.code, 4);
