@@ -236,6 +236,9 @@ def the_list_in_the_tree_is_that_of_meson():
     listed = {line for line in (ROOT / "tests/list.txt").read_text().splitlines() if not line.startswith("#")}
     if "quick      bench" in known:
         raise tap.Skip("without jansson the bench has one test")
+    if "gpu_kernels gpu_collectives" not in known:  # no nvcc: what it builds is not there
+        built = ("gpu_kernels ", "gpu_exhaustive ", "exhaustive witness_cuda_all")
+        listed = {line for line in listed if line in known or not line.startswith(built)}
     update = "tools/test-summary --list build/mpnum-test exhaustive, below the comments of tests/list.txt"
     assert known == listed, "\n".join(["", *sorted(known ^ listed)[:20], update])
 
