@@ -296,8 +296,8 @@ MPNUM_HOST void mpnum_f32_to_e4m3_sr_sat_array(mpnum_e4m3 *dst, const float *src
  * count for MPNUM_ROUND_STOCHASTIC only, as above.
  * Status: MPNUM_ERROR_TYPE: an unknown type; MPNUM_ERROR_ARGUMENT: an unknown rounding
  *   or overflow; MPNUM_ERROR_NULL: dst or src is NULL and n is not 0;
- * MPNUM_ERROR_OVERLAP: arrays overlap and do not begin at the same address. Nothing is
- * written then. */
+ *   MPNUM_ERROR_OVERLAP: arrays overlap and do not begin at the same address. Nothing is
+ *   written then. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_convert_array(
     mpnum_type dst_type, void *dst, mpnum_type src_type, const void *src, size_t n,
     mpnum_rounding rounding, mpnum_overflow overflow, uint64_t seed, uint64_t offset) {
