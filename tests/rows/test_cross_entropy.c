@@ -366,6 +366,23 @@ static void special_logits(void) {
   CHECK(bits_of(loss[0]) == 0x7fffffffu && bits_of(gradient[0]) == 0x7fffffffu, "+Inf");
 }
 
+/* Rows without elements: no memory is read for them, whatever the pointers. */
+static void rows_without_columns_read_nothing(void) {
+  const mpnum_const_matrix none = mpnum_const_matrix_of(MPNUM_TYPE_F32, NULL, 3, 0);
+  const mpnum_matrix nowhere = mpnum_matrix_of(MPNUM_TYPE_F32, NULL, 3, 0);
+  for (int k = 0; k < 2; ++k) {
+    float *const losses = k ? loss : NULL;
+    CHECK(mpnum_cross_entropy_rows(losses, nowhere, none, NULL, NULL, NULL) == MPNUM_OK,
+          "classes of int64, %d", k);
+    CHECK(mpnum_cross_entropy_rows_i32(losses, nowhere, none, NULL, NULL, NULL) ==
+              MPNUM_OK,
+          "classes of int32, %d", k);
+    CHECK(mpnum_soft_cross_entropy_rows(losses, nowhere, none, none, NULL, NULL) ==
+              MPNUM_OK,
+          "shares, %d", k);
+  }
+}
+
 int main(void) {
   RUN_FOR_EACH_ISA(losses_and_gradients_are_those_defined);
   RUN_FOR_EACH_ISA(soft_targets_are_shares);
@@ -377,5 +394,6 @@ int main(void) {
   RUN_FOR_EACH_ISA(smoothing_asks_for_every_class);
   RUN_FOR_EACH_ISA(masks_leave_classes_out);
   RUN_FOR_EACH_ISA(special_logits);
+  TAP_RUN(rows_without_columns_read_nothing);
   return tap_done();
 }
