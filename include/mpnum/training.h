@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Loss scaling, gradients, and the probe for the first NaN. By their own paths alone:
- * scaler_io.h, health.h, advice.h, operation_policy.h, and the launchers. */
+ * scaler_io.h, optimizer.h, health.h, advice.h, operation_policy.h, and the launchers. */
 #ifndef MPNUM_TRAINING_H
 #define MPNUM_TRAINING_H
 

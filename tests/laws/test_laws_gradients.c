@@ -2,6 +2,7 @@
 /* The laws of reductions, and of the pass over gradients. A cut array's results are
  * merged as docs/threads.md has it. */
 #include <mpnum/training/health.h>
+#include <mpnum/training/optimizer.h>
 #include <mpnum/mpnum.h>
 
 #include "laws.h"
@@ -341,6 +342,132 @@ static int spoil_clipped(law_draw *d, law_piece *at, int k) {
   return k == 1 || spoil_scaled(d, at, k);
 }
 
+/* --- Steps of optimizers: results begin as copies of what the step changes --- */
+
+enum { O_GRADIENT, O_BEFORE, O_AFTER = O_BEFORE + 4, O_COPY = O_AFTER + 4, O_LOSSES };
+static void draw_optimizer(law_draw *d) {
+  static const mpnum_type small[] = {MPNUM_TYPE_BF16, MPNUM_TYPE_F16};
+  static const mpnum_type copies[] = {MPNUM_TYPE_BF16, MPNUM_TYPE_F16, MPNUM_TYPE_E4M3,
+                                      MPNUM_TYPE_E5M2};
+  int has_remainder;
+  d->rows = 1;
+  d->columns = law_size(d, 1024, 5000);
+  d->column_tile = 1024;
+  d->column_unit = 1;
+  d->choice[0] = (int)law_below(d, 5); /* kind; SGD with a momentum, too */
+  d->choice[1] = (int)law_below(d, 2); /* nesterov */
+  d->choice[2] = (int)law_below(d, 2); /* to nearest */
+  d->types[0] = gradient_types[law_below(d, 5)];
+  d->types[1] = law_below(d, 2) ? MPNUM_TYPE_F32 : law_pick(d, small);
+  d->types[2] = law_below(d, 2) ? MPNUM_TYPE_F32 : MPNUM_TYPE_BF16;
+  d->types[3] = law_pick(d, copies);
+  has_remainder = d->types[1] != MPNUM_TYPE_F32 && law_below(d, 2);
+  if (d->types[1] != MPNUM_TYPE_F32 && !has_remainder) d->choice[2] = 0;
+  d->number[0] = law_below(d, 2) ? 1 : 0x1p-7f;
+  d->number[1] = d->types[3] == MPNUM_TYPE_BF16 || d->types[3] == MPNUM_TYPE_F16 ? 1 : 8;
+  d->word[0] = law_random(d);
+  d->word[1] = 1 + law_random(d) % 3000;
+  law_input(d, OF_ELEMENTS, d->types[0], 0);
+  law_input(d, OF_ELEMENTS, d->types[1], 0);
+  if (has_remainder)
+    law_input(d, OF_ELEMENTS, d->types[1], 0);
+  else
+    law_none(d);
+  law_input(d, OF_ELEMENTS, d->types[2], 0);
+  law_input(d, OF_ELEMENTS, d->types[2], 0);
+  law_result(d, OF_ELEMENTS, law_bits(d->types[1]), 0);
+  if (has_remainder)
+    law_result(d, OF_ELEMENTS, law_bits(d->types[1]), 0);
+  else
+    law_none(d);
+  law_result(d, OF_ELEMENTS, law_bits(d->types[2]), 0);
+  law_result(d, OF_ELEMENTS, law_bits(d->types[2]), 0);
+  if (law_below(d, 2))
+    law_result(d, OF_ELEMENTS, law_bits(d->types[3]), 0);
+  else
+    law_none(d);
+  law_words(d, OF_CALL, 64, 0, 1, sizeof(mpnum_quantize_losses) / 8);
+  d->operands[O_LOSSES].is_result = 1;
+  d->operands[O_LOSSES].alignment = 8;
+  d->operands[O_GRADIENT].is_needed = 1;
+  for (int i = 0; i < d->count; ++i)
+    if (i != O_GRADIENT) d->operands[i].is_needed = 0;
+}
+static mpnum_optimizer_tensor optimized_of(const law_piece *at) {
+  const law_draw *d = at->draw;
+  const size_t n = at->rows ? at->columns : 0;
+  mpnum_optimizer_tensor tensor = mpnum_optimizer_tensor_of(
+      n, d->types[0], at->at[O_GRADIENT], d->types[1], at->at[O_AFTER], d->types[2],
+      at->at[O_AFTER + 2], at->at[O_AFTER + 3]);
+  tensor.remainder = at->at[O_AFTER + 1];
+  tensor.copy = at->at[O_COPY];
+  tensor.copy_type = d->types[3];
+  tensor.copy_scale = d->number[1];
+  tensor.losses = (mpnum_quantize_losses *)at->at[O_LOSSES];
+  tensor.first = 12345 + at->column;
+  return tensor;
+}
+static mpnum_optimizer optimizer_of(const law_draw *d) {
+  mpnum_optimizer made = mpnum_optimizer_default(
+      d->choice[0] == 4 ? MPNUM_OPTIMIZER_SGD : (mpnum_optimizer_kind)d->choice[0]);
+  if (d->choice[0] == 4) made.beta1 = 0.9;
+  made.nesterov = d->choice[1];
+  made.weight_decay = 0.1;
+  if (d->choice[2]) made.rounding = MPNUM_ROUND_NEAREST_EVEN;
+  made.seed = d->word[0];
+  return made;
+}
+static void begin_optimizer(const law_piece *at) {
+  const law_draw *d = at->draw;
+  for (int i = 0; i < 4; ++i)
+    if (at->at[O_AFTER + i] && at->at[O_BEFORE + i])
+      memcpy(at->at[O_AFTER + i], at->at[O_BEFORE + i],
+             (at->rows ? at->columns : 0) *
+                 (size_t)(law_bits(d->types[i < 2 ? 1 : 2]) / 8));
+}
+/* What a call that is refused must not write was copied there before: by its status. */
+static mpnum_status optimizer_step(const law_piece *at) {
+  const mpnum_optimizer optimizer = optimizer_of(at->draw);
+  const mpnum_optimizer_tensor tensor = optimized_of(at);
+  const mpnum_status status =
+      mpnum_optimizer_step(&optimizer, &tensor, 1, at->draw->word[1], at->draw->number[0],
+                           MPNUM_GRAD_SKIP); /* whether it would be refused */
+  if (status != MPNUM_OK) return status;
+  begin_optimizer(at);
+  return mpnum_optimizer_step(&optimizer, &tensor, 1, at->draw->word[1],
+                              at->draw->number[0], MPNUM_GRAD_APPLY);
+}
+/* The same as a list of three tensors. */
+static mpnum_status optimizer_list(const law_piece *at) {
+  const mpnum_optimizer optimizer = optimizer_of(at->draw);
+  mpnum_optimizer_tensor tensors[3];
+  const law_draw *d = at->draw;
+  size_t begin = 0;
+  const mpnum_optimizer_tensor whole = optimized_of(at);
+  for (size_t i = 0; i < 3; ++i) {
+    const size_t end = i == 2 ? whole.n : whole.n * (i + 1) / 3;
+    law_piece part = *at;
+    part.column += begin;
+    part.columns = end - begin;
+    for (int k = 0; k < O_LOSSES; ++k)
+      if (part.at[k])
+        part.at[k] = (uint8_t *)part.at[k] + begin * (size_t)(d->operands[k].bits / 8);
+    tensors[i] = optimized_of(&part);
+    begin = end;
+  }
+  begin_optimizer(at);
+  return mpnum_optimizer_step(&optimizer, tensors, 3, d->word[1], d->number[0],
+                              MPNUM_GRAD_APPLY);
+}
+static int spoil_optimizer(law_draw *d, law_piece *at, int k) {
+  (void)at;
+  if (k == 0) d->types[0] = MPNUM_TYPE_E2M1;
+  if (k == 1) d->types[1] = MPNUM_TYPE_E4M3;
+  if (k == 2) d->word[1] = 0;
+  if (k == 3) d->number[0] = mpnum_from_bits_f32(0x7fc00000u);
+  return k < 4;
+}
+
 #define REDUCTION_LAWS (MEMORY_LAWS | HOLDS(LAW_SPLIT) | HOLDS(LAW_EMPTY))
 #define GRAD_LAWS      (REDUCTION_LAWS | HOLDS(LAW_STRIDED) | HOLDS(LAW_REFUSED))
 #define ENTRY(name, T, NAME, sources) \
@@ -411,6 +538,13 @@ static const law_subject subjects[] = {
      (GRAD_LAWS | HOLDS(LAW_IN_PLACE)) & ~(HOLDS(LAW_SPLIT) | HOLDS(LAW_STRIDED)),
      {{LAW_TWIN, unscale_then_clip}},
      spoil_clipped,
+     NULL},
+    {"mpnum_optimizer_step",
+     draw_optimizer,
+     optimizer_step,
+     (REDUCTION_LAWS | HOLDS(LAW_REFUSED) | DRAWN(3)) & ~HOLDS(LAW_EMPTY),
+     {{LAW_TWIN, optimizer_list}},
+     spoil_optimizer,
      NULL},
 };
 

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* The pass of optimizer.h over a list of tensors, and what it refuses. */
+#ifndef MPNUM_TRAINING_DETAIL_OPTIMIZER_PASS_H
+#define MPNUM_TRAINING_DETAIL_OPTIMIZER_PASS_H
+
+#include "optimizer_loops.h"
+#include "../optimizer_tensor.h"
+MPNUM_C_BEGIN_
+
+#if MPNUM_ON_DEVICE_ || MPNUM_HAS_ARRAYS_
+
+/* How many moments there are. */
+MPNUM_MATH_ int mpnum_optimizer_moments_(const mpnum_optimizer *optimizer) {
+  switch (optimizer->kind) {
+  case MPNUM_OPTIMIZER_LION: return 1;
+  case MPNUM_OPTIMIZER_SGD: return optimizer->beta1 > 0;
+  default: return 2;
+  }
+}
+/* Whether a number is 0 or more, and below another one: not NaN. */
+MPNUM_MATH_ int mpnum_optimizer_is_below_(double x, uint64_t limit) {
+  const uint64_t bits = mpnum_bits_f64(x);
+  return bits < limit || bits == (uint64_t)1 << 63; /* -0 */
+}
+MPNUM_MATH_ mpnum_status mpnum_optimizer_check_(const mpnum_optimizer *optimizer,
+                                                uint64_t step, float multiplier) {
+  const uint64_t one = (uint64_t)0x3ff << 52, infinite = (uint64_t)0x7ff << 52;
+  const int is_fine = optimizer && step != 0 &&
+                      (uint32_t)optimizer->kind <= MPNUM_OPTIMIZER_LION &&
+                      (optimizer->rounding == MPNUM_ROUND_STOCHASTIC ||
+                       optimizer->rounding == MPNUM_ROUND_NEAREST_EVEN) &&
+                      mpnum_optimizer_is_below_(optimizer->beta1, one) &&
+                      mpnum_optimizer_is_below_(optimizer->beta2, one) &&
+                      mpnum_optimizer_is_below_(optimizer->learning_rate, infinite) &&
+                      mpnum_optimizer_is_below_(optimizer->epsilon, infinite) &&
+                      mpnum_optimizer_is_below_(optimizer->weight_decay, infinite) &&
+                      (mpnum_bits_f32(multiplier) & 0x7fffffffu) < 0x7f800000u;
+  return is_fine ? MPNUM_OK : MPNUM_ERROR_ARGUMENT;
+}
+/* The factors of a step; MPNUM_ERROR_ARGUMENT where one is past the floats. */
+MPNUM_MATH_ mpnum_status mpnum_optimizer_factors_of_(mpnum_optimizer_factors_ *made,
+                                                     const mpnum_optimizer *optimizer,
+                                                     uint64_t step, float multiplier) {
+  const int is_adam = optimizer->kind <= MPNUM_OPTIMIZER_ADAM;
+  const int is_apart =
+      optimizer->kind == MPNUM_OPTIMIZER_ADAMW || optimizer->kind == MPNUM_OPTIMIZER_LION;
+  const double rate = optimizer->learning_rate, decay = optimizer->weight_decay;
+  const double left1 =
+      mpnum_add_f64_(1.0, -mpnum_optimizer_power_(optimizer->beta1, step));
+  const double left2 =
+      mpnum_add_f64_(1.0, -mpnum_optimizer_power_(optimizer->beta2, step));
+  made->multiplier = multiplier;
+  made->decay = is_apart ? 0.0f : mpnum_narrow_f64_(decay);
+  made->shrink = is_apart ? mpnum_narrow_f64_(mpnum_mul_f64_(rate, decay)) : 0.0f;
+  made->beta1 = mpnum_narrow_f64_(optimizer->beta1);
+  made->rest1 = mpnum_narrow_f64_(mpnum_add_f64_(1.0, -optimizer->beta1));
+  made->beta2 = mpnum_narrow_f64_(optimizer->beta2);
+  made->rest2 = mpnum_narrow_f64_(mpnum_add_f64_(1.0, -optimizer->beta2));
+  made->epsilon = mpnum_narrow_f64_(optimizer->epsilon);
+  made->inverse =
+      mpnum_div_scalar_(1.0f, mpnum_sqrt_raw_scalar_(mpnum_narrow_f64_(left2)));
+  made->rate = mpnum_narrow_f64_(is_adam ? mpnum_div_f64_(rate, left1) : rate);
+  return mpnum_bits_f32(made->rate) < 0x7f800000u &&
+                 mpnum_bits_f32(made->shrink) < 0x7f800000u &&
+                 mpnum_bits_f32(made->decay) < 0x7f800000u &&
+                 mpnum_bits_f32(made->epsilon) < 0x7f800000u
+             ? MPNUM_OK
+             : MPNUM_ERROR_ARGUMENT;
+}
+
+#endif
+
+#if MPNUM_HAS_ARRAYS_
+
+MPNUM_HOST int mpnum_optimizer_is_small_(mpnum_type type) {
+  return type == MPNUM_TYPE_BF16 || type == MPNUM_TYPE_F16;
+}
+/* Whether arrays of a tensor that it writes share memory with another one. */
+MPNUM_HOST_COLD_ int mpnum_optimizer_overlaps_(const mpnum_optimizer_tensor *t) {
+  const void *arrays[6];
+  size_t bytes[6], i = 0, k = 0;
+  arrays[0] = t->parameter, arrays[1] = t->remainder, arrays[2] = t->copy;
+  arrays[3] = t->moment1, arrays[4] = t->moment2, arrays[5] = t->gradient;
+  bytes[0] = bytes[1] = t->n * (size_t)(mpnum_type_bits_(t->parameter_type) / 8);
+  bytes[2] = t->n * (size_t)(mpnum_type_bits_(t->copy_type) / 8);
+  bytes[3] = bytes[4] = t->n * (size_t)(mpnum_type_bits_(t->moment_type) / 8);
+  bytes[5] = t->n * (size_t)(mpnum_type_bits_(t->gradient_type) / 8);
+  for (; i < 5; ++i)
+    for (k = i + 1; k < 6; ++k)
+      if (arrays[i] && arrays[k] &&
+          mpnum_overlap_(arrays[i], bytes[i], arrays[k], bytes[k]))
+        return 1;
+  return 0;
+}
+MPNUM_HOST_ONCE_ mpnum_status mpnum_optimizer_tensor_check_(
+    const mpnum_optimizer *optimizer, const mpnum_optimizer_tensor *t) {
+  const int moments = mpnum_optimizer_moments_(optimizer);
+  const int is_small = mpnum_optimizer_is_small_(t->parameter_type);
+  const int has_bytes = t->copy && mpnum_is_scaled_type_(t->copy_type);
+  const uint32_t scale = mpnum_bits_f32(t->copy_scale);
+  if (!mpnum_has_rows_(t->gradient_type) ||
+      (!is_small && t->parameter_type != MPNUM_TYPE_F32) ||
+      (moments && t->moment_type != MPNUM_TYPE_F32 &&
+       t->moment_type != MPNUM_TYPE_BF16) ||
+      (t->copy && !has_bytes && !mpnum_optimizer_is_small_(t->copy_type)) ||
+      (t->remainder && !is_small))
+    return MPNUM_ERROR_TYPE;
+  if (t->copy && (has_bytes ? scale - 1 >= 0x7f7fffffu : scale != 0x3f800000u))
+    return MPNUM_ERROR_ARGUMENT;
+  if (is_small && !t->remainder && optimizer->rounding != MPNUM_ROUND_STOCHASTIC)
+    return MPNUM_ERROR_NARROW;
+  if (t->n == 0) return MPNUM_OK;
+  if (!t->gradient || !t->parameter || (moments > 0 && !t->moment1) ||
+      (moments > 1 && !t->moment2))
+    return MPNUM_ERROR_NULL;
+  return mpnum_optimizer_overlaps_(t) ? MPNUM_ERROR_OVERLAP : MPNUM_OK;
+}
+MPNUM_HOST mpnum_status
+mpnum_optimizer_tensors_check_(const mpnum_optimizer *optimizer,
+                               const mpnum_optimizer_tensor *tensors, size_t count) {
+  mpnum_status status = tensors || count == 0 ? MPNUM_OK : MPNUM_ERROR_NULL;
+  size_t i = 0;
+  for (; i < count && status == MPNUM_OK; ++i)
+    status = mpnum_optimizer_tensor_check_(optimizer, tensors + i);
+  return status;
+}
+
+/* A step, over tiles. */
+typedef struct mpnum_optimizer_pass_ {
+  mpnum_optimizer_run_ step, join, split;
+  mpnum_optimizer_factors_ factors;
+  uint64_t seeds[3];
+  int moments, is_stochastic;
+} mpnum_optimizer_pass_;
+
+MPNUM_HOST_ONCE_ mpnum_status mpnum_optimizer_pass_of_(mpnum_optimizer_pass_ *pass,
+                                                       const mpnum_optimizer *optimizer,
+                                                       uint64_t step, float multiplier) {
+  uint32_t i = 0;
+  MPNUM_OPTIMIZER_RUN_(&pass->join, join);
+  MPNUM_OPTIMIZER_RUN_(&pass->split, split);
+  if (optimizer->kind == MPNUM_OPTIMIZER_LION) {
+    MPNUM_OPTIMIZER_RUN_(&pass->step, lion);
+  } else if (optimizer->kind != MPNUM_OPTIMIZER_SGD) {
+    MPNUM_OPTIMIZER_RUN_(&pass->step, adam);
+  } else if (!(optimizer->beta1 > 0)) {
+    MPNUM_OPTIMIZER_RUN_(&pass->step, sgd);
+  } else if (optimizer->nesterov) {
+    MPNUM_OPTIMIZER_RUN_(&pass->step, nesterov);
+  } else {
+    MPNUM_OPTIMIZER_RUN_(&pass->step, momentum);
+  }
+  for (; i < 3; ++i)
+    pass->seeds[i] = mpnum_optimizer_seed_(optimizer->seed, step, i);
+  pass->moments = mpnum_optimizer_moments_(optimizer);
+  pass->is_stochastic = optimizer->rounding == MPNUM_ROUND_STOCHASTIC;
+  return mpnum_optimizer_factors_of_(&pass->factors, optimizer, step, multiplier);
+}
+/* Floats of n elements: where they are, or in a buffer. */
+MPNUM_HOST uint8_t *mpnum_optimizer_floats_(mpnum_type type, void *memory, size_t first,
+                                            float *buffer, size_t n) {
+  uint8_t *const at = mpnum_row_to_(type, memory, first);
+  if (type == MPNUM_TYPE_F32) return at;
+  mpnum_floats_from_(type, buffer, at, n);
+  return (uint8_t *)(void *)buffer;
+}
+/* And back. */
+MPNUM_HOST void mpnum_optimizer_store_(mpnum_type type, void *memory, size_t first,
+                                       const void *floats, size_t n, int is_stochastic,
+                                       uint64_t seed, uint64_t index) {
+  uint8_t *const at = mpnum_row_to_(type, memory, first);
+  if (type == MPNUM_TYPE_F32) return;
+  if (is_stochastic) {
+    mpnum_stochastic_array_(type, MPNUM_OVERFLOW_IEEE, at, (const float *)floats, n, seed,
+                            index);
+  } else {
+    mpnum_floats_to_(type, at, (const float *)floats, n);
+  }
+}
+/* Elements first to first + n, at most a tile. */
+MPNUM_HOST_ONCE_ void mpnum_optimizer_tile_step_(const mpnum_optimizer_pass_ *pass,
+                                                 const mpnum_optimizer_tensor *t,
+                                                 size_t first, size_t n) {
+  MPNUM_ALIGNED_ float gradient[MPNUM_OPTIMIZED_], parameter[MPNUM_OPTIMIZED_];
+  MPNUM_ALIGNED_ float moment1[MPNUM_OPTIMIZED_], moment2[MPNUM_OPTIMIZED_];
+  const mpnum_type type = t->parameter_type;
+  const int is_small = type != MPNUM_TYPE_F32;
+  const uint64_t index = t->first + first, *seeds = pass->seeds;
+  const uint8_t *stored = 0;
+  mpnum_optimizer_tile_ tile;
+  tile.parameter = mpnum_optimizer_floats_(type, t->parameter, first, parameter, n);
+  if (t->remainder) {
+    tile.gradient = mpnum_optimizer_floats_(type, t->remainder, first, gradient, n);
+    tile.moment1 = tile.moment2 = 0;
+    mpnum_optimizer_run_over_(&pass->join, &pass->factors, &tile, n);
+  }
+  tile.gradient = mpnum_row_at_(t->gradient_type, t->gradient, first);
+  if (t->gradient_type != MPNUM_TYPE_F32) {
+    mpnum_floats_from_(t->gradient_type, gradient, tile.gradient, n);
+    tile.gradient = (const uint8_t *)(const void *)gradient;
+  }
+  tile.moment1 = tile.moment2 = 0;
+  if (pass->moments > 0)
+    tile.moment1 = mpnum_optimizer_floats_(t->moment_type, t->moment1, first, moment1, n);
+  if (pass->moments > 1)
+    tile.moment2 = mpnum_optimizer_floats_(t->moment_type, t->moment2, first, moment2, n);
+  mpnum_optimizer_run_over_(&pass->step, &pass->factors, &tile, n);
+  if (pass->moments > 0)
+    mpnum_optimizer_store_(t->moment_type, t->moment1, first, tile.moment1, n, 1,
+                           seeds[MPNUM_OPTIMIZER_MOMENT1_WORDS_], index);
+  if (pass->moments > 1)
+    mpnum_optimizer_store_(t->moment_type, t->moment2, first, tile.moment2, n, 1,
+                           seeds[MPNUM_OPTIMIZER_MOMENT2_WORDS_], index);
+  mpnum_optimizer_store_(type, t->parameter, first, tile.parameter, n,
+                         pass->is_stochastic && !t->remainder,
+                         seeds[MPNUM_OPTIMIZER_PARAMETER_WORDS_], index);
+  stored = tile.parameter;
+  if (is_small && (t->remainder || t->copy))
+    stored = mpnum_optimizer_floats_(type, t->parameter, first, gradient, n);
+  if (t->remainder) {
+    tile.gradient = stored;
+    tile.moment1 = (uint8_t *)(void *)moment1;
+    mpnum_optimizer_run_over_(&pass->split, &pass->factors, &tile, n);
+    mpnum_optimizer_store_(type, t->remainder, first, tile.moment1, n,
+                           pass->is_stochastic, seeds[MPNUM_OPTIMIZER_PARAMETER_WORDS_],
+                           index);
+  }
+  if (t->copy && mpnum_optimizer_is_small_(t->copy_type)) {
+    mpnum_floats_to_(t->copy_type, mpnum_row_to_(t->copy_type, t->copy, first),
+                     (const float *)(const void *)stored, n);
+  } else if (t->copy) {
+    mpnum_quantize_by_(t->copy_type, (uint8_t *)t->copy + first, MPNUM_TYPE_F32, stored,
+                       n, t->copy_scale, t->losses);
+  }
+}
+MPNUM_HOST void mpnum_optimizer_tensors_(const mpnum_optimizer_pass_ *pass,
+                                         const mpnum_optimizer_tensor *tensors,
+                                         size_t count) {
+  size_t i = 0, k = 0;
+  for (; i < count; ++i)
+    for (k = 0; k < tensors[i].n; k += MPNUM_OPTIMIZED_)
+      mpnum_optimizer_tile_step_(pass, tensors + i, k,
+                                 tensors[i].n - k < MPNUM_OPTIMIZED_ ? tensors[i].n - k
+                                                                     : MPNUM_OPTIMIZED_);
+}
+
+#endif
+MPNUM_C_END_
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* Steps of optimizers in mixed precision: AdamW, Adam, SGD with momentum, Lion. One read
+ * and one write of each tensor unscales and clips the gradient, takes weight decay and
+ * the step, and writes the narrow copies of the parameters. Opt-in.
+ *
+ *     mpnum_optimizer adamw = mpnum_optimizer_default(MPNUM_OPTIMIZER_ADAMW);
+ *     mpnum_optimizer_tensor tensors[1];
+ *     // f32 parameters, and a copy in bf16 for the next forward pass
+ *     tensors[0] = mpnum_optimizer_tensor_of(n, MPNUM_TYPE_BF16, gradients,
+ *                                            MPNUM_TYPE_F32, parameters,
+ *                                            MPNUM_TYPE_F32, moment1, moment2);
+ *     tensors[0].copy_type = MPNUM_TYPE_BF16;
+ *     tensors[0].copy = copies;
+ *     for (step = 1;; step += verdict == MPNUM_GRAD_APPLY) {
+ *       ...
+ *       must(mpnum_grad_scaler_multiplier(&scaler, &handle, 1.0f, &multiplier));
+ *       must(mpnum_grad_scaler_step(&scaler, &handle, &verdict));
+ *       must(mpnum_optimizer_step(&adamw, tensors, 1, step, multiplier, verdict));
+ *     }
+ *
+ * In f32, each operation rounded once, a fma where one is written, for each element:
+ *
+ *     g = gradient multiplier;  g = fma(decay, p, g)       decay: 0 for AdamW and Lion
+ *     adam, adamw  m = fma(g - m, 1 - beta1, m)
+ *                  v = fma(beta2, v, (1 - beta2) g g)
+ *                  d = fma(sqrt(v), 1 / sqrt(1 - beta2^step), epsilon)
+ *                  p = p - fma(shrink, p, rate (m / d))    rate: learning rate over
+ *                                                          1 - beta1^step
+ *     sgd          m = fma(beta1, m, g)                    without beta1 none
+ *                  p = p - rate m                          nesterov: fma(beta1, m, g)
+ *     lion         c = fma(g - m, 1 - beta1, m)
+ *                  m = fma(g - m, 1 - beta2, m)
+ *                  p = p - fma(shrink, p, rate sign(c))    sign(0): 0
+ *
+ * shrink is learning rate times weight decay, 0 for Adam and SGD. What joins the
+ * parameter is one sum, so that a decay below half a unit of the parameter is not lost
+ * beside a step. Factors are computed in double and rounded to f32.
+ * Domain: any sizes, 0 included, any alignment. The memory of all arrays is disjoint.
+ * Rounding: f32 results are stored as they are; those of 16 bits as options say:
+ *   stochastically, or to nearest even with a remainder. Moments of bf16 are always
+ *   rounded stochastically: to nearest, a beta2 of 0.999 would never move them.
+ * NaN: a gradient of NaN makes moments and parameter NaN, 7fffffff.
+ * Bits: the same from every instruction set, in every floating-point environment, however
+ *   tensors are cut, as long as first goes on. */
+#ifndef MPNUM_TRAINING_OPTIMIZER_H
+#define MPNUM_TRAINING_OPTIMIZER_H
+
+#include "scaler.h"
+#include "optimizer_tensor.h"
+#include "detail/optimizer_pass.h"
+MPNUM_C_BEGIN_
+
+#if MPNUM_HAS_ARRAYS_
+
+/* Takes step number step, from 1 on, of all tensors. multiplier: of every gradient, as
+ * mpnum_grad_scaler_multiplier computes it; 1 where gradients are unscaled and clipped.
+ * With the verdict MPNUM_GRAD_SKIP nothing is written. A step that was skipped is none:
+ * its number is that of the next one.
+ * Status codes: MPNUM_ERROR_ARGUMENT: an option outside its range, step 0, a multiplier
+ *   that is not finite, a copy_scale that is not above 0 or, with 16 bits, not 1;
+ *   MPNUM_ERROR_TYPE: another type; MPNUM_ERROR_NARROW: parameters of 16 bits rounded to
+ *   nearest without a remainder, where small steps are lost; MPNUM_ERROR_NULL: tensors,
+ *   or an array of a tensor with elements that this optimizer needs; MPNUM_ERROR_OVERLAP:
+ *   arrays of one tensor share memory. Nothing is written then. */
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_optimizer_step(
+    const mpnum_optimizer *optimizer, const mpnum_optimizer_tensor *tensors, size_t count,
+    uint64_t step, float multiplier, mpnum_grad_verdict verdict) {
+  mpnum_optimizer_pass_ pass;
+  mpnum_status status = mpnum_optimizer_check_(optimizer, step, multiplier);
+  uint64_t saved = 0;
+  if (status == MPNUM_OK)
+    status = mpnum_optimizer_tensors_check_(optimizer, tensors, count);
+  if (status != MPNUM_OK) return status;
+  saved = mpnum_fenv_save_();
+  status = mpnum_optimizer_pass_of_(&pass, optimizer, step, multiplier);
+  if (status == MPNUM_OK && verdict == MPNUM_GRAD_APPLY)
+    mpnum_optimizer_tensors_(&pass, tensors, count);
+  mpnum_fenv_restore_(saved);
+  return status;
+}
+
+#endif
+MPNUM_C_END_
+#endif
