@@ -29,10 +29,10 @@ typedef void mpnum_optimizer_loop_(const mpnum_optimizer_factors_ *factors,
 typedef struct mpnum_optimizer_run_ {
   mpnum_optimizer_loop_ *vectors, *each;
 } mpnum_optimizer_run_;
-# define MPNUM_OPTIMIZER_RUN_(run, name)                                    \
-  ((run)->each = mpnum_optimizer_##name##_scalar_,                          \
-   (run)->vectors = MPNUM_PICK_(mpnum_isa_in_use(), optimizer_##name, SSE2, \
-                                mpnum_optimizer_##name##_scalar_))
+# define MPNUM_OPTIMIZER_RUN_(run, isa, name)      \
+  ((run)->each = mpnum_optimizer_##name##_scalar_, \
+   (run)->vectors =                                \
+       MPNUM_PICK_(isa, optimizer_##name, SSE2, mpnum_optimizer_##name##_scalar_))
 
 MPNUM_HOST void mpnum_optimizer_run_over_(const mpnum_optimizer_run_ *run,
                                           const mpnum_optimizer_factors_ *factors,

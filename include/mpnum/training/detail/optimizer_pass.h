@@ -75,16 +75,21 @@ MPNUM_MATH_ mpnum_status mpnum_optimizer_factors_of_(mpnum_optimizer_factors_ *m
 MPNUM_HOST int mpnum_optimizer_is_small_(mpnum_type type) {
   return type == MPNUM_TYPE_BF16 || type == MPNUM_TYPE_F16;
 }
+/* Bytes of an element. */
+MPNUM_HOST size_t mpnum_optimizer_size_(mpnum_type type) {
+  if (type == MPNUM_TYPE_F32) return 4;
+  return mpnum_optimizer_is_small_(type) ? 2 : 1;
+}
 /* Whether arrays of a tensor that it writes share memory with another one. */
 MPNUM_HOST_COLD_ int mpnum_optimizer_overlaps_(const mpnum_optimizer_tensor *t) {
   const void *arrays[6];
   size_t bytes[6], i = 0, k = 0;
   arrays[0] = t->parameter, arrays[1] = t->remainder, arrays[2] = t->copy;
   arrays[3] = t->moment1, arrays[4] = t->moment2, arrays[5] = t->gradient;
-  bytes[0] = bytes[1] = t->n * (size_t)(mpnum_type_bits_(t->parameter_type) / 8);
-  bytes[2] = t->n * (size_t)(mpnum_type_bits_(t->copy_type) / 8);
-  bytes[3] = bytes[4] = t->n * (size_t)(mpnum_type_bits_(t->moment_type) / 8);
-  bytes[5] = t->n * (size_t)(mpnum_type_bits_(t->gradient_type) / 8);
+  bytes[0] = bytes[1] = t->n * mpnum_optimizer_size_(t->parameter_type);
+  bytes[2] = t->n * mpnum_optimizer_size_(t->copy_type);
+  bytes[3] = bytes[4] = t->n * mpnum_optimizer_size_(t->moment_type);
+  bytes[5] = t->n * mpnum_optimizer_size_(t->gradient_type);
   for (; i < 5; ++i)
     for (k = i + 1; k < 6; ++k)
       if (arrays[i] && arrays[k] &&
@@ -136,19 +141,20 @@ typedef struct mpnum_optimizer_pass_ {
 MPNUM_HOST_ONCE_ mpnum_status mpnum_optimizer_pass_of_(mpnum_optimizer_pass_ *pass,
                                                        const mpnum_optimizer *optimizer,
                                                        uint64_t step, float multiplier) {
+  const mpnum_isa isa = mpnum_isa_in_use();
   uint32_t i = 0;
-  MPNUM_OPTIMIZER_RUN_(&pass->join, join);
-  MPNUM_OPTIMIZER_RUN_(&pass->split, split);
+  MPNUM_OPTIMIZER_RUN_(&pass->join, isa, join);
+  MPNUM_OPTIMIZER_RUN_(&pass->split, isa, split);
   if (optimizer->kind == MPNUM_OPTIMIZER_LION) {
-    MPNUM_OPTIMIZER_RUN_(&pass->step, lion);
+    MPNUM_OPTIMIZER_RUN_(&pass->step, isa, lion);
   } else if (optimizer->kind != MPNUM_OPTIMIZER_SGD) {
-    MPNUM_OPTIMIZER_RUN_(&pass->step, adam);
+    MPNUM_OPTIMIZER_RUN_(&pass->step, isa, adam);
   } else if (!(optimizer->beta1 > 0)) {
-    MPNUM_OPTIMIZER_RUN_(&pass->step, sgd);
+    MPNUM_OPTIMIZER_RUN_(&pass->step, isa, sgd);
   } else if (optimizer->nesterov) {
-    MPNUM_OPTIMIZER_RUN_(&pass->step, nesterov);
+    MPNUM_OPTIMIZER_RUN_(&pass->step, isa, nesterov);
   } else {
-    MPNUM_OPTIMIZER_RUN_(&pass->step, momentum);
+    MPNUM_OPTIMIZER_RUN_(&pass->step, isa, momentum);
   }
   for (; i < 3; ++i)
     pass->seeds[i] = mpnum_optimizer_seed_(optimizer->seed, step, i);
@@ -157,18 +163,19 @@ MPNUM_HOST_ONCE_ mpnum_status mpnum_optimizer_pass_of_(mpnum_optimizer_pass_ *pa
   return mpnum_optimizer_factors_of_(&pass->factors, optimizer, step, multiplier);
 }
 /* Floats of n elements: where they are, or in a buffer. */
-MPNUM_HOST uint8_t *mpnum_optimizer_floats_(mpnum_type type, void *memory, size_t first,
-                                            float *buffer, size_t n) {
-  uint8_t *const at = mpnum_row_to_(type, memory, first);
+MPNUM_HOST_ONCE_ uint8_t *mpnum_optimizer_floats_(mpnum_type type, void *memory,
+                                                  size_t first, float *buffer, size_t n) {
+  uint8_t *const at = (uint8_t *)memory + first * mpnum_optimizer_size_(type);
   if (type == MPNUM_TYPE_F32) return at;
   mpnum_floats_from_(type, buffer, at, n);
   return (uint8_t *)(void *)buffer;
 }
 /* And back. */
-MPNUM_HOST void mpnum_optimizer_store_(mpnum_type type, void *memory, size_t first,
-                                       const void *floats, size_t n, int is_stochastic,
-                                       uint64_t seed, uint64_t index) {
-  uint8_t *const at = mpnum_row_to_(type, memory, first);
+MPNUM_HOST_ONCE_ void mpnum_optimizer_store_(mpnum_type type, void *memory, size_t first,
+                                             const void *floats, size_t n,
+                                             int is_stochastic, uint64_t seed,
+                                             uint64_t index) {
+  uint8_t *const at = (uint8_t *)memory + first * mpnum_optimizer_size_(type);
   if (type == MPNUM_TYPE_F32) return;
   if (is_stochastic) {
     mpnum_stochastic_array_(type, MPNUM_OVERFLOW_IEEE, at, (const float *)floats, n, seed,
@@ -194,7 +201,8 @@ MPNUM_HOST_ONCE_ void mpnum_optimizer_tile_step_(const mpnum_optimizer_pass_ *pa
     tile.moment1 = tile.moment2 = 0;
     mpnum_optimizer_run_over_(&pass->join, &pass->factors, &tile, n);
   }
-  tile.gradient = mpnum_row_at_(t->gradient_type, t->gradient, first);
+  tile.gradient =
+      (const uint8_t *)t->gradient + first * mpnum_optimizer_size_(t->gradient_type);
   if (t->gradient_type != MPNUM_TYPE_F32) {
     mpnum_floats_from_(t->gradient_type, gradient, tile.gradient, n);
     tile.gradient = (const uint8_t *)(const void *)gradient;
@@ -226,7 +234,7 @@ MPNUM_HOST_ONCE_ void mpnum_optimizer_tile_step_(const mpnum_optimizer_pass_ *pa
                            index);
   }
   if (t->copy && mpnum_optimizer_is_small_(t->copy_type)) {
-    mpnum_floats_to_(t->copy_type, mpnum_row_to_(t->copy_type, t->copy, first),
+    mpnum_floats_to_(t->copy_type, (uint8_t *)t->copy + 2 * first,
                      (const float *)(const void *)stored, n);
   } else if (t->copy) {
     mpnum_quantize_by_(t->copy_type, (uint8_t *)t->copy + first, MPNUM_TYPE_F32, stored,
