@@ -47,16 +47,16 @@ CALLS = {
         ("int f(const mpnum_grad_tensor *x, size_t n) { return mpnum_grad_multiply(x, n, 2, 0, 0) == MPNUM_OK; }", 61, 190),
     "mpnum_quantize_array":
         ("int f(void *y, const float *x, size_t n) { return mpnum_quantize_array(MPNUM_TYPE_E4M3, y, MPNUM_TYPE_F32, x, n, 2, 0) "
-         "== MPNUM_OK; }", 14, 84),
+         "== MPNUM_OK; }", 15, 84),
     "mpnum_quantize_mx_e4m3":
         ("int f(mpnum_e4m3 *y, mpnum_e8m0 *s, const float *x) { return mpnum_quantize_mx_e4m3(y, s, 99, x, 1, 3168) == MPNUM_OK; }",
-         49, 132),
+         56, 132),
     "mpnum_quantize_blocks":
         ("int f(const mpnum_blockscale_format *f, mpnum_blockscaled y, mpnum_const_matrix x) "
-         "{ return mpnum_quantize_blocks(f, y, x, 0, 0) == MPNUM_OK; }", 75, 192),
+         "{ return mpnum_quantize_blocks(f, y, x, 0, 0) == MPNUM_OK; }", 81, 192),
     "mpnum_dequantize_blocks":
         ("int f(const mpnum_blockscale_format *f, mpnum_matrix y, mpnum_blockscaled x) "
-         "{ return mpnum_dequantize_blocks(f, y, x) == MPNUM_OK; }", 45, 112),
+         "{ return mpnum_dequantize_blocks(f, y, x) == MPNUM_OK; }", 50, 112),
     "no function": ("typedef int none;", 0, 18),
 }
 LEVELS = ["-O2", "-O0"]

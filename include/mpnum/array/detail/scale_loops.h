@@ -48,6 +48,7 @@ typedef struct mpnum_scaling_ {
   mpnum_quantize_any_run_ *any;   /* where there are none; NULL where that cannot be */
   mpnum_rounding rounding;
   uint64_t seed;
+  uint32_t least;              /* magnitude that has a code but 0 */
   uint32_t int_max, int_magic; /* of int8: the largest; 1.5 * 2^23 units */
   uint32_t last_kept,
       last_lost; /* magnitudes that are not past the largest, or become 0 */
@@ -78,7 +79,10 @@ typedef struct mpnum_band_scales_ {
   MPNUM_ALIGNED_ uint32_t floats[MPNUM_RUN_];
   MPNUM_ALIGNED_ float factors[MPNUM_RUN_];
   MPNUM_ALIGNED_ uint8_t bytes[MPNUM_RUN_];
+  uint32_t low;  /* where amaxes begin whose blocks may have elements that are subnormal
+                    and count, or whose scale may be subnormal */
   int has_zeros; /* an amax of 0, or a scale of 0 */
+  int has_low;   /* one below low but 0, or a factor that is subnormal */
 } mpnum_band_scales_;
 
 /* Of floats and the same times factors: what of them is past the largest value, becomes
@@ -112,6 +116,13 @@ MPNUM_HOST_COLD_ void mpnum_count_each_(const mpnum_scaling_ *scaling, uint32_t 
 #  include "../../simd/detail/isa_begin.inc"
 #  include "scale_vbmi.inc"
 # endif
+
+/* Where subnormals are flushed, and loops thus take no longer for them, factors may be
+ * too large or too small for scale_run and the loops of codes. has_low says whether some
+ * are below a bound, scale_kept_run has the products and quotients nevertheless. */
+typedef int mpnum_has_low_(const uint32_t *bits, uint32_t below, size_t n);
+typedef void mpnum_scale_run_(const mpnum_scaling_ *scaling, float *dst, const float *src,
+                              mpnum_factors_ factors, size_t n);
 
 MPNUM_HOST_ONCE_ void mpnum_block_amax_(int is_first, uint32_t *amax, const float *src,
                                         int shift, size_t n) {
@@ -151,6 +162,7 @@ MPNUM_HOST_COLD_ mpnum_scaling_ mpnum_scaling_of_(mpnum_format element, int elem
   scaling.int_max = scaling.int_magic = 0;
   scaling.last_kept = element.max_code & 1 ? tie - 1 : tie;
   scaling.last_lost = least - 0x00800000u; /* half of it */
+  scaling.least = least;
   if (rounding == MPNUM_ROUND_STOCHASTIC) {
     scaling.last_kept = mpnum_decode_finite_(element, element.max_code);
     scaling.last_lost = 0;
@@ -166,6 +178,7 @@ MPNUM_HOST_COLD_ mpnum_scaling_ mpnum_scaling_of_int8_(int is_sixty_fourth) {
   scaling.int_magic = 0x4b400000u - down;     /* 1.5 * 2^23 */
   scaling.last_kept = 0x42ff0000u - 1 - down; /* 127.5 goes to 128 */
   scaling.last_lost = 0x3f000000u - down;     /* 0.5 goes to 0 */
+  scaling.least = 0x3f800000u - down;
   return scaling;
 }
 
@@ -192,17 +205,31 @@ MPNUM_HOST void mpnum_source_codes_(mpnum_type type, void *dst, const float *src
 
 /* n elements, at most MPNUM_RUN_; what does not fill a vector is copied to where it does.
  * index: of the first one's random word. */
-MPNUM_HOST void mpnum_scale_floats_(const mpnum_scaling_ *scaling, float *dst,
-                                    const float *src, mpnum_factors_ factors, size_t n) {
+MPNUM_HOST void mpnum_scale_floats_by_(mpnum_scale_run_ *run,
+                                       const mpnum_scaling_ *scaling, float *dst,
+                                       const float *src, mpnum_factors_ factors,
+                                       size_t n) {
   const size_t whole = n - n % MPNUM_SCALED_, rest = n - whole;
-  if (whole) MPNUM_CALL_(scale_run, (scaling, dst, src, factors, whole));
+  if (whole) (*run)(scaling, dst, src, factors, whole);
   if (rest) {
     MPNUM_ALIGNED_ float x[MPNUM_SCALED_] = {0};
     MPNUM_MEMCPY_(x, src + whole, rest * sizeof *x);
-    MPNUM_CALL_(scale_run,
-                (scaling, x, x, mpnum_factors_from_(factors, whole), MPNUM_SCALED_));
+    (*run)(scaling, x, x, mpnum_factors_from_(factors, whole), MPNUM_SCALED_);
     MPNUM_MEMCPY_(dst + whole, x, rest * sizeof *x);
   }
+}
+MPNUM_HOST void mpnum_scale_floats_(const mpnum_scaling_ *scaling, float *dst,
+                                    const float *src, mpnum_factors_ factors, size_t n) {
+  const mpnum_isa isa = mpnum_isa_in_use();
+  mpnum_scale_floats_by_(MPNUM_PICK_(isa, scale_run, SSE2, mpnum_scale_run_scalar_),
+                         scaling, dst, src, factors, n);
+}
+MPNUM_HOST void mpnum_scale_kept_floats_(const mpnum_scaling_ *scaling, float *dst,
+                                         const float *src, mpnum_factors_ factors,
+                                         size_t n) {
+  const mpnum_isa isa = mpnum_isa_in_use();
+  mpnum_scale_floats_by_(MPNUM_PICK_(isa, scale_kept_run, SSE2, mpnum_scale_run_scalar_),
+                         scaling, dst, src, factors, n);
 }
 /* By way of conversions of any format and rounding. */
 MPNUM_HOST_COLD_ void mpnum_quantize_any_(const mpnum_scaling_ *scaling, uint8_t *dst,
@@ -252,6 +279,40 @@ MPNUM_HOST void mpnum_quantize_floats_(const mpnum_scaling_ *scaling, uint8_t *d
     MPNUM_MEMCPY_(dst + mpnum_bytes_(scaling->element_bits, whole), codes,
                   mpnum_bytes_(scaling->element_bits, rest));
   }
+}
+/* A float of these bits times 2^exponent, bounded by those of 2^-126 and 2^127. */
+MPNUM_HOST uint32_t mpnum_bits_times_power_(uint32_t bits, int exponent) {
+  const int field = (int)(bits >> 23) + exponent;
+  if (field < 1) return 0x00800000u;
+  return field > 254 ? 0x7f000000u : ((uint32_t)field << 23) | (bits & 0x007fffffu);
+}
+/* By factors up to this one elements that are subnormal become 0, which may be flushed;
+ * stochastic rounding has numbers of 32 bits. Below mpnum_least_kept_ that might be so of
+ * values of codes. */
+MPNUM_HOST uint32_t mpnum_most_flushed_(const mpnum_scaling_ *scaling) {
+  const int is_stochastic = scaling->rounding == MPNUM_ROUND_STOCHASTIC;
+  return mpnum_bits_times_power_(scaling->least & 0x7f800000u,
+                                 is_stochastic ? 126 - 33 : 126 - 1);
+}
+MPNUM_HOST uint32_t mpnum_least_kept_(const mpnum_scaling_ *scaling) {
+  const uint32_t least = scaling->least;
+  return mpnum_bits_times_power_(0x00800000u, 127 - (int)(least >> 23));
+}
+/* Whether a call over so many elements flushes, if its factors allow it. Of elements that
+ * begin below 2^-60 no loop knows how. */
+MPNUM_HOST int mpnum_scaling_flushes_(const mpnum_scaling_ *scaling, size_t n) {
+  return n >= MPNUM_FLUSHED_ && mpnum_isa_in_use() != MPNUM_ISA_SCALAR &&
+         scaling->least >= 0x21800000u;
+}
+/* Whether one factor allows it. */
+MPNUM_HOST uint64_t mpnum_scaling_enter_(const mpnum_scaling_ *scaling, float factor,
+                                         int is_back, size_t n) {
+  const uint32_t bits = mpnum_bits_f32(factor);
+  const uint32_t least = is_back ? mpnum_least_kept_(scaling) : 0x00800000u;
+  const uint32_t most = is_back ? 0x7f7fffffu : mpnum_most_flushed_(scaling);
+  return bits >= least && bits <= most && mpnum_scaling_flushes_(scaling, n)
+             ? mpnum_fenv_flush_()
+             : mpnum_fenv_save_();
 }
 /* The largest magnitude of each block, of n floats. */
 MPNUM_HOST void mpnum_amax_floats_(int is_first, uint32_t *amax, const float *src,
@@ -344,7 +405,7 @@ MPNUM_HOST_ONCE_ void mpnum_quantize_by_(mpnum_type dst_type, void *dst,
                                          float scale, mpnum_quantize_losses *losses) {
   const mpnum_scaling_ scaling =
       mpnum_scaling_of_(mpnum_format_of(dst_type), 8, MPNUM_ROUND_NEAREST_EVEN);
-  const uint64_t saved = mpnum_fenv_save_();
+  const uint64_t saved = mpnum_scaling_enter_(&scaling, scale, 0, n);
   size_t i = 0;
   for (; i < n; i += MPNUM_RUN_) {
     MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
@@ -367,7 +428,7 @@ MPNUM_HOST_ONCE_ void mpnum_dequantize_by_(mpnum_type dst_type, void *dst,
                                            float scale_inv) {
   mpnum_scaling_ scaling =
       mpnum_scaling_of_(mpnum_format_of(src_type), 8, MPNUM_ROUND_NEAREST_EVEN);
-  const uint64_t saved = mpnum_fenv_save_();
+  const uint64_t saved = mpnum_scaling_enter_(&scaling, scale_inv, 1, n);
   mpnum_kept_tables_ kept;
   size_t i = 0;
   mpnum_keep_tables_(&scaling, &kept);

@@ -26,6 +26,7 @@ typedef struct mpnum_block_job_ {
   size_t run, strip;            /* columns of a run; of the runs that share scales */
   mpnum_scale_layout_ layout;   /* of swizzled scales */
   size_t swizzled[2];           /* rows and columns of swizzled scales */
+  uint32_t low;                 /* of mpnum_band_scales_; when dequantising, of factors */
 } mpnum_block_job_;
 
 /* --- Checks --- */
@@ -158,9 +159,42 @@ MPNUM_HOST_COLD_ void mpnum_block_job_of_(mpnum_block_job_ *job,
   job->columns = format->columns ? format->columns : src.columns;
   if (job->rows > src.rows) job->rows = src.rows;
   job->across = mpnum_blocks_along_(job->src.columns, job->columns);
+  job->low = mpnum_least_kept_(&job->scaling);
   job->layout = mpnum_scale_layout_of_(format);
   mpnum_swizzled_size_(format, job->swizzled, src.rows, src.columns);
   mpnum_block_runs_(job, job->rows);
+}
+/* Below which amax a block's factor may be past mpnum_most_flushed_, or its inverse
+ * below the inverse of that: 2^2 above where it is so of amax / max. */
+MPNUM_HOST_COLD_ uint32_t mpnum_low_amax_(const mpnum_scaling_ *scaling,
+                                          const mpnum_block_rule_ *rule) {
+  const int most = (int)(mpnum_most_flushed_(scaling) >> 23) - 127;
+  if (rule->kind == MPNUM_BLOCK_TWO_LEVEL_) return 0; /* S decides */
+  return mpnum_bits_times_power_(rule->max & 0x7f800000u, 2 - most);
+}
+/* Whether S of the tensor allows to flush: e4m3 over it, from 2^-9 to 448, is normal, and
+ * so is its inverse, up to mpnum_most_flushed_; or a product over it is. */
+MPNUM_HOST_COLD_ int mpnum_second_level_flushes_(const mpnum_block_job_ *job,
+                                                 int is_back) {
+  const uint32_t least = job->scaling.least;
+  const uint32_t most =
+      is_back ? mpnum_bits_times_power_(least, 126 - 9)
+              : mpnum_bits_times_power_(mpnum_most_flushed_(&job->scaling), -9);
+  const uint32_t scale = mpnum_bits_f32(job->codes.scale);
+  if (job->scale_type != MPNUM_TYPE_E4M3) return 1;
+  if (!is_back && job->rule.scale_per_max < 0x00800000u) return 0;
+  return scale >= (is_back ? 0x00800000u : 0x05000000u /* 2^-117 */) &&
+         scale <= (most < 0x79800000u /* 2^116 */ ? most : 0x79800000u);
+}
+/* The environment of a call. */
+MPNUM_HOST uint64_t mpnum_block_enter_(const mpnum_block_job_ *job,
+                                       const mpnum_block_job_ *second, int is_back) {
+  const size_t n = job->src.rows * job->src.columns;
+  const int flushes = mpnum_scaling_flushes_(&job->scaling, n) &&
+                      mpnum_second_level_flushes_(job, is_back) &&
+                      (!second || (mpnum_scaling_flushes_(&second->scaling, n) &&
+                                   mpnum_second_level_flushes_(second, is_back)));
+  return flushes ? mpnum_fenv_flush_() : mpnum_fenv_save_();
 }
 /* And what quantising needs besides: the rule of scales, whose quotients take as long as
  * a hundred elements. */
@@ -176,6 +210,7 @@ MPNUM_HOST_COLD_ void mpnum_quantize_job_of_(mpnum_block_job_ *job,
   job->rule = mpnum_block_rule_of_(format, job->codes.scale);
   mpnum_fenv_restore_(saved);
   job->scaling.divides = job->rule.divides;
+  job->low = mpnum_low_amax_(&job->scaling, &job->rule);
   job->losses = losses;
   if (!options) return;
   job->scaling.seed = options->seed;
@@ -345,6 +380,20 @@ MPNUM_HOST size_t mpnum_band_amax_(const mpnum_block_job_ *job,
   }
   return blocks;
 }
+/* Scales that are subnormal, by integers. */
+MPNUM_HOST_COLD_ void mpnum_subnormal_scales_(const mpnum_block_rule_ *rule,
+                                              mpnum_band_scales_ *scales, size_t count) {
+  const uint32_t enough = mpnum_bits_times_power_(rule->max, -125);
+  size_t k = 0;
+  for (; k < count; ++k) {
+    const uint32_t amax = scales->amax[k] < rule->floor ? rule->floor : scales->amax[k];
+    uint32_t scale = 0;
+    if (amax == 0 || amax >= enough) continue;
+    scale = mpnum_block_quotient_(amax, rule->max);
+    scales->floats[k] = scale ? scale : 1;
+    mpnum_set_float_(scales->factors, k, mpnum_from_bits_f32(scales->floats[k]));
+  }
+}
 /* Computes scales and factors from the largest magnitudes and stores the scales. */
 MPNUM_HOST void mpnum_band_scales_of_(const mpnum_block_job_ *job,
                                       mpnum_band_scales_ *scales, size_t row,
@@ -355,8 +404,11 @@ MPNUM_HOST void mpnum_band_scales_of_(const mpnum_block_job_ *job,
   size_t k = count;
   for (; k < padded; ++k)
     scales->amax[k] = 0x3f800000u; /* not a block of zeros */
-  scales->has_zeros = 0;
+  scales->has_zeros = scales->has_low = 0;
+  scales->low = job->low;
   mpnum_block_scales_(&job->rule, scales, padded);
+  if (scales->has_low && job->rule.kind == MPNUM_BLOCK_AMAX_)
+    mpnum_subnormal_scales_(&job->rule, scales, count);
   if (job->rule.divides) {
     MPNUM_MEMCPY_(to + 4 * first, scales->floats, 4 * count);
   } else if (!job->codes.is_swizzled) {
@@ -364,6 +416,29 @@ MPNUM_HOST void mpnum_band_scales_of_(const mpnum_block_job_ *job,
   } else {
     mpnum_store_swizzled_(job, scales->bytes, row, column, count);
   }
+}
+/* Quantises a run in which subnormals count, and adds what is lost to job->losses. */
+MPNUM_HOST_COLD_ void mpnum_quantize_low_(const mpnum_block_job_ *job, uint8_t *dst,
+                                          const float *x, mpnum_factors_ factors,
+                                          size_t n, uint64_t index, uint64_t *zeros) {
+  MPNUM_ALIGNED_ float scaled[MPNUM_RUN_];
+  mpnum_scaling_ scaling = job->scaling;
+  const float one = 1;
+  uint32_t counts[4];
+  size_t k = 0;
+  mpnum_scale_kept_floats_(&scaling, scaled, x, factors, n);
+  scaling.divides = 0;
+  for (k = 0; zeros && k < n; ++k) { /* those are counted that are 0 now, and were not */
+    const uint32_t bits = mpnum_bits_f32(scaled[k]);
+    if ((bits & 0x7fffffffu) == 0 &&
+        (mpnum_bits_f32(mpnum_float_at_(x, k)) & 0x7fffffffu) != 0)
+      mpnum_set_float_(scaled, k, mpnum_from_bits_f32(bits | 1));
+  }
+  mpnum_quantize_floats_(&scaling, dst, scaled, mpnum_factors_of_(&one, 31), n, index,
+                         zeros);
+  if (!job->losses) return;
+  mpnum_count_each_(&scaling, counts, scaled, x, n);
+  mpnum_add_losses_(&scaling, job->losses, counts);
 }
 /* Quantises a band of at most a block's rows and a strip's columns. */
 MPNUM_HOST_ONCE_ void mpnum_quantize_band_(const mpnum_block_job_ *job, size_t row,
@@ -392,10 +467,14 @@ MPNUM_HOST_ONCE_ void mpnum_quantize_band_(const mpnum_block_job_ *job, size_t r
   for (; r < rows; ++r) {
     for (c = 0; c < n; c += job->run) {
       const size_t size = n - c < job->run ? n - c : job->run;
+      uint8_t *const codes = mpnum_block_codes_(job, row + r, column + c);
+      const uint64_t index = job->offset + (row + r) * job->src.stride + column + c;
       if (!is_one) x = mpnum_run_floats_(&job->src, row + r, column + c, size, buffer);
-      mpnum_quantize_floats_(
-          &job->scaling, mpnum_block_codes_(job, row + r, column + c), x, factors, size,
-          job->offset + (row + r) * job->src.stride + column + c, zeros);
+      if (scales.has_low) {
+        mpnum_quantize_low_(job, codes, x, factors, size, index, zeros);
+        continue;
+      }
+      mpnum_quantize_floats_(&job->scaling, codes, x, factors, size, index, zeros);
       if (job->losses) mpnum_count_losses_(&job->scaling, job->losses, x, factors, size);
     }
     for (k = 0; scales.has_zeros && k < count; ++k)
@@ -431,7 +510,7 @@ MPNUM_HOST size_t mpnum_common_multiple_(size_t a, size_t b) {
 MPNUM_HOST void mpnum_quantize_all_(const mpnum_block_job_ *job,
                                     const mpnum_block_job_ *second) {
   const size_t rows = job->src.rows, columns = job->src.columns;
-  const uint64_t saved = mpnum_fenv_save_();
+  const uint64_t saved = mpnum_block_enter_(job, second, 0);
   size_t down = 0, across = 0, r = 0, c = 0;
   mpnum_clear_padding_(job);
   if (second) {
@@ -468,8 +547,8 @@ mpnum_nonfinite_check_(const mpnum_blockscale_format *format,
   size_t r = 0, c = 0;
   uint64_t saved = 0;
   if (format->policy != MPNUM_BLOCKSCALE_ERROR) return MPNUM_OK;
-  saved = mpnum_fenv_save_();
   scaling = mpnum_scaling_of_int8_(0);
+  saved = mpnum_scaling_enter_(&scaling, 1, 0, src->rows * src->columns);
   for (; r < src->rows; ++r)
     for (c = 0; c < src->columns; c += MPNUM_RUN_) {
       MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
@@ -506,6 +585,35 @@ MPNUM_HOST_COLD_ float mpnum_finite_amax_(const mpnum_const_matrix *src) {
 
 /* --- Dequantising --- */
 
+/* Whether some of count factors, of room for more, are so small that values of codes may
+ * become subnormal. */
+MPNUM_HOST int mpnum_factors_are_low_(const mpnum_block_job_ *job, float *factors,
+                                      size_t count) {
+  mpnum_has_low_ *has_low = 0;
+  size_t k = 0;
+  int is_low = 0;
+  if (job->scale_type == MPNUM_TYPE_E4M3) return 0;
+  if (count <= 8) {
+    for (; k < count; ++k)
+      is_low |= mpnum_bits_f32(mpnum_float_at_(factors, k)) - 1 < job->low - 1;
+    return is_low;
+  }
+  has_low = MPNUM_PICK_(mpnum_isa_in_use(), has_low, SSE2, has_low);
+  if (!has_low) return 0;
+  for (; count % 16 != 0; ++count) /* the lanes of a vector */
+    mpnum_set_float_(factors, count, 1);
+  return (*has_low)((const uint32_t *)(const void *)factors, job->low, count);
+}
+/* Floats of codes in which subnormals count. */
+MPNUM_HOST_COLD_ void mpnum_dequantize_low_(const mpnum_block_job_ *job, float *dst,
+                                            const uint8_t *codes, mpnum_factors_ factors,
+                                            size_t n) {
+  mpnum_scaling_ scaling = job->scaling;
+  const float one = 1;
+  scaling.divides = 0;
+  mpnum_dequantize_floats_(&scaling, dst, codes, mpnum_factors_of_(&one, 31), n);
+  mpnum_scale_kept_floats_(&scaling, dst, dst, factors, n);
+}
 /* Loads the factors of count blocks of a row of blocks. */
 MPNUM_HOST void mpnum_load_scales_(const mpnum_block_job_ *job, float *factors,
                                    size_t row, size_t column, size_t count) {
@@ -539,8 +647,10 @@ MPNUM_HOST_ONCE_ void mpnum_dequantize_band_(const mpnum_block_job_ *job,
   const size_t wide = job->columns;
   const size_t count = job->shift == 31 ? 1 : mpnum_blocks_along_(n, wide);
   size_t r = 0, c = 0;
+  int is_low = 0;
   mpnum_load_scales_(job, factors, mpnum_block_at_(row, job->rows),
                      mpnum_block_at_(column, wide), count);
+  is_low = mpnum_factors_are_low_(job, factors, count);
   if (job->shift < 0 && wide > 1)
     for (c = n; c-- > 0;)
       factors[c] = factors[c / wide];
@@ -549,15 +659,18 @@ MPNUM_HOST_ONCE_ void mpnum_dequantize_band_(const mpnum_block_job_ *job,
       const size_t size = n - c < job->run ? n - c : job->run;
       uint8_t *const to = mpnum_rows_to_(dst, row + r, column + c);
       float *const floats = dst.type == MPNUM_TYPE_F32 ? (float *)(void *)to : buffer;
-      mpnum_dequantize_floats_(&job->scaling, floats,
-                               mpnum_block_codes_(job, row + r, column + c),
-                               mpnum_factors_of_(factors, job->shift), size);
+      const uint8_t *const codes = mpnum_block_codes_(job, row + r, column + c);
+      const mpnum_factors_ by = mpnum_factors_of_(factors, job->shift);
+      if (is_low)
+        mpnum_dequantize_low_(job, floats, codes, by, size);
+      else
+        mpnum_dequantize_floats_(&job->scaling, floats, codes, by, size);
       if (dst.type != MPNUM_TYPE_F32) mpnum_source_codes_(dst.type, to, floats, size);
     }
 }
 MPNUM_HOST void mpnum_dequantize_all_(mpnum_block_job_ *job, mpnum_matrix dst) {
   const size_t rows = job->src.rows, columns = job->src.columns;
-  const uint64_t saved = mpnum_fenv_save_();
+  const uint64_t saved = mpnum_block_enter_(job, 0, 1);
   mpnum_kept_tables_ kept;
   size_t r = 0, c = 0, size = 0;
   mpnum_keep_tables_(&job->scaling, &kept);
