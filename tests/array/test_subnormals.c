@@ -3,6 +3,8 @@
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "../harness/data_sets.h"
 
+#include <mpnum/func/light.h>
+
 enum { ELEMENTS = 4096, FEWEST = 256 };
 typedef void array_of_one(float *dst, const float *src, size_t n);
 typedef struct function {
@@ -14,10 +16,17 @@ typedef struct function {
 #define ONE(name, ...) \
  static float scalar_##name(float x) { return mpnum_##name##_f32(x); }
 MPNUM_FUNCTION_ROWS_(ONE)
+#define ONE_LIGHT(name) ONE(name##_light, )
+MPNUM_LIGHT_ROWS_(ONE_LIGHT)
+#undef ONE_LIGHT
 #undef ONE
 #define ONE(name, NAME, forms, light, f16_ties, bf16_ties, flushes) \
  {#name, mpnum_##name##_f32_array, scalar_##name, flushes},
-static const function functions[] = {MPNUM_FUNCTION_ROWS_(ONE)};
+#define ONE_LIGHT(name) \
+ {#name "_light", mpnum_##name##_light_f32_array, scalar_##name##_light, 1},
+static const function functions[] = {MPNUM_FUNCTION_ROWS_(ONE)
+                                         MPNUM_LIGHT_ROWS_(ONE_LIGHT)};
+#undef ONE_LIGHT
 #undef ONE
 enum { FUNCTIONS = sizeof functions / sizeof functions[0] };
 

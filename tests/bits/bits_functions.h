@@ -8,6 +8,8 @@
 #include "../func/function_rows.h"
 #include "bits_inputs.h"
 
+#include <mpnum/func/light.h>
+
 static int has_f32_functions;
 
 #define SMALL_FUNCTION(function, type)            \
@@ -28,6 +30,7 @@ static int has_f32_functions;
 #define FUNCTION_ROW(name, NAME, forms, ...) \
  FUNCTION(name)                              \
  IF_SATURATING_##forms(FUNCTION(name##_sat))
+#define LIGHT_FUNCTION(name) F32_FUNCTION(name##_light)
 #define SMALL_FUNCTION_OF_TWO(function, type) \
  HASH(mpnum_##function##_##type, FOR_PAIRS,   \
       put(mpnum_##function##_##type(LEFT(type), RIGHT(type)).bits));
@@ -51,6 +54,7 @@ static float pow_near_1(uint32_t i) {
 static void print_functions(void) {
   collect_f32();
   MPNUM_FUNCTION_ROWS_(FUNCTION_ROW)
+  MPNUM_LIGHT_ROWS_(LIGHT_FUNCTION)
   MPNUM_FUNCTION_ROWS_OF_TWO_(FUNCTION_OF_TWO)
   if (has_f32_functions)
     HASH(mpnum_pow_near_1_f32, FOR_POW, put_f32(pow_near_1(i)));

@@ -3,6 +3,8 @@
  * gradients through them. */
 #include "row_draws.h"
 
+#include <mpnum/func/light.h>
+
 #include <stdlib.h>
 
 /* --- Softmax --- */
@@ -281,20 +283,27 @@ static void draw_activation(law_draw *d) {
       d->operands[A_DST].lies_on = A_FACTOR + 1;
   }
   floats(d, law_below(d, 2) == 0, OF_COLUMNS);
-  d->choice[0] = (int)law_below(d, 3);
+  d->choice[0] = (int)law_below(d, 6); /* three of them light */
   d->column_unit = 1;
+}
+static mpnum_activation kind_of(const law_piece *at) {
+  const int choice = at->draw->choice[0];
+  return (mpnum_activation)(choice < 6 ? choice % 3 : choice);
 }
 static mpnum_activation_options activation_options(const law_piece *at) {
   mpnum_activation_options options = mpnum_activation_default();
   options.bias = (const float *)at->at[A_BIAS];
+  if (at->draw->choice[0] >= 3)
+    options.function = at->draw->choice[0] == 3   ? mpnum_silu_light_f32_array
+                       : at->draw->choice[0] == 4 ? mpnum_gelu_light_f32_array
+                                                  : mpnum_gelu_tanh_light_f32_array;
   if (at->draw->operands[A_FACTOR].bits)
     options.factor = from(at, A_FACTOR, at->draw->types[2]);
   return options;
 }
 static mpnum_status activation(const law_piece *at) {
   const mpnum_activation_options options = activation_options(at);
-  return mpnum_activation_rows((mpnum_activation)at->draw->choice[0],
-                               to(at, A_DST, at->draw->types[1]),
+  return mpnum_activation_rows(kind_of(at), to(at, A_DST, at->draw->types[1]),
                                from(at, A_SRC, at->draw->types[0]), &options);
 }
 static void draw_activation_codes(law_draw *d) {
@@ -309,15 +318,13 @@ static void draw_activation_codes(law_draw *d) {
 static mpnum_status activation_quantize(const law_piece *at) {
   const mpnum_activation_options options = activation_options(at);
   return mpnum_activation_quantize_rows(
-      (mpnum_activation)at->draw->choice[0], to(at, A_DST, at->draw->types[1]),
-      from(at, A_SRC, at->draw->types[0]), &options, at->draw->number[1],
-      (mpnum_quantize_losses *)at->at[A_LOSSES]);
+      kind_of(at), to(at, A_DST, at->draw->types[1]), from(at, A_SRC, at->draw->types[0]),
+      &options, at->draw->number[1], (mpnum_quantize_losses *)at->at[A_LOSSES]);
 }
 static mpnum_status activate_then_quantize(const law_piece *at) {
   const mpnum_activation_options options = activation_options(at);
-  const mpnum_status status =
-      mpnum_activation_rows((mpnum_activation)at->draw->choice[0], floats_of(at),
-                            from(at, A_SRC, at->draw->types[0]), &options);
+  const mpnum_status status = mpnum_activation_rows(
+      kind_of(at), floats_of(at), from(at, A_SRC, at->draw->types[0]), &options);
   return status == MPNUM_OK ? codes_of_floats(at, A_DST, A_LOSSES) : status;
 }
 static int spoil_activation(law_draw *d, law_piece *at, int k) {

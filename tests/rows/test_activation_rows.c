@@ -7,6 +7,7 @@
 #include <mpnum/rows/activation_rows.h>
 #include <mpnum/array/array.h>
 #include <mpnum/func/func.h>
+#include <mpnum/func/light.h>
 
 enum { ROWS = 3, MOST = 2100, COUNT = ROWS * MOST };
 static const mpnum_activation activations[] = {
@@ -42,10 +43,23 @@ static float sum_of(float a, float b) { return a + b; }
 static float product_of(float a, float b) { return a * b; }
 static float (*volatile sum)(float, float) = sum_of;
 static float (*volatile product)(float, float) = product_of;
+/* Functions in the place of activations, and their elements. */
+static void (*const functions[])(float *, const float *, size_t) = {
+    mpnum_silu_light_f32_array, mpnum_gelu_light_f32_array,
+    mpnum_gelu_tanh_light_f32_array};
+static int is_light;
+static float activated(mpnum_activation activation, float of) {
+  switch ((int)activation + 3 * is_light) {
+  case 0: return mpnum_silu_f32(of);
+  case 1: return mpnum_gelu_f32(of);
+  case 2: return mpnum_gelu_tanh_f32(of);
+  case 3: return mpnum_silu_light_f32(of);
+  case 4: return mpnum_gelu_light_f32(of);
+  default: return mpnum_gelu_tanh_light_f32(of);
+  }
+}
 static float expected(mpnum_activation activation, float of, const float *times) {
-  float result = activation == MPNUM_ACTIVATION_SILU   ? mpnum_silu_f32(of)
-                 : activation == MPNUM_ACTIVATION_GELU ? mpnum_gelu_f32(of)
-                                                       : mpnum_gelu_tanh_f32(of);
+  float result = activated(activation, of);
   if (times) result = product(result, *times);
   return mpnum_isnan_f32(result) ? mpnum_from_bits_f32(0x7fffffffu) : result;
 }
@@ -57,14 +71,16 @@ static void expect_rows(mpnum_activation activation, size_t columns, const float
 }
 
 static void elements_are_those_of_scalar_steps(void) {
-  for (int k = 0; k < 5 * 5 * 5 * 4; ++k) {
+  for (int k = 0; k < 5 * 5 * 5 * 4 * 2; ++k) {
     const mpnum_type type = row_types[k % 5], other = row_types[k / 5 % 5];
     const mpnum_type to = row_types[(k + k / 5) % 5];
     const mpnum_activation activation = activations[k % 3];
     const size_t n = lengths[k / 25 % 5], count = ROWS * n;
-    const int has_bias = k / 125 % 2, has_factor = k / 250;
+    const int has_bias = k / 125 % 2, has_factor = k / 250 % 2;
     mpnum_activation_options options = mpnum_activation_default();
     make(type, other, count);
+    is_light = k / 500;
+    if (is_light) options.function = functions[k % 3];
     if (has_bias) options.bias = bias;
     if (has_factor) options.factor = mpnum_const_matrix_of(other, factor, ROWS, n);
     expect_rows(activation, n, options.bias, has_factor);

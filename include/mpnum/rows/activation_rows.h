@@ -10,7 +10,8 @@
  * &losses);
  *
  * y = activation(x + bias) factor; SwiGLU is SILU with a factor (Shazeer 2020). Each
- * step is rounded to a float, the result once more to its type.
+ * step is rounded to a float, the result once more to its type. A function of the caller
+ * may take the place of the activation (options).
  * Domain: rows (matrix.h) of f32, f16, bf16, e5m2 or e4m3; dst, src and factor have one
  *   shape and each its own type; gate and factor may be halves of one matrix, by their
  *   stride. dst may be src or factor if both have the same type and stride; otherwise
@@ -44,13 +45,17 @@ typedef enum mpnum_activation {
 typedef struct mpnum_activation_options {
   const float *bias; /* NULL, or one float for each column, added to each row first */
   mpnum_const_matrix factor; /* multiplies the result; without data: 1 */
+  /* NULL, or an array function of f32 in the place of the activation, such as
+   * mpnum_silu_light_f32_array (light.h): dst[i] of src[i] alone, and dst is src. */
+  mpnum_array_of_floats_ *function;
 } mpnum_activation_options;
 
-/* Returns neither bias nor factor. */
+/* Returns no bias, factor or function. */
 MPNUM_HOST mpnum_activation_options mpnum_activation_default(void) {
   mpnum_activation_options options;
   options.bias = 0;
   options.factor = mpnum_const_matrix_of(MPNUM_TYPE_F32, 0, 0, 0);
+  options.function = 0;
   return options;
 }
 
@@ -62,7 +67,9 @@ MPNUM_HOST void mpnum_activation_tile_(mpnum_activation activation, float *y,
   MPNUM_ALIGNED_ float factor[MPNUM_TILE_];
   mpnum_floats_from_(src.type, y, mpnum_rows_at_(src, row, first), n);
   if (options->bias) mpnum_norm_pairs_(0, y, y, options->bias + first, n);
-  if (activation == MPNUM_ACTIVATION_SILU) {
+  if (options->function) {
+    (*options->function)(y, y, n);
+  } else if (activation == MPNUM_ACTIVATION_SILU) {
     MPNUM_RUN_F32_(silu, y, y, y, n, MPNUM_OVERFLOW_IEEE, 0);
   } else if (activation == MPNUM_ACTIVATION_GELU) {
     MPNUM_RUN_F32_(gelu, y, y, y, n, MPNUM_OVERFLOW_IEEE, 0);

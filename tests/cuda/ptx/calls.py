@@ -20,6 +20,7 @@ ROUNDINGS = ["NEAREST_EVEN", "TOWARD_ZERO", "UP", "DOWN", "NEAREST_AWAY", "TO_OD
 OVERFLOWS = ["IEEE", "SATURATE"]
 
 PREAMBLE = """\
+#include <mpnum/func/light.h>
 #include <mpnum/mpnum.h>
 
 #if defined(__CUDACC__)
@@ -94,10 +95,12 @@ def conversions(api):
 
 
 def functions(api):
-    """A call for every function of floats in func.h. Those of f16 and bf16 are left out: they call functions of PTX,
+    """A call for every function of floats in func.h and light.h. Those of f16 and bf16 are left out: they call functions of PTX,
     which the interpreter does not have."""
     found = []
-    for name in api.functions_of("func/func.h"):
+    for name in [*api.functions_of("func/func.h"), *api.functions_of("func/light.h")]:
+        if name in api.host_only:
+            continue
         result, parameters = api.functions[name]
         kinds = [kind for kind, _ in parameters]
         if {result, *kinds} == {"float"}:

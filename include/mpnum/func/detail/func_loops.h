@@ -14,6 +14,9 @@ MPNUM_C_BEGIN_
 typedef void mpnum_f32_loop_(float *dst, const float *a, const float *b, size_t n,
                              mpnum_overflow overflow, uint32_t zero);
 
+/* A public function of arrays of floats. */
+typedef void mpnum_array_of_floats_(float *dst, const float *src, size_t n);
+
 /* A function of f16 or bf16. */
 typedef struct mpnum_small_function_ {
   mpnum_type type;

@@ -69,6 +69,10 @@ MPNUM_C_BEGIN_
   ROW(geglu, GEGLU, PLAIN) \
   /* a^b. Special values are as C23 Annex F has them: 1^b and a^0 are 1, for NaN, too. */ \
   ROW(pow, POW, PLAIN)
+/* ROW(name), the light functions of light.h, each in place of the one of that name. Their
+ * loops have the same bits where subnormals are flushed. */
+#define MPNUM_LIGHT_ROWS_(ROW) \
+  ROW(exp) ROW(sigmoid) ROW(tanh) ROW(silu) ROW(gelu) ROW(gelu_tanh)
 /* clang-format on */
 
 /* Whether forms has that of logarithms. */
