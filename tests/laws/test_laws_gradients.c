@@ -342,6 +342,17 @@ static int spoil_clipped(law_draw *d, law_piece *at, int k) {
   return k == 1 || spoil_scaled(d, at, k);
 }
 
+/* In floats: not to be cut. */
+static mpnum_status dot_light(const law_piece *at) {
+  *AT(2) = mpnum_bits_f32(mpnum_dot_light_f32(
+      (const float *)at->at[0], (const float *)at->at[1], at->rows ? at->columns : 0));
+  return MPNUM_OK;
+}
+static void draw_dot_light(law_draw *d) {
+  draw_reduction(d);
+  d->column_unit = 0;
+}
+
 /* --- Steps of optimizers: results begin as copies of what the step changes --- */
 
 enum { O_GRADIENT, O_BEFORE, O_AFTER = O_BEFORE + 4, O_COPY = O_AFTER + 4, O_LOSSES };
@@ -539,6 +550,8 @@ static const law_subject subjects[] = {
      {{LAW_TWIN, unscale_then_clip}},
      spoil_clipped,
      NULL},
+    {"mpnum_dot_light_f32", draw_dot_light, dot_light, REDUCTION_LAWS & ~HOLDS(LAW_SPLIT),
+     NO_TWIN, NULL, entry_dot_f32},
     {"mpnum_optimizer_step",
      draw_optimizer,
      optimizer_step,

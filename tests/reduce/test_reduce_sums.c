@@ -5,6 +5,7 @@
 
 #include "reduce_inputs.h"
 #include "../harness/must.h"
+#include <math.h>
 
 /* A sum in as many bits as it takes, each a number of its own until carries are done: bit
  * i counts 2^(i - 320). */
@@ -346,6 +347,37 @@ static void check_extremes(const char *isa) {
 }
 static void neither_overflow_nor_underflow(void) { for_isas(check_extremes); }
 
+/* In floats, each step rounded once: a fma into sum i % 64, then halves. */
+static void check_light(const char *isa) {
+  uint8_t *a = array_after_start(0), *b = array_before_end(4 * 6200, 0);
+  static const size_t sizes[] = {0, 1, 63, 64, 65, 1000, 2048, 2049, 4096, 6200};
+  for (int turn = 0; turn < 8; ++turn) {
+    fill(&types[0], turn % 4, a, b, 6200);
+    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; ++k) {
+      float sums[64] = {0}, x = 0, y = 0;
+      const size_t n = sizes[k];
+      for (size_t i = 0; i < (n + 63) / 64 * 64; ++i) {
+        x = y = 0; /* what fills up the last 64 */
+        if (i < n) memcpy(&x, a + 4 * i, 4);
+        if (i < n) memcpy(&y, b + 4 * i, 4);
+        sums[i % 64] = fmaf(x, y, sums[i % 64]);
+      }
+      for (size_t width = 32; width > 0; width /= 2)
+        for (size_t i = 0; i < width; ++i) {
+          volatile float sum = sums[i] + sums[width + i];
+          sums[i] = sum;
+        }
+      const float got =
+          mpnum_dot_light_f32((const float *)(void *)a, (const float *)(void *)b, n);
+      const uint32_t want =
+          mpnum_isnan_f32(sums[0]) ? 0x7fffffffu : mpnum_bits_f32(sums[0]);
+      CHECK(mpnum_bits_f32(got) == want, "%s, %zu: %a, not %a", isa, n, (double)got,
+            (double)sums[0]);
+    }
+  }
+}
+static void a_light_dot_product_is_that_of_its_order(void) { for_isas(check_light); }
+
 /* The error stated, against the exact sum: 39 * 2^-53 of the magnitudes, and half a place
  * of the result. */
 static void check_error(const char *isa) {
@@ -477,6 +509,7 @@ static void totals_of_other_types_are_refused(void) {
 }
 
 int main(void) {
+  TAP_RUN(a_light_dot_product_is_that_of_its_order);
   TAP_RUN(neither_overflow_nor_underflow);
   TAP_RUN(any_length_between_pages);
   TAP_RUN(special_values_in_every_place);

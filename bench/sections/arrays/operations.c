@@ -152,7 +152,8 @@ HADAMARD_ROWS(HADAMARD_FUNCTION)
 #define DOT_PRODUCTS(ROW)                                     \
  ROW(mpnum_dot_f32, float, "dot f32", SOURCE_F32, 32)         \
  ROW(mpnum_dot_bf16, mpnum_bf16, "dot bf16", SOURCE_BF16, 16) \
- ROW(mpnum_dot_f16, mpnum_f16, "dot f16", SOURCE_F16, 16)
+ ROW(mpnum_dot_f16, mpnum_f16, "dot f16", SOURCE_F16, 16)     \
+ ROW(mpnum_dot_light_f32, float, "dot light f32", SOURCE_F32, 32)
 
 #define REDUCTION_FUNCTION(function, type, name, source, bits)          \
  static void run_##function(void *dst, const void *src, size_t count) { \

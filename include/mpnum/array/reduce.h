@@ -152,6 +152,14 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_exact_sum_add_products(
   return mpnum_sum_any_(mpnum_products_, type, total, b ? a : b, b, n);
 }
 
+/* A dot product in floats, as BLAS has it, but with the same bits from every instruction
+ * set: element i is added to sum i % 64 by a fma, then the upper half of the sums to the
+ * lower one until there is one. Its error is at most (n / 64 + 7) 2^-24 of the sum of all
+ * |a b|, where nothing overflows or is subnormal. */
+MPNUM_HOST float mpnum_dot_light_f32(const float *a, const float *b, size_t n) {
+  return mpnum_dot_in_floats_((const uint8_t *)a, (const uint8_t *)b, n);
+}
+
 /* Sums of one array, rounded: the sum; the sum of a[i] * b[i], where a may be b; the
  * square root of the sum of squares. A sum of 0 is +0. A result past the largest float
  * is Inf, and only then: norms of 1e38 and of 1e-45 are right.

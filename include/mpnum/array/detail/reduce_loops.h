@@ -7,6 +7,7 @@
 #include "convert_loops.h"
 #include "../stats.h"
 #include "../exact_sum.h"
+#include "../../simd/detail/f32_ops.h"
 MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS_
@@ -225,6 +226,26 @@ MPNUM_HOST double mpnum_sum_to_odd_(mpnum_tile_sum_ *sum, mpnum_floats_ *floats,
   total = mpnum_exact_sum_empty();
   mpnum_sum_array_(sum, floats, size, &total, a, b, n);
   return mpnum_exact_sum_to_odd_(total);
+}
+
+/* A dot product in floats. */
+MPNUM_HOST_ONCE_ float mpnum_dot_in_floats_(const uint8_t *a, const uint8_t *b,
+                                            size_t n) {
+  MPNUM_ALIGNED_ float lanes[64] = {0};
+  const uint64_t saved = mpnum_fenv_save_();
+  size_t i = 0, width = 32;
+  for (; i < n; i += MPNUM_TILE_) {
+    mpnum_tile_ tile;
+    mpnum_cut_tile_(&tile, a + 4 * i, b + 4 * i,
+                    n - i < MPNUM_TILE_ ? n - i : MPNUM_TILE_);
+    MPNUM_CALL_(dot_tile, (lanes, &tile));
+  }
+  MPNUM_CALL_(dot_fold, (lanes, &width));
+  for (; width > 0; width /= 2)
+    for (i = 0; i < width; ++i)
+      lanes[i] = mpnum_add_scalar_(lanes[i], lanes[width + i]);
+  mpnum_fenv_restore_(saved);
+  return mpnum_canonical_(lanes[0]);
 }
 
 /* The statistics that codes stand for. */
