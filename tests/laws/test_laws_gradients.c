@@ -373,7 +373,8 @@ static void draw_optimizer(law_draw *d) {
   d->types[2] = law_below(d, 2) ? MPNUM_TYPE_F32 : MPNUM_TYPE_BF16;
   d->types[3] = law_pick(d, copies);
   has_remainder = d->types[1] != MPNUM_TYPE_F32 && law_below(d, 2);
-  if (d->types[1] != MPNUM_TYPE_F32 && !has_remainder) d->choice[2] = 0;
+  if (d->types[1] == MPNUM_TYPE_F16) d->choice[2] = 0;
+  if (d->types[1] == MPNUM_TYPE_BF16 && !has_remainder) d->choice[2] = 0;
   d->number[0] = law_below(d, 2) ? 1 : 0x1p-7f;
   d->number[1] = d->types[3] == MPNUM_TYPE_BF16 || d->types[3] == MPNUM_TYPE_F16 ? 1 : 8;
   d->word[0] = law_random(d);

@@ -10,8 +10,8 @@
  *            their sign.
  * Bits       one set for each function: the same from scalars, arrays of any length and
  *            instruction set, and devices, whatever the flags, with the exceptions of the
- *            other functions: a directed rounding mode changes scalars of hosts within
- *            this error.
+ *            other functions: a directed rounding mode changes scalars of hosts, by at
+ *            most 7 places as far as was sampled, and |tanh| may pass 1 by one.
  * NaN        in gives NaN out, canonical without a sign.
  * Overflow   exp gives Inf.
  * Zeros      f(-0) is -0 where f(0) is 0; silu and both gelu of -Inf are -0.

@@ -16,6 +16,7 @@
  *       must(mpnum_grad_scaler_multiplier(&scaler, &handle, 1.0f, &multiplier));
  *       must(mpnum_grad_scaler_step(&scaler, &handle, &verdict));
  *       must(mpnum_optimizer_step(&adamw, tensors, 1, step, multiplier, verdict));
+ *       must(mpnum_grad_scaler_update(&scaler, &handle));
  *     }
  *
  * In f32, each operation rounded once, a fma where one is written, for each element:
@@ -34,10 +35,12 @@
  *
  * shrink is learning rate times weight decay, 0 for Adam and SGD. What joins the
  * parameter is one sum, so that a decay below half a unit of the parameter is not lost
- * beside a step. Factors are computed in double and rounded to f32.
+ * beside a step. Factors are computed in double and rounded to f32; 1 / sqrt is a root
+ * and a quotient in f32. Where v and epsilon are 0, or epsilon is below all floats, 0 / 0
+ * is NaN; a parameter of Inf becomes NaN, and makes moments NaN.
  * Domain: any sizes, 0 included, any alignment. The memory of all arrays is disjoint.
  * Rounding: f32 results are stored as they are; those of 16 bits as options say:
- *   stochastically, or to nearest even with a remainder. Moments of bf16 are always
+ *   stochastically, or bf16 to nearest even with a remainder. Moments of bf16 are always
  *   rounded stochastically: to nearest, a beta2 of 0.999 would never move them.
  * NaN: a gradient of NaN makes moments and parameter NaN, 7fffffff.
  * Bits: the same from every instruction set, in every floating-point environment, however
@@ -56,12 +59,13 @@ MPNUM_C_BEGIN_
  * mpnum_grad_scaler_multiplier computes it; 1 where gradients are unscaled and clipped.
  * With the verdict MPNUM_GRAD_SKIP nothing is written. A step that was skipped is none:
  * its number is that of the next one.
- * Status codes: MPNUM_ERROR_ARGUMENT: an option outside its range, step 0, a multiplier
- *   that is not finite, a copy_scale that is not above 0 or, with 16 bits, not 1;
- *   MPNUM_ERROR_TYPE: another type; MPNUM_ERROR_NARROW: parameters of 16 bits rounded to
- *   nearest without a remainder, where small steps are lost; MPNUM_ERROR_NULL: tensors,
- *   or an array of a tensor with elements that this optimizer needs; MPNUM_ERROR_OVERLAP:
- *   arrays of one tensor share memory. Nothing is written then. */
+ * Status codes: MPNUM_ERROR_ARGUMENT: an option that this kind has outside its range,
+ * step 0, a multiplier that is not finite, a copy_scale that is not above 0 or, with 16
+ * bits, not 1; MPNUM_ERROR_TYPE: another type; MPNUM_ERROR_NARROW: parameters of bf16
+ * rounded to nearest without a remainder, or of f16 rounded to nearest, where small steps
+ * are lost; MPNUM_ERROR_NULL: tensors, or an array of a tensor with elements that this
+ * optimizer needs; MPNUM_ERROR_OVERLAP: arrays of one tensor share memory. Nothing is
+ * written then. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_optimizer_step(
     const mpnum_optimizer *optimizer, const mpnum_optimizer_tensor *tensors, size_t count,
     uint64_t step, float multiplier, mpnum_grad_verdict verdict) {

@@ -56,7 +56,7 @@ typedef struct mpnum_optimizer_tensor {
   mpnum_type gradient_type;  /* f32, bf16, f16, e5m2, e4m3 */
   mpnum_type parameter_type; /* f32, bf16, f16 */
   mpnum_type moment_type;    /* f32, bf16 */
-  mpnum_type copy_type;      /* bf16, f16, e5m2, e4m3 */
+  mpnum_type copy_type;      /* bf16, f16, or one that mpnum_quantize_array writes */
   const void *gradient;
   void *parameter;
   void *remainder; /* NULL, or of parameter_type, 16 bits: parameter + remainder is the

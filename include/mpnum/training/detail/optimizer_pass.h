@@ -9,11 +9,15 @@ MPNUM_C_BEGIN_
 
 #if MPNUM_ON_DEVICE_ || MPNUM_HAS_ARRAYS_
 
+/* By bits, whatever the environment. */
+MPNUM_MATH_ int mpnum_optimizer_has_momentum_(const mpnum_optimizer *optimizer) {
+  return mpnum_bits_f64(optimizer->beta1) << 1 != 0;
+}
 /* How many moments there are. */
 MPNUM_MATH_ int mpnum_optimizer_moments_(const mpnum_optimizer *optimizer) {
   switch (optimizer->kind) {
   case MPNUM_OPTIMIZER_LION: return 1;
-  case MPNUM_OPTIMIZER_SGD: return optimizer->beta1 > 0;
+  case MPNUM_OPTIMIZER_SGD: return mpnum_optimizer_has_momentum_(optimizer);
   default: return 2;
   }
 }
@@ -25,17 +29,24 @@ MPNUM_MATH_ int mpnum_optimizer_is_below_(double x, uint64_t limit) {
 MPNUM_MATH_ mpnum_status mpnum_optimizer_check_(const mpnum_optimizer *optimizer,
                                                 uint64_t step, float multiplier) {
   const uint64_t one = (uint64_t)0x3ff << 52, infinite = (uint64_t)0x7ff << 52;
-  const int is_fine = optimizer && step != 0 &&
-                      (uint32_t)optimizer->kind <= MPNUM_OPTIMIZER_LION &&
-                      (optimizer->rounding == MPNUM_ROUND_STOCHASTIC ||
-                       optimizer->rounding == MPNUM_ROUND_NEAREST_EVEN) &&
-                      mpnum_optimizer_is_below_(optimizer->beta1, one) &&
-                      mpnum_optimizer_is_below_(optimizer->beta2, one) &&
-                      mpnum_optimizer_is_below_(optimizer->learning_rate, infinite) &&
-                      mpnum_optimizer_is_below_(optimizer->epsilon, infinite) &&
-                      mpnum_optimizer_is_below_(optimizer->weight_decay, infinite) &&
-                      (mpnum_bits_f32(multiplier) & 0x7fffffffu) < 0x7f800000u;
-  return is_fine ? MPNUM_OK : MPNUM_ERROR_ARGUMENT;
+  if (!optimizer || step == 0 || (uint32_t)optimizer->kind > MPNUM_OPTIMIZER_LION ||
+      (optimizer->rounding != MPNUM_ROUND_STOCHASTIC &&
+       optimizer->rounding != MPNUM_ROUND_NEAREST_EVEN) ||
+      !mpnum_optimizer_is_below_(optimizer->beta1, one) ||
+      !mpnum_optimizer_is_below_(optimizer->learning_rate, infinite) ||
+      !mpnum_optimizer_is_below_(optimizer->weight_decay, infinite) ||
+      (mpnum_bits_f32(multiplier) & 0x7fffffffu) >= 0x7f800000u)
+    return MPNUM_ERROR_ARGUMENT;
+  if (optimizer->kind != MPNUM_OPTIMIZER_SGD &&
+      !mpnum_optimizer_is_below_(optimizer->beta2, one))
+    return MPNUM_ERROR_ARGUMENT;
+  if (optimizer->kind <= MPNUM_OPTIMIZER_ADAM &&
+      !mpnum_optimizer_is_below_(optimizer->epsilon, infinite))
+    return MPNUM_ERROR_ARGUMENT;
+  return MPNUM_OK;
+}
+MPNUM_MATH_ int mpnum_optimizer_is_float_(float x) {
+  return (mpnum_bits_f32(x) & 0x7fffffffu) < 0x7f800000u;
 }
 /* The factors of a step; MPNUM_ERROR_ARGUMENT where one is past the floats. */
 MPNUM_MATH_ mpnum_status mpnum_optimizer_factors_of_(mpnum_optimizer_factors_ *made,
@@ -56,14 +67,14 @@ MPNUM_MATH_ mpnum_status mpnum_optimizer_factors_of_(mpnum_optimizer_factors_ *m
   made->rest1 = mpnum_narrow_f64_(mpnum_add_f64_(1.0, -optimizer->beta1));
   made->beta2 = mpnum_narrow_f64_(optimizer->beta2);
   made->rest2 = mpnum_narrow_f64_(mpnum_add_f64_(1.0, -optimizer->beta2));
-  made->epsilon = mpnum_narrow_f64_(optimizer->epsilon);
+  made->epsilon = is_adam ? mpnum_narrow_f64_(optimizer->epsilon) : 0.0f;
   made->inverse =
       mpnum_div_scalar_(1.0f, mpnum_sqrt_raw_scalar_(mpnum_narrow_f64_(left2)));
   made->rate = mpnum_narrow_f64_(is_adam ? mpnum_div_f64_(rate, left1) : rate);
-  return mpnum_bits_f32(made->rate) < 0x7f800000u &&
-                 mpnum_bits_f32(made->shrink) < 0x7f800000u &&
-                 mpnum_bits_f32(made->decay) < 0x7f800000u &&
-                 mpnum_bits_f32(made->epsilon) < 0x7f800000u
+  return mpnum_optimizer_is_float_(made->rate) &&
+                 mpnum_optimizer_is_float_(made->shrink) &&
+                 mpnum_optimizer_is_float_(made->decay) &&
+                 mpnum_optimizer_is_float_(made->epsilon)
              ? MPNUM_OK
              : MPNUM_ERROR_ARGUMENT;
 }
@@ -81,17 +92,20 @@ MPNUM_HOST size_t mpnum_optimizer_size_(mpnum_type type) {
   return mpnum_optimizer_is_small_(type) ? 2 : 1;
 }
 /* Whether arrays of a tensor that it writes share memory with another one. */
-MPNUM_HOST_COLD_ int mpnum_optimizer_overlaps_(const mpnum_optimizer_tensor *t) {
-  const void *arrays[6];
-  size_t bytes[6], i = 0, k = 0;
+MPNUM_HOST_COLD_ int mpnum_optimizer_overlaps_(const mpnum_optimizer_tensor *t,
+                                               int moments) {
+  const void *arrays[7];
+  size_t bytes[7], i = 0, k = 0;
   arrays[0] = t->parameter, arrays[1] = t->remainder, arrays[2] = t->copy;
-  arrays[3] = t->moment1, arrays[4] = t->moment2, arrays[5] = t->gradient;
+  arrays[3] = moments > 0 ? t->moment1 : 0, arrays[4] = moments > 1 ? t->moment2 : 0;
+  arrays[5] = t->losses, arrays[6] = t->gradient;
   bytes[0] = bytes[1] = t->n * mpnum_optimizer_size_(t->parameter_type);
   bytes[2] = t->n * mpnum_optimizer_size_(t->copy_type);
   bytes[3] = bytes[4] = t->n * mpnum_optimizer_size_(t->moment_type);
-  bytes[5] = t->n * mpnum_optimizer_size_(t->gradient_type);
-  for (; i < 5; ++i)
-    for (k = i + 1; k < 6; ++k)
+  bytes[5] = sizeof *t->losses;
+  bytes[6] = t->n * mpnum_optimizer_size_(t->gradient_type);
+  for (; i < 6; ++i)
+    for (k = i + 1; k < 7; ++k)
       if (arrays[i] && arrays[k] &&
           mpnum_overlap_(arrays[i], bytes[i], arrays[k], bytes[k]))
         return 1;
@@ -112,13 +126,14 @@ MPNUM_HOST_ONCE_ mpnum_status mpnum_optimizer_tensor_check_(
     return MPNUM_ERROR_TYPE;
   if (t->copy && (has_bytes ? scale - 1 >= 0x7f7fffffu : scale != 0x3f800000u))
     return MPNUM_ERROR_ARGUMENT;
-  if (is_small && !t->remainder && optimizer->rounding != MPNUM_ROUND_STOCHASTIC)
+  if (is_small && (!t->remainder || t->parameter_type == MPNUM_TYPE_F16) &&
+      optimizer->rounding != MPNUM_ROUND_STOCHASTIC)
     return MPNUM_ERROR_NARROW;
   if (t->n == 0) return MPNUM_OK;
   if (!t->gradient || !t->parameter || (moments > 0 && !t->moment1) ||
       (moments > 1 && !t->moment2))
     return MPNUM_ERROR_NULL;
-  return mpnum_optimizer_overlaps_(t) ? MPNUM_ERROR_OVERLAP : MPNUM_OK;
+  return mpnum_optimizer_overlaps_(t, moments) ? MPNUM_ERROR_OVERLAP : MPNUM_OK;
 }
 MPNUM_HOST mpnum_status
 mpnum_optimizer_tensors_check_(const mpnum_optimizer *optimizer,
@@ -149,7 +164,7 @@ MPNUM_HOST_ONCE_ mpnum_status mpnum_optimizer_pass_of_(mpnum_optimizer_pass_ *pa
     MPNUM_OPTIMIZER_RUN_(&pass->step, isa, lion);
   } else if (optimizer->kind != MPNUM_OPTIMIZER_SGD) {
     MPNUM_OPTIMIZER_RUN_(&pass->step, isa, adam);
-  } else if (!(optimizer->beta1 > 0)) {
+  } else if (!mpnum_optimizer_has_momentum_(optimizer)) {
     MPNUM_OPTIMIZER_RUN_(&pass->step, isa, sgd);
   } else if (optimizer->nesterov) {
     MPNUM_OPTIMIZER_RUN_(&pass->step, isa, nesterov);
