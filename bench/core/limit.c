@@ -11,33 +11,37 @@ static void copy_bytes(void *dst, const void *src, size_t count) {
   memcpy(dst, src, 4 * count);
 }
 
-/* ROW(bits of an element that is read and written, whether in place, loop) */
-#define LIMIT_SHAPES(ROW)            \
- ROW(64, 32, false, half)            \
- ROW(64, 16, false, quarter)         \
- ROW(32, 32, false, same)            \
- ROW(32, 16, false, half)            \
- ROW(32, 12, false, three_eighths)   \
- ROW(32, 8, false, quarter)          \
- ROW(32, 6, false, three_sixteenths) \
- ROW(32, 4, false, eighth)           \
- ROW(16, 32, false, twofold)         \
- ROW(16, 16, false, same)            \
- ROW(16, 12, false, three_quarters)  \
- ROW(16, 8, false, half)             \
- ROW(16, 6, false, three_eighths)    \
- ROW(16, 4, false, quarter)          \
- ROW(8, 32, false, fourfold)         \
- ROW(8, 16, false, twofold)          \
- ROW(6, 32, false, sixteen_thirds)   \
- ROW(6, 16, false, eight_thirds)     \
- ROW(4, 32, false, eightfold)        \
- ROW(4, 16, false, fourfold)         \
- ROW(32, 32, true, same)             \
- ROW(32, 0, false, read)             \
- ROW(16, 16, true, same)             \
- ROW(16, 0, false, read)             \
- ROW(8, 0, false, read)
+/* ROW(bits of an element that are read, written, and both, loop) */
+#define LIMIT_SHAPES(ROW)        \
+ ROW(64, 32, 0, half)            \
+ ROW(64, 16, 0, quarter)         \
+ ROW(32, 32, 0, same)            \
+ ROW(32, 16, 0, half)            \
+ ROW(32, 12, 0, three_eighths)   \
+ ROW(32, 8, 0, quarter)          \
+ ROW(32, 6, 0, three_sixteenths) \
+ ROW(32, 4, 0, eighth)           \
+ ROW(16, 32, 0, twofold)         \
+ ROW(16, 16, 0, same)            \
+ ROW(16, 12, 0, three_quarters)  \
+ ROW(16, 8, 0, half)             \
+ ROW(16, 6, 0, three_eighths)    \
+ ROW(16, 4, 0, quarter)          \
+ ROW(8, 32, 0, fourfold)         \
+ ROW(8, 16, 0, twofold)          \
+ ROW(6, 32, 0, sixteen_thirds)   \
+ ROW(6, 16, 0, eight_thirds)     \
+ ROW(4, 32, 0, eightfold)        \
+ ROW(4, 16, 0, fourfold)         \
+ ROW(32, 32, 32, same)           \
+ ROW(32, 0, 0, read)             \
+ ROW(16, 16, 16, same)           \
+ ROW(16, 0, 0, read)             \
+ ROW(8, 0, 0, read)              \
+ ROW(128, 96, 96, step_4_3)      \
+ ROW(128, 112, 96, step_8_7)     \
+ ROW(96, 80, 80, step_6_5)       \
+ ROW(96, 64, 64, step_3_2)
 
 #define LIMIT_NAME(loop) baseline_##loop
 #define LIMIT_TARGET
@@ -91,8 +95,13 @@ bool same_shape(byte_shape a, byte_shape b) {
   return a.src_bits == b.src_bits && a.dst_bits == b.dst_bits && a.in_place == b.in_place;
 }
 
+unsigned stored_bits(byte_shape shape) {
+  return shape.in_place ? shape.src_bits + shape.dst_bits - shape.in_place
+                        : shape.src_bits;
+}
+
 size_t copy_loops(byte_shape shape, copy_loop list[COPY_LOOP_LIMIT]) {
-  const copy_loop plain = {{32, 32, false}, false, copy_bytes};
+  const copy_loop plain = {{32, 32, 0}, false, copy_bytes};
   size_t count = baseline_find(shape, list);
   if (same_shape(shape, plain.shape)) list[count++] = plain;
 #if defined(__x86_64__)

@@ -12,7 +12,7 @@
 /* The bytes that an operation moves. */
 typedef struct byte_shape {
   unsigned src_bits, dst_bits; /* of one element; dst_bits 0: it only reads */
-  bool in_place;               /* what is written is what was read */
+  unsigned in_place;           /* bits of these that are read and written; 0: none are */
 } byte_shape;
 
 typedef struct copy_loop {
@@ -24,6 +24,8 @@ typedef struct copy_loop {
 enum { COPY_LOOP_LIMIT = 8 };
 
 bool same_shape(byte_shape a, byte_shape b);
+/* Bits of an element in the source; in place what is only written lies there, too. */
+unsigned stored_bits(byte_shape shape);
 
 /* Lists the loops of a shape that this CPU can run and returns their number; 0 for a
  * shape without loops. Counts of elements must be multiples of 256, buffers aligned to 64

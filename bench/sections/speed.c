@@ -12,7 +12,7 @@
 static const char section[] = "speed";
 
 static const byte_shape shapes[] = {
-    {32, 32, false}, {32, 16, false}, {32, 8, false}, {16, 32, false}, {8, 32, false},
+    {32, 32, 0}, {32, 16, 0}, {32, 8, 0}, {16, 32, 0}, {8, 32, 0},
 };
 enum {
   SHAPE_COUNT = sizeof shapes / sizeof *shapes,
@@ -90,7 +90,7 @@ static void collect(figures *to, const contender *timed, const copy_loop *loops,
   for (int i = 0; i < FORMAT_COUNT; ++i) {
     const bench_format *format = &bench_formats[i];
     const unsigned bits = 8 * format->storage_size;
-    const byte_shape encode = {32, bits, false}, decode = {bits, 32, false};
+    const byte_shape encode = {32, bits, 0}, decode = {bits, 32, 0};
     add_figures(to, format, "encode", encode, timed[2 * i].ns,
                 copy_limit(loops, copies, loop_count, encode));
     add_figures(to, format, "decode", decode, timed[2 * i + 1].ns,

@@ -21,7 +21,10 @@ IN_PLACE, READ, WIDENED = (32, 32, True), (32, 0, False), (16, 32, False)
 ROWS = {"unscale f32": IN_PLACE, "unscale f32 small": IN_PLACE, "unscale f32 in passes": IN_PLACE,
         "multiply f32": IN_PLACE, "unscale and clip f32": IN_PLACE, "unscale f32 histogram": IN_PLACE,
         "unscale f32 histogram/16": IN_PLACE, "count exponents f32": READ, "check f32": READ,
-        "unscale bf16": (16, 16, True), "unscale f16 to f32": WIDENED, "unscale bf16 to f32": WIDENED}
+        "unscale bf16": (16, 16, True), "unscale f16 to f32": WIDENED, "unscale bf16 to f32": WIDENED,
+        "adamw f32": (128, 96, True), "adamw f32 bf16 copy": (128, 112, True), "adamw bf16 sr": (96, 80, True),
+        "sgd momentum f32": (96, 64, True)}
+STEPS = [name for name in ROWS if name.startswith(("adamw", "sgd"))]
 OF_PYTORCH = ["unscale f32", "unscale f32 small", "multiply f32", "unscale and clip f32", "check f32"]
 ADDED = [("unscale f32", "multiply f32"), ("unscale f32 in passes", "unscale f32"),
          ("unscale f32 small", "unscale f32"), ("unscale f32 histogram", "unscale f32"),
@@ -45,9 +48,14 @@ def every_pass_has_a_row():
 
 def pytorch_is_absent_with_its_reason():
     figures, out = quick_run()
-    assert bench_sections.peers(figures, "grad") == ["PyTorch"]
+    assert bench_sections.peers(figures, "grad") == ["plain loop", "PyTorch"]
     assert figures.get("grad", "PyTorch", metric="missing") == bench_sections.ABSENT_WHY, figures.metrics("grad", "PyTorch")
     bench_sections.check_peers(figures, "grad", out)
+
+
+def steps_of_optimizers_have_a_plain_loop():
+    figures = quick_run()[0]
+    assert figures.all_of("name", "grad", "plain loop") == STEPS
 
 
 def the_times_that_pytorch_gives_are_reported():
@@ -90,6 +98,7 @@ def threads_split_the_arrays():
 sys.exit(tap.run(
     every_pass_has_a_row,
     pytorch_is_absent_with_its_reason,
+    steps_of_optimizers_have_a_plain_loop,
     the_times_that_pytorch_gives_are_reported,
     what_is_no_answer_is_a_reason,
     pytorch_is_measured_where_it_is,

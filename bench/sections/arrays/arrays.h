@@ -14,7 +14,7 @@
 #include "../../peers/peers.h"
 #include "../../core/progress.h"
 
-enum { ARRAY_SIZES = 3, ARRAY_SHAPES = 25, CALL_SIZES = 5 };
+enum { ARRAY_SIZES = 3, ARRAY_SHAPES = 29, CALL_SIZES = 5 };
 /* Of the table of threads: 1, 2, 4, ... 128 and the number asked for. */
 enum { THREAD_SIZES = 6, THREAD_ROWS = 9 };
 
@@ -30,6 +30,8 @@ typedef enum array_source {
   SOURCE_CODES4,
   SOURCE_SCALED, /* random codes, none of them NaN, and an eighth more for scales of peers
                   */
+  SOURCE_STATES_F32,  /* magnitudes: gradients, parameters and moments, array by array */
+  SOURCE_STATES_BF16, /* the same for bf16 with f32 moments */
   SOURCE_COUNT
 } array_source;
 
@@ -49,9 +51,9 @@ typedef enum array_data {
 void source_hold(array_data data);
 array_data source_held(void);
 
-/* `count` elements of src_bits, 64-byte aligned, released with free; NULL when out of
+/* `count` elements of `bits`, 64-byte aligned, released with free; NULL when out of
  * memory. They repeat after 2^20 elements. */
-void *source_make(array_source source, unsigned src_bits, size_t count);
+void *source_make(array_source source, unsigned bits, size_t count);
 
 typedef struct array_operation {
   const char *name;     /* "f32 to e4m3" */

@@ -12,11 +12,11 @@ enum { PART = 256, MIDDLE = 1, LINE = 64 };
 
 /* Each has loops in limit.inc. */
 static const byte_shape shapes[ARRAY_SHAPES] = {
-    {32, 32, false}, {32, 16, false}, {32, 8, false},  {32, 6, false},  {32, 4, false},
-    {16, 32, false}, {8, 32, false},  {6, 32, false},  {4, 32, false},  {16, 8, false},
-    {16, 6, false},  {16, 4, false},  {64, 32, false}, {64, 16, false}, {32, 32, true},
-    {16, 16, true},  {32, 0, false},  {16, 0, false},  {8, 0, false},   {32, 12, false},
-    {16, 16, false}, {16, 12, false}, {8, 16, false},  {6, 16, false},  {4, 16, false},
+    {32, 32, 0}, {32, 16, 0},   {32, 8, 0},     {32, 6, 0},   {32, 4, 0},   {16, 32, 0},
+    {8, 32, 0},  {6, 32, 0},    {4, 32, 0},     {16, 8, 0},   {16, 6, 0},   {16, 4, 0},
+    {64, 32, 0}, {64, 16, 0},   {32, 32, 32},   {16, 16, 16}, {32, 0, 0},   {16, 0, 0},
+    {8, 0, 0},   {32, 12, 0},   {16, 16, 0},    {16, 12, 0},  {8, 16, 0},   {6, 16, 0},
+    {4, 16, 0},  {128, 96, 96}, {128, 112, 96}, {96, 80, 80}, {96, 64, 64},
 };
 
 /* What a contender runs, and in how many threads. */
@@ -42,17 +42,32 @@ typedef struct group {
   size_t used;
 } group;
 
+/* Bits of an element in dst. */
+static unsigned result_bits(byte_shape shape) {
+  return shape.in_place ? stored_bits(shape) : shape.dst_bits;
+}
+
+/* Elements more that a part of the arrays of a step has, in which nothing is. */
+static size_t room_of(byte_shape shape) {
+  return shape.in_place && shape.src_bits != shape.dst_bits ? STEP_ROOM : 0;
+}
+static size_t elements(const group *at) {
+  return at->count + at->thread_count * room_of(at->shape);
+}
+
 /* All parts but the last are of the same size, so that each begins at a cache line. */
 static void run_part(const void *context, unsigned thread) {
   const contender *self = context;
   const job *how = self->more;
   size_t part = (self->count / PART + how->thread_count - 1) / how->thread_count * PART;
   size_t first = thread * part, left = first < self->count ? self->count - first : 0;
+  const size_t place = first + thread * room_of(how->shape);
   unsigned char *dst = self->dst;
   const unsigned char *src = self->src;
-  dst += how->shape.dst_bits ? first * how->shape.dst_bits / 8 : (size_t)thread * LINE;
+  dst +=
+      how->shape.dst_bits ? place * result_bits(how->shape) / 8 : (size_t)thread * LINE;
   if (left)
-    how->run(dst, src + first * how->shape.src_bits / 8, left < part ? left : part);
+    how->run(dst, src + place * stored_bits(how->shape) / 8, left < part ? left : part);
 }
 
 static void whole_pass(const contender *self) { run_part(self, 0); }
@@ -63,7 +78,7 @@ static void split_pass(const contender *self) {
 }
 
 static size_t dst_bytes(const group *at) {
-  size_t bytes = at->count * at->shape.dst_bits / 8;
+  size_t bytes = elements(at) * result_bits(at->shape) / 8;
   return bytes ? bytes : (size_t)LINE * at->thread_count;
 }
 
@@ -104,7 +119,7 @@ static bool make_arrays(group *at, void **any) {
     array_source source = at->own->operations[i].source;
     if (!belongs(at, i)) continue;
     if (!at->sources[source])
-      at->sources[source] = source_make(source, at->shape.src_bits, at->count);
+      at->sources[source] = source_make(source, stored_bits(at->shape), elements(at));
     if (!at->sources[source]) return false;
     *any = at->sources[source];
   }
@@ -180,10 +195,10 @@ static bool compare_peer(array_peer_row *row, const group *at) {
   const array_operation *operation = &at->own->operations[row->operation];
   const size_t bytes = dst_bytes(at);
   void *ours = make_dst(at), *theirs = make_dst(at);
-  void *fresh = source_make(operation->source, at->shape.src_bits, at->count);
+  void *fresh = source_make(operation->source, stored_bits(at->shape), elements(at));
   const bool done = ours && theirs && fresh;
   if (done) {
-    const bool in_place = at->shape.in_place;
+    const bool in_place = at->shape.in_place != 0;
     if (in_place) memcpy(ours, fresh, bytes);
     if (in_place) memcpy(theirs, fresh, bytes);
     operation->run(ours, in_place ? ours : fresh, at->count);

@@ -97,18 +97,17 @@ static void run_hadamard(mpnum_type type, void *dst, const void *src, size_t cou
   }
 }
 
-/* ROW(C name, name, function, source, bits, whether in place, type, n, whether inverse)
- */
-#define HADAMARD_ROWS(ROW)                                                               \
- ROW(hadamard_16_f32, "hadamard 16 f32", "mpnum_hadamard_rows", SOURCE_F32, 32, false,   \
-     F32, 16, 0)                                                                         \
- ROW(hadamard_64_f32, "hadamard 64 f32", "mpnum_hadamard_rows", SOURCE_F32, 32, false,   \
-     F32, 64, 0)                                                                         \
- ROW(unhadamard_16_f32, "unhadamard 16 f32", "mpnum_hadamard_inverse_rows", SOURCE_F32,  \
-     32, true, F32, 16, 1)                                                               \
- ROW(hadamard_16_bf16, "hadamard 16 bf16", "mpnum_hadamard_rows", SOURCE_BF16, 16, true, \
-     BF16, 16, 0)                                                                        \
- ROW(hadamard_64_bf16, "hadamard 64 bf16", "mpnum_hadamard_rows", SOURCE_BF16, 16, true, \
+/* ROW(C name, name, function, source, bits, in place, type, n, whether inverse) */
+#define HADAMARD_ROWS(ROW)                                                              \
+ ROW(hadamard_16_f32, "hadamard 16 f32", "mpnum_hadamard_rows", SOURCE_F32, 32, 0, F32, \
+     16, 0)                                                                             \
+ ROW(hadamard_64_f32, "hadamard 64 f32", "mpnum_hadamard_rows", SOURCE_F32, 32, 0, F32, \
+     64, 0)                                                                             \
+ ROW(unhadamard_16_f32, "unhadamard 16 f32", "mpnum_hadamard_inverse_rows", SOURCE_F32, \
+     32, 32, F32, 16, 1)                                                                \
+ ROW(hadamard_16_bf16, "hadamard 16 bf16", "mpnum_hadamard_rows", SOURCE_BF16, 16, 16,  \
+     BF16, 16, 0)                                                                       \
+ ROW(hadamard_64_bf16, "hadamard 64 bf16", "mpnum_hadamard_rows", SOURCE_BF16, 16, 16,  \
      BF16, 64, 0)
 
 #define HADAMARD_FUNCTION(c_name, name, function, source, bits, in_place, type, n, \
@@ -169,13 +168,13 @@ REDUCTIONS(REDUCTION_FUNCTION)
  }
 DOT_PRODUCTS(DOT_FUNCTION)
 #define REDUCTION_ROW(function, type, name, source, bits) \
- {name, #function, source, {bits, 0, false}, run_##function},
+ {name, #function, source, {bits, 0, 0}, run_##function},
 
 #define CONVERSION_ROW(function, source, src, dst) \
  {#src " to " #dst,                                \
   #function,                                       \
   (array_source)source##_##src,                    \
-  {bits_##src, bits_##dst, false},                 \
+  {bits_##src, bits_##dst, 0},                     \
   run_##function},
 #define NARROW_ROW(function, src, dst, scalar) CONVERSION_ROW(function, values, src, dst)
 #define TO_F32_ROW(function, scalar)           CONVERSION_ROW(function, values, f64, f32)
@@ -183,9 +182,9 @@ DOT_PRODUCTS(DOT_FUNCTION)
  CONVERSION_ROW(function, codes, src, f32)
 
 #define TO(src_bits, dst_bits) \
- { src_bits, dst_bits, false }
+ { src_bits, dst_bits, 0 }
 #define IN_PLACE \
- { 32, 32, true }
+ { 32, 32, 32 }
 
 static const array_operation operations[] = {
     ARRAY_CONVERSIONS(NARROW_ROW, TO_F32_ROW, WIDEN_ROW) //

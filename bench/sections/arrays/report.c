@@ -58,7 +58,7 @@ static void add_operation(figures *to, const array_results *found, size_t index)
   figures_say(to, "function", "%s", operation->function);
   figures_add(to, "src_bits", operation->shape.src_bits, "bit");
   figures_add(to, "dst_bits", operation->shape.dst_bits, "bit");
-  figures_add(to, "in_place", operation->shape.in_place, "");
+  figures_add(to, "in_place", operation->shape.in_place != 0, "");
   if (best) {
     figures_say(to, "best_peer", "%s%s", best->peer->name, best->differs ? "*" : "");
     figures_add(to, "best_peer_ratio",
@@ -76,7 +76,9 @@ static void add_peer(figures *to, const array_results *found, const array_peer_r
 }
 
 static void name_shape(char name[TABLE_CELL], byte_shape shape) {
-  if (shape.in_place) {
+  if (shape.in_place && shape.src_bits != shape.dst_bits) {
+    snprintf(name, TABLE_CELL, "%u bits to %u, in place", shape.src_bits, shape.dst_bits);
+  } else if (shape.in_place) {
     snprintf(name, TABLE_CELL, "%u bits in place", shape.src_bits);
   } else if (shape.dst_bits == 0) {
     snprintf(name, TABLE_CELL, "%u bits, read", shape.src_bits);
@@ -92,7 +94,7 @@ static void add_limit(figures *to, const array_results *found, const array_limit
   figures_at(to, section, "", name, "");
   figures_add(to, "src_bits", limit->shape.src_bits, "bit");
   figures_add(to, "dst_bits", limit->shape.dst_bits, "bit");
-  figures_add(to, "in_place", limit->shape.in_place, "");
+  figures_add(to, "in_place", limit->shape.in_place != 0, "");
   for (int s = 0; s < ARRAY_SIZES; ++s) {
     const double streaming = limit->streaming[s];
     show_bytes(size, (double)found->plan.sizes[s]);

@@ -70,23 +70,34 @@ static void put_value(array_source source, void *dst, size_t i) {
   }
 }
 
+/* Magnitudes, as a second moment is one. Of bf16 in pairs they are floats, too. */
+static void fill_states(array_source source, unsigned char *dst, size_t count,
+                        size_t bytes) {
+  for (size_t i = 0; i < count; ++i) {
+    put_value(source, dst, i);
+    dst[(i + 1) * bytes - 1] &= 0x7f; /* little-endian */
+  }
+}
+
 static void fill(array_source source, void *dst, size_t count, size_t bytes) {
   switch (source) {
   case SOURCE_BITS: draw_bits(dst, bytes, 0xff); break;
   case SOURCE_CODES6: draw_bits(dst, bytes, 0x3f); break;
   case SOURCE_CODES4: draw_bits(dst, bytes, 0x0f); break;
   case SOURCE_SCALED: draw_bits(dst, bytes, 0xbf); break;
+  case SOURCE_STATES_F32: fill_states(SOURCE_F32, dst, bytes / 4, 4); break;
+  case SOURCE_STATES_BF16: fill_states(SOURCE_BF16, dst, bytes / 2, 2); break;
   default:
     for (size_t i = 0; i < count; ++i)
       put_value(source, dst, i);
   }
 }
 
-void *source_make(array_source source, unsigned src_bits, size_t count) {
-  const size_t codes = count * src_bits / 8;
+void *source_make(array_source source, unsigned bits, size_t count) {
+  const size_t codes = count * bits / 8;
   const size_t bytes = source == SOURCE_SCALED ? codes + codes / 8 : codes;
   const size_t tile = count < TILE ? count : TILE;
-  size_t made = tile * src_bits / 8;
+  size_t made = tile * bits / 8;
   unsigned char *buffer = timing_buffer(bytes);
   if (!buffer) return NULL;
   fill(source, buffer, tile, made);

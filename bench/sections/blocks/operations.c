@@ -206,7 +206,7 @@ static const char quantizes_both[] = "mpnum_quantize_blocks_both";
 static const char dequantizes[] = "mpnum_dequantize_blocks";
 
 #define ROW(name, function, source, src_bits, dst_bits, run) \
- { name, function, SOURCE_##source, {src_bits, dst_bits, false}, run }
+ { name, function, SOURCE_##source, {src_bits, dst_bits, 0}, run }
 #define ROWS_OF(id, name, bits, type, TYPE, width)                       \
  ROW(#type " to " name, quantizes, TYPE, width, bits, id##_from_##type), \
      ROW(name " to " #type, dequantizes, SCALED, bits, width, id##_into_##type),

@@ -17,7 +17,7 @@ static torch_peer measured = {&pytorch, "torch_times.py", "", {""}};
 
 static void measure_pytorch(array_results *found) { torch_measure(&measured, found); }
 
-static const array_peer *const peers[] = {&pytorch};
+static const array_peer *const peers[] = {&peer_plain_steps, &pytorch};
 
 static const array_addition additions[] = {
     {"check, statistics, norm, to a multiplication", "unscale f32", "multiply f32"},
@@ -31,10 +31,11 @@ const array_set grad_set = {
     "Gradients",
     "grad",
     "grad_limit",
-    "called from Python, after all others. x: the peer's\ntime over mpnum's",
+    "PyTorch is called from Python, after all others. x: the peer's\n"
+    "time over mpnum's. *: other bits than mpnum's",
     &grad_functions,
     peers,
-    1,
+    PEER_COUNT(peers),
     measured.version,
     measure_pytorch,
     "grad_added",

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The pass over gradients, and what it does, one after the other. */
+/* The pass over gradients, and what it does, one after the other; steps of optimizers. */
 #include "../arrays/arrays.h"
 #include "../../core/message.h"
 
 #include <string.h>
 
 #include <mpnum/training/grad.h>
+#include <mpnum/training/optimizer.h>
 #include <mpnum/array/reduce.h>
 
 /* Of 256 MiB of f32 10^5 tensors. */
@@ -154,12 +155,48 @@ static void count_exponents_f32(void *dst, const void *src, size_t count) {
   memcpy(dst, &sum, sizeof sum);
 }
 
+/* Arrays lie as STEP_GAP says. */
+static void step(mpnum_optimizer_kind kind, mpnum_type type, bool copies, void *states,
+                 size_t n) {
+  const size_t bytes = type == MPNUM_TYPE_F32 ? 4 : 2;
+  unsigned char *parameter = (unsigned char *)states + n * bytes + STEP_GAP;
+  unsigned char *moment1 = parameter + n * bytes + STEP_GAP;
+  unsigned char *moment2 = moment1 + 4 * n + STEP_GAP;
+  mpnum_optimizer optimizer = mpnum_optimizer_default(kind);
+  mpnum_optimizer_tensor tensor = mpnum_optimizer_tensor_of(
+      n, type, states, type, parameter, MPNUM_TYPE_F32, moment1, NULL);
+  optimizer.beta1 = 0.9;
+  if (kind == MPNUM_OPTIMIZER_ADAMW) tensor.moment2 = moment2;
+  if (copies) tensor.copy = moment2 + 4 * n + STEP_GAP;
+  must(mpnum_optimizer_step(&optimizer, &tensor, 1, 1000, one, MPNUM_GRAD_APPLY));
+}
+
+static void adamw_f32(void *dst, const void *src, size_t count) {
+  (void)src;
+  step(MPNUM_OPTIMIZER_ADAMW, MPNUM_TYPE_F32, false, dst, count);
+}
+
+static void adamw_f32_copy(void *dst, const void *src, size_t count) {
+  (void)src;
+  step(MPNUM_OPTIMIZER_ADAMW, MPNUM_TYPE_F32, true, dst, count);
+}
+
+static void adamw_bf16(void *dst, const void *src, size_t count) {
+  (void)src;
+  step(MPNUM_OPTIMIZER_ADAMW, MPNUM_TYPE_BF16, false, dst, count);
+}
+
+static void sgd_f32(void *dst, const void *src, size_t count) {
+  (void)src;
+  step(MPNUM_OPTIMIZER_SGD, MPNUM_TYPE_F32, false, dst, count);
+}
+
 #define IN_PLACE \
- { 32, 32, true }
+ { 32, 32, 32 }
 #define READ \
- { 32, 0, false }
+ { 32, 0, 0 }
 #define WIDENED \
- { 16, 32, false }
+ { 16, 32, 0 }
 
 static const array_operation operations[] = {
     {"unscale f32", "mpnum_grad_multiply", SOURCE_F32, IN_PLACE, unscale_f32},
@@ -177,11 +214,27 @@ static const array_operation operations[] = {
     {"count exponents f32", "++counts[bits >> 23 & 255]", SOURCE_F32, READ,
      count_exponents_f32},
     {"check f32", "mpnum_grad_read", SOURCE_F32, READ, check_f32},
-    {"unscale bf16", "mpnum_grad_multiply", SOURCE_BF16, {16, 16, true}, unscale_bf16},
+    {"unscale bf16", "mpnum_grad_multiply", SOURCE_BF16, {16, 16, 16}, unscale_bf16},
     {"unscale f16 to f32", "mpnum_grad_multiply", SOURCE_F16, WIDENED,
      unscale_f16_to_f32},
     {"unscale bf16 to f32", "mpnum_grad_multiply", SOURCE_BF16, WIDENED,
      unscale_bf16_to_f32},
+    {"adamw f32", "mpnum_optimizer_step", SOURCE_STATES_F32, {128, 96, 96}, adamw_f32},
+    {"adamw f32 bf16 copy",
+     "mpnum_optimizer_step",
+     SOURCE_STATES_F32,
+     {128, 112, 96},
+     adamw_f32_copy},
+    {"adamw bf16 sr",
+     "mpnum_optimizer_step",
+     SOURCE_STATES_BF16,
+     {96, 80, 80},
+     adamw_bf16},
+    {"sgd momentum f32",
+     "mpnum_optimizer_step",
+     SOURCE_STATES_F32,
+     {96, 64, 64},
+     sgd_f32},
 };
 
 static bool force_isa(int isa) { return mpnum_isa_force((mpnum_isa)isa) == MPNUM_OK; }
