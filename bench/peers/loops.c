@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A user's own loops around mpnum's conversions of one value, built as users build who
  * leave vectors to the compiler: -O3 for this CPU. */
-#include "peers.h"
+#include "block_loops.h"
 
+#include <mpnum/blocks/block.h>
 #include <mpnum/types.h>
 
 void loop_f32_to_f16(uint16_t *dst, const float *src, size_t count) {
@@ -33,3 +34,4 @@ void loop_e4m3_to_f32(float *dst, const uint8_t *src, size_t count) {
   for (size_t i = 0; i < count; ++i)
     dst[i] = mpnum_e4m3_to_f32(mpnum_from_bits_e4m3(src[i]));
 }
+BLOCK_LOOPS(loop, BLOCK_INLINE, BLOCK_INLINE_BACK)

@@ -75,6 +75,19 @@ void loop_f16_to_f32(float *dst, const uint16_t *src, size_t count);
 void loop_bf16_to_f32(float *dst, const uint16_t *src, size_t count);
 void loop_e4m3_to_f32(float *dst, const uint8_t *src, size_t count);
 
+/* Blocks of MX e4m3 and NVFP4, each with the byte of its scale behind its codes: by
+ * mpnum_quantize_block and mpnum_dequantize_block in calls.c, in loops.c likewise, and in
+ * calls.c by array calls for one block each. */
+#define DECLARE_BLOCK_LOOPS(way)                                       \
+ void way##_f32_to_mx_e4m3(void *dst, const void *src, size_t blocks); \
+ void way##_mx_e4m3_to_f32(void *dst, const void *src, size_t blocks); \
+ void way##_f32_to_nvfp4(void *dst, const void *src, size_t blocks);   \
+ void way##_nvfp4_to_f32(void *dst, const void *src, size_t blocks);
+DECLARE_BLOCK_LOOPS(inlined)
+DECLARE_BLOCK_LOOPS(loop)
+DECLARE_BLOCK_LOOPS(array)
+#undef DECLARE_BLOCK_LOOPS
+
 /* fp16.c */
 uint32_t fp16_f32_to_f16(float x);
 float fp16_f16_to_f32(uint32_t code);

@@ -11,10 +11,13 @@
 #include "../report/view.h"
 #include "../core/timing.h"
 
+/* What a call reads that is no single value or code: a block. */
+enum { MX_VALUES = 17, MX_BLOCKS, NVFP4_VALUES, NVFP4_BLOCKS };
+
 typedef struct scalar_call {
   const char *operation, *library, *function;
   void (*pass)(const contender *self); /* NULL: not built */
-  unsigned code_bits;                  /* of the source; 0: it is f32 */
+  unsigned reads; /* a code of so many bits, one of the above, or 0: f32 */
 } scalar_call;
 
 /* The call stands in the loop by its name: through a pointer it would take 0.8 ns longer.
@@ -106,10 +109,26 @@ DECODE_PASS(cuda_e4m3_to_f32)
 # define CUDA_PASS(call) NULL
 #endif
 
+/* Blocks, whose scales lie behind their codes. */
+#define BLOCK_PASSES(way)        \
+ LOOP_PASS(way##_f32_to_mx_e4m3) \
+ LOOP_PASS(way##_mx_e4m3_to_f32) \
+ LOOP_PASS(way##_f32_to_nvfp4)   \
+ LOOP_PASS(way##_nvfp4_to_f32)
+BLOCK_PASSES(array)
+BLOCK_PASSES(inlined)
+BLOCK_PASSES(loop)
+
 static const char section[] = "scalar";
 static const char own[] = "mpnum", inlined[] = "mpnum in a loop",
                   native[] = "mpnum in a loop, -O3 native", fp16[] = "FP16",
                   f16c[] = "F16C", cuda[] = "CUDA headers";
+
+/* Blocks: a call of the array function for one, and inlined. */
+#define BLOCK_ROWS(operation, function, call, reads)                      \
+ {operation, own, function "_blocks", pass_array_##call, reads},          \
+     {operation, inlined, function "_block", pass_inlined_##call, reads}, \
+     {operation, native, function "_block", pass_loop_##call, reads},
 
 /* Those of an operation start with mpnum's. */
 static const scalar_call calls[] = {
@@ -145,6 +164,10 @@ static const scalar_call calls[] = {
     {"e4m3 to f32", inlined, "mpnum_e4m3_to_f32", pass_inline_e4m3_to_f32, 8},
     {"e4m3 to f32", native, "mpnum_e4m3_to_f32", pass_loop_e4m3_to_f32, 8},
     {"e4m3 to f32", cuda, "__nv_cvt_fp8_to_halfraw", CUDA_PASS(cuda_e4m3_to_f32), 8},
+    BLOCK_ROWS("f32 to mx e4m3", "mpnum_quantize", f32_to_mx_e4m3, MX_VALUES)   //
+    BLOCK_ROWS("mx e4m3 to f32", "mpnum_dequantize", mx_e4m3_to_f32, MX_BLOCKS) //
+    BLOCK_ROWS("f32 to nvfp4", "mpnum_quantize", f32_to_nvfp4, NVFP4_VALUES)    //
+    BLOCK_ROWS("nvfp4 to f32", "mpnum_dequantize", nvfp4_to_f32, NVFP4_BLOCKS)  //
 };
 
 enum { CALL_COUNT = sizeof calls / sizeof *calls };
@@ -159,25 +182,60 @@ static const char *missing(const scalar_call *call) {
   return NULL;
 }
 
-/* 8-bit codes and 16-bit codes in words. */
-static bool make_codes(uint32_t *codes[2], size_t count) {
-  codes[0] = timing_buffer(count * sizeof **codes);
-  codes[1] = timing_buffer(count * sizeof **codes);
-  for (size_t i = 0; codes[0] && codes[1] && i < count; ++i) {
-    codes[0][i] = mpnum_random(2, i) & 0xff;
-    codes[1][i] = mpnum_random(2, i) & 0xffff;
-  }
-  return codes[0] && codes[1];
+typedef struct scalar_sources {
+  float *values;
+  uint32_t *codes[2]; /* of 8 and 16 bits, in words */
+  void *mx, *nvfp4;
+} scalar_sources;
+
+/* Elements of a call. */
+static size_t block_of(const scalar_call *call) {
+  return call->reads >= NVFP4_VALUES ? 16 : call->reads >= MX_VALUES ? 32 : 1;
 }
 
-static contender scalar_contender(const scalar_call *call, void *dst, const float *values,
-                                  uint32_t *const codes[2], size_t count) {
+static const void *source_of(const scalar_call *call, const scalar_sources *from) {
+  switch (call->reads) {
+  case 8: return from->codes[0];
+  case 16: return from->codes[1];
+  case MX_BLOCKS: return from->mx;
+  case NVFP4_BLOCKS: return from->nvfp4;
+  default: return from->values;
+  }
+}
+
+static bool make_sources(scalar_sources *made, size_t count) {
+  made->values = speed_values(count);
+  made->codes[0] = timing_buffer(count * sizeof(uint32_t));
+  made->codes[1] = timing_buffer(count * sizeof(uint32_t));
+  made->mx = timing_buffer(2 * count); /* more than codes and scales take */
+  made->nvfp4 = timing_buffer(count);
+  if (!made->values || !made->codes[0] || !made->codes[1] || !made->mx || !made->nvfp4)
+    return false;
+  for (size_t i = 0; i < count; ++i) {
+    made->codes[0][i] = mpnum_random(2, i) & 0xff;
+    made->codes[1][i] = mpnum_random(2, i) & 0xffff;
+  }
+  array_f32_to_mx_e4m3(made->mx, made->values, count / 32);
+  array_f32_to_nvfp4(made->nvfp4, made->values, count / 16);
+  return true;
+}
+
+static void free_sources(scalar_sources *made) {
+  free(made->values);
+  free(made->codes[0]);
+  free(made->codes[1]);
+  free(made->mx);
+  free(made->nvfp4);
+}
+
+static contender scalar_contender(const scalar_call *call, void *dst,
+                                  const scalar_sources *from, size_t count) {
   contender made;
   memset(&made, 0, sizeof made);
   made.pass = call->pass;
   made.dst = dst;
-  made.src = call->code_bits ? (const void *)codes[call->code_bits == 16] : values;
-  made.count = count;
+  made.src = source_of(call, from);
+  made.count = count / block_of(call);
   made.dst_bytes = 4 * count;
   return made;
 }
@@ -207,14 +265,13 @@ uint64_t scalar_work(unsigned rounds) {
 
 bool scalar_measure(figures *to, size_t count, unsigned rounds, progress *bar) {
   contender list[CALL_COUNT];
-  uint32_t *codes[2] = {NULL, NULL};
+  scalar_sources sources = {NULL, {NULL, NULL}, NULL, NULL};
   void *dst = timing_buffer(count * 4);
-  float *values = speed_values(count);
-  bool done = dst && values && make_codes(codes, count);
+  bool done = dst && make_sources(&sources, count);
   size_t used = 0;
   for (int i = 0; i < CALL_COUNT && done; ++i) {
     if (!missing(&calls[i]))
-      list[used++] = scalar_contender(&calls[i], dst, values, codes, count);
+      list[used++] = scalar_contender(&calls[i], dst, &sources, count);
   }
   done = done && timing_measure(list, used, rounds, bar, "scalar calls");
   if (done) {
@@ -223,9 +280,7 @@ bool scalar_measure(figures *to, size_t count, unsigned rounds, progress *bar) {
     collect(to, list);
   }
   free(dst);
-  free(values);
-  free(codes[0]);
-  free(codes[1]);
+  free_sources(&sources);
   return done;
 }
 
@@ -241,7 +296,7 @@ bool scalar_print(const figures *from, FILE *to) {
   const bool good = view_print(
       &shown, from, to,
       "\nScalar: one out-of-line call at a time, and inlined in a plain loop; median of "
-      "%.0f rounds\n",
+      "%.0f rounds.\nOf mx e4m3 and nvfp4 a call is a block of 32 and 16\n",
       figures_value(from, section, "rounds"));
   view_absent(from, section, false, to);
   return good;

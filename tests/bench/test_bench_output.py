@@ -186,8 +186,15 @@ def scalar_calls_name_their_peers():
         assert "missing" not in row or f"\nAbsent: {about['source']}, {row['missing']}\n" in out, row
     own = figures.all_of("name", "scalar", "mpnum")
     assert own == ["f32 to f16", "f32 to bf16", "f32 to e4m3", "f32 to e5m2", "f16 to f32", "bf16 to f32",
-                   "e4m3 to f32"], own
-    for name in own:
+                   "e4m3 to f32", "f32 to mx e4m3", "mx e4m3 to f32", "f32 to nvfp4", "nvfp4 to f32"], own
+    blocks = own[7:]
+    for name in blocks:
+        functions = [figures.get("scalar", source, name, "", "function")
+                     for source in ("mpnum", "mpnum in a loop", "mpnum in a loop, -O3 native")]
+        call = "mpnum_dequantize_block" if name.endswith("f32") else "mpnum_quantize_block"
+        assert functions == [call + "s", call, call], (name, functions)
+        assert figures.get("scalar", "mpnum in a loop", name, "", "time_per_call") > 0, name
+    for name in own[:7]:
         row = figures.metrics("scalar", "CUDA headers", name)
         base = figures.get("scalar", "mpnum", name, "", "time_per_call")
         assert "missing" in row or math.isclose(row["ratio_to_mpnum"], row["time_per_call"] / base), row
