@@ -41,6 +41,7 @@ def every_function_has_a_row():
     wanted |= {"round to e4m3", "round to e4m3 rz", "round to e4m3 sr"}
     wanted |= {f"{what} {name}" for what in REDUCTIONS for name in ("f32", "bf16", "f16", "e5m2", "e4m3")
                if name not in ("e5m2", "e4m3") or what not in ("norm", "sum", "dot")}
+    wanted.add("dot light f32")
     wanted |= {f"hadamard {n} {name}" for n in (16, 64) for name in ("f32", "bf16")} | {"unhadamard 16 f32"}
     assert names == wanted, names ^ wanted
 
@@ -51,8 +52,8 @@ def bytes_are_those_of_the_types():
         words, function = name.split(), figures.get("arrays", "mpnum", name, "", "function")
         wanted = (32, 32, True)
         if words[0] in REDUCTIONS:
-            wanted = (BITS.get(words[1], 8), 0, False)
-            assert function == f"mpnum_{words[0]}_{words[1]}", function
+            wanted = (BITS.get(words[-1], 8), 0, False)
+            assert function == f"mpnum_{'_'.join(words)}", function
         elif words[0].endswith("hadamard"):
             in_place = words[0] == "unhadamard" or words[2] == "bf16"
             wanted = (BITS[words[2]], BITS[words[2]], in_place)
