@@ -3,6 +3,8 @@
 #ifndef MPNUM_BENCH_BLOCK_FORMATS_H
 #define MPNUM_BENCH_BLOCK_FORMATS_H
 
+#include <mpnum/array/losses.h>
+#include <mpnum/array/matrix.h>
 #include <mpnum/blocks/blockscale_format.h>
 
 /* ROW(name, what tables of times call it, bits of a code, format) */
@@ -28,5 +30,11 @@ typedef struct block_format {
 
 /* Number 0 to BLOCK_FORMATS - 1. */
 block_format block_format_of(unsigned number);
+
+/* mpnum_quantize_blocks and mpnum_dequantize_blocks, compiled once. */
+mpnum_status to_blocks(const mpnum_blockscale_format *format, mpnum_blockscaled dst,
+                       mpnum_const_matrix src, mpnum_quantize_losses *losses);
+mpnum_status from_blocks(const mpnum_blockscale_format *format, mpnum_matrix dst,
+                         mpnum_blockscaled src);
 
 #endif

@@ -2,6 +2,7 @@
 /* mpnum's conversions as functions of their own, in a file of their own: no caller
  * inlines them. Loops over blocks, by inline calls and by array calls. */
 #include "block_loops.h"
+#include "../core/block_formats.h"
 
 #include <string.h>
 
@@ -28,8 +29,7 @@ static mpnum_status quantize(mpnum_blockscale_format format, uint8_t *codes,
                              uint8_t *scale_inv, float scale, const float *src,
                              size_t n) {
   const mpnum_blockscaled dst = {codes, n, scale_inv, 1, 0, scale};
-  return mpnum_quantize_blocks(
-      &format, dst, mpnum_const_matrix_of(MPNUM_TYPE_F32, src, 1, n), NULL, NULL);
+  return to_blocks(&format, dst, mpnum_const_matrix_of(MPNUM_TYPE_F32, src, 1, n), NULL);
 }
 static mpnum_status dequantize(mpnum_blockscale_format format, float *dst,
                                const uint8_t *codes, const uint8_t *scale_inv,
@@ -37,7 +37,6 @@ static mpnum_status dequantize(mpnum_blockscale_format format, float *dst,
   mpnum_blockscaled src = {NULL, n, NULL, 1, 0, scale};
   memcpy(&src.codes, &codes, sizeof codes); /* which are only read */
   memcpy(&src.scale_inv, &scale_inv, sizeof scale_inv);
-  return mpnum_dequantize_blocks(&format, mpnum_matrix_of(MPNUM_TYPE_F32, dst, 1, n),
-                                 src);
+  return from_blocks(&format, mpnum_matrix_of(MPNUM_TYPE_F32, dst, 1, n), src);
 }
 BLOCK_LOOPS(array, quantize, dequantize)

@@ -216,11 +216,10 @@ static void measure_blocks(work *at, unsigned number, int way) {
   mpnum_blockscaled codes = {at->codes, stride, at->scales, sizeof at->scales, 0, 1};
   if (way == 1) format = mpnum_blockscale_transposed(format);
   codes.scale = mpnum_nvfp4_scale((float)at->about->found.amax);
-  must(mpnum_quantize_blocks(
-      &format, codes,
-      mpnum_const_matrix_of(MPNUM_TYPE_F32, at->values, at->rows, at->columns), NULL,
-      &at->blocks[number][way].losses));
-  must(mpnum_dequantize_blocks(
+  must(to_blocks(&format, codes,
+                 mpnum_const_matrix_of(MPNUM_TYPE_F32, at->values, at->rows, at->columns),
+                 &at->blocks[number][way].losses));
+  must(from_blocks(
       &format, mpnum_matrix_of(MPNUM_TYPE_F32, at->back, at->rows, at->columns), codes));
   for (size_t i = 0; i < count; ++i)
     at->errors[i] = (double)at->back[i] - (double)at->values[i];
