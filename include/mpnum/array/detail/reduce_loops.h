@@ -228,12 +228,21 @@ MPNUM_HOST double mpnum_sum_to_odd_(mpnum_tile_sum_ *sum, mpnum_floats_ *floats,
   return mpnum_exact_sum_to_odd_(total);
 }
 
+/* The sum of lanes, by halves. */
+MPNUM_HOST float mpnum_folded_(float *lanes, size_t count) {
+  size_t width = count / 2, i = 0;
+  for (; width; width /= 2)
+    for (i = 0; i < width; ++i)
+      lanes[i] = mpnum_add_scalar_(lanes[i], lanes[width + i]);
+  return lanes[0];
+}
+
 /* A dot product in floats. */
 MPNUM_HOST_ONCE_ float mpnum_dot_in_floats_(const uint8_t *a, const uint8_t *b,
                                             size_t n) {
   MPNUM_ALIGNED_ float lanes[64] = {0};
   const uint64_t saved = mpnum_fenv_save_();
-  size_t i = 0, width = 32;
+  size_t i = 0, width = 0;
   for (; i < n; i += MPNUM_TILE_) {
     mpnum_tile_ tile;
     mpnum_cut_tile_(&tile, a + 4 * i, b + 4 * i,
@@ -241,9 +250,7 @@ MPNUM_HOST_ONCE_ float mpnum_dot_in_floats_(const uint8_t *a, const uint8_t *b,
     MPNUM_CALL_(dot_tile, (lanes, &tile));
   }
   MPNUM_CALL_(dot_fold, (lanes, &width));
-  for (; width > 0; width /= 2)
-    for (i = 0; i < width; ++i)
-      lanes[i] = mpnum_add_scalar_(lanes[i], lanes[width + i]);
+  lanes[0] = mpnum_folded_(lanes, width);
   mpnum_fenv_restore_(saved);
   return mpnum_canonical_(lanes[0]);
 }

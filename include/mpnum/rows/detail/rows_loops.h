@@ -21,15 +21,6 @@ typedef struct mpnum_extremes_ {
   int has_nan;
 } mpnum_extremes_;
 
-/* The sum of lanes, by halves. */
-MPNUM_HOST float mpnum_folded_(float *lanes, size_t count) {
-  size_t width = count / 2, i = 0;
-  for (; width; width /= 2)
-    for (i = 0; i < width; ++i)
-      lanes[i] = mpnum_add_scalar_(lanes[i], lanes[width + i]);
-  return lanes[0];
-}
-
 /* A type as loops know it, and its elements one by one. */
 typedef struct mpnum_row_type_ {
   mpnum_type type;

@@ -3,6 +3,7 @@
 #ifndef MPNUM_TRAINING_DETAIL_OPTIMIZER_PASS_H
 #define MPNUM_TRAINING_DETAIL_OPTIMIZER_PASS_H
 
+#include "../../types/f32.h"
 #include "optimizer_loops.h"
 #include "../optimizer_tensor.h"
 MPNUM_C_BEGIN_
@@ -35,7 +36,7 @@ MPNUM_MATH_ mpnum_status mpnum_optimizer_check_(const mpnum_optimizer *optimizer
       !mpnum_optimizer_is_below_(optimizer->beta1, one) ||
       !mpnum_optimizer_is_below_(optimizer->learning_rate, infinite) ||
       !mpnum_optimizer_is_below_(optimizer->weight_decay, infinite) ||
-      (mpnum_bits_f32(multiplier) & 0x7fffffffu) >= 0x7f800000u)
+      !mpnum_isfinite_f32(multiplier))
     return MPNUM_ERROR_ARGUMENT;
   if (optimizer->kind != MPNUM_OPTIMIZER_SGD &&
       !mpnum_optimizer_is_below_(optimizer->beta2, one))
@@ -44,9 +45,6 @@ MPNUM_MATH_ mpnum_status mpnum_optimizer_check_(const mpnum_optimizer *optimizer
       !mpnum_optimizer_is_below_(optimizer->epsilon, infinite))
     return MPNUM_ERROR_ARGUMENT;
   return MPNUM_OK;
-}
-MPNUM_MATH_ int mpnum_optimizer_is_float_(float x) {
-  return (mpnum_bits_f32(x) & 0x7fffffffu) < 0x7f800000u;
 }
 /* The factors of a step; MPNUM_ERROR_ARGUMENT where one is past the floats. */
 MPNUM_MATH_ mpnum_status mpnum_optimizer_factors_of_(mpnum_optimizer_factors_ *made,
@@ -71,10 +69,8 @@ MPNUM_MATH_ mpnum_status mpnum_optimizer_factors_of_(mpnum_optimizer_factors_ *m
   made->inverse =
       mpnum_div_scalar_(1.0f, mpnum_sqrt_raw_scalar_(mpnum_narrow_f64_(left2)));
   made->rate = mpnum_narrow_f64_(is_adam ? mpnum_div_f64_(rate, left1) : rate);
-  return mpnum_optimizer_is_float_(made->rate) &&
-                 mpnum_optimizer_is_float_(made->shrink) &&
-                 mpnum_optimizer_is_float_(made->decay) &&
-                 mpnum_optimizer_is_float_(made->epsilon)
+  return mpnum_isfinite_f32(made->rate) && mpnum_isfinite_f32(made->shrink) &&
+                 mpnum_isfinite_f32(made->decay) && mpnum_isfinite_f32(made->epsilon)
              ? MPNUM_OK
              : MPNUM_ERROR_ARGUMENT;
 }
@@ -86,11 +82,6 @@ MPNUM_MATH_ mpnum_status mpnum_optimizer_factors_of_(mpnum_optimizer_factors_ *m
 MPNUM_HOST int mpnum_optimizer_is_small_(mpnum_type type) {
   return type == MPNUM_TYPE_BF16 || type == MPNUM_TYPE_F16;
 }
-/* Bytes of an element. */
-MPNUM_HOST size_t mpnum_optimizer_size_(mpnum_type type) {
-  if (type == MPNUM_TYPE_F32) return 4;
-  return mpnum_optimizer_is_small_(type) ? 2 : 1;
-}
 /* Whether arrays of a tensor that it writes share memory with another one. */
 MPNUM_HOST_COLD_ int mpnum_optimizer_overlaps_(const mpnum_optimizer_tensor *t,
                                                int moments) {
@@ -99,11 +90,11 @@ MPNUM_HOST_COLD_ int mpnum_optimizer_overlaps_(const mpnum_optimizer_tensor *t,
   arrays[0] = t->parameter, arrays[1] = t->remainder, arrays[2] = t->copy;
   arrays[3] = moments > 0 ? t->moment1 : 0, arrays[4] = moments > 1 ? t->moment2 : 0;
   arrays[5] = t->losses, arrays[6] = t->gradient;
-  bytes[0] = bytes[1] = t->n * mpnum_optimizer_size_(t->parameter_type);
-  bytes[2] = t->n * mpnum_optimizer_size_(t->copy_type);
-  bytes[3] = bytes[4] = t->n * mpnum_optimizer_size_(t->moment_type);
+  bytes[0] = bytes[1] = t->n * (size_t)(mpnum_type_bits_(t->parameter_type) / 8);
+  bytes[2] = t->n * (size_t)(mpnum_type_bits_(t->copy_type) / 8);
+  bytes[3] = bytes[4] = t->n * (size_t)(mpnum_type_bits_(t->moment_type) / 8);
   bytes[5] = sizeof *t->losses;
-  bytes[6] = t->n * mpnum_optimizer_size_(t->gradient_type);
+  bytes[6] = t->n * (size_t)(mpnum_type_bits_(t->gradient_type) / 8);
   for (; i < 6; ++i)
     for (k = i + 1; k < 7; ++k)
       if (arrays[i] && arrays[k] &&
@@ -180,7 +171,7 @@ MPNUM_HOST_ONCE_ mpnum_status mpnum_optimizer_pass_of_(mpnum_optimizer_pass_ *pa
 /* Floats of n elements: where they are, or in a buffer. */
 MPNUM_HOST_ONCE_ uint8_t *mpnum_optimizer_floats_(mpnum_type type, void *memory,
                                                   size_t first, float *buffer, size_t n) {
-  uint8_t *const at = (uint8_t *)memory + first * mpnum_optimizer_size_(type);
+  uint8_t *const at = mpnum_row_to_(type, memory, first);
   if (type == MPNUM_TYPE_F32) return at;
   mpnum_floats_from_(type, buffer, at, n);
   return (uint8_t *)(void *)buffer;
@@ -190,7 +181,7 @@ MPNUM_HOST_ONCE_ void mpnum_optimizer_store_(mpnum_type type, void *memory, size
                                              const void *floats, size_t n,
                                              int is_stochastic, uint64_t seed,
                                              uint64_t index) {
-  uint8_t *const at = (uint8_t *)memory + first * mpnum_optimizer_size_(type);
+  uint8_t *const at = mpnum_row_to_(type, memory, first);
   if (type == MPNUM_TYPE_F32) return;
   if (is_stochastic) {
     mpnum_stochastic_array_(type, MPNUM_OVERFLOW_IEEE, at, (const float *)floats, n, seed,
@@ -216,8 +207,7 @@ MPNUM_HOST_ONCE_ void mpnum_optimizer_tile_step_(const mpnum_optimizer_pass_ *pa
     tile.moment1 = tile.moment2 = 0;
     mpnum_optimizer_run_over_(&pass->join, &pass->factors, &tile, n);
   }
-  tile.gradient =
-      (const uint8_t *)t->gradient + first * mpnum_optimizer_size_(t->gradient_type);
+  tile.gradient = mpnum_row_at_(t->gradient_type, t->gradient, first);
   if (t->gradient_type != MPNUM_TYPE_F32) {
     mpnum_floats_from_(t->gradient_type, gradient, tile.gradient, n);
     tile.gradient = (const uint8_t *)(const void *)gradient;
