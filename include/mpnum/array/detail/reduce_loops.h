@@ -229,7 +229,7 @@ MPNUM_HOST double mpnum_sum_to_odd_(mpnum_tile_sum_ *sum, mpnum_floats_ *floats,
 }
 
 /* The sum of lanes, by halves. */
-MPNUM_HOST float mpnum_folded_(float *lanes, size_t count) {
+MPNUM_HOST float mpnum_folded_(float lanes[64], size_t count) {
   size_t width = count / 2, i = 0;
   for (; width; width /= 2)
     for (i = 0; i < width; ++i)
