@@ -86,16 +86,23 @@ __global__ void move(mpnum_e4m3 *dst, const float *src, size_t n) {
 # The step of a training loop; ptxas takes as long for it as for a hundred conversions.
 GRADIENTS = """\
 #include <mpnum/training/grad.cuh>
+#include <mpnum/training/optimizer.cuh>
 #define LAUNCH(call) if ((error = mpnum_launch_##call) != cudaSuccess) return error;
 cudaError_t launch_step(mpnum_grad_list list, mpnum_grad_findings *findings, mpnum_grad_scaler *scaler,
-                        mpnum_grad_optimizer *optimizer, uint32_t *apply, mpnum_grad_workspace *workspace, cudaStream_t stream);
+                        mpnum_grad_optimizer *optimizer, uint32_t *apply, mpnum_grad_workspace *workspace,
+                        const mpnum_optimizer *adamw, mpnum_optimizer_list parameters, mpnum_optimizer_progress *progress,
+                        float *multiplier, cudaStream_t stream);
 cudaError_t launch_step(mpnum_grad_list list, mpnum_grad_findings *findings, mpnum_grad_scaler *scaler,
-                        mpnum_grad_optimizer *optimizer, uint32_t *apply, mpnum_grad_workspace *workspace, cudaStream_t stream) {
+                        mpnum_grad_optimizer *optimizer, uint32_t *apply, mpnum_grad_workspace *workspace,
+                        const mpnum_optimizer *adamw, mpnum_optimizer_list parameters, mpnum_optimizer_progress *progress,
+                        float *multiplier, cudaStream_t stream) {
   cudaError_t error = cudaSuccess;
   LAUNCH(grad_pass(findings, list, scaler, workspace, stream))
   LAUNCH(grad_merge(findings, findings, 2, stream))
   LAUNCH(grad_clip(optimizer, scaler, findings, list, 1.0f, workspace, stream))
+  LAUNCH(grad_multiplier(multiplier, optimizer, scaler, findings, 1.0f, stream))
   LAUNCH(grad_step(scaler, optimizer, findings, apply, stream))
+  LAUNCH(optimizer_step(adamw, parameters, progress, 0, multiplier, apply, stream))
   return error;
 }
 """

@@ -96,7 +96,8 @@ WITHOUT_TWIN = {
        for name in ("dequantize_mx", "dequantize_nvfp4", "dequantize_fp8")},
     "nvfp4_scale": "of a matrix; hosts take its amax",
     **{name: "a list, findings and handles in device memory" for name in ("grad_pass", "grad_clip", "grad_step", "grad_step_all",
-                                                                          "grad_merge")},
+                                                                          "grad_merge", "grad_multiplier")},
+    "optimizer_step": "a list and the number of the step in device memory",
     "histogram": "hosts count one value, or the pass over gradients does",
 }
 

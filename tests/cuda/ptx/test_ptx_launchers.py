@@ -27,7 +27,8 @@ ARCHS = ["75", "90", "100a", "120a"]
 SIZES = {"float": 4, "double": 8, "mpnum_f16": 2, "mpnum_bf16": 2, "int": 4, "int64_t": 8, "size_t": 8, "uint64_t": 8,
          "mpnum_stats": 48, "mpnum_launch_scratch": 48, "mpnum_histogram": 2056, "mpnum_grad_scaler": 112,
          "mpnum_grad_optimizer": 40, "mpnum_grad_findings": 264, "mpnum_grad_workspace": 440, "mpnum_grad_tensor": 72,
-         "mpnum_row_status": 4, "uint32_t": 4}
+         "mpnum_row_status": 4, "uint32_t": 4, "mpnum_optimizer_tensor": 96, "mpnum_optimizer_progress": 80,
+         "mpnum_quantize_losses": 32}
 UNWRITTEN = 0xb5
 # Functions of PTX are what the interpreter has not: what is never inlined is inlined here.
 BEGIN = """\
@@ -35,6 +36,7 @@ BEGIN = """\
 #undef MPNUM_RARE_
 #define MPNUM_RARE_ MPNUM_INLINE
 #include <mpnum/kernels.cuh>
+#include <mpnum/training/optimizer.cuh>
 #define AND_THEN(launch) if (const cudaError_t error = launch) return error
 static mpnum_grad_scaler scaler_of_1024() {
   mpnum_grad_scaler_config config = mpnum_grad_scaler_default();
@@ -42,6 +44,33 @@ static mpnum_grad_scaler scaler_of_1024() {
   config.init_scale = 1024;
   (void)mpnum_grad_scaler_init(&scaler, config);
   return scaler;
+}
+/* Floats with a copy in bf16; bf16 with a remainder, moments in bf16 and a copy in e4m3. */
+struct two_states {
+  mpnum_optimizer how;
+  mpnum_optimizer_tensor at[2];
+  two_states(float *p, float *m, float *v, mpnum_bf16 *small, mpnum_bf16 *q, mpnum_bf16 *lacks, mpnum_bf16 *m_small,
+             mpnum_bf16 *v_small, mpnum_e4m3 *bytes, mpnum_quantize_losses *losses, const float *g, const mpnum_f16 *h)
+      : how(mpnum_optimizer_default(MPNUM_OPTIMIZER_ADAMW)) {
+    how.seed = 9;
+    at[0] = mpnum_optimizer_tensor_of(1030, MPNUM_TYPE_F32, g, MPNUM_TYPE_F32, p, MPNUM_TYPE_F32, m, v);
+    at[0].copy = small;
+    at[1] = mpnum_optimizer_tensor_of(101, MPNUM_TYPE_F16, h, MPNUM_TYPE_BF16, q, MPNUM_TYPE_BF16, m_small, v_small);
+    at[1].remainder = lacks;
+    at[1].copy_type = MPNUM_TYPE_E4M3;
+    at[1].copy = bytes;
+    at[1].copy_scale = 100;
+    at[1].losses = losses;
+    at[1].first = 1031;
+  }
+};
+static cudaError_t list_of(mpnum_optimizer_list *list, const two_states &made, mpnum_optimizer_tensor *tensors, uint64_t *before) {
+  uint64_t words[3];
+  if (mpnum_optimizer_plan(list, words, &made.how, made.at, 2) != MPNUM_OK) return cudaErrorUnknown;
+  list->tensors = tensors;
+  list->tiles_before = before;
+  AND_THEN(cudaMemcpy(tensors, made.at, sizeof made.at, cudaMemcpyHostToDevice));
+  return cudaMemcpy(before, words, sizeof words, cudaMemcpyHostToDevice);
 }
 struct two_tensors {
   mpnum_grad_tensor at[2];
@@ -81,9 +110,17 @@ def halves(count, seed=0, special=()):
     return struct.pack(f"<{count}e", *values)
 
 
+def squares(count, seed=0):
+    return struct.pack(f"<{count}f", *(value * value for value in struct.unpack(f"<{count}f", floats(count, seed, ()))))
+
+
+def narrowed(wide):
+    """The upper halves of floats, which are bf16."""
+    return b"".join(wide[place + 2:place + 4] for place in range(0, len(wide), 4))
+
+
 def bfloats(count, seed=0, special=(0.0, -0.0)):
-    wide = floats(count, seed, special)
-    return b"".join(wide[place + 2:place + 4] for place in range(0, 4 * count, 4))
+    return narrowed(floats(count, seed, special))
 
 
 def one(value):
@@ -156,6 +193,12 @@ LOSS = """mpnum_cross_entropy_options how = mpnum_cross_entropy_default();
   how.counted = counted;
 """
 WEIGHTS = {"weight": ("float", floats(70, 1)), "bias": ("float", floats(70, 2))}
+STATES = {"p": ("float", floats(1030)), "m": ("float", floats(1030, 1)), "v": ("float", squares(1030)),
+          "small": ("mpnum_bf16", out(1030)), "q": ("mpnum_bf16", bfloats(101)), "lacks": ("mpnum_bf16", bytes(202)),
+          "m_small": ("mpnum_bf16", bfloats(101, 2)), "v_small": ("mpnum_bf16", narrowed(squares(101, 1))),
+          "bytes": ("mpnum_e4m3", out(101)), "losses": ("mpnum_quantize_losses", bytes(32)), "g": ("float", floats(1030, 3)),
+          "h": ("mpnum_f16", halves(101)), "tensors": ("mpnum_optimizer_tensor", out(2)), "before": ("uint64_t", out(3)),
+          "multiplier": ("float", one(0.125)), "progress": ("mpnum_optimizer_progress", bytes(80))}
 TENSORS = {"x": ("float", floats(2100)), "y": ("mpnum_f16", halves(331)), "to": ("float", out(331)),
            "histogram": ("mpnum_histogram", bytes(2056)), "findings": ("mpnum_grad_findings", out(1)),
            "workspace": ("mpnum_grad_workspace", bytes(440)), "tensors": ("mpnum_grad_tensor", out(2)), "before": ("uint64_t", out(3)),
@@ -233,6 +276,11 @@ CASES = [
                      mpnum_grad_scaler_step(scaler, handle, &verdict) || mpnum_grad_scaler_update(scaler, handle);
   *apply = verdict;
   return status;""", "tensors before"),
+    Case("optimizer_step", STATES, """const two_states made(p, m, v, small, q, lacks, m_small, v_small, bytes, losses, g, h);
+  mpnum_optimizer_list list;
+  AND_THEN(list_of(&list, made, tensors, before));
+  return mpnum_launch_optimizer_step(&made.how, list, progress, 0, multiplier, 0, 0);""", """const two_states made(p, m, v, small, q, lacks, m_small, v_small, bytes, losses, g, h);
+  return mpnum_optimizer_step(&made.how, made.at, 2, 1, *multiplier, MPNUM_GRAD_APPLY);""", "tensors before progress"),
     Case("block_sums", {"sums": ("double", out(64)), "x": ("double", struct.pack("<64d", *(3.0**place / 7 for place in range(-30, 34))))},
          "mpnum_launch_(sum_of_doubles, 1, 64, 0, sums, x)",
          """double warps[2], lanes[32], next[32];

@@ -33,7 +33,7 @@ HEADER = """\
 # tests/cuda/ptx/test_row_code.py compares, and writes this with --update. Of nvcc {version}.
 """
 SHORT, LONG = 512, 1024
-TILE = 2048
+TILE, OPTIMIZER_TILE = 2048, 1024
 TITLE = "# Rows and gradients"  # Between the functions and them; tools/gpu-shares reads what follows.
 
 # Kernel: its template arguments, those of its job, and what the job is made of; a to d are memory.
@@ -58,6 +58,7 @@ ROWS = {
 SOURCE = """\
 #include <mpnum/kernels.cuh>
 #include <mpnum/rows/softmax_state.h>
+#include <mpnum/training/optimizer.cuh>
 template <class T> __device__ mpnum::row_source_<T> rows(const void *data, unsigned n, unsigned planes = 1) {
   mpnum::row_source_<T> from = mpnum::row_source_<T>();
   from.data = static_cast<const T *>(data);
@@ -102,6 +103,8 @@ extern "C" __global__ void NAME_16(float *data, mpnum_softmax_state *kept, float
 GRADIENTS = {"grad_f32_in_place": ("F32", None, 0, 0), "grad_bf16_to_f32": ("BF16", "F32", 0, 0),
              "grad_f16_to_f32": ("F16", "F32", 0, 0), "grad_f32_in_place_misaligned": ("F32", None, 4, 4),
              "grad_f16_to_f32_apart": ("F16", "F32", 2, 8)}
+# Steps of AdamW: the type of everything, or that of the parameters beside a copy in bf16.
+OPTIMIZERS = {"adamw_f32": ("F32", False), "adamw_f32_bf16_copy": ("F32", True), "adamw_bf16_stochastic": ("BF16", False)}
 SIZES = {"F32": 4, "BF16": 2, "F16": 2}
 MANGLED = {"false": "Lb0E", "true": "Lb1E", "mpnum::norm_plain_<mpnum_f16>": "N5mpnum11norm_plain_",
            "mpnum::norm_codes_<mpnum_e4m3>": "N5mpnum11norm_codes_"}
@@ -109,7 +112,8 @@ TYPES = toolchain.load_api().Api().enumerators
 
 
 def source():
-    text, kernels = [SOURCE], ["mpnum_grad_pass_kernel_<mpnum_grad_findings>"]
+    text, kernels = [SOURCE], ["mpnum_grad_pass_kernel_<mpnum_grad_findings>",
+                               "mpnum_optimizer_kernel_<mpnum_optimizer_progress>"]
     for name, (kernel, arguments, job, made) in ROWS.items():
         instance = f"mpnum_{kernel}_kernel_<{arguments}>"
         types = re.sub(r"^(false|true), ", "", arguments)
@@ -198,6 +202,23 @@ class Code:
         machine.launch(pass_kernel, 1, 256, [findings.address, made, 0, workspace.address])
         return machine.executed
 
+    def optimizer(self, name, tiles):
+        type_name, has_copy = OPTIMIZERS[name]
+        n, kind, bf16 = tiles * OPTIMIZER_TILE, TYPES[f"MPNUM_TYPE_{type_name}"], TYPES["MPNUM_TYPE_BF16"]
+        machine = Machine(self.text)
+        one = {"F32": b"\0\0\x80\x3f", "BF16": b"\x80\x3f"}[type_name]
+        gradient, parameter, moment1, moment2 = (machine.allocate(one * n).address for _ in range(4))
+        copy = machine.allocate(bytes(2 * n)).address if has_copy else 0
+        tensors = machine.allocate(struct.pack("<Q4i8Qfi", n, kind, kind, kind, bf16, gradient, parameter, 0, moment1, moment2, copy,
+                                               0, 0, 1, 0))
+        before = machine.allocate(struct.pack("<2Q", 0, tiles))
+        made = struct.pack("<4Q2i2I", tensors.address, before.address, 1, tiles, 0, 1, 2, 0)
+        factors = struct.pack("<10f", 1, 0, 1e-5, 0.1, 0.9, 0.999, 0.001, 1, 1e-8, 1e-3)
+        progress = machine.allocate(struct.pack("<4Q", 1, 2, 3, 4) + factors + struct.pack("<iI", 0, 1))
+        kernel, = [found for found in machine.module.functions if "optimizer_kernel" in found]
+        machine.launch(kernel, 1, 256, [made, progress.address])
+        return machine.executed
+
     def cell(self, name):
         if name not in self.cells:
             if name in FUNCTIONS:
@@ -208,6 +229,9 @@ class Code:
                 beside = (few - each * SHORT) / 32
                 report = [*self.reports[self.kernel(name)], hot.accesses(self.instructions[self.kernel(name)], "ptx")]
                 numbers = [round(each, 2), round(beside)]
+            elif name in OPTIMIZERS:
+                numbers = [round((self.optimizer(name, 2) - self.optimizer(name, 1)) / OPTIMIZER_TILE, 2), "-"]
+                report, = [found for kernel, found in self.reports.items() if "optimizer_kernel" in kernel]
             else:
                 numbers = [round((self.gradients(name, 2) - self.gradients(name, 1)) / TILE, 2), "-"]
                 report, = [found for kernel, found in self.reports.items() if "grad_pass_kernel" in kernel]
@@ -219,7 +243,7 @@ def is_fma(instruction, _dialect):
     return instruction.opcode.startswith("FFMA")
 
 
-NAMES = [*FUNCTIONS, *ROWS, *GRADIENTS]
+NAMES = [*FUNCTIONS, *ROWS, *GRADIENTS, *OPTIMIZERS]
 
 
 def table(codes):

@@ -80,7 +80,8 @@ MPNUM_DEVICE_ double mpnum_grad_product_f64_(double x, float factor) {
 
 /* The tensor that a tile is of, from one on that begins before it or with it: by steps
  * that double, then by halving. */
-MPNUM_DEVICE_ uint64_t mpnum_grad_tensor_at_(const mpnum_grad_list &list, uint64_t tile,
+template <class List>
+MPNUM_DEVICE_ uint64_t mpnum_grad_tensor_at_(const List &list, uint64_t tile,
                                              uint64_t from) {
   uint64_t low = from, step = 1;
   while (low + step < list.count && list.tiles_before[low + step] <= tile) {

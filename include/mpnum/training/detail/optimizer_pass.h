@@ -22,6 +22,22 @@ MPNUM_MATH_ int mpnum_optimizer_moments_(const mpnum_optimizer *optimizer) {
   default: return 2;
   }
 }
+/* Which of the steps of optimizer_steps.inc is taken. */
+typedef enum mpnum_optimizer_step_ {
+  MPNUM_OPTIMIZER_STEP_ADAM_,
+  MPNUM_OPTIMIZER_STEP_LION_,
+  MPNUM_OPTIMIZER_STEP_SGD_,
+  MPNUM_OPTIMIZER_STEP_MOMENTUM_,
+  MPNUM_OPTIMIZER_STEP_NESTEROV_
+} mpnum_optimizer_step_;
+MPNUM_MATH_ mpnum_optimizer_step_
+mpnum_optimizer_step_of_(const mpnum_optimizer *optimizer) {
+  if (optimizer->kind == MPNUM_OPTIMIZER_LION) return MPNUM_OPTIMIZER_STEP_LION_;
+  if (optimizer->kind != MPNUM_OPTIMIZER_SGD) return MPNUM_OPTIMIZER_STEP_ADAM_;
+  if (!mpnum_optimizer_has_momentum_(optimizer)) return MPNUM_OPTIMIZER_STEP_SGD_;
+  return optimizer->nesterov ? MPNUM_OPTIMIZER_STEP_NESTEROV_
+                             : MPNUM_OPTIMIZER_STEP_MOMENTUM_;
+}
 /* Whether a number is 0 or more, and below another one: not NaN. */
 MPNUM_MATH_ int mpnum_optimizer_is_below_(double x, uint64_t limit) {
   const uint64_t bits = mpnum_bits_f64(x);
@@ -151,16 +167,14 @@ MPNUM_HOST_ONCE_ mpnum_status mpnum_optimizer_pass_of_(mpnum_optimizer_pass_ *pa
   uint32_t i = 0;
   MPNUM_OPTIMIZER_RUN_(&pass->join, isa, join);
   MPNUM_OPTIMIZER_RUN_(&pass->split, isa, split);
-  if (optimizer->kind == MPNUM_OPTIMIZER_LION) {
-    MPNUM_OPTIMIZER_RUN_(&pass->step, isa, lion);
-  } else if (optimizer->kind != MPNUM_OPTIMIZER_SGD) {
-    MPNUM_OPTIMIZER_RUN_(&pass->step, isa, adam);
-  } else if (!mpnum_optimizer_has_momentum_(optimizer)) {
-    MPNUM_OPTIMIZER_RUN_(&pass->step, isa, sgd);
-  } else if (optimizer->nesterov) {
-    MPNUM_OPTIMIZER_RUN_(&pass->step, isa, nesterov);
-  } else {
+  switch (mpnum_optimizer_step_of_(optimizer)) {
+  case MPNUM_OPTIMIZER_STEP_ADAM_: MPNUM_OPTIMIZER_RUN_(&pass->step, isa, adam); break;
+  case MPNUM_OPTIMIZER_STEP_LION_: MPNUM_OPTIMIZER_RUN_(&pass->step, isa, lion); break;
+  case MPNUM_OPTIMIZER_STEP_SGD_: MPNUM_OPTIMIZER_RUN_(&pass->step, isa, sgd); break;
+  case MPNUM_OPTIMIZER_STEP_MOMENTUM_:
     MPNUM_OPTIMIZER_RUN_(&pass->step, isa, momentum);
+    break;
+  default: MPNUM_OPTIMIZER_RUN_(&pass->step, isa, nesterov);
   }
   for (; i < 3; ++i)
     pass->seeds[i] = mpnum_optimizer_seed_(optimizer->seed, step, i);

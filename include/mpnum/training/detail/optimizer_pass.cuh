@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/* The pass of training/optimizer.cuh on the device: a thread takes four neighbours of a
+ * tensor at a time, and asks for all of their arrays before it uses one. */
+#ifndef MPNUM_TRAINING_DETAIL_OPTIMIZER_PASS_CUH
+#define MPNUM_TRAINING_DETAIL_OPTIMIZER_PASS_CUH
+
+#include "grad_pass.cuh"
+#include "optimizer_pass.h"
+#include "../optimizer_list.cuh"
+#include "../../cuda/detail/convert_four.cuh"
+MPNUM_C_BEGIN_
+
+/* Of a multiprocessor: AdamW of floats asks for 48 KiB in three, of some 80 registers. */
+enum { MPNUM_OPTIMIZER_BLOCKS_ = 3 };
+
+/* Four neighbours of an array as they lie in memory, or as many of them as there are. */
+struct mpnum_optimizer_codes_ {
+  uint32_t words[4]; /* a code each, or two or four in one */
+  unsigned char *at;
+  unsigned size, count; /* bytes of a code; codes: of no array 0 */
+};
+
+#define MPNUM_DEVICE_ static __device__ __forceinline__
+
+MPNUM_DEVICE_ bool mpnum_optimizer_is_whole_(const mpnum_optimizer_codes_ &codes) {
+  return codes.count == 4 && reinterpret_cast<size_t>(codes.at) % (4 * codes.size) == 0;
+}
+/* Where four codes are to be, none of them known. */
+MPNUM_DEVICE_ mpnum_optimizer_codes_ mpnum_optimizer_codes_at_(mpnum_type type,
+                                                               const void *array,
+                                                               uint64_t first,
+                                                               unsigned count) {
+  mpnum_optimizer_codes_ codes = {{0, 0, 0, 0}, 0, mpnum_grad_size_(type), 0};
+  if (!array) return codes;
+  codes.at = static_cast<unsigned char *>(const_cast<void *>(array)) + first * codes.size;
+  codes.count = count;
+#if MPNUM_ON_DEVICE_ && defined(__CUDACC__) && !defined(__clang__)
+  __builtin_assume(__isGlobal(codes.at));
+#endif
+  return codes;
+}
+MPNUM_DEVICE_ mpnum_optimizer_codes_ mpnum_optimizer_load_(mpnum_type type,
+                                                           const void *array,
+                                                           uint64_t first,
+                                                           unsigned count) {
+  typedef mpnum_lanes<uint32_t, 4> four;
+  typedef mpnum_lanes<uint32_t, 2> two;
+  mpnum_optimizer_codes_ codes = mpnum_optimizer_codes_at_(type, array, first, count);
+  if (!mpnum_optimizer_is_whole_(codes)) {
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 4; ++j) {
+      if (j >= codes.count) break;
+      if (codes.size == 4)
+        codes.words[j] = reinterpret_cast<const uint32_t *>(codes.at)[j];
+      else if (codes.size == 2)
+        codes.words[j / 2] |=
+            static_cast<uint32_t>(reinterpret_cast<const uint16_t *>(codes.at)[j])
+            << 16 * (j % 2);
+      else
+        codes.words[0] |= static_cast<uint32_t>(codes.at[j]) << 8 * j;
+    }
+  } else if (codes.size == 4) {
+    const four words = *reinterpret_cast<const four *>(codes.at);
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 4; ++j)
+      codes.words[j] = words.at[j];
+  } else if (codes.size == 2) {
+    const two words = *reinterpret_cast<const two *>(codes.at);
+    codes.words[0] = words.at[0];
+    codes.words[1] = words.at[1];
+  } else {
+    codes.words[0] = *reinterpret_cast<const uint32_t *>(codes.at);
+  }
+  return codes;
+}
+/* One code each, stored. */
+MPNUM_DEVICE_ void mpnum_optimizer_store_(const mpnum_optimizer_codes_ &place,
+                                          const uint32_t (&code)[4]) {
+  if (!mpnum_optimizer_is_whole_(place)) {
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 4; ++j)
+      if (j < place.count) mpnum_grad_set_(place.at, j, place.size, code[j]);
+  } else if (place.size == 4) {
+    const mpnum_lanes<uint32_t, 4> words = {{code[0], code[1], code[2], code[3]}};
+    *reinterpret_cast<mpnum_lanes<uint32_t, 4> *>(place.at) = words;
+  } else if (place.size == 2) {
+    const mpnum_lanes<uint32_t, 2> words = {
+        {code[0] | code[1] << 16, code[2] | code[3] << 16}};
+    *reinterpret_cast<mpnum_lanes<uint32_t, 2> *>(place.at) = words;
+  } else {
+    *reinterpret_cast<uint32_t *>(place.at) =
+        code[0] | code[1] << 8 | code[2] << 16 | code[3] << 24;
+  }
+}
+
+/* As floats. */
+template <class T>
+MPNUM_DEVICE_ void mpnum_optimizer_floats_of_(float (&x)[4],
+                                              const mpnum_optimizer_codes_ &codes) {
+  const unsigned bits = 8 * sizeof(T);
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < 4; ++j)
+    x[j] = mpnum::to_float(mpnum::from_bits<T>(
+        codes.words[j * bits / 32] >> j * bits % 32 & ((1u << bits) - 1)));
+}
+MPNUM_DEVICE_ void mpnum_optimizer_floats_(float (&x)[4], mpnum_type type,
+                                           const mpnum_optimizer_codes_ &codes) {
+  if (type == MPNUM_TYPE_F32) {
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 4; ++j)
+      x[j] = mpnumv_f32_of(codes.words[j]);
+  } else if (type == MPNUM_TYPE_BF16) {
+    mpnum_optimizer_floats_of_<mpnum_bf16>(x, codes);
+  } else if (type == MPNUM_TYPE_F16) {
+    mpnum_optimizer_floats_of_<mpnum_f16>(x, codes);
+  } else if (type == MPNUM_TYPE_E5M2) {
+    mpnum_optimizer_floats_of_<mpnum_e5m2>(x, codes);
+  } else {
+    mpnum_optimizer_floats_of_<mpnum_e4m3>(x, codes);
+  }
+}
+/* Codes of 16 bits, rounded by random words or to nearest, and what they are. */
+template <class T>
+MPNUM_DEVICE_ void mpnum_optimizer_codes_of_(uint32_t (&code)[4], float (&x)[4],
+                                             bool has_words, const uint32_t (&words)[4]) {
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < 4; ++j) {
+    const T made = has_words
+                       ? mpnum::cast_<T, float>::rounded(x[j], MPNUM_ROUND_STOCHASTIC,
+                                                         MPNUM_OVERFLOW_IEEE, words[j])
+                       : mpnum::from_float<T>(x[j]);
+    code[j] = made.bits;
+    x[j] = mpnum::to_float(made);
+  }
+}
+/* Stores four floats, rounded by random words or to nearest; they become what is stored.
+ */
+MPNUM_DEVICE_ void mpnum_optimizer_round_(mpnum_type type,
+                                          const mpnum_optimizer_codes_ &place,
+                                          float (&x)[4], bool has_words,
+                                          const uint32_t (&words)[4]) {
+  uint32_t code[4];
+  if (type == MPNUM_TYPE_F32) {
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 4; ++j)
+      code[j] = mpnumv_bits_of(x[j]);
+  } else if (type == MPNUM_TYPE_BF16) {
+    mpnum_optimizer_codes_of_<mpnum_bf16>(code, x, has_words, words);
+  } else {
+    mpnum_optimizer_codes_of_<mpnum_f16>(code, x, has_words, words);
+  }
+  mpnum_optimizer_store_(place, code);
+}
+
+/* What the copy of an element loses, as losses count it. */
+struct mpnum_optimizer_losses_ {
+  uint32_t saturated, underflowed, nonfinite, amax;
+};
+/* The code of a parameter times the scale. */
+MPNUM_DEVICE_ uint32_t mpnum_optimizer_byte_(mpnum_optimizer_losses_ *losses,
+                                             mpnum_type type, mpnum_format format,
+                                             float x, float scale) {
+  const float y = mpnum_mul_scalar_(x, scale);
+  const uint32_t magnitude = mpnumv_bits_of(x) & 0x7fffffffu;
+  uint32_t code = 0, plain = 0;
+  if (type == MPNUM_TYPE_E4M3) {
+    code = mpnum_f32_to_e4m3_sat(y).bits;
+    plain = mpnum_f32_to_e4m3(y).bits;
+  } else if (type == MPNUM_TYPE_E5M2) {
+    code = mpnum_f32_to_e5m2_sat(y).bits;
+    plain = mpnum_f32_to_e5m2(y).bits;
+  } else {
+    code = mpnum_encode(format, y, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0);
+    plain = mpnum_encode(format, y, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0);
+  }
+  if (magnitude >= 0x7f800000u) {
+    losses->nonfinite += 1;
+  } else {
+
+    losses->saturated += plain != code;
+    losses->underflowed += magnitude != 0 && (code & 0x7fu) == 0;
+    losses->amax = magnitude > losses->amax ? magnitude : losses->amax;
+  }
+  return code;
+}
+/* Adds what the lanes of a warp counted; all of them call it. */
+MPNUM_DEVICE_ void mpnum_optimizer_add_losses_(mpnum_quantize_losses *losses,
+                                               mpnum_optimizer_losses_ own) {
+  MPNUM_UNROLL_
+  for (int step = 16; step > 0; step /= 2) {
+    const uint32_t other = __shfl_xor_sync(0xffffffffu, own.amax, step);
+    own.saturated += __shfl_xor_sync(0xffffffffu, own.saturated, step);
+    own.underflowed += __shfl_xor_sync(0xffffffffu, own.underflowed, step);
+    own.nonfinite += __shfl_xor_sync(0xffffffffu, own.nonfinite, step);
+    own.amax = other > own.amax ? other : own.amax;
+  }
+  if (threadIdx.x % 32 != 0) return;
+  mpnum_atomic_add_u64_(&losses->saturated, own.saturated);
+  mpnum_atomic_add_u64_(&losses->underflowed, own.underflowed);
+  mpnum_atomic_add_u64_(&losses->nonfinite, own.nonfinite);
+  if (own.amax) mpnum_atomic_amax(&losses->amax, mpnumv_f32_of(own.amax));
+}
+/* Copies of parameters as they are stored. All lanes of a warp call it. */
+MPNUM_DEVICE_ void mpnum_optimizer_copy_(const mpnum_optimizer_tensor &t, uint64_t first,
+                                         unsigned count, float (&stored)[4]) {
+  const mpnum_optimizer_codes_ place =
+      mpnum_optimizer_codes_at_(t.copy_type, t.copy, first, count);
+  mpnum_optimizer_losses_ own = {0, 0, 0, 0};
+  uint32_t code[4] = {0, 0, 0, 0};
+  if (t.copy_type == MPNUM_TYPE_BF16 || t.copy_type == MPNUM_TYPE_F16) {
+    mpnum_optimizer_round_(t.copy_type, place, stored, false, code);
+    return;
+  }
+  const mpnum_format format = mpnum_format_of(t.copy_type);
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < 4; ++j) {
+    mpnum_optimizer_losses_ one = own;
+    code[j] = mpnum_optimizer_byte_(&one, t.copy_type, format, stored[j], t.copy_scale);
+    if (j < count) own = one;
+  }
+  mpnum_optimizer_store_(place, code);
+  if (t.losses) mpnum_optimizer_add_losses_(t.losses, own);
+}
+
+MPNUM_DEVICE_ void mpnum_optimizer_words_(uint32_t (&words)[4], uint64_t seed,
+                                          uint64_t index) {
+  const mpnum_u32x4 four = mpnum::random_four_(seed, index);
+  words[0] = four.x;
+  words[1] = four.y;
+  words[2] = four.z;
+  words[3] = four.w;
+}
+/* One of the steps, of four elements. */
+#define MPNUM_OPTIMIZER_FOUR_(name)                    \
+ MPNUM_UNROLL_                                         \
+ for (unsigned j = 0; j < 4; ++j) {                    \
+  mpnum_state_scalar_ state = {p[j], m[j], v[j]};      \
+  mpnum_##name##_step_scalar_(&factors, g[j], &state); \
+  p[j] = state.parameter;                              \
+  m[j] = state.moment1;                                \
+  v[j] = state.moment2;                                \
+ }
+MPNUM_DEVICE_ void mpnum_optimizer_steps_(int32_t step,
+                                          const mpnum_factors_scalar_ &factors,
+                                          const float (&g)[4], float (&p)[4],
+                                          float (&m)[4], float (&v)[4]) {
+  switch (step) {
+  case MPNUM_OPTIMIZER_STEP_ADAM_: MPNUM_OPTIMIZER_FOUR_(adam) break;
+  case MPNUM_OPTIMIZER_STEP_LION_: MPNUM_OPTIMIZER_FOUR_(lion) break;
+  case MPNUM_OPTIMIZER_STEP_SGD_: MPNUM_OPTIMIZER_FOUR_(sgd) break;
+  case MPNUM_OPTIMIZER_STEP_MOMENTUM_: MPNUM_OPTIMIZER_FOUR_(momentum) break;
+  default: MPNUM_OPTIMIZER_FOUR_(nesterov)
+  }
+}
+#undef MPNUM_OPTIMIZER_FOUR_
+/* Elements first to first + count of a tensor, 4 at most; 0 where the tensor ends. */
+MPNUM_DEVICE_ void mpnum_optimizer_four_step_(const mpnum_optimizer_list &list,
+                                              const mpnum_optimizer_progress &progress,
+                                              const mpnum_optimizer_tensor &t,
+                                              uint64_t first, unsigned count) {
+  const mpnum_factors_scalar_ factors = mpnum_factors_of_scalar_(&progress.factors);
+  const unsigned moments = list.moments;
+  const mpnum_optimizer_codes_ gradient =
+      mpnum_optimizer_load_(t.gradient_type, t.gradient, first, count);
+  const mpnum_optimizer_codes_ parameter =
+      mpnum_optimizer_load_(t.parameter_type, t.parameter, first, count);
+  const mpnum_optimizer_codes_ moment1 =
+      mpnum_optimizer_load_(t.moment_type, moments > 0 ? t.moment1 : 0, first, count);
+  const mpnum_optimizer_codes_ moment2 =
+      mpnum_optimizer_load_(t.moment_type, moments > 1 ? t.moment2 : 0, first, count);
+  const mpnum_optimizer_codes_ remainder =
+      mpnum_optimizer_load_(t.parameter_type, t.remainder, first, count);
+  const bool is_small = t.parameter_type != MPNUM_TYPE_F32;
+  const bool has_words = list.is_stochastic && is_small;
+  const bool has_moment_words = moments > 0 && t.moment_type != MPNUM_TYPE_F32;
+  const uint64_t index = t.first + first;
+  float g[4], p[4], m[4], v[4], lacks[4] = {0, 0, 0, 0};
+  uint32_t words[4] = {0, 0, 0, 0};
+  mpnum_optimizer_floats_(p, t.parameter_type, parameter);
+  mpnum_optimizer_floats_(g, t.gradient_type, gradient);
+  mpnum_optimizer_floats_(m, t.moment_type, moment1);
+  mpnum_optimizer_floats_(v, t.moment_type, moment2);
+  if (t.remainder) {
+    mpnum_optimizer_floats_(lacks, t.parameter_type, remainder);
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 4; ++j)
+      p[j] = mpnum_add_scalar_(p[j], lacks[j]);
+  }
+  mpnum_optimizer_steps_(list.step, factors, g, p, m, v);
+  if (moments > 0) {
+    if (has_moment_words)
+      mpnum_optimizer_words_(words, progress.seeds[MPNUM_OPTIMIZER_MOMENT1_WORDS_],
+                             index);
+    mpnum_optimizer_round_(t.moment_type, moment1, m, has_moment_words, words);
+  }
+  if (moments > 1) {
+    if (has_moment_words)
+      mpnum_optimizer_words_(words, progress.seeds[MPNUM_OPTIMIZER_MOMENT2_WORDS_],
+                             index);
+    mpnum_optimizer_round_(t.moment_type, moment2, v, has_moment_words, words);
+  }
+  if (has_words)
+    mpnum_optimizer_words_(words, progress.seeds[MPNUM_OPTIMIZER_PARAMETER_WORDS_],
+                           index);
+  if (t.remainder) {
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 4; ++j)
+      lacks[j] = p[j];
+  }
+  mpnum_optimizer_round_(t.parameter_type, parameter, p, has_words && !t.remainder,
+                         words);
+  if (t.remainder) {
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 4; ++j)
+      lacks[j] = mpnum_lacks_scalar_(lacks[j], p[j]);
+    mpnum_optimizer_round_(t.parameter_type, remainder, lacks, has_words, words);
+  }
+  if (t.copy) mpnum_optimizer_copy_(t, first, count, p);
+}
+/* The tiles of this block. All of its threads. */
+MPNUM_DEVICE_ void mpnum_optimizer_tiles_(const mpnum_optimizer_list &list,
+                                          const mpnum_optimizer_progress &progress) {
+  uint64_t tensor = 0;
+  MPNUM_NO_UNROLL_
+  for (uint64_t tile = blockIdx.x; tile < list.tiles; tile += gridDim.x) {
+    tensor = mpnum_grad_tensor_at_(list, tile, tensor);
+    const mpnum_optimizer_tensor &t = list.tensors[tensor];
+    const uint64_t first =
+        (tile - list.tiles_before[tensor]) * MPNUM_OPTIMIZER_TILE_ + 4 * threadIdx.x;
+    const uint64_t left = first < t.n ? t.n - first : 0;
+    mpnum_optimizer_four_step_(list, progress, t, first,
+                               left < 4 ? static_cast<unsigned>(left) : 4);
+  }
+}
+
+#undef MPNUM_DEVICE_
+
+MPNUM_C_END_
+#endif
