@@ -4,7 +4,8 @@
  *
  *     mpnum_blockscale_format format =
  *         mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
- *     mpnum_blockscaled codes = {bytes, columns, scale_inv, sizeof scale_inv, 0, 0};
+ *     mpnum_blockscaled codes =
+ *         mpnum_blockscaled_of(&format, bytes, scale_inv, sizeof scale_inv, columns);
  *     mpnum_const_matrix x = mpnum_const_matrix_of(MPNUM_TYPE_BF16, data, rows, columns);
  *     status = mpnum_quantize_blocks(&format, codes, x, NULL, &losses);
  *
@@ -135,6 +136,14 @@ MPNUM_HOST mpnum_blockscaled mpnum_blockscaled_of_(const mpnum_blockscale_format
   made.is_swizzled = 0;
   made.scale = scale;
   return made;
+}
+/* Contiguous rows of codes with scales in rows; set is_swizzled, and of NVFP4 the scale,
+ * where they differ. */
+MPNUM_HOST mpnum_blockscaled mpnum_blockscaled_of(const mpnum_blockscale_format *format,
+                                                  void *codes, void *scale_inv,
+                                                  size_t scale_inv_bytes,
+                                                  size_t columns) {
+  return mpnum_blockscaled_of_(format, codes, scale_inv, scale_inv_bytes, 0, columns);
 }
 MPNUM_HOST mpnum_status mpnum_quantize_floats_as_(mpnum_blockscale_format format,
                                                   void *codes, void *scale_inv,

@@ -117,10 +117,6 @@ MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_nvfp4_(size_t rows) {
   return mpnum_blockscale_format_(mpnum_format_of(MPNUM_TYPE_E2M1), 4, rows, 16,
                                   MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_TWO_LEVEL);
 }
-MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_fp8_(size_t rows) {
-  return mpnum_blockscale_format_(mpnum_format_of(MPNUM_TYPE_E4M3), 8, rows, 128,
-                                  MPNUM_TYPE_F32, MPNUM_BLOCKSCALE_AMAX);
-}
 MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_int8_(size_t rows) {
   mpnum_blockscale_format format = mpnum_blockscale_format_(
       mpnum_format_of(MPNUM_TYPE_F64), 8, rows, 0, MPNUM_TYPE_F32, MPNUM_BLOCKSCALE_AMAX);
@@ -134,12 +130,20 @@ MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_nvfp4_1x16(void) {
 MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_nvfp4_16x16(void) {
   return mpnum_blockscale_nvfp4_(16);
 }
+/* A type of 8 bits with a sign, or fewer in bytes, in blocks of any shape, each with amax
+ * / max as a float: a head of a token, as caches of keys and values have it, is 1 x the
+ * size of a head. */
+MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_amax(mpnum_type element, size_t rows,
+                                                         size_t columns) {
+  return mpnum_blockscale_format_(mpnum_format_of(element), 8, rows, columns,
+                                  MPNUM_TYPE_F32, MPNUM_BLOCKSCALE_AMAX);
+}
 /* DeepSeek's e4m3 in blocks of 1x128 (activations) or 128x128 (weights). */
 MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_fp8_1x128(void) {
-  return mpnum_blockscale_fp8_(1);
+  return mpnum_blockscale_amax(MPNUM_TYPE_E4M3, 1, 128);
 }
 MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_fp8_128x128(void) {
-  return mpnum_blockscale_fp8_(128);
+  return mpnum_blockscale_amax(MPNUM_TYPE_E4M3, 128, 128);
 }
 /* Symmetric int8 with a scale for each row, or for the tensor. */
 MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_int8_row(void) {

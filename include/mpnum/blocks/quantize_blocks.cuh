@@ -765,7 +765,7 @@ mpnum_launch_quantize_fp8(const mpnum_blockscaled *by_row,
                           cudaStream_t stream) {
   static_assert(high == 1 || high == 128, "1x128 or 128x128");
   typedef mpnum::blocks_<Code, mpnum::AMAX_FAMILY_, 128, high == 128> blocks;
-  mpnum_blockscale_format format = mpnum_blockscale_fp8_(high);
+  mpnum_blockscale_format format = mpnum_blockscale_amax(MPNUM_TYPE_E4M3, high, 128);
   format.element = mpnum_format_of(mpnum::type_of<Code>::value);
   format.element_bits = blocks::bits;
   format.rule = rule;
@@ -781,7 +781,7 @@ mpnum_launch_dequantize_fp8(mpnum::matrix<T> dst, const mpnum_blockscaled *src, 
                             cudaStream_t stream) {
   static_assert(high == 1 || high == 128, "1x128 or 128x128");
   typedef mpnum::blocks_<Code, mpnum::AMAX_FAMILY_, 128, high == 128> blocks;
-  mpnum_blockscale_format format = mpnum_blockscale_fp8_(high);
+  mpnum_blockscale_format format = mpnum_blockscale_amax(MPNUM_TYPE_E4M3, high, 128);
   format.element = mpnum_format_of(mpnum::type_of<Code>::value);
   format.element_bits = blocks::bits;
   return mpnum_launch_dequantize_blocks_<blocks>(format, dst.data, src, 0, dst.rows,

@@ -13,6 +13,10 @@ MPNUM_C_BEGIN_
  * it. */
 # define MPNUM_BAND_ 65536
 
+struct mpnum_block_job_;
+/* The floats of a run whose source is no matrix of numbers. */
+typedef const float *mpnum_block_source_(const struct mpnum_block_job_ *job, size_t row,
+                                         size_t column, size_t n, float *buffer);
 typedef struct mpnum_block_job_ {
   mpnum_scaling_ scaling;
   mpnum_block_rule_ rule;  /* when quantising */
@@ -27,6 +31,8 @@ typedef struct mpnum_block_job_ {
   mpnum_scale_layout_ layout;   /* of swizzled scales */
   size_t swizzled[2];           /* rows and columns of swizzled scales */
   uint32_t low;                 /* of mpnum_band_scales_; when dequantising, of factors */
+  mpnum_block_source_ *load;    /* NULL: the source is src */
+  const struct mpnum_block_job_ *from; /* where load has them from */
 } mpnum_block_job_;
 
 /* --- Checks --- */
@@ -37,33 +43,48 @@ MPNUM_HOST size_t mpnum_extent_(size_t rows, size_t columns, size_t stride, int 
   if (stride && rows > most / stride) return 0;
   return mpnum_bytes_(bits, (rows - 1) * stride + columns);
 }
-MPNUM_HOST_COLD_ mpnum_status mpnum_block_check_(const mpnum_blockscale_format *format,
-                                                 const mpnum_blockscaled *codes,
-                                                 const void *data, mpnum_type type,
-                                                 size_t rows, size_t columns,
-                                                 size_t stride) {
+/* Of codes and scales alone. */
+MPNUM_HOST_COLD_ mpnum_status
+mpnum_blockscaled_check_(const mpnum_blockscale_format *format,
+                         const mpnum_blockscaled *codes, size_t rows, size_t columns) {
   const uint32_t scale = mpnum_bits_f32(codes->scale);
-  size_t scale_bytes = 0, code_extent = 0, data_extent = 0;
-  if (!format || !data || !codes->codes || !codes->scale_inv) return MPNUM_ERROR_NULL;
+  size_t scale_bytes = 0, code_extent = 0;
+  if (!format || !codes->codes || !codes->scale_inv) return MPNUM_ERROR_NULL;
   if (mpnum_blockscale_validate(format, 0) != MPNUM_OK || (codes->is_swizzled & ~1) ||
       (codes->is_swizzled && mpnum_scale_layout_of_(format) == MPNUM_SCALES_REFUSED_))
     return MPNUM_ERROR_ARGUMENT;
-  if (!mpnum_is_block_source_(type)) return MPNUM_ERROR_TYPE;
   if (codes->stride < columns ||
       (rows > 1 && codes->stride % mpnum_blockscale_group_(format) != 0))
     return MPNUM_ERROR_STRIDE;
   if (format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL && scale - 1 >= 0x7f7fffffu)
     return MPNUM_ERROR_ARGUMENT; /* 0, Inf, NaN, or negative */
   code_extent = mpnum_extent_(rows, columns, codes->stride, format->element_bits);
-  data_extent = mpnum_extent_(rows, columns, stride, mpnum_type_bits_(type));
-  if (!code_extent || !data_extent) return MPNUM_ERROR_SHAPE;
+  if (!code_extent) return MPNUM_ERROR_SHAPE;
   scale_bytes = mpnum_blockscale_scale_bytes(format, rows, columns, codes->is_swizzled);
   if (codes->scale_inv_bytes < scale_bytes) return MPNUM_ERROR_RANGE;
-  if (mpnum_overlap_(codes->codes, code_extent, data, data_extent) ||
-      mpnum_overlap_(codes->scale_inv, scale_bytes, data, data_extent) ||
-      mpnum_overlap_(codes->scale_inv, scale_bytes, codes->codes, code_extent))
-    return MPNUM_ERROR_OVERLAP;
-  return MPNUM_OK;
+  return mpnum_overlap_(codes->scale_inv, scale_bytes, codes->codes, code_extent)
+             ? MPNUM_ERROR_OVERLAP
+             : MPNUM_OK;
+}
+MPNUM_HOST_COLD_ mpnum_status mpnum_block_check_(const mpnum_blockscale_format *format,
+                                                 const mpnum_blockscaled *codes,
+                                                 const void *data, mpnum_type type,
+                                                 size_t rows, size_t columns,
+                                                 size_t stride) {
+  mpnum_status status = MPNUM_OK;
+  size_t scale_bytes = 0, code_extent = 0, data_extent = 0;
+  if (!data) return MPNUM_ERROR_NULL;
+  status = mpnum_blockscaled_check_(format, codes, rows, columns);
+  if (status != MPNUM_OK) return status;
+  if (!mpnum_is_block_source_(type)) return MPNUM_ERROR_TYPE;
+  code_extent = mpnum_extent_(rows, columns, codes->stride, format->element_bits);
+  data_extent = mpnum_extent_(rows, columns, stride, mpnum_type_bits_(type));
+  if (!data_extent) return MPNUM_ERROR_SHAPE;
+  scale_bytes = mpnum_blockscale_scale_bytes(format, rows, columns, codes->is_swizzled);
+  return mpnum_overlap_(codes->codes, code_extent, data, data_extent) ||
+                 mpnum_overlap_(codes->scale_inv, scale_bytes, data, data_extent)
+             ? MPNUM_ERROR_OVERLAP
+             : MPNUM_OK;
 }
 /* Whether codes or scales of two valid destinations of one matrix share memory. */
 MPNUM_HOST_COLD_ int mpnum_blocks_overlap_(const mpnum_blockscale_format *a_format,
@@ -88,22 +109,28 @@ MPNUM_HOST mpnum_status mpnum_quantize_check_(const mpnum_blockscale_format *for
   return mpnum_block_check_(format, dst, src->data, src->type, src->rows, src->columns,
                             src->stride);
 }
+/* Whether scales that are floats are above 0 and finite, or NaN, as of a block of NaN. */
+MPNUM_HOST mpnum_status mpnum_float_scales_check_(const mpnum_blockscale_format *format,
+                                                  const mpnum_blockscaled *src,
+                                                  size_t rows, size_t columns) {
+  size_t i = 0;
+  if (format->scale_type != MPNUM_TYPE_F32) return MPNUM_OK;
+  for (; i < mpnum_blockscale_count(format, rows, columns); ++i) {
+    const uint32_t bits =
+        (uint32_t)mpnum_element_(32, (const uint8_t *)src->scale_inv, i);
+    if (bits - 1 >= 0x7f7fffffu && (bits & 0x7fffffffu) <= 0x7f800000u)
+      return MPNUM_ERROR_ARGUMENT;
+  }
+  return MPNUM_OK;
+}
 MPNUM_HOST mpnum_status mpnum_dequantize_check_(const mpnum_blockscale_format *format,
                                                 const mpnum_matrix *dst,
                                                 const mpnum_blockscaled *src) {
   const mpnum_status status = mpnum_block_check_(format, src, dst->data, dst->type,
                                                  dst->rows, dst->columns, dst->stride);
-  size_t i = 0;
   if (status != MPNUM_OK) return status;
   if (dst->stride < dst->columns) return MPNUM_ERROR_STRIDE;
-  if (format->scale_type != MPNUM_TYPE_F32) return MPNUM_OK;
-  for (; i < mpnum_blockscale_count(format, dst->rows, dst->columns); ++i) {
-    const uint32_t bits =
-        (uint32_t)mpnum_element_(32, (const uint8_t *)src->scale_inv, i);
-    if (bits - 1 >= 0x7f7fffffu && (bits & 0x7fffffffu) <= 0x7f800000u)
-      return MPNUM_ERROR_ARGUMENT; /* 0, Inf, or negative; a NaN block has NaN */
-  }
-  return MPNUM_OK;
+  return mpnum_float_scales_check_(format, src, dst->rows, dst->columns);
 }
 
 /* --- Jobs --- */
@@ -155,6 +182,8 @@ MPNUM_HOST_COLD_ void mpnum_block_job_of_(mpnum_block_job_ *job,
   job->src = src;
   job->losses = 0;
   job->offset = 0;
+  job->load = 0;
+  job->from = 0;
   job->rows = format->rows ? format->rows : src.rows;
   job->columns = format->columns ? format->columns : src.columns;
   if (job->rows > src.rows) job->rows = src.rows;
@@ -332,6 +361,11 @@ MPNUM_HOST const float *mpnum_run_floats_(const mpnum_const_matrix *src, size_t 
   mpnum_source_floats_(src->type, buffer, at, n);
   return buffer;
 }
+MPNUM_HOST const float *mpnum_job_floats_(const mpnum_block_job_ *job, size_t row,
+                                          size_t column, size_t n, float *buffer) {
+  return job->load ? (*job->load)(job, row, column, n, buffer)
+                   : mpnum_run_floats_(&job->src, row, column, n, buffer);
+}
 /* Writes codes 0 to a block of zeros or with a scale of 0: rare. */
 MPNUM_HOST_COLD_ void mpnum_clear_codes_(const mpnum_block_job_ *job, size_t row,
                                          size_t column, size_t n) {
@@ -368,7 +402,7 @@ MPNUM_HOST size_t mpnum_band_amax_(const mpnum_block_job_ *job,
   for (; r < rows; ++r)
     for (c = 0; c < n; c += job->run) {
       const size_t size = n - c < job->run ? n - c : job->run;
-      *floats = mpnum_run_floats_(&job->src, row + r, column + c, size, buffer);
+      *floats = mpnum_job_floats_(job, row + r, column + c, size, buffer);
       mpnum_amax_floats_(r == 0 && c == 0, scales->amax, *floats, job->shift, size);
     }
   if (job->shift >= 0 || wide == 1) return count;
@@ -469,7 +503,7 @@ MPNUM_HOST_ONCE_ void mpnum_quantize_band_(const mpnum_block_job_ *job, size_t r
       const size_t size = n - c < job->run ? n - c : job->run;
       uint8_t *const codes = mpnum_block_codes_(job, row + r, column + c);
       const uint64_t index = job->offset + (row + r) * job->src.stride + column + c;
-      if (!is_one) x = mpnum_run_floats_(&job->src, row + r, column + c, size, buffer);
+      if (!is_one) x = mpnum_job_floats_(job, row + r, column + c, size, buffer);
       if (scales.has_low) {
         mpnum_quantize_low_(job, codes, x, factors, size, index, zeros);
         continue;
