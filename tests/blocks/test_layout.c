@@ -194,6 +194,68 @@ static void rounding_is_quantising_and_dequantising(void) {
   each_isa(check_rounding, 150);
 }
 
+static void check_two_levels(const char *isa, int round) {
+  static float scales[256], want_scales[256];
+  static const mpnum_type types[] = {MPNUM_TYPE_F32, MPNUM_TYPE_F16, MPNUM_TYPE_BF16};
+  const mpnum_type type = types[below(3)];
+  mpnum_quantize_losses losses = {0, 0, 0, 0}, all = {0, 0, 0, 0};
+  const mpnum_quantize_options options = {random_bits(&state), random_bits(&state)};
+  any_shape();
+  place = 3;
+  want.format = mpnum_blockscale_nvfp4_1x16();
+  if (below(3) == 0) want.format = mpnum_blockscale_nvfp4_16x16();
+  if (below(3) == 0) want.format.rounding = MPNUM_ROUND_STOCHASTIC;
+  any_place(&want);
+  made.format = want.format;
+  made.at = want.at;
+  made.at.codes = made.codes;
+  made.at.scale_inv = made.scales;
+  made.at.scale = 0;
+  memcpy(made.codes, want.codes, sizeof made.codes);
+  memcpy(made.scales, want.scales, sizeof made.scales);
+  size_t group = want.at.is_swizzled ? 128 : want.format.rows * (1 + below(5));
+  if (below(3) == 0) group = 0;
+  mpnum_const_matrix src = mpnum_const_matrix_of(type, values, rows, columns);
+  src.stride += below(3);
+  any_values(type, rows * src.stride);
+  const size_t across = (columns + 15) / 16, size = type == MPNUM_TYPE_F32 ? 4 : 2;
+  const mpnum_status status = mpnum_quantize_two_level(
+      &made.format, made.at, scales, group, src, &options, round % 2 ? &all : NULL);
+  CHECK(status == MPNUM_OK, "%s %d: %s", isa, round, mpnum_status_string(status));
+  for (size_t r = 0, g = 0; r < rows; r += group ? group : rows, ++g) {
+    mpnum_quantize_options own = options;
+    mpnum_const_matrix part = src;
+    mpnum_blockscaled at = want.at;
+    float amax = 0;
+    part.rows = group && group < rows - r ? group : rows - r;
+    part.data = values + r * src.stride * size;
+    own.offset += r * src.stride;
+    at.codes = want.codes + r * want.at.stride / 2;
+    at.scale_inv = want.scales + (want.at.is_swizzled ? r / 128 * 512 * ((across + 3) / 4)
+                                                      : r / want.format.rows * across);
+    must(mpnum_finite_amax_rows(&amax, part));
+    at.scale = want_scales[g] = mpnum_nvfp4_scale(amax);
+    must(mpnum_quantize_blocks(&want.format, at, part, &own, &losses));
+    CHECK(mpnum_bits_f32(scales[g]) == mpnum_bits_f32(want_scales[g]), "%s %d: S of %zu",
+          isa, round, g);
+    mpnum_matrix back =
+        mpnum_matrix_of(type, want_values + r * columns * size, part.rows, columns);
+    must(mpnum_dequantize_blocks(&want.format, back, at));
+  }
+  CHECK(memcmp(made.codes, want.codes, sizeof made.codes) == 0 &&
+            memcmp(made.scales, want.scales, sizeof made.scales) == 0,
+        "%s %d: %zu x %zu in groups of %zu", isa, round, rows, columns, group);
+  CHECK(round % 2 == 0 || is_same_loss(&all, &losses), "%s %d: losses", isa, round);
+  must(mpnum_dequantize_two_level(&made.format,
+                                  mpnum_matrix_of(type, got_values, rows, columns),
+                                  made.at, scales, group));
+  CHECK(memcmp(got_values, want_values, rows * columns * size) == 0,
+        "%s %d: %zu x %zu in groups of %zu, and back", isa, round, rows, columns, group);
+}
+static void groups_of_rows_are_matrices_with_their_own_scale(void) {
+  each_isa(check_two_levels, 80);
+}
+
 /* --- Scales --- */
 
 /* cuBLAS's documentation: a tile is 128 rows of 4 scales, in which rows 32 apart are
@@ -395,6 +457,26 @@ static void misuse_is_refused(void) {
                                mpnum_blockscaled_of(&deep, b, b + 1024, 4, 64), 1, 64,
                                NULL, NULL));
 
+#define TWO(format, dst, scales, group) \
+ mpnum_quantize_two_level(format, dst, scales, group, y, NULL, NULL)
+  float two[4] = {1, 1, -1, 1};
+  const mpnum_const_matrix y = mpnum_const_matrix_of(MPNUM_TYPE_F32, floats, 32, 16);
+  mpnum_blockscaled dst = mpnum_blockscaled_of(&nv, a, a + 1024, 512, 16);
+  const mpnum_blockscale_format squares = mpnum_blockscale_nvfp4_16x16();
+  REFUSED(MPNUM_ERROR_NULL, TWO(&nv, dst, NULL, 8));
+  REFUSED(MPNUM_ERROR_NULL, TWO(NULL, dst, two, 8));
+  REFUSED(MPNUM_ERROR_ARGUMENT, TWO(&mx, dst, two, 8));
+  REFUSED(MPNUM_ERROR_ARGUMENT, TWO(&squares, dst, two, 8));
+  dst.is_swizzled = 1;
+  REFUSED(MPNUM_ERROR_ARGUMENT, TWO(&nv, dst, two, 8));
+  dst.is_swizzled = 0;
+  dst.scale_inv_bytes = 31;
+  REFUSED(MPNUM_ERROR_RANGE, TWO(&nv, dst, two, 8));
+  const mpnum_blockscaled back = mpnum_blockscaled_of(&nv, b, b + 1024, 512, 16);
+  REFUSED(MPNUM_ERROR_ARGUMENT,
+          mpnum_dequantize_two_level(&nv, mpnum_matrix_of(MPNUM_TYPE_F32, a, 32, 16),
+                                     back, two, 8));
+
   const mpnum_matrix out = mpnum_matrix_of(MPNUM_TYPE_F32, a, 4, 64);
   mpnum_const_matrix x = mpnum_const_matrix_of(MPNUM_TYPE_F32, floats, 4, 64);
 #define ROUND(format, dst, scale) mpnum_round_blocks(format, dst, x, scale, NULL, NULL)
@@ -420,6 +502,7 @@ static void misuse_is_refused(void) {
 int main(void) {
   TAP_RUN(converting_is_dequantising_and_quantising);
   TAP_RUN(rounding_is_quantising_and_dequantising);
+  TAP_RUN(groups_of_rows_are_matrices_with_their_own_scale);
   TAP_RUN(scales_are_where_orders_have_them);
   TAP_RUN(scales_swizzled_later_are_those_of_quantising);
   TAP_RUN(transposed_codes_are_those_of_the_transpose);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Quantised matrices as others want them: scales in another order, codes turned, one
- * block format made of another, and matrices rounded to a block format where they are.
+ * block format made of another, matrices rounded to a block format where they are, and
+ * NVFP4 whose second scale is of the matrix, or of some of its rows.
  * Opt-in; blockscale.h quantises.
  *
  *     // Scales in rows, as a file has them, for cuBLASLt.
@@ -9,6 +10,8 @@
  * columns);
  *     // NVFP4 as MXFP8, without a matrix of floats.
  *     status = mpnum_convert_blocks(&mxfp8, dst, &nvfp4, src, rows, columns, NULL, NULL);
+ *     // NVFP4 of a matrix of bf16 with an S for each row.
+ *     status = mpnum_quantize_two_level(&nvfp4, dst, scales, 1, x, NULL, NULL);
  *     // "Fake quantisation": x as it would come back, in place.
  *     status = mpnum_round_blocks(&mxfp8, x, mpnum_const_matrix_of(...), 0, NULL, NULL);
  *
@@ -449,6 +452,96 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_round_blocks(
   }
   mpnum_fenv_restore_(saved);
   return MPNUM_OK;
+}
+
+/* How rows share the second scale, S: the first row and how many of a group. */
+MPNUM_HOST_COLD_ mpnum_status
+mpnum_two_level_check_(const mpnum_blockscale_format *format, const mpnum_blockscaled *at,
+                       const float *scales, size_t scale_rows, size_t rows) {
+  const int is_cut = scale_rows != 0 && scale_rows < rows;
+  if (!format || !scales) return MPNUM_ERROR_NULL;
+  if (format->rule != MPNUM_BLOCKSCALE_TWO_LEVEL) return MPNUM_ERROR_ARGUMENT;
+  if (is_cut && (!format->rows || scale_rows % format->rows != 0))
+    return MPNUM_ERROR_ARGUMENT;
+  if (is_cut && at->is_swizzled &&
+      (scale_rows % 128 != 0 || mpnum_scale_layout_of_(format) == MPNUM_SCALES_TURNED_))
+    return MPNUM_ERROR_ARGUMENT;
+  return MPNUM_OK;
+}
+MPNUM_HOST mpnum_blockscaled mpnum_rows_of_blocks_(const mpnum_blockscale_format *format,
+                                                   mpnum_blockscaled at, size_t row,
+                                                   size_t columns, float scale) {
+  const size_t skipped =
+      row ? mpnum_blockscale_scale_bytes(format, row, columns, at.is_swizzled) : 0;
+  at.codes = (uint8_t *)at.codes + mpnum_bytes_(format->element_bits, row * at.stride);
+  at.scale_inv = (uint8_t *)at.scale_inv + skipped;
+  at.scale_inv_bytes -= skipped;
+  at.scale = scale;
+  return at;
+}
+/* NVFP4, and formats like it, with S computed here: mpnum_nvfp4_scale of the largest
+ * finite magnitude of each group of scale_rows rows; 0: of the matrix, which has one. A
+ * group for each row is one S a token. scales: receives an S for each group; dst.scale is
+ * not read. options and losses: as of mpnum_quantize_blocks.
+ * Status codes: those of mpnum_quantize_blocks; MPNUM_ERROR_ARGUMENT: another rule,
+ * scale_rows that cut blocks, or, of swizzled scales, tiles of 128 rows (swizzle them
+ * later: mpnum_reorder_scales). */
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_quantize_two_level(
+    const mpnum_blockscale_format *format, mpnum_blockscaled dst, float *scales,
+    size_t scale_rows, mpnum_const_matrix src, const mpnum_quantize_options *options,
+    mpnum_quantize_losses *losses) {
+  mpnum_quantize_options words = {0, 0};
+  mpnum_blockscale_format chosen;
+  mpnum_status status = MPNUM_OK;
+  size_t r = 0, group = 0, high = 0;
+  if (!src.rows || !src.columns) return MPNUM_OK;
+  status = mpnum_two_level_check_(format, &dst, scales, scale_rows, src.rows);
+  dst.scale = 1;
+  if (status == MPNUM_OK) status = mpnum_quantize_check_(format, &dst, &src);
+  if (status == MPNUM_OK) status = mpnum_nonfinite_check_(format, &src, losses);
+  if (status != MPNUM_OK) return status;
+  if (options) words = *options;
+  chosen = *format;
+  chosen.policy = MPNUM_BLOCKSCALE_PROPAGATE; /* all were looked at */
+  for (; r < src.rows && status == MPNUM_OK; r += high, ++group) {
+    mpnum_const_matrix part = src;
+    mpnum_quantize_options own = words;
+    high = scale_rows && scale_rows < src.rows - r ? scale_rows : src.rows - r;
+    part.data = mpnum_rows_at_(src, r, 0);
+    part.rows = high;
+    own.offset += r * src.stride;
+    mpnum_set_float_(scales, group, mpnum_nvfp4_scale(mpnum_finite_amax_(&part)));
+    status = mpnum_quantize_blocks(&chosen,
+                                   mpnum_rows_of_blocks_(format, dst, r, src.columns,
+                                                         mpnum_float_at_(scales, group)),
+                                   part, &own, losses);
+  }
+  return status;
+}
+/* And back. Status codes: those of mpnum_dequantize_blocks, and as above;
+ * MPNUM_ERROR_ARGUMENT: an S that is not above 0 and finite. */
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_dequantize_two_level(
+    const mpnum_blockscale_format *format, mpnum_matrix dst, mpnum_blockscaled src,
+    const float *scales, size_t scale_rows) {
+  mpnum_status status = MPNUM_OK;
+  size_t r = 0, group = 0, high = 0, pass = 0;
+  if (!dst.rows || !dst.columns) return MPNUM_OK;
+  status = mpnum_two_level_check_(format, &src, scales, scale_rows, dst.rows);
+  src.scale = 1;
+  if (status == MPNUM_OK) status = mpnum_dequantize_check_(format, &dst, &src);
+  for (; pass < 2 && status == MPNUM_OK; ++pass) /* looks, then writes */
+    for (r = group = 0; r < dst.rows && status == MPNUM_OK; r += high, ++group) {
+      const float scale = mpnum_float_at_(scales, group);
+      mpnum_matrix part = dst;
+      high = scale_rows && scale_rows < dst.rows - r ? scale_rows : dst.rows - r;
+      part.data = mpnum_rows_to_(dst, r, 0);
+      part.rows = high;
+      if (mpnum_bits_f32(scale) - 1 >= 0x7f7fffffu) return MPNUM_ERROR_ARGUMENT;
+      if (pass == 1)
+        status = mpnum_dequantize_blocks(
+            format, part, mpnum_rows_of_blocks_(format, src, r, dst.columns, scale));
+    }
+  return status;
 }
 
 #endif
