@@ -397,6 +397,7 @@ mpnum_launch_cross_entropy_(float *loss, G *gradient, size_t gradient_stride,
   job.factor = mpnum_mul_scalar_(chosen.factor, chosen.softmax.scale);
   if (!mpnum_row_source_of_(job.from, src, src_stride, rows, columns, &chosen.softmax,
                             MPNUM_SOFTMAX_ACCUMULATE) ||
+      chosen.softmax.sinks ||
       (gradient &&
        !mpnum_rows_fit_(gradient, gradient_stride, src, src_stride, rows, columns)) ||
       (is_in_place && job.from.adds && rows && columns) || (!loss && rows && columns) ||
@@ -466,6 +467,7 @@ mpnum_launch_slope_(int is_log, Dx *dx, size_t dx_stride, const Dy *dy, size_t d
     return cudaErrorInvalidValue;
   if (rows == 0 || columns == 0) return cudaSuccess;
   job.y.bias = 0;
+  job.y.heads = 0;
   job.dy = dy;
   job.dx = dx;
   job.dy_stride = dy_stride;

@@ -50,11 +50,29 @@ template <class T> struct row_source_ {
   unsigned columns, kept; /* kept: floats of each row */
   const uint8_t *mask;
   const size_t *lengths;
-  const float *bias;
-  size_t mask_stride, bias_stride;
+  const void *bias;
+  const float *slopes, *sinks;
+  size_t mask_stride, bias_stride, heads, head_rows;
   int64_t first_length, length_step;
+  mpnum_type bias_type;
   float scale;
   int is_causal, is_masked, takes_limit, adds;
+};
+
+/* A bias of a row, times the slope of its head. */
+struct row_bias_ {
+  const unsigned char *at; /* NULL: none */
+  mpnum_type type;
+  float slope;
+  __device__ __forceinline__ float operator()(size_t i) const {
+    if (type == MPNUM_TYPE_F32)
+      return mpnum_mul_scalar_(reinterpret_cast<const float *>(at)[i], slope);
+    const uint32_t code = reinterpret_cast<const uint16_t *>(at)[i];
+    return mpnum_mul_scalar_(type == MPNUM_TYPE_F16
+                                 ? to_float(from_bits<mpnum_f16>(code))
+                                 : to_float(from_bits<mpnum_bf16>(code)),
+                             slope);
+  }
 };
 
 /* Pairs of a row as floats, what is masked as -Inf; or those that were kept. Of a NaN the
@@ -63,7 +81,7 @@ template <class T> struct row_loader_ {
   typedef pair_ result;
   const T *src;
   const uint8_t *mask;
-  const float *bias;
+  row_bias_ bias;
   const float *kept;
   unsigned count;
   int is_plain; /* aligned, and neither masked nor biased */
@@ -78,8 +96,8 @@ template <class T> struct row_loader_ {
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 2; ++j) {
       const bool is_in = Part::is_whole || i + j < count;
-      if (!Part::is_whole && bias && is_in)
-        x.at[j] = mpnum_fma_scalar_(x.at[j], scale, bias[i + j]);
+      if (!Part::is_whole && bias.at && is_in)
+        x.at[j] = mpnum_fma_scalar_(x.at[j], scale, bias(i + j));
       if (!is_in || (!Part::is_whole && mask && !mask[i + j]))
         x.at[j] = mpnum_from_bits_f32(0xff800000u);
     }
@@ -137,7 +155,8 @@ template <class T> struct row_ {
   row_place_ place;
   row_loader_<T> load;
   unsigned count; /* elements that are not past its length */
-  float max, scale;
+  float max, scale, sink;
+  int has_sink;
   mpnum_row_status status;
 };
 template <class T>
@@ -161,7 +180,21 @@ static __device__ __forceinline__ row_<T> row_of_(const row_source_<T> &from,
   row.count = row_length_(from, place);
   row.load.src = from.data + number * from.stride;
   row.load.mask = from.mask ? from.mask + number * from.mask_stride : 0;
-  row.load.bias = from.bias ? from.bias + number * from.bias_stride : 0;
+  row.load.bias.at = 0;
+  row.load.bias.type = from.bias_type;
+  row.load.bias.slope = mpnum_from_bits_f32(0x3f800000u);
+  if (from.bias)
+    row.load.bias.at =
+        static_cast<const unsigned char *>(from.bias) +
+        number * from.bias_stride * (from.bias_type == MPNUM_TYPE_F32 ? 4 : 2);
+  row.has_sink = from.sinks != 0;
+  row.sink = mpnum_from_bits_f32(0xff800000u);
+  if (from.heads) {
+    const size_t head =
+        static_cast<size_t>(mpnum_head_of_(number, from.head_rows, from.heads));
+    if (from.slopes) row.load.bias.slope = from.slopes[head];
+    if (from.sinks) row.sink = from.sinks[head];
+  }
   row.load.kept = 0;
   row.load.count = row.count;
   row.load.is_plain = !from.mask && !from.bias && row_is_aligned_(row.load.src);
@@ -188,11 +221,16 @@ static __device__ __forceinline__ void row_look_(row_<T> &row, const row_source_
 }
 /* The sum of e^t, of an ordinary row. */
 template <class T>
-static __device__ __forceinline__ float row_powers_(const row_<T> &row, int keeps,
-                                                    int marks, uint32_t *scratch) {
+static __device__ __forceinline__ double row_powers_f64_(const row_<T> &row, int keeps,
+                                                         int marks, uint32_t *scratch) {
   const unsigned count = row.status == MPNUM_ROW_OK ? row.count : 0;
   row_adder_ adder = {{{0, 0}}, row.max, row.scale, keeps ? row.place.kept : 0, marks};
-  return mpnum_f64_to_f32(row_sum_(row.place, count, row.load, adder, scratch));
+  return row_sum_(row.place, count, row.load, adder, scratch);
+}
+template <class T>
+static __device__ __forceinline__ float row_powers_(const row_<T> &row, int keeps,
+                                                    int marks, uint32_t *scratch) {
+  return mpnum_f64_to_f32(row_powers_f64_(row, keeps, marks, scratch));
 }
 
 /* What becomes of elements, or of kept e^t. */
@@ -270,9 +308,9 @@ static __device__ __forceinline__ void softmax_row_(const softmax_job_<Dst, Src>
   row_<Src> row = row_of_(job.from, place);
   softmax_writer_<Dst, is_log> writer;
   row_whole_<Src> whole;
-  float sum = 0;
+  double sum = 0;
   row_look_(row, job.from, row.count, scratch);
-  sum = row_powers_(row, !is_log, 0, scratch);
+  sum = row_powers_f64_(row, !is_log, 0, scratch);
   if (job.status && row_is_first_(place)) job.status[place.number] = row.status;
   writer.dst = job.dst + (place.exists ? place.number : 0) * job.stride;
   writer.count = row.count;
@@ -282,10 +320,14 @@ static __device__ __forceinline__ void softmax_row_(const softmax_job_<Dst, Src>
   writer.none = mpnum_from_bits_f32(none);
   writer.has_powers = row.load.kept != 0;
   writer.step = softmax_usual_;
-  if (is_log) {
-    writer.number = mpnum_log_scalar_(sum);
+  if (row.has_sink) {
+    const mpnum_row_sunk_ sunk = mpnum_row_sink_(sum, row.max, row.scale, row.sink);
+    writer.number = is_log ? mpnum_sunk_log_(&sunk) : mpnum_sunk_share_(&sunk);
+  } else if (is_log) {
+    writer.number = mpnum_log_scalar_(mpnum_f64_to_f32(sum));
   } else {
-    writer.number = mpnum_div_scalar_(mpnum_from_bits_f32(0x3f800000u), sum);
+    writer.number =
+        mpnum_div_scalar_(mpnum_from_bits_f32(0x3f800000u), mpnum_f64_to_f32(sum));
   }
   if (row.status != MPNUM_ROW_OK) {
     writer.step = softmax_fill_;
@@ -319,15 +361,23 @@ static __device__ __forceinline__ void logsumexp_row_(const logsumexp_job_<Src> 
                                                       const row_place_ &place,
                                                       uint32_t *scratch) {
   row_<Src> row = row_of_(job.from, place);
-  float sum = 0;
+  double sum = 0;
+  float result = 0;
   row_look_(row, job.from, row.count, scratch);
-  sum = row_powers_(row, 0, 0, scratch);
+  sum = row_powers_f64_(row, 0, 0, scratch);
   if (!row_is_first_(place)) return;
   if (job.status) job.status[place.number] = row.status;
-  job.dst[place.number] = row.status == MPNUM_ROW_OK
-                              ? mpnum_add_scalar_(mpnum_mul_scalar_(row.max, row.scale),
-                                                  mpnum_log_scalar_(sum))
-                              : row.max;
+  result = row.max;
+  if (row.status == MPNUM_ROW_EMPTY && row.has_sink) {
+    result = row.sink;
+  } else if (row.status == MPNUM_ROW_OK && row.has_sink) {
+    const mpnum_row_sunk_ sunk = mpnum_row_sink_(sum, row.max, row.scale, row.sink);
+    result = mpnum_sunk_all_(&sunk, row.max, row.scale, row.sink);
+  } else if (row.status == MPNUM_ROW_OK) {
+    result = mpnum_add_scalar_(mpnum_mul_scalar_(row.max, row.scale),
+                               mpnum_log_scalar_(mpnum_f64_to_f32(sum)));
+  }
+  job.dst[place.number] = result;
 }
 
 } // namespace mpnum
@@ -365,6 +415,11 @@ static inline bool mpnum_row_source_of_(mpnum::row_source_<T> &from, const T *sr
   from.mask = chosen.mask;
   from.lengths = chosen.lengths;
   from.bias = chosen.bias;
+  from.bias_type = chosen.bias_type;
+  from.slopes = chosen.slopes;
+  from.sinks = chosen.sinks;
+  from.heads = chosen.slopes || chosen.sinks ? chosen.heads : 0;
+  from.head_rows = chosen.head_rows;
   from.mask_stride = chosen.mask_stride;
   from.bias_stride = chosen.bias_stride;
   from.first_length = chosen.first_length;
@@ -377,6 +432,8 @@ static inline bool mpnum_row_source_of_(mpnum::row_source_<T> &from, const T *sr
   from.adds = (chosen.flags & MPNUM_SOFTMAX_ACCUMULATE) != 0;
   from.kept = 0;
   return mpnum_is_scale_(chosen.scale) && (chosen.flags & ~known) == 0 &&
+         (!chosen.bias || mpnum_has_floats_(chosen.bias_type)) &&
+         ((!chosen.slopes && !chosen.sinks) || (chosen.heads && chosen.head_rows)) &&
          columns <= mpnum::row_columns_ && (src || rows == 0 || columns == 0);
 }
 /* Whether two matrices, of as many rows of as many elements, have no byte in common.

@@ -9,15 +9,14 @@
  *                        &options, NULL);
  *
  * Let m be the largest element of a row, t = (x - m) scale and s the sum of all e^t.
- * Softmax is e^t / s, log-softmax t - log s, log-sum-exp m scale + log s. All are
- * computed in floats; each result is rounded once to its type.
- * Domain: rows (matrix.h) of f32, f16, bf16, e5m2 or e4m3, of any length; dst has the
- *   shape of src. Data, floats and masks may lie at any address. dst may be src if both
- *   have the same type and stride; otherwise they must not overlap.
- * Error: docs/softmax.md.
- * Bits: the same from every instruction set, and batch invariance: a row has the same
- *   bits alone and in any batch.
- * Host only. softmax_state.h has rows that come in parts, for devices, too. */
+ * Softmax is e^t / s, log-softmax t - log s, log-sum-exp m scale + log s; with a sink s
+ * is e^(sink - m scale) more. All are computed in floats; each result is rounded once to
+ * its type. Domain: rows (matrix.h) of f32, f16, bf16, e5m2 or e4m3, of any length; dst
+ * has the shape of src. Data, floats and masks may lie at any address. dst may be src if
+ * both have the same type and stride; otherwise they must not overlap. Error:
+ * docs/softmax.md. Bits: the same from every instruction set, and batch invariance: a row
+ * has the same bits alone and in any batch. Host only. softmax_state.h has rows that come
+ * in parts, for devices, too. */
 #ifndef MPNUM_ROWS_SOFTMAX_H
 #define MPNUM_ROWS_SOFTMAX_H
 
@@ -51,6 +50,51 @@ MPNUM_MATH_ uint64_t mpnum_causal_length_(int64_t first, int64_t step, uint64_t 
   return length < columns ? length : columns;
 }
 
+#if MPNUM_ON_DEVICE_ || MPNUM_HAS_ARRAYS_
+
+/* The sum of e^t of a row and of its sink: times factor, e^-shift, where that is the
+ * larger part. */
+typedef struct mpnum_row_sunk_ {
+  double sum;
+  float factor, shift;
+} mpnum_row_sunk_;
+/* sink: -Inf, or finite. */
+MPNUM_MATH_ mpnum_row_sunk_ mpnum_row_sink_(double sum, float max, float scale,
+                                            float sink) {
+  const double at = mpnum_mul_f64_(mpnum_widen_f32_(max), mpnum_widen_f32_(scale));
+  const float above = mpnum_narrow_f64_(mpnum_add_f64_(mpnum_widen_f32_(sink), -at));
+  mpnum_row_sunk_ made = {sum, mpnum_from_bits_f32(0x3f800000u), 0};
+  if (mpnum_bits_f32(above) - 1 < 0x7f800000u) { /* above 0 */
+    made.factor = mpnum_exp_of_negative_scalar_(
+        mpnum_from_bits_f32(mpnum_bits_f32(above) | 0x80000000u));
+    made.shift = above;
+    made.sum = mpnum_add_f64_(mpnum_mul_f64_(sum, mpnum_widen_f32_(made.factor)), 1);
+  } else {
+    made.sum =
+        mpnum_add_f64_(sum, mpnum_widen_f32_(mpnum_exp_of_negative_scalar_(above)));
+  }
+  return made;
+}
+/* What e^t is multiplied by, the log of the sum, and log-sum-exp. */
+MPNUM_MATH_ float mpnum_sunk_share_(const mpnum_row_sunk_ *sunk) {
+  return mpnum_div_scalar_(sunk->factor, mpnum_narrow_f64_(sunk->sum));
+}
+MPNUM_MATH_ float mpnum_sunk_log_(const mpnum_row_sunk_ *sunk) {
+  return mpnum_add_scalar_(sunk->shift, mpnum_log_scalar_(mpnum_narrow_f64_(sunk->sum)));
+}
+MPNUM_MATH_ float mpnum_sunk_all_(const mpnum_row_sunk_ *sunk, float max, float scale,
+                                  float sink) {
+  const float log_sum = mpnum_log_scalar_(mpnum_narrow_f64_(sunk->sum));
+  const int is_above = mpnum_bits_f32(sunk->shift) != 0;
+  return mpnum_add_scalar_(is_above ? sink : mpnum_mul_scalar_(max, scale), log_sum);
+}
+/* The head of a row, of heads that take head_rows rows in turn. */
+MPNUM_INLINE uint64_t mpnum_head_of_(uint64_t row, uint64_t head_rows, uint64_t heads) {
+  return row / head_rows % heads;
+}
+
+#endif
+
 #if MPNUM_HAS_ARRAYS_
 
 /* Flag: an element that is -Inf counts as masked, so that a row of nothing else is
@@ -73,15 +117,23 @@ typedef struct mpnum_softmax_options {
    * unmasked; none if that is negative. For causal attention they are 1 + the number of
    * earlier tokens, and 1. If lengths is given, too, the smaller number counts. */
   int64_t first_length, length_step;
-  /* NULL, or a float that is added to each element times scale; the sum is rounded once
-   * and not scaled again. bias_stride: floats from row to row; 0: all rows share one. */
-  const float *bias;
+  /* NULL, or what is added to each element times scale; the sum is rounded once and not
+   * scaled again. bias_stride: elements from row to row; 0: all rows share one. */
+  const void *bias;
   size_t bias_stride;
+  mpnum_type bias_type; /* f32, f16 or bf16 */
+  /* Heads of attention: row i is of head i / head_rows % heads. slopes: NULL, or what the
+   * bias of a head is multiplied by first, rounded once, finite and above 0 (ALiBi).
+   * sinks: NULL, or a logit of each head that takes weight and has no element: it counts
+   * in the sum as if it were an element times scale, finite or -Inf. */
+  const float *slopes, *sinks;
+  size_t heads, head_rows; /* above 0 where slopes or sinks are there */
 } mpnum_softmax_options;
 
 /* Returns scale 1 and nothing masked. */
 MPNUM_HOST mpnum_softmax_options mpnum_softmax_default(void) {
-  const mpnum_softmax_options options = {1, 0, 0, 0, 0, 0, 0, 0, 0};
+  const mpnum_softmax_options options = {1, 0, 0, 0, 0, 0, 0, 0, 0, MPNUM_TYPE_F32,
+                                         0, 0, 0, 0};
   return options;
 }
 
@@ -93,8 +145,8 @@ typedef struct mpnum_row_ {
   mpnum_row_steps_ steps;
   mpnum_row_view_ view;
   size_t number, count;
-  int is_masked, takes_limit;
-  float scale, max;
+  int is_masked, takes_limit, has_sink, has_biases;
+  float scale, max, sink;
   double sum;
   mpnum_row_status status;
 } mpnum_row_;
@@ -123,10 +175,16 @@ MPNUM_HOST void mpnum_row_begin_(mpnum_row_ *row, mpnum_const_matrix src,
                    mpnum_is_causal_(options) ||
                    (options->flags & MPNUM_SOFTMAX_MASKED) != 0;
   row->takes_limit = (options->flags & MPNUM_SOFTMAX_LIMIT) != 0;
+  row->has_sink = options->sinks != 0;
+  row->has_biases = 0;
+  row->sink = mpnum_from_bits_f32(0xff800000u);
   row->scale = options->bias ? 1 : options->scale;
   mpnum_row_view_of_(&row->view, src.type);
   row->view.scale = options->scale;
   row->view.is_plain = src.type == MPNUM_TYPE_F32 && !options->mask && !options->bias;
+  mpnum_row_type_of_(&row->view.bias_type, options->bias_type);
+  if (options->bias && (options->slopes || options->bias_type != MPNUM_TYPE_F32))
+    row->view.is_apart = row->has_biases = 1;
 }
 /* Moves to a row. */
 MPNUM_HOST void mpnum_row_go_(mpnum_row_ *row, size_t number) {
@@ -136,7 +194,17 @@ MPNUM_HOST void mpnum_row_go_(mpnum_row_ *row, size_t number) {
   row->view.src =
       (const uint8_t *)row->src.data + number * row->src.stride * row->view.type.size;
   row->view.mask = options->mask ? options->mask + number * options->mask_stride : 0;
-  row->view.bias = options->bias ? options->bias + number * options->bias_stride : 0;
+  if (options->bias) {
+    const uint8_t *const biases =
+        mpnum_row_at_(options->bias_type, options->bias, number * options->bias_stride);
+    row->view.biases = row->has_biases ? biases : 0;
+    row->view.bias = row->has_biases ? 0 : (const float *)(const void *)biases;
+  }
+  if (options->slopes || options->sinks) {
+    const size_t head = mpnum_head_of_(number, options->head_rows, options->heads);
+    if (options->slopes) row->view.slope = mpnum_float_at_(options->slopes, head);
+    if (options->sinks) row->sink = mpnum_float_at_(options->sinks, head);
+  }
   row->sum = 0;
   row->status = MPNUM_ROW_OK;
 }
@@ -170,6 +238,9 @@ MPNUM_HOST void mpnum_row_sum_(mpnum_row_ *row, const mpnum_row_kept_ *kept) {
 }
 MPNUM_HOST float mpnum_row_log_sum_(const mpnum_row_ *row) {
   return mpnum_log_scalar_((float)row->sum);
+}
+MPNUM_HOST_ONCE_ mpnum_row_sunk_ mpnum_row_sunk_of_(const mpnum_row_ *row) {
+  return mpnum_row_sink_(row->sum, row->max, row->scale, row->sink);
 }
 /* Returns an element as a float. */
 MPNUM_HOST float mpnum_row_element_(const mpnum_row_ *row, size_t i) {
@@ -251,10 +322,18 @@ MPNUM_HOST void mpnum_softmax_row_(mpnum_row_ *row, const mpnum_row_type_ *type,
   if (is_log) {
     map.kind = MPNUM_MAP_LOG_;
     map.c = mpnum_row_log_sum_(row);
+    if (row->has_sink) {
+      const mpnum_row_sunk_ sunk = mpnum_row_sunk_of_(row);
+      map.c = mpnum_sunk_log_(&sunk);
+    }
   } else {
     if (!kept.all) map.kind = MPNUM_MAP_SCALED_;
     map.has_powers = !kept.all;
     map.a = mpnum_div_scalar_(1, (float)row->sum);
+    if (row->has_sink) {
+      const mpnum_row_sunk_ sunk = mpnum_row_sunk_of_(row);
+      map.a = mpnum_sunk_share_(&sunk);
+    }
   }
   mpnum_row_write_(row, &map, type, dst, &kept);
   mpnum_rows_fill_(dst, row->number, row->count,
@@ -285,6 +364,15 @@ MPNUM_HOST void mpnum_finish_(mpnum_unfinished_ *unfinished) {
     mpnum_row_less_(unfinished->rows[i], unfinished->lengths[i], unfinished->sums[i]);
   unfinished->count = 0;
 }
+/* f32, or of 16 bits. */
+MPNUM_HOST_INLINE_ int mpnum_has_floats_(mpnum_type type) {
+  return type == MPNUM_TYPE_F32 || type == MPNUM_TYPE_F16 || type == MPNUM_TYPE_BF16;
+}
+/* Finite, or -Inf. */
+MPNUM_HOST_INLINE_ int mpnum_is_sink_(float x) {
+  const uint32_t bits = mpnum_bits_f32(x);
+  return (bits & 0x7fffffffu) < 0x7f800000u || bits == 0xff800000u;
+}
 MPNUM_HOST_COLD_ mpnum_status mpnum_softmax_check_(mpnum_const_matrix src,
                                                    const mpnum_softmax_options *options,
                                                    int more_flags) {
@@ -294,6 +382,15 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_softmax_check_(mpnum_const_matrix src,
   if (status != MPNUM_OK) return status;
   if (!mpnum_is_scale_(options->scale) || (options->flags & ~known) != 0)
     return MPNUM_ERROR_ARGUMENT;
+  if (options->bias && !mpnum_has_floats_(options->bias_type)) return MPNUM_ERROR_TYPE;
+  if (options->slopes || options->sinks) {
+    if (!options->heads || !options->head_rows) return MPNUM_ERROR_ARGUMENT;
+    for (; i < options->heads; ++i)
+      if ((options->slopes && !mpnum_is_scale_(mpnum_float_at_(options->slopes, i))) ||
+          (options->sinks && !mpnum_is_sink_(mpnum_float_at_(options->sinks, i))))
+        return MPNUM_ERROR_ARGUMENT;
+    i = 0;
+  }
   for (; options->lengths && i < src.rows; ++i)
     if (options->lengths[i] > src.columns) return MPNUM_ERROR_RANGE;
   return MPNUM_OK;
@@ -343,7 +440,7 @@ MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_matrix dst,
               : mpnum_fenv_save_();
   mpnum_row_type_of_(&type, dst.type);
   mpnum_row_begin_(&row, src, chosen);
-  is_short = src.columns <= MPNUM_TILE_ && !row.view.type.is_foreign &&
+  is_short = src.columns <= MPNUM_TILE_ && !row.view.is_apart && !row.has_sink &&
              !type.is_foreign && (!is_log || type.type == MPNUM_TYPE_F32);
   late.count = 0;
   for (; i < src.rows; ++i) {
@@ -377,8 +474,9 @@ MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_matrix dst,
  *   MPNUM_ERROR_STRIDE: the stride of dst is below its columns; MPNUM_ERROR_NULL: no
  *   data, but elements; MPNUM_ERROR_OVERLAP: dst overlaps src, or has the same place and
  *   another type or stride; MPNUM_ERROR_ARGUMENT: scale not finite or not above 0, an
- *   unknown flag; MPNUM_ERROR_RANGE: a length above columns. Nothing is written then.
- *   Without elements pointers may be anything. */
+ *   unknown flag, slopes that are not finite and above 0, sinks that are NaN or +Inf,
+ *   slopes or sinks without heads; MPNUM_ERROR_RANGE: a length above columns. Nothing is
+ * written then. Without elements pointers may be anything. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_softmax_rows(mpnum_matrix dst, mpnum_const_matrix src,
                    const mpnum_softmax_options *options, mpnum_row_status *row_status) {
@@ -417,6 +515,12 @@ mpnum_logsumexp_rows(float *dst, mpnum_const_matrix src,
       mpnum_row_sum_(&row, &kept);
       result = mpnum_add_scalar_(mpnum_mul_scalar_(row.max, row.scale),
                                  mpnum_row_log_sum_(&row));
+      if (row.has_sink) {
+        const mpnum_row_sunk_ sunk = mpnum_row_sunk_of_(&row);
+        result = mpnum_sunk_all_(&sunk, row.max, row.scale, row.sink);
+      }
+    } else if (row.status == MPNUM_ROW_EMPTY && row.has_sink) {
+      result = row.sink;
     }
     if (row_status) row_status[i] = row.status;
     mpnum_set_float_(dst, i, result);

@@ -15,7 +15,7 @@
  * lengths, first_length and length_step count, and of the flags
  * MPNUM_SOFTMAX_ACCUMULATE, which adds results to what dx holds. Masked elements may
  * hold anything, NaN too, and have gradient 0, even in a row of NaN. The gradient of a
- * bias is this one at scale 1.
+ * bias is this one at scale 1; sinks change none of this, as y has them.
  * Domain: rows (matrix.h) of f32, f16, bf16, e5m2 or e4m3, each of the three of its own
  *   type, at any address. dx may be dy or y if both have the same type and stride, but
  *   not with MPNUM_SOFTMAX_ACCUMULATE; otherwise they must not overlap.

@@ -13,13 +13,15 @@ SIMT_DYNAMIC_SHARED(float, mpnum_rows_shared_);
 
 namespace {
 
-enum { OPTIONS = 14 };
+enum { OPTIONS = 18 };
 /* Options and the arrays that they name. */
 struct choice {
   mpnum_softmax_options options = mpnum_softmax_default();
   vector<std::uint8_t> mask;
   vector<std::size_t> lengths;
-  vector<float> bias;
+  vector<float> bias, slopes, sinks;
+  vector<mpnum_f16> halves;
+  vector<mpnum_bf16> brains;
 };
 /* Copies would leave the pointers behind. */
 void choose(choice &made, unsigned which, std::size_t rows, std::size_t columns) {
@@ -35,7 +37,43 @@ void choose(choice &made, unsigned which, std::size_t rows, std::size_t columns)
   for (float &x : made.bias)
     x = random() % 9 == 0 ? -infinity
                           : std::ldexp(static_cast<float>(random() % 999), -8);
+  for (float x : made.bias) {
+    made.halves.push_back(mpnum_f32_to_f16(x));
+    made.brains.push_back(mpnum_f32_to_bf16(x));
+  }
+  for (int head = 0; head < 3; ++head) {
+    made.slopes.push_back(std::ldexp(1.3f, -2 * head));
+    made.sinks.push_back(head == 1 ? -infinity : 20.5f * static_cast<float>(head) - 1);
+  }
+  options.heads = 3;
+  options.head_rows = 2;
   switch (which) {
+  case 14:
+    options.bias = made.halves.data() + 1;
+    options.bias_type = MPNUM_TYPE_F16;
+    options.slopes = made.slopes.data();
+    options.scale = 0.7f;
+    break;
+  case 15:
+    options.bias = made.brains.data();
+    options.bias_type = MPNUM_TYPE_BF16;
+    options.bias_stride = columns;
+    options.mask = made.mask.data();
+    options.flags = MPNUM_SOFTMAX_LIMIT;
+    break;
+  case 16:
+    options.sinks = made.sinks.data();
+    options.mask = made.mask.data();
+    options.scale = 0.3f;
+    options.lengths = made.lengths.data();
+    break;
+  case 17:
+    options.sinks = made.sinks.data();
+    options.slopes = made.slopes.data();
+    options.bias = made.bias.data();
+    options.scale = 1.7f;
+    options.first_length = options.length_step = 1;
+    break;
   case 1: options.scale = 0.125f; break;
   case 2: options.scale = 10; break;
   case 3: options.scale = 0x1p-149f; break;
@@ -131,6 +169,7 @@ void check_cross_entropy(const matrix &shape, unsigned which, float smoothing,
   mpnum_cross_entropy_options options = mpnum_cross_entropy_default();
   choose(chosen, which, rows, columns);
   options.softmax = chosen.options;
+  options.softmax.sinks = nullptr; /* which are refused */
   options.softmax.flags |= flags;
   options.label_smoothing = smoothing;
   options.factor = -0.3f;

@@ -69,8 +69,12 @@ typedef struct mpnum_row_view_ {
   const uint8_t *tail; /* NULL, or where those past the last multiple of 64 are, with room
                           for 64; vectors only */
   const float *bias;   /* NULL, or what is added to an element times scale */
-  float scale;
+  const uint8_t
+      *biases; /* NULL, or the same of a type, to be multiplied by slope first */
+  mpnum_row_type_ bias_type;
+  float scale, slope;
   int is_plain; /* floats as they are */
+  int is_apart; /* tiles of it become floats, elements or biases, before loops see them */
 } mpnum_row_view_;
 
 /* Of a type, and no row yet. */
@@ -78,8 +82,11 @@ MPNUM_HOST void mpnum_row_view_of_(mpnum_row_view_ *view, mpnum_type type) {
   mpnum_row_type_of_(&view->type, type);
   view->src = view->mask = view->tail = 0;
   view->bias = 0;
-  view->scale = 1;
+  view->bias_type = view->type;
+  view->scale = view->slope = 1;
   view->is_plain = 0;
+  view->biases = 0;
+  view->is_apart = view->type.is_foreign;
 }
 /* Floats of a foreign type, and codes of floats; f16 only where there is SSE2 alone. */
 MPNUM_HOST_ONCE_ void mpnum_row_floats_(const mpnum_row_type_ *type, float *dst,
@@ -98,19 +105,6 @@ MPNUM_HOST_ONCE_ void mpnum_row_codes_(const mpnum_row_type_ *type, uint8_t *dst
     mpnum_encode_floats_(type->type, 16, MPNUM_OVERFLOW_IEEE, dst, src, n);
   }
 }
-/* From an element on; n of a foreign type become floats in a buffer. */
-MPNUM_HOST void mpnum_row_part_(mpnum_row_view_ *part, const mpnum_row_view_ *row,
-                                size_t at, size_t n, float *buffer) {
-  *part = *row;
-  part->src += at * row->type.size;
-  if (row->mask) part->mask += at;
-  if (row->bias) part->bias += at;
-  if (!row->type.is_foreign) return;
-  mpnum_row_floats_(&row->type, buffer, part->src, n);
-  part->src = (const uint8_t *)buffer;
-  mpnum_row_type_of_(&part->type, MPNUM_TYPE_F32);
-  part->is_plain = !part->mask && !part->bias;
-}
 /* How many elements a step takes at a time. */
 MPNUM_HOST size_t mpnum_row_step_(int has_bytes, size_t n, size_t at) {
   return has_bytes ? mpnum_tile_size_(n, at) : n - at;
@@ -118,6 +112,10 @@ MPNUM_HOST size_t mpnum_row_step_(int has_bytes, size_t n, size_t at) {
 
 /* x scale + bias. */
 MPNUM_HOST float mpnum_row_biased_(const mpnum_row_view_ *row, float x, size_t i) {
+  if (row->biases) {
+    const float bias = mpnum_row_float_(&row->bias_type, row->biases, i);
+    return mpnum_fma_scalar_(x, row->scale, mpnum_mul_scalar_(bias, row->slope));
+  }
   if (!row->bias) return x;
   return mpnum_fma_scalar_(x, row->scale, mpnum_float_at_(row->bias, i));
 }
@@ -205,12 +203,40 @@ MPNUM_HOST mpnum_row_steps_ mpnum_row_steps_in_use_(void) {
       MPNUM_PICK_(isa, row_map, SSE2, mpnum_row_map_scalar_)};
   return steps;
 }
+/* x factor of each float of a tile. */
+MPNUM_HOST void mpnum_row_scaled_(float *x, size_t n, float factor) {
+  MPNUM_CALL_(row_scaled, (x, n, factor));
+}
+/* What row_part needs: elements of a tile and biases. */
+# define MPNUM_PARTS_ (2 * MPNUM_TILE_)
+/* From an element on; n of a foreign type, or biases, become floats in a buffer. */
+MPNUM_HOST void mpnum_row_part_(mpnum_row_view_ *part, const mpnum_row_view_ *row,
+                                size_t at, size_t n, float *buffer) {
+  *part = *row;
+  part->src += at * row->type.size;
+  if (row->mask) part->mask += at;
+  if (row->bias) part->bias += at;
+  if (row->biases) {
+    float *const biases = buffer + MPNUM_TILE_;
+    mpnum_floats_from_(row->bias_type.type, biases,
+                       row->biases + at * row->bias_type.size, n);
+    if (mpnum_bits_f32(row->slope) != 0x3f800000u)
+      mpnum_row_scaled_(biases, n, row->slope);
+    part->bias = biases;
+    part->biases = 0;
+  }
+  if (!row->type.is_foreign) return;
+  mpnum_row_floats_(&row->type, buffer, part->src, n);
+  part->src = (const uint8_t *)buffer;
+  mpnum_row_type_of_(&part->type, MPNUM_TYPE_F32);
+  part->is_plain = !part->mask && !part->bias;
+}
 /* These over a row of any type. */
 MPNUM_HOST void mpnum_row_extremes_of_(const mpnum_row_steps_ *steps,
                                        mpnum_extremes_ *extremes,
                                        const mpnum_row_view_ *row, size_t n) {
-  const int has_bytes = row->type.is_foreign;
-  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_];
+  const int has_bytes = row->is_apart;
+  MPNUM_ALIGNED_ float buffer[MPNUM_PARTS_];
   mpnum_extremes_ found;
   mpnum_row_view_ part;
   size_t i = 0, count = 0;
@@ -233,8 +259,8 @@ MPNUM_HOST void mpnum_row_extremes_of_(const mpnum_row_steps_ *steps,
 MPNUM_HOST void mpnum_row_exp_of_(const mpnum_row_steps_ *steps, double *sum, float *dst,
                                   float *tail, const mpnum_row_view_ *row, size_t n,
                                   float max, float scale) {
-  const int has_bytes = row->type.is_foreign;
-  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_];
+  const int has_bytes = row->is_apart;
+  MPNUM_ALIGNED_ float buffer[MPNUM_PARTS_];
   mpnum_row_view_ part;
   size_t i = 0, count = 0;
   if (!has_bytes) {
@@ -249,8 +275,8 @@ MPNUM_HOST void mpnum_row_exp_of_(const mpnum_row_steps_ *steps, double *sum, fl
 }
 MPNUM_HOST void mpnum_row_loss_of_(mpnum_row_loss_ *loss, const mpnum_row_view_ *row,
                                    size_t n) {
-  const int has_bytes = row->type.is_foreign;
-  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_];
+  const int has_bytes = row->is_apart;
+  MPNUM_ALIGNED_ float buffer[MPNUM_PARTS_];
   mpnum_row_view_ part;
   size_t i = 0, count = 0;
   for (; i < n; i += count) {
@@ -289,7 +315,7 @@ MPNUM_HOST void mpnum_row_map_bytes_(const mpnum_row_steps_ *steps,
                                      const mpnum_row_type_ *type, uint8_t *dst,
                                      const mpnum_row_view_ *row, size_t n) {
   const int to_bytes = type->is_foreign;
-  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_], results[MPNUM_TILE_];
+  MPNUM_ALIGNED_ float buffer[MPNUM_PARTS_], results[MPNUM_TILE_];
   mpnum_row_map_ map = *chosen;
   mpnum_row_type_ f32_type;
   mpnum_row_view_ part;
@@ -310,7 +336,7 @@ MPNUM_HOST void mpnum_row_map_bytes_(const mpnum_row_steps_ *steps,
 MPNUM_HOST void mpnum_row_map_of_(const mpnum_row_steps_ *steps,
                                   const mpnum_row_map_ *map, const mpnum_row_type_ *type,
                                   uint8_t *dst, const mpnum_row_view_ *row, size_t n) {
-  if (row->type.is_foreign || type->is_foreign) {
+  if (row->is_apart || type->is_foreign) {
     mpnum_row_map_bytes_(steps, map, type, dst, row, n);
   } else {
     (*steps->map)(map, type, dst, row, n);
@@ -329,10 +355,6 @@ MPNUM_HOST int mpnum_row_whole_(const mpnum_row_view_ *row, const mpnum_row_type
 /* x - less of each float. */
 MPNUM_HOST void mpnum_row_less_(float *x, size_t n, float less) {
   MPNUM_CALL_(row_less, (x, n, less));
-}
-/* x factor of each float of a tile. */
-MPNUM_HOST void mpnum_row_scaled_(float *x, size_t n, float factor) {
-  MPNUM_CALL_(row_scaled, (x, n, factor));
 }
 
 MPNUM_HOST_ONCE_ void mpnum_row_fill_(mpnum_type type, void *dst, size_t n, float x) {
