@@ -37,7 +37,7 @@ def every_function_has_a_row():
     wanted = {f"f32 to {name}" for name in types} | {f"{name} to f32" for name in types}
     wanted |= {f"{source} to {name}" for source in ("f16", "bf16") for name in ["e5m2", "e4m3", *packed]}
     wanted |= {"f64 to f32", "f64 to f16", "f64 to bf16"}
-    wanted |= {"f32 to bf16 sr", "f32 to e4m3 sr", "f16 to e4m3 any", "f16 to e4m3 2d"}
+    wanted |= {"f32 to bf16 sr", "f32 to e4m3 sr", "f16 to e4m3 any", "f16 to e4m3 2d", "e4m3 to bf16 any"}
     wanted |= {"round to e4m3", "round to e4m3 rz", "round to e4m3 sr"}
     wanted |= {f"{what} {name}" for what in REDUCTIONS for name in ("f32", "bf16", "f16", "e5m2", "e4m3")
                if name not in ("e5m2", "e4m3") or what not in ("norm", "sum", "dot")}

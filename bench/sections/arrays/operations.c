@@ -50,10 +50,16 @@ static void f32_to_e4m3_sr_sat(void *dst, const void *src, size_t count) {
 }
 
 /* Types that the compiler does not know. */
-static mpnum_type volatile from_type = MPNUM_TYPE_F16, to_type = MPNUM_TYPE_E4M3;
+static mpnum_type volatile from_type = MPNUM_TYPE_F16, to_type = MPNUM_TYPE_E4M3,
+                           wide_type = MPNUM_TYPE_BF16;
 
 static void convert(void *dst, const void *src, size_t count) {
   must(mpnum_convert_array(to_type, dst, from_type, src, count, MPNUM_ROUND_NEAREST_EVEN,
+                           MPNUM_OVERFLOW_SATURATE, 0, 0));
+}
+
+static void convert_back(void *dst, const void *src, size_t count) {
+  must(mpnum_convert_array(wide_type, dst, to_type, src, count, MPNUM_ROUND_NEAREST_EVEN,
                            MPNUM_OVERFLOW_SATURATE, 0, 0));
 }
 
@@ -193,6 +199,7 @@ static const array_operation operations[] = {
     {"f32 to e4m3 sr", "mpnum_f32_to_e4m3_sr_sat_array", SOURCE_F32, TO(32, 8),
      f32_to_e4m3_sr_sat},
     {"f16 to e4m3 any", "mpnum_convert_array", SOURCE_F16, TO(16, 8), convert},
+    {"e4m3 to bf16 any", "mpnum_convert_array", SOURCE_BITS, TO(8, 16), convert_back},
     {"f16 to e4m3 2d", "mpnum_convert_array_2d", SOURCE_F16, TO(16, 8), convert_2d},
     {"round to e4m3", "mpnum_round_array", SOURCE_F32, IN_PLACE, round_nearest},
     {"round to e4m3 rz", "mpnum_round_array", SOURCE_F32, IN_PLACE, round_toward_zero},

@@ -210,21 +210,24 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_isa isa, mpnum_blocks_ *run, size_
   }
   if (flushes || !is_quiet) mpnum_fenv_restore_(saved);
 }
-/* The same to floats, in place, too: from the end then, by way of a copy. */
+/* The same of codes to floats, f16 and bf16, in place, too: from the end then, by way of
+ * a copy. */
 MPNUM_HOST_ONCE_ void mpnum_widen_blocks_(mpnum_isa isa, mpnum_blocks_ *run,
-                                          const mpnum_decoding_ *decoding, void *to,
-                                          int src_bits, const void *from, size_t n) {
+                                          const mpnum_decoding_ *decoding, int dst_bits,
+                                          void *to, int src_bits, const void *from,
+                                          size_t n) {
   const size_t size = mpnum_block_size_(isa);
   uint8_t *const at = (uint8_t *)to;
   MPNUM_ALIGNED_ uint8_t copy[2 * MPNUM_WIDENED_];
-  while (to == from && src_bits < 32 && n >= size) {
+  while (to == from && src_bits < dst_bits && n >= size) {
     const size_t count = (n - 1) % MPNUM_WIDENED_ + 1;
     n -= count;
     MPNUM_MEMCPY_(copy, at + mpnum_bytes_(src_bits, n), mpnum_bytes_(src_bits, count));
-    mpnum_run_blocks_(isa, run, size, MPNUM_IS_QUIET_, decoding, 32, at + 4 * n, src_bits,
-                      copy, count);
+    mpnum_run_blocks_(isa, run, size, MPNUM_IS_QUIET_, decoding, dst_bits,
+                      at + mpnum_bytes_(dst_bits, n), src_bits, copy, count);
   }
-  mpnum_run_blocks_(isa, run, size, MPNUM_IS_QUIET_, decoding, 32, to, src_bits, from, n);
+  mpnum_run_blocks_(isa, run, size, MPNUM_IS_QUIET_, decoding, dst_bits, to, src_bits,
+                    from, n);
 }
 # endif
 # define MPNUM_NO_BLOCKS_ ((mpnum_blocks_ *)0)
@@ -427,7 +430,7 @@ MPNUM_HOST_INLINE_ void mpnum_decode_by_(mpnum_isa isa, mpnum_blocks_ *run, int 
   const mpnum_format format = mpnum_format_of(type);
   const mpnum_decoding_ decoding = mpnum_decoding_of_(format, src_bits);
   if (run && (is_own || mpnum_has_byte_decoding_(format))) {
-    mpnum_widen_blocks_(isa, run, &decoding, dst, src_bits, src, n);
+    mpnum_widen_blocks_(isa, run, &decoding, 32, dst, src_bits, src, n);
     return;
   }
 # endif
@@ -490,7 +493,7 @@ MPNUM_HOST_ONCE_ void mpnum_byte_floats_(mpnum_type type, float *dst, const void
     const mpnum_decoding_ decoding =
         type == MPNUM_TYPE_E5M2 ? mpnum_decoding_of_(mpnum_format_of(MPNUM_TYPE_E5M2), 8)
                                 : mpnum_decoding_of_(mpnum_format_of(MPNUM_TYPE_E4M3), 8);
-    mpnum_widen_blocks_(isa, run, &decoding, dst, 8, src, n);
+    mpnum_widen_blocks_(isa, run, &decoding, 32, dst, 8, src, n);
     return;
   }
 # endif
@@ -793,7 +796,17 @@ MPNUM_HOST_ONCE_ int mpnum_convert_nearest_(mpnum_type dst_type, void *dst,
       mpnum_find_decoding_(&decoding, conversion->src, src_bits);
       run = MPNUM_PICK_(isa, decode_byte_blocks, SSE2_VBMI, MPNUM_NO_BLOCKS_);
     }
-    if (run) mpnum_widen_blocks_(isa, run, &decoding, dst, src_bits, src, n);
+    if (run) mpnum_widen_blocks_(isa, run, &decoding, 32, dst, src_bits, src, n);
+    return run != 0;
+  } else if (dst_bits == 16 && src_bits == 8 &&
+             mpnum_has_byte_decoding_(conversion->src)) {
+    mpnum_find_decoding_(&decoding, conversion->src, src_bits);
+    decoding.is_to_f16 = dst_type == MPNUM_TYPE_F16;
+    if (overflow == MPNUM_OVERFLOW_SATURATE && conversion->src.inf_code)
+      decoding.max_of_infinity =
+          decoding.is_to_f16 ? 0x477fe000u /* 65504 */ : 0x7f7f0000u;
+    run = MPNUM_PICK_(isa, widen_byte_blocks, WIDE_VBMI, MPNUM_NO_BLOCKS_);
+    if (run) mpnum_widen_blocks_(isa, run, &decoding, 16, dst, src_bits, src, n);
     return run != 0;
   }
   if (!run) return 0;

@@ -252,6 +252,11 @@ typedef struct mpnum_decoding_ {
    * with a sign, above last_code; and a float, where they are above last. */
   uint32_t ones, flipped, last_code, last;
   uint32_t infinity; /* the special float that is Inf; others are NaN */
+  int last_number;   /* as last_code, but of Inf, too */
+  /* Of loops to 16 bits: to f16, not bf16; the largest value there, as a float, if Inf is
+   * to become it, else 0. */
+  int is_to_f16;
+  uint32_t max_of_infinity;
 } mpnum_decoding_;
 MPNUM_INLINE int mpnum_is_short_f16_(mpnum_format format) {
   return format.exponent_bits == 5 && format.mantissa_bits == 2 && format.bias == 15 &&
@@ -280,8 +285,8 @@ MPNUM_INLINE mpnum_table_ mpnum_table_of_(mpnum_format format) {
 MPNUM_INLINE mpnum_decoding_ mpnum_decoding_of_(mpnum_format format, int src_bits) {
   const int sign_shift = format.exponent_bits + format.mantissa_bits;
   const int is_short_f16 = mpnum_is_short_f16_(format);
-  mpnum_decoding_ decoding = {0, MPNUM_NO_TABLE_, 0, 0,    0,           0,
-                              0, 0x7fffffffu,     0, 0x7f, 0x7fffffffu, 0};
+  mpnum_decoding_ decoding = {0,    MPNUM_NO_TABLE_, 0, 0,    0, 0, 0, 0x7fffffffu, 0,
+                              0x7f, 0x7fffffffu,     0, 0x7f, 0, 0};
   decoding.src_bits = src_bits;
   decoding.table = mpnum_table_of_(format);
   decoding.is_short_f16 = is_short_f16;
@@ -302,6 +307,7 @@ MPNUM_INLINE mpnum_decoding_ mpnum_decoding_of_(mpnum_format format, int src_bit
     if (format.inf_code)
       decoding.infinity = mpnum_decode_finite_(format, format.inf_code);
   }
+  decoding.last_number = (int)(format.inf_code ? format.inf_code : decoding.last_code);
   return decoding;
 }
 /* Both of formats known at run time only. */
