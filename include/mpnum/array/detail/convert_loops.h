@@ -177,6 +177,14 @@ typedef void mpnum_run_rest_(mpnum_blocks_ *run, const void *options, size_t blo
 # endif
 
 # if MPNUM_HAS_VECTORS_
+MPNUM_HOST_INLINE_ mpnum_need_ mpnum_need_of_(mpnum_isa isa,
+                                              const mpnum_encoding_ *encoding) {
+  if (encoding->src_bits == 64) return MPNUM_NEEDS_USUAL_;
+  if (encoding->dst_bits > 8) return MPNUM_IS_QUIET_;
+  return encoding->src_bits == 16 && mpnum_is_512_(isa) && mpnum_has_u16_(encoding)
+             ? MPNUM_IS_QUIET_ /* integers */
+             : MPNUM_MAY_FLUSH_;
+}
 /* Runs a loop over n elements. What does not fill a block is done with the block that
  * ends with it, if there is one; otherwise it is copied to a block. */
 MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_isa isa, mpnum_blocks_ *run, size_t size,
@@ -336,10 +344,7 @@ MPNUM_HOST_INLINE_ int mpnum_encode_blocks_(mpnum_isa isa, mpnum_blocks_ *run,
   if (!run || !encoding.has_loop) return 0;
   encoding.src_type = src_type;
   encoding.src_bits = mpnum_type_bits_(src_type);
-  mpnum_run_blocks_(isa, run, mpnum_block_size_(isa),
-                    src_type == MPNUM_TYPE_F64 ? MPNUM_NEEDS_USUAL_
-                    : dst_bits <= 8            ? MPNUM_MAY_FLUSH_
-                                               : MPNUM_IS_QUIET_,
+  mpnum_run_blocks_(isa, run, mpnum_block_size_(isa), mpnum_need_of_(isa, &encoding),
                     &encoding, dst_bits, dst, encoding.src_bits, src, n);
   return 1;
 # else
@@ -810,9 +815,8 @@ MPNUM_HOST_ONCE_ int mpnum_convert_nearest_(mpnum_type dst_type, void *dst,
     return run != 0;
   }
   if (!run) return 0;
-  mpnum_run_blocks_(isa, run, mpnum_block_size_(isa),
-                    dst_bits == 8 ? MPNUM_MAY_FLUSH_ : MPNUM_IS_QUIET_, &encoding,
-                    dst_bits, dst, src_bits, src, n);
+  mpnum_run_blocks_(isa, run, mpnum_block_size_(isa), mpnum_need_of_(isa, &encoding),
+                    &encoding, dst_bits, dst, src_bits, src, n);
   return 1;
 # else
   (void)dst_type;

@@ -678,67 +678,65 @@ MPNUM_AVX512_ double mpnumv_sum_f64(mpnumv_f64 x) {
 /* f16 and bf16 to 8 bits and fewer, nearest even, in 32 lanes of 16 bits. */
 
 /* What to do with a magnitude, by its exponent field: less an offset it keeps its leading
- * one, or none if it is subnormal in dst, too; then it is shifted. Tables of 32 entries,
- * that of a field in place field % 32. */
+ * one, or none if it is subnormal in dst, too; then it is shifted, rounded by what is
+ * added and by the last bit that is kept. Tables of 32 entries. */
 typedef struct mpnumv_u16_steps {
-  __m512i offset, shift, below_half;
-  __m512i limit;             /* the magnitude that larger ones count as */
-  __m512i least, last_field; /* of bf16: that smaller ones do; larger fields */
-  int is_wide;               /* whether there are any */
+  __m512i added, shift; /* added: with the offset */
+  __m512i limit;        /* the code that larger ones count as, in bytes */
+  __m512i signs;        /* the sign bits of codes */
+  __m512i least;        /* of bf16: the magnitude of the first entry */
 } mpnumv_u16_steps;
 
-/* Whether there are such steps: what is normal in dst is normal in src, which has more
- * bits of mantissa; and no number of dst is above the Inf of f16. */
-MPNUM_AVX512_ int mpnumv_has_u16(const mpnum_encoding_ *encoding) {
-  const int is_f16 = encoding->src_type == MPNUM_TYPE_F16;
-  return (int)(encoding->min_power >> 23) - 127 + (is_f16 ? 15 : 127) >= 1 &&
-         23 - encoding->up < (is_f16 ? 10 : 7) &&
-         (!is_f16 || encoding->limit <= 0x47800000u); /* 2^16 */
-}
-MPNUM_AVX512_ mpnumv_u16_steps mpnumv_u16_steps_of(const mpnum_encoding_ *encoding) {
-  const int is_f16 = encoding->src_type == MPNUM_TYPE_F16;
+/* Of an encoding for which mpnum_has_u16_ holds; is_f16 is known to the compiler. */
+MPNUM_AVX512_ mpnumv_u16_steps mpnumv_u16_steps_of(int is_f16,
+                                                   const mpnum_encoding_ *encoding) {
   const int src_mantissa = is_f16 ? 10 : 7, src_bias = is_f16 ? 15 : 127;
-  const int up = src_mantissa - (23 - encoding->up);
+  const int dst_mantissa = 23 - encoding->up, up = src_mantissa - dst_mantissa;
   /* The field in src of the smallest normal of dst, and of half its smallest subnormal.
    */
   const int normal = (int)(encoding->min_power >> 23) - 127 + src_bias;
-  const int first = is_f16 ? 0 : normal - (23 - encoding->up) - 1;
-  const uint32_t limit = (encoding->limit >> (23 - src_mantissa)) -
-                         ((uint32_t)(127 - src_bias) << src_mantissa);
+  const int first = is_f16 ? 0 : normal - dst_mantissa - 1;
+  const uint32_t limit = ((encoding->limit - encoding->min_power) >> encoding->up) +
+                         ((uint32_t)1 << dst_mantissa);
   const __m512i one = _mm512_set1_epi16(1);
   const mpnum_u16_avx512_ place = /* 0 to 31 */
       (mpnum_u16_avx512_)(mpnumv_iota() * 0x00020002u + 0x00010000u);
-  const mpnum_u16_avx512_ field = ((place - (uint16_t)first) & 31) + (uint16_t)first;
   const mpnum_u16_avx512_ kept = (mpnum_u16_avx512_)_mm512_min_epi16(
-      _mm512_max_epi16((__m512i)field, one), _mm512_set1_epi16((short)normal));
+      _mm512_max_epi16((__m512i)(place + (uint16_t)first), one),
+      _mm512_set1_epi16((short)normal));
+  const mpnum_u16_avx512_ offset = (kept - (uint16_t)(first + 1)) << src_mantissa;
+  const mpnum_u16_avx512_ shift = (uint16_t)(up + normal) - kept;
   mpnumv_u16_steps steps;
-  steps.offset = (__m512i)((kept - 1) << src_mantissa);
-  steps.shift = (__m512i)((uint16_t)(up + normal) - kept);
-  steps.below_half =
-      _mm512_sub_epi16(_mm512_sllv_epi16(one, _mm512_sub_epi16(steps.shift, one)), one);
+  mpnum_u16_avx512_ added =
+      (mpnum_u16_avx512_)_mm512_sllv_epi16(one, (__m512i)(shift - 1)) - 1 - offset;
+  /* The last bit that is kept is taken with the offset. Of f16 that is another one where
+   * it is the leading one or in the field. */
+  if (is_f16) {
+    const mpnum_u16_avx512_ power = place << src_mantissa;
+    added +=
+        (mpnum_u16_avx512_)_mm512_srlv_epi16((__m512i)(power - offset), (__m512i)shift) &
+        1;
+    added -= (mpnum_u16_avx512_)_mm512_srlv_epi16((__m512i)power, (__m512i)shift) & 1;
+  }
+  steps.added = (__m512i)added;
+  steps.shift = (__m512i)shift;
+  steps.limit = _mm512_set1_epi8((char)limit);
+  steps.signs =
+      _mm512_set1_epi8((char)(encoding->has_sign ? 0x80 >> encoding->sign_right : 0));
   steps.least = _mm512_set1_epi16((short)(first << src_mantissa));
-  steps.limit = _mm512_set1_epi16((short)limit);
-  steps.last_field = _mm512_set1_epi16((short)(first + 31));
-  steps.is_wide = (int)(limit >> src_mantissa) > first + 31;
   return steps;
 }
 /* Codes of 32 magnitudes; is_f16 is known to the compiler. */
 MPNUM_AVX512_ __m512i mpnum_nearest_u16_avx512_(int is_f16, mpnumv_u16_steps steps,
                                                 __m512i magnitude) {
-  __m512i field, base, shift, code, odd;
-  if (is_f16) {
-    magnitude = _mm512_min_epu16(magnitude, steps.limit);
-    field = _mm512_srli_epi16(magnitude, 10);
-  } else {
-    magnitude = _mm512_min_epu16(_mm512_max_epu16(magnitude, steps.least), steps.limit);
-    field = _mm512_srli_epi16(magnitude, 7);
-    if (steps.is_wide) field = _mm512_min_epu16(field, steps.last_field);
-  }
-  base = _mm512_sub_epi16(magnitude, _mm512_permutexvar_epi16(field, steps.offset));
+  __m512i field, shift, odd;
+  if (!is_f16) magnitude = _mm512_subs_epu16(magnitude, steps.least);
+  field = _mm512_srli_epi16(magnitude, is_f16 ? 10 : 7);
+  if (!is_f16) field = _mm512_min_epu16(field, _mm512_set1_epi16(31));
   shift = _mm512_permutexvar_epi16(field, steps.shift);
-  odd = _mm512_and_si512(_mm512_srlv_epi16(base, shift), _mm512_set1_epi16(1));
-  code = _mm512_add_epi16(base, _mm512_permutexvar_epi16(field, steps.below_half));
-  return _mm512_srlv_epi16(_mm512_add_epi16(code, odd), shift); /* by 16 and more: 0 */
+  odd = _mm512_and_si512(_mm512_srlv_epi16(magnitude, shift), _mm512_set1_epi16(1));
+  magnitude = _mm512_add_epi16(magnitude, _mm512_permutexvar_epi16(field, steps.added));
+  return _mm512_srlv_epi16(_mm512_add_epi16(magnitude, odd), shift); /* 16, more: 0 */
 }
 /* Codes of 64 elements, a byte each. */
 MPNUM_AVX512_ mpnumv_bytes mpnumv_u16_to_bytes(int is_f16,
@@ -753,17 +751,21 @@ MPNUM_AVX512_ mpnumv_bytes mpnumv_u16_to_bytes(int is_f16,
   const __mmask32 nan_low = _mm512_cmpgt_epu16_mask(abs_low, infinity);
   const __mmask32 nan_high = _mm512_cmpgt_epu16_mask(abs_high, infinity);
   const __m512i in_order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
-  const mpnumv_bytes zero = {0};
-  const mpnumv_bytes bytes = (mpnumv_bytes)_mm512_maskz_packus_epi16(
-      ~(__mmask64)0, mpnum_nearest_u16_avx512_(is_f16, steps, abs_low),
-      mpnum_nearest_u16_avx512_(is_f16, steps, abs_high));
-  mpnumv_bytes sign =
-      (mpnumv_bytes)_mm512_maskz_packs_epi16(~(__mmask64)0, low, high) & (uint8_t)0x80;
-  __m512i result;
+  const mpnumv_bytes bytes = (mpnumv_bytes)_mm512_maskz_min_epu8(
+      ~(__mmask64)0,
+      _mm512_maskz_packus_epi16(~(__mmask64)0,
+                                mpnum_nearest_u16_avx512_(is_f16, steps, abs_low),
+                                mpnum_nearest_u16_avx512_(is_f16, steps, abs_high)),
+      steps.limit);
+  mpnumv_bytes sign = (mpnumv_bytes)_mm512_maskz_packs_epi16(~(__mmask64)0, low, high);
+  __m512i signs = steps.signs, result;
   if (encoding->sign_right) sign = mpnumv_bytes_shr(sign, encoding->sign_right);
   if (!encoding->has_negative_zero)
-    sign = encoding->has_sign ? sign & (mpnumv_bytes)(bytes != zero) : zero;
-  result = _mm512_maskz_permutexvar_epi64(0xff, in_order, (__m512i)(bytes | sign));
+    signs = _mm512_maskz_mov_epi8(_mm512_test_epi8_mask((__m512i)bytes, (__m512i)bytes),
+                                  signs);
+  result = _mm512_maskz_permutexvar_epi64(
+      0xff, in_order, /* a | (b & c) */
+      _mm512_ternarylogic_epi32((__m512i)bytes, (__m512i)sign, signs, 0xf8));
   if (nan_low | nan_high)
     result = _mm512_mask_mov_epi8(result, _mm512_kunpackd(nan_high, nan_low),
                                   _mm512_set1_epi8((char)encoding->nan_result));

@@ -232,6 +232,16 @@ MPNUM_INLINE mpnum_encoding_ mpnum_encoding_of_type_(mpnum_type type, int dst_bi
   return encoding;
 }
 
+/* Whether f16 and bf16 have codes by integers of 16 bits: what is normal in dst is normal
+ * in src, which has more bits of mantissa; and no number of dst is above the Inf of f16.
+ */
+MPNUM_INLINE int mpnum_has_u16_(const mpnum_encoding_ *encoding) {
+  const int is_f16 = encoding->src_type == MPNUM_TYPE_F16;
+  return (int)(encoding->min_power >> 23) - 127 + (is_f16 ? 15 : 127) >= 1 &&
+         23 - encoding->up < (is_f16 ? 10 : 7) &&
+         (!is_f16 || encoding->limit <= 0x47800000u); /* 2^16 */
+}
+
 /* How codes of 8 bits and fewer become floats. */
 typedef enum mpnum_table_ { /* for instructions that look bytes up, of all floats of */
                             MPNUM_NO_TABLE_,
