@@ -223,6 +223,35 @@ static void check_dequantize(const block_call *call, const block_words *want) {
   free(values);
 }
 
+/* Long rows of codes of any bits, whose scales make subnormals of them, or numbers, or
+ * Inf: they share tables, and are done in different ways. */
+static void codes_of_any_bits_come_back(void) {
+  static const mpnum_type types[] = {MPNUM_TYPE_F32, MPNUM_TYPE_F16, MPNUM_TYPE_BF16};
+  for (int i = 0; i < format_count * (int)ISAS * 3; ++i) {
+    const mpnum_isa isa = isas[i / 3 % (int)ISAS];
+    block_call call;
+    block_words words;
+    memset(&call, 0, sizeof call);
+    call.format = formats[i / 3 / (int)ISAS];
+    if (call.format.format.scale_type != MPNUM_TYPE_E8M0 || call.format.format.is_int8 ||
+        force_isa(isa) != MPNUM_OK)
+      continue;
+    call.type = types[i % 3];
+    call.rows = 6;
+    call.columns = 1100;
+    call.stride = call.codes_stride = 1104;
+    words = allocate_words(&call.format, call.rows, call.columns);
+    for (size_t k = 0; k < call.rows * call.columns; ++k)
+      words.codes[k] = (uint32_t)random_bits(&state) & element_mask(&call.format.format);
+    for (size_t k = 0; k < words.blocks; ++k)
+      words.scales[k] = (uint32_t)(k * 6 / words.blocks % 3 == 0   ? 110 + below(30)
+                                   : k * 6 / words.blocks % 3 == 1 ? below(30)
+                                                                   : 226 + below(30));
+    check_dequantize(&call, &words);
+    free_words(words);
+  }
+}
+
 static void any_call_is_the_reference_s(void) {
   for (int i = 0; i < TEST_BLOCK_CALLS; ++i) {
     block_call call = choose_call();
@@ -771,6 +800,7 @@ int main(void) {
   add_user_formats();
   TAP_RUN(any_call_is_the_reference_s);
   TAP_RUN(any_descriptor_is_sound_or_refused);
+  TAP_RUN(codes_of_any_bits_come_back);
   force_isa(best);
   TAP_RUN(scales_lie_as_cublaslt_has_them);
   TAP_RUN(swizzled_scales_are_those_of_the_operand);

@@ -366,6 +366,21 @@ MPNUM_HOST void mpnum_dequantize_floats_(const mpnum_scaling_ *scaling, float *d
     MPNUM_MEMCPY_(dst + whole, x, rest * sizeof *x);
   }
 }
+/* The same as bf16 of whole vectors, where all are exact: returns how many. */
+typedef void mpnum_dequantize_bf16_run_(const mpnum_scaling_ *scaling, uint8_t *dst,
+                                        const uint8_t *src, mpnum_factors_ factors,
+                                        size_t n);
+MPNUM_HOST size_t mpnum_dequantize_bf16_(const mpnum_scaling_ *scaling, uint8_t *dst,
+                                         const uint8_t *src, mpnum_factors_ factors,
+                                         size_t n) {
+  const mpnum_isa isa = mpnum_isa_in_use();
+  mpnum_dequantize_bf16_run_ *const run =
+      MPNUM_PICK_(isa, dequantize_bf16_run, WIDE_VBMI, (mpnum_dequantize_bf16_run_ *)0);
+  const size_t whole = n - n % MPNUM_SCALED_;
+  if (!run || !whole || (!scaling->has_decoding && !scaling->is_int8)) return 0;
+  (*run)(scaling, dst, src, factors, whole);
+  return whole;
+}
 /* Adds what quantising these loses. */
 MPNUM_HOST void mpnum_add_losses_(const mpnum_scaling_ *scaling,
                                   mpnum_quantize_losses *losses,

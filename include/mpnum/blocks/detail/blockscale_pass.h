@@ -673,11 +673,35 @@ MPNUM_HOST void mpnum_load_scales_(const mpnum_block_job_ *job, float *factors,
     mpnum_decode_bytes_(MPNUM_TYPE_E4M3, 8, factors, from, count);
   }
 }
+/* Values of codes of a run, as floats. */
+MPNUM_HOST void mpnum_dequantize_run_(const mpnum_block_job_ *job, float *dst,
+                                      const uint8_t *codes, mpnum_factors_ factors,
+                                      size_t n, int is_low) {
+  if (is_low)
+    mpnum_dequantize_low_(job, dst, codes, factors, n);
+  else
+    mpnum_dequantize_floats_(&job->scaling, dst, codes, factors, n);
+}
+/* And as f16 or bf16. */
+MPNUM_HOST void mpnum_dequantize_narrow_(const mpnum_block_job_ *job, mpnum_type type,
+                                         uint8_t *dst, const uint8_t *codes,
+                                         mpnum_factors_ factors, size_t n, int is_low) {
+  MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
+  size_t i = 0, count = 0;
+  /* Of a few bits and a power of two all are bf16 that are no subnormals. */
+  if (type == MPNUM_TYPE_BF16 && job->scale_type == MPNUM_TYPE_E8M0 && !is_low)
+    i = mpnum_dequantize_bf16_(&job->scaling, dst, codes, factors, n);
+  for (; i < n; i += count) {
+    count = n - i < MPNUM_RUN_ ? n - i : MPNUM_RUN_;
+    mpnum_dequantize_run_(job, buffer, codes + mpnum_bytes_(job->scaling.element_bits, i),
+                          mpnum_factors_from_(factors, i), count, is_low);
+    mpnum_source_codes_(type, dst + 2 * i, buffer, count);
+  }
+}
 MPNUM_HOST_ONCE_ void mpnum_dequantize_band_(const mpnum_block_job_ *job,
                                              mpnum_matrix dst, size_t row, size_t column,
                                              size_t rows, size_t n) {
   MPNUM_ALIGNED_ float factors[MPNUM_RUN_];
-  MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
   const size_t wide = job->columns;
   const size_t count = job->shift == 31 ? 1 : mpnum_blocks_along_(n, wide);
   size_t r = 0, c = 0;
@@ -692,14 +716,12 @@ MPNUM_HOST_ONCE_ void mpnum_dequantize_band_(const mpnum_block_job_ *job,
     for (c = 0; c < n; c += job->run) {
       const size_t size = n - c < job->run ? n - c : job->run;
       uint8_t *const to = mpnum_rows_to_(dst, row + r, column + c);
-      float *const floats = dst.type == MPNUM_TYPE_F32 ? (float *)(void *)to : buffer;
       const uint8_t *const codes = mpnum_block_codes_(job, row + r, column + c);
       const mpnum_factors_ by = mpnum_factors_of_(factors, job->shift);
-      if (is_low)
-        mpnum_dequantize_low_(job, floats, codes, by, size);
+      if (dst.type == MPNUM_TYPE_F32)
+        mpnum_dequantize_run_(job, (float *)(void *)to, codes, by, size, is_low);
       else
-        mpnum_dequantize_floats_(&job->scaling, floats, codes, by, size);
-      if (dst.type != MPNUM_TYPE_F32) mpnum_source_codes_(dst.type, to, floats, size);
+        mpnum_dequantize_narrow_(job, dst.type, to, codes, by, size, is_low);
     }
 }
 MPNUM_HOST void mpnum_dequantize_all_(mpnum_block_job_ *job, mpnum_matrix dst) {
@@ -709,7 +731,9 @@ MPNUM_HOST void mpnum_dequantize_all_(mpnum_block_job_ *job, mpnum_matrix dst) {
   size_t r = 0, c = 0, size = 0;
   mpnum_keep_tables_(&job->scaling, &kept);
   mpnum_block_runs_(job, 1); /* nothing is read twice */
-  if (dst.type == MPNUM_TYPE_F32 && job->shift >= 4 && job->shift < 12 &&
+  if ((dst.type == MPNUM_TYPE_F32 ||
+       (dst.type == MPNUM_TYPE_BF16 && job->scale_type == MPNUM_TYPE_E8M0)) &&
+      job->shift >= 4 && job->shift < 12 &&
       (job->scaling.has_decoding || job->scaling.is_int8))
     job->run = job->strip = 8 * MPNUM_RUN_; /* factors half full */
   job->scaling.has_divisor = job->scale_type == MPNUM_TYPE_E4M3;
