@@ -520,6 +520,38 @@ MPNUM_HOST_ONCE_ void mpnum_quantize_band_(const mpnum_block_job_ *job, size_t r
       }
   }
 }
+/* The same of one row of bf16 in blocks of 32 under powers of two, where nothing is
+ * counted: without floats. 0 where that is not so, or subnormals count. */
+typedef void mpnum_block_amax_bf16_(uint32_t *amax, const uint8_t *src, size_t n);
+typedef void mpnum_quantize_bf16_run_(const mpnum_scaling_ *scaling, uint8_t *dst,
+                                      const uint8_t *src, const float *factors, size_t n);
+MPNUM_HOST_ONCE_ int mpnum_quantize_bf16_(const mpnum_block_job_ *job, size_t row,
+                                          size_t column, size_t n) {
+  const mpnum_isa isa = mpnum_isa_in_use();
+  mpnum_block_amax_bf16_ *const amax =
+      MPNUM_PICK_(isa, block_amax_bf16, WIDE, (mpnum_block_amax_bf16_ *)0);
+  mpnum_quantize_bf16_run_ *const run =
+      MPNUM_PICK_(isa, quantize_bf16_run, WIDE, (mpnum_quantize_bf16_run_ *)0);
+  const uint8_t *const src = mpnum_rows_at_(job->src, row, column);
+  const size_t count = n / 32;
+  mpnum_band_scales_ scales;
+  size_t k = 0;
+  if (!amax || !run) return 0;
+  (*amax)(scales.amax, src, n);
+  mpnum_band_scales_of_(job, &scales, row, column / 32, count);
+  if (scales.has_low) return 0;
+  for (k = 0; scales.has_zeros && k < count; ++k)
+    if (scales.amax[k] == 0) scales.factors[k] = 1;
+  (*run)(&job->scaling, mpnum_block_codes_(job, row, column), src, scales.factors, n);
+  for (k = 0; scales.has_zeros && k < count; ++k)
+    if (scales.amax[k] == 0) mpnum_clear_codes_(job, row, column + 32 * k, 32);
+  return 1;
+}
+MPNUM_HOST int mpnum_is_bf16_band_(const mpnum_block_job_ *job, size_t n) {
+  return job->src.type == MPNUM_TYPE_BF16 && job->scale_type == MPNUM_TYPE_E8M0 &&
+         job->shift == 5 && job->rows == 1 && n % MPNUM_SCALED_ == 0 && !job->losses &&
+         job->scaling.has_encoding && !job->scaling.is_int8;
+}
 /* Quantises a part of the matrix, of whole blocks except at the ends. */
 MPNUM_HOST void mpnum_quantize_part_(const mpnum_block_job_ *job, size_t row,
                                      size_t column, size_t rows, size_t n) {
@@ -530,7 +562,9 @@ MPNUM_HOST void mpnum_quantize_part_(const mpnum_block_job_ *job, size_t row,
       size = n - c < job->strip ? n - c : job->strip;
       if (size > MPNUM_SCALED_ && job->shift <= 6 && MPNUM_SCALED_ % job->columns == 0)
         size -= size % MPNUM_SCALED_; /* what fills no vector is a band of its own */
-      mpnum_quantize_band_(job, row + r, column + c, high, size);
+      if (!mpnum_is_bf16_band_(job, size) ||
+          !mpnum_quantize_bf16_(job, row + r, column + c, size))
+        mpnum_quantize_band_(job, row + r, column + c, high, size);
     }
   }
 }

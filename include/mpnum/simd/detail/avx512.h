@@ -738,38 +738,85 @@ MPNUM_AVX512_ __m512i mpnum_nearest_u16_avx512_(int is_f16, mpnumv_u16_steps ste
   magnitude = _mm512_add_epi16(magnitude, _mm512_permutexvar_epi16(field, steps.added));
   return _mm512_srlv_epi16(_mm512_add_epi16(magnitude, odd), shift); /* 16, more: 0 */
 }
-/* Codes of 64 elements, a byte each. */
+/* With the signs of the elements, a byte each. */
+MPNUM_AVX512_ __m512i mpnum_signed_u16_avx512_(const mpnum_encoding_ *encoding,
+                                               mpnumv_u16_steps steps,
+                                               const __m512i code[2],
+                                               const __m512i element[2]) {
+  const __m512i in_order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+  const __m512i bytes = _mm512_maskz_min_epu8(
+      ~(__mmask64)0, _mm512_maskz_packus_epi16(~(__mmask64)0, code[0], code[1]),
+      steps.limit);
+  mpnumv_bytes sign =
+      (mpnumv_bytes)_mm512_maskz_packs_epi16(~(__mmask64)0, element[0], element[1]);
+  __m512i signs = steps.signs;
+  if (encoding->sign_right) sign = mpnumv_bytes_shr(sign, encoding->sign_right);
+  if (!encoding->has_negative_zero)
+    signs = _mm512_maskz_mov_epi8(_mm512_test_epi8_mask(bytes, bytes), signs);
+  return _mm512_maskz_permutexvar_epi64(
+      0xff, in_order, /* a | (b & c) */
+      _mm512_ternarylogic_epi32(bytes, (__m512i)sign, signs, 0xf8));
+}
+/* Codes of 64 elements. */
 MPNUM_AVX512_ mpnumv_bytes mpnumv_u16_to_bytes(int is_f16,
                                                const mpnum_encoding_ *encoding,
                                                mpnumv_u16_steps steps,
                                                const uint8_t *src) {
-  const __m512i low = _mm512_loadu_si512(src), high = _mm512_loadu_si512(src + 64);
   const __m512i abs = _mm512_set1_epi16(0x7fff);
-  const __m512i abs_low = _mm512_and_si512(low, abs);
-  const __m512i abs_high = _mm512_and_si512(high, abs);
   const __m512i infinity = _mm512_set1_epi16(is_f16 ? 0x7c00 : 0x7f80);
-  const __mmask32 nan_low = _mm512_cmpgt_epu16_mask(abs_low, infinity);
-  const __mmask32 nan_high = _mm512_cmpgt_epu16_mask(abs_high, infinity);
-  const __m512i in_order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
-  const mpnumv_bytes bytes = (mpnumv_bytes)_mm512_maskz_min_epu8(
-      ~(__mmask64)0,
-      _mm512_maskz_packus_epi16(~(__mmask64)0,
-                                mpnum_nearest_u16_avx512_(is_f16, steps, abs_low),
-                                mpnum_nearest_u16_avx512_(is_f16, steps, abs_high)),
-      steps.limit);
-  mpnumv_bytes sign = (mpnumv_bytes)_mm512_maskz_packs_epi16(~(__mmask64)0, low, high);
-  __m512i signs = steps.signs, result;
-  if (encoding->sign_right) sign = mpnumv_bytes_shr(sign, encoding->sign_right);
-  if (!encoding->has_negative_zero)
-    signs = _mm512_maskz_mov_epi8(_mm512_test_epi8_mask((__m512i)bytes, (__m512i)bytes),
-                                  signs);
-  result = _mm512_maskz_permutexvar_epi64(
-      0xff, in_order, /* a | (b & c) */
-      _mm512_ternarylogic_epi32((__m512i)bytes, (__m512i)sign, signs, 0xf8));
+  __m512i element[2], code[2], result;
+  __mmask32 nan_low, nan_high;
+  element[0] = _mm512_loadu_si512(src);
+  element[1] = _mm512_loadu_si512(src + 64);
+  code[0] = _mm512_and_si512(element[0], abs);
+  code[1] = _mm512_and_si512(element[1], abs);
+  nan_low = _mm512_cmpgt_epu16_mask(code[0], infinity);
+  nan_high = _mm512_cmpgt_epu16_mask(code[1], infinity);
+  code[0] = mpnum_nearest_u16_avx512_(is_f16, steps, code[0]);
+  code[1] = mpnum_nearest_u16_avx512_(is_f16, steps, code[1]);
+  result = mpnum_signed_u16_avx512_(encoding, steps, code, element);
   if (nan_low | nan_high)
     result = _mm512_mask_mov_epi8(result, _mm512_kunpackd(nan_high, nan_low),
                                   _mm512_set1_epi8((char)encoding->nan_result));
   return (mpnumv_bytes)result;
+}
+/* The same of 64 bf16 times powers of two, for each 32 of them, that are numbers: by the
+ * least of steps for each. */
+MPNUM_AVX512_ mpnumv_bytes mpnumv_scaled_u16_to_bytes(const mpnum_encoding_ *encoding,
+                                                      mpnumv_u16_steps steps,
+                                                      const uint32_t least[2],
+                                                      const uint8_t *src) {
+  const __m512i abs = _mm512_set1_epi16(0x7fff);
+  __m512i element[2], code[2];
+  element[0] = _mm512_loadu_si512(src);
+  element[1] = _mm512_loadu_si512(src + 64);
+  steps.least = _mm512_set1_epi32((int)least[0]);
+  code[0] = mpnum_nearest_u16_avx512_(0, steps, _mm512_and_si512(element[0], abs));
+  steps.least = _mm512_set1_epi32((int)least[1]);
+  code[1] = mpnum_nearest_u16_avx512_(0, steps, _mm512_and_si512(element[1], abs));
+  return (mpnumv_bytes)mpnum_signed_u16_avx512_(encoding, steps, code, element);
+}
+/* Those least ones, twice in each word, of at most 64 factors. Returns a bit for each
+ * that is no power of two, or one by which subnormals might count. */
+MPNUM_AVX512_ uint64_t mpnumv_least_of_factors(const mpnum_encoding_ *encoding,
+                                               uint32_t least[64], const float *factors,
+                                               size_t count) {
+  const uint32_t first =
+      encoding->min_power - ((uint32_t)(23 - encoding->up + 1) << 23) + (127u << 23);
+  uint64_t others = 0;
+  size_t k = 0;
+  for (; k < count; k += 16) {
+    const size_t left = count - k < 16 ? count - k : 16;
+    const mpnumv_vector factor = (mpnumv_vector)_mm512_maskz_loadu_ps(
+        (__mmask16)(0xffffu >> (16 - left)), factors + k);
+    const mpnumv_vector x = first - factor;
+    const __mmask16 is_other =
+        mpnumv_less(mpnumv_splat(254u << 23), x - (1u << 23)) |
+        _mm512_test_epi32_mask((__m512i)factor, _mm512_set1_epi32(0x7fffff));
+    mpnumv_store32((uint8_t *)(least + k), x | x >> 16, 0);
+    others |= (uint64_t)is_other << k;
+  }
+  return others;
 }
 
 # if defined(__NVCC_DIAG_PRAGMA_SUPPORT__)
