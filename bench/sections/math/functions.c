@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include <mpnum/func/func_array.h>
+#include <mpnum/func/light.h>
 #include <mpnum/rows/softmax.h>
 
 #if !BENCH_HAVE_EXP10F
@@ -38,6 +39,28 @@
  }
 TIMED_FUNCTIONS(IN_DOUBLE)
 TIMED_FUNCTIONS(LOOPS)
+
+/* Light forms, by the places of their functions. */
+#define PLACE(name, ...) place_of_##name,
+enum { TIMED_FUNCTIONS(PLACE) };
+#define LIGHT_LOOP(name)                                              \
+ static void name##_light(void *dst, const void *src, size_t count) { \
+  mpnum_##name##_light_f32_array(dst, src, count);                    \
+ }
+MPNUM_LIGHT_ROWS_(LIGHT_LOOP)
+typedef struct light_form {
+  array_loop loop;
+  const char *called;
+} light_form;
+#define LIGHT_ROW(name) \
+ [place_of_##name] = {name##_light, "mpnum_" #name "_light_f32_array"},
+static const light_form light_forms[MATH_FUNCTIONS] = {MPNUM_LIGHT_ROWS_(LIGHT_ROW)};
+array_loop math_light_loop(const math_function *function) {
+  return light_forms[function - math_functions].loop;
+}
+const char *math_light_name(const math_function *function) {
+  return light_forms[function - math_functions].called;
+}
 
 #define TAKES_ANY           false
 #define TAKES_POSITIVE      true

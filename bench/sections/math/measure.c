@@ -12,7 +12,7 @@
 #include "../../core/timing.h"
 #include "../arrays/arrays.h"
 
-enum { TURNS = 5, SOFTMAX_MATRICES = 5 };
+enum { TURNS = 6, SOFTMAX_MATRICES = 5 };
 
 const char *const math_types[MATH_TYPES] = {"f32", "f16", "bf16"};
 
@@ -143,6 +143,13 @@ static bool measure_function(figures *to, const math_function *function,
     next->pass = array_pass;
     next->array = way == MATH_SLEEF ? sleef->run : function->loops[way];
     if (type > 0) next->dst_bytes /= 2;
+  }
+  if (math_light_loop(function)) {
+    all.functions[all.count] = math_light_name(function);
+    all.has_error[all.count] = true;
+    contender *next = add_turn(&all, "mpnum", "light", dst, from->of[0], plan->values);
+    next->pass = array_pass;
+    next->array = math_light_loop(function);
   }
   return take_turns(to, &all, plan->rounds, bar);
 }

@@ -30,6 +30,9 @@ typedef struct math_function {
 } math_function;
 
 extern const math_function math_functions[MATH_FUNCTIONS];
+/* mpnum's light form of f32, and what is called; NULL where it has none. */
+array_loop math_light_loop(const math_function *function);
+const char *math_light_name(const math_function *function);
 
 /* SLEEF's loops for the widest vectors of this CPU, or why there are none. */
 typedef struct math_library {

@@ -30,8 +30,8 @@ static void show_relative_error(char cell[TABLE_CELL], double error) {
  COLUMN(library, type, title, over, "time_per_value", .format = "%.3f")
 #define RATIO(library, type, title, over) \
  COLUMN(library, type, title, over, "ratio_to_mpnum", .format = "%.2f")
-#define ERROR(library) \
- COLUMN(library, "f32", library, "f32 error, ulp", "max_ulp_error", .show = show_error)
+#define ERROR(library, type, title) \
+ COLUMN(library, type, title, "f32 error, ulp", "max_ulp_error", .show = show_error)
 #define PEER(library) \
  TIME(library, "f32", "ns", library), RATIO(library, "f32", "x", library)
 #define OF_TORCH(type)         \
@@ -46,11 +46,13 @@ static bool print_functions(const figures *from, FILE *to) {
       {.heading = "function", .metric = VIEW_NAME},
       OF_MPNUM,
       RATIO("mpnum", "f16", "f16/f32", "mpnum, ns"),
+      TIME("mpnum", "light", "light", "mpnum, ns"),
       PEER("libm"),
       PEER("SLEEF"),
-      ERROR("mpnum"),
-      ERROR("libm"),
-      ERROR("SLEEF"),
+      ERROR("mpnum", "f32", "mpnum"),
+      ERROR("mpnum", "light", "light"),
+      ERROR("libm", "f32", "libm"),
+      ERROR("SLEEF", "f32", "SLEEF"),
   };
   static const view shown = {.section = section, VIEW_COLUMNS(columns)};
   const figure *sleef = figures_find(from, section, "SLEEF", NULL, NULL, "isa");
