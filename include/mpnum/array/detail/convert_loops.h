@@ -132,6 +132,8 @@ MPNUM_HOST_COLD_ void mpnum_convert_each_float_(const mpnum_conversion_ *convers
  * (docs/arrays.md): below, the caches keep most of it and such stores cost up to half the
  * speed; above, they gain up to twice of it. Dense codes of 6 bits end within lines. */
 # define MPNUM_NON_TEMPORAL_BYTES_ ((size_t)24 << 20)
+/* Bytes of the source that such loops fetch ahead. */
+# define MPNUM_AHEAD_ 8192
 /* A loop over whole blocks of elements; options are what it needs to know. */
 typedef void mpnum_blocks_(const void *options, uint8_t *dst, const uint8_t *src,
                            size_t blocks, int non_temporal);
