@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of f32 arrays take no longer for some data: tests/harness/data_sets.h. */
+/* Functions of arrays take no longer for some data: tests/harness/data_sets.h. */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "../harness/data_sets.h"
 
@@ -11,7 +11,6 @@ typedef struct function {
   const char *name;
   array_of_one *run;
   float (*scalar)(float x);
-  int flushes;
 } function;
 #define ONE(name, ...) \
  static float scalar_##name(float x) { return mpnum_##name##_f32(x); }
@@ -20,15 +19,50 @@ MPNUM_FUNCTION_ROWS_(ONE)
 MPNUM_LIGHT_ROWS_(ONE_LIGHT)
 #undef ONE_LIGHT
 #undef ONE
-#define ONE(name, NAME, forms, light, f16_ties, bf16_ties, flushes) \
- {#name, mpnum_##name##_f32_array, scalar_##name, flushes},
+/* Sines and cosines in one call; the others are those of sin and cos. */
+static float cosines[ELEMENTS], sines[ELEMENTS];
+static void sine_of_both(float *dst, const float *src, size_t n) {
+  mpnum_sincos_f32_array(dst, cosines, src, n);
+}
+static void cosine_of_both(float *dst, const float *src, size_t n) {
+  mpnum_sincos_f32_array(sines, dst, src, n);
+}
+#define ONE(name, ...) {#name, mpnum_##name##_f32_array, scalar_##name},
 #define ONE_LIGHT(name) \
- {#name "_light", mpnum_##name##_light_f32_array, scalar_##name##_light, 1},
-static const function functions[] = {MPNUM_FUNCTION_ROWS_(ONE)
-                                         MPNUM_LIGHT_ROWS_(ONE_LIGHT)};
+ {#name "_light", mpnum_##name##_light_f32_array, scalar_##name##_light},
+static const function functions[] = {MPNUM_FUNCTION_ROWS_(ONE) MPNUM_LIGHT_ROWS_(
+                                         ONE_LIGHT){"sincos", sine_of_both, scalar_sin},
+                                     {"sincos", cosine_of_both, scalar_cos}};
 #undef ONE_LIGHT
 #undef ONE
 enum { FUNCTIONS = sizeof functions / sizeof functions[0] };
+
+/* The same of f16 and bf16. */
+typedef void array_of_codes(uint16_t *dst, const uint16_t *src, size_t n);
+typedef struct small_function {
+  const char *name;
+  mpnum_type type;
+  array_of_codes *run;
+  uint16_t (*scalar)(uint16_t code);
+} small_function;
+#define ONE_OF(name, T)                                                         \
+ static void array_##name##_##T(uint16_t *dst, const uint16_t *src, size_t n) { \
+  mpnum_##name##_##T##_array((mpnum_##T *)(void *)dst,                          \
+                             (const mpnum_##T *)(const void *)src, n);          \
+ }                                                                              \
+ static uint16_t scalar_##name##_##T(uint16_t code) {                           \
+  const mpnum_##T value = {code};                                               \
+  return mpnum_##name##_##T(value).bits;                                        \
+ }
+#define ONE(name, ...) ONE_OF(name, f16) ONE_OF(name, bf16)
+MPNUM_FUNCTION_ROWS_(ONE)
+#undef ONE
+#define ONE(name, ...)                                             \
+ {#name, MPNUM_TYPE_F16, array_##name##_f16, scalar_##name##_f16}, \
+     {#name, MPNUM_TYPE_BF16, array_##name##_bf16, scalar_##name##_bf16},
+static const small_function small_functions[] = {MPNUM_FUNCTION_ROWS_(ONE)};
+#undef ONE
+enum { SMALL_FUNCTIONS = sizeof small_functions / sizeof small_functions[0] };
 
 static float x[ELEMENTS], got[ELEMENTS], want[ELEMENTS], b[ELEMENTS];
 static array_of_one *run;
@@ -41,7 +75,6 @@ static int array_traps(array_of_one *function_of_array, size_t n) {
 }
 
 static void check_set(const function *one, data set, mpnum_isa isa) {
-  if (!one->flushes) return;
   state = 2 + (uint64_t)set;
   for (int i = 0; i < ELEMENTS; ++i) {
     x[i] = element_of(set);
@@ -62,6 +95,41 @@ static void check_functions(mpnum_isa isa) {
 }
 static void no_data_set_makes_a_function_trap(void) {
   for_each_isa(MPNUM_ISA_SSE2, check_functions);
+}
+
+static uint16_t codes[ELEMENTS], got_codes[ELEMENTS], want_codes[ELEMENTS];
+static array_of_codes *run_codes;
+static void one_array_of_codes(void) { run_codes(got_codes, codes, count); }
+/* The scalar functions meet the environment as it is. */
+static void draw_codes(const small_function *one, data set) {
+  const uint64_t before = control_word();
+  state = 3 + (uint64_t)set;
+  for (int i = 0; i < ELEMENTS; ++i) {
+    const float value = element_of(set);
+    codes[i] = one->type == MPNUM_TYPE_F16 ? mpnum_f32_to_f16(value).bits
+                                           : mpnum_f32_to_bf16(value).bits;
+    want_codes[i] = one->scalar(codes[i]);
+  }
+  set_control_word(before);
+}
+static void check_small_set(const small_function *one, data set, mpnum_isa isa) {
+  draw_codes(one, set);
+  run_codes = one->run;
+  for (count = ELEMENTS; count >= FEWEST; count /= 16) {
+    CHECK(!traps(one_array_of_codes), "%s of %zu %s traps with %s of %s", one->name,
+          count, mpnum_type_name(one->type), mpnum_isa_name(isa), data_names[set]);
+    CHECK(memcmp(got_codes, want_codes, 2 * count) == 0,
+          "%s of %zu %s gives other codes with %s of %s", one->name, count,
+          mpnum_type_name(one->type), mpnum_isa_name(isa), data_names[set]);
+  }
+}
+static void check_small_functions(mpnum_isa isa) {
+  for (int f = 0; f < SMALL_FUNCTIONS; ++f)
+    for (int set = NORMAL; set < DATA; ++set)
+      check_small_set(&small_functions[f], (data)set, isa);
+}
+static void no_data_set_makes_a_function_of_16_bits_trap(void) {
+  for_each_isa(MPNUM_ISA_SSE2, check_small_functions);
 }
 /* What shows that the exceptions are unmasked, with an instruction set that raises them.
  */
@@ -87,6 +155,7 @@ static void what_is_not_flushed_traps(void) {
 int main(void) {
   traps_are_caught();
   RUN_WHERE_FLUSHED(no_data_set_makes_a_function_trap);
+  RUN_WHERE_FLUSHED(no_data_set_makes_a_function_of_16_bits_trap);
   RUN_WHERE_FLUSHED(what_is_not_flushed_traps);
   return tap_done();
 }

@@ -58,7 +58,7 @@ ROW_OF_TESTS = """\
 # [(file, a line that stands there once, what goes before it)]
 PLACES = [
     ("include/mpnum/func/detail/function_table.h", "  /* Activations: 1 / (1 + e^-x)",
-     "  /* The cube root. */ \\\n  ROW(cbrt, CBRT, PLAIN, F32, 9, 9, 0) \\\n"),
+     "  /* The cube root. */ \\\n  ROW(cbrt, CBRT, PLAIN, F32, 9, 9, 0, 0, 0x7fff) \\\n"),
     ("include/mpnum/func/detail/func.inc", "#ifndef MPNUM_FUNC_HEAD_\n", BODY),
     ("include/mpnum/simd/detail/wide.h", "/* x > -1 */\n", WIDE),
     ("tests/func/function_rows.h", " ROW(sigmoid, ", ROW_OF_TESTS),

@@ -36,7 +36,7 @@ CALLS = {
         ("int f(mpnum_type to, void *y, mpnum_type from, const void *x, size_t n, mpnum_rounding rounding) "
          "{ return mpnum_convert_array(to, y, from, x, n, rounding, MPNUM_OVERFLOW_SATURATE, 1, 2) == MPNUM_OK; }", 75, 182),
     "mpnum_exp_f32_array": ("void f(float *y, const float *x, size_t n) { mpnum_exp_f32_array(y, x, n); }", 9, 44),
-    "mpnum_gelu_bf16_array": ("void f(mpnum_bf16 *y, const mpnum_bf16 *x, size_t n) { mpnum_gelu_bf16_array(y, x, n); }", 22, 128),
+    "mpnum_gelu_bf16_array": ("void f(mpnum_bf16 *y, const mpnum_bf16 *x, size_t n) { mpnum_gelu_bf16_array(y, x, n); }", 23, 128),
     "mpnum_amax_bf16": ("float f(const mpnum_bf16 *x, size_t n) { return mpnum_amax_bf16(x, n); }", 3.5, 30),
     "mpnum_norm_f16": ("float f(const mpnum_f16 *x, size_t n) { return mpnum_norm_f16(x, n); }", 13.5, 48),
     "mpnum_softmax_rows":

@@ -153,12 +153,14 @@ MPNUM_HOST_INLINE_ int mpnum_is_non_temporal_(int dst_bits, int src_bits, const 
          n >= MPNUM_NON_TEMPORAL_BYTES_ * 2 / (size_t)((src_bits + dst_bits) / 4);
 }
 
-/* What a loop needs of the floating-point environment: that it is the usual one; or that
- * too, but subnormals may be flushed to zero, as within a call that flushes. Loops of
- * AVX-512 for conversions have their rounding in the instructions and raise no flag: they
- * need nothing, unless it is flushed for the sake of time. */
+/* What a loop needs of the floating-point environment: that it is the usual one; that it
+ * is this one or, from some elements on, that which flushes; or that too, but subnormals
+ * may be flushed to zero, as within a call that flushes. Loops of AVX-512 for conversions
+ * have their rounding in the instructions and raise no flag: they need nothing, unless it
+ * is flushed for the sake of time. */
 typedef enum mpnum_need_ {
   MPNUM_NEEDS_USUAL_,
+  MPNUM_HAS_BOTH_,
   MPNUM_MAY_FLUSH_,
   MPNUM_IS_QUIET_
 } mpnum_need_;
@@ -194,15 +196,17 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_isa isa, mpnum_blocks_ *run, size_
                                         int dst_bits, void *to, int src_bits,
                                         const void *from, size_t n) {
   const size_t blocks = n / size, rest = n % size;
-  const int is_quiet = needs != MPNUM_NEEDS_USUAL_ && mpnum_is_512_(isa);
-  const int flushes = needs == MPNUM_MAY_FLUSH_ && n >= MPNUM_FLUSHED_;
+  const int is_usual = needs == MPNUM_NEEDS_USUAL_ || needs == MPNUM_HAS_BOTH_;
+  const int is_quiet = !is_usual && mpnum_is_512_(isa);
+  const int flushes =
+      (needs == MPNUM_MAY_FLUSH_ || needs == MPNUM_HAS_BOTH_) && n >= MPNUM_FLUSHED_;
   const int overlaps = blocks && rest && dst_bits >= 8 && src_bits >= 8 && to != from;
   uint8_t *dst = (uint8_t *)to;
   const uint8_t *src = (const uint8_t *)from;
   uint64_t saved = 0;
   if (flushes)
     saved = mpnum_fenv_flush_();
-  else if (needs == MPNUM_NEEDS_USUAL_)
+  else if (is_usual)
     saved = mpnum_fenv_save_();
   else if (!is_quiet)
     saved = mpnum_fenv_either_();

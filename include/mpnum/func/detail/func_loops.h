@@ -149,11 +149,12 @@ typedef void mpnum_bounds_(mpnum_format format, mpnum_function_ function, float 
 
 /* Sines and cosines of floats; n fills vectors. */
 typedef void mpnum_sincos_loop_(float *sine, float *cosine, const float *x, size_t n);
-/* Of each x above 2^20 the turn, in rows of count lanes: x, high, low and quarters. */
+/* Of each finite x above 2^20 the turn, in rows of count lanes: x, high, low and
+ * quarters. */
 MPNUM_HOST_ONCE_ void mpnum_put_far_turns_(uint32_t *lanes, size_t count) {
   size_t i = 0;
   for (; i < count; ++i)
-    if (lanes[i] > 0x49800000u) {
+    if (lanes[i] > 0x49800000u && lanes[i] < 0x7f800000u) {
       const mpnum_far_turn_ turn = mpnum_far_turn_of_(lanes[i]);
       lanes[count + i] = turn.high;
       lanes[2 * count + i] = turn.low;
@@ -165,7 +166,7 @@ MPNUM_HOST_ONCE_ void mpnum_put_far_turns_(uint32_t *lanes, size_t count) {
 # include "../../simd/detail/each_isa.inc"
 
 /* Whether a loop runs with subnormals flushed to zero: none of two arguments does. */
-# define MPNUM_ROW_(name, NAME, forms, light, f16_ties, bf16_ties, flushes) \
+# define MPNUM_ROW_(name, NAME, forms, light, f16_ties, bf16_ties, flushes, ...) \
   mpnum_##name##_flushes_ = flushes,
 enum { MPNUM_FUNCTION_ROWS_(MPNUM_ROW_) };
 # undef MPNUM_ROW_
@@ -210,7 +211,8 @@ MPNUM_HOST void mpnum_sincos_f32_(float *sine, float *cosine, const float *src,
   float x[lanes] = {0}, y[lanes], z[lanes];
   uint64_t saved = 0;
   if (n == 0) return;
-  saved = mpnum_fenv_save_();
+  saved = n >= MPNUM_FLUSHED_ && isa_in_use != MPNUM_ISA_SCALAR ? mpnum_fenv_flush_()
+                                                                : mpnum_fenv_save_();
   MPNUM_MEMCPY_(x, src + whole, rest * sizeof *x);
   (*loop)(sine, cosine, src, whole);
   (*loop)(y, z, x, lanes);
@@ -258,7 +260,7 @@ MPNUM_HOST void mpnum_small_each_(mpnum_small_function_ task, mpnum_small_code_ 
 }
 MPNUM_HOST void mpnum_light_array_(mpnum_isa isa, mpnum_small_function_ task,
                                    mpnum_small_code_ *code, mpnum_blocks_ *loop,
-                                   void *dst, const void *src, size_t n) {
+                                   int flushes, void *dst, const void *src, size_t n) {
 # if MPNUM_HAS_VECTORS_
   mpnum_light_ light;
   if (loop) {
@@ -266,13 +268,15 @@ MPNUM_HOST void mpnum_light_array_(mpnum_isa isa, mpnum_small_function_ task,
     light.code = code;
     light.encoding = mpnum_encoding_of_type_(task.type, 16, task.overflow);
     light.saturates = task.overflow == MPNUM_OVERFLOW_SATURATE;
-    mpnum_run_blocks_(isa, loop, mpnum_block_size_(isa) / 2, MPNUM_NEEDS_USUAL_, &light,
-                      16, dst, 16, src, n);
+    mpnum_run_blocks_(isa, loop, mpnum_block_size_(isa) / 2,
+                      flushes ? MPNUM_HAS_BOTH_ : MPNUM_NEEDS_USUAL_, &light, 16, dst, 16,
+                      src, n);
     return;
   }
 # endif
   (void)isa;
   (void)loop;
+  (void)flushes;
   mpnum_small_each_(task, code, dst, src, src, n);
 }
 /* mpnum_exp_of_f16_(overflow, dst, src, n) and all the others. */
@@ -282,8 +286,8 @@ MPNUM_HOST void mpnum_light_array_(mpnum_isa isa, mpnum_small_function_ task,
    const mpnum_isa isa = mpnum_isa_in_use();                                           \
    mpnum_light_array_(isa, mpnum_small_function_of_(TYPE, function, overflow, is_log), \
                       mpnum_##name##_code_,                                            \
-                      MPNUM_PICK_(isa, name##_##T, SSE2, MPNUM_NO_BLOCKS_), dst, src,  \
-                      n);                                                              \
+                      MPNUM_PICK_(isa, name##_##T, SSE2, MPNUM_NO_BLOCKS_),            \
+                      mpnum_##name##_flushes_, dst, src, n);                           \
   }
 # define MPNUM_ROW_(name, NAME, forms, ...)                                 \
   MPNUM_LIGHT_ARRAY_(name, MPNUM_FUNCTION_##NAME##_, f16, MPNUM_TYPE_F16,   \
