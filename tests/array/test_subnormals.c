@@ -131,6 +131,94 @@ static void check_small_functions(mpnum_isa isa) {
 static void no_data_set_makes_a_function_of_16_bits_trap(void) {
   for_each_isa(MPNUM_ISA_SSE2, check_small_functions);
 }
+/* Functions of two values. */
+typedef struct function_of_two {
+  const char *name;
+  int flushes;
+  void (*run)(float *dst, const float *a, const float *b, size_t n);
+  float (*scalar)(float a, float b);
+  void (*run_f16)(mpnum_f16 *dst, const mpnum_f16 *a, const mpnum_f16 *b, size_t n);
+  mpnum_f16 (*scalar_f16)(mpnum_f16 a, mpnum_f16 b);
+  void (*run_bf16)(mpnum_bf16 *dst, const mpnum_bf16 *a, const mpnum_bf16 *b, size_t n);
+  mpnum_bf16 (*scalar_bf16)(mpnum_bf16 a, mpnum_bf16 b);
+} function_of_two;
+#define TWO(name, T)                                                    \
+ static mpnum_##T of_two_##name##_##T(mpnum_##T one, mpnum_##T other) { \
+  return mpnum_##name##_##T(one, other);                                \
+ }
+#define WRAPPED(name, ...)                            \
+ static float of_two_##name(float one, float other) { \
+  return mpnum_##name##_f32(one, other);              \
+ }                                                    \
+ TWO(name, f16) TWO(name, bf16)
+MPNUM_FUNCTION_ROWS_OF_TWO_(WRAPPED)
+#undef WRAPPED
+#undef TWO
+#define ROW_OF_TWO(name, NAME, forms, flushes) \
+ {#name,                                       \
+  flushes,                                     \
+  mpnum_##name##_f32_array,                    \
+  of_two_##name,                               \
+  mpnum_##name##_f16_array,                    \
+  of_two_##name##_f16,                         \
+  mpnum_##name##_bf16_array,                   \
+  of_two_##name##_bf16},
+static const function_of_two functions_of_two[] = {
+    MPNUM_FUNCTION_ROWS_OF_TWO_(ROW_OF_TWO)};
+#undef ROW_OF_TWO
+enum { FUNCTIONS_OF_TWO = sizeof functions_of_two / sizeof functions_of_two[0] };
+static const function_of_two *of_two;
+enum { CODES = 2 * FEWEST }; /* as the scalar functions take their time */
+static mpnum_f16 a_f16[CODES], b_f16[CODES], got_f16[CODES], want_f16[CODES];
+static mpnum_bf16 a_bf16[CODES], b_bf16[CODES], got_bf16[CODES], want_bf16[CODES];
+static void arrays_of_two(void) { of_two->run(got, x, b, count); }
+static void arrays_of_codes_of_two(void) {
+  of_two->run_f16(got_f16, a_f16, b_f16, CODES);
+  of_two->run_bf16(got_bf16, a_bf16, b_bf16, CODES);
+}
+/* Both of the set, or one that makes results of functions subnormal. */
+static void draw_two(data set) {
+  state = 4 + (uint64_t)set;
+  for (int i = 0; i < ELEMENTS; ++i) {
+    x[i] = random32() % 4 ? element_of(set) : -110 * (float)(random32() >> 8) * 0x1p-24f;
+    b[i] = random32() % 4 ? element_of(set) : 50 * usual();
+    want[i] = of_two->scalar(x[i], b[i]);
+  }
+  for (int i = 0; i < CODES; ++i) {
+    a_f16[i] = mpnum_f32_to_f16(x[i]);
+    b_f16[i] = mpnum_f32_to_f16(b[i]);
+    want_f16[i] = of_two->scalar_f16(a_f16[i], b_f16[i]);
+    a_bf16[i] = mpnum_f32_to_bf16(x[i]);
+    b_bf16[i] = mpnum_f32_to_bf16(b[i]);
+    want_bf16[i] = of_two->scalar_bf16(a_bf16[i], b_bf16[i]);
+  }
+}
+static data drawn;
+static void check_two(mpnum_isa isa) {
+  for (count = ELEMENTS; count >= FEWEST; count /= 16) {
+    CHECK(!traps(arrays_of_two), "%s of %zu traps with %s of %s", of_two->name, count,
+          mpnum_isa_name(isa), data_names[drawn]);
+    CHECK(memcmp(got, want, count * sizeof *got) == 0,
+          "%s of %zu gives other bits with %s of %s", of_two->name, count,
+          mpnum_isa_name(isa), data_names[drawn]);
+  }
+  CHECK(!traps(arrays_of_codes_of_two), "%s of f16 or bf16 traps with %s of %s",
+        of_two->name, mpnum_isa_name(isa), data_names[drawn]);
+  CHECK(memcmp(got_f16, want_f16, sizeof got_f16) == 0 &&
+            memcmp(got_bf16, want_bf16, sizeof got_bf16) == 0,
+        "%s gives other codes with %s of %s", of_two->name, mpnum_isa_name(isa),
+        data_names[drawn]);
+}
+static void no_data_set_makes_a_function_of_two_trap(void) {
+  for (int f = 0; f < FUNCTIONS_OF_TWO; ++f)
+    for (int set = NORMAL; set < DATA; ++set) {
+      of_two = &functions_of_two[f];
+      drawn = (data)set;
+      if (!of_two->flushes) continue;
+      draw_two(drawn);
+      for_each_isa(MPNUM_ISA_SSE2, check_two);
+    }
+}
 /* What shows that the exceptions are unmasked, with an instruction set that raises them.
  */
 static void logaddexp_with_b(float *dst, const float *src, size_t n) {
@@ -156,6 +244,7 @@ int main(void) {
   traps_are_caught();
   RUN_WHERE_FLUSHED(no_data_set_makes_a_function_trap);
   RUN_WHERE_FLUSHED(no_data_set_makes_a_function_of_16_bits_trap);
+  RUN_WHERE_FLUSHED(no_data_set_makes_a_function_of_two_trap);
   RUN_WHERE_FLUSHED(what_is_not_flushed_traps);
   return tap_done();
 }

@@ -165,12 +165,12 @@ MPNUM_HOST_ONCE_ void mpnum_put_far_turns_(uint32_t *lanes, size_t count) {
 # define MPNUM_EACH_ISA_ "../../func/detail/func_loops.inc"
 # include "../../simd/detail/each_isa.inc"
 
-/* Whether a loop runs with subnormals flushed to zero: none of two arguments does. */
+/* Whether a loop runs with subnormals flushed to zero. */
 # define MPNUM_ROW_(name, NAME, forms, light, f16_ties, bf16_ties, flushes, ...) \
   mpnum_##name##_flushes_ = flushes,
 enum { MPNUM_FUNCTION_ROWS_(MPNUM_ROW_) };
 # undef MPNUM_ROW_
-# define MPNUM_ROW_(name, ...) mpnum_##name##_flushes_ = 0,
+# define MPNUM_ROW_(name, NAME, forms, flushes) mpnum_##name##_flushes_ = flushes,
 enum { MPNUM_FUNCTION_ROWS_OF_TWO_(MPNUM_ROW_) mpnum_times_flushes_ = 0 };
 # undef MPNUM_ROW_
 /* Runs such a loop over any number of floats, from some on with subnormals flushed if it
@@ -299,8 +299,8 @@ MPNUM_FUNCTION_ROWS_(MPNUM_ROW_)
 # undef MPNUM_LIGHT_ARRAY_
 MPNUM_HOST void mpnum_small_array_(mpnum_small_function_ task, mpnum_small_type_ type,
                                    mpnum_small_code_ *code, mpnum_f32_loop_ *loop,
-                                   mpnum_bounds_ *bounds, void *to, const void *from,
-                                   const void *second, size_t n) {
+                                   mpnum_bounds_ *bounds, int flushes, void *to,
+                                   const void *from, const void *second, size_t n) {
   uint8_t *dst = (uint8_t *)to;
   const uint8_t *a = (const uint8_t *)from, *b = (const uint8_t *)second;
   uint64_t saved;
@@ -309,21 +309,22 @@ MPNUM_HOST void mpnum_small_array_(mpnum_small_function_ task, mpnum_small_type_
     mpnum_small_each_(task, code, dst, a, b, n);
     return;
   }
-  saved = mpnum_fenv_save_();
+  saved = flushes && n >= MPNUM_FLUSHED_ ? mpnum_fenv_flush_() : mpnum_fenv_save_();
   for (; i < n; i += MPNUM_CHUNK_)
     mpnum_small_chunk_(task, type, code, loop, bounds, dst + 2 * i, a + 2 * i, b + 2 * i,
                        n - i < MPNUM_CHUNK_ ? n - i : MPNUM_CHUNK_);
   mpnum_fenv_restore_(saved);
 }
-# define MPNUM_ROW_(name, NAME, ...)                                                     \
-  MPNUM_HOST void mpnum_##name##_16_(mpnum_small_type_ type, void *dst, const void *a,   \
-                                     const void *b, size_t n) {                          \
-   const mpnum_isa isa = mpnum_isa_in_use();                                             \
-   mpnum_small_array_(mpnum_small_function_of_(type.type, MPNUM_FUNCTION_##NAME##_,      \
-                                               MPNUM_OVERFLOW_IEEE, 0),                  \
-                      type, mpnum_##name##_code_,                                        \
-                      MPNUM_PICK_(isa, name##_f32, SSE2, (mpnum_f32_loop_ *)0),          \
-                      MPNUM_PICK_(isa, bounds, SSE2, (mpnum_bounds_ *)0), dst, a, b, n); \
+# define MPNUM_ROW_(name, NAME, ...)                                                   \
+  MPNUM_HOST void mpnum_##name##_16_(mpnum_small_type_ type, void *dst, const void *a, \
+                                     const void *b, size_t n) {                        \
+   const mpnum_isa isa = mpnum_isa_in_use();                                           \
+   mpnum_small_array_(mpnum_small_function_of_(type.type, MPNUM_FUNCTION_##NAME##_,    \
+                                               MPNUM_OVERFLOW_IEEE, 0),                \
+                      type, mpnum_##name##_code_,                                      \
+                      MPNUM_PICK_(isa, name##_f32, SSE2, (mpnum_f32_loop_ *)0),        \
+                      MPNUM_PICK_(isa, bounds, SSE2, (mpnum_bounds_ *)0),              \
+                      mpnum_##name##_flushes_, dst, a, b, n);                          \
   }
 MPNUM_FUNCTION_ROWS_OF_TWO_(MPNUM_ROW_)
 # undef MPNUM_ROW_

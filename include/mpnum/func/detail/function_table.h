@@ -60,17 +60,17 @@ MPNUM_C_BEGIN_
   ROW(silu_derivative, SILU_DERIVATIVE, PLAIN, F32, 3, 1, 1, 0, 0x7fff) \
   ROW(gelu_derivative, GELU_DERIVATIVE, PLAIN, F32, 1, 0, 1, 0, 0x7fff) \
   ROW(gelu_tanh_derivative, GELU_TANH_DERIVATIVE, PLAIN, F32, 1, 0, 1, 0, 0x7fff)
-/* ROW(name, NAME, forms), functions of two. */
+/* ROW(name, NAME, forms, flushes), functions of two. */
 #define MPNUM_FUNCTION_ROWS_OF_TWO_(ROW) \
   /* log(e^a + e^b). Near 0, where the two parts cancel, f32 has an absolute error of \
    * 2^-23. */ \
-  ROW(logaddexp, LOGADDEXP, PLAIN) \
+  ROW(logaddexp, LOGADDEXP, PLAIN, 0) \
   /* silu(a) b and gelu(a) b, a being the gate. f32 is off by 3 places at most, where the \
    * factor is not subnormal. */ \
-  ROW(swiglu, SWIGLU, PLAIN) \
-  ROW(geglu, GEGLU, PLAIN) \
+  ROW(swiglu, SWIGLU, PLAIN, 1) \
+  ROW(geglu, GEGLU, PLAIN, 1) \
   /* a^b. Special values are as C23 Annex F has them: 1^b and a^0 are 1, for NaN, too. */ \
-  ROW(pow, POW, PLAIN)
+  ROW(pow, POW, PLAIN, 1)
 /* ROW(name), the light functions of light.h, each in place of the one of that name. Their
  * loops have the same bits where subnormals are flushed. */
 #define MPNUM_LIGHT_ROWS_(ROW) \
