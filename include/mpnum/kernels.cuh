@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernels over arrays in device memory, and the functions that launch them: conversions
  * between any two types, all_finite, amax and statistics; quantisers; the gradient pass;
- * rows through softmax, losses and norms. Opt-in, CUDA C++11.
+ * rows through softmax, losses, norms, activations and dropout. Opt-in, CUDA C++11.
  *
  *     mpnum_launch_convert_sat(codes, values, n, stream); // float * to mpnum_e4m3 *
  *
@@ -39,6 +39,7 @@
 #include "training/grad.cuh"
 #include "array/quantize.cuh"
 #include "blocks/quantize_blocks.cuh"
+#include "rows/activation_rows.cuh"
 #include "rows/loss_rows.cuh"
 #include "rows/norm_backward_rows.cuh"
 #include "rows/norm_rows.cuh"

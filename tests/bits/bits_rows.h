@@ -7,6 +7,9 @@
 #include "bits_functions.h"
 #include "../harness/must.h"
 
+#include <mpnum/rows/activation_backward.h>
+#include <mpnum/rows/dropout.h>
+
 enum { ROW = 2500 };
 static float row_values[ROW], row_results[ROW], row_losses[1];
 
@@ -239,6 +242,26 @@ static mpnum_status with_codes(uint32_t kind) {
       SPECIAL_SRC, kind % 2 ? &how : NULL, 16, NULL));
 }
 SPECIAL(mpnum_activation_quantize_rows, 1, 0, with_codes(kind))
+/* Of the source, dy and the factor the same rows; the gradient of the factor in codes. */
+static mpnum_status with_slopes(uint32_t kind) {
+  mpnum_activation_options how = times_itself();
+  mpnum_status status;
+  if (kind % 2) how.limit = 2, how.offset = 1;
+  if (kind % 4 == 1) how.alpha = 1.5f;
+  if (kind % 5 != 0) how.alpha = 0;
+  status = mpnum_activation_backward_rows((mpnum_activation)(kind % 5), SPECIAL_DST,
+                                          mpnum_matrix_empty(), SPECIAL_SRC, SPECIAL_SRC,
+                                          &how);
+  put_special(status);
+  return spread_codes(mpnum_activation_backward_quantize_rows(
+      (mpnum_activation)(kind % 5), mpnum_matrix_empty(),
+      mpnum_matrix_of(MPNUM_TYPE_E5M2, special_codes, special_rows, special_columns),
+      SPECIAL_SRC, SPECIAL_SRC, &how, 16, NULL));
+}
+SPECIAL(mpnum_activation_backward_rows, 1, 0, with_slopes(kind))
+SPECIAL(mpnum_dropout_rows, 1, 0,
+        mpnum_dropout_rows(SPECIAL_DST, SPECIAL_SRC, kind % 2 ? 0.7f : 0.1f, kind,
+                           0xffffffffu + kind))
 /* Of rows and of columns. */
 static mpnum_status with_gradients(uint32_t kind) {
   static float sums[2][SPECIAL_ROOM];
@@ -410,6 +433,7 @@ static void print_row_functions(void) {
            "mpnum_l2_normalize_rows_special -\nmpnum_normalize_rows_special -\n"
            "mpnum_normalize_quantize_rows_special -\nmpnum_activation_rows_special -\n"
            "mpnum_activation_quantize_rows_special -\n"
+           "mpnum_activation_backward_rows_special -\nmpnum_dropout_rows_special -\n"
            "mpnum_normalize_backward_rows_special -\nmpnum_hadamard_rows_special -\n"
            "mpnum_hadamard_inverse_rows_special -\nmpnum_contrastive_loss_special -\n"
            "mpnum_contrastive_loss_of_embeddings_special -\n"
@@ -432,6 +456,8 @@ static void print_row_functions(void) {
   print_mpnum_normalize_quantize_rows();
   print_mpnum_activation_rows();
   print_mpnum_activation_quantize_rows();
+  print_mpnum_activation_backward_rows();
+  print_mpnum_dropout_rows();
   print_mpnum_normalize_backward_rows();
   print_mpnum_hadamard_rows();
   print_mpnum_hadamard_inverse_rows();

@@ -192,6 +192,11 @@ cudaError_t launch_rows(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, size_t n, co
   LAUNCH(normalize_rows(MPNUM_NORM_LAYER, halves, halves, nullptr, stream))
   LAUNCH(normalize_rows(MPNUM_NORM_RMS, floats, floats, nullptr, stream))
   LAUNCH(normalize_backward_rows(MPNUM_NORM_LAYER, mpnum::norm_gradients_of(halves, x, x, 1), halves, halves, nullptr, stream, x))
+  LAUNCH(activation_rows(MPNUM_ACTIVATION_SILU, halves, halves, nullptr, stream))
+  LAUNCH(activation_quantize_rows(MPNUM_ACTIVATION_GELU, bytes, floats, nullptr, x, x, stream))
+  LAUNCH(activation_backward_rows(MPNUM_ACTIVATION_SILU, halves, halves, halves, halves, nullptr, stream))
+  LAUNCH(activation_backward_quantize_rows(MPNUM_ACTIVATION_RELU, bytes, mpnum::matrix<mpnum_e4m3>(), halves, halves, nullptr, x, x, stream))
+  LAUNCH(dropout_rows(halves, floats, 0.5f, 1, 2, stream))
   LAUNCH(normalize_quantize_rows(MPNUM_NORM_RMS, bytes, halves, nullptr, x, x, stream))
   return error;
 }

@@ -6,6 +6,9 @@
 #define MPNUM_TESTS_ROW_DRAWS_H
 
 #include <mpnum/mpnum.h>
+#include <mpnum/func/light.h>
+#include <mpnum/rows/activation_backward.h>
+#include <mpnum/rows/dropout.h>
 
 #include "laws.h"
 
@@ -465,6 +468,190 @@ static mpnum_status norm_backward(const law_piece *at) {
   return mpnum_normalize_backward_rows((mpnum_norm_kind)d->choice[0], gradients,
                                        from(at, B_DY, d->types[1]),
                                        from(at, B_SRC, d->types[0]), &options);
+}
+
+/* --- Activations, and their gradients --- */
+
+enum { A_SRC, A_FACTOR, A_DST, A_BIAS, A_LOSSES };
+enum { AB_DY = A_DST, AB_TO_SRC, AB_TO_FACTOR, AB_BIAS, AB_LOSSES };
+/* The activation, three of them light, and the numbers of options. */
+static int draws_light = 1;
+static void draw_numbers(law_draw *d) {
+  d->choice[0] = (int)law_below(d, 8);
+  if (!draws_light && d->choice[0] > 2 && d->choice[0] < 6) d->choice[0] -= 3;
+  d->column_unit = 1;
+  d->number[0] = law_below(d, 2) ? 0 : 1;
+  d->number[2] = law_below(d, 2) ? 0 : 3.5f;
+  d->number[3] = d->choice[0] || law_below(d, 2) ? 0 : 1.702f;
+}
+static void draw_activation(law_draw *d) {
+  draw_rows(d);
+  input(d, 0);
+  d->types[2] = row_type(d);
+  if (law_below(d, 2)) {
+    law_input(d, OF_ELEMENTS, d->types[2], 0);
+    d->operands[A_FACTOR].is_needed = 0;
+  } else {
+    law_none(d);
+  }
+  if (d->choice[7]) {
+    d->types[1] = law_pick(d, code_types);
+    law_result(d, OF_ELEMENTS, 8, 0);
+    d->operands[A_DST].is_needed = 1;
+  } else {
+    result(d, 1, 1);
+    if (d->operands[A_FACTOR].bits && d->types[1] == d->types[2] && law_below(d, 2))
+      d->operands[A_DST].lies_on = A_FACTOR + 1;
+  }
+  floats(d, law_below(d, 2) == 0, OF_COLUMNS);
+  draw_numbers(d);
+}
+static mpnum_activation kind_of(const law_piece *at) {
+  const int choice = at->draw->choice[0];
+  return (mpnum_activation)(choice < 6 ? choice % 3 : choice < 8 ? choice - 3 : choice);
+}
+static mpnum_activation_options activation_options(const law_piece *at) {
+  mpnum_activation_options options = mpnum_activation_default();
+  const law_draw *d = at->draw;
+  const int is_backward = d->choice[3];
+  options.bias = (const float *)at->at[is_backward ? (int)AB_BIAS : (int)A_BIAS];
+  options.offset = d->number[0];
+  options.limit = d->number[2];
+  options.alpha = d->number[3];
+  options.adds = is_backward > 1;
+  if (d->choice[0] >= 3 && d->choice[0] < 6)
+    options.function = d->choice[0] == 3   ? mpnum_silu_light_f32_array
+                       : d->choice[0] == 4 ? mpnum_gelu_light_f32_array
+                                           : mpnum_gelu_tanh_light_f32_array;
+  if (d->operands[A_FACTOR].bits) options.factor = from(at, A_FACTOR, d->types[2]);
+  return options;
+}
+static mpnum_status activation(const law_piece *at) {
+  const mpnum_activation_options options = activation_options(at);
+  return mpnum_activation_rows(kind_of(at), to(at, A_DST, at->draw->types[1]),
+                               from(at, A_SRC, at->draw->types[0]), &options);
+}
+static void draw_activation_codes(law_draw *d) {
+  d->choice[7] = 1;
+  draw_activation(d);
+  law_words(d, OF_CALL, 64, 0, 1, 4);
+  d->operands[A_LOSSES].is_result = 1;
+  d->operands[A_LOSSES].alignment = 8;
+  d->operands[A_LOSSES].may_overlap = 1;
+  d->number[1] = (float)(1 + law_below(d, 500));
+}
+static mpnum_status activation_quantize(const law_piece *at) {
+  const mpnum_activation_options options = activation_options(at);
+  return mpnum_activation_quantize_rows(
+      kind_of(at), to(at, A_DST, at->draw->types[1]), from(at, A_SRC, at->draw->types[0]),
+      &options, at->draw->number[1], (mpnum_quantize_losses *)at->at[A_LOSSES]);
+}
+/* Gradients: types[1] is that of both, types[3] that of dy; choice[3] is 2 where they are
+ * added. */
+static void draw_gradient(law_draw *d, int is_wanted) {
+  int made;
+  if (!is_wanted) {
+    law_none(d);
+  } else if (d->choice[3] == 2) {
+    made = law_input(d, OF_ELEMENTS, d->types[1], 0);
+    d->operands[made].is_result = 1;
+    d->operands[made].is_needed = 0;
+  } else {
+    made = law_result(d, OF_ELEMENTS, d->choice[7] ? 8 : law_bits(d->types[1]), 0);
+    d->operands[made].is_needed = 0;
+  }
+}
+static void draw_activation_backward(law_draw *d) {
+  const int has_factor = law_below(d, 4) != 0, wants = (int)law_below(d, 3);
+  static const int types[] = {0, 2, 3}; /* of src, factor, dy */
+  draw_rows(d);
+  d->choice[3] = law_below(d, 4) || d->choice[7] ? 1 : 2;
+  d->types[1] = d->choice[7] ? law_pick(d, code_types) : row_type(d);
+  input(d, 0);
+  d->types[2] = row_type(d);
+  if (has_factor) {
+    law_input(d, OF_ELEMENTS, d->types[2], 0);
+    d->operands[A_FACTOR].is_needed = 0;
+  } else {
+    law_none(d);
+  }
+  input(d, 3);
+  draw_gradient(d, !has_factor || wants);
+  draw_gradient(d, has_factor && wants != 1);
+  if (d->operands[AB_TO_SRC].bits && !d->operands[AB_TO_FACTOR].bits)
+    d->operands[AB_TO_SRC].is_needed = 1;
+  if (d->operands[AB_TO_FACTOR].bits && !d->operands[AB_TO_SRC].bits)
+    d->operands[AB_TO_FACTOR].is_needed = 1;
+  if (d->choice[3] == 1 && !d->choice[7]) { /* in the place of different ones */
+    const int first = (int)law_below(d, 3), second = (first + 1) % 3;
+    if (d->types[types[first]] == d->types[1] && d->operands[first].bits)
+      d->operands[AB_TO_SRC].lies_on = first + 1;
+    if (d->types[types[second]] == d->types[1] && d->operands[second].bits)
+      d->operands[AB_TO_FACTOR].lies_on = second + 1;
+  }
+  floats(d, law_below(d, 2) == 0, OF_COLUMNS);
+  draw_numbers(d);
+}
+static mpnum_status activation_backward(const law_piece *at) {
+  const law_draw *d = at->draw;
+  const mpnum_activation_options options = activation_options(at);
+  return mpnum_activation_backward_rows(
+      kind_of(at), to(at, AB_TO_SRC, d->types[1]), to(at, AB_TO_FACTOR, d->types[1]),
+      from(at, AB_DY, d->types[3]), from(at, A_SRC, d->types[0]), &options);
+}
+static void draw_losses(law_draw *d, int k) {
+  law_words(d, OF_CALL, 64, 0, 1, 4);
+  d->operands[k].is_result = 1;
+  d->operands[k].alignment = 8;
+  d->operands[k].may_overlap = 1;
+  d->number[1] = (float)(1 + law_below(d, 500));
+}
+static void draw_backward_codes(law_draw *d) {
+  d->choice[7] = 1;
+  draw_activation_backward(d);
+  draw_losses(d, AB_LOSSES);
+}
+static mpnum_status activation_backward_quantize(const law_piece *at) {
+  const law_draw *d = at->draw;
+  const mpnum_activation_options options = activation_options(at);
+  return mpnum_activation_backward_quantize_rows(
+      kind_of(at), to(at, AB_TO_SRC, d->types[1]), to(at, AB_TO_FACTOR, d->types[1]),
+      from(at, AB_DY, d->types[3]), from(at, A_SRC, d->types[0]), &options, d->number[1],
+      (mpnum_quantize_losses *)at->at[AB_LOSSES]);
+}
+static int spoil_activation(law_draw *d, law_piece *at, int k) {
+  if (k < 2 && spoil_rows(d, at, k)) return 1;
+  if (k == 1) k = 2;
+  if (k == 2) d->choice[0] = 9;
+  if (k == 3) d->number[2] = -1;
+  if (k == 4) spoil_shape(d);
+  if (k == 5 && d->choice[7]) d->number[1] = law_no_scale(d);
+  return k < 5 || (k == 5 && d->choice[7]);
+}
+
+/* --- Dropout --- */
+
+static void draw_dropout(law_draw *d) {
+  static const float shares[] = {0.9f, 0.5f, 1, 0, 0.1f};
+  draw_rows(d);
+  input(d, 0);
+  result(d, 1, 1);
+  d->number[0] = law_pick(d, shares);
+  d->word[0] = law_random(d);
+  d->word[1] = law_random(d) + (law_below(d, 2) ? 0 : 0x3ffffff00u);
+}
+static mpnum_status dropout(const law_piece *at) {
+  const law_draw *d = at->draw;
+  return mpnum_dropout_rows(to(at, 1, d->types[1]), from(at, 0, d->types[0]),
+                            d->number[0], d->word[0],
+                            d->word[1] + (uint64_t)at->row * d->columns);
+}
+static int spoil_dropout(law_draw *d, law_piece *at, int k) {
+  if (k < 2 && spoil_rows(d, at, k)) return 1;
+  if (k == 1) k = 2;
+  if (k == 2) d->number[0] = 1.5f;
+  if (k == 3) spoil_shape(d);
+  return k < 4;
 }
 
 #endif

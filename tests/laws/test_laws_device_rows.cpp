@@ -5,6 +5,8 @@
 #define CODE_TYPES LAW_CODE_TYPE
 #include "row_draws.h"
 
+#include <mpnum/rows/activation_rows.cuh>
+
 SIMT_DYNAMIC_SHARED(float, mpnum_rows_shared_);
 
 namespace {
@@ -155,6 +157,86 @@ template <mpnum_norm_kind norm> mpnum_status norm_backward_launch(const law_piec
   });
 }
 
+/* --- Activations, of no function of the caller, and dropout --- */
+
+/* Source and factor of one type, results and dy of one. */
+template <void (*draw)(law_draw *)> void draw_activation_launch(law_draw *d) {
+  draws_light = 0;
+  draw_alike<draw>(d);
+}
+mpnum_status activation_launch(const law_piece *at) {
+  const mpnum_activation_options options = activation_options(at);
+  return of_type(at, 0, [&](auto from) {
+    typedef typename decltype(from)::type T;
+    return mpnum_launch_activation_rows(kind_of(at), matrix_at<T>(at, A_DST),
+                                        matrix_at<const T>(at, A_SRC), &options, nullptr);
+  });
+}
+/* Calls launch with scale and amax in device memory, and keeps the amax. */
+template <class Launch>
+mpnum_status with_amax(const law_piece *at, int k, Launch launch) {
+  static float scale, amax;
+  mpnum_quantize_losses *losses = data<mpnum_quantize_losses>(at, k);
+  scale = at->draw->number[1];
+  amax = losses ? losses->amax : 0;
+  const mpnum_status status =
+      of_type(at, 0, [&](auto from) { return launch(from, &scale, &amax); });
+  if (status == MPNUM_OK && losses) losses->amax = amax;
+  return status;
+}
+/* The same of the host's call, of whose losses only the amax counts. */
+template <int k, law_call *call> mpnum_status amax_on_host(const law_piece *at) {
+  mpnum_quantize_losses all = {0, 0, 0, 0};
+  mpnum_quantize_losses *losses = data<mpnum_quantize_losses>(at, k);
+  law_piece own = *at;
+  all.amax = losses ? losses->amax : 0;
+  own.at[k] = &all;
+  const mpnum_status status = call(&own);
+  if (status == MPNUM_OK && losses) losses->amax = all.amax;
+  return status;
+}
+mpnum_status activation_codes_launch(const law_piece *at) {
+  const mpnum_activation_options options = activation_options(at);
+  return with_amax(at, A_LOSSES, [&](auto from, const float *scale, float *amax) {
+    typedef typename decltype(from)::type T;
+    return mpnum_launch_activation_quantize_rows(
+        kind_of(at), matrix_at<code_type>(at, A_DST), matrix_at<const T>(at, A_SRC),
+        &options, scale, amax, nullptr);
+  });
+}
+/* A gradient that is not wanted is an empty view. */
+template <class T> mpnum::matrix<T> wanted_at(const law_piece *at, int k) {
+  return at->draw->operands[k].bits ? matrix_at<T>(at, k) : mpnum::matrix<T>();
+}
+mpnum_status activation_backward_launch(const law_piece *at) {
+  const mpnum_activation_options options = activation_options(at);
+  return of_type(at, 0, [&](auto from) {
+    typedef typename decltype(from)::type T;
+    return mpnum_launch_activation_backward_rows(
+        kind_of(at), wanted_at<T>(at, AB_TO_SRC), wanted_at<T>(at, AB_TO_FACTOR),
+        matrix_at<const T>(at, AB_DY), matrix_at<const T>(at, A_SRC), &options, nullptr);
+  });
+}
+mpnum_status backward_codes_launch(const law_piece *at) {
+  const mpnum_activation_options options = activation_options(at);
+  return with_amax(at, AB_LOSSES, [&](auto from, const float *scale, float *amax) {
+    typedef typename decltype(from)::type T;
+    return mpnum_launch_activation_backward_quantize_rows(
+        kind_of(at), wanted_at<code_type>(at, AB_TO_SRC),
+        wanted_at<code_type>(at, AB_TO_FACTOR), matrix_at<const T>(at, AB_DY),
+        matrix_at<const T>(at, A_SRC), &options, scale, amax, nullptr);
+  });
+}
+mpnum_status dropout_launch(const law_piece *at) {
+  const law_draw *d = at->draw;
+  return of_type(at, 0, [&](auto from) {
+    typedef typename decltype(from)::type T;
+    return mpnum_launch_dropout_rows(matrix_at<T>(at, 1), matrix_at<const T>(at, 0),
+                                     d->number[0], d->word[0],
+                                     d->word[1] + at->row * d->columns, nullptr);
+  });
+}
+
 const unsigned laws = DEVICE_LAWS | HOLDS(LAW_SPLIT) | HOLDS(LAW_ALONE) |
                       HOLDS(LAW_STRIDED) | HOLDS(LAW_IN_PLACE);
 #define NORM(name, KIND)                                                    \
@@ -195,6 +277,23 @@ const law_subject subjects[] = {
      spoil_launch<spoil_options, 4>, nullptr},
     {"mpnum_launch_cross_entropy_rows", draw_loss, cross_entropy_launch, laws,
      BESIDE(cross_entropy), spoil_launch<spoil_loss, 7>, nullptr},
+    {"mpnum_launch_activation_rows", draw_activation_launch<draw_activation>,
+     activation_launch, laws, BESIDE(activation), spoil_launch<spoil_activation, 3>,
+     nullptr},
+    {"mpnum_launch_activation_quantize_rows",
+     draw_activation_launch<draw_activation_codes>, activation_codes_launch,
+     laws & ~HOLDS(LAW_IN_PLACE), BESIDE((amax_on_host<A_LOSSES, activation_quantize>)),
+     spoil_launch<spoil_activation, 3>, nullptr},
+    {"mpnum_launch_activation_backward_rows",
+     draw_activation_launch<draw_activation_backward>, activation_backward_launch, laws,
+     BESIDE(activation_backward), spoil_launch<spoil_activation, 3>, nullptr},
+    {"mpnum_launch_activation_backward_quantize_rows",
+     draw_activation_launch<draw_backward_codes>, backward_codes_launch,
+     laws & ~HOLDS(LAW_IN_PLACE),
+     BESIDE((amax_on_host<AB_LOSSES, activation_backward_quantize>)),
+     spoil_launch<spoil_activation, 3>, nullptr},
+    {"mpnum_launch_dropout_rows", draw_alike<draw_dropout>, dropout_launch, laws,
+     BESIDE(dropout), spoil_launch<spoil_dropout, 2>, nullptr},
     NORM("layer", LAYER),
     NORM("rms", RMS),
 };

@@ -3,8 +3,6 @@
  * gradients through them. */
 #include "row_draws.h"
 
-#include <mpnum/func/light.h>
-
 #include <stdlib.h>
 
 /* --- Softmax --- */
@@ -262,78 +260,28 @@ static mpnum_status normalize_then_quantize(const law_piece *at) {
 
 /* --- Activations, Hadamard transform --- */
 
-enum { A_SRC, A_FACTOR, A_DST, A_BIAS, A_LOSSES };
-static void draw_activation(law_draw *d) {
-  draw_rows(d);
-  input(d, 0);
-  d->types[2] = row_type(d);
-  if (law_below(d, 2)) {
-    law_input(d, OF_ELEMENTS, d->types[2], 0);
-    d->operands[A_FACTOR].is_needed = 0;
-  } else {
-    law_none(d);
-  }
-  if (d->choice[7]) {
-    d->types[1] = law_pick(d, code_types);
-    law_result(d, OF_ELEMENTS, 8, 0);
-    d->operands[A_DST].is_needed = 1;
-  } else {
-    result(d, 1, 1);
-    if (d->operands[A_FACTOR].bits && d->types[1] == d->types[2] && law_below(d, 2))
-      d->operands[A_DST].lies_on = A_FACTOR + 1;
-  }
-  floats(d, law_below(d, 2) == 0, OF_COLUMNS);
-  d->choice[0] = (int)law_below(d, 6); /* three of them light */
-  d->column_unit = 1;
-}
-static mpnum_activation kind_of(const law_piece *at) {
-  const int choice = at->draw->choice[0];
-  return (mpnum_activation)(choice < 6 ? choice % 3 : choice);
-}
-static mpnum_activation_options activation_options(const law_piece *at) {
-  mpnum_activation_options options = mpnum_activation_default();
-  options.bias = (const float *)at->at[A_BIAS];
-  if (at->draw->choice[0] >= 3)
-    options.function = at->draw->choice[0] == 3   ? mpnum_silu_light_f32_array
-                       : at->draw->choice[0] == 4 ? mpnum_gelu_light_f32_array
-                                                  : mpnum_gelu_tanh_light_f32_array;
-  if (at->draw->operands[A_FACTOR].bits)
-    options.factor = from(at, A_FACTOR, at->draw->types[2]);
-  return options;
-}
-static mpnum_status activation(const law_piece *at) {
-  const mpnum_activation_options options = activation_options(at);
-  return mpnum_activation_rows(kind_of(at), to(at, A_DST, at->draw->types[1]),
-                               from(at, A_SRC, at->draw->types[0]), &options);
-}
-static void draw_activation_codes(law_draw *d) {
-  d->choice[7] = 1;
-  draw_activation(d);
-  law_words(d, OF_CALL, 64, 0, 1, 4);
-  d->operands[A_LOSSES].is_result = 1;
-  d->operands[A_LOSSES].alignment = 8;
-  d->operands[A_LOSSES].may_overlap = 1;
-  d->number[1] = (float)(1 + law_below(d, 500));
-}
-static mpnum_status activation_quantize(const law_piece *at) {
-  const mpnum_activation_options options = activation_options(at);
-  return mpnum_activation_quantize_rows(
-      kind_of(at), to(at, A_DST, at->draw->types[1]), from(at, A_SRC, at->draw->types[0]),
-      &options, at->draw->number[1], (mpnum_quantize_losses *)at->at[A_LOSSES]);
-}
 static mpnum_status activate_then_quantize(const law_piece *at) {
   const mpnum_activation_options options = activation_options(at);
   const mpnum_status status = mpnum_activation_rows(
       kind_of(at), floats_of(at), from(at, A_SRC, at->draw->types[0]), &options);
   return status == MPNUM_OK ? codes_of_floats(at, A_DST, A_LOSSES) : status;
 }
-static int spoil_activation(law_draw *d, law_piece *at, int k) {
-  if (k < 2 && spoil_rows(d, at, k)) return 1;
-  if (k == 1) k = 2;
-  if (k == 2) d->choice[0] = 9;
-  if (k == 3) spoil_shape(d);
-  if (k == 4 && d->choice[7]) d->number[1] = law_no_scale(d);
-  return k < 4 || (k == 4 && d->choice[7]);
+static mpnum_status back_then_quantize(const law_piece *at) {
+  const law_draw *d = at->draw;
+  const mpnum_activation_options options = activation_options(at);
+  const mpnum_const_matrix dy = from(at, AB_DY, d->types[3]);
+  const mpnum_const_matrix src = from(at, A_SRC, d->types[0]);
+  mpnum_status status = MPNUM_OK;
+  for (int k = AB_TO_SRC; k <= AB_TO_FACTOR && status == MPNUM_OK; ++k) {
+    if (!d->operands[k].bits) continue;
+    status = k == AB_TO_SRC
+                 ? mpnum_activation_backward_rows(kind_of(at), floats_of(at),
+                                                  mpnum_matrix_empty(), dy, src, &options)
+                 : mpnum_activation_backward_rows(kind_of(at), mpnum_matrix_empty(),
+                                                  floats_of(at), dy, src, &options);
+    if (status == MPNUM_OK) status = codes_of_floats(at, k, AB_LOSSES);
+  }
+  return status;
 }
 
 static void draw_hadamard(law_draw *d) {
@@ -459,6 +407,17 @@ static const law_subject subjects[] = {
      {{LAW_TWIN, activate_then_quantize}},
      spoil_activation,
      NULL},
+    {"mpnum_activation_backward_rows", draw_activation_backward, activation_backward,
+     DRAWN(2) | ROW_LAWS | IN_PLACE, NO_TWIN, spoil_activation, NULL},
+    {"mpnum_activation_backward_quantize_rows",
+     draw_backward_codes,
+     activation_backward_quantize,
+     ROW_LAWS,
+     {{LAW_TWIN, back_then_quantize}},
+     spoil_activation,
+     NULL},
+    {"mpnum_dropout_rows", draw_dropout, dropout, ROW_LAWS | IN_PLACE, NO_TWIN,
+     spoil_dropout, NULL},
     {"mpnum_hadamard_rows", draw_hadamard, hadamard, ROW_LAWS | IN_PLACE, NO_TWIN,
      spoil_hadamard, NULL},
     {"mpnum_hadamard_inverse_rows", draw_hadamard, hadamard_inverse, ROW_LAWS | IN_PLACE,

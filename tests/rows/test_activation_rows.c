@@ -4,6 +4,8 @@
 #include "row_checks.h"
 #include "../harness/must.h"
 
+#include <math.h>
+
 #include <mpnum/rows/activation_rows.h>
 #include <mpnum/array/array.h>
 #include <mpnum/func/func.h>
@@ -41,6 +43,8 @@ static void make(mpnum_type type, mpnum_type other, size_t n) {
 }
 static float sum_of(float a, float b) { return a + b; }
 static float product_of(float a, float b) { return a * b; }
+static float quotient_of(float a, float b) { return a / b; }
+static float (*volatile quotient)(float, float) = quotient_of;
 static float (*volatile sum)(float, float) = sum_of;
 static float (*volatile product)(float, float) = product_of;
 /* Functions in the place of activations, and their elements. */
@@ -100,7 +104,74 @@ static void elements_are_those_of_scalar_steps(void) {
   }
 }
 
+/* Relu and its square, and the numbers of options: limit, alpha, offset. */
+static float limited(float of, float most) { return of > most ? most : of; }
+static float new_value(int kind, float of, float alpha) {
+  if (kind == 0 && alpha > 0)
+    return product(mpnum_silu_f32(product(alpha, of)), quotient(1, alpha));
+  if (kind < 3) return activated((mpnum_activation)kind, of);
+  if (of <= 0) return 0;
+  return kind == 3 ? of : product(of, of);
+}
+static void numbers_bound_and_move(void) {
+  static const float numbers[4][3] = {
+      {0, 0, 0}, {5, 1.702f, 1}, {2.5f, 1, 0}, {0, 3, -0.5f}};
+  is_light = 0;
+  for (int k = 0; k < 500; ++k) {
+    const mpnum_type type = row_types[k % 5], other = row_types[k / 5 % 5];
+    const size_t n = lengths[k / 25 % 5], count = ROWS * n;
+    const float *how = numbers[k % 4];
+    const int kind = k / 7 % 5, has_factor = k % 3 != 0, has_bias = k / 3 % 2;
+    const float most = how[0] > 0 ? how[0] : mpnum_from_bits_f32(0x7f800000u);
+    const float alpha = how[1] > 0 && kind == 0 ? how[1] : 0;
+    mpnum_activation_options options = mpnum_activation_default();
+    options.limit = how[0];
+    options.alpha = kind ? 0 : how[1];
+    options.offset = how[2];
+    make(type, other, count);
+    if (has_bias) options.bias = bias;
+    if (has_factor) options.factor = mpnum_const_matrix_of(other, factor, ROWS, n);
+    for (size_t i = 0; i < count; ++i) {
+      const float in = limited(has_bias ? sum(x[i], bias[i % n]) : x[i], most);
+      float f = up[i] < -most ? -most : limited(up[i], most);
+      if (how[2] < 0 || how[2] > 0) f = sum(f, how[2]);
+      y[i] = new_value(kind, in, alpha > 1 ? alpha : 0);
+      if (has_factor) y[i] = product(y[i], f);
+      if (mpnum_isnan_f32(y[i])) y[i] = mpnum_from_bits_f32(0x7fffffffu);
+    }
+    convert(type, want, MPNUM_TYPE_F32, y, count);
+    must(mpnum_activation_rows((mpnum_activation)kind,
+                               mpnum_matrix_of(type, got, ROWS, n),
+                               mpnum_const_matrix_of(type, src, ROWS, n), &options));
+    CHECK(memcmp(got, want, count * size_of(type)) == 0,
+          "%d of %s, %zu columns, numbers %d, factor %d", kind, mpnum_type_name(type), n,
+          k % 4, has_factor);
+  }
+}
+/* gpt-oss: (up + 1) gate sigmoid(1.702 gate), gate at most 7, up from -7 to 7. */
+static void the_swiglu_of_gpt_oss_is_the_formula(void) {
+  mpnum_activation_options options = mpnum_activation_default();
+  for (size_t i = 0; i < MOST; ++i)
+    x[i] = (float)uniform(-12, 12), up[i] = (float)uniform(-12, 12);
+  options.limit = 7;
+  options.alpha = 1.702f;
+  options.offset = 1;
+  options.factor = mpnum_const_matrix_of(MPNUM_TYPE_F32, up, 1, MOST);
+  must(mpnum_activation_rows(
+      MPNUM_ACTIVATION_SILU, mpnum_matrix_of(MPNUM_TYPE_F32, y, 1, MOST),
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, MOST), &options));
+  for (size_t i = 0; i < MOST; ++i) {
+    const long double gate = fminl(x[i], 7), f = fmaxl(fminl(up[i], 7), -7) + 1;
+    const long double glu = gate / (1 + expl(-(long double)1.702f * gate));
+    /* the exponent is off by half a place of up to 21 */
+    CHECK(fabsl(y[i] - glu * f) <= 0x1p-19L * fabsl(glu) * (fabsl(f) + 1), "%g, %g: %g",
+          (double)x[i], (double)up[i], (double)y[i]);
+  }
+}
+
 int main(void) {
   RUN_FOR_EACH_ISA(elements_are_those_of_scalar_steps);
+  RUN_FOR_EACH_ISA(numbers_bound_and_move);
+  TAP_RUN(the_swiglu_of_gpt_oss_is_the_formula);
   return tap_done();
 }

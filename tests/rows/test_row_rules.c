@@ -300,7 +300,7 @@ static void numbers_and_kinds_that_are_none_are_refused(void) {
   REFUSES(mpnum_normalize_rows(no_norm, dst, src, NULL));
   REFUSES(mpnum_normalize_quantize_rows(no_norm, codes, src, NULL, 1, NULL));
   REFUSES(mpnum_normalize_backward_rows(no_norm, gradients, src, src, NULL));
-  REFUSES(mpnum_activation_rows((mpnum_activation)3, dst, src, NULL));
+  REFUSES(mpnum_activation_rows((mpnum_activation)5, dst, src, NULL));
   for (int i = 0; i < 3; ++i) {
     mpnum_cross_entropy_options losses = mpnum_cross_entropy_default();
     mpnum_contrastive_options pairs = mpnum_contrastive_default();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Activations of rows with a bias before and a factor after, in one pass, to floats or
- * to 8 bits with a scale: what a transformer layer does between its two products.
+ * to 8 bits with a scale: what a transformer layer does between its two products. Their
+ * gradients: activation_backward.h.
  *
  *     mpnum_activation_options options = mpnum_activation_default();
  *     options.factor = mpnum_const_matrix_of(MPNUM_TYPE_BF16, up, rows, n);
@@ -9,8 +10,11 @@
  *         mpnum_const_matrix_of(MPNUM_TYPE_BF16, gate, rows, n), &options, scale,
  * &losses);
  *
- * y = activation(x + bias) factor; SwiGLU is SILU with a factor (Shazeer 2020). Each
- * step is rounded to a float, the result once more to its type. A function of the caller
+ * y = activation(x + bias) factor; SwiGLU is SILU with a factor (Shazeer 2020). With a
+ * limit x + bias is at most that, and the factor from -limit to limit; then the offset is
+ * added to the factor. SILU with an alpha is x / (1 + e^(-alpha x)), as silu(alpha x)
+ * times 1 / alpha. The SwiGLU of gpt-oss has limit 7, alpha 1.702 and offset 1. Each step
+ * is rounded to a float, the result once more to its type. A function of the caller
  * may take the place of the activation (options).
  * Domain: rows (matrix.h) of f32, f16, bf16, e5m2 or e4m3; dst, src and factor have one
  *   shape and each its own type; gate and factor may be halves of one matrix, by their
@@ -21,24 +25,27 @@
  * Status: MPNUM_ERROR_TYPE; MPNUM_ERROR_SHAPE: rows or columns differ;
  *   MPNUM_ERROR_STRIDE: the stride of dst is below its columns; MPNUM_ERROR_NULL: no
  *   data, but elements; MPNUM_ERROR_OVERLAP: dst overlaps another, or has the same place
- *   and another type or stride; MPNUM_ERROR_ARGUMENT: an unknown activation. Nothing is
- *   written then. Without elements pointers may be anything. Host only. */
+ *   and another type or stride; MPNUM_ERROR_ARGUMENT: an unknown activation, or a number
+ *   in the options that is not allowed. Nothing is written then. Without elements
+ *   pointers may be anything. Host only. */
 #ifndef MPNUM_ROWS_ACTIVATION_ROWS_H
 #define MPNUM_ROWS_ACTIVATION_ROWS_H
 
 #include "../array/matrix.h"
-#include "detail/norm_loops.h"
+#include "detail/activation_loops.h"
 #include "../array/detail/scale_loops.h"
 MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS_
 
 /* SILU: x / (1 + e^-x). GELU: x times the normal distribution below x. GELU_TANH: its
- * usual approximation by tanh. */
+ * usual approximation by tanh. RELU: x above 0, else +0. RELU_SQUARED: its square. */
 typedef enum mpnum_activation {
   MPNUM_ACTIVATION_SILU = 0,
   MPNUM_ACTIVATION_GELU = 1,
-  MPNUM_ACTIVATION_GELU_TANH = 2
+  MPNUM_ACTIVATION_GELU_TANH = 2,
+  MPNUM_ACTIVATION_RELU = 3,
+  MPNUM_ACTIVATION_RELU_SQUARED = 4
 } mpnum_activation;
 
 /* Begin with mpnum_activation_default(). All zeros mean the same. */
@@ -48,15 +55,74 @@ typedef struct mpnum_activation_options {
   /* NULL, or an array function of f32 in the place of the activation, such as
    * mpnum_silu_light_f32_array (light.h): dst[i] of src[i] alone, and dst is src. */
   mpnum_array_of_floats_ *function;
+  float limit;  /* above 0 and finite; or 0: no bounds */
+  float alpha;  /* of SILU: silu(alpha x) / alpha; from 2^-64 to 2^64, 0 meaning 1 */
+  float offset; /* finite */
+  int adds;     /* of gradients: 1 adds them to what is there; else 0 */
 } mpnum_activation_options;
 
-/* Returns no bias, factor or function. */
+/* Returns no bias, factor or function, limit or offset. */
 MPNUM_HOST mpnum_activation_options mpnum_activation_default(void) {
   mpnum_activation_options options;
   options.bias = 0;
   options.factor = mpnum_const_matrix_of(MPNUM_TYPE_F32, 0, 0, 0);
   options.function = 0;
+  options.limit = options.alpha = options.offset = 0;
+  options.adds = 0;
   return options;
+}
+
+/* Whether SILU has an alpha, which 0 and 1 are not. */
+MPNUM_HOST int mpnum_activation_has_alpha_(const mpnum_activation_options *options) {
+  const uint32_t alpha = mpnum_bits_f32(options->alpha);
+  return alpha != 0 && alpha != 0x3f800000u;
+}
+/* What bounds x, from above alone, or a factor. */
+MPNUM_HOST mpnum_gate_map_
+mpnum_activation_bounds_(const mpnum_activation_options *options, int is_factor) {
+  const uint32_t limit = mpnum_bits_f32(options->limit);
+  const uint32_t high = limit ? limit : 0x7f800000u;
+  const uint32_t offset = mpnum_bits_f32(options->offset);
+  mpnum_gate_map_ map;
+  map.kind = MPNUM_GATE_BOUNDED_;
+  map.high = mpnum_from_bits_f32(high);
+  map.low = mpnum_from_bits_f32((is_factor ? high : 0x7f800000u) | 0x80000000u);
+  map.number = mpnum_from_bits_f32(is_factor && offset ? offset : 0x80000000u);
+  return map;
+}
+MPNUM_HOST int mpnum_activation_moves_factor_(const mpnum_activation_options *options) {
+  return ((mpnum_bits_f32(options->limit) | mpnum_bits_f32(options->offset)) &
+          0x7fffffffu) != 0;
+}
+MPNUM_HOST float mpnum_activation_inverse_(float alpha) {
+  return mpnum_div_scalar_(mpnum_from_bits_f32(0x3f800000u), alpha);
+}
+/* The activation of floats that are bounded; y may be x. */
+MPNUM_HOST void mpnum_activation_of_(mpnum_activation activation, float *y,
+                                     const float *x, size_t n,
+                                     const mpnum_activation_options *options) {
+  const int has_alpha = mpnum_activation_has_alpha_(options);
+  if (options->function) {
+    if (y != x) MPNUM_MEMCPY_(y, x, n * sizeof *y);
+    (*options->function)(y, y, n);
+  } else if (activation == MPNUM_ACTIVATION_GELU) {
+    MPNUM_RUN_F32_(gelu, y, x, x, n, MPNUM_OVERFLOW_IEEE, 0);
+  } else if (activation == MPNUM_ACTIVATION_GELU_TANH) {
+    MPNUM_RUN_F32_(gelu_tanh, y, x, x, n, MPNUM_OVERFLOW_IEEE, 0);
+  } else if (activation == MPNUM_ACTIVATION_RELU) {
+    mpnum_gate_apply_(MPNUM_GATE_RELU_, 0, y, x, n);
+  } else if (activation == MPNUM_ACTIVATION_RELU_SQUARED) {
+    mpnum_gate_apply_(MPNUM_GATE_RELU_SQUARED_, 0, y, x, n);
+  } else {
+    if (has_alpha) {
+      mpnum_gate_apply_(MPNUM_GATE_SCALED_, options->alpha, y, x, n);
+      x = y;
+    }
+    MPNUM_RUN_F32_(silu, y, x, x, n, MPNUM_OVERFLOW_IEEE, 0);
+    if (has_alpha)
+      mpnum_gate_apply_(MPNUM_GATE_SCALED_, mpnum_activation_inverse_(options->alpha), y,
+                        y, n);
+  }
 }
 
 /* Computes y for some elements of a row, as floats. */
@@ -65,30 +131,43 @@ MPNUM_HOST void mpnum_activation_tile_(mpnum_activation activation, float *y,
                                        const mpnum_activation_options *options,
                                        size_t row, size_t first, size_t n) {
   MPNUM_ALIGNED_ float factor[MPNUM_TILE_];
+  mpnum_gate_map_ bounds;
   mpnum_floats_from_(src.type, y, mpnum_rows_at_(src, row, first), n);
   if (options->bias) mpnum_norm_pairs_(0, y, y, options->bias + first, n);
-  if (options->function) {
-    (*options->function)(y, y, n);
-  } else if (activation == MPNUM_ACTIVATION_SILU) {
-    MPNUM_RUN_F32_(silu, y, y, y, n, MPNUM_OVERFLOW_IEEE, 0);
-  } else if (activation == MPNUM_ACTIVATION_GELU) {
-    MPNUM_RUN_F32_(gelu, y, y, y, n, MPNUM_OVERFLOW_IEEE, 0);
-  } else {
-    MPNUM_RUN_F32_(gelu_tanh, y, y, y, n, MPNUM_OVERFLOW_IEEE, 0);
+  if (mpnum_bits_f32(options->limit) != 0) {
+    bounds = mpnum_activation_bounds_(options, 0);
+    mpnum_gate_map_of_(&bounds, y, y, n);
   }
+  mpnum_activation_of_(activation, y, y, n, options);
   if (!options->factor.data) return;
   mpnum_floats_from_(options->factor.type, factor,
                      mpnum_rows_at_(options->factor, row, first), n);
+  if (mpnum_activation_moves_factor_(options)) {
+    bounds = mpnum_activation_bounds_(options, 1);
+    mpnum_gate_map_of_(&bounds, factor, factor, n);
+  }
   MPNUM_RUN_F32_(times, y, y, factor, n, MPNUM_OVERFLOW_IEEE, 0);
 }
-/* Checks all but the type and the place of dst. */
-MPNUM_HOST_COLD_ mpnum_status
-mpnum_activation_check_(mpnum_activation activation, mpnum_matrix dst,
-                        mpnum_const_matrix src, const mpnum_activation_options *options) {
+/* Whether an activation is known, and the numbers of the options are allowed. */
+MPNUM_HOST int mpnum_activation_is_known_(mpnum_activation activation, float limit,
+                                          float alpha, float offset) {
+  const uint32_t finite = 0x7f7fffffu, alpha_bits = mpnum_bits_f32(alpha);
+  const int is_plain = activation != MPNUM_ACTIVATION_SILU;
+  return (unsigned)activation <= (unsigned)MPNUM_ACTIVATION_RELU_SQUARED &&
+         mpnum_bits_f32(limit) <= finite &&
+         (alpha_bits == 0 || (alpha_bits >= 0x1f800000u && alpha_bits <= 0x5f800000u)) &&
+         (mpnum_bits_f32(offset) & 0x7fffffffu) <= finite &&
+         !(is_plain && alpha_bits != 0 && alpha_bits != 0x3f800000u);
+}
+/* Checks all but the type and the place of dst. adds: what that option may be, or 0. */
+MPNUM_HOST_COLD_ mpnum_status mpnum_activation_check_(
+    mpnum_activation activation, mpnum_matrix dst, mpnum_const_matrix src,
+    const mpnum_activation_options *options, int adds) {
   const mpnum_const_matrix factor = options->factor;
-  const int is_known = activation == MPNUM_ACTIVATION_SILU ||
-                       activation == MPNUM_ACTIVATION_GELU ||
-                       activation == MPNUM_ACTIVATION_GELU_TANH;
+  const int is_known = mpnum_activation_is_known_(activation, options->limit,
+                                                  options->alpha, options->offset) &&
+                       !(options->function && mpnum_activation_has_alpha_(options)) &&
+                       (options->adds == 0 || options->adds == adds);
   mpnum_status status = mpnum_source_check_(src);
   if (status == MPNUM_OK && !is_known) status = MPNUM_ERROR_ARGUMENT;
   if (status == MPNUM_OK) status = mpnum_shape_check_(dst, src);
@@ -115,7 +194,7 @@ mpnum_activation_rows(mpnum_activation activation, mpnum_matrix dst,
   MPNUM_ALIGNED_ float y[MPNUM_TILE_];
   size_t rows = src.rows, columns = src.columns, i = 0, k = 0;
   uint64_t saved = 0;
-  mpnum_status status = mpnum_activation_check_(activation, dst, src, chosen);
+  mpnum_status status = mpnum_activation_check_(activation, dst, src, chosen, 0);
   if (status == MPNUM_OK) status = mpnum_rows_check_(dst, src);
   if (status == MPNUM_OK && chosen->factor.data)
     status = mpnum_rows_check_(dst, chosen->factor);
@@ -148,7 +227,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_activation_quantize_rows(
   MPNUM_ALIGNED_ float y[MPNUM_TILE_];
   size_t rows = src.rows, columns = src.columns, i = 0, k = 0;
   uint64_t saved = 0;
-  mpnum_status status = mpnum_activation_check_(activation, dst, src, chosen);
+  mpnum_status status = mpnum_activation_check_(activation, dst, src, chosen, 0);
   if (!mpnum_is_scaled_type_(dst.type)) return MPNUM_ERROR_TYPE;
   if (!mpnum_is_scale_(scale)) return MPNUM_ERROR_ARGUMENT;
   if (status == MPNUM_OK &&

@@ -37,6 +37,8 @@ BEGIN = """\
 #define MPNUM_RARE_ MPNUM_INLINE
 #include <mpnum/kernels.cuh>
 #include <mpnum/training/optimizer.cuh>
+#include <mpnum/rows/activation_backward.h>
+#include <mpnum/rows/dropout.h>
 #define AND_THEN(launch) if (const cudaError_t error = launch) return error
 static mpnum_grad_scaler scaler_of_1024() {
   mpnum_grad_scaler_config config = mpnum_grad_scaler_default();
@@ -174,6 +176,12 @@ def runs_as_on_the_host(program, case):
 
 OF, TO = "mpnum_const_matrix_of({}, {}, 3, 70)".format, "mpnum_matrix_of({}, {}, 3, 70)".format
 F32, F16, BF16 = "MPNUM_TYPE_F32", "MPNUM_TYPE_F16", "MPNUM_TYPE_BF16"
+GATED = f"""mpnum_activation_options how = mpnum_activation_default();
+  how.factor = {OF(BF16, 'u')};
+  how.limit = 2.5f;
+  how.alpha = 1.702f;
+  how.offset = how.adds = 1;
+"""
 CAUSAL = """mpnum_softmax_options how = mpnum_softmax_default();
   how.scale = 1.25f;
   how.first_length = 60;
@@ -229,6 +237,22 @@ CASES = [
   const mpnum_status status = mpnum_quantize_blocks(&format, by_row, mpnum_const_matrix_of(MPNUM_TYPE_BF16, x, 64, 128), 0, 0);
   return status ? status : mpnum_quantize_blocks(&format, by_column, mpnum_const_matrix_of(MPNUM_TYPE_BF16, other, 128, 64), 0, 0);
 """),
+    Case("activation", {"dx": ("mpnum_bf16", bfloats(210, 3)), "du": ("mpnum_bf16", bfloats(210, 4)), "dy": ("mpnum_bf16", bfloats(210, 1)),
+                        "x": ("mpnum_bf16", bfloats(210)), "u": ("mpnum_bf16", bfloats(210, 2))},
+         GATED + "  return mpnum_launch_activation_backward_rows(MPNUM_ACTIVATION_SILU, mpnum::matrix_of(dx, 3, 70), mpnum::matrix_of(du, 3, 70), "
+         "mpnum::matrix_of(dy, 3, 70), mpnum::matrix_of(x, 3, 70), &how, 0);",
+         GATED + f"  return mpnum_activation_backward_rows(MPNUM_ACTIVATION_SILU, {TO(BF16, 'dx')}, {TO(BF16, 'du')}, {OF(BF16, 'dy')}, "
+         f"{OF(BF16, 'x')}, &how);"),
+    Case("activation_codes", {"codes": ("mpnum_e4m3", out(210)), "scale": ("float", one(30)), "amax": ("float", one(0)), "x": ("float", floats(210))},
+         "mpnum_launch_activation_quantize_rows(MPNUM_ACTIVATION_GELU, mpnum::matrix_of(codes, 3, 70), mpnum::matrix_of(x, 3, 70), nullptr, scale, amax, 0)",
+         """mpnum_quantize_losses losses = {0, 0, 0, 0};
+  const mpnum_status status = mpnum_activation_quantize_rows(MPNUM_ACTIVATION_GELU, mpnum_matrix_of(MPNUM_TYPE_E4M3, codes, 3, 70),
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 3, 70), nullptr, *scale, &losses);
+  *amax = losses.amax;
+  return status;"""),
+    Case("dropout", {"y": ("mpnum_f16", out(210)), "x": ("float", floats(210))},
+         "mpnum_launch_dropout_rows(mpnum::matrix_of(y, 3, 70), mpnum::matrix_of(x, 3, 70), 0.7f, 3, 5, 0)",
+         f"mpnum_dropout_rows({TO(F16, 'y')}, {OF(F32, 'x')}, 0.7f, 3, 5)"),
     Case("softmax", {"y": ("mpnum_f16", out(210)), "status": ("mpnum_row_status", out(3)), "x": ("float", floats(210))},
          CAUSAL + "  return mpnum_launch_softmax_rows(mpnum::matrix_of(y, 3, 70), mpnum::matrix_of(x, 3, 70), &how, status, 0);",
          CAUSAL + f"  return mpnum_softmax_rows({TO(F16, 'y')}, {OF(F32, 'x')}, &how, status);"),

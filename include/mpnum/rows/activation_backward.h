@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* Gradients through activations of rows (activation_rows.h), to floats or to 8 bits with
+ * a scale. Opt-in.
+ *
+ *     mpnum_activation_options options = mpnum_activation_default();
+ *     options.factor = mpnum_const_matrix_of(MPNUM_TYPE_BF16, up, rows, n);
+ *     mpnum_activation_backward_rows(
+ *         MPNUM_ACTIVATION_SILU, mpnum_matrix_of(MPNUM_TYPE_BF16, dgate, rows, n),
+ *         mpnum_matrix_of(MPNUM_TYPE_BF16, dup, rows, n),
+ *         mpnum_const_matrix_of(MPNUM_TYPE_BF16, dy, rows, n),
+ *         mpnum_const_matrix_of(MPNUM_TYPE_BF16, gate, rows, n), &options);
+ *
+ * src and options are those of the forward call, dy the gradient of its result. With
+ * x = src + bias and the factor f, each as it is after bounds and offset, the gradient of
+ * src, and of x, is (dy f) activation'(x), that of the factor dy activation(x). Where x
+ * is above the limit, or not above 0 under relu, the gradient of src is +0 whatever dy
+ * and f are; that of the factor is +0 where the factor was outside -limit to limit. Each
+ * step is rounded to a float, the result once more to its type. A function of the caller
+ * gives the activation, its derivative is that of the activation it stands for. The
+ * gradient of a bias is the sum of columns of that of src.
+ * Domain: rows (matrix.h) of f32, f16, bf16, e5m2 or e4m3 of one shape, each of its own
+ *   type. to_src or to_factor, or both, may be without data (mpnum_matrix_empty): not
+ *   wanted. Each may be dy, src or the factor if both have the same type and stride, but
+ *   not with options.adds, which adds gradients to what is there; otherwise arrays must
+ *   not overlap.
+ * Error: that of the derivative and of the activation (docs/errors.md), and half a place
+ *   for each other step.
+ * NaN: canonical; of x, of dy and, for the gradient of src, of f. Derivatives at -Inf
+ *   are -0, at +Inf 1, of relu squared Inf; Inf in dy times 0 is NaN, but at what is said
+ *   to be +0 above.
+ * Bits: as mpnum_activation_rows.
+ * Status: as mpnum_activation_rows, for dy, to_src and to_factor, too;
+ *   MPNUM_ERROR_SHAPE also for to_factor without a factor; MPNUM_ERROR_OVERLAP also in
+ *   place with options.adds. Nothing is written then. Host only. */
+#ifndef MPNUM_ROWS_ACTIVATION_BACKWARD_H
+#define MPNUM_ROWS_ACTIVATION_BACKWARD_H
+
+#include "activation_rows.h"
+MPNUM_C_BEGIN_
+
+#if MPNUM_HAS_ARRAYS_
+
+/* Elements done at a time, so that all their floats stay in the first cache. */
+# define MPNUM_GATE_TILE_ 1024
+
+/* A call, and its current tile. scale 0: rows; else codes with their losses. */
+typedef struct mpnum_activation_backward_ {
+  mpnum_activation activation;
+  const mpnum_activation_options *options;
+  mpnum_matrix to_src, to_factor;
+  mpnum_const_matrix dy, src;
+  float scale;
+  mpnum_quantize_losses *losses;
+  MPNUM_ALIGNED_ float x[MPNUM_GATE_TILE_];
+  MPNUM_ALIGNED_ float bounded[MPNUM_GATE_TILE_];
+  MPNUM_ALIGNED_ float factor[MPNUM_GATE_TILE_];
+  MPNUM_ALIGNED_ float gradient[MPNUM_GATE_TILE_];
+  MPNUM_ALIGNED_ float slope[MPNUM_GATE_TILE_];
+  MPNUM_ALIGNED_ float value[MPNUM_GATE_TILE_];
+} mpnum_activation_backward_;
+
+/* The derivative of an activation of floats that are bounded; slope may not be x. */
+MPNUM_HOST void mpnum_activation_slope_(mpnum_activation activation, float *slope,
+                                        const float *x, size_t n,
+                                        const mpnum_activation_options *options) {
+  if (activation == MPNUM_ACTIVATION_GELU) {
+    MPNUM_RUN_F32_(gelu_derivative, slope, x, x, n, MPNUM_OVERFLOW_IEEE, 0);
+  } else if (activation == MPNUM_ACTIVATION_GELU_TANH) {
+    MPNUM_RUN_F32_(gelu_tanh_derivative, slope, x, x, n, MPNUM_OVERFLOW_IEEE, 0);
+  } else if (activation == MPNUM_ACTIVATION_RELU) {
+    mpnum_gate_apply_(MPNUM_GATE_RELU_SLOPE_, 0, slope, x, n);
+  } else if (activation == MPNUM_ACTIVATION_RELU_SQUARED) {
+    mpnum_gate_apply_(MPNUM_GATE_RELU_SQUARED_SLOPE_, 0, slope, x, n);
+  } else {
+    if (mpnum_activation_has_alpha_(options)) {
+      mpnum_gate_apply_(MPNUM_GATE_SCALED_, options->alpha, slope, x, n);
+      x = slope;
+    }
+    MPNUM_RUN_F32_(silu_derivative, slope, x, x, n, MPNUM_OVERFLOW_IEEE, 0);
+  }
+}
+/* Gradients, which they may overwrite, to a tile of a result. */
+MPNUM_HOST void mpnum_activation_put_(const mpnum_activation_backward_ *self,
+                                      mpnum_matrix to, float *gradients, size_t row,
+                                      size_t first, size_t n) {
+  uint8_t *const dst = mpnum_rows_to_(to, row, first);
+  if (mpnum_bits_f32(self->scale) != 0) {
+    mpnum_quantize_by_(to.type, dst, MPNUM_TYPE_F32, gradients, n, self->scale,
+                       self->losses);
+    return;
+  }
+  if (self->options->adds) {
+    MPNUM_ALIGNED_ float old[MPNUM_GATE_TILE_];
+    mpnum_floats_from_(to.type, old, dst, n);
+    mpnum_norm_pairs_(0, gradients, old, gradients, n);
+  }
+  mpnum_floats_to_(to.type, dst, gradients, n);
+}
+MPNUM_HOST void mpnum_activation_backward_tile_(mpnum_activation_backward_ *self,
+                                                size_t row, size_t first, size_t n) {
+  const mpnum_activation_options *options = self->options;
+  const float *bounded = self->x;
+  mpnum_gate_map_ bounds = mpnum_activation_bounds_(options, 0);
+  mpnum_gate_tile_ tile;
+  mpnum_floats_from_(self->src.type, self->x, mpnum_rows_at_(self->src, row, first), n);
+  if (options->bias) mpnum_norm_pairs_(0, self->x, self->x, options->bias + first, n);
+  if (mpnum_bits_f32(options->limit) != 0) {
+    mpnum_gate_map_of_(&bounds, self->bounded, self->x, n);
+    bounded = self->bounded;
+  }
+  mpnum_floats_from_(self->dy.type, self->gradient, mpnum_rows_at_(self->dy, row, first),
+                     n);
+  mpnum_activation_slope_(self->activation, self->slope, bounded, n, options);
+  tile.map = mpnum_activation_bounds_(options, 1);
+  tile.x = self->x;
+  tile.factor = 0;
+  tile.dy = self->gradient;
+  tile.slope = self->slope;
+  tile.value = 0;
+  if (options->factor.data) {
+    mpnum_floats_from_(options->factor.type, self->factor,
+                       mpnum_rows_at_(options->factor, row, first), n);
+    tile.factor = self->factor;
+  }
+  if (self->to_factor.data) {
+    mpnum_activation_of_(self->activation, self->value, bounded, n, options);
+    tile.value = self->value;
+  }
+  mpnum_gate_gradients_of_(&tile, n);
+  if (self->to_src.data)
+    mpnum_activation_put_(self, self->to_src, self->slope, row, first, n);
+  if (self->to_factor.data)
+    mpnum_activation_put_(self, self->to_factor, self->value, row, first, n);
+}
+/* Whether gradients may go to a place: where one of three arrays lies, but for codes and
+ * sums. */
+MPNUM_HOST_COLD_ mpnum_status
+mpnum_activation_place_check_(const mpnum_activation_backward_ *self, mpnum_matrix to) {
+  const int is_codes = mpnum_bits_f32(self->scale) != 0;
+  mpnum_const_matrix others[3];
+  mpnum_status status = MPNUM_OK;
+  int i = 0;
+  others[0] = self->dy;
+  others[1] = self->src;
+  others[2] = self->options->factor;
+  if (!to.data) return MPNUM_OK;
+  if (is_codes ? !mpnum_is_scaled_type_(to.type) : !mpnum_has_rows_(to.type))
+    return MPNUM_ERROR_TYPE;
+  for (; i < 3 && status == MPNUM_OK; ++i) {
+    if (i == 2 && !others[i].data) break;
+    status = mpnum_shape_check_(to, others[i]);
+    if (status == MPNUM_OK && !is_codes) status = mpnum_rows_check_(to, others[i]);
+    if (status == MPNUM_OK && (is_codes || self->options->adds) &&
+        mpnum_rows_overlap_(to, others[i]))
+      status = MPNUM_ERROR_OVERLAP;
+  }
+  return status;
+}
+MPNUM_HOST_COLD_ mpnum_status
+mpnum_activation_backward_check_(const mpnum_activation_backward_ *self) {
+  const int has_factor = self->options->factor.data != 0;
+  mpnum_matrix shape = mpnum_matrix_of(MPNUM_TYPE_F32, 0, self->dy.rows, 0);
+  mpnum_status status = mpnum_source_check_(self->dy);
+  shape.columns = shape.stride = self->dy.columns;
+  if (status == MPNUM_OK && !self->to_src.data && !self->to_factor.data &&
+      self->dy.rows && self->dy.columns)
+    status = MPNUM_ERROR_NULL;
+  shape.data = &shape; /* which is not looked at */
+  if (status == MPNUM_OK)
+    status = mpnum_activation_check_(self->activation, shape, self->src, self->options,
+                                     mpnum_bits_f32(self->scale) == 0);
+  if (status == MPNUM_OK && self->to_factor.data && !has_factor)
+    status = MPNUM_ERROR_SHAPE;
+  if (status == MPNUM_OK) status = mpnum_activation_place_check_(self, self->to_src);
+  if (status == MPNUM_OK) status = mpnum_activation_place_check_(self, self->to_factor);
+  if (status == MPNUM_OK && self->to_src.data && self->to_factor.data &&
+      mpnum_rows_overlap_(self->to_src, mpnum_rows_read_(self->to_factor)))
+    status = MPNUM_ERROR_OVERLAP;
+  return status;
+}
+/* Whether all rows are like one row. */
+MPNUM_HOST int
+mpnum_activation_backward_is_one_row_(const mpnum_activation_backward_ *self) {
+  const size_t columns = self->src.columns;
+  return (!self->to_src.data || self->to_src.stride == columns) &&
+         (!self->to_factor.data || self->to_factor.stride == columns) &&
+         mpnum_is_one_row_(mpnum_matrix_of(self->dy.type, 0, 1, self->dy.stride),
+                           self->src, self->options) &&
+         self->dy.stride == columns;
+}
+MPNUM_HOST mpnum_status mpnum_activation_go_back_(mpnum_activation_backward_ *self) {
+  const mpnum_status status = mpnum_activation_backward_check_(self);
+  size_t rows = self->src.rows, columns = self->src.columns, i = 0, k = 0;
+  uint64_t saved = 0;
+  if (status != MPNUM_OK) return status;
+  if (mpnum_activation_backward_is_one_row_(self)) {
+    columns *= rows;
+    rows = rows > 0;
+  }
+  saved = mpnum_fenv_save_();
+  for (; i < rows; ++i)
+    for (k = 0; k < columns; k += MPNUM_GATE_TILE_)
+      mpnum_activation_backward_tile_(
+          self, i, k, columns - k < MPNUM_GATE_TILE_ ? columns - k : MPNUM_GATE_TILE_);
+  mpnum_fenv_restore_(saved);
+  return MPNUM_OK;
+}
+MPNUM_HOST void mpnum_activation_backward_of_(mpnum_activation_backward_ *self,
+                                              mpnum_matrix to_src, mpnum_matrix to_factor,
+                                              mpnum_const_matrix dy,
+                                              mpnum_const_matrix src) {
+  self->to_src = to_src;
+  self->to_factor = to_factor;
+  self->dy = dy;
+  self->src = src;
+  self->scale = 0;
+  self->losses = 0;
+}
+
+/* Computes the gradients. options NULL: the defaults, the activation alone. */
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_activation_backward_rows(
+    mpnum_activation activation, mpnum_matrix to_src, mpnum_matrix to_factor,
+    mpnum_const_matrix dy, mpnum_const_matrix src,
+    const mpnum_activation_options *options) {
+  const mpnum_activation_options usual = mpnum_activation_default();
+  mpnum_activation_backward_ self;
+  mpnum_activation_backward_of_(&self, to_src, to_factor, dy, src);
+  self.activation = activation;
+  self.options = options ? options : &usual;
+  return mpnum_activation_go_back_(&self);
+}
+/* The floats that rows of f32 would get become codes by one scale, as by
+ * mpnum_activation_quantize_rows, to_src and to_factor each a signed type of at most 8
+ * bits and not in the place of another array. losses, unless NULL, are added to by both;
+ * their amax is that of both. Status: as there; MPNUM_ERROR_ARGUMENT also for
+ * options.adds. */
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_activation_backward_quantize_rows(
+    mpnum_activation activation, mpnum_matrix to_src, mpnum_matrix to_factor,
+    mpnum_const_matrix dy, mpnum_const_matrix src,
+    const mpnum_activation_options *options, float scale, mpnum_quantize_losses *losses) {
+  const mpnum_activation_options usual = mpnum_activation_default();
+  mpnum_activation_backward_ self;
+  if (!mpnum_is_scale_(scale)) return MPNUM_ERROR_ARGUMENT;
+  mpnum_activation_backward_of_(&self, to_src, to_factor, dy, src);
+  self.activation = activation;
+  self.options = options ? options : &usual;
+  self.scale = scale;
+  self.losses = losses;
+  return mpnum_activation_go_back_(&self);
+}
+
+#endif
+MPNUM_C_END_
+#endif

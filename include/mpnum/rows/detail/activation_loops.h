@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* What activation_rows.h and activation_backward.h are made of besides functions of
+ * func_loops.h: bounds, relu and its square, and products of gradients. */
+#ifndef MPNUM_ROWS_DETAIL_ACTIVATION_LOOPS_H
+#define MPNUM_ROWS_DETAIL_ACTIVATION_LOOPS_H
+
+#include "norm_loops.h"
+#include "../../func/detail/func_small.h"
+MPNUM_C_BEGIN_
+
+/* gate_map: of each float its bounded value plus the offset; relu, its square, or one of
+ * their derivatives; or the product with a number. dst may be src. */
+typedef enum mpnum_gate_kind_ {
+  MPNUM_GATE_BOUNDED_,
+  MPNUM_GATE_RELU_,
+  MPNUM_GATE_RELU_SQUARED_,
+  MPNUM_GATE_RELU_SLOPE_,
+  MPNUM_GATE_RELU_SQUARED_SLOPE_,
+  MPNUM_GATE_SCALED_
+} mpnum_gate_kind_;
+typedef struct mpnum_gate_map_ {
+  mpnum_gate_kind_ kind;
+  float low, high; /* below and above 0 */
+  float number;    /* that offset, -0 for none, or factor */
+} mpnum_gate_map_;
+/* gate_gradients: of a gradient dy, x and the derivative at x the gradient of x, which
+ * takes the place of the derivative; with a factor, which map is for, and the value of
+ * the activation also that of the factor, in the place of the value. factor and value may
+ * be NULL. */
+typedef struct mpnum_gate_tile_ {
+  mpnum_gate_map_ map;
+  const float *x, *factor, *dy;
+  float *slope, *value;
+} mpnum_gate_tile_;
+
+#if !MPNUM_HAS_ARRAYS_
+# include "../../simd/detail/operations.inc"
+# define MPNUM_ISA_HERE_ 0
+# include "../../simd/detail/isa_begin.inc"
+# include "activation.inc"
+#else
+# define MPNUM_EACH_ISA_ "../../rows/detail/activation.inc"
+# include "../../simd/detail/each_isa.inc"
+
+MPNUM_HOST void mpnum_gate_map_of_(const mpnum_gate_map_ *map, float *dst,
+                                   const float *src, size_t n) {
+  MPNUM_CALL_(gate_map, (map, dst, src, n));
+}
+MPNUM_HOST void mpnum_gate_apply_(mpnum_gate_kind_ kind, float number, float *dst,
+                                  const float *src, size_t n) {
+  mpnum_gate_map_ map;
+  map.kind = kind;
+  map.low = map.high = 0;
+  map.number = number;
+  mpnum_gate_map_of_(&map, dst, src, n);
+}
+MPNUM_HOST void mpnum_gate_gradients_of_(const mpnum_gate_tile_ *tile, size_t n) {
+  MPNUM_CALL_(gate_gradients, (tile, n));
+}
+
+#endif
+MPNUM_C_END_
+#endif

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* Activations of rows, their gradients and dropout of mpnum/rows/activation_rows.cuh:
+ * every byte that the host's functions write, for rows of any length and rows that are
+ * not ordinary. TEST_TYPES makes a smaller build. */
+#define MPNUM_NO_SIMD 1 /* the bits are those of the vector loops */
+#include "row_kernels.hpp"
+#include "../../harness/must.h"
+
+#include <mpnum/rows/activation_backward.h>
+#include <mpnum/rows/activation_rows.cuh>
+#include <mpnum/rows/dropout.h>
+
+SIMT_DYNAMIC_SHARED(float, mpnum_rows_shared_);
+
+namespace {
+
+/* Options and the bias that they name; the factor is the caller's. */
+enum : unsigned { OPTIONS = 20 };
+mpnum_activation activation_of(unsigned which) {
+  return static_cast<mpnum_activation>(which % 5);
+}
+mpnum_activation_options choose(unsigned which, const vector<float> &bias) {
+  mpnum_activation_options options = mpnum_activation_default();
+  if (which % 2) options.bias = bias.data();
+  if (which / 5 % 2) options.limit = 2.5f;
+  if (which / 5 % 4 > 1) options.offset = 1;
+  if (which % 5 == 0 && which / 5 % 4 != 2) options.alpha = 1.702f;
+  return options;
+}
+vector<float> biases(std::size_t columns) {
+  vector<float> made(columns + 1);
+  for (std::size_t i = 0; i < columns; ++i)
+    made[i] = static_cast<float>(i % 13) / 8 - 0.5f;
+  return made;
+}
+template <class T>
+void check_same(const vector<T> &got, const vector<T> &want, const char *what,
+                const matrix &shape, unsigned which) {
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    if (std::memcmp(&got[i], &want[i], sizeof(T)) == 0) continue;
+    CHECK(false, "%s of %zu x %zu, options %u, %s: element %zu: %x, want %x", what,
+          shape.rows, shape.columns, which, simt::active_schedule.name, i,
+          code_of(got[i]), code_of(want[i]));
+    return;
+  }
+}
+
+template <class Dst, class Src> void check_forward(const matrix &shape, unsigned which) {
+  const vector<Src> src = random_rows<Src>(shape, which + 1),
+                    factor = random_rows<Src>(shape, which + 2);
+  const vector<float> bias = biases(shape.columns);
+  mpnum_activation_options options = choose(which, bias);
+  vector<Dst> want = guarded_rows<Dst>(shape), got = want;
+  if (which % 3) options.factor = of_rows(factor, shape);
+  must(mpnum_activation_rows(activation_of(which), to_rows(want, shape),
+                             of_rows(src, shape), &options));
+  CHECK_LAUNCH(mpnum_launch_activation_rows(activation_of(which), view_to(got, shape),
+                                            view_of(src, shape), &options, nullptr));
+  check_same(got, want, "activation", shape, which);
+}
+template <class Q, class Src>
+void check_codes(const matrix &shape, unsigned which, float scale) {
+  const vector<Src> src = random_rows<Src>(shape, which + 1),
+                    factor = random_rows<Src>(shape, which + 2);
+  const vector<float> bias = biases(shape.columns);
+  mpnum_activation_options options = choose(which, bias);
+  mpnum_quantize_losses losses = {0, 0, 0, 0};
+  vector<Q> want = guarded_rows<Q>(shape), got = want;
+  float &amax = placed(0.0f);
+  const float &factor_of = placed(scale);
+  if (which % 3) options.factor = of_rows(factor, shape);
+  must(mpnum_activation_quantize_rows(activation_of(which), to_rows(want, shape),
+                                      of_rows(src, shape), &options, scale, &losses));
+  CHECK_LAUNCH(mpnum_launch_activation_quantize_rows(
+      activation_of(which), view_to(got, shape), view_of(src, shape), &options,
+      &factor_of, &amax, nullptr));
+  check_same(got, want, "codes", shape, which);
+  CHECK(code_of(amax) == code_of(losses.amax), "amax %g, want %g",
+        static_cast<double>(amax), static_cast<double>(losses.amax));
+}
+
+/* Gradients of src, of the factor, or of both. */
+template <class D, class Dy, class Src>
+void check_backward(const matrix &shape, unsigned which, int adds) {
+  const vector<Src> src = random_rows<Src>(shape, which + 1),
+                    factor = random_rows<Src>(shape, which + 2);
+  const vector<Dy> dy = random_rows<Dy>(shape, which + 3);
+  const vector<float> bias = biases(shape.columns);
+  const bool has_factor = which % 4 != 3, wants_src = which % 4 != 1;
+  matrix to = shape;
+  vector<D> want, want_factor, got, got_factor;
+  mpnum_activation_options options = choose(which, bias);
+  to.from_stride = shape.to_stride;
+  want = random_rows<D>(to, 9);
+  want_factor = random_rows<D>(to, 9);
+  got = want;
+  got_factor = want_factor;
+  options.adds = adds;
+  if (has_factor) options.factor = of_rows(factor, shape);
+  must(mpnum_activation_backward_rows(
+      activation_of(which), wants_src ? to_rows(want, shape) : mpnum_matrix_empty(),
+      has_factor ? to_rows(want_factor, shape) : mpnum_matrix_empty(), of_rows(dy, shape),
+      of_rows(src, shape), &options));
+  CHECK_LAUNCH(mpnum_launch_activation_backward_rows(
+      activation_of(which), wants_src ? view_to(got, shape) : mpnum::matrix<D>(),
+      has_factor ? view_to(got_factor, shape) : mpnum::matrix<D>(), view_of(dy, shape),
+      view_of(src, shape), &options, nullptr));
+  check_same(got, want, adds ? "sum of src" : "gradient of src", shape, which);
+  check_same(got_factor, want_factor, adds ? "sum of factor" : "gradient of factor",
+             shape, which);
+}
+template <class Q, class Src>
+void check_backward_codes(const matrix &shape, unsigned which, float scale) {
+  const vector<Src> src = random_rows<Src>(shape, which + 1),
+                    factor = random_rows<Src>(shape, which + 2),
+                    dy = random_rows<Src>(shape, which + 3);
+  const vector<float> bias = biases(shape.columns);
+  mpnum_activation_options options = choose(which, bias);
+  mpnum_quantize_losses losses = {0, 0, 0, 0};
+  vector<Q> want = guarded_rows<Q>(shape), got = want, want_factor = want,
+            got_factor = want;
+  float &amax = placed(0.0f);
+  const float &factor_of = placed(scale);
+  options.factor = of_rows(factor, shape);
+  must(mpnum_activation_backward_quantize_rows(
+      activation_of(which), to_rows(want, shape), to_rows(want_factor, shape),
+      of_rows(dy, shape), of_rows(src, shape), &options, scale, &losses));
+  CHECK_LAUNCH(mpnum_launch_activation_backward_quantize_rows(
+      activation_of(which), view_to(got, shape), view_to(got_factor, shape),
+      view_of(dy, shape), view_of(src, shape), &options, &factor_of, &amax, nullptr));
+  check_same(got, want, "codes of src", shape, which);
+  check_same(got_factor, want_factor, "codes of factor", shape, which);
+  CHECK(code_of(amax) == code_of(losses.amax), "amax");
+}
+template <class Dst, class Src>
+void check_dropout(const matrix &shape, float keep, std::uint64_t offset) {
+  const vector<Src> src = random_rows<Src>(shape, 1);
+  vector<Dst> want = guarded_rows<Dst>(shape), got = want;
+  must(mpnum_dropout_rows(to_rows(want, shape), of_rows(src, shape), keep, 77, offset));
+  CHECK_LAUNCH(mpnum_launch_dropout_rows(view_to(got, shape), view_of(src, shape), keep,
+                                         77, offset, nullptr));
+  check_same(got, want, "dropout", shape, static_cast<unsigned>(offset & 0xff));
+}
+
+const std::size_t lengths[] = {1, 2, 3, 8, 33, 63, 64, 65, 200, 2047, 2048, 2049, 4500};
+void rows_of_any_length_have_the_bits_of_the_host(void) {
+  unsigned which = 0;
+  for (std::size_t columns : lengths)
+    for (std::size_t rows : {1u, 3u, 11u}) {
+      if (columns > 300 && rows > 3) continue;
+      const std::size_t stride = columns + which % 3;
+      const matrix shape = {rows, columns, stride, columns + which % 2};
+      simt::use(simt::schedules[which % 6]);
+      check_forward<float, float>(shape, which % OPTIONS);
+      check_backward<float, float, float>(shape, which % OPTIONS, which % 3 == 0);
+      check_backward<float, float, float>(shape, (which + 7) % OPTIONS, 0);
+      check_dropout<float, float>(shape, which % 5 ? 0.7f : 0,
+                                  which % 2 ? which : 0xfffffffffu - 5);
+      ++which;
+    }
+}
+void every_option_has_the_bits_of_the_host(void) {
+  for (unsigned which = 0; which < OPTIONS; ++which)
+    for (int adds = 0; adds < 2; ++adds) {
+      simt::use(simt::schedules[which % 6]);
+      check_forward<float, float>({11, 70, 71, 70}, which);
+      check_backward<float, float, float>({11, 70, 71, 72}, which, adds);
+    }
+}
+void codes_have_the_bits_of_the_host(void) {
+  for (unsigned which = 0; which < OPTIONS; which += 3) {
+    simt::use(simt::schedules[which % 6]);
+    check_codes<mpnum_e4m3, float>({11, 70, 71, 73}, which, 30);
+    check_backward_codes<mpnum_e4m3, float>({11, 70, 71, 73}, which, 30);
+  }
+}
+#ifndef TEST_TYPES
+void every_type_has_the_bits_of_the_host(void) {
+  for (unsigned which = 0; which < OPTIONS; ++which) {
+    const matrix shape = {11, 130 + which, 130 + 2 * which, 150};
+    simt::use(simt::schedules[which % 6]);
+    check_forward<mpnum_bf16, mpnum_f16>(shape, which);
+    check_forward<mpnum_e5m2, mpnum_e4m3>(shape, which);
+    check_backward<mpnum_bf16, mpnum_bf16, mpnum_bf16>(shape, which, which % 2);
+    check_backward<mpnum_f16, float, mpnum_e5m2>(shape, which, which % 3 == 0);
+    check_backward_codes<mpnum_e5m2, mpnum_bf16>(shape, which, 100);
+    check_dropout<mpnum_bf16, mpnum_bf16>(shape, 0.9f, which);
+    check_dropout<mpnum_e4m3, mpnum_f16>(shape, 0.25f, which);
+  }
+}
+#endif
+
+/* Of what the laws leave out: memory that overlaps, what is missing, other types. */
+void what_does_not_fit_launches_nothing(void) {
+  vector<float> floats(160);
+  float *const data = &floats[0], *const other = &floats[32], *const third = &floats[64],
+               *const fourth = &floats[96], &scale = placed(1.0f);
+  float *const none = nullptr;
+  mpnum_activation_options options = mpnum_activation_default();
+  mpnum_activation activation = MPNUM_ACTIVATION_SILU;
+  const auto view = [](float *at) { return mpnum::matrix_of(at, 4, 8); };
+  const auto forward = [&](float *dst, float *src) {
+    return mpnum_launch_activation_rows(activation, view(dst), view(src), &options,
+                                        nullptr);
+  };
+  const auto backward = [&](float *to, float *to_factor, float *dy, float *src) {
+    return mpnum_launch_activation_backward_rows(activation, view(to), view(to_factor),
+                                                 view(dy), view(src), &options, nullptr);
+  };
+  const auto codes = [&](float *at, float *factor) {
+    return mpnum_launch_activation_backward_quantize_rows(
+        activation, mpnum::matrix_of(reinterpret_cast<mpnum_e4m3 *>(at), 4, 8),
+        mpnum::matrix<mpnum_e4m3>(), view(data), view(other), &options, factor, none,
+        nullptr);
+  };
+  const auto dropped = [&](float *dst, float keep) {
+    return mpnum_launch_dropout_rows(view(dst), view(data), keep, 1, 2, nullptr);
+  };
+  simt::launch_error = sound; /* which a launch would return */
+  CHECK(forward(data, data) == sound && backward(data, none, data, other) == sound &&
+            codes(third, &scale) == sound && dropped(data, 1) == sound,
+        "these are launched");
+  check_refused(forward(data + 1, data), "dst in rows");
+  check_refused(backward(none, none, data, other), "no result");
+  check_refused(backward(third, none, none, other), "no dy");
+  check_refused(backward(third, fourth, data, other), "no factor");
+  check_refused(backward(third + 1, none, third, other), "gradients over dy");
+  check_refused(codes(data, &scale), "codes in place");
+  check_refused(codes(third, none), "no scale");
+  check_refused(dropped(data + 1, 1), "dst in rows");
+  check_refused(dropped(third, 1.5f), "keep above 1");
+  options.factor = mpnum_const_matrix_of(MPNUM_TYPE_F32, fourth, 4, 8);
+  CHECK(backward(third, fourth, data, other) == sound, "in the place of the factor");
+  check_refused(backward(third, third + 1, data, other), "gradients overlap");
+  options.adds = 1;
+  check_refused(backward(third, fourth, data, other), "a sum in place");
+  check_refused(forward(third, data), "a sum of results");
+  options.adds = 0;
+  options.factor = mpnum_const_matrix_of(MPNUM_TYPE_F16, fourth, 4, 8);
+  check_refused(forward(third, data), "a factor of another type");
+  options.factor = mpnum_const_matrix_of(MPNUM_TYPE_F32, fourth, 4, 7);
+  check_refused(forward(third, data), "a factor of other columns");
+  options = mpnum_activation_default();
+  options.limit = -1;
+  check_refused(forward(third, data), "a negative limit");
+  options.limit = 0;
+  options.function = [](float *, const float *, std::size_t) {};
+  check_refused(forward(third, data), "a function of the host");
+  options.function = nullptr;
+  activation = static_cast<mpnum_activation>(5);
+  check_refused(forward(third, data), "an unknown activation");
+  simt::launch_error = cudaSuccess;
+}
+
+} // namespace
+
+int main(int count, char **arguments) {
+  return run_tests(count, arguments,
+                   {
+                       TEST(rows_of_any_length_have_the_bits_of_the_host),
+                       TEST(every_option_has_the_bits_of_the_host),
+                       TEST(codes_have_the_bits_of_the_host),
+#ifndef TEST_TYPES
+                       TEST(every_type_has_the_bits_of_the_host),
+#endif
+                       TEST(what_does_not_fit_launches_nothing),
+                   });
+}

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT */
+/* activation_backward.h: each gradient is that of scalar steps, by the scalar functions
+ * and the arithmetic of C, and the slope of the forward formula in long double. */
+#include "row_checks.h"
+#include "../harness/must.h"
+
+#include <math.h>
+
+#include <mpnum/rows/activation_backward.h>
+#include <mpnum/array/array.h>
+#include <mpnum/array/scale.h>
+#include <mpnum/func/func.h>
+#include <mpnum/func/light.h>
+
+enum { ROWS = 3, MOST = 2100, COUNT = ROWS * MOST, KINDS = 5 };
+static const size_t lengths[] = {1, 7, 64, 130, 1023, MOST};
+static float x[COUNT], up[COUNT], dy[COUNT], bias[MOST], to_x[COUNT], to_up[COUNT];
+static uint8_t src[4 * COUNT], factor[4 * COUNT], gradient[4 * COUNT];
+static uint8_t got[2][4 * COUNT + 16], want[2][4 * COUNT + 16];
+
+static void convert(mpnum_type to, void *dst, mpnum_type from, const void *of, size_t n) {
+  must(mpnum_convert_array(to, dst, from, of, n, MPNUM_ROUND_NEAREST_EVEN,
+                           MPNUM_OVERFLOW_IEEE, 0, 0));
+}
+/* Floats, some of them special, as elements of a type and as the floats they are. */
+static void make(float *floats, mpnum_type type, uint8_t *bytes, size_t n, double size) {
+  static const uint32_t uncommon[] = {0xff812345u, 0x7f800000u, 0xff800000u,
+                                      0x80000000u, 0,           0x40e00000u /* 7 */};
+  for (size_t i = 0; i < n; ++i) {
+    floats[i] = (float)uniform(-size, size);
+    if (n > 20 && uniform(0, 1) < 0.05)
+      floats[i] = mpnum_from_bits_f32(uncommon[(size_t)uniform(0, 5.99)]);
+  }
+  convert(type, bytes, MPNUM_TYPE_F32, floats, n);
+  convert(MPNUM_TYPE_F32, floats, type, bytes, n);
+}
+static float sum_of(float a, float b) { return a + b; }
+static float product_of(float a, float b) { return a * b; }
+static float quotient_of(float a, float b) { return a / b; }
+static float (*volatile quotient)(float, float) = quotient_of;
+static float (*volatile sum)(float, float) = sum_of;
+static float (*volatile product)(float, float) = product_of;
+static float canonical(float a) {
+  return mpnum_isnan_f32(a) ? mpnum_from_bits_f32(0x7fffffffu) : a;
+}
+
+/* What is tried: of options the numbers, and whether alpha counts. */
+typedef struct setting {
+  float limit, alpha, offset;
+} setting;
+static const setting settings[] = {{0, 0, 0}, {7, 1.702f, 1}, {2.5f, 1, 0}, {0, 0, -1}};
+
+static float least(float a, float most) { return a > most ? most : a; }
+static float slope_of(int kind, float of, float alpha) {
+  switch (kind) {
+  case 0: return mpnum_silu_derivative_f32(alpha != 1 ? product(alpha, of) : of);
+  case 1: return mpnum_gelu_derivative_f32(of);
+  case 2: return mpnum_gelu_tanh_derivative_f32(of);
+  case 3: return of > 0 ? 1 : of <= 0 ? 0 : of;
+  default: return of > 0 ? sum(of, of) : of <= 0 ? 0 : of;
+  }
+}
+static float value_of(int kind, float of, float alpha) {
+  switch (kind) {
+  case 0:
+    if (alpha == 1) return mpnum_silu_f32(of);
+    return product(mpnum_silu_f32(product(alpha, of)), quotient(1, alpha));
+  case 1: return mpnum_gelu_f32(of);
+  case 2: return mpnum_gelu_tanh_f32(of);
+  case 3: return of > 0 ? of : of <= 0 ? 0 : of;
+  default: return of > 0 ? product(of, of) : of <= 0 ? 0 : of;
+  }
+}
+/* Both gradients of one element. */
+static void expect_one(int kind, const setting *how, int has_factor, float in, float f,
+                       float d, float *of_x, float *of_f) {
+  const float most = how->limit > 0 ? how->limit : INF, bounded = least(in, most);
+  const float alpha = how->alpha > 0 ? how->alpha : 1;
+  const int is_closed = in > most || (kind > 2 && in <= 0);
+  float moved = f < -most ? -most : least(f, most), through = d;
+  *of_f = f < -most || f > most ? 0 : product(d, value_of(kind, bounded, alpha));
+  if (how->offset != 0) moved = sum(moved, how->offset);
+  if (has_factor) through = product(d, moved);
+  *of_x = is_closed ? 0 : product(through, slope_of(kind, bounded, alpha));
+}
+static void expect_all(int kind, const setting *how, const float *added, int has_factor,
+                       size_t columns) {
+  for (size_t i = 0; i < ROWS * columns; ++i)
+    expect_one(kind, how, has_factor, added ? sum(x[i], added[i % columns]) : x[i], up[i],
+               dy[i], &to_x[i], &to_up[i]);
+}
+/* Expected elements of a type, added to what the bytes hold or not. */
+static void put(mpnum_type type, uint8_t *bytes, float *floats, size_t n, int adds) {
+  static float old[COUNT];
+  convert(MPNUM_TYPE_F32, old, type, bytes, n);
+  for (size_t i = 0; i < n; ++i)
+    floats[i] =
+        canonical(adds ? sum(old[i], canonical(floats[i])) : canonical(floats[i]));
+  convert(type, bytes, MPNUM_TYPE_F32, floats, n);
+}
+
+static void elements_are_those_of_scalar_steps(void) {
+  for (int k = 0; k < 1200; ++k) {
+    const mpnum_type type = row_types[k % 5], other = row_types[k / 5 % 5];
+    const mpnum_type of_dy = row_types[k / 7 % 5], to = row_types[(k + k / 5) % 5];
+    const mpnum_type to_other = row_types[k / 11 % 5];
+    const int kind = k / 3 % KINDS, has_bias = k / 2 % 2, adds = k / 13 % 2;
+    const int has_factor = k % 7 < 5, wants_factor = has_factor && k % 7 < 4;
+    const int wants_src = k % 7 != 2;
+    const size_t n = lengths[k % 6], count = ROWS * n;
+    const mpnum_matrix none = mpnum_matrix_empty();
+    setting how = settings[k / 4 % 4];
+    mpnum_activation_options options = mpnum_activation_default();
+    if (kind) how.alpha = 0;
+    make(x, type, src, count, 10);
+    make(up, other, factor, count, 9);
+    make(dy, of_dy, gradient, count, 3);
+    for (size_t i = 0; i < MOST; ++i)
+      bias[i] = (float)uniform(-1, 1);
+    options.limit = how.limit;
+    options.alpha = how.alpha;
+    options.offset = how.offset;
+    options.adds = adds;
+    if (has_bias) options.bias = bias;
+    if (has_factor) options.factor = mpnum_const_matrix_of(other, factor, ROWS, n);
+    expect_all(kind, &how, options.bias, has_factor, n);
+    memset(got, 0x35, sizeof got);
+    memset(want, 0x35, sizeof want);
+    if (wants_src) put(to, want[0], to_x, count, adds);
+    if (wants_factor) put(to_other, want[1], to_up, count, adds);
+    CHECK(mpnum_activation_backward_rows(
+              (mpnum_activation)kind,
+              wants_src ? mpnum_matrix_of(to, got[0], ROWS, n) : none,
+              wants_factor ? mpnum_matrix_of(to_other, got[1], ROWS, n) : none,
+              mpnum_const_matrix_of(of_dy, gradient, ROWS, n),
+              mpnum_const_matrix_of(type, src, ROWS, n), &options) == MPNUM_OK,
+          "status");
+    for (int g = 0; g < 2; ++g)
+      CHECK(memcmp(got[g], want[g], sizeof got[g]) == 0,
+            "gradient %d of %d, %s and %s, %zu columns, case %d", g, kind,
+            mpnum_type_name(type), mpnum_type_name(other), n, k);
+    if (adds || to != type || !wants_src || to_other != of_dy || !wants_factor) continue;
+    must(mpnum_activation_backward_rows(
+        (mpnum_activation)kind, mpnum_matrix_of(to, src, ROWS, n),
+        mpnum_matrix_of(to_other, gradient, ROWS, n),
+        mpnum_const_matrix_of(of_dy, gradient, ROWS, n),
+        mpnum_const_matrix_of(type, src, ROWS, n), &options));
+    CHECK(memcmp(src, want[0], count * size_of(to)) == 0 &&
+              memcmp(gradient, want[1], count * size_of(to_other)) == 0,
+          "in place, case %d", k);
+  }
+}
+
+/* The forward formula. */
+static long double formula(int kind, const setting *how, long double in, long double f) {
+  const long double root = 0.797884560802865355879892L; /* sqrt(2 / pi) */
+  const long double alpha = how->alpha > 0 ? (long double)how->alpha : 1;
+  long double y = 0;
+  if (how->limit > 0) {
+    in = fminl(in, (long double)how->limit);
+    f = fmaxl(fminl(f, (long double)how->limit), -(long double)how->limit);
+  }
+  switch (kind) {
+  case 0: y = in / (1 + expl(-alpha * in)); break;
+  case 1: y = in * erfcl(-in * 0.707106781186547524400844L) / 2; break;
+  case 2: y = in / 2 * (1 + tanhl(root * (in + 0.044715L * in * in * in))); break;
+  case 3: y = fmaxl(in, 0); break;
+  default: y = fmaxl(in, 0) * fmaxl(in, 0); break;
+  }
+  return y * (f + (long double)how->offset);
+}
+/* Central differences, over a step that crosses no bound. Their own error is below
+ * 2^-27. */
+static void gradients_are_slopes_of_the_formula(void) {
+  const long double step = 0x1p-14L;
+  for (int k = 0; k < 40; ++k) {
+    const int kind = k % KINDS;
+    setting how = settings[k / KINDS % 4];
+    mpnum_activation_options options = mpnum_activation_default();
+    if (kind) how.alpha = 0;
+    for (size_t i = 0; i < MOST; ++i) { /* in the middle of steps of 2^-10 */
+      x[i] = (float)(floor(uniform(-9, 9) * 1024) + 0.5) / 1024;
+      up[i] = (float)(floor(uniform(-9, 9) * 1024) + 0.5) / 1024;
+      dy[i] = (float)uniform(-2, 2);
+    }
+    options.limit = how.limit;
+    options.alpha = how.alpha;
+    options.offset = how.offset;
+    options.factor = mpnum_const_matrix_of(MPNUM_TYPE_F32, up, 1, MOST);
+    must(mpnum_activation_backward_rows(
+        (mpnum_activation)kind, mpnum_matrix_of(MPNUM_TYPE_F32, to_x, 1, MOST),
+        mpnum_matrix_of(MPNUM_TYPE_F32, to_up, 1, MOST),
+        mpnum_const_matrix_of(MPNUM_TYPE_F32, dy, 1, MOST),
+        mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, MOST), &options));
+    for (size_t i = 0; i < MOST; ++i) {
+      const long double a = x[i], b = up[i], d = dy[i];
+      const long double of_x =
+          d * (formula(kind, &how, a + step, b) - formula(kind, &how, a - step, b)) /
+          (2 * step);
+      const long double of_up =
+          d * (formula(kind, &how, a, b + step) - formula(kind, &how, a, b - step)) /
+          (2 * step);
+      const long double size = fabsl(d) * 0x1p-21L;
+      const long double moved = fabsl(b) + fabsl((long double)how.offset);
+      CHECK(fabsl((long double)to_x[i] - of_x) <=
+                size * (moved + 1) * (kind == 4 ? 20 : 1),
+            "%d at %g, %g: of x %g, want %Lg", kind, (double)x[i], (double)up[i],
+            (double)to_x[i], of_x);
+      CHECK(fabsl((long double)to_up[i] - of_up) <=
+                size * (fabsl(a) + 1) * (kind == 4 ? 10 : 1),
+            "%d at %g, %g: of factor %g, want %Lg", kind, (double)x[i], (double)up[i],
+            (double)to_up[i], of_up);
+    }
+  }
+}
+
+/* What the reference of gpt-oss computes at some places, by hand: limit 7, alpha 1.702,
+ * offset 1. Where gate or factor is beyond its bound nothing comes through, at the bound
+ * it does; Inf in dy shows where something does. */
+static void bounds_let_nothing_through(void) {
+  enum { n = 8 };
+  static const uint32_t gate[n] = {0x40e00000u /* 7 */, 0x40e00001u, 0x7f800000u, 0,
+                                   0xff800000u,         0x40e00001u, 0xc1200000u, 0};
+  static const uint32_t other[n] = {0x40e00000u, 0xc0e00001u, 0x40e00001u, 0xc0e00000u,
+                                    0,           0x7f800000u, 0,           0xff800000u};
+  /* whether gradients are +0 though dy is Inf: of gate, of factor */
+  static const char closed[2][n + 1] = {".11..1..", ".11..1.1"};
+  mpnum_activation_options options = mpnum_activation_default();
+  for (size_t i = 0; i < n; ++i) {
+    x[i] = mpnum_from_bits_f32(gate[i]);
+    up[i] = mpnum_from_bits_f32(other[i]);
+    dy[i] = INF;
+  }
+  options.limit = 7;
+  options.alpha = 1.702f;
+  options.offset = 1;
+  options.factor = mpnum_const_matrix_of(MPNUM_TYPE_F32, up, 1, n);
+  must(mpnum_activation_backward_rows(
+      MPNUM_ACTIVATION_SILU, mpnum_matrix_of(MPNUM_TYPE_F32, to_x, 1, n),
+      mpnum_matrix_of(MPNUM_TYPE_F32, to_up, 1, n),
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, dy, 1, n),
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, n), &options));
+  for (size_t i = 0; i < n; ++i) {
+    CHECK((bits_of(to_x[i]) == 0) == (closed[0][i] == '1'), "gate %zu: %08x", i,
+          bits_of(to_x[i]));
+    CHECK((bits_of(to_up[i]) == 0) == (closed[1][i] == '1'), "factor %zu: %08x", i,
+          bits_of(to_up[i]));
+  }
+  CHECK(bits_of(to_x[0]) == 0x7f800000u, "Inf where it comes through");
+  dy[4] = 1; /* at -Inf */
+  must(mpnum_activation_backward_rows(
+      MPNUM_ACTIVATION_SILU, mpnum_matrix_of(MPNUM_TYPE_F32, to_x, 1, n),
+      mpnum_matrix_of(MPNUM_TYPE_F32, to_up, 1, n),
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, dy, 1, n),
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, n), &options));
+  CHECK(bits_of(to_x[4]) == 0x80000000u && bits_of(to_up[4]) == 0x80000000u,
+        "-0 at -Inf: %08x %08x", bits_of(to_x[4]), bits_of(to_up[4]));
+}
+static void relu_lets_nothing_through(void) {
+  static const uint32_t in[] = {0, 0x80000000u, 0xbf800000u, 0xff800000u, 1, 0x7fc00000u};
+  enum { n = sizeof in / sizeof in[0] };
+  for (size_t i = 0; i < n; ++i) {
+    x[i] = mpnum_from_bits_f32(in[i]);
+    dy[i] = i == 2 ? A_NAN : INF;
+  }
+  for (int k = MPNUM_ACTIVATION_RELU; k <= MPNUM_ACTIVATION_RELU_SQUARED; ++k) {
+    must(mpnum_activation_backward_rows(
+        (mpnum_activation)k, mpnum_matrix_of(MPNUM_TYPE_F32, to_x, 1, n),
+        mpnum_matrix_empty(), mpnum_const_matrix_of(MPNUM_TYPE_F32, dy, 1, n),
+        mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, n), NULL));
+    for (size_t i = 0; i < 4; ++i)
+      CHECK(bits_of(to_x[i]) == 0, "relu %d at %zu: %08x", k, i, bits_of(to_x[i]));
+    CHECK(bits_of(to_x[4]) == 0x7f800000u && bits_of(to_x[5]) == NAN_BITS, "%08x %08x",
+          bits_of(to_x[4]), bits_of(to_x[5]));
+  }
+}
+
+static mpnum_activation_options options;
+static mpnum_status run(mpnum_type to, float *a, float *b, const float *of_dy,
+                        const float *of_x, size_t n) {
+  return mpnum_activation_backward_rows(
+      MPNUM_ACTIVATION_SILU, mpnum_matrix_of(to, a, 1, n), mpnum_matrix_of(to, b, 1, n),
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, of_dy, 1, n),
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, of_x, 1, n), &options);
+}
+#define REFUSED(status, ...)                                                      \
+ do {                                                                             \
+  memset(to_x, 0x11, sizeof to_x);                                                \
+  CHECK((__VA_ARGS__) == (status) && bits_of(to_x[0]) == 0x11111111u, "%s, %08x", \
+        #__VA_ARGS__, bits_of(to_x[0]));                                          \
+ } while (0)
+static void what_is_refused(void) {
+  const mpnum_type f32 = MPNUM_TYPE_F32;
+  const mpnum_const_matrix of_up = mpnum_const_matrix_of(f32, up, 1, 8);
+  const float limits[] = {-1, INF, A_NAN, -0.0f};
+  options = mpnum_activation_default();
+  REFUSED(MPNUM_ERROR_SHAPE, run(f32, to_x, to_up, dy, x, 8)); /* there is no factor */
+  options.factor = of_up;
+  REFUSED(MPNUM_ERROR_NULL, run(f32, NULL, NULL, dy, x, 8));
+  REFUSED(MPNUM_ERROR_NULL, run(f32, to_x, NULL, NULL, x, 8));
+  REFUSED(MPNUM_ERROR_NULL, run(f32, to_x, NULL, dy, NULL, 8));
+  REFUSED(MPNUM_ERROR_SHAPE, run(f32, to_x, to_up, dy, x, 9));
+  REFUSED(MPNUM_ERROR_TYPE, run(MPNUM_TYPE_E8M0, to_x, to_up, dy, x, 8));
+  REFUSED(MPNUM_ERROR_OVERLAP, run(f32, to_x, to_x, dy, x, 8));
+  REFUSED(MPNUM_ERROR_OVERLAP, run(f32, to_x, to_x + 7, dy, x, 8));
+  REFUSED(MPNUM_ERROR_OVERLAP, run(f32, to_x, to_up, dy, to_x + 1, 8));
+  REFUSED(MPNUM_ERROR_OVERLAP, run(MPNUM_TYPE_F16, to_x, to_up, to_x, x, 8));
+  options.adds = 1;
+  REFUSED(MPNUM_ERROR_OVERLAP, run(f32, to_x, to_up, dy, to_x, 8));
+  REFUSED(MPNUM_ERROR_ARGUMENT,
+          mpnum_activation_rows(MPNUM_ACTIVATION_SILU, mpnum_matrix_of(f32, to_x, 1, 8),
+                                mpnum_const_matrix_of(f32, x, 1, 8), &options));
+  REFUSED(MPNUM_ERROR_ARGUMENT,
+          mpnum_activation_backward_quantize_rows(
+              MPNUM_ACTIVATION_SILU, mpnum_matrix_of(MPNUM_TYPE_E5M2, to_x, 1, 8),
+              mpnum_matrix_empty(), mpnum_const_matrix_of(f32, dy, 1, 8),
+              mpnum_const_matrix_of(f32, x, 1, 8), &options, 1, NULL));
+  options.adds = 2;
+  REFUSED(MPNUM_ERROR_ARGUMENT, run(f32, to_x, to_up, dy, x, 8));
+  options.adds = 0;
+  for (int k = 0; k < 4; ++k) {
+    options.limit = limits[k];
+    REFUSED(MPNUM_ERROR_ARGUMENT, run(f32, to_x, to_up, dy, x, 8));
+    options.limit = 0;
+    options.alpha = limits[k];
+    REFUSED(MPNUM_ERROR_ARGUMENT, run(f32, to_x, to_up, dy, x, 8));
+    options.alpha = 0;
+    options.offset = limits[k];
+    if (k % 3) REFUSED(MPNUM_ERROR_ARGUMENT, run(f32, to_x, to_up, dy, x, 8));
+    options.offset = 0;
+  }
+  options.alpha = 2; /* of SILU alone, and of no function of the caller */
+  REFUSED(MPNUM_ERROR_ARGUMENT,
+          mpnum_activation_rows(MPNUM_ACTIVATION_GELU, mpnum_matrix_of(f32, to_x, 1, 8),
+                                mpnum_const_matrix_of(f32, x, 1, 8), &options));
+  options.function = mpnum_silu_light_f32_array;
+  REFUSED(MPNUM_ERROR_ARGUMENT, run(f32, to_x, to_up, dy, x, 8));
+  options = mpnum_activation_default();
+  CHECK(run(f32, NULL, NULL, NULL, NULL, 0) == MPNUM_OK, "no elements");
+}
+
+/* A function of the caller gives the value, not the derivative. */
+static void functions_give_the_value(void) {
+  for (size_t i = 0; i < MOST; ++i)
+    x[i] = (float)uniform(-6, 6), dy[i] = (float)uniform(-1, 1), up[i] = 2;
+  options = mpnum_activation_default();
+  options.function = mpnum_silu_light_f32_array;
+  options.factor = mpnum_const_matrix_of(MPNUM_TYPE_F32, up, 1, MOST);
+  must(run(MPNUM_TYPE_F32, to_x, to_up, dy, x, MOST));
+  for (size_t i = 0; i < MOST; ++i) {
+    const float of_x = product(product(dy[i], 2), mpnum_silu_derivative_f32(x[i]));
+    CHECK(bits_of(to_x[i]) == bits_of(of_x) &&
+              bits_of(to_up[i]) == bits_of(product(dy[i], mpnum_silu_light_f32(x[i]))),
+          "%zu", i);
+  }
+}
+
+/* Codes and losses are those of the gradients as floats. */
+static void codes_are_those_of_floats(void) {
+  for (int k = 0; k < 20; ++k) {
+    const size_t n = lengths[k % 6], count = ROWS * n;
+    const mpnum_type types[] = {MPNUM_TYPE_E5M2, MPNUM_TYPE_E4M3};
+    mpnum_quantize_losses wanted = {0, 0, 0, 0}, found = {0, 0, 0, 0};
+    make(x, MPNUM_TYPE_BF16, src, count, 10);
+    make(up, MPNUM_TYPE_BF16, factor, count, 9);
+    make(dy, MPNUM_TYPE_BF16, gradient, count, 3);
+    options = mpnum_activation_default();
+    options.factor = mpnum_const_matrix_of(MPNUM_TYPE_BF16, factor, ROWS, n);
+    memset(want, 0x35, sizeof want);
+    memset(got, 0x35, sizeof got);
+    must(mpnum_activation_backward_rows(
+        (mpnum_activation)(k % KINDS), mpnum_matrix_of(MPNUM_TYPE_F32, to_x, ROWS, n),
+        mpnum_matrix_of(MPNUM_TYPE_F32, to_up, ROWS, n),
+        mpnum_const_matrix_of(MPNUM_TYPE_BF16, gradient, ROWS, n),
+        mpnum_const_matrix_of(MPNUM_TYPE_BF16, src, ROWS, n), &options));
+    must(mpnum_quantize_array(types[k % 2], want[0], MPNUM_TYPE_F32, to_x, count, 30,
+                              &wanted));
+    must(mpnum_quantize_array(types[k / 2 % 2], want[1], MPNUM_TYPE_F32, to_up, count, 30,
+                              &wanted));
+    must(mpnum_activation_backward_quantize_rows(
+        (mpnum_activation)(k % KINDS), mpnum_matrix_of(types[k % 2], got[0], ROWS, n),
+        mpnum_matrix_of(types[k / 2 % 2], got[1], ROWS, n),
+        mpnum_const_matrix_of(MPNUM_TYPE_BF16, gradient, ROWS, n),
+        mpnum_const_matrix_of(MPNUM_TYPE_BF16, src, ROWS, n), &options, 30, &found));
+    CHECK(memcmp(got, want, sizeof got) == 0 && found.saturated == wanted.saturated &&
+              found.underflowed == wanted.underflowed &&
+              found.nonfinite == wanted.nonfinite &&
+              bits_of(found.amax) == bits_of(wanted.amax) && found.amax > 0,
+          "codes of %d, %zu columns", k, n);
+  }
+}
+
+int main(void) {
+  RUN_FOR_EACH_ISA(elements_are_those_of_scalar_steps);
+  TAP_RUN(gradients_are_slopes_of_the_formula);
+  RUN_FOR_EACH_ISA(bounds_let_nothing_through);
+  RUN_FOR_EACH_ISA(relu_lets_nothing_through);
+  TAP_RUN(what_is_refused);
+  TAP_RUN(functions_give_the_value);
+  RUN_FOR_EACH_ISA(codes_are_those_of_floats);
+  return tap_done();
+}
