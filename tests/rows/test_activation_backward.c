@@ -24,12 +24,12 @@ static void convert(mpnum_type to, void *dst, mpnum_type from, const void *of, s
 }
 /* Floats, some of them special, as elements of a type and as the floats they are. */
 static void make(float *floats, mpnum_type type, uint8_t *bytes, size_t n, double size) {
-  static const uint32_t uncommon[] = {0xff812345u, 0x7f800000u, 0xff800000u,
+  static const uint32_t uncommon[] = {0xff812345u, 0x7f800001u, 0x7f800000u, 0xff800000u,
                                       0x80000000u, 0,           0x40e00000u /* 7 */};
   for (size_t i = 0; i < n; ++i) {
     floats[i] = (float)uniform(-size, size);
     if (n > 20 && uniform(0, 1) < 0.05)
-      floats[i] = mpnum_from_bits_f32(uncommon[(size_t)uniform(0, 5.99)]);
+      floats[i] = mpnum_from_bits_f32(uncommon[(size_t)uniform(0, 6.99)]);
   }
   convert(type, bytes, MPNUM_TYPE_F32, floats, n);
   convert(MPNUM_TYPE_F32, floats, type, bytes, n);

@@ -79,57 +79,92 @@ MPNUM_HOST void mpnum_activation_slope_(mpnum_activation activation, float *slop
     MPNUM_RUN_F32_(silu_derivative, slope, x, x, n, MPNUM_OVERFLOW_IEEE, 0);
   }
 }
-/* Gradients, which they may overwrite, to a tile of a result. */
+/* What a tile reads: elements as they are, or of a foreign type as floats in a buffer. */
+MPNUM_HOST const uint8_t *mpnum_activation_read_(mpnum_row_type_ *type, float *buffer,
+                                                 mpnum_const_matrix src, size_t row,
+                                                 size_t first, size_t n) {
+  const uint8_t *const at = mpnum_rows_at_(src, row, first);
+  mpnum_row_type_of_(type, src.type);
+  if (!type->is_foreign) return at;
+  mpnum_row_floats_(type, buffer, at, n);
+  mpnum_row_type_of_(type, MPNUM_TYPE_F32);
+  return (const uint8_t *)buffer;
+}
+/* Where its results go: to their place, or to a buffer, from which they are put there. */
+MPNUM_HOST int mpnum_activation_is_put_(const mpnum_activation_backward_ *self,
+                                        mpnum_matrix to) {
+  mpnum_row_type_ type;
+  if (mpnum_bits_f32(self->scale) != 0) return 1;
+  mpnum_row_type_of_(&type, to.type);
+  return type.is_foreign;
+}
+MPNUM_HOST uint8_t *mpnum_activation_write_(const mpnum_activation_backward_ *self,
+                                            mpnum_row_type_ *type, float *buffer,
+                                            mpnum_matrix to, size_t row, size_t first) {
+  if (!to.data) return 0;
+  if (mpnum_activation_is_put_(self, to)) {
+    mpnum_row_type_of_(type, MPNUM_TYPE_F32);
+    return (uint8_t *)buffer;
+  }
+  mpnum_row_type_of_(type, to.type);
+  return mpnum_rows_to_(to, row, first);
+}
 MPNUM_HOST void mpnum_activation_put_(const mpnum_activation_backward_ *self,
                                       mpnum_matrix to, float *gradients, size_t row,
                                       size_t first, size_t n) {
   uint8_t *const dst = mpnum_rows_to_(to, row, first);
+  mpnum_row_type_ type;
   if (mpnum_bits_f32(self->scale) != 0) {
     mpnum_quantize_by_(to.type, dst, MPNUM_TYPE_F32, gradients, n, self->scale,
                        self->losses);
     return;
   }
-  if (self->options->adds) {
-    MPNUM_ALIGNED_ float old[MPNUM_GATE_TILE_];
-    mpnum_floats_from_(to.type, old, dst, n);
-    mpnum_norm_pairs_(0, gradients, old, gradients, n);
+  mpnum_row_type_of_(&type, to.type);
+  mpnum_row_put_foreign_(&type, dst, gradients, n, self->options->adds);
+}
+/* x, what it is bounded to, derivative and value of a tile. */
+MPNUM_HOST void mpnum_activation_look_(mpnum_activation_backward_ *self, size_t row,
+                                       size_t first, size_t n) {
+  const mpnum_activation_options *options = self->options;
+  const float *bounded = self->x;
+  mpnum_floats_from_(self->src.type, self->x, mpnum_rows_at_(self->src, row, first), n);
+  if (options->bias) mpnum_norm_pairs_(0, self->x, self->x, options->bias + first, n);
+  if (mpnum_bits_f32(options->limit) != 0) {
+    const mpnum_gate_map_ bounds = mpnum_activation_bounds_(options, 0);
+    mpnum_gate_map_of_(&bounds, self->bounded, self->x, n);
+    bounded = self->bounded;
   }
-  mpnum_floats_to_(to.type, dst, gradients, n);
+  if (self->to_src.data)
+    mpnum_activation_slope_(self->activation, self->slope, bounded, n, options);
+  if (self->to_factor.data)
+    mpnum_activation_of_(self->activation, self->value, bounded, n, options);
 }
 MPNUM_HOST void mpnum_activation_backward_tile_(mpnum_activation_backward_ *self,
                                                 size_t row, size_t first, size_t n) {
   const mpnum_activation_options *options = self->options;
-  const float *bounded = self->x;
-  mpnum_gate_map_ bounds = mpnum_activation_bounds_(options, 0);
-  mpnum_gate_tile_ tile;
-  mpnum_floats_from_(self->src.type, self->x, mpnum_rows_at_(self->src, row, first), n);
-  if (options->bias) mpnum_norm_pairs_(0, self->x, self->x, options->bias + first, n);
-  if (mpnum_bits_f32(options->limit) != 0) {
-    mpnum_gate_map_of_(&bounds, self->bounded, self->x, n);
-    bounded = self->bounded;
-  }
-  mpnum_floats_from_(self->dy.type, self->gradient, mpnum_rows_at_(self->dy, row, first),
-                     n);
-  mpnum_activation_slope_(self->activation, self->slope, bounded, n, options);
-  tile.map = mpnum_activation_bounds_(options, 1);
-  tile.x = self->x;
-  tile.factor = 0;
-  tile.dy = self->gradient;
-  tile.slope = self->slope;
-  tile.value = 0;
-  if (options->factor.data) {
-    mpnum_floats_from_(options->factor.type, self->factor,
-                       mpnum_rows_at_(options->factor, row, first), n);
-    tile.factor = self->factor;
-  }
-  if (self->to_factor.data) {
-    mpnum_activation_of_(self->activation, self->value, bounded, n, options);
-    tile.value = self->value;
-  }
-  mpnum_gate_gradients_of_(&tile, n);
-  if (self->to_src.data)
+  mpnum_gate_run_ run;
+  mpnum_activation_look_(self, row, first, n);
+  run.map = mpnum_activation_bounds_(options, 1);
+  run.is_open = !mpnum_activation_moves_factor_(options) &&
+                self->activation < MPNUM_ACTIVATION_RELU;
+  run.x = self->x;
+  run.slope = self->slope;
+  run.value = self->value;
+  run.dy = mpnum_activation_read_(&run.dy_type, self->gradient, self->dy, row, first, n);
+  run.factor = 0;
+  if (options->factor.data)
+    run.factor = mpnum_activation_read_(&run.factor_type, self->factor, options->factor,
+                                        row, first, n);
+  run.to_src = mpnum_activation_write_(self, &run.to_src_type, self->slope, self->to_src,
+                                       row, first);
+  run.to_factor = mpnum_activation_write_(self, &run.to_factor_type, self->value,
+                                          self->to_factor, row, first);
+  run.src_adds = options->adds && !mpnum_activation_is_put_(self, self->to_src);
+  run.factor_adds = options->adds && !mpnum_activation_is_put_(self, self->to_factor);
+  mpnum_gate_gradients_of_(&run, n);
+  if (self->to_src.data && mpnum_activation_is_put_(self, self->to_src))
     mpnum_activation_put_(self, self->to_src, self->slope, row, first, n);
-  if (self->to_factor.data)
+  if (self->to_factor.data && mpnum_activation_is_put_(self, self->to_factor))
     mpnum_activation_put_(self, self->to_factor, self->value, row, first, n);
 }
 /* Whether gradients may go to a place: where one of three arrays lies, but for codes and

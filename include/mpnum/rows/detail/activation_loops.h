@@ -23,22 +23,25 @@ typedef struct mpnum_gate_map_ {
   float low, high; /* below and above 0 */
   float number;    /* that offset, -0 for none, or factor */
 } mpnum_gate_map_;
-/* gate_gradients: of a gradient dy, x and the derivative at x the gradient of x, which
- * takes the place of the derivative; with a factor, which map is for, and the value of
- * the activation also that of the factor, in the place of the value. factor and value may
- * be NULL. */
-typedef struct mpnum_gate_tile_ {
-  mpnum_gate_map_ map;
-  const float *x, *factor, *dy;
-  float *slope, *value;
-} mpnum_gate_tile_;
-
 #if !MPNUM_HAS_ARRAYS_
 # include "../../simd/detail/operations.inc"
 # define MPNUM_ISA_HERE_ 0
 # include "../../simd/detail/isa_begin.inc"
 # include "activation.inc"
 #else
+/* gate_gradients: of a gradient dy, x, and the derivative at x the gradient of x; with a
+ * factor, which map is for, and the value of the activation also that of the factor. dy,
+ * factor and results are of no foreign type; a result may be where one of the others is.
+ * is_open: bounds and relu let all through, and map changes nothing. */
+typedef struct mpnum_gate_run_ {
+  mpnum_gate_map_ map;
+  int is_open, src_adds, factor_adds; /* whether a result is added to what is there */
+  const float *x, *slope, *value;
+  mpnum_row_type_ dy_type, factor_type, to_src_type, to_factor_type;
+  const uint8_t *dy, *factor;  /* factor may be NULL, */
+  uint8_t *to_src, *to_factor; /* and a result */
+} mpnum_gate_run_;
+
 # define MPNUM_EACH_ISA_ "../../rows/detail/activation.inc"
 # include "../../simd/detail/each_isa.inc"
 
@@ -54,8 +57,8 @@ MPNUM_HOST void mpnum_gate_apply_(mpnum_gate_kind_ kind, float number, float *ds
   map.number = number;
   mpnum_gate_map_of_(&map, dst, src, n);
 }
-MPNUM_HOST void mpnum_gate_gradients_of_(const mpnum_gate_tile_ *tile, size_t n) {
-  MPNUM_CALL_(gate_gradients, (tile, n));
+MPNUM_HOST void mpnum_gate_gradients_of_(const mpnum_gate_run_ *run, size_t n) {
+  MPNUM_CALL_(gate_gradients, (run, n));
 }
 
 #endif
