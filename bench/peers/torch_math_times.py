@@ -15,7 +15,8 @@ FUNCTIONS = {**{name: f"torch.{name}" for name in
                 ("exp", "exp2", "expm1", *POSITIVE, "reciprocal", "sigmoid", "tanh", "erf")},
              "softplus": "F.softplus", "silu": "F.silu", "gelu": "F.gelu", "gelu_tanh": 'F.gelu(..., "tanh")'}
 ROWS = {"softmax": "torch.softmax", "log-softmax": "torch.log_softmax", "cross-entropy, gradient": "F.cross_entropy, grad",
-        "SwiGLU": "F.silu, *", "layer norm": "F.layer_norm", "RMS norm": "F.rms_norm", "l2": "F.normalize"}
+        "SwiGLU": "F.silu, *", "SwiGLU backward": "grad of F.silu, *", "dropout": "F.dropout",
+        "layer norm": "F.layer_norm", "RMS norm": "F.rms_norm", "l2": "F.normalize"}
 
 
 def function_of(torch, name):
@@ -35,11 +36,17 @@ def row_function_of(torch, name, x):
         with torch.enable_grad():
             return torch.autograd.grad(functional.cross_entropy(variable, targets, reduction="sum"), variable)
 
+    gate, up = x.clone().requires_grad_(), x.clone().requires_grad_()
+    with torch.enable_grad():
+        gated = functional.silu(gate) * up
+
     return {
         "softmax": lambda: torch.softmax(x, -1),
         "log-softmax": lambda: torch.log_softmax(x, -1),
         "cross-entropy, gradient": cross_entropy,
         "SwiGLU": lambda: functional.silu(x) * other,
+        "SwiGLU backward": lambda: torch.autograd.grad(gated, (gate, up), other, retain_graph=True),
+        "dropout": lambda: functional.dropout(x, 0.1),
         "layer norm": lambda: functional.layer_norm(x, columns, ones, ones, 1e-5),
         "RMS norm": lambda: functional.rms_norm(x, columns, ones, 1e-5),
         "l2": lambda: functional.normalize(x, dim=-1, eps=1e-5),

@@ -85,8 +85,8 @@ def every_matrix_has_a_row():
             assert set(row) == {*OF_A_TIME, *(["max_relative_error"] if library != "memcpy" else [])}, (library, row)
 
 
-ROWS = ["softmax", "log-softmax", "cross-entropy, gradient", "softmax backward", "SwiGLU", "SwiGLU, e4m3", "layer norm", "RMS norm",
-        "l2", "layer norm backward", "RMS norm backward", "sum, RMS norm", "sum, RMS norm, e4m3"]
+ROWS = ["softmax", "log-softmax", "cross-entropy, gradient", "softmax backward", "SwiGLU", "SwiGLU, e4m3", "SwiGLU backward",
+        "dropout", "layer norm", "RMS norm", "l2", "layer norm backward", "RMS norm backward", "sum, RMS norm", "sum, RMS norm, e4m3"]
 
 
 SHAPES = [(64, 64), (4, 1000), (1, 4096)]  # wider rows have more than 4096 values

@@ -71,7 +71,7 @@ typedef struct row_call {
   int32_t *targets; /* 0 */
 } row_call;
 
-enum { ROW_OPERATIONS = 13, ROW_WIDTHS = 5, ROW_NAME = 64 };
+enum { ROW_OPERATIONS = 15, ROW_WIDTHS = 5, ROW_NAME = 64 };
 typedef enum row_way { ROW_F32, ROW_F16, ROW_BF16, ROW_LOOP, ROW_COPY, ROW_WAYS } row_way;
 
 typedef struct row_operation {

@@ -5,9 +5,10 @@
 
 #include <math.h>
 
-#include <mpnum/rows/activation_rows.h>
+#include <mpnum/rows/activation_backward.h>
 #include <mpnum/array/array.h>
 #include <mpnum/rows/cross_entropy.h>
+#include <mpnum/rows/dropout.h>
 #include <mpnum/rows/normalize.h>
 #include <mpnum/rows/normalize_backward.h>
 #include <mpnum/rows/normalize_quantize.h>
@@ -113,6 +114,18 @@ static void run_gated_codes(const row_call *call, row_way way) {
       from(call, way, call->src), &options, 100, &losses));
 }
 
+static void run_gated_backward(const row_call *call, row_way way) {
+  mpnum_activation_options options = mpnum_activation_default();
+  options.factor = from(call, way, call->other);
+  must(mpnum_activation_backward_rows(
+      MPNUM_ACTIVATION_SILU, to(call, way, call->dst), to(call, way, call->of_weight),
+      from(call, way, call->other), from(call, way, call->src), &options));
+}
+static void run_dropout(const row_call *call, row_way way) {
+  must(mpnum_dropout_rows(to(call, way, call->dst), from(call, way, call->src), 0.9f, 1,
+                          2));
+}
+
 static void loop_layer(const row_call *call) {
   for (size_t row = 0; row < call->rows; ++row) {
     const float *x = (const float *)call->src + row * call->columns;
@@ -148,6 +161,8 @@ const row_operation row_operations[ROW_OPERATIONS] = {
     {"softmax backward", run_softmax_backward, NULL},
     {"SwiGLU", run_gated, NULL},
     {"SwiGLU, e4m3", run_gated_codes, NULL},
+    {"SwiGLU backward", run_gated_backward, NULL},
+    {"dropout", run_dropout, NULL},
     {"layer norm", run_layer, loop_layer},
     {"RMS norm", run_rms, loop_rms},
     {"l2", run_l2, NULL},
