@@ -54,6 +54,12 @@ ROWS = {
                              "{norm(a, n, 1, MPNUM_NORM_RMS), {(mpnum_e4m3 *)b, n, (float *)c, (const float *)d}}"),
     "layer_norm_backward_f16": ("norm_backward_rows", "mpnum_f16, mpnum_f16, mpnum_f16", "norm_slope_job_",
                                 "{norm(a, n, 2, MPNUM_NORM_LAYER), 0, 0, (const mpnum_f16 *)c, (mpnum_f16 *)b, 0, n, n, 0}"),
+    "swiglu_f16": ("activation_rows", "0, mpnum::norm_plain_<mpnum_f16>, mpnum_f16", "gate_job_",
+                   "gated<mpnum_f16>(a, (mpnum_f16 *)b, 0, 0, d, n)"),
+    "swiglu_backward_f16": ("activation_backward_rows", "0, mpnum::norm_plain_<mpnum_f16>, mpnum_f16, mpnum_f16", "gate_job_",
+                            "gated<mpnum_f16>(a, (mpnum_f16 *)b, (mpnum_f16 *)b + n, c, d, n)"),
+    "dropout_f16": ("dropout_rows", "mpnum_f16, mpnum_f16", "dropout_job_",
+                    "{(mpnum_f16 *)b, (const mpnum_f16 *)a, 1, 1, n, n, n, {0xe0000000u, 1.14f, 0, 1, 0}}"),
 }
 SOURCE = """\
 #include <mpnum/kernels.cuh>
@@ -77,6 +83,20 @@ __device__ mpnum::norm_source_<mpnum_f16> norm(const void *data, unsigned n, uns
   from.epsilon = 1e-5f;
   from.kind = kind;
   return from;
+}
+template <class T> __device__ mpnum::gate_job_<mpnum::norm_plain_<T>, T, T> gated(const void *src, T *to, T *to_factor,
+                                                                                 const void *dy, const void *factor, unsigned n) {
+  mpnum::gate_job_<mpnum::norm_plain_<T>, T, T> job = mpnum::gate_job_<mpnum::norm_plain_<T>, T, T>();
+  job.to.dst = to;
+  job.to_factor.dst = to_factor;
+  job.src = static_cast<const T *>(src);
+  job.factor = static_cast<const T *>(factor);
+  job.dy = static_cast<const T *>(dy);
+  job.rows = job.tiles = 1;
+  job.columns = n;
+  job.gate.source.low = job.gate.factor.low = -__int_as_float(0x7f800000);
+  job.gate.source.high = job.gate.factor.high = __int_as_float(0x7f800000);
+  return job;
 }
 """
 # Functions: what becomes of an element or a state, in registers; whether SASS is counted: of a state that takes elements one
@@ -106,7 +126,7 @@ GRADIENTS = {"grad_f32_in_place": ("F32", None, 0, 0), "grad_bf16_to_f32": ("BF1
 # Steps of AdamW: the type of everything, or that of the parameters beside a copy in bf16.
 OPTIMIZERS = {"adamw_f32": ("F32", False), "adamw_f32_bf16_copy": ("F32", True), "adamw_bf16_stochastic": ("BF16", False)}
 SIZES = {"F32": 4, "BF16": 2, "F16": 2}
-MANGLED = {"false": "Lb0E", "true": "Lb1E", "mpnum::norm_plain_<mpnum_f16>": "N5mpnum11norm_plain_",
+MANGLED = {"false": "Lb0E", "true": "Lb1E", "0": "Li0E", "mpnum::norm_plain_<mpnum_f16>": "N5mpnum11norm_plain_",
            "mpnum::norm_codes_<mpnum_e4m3>": "N5mpnum11norm_codes_"}
 TYPES = toolchain.load_api().Api().enumerators
 
@@ -116,7 +136,9 @@ def source():
                                "mpnum_optimizer_kernel_<mpnum_optimizer_progress>"]
     for name, (kernel, arguments, job, made) in ROWS.items():
         instance = f"mpnum_{kernel}_kernel_<{arguments}>"
-        types = re.sub(r"^(false|true), ", "", arguments)
+        types = re.sub(r"^(false|true|\d), ", "", arguments)
+        if kernel == "activation_rows":  # whose job has a type of dy
+            types += ", mpnum_f16"
         text.append(f'extern "C" __global__ void {name}(void *job, void *a, void *b, void *c, void *d, unsigned n) {{\n'
                     f"  typedef mpnum::{job}<{types}> type;\n  const type made = {made};\n"
                     f"  *static_cast<type *>(job) = made;\n}}\n"
