@@ -46,7 +46,7 @@ BITS_FLAGS = {"s390x": ["-O1", "-Wno-maybe-uninitialized"]}  # two thirds of the
 # All in bits.txt, too.
 SLOW_PROGRAMS = ["test_scale_array", "test_block_values", "test_queries", "test_hadamard", "test_normalize", "test_conversions", "test_user_formats",
                  "test_text_parse", "test_text_print", "test_block_properties", "test_normalize_backward",
-                 "test_normalize_fused", "test_row_options", "test_activation_rows"]
+                 "test_normalize_fused", "test_row_options", "test_activation_rows", "test_activation_backward", "test_dropout"]
 REFERENCE = ["reference", "conversion_inputs"]
 # What programs call, compiled once for each machine, and the programs: with NEON on aarch64. Slow; bits.txt has arrays, too.
 ARRAY_PROGRAMS = {"array_functions": ["test_array_values", "test_array_any", "test_array_stochastic"],

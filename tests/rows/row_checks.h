@@ -18,6 +18,15 @@ static inline float special(uint32_t bits) { return mpnum_from_bits_f32(bits); }
 #define A_NAN    special(0xffc12345u)
 #define NAN_BITS 0x7fffffffu
 
+/* a > b by their bits, which -ffast-math leaves alone; not of NaN. */
+static inline int is_above(float a, float b) {
+  const uint32_t x = bits_of(a), y = bits_of(b);
+  const int64_t of_a = x >> 31 ? -(int64_t)(x & 0x7fffffffu) : (int64_t)x;
+  const int64_t of_b = y >> 31 ? -(int64_t)(y & 0x7fffffffu) : (int64_t)y;
+  return (x & 0x7fffffffu) <= 0x7f800000u && (y & 0x7fffffffu) <= 0x7f800000u &&
+         of_a > of_b;
+}
+
 static inline mpnum_matrix dst_rows(mpnum_type type, void *data, size_t rows,
                                     size_t columns, size_t stride) {
   mpnum_matrix made = mpnum_matrix_of(type, data, rows, columns);

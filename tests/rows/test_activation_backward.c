@@ -50,14 +50,15 @@ typedef struct setting {
 } setting;
 static const setting settings[] = {{0, 0, 0}, {7, 1.702f, 1}, {2.5f, 1, 0}, {0, 0, -1}};
 
-static float least(float a, float most) { return a > most ? most : a; }
+static float least(float a, float most) { return is_above(a, most) ? most : a; }
+static float relu(float of) { return is_above(of, 0) || mpnum_isnan_f32(of) ? of : 0; }
 static float slope_of(int kind, float of, float alpha) {
   switch (kind) {
   case 0: return mpnum_silu_derivative_f32(alpha != 1 ? product(alpha, of) : of);
   case 1: return mpnum_gelu_derivative_f32(of);
   case 2: return mpnum_gelu_tanh_derivative_f32(of);
-  case 3: return of > 0 ? 1 : of <= 0 ? 0 : of;
-  default: return of > 0 ? sum(of, of) : of <= 0 ? 0 : of;
+  case 3: return is_above(of, 0) ? 1 : relu(of);
+  default: return sum(relu(of), relu(of));
   }
 }
 static float value_of(int kind, float of, float alpha) {
@@ -67,8 +68,8 @@ static float value_of(int kind, float of, float alpha) {
     return product(mpnum_silu_f32(product(alpha, of)), quotient(1, alpha));
   case 1: return mpnum_gelu_f32(of);
   case 2: return mpnum_gelu_tanh_f32(of);
-  case 3: return of > 0 ? of : of <= 0 ? 0 : of;
-  default: return of > 0 ? product(of, of) : of <= 0 ? 0 : of;
+  case 3: return relu(of);
+  default: return product(relu(of), relu(of));
   }
 }
 /* Both gradients of one element. */
@@ -76,9 +77,11 @@ static void expect_one(int kind, const setting *how, int has_factor, float in, f
                        float d, float *of_x, float *of_f) {
   const float most = how->limit > 0 ? how->limit : INF, bounded = least(in, most);
   const float alpha = how->alpha > 0 ? how->alpha : 1;
-  const int is_closed = in > most || (kind > 2 && in <= 0);
-  float moved = f < -most ? -most : least(f, most), through = d;
-  *of_f = f < -most || f > most ? 0 : product(d, value_of(kind, bounded, alpha));
+  const int is_closed = is_above(in, most) || (kind > 2 && bits_of(relu(in)) == 0);
+  float moved = is_above(-most, f) ? -most : least(f, most), through = d;
+  *of_f = is_above(-most, f) || is_above(f, most)
+              ? 0
+              : product(d, value_of(kind, bounded, alpha));
   if (how->offset != 0) moved = sum(moved, how->offset);
   if (has_factor) through = product(d, moved);
   *of_x = is_closed ? 0 : product(through, slope_of(kind, bounded, alpha));

@@ -105,12 +105,12 @@ static void elements_are_those_of_scalar_steps(void) {
 }
 
 /* Relu and its square, and the numbers of options: limit, alpha, offset. */
-static float limited(float of, float most) { return of > most ? most : of; }
+static float limited(float of, float most) { return is_above(of, most) ? most : of; }
 static float new_value(int kind, float of, float alpha) {
   if (kind == 0 && alpha > 0)
     return product(mpnum_silu_f32(product(alpha, of)), quotient(1, alpha));
   if (kind < 3) return activated((mpnum_activation)kind, of);
-  if (of <= 0) return 0;
+  if (!is_above(of, 0) && !mpnum_isnan_f32(of)) return 0;
   return kind == 3 ? of : product(of, of);
 }
 static void numbers_bound_and_move(void) {
@@ -133,7 +133,7 @@ static void numbers_bound_and_move(void) {
     if (has_factor) options.factor = mpnum_const_matrix_of(other, factor, ROWS, n);
     for (size_t i = 0; i < count; ++i) {
       const float in = limited(has_bias ? sum(x[i], bias[i % n]) : x[i], most);
-      float f = up[i] < -most ? -most : limited(up[i], most);
+      float f = is_above(-most, up[i]) ? -most : limited(up[i], most);
       if (how[2] < 0 || how[2] > 0) f = sum(f, how[2]);
       y[i] = new_value(kind, in, alpha > 1 ? alpha : 0);
       if (has_factor) y[i] = product(y[i], f);
