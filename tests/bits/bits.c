@@ -16,6 +16,7 @@
  */
 #include "bits_types.h"
 #include "bits_measure.h"
+#include "bits_stored.h"
 #include "bits_rows.h"
 #include "bits_scaler.h"
 #include "bits_scale.h"
@@ -316,6 +317,7 @@ int main(int argc, char **argv) {
   print_scaler();
   print_blocks();
   print_measures();
+  print_stored();
   print_scale();
   return 0;
 }

@@ -5,6 +5,7 @@
 #include <mpnum/blocks/measure.h>
 
 #include "block_draws.h"
+#include "stored_draws.h"
 
 static void draw_both(law_draw *d) {
   mpnum_blockscale_format first, second;
@@ -509,6 +510,14 @@ static const law_subject subjects[] = {
      NULL},
     {"mpnum_measure_blocks", draw_measure_blocks, measure_blocks, BLOCK_LAWS, NO_TWIN,
      NULL, NULL},
+    {"mpnum_quantize_stored", draw_quantize_stored, quantize_stored,
+     DRAWN(3) | BLOCK_LAWS | HOLDS(LAW_APART), NO_TWIN, spoil_stored, NULL},
+    {"mpnum_dequantize_stored", draw_dequantize_stored, dequantize_stored,
+     DRAWN(3) | BLOCK_LAWS | HOLDS(LAW_APART), NO_TWIN, spoil_stored, NULL},
+    {"mpnum_stored_from_blocks", draw_stored_from_blocks, stored_from_blocks,
+     BLOCK_LAWS | HOLDS(LAW_APART), NO_TWIN, spoil_move, NULL},
+    {"mpnum_stored_to_blocks", draw_stored_to_blocks, stored_to_blocks,
+     BLOCK_LAWS | HOLDS(LAW_APART), NO_TWIN, spoil_move, NULL},
     {"mpnum_reference_product", draw_product, product, BLOCK_LAWS & ~HOLDS(LAW_EMPTY),
      NO_TWIN, NULL, NULL},
 };

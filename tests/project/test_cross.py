@@ -38,7 +38,7 @@ BYTE_ORDER_PROGRAMS = ["test_cross_entropy", "test_grad", "test_block_calls"]
 FEWER = {"test_grad": ["-DTEST_EVERY=3"]}  # of what takes an emulator a quarter of a minute
 # Without vectors they run there alone.
 SCALAR_PROGRAMS = ["test_decoding", "test_disagreements", "test_packed", "test_rng", "test_scaler_rule", "test_scaler_calls",
-                   "test_scaler_verdicts", "test_scaler_io", "test_scale_io", "test_health", "test_advice"]
+                   "test_scaler_verdicts", "test_scaler_io", "test_scale_io", "test_health", "test_advice", "test_stored"]
 MORE_SOURCES = {"test_scaler_io": ["fuzz_scaler"], "test_scale_io": ["fuzz_history"],
                 **{f"test_block_{name}": ["block_reference"] for name in ("calls", "properties", "values")}}
 ENVIRONMENTS = ["default"]  # of bits.c; emulators take half a minute for each
