@@ -2,6 +2,7 @@
 /* Block formats as a shared object, for tests in other languages: a byte for each code,
  * whatever its bits. Types are named; element "int8" is no float. */
 #include <mpnum/blocks/blockscale.h>
+#include <mpnum/blocks/stored_matrix.h>
 
 #include <string.h>
 
@@ -14,6 +15,10 @@ int blocks_dequantize(const char *element, int rule, size_t block_columns, float
 size_t blocks_scale_bytes(const char *element, int rule, size_t block_columns,
                           size_t rows, size_t columns, int is_swizzled);
 float blocks_nvfp4_scale(float amax);
+/* One row of n elements; the size of the data, and its bytes or elements. */
+size_t stored_bytes(int layout, size_t n);
+int stored_quantize(int layout, uint8_t *data, const float *src, size_t n);
+int stored_dequantize(int layout, float *dst, uint8_t *data, size_t n);
 
 static mpnum_blockscale_format format_of(const char *element, int rule,
                                          size_t block_columns) {
@@ -63,3 +68,18 @@ size_t blocks_scale_bytes(const char *element, int rule, size_t block_columns,
   return mpnum_blockscale_scale_bytes(&format, rows, columns, is_swizzled);
 }
 float blocks_nvfp4_scale(float amax) { return mpnum_nvfp4_scale(amax); }
+
+size_t stored_bytes(int layout, size_t n) {
+  return mpnum_stored_of((mpnum_stored_layout)layout, 1, n, 0).data_bytes;
+}
+int stored_quantize(int layout, uint8_t *data, const float *src, size_t n) {
+  mpnum_stored dst = mpnum_stored_of((mpnum_stored_layout)layout, 1, n, 0);
+  dst.data = data;
+  return (int)mpnum_quantize_stored(dst,
+                                    mpnum_const_matrix_of(MPNUM_TYPE_F32, src, 1, n));
+}
+int stored_dequantize(int layout, float *dst, uint8_t *data, size_t n) {
+  mpnum_stored src = mpnum_stored_of((mpnum_stored_layout)layout, 1, n, 0);
+  src.data = data;
+  return (int)mpnum_dequantize_stored(mpnum_matrix_of(MPNUM_TYPE_F32, dst, 1, n), src);
+}
