@@ -100,11 +100,20 @@ MPNUM_HOST_INLINE_ void mpnum_stored_middles_(int32_t middle[7], float scale) {
   for (; i < 7; ++i)
     middle[i] = (int32_t)mpnum_bits_f32(middles[i] * scale);
 }
+/* Below which an element is 0 beside an amax or a scale with these bits: as 0, it takes
+ * no step of subnormals, 150 cycles on CPUs of Intel. */
+MPNUM_HOST_INLINE_ int32_t mpnum_stored_least_(int32_t amax) {
+  return amax - (40 << 23); /* 2^-40 */
+}
+/* Products of 16 elements, those below least as of 0. */
 MPNUM_HOST_INLINE_ void mpnum_stored_products_(float product[16], const float x[16],
-                                               float by) {
+                                               float by, int32_t least) {
   size_t i = 0;
-  for (; i < 16; ++i)
-    product[i] = x[i] * by;
+  for (; i < 16; ++i) {
+    const int32_t bits = (int32_t)mpnum_bits_f32(x[i]);
+    const int32_t kept = (bits & 0x7fffffff) >= least ? bits : 0;
+    product[i] = mpnum_from_bits_f32((uint32_t)kept) * by;
+  }
   MPNUM_STORED_FENCE_(product);
 }
 /* Places of 16 elements among the values of NF4. Limits are floats in memory, as a target
@@ -180,8 +189,8 @@ MPNUM_HOST void mpnum_store_q8_0_(uint8_t *to, const float x[32]) {
   float product[32];
   uint8_t code[32];
   size_t i = 0;
-  mpnum_stored_products_(product, x, by);
-  mpnum_stored_products_(product + 16, x + 16, by);
+  mpnum_stored_products_(product, x, by, mpnum_stored_least_(amax));
+  mpnum_stored_products_(product + 16, x + 16, by, mpnum_stored_least_(amax));
   for (; i < 32; ++i) { /* the float before one half does not reach 1 with what is less */
     const uint32_t sign = mpnum_bits_f32(product[i]) & 0x80000000u;
     code[i] =
@@ -210,13 +219,16 @@ MPNUM_HOST_INLINE_ float mpnum_stored_largest_(const float x[32]) {
 }
 /* The largest element becomes -8. */
 MPNUM_HOST void mpnum_store_q4_0_(uint8_t *to, const float x[32]) {
-  const float scale = mpnum_div_scalar_(mpnum_stored_largest_(x), -8.0f);
+  const float largest = mpnum_stored_largest_(x);
+  const float scale = mpnum_div_scalar_(largest, -8.0f);
+  const int32_t least =
+      mpnum_stored_least_((int32_t)(mpnum_bits_f32(largest) & 0x7fffffffu));
   const float by = mpnum_stored_inverse_(scale);
   float product[32];
   uint8_t code[32];
   size_t i = 0;
-  mpnum_stored_products_(product, x, by);
-  mpnum_stored_products_(product + 16, x + 16, by);
+  mpnum_stored_products_(product, x, by, least);
+  mpnum_stored_products_(product + 16, x + 16, by, least);
   MPNUM_STORED_LOOP_
   for (; i < 32; ++i) {
     const int32_t place = (int32_t)(float)(product[i] + 8.5f);
@@ -354,7 +366,9 @@ MPNUM_HOST_INLINE_ float mpnum_stored_ordered_(int32_t order) {
 }
 /* x / scale to the nearest integer, from -32 to 32; 0 where the scale is 0. */
 MPNUM_HOST_INLINE_ int mpnum_stored_steps_(float x, float scale) {
-  const float ratio = mpnum_div_scalar_(x, scale);
+  const int32_t size_of_x = (int32_t)(mpnum_bits_f32(x) & 0x7fffffffu);
+  const int is_less = size_of_x < mpnum_stored_least_((int32_t)mpnum_bits_f32(scale));
+  const float ratio = mpnum_div_scalar_(is_less ? 0.0f : x, scale);
   const uint32_t bits = mpnum_bits_f32(ratio), size = bits & 0x7fffffffu;
   const uint32_t kept = (size > 0x42000000u ? 0x42000000u : size) | (bits & 0x80000000u);
   const float sum = mpnum_from_bits_f32(kept) + 12582912.0f; /* 1.5 * 2^23 */

@@ -135,8 +135,8 @@ MPNUM_HOST size_t mpnum_store_piece_(mpnum_stored_layout layout, uint8_t *to,
   return i * bytes;
 }
 /* n elements of whole blocks; returns where the next one begins. */
-MPNUM_HOST const uint8_t *mpnum_load_blocks_(mpnum_stored_layout layout, float *y,
-                                             const uint8_t *from, size_t n) {
+MPNUM_HOST const uint8_t *mpnum_stored_floats_(mpnum_stored_layout layout, float *y,
+                                               const uint8_t *from, size_t n) {
   const size_t bytes = mpnum_stored_block_bytes_(layout);
   const float *const end = y + n;
   size_t s = 0;
@@ -176,15 +176,16 @@ MPNUM_HOST void mpnum_load_ggml_(mpnum_matrix dst, const mpnum_stored *src) {
       uint8_t *const to = mpnum_rows_to_(dst, r, c);
       float y[64];
       n = is_f32 ? dst.columns : mpnum_stored_piece_(dst.columns - c);
-      from = mpnum_load_blocks_(src->layout, is_f32 ? (float *)(void *)to : y, from, n);
+      from = mpnum_stored_floats_(src->layout, is_f32 ? (float *)(void *)to : y, from, n);
       if (!is_f32) mpnum_source_codes_(dst.type, to, y, n);
     }
 }
 /* Codes of 16 elements of NF4 or FP4. */
 MPNUM_HOST_INLINE_ void mpnum_stored_book_codes_(int is_nf4, uint8_t code[16],
-                                                 const float x[16], float by) {
+                                                 const float x[16], float by,
+                                                 int32_t amax) {
   float product[16];
-  mpnum_stored_products_(product, x, by);
+  mpnum_stored_products_(product, x, by, is_nf4 ? mpnum_stored_least_(amax) : 0);
   if (is_nf4)
     mpnum_stored_nf4_(code, product);
   else
@@ -208,7 +209,7 @@ MPNUM_HOST float mpnum_store_book_(int is_nf4, uint8_t *to, mpnum_const_matrix s
   for (c = 0; c < n; c += 64) {
     if (n > 64) filled = mpnum_stored_padded_(x, src, row, column + c, n - c);
     for (i = 0; i < filled; i += 16) {
-      mpnum_stored_book_codes_(is_nf4, code, x + i, by);
+      mpnum_stored_book_codes_(is_nf4, code, x + i, by, amax);
       for (k = 0; k < 8 && c + i + 2 * k < n; ++k)
         *to++ = (uint8_t)(code[2 * k] << 4 | code[2 * k + 1]);
     }
