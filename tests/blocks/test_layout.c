@@ -420,6 +420,9 @@ static void misuse_is_refused(void) {
   REFUSED(MPNUM_ERROR_RANGE, REORDER(mx, tiles, 512, in_rows, 7));
   REFUSED(MPNUM_ERROR_OVERLAP,
           mpnum_reorder_scales(&mx, tiles, a, 512, in_rows, a + 100, 512, 4, 64));
+  REFUSED(MPNUM_ERROR_SHAPE,
+          mpnum_reorder_scales(&mx, words, a, 16, words, b, 16,
+                               ((size_t)1 << (sizeof(size_t) * 8 - 2)) + 4, 32));
   REFUSED(MPNUM_OK, mpnum_reorder_scales(NULL, tiles, NULL, 0, in_rows, NULL, 0, 0, 64));
 
   REFUSED(MPNUM_ERROR_NULL, mpnum_transpose_codes(NULL, 8, b, 8, 8, 8, 8));
@@ -467,6 +470,8 @@ static void misuse_is_refused(void) {
   REFUSED(MPNUM_ERROR_NULL, TWO(NULL, dst, two, 8));
   REFUSED(MPNUM_ERROR_ARGUMENT, TWO(&mx, dst, two, 8));
   REFUSED(MPNUM_ERROR_ARGUMENT, TWO(&squares, dst, two, 8));
+  REFUSED(MPNUM_ERROR_OVERLAP, TWO(&nv, dst, floats + 17, 8));
+  REFUSED(MPNUM_ERROR_OVERLAP, TWO(&nv, dst, (float *)(void *)(a + 8), 8));
   dst.is_swizzled = 1;
   REFUSED(MPNUM_ERROR_ARGUMENT, TWO(&nv, dst, two, 8));
   dst.is_swizzled = 0;

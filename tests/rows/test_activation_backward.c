@@ -308,6 +308,14 @@ static void what_is_refused(void) {
   REFUSED(MPNUM_ERROR_OVERLAP, run(f32, to_x, to_x + 7, dy, x, 8));
   REFUSED(MPNUM_ERROR_OVERLAP, run(f32, to_x, to_up, dy, to_x + 1, 8));
   REFUSED(MPNUM_ERROR_OVERLAP, run(MPNUM_TYPE_F16, to_x, to_up, to_x, x, 8));
+  options.bias = to_x + 7;
+  REFUSED(MPNUM_ERROR_OVERLAP, run(f32, to_x, to_up, dy, x, 8));
+  options.factor.data = NULL;
+  REFUSED(MPNUM_ERROR_OVERLAP,
+          mpnum_activation_rows(MPNUM_ACTIVATION_RELU, mpnum_matrix_of(f32, to_x, 1, 8),
+                                mpnum_const_matrix_of(f32, x, 1, 8), &options));
+  options.factor = of_up;
+  options.bias = NULL;
   options.adds = 1;
   REFUSED(MPNUM_ERROR_OVERLAP, run(f32, to_x, to_up, dy, to_x, 8));
   REFUSED(MPNUM_ERROR_ARGUMENT,

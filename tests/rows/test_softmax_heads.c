@@ -240,6 +240,28 @@ static void misuse_is_refused(void) {
   REFUSED(MPNUM_ERROR_ARGUMENT, slopes[1] = 0);
   slopes[1] = 1;
   must(mpnum_softmax_rows(dst, src, &fine, NULL));
+  /* Without elements pointers may be anything; without columns a sink is all there is. */
+  mpnum_softmax_options wild = fine;
+  wild.sinks = wild.slopes = (const float *)(const void *)((const uint8_t *)0 + 16);
+  must(mpnum_softmax_rows(mpnum_matrix_of(MPNUM_TYPE_F32, NULL, 0, 8),
+                          mpnum_const_matrix_of(MPNUM_TYPE_F32, NULL, 0, 8), &wild,
+                          NULL));
+  sinks[0] = 1.5f;
+  must(mpnum_logsumexp_rows(losses, mpnum_const_matrix_of(MPNUM_TYPE_F32, NULL, 2, 0),
+                            &fine, NULL));
+  CHECK(mpnum_bits_f32(losses[0]) == 0x3fc00000u && isinf(losses[1]), "%g %g",
+        (double)losses[0], (double)losses[1]);
+  /* So it is beside nothing but -Inf, masked or not. */
+  mpnum_row_status row_status[2];
+  x[0] = x[1] = x[2] = x[3] = -INFINITY;
+  fine.bias = NULL;
+  const mpnum_const_matrix none = mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 2, 2);
+  must(mpnum_logsumexp_rows(losses, none, &fine, row_status));
+  must(mpnum_softmax_rows(mpnum_matrix_of(MPNUM_TYPE_F32, got, 2, 2), none, &fine, NULL));
+  CHECK(mpnum_bits_f32(losses[0]) == 0x3fc00000u && row_status[0] == MPNUM_ROW_EMPTY &&
+            mpnum_bits_f32(got[0]) == 0,
+        "%g, %g", (double)losses[0], (double)got[0]);
+  fine.bias = bias;
   const int64_t targets[2] = {0, 0};
   mpnum_cross_entropy_options options = mpnum_cross_entropy_default();
   options.softmax = fine;

@@ -85,7 +85,7 @@ MPNUM_HOST_INLINE_ uint8_t *mpnum_deepgemm_place_(const mpnum_scale_move_ *move,
   return move->memory + 4 * (block / 4 * move->high + row) + block % 4;
 }
 /* Codes of n scales of a row of blocks, from a column of blocks on. Floats that are no
- * powers of two from 2^-126 on, and not NaN, have none: 0 is returned then. */
+ * powers of two from 2^-127 on, and not NaN, have none: 0 is returned then. */
 MPNUM_HOST int mpnum_scales_from_(const mpnum_scale_move_ *move, uint8_t *codes,
                                   size_t row, size_t column, size_t n) {
   const size_t first = row * move->across + column;
@@ -102,6 +102,8 @@ MPNUM_HOST int mpnum_scales_from_(const mpnum_scale_move_ *move, uint8_t *codes,
     } else {
       const uint32_t bits = (uint32_t)mpnum_element_(32, move->memory, first + k);
       const int is_nan = (bits & 0x7fffffffu) > 0x7f800000u;
+      codes[k] = 0;
+      if (bits == 0x00400000u) continue; /* 2^-127 */
       if (!is_nan && ((bits & 0x807fffffu) != 0 || bits == 0 || bits == 0x7f800000u))
         return 0;
       codes[k] = is_nan ? 0xffu : (uint8_t)(bits >> 23);
@@ -132,20 +134,23 @@ MPNUM_HOST void mpnum_scales_to_(const mpnum_scale_move_ *move, const uint8_t *c
 }
 /* Moves the scales of a matrix of rows x columns from one order to another. What pads an
  * order becomes 0. Of a format with scales of f32 the other order is DeepGEMM's, whose
- * scales are powers of two from 2^-126 on, as AMAX_POW2 makes them, or NaN.
+ * scales are powers of two from 2^-127 on, as AMAX_POW2 makes them, or NaN.
  * Status codes: MPNUM_ERROR_NULL; MPNUM_ERROR_ARGUMENT: a wrong format, an order that the
  * format does not have, a float that is none of those; MPNUM_ERROR_RANGE: too few bytes;
- * MPNUM_ERROR_OVERLAP. */
+ * MPNUM_ERROR_SHAPE: more than memory can hold; MPNUM_ERROR_OVERLAP. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_reorder_scales(const mpnum_blockscale_format *format, mpnum_scale_order dst_order,
                      void *dst, size_t dst_bytes, mpnum_scale_order src_order,
                      const void *src, size_t src_bytes, size_t rows, size_t columns) {
   mpnum_scale_move_ from, to;
   uint8_t codes[MPNUM_RUN_];
+  const size_t most = (size_t)-1 / 16;
   size_t dst_size = 0, src_size = 0, down = 0, pass = 0, r = 0, c = 0;
   if (!rows || !columns) return MPNUM_OK;
   if (!format || !dst || !src) return MPNUM_ERROR_NULL;
   if (mpnum_blockscale_validate(format, 0) != MPNUM_OK) return MPNUM_ERROR_ARGUMENT;
+  if (rows > most || columns > most || rows + 127 > most / (columns + 127))
+    return MPNUM_ERROR_SHAPE;
   dst_size = mpnum_scale_order_bytes(format, dst_order, rows, columns);
   src_size = mpnum_scale_order_bytes(format, src_order, rows, columns);
   if (!dst_size || !src_size) return MPNUM_ERROR_ARGUMENT;
@@ -468,6 +473,23 @@ mpnum_two_level_check_(const mpnum_blockscale_format *format, const mpnum_blocks
     return MPNUM_ERROR_ARGUMENT;
   return MPNUM_OK;
 }
+/* Whether the scales of groups share memory with what a valid call has besides. */
+MPNUM_HOST_COLD_ int mpnum_two_level_overlaps_(const mpnum_blockscale_format *format,
+                                               const mpnum_blockscaled *at,
+                                               const float *scales, size_t scale_rows,
+                                               mpnum_const_matrix x) {
+  const size_t groups = scale_rows ? (x.rows - 1) / scale_rows + 1 : 1;
+  const size_t bytes = groups * sizeof *scales;
+  return mpnum_overlap_(
+             scales, bytes, at->codes,
+             mpnum_extent_(x.rows, x.columns, at->stride, format->element_bits)) ||
+         mpnum_overlap_(
+             scales, bytes, at->scale_inv,
+             mpnum_blockscale_scale_bytes(format, x.rows, x.columns, at->is_swizzled)) ||
+         mpnum_overlap_(
+             scales, bytes, x.data,
+             mpnum_extent_(x.rows, x.columns, x.stride, mpnum_type_bits_(x.type)));
+}
 MPNUM_HOST mpnum_blockscaled mpnum_rows_of_blocks_(const mpnum_blockscale_format *format,
                                                    mpnum_blockscaled at, size_t row,
                                                    size_t columns, float scale) {
@@ -498,6 +520,9 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_quantize_two_level(
   status = mpnum_two_level_check_(format, &dst, scales, scale_rows, src.rows);
   dst.scale = 1;
   if (status == MPNUM_OK) status = mpnum_quantize_check_(format, &dst, &src);
+  if (status == MPNUM_OK &&
+      mpnum_two_level_overlaps_(format, &dst, scales, scale_rows, src))
+    status = MPNUM_ERROR_OVERLAP;
   if (status == MPNUM_OK) status = mpnum_nonfinite_check_(format, &src, losses);
   if (status != MPNUM_OK) return status;
   if (options) words = *options;
@@ -529,6 +554,9 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_dequantize_two_level(
   status = mpnum_two_level_check_(format, &src, scales, scale_rows, dst.rows);
   src.scale = 1;
   if (status == MPNUM_OK) status = mpnum_dequantize_check_(format, &dst, &src);
+  if (status == MPNUM_OK &&
+      mpnum_two_level_overlaps_(format, &src, scales, scale_rows, mpnum_rows_read_(dst)))
+    status = MPNUM_ERROR_OVERLAP;
   for (; pass < 2 && status == MPNUM_OK; ++pass) /* looks, then writes */
     for (r = group = 0; r < dst.rows && status == MPNUM_OK; r += high, ++group) {
       const float scale = mpnum_float_at_(scales, group);

@@ -365,8 +365,12 @@ static inline bool mpnum_gate_job_of_(mpnum::gate_job_<To, Dy, Src> &job,
         factor.rows != rows || factor.columns != columns)))
     return false;
   job.gate.has_alpha = mpnum_activation_has_alpha_(&chosen);
-  job.gate.inverse =
-      job.gate.has_alpha ? mpnum_activation_inverse_(chosen.alpha) : chosen.alpha;
+  {
+    const uint64_t saved = mpnum_fenv_save_();
+    volatile float alpha = chosen.alpha; /* read between these */
+    job.gate.inverse = job.gate.has_alpha ? mpnum_activation_inverse_(alpha) : alpha;
+    mpnum_fenv_restore_(saved);
+  }
   job.gate.source = mpnum_activation_bounds_(&chosen, 0);
   job.gate.factor = mpnum_activation_bounds_(&chosen, 1);
   return true;
@@ -390,7 +394,10 @@ template <class To, class Dy, class Src>
 static inline bool mpnum_gate_fits_all_(const mpnum::gate_job_<To, Dy, Src> &job,
                                         const To &to) {
   const size_t rows = job.rows, columns = job.columns;
-  return mpnum_gate_fits_(to, job.src, job.src_stride, rows, columns, job.adds) &&
+  return (!job.bias || !rows || !columns ||
+          !mpnum_overlap_(job.bias, 4 * columns, to.dst,
+                          mpnum_extent_(rows, columns, to.stride, 8 * sizeof *to.dst))) &&
+         mpnum_gate_fits_(to, job.src, job.src_stride, rows, columns, job.adds) &&
          (!job.factor ||
           mpnum_gate_fits_(to, job.factor, job.factor_stride, rows, columns, job.adds)) &&
          (!job.dy ||
@@ -532,7 +539,12 @@ mpnum_launch_dropout_(Dst *dst, size_t dst_stride, const Src *src, size_t src_st
   job.dst_stride = dst_stride;
   job.src_stride = src_stride;
   job.columns = static_cast<unsigned>(columns);
-  job.how = mpnum_dropout_of_(keep, seed, offset);
+  {
+    const uint64_t saved = mpnum_fenv_save_();
+    volatile float kept = keep; /* read between these */
+    job.how = mpnum_dropout_of_(kept, seed, offset);
+    mpnum_fenv_restore_(saved);
+  }
   return mpnum_launch_tiles_(mpnum_dropout_rows_kernel_<Dst, Src>, job, stream);
 }
 /* mpnum_dropout_rows. */

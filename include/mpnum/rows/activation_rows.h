@@ -159,6 +159,11 @@ MPNUM_HOST int mpnum_activation_is_known_(mpnum_activation activation, float lim
          (mpnum_bits_f32(offset) & 0x7fffffffu) <= finite &&
          !(is_plain && alpha_bits != 0 && alpha_bits != 0x3f800000u);
 }
+/* Whether results lie on biases, a float for each column. */
+MPNUM_HOST int mpnum_rows_lie_on_(mpnum_matrix dst, const float *bias) {
+  return dst.data && dst.rows && dst.columns &&
+         mpnum_floats_overlap_(bias, dst.columns, mpnum_rows_read_(dst));
+}
 /* Checks all but the type and the place of dst. adds: what that option may be, or 0. */
 MPNUM_HOST_COLD_ mpnum_status mpnum_activation_check_(
     mpnum_activation activation, mpnum_matrix dst, mpnum_const_matrix src,
@@ -171,6 +176,8 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_activation_check_(
   mpnum_status status = mpnum_source_check_(src);
   if (status == MPNUM_OK && !is_known) status = MPNUM_ERROR_ARGUMENT;
   if (status == MPNUM_OK) status = mpnum_shape_check_(dst, src);
+  if (status == MPNUM_OK && options->bias && mpnum_rows_lie_on_(dst, options->bias))
+    status = MPNUM_ERROR_OVERLAP;
   if (status != MPNUM_OK || !factor.data) return status;
   if (!mpnum_has_rows_(factor.type)) return MPNUM_ERROR_TYPE;
   return factor.rows != src.rows || factor.columns != src.columns ? MPNUM_ERROR_SHAPE

@@ -394,7 +394,12 @@ mpnum_launch_cross_entropy_(float *loss, G *gradient, size_t gradient_stride,
   mpnum::loss_job_<G, Src, Index> job;
   cudaError_t error = cudaSuccess;
   static_assert(sizeof(Index) == 4 || sizeof(Index) == 8, "classes of 32 or 64 bits");
-  job.factor = mpnum_mul_scalar_(chosen.factor, chosen.softmax.scale);
+  {
+    const uint64_t saved = mpnum_fenv_save_();
+    volatile float factor = chosen.factor; /* read between these */
+    job.factor = mpnum_mul_scalar_(factor, chosen.softmax.scale);
+    mpnum_fenv_restore_(saved);
+  }
   if (!mpnum_row_source_of_(job.from, src, src_stride, rows, columns, &chosen.softmax,
                             MPNUM_SOFTMAX_ACCUMULATE) ||
       chosen.softmax.sinks ||

@@ -15,7 +15,8 @@
  *   own. A stride counts elements from row to row: of what is written columns at least,
  *   of what is read any, as in matrix.h, 0 for one row that repeats. Options are the
  * host's, and read before a launcher returns; NULL means the defaults. Arrays in them and
- *   row_status are in device memory. A length past the columns counts as columns, of
+ *   row_status are in device memory. A length past the columns counts as columns, slopes
+ *   and sinks are taken as they are, of
  *   which there are fewer than 2^31. dst may be src where both have one type and stride;
  *   otherwise they do not overlap.
  * Bits: batch invariance: a row has the same ones alone and in any batch.
@@ -426,8 +427,8 @@ static inline bool mpnum_row_source_of_(mpnum::row_source_<T> &from, const T *sr
   from.length_step = chosen.length_step;
   from.scale = chosen.scale;
   from.is_causal = chosen.first_length != 0 || chosen.length_step != 0;
-  from.is_masked = chosen.mask || chosen.lengths || chosen.bias || from.is_causal ||
-                   (chosen.flags & MPNUM_SOFTMAX_MASKED) != 0;
+  from.is_masked = chosen.mask || chosen.lengths || chosen.bias || chosen.sinks ||
+                   from.is_causal || (chosen.flags & MPNUM_SOFTMAX_MASKED) != 0;
   from.takes_limit = (chosen.flags & MPNUM_SOFTMAX_LIMIT) != 0;
   from.adds = (chosen.flags & MPNUM_SOFTMAX_ACCUMULATE) != 0;
   from.kept = 0;

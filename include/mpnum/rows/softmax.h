@@ -106,7 +106,7 @@ MPNUM_INLINE uint64_t mpnum_head_of_(uint64_t row, uint64_t head_rows, uint64_t 
 # define MPNUM_SOFTMAX_ACCUMULATE 4
 
 /* Begin with mpnum_softmax_default(): all zeros are refused because the scale is 0. With
- * a mask, lengths or a bias, -Inf counts as masked, too. */
+ * a mask, lengths, a bias or sinks, -Inf counts as masked, too. */
 typedef struct mpnum_softmax_options {
   float scale;           /* finite, above 0 */
   const uint8_t *mask;   /* NULL, or one byte for each element: 0 masks it */
@@ -171,7 +171,7 @@ MPNUM_HOST void mpnum_row_begin_(mpnum_row_ *row, mpnum_const_matrix src,
   row->src = src;
   row->options = options;
   row->steps = mpnum_row_steps_in_use_();
-  row->is_masked = options->mask || options->lengths || options->bias ||
+  row->is_masked = options->mask || options->lengths || options->bias || options->sinks ||
                    mpnum_is_causal_(options) ||
                    (options->flags & MPNUM_SOFTMAX_MASKED) != 0;
   row->takes_limit = (options->flags & MPNUM_SOFTMAX_LIMIT) != 0;
@@ -385,7 +385,7 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_softmax_check_(mpnum_const_matrix src,
   if (options->bias && !mpnum_has_floats_(options->bias_type)) return MPNUM_ERROR_TYPE;
   if (options->slopes || options->sinks) {
     if (!options->heads || !options->head_rows) return MPNUM_ERROR_ARGUMENT;
-    for (; i < options->heads; ++i)
+    for (; src.rows && i < options->heads; ++i)
       if ((options->slopes && !mpnum_is_scale_(mpnum_float_at_(options->slopes, i))) ||
           (options->sinks && !mpnum_is_sink_(mpnum_float_at_(options->sinks, i))))
         return MPNUM_ERROR_ARGUMENT;
@@ -410,10 +410,15 @@ MPNUM_HOST_INLINE_ int mpnum_drops_subnormals_(mpnum_type type) {
 /* Results of rows without elements, whose memory is not read: only log-sum-exps are
  * written. */
 MPNUM_HOST_COLD_ mpnum_status mpnum_rows_empty_(float *dst, size_t rows,
+                                                const mpnum_softmax_options *options,
                                                 mpnum_row_status *row_status) {
   size_t i = 0;
   for (; i < rows; ++i) {
-    if (dst) mpnum_set_float_(dst, i, mpnum_from_bits_f32(0xff800000u));
+    float all = mpnum_from_bits_f32(0xff800000u);
+    if (options->sinks)
+      all = mpnum_float_at_(options->sinks,
+                            mpnum_head_of_(i, options->head_rows, options->heads));
+    if (dst) mpnum_set_float_(dst, i, all);
     if (row_status) row_status[i] = MPNUM_ROW_EMPTY;
   }
   return MPNUM_OK;
@@ -433,7 +438,7 @@ MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_matrix dst,
   mpnum_unfinished_ late;
   if (status == MPNUM_OK) status = mpnum_softmax_check_(src, chosen, 0);
   if (status != MPNUM_OK) return status;
-  if (src.columns == 0) return mpnum_rows_empty_(0, src.rows, row_status);
+  if (src.columns == 0) return mpnum_rows_empty_(0, src.rows, chosen, row_status);
   saved = (is_log || mpnum_drops_subnormals_(dst.type)) &&
                   mpnum_rows_flush_(chosen, src.rows * src.columns)
               ? mpnum_fenv_flush_()
@@ -489,9 +494,9 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_log_softmax_rows(
     mpnum_row_status *row_status) {
   return mpnum_softmax_rows_(1, dst, src, options, row_status);
 }
-/* Computes the log of the sum of e^(x scale) of each row, one float a row: -Inf for an
- * empty row and for one that is all -Inf, +Inf if an element is +Inf, NaN if one is NaN.
- * Status: as above. */
+/* Computes the log of the sum of e^(x scale) of each row, one float a row: -Inf, or
+ * the sink, for an empty row, -Inf for one that is all -Inf, +Inf if an element is +Inf,
+ * NaN if one is NaN. Status: as above. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_logsumexp_rows(float *dst, mpnum_const_matrix src,
                      const mpnum_softmax_options *options, mpnum_row_status *row_status) {
@@ -503,7 +508,7 @@ mpnum_logsumexp_rows(float *dst, mpnum_const_matrix src,
   size_t i = 0;
   if (status == MPNUM_OK) status = mpnum_floats_check_(dst, src.rows, src);
   if (status != MPNUM_OK) return status;
-  if (src.columns == 0) return mpnum_rows_empty_(dst, src.rows, row_status);
+  if (src.columns == 0) return mpnum_rows_empty_(dst, src.rows, chosen, row_status);
   saved = mpnum_fenv_save_();
   mpnum_row_begin_(&row, src, chosen);
   for (; i < src.rows; ++i) {

@@ -125,7 +125,7 @@ static __device__ __forceinline__ mpnum_status mpnum_grad_one_step_(
   mpnum_status status = MPNUM_OK;
   *squares = findings->squares;
   *apply = MPNUM_GRAD_SKIP;
-  if (optimizer->stage != MPNUM_GRAD_UNSCALED && optimizer->stage != MPNUM_GRAD_CHECKED)
+  if (optimizer->stage != MPNUM_GRAD_UNSCALED)
     status = mpnum_grad_scaler_report_unscaled(
         scaler, optimizer, static_cast<uint32_t>(mpnum_grad_found_inf(findings)),
         mpnum_root_(mpnum_exact_sum_take_odd_(squares)));
@@ -245,7 +245,7 @@ mpnum_launch_grad_clip(mpnum_grad_optimizer *optimizer, const mpnum_grad_scaler 
                        stream, optimizer, scaler, findings, list, max_norm, workspace);
 }
 /* The rest of an iteration: for each optimizer mpnum_grad_scaler_report_unscaled, unless
- * a clip did it or its gradients were reported as checked, and mpnum_grad_scaler_step,
+ * a clip did it, and mpnum_grad_scaler_step,
  * then mpnum_grad_scaler_update_all. optimizers and findings are arrays of the host, read
  * before this returns, of pointers to device memory, count of each; name all handles of
  * the scaler. No findings, NULL: that optimizer was not used, and takes no step.

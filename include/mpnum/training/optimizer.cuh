@@ -55,26 +55,32 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_OPTIMIZER_
     mpnum_optimizer_kernel_(mpnum_optimizer_list list, const Progress *progress) {
   if (progress->is_applied) mpnum_optimizer_tiles_(list, *progress);
 }
-/* One thread: reports what a pass found as checked, and computes the multiplier. Where a
- * clip wants a norm that is unknown, the bound that stays in the handle tells the step.
- */
+/* One thread: computes the multiplier by a handle that is reported as checked, and leaves
+ * the optimizer's own to the step. Where there is none, the norm and the bound that stay
+ * in the handle tell the step, which refuses them as it does a clip. */
 template <class Optimizer>
 static __global__ void
 mpnum_grad_multiplier_kernel_(float *multiplier, Optimizer *optimizer,
                               const mpnum_grad_scaler *scaler,
                               const mpnum_grad_findings *findings, float max_norm) {
   __shared__ mpnum_exact_sum squares;
-  mpnum_grad_optimizer handle = *optimizer;
+  const uint32_t found_inf = static_cast<uint32_t>(mpnum_grad_found_inf(findings));
+  mpnum_grad_optimizer handle = *optimizer, checked = handle;
   float product = mpnum_from_bits_f32(0x7fffffffu);
   mpnum_status status = MPNUM_OK;
   squares = findings->squares;
-  if (handle.stage != MPNUM_GRAD_CHECKED)
-    status = mpnum_grad_scaler_report_checked(
-        scaler, &handle, static_cast<uint32_t>(mpnum_grad_found_inf(findings)),
-        mpnum_root_(mpnum_exact_sum_take_odd_(&squares)));
-  if (status == MPNUM_OK) {
-    status = mpnum_grad_scaler_multiplier(scaler, &handle, max_norm, &product);
-    if (status == MPNUM_ERROR_NORM_UNKNOWN) handle.clipped_to = max_norm;
+  status = mpnum_grad_scaler_report_checked(
+      scaler, &checked, found_inf, mpnum_root_(mpnum_exact_sum_take_odd_(&squares)));
+  if (status == MPNUM_OK)
+    status = mpnum_grad_scaler_multiplier(scaler, &checked, max_norm, &product);
+  if (status == MPNUM_ERROR_NORM_UNKNOWN || status == MPNUM_ERROR_UNREPRESENTABLE)
+    status = mpnum_grad_scaler_report_unscaled(scaler, &handle, found_inf,
+                                               MPNUM_GRAD_NORM_UNKNOWN);
+  else if (status != MPNUM_ERROR_ALREADY_UNSCALED)
+    status = MPNUM_ERROR_ARGUMENT; /* none, or one that the step has, too */
+  if (status == MPNUM_OK || status == MPNUM_ERROR_ALREADY_UNSCALED) {
+    handle.norm = MPNUM_GRAD_NORM_UNKNOWN;
+    handle.clipped_to = mpnum_from_bits_f32(1);
     *optimizer = handle;
   }
   *multiplier = product;
@@ -93,7 +99,7 @@ mpnum_grad_multiplier_kernel_(float *multiplier, Optimizer *optimizer,
  * progress->status is what mpnum_optimizer_step would return, and where it is not
  * MPNUM_OK nothing else was written. cudaErrorInvalidValue, and no launch: NULL for
  * optimizer or progress, a list without its pointers, an option that is refused, another
- * kind or rounding, or another number of moments, than the list was planned for. */
+ * kind of step (AdamW and Adam have one) or rounding than the list was planned for. */
 template <class Progress = mpnum_optimizer_progress>
 MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_optimizer_step(
     const mpnum_optimizer *optimizer, const mpnum_optimizer_list &list,
@@ -118,7 +124,9 @@ MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_optimizer_step(
  * then mpnum_grad_scaler_multiplier. *multiplier, in device memory, becomes the inverse
  * of the scale times the clip coefficient, 0 if the step will be skipped, or, where one
  * of the two returns a status, NaN, with which mpnum_launch_optimizer_step writes
- * nothing. Before mpnum_launch_grad_step, which takes the handle as it is then.
+ * nothing. Before mpnum_launch_grad_step, which reports the findings itself, and, where
+ * the multiplier is NaN, refuses the step (MPNUM_ERROR_NORM_UNKNOWN for one); a handle
+ * that it has refused stays so until mpnum_grad_scaler_discard.
  * cudaErrorInvalidValue, and no launch: a NULL, max_norm not above 0 (Inf: no limit). */
 template <class Optimizer = mpnum_grad_optimizer>
 MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_grad_multiplier(

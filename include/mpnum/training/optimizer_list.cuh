@@ -49,10 +49,13 @@ mpnum_optimizer_plan(mpnum_optimizer_list *list, uint64_t *tiles_before,
   const uint64_t limit = static_cast<uint64_t>(1) << 52;
   mpnum_optimizer_list planned = {0, 0, count, 0, 0, 0, 0, 0};
   uint64_t elements = 0;
+  int moments = 0;
   mpnum_status status = mpnum_optimizer_check_(optimizer, 1, 1.0f);
   if (status == MPNUM_OK)
     status = mpnum_optimizer_tensors_check_(optimizer, tensors, count);
+  if (status == MPNUM_OK && (!list || !tiles_before)) status = MPNUM_ERROR_NULL;
   if (status != MPNUM_OK) return status;
+  moments = mpnum_optimizer_moments_(optimizer);
   for (size_t i = 0; i < count; ++i) {
     const mpnum_optimizer_tensor &t = tensors[i];
     if (t.n == 0) continue;
@@ -60,8 +63,8 @@ mpnum_optimizer_plan(mpnum_optimizer_list *list, uint64_t *tiles_before,
         !mpnum_optimizer_is_aligned_(t.gradient_type, t.gradient) ||
         !mpnum_optimizer_is_aligned_(t.parameter_type, t.parameter) ||
         !mpnum_optimizer_is_aligned_(t.parameter_type, t.remainder) ||
-        !mpnum_optimizer_is_aligned_(t.moment_type, t.moment1) ||
-        !mpnum_optimizer_is_aligned_(t.moment_type, t.moment2) ||
+        (moments > 0 && !mpnum_optimizer_is_aligned_(t.moment_type, t.moment1)) ||
+        (moments > 1 && !mpnum_optimizer_is_aligned_(t.moment_type, t.moment2)) ||
         !mpnum_optimizer_is_aligned_(t.copy_type, t.copy))
       return MPNUM_ERROR_ARGUMENT;
     elements += t.n;

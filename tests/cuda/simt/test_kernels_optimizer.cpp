@@ -23,8 +23,10 @@ constexpr unsigned lists = 400;
 #endif
 constexpr mpnum_type gradient_types[] = {MPNUM_TYPE_F32, MPNUM_TYPE_BF16, MPNUM_TYPE_F16,
                                          MPNUM_TYPE_E5M2, MPNUM_TYPE_E4M3};
-constexpr mpnum_type copy_types[] = {MPNUM_TYPE_BF16, MPNUM_TYPE_F16, MPNUM_TYPE_E4M3,
-                                     MPNUM_TYPE_E5M2, MPNUM_TYPE_E4M3FNUZ};
+constexpr mpnum_type copy_types[] = {
+    MPNUM_TYPE_BF16,     MPNUM_TYPE_F16,      MPNUM_TYPE_E4M3, MPNUM_TYPE_E5M2,
+    MPNUM_TYPE_E5M2FNUZ, MPNUM_TYPE_E4M3FNUZ, MPNUM_TYPE_E3M4, MPNUM_TYPE_E3M2,
+    MPNUM_TYPE_E2M3,     MPNUM_TYPE_E2M1};
 
 std::size_t size_of(mpnum_type type) {
   return static_cast<std::size_t>(mpnum_type_bits_(type)) / 8;
@@ -56,9 +58,9 @@ public:
     if (random_() % 2)
       t.parameter_type = random_() % 2 && !is_nearest ? MPNUM_TYPE_F16 : MPNUM_TYPE_BF16;
     if (random_() % 3 == 0) t.moment_type = MPNUM_TYPE_BF16;
-    t.copy_type = copy_types[random_() % 5];
+    t.copy_type = copy_types[random_() % 10];
     t.first = random_() % 2 ? random_() : random_() & ~3u;
-    if (size_of(t.copy_type) == 1) t.copy_scale = 3.5f;
+    if (size_of(t.copy_type) == 1) t.copy_scale = random_() % 2 ? 3.5f : 0x1p-6f;
     p.gradient = reserve(t.gradient_type, n, 3.0f);
     p.parameter = reserve(t.parameter_type, n, 100.0f);
     if (t.parameter_type != MPNUM_TYPE_F32 && (is_nearest || random_() % 2))
@@ -294,6 +296,7 @@ void check_iteration(float size, float max_norm, bool is_enabled, const char *wh
   mpnum_grad_findings &findings = placed<mpnum_grad_findings>();
   mpnum_grad_workspace &workspace = placed(mpnum_grad_workspace());
   mpnum_optimizer_progress &progress = placed(mpnum_optimizer_progress());
+  const mpnum_grad_findings &nothing = placed(mpnum_grad_findings_empty());
   float &multiplier = placed(0.0f);
   std::uint32_t &apply = placed<std::uint32_t>(77);
   const mpnum_optimizer adamw = mpnum_optimizer_default(MPNUM_OPTIMIZER_ADAMW);
@@ -338,6 +341,10 @@ void check_iteration(float size, float max_norm, bool is_enabled, const char *wh
     const bool is_refused = status != MPNUM_OK;
     CHECK_LAUNCH(
         mpnum_launch_grad_pass(&findings, gradients, &scaler, &workspace, nullptr));
+    if (turn == 1) { /* of other gradients, which no step has taken */
+      CHECK_LAUNCH(mpnum_launch_grad_multiplier(&multiplier, &handle, &scaler, &nothing,
+                                                max_norm, nullptr));
+    }
     CHECK_LAUNCH(mpnum_launch_grad_multiplier(&multiplier, &handle, &scaler, &findings,
                                               max_norm, nullptr));
     CHECK_LAUNCH(mpnum_launch_grad_step(&scaler, &handle, &findings, &apply, nullptr));
@@ -353,6 +360,8 @@ void check_iteration(float size, float max_norm, bool is_enabled, const char *wh
     if (is_refused) {
       CHECK(mpnum_isnan_f32(multiplier) && progress.status == MPNUM_ERROR_ARGUMENT,
             "%s, %d: refused by the host alone", what, turn);
+      CHECK(apply == 2 * MPNUM_ERROR_NORM_UNKNOWN && scaler.applied == 0,
+            "%s, %d: the step was not refused: %u", what, turn, apply);
       return;
     }
     CHECK(same(host, scaler) && same(host_handle, handle), "%s, %d: scaler and handle",

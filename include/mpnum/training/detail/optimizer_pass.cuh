@@ -162,6 +162,7 @@ MPNUM_DEVICE_ uint32_t mpnum_optimizer_byte_(mpnum_optimizer_losses_ *losses,
                                              float x, float scale) {
   const float y = mpnum_mul_scalar_(x, scale);
   const uint32_t magnitude = mpnumv_bits_of(x) & 0x7fffffffu;
+  const uint32_t ones = (1u << (format.exponent_bits + format.mantissa_bits)) - 1;
   uint32_t code = 0, plain = 0;
   if (type == MPNUM_TYPE_E4M3) {
     code = mpnum_f32_to_e4m3_sat(y).bits;
@@ -170,15 +171,18 @@ MPNUM_DEVICE_ uint32_t mpnum_optimizer_byte_(mpnum_optimizer_losses_ *losses,
     code = mpnum_f32_to_e5m2_sat(y).bits;
     plain = mpnum_f32_to_e5m2(y).bits;
   } else {
+    const uint32_t tie = mpnum_decode_finite_(format, format.max_code) +
+                         (0x00400000u >> format.mantissa_bits);
+    const uint32_t size = mpnumv_bits_of(y) & 0x7fffffffu;
     code = mpnum_encode(format, y, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0);
-    plain = mpnum_encode(format, y, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0);
+    plain = code + (size > tie || (size == tie && (format.max_code & 1) != 0));
   }
   if (magnitude >= 0x7f800000u) {
     losses->nonfinite += 1;
   } else {
 
     losses->saturated += plain != code;
-    losses->underflowed += magnitude != 0 && (code & 0x7fu) == 0;
+    losses->underflowed += magnitude != 0 && (code & ones) == 0;
     losses->amax = magnitude > losses->amax ? magnitude : losses->amax;
   }
   return code;
