@@ -24,6 +24,10 @@ LEFT_OUT = {
     "mpnum_health_watch": "of the statistics of an array",
     "mpnum_measure_merge": "of no array",
     "mpnum_measure_summary": "of no array",
+    **{f"mpnum_{name}": "laws of its own, of random formats and shapes: block_layout"
+       for name in ("convert_blocks", "round_blocks", "quantize_two_level", "dequantize_two_level", "reorder_scales",
+                    "scale_order_bytes", "transpose_codes")},
+    "mpnum_quantize_four_over_six": "a formula of its own: block_four_over_six",
     "mpnum_launch_normalize_backward_bytes": "of no array",
     "mpnum_launch_scale_update": "of the state of a scaling: kernels_quantize",
     "mpnum_launch_grad_clip": "of the state of a scaler: kernels_grad",

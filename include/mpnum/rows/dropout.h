@@ -28,6 +28,8 @@ MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS_
 
+/* Keeps an element with probability keep, and multiplies it by 1 / keep; others become 0.
+ */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_dropout_rows(mpnum_matrix dst,
                                                             mpnum_const_matrix src,
                                                             float keep, uint64_t seed,

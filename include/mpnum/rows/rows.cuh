@@ -16,7 +16,7 @@
  *   of what is read any, as in matrix.h, 0 for one row that repeats. Options are the
  * host's, and read before a launcher returns; NULL means the defaults. Arrays in them and
  *   row_status are in device memory. A length past the columns counts as columns, slopes
- *   and sinks are taken as they are, of
+ *   and sinks are taken as they are, of at most 2^32 rows, of
  *   which there are fewer than 2^31. dst may be src where both have one type and stride;
  *   otherwise they do not overlap.
  * Bits: batch invariance: a row has the same ones alone and in any batch.
@@ -53,7 +53,8 @@ template <class T> struct row_source_ {
   const size_t *lengths;
   const void *bias;
   const float *slopes, *sinks;
-  size_t mask_stride, bias_stride, heads, head_rows;
+  size_t mask_stride, bias_stride;
+  unsigned heads, head_rows;
   int64_t first_length, length_step;
   mpnum_type bias_type;
   float scale;
@@ -191,8 +192,7 @@ static __device__ __forceinline__ row_<T> row_of_(const row_source_<T> &from,
   row.has_sink = from.sinks != 0;
   row.sink = mpnum_from_bits_f32(0xff800000u);
   if (from.heads) {
-    const size_t head =
-        static_cast<size_t>(mpnum_head_of_(number, from.head_rows, from.heads));
+    const unsigned head = static_cast<unsigned>(number) / from.head_rows % from.heads;
     if (from.slopes) row.load.bias.slope = from.slopes[head];
     if (from.sinks) row.sink = from.sinks[head];
   }
@@ -419,8 +419,8 @@ static inline bool mpnum_row_source_of_(mpnum::row_source_<T> &from, const T *sr
   from.bias_type = chosen.bias_type;
   from.slopes = chosen.slopes;
   from.sinks = chosen.sinks;
-  from.heads = chosen.slopes || chosen.sinks ? chosen.heads : 0;
-  from.head_rows = chosen.head_rows;
+  from.heads = chosen.slopes || chosen.sinks ? static_cast<unsigned>(chosen.heads) : 0;
+  from.head_rows = static_cast<unsigned>(chosen.head_rows);
   from.mask_stride = chosen.mask_stride;
   from.bias_stride = chosen.bias_stride;
   from.first_length = chosen.first_length;
@@ -434,7 +434,9 @@ static inline bool mpnum_row_source_of_(mpnum::row_source_<T> &from, const T *sr
   from.kept = 0;
   return mpnum_is_scale_(chosen.scale) && (chosen.flags & ~known) == 0 &&
          (!chosen.bias || mpnum_has_floats_(chosen.bias_type)) &&
-         ((!chosen.slopes && !chosen.sinks) || (chosen.heads && chosen.head_rows)) &&
+         ((!chosen.slopes && !chosen.sinks) ||
+          (chosen.heads && chosen.head_rows && rows <= 0xffffffffu &&
+           chosen.heads <= 0xffffffffu && chosen.head_rows <= 0xffffffffu)) &&
          columns <= mpnum::row_columns_ && (src || rows == 0 || columns == 0);
 }
 /* Whether two matrices, of as many rows of as many elements, have no byte in common.

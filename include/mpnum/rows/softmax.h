@@ -201,7 +201,8 @@ MPNUM_HOST void mpnum_row_go_(mpnum_row_ *row, size_t number) {
     row->view.bias = row->has_biases ? 0 : (const float *)(const void *)biases;
   }
   if (options->slopes || options->sinks) {
-    const size_t head = mpnum_head_of_(number, options->head_rows, options->heads);
+    const size_t head =
+        (size_t)mpnum_head_of_(number, options->head_rows, options->heads);
     if (options->slopes) row->view.slope = mpnum_float_at_(options->slopes, head);
     if (options->sinks) row->sink = mpnum_float_at_(options->sinks, head);
   }
@@ -416,8 +417,8 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_rows_empty_(float *dst, size_t rows,
   for (; i < rows; ++i) {
     float all = mpnum_from_bits_f32(0xff800000u);
     if (options->sinks)
-      all = mpnum_float_at_(options->sinks,
-                            mpnum_head_of_(i, options->head_rows, options->heads));
+      all = mpnum_float_at_(
+          options->sinks, (size_t)mpnum_head_of_(i, options->head_rows, options->heads));
     if (dst) mpnum_set_float_(dst, i, all);
     if (row_status) row_status[i] = MPNUM_ROW_EMPTY;
   }

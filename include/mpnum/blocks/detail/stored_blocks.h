@@ -53,7 +53,7 @@ MPNUM_HOST_INLINE_ uint8_t mpnum_stored_e4m3_(float x) {
   const uint32_t code = (bits + 0x00080000u - (120u << 23)) >> 20; /* 120 = 127 - 7 */
   if (bits < 0x3c800000u) {                                        /* 2^-6 */
     const float sum = mpnum_add_scalar_(x * 512.0f, 0.5f);
-    return (uint8_t)(sum >= 8.0f ? 7 : (int)sum);
+    return (uint8_t)(mpnum_bits_f32(sum) >= 0x41000000u ? 7 : (int)sum);
   }
   return (uint8_t)(bits >= 0x43e00000u ? 0x7e : code); /* 448 */
 }
@@ -368,7 +368,8 @@ MPNUM_HOST_INLINE_ float mpnum_stored_ordered_(int32_t order) {
 MPNUM_HOST_INLINE_ int mpnum_stored_steps_(float x, float scale) {
   const int32_t size_of_x = (int32_t)(mpnum_bits_f32(x) & 0x7fffffffu);
   const int is_less = size_of_x < mpnum_stored_least_((int32_t)mpnum_bits_f32(scale));
-  const float ratio = mpnum_div_scalar_(is_less ? 0.0f : x, scale);
+  const float ratio =
+      mpnum_div_scalar_(mpnum_from_bits_f32(is_less ? 0 : mpnum_bits_f32(x)), scale);
   const uint32_t bits = mpnum_bits_f32(ratio), size = bits & 0x7fffffffu;
   const uint32_t kept = (size > 0x42000000u ? 0x42000000u : size) | (bits & 0x80000000u);
   const float sum = mpnum_from_bits_f32(kept) + 12582912.0f; /* 1.5 * 2^23 */
