@@ -3,7 +3,7 @@
  * (quantize_4over6_nvfp4.cuh), written here with floats of one volatile each and an
  * exhaustive search for the nearest element; that the error is never above that of
  * NVFP4; what is refused. */
-#include "../array/array_checks.h"
+#include "../rows/row_checks.h"
 #include "../harness/must.h"
 
 #include <mpnum/array/array.h>
@@ -12,9 +12,6 @@
 #include <float.h>
 #include <math.h>
 
-mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
-mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }
-
 enum { MOST = 1 << 16, GUARD = 0xb5 };
 static float x[MOST], back[MOST], plain[MOST];
 static uint8_t source[4 * MOST], codes[MOST], scales[MOST], want_codes[MOST],
@@ -22,13 +19,7 @@ static uint8_t source[4 * MOST], codes[MOST], scales[MOST], want_codes[MOST],
 static uint64_t state = 41;
 static size_t below(size_t n) { return (size_t)(random_bits(&state) >> 11) % n; }
 
-static float once(double exact) { /* of one operation on floats, rounded to one */
-  volatile double wide = exact;
-  volatile float rounded = (float)wide;
-  return rounded;
-}
-static float product(float a, float b) { return once((double)a * (double)b); }
-static float quotient(float a, float b) { return once((double)a / (double)b); }
+static float difference(float a, float b) { return sum_once(a, -b); }
 
 /* Nearest, ties to the even code, saturating: of the eight magnitudes. */
 static unsigned element_of(float y) {
@@ -54,27 +45,28 @@ typedef struct candidate {
 static candidate candidate_of(const float *block, float wanted, float all, float largest,
                               int max, int squared) {
   candidate made;
-  const float inverse = quotient(1, all);
+  const float inverse = quotient_once(1, all);
   const float bounded = wanted < 448 ? wanted : 448;
   made.scale =
       (uint32_t)ref_encode(ref_format_named("e4m3"), mpnum_bits_f64((double)bounded),
                            REF_NEAREST_EVEN, REF_IEEE, 0);
   const float stored = mpnum_e4m3_to_f32(mpnum_from_bits_e4m3((uint8_t)made.scale));
-  float factor = quotient(1, product(stored, inverse));
+  float factor = quotient_once(1, product_once(stored, inverse));
   if (!(factor <= FLT_MAX)) factor = FLT_MAX;
   made.error = 0;
   for (int i = 0; i < 16; ++i) {
-    made.codes[i] = element_of(product(block[i], factor));
-    const float decoded = quotient(
-        product(product(value_of(made.codes[i]), stored), largest), once(6.0 * max));
-    const float error = once((double)decoded - (double)block[i]);
-    made.error = once((double)made.error +
-                      (double)(squared ? product(error, error) : fabsf(error)));
+    made.codes[i] = element_of(product_once(block[i], factor));
+    const float decoded = quotient_once(
+        product_once(product_once(value_of(made.codes[i]), stored), largest),
+        6.0f * (float)max);
+    const float error = difference(decoded, block[i]);
+    made.error =
+        sum_once(made.error, squared ? product_once(error, error) : fabsf(error));
   }
   return made;
 }
 
-static void check(const char *isa, int round) {
+static void check(int round) {
   static const mpnum_type types[] = {MPNUM_TYPE_F32, MPNUM_TYPE_F16, MPNUM_TYPE_BF16};
   const mpnum_type type = types[below(3)];
   const size_t rows = 1 + below(6), columns = 1 + below(below(4) ? 200 : 4500);
@@ -97,7 +89,7 @@ static void check(const char *isa, int round) {
   for (size_t r = 0; r < rows; ++r)
     for (size_t c = 0; c < columns; ++c)
       if (fabsf(x[r * stride + c]) > largest) largest = fabsf(x[r * stride + c]);
-  const float all = largest > 0 ? quotient(6.0f * (float)max, largest) : 1;
+  const float all = largest > 0 ? quotient_once(6.0f * (float)max, largest) : 1;
   memset(codes, GUARD, sizeof codes);
   memset(scales, GUARD, sizeof scales);
   memset(want_codes, GUARD, sizeof want_codes);
@@ -113,9 +105,9 @@ static void check(const char *isa, int round) {
         block[i] = x[r * stride + 16 * b + i];
         if (fabsf(block[i]) > amax) amax = fabsf(block[i]);
       }
-      const float base = product(quotient(amax, 6), all);
+      const float base = product_once(quotient_once(amax, 6), all);
       const candidate four =
-          candidate_of(block, product(base, 1.5f), all, largest, max, squared);
+          candidate_of(block, product_once(base, 1.5f), all, largest, max, squared);
       const candidate six = candidate_of(block, base, all, largest, max, squared);
       const candidate *chosen = four.error < six.error ? &four : &six;
       for (size_t i = 0; i < n; i += 2)
@@ -131,20 +123,16 @@ static void check(const char *isa, int round) {
   dst.stride = pitch;
   dst.is_swizzled = is_swizzled;
   must(mpnum_quantize_four_over_six(&dst, src, how));
-  CHECK(mpnum_bits_f32(dst.scale) == mpnum_bits_f32(all), "%s %d: S is %a, not %a", isa,
-        round, (double)dst.scale, (double)all);
+  CHECK(mpnum_bits_f32(dst.scale) == mpnum_bits_f32(all), "%d: S is %a, not %a", round,
+        (double)dst.scale, (double)all);
   CHECK(memcmp(codes, want_codes, sizeof codes) == 0 &&
             memcmp(scales, want_scales, sizeof scales) == 0,
-        "%s %d: %zu x %zu of %s, max %d, squared %d", isa, round, rows, columns,
+        "%d: %zu x %zu of %s, max %d, squared %d", round, rows, columns,
         mpnum_type_name(type), max, squared);
 }
 static void codes_are_those_of_the_formula(void) {
-  for (int i = 0; i < ISAS; ++i) {
-    if (mpnum_isa_force(isas[i]) != MPNUM_OK) continue;
-    for (int round = 0; round < 60; ++round)
-      check(mpnum_isa_name(isas[i]), round);
-  }
-  may(mpnum_isa_force(isas[ISAS - 1]));
+  for (int round = 0; round < 60; ++round)
+    check(round);
 }
 
 /* Of values as weights have them: what it is for. */
@@ -220,7 +208,7 @@ static void misuse_is_refused(void) {
 }
 
 int main(void) {
-  TAP_RUN(codes_are_those_of_the_formula);
+  RUN_FOR_EACH_ISA(codes_are_those_of_the_formula);
   TAP_RUN(errors_are_smaller_than_those_of_nvfp4);
   TAP_RUN(blocks_that_are_not_finite_are_nan);
   TAP_RUN(misuse_is_refused);

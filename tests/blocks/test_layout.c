@@ -2,14 +2,11 @@
 /* mpnum/blocks/layout.h: laws of converting and rounding, by the functions that quantise
  * and dequantise matrices, over random formats, shapes and strides; orders of scales and
  * turned codes by their definitions; what is refused. */
-#include "../array/array_checks.h"
+#include "../rows/row_checks.h"
 #include "../harness/must.h"
 
 #include <mpnum/array/array.h>
 #include <mpnum/blocks/layout.h>
-
-mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
-mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }
 
 enum { ROOM = 1 << 18, GUARD = 0xb5 };
 static uint64_t state = 21;
@@ -104,16 +101,8 @@ static int is_same_loss(const mpnum_quantize_losses *a, const mpnum_quantize_los
          a->nonfinite == b->nonfinite &&
          mpnum_bits_f32(a->amax) == mpnum_bits_f32(b->amax);
 }
-static void each_isa(void (*check)(const char *isa, int round), int rounds) {
-  for (int i = 0; i < ISAS; ++i) {
-    if (mpnum_isa_force(isas[i]) != MPNUM_OK) continue;
-    for (int round = 0; round < rounds; ++round)
-      check(mpnum_isa_name(isas[i]), round);
-  }
-  may(mpnum_isa_force(isas[ISAS - 1]));
-}
 
-static void check_conversion(const char *isa, int round) {
+static void check_conversion(int round) {
   static float floats[ROOM];
   mpnum_quantize_losses losses = {0, 0, 0, 0}, all = {0, 0, 0, 0};
   const mpnum_quantize_options options = {random_bits(&state), random_bits(&state)};
@@ -140,20 +129,21 @@ static void check_conversion(const char *isa, int round) {
   const mpnum_status status =
       mpnum_convert_blocks(&made.format, made.at, &source.format, source.at, rows,
                            columns, &options, round % 2 ? &all : NULL);
-  CHECK(status == expected, "%s %d: %s, not %s", isa, round, mpnum_status_string(status),
+  CHECK(status == expected, "%d: %s, not %s", round, mpnum_status_string(status),
         mpnum_status_string(expected));
   CHECK(memcmp(made.codes, want.codes, sizeof made.codes) == 0 &&
             memcmp(made.scales, want.scales, sizeof made.scales) == 0,
-        "%s %d: %zu x %zu: %zu x %zu to %zu x %zu, of %d and %d bits", isa, round, rows,
-        columns, source.format.rows, source.format.columns, made.format.rows,
-        made.format.columns, source.format.element_bits, made.format.element_bits);
-  CHECK(round % 2 == 0 || is_same_loss(&all, &losses), "%s %d: losses", isa, round);
+        "%d: %zu x %zu: %zu x %zu to %zu x %zu, of %d and %d bits", round, rows, columns,
+        source.format.rows, source.format.columns, made.format.rows, made.format.columns,
+        source.format.element_bits, made.format.element_bits);
+  CHECK(round % 2 == 0 || is_same_loss(&all, &losses), "%d: losses", round);
 }
 static void converting_is_dequantising_and_quantising(void) {
-  each_isa(check_conversion, 150);
+  for (int round = 0; round < 150; ++round)
+    check_conversion(round);
 }
 
-static void check_rounding(const char *isa, int round) {
+static void check_rounding(int round) {
   static const mpnum_type types[] = {MPNUM_TYPE_F32, MPNUM_TYPE_F16, MPNUM_TYPE_BF16};
   mpnum_quantize_losses losses = {0, 0, 0, 0}, all = {0, 0, 0, 0};
   const mpnum_quantize_options options = {random_bits(&state), random_bits(&state)};
@@ -182,19 +172,20 @@ static void check_rounding(const char *isa, int round) {
   if (round % 3 == 0) src.data = got_values; /* in place */
   const mpnum_status status = mpnum_round_blocks(&want.format, dst, src, want.at.scale,
                                                  &options, round % 2 ? &all : NULL);
-  CHECK(status == expected, "%s %d: %s, not %s", isa, round, mpnum_status_string(status),
+  CHECK(status == expected, "%d: %s, not %s", round, mpnum_status_string(status),
         mpnum_status_string(expected));
   CHECK(memcmp(got_values, want_values, sizeof got_values) == 0,
-        "%s %d: %zu x %zu of %s in %zu x %zu to %s", isa, round, rows, columns,
+        "%d: %zu x %zu of %s in %zu x %zu to %s", round, rows, columns,
         mpnum_type_name(from), want.format.rows, want.format.columns,
         mpnum_type_name(to));
-  CHECK(round % 2 == 0 || is_same_loss(&all, &losses), "%s %d: losses", isa, round);
+  CHECK(round % 2 == 0 || is_same_loss(&all, &losses), "%d: losses", round);
 }
 static void rounding_is_quantising_and_dequantising(void) {
-  each_isa(check_rounding, 150);
+  for (int round = 0; round < 150; ++round)
+    check_rounding(round);
 }
 
-static void check_two_levels(const char *isa, int round) {
+static void check_two_levels(int round) {
   static float scales[256], want_scales[256];
   static const mpnum_type types[] = {MPNUM_TYPE_F32, MPNUM_TYPE_F16, MPNUM_TYPE_BF16};
   const mpnum_type type = types[below(3)];
@@ -221,7 +212,7 @@ static void check_two_levels(const char *isa, int round) {
   const size_t across = (columns + 15) / 16, size = type == MPNUM_TYPE_F32 ? 4 : 2;
   const mpnum_status status = mpnum_quantize_two_level(
       &made.format, made.at, scales, group, src, &options, round % 2 ? &all : NULL);
-  CHECK(status == MPNUM_OK, "%s %d: %s", isa, round, mpnum_status_string(status));
+  CHECK(status == MPNUM_OK, "%d: %s", round, mpnum_status_string(status));
   for (size_t r = 0, g = 0; r < rows; r += group ? group : rows, ++g) {
     mpnum_quantize_options own = options;
     mpnum_const_matrix part = src;
@@ -236,24 +227,25 @@ static void check_two_levels(const char *isa, int round) {
     must(mpnum_finite_amax_rows(&amax, part));
     at.scale = want_scales[g] = mpnum_nvfp4_scale(amax);
     must(mpnum_quantize_blocks(&want.format, at, part, &own, &losses));
-    CHECK(mpnum_bits_f32(scales[g]) == mpnum_bits_f32(want_scales[g]), "%s %d: S of %zu",
-          isa, round, g);
+    CHECK(mpnum_bits_f32(scales[g]) == mpnum_bits_f32(want_scales[g]), "%d: S of %zu",
+          round, g);
     mpnum_matrix back =
         mpnum_matrix_of(type, want_values + r * columns * size, part.rows, columns);
     must(mpnum_dequantize_blocks(&want.format, back, at));
   }
   CHECK(memcmp(made.codes, want.codes, sizeof made.codes) == 0 &&
             memcmp(made.scales, want.scales, sizeof made.scales) == 0,
-        "%s %d: %zu x %zu in groups of %zu", isa, round, rows, columns, group);
-  CHECK(round % 2 == 0 || is_same_loss(&all, &losses), "%s %d: losses", isa, round);
+        "%d: %zu x %zu in groups of %zu", round, rows, columns, group);
+  CHECK(round % 2 == 0 || is_same_loss(&all, &losses), "%d: losses", round);
   must(mpnum_dequantize_two_level(&made.format,
                                   mpnum_matrix_of(type, got_values, rows, columns),
                                   made.at, scales, group));
   CHECK(memcmp(got_values, want_values, rows * columns * size) == 0,
-        "%s %d: %zu x %zu in groups of %zu, and back", isa, round, rows, columns, group);
+        "%d: %zu x %zu in groups of %zu, and back", round, rows, columns, group);
 }
 static void groups_of_rows_are_matrices_with_their_own_scale(void) {
-  each_isa(check_two_levels, 80);
+  for (int round = 0; round < 80; ++round)
+    check_two_levels(round);
 }
 
 /* --- Scales --- */
@@ -505,9 +497,9 @@ static void misuse_is_refused(void) {
 }
 
 int main(void) {
-  TAP_RUN(converting_is_dequantising_and_quantising);
-  TAP_RUN(rounding_is_quantising_and_dequantising);
-  TAP_RUN(groups_of_rows_are_matrices_with_their_own_scale);
+  RUN_FOR_EACH_ISA(converting_is_dequantising_and_quantising);
+  RUN_FOR_EACH_ISA(rounding_is_quantising_and_dequantising);
+  RUN_FOR_EACH_ISA(groups_of_rows_are_matrices_with_their_own_scale);
   TAP_RUN(scales_are_where_orders_have_them);
   TAP_RUN(scales_swizzled_later_are_those_of_quantising);
   TAP_RUN(transposed_codes_are_those_of_the_transpose);

@@ -18,6 +18,23 @@ static inline float special(uint32_t bits) { return mpnum_from_bits_f32(bits); }
 #define A_NAN    special(0xffc12345u)
 #define NAN_BITS 0x7fffffffu
 
+/* One operation, rounded once, under -ffast-math, too. */
+static inline float sum_of(float a, float b) { return a + b; }
+static inline float product_of(float a, float b) { return a * b; }
+static inline float quotient_of(float a, float b) { return a / b; }
+typedef float operation_of(float a, float b);
+static inline float sum_once(float a, float b) {
+  operation_of *volatile once = sum_of;
+  return (*once)(a, b);
+}
+static inline float product_once(float a, float b) {
+  operation_of *volatile once = product_of;
+  return (*once)(a, b);
+}
+static inline float quotient_once(float a, float b) {
+  operation_of *volatile once = quotient_of;
+  return (*once)(a, b);
+}
 /* a > b by their bits, which -ffast-math leaves alone; not of NaN. */
 static inline int is_above(float a, float b) {
   const uint32_t x = bits_of(a), y = bits_of(b);

@@ -34,12 +34,6 @@ static void make(float *floats, mpnum_type type, uint8_t *bytes, size_t n, doubl
   convert(type, bytes, MPNUM_TYPE_F32, floats, n);
   convert(MPNUM_TYPE_F32, floats, type, bytes, n);
 }
-static float sum_of(float a, float b) { return a + b; }
-static float product_of(float a, float b) { return a * b; }
-static float quotient_of(float a, float b) { return a / b; }
-static float (*volatile quotient)(float, float) = quotient_of;
-static float (*volatile sum)(float, float) = sum_of;
-static float (*volatile product)(float, float) = product_of;
 static float canonical(float a) {
   return mpnum_isnan_f32(a) ? mpnum_from_bits_f32(0x7fffffffu) : a;
 }
@@ -54,22 +48,22 @@ static float least(float a, float most) { return is_above(a, most) ? most : a; }
 static float relu(float of) { return is_above(of, 0) || mpnum_isnan_f32(of) ? of : 0; }
 static float slope_of(int kind, float of, float alpha) {
   switch (kind) {
-  case 0: return mpnum_silu_derivative_f32(alpha != 1 ? product(alpha, of) : of);
+  case 0: return mpnum_silu_derivative_f32(alpha != 1 ? product_once(alpha, of) : of);
   case 1: return mpnum_gelu_derivative_f32(of);
   case 2: return mpnum_gelu_tanh_derivative_f32(of);
   case 3: return is_above(of, 0) ? 1 : relu(of);
-  default: return sum(relu(of), relu(of));
+  default: return sum_once(relu(of), relu(of));
   }
 }
 static float value_of(int kind, float of, float alpha) {
   switch (kind) {
   case 0:
     if (alpha == 1) return mpnum_silu_f32(of);
-    return product(mpnum_silu_f32(product(alpha, of)), quotient(1, alpha));
+    return product_once(mpnum_silu_f32(product_once(alpha, of)), quotient_once(1, alpha));
   case 1: return mpnum_gelu_f32(of);
   case 2: return mpnum_gelu_tanh_f32(of);
   case 3: return relu(of);
-  default: return product(relu(of), relu(of));
+  default: return product_once(relu(of), relu(of));
   }
 }
 /* Both gradients of one element. */
@@ -81,16 +75,16 @@ static void expect_one(int kind, const setting *how, int has_factor, float in, f
   float moved = is_above(-most, f) ? -most : least(f, most), through = d;
   *of_f = is_above(-most, f) || is_above(f, most)
               ? 0
-              : product(d, value_of(kind, bounded, alpha));
-  if (how->offset != 0) moved = sum(moved, how->offset);
-  if (has_factor) through = product(d, moved);
-  *of_x = is_closed ? 0 : product(through, slope_of(kind, bounded, alpha));
+              : product_once(d, value_of(kind, bounded, alpha));
+  if (how->offset != 0) moved = sum_once(moved, how->offset);
+  if (has_factor) through = product_once(d, moved);
+  *of_x = is_closed ? 0 : product_once(through, slope_of(kind, bounded, alpha));
 }
 static void expect_all(int kind, const setting *how, const float *added, int has_factor,
                        size_t columns) {
   for (size_t i = 0; i < ROWS * columns; ++i)
-    expect_one(kind, how, has_factor, added ? sum(x[i], added[i % columns]) : x[i], up[i],
-               dy[i], &to_x[i], &to_up[i]);
+    expect_one(kind, how, has_factor, added ? sum_once(x[i], added[i % columns]) : x[i],
+               up[i], dy[i], &to_x[i], &to_up[i]);
 }
 /* Expected elements of a type, added to what the bytes hold or not. */
 static void put(mpnum_type type, uint8_t *bytes, float *floats, size_t n, int adds) {
@@ -98,7 +92,7 @@ static void put(mpnum_type type, uint8_t *bytes, float *floats, size_t n, int ad
   convert(MPNUM_TYPE_F32, old, type, bytes, n);
   for (size_t i = 0; i < n; ++i)
     floats[i] =
-        canonical(adds ? sum(old[i], canonical(floats[i])) : canonical(floats[i]));
+        canonical(adds ? sum_once(old[i], canonical(floats[i])) : canonical(floats[i]));
   convert(type, bytes, MPNUM_TYPE_F32, floats, n);
 }
 
@@ -359,9 +353,11 @@ static void functions_give_the_value(void) {
   options.factor = mpnum_const_matrix_of(MPNUM_TYPE_F32, up, 1, MOST);
   must(run(MPNUM_TYPE_F32, to_x, to_up, dy, x, MOST));
   for (size_t i = 0; i < MOST; ++i) {
-    const float of_x = product(product(dy[i], 2), mpnum_silu_derivative_f32(x[i]));
+    const float of_x =
+        product_once(product_once(dy[i], 2), mpnum_silu_derivative_f32(x[i]));
     CHECK(bits_of(to_x[i]) == bits_of(of_x) &&
-              bits_of(to_up[i]) == bits_of(product(dy[i], mpnum_silu_light_f32(x[i]))),
+              bits_of(to_up[i]) ==
+                  bits_of(product_once(dy[i], mpnum_silu_light_f32(x[i]))),
           "%zu", i);
   }
 }

@@ -41,12 +41,6 @@ static void make(mpnum_type type, mpnum_type other, size_t n) {
   convert(MPNUM_TYPE_F32, x, type, src, n);
   convert(MPNUM_TYPE_F32, up, other, factor, n);
 }
-static float sum_of(float a, float b) { return a + b; }
-static float product_of(float a, float b) { return a * b; }
-static float quotient_of(float a, float b) { return a / b; }
-static float (*volatile quotient)(float, float) = quotient_of;
-static float (*volatile sum)(float, float) = sum_of;
-static float (*volatile product)(float, float) = product_of;
 /* Functions in the place of activations, and their elements. */
 static void (*const functions[])(float *, const float *, size_t) = {
     mpnum_silu_light_f32_array, mpnum_gelu_light_f32_array,
@@ -64,13 +58,13 @@ static float activated(mpnum_activation activation, float of) {
 }
 static float expected(mpnum_activation activation, float of, const float *times) {
   float result = activated(activation, of);
-  if (times) result = product(result, *times);
+  if (times) result = product_once(result, *times);
   return mpnum_isnan_f32(result) ? mpnum_from_bits_f32(0x7fffffffu) : result;
 }
 static void expect_rows(mpnum_activation activation, size_t columns, const float *added,
                         int is_multiplied) {
   for (size_t i = 0; i < ROWS * columns; ++i)
-    y[i] = expected(activation, added ? sum(x[i], added[i % columns]) : x[i],
+    y[i] = expected(activation, added ? sum_once(x[i], added[i % columns]) : x[i],
                     is_multiplied ? &up[i] : NULL);
 }
 
@@ -108,10 +102,10 @@ static void elements_are_those_of_scalar_steps(void) {
 static float limited(float of, float most) { return is_above(of, most) ? most : of; }
 static float new_value(int kind, float of, float alpha) {
   if (kind == 0 && alpha > 0)
-    return product(mpnum_silu_f32(product(alpha, of)), quotient(1, alpha));
+    return product_once(mpnum_silu_f32(product_once(alpha, of)), quotient_once(1, alpha));
   if (kind < 3) return activated((mpnum_activation)kind, of);
   if (!is_above(of, 0) && !mpnum_isnan_f32(of)) return 0;
-  return kind == 3 ? of : product(of, of);
+  return kind == 3 ? of : product_once(of, of);
 }
 static void numbers_bound_and_move(void) {
   static const float numbers[4][3] = {
@@ -132,11 +126,11 @@ static void numbers_bound_and_move(void) {
     if (has_bias) options.bias = bias;
     if (has_factor) options.factor = mpnum_const_matrix_of(other, factor, ROWS, n);
     for (size_t i = 0; i < count; ++i) {
-      const float in = limited(has_bias ? sum(x[i], bias[i % n]) : x[i], most);
+      const float in = limited(has_bias ? sum_once(x[i], bias[i % n]) : x[i], most);
       float f = is_above(-most, up[i]) ? -most : limited(up[i], most);
-      if (how[2] < 0 || how[2] > 0) f = sum(f, how[2]);
+      if (how[2] < 0 || how[2] > 0) f = sum_once(f, how[2]);
       y[i] = new_value(kind, in, alpha > 1 ? alpha : 0);
-      if (has_factor) y[i] = product(y[i], f);
+      if (has_factor) y[i] = product_once(y[i], f);
       if (mpnum_isnan_f32(y[i])) y[i] = mpnum_from_bits_f32(0x7fffffffu);
     }
     convert(type, want, MPNUM_TYPE_F32, y, count);

@@ -28,7 +28,7 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_scaled_check_(mpnum_type codes_type,
   const int size = mpnum_type_bits_(values.type) / 8;
   size_t i = 0;
   if (!values.rows || !values.columns) return MPNUM_OK;
-  if (!mpnum_is_scaled_type_(codes_type) || !mpnum_is_block_source_(values.type))
+  if (!mpnum_is_scaled_type_(codes_type) || !mpnum_has_floats_(values.type))
     return MPNUM_ERROR_TYPE;
   if (!codes || !values.data || !scales) return MPNUM_ERROR_NULL;
   if (codes_stride < values.columns) return MPNUM_ERROR_STRIDE;

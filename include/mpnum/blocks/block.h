@@ -55,7 +55,7 @@ MPNUM_HOST_INLINE_ mpnum_status mpnum_one_block_check_(mpnum_blockscale_format f
   if (mpnum_blockscale_validate_(&copy, 0) != MPNUM_OK ||
       format.rounding != MPNUM_ROUND_NEAREST_EVEN)
     return MPNUM_ERROR_ARGUMENT;
-  if (!mpnum_is_block_source_(type)) return MPNUM_ERROR_TYPE;
+  if (!mpnum_has_floats_(type)) return MPNUM_ERROR_TYPE;
   if (format.rule == MPNUM_BLOCKSCALE_TWO_LEVEL &&
       mpnum_bits_f32(scale) - 1 >= 0x7f7fffffu)
     return MPNUM_ERROR_ARGUMENT; /* 0, Inf, NaN, or negative */

@@ -117,7 +117,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_finite_amax_rows(float *amax,
     return MPNUM_OK;
   }
   if (!amax || !src.data) return MPNUM_ERROR_NULL;
-  if (!mpnum_is_block_source_(src.type)) return MPNUM_ERROR_TYPE;
+  if (!mpnum_has_floats_(src.type)) return MPNUM_ERROR_TYPE;
   *amax = mpnum_finite_amax_(&src);
   return MPNUM_OK;
 }

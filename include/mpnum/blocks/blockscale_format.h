@@ -310,14 +310,17 @@ MPNUM_MATH_ uint32_t mpnum_block_product_(uint32_t a, uint32_t b) {
       mpnum_wide_rounded_f32_(mpnum_wide_mul_(mpnum_wide_f32_(a), mpnum_wide_f32_(b))));
 }
 
+/* The smaller of largest / amax, of bits, and FLT_MAX; 1 if amax is 0, Inf or NaN. */
+MPNUM_MATH_ float mpnum_two_level_scale_(uint32_t largest, float amax) {
+  const uint32_t bits = mpnum_bits_f32(amax) & 0x7fffffffu;
+  uint32_t scale = 0x3f800000u;
+  if (bits != 0 && bits < 0x7f800000u) scale = mpnum_block_quotient_(largest, bits);
+  return mpnum_from_bits_f32(scale > 0x7f7fffffu ? 0x7f7fffffu : scale);
+}
 /* S of NVFP4 for the largest finite magnitude of a tensor: the smaller of 448 * 6 / amax
  * and FLT_MAX; 1 if amax is 0, Inf or NaN. */
 MPNUM_MATH_ float mpnum_nvfp4_scale(float amax) {
-  const uint32_t bits = mpnum_bits_f32(amax) & 0x7fffffffu;
-  uint32_t scale = 0x3f800000u;
-  if (bits != 0 && bits < 0x7f800000u)
-    scale = mpnum_block_quotient_(0x45280000u /* 2688 */, bits);
-  return mpnum_from_bits_f32(scale > 0x7f7fffffu ? 0x7f7fffffu : scale);
+  return mpnum_two_level_scale_(0x45280000u /* 2688 */, amax);
 }
 
 /* The constants of the rule of a valid format. scale: S. */

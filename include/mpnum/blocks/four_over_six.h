@@ -133,7 +133,6 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_quantize_four_over_six(
   mpnum_blockscaled at;
   uint64_t saved = 0;
   size_t r = 0, c = 0, i = 0;
-  uint32_t largest = 0;
   if ((how.max != 448 && how.max != 256) || (how.squared & ~1))
     return MPNUM_ERROR_ARGUMENT;
   if (!src.rows || !src.columns) return MPNUM_OK;
@@ -146,9 +145,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_quantize_four_over_six(
   saved = mpnum_fenv_save_();
   by.squared = how.squared;
   by.unit = how.max == 448 ? 2688.0f : 1536.0f;
-  largest = mpnum_bits_f32(mpnum_div_scalar_(by.unit, by.amax));
-  if (mpnum_bits_f32(by.amax) == 0 || largest == 0) largest = 0x3f800000u;
-  by.scale = mpnum_from_bits_f32(largest > 0x7f7fffffu ? 0x7f7fffffu : largest);
+  by.scale = mpnum_two_level_scale_(mpnum_bits_f32(by.unit), by.amax);
   by.inverse = mpnum_div_scalar_(1, by.scale);
   mpnum_scale_move_of_(&scales, &format,
                        at.is_swizzled ? MPNUM_SCALES_SWIZZLED : MPNUM_SCALES_IN_ROWS,

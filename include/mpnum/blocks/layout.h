@@ -5,9 +5,8 @@
  * Opt-in; blockscale.h quantises.
  *
  *     // Scales in rows, as a file has them, for cuBLASLt.
- *     status = mpnum_reorder_scales(&format, MPNUM_SCALES_SWIZZLED, there, there_bytes,
- *                                   MPNUM_SCALES_IN_ROWS, here, here_bytes, rows,
- * columns);
+ *     status = mpnum_reorder_scales(&format, MPNUM_SCALES_SWIZZLED, to, to_bytes,
+ *                                   MPNUM_SCALES_IN_ROWS, from, from_bytes, rows, n);
  *     // NVFP4 as MXFP8, without a matrix of floats.
  *     status = mpnum_convert_blocks(&mxfp8, dst, &nvfp4, src, rows, columns, NULL, NULL);
  *     // NVFP4 of a matrix of bf16 with an S for each row.
@@ -188,10 +187,10 @@ MPNUM_HOST_INLINE_ void mpnum_set_dense_code_(uint8_t *codes, int bits, size_t i
 }
 /* Codes of a matrix of rows x columns, as those of its transpose, which has a row for
  * each column: what launchers write with MPNUM_QUANTIZE_TRANSPOSED. bits: 8, or 4 or 6,
- * dense. Strides are elements from row to row, at whole bytes: multiples of 2 or 4. Bits
- * that fill up the last byte of a row become 0. Status codes: MPNUM_ERROR_NULL;
- * MPNUM_ERROR_ARGUMENT: other bits; MPNUM_ERROR_STRIDE; MPNUM_ERROR_SHAPE: more than
- * memory can hold; MPNUM_ERROR_OVERLAP. */
+ * dense. Strides are elements from row to row, at whole bytes: multiples of 2 or 4. What
+ * fills up the last two codes of a row, or with 6 bits the last four, becomes 0.
+ * Status codes: MPNUM_ERROR_NULL; MPNUM_ERROR_ARGUMENT: other bits; MPNUM_ERROR_STRIDE;
+ * MPNUM_ERROR_SHAPE: more than memory can hold; MPNUM_ERROR_OVERLAP. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_transpose_codes(void *dst, size_t dst_stride, const void *src, size_t src_stride,
                       size_t rows, size_t columns, int bits) {
@@ -240,17 +239,11 @@ MPNUM_HOST void mpnum_block_floats_(const mpnum_block_job_ *from, float *dst, si
   const size_t count = is_one ? 1 : mpnum_blocks_along_(n, wide);
   const uint8_t *const codes = mpnum_block_codes_(from, row, column);
   const mpnum_factors_ by = mpnum_factors_of_(factors, is_one ? 31 : from->shift);
-  size_t c = n;
   int is_low = 0;
   mpnum_load_scales_(from, factors, mpnum_block_at_(row, rows), column / wide, count);
   is_low = mpnum_factors_are_low_(from, factors, count);
-  if (!is_one && from->shift < 0 && wide > 1)
-    while (c-- > 0)
-      factors[c] = factors[c / wide];
-  if (is_low)
-    mpnum_dequantize_low_(from, dst, codes, by, n);
-  else
-    mpnum_dequantize_floats_(&from->scaling, dst, codes, by, n);
+  if (!is_one) mpnum_spread_factors_(from, factors, n);
+  mpnum_dequantize_run_(from, dst, codes, by, n, is_low);
 }
 /* Floats of a run, whatever blocks it crosses. */
 MPNUM_HOST const float *mpnum_load_blocks_(const mpnum_block_job_ *job, size_t row,
@@ -290,9 +283,7 @@ MPNUM_HOST_COLD_ void mpnum_block_source_of_(mpnum_block_job_ *job,
                                              size_t columns) {
   mpnum_block_job_of_(job, format, codes,
                       mpnum_const_matrix_of(MPNUM_TYPE_F32, 0, rows, columns));
-  mpnum_block_runs_(job, 1);
-  job->scaling.has_divisor = job->scale_type == MPNUM_TYPE_E4M3;
-  job->scaling.divisor = job->codes.scale;
+  mpnum_dequantize_begin_(job);
 }
 /* With MPNUM_BLOCKSCALE_ERROR: counts values that are not finite. */
 MPNUM_HOST_COLD_ mpnum_status
@@ -349,14 +340,6 @@ mpnum_convert_blocks(const mpnum_blockscale_format *dst_format, mpnum_blockscale
   return status;
 }
 
-MPNUM_HOST void mpnum_store_floats_(mpnum_matrix dst, size_t row, size_t column,
-                                    const float *floats, size_t n) {
-  uint8_t *const to = mpnum_rows_to_(dst, row, column);
-  if (dst.type == MPNUM_TYPE_F32)
-    MPNUM_MEMCPY_(to, floats, n * sizeof *floats);
-  else
-    mpnum_source_codes_(dst.type, to, floats, n);
-}
 /* Rounds a band of at most a block's rows and a strip's columns. back: of the same
  * format, with its scales in scale_inv, of room for those of a band. */
 MPNUM_HOST_ONCE_ void mpnum_round_band_(mpnum_block_job_ *job, mpnum_block_job_ *back,
@@ -366,49 +349,27 @@ MPNUM_HOST_ONCE_ void mpnum_round_band_(mpnum_block_job_ *job, mpnum_block_job_ 
   MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
   MPNUM_ALIGNED_ float inverses[MPNUM_RUN_];
   uint8_t codes[MPNUM_RUN_];
-  uint64_t *const zeros = job->losses && job->scaling.rounding == MPNUM_ROUND_STOCHASTIC
-                              ? &job->losses->underflowed
-                              : 0;
-  const size_t wide = job->columns;
   const float *x = 0;
-  const size_t count = mpnum_band_amax_(job, &scales, row, column, rows, n, &x, buffer);
-  const mpnum_factors_ factors = mpnum_factors_of_(scales.factors, job->shift);
+  const size_t count =
+      mpnum_band_begin_(job, &scales, row, column, rows, n, 0, 0, &x, buffer);
   const mpnum_factors_ by = mpnum_factors_of_(inverses, job->shift);
   size_t r = 0, c = 0, k = 0;
   int is_low = 0;
-  mpnum_band_scales_of_(job, &scales, 0, 0, count);
   mpnum_load_scales_(back, inverses, 0, 0, count);
   is_low = mpnum_factors_are_low_(back, inverses, count);
-  for (c = n; job->shift < 0 && wide > 1 && c-- > 0;) {
-    scales.factors[c] = scales.factors[c / wide];
-    inverses[c] = inverses[c / wide];
-  }
-  for (c = n; job->shift < 0 && wide > 1 && c % MPNUM_SCALED_ != 0; ++c)
-    scales.factors[c] = scales.factors[n - 1];
+  mpnum_spread_factors_(job, inverses, n);
   for (; r < rows; ++r)
     for (c = 0; c < n; c += job->run) {
       const size_t size = n - c < job->run ? n - c : job->run;
       const uint64_t index = job->offset + (row + r) * job->src.stride + column + c;
-      float *const floats = buffer;
       x = mpnum_job_floats_(job, row + r, column + c, size, buffer);
-      if (scales.has_low) {
-        mpnum_quantize_low_(job, codes, x, factors, size, index, zeros);
-      } else {
-        mpnum_quantize_floats_(&job->scaling, codes, x, factors, size, index, zeros);
-        if (job->losses)
-          mpnum_count_losses_(&job->scaling, job->losses, x, factors, size);
-      }
-      if (is_low)
-        mpnum_dequantize_low_(back, floats, codes, by, size);
-      else
-        mpnum_dequantize_floats_(&back->scaling, floats, codes, by, size);
-      for (k = 0; scales.has_zeros && k < size; ++k) { /* of blocks whose codes are 0 */
-        const size_t block = job->shift == 31 ? 0 : (c + k) / wide;
-        if (scales.amax[block] == 0 ||
-            (job->scale_type == MPNUM_TYPE_E4M3 && scales.bytes[block] == 0))
-          mpnum_set_float_(floats, k, 0);
-      }
-      mpnum_store_floats_(dst, row + r, column + c, floats, size);
+      mpnum_quantize_in_band_(job, &scales, codes, x, size, index);
+      mpnum_dequantize_run_(back, buffer, codes, by, size, is_low);
+      for (k = 0; scales.has_zeros && k < size; ++k)
+        if (mpnum_has_no_codes_(job, &scales,
+                                job->shift == 31 ? 0 : (c + k) / job->columns))
+          mpnum_set_float_(buffer, k, 0);
+      mpnum_floats_to_(dst.type, mpnum_rows_to_(dst, row + r, column + c), buffer, size);
     }
 }
 /* dst becomes src as it would come back from a block format: quantised, and dequantised
@@ -432,7 +393,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_round_blocks(
       (format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL &&
        mpnum_bits_f32(scale) - 1 >= 0x7f7fffffu))
     return MPNUM_ERROR_ARGUMENT;
-  if (!mpnum_is_block_source_(src.type) || !mpnum_is_block_source_(dst.type))
+  if (!mpnum_has_floats_(src.type) || !mpnum_has_floats_(dst.type))
     return MPNUM_ERROR_TYPE;
   if (dst.stride < dst.columns) return MPNUM_ERROR_STRIDE;
   if (!mpnum_extent_(src.rows, src.columns, src.stride, mpnum_type_bits_(src.type)) ||

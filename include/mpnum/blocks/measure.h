@@ -183,7 +183,7 @@ MPNUM_HOST void mpnum_measure_pair_(mpnum_measure *measure, double x, double y,
 }
 MPNUM_HOST mpnum_status mpnum_measured_check_(mpnum_const_matrix rows) {
   if (rows.rows == 0 || rows.columns == 0) return MPNUM_OK;
-  if (rows.type != MPNUM_TYPE_F64 && !mpnum_is_block_source_(rows.type))
+  if (rows.type != MPNUM_TYPE_F64 && !mpnum_has_floats_(rows.type))
     return MPNUM_ERROR_TYPE;
   if (!rows.data) return MPNUM_ERROR_NULL;
   return mpnum_extent_(rows.rows, rows.columns, rows.stride, mpnum_type_bits_(rows.type))

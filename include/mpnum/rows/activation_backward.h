@@ -26,11 +26,12 @@
  * Error: that of the derivative and of the activation (docs/errors.md), and half a place
  *   for each other step.
  * NaN: canonical; of x, of dy and, for the gradient of src, of f. Derivatives at -Inf
- *   are -0, of relu and its square +0, at +Inf 1, of relu squared Inf; Inf in dy times 0
- * is NaN, but at what is said to be +0 above. Bits: as mpnum_activation_rows. Status: as
- * mpnum_activation_rows, for dy, to_src and to_factor, too; MPNUM_ERROR_SHAPE also for
- * to_factor without a factor; MPNUM_ERROR_OVERLAP also in place with options.adds.
- * Nothing is written then. Host only. */
+ *   are -0, of relu and its square +0; at +Inf 1, of relu squared Inf. Inf in dy times 0
+ *   is NaN, but at what is said to be +0 above.
+ * Bits: as mpnum_activation_rows.
+ * Status: as mpnum_activation_rows, for dy, to_src and to_factor, too;
+ *   MPNUM_ERROR_SHAPE also for to_factor without a factor; MPNUM_ERROR_OVERLAP also in
+ *   place with options.adds. Nothing is written then. Host only. */
 #ifndef MPNUM_ROWS_ACTIVATION_BACKWARD_H
 #define MPNUM_ROWS_ACTIVATION_BACKWARD_H
 

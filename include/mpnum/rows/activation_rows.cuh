@@ -202,6 +202,18 @@ static __device__ __forceinline__ tile_place_ tile_place_of_(size_t rows, size_t
   place.tile = static_cast<unsigned>(unit % tiles);
   return place;
 }
+/* What both kinds of writers know of a call and a row. */
+template <class Writer, class Job>
+static __device__ __forceinline__ void gate_begin_(Writer &writer, const Job &job,
+                                                   const tile_place_ &place) {
+  writer.to = job.to;
+  writer.to.begin();
+  writer.gate = job.gate;
+  writer.number = place.row.number;
+  writer.columns = job.columns;
+  writer.has_factor = job.factor != 0;
+  writer.amax = 0;
+}
 template <class To, class Dy, class Src>
 static __device__ __forceinline__ gate_loader_<Dy, Src>
 gate_loader_of_(const gate_job_<To, Dy, Src> &job, size_t number) {
@@ -223,13 +235,7 @@ static __global__ void __launch_bounds__(256)
   const mpnum::tile_place_ place =
       mpnum::tile_place_of_(job.rows, job.tiles, job.columns);
   mpnum::gate_writer_<kind, To> writer;
-  writer.to = job.to;
-  writer.to.begin();
-  writer.gate = job.gate;
-  writer.number = place.row.number;
-  writer.columns = job.columns;
-  writer.has_factor = job.factor != 0;
-  writer.amax = 0;
+  mpnum::gate_begin_(writer, job, place);
   if (place.row.exists)
     mpnum::row_each_<4>(place.row, place.tile, job.columns,
                         mpnum::gate_loader_of_(job, place.row.number), writer);
@@ -241,16 +247,10 @@ static __global__ void __launch_bounds__(256)
   const mpnum::tile_place_ place =
       mpnum::tile_place_of_(job.rows, job.tiles, job.columns);
   mpnum::gate_slope_writer_<kind, To> writer;
-  writer.to = job.to;
-  writer.to.begin();
+  mpnum::gate_begin_(writer, job, place);
   writer.to_factor = job.to_factor;
   writer.to_factor.begin();
-  writer.gate = job.gate;
-  writer.number = place.row.number;
-  writer.columns = job.columns;
-  writer.has_factor = job.factor != 0;
   writer.adds = job.adds;
-  writer.amax = 0;
   if (place.row.exists)
     mpnum::row_each_<2>(place.row, place.tile, job.columns,
                         mpnum::gate_loader_of_(job, place.row.number), writer);
@@ -266,21 +266,6 @@ template <class Dst, class Src> struct dropout_job_ {
   unsigned columns;
   mpnum_dropout_ how;
 };
-/* Words first to first + 3 of a stream, by one counter or two. */
-static __device__ __forceinline__ void dropout_words_(uint32_t *words, uint64_t seed,
-                                                      uint64_t first) {
-  const unsigned shift = static_cast<unsigned>(first & 3);
-  const mpnum_u32x4 a = mpnum_random_x4(seed, first >> 2);
-  mpnum_u32x4 b = a;
-  if (shift) b = mpnum_random_x4(seed, (first + 3) >> 2);
-  const uint32_t all[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
-  MPNUM_UNROLL_
-  for (unsigned j = 0; j < 4; ++j)
-    words[j] = shift == 0   ? all[j]
-               : shift == 1 ? all[j + 1]
-               : shift == 2 ? all[(j + 2) & 7]
-                            : all[(j + 3) & 7];
-}
 
 } // namespace mpnum
 
@@ -300,7 +285,7 @@ static __global__ void __launch_bounds__(256)
         mpnum_load<4>(job.src + number * job.src_stride + i, left);
     mpnum_lanes<Dst, 4> y;
     uint32_t words[4];
-    mpnum::dropout_words_(words, job.how.seed, job.how.offset + number * job.columns + i);
+    mpnum_quantize_words_(words, job.how.seed, job.how.offset + number * job.columns + i);
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 4; ++j)
       y.at[j] = mpnum::row_element_<Dst>::out(

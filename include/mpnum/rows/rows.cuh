@@ -14,19 +14,17 @@
  * Domain: T is float, mpnum_f16, mpnum_bf16, mpnum_e5m2 or mpnum_e4m3, of each array its
  *   own. A stride counts elements from row to row: of what is written columns at least,
  *   of what is read any, as in matrix.h, 0 for one row that repeats. Options are the
- * host's, and read before a launcher returns; NULL means the defaults. Arrays in them and
- *   row_status are in device memory. A length past the columns counts as columns, slopes
- *   and sinks are taken as they are, of at most 2^32 rows, of
- *   which there are fewer than 2^31. dst may be src where both have one type and stride;
- *   otherwise they do not overlap.
- * Bits: batch invariance: a row has the same ones alone and in any batch.
- * Status: cudaErrorInvalidValue, and nothing is launched, where the host's function has
- *   an error, but for what only the device can read. Without elements pointers may be
- *   anything.
- * Speed: a row is read once where its floats fit into the shared memory that a block can
- *   have, 12032 of them on every GPU, 16128 on sm_75, 25088 on sm_86, 89 and 120, 41472
- *   on sm_80, 57856 on sm_90 and 100; longer rows once for each step, from the second
- *   on out of the caches. */
+ *   host's, and read before a launcher returns; NULL means the defaults. Arrays in them
+ * and row_status are in device memory. A length past the columns counts as columns, of
+ *   which there are fewer than 2^31; slopes and sinks, of rows below 2^32, are what
+ *   softmax.h says, and not looked at. dst may be src where both have one type and
+ * stride; otherwise they do not overlap. Bits: batch invariance: a row has the same ones
+ * alone and in any batch. Status: cudaErrorInvalidValue, and nothing is launched, where
+ * the host's function has an error, but for what only the device can read. Without
+ * elements pointers may be anything. Speed: a row is read once where its floats fit into
+ * the shared memory that a block can have, 12032 of them on every GPU, 16128 on sm_75,
+ * 25088 on sm_86, 89 and 120, 41472 on sm_80, 57856 on sm_90 and 100; longer rows once
+ * for each step, from the second on out of the caches. */
 #ifndef MPNUM_ROWS_ROWS_CUH
 #define MPNUM_ROWS_ROWS_CUH
 
@@ -156,9 +154,8 @@ struct row_infinities_ {
 template <class T> struct row_ {
   row_place_ place;
   row_loader_<T> load;
-  unsigned count; /* elements that are not past its length */
-  float max, scale, sink;
-  int has_sink;
+  unsigned count;         /* elements that are not past its length */
+  float max, scale, sink; /* sink: -Inf where there is none */
   mpnum_row_status status;
 };
 template <class T>
@@ -189,7 +186,6 @@ static __device__ __forceinline__ row_<T> row_of_(const row_source_<T> &from,
     row.load.bias.at =
         static_cast<const unsigned char *>(from.bias) +
         number * from.bias_stride * (from.bias_type == MPNUM_TYPE_F32 ? 4 : 2);
-  row.has_sink = from.sinks != 0;
   row.sink = mpnum_from_bits_f32(0xff800000u);
   if (from.heads) {
     const unsigned head = static_cast<unsigned>(number) / from.head_rows % from.heads;
@@ -321,7 +317,7 @@ static __device__ __forceinline__ void softmax_row_(const softmax_job_<Dst, Src>
   writer.none = mpnum_from_bits_f32(none);
   writer.has_powers = row.load.kept != 0;
   writer.step = softmax_usual_;
-  if (row.has_sink) {
+  if (job.from.sinks) {
     const mpnum_row_sunk_ sunk = mpnum_row_sink_(sum, row.max, row.scale, row.sink);
     writer.number = is_log ? mpnum_sunk_log_(&sunk) : mpnum_sunk_share_(&sunk);
   } else if (is_log) {
@@ -369,9 +365,9 @@ static __device__ __forceinline__ void logsumexp_row_(const logsumexp_job_<Src> 
   if (!row_is_first_(place)) return;
   if (job.status) job.status[place.number] = row.status;
   result = row.max;
-  if (row.status == MPNUM_ROW_EMPTY && row.has_sink) {
+  if (row.status == MPNUM_ROW_EMPTY && job.from.sinks) {
     result = row.sink;
-  } else if (row.status == MPNUM_ROW_OK && row.has_sink) {
+  } else if (row.status == MPNUM_ROW_OK && job.from.sinks) {
     const mpnum_row_sunk_ sunk = mpnum_row_sink_(sum, row.max, row.scale, row.sink);
     result = mpnum_sunk_all_(&sunk, row.max, row.scale, row.sink);
   } else if (row.status == MPNUM_ROW_OK) {

@@ -145,7 +145,7 @@ typedef struct mpnum_row_ {
   mpnum_row_steps_ steps;
   mpnum_row_view_ view;
   size_t number, count;
-  int is_masked, takes_limit, has_sink, has_biases;
+  int is_masked, takes_limit;
   float scale, max, sink;
   double sum;
   mpnum_row_status status;
@@ -164,6 +164,10 @@ MPNUM_HOST size_t mpnum_row_length_(const mpnum_softmax_options *options, size_t
   }
   return length;
 }
+/* Whether biases become floats, or are multiplied, before they are added. */
+MPNUM_HOST_INLINE_ int mpnum_has_biases_(const mpnum_softmax_options *options) {
+  return options->bias && (options->slopes || options->bias_type != MPNUM_TYPE_F32);
+}
 /* Writes *row in place: when such a struct is passed and returned by value, gcc 12 takes
  * its memory as not read (pass ipa-modref). */
 MPNUM_HOST void mpnum_row_begin_(mpnum_row_ *row, mpnum_const_matrix src,
@@ -175,16 +179,13 @@ MPNUM_HOST void mpnum_row_begin_(mpnum_row_ *row, mpnum_const_matrix src,
                    mpnum_is_causal_(options) ||
                    (options->flags & MPNUM_SOFTMAX_MASKED) != 0;
   row->takes_limit = (options->flags & MPNUM_SOFTMAX_LIMIT) != 0;
-  row->has_sink = options->sinks != 0;
-  row->has_biases = 0;
   row->sink = mpnum_from_bits_f32(0xff800000u);
   row->scale = options->bias ? 1 : options->scale;
   mpnum_row_view_of_(&row->view, src.type);
   row->view.scale = options->scale;
   row->view.is_plain = src.type == MPNUM_TYPE_F32 && !options->mask && !options->bias;
   mpnum_row_type_of_(&row->view.bias_type, options->bias_type);
-  if (options->bias && (options->slopes || options->bias_type != MPNUM_TYPE_F32))
-    row->view.is_apart = row->has_biases = 1;
+  if (mpnum_has_biases_(options)) row->view.is_apart = 1;
 }
 /* Moves to a row. */
 MPNUM_HOST void mpnum_row_go_(mpnum_row_ *row, size_t number) {
@@ -197,8 +198,9 @@ MPNUM_HOST void mpnum_row_go_(mpnum_row_ *row, size_t number) {
   if (options->bias) {
     const uint8_t *const biases =
         mpnum_row_at_(options->bias_type, options->bias, number * options->bias_stride);
-    row->view.biases = row->has_biases ? biases : 0;
-    row->view.bias = row->has_biases ? 0 : (const float *)(const void *)biases;
+    const int is_apart = mpnum_has_biases_(options);
+    row->view.biases = is_apart ? biases : 0;
+    row->view.bias = is_apart ? 0 : (const float *)(const void *)biases;
   }
   if (options->slopes || options->sinks) {
     const size_t head =
@@ -323,7 +325,7 @@ MPNUM_HOST void mpnum_softmax_row_(mpnum_row_ *row, const mpnum_row_type_ *type,
   if (is_log) {
     map.kind = MPNUM_MAP_LOG_;
     map.c = mpnum_row_log_sum_(row);
-    if (row->has_sink) {
+    if (row->options->sinks) {
       const mpnum_row_sunk_ sunk = mpnum_row_sunk_of_(row);
       map.c = mpnum_sunk_log_(&sunk);
     }
@@ -331,7 +333,7 @@ MPNUM_HOST void mpnum_softmax_row_(mpnum_row_ *row, const mpnum_row_type_ *type,
     if (!kept.all) map.kind = MPNUM_MAP_SCALED_;
     map.has_powers = !kept.all;
     map.a = mpnum_div_scalar_(1, (float)row->sum);
-    if (row->has_sink) {
+    if (row->options->sinks) {
       const mpnum_row_sunk_ sunk = mpnum_row_sunk_of_(row);
       map.a = mpnum_sunk_share_(&sunk);
     }
@@ -364,10 +366,6 @@ MPNUM_HOST void mpnum_finish_(mpnum_unfinished_ *unfinished) {
   for (i = 0; i < unfinished->count; ++i)
     mpnum_row_less_(unfinished->rows[i], unfinished->lengths[i], unfinished->sums[i]);
   unfinished->count = 0;
-}
-/* f32, or of 16 bits. */
-MPNUM_HOST_INLINE_ int mpnum_has_floats_(mpnum_type type) {
-  return type == MPNUM_TYPE_F32 || type == MPNUM_TYPE_F16 || type == MPNUM_TYPE_BF16;
 }
 /* Finite, or -Inf. */
 MPNUM_HOST_INLINE_ int mpnum_is_sink_(float x) {
@@ -446,7 +444,7 @@ MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_matrix dst,
               : mpnum_fenv_save_();
   mpnum_row_type_of_(&type, dst.type);
   mpnum_row_begin_(&row, src, chosen);
-  is_short = src.columns <= MPNUM_TILE_ && !row.view.is_apart && !row.has_sink &&
+  is_short = src.columns <= MPNUM_TILE_ && !row.view.is_apart && !row.options->sinks &&
              !type.is_foreign && (!is_log || type.type == MPNUM_TYPE_F32);
   late.count = 0;
   for (; i < src.rows; ++i) {
@@ -521,11 +519,11 @@ mpnum_logsumexp_rows(float *dst, mpnum_const_matrix src,
       mpnum_row_sum_(&row, &kept);
       result = mpnum_add_scalar_(mpnum_mul_scalar_(row.max, row.scale),
                                  mpnum_row_log_sum_(&row));
-      if (row.has_sink) {
+      if (row.options->sinks) {
         const mpnum_row_sunk_ sunk = mpnum_row_sunk_of_(&row);
         result = mpnum_sunk_all_(&sunk, row.max, row.scale, row.sink);
       }
-    } else if (row.status == MPNUM_ROW_EMPTY && row.has_sink) {
+    } else if (row.status == MPNUM_ROW_EMPTY && row.options->sinks) {
       result = row.sink;
     }
     if (row_status) row_status[i] = row.status;

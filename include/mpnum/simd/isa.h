@@ -188,9 +188,9 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_isa_force(mpnum_isa isa) {
 # endif
 
 /* MPNUM_PICK_(isa, loop, mask, other): the function of a loop for an ISA, or the other
- * one where there is none. AVX2, AVX-512 and NEON have all loops; the mask says what
- * else: SSE2       SSE2 SSE2_VBMI  SSE2, and AVX-512 with VBMI one of its own, not that
- * of AVX-512 WIDE       none WIDE_VBMI  AVX-512 with VBMI one of its own */
+ * one where there is none. AVX2, AVX-512 and NEON have all loops; the mask says what else
+ * there is. SSE2: that, too. SSE2_VBMI: that, and AVX-512 with VBMI has one of its own
+ * instead of that of AVX-512. WIDE: nothing. WIDE_VBMI: the one of AVX-512 with VBMI. */
 # define MPNUM_PICK_(isa, loop, mask, other) \
   MPNUM_PICK_##mask##_(isa, mpnum_##loop, other)
 # define MPNUM_PICK_SSE2_(isa, loop, other) \

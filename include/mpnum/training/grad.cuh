@@ -245,15 +245,14 @@ mpnum_launch_grad_clip(mpnum_grad_optimizer *optimizer, const mpnum_grad_scaler 
                        stream, optimizer, scaler, findings, list, max_norm, workspace);
 }
 /* The rest of an iteration: for each optimizer mpnum_grad_scaler_report_unscaled, unless
- * a clip did it, and mpnum_grad_scaler_step,
- * then mpnum_grad_scaler_update_all. optimizers and findings are arrays of the host, read
- * before this returns, of pointers to device memory, count of each; name all handles of
- * the scaler. No findings, NULL: that optimizer was not used, and takes no step.
- * apply[i], in device memory, becomes the verdict: MPNUM_GRAD_APPLY, 1, or
- * MPNUM_GRAD_SKIP, 0; or each becomes twice the status that one of the functions
- * returned, as of a handle that is stale, and nothing else changes. So: apply if it is 1.
- * cudaErrorInvalidValue, and no launch: a NULL, a count below 1 or above
- * MPNUM_GRAD_OPTIMIZERS, a handle that is named twice. */
+ * a clip did it, and mpnum_grad_scaler_step, then mpnum_grad_scaler_update_all.
+ * optimizers and findings are arrays of the host, read before this returns, of pointers
+ * to device memory, count of each; name all handles of the scaler. No findings, NULL:
+ * that optimizer was not used, and takes no step. apply[i], in device memory, becomes the
+ * verdict: MPNUM_GRAD_APPLY, 1, or MPNUM_GRAD_SKIP, 0; or each becomes twice the status
+ * that one of the functions returned, as of a handle that is stale, and nothing else
+ * changes. So: apply if it is 1. cudaErrorInvalidValue, and no launch: a NULL, a count
+ * below 1 or above MPNUM_GRAD_OPTIMIZERS, a handle that is named twice. */
 template <class Scaler = mpnum_grad_scaler>
 MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_grad_step_all(mpnum_grad_scaler *scaler,

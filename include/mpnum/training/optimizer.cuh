@@ -97,9 +97,10 @@ mpnum_grad_multiplier_kernel_(float *multiplier, Optimizer *optimizer,
  * MPNUM_GRAD_APPLY nothing is written but progress. progress->steps grows by one where a
  * step was taken, is 0 before the first and what a checkpoint says after that;
  * progress->status is what mpnum_optimizer_step would return, and where it is not
- * MPNUM_OK nothing else was written. cudaErrorInvalidValue, and no launch: NULL for
- * optimizer or progress, a list without its pointers, an option that is refused, another
- * kind of step (AdamW and Adam have one) or rounding than the list was planned for. */
+ * MPNUM_OK nothing else was written. Where the second launch fails steps has grown.
+ * cudaErrorInvalidValue, and no launch: NULL for optimizer or progress, a list without
+ * its pointers, an option that is refused, another kind of step (AdamW and Adam have one)
+ * or rounding than the list was planned for. */
 template <class Progress = mpnum_optimizer_progress>
 MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_optimizer_step(
     const mpnum_optimizer *optimizer, const mpnum_optimizer_list &list,

@@ -14,8 +14,6 @@ typedef struct mpnum_optimizer_list {
   const uint64_t *tiles_before;          /* of each tensor, and of the end; the same */
   uint64_t count, tiles;                 /* what mpnum_optimizer_plan found */
   int32_t step, is_stochastic;           /* the same */
-  uint32_t moments;                      /* the same */
-  uint32_t unused;
 } mpnum_optimizer_list;
 
 /* What steps leave in device memory: all bytes 0 before the first one, or, from a
@@ -47,7 +45,7 @@ mpnum_optimizer_plan(mpnum_optimizer_list *list, uint64_t *tiles_before,
                      const mpnum_optimizer *optimizer,
                      const mpnum_optimizer_tensor *tensors, size_t count) {
   const uint64_t limit = static_cast<uint64_t>(1) << 52;
-  mpnum_optimizer_list planned = {0, 0, count, 0, 0, 0, 0, 0};
+  mpnum_optimizer_list planned = {0, 0, count, 0, 0, 0};
   uint64_t elements = 0;
   int moments = 0;
   mpnum_status status = mpnum_optimizer_check_(optimizer, 1, 1.0f);
@@ -76,7 +74,6 @@ mpnum_optimizer_plan(mpnum_optimizer_list *list, uint64_t *tiles_before,
   tiles_before[count] = planned.tiles;
   planned.step = mpnum_optimizer_step_of_(optimizer);
   planned.is_stochastic = optimizer->rounding == MPNUM_ROUND_STOCHASTIC;
-  planned.moments = static_cast<uint32_t>(mpnum_optimizer_moments_(optimizer));
   *list = planned;
   return MPNUM_OK;
 }

@@ -183,9 +183,6 @@ MPNUM_HOST_COLD_ mpnum_scaling_ mpnum_scaling_of_int8_(int is_sixty_fourth) {
 }
 
 /* Sources are f32, f16 and bf16; the last two as floats, and floats as them. */
-MPNUM_HOST int mpnum_is_block_source_(mpnum_type type) {
-  return type == MPNUM_TYPE_F32 || type == MPNUM_TYPE_F16 || type == MPNUM_TYPE_BF16;
-}
 MPNUM_HOST void mpnum_source_floats_(mpnum_type type, float *dst, const void *src,
                                      size_t n) {
   if (type == MPNUM_TYPE_F16) {

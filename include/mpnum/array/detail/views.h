@@ -24,6 +24,10 @@ MPNUM_INLINE int mpnum_has_rows_(mpnum_type type) {
   return type == MPNUM_TYPE_F32 || type == MPNUM_TYPE_F16 || type == MPNUM_TYPE_BF16 ||
          type == MPNUM_TYPE_E5M2 || type == MPNUM_TYPE_E4M3;
 }
+/* f32, or of 16 bits. */
+MPNUM_INLINE int mpnum_has_floats_(mpnum_type type) {
+  return type == MPNUM_TYPE_F32 || type == MPNUM_TYPE_F16 || type == MPNUM_TYPE_BF16;
+}
 /* Element i of an array. */
 MPNUM_HOST const uint8_t *mpnum_row_at_(mpnum_type type, const void *src, size_t i) {
   return (const uint8_t *)src + i * (size_t)(mpnum_type_bits_(type) / 8);

@@ -76,7 +76,7 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_block_check_(const mpnum_blockscale_format *
   if (!data) return MPNUM_ERROR_NULL;
   status = mpnum_blockscaled_check_(format, codes, rows, columns);
   if (status != MPNUM_OK) return status;
-  if (!mpnum_is_block_source_(type)) return MPNUM_ERROR_TYPE;
+  if (!mpnum_has_floats_(type)) return MPNUM_ERROR_TYPE;
   code_extent = mpnum_extent_(rows, columns, codes->stride, format->element_bits);
   data_extent = mpnum_extent_(rows, columns, stride, mpnum_type_bits_(type));
   if (!data_extent) return MPNUM_ERROR_SHAPE;
@@ -474,46 +474,75 @@ MPNUM_HOST_COLD_ void mpnum_quantize_low_(const mpnum_block_job_ *job, uint8_t *
   mpnum_count_each_(&scaling, counts, scaled, x, n);
   mpnum_add_losses_(&scaling, job->losses, counts);
 }
+/* Makes a factor for each column of one for each block, where loops take them so. */
+MPNUM_HOST_INLINE_ void mpnum_spread_factors_(const mpnum_block_job_ *job, float *factors,
+                                              size_t n) {
+  if (job->shift < 0 && job->columns > 1)
+    while (n-- > 0) /* beginning with the last */
+      factors[n] = factors[n / job->columns];
+}
+/* Scales and factors of a band from its largest magnitudes, stored as those of a row and
+ * a column of blocks. Returns the number of blocks; *x, of one run, still has its floats.
+ */
+MPNUM_HOST_INLINE_ size_t mpnum_band_begin_(const mpnum_block_job_ *job,
+                                            mpnum_band_scales_ *scales, size_t row,
+                                            size_t column, size_t rows, size_t n,
+                                            size_t block_row, size_t block_column,
+                                            const float **x, float *buffer) {
+  const size_t count = mpnum_band_amax_(job, scales, row, column, rows, n, x, buffer);
+  size_t c = n;
+  mpnum_band_scales_of_(job, scales, block_row, block_column, count);
+  mpnum_spread_factors_(job, scales->factors, n);
+  if (job->shift < 0 && job->columns > 1)
+    for (; c % MPNUM_SCALED_ != 0; ++c) /* codes that fill up a byte */
+      scales->factors[c] = scales->factors[n - 1];
+  return count;
+}
+/* Codes of a run of such a band, and its losses. */
+MPNUM_HOST_INLINE_ void mpnum_quantize_in_band_(const mpnum_block_job_ *job,
+                                                const mpnum_band_scales_ *scales,
+                                                uint8_t *codes, const float *x, size_t n,
+                                                uint64_t index) {
+  const mpnum_factors_ factors = mpnum_factors_of_(scales->factors, job->shift);
+  uint64_t *const zeros = /* loops that do not round to nearest even count these */
+      job->losses && job->scaling.rounding == MPNUM_ROUND_STOCHASTIC
+          ? &job->losses->underflowed
+          : 0;
+  if (scales->has_low) {
+    mpnum_quantize_low_(job, codes, x, factors, n, index, zeros);
+    return;
+  }
+  mpnum_quantize_floats_(&job->scaling, codes, x, factors, n, index, zeros);
+  if (job->losses) mpnum_count_losses_(&job->scaling, job->losses, x, factors, n);
+}
+/* Whether the codes of a block of a band are 0, whatever its elements. */
+MPNUM_HOST_INLINE_ int mpnum_has_no_codes_(const mpnum_block_job_ *job,
+                                           const mpnum_band_scales_ *scales, size_t k) {
+  return scales->amax[k] == 0 ||
+         (job->scale_type == MPNUM_TYPE_E4M3 && scales->bytes[k] == 0);
+}
 /* Quantises a band of at most a block's rows and a strip's columns. */
 MPNUM_HOST_ONCE_ void mpnum_quantize_band_(const mpnum_block_job_ *job, size_t row,
                                            size_t column, size_t rows, size_t n) {
   mpnum_band_scales_ scales;
   MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
-  uint64_t *const zeros = /* loops that do not round to nearest even count these */
-      job->losses && job->scaling.rounding == MPNUM_ROUND_STOCHASTIC
-          ? &job->losses->underflowed
-          : 0;
-  mpnum_factors_ factors;
   const size_t wide = job->columns;
   const float *x = 0;
-  const size_t count = mpnum_band_amax_(job, &scales, row, column, rows, n, &x, buffer);
-  const int is_one = rows == 1 && n <= job->run; /* x still has its floats */
+  const size_t count = mpnum_band_begin_(job, &scales, row, column, rows, n,
+                                         mpnum_block_at_(row, job->rows),
+                                         mpnum_block_at_(column, wide), &x, buffer);
+  const int is_one = rows == 1 && n <= job->run;
   size_t r = 0, c = 0, k = 0;
-  mpnum_band_scales_of_(job, &scales, mpnum_block_at_(row, job->rows),
-                        mpnum_block_at_(column, wide), count);
-  factors = mpnum_factors_of_(scales.factors, job->shift);
-  if (job->shift < 0 && wide > 1)
-    for (c = n; c-- > 0;) /* a factor for each column, beginning with the last */
-      scales.factors[c] = scales.factors[c / wide];
-  if (job->shift < 0 && wide > 1) /* codes that fill up a byte belong to the last block */
-    for (c = n; c % MPNUM_SCALED_ != 0; ++c)
-      scales.factors[c] = scales.factors[n - 1];
   for (; r < rows; ++r) {
     for (c = 0; c < n; c += job->run) {
       const size_t size = n - c < job->run ? n - c : job->run;
       uint8_t *const codes = mpnum_block_codes_(job, row + r, column + c);
       const uint64_t index = job->offset + (row + r) * job->src.stride + column + c;
       if (!is_one) x = mpnum_job_floats_(job, row + r, column + c, size, buffer);
-      if (scales.has_low) {
-        mpnum_quantize_low_(job, codes, x, factors, size, index, zeros);
-        continue;
-      }
-      mpnum_quantize_floats_(&job->scaling, codes, x, factors, size, index, zeros);
-      if (job->losses) mpnum_count_losses_(&job->scaling, job->losses, x, factors, size);
+      mpnum_quantize_in_band_(job, &scales, codes, x, size, index);
     }
     for (k = 0; scales.has_zeros && k < count; ++k)
-      if (scales.amax[k] == 0 ||
-          (job->scale_type == MPNUM_TYPE_E4M3 && scales.bytes[k] == 0)) {
+      if (mpnum_has_no_codes_(job, &scales, k)) {
         const size_t first = k * wide;
         mpnum_clear_codes_(job, row + r, column + first,
                            n - first < wide ? n - first : wide);
@@ -743,9 +772,7 @@ MPNUM_HOST_ONCE_ void mpnum_dequantize_band_(const mpnum_block_job_ *job,
   mpnum_load_scales_(job, factors, mpnum_block_at_(row, job->rows),
                      mpnum_block_at_(column, wide), count);
   is_low = mpnum_factors_are_low_(job, factors, count);
-  if (job->shift < 0 && wide > 1)
-    for (c = n; c-- > 0;)
-      factors[c] = factors[c / wide];
+  mpnum_spread_factors_(job, factors, n);
   for (; r < rows; ++r)
     for (c = 0; c < n; c += job->run) {
       const size_t size = n - c < job->run ? n - c : job->run;
@@ -758,20 +785,24 @@ MPNUM_HOST_ONCE_ void mpnum_dequantize_band_(const mpnum_block_job_ *job,
         mpnum_dequantize_narrow_(job, dst.type, to, codes, by, size, is_low);
     }
 }
+/* What a job needs before its codes are read. */
+MPNUM_HOST_COLD_ void mpnum_dequantize_begin_(mpnum_block_job_ *job) {
+  mpnum_block_runs_(job, 1); /* nothing is read twice */
+  job->scaling.has_divisor = job->scale_type == MPNUM_TYPE_E4M3;
+  job->scaling.divisor = job->codes.scale;
+}
 MPNUM_HOST void mpnum_dequantize_all_(mpnum_block_job_ *job, mpnum_matrix dst) {
   const size_t rows = job->src.rows, columns = job->src.columns;
   const uint64_t saved = mpnum_block_enter_(job, 0, 1);
   mpnum_kept_tables_ kept;
   size_t r = 0, c = 0, size = 0;
   mpnum_keep_tables_(&job->scaling, &kept);
-  mpnum_block_runs_(job, 1); /* nothing is read twice */
+  mpnum_dequantize_begin_(job);
   if ((dst.type == MPNUM_TYPE_F32 ||
        (dst.type == MPNUM_TYPE_BF16 && job->scale_type == MPNUM_TYPE_E8M0)) &&
       job->shift >= 4 && job->shift < 12 &&
       (job->scaling.has_decoding || job->scaling.is_int8))
     job->run = job->strip = 8 * MPNUM_RUN_; /* factors half full */
-  job->scaling.has_divisor = job->scale_type == MPNUM_TYPE_E4M3;
-  job->scaling.divisor = job->codes.scale;
   for (; r < rows; r += job->rows) {
     const size_t high = rows - r < job->rows ? rows - r : job->rows;
     for (c = 0; c < columns; c += size) {

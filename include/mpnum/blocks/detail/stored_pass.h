@@ -57,7 +57,7 @@ MPNUM_HOST mpnum_status mpnum_stored_check_(const mpnum_stored *stored,
   mpnum_memory_ other;
   if (status == MPNUM_ERROR_ARGUMENT) return status;
   if (!rows.data || mpnum_stored_is_null_(stored)) return MPNUM_ERROR_NULL;
-  if (!mpnum_is_block_source_(rows.type)) return MPNUM_ERROR_TYPE;
+  if (!mpnum_has_floats_(rows.type)) return MPNUM_ERROR_TYPE;
   if (status != MPNUM_OK) return status;
   if (rows.rows != stored->rows || rows.columns != stored->columns)
     return MPNUM_ERROR_SHAPE;

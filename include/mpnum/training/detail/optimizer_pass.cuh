@@ -7,7 +7,6 @@
 #include "grad_pass.cuh"
 #include "optimizer_pass.h"
 #include "../optimizer_list.cuh"
-#include "../../cuda/detail/convert_four.cuh"
 MPNUM_C_BEGIN_
 
 /* Of a multiprocessor: AdamW of floats asks for 48 KiB in three, of some 80 registers. */
@@ -226,14 +225,6 @@ MPNUM_DEVICE_ void mpnum_optimizer_copy_(const mpnum_optimizer_tensor &t, uint64
   if (t.losses) mpnum_optimizer_add_losses_(t.losses, own);
 }
 
-MPNUM_DEVICE_ void mpnum_optimizer_words_(uint32_t (&words)[4], uint64_t seed,
-                                          uint64_t index) {
-  const mpnum_u32x4 four = mpnum::random_four_(seed, index);
-  words[0] = four.x;
-  words[1] = four.y;
-  words[2] = four.z;
-  words[3] = four.w;
-}
 /* One of the steps, of four elements. */
 #define MPNUM_OPTIMIZER_FOUR_(name)                    \
  MPNUM_UNROLL_                                         \
@@ -263,7 +254,7 @@ MPNUM_DEVICE_ void mpnum_optimizer_four_step_(const mpnum_optimizer_list &list,
                                               const mpnum_optimizer_tensor &t,
                                               uint64_t first, unsigned count) {
   const mpnum_factors_scalar_ factors = mpnum_factors_of_scalar_(&progress.factors);
-  const unsigned moments = list.moments;
+  const int moments = mpnum_optimizer_step_moments_(list.step);
   const mpnum_optimizer_codes_ gradient =
       mpnum_optimizer_load_(t.gradient_type, t.gradient, first, count);
   const mpnum_optimizer_codes_ parameter =
@@ -293,19 +284,16 @@ MPNUM_DEVICE_ void mpnum_optimizer_four_step_(const mpnum_optimizer_list &list,
   mpnum_optimizer_steps_(list.step, factors, g, p, m, v);
   if (moments > 0) {
     if (has_moment_words)
-      mpnum_optimizer_words_(words, progress.seeds[MPNUM_OPTIMIZER_MOMENT1_WORDS_],
-                             index);
+      mpnum_quantize_words_(words, progress.seeds[MPNUM_OPTIMIZER_MOMENT1_WORDS_], index);
     mpnum_optimizer_round_(t.moment_type, moment1, m, has_moment_words, words);
   }
   if (moments > 1) {
     if (has_moment_words)
-      mpnum_optimizer_words_(words, progress.seeds[MPNUM_OPTIMIZER_MOMENT2_WORDS_],
-                             index);
+      mpnum_quantize_words_(words, progress.seeds[MPNUM_OPTIMIZER_MOMENT2_WORDS_], index);
     mpnum_optimizer_round_(t.moment_type, moment2, v, has_moment_words, words);
   }
   if (has_words)
-    mpnum_optimizer_words_(words, progress.seeds[MPNUM_OPTIMIZER_PARAMETER_WORDS_],
-                           index);
+    mpnum_quantize_words_(words, progress.seeds[MPNUM_OPTIMIZER_PARAMETER_WORDS_], index);
   if (t.remainder) {
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 4; ++j)

@@ -14,14 +14,6 @@ MPNUM_C_BEGIN_
 MPNUM_MATH_ int mpnum_optimizer_has_momentum_(const mpnum_optimizer *optimizer) {
   return mpnum_bits_f64(optimizer->beta1) << 1 != 0;
 }
-/* How many moments there are. */
-MPNUM_MATH_ int mpnum_optimizer_moments_(const mpnum_optimizer *optimizer) {
-  switch (optimizer->kind) {
-  case MPNUM_OPTIMIZER_LION: return 1;
-  case MPNUM_OPTIMIZER_SGD: return mpnum_optimizer_has_momentum_(optimizer);
-  default: return 2;
-  }
-}
 /* Which of the steps of optimizer_steps.inc is taken. */
 typedef enum mpnum_optimizer_step_ {
   MPNUM_OPTIMIZER_STEP_ADAM_,
@@ -37,6 +29,15 @@ mpnum_optimizer_step_of_(const mpnum_optimizer *optimizer) {
   if (!mpnum_optimizer_has_momentum_(optimizer)) return MPNUM_OPTIMIZER_STEP_SGD_;
   return optimizer->nesterov ? MPNUM_OPTIMIZER_STEP_NESTEROV_
                              : MPNUM_OPTIMIZER_STEP_MOMENTUM_;
+}
+/* How many moments there are. */
+MPNUM_MATH_ int mpnum_optimizer_step_moments_(int32_t step) {
+  return step == MPNUM_OPTIMIZER_STEP_ADAM_  ? 2
+         : step == MPNUM_OPTIMIZER_STEP_SGD_ ? 0
+                                             : 1;
+}
+MPNUM_MATH_ int mpnum_optimizer_moments_(const mpnum_optimizer *optimizer) {
+  return mpnum_optimizer_step_moments_((int32_t)mpnum_optimizer_step_of_(optimizer));
 }
 /* Whether a number is 0 or more, and below another one: not NaN. */
 MPNUM_MATH_ int mpnum_optimizer_is_below_(double x, uint64_t limit) {
