@@ -29,7 +29,7 @@ static const ref_format *reference_of(mpnum_type type) {
 static uint32_t magnitude_of(uint32_t bits) { return bits & 0x7fffffffu; }
 /* The product of two floats, rounded once: that of their doubles is exact. A NaN stays.
  */
-static uint32_t product_of(uint32_t a, uint32_t b) {
+static uint32_t product_rounded(uint32_t a, uint32_t b) {
   if (magnitude_of(a) > 0x7f800000u || magnitude_of(b) > 0x7f800000u) return 0x7fffffffu;
   if (magnitude_of(a) == 0x7f800000u) return a; /* b is above 0 */
   return ref_encode(reference_of(MPNUM_TYPE_F32),
@@ -102,7 +102,7 @@ typedef struct fates {
 static fate fate_of(mpnum_type src, const ref_format *format, uint32_t source,
                     uint32_t scale) {
   const uint64_t tie = ref_midpoint(format, format->max_code);
-  const uint32_t x = widened(src, source), y = product_of(x, scale);
+  const uint32_t x = widened(src, source), y = product_rounded(x, scale);
   const uint64_t product = ref_widen(magnitude_of(y));
   const uint32_t code =
       ref_encode(format, ref_widen(y), REF_NEAREST_EVEN, REF_SATURATE, 0);
@@ -214,7 +214,7 @@ static uint32_t decoded(mpnum_type src, mpnum_type dst, uint32_t code, uint32_t 
   const uint32_t width = (uint32_t)(format->sign_bits + format->exponent_bits) +
                          (uint32_t)format->mantissa_bits;
   const uint32_t x = ref_decode_f32(format, code & (((uint32_t)1 << width) - 1));
-  const uint32_t product = product_of(x, scale);
+  const uint32_t product = product_rounded(x, scale);
   if (dst == MPNUM_TYPE_F32) return product;
   return ref_encode(reference_of(dst), ref_widen(product), REF_NEAREST_EVEN, REF_IEEE, 0);
 }
