@@ -234,7 +234,7 @@ class Code:
         tensors = machine.allocate(struct.pack("<Q4i8Qfi", n, kind, kind, kind, bf16, gradient, parameter, 0, moment1, moment2, copy,
                                                0, 0, 1, 0))
         before = machine.allocate(struct.pack("<2Q", 0, tiles))
-        made = struct.pack("<4Q2i2I", tensors.address, before.address, 1, tiles, 0, 1, 2, 0)
+        made = struct.pack("<4Q2i", tensors.address, before.address, 1, tiles, 0, 1)
         factors = struct.pack("<10f", 1, 0, 1e-5, 0.1, 0.9, 0.999, 0.001, 1, 1e-8, 1e-3)
         progress = machine.allocate(struct.pack("<4Q", 1, 2, 3, 4) + factors + struct.pack("<iI", 0, 1))
         kernel, = [found for found in machine.module.functions if "optimizer_kernel" in found]

@@ -283,6 +283,10 @@ mpnum_quantize_words_(uint32_t (&words)[N], uint64_t seed, uint64_t index) {
     all[j + 3] = four.w;
   }
   MPNUM_UNROLL_
+  for (unsigned j = 0; j < N; ++j)
+    words[j] = all[j];
+  if (skipped == 0) return;
+  MPNUM_UNROLL_
   for (unsigned j = 0; j < N; ++j) {
     const uint32_t first = skipped & 1 ? all[j + 1] : all[j];
     const uint32_t third = skipped & 1 ? all[j + 3] : all[j + 2];
