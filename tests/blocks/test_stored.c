@@ -4,6 +4,7 @@
  * between layouts; what is refused. */
 #include "stored_rules.h"
 
+#include "../harness/linked.h"
 #include "../harness/must.h"
 #include "../harness/tap.h"
 

@@ -9,6 +9,7 @@
 #include <mpnum/blocks/blockscale.h>
 #include <mpnum/array/scale.h>
 
+#include "../harness/linked.h"
 #include "laws.h"
 
 #include <stdlib.h>

@@ -10,6 +10,7 @@
 #include <mpnum/rows/activation_backward.h>
 #include <mpnum/rows/dropout.h>
 
+#include "../harness/linked.h"
 #include "laws.h"
 
 #include <string.h>

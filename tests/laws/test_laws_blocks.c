@@ -524,5 +524,5 @@ static const law_subject subjects[] = {
 
 int main(int argc, char **argv) {
   return laws_main(argc, argv, subjects, sizeof subjects / sizeof subjects[0],
-                   mpnum_isa_force, 60);
+                   force_all_isa, 60);
 }

@@ -5,6 +5,7 @@
 #include <mpnum/training/optimizer.h>
 #include <mpnum/mpnum.h>
 
+#include "../harness/linked.h"
 #include "laws.h"
 
 #include <string.h>
@@ -564,5 +565,5 @@ static const law_subject subjects[] = {
 
 int main(int argc, char **argv) {
   return laws_main(argc, argv, subjects, sizeof subjects / sizeof subjects[0],
-                   mpnum_isa_force, 120);
+                   force_all_isa, 120);
 }

@@ -426,5 +426,5 @@ static const law_subject subjects[] = {
 
 int main(int argc, char **argv) {
   return laws_main(argc, argv, subjects, sizeof subjects / sizeof subjects[0],
-                   mpnum_isa_force, 150);
+                   force_all_isa, 150);
 }

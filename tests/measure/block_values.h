@@ -3,6 +3,7 @@
 #ifndef MPNUM_TESTS_BLOCK_VALUES_H
 #define MPNUM_TESTS_BLOCK_VALUES_H
 
+#include "../harness/linked.h"
 #include "../reference/conversion_inputs.h"
 #include "../reference/reference.h"
 

@@ -3,6 +3,7 @@
  * reference; counts against exact comparisons; parts against the whole, bit by bit. */
 #include "block_values.h"
 #include "../harness/control_word.h"
+#include "../harness/linked.h"
 #include "../harness/must.h"
 #include "../harness/tap.h"
 

@@ -5,10 +5,11 @@
 #define MPNUM_TESTS_ROW_CHECKS_H
 
 #include "../array/array_checks.h"
+#include "../harness/linked.h"
 
 #include <mpnum/array/matrix.h>
 
-mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
+mpnum_status force_isa(mpnum_isa isa) { return force_all_isa(isa); }
 mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }
 
 static inline uint32_t bits_of(float value) { return mpnum_bits_f32(value); }

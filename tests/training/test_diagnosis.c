@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* docs/it-went-nan.md: each symptom made on purpose, and the answers of the calls that
  * the page names. */
+#include "../harness/linked.h"
 #include "../harness/must.h"
 #include "../harness/tap.h"
 

@@ -3,6 +3,7 @@
  * doubles. */
 #include "../array/array_checks.h"
 #include "../harness/control_word.h"
+#include "../harness/linked.h"
 #include "stored_checks.h"
 
 #include <mpnum/array/array.h>
@@ -12,7 +13,7 @@
 #include <float.h>
 #include <math.h>
 
-mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
+mpnum_status force_isa(mpnum_isa isa) { return force_all_isa(isa); }
 mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }
 
 enum { MOST = 20000 };

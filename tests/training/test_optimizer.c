@@ -4,6 +4,7 @@
  * moments of 16 bits must not lose; what is refused. */
 #include "../array/array_checks.h"
 #include "../harness/control_word.h"
+#include "../harness/linked.h"
 #include "../harness/must.h"
 
 #include <mpnum/training/optimizer.h>
@@ -11,7 +12,7 @@
 #include <float.h>
 #include <math.h>
 
-mpnum_status force_isa(mpnum_isa isa) { return mpnum_isa_force(isa); }
+mpnum_status force_isa(mpnum_isa isa) { return force_all_isa(isa); }
 mpnum_isa isa_in_use(void) { return mpnum_isa_in_use(); }
 
 enum { N = 1500 };
@@ -122,7 +123,7 @@ static void bits_are_those_of_the_formulas(void) {
       MPNUM_OPTIMIZER_ADAMW, MPNUM_OPTIMIZER_ADAM, MPNUM_OPTIMIZER_SGD,
       MPNUM_OPTIMIZER_LION,  MPNUM_OPTIMIZER_SGD,  MPNUM_OPTIMIZER_SGD};
   for (int i = 0; i < ISAS; ++i) {
-    if (mpnum_isa_force(isas[i]) != MPNUM_OK) continue;
+    if (force_all_isa(isas[i]) != MPNUM_OK) continue;
     for (int number = 0; number < 6; ++number)
       for (int k = 0; k < 4; ++k) {
         formula f = {1e-3, 0.9, 0.999, 1e-8, 0.01, kinds[number], number == 5, 0x1p-10f};
@@ -151,7 +152,7 @@ static void bits_are_those_of_the_formulas(void) {
         }
       }
   }
-  may(mpnum_isa_force(isas[ISAS - 1]));
+  may(force_all_isa(isas[ISAS - 1]));
 }
 
 /* AdamW as its paper has it (Loshchilov, Hutter, arXiv:1711.05101), in long double. */

@@ -2,6 +2,7 @@
 /* Misuse of a loss scaler that would train with wrong gradients, each refused: of which
  * docs/scaler.md speaks under "What is refused, and what cannot be". */
 #include "../harness/control_word.h"
+#include "../harness/linked.h"
 #include "../harness/must.h"
 #include "scaler_checks.h"
 

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+#define DEFINE_LINKED_FUNCTIONS
+#include "block_functions.h"
