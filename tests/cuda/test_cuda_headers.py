@@ -523,8 +523,6 @@ def full_properties():
     yield named(f"kernels of gradients need no local memory on sm_{QUICK_ARCHS[0]}", gradient_kernels_need_no_local_memory,
                 QUICK_ARCHS[0])
     yield host_simd_compiles_without_a_warning
-    yield named("two units link with -rdc=true", two_units_link, "-rdc=true")
-    yield device_code_compiles_with_symbols
     yield named("all headers with relaxed constexpr and lambdas", all_headers_compile, ALL_HEADERS + LAMBDA,
                 "--expt-relaxed-constexpr", "--extended-lambda")
     ours = ALL_HEADERS.replace("#include <mpnum/cuda/interop.cuh>\n", "")  # which includes CUDA's
@@ -537,8 +535,6 @@ def full_properties():
     yield interop_is_a_move_of_bits
     for arch in FULL_ARCHS:
         yield named(f"block.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
-    yield named(f"kernels need no local memory on sm_{FULL_ARCHS[-1]} with -use_fast_math", kernels_need_no_local_memory,
-                FULL_ARCHS[-1], "-use_fast_math")
     yield named("kernels.cuh compiles with NVRTC for sm_100a", kernels_compile_with_nvrtc, "100a")
     yield named("device code compiles with CUDA 12 for sm_120a in c++11", device_code_compiles_with_cuda_12, "120a", "c++11")
     yield host_simd_gives_the_bits_of_the_plain_build
@@ -561,6 +557,8 @@ def exhaustive_properties():
                         gradient_kernels_need_no_local_memory, arch, *flags)
         yield named(f"block.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
     yield two_units_link
+    yield named("two units link with -rdc=true", two_units_link, "-rdc=true")
+    yield device_code_compiles_with_symbols
     yield named(f"kernels.cuh compiles with NVRTC for sm_{QUICK_ARCHS[0]}", kernels_compile_with_nvrtc, QUICK_ARCHS[0])
     yield named("clang compiles all kernels", clang_compiles, "device", "-S")
     for arch in ("75", "80", "89", "90"):

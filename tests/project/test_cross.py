@@ -37,14 +37,13 @@ PROGRAMS = ["test_fma", "test_scale"]
 BYTE_ORDER_PROGRAMS = ["test_cross_entropy", "test_grad", "test_block_calls"]
 FEWER = {"test_grad": ["-DTEST_EVERY=3"]}  # of what takes an emulator a quarter of a minute
 # Without vectors they run there alone.
-SCALAR_PROGRAMS = ["test_decoding", "test_disagreements", "test_packed", "test_rng", "test_scaler_rule", "test_scaler_calls",
-                   "test_scaler_verdicts", "test_scaler_io", "test_scale_io", "test_health", "test_advice", "test_stored"]
+SCALAR_PROGRAMS = ["test_decoding", "test_packed", "test_rng", "test_scaler_rule", "test_scaler_calls", "test_scaler_io", "test_scale_io", "test_health", "test_stored"]
 MORE_SOURCES = {"test_scaler_io": ["fuzz_scaler"], "test_scale_io": ["fuzz_history"],
                 **{f"test_block_{name}": ["block_reference"] for name in ("calls", "properties", "values")}}
 ENVIRONMENTS = ["default"]  # of bits.c; emulators take half a minute for each
 BITS_FLAGS = {"s390x": ["-O1", "-Wno-maybe-uninitialized"]}  # two thirds of the time of -O2, which is slower here
 # All in bits.txt, too.
-SLOW_PROGRAMS = ["test_scale_array", "test_block_values", "test_queries", "test_hadamard", "test_normalize", "test_conversions", "test_user_formats",
+SLOW_PROGRAMS = ["test_advice", "test_disagreements", "test_scaler_verdicts", "test_scale_array", "test_block_values", "test_queries", "test_hadamard", "test_normalize", "test_conversions", "test_user_formats",
                  "test_text_parse", "test_text_print", "test_block_properties", "test_normalize_backward",
                  "test_normalize_fused", "test_row_options", "test_activation_rows", "test_activation_backward", "test_dropout"]
 REFERENCE = ["reference", "conversion_inputs"]
