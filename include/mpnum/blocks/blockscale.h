@@ -48,7 +48,6 @@ MPNUM_HOST mpnum_status mpnum_quantize_checked_(const mpnum_blockscale_format *f
   mpnum_block_job_ job;
   mpnum_quantize_job_of_(&job, format, dst, src, options, losses);
   job.scaling.any = any;
-  mpnum_join_rows_(&job);
   mpnum_quantize_all_(&job, 0);
   return MPNUM_OK;
 }
@@ -102,7 +101,6 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_dequantize_blocks(
   if (status != MPNUM_OK) return status;
   view.stride = dst.stride;
   mpnum_block_job_of_(&job, format, src, view);
-  mpnum_join_rows_(&job);
   mpnum_dequantize_all_(&job, dst);
   return MPNUM_OK;
 }

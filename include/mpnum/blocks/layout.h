@@ -242,7 +242,7 @@ MPNUM_HOST void mpnum_block_floats_(const mpnum_block_job_ *from, float *dst, si
   int is_low = 0;
   mpnum_load_scales_(from, factors, mpnum_block_at_(row, rows), column / wide, count);
   is_low = mpnum_factors_are_low_(from, factors, count);
-  if (!is_one) mpnum_spread_factors_(from, factors, n);
+  if (!is_one) mpnum_spread_factors_(from, factors, 1, n);
   mpnum_dequantize_run_(from, dst, codes, by, n, is_low);
 }
 /* Floats of a run, whatever blocks it crosses. */
@@ -357,7 +357,7 @@ MPNUM_HOST_ONCE_ void mpnum_round_band_(mpnum_block_job_ *job, mpnum_block_job_ 
   int is_low = 0;
   mpnum_load_scales_(back, inverses, 0, 0, count);
   is_low = mpnum_factors_are_low_(back, inverses, count);
-  mpnum_spread_factors_(job, inverses, n);
+  mpnum_spread_factors_(job, inverses, 1, n);
   for (; r < rows; ++r)
     for (c = 0; c < n; c += job->run) {
       const size_t size = n - c < job->run ? n - c : job->run;

@@ -187,6 +187,7 @@ MPNUM_HOST_COLD_ void mpnum_block_job_of_(mpnum_block_job_ *job,
   job->rows = format->rows ? format->rows : src.rows;
   job->columns = format->columns ? format->columns : src.columns;
   if (job->rows > src.rows) job->rows = src.rows;
+  if (job->columns > src.columns) job->columns = src.columns;
   job->across = mpnum_blocks_along_(job->src.columns, job->columns);
   job->low = mpnum_least_kept_(&job->scaling);
   job->layout = mpnum_scale_layout_of_(format);
@@ -245,15 +246,36 @@ MPNUM_HOST_COLD_ void mpnum_quantize_job_of_(mpnum_block_job_ *job,
   job->scaling.seed = options->seed;
   job->offset = options->offset;
 }
-/* Joins contiguous rows of whole blocks into one row. */
-MPNUM_HOST void mpnum_join_rows_(mpnum_block_job_ *job) {
+/* Whether rows, and those of codes, lie one behind the other. */
+MPNUM_HOST_INLINE_ int mpnum_is_dense_(const mpnum_block_job_ *job) {
   const size_t columns = job->src.columns;
-  if (job->rows == 1 && job->src.stride == columns && job->codes.stride == columns &&
-      columns % job->columns == 0 &&
-      (!job->codes.is_swizzled || job->layout == MPNUM_SCALES_OF_ROWS_)) {
-    job->src.columns *= job->src.rows;
-    job->across *= job->src.rows;
-    job->src.rows = 1;
+  return job->src.stride == columns && job->codes.stride == columns && !job->load;
+}
+/* Whether they are one row of whole blocks. */
+MPNUM_HOST int mpnum_rows_join_(const mpnum_block_job_ *job) {
+  return job->rows == 1 && mpnum_is_dense_(job) && job->src.columns % job->columns == 0 &&
+         (!job->codes.is_swizzled || job->layout == MPNUM_SCALES_OF_ROWS_);
+}
+/* How many rows of a band are one run of the loops: narrow ones, if the band is as wide
+ * as the matrix. The factors of a row then lie there once for each of them. */
+MPNUM_HOST size_t mpnum_rows_of_run_(const mpnum_block_job_ *job, size_t rows, size_t n) {
+  const int is_part = n != job->src.columns || n > MPNUM_RUN_ / 2;
+  if (rows == 1 || is_part || !mpnum_is_dense_(job)) return 1;
+  if (job->shift >= 0 && job->shift < 31 && n % job->columns != 0) return 1;
+  return rows * n <= MPNUM_RUN_ ? rows : MPNUM_RUN_ / n;
+}
+/* The factors of a row of n columns, or what belongs to these. */
+MPNUM_HOST_INLINE_ size_t mpnum_row_factors_(const mpnum_block_job_ *job, size_t n) {
+  return job->shift < 0 ? n : job->shift == 31 ? 1 : mpnum_blocks_along_(n, job->columns);
+}
+MPNUM_HOST void mpnum_repeat_factors_(const mpnum_block_job_ *job, float *factors,
+                                      size_t rows, size_t n) {
+  const size_t row = mpnum_row_factors_(job, n), all = rows * row;
+  size_t done = row;
+  while (done < all) {
+    const size_t more = all - done < done ? all - done : done;
+    MPNUM_MEMCPY_(factors + done, factors, more * sizeof *factors);
+    done += more;
   }
 }
 MPNUM_HOST uint8_t *mpnum_block_codes_(const mpnum_block_job_ *job, size_t row,
@@ -394,17 +416,22 @@ MPNUM_HOST size_t mpnum_band_amax_(const mpnum_block_job_ *job,
                                    mpnum_band_scales_ *scales, size_t row, size_t column,
                                    size_t rows, size_t n, const float **floats,
                                    float *buffer) {
-  const size_t wide = job->columns;
-  const size_t count = job->shift < 0     ? n
-                       : job->shift == 31 ? 1
-                                          : mpnum_blocks_along_(n, wide);
+  const size_t wide = job->columns, high = mpnum_rows_of_run_(job, rows, n);
+  const size_t count = mpnum_row_factors_(job, n);
+  const size_t run = high > 1 ? MPNUM_RUN_ : job->run;
   size_t r = 0, c = 0, k = 0, blocks = 0;
-  for (; r < rows; ++r)
-    for (c = 0; c < n; c += job->run) {
-      const size_t size = n - c < job->run ? n - c : job->run;
+  for (; r < rows; r += high) {
+    const size_t all = n * (rows - r < high ? rows - r : high);
+    for (c = 0; c < all; c += run) {
+      const size_t size = all - c < run ? all - c : run;
       *floats = mpnum_job_floats_(job, row + r, column + c, size, buffer);
       mpnum_amax_floats_(r == 0 && c == 0, scales->amax, *floats, job->shift, size);
     }
+  }
+  for (r = job->shift == 31 ? 1 : high; r > 1; r -= r / 2) /* rows of a run, by halves */
+    mpnum_amax_floats_(0, scales->amax,
+                       (const float *)(const void *)(scales->amax + (r - r / 2) * count),
+                       -1, r / 2 * count);
   if (job->shift >= 0 || wide == 1) return count;
   for (; blocks * wide < n; ++blocks) { /* in place: blocks <= columns */
     uint32_t largest = 0;
@@ -474,12 +501,15 @@ MPNUM_HOST_COLD_ void mpnum_quantize_low_(const mpnum_block_job_ *job, uint8_t *
   mpnum_count_each_(&scaling, counts, scaled, x, n);
   mpnum_add_losses_(&scaling, job->losses, counts);
 }
-/* Makes a factor for each column of one for each block, where loops take them so. */
+/* Makes a factor for each column of one for each block, where loops take them so, and
+ * those of rows of a run. */
 MPNUM_HOST_INLINE_ void mpnum_spread_factors_(const mpnum_block_job_ *job, float *factors,
-                                              size_t n) {
+                                              size_t rows, size_t n) {
+  size_t k = n;
   if (job->shift < 0 && job->columns > 1)
-    while (n-- > 0) /* beginning with the last */
-      factors[n] = factors[n / job->columns];
+    while (k-- > 0) /* beginning with the last */
+      factors[k] = factors[k / job->columns];
+  if (rows > 1 && job->shift < 31) mpnum_repeat_factors_(job, factors, rows, n);
 }
 /* Scales and factors of a band from its largest magnitudes, stored as those of a row and
  * a column of blocks. Returns the number of blocks; *x, of one run, still has its floats.
@@ -490,10 +520,11 @@ MPNUM_HOST_INLINE_ size_t mpnum_band_begin_(const mpnum_block_job_ *job,
                                             size_t block_row, size_t block_column,
                                             const float **x, float *buffer) {
   const size_t count = mpnum_band_amax_(job, scales, row, column, rows, n, x, buffer);
-  size_t c = n;
+  const size_t high = mpnum_rows_of_run_(job, rows, n);
+  size_t c = high * n;
   mpnum_band_scales_of_(job, scales, block_row, block_column, count);
-  mpnum_spread_factors_(job, scales->factors, n);
-  if (job->shift < 0 && job->columns > 1)
+  mpnum_spread_factors_(job, scales->factors, high, n);
+  if (job->shift < 0 && (job->columns > 1 || high > 1))
     for (; c % MPNUM_SCALED_ != 0; ++c) /* codes that fill up a byte */
       scales->factors[c] = scales->factors[n - 1];
   return count;
@@ -531,23 +562,27 @@ MPNUM_HOST_ONCE_ void mpnum_quantize_band_(const mpnum_block_job_ *job, size_t r
   const size_t count = mpnum_band_begin_(job, &scales, row, column, rows, n,
                                          mpnum_block_at_(row, job->rows),
                                          mpnum_block_at_(column, wide), &x, buffer);
-  const int is_one = rows == 1 && n <= job->run;
+  const size_t high = mpnum_rows_of_run_(job, rows, n);
+  const size_t run = high > 1 ? MPNUM_RUN_ : job->run;
+  const int is_one = rows == high && high * n <= run;
   size_t r = 0, c = 0, k = 0;
-  for (; r < rows; ++r) {
-    for (c = 0; c < n; c += job->run) {
-      const size_t size = n - c < job->run ? n - c : job->run;
+  for (; r < rows; r += high) {
+    const size_t here = rows - r < high ? rows - r : high;
+    for (c = 0; c < here * n; c += run) {
+      const size_t size = here * n - c < run ? here * n - c : run;
       uint8_t *const codes = mpnum_block_codes_(job, row + r, column + c);
       const uint64_t index = job->offset + (row + r) * job->src.stride + column + c;
       if (!is_one) x = mpnum_job_floats_(job, row + r, column + c, size, buffer);
       mpnum_quantize_in_band_(job, &scales, codes, x, size, index);
     }
-    for (k = 0; scales.has_zeros && k < count; ++k)
+  }
+  for (r = 0; scales.has_zeros && r < rows; ++r)
+    for (k = 0; k < count; ++k)
       if (mpnum_has_no_codes_(job, &scales, k)) {
         const size_t first = k * wide;
         mpnum_clear_codes_(job, row + r, column + first,
                            n - first < wide ? n - first : wide);
       }
-  }
 }
 /* The same of one row of bf16 in blocks of 32 under powers of two, where nothing is
  * counted: without floats. 0 where that is not so, or subnormals count. */
@@ -585,6 +620,10 @@ MPNUM_HOST int mpnum_is_bf16_band_(const mpnum_block_job_ *job, size_t n) {
 MPNUM_HOST void mpnum_quantize_part_(const mpnum_block_job_ *job, size_t row,
                                      size_t column, size_t rows, size_t n) {
   size_t r = 0, c = 0, size = 0;
+  if (n == job->src.columns && mpnum_rows_join_(job)) {
+    n *= rows;
+    rows = 1;
+  }
   for (; r < rows; r += job->rows) {
     const size_t high = rows - r < job->rows ? rows - r : job->rows;
     for (c = 0; c < n; c += size) {
@@ -767,15 +806,18 @@ MPNUM_HOST_ONCE_ void mpnum_dequantize_band_(const mpnum_block_job_ *job,
   MPNUM_ALIGNED_ float factors[MPNUM_RUN_];
   const size_t wide = job->columns;
   const size_t count = job->shift == 31 ? 1 : mpnum_blocks_along_(n, wide);
+  const size_t high = mpnum_rows_of_run_(job, rows, n);
+  const size_t run = high > 1 ? MPNUM_RUN_ : job->run;
   size_t r = 0, c = 0;
   int is_low = 0;
   mpnum_load_scales_(job, factors, mpnum_block_at_(row, job->rows),
                      mpnum_block_at_(column, wide), count);
   is_low = mpnum_factors_are_low_(job, factors, count);
-  mpnum_spread_factors_(job, factors, n);
-  for (; r < rows; ++r)
-    for (c = 0; c < n; c += job->run) {
-      const size_t size = n - c < job->run ? n - c : job->run;
+  mpnum_spread_factors_(job, factors, high, n);
+  for (; r < rows; r += high) {
+    const size_t all = n * (rows - r < high ? rows - r : high);
+    for (c = 0; c < all; c += run) {
+      const size_t size = all - c < run ? all - c : run;
       uint8_t *const to = mpnum_rows_to_(dst, row + r, column + c);
       const uint8_t *const codes = mpnum_block_codes_(job, row + r, column + c);
       const mpnum_factors_ by = mpnum_factors_of_(factors, job->shift);
@@ -784,6 +826,7 @@ MPNUM_HOST_ONCE_ void mpnum_dequantize_band_(const mpnum_block_job_ *job,
       else
         mpnum_dequantize_narrow_(job, dst.type, to, codes, by, size, is_low);
     }
+  }
 }
 /* What a job needs before its codes are read. */
 MPNUM_HOST_COLD_ void mpnum_dequantize_begin_(mpnum_block_job_ *job) {
@@ -792,7 +835,9 @@ MPNUM_HOST_COLD_ void mpnum_dequantize_begin_(mpnum_block_job_ *job) {
   job->scaling.divisor = job->codes.scale;
 }
 MPNUM_HOST void mpnum_dequantize_all_(mpnum_block_job_ *job, mpnum_matrix dst) {
-  const size_t rows = job->src.rows, columns = job->src.columns;
+  const int is_row = mpnum_rows_join_(job);
+  const size_t rows = is_row ? 1 : job->src.rows;
+  const size_t columns = is_row ? job->src.rows * job->src.columns : job->src.columns;
   const uint64_t saved = mpnum_block_enter_(job, 0, 1);
   mpnum_kept_tables_ kept;
   size_t r = 0, c = 0, size = 0;
