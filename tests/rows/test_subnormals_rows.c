@@ -137,8 +137,128 @@ static void no_data_set_makes_rows_trap(void) {
   for_each_isa(MPNUM_ISA_SSE2, check_rows);
 }
 
+/* Rows of products: norms and their gradients. Doubles made of subnormal floats raise the
+ * exception of subnormal operands and cost nothing: what traps here are results alone. */
+typedef struct product_rows {
+  const char *name;
+  int flushes_low; /* where all are near 2^-126, too */
+  void (*run)(void);
+} product_rows;
+static uint8_t gradient[4 * MOST];
+static float weight[MOST];
+static mpnum_type type_of_rows;
+static size_t rows, columns;
+static int has_sums; /* of columns, which may be subnormal where rows are few */
+static struct products {
+  mpnum_status status;
+  uint8_t first[4 * MOST], second[4 * MOST];
+  float of_columns[2][MOST];
+} made, expected;
+static mpnum_matrix rows_to(uint8_t *results) {
+  return mpnum_matrix_of(type_of_rows, results, rows, columns);
+}
+static mpnum_const_matrix rows_of(const uint8_t *elements) {
+  return mpnum_const_matrix_of(type_of_rows, elements, rows, columns);
+}
+static void norm_of(mpnum_norm_kind kind, int has_weight) {
+  mpnum_normalize_options options = mpnum_normalize_default();
+  if (has_weight) options.weight = weight;
+  made.status =
+      mpnum_normalize_rows(kind, rows_to(made.first), rows_of(source), &options);
+}
+static void norm_back(mpnum_norm_kind kind, int has_weight) {
+  mpnum_normalize_options options = mpnum_normalize_default();
+  mpnum_norm_gradients to = mpnum_norm_gradients_empty();
+  if (has_weight) options.weight = weight;
+  to.input = rows_to(made.first);
+  if (has_sums) {
+    to.weight = made.of_columns[0];
+    to.bias = made.of_columns[1];
+  }
+  made.status = mpnum_normalize_backward_rows(kind, to, rows_of(gradient),
+                                              rows_of(source), &options);
+}
+static void rms(void) { norm_of(MPNUM_NORM_RMS, 0); }
+static void rms_weight(void) { norm_of(MPNUM_NORM_RMS, 1); }
+static void l2(void) { norm_of(MPNUM_NORM_L2, 0); }
+static void layer(void) { norm_of(MPNUM_NORM_LAYER, 1); }
+static void rms_back(void) { norm_back(MPNUM_NORM_RMS, 0); }
+static void rms_weight_back(void) { norm_back(MPNUM_NORM_RMS, 1); }
+static void l2_back(void) { norm_back(MPNUM_NORM_L2, 0); }
+static void layer_back(void) { norm_back(MPNUM_NORM_LAYER, 1); }
+static const product_rows rows_of_products[] = {
+    {"rms norm", 1, rms},
+    {"rms norm by weights", 1, rms_weight},
+    {"l2 norm", 1, l2},
+    {"layer norm", 0, layer},
+    {"gradient of rms norm", 0, rms_back},
+    {"gradient of rms norm by weights", 0, rms_weight_back},
+    {"gradient of l2 norm", 0, l2_back},
+    {"gradient of layer norm", 0, layer_back}};
+enum { PRODUCTS = sizeof rows_of_products / sizeof rows_of_products[0] };
+/* Of a set; or any of some dozen exponents, from subnormal ones up. */
+static float element_from(data set) {
+  const uint32_t word = random32();
+  if (set != DATA) return element_of(set);
+  switch (word % 4) {
+  case 0: return mpnum_from_bits_f32(random32() & 0x8fffffffu);
+  case 1: return mpnum_from_bits_f32(random32() & 0x807fffffu);
+  case 2: return 0x1p-60f * usual();
+  default: return usual();
+  }
+}
+static void draw_products(data set) {
+  static float drawn[MOST];
+  uint8_t *const to[] = {source, gradient};
+  for (int k = 0; k < 2; ++k) {
+    for (size_t i = 0; i < rows * columns; ++i)
+      drawn[i] = element_from(set);
+    CHECK(mpnum_convert_array(type_of_rows, to[k], MPNUM_TYPE_F32, drawn, rows * columns,
+                              MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0,
+                              0) == MPNUM_OK,
+          "no source");
+  }
+  for (size_t i = 0; i < columns; ++i)
+    weight[i] = set == DATA ? element_from(set) : 1 + 0.125f * usual();
+}
+static void check_products(const product_rows *one, data set, mpnum_isa isa) {
+  const int may_trap = set >= BITS && !(set == LOW && one->flushes_low);
+  const char *const set_name = set == DATA ? "mixed" : data_names[set];
+  usual_word = 0x1f80u;
+  has_sums = may_trap;
+  draw_products(set);
+  memset(&made, 0, sizeof made);
+  run_scalar(one->run);
+  expected = made;
+  memset(&made, 0, sizeof made);
+  usual_word = may_trap ? 0x1f80u : 0x1780u;
+  CHECK(!traps(one->run), "%s of %zu x %zu %s of %s traps with %s", one->name, rows,
+        columns, mpnum_type_name(type_of_rows), set_name, mpnum_isa_name(isa));
+  CHECK(made.status == MPNUM_OK && memcmp(&made, &expected, sizeof made) == 0,
+        "%s of %zu x %zu %s of %s gives other bits with %s", one->name, rows, columns,
+        mpnum_type_name(type_of_rows), set_name, mpnum_isa_name(isa));
+}
+static void check_all_products(mpnum_isa isa) {
+  static const size_t shapes[][2] = {{2, 1024}, {3, 256}, {1, 5056}, {2, 304}};
+  state = 12;
+  for (int k = 0; k < PRODUCTS; ++k)
+    for (int set = NORMAL; set <= DATA; ++set)
+      for (int t = 0; t < 2; ++t) {
+        const size_t *const shape = shapes[random32() % 4];
+        rows = shape[0];
+        columns = shape[1];
+        type_of_rows = t ? MPNUM_TYPE_BF16 : MPNUM_TYPE_F32;
+        check_products(&rows_of_products[k], (data)set, isa);
+      }
+  usual_word = 0x1680u;
+}
+static void no_data_set_makes_rows_of_products_trap(void) {
+  for_each_isa(MPNUM_ISA_SSE2, check_all_products);
+}
+
 int main(void) {
   traps_are_caught();
   RUN_WHERE_FLUSHED(no_data_set_makes_rows_trap);
+  RUN_WHERE_FLUSHED(no_data_set_makes_rows_of_products_trap);
   return tap_done();
 }

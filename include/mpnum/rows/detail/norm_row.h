@@ -63,7 +63,7 @@ typedef struct mpnum_norm_row_ {
 MPNUM_MATH_ float mpnum_norm_power_(double squares, double least) {
   const int exponent = (int)(mpnum_bits_f64(squares) >> 52) - 1023;
   const int of_least = (int)(mpnum_bits_f64(least) >> 52) - 1023;
-  if (exponent == 1024) return 1;
+  if (exponent >= 1024) return 1; /* NaN may have a sign */
   if (exponent >= 200 || of_least >= 200) return mpnum_pow2_(-64);
   return exponent < -100 ? mpnum_pow2_(64) : 1;
 }
