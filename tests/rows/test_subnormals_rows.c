@@ -3,6 +3,8 @@
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "../harness/data_sets.h"
 
+#include <mpnum/rows/activation_backward.h>
+
 enum { MOST = 8192 };
 static const mpnum_type types[] = {MPNUM_TYPE_F32, MPNUM_TYPE_F16, MPNUM_TYPE_BF16,
                                    MPNUM_TYPE_E5M2, MPNUM_TYPE_E4M3};
@@ -144,7 +146,7 @@ typedef struct product_rows {
   int flushes_low; /* where all are near 2^-126, too */
   void (*run)(void);
 } product_rows;
-static uint8_t gradient[4 * MOST];
+static uint8_t gradient[4 * MOST], factor[4 * MOST];
 static float weight[MOST];
 static mpnum_type type_of_rows;
 static size_t rows, columns;
@@ -186,7 +188,38 @@ static void rms_back(void) { norm_back(MPNUM_NORM_RMS, 0); }
 static void rms_weight_back(void) { norm_back(MPNUM_NORM_RMS, 1); }
 static void l2_back(void) { norm_back(MPNUM_NORM_L2, 0); }
 static void layer_back(void) { norm_back(MPNUM_NORM_LAYER, 1); }
+static void activation_of(mpnum_activation activation, float alpha) {
+  mpnum_activation_options options = mpnum_activation_default();
+  options.factor = rows_of(factor);
+  options.alpha = alpha;
+  made.status =
+      mpnum_activation_rows(activation, rows_to(made.first), rows_of(source), &options);
+}
+static void activation_back(mpnum_activation activation, int has_factor) {
+  mpnum_activation_options options = mpnum_activation_default();
+  if (has_factor) options.factor = rows_of(factor);
+  made.status = mpnum_activation_backward_rows(
+      activation, rows_to(made.first),
+      has_factor ? rows_to(made.second) : mpnum_matrix_empty(), rows_of(gradient),
+      rows_of(source), &options);
+}
+static void swiglu(void) { activation_of(MPNUM_ACTIVATION_SILU, 1); }
+static void swiglu_alpha(void) { activation_of(MPNUM_ACTIVATION_SILU, 1.702f); }
+static void geglu(void) { activation_of(MPNUM_ACTIVATION_GELU, 0); }
+static void reglu(void) { activation_of(MPNUM_ACTIVATION_RELU, 0); }
+static void silu_back(void) { activation_back(MPNUM_ACTIVATION_SILU, 0); }
+static void swiglu_back(void) { activation_back(MPNUM_ACTIVATION_SILU, 1); }
+static void geglu_back(void) { activation_back(MPNUM_ACTIVATION_GELU, 1); }
+static void reglu_back(void) { activation_back(MPNUM_ACTIVATION_RELU, 1); }
 static const product_rows rows_of_products[] = {
+    {"swiglu", 1, swiglu},
+    {"swiglu with alpha", 1, swiglu_alpha},
+    {"geglu", 1, geglu},
+    {"reglu", 1, reglu},
+    {"gradient of silu", 0, silu_back},
+    {"gradient of swiglu", 0, swiglu_back},
+    {"gradient of geglu", 0, geglu_back},
+    {"gradient of reglu", 0, reglu_back},
     {"rms norm", 1, rms},
     {"rms norm by weights", 1, rms_weight},
     {"l2 norm", 1, l2},
@@ -209,8 +242,8 @@ static float element_from(data set) {
 }
 static void draw_products(data set) {
   static float drawn[MOST];
-  uint8_t *const to[] = {source, gradient};
-  for (int k = 0; k < 2; ++k) {
+  uint8_t *const to[] = {source, gradient, factor};
+  for (int k = 0; k < 3; ++k) {
     for (size_t i = 0; i < rows * columns; ++i)
       drawn[i] = element_from(set);
     CHECK(mpnum_convert_array(type_of_rows, to[k], MPNUM_TYPE_F32, drawn, rows * columns,

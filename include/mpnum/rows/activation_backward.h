@@ -68,12 +68,12 @@ MPNUM_HOST void mpnum_activation_slope_(mpnum_activation activation, float *slop
   } else if (activation == MPNUM_ACTIVATION_GELU_TANH) {
     MPNUM_RUN_F32_(gelu_tanh_derivative, slope, x, x, n, MPNUM_OVERFLOW_IEEE, 0);
   } else if (activation == MPNUM_ACTIVATION_RELU) {
-    mpnum_gate_apply_(MPNUM_GATE_RELU_SLOPE_, 0, slope, x, n);
+    mpnum_gate_apply_(MPNUM_GATE_RELU_SLOPE_, slope, x, n);
   } else if (activation == MPNUM_ACTIVATION_RELU_SQUARED) {
-    mpnum_gate_apply_(MPNUM_GATE_RELU_SQUARED_SLOPE_, 0, slope, x, n);
+    mpnum_gate_apply_(MPNUM_GATE_RELU_SQUARED_SLOPE_, slope, x, n);
   } else {
     if (mpnum_activation_has_alpha_(options)) {
-      mpnum_gate_apply_(MPNUM_GATE_SCALED_, options->alpha, slope, x, n);
+      mpnum_gate_scale_(options->alpha, slope, x, n);
       x = slope;
     }
     MPNUM_RUN_F32_(silu_derivative, slope, x, x, n, MPNUM_OVERFLOW_IEEE, 0);

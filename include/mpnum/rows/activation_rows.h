@@ -110,18 +110,16 @@ MPNUM_HOST void mpnum_activation_of_(mpnum_activation activation, float *y,
   } else if (activation == MPNUM_ACTIVATION_GELU_TANH) {
     MPNUM_RUN_F32_(gelu_tanh, y, x, x, n, MPNUM_OVERFLOW_IEEE, 0);
   } else if (activation == MPNUM_ACTIVATION_RELU) {
-    mpnum_gate_apply_(MPNUM_GATE_RELU_, 0, y, x, n);
+    mpnum_gate_apply_(MPNUM_GATE_RELU_, y, x, n);
   } else if (activation == MPNUM_ACTIVATION_RELU_SQUARED) {
-    mpnum_gate_apply_(MPNUM_GATE_RELU_SQUARED_, 0, y, x, n);
+    mpnum_gate_apply_(MPNUM_GATE_RELU_SQUARED_, y, x, n);
   } else {
     if (has_alpha) {
-      mpnum_gate_apply_(MPNUM_GATE_SCALED_, options->alpha, y, x, n);
+      mpnum_gate_scale_(options->alpha, y, x, n);
       x = y;
     }
     MPNUM_RUN_F32_(silu, y, x, x, n, MPNUM_OVERFLOW_IEEE, 0);
-    if (has_alpha)
-      mpnum_gate_apply_(MPNUM_GATE_SCALED_, mpnum_activation_inverse_(options->alpha), y,
-                        y, n);
+    if (has_alpha) mpnum_gate_scale_(mpnum_activation_inverse_(options->alpha), y, y, n);
   }
 }
 
@@ -146,7 +144,7 @@ MPNUM_HOST void mpnum_activation_tile_(mpnum_activation activation, float *y,
     bounds = mpnum_activation_bounds_(options, 1);
     mpnum_gate_map_of_(&bounds, factor, factor, n);
   }
-  MPNUM_RUN_F32_(times, y, y, factor, n, MPNUM_OVERFLOW_IEEE, 0);
+  mpnum_norm_pairs_(1, y, y, factor, n);
 }
 /* Whether an activation is known, and the numbers of the options are allowed. */
 MPNUM_HOST int mpnum_activation_is_known_(mpnum_activation activation, float limit,

@@ -171,7 +171,7 @@ MPNUM_HOST_ONCE_ void mpnum_put_far_turns_(uint32_t *lanes, size_t count) {
 enum { MPNUM_FUNCTION_ROWS_(MPNUM_ROW_) };
 # undef MPNUM_ROW_
 # define MPNUM_ROW_(name, NAME, forms, flushes) mpnum_##name##_flushes_ = flushes,
-enum { MPNUM_FUNCTION_ROWS_OF_TWO_(MPNUM_ROW_) mpnum_times_flushes_ = 0 };
+enum { MPNUM_FUNCTION_ROWS_OF_TWO_(MPNUM_ROW_) };
 # undef MPNUM_ROW_
 /* Runs such a loop over any number of floats, from some on with subnormals flushed if it
  * may. What fills no vector is done with the one that ends with it, or copied to memory

@@ -49,13 +49,17 @@ MPNUM_HOST void mpnum_gate_map_of_(const mpnum_gate_map_ *map, float *dst,
                                    const float *src, size_t n) {
   MPNUM_CALL_(gate_map, (map, dst, src, n));
 }
-MPNUM_HOST void mpnum_gate_apply_(mpnum_gate_kind_ kind, float number, float *dst,
-                                  const float *src, size_t n) {
+MPNUM_HOST void mpnum_gate_apply_(mpnum_gate_kind_ kind, float *dst, const float *src,
+                                  size_t n) {
   mpnum_gate_map_ map;
   map.kind = kind;
-  map.low = map.high = 0;
-  map.number = number;
+  map.low = map.high = map.number = 0;
   mpnum_gate_map_of_(&map, dst, src, n);
+}
+/* Products of floats with a number. */
+MPNUM_HOST void mpnum_gate_scale_(float number, float *dst, const float *src, size_t n) {
+  if (dst != src) MPNUM_MEMCPY_(dst, src, n * sizeof *dst);
+  mpnum_row_scaled_(dst, n, number);
 }
 MPNUM_HOST void mpnum_gate_gradients_of_(const mpnum_gate_run_ *run, size_t n) {
   MPNUM_CALL_(gate_gradients, (run, n));
