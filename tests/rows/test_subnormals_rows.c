@@ -217,7 +217,15 @@ static void softmax(void) {
   made.status =
       mpnum_softmax_rows(rows_to(made.first), rows_of(source), &options, call.row_status);
 }
+static void hadamard(void) {
+  made.status = mpnum_hadamard_rows(rows_to(made.first), rows_of(source), 16, 7);
+}
+static void hadamard_inverse(void) {
+  made.status = mpnum_hadamard_inverse_rows(rows_to(made.first), rows_of(source), 64, 7);
+}
 static const product_rows rows_of_products[] = {
+    {"hadamard", 1, 0, hadamard},
+    {"inverse of hadamard", 1, 0, hadamard_inverse},
     {"softmax", 0, 1, softmax},
     {"swiglu", 1, 1, swiglu},
     {"swiglu with alpha", 1, 0, swiglu_alpha},
@@ -285,7 +293,7 @@ static void check_products(const product_rows *one, int set, mpnum_isa isa) {
         mpnum_type_name(type_of_rows), set_name, mpnum_isa_name(isa));
 }
 static void check_all_products(mpnum_isa isa) {
-  static const size_t shapes[][2] = {{2, 1024}, {3, 256}, {1, 5056}, {2, 304}};
+  static const size_t shapes[][2] = {{2, 1024}, {3, 256}, {1, 5056}, {2, 320}};
   state = 12;
   for (int k = 0; k < PRODUCTS; ++k)
     for (int set = NORMAL; set <= SPREAD; ++set)
