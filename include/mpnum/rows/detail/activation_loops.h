@@ -9,19 +9,18 @@
 MPNUM_C_BEGIN_
 
 /* gate_map: of each float its bounded value plus the offset; relu, its square, or one of
- * their derivatives; or the product with a number. dst may be src. */
+ * their derivatives. dst may be src. */
 typedef enum mpnum_gate_kind_ {
   MPNUM_GATE_BOUNDED_,
   MPNUM_GATE_RELU_,
   MPNUM_GATE_RELU_SQUARED_,
   MPNUM_GATE_RELU_SLOPE_,
-  MPNUM_GATE_RELU_SQUARED_SLOPE_,
-  MPNUM_GATE_SCALED_
+  MPNUM_GATE_RELU_SQUARED_SLOPE_
 } mpnum_gate_kind_;
 typedef struct mpnum_gate_map_ {
   mpnum_gate_kind_ kind;
   float low, high; /* below and above 0 */
-  float number;    /* that offset, -0 for none, or factor */
+  float number;    /* that offset, -0 for none */
 } mpnum_gate_map_;
 #if !MPNUM_HAS_ARRAYS_
 # include "../../simd/detail/operations.inc"
