@@ -41,7 +41,9 @@ static void copy_bytes(void *dst, const void *src, size_t count) {
  ROW(128, 96, 96, step_4_3)      \
  ROW(128, 112, 96, step_8_7)     \
  ROW(96, 80, 80, step_6_5)       \
- ROW(96, 64, 64, step_3_2)
+ ROW(96, 64, 64, step_3_2)       \
+ ROW(80, 48, 48, step_5_3)       \
+ ROW(64, 32, 32, step_2_1)
 
 #define LIMIT_NAME(loop) baseline_##loop
 #define LIMIT_TARGET

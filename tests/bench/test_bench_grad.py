@@ -23,7 +23,7 @@ ROWS = {"unscale f32": IN_PLACE, "unscale f32 small": IN_PLACE, "unscale f32 in 
         "unscale f32 histogram/16": IN_PLACE, "count exponents f32": READ, "check f32": READ,
         "unscale bf16": (16, 16, True), "unscale f16 to f32": WIDENED, "unscale bf16 to f32": WIDENED,
         "adamw f32": (128, 96, True), "adamw f32 bf16 copy": (128, 112, True), "adamw bf16 sr": (96, 80, True),
-        "sgd momentum f32": (96, 64, True)}
+        "sgd momentum f32": (96, 64, True), "8-bit adamw f32": (80, 48, True), "adafactor f32": (64, 32, True)}
 STEPS = [name for name in ROWS if name.startswith(("adamw", "sgd"))]
 OF_PYTORCH = ["unscale f32", "unscale f32 small", "multiply f32", "unscale and clip f32", "check f32"]
 ADDED = [("unscale f32", "multiply f32"), ("unscale f32 in passes", "unscale f32"),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The laws of reductions, and of the pass over gradients. A cut array's results are
  * merged as docs/threads.md has it. */
+#include <mpnum/training/adafactor.h>
 #include <mpnum/training/health.h>
 #include <mpnum/training/optimizer.h>
 #include <mpnum/mpnum.h>
@@ -356,22 +357,24 @@ static void draw_dot_light(law_draw *d) {
 
 /* --- Steps of optimizers: results begin as copies of what the step changes --- */
 
-enum { O_GRADIENT, O_BEFORE, O_AFTER = O_BEFORE + 4, O_COPY = O_AFTER + 4, O_LOSSES };
+/* Scales of moments of 8 bits lie, both in one word, where their block begins. */
+enum { O_GRADIENT, O_BEFORE, O_AFTER = O_BEFORE + 5, O_COPY = O_AFTER + 5, O_LOSSES };
 static void draw_optimizer(law_draw *d) {
   static const mpnum_type small[] = {MPNUM_TYPE_BF16, MPNUM_TYPE_F16};
+  static const mpnum_type moments[] = {MPNUM_TYPE_F32, MPNUM_TYPE_BF16, MPNUM_TYPE_E4M3};
   static const mpnum_type copies[] = {MPNUM_TYPE_BF16, MPNUM_TYPE_F16, MPNUM_TYPE_E4M3,
                                       MPNUM_TYPE_E5M2};
   int has_remainder;
   d->rows = 1;
   d->columns = law_size(d, 1024, 5000);
   d->column_tile = 1024;
-  d->column_unit = 1;
   d->choice[0] = (int)law_below(d, 5); /* kind; SGD with a momentum, too */
   d->choice[1] = (int)law_below(d, 2); /* nesterov */
   d->choice[2] = (int)law_below(d, 2); /* to nearest */
   d->types[0] = gradient_types[law_below(d, 5)];
   d->types[1] = law_below(d, 2) ? MPNUM_TYPE_F32 : law_pick(d, small);
-  d->types[2] = law_below(d, 2) ? MPNUM_TYPE_F32 : MPNUM_TYPE_BF16;
+  d->types[2] = law_pick(d, moments);
+  d->column_unit = d->types[2] == MPNUM_TYPE_E4M3 ? MPNUM_OPTIMIZER_BLOCK : 1;
   d->types[3] = law_pick(d, copies);
   has_remainder = d->types[1] != MPNUM_TYPE_F32 && law_below(d, 2);
   if (d->types[1] == MPNUM_TYPE_F16) d->choice[2] = 0;
@@ -388,6 +391,7 @@ static void draw_optimizer(law_draw *d) {
     law_none(d);
   law_input(d, OF_ELEMENTS, d->types[2], 0);
   law_input(d, OF_ELEMENTS, d->types[2], 0);
+  law_codes(d, OF_ELEMENTS, 16, 0);
   law_result(d, OF_ELEMENTS, law_bits(d->types[1]), 0);
   if (has_remainder)
     law_result(d, OF_ELEMENTS, law_bits(d->types[1]), 0);
@@ -395,6 +399,7 @@ static void draw_optimizer(law_draw *d) {
     law_none(d);
   law_result(d, OF_ELEMENTS, law_bits(d->types[2]), 0);
   law_result(d, OF_ELEMENTS, law_bits(d->types[2]), 0);
+  law_result(d, OF_ELEMENTS, 16, 0);
   if (law_below(d, 2))
     law_result(d, OF_ELEMENTS, law_bits(d->types[3]), 0);
   else
@@ -432,23 +437,50 @@ static mpnum_optimizer optimizer_of(const law_draw *d) {
 }
 static void begin_optimizer(const law_piece *at) {
   const law_draw *d = at->draw;
-  for (int i = 0; i < 4; ++i)
+  for (int i = 0; i < 5; ++i)
     if (at->at[O_AFTER + i] && at->at[O_BEFORE + i])
       memcpy(at->at[O_AFTER + i], at->at[O_BEFORE + i],
              (at->rows ? at->columns : 0) *
-                 (size_t)(law_bits(d->types[i < 2 ? 1 : 2]) / 8));
+                 (size_t)(i == 4 ? 2 : law_bits(d->types[i < 2 ? 1 : 2]) / 8));
+}
+typedef struct block_scales {
+  mpnum_e8m0 of[2][32];
+} block_scales;
+static size_t word_at(size_t i) { return 2 * i * MPNUM_OPTIMIZER_BLOCK; }
+/* Scales up to 2^63, as codes are any. */
+static void take_scales(const law_piece *at, block_scales *scales,
+                        mpnum_optimizer_tensor *tensor) {
+  const uint8_t *words = (const uint8_t *)at->at[O_BEFORE + 4];
+  for (size_t i = 0; i * MPNUM_OPTIMIZER_BLOCK < tensor->n; ++i)
+    for (size_t k = 0; k < 2; ++k)
+      scales->of[k][i].bits = words[word_at(i) + k] % 190;
+  tensor->moment1_scales = scales->of[0];
+  tensor->moment2_scales = scales->of[1];
+}
+static void put_scales(const law_piece *at, const mpnum_optimizer_tensor *tensor) {
+  uint8_t *words = (uint8_t *)at->at[O_AFTER + 4];
+  if (tensor->moment_type != MPNUM_TYPE_E4M3) return;
+  for (size_t i = 0; i * MPNUM_OPTIMIZER_BLOCK < tensor->n; ++i) {
+    words[word_at(i)] = tensor->moment1_scales[i].bits;
+    words[word_at(i) + 1] = tensor->moment2_scales[i].bits;
+  }
 }
 /* What a call that is refused must not write was copied there before: by its status. */
 static mpnum_status optimizer_step(const law_piece *at) {
   const mpnum_optimizer optimizer = optimizer_of(at->draw);
-  const mpnum_optimizer_tensor tensor = optimized_of(at);
-  const mpnum_status status =
+  mpnum_optimizer_tensor tensor = optimized_of(at);
+  block_scales scales;
+  mpnum_status status = MPNUM_OK;
+  take_scales(at, &scales, &tensor);
+  status =
       mpnum_optimizer_step(&optimizer, &tensor, 1, at->draw->word[1], at->draw->number[0],
                            MPNUM_GRAD_SKIP); /* whether it would be refused */
   if (status != MPNUM_OK) return status;
   begin_optimizer(at);
-  return mpnum_optimizer_step(&optimizer, &tensor, 1, at->draw->word[1],
-                              at->draw->number[0], MPNUM_GRAD_APPLY);
+  status = mpnum_optimizer_step(&optimizer, &tensor, 1, at->draw->word[1],
+                                at->draw->number[0], MPNUM_GRAD_APPLY);
+  put_scales(at, &tensor);
+  return status;
 }
 /* The same as a list of three tensors. */
 static mpnum_status optimizer_list(const law_piece *at) {
@@ -456,9 +488,13 @@ static mpnum_status optimizer_list(const law_piece *at) {
   mpnum_optimizer_tensor tensors[3];
   const law_draw *d = at->draw;
   size_t begin = 0;
-  const mpnum_optimizer_tensor whole = optimized_of(at);
+  mpnum_optimizer_tensor whole = optimized_of(at);
+  block_scales scales;
+  mpnum_status status = MPNUM_OK;
+  take_scales(at, &scales, &whole);
   for (size_t i = 0; i < 3; ++i) {
-    const size_t end = i == 2 ? whole.n : whole.n * (i + 1) / 3;
+    const size_t cut = whole.n * (i + 1) / 3 / d->column_unit * d->column_unit;
+    const size_t end = i == 2 ? whole.n : cut;
     law_piece part = *at;
     part.column += begin;
     part.columns = end - begin;
@@ -466,11 +502,15 @@ static mpnum_status optimizer_list(const law_piece *at) {
       if (part.at[k])
         part.at[k] = (uint8_t *)part.at[k] + begin * (size_t)(d->operands[k].bits / 8);
     tensors[i] = optimized_of(&part);
+    tensors[i].moment1_scales = whole.moment1_scales + begin / MPNUM_OPTIMIZER_BLOCK;
+    tensors[i].moment2_scales = whole.moment2_scales + begin / MPNUM_OPTIMIZER_BLOCK;
     begin = end;
   }
   begin_optimizer(at);
-  return mpnum_optimizer_step(&optimizer, tensors, 3, d->word[1], d->number[0],
-                              MPNUM_GRAD_APPLY);
+  status = mpnum_optimizer_step(&optimizer, tensors, 3, d->word[1], d->number[0],
+                                MPNUM_GRAD_APPLY);
+  put_scales(at, &whole);
+  return status;
 }
 static int spoil_optimizer(law_draw *d, law_piece *at, int k) {
   (void)at;
@@ -478,6 +518,98 @@ static int spoil_optimizer(law_draw *d, law_piece *at, int k) {
   if (k == 1) d->types[1] = MPNUM_TYPE_E4M3;
   if (k == 2) d->word[1] = 0;
   if (k == 3) d->number[0] = mpnum_from_bits_f32(0x7fc00000u);
+  return k < 4;
+}
+
+/* --- Steps of Adafactor: the same, and averages of rows and columns --- */
+
+enum { F_GRADIENT, F_BEFORE, F_AFTER = F_BEFORE + 4, F_COPY = F_AFTER + 4 };
+static void draw_adafactor(law_draw *d) {
+  static const mpnum_type parameters[] = {MPNUM_TYPE_F32, MPNUM_TYPE_BF16,
+                                          MPNUM_TYPE_F16};
+  int has_remainder;
+  d->rows = law_size(d, 64, 200);
+  d->columns = law_size(d, 1024, 2500);
+  if (d->rows * d->columns > 60000) d->rows = 1 + law_below(d, 20);
+  d->choice[0] = (int)law_below(d, 2); /* is_scaled */
+  d->choice[1] = (int)law_below(d, 2); /* no clip */
+  d->types[0] = gradient_types[law_below(d, 5)];
+  d->types[1] = law_pick(d, parameters);
+  d->types[2] = MPNUM_TYPE_F32;
+  has_remainder = d->types[1] != MPNUM_TYPE_F32 && law_below(d, 2);
+  d->number[0] = law_below(d, 2) ? 1 : 0x1p-7f;
+  d->word[0] = law_random(d);
+  d->word[1] = 1 + law_random(d) % 3000;
+  law_input(d, OF_ELEMENTS, d->types[0], 0);
+  for (int after = 0; after < 2; ++after) {
+    const int bits = law_bits(d->types[1]);
+    if (after) {
+      law_result(d, OF_ELEMENTS, bits, 0);
+    } else {
+      law_input(d, OF_ELEMENTS, d->types[1], 0);
+    }
+    if (!has_remainder) {
+      law_none(d);
+    } else if (after) {
+      law_result(d, OF_ELEMENTS, bits, 0);
+    } else {
+      law_input(d, OF_ELEMENTS, d->types[1], 0);
+    }
+    if (after) {
+      law_result(d, OF_ROWS, 32, 0);
+      law_result(d, OF_COLUMNS, 32, 0);
+    } else {
+      law_input(d, OF_ROWS, MPNUM_TYPE_F32, 0);
+      law_input(d, OF_COLUMNS, MPNUM_TYPE_F32, 0);
+    }
+  }
+  if (law_below(d, 2))
+    law_result(d, OF_ELEMENTS, 16, 0);
+  else
+    law_none(d);
+  for (int i = 0; i < d->count; ++i)
+    d->operands[i].is_needed = i == F_GRADIENT;
+}
+static void begin_adafactor(const law_piece *at) {
+  const size_t all = at->rows * at->columns;
+  const size_t size = (size_t)(law_bits(at->draw->types[1]) / 8);
+  const size_t bytes[4] = {all * size, all * size, 4 * at->rows, 4 * at->columns};
+  for (int i = 0; i < 4; ++i)
+    if (at->at[F_AFTER + i] && at->at[F_BEFORE + i])
+      memcpy(at->at[F_AFTER + i], at->at[F_BEFORE + i], bytes[i]);
+}
+static mpnum_status adafactor_steps(const law_piece *at, size_t empty) {
+  const law_draw *d = at->draw;
+  mpnum_adafactor adafactor = mpnum_adafactor_default();
+  mpnum_optimizer_tensor tensors[2];
+  mpnum_status status = MPNUM_OK;
+  adafactor.is_scaled = d->choice[0];
+  if (d->choice[1]) adafactor.clip = 1e300;
+  adafactor.weight_decay = 0.1;
+  adafactor.seed = d->word[0];
+  tensors[0] = tensors[1] = mpnum_optimizer_tensor_of(
+      at->rows * at->columns, d->types[0], at->at[F_GRADIENT], d->types[1],
+      at->at[F_AFTER], d->types[2], at->at[F_AFTER + 2], at->at[F_AFTER + 3]);
+  if (empty) tensors[0].n = 0;
+  tensors[empty].remainder = at->at[F_AFTER + 1];
+  tensors[empty].columns = at->columns;
+  tensors[empty].copy = at->at[F_COPY];
+  status = mpnum_adafactor_step(&adafactor, tensors, 1 + empty, d->word[1], d->number[0],
+                                MPNUM_GRAD_SKIP); /* whether it would be refused */
+  if (status != MPNUM_OK) return status;
+  begin_adafactor(at);
+  return mpnum_adafactor_step(&adafactor, tensors, 1 + empty, d->word[1], d->number[0],
+                              MPNUM_GRAD_APPLY);
+}
+static mpnum_status adafactor_step(const law_piece *at) { return adafactor_steps(at, 0); }
+/* Behind a tensor without elements. */
+static mpnum_status adafactor_list(const law_piece *at) { return adafactor_steps(at, 1); }
+static int spoil_adafactor(law_draw *d, law_piece *at, int k) {
+  (void)at;
+  if (k == 0) d->types[0] = MPNUM_TYPE_E2M1;
+  if (k == 1) d->types[2] = MPNUM_TYPE_E4M3;
+  if (k == 2) d->word[1] = 0;
+  if (k == 3) d->choice[0] = 2;
   return k < 4;
 }
 
@@ -560,6 +692,13 @@ static const law_subject subjects[] = {
      (REDUCTION_LAWS | HOLDS(LAW_REFUSED) | DRAWN(3)) & ~HOLDS(LAW_EMPTY),
      {{LAW_TWIN, optimizer_list}},
      spoil_optimizer,
+     NULL},
+    {"mpnum_adafactor_step",
+     draw_adafactor,
+     adafactor_step,
+     MEMORY_LAWS | HOLDS(LAW_REFUSED),
+     {{LAW_TWIN, adafactor_list}},
+     spoil_adafactor,
      NULL},
 };
 

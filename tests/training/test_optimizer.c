@@ -225,25 +225,266 @@ static void weight_decay_happens_in_16_bits(void) {
     CHECK(got < 0.99, "%s, %d: %g", mpnum_type_name(type), k, got);
   }
 }
-/* The second moment of a gradient of 1 goes to 1, with 0.001 of the rest a step: half a
- * unit of bf16 near 1 is 0.002. Of a gradient that has stopped, to 0. */
-static void moments_move_in_bf16(void) {
-  static mpnum_bf16 m[N], v[N];
+/* What a code of a moment says, as the header has it: a first moment is e4m3; a second
+ * one has no sign and five bits of exponent, with the bias 15. */
+static double byte_value(int is_second, unsigned code, int scale) {
+  const unsigned magnitude = is_second ? code : code & 0x7f;
+  const int exponent = (int)(magnitude >> 3), least = is_second ? -14 : -6;
+  const int power = (scale ? scale : 1) - 127; /* 0 is where nothing was stored yet */
+  const double fraction = (double)((magnitude & 7) + (exponent ? 8 : 0)) / 8;
+  const double x = ldexp(fraction, least + (exponent ? exponent - 1 : 0) + power);
+  if (magnitude == (is_second ? 0xff : 0x7f))
+    return mpnum_from_bits_f64(UINT64_C(0x7ff8) << 48);
+  return !is_second && code >= 0x80 ? -x : x;
+}
+/* Rounded by 16 random bits, of which the place between two codes takes 20. */
+static unsigned byte_of(int is_second, float x, int scale, uint32_t random) {
+  const double magnitude = fabs((double)x);
+  const unsigned sign = !is_second && mpnum_bits_f32(x) >> 31 ? 0x80 : 0;
+  const unsigned ones = is_second ? 0xff : 0x7f;
+  unsigned code = 0;
+  if (!mpnum_isfinite_f32(x)) return ones | sign;
+  while (code + 1 < ones && byte_value(is_second, code + 1, scale) <= magnitude)
+    ++code;
+  const double below = byte_value(is_second, code, scale);
+  const double step =
+      code + 1 < ones ? byte_value(is_second, code + 1, scale) - below : 1;
+  code += nearbyint((magnitude - below) / step * 0x1p20) + 16.0 * random >= 0x1p20;
+  if (is_second && code == 0 && magnitude > 0) code = 1;
+  return code | sign;
+}
+/* Scales are 2^(byte - 127), the least one from 1 on with which the largest magnitude is
+ * at most 1.75 times the highest power of two. */
+static int scale_of(int is_second, const float *x, int n) {
+  double largest = 0;
+  int scale = 1;
+  for (int i = 0; i < n; ++i)
+    if (mpnum_isfinite_f32(x[i]) && fabs((double)x[i]) > largest)
+      largest = fabs((double)x[i]);
+  while (largest > ldexp(1.75, (is_second ? 16 : 8) + scale - 127))
+    ++scale;
+  return scale;
+}
+static void bytes_of_moments_are_those_of_the_formulas(void) {
+  static uint8_t m[N], v[N];
+  static mpnum_e8m0 m_scales[N / 256 + 1], v_scales[N / 256 + 1];
+  const formula f = {1e-3, 0.9, 0.999, 1e-8, 0.01, MPNUM_OPTIMIZER_ADAMW, 0, 1};
+  const mpnum_optimizer optimizer = made_of(&f);
+  for (int at = 0; at < ISAS * 2; ++at) {
+    const int has_specials = at % 2;
+    if (mpnum_isa_force(isas[at / 2]) != MPNUM_OK) continue;
+    mpnum_optimizer_tensor tensor = floats_of(N);
+    mpnum_u32x4 seed = mpnum_random_x4(optimizer.seed, 9 << 2 | 1);
+    tensor.moment_type = MPNUM_TYPE_E4M3;
+    tensor.moment1 = m;
+    tensor.moment2 = v;
+    tensor.moment1_scales = m_scales;
+    tensor.moment2_scales = v_scales;
+    tensor.first = 77;
+    for (int i = 0; i < N; ++i) {
+      const int block = i / 256;
+      m_scales[block].bits = (uint8_t)(block == 3 ? 0 : 60 + 25 * block);
+      v_scales[block].bits = (uint8_t)(block == 3 ? 0 : 40 + 20 * block);
+      m[i] = (uint8_t)random_bits(&state);
+      v[i] = (uint8_t)(random_bits(&state) % 255);
+      m[i] = (uint8_t)(m[i] % 128 == 127 ? 5 : m[i]);
+      m_start[i] = (float)byte_value(0, m[i], m_scales[block].bits);
+      v_start[i] = (float)byte_value(1, v[i], v_scales[block].bits);
+      gradient[i] = has_specials ? any_float(1) : m_start[i] * (float)(unit() - 0.5);
+      parameter[i] = start[i] = 1;
+    }
+    must(mpnum_optimizer_step(&optimizer, &tensor, 1, 9, 1, MPNUM_GRAD_APPLY));
+    for (int i = 0; i < N; ++i) {
+      const element before = {start[i], m_start[i], v_start[i]};
+      const element want = step_of(&f, 9, before, gradient[i]);
+      moment1[i] = want.m;
+      moment2[i] = want.v;
+      CHECK(is_same(parameter[i], want.p), "%s, %d: %a not %a",
+            mpnum_isa_name(isas[at / 2]), i, (double)parameter[i], (double)want.p);
+    }
+    for (int i = 0; i < N; ++i) {
+      const int first = i / 256 * 256, count = N - first < 256 ? N - first : 256;
+      const uint32_t word =
+          mpnum_random((uint64_t)seed.y << 32 | seed.x, 77 + (uint64_t)i);
+      const int m_scale = scale_of(0, moment1 + first, count);
+      const int v_scale = scale_of(1, moment2 + first, count);
+      const unsigned m_want = byte_of(0, moment1[i], m_scale, word >> 16);
+      const unsigned v_want = byte_of(1, moment2[i], v_scale, word & 0xffff);
+      CHECK(m_scales[i / 256].bits == m_scale && v_scales[i / 256].bits == v_scale,
+            "%d: scales %d %d, not %d %d", i, m_scales[i / 256].bits,
+            v_scales[i / 256].bits, m_scale, v_scale);
+      CHECK(m[i] == m_want && v[i] == v_want, "%s, %d: %02x %02x, not %02x %02x of %a %a",
+            mpnum_isa_name(isas[at / 2]), i, m[i], v[i], m_want, v_want,
+            (double)moment1[i], (double)moment2[i]);
+    }
+  }
+  may(mpnum_isa_force(isas[ISAS - 1]));
+}
+static double normal_value(void) {
+  return sqrt(-2 * log(unit() + 0x1p-60)) * cos(6.283185307179586 * unit());
+}
+/* Gradients whose size is log-normal over rows and columns, every fourth row's there in
+ * one step of eight alone. docs/optimizers.md has more of it. */
+static void moments_of_8_bits_stay_near_floats(void) {
+  enum { ROWS = 32, COLUMNS = 512, ALL = ROWS * COLUMNS, STEPS = 120 };
+  static float size[ALL], g[ALL], p[2][ALL], m[ALL], v[ALL];
+  static uint8_t m8[ALL], v8[ALL];
+  static mpnum_e8m0 m_scales[ALL / 256], v_scales[ALL / 256];
   const mpnum_optimizer optimizer = mpnum_optimizer_default(MPNUM_OPTIMIZER_ADAMW);
-  mpnum_optimizer_tensor tensor = floats_of(1024);
-  double sum = 0, later = 0;
-  tensor.moment_type = MPNUM_TYPE_BF16;
+  double column[COLUMNS], error = 0, moved = 0, largest = 0;
+  mpnum_optimizer_tensor floats = mpnum_optimizer_tensor_of(
+      ALL, MPNUM_TYPE_F32, g, MPNUM_TYPE_F32, p[0], MPNUM_TYPE_F32, m, v);
+  mpnum_optimizer_tensor bytes = floats;
+  bytes.parameter = p[1];
+  bytes.moment_type = MPNUM_TYPE_E4M3;
+  bytes.moment1 = m8;
+  bytes.moment2 = v8;
+  bytes.moment1_scales = m_scales;
+  bytes.moment2_scales = v_scales;
+  for (int i = 0; i < COLUMNS; ++i)
+    column[i] = exp(normal_value());
+  for (int i = 0; i < ALL; ++i) {
+    const double row = i % COLUMNS ? 0 : exp(2 * normal_value());
+    size[i] = (float)(i % COLUMNS ? (double)size[i - i % COLUMNS] / column[0]
+                                  : 1e-3 * row * column[0]);
+    if (i % COLUMNS) size[i] = (float)((double)size[i] * column[i % COLUMNS]);
+  }
+  for (int step = 1; step <= STEPS; ++step) {
+    for (int i = 0; i < ALL; ++i) {
+      const int is_there = i / COLUMNS % 4 || step % 8 == 1;
+      g[i] = is_there ? size[i] * (float)(normal_value() + 0.5) : 0;
+    }
+    must(mpnum_optimizer_step(&optimizer, &floats, 1, (uint64_t)step, 1,
+                              MPNUM_GRAD_APPLY));
+    must(
+        mpnum_optimizer_step(&optimizer, &bytes, 1, (uint64_t)step, 1, MPNUM_GRAD_APPLY));
+  }
+  for (int i = 0; i < ALL; ++i) {
+    const double off = (double)p[1][i] - (double)p[0][i];
+    error += off * off;
+    moved += (double)p[0][i] * (double)p[0][i];
+    if (!(fabs(off) <= largest)) largest = fabs(off);
+  }
+  printf("# of the way: error %.3g, the largest %.3g\n", sqrt(error / moved),
+         largest / sqrt(moved / ALL));
+  CHECK(sqrt(error / moved) < 0.08 && largest / sqrt(moved / ALL) < 1,
+        "%g of the way, %g", sqrt(error / moved), largest / sqrt(moved / ALL));
+}
+static void nan_stays_alone_in_a_block(void) {
+  uint8_t m[300] = {0}, v[300] = {0};
+  mpnum_e8m0 m_scales[2] = {{0}, {0}}, v_scales[2] = {{0}, {0}};
+  const mpnum_optimizer adamw = mpnum_optimizer_default(MPNUM_OPTIMIZER_ADAMW);
+  mpnum_optimizer_tensor tensor = floats_of(300);
+  tensor.moment_type = MPNUM_TYPE_E4M3;
   tensor.moment1 = m;
   tensor.moment2 = v;
+  tensor.moment1_scales = m_scales;
+  tensor.moment2_scales = v_scales;
+  for (int i = 0; i < 300; ++i)
+    parameter[i] = gradient[i] = 1;
+  gradient[7] = mpnum_from_bits_f32(0x7fc00000u);
+  gradient[8] = mpnum_from_bits_f32(0xff800000u);
+  for (int step = 1; step <= 2; ++step)
+    must(mpnum_optimizer_step(&adamw, &tensor, 1, (uint64_t)step, 1, MPNUM_GRAD_APPLY));
+  CHECK(m[7] == 0x7f && v[7] == 0xff && (m[8] & 0x7f) == 0x7f && v[8] == 0xff,
+        "%02x %02x %02x %02x", m[7], v[7], m[8], v[8]);
+  for (int i = 0; i < 300; ++i)
+    CHECK(i == 7 || i == 8 ||
+              (mpnum_isfinite_f32(parameter[i]) && m[i] < 0x7f && v[i] < 0xff),
+          "%d: %g, %02x %02x", i, (double)parameter[i], m[i], v[i]);
+}
+
+/* Apex's FusedAdam with floats (csrc/multi_tensor_adam.cu of NVIDIA/apex, AdamFunctor;
+ * adam_w_mode False is mode 0), as written, each operation rounded once. */
+typedef struct apex {
+  int mode;
+  float beta1, beta2, correction1, correction2, epsilon, rate, decay;
+} apex;
+static float quotient(float a, float b) { return rounded((double)a / (double)b); }
+static float total(float a, float b) { return rounded((double)a + (double)b); }
+static element apex_step(const apex *a, element e, float g) {
+  const float rest1 = difference(1, a->beta1), rest2 = difference(1, a->beta2);
+  float denominator = 0, update = 0;
+  if (a->mode == 0) g = total(g, product(a->decay, e.p));
+  e.m = total(product(a->beta1, e.m), product(rest1, g));
+  e.v = total(product(a->beta2, e.v), product(product(rest2, g), g));
+  denominator = total(rounded(sqrt((double)quotient(e.v, a->correction2))), a->epsilon);
+  update = quotient(quotient(e.m, a->correction1), denominator);
+  if (a->mode == 1) update = total(update, product(a->decay, e.p));
+  e.p = difference(e.p, product(a->rate, update));
+  return e;
+}
+static void apex_computes_the_same(void) {
+  for (int mode = 0; mode < 2; ++mode) {
+    const formula f = {1e-3, 0.9,  0.999,
+                       1e-8, 0.01, mode ? MPNUM_OPTIMIZER_ADAMW : MPNUM_OPTIMIZER_ADAM,
+                       0,    1};
+    const mpnum_optimizer optimizer = made_of(&f);
+    const mpnum_optimizer_tensor tensor = floats_of(N);
+    apex a = {mode, 0.9f, 0.999f, 0, 0, 1e-8f, 1e-3f, 0.01f};
+    static element theirs[N];
+    static double passed[N];
+    double worst = 0, of_moments = 0;
+    for (int i = 0; i < N; ++i) {
+      parameter[i] = theirs[i].p = (float)normal_value();
+      moment1[i] = moment2[i] = theirs[i].m = theirs[i].v = 0;
+      passed[i] = fabs((double)parameter[i]) + 1e-3;
+    }
+    for (int step = 1; step <= 100; ++step) {
+      a.correction1 = (float)(1 - pow((double)a.beta1, step));
+      a.correction2 = (float)(1 - pow((double)a.beta2, step));
+      for (int i = 0; i < N; ++i) {
+        gradient[i] = (float)(normal_value() * pow(10, i % 9 - 6));
+        theirs[i] = apex_step(&a, theirs[i], gradient[i]);
+        if (fabs((double)theirs[i].p) > passed[i]) passed[i] = fabs((double)theirs[i].p);
+      }
+      must(mpnum_optimizer_step(&optimizer, &tensor, 1, (uint64_t)step, 1,
+                                MPNUM_GRAD_APPLY));
+    }
+    for (int i = 0; i < N; ++i) {
+      const double units =
+          fabs((double)parameter[i] - (double)theirs[i].p) / (passed[i] * 0x1p-23);
+      const double second = fabs((double)moment2[i] / (double)theirs[i].v - 1);
+      if (!(units <= worst)) worst = units;
+      if (!(second <= of_moments)) of_moments = second;
+    }
+    printf("# mode %d: at most %.3g units away, second moments %.3g of themselves\n",
+           mode, worst, of_moments);
+    CHECK(worst <= 16, "mode %d: %g units", mode, worst);
+    /* 1 - 0.999f is 1.3e-5 of itself above the 0.001 that we round. */
+    CHECK(of_moments < 2e-5, "mode %d: %g", mode, of_moments);
+  }
+}
+/* The second moment of a gradient of 1 goes to 1, with 0.001 of the rest a step: half a
+ * unit of bf16 near 1 is 0.002. Of a gradient that has stopped, to 0. */
+static void moments_move(mpnum_type type) {
+  static mpnum_bf16 m[N], v[N];
+  static uint8_t m8[N], v8[N];
+  static mpnum_e8m0 m_scales[4], v_scales[4];
+  const mpnum_optimizer optimizer = mpnum_optimizer_default(MPNUM_OPTIMIZER_ADAMW);
+  const int is_byte = type == MPNUM_TYPE_E4M3;
+  mpnum_optimizer_tensor tensor = floats_of(1024);
+  double first = 0, sum = 0, later = 0;
+  tensor.moment_type = type;
+  tensor.moment1 = is_byte ? (void *)m8 : (void *)m;
+  tensor.moment2 = is_byte ? (void *)v8 : (void *)v;
+  tensor.moment1_scales = m_scales;
+  tensor.moment2_scales = v_scales;
   for (int i = 0; i < 1024; ++i) {
     gradient[i] = 1;
     parameter[i] = 0;
     m[i] = v[i] = mpnum_f32_to_bf16(0.0f);
+    m8[i] = v8[i] = 0;
   }
   for (int step = 1; step <= 4000; ++step) {
     if (step == 2001) {
       for (int i = 0; i < 1024; ++i) {
-        sum += (double)mpnum_bf16_to_f32(v[i]) / 1024;
+        first += (is_byte ? byte_value(0, m8[i], m_scales[i / 256].bits)
+                          : (double)mpnum_bf16_to_f32(m[i])) /
+                 1024;
+        sum += (is_byte ? byte_value(1, v8[i], v_scales[i / 256].bits)
+                        : (double)mpnum_bf16_to_f32(v[i])) /
+               1024;
         gradient[i] = 0;
       }
     }
@@ -251,9 +492,19 @@ static void moments_move_in_bf16(void) {
                               MPNUM_GRAD_APPLY));
   }
   for (int i = 0; i < 1024; ++i)
-    later += (double)mpnum_bf16_to_f32(v[i]) / 1024;
-  CHECK(fabs(sum / (1 - exp(-2.001)) - 1) < 0.01, "%g", sum);
-  CHECK(fabs(later / (sum * exp(-2.001)) - 1) < 0.02, "%g", later);
+    later += (is_byte ? byte_value(1, v8[i], v_scales[i / 256].bits)
+                      : (double)mpnum_bf16_to_f32(v[i])) /
+             1024;
+  /* Of bytes an element is some 2 units of 1/12 away, the mean of 1024 of them 0.006. */
+  CHECK(fabs(first - 1) < 0.01, "%s: first moment %g", mpnum_type_name(type), first);
+  CHECK(fabs(sum / (1 - exp(-2.001)) - 1) < (is_byte ? 0.02 : 0.01), "%s: %g",
+        mpnum_type_name(type), sum);
+  CHECK(fabs(later / (sum * exp(-2.001)) - 1) < (is_byte ? 0.08 : 0.02), "%s: %g",
+        mpnum_type_name(type), later);
+}
+static void moments_move_in_16_and_8_bits(void) {
+  moments_move(MPNUM_TYPE_BF16);
+  moments_move(MPNUM_TYPE_E4M3);
 }
 /* One rounding: a result is one of the two neighbours of the float, as often as its place
  * between them says; and each array has words of its own. */
@@ -414,12 +665,24 @@ static void misuse_is_refused(void) {
   WITH(gradient_type, MPNUM_TYPE_F64, MPNUM_ERROR_TYPE);
   WITH(parameter_type, MPNUM_TYPE_E4M3, MPNUM_ERROR_TYPE);
   WITH(moment_type, MPNUM_TYPE_F16, MPNUM_ERROR_TYPE);
-  WITH(remainder, codes, MPNUM_ERROR_TYPE); /* f32 lacks nothing */
+  WITH(moment_type, MPNUM_TYPE_E5M2, MPNUM_ERROR_TYPE);
+  WITH(moment_type, MPNUM_TYPE_E4M3, MPNUM_ERROR_NULL); /* without scales */
+  WITH(remainder, codes, MPNUM_ERROR_TYPE);             /* f32 lacks nothing */
   WITH(moment2, moment1, MPNUM_ERROR_OVERLAP);
   WITH(moment1, parameter + 1, MPNUM_ERROR_OVERLAP);
   WITH(gradient, parameter, MPNUM_ERROR_OVERLAP);
   WITH(copy, moment2, MPNUM_ERROR_OVERLAP);
 #undef WITH
+  static mpnum_e8m0 scales[2][N / 256 + 1];
+  for (int k = 0; k < 3; ++k) {
+    tensor = floats_of(N);
+    tensor.moment_type = MPNUM_TYPE_E4M3;
+    tensor.moment1_scales = k == 1 ? NULL : scales[0];
+    tensor.moment2_scales = k == 2 ? NULL : scales[0] + 1; /* of six one is shared */
+    refused(&fine, &tensor, 1, 1, k ? MPNUM_ERROR_NULL : MPNUM_ERROR_OVERLAP, "scales");
+  }
+  tensor.moment2_scales = (mpnum_e8m0 *)(void *)(moment1 + N / 4) - 1;
+  refused(&fine, &tensor, 1, 1, MPNUM_ERROR_OVERLAP, "a scale over the last moment");
   tensor = floats_of(N);
   tensor.copy = codes;
   tensor.copy_scale = 2;
@@ -521,7 +784,11 @@ int main(void) {
   TAP_RUN(bits_are_those_of_the_formulas);
   TAP_RUN(a_trajectory_stays_near_the_exact_one);
   TAP_RUN(weight_decay_happens_in_16_bits);
-  TAP_RUN(moments_move_in_bf16);
+  TAP_RUN(moments_move_in_16_and_8_bits);
+  TAP_RUN(bytes_of_moments_are_those_of_the_formulas);
+  TAP_RUN(moments_of_8_bits_stay_near_floats);
+  TAP_RUN(nan_stays_alone_in_a_block);
+  TAP_RUN(apex_computes_the_same);
   TAP_RUN(what_is_stored_is_rounded_once);
   TAP_RUN(copies_are_those_of_the_parameters);
   TAP_RUN(misuse_is_refused);

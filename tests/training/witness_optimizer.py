@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Steps of optimizers beside PyTorch's, on a CPU: 100 steps of AdamW, Adam and SGD, by foreach and for each tensor.
+"""Steps of optimizers beside PyTorch's, on a CPU: 100 steps of AdamW, Adam and SGD, by foreach and for each tensor; of
+Adafactor beside fairseq's formulas in its tensors, and PyTorch's own where it has one (2.5 and newer).
 
 The python3 that TORCH_PYTHON names has PyTorch, else the one on PATH.
 """
@@ -20,7 +21,18 @@ from tree import check
 
 STEPS, ELEMENTS = 100, 5000
 SOURCE = """
+#include <mpnum/training/adafactor.h>
 #include <mpnum/training/optimizer.h>
+int adafactor_step(size_t rows, size_t columns, double decay, double weight_decay, const float *gradient, float *parameter,
+                   float *row_averages, float *column_averages, uint64_t number) {
+  mpnum_adafactor adafactor = mpnum_adafactor_default();
+  mpnum_optimizer_tensor matrix = mpnum_optimizer_tensor_of(
+      rows * columns, MPNUM_TYPE_F32, gradient, MPNUM_TYPE_F32, parameter, MPNUM_TYPE_F32, row_averages, column_averages);
+  matrix.columns = columns;
+  adafactor.decay = decay;
+  adafactor.weight_decay = weight_decay;
+  return (int)mpnum_adafactor_step(&adafactor, &matrix, 1, number, 1.0f, MPNUM_GRAD_APPLY);
+}
 int step(int kind, int nesterov, double rate, double beta1, double decay, size_t n, const float *gradient, float *parameter,
          float *moment1, float *moment2, uint64_t number) {
   mpnum_optimizer optimizer = mpnum_optimizer_default((mpnum_optimizer_kind)kind);
@@ -82,6 +94,60 @@ def agrees(case, how):
     assert (error / unit).median().item() <= STEPS / 4, "more than roundings"
 
 
+class Fairseq:
+    """Adafactor as fairseq and Hugging Face compute it, with their defaults, in PyTorch's f32: of matrices and vectors."""
+
+    def __init__(self, parameter, decay, weight_decay):
+        self.parameter, self.decay, self.weight_decay = parameter.data, decay, weight_decay
+        self.averages = [torch.zeros_like(parameter.data.mean(dim=d)) for d in range(-1, -1 - parameter.dim(), -1)]
+        if parameter.dim() == 1:
+            self.averages = [torch.zeros_like(parameter.data)]
+        self.steps = 0
+
+    def step(self, gradient):
+        self.steps += 1
+        kept = 1 - self.steps ** -self.decay
+        squares = gradient ** 2 + 1e-30
+        means = [squares] if squares.dim() == 1 else [squares.mean(dim=-1), squares.mean(dim=-2)]
+        for average, mean in zip(self.averages, means):
+            average.mul_(kept).add_(mean, alpha=1 - kept)
+        if squares.dim() == 1:
+            update = self.averages[0].rsqrt() * gradient
+        else:
+            rows, columns = self.averages
+            update = (rows / rows.mean()).rsqrt()[:, None] * columns.rsqrt() * gradient
+        update /= max(1.0, float(update.square().mean().sqrt()))
+        rate = max(1e-3, float(self.parameter.square().mean().sqrt())) * min(1e-2, self.steps ** -0.5)
+        self.parameter.add_(self.parameter, alpha=-self.weight_decay * rate).add_(update, alpha=-rate)
+
+
+def adafactor_agrees(shape, weight_decay, of_pytorch):
+    generator = torch.Generator().manual_seed(len(shape))
+    decay = 0.8
+    theirs = torch.nn.Parameter(0.05 * torch.randn(shape, generator=generator))
+    ours, begin = theirs.detach().clone(), theirs.detach().clone()
+    rows, columns = shape if len(shape) == 2 else (1, shape[0])
+    averages = torch.zeros(rows), torch.zeros(columns)
+    optimizer = torch.optim.Adafactor([theirs], eps=(1e-30, 1e-3)) if of_pytorch else Fairseq(theirs, decay, weight_decay)
+    for number in range(1, STEPS + 1):
+        gradient = torch.randn(shape, generator=generator) * torch.exp(torch.randn(shape[:1], generator=generator))[
+            (slice(None),) + (None,) * (len(shape) - 1)]
+        if of_pytorch:
+            theirs.grad = gradient.clone()
+            optimizer.step()
+        else:
+            optimizer.step(gradient)
+        status = LIBRARY.adafactor_step(ctypes.c_size_t(rows), ctypes.c_size_t(columns), ctypes.c_double(decay),
+                                        ctypes.c_double(weight_decay), pointer(gradient), pointer(ours),
+                                        *map(pointer, averages), ctypes.c_uint64(number))
+        assert status == 0, status
+    error, moved = (ours - theirs.detach()).abs(), (theirs.detach() - begin).abs()
+    unit = 2.0 ** -23 * torch.maximum(begin.abs(), theirs.detach().abs()).clamp(min=1e-3)
+    print(f"# Adafactor, {shape}: largest difference {error.max().item():.2g}, {(error / unit).max().item():.0f} units; "
+          f"moved by up to {moved.max().item():.2g}")
+    assert bool((error <= 1.0 * STEPS * unit + 1e-5 * moved).all()), (error.max().item(), (error / unit).max().item())
+
+
 def main():
     python = os.environ.get("TORCH_PYTHON") or "python3"
     try:
@@ -110,4 +176,13 @@ if __name__ == "__main__":
                 agrees(case, how)
             test.__name__ = f"{case[0]} of PyTorch, {'all at once' if how['foreach'] else 'each alone'}".replace(" ", "_")
             PROPERTIES.append(test)
+    for shape in [(70, 300), (1300,), (9, 2000)]:
+        for weight_decay, of_pytorch in [(0.0, False), (0.1, False), (0.0, True)]:
+            def factored(shape=shape, weight_decay=weight_decay, of_pytorch=of_pytorch):
+                if of_pytorch and not hasattr(torch.optim, "Adafactor"):
+                    raise tap.Skip(f"PyTorch {torch.__version__} has no Adafactor")
+                adafactor_agrees(shape, weight_decay, of_pytorch)
+            size = "_".join(map(str, shape))
+            factored.__name__ = f"Adafactor_of_{'PyTorch' if of_pytorch else 'fairseq'}_{size}_decay_{weight_decay}"
+            PROPERTIES.append(factored)
     sys.exit(tap.run(*PROPERTIES))

@@ -14,7 +14,7 @@
 #include "../../peers/peers.h"
 #include "../../core/progress.h"
 
-enum { ARRAY_SIZES = 3, ARRAY_SHAPES = 29, CALL_SIZES = 5 };
+enum { ARRAY_SIZES = 3, ARRAY_SHAPES = 31, CALL_SIZES = 5 };
 /* Of the table of threads: 1, 2, 4, ... 128 and the number asked for. */
 enum { THREAD_SIZES = 6, THREAD_ROWS = 9 };
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <mpnum/training/grad.h>
+#include <mpnum/training/adafactor.h>
 #include <mpnum/training/optimizer.h>
 #include <mpnum/array/reduce.h>
 
@@ -191,6 +192,45 @@ static void sgd_f32(void *dst, const void *src, size_t count) {
   step(MPNUM_OPTIMIZER_SGD, MPNUM_TYPE_F32, false, dst, count);
 }
 
+/* What a block or a row has is small beside the arrays: here it lies apart, for each
+ * thread, and of more elements than there is room for the first ones are taken again. */
+enum { SCALES = 1 << 17, ROW = 1024, ROWS = 1 << 16 };
+
+static void adamw_8_bits(void *dst, const void *src, size_t count) {
+  static __thread mpnum_e8m0 scales[2][SCALES];
+  const mpnum_optimizer optimizer = mpnum_optimizer_default(MPNUM_OPTIMIZER_ADAMW);
+  unsigned char *parameter = (unsigned char *)dst + 4 * count + STEP_GAP;
+  unsigned char *moment1 = parameter + 4 * count + STEP_GAP;
+  (void)src;
+  for (size_t i = 0; i < count; i += SCALES * (size_t)MPNUM_OPTIMIZER_BLOCK) {
+    const size_t most = SCALES * (size_t)MPNUM_OPTIMIZER_BLOCK;
+    mpnum_optimizer_tensor tensor = mpnum_optimizer_tensor_of(
+        count - i < most ? count - i : most, MPNUM_TYPE_F32, (float *)dst + i,
+        MPNUM_TYPE_F32, parameter + 4 * i, MPNUM_TYPE_E4M3, moment1 + i,
+        moment1 + count + STEP_GAP + i);
+    tensor.moment1_scales = scales[0];
+    tensor.moment2_scales = scales[1];
+    must(mpnum_optimizer_step(&optimizer, &tensor, 1, 1000, one, MPNUM_GRAD_APPLY));
+  }
+}
+
+static void adafactor_f32(void *dst, const void *src, size_t count) {
+  static __thread float averages[ROWS + ROW];
+  const mpnum_adafactor adafactor = mpnum_adafactor_default();
+  unsigned char *parameter = (unsigned char *)dst + 4 * count + STEP_GAP;
+  (void)src;
+  for (size_t i = 0; i < count; i += ROWS * (size_t)ROW) {
+    const size_t left = count - i, most = ROWS * (size_t)ROW;
+    const size_t n = left < most ? left : most;
+    mpnum_optimizer_tensor tensor = mpnum_optimizer_tensor_of(
+        n, MPNUM_TYPE_F32, (float *)dst + i, MPNUM_TYPE_F32, parameter + 4 * i,
+        MPNUM_TYPE_F32, averages, averages + ROWS);
+    tensor.columns = n < ROW ? n : ROW;
+    tensor.n = n / tensor.columns * tensor.columns; /* a rest is left out */
+    must(mpnum_adafactor_step(&adafactor, &tensor, 1, 1000, one, MPNUM_GRAD_APPLY));
+  }
+}
+
 #define IN_PLACE \
  { 32, 32, 32 }
 #define READ \
@@ -235,6 +275,16 @@ static const array_operation operations[] = {
      SOURCE_STATES_F32,
      {96, 64, 64},
      sgd_f32},
+    {"8-bit adamw f32",
+     "mpnum_optimizer_step",
+     SOURCE_STATES_F32,
+     {80, 48, 48},
+     adamw_8_bits},
+    {"adafactor f32",
+     "mpnum_adafactor_step",
+     SOURCE_STATES_F32,
+     {64, 32, 32},
+     adafactor_f32},
 };
 
 static bool force_isa(int isa) { return mpnum_isa_force((mpnum_isa)isa) == MPNUM_OK; }

@@ -38,13 +38,19 @@
  * beside a step. Factors are computed in double and rounded to f32; 1 / sqrt is a root
  * and a quotient in f32. Where v and epsilon are 0, or epsilon is below all floats, 0 / 0
  * is NaN; a parameter of Inf becomes NaN, and makes moments NaN.
+ * Moments of 8 bits (e4m3): a block of MPNUM_OPTIMIZER_BLOCK elements has a scale, a
+ * power of two in e8m0, with which its largest finite magnitude is at most 1.75 times the
+ * highest power of two of the format. moment1 is e4m3; moment2, without a sign, has five
+ * bits of exponent instead, bias 15, ff is NaN, and what is above 0 has at least the code
+ * 1. Inf becomes NaN. A scale of 0 is read as 1, and none is below that.
  * Domain: any sizes, 0 included, any alignment. The memory of all arrays is disjoint.
  * Rounding: f32 results are stored as they are; those of 16 bits as options say:
  *   stochastically, or bf16 to nearest even with a remainder. Moments of bf16 are always
- *   rounded stochastically: to nearest, a beta2 of 0.999 would never move them.
+ *   rounded stochastically: to nearest, a beta2 of 0.999 would never move them. So are
+ *   those of 8 bits, by 16 bits of one word, the first moment by the upper ones.
  * NaN: a gradient of NaN makes moments and parameter NaN, 7fffffff.
  * Bits: the same from every instruction set, in every floating-point environment, however
- *   tensors are cut, as long as first goes on. */
+ *   tensors are cut, as long as first goes on; with moments of 8 bits between blocks. */
 #ifndef MPNUM_TRAINING_OPTIMIZER_H
 #define MPNUM_TRAINING_OPTIMIZER_H
 

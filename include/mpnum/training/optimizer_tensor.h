@@ -4,6 +4,7 @@
 #define MPNUM_TRAINING_OPTIMIZER_TENSOR_H
 
 #include "../array/losses.h"
+#include "../types/e8m0.h"
 MPNUM_C_BEGIN_
 
 /* AdamW and Lion take weight decay from the parameter itself, Adam and SGD as part of the
@@ -49,13 +50,17 @@ MPNUM_FUNC mpnum_optimizer mpnum_optimizer_default(mpnum_optimizer_kind kind) {
 #  include <stddef.h>
 # endif
 
-/* The arrays of a tensor, n elements each. Parameters, moments and the remainder are the
- * state that a checkpoint keeps, with the number of the step. */
+/* Elements of a tensor that share a scale where moments are of 8 bits: 0 to 255, 256 to
+ * 511 and so on; the last ones may be fewer. */
+# define MPNUM_OPTIMIZER_BLOCK 256
+
+/* The arrays of a tensor, n elements each. Parameters, moments with their scales and the
+ * remainder are the state that a checkpoint keeps, with the number of the step. */
 typedef struct mpnum_optimizer_tensor {
   size_t n;
   mpnum_type gradient_type;  /* f32, bf16, f16, e5m2, e4m3 */
   mpnum_type parameter_type; /* f32, bf16, f16 */
-  mpnum_type moment_type;    /* f32, bf16 */
+  mpnum_type moment_type;    /* f32, bf16, e4m3: moments of 8 bits with scales */
   mpnum_type copy_type;      /* bf16, f16, or one that mpnum_quantize_array writes */
   const void *gradient;
   void *parameter;
@@ -69,11 +74,15 @@ typedef struct mpnum_optimizer_tensor {
                                     the amax of parameters, for the next scale */
   uint64_t first;   /* place of element 0 in the random words; apart for each tensor */
   float copy_scale; /* 1 for 16 bits */
+  mpnum_e8m0 *moment1_scales; /* of moments of 8 bits, one for each
+                                 MPNUM_OPTIMIZER_BLOCK elements, zeros at first */
+  mpnum_e8m0 *moment2_scales; /* where there is a moment2 */
+  size_t columns;             /* of adafactor.h: elements of a row; 0: one row of n */
 } mpnum_optimizer_tensor;
 
 # if MPNUM_HAS_ARRAYS_
 
-/* A tensor without remainder and copy. */
+/* A tensor without remainder, copy and scales of moments. */
 MPNUM_HOST mpnum_optimizer_tensor mpnum_optimizer_tensor_of(
     size_t n, mpnum_type gradient_type, const void *gradient, mpnum_type parameter_type,
     void *parameter, mpnum_type moment_type, void *moment1, void *moment2) {
@@ -91,6 +100,8 @@ MPNUM_HOST mpnum_optimizer_tensor mpnum_optimizer_tensor_of(
   made.losses = 0;
   made.first = 0;
   made.copy_scale = 1;
+  made.moment1_scales = made.moment2_scales = 0;
+  made.columns = 0;
   return made;
 }
 

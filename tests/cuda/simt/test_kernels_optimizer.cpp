@@ -264,6 +264,11 @@ void plans_refuse_what_steps_refuse_and_misaligned_arrays(void) {
   t.parameter_type = MPNUM_TYPE_E4M3;
   refused(MPNUM_ERROR_TYPE, "parameters of e4m3");
   t.parameter_type = MPNUM_TYPE_F32;
+  t.moment_type = MPNUM_TYPE_E4M3;
+  t.moment1_scales = reinterpret_cast<mpnum_e8m0 *>(bytes + 128);
+  t.moment2_scales = t.moment1_scales + 1;
+  refused(MPNUM_ERROR_TYPE, "moments of 8 bits");
+  t.moment_type = MPNUM_TYPE_F32;
   t.moment2 = bytes + 64;
   refused(MPNUM_ERROR_OVERLAP, "moments that overlap");
   t.moment2 = bytes + 97;

@@ -589,6 +589,21 @@ typedef void mpnum_load_step_(const mpnum_loading_ *loading, uint8_t *dst,
 typedef void mpnum_random_step_(uint64_t seed, uint64_t start, uint8_t *dst, size_t n);
 typedef void mpnum_round_step_(const mpnum_rounder_ *rounder, uint8_t *dst,
                                const uint8_t *src, const uint8_t *random, size_t n);
+/* The words of elements index to index + n, and where they begin in a buffer that has
+ * room for 132 more. */
+MPNUM_HOST_ONCE_ const uint8_t *mpnum_random_words_(uint64_t seed, uint64_t index,
+                                                    uint8_t *buffer, size_t n) {
+  const mpnum_isa isa = mpnum_isa_in_use();
+  mpnum_random_step_ *const random =
+      MPNUM_PICK_(isa, random, WIDE, (mpnum_random_step_ *)0);
+  const size_t before = (size_t)index & 3; /* words come in fours */
+  if (random) {
+    (*random)(seed, index - before, buffer, before + n);
+  } else {
+    mpnum_random_few_(seed, index, buffer + 4 * before, n);
+  }
+  return buffer + 4 * before;
+}
 typedef struct mpnum_steps_ {
   mpnum_load_step_ *load;
   mpnum_random_step_ *random;

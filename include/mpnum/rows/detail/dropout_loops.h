@@ -52,21 +52,14 @@ MPNUM_REAL_ float mpnum_dropped_(const mpnum_dropout_ *how, float x, uint32_t wo
 /* Drops floats, of which the first has the word number index. */
 MPNUM_HOST void mpnum_dropout_tile_(const mpnum_dropout_ *how, float *dst,
                                     const float *src, uint64_t index, size_t n) {
-  const mpnum_isa isa = mpnum_isa_in_use();
-  mpnum_random_step_ *const random =
-      MPNUM_PICK_(isa, random, WIDE, (mpnum_random_step_ *)0);
   MPNUM_ALIGNED_ uint8_t words[4 * (MPNUM_DROPPED_ + 132)]; /* a block of 128 more */
-  const size_t before = (size_t)index & 3;                  /* words come in fours */
+  const uint8_t *from = words;
   size_t i = 0;
   for (; how->keeps_none && i < n; ++i)
     mpnum_set_float_(dst, i, 0);
   if (how->keeps_none) return;
-  if (random) {
-    (*random)(how->seed, index - before, words, before + n);
-  } else {
-    mpnum_random_few_(how->seed, index, words + 4 * before, n);
-  }
-  MPNUM_CALL_(dropout, (how, dst, src, words + 4 * before, n));
+  from = mpnum_random_words_(how->seed, index, words, n);
+  MPNUM_CALL_(dropout, (how, dst, src, from, n));
 }
 #endif
 

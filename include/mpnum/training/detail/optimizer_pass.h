@@ -99,24 +99,34 @@ MPNUM_MATH_ mpnum_status mpnum_optimizer_factors_of_(mpnum_optimizer_factors_ *m
 MPNUM_HOST int mpnum_optimizer_is_small_(mpnum_type type) {
   return type == MPNUM_TYPE_BF16 || type == MPNUM_TYPE_F16;
 }
-/* Whether arrays of a tensor that it writes share memory with another one. */
+/* Whether arrays of a tensor that it writes share memory with another one, where its
+ * moments take so many bytes. */
 MPNUM_HOST_COLD_ int mpnum_optimizer_overlaps_(const mpnum_optimizer_tensor *t,
-                                               int moments) {
-  const void *arrays[7];
-  size_t bytes[7], i = 0, k = 0;
-  arrays[0] = t->parameter, arrays[1] = t->remainder, arrays[2] = t->copy;
-  arrays[3] = moments > 0 ? t->moment1 : 0, arrays[4] = moments > 1 ? t->moment2 : 0;
-  arrays[5] = t->losses, arrays[6] = t->gradient;
-  bytes[0] = bytes[1] = t->n * (size_t)(mpnum_type_bits_(t->parameter_type) / 8);
-  bytes[2] = t->n * (size_t)(mpnum_type_bits_(t->copy_type) / 8);
-  bytes[3] = bytes[4] = t->n * (size_t)(mpnum_type_bits_(t->moment_type) / 8);
-  bytes[5] = sizeof *t->losses;
-  bytes[6] = t->n * (size_t)(mpnum_type_bits_(t->gradient_type) / 8);
-  for (; i < 6; ++i)
-    for (k = i + 1; k < 7; ++k)
-      if (arrays[i] && arrays[k] &&
-          mpnum_overlap_(arrays[i], bytes[i], arrays[k], bytes[k]))
-        return 1;
+                                               size_t bytes1, size_t bytes2) {
+  const int has_scales = t->moment_type == MPNUM_TYPE_E4M3;
+  const void *const all[9] = {t->parameter,
+                              t->remainder,
+                              t->copy,
+                              bytes1 ? t->moment1 : 0,
+                              bytes2 ? t->moment2 : 0,
+                              t->losses,
+                              has_scales && bytes1 ? t->moment1_scales : 0,
+                              has_scales && bytes2 ? t->moment2_scales : 0,
+                              t->gradient};
+  const void *arrays[9];
+  size_t sizes[9], bytes[9], count = 0, i = 0, k = 0;
+  sizes[0] = sizes[1] = t->n * (size_t)(mpnum_type_bits_(t->parameter_type) / 8);
+  sizes[2] = t->n * (size_t)(mpnum_type_bits_(t->copy_type) / 8);
+  sizes[3] = bytes1, sizes[4] = bytes2;
+  sizes[5] = sizeof *t->losses;
+  sizes[6] = sizes[7] =
+      t->n / MPNUM_OPTIMIZER_BLOCK + (t->n % MPNUM_OPTIMIZER_BLOCK != 0);
+  sizes[8] = t->n * (size_t)(mpnum_type_bits_(t->gradient_type) / 8);
+  for (; i < 9; ++i)
+    if (all[i]) arrays[count] = all[i], bytes[count++] = sizes[i];
+  for (i = 0; i + 1 < count; ++i) /* the gradient is the last one */
+    for (k = i + 1; k < count; ++k)
+      if (mpnum_overlap_(arrays[i], bytes[i], arrays[k], bytes[k])) return 1;
   return 0;
 }
 MPNUM_HOST_ONCE_ mpnum_status mpnum_optimizer_tensor_check_(
@@ -124,11 +134,13 @@ MPNUM_HOST_ONCE_ mpnum_status mpnum_optimizer_tensor_check_(
   const int moments = mpnum_optimizer_moments_(optimizer);
   const int is_small = mpnum_optimizer_is_small_(t->parameter_type);
   const int has_bytes = t->copy && mpnum_is_scaled_type_(t->copy_type);
+  const int has_scales = moments && t->moment_type == MPNUM_TYPE_E4M3;
+  const size_t bytes = t->n * (size_t)(mpnum_type_bits_(t->moment_type) / 8);
   const uint32_t scale = mpnum_bits_f32(t->copy_scale);
   if (!mpnum_has_rows_(t->gradient_type) ||
       (!is_small && t->parameter_type != MPNUM_TYPE_F32) ||
-      (moments && t->moment_type != MPNUM_TYPE_F32 &&
-       t->moment_type != MPNUM_TYPE_BF16) ||
+      (moments && t->moment_type != MPNUM_TYPE_F32 && t->moment_type != MPNUM_TYPE_BF16 &&
+       !has_scales) ||
       (t->copy && !has_bytes && !mpnum_optimizer_is_small_(t->copy_type)) ||
       (t->remainder && !is_small))
     return MPNUM_ERROR_TYPE;
@@ -139,9 +151,12 @@ MPNUM_HOST_ONCE_ mpnum_status mpnum_optimizer_tensor_check_(
     return MPNUM_ERROR_NARROW;
   if (t->n == 0) return MPNUM_OK;
   if (!t->gradient || !t->parameter || (moments > 0 && !t->moment1) ||
-      (moments > 1 && !t->moment2))
+      (moments > 1 && !t->moment2) || (has_scales && !t->moment1_scales) ||
+      (has_scales && moments > 1 && !t->moment2_scales))
     return MPNUM_ERROR_NULL;
-  return mpnum_optimizer_overlaps_(t, moments) ? MPNUM_ERROR_OVERLAP : MPNUM_OK;
+  return mpnum_optimizer_overlaps_(t, moments > 0 ? bytes : 0, moments > 1 ? bytes : 0)
+             ? MPNUM_ERROR_OVERLAP
+             : MPNUM_OK;
 }
 MPNUM_HOST mpnum_status
 mpnum_optimizer_tensors_check_(const mpnum_optimizer *optimizer,
@@ -205,11 +220,47 @@ MPNUM_HOST_ONCE_ void mpnum_optimizer_store_(mpnum_type type, void *memory, size
     mpnum_floats_to_(type, at, (const float *)floats, n);
   }
 }
-/* Elements first to first + n, at most a tile. */
-MPNUM_HOST_ONCE_ void mpnum_optimizer_tile_step_(const mpnum_optimizer_pass_ *pass,
-                                                 const mpnum_optimizer_tensor *t,
-                                                 size_t first, size_t n) {
-  MPNUM_ALIGNED_ float gradient[MPNUM_OPTIMIZED_], parameter[MPNUM_OPTIMIZED_];
+/* Moments: where they are, or in a buffer. */
+MPNUM_HOST uint8_t *mpnum_optimizer_moment_(const mpnum_optimizer_tensor *t,
+                                            int is_second, size_t first, float *buffer,
+                                            size_t n) {
+  void *const moment = is_second ? t->moment2 : t->moment1;
+  const mpnum_e8m0 *const scales = is_second ? t->moment2_scales : t->moment1_scales;
+  if (t->moment_type != MPNUM_TYPE_E4M3)
+    return mpnum_optimizer_floats_(t->moment_type, moment, first, buffer, n);
+  mpnum_moments_floats_(is_second, (uint8_t *)(void *)buffer, (uint8_t *)moment + first,
+                        scales + first / MPNUM_OPTIMIZER_BLOCK, n);
+  return (uint8_t *)(void *)buffer;
+}
+MPNUM_HOST_ONCE_ void mpnum_optimizer_store_moments_(const mpnum_optimizer_pass_ *pass,
+                                                     const mpnum_optimizer_tensor *t,
+                                                     const mpnum_optimizer_tile_ *tile,
+                                                     size_t first, size_t n) {
+  const uint64_t index = t->first + first;
+  int k = 0;
+  if (t->moment_type == MPNUM_TYPE_E4M3) {
+    MPNUM_ALIGNED_ uint8_t buffer[4 * (MPNUM_OPTIMIZED_ + 132)];
+    const uint8_t *const words = mpnum_random_words_(
+        pass->seeds[MPNUM_OPTIMIZER_MOMENT1_WORDS_], index, buffer, n);
+    const size_t block = first / MPNUM_OPTIMIZER_BLOCK;
+    mpnum_moments_codes_(0, (uint8_t *)t->moment1 + first, t->moment1_scales + block,
+                         tile->moment1, words, n);
+    if (pass->moments > 1)
+      mpnum_moments_codes_(1, (uint8_t *)t->moment2 + first, t->moment2_scales + block,
+                           tile->moment2, words, n);
+    return;
+  }
+  for (; k < pass->moments; ++k)
+    mpnum_optimizer_store_(t->moment_type, k ? t->moment2 : t->moment1, first,
+                           k ? tile->moment2 : tile->moment1, n, 1,
+                           pass->seeds[MPNUM_OPTIMIZER_MOMENT1_WORDS_ + k], index);
+}
+/* Elements first to first + n, at most a tile, by floats of their gradient. */
+MPNUM_HOST_ONCE_ void mpnum_optimizer_tile_of_(const mpnum_optimizer_pass_ *pass,
+                                               const mpnum_optimizer_tensor *t,
+                                               const uint8_t *gradient, size_t first,
+                                               size_t n) {
+  MPNUM_ALIGNED_ float parameter[MPNUM_OPTIMIZED_], other[MPNUM_OPTIMIZED_];
   MPNUM_ALIGNED_ float moment1[MPNUM_OPTIMIZED_], moment2[MPNUM_OPTIMIZED_];
   const mpnum_type type = t->parameter_type;
   const int is_small = type != MPNUM_TYPE_F32;
@@ -218,33 +269,22 @@ MPNUM_HOST_ONCE_ void mpnum_optimizer_tile_step_(const mpnum_optimizer_pass_ *pa
   mpnum_optimizer_tile_ tile;
   tile.parameter = mpnum_optimizer_floats_(type, t->parameter, first, parameter, n);
   if (t->remainder) {
-    tile.gradient = mpnum_optimizer_floats_(type, t->remainder, first, gradient, n);
+    tile.gradient = mpnum_optimizer_floats_(type, t->remainder, first, other, n);
     tile.moment1 = tile.moment2 = 0;
     mpnum_optimizer_run_over_(&pass->join, &pass->factors, &tile, n);
   }
-  tile.gradient = mpnum_row_at_(t->gradient_type, t->gradient, first);
-  if (t->gradient_type != MPNUM_TYPE_F32) {
-    mpnum_floats_from_(t->gradient_type, gradient, tile.gradient, n);
-    tile.gradient = (const uint8_t *)(const void *)gradient;
-  }
+  tile.gradient = gradient;
   tile.moment1 = tile.moment2 = 0;
-  if (pass->moments > 0)
-    tile.moment1 = mpnum_optimizer_floats_(t->moment_type, t->moment1, first, moment1, n);
-  if (pass->moments > 1)
-    tile.moment2 = mpnum_optimizer_floats_(t->moment_type, t->moment2, first, moment2, n);
+  if (pass->moments > 0) tile.moment1 = mpnum_optimizer_moment_(t, 0, first, moment1, n);
+  if (pass->moments > 1) tile.moment2 = mpnum_optimizer_moment_(t, 1, first, moment2, n);
   mpnum_optimizer_run_over_(&pass->step, &pass->factors, &tile, n);
-  if (pass->moments > 0)
-    mpnum_optimizer_store_(t->moment_type, t->moment1, first, tile.moment1, n, 1,
-                           seeds[MPNUM_OPTIMIZER_MOMENT1_WORDS_], index);
-  if (pass->moments > 1)
-    mpnum_optimizer_store_(t->moment_type, t->moment2, first, tile.moment2, n, 1,
-                           seeds[MPNUM_OPTIMIZER_MOMENT2_WORDS_], index);
+  if (pass->moments) mpnum_optimizer_store_moments_(pass, t, &tile, first, n);
   mpnum_optimizer_store_(type, t->parameter, first, tile.parameter, n,
                          pass->is_stochastic && !t->remainder,
                          seeds[MPNUM_OPTIMIZER_PARAMETER_WORDS_], index);
   stored = tile.parameter;
   if (is_small && (t->remainder || t->copy))
-    stored = mpnum_optimizer_floats_(type, t->parameter, first, gradient, n);
+    stored = mpnum_optimizer_floats_(type, t->parameter, first, other, n);
   if (t->remainder) {
     tile.gradient = stored;
     tile.moment1 = (uint8_t *)(void *)moment1;
@@ -260,6 +300,17 @@ MPNUM_HOST_ONCE_ void mpnum_optimizer_tile_step_(const mpnum_optimizer_pass_ *pa
     mpnum_quantize_by_(t->copy_type, (uint8_t *)t->copy + first, MPNUM_TYPE_F32, stored,
                        n, t->copy_scale, t->losses);
   }
+}
+MPNUM_HOST void mpnum_optimizer_tile_step_(const mpnum_optimizer_pass_ *pass,
+                                           const mpnum_optimizer_tensor *t, size_t first,
+                                           size_t n) {
+  MPNUM_ALIGNED_ float buffer[MPNUM_OPTIMIZED_];
+  const uint8_t *gradient = mpnum_row_at_(t->gradient_type, t->gradient, first);
+  if (t->gradient_type != MPNUM_TYPE_F32) {
+    mpnum_floats_from_(t->gradient_type, buffer, gradient, n);
+    gradient = (const uint8_t *)(const void *)buffer;
+  }
+  mpnum_optimizer_tile_of_(pass, t, gradient, first, n);
 }
 MPNUM_HOST void mpnum_optimizer_tensors_(const mpnum_optimizer_pass_ *pass,
                                          const mpnum_optimizer_tensor *tensors,

@@ -36,6 +36,33 @@ MPNUM_MATH_ uint64_t mpnum_optimizer_seed_(uint64_t seed, uint64_t step, uint32_
   const mpnum_u32x4 words = mpnum_random_x4(seed, step << 2 | array);
   return (uint64_t)words.y << 32 | words.x;
 }
+/* How the moments of a block are stored in 8 bits: as e4m3, or, where there is no sign,
+ * with one more bit of exponent. A scale puts the largest of them in the upper binade. */
+typedef struct mpnum_moment_coding_ {
+  float scale, inverse; /* powers of two */
+  uint32_t least;       /* bits of the smallest normal value */
+  uint32_t ones, sign;  /* of a magnitude, which is NaN; of a sign, in a float */
+  uint32_t lowest;      /* the code that a value above 0 has at least */
+  uint32_t left;        /* the random bits: 0: the upper 16 of a word, 16: the lower */
+} mpnum_moment_coding_;
+/* By the scale of the block. */
+MPNUM_MATH_ mpnum_moment_coding_ mpnum_moment_coding_of_(int is_second, uint32_t scale) {
+  mpnum_moment_coding_ made;
+  made.scale = mpnum_from_bits_f32((254 - (scale ? scale : 1)) << 23);
+  made.inverse = mpnum_from_bits_f32((scale ? scale : 1) << 23);
+  made.least = is_second ? 0x38800000u : 0x3c800000u; /* 2^-14; 2^-6 */
+  made.ones = is_second ? 0xff : 0x7f;
+  made.sign = is_second ? 0 : 0x80000000u;
+  made.lowest = is_second ? 1 : 0;
+  made.left = is_second ? 16 : 0;
+  return made;
+}
+/* The scale, at least 2^-126, that puts the largest magnitude within 1.75 2^8, which is
+ * e4m3's, or 1.75 2^16. */
+MPNUM_MATH_ uint32_t mpnum_moment_scale_(int is_second, uint32_t largest) {
+  const uint32_t exponent = (largest + 0x1fffff) >> 23, top = is_second ? 16 : 8;
+  return exponent > top ? exponent - top : 1;
+}
 enum {
   MPNUM_OPTIMIZER_PARAMETER_WORDS_,
   MPNUM_OPTIMIZER_MOMENT1_WORDS_,

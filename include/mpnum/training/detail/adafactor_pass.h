@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* The passes of adafactor.h over a matrix: averages of rows and columns, the size of the
+ * update, the step. Each goes through tiles of columns, and in a tile through rows. */
+#ifndef MPNUM_TRAINING_DETAIL_ADAFACTOR_PASS_H
+#define MPNUM_TRAINING_DETAIL_ADAFACTOR_PASS_H
+
+#include "optimizer_pass.h"
+#include "../../array/detail/reduce_loops.h"
+#include "../../func/func.h"
+MPNUM_C_BEGIN_
+
+#if MPNUM_HAS_ARRAYS_
+
+# define MPNUM_EACH_ISA_ "../../training/detail/adafactor.inc"
+# include "../../simd/detail/each_isa.inc"
+
+/* Rows whose squares are summed before they join the others. */
+# define MPNUM_ADAFACTOR_ROWS_ 64
+
+typedef struct mpnum_adafactor_pass_ {
+  mpnum_optimizer_run_ squares, gather, average, inverse, update;
+  mpnum_optimizer_pass_ steps; /* its step is the factored one */
+  mpnum_optimizer_factors_ factors;
+  float rho, clip, least;
+  int is_scaled;
+} mpnum_adafactor_pass_;
+
+/* A matrix: its shape, its averages, and its tile of columns. */
+typedef struct mpnum_adafactor_matrix_ {
+  const mpnum_optimizer_tensor *t;
+  size_t rows, columns;
+  uint8_t *row_averages, *column_averages;
+  size_t column, width;
+} mpnum_adafactor_matrix_;
+
+MPNUM_HOST mpnum_adafactor_matrix_
+mpnum_adafactor_matrix_of_(const mpnum_optimizer_tensor *t) {
+  mpnum_adafactor_matrix_ made;
+  made.t = t;
+  made.columns = t->columns ? t->columns : t->n;
+  made.rows = made.columns ? t->n / made.columns : 0;
+  made.row_averages = (uint8_t *)t->moment1;
+  made.column_averages = (uint8_t *)t->moment2;
+  made.column = made.width = 0;
+  return made;
+}
+/* The next tile of columns; 0 where there is none. */
+MPNUM_HOST int mpnum_adafactor_next_(mpnum_adafactor_matrix_ *matrix) {
+  const size_t column = matrix->column + matrix->width, left = matrix->columns - column;
+  matrix->column = column;
+  matrix->width = left < MPNUM_OPTIMIZED_ ? left : MPNUM_OPTIMIZED_;
+  return left != 0;
+}
+/* Floats of one row of a tile, where they are or in a buffer. */
+MPNUM_HOST_ONCE_ const uint8_t *
+mpnum_adafactor_floats_(const mpnum_adafactor_matrix_ *matrix, mpnum_type type,
+                        const void *memory, size_t row, float *buffer) {
+  const uint8_t *const at =
+      mpnum_row_at_(type, memory, row * matrix->columns + matrix->column);
+  if (type == MPNUM_TYPE_F32) return at;
+  mpnum_floats_from_(type, buffer, at, matrix->width);
+  return (const uint8_t *)(const void *)buffer;
+}
+MPNUM_HOST float mpnum_adafactor_at_(const uint8_t *floats, size_t i) {
+  return mpnum_from_bits_f32((uint32_t)mpnum_element_(32, floats, i));
+}
+/* The root of the mean of squares. */
+MPNUM_HOST float mpnum_adafactor_root_(mpnum_exact_sum *squares, size_t n) {
+  return mpnum_root_(mpnum_div_f64_(mpnum_exact_sum_take_odd_(squares), (double)n));
+}
+/* The larger one of two floats that are 0 or more; NaN where one is. */
+MPNUM_HOST float mpnum_adafactor_larger_(float a, float b) {
+  return mpnum_bits_f32(a) > mpnum_bits_f32(b) ? a : b;
+}
+
+/* Averages of the squares of a row: a part of them joins. */
+MPNUM_HOST void mpnum_adafactor_row_(const mpnum_adafactor_pass_ *pass,
+                                     const mpnum_adafactor_matrix_ *matrix, size_t row,
+                                     double squares) {
+  const mpnum_optimizer_factors_ *const f = &pass->factors;
+  const float mean = mpnum_narrow_f64_(mpnum_div_f64_(squares, (double)matrix->columns));
+  float average = mpnum_adafactor_at_(matrix->row_averages, row);
+  if (matrix->column == 0)
+    average =
+        mpnum_fma_scalar_(f->beta2, average, mpnum_mul_scalar_(f->rest2, f->epsilon));
+  average = mpnum_fma_scalar_(f->rest2, mean, average);
+  mpnum_set_element_(32, matrix->row_averages, row,
+                     mpnum_bits_f32(mpnum_canonical_(average)));
+}
+/* Both averages, and, where the rate goes by it, the squares of parameters. */
+MPNUM_HOST_ONCE_ void mpnum_adafactor_averages_(const mpnum_adafactor_pass_ *pass,
+                                                mpnum_adafactor_matrix_ matrix,
+                                                mpnum_exact_sum *parameters) {
+  MPNUM_ALIGNED_ float buffer[MPNUM_OPTIMIZED_], gradient[MPNUM_OPTIMIZED_];
+  MPNUM_ALIGNED_ float some[MPNUM_OPTIMIZED_], all[MPNUM_OPTIMIZED_];
+  const mpnum_optimizer_tensor *const t = matrix.t;
+  mpnum_optimizer_factors_ factors = pass->factors;
+  factors.rate = (float)matrix.rows;
+  while (mpnum_adafactor_next_(&matrix)) {
+    mpnum_optimizer_tile_ each, sums;
+    size_t row = 0, i = 0;
+    for (; i < MPNUM_OPTIMIZED_; ++i)
+      some[i] = all[i] = 0;
+    each.parameter = 0;
+    each.moment1 = (uint8_t *)(void *)gradient;
+    each.moment2 = sums.moment2 = (uint8_t *)(void *)some;
+    sums.moment1 = (uint8_t *)(void *)all;
+    sums.gradient = sums.moment1;
+    sums.parameter = matrix.column_averages + 4 * matrix.column;
+    for (; row < matrix.rows; ++row) {
+      each.gradient =
+          mpnum_adafactor_floats_(&matrix, t->gradient_type, t->gradient, row, buffer);
+      mpnum_optimizer_run_over_(&pass->squares, &factors, &each, matrix.width);
+      mpnum_adafactor_row_(pass, &matrix, row, mpnum_squares_(gradient, 0, matrix.width));
+      if ((row + 1) % MPNUM_ADAFACTOR_ROWS_ == 0 || row + 1 == matrix.rows)
+        mpnum_optimizer_run_over_(&pass->gather, &factors, &sums, matrix.width);
+      if (!pass->is_scaled) continue;
+      mpnum_exact_sum_add_f64_(
+          parameters, mpnum_squares_(mpnum_adafactor_floats_(&matrix, t->parameter_type,
+                                                             t->parameter, row, buffer),
+                                     0, matrix.width));
+    }
+    mpnum_optimizer_run_over_(&pass->average, &factors, &sums, matrix.width);
+  }
+}
+/* The mean of the averages of rows. */
+MPNUM_HOST float mpnum_adafactor_mean_(const mpnum_adafactor_matrix_ *matrix) {
+  mpnum_exact_sum total = mpnum_exact_sum_empty();
+  size_t i = 0;
+  for (; i < matrix->rows; ++i)
+    mpnum_exact_sum_add_f64_(&total,
+                             (double)mpnum_adafactor_at_(matrix->row_averages, i));
+  return mpnum_narrow_f64_(
+      mpnum_div_f64_(mpnum_exact_sum_take_odd_(&total), (double)matrix->rows));
+}
+/* Computes updates, tile by tile: their squares, or, where squares is NULL, the steps. */
+MPNUM_HOST_ONCE_ void mpnum_adafactor_updates_(const mpnum_adafactor_pass_ *pass,
+                                               mpnum_adafactor_matrix_ matrix,
+                                               mpnum_exact_sum *squares) {
+  MPNUM_ALIGNED_ float buffer[MPNUM_OPTIMIZED_], update[MPNUM_OPTIMIZED_];
+  MPNUM_ALIGNED_ float inverse[MPNUM_OPTIMIZED_];
+  const mpnum_optimizer_tensor *const t = matrix.t;
+  const float mean = mpnum_adafactor_mean_(&matrix);
+  mpnum_optimizer_factors_ factors = pass->factors;
+  while (mpnum_adafactor_next_(&matrix)) {
+    mpnum_optimizer_tile_ tile;
+    size_t row = 0;
+    tile.parameter = 0;
+    tile.moment1 = (uint8_t *)(void *)update;
+    tile.moment2 = (uint8_t *)(void *)inverse;
+    tile.gradient = matrix.column_averages + 4 * matrix.column;
+    mpnum_optimizer_run_over_(&pass->inverse, &factors, &tile, matrix.width);
+    for (; row < matrix.rows; ++row) {
+      const float average = mpnum_adafactor_at_(matrix.row_averages, row);
+      factors.inverse =
+          mpnum_div_scalar_(mpnum_from_bits_f32(0x3f800000u),
+                            mpnum_sqrt_raw_scalar_(mpnum_div_scalar_(average, mean)));
+      tile.gradient =
+          mpnum_adafactor_floats_(&matrix, t->gradient_type, t->gradient, row, buffer);
+      mpnum_optimizer_run_over_(&pass->update, &factors, &tile, matrix.width);
+      if (squares) {
+        mpnum_exact_sum_add_f64_(squares, mpnum_squares_(update, 0, matrix.width));
+      } else {
+        mpnum_optimizer_tile_of_(&pass->steps, t, tile.moment1,
+                                 row * matrix.columns + matrix.column, matrix.width);
+      }
+    }
+  }
+}
+/* All passes over one matrix. decay is the weight's. */
+MPNUM_HOST_ONCE_ void mpnum_adafactor_tensor_(mpnum_adafactor_pass_ *pass,
+                                              const mpnum_optimizer_tensor *t,
+                                              float decay) {
+  const float one = mpnum_from_bits_f32(0x3f800000u);
+  const mpnum_adafactor_matrix_ matrix = mpnum_adafactor_matrix_of_(t);
+  mpnum_exact_sum squares = mpnum_exact_sum_empty();
+  float rate = pass->rho, size = 0;
+  if (t->n == 0) return;
+  mpnum_adafactor_averages_(pass, matrix, &squares);
+  if (pass->is_scaled)
+    rate = mpnum_mul_scalar_(
+        rate,
+        mpnum_adafactor_larger_(pass->least, mpnum_adafactor_root_(&squares, t->n)));
+  pass->steps.factors.shrink = mpnum_mul_scalar_(rate, decay);
+  if (mpnum_bits_f32(pass->clip) < 0x7f800000u) {
+    squares = mpnum_exact_sum_empty();
+    mpnum_adafactor_updates_(pass, matrix, &squares);
+    size = mpnum_div_scalar_(mpnum_adafactor_root_(&squares, t->n), pass->clip);
+    rate = mpnum_div_scalar_(rate, mpnum_adafactor_larger_(one, size));
+  }
+  pass->steps.factors.rate = rate;
+  mpnum_adafactor_updates_(pass, matrix, 0);
+}
+
+#endif
+MPNUM_C_END_
+#endif
