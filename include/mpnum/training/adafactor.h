@@ -27,12 +27,13 @@
  * That is the paper, as fairseq and Hugging Face have it; docs/optimizers.md says where
  * PyTorch differs. There is no first moment.
  * A step reads gradients three times, parameters once or, if is_scaled, twice; with a
- * clip of Inf gradients twice. Where v and epsilon1 are 0, 0 / 0 is NaN.
+ * clip of Inf gradients twice. Where all g of a row or column and epsilon1 are 0, 0 times
+ * Inf is NaN.
  * Domain: as of optimizer.h; moments are f32.
  * Rounding: of parameters and remainders as optimizer.h's.
  * Error: sums of squares of rows and of all are in double, those of columns in floats, 64
  *   rows first and then their sums: at most 64 + rows / 64 roundings, of 2^-24 each.
- * NaN: a gradient of NaN or Inf makes all parameters NaN where clip is finite.
+ * NaN: a gradient of NaN makes all parameters NaN, one of Inf, too, if clip is finite.
  * Bits: the same from every instruction set, in every floating-point environment. A
  *   matrix is one call's: it cannot be cut. */
 #ifndef MPNUM_TRAINING_ADAFACTOR_H
@@ -43,7 +44,7 @@
 #include "detail/adafactor_pass.h"
 MPNUM_C_BEGIN_
 
-/* What is the same for all tensors. */
+/* What is the same for all tensors. All but clip are below 2^127. */
 typedef struct mpnum_adafactor {
   double learning_rate;           /* 0 or more; as a schedule sets it */
   double decay;                   /* 0 or more: an average of step t keeps 1 - t^-decay */
