@@ -52,6 +52,7 @@ int main(void) {
                   nan)                                                                 \
  print_row(MPNUM_TYPE_##NAME);
   MPNUM_FORMATS(PRINT_ROW)
+  MPNUM_SCALE_FORMATS_(PRINT_ROW)
 #undef PRINT_ROW
   return 0;
 }

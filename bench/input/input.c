@@ -17,7 +17,8 @@ const char *element_name(mpnum_type type) { return mpnum_type_name(type); }
 
 bool is_byte_type(mpnum_type type) {
   const mpnum_format format = mpnum_format_of(type);
-  return format.sign_bits + format.exponent_bits + format.mantissa_bits == 8;
+  const int width = format.sign_bits + format.exponent_bits + format.mantissa_bits;
+  return width == 8 || width == 7; /* ue4m3 */
 }
 
 unsigned element_size(mpnum_type type) {

@@ -28,8 +28,8 @@ void inspect_options_help(void) {
       "  --tensor GLOB   those whose name matches ('model.*.weight'); repeatable\n"
       "  --sort KEY      trouble (default), name, file, size, amax, sqnr or lost\n"
       "  --top N         the first N alone, after sorting; totals are of all\n"
-      "  --as TYPE       I8 and U8 are codes of e4m3, e5m2, e4m3fnuz, e5m2fnuz, e3m4\n"
-      "                  or e8m0\n"
+      "  --as TYPE       I8 and U8 are codes of e4m3, e5m2, e4m3fnuz, e5m2fnuz, e3m4,\n"
+      "                  e8m0, ue4m3 or ue5m3\n"
       "\n"
       "What of them\n"
       "  --formats LIST  the 8-bit formats to choose from, before f16 and bf16\n"
@@ -56,7 +56,7 @@ void inspect_options_help(void) {
 
 /* An 8-bit type by the first `length` characters of a text; 0: none. */
 static mpnum_type byte_type(const char *text, size_t length) {
-  for (int type = MPNUM_TYPE_F64; type <= MPNUM_TYPE_E2M1; ++type) {
+  for (int type = MPNUM_TYPE_F64; mpnum_type_name((mpnum_type)type); ++type) {
     const char *name = mpnum_type_name((mpnum_type)type);
     if (strlen(name) == length && memcmp(name, text, length) == 0 &&
         is_byte_type((mpnum_type)type))
@@ -72,7 +72,7 @@ static bool read_formats(void *place, const char *text, refusal *why) {
   for (;;) {
     const size_t length = strcspn(text, ",");
     const mpnum_type type = byte_type(text, length);
-    if (type == 0 || type == MPNUM_TYPE_E8M0) return false;
+    if (type == 0 || !mpnum_format_of(type).sign_bits) return false; /* scales */
     for (unsigned i = 0; i < chosen->candidate_count; ++i) {
       if (chosen->candidates[i] == type) return false;
     }
@@ -138,7 +138,7 @@ static const command_option options[] = {
     {"tensor", "", 0, read_glob},
     {"sort", "trouble, name, file, size, amax, sqnr or lost", 0, read_sort},
     {"top", "a number of rows", 0, read_top},
-    {"as", "e4m3, e5m2, e4m3fnuz, e5m2fnuz, e3m4 or e8m0", 0, read_codes},
+    {"as", "e4m3, e5m2, e4m3fnuz, e5m2fnuz, e3m4, e8m0, ue4m3 or ue5m3", 0, read_codes},
     {"formats", "some of e4m3,e5m2,e4m3fnuz,e5m2fnuz,e3m4, each once,", 0, read_formats},
 };
 

@@ -21,7 +21,8 @@ typedef struct any_type {
                                                       : 8              \
  }
 static const any_type types[] = {{MPNUM_TYPE_F64, 64},
-                                 {MPNUM_TYPE_F32, 32} MPNUM_FORMATS(ROW)};
+                                 {MPNUM_TYPE_F32, 32} MPNUM_FORMATS(ROW)
+                                     MPNUM_SCALE_FORMATS_(ROW)};
 #undef ROW
 enum { TYPES = sizeof types / sizeof types[0] };
 

@@ -47,12 +47,17 @@ MAGNITUDES = {
 }
 FINITE = {name: [x for x in values if math.isfinite(x)] for name, values in MAGNITUDES.items()}
 SUBNORMAL = {"e4m3": 2.0 ** -6, "e5m2": 2.0 ** -14, "f16": 2.0 ** -14, "bf16": 2.0 ** -126, "f32": 2.0 ** -126,
-             "f64": 2.0 ** -1022, "e8m0": 0}
+             "f64": 2.0 ** -1022, "e8m0": 0, "ue4m3": 2.0 ** -6, "ue5m3": 2.0 ** -14}
 
 
 def byte_value(name, code):
     if name == "e8m0":
         return math.nan if code == 255 else 2.0 ** (code - 127)
+    if name == "ue4m3":
+        return MAGNITUDES["e4m3"][code & 0x7f]
+    if name == "ue5m3":
+        exponent, mantissa = divmod(code, 8)
+        return math.nan if code == 255 else (mantissa + 8 * (exponent > 0)) * 2.0 ** (max(exponent, 1) - 18)
     return math.copysign(MAGNITUDES[name][code & 0x7f], -1 if code & 0x80 else 1)
 
 
@@ -200,7 +205,7 @@ def bytes_are_codes_where_a_type_is_named():
     files = {"u.npy": npy("'|u1'", "(256,)", codes), "v.npy": npy("'|V1'", "(256,)", codes),
              "s.safetensors": safetensors({"i": entry("I8", [256], 0, 256), "u": entry("U8", [256], 256, 512),
                                            "f": entry("F32", [1], 512, 516)}, codes + codes + floats(1.5))}
-    for name in ("e4m3", "e5m2", "e8m0"):
+    for name in ("e4m3", "e5m2", "e8m0", "ue4m3", "ue5m3"):
         rows, _ = inspect("--as", name, *files, files=files)
         for tensor in ("u.npy", "v.npy", "i", "u"):
             check_findings(rows[tensor], name, [byte_value(name, code) for code in codes])
@@ -530,7 +535,7 @@ def a_file_that_shrinks_is_refused():
 def wrong_options_are_refused():
     files = {"in.npy": tensor_files.GOOD["plain.npy"]}
     for arguments in (["--no-such"], ["-x"], ["--top", "0"], ["--top", "x"], ["--top", "-1"], ["--sort", "colour"],
-                      ["--as", "f16"], ["--as", "e2m3"], ["--formats", "e8m0"], ["--formats", "e4m3,e4m3"],
+                      ["--as", "f16"], ["--as", "e2m3"], ["--formats", "e8m0"], ["--formats", "ue5m3"], ["--formats", "e4m3,e4m3"],
                       ["--formats", ""], ["--formats", "e4m3,"], ["--formats", "bf16"], ["--json"], ["--json", ""],
                       ["--json", "in.npy"], ["--csv", "x", "--svg", "x"], ["--svg", "no/such/x"], ["--json", "."]):
         refused("in.npy", *arguments, files=files)

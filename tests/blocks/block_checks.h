@@ -70,6 +70,15 @@ static inline void add_block_formats(void) {
   add_mx_formats();
   add_block_format("nvfp4 1x16", mpnum_blockscale_nvfp4_1x16(), e2m1, REF_TWO_LEVEL);
   add_block_format("nvfp4 16x16", mpnum_blockscale_nvfp4_16x16(), e2m1, REF_TWO_LEVEL);
+  for (int i = 0; i < 2; ++i) {
+    const mpnum_type type = i ? MPNUM_TYPE_UE4M3 : MPNUM_TYPE_UE5M3;
+    char name[64];
+    format = mpnum_blockscale_nvfp4_1x16();
+    format.scale_type = type;
+    snprintf(name, sizeof name, "nvfp4 1x16 %s", mpnum_type_name(type));
+    add_block_format(name, format, e2m1, REF_TWO_LEVEL)->reference.scale =
+        mpnum_type_name(type);
+  }
   for (size_t rows = 1; rows <= 128; rows += 127) {
     format = rows == 1 ? mpnum_blockscale_fp8_1x128() : mpnum_blockscale_fp8_128x128();
     add_block_format(rows == 1 ? "deepseek 1x128" : "deepseek 128x128", format, e4m3,
@@ -122,9 +131,10 @@ static inline void add_user_formats(void) {
     snprintf(name, sizeof name, "user %zu by amax", i);
     add_block_format(name, format, element, i % 2 ? REF_AMAX : REF_AMAX_POW2);
     format.rule = MPNUM_BLOCKSCALE_TWO_LEVEL;
-    format.scale_type = MPNUM_TYPE_E4M3;
+    format.scale_type = i % 3 == 1 ? MPNUM_TYPE_UE5M3 : MPNUM_TYPE_E4M3;
     snprintf(name, sizeof name, "user %zu of two levels", i);
-    add_block_format(name, format, element, REF_TWO_LEVEL);
+    add_block_format(name, format, element, REF_TWO_LEVEL)->reference.scale =
+        mpnum_type_name(format.scale_type);
   }
 }
 
@@ -210,7 +220,9 @@ static inline size_t scale_place(const block_format *format, size_t k, size_t ro
 static inline int is_multiplied(const mpnum_blockscale_format *format) {
   const size_t rows = format->rows, columns = format->columns;
   const size_t along = format->scale_type == MPNUM_TYPE_E8M0 ? 32 : 16;
-  if (format->scale_type == MPNUM_TYPE_F32 || format->is_int8) return 0;
+  if (format->scale_type == MPNUM_TYPE_F32 || format->scale_type == MPNUM_TYPE_UE5M3 ||
+      format->is_int8)
+    return 0;
   if (along == 16 && rows == 16 && columns == 16) return 1;
   return (rows == 1 && columns == along) || (rows == along && columns == 1);
 }

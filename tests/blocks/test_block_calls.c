@@ -321,8 +321,9 @@ static mpnum_format any_element(void) {
 }
 static mpnum_blockscale_format any_format(void) {
   static const int bits[] = {8, 8, 6, 4, 5, 0, -4, 16};
-  static const mpnum_type scale_types[] = {MPNUM_TYPE_E8M0, MPNUM_TYPE_E4M3,
-                                           MPNUM_TYPE_F32, MPNUM_TYPE_BF16};
+  static const mpnum_type scale_types[] = {MPNUM_TYPE_E8M0,  MPNUM_TYPE_E4M3,
+                                           MPNUM_TYPE_F32,   MPNUM_TYPE_BF16,
+                                           MPNUM_TYPE_UE5M3, MPNUM_TYPE_UE4M3};
   mpnum_blockscale_format format = formats[below((size_t)format_count)].format;
   const uint32_t floor_bits = (uint32_t)random_bits(&state);
   for (size_t change = 1 + below(3); change > 0; --change)
@@ -332,7 +333,7 @@ static mpnum_blockscale_format any_format(void) {
     case 2: format.element_bits = bits[below(8)]; break;
     case 3: format.rows = below(40); break;
     case 4: format.columns = below(70); break;
-    case 5: format.scale_type = scale_types[below(4)]; break;
+    case 5: format.scale_type = scale_types[below(6)]; break;
     case 6: format.rule = (mpnum_blockscale_rule)((int)below(9) - 1); break;
     case 7: format.rounding = (mpnum_rounding)below(8); break;
     default: memcpy(&format.amax_floor, &floor_bits, 4);

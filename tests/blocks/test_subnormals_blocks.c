@@ -178,9 +178,14 @@ static void check_blocks(mpnum_isa isa) {
     }
     check_format(mpnum_blockscale_mx_int8((mpnum_blockscale_rule)rule), "MXINT8", isa);
   }
-  for (int k = 0; k < 16; ++k)
-    check_format(k % 4 ? mpnum_blockscale_nvfp4_1x16() : mpnum_blockscale_nvfp4_16x16(),
-                 "NVFP4", isa);
+  for (int k = 0; k < 16; ++k) {
+    mpnum_blockscale_format format =
+        k % 4 ? mpnum_blockscale_nvfp4_1x16() : mpnum_blockscale_nvfp4_16x16();
+    check_format(format, "NVFP4", isa);
+    if (k % 4 == 3) continue;
+    format.scale_type = MPNUM_TYPE_UE5M3;
+    check_format(format, "NVFP4 with ue5m3", isa);
+  }
   check_format(mpnum_blockscale_int8_row(), "int8 rows", isa);
   check_format(mpnum_blockscale_int8_tensor(), "int8", isa);
   for (int k = 0; k < 6; ++k) {

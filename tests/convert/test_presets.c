@@ -446,9 +446,9 @@ static void status_strings_are_distinct(void) {
 }
 
 static void types_have_their_names(void) {
-  static const char *const names[] = {"f64",  "f32",  "tf32",     "bf16",     "f16",
-                                      "e5m2", "e4m3", "e5m2fnuz", "e4m3fnuz", "e3m4",
-                                      "e8m0", "e3m2", "e2m3",     "e2m1"};
+  static const char *const names[] = {
+      "f64",      "f32",  "tf32", "bf16", "f16",  "e5m2", "e4m3",  "e5m2fnuz",
+      "e4m3fnuz", "e3m4", "e8m0", "e3m2", "e2m3", "e2m1", "ue5m3", "ue4m3"};
   int i = 0;
   CHECK(sizeof names / sizeof *names == (size_t)LAST_TYPE,
         "names[] of types_have_their_names wants the name of type %d", (int)LAST_TYPE);

@@ -120,28 +120,52 @@ static void check_codes(const user_format *user, const ref_format *reference,
   }
 }
 
+static void check_format(const user_format *user, const ref_format *reference,
+                         mpnum_format format) {
+  input_list f32, f64;
+  collect_inputs(reference, 200, &f32, &f64);
+  for (size_t i = 0; i < f32.count; ++i)
+    check_source(user, reference, format, f32.bits[i], 1);
+  for (size_t i = 0; i < f64.count; ++i)
+    check_source(user, reference, format, f64.bits[i], 0);
+  free(f32.bits);
+  free(f64.bits);
+  check_codes(user, reference, format);
+}
+
 static void formats_convert_as_the_reference(void) {
   int made = 0;
   while (made < samples(40)) {
     const user_format user = draw();
     const ref_format reference = reference_of(&user);
     mpnum_format format;
-    input_list f32, f64;
     if (!is_possible(&user)) continue;
     if (make(&format, &user) != MPNUM_OK) {
       describe(&user, "mpnum_format_init", 0, 0, 0);
       return;
     }
     ++made;
-    collect_inputs(&reference, 200, &f32, &f64);
-    for (size_t i = 0; i < f32.count; ++i)
-      check_source(&user, &reference, format, f32.bits[i], 1);
-    for (size_t i = 0; i < f64.count; ++i)
-      check_source(&user, &reference, format, f64.bits[i], 0);
-    free(f32.bits);
-    free(f64.bits);
-    check_codes(&user, &reference, format);
+    check_format(&user, &reference, format);
   }
+}
+
+/* Which have no functions of their own, and so no row in test_conversions.c. */
+static void scale_types_convert_as_the_reference(void) {
+  static const struct {
+    mpnum_type type;
+    user_format user;
+  } rows[] = {{MPNUM_TYPE_UE5M3, {0, 5, 3, 15, REF_SPECIALS_FN}},
+              {MPNUM_TYPE_UE4M3, {0, 4, 3, 7, REF_SPECIALS_FN}}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+    const ref_format *reference = ref_format_named(mpnum_type_name(rows[i].type));
+    const mpnum_format format = mpnum_format_of(rows[i].type);
+    specials = REF_SPECIALS_FN;
+    for (int k = 0; k < 20; ++k)
+      check_format(&rows[i].user, reference, format);
+  }
+  CHECK(bits_of_float(mpnum_decode(mpnum_format_of(MPNUM_TYPE_UE4M3), 0xb8)) ==
+            0x3f800000,
+        "the bit above a code of ue4m3");
 }
 
 /* mpnum_format_init must refuse, and leave dst alone. */
@@ -205,6 +229,7 @@ int main(int argc, char **argv) {
              specials_words[i]);
     tap_run(name, formats_convert_as_the_reference);
   }
+  TAP_RUN(scale_types_convert_as_the_reference);
   TAP_RUN(impossible_formats_are_refused);
   return tap_done();
 }

@@ -32,6 +32,7 @@ static mpnum_blockscale_format format_of(const law_draw *d, int which) {
   if (choice[0] < 5) format = mpnum_blockscale_mx(mx_types[choice[0]], rule);
   if (choice[0] == 5) format = mpnum_blockscale_mx_int8(rule);
   if (choice[0] == 7) format = mpnum_blockscale_nvfp4_16x16();
+  if (choice[0] == 13) format.scale_type = MPNUM_TYPE_UE5M3;
   if (choice[0] == 8) format = mpnum_blockscale_fp8_1x128();
   if (choice[0] == 9) format = mpnum_blockscale_fp8_128x128();
   if (choice[0] == 10) format = mpnum_blockscale_int8_row();
@@ -53,7 +54,8 @@ static mpnum_blockscale_format format_of(const law_draw *d, int which) {
   return format;
 }
 static void draw_format(law_draw *d, int which) {
-  d->choice[3 * which] = law_below(d, 4) ? (int)law_below(d, 12) : 12;
+  d->choice[3 * which] =
+      law_below(d, 4) ? (int)law_below(d, 12) : 12 + (law_below(d, 4) == 0);
   d->choice[3 * which + 1] = (int)law_below(d, 5 * 81);
   d->choice[3 * which + 2] = (int)law_below(d, 2);
 }

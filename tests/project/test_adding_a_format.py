@@ -133,7 +133,7 @@ def apply(text, diff):
 def add_rows(root):
     table, family = root / "include/mpnum/core/format.h", root / "include/mpnum/types/fp8.h"
     text, includes = table.read_text(), ""
-    for number, row in enumerate(ROWS.splitlines(), 16):
+    for number, row in enumerate(ROWS.splitlines(), 18):
         name, NAME, *numbers = re.findall(r"\w+", row)[1:]
         last = re.findall(r"MPNUM_TYPE_\w+ = \d+(?=\n)", text)[-1]
         text = text.replace(f"{last}\n", f"{last},\n  MPNUM_TYPE_{NAME} = {number}\n")

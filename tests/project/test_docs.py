@@ -84,7 +84,7 @@ def figures_of_choosing_a_format_follow_from_the_table():
         assert [round(formats[name][0]) for name in names] == [int(one) for one in binades], names
         assert [formats[name][1] for name in names] == [int(one) for one in errors] or names == ["e8m0"], names
         seen += len(names)
-    assert seen == 9, seen
+    assert seen == 11, seen
 
 
 def compile_pieces(language, *command):

@@ -10,7 +10,7 @@
 #define F64_SIGN     UINT64_C(0x8000000000000000)
 #define F64_INFINITY UINT64_C(0x7ff0000000000000)
 
-enum { E8M0_NAN = 255, E4M3_NAN = 127, E4M3_MAX = 126 };
+enum { E8M0_NAN = 255, E4M3_MAX = 126 };
 
 ref_format ref_int8(ref_rule rule) {
   /* One exponent bit gives two binades with one step: every code is a multiple of it. The
@@ -143,6 +143,11 @@ static int shared_exponent(const ref_blocks *blocks, uint64_t amax) {
   return floor_log2(wide) + (power(floor_log2(wide)) != wide);
 }
 
+/* The format of scales under a scale of the tensor. */
+static const ref_format *two_level_scale(const ref_blocks *blocks) {
+  return ref_format_named(blocks->scale ? blocks->scale : "e4m3");
+}
+
 uint32_t ref_block_scale(const ref_blocks *blocks, uint32_t amax, uint32_t tensor_scale) {
   const ref_format *format = &blocks->element;
   if (blocks->rule <= REF_RCEIL) {
@@ -154,7 +159,7 @@ uint32_t ref_block_scale(const ref_blocks *blocks, uint32_t amax, uint32_t tenso
     const uint32_t factor = ref_divide(tensor_scale, largest(format));
     uint32_t product = ref_multiply(amax, factor);
     if (product > F32_MAX) product = F32_MAX;
-    return ref_encode(ref_format_named("e4m3"), ref_widen(product), REF_NEAREST_EVEN,
+    return ref_encode(two_level_scale(blocks), ref_widen(product), REF_NEAREST_EVEN,
                       REF_SATURATE, 0);
   }
   if (amax < blocks->amax_floor) amax = blocks->amax_floor;
@@ -173,13 +178,17 @@ uint32_t ref_block_scale(const ref_blocks *blocks, uint32_t amax, uint32_t tenso
 
 uint32_t ref_scale_value(const ref_blocks *blocks, uint32_t scale_inv) {
   if (blocks->rule == REF_TWO_LEVEL)
-    return ref_decode_f32(ref_format_named("e4m3"), scale_inv);
+    /* The bit above a code of ue4m3 counts for nothing. */
+    return ref_decode_f32(two_level_scale(blocks),
+                          blocks->scale && strcmp(blocks->scale, "ue4m3") == 0
+                              ? scale_inv & 0x7f
+                              : scale_inv);
   if (blocks->rule > REF_RCEIL || blocks->has_f32_scale) return scale_inv;
   return ref_decode_f32(ref_format_named("e8m0"), scale_inv);
 }
 
 static uint32_t nan_scale(const ref_blocks *blocks) {
-  if (blocks->rule == REF_TWO_LEVEL) return E4M3_NAN;
+  if (blocks->rule == REF_TWO_LEVEL) return two_level_scale(blocks)->nan_code;
   return blocks->rule > REF_RCEIL || blocks->has_f32_scale ? F32_NAN : E8M0_NAN;
 }
 

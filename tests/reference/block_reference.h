@@ -32,6 +32,7 @@ typedef struct ref_blocks {
   int has_f32_scale;    /* a power of two as f32 instead of E8M0 */
   int is_stochastic;
   uint32_t amax_floor; /* bits of an f32 */
+  const char *scale;   /* of TWO_LEVEL: the format of scales; NULL: e4m3 */
 } ref_blocks;
 
 typedef struct ref_losses {

@@ -38,6 +38,12 @@
      7.5, 1, 0.125, 0.125, 4, 0, 1, 3) \
  ROW(e2m1, E2M1, FINITE, 1, 2, 1, 1, 0, 0x7, 0, 0, 1, 1, 0, \
      6, 1, 0.5, 0.5, 2, 0, 1, 3)
+/* Types of scales, by number alone: LLVM's AMDGPU documentation, the PTX ISA. */
+#define SCALE_FORMAT_ROWS(ROW) \
+ ROW(ue5m3, UE5M3, FN, 0, 5, 3, 15, 0, 0xfe, 0, 0xff, 1, 0, 0, \
+     114688, 0x1p-14, 0x1p-17, 0.125, 4, 0, -13, 17) \
+ ROW(ue4m3, UE4M3, FN, 0, 4, 3, 7, 0, 0x7e, 0, 0x7f, 1, 0, 0, \
+     448, 0x1p-6, 0x1p-9, 0.125, 4, 0, -5, 9)
 /* clang-format on */
 
 #endif

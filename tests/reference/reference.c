@@ -14,7 +14,7 @@
                payload, ...)                                                            \
  {#name, S, E, M, bias, shift, max, inf, nan, zero, minus_zero, payload, NULL},
 static ref_format formats[] = {
-    FORMAT_ROWS(FORMAT) /* and f32: */
+    FORMAT_ROWS(FORMAT) SCALE_FORMAT_ROWS(FORMAT) /* and f32: */
     {"f32", 1, 8, 23, 127, 0, 0x7f7fffff, 0x7f800000, 0x7fffffff, 1, 1, 1, NULL},
 };
 

@@ -110,6 +110,20 @@ static void two_level_scales_are_as_by_hand(void) {
     CHECK(got == cases[i].code, "amax %g: got %02x, want %02x", (double)cases[i].amax,
           got, cases[i].code);
   }
+  /* ue5m3 under 1: 1 / 6 is 1.333 2^-3, to 1.375; 6 2^-17 one step; 6 114688 the last. */
+  static const struct {
+    float amax;
+    uint32_t code;
+  } wide[] = {{1, 0x63},          {6, 0x78},      {0x1.8p-15f, 0x01},
+              {0x1.7p-16f, 0x00}, {688128, 0xfe}, {1e30f, 0xfe}};
+  ref_blocks ue5m3 = blocks;
+  ue5m3.scale = "ue5m3";
+  for (size_t i = 0; i < sizeof wide / sizeof wide[0]; ++i) {
+    const uint32_t got =
+        ref_block_scale(&ue5m3, bits_of_float(wide[i].amax), bits_of_float(1));
+    CHECK(got == wide[i].code, "amax %g: got %02x, want %02x", (double)wide[i].amax, got,
+          wide[i].code);
+  }
 }
 
 static void a_block_is_as_by_hand(void) {

@@ -15,13 +15,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { TYPES = 14 };
+enum { TYPES = 16 };
 static uint64_t state = 5;
 
 static mpnum_type type_number(int k) { return (mpnum_type)(k + 1); }
 
 static void types_that_need_loss_scaling(void) {
-  const char *wanted = " f16 e5m2 e4m3 e5m2fnuz e4m3fnuz e3m4 e3m2 e2m3 e2m1 ";
+  const char *wanted =
+      " f16 e5m2 e4m3 e5m2fnuz e4m3fnuz e3m4 e3m2 e2m3 e2m1 ue5m3 ue4m3 ";
   CHECK((int)TYPES == (int)LAST_TYPE,
         "TYPES and the tables of that length want a row for type %d", (int)LAST_TYPE);
   for (int k = 0; k < TYPES; ++k) {
@@ -156,7 +157,8 @@ static void gpus_support_by_capability(void) {
       {"bf16", {80, 80, 80}},   {"f16", {0, 53, 70}},       {"e5m2", {89, -1, 89}},
       {"e4m3", {89, -1, 89}},   {"e5m2fnuz", {-1, -1, -1}}, {"e4m3fnuz", {-1, -1, -1}},
       {"e3m4", {-1, -1, -1}},   {"e8m0", {100, -1, 100}},   {"e3m2", {100, -1, 100}},
-      {"e2m3", {100, -1, 100}}, {"e2m1", {100, -1, 100}}};
+      {"e2m3", {100, -1, 100}}, {"e2m1", {100, -1, 100}},   {"ue5m3", {-1, -1, -1}},
+      {"ue4m3", {-1, -1, 100}}};
   static const int capabilities[] = {50, 52, 53, 60, 61,  70,  75, 80,
                                      86, 87, 89, 90, 100, 103, 120};
   for (int k = 0; k < TYPES; ++k)
@@ -176,8 +178,8 @@ static void gpus_support_by_capability(void) {
 }
 
 static void dimensions_are_rounded_up(void) {
-  static const size_t multiples[TYPES] = {2,  4,  4,  8,  8,   16,  16,
-                                          16, 16, 16, 16, 128, 128, 32};
+  static const size_t multiples[TYPES] = {2,  4,  4,  8,   8,   16, 16, 16,
+                                          16, 16, 16, 128, 128, 32, 16, 16};
   for (int k = 0; k < TYPES; ++k) {
     const size_t m = multiples[k];
     const mpnum_type type = type_number(k);

@@ -25,7 +25,8 @@ typedef enum mpnum_blockscale_rule {
   MPNUM_BLOCKSCALE_CEIL = 1,      /* 2^(E + 1 - emax), unless amax is a power of two */
   MPNUM_BLOCKSCALE_EVEN = 2,      /* FLOOR, with amax rounded to the elements' mantissa */
   MPNUM_BLOCKSCALE_RCEIL = 3,     /* amax * (1 / max), rounded up to a power of two */
-  MPNUM_BLOCKSCALE_TWO_LEVEL = 4, /* e4m3: amax * (S / max), S the scale of the tensor */
+  MPNUM_BLOCKSCALE_TWO_LEVEL = 4, /* e4m3, ue4m3 or ue5m3: amax * (S / max), S the scale
+                                     of the tensor */
   MPNUM_BLOCKSCALE_AMAX = 5,      /* f32: amax / max */
   MPNUM_BLOCKSCALE_AMAX_POW2 = 6  /* f32: AMAX rounded up to a power of two >= 2^-126 */
 } mpnum_blockscale_rule;
@@ -41,7 +42,7 @@ typedef struct mpnum_blockscale_format {
   int is_int8;           /* 1: -127 to 127, as 64ths if scales are e8m0; 0: element */
   int element_bits;      /* in memory: 8, or 4 or 6 packed densely, little end first */
   size_t rows, columns;  /* of a block; 0: those of the matrix */
-  mpnum_type scale_type; /* E8M0, E4M3 or F32, as the rule requires */
+  mpnum_type scale_type; /* E8M0, F32, or of TWO_LEVEL E4M3, UE4M3 or UE5M3 */
   mpnum_blockscale_rule rule;
   mpnum_blockscale_policy policy;
   mpnum_rounding rounding; /* of elements: NEAREST_EVEN or STOCHASTIC */
@@ -123,7 +124,8 @@ MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_int8_(size_t rows) {
   format.is_int8 = 1;
   return format;
 }
-/* NVFP4: e2m1 in blocks of 1x16, or 16x16. */
+/* NVFP4: e2m1 in blocks of 1x16, or 16x16. With scale_type UE5M3, of 2^-17 to 114688,
+ * most tensors need no scale of their own: S is 1. */
 MPNUM_FUNC mpnum_blockscale_format mpnum_blockscale_nvfp4_1x16(void) {
   return mpnum_blockscale_nvfp4_(1);
 }
@@ -168,6 +170,11 @@ MPNUM_FUNC uint32_t mpnum_blockscale_max_(const mpnum_blockscale_format *format)
   return mpnum_decode_finite_(format->element, format->element.max_code);
 }
 
+/* Whether scales of a type are under one of the tensor. */
+MPNUM_FUNC int mpnum_is_two_level_type_(mpnum_type scale_type) {
+  return scale_type == MPNUM_TYPE_E4M3 || scale_type == MPNUM_TYPE_UE4M3 ||
+         scale_type == MPNUM_TYPE_UE5M3;
+}
 MPNUM_FUNC mpnum_status mpnum_blockscale_validate_(const mpnum_blockscale_format *format,
                                                    const char **field) {
   const mpnum_format element = format->element;
@@ -175,9 +182,9 @@ MPNUM_FUNC mpnum_status mpnum_blockscale_validate_(const mpnum_blockscale_format
   const int rule = (int)format->rule, bits = format->element_bits;
   const int is_mx = rule >= MPNUM_BLOCKSCALE_FLOOR && rule <= MPNUM_BLOCKSCALE_RCEIL;
   const int is_two_level = rule == MPNUM_BLOCKSCALE_TWO_LEVEL;
-  const mpnum_type scale_type = is_mx          ? MPNUM_TYPE_E8M0
-                                : is_two_level ? MPNUM_TYPE_E4M3
-                                               : MPNUM_TYPE_F32;
+  const int has_scale_type = is_mx          ? format->scale_type == MPNUM_TYPE_E8M0
+                             : is_two_level ? mpnum_is_two_level_type_(format->scale_type)
+                                            : format->scale_type == MPNUM_TYPE_F32;
   const uint32_t floor_bits = mpnum_bits_f32(format->amax_floor);
   const char *wrong = 0;
   if (!format->is_int8 &&
@@ -194,7 +201,7 @@ MPNUM_FUNC mpnum_status mpnum_blockscale_validate_(const mpnum_blockscale_format
     wrong = "columns"; /* rows of a block begin at whole bytes */
   } else if (rule < MPNUM_BLOCKSCALE_FLOOR || rule > MPNUM_BLOCKSCALE_AMAX_POW2) {
     wrong = "rule";
-  } else if (format->scale_type != scale_type) {
+  } else if (!has_scale_type) {
     wrong = "scale_type";
   } else if (format->policy != MPNUM_BLOCKSCALE_PROPAGATE &&
              format->policy != MPNUM_BLOCKSCALE_ERROR) {
@@ -250,9 +257,11 @@ typedef enum mpnum_scale_layout_ {
 MPNUM_FUNC mpnum_scale_layout_
 mpnum_scale_layout_of_(const mpnum_blockscale_format *format) {
   const size_t rows = format->rows, columns = format->columns;
-  const size_t edge = format->scale_type == MPNUM_TYPE_E8M0   ? 32
-                      : format->scale_type == MPNUM_TYPE_E4M3 ? 16
-                                                              : 0;
+  const size_t edge =
+      format->scale_type == MPNUM_TYPE_E8M0 ? 32
+      : format->scale_type == MPNUM_TYPE_E4M3 || format->scale_type == MPNUM_TYPE_UE4M3
+          ? 16
+          : 0;
   if (edge == 0 || format->is_int8) return MPNUM_SCALES_REFUSED_;
   if (rows == 1 && columns == edge) return MPNUM_SCALES_OF_ROWS_;
   if (rows == edge && columns == 1) return MPNUM_SCALES_TURNED_;
@@ -338,6 +347,7 @@ MPNUM_MATH_ mpnum_block_rule_ mpnum_block_rule_of_(const mpnum_blockscale_format
   rule.max_inverse = rule.scale_per_max = 0; /* quotients are where a rule needs them */
   rule.floor = mpnum_bits_f32(format->amax_floor);
   rule.nan_code = 0xff;
+  rule.wider = format->scale_type == MPNUM_TYPE_UE5M3 ? 8u << 23 : 0; /* 15 - 7 */
   switch (format->rule) {
   case MPNUM_BLOCKSCALE_FLOOR: break;
   case MPNUM_BLOCKSCALE_CEIL:
@@ -355,7 +365,7 @@ MPNUM_MATH_ mpnum_block_rule_ mpnum_block_rule_of_(const mpnum_blockscale_format
   case MPNUM_BLOCKSCALE_TWO_LEVEL:
     rule.kind = MPNUM_BLOCK_TWO_LEVEL_;
     rule.scale_per_max = mpnum_block_quotient_(rule.scale, max);
-    rule.nan_code = 0x7f;
+    if (!rule.wider) rule.nan_code = 0x7f;
     break;
   case MPNUM_BLOCKSCALE_AMAX:
   case MPNUM_BLOCKSCALE_AMAX_POW2:
@@ -367,10 +377,10 @@ MPNUM_MATH_ mpnum_block_rule_ mpnum_block_rule_of_(const mpnum_blockscale_format
   }
   return rule;
 }
-/* The stored scale of a block with this amax: a code of e8m0 or e4m3, or the bits of a
- * float. It is NaN if amax is Inf or NaN or, with TWO_LEVEL, if scale is not above 0 and
- * finite. scale: S, which only TWO_LEVEL uses. The bits are the same in every rounding
- * mode. */
+/* The stored scale of a block with this amax: a code of the type of scales, or the bits
+ * of a float. It is NaN if amax is Inf or NaN or, with TWO_LEVEL, if scale is not above 0
+ * and finite. scale: S, which only TWO_LEVEL uses. The bits are the same in every
+ * rounding mode. */
 MPNUM_MATH_ uint32_t mpnum_blockscale_scale(const mpnum_blockscale_format *format,
                                             float amax, float scale) {
   const uint32_t bits = mpnum_bits_f32(amax) & 0x7fffffffu;
@@ -382,9 +392,10 @@ MPNUM_MATH_ uint32_t mpnum_blockscale_scale(const mpnum_blockscale_format *forma
   uint32_t x = bits;
   if (bits >= 0x7f800000u || (is_two_level && !is_scale)) return rule.nan_code;
   if (is_two_level)
-    return mpnum_f32_to_e4m3_sat(
-               mpnum_from_bits_f32(mpnum_block_product_(bits, rule.scale_per_max)))
-        .bits;
+    return mpnum_encode(
+        mpnum_format_of(rule.wider ? MPNUM_TYPE_UE5M3 : MPNUM_TYPE_UE4M3),
+        mpnum_from_bits_f32(mpnum_block_product_(bits, rule.scale_per_max)),
+        MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0);
   if (rule.divides) {
     if (x < rule.floor) x = rule.floor;
     if (x == 0) return 0x3f800000u;

@@ -50,7 +50,7 @@ MPNUM_HOST size_t mpnum_scale_order_bytes(const mpnum_blockscale_format *format,
   case MPNUM_SCALES_SWIZZLED:
     return mpnum_blockscale_scale_bytes(format, rows, columns, 1);
   case MPNUM_SCALES_DEEPGEMM:
-    if (format->rows != 1 || format->scale_type == MPNUM_TYPE_E4M3) return 0;
+    if (format->rows != 1 || format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL) return 0;
     return (rows + 3) / 4 * 4 * ((across + 3) / 4 * 4);
   }
   return 0;

@@ -293,7 +293,7 @@ mpnum_measure_blocks(mpnum_measure *measure, mpnum_const_matrix source,
   mpnum_codes_job_(&job, format, result, source.rows, source.columns);
   is_odd = format->rounding != MPNUM_ROUND_STOCHASTIC &&
            (format->is_int8 || (format->element.max_code & 1));
-  job.scaling.has_divisor = job.scale_type == MPNUM_TYPE_E4M3;
+  job.scaling.has_divisor = job.is_two_level;
   job.scaling.divisor = result.scale;
   saved = mpnum_fenv_save_();
   for (; row < source.rows; ++row)

@@ -196,7 +196,7 @@ MPNUM_HOST void mpnum_reference_end_(const mpnum_reference_sum_ *sums, size_t co
   most = mpnum_div_f64_(most, mpnum_add_f64_(1, -error));
   for (; k < 2; ++k) {
     const double scale = (double)sums->jobs[k].codes.scale;
-    if (sums->jobs[k].scale_type == MPNUM_TYPE_E4M3)
+    if (sums->jobs[k].is_two_level)
       value = mpnum_reference_div_(sums->is_f32, value, scale);
     most = mpnum_div_f64_(most, scale);
     missed = mpnum_add_f64_(mpnum_div_f64_(missed, scale), 2);

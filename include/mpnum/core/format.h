@@ -22,7 +22,9 @@ typedef enum mpnum_type {
   MPNUM_TYPE_E8M0 = 11,
   MPNUM_TYPE_E3M2 = 12,
   MPNUM_TYPE_E2M3 = 13,
-  MPNUM_TYPE_E2M1 = 14
+  MPNUM_TYPE_E2M1 = 14,
+  MPNUM_TYPE_UE5M3 = 15, /* scales of blocks: no functions of their own */
+  MPNUM_TYPE_UE4M3 = 16
 } mpnum_type;
 
 /* To which neighbour a value goes that a format does not have. */
@@ -206,6 +208,13 @@ typedef struct mpnum_format {
  ROW(e3m2, E3M2, 1, 3, 2, 3, FINITE, 0)           \
  ROW(e2m3, E2M3, 1, 2, 3, 1, FINITE, 0)           \
  ROW(e2m1, E2M1, 1, 2, 1, 1, FINITE, 0)
+/* Types that have a number and no storage struct or functions of their own: a byte each,
+ * for what takes a type, a format or its name. Scales of blocks, which have no sign; of
+ * a negative value the magnitude is taken. Sources: LLVM's AMDGPU documentation (E5M3 of
+ * gfx1250), the PTX ISA (ue4m3, of 7 bits). */
+#define MPNUM_SCALE_FORMATS_(ROW)         \
+ ROW(ue5m3, UE5M3, 0, 5, 3, 15, FN, 0xff) \
+ ROW(ue4m3, UE4M3, 0, 4, 3, 7, FN, 0x7f)
 
 /* A format from its defining numbers, unchecked. */
 MPNUM_INLINE mpnum_format mpnum_format_build_(int sign_bits, int exponent_bits,
@@ -249,6 +258,7 @@ case MPNUM_TYPE_##NAME:                                                         
  return mpnum_format_build_(sign_bits, exponent_bits, mantissa_bits, bias,            \
                             MPNUM_SPECIALS_##specials, nan);
     MPNUM_FORMATS(MPNUM_FORMAT_CASE_)
+    MPNUM_SCALE_FORMATS_(MPNUM_FORMAT_CASE_)
 #undef MPNUM_FORMAT_CASE_
   default: break;
   }
@@ -267,6 +277,7 @@ MPNUM_INLINE int mpnum_is_type_(uint32_t number) {
                          specials, nan)                                             \
 case (uint32_t)MPNUM_TYPE_##NAME:
     MPNUM_FORMATS(MPNUM_TYPE_CASE_)
+    MPNUM_SCALE_FORMATS_(MPNUM_TYPE_CASE_)
 #undef MPNUM_TYPE_CASE_
     return 1;
   default: return 0;
@@ -282,6 +293,7 @@ MPNUM_FUNC const char *mpnum_type_name(mpnum_type type) {
                          specials, nan)                                             \
 case MPNUM_TYPE_##NAME: return #name;
     MPNUM_FORMATS(MPNUM_NAME_CASE_)
+    MPNUM_SCALE_FORMATS_(MPNUM_NAME_CASE_)
 #undef MPNUM_NAME_CASE_
   default: return 0;
   }

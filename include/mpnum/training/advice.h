@@ -29,6 +29,7 @@ MPNUM_FUNC int mpnum_dense_bits_(mpnum_type type) {
   const mpnum_format format = mpnum_format_of(type);
   if (type == MPNUM_TYPE_F64) return 64;
   if (type == MPNUM_TYPE_TF32) return 32;
+  if (type == MPNUM_TYPE_UE4M3) return 8;
   return format.sign_bits + format.exponent_bits + format.mantissa_bits;
 }
 
@@ -108,7 +109,7 @@ MPNUM_MATH_ int mpnum_dot_may_overflow(mpnum_format format, uint64_t k, float am
 typedef enum mpnum_gpu {
   MPNUM_GPU_CONVERTS = 1,
   MPNUM_GPU_ARITHMETIC = 2,
-  MPNUM_GPU_TENSOR_CORES = 4, /* as operands; e8m0: as scales of blocks */
+  MPNUM_GPU_TENSOR_CORES = 4, /* as operands; e8m0, ue4m3: as scales of blocks */
   MPNUM_GPU_BLOCK_SCALES = 8  /* tensor cores or a cuBLASLt product apply them */
 } mpnum_gpu;
 MPNUM_FUNC uint32_t mpnum_gpu_support(mpnum_type type, int capability) {
@@ -132,6 +133,7 @@ MPNUM_FUNC uint32_t mpnum_gpu_support(mpnum_type type, int capability) {
   case MPNUM_TYPE_E3M2:
   case MPNUM_TYPE_E2M3:
   case MPNUM_TYPE_E2M1: converts = multiplies = 100; break;
+  case MPNUM_TYPE_UE4M3: multiplies = 100; break;
   default: break;
   }
   return (uint32_t)(capability >= converts) * MPNUM_GPU_CONVERTS |
@@ -182,7 +184,7 @@ MPNUM_FUNC uint32_t mpnum_gpu_block_support(const mpnum_blockscale_format *forma
       (type == MPNUM_TYPE_E4M3 || type == MPNUM_TYPE_E5M2 || type == MPNUM_TYPE_E3M2 ||
        type == MPNUM_TYPE_E2M3 || type == MPNUM_TYPE_E2M1);
   const int is_nvfp4 = format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL && along == 16 &&
-                       type == MPNUM_TYPE_E2M1;
+                       format->scale_type != MPNUM_TYPE_UE5M3 && type == MPNUM_TYPE_E2M1;
   const int is_deepseek = format->scale_type == MPNUM_TYPE_F32 && along == 128 &&
                           (type == MPNUM_TYPE_E4M3 || type == MPNUM_TYPE_E5M2);
   const uint32_t support =

@@ -25,6 +25,7 @@ typedef struct mpnum_block_rule_ {
   uint32_t scale, scale_per_max; /* of the tensor, and over max */
   uint32_t floor;                /* a smaller amax counts as this one */
   uint32_t nan_code;             /* of the scale */
+  uint32_t wider; /* of TWO_LEVEL: the bias of its scales above that of e4m3, << 23 */
 } mpnum_block_rule_;
 
 #include "../../simd/detail/operations.inc"

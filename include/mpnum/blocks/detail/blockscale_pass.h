@@ -23,7 +23,8 @@ typedef struct mpnum_block_job_ {
   mpnum_blockscaled codes; /* its scale is 1 if the tensor has none */
   mpnum_const_matrix src;  /* when dequantising, the destination */
   mpnum_quantize_losses *losses;
-  mpnum_type scale_type; /* E8M0, E4M3 with a scale for the tensor, or F32 */
+  mpnum_type scale_type;
+  int is_two_level; /* a scale for the tensor, too */
   uint64_t offset;
   size_t rows, columns, across; /* of a block; across: blocks in a row */
   int shift;                    /* finds the factors of a run, as loops take it */
@@ -173,7 +174,8 @@ MPNUM_HOST_COLD_ void mpnum_block_job_of_(mpnum_block_job_ *job,
                                           mpnum_blockscaled codes,
                                           mpnum_const_matrix src) {
   job->scale_type = format->scale_type;
-  if (job->scale_type != MPNUM_TYPE_E4M3) codes.scale = 1;
+  job->is_two_level = format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL;
+  if (!job->is_two_level) codes.scale = 1;
   job->scaling =
       format->is_int8
           ? mpnum_scaling_of_int8_(job->scale_type == MPNUM_TYPE_E8M0)
@@ -203,18 +205,21 @@ MPNUM_HOST_COLD_ uint32_t mpnum_low_amax_(const mpnum_scaling_ *scaling,
   return mpnum_bits_times_power_(rule->max & 0x7f800000u, 2 - most);
 }
 /* Whether S of the tensor allows to flush: e4m3 over it, from 2^-9 to 448, is normal, and
- * so is its inverse, up to mpnum_most_flushed_; or a product over it is. */
+ * so is its inverse, up to mpnum_most_flushed_; or a product over it is. Of ue5m3, from
+ * 2^-17 to 448 times 2^8, the same. */
 MPNUM_HOST_COLD_ int mpnum_second_level_flushes_(const mpnum_block_job_ *job,
                                                  int is_back) {
   const uint32_t least = job->scaling.least;
+  const int wider = job->scale_type == MPNUM_TYPE_UE5M3 ? 8 : 0;
   const uint32_t most =
-      is_back ? mpnum_bits_times_power_(least, 126 - 9)
-              : mpnum_bits_times_power_(mpnum_most_flushed_(&job->scaling), -9);
+      is_back ? mpnum_bits_times_power_(least, 126 - 9 - wider)
+              : mpnum_bits_times_power_(mpnum_most_flushed_(&job->scaling), -9 - wider);
+  const uint32_t last = 0x79800000u /* 2^116 */ - ((uint32_t)wider << 23);
+  const uint32_t first = 0x05000000u /* 2^-117 */ + ((uint32_t)wider << 23);
   const uint32_t scale = mpnum_bits_f32(job->codes.scale);
-  if (job->scale_type != MPNUM_TYPE_E4M3) return 1;
+  if (!job->is_two_level) return 1;
   if (!is_back && job->rule.scale_per_max < 0x00800000u) return 0;
-  return scale >= (is_back ? 0x00800000u : 0x05000000u /* 2^-117 */) &&
-         scale <= (most < 0x79800000u /* 2^116 */ ? most : 0x79800000u);
+  return scale >= (is_back ? 0x00800000u : first) && scale <= (most < last ? most : last);
 }
 /* The environment of a call. */
 MPNUM_HOST uint64_t mpnum_block_enter_(const mpnum_block_job_ *job,
@@ -549,8 +554,7 @@ MPNUM_HOST_INLINE_ void mpnum_quantize_in_band_(const mpnum_block_job_ *job,
 /* Whether the codes of a block of a band are 0, whatever its elements. */
 MPNUM_HOST_INLINE_ int mpnum_has_no_codes_(const mpnum_block_job_ *job,
                                            const mpnum_band_scales_ *scales, size_t k) {
-  return scales->amax[k] == 0 ||
-         (job->scale_type == MPNUM_TYPE_E4M3 && scales->bytes[k] == 0);
+  return scales->amax[k] == 0 || (job->is_two_level && scales->bytes[k] == 0);
 }
 /* Quantises a band of at most a block's rows and a strip's columns. */
 MPNUM_HOST_ONCE_ void mpnum_quantize_band_(const mpnum_block_job_ *job, size_t row,
@@ -728,7 +732,7 @@ MPNUM_HOST int mpnum_factors_are_low_(const mpnum_block_job_ *job, float *factor
   mpnum_has_low_ *has_low = 0;
   size_t k = 0;
   int is_low = 0;
-  if (job->scale_type == MPNUM_TYPE_E4M3) return 0;
+  if (job->is_two_level) return 0;
   if (count <= 8) {
     for (; k < count; ++k)
       is_low |= mpnum_bits_f32(mpnum_float_at_(factors, k)) - 1 < job->low - 1;
@@ -749,6 +753,11 @@ MPNUM_HOST_COLD_ void mpnum_dequantize_low_(const mpnum_block_job_ *job, float *
   scaling.divides = 0;
   mpnum_dequantize_floats_(&scaling, dst, codes, mpnum_factors_of_(&one, 31), n);
   mpnum_scale_kept_floats_(&scaling, dst, dst, factors, n);
+}
+/* Floats of scales whose type is known at run time only. */
+MPNUM_HOST_COLD_ void mpnum_decode_scales_(mpnum_type type, float *dst,
+                                           const uint8_t *src, size_t n) {
+  mpnum_decode_bytes_(type, 8, dst, src, n);
 }
 /* Loads the factors of count blocks of a row of blocks. */
 MPNUM_HOST void mpnum_load_scales_(const mpnum_block_job_ *job, float *factors,
@@ -771,8 +780,10 @@ MPNUM_HOST void mpnum_load_scales_(const mpnum_block_job_ *job, float *factors,
   }
   if (job->scale_type == MPNUM_TYPE_E8M0) {
     mpnum_decode_e8m0_(factors, from, count);
-  } else {
+  } else if (job->scale_type == MPNUM_TYPE_E4M3) {
     mpnum_decode_bytes_(MPNUM_TYPE_E4M3, 8, factors, from, count);
+  } else {
+    mpnum_decode_scales_(job->scale_type, factors, from, count);
   }
 }
 /* Values of codes of a run, as floats. */
@@ -831,7 +842,7 @@ MPNUM_HOST_ONCE_ void mpnum_dequantize_band_(const mpnum_block_job_ *job,
 /* What a job needs before its codes are read. */
 MPNUM_HOST_COLD_ void mpnum_dequantize_begin_(mpnum_block_job_ *job) {
   mpnum_block_runs_(job, 1); /* nothing is read twice */
-  job->scaling.has_divisor = job->scale_type == MPNUM_TYPE_E4M3;
+  job->scaling.has_divisor = job->is_two_level;
   job->scaling.divisor = job->codes.scale;
 }
 MPNUM_HOST void mpnum_dequantize_all_(mpnum_block_job_ *job, mpnum_matrix dst) {

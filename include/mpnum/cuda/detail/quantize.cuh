@@ -161,6 +161,7 @@ MPNUM_REAL_ mpnum_block_scale_scalar_ block_scale_(mpnum_block_rule_ rule,
   } else if (Blocks::family == TWO_LEVEL_FAMILY_) {
     rule.kind = MPNUM_BLOCK_TWO_LEVEL_;
     rule.divides = 0;
+    rule.wider = 0; /* e4m3 */
   } else {
     rule.kind = rule.kind == MPNUM_BLOCK_AMAX_POW2_ ? rule.kind : MPNUM_BLOCK_AMAX_;
     rule.divides = 1;

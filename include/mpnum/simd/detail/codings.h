@@ -94,6 +94,7 @@ MPNUM_INLINE int mpnum_type_bits_(mpnum_type type) {
          : (sign_bits) + (exponent_bits) + (mantissa_bits) > 8 ? 16                  \
                                                                : 8;
     MPNUM_FORMATS(MPNUM_BITS_CASE_)
+    MPNUM_SCALE_FORMATS_(MPNUM_BITS_CASE_)
 # undef MPNUM_BITS_CASE_
   default: return 0;
   }
