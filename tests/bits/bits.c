@@ -76,21 +76,38 @@ static mpnum_stats stats_of(const mpnum_format *format, uint32_t i) {
   return mpnum_stats_add(stats, *format, i + 1);
 }
 
+/* The types before ue5m3, and 15 as none, as it was when these were hashed. */
+static mpnum_type type_of(uint32_t number) {
+  return (mpnum_type)(number < 15 ? number : 0);
+}
+
 static void print_stats(void) {
   HASH(mpnum_stats_empty, , put_stats(mpnum_stats_empty()));
   HASH(mpnum_stats_add, for (uint32_t i = 0; i < 16 * 65536; ++i), {
-    const mpnum_format format = mpnum_format_of((mpnum_type)(i >> 16));
+    const mpnum_format format = mpnum_format_of(type_of(i >> 16));
     if (format.max_code) put_stats(stats_of(&format, i & 0xffffu));
   });
   HASH(mpnum_stats_merge, for (uint32_t i = 0; i < 16 * 65536; i += 5), {
-    const mpnum_format format = mpnum_format_of((mpnum_type)(i >> 16));
+    const mpnum_format format = mpnum_format_of(type_of(i >> 16));
     if (format.max_code)
       put_stats(mpnum_stats_merge(stats_of(&format, i & 0xffffu),
                                   stats_of(&format, (uint32_t)mix(i + 1))));
   });
 }
 
+/* Types of scales, by what takes any format. */
+#define OF_SCALES(NAME)                                                 \
+ HASH(MPNUM_TYPE_##NAME, for (uint32_t i = 0; i < 65536; ++i), {        \
+ const mpnum_format format = mpnum_format_of(MPNUM_TYPE_##NAME);        \
+ put(mpnum_encode(format, mpnum_from_bits_f32((uint32_t)mix(i)),        \
+                  (mpnum_rounding)(i % 7), (mpnum_overflow)(i / 7 % 2), \
+                  (uint32_t)mix(~i)));                                  \
+ put(mpnum_bits_f32(mpnum_decode(format, i & 0xff)));                   \
+ });
+
 static void print_formats(void) {
+  OF_SCALES(UE5M3)
+  OF_SCALES(UE4M3)
   CONSTANT(MPNUM_UNORDERED, put_int)
   CONSTANT(MPNUM_NAN_CANONICAL, put_int)
   CONSTANT(MPNUM_NAN_SIGN, put_int)
@@ -100,22 +117,23 @@ static void print_formats(void) {
   HASH(mpnum_status_string, for (int status = 0; status < 8; ++status),
        put_text(mpnum_status_string((mpnum_status)status)));
   HASH(mpnum_has_hw, for (int type = 0; type < 16; ++type),
-       put((uint32_t)mpnum_has_hw((mpnum_type)type)));
+       put((uint32_t)mpnum_has_hw(type_of((uint32_t)type))));
   HASH(mpnum_type_name, for (int type = 0; type < 16; ++type),
-       put_text(mpnum_type_name((mpnum_type)type)));
+       put_text(mpnum_type_name(type_of((uint32_t)type))));
   HASH(mpnum_format_of, for (int type = 0; type < 16; ++type), {
-    const mpnum_format format = mpnum_format_of((mpnum_type)type);
+    const mpnum_format format = mpnum_format_of(type_of((uint32_t)type));
     put_format(format);
     add_format(format);
   });
   HASH(mpnum_preset_format, for (int i = 0; i < 4 * 16; ++i), {
     const mpnum_format format =
-        mpnum_preset_format((mpnum_preset)(i / 16), (mpnum_type)(i % 16));
+        mpnum_preset_format((mpnum_preset)(i / 16), type_of((uint32_t)i % 16));
     put_format(format);
     add_format(format);
   });
   HASH(mpnum_preset_overflow, for (int i = 0; i < 4 * 16; ++i),
-       put_int((int)mpnum_preset_overflow((mpnum_preset)(i / 16), (mpnum_type)(i % 16))));
+       put_int((int)mpnum_preset_overflow((mpnum_preset)(i / 16),
+                                          type_of((uint32_t)i % 16))));
   HASH(mpnum_format_init, for (int i = 0; i < 4 * 11 * 19 * 8 * 10; ++i), {
     mpnum_format format;
     int rest = i;
@@ -233,7 +251,7 @@ static void put_parsed(mpnum_format format, uint32_t i) {
 #define FOR_TYPES                      \
  for (int type = 0; type < 16; ++type) \
   for (uint32_t i = 0; i < 4096; ++i)
-#define TYPE_FORMAT mpnum_format_of((mpnum_type)type)
+#define TYPE_FORMAT mpnum_format_of(type_of((uint32_t)type))
 #define TEXT_CODE   i < 2048 ? i : (uint32_t)mix(i)
 
 static void print_text(void) {

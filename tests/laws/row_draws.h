@@ -9,6 +9,7 @@
 #include <mpnum/func/light.h>
 #include <mpnum/rows/activation_backward.h>
 #include <mpnum/rows/dropout.h>
+#include <mpnum/rows/softmax_cap.h>
 
 #include "../harness/linked.h"
 #include "laws.h"
@@ -24,6 +25,11 @@ enum { TILE = 2048 };
 #endif
 static const mpnum_type row_types[] = {ROW_TYPES};
 static const mpnum_type code_types[] = {CODE_TYPES};
+
+/* Launchers take no caps. */
+#ifndef DRAWS_CAPS
+# define DRAWS_CAPS 1
+#endif
 
 /* --- What draws share --- */
 
@@ -208,9 +214,23 @@ static int spoil_options(law_draw *d, law_piece *at, int k) {
   return k < 7;
 }
 
+/* With a cap, half of the time. */
+static mpnum_softmax_cap drawn_caps[3];
+static void draw_cap(law_draw *d) {
+  static const float caps[] = {50, 1, 0x1p-6f};
+  for (int i = 0; i < 3; ++i)
+    drawn_caps[i] = mpnum_softmax_cap_of(caps[i]);
+  d->choice[4] = DRAWS_CAPS ? (int)law_below(d, 6) : 5;
+}
+static mpnum_softmax_options capped_options_of(const law_piece *at) {
+  mpnum_softmax_options options = options_of(at, 0);
+  if (at->draw->choice[4] < 3) options.cap = &drawn_caps[at->draw->choice[4]];
+  return options;
+}
 static void draw_softmax(law_draw *d) { /* options, source, result, status */
   draw_rows(d);
   draw_options(d);
+  draw_cap(d);
   d->types[0] = row_type(d);
   law_input(d, OF_ELEMENTS, d->types[0], 0);
   result_on(d, 1, 0, OPTIONS);
@@ -219,7 +239,7 @@ static void draw_softmax(law_draw *d) { /* options, source, result, status */
 }
 #define SOFTMAX(name)                                                         \
  static mpnum_status name(const law_piece *at) {                              \
-  const mpnum_softmax_options options = options_of(at, 0);                    \
+  const mpnum_softmax_options options = capped_options_of(at);                \
   return mpnum_##name##_rows(to(at, OPTIONS + 1, at->draw->types[1]),         \
                              from(at, OPTIONS, at->draw->types[0]), &options, \
                              (mpnum_row_status *)at->at[OPTIONS + 2]);        \
@@ -230,13 +250,14 @@ SOFTMAX(log_softmax)
 static void draw_logsumexp(law_draw *d) {
   draw_rows(d);
   draw_options(d);
+  draw_cap(d);
   input(d, 0);
   law_result(d, OF_ROWS, 32, 0);
   law_result(d, OF_ROWS, 32, 0);
   status_of(d, OPTIONS + 2);
 }
 static mpnum_status logsumexp(const law_piece *at) {
-  const mpnum_softmax_options options = options_of(at, 0);
+  const mpnum_softmax_options options = capped_options_of(at);
   return mpnum_logsumexp_rows((float *)at->at[OPTIONS + 1],
                               from(at, OPTIONS, at->draw->types[0]), &options,
                               (mpnum_row_status *)at->at[OPTIONS + 2]);
@@ -265,7 +286,6 @@ static void draw_softmax_backward(law_draw *d) { /* options, dy, y, dx */
  }
 BACKWARD(softmax)
 BACKWARD(log_softmax)
-
 /* --- Losses --- */
 
 enum { SRC = OPTIONS, TARGETS, GRADIENT, LOSS, STATUS, COUNTED };

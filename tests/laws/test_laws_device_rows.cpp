@@ -3,6 +3,7 @@
 #include "device_laws.hpp"
 #define ROW_TYPES  MPNUM_TYPE_F32, LAW_NARROW_TYPE
 #define CODE_TYPES LAW_CODE_TYPE
+#define DRAWS_CAPS 0
 #include "row_draws.h"
 
 #include <mpnum/rows/activation_rows.cuh>
@@ -38,7 +39,7 @@ int spoil_launch(law_draw *d, law_piece *at, int k) {
 /* --- Softmax --- */
 
 template <bool is_log> mpnum_status softmax_launch(const law_piece *at) {
-  const mpnum_softmax_options options = options_of(at, 0);
+  const mpnum_softmax_options options = capped_options_of(at);
   return of_type(at, 0, [&](auto from) {
     typedef typename decltype(from)::type Src;
     cudaError_t error = cudaSuccess;
@@ -54,7 +55,7 @@ template <bool is_log> mpnum_status softmax_launch(const law_piece *at) {
   });
 }
 mpnum_status logsumexp_launch(const law_piece *at) {
-  const mpnum_softmax_options options = options_of(at, 0);
+  const mpnum_softmax_options options = capped_options_of(at);
   return of_type(at, 0, [&](auto from) {
     typedef typename decltype(from)::type Src;
     return mpnum_launch_logsumexp_rows(

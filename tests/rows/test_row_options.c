@@ -7,7 +7,7 @@
 
 #include <mpnum/array/array.h>
 #include <mpnum/rows/cross_entropy.h>
-#include <mpnum/rows/softmax_backward.h>
+#include <mpnum/rows/softmax_cap.h>
 
 #include <math.h>
 
@@ -476,7 +476,156 @@ static void tiles_add_to_a_state(void) {
       }
 }
 
+/* softmax of x under a cap is that of what tanhf makes of it, by definition; and in long
+ * double. */
+static const float cap_scales[][2] = {{1, 50}, {0.125f, 30}, {3, 1}, {0.7f, 0x1p-6f}};
+enum { CAPS = sizeof cap_scales / sizeof *cap_scales };
+static uint8_t cap_mask[MOST];
+static void capped_rows_are_those_of_the_hyperbolic_tangent(void) {
+  for (int s = 0; s < SIZES; ++s)
+    for (int k = 0; k < 4 * CAPS; ++k) {
+      const size_t n = sizes[s], rows = 2;
+      const float scale = cap_scales[k % CAPS][0], cap = cap_scales[k % CAPS][1];
+      const mpnum_softmax_cap made = mpnum_softmax_cap_of(cap);
+      mpnum_softmax_options how = mpnum_softmax_default(), plain;
+      fill(x, rows * n, -200, 200);
+      fill(bias, n, -3, 3);
+      if (n > 6) x[3] = INF, x[4] = MINUS, x[5] = 0x1p-149f;
+      if (n > 6) x[n + 2] = k % 5 ? 1 : A_NAN;
+      for (size_t i = 0; i < n; ++i)
+        cap_mask[i] = i % 3 != 1;
+      if (k >= 2 * CAPS) how.mask = cap_mask;
+      if (k >= CAPS && k < 3 * CAPS) how.bias = bias;
+      plain = how;
+      plain.scale = cap;
+      how.scale = scale;
+      how.cap = &made;
+      for (size_t i = 0; i < rows * n; ++i)
+        z[i] = mpnum_tanh_f32(product_once(x[i], quotient_once(scale, cap)));
+      CHECK(mpnum_softmax_rows(to_rows(y, rows, n), of_rows(x, rows, n), &how, NULL) ==
+                    MPNUM_OK &&
+                mpnum_softmax_rows(to_rows(dy, rows, n), of_rows(z, rows, n), &plain,
+                                   NULL) == MPNUM_OK &&
+                memcmp(y, dy, rows * n * sizeof *y) == 0,
+            "%zu columns, way %d", n, k);
+      CHECK(mpnum_logsumexp_rows(loss, of_rows(x, rows, n), &how, NULL) == MPNUM_OK &&
+                mpnum_logsumexp_rows(other_loss, of_rows(z, rows, n), &plain, NULL) ==
+                    MPNUM_OK &&
+                memcmp(loss, other_loss, rows * sizeof *loss) == 0,
+            "logsumexp of %zu, way %d", n, k);
+      long double sum = 0; /* the first row, in long double */
+      for (int pass = 0; pass < 2; ++pass)
+        for (size_t i = 0; i < n; ++i) {
+          const long double u = (long double)x[i] * (long double)scale;
+          const long double v = (long double)cap * tanhl(u / (long double)cap);
+          const long double t = v + (how.bias ? (long double)bias[i] : 0);
+          const long double power = how.mask && !cap_mask[i] ? 0 : expl(t - 60);
+          const long double slack = isinf(x[i]) ? 0 : 6 * fabsl(u);
+          if (!pass) sum += power;
+          if (pass && fabsl(u / (long double)cap) < 20)
+            CHECK(fabsl((long double)y[i] - power / sum) <=
+                      (power / sum) * (60 + slack + 8 * (long double)cap) *
+                              (long double)(unit * 2) +
+                          0x1p-126L,
+                  "%zu columns, way %d: %zu is %a, want %La", n, k, i, (double)y[i],
+                  power / sum);
+        }
+    }
+}
+/* y (dy - d) scale (1 - tanh^2), and what is wrong. */
+static void capped_gradients_are_those_defined(void) {
+  for (int s = 0; s < SIZES; ++s)
+    for (int k = 0; k < 2 * CAPS; ++k) {
+      const size_t n = sizes[s];
+      const float scale = cap_scales[k % CAPS][0], cap = cap_scales[k % CAPS][1];
+      const mpnum_softmax_cap made = mpnum_softmax_cap_of(cap);
+      mpnum_softmax_options how = mpnum_softmax_default();
+      how.scale = scale;
+      how.cap = &made;
+      how.mask = k < CAPS ? NULL : cap_mask;
+      fill(x, n, -3 * (double)(cap / scale), 3 * (double)(cap / scale));
+      fill(dy, n, -2, 2);
+      for (size_t i = 0; i < n; ++i)
+        cap_mask[i] = i % 3 != 1;
+      if (how.mask && n > 4) x[4] = A_NAN;
+      CHECK(mpnum_softmax_rows(to_rows(y, 1, n), of_rows(x, 1, n), &how, NULL) ==
+                MPNUM_OK,
+            "run");
+      CHECK(mpnum_softmax_capped_backward_rows(to_rows(z, 1, n), of_rows(dy, 1, n),
+                                               of_rows(y, 1, n), of_rows(x, 1, n),
+                                               &how) == MPNUM_OK,
+            "run");
+      long double sum = 0, size = 0;
+      for (size_t i = 0; i < n; ++i)
+        if (!how.mask || cap_mask[i]) {
+          sum += (long double)dy[i] * (long double)y[i];
+          size += fabsl((long double)dy[i] * (long double)y[i]);
+        }
+      for (size_t i = 0; i < n; ++i) {
+        const long double u = (long double)x[i] * (long double)scale / (long double)cap;
+        const long double slope = 1 / (coshl(u) * coshl(u));
+        const long double p = (long double)y[i] * (long double)scale * slope;
+        const long double want = p * ((long double)dy[i] - sum);
+        const long double bound =
+            (p * (40 * size + 4) + fabsl(want) * (8 + 8 * fabsl(u))) * (long double)unit *
+                2 +
+            0x1p-140L;
+        if (how.mask && !cap_mask[i])
+          CHECK(bits_of(z[i]) == 0, "masked %zu", i);
+        else
+          CHECK(fabsl((long double)z[i] - want) <= bound, "%zu of %zu: %a, want %La", i,
+                n, (double)z[i], want);
+      }
+      CHECK(mpnum_softmax_capped_backward_rows(to_rows(x, 1, n), of_rows(dy, 1, n),
+                                               of_rows(y, 1, n), of_rows(x, 1, n),
+                                               &how) == MPNUM_OK &&
+                memcmp(x, z, n * sizeof *x) == 0,
+            "in the place of x, %zu", n);
+    }
+}
+static void caps_that_are_none_are_refused(void) {
+  static const float wrong[] = {0, -1, 0x1p-149f, 0x1p127f};
+  mpnum_softmax_cap cap = mpnum_softmax_cap_of(1);
+  mpnum_cross_entropy_options losses = mpnum_cross_entropy_default();
+  const int64_t target = 0;
+  for (int k = 0; k < 8; ++k) {
+    mpnum_softmax_options how = mpnum_softmax_default();
+    cap = mpnum_softmax_cap_of(k < 4 ? wrong[k] : k == 4 ? INF : k == 5 ? A_NAN : 1);
+    if (k == 2) how.scale = 2;        /* over the cap it is Inf */
+    if (k == 3) how.scale = 0x1p-30f; /* and 0 */
+    if (k == 6) cap.run_ = NULL;
+    if (k == 7) how.scale = 0;
+    how.cap = &cap;
+    fill(x, 4, -1, 1);
+    memset(y, 0x55, 16);
+    memset(z, 0x55, 16);
+    CHECK(mpnum_softmax_rows(to_rows(y, 1, 4), of_rows(x, 1, 4), &how, NULL) ==
+                  MPNUM_ERROR_ARGUMENT &&
+              mpnum_log_softmax_rows(to_rows(y, 1, 4), of_rows(x, 1, 4), &how, NULL) ==
+                  MPNUM_ERROR_ARGUMENT &&
+              mpnum_logsumexp_rows(y, of_rows(x, 1, 4), &how, NULL) ==
+                  MPNUM_ERROR_ARGUMENT &&
+              mpnum_softmax_capped_backward_rows(to_rows(y, 1, 4), of_rows(x, 1, 4),
+                                                 of_rows(x, 1, 4), of_rows(x, 1, 4),
+                                                 &how) == MPNUM_ERROR_ARGUMENT &&
+              memcmp(y, z, 16) == 0,
+          "%d", k);
+  }
+  cap = mpnum_softmax_cap_of(1);
+  losses.softmax.cap = &cap;
+  CHECK(mpnum_cross_entropy_rows(y, mpnum_matrix_empty(), of_rows(x, 1, 4), &target,
+                                 &losses, NULL) == MPNUM_ERROR_ARGUMENT &&
+            mpnum_softmax_backward_rows(to_rows(y, 1, 4), of_rows(x, 1, 4),
+                                        of_rows(x, 1, 4),
+                                        &losses.softmax) == MPNUM_ERROR_ARGUMENT &&
+            memcmp(y, z, 16) == 0,
+        "losses and gradients without x");
+}
+
 int main(void) {
+  RUN_FOR_EACH_ISA(capped_rows_are_those_of_the_hyperbolic_tangent);
+  RUN_FOR_EACH_ISA(capped_gradients_are_those_defined);
+  TAP_RUN(caps_that_are_none_are_refused);
   RUN_FOR_EACH_ISA(causal_lengths_are_lengths);
   RUN_FOR_EACH_ISA(a_bias_is_added_before_all_else);
   RUN_FOR_EACH_ISA(a_bias_goes_with_special_rows);

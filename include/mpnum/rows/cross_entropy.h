@@ -265,7 +265,7 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_cross_entropy_check_(
       mpnum_softmax_check_(src, &options->softmax, MPNUM_SOFTMAX_ACCUMULATE);
   size_t i = 0;
   if (status != MPNUM_OK) return status;
-  if (options->softmax.sinks) return MPNUM_ERROR_ARGUMENT;
+  if (options->softmax.sinks || options->softmax.cap) return MPNUM_ERROR_ARGUMENT;
   if (bits > 0x3f800000u && bits != 0x80000000u) return MPNUM_ERROR_ARGUMENT;
   if ((mpnum_bits_f32(factor) & 0x7fffffffu) >= 0x7f800000u) return MPNUM_ERROR_ARGUMENT;
   if (!targets->has_classes && !mpnum_iszero_u31_(bits & 0x7fffffffu))

@@ -428,7 +428,7 @@ static inline bool mpnum_row_source_of_(mpnum::row_source_<T> &from, const T *sr
   from.takes_limit = (chosen.flags & MPNUM_SOFTMAX_LIMIT) != 0;
   from.adds = (chosen.flags & MPNUM_SOFTMAX_ACCUMULATE) != 0;
   from.kept = 0;
-  return mpnum_is_scale_(chosen.scale) && (chosen.flags & ~known) == 0 &&
+  return mpnum_is_scale_(chosen.scale) && (chosen.flags & ~known) == 0 && !chosen.cap &&
          (!chosen.bias || mpnum_has_floats_(chosen.bias_type)) &&
          ((!chosen.slopes && !chosen.sinks) ||
           (chosen.heads && chosen.head_rows && rows <= 0xffffffffu &&

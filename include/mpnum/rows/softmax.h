@@ -10,13 +10,14 @@
  *
  * Let m be the largest element of a row, t = (x - m) scale and s the sum of all e^t.
  * Softmax is e^t / s, log-softmax t - log s, log-sum-exp m scale + log s; with a sink s
- * is e^(sink - m scale) more. All are computed in floats; each result is rounded once to
+ * is e^(sink - m scale) more. With a cap (softmax_cap.h) each x is tanh(x scale / cap)
+ * first, and scale is the cap. All are computed in floats; each result is rounded once to
  * its type. Domain: rows (matrix.h) of f32, f16, bf16, e5m2 or e4m3, of any length; dst
- * has the shape of src. Data, floats and masks may lie at any address. dst may be src if
- * both have the same type and stride; otherwise they must not overlap. Error:
- * docs/softmax.md. Bits: the same from every instruction set, and batch invariance: a row
- * has the same bits alone and in any batch. Host only. softmax_state.h has rows that come
- * in parts, for devices, too. */
+ * has the shape of src. Data, floats and
+ * masks may lie at any address. dst may be src if both have the same type and stride;
+ * otherwise they must not overlap. Error: docs/softmax.md. Bits: the same from every
+ * instruction set, and batch invariance: a row has the same bits alone and in any batch.
+ * Host only. softmax_state.h has rows that come in parts, for devices, too. */
 #ifndef MPNUM_ROWS_SOFTMAX_H
 #define MPNUM_ROWS_SOFTMAX_H
 
@@ -105,6 +106,12 @@ MPNUM_INLINE uint64_t mpnum_head_of_(uint64_t row, uint64_t head_rows, uint64_t 
 /* Flag, for functions that return gradients: adds them to what the result holds. */
 # define MPNUM_SOFTMAX_ACCUMULATE 4
 
+/* Soft capping of rows, made by mpnum_softmax_cap_of. */
+typedef struct mpnum_softmax_cap {
+  float cap;
+  mpnum_row_capped_ *run_;
+} mpnum_softmax_cap;
+
 /* Begin with mpnum_softmax_default(): all zeros are refused because the scale is 0. With
  * a mask, lengths, a bias or sinks, -Inf counts as masked, too. */
 typedef struct mpnum_softmax_options {
@@ -127,13 +134,14 @@ typedef struct mpnum_softmax_options {
    * sinks: NULL, or a logit of each head that takes weight and has no element: it counts
    * in the sum as if it were an element times scale, finite or -Inf. */
   const float *slopes, *sinks;
-  size_t heads, head_rows; /* above 0 where slopes or sinks are there */
+  size_t heads, head_rows;      /* above 0 where slopes or sinks are there */
+  const mpnum_softmax_cap *cap; /* NULL, or soft capping: softmax_cap.h; not of losses */
 } mpnum_softmax_options;
 
 /* Returns scale 1 and nothing masked. */
 MPNUM_HOST mpnum_softmax_options mpnum_softmax_default(void) {
   const mpnum_softmax_options options = {1, 0, 0, 0, 0, 0, 0, 0, 0, MPNUM_TYPE_F32,
-                                         0, 0, 0, 0};
+                                         0, 0, 0, 0, 0};
   return options;
 }
 
@@ -147,6 +155,9 @@ typedef struct mpnum_row_ {
   size_t number, count;
   int is_masked, takes_limit;
   float scale, max, sink;
+  /* Where the row is kept while it is capped, so that tanh is taken once; or NULL. */
+  float *room;
+  size_t room_stride, capped; /* capped: of rows, those that have been */
   double sum;
   mpnum_row_status status;
 } mpnum_row_;
@@ -168,6 +179,10 @@ MPNUM_HOST size_t mpnum_row_length_(const mpnum_softmax_options *options, size_t
 MPNUM_HOST_INLINE_ int mpnum_has_biases_(const mpnum_softmax_options *options) {
   return options->bias && (options->slopes || options->bias_type != MPNUM_TYPE_F32);
 }
+/* scale / cap. */
+MPNUM_HOST float mpnum_cap_factor_(const mpnum_softmax_options *options) {
+  return mpnum_div_scalar_(options->scale, options->cap->cap);
+}
 /* Writes *row in place: when such a struct is passed and returned by value, gcc 12 takes
  * its memory as not read (pass ipa-modref). */
 MPNUM_HOST void mpnum_row_begin_(mpnum_row_ *row, mpnum_const_matrix src,
@@ -181,11 +196,39 @@ MPNUM_HOST void mpnum_row_begin_(mpnum_row_ *row, mpnum_const_matrix src,
   row->takes_limit = (options->flags & MPNUM_SOFTMAX_LIMIT) != 0;
   row->sink = mpnum_from_bits_f32(0xff800000u);
   row->scale = options->bias ? 1 : options->scale;
+  row->room = 0;
+  row->room_stride = row->capped = 0;
   mpnum_row_view_of_(&row->view, src.type);
   row->view.scale = options->scale;
+  if (options->cap) {
+    if (!options->bias) row->scale = options->cap->cap;
+    row->view.scale = options->cap->cap;
+    row->view.cap = options->cap->run_;
+    row->view.cap_factor = mpnum_cap_factor_(options);
+    row->view.is_apart = 1;
+  }
   row->view.is_plain = src.type == MPNUM_TYPE_F32 && !options->mask && !options->bias;
   mpnum_row_type_of_(&row->view.bias_type, options->bias_type);
   if (mpnum_has_biases_(options)) row->view.is_apart = 1;
+}
+/* Gives room for capped rows, a stride apart. */
+MPNUM_HOST_COLD_ void mpnum_row_room_(mpnum_row_ *row, float *room, size_t stride) {
+  row->room = room;
+  row->room_stride = stride;
+  mpnum_row_type_of_(&row->view.type, MPNUM_TYPE_F32);
+  row->view.cap = 0;
+  row->view.is_apart = mpnum_has_biases_(row->options);
+  row->view.is_plain = !row->options->mask && !row->options->bias;
+}
+/* Caps the row that is looked at, once. */
+MPNUM_HOST_COLD_ void mpnum_row_cap_(mpnum_row_ *row) {
+  float *const to = row->room + row->number * row->room_stride;
+  row->view.src = (const uint8_t *)to;
+  if (row->capped > row->number) return;
+  row->capped = row->number + 1;
+  mpnum_floats_from_(row->src.type, to, mpnum_rows_at_(row->src, row->number, 0),
+                     row->count);
+  (*row->options->cap->run_)(to, 0, row->count, row->view.cap_factor);
 }
 /* Moves to a row. */
 MPNUM_HOST void mpnum_row_go_(mpnum_row_ *row, size_t number) {
@@ -210,6 +253,7 @@ MPNUM_HOST void mpnum_row_go_(mpnum_row_ *row, size_t number) {
   }
   row->sum = 0;
   row->status = MPNUM_ROW_OK;
+  if (row->room) mpnum_row_cap_(row);
 }
 /* Moves to a row and finds its maximum and status. */
 MPNUM_HOST void mpnum_row_look_(mpnum_row_ *row, size_t number) {
@@ -247,10 +291,12 @@ MPNUM_HOST_ONCE_ mpnum_row_sunk_ mpnum_row_sunk_of_(const mpnum_row_ *row) {
 }
 /* Returns an element as a float. */
 MPNUM_HOST float mpnum_row_element_(const mpnum_row_ *row, size_t i) {
+  float x = 0;
   if (i >= row->count || (row->view.mask && !row->view.mask[i]))
     return mpnum_from_bits_f32(0xff800000u);
-  return mpnum_row_biased_(&row->view,
-                           mpnum_row_float_(&row->view.type, row->view.src, i), i);
+  x = mpnum_row_float_(&row->view.type, row->view.src, i);
+  if (row->view.cap) (*row->view.cap)(&x, 0, 1, row->view.cap_factor);
+  return mpnum_row_biased_(&row->view, x, i);
 }
 /* Runs a map over the kept floats, or over the elements of the row if none are kept. */
 MPNUM_HOST void mpnum_row_write_(const mpnum_row_ *row, const mpnum_row_map_ *map,
@@ -367,6 +413,17 @@ MPNUM_HOST void mpnum_finish_(mpnum_unfinished_ *unfinished) {
     mpnum_row_less_(unfinished->rows[i], unfinished->lengths[i], unfinished->sums[i]);
   unfinished->count = 0;
 }
+/* Whether a cap is none, or one that a scale goes with. */
+MPNUM_HOST_COLD_ int mpnum_is_cap_(const mpnum_softmax_options *options) {
+  uint64_t saved = 0;
+  float factor = 0;
+  if (!options->cap) return 1;
+  saved = mpnum_fenv_save_();
+  factor = mpnum_cap_factor_(options);
+  mpnum_fenv_restore_(saved);
+  return options->cap->run_ && mpnum_is_scale_(options->cap->cap) &&
+         mpnum_is_scale_(factor);
+}
 /* Finite, or -Inf. */
 MPNUM_HOST_INLINE_ int mpnum_is_sink_(float x) {
   const uint32_t bits = mpnum_bits_f32(x);
@@ -379,7 +436,8 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_softmax_check_(mpnum_const_matrix src,
   const mpnum_status status = mpnum_source_check_(src);
   size_t i = 0;
   if (status != MPNUM_OK) return status;
-  if (!mpnum_is_scale_(options->scale) || (options->flags & ~known) != 0)
+  if (!mpnum_is_scale_(options->scale) || (options->flags & ~known) != 0 ||
+      !mpnum_is_cap_(options))
     return MPNUM_ERROR_ARGUMENT;
   if (options->bias && !mpnum_has_floats_(options->bias_type)) return MPNUM_ERROR_TYPE;
   if (options->slopes || options->sinks) {
@@ -400,7 +458,8 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_softmax_check_(mpnum_const_matrix src,
 MPNUM_HOST int mpnum_rows_flush_(const mpnum_softmax_options *options, size_t elements) {
   const uint32_t scale = mpnum_bits_f32(options->scale);
   return elements >= MPNUM_FLUSHED_ && mpnum_isa_in_use() != MPNUM_ISA_SCALAR &&
-         scale >= 0x1f800000u /* 2^-64 */ && scale <= 0x44800000u /* 2^10 */;
+         !options->cap && scale >= 0x1f800000u /* 2^-64 */ &&
+         scale <= 0x44800000u /* 2^10 */;
 }
 /* Types in which floats below 2^-25 are 0: their subnormals may be flushed. */
 MPNUM_HOST_INLINE_ int mpnum_drops_subnormals_(mpnum_type type) {
@@ -422,6 +481,49 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_rows_empty_(float *dst, size_t rows,
   }
   return MPNUM_OK;
 }
+/* Computes all rows. */
+MPNUM_HOST_ONCE_ void mpnum_softmax_all_(int is_log, mpnum_matrix dst, mpnum_row_ *row,
+                                         mpnum_row_status *row_status) {
+  const size_t rows = row->src.rows;
+  mpnum_row_type_ type;
+  mpnum_unfinished_ late;
+  size_t i = 0;
+  int is_short = 0;
+  mpnum_row_type_of_(&type, dst.type);
+  is_short = dst.columns <= MPNUM_TILE_ && !row->view.is_apart && !row->options->sinks &&
+             !type.is_foreign && (!is_log || type.type == MPNUM_TYPE_F32);
+  late.count = 0;
+  for (; i < rows; ++i) {
+    if (is_short &&
+        mpnum_softmax_whole_(row, &type, dst, i, is_log ? &late.sums[late.count] : 0)) {
+      if (is_log) {
+        late.rows[late.count] = (float *)dst.data + i * dst.stride;
+        late.lengths[late.count++] = row->count;
+        if (late.count == 16) mpnum_finish_(&late);
+      }
+      if (row_status) row_status[i] = row->status;
+      continue;
+    }
+    mpnum_row_look_(row, i);
+    if (row_status) row_status[i] = row->status;
+    if (row->status == MPNUM_ROW_OK) {
+      mpnum_softmax_row_(row, &type, dst, is_log);
+    } else {
+      mpnum_softmax_special_(row, &type, dst, is_log);
+    }
+  }
+  if (is_log && late.count) mpnum_finish_(&late);
+}
+/* The same of capped rows, which are kept where there is room. */
+MPNUM_HOST_COLD_ void mpnum_softmax_capped_(int is_log, mpnum_matrix dst, mpnum_row_ *row,
+                                            mpnum_row_status *row_status) {
+  MPNUM_ALIGNED_ float room[MPNUM_TILE_];
+  if (dst.type == MPNUM_TYPE_F32)
+    mpnum_row_room_(row, (float *)dst.data, dst.stride);
+  else if (dst.columns <= MPNUM_TILE_)
+    mpnum_row_room_(row, room, 0);
+  mpnum_softmax_all_(is_log, dst, row, row_status);
+}
 MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_matrix dst,
                                             mpnum_const_matrix src,
                                             const mpnum_softmax_options *options,
@@ -429,12 +531,8 @@ MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_matrix dst,
   const mpnum_softmax_options usual = mpnum_softmax_default();
   const mpnum_softmax_options *chosen = options ? options : &usual;
   mpnum_status status = mpnum_rows_check_(dst, src);
-  mpnum_row_type_ type;
   mpnum_row_ row;
   uint64_t saved = 0;
-  size_t i = 0;
-  int is_short = 0;
-  mpnum_unfinished_ late;
   if (status == MPNUM_OK) status = mpnum_softmax_check_(src, chosen, 0);
   if (status != MPNUM_OK) return status;
   if (src.columns == 0) return mpnum_rows_empty_(0, src.rows, chosen, row_status);
@@ -442,31 +540,11 @@ MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_matrix dst,
                   mpnum_rows_flush_(chosen, src.rows * src.columns)
               ? mpnum_fenv_flush_()
               : mpnum_fenv_save_();
-  mpnum_row_type_of_(&type, dst.type);
   mpnum_row_begin_(&row, src, chosen);
-  is_short = src.columns <= MPNUM_TILE_ && !row.view.is_apart && !row.options->sinks &&
-             !type.is_foreign && (!is_log || type.type == MPNUM_TYPE_F32);
-  late.count = 0;
-  for (; i < src.rows; ++i) {
-    if (is_short &&
-        mpnum_softmax_whole_(&row, &type, dst, i, is_log ? &late.sums[late.count] : 0)) {
-      if (is_log) {
-        late.rows[late.count] = (float *)dst.data + i * dst.stride;
-        late.lengths[late.count++] = row.count;
-        if (late.count == 16) mpnum_finish_(&late);
-      }
-      if (row_status) row_status[i] = row.status;
-      continue;
-    }
-    mpnum_row_look_(&row, i);
-    if (row_status) row_status[i] = row.status;
-    if (row.status == MPNUM_ROW_OK) {
-      mpnum_softmax_row_(&row, &type, dst, is_log);
-    } else {
-      mpnum_softmax_special_(&row, &type, dst, is_log);
-    }
-  }
-  if (is_log && late.count) mpnum_finish_(&late);
+  if (row.view.cap)
+    mpnum_softmax_capped_(is_log, dst, &row, row_status);
+  else
+    mpnum_softmax_all_(is_log, dst, &row, row_status);
   mpnum_fenv_restore_(saved);
   return MPNUM_OK;
 }
@@ -477,10 +555,11 @@ MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_matrix dst,
  * Status: MPNUM_ERROR_TYPE; MPNUM_ERROR_SHAPE: rows or columns differ;
  *   MPNUM_ERROR_STRIDE: the stride of dst is below its columns; MPNUM_ERROR_NULL: no
  *   data, but elements; MPNUM_ERROR_OVERLAP: dst overlaps src, or has the same place and
- *   another type or stride; MPNUM_ERROR_ARGUMENT: scale not finite or not above 0, an
- *   unknown flag, slopes that are not finite and above 0, sinks that are NaN or +Inf,
- *   slopes or sinks without heads; MPNUM_ERROR_RANGE: a length above columns. Nothing is
- * written then. Without elements pointers may be anything. */
+ *   another type or stride; MPNUM_ERROR_ARGUMENT: scale not finite or not above 0, a cap
+ *   that is neither, or too far from it, an unknown flag, slopes that are not
+ * finite and above 0, sinks that are NaN or +Inf, slopes or sinks without heads;
+ * MPNUM_ERROR_RANGE: a length above columns. Nothing is written then. Without elements
+ * pointers may be anything. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_softmax_rows(mpnum_matrix dst, mpnum_const_matrix src,
                    const mpnum_softmax_options *options, mpnum_row_status *row_status) {

@@ -24,7 +24,8 @@
  *   makes whole rows NaN. Inf in dy makes the row Inf or NaN.
  * Error: docs/softmax.md. Bits: as mpnum_softmax_rows.
  * Status: as mpnum_softmax_rows; MPNUM_ERROR_OVERLAP also for dx in the place of dy or y
- *   with MPNUM_SOFTMAX_ACCUMULATE. Host only. */
+ *   with MPNUM_SOFTMAX_ACCUMULATE; MPNUM_ERROR_ARGUMENT also for a cap, whose gradient
+ *   is in softmax_cap.h. Host only. */
 #ifndef MPNUM_ROWS_SOFTMAX_BACKWARD_H
 #define MPNUM_ROWS_SOFTMAX_BACKWARD_H
 
@@ -51,7 +52,9 @@ MPNUM_HOST mpnum_status mpnum_softmax_backward_(int is_log, mpnum_matrix dx,
                                                 const mpnum_softmax_options *options) {
   const mpnum_softmax_options usual = mpnum_softmax_default();
   const mpnum_softmax_options *chosen = options ? options : &usual;
-  const mpnum_status status = mpnum_softmax_backward_check_(dx, dy, y, chosen);
+  const mpnum_status status = chosen->cap
+                                  ? MPNUM_ERROR_ARGUMENT
+                                  : mpnum_softmax_backward_check_(dx, dy, y, chosen);
   mpnum_row_backward_ how = {0, 0, 0, 1};
   mpnum_row_pair_ pair;
   mpnum_row_type_ type;

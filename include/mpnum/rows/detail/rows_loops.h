@@ -61,6 +61,9 @@ MPNUM_HOST_ONCE_ void mpnum_row_set_(const mpnum_row_type_ *type, uint8_t *dst, 
   mpnum_set_element_((int)type->size * 8, dst, i, code);
 }
 
+/* tanh(x factor) of each float; or where gradients is not NULL, of each of these its
+ * product with the derivative there. */
+typedef void mpnum_row_capped_(float *x, const float *gradients, size_t n, float factor);
 /* A row as loops read it: what is masked is -Inf. */
 typedef struct mpnum_row_view_ {
   mpnum_row_type_ type;
@@ -73,6 +76,8 @@ typedef struct mpnum_row_view_ {
       *biases; /* NULL, or the same of a type, to be multiplied by slope first */
   mpnum_row_type_ bias_type;
   float scale, slope;
+  mpnum_row_capped_ *cap; /* NULL, or makes tanh(x cap_factor) of x; is_apart then */
+  float cap_factor;
   int is_plain; /* floats as they are */
   int is_apart; /* tiles of it become floats, elements or biases, before loops see them */
 } mpnum_row_view_;
@@ -84,6 +89,8 @@ MPNUM_HOST void mpnum_row_view_of_(mpnum_row_view_ *view, mpnum_type type) {
   view->bias = 0;
   view->bias_type = view->type;
   view->scale = view->slope = 1;
+  view->cap = 0;
+  view->cap_factor = 0;
   view->is_plain = 0;
   view->biases = 0;
   view->is_apart = view->type.is_foreign;
@@ -209,7 +216,8 @@ MPNUM_HOST void mpnum_row_scaled_(float *x, size_t n, float factor) {
 }
 /* What row_part needs: elements of a tile and biases. */
 # define MPNUM_PARTS_ (2 * MPNUM_TILE_)
-/* From an element on; n of a foreign type, or biases, become floats in a buffer. */
+/* From an element on; n of a foreign type, or capped, or biases, become floats in a
+ * buffer. */
 MPNUM_HOST void mpnum_row_part_(mpnum_row_view_ *part, const mpnum_row_view_ *row,
                                 size_t at, size_t n, float *buffer) {
   *part = *row;
@@ -225,8 +233,15 @@ MPNUM_HOST void mpnum_row_part_(mpnum_row_view_ *part, const mpnum_row_view_ *ro
     part->bias = biases;
     part->biases = 0;
   }
-  if (!row->type.is_foreign) return;
-  mpnum_row_floats_(&row->type, buffer, part->src, n);
+  if (row->cap) {
+    mpnum_floats_from_(row->type.type, buffer, part->src, n);
+    (*row->cap)(buffer, 0, n, row->cap_factor);
+    part->cap = 0;
+  } else if (row->type.is_foreign) {
+    mpnum_row_floats_(&row->type, buffer, part->src, n);
+  } else {
+    return;
+  }
   part->src = (const uint8_t *)buffer;
   mpnum_row_type_of_(&part->type, MPNUM_TYPE_F32);
   part->is_plain = !part->mask && !part->bias;
