@@ -482,8 +482,8 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_rows_empty_(float *dst, size_t rows,
   return MPNUM_OK;
 }
 /* Computes all rows. */
-MPNUM_HOST_ONCE_ void mpnum_softmax_all_(int is_log, mpnum_matrix dst, mpnum_row_ *row,
-                                         mpnum_row_status *row_status) {
+MPNUM_HOST void mpnum_softmax_all_(int is_log, mpnum_matrix dst, mpnum_row_ *row,
+                                   mpnum_row_status *row_status) {
   const size_t rows = row->src.rows;
   mpnum_row_type_ type;
   mpnum_unfinished_ late;
