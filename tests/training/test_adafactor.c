@@ -225,7 +225,7 @@ static void refused(const mpnum_adafactor *a, const mpnum_optimizer_tensor *t,
     CHECK(memcmp(before[k], arrays[k], sizeof before[k]) == 0, "%s: written", what);
 }
 static void misuse_is_refused(void) {
-  const double bad[] = {mpnum_from_bits_f64(UINT64_C(0x7ff8) << 48), -1e-3, 1e39};
+  const double bad[] = {mpnum_from_bits_f64(UINT64_C(0x7ff8) << 48), -1e-3, 3e38};
   const mpnum_adafactor fine = mpnum_adafactor_default();
   mpnum_optimizer_tensor tensor = matrix_of(20, 30);
   begin(20, 30);
@@ -284,11 +284,49 @@ static void misuse_is_refused(void) {
   must(mpnum_adafactor_step(&fine, &tensor, 1, 1, 1, MPNUM_GRAD_APPLY));
 }
 
+/* Zeros of either sign are one option, and finite gradients that are far apart in size
+ * give finite steps. */
+static void zeros_have_no_sign(void) {
+  static float want[12];
+  for (int k = 0; k < 2; ++k)
+    for (int sign = 0; sign < 2; ++sign) {
+      const mpnum_optimizer_tensor tensor = matrix_of(3, 4);
+      const double zero = mpnum_from_bits_f64((uint64_t)sign << 63);
+      mpnum_adafactor a = mpnum_adafactor_default();
+      if (k == 0) a.learning_rate = zero;
+      if (k == 1) a.epsilon2 = zero;
+      begin(3, 4);
+      state = 99;
+      draw(3, 4, 1);
+      for (int i = 0; i < 12; ++i)
+        parameter[i] = 1 + 0.25f * (float)i;
+      must(mpnum_adafactor_step(&a, &tensor, 1, 1, 1, MPNUM_GRAD_APPLY));
+      if (sign == 0) memcpy(want, parameter, sizeof want);
+      CHECK(memcmp(want, parameter, sizeof want) == 0, "option %d, -0: %g, not %g", k,
+            (double)parameter[0], (double)want[0]);
+      for (int i = 0; i < 12; ++i)
+        CHECK((parameter[i] == 1 + 0.25f * (float)i) == (k == 0), "option %d: %g", k,
+              (double)parameter[i]);
+    }
+}
+static void rows_far_apart_in_size_are_no_nan(void) {
+  const mpnum_adafactor a = mpnum_adafactor_default();
+  const mpnum_optimizer_tensor tensor = matrix_of(2, 4);
+  begin(2, 4);
+  for (int i = 0; i < 8; ++i)
+    gradient[i] = i < 4 ? 0 : 1e15f;
+  must(mpnum_adafactor_step(&a, &tensor, 1, 1, 1, MPNUM_GRAD_APPLY));
+  for (int i = 0; i < 8; ++i)
+    CHECK(fabsf(parameter[i]) < 1, "%d: %g", i, (double)parameter[i]);
+}
+
 int main(void) {
   TAP_RUN(steps_are_those_of_the_paper);
   TAP_RUN(what_has_rank_1_becomes_signs);
   TAP_RUN(lists_and_vectors);
   TAP_RUN(parameters_of_16_bits_keep_small_steps);
+  TAP_RUN(zeros_have_no_sign);
+  TAP_RUN(rows_far_apart_in_size_are_no_nan);
   TAP_RUN(misuse_is_refused);
   return tap_done();
 }

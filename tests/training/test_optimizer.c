@@ -249,19 +249,21 @@ static unsigned byte_of(int is_second, float x, int scale, uint32_t random) {
   const double below = byte_value(is_second, code, scale);
   const double step =
       code + 1 < ones ? byte_value(is_second, code + 1, scale) - below : 1;
-  code += nearbyint((magnitude - below) / step * 0x1p20) + 16.0 * random >= 0x1p20;
+  if (code + 1 < ones)
+    code += nearbyint((magnitude - below) / step * 0x1p20) + 16.0 * random >= 0x1p20;
   if (is_second && code == 0 && magnitude > 0) code = 1;
   return code | sign;
 }
 /* Scales are 2^(byte - 127), the least one from 1 on with which the largest magnitude is
- * at most 1.75 times the highest power of two. */
+ * at most 1.75 times the highest power of two, unless that is above 2^127. */
 static int scale_of(int is_second, const float *x, int n) {
   double largest = 0;
   int scale = 1;
   for (int i = 0; i < n; ++i)
     if (mpnum_isfinite_f32(x[i]) && fabs((double)x[i]) > largest)
       largest = fabs((double)x[i]);
-  while (largest > ldexp(1.75, (is_second ? 16 : 8) + scale - 127))
+  while (scale < (is_second ? 238 : 246) &&
+         largest > ldexp(1.75, (is_second ? 16 : 8) + scale - 127))
     ++scale;
   return scale;
 }
@@ -272,7 +274,7 @@ static void bytes_of_moments_are_those_of_the_formulas(void) {
   const mpnum_optimizer optimizer = made_of(&f);
   for (int at = 0; at < ISAS * 2; ++at) {
     const int has_specials = at % 2;
-    if (mpnum_isa_force(isas[at / 2]) != MPNUM_OK) continue;
+    if (force_all_isa(isas[at / 2]) != MPNUM_OK) continue;
     mpnum_optimizer_tensor tensor = floats_of(N);
     mpnum_u32x4 seed = mpnum_random_x4(optimizer.seed, 9 << 2 | 1);
     tensor.moment_type = MPNUM_TYPE_E4M3;
@@ -318,7 +320,34 @@ static void bytes_of_moments_are_those_of_the_formulas(void) {
             (double)moment1[i], (double)moment2[i]);
     }
   }
-  may(mpnum_isa_force(isas[ISAS - 1]));
+  may(force_all_isa(isas[ISAS - 1]));
+}
+/* What is above the largest code's value becomes that, not Inf or NaN. */
+static void the_largest_moments_stay_finite(void) {
+  static mpnum_e8m0 scales[N / 256 + 1];
+  static uint8_t m[N];
+  for (int k = 0; k < ISAS; ++k) {
+    if (force_all_isa(isas[k]) != MPNUM_OK) continue;
+    mpnum_optimizer sgd = mpnum_optimizer_default(MPNUM_OPTIMIZER_SGD);
+    mpnum_optimizer_tensor tensor = floats_of(N);
+    sgd.beta1 = 0.5;
+    sgd.learning_rate = 1e-30;
+    tensor.moment_type = MPNUM_TYPE_E4M3;
+    tensor.moment1 = m;
+    tensor.moment1_scales = scales;
+    memset(m, 0, sizeof m);
+    memset(scales, 0, sizeof scales);
+    for (int i = 0; i < N; ++i)
+      gradient[i] = i % 3 ? -3.3e38f : 0x1.bp127f, parameter[i] = 1;
+    must(mpnum_optimizer_step(&sgd, &tensor, 1, 1, 1, MPNUM_GRAD_APPLY));
+    for (int i = 0; i < N; ++i) {
+      const double got = byte_value(0, m[i], scales[i / 256].bits);
+      CHECK(i % 3 ? got == -0x1.cp127 : got == 0x1.ap127 || got == 0x1.cp127,
+            "%s, %d: %a, %02x by %d", mpnum_isa_name(isas[k]), i, got, m[i],
+            scales[i / 256].bits);
+    }
+  }
+  may(force_all_isa(isas[ISAS - 1]));
 }
 static double normal_value(void) {
   return sqrt(-2 * log(unit() + 0x1p-60)) * cos(6.283185307179586 * unit());
@@ -786,6 +815,7 @@ int main(void) {
   TAP_RUN(weight_decay_happens_in_16_bits);
   TAP_RUN(moments_move_in_16_and_8_bits);
   TAP_RUN(bytes_of_moments_are_those_of_the_formulas);
+  TAP_RUN(the_largest_moments_stay_finite);
   TAP_RUN(moments_of_8_bits_stay_near_floats);
   TAP_RUN(nan_stays_alone_in_a_block);
   TAP_RUN(apex_computes_the_same);

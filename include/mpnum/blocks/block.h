@@ -158,8 +158,8 @@ MPNUM_HOST_INLINE_ void mpnum_block_unpack_(int element_bits, uint8_t *code,
   }
 }
 
-/* Quantises n elements: their codes, dense, and their scale, a code of e8m0 or e4m3 or a
- * float. */
+/* Quantises n elements: their codes, dense, and their scale, a code of the format's scale
+ * type or a float. */
 MPNUM_MUST_CHECK MPNUM_HOST_INLINE_ mpnum_status
 mpnum_quantize_block(mpnum_blockscale_format format, void *codes, void *scale_inv,
                      float scale, mpnum_type src_type, const void *src, size_t n) {

@@ -9,12 +9,13 @@
  *     status = mpnum_softmax_capped_backward_rows(dx, dy, y, x, &options);
  *
  * A row is what softmax.h says of v = tanh(x factor) with scale cap, factor being scale /
- * cap, rounded once as the product and tanh are; with a bias of v cap + bias, rounded
- * once. mpnum_softmax_rows, mpnum_log_softmax_rows and mpnum_logsumexp_rows take it;
- * sinks count as they are. Domain: cap and scale / cap finite and above 0. An x of +-Inf
- * becomes +-cap: -Inf masks in the bias alone. Losses refuse a cap. Bits: those of
- * mpnum_tanh_f32_array of x factor, and softmax of that with scale cap. Error: that of
- * softmax.h, and 2 |x scale| u + 2 cap u more in each logit, u = 2^-24. Speed:
+ * cap; factor and product are rounded once, tanh is mpnum_tanh_f32; with a bias of v cap
+ * + bias, rounded once. mpnum_softmax_rows, mpnum_log_softmax_rows and
+ * mpnum_logsumexp_rows take it; sinks count as they are. Domain: cap and scale / cap
+ * finite and above 0. An x of +-Inf becomes +-cap: -Inf masks in the bias alone. Losses
+ * refuse a cap. Bits: those of mpnum_tanh_f32_array of x factor, and softmax of that with
+ * scale cap. Error: that of softmax.h, and 2 |x scale| u + 2 cap u more in each logit, u
+ * = 2^-24. Speed:
  * docs/softmax.md. Host only: launchers refuse a cap. */
 #ifndef MPNUM_ROWS_SOFTMAX_CAP_H
 #define MPNUM_ROWS_SOFTMAX_CAP_H
@@ -59,11 +60,11 @@ MPNUM_HOST void mpnum_capped_slopes_(const mpnum_row_backward_ *how, int adds,
 }
 /* Computes the gradient of x from that of y, which mpnum_softmax_rows made of x with
  * these options: that of mpnum_softmax_backward_rows, in floats, times the derivative of
- * tanh at x factor, which is rounded once; the product is rounded once, then to the type
- * of dx. With options->cap NULL it is mpnum_softmax_backward_rows. x has the shape of y
- * and is f32, f16, bf16, e5m2 or e4m3; its masked elements may hold anything. dx may be
- * dy or y as there, and x if both have the same type and stride, but not with
- * MPNUM_SOFTMAX_ACCUMULATE.
+ * tanh (mpnum_tanh_derivative_f32) at x factor, a product rounded once; the product of
+ * both is rounded once, then to the type of dx. With options->cap NULL it is
+ * mpnum_softmax_backward_rows. x has the shape of y and is f32, f16, bf16, e5m2 or e4m3;
+ * its masked elements may hold anything. dx may be dy or y as there, and x if both have
+ * the same type and stride, but not with MPNUM_SOFTMAX_ACCUMULATE.
  * Status: as mpnum_softmax_backward_rows, of x as of y. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_softmax_capped_backward_rows(
     mpnum_matrix dx, mpnum_const_matrix dy, mpnum_const_matrix y, mpnum_const_matrix x,

@@ -19,7 +19,7 @@
  *     g = gradient multiplier
  *     r = (1 - rest) r + rest (mean of g^2 over the row + epsilon1)
  *     c = (1 - rest) c + rest (mean of g^2 over the column + epsilon1)
- *     u = (1 / sqrt(r / mean of all r)) (1 / sqrt(c)) g
+ *     u = (sqrt(mean of all r) / sqrt(r)) (1 / sqrt(c)) g
  *     rate = learning_rate          if is_relative the lesser of that and 1 / sqrt(t)
  *     rate = rate max(epsilon2, RMS(p))      if is_scaled; p as it is stored
  *     p = p - (rate weight_decay p + rate / max(1, RMS(u) / clip) u)
@@ -31,9 +31,11 @@
  * Inf is NaN.
  * Domain: as of optimizer.h; moments are f32.
  * Rounding: of parameters and remainders as optimizer.h's.
- * Error: sums of squares of rows and of all are in double, those of columns in floats, 64
- *   rows first and then their sums: at most 64 + rows / 64 roundings, of 2^-24 each.
+ * Error: sums of squares are in double, those of a row 1024 columns at a time, which join
+ *   its average one after the other, those of columns in floats, 64 rows first and then
+ *   their sums: at most columns / 1024 and 64 + rows / 64 roundings, of 2^-24 each.
  * NaN: a gradient of NaN makes all parameters NaN, one of Inf, too, if clip is finite.
+ *   Squares and averages are floats: a gradient from 2^64 on counts as Inf in them.
  * Bits: the same from every instruction set, in every floating-point environment. A
  *   matrix is one call's: it cannot be cut. */
 #ifndef MPNUM_TRAINING_ADAFACTOR_H
@@ -74,6 +76,8 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_adafactor_check_(const mpnum_adafactor *adaf
   const uint64_t infinite = (uint64_t)0x7ff << 52;
   if (!adafactor || (uint32_t)adafactor->is_relative > 1 ||
       (uint32_t)adafactor->is_scaled > 1 ||
+      !mpnum_optimizer_is_below_(adafactor->learning_rate, limit) ||
+      !mpnum_optimizer_is_below_(adafactor->weight_decay, limit) ||
       !mpnum_optimizer_is_below_(adafactor->decay, limit) ||
       !mpnum_optimizer_is_below_(adafactor->epsilon1, limit) ||
       !mpnum_optimizer_is_below_(adafactor->epsilon2, limit) ||
@@ -120,13 +124,13 @@ MPNUM_HOST_ONCE_ mpnum_status mpnum_adafactor_pass_of_(mpnum_adafactor_pass_ *pa
   pass->factors.rest2 = mpnum_pow_f32(t, -mpnum_narrow_f64_(adafactor->decay));
   pass->factors.beta2 = mpnum_sub_scalar_(one, pass->factors.rest2);
   pass->factors.epsilon = mpnum_narrow_f64_(adafactor->epsilon1);
-  pass->rho = pass->steps.factors.rate;
+  pass->rho = mpnum_adafactor_positive_(pass->steps.factors.rate);
   if (adafactor->is_relative) {
     const float most = mpnum_div_scalar_(one, mpnum_sqrt_raw_scalar_(t));
     if (mpnum_bits_f32(most) < mpnum_bits_f32(pass->rho)) pass->rho = most;
   }
   pass->clip = mpnum_narrow_f64_(adafactor->clip);
-  pass->least = mpnum_narrow_f64_(adafactor->epsilon2);
+  pass->least = mpnum_adafactor_positive_(mpnum_narrow_f64_(adafactor->epsilon2));
   pass->is_scaled = adafactor->is_scaled;
   return status;
 }

@@ -68,7 +68,11 @@ MPNUM_HOST float mpnum_adafactor_at_(const uint8_t *floats, size_t i) {
 MPNUM_HOST float mpnum_adafactor_root_(mpnum_exact_sum *squares, size_t n) {
   return mpnum_root_(mpnum_div_f64_(mpnum_exact_sum_take_odd_(squares), (double)n));
 }
-/* The larger one of two floats that are 0 or more; NaN where one is. */
+/* x, which is 0 or more, but +0 for -0. */
+MPNUM_HOST float mpnum_adafactor_positive_(float x) {
+  return mpnum_from_bits_f32(mpnum_bits_f32(x) & 0x7fffffffu);
+}
+/* The larger one of two floats that are +0 or more; NaN where one is. */
 MPNUM_HOST float mpnum_adafactor_larger_(float a, float b) {
   return mpnum_bits_f32(a) > mpnum_bits_f32(b) ? a : b;
 }
@@ -140,7 +144,7 @@ MPNUM_HOST_ONCE_ void mpnum_adafactor_updates_(const mpnum_adafactor_pass_ *pass
   MPNUM_ALIGNED_ float buffer[MPNUM_OPTIMIZED_], update[MPNUM_OPTIMIZED_];
   MPNUM_ALIGNED_ float inverse[MPNUM_OPTIMIZED_];
   const mpnum_optimizer_tensor *const t = matrix.t;
-  const float mean = mpnum_adafactor_mean_(&matrix);
+  const float root = mpnum_sqrt_raw_scalar_(mpnum_adafactor_mean_(&matrix));
   mpnum_optimizer_factors_ factors = pass->factors;
   while (mpnum_adafactor_next_(&matrix)) {
     mpnum_optimizer_tile_ tile;
@@ -152,9 +156,7 @@ MPNUM_HOST_ONCE_ void mpnum_adafactor_updates_(const mpnum_adafactor_pass_ *pass
     mpnum_optimizer_run_over_(&pass->inverse, &factors, &tile, matrix.width);
     for (; row < matrix.rows; ++row) {
       const float average = mpnum_adafactor_at_(matrix.row_averages, row);
-      factors.inverse =
-          mpnum_div_scalar_(mpnum_from_bits_f32(0x3f800000u),
-                            mpnum_sqrt_raw_scalar_(mpnum_div_scalar_(average, mean)));
+      factors.inverse = mpnum_div_scalar_(root, mpnum_sqrt_raw_scalar_(average));
       tile.gradient =
           mpnum_adafactor_floats_(&matrix, t->gradient_type, t->gradient, row, buffer);
       mpnum_optimizer_run_over_(&pass->update, &factors, &tile, matrix.width);

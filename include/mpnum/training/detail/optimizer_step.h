@@ -58,9 +58,10 @@ MPNUM_MATH_ mpnum_moment_coding_ mpnum_moment_coding_of_(int is_second, uint32_t
   return made;
 }
 /* The scale, at least 2^-126, that puts the largest magnitude within 1.75 2^8, which is
- * e4m3's, or 1.75 2^16. */
+ * e4m3's, or 1.75 2^16; of what is above 1.75 2^127 that of 1.75 2^127. */
 MPNUM_MATH_ uint32_t mpnum_moment_scale_(int is_second, uint32_t largest) {
-  const uint32_t exponent = (largest + 0x1fffff) >> 23, top = is_second ? 16 : 8;
+  const uint32_t above = (largest + 0x1fffff) >> 23, top = is_second ? 16 : 8;
+  const uint32_t exponent = above < 255 ? above : 254;
   return exponent > top ? exponent - top : 1;
 }
 enum {
