@@ -273,15 +273,20 @@ MPNUM_HOST size_t mpnum_rows_of_run_(const mpnum_block_job_ *job, size_t rows, s
 MPNUM_HOST_INLINE_ size_t mpnum_row_factors_(const mpnum_block_job_ *job, size_t n) {
   return job->shift < 0 ? n : job->shift == 31 ? 1 : mpnum_blocks_along_(n, job->columns);
 }
+/* Repeats them for rows, and the last one as far as loops read. */
 MPNUM_HOST void mpnum_repeat_factors_(const mpnum_block_job_ *job, float *factors,
                                       size_t rows, size_t n) {
   const size_t row = mpnum_row_factors_(job, n), all = rows * row;
+  const size_t read = (rows * n + MPNUM_SCALED_ - 1) / MPNUM_SCALED_ * MPNUM_SCALED_;
+  const size_t padded = mpnum_row_factors_(job, read);
   size_t done = row;
   while (done < all) {
     const size_t more = all - done < done ? all - done : done;
     MPNUM_MEMCPY_(factors + done, factors, more * sizeof *factors);
     done += more;
   }
+  for (; done < padded; ++done)
+    factors[done] = factors[row - 1];
 }
 MPNUM_HOST uint8_t *mpnum_block_codes_(const mpnum_block_job_ *job, size_t row,
                                        size_t column) {
@@ -526,10 +531,10 @@ MPNUM_HOST_INLINE_ size_t mpnum_band_begin_(const mpnum_block_job_ *job,
                                             const float **x, float *buffer) {
   const size_t count = mpnum_band_amax_(job, scales, row, column, rows, n, x, buffer);
   const size_t high = mpnum_rows_of_run_(job, rows, n);
-  size_t c = high * n;
+  size_t c = n;
   mpnum_band_scales_of_(job, scales, block_row, block_column, count);
   mpnum_spread_factors_(job, scales->factors, high, n);
-  if (job->shift < 0 && (job->columns > 1 || high > 1))
+  if (high == 1 && job->shift < 0 && job->columns > 1)
     for (; c % MPNUM_SCALED_ != 0; ++c) /* codes that fill up a byte */
       scales->factors[c] = scales->factors[n - 1];
   return count;
