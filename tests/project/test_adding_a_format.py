@@ -137,7 +137,7 @@ def add_rows(root):
         name, NAME, *numbers = re.findall(r"\w+", row)[1:]
         last = re.findall(r"MPNUM_TYPE_\w+ = \d+(?=\n)", text)[-1]
         text = text.replace(f"{last}\n", f"{last},\n  MPNUM_TYPE_{NAME} = {number}\n")
-        last = re.findall(r"\n ROW\(.*\)(?=\n)", text)[-1]
+        last = re.findall(r"\n ROW\((?!ue).*\)(?=\n)", text)[-1]  # below are types of scales
         text = text.replace(f"{last}\n", f"{last} \\\n {row}\n")
         bits = 16 if sum(map(int, numbers[:3])) > 8 else 8
         text = text.replace("typedef struct mpnum_e2m5 {", f"typedef struct mpnum_{name} {{\n  uint{bits}_t bits;\n}} "

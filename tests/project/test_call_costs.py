@@ -40,7 +40,7 @@ CALLS = {
     "mpnum_amax_bf16": ("float f(const mpnum_bf16 *x, size_t n) { return mpnum_amax_bf16(x, n); }", 3.5, 30),
     "mpnum_norm_f16": ("float f(const mpnum_f16 *x, size_t n) { return mpnum_norm_f16(x, n); }", 13.5, 48),
     "mpnum_softmax_rows":
-        ("int f(mpnum_matrix y, mpnum_const_matrix x) { return mpnum_softmax_rows(y, x, 0, 0) == MPNUM_OK; }", 76, 184),
+        ("int f(mpnum_matrix y, mpnum_const_matrix x) { return mpnum_softmax_rows(y, x, 0, 0) == MPNUM_OK; }", 80, 184),
     "mpnum_hadamard_rows":
         ("int f(mpnum_matrix y, mpnum_const_matrix x) { return mpnum_hadamard_rows(y, x, 16, 5) == MPNUM_OK; }", 28, 64),
     "mpnum_grad_multiply":
@@ -50,13 +50,13 @@ CALLS = {
          "== MPNUM_OK; }", 15, 84),
     "mpnum_quantize_mx_e4m3":
         ("int f(mpnum_e4m3 *y, mpnum_e8m0 *s, const float *x) { return mpnum_quantize_mx_e4m3(y, s, 99, x, 1, 3168) == MPNUM_OK; }",
-         64, 132),
+         67, 132),
     "mpnum_quantize_blocks":
         ("int f(const mpnum_blockscale_format *f, mpnum_blockscaled y, mpnum_const_matrix x) "
-         "{ return mpnum_quantize_blocks(f, y, x, 0, 0) == MPNUM_OK; }", 90, 192),
+         "{ return mpnum_quantize_blocks(f, y, x, 0, 0) == MPNUM_OK; }", 93, 192),
     "mpnum_dequantize_blocks":
         ("int f(const mpnum_blockscale_format *f, mpnum_matrix y, mpnum_blockscaled x) "
-         "{ return mpnum_dequantize_blocks(f, y, x) == MPNUM_OK; }", 58, 112),
+         "{ return mpnum_dequantize_blocks(f, y, x) == MPNUM_OK; }", 61, 112),
     "no function": ("typedef int none;", 0, 18),
 }
 LEVELS = ["-O2", "-O0"]

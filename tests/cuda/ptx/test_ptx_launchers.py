@@ -27,7 +27,7 @@ ARCHS = ["75", "90", "100a", "120a"]
 SIZES = {"float": 4, "double": 8, "mpnum_f16": 2, "mpnum_bf16": 2, "int": 4, "int64_t": 8, "size_t": 8, "uint64_t": 8,
          "mpnum_stats": 48, "mpnum_launch_scratch": 48, "mpnum_histogram": 2056, "mpnum_grad_scaler": 112,
          "mpnum_grad_optimizer": 40, "mpnum_grad_findings": 264, "mpnum_grad_workspace": 440, "mpnum_grad_tensor": 72,
-         "mpnum_row_status": 4, "uint32_t": 4, "mpnum_optimizer_tensor": 96, "mpnum_optimizer_progress": 80,
+         "mpnum_row_status": 4, "uint32_t": 4, "mpnum_optimizer_tensor": 120, "mpnum_optimizer_progress": 80,
          "mpnum_quantize_losses": 32}
 UNWRITTEN = 0xb5
 # Functions of PTX are what the interpreter has not: what is never inlined is inlined here.

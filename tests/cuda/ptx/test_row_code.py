@@ -231,8 +231,8 @@ class Code:
         one = {"F32": b"\0\0\x80\x3f", "BF16": b"\x80\x3f"}[type_name]
         gradient, parameter, moment1, moment2 = (machine.allocate(one * n).address for _ in range(4))
         copy = machine.allocate(bytes(2 * n)).address if has_copy else 0
-        tensors = machine.allocate(struct.pack("<Q4i8Qfi", n, kind, kind, kind, bf16, gradient, parameter, 0, moment1, moment2, copy,
-                                               0, 0, 1, 0))
+        tensors = machine.allocate(struct.pack("<Q4i8Qfi3Q", n, kind, kind, kind, bf16, gradient, parameter, 0, moment1, moment2, copy,
+                                               0, 0, 1, 0, 0, 0, 0))
         before = machine.allocate(struct.pack("<2Q", 0, tiles))
         made = struct.pack("<4Q2i", tensors.address, before.address, 1, tiles, 0, 1)
         factors = struct.pack("<10f", 1, 0, 1e-5, 0.1, 0.9, 0.999, 0.001, 1, 1e-8, 1e-3)

@@ -274,8 +274,8 @@ MPNUM_HOST_INLINE_ size_t mpnum_row_factors_(const mpnum_block_job_ *job, size_t
   return job->shift < 0 ? n : job->shift == 31 ? 1 : mpnum_blocks_along_(n, job->columns);
 }
 /* Repeats them for rows, and the last one as far as loops read. */
-MPNUM_HOST void mpnum_repeat_factors_(const mpnum_block_job_ *job, float *factors,
-                                      size_t rows, size_t n) {
+MPNUM_HOST_ONCE_ void mpnum_repeat_factors_(const mpnum_block_job_ *job, float *factors,
+                                            size_t rows, size_t n) {
   const size_t row = mpnum_row_factors_(job, n), all = rows * row;
   const size_t read = (rows * n + MPNUM_SCALED_ - 1) / MPNUM_SCALED_ * MPNUM_SCALED_;
   const size_t padded = mpnum_row_factors_(job, read);
@@ -420,6 +420,13 @@ MPNUM_HOST_COLD_ void mpnum_clear_codes_(const mpnum_block_job_ *job, size_t row
     n -= fours ? fours : 1;
   }
 }
+/* The largest of each of the first count magnitudes and of those of the other rows. */
+MPNUM_HOST_ONCE_ void mpnum_fold_amax_(uint32_t *amax, size_t rows, size_t count) {
+  for (; rows > 1; rows -= rows / 2)
+    mpnum_amax_floats_(0, amax,
+                       (const float *)(const void *)(amax + (rows - rows / 2) * count),
+                       -1, rows / 2 * count);
+}
 /* Computes the largest magnitudes of blocks; with a shift below 0 first those of columns.
  * Returns the number of blocks. */
 MPNUM_HOST size_t mpnum_band_amax_(const mpnum_block_job_ *job,
@@ -438,10 +445,7 @@ MPNUM_HOST size_t mpnum_band_amax_(const mpnum_block_job_ *job,
       mpnum_amax_floats_(r == 0 && c == 0, scales->amax, *floats, job->shift, size);
     }
   }
-  for (r = job->shift == 31 ? 1 : high; r > 1; r -= r / 2) /* rows of a run, by halves */
-    mpnum_amax_floats_(0, scales->amax,
-                       (const float *)(const void *)(scales->amax + (r - r / 2) * count),
-                       -1, r / 2 * count);
+  if (high > 1 && job->shift < 31) mpnum_fold_amax_(scales->amax, high, count);
   if (job->shift >= 0 || wide == 1) return count;
   for (; blocks * wide < n; ++blocks) { /* in place: blocks <= columns */
     uint32_t largest = 0;
@@ -534,7 +538,7 @@ MPNUM_HOST_INLINE_ size_t mpnum_band_begin_(const mpnum_block_job_ *job,
   size_t c = n;
   mpnum_band_scales_of_(job, scales, block_row, block_column, count);
   mpnum_spread_factors_(job, scales->factors, high, n);
-  if (high == 1 && job->shift < 0 && job->columns > 1)
+  if (high == 1 && job->shift < 0 && (job->columns > 1 || job->src.columns == 1))
     for (; c % MPNUM_SCALED_ != 0; ++c) /* codes that fill up a byte */
       scales->factors[c] = scales->factors[n - 1];
   return count;
@@ -759,11 +763,6 @@ MPNUM_HOST_COLD_ void mpnum_dequantize_low_(const mpnum_block_job_ *job, float *
   mpnum_dequantize_floats_(&scaling, dst, codes, mpnum_factors_of_(&one, 31), n);
   mpnum_scale_kept_floats_(&scaling, dst, dst, factors, n);
 }
-/* Floats of scales whose type is known at run time only. */
-MPNUM_HOST_COLD_ void mpnum_decode_scales_(mpnum_type type, float *dst,
-                                           const uint8_t *src, size_t n) {
-  mpnum_decode_bytes_(type, 8, dst, src, n);
-}
 /* Loads the factors of count blocks of a row of blocks. */
 MPNUM_HOST void mpnum_load_scales_(const mpnum_block_job_ *job, float *factors,
                                    size_t row, size_t column, size_t count) {
@@ -788,7 +787,10 @@ MPNUM_HOST void mpnum_load_scales_(const mpnum_block_job_ *job, float *factors,
   } else if (job->scale_type == MPNUM_TYPE_E4M3) {
     mpnum_decode_bytes_(MPNUM_TYPE_E4M3, 8, factors, from, count);
   } else {
-    mpnum_decode_scales_(job->scale_type, factors, from, count);
+    mpnum_format format;
+    mpnum_find_format_(&format, job->scale_type);
+    for (; k < count; ++k)
+      mpnum_set_float_(factors, k, mpnum_from_bits_f32(mpnum_widen_(format, from[k])));
   }
 }
 /* Values of codes of a run, as floats. */

@@ -216,6 +216,23 @@ MPNUM_HOST void mpnum_row_scaled_(float *x, size_t n, float factor) {
 }
 /* What row_part needs: elements of a tile and biases. */
 # define MPNUM_PARTS_ (2 * MPNUM_TILE_)
+/* Biases become floats, and elements that are capped. */
+MPNUM_HOST_COLD_ void mpnum_row_part_biases_(mpnum_row_view_ *part,
+                                             const mpnum_row_view_ *row, size_t at,
+                                             size_t n, float *biases) {
+  mpnum_floats_from_(row->bias_type.type, biases, row->biases + at * row->bias_type.size,
+                     n);
+  if (mpnum_bits_f32(row->slope) != 0x3f800000u) mpnum_row_scaled_(biases, n, row->slope);
+  part->bias = biases;
+  part->biases = 0;
+}
+MPNUM_HOST_COLD_ void mpnum_row_part_capped_(mpnum_row_view_ *part,
+                                             const mpnum_row_view_ *row, size_t n,
+                                             float *buffer) {
+  mpnum_floats_from_(row->type.type, buffer, part->src, n);
+  (*row->cap)(buffer, 0, n, row->cap_factor);
+  part->cap = 0;
+}
 /* From an element on; n of a foreign type, or capped, or biases, become floats in a
  * buffer. */
 MPNUM_HOST void mpnum_row_part_(mpnum_row_view_ *part, const mpnum_row_view_ *row,
@@ -224,19 +241,9 @@ MPNUM_HOST void mpnum_row_part_(mpnum_row_view_ *part, const mpnum_row_view_ *ro
   part->src += at * row->type.size;
   if (row->mask) part->mask += at;
   if (row->bias) part->bias += at;
-  if (row->biases) {
-    float *const biases = buffer + MPNUM_TILE_;
-    mpnum_floats_from_(row->bias_type.type, biases,
-                       row->biases + at * row->bias_type.size, n);
-    if (mpnum_bits_f32(row->slope) != 0x3f800000u)
-      mpnum_row_scaled_(biases, n, row->slope);
-    part->bias = biases;
-    part->biases = 0;
-  }
+  if (row->biases) mpnum_row_part_biases_(part, row, at, n, buffer + MPNUM_TILE_);
   if (row->cap) {
-    mpnum_floats_from_(row->type.type, buffer, part->src, n);
-    (*row->cap)(buffer, 0, n, row->cap_factor);
-    part->cap = 0;
+    mpnum_row_part_capped_(part, row, n, buffer);
   } else if (row->type.is_foreign) {
     mpnum_row_floats_(&row->type, buffer, part->src, n);
   } else {
