@@ -68,7 +68,7 @@ def format_tables_are_those_of_the_code():
     assert with_tables, "no document has the table"
     for path in with_tables:
         text = path.read_text()
-        assert with_table(text, table) == text, f"{path.name}: run tests/project/test_docs.py {Path(sys.argv[1]).resolve()} --update"
+        assert with_table(text, table) == text, f"{path.name}: run tests/project/test_docs.py {pathlib.Path(sys.argv[1]).resolve()} --update"
 
 
 def figures_of_choosing_a_format_follow_from_the_table():
