@@ -232,20 +232,16 @@ static void misuse_is_refused(void) {
   draw(20, 30, 1);
   for (int k = 0; k < 3; ++k) {
     mpnum_adafactor a = fine;
-    a.learning_rate = bad[k];
-    refused(&a, &tensor, MPNUM_ERROR_ARGUMENT, "learning rate");
-    a = fine;
-    a.decay = bad[k];
-    refused(&a, &tensor, MPNUM_ERROR_ARGUMENT, "decay");
-    a = fine;
-    a.epsilon1 = bad[k];
-    refused(&a, &tensor, MPNUM_ERROR_ARGUMENT, "epsilon1");
-    a = fine;
-    a.epsilon2 = bad[k];
-    refused(&a, &tensor, MPNUM_ERROR_ARGUMENT, "epsilon2");
-    a = fine;
-    a.weight_decay = bad[k];
-    refused(&a, &tensor, MPNUM_ERROR_ARGUMENT, "weight decay");
+#define IS_REFUSED(field) \
+ a = fine;                \
+ a.field = bad[k];        \
+ refused(&a, &tensor, MPNUM_ERROR_ARGUMENT, #field);
+    IS_REFUSED(learning_rate)
+    IS_REFUSED(decay)
+    IS_REFUSED(epsilon1)
+    IS_REFUSED(epsilon2)
+    IS_REFUSED(weight_decay)
+#undef IS_REFUSED
     a = fine;
     a.clip = k == 2 ? 0 : bad[k];
     refused(&a, &tensor, MPNUM_ERROR_ARGUMENT, "clip");

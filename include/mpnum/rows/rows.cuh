@@ -14,17 +14,19 @@
  * Domain: T is float, mpnum_f16, mpnum_bf16, mpnum_e5m2 or mpnum_e4m3, of each array its
  *   own. A stride counts elements from row to row: of what is written columns at least,
  *   of what is read any, as in matrix.h, 0 for one row that repeats. Options are the
- *   host's, and read before a launcher returns; NULL means the defaults. Arrays in them
- * and row_status are in device memory. A length past the columns counts as columns, of
+ *   host's, and read before a launcher returns; NULL means the defaults. Arrays in them,
+ *   and row_status, are in device memory. A length past the columns counts as columns, of
  *   which there are fewer than 2^31; slopes and sinks, of rows below 2^32, are what
  *   softmax.h says, and not looked at. dst may be src where both have one type and
- * stride; otherwise they do not overlap. Bits: batch invariance: a row has the same ones
- * alone and in any batch. Status: cudaErrorInvalidValue, and nothing is launched, where
- * the host's function has an error, but for what only the device can read. Without
- * elements pointers may be anything. Speed: a row is read once where its floats fit into
- * the shared memory that a block can have, 12032 of them on every GPU, 16128 on sm_75,
- * 25088 on sm_86, 89 and 120, 41472 on sm_80, 57856 on sm_90 and 100; longer rows once
- * for each step, from the second on out of the caches. */
+ *   stride; otherwise they do not overlap.
+ * Bits: batch invariance: a row has the same ones alone and in any batch.
+ * Status: cudaErrorInvalidValue, and nothing is launched, where the host's function has
+ *   an error, but for what only the device can read, and for a cap. Without elements
+ *   pointers may be anything.
+ * Speed: a row is read once where its floats fit into the shared memory that a block can
+ *   have, 12032 of them on every GPU, 16128 on sm_75, 25088 on sm_86, 89 and 120, 41472
+ *   on sm_80, 57856 on sm_90 and 100; longer rows once for each step, from the second
+ *   on out of the caches. */
 #ifndef MPNUM_ROWS_ROWS_CUH
 #define MPNUM_ROWS_ROWS_CUH
 

@@ -12,12 +12,14 @@
  * Softmax is e^t / s, log-softmax t - log s, log-sum-exp m scale + log s; with a sink s
  * is e^(sink - m scale) more. With a cap (softmax_cap.h) each x is tanh(x scale / cap)
  * first, and scale is the cap. All are computed in floats; each result is rounded once to
- * its type. Domain: rows (matrix.h) of f32, f16, bf16, e5m2 or e4m3, of any length; dst
- * has the shape of src. Data, floats and
- * masks may lie at any address. dst may be src if both have the same type and stride;
- * otherwise they must not overlap. Error: docs/softmax.md. Bits: the same from every
- * instruction set, and batch invariance: a row has the same bits alone and in any batch.
- * Host only. softmax_state.h has rows that come in parts, for devices, too. */
+ * its type.
+ * Domain: rows (matrix.h) of f32, f16, bf16, e5m2 or e4m3, of any length; dst has the
+ *   shape of src. Data, floats and masks may lie at any address. dst may be src if both
+ *   have the same type and stride; otherwise they must not overlap.
+ * Error: docs/softmax.md.
+ * Bits: the same from every instruction set, and batch invariance: a row has the same
+ *   bits alone and in any batch. Host only. softmax_state.h has rows that come in parts,
+ *   for devices, too. */
 #ifndef MPNUM_ROWS_SOFTMAX_H
 #define MPNUM_ROWS_SOFTMAX_H
 
@@ -556,10 +558,10 @@ MPNUM_HOST mpnum_status mpnum_softmax_rows_(int is_log, mpnum_matrix dst,
  *   MPNUM_ERROR_STRIDE: the stride of dst is below its columns; MPNUM_ERROR_NULL: no
  *   data, but elements; MPNUM_ERROR_OVERLAP: dst overlaps src, or has the same place and
  *   another type or stride; MPNUM_ERROR_ARGUMENT: scale not finite or not above 0, a cap
- *   that is neither, or too far from it, an unknown flag, slopes that are not
- * finite and above 0, sinks that are NaN or +Inf, slopes or sinks without heads;
- * MPNUM_ERROR_RANGE: a length above columns. Nothing is written then. Without elements
- * pointers may be anything. */
+ *   that is neither, or too far from it, an unknown flag, slopes that are not finite and
+ *   above 0, sinks that are NaN or +Inf, slopes or sinks without heads;
+ *   MPNUM_ERROR_RANGE: a length above columns. Nothing is written then. Without elements
+ *   pointers may be anything. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_softmax_rows(mpnum_matrix dst, mpnum_const_matrix src,
                    const mpnum_softmax_options *options, mpnum_row_status *row_status) {

@@ -46,6 +46,19 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_softmax_backward_check_(
   return status == MPNUM_OK ? mpnum_softmax_check_(y, options, MPNUM_SOFTMAX_ACCUMULATE)
                             : status;
 }
+/* Moves a pair to a row, of which it returns the length, and finds its inner product. */
+MPNUM_HOST size_t mpnum_softmax_pair_(mpnum_row_pair_ *pair, mpnum_row_backward_ *how,
+                                      mpnum_const_matrix dy, mpnum_const_matrix y,
+                                      const mpnum_softmax_options *options, size_t row) {
+  const size_t n = mpnum_row_length_(options, row, y.columns);
+  double sum = 0;
+  pair->dy.src = mpnum_rows_at_(dy, row, 0);
+  pair->y.src = mpnum_rows_at_(y, row, 0);
+  pair->y.mask = options->mask ? options->mask + row * options->mask_stride : 0;
+  mpnum_row_inner_of_(&sum, pair, how->is_log, n);
+  how->inner = (float)sum;
+  return n;
+}
 MPNUM_HOST mpnum_status mpnum_softmax_backward_(int is_log, mpnum_matrix dx,
                                                 mpnum_const_matrix dy,
                                                 mpnum_const_matrix y,
@@ -69,13 +82,7 @@ MPNUM_HOST mpnum_status mpnum_softmax_backward_(int is_log, mpnum_matrix dx,
   mpnum_row_view_of_(&pair.dy, dy.type);
   mpnum_row_view_of_(&pair.y, y.type);
   for (; i < y.rows; ++i) {
-    const size_t n = mpnum_row_length_(chosen, i, y.columns);
-    double sum = 0;
-    pair.dy.src = mpnum_rows_at_(dy, i, 0);
-    pair.y.src = mpnum_rows_at_(y, i, 0);
-    pair.y.mask = chosen->mask ? chosen->mask + i * chosen->mask_stride : 0;
-    mpnum_row_inner_of_(&sum, &pair, is_log, n);
-    how.inner = (float)sum;
+    const size_t n = mpnum_softmax_pair_(&pair, &how, dy, y, chosen, i);
     mpnum_row_backward_of_(&how, &type, mpnum_rows_to_(dx, i, 0), &pair, n);
     if (!how.adds) mpnum_rows_fill_(dx, i, n, 0);
   }

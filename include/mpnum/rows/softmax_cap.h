@@ -11,12 +11,12 @@
  * A row is what softmax.h says of v = tanh(x factor) with scale cap, factor being scale /
  * cap; factor and product are rounded once, tanh is mpnum_tanh_f32; with a bias of v cap
  * + bias, rounded once. mpnum_softmax_rows, mpnum_log_softmax_rows and
- * mpnum_logsumexp_rows take it; sinks count as they are. Domain: cap and scale / cap
- * finite and above 0. An x of +-Inf becomes +-cap: -Inf masks in the bias alone. Losses
- * refuse a cap. Bits: those of mpnum_tanh_f32_array of x factor, and softmax of that with
- * scale cap. Error: that of softmax.h, and 2 |x scale| u + 2 cap u more in each logit, u
- * = 2^-24. Speed:
- * docs/softmax.md. Host only: launchers refuse a cap. */
+ * mpnum_logsumexp_rows take it; sinks count as they are.
+ * Domain: cap and scale / cap finite and above 0. An x of +-Inf becomes +-cap: -Inf masks
+ *   in the bias alone. Losses refuse a cap.
+ * Bits: those of mpnum_tanh_f32_array of x factor, and softmax of that with scale cap.
+ * Error: that of softmax.h, and 2 |x scale| u + 2 cap u more in each logit, u = 2^-24.
+ * Speed: docs/softmax.md. Host only: launchers refuse a cap. */
 #ifndef MPNUM_ROWS_SOFTMAX_CAP_H
 #define MPNUM_ROWS_SOFTMAX_CAP_H
 
@@ -89,13 +89,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_softmax_capped_backward_rows(
   mpnum_row_view_of_(&pair.dy, dy.type);
   mpnum_row_view_of_(&pair.y, y.type);
   for (; i < y.rows; ++i) {
-    const size_t n = mpnum_row_length_(chosen, i, y.columns);
-    double sum = 0;
-    pair.dy.src = mpnum_rows_at_(dy, i, 0);
-    pair.y.src = mpnum_rows_at_(y, i, 0);
-    pair.y.mask = chosen->mask ? chosen->mask + i * chosen->mask_stride : 0;
-    mpnum_row_inner_of_(&sum, &pair, 0, n);
-    how.inner = (float)sum;
+    const size_t n = mpnum_softmax_pair_(&pair, &how, dy, y, chosen, i);
     mpnum_capped_slopes_(&how, adds, factor, dx, i, &pair, x, n);
     if (!adds) mpnum_rows_fill_(dx, i, n, 0);
   }
