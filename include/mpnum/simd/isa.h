@@ -94,28 +94,28 @@ MPNUM_HOST const char *mpnum_isa_name(mpnum_isa isa) {
 MPNUM_HOST int mpnum_has_bits_(uint32_t word, uint32_t bits) {
   return (word & bits) == bits;
 }
-/* The registers that CPUID returns for a leaf. The compiler may hold an address in rbx.
- * (<cpuid.h> would do, and leave a hundred macros.) */
+/* The registers that CPUID returns for a leaf and its part. The compiler may hold an
+ * address in rbx. (<cpuid.h> would do, and leave a hundred macros.) */
 typedef struct mpnum_cpuid_ {
   uint32_t a, b, c, d;
 } mpnum_cpuid_;
-MPNUM_HOST mpnum_cpuid_ mpnum_cpuid_of_(uint32_t leaf) {
+MPNUM_HOST mpnum_cpuid_ mpnum_cpuid_of_(uint32_t leaf, uint32_t part) {
   mpnum_cpuid_ is;
   __asm__("xchg{q}\t{%%}rbx, %q1\n\tcpuid\n\txchg{q}\t{%%}rbx, %q1"
           : "=a"(is.a), "=&r"(is.b), "=c"(is.c), "=d"(is.d)
-          : "0"(leaf), "2"(0));
+          : "0"(leaf), "2"(part));
   return is;
 }
 MPNUM_HOST_COLD_ mpnum_isa mpnum_cpu_probe_(void) {
   uint32_t saved;
   mpnum_cpuid_ has;
-  if (mpnum_cpuid_of_(0).a < 7) return MPNUM_ISA_SSE2; /* the last leaf */
-  has = mpnum_cpuid_of_(1);
+  if (mpnum_cpuid_of_(0, 0).a < 7) return MPNUM_ISA_SSE2; /* the last leaf */
+  has = mpnum_cpuid_of_(1, 0);
   /* FMA, XSAVE enabled by the system, AVX, F16C */
   if (!mpnum_has_bits_(has.c, 1u << 12 | 1u << 27 | 1u << 28 | 1u << 29))
     return MPNUM_ISA_SSE2;
   __asm__("xgetbv" : "=a"(saved) : "c"(0) : "edx"); /* registers it saves */
-  has = mpnum_cpuid_of_(7);
+  has = mpnum_cpuid_of_(7, 0);
   if (!mpnum_has_bits_(saved, 0x6) || !mpnum_has_bits_(has.b, 1u << 5)) /* AVX2 */
     return MPNUM_ISA_SSE2;
   /* masks and 512-bit registers; F, DQ, BW, VL; VBMI */
@@ -148,19 +148,31 @@ MPNUM_HOST_COLD_ mpnum_isa mpnum_isa_probe_(void) {
 }
 
 # if MPNUM_ASKS_CPU_ || (MPNUM_HAS_NEON_ && !MPNUM_NO_DISPATCH)
-/* Where 1 more than the ISA in use is kept; 0 before the CPU was asked. */
+/* Where the ISA in use is kept, with MPNUM_KNOWN_CPU_ and what else this CPU has; 0
+ * before it was asked. */
 MPNUM_HOST int *mpnum_isa_cache_(void) {
   static int cache = 0;
   return &cache;
 }
+#  define MPNUM_KNOWN_ISA_  0xff
+#  define MPNUM_KNOWN_CPU_  0x100
+#  define MPNUM_KNOWN_BF16_ 0x200
+MPNUM_HOST_COLD_ int mpnum_keep_isa_(mpnum_isa isa) {
+  int known = (int)isa | MPNUM_KNOWN_CPU_;
+#  if MPNUM_ASKS_CPU_ /* AVX512_BF16, of CPUs that have VBMI */
+  if (isa == MPNUM_ISA_AVX512_VBMI && mpnum_has_bits_(mpnum_cpuid_of_(7, 1).a, 1u << 5))
+    known |= MPNUM_KNOWN_BF16_;
+#  endif
+  __atomic_store_n(mpnum_isa_cache_(), known, __ATOMIC_RELAXED);
+  return known;
+}
+MPNUM_HOST_APART_ int mpnum_ask_cpu_(void) { return mpnum_keep_isa_(mpnum_cpu_probe_()); }
+MPNUM_HOST int mpnum_known_cpu_(void) {
+  const int known = __atomic_load_n(mpnum_isa_cache_(), __ATOMIC_RELAXED);
+  return known ? known : mpnum_ask_cpu_();
+}
 MPNUM_HOST mpnum_isa mpnum_cpu_isa_(void) {
-  int *cache = mpnum_isa_cache_();
-  int known = __atomic_load_n(cache, __ATOMIC_RELAXED);
-  if (known == 0) {
-    known = (int)mpnum_cpu_probe_() + 1;
-    __atomic_store_n(cache, known, __ATOMIC_RELAXED);
-  }
-  return (mpnum_isa)(known - 1);
+  return (mpnum_isa)(mpnum_known_cpu_() & MPNUM_KNOWN_ISA_);
 }
 # endif
 
@@ -176,7 +188,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_isa_force(mpnum_isa isa) {
   const int is_x86 = best != MPNUM_ISA_NEON && isa != MPNUM_ISA_NEON;
   const int is_lower = is_x86 && (int)isa > 0 && isa < best;
   if (isa != MPNUM_ISA_SCALAR && isa != best && !is_lower) return MPNUM_ERROR_ARGUMENT;
-  __atomic_store_n(mpnum_isa_cache_(), (int)isa + 1, __ATOMIC_RELAXED);
+  mpnum_keep_isa_(isa);
   return MPNUM_OK;
 }
 # else
@@ -186,6 +198,17 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_isa_force(mpnum_isa isa) {
   return isa == mpnum_isa_probe_() ? MPNUM_OK : MPNUM_ERROR_ARGUMENT;
 }
 # endif
+
+/* Whether a CPU with VBMI has AVX512_BF16, too: Intel from Sapphire Rapids, AMD Zen 4. */
+MPNUM_HOST int mpnum_has_bf16_instruction_(void) {
+# if MPNUM_LOOPS_VBMI_ && !MPNUM_NO_DISPATCH
+  return (mpnum_known_cpu_() & MPNUM_KNOWN_BF16_) != 0;
+# elif defined(__AVX512BF16__)
+  return 1;
+# else
+  return 0;
+# endif
+}
 
 /* MPNUM_PICK_(isa, loop, mask, other): the function of a loop for an ISA, or the other
  * one where there is none. AVX2, AVX-512 and NEON have all loops; the mask says what else

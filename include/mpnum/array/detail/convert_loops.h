@@ -246,10 +246,10 @@ MPNUM_HOST_ONCE_ void mpnum_widen_blocks_(mpnum_isa isa, mpnum_blocks_ *run,
 # endif
 # define MPNUM_NO_BLOCKS_ ((mpnum_blocks_ *)0)
 /* One of two loops by the overflow in their names. */
-# define MPNUM_PICK_SAT_(isa, overflow, name)                        \
+# define MPNUM_PICK_SAT_(isa, overflow, name, mask)                  \
   ((overflow) == MPNUM_OVERFLOW_SATURATE                             \
-       ? MPNUM_PICK_(isa, name##_sat_blocks, SSE2, MPNUM_NO_BLOCKS_) \
-       : MPNUM_PICK_(isa, name##_blocks, SSE2, MPNUM_NO_BLOCKS_))
+       ? MPNUM_PICK_(isa, name##_sat_blocks, mask, MPNUM_NO_BLOCKS_) \
+       : MPNUM_PICK_(isa, name##_blocks, mask, MPNUM_NO_BLOCKS_))
 /* Calls the loop of the ISA in use, of the scalar ISA, too; where VBMI has its own. */
 # define MPNUM_CALL_(loop, arguments)                                        \
   do {                                                                       \
@@ -379,21 +379,21 @@ MPNUM_HOST_INLINE_ void mpnum_encode_bytes_(mpnum_type type, int dst_bits,
 MPNUM_HOST_INLINE_ void mpnum_encode_bf16_(mpnum_overflow overflow, void *dst,
                                            const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  if (!mpnum_encode_blocks_(isa, MPNUM_PICK_SAT_(isa, overflow, encode_bf16),
+  if (!mpnum_encode_blocks_(isa, MPNUM_PICK_SAT_(isa, overflow, encode_bf16, SSE2_VBMI),
                             MPNUM_TYPE_F32, MPNUM_TYPE_BF16, 16, overflow, dst, src, n))
     mpnum_encode_floats_(MPNUM_TYPE_BF16, 16, overflow, dst, src, n);
 }
 MPNUM_HOST_INLINE_ void mpnum_encode_tf32_(mpnum_overflow overflow, void *dst,
                                            const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  if (!mpnum_encode_blocks_(isa, MPNUM_PICK_SAT_(isa, overflow, encode_tf32),
+  if (!mpnum_encode_blocks_(isa, MPNUM_PICK_SAT_(isa, overflow, encode_tf32, SSE2),
                             MPNUM_TYPE_F32, MPNUM_TYPE_TF32, 32, overflow, dst, src, n))
     mpnum_encode_floats_(MPNUM_TYPE_TF32, 32, overflow, dst, src, n);
 }
 MPNUM_HOST_INLINE_ void mpnum_encode_f16_(mpnum_overflow overflow, void *dst,
                                           const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  if (!mpnum_encode_blocks_(isa, MPNUM_PICK_SAT_(isa, overflow, encode_f16),
+  if (!mpnum_encode_blocks_(isa, MPNUM_PICK_SAT_(isa, overflow, encode_f16, SSE2),
                             MPNUM_TYPE_F32, MPNUM_TYPE_F16, 16, overflow, dst, src, n))
     mpnum_encode_floats_(MPNUM_TYPE_F16, 16, overflow, dst, src, n);
 }
@@ -418,7 +418,7 @@ MPNUM_HOST_INLINE_ void mpnum_encode_bytes16_(mpnum_type src_type, mpnum_type ty
 MPNUM_HOST_INLINE_ void mpnum_encode_f64_f32_(mpnum_overflow overflow, void *dst,
                                               const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  if (!mpnum_encode_blocks_(isa, MPNUM_PICK_SAT_(isa, overflow, encode_f64_f32),
+  if (!mpnum_encode_blocks_(isa, MPNUM_PICK_SAT_(isa, overflow, encode_f64_f32, SSE2),
                             MPNUM_TYPE_F64, MPNUM_TYPE_F32, 32, overflow, dst, src, n))
     mpnum_encode_doubles_(MPNUM_TYPE_F32, 32, overflow, dst, src, n);
 }
@@ -742,7 +742,7 @@ MPNUM_HOST_ONCE_ void mpnum_convert_any_(const mpnum_conversion_ *conversion, vo
       } else if (conversion->dst_bits == 16 && mpnum_is_f16_(conversion->dst) &&
                  conversion->dst.nan_policy == MPNUM_NAN_CANONICAL &&
                  conversion->rounding == MPNUM_ROUND_NEAREST_EVEN) {
-        steps.blocks = MPNUM_PICK_SAT_(isa, conversion->overflow, encode_f16);
+        steps.blocks = MPNUM_PICK_SAT_(isa, conversion->overflow, encode_f16, SSE2);
       } else {
         mpnum_round_steps_of_(&steps, isa, conversion, 1, 0);
       }
@@ -798,9 +798,9 @@ MPNUM_HOST_ONCE_ int mpnum_convert_nearest_(mpnum_type dst_type, void *dst,
   if (src_type == MPNUM_TYPE_F32 && dst_type != MPNUM_TYPE_F32) {
     mpnum_find_encoding_(&encoding, conversion->dst, dst_bits, overflow);
     if (dst_type == MPNUM_TYPE_F16) {
-      run = MPNUM_PICK_SAT_(isa, overflow, encode_f16);
+      run = MPNUM_PICK_SAT_(isa, overflow, encode_f16, SSE2);
     } else if (dst_type == MPNUM_TYPE_BF16) {
-      run = MPNUM_PICK_SAT_(isa, overflow, encode_bf16);
+      run = MPNUM_PICK_SAT_(isa, overflow, encode_bf16, SSE2_VBMI);
     } else if (mpnum_has_byte_blocks_(conversion->dst, MPNUM_ROUND_NEAREST_EVEN,
                                       overflow) &&
                dst_bits == 8) {

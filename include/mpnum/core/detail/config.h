@@ -274,27 +274,31 @@
 /* The same of functions of arrays, which are for the host alone, nvcc's host compiler
  * included. MPNUM_HOST_ONCE_ is called once for an array, and not worth inlining; _COLD_
  * hardly ever. gcc has no noinline for functions that are inline, and compiles others at
- * -O0, called or not. */
+ * -O0, called or not: _APART_ is one that so many call that it has to be. */
 #if MPNUM_HAS_MSVC_
 # define MPNUM_HOST         static __inline
 # define MPNUM_HOST_INLINE_ static __forceinline
 # define MPNUM_HOST_ONCE_   static __inline __declspec(noinline)
 # define MPNUM_HOST_COLD_   static __inline __declspec(noinline)
+# define MPNUM_HOST_APART_  static __inline __declspec(noinline)
 #elif MPNUM_HAS_GNU_ && defined(__clang__)
 # define MPNUM_HOST         static inline
 # define MPNUM_HOST_INLINE_ MPNUM_FORCED_
 # define MPNUM_HOST_ONCE_   static inline __attribute__((__noinline__))
 # define MPNUM_HOST_COLD_   static inline __attribute__((__cold__))
+# define MPNUM_HOST_APART_  static inline __attribute__((__cold__, __noinline__))
 #elif MPNUM_HAS_GNU_
 # define MPNUM_HOST         static inline
 # define MPNUM_HOST_INLINE_ MPNUM_FORCED_
 # define MPNUM_HOST_ONCE_   static inline
 # define MPNUM_HOST_COLD_   static inline __attribute__((__cold__))
+# define MPNUM_HOST_APART_  static __attribute__((__cold__, __noinline__, __unused__))
 #else
 # define MPNUM_HOST         static inline
 # define MPNUM_HOST_INLINE_ static inline
 # define MPNUM_HOST_ONCE_   static inline
 # define MPNUM_HOST_COLD_   static inline
+# define MPNUM_HOST_APART_  static inline
 #endif
 
 /* Before a function whose status says whether its results are what the caller thinks: a
