@@ -15,6 +15,7 @@ FUNCTIONS = {**{name: f"torch.{name}" for name in
                 ("exp", "exp2", "expm1", *POSITIVE, "reciprocal", "sigmoid", "tanh", "erf")},
              "softplus": "F.softplus", "silu": "F.silu", "gelu": "F.gelu", "gelu_tanh": 'F.gelu(..., "tanh")'}
 ROWS = {"softmax": "torch.softmax", "log-softmax": "torch.log_softmax", "cross-entropy, gradient": "F.cross_entropy, grad",
+        "softmax backward": "grad of softmax", "layer norm backward": "grad of F.layer_norm", "RMS norm backward": "grad of F.rms_norm",
         "SwiGLU": "F.silu, *", "SwiGLU backward": "grad of F.silu, *", "dropout": "F.dropout",
         "layer norm": "F.layer_norm", "RMS norm": "F.rms_norm", "l2": "F.normalize"}
 
@@ -36,16 +37,27 @@ def row_function_of(torch, name, x):
         with torch.enable_grad():
             return torch.autograd.grad(functional.cross_entropy(variable, targets, reduction="sum"), variable)
 
-    gate, up = x.clone().requires_grad_(), x.clone().requires_grad_()
-    with torch.enable_grad():
-        gated = functional.silu(gate) * up
+    def gradient_of(function, *inputs):
+        """Of all inputs, by what autograd has kept."""
+        inputs = [each.clone().requires_grad_() for each in inputs]
+        with torch.enable_grad():
+            result = function(*inputs)
+        return lambda: torch.autograd.grad(result, inputs, other, retain_graph=True)
 
+    gradients = {
+        "softmax backward": lambda: gradient_of(lambda x: torch.softmax(x, -1), x),
+        "layer norm backward": lambda: gradient_of(lambda x, weight, bias: functional.layer_norm(x, columns, weight, bias, 1e-5),
+                                                   x, ones, ones),
+        "RMS norm backward": lambda: gradient_of(lambda x, weight: functional.rms_norm(x, columns, weight, 1e-5), x, ones),
+        "SwiGLU backward": lambda: gradient_of(lambda gate, up: functional.silu(gate) * up, x, x),
+    }
+    if name in gradients:
+        return gradients[name]()
     return {
         "softmax": lambda: torch.softmax(x, -1),
         "log-softmax": lambda: torch.log_softmax(x, -1),
         "cross-entropy, gradient": cross_entropy,
         "SwiGLU": lambda: functional.silu(x) * other,
-        "SwiGLU backward": lambda: torch.autograd.grad(gated, (gate, up), other, retain_graph=True),
         "dropout": lambda: functional.dropout(x, 0.1),
         "layer norm": lambda: functional.layer_norm(x, columns, ones, ones, 1e-5),
         "RMS norm": lambda: functional.rms_norm(x, columns, ones, 1e-5),
@@ -61,7 +73,7 @@ def time_types(torch, values, pass_of, rounds):
         try:
             passes[name] = pass_of(x)
             passes[name]()
-        except RuntimeError:
+        except (RuntimeError, AttributeError):  # AttributeError: what an older version has not
             passes.pop(name, None)
     for name, seconds, noise in torch_times.time_in_turns(passes, rounds, values.sum):
         found[name] = {"ns_per_value": 1e9 * seconds / values.numel(), "noise": noise}
