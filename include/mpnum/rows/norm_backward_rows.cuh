@@ -26,16 +26,16 @@ enum : unsigned { norm_chunks_ = 64, norm_chunk_rows_ = 64, norm_strip_ = 128 };
 /* A gradient times weight and the row, normalised; of kept ones, both. */
 template <class Dy, class Src> struct norm_slope_loader_ {
   typedef slope_ result;
-  norm_loader_<Src> load;
-  const Dy *dy;
+  norm_loader_<Src> y;
+  norm_loader_<Dy> dy;
   const float *weight;
-  const float *kept, *kept_y;
+  const float *kept, *kept_y; /* after the first pass */
   mpnum_norm_map_ map;
   unsigned columns;
   __device__ __forceinline__ bool is_kept() const { return kept != 0; }
-  /* The row itself may have been kept. */
+  /* Both rows may have been kept as they are. */
   __device__ __forceinline__ bool takes_whole() const {
-    return (load.is_kept() || load.takes_whole()) && row_is_aligned_(dy) &&
+    return (y.is_kept() || (y.takes_whole() && dy.takes_whole())) &&
            row_is_aligned_(weight);
   }
   template <class Part>
@@ -47,8 +47,8 @@ template <class Dy, class Src> struct norm_slope_loader_ {
       both.y = row_kept_pair_(kept_y, i);
       return both;
     }
-    both.y = load.is_kept() ? row_kept_pair_(load.kept, i) : load(i, part);
-    both.dy = row_load_(dy, i, columns, part);
+    both.y = y.is_kept() ? row_kept_pair_(y.kept, i) : y(i, part);
+    both.dy = dy.is_kept() ? row_kept_pair_(dy.kept, i) : dy(i, part);
     if (weight) w = row_load_(weight, i, columns, part);
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 2; ++j) {
@@ -117,12 +117,41 @@ norm_slope_sums_(const row_place_ &place, const Load &load, norm_slope_adder_ &a
   sums[1] = scratch->sums[1];
   __syncthreads();
 }
+/* Vectors of both that are kept. */
+template <unsigned size> struct slopes_ { mpnum_lanes<float, size> dy, y; };
+struct norm_kept_slopes_ {
+  template <unsigned size, unsigned batch> struct vectors {
+    row_kept_loader_::vectors<size, batch> dy, y;
+  };
+  row_kept_loader_ dy, y;
+  template <unsigned size> __device__ __forceinline__ bool takes_vectors() const {
+    return true;
+  }
+  template <unsigned size, unsigned batch, class Part>
+  __device__ __forceinline__ void fetch(vectors<size, batch> &fetched, const unsigned *at,
+                                        Part part) const {
+    dy.fetch(fetched.dy, at, part);
+    y.fetch(fetched.y, at, part);
+  }
+  template <unsigned size, unsigned batch>
+  __device__ __forceinline__ slopes_<size> floats(const vectors<size, batch> &fetched,
+                                                  unsigned b) const {
+    const slopes_<size> both = {fetched.dy.x[b], fetched.y.x[b]};
+    return both;
+  }
+};
 /* ((g - mean) + y along) inverse power, added to what is there or written. */
 template <class Dx> struct norm_slope_writer_ {
   Dx *dst;
   unsigned columns;
   int adds;
   float mean, along, inverse, power;
+  __device__ __forceinline__ float of(float dy, float y, float old) const {
+    float x = mpnum_sub_scalar_(dy, mean);
+    x = mpnum_fma_scalar_(y, along, x);
+    x = mpnum_mul_scalar_(mpnum_mul_scalar_(x, inverse), power);
+    return mpnum_canonical_(adds ? mpnum_add_scalar_(x, old) : x);
+  }
   __device__ __forceinline__ bool takes_whole() const { return row_is_aligned_(dst); }
   template <class Part>
   __device__ __forceinline__ void operator()(size_t i, const slope_ &both,
@@ -130,14 +159,22 @@ template <class Dx> struct norm_slope_writer_ {
     pair_ x, old = {{0, 0}};
     if (adds) old = row_load_(dst, i, columns, part);
     MPNUM_UNROLL_
-    for (unsigned j = 0; j < 2; ++j) {
-      float y = mpnum_sub_scalar_(both.dy.at[j], mean);
-      y = mpnum_fma_scalar_(both.y.at[j], along, y);
-      y = mpnum_mul_scalar_(mpnum_mul_scalar_(y, inverse), power);
-      if (adds) y = mpnum_add_scalar_(y, old.at[j]);
-      x.at[j] = mpnum_canonical_(y);
-    }
+    for (unsigned j = 0; j < 2; ++j)
+      x.at[j] = of(both.dy.at[j], both.y.at[j], old.at[j]);
     row_store_(dst, i, columns, x, part);
+  }
+  template <unsigned size> __device__ __forceinline__ bool takes_vectors() const {
+    return row_is_aligned_<size>(dst);
+  }
+  template <unsigned size, class Part>
+  __device__ __forceinline__ void vector(size_t i, const slopes_<size> &both,
+                                         Part part) const {
+    mpnum_lanes<float, size> x, old = mpnum_lanes<float, size>();
+    if (adds) old = row_floats_(row_fetch_vector_<size>(dst, i, columns, part));
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size; ++j)
+      x.at[j] = of(both.dy.at[j], both.y.at[j], old.at[j]);
+    row_store_vector_(dst, i, columns, x, part);
   }
 };
 
@@ -185,13 +222,20 @@ norm_slope_row_(const norm_slope_job_<Dx, Dy, Src> &job, const row_place_ &place
   }
   if (job.maps && row_is_first_(place)) job.maps[number] = load.map;
   if (!job.dx) return;
-  load.load = row.load;
-  load.dy = job.dy + number * job.dy_stride;
+  load.y = row.load;
+  load.dy.src = job.dy + number * job.dy_stride;
+  load.dy.residual = 0;
+  load.dy.sum = 0;
+  load.dy.kept = 0;
+  load.dy.columns = place.columns;
+  load.dy.is_stored = 0;
   load.weight = job.from.weight;
   load.kept = load.kept_y = 0;
   load.columns = place.columns;
   adder.kept = adder.kept_y = place.kept;
   if (place.kept) adder.kept += job.from.kept / 2;
+  if (!load.y.kept) norm_keep_(place, load.y, adder.kept_y);
+  norm_keep_(place, load.dy, adder.kept);
   adder.has_values = job.from.kind == MPNUM_NORM_LAYER;
   adder.columns = place.columns;
   norm_slope_sums_(place, load, adder, scratch, sums);
@@ -205,7 +249,13 @@ norm_slope_row_(const norm_slope_job_<Dx, Dy, Src> &job, const row_place_ &place
       mpnum_bits_f32(mpnum_narrow_f64_(mpnum_div_f64_(sums[1], columns))) ^ 0x80000000u);
   writer.inverse = load.map.inverse;
   writer.power = load.map.power;
-  row_each_<2>(place, place.columns, load, writer);
+  if (place.kept) {
+    const norm_kept_slopes_ kept = {{load.kept}, {load.kept_y}};
+    __syncwarp();
+    row_each_vector_<row_vector_<Dx>::size, 1>(place, kept, writer);
+  } else {
+    row_each_<2>(place, place.columns, load, writer);
+  }
 }
 
 } // namespace mpnum

@@ -72,6 +72,75 @@ template <class T> struct norm_loader_ {
     return x;
   }
 };
+/* Vectors of a row as floats, plus residual, unless that is NULL. */
+template <class T> struct norm_vector_loader_ {
+  template <unsigned size, unsigned batch> struct vectors {
+    mpnum_lanes<T, size> x[batch], y[batch];
+  };
+  const T *src, *residual;
+  unsigned columns;
+  template <unsigned size> __device__ __forceinline__ bool takes_vectors() const {
+    return row_is_aligned_<size>(src) && row_is_aligned_<size>(residual);
+  }
+  template <unsigned size, unsigned batch, class Part>
+  __device__ __forceinline__ void fetch(vectors<size, batch> &fetched, const unsigned *at,
+                                        Part part) const {
+    MPNUM_UNROLL_
+    for (unsigned b = 0; b < batch; ++b)
+      fetched.x[b] = row_fetch_vector_<size>(src, at[b], columns, part);
+    if (!residual) return;
+    MPNUM_UNROLL_
+    for (unsigned b = 0; b < batch; ++b)
+      fetched.y[b] = row_fetch_vector_<size>(residual, at[b], columns, part);
+  }
+  template <unsigned size, unsigned batch>
+  __device__ __forceinline__ mpnum_lanes<float, size>
+  floats(const vectors<size, batch> &fetched, unsigned b) const {
+    mpnum_lanes<float, size> x = row_floats_(fetched.x[b]), y;
+    if (!residual) return x;
+    y = row_floats_(fetched.y[b]);
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size; ++j)
+      x.at[j] = mpnum_add_scalar_(x.at[j], y.at[j]);
+    return x;
+  }
+};
+/* Keeps vectors of a row, and stores its sum. */
+template <class T> struct norm_keeper_ {
+  T *sum;
+  float *kept;
+  unsigned columns;
+  template <unsigned size> __device__ __forceinline__ bool takes_vectors() const {
+    return row_is_aligned_<size>(sum);
+  }
+  template <unsigned size, class Part>
+  __device__ __forceinline__ void vector(size_t i, mpnum_lanes<float, size> x,
+                                         Part part) const {
+    if (sum) {
+      MPNUM_UNROLL_
+      for (unsigned j = 0; j < size; ++j) /* all others have one NaN */
+        if (type_of<T>::value == MPNUM_TYPE_F32) x.at[j] = mpnum_canonical_(x.at[j]);
+      row_store_vector_(sum, i, columns, x, part);
+      MPNUM_UNROLL_
+      for (unsigned j = 0; j < size; ++j)
+        x.at[j] = row_element_<T>::in(row_element_<T>::out(x.at[j]));
+    }
+    row_keep_vector_(kept, i, x);
+  }
+};
+/* Keeps a row, unless kept is NULL. All threads of a warp, each of which has the row
+ * then.
+ */
+template <class T>
+static __device__ __forceinline__ void norm_keep_(const row_place_ &place,
+                                                  norm_loader_<T> &row, float *kept) {
+  const norm_vector_loader_<T> load = {row.src, row.residual, place.columns};
+  const norm_keeper_<T> keeper = {row.sum, kept, place.columns};
+  if (!kept) return;
+  row_each_vector_<row_vector_<T>::size, 4>(place, load, keeper);
+  row.kept = kept;
+  __syncwarp();
+}
 
 static __device__ __forceinline__ double norm_fma_(double a, double b, double c) {
 #if MPNUM_ON_DEVICE_
@@ -88,14 +157,12 @@ struct norm_lanes_ {
 /* Sums of elements, or of what a map makes of them, and of their squares. */
 struct norm_adder_ {
   norm_lanes_ values, squares;
-  float *kept;
   mpnum_norm_map_ map;
   int has_values, has_map;
   unsigned columns;
   __device__ __forceinline__ bool takes_whole() const { return true; }
   template <class Part>
   __device__ __forceinline__ void operator()(size_t i, pair_ x, Part) {
-    if (kept) row_keep_pair_(kept, i, x);
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 2; ++j) {
       double wide = 0;
@@ -201,16 +268,14 @@ norm_find_(norm_row_<T> &row, const norm_source_<T> &from, const row_place_ &pla
   double sums[2], square = 0;
   norm_adder_ adder;
   int step = 0;
-  adder.kept = place.kept;
   adder.has_values = from.kind == MPNUM_NORM_LAYER;
   adder.has_map = 0;
   adder.columns = place.columns;
+  norm_keep_(place, row.load, place.kept);
   norm_sums_<4>(place, row.load, adder, scratch, sums);
-  row.load.kept = place.kept;
   row.load.is_stored = row.load.sum != 0;
   step = mpnum_norm_begin_(from.kind, epsilon, columns, sums, &row.found, &square);
   if (from.kind == MPNUM_NORM_LAYER && __any_sync(0xffffffffu, step == 2)) {
-    adder.kept = 0;
     adder.map = row.found.map;
     adder.has_map = 1;
     norm_sums_<1>(place, row.load, adder, scratch, sums);
@@ -236,27 +301,28 @@ template <class Q> struct norm_codes_ {
   float factor; /* of the device */
   __device__ __forceinline__ void begin() { factor = scale_or_nan_(*scale); }
 };
-template <class T, class Part>
-static __device__ __forceinline__ void norm_put_(const norm_plain_<T> &to, size_t number,
-                                                 size_t i, unsigned columns, pair_ y,
-                                                 float &, Part part) {
-  row_store_(to.dst + number * to.stride, i, columns, y, part);
+template <class T, unsigned size, class Part>
+static __device__ __forceinline__ void
+norm_put_(const norm_plain_<T> &to, size_t number, size_t i, unsigned columns,
+          const mpnum_lanes<float, size> &y, float &, Part part) {
+  row_store_vector_(to.dst + number * to.stride, i, columns, y, part);
 }
-template <class Q, class Part>
-static __device__ __forceinline__ void norm_put_(const norm_codes_<Q> &to, size_t number,
-                                                 size_t i, unsigned columns, pair_ y,
-                                                 float &amax, Part) {
-  mpnum_lanes<Q, 2> codes;
+template <class Q, unsigned size, class Part>
+static __device__ __forceinline__ void
+norm_put_(const norm_codes_<Q> &to, size_t number, size_t i, unsigned columns,
+          const mpnum_lanes<float, size> &y, float &amax, Part) {
+  Q *dst = to.dst + number * to.stride + i;
+  mpnum_lanes<Q, size> codes;
   MPNUM_UNROLL_
-  for (unsigned j = 0; j < 2; ++j) {
+  for (unsigned j = 0; j < size; ++j) {
     codes.at[j] = from_float_sat<Q>(mpnum_mul_scalar_(y.at[j], to.factor));
     if ((Part::is_whole || i + j < columns) && mpnum_isfinite_f32(y.at[j]))
       amax = mpnum_amax(amax, y.at[j]);
   }
   if (Part::is_whole)
-    *reinterpret_cast<mpnum_lanes<Q, 2> *>(to.dst + number * to.stride + i) = codes;
+    *reinterpret_cast<mpnum_lanes<Q, size> *>(dst) = codes;
   else
-    mpnum_store(to.dst + number * to.stride + i, codes, columns - i);
+    mpnum_store(dst, codes, columns - i);
 }
 template <class T>
 static __device__ __forceinline__ void norm_amax_(const norm_plain_<T> &, float) {}
@@ -273,17 +339,18 @@ template <class To> struct norm_writer_ {
   const float *weight, *bias;
   mpnum_norm_map_ map;
   float amax;
-  __device__ __forceinline__ bool takes_whole() const {
-    return row_is_aligned_(to.dst + number * to.stride) && row_is_aligned_(weight) &&
-           row_is_aligned_(bias);
+  template <unsigned size> __device__ __forceinline__ bool takes_vectors() const {
+    return row_is_aligned_<size>(to.dst + number * to.stride) &&
+           row_is_aligned_<size>(weight) && row_is_aligned_<size>(bias);
   }
-  template <class Part>
-  __device__ __forceinline__ void operator()(size_t i, pair_ x, Part part) {
-    pair_ w = {{0, 0}}, b = {{0, 0}};
-    if (weight) w = row_load_(weight, i, columns, part);
-    if (bias) b = row_load_(bias, i, columns, part);
+  template <unsigned size, class Part>
+  __device__ __forceinline__ void vector(size_t i, mpnum_lanes<float, size> x,
+                                         Part part) {
+    mpnum_lanes<float, size> w = mpnum_lanes<float, size>(), b = w;
+    if (weight) w = row_fetch_vector_<size>(weight, i, columns, part);
+    if (bias) b = row_fetch_vector_<size>(bias, i, columns, part);
     MPNUM_UNROLL_
-    for (unsigned j = 0; j < 2; ++j) {
+    for (unsigned j = 0; j < size; ++j) {
       float y = mpnum_normed_(&map, x.at[j]);
       if (weight && bias) {
         y = mpnum_fma_scalar_(y, w.at[j], b.at[j]);
@@ -316,7 +383,16 @@ static __device__ __forceinline__ float norm_one_(const norm_job_<To, Src> &job,
   writer.bias = job.from.bias;
   writer.map = row.found.map;
   writer.amax = 0;
-  row_each_<2>(place, place.columns, row.load, writer);
+  if (place.kept) {
+    const row_kept_loader_ load = {place.kept};
+    row_each_vector_<row_vector_<Src>::size, 1>(place, load, writer);
+  } else { /* a stored sum is one of this block, which has met a barrier since */
+    const bool is_stored = row.load.sum != 0;
+    const norm_vector_loader_<Src> load = {is_stored ? row.load.sum : row.load.src,
+                                           is_stored ? 0 : row.load.residual,
+                                           place.columns};
+    row_each_vector_<row_vector_<Src>::size, 2>(place, load, writer);
+  }
   return writer.amax;
 }
 

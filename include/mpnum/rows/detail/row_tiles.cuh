@@ -40,8 +40,8 @@ struct row_shape_ {
 /* For planes floats of each element, where a block has room for so many; row_kept_ at
  * least. */
 MPNUM_INLINE row_shape_ row_shape_of_(unsigned columns, unsigned planes, unsigned room) {
-  const unsigned most = room / planes / 2 * 2;
-  const unsigned pitch = columns <= most ? (columns + 1) / 2 * 2 * planes : 0;
+  const unsigned most = room / planes / 4 * 4;
+  const unsigned pitch = columns <= most ? (columns + 3) / 4 * 4 * planes : 0;
   row_shape_ shape = {32, 1, pitch};
   if (columns <= row_lanes_) {
     shape.threads = 1;
@@ -60,6 +60,10 @@ MPNUM_INLINE row_shape_ row_shape_of_(unsigned columns, unsigned planes, unsigne
 }
 
 typedef mpnum_lanes<float, 2> pair_;
+/* Neighbours that one access of 16 bytes moves, 8 at most. */
+template <class T> struct row_vector_ {
+  static constexpr unsigned size = sizeof(T) == 1 ? 8 : 16 / sizeof(T);
+};
 /* Of a gradient, and of what it is that of. */
 struct slope_ {
   pair_ dy, y;
@@ -168,8 +172,8 @@ struct row_whole_pair_ {
 struct row_whole_kept_ {
   static constexpr bool is_whole = true, is_kept = true;
 };
-template <class T> MPNUM_INLINE int row_is_aligned_(const T *row) {
-  return reinterpret_cast<size_t>(row) % (2 * sizeof(T)) == 0;
+template <unsigned n = 2, class T> MPNUM_INLINE int row_is_aligned_(const T *row) {
+  return reinterpret_cast<size_t>(row) % alignof(mpnum_lanes<T, n>) == 0;
 }
 
 /* Gives visit pairs of this thread from i on that are whole, batch at a time. */
@@ -218,6 +222,42 @@ static __device__ __forceinline__ void row_each_(const row_place_ &place, unsign
                                                  const Load &load, Visit &visit) {
   for (unsigned tile = place.warp; tile * row_tile_ < count; tile += place.warps)
     row_each_<batch>(place, tile, count, load, visit);
+}
+
+/* Gives visit all elements of a row, vectors of size neighbours, batch at a time: of the
+ * tiles of this thread's warp as above, but not of the same elements, so that sums by
+ * lanes want their pairs. load.fetch moves a batch before load.floats makes floats of it
+ * and visit stores any of them. Pairs end a row, and are one that is not aligned. */
+template <unsigned size, unsigned batch, class Load, class Visit>
+static __device__ __forceinline__ void row_each_vector_(const row_place_ &place,
+                                                        const Load &load, Visit &visit) {
+  const unsigned step = size * static_cast<unsigned>(place.lanes);
+  const bool is_whole =
+      load.template takes_vectors<size>() && visit.template takes_vectors<size>();
+  for (unsigned tile = place.warp; tile * row_tile_ < place.columns;
+       tile += place.warps) {
+    const unsigned first = tile * row_tile_;
+    const unsigned end =
+        place.columns - first < row_tile_ ? place.columns : first + row_tile_;
+    const unsigned rest = is_whole ? end - end % size : first; /* no vectors, but pairs */
+    for (unsigned i = first + size * place.lane; i < rest; i += batch * step) {
+      typename Load::template vectors<size, batch> fetched;
+      unsigned at[batch]; /* of those past the end the first one again */
+      MPNUM_UNROLL_
+      for (unsigned b = 0; b < batch; ++b)
+        at[b] = i + b * step < rest ? i + b * step : i;
+      load.fetch(fetched, at, row_whole_pair_());
+      MPNUM_UNROLL_
+      for (unsigned b = 0; b < batch; ++b)
+        if (b == 0 || at[b] != i)
+          visit.vector(at[b], load.floats(fetched, b), row_whole_pair_());
+    }
+    for (unsigned i = rest + 2 * place.lane; i < end; i += step / size * 2) {
+      typename Load::template vectors<2, 1> fetched;
+      load.fetch(fetched, &i, row_any_());
+      visit.vector(i, load.floats(fetched, 0), row_any_());
+    }
+  }
 }
 
 /* Of all threads of a row, for each of them. */
@@ -306,6 +346,74 @@ template <class T, class Part>
 static __device__ __forceinline__ pair_ row_load_(const T *src, size_t i,
                                                   unsigned columns, Part part) {
   return row_load_as_<row_element_<T>>(src, i, columns, part);
+}
+/* Neighbours of a row, from i on; those past the end are 0, and are not stored. */
+template <unsigned size, class T, class Part>
+static __device__ __forceinline__ mpnum_lanes<T, size>
+row_fetch_vector_(const T *src, size_t i, unsigned columns, Part) {
+  return Part::is_whole ? *reinterpret_cast<const mpnum_lanes<T, size> *>(src + i)
+                        : mpnum_load<size>(src + i, columns - i);
+}
+template <class T, unsigned size>
+static __device__ __forceinline__ mpnum_lanes<float, size>
+row_floats_(const mpnum_lanes<T, size> &codes) {
+  mpnum_lanes<float, size> x;
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < size; ++j)
+    x.at[j] = row_element_<T>::in(codes.at[j]);
+  return x;
+}
+template <class T, unsigned size, class Part>
+static __device__ __forceinline__ void
+row_store_vector_(T *dst, size_t i, unsigned columns, const mpnum_lanes<float, size> &y,
+                  Part) {
+  mpnum_lanes<T, size> codes;
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < size; j += 2) {
+    const pair_ pair = {{y.at[j], y.at[j + 1]}};
+    const mpnum_lanes<T, 2> both = row_codes_<T>::of(pair);
+    codes.at[j] = both.at[0];
+    codes.at[j + 1] = both.at[1];
+  }
+  if (Part::is_whole)
+    *reinterpret_cast<mpnum_lanes<T, size> *>(dst + i) = codes;
+  else
+    mpnum_store(dst + i, codes, columns - i);
+}
+/* Of a row that is kept in shared memory, by fours, or pairs, whose last one may end in
+ * what is between rows. */
+struct row_kept_loader_ {
+  template <unsigned size, unsigned batch> struct vectors {
+    mpnum_lanes<float, size> x[batch];
+  };
+  const float *kept;
+  template <unsigned size> __device__ __forceinline__ bool takes_vectors() const {
+    return true;
+  }
+  template <unsigned size, unsigned batch, class Part>
+  __device__ __forceinline__ void fetch(vectors<size, batch> &fetched, const unsigned *at,
+                                        Part) const {
+    typedef mpnum_lanes < float, size<4 ? size : 4> piece;
+    MPNUM_UNROLL_
+    for (unsigned b = 0; b < batch; ++b)
+      MPNUM_UNROLL_
+    for (unsigned j = 0; j < size; j += 4)
+      *reinterpret_cast<piece *>(fetched.x[b].at + j) =
+          *reinterpret_cast<const piece *>(kept + at[b] + j);
+  }
+  template <unsigned size, unsigned batch>
+  __device__ __forceinline__ mpnum_lanes<float, size>
+  floats(const vectors<size, batch> &fetched, unsigned b) const {
+    return fetched.x[b];
+  }
+};
+template <unsigned size>
+static __device__ __forceinline__ void
+row_keep_vector_(float *kept, size_t i, const mpnum_lanes<float, size> &x) {
+  typedef mpnum_lanes < float, size<4 ? size : 4> piece;
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < size; j += 4)
+    *reinterpret_cast<piece *>(kept + i + j) = *reinterpret_cast<const piece *>(x.at + j);
 }
 
 } // namespace mpnum
