@@ -132,8 +132,8 @@ def atomic(name, modifiers, operands, context):
     texts = [context.value(operand, width) for operand in operands[1:]]
     lines, call = access(space, operands[0], context, width // 8, 1)
     function = f"lambda old: {context.helper(replacement(action, kind))}(old, {', '.join(texts)})"
-    if target == "_":
-        return lines + [call("atomic", 0, function)]
+    if target == "_" or not context.is_read(target):
+        return lines + [call("reduce", 0, function)]
     return lines + [f"{context.target(target, width)} = {call('atomic', 0, function)}"]
 
 
@@ -153,9 +153,10 @@ def convert_address(_name, modifiers, operands, context):
 
 @opcode("membar", "fence", "prefetch", "prefetchu", "nanosleep")
 def nothing(name, modifiers, _operands, _context):
-    """No effect on a machine that runs one thread at a time."""
+    """No effect on a machine that runs one thread at a time, but that of a fence beyond its block."""
+    is_wide = name in ("membar", "fence") and "cta" not in modifiers.left
     if name in ("membar", "fence"):
         modifiers.one_of("sc", "acq_rel", "gl", "sys", "cta", default="acquire")
         take_hints(modifiers)
     modifiers.left = []
-    return []
+    return ["memory.publish()"] if is_wide else []

@@ -90,7 +90,8 @@ class Program:
         check(calls.nvcc(), "-shared", "-std=c++17", target, "-w", "--cudart", "none",
               "-Xcompiler", "-fPIC,-fno-builtin", "--keep", "--keep-dir", folder, "-I", toolchain.INCLUDE_OF_NVCC, cuda,
               runtime, "-o", library)
-        self.machine = Machine((folder / f"{name}.ptx").read_text())
+        self.text = (folder / f"{name}.ptx").read_text()
+        self.machine = Machine(self.text)
         self.library = ctypes.CDLL(str(library))
         self.callbacks = LAUNCH(self.launch), WRITE(self.write)  # which have to live as long
         self.library.listen(*self.callbacks)

@@ -9,7 +9,7 @@
 
 import re
 
-from ptx.memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_MASK, Buffer, SharedSpace, Space
+from ptx.memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_MASK, Buffer, GlobalSpace, SharedSpace, Space
 from ptx.parser import parse
 from ptx.syntax import PtxError
 from ptx.translate import Translation
@@ -37,7 +37,7 @@ class Machine:
 
     def __init__(self, text):
         self.module = parse(text)
-        self.memory = Space("global", 32)
+        self.memory = GlobalSpace()
         self.executed = 0  # instructions
         self.functions = {}
         self.addresses = {}
@@ -95,10 +95,15 @@ class Machine:
         if not 0 < block[0] * block[1] * block[2] <= MAX_THREADS:
             raise PtxError(f"a block has 1 to {MAX_THREADS} threads")
         parameters = self.parameters(compiled.function, arguments)
-        for z in range(grid[2]):
-            for y in range(grid[1]):
-                for x in range(grid[0]):
-                    Block(self, compiled, grid, block, (x, y, z), parameters, dynamic_shared).run(ORDERS[order])
+        places = [(x, y, z) for z in range(grid[2]) for y in range(grid[1]) for x in range(grid[0])]
+        try:
+            for place in places:
+                if len(places) > 1:
+                    self.memory.begin_block()
+                Block(self, compiled, grid, block, place, parameters, dynamic_shared).run(ORDERS[order])
+                self.memory.end_block()
+        finally:
+            self.memory.end_launch()
 
 
 def shape_of(size):

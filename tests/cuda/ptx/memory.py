@@ -76,6 +76,87 @@ class Space:
         self.store(address, size, function(old))
         return old
 
+    def reduce(self, address, size, function):
+        """An atomic whose result nobody reads."""
+        self.atomic(address, size, function)
+
+
+class GlobalSpace(Space):
+    """Global memory. Where a launch has several blocks, one after the other, each shows the others what it does as late as a GPU
+    may: its stores, and atomics whose results nobody reads, are its own until one of its threads passes a fence, and after its
+    end until that of the launch. Atomics with a result are done at once."""
+
+    def __init__(self):
+        super().__init__("global", 32)
+        self.is_weak, self.stored, self.reductions, self.left = False, {}, [], []
+
+    def begin_block(self):
+        self.is_weak = True
+
+    def end_block(self):
+        self.left.append((self.stored, self.reductions))
+        self.is_weak, self.stored, self.reductions = False, {}, []
+
+    def end_launch(self):
+        self.end_block()
+        left, self.left = self.left, []
+        for self.stored, self.reductions in left:
+            self.publish()
+
+    def publish(self):
+        """A fence: what the block did before is there for all."""
+        stored, reductions = self.stored, self.reductions
+        self.stored, self.reductions = {}, []
+        for place, value in stored.items():
+            super().store(place, 1, value)
+        for one in reductions:
+            self.perform(*one)
+
+    def perform(self, address, size, function):
+        old = super().load(address, size)
+        super().store(address, size, function(old))
+        return old
+
+    def settle(self, address, size):
+        """What the block did to a place comes before what it does there next."""
+        for place in self.stored.keys() & set(range(address, address + size)):
+            super().store(place, 1, self.stored.pop(place))
+        is_near = [one[0] < address + size and address < one[0] + one[1] for one in self.reductions]
+        near = [one for one, is_one in zip(self.reductions, is_near) if is_one]
+        self.reductions = [one for one, is_one in zip(self.reductions, is_near) if not is_one]
+        for one in near:
+            self.perform(*one)
+
+    def load(self, address, size):
+        if self.stored or self.reductions:
+            self.find(address, size, "load")
+            self.settle(address, size)
+        return super().load(address, size)
+
+    def store(self, address, size, value):
+        if not self.is_weak:
+            super().store(address, size, value)
+            return
+        buffer, _ = self.find(address, size, "store")
+        if not buffer.is_writable:
+            raise PtxError(f"store to {buffer.name}, which is constant")
+        if self.reductions:
+            self.settle(address, size)
+        self.stored.update(zip(range(address, address + size), value.to_bytes(size, "little")))
+
+    def atomic(self, address, size, function):
+        self.find(address, size, "atomic")
+        self.settle(address, size)
+        return self.perform(address, size, function)
+
+    def reduce(self, address, size, function):
+        if not self.is_weak:
+            self.perform(address, size, function)
+            return
+        self.find(address, size, "atomic")
+        self.settle(address, size)
+        self.reductions.append((address, size, function))
+
 
 class SharedSpace(Space):
     """The shared memory of a block, which knows who touched each byte since when."""
@@ -114,6 +195,9 @@ class SharedSpace(Space):
         if thread:
             self.note(address, size, thread, True, True)
         return old
+
+    def reduce(self, address, size, function, thread=None):
+        self.atomic(address, size, function, thread)
 
 
 def races(earlier, later):

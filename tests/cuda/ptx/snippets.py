@@ -34,12 +34,12 @@ def kernel(body, module=""):
     return PROLOGUE.format(body=body, module=module)
 
 
-def launch(body, threads=1, words=(), n=0, module="", **options):
-    """The words of out after a launch, None where nothing was written."""
+def launch(body, threads=1, words=(), n=0, module="", blocks=1, **options):
+    """The words of out after a launch, None where nothing was written; each block has the same out."""
     machine = Machine(kernel(body, module))
     source = machine.allocate(struct.pack(f"<{len(words)}I", *words))
     target = machine.allocate(4 * threads)
-    machine.launch("kernel", 1, threads, [source.address, target.address, n], **options)
+    machine.launch("kernel", blocks, threads, [source.address, target.address, n], **options)
     return [None if 1 in target.undefined[4 * place:4 * place + 4] else value
             for place, value in enumerate(struct.unpack(f"<{threads}I", target.data))]
 

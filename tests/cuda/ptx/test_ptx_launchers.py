@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """One kernel of each family of launchers, and collectives of block.cuh: the host's part as nvcc compiles it, kernels in the
 PTX interpreter of tests/cuda/ptx. Each case is about one tile of a kernel, and every byte of all memory is what the host's
-functions leave there. No thread reads or writes past an end, reads what nothing has written, or races with another.
+functions leave there. No thread reads or writes past an end, reads what nothing has written, or races with another, and what
+blocks leave for the last of them passes fences, without which the results are others.
 
 usage: tests/cuda/ptx/test_ptx_launchers.py [all]
 
@@ -11,6 +12,7 @@ Each case runs for one target, which go round by turns; with "all" for each of t
 
 import ctypes
 import random
+import re
 import struct
 import sys
 from dataclasses import dataclass
@@ -21,6 +23,8 @@ sys.path += [str(Path(__file__).resolve().parents[2] / room) for room in ["harne
 
 from ptx import calls
 from ptx.launches import Program
+from ptx.machine import Machine
+from ptx.syntax import PtxError
 from toolchain import named
 
 ARCHS = ["75", "90", "100a", "120a"]
@@ -69,6 +73,23 @@ struct two_states {
 static cudaError_t list_of(mpnum_optimizer_list *list, const two_states &made, mpnum_optimizer_tensor *tensors, uint64_t *before) {
   uint64_t words[3];
   if (mpnum_optimizer_plan(list, words, &made.how, made.at, 2) != MPNUM_OK) return cudaErrorUnknown;
+  list->tensors = tensors;
+  list->tiles_before = before;
+  AND_THEN(cudaMemcpy(tensors, made.at, sizeof made.at, cudaMemcpyHostToDevice));
+  return cudaMemcpy(before, words, sizeof words, cudaMemcpyHostToDevice);
+}
+/* More tiles than the blocks of one multiprocessor take at once, twice over. */
+enum { PIECES = 70, PIECE = 30 };
+struct pieces {
+  mpnum_grad_tensor at[PIECES];
+  explicit pieces(float *x) {
+    for (int i = 0; i < PIECES; ++i)
+      at[i] = mpnum_grad_tensor_of(MPNUM_TYPE_F32, x + PIECE * i, PIECE, MPNUM_TYPE_F32, x + PIECE * i);
+  }
+};
+static cudaError_t list_of(mpnum_grad_list *list, const pieces &made, mpnum_grad_tensor *tensors, uint64_t *before) {
+  uint64_t words[PIECES + 1];
+  if (mpnum_grad_plan(list, words, made.at, PIECES, 0) != MPNUM_OK) return cudaErrorUnknown;
   list->tensors = tensors;
   list->tiles_before = before;
   AND_THEN(cudaMemcpy(tensors, made.at, sizeof made.at, cudaMemcpyHostToDevice));
@@ -172,6 +193,31 @@ def runs_as_on_the_host(program, case):
         assert not differing, (f"{name}: {len(differing)} bytes of {len(got.data)} are not the host's, first byte "
                                f"{differing[0]}: {got.data[differing[0]]:#x}, not {want.raw[differing[0]]:#x}")
     assert any(got.data != content for got, content in zip(device, contents)), "nothing was written"
+
+
+# Kernels whose last block takes what all have left.
+COUNTED = ("stats_and_all_finite", "grad_pass_of_blocks")
+
+
+def fences_are_needed(program, case):
+    """One before the counter of blocks, without which the results are others or are read where there is nothing; and one
+    after it, which changes nothing where blocks follow each other."""
+    usual, program.launched = program.machine, set()
+    runs_as_on_the_host(program, case)
+    kernels = {name: [one.opcode for one in usual.module.function(name).instructions] for name in program.launched}
+    kernels = {name: opcodes for name, opcodes in kernels.items() if "membar" in opcodes}
+    needed = set()
+    for name, opcodes in kernels.items():
+        atomics = [place for place, one in enumerate(opcodes) if one == "atom"]
+        fences = [place for place, one in enumerate(opcodes) if one in ("membar", "fence")]
+        assert len(fences) == 2 and any(fences[0] < place < fences[1] for place in atomics), f"{name}: {opcodes}"
+        program.machine = Machine(re.sub(rf"(?s)(\.entry {name}\(.*?)membar\.gl;", r"\1", program.text, count=1))
+        try:
+            runs_as_on_the_host(program, case)
+        except (AssertionError, PtxError):
+            needed.add(name)
+    program.machine = usual
+    assert kernels and needed == set(kernels), f"the same without a fence in {set(kernels) - needed}"
 
 
 OF, TO = "mpnum_const_matrix_of({}, {}, 3, 70)".format, "mpnum_matrix_of({}, {}, 3, 70)".format
@@ -300,6 +346,17 @@ CASES = [
                      mpnum_grad_scaler_step(scaler, handle, &verdict) || mpnum_grad_scaler_update(scaler, handle);
   *apply = verdict;
   return status;""", "tensors before"),
+    Case("grad_pass_of_blocks", {**TENSORS, "tensors": ("mpnum_grad_tensor", out(70)), "before": ("uint64_t", out(71))},
+         """mpnum_grad_list list;
+  const pieces made(x);
+  const mpnum_grad_scaler begun = scaler_of_1024();
+  AND_THEN(list_of(&list, made, tensors, before));
+  AND_THEN(cudaMemcpy(scaler, &begun, sizeof begun, cudaMemcpyHostToDevice));
+  return mpnum_launch_grad_pass(findings, list, scaler, workspace, 0);""", """const pieces made(x);
+  mpnum_grad_optimizer own;
+  *scaler = scaler_of_1024();
+  own = mpnum_grad_optimizer_of(scaler);
+  return mpnum_grad_scaler_unscale(scaler, &own, made.at, PIECES, 0, findings);""", "tensors before scaler"),
     Case("optimizer_step", STATES, """const two_states made(p, m, v, small, q, lacks, m_small, v_small, bytes, losses, g, h);
   mpnum_optimizer_list list;
   AND_THEN(list_of(&list, made, tensors, before));
@@ -359,8 +416,10 @@ def properties(folder, known):
             found.append(named(f"sm_{arch}", calls.skip, f"this nvcc does not compile for sm_{arch}"))
             continue
         program = lru_cache(lambda cases=cases, arch=arch: compiled(cases, folder, arch))
-        found += [named(f"sm_{arch}: {case.name}", lambda one=case, program=program: runs_as_on_the_host(program(), one))
-                  for case in cases]
+        for title, test, some in (("", runs_as_on_the_host, cases),
+                                  (", fences", fences_are_needed, [case for case in cases if case.name in COUNTED])):
+            found += [named(f"sm_{arch}: {case.name}{title}", lambda one=case, test=test, program=program: test(program(), one))
+                      for case in some]
     return found
 
 

@@ -208,6 +208,38 @@ def atomics_return_the_old_value():
     assert got == [7], got
 
 
+def other_blocks_see_what_has_passed_a_fence():
+    """Each block leaves its number plus 10, or adds it; the last one by the counter takes what is there."""
+    body = """
+  mov.u32 %r2, %ctaid.x;
+  add.u32 %r3, %r2, 10;
+  {leave}
+  {fence}
+  atom.global.add.u32 %r4, [%d0], 1;
+  setp.ne.u32 %p1, %r4, 2;
+  @%p1 ret;
+  {take}
+  st.global.u32 [%d1], %r5;
+"""
+    store = {"leave": "mul.wide.u32 %d4, %r2, 4; add.u64 %d3, %d0, %d4; st.global.u32 [%d3+8], %r3;",
+             "take": "ld.global.u32 %r6, [%d0+8]; ld.global.u32 %r7, [%d0+12]; ld.global.u32 %r5, [%d0+16];"
+                     " add.u32 %r5, %r5, %r6; add.u32 %r5, %r5, %r7;"}
+    words = [0, 0, 1000, 1000, 1000]
+    assert launch(body.format(fence="membar.gl;", **store), 1, words, blocks=3) == [33]
+    assert launch(body.format(fence="fence.acq_rel.gpu;", **store), 1, words, blocks=3) == [33]
+    assert launch(body.format(fence="membar.cta;", **store), 1, words, blocks=3) == [2012]
+    assert launch(body.format(fence="", **store), 1, words, blocks=3) == [2012]  # its own store is there for itself
+    for reduction in ("red.global.add.u32 [%d0+4], %r3;", "atom.global.add.u32 %r9, [%d0+4], %r3;"):
+        added = {"leave": reduction, "take": "atom.global.exch.b32 %r5, [%d0+4], 0;"}
+        assert launch(body.format(fence="membar.gl;", **added), 1, words, blocks=3) == [33]
+        assert launch(body.format(fence="", **added), 1, words, blocks=3) == [12], reduction
+    looked_at = {"leave": "atom.global.add.u32 %r9, [%d0+4], %r3; mov.u32 %r3, %r9;", "take": "atom.global.exch.b32 %r5, [%d0+4], 0;"}
+    assert launch(body.format(fence="", **looked_at), 1, words, blocks=3) == [33]
+    without_counter = "mov.u32 %r2, %ctaid.x; setp.ne.u32 %p1, %r2, 0; @!%p1 st.global.u32 [%d0], 5; @!%p1 ret;" \
+        " ld.global.u32 %r3, [%d0]; st.global.u32 [%d1], %r3;"
+    assert launch(without_counter, 1, [7], blocks=2) == [7]
+
+
 def memory_is_checked():
     load = "ld.global.u32 %r3, [%d0+{}]; st.global.u32 [%d1], %r3;"
     assert launch(load.format(4), 1, [1, 2]) == [2]
@@ -322,6 +354,7 @@ if __name__ == "__main__":
         shuffles_take_from_their_lane, a_lane_outside_a_shuffle_is_undefined,
         a_mask_names_those_that_take_part, votes_count_the_lanes_of_the_mask, warps_reduce,
         barriers_order_shared_memory, a_missing_barrier_is_a_race, barriers_that_not_all_reach_are_a_deadlock,
-        named_barriers_count_threads, atomics_return_the_old_value, memory_is_checked,
+        named_barriers_count_threads, atomics_return_the_old_value, other_blocks_see_what_has_passed_a_fence,
+        memory_is_checked,
         spaces_and_vectors_work, mistakes_are_errors, control_flow_works, scopes_have_their_own_names,
         blocks_have_shapes))

@@ -7,6 +7,7 @@ a generator.
 """
 
 from bisect import bisect
+from collections import Counter
 
 from ptx import access, operations, warp
 from ptx.syntax import Negated, PtxError, Register
@@ -33,6 +34,17 @@ def quotient(a, b):
     return -(-a // b) if (a < 0) != (b < 0) and a % b else a // b
 
 
+def registers_of(operand):
+    """All registers in an operand, or in a list of them."""
+    if isinstance(operand, Register):
+        yield operand
+    elif isinstance(operand, list):
+        for one in operand:
+            yield from registers_of(one)
+    elif operand is not None and hasattr(operand, "__dict__"):
+        yield from registers_of(list(vars(operand).values()))
+
+
 class Translation:
     """code is the Python function's source; helpers are the objects that it names."""
 
@@ -41,6 +53,7 @@ class Translation:
         self.helpers = {"quotient": quotient, "Request": warp.Request}
         self.lines, self.instructions = [], {}  # the instruction of each line of Python
         self.instruction, self.place = None, 0  # the one that is being written
+        self.uses = Counter()
         self.depth = 0
         self.is_generator = any(one.opcode in COLLECTIVES for one in function.instructions)
         self.write()
@@ -51,6 +64,13 @@ class Translation:
         name = f"{getattr(function, '__name__', 'helper').strip('<>')}_{len(self.helpers)}"
         self.helpers[name] = function
         return name
+
+    def is_read(self, register):
+        """Whether an instruction has the register but the one that sets it."""
+        if not self.uses:
+            for instruction in self.function.instructions:
+                self.uses.update(one.name for one in registers_of([*instruction.operands, instruction.guard]))
+        return self.uses[register.name] > 1
 
     def target(self, operand, width):
         if operand == "_":

@@ -279,6 +279,17 @@ void the_next_launch_works(void) {
         });
   }
 }
+/* A row is read again then, and its sum where there is one. */
+void rows_without_room_have_the_bits_of_the_host(void) {
+  const std::size_t before = simt::shared_optin;
+  simt::shared_optin = 48 << 10;
+  for (unsigned which : {3u, 5u, 7u}) {
+    simt::use(simt::schedules[which % 6]);
+    check_plain<mpnum_f16, mpnum_f16>({2, 12041, 12041, 12041}, which);
+  }
+  check_backward<float, mpnum_f16, mpnum_f16>({2, 12041, 12041, 12041}, 3, true);
+  simt::shared_optin = before;
+}
 #ifndef TEST_TYPES
 void long_gradients_have_the_bits_of_the_host(void) {
   if (is_fast())
@@ -390,6 +401,7 @@ int main(int count, char **arguments) {
                        TEST(codes_have_the_bits_of_the_host),
                        TEST(gradients_have_the_bits_of_the_host),
                        TEST(rows_of_one_value_have_the_bits_of_the_host),
+                       TEST(rows_without_room_have_the_bits_of_the_host),
                        TEST(rows_or_columns_may_be_none),
                        TEST(broken_scales_make_codes_nan),
                        TEST(the_next_launch_works),

@@ -173,9 +173,11 @@ void current_scaling_has_the_hosts_bytes(void) {
 }
 
 template <class T, class Code> void back_of(void) {
+  const std::size_t waves =
+      3 * 4096 * 4 * static_cast<std::size_t>(simt::multiprocessors);
   for (std::size_t n : {std::size_t{1}, std::size_t{7}, std::size_t{300},
-                        std::size_t{8200}, std::size_t{9000}})
-    for (std::size_t at = 0; at < 4; ++at) {
+                        std::size_t{8200}, std::size_t{9000}, waves + 5})
+    for (std::size_t at = 0; at < (n < waves ? 4 : 1); ++at) {
       vector<Code> codes(n + at);
       vector<T> got(n + at + 8), want(got.size());
       const float &scale_inv = placed(0x1.234p-3f);
