@@ -295,6 +295,15 @@ def converts_by_f2fp(code):
             assert fast, f"{kernel.name}: no F2FP"
 
 
+def converts_without_fadd(code):
+    """Of which ptxas before CUDA 13.2 takes a wrong operand in loops like these (pytorch/pytorch#177870)."""
+    need_sass(code)
+    for kernel in KERNELS:
+        if kernel.dst and kernel.form in ("plain", "sat"):
+            adds = [one.text for one in code.instructions(kernel, "sass") if one.opcode.startswith("FADD")]
+            assert not adds, f"{kernel.name}: {adds}"
+
+
 def need_sass(code):
     if not code.texts["sass"]:
         raise tap.Skip("no nvdisasm: set MPNUM_NVDISASM, or install the Python package nvidia-cuda-nvdisasm")
@@ -343,6 +352,8 @@ def properties(folder, known):
             found.append(named(f"sm_{code.arch} loads vectors to quantise", quantisers_load_vectors, code))
         if int(code.arch.rstrip("af")) >= 80:
             found.append(named(f"sm_{code.arch} converts by F2FP", converts_by_f2fp, code))
+        if code.arch.startswith("10"):
+            found.append(named(f"sm_{code.arch} converts without FADD", converts_without_fadd, code))
     if len(codes) < len(ARCHS):
         found.append(named("counts do not grow", calls.skip, "this nvcc does not compile for all targets"))
     else:
