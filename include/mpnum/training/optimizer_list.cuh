@@ -38,9 +38,8 @@ MPNUM_HOST bool mpnum_optimizer_is_aligned_(mpnum_type type, const void *array) 
 /* Plans the steps of an optimizer over tensors that have addresses of the device: writes
  * count + 1 words to tiles_before, and the list but for its two pointers, which are the
  * caller's to set once tensors and words are in device memory. Host only.
- * Status codes: those of mpnum_optimizer_step; MPNUM_ERROR_TYPE: moments of 8 bits, which
- * are the host's; MPNUM_ERROR_ARGUMENT: an address that is not aligned for its type; 2^52
- * elements or more. Nothing is written then. */
+ * Status codes: those of mpnum_optimizer_step; MPNUM_ERROR_ARGUMENT: an address that is
+ * not aligned for its type; 2^52 elements or more. Nothing is written then. */
 MPNUM_MUST_CHECK static inline mpnum_status
 mpnum_optimizer_plan(mpnum_optimizer_list *list, uint64_t *tiles_before,
                      const mpnum_optimizer *optimizer,
@@ -57,7 +56,6 @@ mpnum_optimizer_plan(mpnum_optimizer_list *list, uint64_t *tiles_before,
   moments = mpnum_optimizer_moments_(optimizer);
   for (size_t i = 0; i < count; ++i) {
     const mpnum_optimizer_tensor &t = tensors[i];
-    if (moments > 0 && t.moment_type == MPNUM_TYPE_E4M3) return MPNUM_ERROR_TYPE;
     if (t.n == 0) continue;
     if (t.n >= limit - elements ||
         !mpnum_optimizer_is_aligned_(t.gradient_type, t.gradient) ||

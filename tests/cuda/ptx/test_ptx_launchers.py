@@ -51,12 +51,13 @@ static mpnum_grad_scaler scaler_of_1024() {
   (void)mpnum_grad_scaler_init(&scaler, config);
   return scaler;
 }
-/* Floats with a copy in bf16; bf16 with a remainder, moments in bf16 and a copy in e4m3. */
-struct two_states {
+/* Floats with a copy in bf16; bf16 with a remainder, moments in bf16 and a copy in e4m3; floats with moments of 8 bits. */
+struct three_states {
   mpnum_optimizer how;
-  mpnum_optimizer_tensor at[2];
-  two_states(float *p, float *m, float *v, mpnum_bf16 *small, mpnum_bf16 *q, mpnum_bf16 *lacks, mpnum_bf16 *m_small,
-             mpnum_bf16 *v_small, mpnum_e4m3 *bytes, mpnum_quantize_losses *losses, const float *g, const mpnum_f16 *h)
+  mpnum_optimizer_tensor at[3];
+  three_states(float *p, float *m, float *v, mpnum_bf16 *small, mpnum_bf16 *q, mpnum_bf16 *lacks, mpnum_bf16 *m_small,
+               mpnum_bf16 *v_small, mpnum_e4m3 *bytes, mpnum_quantize_losses *losses, const float *g, const mpnum_f16 *h, float *r,
+               mpnum_e4m3 *m_byte, mpnum_e4m3 *v_byte, mpnum_e8m0 *m_scales, mpnum_e8m0 *v_scales)
       : how(mpnum_optimizer_default(MPNUM_OPTIMIZER_ADAMW)) {
     how.seed = 9;
     at[0] = mpnum_optimizer_tensor_of(1030, MPNUM_TYPE_F32, g, MPNUM_TYPE_F32, p, MPNUM_TYPE_F32, m, v);
@@ -68,11 +69,15 @@ struct two_states {
     at[1].copy_scale = 100;
     at[1].losses = losses;
     at[1].first = 1031;
+    at[2] = mpnum_optimizer_tensor_of(523, MPNUM_TYPE_F32, g, MPNUM_TYPE_F32, r, MPNUM_TYPE_E4M3, m_byte, v_byte);
+    at[2].moment1_scales = m_scales;
+    at[2].moment2_scales = v_scales;
+    at[2].first = 1200;
   }
 };
-static cudaError_t list_of(mpnum_optimizer_list *list, const two_states &made, mpnum_optimizer_tensor *tensors, uint64_t *before) {
-  uint64_t words[3];
-  if (mpnum_optimizer_plan(list, words, &made.how, made.at, 2) != MPNUM_OK) return cudaErrorUnknown;
+static cudaError_t list_of(mpnum_optimizer_list *list, const three_states &made, mpnum_optimizer_tensor *tensors, uint64_t *before) {
+  uint64_t words[4];
+  if (mpnum_optimizer_plan(list, words, &made.how, made.at, 3) != MPNUM_OK) return cudaErrorUnknown;
   list->tensors = tensors;
   list->tiles_before = before;
   AND_THEN(cudaMemcpy(tensors, made.at, sizeof made.at, cudaMemcpyHostToDevice));
@@ -144,6 +149,11 @@ def narrowed(wide):
 
 def bfloats(count, seed=0, special=(0.0, -0.0)):
     return narrowed(floats(count, seed, special))
+
+
+def codes_of_bytes(count, seed=0):
+    """Any codes: NaN, subnormals and what has a sign, too."""
+    return random.Random(f"{count} {seed} codes").randbytes(count)
 
 
 def one(value):
@@ -251,7 +261,10 @@ STATES = {"p": ("float", floats(1030)), "m": ("float", floats(1030, 1)), "v": ("
           "small": ("mpnum_bf16", out(1030)), "q": ("mpnum_bf16", bfloats(101)), "lacks": ("mpnum_bf16", bytes(202)),
           "m_small": ("mpnum_bf16", bfloats(101, 2)), "v_small": ("mpnum_bf16", narrowed(squares(101, 1))),
           "bytes": ("mpnum_e4m3", out(101)), "losses": ("mpnum_quantize_losses", bytes(32)), "g": ("float", floats(1030, 3)),
-          "h": ("mpnum_f16", halves(101)), "tensors": ("mpnum_optimizer_tensor", out(2)), "before": ("uint64_t", out(3)),
+          "h": ("mpnum_f16", halves(101)), "r": ("float", floats(523, 4)), "m_byte": ("mpnum_e4m3", codes_of_bytes(523)),
+          "v_byte": ("mpnum_e4m3", codes_of_bytes(523, 1)), "m_scales": ("mpnum_e8m0", bytes([120, 127, 0])),
+          "v_scales": ("mpnum_e8m0", bytes([118, 0, 125])), "tensors": ("mpnum_optimizer_tensor", out(3)),
+          "before": ("uint64_t", out(4)),
           "multiplier": ("float", one(0.125)), "progress": ("mpnum_optimizer_progress", bytes(80))}
 TENSORS = {"x": ("float", floats(2100)), "y": ("mpnum_f16", halves(331)), "to": ("float", out(331)),
            "histogram": ("mpnum_histogram", bytes(2056)), "findings": ("mpnum_grad_findings", out(1)),
@@ -357,11 +370,13 @@ CASES = [
   *scaler = scaler_of_1024();
   own = mpnum_grad_optimizer_of(scaler);
   return mpnum_grad_scaler_unscale(scaler, &own, made.at, PIECES, 0, findings);""", "tensors before scaler"),
-    Case("optimizer_step", STATES, """const two_states made(p, m, v, small, q, lacks, m_small, v_small, bytes, losses, g, h);
+    Case("optimizer_step", STATES, """const three_states made(p, m, v, small, q, lacks, m_small, v_small, bytes, losses, g, h, r,
+                                                                m_byte, v_byte, m_scales, v_scales);
   mpnum_optimizer_list list;
   AND_THEN(list_of(&list, made, tensors, before));
-  return mpnum_launch_optimizer_step(&made.how, list, progress, 0, multiplier, 0, 0);""", """const two_states made(p, m, v, small, q, lacks, m_small, v_small, bytes, losses, g, h);
-  return mpnum_optimizer_step(&made.how, made.at, 2, 1, *multiplier, MPNUM_GRAD_APPLY);""", "tensors before progress"),
+  return mpnum_launch_optimizer_step(&made.how, list, progress, 0, multiplier, 0, 0);""", """const three_states made(p, m, v, small, q, lacks, m_small, v_small, bytes, losses, g, h, r,
+                                                                m_byte, v_byte, m_scales, v_scales);
+  return mpnum_optimizer_step(&made.how, made.at, 3, 1, *multiplier, MPNUM_GRAD_APPLY);""", "tensors before progress"),
     Case("block_sums", {"sums": ("double", out(64)), "x": ("double", struct.pack("<64d", *(3.0**place / 7 for place in range(-30, 34))))},
          "mpnum_launch_(sum_of_doubles, 1, 64, 0, sums, x)",
          """double warps[2], lanes[32], next[32];

@@ -57,7 +57,7 @@ public:
     place p;
     if (random_() % 2)
       t.parameter_type = random_() % 2 && !is_nearest ? MPNUM_TYPE_F16 : MPNUM_TYPE_BF16;
-    if (random_() % 3 == 0) t.moment_type = MPNUM_TYPE_BF16;
+    if (random_() % 2) t.moment_type = random_() % 2 ? MPNUM_TYPE_BF16 : MPNUM_TYPE_E4M3;
     t.copy_type = copy_types[random_() % 10];
     t.first = random_() % 2 ? random_() : random_() & ~3u;
     if (size_of(t.copy_type) == 1) t.copy_scale = random_() % 2 ? 3.5f : 0x1p-6f;
@@ -67,6 +67,10 @@ public:
       p.remainder = reserve(t.parameter_type, n, 0.1f);
     p.moment1 = reserve(t.moment_type, n, 1.0f);
     p.moment2 = reserve(t.moment_type, n, 0.0f);
+    if (t.moment_type == MPNUM_TYPE_E4M3) {
+      p.scales1 = reserve_scales(n);
+      p.scales2 = reserve_scales(n);
+    }
     if (random_() % 2) p.copy = reserve(t.copy_type, n, 0.0f);
     p.has_losses = random_() % 2 && size_of(t.copy_type) == 1;
     tensors_.push_back(t);
@@ -109,7 +113,8 @@ private:
   static constexpr std::size_t nothing = ~static_cast<std::size_t>(0);
   struct place {
     std::size_t gradient = nothing, parameter = nothing, remainder = nothing,
-                moment1 = nothing, moment2 = nothing, copy = nothing;
+                moment1 = nothing, moment2 = nothing, copy = nothing, scales1 = nothing,
+                scales2 = nothing;
     bool has_losses = false;
   };
 
@@ -131,6 +136,15 @@ private:
     }
     return from;
   }
+  /* Scales of moments of 8 bits, from 2^-127 on, of which one in eight is 0. */
+  std::size_t reserve_scales(std::size_t n) {
+    const std::size_t count = (n + MPNUM_OPTIMIZER_BLOCK - 1) / MPNUM_OPTIMIZER_BLOCK;
+    const std::size_t from = reserve(MPNUM_TYPE_E8M0, count, 1.0f);
+    unsigned char *to = reinterpret_cast<unsigned char *>(made_.data()) + from;
+    for (std::size_t i = 0; i < count; ++i)
+      to[i] = static_cast<unsigned char>(random_() % 8 ? 100 + random_() % 50 : 0);
+    return from;
+  }
   vector<mpnum_optimizer_tensor>
   with_addresses(vector<std::uint64_t> &memory,
                  vector<mpnum_quantize_losses> &losses) const {
@@ -147,6 +161,8 @@ private:
       t.moment1 = at(places_[i].moment1);
       t.moment2 = at(places_[i].moment2);
       t.copy = at(places_[i].copy);
+      t.moment1_scales = reinterpret_cast<mpnum_e8m0 *>(at(places_[i].scales1));
+      t.moment2_scales = reinterpret_cast<mpnum_e8m0 *>(at(places_[i].scales2));
       if (places_[i].has_losses) t.losses = losses.data() + i;
       tensors.push_back(t);
     }
@@ -266,8 +282,7 @@ void plans_refuse_what_steps_refuse_and_misaligned_arrays(void) {
   t.parameter_type = MPNUM_TYPE_F32;
   t.moment_type = MPNUM_TYPE_E4M3;
   t.moment1_scales = reinterpret_cast<mpnum_e8m0 *>(bytes + 128);
-  t.moment2_scales = t.moment1_scales + 1;
-  refused(MPNUM_ERROR_TYPE, "moments of 8 bits");
+  refused(MPNUM_ERROR_NULL, "second moments of 8 bits without scales");
   t.moment_type = MPNUM_TYPE_F32;
   t.moment2 = bytes + 64;
   refused(MPNUM_ERROR_OVERLAP, "moments that overlap");

@@ -225,6 +225,113 @@ MPNUM_DEVICE_ void mpnum_optimizer_copy_(const mpnum_optimizer_tensor &t, uint64
   if (t.losses) mpnum_optimizer_add_losses_(t.losses, own);
 }
 
+/* Moments of 8 bits: a block is that of two neighbouring warps. */
+enum {
+  MPNUM_MOMENT_THREADS_ = MPNUM_OPTIMIZER_BLOCK / 4,
+  MPNUM_MOMENT_WARPS_ = MPNUM_MOMENT_THREADS_ / 32
+};
+/* The largest finite magnitudes of both moments, of each warp. */
+struct mpnum_moments_shared_ {
+  uint32_t largest[2][MPNUM_LAUNCH_WARPS_];
+};
+/* Floats of four codes, and the scale of their block. */
+MPNUM_DEVICE_ void mpnum_moment_load_(float (&x)[4], int is_second,
+                                      const mpnum_optimizer_codes_ &codes,
+                                      const mpnum_e8m0 *scales, uint64_t block) {
+  const mpnum_moment_coding_ how =
+      mpnum_moment_coding_of_(is_second, codes.count ? scales[block].bits : 0);
+  const mpnum_coding_scalar_ coding = mpnum_coding_of_scalar_(&how);
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < 4; ++j)
+    x[j] = mpnum_moment_of_scalar_(&coding, codes.words[0] >> 8 * j & 0xff);
+}
+/* The largest finite magnitude of a warp. What is past the end of a tensor is 0. */
+MPNUM_DEVICE_ uint32_t mpnum_moment_largest_(const float (&x)[4]) {
+  uint32_t largest = 0;
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < 4; ++j) {
+    const uint32_t magnitude = mpnumv_bits_of(x[j]) & 0x7fffffffu;
+    if (magnitude < 0x7f800000u && magnitude > largest) largest = magnitude;
+  }
+  MPNUM_UNROLL_
+  for (int step = 16; step > 0; step /= 2) {
+    const uint32_t other = __shfl_xor_sync(0xffffffffu, largest, step);
+    largest = other > largest ? other : largest;
+  }
+  return largest;
+}
+/* Codes of one moment, by the magnitudes that its warps have found, and the scale. */
+MPNUM_DEVICE_ void mpnum_moment_store_(const mpnum_optimizer_codes_ &place, int is_second,
+                                       mpnum_e8m0 *scales, uint64_t block,
+                                       const float (&x)[4], const uint32_t *largest,
+                                       const uint32_t (&words)[4]) {
+  uint32_t most = 0, code[4];
+  MPNUM_UNROLL_
+  for (unsigned i = 0; i < MPNUM_MOMENT_WARPS_; ++i)
+    most = largest[i] > most ? largest[i] : most;
+  const uint32_t scale = mpnum_moment_scale_(is_second, most);
+  const mpnum_moment_coding_ how = mpnum_moment_coding_of_(is_second, scale);
+  const mpnum_coding_scalar_ coding = mpnum_coding_of_scalar_(&how);
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < 4; ++j)
+    code[j] = mpnum_moment_code_scalar_(&coding, x[j], words[j]);
+  mpnum_optimizer_store_(place, code);
+  if (place.count && threadIdx.x % MPNUM_MOMENT_THREADS_ == 0)
+    scales[block].bits = static_cast<uint8_t>(scale);
+}
+/* Four neighbours of both moments; of one that is not there none. */
+struct mpnum_moment_pair_ {
+  mpnum_optimizer_codes_ first, second;
+};
+MPNUM_DEVICE_ void mpnum_optimizer_take_(float (&m)[4], float (&v)[4],
+                                         const mpnum_optimizer_tensor &t,
+                                         const mpnum_moment_pair_ &both, uint64_t first) {
+  if (t.moment_type != MPNUM_TYPE_E4M3) {
+    mpnum_optimizer_floats_(m, t.moment_type, both.first);
+    mpnum_optimizer_floats_(v, t.moment_type, both.second);
+    return;
+  }
+  mpnum_moment_load_(m, 0, both.first, t.moment1_scales, first / MPNUM_OPTIMIZER_BLOCK);
+  mpnum_moment_load_(v, 1, both.second, t.moment2_scales, first / MPNUM_OPTIMIZER_BLOCK);
+}
+/* Back to memory. All threads of the block; of 8 bits two syncs: before the second all
+ * have read their scales. */
+MPNUM_DEVICE_ void mpnum_optimizer_keep_(float (&m)[4], float (&v)[4],
+                                         const mpnum_optimizer_progress &progress,
+                                         const mpnum_optimizer_tensor &t,
+                                         const mpnum_moment_pair_ &both, uint64_t first,
+                                         mpnum_moments_shared_ *shared) {
+  const uint64_t index = t.first + first, block = first / MPNUM_OPTIMIZER_BLOCK;
+  const uint64_t *seeds = progress.seeds;
+  const bool has_words = t.moment_type != MPNUM_TYPE_F32;
+  const unsigned warp = threadIdx.x / 32, begin = warp & ~(MPNUM_MOMENT_WARPS_ - 1u);
+  uint32_t words[4] = {0, 0, 0, 0};
+  if (both.first.at && has_words)
+    mpnum_quantize_words_(words, seeds[MPNUM_OPTIMIZER_MOMENT1_WORDS_], index);
+  if (t.moment_type == MPNUM_TYPE_E4M3) {
+    const uint32_t largest1 = mpnum_moment_largest_(m);
+    const uint32_t largest2 = mpnum_moment_largest_(v);
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) {
+      shared->largest[0][warp] = largest1;
+      shared->largest[1][warp] = largest2;
+    }
+    __syncthreads();
+    mpnum_moment_store_(both.first, 0, t.moment1_scales, block, m,
+                        shared->largest[0] + begin, words);
+    mpnum_moment_store_(both.second, 1, t.moment2_scales, block, v,
+                        shared->largest[1] + begin, words);
+    return;
+  }
+  if (both.first.at)
+    mpnum_optimizer_round_(t.moment_type, both.first, m, has_words, words);
+  if (both.second.at) {
+    if (has_words)
+      mpnum_quantize_words_(words, seeds[MPNUM_OPTIMIZER_MOMENT2_WORDS_], index);
+    mpnum_optimizer_round_(t.moment_type, both.second, v, has_words, words);
+  }
+}
+
 /* One of the steps, of four elements. */
 #define MPNUM_OPTIMIZER_FOUR_(name)                    \
  MPNUM_UNROLL_                                         \
@@ -248,33 +355,32 @@ MPNUM_DEVICE_ void mpnum_optimizer_steps_(int32_t step,
   }
 }
 #undef MPNUM_OPTIMIZER_FOUR_
-/* Elements first to first + count of a tensor, 4 at most; 0 where the tensor ends. */
+/* Elements first to first + count of a tensor, 4 at most; 0 where the tensor ends. All
+ * threads of the block. */
 MPNUM_DEVICE_ void mpnum_optimizer_four_step_(const mpnum_optimizer_list &list,
                                               const mpnum_optimizer_progress &progress,
                                               const mpnum_optimizer_tensor &t,
-                                              uint64_t first, unsigned count) {
+                                              uint64_t first, unsigned count,
+                                              mpnum_moments_shared_ *shared) {
   const mpnum_factors_scalar_ factors = mpnum_factors_of_scalar_(&progress.factors);
   const int moments = mpnum_optimizer_step_moments_(list.step);
   const mpnum_optimizer_codes_ gradient =
       mpnum_optimizer_load_(t.gradient_type, t.gradient, first, count);
   const mpnum_optimizer_codes_ parameter =
       mpnum_optimizer_load_(t.parameter_type, t.parameter, first, count);
-  const mpnum_optimizer_codes_ moment1 =
-      mpnum_optimizer_load_(t.moment_type, moments > 0 ? t.moment1 : 0, first, count);
-  const mpnum_optimizer_codes_ moment2 =
-      mpnum_optimizer_load_(t.moment_type, moments > 1 ? t.moment2 : 0, first, count);
+  const mpnum_moment_pair_ both = {
+      mpnum_optimizer_load_(t.moment_type, moments > 0 ? t.moment1 : 0, first, count),
+      mpnum_optimizer_load_(t.moment_type, moments > 1 ? t.moment2 : 0, first, count)};
   const mpnum_optimizer_codes_ remainder =
       mpnum_optimizer_load_(t.parameter_type, t.remainder, first, count);
   const bool is_small = t.parameter_type != MPNUM_TYPE_F32;
   const bool has_words = list.is_stochastic && is_small;
-  const bool has_moment_words = moments > 0 && t.moment_type != MPNUM_TYPE_F32;
   const uint64_t index = t.first + first;
   float g[4], p[4], m[4], v[4], lacks[4] = {0, 0, 0, 0};
   uint32_t words[4] = {0, 0, 0, 0};
   mpnum_optimizer_floats_(p, t.parameter_type, parameter);
   mpnum_optimizer_floats_(g, t.gradient_type, gradient);
-  mpnum_optimizer_floats_(m, t.moment_type, moment1);
-  mpnum_optimizer_floats_(v, t.moment_type, moment2);
+  mpnum_optimizer_take_(m, v, t, both, first);
   if (t.remainder) {
     mpnum_optimizer_floats_(lacks, t.parameter_type, remainder);
     MPNUM_UNROLL_
@@ -282,16 +388,7 @@ MPNUM_DEVICE_ void mpnum_optimizer_four_step_(const mpnum_optimizer_list &list,
       p[j] = mpnum_add_scalar_(p[j], lacks[j]);
   }
   mpnum_optimizer_steps_(list.step, factors, g, p, m, v);
-  if (moments > 0) {
-    if (has_moment_words)
-      mpnum_quantize_words_(words, progress.seeds[MPNUM_OPTIMIZER_MOMENT1_WORDS_], index);
-    mpnum_optimizer_round_(t.moment_type, moment1, m, has_moment_words, words);
-  }
-  if (moments > 1) {
-    if (has_moment_words)
-      mpnum_quantize_words_(words, progress.seeds[MPNUM_OPTIMIZER_MOMENT2_WORDS_], index);
-    mpnum_optimizer_round_(t.moment_type, moment2, v, has_moment_words, words);
-  }
+  mpnum_optimizer_keep_(m, v, progress, t, both, first, shared);
   if (has_words)
     mpnum_quantize_words_(words, progress.seeds[MPNUM_OPTIMIZER_PARAMETER_WORDS_], index);
   if (t.remainder) {
@@ -311,7 +408,8 @@ MPNUM_DEVICE_ void mpnum_optimizer_four_step_(const mpnum_optimizer_list &list,
 }
 /* The tiles of this block. All of its threads. */
 MPNUM_DEVICE_ void mpnum_optimizer_tiles_(const mpnum_optimizer_list &list,
-                                          const mpnum_optimizer_progress &progress) {
+                                          const mpnum_optimizer_progress &progress,
+                                          mpnum_moments_shared_ *shared) {
   uint64_t tensor = 0;
   MPNUM_NO_UNROLL_
   for (uint64_t tile = blockIdx.x; tile < list.tiles; tile += gridDim.x) {
@@ -321,7 +419,7 @@ MPNUM_DEVICE_ void mpnum_optimizer_tiles_(const mpnum_optimizer_list &list,
         (tile - list.tiles_before[tensor]) * MPNUM_OPTIMIZER_TILE_ + 4 * threadIdx.x;
     const uint64_t left = first < t.n ? t.n - first : 0;
     mpnum_optimizer_four_step_(list, progress, t, first,
-                               left < 4 ? static_cast<unsigned>(left) : 4);
+                               left < 4 ? static_cast<unsigned>(left) : 4, shared);
   }
 }
 
