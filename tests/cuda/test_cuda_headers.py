@@ -176,6 +176,7 @@ cudaError_t quantize_all(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, float *scal
 # A unit that launches every kernel of rows. Its compilation takes seconds.
 ROW_LAUNCHES = """\
 #include <mpnum/kernels.cuh>
+#include <mpnum/rows/softmax_cap.cuh>
 #define LAUNCH(call) if ((error = mpnum_launch_##call) != cudaSuccess) return error;
 cudaError_t launch_rows(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, size_t n, const int64_t *targets, cudaStream_t stream);
 cudaError_t launch_rows(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, size_t n, const int64_t *targets, cudaStream_t stream) {
@@ -189,6 +190,10 @@ cudaError_t launch_rows(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, size_t n, co
   LAUNCH(cross_entropy_rows(x, halves, halves, targets, nullptr, nullptr, stream))
   LAUNCH(softmax_backward_rows(halves, floats, halves, nullptr, stream))
   LAUNCH(log_softmax_backward_rows(floats, floats, floats, nullptr, stream))
+  LAUNCH(softmax_capped_rows(halves, halves, nullptr, nullptr, stream))
+  LAUNCH(log_softmax_capped_rows(floats, halves, nullptr, nullptr, stream))
+  LAUNCH(logsumexp_capped_rows(x, floats, nullptr, nullptr, stream))
+  LAUNCH(softmax_capped_backward_rows(halves, halves, halves, floats, nullptr, stream))
   LAUNCH(normalize_rows(MPNUM_NORM_LAYER, halves, halves, nullptr, stream))
   LAUNCH(normalize_rows(MPNUM_NORM_RMS, floats, floats, nullptr, stream))
   LAUNCH(normalize_backward_rows(MPNUM_NORM_LAYER, mpnum::norm_gradients_of(halves, x, x, 1), halves, halves, nullptr, stream, x))

@@ -26,11 +26,6 @@ enum { TILE = 2048 };
 static const mpnum_type row_types[] = {ROW_TYPES};
 static const mpnum_type code_types[] = {CODE_TYPES};
 
-/* Launchers take no caps. */
-#ifndef DRAWS_CAPS
-# define DRAWS_CAPS 1
-#endif
-
 /* --- What draws share --- */
 
 /* What all rows of a draw are, unless it is f64; for kernels, of which few sets of types
@@ -214,13 +209,14 @@ static int spoil_options(law_draw *d, law_piece *at, int k) {
   return k < 7;
 }
 
-/* With a cap, half of the time. */
+/* With a cap, half of the time; most launchers take none. */
+static int draws_caps = 1;
 static mpnum_softmax_cap drawn_caps[3];
 static void draw_cap(law_draw *d) {
   static const float caps[] = {50, 1, 0x1p-6f};
   for (int i = 0; i < 3; ++i)
     drawn_caps[i] = mpnum_softmax_cap_of(caps[i]);
-  d->choice[4] = DRAWS_CAPS ? (int)law_below(d, 6) : 5;
+  d->choice[4] = draws_caps ? (int)law_below(d, 6) : 5;
 }
 static mpnum_softmax_options capped_options_of(const law_piece *at) {
   mpnum_softmax_options options = options_of(at, 0);
@@ -286,6 +282,19 @@ static void draw_softmax_backward(law_draw *d) { /* options, dy, y, dx */
  }
 BACKWARD(softmax)
 BACKWARD(log_softmax)
+static void draw_capped_backward(law_draw *d) { /* options, dy, y, dx, x */
+  draw_softmax_backward(d);
+  draw_cap(d);
+  input(d, 3);
+}
+static mpnum_status softmax_capped_backward(const law_piece *at) {
+  const mpnum_softmax_options options = capped_options_of(at);
+  return mpnum_softmax_capped_backward_rows(
+      to(at, OPTIONS + 2, at->draw->types[2]), from(at, OPTIONS, at->draw->types[0]),
+      from(at, OPTIONS + 1, at->draw->types[1]),
+      from(at, OPTIONS + 3, at->draw->types[3]), &options);
+}
+
 /* --- Losses --- */
 
 enum { SRC = OPTIONS, TARGETS, GRADIENT, LOSS, STATUS, COUNTED };

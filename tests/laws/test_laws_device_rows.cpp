@@ -3,10 +3,10 @@
 #include "device_laws.hpp"
 #define ROW_TYPES  MPNUM_TYPE_F32, LAW_NARROW_TYPE
 #define CODE_TYPES LAW_CODE_TYPE
-#define DRAWS_CAPS 0
 #include "row_draws.h"
 
 #include <mpnum/rows/activation_rows.cuh>
+#include <mpnum/rows/softmax_cap.cuh>
 
 SIMT_DYNAMIC_SHARED(float, mpnum_rows_shared_);
 
@@ -20,6 +20,7 @@ template <class F> mpnum_status of_type(const law_piece *at, int k, F f) {
 }
 
 template <void (*draw)(law_draw *)> void draw_launch(law_draw *d) {
+  draws_caps = 0;
   draw(d);
   align_operands(d);
 }
@@ -29,6 +30,10 @@ template <void (*draw)(law_draw *)> void draw_alike(law_draw *d) {
   draw(d);
   align_operands(d);
   only_row_type = MPNUM_TYPE_F64;
+}
+template <void (*draw)(law_draw *)> void draw_capped(law_draw *d) {
+  draws_caps = 1;
+  draw_alike<draw>(d);
 }
 /* A launcher has no types to refuse. */
 template <int (*spoil)(law_draw *, law_piece *, int), int most>
@@ -74,6 +79,37 @@ template <bool is_log> mpnum_status softmax_backward_launch(const law_piece *at)
                             : mpnum_launch_softmax_backward_rows<T, const T, const T>;
     return launch(matrix_at<T>(at, OPTIONS + 2), matrix_at<const T>(at, OPTIONS),
                   matrix_at<const T>(at, OPTIONS + 1), &options, nullptr);
+  });
+}
+
+/* Capped. */
+template <bool is_log> mpnum_status capped_launch(const law_piece *at) {
+  const mpnum_softmax_options options = capped_options_of(at);
+  return of_type(at, 0, [&](auto from) {
+    typedef typename decltype(from)::type T;
+    const auto launch = is_log ? mpnum_launch_log_softmax_capped_rows<T, const T>
+                               : mpnum_launch_softmax_capped_rows<T, const T>;
+    return launch(matrix_at<T>(at, OPTIONS + 1), matrix_at<const T>(at, OPTIONS),
+                  &options, data<mpnum_row_status>(at, OPTIONS + 2), nullptr);
+  });
+}
+mpnum_status logsumexp_capped_launch(const law_piece *at) {
+  const mpnum_softmax_options options = capped_options_of(at);
+  return of_type(at, 0, [&](auto from) {
+    typedef typename decltype(from)::type T;
+    return mpnum_launch_logsumexp_capped_rows(
+        data<float>(at, OPTIONS + 1), matrix_at<const T>(at, OPTIONS), &options,
+        data<mpnum_row_status>(at, OPTIONS + 2), nullptr);
+  });
+}
+mpnum_status capped_backward_launch(const law_piece *at) {
+  const mpnum_softmax_options options = capped_options_of(at);
+  return of_type(at, 0, [&](auto from) {
+    typedef typename decltype(from)::type T;
+    return mpnum_launch_softmax_capped_backward_rows(
+        matrix_at<T>(at, OPTIONS + 2), matrix_at<const T>(at, OPTIONS),
+        matrix_at<const T>(at, OPTIONS + 1), matrix_at<const T>(at, OPTIONS + 3),
+        &options, nullptr);
   });
 }
 
@@ -275,6 +311,17 @@ const law_subject subjects[] = {
      spoil_launch<spoil_options, 4>, nullptr},
     {"mpnum_launch_log_softmax_backward_rows", draw_alike<draw_softmax_backward>,
      softmax_backward_launch<true>, laws, BESIDE(log_softmax_backward),
+     spoil_launch<spoil_options, 4>, nullptr},
+    {"mpnum_launch_softmax_capped_rows", draw_capped<draw_softmax>, capped_launch<false>,
+     laws, BESIDE(softmax), spoil_launch<spoil_options, 4>, nullptr},
+    {"mpnum_launch_log_softmax_capped_rows", draw_capped<draw_softmax>,
+     capped_launch<true>, laws, BESIDE(log_softmax), spoil_launch<spoil_options, 4>,
+     nullptr},
+    {"mpnum_launch_logsumexp_capped_rows", draw_capped<draw_logsumexp>,
+     logsumexp_capped_launch, laws & ~HOLDS(LAW_IN_PLACE), BESIDE(logsumexp),
+     spoil_launch<spoil_options, 4>, nullptr},
+    {"mpnum_launch_softmax_capped_backward_rows", draw_capped<draw_capped_backward>,
+     capped_backward_launch, laws, BESIDE(softmax_capped_backward),
      spoil_launch<spoil_options, 4>, nullptr},
     {"mpnum_launch_cross_entropy_rows", draw_loss, cross_entropy_launch, laws,
      BESIDE(cross_entropy), spoil_launch<spoil_loss, 7>, nullptr},

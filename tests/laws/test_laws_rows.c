@@ -328,19 +328,6 @@ static int spoil_embeddings(law_draw *d, law_piece *at, int k) {
   { LAW_TWIN, NULL } \
  }
 
-static void draw_capped_backward(law_draw *d) { /* options, dy, y, dx, x */
-  draw_softmax_backward(d);
-  draw_cap(d);
-  input(d, 3);
-}
-static mpnum_status softmax_capped_backward(const law_piece *at) {
-  const mpnum_softmax_options options = capped_options_of(at);
-  return mpnum_softmax_capped_backward_rows(
-      to(at, OPTIONS + 2, at->draw->types[2]), from(at, OPTIONS, at->draw->types[0]),
-      from(at, OPTIONS + 1, at->draw->types[1]),
-      from(at, OPTIONS + 3, at->draw->types[3]), &options);
-}
-
 static const law_subject subjects[] = {
     {"mpnum_softmax_rows", draw_softmax, softmax, ROW_LAWS | IN_PLACE, NO_TWIN,
      spoil_options, NULL},

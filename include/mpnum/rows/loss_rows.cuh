@@ -280,14 +280,24 @@ struct slope_adder_ {
                          : mpnum_fma_scalar_(both.dy.at[j], both.y.at[j], sum.at[j]);
   }
 };
-template <class Dx> struct slope_writer_ {
+/* What a gradient is multiplied by when it is complete: nothing (softmax_cap.cuh). */
+struct slope_straight_ {
+  __device__ __forceinline__ bool takes_whole() const { return true; }
+  template <class Part>
+  __device__ __forceinline__ slope_straight_ at(size_t, unsigned, Part) const {
+    return *this;
+  }
+  __device__ __forceinline__ float times(unsigned, float x) const { return x; }
+};
+template <class Dx, class Through> struct slope_writer_ {
   Dx *dst;
   const uint8_t *mask;
   unsigned count, columns;
   int is_log, adds;
   float inner, scale;
+  Through through;
   __device__ __forceinline__ bool takes_whole() const {
-    return count == columns && !mask && row_is_aligned_(dst);
+    return count == columns && !mask && row_is_aligned_(dst) && through.takes_whole();
   }
   __device__ __forceinline__ float of(float dy, float y) const {
     if (is_log) {
@@ -304,9 +314,10 @@ template <class Dx> struct slope_writer_ {
     const unsigned end = adds ? count : columns;
     pair_ x;
     if (!Part::is_whole && i >= end) return;
+    const auto by = through.at(i, count, part);
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 2; ++j) {
-      x.at[j] = of(both.dy.at[j], both.y.at[j]);
+      x.at[j] = by.times(j, of(both.dy.at[j], both.y.at[j]));
       if (!Part::is_whole && (i + j >= count || (mask && !mask[i + j]))) x.at[j] = 0;
     }
     if (adds) {
@@ -337,13 +348,14 @@ template <class Dx, class Dy, class Y> struct slope_job_ {
   size_t dy_stride, dx_stride;
   int is_log;
 };
-template <class Dx, class Dy, class Y>
+template <class Dx, class Dy, class Y, class Through>
 static __device__ __forceinline__ void
-slope_row_(const slope_job_<Dx, Dy, Y> &job, const row_place_ &place, uint32_t *scratch) {
+slope_row_(const slope_job_<Dx, Dy, Y> &job, const Through &through,
+           const row_place_ &place, uint32_t *scratch) {
   const size_t number = place.exists ? place.number : 0;
   const unsigned count = row_length_(job.y, place);
   slope_adder_ adder = {{{0, 0}}, place.kept, place.kept, job.is_log};
-  slope_writer_<Dx> writer;
+  slope_writer_<Dx, Through> writer;
   slope_whole_<Dy, Y> whole;
   whole.load.dy = job.dy + number * job.dy_stride;
   whole.load.y = job.y.data + number * job.y.stride;
@@ -362,6 +374,7 @@ slope_row_(const slope_job_<Dx, Dy, Y> &job, const row_place_ &place, uint32_t *
   writer.is_log = job.is_log;
   writer.adds = job.y.adds;
   writer.scale = job.y.scale;
+  writer.through = through;
   row_each_<2>(place, place.columns, whole, writer);
 }
 
@@ -372,7 +385,7 @@ template <class Dx, class Dy, class Y>
 static __global__ void __launch_bounds__(512, 2)
     mpnum_softmax_backward_rows_kernel_(mpnum::slope_job_<Dx, Dy, Y> job) {
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
-  mpnum::slope_row_(job, mpnum::row_place_in_(job.y), scratch);
+  mpnum::slope_row_(job, mpnum::slope_straight_(), mpnum::row_place_in_(job.y), scratch);
 }
 
 #if !MPNUM_HAS_NVRTC_
@@ -456,21 +469,21 @@ mpnum_launch_cross_entropy_rows(float *loss, mpnum::matrix<G> gradient,
                                      row_status, stream);
 }
 
+/* The job of a launch, and whether all is what softmax_backward.h allows. */
 template <class Dx, class Dy, class Y>
-static inline cudaError_t
-mpnum_launch_slope_(int is_log, Dx *dx, size_t dx_stride, const Dy *dy, size_t dy_stride,
-                    const Y *y, size_t y_stride, size_t rows, size_t columns,
-                    const mpnum_softmax_options *options, cudaStream_t stream) {
+static inline bool mpnum_slope_job_of_(mpnum::slope_job_<Dx, Dy, Y> &job, int is_log,
+                                       Dx *dx, size_t dx_stride, const Dy *dy,
+                                       size_t dy_stride, const Y *y, size_t y_stride,
+                                       size_t rows, size_t columns,
+                                       const mpnum_softmax_options *options) {
   const void *to = dx;
-  mpnum::slope_job_<Dx, Dy, Y> job;
   static_assert(mpnum::has_rows_<Dy>::value, "float, f16, bf16, e5m2 or e4m3");
   if (!mpnum_row_source_of_(job.y, y, y_stride, rows, columns, options,
                             MPNUM_SOFTMAX_ACCUMULATE) ||
       !mpnum_rows_fit_(dx, dx_stride, dy, dy_stride, rows, columns) ||
       !mpnum_rows_fit_(dx, dx_stride, y, y_stride, rows, columns) ||
       (rows && columns && (!dy || (job.y.adds && (to == dy || to == y)))))
-    return cudaErrorInvalidValue;
-  if (rows == 0 || columns == 0) return cudaSuccess;
+    return false;
   job.y.bias = 0;
   job.y.heads = 0;
   job.dy = dy;
@@ -478,6 +491,18 @@ mpnum_launch_slope_(int is_log, Dx *dx, size_t dx_stride, const Dy *dy, size_t d
   job.dy_stride = dy_stride;
   job.dx_stride = dx_stride;
   job.is_log = is_log;
+  return true;
+}
+template <class Dx, class Dy, class Y>
+static inline cudaError_t
+mpnum_launch_slope_(int is_log, Dx *dx, size_t dx_stride, const Dy *dy, size_t dy_stride,
+                    const Y *y, size_t y_stride, size_t rows, size_t columns,
+                    const mpnum_softmax_options *options, cudaStream_t stream) {
+  mpnum::slope_job_<Dx, Dy, Y> job;
+  if (!mpnum_slope_job_of_(job, is_log, dx, dx_stride, dy, dy_stride, y, y_stride, rows,
+                           columns, options))
+    return cudaErrorInvalidValue;
+  if (rows == 0 || columns == 0) return cudaSuccess;
   return mpnum_launch_rows_(mpnum_softmax_backward_rows_kernel_<Dx, Dy, Y>, job, job.y, 2,
                             stream);
 }

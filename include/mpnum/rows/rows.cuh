@@ -21,8 +21,8 @@
  *   stride; otherwise they do not overlap.
  * Bits: batch invariance: a row has the same ones alone and in any batch.
  * Status: cudaErrorInvalidValue, and nothing is launched, where the host's function has
- *   an error, but for what only the device can read, and for a cap. Without elements
- *   pointers may be anything.
+ *   an error, but for what only the device can read, and for a cap, which
+ *   softmax_cap.cuh takes. Without elements pointers may be anything.
  * Speed: a row is read once where its floats fit into the shared memory that a block can
  *   have, 12032 of them on every GPU, 16128 on sm_75, 25088 on sm_86, 89 and 120, 41472
  *   on sm_80, 57856 on sm_90 and 100; longer rows once for each step, from the second
@@ -77,9 +77,14 @@ struct row_bias_ {
   }
 };
 
+/* What becomes of elements that are read, before biases: nothing (softmax_cap.cuh). */
+struct row_uncapped_ {
+  __device__ __forceinline__ float operator()(float x) const { return x; }
+};
+
 /* Pairs of a row as floats, what is masked as -Inf; or those that were kept. Of a NaN the
  * bits are lost. */
-template <class T> struct row_loader_ {
+template <class T, class Cap = row_uncapped_> struct row_loader_ {
   typedef pair_ result;
   const T *src;
   const uint8_t *mask;
@@ -88,6 +93,7 @@ template <class T> struct row_loader_ {
   unsigned count;
   int is_plain; /* aligned, and neither masked nor biased */
   float scale;
+  Cap cap;
   __device__ __forceinline__ bool is_kept() const { return kept != 0; }
   __device__ __forceinline__ bool takes_whole() const { return is_plain; }
   template <class Part>
@@ -98,6 +104,7 @@ template <class T> struct row_loader_ {
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 2; ++j) {
       const bool is_in = Part::is_whole || i + j < count;
+      x.at[j] = cap(x.at[j]);
       if (!Part::is_whole && bias.at && is_in)
         x.at[j] = mpnum_fma_scalar_(x.at[j], scale, bias(i + j));
       if (!is_in || (!Part::is_whole && mask && !mask[i + j]))
@@ -153,9 +160,9 @@ struct row_infinities_ {
 };
 
 /* A row of which all threads know the largest element and the status. */
-template <class T> struct row_ {
+template <class T, class Cap = row_uncapped_> struct row_ {
   row_place_ place;
-  row_loader_<T> load;
+  row_loader_<T, Cap> load;
   unsigned count;         /* elements that are not past its length */
   float max, scale, sink; /* sink: -Inf where there is none */
   mpnum_row_status status;
@@ -172,11 +179,11 @@ static __device__ __forceinline__ unsigned row_length_(const row_source_<T> &fro
         mpnum_causal_length_(from.first_length, from.length_step, place.number, length));
   return length;
 }
-template <class T>
-static __device__ __forceinline__ row_<T> row_of_(const row_source_<T> &from,
-                                                  const row_place_ &place) {
+template <class T, class Cap = row_uncapped_>
+static __device__ __forceinline__ row_<T, Cap>
+row_of_(const row_source_<T> &from, const row_place_ &place, const Cap &cap = Cap()) {
   const size_t number = place.exists ? place.number : 0;
-  row_<T> row;
+  row_<T, Cap> row;
   row.place = place;
   row.count = row_length_(from, place);
   row.load.src = from.data + number * from.stride;
@@ -198,12 +205,14 @@ static __device__ __forceinline__ row_<T> row_of_(const row_source_<T> &from,
   row.load.count = row.count;
   row.load.is_plain = !from.mask && !from.bias && row_is_aligned_(row.load.src);
   row.load.scale = from.scale;
+  row.load.cap = cap;
   row.scale = from.bias ? mpnum_from_bits_f32(0x3f800000u) : from.scale;
   return row;
 }
 /* Finds max and status, and keeps the row. */
-template <class T>
-static __device__ __forceinline__ void row_look_(row_<T> &row, const row_source_<T> &from,
+template <class T, class Cap>
+static __device__ __forceinline__ void row_look_(row_<T, Cap> &row,
+                                                 const row_source_<T> &from,
                                                  unsigned count, uint32_t *scratch) {
   row_looker_ looker = {mpnum_from_bits_f32(0xff800000u), row.place.kept};
   uint32_t bits = 0;
@@ -219,15 +228,15 @@ static __device__ __forceinline__ void row_look_(row_<T> &row, const row_source_
   if (bits == 0x7fffffffu) row.status = MPNUM_ROW_NAN;
 }
 /* The sum of e^t, of an ordinary row. */
-template <class T>
-static __device__ __forceinline__ double row_powers_f64_(const row_<T> &row, int keeps,
-                                                         int marks, uint32_t *scratch) {
+template <class T, class Cap>
+static __device__ __forceinline__ double
+row_powers_f64_(const row_<T, Cap> &row, int keeps, int marks, uint32_t *scratch) {
   const unsigned count = row.status == MPNUM_ROW_OK ? row.count : 0;
   row_adder_ adder = {{{0, 0}}, row.max, row.scale, keeps ? row.place.kept : 0, marks};
   return row_sum_(row.place, count, row.load, adder, scratch);
 }
-template <class T>
-static __device__ __forceinline__ float row_powers_(const row_<T> &row, int keeps,
+template <class T, class Cap>
+static __device__ __forceinline__ float row_powers_(const row_<T, Cap> &row, int keeps,
                                                     int marks, uint32_t *scratch) {
   return mpnum_f64_to_f32(row_powers_f64_(row, keeps, marks, scratch));
 }
@@ -268,9 +277,9 @@ template <class Dst, bool is_log> struct softmax_writer_ {
   }
 };
 /* All pairs of a row, those past its length too, which are not read. */
-template <class T> struct row_whole_ {
+template <class T, class Cap = row_uncapped_> struct row_whole_ {
   typedef pair_ result;
-  row_loader_<T> load;
+  row_loader_<T, Cap> load;
   int reads;
   __device__ __forceinline__ bool is_kept() const { return reads && load.is_kept(); }
   __device__ __forceinline__ bool takes_whole() const {
@@ -284,8 +293,8 @@ template <class T> struct row_whole_ {
 };
 
 /* Of a row that is +Inf somewhere: how many elements are. */
-template <class T>
-static __device__ __forceinline__ uint32_t row_infinite_(const row_<T> &row,
+template <class T, class Cap>
+static __device__ __forceinline__ uint32_t row_infinite_(const row_<T, Cap> &row,
                                                          uint32_t *scratch) {
   row_infinities_ infinities = {0};
   row_each_<1>(row.place, row.status == MPNUM_ROW_INF ? row.count : 0, row.load,
@@ -299,14 +308,14 @@ template <class Dst, class Src> struct softmax_job_ {
   size_t stride;
   mpnum_row_status *status;
 };
-template <bool is_log, class Dst, class Src>
-static __device__ __forceinline__ void softmax_row_(const softmax_job_<Dst, Src> &job,
-                                                    const row_place_ &place,
-                                                    uint32_t *scratch) {
+template <bool is_log, class Dst, class Src, class Cap>
+static __device__ __forceinline__ void
+softmax_row_(const softmax_job_<Dst, Src> &job, const Cap &cap, const row_place_ &place,
+             uint32_t *scratch) {
   const uint32_t none = is_log ? 0xff800000u : 0;
-  row_<Src> row = row_of_(job.from, place);
+  row_<Src, Cap> row = row_of_(job.from, place, cap);
   softmax_writer_<Dst, is_log> writer;
-  row_whole_<Src> whole;
+  row_whole_<Src, Cap> whole;
   double sum = 0;
   row_look_(row, job.from, row.count, scratch);
   sum = row_powers_f64_(row, !is_log, 0, scratch);
@@ -355,11 +364,11 @@ template <class Src> struct logsumexp_job_ {
   float *dst;
   mpnum_row_status *status;
 };
-template <class Src>
-static __device__ __forceinline__ void logsumexp_row_(const logsumexp_job_<Src> &job,
-                                                      const row_place_ &place,
-                                                      uint32_t *scratch) {
-  row_<Src> row = row_of_(job.from, place);
+template <class Src, class Cap>
+static __device__ __forceinline__ void
+logsumexp_row_(const logsumexp_job_<Src> &job, const Cap &cap, const row_place_ &place,
+               uint32_t *scratch) {
+  row_<Src, Cap> row = row_of_(job.from, place, cap);
   double sum = 0;
   float result = 0;
   row_look_(row, job.from, row.count, scratch);
@@ -386,13 +395,15 @@ template <bool is_log, class Dst, class Src>
 static __global__ void __launch_bounds__(512, 2)
     mpnum_softmax_rows_kernel_(mpnum::softmax_job_<Dst, Src> job) {
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
-  mpnum::softmax_row_<is_log>(job, mpnum::row_place_in_(job.from), scratch);
+  mpnum::softmax_row_<is_log>(job, mpnum::row_uncapped_(), mpnum::row_place_in_(job.from),
+                              scratch);
 }
 template <class Src>
 static __global__ void __launch_bounds__(512, 2)
     mpnum_logsumexp_rows_kernel_(mpnum::logsumexp_job_<Src> job) {
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
-  mpnum::logsumexp_row_(job, mpnum::row_place_in_(job.from), scratch);
+  mpnum::logsumexp_row_(job, mpnum::row_uncapped_(), mpnum::row_place_in_(job.from),
+                        scratch);
 }
 
 #if !MPNUM_HAS_NVRTC_
@@ -478,19 +489,42 @@ static inline bool mpnum_rows_fit_(const Dst *dst, size_t dst_stride, const Src 
              : mpnum_rows_are_apart_(dst, dst_stride, src, src_stride, rows, columns);
 }
 
+/* The jobs of launches, and whether all is what softmax.h allows. */
+template <class Dst, class Src>
+static inline bool mpnum_softmax_job_of_(mpnum::softmax_job_<Dst, Src> &job, Dst *dst,
+                                         size_t dst_stride, const Src *src,
+                                         size_t src_stride, size_t rows, size_t columns,
+                                         const mpnum_softmax_options *options,
+                                         mpnum_row_status *row_status) {
+  job.dst = dst;
+  job.stride = dst_stride;
+  job.status = row_status;
+  return mpnum_row_source_of_(job.from, src, src_stride, rows, columns, options, 0) &&
+         mpnum_rows_fit_(dst, dst_stride, src, src_stride, rows, columns);
+}
+template <class Src>
+static inline bool mpnum_logsumexp_job_of_(mpnum::logsumexp_job_<Src> &job, float *dst,
+                                           const Src *src, size_t src_stride, size_t rows,
+                                           size_t columns,
+                                           const mpnum_softmax_options *options,
+                                           mpnum_row_status *row_status) {
+  job.dst = dst;
+  job.status = row_status;
+  return mpnum_row_source_of_(job.from, src, src_stride, rows, columns, options, 0) &&
+         (dst || !rows || !columns) &&
+         mpnum_floats_are_apart_(dst, src, src_stride, rows, columns);
+}
+
 template <bool is_log, class Dst, class Src>
 static inline cudaError_t
 mpnum_launch_softmax_(Dst *dst, size_t dst_stride, const Src *src, size_t src_stride,
                       size_t rows, size_t columns, const mpnum_softmax_options *options,
                       mpnum_row_status *row_status, cudaStream_t stream) {
   mpnum::softmax_job_<Dst, Src> job;
-  if (!mpnum_row_source_of_(job.from, src, src_stride, rows, columns, options, 0) ||
-      !mpnum_rows_fit_(dst, dst_stride, src, src_stride, rows, columns))
+  if (!mpnum_softmax_job_of_(job, dst, dst_stride, src, src_stride, rows, columns,
+                             options, row_status))
     return cudaErrorInvalidValue;
   if (rows == 0) return cudaSuccess;
-  job.dst = dst;
-  job.stride = dst_stride;
-  job.status = row_status;
   return mpnum_launch_rows_(mpnum_softmax_rows_kernel_<is_log, Dst, Src>, job, job.from,
                             1, stream);
 }
@@ -500,13 +534,10 @@ mpnum_launch_logsumexp_(float *dst, const Src *src, size_t src_stride, size_t ro
                         size_t columns, const mpnum_softmax_options *options,
                         mpnum_row_status *row_status, cudaStream_t stream) {
   mpnum::logsumexp_job_<Src> job;
-  if (!mpnum_row_source_of_(job.from, src, src_stride, rows, columns, options, 0) ||
-      (!dst && rows && columns) ||
-      !mpnum_floats_are_apart_(dst, src, src_stride, rows, columns))
+  if (!mpnum_logsumexp_job_of_(job, dst, src, src_stride, rows, columns, options,
+                               row_status))
     return cudaErrorInvalidValue;
   if (rows == 0 || !dst) return cudaSuccess;
-  job.dst = dst;
-  job.status = row_status;
   return mpnum_launch_rows_(mpnum_logsumexp_rows_kernel_<Src>, job, job.from, 1, stream);
 }
 /* mpnum_softmax_rows and mpnum_log_softmax_rows; row_status may be NULL. */

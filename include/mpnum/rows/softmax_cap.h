@@ -16,7 +16,7 @@
  *   in the bias alone. Losses refuse a cap.
  * Bits: those of mpnum_tanh_f32_array of x factor, and softmax of that with scale cap.
  * Error: that of softmax.h, and 2 |x scale| u + 2 cap u more in each logit, u = 2^-24.
- * Speed: docs/softmax.md. Host only: launchers refuse a cap. */
+ * Speed: docs/softmax.md. Host only; launchers: softmax_cap.cuh. */
 #ifndef MPNUM_ROWS_SOFTMAX_CAP_H
 #define MPNUM_ROWS_SOFTMAX_CAP_H
 

@@ -46,6 +46,11 @@ ROWS = {
                           "{rows<mpnum_f16>(a, n), (float *)c, (mpnum_f16 *)b, n, (const int *)d, 0, 0, -100, 0, 1}"),
     "softmax_backward_f16": ("softmax_backward_rows", "mpnum_f16, mpnum_f16, mpnum_f16", "slope_job_",
                              "{rows<mpnum_f16>(a, n, 2), (const mpnum_f16 *)c, (mpnum_f16 *)b, n, n, 0}"),
+    "softmax_capped_f16": ("softmax_capped_rows", "false, mpnum_f16, mpnum_f16", "capped_softmax_",
+                           "{{rows<mpnum_f16>(a, n), (mpnum_f16 *)b, n, 0}, {0.02f}}"),
+    "softmax_capped_backward_f16": ("softmax_capped_backward", "mpnum_f16, mpnum_f16, mpnum_f16, mpnum_f16", "capped_slope_job_",
+                                    "{{rows<mpnum_f16>(a, n, 2), (const mpnum_f16 *)c, (mpnum_f16 *)b, n, n, 0}, "
+                                    "(const mpnum_f16 *)a, n, 0.02f}"),
     "layer_norm_f16": ("normalize_rows", "mpnum::norm_plain_<mpnum_f16>, mpnum_f16", "norm_job_",
                        "{norm(a, n, 1, MPNUM_NORM_LAYER), {(mpnum_f16 *)b, n}}"),
     "rms_norm_f16": ("normalize_rows", "mpnum::norm_plain_<mpnum_f16>, mpnum_f16", "norm_job_",
@@ -63,8 +68,12 @@ ROWS = {
 }
 SOURCE = """\
 #include <mpnum/kernels.cuh>
+#include <mpnum/rows/softmax_cap.cuh>
 #include <mpnum/rows/softmax_state.h>
 #include <mpnum/training/optimizer.cuh>
+namespace mpnum {
+template <class Dst, class Src> using capped_softmax_ = capped_job_<softmax_job_<Dst, Src>>;
+}
 template <class T> __device__ mpnum::row_source_<T> rows(const void *data, unsigned n, unsigned planes = 1) {
   mpnum::row_source_<T> from = mpnum::row_source_<T>();
   from.data = static_cast<const T *>(data);

@@ -7,7 +7,7 @@
 #include "row_kernels.hpp"
 #include "../../harness/must.h"
 
-#include <mpnum/rows/loss_rows.cuh>
+#include <mpnum/rows/softmax_cap.cuh>
 
 SIMT_DYNAMIC_SHARED(float, mpnum_rows_shared_);
 
@@ -233,12 +233,44 @@ void check_backward(const matrix &shape, unsigned which, int flags) {
   }
 }
 
+/* With a cap, or none, by the launchers that take one. */
+template <class A, class B>
+void check_capped(const matrix &shape, unsigned which, int flags) {
+  const mpnum_softmax_cap cap = mpnum_softmax_cap_of(which % 2 ? 30.0f : 0x1p-3f);
+  const vector<A> x = random_rows<A>(shape, which), dy = random_rows<A>(shape, which + 1);
+  matrix to = shape;
+  to.to_stride = shape.from_stride;
+  vector<B> y = random_rows<B>(to, which), got_y = y, dx = random_rows<B>(to, which + 2),
+            got_dx = dx;
+  vector<mpnum_row_status> status(shape.rows, MPNUM_ROW_IGNORED), got_status = status;
+  choice chosen;
+  choose(chosen, which, shape.rows, shape.columns);
+  if (which % 3) chosen.options.cap = &cap; /* not of scales too small for one */
+  must(mpnum_softmax_rows(to_rows(y, to), of_rows(x, shape), &chosen.options,
+                          status.data()));
+  CHECK_LAUNCH(mpnum_launch_softmax_capped_rows(view_to(got_y, to), view_of(x, shape),
+                                                &chosen.options, got_status.data(),
+                                                nullptr));
+  check_same(got_y, y, "capped softmax", to, which);
+  CHECK(got_status == status, "status of capped rows, %u", which);
+  chosen.options.flags = flags;
+  y = random_rows<B>(to, which + 3); /* any, also where x is Inf or NaN */
+  must(mpnum_softmax_capped_backward_rows(to_rows(dx, to), of_rows(dy, shape),
+                                          of_rows(y, shape), of_rows(x, shape),
+                                          &chosen.options));
+  CHECK_LAUNCH(mpnum_launch_softmax_capped_backward_rows(
+      view_to(got_dx, to), view_of(dy, shape), view_of(y, shape), view_of(x, shape),
+      &chosen.options, nullptr));
+  check_same(got_dx, dx, "capped backward", to, which);
+}
+
 template <class A, class B> void check_all(const matrix &shape, unsigned which) {
   const float smoothing = which % 3 == 0 ? 0 : which % 3 == 1 ? 0.1f : 1;
   check_softmax<A, B>(shape, which);
   check_cross_entropy<A, B, std::int64_t>(shape, which, smoothing,
                                           which % 2 ? MPNUM_SOFTMAX_ACCUMULATE : 0);
   check_backward<A, B, B>(shape, which, which % 2 ? MPNUM_SOFTMAX_ACCUMULATE : 0);
+  check_capped<A, B>(shape, which, which % 4 ? 0 : MPNUM_SOFTMAX_ACCUMULATE);
 }
 
 #ifdef TEST_TYPES
@@ -524,6 +556,35 @@ void what_does_not_fit_launches_nothing(void) {
   check_refused(loss_of(loss, other, nullptr), "no targets");
   losses.reduction = MPNUM_REDUCTION_MEAN;
   check_refused(loss_of(loss, other, &classes[0]), "a mean without a count");
+  options.flags = 0;
+  const auto capped = [&](float of, float scale) {
+    const mpnum_softmax_cap cap = mpnum_softmax_cap_of(of);
+    options.cap = &cap;
+    options.scale = scale;
+    return mpnum_launch_softmax_capped_rows(at(other), at(data), &options, nullptr,
+                                            nullptr);
+  };
+  const auto capped_backward = [&](float *dx, float *x, int flags) {
+    const mpnum_softmax_cap cap = mpnum_softmax_cap_of(1);
+    options.cap = &cap;
+    options.flags = flags;
+    return mpnum_launch_softmax_capped_backward_rows(at(dx), at(data), at(data), at(x),
+                                                     &options, nullptr);
+  };
+  CHECK(capped(50, 1) == sound, "a cap");
+  check_refused(capped(0, 1), "a cap of 0");
+  check_refused(capped(-1, 1), "a cap below 0");
+  check_refused(capped(infinity, 1), "a cap of Inf");
+  check_refused(capped(0x1p-100f, 0x1p100f), "a scale too large for a cap");
+  check_refused(capped(0x1p100f, 0x1p-100f), "a scale too small for a cap");
+  options.scale = 1;
+  CHECK(capped_backward(other, data, 0) == sound &&
+            capped_backward(other, other, 0) == sound,
+        "a gradient in the place of what was capped");
+  check_refused(capped_backward(other, other, MPNUM_SOFTMAX_ACCUMULATE),
+                "adding to what was capped");
+  check_refused(capped_backward(other, other + 1, 0), "a gradient over capped rows");
+  check_refused(capped_backward(other, nullptr, 0), "a gradient without what was capped");
   simt::launch_error = cudaSuccess;
 }
 
