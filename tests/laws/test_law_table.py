@@ -32,7 +32,8 @@ LEFT_OUT = {
     "mpnum_launch_scale_update": "of the state of a scaling: kernels_quantize",
     "mpnum_launch_grad_clip": "of the state of a scaler: kernels_grad",
     "mpnum_launch_grad_multiplier": "of the state of a scaler: kernels_optimizer",
-    "mpnum_launch_optimizer_step": "of a list and the number of a step: kernels_optimizer",
+    **{f"mpnum_launch_{name}": "of a list and the number of a step: kernels_optimizer"
+       for name in ("optimizer_step", "adafactor_step", "adafactor_bytes")},
     "mpnum_launch_grad_step": "of the state of a scaler: kernels_grad",
     "mpnum_launch_grad_step_all": "of the state of a scaler: kernels_grad",
     "mpnum_launch_grad_merge": "of the state of a scaler: kernels_grad",

@@ -98,6 +98,7 @@ WITHOUT_TWIN = {
     **{name: "a list, findings and handles in device memory" for name in ("grad_pass", "grad_clip", "grad_step", "grad_step_all",
                                                                           "grad_merge", "grad_multiplier")},
     "optimizer_step": "a list and the number of the step in device memory",
+    "adafactor_step": "the number of the step in device memory", "adafactor_bytes": "room that hosts do not need",
     "histogram": "hosts count one value, or the pass over gradients does",
 }
 

@@ -66,11 +66,11 @@ MPNUM_FUNC mpnum_adafactor mpnum_adafactor_default(void) {
   return made;
 }
 
-#if MPNUM_HAS_ARRAYS_
+#if MPNUM_ON_DEVICE_ || MPNUM_HAS_ARRAYS_
 
-MPNUM_HOST_COLD_ mpnum_status mpnum_adafactor_check_(const mpnum_adafactor *adafactor,
-                                                     mpnum_optimizer *steps,
-                                                     uint64_t step, float multiplier) {
+MPNUM_MATH_ mpnum_status mpnum_adafactor_check_(const mpnum_adafactor *adafactor,
+                                                mpnum_optimizer *steps, uint64_t step,
+                                                float multiplier) {
   const uint64_t limit = (uint64_t)0x47e << 52; /* 2^127 */
   const uint64_t least = (uint64_t)0x381 << 52; /* 2^-126 */
   const uint64_t infinite = (uint64_t)0x7ff << 52;
@@ -90,6 +90,33 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_adafactor_check_(const mpnum_adafactor *adaf
   steps->rounding = adafactor->rounding;
   return mpnum_optimizer_check_(steps, step, multiplier);
 }
+/* The factors of a step; steps: what mpnum_adafactor_check_ made. */
+MPNUM_MATH_ mpnum_status mpnum_adafactor_factors_of_(mpnum_adafactor_factors_ *made,
+                                                     const mpnum_adafactor *adafactor,
+                                                     const mpnum_optimizer *steps,
+                                                     uint64_t step, float multiplier) {
+  const float one = mpnum_from_bits_f32(0x3f800000u), t = (float)step;
+  const mpnum_status status =
+      mpnum_optimizer_factors_of_(&made->steps, steps, step, multiplier);
+  made->steps.rest2 = mpnum_pow_f32(t, -mpnum_narrow_f64_(adafactor->decay));
+  made->steps.beta2 = mpnum_sub_scalar_(one, made->steps.rest2);
+  made->steps.epsilon = mpnum_narrow_f64_(adafactor->epsilon1);
+  made->rho = mpnum_adafactor_positive_(made->steps.rate);
+  if (adafactor->is_relative) {
+    const float most = mpnum_div_scalar_(one, mpnum_sqrt_raw_scalar_(t));
+    if (mpnum_bits_f32(most) < mpnum_bits_f32(made->rho)) made->rho = most;
+  }
+  made->clip = mpnum_narrow_f64_(adafactor->clip);
+  made->least = mpnum_adafactor_positive_(mpnum_narrow_f64_(adafactor->epsilon2));
+  made->decay = mpnum_narrow_f64_(adafactor->weight_decay);
+  made->is_scaled = adafactor->is_scaled;
+  return status;
+}
+
+#endif
+
+#if MPNUM_HAS_ARRAYS_
+
 MPNUM_HOST_COLD_ mpnum_status mpnum_adafactor_tensors_check_(
     const mpnum_optimizer *steps, const mpnum_optimizer_tensor *tensors, size_t count) {
   mpnum_status status = mpnum_optimizer_tensors_check_(steps, tensors, count);
@@ -111,7 +138,6 @@ MPNUM_HOST_ONCE_ mpnum_status mpnum_adafactor_pass_of_(mpnum_adafactor_pass_ *pa
                                                        const mpnum_optimizer *steps,
                                                        uint64_t step, float multiplier) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  const float one = mpnum_from_bits_f32(0x3f800000u), t = (float)step;
   const mpnum_status status =
       mpnum_optimizer_pass_of_(&pass->steps, steps, step, multiplier);
   MPNUM_OPTIMIZER_RUN_(&pass->squares, isa, squares);
@@ -120,19 +146,9 @@ MPNUM_HOST_ONCE_ mpnum_status mpnum_adafactor_pass_of_(mpnum_adafactor_pass_ *pa
   MPNUM_OPTIMIZER_RUN_(&pass->inverse, isa, inverse);
   MPNUM_OPTIMIZER_RUN_(&pass->update, isa, update);
   MPNUM_OPTIMIZER_RUN_(&pass->steps.step, isa, factored);
-  pass->factors = pass->steps.factors;
-  pass->factors.rest2 = mpnum_pow_f32(t, -mpnum_narrow_f64_(adafactor->decay));
-  pass->factors.beta2 = mpnum_sub_scalar_(one, pass->factors.rest2);
-  pass->factors.epsilon = mpnum_narrow_f64_(adafactor->epsilon1);
-  pass->rho = mpnum_adafactor_positive_(pass->steps.factors.rate);
-  if (adafactor->is_relative) {
-    const float most = mpnum_div_scalar_(one, mpnum_sqrt_raw_scalar_(t));
-    if (mpnum_bits_f32(most) < mpnum_bits_f32(pass->rho)) pass->rho = most;
-  }
-  pass->clip = mpnum_narrow_f64_(adafactor->clip);
-  pass->least = mpnum_adafactor_positive_(mpnum_narrow_f64_(adafactor->epsilon2));
-  pass->is_scaled = adafactor->is_scaled;
-  return status;
+  return status != MPNUM_OK ? status
+                            : mpnum_adafactor_factors_of_(&pass->factors, adafactor,
+                                                          steps, step, multiplier);
 }
 
 /* Takes step number step, from 1 on, of all tensors; multiplier and verdict are those of
@@ -153,8 +169,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_adafactor_step(
   saved = mpnum_fenv_save_();
   status = mpnum_adafactor_pass_of_(&pass, adafactor, &steps, step, multiplier);
   for (; status == MPNUM_OK && verdict == MPNUM_GRAD_APPLY && i < count; ++i)
-    mpnum_adafactor_tensor_(&pass, tensors + i,
-                            mpnum_narrow_f64_(adafactor->weight_decay));
+    mpnum_adafactor_tensor_(&pass, tensors + i);
   mpnum_fenv_restore_(saved);
   return status;
 }

@@ -40,6 +40,7 @@ BEGIN = """\
 #undef MPNUM_RARE_
 #define MPNUM_RARE_ MPNUM_INLINE
 #include <mpnum/kernels.cuh>
+#include <mpnum/training/adafactor.cuh>
 #include <mpnum/training/optimizer.cuh>
 #include <mpnum/rows/softmax_cap.cuh>
 #include <mpnum/rows/activation_backward.h>
@@ -260,6 +261,10 @@ LOSS = """mpnum_cross_entropy_options how = mpnum_cross_entropy_default();
   how.reduction = MPNUM_REDUCTION_MEAN;
   how.counted = counted;
 """
+FACTORED = """const mpnum_adafactor how = mpnum_adafactor_default();
+  mpnum_optimizer_tensor t = mpnum_optimizer_tensor_of(630, MPNUM_TYPE_F32, g, MPNUM_TYPE_BF16, p, MPNUM_TYPE_F32, r, c);
+  t.columns = 9;
+"""
 WEIGHTS = {"weight": ("float", floats(70, 1)), "bias": ("float", floats(70, 2))}
 STATES = {"p": ("float", floats(1030)), "m": ("float", floats(1030, 1)), "v": ("float", squares(1030)),
           "small": ("mpnum_bf16", out(1030)), "q": ("mpnum_bf16", bfloats(101)), "lacks": ("mpnum_bf16", bytes(202)),
@@ -388,6 +393,12 @@ CASES = [
   return mpnum_launch_optimizer_step(&made.how, list, progress, 0, multiplier, 0, 0);""", """const three_states made(p, m, v, small, q, lacks, m_small, v_small, bytes, losses, g, h, r,
                                                                 m_byte, v_byte, m_scales, v_scales);
   return mpnum_optimizer_step(&made.how, made.at, 3, 1, *multiplier, MPNUM_GRAD_APPLY);""", "tensors before progress"),
+    Case("adafactor", {"p": ("mpnum_bf16", bfloats(70 * 9)), "r": ("float", squares(70, 5)), "c": ("float", squares(9, 6)),
+                       "g": ("float", floats(70 * 9, 7)), "multiplier": ("float", one(0.125)), "own": ("char", bytes(8192)),
+                       "progress": ("mpnum_optimizer_progress", bytes(80))},
+         FACTORED + """  if (mpnum_launch_adafactor_bytes(&t, 1) > 8192) return cudaErrorUnknown;
+  return mpnum_launch_adafactor_step(&how, &t, 1, progress, 0, multiplier, 0, own, 0);""",
+         FACTORED + "  return mpnum_adafactor_step(&how, &t, 1, 1, *multiplier, MPNUM_GRAD_APPLY);", "own progress"),
     Case("block_sums", {"sums": ("double", out(64)), "x": ("double", struct.pack("<64d", *(3.0**place / 7 for place in range(-30, 34))))},
          "mpnum_launch_(sum_of_doubles, 1, 64, 0, sums, x)",
          """double warps[2], lanes[32], next[32];

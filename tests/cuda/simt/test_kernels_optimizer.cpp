@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The launchers of mpnum/training/optimizer.cuh against optimizer.h and scaler.h, byte
- * for byte: random lists in two copies of their memory, with what lies between tensors.
- * Of a smaller build, TEST_TYPES, fewer lists. */
+/* The launchers of mpnum/training/optimizer.cuh and adafactor.cuh against optimizer.h,
+ * adafactor.h and scaler.h, byte for byte: random lists in two copies of their memory,
+ * with what lies between tensors. Of a smaller build, TEST_TYPES, fewer lists. */
 #define MPNUM_NO_SIMD 1 /* the host's loops that are the meaning of all others */
 
 #include "simt_checks.hpp"
 
+#include <mpnum/training/adafactor.cuh>
 #include <mpnum/training/grad.cuh>
 #include <mpnum/training/optimizer.cuh>
 
@@ -50,40 +51,40 @@ public:
     if (random_() % 4 == 0) optimizer.rounding = MPNUM_ROUND_NEAREST_EVEN;
   }
   void add(std::size_t n) {
-    const bool is_nearest = optimizer.rounding == MPNUM_ROUND_NEAREST_EVEN;
-    mpnum_optimizer_tensor t = mpnum_optimizer_tensor_of(
-        n, gradient_types[random_() % 5], nullptr, MPNUM_TYPE_F32, nullptr,
-        MPNUM_TYPE_F32, nullptr, nullptr);
-    place p;
-    if (random_() % 2)
-      t.parameter_type = random_() % 2 && !is_nearest ? MPNUM_TYPE_F16 : MPNUM_TYPE_BF16;
+    mpnum_optimizer_tensor t = tensor_of_any_types(n);
+    place p = parameter_of(t);
     if (random_() % 2) t.moment_type = random_() % 2 ? MPNUM_TYPE_BF16 : MPNUM_TYPE_E4M3;
-    t.copy_type = copy_types[random_() % 10];
-    t.first = random_() % 2 ? random_() : random_() & ~3u;
-    if (size_of(t.copy_type) == 1) t.copy_scale = random_() % 2 ? 3.5f : 0x1p-6f;
-    p.gradient = reserve(t.gradient_type, n, 3.0f);
-    p.parameter = reserve(t.parameter_type, n, 100.0f);
-    if (t.parameter_type != MPNUM_TYPE_F32 && (is_nearest || random_() % 2))
-      p.remainder = reserve(t.parameter_type, n, 0.1f);
     p.moment1 = reserve(t.moment_type, n, 1.0f);
     p.moment2 = reserve(t.moment_type, n, 0.0f);
     if (t.moment_type == MPNUM_TYPE_E4M3) {
       p.scales1 = reserve_scales(n);
       p.scales2 = reserve_scales(n);
     }
-    if (random_() % 2) p.copy = reserve(t.copy_type, n, 0.0f);
-    p.has_losses = random_() % 2 && size_of(t.copy_type) == 1;
+    tensors_.push_back(t);
+    places_.push_back(p);
+  }
+  /* For Adafactor: averages of rows and columns, or of a vector where rows is 0. */
+  void add_matrix(std::size_t rows, std::size_t columns) {
+    mpnum_optimizer_tensor t = tensor_of_any_types(columns * (rows ? rows : 1));
+    place p = parameter_of(t);
+    t.columns = rows ? columns : 0;
+    p.moment1 = reserve(MPNUM_TYPE_F32, rows ? rows : 1, 0.0f);
+    p.moment2 = reserve(MPNUM_TYPE_F32, columns, 0.0f);
     tensors_.push_back(t);
     places_.push_back(p);
   }
   /* Both copies as they were filled. */
-  void begin() {
+  void copy() {
     host = made_;
     device = made_;
     host_losses.resize(tensors_.size());
     device_losses.resize(tensors_.size());
     on_host = with_addresses(host, host_losses);
     on_device = with_addresses(device, device_losses);
+  }
+  /* And planned. */
+  void begin() {
+    copy();
     tiles_before.assign(tensors_.size() + 1, ~0ull);
     const mpnum_status status = mpnum_optimizer_plan(
         &list, reinterpret_cast<std::uint64_t *>(tiles_before.data()), &optimizer,
@@ -108,6 +109,7 @@ public:
   vector<mpnum_optimizer_tensor> on_host, on_device;
   vector<unsigned long long> tiles_before;
   mpnum_optimizer_list list = mpnum_optimizer_list();
+  bool has_specials = true; /* numbers of any size, Inf and NaN */
 
 private:
   static constexpr std::size_t nothing = ~static_cast<std::size_t>(0);
@@ -117,6 +119,30 @@ private:
                 scales2 = nothing;
     bool has_losses = false;
   };
+
+  mpnum_optimizer_tensor tensor_of_any_types(std::size_t n) {
+    const bool is_nearest = optimizer.rounding == MPNUM_ROUND_NEAREST_EVEN;
+    mpnum_optimizer_tensor t = mpnum_optimizer_tensor_of(
+        n, gradient_types[random_() % 5], nullptr, MPNUM_TYPE_F32, nullptr,
+        MPNUM_TYPE_F32, nullptr, nullptr);
+    if (random_() % 2)
+      t.parameter_type = random_() % 2 && !is_nearest ? MPNUM_TYPE_F16 : MPNUM_TYPE_BF16;
+    t.copy_type = copy_types[random_() % 10];
+    t.first = random_() % 2 ? random_() : random_() & ~3u;
+    if (size_of(t.copy_type) == 1) t.copy_scale = random_() % 2 ? 3.5f : 0x1p-6f;
+    return t;
+  }
+  place parameter_of(const mpnum_optimizer_tensor &t) {
+    const bool is_nearest = optimizer.rounding == MPNUM_ROUND_NEAREST_EVEN;
+    place p;
+    p.gradient = reserve(t.gradient_type, t.n, 3.0f);
+    p.parameter = reserve(t.parameter_type, t.n, 100.0f);
+    if (t.parameter_type != MPNUM_TYPE_F32 && (is_nearest || random_() % 2))
+      p.remainder = reserve(t.parameter_type, t.n, 0.1f);
+    if (random_() % 2) p.copy = reserve(t.copy_type, t.n, 0.0f);
+    p.has_losses = random_() % 2 && size_of(t.copy_type) == 1;
+    return p;
+  }
 
   /* A place in bytes, with a guard before it, misaligned by some elements, and filled;
    * size 0: with what is not below 0. */
@@ -129,7 +155,7 @@ private:
       const std::uint32_t bits = static_cast<std::uint32_t>(random_());
       float x = std::exp2(static_cast<float>(bits >> 8 & 0xfff) / 256.0f - 8);
       x *= size == 0 ? 1 : bits & 1 ? size : -size;
-      if (bits % 64 == 3) x = mpnum_from_bits_f32(bits & 0x7fffffffu);
+      if (has_specials && bits % 64 == 3) x = mpnum_from_bits_f32(bits & 0x7fffffffu);
       const std::uint32_t code = mpnum_encode(
           mpnum_format_of(type), x, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0);
       std::memcpy(to + i * size_of(type), &code, size_of(type));
@@ -211,6 +237,65 @@ void steps_of_random_lists_are_those_of_the_host(void) {
   }
 }
 
+/* Of Adafactor: matrices that end within a tile, 64 rows, four elements, and vectors. */
+const struct {
+  std::size_t rows, columns;
+} shapes[] = {{1, 1},    {0, 1100}, {70, 3}, {130, 65}, {3, 1024}, {65, 1030},
+              {2, 2050}, {64, 64},  {0, 7},  {5, 0},    {200, 1}};
+mpnum_adafactor drawn_adafactor(std::mt19937 &random, const mpnum_optimizer &optimizer) {
+  mpnum_adafactor made = mpnum_adafactor_default();
+  made.seed = optimizer.seed;
+  made.rounding = optimizer.rounding;
+  made.weight_decay = optimizer.weight_decay;
+  made.is_relative = random() % 2;
+  made.is_scaled = random() % 2;
+  if (random() % 3 == 0) made.clip = HUGE_VAL;
+  if (random() % 3 == 0) made.clip = 0x1p-3;
+  if (random() % 4 == 0) made.epsilon2 = 1000; /* above all sizes of parameters */
+  return made;
+}
+void steps_of_adafactor_are_those_of_the_host(void) {
+  for (unsigned seed = 1; seed <= lists / 4; ++seed) {
+    std::mt19937 random(seed);
+    problem p(seed);
+    p.has_specials = seed % 8 == 0;
+    for (unsigned long k = random() % 3 + 1; k != 0; --k) {
+      const auto &shape = shapes[random() % (sizeof shapes / sizeof shapes[0])];
+      p.add_matrix(shape.rows, shape.columns);
+    }
+    p.copy();
+    const mpnum_adafactor adafactor = drawn_adafactor(random, p.optimizer);
+    const std::vector<mpnum_optimizer_tensor> tensors(p.on_device.begin(),
+                                                      p.on_device.end());
+    vector<std::uint64_t> workspace(
+        mpnum_launch_adafactor_bytes(tensors.data(), tensors.size()) / 8 + 1,
+        random() % 2 ? ~0ull : 0);
+    mpnum_optimizer_progress &progress = placed(mpnum_optimizer_progress());
+    float &multiplier = placed(0x1p-3f);
+    double &rate = placed(0.5);
+    std::uint32_t &apply = placed<std::uint32_t>(MPNUM_GRAD_APPLY);
+    std::uint64_t steps = random() % 3 * 1000;
+    progress.steps = steps;
+    simt::use(simt::schedules[seed % 6]);
+    for (unsigned turn = 0; turn < 2; ++turn) {
+      const bool is_applied = random() % 4 != 0, has_rate = random() % 2;
+      mpnum_adafactor on_host = adafactor;
+      if (has_rate) on_host.learning_rate = rate;
+      apply = is_applied ? MPNUM_GRAD_APPLY : MPNUM_GRAD_SKIP;
+      const mpnum_status status = mpnum_adafactor_step(
+          &on_host, p.on_host.data(), p.on_host.size(), steps + 1, multiplier,
+          is_applied ? MPNUM_GRAD_APPLY : MPNUM_GRAD_SKIP);
+      CHECK(status == MPNUM_OK, "%u: %s", seed, mpnum_status_string(status));
+      steps += is_applied;
+      CHECK_LAUNCH(mpnum_launch_adafactor_step(
+          &adafactor, tensors.data(), tensors.size(), &progress,
+          has_rate ? &rate : nullptr, &multiplier, &apply, workspace.data(), nullptr));
+      CHECK(p.is_same(), "matrices %u, step %u: other bytes", seed, turn);
+      CHECK(progress.steps == steps && progress.status == MPNUM_OK, "%u: progress", seed);
+    }
+  }
+}
+
 /* In device memory, where no host can look first: nothing but the status is written. */
 void what_is_refused_on_the_device_writes_nothing(void) {
   problem p(3);
@@ -261,6 +346,66 @@ void what_is_refused_on_the_host_launches_nothing(void) {
   list.tensors = nullptr;
   REFUSED(mpnum_launch_optimizer_step(&p.optimizer, list, &progress, nullptr, nullptr,
                                       nullptr, nullptr));
+}
+/* The sum of squares is 1 + 2^-11 + 2^-24, a tie of floats, and four times 2^-54, of
+ * which none counts alone, nor two of one lane: those of lanes 1 and 3 do together. */
+void squares_of_a_row_are_added_in_64_lanes(void) {
+  mpnum_adafactor how = mpnum_adafactor_default();
+  vector<float> gradient(128), parameter(128), columns(128), row(1);
+  mpnum_optimizer_tensor t = mpnum_optimizer_tensor_of(
+      128, MPNUM_TYPE_F32, gradient.data(), MPNUM_TYPE_F32, parameter.data(),
+      MPNUM_TYPE_F32, row.data(), columns.data());
+  vector<std::uint64_t> workspace(mpnum_launch_adafactor_bytes(&t, 1) / 8 + 1);
+  mpnum_optimizer_progress &progress = placed(mpnum_optimizer_progress());
+  how.epsilon1 = 0;
+  gradient[0] = 1 + 0x1p-12f;
+  gradient[1] = gradient[3] = gradient[65] = gradient[67] = 0x1p-27f;
+  CHECK_LAUNCH(mpnum_launch_adafactor_step(&how, &t, 1, &progress, nullptr, nullptr,
+                                           nullptr, workspace.data(), nullptr));
+  CHECK(row[0] == (1 + 0x1p-11f + 0x1p-23f) / 128, "the average of the row: %a",
+        static_cast<double>(row[0]));
+}
+void what_adafactor_refuses_writes_nothing(void) {
+  problem p(3);
+  p.optimizer.rounding = MPNUM_ROUND_STOCHASTIC;
+  p.add_matrix(70, 10);
+  p.copy();
+  mpnum_optimizer_progress &progress = placed(mpnum_optimizer_progress());
+  float &multiplier = placed(mpnum_from_bits_f32(0x7fffffffu));
+  double &rate = placed(-1.0);
+  mpnum_optimizer_tensor t = p.on_device[0];
+  mpnum_adafactor how = mpnum_adafactor_default();
+  vector<std::uint64_t> workspace(mpnum_launch_adafactor_bytes(&t, 1) / 8 + 3);
+  void *const room = workspace.data();
+  CHECK_LAUNCH(mpnum_launch_adafactor_step(&how, &t, 1, &progress, nullptr, &multiplier,
+                                           nullptr, room, nullptr));
+  CHECK(progress.status == MPNUM_ERROR_ARGUMENT && progress.steps == 0 && p.is_same(),
+        "a multiplier of NaN: %s", mpnum_status_string(progress.status));
+  CHECK_LAUNCH(mpnum_launch_adafactor_step(&how, &t, 1, &progress, &rate, nullptr,
+                                           nullptr, room, nullptr));
+  CHECK(progress.status == MPNUM_ERROR_ARGUMENT && progress.steps == 0 && p.is_same(),
+        "a rate below 0: %s", mpnum_status_string(progress.status));
+  const auto launch = [&](const mpnum_adafactor *by, mpnum_optimizer_progress *to,
+                          void *in) {
+    return LAUNCHED(mpnum_launch_adafactor_step(by, &t, 1, to, nullptr, nullptr, nullptr,
+                                                in, nullptr));
+  };
+  CHECK(launch(nullptr, &progress, room) == cudaErrorInvalidValue, "no options");
+  CHECK(launch(&how, nullptr, room) == cudaErrorInvalidValue, "no progress");
+  CHECK(launch(&how, &progress, nullptr) == cudaErrorInvalidValue, "no workspace");
+  CHECK(launch(&how, &progress, workspace.data() + 1) == cudaErrorInvalidValue ||
+            launch(&how, &progress, workspace.data() + 2) == cudaErrorInvalidValue,
+        "a misaligned workspace");
+  how.clip = 0;
+  CHECK(launch(&how, &progress, room) == cudaErrorInvalidValue, "a clip of 0");
+  how.clip = 1;
+  t.columns = 3;
+  CHECK(launch(&how, &progress, room) == cudaErrorInvalidValue, "no matrix");
+  t.columns = 10;
+  t.moment1 = static_cast<char *>(t.moment1) + 1;
+  CHECK(launch(&how, &progress, room) == cudaErrorInvalidValue, "misaligned averages");
+  t.moment1 = t.moment2;
+  CHECK(launch(&how, &progress, room) == cudaErrorInvalidValue, "averages that overlap");
 }
 void plans_refuse_what_steps_refuse_and_misaligned_arrays(void) {
   const mpnum_optimizer adamw = mpnum_optimizer_default(MPNUM_OPTIMIZER_ADAMW);
@@ -419,6 +564,9 @@ void an_iteration_is_the_hosts(void) {
 int main(int count, char **arguments) {
   return run_tests(count, arguments,
                    {TEST(steps_of_random_lists_are_those_of_the_host),
+                    TEST(steps_of_adafactor_are_those_of_the_host),
+                    TEST(squares_of_a_row_are_added_in_64_lanes),
+                    TEST(what_adafactor_refuses_writes_nothing),
                     TEST(what_is_refused_on_the_device_writes_nothing),
                     TEST(what_is_refused_on_the_host_launches_nothing),
                     TEST(plans_refuse_what_steps_refuse_and_misaligned_arrays),

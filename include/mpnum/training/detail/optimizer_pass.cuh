@@ -225,6 +225,54 @@ MPNUM_DEVICE_ void mpnum_optimizer_copy_(const mpnum_optimizer_tensor &t, uint64
   if (t.losses) mpnum_optimizer_add_losses_(t.losses, own);
 }
 
+/* Four neighbours of a parameter, and of its remainder, if there is one. */
+struct mpnum_parameter_ {
+  mpnum_optimizer_codes_ codes, remainder;
+};
+MPNUM_DEVICE_ mpnum_parameter_ mpnum_parameter_load_(const mpnum_optimizer_tensor &t,
+                                                     uint64_t first, unsigned count) {
+  const mpnum_parameter_ at = {
+      mpnum_optimizer_load_(t.parameter_type, t.parameter, first, count),
+      mpnum_optimizer_load_(t.parameter_type, t.remainder, first, count)};
+  return at;
+}
+MPNUM_DEVICE_ void mpnum_parameter_floats_(float (&p)[4], const mpnum_optimizer_tensor &t,
+                                           const mpnum_parameter_ &at) {
+  mpnum_optimizer_floats_(p, t.parameter_type, at.codes);
+  if (t.remainder) {
+    float lacks[4];
+    mpnum_optimizer_floats_(lacks, t.parameter_type, at.remainder);
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 4; ++j)
+      p[j] = mpnum_add_scalar_(p[j], lacks[j]);
+  }
+}
+/* Back to memory, after a step, with remainders and copies. All lanes of a warp. */
+MPNUM_DEVICE_ void mpnum_optimizer_put_(float (&p)[4], bool is_stochastic,
+                                        const mpnum_optimizer_progress &progress,
+                                        const mpnum_optimizer_tensor &t, uint64_t first,
+                                        const mpnum_parameter_ &at) {
+  const bool has_words = is_stochastic && t.parameter_type != MPNUM_TYPE_F32;
+  float lacks[4] = {0, 0, 0, 0};
+  uint32_t words[4] = {0, 0, 0, 0};
+  if (has_words)
+    mpnum_quantize_words_(words, progress.seeds[MPNUM_OPTIMIZER_PARAMETER_WORDS_],
+                          t.first + first);
+  if (t.remainder) {
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 4; ++j)
+      lacks[j] = p[j];
+  }
+  mpnum_optimizer_round_(t.parameter_type, at.codes, p, has_words && !t.remainder, words);
+  if (t.remainder) {
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 4; ++j)
+      lacks[j] = mpnum_lacks_scalar_(lacks[j], p[j]);
+    mpnum_optimizer_round_(t.parameter_type, at.remainder, lacks, has_words, words);
+  }
+  if (t.copy) mpnum_optimizer_copy_(t, first, at.codes.count, p);
+}
+
 /* Moments of 8 bits: a block is that of two neighbouring warps. */
 enum {
   MPNUM_MOMENT_THREADS_ = MPNUM_OPTIMIZER_BLOCK / 4,
@@ -366,45 +414,17 @@ MPNUM_DEVICE_ void mpnum_optimizer_four_step_(const mpnum_optimizer_list &list,
   const int moments = mpnum_optimizer_step_moments_(list.step);
   const mpnum_optimizer_codes_ gradient =
       mpnum_optimizer_load_(t.gradient_type, t.gradient, first, count);
-  const mpnum_optimizer_codes_ parameter =
-      mpnum_optimizer_load_(t.parameter_type, t.parameter, first, count);
+  const mpnum_parameter_ at = mpnum_parameter_load_(t, first, count);
   const mpnum_moment_pair_ both = {
       mpnum_optimizer_load_(t.moment_type, moments > 0 ? t.moment1 : 0, first, count),
       mpnum_optimizer_load_(t.moment_type, moments > 1 ? t.moment2 : 0, first, count)};
-  const mpnum_optimizer_codes_ remainder =
-      mpnum_optimizer_load_(t.parameter_type, t.remainder, first, count);
-  const bool is_small = t.parameter_type != MPNUM_TYPE_F32;
-  const bool has_words = list.is_stochastic && is_small;
-  const uint64_t index = t.first + first;
-  float g[4], p[4], m[4], v[4], lacks[4] = {0, 0, 0, 0};
-  uint32_t words[4] = {0, 0, 0, 0};
-  mpnum_optimizer_floats_(p, t.parameter_type, parameter);
+  float g[4], p[4], m[4], v[4];
+  mpnum_parameter_floats_(p, t, at);
   mpnum_optimizer_floats_(g, t.gradient_type, gradient);
   mpnum_optimizer_take_(m, v, t, both, first);
-  if (t.remainder) {
-    mpnum_optimizer_floats_(lacks, t.parameter_type, remainder);
-    MPNUM_UNROLL_
-    for (unsigned j = 0; j < 4; ++j)
-      p[j] = mpnum_add_scalar_(p[j], lacks[j]);
-  }
   mpnum_optimizer_steps_(list.step, factors, g, p, m, v);
   mpnum_optimizer_keep_(m, v, progress, t, both, first, shared);
-  if (has_words)
-    mpnum_quantize_words_(words, progress.seeds[MPNUM_OPTIMIZER_PARAMETER_WORDS_], index);
-  if (t.remainder) {
-    MPNUM_UNROLL_
-    for (unsigned j = 0; j < 4; ++j)
-      lacks[j] = p[j];
-  }
-  mpnum_optimizer_round_(t.parameter_type, parameter, p, has_words && !t.remainder,
-                         words);
-  if (t.remainder) {
-    MPNUM_UNROLL_
-    for (unsigned j = 0; j < 4; ++j)
-      lacks[j] = mpnum_lacks_scalar_(lacks[j], p[j]);
-    mpnum_optimizer_round_(t.parameter_type, remainder, lacks, has_words, words);
-  }
-  if (t.copy) mpnum_optimizer_copy_(t, first, count, p);
+  mpnum_optimizer_put_(p, list.is_stochastic, progress, t, first, at);
 }
 /* The tiles of this block. All of its threads. */
 MPNUM_DEVICE_ void mpnum_optimizer_tiles_(const mpnum_optimizer_list &list,
