@@ -150,13 +150,14 @@ def launches(types):
 
 QUANTISERS = """\
 #include <mpnum/kernels.cuh>
+#include <mpnum/blocks/stored_matrix.cuh>
 #define LAUNCH(call) if ((error = mpnum_launch_##call) != cudaSuccess) return error;
 #define BLOCKS a, b
 #define MATRIX(x) mpnum::matrix_of(x, n, n)
 cudaError_t quantize_all(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, float *scale, const mpnum_blockscaled *a,
-                         const mpnum_blockscaled *b, size_t n, int what, cudaStream_t stream);
+                         const mpnum_blockscaled *b, const mpnum_stored &stored, size_t n, int what, cudaStream_t stream);
 cudaError_t quantize_all(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, float *scale, const mpnum_blockscaled *a,
-                         const mpnum_blockscaled *b, size_t n, int what, cudaStream_t stream) {
+                         const mpnum_blockscaled *b, const mpnum_stored &stored, size_t n, int what, cudaStream_t stream) {
   const mpnum_fp8_recipe recipe = mpnum_fp8_recipe_current();
   cudaError_t error = cudaSuccess;
   LAUNCH(quantize_array(codes, y, n, scale, scale, stream))
@@ -171,6 +172,8 @@ cudaError_t quantize_all(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, float *scal
   LAUNCH(nvfp4_scale(scale, MATRIX(y), stream))
   LAUNCH(quantize_nvfp4<16>(BLOCKS, MATRIX(y), scale, what, stream))
   LAUNCH(quantize_nvfp4_sr(BLOCKS, MATRIX(y), scale, what, 1, 2, stream))
+  LAUNCH(dequantize_stored(MATRIX(x), stored, stream))
+  LAUNCH(dequantize_stored(MATRIX(y), stored, stream))
   LAUNCH(dequantize_nvfp4(MATRIX(x), a, scale, what, stream))
   LAUNCH(quantize_fp8<mpnum_e4m3>(BLOCKS, MATRIX(x), MPNUM_BLOCKSCALE_AMAX, 0, what, stream))
   return mpnum_launch_dequantize_fp8<mpnum_e4m3>(MATRIX(x), a, what, stream);

@@ -3,7 +3,9 @@
 #include "device_laws.hpp"
 #define SOURCE_TYPES MPNUM_TYPE_F32, LAW_NARROW_TYPE
 #define CODE_TYPES   LAW_CODE_TYPE
-#include "block_draws.h"
+#include "stored_draws.h"
+
+#include <mpnum/blocks/stored_matrix.cuh>
 
 namespace {
 
@@ -286,6 +288,22 @@ int spoil_stride(law_draw *d, law_piece *at, int k) {
   return k == 0;
 }
 
+/* --- Matrices as other libraries store them --- */
+
+void draw_stored_launch(law_draw *d) {
+  draw_dequantize_stored(d);
+  align_operands(d);
+  if (d->operands[S_SCALES].bits)
+    d->operands[S_SCALES].alignment = d->choice[0] < 6 ? 4 : 2;
+}
+mpnum_status dequantize_stored_launch(const law_piece *at) {
+  return of_source(at, [&](auto to) {
+    typedef typename decltype(to)::type T;
+    return mpnum_launch_dequantize_stored(matrix_at<T>(at, S_SRC),
+                                          stored_at(at, at->rows), nullptr);
+  });
+}
+
 const unsigned cut =
     DEVICE_LAWS | HOLDS(LAW_STRIDED) | HOLDS(LAW_SPLIT) | HOLDS(LAW_ALONE);
 const unsigned array = DEVICE_LAWS | HOLDS(LAW_SPLIT);
@@ -318,6 +336,9 @@ const law_subject subjects[] = {
     BACK("nvfp4", NVFP4, NVFP4_SQUARE),
     BLOCKS("fp8", FP8, FP8_SQUARE, false),
     BACK("fp8", FP8, FP8_SQUARE),
+    {"mpnum_launch_dequantize_stored", draw_stored_launch, dequantize_stored_launch,
+     DRAWN(6) | DEVICE_LAWS | HOLDS(LAW_STRIDED), BESIDE(dequantize_stored), spoil_stored,
+     nullptr},
     {"mpnum_launch_nvfp4_scale", draw_nvfp4_scale, nvfp4_scale_launch,
      (DEVICE_LAWS | HOLDS(LAW_STRIDED)) & ~HOLDS(LAW_EMPTY), BESIDE(nvfp4_scale_on_host),
      nullptr, nullptr},

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Layouts of quantised matrices that other libraries store, and the memory that they
- * take. stored_matrix.h quantises. Host only. */
+ * take. stored_matrix.h quantises. */
 #ifndef MPNUM_BLOCKS_STORED_LAYOUT_H
 #define MPNUM_BLOCKS_STORED_LAYOUT_H
 
 #include "blockscale_format.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS_
+#if MPNUM_HAS_ARRAYS_ || MPNUM_HAS_NVRTC_
 
 /* What lies in the memory of a matrix; numbers of several bytes in data and zeros have
  * their little end first. A block of ggml holds its scale before its codes, and code i in
@@ -35,6 +35,10 @@ typedef struct mpnum_stored {
   void *data, *scales, *zeros; /* those of which there are bytes */
   size_t data_bytes, scales_bytes, zeros_bytes;
 } mpnum_stored;
+
+#endif
+
+#if MPNUM_HAS_ARRAYS_
 
 /* Bytes of a block of ggml, 0 of other layouts; the elements that share a scale. */
 MPNUM_HOST_INLINE_ size_t mpnum_stored_block_bytes_(mpnum_stored_layout layout) {

@@ -40,6 +40,7 @@ BEGIN = """\
 #undef MPNUM_RARE_
 #define MPNUM_RARE_ MPNUM_INLINE
 #include <mpnum/kernels.cuh>
+#include <mpnum/blocks/stored_matrix.cuh>
 #include <mpnum/training/adafactor.cuh>
 #include <mpnum/training/optimizer.cuh>
 #include <mpnum/rows/softmax_cap.cuh>
@@ -261,6 +262,14 @@ LOSS = """mpnum_cross_entropy_options how = mpnum_cross_entropy_default();
   how.reduction = MPNUM_REDUCTION_MEAN;
   how.counted = counted;
 """
+STORED = """mpnum_stored from[4] = {mpnum_stored_of(MPNUM_STORED_NF4, 8, 64, 0), mpnum_stored_of(MPNUM_STORED_FP4, 8, 64, 0),
+                         mpnum_stored_of(MPNUM_STORED_MXFP4, 8, 64, 0), mpnum_stored_of(MPNUM_STORED_AWQ, 8, 64, 64)};
+  for (int i = 0; i < 4; ++i) {
+    from[i].data = data;
+    from[i].scales = i < 2 ? (void *)scales : groups;
+    from[i].zeros = zeros;
+  }
+"""
 FACTORED = """const mpnum_adafactor how = mpnum_adafactor_default();
   mpnum_optimizer_tensor t = mpnum_optimizer_tensor_of(630, MPNUM_TYPE_F32, g, MPNUM_TYPE_BF16, p, MPNUM_TYPE_F32, r, c);
   t.columns = 9;
@@ -305,6 +314,14 @@ CASES = [
   const mpnum_status status = mpnum_quantize_blocks(&format, by_row, mpnum_const_matrix_of(MPNUM_TYPE_BF16, x, 64, 128), 0, 0);
   return status ? status : mpnum_quantize_blocks(&format, by_column, mpnum_const_matrix_of(MPNUM_TYPE_BF16, other, 128, 64), 0, 0);
 """),
+    Case("dequantize_stored", {"y": ("mpnum_bf16", out(4 * 512)), "data": ("char", codes_of_bytes(272)),
+                               "scales": ("float", floats(8)), "groups": ("mpnum_f16", halves(8)), "zeros": ("char", codes_of_bytes(4))},
+         STORED + """  for (int i = 0; i < 4; ++i)
+    AND_THEN(mpnum_launch_dequantize_stored(mpnum::matrix_of(y + 512 * i, 8, 64), from[i], 0));
+  return cudaSuccess;""",
+         STORED + """  int status = 0;
+  for (int i = 0; i < 4; ++i) status |= mpnum_dequantize_stored(mpnum_matrix_of(MPNUM_TYPE_BF16, y + 512 * i, 8, 64), from[i]);
+  return status;"""),
     Case("activation", {"dx": ("mpnum_bf16", bfloats(210, 3)), "du": ("mpnum_bf16", bfloats(210, 4)), "dy": ("mpnum_bf16", bfloats(210, 1)),
                         "x": ("mpnum_bf16", bfloats(210)), "u": ("mpnum_bf16", bfloats(210, 2))},
          GATED + "  return mpnum_launch_activation_backward_rows(MPNUM_ACTIVATION_SILU, mpnum::matrix_of(dx, 3, 70), mpnum::matrix_of(du, 3, 70), "

@@ -7,6 +7,18 @@
 #include "blockscale_pass.h"
 MPNUM_C_BEGIN_
 
+/* The values of codes of NF4 and FP4. */
+#define MPNUM_NF4_VALUES_                                                        \
+ {                                                                               \
+  -1.0f, -0.6961928009986877f, -0.5250730514526367f, -0.39491748809814453f,      \
+      -0.28444138169288635f, -0.18477343022823334f, -0.09105003625154495f, 0.0f, \
+      0.07958029955625534f, 0.16093020141124725f, 0.24611230194568634f,          \
+      0.33791524171829224f, 0.44070982933044434f, 0.5626170039176941f,           \
+      0.7229568362236023f, 1.0f                                                  \
+ }
+#define MPNUM_FP4_VALUES_ \
+ { 0.0f, 0.005208333333f, 0.66666667f, 1.0f, 0.33333333f, 0.5f, 0.16666667f, 0.25f }
+
 #if MPNUM_HAS_ARRAYS_
 
 /* Between a product and what is added to it, which would else become an fma. */
@@ -319,24 +331,8 @@ MPNUM_HOST void mpnum_load_q4_0_(float *y, const uint8_t *from) {
 }
 /* The values of NF4 and FP4 at an absmax. */
 MPNUM_HOST void mpnum_stored_book_(uint32_t value[16], int is_nf4, float absmax) {
-  static const float nf4[16] = {-1.0f,
-                                -0.6961928009986877f,
-                                -0.5250730514526367f,
-                                -0.39491748809814453f,
-                                -0.28444138169288635f,
-                                -0.18477343022823334f,
-                                -0.09105003625154495f,
-                                0.0f,
-                                0.07958029955625534f,
-                                0.16093020141124725f,
-                                0.24611230194568634f,
-                                0.33791524171829224f,
-                                0.44070982933044434f,
-                                0.5626170039176941f,
-                                0.7229568362236023f,
-                                1.0f};
-  static const float fp4[8] = {0.0f, 0.005208333333f, 0.66666667f, 1.0f, 0.33333333f,
-                               0.5f, 0.16666667f,     0.25f};
+  static const float nf4[16] = MPNUM_NF4_VALUES_;
+  static const float fp4[8] = MPNUM_FP4_VALUES_;
   if (!is_nf4) {
     mpnum_stored_signed_(value, fp4, absmax);
     return;

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* Matrices in device memory as other libraries store them, back to floats. Rules of all
+ * launchers: kernels.cuh. CUDA C++11; NVRTC for the kernels alone. Opt-in.
+ *
+ *     mpnum_stored weights = mpnum_stored_of(MPNUM_STORED_Q4_0, rows, columns, 0);
+ *     weights.data = codes; // in device memory
+ *     mpnum_launch_dequantize_stored(mpnum::matrix_of(values, rows, columns), weights,
+ *                                    stream);
+ *
+ * Domain and status are those of stored_matrix.h, but scales of NF4, FP4, AWQ and GPTQ
+ *   are aligned for their type. T is float, mpnum_f16 or mpnum_bf16.
+ * Bits: those of mpnum_dequantize_stored.
+ * Speed: a thread has eight neighbours of a row. Words of AWQ hold columns, and eight
+ *   threads read each of them. */
+#ifndef MPNUM_BLOCKS_STORED_MATRIX_CUH
+#define MPNUM_BLOCKS_STORED_MATRIX_CUH
+
+#include "../array/matrix.cuh"
+#include "../cuda/detail/launch.cuh"
+#include "stored_matrix.h"
+MPNUM_C_BEGIN_
+
+namespace mpnum {
+
+/* Eight neighbours of a row: their codes, and their scale. */
+struct stored_eight_ {
+  int code[8];
+  float scale;
+};
+template <class T> struct stored_out_ {
+  MPNUM_INLINE T of(float x) { return from_float<T>(x); }
+};
+template <> struct stored_out_<float> {
+  MPNUM_INLINE float of(float x) { return x; }
+};
+/* Nibble k of bytes, the low half of each first. */
+static __device__ __forceinline__ int stored_nibble_(const unsigned char *from,
+                                                     unsigned k) {
+  return from[k / 2] >> 4 * (k % 2) & 15;
+}
+static __device__ __forceinline__ float stored_f16_(const unsigned char *from) {
+  return mpnum_f16_to_f32(mpnum_from_bits_f16(
+      static_cast<uint16_t>(from[0] | static_cast<unsigned>(from[1]) << 8)));
+}
+/* Of blocks of ggml: a scale, then codes, of four bits those of the second half of the
+ * elements in the upper ones. */
+static __device__ __forceinline__ void
+stored_ggml_(stored_eight_ &eight, const mpnum_stored &src, size_t row, size_t column) {
+  const unsigned char *const data = static_cast<const unsigned char *>(src.data);
+  const size_t number = row * (src.columns / src.block) + column / src.block;
+  const unsigned place = static_cast<unsigned>(column % src.block);
+  const unsigned char *from = data;
+  unsigned half = 16; /* elements of one */
+  if (src.layout == MPNUM_STORED_NVFP4) {
+    from += 36 * number;
+    half = 8;
+    eight.scale = mpnum_e4m3_to_f32(mpnum_from_bits_e4m3(from[place / 16]));
+    from += 4 + place / 16 * 8;
+  } else if (src.layout == MPNUM_STORED_MXFP4) {
+    from += 17 * number;
+    eight.scale = mpnum_e8m0_to_f32(mpnum_from_bits_e8m0(from[0]));
+    from += 1;
+  } else {
+    from += (src.layout == MPNUM_STORED_Q8_0 ? 34 : 18) * number;
+    eight.scale = stored_f16_(from);
+    from += 2;
+  }
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < 8; ++j)
+    eight.code[j] = src.layout == MPNUM_STORED_Q8_0
+                        ? static_cast<signed char>(from[place + j])
+                        : from[place % half + j] >> (place / half % 2 * 4) & 15;
+}
+/* Of NF4 and FP4, the high half of a byte first; count of them at least are there. */
+static __device__ __forceinline__ void stored_books_(stored_eight_ &eight,
+                                                     const mpnum_stored &src, size_t row,
+                                                     size_t column, size_t count) {
+  const size_t across = (src.columns - 1) / src.block + 1;
+  const unsigned char *const from =
+      static_cast<const unsigned char *>(src.data) + (row * src.columns + column) / 2;
+  eight.scale = static_cast<const float *>(src.scales)[row * across + column / src.block];
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < 8; ++j)
+    eight.code[j] = j < count ? stored_nibble_(from, j ^ 1) : 0;
+}
+/* Of AWQ and GPTQ: less their zero points. */
+static __device__ __forceinline__ void
+stored_groups_(stored_eight_ &eight, const mpnum_stored &src, size_t row, size_t column) {
+  const bool is_awq = src.layout == MPNUM_STORED_AWQ;
+  const unsigned char *const data = static_cast<const unsigned char *>(src.data);
+  const size_t at = column / src.block * src.rows + row;
+  const unsigned k = static_cast<unsigned>(row % 8);
+  const unsigned place = !is_awq ? k : k % 2 ? (k + 7) / 2 : k / 2;
+  const int zero =
+      stored_nibble_(static_cast<const unsigned char *>(src.zeros) + (at - k) / 2, place);
+  eight.scale = mpnum_f16_to_f32(static_cast<const mpnum_f16 *>(src.scales)[at]);
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < 8; ++j)
+    eight.code[j] =
+        is_awq ? stored_nibble_(data + 4 * ((column + j) * (src.rows / 8) + row / 8),
+                                place) -
+                     zero
+               : stored_nibble_(data + 4 * (column / 8 * src.rows + row), j) -
+                     ((zero + 1) & 15);
+}
+/* What a code is, times 1; books: the values of NF4 or FP4. */
+static __device__ __forceinline__ float stored_number_(mpnum_stored_layout layout,
+                                                       int code, const float *book) {
+  if (layout == MPNUM_STORED_MXFP4 || layout == MPNUM_STORED_NVFP4)
+    return mpnum_e2m1_to_f32(mpnum_from_bits_e2m1(static_cast<uint8_t>(code)));
+  if (layout == MPNUM_STORED_NF4 || layout == MPNUM_STORED_FP4) return book[code];
+  return static_cast<float>(layout == MPNUM_STORED_Q4_0 ? code - 8 : code);
+}
+/* The book of a layout, of one thread for each code. */
+static __device__ __forceinline__ float stored_book_(mpnum_stored_layout layout,
+                                                     unsigned code) {
+  static const float nf4[16] = MPNUM_NF4_VALUES_;
+  static const float fp4[8] = MPNUM_FP4_VALUES_;
+  if (layout == MPNUM_STORED_NF4) return nf4[code];
+  return mpnum_from_bits_f32(mpnum_bits_f32(fp4[code % 8]) | (code / 8) << 31);
+}
+
+} // namespace mpnum
+
+/* Grids of one dimension, blocks of MPNUM_LAUNCH_THREADS_. */
+template <class T>
+static __global__ void mpnum_dequantize_stored_kernel_(T *dst, size_t stride,
+                                                       mpnum_stored src) {
+  __shared__ float book[16];
+  const size_t across = (src.columns - 1) / 8 + 1;
+  const size_t threads = static_cast<size_t>(gridDim.x) * blockDim.x;
+  size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (threadIdx.x < 16) book[threadIdx.x] = mpnum::stored_book_(src.layout, threadIdx.x);
+  __syncthreads();
+  for (; i < src.rows * across; i += threads) {
+    const size_t row = i / across, column = i % across * 8, left = src.columns - column;
+    mpnum::stored_eight_ eight;
+    mpnum_lanes<T, 8> values;
+    if (src.layout <= MPNUM_STORED_Q4_0)
+      mpnum::stored_ggml_(eight, src, row, column);
+    else if (src.layout <= MPNUM_STORED_FP4)
+      mpnum::stored_books_(eight, src, row, column, left);
+    else
+      mpnum::stored_groups_(eight, src, row, column);
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 8; ++j)
+      values.at[j] = mpnum::stored_out_<T>::of(mpnum_canonical_(mpnum_mul_scalar_(
+          mpnum::stored_number_(src.layout, eight.code[j], book), eight.scale)));
+    mpnum_store(dst + row * stride + column, values, left);
+  }
+}
+
+#if !MPNUM_HAS_NVRTC_
+
+/* mpnum_dequantize_stored. */
+template <class T>
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_dequantize_stored(mpnum::matrix<T> dst, mpnum_stored src,
+                               cudaStream_t stream) {
+  mpnum_const_matrix view =
+      mpnum_const_matrix_of(mpnum::type_of<T>::value, dst.data, dst.rows, dst.columns);
+  const size_t scale_bytes = src.layout <= MPNUM_STORED_Q4_0  ? 1
+                             : src.layout <= MPNUM_STORED_FP4 ? 4
+                                                              : 2;
+  size_t blocks = 0;
+  if (dst.rows == 0 || dst.columns == 0) return cudaSuccess;
+  view.stride = dst.stride;
+  if (mpnum_stored_check_(&src, view) != MPNUM_OK || dst.stride < dst.columns ||
+      reinterpret_cast<size_t>(src.scales) % scale_bytes != 0)
+    return cudaErrorInvalidValue;
+  const size_t runs = dst.rows * ((dst.columns - 1) / 8 + 1);
+  const cudaError_t error =
+      mpnum_launch_blocks_(&blocks, (runs - 1) / MPNUM_LAUNCH_THREADS_ + 1, 0);
+  if (error != cudaSuccess) return error;
+  return mpnum_launch_(mpnum_dequantize_stored_kernel_<T>, blocks, MPNUM_LAUNCH_THREADS_,
+                       stream, dst.data, dst.stride, src);
+}
+
+#endif
+
+MPNUM_C_END_
+#endif
