@@ -397,6 +397,8 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLO
                                                      row / high, (column + j) / wide);
         if (Blocks::family == mpnum::MX_FAMILY_)
           factor = mpnum_e8m0_to_f32(mpnum_from_bits_e8m0(side.scale_inv[at]));
+        else if (Blocks::is_wide)
+          factor = mpnum_decode(mpnum_format_of(MPNUM_TYPE_UE5M3), side.scale_inv[at]);
         else if (Blocks::family == mpnum::TWO_LEVEL_FAMILY_)
           factor = mpnum_e4m3_to_f32(mpnum_from_bits_e4m3(side.scale_inv[at]));
         else
@@ -712,46 +714,60 @@ mpnum_launch_nvfp4_scale(float *scale, mpnum::matrix<T> src, cudaStream_t stream
   return mpnum_launch_nvfp4_scale_(scale, static_cast<const T *>(src.data), src.rows,
                                    src.columns, src.stride, stream);
 }
+/* NVFP4, with scales of one type. */
+template <mpnum_type scale_type>
+static inline mpnum_blockscale_format mpnum_nvfp4_format_(size_t high) {
+  mpnum_blockscale_format format = mpnum_blockscale_nvfp4_(high);
+  static_assert(scale_type == MPNUM_TYPE_E4M3 || scale_type == MPNUM_TYPE_UE5M3,
+                "e4m3 or ue5m3");
+  format.scale_type = scale_type;
+  return format;
+}
 /* NVFP4 in blocks of 1x16, or of 16x16 where high is 16; scale is S, in device memory;
  * what is none (0, Inf, NaN), makes every block NaN. Blocks of 16x16 are the same by row
- * and by column. */
-template <unsigned high = 1, class T>
+ * and by column. scale_type: of the blocks, MPNUM_TYPE_E4M3 or MPNUM_TYPE_UE5M3. */
+template <unsigned high = 1, mpnum_type scale_type = MPNUM_TYPE_E4M3, class T>
 MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_quantize_nvfp4(const mpnum_blockscaled *by_row,
                             const mpnum_blockscaled *by_column, mpnum::matrix<T> src,
                             const float *scale, int what, cudaStream_t stream) {
   static_assert(high == 1 || high == 16, "1x16 or 16x16");
-  typedef mpnum::blocks_<mpnum_e2m1, mpnum::TWO_LEVEL_FAMILY_, 16, high == 16> blocks;
+  typedef mpnum::blocks_<mpnum_e2m1, mpnum::two_level_<scale_type>::family, 16,
+                         high == 16>
+      blocks;
   return mpnum_launch_quantize_blocks_<blocks>(
-      mpnum_blockscale_nvfp4_(high), by_row, by_column, src.data, scale, src.rows,
+      mpnum_nvfp4_format_<scale_type>(high), by_row, by_column, src.data, scale, src.rows,
       src.columns, src.stride, what, 0, 0, stream);
 }
 /* The same, elements rounded stochastically: element (r, c) of src takes random word
  * offset + r * stride + c of the seed. */
-template <unsigned high = 1, class T>
+template <unsigned high = 1, mpnum_type scale_type = MPNUM_TYPE_E4M3, class T>
 MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_quantize_nvfp4_sr(const mpnum_blockscaled *by_row,
                                const mpnum_blockscaled *by_column, mpnum::matrix<T> src,
                                const float *scale, int what, uint64_t seed,
                                uint64_t offset, cudaStream_t stream) {
   static_assert(high == 1 || high == 16, "1x16 or 16x16");
-  typedef mpnum::blocks_<mpnum_e2m1, mpnum::TWO_LEVEL_FAMILY_, 16, high == 16, true>
+  typedef mpnum::blocks_<mpnum_e2m1, mpnum::two_level_<scale_type>::family, 16,
+                         high == 16, true>
       blocks;
-  mpnum_blockscale_format format = mpnum_blockscale_nvfp4_(high);
+  mpnum_blockscale_format format = mpnum_nvfp4_format_<scale_type>(high);
   format.rounding = MPNUM_ROUND_STOCHASTIC;
   return mpnum_launch_quantize_blocks_<blocks>(format, by_row, by_column, src.data, scale,
                                                src.rows, src.columns, src.stride, what,
                                                seed, offset, stream);
 }
-template <unsigned high = 1, class T>
+template <unsigned high = 1, mpnum_type scale_type = MPNUM_TYPE_E4M3, class T>
 MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_dequantize_nvfp4(mpnum::matrix<T> dst, const mpnum_blockscaled *src,
                               const float *scale, int what, cudaStream_t stream) {
   static_assert(high == 1 || high == 16, "1x16 or 16x16");
-  typedef mpnum::blocks_<mpnum_e2m1, mpnum::TWO_LEVEL_FAMILY_, 16, high == 16> blocks;
-  return mpnum_launch_dequantize_blocks_<blocks>(mpnum_blockscale_nvfp4_(high), dst.data,
-                                                 src, scale, dst.rows, dst.columns,
-                                                 dst.stride, what, stream);
+  typedef mpnum::blocks_<mpnum_e2m1, mpnum::two_level_<scale_type>::family, 16,
+                         high == 16>
+      blocks;
+  return mpnum_launch_dequantize_blocks_<blocks>(mpnum_nvfp4_format_<scale_type>(high),
+                                                 dst.data, src, scale, dst.rows,
+                                                 dst.columns, dst.stride, what, stream);
 }
 
 /* DeepSeek's: Code, mpnum_e4m3 say, in blocks of 1x128, or of 128x128 where high is 128,

@@ -314,6 +314,17 @@ CASES = [
   const mpnum_status status = mpnum_quantize_blocks(&format, by_row, mpnum_const_matrix_of(MPNUM_TYPE_BF16, x, 64, 128), 0, 0);
   return status ? status : mpnum_quantize_blocks(&format, by_column, mpnum_const_matrix_of(MPNUM_TYPE_BF16, other, 128, 64), 0, 0);
 """),
+    Case("nvfp4_ue5m3", {"x": ("mpnum_bf16", bfloats(8 * 128)), "codes": ("char", out(512)), "scales": ("char", out(64)),
+                         "one": ("float", one(1)), "y": ("float", out(8 * 128))},
+         """const mpnum_blockscaled by_row = {codes, 128, scales, 64, 0, 0};
+  const cudaError_t error = mpnum_launch_quantize_nvfp4<1, MPNUM_TYPE_UE5M3>(&by_row, 0, mpnum::matrix_of(x, 8, 128), one, MPNUM_QUANTIZE_ROWS, 0);
+  if (error != cudaSuccess) return error;
+  return mpnum_launch_dequantize_nvfp4<1, MPNUM_TYPE_UE5M3>(mpnum::matrix_of(y, 8, 128), &by_row, one, MPNUM_QUANTIZE_ROWS, 0);""",
+         """mpnum_blockscale_format format = mpnum_blockscale_nvfp4_1x16();
+  const mpnum_blockscaled by_row = {codes, 128, scales, 64, 0, *one};
+  format.scale_type = MPNUM_TYPE_UE5M3;
+  const mpnum_status status = mpnum_quantize_blocks(&format, by_row, mpnum_const_matrix_of(MPNUM_TYPE_BF16, x, 8, 128), 0, 0);
+  return status ? status : mpnum_dequantize_blocks(&format, mpnum_matrix_of(MPNUM_TYPE_F32, y, 8, 128), by_row);"""),
     Case("dequantize_stored", {"y": ("mpnum_bf16", out(4 * 512)), "data": ("char", codes_of_bytes(272)),
                                "scales": ("float", floats(8)), "groups": ("mpnum_f16", halves(8)), "zeros": ("char", codes_of_bytes(4))},
          STORED + """  for (int i = 0; i < 4; ++i)

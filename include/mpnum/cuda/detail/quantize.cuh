@@ -58,21 +58,29 @@ template <> struct dense_<mpnum_e2m1> {
   }
 };
 
-/* How the scale of a block follows from its amax; it sets what elements do with it. */
-enum block_family_ { MX_FAMILY_, TWO_LEVEL_FAMILY_, AMAX_FAMILY_ };
+/* How the scale of a block follows from its amax; it sets what elements do with it. WIDE:
+ * TWO_LEVEL with scales of ue5m3. */
+enum block_family_ { MX_FAMILY_, TWO_LEVEL_FAMILY_, AMAX_FAMILY_, WIDE_FAMILY_ };
+
+template <mpnum_type scale_type> struct two_level_ {
+  static constexpr block_family_ family =
+      scale_type == MPNUM_TYPE_UE5M3 ? WIDE_FAMILY_ : TWO_LEVEL_FAMILY_;
+};
 
 /* Code elements in blocks of 1 x edge, edge x 1, or, if is_square, edge x edge. */
 template <class Code_, block_family_ family_, unsigned edge_, bool is_square_ = false,
           bool is_stochastic_ = false>
 struct blocks_ {
   typedef Code_ Code;
-  static constexpr block_family_ family = family_;
+  static constexpr bool is_wide = family_ == WIDE_FAMILY_;
+  static constexpr block_family_ family = is_wide ? TWO_LEVEL_FAMILY_ : family_;
   static constexpr unsigned edge = edge_;
   static constexpr bool is_square = is_square_, is_stochastic = is_stochastic_;
   static constexpr unsigned bits = dense_<Code_>::bits;
   static constexpr int resident = is_stochastic_ ? 2 : +dense_<Code_>::resident;
-  /* Of kernels by tiles, which read those above 64 x 64 twice. */
-  static constexpr int resident_tiles = edge_ > 64 ? 2 : resident;
+  /* Of kernels by tiles, which read those above 64 x 64 twice, and would spill scales of
+   * ue5m3. */
+  static constexpr int resident_tiles = edge_ > 64 || is_wide ? 2 : resident;
   static constexpr unsigned scale_bytes = family_ == AMAX_FAMILY_ ? 4 : 1;
 };
 
@@ -161,7 +169,7 @@ MPNUM_REAL_ mpnum_block_scale_scalar_ block_scale_(mpnum_block_rule_ rule,
   } else if (Blocks::family == TWO_LEVEL_FAMILY_) {
     rule.kind = MPNUM_BLOCK_TWO_LEVEL_;
     rule.divides = 0;
-    rule.wider = 0; /* e4m3 */
+    rule.wider = Blocks::is_wide ? 8u << 23 : 0; /* biases: 15 - 7 */
   } else {
     rule.kind = rule.kind == MPNUM_BLOCK_AMAX_POW2_ ? rule.kind : MPNUM_BLOCK_AMAX_;
     rule.divides = 1;
