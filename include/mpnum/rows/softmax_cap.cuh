@@ -11,11 +11,12 @@
  *
  * What each does is said in softmax_cap.h, and the bits are those of the host's
  * functions. They are launchers of their own, as tanh would take registers from those of
- * rows.cuh; without a cap in the options they give the same bytes as these. Domain: that
- * of rows.cuh; cap and scale / cap finite and above 0. The cap is read before a launcher
- * returns. Status: cudaErrorInvalidValue where the host's function has an error. Speed:
- * tanh is taken once of each element of a row that is kept, twice or three times of
- * longer ones. */
+ * rows.cuh; without a cap in the options they give the same bytes as these.
+ * Domain: that of rows.cuh; cap and scale / cap finite and above 0. The cap is read
+ *   before a launcher returns.
+ * Status: cudaErrorInvalidValue where the host's function has an error.
+ * Speed: tanh is taken once of each element of a row that is kept, twice or three times
+ *   of those of longer rows. */
 #ifndef MPNUM_ROWS_SOFTMAX_CAP_CUH
 #define MPNUM_ROWS_SOFTMAX_CAP_CUH
 

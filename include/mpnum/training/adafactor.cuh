@@ -185,7 +185,7 @@ mpnum_launch_adafactor_step(const mpnum_adafactor *adafactor,
     return cudaErrorInvalidValue;
   for (size_t i = 0; i < count; ++i)
     if (!mpnum_adafactor_fits_(tensors[i])) return cudaErrorInvalidValue;
-  const bool clips = mpnum_bits_f32(mpnum_narrow_f64_(adafactor->clip)) < 0x7f800000u;
+  const bool clips = mpnum_bits_f32(mpnum_f64_to_f32(adafactor->clip)) < 0x7f800000u;
   cudaError_t error =
       mpnum_launch_blocks_(&most, ~static_cast<size_t>(0), 0, MPNUM_OPTIMIZER_BLOCKS_);
   if (error == cudaSuccess)
