@@ -96,7 +96,8 @@ static inline void add_block_formats(void) {
                    REF_AMAX);
 }
 
-/* Formats of the user's own, with blocks of odd sizes. */
+/* Formats of the user's own, with blocks of odd sizes; the last one, which no loop
+ * decodes, in dense codes. */
 static inline void add_user_formats(void) {
   static const struct {
     int exponent_bits, mantissa_bits, bias;
@@ -108,7 +109,8 @@ static inline void add_user_formats(void) {
                 {3, 0, 3, MPNUM_SPECIALS_FINITE, REF_SPECIALS_FINITE},
                 {1, 6, 1, MPNUM_SPECIALS_FINITE, REF_SPECIALS_FINITE},
                 {4, 3, 4, MPNUM_SPECIALS_FN, REF_SPECIALS_FN},
-                {2, 3, -4, MPNUM_SPECIALS_FINITE, REF_SPECIALS_FINITE}};
+                {2, 3, -4, MPNUM_SPECIALS_FINITE, REF_SPECIALS_FINITE},
+                {5, 0, 10, MPNUM_SPECIALS_FINITE, REF_SPECIALS_FINITE}};
   static const struct {
     size_t rows, columns;
   } sizes[] = {{1, 32}, {3, 5}, {7, 1}, {0, 17}, {2, 0}};
@@ -122,6 +124,8 @@ static inline void add_user_formats(void) {
     if (mpnum_format_init(&format.element, 1, shapes[i].exponent_bits,
                           shapes[i].mantissa_bits, shapes[i].bias, shapes[i].specials))
       abort();
+    if (shapes[i].exponent_bits == 5 && shapes[i].mantissa_bits == 0)
+      format.element_bits = 6;
     format.rows = sizes[i % 5].rows;
     format.columns = sizes[i % 5].columns;
     snprintf(name, sizeof name, "user %zu", i);

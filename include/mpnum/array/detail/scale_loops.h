@@ -325,6 +325,19 @@ MPNUM_HOST void mpnum_amax_floats_(int is_first, uint32_t *amax, const float *sr
                       shift, MPNUM_SCALED_);
   }
 }
+/* Dense codes of a run, a byte each. */
+MPNUM_HOST_COLD_ void mpnum_bytes_of_codes_(int bits, uint8_t *dst, const uint8_t *src,
+                                            size_t n) {
+  const size_t whole = n / 8 * 8; /* eight fill whole bytes */
+  uint8_t last[8] = {0};
+  if (bits == 8) {
+    MPNUM_MEMCPY_(dst, src, n);
+    return;
+  }
+  MPNUM_MEMCPY_(last, src + mpnum_bytes_(bits, whole), mpnum_bytes_(bits, n - whole));
+  mpnum_unpack_(bits, dst, src, whole);
+  mpnum_unpack_(bits, dst + whole, last, 8);
+}
 /* By a table of all codes. */
 MPNUM_HOST_COLD_ void mpnum_dequantize_any_(const mpnum_scaling_ *scaling, float *dst,
                                             const uint8_t *src, mpnum_factors_ factors,
@@ -336,9 +349,7 @@ MPNUM_HOST_COLD_ void mpnum_dequantize_any_(const mpnum_scaling_ *scaling, float
   back.divides = 0;
   for (; i < 256; ++i)
     values[i] = mpnum_decode_bits_(scaling->element, (uint32_t)i);
-  MPNUM_MEMCPY_(codes, src, mpnum_bytes_(scaling->element_bits, n));
-  if (scaling->element_bits < 8)
-    mpnum_unpack_(scaling->element_bits, codes, codes, n + (8 - n % 8) % 8);
+  mpnum_bytes_of_codes_(scaling->element_bits, codes, src, n);
   for (i = 0; i < n; ++i)
     mpnum_set_element_(32, (uint8_t *)dst, i, values[codes[i]]);
   mpnum_scale_floats_(&back, dst, dst, factors, n);
