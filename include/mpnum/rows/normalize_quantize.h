@@ -36,10 +36,11 @@ typedef struct mpnum_norm_codes_ {
 MPNUM_HOST void mpnum_norm_quantize_(const mpnum_norm_job_ *job, size_t row, size_t first,
                                      const float *y, size_t n) {
   const mpnum_norm_codes_ *codes = (const mpnum_norm_codes_ *)job->more;
-  const mpnum_factors_ factors = mpnum_factors_of_(&codes->scale, 31);
   uint8_t *dst = (uint8_t *)job->dst.data + row * job->dst.stride + first;
-  mpnum_quantize_floats_(&codes->scaling, dst, y, factors, n, 0, 0);
-  if (codes->losses) mpnum_count_losses_(&codes->scaling, codes->losses, y, factors, n);
+  mpnum_quantize_floats_(&codes->scaling, dst, y, mpnum_factors_of_(&codes->scale, 31), n,
+                         0);
+  if (codes->losses)
+    mpnum_count_losses_by_(&codes->scaling, codes->losses, dst, y, codes->scale, n);
 }
 
 /* Computes the codes. options NULL: the defaults. */

@@ -29,11 +29,10 @@ typedef struct mpnum_kept_tables_ {
   int has_tables;
 } mpnum_kept_tables_;
 struct mpnum_scaling_;
-/* Codes of n floats times factors; index: of the first one's random word. zeros, unless
- * NULL, are the finite elements but 0 that have become zeros: added to. */
+/* Codes of n floats times factors; index: of the first one's random word. */
 typedef void mpnum_quantize_any_run_(const struct mpnum_scaling_ *scaling, uint8_t *dst,
                                      const float *src, mpnum_factors_ factors, size_t n,
-                                     uint64_t index, uint64_t *zeros);
+                                     uint64_t index);
 /* Elements, and what becomes of them, as numbers. */
 typedef struct mpnum_scaling_ {
   mpnum_format element;
@@ -50,8 +49,7 @@ typedef struct mpnum_scaling_ {
   uint64_t seed;
   uint32_t least;              /* magnitude that has a code but 0 */
   uint32_t int_max, int_magic; /* of int8: the largest; 1.5 * 2^23 units */
-  uint32_t last_kept,
-      last_lost; /* magnitudes that are not past the largest, or become 0 */
+  uint32_t last_kept;          /* magnitude that is not past the largest */
 } mpnum_scaling_;
 
 /* Makes the runs of a call share tables. */
@@ -83,21 +81,45 @@ typedef struct mpnum_band_scales_ {
                     and count, or whose scale may be subnormal */
   int has_zeros; /* an amax of 0, or a scale of 0 */
   int has_low;   /* one below low but 0, or a factor that is subnormal */
+  /* Where losses are counted: the largest magnitudes, before and after factors. */
+  uint32_t largest, largest_scaled;
 } mpnum_band_scales_;
 
-/* Of floats and the same times factors: what of them is past the largest value, becomes
- * 0, is not finite, and the largest finite magnitude. A finite element of a block with a
- * NaN is none of these. */
+/* The bits of a code but that of its sign; of int8 all. */
+MPNUM_HOST uint32_t mpnum_magnitude_ones_(const mpnum_scaling_ *scaling) {
+  const int bits = scaling->element.exponent_bits + scaling->element.mantissa_bits;
+  return scaling->is_int8 ? 0xff : ((uint32_t)1 << bits) - 1;
+}
+/* Dense codes of a run, a byte each. */
+MPNUM_HOST_COLD_ void mpnum_bytes_of_codes_(int bits, uint8_t *dst, const uint8_t *src,
+                                            size_t n) {
+  const size_t whole = n / 8 * 8; /* eight fill whole bytes */
+  uint8_t last[8] = {0};
+  if (bits == 8) {
+    MPNUM_MEMCPY_(dst, src, n);
+    return;
+  }
+  MPNUM_MEMCPY_(last, src + mpnum_bytes_(bits, whole), mpnum_bytes_(bits, n - whole));
+  mpnum_unpack_(bits, dst, src, whole);
+  mpnum_unpack_(bits, dst + whole, last, 8);
+}
+/* Of floats, the same times factors, and their codes: what of them is past the largest
+ * value, has become 0, is not finite, and the largest finite magnitude. A finite element
+ * of a block with a NaN is none of these. */
 MPNUM_HOST_COLD_ void mpnum_count_each_(const mpnum_scaling_ *scaling, uint32_t counts[4],
-                                        const float *scaled, const float *src, size_t n) {
+                                        const uint8_t *codes, const float *scaled,
+                                        const float *src, size_t n) {
+  const uint32_t ones = mpnum_magnitude_ones_(scaling);
+  uint8_t code[MPNUM_RUN_ + 8];
   size_t i = 0;
+  mpnum_bytes_of_codes_(scaling->element_bits, code, codes, n);
   counts[0] = counts[1] = counts[2] = counts[3] = 0;
   for (; i < n; ++i) {
     const uint32_t x = mpnum_bits_f32(mpnum_float_at_(src, i)) & 0x7fffffffu;
     const uint32_t y = mpnum_bits_f32(mpnum_float_at_(scaled, i)) & 0x7fffffffu;
     const int is_number = x < 0x7f800000u && y <= 0x7f800000u;
     counts[0] += is_number && y > scaling->last_kept;
-    counts[1] += is_number && x != 0 && y <= scaling->last_lost;
+    counts[1] += is_number && x != 0 && (code[i] & ones) == 0;
     counts[2] += x >= 0x7f800000u;
     if (x < 0x7f800000u && x > counts[3]) counts[3] = x;
   }
@@ -107,7 +129,9 @@ MPNUM_HOST_COLD_ void mpnum_count_each_(const mpnum_scaling_ *scaling, uint32_t 
  * unless is_first.
  * block_scales: what else there is of n scales.
  * quantize_run, dequantize_run: floats to codes to nearest even, and back.
- * scale_run: floats times factors; count_run: what quantising these loses. */
+ * scale_run: floats times factors; largest_scaled: of amaxes, for losses.
+ * count_run: of floats, or bf16, and their codes, finite all: counts[0] that are past the
+ * largest value, if some are; counts[1] that have become 0. */
 # define MPNUM_EACH_ISA_ "../../array/detail/scale.inc"
 # include "../../simd/detail/each_isa.inc"
 # if MPNUM_LOOPS_VBMI_
@@ -161,12 +185,9 @@ MPNUM_HOST_COLD_ mpnum_scaling_ mpnum_scaling_of_(mpnum_format element, int elem
                        element_bits);
   scaling.int_max = scaling.int_magic = 0;
   scaling.last_kept = element.max_code & 1 ? tie - 1 : tie;
-  scaling.last_lost = least - 0x00800000u; /* half of it */
   scaling.least = least;
-  if (rounding == MPNUM_ROUND_STOCHASTIC) {
+  if (rounding == MPNUM_ROUND_STOCHASTIC)
     scaling.last_kept = mpnum_decode_finite_(element, element.max_code);
-    scaling.last_lost = 0;
-  }
   return scaling;
 }
 MPNUM_HOST_COLD_ mpnum_scaling_ mpnum_scaling_of_int8_(int is_sixty_fourth) {
@@ -177,7 +198,6 @@ MPNUM_HOST_COLD_ mpnum_scaling_ mpnum_scaling_of_int8_(int is_sixty_fourth) {
   scaling.int_max = 0x42fe0000u - down;       /* 127 */
   scaling.int_magic = 0x4b400000u - down;     /* 1.5 * 2^23 */
   scaling.last_kept = 0x42ff0000u - 1 - down; /* 127.5 goes to 128 */
-  scaling.last_lost = 0x3f000000u - down;     /* 0.5 goes to 0 */
   scaling.least = 0x3f800000u - down;
   return scaling;
 }
@@ -231,27 +251,18 @@ MPNUM_HOST void mpnum_scale_kept_floats_(const mpnum_scaling_ *scaling, float *d
 /* By way of conversions of any format and rounding. */
 MPNUM_HOST_COLD_ void mpnum_quantize_any_(const mpnum_scaling_ *scaling, uint8_t *dst,
                                           const float *src, mpnum_factors_ factors,
-                                          size_t n, uint64_t index, uint64_t *zeros) {
+                                          size_t n, uint64_t index) {
   mpnum_conversion_ conversion = mpnum_conversion_of_(
       mpnum_format_of(MPNUM_TYPE_F32), 32, scaling->element, 8, MPNUM_OVERFLOW_SATURATE);
-  const mpnum_format element = scaling->element;
-  const uint32_t ones =
-      ((uint32_t)1 << (element.exponent_bits + element.mantissa_bits)) - 1;
   MPNUM_ALIGNED_ float x[MPNUM_RUN_];
   uint8_t codes[MPNUM_RUN_ + 8];
-  size_t i = 0;
   mpnum_scale_floats_(scaling, x, src, factors, n);
   conversion.rounding = scaling->rounding;
   conversion.seed = scaling->seed;
   conversion.offset = index;
   mpnum_convert_floats_(&conversion, 0, codes, x, n);
-  for (i = 0; zeros && i < n; ++i) {
-    const uint32_t of_x = mpnum_bits_f32(mpnum_float_at_(src, i)) & 0x7fffffffu;
-    const uint32_t of_y = mpnum_bits_f32(x[i]) & 0x7fffffffu; /* NaN: of its block */
-    *zeros += of_x - 1 < 0x7f7fffffu && of_y <= 0x7f800000u && (codes[i] & ones) == 0;
-  }
   if (scaling->element_bits < 8) {
-    i = n;
+    size_t i = n;
     for (; i % 8 != 0; ++i)
       codes[i] = 0;
     mpnum_pack_(scaling->element_bits, codes, codes, i);
@@ -260,10 +271,10 @@ MPNUM_HOST_COLD_ void mpnum_quantize_any_(const mpnum_scaling_ *scaling, uint8_t
 }
 MPNUM_HOST void mpnum_quantize_floats_(const mpnum_scaling_ *scaling, uint8_t *dst,
                                        const float *src, mpnum_factors_ factors, size_t n,
-                                       uint64_t index, uint64_t *zeros) {
+                                       uint64_t index) {
   const size_t whole = n - n % MPNUM_SCALED_, rest = n - whole;
   if (!scaling->has_encoding && scaling->any) {
-    (*scaling->any)(scaling, dst, src, factors, n, index, zeros);
+    (*scaling->any)(scaling, dst, src, factors, n, index);
     return;
   }
   if (whole) MPNUM_CALL_VBMI_(quantize_run, (scaling, dst, src, factors, whole));
@@ -325,19 +336,6 @@ MPNUM_HOST void mpnum_amax_floats_(int is_first, uint32_t *amax, const float *sr
                       shift, MPNUM_SCALED_);
   }
 }
-/* Dense codes of a run, a byte each. */
-MPNUM_HOST_COLD_ void mpnum_bytes_of_codes_(int bits, uint8_t *dst, const uint8_t *src,
-                                            size_t n) {
-  const size_t whole = n / 8 * 8; /* eight fill whole bytes */
-  uint8_t last[8] = {0};
-  if (bits == 8) {
-    MPNUM_MEMCPY_(dst, src, n);
-    return;
-  }
-  MPNUM_MEMCPY_(last, src + mpnum_bytes_(bits, whole), mpnum_bytes_(bits, n - whole));
-  mpnum_unpack_(bits, dst, src, whole);
-  mpnum_unpack_(bits, dst + whole, last, 8);
-}
 /* By a table of all codes. */
 MPNUM_HOST_COLD_ void mpnum_dequantize_any_(const mpnum_scaling_ *scaling, float *dst,
                                             const uint8_t *src, mpnum_factors_ factors,
@@ -389,32 +387,80 @@ MPNUM_HOST size_t mpnum_dequantize_bf16_(const mpnum_scaling_ *scaling, uint8_t 
   (*run)(scaling, dst, src, factors, whole);
   return whole;
 }
-/* Adds what quantising these loses. */
-MPNUM_HOST void mpnum_add_losses_(const mpnum_scaling_ *scaling,
-                                  mpnum_quantize_losses *losses,
-                                  const uint32_t counts[4]) {
+
+/* The largest magnitudes of count blocks, before and after their factors, of room for
+ * more. */
+MPNUM_HOST_ONCE_ void mpnum_find_largest_(const mpnum_scaling_ *scaling,
+                                          mpnum_band_scales_ *scales, size_t count) {
+  const size_t padded = (count + 15) / 16 * 16;
+  size_t k = count;
+  for (; k < padded; ++k)
+    scales->amax[k] = 0;
+  MPNUM_CALL_(largest_scaled, (scaling, scales, padded));
+}
+/* Adds what quantising n elements of a run has lost. */
+MPNUM_HOST_COLD_ void mpnum_add_counts_(mpnum_quantize_losses *losses,
+                                        const uint32_t counts[4]) {
   losses->saturated += counts[0];
-  if (scaling->rounding == MPNUM_ROUND_NEAREST_EVEN) losses->underflowed += counts[1];
+  losses->underflowed += counts[1];
   losses->nonfinite += counts[2];
   if (counts[3] > mpnum_bits_f32(losses->amax))
     losses->amax = mpnum_from_bits_f32(counts[3]);
 }
+/* Where there are no loops, or some elements are not finite. */
+MPNUM_HOST_COLD_ void mpnum_count_any_(const mpnum_scaling_ *scaling,
+                                       mpnum_quantize_losses *losses,
+                                       const uint8_t *codes, const float *src,
+                                       mpnum_factors_ factors, size_t n) {
+  MPNUM_ALIGNED_ float scaled[MPNUM_RUN_];
+  uint32_t counts[4];
+  mpnum_scale_floats_(scaling, scaled, src, factors, n);
+  mpnum_count_each_(scaling, counts, codes, scaled, src, n);
+  mpnum_add_counts_(losses, counts);
+}
+/* Of floats, or of bf16 in whole vectors. */
+typedef void mpnum_count_run_(const mpnum_scaling_ *scaling, uint32_t counts[4],
+                              const uint8_t *codes, mpnum_type type, const uint8_t *src,
+                              mpnum_factors_ factors, int has_past, size_t n);
 MPNUM_HOST_ONCE_ void mpnum_count_losses_(const mpnum_scaling_ *scaling,
-                                          mpnum_quantize_losses *losses, const float *src,
-                                          mpnum_factors_ factors, size_t n) {
+                                          mpnum_quantize_losses *losses,
+                                          const uint8_t *codes, mpnum_type type,
+                                          const void *src, mpnum_factors_ factors,
+                                          size_t n, uint32_t largest,
+                                          uint32_t largest_scaled) {
   const size_t whole = n - n % MPNUM_SCALED_, rest = n - whole;
+  const mpnum_isa isa = mpnum_isa_in_use();
+  mpnum_count_run_ *const run = MPNUM_PICK_(isa, count_run, SSE2, (mpnum_count_run_ *)0);
+  const int has_past = largest_scaled > scaling->last_kept;
   uint32_t counts[4] = {0, 0, 0, 0};
-  if (whole) {
-    MPNUM_CALL_(count_run, (scaling, counts, src, factors, whole));
-    mpnum_add_losses_(scaling, losses, counts);
+  if (!run || largest >= 0x7f800000u) {
+    mpnum_count_any_(scaling, losses, codes, (const float *)src, factors, n);
+    return;
   }
+  counts[3] = largest;
+  if (whole)
+    (*run)(scaling, counts, codes, type, (const uint8_t *)src, factors, has_past, whole);
   if (rest) {
     MPNUM_ALIGNED_ float x[MPNUM_SCALED_] = {0};
-    MPNUM_MEMCPY_(x, src + whole, rest * sizeof *x);
-    MPNUM_CALL_(count_run,
-                (scaling, counts, x, mpnum_factors_from_(factors, whole), MPNUM_SCALED_));
-    mpnum_add_losses_(scaling, losses, counts);
+    uint8_t last[MPNUM_SCALED_] = {0};
+    MPNUM_MEMCPY_(x, (const float *)src + whole, rest * sizeof *x);
+    MPNUM_MEMCPY_(last, codes + mpnum_bytes_(scaling->element_bits, whole),
+                  mpnum_bytes_(scaling->element_bits, rest));
+    (*run)(scaling, counts, last, type, (const uint8_t *)x,
+           mpnum_factors_from_(factors, whole), has_past, MPNUM_SCALED_);
   }
+  mpnum_add_counts_(losses, counts);
+}
+/* Of floats with one factor. */
+MPNUM_HOST void mpnum_count_losses_by_(const mpnum_scaling_ *scaling,
+                                       mpnum_quantize_losses *losses,
+                                       const uint8_t *codes, const float *src,
+                                       float factor, size_t n) {
+  uint32_t largest = 0;
+  mpnum_amax_floats_(1, &largest, src, 31, n);
+  mpnum_count_losses_(
+      scaling, losses, codes, MPNUM_TYPE_F32, src, mpnum_factors_of_(&factor, 31), n,
+      largest, mpnum_bits_f32(mpnum_mul_scalar_(mpnum_from_bits_f32(largest), factor)));
 }
 
 /* --- A scale for all elements --- */
@@ -440,9 +486,9 @@ MPNUM_HOST_ONCE_ void mpnum_quantize_by_(mpnum_type dst_type, void *dst,
       x = buffer;
     }
     mpnum_quantize_floats_(&scaling, (uint8_t *)dst + i, x, mpnum_factors_of_(&scale, 31),
-                           count, 0, 0);
+                           count, 0);
     if (losses)
-      mpnum_count_losses_(&scaling, losses, x, mpnum_factors_of_(&scale, 31), count);
+      mpnum_count_losses_by_(&scaling, losses, (uint8_t *)dst + i, x, scale, count);
   }
   mpnum_fenv_restore_(saved);
 }

@@ -495,25 +495,17 @@ MPNUM_HOST void mpnum_band_scales_of_(const mpnum_block_job_ *job,
 /* Quantises a run in which subnormals count, and adds what is lost to job->losses. */
 MPNUM_HOST_COLD_ void mpnum_quantize_low_(const mpnum_block_job_ *job, uint8_t *dst,
                                           const float *x, mpnum_factors_ factors,
-                                          size_t n, uint64_t index, uint64_t *zeros) {
+                                          size_t n, uint64_t index) {
   MPNUM_ALIGNED_ float scaled[MPNUM_RUN_];
   mpnum_scaling_ scaling = job->scaling;
   const float one = 1;
   uint32_t counts[4];
-  size_t k = 0;
   mpnum_scale_kept_floats_(&scaling, scaled, x, factors, n);
   scaling.divides = 0;
-  for (k = 0; zeros && k < n; ++k) { /* those are counted that are 0 now, and were not */
-    const uint32_t bits = mpnum_bits_f32(scaled[k]);
-    if ((bits & 0x7fffffffu) == 0 &&
-        (mpnum_bits_f32(mpnum_float_at_(x, k)) & 0x7fffffffu) != 0)
-      mpnum_set_float_(scaled, k, mpnum_from_bits_f32(bits | 1));
-  }
-  mpnum_quantize_floats_(&scaling, dst, scaled, mpnum_factors_of_(&one, 31), n, index,
-                         zeros);
+  mpnum_quantize_floats_(&scaling, dst, scaled, mpnum_factors_of_(&one, 31), n, index);
   if (!job->losses) return;
-  mpnum_count_each_(&scaling, counts, scaled, x, n);
-  mpnum_add_losses_(&scaling, job->losses, counts);
+  mpnum_count_each_(&scaling, counts, dst, scaled, x, n);
+  mpnum_add_counts_(job->losses, counts);
 }
 /* Makes a factor for each column of one for each block, where loops take them so, and
  * those of rows of a run. */
@@ -537,6 +529,7 @@ MPNUM_HOST_INLINE_ size_t mpnum_band_begin_(const mpnum_block_job_ *job,
   const size_t high = mpnum_rows_of_run_(job, rows, n);
   size_t c = n;
   mpnum_band_scales_of_(job, scales, block_row, block_column, count);
+  if (job->losses) mpnum_find_largest_(&job->scaling, scales, count);
   mpnum_spread_factors_(job, scales->factors, high, n);
   if (high == 1 && job->shift < 0 && (job->columns > 1 || job->src.columns == 1))
     for (; c % MPNUM_SCALED_ != 0; ++c) /* codes that fill up a byte */
@@ -549,16 +542,14 @@ MPNUM_HOST_INLINE_ void mpnum_quantize_in_band_(const mpnum_block_job_ *job,
                                                 uint8_t *codes, const float *x, size_t n,
                                                 uint64_t index) {
   const mpnum_factors_ factors = mpnum_factors_of_(scales->factors, job->shift);
-  uint64_t *const zeros = /* loops that do not round to nearest even count these */
-      job->losses && job->scaling.rounding == MPNUM_ROUND_STOCHASTIC
-          ? &job->losses->underflowed
-          : 0;
   if (scales->has_low) {
-    mpnum_quantize_low_(job, codes, x, factors, n, index, zeros);
+    mpnum_quantize_low_(job, codes, x, factors, n, index);
     return;
   }
-  mpnum_quantize_floats_(&job->scaling, codes, x, factors, n, index, zeros);
-  if (job->losses) mpnum_count_losses_(&job->scaling, job->losses, x, factors, n);
+  mpnum_quantize_floats_(&job->scaling, codes, x, factors, n, index);
+  if (job->losses)
+    mpnum_count_losses_(&job->scaling, job->losses, codes, MPNUM_TYPE_F32, x, factors, n,
+                        scales->largest, scales->largest_scaled);
 }
 /* Whether the codes of a block of a band are 0, whatever its elements. */
 MPNUM_HOST_INLINE_ int mpnum_has_no_codes_(const mpnum_block_job_ *job,
@@ -597,8 +588,8 @@ MPNUM_HOST_ONCE_ void mpnum_quantize_band_(const mpnum_block_job_ *job, size_t r
                            n - first < wide ? n - first : wide);
       }
 }
-/* The same of one row of bf16 in blocks of 32 under powers of two, where nothing is
- * counted: without floats. 0 where that is not so, or subnormals count. */
+/* The same of one row of bf16 in blocks of 32 under powers of two, without floats. 0
+ * where that is not so, subnormals count, or what is not finite has to be. */
 typedef void mpnum_block_amax_bf16_(uint32_t *amax, const uint8_t *src, size_t n);
 typedef void mpnum_quantize_bf16_run_(const mpnum_scaling_ *scaling, uint8_t *dst,
                                       const uint8_t *src, const float *factors, size_t n);
@@ -610,6 +601,7 @@ MPNUM_HOST_ONCE_ int mpnum_quantize_bf16_(const mpnum_block_job_ *job, size_t ro
   mpnum_quantize_bf16_run_ *const run =
       MPNUM_PICK_(isa, quantize_bf16_run, WIDE, (mpnum_quantize_bf16_run_ *)0);
   const uint8_t *const src = mpnum_rows_at_(job->src, row, column);
+  uint8_t *const codes = mpnum_block_codes_(job, row, column);
   const size_t count = n / 32;
   mpnum_band_scales_ scales;
   size_t k = 0;
@@ -617,16 +609,24 @@ MPNUM_HOST_ONCE_ int mpnum_quantize_bf16_(const mpnum_block_job_ *job, size_t ro
   (*amax)(scales.amax, src, n);
   mpnum_band_scales_of_(job, &scales, row, column / 32, count);
   if (scales.has_low) return 0;
+  if (job->losses) {
+    mpnum_find_largest_(&job->scaling, &scales, count);
+    if (scales.largest >= 0x7f800000u) return 0;
+  }
   for (k = 0; scales.has_zeros && k < count; ++k)
     if (scales.amax[k] == 0) scales.factors[k] = 1;
-  (*run)(&job->scaling, mpnum_block_codes_(job, row, column), src, scales.factors, n);
+  (*run)(&job->scaling, codes, src, scales.factors, n);
+  if (job->losses)
+    mpnum_count_losses_(&job->scaling, job->losses, codes, MPNUM_TYPE_BF16, src,
+                        mpnum_factors_of_(scales.factors, 5), n, scales.largest,
+                        scales.largest_scaled);
   for (k = 0; scales.has_zeros && k < count; ++k)
     if (scales.amax[k] == 0) mpnum_clear_codes_(job, row, column + 32 * k, 32);
   return 1;
 }
 MPNUM_HOST int mpnum_is_bf16_band_(const mpnum_block_job_ *job, size_t n) {
   return job->src.type == MPNUM_TYPE_BF16 && job->scale_type == MPNUM_TYPE_E8M0 &&
-         job->shift == 5 && job->rows == 1 && n % MPNUM_SCALED_ == 0 && !job->losses &&
+         job->shift == 5 && job->rows == 1 && n % MPNUM_SCALED_ == 0 &&
          job->scaling.has_encoding && !job->scaling.is_int8;
 }
 /* Quantises a part of the matrix, of whole blocks except at the ends. */
@@ -691,10 +691,8 @@ MPNUM_HOST_COLD_ mpnum_status
 mpnum_nonfinite_check_(const mpnum_blockscale_format *format,
                        const mpnum_const_matrix *src, mpnum_quantize_losses *losses) {
   mpnum_scaling_ scaling;
-  mpnum_quantize_losses found = {0, 0, 0, 0};
-  const float one = 1;
-  size_t r = 0, c = 0;
-  uint64_t saved = 0;
+  size_t r = 0, c = 0, k = 0;
+  uint64_t saved = 0, found = 0;
   if (format->policy != MPNUM_BLOCKSCALE_ERROR) return MPNUM_OK;
   scaling = mpnum_scaling_of_int8_(0);
   saved = mpnum_scaling_enter_(&scaling, 1, 0, src->rows * src->columns);
@@ -703,14 +701,14 @@ mpnum_nonfinite_check_(const mpnum_blockscale_format *format,
       MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
       const size_t left = src->columns - c, n = left < MPNUM_RUN_ ? left : MPNUM_RUN_;
       const float *const x = mpnum_run_floats_(src, r, c, n, buffer);
-      uint32_t amax[MPNUM_SCALED_] = {0};
-      mpnum_amax_floats_(1, amax, x, 31, n);
-      if (amax[0] >= 0x7f800000u)
-        mpnum_count_losses_(&scaling, &found, x, mpnum_factors_of_(&one, 31), n);
+      uint32_t amax = 0;
+      mpnum_amax_floats_(1, &amax, x, 31, n);
+      for (k = 0; amax >= 0x7f800000u && k < n; ++k)
+        found += (mpnum_bits_f32(mpnum_float_at_(x, k)) & 0x7fffffffu) >= 0x7f800000u;
     }
   mpnum_fenv_restore_(saved);
-  if (losses) losses->nonfinite += found.nonfinite;
-  return found.nonfinite ? MPNUM_ERROR_NONFINITE : MPNUM_OK;
+  if (losses) losses->nonfinite += found;
+  return found ? MPNUM_ERROR_NONFINITE : MPNUM_OK;
 }
 
 MPNUM_HOST_COLD_ float mpnum_finite_amax_(const mpnum_const_matrix *src) {

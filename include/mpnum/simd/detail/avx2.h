@@ -82,6 +82,9 @@ MPNUM_AVX2_ mpnumv_mask mpnumv_is_nan(mpnumv_vector x) {
   __asm__("vcmpunordps %1, %1, %0" : "=x"(mask) : "x"((__m256)x));
   return (__m256i)mask;
 }
+MPNUM_AVX2_ mpnumv_vector mpnumv_smaller_magnitude(mpnumv_vector a, mpnumv_vector b) {
+  return mpnumv_min(a & 0x7fffffffu, b & 0x7fffffffu);
+}
 MPNUM_AVX2_ mpnumv_vector mpnumv_clamped_magnitude(mpnumv_vector x, uint32_t limit) {
   return mpnumv_min(x & 0x7fffffffu, mpnumv_splat(limit));
 }

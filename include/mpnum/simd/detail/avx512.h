@@ -98,6 +98,12 @@ MPNUM_AVX512_ mpnumv_vector mpnumv_shl_by(mpnumv_vector x, int count) {
 MPNUM_AVX512_ mpnumv_mask mpnumv_is_nan(mpnumv_vector x) {
   return _mm512_fpclass_ps_mask((__m512)x, 0x81); /* quiet and signalling */
 }
+/* The smaller magnitude of two floats that are no NaN; a subnormal may be flushed. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_smaller_magnitude(mpnumv_vector a, mpnumv_vector b) {
+  enum { smaller_magnitude = 2, sign_cleared = 2 << 2 };
+  return (mpnumv_vector)_mm512_range_round_ps(
+      (__m512)a, (__m512)b, smaller_magnitude | sign_cleared, _MM_FROUND_NO_EXC);
+}
 /* The magnitude of a float, or the limit where that is less; anything where it is NaN. A
  * subnormal may be flushed to zero. */
 MPNUM_AVX512_ mpnumv_vector mpnumv_clamped_magnitude(mpnumv_vector x, uint32_t limit) {

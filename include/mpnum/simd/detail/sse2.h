@@ -82,6 +82,9 @@ MPNUM_SSE2_ mpnumv_vector mpnumv_shl_by(mpnumv_vector x, int count) {
 MPNUM_SSE2_ mpnumv_mask mpnumv_is_nan(mpnumv_vector x) {
   return mpnumv_greater(x & 0x7fffffffu, mpnumv_splat(0x7f800000u));
 }
+MPNUM_SSE2_ mpnumv_vector mpnumv_smaller_magnitude(mpnumv_vector a, mpnumv_vector b) {
+  return mpnumv_min(a & 0x7fffffffu, b & 0x7fffffffu);
+}
 MPNUM_SSE2_ mpnumv_vector mpnumv_clamped_magnitude(mpnumv_vector x, uint32_t limit) {
   return mpnumv_min(x & 0x7fffffffu, mpnumv_splat(limit));
 }
