@@ -309,6 +309,15 @@ MPNUM_MATH_ uint32_t mpnum_block_quotient_(uint32_t a, uint32_t b) {
   return mpnum_bits_f32(
       mpnum_div_scalar_(mpnum_from_bits_f32(a), mpnum_from_bits_f32(b)));
 # else
+  /* Of normal numbers 26 or 27 bits, and whether there is more. */
+  const uint64_t above = (uint64_t)((a & 0x007fffffu) | 0x00800000u) << 26;
+  const uint32_t below = (b & 0x007fffffu) | 0x00800000u;
+  const uint32_t field = (a >> 23) - (b >> 23) + 127;
+  const uint32_t bits = (uint32_t)(above / below), is_less = 1 - (bits >> 26);
+  const uint32_t exact = bits << is_less | (above % below != 0); /* from 2^26 on */
+  const uint32_t rounded = (exact >> 3) + ((exact & 7) + ((exact >> 3) & 1) > 4);
+  if (a - 0x00800000u < 0x7f000000u && b - 0x00800000u < 0x7f000000u && field - 2 < 252)
+    return ((field - is_less) << 23) + rounded - 0x00800000u;
   return mpnum_bits_f32(
       mpnum_wide_rounded_f32_(mpnum_wide_div_(mpnum_wide_f32_(a), mpnum_wide_f32_(b))));
 # endif

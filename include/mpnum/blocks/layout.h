@@ -314,11 +314,12 @@ mpnum_convert_blocks(const mpnum_blockscale_format *dst_format, mpnum_blockscale
   const mpnum_const_matrix view = mpnum_const_matrix_of(MPNUM_TYPE_F32, 0, rows, columns);
   mpnum_block_job_ job, from;
   mpnum_status status = MPNUM_OK;
+  size_t extent[2];
   uint64_t saved = 0;
   if (!rows || !columns) return MPNUM_OK;
-  status = mpnum_blockscaled_check_(dst_format, &dst, rows, columns);
+  status = mpnum_blockscaled_check_(dst_format, &dst, rows, columns, extent);
   if (status == MPNUM_OK)
-    status = mpnum_blockscaled_check_(src_format, &src, rows, columns);
+    status = mpnum_blockscaled_check_(src_format, &src, rows, columns, extent);
   if (status == MPNUM_OK)
     status = mpnum_float_scales_check_(src_format, &src, rows, columns);
   if (status == MPNUM_OK &&

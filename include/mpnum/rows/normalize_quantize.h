@@ -48,6 +48,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_normalize_quantize_rows(
     mpnum_norm_kind kind, mpnum_matrix dst, mpnum_const_matrix src,
     const mpnum_normalize_options *options, float scale, mpnum_quantize_losses *losses) {
   const mpnum_normalize_options usual = mpnum_normalize_default();
+  const mpnum_format element = mpnum_format_of(dst.type);
   mpnum_norm_job_ job = mpnum_norm_job_of_(kind, dst, src, options ? options : &usual);
   mpnum_norm_codes_ codes;
   mpnum_status status = mpnum_norm_check_(kind, src, job.options);
@@ -57,8 +58,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_normalize_quantize_rows(
   if (status == MPNUM_OK && mpnum_rows_overlap_(dst, src)) status = MPNUM_ERROR_OVERLAP;
   if (status == MPNUM_OK) status = mpnum_norm_places_(dst, job.options);
   if (status != MPNUM_OK) return status;
-  codes.scaling =
-      mpnum_scaling_of_(mpnum_format_of(dst.type), 8, MPNUM_ROUND_NEAREST_EVEN);
+  mpnum_find_scaling_(&codes.scaling, &element, 8, MPNUM_ROUND_NEAREST_EVEN);
   codes.scale = scale;
   codes.losses = losses;
   job.finish = mpnum_norm_quantize_;

@@ -733,7 +733,7 @@ MPNUM_HOST_ONCE_ void mpnum_convert_any_(const mpnum_conversion_ *conversion, vo
   steps.block = mpnum_block_size_(isa);
   if (!is_slow) {
     if (!is_to_f32) {
-      mpnum_find_encoding_(&steps.encoding, conversion->dst, conversion->dst_bits,
+      mpnum_find_encoding_(&steps.encoding, &conversion->dst, conversion->dst_bits,
                            conversion->overflow);
       if (conversion->dst_bits == 8 &&
           mpnum_has_byte_blocks_(conversion->dst, conversion->rounding,
@@ -796,7 +796,7 @@ MPNUM_HOST_ONCE_ int mpnum_convert_nearest_(mpnum_type dst_type, void *dst,
   mpnum_decoding_ decoding;
   mpnum_blocks_ *run = 0;
   if (src_type == MPNUM_TYPE_F32 && dst_type != MPNUM_TYPE_F32) {
-    mpnum_find_encoding_(&encoding, conversion->dst, dst_bits, overflow);
+    mpnum_find_encoding_(&encoding, &conversion->dst, dst_bits, overflow);
     if (dst_type == MPNUM_TYPE_F16) {
       run = MPNUM_PICK_SAT_(isa, overflow, encode_f16, SSE2);
     } else if (dst_type == MPNUM_TYPE_BF16) {
@@ -808,7 +808,7 @@ MPNUM_HOST_ONCE_ int mpnum_convert_nearest_(mpnum_type dst_type, void *dst,
     }
   } else if (dst_bits == 8 &&
              (src_type == MPNUM_TYPE_F16 || src_type == MPNUM_TYPE_BF16)) {
-    mpnum_find_encoding_(&encoding, conversion->dst, dst_bits, overflow);
+    mpnum_find_encoding_(&encoding, &conversion->dst, dst_bits, overflow);
     encoding.src_type = src_type;
     encoding.src_bits = src_bits;
     if (mpnum_has_byte_blocks_(conversion->dst, MPNUM_ROUND_NEAREST_EVEN, overflow))
@@ -819,14 +819,14 @@ MPNUM_HOST_ONCE_ int mpnum_convert_nearest_(mpnum_type dst_type, void *dst,
     } else if (src_type == MPNUM_TYPE_BF16) {
       run = MPNUM_PICK_(isa, decode_bf16_blocks, SSE2, MPNUM_NO_BLOCKS_);
     } else if (mpnum_has_byte_decoding_(conversion->src)) {
-      mpnum_find_decoding_(&decoding, conversion->src, src_bits);
+      mpnum_find_decoding_(&decoding, &conversion->src, src_bits);
       run = MPNUM_PICK_(isa, decode_byte_blocks, SSE2_VBMI, MPNUM_NO_BLOCKS_);
     }
     if (run) mpnum_widen_blocks_(isa, run, &decoding, 32, dst, src_bits, src, n);
     return run != 0;
   } else if (dst_bits == 16 && src_bits == 8 &&
              mpnum_has_byte_decoding_(conversion->src)) {
-    mpnum_find_decoding_(&decoding, conversion->src, src_bits);
+    mpnum_find_decoding_(&decoding, &conversion->src, src_bits);
     decoding.is_to_f16 = dst_type == MPNUM_TYPE_F16;
     if (overflow == MPNUM_OVERFLOW_SATURATE && conversion->src.inf_code)
       decoding.max_of_infinity =

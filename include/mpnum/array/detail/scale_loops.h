@@ -158,48 +158,44 @@ MPNUM_HOST_ONCE_ void mpnum_block_scales_(const mpnum_block_rule_ *rule,
 }
 
 /* Elements of a format, or int8 of a unit, in so many bits, multiplied by factors. */
-MPNUM_HOST_COLD_ mpnum_scaling_ mpnum_scaling_of_(mpnum_format element, int element_bits,
-                                                  mpnum_rounding rounding) {
-  const uint32_t next = mpnum_decode_finite_(element, element.max_code + 1);
-  const uint32_t tie = next - ((uint32_t)1 << (22 - element.mantissa_bits));
-  const uint32_t least = mpnum_decode_finite_(element, 1);
-  mpnum_scaling_ scaling;
-  scaling.element = element;
-  scaling.is_int8 = 0;
-  scaling.element_bits = element_bits;
-  scaling.divides = scaling.has_divisor = 0;
-  scaling.divisor = 1;
-  scaling.rounding = rounding;
-  scaling.seed = 0;
-  scaling.kept = 0;
-  scaling.any = 0;
-  scaling.has_encoding =
-      mpnum_has_byte_blocks_(element, rounding, MPNUM_OVERFLOW_SATURATE);
-  scaling.has_decoding = mpnum_has_byte_decoding_(element);
-  scaling.encoding = mpnum_encoding_of_(
-      scaling.has_encoding ? element : mpnum_format_of(MPNUM_TYPE_E4M3),
-      MPNUM_OVERFLOW_SATURATE);
-  scaling.encoding.dst_bits = element_bits;
-  mpnum_find_decoding_(&scaling.decoding,
-                       scaling.has_decoding ? element : mpnum_format_of(MPNUM_TYPE_E4M3),
+MPNUM_HOST_ONCE_ void mpnum_find_scaling_(mpnum_scaling_ *scaling,
+                                          const mpnum_format *element, int element_bits,
+                                          mpnum_rounding rounding) {
+  const mpnum_format usual = mpnum_format_of(MPNUM_TYPE_E4M3);
+  const uint32_t next = mpnum_decode_finite_(*element, element->max_code + 1);
+  const uint32_t tie = next - ((uint32_t)1 << (22 - element->mantissa_bits));
+  scaling->element = *element;
+  scaling->is_int8 = 0;
+  scaling->element_bits = element_bits;
+  scaling->divides = scaling->has_divisor = 0;
+  scaling->divisor = 1;
+  scaling->rounding = rounding;
+  scaling->seed = 0;
+  scaling->kept = 0;
+  scaling->any = 0;
+  scaling->has_encoding =
+      mpnum_has_byte_blocks_(*element, rounding, MPNUM_OVERFLOW_SATURATE);
+  scaling->has_decoding = mpnum_has_byte_decoding_(*element);
+  mpnum_find_encoding_(&scaling->encoding, scaling->has_encoding ? element : &usual,
+                       element_bits, MPNUM_OVERFLOW_SATURATE);
+  mpnum_find_decoding_(&scaling->decoding, scaling->has_decoding ? element : &usual,
                        element_bits);
-  scaling.int_max = scaling.int_magic = 0;
-  scaling.last_kept = element.max_code & 1 ? tie - 1 : tie;
-  scaling.least = least;
+  scaling->int_max = scaling->int_magic = 0;
+  scaling->least = mpnum_decode_finite_(*element, 1);
+  scaling->last_kept = element->max_code & 1 ? tie - 1 : tie;
   if (rounding == MPNUM_ROUND_STOCHASTIC)
-    scaling.last_kept = mpnum_decode_finite_(element, element.max_code);
-  return scaling;
+    scaling->last_kept = mpnum_decode_finite_(*element, element->max_code);
 }
-MPNUM_HOST_COLD_ mpnum_scaling_ mpnum_scaling_of_int8_(int is_sixty_fourth) {
+MPNUM_HOST_ONCE_ void mpnum_find_int8_scaling_(mpnum_scaling_ *scaling,
+                                               int is_sixty_fourth) {
+  const mpnum_format usual = mpnum_format_of(MPNUM_TYPE_E4M3);
   const uint32_t down = is_sixty_fourth ? 6u << 23 : 0;
-  mpnum_scaling_ scaling =
-      mpnum_scaling_of_(mpnum_format_of(MPNUM_TYPE_E4M3), 8, MPNUM_ROUND_NEAREST_EVEN);
-  scaling.is_int8 = 1;
-  scaling.int_max = 0x42fe0000u - down;       /* 127 */
-  scaling.int_magic = 0x4b400000u - down;     /* 1.5 * 2^23 */
-  scaling.last_kept = 0x42ff0000u - 1 - down; /* 127.5 goes to 128 */
-  scaling.least = 0x3f800000u - down;
-  return scaling;
+  mpnum_find_scaling_(scaling, &usual, 8, MPNUM_ROUND_NEAREST_EVEN);
+  scaling->is_int8 = 1;
+  scaling->int_max = 0x42fe0000u - down;       /* 127 */
+  scaling->int_magic = 0x4b400000u - down;     /* 1.5 * 2^23 */
+  scaling->last_kept = 0x42ff0000u - 1 - down; /* 127.5 goes to 128 */
+  scaling->least = 0x3f800000u - down;
 }
 
 /* Sources are f32, f16 and bf16; the last two as floats, and floats as them. */
@@ -472,10 +468,12 @@ MPNUM_HOST int mpnum_is_scaled_type_(mpnum_type type) {
 MPNUM_HOST_ONCE_ void mpnum_quantize_by_(mpnum_type dst_type, void *dst,
                                          mpnum_type src_type, const void *src, size_t n,
                                          float scale, mpnum_quantize_losses *losses) {
-  const mpnum_scaling_ scaling =
-      mpnum_scaling_of_(mpnum_format_of(dst_type), 8, MPNUM_ROUND_NEAREST_EVEN);
-  const uint64_t saved = mpnum_scaling_enter_(&scaling, scale, 0, n);
+  const mpnum_format element = mpnum_format_of(dst_type);
+  mpnum_scaling_ scaling;
+  uint64_t saved = 0;
   size_t i = 0;
+  mpnum_find_scaling_(&scaling, &element, 8, MPNUM_ROUND_NEAREST_EVEN);
+  saved = mpnum_scaling_enter_(&scaling, scale, 0, n);
   for (; i < n; i += MPNUM_RUN_) {
     MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
     const size_t count = n - i < MPNUM_RUN_ ? n - i : MPNUM_RUN_;
@@ -495,11 +493,13 @@ MPNUM_HOST_ONCE_ void mpnum_quantize_by_(mpnum_type dst_type, void *dst,
 MPNUM_HOST_ONCE_ void mpnum_dequantize_by_(mpnum_type dst_type, void *dst,
                                            mpnum_type src_type, const void *src, size_t n,
                                            float scale_inv) {
-  mpnum_scaling_ scaling =
-      mpnum_scaling_of_(mpnum_format_of(src_type), 8, MPNUM_ROUND_NEAREST_EVEN);
-  const uint64_t saved = mpnum_scaling_enter_(&scaling, scale_inv, 1, n);
+  const mpnum_format element = mpnum_format_of(src_type);
+  mpnum_scaling_ scaling;
   mpnum_kept_tables_ kept;
+  uint64_t saved = 0;
   size_t i = 0;
+  mpnum_find_scaling_(&scaling, &element, 8, MPNUM_ROUND_NEAREST_EVEN);
+  saved = mpnum_scaling_enter_(&scaling, scale_inv, 1, n);
   mpnum_keep_tables_(&scaling, &kept);
   for (; i < n; i += MPNUM_RUN_) {
     MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];

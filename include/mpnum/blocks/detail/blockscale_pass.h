@@ -41,15 +41,15 @@ typedef struct mpnum_block_job_ {
 /* Bytes from the first to the last element of rows; 0 if there are too many. */
 MPNUM_HOST size_t mpnum_extent_(size_t rows, size_t columns, size_t stride, int bits) {
   const size_t most = (size_t)-1 / 16 / (size_t)(bits < 8 ? 8 : bits);
-  if (stride && rows > most / stride) return 0;
+  const int is_small_product = (rows | stride) >> (4 * sizeof most - 8) == 0;
+  if (!is_small_product && stride && rows > most / stride) return 0;
   return mpnum_bytes_(bits, (rows - 1) * stride + columns);
 }
-/* Of codes and scales alone. */
-MPNUM_HOST_COLD_ mpnum_status
-mpnum_blockscaled_check_(const mpnum_blockscale_format *format,
-                         const mpnum_blockscaled *codes, size_t rows, size_t columns) {
+/* Of codes and scales alone; extent: the bytes that they take. */
+MPNUM_HOST_ONCE_ mpnum_status mpnum_blockscaled_check_(
+    const mpnum_blockscale_format *format, const mpnum_blockscaled *codes, size_t rows,
+    size_t columns, size_t extent[2]) {
   const uint32_t scale = mpnum_bits_f32(codes->scale);
-  size_t scale_bytes = 0, code_extent = 0;
   if (!format || !codes->codes || !codes->scale_inv) return MPNUM_ERROR_NULL;
   if (mpnum_blockscale_validate(format, 0) != MPNUM_OK || (codes->is_swizzled & ~1) ||
       (codes->is_swizzled && mpnum_scale_layout_of_(format) == MPNUM_SCALES_REFUSED_))
@@ -59,31 +59,29 @@ mpnum_blockscaled_check_(const mpnum_blockscale_format *format,
     return MPNUM_ERROR_STRIDE;
   if (format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL && scale - 1 >= 0x7f7fffffu)
     return MPNUM_ERROR_ARGUMENT; /* 0, Inf, NaN, or negative */
-  code_extent = mpnum_extent_(rows, columns, codes->stride, format->element_bits);
-  if (!code_extent) return MPNUM_ERROR_SHAPE;
-  scale_bytes = mpnum_blockscale_scale_bytes(format, rows, columns, codes->is_swizzled);
-  if (codes->scale_inv_bytes < scale_bytes) return MPNUM_ERROR_RANGE;
-  return mpnum_overlap_(codes->scale_inv, scale_bytes, codes->codes, code_extent)
+  extent[0] = mpnum_extent_(rows, columns, codes->stride, format->element_bits);
+  if (!extent[0]) return MPNUM_ERROR_SHAPE;
+  extent[1] = mpnum_blockscale_scale_bytes(format, rows, columns, codes->is_swizzled);
+  if (codes->scale_inv_bytes < extent[1]) return MPNUM_ERROR_RANGE;
+  return mpnum_overlap_(codes->scale_inv, extent[1], codes->codes, extent[0])
              ? MPNUM_ERROR_OVERLAP
              : MPNUM_OK;
 }
-MPNUM_HOST_COLD_ mpnum_status mpnum_block_check_(const mpnum_blockscale_format *format,
+MPNUM_HOST_ONCE_ mpnum_status mpnum_block_check_(const mpnum_blockscale_format *format,
                                                  const mpnum_blockscaled *codes,
                                                  const void *data, mpnum_type type,
                                                  size_t rows, size_t columns,
                                                  size_t stride) {
   mpnum_status status = MPNUM_OK;
-  size_t scale_bytes = 0, code_extent = 0, data_extent = 0;
+  size_t extent[2], data_extent = 0;
   if (!data) return MPNUM_ERROR_NULL;
-  status = mpnum_blockscaled_check_(format, codes, rows, columns);
+  status = mpnum_blockscaled_check_(format, codes, rows, columns, extent);
   if (status != MPNUM_OK) return status;
   if (!mpnum_has_floats_(type)) return MPNUM_ERROR_TYPE;
-  code_extent = mpnum_extent_(rows, columns, codes->stride, format->element_bits);
   data_extent = mpnum_extent_(rows, columns, stride, mpnum_type_bits_(type));
   if (!data_extent) return MPNUM_ERROR_SHAPE;
-  scale_bytes = mpnum_blockscale_scale_bytes(format, rows, columns, codes->is_swizzled);
-  return mpnum_overlap_(codes->codes, code_extent, data, data_extent) ||
-                 mpnum_overlap_(codes->scale_inv, scale_bytes, data, data_extent)
+  return mpnum_overlap_(codes->codes, extent[0], data, data_extent) ||
+                 mpnum_overlap_(codes->scale_inv, extent[1], data, data_extent)
              ? MPNUM_ERROR_OVERLAP
              : MPNUM_OK;
 }
@@ -138,7 +136,7 @@ MPNUM_HOST mpnum_status mpnum_dequantize_check_(const mpnum_blockscale_format *f
 
 /* The number of the block at an element; size is at least 1. */
 MPNUM_HOST_INLINE_ size_t mpnum_block_at_(size_t at, size_t size) {
-  return size ? at / size : 0;
+  return size && at ? at / size : 0;
 }
 
 MPNUM_HOST int mpnum_log2_(size_t n) {
@@ -149,16 +147,16 @@ MPNUM_HOST int mpnum_log2_(size_t n) {
 }
 /* Chooses the runs: of whole blocks, where a shift finds the factor or, with shift -1,
  * each element has its own; or of parts of one block, with shift 31. */
-MPNUM_HOST_COLD_ void mpnum_block_runs_(mpnum_block_job_ *job, size_t rows) {
+MPNUM_HOST_ONCE_ void mpnum_block_runs_(mpnum_block_job_ *job, size_t rows) {
   const size_t columns = job->columns;
   const int is_power = (columns & (columns - 1)) == 0;
   /* Taller bands fit no cache: their runs are as wide as possible, for long reads. */
-  const size_t most =
-      rows > MPNUM_BAND_ / 256 ? MPNUM_RUN_ : MPNUM_BAND_ / rows / 64 * 64;
-  const size_t run = most < MPNUM_RUN_ ? most : MPNUM_RUN_;
+  const size_t run = rows <= MPNUM_BAND_ / MPNUM_RUN_ || rows > MPNUM_BAND_ / 256
+                         ? MPNUM_RUN_
+                         : MPNUM_BAND_ / rows / 64 * 64;
   if (is_power && columns >= 16 && columns <= run) {
     job->shift = mpnum_log2_(columns);
-    job->run = job->strip = run / columns * columns;
+    job->run = job->strip = run & ~(columns - 1);
   } else if (columns < 64) {
     job->shift = -1;
     job->run = job->strip = columns == 1 ? run : run / columns * columns;
@@ -169,17 +167,18 @@ MPNUM_HOST_COLD_ void mpnum_block_runs_(mpnum_block_job_ *job, size_t rows) {
   }
 }
 /* What both directions need. */
-MPNUM_HOST_COLD_ void mpnum_block_job_of_(mpnum_block_job_ *job,
+MPNUM_HOST_ONCE_ void mpnum_block_job_of_(mpnum_block_job_ *job,
                                           const mpnum_blockscale_format *format,
                                           mpnum_blockscaled codes,
                                           mpnum_const_matrix src) {
   job->scale_type = format->scale_type;
   job->is_two_level = format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL;
   if (!job->is_two_level) codes.scale = 1;
-  job->scaling =
-      format->is_int8
-          ? mpnum_scaling_of_int8_(job->scale_type == MPNUM_TYPE_E8M0)
-          : mpnum_scaling_of_(format->element, format->element_bits, format->rounding);
+  if (format->is_int8)
+    mpnum_find_int8_scaling_(&job->scaling, job->scale_type == MPNUM_TYPE_E8M0);
+  else
+    mpnum_find_scaling_(&job->scaling, &format->element, format->element_bits,
+                        format->rounding);
   job->codes = codes;
   job->src = src;
   job->losses = 0;
@@ -198,7 +197,7 @@ MPNUM_HOST_COLD_ void mpnum_block_job_of_(mpnum_block_job_ *job,
 }
 /* Below which amax a block's factor may be past mpnum_most_flushed_, or its inverse
  * below the inverse of that: 2^2 above where it is so of amax / max. */
-MPNUM_HOST_COLD_ uint32_t mpnum_low_amax_(const mpnum_scaling_ *scaling,
+MPNUM_HOST_ONCE_ uint32_t mpnum_low_amax_(const mpnum_scaling_ *scaling,
                                           const mpnum_block_rule_ *rule) {
   const int most = (int)(mpnum_most_flushed_(scaling) >> 23) - 127;
   if (rule->kind == MPNUM_BLOCK_TWO_LEVEL_) return 0; /* S decides */
@@ -207,7 +206,7 @@ MPNUM_HOST_COLD_ uint32_t mpnum_low_amax_(const mpnum_scaling_ *scaling,
 /* Whether S of the tensor allows to flush: e4m3 over it, from 2^-9 to 448, is normal, and
  * so is its inverse, up to mpnum_most_flushed_; or a product over it is. Of ue5m3, from
  * 2^-17 to 448 times 2^8, the same. */
-MPNUM_HOST_COLD_ int mpnum_second_level_flushes_(const mpnum_block_job_ *job,
+MPNUM_HOST_ONCE_ int mpnum_second_level_flushes_(const mpnum_block_job_ *job,
                                                  int is_back) {
   const uint32_t least = job->scaling.least;
   const int wider = job->scale_type == MPNUM_TYPE_UE5M3 ? 8 : 0;
@@ -231,19 +230,15 @@ MPNUM_HOST uint64_t mpnum_block_enter_(const mpnum_block_job_ *job,
                                    mpnum_second_level_flushes_(second, is_back)));
   return flushes ? mpnum_fenv_flush_() : mpnum_fenv_save_();
 }
-/* And what quantising needs besides: the rule of scales, whose quotients take as long as
- * a hundred elements. */
-MPNUM_HOST_COLD_ void mpnum_quantize_job_of_(mpnum_block_job_ *job,
+/* And what quantising needs besides. */
+MPNUM_HOST_ONCE_ void mpnum_quantize_job_of_(mpnum_block_job_ *job,
                                              const mpnum_blockscale_format *format,
                                              mpnum_blockscaled codes,
                                              mpnum_const_matrix src,
                                              const mpnum_quantize_options *options,
                                              mpnum_quantize_losses *losses) {
-  uint64_t saved = 0;
   mpnum_block_job_of_(job, format, codes, src);
-  saved = mpnum_fenv_save_(); /* the rule needs quotients */
   job->rule = mpnum_block_rule_of_(format, job->codes.scale);
-  mpnum_fenv_restore_(saved);
   job->scaling.divides = job->rule.divides;
   job->low = mpnum_low_amax_(&job->scaling, &job->rule);
   job->losses = losses;
@@ -373,14 +368,17 @@ MPNUM_HOST void mpnum_load_swizzled_(const mpnum_block_job_ *job, uint8_t *codes
   }
 }
 /* Writes zeros to all scales of a matrix if their swizzled layout has padding. */
-MPNUM_HOST_COLD_ void mpnum_clear_padding_(const mpnum_block_job_ *job) {
+MPNUM_HOST_COLD_ void mpnum_clear_tiles_(const mpnum_block_job_ *job) {
   const size_t high = job->swizzled[0], wide = job->swizzled[1];
   const size_t all = (high + 127) / 128 * 128 * ((wide + 3) / 4 * 4);
   uint8_t *const to = (uint8_t *)job->codes.scale_inv;
   size_t i = 0;
-  if (!job->codes.is_swizzled || all == high * wide) return;
+  if (all == high * wide) return;
   for (; i < all; ++i)
     to[i] = 0;
+}
+MPNUM_HOST_INLINE_ void mpnum_clear_padding_(const mpnum_block_job_ *job) {
+  if (job->codes.is_swizzled) mpnum_clear_tiles_(job);
 }
 
 /* --- Quantising --- */
@@ -473,15 +471,11 @@ MPNUM_HOST_COLD_ void mpnum_subnormal_scales_(const mpnum_block_rule_ *rule,
 MPNUM_HOST void mpnum_band_scales_of_(const mpnum_block_job_ *job,
                                       mpnum_band_scales_ *scales, size_t row,
                                       size_t column, size_t count) {
-  const size_t padded = (count + MPNUM_SCALED_ - 1) / MPNUM_SCALED_ * MPNUM_SCALED_;
   const size_t first = row * job->across + column;
   uint8_t *const to = (uint8_t *)job->codes.scale_inv;
-  size_t k = count;
-  for (; k < padded; ++k)
-    scales->amax[k] = 0x3f800000u; /* not a block of zeros */
   scales->has_zeros = scales->has_low = 0;
   scales->low = job->low;
-  mpnum_block_scales_(&job->rule, scales, padded);
+  mpnum_block_scales_(&job->rule, scales, count);
   if (scales->has_low && job->rule.kind == MPNUM_BLOCK_AMAX_)
     mpnum_subnormal_scales_(&job->rule, scales, count);
   if (job->rule.divides) {
@@ -686,15 +680,13 @@ MPNUM_HOST void mpnum_quantize_all_(const mpnum_block_job_ *job,
   }
   mpnum_fenv_restore_(saved);
 }
-/* With MPNUM_BLOCKSCALE_ERROR: counts elements that are not finite. */
-MPNUM_HOST_COLD_ mpnum_status
-mpnum_nonfinite_check_(const mpnum_blockscale_format *format,
-                       const mpnum_const_matrix *src, mpnum_quantize_losses *losses) {
+/* Counts elements that are not finite. */
+MPNUM_HOST_COLD_ mpnum_status mpnum_count_nonfinite_(const mpnum_const_matrix *src,
+                                                     mpnum_quantize_losses *losses) {
   mpnum_scaling_ scaling;
   size_t r = 0, c = 0, k = 0;
   uint64_t saved = 0, found = 0;
-  if (format->policy != MPNUM_BLOCKSCALE_ERROR) return MPNUM_OK;
-  scaling = mpnum_scaling_of_int8_(0);
+  mpnum_find_int8_scaling_(&scaling, 0);
   saved = mpnum_scaling_enter_(&scaling, 1, 0, src->rows * src->columns);
   for (; r < src->rows; ++r)
     for (c = 0; c < src->columns; c += MPNUM_RUN_) {
@@ -710,8 +702,15 @@ mpnum_nonfinite_check_(const mpnum_blockscale_format *format,
   if (losses) losses->nonfinite += found;
   return found ? MPNUM_ERROR_NONFINITE : MPNUM_OK;
 }
+/* Does so with MPNUM_BLOCKSCALE_ERROR. */
+MPNUM_HOST_INLINE_ mpnum_status
+mpnum_nonfinite_check_(const mpnum_blockscale_format *format,
+                       const mpnum_const_matrix *src, mpnum_quantize_losses *losses) {
+  return format->policy == MPNUM_BLOCKSCALE_ERROR ? mpnum_count_nonfinite_(src, losses)
+                                                  : MPNUM_OK;
+}
 
-MPNUM_HOST_COLD_ float mpnum_finite_amax_(const mpnum_const_matrix *src) {
+MPNUM_HOST_ONCE_ float mpnum_finite_amax_(const mpnum_const_matrix *src) {
   uint32_t largest = 0;
   size_t r = 0, c = 0, k = 0;
   for (; r < src->rows; ++r)
@@ -845,7 +844,7 @@ MPNUM_HOST_ONCE_ void mpnum_dequantize_band_(const mpnum_block_job_ *job,
   }
 }
 /* What a job needs before its codes are read. */
-MPNUM_HOST_COLD_ void mpnum_dequantize_begin_(mpnum_block_job_ *job) {
+MPNUM_HOST_ONCE_ void mpnum_dequantize_begin_(mpnum_block_job_ *job) {
   mpnum_block_runs_(job, 1); /* nothing is read twice */
   job->scaling.has_divisor = job->is_two_level;
   job->scaling.divisor = job->codes.scale;

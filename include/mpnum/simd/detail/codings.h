@@ -322,14 +322,15 @@ MPNUM_INLINE mpnum_decoding_ mpnum_decoding_of_(mpnum_format format, int src_bit
   return decoding;
 }
 /* Both of formats known at run time only. */
-MPNUM_HOST_COLD_ void mpnum_find_encoding_(mpnum_encoding_ *encoding, mpnum_format format,
-                                           int dst_bits, mpnum_overflow overflow) {
-  *encoding = mpnum_encoding_of_(format, overflow);
+MPNUM_HOST_ONCE_ void mpnum_find_encoding_(mpnum_encoding_ *encoding,
+                                           const mpnum_format *format, int dst_bits,
+                                           mpnum_overflow overflow) {
+  *encoding = mpnum_encoding_of_(*format, overflow);
   encoding->dst_bits = dst_bits;
 }
-MPNUM_HOST_COLD_ void mpnum_find_decoding_(mpnum_decoding_ *decoding, mpnum_format format,
-                                           int src_bits) {
-  *decoding = mpnum_decoding_of_(format, src_bits);
+MPNUM_HOST_ONCE_ void mpnum_find_decoding_(mpnum_decoding_ *decoding,
+                                           const mpnum_format *format, int src_bits) {
+  *decoding = mpnum_decoding_of_(*format, src_bits);
 }
 
 /* Any format, rounding and overflow as numbers. */
