@@ -244,18 +244,54 @@ MPNUM_HOST void mpnum_scale_kept_floats_(const mpnum_scaling_ *scaling, float *d
   mpnum_scale_floats_by_(MPNUM_PICK_(isa, scale_kept_run, SSE2, mpnum_scale_run_scalar_),
                          scaling, dst, src, factors, n);
 }
+/* Stochastically, where there are loops for it: 0 where there are none. */
+typedef void mpnum_quantize_random_(const mpnum_scaling_ *scaling,
+                                    const mpnum_rounder_ *rounder, uint8_t *dst,
+                                    const float *src, mpnum_factors_ factors,
+                                    const uint8_t *random, size_t n);
+MPNUM_HOST_ONCE_ int mpnum_quantize_stochastic_(const mpnum_scaling_ *scaling,
+                                                uint8_t *dst, const float *src,
+                                                mpnum_factors_ factors, size_t n,
+                                                uint64_t index,
+                                                const mpnum_rounder_ *rounder) {
+  const size_t whole = n - n % MPNUM_SCALED_, rest = n - whole;
+  MPNUM_ALIGNED_ uint8_t buffer[4 * (MPNUM_RUN_ + 132)];
+  const mpnum_isa isa = mpnum_isa_in_use();
+  mpnum_quantize_random_ *const run =
+      MPNUM_PICK_(isa, quantize_random, WIDE, (mpnum_quantize_random_ *)0);
+  const uint8_t *random = 0;
+  if (!run || !rounder->any.has_cut) return 0;
+  random = mpnum_random_words_(scaling->seed, index, buffer, n);
+  if (whole) (*run)(scaling, rounder, dst, src, factors, random, whole);
+  if (rest) {
+    MPNUM_ALIGNED_ float x[MPNUM_SCALED_] = {0};
+    uint8_t codes[MPNUM_SCALED_] = {0};
+    MPNUM_MEMCPY_(x, src + whole, rest * sizeof *x);
+    (*run)(scaling, rounder, codes, x, mpnum_factors_from_(factors, whole),
+           random + 4 * whole, MPNUM_SCALED_);
+    MPNUM_MEMCPY_(dst + mpnum_bytes_(scaling->element_bits, whole), codes,
+                  mpnum_bytes_(scaling->element_bits, rest));
+  }
+  return 1;
+}
 /* By way of conversions of any format and rounding. */
-MPNUM_HOST_COLD_ void mpnum_quantize_any_(const mpnum_scaling_ *scaling, uint8_t *dst,
+MPNUM_HOST_ONCE_ void mpnum_quantize_any_(const mpnum_scaling_ *scaling, uint8_t *dst,
                                           const float *src, mpnum_factors_ factors,
                                           size_t n, uint64_t index) {
   mpnum_conversion_ conversion = mpnum_conversion_of_(
       mpnum_format_of(MPNUM_TYPE_F32), 32, scaling->element, 8, MPNUM_OVERFLOW_SATURATE);
   MPNUM_ALIGNED_ float x[MPNUM_RUN_];
   uint8_t codes[MPNUM_RUN_ + 8];
-  mpnum_scale_floats_(scaling, x, src, factors, n);
+  mpnum_rounder_ rounder;
   conversion.rounding = scaling->rounding;
   conversion.seed = scaling->seed;
   conversion.offset = index;
+  if (scaling->rounding == MPNUM_ROUND_STOCHASTIC) {
+    mpnum_rounder_of_(&rounder, &conversion);
+    if (mpnum_quantize_stochastic_(scaling, dst, src, factors, n, index, &rounder))
+      return;
+  }
+  mpnum_scale_floats_(scaling, x, src, factors, n);
   mpnum_convert_floats_(&conversion, 0, codes, x, n);
   if (scaling->element_bits < 8) {
     size_t i = n;
