@@ -37,7 +37,7 @@ LOOPS = ["simd/detail/codings.h", "array/array.h", "array/reduce.h", "func/func_
          *("array/detail/" + name for name in ("convert_loops.h", "convert.inc", "decode.inc", "encode.inc", "reduce.inc",
                                                "reduce_loops.h", "reduce_loops.inc")),
          "func/detail/func_loops.h", "func/detail/func_loops.inc"]
-OWN_MEMORY = {"mpnum_put_right_", "mpnum_exact_sum_add_f64_"}
+OWN_MEMORY = {"mpnum_put_right_", "mpnum_exact_sum_add_f64_", "mpnum_find_encoding_", "mpnum_find_decoding_"}
 
 
 def functions_of(text):
