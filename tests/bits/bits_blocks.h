@@ -9,6 +9,7 @@
 #include "bits_rows.h"
 
 #include <mpnum/blocks/blockscale.h>
+#include <mpnum/blocks/least_error.h>
 
 enum {
   BLOCK_ROWS = 19,
@@ -53,9 +54,12 @@ static void put_words(const uint8_t *bytes, size_t size, size_t count) {
     put(size == 2 ? half : word);
   }
 }
-static void put_blocks(mpnum_blockscale_format format, mpnum_type type) {
+/* reach: that of the least squared error, 0 for the format's rule alone. */
+static void put_blocks(mpnum_blockscale_format format, mpnum_type type, int reach) {
   const size_t size = type == MPNUM_TYPE_F32 ? 4 : 2;
   const mpnum_quantize_options options = {3, 5};
+  const mpnum_const_matrix src =
+      mpnum_const_matrix_of(type, block_src, BLOCK_ROWS, BLOCK_COLUMNS);
   mpnum_quantize_losses losses = {0, 0, 0, 0};
   mpnum_blockscaled blocks;
   memset(block_codes, 0, sizeof block_codes);
@@ -66,9 +70,8 @@ static void put_blocks(mpnum_blockscale_format format, mpnum_type type) {
   blocks.is_swizzled = 0;
   blocks.scale = 2688;
   make_block_src(type);
-  put_int((int)mpnum_quantize_blocks(
-      &format, blocks, mpnum_const_matrix_of(type, block_src, BLOCK_ROWS, BLOCK_COLUMNS),
-      &options, &losses));
+  put_int((int)(reach ? mpnum_quantize_least_error(&format, blocks, src, reach, &losses)
+                      : mpnum_quantize_blocks(&format, blocks, src, &options, &losses)));
   put_int((int)mpnum_dequantize_blocks(
       &format, mpnum_matrix_of(type, block_dst, BLOCK_ROWS, BLOCK_COLUMNS), blocks));
   put_bytes(block_codes, mpnum_blockscale_code_bytes(&format, BLOCK_ROWS, BLOCK_COLUMNS));
@@ -80,7 +83,7 @@ static void put_blocks(mpnum_blockscale_format format, mpnum_type type) {
   put(losses.nonfinite);
   put_f32(losses.amax);
 }
-static void print_preset(const char *name, mpnum_blockscale_format format) {
+static void print_preset_of(const char *name, mpnum_blockscale_format format, int reach) {
   char line[64];
 #if defined(__GNUC__) && (defined(__SSE2__) || defined(__aarch64__))
   const int has_blocks = 1;
@@ -98,11 +101,14 @@ static void print_preset(const char *name, mpnum_blockscale_format format) {
     if (i == 3) format = mpnum_blockscale_transposed(format);
     if (mpnum_blockscale_validate(&format, NULL) != MPNUM_OK) continue;
     format.rounding = MPNUM_ROUND_NEAREST_EVEN;
-    put_blocks(format, types[i]);
+    put_blocks(format, types[i], reach);
     format.rounding = MPNUM_ROUND_STOCHASTIC;
-    if (!format.is_int8) put_blocks(format, types[i]);
+    if (!format.is_int8 && !reach) put_blocks(format, types[i], 0);
   }
   print_line(line);
+}
+static void print_preset(const char *name, mpnum_blockscale_format format) {
+  print_preset_of(name, format, 0);
 }
 
 static void print_blocks(void) {
@@ -129,6 +135,11 @@ static void print_blocks(void) {
   print_preset("deepseek_1x128_pow2", format);
   print_preset("int8_rows", mpnum_blockscale_int8_row());
   print_preset("int8_tensor", mpnum_blockscale_int8_tensor());
+  print_preset_of("least_error_mx_e4m3",
+                  mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL), 1);
+  print_preset_of("least_error_mx_e2m1",
+                  mpnum_blockscale_mx(MPNUM_TYPE_E2M1, MPNUM_BLOCKSCALE_FLOOR), 2);
+  print_preset_of("least_error_nvfp4", mpnum_blockscale_nvfp4_1x16(), 8);
 }
 
 #endif

@@ -61,7 +61,7 @@ static void print_measures(void) {
       put_f32(worst.exceeding_share);
       put_f32(worst.clip);
       put_f32(worst.error);
-      put_blocks(formats[i], MPNUM_TYPE_F32);
+      put_blocks(formats[i], MPNUM_TYPE_F32, 0);
       put_int((int)mpnum_measure_blocks(&measure, source, &formats[i], blocks));
       put_measure(&measure);
       measure = mpnum_measure_empty();

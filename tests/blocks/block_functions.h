@@ -10,6 +10,7 @@
 #include <mpnum/blocks/blockscale.h>
 #include <mpnum/blocks/four_over_six.h>
 #include <mpnum/blocks/layout.h>
+#include <mpnum/blocks/least_error.h>
 #include <mpnum/blocks/measure.h>
 #include <mpnum/blocks/stored_matrix.h>
 #include <mpnum/simd/isa.h>
@@ -26,6 +27,7 @@ LINKED_FUNCTION(mpnum_quantize_blocks);
 LINKED_FUNCTION(mpnum_quantize_blocks_both);
 LINKED_FUNCTION(mpnum_dequantize_blocks);
 LINKED_FUNCTION(mpnum_quantize_four_over_six);
+LINKED_FUNCTION(mpnum_quantize_least_error);
 LINKED_FUNCTION(mpnum_reorder_scales);
 LINKED_FUNCTION(mpnum_transpose_codes);
 LINKED_FUNCTION(mpnum_convert_blocks);
@@ -48,6 +50,7 @@ LINKED_FUNCTION(mpnum_measure_blocks);
 #define mpnum_quantize_blocks_both   linked_mpnum_quantize_blocks_both
 #define mpnum_dequantize_blocks      linked_mpnum_dequantize_blocks
 #define mpnum_quantize_four_over_six linked_mpnum_quantize_four_over_six
+#define mpnum_quantize_least_error   linked_mpnum_quantize_least_error
 #define mpnum_reorder_scales         linked_mpnum_reorder_scales
 #define mpnum_transpose_codes        linked_mpnum_transpose_codes
 #define mpnum_convert_blocks         linked_mpnum_convert_blocks

@@ -109,11 +109,9 @@ static void draw_losses(law_draw *d) {
   d->operands[k].is_result = d->operands[k].may_overlap = 1;
   d->operands[k].alignment = 8;
 }
-static void draw_quantize(law_draw *d) {
+/* A matrix, and codes of the format that is chosen. */
+static void draw_quantize_to(law_draw *d) {
   mpnum_blockscale_format format;
-  draw_size(d, 16000);
-  draw_format(d, 0);
-  d->choice[7] = law_below(d, 6) == 0; /* stochastic */
   d->word[1] = can_swizzle(d) && law_below(d, 3) == 0;
   d->types[0] = law_pick(d, source_types);
   law_input(d, OF_ELEMENTS, d->types[0], 0);
@@ -126,6 +124,12 @@ static void draw_quantize(law_draw *d) {
   format = format_of(d, 0);
   d->row_unit = d->word[1] ? 0 : format.rows ? format.rows : 0;
   d->can_be_alone = 1;
+}
+static void draw_quantize(law_draw *d) {
+  draw_size(d, 16000);
+  draw_format(d, 0);
+  d->choice[7] = law_below(d, 6) == 0; /* stochastic */
+  draw_quantize_to(d);
 }
 static mpnum_blockscaled codes_of(const law_piece *at, int which) {
   const law_draw *d = at->draw;

@@ -2,6 +2,7 @@
 /* The laws of small formats with scales: of blocks, tensors and channels, and of what
  * measures them. */
 #include <mpnum/blocks/block.h>
+#include <mpnum/blocks/least_error.h>
 #include <mpnum/blocks/measure.h>
 
 #include "block_draws.h"
@@ -205,6 +206,22 @@ static mpnum_status dequantize_one(const law_piece *at) {
                                 from.codes, from.scale_inv, from.scale,
                                 at->rows ? at->columns : 0);
 }
+/* MX and NVFP4 in rows of blocks, by the least squared error. */
+static void draw_least_error(law_draw *d) {
+  static const int presets[] = {0, 1, 2, 3, 4, 5, 6, 13};
+  draw_size(d, 6000);
+  draw_format(d, 0);
+  d->choice[0] = presets[law_below(d, 8)];
+  d->choice[2] = d->choice[7] = 0;
+  draw_quantize_to(d);
+}
+static mpnum_status quantize_least_error(const law_piece *at) {
+  const mpnum_blockscale_format format = format_of(at->draw, 0);
+  return mpnum_quantize_least_error(&format, codes_of(at, 0), source_of(at),
+                                    1 + (int)(at->draw->word[0] % 8),
+                                    (mpnum_quantize_losses *)at->at[LOSSES]);
+}
+
 /* --- Presets by their names --- */
 
 static mpnum_blockscale_format preset_of(const law_draw *d) {
@@ -526,6 +543,8 @@ static const law_subject subjects[] = {
      {{LAW_TWIN, dequantize}},
      spoil_blocks,
      NULL},
+    {"mpnum_quantize_least_error", draw_least_error, quantize_least_error, CUT_LAWS,
+     NO_TWIN, spoil_blocks, NULL},
     PRESETS(e4m3) PRESETS(e2m1) /**/
     {"mpnum_quantize_nvfp4",
      draw_preset,

@@ -467,17 +467,12 @@ MPNUM_HOST_COLD_ void mpnum_subnormal_scales_(const mpnum_block_rule_ *rule,
     mpnum_set_float_(scales->factors, k, mpnum_from_bits_f32(scales->floats[k]));
   }
 }
-/* Computes scales and factors from the largest magnitudes and stores the scales. */
-MPNUM_HOST void mpnum_band_scales_of_(const mpnum_block_job_ *job,
-                                      mpnum_band_scales_ *scales, size_t row,
-                                      size_t column, size_t count) {
+/* Stores the scales of count blocks. */
+MPNUM_HOST void mpnum_store_scales_(const mpnum_block_job_ *job,
+                                    const mpnum_band_scales_ *scales, size_t row,
+                                    size_t column, size_t count) {
   const size_t first = row * job->across + column;
   uint8_t *const to = (uint8_t *)job->codes.scale_inv;
-  scales->has_zeros = scales->has_low = 0;
-  scales->low = job->low;
-  mpnum_block_scales_(&job->rule, scales, count);
-  if (scales->has_low && job->rule.kind == MPNUM_BLOCK_AMAX_)
-    mpnum_subnormal_scales_(&job->rule, scales, count);
   if (job->rule.divides) {
     MPNUM_MEMCPY_(to + 4 * first, scales->floats, 4 * count);
   } else if (!job->codes.is_swizzled) {
@@ -485,6 +480,17 @@ MPNUM_HOST void mpnum_band_scales_of_(const mpnum_block_job_ *job,
   } else {
     mpnum_store_swizzled_(job, scales->bytes, row, column, count);
   }
+}
+/* Computes scales and factors from the largest magnitudes and stores the scales. */
+MPNUM_HOST void mpnum_band_scales_of_(const mpnum_block_job_ *job,
+                                      mpnum_band_scales_ *scales, size_t row,
+                                      size_t column, size_t count) {
+  scales->has_zeros = scales->has_low = 0;
+  scales->low = job->low;
+  mpnum_block_scales_(&job->rule, scales, count);
+  if (scales->has_low && job->rule.kind == MPNUM_BLOCK_AMAX_)
+    mpnum_subnormal_scales_(&job->rule, scales, count);
+  mpnum_store_scales_(job, scales, row, column, count);
 }
 /* Quantises a run in which subnormals count, and adds what is lost to job->losses. */
 MPNUM_HOST_COLD_ void mpnum_quantize_low_(const mpnum_block_job_ *job, uint8_t *dst,
