@@ -219,6 +219,41 @@ static void no_data_set_makes_a_function_of_two_trap(void) {
       for_each_isa(MPNUM_ISA_SSE2, check_two);
     }
 }
+/* A dot product in floats: sums of a set, and of any of some dozen exponents, from
+ * subnormal ones up, whose sums are subnormal, too, or cancel. */
+static float dot;
+static void dot_product(void) { dot = mpnum_dot_light_f32(x, b, count); }
+static float element_near(int power) {
+  const uint32_t field = random32() % 40 ? (uint32_t)power + random32() % 28 : 0;
+  return mpnum_from_bits_f32((random32() & 0x807fffffu) | field << 23);
+}
+static void check_dot(mpnum_isa isa) {
+  for (int draw = 0; draw < 400; ++draw) {
+    const data set = draw % 4 ? DATA : (data)(draw / 4 % DATA);
+    const int power = draw % 4 == 1 ? 114 : draw % 4 == 2 ? 60 : 0;
+    count =
+        256 + random32() % 1792 + random32() % 2 * 2048; /* of tiles of 256 and more */
+    for (size_t i = 0; i < count; ++i) {
+      x[i] = set == DATA ? element_near(draw % 3 ? 0 : power) : element_of(set);
+      b[i] = set == DATA ? element_near(power) : element_of(set);
+    }
+    run_scalar(dot_product);
+    const float expected = dot;
+    /* of sums near 2^-126 some are made without flushing */
+    if (set >= BITS) usual_word = 0x1f80u;
+    CHECK(!traps(dot_product), "a dot product of %zu traps with %s of %s", count,
+          mpnum_isa_name(isa), data_names[set]);
+    usual_word = 0x1680u;
+    CHECK(mpnum_bits_f32(dot) == mpnum_bits_f32(expected),
+          "a dot product of %zu is %a with %s, not %a (draw %d)", count, (double)dot,
+          mpnum_isa_name(isa), (double)expected, draw);
+  }
+}
+static void no_data_set_makes_a_dot_product_trap(void) {
+  state = 5;
+  for_each_isa(MPNUM_ISA_AVX2, check_dot);
+}
+
 /* What shows that the exceptions are unmasked, with an instruction set that raises them.
  */
 static void logaddexp_with_b(float *dst, const float *src, size_t n) {
@@ -245,6 +280,7 @@ int main(void) {
   RUN_WHERE_FLUSHED(no_data_set_makes_a_function_trap);
   RUN_WHERE_FLUSHED(no_data_set_makes_a_function_of_16_bits_trap);
   RUN_WHERE_FLUSHED(no_data_set_makes_a_function_of_two_trap);
+  RUN_WHERE_FLUSHED(no_data_set_makes_a_dot_product_trap);
   RUN_WHERE_FLUSHED(what_is_not_flushed_traps);
   return tap_done();
 }
