@@ -168,6 +168,7 @@ static const function_of_two functions_of_two[] = {
 #undef ROW_OF_TWO
 enum { FUNCTIONS_OF_TWO = sizeof functions_of_two / sizeof functions_of_two[0] };
 static const function_of_two *of_two;
+static data drawn;
 enum { CODES = 2 * FEWEST }; /* as the scalar functions take their time */
 static mpnum_f16 a_f16[CODES], b_f16[CODES], got_f16[CODES], want_f16[CODES];
 static mpnum_bf16 a_bf16[CODES], b_bf16[CODES], got_bf16[CODES], want_bf16[CODES];
@@ -176,12 +177,16 @@ static void arrays_of_codes_of_two(void) {
   of_two->run_f16(got_f16, a_f16, b_f16, CODES);
   of_two->run_bf16(got_bf16, a_bf16, b_bf16, CODES);
 }
-/* Both of the set, or one that makes results of functions subnormal. */
+/* Both of the set, or one that makes results of functions subnormal. Then what a loop of
+ * its own (2 in the table) does not flush may trap, as it may of random bits. */
+static int spreads;
+static int may_trap(void) { return of_two->flushes == 2 && (spreads || drawn == BITS); }
 static void draw_two(data set) {
   state = 4 + (uint64_t)set;
   for (int i = 0; i < ELEMENTS; ++i) {
-    x[i] = random32() % 4 ? element_of(set) : -110 * (float)(random32() >> 8) * 0x1p-24f;
-    b[i] = random32() % 4 ? element_of(set) : 50 * usual();
+    x[i] = random32() % 4 || !spreads ? element_of(set)
+                                      : -110 * (float)(random32() >> 8) * 0x1p-24f;
+    b[i] = random32() % 4 || !spreads ? element_of(set) : 50 * usual();
     want[i] = of_two->scalar(x[i], b[i]);
   }
   for (int i = 0; i < CODES; ++i) {
@@ -193,8 +198,8 @@ static void draw_two(data set) {
     want_bf16[i] = of_two->scalar_bf16(a_bf16[i], b_bf16[i]);
   }
 }
-static data drawn;
 static void check_two(mpnum_isa isa) {
+  usual_word = may_trap() ? 0x1f80u : 0x1680u;
   for (count = ELEMENTS; count >= FEWEST; count /= 16) {
     CHECK(!traps(arrays_of_two), "%s of %zu traps with %s of %s", of_two->name, count,
           mpnum_isa_name(isa), data_names[drawn]);
@@ -214,11 +219,48 @@ static void no_data_set_makes_a_function_of_two_trap(void) {
     for (int set = NORMAL; set < DATA; ++set) {
       of_two = &functions_of_two[f];
       drawn = (data)set;
-      if (!of_two->flushes) continue;
-      draw_two(drawn);
-      for_each_isa(MPNUM_ISA_SSE2, check_two);
+      for (spreads = of_two->flushes == 2 ? 0 : 1; spreads < 2; ++spreads) {
+        draw_two(drawn);
+        for_each_isa(MPNUM_ISA_SSE2, check_two);
+        usual_word = 0x1680u;
+      }
     }
 }
+/* f64 to 8 bits. */
+static double doubles[ELEMENTS];
+static uint8_t bytes[ELEMENTS], want_bytes[ELEMENTS];
+static mpnum_type byte_type;
+static mpnum_status byte_status;
+static void doubles_to_bytes(void) {
+  byte_status =
+      mpnum_convert_array(byte_type, bytes, MPNUM_TYPE_F64, doubles, count,
+                          MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0, 0);
+}
+static void check_bytes(mpnum_isa isa) {
+  static const mpnum_type byte_types[] = {MPNUM_TYPE_E5M2, MPNUM_TYPE_E4M3,
+                                          MPNUM_TYPE_E4M3FNUZ, MPNUM_TYPE_E3M4};
+  for (int k = 0; k < 4 * DATA; ++k) {
+    const data set = (data)(k / 4);
+    byte_type = byte_types[k % 4];
+    count = k % 2 ? ELEMENTS - 1 : FEWEST;
+    state = (uint64_t)k;
+    for (size_t i = 0; i < count; ++i) {
+      doubles[i] = (double)element_of(set);
+      want_bytes[i] =
+          (uint8_t)mpnum_encode_f64(mpnum_format_of(byte_type), doubles[i],
+                                    MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0);
+    }
+    CHECK(!traps(doubles_to_bytes), "f64 to %s traps with %s of %s",
+          mpnum_type_name(byte_type), mpnum_isa_name(isa), data_names[set]);
+    CHECK(byte_status == MPNUM_OK && memcmp(bytes, want_bytes, count) == 0,
+          "f64 to %s gives other codes with %s of %s", mpnum_type_name(byte_type),
+          mpnum_isa_name(isa), data_names[set]);
+  }
+}
+static void no_data_set_makes_doubles_to_8_bits_trap(void) {
+  for_each_isa(MPNUM_ISA_SSE2, check_bytes);
+}
+
 /* A dot product in floats: sums of a set, and of any of some dozen exponents, from
  * subnormal ones up, whose sums are subnormal, too, or cancel. */
 static float dot;
@@ -256,9 +298,6 @@ static void no_data_set_makes_a_dot_product_trap(void) {
 
 /* What shows that the exceptions are unmasked, with an instruction set that raises them.
  */
-static void logaddexp_with_b(float *dst, const float *src, size_t n) {
-  mpnum_logaddexp_f32_array(dst, src, b, n);
-}
 static void what_is_not_flushed_traps(void) {
   const mpnum_isa best = mpnum_isa_in_use();
   CHECK(mpnum_isa_force(MPNUM_ISA_SSE2) == MPNUM_OK, "no SSE2");
@@ -267,11 +306,6 @@ static void what_is_not_flushed_traps(void) {
   CHECK(array_traps(mpnum_exp_f32_array, FEWEST - 1), "exp of %d does not trap",
         FEWEST - 1);
   CHECK(!array_traps(mpnum_exp_f32_array, FEWEST), "exp of %d traps", FEWEST);
-  for (int i = 0; i < ELEMENTS; ++i) {
-    x[i] = mpnum_from_bits_f32(3);
-    b[i] = 0;
-  }
-  CHECK(array_traps(logaddexp_with_b, ELEMENTS), "logaddexp of subnormals does not trap");
   CHECK(mpnum_isa_force(best) == MPNUM_OK, "%s is gone", mpnum_isa_name(best));
 }
 
@@ -280,6 +314,7 @@ int main(void) {
   RUN_WHERE_FLUSHED(no_data_set_makes_a_function_trap);
   RUN_WHERE_FLUSHED(no_data_set_makes_a_function_of_16_bits_trap);
   RUN_WHERE_FLUSHED(no_data_set_makes_a_function_of_two_trap);
+  RUN_WHERE_FLUSHED(no_data_set_makes_doubles_to_8_bits_trap);
   RUN_WHERE_FLUSHED(no_data_set_makes_a_dot_product_trap);
   RUN_WHERE_FLUSHED(what_is_not_flushed_traps);
   return tap_done();

@@ -312,9 +312,40 @@ static void no_data_set_makes_rows_of_products_trap(void) {
   for_each_isa(MPNUM_ISA_SSE2, check_all_products);
 }
 
+/* Squares that are subnormal, or nothing, and of usual numbers. */
+static void relu_squared(void) {
+  const mpnum_activation_options options = mpnum_activation_default();
+  made.status = mpnum_activation_rows(MPNUM_ACTIVATION_RELU_SQUARED, rows_to(made.first),
+                                      rows_of(source), &options);
+}
+static void check_squares(mpnum_isa isa) {
+  state = 14;
+  rows = 2;
+  columns = 1000;
+  type_of_rows = MPNUM_TYPE_F32;
+  for (size_t i = 0; i < rows * columns; ++i) {
+    const uint32_t field = random32() % 4 ? 127 - 62 - random32() % 16 : random32() % 200;
+    x[i] = mpnum_from_bits_f32((random32() & 0x807fffffu) | field << 23);
+  }
+  memcpy(source, x, sizeof x);
+  memset(&made, 0, sizeof made);
+  run_scalar(relu_squared);
+  expected = made;
+  memset(&made, 0, sizeof made);
+  usual_word = 0x1780u;
+  CHECK(!traps(relu_squared), "relu squared traps with %s", mpnum_isa_name(isa));
+  usual_word = 0x1680u;
+  CHECK(made.status == MPNUM_OK && memcmp(&made, &expected, sizeof made) == 0,
+        "relu squared gives other bits with %s", mpnum_isa_name(isa));
+}
+static void squares_of_no_size_do_not_trap(void) {
+  for_each_isa(MPNUM_ISA_SSE2, check_squares);
+}
+
 int main(void) {
   traps_are_caught();
   RUN_WHERE_FLUSHED(no_data_set_makes_rows_trap);
   RUN_WHERE_FLUSHED(no_data_set_makes_rows_of_products_trap);
+  RUN_WHERE_FLUSHED(squares_of_no_size_do_not_trap);
   return tap_done();
 }

@@ -649,7 +649,10 @@ MPNUM_HOST_ONCE_ void mpnum_convert_apart_(const mpnum_steps_ *steps, mpnum_chun
   if (!has_steps || count > n) count = n;
   if (count) (*each)(&conversion, dst, src, count);
   if (count == n) return;
-  saved = mpnum_fenv_save_();
+  /* to 8 bits: nothing of f32's subnormals is left there */
+  saved = steps->blocks && conversion.dst_bits == 8 && n >= MPNUM_FLUSHED_
+              ? mpnum_fenv_flush_()
+              : mpnum_fenv_save_();
   for (;;) {
     dst += count * dst_size;
     src += count * src_size;

@@ -60,11 +60,11 @@ MPNUM_C_BEGIN_
   ROW(silu_derivative, SILU_DERIVATIVE, PLAIN, F32, 3, 1, 1, 0, 0x7fff) \
   ROW(gelu_derivative, GELU_DERIVATIVE, PLAIN, F32, 1, 0, 1, 0, 0x7fff) \
   ROW(gelu_tanh_derivative, GELU_TANH_DERIVATIVE, PLAIN, F32, 1, 0, 1, 0, 0x7fff)
-/* ROW(name, NAME, forms, flushes), functions of two. */
+/* ROW(name, NAME, forms, flushes), functions of two; flushes 2: by a loop of its own. */
 #define MPNUM_FUNCTION_ROWS_OF_TWO_(ROW) \
   /* log(e^a + e^b). Near 0, where the two parts cancel, f32 has an absolute error of \
    * 2^-23. */ \
-  ROW(logaddexp, LOGADDEXP, PLAIN, 0) \
+  ROW(logaddexp, LOGADDEXP, PLAIN, 2) \
   /* silu(a) b and gelu(a) b, a being the gate. f32 is off by 3 places at most, where the \
    * factor is not subnormal. */ \
   ROW(swiglu, SWIGLU, PLAIN, 1) \
