@@ -178,6 +178,16 @@ typedef struct mpnum_row_map_ {
   const float *shares;
 } mpnum_row_map_;
 
+/* Powers whose shares may be subnormal, in rows of up to 2^32: those below 2^-94, and of
+ * gradients times a number below 1 already larger ones. */
+enum { MPNUM_TINY_POWER_ = 0x10800000 };
+MPNUM_HOST uint32_t mpnum_tiny_power_of_(const mpnum_row_map_ *map) {
+  const uint32_t one = 0x3f800000u, least = MPNUM_TINY_POWER_;
+  const uint32_t c = mpnum_bits_f32(map->c) & 0x7f800000u;
+  if (map->kind != MPNUM_MAP_GRADIENT_ || c >= one) return least;
+  return c > least ? least + (one - c) : one;
+}
+
 /* row_loss adds to sum and count: of each element (log_sum - t) times its share, unless
  * that is 0; without shares (log_sum - t) and 1, unless is_masked and the element is
  * -Inf.
