@@ -210,8 +210,10 @@ MPNUM_HOST void mpnum_row_begin_(mpnum_row_ *row, mpnum_const_matrix src,
     row->view.is_apart = 1;
   }
   row->view.is_plain = src.type == MPNUM_TYPE_F32 && !options->mask && !options->bias;
-  mpnum_row_type_of_(&row->view.bias_type, options->bias_type);
-  if (mpnum_has_biases_(options)) row->view.is_apart = 1;
+  if (mpnum_has_biases_(options)) {
+    mpnum_row_type_of_(&row->view.bias_type, options->bias_type);
+    row->view.is_apart = 1;
+  }
 }
 /* Gives room for capped rows, a stride apart. */
 MPNUM_HOST_COLD_ void mpnum_row_room_(mpnum_row_ *row, float *room, size_t stride) {

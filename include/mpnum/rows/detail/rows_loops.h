@@ -87,7 +87,9 @@ MPNUM_HOST void mpnum_row_view_of_(mpnum_row_view_ *view, mpnum_type type) {
   mpnum_row_type_of_(&view->type, type);
   view->src = view->mask = view->tail = 0;
   view->bias = 0;
-  view->bias_type = view->type;
+  view->bias_type.type = type; /* of which nothing is read but with biases */
+  view->bias_type.size = view->type.size;
+  view->bias_type.is_foreign = view->type.is_foreign;
   view->scale = view->slope = 1;
   view->cap = 0;
   view->cap_factor = 0;
