@@ -20,11 +20,10 @@ MPNUM_C_BEGIN_
  * Status: MPNUM_ERROR_TYPE: other types; MPNUM_ERROR_ARGUMENT: scale not finite or not
  *   above 0; MPNUM_ERROR_NULL; MPNUM_ERROR_STRIDE: a stride below columns;
  *   MPNUM_ERROR_OVERLAP. Nothing is written then. Without elements MPNUM_OK. */
-MPNUM_HOST_COLD_ mpnum_status mpnum_scaled_check_(mpnum_type codes_type,
-                                                  const void *codes, size_t codes_stride,
-                                                  mpnum_const_matrix values,
-                                                  const float *scales,
-                                                  size_t scale_step) {
+MPNUM_HOST mpnum_status mpnum_scaled_check_(mpnum_type codes_type, const void *codes,
+                                            size_t codes_stride,
+                                            mpnum_const_matrix values,
+                                            const float *scales, size_t scale_step) {
   const int size = mpnum_type_bits_(values.type) / 8;
   size_t i = 0;
   if (!values.rows || !values.columns) return MPNUM_OK;

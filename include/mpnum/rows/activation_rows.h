@@ -163,9 +163,10 @@ MPNUM_HOST int mpnum_rows_lie_on_(mpnum_matrix dst, const float *bias) {
          mpnum_floats_overlap_(bias, dst.columns, mpnum_rows_read_(dst));
 }
 /* Checks all but the type and the place of dst. adds: what that option may be, or 0. */
-MPNUM_HOST_COLD_ mpnum_status mpnum_activation_check_(
-    mpnum_activation activation, mpnum_matrix dst, mpnum_const_matrix src,
-    const mpnum_activation_options *options, int adds) {
+MPNUM_HOST mpnum_status mpnum_activation_check_(mpnum_activation activation,
+                                                mpnum_matrix dst, mpnum_const_matrix src,
+                                                const mpnum_activation_options *options,
+                                                int adds) {
   const mpnum_const_matrix factor = options->factor;
   const int is_known = mpnum_activation_is_known_(activation, options->limit,
                                                   options->alpha, options->offset) &&

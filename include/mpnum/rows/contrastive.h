@@ -67,7 +67,7 @@ MPNUM_HOST int mpnum_is_left_out_(const mpnum_contrastive_ *call, size_t pair) {
   return call->options->mask && !call->options->mask[pair];
 }
 /* Reads the options for n pairs. */
-MPNUM_HOST_COLD_ mpnum_status mpnum_contrastive_begin_(
+MPNUM_HOST mpnum_status mpnum_contrastive_begin_(
     mpnum_contrastive_ *call, size_t n, const mpnum_contrastive_options *options) {
   const int known = MPNUM_SOFTMAX_MASKED | MPNUM_SOFTMAX_ACCUMULATE;
   size_t i = 0;
@@ -223,7 +223,7 @@ MPNUM_HOST void mpnum_contrastive_rows_(const mpnum_contrastive_ *call, float *l
 }
 
 /* Checks types, shapes and places of the arrays. */
-MPNUM_HOST_COLD_ mpnum_status mpnum_contrastive_places_(
+MPNUM_HOST mpnum_status mpnum_contrastive_places_(
     const float *row_loss, const float *column_loss, mpnum_matrix gradient,
     mpnum_const_matrix src, const mpnum_contrastive_options *options) {
   const size_t count = options->reduction == MPNUM_REDUCTION_NONE ? src.rows : 1;

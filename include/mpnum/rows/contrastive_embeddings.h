@@ -169,11 +169,10 @@ MPNUM_HOST void mpnum_embedding_gradients_(const mpnum_contrastive_ *call,
     }
   }
 }
-MPNUM_HOST_COLD_ mpnum_status mpnum_embeddings_check_(const mpnum_contrastive_ *call,
-                                                      const float *loss,
-                                                      mpnum_matrix gradient,
-                                                      mpnum_const_matrix a,
-                                                      mpnum_const_matrix b) {
+MPNUM_HOST mpnum_status mpnum_embeddings_check_(const mpnum_contrastive_ *call,
+                                                const float *loss, mpnum_matrix gradient,
+                                                mpnum_const_matrix a,
+                                                mpnum_const_matrix b) {
   const size_t count = call->options->reduction == MPNUM_REDUCTION_NONE ? a.rows : 1;
   mpnum_status status = MPNUM_OK;
   if (!gradient.data) return status;
@@ -187,7 +186,7 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_embeddings_check_(const mpnum_contrastive_ *
   return status;
 }
 /* Checks types, shapes and places of the arrays. */
-MPNUM_HOST_COLD_ mpnum_status mpnum_embeddings_places_(
+MPNUM_HOST mpnum_status mpnum_embeddings_places_(
     const mpnum_contrastive_ *call, const float *loss, mpnum_matrix gradient_a,
     mpnum_matrix gradient_b, mpnum_const_matrix a, mpnum_const_matrix b) {
   const size_t count = call->options->reduction == MPNUM_REDUCTION_NONE ? a.rows : 1;

@@ -235,7 +235,7 @@ MPNUM_HOST_INLINE_ int64_t mpnum_class_(const mpnum_targets_ *targets, size_t ro
   return targets->wide ? targets->wide[row] : targets->narrow[row];
 }
 /* Checks types, shapes and places of the arrays. */
-MPNUM_HOST_COLD_ mpnum_status mpnum_cross_entropy_places_(
+MPNUM_HOST mpnum_status mpnum_cross_entropy_places_(
     const float *loss, mpnum_matrix gradient, mpnum_const_matrix src,
     const mpnum_targets_ *targets, const mpnum_cross_entropy_options *options) {
   const size_t count = options->reduction == MPNUM_REDUCTION_NONE ? src.rows : 1;
@@ -257,7 +257,7 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_cross_entropy_places_(
     status = MPNUM_ERROR_OVERLAP;
   return status;
 }
-MPNUM_HOST_COLD_ mpnum_status mpnum_cross_entropy_check_(
+MPNUM_HOST mpnum_status mpnum_cross_entropy_check_(
     mpnum_const_matrix src, const mpnum_targets_ *targets, float factor,
     const mpnum_cross_entropy_options *options, size_t *counted) {
   const uint32_t bits = mpnum_bits_f32(options->label_smoothing);

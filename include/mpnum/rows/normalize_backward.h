@@ -224,13 +224,13 @@ MPNUM_HOST void mpnum_norm_backward_strip_(mpnum_norm_backward_ *self, size_t fi
 }
 
 /* Whether gradients of columns overlap rows. */
-MPNUM_HOST_COLD_ int mpnum_norm_overlaps_(const float *columns, mpnum_norm_gradients to,
-                                          mpnum_const_matrix dy, mpnum_const_matrix src) {
+MPNUM_HOST int mpnum_norm_overlaps_(const float *columns, mpnum_norm_gradients to,
+                                    mpnum_const_matrix dy, mpnum_const_matrix src) {
   return mpnum_floats_overlap_(columns, src.columns, dy) ||
          mpnum_floats_overlap_(columns, src.columns, src) ||
          mpnum_floats_overlap_(columns, src.columns, mpnum_rows_read_(to.input));
 }
-MPNUM_HOST_COLD_ mpnum_status mpnum_norm_backward_check_(
+MPNUM_HOST mpnum_status mpnum_norm_backward_check_(
     mpnum_norm_kind kind, mpnum_norm_gradients to, mpnum_const_matrix dy,
     mpnum_const_matrix src, const mpnum_normalize_options *options) {
   mpnum_normalize_options usual = mpnum_normalize_default();

@@ -418,7 +418,7 @@ MPNUM_HOST void mpnum_finish_(mpnum_unfinished_ *unfinished) {
   unfinished->count = 0;
 }
 /* Whether a cap is none, or one that a scale goes with. */
-MPNUM_HOST_COLD_ int mpnum_is_cap_(const mpnum_softmax_options *options) {
+MPNUM_HOST int mpnum_is_cap_(const mpnum_softmax_options *options) {
   uint64_t saved = 0;
   float factor = 0;
   if (!options->cap) return 1;
@@ -433,9 +433,9 @@ MPNUM_HOST_INLINE_ int mpnum_is_sink_(float x) {
   const uint32_t bits = mpnum_bits_f32(x);
   return (bits & 0x7fffffffu) < 0x7f800000u || bits == 0xff800000u;
 }
-MPNUM_HOST_COLD_ mpnum_status mpnum_softmax_check_(mpnum_const_matrix src,
-                                                   const mpnum_softmax_options *options,
-                                                   int more_flags) {
+MPNUM_HOST mpnum_status mpnum_softmax_check_(mpnum_const_matrix src,
+                                             const mpnum_softmax_options *options,
+                                             int more_flags) {
   const int known = MPNUM_SOFTMAX_MASKED | MPNUM_SOFTMAX_LIMIT | more_flags;
   const mpnum_status status = mpnum_source_check_(src);
   size_t i = 0;

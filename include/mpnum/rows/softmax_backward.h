@@ -35,7 +35,7 @@ MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS_
 
-MPNUM_HOST_COLD_ mpnum_status mpnum_softmax_backward_check_(
+MPNUM_HOST mpnum_status mpnum_softmax_backward_check_(
     mpnum_matrix dx, mpnum_const_matrix dy, mpnum_const_matrix y,
     const mpnum_softmax_options *options) {
   mpnum_status status = mpnum_rows_check_(dx, dy);

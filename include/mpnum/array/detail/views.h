@@ -54,7 +54,7 @@ MPNUM_HOST mpnum_const_matrix mpnum_rows_read_(mpnum_matrix rows) {
 }
 /* Whether bytes of dst are bytes of src, in place, too: of rows that interleave, as
  * halves of one matrix do, none are. Rows without data have none. */
-MPNUM_HOST_COLD_ int mpnum_rows_overlap_(mpnum_matrix dst, mpnum_const_matrix src) {
+MPNUM_HOST int mpnum_rows_overlap_(mpnum_matrix dst, mpnum_const_matrix src) {
   const size_t dst_size = (size_t)mpnum_type_bits_(dst.type) / 8;
   const size_t src_size = (size_t)mpnum_type_bits_(src.type) / 8;
   if (dst.rows == 0 || dst.columns == 0 || !dst.data || !src.data) return 0;
@@ -63,35 +63,33 @@ MPNUM_HOST_COLD_ int mpnum_rows_overlap_(mpnum_matrix dst, mpnum_const_matrix sr
                            dst.rows);
 }
 /* Whether some of so many floats lie between the first and the last byte of rows. */
-MPNUM_HOST_COLD_ int mpnum_floats_overlap_(const float *floats, size_t count,
-                                           mpnum_const_matrix rows) {
+MPNUM_HOST int mpnum_floats_overlap_(const float *floats, size_t count,
+                                     mpnum_const_matrix rows) {
   const size_t size = (size_t)mpnum_type_bits_(rows.type) / 8;
   if (!floats || !rows.data || rows.rows == 0 || rows.columns == 0) return 0;
   return mpnum_overlap_(floats, count * sizeof *floats, rows.data,
                         ((rows.rows - 1) * rows.stride + rows.columns) * size);
 }
 /* So many results of rows: that they are there, and apart. */
-MPNUM_HOST_COLD_ mpnum_status mpnum_floats_check_(const float *floats, size_t count,
-                                                  mpnum_const_matrix rows) {
+MPNUM_HOST mpnum_status mpnum_floats_check_(const float *floats, size_t count,
+                                            mpnum_const_matrix rows) {
   if (!floats && rows.rows && rows.columns) return MPNUM_ERROR_NULL;
   return mpnum_floats_overlap_(floats, count, rows) ? MPNUM_ERROR_OVERLAP : MPNUM_OK;
 }
 /* Rows that are read: their type, and that they are there. */
-MPNUM_HOST_COLD_ mpnum_status mpnum_source_check_(mpnum_const_matrix src) {
+MPNUM_HOST mpnum_status mpnum_source_check_(mpnum_const_matrix src) {
   if (!mpnum_has_rows_(src.type)) return MPNUM_ERROR_TYPE;
   return !src.data && src.rows && src.columns ? MPNUM_ERROR_NULL : MPNUM_OK;
 }
 /* Rows that are written, of any type, and others: their shapes, and that they are there.
  */
-MPNUM_HOST_COLD_ mpnum_status mpnum_shape_check_(mpnum_matrix dst,
-                                                 mpnum_const_matrix src) {
+MPNUM_HOST mpnum_status mpnum_shape_check_(mpnum_matrix dst, mpnum_const_matrix src) {
   if (dst.rows != src.rows || dst.columns != src.columns) return MPNUM_ERROR_SHAPE;
   if (dst.stride < dst.columns) return MPNUM_ERROR_STRIDE;
   return !dst.data && dst.rows && dst.columns ? MPNUM_ERROR_NULL : MPNUM_OK;
 }
 /* Rows that are written, and what they are made of: they may lie in its place. */
-MPNUM_HOST_COLD_ mpnum_status mpnum_rows_check_(mpnum_matrix dst,
-                                                mpnum_const_matrix src) {
+MPNUM_HOST mpnum_status mpnum_rows_check_(mpnum_matrix dst, mpnum_const_matrix src) {
   const int may_share =
       dst.data == src.data && dst.type == src.type && dst.stride == src.stride;
   mpnum_status status = mpnum_source_check_(src);

@@ -86,11 +86,11 @@ MPNUM_HOST_ONCE_ mpnum_status mpnum_block_check_(const mpnum_blockscale_format *
              : MPNUM_OK;
 }
 /* Whether codes or scales of two valid destinations of one matrix share memory. */
-MPNUM_HOST_COLD_ int mpnum_blocks_overlap_(const mpnum_blockscale_format *a_format,
-                                           const mpnum_blockscaled *a,
-                                           const mpnum_blockscale_format *b_format,
-                                           const mpnum_blockscaled *b, size_t rows,
-                                           size_t columns) {
+MPNUM_HOST int mpnum_blocks_overlap_(const mpnum_blockscale_format *a_format,
+                                     const mpnum_blockscaled *a,
+                                     const mpnum_blockscale_format *b_format,
+                                     const mpnum_blockscaled *b, size_t rows,
+                                     size_t columns) {
   const size_t a_codes = mpnum_extent_(rows, columns, a->stride, a_format->element_bits);
   const size_t b_codes = mpnum_extent_(rows, columns, b->stride, b_format->element_bits);
   const size_t a_scales =

@@ -88,9 +88,9 @@ MPNUM_HOST int mpnum_overlap_(const void *a, size_t a_bytes, const void *b,
 }
 /* The same of rows, of so many bytes, that begin a step apart. Rows of one step may
  * interleave, as halves of one matrix do: they share nothing. */
-MPNUM_HOST_COLD_ int mpnum_rows_share_(const void *dst, size_t dst_step, size_t dst_width,
-                                       const void *src, size_t src_step, size_t src_width,
-                                       size_t rows) {
+MPNUM_HOST int mpnum_rows_share_(const void *dst, size_t dst_step, size_t dst_width,
+                                 const void *src, size_t src_step, size_t src_width,
+                                 size_t rows) {
   const size_t to = (size_t)dst, from = (size_t)src, last = rows - 1;
   size_t ahead = 0;
   if (!mpnum_overlap_(dst, last * dst_step + dst_width, src, last * src_step + src_width))

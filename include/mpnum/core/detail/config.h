@@ -273,8 +273,9 @@
 
 /* The same of functions of arrays, which are for the host alone, nvcc's host compiler
  * included. MPNUM_HOST_ONCE_ is called once for an array, and not worth inlining; _COLD_
- * hardly ever. gcc has no noinline for functions that are inline, and compiles others at
- * -O0, called or not: _APART_ is one that so many call that it has to be. */
+ * hardly ever: gcc compiles what follows a call of one for size, so that no function is
+ * that all calls pass. gcc has no noinline for functions that are inline, and compiles
+ * others at -O0, called or not: _APART_ is one that so many call that it has to be. */
 #if MPNUM_HAS_MSVC_
 # define MPNUM_HOST         static __inline
 # define MPNUM_HOST_INLINE_ static __forceinline

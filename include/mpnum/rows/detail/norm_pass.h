@@ -293,9 +293,8 @@ MPNUM_HOST void mpnum_norm_add_(mpnum_norm_job_ *job) {
                   (!residual.data || residual.stride == residual.columns) &&
                   (!sum.data || sum.stride == sum.columns);
 }
-MPNUM_HOST_COLD_ mpnum_status mpnum_norm_check_(mpnum_norm_kind kind,
-                                                mpnum_const_matrix src,
-                                                const mpnum_normalize_options *options) {
+MPNUM_HOST mpnum_status mpnum_norm_check_(mpnum_norm_kind kind, mpnum_const_matrix src,
+                                          const mpnum_normalize_options *options) {
   const mpnum_const_matrix residual = options->residual;
   const mpnum_matrix sum = options->sum;
   const int is_known =
@@ -313,8 +312,8 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_norm_check_(mpnum_norm_kind kind,
   return status == MPNUM_OK ? mpnum_rows_check_(sum, src) : status;
 }
 /* Whether results leave a residual and a sum alone. */
-MPNUM_HOST_COLD_ mpnum_status mpnum_norm_places_(mpnum_matrix dst,
-                                                 const mpnum_normalize_options *options) {
+MPNUM_HOST mpnum_status mpnum_norm_places_(mpnum_matrix dst,
+                                           const mpnum_normalize_options *options) {
   return mpnum_rows_overlap_(dst, options->residual) ||
                  mpnum_rows_overlap_(dst, mpnum_rows_read_(options->sum))
              ? MPNUM_ERROR_OVERLAP

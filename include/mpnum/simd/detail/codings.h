@@ -106,7 +106,7 @@ MPNUM_INLINE int mpnum_format_bits_(mpnum_format format) {
   return width > 16 ? 32 : width > 8 ? 16 : 8;
 }
 /* The format of a type known at run time only: a table, once. */
-MPNUM_HOST_COLD_ void mpnum_find_format_(mpnum_format *format, mpnum_type type) {
+MPNUM_HOST void mpnum_find_format_(mpnum_format *format, mpnum_type type) {
   *format = mpnum_format_of(type);
 }
 MPNUM_HOST void mpnum_format_or_f32_(mpnum_format *format, mpnum_type type) {
