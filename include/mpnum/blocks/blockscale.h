@@ -48,7 +48,7 @@ MPNUM_HOST mpnum_status mpnum_quantize_checked_(const mpnum_blockscale_format *f
   mpnum_block_job_ job;
   mpnum_quantize_job_of_(&job, format, dst, src, options, losses);
   job.scaling.any = any;
-  mpnum_quantize_all_(&job, 0);
+  mpnum_quantize_all_(&job, &job);
   return MPNUM_OK;
 }
 /* Quantises a matrix. dst.scale is for TWO_LEVEL only. options NULL: seed and offset 0.

@@ -431,8 +431,8 @@ MPNUM_HOST_ONCE_ void mpnum_find_largest_(const mpnum_scaling_ *scaling,
   MPNUM_CALL_(largest_scaled, (scaling, scales, padded));
 }
 /* Adds what quantising n elements of a run has lost. */
-MPNUM_HOST_COLD_ void mpnum_add_counts_(mpnum_quantize_losses *losses,
-                                        const uint32_t counts[4]) {
+MPNUM_HOST void mpnum_add_counts_(mpnum_quantize_losses *losses,
+                                  const uint32_t counts[4]) {
   losses->saturated += counts[0];
   losses->underflowed += counts[1];
   losses->nonfinite += counts[2];

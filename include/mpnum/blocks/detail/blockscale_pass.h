@@ -656,13 +656,16 @@ MPNUM_HOST size_t mpnum_common_multiple_(size_t a, size_t b) {
     x += a;
   return x <= 4096 ? x : 0;
 }
+/* Of one job, or of two; second is job itself where there is one. (Of NULL gcc would make
+ * a copy of these steps, and warn of what it reads there.) */
 MPNUM_HOST void mpnum_quantize_all_(const mpnum_block_job_ *job,
                                     const mpnum_block_job_ *second) {
+  const int is_one = second == job;
   const size_t rows = job->src.rows, columns = job->src.columns;
   const uint64_t saved = mpnum_block_enter_(job, second, 0);
   size_t down = 0, across = 0, r = 0, c = 0;
   mpnum_clear_padding_(job);
-  if (second) {
+  if (!is_one) {
     mpnum_clear_padding_(second);
     down = mpnum_common_multiple_(job->rows, second->rows);
     across = mpnum_common_multiple_(job->columns, second->columns);
@@ -671,7 +674,7 @@ MPNUM_HOST void mpnum_quantize_all_(const mpnum_block_job_ *job,
   }
   if (!down || !across) { /* one job, or two without a common border */
     mpnum_quantize_part_(job, 0, 0, rows, columns);
-    if (second) mpnum_quantize_part_(second, 0, 0, rows, columns);
+    if (!is_one) mpnum_quantize_part_(second, 0, 0, rows, columns);
   } else {
     const size_t most = MPNUM_BAND_ / down > 64 ? MPNUM_BAND_ / down : 64;
     const size_t times = (most + across - 1) / across;
