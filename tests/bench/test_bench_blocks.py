@@ -27,6 +27,7 @@ OF_TORCHAO = ["f32 to mx e4m3", "mx e4m3 to f32", "f32 to mx e5m2", "mx e5m2 to 
               "mx e2m1 to f32", "f32 to nvfp4 1x16", "nvfp4 1x16 to f32", "bf16 to mx e4m3", "mx e4m3 to bf16"]
 ADDED = [*((f"f32 to {name} columns", f"f32 to {name}") for name in TURNING),
          ("f32 to mx e4m3 both", "f32 to mx e4m3"), ("f32 to mx e4m3 losses", "f32 to mx e4m3"),
+         ("f32 to nvfp4 1x16 losses", "f32 to nvfp4 1x16"),
          ("f32 to nvfp4 1x16 amax", "f32 to nvfp4 1x16"),
          *((f"{source} to e4m3 current", f"{source} to e4m3 amax, plain") for source in WIDTHS)]
 LAWS = ["normal", "gradients", "activations"]
@@ -54,7 +55,8 @@ def every_preset_has_its_rows():
                 wanted[f"{source} to {preset} columns"] = (width, bits, False)
                 wanted[f"{source} to {preset} both"] = (width, 2 * bits, False)
                 wanted[f"{preset} columns to {source}"] = (bits, width, False)
-    wanted.update({"f32 to mx e4m3 losses": (32, 8, False), "f32 to nvfp4 1x16 amax": (32, 4, False)})
+    wanted.update({"f32 to mx e4m3 losses": (32, 8, False), "f32 to nvfp4 1x16 losses": (32, 4, False),
+                   "f32 to nvfp4 ue5m3": (32, 4, False), "f32 to nvfp4 1x16 amax": (32, 4, False)})
     for source, width in WIDTHS.items():
         wanted.update({f"{source} to e4m3 {how}": (width, 8, False)
                        for how in ("scaled", "scaled losses", "current", "amax, plain")})

@@ -50,6 +50,7 @@ static const array_addition additions[] = {
                                "f32 to int8 row"},
     {"mx e4m3, both to rows", "f32 to mx e4m3 both", "f32 to mx e4m3"},
     {"mx e4m3, losses to none", "f32 to mx e4m3 losses", "f32 to mx e4m3"},
+    {"nvfp4, losses to none", "f32 to nvfp4 1x16 losses", "f32 to nvfp4 1x16"},
     {"nvfp4, own amax to a given S", "f32 to nvfp4 1x16 amax", "f32 to nvfp4 1x16"},
     {"f32, current scaling to amax and conversion", "f32 to e4m3 current",
      "f32 to e4m3 amax, plain"},

@@ -144,6 +144,20 @@ SQUARE(LOOPS)
 TURNING(TURNED_LOOPS)
 LOOP(mx_e4m3_counting,
      quantize(PRESET_mx_e4m3, false, true, MPNUM_TYPE_F32, dst, src, count))
+LOOP(nvfp4_counting, quantize(PRESET_nvfp4, false, true, MPNUM_TYPE_F32, dst, src, count))
+
+/* Scales that need none of the tensor. */
+static void nvfp4_ue5m3(void *dst, const void *src, size_t count) {
+  const size_t columns = columns_of(count), rows = count / columns;
+  mpnum_blockscale_format format = mpnum_blockscale_nvfp4_1x16();
+  mpnum_blockscaled to;
+  format.scale_type = MPNUM_TYPE_UE5M3;
+  to = blockscaled_of(&format, dst, (char *)dst + count / 2, rows, columns);
+  to.scale = 1;
+  insist(mpnum_quantize_blocks(&format, to,
+                               mpnum_const_matrix_of(MPNUM_TYPE_F32, src, rows, columns),
+                               NULL, NULL));
+}
 
 /* S of the amax of these values, which are then read twice. */
 static void nvfp4_of_amax(void *dst, const void *src, size_t count) {
@@ -238,6 +252,8 @@ static const char dequantizes[] = "mpnum_dequantize_blocks";
 static const array_operation operations[] = {
     TURNING(TURNED_ROWS) SQUARE(ROWS)
         ROW("f32 to mx e4m3 losses", quantizes, F32, 32, 8, mx_e4m3_counting),
+    ROW("f32 to nvfp4 1x16 losses", quantizes, F32, 32, 4, nvfp4_counting),
+    ROW("f32 to nvfp4 ue5m3", quantizes, F32, 32, 4, nvfp4_ue5m3),
     ROW("f32 to nvfp4 1x16 amax", "mpnum_quantize_nvfp4", F32, 32, 4, nvfp4_of_amax),
     SCALED_ROWS(f32, F32, 32) SCALED_ROWS(bf16, BF16, 16)};
 
