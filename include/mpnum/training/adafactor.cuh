@@ -36,11 +36,12 @@ mpnum_adafactor_begin_kernel_(Progress *progress, mpnum_adafactor_state_ *state,
   next.is_applied = 0;
   next.status = mpnum_adafactor_check_(&adafactor, &steps, next.steps + 1, factor);
   if (next.status == MPNUM_OK)
-    next.status = mpnum_adafactor_factors_of_(&state->factors, &adafactor, &steps,
+    next.status = mpnum_optimizer_factors_of_(&state->factors.steps, &steps,
                                               next.steps + 1, factor);
   if (next.status == MPNUM_OK && (!apply || *apply == MPNUM_GRAD_APPLY)) {
     next.is_applied = 1;
     next.steps += 1;
+    mpnum_adafactor_factors_of_(&state->factors, &adafactor, next.steps);
     next.factors = state->factors.steps;
     for (uint32_t i = 0; i < 3; ++i)
       next.seeds[i] = mpnum_optimizer_seed_(steps.seed, next.steps, i);

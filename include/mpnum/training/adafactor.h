@@ -90,14 +90,11 @@ MPNUM_MATH_ mpnum_status mpnum_adafactor_check_(const mpnum_adafactor *adafactor
   steps->rounding = adafactor->rounding;
   return mpnum_optimizer_check_(steps, step, multiplier);
 }
-/* The factors of a step; steps: what mpnum_adafactor_check_ made. */
-MPNUM_MATH_ mpnum_status mpnum_adafactor_factors_of_(mpnum_adafactor_factors_ *made,
-                                                     const mpnum_adafactor *adafactor,
-                                                     const mpnum_optimizer *steps,
-                                                     uint64_t step, float multiplier) {
+/* The factors of a step, of which steps are what mpnum_optimizer_factors_of_ made. */
+MPNUM_MATH_ void mpnum_adafactor_factors_of_(mpnum_adafactor_factors_ *made,
+                                             const mpnum_adafactor *adafactor,
+                                             uint64_t step) {
   const float one = mpnum_from_bits_f32(0x3f800000u), t = (float)step;
-  const mpnum_status status =
-      mpnum_optimizer_factors_of_(&made->steps, steps, step, multiplier);
   made->steps.rest2 = mpnum_pow_f32(t, -mpnum_narrow_f64_(adafactor->decay));
   made->steps.beta2 = mpnum_sub_scalar_(one, made->steps.rest2);
   made->steps.epsilon = mpnum_narrow_f64_(adafactor->epsilon1);
@@ -110,7 +107,6 @@ MPNUM_MATH_ mpnum_status mpnum_adafactor_factors_of_(mpnum_adafactor_factors_ *m
   made->least = mpnum_adafactor_positive_(mpnum_narrow_f64_(adafactor->epsilon2));
   made->decay = mpnum_narrow_f64_(adafactor->weight_decay);
   made->is_scaled = adafactor->is_scaled;
-  return status;
 }
 
 #endif
@@ -146,9 +142,9 @@ MPNUM_HOST_ONCE_ mpnum_status mpnum_adafactor_pass_of_(mpnum_adafactor_pass_ *pa
   MPNUM_OPTIMIZER_RUN_(&pass->inverse, isa, inverse);
   MPNUM_OPTIMIZER_RUN_(&pass->update, isa, update);
   MPNUM_OPTIMIZER_RUN_(&pass->steps.step, isa, factored);
-  return status != MPNUM_OK ? status
-                            : mpnum_adafactor_factors_of_(&pass->factors, adafactor,
-                                                          steps, step, multiplier);
+  pass->factors.steps = pass->steps.factors;
+  mpnum_adafactor_factors_of_(&pass->factors, adafactor, step);
+  return status;
 }
 
 /* Takes step number step, from 1 on, of all tensors; multiplier and verdict are those of
