@@ -23,7 +23,7 @@ COMPILERS = {"gcc": r"\(.*?\) 12\.", "clang": r"version 14\."}  # others lay cod
 CALLS = {
     "mpnum_f32_to_f16_array": ("void f(mpnum_f16 *y, const float *x, size_t n) { mpnum_f32_to_f16_array(y, x, n); }", 5, 38),
     "mpnum_f32_to_bf16_sat_array":
-        ("void f(mpnum_bf16 *y, const float *x, size_t n) { mpnum_f32_to_bf16_sat_array(y, x, n); }", 5, 38),
+        ("void f(mpnum_bf16 *y, const float *x, size_t n) { mpnum_f32_to_bf16_sat_array(y, x, n); }", 6, 40),
     "mpnum_f32_to_e4m3_sat_array":
         ("void f(mpnum_e4m3 *y, const float *x, size_t n) { mpnum_f32_to_e4m3_sat_array(y, x, n); }", 8, 50),
     "mpnum_e4m3_to_f32_array": ("void f(float *y, const mpnum_e4m3 *x, size_t n) { mpnum_e4m3_to_f32_array(y, x, n); }", 12, 56),
@@ -34,13 +34,13 @@ CALLS = {
         ("void f(mpnum_e4m3 *y, const float *x, size_t n) { mpnum_f32_to_e4m3_sr_sat_array(y, x, n, 1, 2); }", 23, 92),
     "mpnum_convert_array":
         ("int f(mpnum_type to, void *y, mpnum_type from, const void *x, size_t n, mpnum_rounding rounding) "
-         "{ return mpnum_convert_array(to, y, from, x, n, rounding, MPNUM_OVERFLOW_SATURATE, 1, 2) == MPNUM_OK; }", 80, 182),
+         "{ return mpnum_convert_array(to, y, from, x, n, rounding, MPNUM_OVERFLOW_SATURATE, 1, 2) == MPNUM_OK; }", 84, 188),
     "mpnum_exp_f32_array": ("void f(float *y, const float *x, size_t n) { mpnum_exp_f32_array(y, x, n); }", 9, 44),
     "mpnum_gelu_bf16_array": ("void f(mpnum_bf16 *y, const mpnum_bf16 *x, size_t n) { mpnum_gelu_bf16_array(y, x, n); }", 23, 128),
     "mpnum_amax_bf16": ("float f(const mpnum_bf16 *x, size_t n) { return mpnum_amax_bf16(x, n); }", 3.5, 30),
     "mpnum_norm_f16": ("float f(const mpnum_f16 *x, size_t n) { return mpnum_norm_f16(x, n); }", 13.5, 48),
     "mpnum_softmax_rows":
-        ("int f(mpnum_matrix y, mpnum_const_matrix x) { return mpnum_softmax_rows(y, x, 0, 0) == MPNUM_OK; }", 80, 184),
+        ("int f(mpnum_matrix y, mpnum_const_matrix x) { return mpnum_softmax_rows(y, x, 0, 0) == MPNUM_OK; }", 92, 204),
     "mpnum_hadamard_rows":
         ("int f(mpnum_matrix y, mpnum_const_matrix x) { return mpnum_hadamard_rows(y, x, 16, 5) == MPNUM_OK; }", 28, 64),
     "mpnum_grad_multiply":
@@ -50,10 +50,10 @@ CALLS = {
          "== MPNUM_OK; }", 15, 84),
     "mpnum_quantize_mx_e4m3":
         ("int f(mpnum_e4m3 *y, mpnum_e8m0 *s, const float *x) { return mpnum_quantize_mx_e4m3(y, s, 99, x, 1, 3168) == MPNUM_OK; }",
-         67, 132),
+         75, 150),
     "mpnum_quantize_blocks":
         ("int f(const mpnum_blockscale_format *f, mpnum_blockscaled y, mpnum_const_matrix x) "
-         "{ return mpnum_quantize_blocks(f, y, x, 0, 0) == MPNUM_OK; }", 93, 192),
+         "{ return mpnum_quantize_blocks(f, y, x, 0, 0) == MPNUM_OK; }", 103, 220),
     "mpnum_dequantize_blocks":
         ("int f(const mpnum_blockscale_format *f, mpnum_matrix y, mpnum_blockscaled x) "
          "{ return mpnum_dequantize_blocks(f, y, x) == MPNUM_OK; }", 61, 112),
