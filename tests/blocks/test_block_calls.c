@@ -398,6 +398,42 @@ static void any_descriptor_is_sound_or_refused(void) {
   CHECK(sound > 50 && refused > 50, "%d sound, %d refused", sound, refused);
 }
 
+/* What fills up the last byte, or group of four, of a row whose last block is NaN: of
+ * stochastic rounding 0, and of any the same from every instruction set. */
+static void check_fill(mpnum_type element, mpnum_rounding rounding, size_t n) {
+  mpnum_blockscale_format format = mpnum_blockscale_mx(element, MPNUM_BLOCKSCALE_FLOOR);
+  const mpnum_quantize_options options = {1, 0};
+  const int bits = format.element_bits, is_random = rounding == MPNUM_ROUND_STOCHASTIC;
+  const size_t bytes = mpnum_blockscale_code_bytes(&format, 1, n);
+  float x[64];
+  uint8_t want[64] = {0};
+  format.rounding = rounding;
+  for (size_t i = 0; i < n; ++i)
+    x[i] = i == n / 2 ? mpnum_from_bits_f32(0x7fc00000u) : (float)(i + 1);
+  for (size_t k = 0; k < ISAS; ++k) {
+    uint8_t codes[64] = {0}, scales[2];
+    if (force_isa(isas[k]) != MPNUM_OK) continue;
+    CHECK(mpnum_quantize_blocks(
+              &format, mpnum_blockscaled_of(&format, codes, scales, 2, n),
+              mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, n), &options, NULL) == MPNUM_OK,
+          "status");
+    if (k == 0) memcpy(want, codes, sizeof want);
+    CHECK(memcmp(codes, want, sizeof want) == 0, "%s %d, %zu elements: %s is another",
+          mpnum_type_name(element), (int)rounding, n, mpnum_isa_name(isas[k]));
+    for (size_t at = n * (size_t)bits; is_random && at < 8 * bytes; ++at)
+      CHECK((codes[at / 8] >> at % 8 & 1) == 0, "%s, %zu elements, %s: bit %zu",
+            mpnum_type_name(element), n, mpnum_isa_name(isas[k]), at);
+  }
+}
+static void fill_is_that_of_every_isa(void) {
+  const mpnum_type elements[] = {MPNUM_TYPE_E2M1, MPNUM_TYPE_E3M2, MPNUM_TYPE_E2M3};
+  for (size_t n = 1; n < 64; ++n)
+    for (int e = 0; e < 3; ++e) {
+      check_fill(elements[e], MPNUM_ROUND_NEAREST_EVEN, n);
+      check_fill(elements[e], MPNUM_ROUND_STOCHASTIC, n);
+    }
+}
+
 /* Scales as cuBLASLt reads them. */
 
 static void scales_lie_as_cublaslt_has_them(void) {
@@ -840,6 +876,7 @@ int main(void) {
   TAP_RUN(any_descriptor_is_sound_or_refused);
   TAP_RUN(codes_of_any_bits_come_back);
   TAP_RUN(long_rows_of_bf16_are_the_reference_s);
+  TAP_RUN(fill_is_that_of_every_isa);
   force_isa(best);
   TAP_RUN(scales_lie_as_cublaslt_has_them);
   TAP_RUN(swizzled_scales_are_those_of_the_operand);

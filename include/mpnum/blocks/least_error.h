@@ -158,6 +158,7 @@ MPNUM_HOST void mpnum_least_run_(const mpnum_least_error_ *least, size_t row,
   if (from != x) MPNUM_MEMCPY_(x, from, n * sizeof *x);
   for (; k < whole; ++k)
     x[k] = 0;
+  scales.low = job->low;
   mpnum_amax_floats_(1, scales.amax, x, job->shift, whole);
   mpnum_block_scales_(&job->rule, &scales, whole >> job->shift);
   mpnum_least_search_(least, &scales, x, whole, whole >> job->shift);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which vector instructions array functions use. The CPU is asked once, by the first
- * call; the answer is kept for each translation unit. Every instruction set gives the
- * same bits, so the choice is one of speed alone. */
+/* Which vector instructions array functions use. The CPU is asked by the first call, and
+ * by mpnum_isa_force; the answer is kept for each translation unit. Every instruction set
+ * gives the same bits, so the choice is one of speed alone. */
 #ifndef MPNUM_SIMD_ISA_H
 #define MPNUM_SIMD_ISA_H
 

@@ -13,8 +13,9 @@
  * remainders, copies and losses are the bytes that mpnum_adafactor_step gives on the
  * host; domain, rounding and NaN are those of adafactor.h, but an element is aligned for
  * its type, and averages are 0 or more, as steps leave them.
- * Speed: six launches for each tensor, five without a clip. Gradients are read four
- * times, once out of the L2 cache, parameters twice if the rate is scaled. */
+ * Speed: six launches for each tensor, four without a clip. Gradients are read four
+ * times, three without a clip, once out of the L2 cache, parameters twice if the rate is
+ * scaled. */
 #ifndef MPNUM_TRAINING_ADAFACTOR_CUH
 #define MPNUM_TRAINING_ADAFACTOR_CUH
 
@@ -92,7 +93,7 @@ static inline size_t mpnum_adafactor_job_of_(mpnum_adafactor_job_ *job,
                                              const mpnum_optimizer_tensor &t,
                                              void *workspace) {
   const mpnum_adafactor_matrix_ matrix = mpnum_adafactor_matrix_of_(&t);
-  unsigned char *const at = static_cast<unsigned char *>(workspace);
+  const size_t at = reinterpret_cast<size_t>(workspace); /* NULL to count */
   size_t bytes = (sizeof(mpnum_adafactor_state_) + 15) / 16 * 16;
   job->t = t;
   job->state = static_cast<mpnum_adafactor_state_ *>(workspace);
@@ -109,14 +110,16 @@ static inline size_t mpnum_adafactor_job_of_(mpnum_adafactor_job_ *job,
   job->sums = reinterpret_cast<float *>(at + bytes);
   return bytes + 4 * static_cast<size_t>(job->chunks * job->columns);
 }
-/* Bytes of device memory, aligned to 16, that steps of these tensors take: some 1/64 of a
- * matrix of floats. */
+/* Bytes of device memory, aligned to 16, that steps of these tensors take: of the largest
+ * one 1/64 of it as floats, 8 to 12 bytes a row and 8 a column, so of a vector twice its
+ * size. */
 static inline size_t mpnum_launch_adafactor_bytes(const mpnum_optimizer_tensor *tensors,
                                                   size_t count) {
   size_t most = sizeof(mpnum_adafactor_state_);
   for (size_t i = 0; tensors && i < count; ++i) {
     mpnum_adafactor_job_ job;
-    const size_t bytes = mpnum_adafactor_job_of_(&job, tensors[i], 0);
+    const size_t bytes =
+        tensors[i].n == 0 ? 0 : mpnum_adafactor_job_of_(&job, tensors[i], 0);
     if (bytes > most) most = bytes;
   }
   return most;
@@ -127,13 +130,7 @@ static inline bool mpnum_adafactor_fits_(const mpnum_optimizer_tensor &t) {
   const size_t limit = static_cast<size_t>(1) << 30;
   mpnum_adafactor_job_ job;
   (void)mpnum_adafactor_job_of_(&job, t, 0);
-  return t.n == 0 || (job.rows * job.tiles < limit &&
-                      mpnum_optimizer_is_aligned_(t.gradient_type, t.gradient) &&
-                      mpnum_optimizer_is_aligned_(t.parameter_type, t.parameter) &&
-                      mpnum_optimizer_is_aligned_(t.parameter_type, t.remainder) &&
-                      mpnum_optimizer_is_aligned_(MPNUM_TYPE_F32, t.moment1) &&
-                      mpnum_optimizer_is_aligned_(MPNUM_TYPE_F32, t.moment2) &&
-                      mpnum_optimizer_is_aligned_(t.copy_type, t.copy));
+  return t.n == 0 || (job.rows * job.tiles < limit && mpnum_optimizer_are_aligned_(t, 2));
 }
 /* The launches of one tensor. */
 template <class Progress>
@@ -167,7 +164,8 @@ mpnum_launch_adafactor_(const mpnum_adafactor_job_ &job, bool clips, size_t most
  * multiplier: NULL, 1, or in device memory. apply: NULL, or in device memory; where it is
  * not MPNUM_GRAD_APPLY nothing is written but progress and the workspace.
  * progress->status is what mpnum_adafactor_step would return. workspace: of
- * mpnum_launch_adafactor_bytes, with anything in it; launches of one stream may share it.
+ * mpnum_launch_adafactor_bytes, with anything in it, apart from all tensors and from
+ * progress, which is not checked; launches of one stream may share it.
  * cudaErrorInvalidValue, and no launch: a NULL where none may be, an option or a tensor
  * that mpnum_adafactor_step refuses, an address that is not aligned for its type, 2^30
  * rows or tiles of 1024 columns. Where a later launch fails tensors are undefined. */

@@ -372,9 +372,10 @@ inline void check_arguments(const void *arguments, std::size_t bytes) {
     unsigned char is_here;
     std::memcpy(&word, static_cast<const char *>(arguments) + i, sizeof word);
     void *const address = reinterpret_cast<void *>(word);
-    /* A small number may have anything beside it, where padding is. */
+    /* A small number, or a float of few digits, may have anything beside it, where
+     * padding is. */
     const std::uint32_t low = static_cast<std::uint32_t>(word) + (1 << 16);
-    if (low < 1 << 17 || managed.has(address)) continue;
+    if (low < 1 << 17 || low << 16 == 0 || managed.has(address)) continue;
     if (mincore(reinterpret_cast<void *>(word / page * page), 1, &is_here) == 0)
       report(rule::memory_is_managed, "a kernel is given %p, which is the host's",
              address);

@@ -404,6 +404,11 @@ void what_adafactor_refuses_writes_nothing(void) {
   t.columns = 10;
   t.moment1 = static_cast<char *>(t.moment1) + 1;
   CHECK(launch(&how, &progress, room) == cudaErrorInvalidValue, "misaligned averages");
+  t.moment1 = static_cast<char *>(t.moment1) - 1;
+  t.n = 0;
+  CHECK(mpnum_launch_adafactor_bytes(&t, 1) == mpnum_launch_adafactor_bytes(nullptr, 0),
+        "bytes of no elements");
+  t.n = 100;
   t.moment1 = t.moment2;
   CHECK(launch(&how, &progress, room) == cudaErrorInvalidValue, "averages that overlap");
 }
@@ -434,6 +439,12 @@ void plans_refuse_what_steps_refuse_and_misaligned_arrays(void) {
   t.moment2 = bytes + 97;
   refused(MPNUM_ERROR_ARGUMENT, "a misaligned moment");
   t.moment2 = bytes + 96;
+  t.losses = reinterpret_cast<mpnum_quantize_losses *>(bytes + 132);
+  t.copy_type = MPNUM_TYPE_E4M3;
+  t.copy = bytes + 168;
+  refused(MPNUM_ERROR_ARGUMENT, "misaligned losses");
+  t.losses = nullptr;
+  t.copy = nullptr;
   t.n = static_cast<std::size_t>(1) << 52;
   t.gradient = reinterpret_cast<void *>(static_cast<std::size_t>(1) << 60);
   t.parameter = reinterpret_cast<void *>(static_cast<std::size_t>(2) << 60);

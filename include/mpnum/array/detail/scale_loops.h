@@ -244,6 +244,15 @@ MPNUM_HOST void mpnum_scale_kept_floats_(const mpnum_scaling_ *scaling, float *d
   mpnum_scale_floats_by_(MPNUM_PICK_(isa, scale_kept_run, SSE2, mpnum_scale_run_scalar_),
                          scaling, dst, src, factors, n);
 }
+/* The bytes of some codes of 64, dense from the lowest bit on, with zeros behind them. */
+MPNUM_HOST void mpnum_end_codes_(uint8_t *dst, uint8_t *codes, int bits, size_t n) {
+  const size_t bytes = mpnum_bytes_(bits, n);
+  size_t i = n * (size_t)bits / 8;
+  if (i < bytes) codes[i] &= (uint8_t)((1u << n * (size_t)bits % 8) - 1);
+  for (++i; i < bytes; ++i)
+    codes[i] = 0;
+  MPNUM_MEMCPY_(dst, codes, bytes);
+}
 /* Stochastically, where there are loops for it: 0 where there are none. */
 typedef void mpnum_quantize_random_(const mpnum_scaling_ *scaling,
                                     const mpnum_rounder_ *rounder, uint8_t *dst,
@@ -269,8 +278,8 @@ MPNUM_HOST_ONCE_ int mpnum_quantize_stochastic_(const mpnum_scaling_ *scaling,
     MPNUM_MEMCPY_(x, src + whole, rest * sizeof *x);
     (*run)(scaling, rounder, codes, x, mpnum_factors_from_(factors, whole),
            random + 4 * whole, MPNUM_SCALED_);
-    MPNUM_MEMCPY_(dst + mpnum_bytes_(scaling->element_bits, whole), codes,
-                  mpnum_bytes_(scaling->element_bits, rest));
+    mpnum_end_codes_(dst + mpnum_bytes_(scaling->element_bits, whole), codes,
+                     scaling->element_bits, rest);
   }
   return 1;
 }
