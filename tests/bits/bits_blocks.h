@@ -62,7 +62,8 @@ static void put_blocks(mpnum_blockscale_format format, mpnum_type type, int reac
       mpnum_const_matrix_of(type, block_src, BLOCK_ROWS, BLOCK_COLUMNS);
   mpnum_quantize_losses losses = {0, 0, 0, 0};
   mpnum_blockscaled blocks;
-  memset(block_codes, 0, sizeof block_codes);
+  memset(block_codes, 0, sizeof block_codes); /* a call may be refused */
+  memset(block_scales, 0, sizeof block_scales);
   blocks.codes = block_codes;
   blocks.stride = BLOCK_COLUMNS;
   blocks.scale_inv = block_scales;
