@@ -407,6 +407,7 @@ static void check_fill(mpnum_type element, mpnum_rounding rounding, size_t n) {
   const size_t bytes = mpnum_blockscale_code_bytes(&format, 1, n);
   float x[64];
   uint8_t want[64] = {0};
+  int is_first = 1;
   format.rounding = rounding;
   for (size_t i = 0; i < n; ++i)
     x[i] = i == n / 2 ? mpnum_from_bits_f32(0x7fc00000u) : (float)(i + 1);
@@ -417,7 +418,8 @@ static void check_fill(mpnum_type element, mpnum_rounding rounding, size_t n) {
               &format, mpnum_blockscaled_of(&format, codes, scales, 2, n),
               mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, n), &options, NULL) == MPNUM_OK,
           "status");
-    if (k == 0) memcpy(want, codes, sizeof want);
+    if (is_first) memcpy(want, codes, sizeof want);
+    is_first = 0;
     CHECK(memcmp(codes, want, sizeof want) == 0, "%s %d, %zu elements: %s is another",
           mpnum_type_name(element), (int)rounding, n, mpnum_isa_name(isas[k]));
     for (size_t at = n * (size_t)bits; is_random && at < 8 * bytes; ++at)

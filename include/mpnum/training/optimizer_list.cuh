@@ -35,6 +35,17 @@ MPNUM_HOST bool mpnum_optimizer_is_aligned_(mpnum_type type, const void *array) 
   const size_t bytes = static_cast<size_t>(mpnum_type_bits_(type)) / 8;
   return bytes == 0 || reinterpret_cast<size_t>(array) % bytes == 0;
 }
+/* Whether all arrays of a tensor are, and its losses, which are added to by atomics. */
+MPNUM_HOST bool mpnum_optimizer_are_aligned_(const mpnum_optimizer_tensor &t,
+                                             int moments) {
+  return mpnum_optimizer_is_aligned_(t.gradient_type, t.gradient) &&
+         mpnum_optimizer_is_aligned_(t.parameter_type, t.parameter) &&
+         mpnum_optimizer_is_aligned_(t.parameter_type, t.remainder) &&
+         (moments < 1 || mpnum_optimizer_is_aligned_(t.moment_type, t.moment1)) &&
+         (moments < 2 || mpnum_optimizer_is_aligned_(t.moment_type, t.moment2)) &&
+         mpnum_optimizer_is_aligned_(t.copy_type, t.copy) &&
+         reinterpret_cast<size_t>(t.losses) % alignof(mpnum_quantize_losses) == 0;
+}
 /* Plans the steps of an optimizer over tensors that have addresses of the device: writes
  * count + 1 words to tiles_before, and the list but for its two pointers, which are the
  * caller's to set once tensors and words are in device memory. Host only.
@@ -57,13 +68,7 @@ mpnum_optimizer_plan(mpnum_optimizer_list *list, uint64_t *tiles_before,
   for (size_t i = 0; i < count; ++i) {
     const mpnum_optimizer_tensor &t = tensors[i];
     if (t.n == 0) continue;
-    if (t.n >= limit - elements ||
-        !mpnum_optimizer_is_aligned_(t.gradient_type, t.gradient) ||
-        !mpnum_optimizer_is_aligned_(t.parameter_type, t.parameter) ||
-        !mpnum_optimizer_is_aligned_(t.parameter_type, t.remainder) ||
-        (moments > 0 && !mpnum_optimizer_is_aligned_(t.moment_type, t.moment1)) ||
-        (moments > 1 && !mpnum_optimizer_is_aligned_(t.moment_type, t.moment2)) ||
-        !mpnum_optimizer_is_aligned_(t.copy_type, t.copy))
+    if (t.n >= limit - elements || !mpnum_optimizer_are_aligned_(t, moments))
       return MPNUM_ERROR_ARGUMENT;
     elements += t.n;
   }
