@@ -27,12 +27,6 @@ struct stored_eight_ {
   int code[8];
   float scale;
 };
-template <class T> struct stored_out_ {
-  MPNUM_INLINE T of(float x) { return from_float<T>(x); }
-};
-template <> struct stored_out_<float> {
-  MPNUM_INLINE float of(float x) { return x; }
-};
 /* Nibble k of bytes, the low half of each first. */
 static __device__ __forceinline__ int stored_nibble_(const unsigned char *from,
                                                      unsigned k) {
@@ -144,8 +138,10 @@ static __global__ void mpnum_dequantize_stored_kernel_(T *dst, size_t stride,
       mpnum::stored_groups_(eight, src, row, column);
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 8; ++j)
-      values.at[j] = mpnum::stored_out_<T>::of(mpnum_canonical_(mpnum_mul_scalar_(
-          mpnum::stored_number_(src.layout, eight.code[j], book), eight.scale)));
+      values.at[j] = mpnum::element_of_(
+          mpnum_canonical_(mpnum_mul_scalar_(
+              mpnum::stored_number_(src.layout, eight.code[j], book), eight.scale)),
+          static_cast<T *>(0));
     mpnum_store(dst + row * stride + column, values, left);
   }
 }

@@ -118,6 +118,10 @@ mpnum_load_vectors_(mpnum_vector_ (&vectors)[count], const mpnum_vector_ *src,
 
 namespace mpnum {
 
+/* A float as an element of T, which may be a float. */
+MPNUM_INLINE float element_of_(float x, float *) { return x; }
+template <class T> MPNUM_INLINE T element_of_(float x, T *) { return from_float<T>(x); }
+
 /* The scalar conversion from Src to Dst by name: exact where Dst is float or double and
  * wider, through float, exactly, between two small types. */
 template <class Dst, class Src> struct cast_ {

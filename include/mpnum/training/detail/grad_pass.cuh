@@ -56,8 +56,6 @@ struct grad_seen_ {
 
 MPNUM_INLINE float grad_float_(float x) { return x; }
 template <class T> MPNUM_INLINE float grad_float_(T x) { return to_float(x); }
-MPNUM_INLINE float grad_code_(float y, float *) { return y; }
-template <class T> MPNUM_INLINE T grad_code_(float y, T *) { return from_float<T>(y); }
 
 /* As a host multiplies: a NaN stays the NaN that it is, made quiet, until it is stored.
  */
@@ -159,7 +157,7 @@ MPNUM_DEVICE_ void mpnum_grad_write_(float (&y)[N], unsigned char *dst, unsigned
   mpnum_lanes<T, 4> out[N / 4];
   MPNUM_UNROLL_
   for (unsigned k = 0; k < N; ++k) {
-    out[k / 4].at[k % 4] = mpnum::grad_code_(y[k], static_cast<T *>(0));
+    out[k / 4].at[k % 4] = mpnum::element_of_(y[k], static_cast<T *>(0));
     y[k] = mpnum::grad_float_(out[k / 4].at[k % 4]);
   }
   MPNUM_UNROLL_

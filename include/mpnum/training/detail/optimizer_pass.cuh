@@ -301,12 +301,7 @@ MPNUM_DEVICE_ uint32_t mpnum_moment_largest_(const float (&x)[4]) {
     const uint32_t magnitude = mpnumv_bits_of(x[j]) & 0x7fffffffu;
     if (magnitude < 0x7f800000u && magnitude > largest) largest = magnitude;
   }
-  MPNUM_UNROLL_
-  for (int step = 16; step > 0; step /= 2) {
-    const uint32_t other = __shfl_xor_sync(0xffffffffu, largest, step);
-    largest = other > largest ? other : largest;
-  }
-  return largest;
+  return mpnum_warp_max_u32_(largest);
 }
 /* Codes of one moment, by the magnitudes that its warps have found, and the scale. */
 MPNUM_DEVICE_ void mpnum_moment_store_(const mpnum_optimizer_codes_ &place, int is_second,
