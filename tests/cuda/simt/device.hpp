@@ -7,6 +7,7 @@
 #include "block.hpp"
 #include "language.hpp"
 #include "warp.hpp"
+#include "weak.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -95,35 +96,64 @@ SIMT_REDUCE(__reduce_or_sync, unsigned, either)
  * so a thread that waits for another one by atomics lets it run. The words may be those
  * of a float, hence the copies. */
 namespace simt {
-template <class T> T load_word(const T *address) {
+template <class T> T strong_atomic(T *address, T value, T (*operation)(T, T)) {
+  T old;
+  std::memcpy(&old, address, sizeof old);
+  const T made = operation(old, value);
+  std::memcpy(address, &made, sizeof made);
+  return old;
+}
+
+#ifdef SIMT_WEAK_MEMORY
+/* Done when its result is read, or when it is known that nobody reads it. */
+template <class T, T (*operation)(T, T)> class atomic_result {
+  T *address;
   T value;
-  std::memcpy(&value, address, sizeof value);
-  return value;
-}
-template <class T> void store_word(T *address, T value) {
-  std::memcpy(address, &value, sizeof value);
-}
+  bool is_read = false;
+
+public:
+  atomic_result(T *word, T operand) : address(word), value(operand) {}
+  atomic_result(const atomic_result &) = delete;
+  operator T() {
+    is_read = true;
+    return weak.has(address) ? weak.update(address, value, operation)
+                             : strong_atomic(address, value, operation);
+  }
+  ~atomic_result() {
+    if (is_read) return;
+    if (weak.has(address))
+      weak.reduce<T, operation>(address, value);
+    else
+      strong_atomic(address, value, operation);
+  }
+};
+# define SIMT_ATOMIC_RESULT(T, operation) simt::atomic_result<T, simt::operation<T>>
+# define SIMT_ATOMIC_OF(T, operation)     SIMT_ATOMIC_RESULT(T, operation)(address, value)
+#else
+# define SIMT_ATOMIC_RESULT(T, operation) T
+# define SIMT_ATOMIC_OF(T, operation) \
+  simt::strong_atomic(address, value, simt::operation<T>)
+#endif
 } // namespace simt
 
-#define SIMT_ATOMIC(name, T, operation)                   \
- inline T name(T *address, T value) {                     \
-  simt::stop(simt::state::ready);                         \
-  const T old = simt::load_word(address);                 \
-  simt::store_word(address, simt::operation(old, value)); \
-  return old;                                             \
+#define SIMT_ATOMIC(name, T, operation)                              \
+ inline SIMT_ATOMIC_RESULT(T, operation) name(T *address, T value) { \
+  simt::stop(simt::state::ready);                                    \
+  return SIMT_ATOMIC_OF(T, operation);                               \
  }
-#define SIMT_ATOMICS(T)                                  \
- SIMT_ATOMIC(atomicAdd, T, add)                          \
- SIMT_ATOMIC(atomicMin, T, least)                        \
- SIMT_ATOMIC(atomicMax, T, greatest)                     \
- SIMT_ATOMIC(atomicAnd, T, both)                         \
- SIMT_ATOMIC(atomicOr, T, either)                        \
- SIMT_ATOMIC(atomicExch, T, second)                      \
- inline T atomicCAS(T *address, T expected, T value) {   \
-  simt::stop(simt::state::ready);                        \
-  const T old = simt::load_word(address);                \
-  if (old == expected) simt::store_word(address, value); \
-  return old;                                            \
+#define SIMT_ATOMICS(T)                                            \
+ SIMT_ATOMIC(atomicAdd, T, add)                                    \
+ SIMT_ATOMIC(atomicMin, T, least)                                  \
+ SIMT_ATOMIC(atomicMax, T, greatest)                               \
+ SIMT_ATOMIC(atomicAnd, T, both)                                   \
+ SIMT_ATOMIC(atomicOr, T, either)                                  \
+ SIMT_ATOMIC(atomicExch, T, second)                                \
+ inline T atomicCAS(T *address, T expected, T value) {             \
+  simt::stop(simt::state::ready);                                  \
+  T old;                                                           \
+  std::memcpy(&old, address, sizeof old);                          \
+  if (old == expected) std::memcpy(address, &value, sizeof value); \
+  return old;                                                      \
  }
 SIMT_ATOMICS(int)
 SIMT_ATOMICS(unsigned)
@@ -135,7 +165,11 @@ SIMT_ATOMIC(atomicExch, float, second)
 #undef SIMT_ATOMIC
 
 /* Threads of one OS thread see each other's writes. */
-inline void __threadfence() {}
+inline void __threadfence() {
+#ifdef SIMT_WEAK_MEMORY
+  simt::weak.fence();
+#endif
+}
 
 /* Bits. */
 inline int __clz(int x) { return x ? __builtin_clz(static_cast<unsigned>(x)) : 32; }

@@ -8,6 +8,7 @@
 #include "faults.hpp"
 #include "language.hpp"
 #include "shared.hpp"
+#include "weak.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -349,17 +350,24 @@ inline void run_grid(dim3 grid, dim3 block, std::size_t shared_bytes) {
     m.threads[i]->index = {i % block.x, i / block.x % block.y, i / block.x / block.y};
   gridDim = grid;
   blockDim = block;
+#ifdef SIMT_WEAK_MEMORY
+  if (grid.x * grid.y * grid.z > 1 && !SIMT_HAS_ASAN)
+    weak.begin_grid(managed.begin, managed.used);
+#endif
   for (unsigned z = 0; z < grid.z; ++z) {
     for (unsigned y = 0; y < grid.y; ++y) {
       for (unsigned x = 0; x < grid.x; ++x) {
         blockIdx = {x, y, z};
         fill_shared(shared_bytes, active_schedule.poison);
+        weak.begin_block();
         run_block();
+        weak.end_block();
         check_shared(shared_bytes, active_schedule.poison);
-        if (has_fault()) return;
+        if (has_fault()) return weak.end_grid();
       }
     }
   }
+  weak.end_grid();
 }
 
 /* Pointers among the arguments, by their looks, to memory of the host: words that are

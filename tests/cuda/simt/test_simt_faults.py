@@ -56,6 +56,7 @@ UNROUNDED = """
   if (Blocks::family == TWO_LEVEL_FAMILY_ && amax != 0)
     scale.factor = 6.0f / mpnum_f32_of_scalar_(amax);"""
 SM_80, WIDE = "-DTEST_DEVICE_ARCH=800", "-DMPNUM_ACCESS_BYTES_=32"  # as on sm_100
+WEAK = "-DSIMT_WEAK_MEMORY"  # what blocks leave for others needs a fence
 ALIGNED = "-fsanitize=alignment"  # where the processor takes any address
 
 # What is wrong, who sees it, what to replace in the headers, by what, and flags to build with. The first match is
@@ -73,6 +74,7 @@ QUICK_FAULTS = [
     ("a lost last tensor", "grad", r"number < list\.tiles;",
      "number < list.tiles_before[list.count - (list.count > 1)];"),
     ("a peel of the wrong length", "convert", r"before / bytes", "(before + bytes) / bytes"),
+    ("no fence before a block counts itself", "reduce", r"__threadfence\(\);", "", WEAK),
     ("a wave of blocks that never runs", "convert", r"if \(tiles < \*blocks\) \*blocks = tiles",
      "if (tiles > 1) *blocks = tiles - 1; else *blocks = tiles"),
 ]
@@ -81,6 +83,7 @@ MORE_FAULTS = [
     ("a mask without the last lane", "collectives", r"(MPNUM_ALL_LANES_ )0xffffffffu", r"\g<1>0x7fffffffu"),
     ("a load of one element too many", "collectives", r"i < left\) values", "i <= left) values"),
     ("an array taken for aligned", "convert", r"mpnum_is_aligned_\(src [^)]*\)", "true", ALIGNED),
+    ("no fence before a block of gradients counts itself", "grad", r"__threadfence\(\);", "", WEAK),
     ("a block that counts itself twice", "reduce", r"atomicAdd\(&scratch->blocks, 1u\)", "atomicAdd(&scratch->blocks, 2u)"),
     ("no barrier before the codes of a transpose are read", "quantize",
      r"(?s)(mpnum_put_turned_<8.*?)__syncthreads\(\);", r"\1"),
