@@ -1,41 +1,88 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""tools/gpu-shares: its rule, and that docs/cuda.md has what it prints."""
+"""tools/gpu-shares: its rule, that docs/cuda.md has what it prints, and that what it reads is of the kernels that the counts are of."""
 
 import math
 import subprocess
 import sys
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
+sys.path += [str(Path(__file__).resolve().parents[1] / room) for room in ("harness", "cuda")]
 
 import tap
 import toolchain
+from ptx import hot, pipes
 from tree import ROOT
 
 TOOL = ROOT / "tools/gpu-shares"
+COUNTS, ROW_COUNTS = ROOT / "tests/cuda/ptx/counts.txt", ROOT / "tests/cuda/ptx/row_counts.txt"
 tool = toolchain.load_tool("gpu-shares")
 
 
-def shares_fall_beyond_what_can_be_issued():
-    """An H200 issues 8 a byte: 28 instructions for 5 bytes are 5.6, 0.7 of that; twice as many reach half."""
-    assert tool.share(28, 5, 8) == tool.share(1, 5, 8) == 0.92
-    assert math.isclose(tool.share(56, 5, 8), 0.46) and math.isclose(tool.share(56, 5, 16), 0.92)
+def counted(path, title):
+    """(targets, {name: {target: cell}}) of what follows a title."""
+    lines = path.read_text().split(title)[1].splitlines()
+    rows = {line.split()[0]: line.split()[1:] for line in lines if line[:1].isalpha()}
+    head = next(line for line in path.read_text().splitlines()[::-1] if line.startswith("# kernel")).split()[2:]
+    return {name: dict(zip(head, cells)) for name, cells in rows.items()}
 
 
-def every_kernel_of_the_counts_has_a_row():
-    rows = [line for line in tool.table(True).splitlines()[2:]]
-    counted = tool.COUNTS.read_text().split(tool.TITLE)[1].splitlines()
-    counted += tool.ROW_COUNTS.read_text().split(tool.ROW_TITLE)[1].splitlines()
-    assert len(rows) == sum(line[:1].isalpha() for line in counted) > 40, len(rows)
+def the_least_of_four_bounds_is_the_share():
+    """An H200 issues 8 a byte: of 5 bytes 40, of which 0.7 count. 48 KiB of a multiprocessor are 24 bytes of 2048 threads."""
+    assert tool.share("28/0/0/64/32", 5, 8, 48) == (0.92, "")
+    for cell, why in (("56/0/0/64/32", "issue"), ("28/28/0/64/32", "integers"), ("28/0/7/64/32", "special"), ("28/0/0/12/32", "flight")):
+        share, bound = tool.share(cell, 5, 8, 48)
+        assert bound == why and math.isclose(share, 0.46), (cell, share, bound)
+
+
+def threads_are_those_with_registers():
+    """128 leave 512 threads, 65 take 72 and leave 896."""
+    assert math.isclose(tool.bounds("1/0/0/32/128", 4, 8, 48)["flight"], 512 * 32 / 49152)
+    assert math.isclose(tool.bounds("1/0/0/32/65", 4, 8, 48)["flight"], 896 * 32 / 49152)
+
+
+def what_is_read_is_of_the_kernels_that_are_counted():
+    """Instructions and registers of SASS, registers of kernels of rows, are those of the counts."""
+    arrays, rows = counted(COUNTS, "# Kernels over arrays"), counted(ROW_COUNTS, "# Rows and gradients")
+    found = dict(tool.kernels())
+    assert list(found) == [*arrays, *rows], set(found) ^ {*arrays, *rows}
+    for name, cells in found.items():
+        for target, *_ in tool.GPUS.values():
+            numbers = cells[target].split("/")
+            want = (arrays[name][target] if name in arrays else rows[name]["sm_90"]).split("/")
+            assert numbers[4] == want[2], f"{name} on {target}: registers. Run tools/gpu-shares --count."
+            assert name in rows or numbers[0] == want[0], f"{name} on {target}: {numbers[0]}, counted {want[0]}: run it with --count."
 
 
 def rows_and_gradients_move_what_they_read_and_write():
     """Gradients of rows read those of the results and either the results or the source."""
-    moved = {what: count for what, count, _ in tool.row_kernels()}
-    want = {"softmax f32": 8, "cross entropy f16": 4, "softmax backward f16": 6, "rms norm f16 to e4m3": 3,
-            "grad f32 in place": 8, "grad bf16 to f32": 6, "grad f16 to f32 apart": 6}
-    assert {name: moved[name + ", PTX"] for name in want} == want, moved
+    want = {"softmax_f32": 8, "cross_entropy_f16": 4, "softmax_backward_f16": 6, "rms_norm_f16_to_e4m3": 3,
+            "grad_f32_in_place": 8, "grad_bf16_to_f32": 6, "grad_f16_to_f32_apart": 6, "adamw_f32": 28, "adamw_f32_8bit_moments": 16,
+            "sat_f32_to_e4m3": 5, "plain_e2m1x2_to_f32": 4.5, "mx_tile_f32_to_e4m3": 6, "scaled_back_bf16_to_e4m3": 3}
+    assert {name: tool.described(name)[1] for name in want} == want
+
+
+def instructions(text):
+    return [hot.Instruction(line.strip(), False, ["L"] if line.startswith("L:") else []) for line in text.strip().splitlines()]
+
+
+def bytes_are_in_flight_until_one_is_used():
+    loads = "LDG.E.128 R8, desc[UR6][R36.64]\nLDG.E.64 R12, desc[UR6][R36.64+0x200]\n"
+    for text, want in ((loads, 24), (loads.replace("\n", "\nFADD R1, R11, R2\n", 1), 16),
+                       (loads.replace("\n", "\nFADD R1, R14, R2\n", 1), 24),
+                       (loads + "LDG.E.U16 R3, desc[UR6][R36.64]", 26), (loads + "LDG.E R3, desc[UR6][R12.64]", 24),
+                       (loads + "STG.E.128 desc[UR6][R2.64], R8\n" + loads, 24),
+                       ("LDG.E.ENL2.256 R16, R20, desc[UR6][R24.64]\nLDG.E.ENL2.256 R8, R12, desc[UR6][R24.64]", 64),
+                       ("LDG.E.ENL2.256 R16, R20, desc[UR6][R24.64]\nFADD R1, R23, R2\nLDG.E R8, [R24.64]", 32)):
+        assert pipes.bytes_in_flight(instructions(text)) == want, (text, pipes.bytes_in_flight(instructions(text)))
+
+
+def pipes_are_told_by_their_opcodes():
+    sass = {"LOP3.LUT": 2, "FFMA": 3, "MUFU.RCP": 1, "IMAD.MOV.U32": 1, "F2FP.BF16.F32.PACK_AB": 1, "HADD2.F32": 1, "LDG.E.128": 1}
+    assert pipes.of_opcodes(sass, "sass") == [10, 3, 1]
+    ptx = {"mov.b32": 5, "cvta.to.global.u64": 1, "ld.param.u64": 1, "cvt.u64.u32": 1, "fma.rn.f32": 2, "setp.lt.u32": 1, "add.s64": 1,
+           "add.f32": 1, "cvt.rn.bf16x2.f32": 1, "ex2.approx.ftz.f32": 1, "ld.global.v4.u32": 1, "min.u32": 1, "mad.lo.s32": 1}
+    assert pipes.of_opcodes(ptx, "ptx") == [10, 4, 1]
 
 
 def the_page_has_what_is_printed():
@@ -48,6 +95,7 @@ def other_arguments_are_refused():
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done
 
 
-sys.exit(tap.run(shares_fall_beyond_what_can_be_issued, every_kernel_of_the_counts_has_a_row,
-                 rows_and_gradients_move_what_they_read_and_write,
+sys.exit(tap.run(the_least_of_four_bounds_is_the_share, threads_are_those_with_registers,
+                 what_is_read_is_of_the_kernels_that_are_counted, rows_and_gradients_move_what_they_read_and_write,
+                 bytes_are_in_flight_until_one_is_used, pipes_are_told_by_their_opcodes,
                  the_page_has_what_is_printed, other_arguments_are_refused))

@@ -8,6 +8,7 @@
 """
 
 import re
+from collections import Counter
 
 from ptx.memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_MASK, Buffer, GlobalSpace, SharedSpace, Space
 from ptx.parser import parse
@@ -24,7 +25,8 @@ class Compiled:
 
     def __init__(self, function, machine):
         self.function = function
-        translation = Translation(function, machine.module, machine.addresses_for(function))
+        translation = Translation(function, machine.module, machine.addresses_for(function), machine.is_profiled)
+        self.visits = translation.visits
         self.instructions, self.is_generator = translation.instructions, translation.is_generator
         self.filename = f"<PTX {function.name}>"
         names = {**translation.helpers, "memory": machine.memory, "machine": machine}
@@ -35,8 +37,9 @@ class Compiled:
 class Machine:
     """A module that is loaded, with global memory."""
 
-    def __init__(self, text):
+    def __init__(self, text, is_profiled=False):
         self.module = parse(text)
+        self.is_profiled = is_profiled  # whether opcodes() knows
         self.memory = GlobalSpace()
         self.executed = 0  # instructions
         self.functions = {}
@@ -56,6 +59,18 @@ class Machine:
     def release(self, buffer):
         """Makes later uses of an allocation errors."""
         self.memory.remove(buffer)
+
+    def opcodes(self):
+        """{opcode with its types: how often it was executed}, of all functions."""
+        found = Counter()
+        for compiled in self.functions.values():
+            times = 0
+            starts = set(compiled.function.labels.values())
+            for place, one in enumerate(compiled.function.instructions):
+                is_first = place in starts or place == 0 or compiled.function.instructions[place - 1].opcode == "bra"
+                times = compiled.visits[place] if is_first else times
+                found[".".join([one.opcode, *one.modifiers])] += times
+        return found
 
     def addresses_for(self, function):
         """Fixed addresses that the code may use: global variables, and the parameters of a kernel."""

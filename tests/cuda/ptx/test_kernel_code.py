@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path += [str(Path(__file__).resolve().parents[2] / room) for room in ["harness", "cuda"]]
 
 import tap
-from ptx import calls, counts, hot
+from ptx import calls, counts, hot, pipes
 from toolchain import named
 from tree import ROOT, check
 
@@ -223,6 +223,12 @@ class Code:
             return None
         path = kernel.path(self.instructions(kernel, dialect), dialect)
         return round(len(path) / kernel.elements(path, dialect), 2)
+
+    def pipes(self, kernel):
+        """All instructions of SASS an element, those of the integer and of the special pipe, and bytes in flight a thread."""
+        path = kernel.path(self.instructions(kernel, "sass"), "sass")
+        elements = kernel.elements(path, "sass")
+        return [round(one / elements, 2) for one in pipes.of_path(path, "sass")] + [pipes.bytes_in_flight(path)]
 
     def registers(self, kernel):
         return int(re.search(r"Used (\d+)", self.reports[self.full_name(kernel)])[1])

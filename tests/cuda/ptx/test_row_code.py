@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path += [str(Path(__file__).resolve().parents[2] / room) for room in ["harness", "cuda"]]
 
 import toolchain
-from ptx import calls, counts, hot
+from ptx import calls, counts, hot, pipes
 from ptx.machine import Machine
 from toolchain import named
 from tree import ROOT, check
@@ -162,8 +162,8 @@ def source():
 
 
 class Code:
-    def __init__(self, arch, folder):
-        self.arch = arch
+    def __init__(self, arch, folder, is_profiled=False):
+        self.arch, self.is_profiled = arch, is_profiled
         self.text = calls.compile_ptx(source(), folder, arch)
         ptx = folder / f"{arch}.ptx"
         ptx.write_text(self.text)
@@ -177,12 +177,33 @@ class Code:
         self.sass = hot.kernels_of(check(program, "-c", folder / f"{arch}.cubin"), "sass") if program else {}
         self.cells = {}
 
+    def machine(self):
+        self.latest = Machine(self.text, self.is_profiled)
+        return self.latest
+
+    def opcodes(self, name):
+        """{opcode of PTX: how often it is executed for an element}, and bytes in flight by SASS."""
+        def of(run, *sizes):
+            found = []
+            for one in sizes:
+                run(name, one)
+                found.append(self.latest.opcodes())
+            return found
+        if name in ROWS:
+            few, many = of(self.row, SHORT, LONG)
+            elements = LONG - SHORT
+        else:
+            few, many = of(self.optimizer if name in OPTIMIZERS else self.gradients, 1, 2)
+            elements = OPTIMIZER_TILE if name in OPTIMIZERS else TILE
+        return ({one: (times - few[one]) / elements for one, times in many.items()},
+                pipes.bytes_in_flight(self.sass[self.kernel(name)]))
+
     def function(self, name):
         """Instructions of PTX an element and beside them, registers, and instructions of SASS an element."""
         _, moves, has_sass = FUNCTIONS[name]
         executed = []
         for count in (8, 16):
-            machine = Machine(self.text)
+            machine = self.machine()
             data = machine.allocate(struct.pack(f"<{count}f", *((place * 37 % 16 - 7) / 4 for place in range(count))))
             kept = machine.allocate(struct.pack("<2f", 0.5, 3))
             machine.launch(f"{name}_{count}", 1, 1, [data.address, kept.address, struct.pack("<f", 0.75)])
@@ -194,8 +215,14 @@ class Code:
             sass = round((many - few) / 8 - moves, 2)
         return [round(each - moves, 2), round(executed[0] - 8 * each), self.reports[f"{name}_8"][0], sass]
 
+    def registers(self, name):
+        return self.reports[self.kernel(name)][0]
+
     def kernel(self, name):
-        """The mangled name of the kernel of a row of ROWS."""
+        """The mangled name of the kernel of a row."""
+        if name not in ROWS:
+            part = "optimizer_kernel" if name in OPTIMIZERS else "grad_pass_kernel"
+            return next(found for found in self.reports if part in found)
         kernel, arguments = ROWS[name][:2]
         first = MANGLED.get(arguments.split(",")[0], "")
         found = [one for one in self.reports if f"mpnum_{kernel}_kernel_I{first}" in one]
@@ -206,7 +233,7 @@ class Code:
     def row(self, name, columns):
         """Instructions that a row of so many columns takes, of all threads."""
         arguments = ROWS[name][1]
-        machine = Machine(self.text)
+        machine = self.machine()
         data = machine.allocate(b"".join(struct.pack("<e" if "f16" in arguments else "<f", (i * 37 % 256 - 128) / 32)
                                          for i in range(columns)))
         out, one, two, job = (machine.allocate(bytes(4 * columns)) for _ in range(4))
@@ -221,7 +248,7 @@ class Code:
     def gradients(self, name, tiles):
         src_type, dst_type, src_by, dst_by = GRADIENTS[name]
         n = tiles * TILE
-        machine = Machine(self.text)
+        machine = self.machine()
         pattern = {"F32": b"\0\0\x80\x3f", "BF16": b"\x80\x3f", "F16": b"\0\x3c"}[src_type]
         src = machine.allocate(bytes(src_by) + pattern * n)
         dst = machine.allocate(bytes(dst_by) + bytes(n * SIZES[dst_type])) if dst_type else src
@@ -238,7 +265,7 @@ class Code:
         type_name, moment_name, has_copy = OPTIMIZERS[name]
         n, bf16 = tiles * OPTIMIZER_TILE, TYPES["MPNUM_TYPE_BF16"]
         kind, moment_kind = TYPES[f"MPNUM_TYPE_{type_name}"], TYPES[f"MPNUM_TYPE_{moment_name}"]
-        machine = Machine(self.text)
+        machine = self.machine()
         one = {"F32": b"\0\0\x80\x3f", "BF16": b"\x80\x3f", "E4M3": b"\x38"}
         gradient, parameter = (machine.allocate(one[type_name] * n).address for _ in range(2))
         moment1, moment2 = (machine.allocate(one[moment_name] * n).address for _ in range(2))

@@ -48,13 +48,14 @@ def registers_of(operand):
 class Translation:
     """code is the Python function's source; helpers are the objects that it names."""
 
-    def __init__(self, function, module, addresses):
+    def __init__(self, function, module, addresses, is_profiled=False):
         self.function, self.module, self.addresses = function, module, addresses
         self.helpers = {"quotient": quotient, "Request": warp.Request}
         self.lines, self.instructions = [], {}  # the instruction of each line of Python
         self.instruction, self.place = None, 0  # the one that is being written
         self.uses = Counter()
         self.depth = 0
+        self.visits = [0] * len(function.instructions) if is_profiled else None  # of the blocks that begin there
         self.is_generator = any(one.opcode in COLLECTIVES for one in function.instructions)
         self.write()
 
@@ -184,6 +185,9 @@ class Translation:
 
     def block(self, starts, number, instructions, is_loop):
         self.emit(f"count += {len(instructions)}")
+        if self.visits:
+            self.helpers["visits"] = self.visits
+            self.emit(f"visits[{starts[number]}] += 1")
         if is_loop:
             self.emit(f"if count > {MOST_INSTRUCTIONS}: t.fail('an endless loop, it seems')")
         for place, instruction in enumerate(instructions, starts[number]):

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""What a kernel asks of a multiprocessor: instructions by the pipe that takes them, and bytes that a thread has on the way from
+memory before it uses the first of them. For tools/gpu-shares.
+
+Pipes, by NVIDIA's tables of throughput (CUDA C++ programming guide, "Arithmetic instructions"): of 128 lanes that are issued a
+clock the integer pipe takes 64 (logic, shifts, comparisons, selects, smallest and largest, packing of narrow floats) and the
+special one 16 (reciprocals, exponentials, logarithms, conversions of doubles). Multiplications of integers and steps of floats go
+elsewhere, at the rate of issue."""
+
+import re
+from collections import Counter
+
+INTEGER = {
+    "sass": re.compile(r"(LOP3|PLOP3|SHF|SHL|SHR|IADD3?|VIADD\w*|VI?H?MNMX\w*|IMNMX|FMNMX|HMNMX2|ISETP|FSETP|HSETP2|SEL|FSEL|LEA|PRMT"
+                       r"|F2FP|IABS|BMSK|SGXT|R2P|P2R|FSET|ISET|FCHK)\b"),
+    "ptx": re.compile(r"(add|sub)(c|\.cc)?\.[sub]\d|(and|or|xor|not|shl|shr|shf|lop3|prmt|bfe|bfi|bfind|setp|set|selp|slct|min|max|neg|abs)\b"
+                      r"|cvt\.r\w+(\.satfinite)?(\.relu)?\.(f16|bf16|e4m3|e5m2|e2m1|e2m3|e3m2|ue8m0)")}
+SPECIAL = {
+    "sass": re.compile(r"(MUFU|F2F|F2I|I2F|I2FP|FLO|POPC|BREV)\b"),
+    "ptx": re.compile(r"(ex2|lg2|rcp|rsqrt|sqrt|sin|cos|tanh|clz|popc|brev|div)\b|cvt\.r\w+(\.\w+)?\.(f64|[su]\d+)|cvt\.r\w+\.f32\.[fsu](64|32)")}
+# PTX that moves a name, not a value.
+FREE = re.compile(r"(mov|cvta|ld\.param|bar\.warp|cvt\.[us]\d+\.[us]\d+|cvt\.f32\.b?f16)\b")
+REGISTER = re.compile(r"\bR(\d+)\b")
+LOAD = re.compile(r"LDG\S*\s+R(\d+),(?:\s+R(\d+),)?")  # of 32 bytes to two places
+LOADED = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16, "256": 32}
+
+
+def of_opcodes(opcodes, dialect):
+    """(all, integer, special) of {text of an opcode: how often}."""
+    found = [0, 0, 0]
+    for opcode, times in opcodes.items():
+        if dialect == "ptx" and FREE.match(opcode):
+            continue
+        found[0] += times
+        found[1] += times * bool(INTEGER[dialect].match(opcode))
+        found[2] += times * bool(SPECIAL[dialect].match(opcode))
+    return found
+
+
+def of_path(path, dialect):
+    return of_opcodes(Counter(one.opcode for one in path), dialect)
+
+
+def loaded_bytes(text):
+    size = re.search(r"\.(U8|S8|U16|S16|64|128|256)\b", text.split()[0])
+    return LOADED[size[1]] if size else 4
+
+
+def bytes_in_flight(instructions):
+    """Of SASS: the most that one thread has asked for before it needs some of it. A label ends a run, as another way there may
+    have used it."""
+    most, waiting = 0, {}
+    for one in instructions:
+        if one.labels:
+            waiting = {}
+        load = LOAD.match(one.text)
+        used = {int(number) for number in REGISTER.findall(one.text[load.end():] if load else one.text)}
+        wide = re.match(r"ST\w+\S*\.(64|128|256)\b", one.opcode)
+        if wide:
+            used |= {number + i for number in used for i in range(int(wide[1]) // 32)}
+        if any(used & set(range(first, first + (count + 3) // 4)) for first, count in waiting.items()):
+            waiting = {}
+        if load:
+            places = [int(place) for place in load.groups() if place]
+            waiting.update({place: loaded_bytes(one.text) // len(places) for place in places})
+            most = max(most, sum(waiting.values()))
+    return most
