@@ -160,3 +160,12 @@ def nothing(name, modifiers, _operands, _context):
         take_hints(modifiers)
     modifiers.left = []
     return ["memory.publish()"] if is_wide else []
+
+
+@opcode("cp")
+def prefetch(_name, modifiers, operands, context):
+    """cp.async.bulk.prefetch.L2.global: no effect but that of its addresses."""
+    for word in ("async", "bulk", "prefetch", "L2", "global"):
+        modifiers.one_of(word)
+    address, size = operands
+    return [f"memory.check_prefetch({context.address(address)}, {context.value(size, 32)})"]

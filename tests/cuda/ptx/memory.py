@@ -70,6 +70,13 @@ class Space:
         """Whether a vector of size bytes may be accessed at an address."""
         self.find(address, size, "vector access")
 
+    def check_prefetch(self, address, size):
+        """Whether that many bytes, a multiple of 16, are there."""
+        if size == 0 or (address | size) % 16:
+            raise PtxError(f"a prefetch of {size} bytes at {address:#x}, which are no multiples of 16")
+        self.find(address, 1, "prefetch")
+        self.find(address + size - 1, 1, "prefetch")
+
     def atomic(self, address, size, function):
         """Replaces the value by function(value); returns the old one."""
         old = self.load(address, size)

@@ -255,6 +255,12 @@ def memory_is_checked():
     fails("which is constant", "mov.u64 %d3, table; st.global.u32 [%d3], 1;", module=".const .b32 table[2] = {5, 6};")
     fails("out of bounds", "st.shared.u32 [dynamic+16], 1;", module=".extern .shared .align 16 .b8 dynamic[];",
           dynamic_shared=16)
+    prefetch = "cp.async.bulk.prefetch.L2.global [%d0+{}], {};"
+    launch(prefetch.format(0, 32), 1, [0] * 8)
+    launch(prefetch.format(16, 16), 1, [0] * 8)
+    fails("out of bounds", prefetch.format(16, 32), words=[0] * 8)
+    fails("no multiples of 16", prefetch.format(8, 16), words=[0] * 8)
+    fails("no multiples of 16", prefetch.format(0, 24), words=[0] * 8)
     launch("st.shared.u32 [dynamic+12], 1;", module=".extern .shared .align 16 .b8 dynamic[];", dynamic_shared=16)
 
 

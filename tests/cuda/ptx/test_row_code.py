@@ -195,8 +195,11 @@ class Code:
         else:
             few, many = of(self.optimizer if name in OPTIMIZERS else self.gradients, 1, 2)
             elements = OPTIMIZER_TILE if name in OPTIMIZERS else TILE
-        return ({one: (times - few[one]) / elements for one, times in many.items()},
-                pipes.bytes_in_flight(self.sass[self.kernel(name)]))
+        sass = self.sass[self.kernel(name)]
+        flight = pipes.bytes_in_flight(sass)
+        if any(one.opcode.startswith("UBLKPF") for one in sass):  # which asks for all of a tile or row, of so many elements a thread
+            flight = max(flight, (64 if name in ROWS else 128) * source_bytes(name))
+        return {one: (times - few[one]) / elements for one, times in many.items()}, flight
 
     def function(self, name):
         """Instructions of PTX an element and beside them, registers, and instructions of SASS an element."""
@@ -299,6 +302,10 @@ class Code:
                 report, = [found for kernel, found in self.reports.items() if "grad_pass_kernel" in kernel]
             self.cells[name] = "/".join(one if isinstance(one, str) else f"{one:g}" for one in [*numbers, *report])
         return self.cells[name]
+
+
+def source_bytes(name):
+    return {"f32": 4, "f16": 2, "bf16": 2}[re.search(r"_(b?f\d+)", name)[1]]
 
 
 def is_fma(instruction, _dialect):

@@ -471,6 +471,7 @@ MPNUM_DEVICE_ void mpnum_grad_tiles_(mpnum_grad_shared_ &shared,
     } else {
       mpnum_grad_locate_(tile, *t, number - list.tiles_before[tensor]);
     }
+    if (lane == 0) mpnum_prefetch_(tile.src, tile.n * mpnum_grad_size_(tile.src_type));
     const mpnum_grad_way_ way = mpnum_grad_way_of_(tile);
     seen.sums[0] = seen.sums[1] = seen.sums[2] = seen.sums[3] = 0;
     /* The last thread has what is before the first four, so that each has four of the
