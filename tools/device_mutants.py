@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A fault at every fence, atomic, barrier, mask, shuffle and stride of the device headers, one at a time, against the programs
-that run kernels in the simulator of tests/cuda/simt, with global memory as weak as CUDA allows. Called by tools/mutants --device.
+that run kernels in the simulator of tests/cuda/simt, and the laws of launchers, with global memory as weak as CUDA allows. Called by tools/mutants --device.
 
 A fault is
 
@@ -144,12 +144,12 @@ class Program:
     """One of the simulator's, with all faults in it."""
 
     def __init__(self, folder, source, flags):
-        self.path, self.name = folder / source, source
+        self.path, self.name = folder / source.stem, source.stem
         subprocess.run([*cpp_compiler(), *test_simt_faults.FLAGS, *flags, "-w", "-DSIMT_WEAK_MEMORY", "-I", folder / "include",
-                        "-I", folder, "-include", SIMT / "simt.hpp", SIMT / f"{source}.cpp", "-o", self.path], check=True)
+                        "-I", folder, "-include", SIMT / "simt.hpp", source, folder / "laws.o", "-o", self.path], check=True)
         start = time.monotonic()
         done = subprocess.run([self.path], capture_output=True, text=True, errors="replace")
-        assert done.returncode == 0, f"{source} fails without a fault:\n{done.stdout[-2000:]}"
+        assert done.returncode == 0, f"{self.name} fails without a fault:\n{done.stdout[-2000:]}"
         self.cost = time.monotonic() - start
         self.met = {int(number) for number in re.findall(r"^# met (\d+)$", done.stdout, re.M)}
 
@@ -167,9 +167,11 @@ class Program:
 
 
 def programs(folder, pool):
-    kinds = {}
+    kinds = {path: [] for path in (ROOT / "tests/laws").glob("test_laws_device_*.cpp")}
     for _, source, flags in test_simt_faults.PROGRAMS.values():
-        kinds.setdefault(source, flags)
+        kinds.setdefault(SIMT / f"{source}.cpp", flags)
+    compiler = shutil.which("cc") or "gcc"
+    subprocess.run([compiler, "-O1", "-w", "-I", ROOT / "include", "-c", ROOT / "tests/laws/laws.c", "-o", folder / "laws.o"], check=True)
     return sorted(pool.map(lambda kind: Program(folder, *kind), kinds.items()), key=lambda one: one.cost)
 
 

@@ -9,88 +9,80 @@ using simt::launch;
 
 namespace {
 
-/* What a block does before it looks at what the blocks before it did. */
-enum steps { NOTHING = 0, FENCE_BEFORE = 1, FENCE_AFTER = 2, IS_READ = 4 };
+/* The blocks of a grid, one thread of which does all, but for a store of another warp. */
+enum steps { NOTHING = 0, FENCE_BEFORE = 1, FENCE_AFTER = 2, LATE = 4 };
 
 struct words {
-  int stored, added, counter, seen[3], seen_added[3], order[3];
+  int stored, added, counter, of_block[3];
+  int seen[3], seen_added[3], seen_of_first[3], order[3];
 };
 
 __global__ void meet(words *all, unsigned what) {
   const unsigned block = blockIdx.x;
-  if (threadIdx.x == 0) {
+  if (threadIdx.x == 0 && !(what & LATE)) {
     all->stored += 1;
-    if (what & IS_READ)
-      all->order[block] = atomicAdd(&all->added, 10);
-    else
-      atomicAdd(&all->added, 10);
+    all->of_block[block] = 7;
+    atomicAdd(&all->added, 10);
   }
   __syncthreads();
   if (threadIdx.x == 32) {
     if (what & FENCE_BEFORE) __threadfence();
-    atomicAdd(&all->counter, 1);
-    if (what & FENCE_AFTER) __threadfence();
+    all->order[block] = atomicAdd(&all->counter, 1);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0 && (what & LATE)) {
+    atomicAdd(&all->added, 10);
+    if (what & FENCE_BEFORE) __threadfence();
+  }
+  if (what & FENCE_AFTER) __threadfence();
+  if (threadIdx.x == 0) {
     all->seen[block] = all->stored;
     all->seen_added[block] = all->added;
+    all->seen_of_first[block] = all->of_block[0];
   }
 }
 
 const words &met(unsigned what) {
   words &all = placed(words{});
   CHECK_LAUNCH(launch(meet, {3, 64}, &all, what));
+  for (int block = 0; block < 3; ++block)
+    CHECK(all.order[block] == block, "what %u: block %d is number %d", what, block,
+          all.order[block]);
+  /* Whatever was seen: each stored 1, as it saw 0 before, and added 10. */
+  CHECK(all.stored == !(what & LATE) && all.added == 30, "what %u: %d, %d", what,
+        all.stored, all.added);
   return all;
 }
 
 void a_block_sees_itself(void) {
   in_every_schedule([] {
-    const words &all = met(NOTHING);
-    for (int block = 0; block < 3; ++block)
-      CHECK(all.seen[block] == 1 && all.seen_added[block] == 10, "%d: %d, %d", block,
-            all.seen[block], all.seen_added[block]);
-    /* Each block stored 1 and added 10, and both were its own until the end. */
-    CHECK(all.stored == 1 && all.added == 30 && all.counter == 3, "%d %d %d", all.stored,
-          all.added, all.counter);
-  });
-}
-
-void a_fence_shows_and_lets_see(void) {
-  in_every_schedule([] {
-    const words &both = met(FENCE_BEFORE | FENCE_AFTER);
-    CHECK(both.seen_added[2] == 30, "%d", both.seen_added[2]);
-    /* The first store of a block comes before it may see another's. */
-    CHECK(both.seen[2] == 1 && both.stored == 1, "%d %d", both.seen[2], both.stored);
-    const words &after = met(FENCE_AFTER);
-    CHECK(after.seen_added[1] == 20 && after.seen_added[2] == 30, "%d %d",
-          after.seen_added[1], after.seen_added[2]);
-  });
-}
-
-__global__ void hand_on(int *word, int *seen, bool shows, bool looks) {
-  if (threadIdx.x != 0) return;
-  if (blockIdx.x == 0) {
-    *word = 7;
-    if (shows) __threadfence();
-  } else {
-    if (looks) __threadfence();
-    *seen = *word;
-  }
-}
-
-void a_store_needs_a_fence_on_both_sides(void) {
-  in_every_schedule([] {
-    for (int fences = 0; fences < 4; ++fences) {
-      int &word = placed(5), &seen = placed(0);
-      CHECK_LAUNCH(launch(hand_on, {2, 32}, &word, &seen, fences & 1, fences >> 1));
-      CHECK(seen == (fences == 3 ? 7 : 5) && word == 7, "fences %d: %d", fences, seen);
+    for (unsigned what : {NOTHING, FENCE_BEFORE, FENCE_AFTER}) {
+      const words &all = met(what);
+      for (int block = 0; block < 3; ++block)
+        CHECK(all.seen[block] == 1 && all.seen_added[block] == 10 &&
+                  all.seen_of_first[block] == (block ? 0 : 7),
+              "what %u, block %d: %d, %d, %d", what, block, all.seen[block],
+              all.seen_added[block], all.seen_of_first[block]);
     }
   });
 }
 
-void an_atomic_whose_result_is_read_is_of_all(void) {
+void fences_on_both_sides_of_a_meeting_show_and_let_see(void) {
   in_every_schedule([] {
-    const words &read = met(IS_READ);
-    CHECK(read.order[0] == 0 && read.order[1] == 10 && read.order[2] == 20, "%d %d %d",
-          read.order[0], read.order[1], read.order[2]);
+    const words &all = met(FENCE_BEFORE | FENCE_AFTER);
+    for (int block = 0; block < 3; ++block)
+      CHECK(all.seen[block] == 1 && all.seen_added[block] == 10 * (block + 1) &&
+                all.seen_of_first[block] == 7,
+            "block %d: %d, %d, %d", block, all.seen[block], all.seen_added[block],
+            all.seen_of_first[block]);
+  });
+}
+
+void what_comes_after_the_meeting_is_too_late(void) {
+  in_every_schedule([] {
+    const words &all = met(FENCE_BEFORE | FENCE_AFTER | LATE);
+    for (int block = 0; block < 3; ++block)
+      CHECK(all.seen_added[block] == 10, "block %d: %d", block, all.seen_added[block]);
   });
 }
 
@@ -109,8 +101,8 @@ void one_block_and_the_next_grid_see_all(void) {
 
 int main(int count, char **arguments) {
   return run_tests(count, arguments,
-                   {TEST(a_block_sees_itself), TEST(a_fence_shows_and_lets_see),
-                    TEST(a_store_needs_a_fence_on_both_sides),
-                    TEST(an_atomic_whose_result_is_read_is_of_all),
+                   {TEST(a_block_sees_itself),
+                    TEST(fences_on_both_sides_of_a_meeting_show_and_let_see),
+                    TEST(what_comes_after_the_meeting_is_too_late),
                     TEST(one_block_and_the_next_grid_see_all)});
 }

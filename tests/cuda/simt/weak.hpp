@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Global memory as weak as CUDA lets it be, for programs built with SIMT_WEAK_MEMORY.
  *
- * A block sees what it stored itself, and of other blocks only what was there when the
- * grid began, until one of its threads passes a fence. What it stores, and atomics whose
- * results nobody reads, others see after a fence or the grid's end. An atomic whose
- * result is read is of all blocks at once. As all threads of a block share a view, a
- * fence is of all of them; a store of what is there already is none. Of managed memory
- * alone.
+ * A block sees what it stored itself, and of other blocks what was there when the grid
+ * began. Others see its stores, and its atomics whose results nobody reads, when the grid
+ * ends. An atomic whose result is read is of all blocks at once, and what blocks meet by:
+ * a fence before the first one of a block shows what the block did until then, a fence
+ * after it lets it see what others have shown. All threads of a block share a view, so
+ * that a fence is of all of them; a store of what is there already is none. Of managed
+ * memory alone.
  *
  * Pages are closed to stores when a grid begins, so that only those with a store are
  * copied and compared. */
@@ -37,11 +38,14 @@ class weak_memory {
     std::size_t at;
     char byte;
   };
+  struct word_place {
+    char *memory, *seen, *common;
+  };
   /* An atomic that others do not see yet. */
   struct reduction {
-    char *common;
+    word_place at;
     std::uint64_t value;
-    void (*apply)(char *common, std::uint64_t value);
+    void (*apply)(char *word, std::uint64_t value);
   };
 
   char *memory = nullptr;
@@ -50,6 +54,7 @@ class weak_memory {
   std::vector<std::unique_ptr<page>> pages;
   std::vector<stored> stores; /* of blocks that have ended */
   std::vector<reduction> own, reductions;
+  bool has_met = false; /* the block that runs, by an atomic */
 
   void open_page(char *address) {
     const std::size_t number = static_cast<std::size_t>(address - memory) / page_bytes;
@@ -88,6 +93,7 @@ public:
     mprotect(memory, size, PROT_READ);
   }
   void begin_block() {
+    has_met = false;
     for (const std::unique_ptr<page> &one : pages) {
       std::memcpy(one->memory, one->first, page_bytes);
       std::memcpy(one->seen, one->first, page_bytes);
@@ -95,14 +101,27 @@ public:
   }
   void fence() {
     if (size == 0) return;
-    each_store([](page *of, std::size_t at, char byte) { of->common[at] = byte; });
-    for (const reduction &one : own)
-      one.apply(one.common, one.value);
-    own.clear();
+    if (!has_met) {
+      each_store([](page *of, std::size_t at, char byte) {
+        of->common[at] = of->seen[at] = byte;
+      });
+      for (const reduction &one : own)
+        one.apply(one.at.common, one.value);
+      own.clear();
+      return;
+    }
+    std::vector<stored> kept;
+    each_store([&kept](page *of, std::size_t at, char byte) {
+      kept.push_back({of, at, byte});
+    });
     for (const std::unique_ptr<page> &one : pages) {
       std::memcpy(one->memory, one->common, page_bytes);
       std::memcpy(one->seen, one->common, page_bytes);
     }
+    for (const reduction &one : own)
+      show(one);
+    for (const stored &one : kept)
+      one.of->memory[one.at] = one.byte;
   }
   void end_block() {
     each_store([this](page *of, std::size_t at, char byte) {
@@ -116,7 +135,7 @@ public:
     for (const stored &one : stores)
       one.of->common[one.at] = one.byte;
     for (const reduction &one : reductions)
-      one.apply(one.common, one.value);
+      one.apply(one.at.common, one.value);
     for (const std::unique_ptr<page> &one : pages)
       std::memcpy(one->memory, one->common, page_bytes);
     stores.clear();
@@ -130,6 +149,7 @@ public:
    */
   template <class T> T update(T *address, T value, T (*operation)(T, T)) {
     const word_place at = place(address);
+    has_met = true;
     const bool is_own = std::memcmp(at.memory, at.seen, sizeof(T)) != 0;
     T old;
     std::memcpy(&old, is_own ? at.memory : at.common, sizeof old);
@@ -140,18 +160,17 @@ public:
   }
   /* The same where nobody reads what was there: others see it later. */
   template <class T, T (*operation)(T, T)> void reduce(T *address, T value) {
-    const word_place at = place(address);
-    reduction one = {at.common, 0, apply<T, operation>};
+    reduction one = {place(address), 0, apply<T, operation>};
     std::memcpy(&one.value, &value, sizeof value);
     own.push_back(one);
-    one.apply(at.memory, one.value);
-    one.apply(at.seen, one.value);
+    show(one);
   }
 
-private:
-  struct word_place {
-    char *memory, *seen, *common;
-  };
+ private:
+  void show(const reduction &one) { /* to the block itself */
+    one.apply(one.at.memory, one.value);
+    one.apply(one.at.seen, one.value);
+  }
   word_place place(void *address) {
     char *const at = static_cast<char *>(address);
     open_page(at);
