@@ -14,6 +14,8 @@
 
 enum { ROWS = 3, MOST = 2100, COUNT = ROWS * MOST, KINDS = 5 };
 static const size_t lengths[] = {1, 7, 64, 130, 1023, MOST};
+static const size_t turn_lengths[] = {1, 7, 64, 130, 1023, 1050};
+static uint8_t turns[8 * COUNT], turned[2][8 * COUNT];
 static float x[COUNT], up[COUNT], dy[COUNT], bias[MOST], to_x[COUNT], to_up[COUNT];
 static uint8_t src[4 * COUNT], factor[4 * COUNT], gradient[4 * COUNT];
 static uint8_t got[2][4 * COUNT + 16], want[2][4 * COUNT + 16];
@@ -145,6 +147,103 @@ static void elements_are_those_of_scalar_steps(void) {
     CHECK(memcmp(src, want[0], count * size_of(to)) == 0 &&
               memcmp(gradient, want[1], count * size_of(to_other)) == 0,
           "in place, case %d", k);
+  }
+}
+
+/* Gate and up by turns in one matrix, and their gradients so in another. */
+static void turn(uint8_t *to, size_t stride, const uint8_t *a, const uint8_t *b,
+                 size_t size, size_t n) {
+  for (size_t i = 0; i < ROWS * n; ++i) {
+    uint8_t *at = to + (i / n * stride + 2 * (i % n)) * size;
+    memcpy(at, a + i * size, size);
+    memcpy(at + size, b + i * size, size);
+  }
+}
+static void expect_turns(int kind, const setting *how, const float *added, size_t n) {
+  for (size_t i = 0; i < ROWS * n; ++i) {
+    const size_t c = 2 * (i % n);
+    expect_one(kind, how, 1, added ? sum_once(x[i], added[c]) : x[i],
+               added ? sum_once(up[i], added[c + 1]) : up[i], dy[i], &to_x[i], &to_up[i]);
+  }
+}
+static void gate_and_up_by_turns(void) {
+  for (int k = 0; k < 300; ++k) {
+    const mpnum_type type = row_types[k % 5], of_dy = row_types[k / 7 % 5];
+    const mpnum_type to = row_types[k / 5 % 5];
+    const int kind = k / 3 % KINDS, adds = k / 13 % 2;
+    const size_t n = turn_lengths[k % 6], count = ROWS * n;
+    const size_t stride = 2 * n + (size_t)(k / 2 % 3), size = size_of(to);
+    setting how = settings[k / 4 % 4];
+    mpnum_activation_options of = mpnum_activation_default();
+    mpnum_const_matrix pairs = mpnum_const_matrix_of(type, turns, ROWS, 2 * n);
+    mpnum_matrix result = mpnum_matrix_of(to, turned[0], ROWS, 2 * n);
+    if (kind) how.alpha = 0;
+    make(x, type, src, count, 10);
+    make(up, type, factor, count, 9);
+    make(dy, of_dy, gradient, count, 3);
+    for (size_t i = 0; i < MOST; ++i)
+      bias[i] = (float)uniform(-1, 1);
+    turn(turns, stride, src, factor, size_of(type), n);
+    of.limit = how.limit;
+    of.alpha = how.alpha;
+    of.offset = how.offset;
+    of.adds = adds;
+    of.is_interleaved = 1;
+    if (k / 2 % 2) of.bias = bias;
+    pairs.stride = stride;
+    result.stride = 2 * n + (size_t)(k / 3 % 2);
+    expect_turns(kind, &how, of.bias, n);
+    memset(want, 0x35, sizeof want);
+    memset(turned, 0x35, sizeof turned);
+    put(to, want[0], to_x, count, adds);
+    put(to, want[1], to_up, count, adds);
+    turn(turned[1], result.stride, want[0], want[1], size, n);
+    must(mpnum_activation_backward_rows(
+        (mpnum_activation)kind, result, mpnum_matrix_empty(),
+        mpnum_const_matrix_of(of_dy, gradient, ROWS, n), pairs, &of));
+    CHECK(memcmp(turned[0], turned[1], sizeof turned[0]) == 0,
+          "%d of %s, %zu columns, case %d", kind, mpnum_type_name(type), n, k);
+    if (adds || to != type) continue;
+    memset(turned[1], 0x35, sizeof turned[1]);
+    turn(turned[1], stride, want[0], want[1], size, n);
+    result = mpnum_matrix_of(to, turns, ROWS, 2 * n);
+    result.stride = stride;
+    must(mpnum_activation_backward_rows(
+        (mpnum_activation)kind, result, mpnum_matrix_empty(),
+        mpnum_const_matrix_of(of_dy, gradient, ROWS, n), pairs, &of));
+    for (size_t i = 0; i < ROWS; ++i)
+      CHECK(memcmp(turns + i * stride * size, turned[1] + i * stride * size,
+                   2 * n * size) == 0,
+            "in place, case %d", k);
+  }
+}
+static void codes_by_turns(void) {
+  for (int k = 0; k < 12; ++k) {
+    const size_t n = turn_lengths[k % 6], count = ROWS * n;
+    const setting how = settings[0];
+    mpnum_activation_options of = mpnum_activation_default();
+    mpnum_quantize_losses wanted = {0, 0, 0, 0}, found = {0, 0, 0, 0};
+    make(x, MPNUM_TYPE_BF16, src, count, 10);
+    make(up, MPNUM_TYPE_BF16, factor, count, 9);
+    make(dy, MPNUM_TYPE_BF16, gradient, count, 3);
+    turn(turns, 2 * n, src, factor, 2, n);
+    expect_turns(k % KINDS, &how, NULL, n);
+    must(mpnum_quantize_array(MPNUM_TYPE_E4M3, want[0], MPNUM_TYPE_F32, to_x, count, 30,
+                              &wanted));
+    must(mpnum_quantize_array(MPNUM_TYPE_E4M3, want[1], MPNUM_TYPE_F32, to_up, count, 30,
+                              &wanted));
+    turn(turned[1], 2 * n, want[0], want[1], 1, n);
+    of.is_interleaved = 1;
+    must(mpnum_activation_backward_quantize_rows(
+        (mpnum_activation)(k % KINDS),
+        mpnum_matrix_of(MPNUM_TYPE_E4M3, turned[0], ROWS, 2 * n), mpnum_matrix_empty(),
+        mpnum_const_matrix_of(MPNUM_TYPE_BF16, gradient, ROWS, n),
+        mpnum_const_matrix_of(MPNUM_TYPE_BF16, turns, ROWS, 2 * n), &of, 30, &found));
+    CHECK(memcmp(turned[0], turned[1], 2 * count) == 0 &&
+              found.saturated == wanted.saturated &&
+              found.underflowed == wanted.underflowed &&
+              bits_of(found.amax) == bits_of(wanted.amax),
+          "codes of %d, %zu columns", k % KINDS, n);
   }
 }
 
@@ -343,6 +442,48 @@ static void what_is_refused(void) {
   options = mpnum_activation_default();
   CHECK(run(f32, NULL, NULL, NULL, NULL, 0) == MPNUM_OK, "no elements");
 }
+static mpnum_status run_turns(float *to, size_t columns, float *b, const float *of_dy,
+                              const float *of_x) {
+  const mpnum_type f32 = MPNUM_TYPE_F32;
+  return mpnum_activation_backward_rows(
+      MPNUM_ACTIVATION_SILU, mpnum_matrix_of(f32, to, 1, columns),
+      mpnum_matrix_of(f32, b, 1, columns / 2), mpnum_const_matrix_of(f32, of_dy, 1, 4),
+      mpnum_const_matrix_of(f32, of_x, 1, 8), &options);
+}
+static void turns_that_do_not_fit_are_refused(void) {
+  options = mpnum_activation_default();
+  options.is_interleaved = 1;
+  CHECK(run_turns(to_x, 8, NULL, dy, x) == MPNUM_OK, "this is not refused");
+  REFUSED(MPNUM_ERROR_NULL, run_turns(NULL, 8, NULL, dy, x));
+  REFUSED(MPNUM_ERROR_SHAPE, run_turns(to_x, 4, NULL, dy, x));
+  REFUSED(MPNUM_ERROR_SHAPE, run_turns(to_x, 8, to_up, dy, x)); /* no factor */
+  REFUSED(MPNUM_ERROR_OVERLAP, run_turns(to_x, 8, NULL, to_x, x));
+  REFUSED(MPNUM_ERROR_OVERLAP, run_turns(to_x, 8, NULL, to_x + 7, x));
+  REFUSED(MPNUM_ERROR_OVERLAP, run_turns(to_x, 8, NULL, dy, to_x + 1));
+  options.bias = to_x + 7;
+  REFUSED(MPNUM_ERROR_OVERLAP, run_turns(to_x, 8, NULL, dy, x));
+  options.bias = to_x + 1;
+  REFUSED(MPNUM_ERROR_OVERLAP, run_turns(to_x + 8, 8, NULL, dy, x));
+  options.bias = NULL;
+  options.adds = 1;
+  REFUSED(MPNUM_ERROR_OVERLAP, run_turns(to_x, 8, NULL, dy, to_x));
+  options.factor = mpnum_const_matrix_of(MPNUM_TYPE_F32, up, 1, 4);
+  REFUSED(MPNUM_ERROR_ARGUMENT, run_turns(to_x, 8, NULL, dy, x));
+}
+/* A bias in the caller's frame is no place of a result. */
+static void a_bias_lies_anywhere(void) {
+  float on_stack[64];
+  for (size_t i = 0; i < 64; ++i)
+    on_stack[i] = 0.5f, x[i] = 1, dy[i] = 1;
+  options = mpnum_activation_default();
+  options.bias = on_stack;
+  must(mpnum_activation_backward_rows(
+      MPNUM_ACTIVATION_SILU, mpnum_matrix_of(MPNUM_TYPE_F32, to_x, 30, 64),
+      mpnum_matrix_empty(), mpnum_const_matrix_of(MPNUM_TYPE_F32, dy, 30, 64),
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 30, 64), &options));
+  CHECK(bits_of(to_x[0]) == bits_of(mpnum_silu_derivative_f32(1.5f)), "%g",
+        (double)to_x[0]);
+}
 
 /* A function of the caller gives the value, not the derivative. */
 static void functions_give_the_value(void) {
@@ -402,7 +543,11 @@ int main(void) {
   TAP_RUN(gradients_are_slopes_of_the_formula);
   RUN_FOR_EACH_ISA(bounds_let_nothing_through);
   RUN_FOR_EACH_ISA(relu_lets_nothing_through);
+  RUN_FOR_EACH_ISA(gate_and_up_by_turns);
+  RUN_FOR_EACH_ISA(codes_by_turns);
   TAP_RUN(what_is_refused);
+  TAP_RUN(turns_that_do_not_fit_are_refused);
+  TAP_RUN(a_bias_lies_anywhere);
   TAP_RUN(functions_give_the_value);
   RUN_FOR_EACH_ISA(codes_are_those_of_floats);
   return tap_done();

@@ -8,6 +8,7 @@
 
 #include <mpnum/rows/activation_rows.h>
 #include <mpnum/array/array.h>
+#include <mpnum/array/scale.h>
 #include <mpnum/func/func.h>
 #include <mpnum/func/light.h>
 
@@ -16,6 +17,8 @@ static const mpnum_activation activations[] = {
     MPNUM_ACTIVATION_SILU, MPNUM_ACTIVATION_GELU, MPNUM_ACTIVATION_GELU_TANH};
 static const size_t lengths[] = {1, 7, 64, 130, MOST};
 static float x[COUNT], up[COUNT], y[COUNT], bias[MOST];
+static const size_t turn_lengths[] = {1, 7, 64, 130, 1050, 1024};
+static uint8_t turns[8 * COUNT];
 static uint8_t src[4 * COUNT], factor[4 * COUNT], got[4 * COUNT + 16], want[4 * COUNT];
 
 static void convert(mpnum_type to, void *dst, mpnum_type from, const void *of, size_t n) {
@@ -142,6 +145,102 @@ static void numbers_bound_and_move(void) {
           k % 4, has_factor);
   }
 }
+/* Gate and up by turns, as gpt-oss has them; a bias is one of both. Rows are as far apart
+ * as chance has it. */
+static void expect_turns(int kind, const float *how, size_t n, int has_bias) {
+  const float most = how[0] > 0 ? how[0] : mpnum_from_bits_f32(0x7f800000u);
+  for (size_t i = 0; i < ROWS * n; ++i) {
+    const float *added = bias + 2 * (i % n);
+    const float in = limited(has_bias ? sum_once(x[i], added[0]) : x[i], most);
+    float f = has_bias ? sum_once(up[i], added[1]) : up[i];
+    f = is_above(-most, f) ? -most : limited(f, most);
+    if (how[2] < 0 || how[2] > 0) f = sum_once(f, how[2]);
+    y[i] = product_once(new_value(kind, in, how[1] > 1 && kind == 0 ? how[1] : 0), f);
+    if (mpnum_isnan_f32(y[i])) y[i] = mpnum_from_bits_f32(0x7fffffffu);
+  }
+}
+static mpnum_const_matrix by_turns(mpnum_type type, size_t n, size_t stride) {
+  mpnum_const_matrix made = mpnum_const_matrix_of(type, turns, ROWS, 2 * n);
+  const size_t size = size_of(type);
+  memset(turns, 0x5c, sizeof turns);
+  made.stride = stride;
+  for (size_t i = 0; i < ROWS * n; ++i) {
+    uint8_t *to = turns + (i / n * stride + 2 * (i % n)) * size;
+    memcpy(to, src + i * size, size);
+    memcpy(to + size, factor + i * size, size);
+  }
+  return made;
+}
+static void gate_and_up_by_turns(void) {
+  static const float numbers[4][3] = {
+      {0, 0, 0}, {5, 1.702f, 1}, {2.5f, 1, 0}, {0, 3, -0.5f}};
+  is_light = 0;
+  for (int k = 0; k < 300; ++k) {
+    const mpnum_type type = row_types[k % 5], to = row_types[k / 5 % 5];
+    const size_t n = turn_lengths[k / 25 % 6], count = ROWS * n;
+    const float *how = numbers[k % 4];
+    const int kind = k / 7 % 5, has_bias = k / 3 % 2;
+    mpnum_activation_options options = mpnum_activation_default();
+    mpnum_quantize_losses losses = {0, 0, 0, 0}, wanted = losses;
+    mpnum_const_matrix pairs;
+    options.limit = how[0];
+    options.alpha = kind ? 0 : how[1];
+    options.offset = how[2];
+    options.is_interleaved = 1;
+    make(type, type, count);
+    pairs = by_turns(type, n, 2 * n + (size_t)(k / 2 % 3));
+    if (has_bias) options.bias = bias;
+    expect_turns(kind, how, n, has_bias);
+    convert(to, want, MPNUM_TYPE_F32, y, count);
+    memset(got, 0x5c, sizeof got);
+    must(mpnum_activation_rows((mpnum_activation)kind, mpnum_matrix_of(to, got, ROWS, n),
+                               pairs, &options));
+    CHECK(memcmp(got, want, count * size_of(to)) == 0 && got[count * size_of(to)] == 0x5c,
+          "%d of %s, %zu columns, numbers %d, bias %d", kind, mpnum_type_name(type), n,
+          k % 4, has_bias);
+    must(mpnum_activation_quantize_rows((mpnum_activation)kind,
+                                        mpnum_matrix_of(MPNUM_TYPE_E4M3, got, ROWS, n),
+                                        pairs, &options, 3, &losses));
+    must(mpnum_quantize_array(MPNUM_TYPE_E4M3, want, MPNUM_TYPE_F32, y, count, 3,
+                              &wanted));
+    CHECK(memcmp(got, want, count) == 0 && memcmp(&losses, &wanted, sizeof losses) == 0,
+          "codes of %d, %zu columns", kind, n);
+  }
+}
+static mpnum_status turned(mpnum_matrix dst, mpnum_const_matrix of,
+                           const mpnum_activation_options *options) {
+  return mpnum_activation_rows(MPNUM_ACTIVATION_SILU, dst, of, options);
+}
+static void turns_that_do_not_fit_are_refused(void) {
+  const mpnum_const_matrix of = mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 2, 8);
+  const mpnum_matrix dst = mpnum_matrix_of(MPNUM_TYPE_F32, y, 2, 4);
+  mpnum_activation_options options = mpnum_activation_default();
+  options.is_interleaved = 1;
+  CHECK(turned(dst, of, &options) == MPNUM_OK, "this is not refused");
+  memset(y, 0x5c, sizeof y);
+  memcpy(want, y, sizeof y);
+  CHECK(turned(mpnum_matrix_of(MPNUM_TYPE_F32, y, 2, 8), of, &options) ==
+            MPNUM_ERROR_SHAPE,
+        "as many columns");
+  CHECK(turned(dst, mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 2, 9), &options) ==
+            MPNUM_ERROR_SHAPE,
+        "an odd number of columns");
+  CHECK(turned(dst, mpnum_const_matrix_of(MPNUM_TYPE_F32, y + 7, 2, 8), &options) ==
+            MPNUM_ERROR_OVERLAP,
+        "results on the end of them");
+  CHECK(turned(dst, mpnum_const_matrix_of(MPNUM_TYPE_F32, y, 2, 8), &options) ==
+            MPNUM_ERROR_OVERLAP,
+        "results in their place");
+  options.bias = y + 7;
+  CHECK(turned(dst, of, &options) == MPNUM_ERROR_OVERLAP, "results on the bias");
+  options.bias = NULL;
+  options.is_interleaved = 2;
+  CHECK(turned(dst, of, &options) == MPNUM_ERROR_ARGUMENT, "two");
+  options.is_interleaved = 1;
+  options.factor = mpnum_const_matrix_of(MPNUM_TYPE_F32, up, 2, 4);
+  CHECK(turned(dst, of, &options) == MPNUM_ERROR_ARGUMENT, "another factor");
+  CHECK(memcmp(want, y, sizeof y) == 0, "written");
+}
 /* gpt-oss: (up + 1) gate sigmoid(1.702 gate), gate at most 7, up from -7 to 7. */
 static void the_swiglu_of_gpt_oss_is_the_formula(void) {
   mpnum_activation_options options = mpnum_activation_default();
@@ -166,6 +265,8 @@ static void the_swiglu_of_gpt_oss_is_the_formula(void) {
 int main(void) {
   RUN_FOR_EACH_ISA(elements_are_those_of_scalar_steps);
   RUN_FOR_EACH_ISA(numbers_bound_and_move);
+  RUN_FOR_EACH_ISA(gate_and_up_by_turns);
+  TAP_RUN(turns_that_do_not_fit_are_refused);
   TAP_RUN(the_swiglu_of_gpt_oss_is_the_formula);
   return tap_done();
 }

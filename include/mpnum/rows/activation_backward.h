@@ -20,9 +20,10 @@
  * gradient of a bias is the sum of columns of that of src.
  * Domain: rows (matrix.h) of f32, f16, bf16, e5m2 or e4m3 of one shape, each of its own
  *   type. to_src or to_factor, or both, may be without data (mpnum_matrix_empty): not
- *   wanted. Each may be dy, src or the factor if both have the same type and stride, but
- *   not with options.adds, which adds gradients to what is there; otherwise arrays must
- *   not overlap.
+ *   wanted. With options.is_interleaved to_src has the shape of src, both gradients by
+ *   turns, and to_factor is without data. Each may be dy, src or the factor if both have
+ *   the same type, columns and stride, but not with options.adds, which adds gradients to
+ *   what is there; otherwise arrays must not overlap.
  * Error: that of the derivative and of the activation (docs/errors.md), and half a place
  *   for each other step.
  * NaN: canonical; of x, of dy and, for the gradient of src, of f. Derivatives at -Inf
@@ -109,6 +110,25 @@ MPNUM_HOST uint8_t *mpnum_activation_write_(const mpnum_activation_backward_ *se
   mpnum_row_type_of_(type, to.type);
   return mpnum_rows_to_(to, row, first);
 }
+/* Both gradients of a tile, to where they lie by turns. */
+MPNUM_HOST void mpnum_activation_put_pairs_(mpnum_activation_backward_ *self, size_t row,
+                                            size_t first, size_t n) {
+  const mpnum_matrix to = self->to_src;
+  uint8_t *const dst = mpnum_rows_to_(to, row, 2 * first);
+  MPNUM_ALIGNED_ float pairs[2 * MPNUM_GATE_TILE_];
+  if (self->options->adds) {
+    mpnum_floats_from_(to.type, pairs, dst, 2 * n);
+    mpnum_gate_apart_(self->x, self->bounded, pairs, n);
+    mpnum_norm_pairs_(0, self->slope, self->slope, self->x, n);
+    mpnum_norm_pairs_(0, self->value, self->value, self->bounded, n);
+  }
+  mpnum_gate_by_turns_(pairs, self->slope, self->value, n);
+  if (mpnum_bits_f32(self->scale) != 0)
+    mpnum_quantize_by_(to.type, dst, MPNUM_TYPE_F32, pairs, 2 * n, self->scale,
+                       self->losses);
+  else
+    mpnum_floats_to_(to.type, dst, pairs, 2 * n);
+}
 MPNUM_HOST void mpnum_activation_put_(const mpnum_activation_backward_ *self,
                                       mpnum_matrix to, float *gradients, size_t row,
                                       size_t first, size_t n) {
@@ -127,8 +147,7 @@ MPNUM_HOST void mpnum_activation_look_(mpnum_activation_backward_ *self, size_t 
                                        size_t first, size_t n) {
   const mpnum_activation_options *options = self->options;
   const float *bounded = self->x;
-  mpnum_floats_from_(self->src.type, self->x, mpnum_rows_at_(self->src, row, first), n);
-  if (options->bias) mpnum_norm_pairs_(0, self->x, self->x, options->bias + first, n);
+  mpnum_activation_inputs_(self->x, self->factor, self->src, options, row, first, n);
   if (mpnum_bits_f32(options->limit) != 0) {
     const mpnum_gate_map_ bounds = mpnum_activation_bounds_(options, 0);
     mpnum_gate_map_of_(&bounds, self->bounded, self->x, n);
@@ -136,8 +155,18 @@ MPNUM_HOST void mpnum_activation_look_(mpnum_activation_backward_ *self, size_t 
   }
   if (self->to_src.data)
     mpnum_activation_slope_(self->activation, self->slope, bounded, n, options);
-  if (self->to_factor.data)
+  if (self->to_factor.data || options->is_interleaved)
     mpnum_activation_of_(self->activation, self->value, bounded, n, options);
+}
+/* The factor, and where gradients go that lie by turns: to buffers first. */
+MPNUM_HOST void mpnum_activation_interleaved_(mpnum_activation_backward_ *self,
+                                              mpnum_gate_run_ *run) {
+  mpnum_row_type_of_(&run->factor_type, MPNUM_TYPE_F32);
+  run->to_src_type = run->to_factor_type = run->factor_type;
+  run->factor = (const uint8_t *)self->factor;
+  run->to_src = (uint8_t *)self->slope;
+  run->to_factor = (uint8_t *)self->value;
+  run->src_adds = run->factor_adds = 0;
 }
 MPNUM_HOST void mpnum_activation_backward_tile_(mpnum_activation_backward_ *self,
                                                 size_t row, size_t first, size_t n) {
@@ -151,6 +180,12 @@ MPNUM_HOST void mpnum_activation_backward_tile_(mpnum_activation_backward_ *self
   run.slope = self->slope;
   run.value = self->value;
   run.dy = mpnum_activation_read_(&run.dy_type, self->gradient, self->dy, row, first, n);
+  if (options->is_interleaved) {
+    mpnum_activation_interleaved_(self, &run);
+    mpnum_gate_gradients_of_(&run, n);
+    mpnum_activation_put_pairs_(self, row, first, n);
+    return;
+  }
   run.factor = 0;
   if (options->factor.data)
     run.factor = mpnum_activation_read_(&run.factor_type, self->factor, options->factor,
@@ -182,16 +217,18 @@ mpnum_activation_place_check_(const mpnum_activation_backward_ *self, mpnum_matr
   if (is_codes ? !mpnum_is_scaled_type_(to.type) : !mpnum_has_rows_(to.type))
     return MPNUM_ERROR_TYPE;
   for (; i < 3 && status == MPNUM_OK; ++i) {
+    const int is_half = i == 0 && self->options->is_interleaved; /* dy of pairs */
     if (i == 2 && !others[i].data) break;
-    status = mpnum_shape_check_(to, others[i]);
-    if (status == MPNUM_OK && !is_codes) status = mpnum_rows_check_(to, others[i]);
-    if (status == MPNUM_OK && self->options->bias &&
-        mpnum_rows_lie_on_(to, self->options->bias))
-      status = MPNUM_ERROR_OVERLAP;
-    if (status == MPNUM_OK && (is_codes || self->options->adds) &&
+    if (!is_half) status = mpnum_shape_check_(to, others[i]);
+    if (status == MPNUM_OK && !is_half && !is_codes)
+      status = mpnum_rows_check_(to, others[i]);
+    if (status == MPNUM_OK && (is_half || is_codes || self->options->adds) &&
         mpnum_rows_overlap_(to, others[i]))
       status = MPNUM_ERROR_OVERLAP;
   }
+  if (status == MPNUM_OK && self->options->bias &&
+      mpnum_rows_lie_on_(to, self->options->bias, self->src.columns))
+    status = MPNUM_ERROR_OVERLAP;
   return status;
 }
 MPNUM_HOST_COLD_ mpnum_status
@@ -219,8 +256,8 @@ mpnum_activation_backward_check_(const mpnum_activation_backward_ *self) {
 /* Whether all rows are like one row. */
 MPNUM_HOST int
 mpnum_activation_backward_is_one_row_(const mpnum_activation_backward_ *self) {
-  const size_t columns = self->src.columns;
-  return (!self->to_src.data || self->to_src.stride == columns) &&
+  const size_t columns = self->dy.columns;
+  return (!self->to_src.data || self->to_src.stride == self->src.columns) &&
          (!self->to_factor.data || self->to_factor.stride == columns) &&
          mpnum_is_one_row_(mpnum_matrix_of(self->dy.type, 0, 1, self->dy.stride),
                            self->src, self->options) &&
@@ -228,7 +265,7 @@ mpnum_activation_backward_is_one_row_(const mpnum_activation_backward_ *self) {
 }
 MPNUM_HOST mpnum_status mpnum_activation_go_back_(mpnum_activation_backward_ *self) {
   const mpnum_status status = mpnum_activation_backward_check_(self);
-  size_t rows = self->src.rows, columns = self->src.columns, i = 0, k = 0;
+  size_t rows = self->dy.rows, columns = self->dy.columns, i = 0, k = 0;
   uint64_t saved = 0;
   if (status != MPNUM_OK) return status;
   if (mpnum_activation_backward_is_one_row_(self)) {

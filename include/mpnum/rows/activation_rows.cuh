@@ -69,12 +69,14 @@ static __device__ __forceinline__ float gate_slope_(const gate_ &gate, float x) 
                                                       : x);
 }
 
-/* Pairs of what goes in; what is absent is NULL. */
+/* Pairs of what goes in; what is absent is NULL. by_turns: x and the factor lie so in
+ * src, with a bias for each. */
 struct gate_pairs_ {
   pair_ x, factor, dy;
 };
-template <class Dy, class Src> struct gate_loader_ {
+template <bool by_turns, class Dy, class Src> struct gate_loader_ {
   typedef gate_pairs_ result;
+  enum : unsigned { size = by_turns ? 4 : 2 }; /* of src, in a pair */
   const Src *src, *factor;
   const Dy *dy;
   const float *bias;
@@ -86,14 +88,24 @@ template <class Dy, class Src> struct gate_loader_ {
   }
   template <class Part>
   __device__ __forceinline__ gate_pairs_ operator()(size_t i, Part part) const {
+    const size_t at = size / 2 * i;
+    const unsigned count = size / 2 * columns;
     gate_pairs_ in = {{{0, 0}}, {{0, 0}}, {{0, 0}}};
-    in.x = row_load_(src, i, columns, part);
+    mpnum_lanes<float, size> x =
+        row_floats_(row_fetch_vector_<size>(src, at, count, part));
     if (factor) in.factor = row_load_(factor, i, columns, part);
     if (dy) in.dy = row_load_(dy, i, columns, part);
     if (bias) {
-      const pair_ added = row_load_(bias, i, columns, part);
-      in.x.at[0] = mpnum_canonical_(mpnum_add_scalar_(in.x.at[0], added.at[0]));
-      in.x.at[1] = mpnum_canonical_(mpnum_add_scalar_(in.x.at[1], added.at[1]));
+      const mpnum_lanes<float, size> added =
+          row_fetch_vector_<size>(bias, at, count, part);
+      MPNUM_UNROLL_
+      for (unsigned j = 0; j < size; ++j)
+        x.at[j] = mpnum_canonical_(mpnum_add_scalar_(x.at[j], added.at[j]));
+    }
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 2; ++j) {
+      in.x.at[j] = x.at[size / 2 * j];
+      if (by_turns) in.factor.at[j] = x.at[size / 2 * j + 1];
     }
     return in;
   }
@@ -106,21 +118,24 @@ template <class To, class Dy, class Src> struct gate_job_ {
   const Dy *dy;
   const float *bias;
   size_t rows, tiles, src_stride, factor_stride, dy_stride;
-  unsigned columns;
-  int adds;
+  unsigned columns; /* of results of the activation, half of src's by turns */
+  int adds, by_turns;
   gate_ gate;
 };
-template <class T, class Part>
+template <class T, unsigned size, class Part>
 static __device__ __forceinline__ void gate_add_(const norm_plain_<T> &to, size_t number,
-                                                 size_t i, unsigned columns, pair_ &y,
-                                                 Part part) {
-  const pair_ old = row_load_(to.dst + number * to.stride, i, columns, part);
-  y.at[0] = mpnum_canonical_(mpnum_add_scalar_(old.at[0], y.at[0]));
-  y.at[1] = mpnum_canonical_(mpnum_add_scalar_(old.at[1], y.at[1]));
+                                                 size_t i, unsigned columns,
+                                                 mpnum_lanes<float, size> &y, Part part) {
+  const mpnum_lanes<float, size> old =
+      row_floats_(row_fetch_vector_<size>(to.dst + number * to.stride, i, columns, part));
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < size; ++j)
+    y.at[j] = mpnum_canonical_(mpnum_add_scalar_(old.at[j], y.at[j]));
 }
-template <class Q, class Part>
+template <class Q, unsigned size, class Part>
 static __device__ __forceinline__ void gate_add_(const norm_codes_<Q> &, size_t, size_t,
-                                                 unsigned, pair_ &, Part) {}
+                                                 unsigned, mpnum_lanes<float, size> &,
+                                                 Part) {}
 
 /* y = activation(x) factor. */
 template <int kind, class To> struct gate_writer_ {
@@ -148,8 +163,8 @@ template <int kind, class To> struct gate_writer_ {
     norm_put_(to, number, i, columns, y, amax, part);
   }
 };
-/* The gradients of x and factor. */
-template <int kind, class To> struct gate_slope_writer_ {
+/* The gradients of x and factor, by turns, too, if they are. */
+template <int kind, bool by_turns, class To> struct gate_slope_writer_ {
   To to, to_factor;
   gate_ gate;
   size_t number;
@@ -160,6 +175,12 @@ template <int kind, class To> struct gate_slope_writer_ {
     return (!to.dst || row_is_aligned_(to.dst + number * to.stride)) &&
            (!to_factor.dst || row_is_aligned_(to_factor.dst + number * to_factor.stride));
   }
+  template <unsigned size, class Part>
+  __device__ __forceinline__ void put(const To &there, size_t i, unsigned count,
+                                      mpnum_lanes<float, size> &y, Part part) {
+    if (adds) gate_add_(there, number, i, count, y, part);
+    norm_put_(there, number, i, count, y, amax, part);
+  }
   template <class Part>
   __device__ __forceinline__ void operator()(size_t i, const gate_pairs_ &in, Part part) {
     pair_ of_x, of_factor;
@@ -168,7 +189,7 @@ template <int kind, class To> struct gate_slope_writer_ {
       const float x = mpnum_gate_bounded_scalar_(&gate.source, in.x.at[j]);
       float dy = in.dy.at[j];
       of_factor.at[j] = 0;
-      if (to_factor.dst)
+      if (to_factor.dst || by_turns)
         of_factor.at[j] = mpnum_gate_factor_scalar_(&gate.factor, dy, in.factor.at[j],
                                                     gate_value_<kind>(gate, x));
       if (has_factor)
@@ -177,14 +198,14 @@ template <int kind, class To> struct gate_slope_writer_ {
       of_x.at[j] = mpnum_gate_source_scalar_(&gate.factor, dy, in.x.at[j],
                                              gate_slope_<kind>(gate, x));
     }
-    if (to.dst) {
-      if (adds) gate_add_(to, number, i, columns, of_x, part);
-      norm_put_(to, number, i, columns, of_x, amax, part);
+    if (by_turns) {
+      mpnum_lanes<float, 4> both = {
+          {of_x.at[0], of_factor.at[0], of_x.at[1], of_factor.at[1]}};
+      put(to, 2 * i, 2 * columns, both, part);
+      return;
     }
-    if (to_factor.dst) {
-      if (adds) gate_add_(to_factor, number, i, columns, of_factor, part);
-      norm_put_(to_factor, number, i, columns, of_factor, amax, part);
-    }
+    if (to.dst) put(to, i, columns, of_x, part);
+    if (to_factor.dst) put(to_factor, i, columns, of_factor, part);
   }
 };
 
@@ -211,13 +232,13 @@ static __device__ __forceinline__ void gate_begin_(Writer &writer, const Job &jo
   writer.gate = job.gate;
   writer.number = place.row.number;
   writer.columns = job.columns;
-  writer.has_factor = job.factor != 0;
+  writer.has_factor = job.factor != 0 || job.by_turns;
   writer.amax = 0;
 }
-template <class To, class Dy, class Src>
-static __device__ __forceinline__ gate_loader_<Dy, Src>
+template <bool by_turns, class To, class Dy, class Src>
+static __device__ __forceinline__ gate_loader_<by_turns, Dy, Src>
 gate_loader_of_(const gate_job_<To, Dy, Src> &job, size_t number) {
-  gate_loader_<Dy, Src> load;
+  gate_loader_<by_turns, Dy, Src> load;
   load.src = job.src + number * job.src_stride;
   load.factor = job.factor ? job.factor + number * job.factor_stride : 0;
   load.dy = job.dy ? job.dy + number * job.dy_stride : 0;
@@ -226,35 +247,72 @@ gate_loader_of_(const gate_job_<To, Dy, Src> &job, size_t number) {
   return load;
 }
 
+/* This thread's part of a launch, batch pairs at a time; 0: one, at any address, which is
+ * the least code. */
+template <unsigned batch> struct gate_each_ {
+  template <class Load, class Writer>
+  static __device__ __forceinline__ void of(const tile_place_ &place, unsigned columns,
+                                            const Load &load, Writer &writer) {
+    row_each_<batch>(place.row, place.tile, columns, load, writer);
+  }
+};
+template <> struct gate_each_<0> {
+  template <class Load, class Writer>
+  static __device__ __forceinline__ void of(const tile_place_ &place, unsigned columns,
+                                            const Load &load, Writer &writer) {
+    const size_t first = static_cast<size_t>(place.tile) * row_tile_;
+    const size_t end = columns - first < row_tile_ ? columns : first + row_tile_;
+    for (size_t i = first + 2 * place.row.lane; i < end; i += row_lanes_)
+      writer(i, load(i, row_any_()), row_any_());
+  }
+};
+template <int kind, bool by_turns, unsigned batch, class To, class Src>
+static __device__ __forceinline__ void gate_run_(const gate_job_<To, Src, Src> &job,
+                                                 const tile_place_ &place) {
+  gate_writer_<kind, To> writer;
+  gate_begin_(writer, job, place);
+  if (place.row.exists)
+    gate_each_<batch>::of(place, job.columns,
+                          gate_loader_of_<by_turns>(job, place.row.number), writer);
+  norm_amax_(job.to, writer.amax);
+}
+template <int kind, bool by_turns, unsigned batch, class To, class Dy, class Src>
+static __device__ __forceinline__ void gate_run_back_(const gate_job_<To, Dy, Src> &job,
+                                                      const tile_place_ &place) {
+  gate_slope_writer_<kind, by_turns, To> writer;
+  gate_begin_(writer, job, place);
+  writer.to_factor = job.to_factor;
+  writer.to_factor.begin();
+  writer.adds = job.adds;
+  if (place.row.exists)
+    gate_each_<batch>::of(place, job.columns,
+                          gate_loader_of_<by_turns>(job, place.row.number), writer);
+  norm_amax_(job.to, writer.amax);
+}
+
 } // namespace mpnum
 
-/* Blocks as mpnum_launch_tiles_ has them. */
+/* Blocks as mpnum_launch_tiles_ has them. What lies by turns has code of its own, so that
+ * loads of a batch stand together in the other. */
 template <int kind, class To, class Src>
 static __global__ void __launch_bounds__(256)
     mpnum_activation_rows_kernel_(mpnum::gate_job_<To, Src, Src> job) {
   const mpnum::tile_place_ place =
       mpnum::tile_place_of_(job.rows, job.tiles, job.columns);
-  mpnum::gate_writer_<kind, To> writer;
-  mpnum::gate_begin_(writer, job, place);
-  if (place.row.exists)
-    mpnum::row_each_<4>(place.row, place.tile, job.columns,
-                        mpnum::gate_loader_of_(job, place.row.number), writer);
-  mpnum::norm_amax_(job.to, writer.amax);
+  if (job.by_turns)
+    mpnum::gate_run_<kind, true, 0>(job, place);
+  else
+    mpnum::gate_run_<kind, false, 4>(job, place);
 }
 template <int kind, class To, class Dy, class Src>
 static __global__ void __launch_bounds__(256)
     mpnum_activation_backward_rows_kernel_(mpnum::gate_job_<To, Dy, Src> job) {
   const mpnum::tile_place_ place =
       mpnum::tile_place_of_(job.rows, job.tiles, job.columns);
-  mpnum::gate_slope_writer_<kind, To> writer;
-  mpnum::gate_begin_(writer, job, place);
-  writer.to_factor = job.to_factor;
-  writer.to_factor.begin();
-  writer.adds = job.adds;
-  if (place.row.exists)
-    mpnum::row_each_<2>(place.row, place.tile, job.columns,
-                        mpnum::gate_loader_of_(job, place.row.number), writer);
-  mpnum::norm_amax_(job.to, writer.amax);
+  if (job.by_turns)
+    mpnum::gate_run_back_<kind, true, 0>(job, place);
+  else
+    mpnum::gate_run_back_<kind, false, 2>(job, place);
 }
 
 namespace mpnum {
@@ -316,8 +374,15 @@ static inline cudaError_t mpnum_launch_tiles_(void (*kernel)(Job), Job &job,
                           dim3(shape.threads, shape.rows), pointers, 0, stream);
 }
 
+/* Whether there are as many elements of a source, in a row, as results take: two for
+ * each where they lie by turns. */
+static inline bool mpnum_gate_sources_(size_t columns, size_t sources,
+                                       const mpnum_activation_options *options) {
+  return options && options->is_interleaved ? sources % 2 == 0 && sources / 2 == columns
+                                            : sources == columns;
+}
 /* The source of a launch and its numbers, and whether the options are what
- * activation_rows.h allows. */
+ * activation_rows.h allows. columns: of results of the activation. */
 template <class To, class Dy, class Src>
 static inline bool mpnum_gate_job_of_(mpnum::gate_job_<To, Dy, Src> &job,
                                       mpnum_activation activation, const Src *src,
@@ -340,13 +405,16 @@ static inline bool mpnum_gate_job_of_(mpnum::gate_job_<To, Dy, Src> &job,
   job.dy_stride = 0;
   job.bias = chosen.bias;
   job.adds = chosen.adds;
+  job.by_turns = chosen.is_interleaved;
   job.gate.alpha = chosen.alpha;
   if (!mpnum_activation_is_known_(activation, chosen.limit, chosen.alpha,
                                   chosen.offset) ||
       chosen.function || (chosen.adds != 0 && chosen.adds != adds) ||
-      columns > mpnum::row_columns_ || (!src && !is_empty) ||
+      (chosen.is_interleaved & ~1) != 0 ||
+      columns > mpnum::row_columns_ >> chosen.is_interleaved || (!src && !is_empty) ||
       (factor.data &&
-       (factor.type != static_cast<mpnum_type>(mpnum::type_of<Src>::value) ||
+       (chosen.is_interleaved ||
+        factor.type != static_cast<mpnum_type>(mpnum::type_of<Src>::value) ||
         factor.rows != rows || factor.columns != columns)))
     return false;
   job.gate.has_alpha = mpnum_activation_has_alpha_(&chosen);
@@ -376,12 +444,34 @@ static inline bool mpnum_gate_fits_(const mpnum::norm_codes_<Q> &to, const Src *
          mpnum_rows_are_apart_(to.dst, to.stride, src, stride, rows, columns);
 }
 template <class To, class Dy, class Src>
+static inline bool mpnum_gate_avoids_bias_(const mpnum::gate_job_<To, Dy, Src> &job,
+                                           const To &to, size_t columns) {
+  const size_t biases = static_cast<size_t>(job.columns) << job.by_turns;
+  return !job.bias || !job.rows || !columns ||
+         !mpnum_overlap_(job.bias, 4 * biases, to.dst,
+                         mpnum_extent_(job.rows, columns, to.stride, 8 * sizeof *to.dst));
+}
+/* Of a launch where x and factor lie by turns, as both gradients do. */
+template <class To, class Dy, class Src>
+static inline bool mpnum_gate_fits_turns_(const mpnum::gate_job_<To, Dy, Src> &job,
+                                          const To &to) {
+  const size_t rows = job.rows, columns = job.columns, wide = 2 * columns;
+  if (job.dy)
+    return mpnum_gate_avoids_bias_(job, to, wide) &&
+           mpnum_gate_fits_(to, job.src, job.src_stride, rows, wide, job.adds) &&
+           mpnum_rows_are_apart_(to.dst, to.stride, job.dy, job.dy_stride, rows, wide,
+                                 columns);
+  return mpnum_gate_avoids_bias_(job, to, columns) &&
+         mpnum_gate_fits_(to, static_cast<const Src *>(0), 0, rows, columns, 0) &&
+         mpnum_rows_are_apart_(to.dst, to.stride, job.src, job.src_stride, rows, columns,
+                               wide);
+}
+template <class To, class Dy, class Src>
 static inline bool mpnum_gate_fits_all_(const mpnum::gate_job_<To, Dy, Src> &job,
                                         const To &to) {
   const size_t rows = job.rows, columns = job.columns;
-  return (!job.bias || !rows || !columns ||
-          !mpnum_overlap_(job.bias, 4 * columns, to.dst,
-                          mpnum_extent_(rows, columns, to.stride, 8 * sizeof *to.dst))) &&
+  if (job.by_turns) return mpnum_gate_fits_turns_(job, to);
+  return mpnum_gate_avoids_bias_(job, to, columns) &&
          mpnum_gate_fits_(to, job.src, job.src_stride, rows, columns, job.adds) &&
          (!job.factor ||
           mpnum_gate_fits_(to, job.factor, job.factor_stride, rows, columns, job.adds)) &&
@@ -448,6 +538,13 @@ static inline mpnum::norm_codes_<Q> mpnum_gate_to_(Q *dst, size_t stride,
   const mpnum::norm_codes_<Q> to = {dst, stride, amax, scale, 0};
   return to;
 }
+/* Whether results of activations have elements to be made of. */
+template <class To, class Src>
+static inline bool mpnum_gate_matches_(const mpnum::matrix<To> &to,
+                                       const mpnum::matrix<Src> &src,
+                                       const mpnum_activation_options *options) {
+  return to.rows == src.rows && mpnum_gate_sources_(to.columns, src.columns, options);
+}
 /* Whether a result that is wanted has the shape of another matrix. */
 template <class To, class Src>
 static inline bool mpnum_gate_has_shape_(const mpnum::matrix<To> &to,
@@ -460,9 +557,9 @@ template <class Dst, class Src>
 MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_activation_rows(
     mpnum_activation activation, mpnum::matrix<Dst> dst, mpnum::matrix<Src> src,
     const mpnum_activation_options *options, cudaStream_t stream) {
-  if (!mpnum_have_one_shape_(dst, src)) return cudaErrorInvalidValue;
+  if (!mpnum_gate_matches_(dst, src, options)) return cudaErrorInvalidValue;
   return mpnum_launch_activation_(activation, mpnum_gate_to_(dst.data, dst.stride),
-                                  src.data, src.stride, src.rows, src.columns, options,
+                                  src.data, src.stride, dst.rows, dst.columns, options,
                                   stream);
 }
 /* mpnum_activation_quantize_rows: codes of Q, a type of 8 bits or fewer, one in a byte.
@@ -472,10 +569,10 @@ MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_activation_quantize_rows
     mpnum_activation activation, mpnum::matrix<Q> dst, mpnum::matrix<Src> src,
     const mpnum_activation_options *options, const float *scale, float *amax,
     cudaStream_t stream) {
-  if (!mpnum_have_one_shape_(dst, src)) return cudaErrorInvalidValue;
+  if (!mpnum_gate_matches_(dst, src, options)) return cudaErrorInvalidValue;
   return mpnum_launch_activation_(
       activation, mpnum_gate_to_(dst.data, dst.stride, scale, amax), src.data, src.stride,
-      src.rows, src.columns, options, stream);
+      dst.rows, dst.columns, options, stream);
 }
 /* mpnum_activation_backward_rows. */
 template <class D, class Dy, class Src>
@@ -483,13 +580,13 @@ MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_activation_backward_rows
     mpnum_activation activation, mpnum::matrix<D> to_src, mpnum::matrix<D> to_factor,
     mpnum::matrix<Dy> dy, mpnum::matrix<Src> src, const mpnum_activation_options *options,
     cudaStream_t stream) {
-  if (!mpnum_have_one_shape_(dy, src) || !mpnum_gate_has_shape_(to_src, src) ||
+  if (!mpnum_gate_matches_(dy, src, options) || !mpnum_gate_has_shape_(to_src, src) ||
       !mpnum_gate_has_shape_(to_factor, src))
     return cudaErrorInvalidValue;
   return mpnum_launch_activation_backward_(
       activation, mpnum_gate_to_(to_src.data, to_src.stride),
       mpnum_gate_to_(to_factor.data, to_factor.stride), dy.data, dy.stride, src.data,
-      src.stride, src.rows, src.columns, options, 1, stream);
+      src.stride, dy.rows, dy.columns, options, 1, stream);
 }
 /* mpnum_activation_backward_quantize_rows: codes of Q, by *scale, with the larger amax of
  * both, as above. */
@@ -498,13 +595,13 @@ MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_activation_backward_quan
     mpnum_activation activation, mpnum::matrix<Q> to_src, mpnum::matrix<Q> to_factor,
     mpnum::matrix<Dy> dy, mpnum::matrix<Src> src, const mpnum_activation_options *options,
     const float *scale, float *amax, cudaStream_t stream) {
-  if (!mpnum_have_one_shape_(dy, src) || !mpnum_gate_has_shape_(to_src, src) ||
+  if (!mpnum_gate_matches_(dy, src, options) || !mpnum_gate_has_shape_(to_src, src) ||
       !mpnum_gate_has_shape_(to_factor, src))
     return cudaErrorInvalidValue;
   return mpnum_launch_activation_backward_(
       activation, mpnum_gate_to_(to_src.data, to_src.stride, scale, amax),
       mpnum_gate_to_(to_factor.data, to_factor.stride, scale, amax), dy.data, dy.stride,
-      src.data, src.stride, src.rows, src.columns, options, 0, stream);
+      src.data, src.stride, dy.rows, dy.columns, options, 0, stream);
 }
 
 template <class Dst, class Src>

@@ -15,11 +15,13 @@
  * added to the factor. SILU with an alpha is x / (1 + e^(-alpha x)), as silu(alpha x)
  * times 1 / alpha. The SwiGLU of gpt-oss has limit 7, alpha 1.702 and offset 1. Each step
  * is rounded to a float, the result once more to its type. A function of the caller
- * may take the place of the activation (options).
+ * may take the place of the activation (options). With is_interleaved src has twice the
+ * columns of dst, x and factor of each by turns, as gpt-oss has them, and the options no
+ * factor; a bias then is for all columns of src, so that the factor gets its own.
  * Domain: rows (matrix.h) of f32, f16, bf16, e5m2 or e4m3; dst, src and factor have one
  *   shape and each its own type; gate and factor may be halves of one matrix, by their
- *   stride. dst may be src or factor if both have the same type and stride; otherwise
- *   arrays must not overlap.
+ *   stride. dst may be src or factor if both have the same type and stride, but not src
+ *   that has both; otherwise arrays must not overlap.
  * Error: that of the function (docs/errors.md), and half a place for each other step.
  * NaN: canonical. Bits: the same from every instruction set, and for a row in any batch.
  * Status: MPNUM_ERROR_TYPE; MPNUM_ERROR_SHAPE: rows or columns differ;
@@ -50,7 +52,7 @@ typedef enum mpnum_activation {
 
 /* Begin with mpnum_activation_default(). All zeros mean the same. */
 typedef struct mpnum_activation_options {
-  const float *bias; /* NULL, or one float for each column, added to each row first */
+  const float *bias; /* NULL, or a float for each column of src, added to it first */
   mpnum_const_matrix factor; /* multiplies the result; without data: 1 */
   /* NULL, or an array function of f32 in the place of the activation, such as
    * mpnum_silu_light_f32_array (light.h): dst[i] of src[i] alone, and dst is src. */
@@ -59,6 +61,7 @@ typedef struct mpnum_activation_options {
   float alpha;  /* of SILU: silu(alpha x) / alpha; from 2^-64 to 2^64, 0 meaning 1 */
   float offset; /* finite */
   int adds;     /* of gradients: 1 adds them to what is there; else 0 */
+  int is_interleaved; /* 1: src has x and factor by turns, twice the columns; else 0 */
 } mpnum_activation_options;
 
 /* Returns no bias, factor or function, limit or offset. */
@@ -68,7 +71,7 @@ MPNUM_HOST mpnum_activation_options mpnum_activation_default(void) {
   options.factor = mpnum_const_matrix_of(MPNUM_TYPE_F32, 0, 0, 0);
   options.function = 0;
   options.limit = options.alpha = options.offset = 0;
-  options.adds = 0;
+  options.adds = options.is_interleaved = 0;
   return options;
 }
 
@@ -123,6 +126,23 @@ MPNUM_HOST void mpnum_activation_of_(mpnum_activation activation, float *y,
   }
 }
 
+/* Elements done at a time, of which a tile holds two where they lie by turns. */
+MPNUM_HOST_INLINE_ size_t
+mpnum_activation_most_(const mpnum_activation_options *options) {
+  return options->is_interleaved ? MPNUM_TILE_ / 2 : MPNUM_TILE_;
+}
+/* x with its bias, and where they lie by turns the factor, for some elements of a row; no
+ * more than mpnum_activation_most_. */
+MPNUM_HOST void mpnum_activation_inputs_(float *x, float *factor, mpnum_const_matrix src,
+                                         const mpnum_activation_options *options,
+                                         size_t row, size_t first, size_t n) {
+  MPNUM_ALIGNED_ float pairs[MPNUM_TILE_];
+  const size_t each = options->is_interleaved ? 2 : 1;
+  float *const to = options->is_interleaved ? pairs : x;
+  mpnum_floats_from_(src.type, to, mpnum_rows_at_(src, row, each * first), each * n);
+  if (options->bias) mpnum_norm_pairs_(0, to, to, options->bias + each * first, each * n);
+  if (options->is_interleaved) mpnum_gate_apart_(x, factor, pairs, n);
+}
 /* Computes y for some elements of a row, as floats. */
 MPNUM_HOST void mpnum_activation_tile_(mpnum_activation activation, float *y,
                                        mpnum_const_matrix src,
@@ -130,16 +150,17 @@ MPNUM_HOST void mpnum_activation_tile_(mpnum_activation activation, float *y,
                                        size_t row, size_t first, size_t n) {
   MPNUM_ALIGNED_ float factor[MPNUM_TILE_];
   mpnum_gate_map_ bounds;
-  mpnum_floats_from_(src.type, y, mpnum_rows_at_(src, row, first), n);
-  if (options->bias) mpnum_norm_pairs_(0, y, y, options->bias + first, n);
+  mpnum_activation_inputs_(y, factor, src, options, row, first, n);
   if (mpnum_bits_f32(options->limit) != 0) {
     bounds = mpnum_activation_bounds_(options, 0);
     mpnum_gate_map_of_(&bounds, y, y, n);
   }
   mpnum_activation_of_(activation, y, y, n, options);
-  if (!options->factor.data) return;
-  mpnum_floats_from_(options->factor.type, factor,
-                     mpnum_rows_at_(options->factor, row, first), n);
+  if (options->factor.data)
+    mpnum_floats_from_(options->factor.type, factor,
+                       mpnum_rows_at_(options->factor, row, first), n);
+  else if (!options->is_interleaved)
+    return;
   if (mpnum_activation_moves_factor_(options)) {
     bounds = mpnum_activation_bounds_(options, 1);
     mpnum_gate_map_of_(&bounds, factor, factor, n);
@@ -157,10 +178,10 @@ MPNUM_HOST int mpnum_activation_is_known_(mpnum_activation activation, float lim
          (mpnum_bits_f32(offset) & 0x7fffffffu) <= finite &&
          !(is_plain && alpha_bits != 0 && alpha_bits != 0x3f800000u);
 }
-/* Whether results lie on biases, a float for each column. */
-MPNUM_HOST int mpnum_rows_lie_on_(mpnum_matrix dst, const float *bias) {
+/* Whether results lie on biases, a float for each of so many columns. */
+MPNUM_HOST int mpnum_rows_lie_on_(mpnum_matrix dst, const float *bias, size_t columns) {
   return dst.data && dst.rows && dst.columns &&
-         mpnum_floats_overlap_(bias, dst.columns, mpnum_rows_read_(dst));
+         mpnum_floats_overlap_(bias, columns, mpnum_rows_read_(dst));
 }
 /* Checks all but the type and the place of dst. adds: what that option may be, or 0. */
 MPNUM_HOST mpnum_status mpnum_activation_check_(mpnum_activation activation,
@@ -168,19 +189,39 @@ MPNUM_HOST mpnum_status mpnum_activation_check_(mpnum_activation activation,
                                                 const mpnum_activation_options *options,
                                                 int adds) {
   const mpnum_const_matrix factor = options->factor;
+  const int by_turns = options->is_interleaved;
   const int is_known = mpnum_activation_is_known_(activation, options->limit,
                                                   options->alpha, options->offset) &&
                        !(options->function && mpnum_activation_has_alpha_(options)) &&
-                       (options->adds == 0 || options->adds == adds);
+                       (options->adds == 0 || options->adds == adds) &&
+                       (by_turns == 0 || (by_turns == 1 && !factor.data));
   mpnum_status status = mpnum_source_check_(src);
   if (status == MPNUM_OK && !is_known) status = MPNUM_ERROR_ARGUMENT;
+  if (status == MPNUM_OK && by_turns && src.columns % 2) status = MPNUM_ERROR_SHAPE;
+  if (by_turns) src.columns /= 2;
   if (status == MPNUM_OK) status = mpnum_shape_check_(dst, src);
-  if (status == MPNUM_OK && options->bias && mpnum_rows_lie_on_(dst, options->bias))
-    status = MPNUM_ERROR_OVERLAP;
   if (status != MPNUM_OK || !factor.data) return status;
   if (!mpnum_has_rows_(factor.type)) return MPNUM_ERROR_TYPE;
   return factor.rows != src.rows || factor.columns != src.columns ? MPNUM_ERROR_SHAPE
                                                                   : MPNUM_OK;
+}
+/* The place of dst, that of codes if is_codes: on no bias, and where it may share rows.
+ */
+MPNUM_HOST mpnum_status mpnum_activation_place_(mpnum_matrix dst, mpnum_const_matrix src,
+                                                const mpnum_activation_options *options,
+                                                int is_codes) {
+  mpnum_status status = MPNUM_OK;
+  if (options->bias && mpnum_rows_lie_on_(dst, options->bias, src.columns))
+    return MPNUM_ERROR_OVERLAP;
+  if ((is_codes || options->is_interleaved) &&
+      (mpnum_rows_overlap_(dst, src) || mpnum_rows_overlap_(dst, options->factor)))
+    return MPNUM_ERROR_OVERLAP;
+  if (is_codes) return MPNUM_OK;
+  if (!mpnum_has_rows_(dst.type)) return MPNUM_ERROR_TYPE;
+  if (!options->is_interleaved) status = mpnum_rows_check_(dst, src);
+  if (status == MPNUM_OK && options->factor.data)
+    status = mpnum_rows_check_(dst, options->factor);
+  return status;
 }
 
 /* Whether rows lie one behind the other without a bias, so that all are like one row. */
@@ -198,12 +239,11 @@ mpnum_activation_rows(mpnum_activation activation, mpnum_matrix dst,
   const mpnum_activation_options usual = mpnum_activation_default();
   const mpnum_activation_options *chosen = options ? options : &usual;
   MPNUM_ALIGNED_ float y[MPNUM_TILE_];
-  size_t rows = src.rows, columns = src.columns, i = 0, k = 0;
+  const size_t most = mpnum_activation_most_(chosen);
+  size_t rows = dst.rows, columns = dst.columns, i = 0, k = 0;
   uint64_t saved = 0;
   mpnum_status status = mpnum_activation_check_(activation, dst, src, chosen, 0);
-  if (status == MPNUM_OK) status = mpnum_rows_check_(dst, src);
-  if (status == MPNUM_OK && chosen->factor.data)
-    status = mpnum_rows_check_(dst, chosen->factor);
+  if (status == MPNUM_OK) status = mpnum_activation_place_(dst, src, chosen, 0);
   if (status != MPNUM_OK) return status;
   if (mpnum_is_one_row_(dst, src, chosen)) {
     columns *= rows;
@@ -211,8 +251,8 @@ mpnum_activation_rows(mpnum_activation activation, mpnum_matrix dst,
   }
   saved = mpnum_fenv_save_();
   for (; i < rows; ++i)
-    for (k = 0; k < columns; k += MPNUM_TILE_) {
-      const size_t n = mpnum_tile_size_(columns, k);
+    for (k = 0; k < columns; k += most) {
+      const size_t n = columns - k < most ? columns - k : most;
       mpnum_activation_tile_(activation, y, src, chosen, i, k, n);
       mpnum_floats_to_(dst.type, mpnum_rows_to_(dst, i, k), y, n);
     }
@@ -231,14 +271,13 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_activation_quantize_rows(
   const mpnum_activation_options usual = mpnum_activation_default();
   const mpnum_activation_options *chosen = options ? options : &usual;
   MPNUM_ALIGNED_ float y[MPNUM_TILE_];
-  size_t rows = src.rows, columns = src.columns, i = 0, k = 0;
+  const size_t most = mpnum_activation_most_(chosen);
+  size_t rows = dst.rows, columns = dst.columns, i = 0, k = 0;
   uint64_t saved = 0;
   mpnum_status status = mpnum_activation_check_(activation, dst, src, chosen, 0);
   if (!mpnum_is_scaled_type_(dst.type)) return MPNUM_ERROR_TYPE;
   if (!mpnum_is_scale_(scale)) return MPNUM_ERROR_ARGUMENT;
-  if (status == MPNUM_OK &&
-      (mpnum_rows_overlap_(dst, src) || mpnum_rows_overlap_(dst, chosen->factor)))
-    status = MPNUM_ERROR_OVERLAP;
+  if (status == MPNUM_OK) status = mpnum_activation_place_(dst, src, chosen, 1);
   if (status != MPNUM_OK) return status;
   if (mpnum_is_one_row_(dst, src, chosen)) {
     columns *= rows;
@@ -246,8 +285,8 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_activation_quantize_rows(
   }
   saved = mpnum_fenv_save_();
   for (; i < rows; ++i)
-    for (k = 0; k < columns; k += MPNUM_TILE_) {
-      const size_t n = mpnum_tile_size_(columns, k);
+    for (k = 0; k < columns; k += most) {
+      const size_t n = columns - k < most ? columns - k : most;
       mpnum_activation_tile_(activation, y, src, chosen, i, k, n);
       mpnum_quantize_by_(dst.type, (uint8_t *)dst.data + i * dst.stride + k,
                          MPNUM_TYPE_F32, y, n, scale, losses);

@@ -448,22 +448,29 @@ static inline bool mpnum_row_source_of_(mpnum::row_source_<T> &from, const T *sr
            chosen.heads <= 0xffffffffu && chosen.head_rows <= 0xffffffffu)) &&
          columns <= mpnum::row_columns_ && (src || rows == 0 || columns == 0);
 }
-/* Whether two matrices, of as many rows of as many elements, have no byte in common.
- * Rows of one may lie between those of the other where both are as far apart. */
+/* Whether two matrices, of as many rows, have no byte in common. Rows of one may lie
+ * between those of the other where both are as far apart. */
+template <class A, class B>
+static inline bool mpnum_rows_are_apart_(const A *a, size_t a_stride, const B *b,
+                                         size_t b_stride, size_t rows, size_t a_columns,
+                                         size_t b_columns) {
+  const size_t x = reinterpret_cast<size_t>(a), y = reinterpret_cast<size_t>(b);
+  const size_t pitch = a_stride * sizeof(A);
+  if (!a || !b || rows == 0 || a_columns == 0 || b_columns == 0) return true;
+  if (pitch != 0 && pitch == b_stride * sizeof(B)) {
+    const size_t between = x > y ? (x - y) % pitch : pitch - 1 - (y - x - 1) % pitch;
+    if (between >= b_columns * sizeof(B) && pitch - between >= a_columns * sizeof(A))
+      return true;
+  }
+  const size_t a_bytes = mpnum_extent_(rows, a_columns, a_stride, 8 * sizeof(A));
+  const size_t b_bytes = mpnum_extent_(rows, b_columns, b_stride, 8 * sizeof(B));
+  return a_bytes && b_bytes && !mpnum_overlap_(a, a_bytes, b, b_bytes);
+}
+/* The same of rows of as many elements. */
 template <class A, class B>
 static inline bool mpnum_rows_are_apart_(const A *a, size_t a_stride, const B *b,
                                          size_t b_stride, size_t rows, size_t columns) {
-  const size_t x = reinterpret_cast<size_t>(a), y = reinterpret_cast<size_t>(b);
-  const size_t pitch = a_stride * sizeof(A);
-  if (!a || !b || rows == 0 || columns == 0) return true;
-  if (pitch != 0 && pitch == b_stride * sizeof(B)) {
-    const size_t between = x > y ? (x - y) % pitch : pitch - 1 - (y - x - 1) % pitch;
-    if (between >= columns * sizeof(B) && pitch - between >= columns * sizeof(A))
-      return true;
-  }
-  const size_t a_bytes = mpnum_extent_(rows, columns, a_stride, 8 * sizeof(A));
-  const size_t b_bytes = mpnum_extent_(rows, columns, b_stride, 8 * sizeof(B));
-  return a_bytes && b_bytes && !mpnum_overlap_(a, a_bytes, b, b_bytes);
+  return mpnum_rows_are_apart_(a, a_stride, b, b_stride, rows, columns, columns);
 }
 /* Whether a float of each row is none of the rows' bytes. */
 template <class T>

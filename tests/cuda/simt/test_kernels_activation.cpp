@@ -133,6 +133,69 @@ void check_backward_codes(const matrix &shape, unsigned which, float scale) {
   check_same(got_factor, want_factor, "codes of factor", shape, which);
   CHECK(code_of(amax) == code_of(losses.amax), "amax");
 }
+/* Gate and factor by turns, rows of twice as many elements. */
+matrix twice(const matrix &shape) {
+  return {shape.rows, 2 * shape.columns, 2 * shape.from_stride, 2 * shape.to_stride};
+}
+template <class Dst, class Q, class Src>
+void check_turns(const matrix &shape, unsigned which, float scale) {
+  const vector<Src> src = random_rows<Src>(twice(shape), which + 1);
+  const vector<float> bias = biases(2 * shape.columns);
+  mpnum_activation_options options = choose(which, bias);
+  vector<Dst> want = guarded_rows<Dst>(shape), got = want;
+  vector<Q> want_codes = guarded_rows<Q>(shape), codes = want_codes;
+  mpnum_quantize_losses losses = {0, 0, 0, 0};
+  float &amax = placed(0.0f);
+  const float &factor_of = placed(scale);
+  options.is_interleaved = 1;
+  must(mpnum_activation_rows(activation_of(which), to_rows(want, shape),
+                             of_rows(src, twice(shape)), &options));
+  CHECK_LAUNCH(mpnum_launch_activation_rows(activation_of(which), view_to(got, shape),
+                                            view_of(src, twice(shape)), &options,
+                                            nullptr));
+  check_same(got, want, "activation by turns", shape, which);
+  must(mpnum_activation_quantize_rows(activation_of(which), to_rows(want_codes, shape),
+                                      of_rows(src, twice(shape)), &options, scale,
+                                      &losses));
+  CHECK_LAUNCH(mpnum_launch_activation_quantize_rows(
+      activation_of(which), view_to(codes, shape), view_of(src, twice(shape)), &options,
+      &factor_of, &amax, nullptr));
+  check_same(codes, want_codes, "codes by turns", shape, which);
+  CHECK(code_of(amax) == code_of(losses.amax), "amax");
+}
+template <class D, class Q, class Dy, class Src>
+void check_turns_back(const matrix &shape, unsigned which, float scale, int adds) {
+  const matrix wide = twice(shape);
+  const vector<Src> src = random_rows<Src>(wide, which + 1);
+  const vector<Dy> dy = random_rows<Dy>(shape, which + 3);
+  const vector<float> bias = biases(2 * shape.columns);
+  mpnum_activation_options options = choose(which, bias);
+  matrix to = wide;
+  to.from_stride = wide.to_stride;
+  vector<D> want = random_rows<D>(to, 9), got = want;
+  vector<Q> want_codes = guarded_rows<Q>(wide), codes = want_codes;
+  mpnum_quantize_losses losses = {0, 0, 0, 0};
+  float &amax = placed(0.0f);
+  const float &factor_of = placed(scale);
+  options.is_interleaved = 1;
+  options.adds = adds;
+  must(mpnum_activation_backward_rows(activation_of(which), to_rows(want, wide),
+                                      mpnum_matrix_empty(), of_rows(dy, shape),
+                                      of_rows(src, wide), &options));
+  CHECK_LAUNCH(mpnum_launch_activation_backward_rows(
+      activation_of(which), view_to(got, wide), mpnum::matrix<D>(), view_of(dy, shape),
+      view_of(src, wide), &options, nullptr));
+  check_same(got, want, "gradients by turns", wide, which);
+  options.adds = 0;
+  must(mpnum_activation_backward_quantize_rows(
+      activation_of(which), to_rows(want_codes, wide), mpnum_matrix_empty(),
+      of_rows(dy, shape), of_rows(src, wide), &options, scale, &losses));
+  CHECK_LAUNCH(mpnum_launch_activation_backward_quantize_rows(
+      activation_of(which), view_to(codes, wide), mpnum::matrix<Q>(), view_of(dy, shape),
+      view_of(src, wide), &options, &factor_of, &amax, nullptr));
+  check_same(codes, want_codes, "codes of gradients by turns", wide, which);
+  CHECK(code_of(amax) == code_of(losses.amax), "amax");
+}
 template <class Dst, class Src>
 void check_dropout(const matrix &shape, float keep, std::uint64_t offset) {
   const vector<Src> src = random_rows<Src>(shape, 1);
@@ -197,6 +260,18 @@ void codes_have_the_bits_of_the_host(void) {
     check_backward_codes<mpnum_e4m3, float>({11, 70, 71, 73}, which, 30);
   }
 }
+void turns_have_the_bits_of_the_host(void) {
+  unsigned which = 0;
+  for (std::size_t columns : {1u, 2u, 3u, 33u, 64u, 65u, 200u, 2049u})
+    for (std::size_t rows : {1u, 3u}) {
+      const matrix shape = {rows, columns, columns + which % 3, columns + which % 2};
+      simt::use(simt::schedules[which % 6]);
+      check_turns<float, mpnum_e4m3, float>(shape, which % OPTIONS, 30);
+      check_turns_back<float, mpnum_e4m3, float, float>(shape, which % OPTIONS, 30,
+                                                        which % 3 == 0);
+      ++which;
+    }
+}
 #ifndef TEST_TYPES
 void every_type_has_the_bits_of_the_host(void) {
   for (unsigned which = 0; which < OPTIONS; ++which) {
@@ -205,6 +280,9 @@ void every_type_has_the_bits_of_the_host(void) {
     check_forward<mpnum_bf16, mpnum_f16>(shape, which);
     check_forward<mpnum_e5m2, mpnum_e4m3>(shape, which);
     check_backward<mpnum_bf16, mpnum_bf16, mpnum_bf16>(shape, which, which % 2);
+    check_turns<mpnum_bf16, mpnum_e5m2, mpnum_bf16>(shape, which, 3);
+    check_turns_back<mpnum_bf16, mpnum_e5m2, mpnum_bf16, mpnum_bf16>(shape, which, 3,
+                                                                     which % 2);
     check_backward<mpnum_f16, float, mpnum_e5m2>(shape, which, which % 3 == 0);
     check_backward_codes<mpnum_e5m2, mpnum_bf16>(shape, which, 100);
     check_dropout<mpnum_bf16, mpnum_bf16>(shape, 0.9f, which);
@@ -272,6 +350,40 @@ void what_does_not_fit_launches_nothing(void) {
   options.function = nullptr;
   activation = static_cast<mpnum_activation>(5);
   check_refused(forward(third, data), "an unknown activation");
+  activation = MPNUM_ACTIVATION_SILU;
+  options.is_interleaved = 1;
+  const auto half = [](float *at) { return mpnum::matrix_of(at, 4, 4); };
+  const auto turns = [&](mpnum::matrix<float> dst, mpnum::matrix<float> src) {
+    return mpnum_launch_activation_rows(activation, dst, src, &options, nullptr);
+  };
+  const auto back = [&](float *to, float *to_factor, float *dy, float *src) {
+    return mpnum_launch_activation_backward_rows(activation, view(to), view(to_factor),
+                                                 half(dy), view(src), &options, nullptr);
+  };
+  CHECK(turns(half(third), view(data)) == sound &&
+            back(third, none, data, other) == sound &&
+            back(other, none, data, other) == sound,
+        "turns are launched");
+  check_refused(turns(view(third), view(data)), "as many columns as of turns");
+  check_refused(turns(half(third), mpnum::matrix_of(data, 4, 9)), "half a turn");
+  check_refused(turns(half(data), view(data)), "results where both are");
+  check_refused(turns(half(data + 31), view(data)), "results on the end of both");
+  check_refused(back(third, fourth, data, other), "the factor's gradient apart");
+  check_refused(back(third, none, third + 31, other), "gradients on dy");
+  check_refused(back(third + 1, none, data, third), "gradients in rows of both");
+  options.bias = third + 31;
+  check_refused(back(third, none, data, other), "gradients on the bias");
+  options.bias = data;
+  check_refused(turns(half(data + 7), view(other)), "results on the end of the bias");
+  options.bias = nullptr;
+  options.adds = 1;
+  check_refused(back(other, none, data, other), "a sum where both are");
+  options.adds = 0;
+  options.is_interleaved = 2;
+  check_refused(turns(half(third), view(data)), "two");
+  options.is_interleaved = 1;
+  options.factor = mpnum_const_matrix_of(MPNUM_TYPE_F32, fourth, 4, 4);
+  check_refused(turns(half(third), view(data)), "another factor");
   simt::launch_error = cudaSuccess;
 }
 
@@ -283,6 +395,7 @@ int main(int count, char **arguments) {
                        TEST(rows_of_any_length_have_the_bits_of_the_host),
                        TEST(every_option_has_the_bits_of_the_host),
                        TEST(codes_have_the_bits_of_the_host),
+                       TEST(turns_have_the_bits_of_the_host),
 #ifndef TEST_TYPES
                        TEST(every_type_has_the_bits_of_the_host),
 #endif

@@ -60,6 +60,14 @@ MPNUM_HOST void mpnum_gate_scale_(float number, float *dst, const float *src, si
   if (dst != src) MPNUM_MEMCPY_(dst, src, n * sizeof *dst);
   mpnum_row_scaled_(dst, n, number);
 }
+/* Pairs of floats to the first and the second of each, and back; all lie apart. */
+MPNUM_HOST void mpnum_gate_apart_(float *even, float *odd, const float *pairs, size_t n) {
+  MPNUM_CALL_(gate_apart, (even, odd, pairs, n));
+}
+MPNUM_HOST void mpnum_gate_by_turns_(float *pairs, const float *even, const float *odd,
+                                     size_t n) {
+  MPNUM_CALL_(gate_by_turns, (pairs, even, odd, n));
+}
 MPNUM_HOST void mpnum_gate_gradients_of_(const mpnum_gate_run_ *run, size_t n) {
   MPNUM_CALL_(gate_gradients, (run, n));
 }

@@ -195,6 +195,19 @@ MPNUM_AVX2_ void mpnumv_transpose(mpnumv_vector rows[4]) {
   rows[2] = (mpnumv_vector)_mm256_unpacklo_epi64(high01, high23);
   rows[3] = (mpnumv_vector)_mm256_unpackhi_epi64(high01, high23);
 }
+MPNUM_AVX2_ void mpnumv_unzip(mpnumv_vector pair[2]) {
+  const __m256 a = (__m256)pair[0], b = (__m256)pair[1];
+  pair[0] = (mpnumv_vector)_mm256_permute4x64_epi64(
+      (__m256i)_mm256_shuffle_ps(a, b, 0x88), 0xd8);
+  pair[1] = (mpnumv_vector)_mm256_permute4x64_epi64(
+      (__m256i)_mm256_shuffle_ps(a, b, 0xdd), 0xd8);
+}
+MPNUM_AVX2_ void mpnumv_zip(mpnumv_vector pair[2]) {
+  const __m256i a = (__m256i)pair[0], b = (__m256i)pair[1];
+  const __m256i low = _mm256_unpacklo_epi32(a, b), high = _mm256_unpackhi_epi32(a, b);
+  pair[0] = (mpnumv_vector)_mm256_permute2x128_si256(low, high, 0x20);
+  pair[1] = (mpnumv_vector)_mm256_permute2x128_si256(low, high, 0x31);
+}
 
 MPNUM_AVX2_ mpnumv_vector mpnumv_largest_of_quarters(const mpnumv_vector *x) {
   const __m256i a = (__m256i)x[0], b = (__m256i)x[1];

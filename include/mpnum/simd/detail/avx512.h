@@ -260,6 +260,26 @@ MPNUM_AVX512_ void mpnumv_transpose(mpnumv_vector rows[4]) {
   rows[2] = (mpnumv_vector)_mm512_maskz_unpacklo_epi64(0xff, high01, high23);
   rows[3] = (mpnumv_vector)_mm512_maskz_unpackhi_epi64(0xff, high01, high23);
 }
+/* Elements of two vectors by turns, to those of even and those of odd numbers; and back.
+ */
+MPNUM_AVX512_ void mpnumv_unzip(mpnumv_vector pair[2]) {
+  const __m512i even =
+      _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  const __m512i odd =
+      _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+  const __m512i a = (__m512i)pair[0], b = (__m512i)pair[1];
+  pair[0] = (mpnumv_vector)_mm512_permutex2var_epi32(a, even, b);
+  pair[1] = (mpnumv_vector)_mm512_permutex2var_epi32(a, odd, b);
+}
+MPNUM_AVX512_ void mpnumv_zip(mpnumv_vector pair[2]) {
+  const __m512i low =
+      _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+  const __m512i high =
+      _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  const __m512i a = (__m512i)pair[0], b = (__m512i)pair[1];
+  pair[0] = (mpnumv_vector)_mm512_permutex2var_epi32(a, low, b);
+  pair[1] = (mpnumv_vector)_mm512_permutex2var_epi32(a, high, b);
+}
 
 /* Quarter k of the result: the largest of the quarters of x[k], lane by lane. Values
  * below 2^31. */

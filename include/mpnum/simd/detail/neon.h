@@ -196,6 +196,16 @@ MPNUM_NEON_ void mpnumv_transpose(mpnumv_vector rows[4]) {
   rows[2] = (mpnumv_vector)vzip1q_u64((uint64x2_t)high01, (uint64x2_t)high23);
   rows[3] = (mpnumv_vector)vzip2q_u64((uint64x2_t)high01, (uint64x2_t)high23);
 }
+MPNUM_NEON_ void mpnumv_unzip(mpnumv_vector pair[2]) {
+  const uint32x4_t a = (uint32x4_t)pair[0], b = (uint32x4_t)pair[1];
+  pair[0] = (mpnumv_vector)vuzp1q_u32(a, b);
+  pair[1] = (mpnumv_vector)vuzp2q_u32(a, b);
+}
+MPNUM_NEON_ void mpnumv_zip(mpnumv_vector pair[2]) {
+  const uint32x4_t a = (uint32x4_t)pair[0], b = (uint32x4_t)pair[1];
+  pair[0] = (mpnumv_vector)vzip1q_u32(a, b);
+  pair[1] = (mpnumv_vector)vzip2q_u32(a, b);
+}
 /* Four words of each lane. */
 MPNUM_NEON_ void mpnumv_store_words(uint8_t *dst, const mpnumv_vector x[4]) {
   const uint32x4x4_t words = {

@@ -283,6 +283,16 @@ MPNUM_SSE2_ void mpnumv_transpose(mpnumv_vector rows[4]) {
   rows[2] = (mpnumv_vector)_mm_unpacklo_epi64(high01, high23);
   rows[3] = (mpnumv_vector)_mm_unpackhi_epi64(high01, high23);
 }
+MPNUM_SSE2_ void mpnumv_unzip(mpnumv_vector pair[2]) {
+  const __m128 a = (__m128)pair[0], b = (__m128)pair[1];
+  pair[0] = (mpnumv_vector)_mm_shuffle_ps(a, b, 0x88);
+  pair[1] = (mpnumv_vector)_mm_shuffle_ps(a, b, 0xdd);
+}
+MPNUM_SSE2_ void mpnumv_zip(mpnumv_vector pair[2]) {
+  const __m128i a = (__m128i)pair[0], b = (__m128i)pair[1];
+  pair[0] = (mpnumv_vector)_mm_unpacklo_epi32(a, b);
+  pair[1] = (mpnumv_vector)_mm_unpackhi_epi32(a, b);
+}
 
 MPNUM_SSE2_ mpnumv_vector mpnumv_largest_of_quarters(const mpnumv_vector *x) {
   return x[0];
