@@ -167,6 +167,7 @@ static void expect_turns(int kind, const setting *how, const float *added, size_
   }
 }
 static void gate_and_up_by_turns(void) {
+  static float old[2][COUNT];
   for (int k = 0; k < 300; ++k) {
     const mpnum_type type = row_types[k % 5], of_dy = row_types[k / 7 % 5];
     const mpnum_type to = row_types[k / 5 % 5];
@@ -193,8 +194,10 @@ static void gate_and_up_by_turns(void) {
     pairs.stride = stride;
     result.stride = 2 * n + (size_t)(k / 3 % 2);
     expect_turns(kind, &how, of.bias, n);
-    memset(want, 0x35, sizeof want);
+    make(old[0], to, want[0], count, 2);
+    make(old[1], to, want[1], count, 2);
     memset(turned, 0x35, sizeof turned);
+    turn(turned[0], result.stride, want[0], want[1], size, n);
     put(to, want[0], to_x, count, adds);
     put(to, want[1], to_up, count, adds);
     turn(turned[1], result.stride, want[0], want[1], size, n);
