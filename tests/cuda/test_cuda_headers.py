@@ -176,6 +176,8 @@ cudaError_t quantize_all(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, float *scal
   error = mpnum_launch_dequantize_nvfp4<1, MPNUM_TYPE_UE5M3>(MATRIX(y), a, scale, what, stream);
   if (error != cudaSuccess) return error;
   LAUNCH(quantize_nvfp4_sr(BLOCKS, MATRIX(y), scale, what, 1, 2, stream))
+  LAUNCH(quantize_stored(stored, MATRIX(x), stream))
+  LAUNCH(quantize_stored(stored, MATRIX(y), stream))
   LAUNCH(dequantize_stored(MATRIX(x), stored, stream))
   LAUNCH(dequantize_stored(MATRIX(y), stored, stream))
   LAUNCH(dequantize_nvfp4(MATRIX(x), a, scale, what, stream))

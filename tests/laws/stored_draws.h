@@ -60,6 +60,9 @@ static void draw_quantize_stored(law_draw *d) {
   draw_stored_bytes(d, made.scales_bytes);
   draw_stored_bytes(d, made.zeros_bytes);
 }
+static mpnum_status quantize_stored(const law_piece *at) {
+  return mpnum_quantize_stored(stored_at(at, at->rows), source_of(at));
+}
 static mpnum_status dequantize_stored(const law_piece *at) {
   mpnum_matrix to =
       mpnum_matrix_of(at->draw->types[0], at->at[S_SRC], at->rows, at->columns);

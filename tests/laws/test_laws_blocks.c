@@ -457,9 +457,6 @@ static mpnum_status product(const law_piece *at) {
 
 /* --- Matrices as other libraries store them --- */
 
-static mpnum_status quantize_stored(const law_piece *at) {
-  return mpnum_quantize_stored(stored_at(at, at->rows), source_of(at));
-}
 /* --- Moves --- */
 
 enum { V_CODES, V_DATA, V_SCALES };

@@ -296,11 +296,18 @@ int spoil_stride(law_draw *d, law_piece *at, int k) {
 
 /* --- Matrices as other libraries store them --- */
 
-void draw_stored_launch(law_draw *d) {
-  draw_dequantize_stored(d);
+template <void (*draw)(law_draw *)> void draw_stored_launch(law_draw *d) {
+  draw(d);
   align_operands(d);
   if (d->operands[S_SCALES].bits)
     d->operands[S_SCALES].alignment = d->choice[0] < 6 ? 4 : 2;
+}
+mpnum_status quantize_stored_launch(const law_piece *at) {
+  return of_source(at, [&](auto from) {
+    typedef typename decltype(from)::type T;
+    return mpnum_launch_quantize_stored(stored_at(at, at->rows), matrix_at<T>(at, S_SRC),
+                                        nullptr);
+  });
 }
 mpnum_status dequantize_stored_launch(const law_piece *at) {
   return of_source(at, [&](auto to) {
@@ -345,9 +352,12 @@ const law_subject subjects[] = {
     BACK("nvfp4/ue5m3", NVFP4_WIDE, NVFP4_WIDE),
     BLOCKS("fp8", FP8, FP8_SQUARE, false),
     BACK("fp8", FP8, FP8_SQUARE),
-    {"mpnum_launch_dequantize_stored", draw_stored_launch, dequantize_stored_launch,
-     DRAWN(6) | DEVICE_LAWS | HOLDS(LAW_STRIDED), BESIDE(dequantize_stored), spoil_stored,
-     nullptr},
+    {"mpnum_launch_quantize_stored", draw_stored_launch<draw_quantize_stored>,
+     quantize_stored_launch, DRAWN(3) | DEVICE_LAWS | HOLDS(LAW_STRIDED),
+     BESIDE(quantize_stored), spoil_stored, nullptr},
+    {"mpnum_launch_dequantize_stored", draw_stored_launch<draw_dequantize_stored>,
+     dequantize_stored_launch, DRAWN(6) | DEVICE_LAWS | HOLDS(LAW_STRIDED),
+     BESIDE(dequantize_stored), spoil_stored, nullptr},
     {"mpnum_launch_nvfp4_scale", draw_nvfp4_scale, nvfp4_scale_launch,
      (DEVICE_LAWS | HOLDS(LAW_STRIDED)) & ~HOLDS(LAW_EMPTY), BESIDE(nvfp4_scale_on_host),
      nullptr, nullptr},

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Matrices in device memory as other libraries store them, back to floats. Rules of all
- * launchers: kernels.cuh. CUDA C++11; NVRTC for the kernels alone. Opt-in.
+/* Matrices in device memory as other libraries store them, from floats and back. Rules of
+ * all launchers: kernels.cuh. CUDA C++11; NVRTC for the kernels alone. Opt-in.
  *
  *     mpnum_stored weights = mpnum_stored_of(MPNUM_STORED_Q4_0, rows, columns, 0);
  *     weights.data = codes; // in device memory
- *     mpnum_launch_dequantize_stored(mpnum::matrix_of(values, rows, columns), weights,
- *                                    stream);
+ *     mpnum_launch_quantize_stored(weights, mpnum::matrix_of(values, rows, columns),
+ *                                  stream);
  *
  * Domain and status are those of stored_matrix.h, but scales of NF4, FP4, AWQ and GPTQ
  *   are aligned for their type. T is float, mpnum_f16 or mpnum_bf16.
- * Bits: those of mpnum_dequantize_stored.
- * Speed: a thread has eight neighbours of a row. Words of AWQ hold columns, and eight
- *   threads read each of them. */
+ * Bits: those of mpnum_quantize_stored and mpnum_dequantize_stored. Inf and NaN, which
+ *   the host refuses, a device sees too late: their block, or group of a row, is stored
+ * as a scale of NaN and codes of 0, and comes back as NaN. Speed: a thread has eight
+ * neighbours of a row on their way back. Words of AWQ hold columns, and eight threads
+ * read each of them. Eight threads quantise a block, or the groups of eight rows. */
 #ifndef MPNUM_BLOCKS_STORED_MATRIX_CUH
 #define MPNUM_BLOCKS_STORED_MATRIX_CUH
 
 #include "../array/matrix.cuh"
 #include "../cuda/detail/launch.cuh"
+#include "detail/stored_lanes.cuh"
 #include "stored_matrix.h"
 MPNUM_C_BEGIN_
 
@@ -114,6 +117,35 @@ static __device__ __forceinline__ float stored_book_(mpnum_stored_layout layout,
   return mpnum_from_bits_f32(mpnum_bits_f32(fp4[code % 8]) | (code / 8) << 31);
 }
 
+/* Of the eight threads of a unit: what is quantised together. */
+template <class T>
+static __device__ __forceinline__ void
+stored_put_block_(const mpnum_stored &dst, const T *src, size_t stride, size_t unit,
+                  bool exists, unsigned lane) {
+  const size_t across = (dst.columns - 1) / dst.block + 1;
+  const size_t row = unit / across, column = unit % across * dst.block;
+  const T *const from = src + (exists ? row * stride + column : 0);
+  unsigned char *to = static_cast<unsigned char *>(dst.data);
+  if (dst.layout == MPNUM_STORED_NVFP4) {
+    stored_put_nvfp4_(exists ? to + 36 * unit : 0,
+                      stored_in_<8>(from + 8 * lane, exists ? 8 : 0), lane);
+  } else if (dst.layout <= MPNUM_STORED_Q4_0) {
+    const mpnum_lanes<float, 4> x = stored_in_<4>(from + 4 * lane, exists ? 4 : 0);
+    if (dst.layout == MPNUM_STORED_MXFP4)
+      stored_put_mxfp4_(exists ? to + 17 * unit : 0, x, lane);
+    else if (dst.layout == MPNUM_STORED_Q8_0)
+      stored_put_q_0_(true, exists ? to + 34 * unit : 0, x, lane);
+    else
+      stored_put_q_0_(false, exists ? to + 18 * unit : 0, x, lane);
+  } else {
+    const size_t left = dst.columns - column, n = left < dst.block ? left : dst.block;
+    stored_put_book_(dst.layout == MPNUM_STORED_NF4,
+                     to + (exists ? (row * dst.columns + column) / 2 : 0),
+                     static_cast<float *>(dst.scales) + (exists ? unit : 0), from,
+                     exists ? n : 0, lane);
+  }
+}
+
 } // namespace mpnum
 
 /* Grids of one dimension, blocks of MPNUM_LAUNCH_THREADS_. */
@@ -146,27 +178,74 @@ static __global__ void mpnum_dequantize_stored_kernel_(T *dst, size_t stride,
   }
 }
 
+/* The same; eight threads for a block, or for the groups of eight rows. */
+template <class T>
+static __global__ void mpnum_quantize_stored_kernel_(mpnum_stored dst, const T *src,
+                                                     size_t stride) {
+  const size_t across = (dst.columns - 1) / dst.block + 1;
+  const bool has_groups = dst.layout >= MPNUM_STORED_AWQ;
+  const size_t units = (has_groups ? dst.rows / 8 : dst.rows) * across;
+  const size_t step = static_cast<size_t>(gridDim.x) * blockDim.x / 8;
+  const size_t first = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const unsigned lane = threadIdx.x % 8;
+  size_t warp = first / 32 * 4; /* its first unit: all of a warp go on together */
+  for (; warp < units; warp += step) {
+    const size_t unit = warp + threadIdx.x % 32 / 8;
+    const bool exists = unit < units;
+    const size_t row = unit / across * 8 + lane, column = unit % across * dst.block;
+    if (!has_groups)
+      mpnum::stored_put_block_(dst, src, stride, unit, exists, lane);
+    else
+      mpnum::stored_put_group_(dst, exists ? src + row * stride + column : 0, row, column,
+                               lane);
+  }
+}
+
 #if !MPNUM_HAS_NVRTC_
 
+/* A grid for units of so many threads. */
+template <class T>
+static inline cudaError_t mpnum_stored_grid_(size_t *blocks, const mpnum_stored &stored,
+                                             const T *floats, size_t stride,
+                                             size_t threads) {
+  mpnum_const_matrix view = mpnum_const_matrix_of(mpnum::type_of<T>::value, floats,
+                                                  stored.rows, stored.columns);
+  const size_t scale_bytes = stored.layout <= MPNUM_STORED_Q4_0  ? 1
+                             : stored.layout <= MPNUM_STORED_FP4 ? 4
+                                                                 : 2;
+  view.stride = stride;
+  if (mpnum_stored_check_(&stored, view) != MPNUM_OK ||
+      reinterpret_cast<size_t>(stored.scales) % scale_bytes != 0)
+    return cudaErrorInvalidValue;
+  return mpnum_launch_blocks_(blocks, (threads - 1) / MPNUM_LAUNCH_THREADS_ + 1, 0);
+}
+/* mpnum_quantize_stored. */
+template <class T>
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_quantize_stored(mpnum_stored dst, mpnum::matrix<T> src,
+                             cudaStream_t stream) {
+  size_t blocks = 0;
+  if (src.rows == 0 || src.columns == 0) return cudaSuccess;
+  if (dst.rows != src.rows || dst.columns != src.columns) return cudaErrorInvalidValue;
+  const size_t high = dst.layout < MPNUM_STORED_AWQ ? dst.rows : dst.rows / 8;
+  const size_t across = (dst.columns - 1) / (dst.block ? dst.block : 1) + 1;
+  const cudaError_t error =
+      mpnum_stored_grid_(&blocks, dst, src.data, src.stride, high * across * 8);
+  if (error != cudaSuccess) return error;
+  return mpnum_launch_(mpnum_quantize_stored_kernel_<T>, blocks, MPNUM_LAUNCH_THREADS_,
+                       stream, dst, static_cast<const T *>(src.data), src.stride);
+}
 /* mpnum_dequantize_stored. */
 template <class T>
 MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_dequantize_stored(mpnum::matrix<T> dst, mpnum_stored src,
                                cudaStream_t stream) {
-  mpnum_const_matrix view =
-      mpnum_const_matrix_of(mpnum::type_of<T>::value, dst.data, dst.rows, dst.columns);
-  const size_t scale_bytes = src.layout <= MPNUM_STORED_Q4_0  ? 1
-                             : src.layout <= MPNUM_STORED_FP4 ? 4
-                                                              : 2;
   size_t blocks = 0;
   if (dst.rows == 0 || dst.columns == 0) return cudaSuccess;
-  view.stride = dst.stride;
-  if (mpnum_stored_check_(&src, view) != MPNUM_OK || dst.stride < dst.columns ||
-      reinterpret_cast<size_t>(src.scales) % scale_bytes != 0)
+  if (dst.rows != src.rows || dst.columns != src.columns || dst.stride < dst.columns)
     return cudaErrorInvalidValue;
-  const size_t runs = dst.rows * ((dst.columns - 1) / 8 + 1);
-  const cudaError_t error =
-      mpnum_launch_blocks_(&blocks, (runs - 1) / MPNUM_LAUNCH_THREADS_ + 1, 0);
+  const cudaError_t error = mpnum_stored_grid_(&blocks, src, dst.data, dst.stride,
+                                               dst.rows * ((dst.columns - 1) / 8 + 1));
   if (error != cudaSuccess) return error;
   return mpnum_launch_(mpnum_dequantize_stored_kernel_<T>, blocks, MPNUM_LAUNCH_THREADS_,
                        stream, dst.data, dst.stride, src);

@@ -14,8 +14,8 @@
  * followed.
  * Domain: f32, f16 or bf16 matrices with a row stride, at any address; columns are a
  *   multiple of the block; of NF4 and FP4 one row may have any number of them; of AWQ and
- *   GPTQ rows are a multiple of 8. No memory overlaps. Host only; a launcher that
- *   dequantises: stored_matrix.cuh.
+ *   GPTQ rows are a multiple of 8. No memory overlaps. Host only; launchers of
+ *   both: stored_matrix.cuh.
  * Overflow: a scale past f16, as of an amax of 127 * 65520 in Q8_0, is Inf, as there.
  * NaN: a matrix with Inf or NaN is refused; a block with a scale of NaN comes back as
  *   NaN.

@@ -6,8 +6,10 @@ tf32 has its payload only there, widening keeps a NaN's payload, and bits above 
 conversion that relies on more is caught.
 """
 
+from fractions import Fraction
+
 from ptx.arithmetic import flush, saturated
-from ptx.values import FORMATS, NAN, WIDTHS, finite, signed
+from ptx.values import FORMATS, INFINITE, NAN, WIDTHS, finite, signed
 
 TF32_DIRT = 0x0a51
 TF32_NAN = 0xff800000 | TF32_DIRT
@@ -100,6 +102,20 @@ def from_integer(target, source, rounding):
     return run
 
 
+def to_integer(target, source, flushes):
+    """Toward zero, to the nearest that the target has; a NaN is 0."""
+    form, mask = FORMATS[source], (1 << WIDTHS[target]) - 1
+    low, high = (-(mask + 1) // 2, mask // 2) if target[0] == "s" else (0, mask)
+
+    def run(bits):
+        number = form.decode(flush(form, bits) if flushes else bits)
+        if number.kind == NAN:
+            return 0
+        size = high + 1 if number.kind == INFINITE else int(number.significand * Fraction(2) ** number.exponent)
+        return max(low, min(high, -size if number.negative else size)) & mask
+    return run
+
+
 def integer(target, source, saturate):
     """Truncation or extension; the result has the width of the target, as an unsigned number."""
     width, mask = WIDTHS[source], (1 << WIDTHS[target]) - 1
@@ -139,6 +155,9 @@ def converter(modifiers):
     if source[0] in "us" and source in WIDTHS and target in ("f16", "bf16", "f32", "f64") and rounding:
         takes()
         return from_integer(target, source, rounding[0])
+    if target in ("s32", "u32") and source == "f32" and rest[:1] == ["rzi"]:
+        takes("rzi", "ftz")
+        return to_integer(target, source, "ftz" in rest)
     if source[0] in "us" and target[0] in "us" and {source, target} <= set(WIDTHS) and not rounding:
         takes("sat")
         return integer(target, source, "sat" in rest)

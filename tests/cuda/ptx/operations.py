@@ -102,6 +102,15 @@ def arithmetic_operation(name, modifiers, operands, context):
     return assign(context, operands[0], width, expressions[name].format(a, *rest))
 
 
+@opcode("copysign")
+def sign_of_another(_name, modifiers, operands, context):
+    """The first source gives the sign, the second one the rest."""
+    width = WIDTHS[modifiers.kind("f32", "f64")]
+    sign, size = [context.value(operand, width) for operand in operands[1:]]
+    top = 1 << width - 1
+    return assign(context, operands[0], width, f"{sign} & {top:#x} | {size} & {top - 1:#x}", False)
+
+
 @opcode("rem")
 def remainder(_name, modifiers, operands, context):
     kind = modifiers.kind(*integer_kinds(16, 32, 64))

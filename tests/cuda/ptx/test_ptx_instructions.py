@@ -117,6 +117,8 @@ def floats_are_rounded_once():
         ("sqrt.rn.f32 d, a;", f32(-1.0), 0x7fffffff),
         ("neg.f32 d, a;", 0, 0x80000000),
         ("abs.f32 d, a;", 0xff800000, 0x7f800000),
+        ("copysign.f32 d, a, b;", f32(-2.0), f32(0.5), f32(-0.5)),
+        ("copysign.f32 d, a, b;", 0, 0xff812345, 0x7f812345),
         ("min.f32 d, a, b;", 0x80000000, 0, 0x80000000),
         ("max.f32 d, a, b;", 0x80000000, 0, 0),
         ("max.f32 d, a, b;", 0x7fc00000, one, one),
@@ -228,6 +230,12 @@ def floats_and_integers_convert():
         ("cvt.rn.f32.s32 d, a;", 0xffffffff, f32(-1.0)),
         ("cvt.rn.f32.u32 d, a;", 0xffffffff, f32(2.0 ** 32)),
         ("cvt.rz.f32.u32 d, a;", 0xffffffff, 0x4f7fffff),
+        ("cvt.rzi.s32.f32 d, a;", f32(-2.75), 0xfffffffe),
+        ("cvt.rzi.s32.f32 d, a;", f32(8.5), 8),
+        ("cvt.rzi.s32.f32 d, a;", f32(-2.0 ** 40), 0x80000000),
+        ("cvt.rzi.u32.f32 d, a;", f32(-2.75), 0),
+        ("cvt.rzi.u32.f32 d, a;", 0x7f800000, 0xffffffff),
+        ("cvt.rzi.s32.f32 d, a;", 0x7fc00000, 0),
     ])
     rows_hold("b64", "b32", [
         ("cvt.f64.f32 d, a;", 1, f64(2.0 ** -149)),

@@ -270,6 +270,15 @@ STORED = """mpnum_stored from[4] = {mpnum_stored_of(MPNUM_STORED_NF4, 8, 64, 0),
     from[i].zeros = zeros;
   }
 """
+EACH_STORED = """mpnum_stored to[8];
+  void *const data[8] = {mxfp4, nvfp4, q8_0, q4_0, nf4, fp4, awq, gptq};
+  for (int i = 0; i < 8; ++i) {
+    to[i] = mpnum_stored_of((mpnum_stored_layout)i, 8, 64, i < 4 ? 0 : 64);
+    to[i].data = data[i];
+    to[i].scales = i == 4 ? (void *)nf4_scales : i == 5 ? (void *)fp4_scales : i == 6 ? (void *)awq_scales : (void *)gptq_scales;
+    to[i].zeros = i == 6 ? awq_zeros : gptq_zeros;
+  }
+"""
 FACTORED = """const mpnum_adafactor how = mpnum_adafactor_default();
   mpnum_optimizer_tensor t = mpnum_optimizer_tensor_of(630, MPNUM_TYPE_F32, g, MPNUM_TYPE_BF16, p, MPNUM_TYPE_F32, r, c);
   t.columns = 9;
@@ -332,6 +341,17 @@ CASES = [
   return cudaSuccess;""",
          STORED + """  int status = 0;
   for (int i = 0; i < 4; ++i) status |= mpnum_dequantize_stored(mpnum_matrix_of(MPNUM_TYPE_BF16, y + 512 * i, 8, 64), from[i]);
+  return status;"""),
+    Case("quantize_stored", {"x": ("mpnum_bf16", bfloats(512)), "nf4": ("char", out(256)), "nf4_scales": ("float", out(8)),
+                             "fp4": ("char", out(256)), "fp4_scales": ("float", out(8)), "mxfp4": ("char", out(272)),
+                             "nvfp4": ("char", out(288)), "q8_0": ("char", out(544)), "q4_0": ("char", out(288)),
+                             "awq": ("char", out(256)), "awq_scales": ("mpnum_f16", out(8)), "awq_zeros": ("char", out(4)),
+                             "gptq": ("char", out(256)), "gptq_scales": ("mpnum_f16", out(8)), "gptq_zeros": ("char", out(4))},
+         EACH_STORED + """  for (int i = 0; i < 8; ++i)
+    AND_THEN(mpnum_launch_quantize_stored(to[i], mpnum::matrix_of(x, 8, 64), 0));
+  return cudaSuccess;""",
+         EACH_STORED + """  int status = 0;
+  for (int i = 0; i < 8; ++i) status |= mpnum_quantize_stored(to[i], mpnum_const_matrix_of(MPNUM_TYPE_BF16, x, 8, 64));
   return status;"""),
     Case("activation", {"dx": ("mpnum_bf16", bfloats(210, 3)), "du": ("mpnum_bf16", bfloats(210, 4)), "dy": ("mpnum_bf16", bfloats(210, 1)),
                         "x": ("mpnum_bf16", bfloats(210)), "u": ("mpnum_bf16", bfloats(210, 2))},

@@ -6,6 +6,8 @@
  * lists, makes a program of some of it. */
 #include "quantize_checks.hpp"
 
+#include <mpnum/blocks/stored_matrix.cuh>
+
 namespace {
 
 constexpr int ROWS = MPNUM_QUANTIZE_ROWS, COLUMNS = MPNUM_QUANTIZE_COLUMNS,
@@ -437,6 +439,46 @@ void dequantising_gives_the_hosts_bytes(void) {
 }
 
 /* Nothing is launched: a launch would give another error. */
+/* Inf and NaN, which the host refuses: NaN in their block, the host's bytes elsewhere. */
+void stored_blocks_with_nan_come_back_as_nan(void) {
+  constexpr std::size_t rows = 16, columns = 128, count = rows * columns;
+  for (int layout = MPNUM_STORED_MXFP4; layout <= MPNUM_STORED_GPTQ; ++layout) {
+    const mpnum_stored none = mpnum_stored_of(static_cast<mpnum_stored_layout>(layout),
+                                              rows, columns, layout < 4 ? 0 : 64);
+    const std::size_t wide = layout == MPNUM_STORED_NVFP4 ? 16 : none.block;
+    vector<float> x(count), want(count), got(count);
+    vector<unsigned char> memory[3] = {
+        vector<unsigned char>(none.data_bytes + guard_size, guard),
+        vector<unsigned char>(none.scales_bytes + guard_size, guard),
+        vector<unsigned char>(none.zeros_bytes + guard_size, guard)};
+    mpnum_stored made = none;
+    for (std::size_t i = 0; i < count; ++i)
+      x[i] = static_cast<float>(static_cast<int>(i * 37 % 41) - 20) / 8;
+    made.data = memory[0].data();
+    made.scales = memory[1].data();
+    made.zeros = memory[2].data();
+    must(mpnum_quantize_stored(
+        made, mpnum_const_matrix_of(MPNUM_TYPE_F32, x.data(), rows, columns)));
+    must(mpnum_dequantize_stored(
+        mpnum_matrix_of(MPNUM_TYPE_F32, want.data(), rows, columns), made));
+    x[3 * columns + 70] = mpnum_from_bits_f32(0x7f800000u);
+    x[9 * columns + 5] = mpnum_from_bits_f32(0xffc00000u);
+    CHECK_LAUNCH(mpnum_launch_quantize_stored(
+        made, mpnum::matrix_of(x.data(), rows, columns), nullptr));
+    must(mpnum_dequantize_stored(
+        mpnum_matrix_of(MPNUM_TYPE_F32, got.data(), rows, columns), made));
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t block = i % columns / wide;
+      const bool is_broken = (i / columns == 3 && block == 70 / wide) ||
+                             (i / columns == 9 && block == 5 / wide);
+      CHECK(mpnum_bits_f32(got[i]) == (is_broken ? 0x7fffffffu : mpnum_bits_f32(want[i])),
+            "layout %d, element %zu: %08x", layout, i, mpnum_bits_f32(got[i]));
+    }
+    const std::size_t bytes[3] = {none.data_bytes, none.scales_bytes, none.zeros_bytes};
+    for (int k = 0; k < 3; ++k)
+      CHECK(memory[k][bytes[k]] == guard, "part %d of layout %d ends", k, layout);
+  }
+}
 void what_is_wrong_is_refused(void) {
   const matrix<float> src(40, 70, 0, 1);
   const mpnum_blockscale_format format =
@@ -526,6 +568,7 @@ int main(int count, char **arguments) {
                        TEST(broken_scales_of_tensors_make_blocks_nan),
                        TEST(matrices_of_one_value_have_the_hosts_bytes),
                        TEST(the_next_scale_works),
+                       TEST(stored_blocks_with_nan_come_back_as_nan),
                        TEST(what_is_wrong_is_refused),
                    });
 }

@@ -19,6 +19,118 @@ MPNUM_C_BEGIN_
 #define MPNUM_FP4_VALUES_ \
  { 0.0f, 0.005208333333f, 0.66666667f, 1.0f, 0.33333333f, 0.5f, 0.16666667f, 0.25f }
 
+/* Where the code changes, in products with 1 / the largest magnitude. */
+#define MPNUM_NF4_LIMITS_                                                  \
+ {                                                                         \
+  -0.8480964004993439f, -0.6106329262256622f, -0.4599952697753906f,        \
+      -0.33967943489551544f, -0.23460740596055984f, -0.13791173323988914f, \
+      -0.045525018125772476f, 0.03979014977812767f, 0.1202552504837513f,   \
+      0.2035212516784668f, 0.2920137718319893f, 0.3893125355243683f,       \
+      0.5016634166240692f, 0.6427869200706482f, 0.8614784181118011f        \
+ }
+#define MPNUM_FP4_LIMITS_ \
+ { 0.00260417f, 0.0859375f, 0.20833333f, 0.29166667f, 0.4166667f, 0.583333f, 0.8333333f }
+/* The midpoints between values of e2m1. */
+#define MPNUM_E2M1_MIDDLES_ \
+ { 0.25f, 0.75f, 1.25f, 1.75f, 2.5f, 3.5f, 5.0f }
+
+/* --- Of one block or element, for devices, too --- */
+
+/* floor(log2(amax)) - 2 as a code of e8m0, at least 0, with a logarithm that is rounded
+ * to a float: just below 2^n it is n itself. A float there is 2^n (1 - steps 2^-24). */
+MPNUM_REAL_ uint8_t mpnum_stored_e8m0_(uint32_t amax) {
+  int code = (int)(amax >> 23) - 2;
+  const uint32_t steps = 0x00800000u - (amax & 0x007fffffu);
+  if (steps <= 44) { /* 2^6 log(2) */
+    const int n = (int)(amax >> 23) - 126, size = n > 0 ? n - 1 : -n;
+    const int place = size > 0 ? 31 - mpnum_clz_u32_((uint32_t)size) : 0;
+    code += steps <= 44u >> (6 - place);
+  }
+  return (uint8_t)(code < 0 ? 0 : code);
+}
+/* A magnitude as e4m3, to nearest and away from zero where it is one half; below the
+ * normal values at most the largest subnormal. */
+MPNUM_REAL_ uint8_t mpnum_stored_e4m3_(float x) {
+  const uint32_t bits = mpnum_bits_f32(x);
+  const uint32_t code = (bits + 0x00080000u - (120u << 23)) >> 20; /* 120 = 127 - 7 */
+  if (bits < 0x3c800000u) {                                        /* 2^-6 */
+    const float sum = mpnum_add_scalar_(x * 512.0f, 0.5f);
+    return (uint8_t)(mpnum_bits_f32(sum) >= 0x41000000u ? 7 : (int)sum);
+  }
+  return (uint8_t)(bits >= 0x43e00000u ? 0x7e : code); /* 448 */
+}
+/* 1 / x; 0 where that is Inf, or x is 0. */
+MPNUM_REAL_ float mpnum_stored_inverse_(float x) {
+  const uint32_t bits = mpnum_bits_f32(mpnum_div_scalar_(1.0f, x));
+  return mpnum_from_bits_f32((bits & 0x7fffffffu) < 0x7f800000u ? bits : 0);
+}
+/* Below which an element is 0 beside an amax or a scale with these bits: as 0, it takes
+ * no step of subnormals, 150 cycles on CPUs of Intel. */
+MPNUM_REAL_ int32_t mpnum_stored_least_(int32_t amax) {
+  return amax - (40 << 23); /* 2^-40 */
+}
+MPNUM_REAL_ float mpnum_stored_ordered_(int32_t order) {
+  return mpnum_from_bits_f32((uint32_t)(order < 0 ? order ^ 0x7fffffff : order));
+}
+/* x / scale to the nearest integer, from -32 to 32; 0 where the scale is 0. */
+MPNUM_REAL_ int mpnum_stored_steps_(float x, float scale) {
+  const int32_t size_of_x = (int32_t)(mpnum_bits_f32(x) & 0x7fffffffu);
+  const int is_less = size_of_x < mpnum_stored_least_((int32_t)mpnum_bits_f32(scale));
+  const float ratio =
+      mpnum_div_scalar_(mpnum_from_bits_f32(is_less ? 0 : mpnum_bits_f32(x)), scale);
+  const uint32_t bits = mpnum_bits_f32(ratio), size = bits & 0x7fffffffu;
+  const uint32_t kept = (size > 0x42000000u ? 0x42000000u : size) | (bits & 0x80000000u);
+  const float sum = mpnum_from_bits_f32(kept) + 12582912.0f; /* 1.5 * 2^23 */
+  return mpnum_bits_f32(scale) == 0 ? 0 : (int)(mpnum_bits_f32(sum) - 0x4b400000u);
+}
+MPNUM_REAL_ int mpnum_stored_nibble_(int x) { return x < 0 ? 0 : x > 15 ? 15 : x; }
+/* The scale of a group and its zero point: AWQ's range is that of the elements, at least
+ * 1e-5; GPTQ's has 0 in it, and is 2 where all elements are 0. */
+MPNUM_REAL_ float mpnum_stored_group_(int is_awq, const int32_t range[2], int *zero) {
+  const int32_t least_of = !is_awq && range[0] > 0 ? 0 : range[0];
+  const int32_t most_of = !is_awq && range[1] < 0 ? 0 : range[1];
+  float least = mpnum_stored_ordered_(least_of), most = mpnum_stored_ordered_(most_of);
+  float width = mpnum_sub_scalar_(most, least), scale = 0;
+  if (is_awq && (int32_t)mpnum_bits_f32(width) < 0x3727c5ac) width = 1e-5f;
+  if (!is_awq && mpnum_iszero_u31_(mpnum_bits_f32(width) & 0x7fffffffu)) {
+    least = -1.0f;
+    width = 2.0f;
+  }
+  scale = mpnum_div_scalar_(width, 15.0f);
+  *zero = mpnum_stored_nibble_(-mpnum_stored_steps_(least, scale));
+  return scale;
+}
+/* Place k of a word of eight nibbles: element order[k]. GPTQ's are in order, and its zero
+ * points stored less 1. */
+MPNUM_REAL_ size_t mpnum_stored_place_(int is_awq, size_t k) {
+  return !is_awq ? k : k < 4 ? 2 * k : 2 * k - 7; /* 0 2 4 6 1 3 5 7 */
+}
+/* A code of e2m1 of an element, its bits, by the midpoints between values, as bits of
+ * floats: what lies on one goes toward zero, and no zero has a sign. */
+MPNUM_REAL_ uint8_t mpnum_stored_e2m1_code_(int32_t bits, const int32_t middle[7]) {
+  const int32_t size = bits & 0x7fffffff;
+  const int32_t found = (size > middle[0]) + (size > middle[1]) + (size > middle[2]) +
+                        (size > middle[3]) + (size > middle[4]) + (size > middle[5]) +
+                        (size > middle[6]);
+  return (uint8_t)(found | (size > middle[0] && bits < 0 ? 8 : 0));
+}
+/* The place of a float among the values of NF4. */
+MPNUM_REAL_ uint8_t mpnum_stored_nf4_code_(float x, const float limit[15]) {
+  return (uint8_t)((x > limit[0]) + (x > limit[1]) + (x > limit[2]) + (x > limit[3]) +
+                   (x > limit[4]) + (x > limit[5]) + (x > limit[6]) + (x > limit[7]) +
+                   (x > limit[8]) + (x > limit[9]) + (x > limit[10]) + (x > limit[11]) +
+                   (x > limit[12]) + (x > limit[13]) + (x > limit[14]));
+}
+/* The same of FP4, in whose order 1/6 and 1/4 change places with 2/3 and 1. */
+MPNUM_REAL_ uint8_t mpnum_stored_fp4_code_(float x, const float limit[7]) {
+  const uint32_t bits = mpnum_bits_f32(x);
+  const float size = mpnum_from_bits_f32(bits & 0x7fffffffu);
+  const int32_t place = (size > limit[0]) + (size > limit[1]) + (size > limit[2]) +
+                        (size > limit[3]) + (size > limit[4]) + (size > limit[5]) +
+                        (size > limit[6]);
+  return (uint8_t)((place ^ (place & 2) << 1) | (bits > 0x80000000u ? 8 : 0));
+}
+
 #if MPNUM_HAS_ARRAYS_
 
 /* Between a product and what is added to it, which would else become an fma. */
@@ -46,34 +158,6 @@ MPNUM_HOST_INLINE_ int32_t mpnum_stored_amax_(int32_t largest, const float x[16]
   }
   return largest;
 }
-/* floor(log2(amax)) - 2 as a code of e8m0, at least 0, with a logarithm that is rounded
- * to a float: just below 2^n it is n itself. A float there is 2^n (1 - steps 2^-24). */
-MPNUM_HOST_INLINE_ uint8_t mpnum_stored_e8m0_(uint32_t amax) {
-  int code = (int)(amax >> 23) - 2;
-  const uint32_t steps = 0x00800000u - (amax & 0x007fffffu);
-  if (steps <= 44) { /* 2^6 log(2) */
-    const int n = (int)(amax >> 23) - 126, size = n > 0 ? n - 1 : -n;
-    const int place = size > 0 ? 31 - mpnum_clz_u32_((uint32_t)size) : 0;
-    code += steps <= 44u >> (6 - place);
-  }
-  return (uint8_t)(code < 0 ? 0 : code);
-}
-/* A magnitude as e4m3, to nearest and away from zero where it is one half; below the
- * normal values at most the largest subnormal. */
-MPNUM_HOST_INLINE_ uint8_t mpnum_stored_e4m3_(float x) {
-  const uint32_t bits = mpnum_bits_f32(x);
-  const uint32_t code = (bits + 0x00080000u - (120u << 23)) >> 20; /* 120 = 127 - 7 */
-  if (bits < 0x3c800000u) {                                        /* 2^-6 */
-    const float sum = mpnum_add_scalar_(x * 512.0f, 0.5f);
-    return (uint8_t)(mpnum_bits_f32(sum) >= 0x41000000u ? 7 : (int)sum);
-  }
-  return (uint8_t)(bits >= 0x43e00000u ? 0x7e : code); /* 448 */
-}
-/* 1 / x; 0 where that is Inf, or x is 0. */
-MPNUM_HOST_INLINE_ float mpnum_stored_inverse_(float x) {
-  const uint32_t bits = mpnum_bits_f32(mpnum_div_scalar_(1.0f, x));
-  return mpnum_from_bits_f32((bits & 0x7fffffffu) < 0x7f800000u ? bits : 0);
-}
 MPNUM_HOST_INLINE_ void mpnum_store_f16_(uint8_t *to, float x) {
   const uint32_t bits = mpnum_f32_to_f16(x).bits;
   to[0] = (uint8_t)(bits & 0xff);
@@ -91,31 +175,19 @@ MPNUM_HOST_INLINE_ float mpnum_stored_f16_(const uint8_t *from) {
 
 /* --- Codes --- */
 
-/* Codes of e2m1 of 16 elements by the midpoints between values, as bits of floats: what
- * lies on one goes toward zero, and no zero has a sign. */
+/* Codes of e2m1 of 16 elements. */
 MPNUM_HOST_INLINE_ void mpnum_stored_e2m1_(uint8_t code[16], const float x[16],
                                            const int32_t middle[7]) {
   size_t i = 0;
-  for (; i < 16; ++i) {
-    const int32_t bits = (int32_t)mpnum_bits_f32(x[i]), size = bits & 0x7fffffff;
-    const int32_t found = (size > middle[0]) + (size > middle[1]) + (size > middle[2]) +
-                          (size > middle[3]) + (size > middle[4]) + (size > middle[5]) +
-                          (size > middle[6]);
-    const int32_t sign = size > middle[0] && bits < 0 ? 8 : 0;
-    code[i] = (uint8_t)(found | sign);
-  }
+  for (; i < 16; ++i)
+    code[i] = mpnum_stored_e2m1_code_((int32_t)mpnum_bits_f32(x[i]), middle);
 }
 /* The midpoints at a scale. */
 MPNUM_HOST_INLINE_ void mpnum_stored_middles_(int32_t middle[7], float scale) {
-  static const float middles[7] = {0.25f, 0.75f, 1.25f, 1.75f, 2.5f, 3.5f, 5.0f};
+  static const float middles[7] = MPNUM_E2M1_MIDDLES_;
   size_t i = 0;
   for (; i < 7; ++i)
     middle[i] = (int32_t)mpnum_bits_f32(middles[i] * scale);
-}
-/* Below which an element is 0 beside an amax or a scale with these bits: as 0, it takes
- * no step of subnormals, 150 cycles on CPUs of Intel. */
-MPNUM_HOST_INLINE_ int32_t mpnum_stored_least_(int32_t amax) {
-  return amax - (40 << 23); /* 2^-40 */
 }
 /* Products of 16 elements, those below least as of 0. */
 MPNUM_HOST_INLINE_ void mpnum_stored_products_(float product[16], const float x[16],
@@ -128,35 +200,19 @@ MPNUM_HOST_INLINE_ void mpnum_stored_products_(float product[16], const float x[
   }
   MPNUM_STORED_FENCE_(product);
 }
-/* Places of 16 elements among the values of NF4. Limits are floats in memory, as a target
- * may take a constant for a double. */
+/* Codes of NF4 or FP4 of 16 elements. Limits are floats in memory, as a target may take a
+ * constant for a double. */
 MPNUM_HOST_INLINE_ void mpnum_stored_nf4_(uint8_t code[16], const float x[16]) {
-  static const float limit[15] = {
-      -0.8480964004993439f,   -0.6106329262256622f,  -0.4599952697753906f,
-      -0.33967943489551544f,  -0.23460740596055984f, -0.13791173323988914f,
-      -0.045525018125772476f, 0.03979014977812767f,  0.1202552504837513f,
-      0.2035212516784668f,    0.2920137718319893f,   0.3893125355243683f,
-      0.5016634166240692f,    0.6427869200706482f,   0.8614784181118011f};
+  static const float limit[15] = MPNUM_NF4_LIMITS_;
   size_t i = 0;
   for (; i < 16; ++i)
-    code[i] = (uint8_t)((x[i] > limit[0]) + (x[i] > limit[1]) + (x[i] > limit[2]) +
-                        (x[i] > limit[3]) + (x[i] > limit[4]) + (x[i] > limit[5]) +
-                        (x[i] > limit[6]) + (x[i] > limit[7]) + (x[i] > limit[8]) +
-                        (x[i] > limit[9]) + (x[i] > limit[10]) + (x[i] > limit[11]) +
-                        (x[i] > limit[12]) + (x[i] > limit[13]) + (x[i] > limit[14]));
+    code[i] = mpnum_stored_nf4_code_(x[i], limit);
 }
-/* The same of FP4, in whose order 1/6 and 1/4 change places with 2/3 and 1. */
 MPNUM_HOST_INLINE_ void mpnum_stored_fp4_(uint8_t code[16], const float x[16]) {
-  static const float limit[7] = {0.00260417f, 0.0859375f, 0.20833333f, 0.29166667f,
-                                 0.4166667f,  0.583333f,  0.8333333f};
+  static const float limit[7] = MPNUM_FP4_LIMITS_;
   size_t i = 0;
-  for (; i < 16; ++i) {
-    const float size = mpnum_from_bits_f32(mpnum_bits_f32(x[i]) & 0x7fffffffu);
-    const int32_t place = (size > limit[0]) + (size > limit[1]) + (size > limit[2]) +
-                          (size > limit[3]) + (size > limit[4]) + (size > limit[5]) +
-                          (size > limit[6]);
-    code[i] = (uint8_t)((place ^ (place & 2) << 1) | (x[i] < 0 ? 8 : 0));
-  }
+  for (; i < 16; ++i)
+    code[i] = mpnum_stored_fp4_code_(x[i], limit);
 }
 
 /* --- Blocks of ggml --- */
@@ -356,43 +412,6 @@ MPNUM_HOST_INLINE_ void mpnum_stored_range_(int32_t range[2], const float x[16])
   }
   range[0] = least;
   range[1] = most;
-}
-MPNUM_HOST_INLINE_ float mpnum_stored_ordered_(int32_t order) {
-  return mpnum_from_bits_f32((uint32_t)(order < 0 ? order ^ 0x7fffffff : order));
-}
-/* x / scale to the nearest integer, from -32 to 32; 0 where the scale is 0. */
-MPNUM_HOST_INLINE_ int mpnum_stored_steps_(float x, float scale) {
-  const int32_t size_of_x = (int32_t)(mpnum_bits_f32(x) & 0x7fffffffu);
-  const int is_less = size_of_x < mpnum_stored_least_((int32_t)mpnum_bits_f32(scale));
-  const float ratio =
-      mpnum_div_scalar_(mpnum_from_bits_f32(is_less ? 0 : mpnum_bits_f32(x)), scale);
-  const uint32_t bits = mpnum_bits_f32(ratio), size = bits & 0x7fffffffu;
-  const uint32_t kept = (size > 0x42000000u ? 0x42000000u : size) | (bits & 0x80000000u);
-  const float sum = mpnum_from_bits_f32(kept) + 12582912.0f; /* 1.5 * 2^23 */
-  return mpnum_bits_f32(scale) == 0 ? 0 : (int)(mpnum_bits_f32(sum) - 0x4b400000u);
-}
-MPNUM_HOST_INLINE_ int mpnum_stored_nibble_(int x) { return x < 0 ? 0 : x > 15 ? 15 : x; }
-/* The scale of a group and its zero point: AWQ's range is that of the elements, at least
- * 1e-5; GPTQ's has 0 in it, and is 2 where all elements are 0. */
-MPNUM_HOST_INLINE_ float mpnum_stored_group_(int is_awq, const int32_t range[2],
-                                             int *zero) {
-  const int32_t least_of = !is_awq && range[0] > 0 ? 0 : range[0];
-  const int32_t most_of = !is_awq && range[1] < 0 ? 0 : range[1];
-  float least = mpnum_stored_ordered_(least_of), most = mpnum_stored_ordered_(most_of);
-  float width = mpnum_sub_scalar_(most, least), scale = 0;
-  if (is_awq && (int32_t)mpnum_bits_f32(width) < 0x3727c5ac) width = 1e-5f;
-  if (!is_awq && mpnum_iszero_u31_(mpnum_bits_f32(width) & 0x7fffffffu)) {
-    least = -1.0f;
-    width = 2.0f;
-  }
-  scale = mpnum_div_scalar_(width, 15.0f);
-  *zero = mpnum_stored_nibble_(-mpnum_stored_steps_(least, scale));
-  return scale;
-}
-/* Place k of a word of eight nibbles: element order[k]. GPTQ's are in order, and its zero
- * points stored less 1. */
-MPNUM_HOST_INLINE_ size_t mpnum_stored_place_(int is_awq, size_t k) {
-  return !is_awq ? k : k < 4 ? 2 * k : 2 * k - 7; /* 0 2 4 6 1 3 5 7 */
 }
 MPNUM_HOST_INLINE_ void mpnum_store_word_(int is_awq, uint8_t *to,
                                           const uint8_t code[8]) {
