@@ -481,6 +481,7 @@ static void tiles_add_to_a_state(void) {
 static const float cap_scales[][2] = {{1, 50}, {0.125f, 30}, {3, 1}, {0.7f, 0x1p-6f}};
 enum { CAPS = sizeof cap_scales / sizeof *cap_scales };
 static uint8_t cap_mask[MOST];
+static float shares[2 * MOST];
 static void capped_rows_are_those_of_the_hyperbolic_tangent(void) {
   for (int s = 0; s < SIZES; ++s)
     for (int k = 0; k < 4 * CAPS; ++k) {
@@ -583,6 +584,109 @@ static void capped_gradients_are_those_defined(void) {
             "in the place of x, %zu", n);
     }
 }
+/* Losses of x under a cap are those of tanh by definition, and their gradients times its
+ * derivative; both in long double for whole targets. Caps and scales are powers of two,
+ * so that a factor of scale / cap makes the same product of both. */
+static float slope_at(size_t i, float scale, float cap) {
+  return mpnum_tanh_derivative_f32(product_once(x[i], quotient_once(scale, cap)));
+}
+static void capped_losses_are_those_of_the_hyperbolic_tangent(void) {
+  static const float powers[][2] = {{1, 64}, {0.125f, 32}, {4, 1}, {0.5f, 0x1p-6f}};
+  static const int64_t targets[2] = {0, -100};
+  for (int s = 0; s < SIZES; ++s)
+    for (int k = 0; k < 32; ++k) {
+      const size_t n = sizes[s], rows = 2;
+      const float scale = powers[k % 4][0], cap = powers[k % 4][1];
+      const int is_soft = k / 4 % 4 == 3, adds = k / 16;
+      const mpnum_softmax_cap made = mpnum_softmax_cap_of(cap);
+      mpnum_cross_entropy_options how = mpnum_cross_entropy_default(), plain;
+      int64_t target[2];
+      mpnum_status first, second;
+      target[0] = (int64_t)(n - 1);
+      target[1] = k % 5 ? targets[k % 2] : (int64_t)(n / 2);
+      fill(x, rows * n, -3 * (double)(cap / scale), 3 * (double)(cap / scale));
+      fill(shares, rows * n, 0, 1);
+      fill(y, rows * n, -1, 1);
+      fill(bias, n, -3, 3);
+      for (size_t i = 0; i < n; ++i)
+        cap_mask[i] = i % 3 != 1 || i == n - 1;
+      for (size_t i = 0; i < n && is_soft; ++i)
+        if (!cap_mask[i]) shares[i] = shares[n + i] = 0;
+      how.factor = 0.7f;
+      if (k / 4 % 4 == 1) how.label_smoothing = 0.1f;
+      if (k / 4 % 4 >= 2) how.softmax.mask = cap_mask;
+      if (k % 3 == 0) how.softmax.bias = bias;
+      plain = how;
+      if (adds) how.softmax.flags |= MPNUM_SOFTMAX_ACCUMULATE;
+      plain.softmax.scale = cap;
+      plain.factor = product_once(0.7f, scale / cap);
+      how.softmax.scale = scale;
+      how.softmax.cap = &made;
+      for (size_t i = 0; i < rows * n; ++i)
+        z[i] = mpnum_tanh_f32(product_once(x[i], quotient_once(scale, cap)));
+      if (how.softmax.mask && n > 4) x[1] = A_NAN; /* is masked */
+      first = is_soft
+                  ? mpnum_soft_cross_entropy_rows(other_loss, to_rows(dy, rows, n),
+                                                  of_rows(z, rows, n),
+                                                  of_rows(shares, rows, n), &plain, NULL)
+                  : mpnum_cross_entropy_rows(other_loss, to_rows(dy, rows, n),
+                                             of_rows(z, rows, n), target, &plain, NULL);
+      for (size_t i = 0; i < rows * n; ++i) {
+        const int is_out = how.softmax.mask && !cap_mask[i % n];
+        float own = is_out ? 0 : product_once(dy[i], slope_at(i, scale, cap));
+        dy[i] = adds ? sum_once(y[i], own) : own;
+      }
+      second = is_soft
+                   ? mpnum_soft_cross_entropy_rows(loss, to_rows(y, rows, n),
+                                                   of_rows(x, rows, n),
+                                                   of_rows(shares, rows, n), &how, NULL)
+                   : mpnum_cross_entropy_rows(loss, to_rows(y, rows, n),
+                                              of_rows(x, rows, n), target, &how, NULL);
+      CHECK(first == MPNUM_OK && second == MPNUM_OK &&
+                memcmp(loss, other_loss, rows * sizeof *loss) == 0,
+            "loss of %zu columns, way %d: %d %d, %g %g", n, k, (int)first, (int)second,
+            (double)loss[0], (double)other_loss[0]);
+      for (size_t i = 0; i < rows * n; ++i)
+        CHECK(bits_of(y[i]) == bits_of(dy[i]) || (y[i] == 0 && dy[i] == 0),
+              "gradient of %zu columns, way %d, %zu: %a, want %a", n, k, i, (double)y[i],
+              (double)dy[i]);
+      if (adds) continue;
+      second = is_soft
+                   ? mpnum_soft_cross_entropy_rows(loss, to_rows(x, rows, n),
+                                                   of_rows(x, rows, n),
+                                                   of_rows(shares, rows, n), &how, NULL)
+                   : mpnum_cross_entropy_rows(loss, to_rows(x, rows, n),
+                                              of_rows(x, rows, n), target, &how, NULL);
+      CHECK(second == MPNUM_OK && memcmp(x, y, rows * n * sizeof *x) == 0,
+            "in place, %zu columns, way %d", n, k);
+    }
+}
+/* Of a whole target, by the formula: the loss, and (p - 1) scale (1 - tanh^2). */
+static void capped_losses_are_those_of_the_formula(void) {
+  const mpnum_softmax_cap made = mpnum_softmax_cap_of(30);
+  mpnum_cross_entropy_options how = mpnum_cross_entropy_default();
+  for (int k = 0; k < 20; ++k) {
+    const size_t n = 200;
+    const int64_t target = 7 * k;
+    long double sum = 0;
+    fill(x, n, -60, 60);
+    how.softmax.cap = &made;
+    must((int)mpnum_cross_entropy_rows(loss, to_rows(y, 1, n), of_rows(x, 1, n), &target,
+                                       &how, NULL));
+    for (size_t i = 0; i < n; ++i)
+      sum += expl(30 * tanhl((long double)x[i] / 30) - 30);
+    for (size_t i = 0; i < n; ++i) {
+      const long double v = tanhl((long double)x[i] / 30);
+      const long double p = expl(30 * v - 30) / sum;
+      const long double want = (p - ((int64_t)i == target)) * (1 - v * v);
+      CHECK(fabsl((long double)y[i] - want) <= 0x1p-16L * fabsl(want) + 0x1p-22L * p,
+            "%zu: %a, want %La", i, (double)y[i], want);
+      if ((int64_t)i == target)
+        CHECK(fabsl((long double)loss[0] - (logl(sum) + 30 - 30 * v)) <= 0x1p-17L,
+              "loss %a", (double)loss[0]);
+    }
+  }
+}
 static void caps_that_are_none_are_refused(void) {
   static const float wrong[] = {0, -1, 0x1p-149f, 0x1p127f};
   mpnum_softmax_cap cap = mpnum_softmax_cap_of(1);
@@ -597,8 +701,8 @@ static void caps_that_are_none_are_refused(void) {
     if (k == 7) how.scale = 0;
     how.cap = &cap;
     fill(x, 4, -1, 1);
-    memset(y, 0x55, 16);
-    memset(z, 0x55, 16);
+    memset(y, 0x55, 32);
+    memset(z, 0x55, 32);
     CHECK(mpnum_softmax_rows(to_rows(y, 1, 4), of_rows(x, 1, 4), &how, NULL) ==
                   MPNUM_ERROR_ARGUMENT &&
               mpnum_log_softmax_rows(to_rows(y, 1, 4), of_rows(x, 1, 4), &how, NULL) ==
@@ -611,20 +715,24 @@ static void caps_that_are_none_are_refused(void) {
               memcmp(y, z, 16) == 0,
           "%d", k);
   }
-  cap = mpnum_softmax_cap_of(1);
+  cap = mpnum_softmax_cap_of(-1);
   losses.softmax.cap = &cap;
-  CHECK(mpnum_cross_entropy_rows(y, mpnum_matrix_empty(), of_rows(x, 1, 4), &target,
+  CHECK(mpnum_cross_entropy_rows(y, to_rows(y + 4, 1, 4), of_rows(x, 1, 4), &target,
                                  &losses, NULL) == MPNUM_ERROR_ARGUMENT &&
-            mpnum_softmax_backward_rows(to_rows(y, 1, 4), of_rows(x, 1, 4),
-                                        of_rows(x, 1, 4),
-                                        &losses.softmax) == MPNUM_ERROR_ARGUMENT &&
+            memcmp(y, z, 32) == 0,
+        "losses");
+  cap = mpnum_softmax_cap_of(1);
+  CHECK(mpnum_softmax_backward_rows(to_rows(y, 1, 4), of_rows(x, 1, 4), of_rows(x, 1, 4),
+                                    &losses.softmax) == MPNUM_ERROR_ARGUMENT &&
             memcmp(y, z, 16) == 0,
-        "losses and gradients without x");
+        "gradients without x");
 }
 
 int main(void) {
   RUN_FOR_EACH_ISA(capped_rows_are_those_of_the_hyperbolic_tangent);
   RUN_FOR_EACH_ISA(capped_gradients_are_those_defined);
+  RUN_FOR_EACH_ISA(capped_losses_are_those_of_the_hyperbolic_tangent);
+  TAP_RUN(capped_losses_are_those_of_the_formula);
   TAP_RUN(caps_that_are_none_are_refused);
   RUN_FOR_EACH_ISA(causal_lengths_are_lengths);
   RUN_FOR_EACH_ISA(a_bias_is_added_before_all_else);

@@ -10,7 +10,9 @@
  *
  * With t and s as in softmax.h, the loss of a row is log s - t at its target. It is
  * never negative, whatever the logits. The gradient is softmax, less 1 at the target,
- * times the softmax scale and the caller's factor, rounded once.
+ * times the softmax scale and the caller's factor, rounded once. With a cap
+ * (softmax_cap.h) t is that of the capped logit, and the gradient, a float, is multiplied
+ * by the derivative of tanh there, rounded once more.
  * Domain: rows (matrix.h) of f32, f16, bf16, e5m2 or e4m3, data and floats at any
  *   address. gradient has the shape of src and may be src if both have the same type and
  *   stride; mpnum_matrix_empty() if it is not wanted. Otherwise arrays must not overlap.
@@ -109,7 +111,10 @@ MPNUM_HOST void mpnum_row_gradient_(const mpnum_row_ *row, const mpnum_row_type_
   const size_t at = (size_t)target->index;
   const int adds = (row->options->flags & MPNUM_SOFTMAX_ACCUMULATE) != 0;
   const float before = target->soft || !adds ? 0 : mpnum_row_float_(type, to, at);
+  float x = 0; /* at the target, which may lie where the gradient goes */
   mpnum_row_map_ map = {MPNUM_MAP_GRADIENT_, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  if (row->view.cap && !target->soft)
+    x = mpnum_row_float_(&row->view.type, row->view.src, at);
   map.has_powers = !kept->all;
   map.is_masked = row->is_masked;
   map.adds = adds;
@@ -128,8 +133,12 @@ MPNUM_HOST void mpnum_row_gradient_(const mpnum_row_ *row, const mpnum_row_type_
   if (!target->soft && at < row->count && !is_out) {
     const float p = mpnum_mul_scalar_(mpnum_exp_of_negative_scalar_(t), map.a);
     const float hit = mpnum_sub_scalar_(1, target->smoothing);
-    const float own =
+    float own =
         mpnum_mul_scalar_(mpnum_sub_scalar_(mpnum_sub_scalar_(p, hit), map.b), factor);
+    if (row->view.cap) {
+      (*row->view.cap)(&x, &own, 1, row->view.cap_factor);
+      own = x;
+    }
     mpnum_row_set_(type, to, at,
                    adds ? mpnum_canonical_(mpnum_add_scalar_(before, own)) : own);
   }
@@ -171,8 +180,8 @@ MPNUM_HOST float mpnum_cross_entropy_usual_(mpnum_row_ *row, const mpnum_row_typ
                                             mpnum_matrix dst, const mpnum_target_ *target,
                                             float factor) {
   const int reads_later = target->soft || target->smoothing > 0;
-  const int may_keep =
-      dst.data && !row->is_masked && !(row->options->flags & MPNUM_SOFTMAX_ACCUMULATE);
+  const int may_keep = dst.data && !row->is_masked && !row->view.cap &&
+                       !(row->options->flags & MPNUM_SOFTMAX_ACCUMULATE);
   const int is_in_place = dst.data == row->src.data;
   MPNUM_ALIGNED_ float buffer[MPNUM_TILE_ + MPNUM_SUM_LANES_];
   mpnum_row_kept_ kept;
@@ -265,7 +274,7 @@ MPNUM_HOST mpnum_status mpnum_cross_entropy_check_(
       mpnum_softmax_check_(src, &options->softmax, MPNUM_SOFTMAX_ACCUMULATE);
   size_t i = 0;
   if (status != MPNUM_OK) return status;
-  if (options->softmax.sinks || options->softmax.cap) return MPNUM_ERROR_ARGUMENT;
+  if (options->softmax.sinks) return MPNUM_ERROR_ARGUMENT;
   if (bits > 0x3f800000u && bits != 0x80000000u) return MPNUM_ERROR_ARGUMENT;
   if ((mpnum_bits_f32(factor) & 0x7fffffffu) >= 0x7f800000u) return MPNUM_ERROR_ARGUMENT;
   if (!targets->has_classes && !mpnum_iszero_u31_(bits & 0x7fffffffu))

@@ -137,7 +137,7 @@ typedef struct mpnum_softmax_options {
    * in the sum as if it were an element times scale, finite or -Inf. */
   const float *slopes, *sinks;
   size_t heads, head_rows;      /* above 0 where slopes or sinks are there */
-  const mpnum_softmax_cap *cap; /* NULL, or soft capping: softmax_cap.h; not of losses */
+  const mpnum_softmax_cap *cap; /* NULL, or soft capping: softmax_cap.h */
 } mpnum_softmax_options;
 
 /* Returns scale 1 and nothing masked. */

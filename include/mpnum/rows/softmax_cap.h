@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Soft capping of logits in softmax, as Gemma 2 and Grok have it, and the gradient
- * through it: x scale becomes cap tanh(x scale / cap), then a bias is added, then
- * elements are masked. Opt-in.
+/* Soft capping of logits in softmax and its losses, as Gemma 2 and Grok have it, and the
+ * gradient through it: x scale becomes cap tanh(x scale / cap), then a bias is added,
+ * then elements are masked. Opt-in.
  *
  *     const mpnum_softmax_cap cap = mpnum_softmax_cap_of(50);
  *     options.cap = &cap;
@@ -10,10 +10,10 @@
  *
  * A row is what softmax.h says of v = tanh(x factor) with scale cap, factor being scale /
  * cap; factor and product are rounded once, tanh is mpnum_tanh_f32; with a bias of v cap
- * + bias, rounded once. mpnum_softmax_rows, mpnum_log_softmax_rows and
- * mpnum_logsumexp_rows take it; sinks count as they are.
+ * + bias, rounded once. mpnum_softmax_rows, mpnum_log_softmax_rows, mpnum_logsumexp_rows
+ * and the three functions of cross_entropy.h take it; sinks count as they are.
  * Domain: cap and scale / cap finite and above 0. An x of +-Inf becomes +-cap: -Inf masks
- *   in the bias alone. Losses refuse a cap.
+ *   in the bias alone.
  * Bits: those of mpnum_tanh_f32_array of x factor, and softmax of that with scale cap.
  * Error: that of softmax.h, and 2 |x scale| u + 2 cap u more in each logit, u = 2^-24.
  * Speed: docs/softmax.md. Host only; launchers: softmax_cap.cuh. */

@@ -367,10 +367,37 @@ MPNUM_HOST void mpnum_row_map_bytes_(const mpnum_row_steps_ *steps,
     if (map.shares) map.shares += count;
   }
 }
+/* Gradients of losses of a capped row, as floats, times the derivative of v; what is
+ * masked may hold anything. */
+MPNUM_HOST_COLD_ void mpnum_row_map_capped_(const mpnum_row_steps_ *steps,
+                                            const mpnum_row_map_ *chosen,
+                                            const mpnum_row_type_ *type, uint8_t *dst,
+                                            const mpnum_row_view_ *row, size_t n) {
+  MPNUM_ALIGNED_ float buffer[MPNUM_PARTS_], results[MPNUM_TILE_], x[MPNUM_TILE_];
+  mpnum_row_map_ map = *chosen;
+  mpnum_row_type_ f32_type;
+  mpnum_row_view_ part;
+  size_t i = 0, k = 0, count = 0;
+  mpnum_row_type_of_(&f32_type, MPNUM_TYPE_F32);
+  map.adds = 0;
+  for (; i < n; i += count) {
+    count = mpnum_tile_size_(n, i);
+    mpnum_row_part_(&part, row, i, count, buffer);
+    (*steps->map)(&map, &f32_type, (uint8_t *)results, &part, count);
+    mpnum_floats_from_(row->type.type, x, row->src + i * row->type.size, count);
+    for (k = 0; row->mask && k < count; ++k)
+      if (!row->mask[i + k]) x[k] = 0;
+    (*row->cap)(x, results, count, row->cap_factor);
+    mpnum_row_put_bytes_(type->type, dst + i * type->size, x, count, chosen->adds);
+    if (map.shares) map.shares += count;
+  }
+}
 MPNUM_HOST void mpnum_row_map_of_(const mpnum_row_steps_ *steps,
                                   const mpnum_row_map_ *map, const mpnum_row_type_ *type,
                                   uint8_t *dst, const mpnum_row_view_ *row, size_t n) {
-  if (row->is_apart || type->is_foreign) {
+  if (row->cap && (map->kind == MPNUM_MAP_GRADIENT_ || map->kind == MPNUM_MAP_SHARES_)) {
+    mpnum_row_map_capped_(steps, map, type, dst, row, n);
+  } else if (row->is_apart || type->is_foreign) {
     mpnum_row_map_bytes_(steps, map, type, dst, row, n);
   } else {
     (*steps->map)(map, type, dst, row, n);
